@@ -1,0 +1,76 @@
+/* Memory by regions: everything of one call is allocated from arenas and freed with them.
+ *
+ * A function takes `mem` for its results and `tmp` for scratch. Storage is zeroed and never NULL:
+ * when the allocator has no more, the arena unwinds (longjmp) to the wick_guard that the public
+ * entry point set, which frees the arenas and returns WICK_ENOMEM. Code between the two owns
+ * nothing but arena memory; files and handles are opened only at entry points. */
+#ifndef WICK_BASE_ARENA_H
+#define WICK_BASE_ARENA_H
+
+#include <setjmp.h>
+
+#include "base/base.h"
+#include "wick/wick.h"
+
+/* Where running out of memory goes. `where` is set by setjmp in the entry point:
+ *   wick_guard g = {.allocator = a};
+ *   if (setjmp(g.where)) { free arenas; return wick_error_nomem(); } */
+typedef struct wick_guard {
+  jmp_buf where;
+  wick_allocator allocator;
+  uint64_t limit_bytes; /* of all arenas of this guard; 0 for none */
+  uint64_t used_bytes;
+  uint64_t peak_bytes;
+} wick_guard;
+
+typedef struct wick_chunk wick_chunk;
+typedef struct wick_arena {
+  wick_guard *guard;
+  wick_chunk *chunk; /* newest first */
+  char *at, *end;
+} wick_arena;
+
+typedef struct wick_mark {
+  wick_chunk *chunk;
+  char *at;
+} wick_mark;
+
+wick_allocator wick_allocator_malloc(void); /* malloc and free */
+
+wick_arena wick_arena_make(wick_guard *guard); /* allocates nothing yet */
+void wick_arena_free(wick_arena *a);           /* the arena may be used again */
+
+/* align is a power of two of at most 64. nbytes may be 0 (the pointer is still distinct from NULL).
+ */
+void *wick_arena_alloc(wick_arena *a, size_t nbytes, size_t align);
+void *wick_arena_copy(wick_arena *a, const void *from, size_t nbytes, size_t align);
+
+wick_mark wick_arena_mark(const wick_arena *a);
+void wick_arena_rewind(wick_arena *a,
+                       wick_mark m); /* what was allocated since is dead, and poisoned under ASan */
+
+/* nelem * size, unwinding where that overflows. */
+void *wick_arena_array(wick_arena *a, size_t nelem, size_t size, size_t align);
+
+#define wick_new(arena, type, nelem)                                                               \
+  ((type *)wick_arena_array((arena), (nelem), sizeof(type), _Alignof(type)))
+#define wick_dup(arena, type, from, nelem)                                                         \
+  ((type *)wick_arena_copy((arena), (from), (size_t)(nelem) * sizeof(type), _Alignof(type)))
+
+/* A growing array in an arena: the old storage stays until the arena goes, so growth doubles.
+ *   wick_push(arena, list, item)   for a struct {T *at; uint32_t n, cap;} */
+void *wick_arena_grow(wick_arena *a, void *at, uint32_t n, uint32_t *cap, size_t size,
+                      size_t align);
+#define wick_list(type)                                                                            \
+  struct {                                                                                         \
+    type *at;                                                                                      \
+    uint32_t n, cap;                                                                               \
+  }
+#define wick_push(arena, list, ...)                                                                \
+  (((list)->n == (list)->cap ? (void)((list)->at = wick_arena_grow(                                \
+                                          (arena), (list)->at, (list)->n, &(list)->cap,            \
+                                          sizeof *(list)->at, _Alignof(__typeof__(*(list)->at))))  \
+                             : (void)0),                                                           \
+   (void)((list)->at[(list)->n++] = (__VA_ARGS__)))
+
+#endif

@@ -1,0 +1,40 @@
+/* What every file of Wick may use without asking: small integers helpers and compiler attributes.
+ */
+#ifndef WICK_BASE_BASE_H
+#define WICK_BASE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WICK_CHECKED __attribute__((warn_unused_result))
+#define WICK_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
+#define WICK_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Checked arithmetic: true when the result does not fit (then *out is unspecified). */
+#define wick_add_overflows(a, b, out) __builtin_add_overflow(a, b, out)
+#define wick_sub_overflows(a, b, out) __builtin_sub_overflow(a, b, out)
+#define wick_mul_overflows(a, b, out) __builtin_mul_overflow(a, b, out)
+
+static inline int64_t wick_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t wick_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Rounds towards minus infinity; b is not 0, and not (INT64_MIN, -1). */
+static inline int64_t wick_floordiv_i64(int64_t a, int64_t b)
+{
+  int64_t q = a / b;
+  return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
+}
+static inline int64_t wick_floormod_i64(int64_t a, int64_t b)
+{
+  return a - wick_floordiv_i64(a, b) * b;
+}
+static inline int64_t wick_ceildiv_i64(int64_t a, int64_t b) { return -wick_floordiv_i64(-a, b); }
+
+/* Smallest multiple of align (a power of two) that is at least n. */
+static inline size_t wick_align_up(size_t n, size_t align)
+{
+  return (n + align - 1) & ~(align - 1);
+}
+
+#endif

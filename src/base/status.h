@@ -1,0 +1,49 @@
+/* Statuses: NULL is success, else an error in the call's arena, with the user's place in front.
+ *
+ * A wick_place prints the place: "net.onnx: node \"prob\" (Softmax)". A wick_errors collects all
+ * problems of a step, so that an import reports every one of them. */
+#ifndef WICK_BASE_STATUS_H
+#define WICK_BASE_STATUS_H
+
+#include <stdarg.h>
+
+#include "base/arena.h"
+#include "wick/wick.h"
+
+struct wick_error {
+  wick_code code;
+  const char *message; /* without a newline at its end */
+  bool owned;          /* by the caller of the public interface; freed by wick_error_free */
+};
+typedef const struct wick_error *wick_status;
+
+#define WICK_TRY(call)                                                                             \
+  do {                                                                                             \
+    wick_status try_status_ = (call);                                                              \
+    if (try_status_) return try_status_;                                                           \
+  } while (0)
+
+/* "place: message"; place may be NULL. */
+WICK_CHECKED wick_status wick_fail(wick_arena *mem, wick_code code, const char *place,
+                                   const char *fmt, ...) WICK_PRINTF(4, 5);
+WICK_CHECKED wick_status wick_vfail(wick_arena *mem, wick_code code, const char *place,
+                                    const char *fmt, va_list args);
+
+/* Several problems of one step: add them, then end with the status of all (NULL where there were
+ * none). The code is the first one's. At most `most` are kept; the rest are counted in a last line.
+ */
+typedef struct wick_errors {
+  wick_arena *mem;
+  wick_list(wick_status) list;
+  uint32_t most, more;
+} wick_errors;
+wick_errors wick_errors_begin(wick_arena *mem, uint32_t most);
+void wick_errors_add(wick_errors *e, wick_status s); /* NULL is ignored */
+WICK_CHECKED wick_status wick_errors_end(wick_errors *e);
+
+/* At the public boundary: a copy that the user frees. Never fails: out of memory gives the static
+ * error. */
+wick_error *wick_error_export(wick_status s);
+wick_error *wick_error_nomem(void);
+
+#endif
