@@ -1,0 +1,31 @@
+# Every NAME_test.c is a program, every NAME.test a text test, every tests/**/test_*.py runs in pytest.
+pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+  ${PROJECT_SOURCE_DIR}/src/*_test.c ${PROJECT_SOURCE_DIR}/tools/*_test.c ${PROJECT_SOURCE_DIR}/tests/*_test.c)
+if(unit_tests AND NOT CMOCKA_FOUND)
+  message(STATUS "cmocka was not found: the unit tests are left out")
+  set(unit_tests)
+endif()
+foreach(source IN LISTS unit_tests)
+  string(REGEX REPLACE "^(src|tools)/|\\.c$" "" name ${source})
+  string(REPLACE "/" "." name ${name}) # base.arena_test
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE wick_internal PkgConfig::CMOCKA)
+  if(source MATCHES "^src/codegen/llvm/")
+    target_link_libraries(${name} PRIVATE wick_llvm)
+  elseif(source MATCHES "^tools/wick/args") # the command's own parts that have unit tests
+    target_sources(${name} PRIVATE tools/wick/args.c)
+  endif()
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 300)
+endforeach()
+
+file(GLOB_RECURSE text_tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+  ${PROJECT_SOURCE_DIR}/src/*.test ${PROJECT_SOURCE_DIR}/tests/*.test)
+if(EXISTS ${PROJECT_SOURCE_DIR}/tools/wick/cmd_test.c)
+  foreach(file IN LISTS text_tests)
+    add_test(NAME ${file} COMMAND wick test ${file} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${file} PROPERTIES LABELS text TIMEOUT 300)
+  endforeach()
+endif()
