@@ -1,0 +1,181 @@
+/* The one representation: a module holds types, constants and functions; a function holds a region; a region
+ * holds nodes in order. The levels (graph, group, low, loop) differ in which operators and types may appear.
+ *
+ * Functions are immutable. Their nodes lie in one array in pre-order: a node with regions is followed by the nodes of its
+ * first region (which ends in `yield`), then those of its second, and so on. So an index is a point in time, side tables
+ * are arrays by index, and a flat walk meets every definition before its uses. Values are numbered from 1. */
+#ifndef WICK_IR_IR_H
+#define WICK_IR_IR_H
+
+#include "base/status.h"
+#include "base/str.h"
+#include "ir/dim.h"
+#include "ir/type.h"
+
+/* The operators: WICK_OP_add, ... in the order of ops.def. */
+typedef enum wick_opcode {
+  WICK_OP_none,
+#define OP(name) WICK_OP_##name,
+#include "ir/ops.def"
+#undef OP
+  WICK_NOP
+} wick_opcode;
+
+typedef enum wick_level { WICK_GRAPH = 1, WICK_GROUP = 2, WICK_LOW = 4, WICK_LOOP = 8 } wick_level;
+
+typedef struct wick_value {
+  uint32_t id; /* 0 is "no value" (a missing optional operand) */
+} wick_value;
+
+typedef struct wick_loc {
+  uint32_t id; /* into the module's locations; 0 is "nowhere" */
+} wick_loc;
+
+typedef struct wick_func wick_func;
+
+/* ---- attributes ---- */
+
+typedef enum wick_attr_kind {
+  WICK_ATTR_NONE,
+  WICK_ATTR_INT,    /* .i */
+  WICK_ATTR_BOOL,   /* .i, 0 or 1 */
+  WICK_ATTR_AXIS,   /* .i, checked against the rank of the first operand; stored as 0 .. rank-1 */
+  WICK_ATTR_FLOAT,  /* .f */
+  WICK_ATTR_STRING, /* .s */
+  WICK_ATTR_ENUM,   /* .i, an index into the spec's words */
+  WICK_ATTR_INTS,   /* .n .ints */
+  WICK_ATTR_FLOATS, /* .n .floats */
+  WICK_ATTR_DIMS,   /* .n .dims */
+  WICK_ATTR_AXES,   /* .n .axes: the axes of a stage */
+  WICK_ATTR_CONST,  /* .constant: a constant of the module, or an immediate number */
+  WICK_ATTR_FUNC    /* .s: a function's or group's name in the module */
+} wick_attr_kind;
+
+typedef struct wick_axis {
+  wick_dim sym;    /* a symbol with the range 0 .. extent-1 */
+  wick_dim extent;
+  bool     reduce;
+} wick_axis;
+
+typedef struct wick_imm { /* an immediate: a number that every element has */
+  uint32_t constant;      /* a constant of the module, from 1; 0: the number is here */
+  double   f;             /* where the element type is a float */
+  int64_t  i;             /* where it is an integer or bool (u64: its bits) */
+} wick_imm;
+
+typedef struct wick_attr {
+  uint32_t n; /* of ints, floats, dims, axes */
+  union {
+    int64_t          i;
+    double           f;
+    const char      *s; /* interned in the module: equal strings are equal pointers */
+    const int64_t   *ints;
+    const double    *floats;
+    const wick_dim  *dims;
+    const wick_axis *axes;
+    wick_imm         imm;
+  };
+} wick_attr;
+
+/* ---- nodes, regions, functions ---- */
+
+typedef struct wick_region {
+  wick_value first;  /* parameters are first, first + 1, ... */
+  uint32_t   nparam;
+  uint32_t   begin, end; /* node indices, end excluded; node end-1 is the `yield` */
+} wick_region;
+
+typedef struct wick_node {
+  wick_opcode        op;
+  uint16_t           nin, nout, nregion, nattr;
+  wick_loc           loc;
+  wick_value         first; /* results are first, first + 1, ... */
+  uint32_t           end;   /* index after the last node of its regions; own index + 1 without regions */
+  const wick_value  *in;
+  const wick_attr   *attr; /* as many as the row declares, defaults filled in */
+  const wick_region *region;
+} wick_node;
+
+/* How a value relates to a tensor of the user's model. */
+typedef enum wick_relation { WICK_REL_NONE, WICK_REL_SAME, WICK_REL_PERMUTED, WICK_REL_QUANTIZED } wick_relation;
+
+typedef struct wick_value_info {
+  wick_type     type;
+  uint32_t      name; /* the user's tensor, interned in the module; 0: none */
+  wick_relation relation;
+  uint32_t      ncontent; /* numel, where `content` is known */
+  const wick_dim *content; /* of small integer tensors: what inference knows of the elements; NULL: nothing */
+} wick_value_info;
+
+typedef enum wick_qualifier { WICK_IN, WICK_OUT, WICK_INOUT } wick_qualifier;
+
+struct wick_func {
+  wick_module          *module;
+  const char           *name;
+  wick_level            level;
+  uint32_t              nparam; /* values 1 .. nparam */
+  const wick_qualifier *qual;   /* per parameter */
+  uint32_t              nnode;
+  const wick_node      *node; /* the last is `return` */
+  uint32_t              nvalue; /* values are 1 .. nvalue */
+  const wick_value_info *value; /* [nvalue + 1] */
+  const char           *schedule; /* groups: steps, canonical text; NULL: unscheduled */
+  const char           *contract; /* groups: NULL until formed */
+};
+
+static inline wick_type        wick_type_of(const wick_func *f, wick_value v) { return f->value[v.id].type; }
+static inline const wick_node *wick_return(const wick_func *f) { return &f->node[f->nnode - 1]; }
+const wick_type_info          *wick_info_of(const wick_func *f, wick_value v);
+
+/* uses[v].. : the node indices that use value v, in order: use[first[v]] .. use[first[v + 1] - 1]. */
+typedef struct wick_uses {
+  const uint32_t *first; /* [nvalue + 2] */
+  const uint32_t *use;
+} wick_uses;
+wick_uses wick_uses_of(const wick_func *f, wick_arena *mem);
+/* definer[v]: the index of the node that defines v; UINT32_MAX for parameters of the function or of a region. */
+const uint32_t *wick_definers_of(const wick_func *f, wick_arena *mem);
+
+/* ---- module ---- */
+
+typedef struct wick_constant {
+  const char *name;
+  wick_type   type; /* a tensor */
+  const void *data; /* elements in order, little-endian; NULL: declared only. Lives as long as the module */
+  uint64_t    nbytes;
+} wick_constant;
+
+typedef struct wick_pair {
+  const char *key, *value;
+} wick_pair;
+
+struct wick_module {
+  wick_guard *guard;
+  wick_arena  mem; /* everything interned, and what lives as long as the module */
+  wick_dims  *dims;
+  wick_names  names;
+  const char *name;
+  struct wick_type_table *types;
+  wick_list(wick_constant) constants; /* at[0] is unused */
+  wick_list(const wick_func *) funcs; /* current versions, in order of definition */
+  wick_list(const char *) locs;       /* at[0] is "" */
+  wick_list(wick_pair) metadata;
+};
+
+wick_module *wick_module_create(wick_guard *guard, const char *name);
+void         wick_module_free(wick_module *m);
+
+const char *wick_intern(wick_module *m, const char *s); /* equal strings, equal pointers; lives as long as the module */
+wick_loc    wick_loc_add(wick_module *m, const char *place); /* "net.onnx: node \"prob\" (Softmax)" */
+static inline const char *wick_loc_text(const wick_module *m, wick_loc l) { return m->locs.at[l.id]; }
+
+/* Adds a constant; data is not copied. The name is made unique by a suffix where it is taken. Returns its number, from 1. */
+uint32_t                    wick_constant_add(wick_module *m, const char *name, wick_type type, const void *data, uint64_t nbytes);
+static inline const wick_constant *wick_constant_get(const wick_module *m, uint32_t id) { return &m->constants.at[id]; }
+
+/* The current version of the function of that name, or NULL. wick_module_set replaces the version of the same name, or appends. */
+const wick_func *wick_module_find(const wick_module *m, const char *name);
+void             wick_module_set(wick_module *m, const wick_func *f);
+void             wick_module_remove(wick_module *m, const char *name);
+
+#endif
