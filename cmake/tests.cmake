@@ -2,6 +2,7 @@
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
 file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/src/*_test.c ${PROJECT_SOURCE_DIR}/tools/*_test.c ${PROJECT_SOURCE_DIR}/tests/*_test.c)
+list(REMOVE_ITEM unit_tests tools/wick/cmd_test.c) # the subcommand `wick test`
 if(unit_tests AND NOT CMOCKA_FOUND)
   message(STATUS "cmocka was not found: the unit tests are left out")
   set(unit_tests)
@@ -13,8 +14,8 @@ foreach(source IN LISTS unit_tests)
   target_link_libraries(${name} PRIVATE wick_internal PkgConfig::CMOCKA)
   if(source MATCHES "^src/codegen/llvm/")
     target_link_libraries(${name} PRIVATE wick_llvm)
-  elseif(source MATCHES "^tools/wick/args") # the command's own parts that have unit tests
-    target_sources(${name} PRIVATE tools/wick/args.c)
+  elseif(source MATCHES "^tools/wick/")
+    target_link_libraries(${name} PRIVATE wick_command)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
