@@ -1,0 +1,347 @@
+/* The functions with a handle in hand return errno values and touch no arena; the ones around them
+ * make statuses of those once the handle is closed. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/str.h"
+
+#ifndef O_PATH /* Linux's way to hold a folder that may be passed but not listed */
+#define O_PATH O_RDONLY
+#endif
+
+enum { FILE_NOT_REGULAR = -1, FILE_LINK = -2 }; /* beside the errno values, which are positive */
+
+static wick_status file_fail(wick_arena *mem, const char *path, const char *what, int error)
+{
+  const char *why = error == FILE_NOT_REGULAR ? "it is no regular file"
+                    : error == FILE_LINK      ? "it is a link, or reached through one"
+                                              : strerror(error);
+  return wick_fail(mem, WICK_EIO, path, "cannot %s it: %s", what, why);
+}
+
+/* ---- mapping ---- */
+
+wick_files wick_files_begin(wick_arena *mem) { return (wick_files){.mem = mem}; }
+
+void wick_files_close(wick_files *files)
+{
+  for (wick_file *f = files->first; f; f = f->next)
+    if (f->nbytes) munmap((void *)(uintptr_t)f->at, f->nbytes);
+  files->first = NULL;
+}
+
+/* Takes fd over, negative where opening failed with errno. Returns 0 or the error. */
+static int file_map_fd(int fd, wick_file *f)
+{
+  if (fd < 0) return errno;
+  struct stat st;
+  int error = 0;
+  void *at = NULL;
+  if (fstat(fd, &st))
+    error = errno;
+  else if (S_ISDIR(st.st_mode))
+    error = EISDIR;
+  else if (!S_ISREG(st.st_mode))
+    error = FILE_NOT_REGULAR;
+  else if (st.st_size > PTRDIFF_MAX)
+    error = EFBIG;
+  else if (st.st_size > 0) /* mmap refuses a length of 0 */
+    at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (at == MAP_FAILED) error = errno;
+  close(fd);
+  if (error) return error;
+  f->at = at ? at : (const unsigned char *)"";
+  f->nbytes = (size_t)st.st_size;
+  return 0;
+}
+
+/* Opens `name` below the folder, one component at a time, each without following a link: what the
+ * walk holds cannot be moved away from under it. (openat2 with RESOLVE_BENEATH does the same, but
+ * kernels and containers lack it, and then this is needed beside it.) */
+static int file_open_beneath(int folder, char *name)
+{
+  int at = folder;
+  for (;;) {
+    char *slash = strchr(name, '/');
+    if (slash) *slash = 0;
+    int flags = slash ? O_PATH | O_DIRECTORY : O_RDONLY | O_NONBLOCK | O_NOCTTY;
+    int next = openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC), error = errno;
+    struct stat st;
+    if (next < 0 && fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+      error = ELOOP; /* O_DIRECTORY says ENOTDIR of a link */
+    if (at != folder) close(at);
+    errno = error;
+    if (next < 0 || !slash) return next;
+    at = next;
+    for (name = slash + 1; *name == '/'; name++) continue;
+  }
+}
+
+static wick_file *file_record(wick_files *files, const char *path)
+{
+  wick_file *f = wick_new(files->mem, wick_file, 1);
+  f->path = wick_str_dup(files->mem, path);
+  return f;
+}
+
+static wick_file *file_known(const wick_files *files, const char *path)
+{
+  wick_file *f = files->first;
+  while (f && strcmp(f->path, path) != 0) f = f->next;
+  return f;
+}
+
+static wick_status file_keep(wick_files *files, wick_file *f, int error, wick_file **out_file)
+{
+  if (error) return file_fail(files->mem, f->path, "open", error);
+  f->next = files->first;
+  *out_file = files->first = f;
+  return NULL;
+}
+
+wick_status wick_files_map(wick_files *files, const char *path, wick_file **out_file)
+{
+  if ((*out_file = file_known(files, path))) return NULL;
+  wick_file *f = file_record(files, path);
+  int error = file_map_fd(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), f);
+  return file_keep(files, f, error, out_file);
+}
+
+static bool file_name_is_plain(const char *name)
+{
+  if (!*name || *name == '/') return false;
+  for (const char *at = name; *at; at += strspn(at, "/")) {
+    size_t n = strcspn(at, "/");
+    if (n == 2 && at[0] == '.' && at[1] == '.') return false;
+    at += n;
+  }
+  return name[strlen(name) - 1] != '/';
+}
+
+wick_status wick_files_map_beneath(wick_files *files, const char *folder, const char *name,
+                                   wick_file **out_file)
+{
+  if (!file_name_is_plain(name))
+    return wick_fail(files->mem, WICK_EINVAL, folder,
+                     "the file name \"%s\" is not a relative path that stays inside the folder",
+                     name);
+  const char *path = wick_path_join(files->mem, folder, name);
+  if ((*out_file = file_known(files, path))) return NULL;
+  wick_file *f = file_record(files, path);
+  char *parts = wick_str_dup(files->mem, name);
+  int dir = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC), error = errno;
+  if (dir >= 0) {
+    error = file_map_fd(file_open_beneath(dir, parts), f);
+    close(dir);
+  }
+  return file_keep(files, f, error == ELOOP ? FILE_LINK : error, out_file);
+}
+
+/* ---- reading ---- */
+
+/* Reads to the end; the buffer grows in `mem`, and what unwinds from there passes through
+ * file_read_guarded, which closes the handle. Returns 0, an errno value, or EFBIG above `most`. */
+static int file_read_all(wick_arena *mem, int fd, size_t most, wick_text *out)
+{
+  struct stat st;
+  if (fstat(fd, &st)) return errno;
+  if (S_ISDIR(st.st_mode)) return EISDIR;
+  if (st.st_size > PTRDIFF_MAX || (most && st.st_size > 0 && (size_t)st.st_size > most))
+    return EFBIG;
+  size_t cap = st.st_size > 0 ? (size_t)st.st_size + 2 : 4096; /* one more read sees the end */
+  *out = (wick_text){.mem = mem, .at = wick_new(mem, char, cap), .cap = cap};
+  for (;;) {
+    if (out->cap - out->n < 2) {
+      char *more = wick_arena_array(mem, out->cap, 2, 1);
+      memcpy(more, out->at, out->n);
+      out->at = more;
+      out->cap *= 2;
+    }
+    ssize_t n = read(fd, out->at + out->n, out->cap - out->n - 1);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    if (n == 0) break;
+    out->n += (size_t)n;
+    if (most && out->n > most) return EFBIG;
+  }
+  out->at[out->n] = 0;
+  return 0;
+}
+
+/* Takes fd over. Stands in for the guard of `mem` meanwhile, and unwinds on to it. */
+static int file_read_guarded(wick_arena *mem, int fd, size_t most, wick_text *out)
+{
+  jmp_buf outer;
+  memcpy(&outer, &mem->guard->where, sizeof outer);
+  if (setjmp(mem->guard->where)) {
+    close(fd);
+    memcpy(&mem->guard->where, &outer, sizeof outer);
+    longjmp(mem->guard->where, 1);
+  }
+  int error = file_read_all(mem, fd, most, out);
+  memcpy(&mem->guard->where, &outer, sizeof outer);
+  close(fd);
+  return error;
+}
+
+wick_status wick_file_read(wick_arena *mem, const char *path, size_t most, char **out_text,
+                           size_t *out_nbytes)
+{
+  int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return file_fail(mem, path, "open", errno);
+  wick_text text;
+  int error = file_read_guarded(mem, fd, most, &text);
+  if (error == EFBIG && most)
+    return wick_fail(mem, WICK_ELIMIT, path, "it has more than %zu bytes", most);
+  if (error) return file_fail(mem, path, "read", error);
+  *out_text = text.at;
+  *out_nbytes = text.n;
+  return NULL;
+}
+
+/* ---- writing ---- */
+
+static int file_write_parts(int fd, const wick_bytes *part, size_t npart)
+{
+  for (size_t i = 0; i < npart; i++) {
+    const char *at = part[i].at;
+    for (size_t left = part[i].nbytes; left;) {
+      ssize_t n = write(fd, at, left);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return errno;
+      at += n;
+      left -= (size_t)n;
+    }
+  }
+  return 0;
+}
+
+static int file_close(int fd, int error)
+{
+  if (close(fd) && !error) error = errno; /* a full disk may show itself only here */
+  return error;
+}
+
+/* Creates a file that nobody else has, in `temp`, which ends in a field for a number. */
+static int file_create_beside(char *temp, size_t at, size_t room)
+{
+  for (unsigned i = 0; i < 1000; i++) {
+    snprintf(temp + at, room, ".wick-%ld-%u", (long)getpid(), i);
+    int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  return -1;
+}
+
+/* A rename is on the disk once its folder is. Where a file system cannot do that, it stays undone.
+ */
+static void file_sync_folder(const char *folder)
+{
+  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  fsync(fd);
+  close(fd);
+}
+
+enum { FILE_TEMP_ROOM = 48 };
+
+/* `temp` holds the folder with a slash at its end, and room for a name. */
+static int file_write_beside(const char *path, char *temp, const wick_bytes *part, size_t npart)
+{
+  size_t n = strlen(temp);
+  int fd = file_create_beside(temp, n, FILE_TEMP_ROOM);
+  if (fd < 0) return errno;
+  int error = file_write_parts(fd, part, npart);
+  if (!error && fsync(fd) && errno != EINVAL) error = errno;
+  error = file_close(fd, error);
+  if (!error && rename(temp, path)) error = errno;
+  if (error) unlink(temp);
+  temp[n] = 0;
+  if (!error) file_sync_folder(temp);
+  return error;
+}
+
+static int file_write_into(const char *path, const wick_bytes *part, size_t npart)
+{
+  int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  return fd < 0 ? errno : file_close(fd, file_write_parts(fd, part, npart));
+}
+
+wick_status wick_file_write(wick_arena *mem, const char *path, const wick_bytes *part, size_t npart)
+{
+  struct stat st;
+  char real[PATH_MAX];
+  int error;
+  bool there = stat(path, &st) == 0;
+  if (there && S_ISDIR(st.st_mode)) {
+    error = EISDIR;
+  } else if (there && !S_ISREG(st.st_mode)) {
+    error = file_write_into(path, part, npart);
+  } else { /* through a link, the file that it points to is replaced, not the link */
+    const char *target = there && realpath(path, real) ? real : path;
+    const char *folder = wick_path_folder(mem, target);
+    char *temp = wick_new(mem, char, strlen(folder) + 2 + FILE_TEMP_ROOM);
+    snprintf(temp, strlen(folder) + 2, "%s/", folder);
+    error = file_write_beside(target, temp, part, npart);
+  }
+  return error ? file_fail(mem, path, "write", error) : NULL;
+}
+
+/* ---- folders and paths ---- */
+
+bool wick_file_exists(const char *path) { return access(path, F_OK) == 0; }
+
+wick_status wick_folder_make(wick_arena *mem, const char *path)
+{
+  char *part = wick_str_dup(mem, path);
+  for (char *at = part; *at;) {
+    at += strspn(at, "/");
+    at += strcspn(at, "/");
+    char slash = *at;
+    *at = 0;
+    struct stat st;
+    if (mkdir(part, 0777)) {
+      int error = errno; /* EEXIST, or EROFS and the like of a folder that is there */
+      if (stat(part, &st)) return file_fail(mem, part, "make", error);
+      if (!S_ISDIR(st.st_mode)) return file_fail(mem, part, "make", ENOTDIR);
+    }
+    *at = slash;
+  }
+  return NULL;
+}
+
+char *wick_path_join(wick_arena *mem, const char *folder, const char *name)
+{
+  if (*name == '/' || !*folder) return wick_str_dup(mem, name);
+  bool slash = folder[strlen(folder) - 1] == '/';
+  return wick_str_printf(mem, "%s%s%s", folder, slash ? "" : "/", name);
+}
+
+char *wick_path_folder(wick_arena *mem, const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  if (!slash) return wick_str_dup(mem, ".");
+  while (slash > path && slash[-1] == '/') slash--;
+  return wick_str_dupn(mem, path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+const char *wick_path_base(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+char *wick_path_stem(wick_arena *mem, const char *path)
+{
+  const char *base = wick_path_base(path), *dot = strrchr(base, '.');
+  return wick_str_dupn(mem, base, dot && dot != base ? (size_t)(dot - base) : strlen(base));
+}

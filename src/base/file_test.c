@@ -1,0 +1,356 @@
+/* Files: what may be mapped and from where, writing at once or not at all, and no handle left open.
+ */
+#include "base/file.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/str.h"
+#include "base/torture.h"
+
+static char root[256]; /* the folder that group_setup makes, and where the tests run */
+static wick_guard guard;
+static wick_arena mem;
+
+static void put(const char *name, const char *text)
+{
+  FILE *f = fopen(name, "wb");
+  assert_non_null(f);
+  fputs(text, f);
+  fclose(f);
+}
+
+static int count_entries(const char *path)
+{
+  DIR *d = opendir(path);
+  assert_non_null(d);
+  int n = 0;
+  for (struct dirent *e; (e = readdir(d));) n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+  closedir(d);
+  return n;
+}
+static int count_handles(void) { return count_entries("/proc/self/fd"); }
+
+static int group_setup(void **state)
+{
+  (void)state;
+  const char *tmp = getenv("TMPDIR");
+  snprintf(root, sizeof root, "%s/file_test.XXXXXX", tmp ? tmp : "/tmp");
+  if (!mkdtemp(root) || chdir(root)) return -1;
+  if (mkdir("model", 0777) || mkdir("model/sub", 0777) || mkdir("other", 0777)) return -1;
+  put("model/a.bin", "abc");
+  put("model/sub/b.bin", "defg");
+  put("model/empty", "");
+  put("other/secret", "secret");
+  if (symlink("../other/secret", "model/out") || symlink("a.bin", "model/in")) return -1;
+  if (symlink("../other", "model/outdir") || symlink("sub", "model/indir")) return -1;
+  if (symlink("loop", "model/loop") || mkfifo("model/fifo", 0666)) return -1;
+  return symlink("model", "linked");
+}
+
+static int group_teardown(void **state)
+{
+  (void)state;
+  char command[300];
+  snprintf(command, sizeof command, "rm -rf '%s'", root);
+  return chdir("/") || system(command);
+}
+
+static int setup(void **state)
+{
+  (void)state;
+  guard = (wick_guard){.allocator = wick_allocator_malloc()};
+  mem = wick_arena_make(&guard);
+  return 0;
+}
+
+static int teardown(void **state)
+{
+  (void)state;
+  wick_arena_free(&mem);
+  return 0;
+}
+
+/* The file's bytes, or "error: " and the message. */
+static const char *shown(wick_status s, wick_file *const *f)
+{
+  if (s) return wick_str_printf(&mem, "error: %s", s->message);
+  return wick_str_dupn(&mem, (const char *)(*f)->at, (*f)->nbytes);
+}
+
+static void test_map(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *path, *want;
+  } rows[] = {
+      {"model/a.bin", "abc"},
+      {"model/empty", ""},
+      {"model/out", "secret"}, /* the user may follow links */
+      {"linked/in", "abc"},
+      {"model/none", "error: model/none: cannot open it: No such file or directory"},
+      {"model", "error: model: cannot open it: Is a directory"},
+      {"model/fifo", "error: model/fifo: cannot open it: it is no regular file"}, /* nor blocks */
+      {"/dev/zero", "error: /dev/zero: cannot open it: it is no regular file"},
+      {"model/loop", "error: model/loop: cannot open it: Too many levels of symbolic links"},
+      {"", "error: cannot open it: No such file or directory"},
+  };
+  int before = count_handles();
+  wick_files files = wick_files_begin(&mem);
+  for (size_t i = 0; i < WICK_COUNT(rows); i++) {
+    wick_file *f, *again;
+    assert_string_equal(shown(wick_files_map(&files, rows[i].path, &f), &f), rows[i].want);
+    if (strncmp(rows[i].want, "error", 5) == 0) continue;
+    assert_null(wick_files_map(&files, rows[i].path, &again));
+    assert_ptr_equal(f, again); /* mapped once */
+  }
+  assert_int_equal(count_handles(), before);
+  wick_files_close(&files);
+  wick_files_close(&files);
+}
+
+static void test_map_beneath(void **state)
+{
+  (void)state;
+#define OUTSIDE(name)                                                                              \
+  "error: model: the file name \"" name "\" is not a relative path that stays inside the folder"
+#define LINK(name) "error: model/" name ": cannot open it: it is a link, or reached through one"
+  static const struct {
+    const char *name, *want;
+  } rows[] = {
+      {"a.bin", "abc"},
+      {"sub/b.bin", "defg"},
+      {"sub//b.bin", "defg"},
+      {"./sub/./b.bin", "defg"},
+      {"empty", ""},
+      {"../other/secret", OUTSIDE("../other/secret")},
+      {"sub/../../other/secret", OUTSIDE("sub/../../other/secret")},
+      {"sub/..", OUTSIDE("sub/..")},
+      {"/etc/passwd", OUTSIDE("/etc/passwd")},
+      {"sub/", OUTSIDE("sub/")},
+      {"", OUTSIDE("")},
+      {"out", LINK("out")},
+      {"in", LINK("in")},
+      {"outdir/secret", LINK("outdir/secret")},
+      {"indir/b.bin", LINK("indir/b.bin")},
+      {"loop", LINK("loop")},
+      {"none", "error: model/none: cannot open it: No such file or directory"},
+      {"a.bin/b", "error: model/a.bin/b: cannot open it: Not a directory"},
+      {"none/b", "error: model/none/b: cannot open it: No such file or directory"},
+      {"sub", "error: model/sub: cannot open it: Is a directory"},
+      {"fifo", "error: model/fifo: cannot open it: it is no regular file"},
+      {"..a", "error: model/..a: cannot open it: No such file or directory"},
+  };
+  int before = count_handles();
+  wick_files files = wick_files_begin(&mem);
+  wick_file *f;
+  for (size_t i = 0; i < WICK_COUNT(rows); i++)
+    assert_string_equal(shown(wick_files_map_beneath(&files, "model", rows[i].name, &f), &f),
+                        rows[i].want);
+  /* The folder itself is the user's, and may be reached through a link. */
+  assert_string_equal(shown(wick_files_map_beneath(&files, "linked", "a.bin", &f), &f), "abc");
+  assert_string_equal(shown(wick_files_map_beneath(&files, "none", "a.bin", &f), &f),
+                      "error: none/a.bin: cannot open it: No such file or directory");
+  assert_int_equal(count_handles(), before);
+  wick_files_close(&files);
+}
+
+static void test_read(void **state)
+{
+  (void)state;
+  char *text;
+  size_t n;
+  assert_null(wick_file_read(&mem, "model/sub/b.bin", 0, &text, &n));
+  assert_int_equal(n, 4);
+  assert_string_equal(text, "defg");
+  assert_null(wick_file_read(&mem, "model/sub/b.bin", 4, &text, &n));
+  assert_null(wick_file_read(&mem, "model/empty", 0, &text, &n));
+  assert_int_equal(n, 0);
+  assert_string_equal(text, "");
+  assert_null(wick_file_read(&mem, "/proc/self/status", 0, &text, &n)); /* says a size of 0 */
+  assert_true(n > 100 && text[n] == 0);
+  assert_string_equal(wick_file_read(&mem, "model/sub/b.bin", 3, &text, &n)->message,
+                      "model/sub/b.bin: it has more than 3 bytes");
+  assert_int_equal(wick_file_read(&mem, "/dev/zero", 100000, &text, &n)->code, WICK_ELIMIT);
+  assert_string_equal(wick_file_read(&mem, "model", 0, &text, &n)->message,
+                      "model: cannot read it: Is a directory");
+  assert_string_equal(wick_file_read(&mem, "none", 0, &text, &n)->message,
+                      "none: cannot open it: No such file or directory");
+}
+
+static wick_status write_text(const char *path, const char *text)
+{
+  wick_bytes part[] = {{text, 2}, {NULL, 0}, {text + 2, strlen(text) - 2}};
+  return wick_file_write(&mem, path, part, WICK_COUNT(part));
+}
+
+static void test_write(void **state)
+{
+  (void)state;
+  char *text;
+  size_t n;
+  assert_null(wick_folder_make(&mem, "out"));
+  for (int round = 0; round < 2; round++) { /* new, then replaced */
+    assert_null(write_text("out/x", round ? "second" : "first"));
+    assert_null(wick_file_read(&mem, "out/x", 0, &text, &n));
+    assert_string_equal(text, round ? "second" : "first");
+  }
+  struct stat st;
+  mode_t mask = umask(0);
+  umask(mask);
+  assert_int_equal(stat("out/x", &st), 0);
+  assert_int_equal(st.st_mode & 0777, 0666 & ~mask); /* as any program's file */
+  assert_int_equal(symlink("x", "out/link"), 0);
+  assert_null(write_text("out/link", "through"));
+  assert_null(wick_file_read(&mem, "out/x", 0, &text, &n));
+  assert_string_equal(text, "through");
+  assert_int_equal(lstat("out/link", &st), 0);
+  assert_true(S_ISLNK(st.st_mode));
+  assert_null(write_text("/dev/null", "gone"));
+  assert_int_equal(stat("/dev/null", &st), 0);
+  assert_true(S_ISCHR(st.st_mode));
+  assert_int_equal(count_entries("out"), 2);
+}
+
+static void test_write_fails(void **state)
+{
+  (void)state;
+  int before = count_handles();
+  assert_null(wick_folder_make(&mem, "full"));
+  assert_null(write_text("full/x", "kept"));
+  assert_string_equal(write_text("none/x", "text")->message,
+                      "none/x: cannot write it: No such file or directory");
+  assert_string_equal(write_text("full", "text")->message, "full: cannot write it: Is a directory");
+  assert_string_equal(write_text("/dev/full", "text")->message,
+                      "/dev/full: cannot write it: No space left on device");
+  struct rlimit old, small = {1, RLIM_INFINITY}; /* the disk is full after a byte */
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+  small.rlim_max = old.rlim_max;
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  wick_status s = write_text("full/x", "lost");
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+  signal(SIGXFSZ, handler);
+  assert_string_equal(s->message, "full/x: cannot write it: File too large");
+  char *text;
+  size_t n;
+  assert_null(wick_file_read(&mem, "full/x", 0, &text, &n));
+  assert_string_equal(text, "kept");          /* the old file is whole */
+  assert_int_equal(count_entries("full"), 1); /* and the temporary one is gone */
+  assert_int_equal(count_handles(), before);
+}
+
+static void test_folder_make(void **state)
+{
+  (void)state;
+  assert_null(wick_folder_make(&mem, "p/q//r/"));
+  assert_null(wick_folder_make(&mem, "p/q/r"));
+  assert_null(wick_folder_make(&mem, "linked/new"));
+  assert_null(wick_folder_make(&mem, wick_path_join(&mem, root, "p/s")));
+  assert_null(wick_folder_make(&mem, "/"));
+  assert_null(wick_folder_make(&mem, ""));
+  assert_true(wick_file_exists("p/q/r") && wick_file_exists("p/s"));
+  assert_true(wick_file_exists("model/new") && !wick_file_exists("p/t"));
+  assert_string_equal(wick_folder_make(&mem, "model/a.bin/x")->message,
+                      "model/a.bin: cannot make it: Not a directory");
+}
+
+static void test_paths(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *path, *in_folder, *base, *stem;
+  } rows[] = {
+      {"a/b.c", "a", "b.c", "b"},
+      {"b", ".", "b", "b"},
+      {"/b.c.d", "/", "b.c.d", "b.c"},
+      {"a//b", "a", "b", "b"},
+      {"a/.c", "a", ".c", ".c"},
+      {"/x/y/z.onnx", "/x/y", "z.onnx", "z"},
+      {"", ".", "", ""},
+      {"a.b/c", "a.b", "c", "c"},
+      {"//b", "/", "b", "b"},
+  };
+  for (size_t i = 0; i < WICK_COUNT(rows); i++) {
+    assert_string_equal(wick_path_folder(&mem, rows[i].path), rows[i].in_folder);
+    assert_string_equal(wick_path_base(rows[i].path), rows[i].base);
+    assert_string_equal(wick_path_stem(&mem, rows[i].path), rows[i].stem);
+  }
+  static const struct {
+    const char *a, *b, *want;
+  } joins[] = {
+      {"a", "b", "a/b"}, {"a/", "b", "a/b"}, {"", "b", "b"}, {"a", "/b", "/b"}, {"/", "b", "/b"}};
+  for (size_t i = 0; i < WICK_COUNT(joins); i++)
+    assert_string_equal(wick_path_join(&mem, joins[i].a, joins[i].b), joins[i].want);
+}
+
+/* Everything once; each of its allocations fails in turn. Returns whether it got to its end. */
+static bool work(wick_guard *g)
+{
+  wick_arena a = wick_arena_make(g);
+  wick_files files = wick_files_begin(&a);
+  volatile bool done = false;
+  if (setjmp(g->where) == 0) {
+    wick_file *f;
+    char *text;
+    size_t n;
+    wick_bytes part = {"0123456789", 10};
+    assert_null(wick_files_map(&files, "model/a.bin", &f));
+    wick_arena_alloc(&a, 3000, 1); /* so that each of the next has to ask for more */
+    assert_null(wick_files_map_beneath(&files, "model", "sub/b.bin", &f));
+    wick_arena_alloc(&a, 5000, 1);
+    assert_null(wick_file_read(&a, "/proc/self/maps", 0, &text, &n));
+    wick_arena_alloc(&a, 1 << 20, 1);
+    assert_null(wick_file_write(&a, "torture/x", &part, 1));
+    wick_arena_alloc(&a, 1 << 20, 1);
+    assert_non_null(wick_files_map_beneath(&files, "model", "indir/b.bin", &f));
+    assert_non_null(wick_file_read(&a, "model", 0, &text, &n));
+    done = true;
+  }
+  wick_files_close(&files);
+  wick_arena_free(&a);
+  return done;
+}
+
+static void test_no_handle_leaks(void **state)
+{
+  (void)state;
+  assert_null(wick_folder_make(&mem, "torture"));
+  int before = count_handles();
+  uint64_t n = 1;
+  for (;; n++) {
+    wick_torture t = {.fail_at = n};
+    wick_guard g = {.allocator = wick_torture_allocator(&t)};
+    bool done = work(&g);
+    assert_int_equal(t.live, 0);
+    assert_int_equal(count_handles(), before);
+    assert_true(count_entries("torture") <= 1);
+    if (done) break;
+  }
+  assert_true(n > 5);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_map, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_map_beneath, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_read, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_write, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_write_fails, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_folder_make, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_paths, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_no_handle_leaks, setup, teardown),
+  };
+  return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}
