@@ -1,5 +1,5 @@
-/* The one builder. Building cannot be forgotten to be checked: the first failure stays in the builder, every later
- * call returns value 0, and wick_build_end reports it.
+/* The one builder. Building cannot be forgotten to be checked: the first failure stays in the
+ * builder, every later call returns value 0, and wick_build_end reports it.
  *
  * A node with regions is opened, its regions filled, then closed:
  *   wick_open(b, WICK_OP_if, 1, &cond, NULL, 0, NULL);
@@ -14,69 +14,97 @@
 
 enum { WICK_MAX_DEPTH = 200 }; /* of nested regions */
 
+struct wick_open_node;
 struct wick_builder {
   wick_module *module;
-  wick_arena  *mem; /* the function's */
-  const char  *name;
-  wick_level   level;
-  wick_loc     loc;    /* given to the nodes that are built */
-  wick_status  status; /* the first failure */
-  uint32_t     nparam;
+  wick_arena *mem; /* the function's */
+  const char *name;
+  wick_level level;
+  wick_loc loc;       /* given to the nodes that are built */
+  wick_status status; /* the first failure */
+  uint32_t nparam;
   wick_list(wick_node) nodes;
   wick_list(wick_value_info) values; /* at[0] is unused */
   wick_list(wick_qualifier) quals;
-  wick_list(struct wick_open_node) open;
+  wick_list(struct wick_open_node *) open; /* the nodes whose regions are being built */
+  wick_value_info *infer_out;              /* room for inference's results */
   const char *schedule, *contract;
+  wick_value fold_state; /* of wick_fold_begin */
+  wick_opcode fold_op;
 };
 
-void       wick_build_begin(wick_builder *b, wick_module *m, wick_level level, const char *name, wick_arena *mem);
-wick_value wick_build_param(wick_builder *b, wick_type type, wick_qualifier qual, const char *name); /* before any node */
+void wick_build_begin(wick_builder *b, wick_module *m, wick_level level, const char *name,
+                      wick_arena *mem);
+wick_value wick_build_param(wick_builder *b, wick_type type, wick_qualifier qual,
+                            const char *name); /* before any node */
 
-/* One node without regions. attr has as many as the row declares, or is NULL for defaults; want: the result types of
- * typed rows, else NULL. Returns the first result. Commutative scalar rows of constants are not folded here. */
-wick_value wick_build(wick_builder *b, wick_opcode op, uint32_t nin, const wick_value *in, const wick_attr *attr,
-                      uint32_t nwant, const wick_type *want);
+/* One node without regions. attr has as many as the row declares, or is NULL for defaults; want:
+ * the result types of typed rows, else NULL. Returns the first result. Commutative scalar rows of
+ * constants are not folded here. */
+wick_value wick_build(wick_builder *b, wick_opcode op, uint32_t nin, const wick_value *in,
+                      const wick_attr *attr, uint32_t nwant, const wick_type *want);
 
-void       wick_open(wick_builder *b, wick_opcode op, uint32_t nin, const wick_value *in, const wick_attr *attr, uint32_t nwant,
-                     const wick_type *want);
-wick_value wick_region_begin(wick_builder *b, uint32_t nparam, const wick_type *type); /* returns the first parameter */
-void       wick_yield(wick_builder *b, uint32_t n, const wick_value *v);
+void wick_open(wick_builder *b, wick_opcode op, uint32_t nin, const wick_value *in,
+               const wick_attr *attr, uint32_t nwant, const wick_type *want);
+wick_value wick_region_begin(wick_builder *b, uint32_t nparam,
+                             const wick_type *type); /* returns the first parameter */
+void wick_yield(wick_builder *b, uint32_t n, const wick_value *v);
 wick_value wick_close(wick_builder *b);
-void       wick_build_return(wick_builder *b, uint32_t n, const wick_value *v);
+void wick_build_return(wick_builder *b, uint32_t n, const wick_value *v);
 
 /* Ends with `return` built. Drops pure nodes without uses. The function lives in b->mem. */
 WICK_CHECKED wick_status wick_build_end(wick_builder *b, wick_func **out);
 
+/* For the copier: attr is in the module already and complete; types are taken as given, without
+ * inference. */
+wick_value wick_build_raw(wick_builder *b, const wick_node *like, const wick_value *in,
+                          const wick_value_info *results);
+
 void wick_build_fail(wick_builder *b, wick_code code, const char *fmt, ...) WICK_PRINTF(3, 4);
 void wick_build_name(wick_builder *b, wick_value v, uint32_t name, wick_relation r);
 
-static inline wick_type wick_built_type(const wick_builder *b, wick_value v) { return b->values.at[v.id].type; }
-const wick_type_info   *wick_built_info(const wick_builder *b, wick_value v);
+static inline wick_type wick_built_type(const wick_builder *b, wick_value v)
+{
+  return b->values.at[v.id].type;
+}
+const wick_type_info *wick_built_info(const wick_builder *b, wick_value v);
 
 /* ---- shorthands; the row's attributes have their defaults ---- */
 wick_value wick_build1(wick_builder *b, wick_opcode op, wick_value x);
 wick_value wick_build2(wick_builder *b, wick_opcode op, wick_value x, wick_value y);
 wick_value wick_build3(wick_builder *b, wick_opcode op, wick_value x, wick_value y, wick_value z);
-wick_value wick_build_cast(wick_builder *b, wick_value x, wick_elem to); /* x itself where it has that type */
-/* An immediate. wick_build_like: of x's element type (rank 0 for tensors, x's lanes for scalars). */
+wick_value wick_build_cast(wick_builder *b, wick_value x,
+                           wick_elem to); /* x itself where it has that type */
+/* An immediate. wick_build_like: of x's element type (rank 0 for tensors, x's lanes for scalars).
+ */
 wick_value wick_build_const(wick_builder *b, wick_type type, double f, int64_t i);
 wick_value wick_build_like(wick_builder *b, wick_value x, double number);
 wick_value wick_build_constant(wick_builder *b, uint32_t constant); /* a constant of the module */
-wick_value wick_build_i64(wick_builder *b, int64_t i);              /* loop level and stage bodies */
+wick_value wick_build_i64(wick_builder *b, int64_t i); /* loop level and stage bodies */
 
-/* Stages (groups). Axes are given by name and extent; the tensors' element types are the results' types. */
-wick_axis  wick_make_axis(wick_builder *b, const char *name, wick_dim extent, bool reduce);
-void       wick_map_begin(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis, uint32_t nout, const wick_type *out);
-wick_value wick_map_end(wick_builder *b, uint32_t n, const wick_value *v); /* yields, closes, returns the first result */
-/* Inside a stage's body. index: rank of them, in the axes' symbols; WICK_DIM_ANY takes the next of `any`. otherwise: 0, or
- * the value outside the tensor's bounds. */
-wick_value wick_read(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_t nany, const wick_value *any, wick_value otherwise);
+/* Stages (groups). Axes are given by name and extent; the tensors' element types are the results'
+ * types. */
+wick_axis wick_make_axis(wick_builder *b, const char *name, wick_dim extent, bool reduce);
+void wick_map_begin(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
+                    uint32_t nout, const wick_type *out);
+wick_value wick_map_end(wick_builder *b, uint32_t n,
+                        const wick_value *v); /* yields, closes, returns the first result */
+/* Inside a stage's body. index: rank of them, in the axes' symbols; WICK_DIM_ANY takes the next of
+ * `any`. otherwise: 0, or the value outside the tensor's bounds. */
+wick_value wick_read(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_t nany,
+                     const wick_value *any, wick_value otherwise);
 wick_value wick_index(wick_builder *b, wick_dim expr); /* the expression's value as an i64 */
-/* The usual folds: state and result one element of type `elem`; the body of step is what the caller builds between
- * begin and end, and gives the element to combine: sum, prod, max, min, and, or by `op` with its neutral element. */
-void       wick_fold_begin(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis, wick_type out, wick_opcode op);
+/* The usual folds: state and result one element of type `elem`; the body of step is what the caller
+ * builds between begin and end, and gives the element to combine: sum, prod, max, min, and, or by
+ * `op` with its neutral element. */
+void wick_fold_begin(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
+                     wick_type out, wick_opcode op);
 wick_value wick_fold_end(wick_builder *b, wick_value element);
-/* The general form: open, then four regions in order: init(), step(state...), merge(state..., state...), finish(state...). */
-void wick_fold_open(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis, uint32_t nout, const wick_type *out);
+/* The neutral element of a row by which folds combine (its column `neutral`), of a scalar type. */
+wick_value wick_build_neutral(wick_builder *b, wick_opcode op, wick_type scalar);
+/* The general form: open, then four regions in order: init(), step(state...), merge(state...,
+ * state...), finish(state...). */
+void wick_fold_open(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
+                    uint32_t nout, const wick_type *out);
 
 #endif

@@ -1,58 +1,75 @@
 /* Dimensions and indices: canonical integer expressions over symbols.
  *
- * A wick_dim is a constant, or a handle to an expression that the module has interned: a sum of terms, each a
- * coefficient times a product of atoms; an atom is a symbol, floordiv, mod, min or max. Two expressions are known
- * to be equal exactly when their handles are. The same simplifier serves tensor types, memory plans, the
- * accesses of stages and the indices of loops.
+ * A wick_dim is a constant, or a handle to an expression that the module has interned: a sum of
+ * terms, each a coefficient times a product of atoms; an atom is a symbol, floordiv, mod, min or
+ * max. Two expressions are known to be equal exactly when their handles are. The same simplifier
+ * serves tensor types, memory plans, the accesses of stages and the indices of loops.
  *
- * Canonical form: a polynomial with its terms sorted, like terms merged; floordiv and mod by a constant give up
- * what divides exactly and what the ranges of the symbols decide; min and max are flattened, sorted, and
- * decided by ranges. `x floordiv c * c + x mod c` becomes x. Integer overflow gives WICK_DIM_INVALID, which is
- * contagious. Arithmetic is on 64-bit signed integers; floordiv rounds to minus infinity, mod has the divisor's sign. */
+ * Canonical form: a polynomial with its terms sorted, like terms merged; floordiv and mod by a
+ * constant give up what divides exactly and what the ranges of the symbols decide; min and max are
+ * flattened, sorted, and decided by ranges. `x floordiv c * c + x mod c` becomes x. Integer
+ * overflow gives WICK_DIM_INVALID, which is contagious. Arithmetic is on 64-bit signed integers;
+ * floordiv rounds to minus infinity, mod has the divisor's sign. */
 #ifndef WICK_IR_DIM_H
 #define WICK_IR_DIM_H
 
 #include "base/str.h"
 
 typedef struct wick_dim {
-  int64_t v; /* below WICK_DIM_EXPR + 2^32: expression number v - WICK_DIM_EXPR; else the constant itself */
+  int64_t v; /* below WICK_DIM_EXPR + 2^32: expression number v - WICK_DIM_EXPR; else the constant
+                itself */
 } wick_dim;
 
 #define WICK_DIM_EXPR INT64_MIN
 #define WICK_DIM_INVALID ((wick_dim){INT64_MIN}) /* expression 0: overflow, or never set */
-#define WICK_DIM_ANY ((wick_dim){INT64_MIN + 1}) /* expression 1: in an access, the whole dimension, by a run-time index */
+#define WICK_DIM_ANY                                                                               \
+  ((wick_dim){INT64_MIN +                                                                          \
+              1}) /* expression 1: in an access, the whole dimension, by a run-time index */
 
 typedef struct wick_dims wick_dims; /* the table; one per module */
 
-typedef enum wick_atom_kind { WICK_ATOM_SYMBOL, WICK_ATOM_FLOORDIV, WICK_ATOM_MOD, WICK_ATOM_MIN, WICK_ATOM_MAX } wick_atom_kind;
+typedef enum wick_atom_kind {
+  WICK_ATOM_SYMBOL,
+  WICK_ATOM_FLOORDIV,
+  WICK_ATOM_MOD,
+  WICK_ATOM_MIN,
+  WICK_ATOM_MAX
+} wick_atom_kind;
 
-/* What an atom is. Symbols are interned by name and range together. For floordiv and mod: arg[0] by arg[1]. */
+/* What an atom is. Symbols are interned by name and range together. For floordiv and mod: arg[0] by
+ * arg[1]. */
 typedef struct wick_atom {
   wick_atom_kind kind;
-  uint32_t       narg;
+  uint32_t narg;
   const wick_dim *arg;
-  const char     *name;   /* of a symbol */
-  int64_t         lo, hi; /* of a symbol: lo <= value <= hi, both ends included */
+  const char *name; /* of a symbol */
+  int64_t lo, hi;   /* of a symbol: lo <= value <= hi, both ends included */
 } wick_atom;
 
 typedef struct wick_term {
-  int64_t         coef; /* never 0 */
-  uint32_t        natom; /* at least 1 */
+  int64_t coef;         /* never 0 */
+  uint32_t natom;       /* at least 1 */
   const uint32_t *atom; /* sorted; an atom appears as often as its power */
 } wick_term;
 
 typedef struct wick_dim_form { /* constant + sum of terms */
-  int64_t          constant;
-  uint32_t         nterm;
+  int64_t constant;
+  uint32_t nterm;
   const wick_term *term;
 } wick_dim_form;
 
 wick_dims *wick_dims_create(wick_arena *mem);
 
-static inline bool wick_dim_is_const(wick_dim d) { return d.v >= WICK_DIM_EXPR + ((int64_t)1 << 32); }
+static inline bool wick_dim_is_const(wick_dim d)
+{
+  return d.v >= WICK_DIM_EXPR + ((int64_t)1 << 32);
+}
 static inline bool wick_dim_eq(wick_dim a, wick_dim b) { return a.v == b.v; }
 static inline bool wick_dim_is(wick_dim a, int64_t c) { return a.v == c; }
-static inline wick_dim wick_dim_const(int64_t c) { return (wick_dim){c}; } /* constants below -2^62 become INVALID in arithmetic */
+static inline wick_dim wick_dim_const(int64_t c)
+{
+  return (wick_dim){c};
+} /* constants below -2^62 become INVALID in arithmetic */
 
 wick_dim wick_dim_symbol(wick_dims *t, const char *name, int64_t lo, int64_t hi);
 wick_dim wick_dim_add(wick_dims *t, wick_dim a, wick_dim b);
@@ -64,30 +81,38 @@ wick_dim wick_dim_mod(wick_dims *t, wick_dim a, wick_dim b);
 wick_dim wick_dim_min(wick_dims *t, wick_dim a, wick_dim b);
 wick_dim wick_dim_max(wick_dims *t, wick_dim a, wick_dim b);
 
-/* Bounds by interval arithmetic over the ranges of the symbols; saturates at INT64_MIN + 2^33 and INT64_MAX. */
+/* Bounds by interval arithmetic over the ranges of the symbols; saturates at INT64_MIN + 2^33 and
+ * INT64_MAX. */
 void wick_dim_range(const wick_dims *t, wick_dim d, int64_t *out_lo, int64_t *out_hi);
-/* The same with other ranges for some symbols (boxes of tiles): symbol sym[i] lies in [lo[i], hi[i]]. */
-void wick_dim_range_with(const wick_dims *t, wick_dim d, uint32_t n, const wick_dim *sym, const int64_t *lo, const int64_t *hi,
-                         int64_t *out_lo, int64_t *out_hi);
+/* The same with other ranges for some symbols (boxes of tiles): symbol sym[i] lies in [lo[i],
+ * hi[i]]. */
+void wick_dim_range_with(const wick_dims *t, wick_dim d, uint32_t n, const wick_dim *sym,
+                         const int64_t *lo, const int64_t *hi, int64_t *out_lo, int64_t *out_hi);
 
 bool wick_dim_is_symbol(const wick_dims *t, wick_dim d);
 bool wick_dim_uses(const wick_dims *t, wick_dim d, wick_dim symbol);
 /* All symbols at once: sym[i] becomes by[i]. */
-wick_dim wick_dim_substitute(wick_dims *t, wick_dim d, uint32_t n, const wick_dim *sym, const wick_dim *by);
-/* The value for given values of symbols; false on a symbol without a value, a division by 0, or overflow. */
-bool wick_dim_eval(const wick_dims *t, wick_dim d, uint32_t n, const wick_dim *sym, const int64_t *val, int64_t *out);
+wick_dim wick_dim_substitute(wick_dims *t, wick_dim d, uint32_t n, const wick_dim *sym,
+                             const wick_dim *by);
+/* The value for given values of symbols; false on a symbol without a value, a division by 0, or
+ * overflow. */
+bool wick_dim_eval(const wick_dims *t, wick_dim d, uint32_t n, const wick_dim *sym,
+                   const int64_t *val, int64_t *out);
 /* d = coef * sym + rest, where rest and coef do not use sym; false where d is not of that form. */
-bool wick_dim_linear(wick_dims *t, wick_dim d, wick_dim sym, wick_dim *out_coef, wick_dim *out_rest);
-/* The symbols that d uses, each once, in order of first appearance, appended to list (no duplicates with what is there). */
+bool wick_dim_linear(wick_dims *t, wick_dim d, wick_dim sym, wick_dim *out_coef,
+                     wick_dim *out_rest);
+/* The symbols that d uses, each once, in order of first appearance, appended to list (no duplicates
+ * with what is there). */
 typedef wick_list(wick_dim) wick_dim_list;
 void wick_dim_symbols(const wick_dims *t, wick_dim d, wick_arena *mem, wick_dim_list *list);
 
 /* The canonical parts; a constant has no terms. The pointers live as long as the table. */
-wick_dim_form    wick_dim_get(const wick_dims *t, wick_dim d);
+wick_dim_form wick_dim_get(const wick_dims *t, wick_dim d);
 const wick_atom *wick_dim_atom(const wick_dims *t, uint32_t atom);
-wick_dim         wick_dim_from_atom(wick_dims *t, uint32_t atom);
+wick_dim wick_dim_from_atom(wick_dims *t, uint32_t atom);
 
-/* "3", "N", "2*N + 1", "(N + 15) floordiv 16", "min(N, 8)"; what wick_dim_print prints, the text parser reads back. */
+/* "3", "N", "2*N + 1", "(N + 15) floordiv 16", "min(N, 8)"; what wick_dim_print prints, the text
+ * parser reads back. */
 void wick_dim_print(const wick_dims *t, wick_dim d, wick_text *out);
 
 #endif

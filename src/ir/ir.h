@@ -1,9 +1,11 @@
-/* The one representation: a module holds types, constants and functions; a function holds a region; a region
- * holds nodes in order. The levels (graph, group, low, loop) differ in which operators and types may appear.
+/* The one representation: a module holds types, constants and functions; a function holds a region;
+ * a region holds nodes in order. The levels (graph, group, low, loop) differ in which operators and
+ * types may appear.
  *
- * Functions are immutable. Their nodes lie in one array in pre-order: a node with regions is followed by the nodes of its
- * first region (which ends in `yield`), then those of its second, and so on. So an index is a point in time, side tables
- * are arrays by index, and a flat walk meets every definition before its uses. Values are numbered from 1. */
+ * Functions are immutable. Their nodes lie in one array in pre-order: a node with regions is
+ * followed by the nodes of its first region (which ends in `yield`), then those of its second, and
+ * so on. So an index is a point in time, side tables are arrays by index, and a flat walk meets
+ * every definition before its uses. Values are numbered from 1. */
 #ifndef WICK_IR_IR_H
 #define WICK_IR_IR_H
 
@@ -47,102 +49,116 @@ typedef enum wick_attr_kind {
   WICK_ATTR_FLOATS, /* .n .floats */
   WICK_ATTR_DIMS,   /* .n .dims */
   WICK_ATTR_AXES,   /* .n .axes: the axes of a stage */
-  WICK_ATTR_CONST,  /* .constant: a constant of the module, or an immediate number */
+  WICK_ATTR_CONST,  /* .imm: a constant of the module, or an immediate number */
   WICK_ATTR_FUNC    /* .s: a function's or group's name in the module */
 } wick_attr_kind;
 
 typedef struct wick_axis {
-  wick_dim sym;    /* a symbol with the range 0 .. extent-1 */
+  wick_dim sym; /* a symbol with the range 0 .. extent-1 */
   wick_dim extent;
-  bool     reduce;
+  bool reduce;
 } wick_axis;
 
 typedef struct wick_imm { /* an immediate: a number that every element has */
   uint32_t constant;      /* a constant of the module, from 1; 0: the number is here */
-  double   f;             /* where the element type is a float */
-  int64_t  i;             /* where it is an integer or bool (u64: its bits) */
+  double f;               /* where the element type is a float */
+  int64_t i;              /* where it is an integer or bool (u64: its bits) */
 } wick_imm;
 
+enum { WICK_ATTR_UNSET = 0x7fffffff, WICK_MAX_CONTENT = 64 };
+
 typedef struct wick_attr {
-  uint32_t n; /* of ints, floats, dims, axes */
+  uint32_t n; /* of ints, floats, dims, axes; else 0; WICK_ATTR_UNSET: take the row's default */
   union {
-    int64_t          i;
-    double           f;
-    const char      *s; /* interned in the module: equal strings are equal pointers */
-    const int64_t   *ints;
-    const double    *floats;
-    const wick_dim  *dims;
+    int64_t i;
+    double f;
+    const char *s; /* interned in the module: equal strings are equal pointers */
+    const int64_t *ints;
+    const double *floats;
+    const wick_dim *dims;
     const wick_axis *axes;
-    wick_imm         imm;
+    wick_imm imm;
   };
 } wick_attr;
 
 /* ---- nodes, regions, functions ---- */
 
 typedef struct wick_region {
-  wick_value first;  /* parameters are first, first + 1, ... */
-  uint32_t   nparam;
-  uint32_t   begin, end; /* node indices, end excluded; node end-1 is the `yield` */
+  wick_value first; /* parameters are first, first + 1, ... */
+  uint32_t nparam;
+  uint32_t begin, end; /* node indices, end excluded; node end-1 is the `yield` */
 } wick_region;
 
 typedef struct wick_node {
-  wick_opcode        op;
-  uint16_t           nin, nout, nregion, nattr;
-  wick_loc           loc;
-  wick_value         first; /* results are first, first + 1, ... */
-  uint32_t           end;   /* index after the last node of its regions; own index + 1 without regions */
-  const wick_value  *in;
-  const wick_attr   *attr; /* as many as the row declares, defaults filled in */
+  wick_opcode op;
+  uint16_t nin, nout, nregion, nattr;
+  wick_loc loc;
+  wick_value first; /* results are first, first + 1, ... */
+  uint32_t end;     /* index after the last node of its regions; own index + 1 without regions */
+  const wick_value *in;
+  const wick_attr *attr; /* as many as the row declares, defaults filled in */
   const wick_region *region;
 } wick_node;
 
 /* How a value relates to a tensor of the user's model. */
-typedef enum wick_relation { WICK_REL_NONE, WICK_REL_SAME, WICK_REL_PERMUTED, WICK_REL_QUANTIZED } wick_relation;
+typedef enum wick_relation {
+  WICK_REL_NONE,
+  WICK_REL_SAME,
+  WICK_REL_PERMUTED,
+  WICK_REL_QUANTIZED
+} wick_relation;
 
 typedef struct wick_value_info {
-  wick_type     type;
-  uint32_t      name; /* the user's tensor, interned in the module; 0: none */
+  wick_type type;
+  uint32_t name; /* the user's tensor, interned in the module; 0: none */
   wick_relation relation;
-  uint32_t      ncontent; /* numel, where `content` is known */
-  const wick_dim *content; /* of small integer tensors: what inference knows of the elements; NULL: nothing */
+  uint32_t ncontent; /* numel, where `content` is known */
+  const wick_dim
+      *content; /* of small integer tensors: what inference knows of the elements; NULL: nothing */
 } wick_value_info;
 
 typedef enum wick_qualifier { WICK_IN, WICK_OUT, WICK_INOUT } wick_qualifier;
 
 struct wick_func {
-  wick_module          *module;
-  const char           *name;
-  wick_level            level;
-  uint32_t              nparam; /* values 1 .. nparam */
-  const wick_qualifier *qual;   /* per parameter */
-  uint32_t              nnode;
-  const wick_node      *node; /* the last is `return` */
-  uint32_t              nvalue; /* values are 1 .. nvalue */
+  wick_module *module;
+  const char *name;
+  wick_level level;
+  uint32_t nparam;            /* values 1 .. nparam */
+  const wick_qualifier *qual; /* per parameter */
+  uint32_t nnode;
+  const wick_node *node;        /* the last is `return` */
+  uint32_t nvalue;              /* values are 1 .. nvalue */
   const wick_value_info *value; /* [nvalue + 1] */
-  const char           *schedule; /* groups: steps, canonical text; NULL: unscheduled */
-  const char           *contract; /* groups: NULL until formed */
+  const char *schedule;         /* groups: steps, canonical text; NULL: unscheduled */
+  const char *contract;         /* groups: NULL until formed */
 };
 
-static inline wick_type        wick_type_of(const wick_func *f, wick_value v) { return f->value[v.id].type; }
+static inline wick_type wick_type_of(const wick_func *f, wick_value v)
+{
+  return f->value[v.id].type;
+}
 static inline const wick_node *wick_return(const wick_func *f) { return &f->node[f->nnode - 1]; }
-const wick_type_info          *wick_info_of(const wick_func *f, wick_value v);
+const wick_type_info *wick_info_of(const wick_func *f, wick_value v);
 
-/* uses[v].. : the node indices that use value v, in order: use[first[v]] .. use[first[v + 1] - 1]. */
+/* uses[v].. : the node indices that use value v, in order: use[first[v]] .. use[first[v + 1] - 1].
+ */
 typedef struct wick_uses {
   const uint32_t *first; /* [nvalue + 2] */
   const uint32_t *use;
 } wick_uses;
 wick_uses wick_uses_of(const wick_func *f, wick_arena *mem);
-/* definer[v]: the index of the node that defines v; UINT32_MAX for parameters of the function or of a region. */
+/* definer[v]: the index of the node that defines v; UINT32_MAX for parameters of the function or of
+ * a region. */
 const uint32_t *wick_definers_of(const wick_func *f, wick_arena *mem);
 
 /* ---- module ---- */
 
 typedef struct wick_constant {
   const char *name;
-  wick_type   type; /* a tensor */
-  const void *data; /* elements in order, little-endian; NULL: declared only. Lives as long as the module */
-  uint64_t    nbytes;
+  wick_type type; /* a tensor */
+  const void *
+      data; /* elements in order, little-endian; NULL: declared only. Lives as long as the module */
+  uint64_t nbytes;
 } wick_constant;
 
 typedef struct wick_pair {
@@ -151,31 +167,46 @@ typedef struct wick_pair {
 
 struct wick_module {
   wick_guard *guard;
-  wick_arena  mem; /* everything interned, and what lives as long as the module */
-  wick_dims  *dims;
-  wick_names  names;
+  wick_arena mem; /* everything interned, and what lives as long as the module */
+  wick_dims *dims;
+  wick_names names;
   const char *name;
-  struct wick_type_table *types;
+  wick_type_table *types;
   wick_list(wick_constant) constants; /* at[0] is unused */
   wick_list(const wick_func *) funcs; /* current versions, in order of definition */
   wick_list(const char *) locs;       /* at[0] is "" */
   wick_list(wick_pair) metadata;
+  wick_list(uint32_t) constant_of_name; /* by name: the constant's number, or 0 */
+  wick_list(uint32_t) func_of_name;     /* by name: index into funcs + 1, or 0 */
 };
 
 wick_module *wick_module_create(wick_guard *guard, const char *name);
-void         wick_module_free(wick_module *m);
+void wick_module_free(wick_module *m);
 
-const char *wick_intern(wick_module *m, const char *s); /* equal strings, equal pointers; lives as long as the module */
-wick_loc    wick_loc_add(wick_module *m, const char *place); /* "net.onnx: node \"prob\" (Softmax)" */
-static inline const char *wick_loc_text(const wick_module *m, wick_loc l) { return m->locs.at[l.id]; }
+const char *
+wick_intern(wick_module *m,
+            const char *s); /* equal strings, equal pointers; lives as long as the module */
+wick_loc wick_loc_add(wick_module *m, const char *place); /* "net.onnx: node \"prob\" (Softmax)" */
+static inline const char *wick_loc_text(const wick_module *m, wick_loc l)
+{
+  return m->locs.at[l.id];
+}
 
-/* Adds a constant; data is not copied. The name is made unique by a suffix where it is taken. Returns its number, from 1. */
-uint32_t                    wick_constant_add(wick_module *m, const char *name, wick_type type, const void *data, uint64_t nbytes);
-static inline const wick_constant *wick_constant_get(const wick_module *m, uint32_t id) { return &m->constants.at[id]; }
+/* Adds a constant; data is not copied. The name is made unique by a suffix where it is taken.
+ * Returns its number, from 1. */
+uint32_t wick_constant_add(wick_module *m, const char *name, wick_type type, const void *data,
+                           uint64_t nbytes);
+static inline const wick_constant *wick_constant_get(const wick_module *m, uint32_t id)
+{
+  return &m->constants.at[id];
+}
 
-/* The current version of the function of that name, or NULL. wick_module_set replaces the version of the same name, or appends. */
+uint32_t wick_constant_find(const wick_module *m, const char *name); /* 0: none */
+
+/* The current version of the function of that name, or NULL. wick_module_set replaces the version
+ * of the same name, or appends. */
 const wick_func *wick_module_find(const wick_module *m, const char *name);
-void             wick_module_set(wick_module *m, const wick_func *f);
-void             wick_module_remove(wick_module *m, const char *name);
+void wick_module_set(wick_module *m, const wick_func *f);
+void wick_module_remove(wick_module *m, const char *name); /* the others keep their order */
 
 #endif

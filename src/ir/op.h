@@ -1,5 +1,5 @@
-/* The form of an operator's row. One row says all that Wick knows of an operator; what is not in its row is not
- * known of it: a `switch` on an operator outside src/ops is a missing column. */
+/* The form of an operator's row. One row says all that Wick knows of an operator; what is not in
+ * its row is not known of it: a `switch` on an operator outside src/ops is a missing column. */
 #ifndef WICK_IR_OP_H
 #define WICK_IR_OP_H
 
@@ -16,115 +16,140 @@ typedef enum wick_effect {
 enum { WICK_ANY = 255, WICK_MAX_ATTR = 12 };
 
 typedef struct wick_attr_spec {
-  const char    *name;
+  const char *name;
   wick_attr_kind kind;
-  double         dflt;         /* INT BOOL AXIS FLOAT ENUM; lists default to empty, strings to "" */
-  bool           required;
-  const char    *words;        /* of an ENUM: "constant reflect edge" */
-  double         least, most;  /* of INT, FLOAT and each of INTS; both 0: not limited */
+  double dflt; /* INT BOOL AXIS FLOAT ENUM; lists default to empty, strings to "" */
+  bool required;
+  const char *words;  /* of an ENUM: "constant reflect edge" */
+  double least, most; /* of INT, FLOAT and each of INTS; both 0: not limited */
 } wick_attr_spec;
 
 /* ---- inference ---- */
 
 typedef struct wick_infer {
-  wick_module     *module;
-  wick_arena      *mem; /* for contents and errors */
-  wick_opcode      op;
-  const char      *place; /* for errors */
-  uint32_t         nin;
-  const wick_value *in_value;        /* 0 where an optional operand is missing */
-  const wick_value_info *const *in;  /* NULL where it is missing */
+  wick_module *module;
+  wick_arena *mem; /* for contents and errors */
+  wick_opcode op;
+  const char *place; /* for errors */
+  uint32_t nin;
+  const wick_value *in_value;       /* 0 where an optional operand is missing */
+  const wick_value_info *const *in; /* NULL where it is missing */
   const wick_attr *attr;
-  uint32_t         nwant; /* rows with .typed: the types that the text or builder asks for */
+  uint32_t nwant; /* rows with .typed: the types that the text or builder asks for */
   const wick_type *want;
-  uint32_t         nregion;
+  uint32_t nregion;
   const wick_type *const *yield; /* per region, the types that its `yield` passes */
-  const uint32_t  *nyield;
+  const uint32_t *nyield;
   const wick_type *const *param; /* per region, its parameters' types */
-  const uint32_t  *nregionparam;
-  wick_func const *callee;       /* rows with an attribute of kind FUNC: the function, or NULL */
-  uint32_t         nout;         /* out */
-  wick_value_info *out;          /* out: type, and content where known; room for 256 */
+  const uint32_t *nregionparam;
+  wick_func const *callee; /* rows with an attribute of kind FUNC: the function, or NULL */
+  uint32_t nout;           /* out */
+  wick_value_info *out;    /* out: type, and content where known; room for 256 */
 } wick_infer;
 
-WICK_CHECKED wick_status wick_infer_fail(const wick_infer *c, wick_code code, const char *fmt, ...) WICK_PRINTF(3, 4);
+WICK_CHECKED wick_status wick_infer_fail(const wick_infer *c, wick_code code, const char *fmt, ...)
+    WICK_PRINTF(3, 4);
 
 /* ---- reference ---- */
 
-typedef struct wick_tensor { /* concrete, dense, in the layout of its elements; the data is owned elsewhere */
+typedef struct wick_tensor { /* concrete, dense, in the layout of its elements; the data is owned
+                                elsewhere */
   wick_elem elem;
-  uint32_t  rank;
-  int64_t   dim[WICK_MAX_RANK];
-  void     *data;
+  uint32_t rank;
+  int64_t dim[WICK_MAX_RANK];
+  void *data;
 } wick_tensor;
 
 typedef struct wick_ref {
-  wick_arena        *mem; /* scratch of this call, and errors */
+  wick_opcode op;
+  wick_arena *mem; /* scratch of this call, and errors */
   const wick_module *module;
-  const wick_attr   *attr;
-  const char        *place;
-  uint32_t           nin, nout;
+  const wick_attr *attr;
+  const char *place;
+  uint32_t nin, nout;
   const wick_tensor *in; /* .data NULL where an optional operand is missing */
-  wick_tensor       *out; /* elem, dims and zeroed storage are set; the row fills the data */
+  wick_tensor *out;      /* elem, dims and zeroed storage are set; the row fills the data */
 } wick_ref;
 
 /* ---- scalars ---- */
 
-typedef union wick_scalar { /* a float of any width, exactly, or an integer (sign- or zero-extended), or 0 / 1 */
-  double  f;
+typedef union wick_scalar { /* a float of any width, exactly, or an integer (sign- or
+                               zero-extended), or 0 / 1 */
+  double f;
   int64_t i;
 } wick_scalar;
 
-typedef enum wick_scalar_rule { /* types of a scalar row's operands and result; operands broadcast */
-  WICK_NOT_SCALAR,
-  WICK_RULE_SAME,    /* all operands and the result of one type */
-  WICK_RULE_COMPARE, /* operands of one type, result bool */
-  WICK_RULE_SELECT,  /* first operand bool, the others and the result of one type */
-  WICK_RULE_SHIFT,   /* reserved for rows whose second operand has a type of its own */
-  WICK_RULE_TYPED    /* the result's element type is asked for (cast, bitcast) */
+typedef enum wick_scalar_rule { /* types of a scalar row's operands and result; operands broadcast
+                                 */
+                                WICK_NOT_SCALAR,
+                                WICK_RULE_SAME,    /* all operands and the result of one type */
+                                WICK_RULE_COMPARE, /* operands of one type, result bool */
+                                WICK_RULE_SELECT,  /* first operand bool, the others and the result
+                                                      of one type */
+                                WICK_RULE_SHIFT,   /* reserved for rows whose second operand has a
+                                                      type of its own */
+                                WICK_RULE_TYPED    /* the result's element type is asked for (cast,
+                                                      bitcast) */
 } wick_scalar_rule;
 
-/* One element: `elem` of the first data operand, `out` of the result. Exact for f64; the caller rounds to the result's type. */
-typedef wick_scalar (*wick_scalar_eval)(const wick_attr *attr, wick_elem elem, wick_elem out, const wick_scalar *in);
+/* One element: `elem` of the first data operand, `out` of the result. Exact for f64; the caller
+ * rounds to the result's type. */
+typedef wick_scalar (*wick_scalar_eval)(const wick_attr *attr, wick_elem elem, wick_elem out,
+                                        const wick_scalar *in);
 
 /* ---- stages: what `compute` gets ---- */
 
 typedef struct wick_compute {
-  wick_builder      *b;   /* builds the stages, in a group */
-  const wick_attr   *attr;
-  uint32_t           nin, nout;
-  const wick_value  *in;  /* tensors of the group; 0 where missing */
-  wick_value        *out; /* to be set to stage results */
-  const wick_type   *out_type; /* what infer said */
+  wick_opcode op;
+  wick_builder *b; /* builds the stages, in a group */
+  const wick_attr *attr;
+  uint32_t nin, nout;
+  const wick_value *in;      /* tensors of the group; 0 where missing */
+  wick_value *out;           /* to be set to stage results */
+  const wick_type *out_type; /* what infer said */
 } wick_compute;
 
 /* ---- the row ---- */
 
 typedef struct wick_op {
-  const char    *name;
-  const char    *doc; /* what it computes, with its rule for NaN, -0, rounding, overflow */
-  uint8_t        nin[2], nout[2], nregion[2]; /* least, most */
-  wick_attr_spec attr[WICK_MAX_ATTR];         /* ends at the first without a name */
-  uint32_t       level;                       /* bits of wick_level */
-  uint64_t       elems; /* bit set of element types that the data operands may have: WICK_FLOATS | ... ; 0: any */
-  wick_effect    effect;
-  bool           typed;      /* result types are given, not inferred (const, cast, load, alloc, view, stages) */
-  bool           terminator; /* ends a region */
+  const char *name;
+  const char *doc; /* what it computes, with its rule for NaN, -0, rounding, overflow */
+  uint8_t nin[2], nout[2], nregion[2]; /* least, most */
+  wick_attr_spec attr[WICK_MAX_ATTR];  /* ends at the first without a name */
+  uint32_t level;                      /* bits of wick_level */
+  uint64_t elems; /* bit set of element types that the data operands may have: WICK_FLOATS | ... ;
+                     0: any */
+  wick_effect effect;
+  bool typed; /* result types are given, not inferred (const, cast, load, alloc, view, stages) */
+  bool terminator; /* ends a region */
   wick_status (*infer)(wick_infer *c);
-  wick_status (*ref)(wick_ref *c); /* slow and obvious: the oracle (scalar rows: derived from eval) */
+  wick_status (*ref)(
+      wick_ref *c); /* slow and obvious: the oracle (scalar rows: derived from eval) */
   void (*compute)(const wick_compute *c); /* the definition in stages (scalar rows: a map) */
-  /* The definition in other rows; at loop level too where the row is a scalar one. in[] and out[] are values of b. */
+  /* The definition in other rows; at loop level too where the row is a scalar one. in[] and out[]
+   * are values of b. */
   void (*expand)(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out);
   wick_scalar_rule scalar;
   wick_scalar_eval eval;
-  double           ulp; /* of a scalar row that has an `expand` into a polynomial: its stated error; 0: correctly rounded */
+  wick_dim (*content)(wick_dims *t,
+                      const wick_dim *in); /* scalar rows on small integers whose elements inference
+                                              knows as expressions */
+  bool commutative;
+  /* The neutral element, for rows by which folds combine; for floats .f, else .i. NULL: the row is
+   * none. */
+  wick_scalar (*neutral)(wick_elem e);
+  double ulp; /* of a scalar row that has an `expand` into a polynomial: its stated error; 0:
+                 correctly rounded */
 } wick_op;
 
 /* Sets of element types. */
 #define WICK_BIT(e) ((uint64_t)1 << (e))
-#define WICK_FLOATS (WICK_BIT(WICK_F64) | WICK_BIT(WICK_F32) | WICK_BIT(WICK_F16) | WICK_BIT(WICK_BF16))
-#define WICK_SINTS (WICK_BIT(WICK_I64) | WICK_BIT(WICK_I32) | WICK_BIT(WICK_I16) | WICK_BIT(WICK_I8))
-#define WICK_UINTS (WICK_BIT(WICK_U64) | WICK_BIT(WICK_U32) | WICK_BIT(WICK_U16) | WICK_BIT(WICK_U8))
+#define WICK_FLOATS                                                                                \
+  (WICK_BIT(WICK_F64) | WICK_BIT(WICK_F32) | WICK_BIT(WICK_F16) | WICK_BIT(WICK_BF16))
+#define WICK_SINTS                                                                                 \
+  (WICK_BIT(WICK_I64) | WICK_BIT(WICK_I32) | WICK_BIT(WICK_I16) | WICK_BIT(WICK_I8))
+#define WICK_UINTS                                                                                 \
+  (WICK_BIT(WICK_U64) | WICK_BIT(WICK_U32) | WICK_BIT(WICK_U16) | WICK_BIT(WICK_U8))
 #define WICK_INTS (WICK_SINTS | WICK_UINTS)
 #define WICK_NUMBERS (WICK_FLOATS | WICK_INTS)
 #define WICK_BOOLS WICK_BIT(WICK_BOOL)
@@ -133,10 +158,11 @@ typedef struct wick_op {
 extern const wick_op *const wick_ops[WICK_NOP]; /* by opcode; [0] is NULL */
 static inline const wick_op *wick_op_of(const wick_node *n) { return wick_ops[n->op]; }
 wick_opcode wick_op_find(const char *name, size_t n); /* WICK_OP_none where there is none */
-uint32_t    wick_op_nattr(const wick_op *op);
+uint32_t wick_op_nattr(const wick_op *op);
 
 /* Shared columns. */
-wick_status wick_infer_scalar(wick_infer *c); /* scalar rows: broadcasting tensors, or scalars and vectors of one lane count */
+wick_status wick_infer_scalar(wick_infer *c); /* scalar rows: broadcasting tensors, or scalars and
+                                                 vectors of one lane count */
 wick_status wick_infer_same(wick_infer *c);   /* one result of the first operand's type */
 
 #endif

@@ -1,7 +1,8 @@
 /* Types: interned in the module, so that two types are equal exactly when their handles are.
  *
- * Types are physical. A packed layout is a tensor of higher rank which knows its logical extent (wick_layout);
- * lanes beyond it, and a halo, hold zero. The storage table gives bits, alignment and arithmetic of each element. */
+ * Types are physical. A packed layout is a tensor of higher rank which knows its logical extent
+ * (wick_layout); lanes beyond it, and a halo, hold zero. The storage table gives bits, alignment
+ * and arithmetic of each element. */
 #ifndef WICK_IR_TYPE_H
 #define WICK_IR_TYPE_H
 
@@ -12,23 +13,34 @@ enum { WICK_MAX_RANK = 16 };
 
 /* ---- elements: the storage table ---- */
 
-typedef enum wick_class { WICK_FLOAT, WICK_SINT, WICK_UINT, WICK_LOGIC, WICK_COMPLEX, WICK_TEXT } wick_class;
+typedef enum wick_class {
+  WICK_FLOAT,
+  WICK_SINT,
+  WICK_UINT,
+  WICK_LOGIC,
+  WICK_COMPLEX,
+  WICK_TEXT
+} wick_class;
 
 typedef struct wick_storage {
   const char *name; /* "f32" */
-  wick_class  cls;
-  uint8_t     bits;     /* of one element in memory, in a row of them; bool 8 */
-  uint8_t     align;    /* bytes */
-  wick_elem   arith;    /* the type that its arithmetic is done in: f32 for f16, bf16, f8; i32 for i4 and i2 */
-  int8_t      mantissa; /* stored bits of a float's fraction */
-  int8_t      emin, emax; /* unused (0) for f64, f32 */
+  wick_class cls;
+  uint8_t bits;  /* of one element in memory, in a row of them; bool 8 */
+  uint8_t align; /* bytes */
+  wick_elem
+      arith; /* the type that its arithmetic is done in: f32 for f16, bf16, f8; i32 for i4 and i2 */
+  int8_t mantissa;   /* stored bits of a float's fraction */
+  int8_t emin, emax; /* unused (0) for f64, f32 */
 } wick_storage;
 
 extern const wick_storage wick_elem_storage[WICK_NELEM];
 static inline const char *wick_elem_name(wick_elem e) { return wick_elem_storage[e].name; }
-static inline wick_class  wick_elem_class(wick_elem e) { return wick_elem_storage[e].cls; }
-static inline bool        wick_elem_is_float(wick_elem e) { return wick_elem_storage[e].cls == WICK_FLOAT; }
-static inline bool        wick_elem_is_int(wick_elem e)
+static inline wick_class wick_elem_class(wick_elem e) { return wick_elem_storage[e].cls; }
+static inline bool wick_elem_is_float(wick_elem e)
+{
+  return wick_elem_storage[e].cls == WICK_FLOAT;
+}
+static inline bool wick_elem_is_int(wick_elem e)
 {
   return wick_elem_storage[e].cls == WICK_SINT || wick_elem_storage[e].cls == WICK_UINT;
 }
@@ -49,46 +61,61 @@ typedef enum wick_kind {
   WICK_SCALAR  /* loop and stage bodies: elem, lanes (1: a scalar, more: a vector) */
 } wick_kind;
 
-typedef enum wick_space { WICK_IO, WICK_CONSTANT, WICK_ARENA, WICK_SCRATCH, WICK_POOL, WICK_NSPACE } wick_space;
+typedef enum wick_space {
+  WICK_IO,
+  WICK_CONSTANT,
+  WICK_ARENA,
+  WICK_SCRATCH,
+  WICK_POOL,
+  WICK_NSPACE
+} wick_space;
 
-/* How a packed tensor's physical axes cover the logical ones: physical axis k steps the logical axis axis[k] by
- * factor[k]; the logical index is the sum over its physical axes of factor * index, less halo[axis] (the zeros before it). */
+/* How a packed tensor's physical axes cover the logical ones: physical axis k steps the logical
+ * axis axis[k] by factor[k]; the logical index is the sum over its physical axes of factor * index,
+ * less halo[axis] (the zeros before it). */
 typedef struct wick_layout {
-  uint8_t  nlogical;
+  uint8_t nlogical;
   wick_dim logical[WICK_MAX_RANK]; /* extents */
-  int32_t  halo[WICK_MAX_RANK];    /* per logical axis */
-  uint8_t  axis[WICK_MAX_RANK];    /* per physical axis */
-  int32_t  factor[WICK_MAX_RANK];  /* per physical axis */
+  int32_t halo[WICK_MAX_RANK];     /* per logical axis */
+  uint8_t axis[WICK_MAX_RANK];     /* per physical axis */
+  int32_t factor[WICK_MAX_RANK];   /* per physical axis */
 } wick_layout;
 
 typedef struct wick_type_info {
-  wick_kind          kind;
-  wick_elem          elem;
-  wick_space         space;
-  uint16_t           rank;
-  uint16_t           lanes;
-  const wick_dim    *dim;    /* rank of them */
-  const wick_dim    *stride; /* buffers: in elements, or NULL for dense, last axis fastest */
+  wick_kind kind;
+  wick_elem elem;
+  wick_space space;
+  uint16_t rank;
+  uint16_t lanes;
+  const wick_dim *dim;       /* rank of them */
+  const wick_dim *stride;    /* buffers: in elements, or NULL for dense, last axis fastest */
   const wick_layout *layout; /* tensors: NULL where physical and logical are the same */
-  uint32_t           nitem;
-  const wick_type   *item;
+  uint32_t nitem;
+  const wick_type *item;
 } wick_type_info;
 
 typedef struct wick_module wick_module;
+typedef struct wick_type_table wick_type_table; /* one per module */
+wick_type_table *wick_types_create(wick_arena *mem);
 
 static inline bool wick_type_eq(wick_type a, wick_type b) { return a.id == b.id; }
-wick_type             wick_type_intern(wick_module *m, const wick_type_info *info); /* copies what it points to */
+wick_type wick_type_intern(wick_module *m,
+                           const wick_type_info *info); /* copies what it points to */
 const wick_type_info *wick_type_get(const wick_module *m, wick_type t);
-wick_type             wick_type_tensor(wick_module *m, wick_elem e, uint32_t rank, const wick_dim *dim);
-wick_type             wick_type_tensor_const(wick_module *m, wick_elem e, uint32_t rank, const int64_t *dim);
-wick_type             wick_type_buffer(wick_module *m, wick_elem e, uint32_t rank, const wick_dim *dim, wick_space space);
-wick_type             wick_type_scalar(wick_module *m, wick_elem e, uint32_t lanes);
-wick_type             wick_type_tuple(wick_module *m, uint32_t n, const wick_type *item);
-wick_type             wick_type_with_elem(wick_module *m, wick_type t, wick_elem e); /* all else the same */
+wick_type wick_type_tensor(wick_module *m, wick_elem e, uint32_t rank, const wick_dim *dim);
+wick_type wick_type_tensor_const(wick_module *m, wick_elem e, uint32_t rank, const int64_t *dim);
+wick_type wick_type_buffer(wick_module *m, wick_elem e, uint32_t rank, const wick_dim *dim,
+                           wick_space space);
+wick_type wick_type_scalar(wick_module *m, wick_elem e, uint32_t lanes);
+wick_type wick_type_tuple(wick_module *m, uint32_t n, const wick_type *item);
+wick_type wick_type_with_elem(wick_module *m, wick_type t, wick_elem e); /* all else the same */
 
-wick_dim wick_type_numel(wick_module *m, wick_type t);           /* product of dims (or lanes); INVALID on overflow */
-bool     wick_type_const_dims(const wick_type_info *t, int64_t *out_dim); /* false where one is not constant */
-bool     wick_type_nbytes(wick_module *m, wick_type t, uint64_t *out);    /* dense bytes; false: not constant, or overflow */
+wick_dim wick_type_numel(wick_module *m,
+                         wick_type t); /* product of dims (or lanes); INVALID on overflow */
+bool wick_type_const_dims(const wick_type_info *t,
+                          int64_t *out_dim); /* false where one is not constant */
+bool wick_type_nbytes(wick_module *m, wick_type t,
+                      uint64_t *out); /* dense bytes; false: not constant, or overflow */
 
 void wick_type_print(const wick_module *m, wick_type t, wick_text *out);
 

@@ -1,0 +1,27 @@
+/* Single elements: load, store and rounding of every stored type. The one place where bits become
+ * numbers. */
+#ifndef WICK_IR_ELEMENT_H
+#define WICK_IR_ELEMENT_H
+
+#include "ir/op.h"
+
+/* Element k of a row of elements in memory. Floats give .f, integers and bool .i (u64: its bits).
+ * Not for complex, string. */
+wick_scalar wick_load_elem(wick_elem e, const void *data, uint64_t k);
+void wick_store_elem(wick_elem e, void *data, uint64_t k,
+                     wick_scalar s); /* rounds floats, wraps integers */
+int64_t wick_load_int(wick_elem e, const void *data, uint64_t k);
+
+/* The value that e can hold: floats to the nearest, ties to even, overflow to infinity (to the
+ * largest, or NaN, where the type has no infinity); integers wrap. */
+wick_scalar wick_round_elem(wick_elem e, wick_scalar s);
+
+/* Conversions of the row `cast`: float to integer truncates towards zero, NaN gives 0, and what
+ * does not fit saturates; integer to integer wraps; to bool is "not 0". */
+wick_scalar wick_cast_elem(wick_elem from, wick_elem to, wick_scalar s);
+
+/* 16-bit and 8-bit floats by their bits. */
+uint16_t wick_f64_to_bits16(wick_elem e, double x);
+double wick_bits16_to_f64(wick_elem e, uint16_t bits);
+
+#endif

@@ -1,0 +1,97 @@
+/* Modules: what functions share. Everything interned lives as long as the module. */
+#include <string.h>
+
+#include "ir/ir.h"
+
+wick_module *wick_module_create(wick_guard *guard, const char *name)
+{
+  wick_arena mem = wick_arena_make(guard);
+  wick_module *m = wick_new(&mem, wick_module, 1);
+  m->guard = guard;
+  m->mem = mem; /* the struct itself lies in its own arena */
+  m->names = wick_names_begin(&m->mem);
+  m->dims = wick_dims_create(&m->mem);
+  m->types = wick_types_create(&m->mem);
+  m->name = wick_intern(m, name ? name : "");
+  wick_push(&m->mem, &m->constants, (wick_constant){0});
+  wick_push(&m->mem, &m->locs, "");
+  return m;
+}
+
+void wick_module_free(wick_module *m)
+{
+  if (!m) return;
+  wick_arena mem = m->mem;
+  wick_arena_free(&mem);
+}
+
+const char *wick_intern(wick_module *m, const char *s)
+{
+  return wick_names_get(&m->names, wick_names_add(&m->names, s, strlen(s)));
+}
+
+wick_loc wick_loc_add(wick_module *m, const char *place)
+{
+  if (!place || !*place) return (wick_loc){0};
+  const char *text = wick_intern(m, place);
+  if (m->locs.n > 1 && m->locs.at[m->locs.n - 1] == text) return (wick_loc){m->locs.n - 1};
+  wick_push(&m->mem, &m->locs, text);
+  return (wick_loc){m->locs.n - 1};
+}
+
+/* list[name] for interned names; reads beyond the end are 0. */
+#define MODULE_GET(list, id) ((id) < (list).n ? (list).at[id] : 0)
+
+static uint32_t module_name(const wick_module *m, const char *name)
+{
+  return wick_names_find(&m->names, name, strlen(name));
+}
+
+uint32_t wick_constant_find(const wick_module *m, const char *name)
+{
+  uint32_t id = module_name(m, name);
+  return id ? MODULE_GET(m->constant_of_name, id) : 0;
+}
+
+uint32_t wick_constant_add(wick_module *m, const char *name, wick_type type, const void *data,
+                           uint64_t nbytes)
+{
+  const char *stem = name && *name ? name : "c", *unique = stem;
+  for (uint32_t k = 1; wick_constant_find(m, unique); k++)
+    unique = wick_str_printf(&m->mem, "%s.%u", stem, k);
+  uint32_t id = wick_names_add(&m->names, unique, strlen(unique));
+  wick_push(&m->mem, &m->constants,
+            (wick_constant){wick_names_get(&m->names, id), type, data, nbytes});
+  while (m->constant_of_name.n <= id) wick_push(&m->mem, &m->constant_of_name, 0);
+  return m->constant_of_name.at[id] = m->constants.n - 1;
+}
+
+const wick_func *wick_module_find(const wick_module *m, const char *name)
+{
+  uint32_t id = module_name(m, name), at = id ? MODULE_GET(m->func_of_name, id) : 0;
+  return at ? m->funcs.at[at - 1] : NULL;
+}
+
+void wick_module_set(wick_module *m, const wick_func *f)
+{
+  uint32_t id = wick_names_add(&m->names, f->name, strlen(f->name));
+  while (m->func_of_name.n <= id) wick_push(&m->mem, &m->func_of_name, 0);
+  uint32_t *at = &m->func_of_name.at[id];
+  if (*at) {
+    m->funcs.at[*at - 1] = f;
+  } else {
+    wick_push(&m->mem, &m->funcs, f);
+    *at = m->funcs.n;
+  }
+}
+
+void wick_module_remove(wick_module *m, const char *name)
+{
+  uint32_t id = module_name(m, name), at = id ? MODULE_GET(m->func_of_name, id) : 0;
+  if (!at) return;
+  memmove(&m->funcs.at[at - 1], &m->funcs.at[at], (m->funcs.n - at) * sizeof *m->funcs.at);
+  m->funcs.n--;
+  m->func_of_name.at[id] = 0;
+  for (uint32_t i = at - 1; i < m->funcs.n; i++)
+    m->func_of_name.at[module_name(m, m->funcs.at[i]->name)] = i + 1;
+}

@@ -1,0 +1,149 @@
+/* Shorthands of the builder: unary to ternary nodes, immediates, stages. */
+#include <string.h>
+
+#include "ir/build.h"
+
+wick_value wick_build1(wick_builder *b, wick_opcode op, wick_value x)
+{
+  return wick_build(b, op, 1, &x, NULL, 0, NULL);
+}
+
+wick_value wick_build2(wick_builder *b, wick_opcode op, wick_value x, wick_value y)
+{
+  wick_value in[2] = {x, y};
+  return wick_build(b, op, 2, in, NULL, 0, NULL);
+}
+
+wick_value wick_build3(wick_builder *b, wick_opcode op, wick_value x, wick_value y, wick_value z)
+{
+  wick_value in[3] = {x, y, z};
+  return wick_build(b, op, 3, in, NULL, 0, NULL);
+}
+
+wick_value wick_build_cast(wick_builder *b, wick_value x, wick_elem to)
+{
+  wick_type t = wick_built_type(b, x), want = wick_type_with_elem(b->module, t, to);
+  return wick_type_eq(t, want) || b->status ? x
+                                            : wick_build(b, WICK_OP_cast, 1, &x, NULL, 1, &want);
+}
+
+wick_value wick_build_const(wick_builder *b, wick_type type, double f, int64_t i)
+{
+  wick_attr a = {.imm = {.f = f, .i = i}};
+  return wick_build(b, WICK_OP_const, 0, NULL, &a, 1, &type);
+}
+
+wick_value wick_build_like(wick_builder *b, wick_value x, double number)
+{
+  const wick_type_info *t = wick_built_info(b, x);
+  wick_type type = t->kind == WICK_SCALAR ? wick_built_type(b, x)
+                                          : wick_type_tensor(b->module, t->elem, 0, NULL);
+  bool is_float = wick_elem_is_float(t->elem);
+  return wick_build_const(b, type, is_float ? number : 0, is_float ? 0 : (int64_t)number);
+}
+
+wick_value wick_build_constant(wick_builder *b, uint32_t constant)
+{
+  wick_attr a = {.imm = {.constant = constant}};
+  wick_type type = wick_constant_get(b->module, constant)->type;
+  return wick_build(b, WICK_OP_const, 0, NULL, &a, 1, &type);
+}
+
+wick_value wick_build_i64(wick_builder *b, int64_t i)
+{
+  return wick_build_const(b, wick_type_scalar(b->module, WICK_I64, 1), 0, i);
+}
+
+/* ---- stages ---- */
+
+wick_axis wick_make_axis(wick_builder *b, const char *name, wick_dim extent, bool reduce)
+{
+  int64_t lo, hi;
+  wick_dim_range(b->module->dims, extent, &lo, &hi);
+  return (wick_axis){wick_dim_symbol(b->module->dims, name, 0, hi > 0 ? hi - 1 : 0), extent,
+                     reduce};
+}
+
+static void shorthand_stage(wick_builder *b, wick_opcode op, const char *name, uint32_t naxis,
+                            const wick_axis *axis, uint32_t nout, const wick_type *out)
+{
+  wick_attr a[2] = {{.s = name}, {.n = naxis, .axes = axis}};
+  wick_open(b, op, 0, NULL, a, nout, out);
+}
+
+void wick_map_begin(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
+                    uint32_t nout, const wick_type *out)
+{
+  shorthand_stage(b, WICK_OP_map, name, naxis, axis, nout, out);
+  wick_region_begin(b, 0, NULL);
+}
+
+wick_value wick_map_end(wick_builder *b, uint32_t n, const wick_value *v)
+{
+  wick_yield(b, n, v);
+  return wick_close(b);
+}
+
+wick_value wick_read(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_t nany,
+                     const wick_value *any, wick_value otherwise)
+{
+  if (b->status) return (wick_value){0};
+  const wick_type_info *t = wick_built_info(b, tensor);
+  wick_value in[WICK_MAX_RANK + 2] = {tensor};
+  uint32_t nin = 1;
+  for (uint32_t i = 0; i < nany; i++) in[nin++] = any[i];
+  if (otherwise.id) in[nin++] = otherwise;
+  wick_attr a[2] = {{.n = t->rank, .dims = index}, {.i = otherwise.id != 0}};
+  return wick_build(b, WICK_OP_read, nin, in, a, 0, NULL);
+}
+
+wick_value wick_index(wick_builder *b, wick_dim expr)
+{
+  wick_attr a = {.n = 1, .dims = &expr};
+  return wick_build(b, WICK_OP_index, 0, NULL, &a, 0, NULL);
+}
+
+void wick_fold_open(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
+                    uint32_t nout, const wick_type *out)
+{
+  shorthand_stage(b, WICK_OP_fold, name, naxis, axis, nout, out);
+}
+
+wick_value wick_build_neutral(wick_builder *b, wick_opcode op, wick_type scalar)
+{
+  wick_elem e = wick_type_get(b->module, scalar)->elem;
+  if (!wick_ops[op]->neutral) {
+    wick_build_fail(b, WICK_EINTERNAL, "%s has no neutral element", wick_ops[op]->name);
+    return (wick_value){0};
+  }
+  wick_scalar s = wick_ops[op]->neutral(e);
+  bool is_float = wick_elem_is_float(e);
+  return wick_build_const(b, scalar, is_float ? s.f : 0, is_float ? 0 : s.i);
+}
+
+/* Opens a fold by `op`; leaves its step region open, with the state as the region's parameter. */
+void wick_fold_begin(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
+                     wick_type out, wick_opcode op)
+{
+  wick_fold_open(b, name, naxis, axis, 1, &out);
+  wick_elem e = wick_type_get(b->module, out)->elem;
+  wick_type s = wick_type_scalar(b->module, e, 1);
+  wick_region_begin(b, 0, NULL);
+  wick_value neutral = wick_build_neutral(b, op, s);
+  wick_yield(b, 1, &neutral);
+  b->fold_state = wick_region_begin(b, 1, &s);
+  b->fold_op = op;
+}
+
+wick_value wick_fold_end(wick_builder *b, wick_value element)
+{
+  wick_type s = wick_built_type(b, b->fold_state);
+  wick_value next = wick_build2(b, b->fold_op, b->fold_state, element);
+  wick_yield(b, 1, &next);
+  wick_value a = wick_region_begin(b, 2, (wick_type[]){s, s});
+  wick_value m = wick_build2(b, b->fold_op, a, (wick_value){a.id + 1});
+  wick_yield(b, 1, &m);
+  wick_value r = wick_region_begin(b, 1, &s);
+  wick_yield(b, 1, &r);
+  return wick_close(b);
+}

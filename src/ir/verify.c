@@ -1,0 +1,199 @@
+/* The verifier: one flat walk. A value may be used where its definition lies before, in a region
+ * that is still open. */
+#include "ir/verify.h"
+
+#include <string.h>
+
+#include "ir/infer.h"
+
+typedef struct verify_state {
+  const wick_func *f;
+  wick_arena *tmp;
+  uint32_t *scope_end; /* per value: the index at which it goes out of scope; 0: not defined yet */
+  uint32_t stack[256], depth; /* open nodes */
+  wick_value_info *room;
+} verify_state;
+
+static wick_status verify_fail(const verify_state *s, uint32_t i, const char *what)
+{
+  const wick_node *n = &s->f->node[i];
+  const char *op = n->op > 0 && n->op < WICK_NOP ? wick_ops[n->op]->name : "?";
+  return wick_fail(s->tmp, WICK_EINTERNAL, wick_loc_text(s->f->module, n->loc),
+                   "@%s, node %u (%s): %s", s->f->name, i, op, what);
+}
+
+/* The end of the region that holds node i. */
+static uint32_t verify_scope(const verify_state *s, uint32_t i)
+{
+  if (!s->depth) return s->f->nnode;
+  const wick_node *p = &s->f->node[s->stack[s->depth - 1]];
+  for (uint32_t r = 0; r < p->nregion; r++)
+    if (i >= p->region[r].begin && i < p->region[r].end) return p->region[r].end;
+  return 0;
+}
+
+static wick_status verify_define(verify_state *s, uint32_t i, wick_value first, uint32_t n,
+                                 uint32_t end)
+{
+  if (n && (first.id == 0 || first.id > s->f->nvalue || n > s->f->nvalue - first.id + 1))
+    return verify_fail(s, i, "results are not values of the function");
+  for (uint32_t k = 0; k < n; k++) {
+    if (s->scope_end[first.id + k]) return verify_fail(s, i, "a value is defined twice");
+    s->scope_end[first.id + k] = end;
+  }
+  return NULL;
+}
+
+static wick_status verify_regions(verify_state *s, uint32_t i)
+{
+  const wick_node *n = &s->f->node[i];
+  uint32_t at = i + 1;
+  for (uint32_t r = 0; r < n->nregion; r++) {
+    const wick_region *region = &n->region[r];
+    if (region->begin != at || region->end <= at || region->end > s->f->nnode)
+      return verify_fail(s, i, "regions do not follow each other");
+    if (s->f->node[region->end - 1].op != WICK_OP_yield)
+      return verify_fail(s, i, "a region does not end in yield");
+    WICK_TRY(verify_define(s, i, region->first, region->nparam, region->end));
+    at = region->end;
+  }
+  return n->end == at ? NULL : verify_fail(s, i, "its regions and its end do not agree");
+}
+
+static wick_status verify_operands(const verify_state *s, uint32_t i)
+{
+  const wick_node *n = &s->f->node[i];
+  for (uint32_t k = 0; k < n->nin; k++) {
+    uint32_t v = n->in[k].id;
+    if (v == 0) continue;
+    if (v > s->f->nvalue) return verify_fail(s, i, "an operand is not a value of the function");
+    if (s->scope_end[v] <= i)
+      return verify_fail(s, i, "an operand is not defined before, or out of scope");
+  }
+  return NULL;
+}
+
+static void verify_region_types(const verify_state *s, const wick_node *n, wick_infer *c)
+{
+  uint32_t *nyield = wick_new(s->tmp, uint32_t, n->nregion),
+           *nparam = wick_new(s->tmp, uint32_t, n->nregion);
+  const wick_type **yield = wick_new(s->tmp, const wick_type *, n->nregion);
+  const wick_type **param = wick_new(s->tmp, const wick_type *, n->nregion);
+  for (uint32_t r = 0; r < n->nregion; r++) {
+    const wick_region *region = &n->region[r];
+    const wick_node *y = &s->f->node[region->end - 1];
+    wick_type *t = wick_new(s->tmp, wick_type, y->nin),
+              *p = wick_new(s->tmp, wick_type, region->nparam);
+    for (uint32_t i = 0; i < y->nin; i++) t[i] = wick_type_of(s->f, y->in[i]);
+    for (uint32_t i = 0; i < region->nparam; i++) p[i] = s->f->value[region->first.id + i].type;
+    yield[r] = t, nyield[r] = y->nin, param[r] = p, nparam[r] = region->nparam;
+  }
+  c->nregion = n->nregion;
+  c->yield = yield, c->nyield = nyield, c->param = param, c->nregionparam = nparam;
+}
+
+/* Inference again, and its result against what the function says. */
+static wick_status verify_types(const verify_state *s, uint32_t i)
+{
+  const wick_node *n = &s->f->node[i];
+  wick_mark m = wick_arena_mark(s->tmp);
+  const wick_value_info **in = wick_new(s->tmp, const wick_value_info *, n->nin);
+  for (uint32_t k = 0; k < n->nin; k++) in[k] = n->in[k].id ? &s->f->value[n->in[k].id] : NULL;
+  wick_type *want = wick_new(s->tmp, wick_type, n->nout);
+  for (uint32_t k = 0; k < n->nout; k++) want[k] = s->f->value[n->first.id + k].type;
+  wick_infer c = {.module = s->f->module,
+                  .mem = s->tmp,
+                  .op = n->op,
+                  .place = wick_loc_text(s->f->module, n->loc),
+                  .nin = n->nin,
+                  .in_value = n->in,
+                  .in = in,
+                  .attr = n->attr,
+                  .nwant = n->nout,
+                  .want = want,
+                  .out = s->room};
+  const wick_op *op = wick_op_of(n);
+  for (uint32_t k = 0; k < n->nattr; k++)
+    if (op->attr[k].kind == WICK_ATTR_FUNC) c.callee = wick_module_find(s->f->module, n->attr[k].s);
+  verify_region_types(s, n, &c);
+  WICK_TRY(wick_infer_node(&c, s->f->level));
+  if (c.nout != n->nout)
+    return verify_fail(s, i, "the number of results is not what inference says");
+  for (uint32_t k = 0; k < c.nout; k++)
+    if (!wick_type_eq(c.out[k].type, want[k])) {
+      wick_text a = wick_text_begin(s->tmp), b = wick_text_begin(s->tmp);
+      wick_type_print(s->f->module, c.out[k].type, &a);
+      wick_type_print(s->f->module, want[k], &b);
+      return verify_fail(
+          s, i, wick_str_printf(s->tmp, "result %u is %s, the function says %s", k, a.at, b.at));
+    }
+  wick_arena_rewind(s->tmp, m);
+  return NULL;
+}
+
+static wick_status verify_node(verify_state *s, uint32_t i)
+{
+  const wick_func *f = s->f;
+  const wick_node *n = &f->node[i];
+  if (n->op <= WICK_OP_none || n->op >= WICK_NOP) return verify_fail(s, i, "no such operator");
+  while (s->depth && f->node[s->stack[s->depth - 1]].end <= i) s->depth--;
+  uint32_t scope = verify_scope(s, i);
+  if (!scope) return verify_fail(s, i, "it lies between regions");
+  if (n->op == WICK_OP_return && (i != f->nnode - 1 || s->depth))
+    return verify_fail(s, i, "return is not the end");
+  if (n->op == WICK_OP_yield && (!s->depth || i != scope - 1))
+    return verify_fail(s, i, "yield is not a region's end");
+  if (n->nattr != wick_op_nattr(wick_op_of(n)))
+    return verify_fail(s, i, "attributes are not those of its row");
+  WICK_TRY(verify_operands(s, i));
+  if (!n->nregion && n->end != i + 1) return verify_fail(s, i, "its end is not behind it");
+  if (n->nregion) WICK_TRY(verify_regions(s, i));
+  if (!wick_op_of(n)->terminator) WICK_TRY(verify_types(s, i));
+  /* Results are in scope only behind the node's regions; operands inside them were checked by order
+   * already. */
+  WICK_TRY(verify_define(s, i, n->first, n->nout, scope));
+  if (n->nregion) {
+    if (s->depth >= WICK_COUNT(s->stack)) return verify_fail(s, i, "regions are nested too deep");
+    s->stack[s->depth++] = i;
+  }
+  return NULL;
+}
+
+/* A node's results may not be used inside its own regions. */
+static wick_status verify_own_results(const verify_state *s)
+{
+  const wick_func *f = s->f;
+  const uint32_t *definer = wick_definers_of(f, s->tmp);
+  for (uint32_t i = 0; i < f->nnode; i++)
+    for (uint32_t k = 0; k < f->node[i].nin; k++) {
+      uint32_t d = definer[f->node[i].in[k].id];
+      if (d != UINT32_MAX && d < i && f->node[d].end > i)
+        return verify_fail(s, i, "it uses a result of the node around it");
+    }
+  return NULL;
+}
+
+wick_status wick_verify_func(const wick_func *f, wick_arena *tmp)
+{
+  wick_mark m = wick_arena_mark(tmp);
+  verify_state s = {.f = f, .tmp = tmp, .scope_end = wick_new(tmp, uint32_t, f->nvalue + 1)};
+  s.room = wick_new(tmp, wick_value_info, WICK_INFER_ROOM);
+  if (!f->nnode || f->node[f->nnode - 1].op != WICK_OP_return)
+    return wick_fail(tmp, WICK_EINTERNAL, NULL, "@%s does not end in return", f->name);
+  for (uint32_t v = 1; v <= f->nparam; v++) s.scope_end[v] = f->nnode;
+  for (uint32_t i = 0; i < f->nnode; i++) WICK_TRY(verify_node(&s, i));
+  WICK_TRY(verify_own_results(&s));
+  if (f->level & (WICK_LOW | WICK_LOOP) && wick_return(f)->nin)
+    return wick_fail(tmp, WICK_EINTERNAL, NULL, "@%s: low and loop functions return nothing",
+                     f->name);
+  wick_arena_rewind(tmp, m);
+  return NULL;
+}
+
+wick_status wick_verify_module(const wick_module *m, wick_arena *tmp)
+{
+  wick_errors all = wick_errors_begin(tmp, 20);
+  for (uint32_t i = 0; i < m->funcs.n; i++)
+    wick_errors_add(&all, wick_verify_func(m->funcs.at[i], tmp));
+  return wick_errors_end(&all);
+}

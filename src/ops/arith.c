@@ -1,0 +1,209 @@
+/* Element-wise arithmetic: the operations that machines have. */
+#include <math.h>
+
+#include "ops/scalar.h"
+
+/* Integers wrap; floats round to nearest even, NaN and infinities as IEEE 754 says. */
+#define ARITH_LEVELS (WICK_GRAPH | WICK_GROUP | WICK_LOOP)
+
+static wick_scalar arith_wrap(uint64_t x) { return (wick_scalar){.i = (int64_t)x}; }
+
+static wick_scalar add_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  return wick_elem_is_float(e) ? (wick_scalar){.f = x[0].f + x[1].f}
+                               : arith_wrap((uint64_t)x[0].i + (uint64_t)x[1].i);
+}
+static wick_scalar add_neutral(wick_elem e)
+{
+  return wick_elem_is_float(e) ? (wick_scalar){.f = 0} : (wick_scalar){.i = 0};
+}
+static wick_dim add_content(wick_dims *t, const wick_dim *x) { return wick_dim_add(t, x[0], x[1]); }
+
+const wick_op wick_op_add = {
+    .name = "add",
+    .doc = "x + y. Integers wrap",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = ARITH_LEVELS,
+    .elems = WICK_NUMBERS,
+    .scalar = WICK_RULE_SAME,
+    .eval = add_eval,
+    .content = add_content,
+    .commutative = true,
+    .neutral = add_neutral,
+};
+
+static wick_scalar sub_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  return wick_elem_is_float(e) ? (wick_scalar){.f = x[0].f - x[1].f}
+                               : arith_wrap((uint64_t)x[0].i - (uint64_t)x[1].i);
+}
+static wick_dim sub_content(wick_dims *t, const wick_dim *x) { return wick_dim_sub(t, x[0], x[1]); }
+
+const wick_op wick_op_sub = {
+    .name = "sub",
+    .doc = "x - y. Integers wrap",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = ARITH_LEVELS,
+    .elems = WICK_NUMBERS,
+    .scalar = WICK_RULE_SAME,
+    .eval = sub_eval,
+    .content = sub_content,
+};
+
+static wick_scalar mul_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  return wick_elem_is_float(e) ? (wick_scalar){.f = x[0].f * x[1].f}
+                               : arith_wrap((uint64_t)x[0].i * (uint64_t)x[1].i);
+}
+static wick_scalar mul_neutral(wick_elem e)
+{
+  return wick_elem_is_float(e) ? (wick_scalar){.f = 1} : (wick_scalar){.i = 1};
+}
+static wick_dim mul_content(wick_dims *t, const wick_dim *x) { return wick_dim_mul(t, x[0], x[1]); }
+
+const wick_op wick_op_mul = {
+    .name = "mul",
+    .doc = "x * y. Integers wrap",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = ARITH_LEVELS,
+    .elems = WICK_NUMBERS,
+    .scalar = WICK_RULE_SAME,
+    .eval = mul_eval,
+    .content = mul_content,
+    .commutative = true,
+    .neutral = mul_neutral,
+};
+
+/* C's fma in the type's arithmetic: going through double would round an f32 result twice. */
+static wick_scalar fma_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)e;
+  if (out == WICK_F64) return (wick_scalar){.f = fma(x[0].f, x[1].f, x[2].f)};
+  return (wick_scalar){.f = (double)fmaf((float)x[0].f, (float)x[1].f, (float)x[2].f)};
+}
+
+const wick_op wick_op_fma = {
+    .name = "fma",
+    .doc = "x * y + z, rounded once",
+    .nin = {3, 3},
+    .nout = {1, 1},
+    .level = ARITH_LEVELS,
+    .elems = WICK_FLOATS,
+    .scalar = WICK_RULE_SAME,
+    .eval = fma_eval,
+};
+
+static wick_scalar neg_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  return wick_elem_is_float(e) ? (wick_scalar){.f = -x[0].f} : arith_wrap(0 - (uint64_t)x[0].i);
+}
+
+const wick_op wick_op_neg = {
+    .name = "neg",
+    .doc = "-x. Floats change their sign bit, also of NaN; integers wrap",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = ARITH_LEVELS,
+    .elems = WICK_NUMBERS,
+    .scalar = WICK_RULE_SAME,
+    .eval = neg_eval,
+};
+
+/* NaN where one operand is NaN; of zeros, max gives +0 and min -0 when there is one: so they are
+ * associative, and any schedule gives the same bits. IEEE 754-2019 calls these maximum and minimum.
+ */
+static wick_scalar arith_extreme(wick_elem e, const wick_scalar *x, bool max)
+{
+  if (!wick_elem_is_float(e)) {
+    bool less =
+        wick_elem_class(e) == WICK_UINT ? (uint64_t)x[0].i < (uint64_t)x[1].i : x[0].i < x[1].i;
+    return x[less == max];
+  }
+  if (isnan(x[0].f) || isnan(x[1].f)) return (wick_scalar){.f = (double)NAN};
+  if (x[0].f == x[1].f) return x[(signbit(x[0].f) != 0) == max];
+  return x[(x[0].f < x[1].f) == max];
+}
+
+static wick_scalar max_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  return arith_extreme(e, x, true);
+}
+static wick_dim max_content(wick_dims *t, const wick_dim *x) { return wick_dim_max(t, x[0], x[1]); }
+
+/* The least (sign -1) or largest (sign +1) value of a type. */
+static wick_scalar arith_end(wick_elem e, int sign)
+{
+  uint32_t bits = wick_elem_storage[e].bits;
+  if (wick_elem_is_float(e)) return (wick_scalar){.f = sign * (double)INFINITY};
+  if (e == WICK_BOOL) return (wick_scalar){.i = sign > 0};
+  if (wick_elem_class(e) == WICK_UINT)
+    return (wick_scalar){.i = sign < 0     ? 0
+                              : bits == 64 ? -1
+                                           : (int64_t)(((uint64_t)1 << bits) - 1)};
+  int64_t top = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
+  return (wick_scalar){.i = sign > 0 ? top : -top - 1};
+}
+static wick_scalar max_neutral(wick_elem e) { return arith_end(e, -1); }
+static wick_scalar min_neutral(wick_elem e) { return arith_end(e, 1); }
+
+const wick_op wick_op_max = {
+    .name = "max",
+    .doc = "The larger of x and y; NaN where one is NaN; +0 over -0",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = ARITH_LEVELS,
+    .elems = WICK_PLAIN,
+    .scalar = WICK_RULE_SAME,
+    .eval = max_eval,
+    .content = max_content,
+    .commutative = true,
+    .neutral = max_neutral,
+};
+
+static wick_scalar min_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  return arith_extreme(e, x, false);
+}
+static wick_dim min_content(wick_dims *t, const wick_dim *x) { return wick_dim_min(t, x[0], x[1]); }
+
+const wick_op wick_op_min = {
+    .name = "min",
+    .doc = "The smaller of x and y; NaN where one is NaN; -0 over +0",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = ARITH_LEVELS,
+    .elems = WICK_PLAIN,
+    .scalar = WICK_RULE_SAME,
+    .eval = min_eval,
+    .content = min_content,
+    .commutative = true,
+    .neutral = min_neutral,
+};
+
+static wick_scalar cast_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a;
+  return wick_cast_elem(e, out, x[0]);
+}
+
+const wick_op wick_op_cast = {
+    .name = "cast",
+    .doc = "x in another element type. Float to float rounds to nearest even; float to integer "
+           "truncates towards zero, NaN gives 0, "
+           "what does not fit saturates; integer to integer wraps; to bool: x != 0",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = ARITH_LEVELS,
+    .typed = true,
+    .scalar = WICK_RULE_TYPED,
+    .eval = cast_eval,
+};

@@ -1,0 +1,286 @@
+/* Buffers: storage and views (low), kernels and their launch, loads and stores of scalars and
+ * vectors (loop). */
+#include "ir/op.h"
+
+static wick_status memory_buffer(const wick_infer *c, uint32_t i, const wick_type_info **out)
+{
+  *out = c->in[i] ? wick_type_get(c->module, c->in[i]->type) : NULL;
+  if (*out && (*out)->kind == WICK_BUFFER) return NULL;
+  return wick_infer_fail(c, WICK_ETYPE, "operand %u is not a buffer", i);
+}
+
+static wick_status memory_want_buffer(wick_infer *c)
+{
+  if (wick_type_get(c->module, c->want[0])->kind == WICK_BUFFER) return NULL;
+  return wick_infer_fail(c, WICK_ETYPE, "the result is not a buffer");
+}
+
+const wick_op wick_op_alloc = {
+    .name = "alloc",
+    .doc = "A buffer. `offset` is its place in its space, in bytes: -1 until the plan has set it",
+    .nout = {1, 1},
+    .attr = {{"offset", WICK_ATTR_INT, -1, false, NULL, 0, 0}},
+    .level = WICK_LOW | WICK_LOOP,
+    .typed = true,
+    .infer = memory_want_buffer,
+};
+
+static wick_status free_infer(wick_infer *c)
+{
+  const wick_type_info *t;
+  return memory_buffer(c, 0, &t);
+}
+
+const wick_op wick_op_free = {
+    .name = "free",
+    .doc = "The end of a buffer's life",
+    .nin = {1, 1},
+    .level = WICK_LOW,
+    .effect = WICK_EFFECT,
+    .infer = free_infer,
+};
+
+static wick_status view_infer(wick_infer *c)
+{
+  const wick_type_info *t;
+  WICK_TRY(memory_buffer(c, 0, &t));
+  WICK_TRY(memory_want_buffer(c));
+  const wick_type_info *w = wick_type_get(c->module, c->want[0]);
+  if (w->space != t->space)
+    return wick_infer_fail(c, WICK_ETYPE, "a view stays in the space of its buffer");
+  return NULL;
+}
+
+const wick_op wick_op_view = {
+    .name = "view",
+    .doc = "The same memory under another shape; `offset` in elements of the result",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0}},
+    .level = WICK_LOW,
+    .typed = true,
+    .infer = view_infer,
+};
+
+static wick_status copy_infer(wick_infer *c)
+{
+  const wick_type_info *a, *b;
+  WICK_TRY(memory_buffer(c, 0, &a));
+  WICK_TRY(memory_buffer(c, 1, &b));
+  bool same = a->elem == b->elem && a->rank == b->rank;
+  for (uint32_t i = 0; same && i < a->rank; i++) same = wick_dim_eq(a->dim[i], b->dim[i]);
+  return same ? NULL : wick_infer_fail(c, WICK_ETYPE, "the buffers have different shapes");
+}
+
+const wick_op wick_op_copy = {
+    .name = "copy",
+    .doc = "Writes the elements of the second buffer into the first; they may differ in strides "
+           "and space",
+    .nin = {2, 2},
+    .level = WICK_LOW,
+    .effect = WICK_EFFECT,
+    .infer = copy_infer,
+};
+
+static wick_status kernel_infer(wick_infer *c)
+{
+  const wick_type_info *t;
+  for (uint32_t i = 0; i < c->nin; i++)
+    if (!c->in[i]) return wick_infer_fail(c, WICK_ETYPE, "operand %u is missing", i);
+  for (uint32_t i = 0; i < c->nin; i++)
+    if (wick_type_get(c->module, c->in[i]->type)->kind != WICK_SCALAR)
+      WICK_TRY(memory_buffer(c, i, &t));
+  return NULL;
+}
+
+const wick_op wick_op_kernel = {
+    .name = "kernel",
+    .doc =
+        "Runs a group on buffers: first those that it writes, then those that it reads, then sizes",
+    .nin = {1, WICK_ANY},
+    .attr = {{"callee", WICK_ATTR_FUNC, 0, true, NULL, 0, 0}},
+    .level = WICK_LOW,
+    .effect = WICK_EFFECT,
+    .infer = kernel_infer,
+};
+
+const wick_op wick_op_launch = {
+    .name = "launch",
+    .doc = "Runs a loop function over the tasks 0 .. tasks-1, in any order and in parallel",
+    .nin = {1, WICK_ANY},
+    .attr = {{"callee", WICK_ATTR_FUNC, 0, true, NULL, 0, 0},
+             {"tasks", WICK_ATTR_INT, 1, false, NULL, 0, 0}},
+    .level = WICK_LOOP,
+    .effect = WICK_EFFECT,
+    .infer = kernel_infer,
+};
+
+/* ---- loads and stores ---- */
+
+static wick_status memory_index(const wick_infer *c, uint32_t i)
+{
+  return wick_type_eq(c->in[i]->type, wick_type_scalar(c->module, WICK_I64, 1))
+             ? NULL
+             : wick_infer_fail(c, WICK_ETYPE, "the index is not an i64");
+}
+
+static wick_status memory_mask(const wick_infer *c, uint32_t i, uint32_t lanes)
+{
+  if (c->nin <= i) return NULL;
+  return wick_type_eq(c->in[i]->type, wick_type_scalar(c->module, WICK_BOOL, lanes))
+             ? NULL
+             : wick_infer_fail(c, WICK_ETYPE, "the mask is not a bool of %u lanes", lanes);
+}
+
+static wick_status load_infer(wick_infer *c)
+{
+  const wick_type_info *t, *w = wick_type_get(c->module, c->want[0]);
+  WICK_TRY(memory_buffer(c, 0, &t));
+  WICK_TRY(memory_index(c, 1));
+  if (w->kind != WICK_SCALAR || w->elem != t->elem)
+    return wick_infer_fail(c, WICK_ETYPE, "the result is not of the buffer's elements");
+  return memory_mask(c, 2, w->lanes);
+}
+
+const wick_op wick_op_load = {
+    .name = "load",
+    .doc = "As many consecutive elements as the result has lanes, from index + offset; where the "
+           "mask is false: 0, and nothing is touched",
+    .nin = {2, 3},
+    .nout = {1, 1},
+    .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0}},
+    .level = WICK_LOOP,
+    .typed = true,
+    .infer = load_infer,
+};
+
+static wick_status store_infer(wick_infer *c)
+{
+  const wick_type_info *t, *v;
+  WICK_TRY(memory_buffer(c, 0, &t));
+  WICK_TRY(memory_index(c, 1));
+  v = wick_type_get(c->module, c->in[2]->type);
+  if (v->kind != WICK_SCALAR || v->elem != t->elem)
+    return wick_infer_fail(c, WICK_ETYPE, "the value is not of the buffer's elements");
+  return memory_mask(c, 3, v->lanes);
+}
+
+const wick_op wick_op_store = {
+    .name = "store",
+    .doc = "Writes the value's lanes to consecutive elements from index + offset; where the mask "
+           "is false nothing is touched",
+    .nin = {3, 4},
+    .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0}},
+    .level = WICK_LOOP,
+    .effect = WICK_EFFECT,
+    .infer = store_infer,
+};
+
+/* ---- vectors ---- */
+
+static wick_status memory_vector(wick_infer *c, const wick_type_info **x, const wick_type_info **w)
+{
+  *x = c->nin ? wick_type_get(c->module, c->in[0]->type) : NULL;
+  *w = wick_type_get(c->module, c->want[0]);
+  if ((*w)->kind != WICK_SCALAR || (*x && ((*x)->kind != WICK_SCALAR || (*x)->elem != (*w)->elem)))
+    return wick_infer_fail(c, WICK_ETYPE, "operand and result are vectors of one element type");
+  return NULL;
+}
+
+static wick_status broadcast_infer(wick_infer *c)
+{
+  const wick_type_info *x, *w;
+  WICK_TRY(memory_vector(c, &x, &w));
+  return x->lanes == 1 ? NULL : wick_infer_fail(c, WICK_ETYPE, "the operand is not a scalar");
+}
+
+const wick_op wick_op_broadcast = {
+    .name = "broadcast",
+    .doc = "A vector whose lanes all are the operand",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_LOOP,
+    .typed = true,
+    .infer = broadcast_infer,
+};
+
+static wick_status iota_infer(wick_infer *c)
+{
+  const wick_type_info *x, *w;
+  WICK_TRY(memory_vector(c, &x, &w));
+  return wick_elem_is_int(w->elem)
+             ? NULL
+             : wick_infer_fail(c, WICK_ETYPE, "the result is not of integers");
+}
+
+const wick_op wick_op_iota = {
+    .name = "iota",
+    .doc = "The vector 0, 1, 2, ...",
+    .nout = {1, 1},
+    .level = WICK_LOOP,
+    .typed = true,
+    .infer = iota_infer,
+};
+
+static wick_status extract_infer(wick_infer *c)
+{
+  const wick_type_info *x = wick_type_get(c->module, c->in[0]->type);
+  if (x->kind != WICK_SCALAR || c->attr[0].i < 0 || c->attr[0].i >= x->lanes)
+    return wick_infer_fail(c, WICK_ETYPE, "lane %lld of %u", (long long)c->attr[0].i, x->lanes);
+  c->out[0].type = wick_type_scalar(c->module, x->elem, 1);
+  return NULL;
+}
+
+const wick_op wick_op_extract = {
+    .name = "extract",
+    .doc = "One lane of a vector",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"lane", WICK_ATTR_INT, 0, true, NULL, 0, 0}},
+    .level = WICK_LOOP,
+    .infer = extract_infer,
+};
+
+static wick_status shuffle_infer(wick_infer *c)
+{
+  const wick_type_info *x = wick_type_get(c->module, c->in[0]->type);
+  if (x->kind != WICK_SCALAR || !wick_type_eq(c->in[0]->type, c->in[1]->type))
+    return wick_infer_fail(c, WICK_ETYPE, "the operands are not vectors of one type");
+  if (c->attr[0].n < 1 || c->attr[0].n > 1024)
+    return wick_infer_fail(c, WICK_ETYPE, "lanes: 1 to 1024 are wanted");
+  for (uint32_t i = 0; i < c->attr[0].n; i++)
+    if (c->attr[0].ints[i] < 0 || c->attr[0].ints[i] >= 2 * x->lanes)
+      return wick_infer_fail(c, WICK_ETYPE, "lane %lld of two vectors of %u",
+                             (long long)c->attr[0].ints[i], x->lanes);
+  c->out[0].type = wick_type_scalar(c->module, x->elem, c->attr[0].n);
+  return NULL;
+}
+
+const wick_op wick_op_shuffle = {
+    .name = "shuffle",
+    .doc = "Lanes chosen from two vectors: lane i of the first is i, of the second i + the number "
+           "of lanes",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .attr = {{"lanes", WICK_ATTR_INTS, 0, true, NULL, 0, 0}},
+    .level = WICK_LOOP,
+    .infer = shuffle_infer,
+};
+
+static wick_status fail_infer(wick_infer *c)
+{
+  if (!wick_type_eq(c->in[0]->type, wick_type_scalar(c->module, WICK_BOOL, 1)))
+    return wick_infer_fail(c, WICK_ETYPE, "the condition is not a bool");
+  return memory_index(c, 1);
+}
+
+const wick_op wick_op_fail = {
+    .name = "fail",
+    .doc = "Where the condition is true, the run fails with `code` and the second operand; of "
+           "several, the lowest task's is reported",
+    .nin = {2, 2},
+    .attr = {{"code", WICK_ATTR_INT, 0, true, NULL, 0, 0}},
+    .level = WICK_GROUP | WICK_LOOP,
+    .effect = WICK_EFFECT,
+    .infer = fail_infer,
+};

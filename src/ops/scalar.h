@@ -1,0 +1,31 @@
+/* What all scalar rows share: evaluation of one element with the type's rounding, reference and
+ * stages derived from it. */
+#ifndef WICK_OPS_SCALAR_H
+#define WICK_OPS_SCALAR_H
+
+#include "ir/build.h"
+#include "ir/element.h"
+
+/* One element of scalar row `op`: `elem` is the data operands' type, `out` the result's. Computed
+ * in the type's arithmetic (f32 for f16 and bf16) and rounded to the result's type; integers wrap.
+ */
+wick_scalar wick_eval_scalar(wick_opcode op, const wick_attr *attr, wick_elem elem, wick_elem out,
+                             const wick_scalar *in);
+
+/* The columns `ref` and `compute` of scalar rows; where a row leaves them NULL, these are meant. */
+wick_status wick_scalar_ref(wick_ref *c);
+void wick_scalar_compute(const wick_compute *c);
+
+/* The columns that are meant: the row's own, or those derived from `eval`. NULL where it has
+ * neither. */
+wick_status (*wick_ref_of(wick_opcode op))(wick_ref *);
+void (*wick_compute_of(wick_opcode op))(const wick_compute *);
+
+/* Axes for every dimension of t, named d0, d1, ...; returns their number. */
+uint32_t wick_axes_of(wick_builder *b, wick_type t, wick_axis *axis);
+/* The index of a tensor of type t, which broadcasts against the n axes: their symbols, 0 where the
+ * size is 1. */
+void wick_broadcast_index(const wick_module *m, wick_type t, uint32_t n, const wick_axis *axis,
+                          wick_dim *out_index);
+
+#endif

@@ -1,0 +1,145 @@
+/* The nodes of groups: stages, and what their bodies read. */
+#include "ir/op.h"
+
+static wick_status stages_results(const wick_infer *c, const wick_axis *axis, uint32_t naxis,
+                                  bool reduce)
+{
+  for (uint32_t i = 0; i < naxis; i++)
+    if (axis[i].reduce && !reduce)
+      return wick_infer_fail(c, WICK_ETYPE, "a map has no axis that is reduced");
+  for (uint32_t o = 0; o < c->nwant; o++) {
+    const wick_type_info *t = wick_type_get(c->module, c->want[o]);
+    uint32_t k = 0;
+    if (t->kind != WICK_TENSOR)
+      return wick_infer_fail(c, WICK_ETYPE, "a stage's result is a tensor");
+    for (uint32_t i = 0; i < naxis; i++) {
+      if (axis[i].reduce) continue;
+      if (k >= t->rank || !wick_dim_eq(t->dim[k], axis[i].extent))
+        return wick_infer_fail(c, WICK_ETYPE,
+                               "dimension %u of the result is not the extent of its axis", k);
+      k++;
+    }
+    if (k != t->rank)
+      return wick_infer_fail(c, WICK_ETYPE, "the result has rank %u, the stage has %u axes",
+                             t->rank, k);
+  }
+  return NULL;
+}
+
+/* What region r yields are single elements of the results. */
+static wick_status stages_yield(const wick_infer *c, uint32_t r)
+{
+  if (c->nyield[r] != c->nwant)
+    return wick_infer_fail(c, WICK_ETYPE, "the stage yields %u values for %u results", c->nyield[r],
+                           c->nwant);
+  for (uint32_t i = 0; i < c->nwant; i++)
+    if (!wick_type_eq(c->yield[r][i],
+                      wick_type_scalar(c->module, wick_type_get(c->module, c->want[i])->elem, 1)))
+      return wick_infer_fail(c, WICK_ETYPE, "value %u is not one element of its result", i);
+  return NULL;
+}
+
+static wick_status map_infer(wick_infer *c)
+{
+  WICK_TRY(stages_results(c, c->attr[1].axes, c->attr[1].n, false));
+  if (c->nregionparam[0]) return wick_infer_fail(c, WICK_ETYPE, "a map's region has no parameters");
+  return stages_yield(c, 0);
+}
+
+const wick_op wick_op_map = {
+    .name = "map",
+    .doc = "A stage that computes every element of its results by itself",
+    .nout = {1, WICK_ANY},
+    .nregion = {1, 1},
+    .attr = {{"name", WICK_ATTR_STRING, 0, false, NULL, 0, 0},
+             {"axes", WICK_ATTR_AXES, 0, true, NULL, 0, 0}},
+    .level = WICK_GROUP,
+    .typed = true,
+    .infer = map_infer,
+};
+
+/* Regions: init() -> S, step(S) -> S, merge(S, S) -> S, finish(S) -> results. */
+static wick_status fold_infer(wick_infer *c)
+{
+  WICK_TRY(stages_results(c, c->attr[1].axes, c->attr[1].n, true));
+  uint32_t n = c->nyield[0], want_param[4] = {0, n, 2 * n, n};
+  for (uint32_t r = 0; r < 4; r++) {
+    if (c->nregionparam[r] != want_param[r])
+      return wick_infer_fail(c, WICK_ETYPE, "region %u takes %u values, wanted %u", r,
+                             c->nregionparam[r], want_param[r]);
+    for (uint32_t i = 0; i < want_param[r]; i++)
+      if (!wick_type_eq(c->param[r][i], c->yield[0][i % n]))
+        return wick_infer_fail(c, WICK_ETYPE, "region %u takes a state of another type", r);
+    if (r == 3) break;
+    if (c->nyield[r] != n)
+      return wick_infer_fail(c, WICK_ETYPE, "region %u yields %u values, the state has %u", r,
+                             c->nyield[r], n);
+    for (uint32_t i = 0; i < n; i++)
+      if (!wick_type_eq(c->yield[r][i], c->yield[0][i]))
+        return wick_infer_fail(c, WICK_ETYPE, "region %u yields a state of another type", r);
+  }
+  return stages_yield(c, 3);
+}
+
+const wick_op wick_op_fold = {
+    .name = "fold",
+    .doc = "A stage that folds its reduced axes into a state: init, step, merge, finish",
+    .nout = {1, WICK_ANY},
+    .nregion = {4, 4},
+    .attr = {{"name", WICK_ATTR_STRING, 0, false, NULL, 0, 0},
+             {"axes", WICK_ATTR_AXES, 0, true, NULL, 0, 0}},
+    .level = WICK_GROUP,
+    .typed = true,
+    .infer = fold_infer,
+};
+
+static wick_status read_infer(wick_infer *c)
+{
+  const wick_type_info *t = wick_type_get(c->module, c->in[0]->type);
+  bool guard = c->attr[1].i;
+  if (t->kind != WICK_TENSOR) return wick_infer_fail(c, WICK_ETYPE, "what is read is not a tensor");
+  if (c->attr[0].n != t->rank)
+    return wick_infer_fail(c, WICK_ETYPE, "%u indices into a tensor of rank %u", c->attr[0].n,
+                           t->rank);
+  uint32_t nany = 0;
+  for (uint32_t i = 0; i < t->rank; i++) nany += wick_dim_eq(c->attr[0].dims[i], WICK_DIM_ANY);
+  if (c->nin != 1 + nany + guard)
+    return wick_infer_fail(c, WICK_ETYPE, "%u operands, wanted %u", c->nin, 1 + nany + guard);
+  wick_type element = wick_type_scalar(c->module, t->elem, 1),
+            index = wick_type_scalar(c->module, WICK_I64, 1);
+  for (uint32_t i = 1; i <= nany; i++)
+    if (!wick_type_eq(c->in[i]->type, index))
+      return wick_infer_fail(c, WICK_ETYPE, "run-time index %u is not an i64", i - 1);
+  if (guard && !wick_type_eq(c->in[c->nin - 1]->type, element))
+    return wick_infer_fail(c, WICK_ETYPE, "the value outside is not one element");
+  c->out[0].type = element;
+  return NULL;
+}
+
+const wick_op wick_op_read = {
+    .name = "read",
+    .doc = "One element of a tensor. Outside its bounds: the last operand, with `guard`; without "
+           "it the index is in bounds",
+    .nin = {1, WICK_ANY},
+    .nout = {1, 1},
+    .attr = {{"index", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
+             {"guard", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
+    .level = WICK_GROUP,
+    .infer = read_infer,
+};
+
+static wick_status index_infer(wick_infer *c)
+{
+  if (c->attr[0].n != 1) return wick_infer_fail(c, WICK_ETYPE, "one expression is wanted");
+  c->out[0].type = wick_type_scalar(c->module, WICK_I64, 1);
+  return NULL;
+}
+
+const wick_op wick_op_index = {
+    .name = "index",
+    .doc = "The value of an expression of the axes, as an i64",
+    .nout = {1, 1},
+    .attr = {{"expr", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
+    .level = WICK_GROUP,
+    .infer = index_infer,
+};

@@ -1,0 +1,268 @@
+/* Structure of functions at every level: constants, tuples, calls, branches, loops over values,
+ * terminators. */
+#include "ir/element.h"
+#include "ir/op.h"
+
+enum { STRUCTURE_ALL = WICK_GRAPH | WICK_GROUP | WICK_LOW | WICK_LOOP };
+
+/* ---- const ---- */
+
+static wick_status const_infer(wick_infer *c)
+{
+  const wick_type_info *t = wick_type_get(c->module, c->want[0]);
+  const wick_imm *imm = &c->attr[0].imm;
+  if (t->kind != WICK_TENSOR && t->kind != WICK_SCALAR)
+    return wick_infer_fail(c, WICK_ETYPE, "a constant is a tensor or a scalar");
+  if (imm->constant >= c->module->constants.n)
+    return wick_infer_fail(c, WICK_EINTERNAL, "no such constant");
+  if (imm->constant && !wick_type_eq(wick_constant_get(c->module, imm->constant)->type, c->want[0]))
+    return wick_infer_fail(c, WICK_ETYPE, "the constant @%s has another type",
+                           wick_constant_get(c->module, imm->constant)->name);
+  wick_dim n = wick_type_numel(c->module, c->want[0]);
+  if (!wick_elem_is_int(t->elem) || !wick_dim_is_const(n) || n.v > WICK_MAX_CONTENT ||
+      t->kind != WICK_TENSOR)
+    return NULL;
+  const void *data = imm->constant ? wick_constant_get(c->module, imm->constant)->data : NULL;
+  if (imm->constant && !data) return NULL;
+  wick_dim *content = wick_new(&c->module->mem, wick_dim, (size_t)n.v);
+  for (int64_t k = 0; k < n.v; k++)
+    content[k] = wick_dim_const(data ? wick_load_int(t->elem, data, (uint64_t)k) : imm->i);
+  c->out[0].content = content;
+  c->out[0].ncontent = (uint32_t)n.v;
+  return NULL;
+}
+
+const wick_op wick_op_const = {
+    .name = "const",
+    .doc = "A constant of the module, or one number that every element has",
+    .nout = {1, 1},
+    .attr = {{"value", WICK_ATTR_CONST, 0, true, NULL, 0, 0}},
+    .level = STRUCTURE_ALL,
+    .typed = true,
+    .infer = const_infer,
+};
+
+/* ---- tuples ---- */
+
+static wick_status tuple_infer(wick_infer *c)
+{
+  wick_type *item = wick_new(c->mem, wick_type, c->nin);
+  for (uint32_t i = 0; i < c->nin; i++) item[i] = c->in[i]->type;
+  c->out[0].type = wick_type_tuple(c->module, c->nin, item);
+  return NULL;
+}
+
+const wick_op wick_op_tuple = {
+    .name = "tuple",
+    .doc = "The operands as one value",
+    .nin = {0, WICK_ANY},
+    .nout = {1, 1},
+    .level = WICK_GRAPH,
+    .infer = tuple_infer,
+};
+
+static wick_status item_infer(wick_infer *c)
+{
+  const wick_type_info *t = wick_type_get(c->module, c->in[0]->type);
+  int64_t i = c->attr[0].i;
+  if (t->kind != WICK_TUPLE) return wick_infer_fail(c, WICK_ETYPE, "the operand is not a tuple");
+  if (i < 0 || i >= t->nitem)
+    return wick_infer_fail(c, WICK_ETYPE, "item %lld of a tuple of %u", (long long)i, t->nitem);
+  c->out[0].type = t->item[i];
+  return NULL;
+}
+
+const wick_op wick_op_item = {
+    .name = "item",
+    .doc = "One item of a tuple",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"index", WICK_ATTR_INT, 0, true, NULL, 0, 0}},
+    .level = WICK_GRAPH,
+    .infer = item_infer,
+};
+
+/* ---- calls ---- */
+
+static wick_status call_infer(wick_infer *c)
+{
+  const wick_func *f = c->callee;
+  if (!f) return NULL; /* defined later in the text; the verifier sees it */
+  const wick_node *r = wick_return(f);
+  if (f->nparam != c->nin)
+    return wick_infer_fail(c, WICK_ETYPE, "@%s takes %u operands, %u are given", f->name, f->nparam,
+                           c->nin);
+  for (uint32_t i = 0; i < c->nin; i++)
+    if (!wick_type_eq(f->value[i + 1].type, c->in[i]->type))
+      return wick_infer_fail(c, WICK_ETYPE, "operand %u is not of the type that @%s takes", i,
+                             f->name);
+  if (r->nin != c->nwant)
+    return wick_infer_fail(c, WICK_ETYPE, "@%s has %u results", f->name, r->nin);
+  for (uint32_t i = 0; i < r->nin; i++)
+    if (!wick_type_eq(wick_type_of(f, r->in[i]), c->want[i]))
+      return wick_infer_fail(c, WICK_ETYPE, "result %u is not of the type that @%s gives", i,
+                             f->name);
+  return NULL;
+}
+
+const wick_op wick_op_call = {
+    .name = "call",
+    .doc = "The results of another function of the module",
+    .nin = {0, WICK_ANY},
+    .nout = {0, WICK_ANY},
+    .attr = {{"callee", WICK_ATTR_FUNC, 0, true, NULL, 0, 0}},
+    .level = WICK_GRAPH | WICK_LOW,
+    .typed = true,
+    .infer = call_infer,
+};
+
+/* ---- branches and loops over values ---- */
+
+static wick_status structure_is_bool(const wick_infer *c, wick_type t, const char *what)
+{
+  const wick_type_info *info = wick_type_get(c->module, t);
+  bool one =
+      info->kind == WICK_SCALAR ? info->lanes == 1 : info->kind == WICK_TENSOR && info->rank == 0;
+  return info->elem == WICK_BOOL && one
+             ? NULL
+             : wick_infer_fail(c, WICK_ETYPE, "%s is not one bool", what);
+}
+
+static wick_status if_infer(wick_infer *c)
+{
+  WICK_TRY(structure_is_bool(c, c->in[0]->type, "the condition"));
+  if (c->nyield[0] != c->nyield[1])
+    return wick_infer_fail(c, WICK_ETYPE, "the branches yield %u and %u values", c->nyield[0],
+                           c->nyield[1]);
+  for (uint32_t i = 0; i < c->nyield[0]; i++) {
+    if (!wick_type_eq(c->yield[0][i], c->yield[1][i]))
+      return wick_infer_fail(c, WICK_ETYPE, "value %u has another type in the other branch", i);
+    c->out[i].type = c->yield[0][i];
+  }
+  if (c->nregionparam[0] || c->nregionparam[1])
+    return wick_infer_fail(c, WICK_ETYPE, "branches have no parameters");
+  c->nout = c->nyield[0];
+  return NULL;
+}
+
+const wick_op wick_op_if = {
+    .name = "if",
+    .doc = "What the first region yields where the condition is true, else what the second yields; "
+           "only that one runs",
+    .nin = {1, 1},
+    .nout = {0, WICK_ANY},
+    .nregion = {2, 2},
+    .level = STRUCTURE_ALL,
+    .infer = if_infer,
+};
+
+/* Region r takes and yields the carried values: operands from `first`, region parameters from
+ * `param`, yields from `yield`. */
+static wick_status structure_carried(wick_infer *c, uint32_t r, uint32_t first, uint32_t param,
+                                     uint32_t yield)
+{
+  uint32_t n = c->nin - first;
+  if (c->nregionparam[r] != param + n)
+    return wick_infer_fail(c, WICK_ETYPE, "region %u takes %u values, wanted %u", r,
+                           c->nregionparam[r], param + n);
+  if (c->nyield[r] != yield + n)
+    return wick_infer_fail(c, WICK_ETYPE, "region %u yields %u values, wanted %u", r, c->nyield[r],
+                           yield + n);
+  for (uint32_t i = 0; i < n; i++) {
+    wick_type t = c->in[first + i]->type;
+    if (!wick_type_eq(t, c->param[r][param + i]) || !wick_type_eq(t, c->yield[r][yield + i]))
+      return wick_infer_fail(c, WICK_ETYPE, "carried value %u changes its type", i);
+    c->out[i].type = t;
+  }
+  c->nout = n;
+  return NULL;
+}
+
+static wick_status loop_infer(wick_infer *c)
+{
+  wick_type count = wick_type_tensor(c->module, WICK_I64, 0, NULL);
+  if (!wick_type_eq(c->in[0]->type, count))
+    return wick_infer_fail(c, WICK_ETYPE, "the count is not i64[]");
+  WICK_TRY(structure_carried(c, 0, 1, 1, 1));
+  if (!wick_type_eq(c->param[0][0], count))
+    return wick_infer_fail(c, WICK_ETYPE, "the region's first parameter is not i64[]");
+  return structure_is_bool(c, c->yield[0][0], "the first value that the region yields");
+}
+
+const wick_op wick_op_loop = {
+    .name = "loop",
+    .doc = "Runs its region for 0 .. count-1 while the first value it yields is true; carries the "
+           "others",
+    .nin = {1, WICK_ANY},
+    .nout = {0, WICK_ANY},
+    .nregion = {1, 1},
+    .level = WICK_GRAPH | WICK_LOW,
+    .infer = loop_infer,
+};
+
+static wick_status for_infer(wick_infer *c)
+{
+  wick_type index = wick_type_scalar(c->module, WICK_I64, 1);
+  for (uint32_t i = 0; i < 2; i++)
+    if (!wick_type_eq(c->in[i]->type, index))
+      return wick_infer_fail(c, WICK_ETYPE, "operand %u is not an i64", i);
+  if (c->attr[0].i < 1)
+    return wick_infer_fail(c, WICK_ERANGE, "step is %lld, wanted 1 or more",
+                           (long long)c->attr[0].i);
+  WICK_TRY(structure_carried(c, 0, 2, 1, 0));
+  if (!wick_type_eq(c->param[0][0], index))
+    return wick_infer_fail(c, WICK_ETYPE, "the region's first parameter is not i64");
+  return NULL;
+}
+
+const wick_op wick_op_for = {
+    .name = "for",
+    .doc = "Runs its region for lo, lo + step, ... below hi; carries what it yields",
+    .nin = {2, WICK_ANY},
+    .nout = {0, WICK_ANY},
+    .nregion = {1, 1},
+    .attr = {{"step", WICK_ATTR_INT, 1, false, NULL, 0, 0}},
+    .level = WICK_LOOP,
+    .infer = for_infer,
+};
+
+static wick_status while_infer(wick_infer *c)
+{
+  if (c->nyield[0] != 1)
+    return wick_infer_fail(c, WICK_ETYPE, "the first region yields the condition alone");
+  WICK_TRY(structure_is_bool(c, c->yield[0][0], "the condition"));
+  if (c->nregionparam[0] != c->nin)
+    return wick_infer_fail(c, WICK_ETYPE, "the first region takes the carried values");
+  for (uint32_t i = 0; i < c->nin; i++)
+    if (!wick_type_eq(c->param[0][i], c->in[i]->type))
+      return wick_infer_fail(c, WICK_ETYPE, "carried value %u changes its type", i);
+  return structure_carried(c, 1, 0, 0, 0);
+}
+
+const wick_op wick_op_while = {
+    .name = "while",
+    .doc = "While the first region yields true, the second maps the carried values to the next",
+    .nin = {0, WICK_ANY},
+    .nout = {0, WICK_ANY},
+    .nregion = {2, 2},
+    .level = WICK_LOOP,
+    .infer = while_infer,
+};
+
+/* ---- terminators ---- */
+
+const wick_op wick_op_yield = {
+    .name = "yield",
+    .doc = "Ends a region, and gives its values to the node around it",
+    .nin = {0, WICK_ANY},
+    .level = STRUCTURE_ALL,
+    .terminator = true,
+};
+
+const wick_op wick_op_return = {
+    .name = "return",
+    .doc = "Ends a function, and gives its results",
+    .nin = {0, WICK_ANY},
+    .level = STRUCTURE_ALL,
+    .terminator = true,
+};
