@@ -36,7 +36,7 @@ static const wick_wire_field proto_tensor_fields[] = {
     FIELD(wick_onnx_tensor, string_data, 6, SPANS),
     FIELD(wick_onnx_tensor, int64_data, 7, DATA_VARINT),
     FIELD(wick_onnx_tensor, name, 8, BYTES),
-    FIELD(wick_onnx_tensor, raw_data, WICK_ONNX_TENSOR_RAW_DATA, BYTES),
+    FIELD(wick_onnx_tensor, raw_data, 9, BYTES),
     FIELD(wick_onnx_tensor, double_data, 10, DATA_F64),
     FIELD(wick_onnx_tensor, uint64_data, 11, DATA_VARINT),
     FIELD(wick_onnx_tensor, doc_string, 12, BYTES),

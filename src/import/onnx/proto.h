@@ -79,7 +79,6 @@ enum {
   WICK_ONNX_TYPE_SPARSE_TENSOR = 8,
   WICK_ONNX_TYPE_OPTIONAL = 9,
   WICK_ONNX_TENSOR_TYPE_SHAPE = 2,
-  WICK_ONNX_TENSOR_RAW_DATA = 9,
 };
 
 typedef struct wick_onnx_pair { /* StringStringEntryProto */
