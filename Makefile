@@ -1,20 +1,61 @@
-# Wick's targets; CMake does the building. `make demo` and `make test` install what is missing.
+# Wick's targets. CMake does the building; this file knows where, and installs what is missing.
+#
+#   make               builds build/wick                make format        formats the C files
+#   make demo          the main job on real input      make check-format  says which are not formatted
+#   make test          the whole suite                  make sanitize      unit and text tests under sanitizers
+#   make venv          build/venv for Python tests      make clean
 BUILD ?= build
+JOBS  ?= $(shell nproc)
 CMAKE_FLAGS ?= $(if $(CI),-DWICK_WERROR=ON)
+FOLDERS = $(wildcard include src tools tests examples bench python)
+SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
+CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all demo test clean
+.PHONY: all configure demo test venv sanitize asan tsan format check-format clean
 
 all: $(BUILD)/build.ninja
-	@cmake --build $(BUILD)
+	@cmake --build $(BUILD) -j $(JOBS)
 
 $(BUILD)/build.ninja:
 	@cmake -G Ninja -B $(BUILD) -S . $(CMAKE_FLAGS)
 
-demo: all
-	$(BUILD)/wick --version
+configure: # again, because a package may have come since
+	@cmake -G Ninja -B $(BUILD) -S . $(CMAKE_FLAGS) >/dev/null
 
-test: all
-	ctest --test-dir $(BUILD) --output-on-failure
+demo:
+	@scripts/setup.sh build
+	@$(MAKE) --no-print-directory configure all
+	@$(BUILD)/wick --version
+
+test:
+	@scripts/setup.sh test
+	@$(MAKE) --no-print-directory venv || echo "no Python packages: the Python tests are skipped"
+	@$(MAKE) --no-print-directory configure all
+	@$(CTEST) --test-dir $(BUILD)
+
+venv:
+	@scripts/venv.sh $(BUILD)/venv
+
+# The sanitized builds are clang's and keep assertions, so the suite also passes under both.
+SANITIZED = CC=clang cmake -G Ninja -S . -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG='-O1 -g' $(CMAKE_FLAGS)
+
+sanitize: asan tsan
+
+asan:
+	@$(SANITIZED) -B $(BUILD)/asan -DWICK_SANITIZE=address,undefined >/dev/null
+	@cmake --build $(BUILD)/asan -j $(JOBS)
+	@$(CTEST) --test-dir $(BUILD)/asan -L 'unit|text'
+
+tsan: # what starts threads: the runtime
+	@$(SANITIZED) -B $(BUILD)/tsan -DWICK_SANITIZE=thread >/dev/null
+	@cmake --build $(BUILD)/tsan -j $(JOBS) --target runtime_tests
+	@ctest -j $(JOBS) --output-on-failure --test-dir $(BUILD)/tsan -R '^runtime\.'
+
+format:
+	@clang-format -i $(SOURCES)
+
+check-format:
+	@clang-format --dry-run -Werror $(SOURCES)
 
 clean:
 	rm -rf $(BUILD)

@@ -1,7 +1,9 @@
 # libwick and libwick_rt, and the archive of all internals that the command and the tests link.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(WICK_FORMATS IMPORTED_TARGET libpng libjpeg libzip jansson)
+set(WICK_FORMATS_MODULES "libpng libjpeg libzip jansson")
+separate_arguments(formats UNIX_COMMAND ${WICK_FORMATS_MODULES})
+pkg_check_modules(WICK_FORMATS REQUIRED IMPORTED_TARGET ${formats})
 find_library(WICK_LIBM m)
 
 file(GLOB_RECURSE wick_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
@@ -20,17 +22,13 @@ endfunction()
 add_library(wick_internal STATIC ${wick_sources})
 target_link_libraries(wick_internal PUBLIC wick_flags)
 wick_link_system(wick_internal PUBLIC)
-if(WICK_FORMATS_FOUND)
-  target_link_libraries(wick_internal PUBLIC PkgConfig::WICK_FORMATS)
-endif()
+target_link_libraries(wick_internal PUBLIC PkgConfig::WICK_FORMATS)
 target_link_options(wick_internal PUBLIC -Wl,--as-needed)
 
 add_library(libwick $<TARGET_OBJECTS:wick_internal>)
 target_link_libraries(libwick PRIVATE $<BUILD_INTERFACE:wick_flags>)
 wick_link_system(libwick PRIVATE)
-if(WICK_FORMATS_FOUND)
-  target_link_libraries(libwick PRIVATE $<BUILD_INTERFACE:PkgConfig::WICK_FORMATS>)
-endif()
+target_link_libraries(libwick PRIVATE $<BUILD_INTERFACE:PkgConfig::WICK_FORMATS>)
 
 # Loads and runs artifacts without the compiler: src/base and src/runtime, and nothing else.
 add_library(libwick_rt ${wick_rt_sources})

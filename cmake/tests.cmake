@@ -1,4 +1,5 @@
-# Every NAME_test.c is a program, every NAME.test a text test, every tests/**/test_*.py runs in pytest.
+# Every NAME_test.c is a program (label unit), every NAME.test goes through `wick test` (label text),
+# every tests/**/test_*.py through pytest and every tests/**/test_*.sh through sh (label whole).
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
 file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/src/*_test.c ${PROJECT_SOURCE_DIR}/tools/*_test.c ${PROJECT_SOURCE_DIR}/tests/*_test.c)
@@ -7,6 +8,7 @@ if(unit_tests AND NOT CMOCKA_FOUND)
   message(STATUS "cmocka was not found: the unit tests are left out")
   set(unit_tests)
 endif()
+add_custom_target(runtime_tests) # what is also run under the thread sanitizer
 foreach(source IN LISTS unit_tests)
   string(REGEX REPLACE "^(src|tools)/|\\.c$" "" name ${source})
   string(REPLACE "/" "." name ${name}) # base.arena_test
@@ -16,6 +18,9 @@ foreach(source IN LISTS unit_tests)
     target_link_libraries(${name} PRIVATE wick_llvm)
   elseif(source MATCHES "^tools/wick/")
     target_link_libraries(${name} PRIVATE wick_command)
+  endif()
+  if(source MATCHES "^src/runtime/")
+    add_dependencies(runtime_tests ${name})
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
@@ -30,3 +35,19 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/tools/wick/cmd_test.c)
     set_tests_properties(${file} PROPERTIES LABELS text TIMEOUT 300)
   endforeach()
 endif()
+
+# 77 says "skipped": no Python packages, no cross compiler. The tests find what was built by these.
+set(WICK_VENV ${PROJECT_BINARY_DIR}/venv CACHE PATH "Virtual environment of the Python tests")
+set(environment WICK_BUILD=${PROJECT_BINARY_DIR} WICK_COMMAND=$<TARGET_FILE:wick> WICK_VENV=${WICK_VENV}
+  CC=${CMAKE_C_COMPILER})
+file(GLOB_RECURSE whole_tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+  ${PROJECT_SOURCE_DIR}/tests/test_*.py ${PROJECT_SOURCE_DIR}/tests/test_*.sh)
+foreach(file IN LISTS whole_tests)
+  if(file MATCHES "py$")
+    add_test(NAME ${file} COMMAND sh scripts/pytest.sh ${file} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  else()
+    add_test(NAME ${file} COMMAND sh ${file} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  endif()
+  set_tests_properties(${file} PROPERTIES LABELS whole TIMEOUT 1200 SKIP_RETURN_CODE 77
+    ENVIRONMENT "${environment}")
+endforeach()

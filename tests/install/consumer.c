@@ -1,0 +1,11 @@
+/* A user's program: sees wick.h and libwick alone. */
+#include <stdio.h>
+
+#include <wick/wick.h>
+
+int main(void)
+{
+  wick_error_free(NULL);
+  printf("wick %d.%d %d\n", WICK_VERSION_MAJOR, WICK_VERSION_MINOR, wick_error_code(NULL));
+  return 0;
+}
