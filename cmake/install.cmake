@@ -20,6 +20,10 @@ install(FILES ${PROJECT_BINARY_DIR}/wickConfig.cmake ${PROJECT_BINARY_DIR}/wickC
 
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
   BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE WICK_PC_PREFIX)
+if(NOT BUILD_SHARED_LIBS) # an archive leaves its dependencies to the user's link
+  set(WICK_PC_REQUIRES ${WICK_FORMATS_MODULES})
+  set(WICK_PC_LIBS "-lm -lpthread")
+endif()
 configure_file(cmake/wick.pc.in ${PROJECT_BINARY_DIR}/wick.pc @ONLY)
 configure_file(cmake/wick_rt.pc.in ${PROJECT_BINARY_DIR}/wick_rt.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/wick.pc ${PROJECT_BINARY_DIR}/wick_rt.pc

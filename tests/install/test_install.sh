@@ -1,5 +1,5 @@
 # Installs into a prefix, moves it, and builds a C consumer there with find_package and pkg-config.
-# WICK_BUILD is the build folder; with WICK_INSTALL_STATIC a static build of its own is made first.
+# WICK_BUILD is the build folder; the static libraries come from a build of their own.
 set -eu
 here=$PWD/tests/install
 work=$(mktemp -d)
@@ -24,9 +24,9 @@ consume() { # consume PREFIX
   expect "wick $version 0" "$prefix/consumer/with_wick"
   expect "rt 0" "$prefix/consumer/with_rt"
   # shellcheck disable=SC2046  # flags are split at spaces
-  "${CC:-cc}" "$here/consumer.c" $(pkg-config $2 --cflags --libs wick) -o "$prefix/a"
+  "${CC:-cc}" "$here/consumer.c" $(pkg-config --cflags --libs wick) -o "$prefix/a"
   # shellcheck disable=SC2046
-  "${CC:-cc}" "$here/consumer_rt.c" $(pkg-config $2 --cflags --libs wick_rt) -o "$prefix/b"
+  "${CC:-cc}" "$here/consumer_rt.c" $(pkg-config --cflags --libs wick_rt) -o "$prefix/b"
   expect "wick $version 0" "$prefix/a"
   expect "rt 0" "$prefix/b"
   expect "$version" pkg-config --modversion wick
@@ -34,7 +34,7 @@ consume() { # consume PREFIX
 
 cmake --install "$WICK_BUILD" --prefix "$work/first" >/dev/null
 mv "$work/first" "$work/moved"
-consume "$work/moved" ""
+consume "$work/moved"
 
 # libwick_rt holds nothing but the runtime; libwick exports nothing but wick_ names.
 rt=$(find "$work/moved" -name 'libwick_rt.so')
@@ -42,10 +42,9 @@ lib=$(find "$work/moved" -name 'libwick.so')
 expect "" sh -c "nm -D --undefined-only '$rt' | grep -E ' (wick_|LLVM)' || true"
 expect "" sh -c "nm -D --defined-only '$lib' '$rt' | grep -E ' [TDBR] ' | grep -v ' wick_' || true"
 
-# The static libraries, with all that they need in turn.
 cmake -G Ninja -S . -B "$work/static" -DBUILD_SHARED_LIBS=OFF -DWICK_TESTS=OFF -DCMAKE_BUILD_TYPE=Debug \
   -DCMAKE_INSTALL_PREFIX="$work/archives" >/dev/null
 cmake --build "$work/static" -j 2 >/dev/null
 cmake --install "$work/static" >/dev/null
-consume "$work/archives" --static
+consume "$work/archives"
 echo "installed, moved and used: shared and static, by find_package and by pkg-config"
