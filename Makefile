@@ -3,15 +3,17 @@
 #   make               builds build/wick                make format        formats the C files
 #   make demo          the main job on real input      make check-format  says which are not formatted
 #   make test          the whole suite                  make sanitize      unit and text tests under sanitizers
-#   make venv          build/venv for Python tests      make clean
+#   make venv          build/venv for Python tests      make fuzz          FUZZ_SECONDS for each reader
+#   make clean
 BUILD ?= build
+FUZZ_SECONDS ?= 600
 JOBS  ?= $(shell nproc)
 CMAKE_FLAGS ?= $(if $(CI),-DWICK_WERROR=ON)
 FOLDERS = $(wildcard include src tools tests examples bench python)
 SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all configure demo test venv sanitize asan tsan format check-format clean
+.PHONY: all configure demo test venv sanitize asan tsan fuzz format check-format clean
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -50,6 +52,12 @@ tsan: # what starts threads: the runtime
 	@$(SANITIZED) -B $(BUILD)/tsan -DWICK_SANITIZE=thread >/dev/null
 	@cmake --build $(BUILD)/tsan -j $(JOBS) --target runtime_tests
 	@ctest -j $(JOBS) --output-on-failure --test-dir $(BUILD)/tsan -R '^runtime\.'
+
+# libFuzzer, FUZZ_SECONDS for each reader of untrusted bytes; findings are left in build/fuzz/findings.
+fuzz:
+	@$(SANITIZED) -B $(BUILD)/fuzz -DWICK_SANITIZE=address,undefined -DWICK_FUZZ=ON >/dev/null
+	@cmake --build $(BUILD)/fuzz -j $(JOBS) --target fuzzers
+	@scripts/fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS)
 
 format:
 	@clang-format -i $(SOURCES)

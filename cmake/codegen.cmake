@@ -1,6 +1,6 @@
 # wick-codegen: the helper program that turns loop functions into object code. It alone links LLVM.
 file(GLOB wick_codegen_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/codegen/llvm/*.c)
-list(FILTER wick_codegen_sources EXCLUDE REGEX "_test\\.c$|_fuzz\\.c$")
+list(FILTER wick_codegen_sources EXCLUDE REGEX "_test\\.c$")
 set(WICK_HAVE_CODEGEN OFF)
 if(wick_codegen_sources)
   find_program(WICK_LLVM_CONFIG NAMES llvm-config-19 llvm-config-mp-19 REQUIRED)

@@ -7,33 +7,38 @@ pkg_check_modules(WICK_FORMATS REQUIRED IMPORTED_TARGET ${formats})
 find_library(WICK_LIBM m)
 
 file(GLOB_RECURSE wick_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
-list(FILTER wick_sources EXCLUDE REGEX "_test\\.c$|/main\\.c$|_fuzz\\.c$|/src/codegen/llvm/")
+list(FILTER wick_sources EXCLUDE REGEX "_test\\.c$|/main\\.c$|/src/codegen/llvm/")
 set(wick_rt_sources ${wick_sources})
 list(FILTER wick_rt_sources INCLUDE REGEX "/src/(base|runtime)/")
+list(REMOVE_ITEM wick_sources ${wick_rt_sources})
 
-function(wick_link_system target)
-  target_link_libraries(${target} ${ARGN} Threads::Threads ${CMAKE_DL_LIBS})
-  if(WICK_LIBM)
-    target_link_libraries(${target} ${ARGN} ${WICK_LIBM})
-  endif()
-endfunction()
+# Every file is compiled once. wick_system is what all of them need from the machine.
+add_library(wick_system INTERFACE)
+target_link_libraries(wick_system INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+if(WICK_LIBM)
+  target_link_libraries(wick_system INTERFACE ${WICK_LIBM})
+endif()
+target_link_options(wick_system INTERFACE -Wl,--as-needed)
+add_library(wick_rt_objects OBJECT ${wick_rt_sources})
+target_link_libraries(wick_rt_objects PRIVATE wick_flags)
+set(wick_objects $<TARGET_OBJECTS:wick_rt_objects>)
+if(wick_sources)
+  add_library(wick_objects OBJECT ${wick_sources})
+  target_link_libraries(wick_objects PRIVATE wick_flags PkgConfig::WICK_FORMATS)
+  list(APPEND wick_objects $<TARGET_OBJECTS:wick_objects>)
+endif()
 
-# Compiled once; hidden symbols are seen by what links the archive, not by users of the libraries.
-add_library(wick_internal STATIC ${wick_sources})
-target_link_libraries(wick_internal PUBLIC wick_flags)
-wick_link_system(wick_internal PUBLIC)
-target_link_libraries(wick_internal PUBLIC PkgConfig::WICK_FORMATS)
-target_link_options(wick_internal PUBLIC -Wl,--as-needed)
+# Hidden symbols are seen by what links the archive, not by users of the libraries.
+add_library(wick_internal STATIC ${wick_objects})
+target_link_libraries(wick_internal PUBLIC wick_flags wick_system PkgConfig::WICK_FORMATS)
 
-add_library(libwick $<TARGET_OBJECTS:wick_internal>)
-target_link_libraries(libwick PRIVATE $<BUILD_INTERFACE:wick_flags>)
-wick_link_system(libwick PRIVATE)
-target_link_libraries(libwick PRIVATE $<BUILD_INTERFACE:PkgConfig::WICK_FORMATS>)
+add_library(libwick ${wick_objects})
+target_link_libraries(libwick PRIVATE $<BUILD_INTERFACE:wick_flags> $<BUILD_INTERFACE:wick_system>
+  $<BUILD_INTERFACE:PkgConfig::WICK_FORMATS>)
 
 # Loads and runs artifacts without the compiler: src/base and src/runtime, and nothing else.
-add_library(libwick_rt ${wick_rt_sources})
-target_link_libraries(libwick_rt PRIVATE $<BUILD_INTERFACE:wick_flags>)
-wick_link_system(libwick_rt PRIVATE)
+add_library(libwick_rt $<TARGET_OBJECTS:wick_rt_objects>)
+target_link_libraries(libwick_rt PRIVATE $<BUILD_INTERFACE:wick_flags> $<BUILD_INTERFACE:wick_system>)
 
 set_target_properties(libwick PROPERTIES OUTPUT_NAME wick EXPORT_NAME wick)
 set_target_properties(libwick_rt PROPERTIES OUTPUT_NAME wick_rt EXPORT_NAME rt)
@@ -42,7 +47,6 @@ foreach(library libwick libwick_rt)
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
     ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
-  target_link_options(${library} PRIVATE -Wl,--as-needed)
   if(NOT WICK_SANITIZE)
     target_link_options(${library} PRIVATE -Wl,--no-undefined)
   endif()

@@ -27,6 +27,28 @@ foreach(source IN LISTS unit_tests)
   set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 300)
 endforeach()
 
+# tests/fuzz/fuzz_NAME.c is a program that mutates real files for some seconds: two in the suite, with
+# a fixed seed. With WICK_FUZZ (clang; `make fuzz`) libFuzzer drives it instead, by coverage.
+file(GLOB fuzzers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)
+add_custom_target(fuzzers)
+foreach(source IN LISTS fuzzers)
+  string(REGEX REPLACE ".*/|\\.c$" "" name ${source})
+  add_executable(${name} ${source})
+  add_dependencies(fuzzers ${name})
+  target_link_libraries(${name} PRIVATE wick_internal)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+  if(WICK_FUZZ)
+    target_sources(${name} PRIVATE tests/fuzz/guided.c)
+    execute_process(OUTPUT_VARIABLE libfuzzer OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND ${CMAKE_C_COMPILER}
+      -print-file-name=libclang_rt.fuzzer_no_main-${CMAKE_SYSTEM_PROCESSOR}.a)
+    target_link_libraries(${name} PRIVATE ${libfuzzer} stdc++)
+  else()
+    target_sources(${name} PRIVATE tests/fuzz/fuzz.c)
+    add_test(NAME fuzz.${name} COMMAND ${name} 2 1 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(fuzz.${name} PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
+  endif()
+endforeach()
+
 file(GLOB_RECURSE text_tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/src/*.test ${PROJECT_SOURCE_DIR}/tests/*.test)
 if(EXISTS ${PROJECT_SOURCE_DIR}/tools/wick/cmd_test.c)
