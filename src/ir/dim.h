@@ -5,26 +5,32 @@
  * max. Two expressions are known to be equal exactly when their handles are. The same simplifier
  * serves tensor types, memory plans, the accesses of stages and the indices of loops.
  *
- * Canonical form: a polynomial with its terms sorted, like terms merged; floordiv and mod by a
- * constant give up what divides exactly and what the ranges of the symbols decide; min and max are
- * flattened, sorted, and decided by ranges. `x floordiv c * c + x mod c` becomes x. Integer
- * overflow gives WICK_DIM_INVALID, which is contagious. Arithmetic is on 64-bit signed integers;
- * floordiv rounds to minus infinity, mod has the divisor's sign. */
+ * Canonical form: a polynomial with its terms sorted (by degree, then by names), like terms merged;
+ * floordiv by a constant gives up what divides exactly and what the ranges of the symbols decide;
+ * min and max are flattened, sorted, and decided by ranges. mod(x, c) is x - c*floordiv(x, c), so
+ * that `floordiv(x, c)*c + mod(x, c)` is x, and `x - floordiv(x, c)*c` is mod(x, c). The form
+ * depends on the expression alone, not on what was interned before. An expression that divides by 0
+ * has no value, and may be simplified as if it did not.
+ *
+ * Integer overflow, and more than WICK_DIM_ATOMS atoms or WICK_DIM_DEPTH levels, give
+ * WICK_DIM_INVALID, which is contagious. Arithmetic is on 64-bit signed integers; floordiv rounds
+ * to minus infinity, mod has the divisor's sign. */
 #ifndef WICK_IR_DIM_H
 #define WICK_IR_DIM_H
 
 #include "base/str.h"
 
 typedef struct wick_dim {
-  int64_t v; /* below WICK_DIM_EXPR + 2^32: expression number v - WICK_DIM_EXPR; else the constant
-                itself */
+  int64_t v; /* below WICK_DIM_EXPR + 2^32: expression number v - WICK_DIM_EXPR; else a constant */
 } wick_dim;
 
 #define WICK_DIM_EXPR INT64_MIN
-#define WICK_DIM_INVALID ((wick_dim){INT64_MIN}) /* expression 0: overflow, or never set */
-#define WICK_DIM_ANY                                                                               \
-  ((wick_dim){INT64_MIN +                                                                          \
-              1}) /* expression 1: in an access, the whole dimension, by a run-time index */
+/* Expression 0: overflow, or never set. Expression 1: in an access, the whole dimension, by a
+ * run-time index. */
+#define WICK_DIM_INVALID ((wick_dim){INT64_MIN})
+#define WICK_DIM_ANY ((wick_dim){INT64_MIN + 1})
+
+enum { WICK_DIM_ATOMS = 4096, WICK_DIM_DEPTH = 64 }; /* of one expression, counted as a tree */
 
 typedef struct wick_dims wick_dims; /* the table; one per module */
 
@@ -111,8 +117,8 @@ wick_dim_form wick_dim_get(const wick_dims *t, wick_dim d);
 const wick_atom *wick_dim_atom(const wick_dims *t, uint32_t atom);
 wick_dim wick_dim_from_atom(wick_dims *t, uint32_t atom);
 
-/* "3", "N", "2*N + 1", "(N + 15) floordiv 16", "min(N, 8)"; what wick_dim_print prints, the text
- * parser reads back. */
+/* "3", "N", "2*N + 1", "-N + 1", "floordiv(N + 15, 16)", "min(N, 8)", "any", "?"; without the
+ * ranges of symbols. */
 void wick_dim_print(const wick_dims *t, wick_dim d, wick_text *out);
 
 #endif

@@ -1,0 +1,121 @@
+/* Dimension expressions: from the key, which has no `mod`, to the form that is seen.
+ *
+ * mod(x, b) is x - b*floordiv(x, b). The key holds the right side. Here, for each floordiv, as much
+ * of x as is there is joined with it to mod(x, b), until its own coefficient has the sign of x's:
+ * that keeps ranges tight, since what is left grows with x. So x - 7*floordiv(x, 7) is mod(x, 7), x
+ * - 6*floordiv(x, 7) is floordiv(x, 7) + mod(x, 7), and x + 9*floordiv(x, 7) stays. The result is a
+ * function of the key alone. */
+#include "ir/dim_table.h"
+
+/* What is looked for: mono * (x - b*quotient), where quotient is floordiv(x, b). */
+typedef struct dim_mod_pattern {
+  wick_dim x, b;
+  uint32_t quotient;
+  wick_term mono;
+} dim_mod_pattern;
+
+static int64_t dim_mod_coef(const wick_dim_form *p, wick_term mono)
+{
+  for (uint32_t i = 0; i < p->nterm; i++)
+    if (p->term[i].atom == mono.atom) return p->term[i].coef;
+  return 0;
+}
+
+/* How often sign * mono * q is contained in p: at most *times, which is lowered. False for not at
+ * all. */
+static bool dim_mod_contains(wick_dims *t, const wick_dim_form *p, wick_dim_form q, wick_term mono,
+                             int64_t sign, int64_t *times)
+{
+  for (uint32_t i = 0; i < q.nterm; i++) {
+    int64_t have = dim_mod_coef(p, wick_mono_mul(t, q.term[i], mono));
+    *times = wick_min_i64(*times, have / q.term[i].coef * sign);
+  }
+  return *times >= 1;
+}
+
+static bool dim_mod_apply(wick_dims *t, wick_dim_form *p, const dim_mod_pattern *w, int64_t have)
+{
+  wick_dim_form x = wick_dim_key(t, w->x), b = wick_dim_key(t, w->b);
+  wick_term quotient = wick_mono_mul(t, w->mono, wick_mono_atom(t, w->quotient));
+  int64_t sign = have < 0 ? 1 : -1, times = INT64_MAX;
+  if (!b.nterm)
+    times = -wick_floordiv_i64(have * sign, b.constant); /* rounded up: the rest has x's sign */
+  else if (!dim_mod_contains(t, p, b, quotient, -sign, &times))
+    return false;
+  if (!dim_mod_contains(t, p, x, w->mono, sign, &times)) return false;
+  uint32_t mod = wick_dim_intern_atom(t, WICK_ATOM_MOD, 2, (wick_dim[]){w->x, w->b});
+  if (!mod) return false;
+  wick_term term = wick_mono_atom(t, mod);
+  wick_dim_form sum = *p;
+  if (!wick_dim_accumulate(t, &sum, -sign * times, w->mono, x) ||
+      !wick_dim_accumulate(t, &sum, sign * times, quotient, b) ||
+      !wick_dim_accumulate(t, &sum, sign * times, w->mono,
+                           (wick_dim_form){.nterm = 1, .term = &term}))
+    return false;
+  *p = sum;
+  return true;
+}
+
+/* floordiv(x, b) is also floordiv(y, b/d) with y = floordiv(x, d): tried where a floordiv by d
+ * stands beside. */
+static bool dim_mod_try_inner(wick_dims *t, wick_dim_form *p, dim_mod_pattern w, int64_t have)
+{
+  for (uint32_t j = 0; j < p->nterm; j++) {
+    wick_term beside = p->term[j], mono;
+    if ((beside.coef < 0) == (have < 0)) continue;
+    for (uint32_t k = 0; k < beside.natom; k++) {
+      const wick_atom *a = wick_dim_atom(t, beside.atom[k]);
+      if (a->kind != WICK_ATOM_FLOORDIV || !wick_dim_is_const(a->arg[1])) continue;
+      int64_t d = a->arg[1].v;
+      if (d >= w.b.v || w.b.v % d) continue;
+      if (!wick_mono_div(t, beside, wick_mono_atom(t, beside.atom[k]), &mono)) continue;
+      if (mono.atom != w.mono.atom) continue;
+      dim_mod_pattern inner = w;
+      inner.x = wick_dim_floordiv(t, w.x, wick_dim_const(d));
+      inner.b = wick_dim_const(w.b.v / d);
+      if (!wick_dim_usable(t, inner.x) || wick_dim_is_const(inner.x)) continue;
+      if (dim_mod_apply(t, p, &inner, have)) return true;
+    }
+  }
+  return false;
+}
+
+static bool dim_mod_try(wick_dims *t, wick_dim_form *p, uint32_t i, const wick_dim_cell *c)
+{
+  wick_term term = p->term[i];
+  dim_mod_pattern w = {.x = c->atom.arg[0], .b = c->atom.arg[1], .quotient = c->id};
+  if (!wick_mono_div(t, term, wick_mono_atom(t, c->id), &w.mono)) return false;
+  bool constant = wick_dim_is_const(w.b);
+  if (!constant && !wick_mono_div(t, w.mono, wick_dim_key(t, w.b).term[0], &w.mono)) return false;
+  int64_t have = term.coef;
+  if (!constant && wick_dim_key(t, w.b).term[0].coef < 0) have = -have;
+  return dim_mod_apply(t, p, &w, have) || (constant && dim_mod_try_inner(t, p, w, have));
+}
+
+/* One step at the floordivs of one depth; false where there is none. */
+static bool dim_mod_step(wick_dims *t, wick_dim_form *p, uint32_t depth)
+{
+  for (uint32_t i = 0; i < p->nterm; i++) {
+    for (uint32_t k = 0; k < p->term[i].natom; k++) {
+      const wick_dim_cell *c = wick_dim_cell_of(t, p->term[i].atom[k]);
+      if (c->atom.kind != WICK_ATOM_FLOORDIV || c->depth != depth) continue;
+      if (dim_mod_try(t, p, i, c)) return true;
+    }
+  }
+  return false;
+}
+
+void wick_dim_put_mods(wick_dims *t, wick_dim_form *p)
+{
+  uint32_t deepest = 0;
+  for (uint32_t i = 0; i < p->nterm; i++) {
+    for (uint32_t k = 0; k < p->term[i].natom; k++) {
+      const wick_dim_cell *c = wick_dim_cell_of(t, p->term[i].atom[k]);
+      if (c->atom.kind == WICK_ATOM_FLOORDIV && c->depth > deepest) deepest = c->depth;
+    }
+  }
+  uint32_t budget = 4 * p->nterm + 16; /* each step uses up a part of an x; this is a belt */
+  for (uint32_t depth = deepest; depth > 0;
+       depth--) /* the outer ones first: they contain the inner */
+    while (budget && dim_mod_step(t, p, depth)) budget--;
+}

@@ -1,0 +1,339 @@
+/* Dimension expressions: the rules of floordiv, mod, min and max. */
+#include "ir/dim_table.h"
+
+static wick_dim simplify_neg(wick_dims *t, wick_dim a)
+{
+  return wick_dim_sub(t, wick_dim_const(0), a);
+}
+
+static wick_dim simplify_atom(wick_dims *t, wick_atom_kind kind, uint32_t narg, const wick_dim *arg)
+{
+  uint32_t id = wick_dim_intern_atom(t, kind, narg, arg);
+  return id ? wick_dim_from_atom(t, id) : WICK_DIM_INVALID;
+}
+
+/* The one value of floordiv over a range of numerators. */
+static bool simplify_one_quotient(wick_range r, int64_t c, int64_t *out)
+{
+  if (r.lo <= WICK_RANGE_LO || r.hi == WICK_RANGE_HI || r.lo > r.hi) return false;
+  *out = wick_floordiv_i64(r.lo, c);
+  return *out == wick_floordiv_i64(r.hi, c);
+}
+
+static int64_t simplify_gcd(int64_t a, int64_t b)
+{
+  if (a < 0) a = -a;
+  if (b < 0) b = -b;
+  while (b) {
+    int64_t r = a % b;
+    a = b, b = r;
+  }
+  return a;
+}
+
+/* Terms of a form, chosen. Taken from the arena: a rule that goes on interns something new. */
+static wick_term *simplify_terms(wick_dims *t, wick_dim_form f)
+{
+  return wick_new(t->mem, wick_term, f.nterm);
+}
+
+/* What c divides: a = c*q + rest, where the rest keeps the signs of a's terms, and its constant is
+ * in [0, c). */
+static wick_dim simplify_split(wick_dims *t, wick_dim a, int64_t c)
+{
+  wick_dim_form f = wick_dim_get(t, a);
+  bool any = f.constant < 0 || f.constant >= c;
+  for (uint32_t i = 0; i < f.nterm && !any; i++) any = f.term[i].coef / c != 0;
+  if (!any) return wick_dim_const(0);
+  wick_term *term = simplify_terms(t, f);
+  wick_dim_form q = {.constant = wick_floordiv_i64(f.constant, c), .term = term};
+  for (uint32_t i = 0; i < f.nterm; i++) {
+    wick_term m = f.term[i];
+    m.coef /= c;
+    if (m.coef) term[q.nterm++] = m;
+  }
+  return wick_dim_from_form(t, q);
+}
+
+/* With g*p + rest and g*k <= rest < g*(k + 1): floordiv(g*p + rest, g*n) = floordiv(p + k, n). */
+static bool simplify_by_factor(wick_dims *t, wick_dim_form f, int64_t g, wick_dim *out)
+{
+  wick_mark mark = wick_arena_mark(t->mem);
+  wick_term *p = simplify_terms(t, f), *rest = simplify_terms(t, f);
+  wick_dim_form fp = {.term = p}, fr = {.constant = f.constant, .term = rest};
+  for (uint32_t i = 0; i < f.nterm; i++) {
+    wick_term m = f.term[i];
+    if (m.coef % g) {
+      rest[fr.nterm++] = m;
+    } else {
+      m.coef /= g;
+      p[fp.nterm++] = m;
+    }
+  }
+  bool one = simplify_one_quotient(wick_range_form(t, fr), g, &fp.constant);
+  if (one)
+    *out = wick_dim_from_form(t, fp);
+  else
+    wick_arena_rewind(t->mem, mark);
+  return one;
+}
+
+/* The largest factor of c below `below` that a term's coefficient has; 1 where there is none. */
+static int64_t simplify_next_factor(wick_dim_form f, int64_t c, int64_t below)
+{
+  int64_t best = 1;
+  for (uint32_t i = 0; i < f.nterm; i++) {
+    int64_t g = simplify_gcd(f.term[i].coef, c);
+    if (g < below && g > best) best = g;
+  }
+  return best;
+}
+
+/* floordiv(floordiv(x, y) + p, b) = floordiv(x + y*p, y*b) for b > 0. */
+static bool simplify_nested(wick_dims *t, wick_dim a, wick_dim b, wick_dim *out)
+{
+  wick_dim_form f = wick_dim_get(t, a);
+  for (uint32_t i = 0; i < f.nterm; i++) {
+    if (f.term[i].coef != 1 || f.term[i].natom != 1) continue;
+    const wick_atom *inner = wick_dim_atom(t, f.term[i].atom[0]);
+    if (inner->kind != WICK_ATOM_FLOORDIV) continue;
+    wick_dim p = wick_dim_sub(t, a, wick_dim_from_atom(t, f.term[i].atom[0]));
+    wick_dim x = wick_dim_add(t, inner->arg[0], wick_dim_mul(t, p, inner->arg[1]));
+    *out = wick_dim_floordiv(t, x, wick_dim_mul(t, inner->arg[1], b));
+    if (wick_dim_usable(t, *out)) return true;
+  }
+  return false;
+}
+
+/* floordiv(mod(x, m), c) = mod(floordiv(x, c), m/c) where c divides m; alone, since in a sum it
+ * would lose the range. */
+static bool simplify_of_mod(wick_dims *t, wick_dim a, int64_t c, wick_dim *out)
+{
+  const wick_dim_cell *lone = wick_dim_lone(t, a);
+  if (!lone || lone->atom.kind != WICK_ATOM_MOD) return false;
+  wick_dim x = lone->atom.arg[0], m = lone->atom.arg[1];
+  if (!wick_dim_is_const(m) || m.v % c) return false;
+  wick_dim outer = wick_dim_mul(t, wick_dim_floordiv(t, x, m), wick_dim_const(m.v / c));
+  *out = wick_dim_sub(t, wick_dim_floordiv(t, x, wick_dim_const(c)), outer);
+  return wick_dim_usable(t, *out);
+}
+
+static wick_dim simplify_by_const(wick_dims *t, wick_dim a, int64_t c)
+{
+  if (c < 0) return wick_dim_floordiv(t, simplify_neg(t, a), wick_dim_const(-c));
+  if (c == 1) return a;
+  int64_t one;
+  if (simplify_one_quotient(wick_dim_range_of(t, a), c, &one)) return wick_dim_const(one);
+  wick_dim q = simplify_split(t, a, c), out;
+  if (!wick_dim_is(q, 0)) {
+    wick_dim rest = wick_dim_sub(t, a, wick_dim_mul(t, q, wick_dim_const(c)));
+    return wick_dim_add(t, q, wick_dim_floordiv(t, rest, wick_dim_const(c)));
+  }
+  wick_dim_form f = wick_dim_get(t, a);
+  for (int64_t g = c; (g = simplify_next_factor(f, c, g)) > 1;)
+    if (simplify_by_factor(t, f, g, &out)) return wick_dim_floordiv(t, out, wick_dim_const(c / g));
+  if (simplify_nested(t, a, wick_dim_const(c), &out)) return out;
+  if (simplify_of_mod(t, a, c, &out)) return out;
+  bool negative = true; /* -floordiv(-a, c) rounds up */
+  for (uint32_t i = 0; i < f.nterm; i++) negative &= f.term[i].coef < 0;
+  if (negative) {
+    wick_dim up = wick_dim_sub(t, wick_dim_const(c - 1), a);
+    return simplify_neg(t, wick_dim_floordiv(t, up, wick_dim_const(c)));
+  }
+  return simplify_atom(t, WICK_ATOM_FLOORDIV, 2, (wick_dim[]){a, wick_dim_const(c)});
+}
+
+/* ---- division by an expression ---- */
+
+/* g becomes the greatest common monomial of itself and f's terms; natom of UINT32_MAX: of nothing
+ * yet. */
+static void simplify_common(wick_dims *t, wick_dim_form f, wick_term *g)
+{
+  for (uint32_t i = 0; i < f.nterm + (f.constant != 0); i++) {
+    wick_term m = i < f.nterm ? f.term[i] : (wick_term){.coef = f.constant};
+    wick_term common = {.coef = simplify_gcd(g->coef, m.coef)}, left = m;
+    for (uint32_t k = 0; k < g->natom && g->natom != UINT32_MAX; k++) {
+      wick_term atom = wick_mono_atom(t, g->atom[k]);
+      if (!wick_mono_div(t, left, atom, &left)) continue;
+      int64_t coef = common.coef;
+      common = wick_mono_mul(t, common, atom);
+      common.coef = coef;
+    }
+    if (g->natom == UINT32_MAX) common.natom = m.natom, common.atom = m.atom;
+    *g = common;
+  }
+}
+
+static wick_dim simplify_divide_out(wick_dims *t, wick_dim_form f, wick_term g)
+{
+  wick_term *term = simplify_terms(t, f);
+  wick_dim_form q = {.constant = f.constant / g.coef, .nterm = f.nterm, .term = term};
+  for (uint32_t i = 0; i < f.nterm; i++) {
+    if (!wick_mono_div(t, f.term[i], g, &term[i])) return WICK_DIM_INVALID;
+    term[i].coef = f.term[i].coef / g.coef;
+  }
+  if (f.nterm && term[f.nterm - 1].natom == 0) /* g itself was a term */
+    q.constant = term[--q.nterm].coef;
+  return wick_dim_from_form(t, q);
+}
+
+/* Long division by b: a = q*b + r. Taken where b is one term, or divides exactly. */
+static wick_dim simplify_long_division(wick_dims *t, wick_dim a, wick_dim b, wick_dim *out_rest)
+{
+  wick_dim q = wick_dim_const(0), rest = a;
+  wick_dim_form fb = wick_dim_get(t, b);
+  wick_term lead = fb.term[0], mono;
+  for (uint32_t i = 0, nstep = 0; nstep < 256 && wick_dim_usable(t, rest);) {
+    wick_dim_form f = wick_dim_get(t, rest);
+    if (i >= f.nterm) break;
+    wick_term m = f.term[i++];
+    if (m.coef % lead.coef || !wick_mono_div(t, m, lead, &mono)) continue;
+    wick_term *step = wick_dup(t->mem, wick_term, &mono, 1);
+    step->coef = m.coef / lead.coef;
+    wick_dim_form one = {.nterm = 1, .term = step};
+    if (!mono.natom) one = (wick_dim_form){.constant = step->coef};
+    wick_dim part = wick_dim_from_form(t, one);
+    q = wick_dim_add(t, q, part);
+    rest = wick_dim_sub(t, rest, wick_dim_mul(t, part, b));
+    i = 0;
+    nstep++;
+  }
+  bool one_term = fb.nterm == 1 && !fb.constant;
+  if (!wick_dim_usable(t, q) || !wick_dim_usable(t, rest) || (!one_term && !wick_dim_is(rest, 0)))
+    q = wick_dim_const(0);
+  *out_rest = rest;
+  return q;
+}
+
+static int64_t simplify_low(wick_dims *t, wick_dim d)
+{
+  return wick_dim_usable(t, d) ? wick_dim_range_of(t, d).lo : WICK_RANGE_LO;
+}
+
+static wick_dim simplify_by_expr(wick_dims *t, wick_dim a, wick_dim b)
+{
+  if (wick_dim_is(a, 0)) return a;
+  wick_dim_form fa = wick_dim_get(t, a), fb = wick_dim_get(t, b);
+  if (fb.term[0].coef < 0) return wick_dim_floordiv(t, simplify_neg(t, a), simplify_neg(t, b));
+  wick_term g = {.natom = UINT32_MAX};
+  simplify_common(t, fb, &g);
+  simplify_common(t, fa, &g);
+  if (g.coef != 1 || g.natom)
+    return wick_dim_floordiv(t, simplify_divide_out(t, fa, g), simplify_divide_out(t, fb, g));
+  wick_range ra = wick_dim_range_of(t, a), rb = wick_dim_range_of(t, b);
+  wick_range r = wick_range_atom(WICK_ATOM_FLOORDIV, 2, (wick_range[]){ra, rb});
+  if (r.lo == r.hi) return wick_dim_const(r.lo);
+  if (rb.lo > 0 && ra.lo >= 0 && simplify_low(t, wick_dim_sub(t, b, a)) > 0)
+    return wick_dim_const(0);
+  if (rb.lo > 0 && ra.hi < 0 && simplify_low(t, wick_dim_add(t, a, b)) >= 0)
+    return wick_dim_const(-1);
+  wick_dim out, q = simplify_long_division(t, a, b, &out);
+  if (!wick_dim_is(q, 0)) return wick_dim_add(t, q, wick_dim_floordiv(t, out, b));
+  if (rb.lo > 0 && simplify_nested(t, a, b, &out)) return out;
+  return simplify_atom(t, WICK_ATOM_FLOORDIV, 2, (wick_dim[]){a, b});
+}
+
+wick_dim wick_dim_floordiv(wick_dims *t, wick_dim a, wick_dim b)
+{
+  if (!wick_dim_usable(t, a) || !wick_dim_usable(t, b) || wick_dim_is(b, 0))
+    return WICK_DIM_INVALID;
+  if (!wick_dim_is_const(b)) return simplify_by_expr(t, a, b);
+  if (wick_dim_is_const(a)) {
+    if (a.v > 0 && b.v == -1) return simplify_neg(t, a);
+    return wick_dim_const(wick_floordiv_i64(a.v, b.v));
+  }
+  return simplify_by_const(t, a, b.v);
+}
+
+wick_dim wick_dim_ceildiv(wick_dims *t, wick_dim a, wick_dim b)
+{
+  if (wick_dim_usable(t, b) && wick_dim_range_of(t, b).lo > 0) {
+    wick_dim up = wick_dim_add(t, a, wick_dim_sub(t, b, wick_dim_const(1)));
+    return wick_dim_floordiv(t, up, b);
+  }
+  return simplify_neg(t, wick_dim_floordiv(t, simplify_neg(t, a), b));
+}
+
+wick_dim wick_dim_mod(wick_dims *t, wick_dim a, wick_dim b)
+{
+  if (wick_dim_is_const(a) && wick_dim_is_const(b) && wick_dim_usable(t, a) &&
+      wick_dim_usable(t, b) && b.v != 0)
+    return wick_dim_const(b.v == -1 ? 0 : wick_floormod_i64(a.v, b.v));
+  return wick_dim_sub(t, a, wick_dim_mul(t, b, wick_dim_floordiv(t, a, b)));
+}
+
+/* ---- min and max ---- */
+
+/* Known to hold for all values of the symbols. */
+static bool simplify_le(wick_dims *t, wick_dim a, wick_dim b)
+{
+  if (simplify_low(t, wick_dim_sub(t, b, a)) >= 0) return true;
+  const wick_dim_cell *la = wick_dim_lone(t, a), *lb = wick_dim_lone(t, b);
+  if (lb && (lb->atom.kind == WICK_ATOM_MIN || lb->atom.kind == WICK_ATOM_MAX)) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < lb->atom.narg; i++) n += simplify_le(t, a, lb->atom.arg[i]);
+    if (n >= (lb->atom.kind == WICK_ATOM_MAX ? 1 : lb->atom.narg)) return true;
+  }
+  if (la && (la->atom.kind == WICK_ATOM_MIN || la->atom.kind == WICK_ATOM_MAX)) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < la->atom.narg; i++) n += simplify_le(t, la->atom.arg[i], b);
+    if (n >= (la->atom.kind == WICK_ATOM_MIN ? 1 : la->atom.narg)) return true;
+  }
+  return false;
+}
+
+typedef struct simplify_list {
+  wick_dim at[WICK_DIM_ARGS];
+  uint32_t n;
+} simplify_list;
+
+/* Inserts in order, once. False where there are too many. */
+static bool simplify_insert(const wick_dims *t, simplify_list *list, wick_dim d)
+{
+  uint32_t i = 0;
+  while (i < list->n && wick_dim_compare(t, list->at[i], d) < 0) i++;
+  if (i < list->n && wick_dim_eq(list->at[i], d)) return true;
+  if (list->n == WICK_DIM_ARGS) return false;
+  for (uint32_t k = list->n++; k > i; k--) list->at[k] = list->at[k - 1];
+  list->at[i] = d;
+  return true;
+}
+
+static wick_dim simplify_least(wick_dims *t, wick_atom_kind kind, wick_dim a, wick_dim b)
+{
+  if (!wick_dim_usable(t, a) || !wick_dim_usable(t, b)) return WICK_DIM_INVALID;
+  if (wick_dim_eq(a, b)) return a;
+  bool is_min = kind == WICK_ATOM_MIN;
+  simplify_list list = {.n = 0};
+  for (int side = 0; side < 2; side++) {
+    wick_dim d = side ? b : a;
+    const wick_dim_cell *lone = wick_dim_lone(t, d);
+    bool flat = lone && lone->atom.kind == kind;
+    for (uint32_t i = 0; i < (flat ? lone->atom.narg : 1); i++)
+      if (!simplify_insert(t, &list, flat ? lone->atom.arg[i] : d)) return WICK_DIM_INVALID;
+  }
+  for (uint32_t i = 0; i < list.n;) { /* drop what another one decides */
+    bool drop = false;
+    for (uint32_t k = 0; k < list.n && !drop; k++) {
+      wick_dim x = list.at[i], y = list.at[k];
+      drop = k != i && (is_min ? simplify_le(t, y, x) : simplify_le(t, x, y));
+    }
+    if (!drop) {
+      i++;
+      continue;
+    }
+    list.n--;
+    for (uint32_t k = i; k < list.n; k++) list.at[k] = list.at[k + 1];
+  }
+  return list.n == 1 ? list.at[0] : simplify_atom(t, kind, list.n, list.at);
+}
+
+wick_dim wick_dim_min(wick_dims *t, wick_dim a, wick_dim b)
+{
+  return simplify_least(t, WICK_ATOM_MIN, a, b);
+}
+
+wick_dim wick_dim_max(wick_dims *t, wick_dim a, wick_dim b)
+{
+  return simplify_least(t, WICK_ATOM_MAX, a, b);
+}

@@ -1,0 +1,352 @@
+/* Dimension expressions: the canonical form by table, and the laws of arithmetic by random testing.
+ */
+#include "ir/dim.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static wick_guard guard;
+static wick_arena mem;
+static wick_dims *table;
+
+static int dim_setup(void **state)
+{
+  (void)state;
+  guard = (wick_guard){.allocator = wick_allocator_malloc()};
+  mem = wick_arena_make(&guard);
+  if (setjmp(guard.where)) return -1;
+  table = wick_dims_create(&mem);
+  return 0;
+}
+
+static int dim_teardown(void **state)
+{
+  (void)state;
+  wick_arena_free(&mem);
+  return 0;
+}
+
+static const char *dim_text(const wick_dims *t, wick_dim d)
+{
+  wick_text text = wick_text_begin(&mem);
+  wick_dim_print(t, d, &text);
+  return text.at;
+}
+
+static wick_dim num(int64_t v) { return wick_dim_const(v); }
+static wick_dim sym(const char *name, int64_t lo, int64_t hi)
+{
+  return wick_dim_symbol(table, name, lo, hi);
+}
+static wick_dim add(wick_dim a, wick_dim b) { return wick_dim_add(table, a, b); }
+static wick_dim sub(wick_dim a, wick_dim b) { return wick_dim_sub(table, a, b); }
+static wick_dim mul(wick_dim a, wick_dim b) { return wick_dim_mul(table, a, b); }
+static wick_dim quo(wick_dim a, wick_dim b) { return wick_dim_floordiv(table, a, b); }
+static wick_dim rem_(wick_dim a, wick_dim b) { return wick_dim_mod(table, a, b); }
+static wick_dim least(wick_dim a, wick_dim b) { return wick_dim_min(table, a, b); }
+static wick_dim most(wick_dim a, wick_dim b) { return wick_dim_max(table, a, b); }
+
+/* ---- an expression as a tree, in a text of its own ---- */
+
+static const struct {
+  const char *name;
+  int64_t lo, hi;
+} symbols[] = {
+    {"N", 1, 64}, {"M", 1, 1000}, {"b", 0, 3},    {"i", 0, 6},
+    {"o", 0, 7},  {"x", 0, 99},   {"y", -20, 20}, {"z", -9, -1},
+};
+
+/* Prefix notation, one character each: + - * / % < > are binary (< is min), ~ is ceildiv; a symbol
+ * by its letter; a number in decimal, ended by a space; _ negates. */
+static wick_dim dim_read(const char **s)
+{
+  char c = *(*s)++;
+  while (c == ' ') c = *(*s)++;
+  if (c >= '0' && c <= '9') {
+    int64_t v = c - '0';
+    while (**s >= '0' && **s <= '9') v = v * 10 + (*(*s)++ - '0');
+    return num(v);
+  }
+  for (size_t i = 0; i < WICK_COUNT(symbols); i++)
+    if (symbols[i].name[0] == c) return sym(symbols[i].name, symbols[i].lo, symbols[i].hi);
+  wick_dim a = dim_read(s);
+  if (c == '_') return sub(num(0), a);
+  wick_dim b = dim_read(s);
+  switch (c) {
+  case '+': return add(a, b);
+  case '-': return sub(a, b);
+  case '*': return mul(a, b);
+  case '/': return quo(a, b);
+  case '~': return wick_dim_ceildiv(table, a, b);
+  case '%': return rem_(a, b);
+  case '<': return least(a, b);
+  case '>': return most(a, b);
+  default: fail_msg("a test's expression has '%c'", c);
+  }
+  return WICK_DIM_INVALID;
+}
+
+static void test_forms(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *in, *want;
+  } rows[] = {
+      {"+1 2", "3"},
+      {"+N1", "N + 1"},
+      {"+1+MN", "M + N + 1"},
+      {"-NN", "0"},
+      {"_N", "-N"},
+      {"-*2N*3M", "-3*M + 2*N"},
+      {"*+N1 -N1 ", "N*N - 1"},
+      {"*NM", "M*N"},
+      {"-*+N1 MM", "M*N"},
+      /* floordiv */
+      {"/*4x8 ", "floordiv(x, 2)"},
+      {"/+*7oi7 ", "o"},
+      {"%+*7oi7 ", "i"},
+      {"/+*14o+*7bi14 ", "o + floordiv(b, 2)"},
+      {"/+*4xb8 ", "floordiv(x, 2)"},
+      {"%+*4xb8 ", "b + 4*mod(x, 2)"},
+      {"/+N15 16 ", "floordiv(N + 15, 16)"},
+      {"/-N1 16 ", "floordiv(N + 15, 16) - 1"},
+      {"~N16 ", "floordiv(N + 15, 16)"},
+      {"_/_N16 ", "floordiv(N + 15, 16)"},
+      {"/*9x7 ", "x + floordiv(2*x, 7)"},
+      {"//x3 5 ", "floordiv(x, 15)"},
+      {"//xN M", "floordiv(x, M*N)"},
+      {"/+/x4 y8 ", "floordiv(x + 4*y, 32)"},
+      {"/x_4 ", "-floordiv(x + 3, 4)"},
+      {"/x1 ", "x"},
+      {"/x0 ", "?"},
+      {"%x0 ", "?"},
+      {"/i7 ", "0"},
+      {"/z9 ", "-1"},
+      /* mod */
+      {"%x8 ", "mod(x, 8)"},
+      {"%*4x8 ", "4*mod(x, 2)"},
+      {"%%x12 4 ", "mod(x, 4)"},
+      {"%i7 ", "i"},
+      {"%i9 ", "i"},
+      {"/%x8 2 ", "mod(floordiv(x, 2), 4)"},
+      {"+*7 /x7 %x7 ", "x"},
+      {"+*7 */x7 N*N%x7 ", "N*x"},
+      {"-x*7 /x7 ", "mod(x, 7)"},
+      {"+/x7 %x7 ", "floordiv(x, 7) + mod(x, 7)"},
+      {"+*N%x7 y", "N*mod(x, 7) + y"},
+      {"%_x7 ", "-mod(x + 6, 7) + 6"},
+      {"%x_7 ", "mod(x + 6, 7) - 6"},
+      {"/+%+xy16 y8 ", "floordiv(y + mod(x + y, 16), 8)"},
+      {"%+*58 x y16 ", "mod(10*x + y, 16)"},
+      /* division by expressions */
+      {"/*NMN", "M"},
+      {"/+*NM*NxN", "M + x"},
+      {"/*+N1 M+N1 ", "M"},
+      {"%*NMN", "0"},
+      {"/xN", "floordiv(x, N)"},
+      {"%xN", "mod(x, N)"},
+      {"+*N/xN%xN", "x"},
+      {"/*6N*4N", "1"},
+      {"/*6x*4N", "floordiv(3*x, 2*N)"},
+      {"/N+N1 ", "0"},
+      {"~+*NxN N", "x + 1"},
+      /* min and max */
+      {"<N8 ", "min(N, 8)"},
+      {"<8 N", "min(N, 8)"},
+      {"<N64 ", "N"},
+      {"<N+N1 ", "N"},
+      {">N+N1 ", "N + 1"},
+      {"<<N8 <M4 ", "min(M, N, 4)"},
+      {"+<N8 1 ", "min(N, 8) + 1"},
+      {"<x>xy", "x"},
+      {">N1 ", "N"},
+      {"<NN", "N"},
+      {"<*NM*N+M1 ", "M*N"},
+  };
+  int nwrong = 0;
+  for (size_t i = 0; i < WICK_COUNT(rows); i++) {
+    const char *s = rows[i].in;
+    const char *got = dim_text(table, dim_read(&s));
+    if (strcmp(got, rows[i].want) == 0) continue;
+    print_error("%s is %s, wanted %s\n", rows[i].in, got, rows[i].want);
+    nwrong++;
+  }
+  assert_int_equal(nwrong, 0);
+}
+
+/* ---- random trees ---- */
+
+static uint64_t random_state;
+static uint32_t pick(uint32_t n)
+{
+  random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)((random_state >> 33) % n);
+}
+
+enum { NSYM = 4, NNODE = 24 };
+
+typedef struct tree_node {
+  char op; /* one of dim_read's, s for a symbol, n for a number */
+  int a, b;
+  int64_t v;
+} tree_node;
+
+typedef struct tree {
+  tree_node at[NNODE];
+  int n;
+} tree;
+
+static int tree_make(tree *t, int budget, const char *ops)
+{
+  tree_node *n;
+  if (budget <= 1) {
+    n = &t->at[t->n];
+    bool number = pick(3) == 0;
+    *n = (tree_node){.op = number ? 'n' : 's', .v = number ? (int64_t)pick(26) - 8 : pick(NSYM)};
+    return t->n++;
+  }
+  int left = 1 + (int)pick((uint32_t)budget - 1);
+  tree_node made = {.op = ops[pick((uint32_t)strlen(ops))]};
+  made.a = tree_make(t, left, ops);
+  made.b = tree_make(t, budget - left, ops);
+  bool divides = made.op == '/' || made.op == '%' || made.op == '~';
+  if (divides && pick(8)) { /* mostly by a small constant */
+    static const int64_t by[] = {2, 3, 4, 6, 7, 8, 12, 16, -3, 1};
+    t->at[made.b] = (tree_node){.op = 'n', .v = by[pick(WICK_COUNT(by))]};
+  }
+  t->at[t->n] = made;
+  return t->n++;
+}
+
+static wick_dim tree_dim(const tree *t, int i, const wick_dim *s)
+{
+  const tree_node *n = &t->at[i];
+  if (n->op == 's') return s[n->v];
+  if (n->op == 'n') return num(n->v);
+  wick_dim a = tree_dim(t, n->a, s), b = tree_dim(t, n->b, s);
+  switch (n->op) {
+  case '+': return add(a, b);
+  case '-': return sub(a, b);
+  case '*': return mul(a, b);
+  case '/': return quo(a, b);
+  case '%': return rem_(a, b);
+  case '~': return wick_dim_ceildiv(table, a, b);
+  case '<': return least(a, b);
+  default: return most(a, b);
+  }
+}
+
+/* The meaning, by another road. False where something divides by 0 or is large. */
+static bool tree_eval(const tree *t, int i, const int64_t *v, int64_t *out)
+{
+  const tree_node *n = &t->at[i];
+  int64_t a, b, q;
+  if (n->op == 's' || n->op == 'n') {
+    *out = n->op == 's' ? v[n->v] : n->v;
+    return true;
+  }
+  if (!tree_eval(t, n->a, v, &a) || !tree_eval(t, n->b, v, &b)) return false;
+  switch (n->op) {
+  case '+': *out = a + b; break;
+  case '-': *out = a - b; break;
+  case '*': *out = a * b; break;
+  case '<': *out = a < b ? a : b; break;
+  case '>': *out = a > b ? a : b; break;
+  default:
+    if (b == 0) return false;
+    q = a / b;
+    if (q * b != a && n->op == '~' && (a < 0) == (b < 0)) q++;
+    if (q * b != a && n->op != '~' && (a < 0) != (b < 0)) q--;
+    *out = n->op == '%' ? a - q * b : q;
+  }
+  return *out > -1000000000 && *out < 1000000000;
+}
+
+typedef struct random_symbols {
+  wick_dim s[NSYM];
+  int64_t lo[NSYM], hi[NSYM];
+} random_symbols;
+
+static random_symbols random_symbols_make(void)
+{
+  static const char *const name[NSYM] = {"a", "b", "c", "d"};
+  random_symbols r;
+  for (int i = 0; i < NSYM; i++) {
+    r.lo[i] = pick(3) ? 0 : (int64_t)pick(20) - 10;
+    r.hi[i] = r.lo[i] + pick(pick(2) ? 8 : 40);
+    r.s[i] = sym(name[i], r.lo[i], r.hi[i]);
+  }
+  return r;
+}
+
+static void random_point(const random_symbols *r, int64_t *v)
+{
+  for (int i = 0; i < NSYM; i++) v[i] = r->lo[i] + pick((uint32_t)(r->hi[i] - r->lo[i]) + 1);
+}
+
+static const char *const all_ops = "+++--*//%%~<>";
+
+static void dim_fresh(uint32_t round)
+{
+  if (round % 500) return;
+  wick_arena_free(&mem);
+  table = wick_dims_create(&mem);
+}
+
+/* The canonical form has the value of the tree, within its range; also after substitution. */
+static void test_values(void **state)
+{
+  (void)state;
+  random_state = 1;
+  uint32_t nvalue = 0, nsame = 0;
+  for (uint32_t round = 0; round < 40000; round++) {
+    dim_fresh(round);
+    random_symbols r = random_symbols_make();
+    tree t = {.n = 0};
+    int root = tree_make(&t, 2 + (int)pick(NNODE / 2 - 2), all_ops);
+    wick_dim d = tree_dim(&t, root, r.s), by[NSYM];
+    for (int i = 0; i < NSYM; i++)
+      by[i] = pick(2) ? r.s[i] : num(r.lo[i] + pick((uint32_t)(r.hi[i] - r.lo[i]) + 1));
+    wick_dim e = wick_dim_substitute(table, d, NSYM, r.s, by);
+    int64_t lo, hi;
+    wick_dim_range(table, d, &lo, &hi);
+    for (int point = 0; point < 12; point++) {
+      int64_t v[NSYM], want, got;
+      random_point(&r, v);
+      if (!tree_eval(&t, root, v, &want)) continue;
+      nvalue++;
+      bool ok =
+          wick_dim_eval(table, d, NSYM, r.s, v, &got) && got == want && lo <= want && want <= hi;
+      if (!ok) {
+        print_error("round %u: %s in [%" PRId64 ", %" PRId64 "], wanted %" PRId64 "\n", round,
+                    dim_text(table, d), lo, hi, want);
+        for (int i = 0; i < NSYM; i++)
+          print_error("  %" PRId64 " in %" PRId64 "..%" PRId64 "\n", v[i], r.lo[i], r.hi[i]);
+        for (int i = 0; i < t.n; i++)
+          print_error("  %d: %c %d %d %" PRId64 "\n", i, t.at[i].op, t.at[i].a, t.at[i].b,
+                      t.at[i].v);
+      }
+      assert_true(ok);
+      for (int i = 0; i < NSYM; i++)
+        if (wick_dim_is_const(by[i])) v[i] = by[i].v;
+      if (!tree_eval(&t, root, v, &want)) continue;
+      assert_true(wick_dim_eval(table, e, NSYM, r.s, v, &got));
+      assert_int_equal(got, want);
+      nsame++;
+    }
+  }
+  assert_true(nvalue > 200000 && nsame > 200000);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_forms, dim_setup, dim_teardown),
+      cmocka_unit_test_setup_teardown(test_values, dim_setup, dim_teardown),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
