@@ -223,6 +223,14 @@ static void build_region_types(wick_builder *b, const struct wick_open_node *o, 
   c->yield = yield, c->nyield = nyield, c->param = param, c->nregionparam = nparam;
 }
 
+void wick_build_want(wick_builder *b, uint32_t nwant, const wick_type *want)
+{
+  struct wick_open_node *o = build_top(b, false);
+  if (!o) return;
+  o->nwant = nwant;
+  o->want = wick_dup(b->mem, wick_type, want, nwant);
+}
+
 wick_value wick_close(wick_builder *b)
 {
   struct wick_open_node *o = build_top(b, false);

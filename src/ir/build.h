@@ -49,6 +49,8 @@ void wick_open(wick_builder *b, wick_opcode op, uint32_t nin, const wick_value *
 wick_value wick_region_begin(wick_builder *b, uint32_t nparam,
                              const wick_type *type); /* returns the first parameter */
 void wick_yield(wick_builder *b, uint32_t n, const wick_value *v);
+/* The result types of the open node, where they are known only after its regions. */
+void wick_build_want(wick_builder *b, uint32_t nwant, const wick_type *want);
 wick_value wick_close(wick_builder *b);
 void wick_build_return(wick_builder *b, uint32_t n, const wick_value *v);
 
