@@ -1,10 +1,8 @@
-/* Element-wise arithmetic: the operations that machines have. */
+/* Element-wise arithmetic that machines have: sums, products, signs, the larger and the smaller.
+ * Integers wrap; floats round to nearest even, NaN and infinities as IEEE 754 says. */
 #include <math.h>
 
 #include "ops/scalar.h"
-
-/* Integers wrap; floats round to nearest even, NaN and infinities as IEEE 754 says. */
-#define ARITH_LEVELS (WICK_GRAPH | WICK_GROUP | WICK_LOOP)
 
 static wick_scalar arith_wrap(uint64_t x) { return (wick_scalar){.i = (int64_t)x}; }
 
@@ -25,7 +23,7 @@ const wick_op wick_op_add = {
     .doc = "x + y. Integers wrap",
     .nin = {2, 2},
     .nout = {1, 1},
-    .level = ARITH_LEVELS,
+    .level = WICK_SCALAR_LEVELS,
     .elems = WICK_NUMBERS,
     .scalar = WICK_RULE_SAME,
     .eval = add_eval,
@@ -47,7 +45,7 @@ const wick_op wick_op_sub = {
     .doc = "x - y. Integers wrap",
     .nin = {2, 2},
     .nout = {1, 1},
-    .level = ARITH_LEVELS,
+    .level = WICK_SCALAR_LEVELS,
     .elems = WICK_NUMBERS,
     .scalar = WICK_RULE_SAME,
     .eval = sub_eval,
@@ -71,7 +69,7 @@ const wick_op wick_op_mul = {
     .doc = "x * y. Integers wrap",
     .nin = {2, 2},
     .nout = {1, 1},
-    .level = ARITH_LEVELS,
+    .level = WICK_SCALAR_LEVELS,
     .elems = WICK_NUMBERS,
     .scalar = WICK_RULE_SAME,
     .eval = mul_eval,
@@ -93,7 +91,19 @@ const wick_op wick_op_fma = {
     .doc = "x * y + z, rounded once",
     .nin = {3, 3},
     .nout = {1, 1},
-    .level = ARITH_LEVELS,
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_FLOATS,
+    .scalar = WICK_RULE_SAME,
+    .eval = fma_eval,
+};
+
+const wick_op wick_op_muladd = {
+    .name = "muladd",
+    .doc = "x * y + z, rounded once where the target has `fma`, else after each step: the same on "
+           "all of one CPU level",
+    .nin = {3, 3},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
     .scalar = WICK_RULE_SAME,
     .eval = fma_eval,
@@ -105,15 +115,71 @@ static wick_scalar neg_eval(const wick_attr *a, wick_elem e, wick_elem out, cons
   return wick_elem_is_float(e) ? (wick_scalar){.f = -x[0].f} : arith_wrap(0 - (uint64_t)x[0].i);
 }
 
+static wick_dim neg_content(wick_dims *t, const wick_dim *x)
+{
+  return wick_dim_sub(t, wick_dim_const(0), x[0]);
+}
+
 const wick_op wick_op_neg = {
     .name = "neg",
     .doc = "-x. Floats change their sign bit, also of NaN; integers wrap",
     .nin = {1, 1},
     .nout = {1, 1},
-    .level = ARITH_LEVELS,
+    .level = WICK_SCALAR_LEVELS,
     .elems = WICK_NUMBERS,
     .scalar = WICK_RULE_SAME,
     .eval = neg_eval,
+    .content = neg_content,
+};
+
+static wick_scalar abs_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  if (wick_elem_is_float(e)) return (wick_scalar){.f = fabs(x[0].f)};
+  bool negative = wick_elem_class(e) == WICK_SINT && x[0].i < 0;
+  return negative ? arith_wrap(0 - (uint64_t)x[0].i) : x[0];
+}
+static wick_dim abs_content(wick_dims *t, const wick_dim *x)
+{
+  return wick_dim_max(t, x[0], neg_content(t, x));
+}
+
+const wick_op wick_op_abs = {
+    .name = "abs",
+    .doc = "|x|. Floats clear their sign bit, also of NaN; the least integer stays itself",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_NUMBERS,
+    .scalar = WICK_RULE_SAME,
+    .eval = abs_eval,
+    .content = abs_content,
+};
+
+static wick_scalar sign_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  if (wick_elem_is_float(e))
+    return isnan(x[0].f) ? x[0] : (wick_scalar){.f = (x[0].f > 0) - (x[0].f < 0)};
+  if (wick_elem_class(e) == WICK_UINT) return (wick_scalar){.i = x[0].i != 0};
+  return (wick_scalar){.i = (x[0].i > 0) - (x[0].i < 0)};
+}
+static wick_dim sign_content(wick_dims *t, const wick_dim *x)
+{
+  wick_dim low = wick_dim_max(t, x[0], wick_dim_const(-1));
+  return wick_dim_min(t, low, wick_dim_const(1));
+}
+
+const wick_op wick_op_sign = {
+    .name = "sign",
+    .doc = "-1, 0 or 1; +0 for both zeros, NaN for NaN",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_NUMBERS,
+    .scalar = WICK_RULE_SAME,
+    .eval = sign_eval,
+    .content = sign_content,
 };
 
 /* NaN where one operand is NaN; of zeros, max gives +0 and min -0 when there is one: so they are
@@ -159,7 +225,7 @@ const wick_op wick_op_max = {
     .doc = "The larger of x and y; NaN where one is NaN; +0 over -0",
     .nin = {2, 2},
     .nout = {1, 1},
-    .level = ARITH_LEVELS,
+    .level = WICK_SCALAR_LEVELS,
     .elems = WICK_PLAIN,
     .scalar = WICK_RULE_SAME,
     .eval = max_eval,
@@ -180,30 +246,11 @@ const wick_op wick_op_min = {
     .doc = "The smaller of x and y; NaN where one is NaN; -0 over +0",
     .nin = {2, 2},
     .nout = {1, 1},
-    .level = ARITH_LEVELS,
+    .level = WICK_SCALAR_LEVELS,
     .elems = WICK_PLAIN,
     .scalar = WICK_RULE_SAME,
     .eval = min_eval,
     .content = min_content,
     .commutative = true,
     .neutral = min_neutral,
-};
-
-static wick_scalar cast_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
-{
-  (void)a;
-  return wick_cast_elem(e, out, x[0]);
-}
-
-const wick_op wick_op_cast = {
-    .name = "cast",
-    .doc = "x in another element type. Float to float rounds to nearest even; float to integer "
-           "truncates towards zero, NaN gives 0, "
-           "what does not fit saturates; integer to integer wraps; to bool: x != 0",
-    .nin = {1, 1},
-    .nout = {1, 1},
-    .level = ARITH_LEVELS,
-    .typed = true,
-    .scalar = WICK_RULE_TYPED,
-    .eval = cast_eval,
 };

@@ -67,7 +67,24 @@ void wick_broadcast_index(const wick_module *m, wick_type t, uint32_t n, const w
     out_index[k] = wick_dim_is(info->dim[k], 1) ? wick_dim_const(0) : axis[n - info->rank + k].sym;
 }
 
-void wick_scalar_compute(const wick_compute *c)
+/* The position of the axes' element in a dense tensor of those dimensions, as an i64. */
+static wick_value scalar_index(wick_builder *b, uint32_t n, const wick_axis *axis)
+{
+  wick_dims *t = b->module->dims;
+  wick_dim at = wick_dim_const(0);
+  for (uint32_t k = 0; k < n; k++)
+    at = wick_dim_add(t, wick_dim_mul(t, at, axis[k].extent), axis[k].sym);
+  return wick_index(b, at);
+}
+
+static void scalar_fail(wick_builder *b, wick_value condition, wick_value position)
+{
+  wick_value in[2] = {condition, position};
+  wick_attr code = {.i = WICK_ERANGE};
+  wick_build(b, WICK_OP_fail, 2, in, &code, 0, NULL);
+}
+
+void wick_scalar_map(const wick_compute *c, wick_scalar_check check)
 {
   wick_builder *b = c->b;
   const wick_type_info *out = wick_type_get(b->module, c->out_type[0]);
@@ -80,11 +97,15 @@ void wick_scalar_compute(const wick_compute *c)
     wick_broadcast_index(b->module, wick_built_type(b, c->in[i]), n, axis, index);
     in[i] = wick_read(b, c->in[i], index, 0, NULL, (wick_value){0});
   }
+  wick_value fails = check ? check(b, in) : (wick_value){0};
+  if (fails.id) scalar_fail(b, fails, scalar_index(b, n, axis));
   wick_type want = wick_type_scalar(b->module, out->elem, 1);
   bool typed = wick_ops[c->op]->typed;
   wick_value r = wick_build(b, c->op, c->nin, in, c->attr, typed, typed ? &want : NULL);
   c->out[0] = wick_map_end(b, 1, &r);
 }
+
+void wick_scalar_compute(const wick_compute *c) { wick_scalar_map(c, NULL); }
 
 wick_status (*wick_ref_of(wick_opcode op))(wick_ref *)
 {

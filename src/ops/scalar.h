@@ -6,15 +6,29 @@
 #include "ir/build.h"
 #include "ir/element.h"
 
+/* Where element-wise rows are legal: on tensors, in the bodies of stages, on scalars and vectors.
+ */
+#define WICK_SCALAR_LEVELS (WICK_GRAPH | WICK_GROUP | WICK_LOOP)
+
 /* One element of scalar row `op`: `elem` is the data operands' type, `out` the result's. Computed
  * in the type's arithmetic (f32 for f16 and bf16) and rounded to the result's type; integers wrap.
  */
 wick_scalar wick_eval_scalar(wick_opcode op, const wick_attr *attr, wick_elem elem, wick_elem out,
                              const wick_scalar *in);
 
+/* x in the arithmetic of type e (f32 for f16 and bf16): what one step of a formula leaves. */
+static inline double wick_round_step(wick_elem e, double x)
+{
+  return wick_round_elem(wick_elem_storage[e].arith, (wick_scalar){.f = x}).f;
+}
+
 /* The columns `ref` and `compute` of scalar rows; where a row leaves them NULL, these are meant. */
 wick_status wick_scalar_ref(wick_ref *c);
 void wick_scalar_compute(const wick_compute *c);
+/* The same map, in which `check` (NULL: none) may add `fail` nodes before the row's own; it gets
+ * the operands' elements, and says where a run fails: the condition, a bool, or 0 for never. */
+typedef wick_value (*wick_scalar_check)(wick_builder *b, const wick_value *in);
+void wick_scalar_map(const wick_compute *c, wick_scalar_check check);
 
 /* The columns that are meant: the row's own, or those derived from `eval`. NULL where it has
  * neither. */

@@ -1,0 +1,236 @@
+/* Comparisons, tests for NaN and infinity, and the choice between two elements. */
+#include <math.h>
+
+#include "ops/scalar.h"
+
+typedef struct compare_order { /* all false: one of them is NaN */
+  bool less, equal, greater;
+} compare_order;
+
+static compare_order compare_elements(wick_elem e, const wick_scalar *x)
+{
+  if (wick_elem_is_float(e))
+    return (compare_order){x[0].f<x[1].f, x[0].f == x[1].f, x[0].f> x[1].f};
+  if (wick_elem_class(e) == WICK_UINT)
+    return (compare_order){
+        (uint64_t)x[0].i<(uint64_t)x[1].i, x[0].i == x[1].i, (uint64_t)x[0].i>(uint64_t) x[1].i};
+  return (compare_order){x[0].i<x[1].i, x[0].i == x[1].i, x[0].i> x[1].i};
+}
+
+/* What is known of two dimension expressions: the comparison's result where the ranges, or their
+ * being the same, decide it. */
+static wick_dim compare_content(wick_dims *t, const wick_dim *x, bool less, bool equal,
+                                bool greater)
+{
+  int64_t lo, hi;
+  wick_dim_range(t, wick_dim_sub(t, x[0], x[1]), &lo, &hi);
+  bool may_less = lo < 0, may_equal = lo <= 0 && hi >= 0, may_greater = hi > 0;
+  bool may_true = (less && may_less) || (equal && may_equal) || (greater && may_greater);
+  bool may_false = (!less && may_less) || (!equal && may_equal) || (!greater && may_greater);
+  return may_true && may_false ? WICK_DIM_INVALID : wick_dim_const(may_true);
+}
+
+static wick_scalar eq_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  compare_order o = compare_elements(e, x);
+  return (wick_scalar){.i = o.equal};
+}
+static wick_dim eq_content(wick_dims *t, const wick_dim *x)
+{
+  return compare_content(t, x, false, true, false);
+}
+
+const wick_op wick_op_eq = {
+    .name = "eq",
+    .doc = "x == y; false where one is NaN, true for zeros of either sign",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_PLAIN,
+    .scalar = WICK_RULE_COMPARE,
+    .eval = eq_eval,
+    .content = eq_content,
+    .commutative = true,
+};
+
+static wick_scalar ne_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  compare_order o = compare_elements(e, x);
+  return (wick_scalar){.i = !o.equal};
+}
+static wick_dim ne_content(wick_dims *t, const wick_dim *x)
+{
+  return compare_content(t, x, true, false, true);
+}
+
+const wick_op wick_op_ne = {
+    .name = "ne",
+    .doc = "x != y; true where one is NaN",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_PLAIN,
+    .scalar = WICK_RULE_COMPARE,
+    .eval = ne_eval,
+    .content = ne_content,
+    .commutative = true,
+};
+
+static wick_scalar lt_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  compare_order o = compare_elements(e, x);
+  return (wick_scalar){.i = o.less};
+}
+static wick_dim lt_content(wick_dims *t, const wick_dim *x)
+{
+  return compare_content(t, x, true, false, false);
+}
+
+const wick_op wick_op_lt = {
+    .name = "lt",
+    .doc = "x < y; false where one is NaN",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_NUMBERS,
+    .scalar = WICK_RULE_COMPARE,
+    .eval = lt_eval,
+    .content = lt_content,
+};
+
+static wick_scalar le_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  compare_order o = compare_elements(e, x);
+  return (wick_scalar){.i = o.less || o.equal};
+}
+static wick_dim le_content(wick_dims *t, const wick_dim *x)
+{
+  return compare_content(t, x, true, true, false);
+}
+
+const wick_op wick_op_le = {
+    .name = "le",
+    .doc = "x <= y; false where one is NaN",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_NUMBERS,
+    .scalar = WICK_RULE_COMPARE,
+    .eval = le_eval,
+    .content = le_content,
+};
+
+static wick_scalar gt_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  compare_order o = compare_elements(e, x);
+  return (wick_scalar){.i = o.greater};
+}
+static wick_dim gt_content(wick_dims *t, const wick_dim *x)
+{
+  return compare_content(t, x, false, false, true);
+}
+
+const wick_op wick_op_gt = {
+    .name = "gt",
+    .doc = "x > y; false where one is NaN",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_NUMBERS,
+    .scalar = WICK_RULE_COMPARE,
+    .eval = gt_eval,
+    .content = gt_content,
+};
+
+static wick_scalar ge_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  compare_order o = compare_elements(e, x);
+  return (wick_scalar){.i = o.greater || o.equal};
+}
+static wick_dim ge_content(wick_dims *t, const wick_dim *x)
+{
+  return compare_content(t, x, false, true, true);
+}
+
+const wick_op wick_op_ge = {
+    .name = "ge",
+    .doc = "x >= y; false where one is NaN",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_NUMBERS,
+    .scalar = WICK_RULE_COMPARE,
+    .eval = ge_eval,
+    .content = ge_content,
+};
+
+/* ---- classes of floats ---- */
+
+static wick_scalar isnan_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)e, (void)out;
+  return (wick_scalar){.i = isnan(x[0].f)};
+}
+
+const wick_op wick_op_isnan = {
+    .name = "isnan",
+    .doc = "Whether x is NaN",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_FLOATS,
+    .scalar = WICK_RULE_COMPARE,
+    .eval = isnan_eval,
+};
+
+static wick_scalar isinf_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)e, (void)out;
+  return (wick_scalar){.i = isinf(x[0].f) && (x[0].f > 0 ? a[1].i : a[0].i)};
+}
+
+const wick_op wick_op_isinf = {
+    .name = "isinf",
+    .doc = "Whether x is infinite, of a sign that is asked for",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"detect_negative", WICK_ATTR_BOOL, 1, false, NULL, 0, 0},
+             {"detect_positive", WICK_ATTR_BOOL, 1, false, NULL, 0, 0}},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_FLOATS,
+    .scalar = WICK_RULE_COMPARE,
+    .eval = isinf_eval,
+};
+
+/* ---- choice ---- */
+
+static wick_scalar where_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)e, (void)out;
+  return x[0].i ? x[1] : x[2];
+}
+static wick_dim where_content(wick_dims *t, const wick_dim *x)
+{
+  (void)t;
+  if (!wick_dim_is_const(x[0])) return wick_dim_eq(x[1], x[2]) ? x[1] : WICK_DIM_INVALID;
+  return wick_dim_is(x[0], 0) ? x[2] : x[1];
+}
+
+const wick_op wick_op_where = {
+    .name = "where",
+    .doc = "x where the condition is true, else y: the bits of the one, whatever the other "
+           "is",
+    .nin = {3, 3},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_PLAIN,
+    .scalar = WICK_RULE_SELECT,
+    .eval = where_eval,
+    .content = where_content,
+};

@@ -1,0 +1,63 @@
+/* Element-wise changes of type: by value (cast) and by bits (bitcast). */
+#include "ops/scalar.h"
+
+static wick_scalar cast_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a;
+  return wick_cast_elem(e, out, x[0]);
+}
+
+/* Inference drops what the result's type cannot hold. */
+static wick_dim cast_content(wick_dims *t, const wick_dim *x)
+{
+  (void)t;
+  return x[0];
+}
+
+const wick_op wick_op_cast = {
+    .name = "cast",
+    .doc = "x in another element type. Float to float rounds to nearest even, a NaN stays one; "
+           "float to integer truncates towards zero, NaN gives 0, what does not fit saturates; "
+           "integer to float rounds to nearest even; integer to integer wraps; to bool: x != 0",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .typed = true,
+    .scalar = WICK_RULE_TYPED,
+    .eval = cast_eval,
+    .content = cast_content,
+};
+
+static wick_status bitcast_infer(wick_infer *c)
+{
+  wick_elem from = wick_type_get(c->module, c->in[0]->type)->elem,
+            to = wick_type_get(c->module, c->want[0])->elem;
+  if (wick_elem_storage[from].bits != wick_elem_storage[to].bits || !(WICK_NUMBERS & WICK_BIT(to)))
+    return wick_infer_fail(c, WICK_ETYPE, "%s has no bits of %s", wick_elem_name(to),
+                           wick_elem_name(from));
+  return wick_infer_scalar(c);
+}
+
+/* Through memory, so that the bits of NaN stay. A NaN that was itself read as a number has become
+ * quiet. */
+static wick_scalar bitcast_eval(const wick_attr *a, wick_elem e, wick_elem out,
+                                const wick_scalar *x)
+{
+  (void)a;
+  unsigned char room[16] = {0};
+  wick_store_elem(e, room, 0, x[0]);
+  return wick_load_elem(out, room, 0);
+}
+
+const wick_op wick_op_bitcast = {
+    .name = "bitcast",
+    .doc = "The bits of x as another element type of the same size",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_NUMBERS,
+    .typed = true,
+    .infer = bitcast_infer,
+    .scalar = WICK_RULE_TYPED,
+    .eval = bitcast_eval,
+};

@@ -1,0 +1,189 @@
+/* Division and remainders. Element-wise they are total: an integer divided by zero is 0, and the
+ * least integer by -1 wraps, so that no machine traps. The rows on tensors fail on a zero divisor:
+ * their stages check it. */
+#include <math.h>
+
+#include "ops/scalar.h"
+
+typedef struct divide_parts { /* x = quotient * y + rest, truncated; 0 and 0 where y is 0 */
+  uint64_t quotient, rest;
+} divide_parts;
+
+static divide_parts divide_integers(wick_elem e, wick_scalar x, wick_scalar y)
+{
+  if (y.i == 0) return (divide_parts){0, 0};
+  if (wick_elem_class(e) == WICK_UINT)
+    return (divide_parts){(uint64_t)x.i / (uint64_t)y.i, (uint64_t)x.i % (uint64_t)y.i};
+  if (y.i == -1) return (divide_parts){0 - (uint64_t)x.i, 0};
+  return (divide_parts){(uint64_t)(x.i / y.i), (uint64_t)(x.i % y.i)};
+}
+
+/* The check of the stages: integers fail on a zero divisor, floats never. */
+static wick_value divide_check(wick_builder *b, const wick_value *in)
+{
+  if (b->status || wick_elem_is_float(wick_built_info(b, in[1])->elem)) return (wick_value){0};
+  return wick_build2(b, WICK_OP_eq, in[1], wick_build_like(b, in[1], 0));
+}
+
+static void divide_compute(const wick_compute *c) { wick_scalar_map(c, divide_check); }
+
+/* Contents: truncating and flooring agree where nothing is negative. */
+static bool divide_not_negative(const wick_dims *t, const wick_dim *x)
+{
+  int64_t lo, hi;
+  wick_dim_range(t, x[0], &lo, &hi);
+  bool numerator = lo >= 0;
+  wick_dim_range(t, x[1], &lo, &hi);
+  return numerator && lo > 0;
+}
+
+/* ---- div ---- */
+
+static wick_scalar div_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  if (wick_elem_is_float(e)) return (wick_scalar){.f = x[0].f / x[1].f};
+  return (wick_scalar){.i = (int64_t)divide_integers(e, x[0], x[1]).quotient};
+}
+
+static wick_dim div_content(wick_dims *t, const wick_dim *x)
+{
+  return divide_not_negative(t, x) ? wick_dim_floordiv(t, x[0], x[1]) : WICK_DIM_INVALID;
+}
+
+const wick_op wick_op_div = {
+    .name = "div",
+    .doc = "x / y. Floats as IEEE 754 says; integers truncate towards zero, wrap, and fail on a "
+           "zero divisor (as an element of a stage or loop: give 0)",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_NUMBERS,
+    .effect = WICK_MAY_FAIL,
+    .compute = divide_compute,
+    .scalar = WICK_RULE_SAME,
+    .eval = div_eval,
+    .content = div_content,
+};
+
+/* ---- remainders ---- */
+
+static wick_scalar mod_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  if (wick_elem_is_float(e)) {
+    double r = fmod(x[0].f, x[1].f);
+    if (r == 0) return (wick_scalar){.f = copysign(0, x[1].f)};
+    bool other = signbit(r) != signbit(x[1].f); /* false for NaN, or of no matter */
+    return (wick_scalar){.f = other ? r + x[1].f : r};
+  }
+  int64_t r = (int64_t)divide_integers(e, x[0], x[1]).rest;
+  bool other = wick_elem_class(e) == WICK_SINT && r != 0 && (r < 0) != (x[1].i < 0);
+  return (wick_scalar){.i = other ? r + x[1].i : r};
+}
+
+static wick_dim mod_content(wick_dims *t, const wick_dim *x)
+{
+  int64_t lo, hi;
+  wick_dim_range(t, x[1], &lo, &hi);
+  return lo > 0 ? wick_dim_mod(t, x[0], x[1]) : WICK_DIM_INVALID;
+}
+
+const wick_op wick_op_mod = {
+    .name = "mod",
+    .doc = "x - floor(x / y) * y, with the sign of y, zero too. Floats: the exact remainder of "
+           "fmod, plus y, rounded, where its sign differs; NaN for y = 0 or infinite x. Integers "
+           "fail on a zero divisor (as an element of a stage or loop: give 0)",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_NUMBERS,
+    .effect = WICK_MAY_FAIL,
+    .compute = divide_compute,
+    .scalar = WICK_RULE_SAME,
+    .eval = mod_eval,
+    .content = mod_content,
+};
+
+static wick_scalar fmod_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  if (wick_elem_is_float(e)) return (wick_scalar){.f = fmod(x[0].f, x[1].f)};
+  return (wick_scalar){.i = (int64_t)divide_integers(e, x[0], x[1]).rest};
+}
+
+static wick_dim fmod_content(wick_dims *t, const wick_dim *x)
+{
+  return divide_not_negative(t, x) ? wick_dim_mod(t, x[0], x[1]) : WICK_DIM_INVALID;
+}
+
+const wick_op wick_op_fmod = {
+    .name = "fmod",
+    .doc = "x - trunc(x / y) * y, exactly, with the sign of x, zero too. Floats: NaN for y = 0 or "
+           "infinite x. Integers fail on a zero divisor (as an element of a stage or loop: give 0)",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_NUMBERS,
+    .effect = WICK_MAY_FAIL,
+    .compute = divide_compute,
+    .scalar = WICK_RULE_SAME,
+    .eval = fmod_eval,
+    .content = fmod_content,
+};
+
+/* ---- what machines have ---- */
+
+const wick_op wick_op_quot = {
+    .name = "quot",
+    .doc = "x / y of integers, truncated, without a guard: y is not 0, and the quotient fits. "
+           "`div` expands into it",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = WICK_GROUP | WICK_LOOP,
+    .elems = WICK_INTS,
+    .effect = WICK_MAY_FAIL,
+    .scalar = WICK_RULE_SAME,
+    .eval = div_eval,
+};
+
+const wick_op wick_op_rem = {
+    .name = "rem",
+    .doc = "x - trunc(x / y) * y of integers, without a guard: y is not 0, and x / y fits. `mod` "
+           "and `fmod` expand into it",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = WICK_GROUP | WICK_LOOP,
+    .elems = WICK_INTS,
+    .effect = WICK_MAY_FAIL,
+    .scalar = WICK_RULE_SAME,
+    .eval = fmod_eval,
+};
+
+/* ---- reciprocal ---- */
+
+static wick_scalar reciprocal_eval(const wick_attr *a, wick_elem e, wick_elem out,
+                                   const wick_scalar *x)
+{
+  (void)a, (void)e, (void)out;
+  return (wick_scalar){.f = 1 / x[0].f};
+}
+
+static void reciprocal_expand(wick_builder *b, const wick_node *n, const wick_value *in,
+                              wick_value *out)
+{
+  (void)n;
+  out[0] = wick_build2(b, WICK_OP_div, wick_build_like(b, in[0], 1), in[0]);
+}
+
+const wick_op wick_op_reciprocal = {
+    .name = "reciprocal",
+    .doc = "1 / x, rounded once; an infinity of x's sign for zeros",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_FLOATS,
+    .expand = reciprocal_expand,
+    .scalar = WICK_RULE_SAME,
+    .eval = reciprocal_eval,
+};

@@ -1,0 +1,91 @@
+/* Roots and powers. */
+#include <math.h>
+
+#include "ops/scalar.h"
+
+static wick_scalar sqrt_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)e, (void)out;
+  return (wick_scalar){.f = sqrt(x[0].f)};
+}
+
+const wick_op wick_op_sqrt = {
+    .name = "sqrt",
+    .doc = "The square root, rounded once; -0 for -0, NaN below",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_FLOATS,
+    .scalar = WICK_RULE_SAME,
+    .eval = sqrt_eval,
+};
+
+static wick_scalar rsqrt_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)e, (void)out;
+  return (wick_scalar){.f = 1 / sqrt(x[0].f)};
+}
+
+static void rsqrt_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  wick_value root = wick_build1(b, WICK_OP_sqrt, in[0]);
+  out[0] = wick_build2(b, WICK_OP_div, wick_build_like(b, in[0], 1), root);
+}
+
+const wick_op wick_op_rsqrt = {
+    .name = "rsqrt",
+    .doc = "1 / sqrt(x); an infinity of x's sign for zeros, NaN below",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_FLOATS,
+    .expand = rsqrt_expand,
+    .scalar = WICK_RULE_SAME,
+    .eval = rsqrt_eval,
+    .ulp = 1.5,
+};
+
+/* ---- pow ---- */
+
+/* x to the power n >= 0, wrapping, by squaring. */
+static uint64_t power_integer(uint64_t x, uint64_t n)
+{
+  uint64_t r = 1;
+  for (; n; n >>= 1, x *= x)
+    if (n & 1) r *= x;
+  return r;
+}
+
+static wick_scalar pow_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)out;
+  if (wick_elem_is_float(e)) return (wick_scalar){.f = pow(x[0].f, x[1].f)};
+  if (wick_elem_class(e) == WICK_SINT && x[1].i < 0) {
+    bool unit = x[0].i == 1 || x[0].i == -1;
+    return (wick_scalar){.i = !unit ? 0 : x[0].i < 0 && x[1].i % 2 ? -1 : 1};
+  }
+  return (wick_scalar){.i = (int64_t)power_integer((uint64_t)x[0].i, (uint64_t)x[1].i)};
+}
+
+static wick_dim pow_content(wick_dims *t, const wick_dim *x)
+{
+  if (!wick_dim_is_const(x[1]) || x[1].v < 0 || x[1].v > 8) return WICK_DIM_INVALID;
+  wick_dim r = wick_dim_const(1);
+  for (int64_t k = 0; k < x[1].v; k++) r = wick_dim_mul(t, r, x[0]);
+  return r;
+}
+
+const wick_op wick_op_pow = {
+    .name = "pow",
+    .doc = "x to the power y. Floats: C's pow, with 1 for x = 1 and for y = 0 whatever the other "
+           "is, NaN for x < 0 and y no integer. Integers wrap; a negative power is 1 / x^-y "
+           "truncated, and 0 for x = 0",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_NUMBERS,
+    .scalar = WICK_RULE_SAME,
+    .eval = pow_eval,
+    .content = pow_content,
+};
