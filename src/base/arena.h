@@ -58,7 +58,8 @@ void *wick_arena_array(wick_arena *a, size_t nelem, size_t size, size_t align);
   ((type *)wick_arena_copy((arena), (from), (size_t)(nelem) * sizeof(type), _Alignof(type)))
 
 /* A growing array in an arena: the old storage stays until the arena goes, so growth doubles.
- *   wick_push(arena, list, item)   for a struct {T *at; uint32_t n, cap;} */
+ *   wick_push(arena, list, item)   for a struct {T *at; uint32_t n, cap;}
+ * `item` sees the count before it; it is evaluated once, list more often. */
 void *wick_arena_grow(wick_arena *a, void *at, uint32_t n, uint32_t *cap, size_t size,
                       size_t align);
 #define wick_list(type)                                                                            \
@@ -71,6 +72,6 @@ void *wick_arena_grow(wick_arena *a, void *at, uint32_t n, uint32_t *cap, size_t
                                           (arena), (list)->at, (list)->n, &(list)->cap,            \
                                           sizeof *(list)->at, _Alignof(__typeof__(*(list)->at))))  \
                              : (void)0),                                                           \
-   (void)((list)->at[(list)->n++] = (__VA_ARGS__)))
+   (void)((list)->at[(list)->n] = (__VA_ARGS__)), (void)(list)->n++)
 
 #endif
