@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-#define OP(name) extern const wick_op wick_op_##name;
-#include "ir/ops.def"
-#undef OP
-
 const wick_op *const wick_ops[WICK_NOP] = {
     NULL,
 #define OP(name) &wick_op_##name,

@@ -155,6 +155,9 @@ typedef struct wick_op {
 #define WICK_BOOLS WICK_BIT(WICK_BOOL)
 #define WICK_PLAIN (WICK_NUMBERS | WICK_BOOLS)
 
+#define OP(name) extern const wick_op wick_op_##name;
+#include "ir/ops.def"
+#undef OP
 extern const wick_op *const wick_ops[WICK_NOP]; /* by opcode; [0] is NULL */
 static inline const wick_op *wick_op_of(const wick_node *n) { return wick_ops[n->op]; }
 wick_opcode wick_op_find(const char *name, size_t n); /* WICK_OP_none where there is none */

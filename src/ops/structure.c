@@ -7,17 +7,30 @@ enum { STRUCTURE_ALL = WICK_GRAPH | WICK_GROUP | WICK_LOW | WICK_LOOP };
 
 /* ---- const ---- */
 
+/* A constant of the module may be a tensor, or the buffer in the constant space that holds it. */
+static wick_status const_of_module(const wick_infer *c, const wick_type_info *want)
+{
+  const wick_constant *k = wick_constant_get(c->module, c->attr[0].imm.constant);
+  const wick_type_info *have = wick_type_get(c->module, k->type);
+  bool same = wick_type_eq(k->type, c->want[0]);
+  if (want->kind == WICK_BUFFER && want->space == WICK_CONSTANT && !want->stride &&
+      want->elem == have->elem && want->rank == have->rank) {
+    same = true;
+    for (uint32_t i = 0; i < have->rank; i++)
+      same = same && wick_dim_eq(have->dim[i], want->dim[i]);
+  }
+  return same ? NULL : wick_infer_fail(c, WICK_ETYPE, "the constant @%s has another type", k->name);
+}
+
 static wick_status const_infer(wick_infer *c)
 {
   const wick_type_info *t = wick_type_get(c->module, c->want[0]);
   const wick_imm *imm = &c->attr[0].imm;
-  if (t->kind != WICK_TENSOR && t->kind != WICK_SCALAR)
-    return wick_infer_fail(c, WICK_ETYPE, "a constant is a tensor or a scalar");
   if (imm->constant >= c->module->constants.n)
     return wick_infer_fail(c, WICK_EINTERNAL, "no such constant");
-  if (imm->constant && !wick_type_eq(wick_constant_get(c->module, imm->constant)->type, c->want[0]))
-    return wick_infer_fail(c, WICK_ETYPE, "the constant @%s has another type",
-                           wick_constant_get(c->module, imm->constant)->name);
+  if (imm->constant) WICK_TRY(const_of_module(c, t));
+  if (!imm->constant && t->kind != WICK_TENSOR && t->kind != WICK_SCALAR)
+    return wick_infer_fail(c, WICK_ETYPE, "a number is a tensor or a scalar");
   wick_dim n = wick_type_numel(c->module, c->want[0]);
   if (!wick_elem_is_int(t->elem) || !wick_dim_is_const(n) || n.v > WICK_MAX_CONTENT ||
       t->kind != WICK_TENSOR)
