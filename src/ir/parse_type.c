@@ -1,0 +1,348 @@
+/* Dimensions and types from text, by descent of limited depth. */
+#include <string.h>
+
+#include "ir/grammar.h"
+#include "ir/parse.h"
+
+/* ---- dimensions ---- */
+
+typedef struct parse_type_expr {
+  wick_parser *p;
+  uint32_t depth, nfactor;
+} parse_type_expr;
+
+static bool parse_type_sum(parse_type_expr *e, wick_dim *out);
+
+static wick_parse_name *parse_type_symbol(wick_parser *p, const char *name)
+{
+  uint32_t id = wick_names_add(&p->symbols, name, strlen(name));
+  while (p->symbol.n <= id) wick_push(p->tmp, &p->symbol, (wick_parse_name){0});
+  return &p->symbol.at[id];
+}
+
+void wick_parse_bind(wick_parser *p, const char *name, wick_dim symbol)
+{
+  *parse_type_symbol(p, name) = (wick_parse_name){.func = p->func, .dim = symbol};
+}
+
+bool wick_parse_symbol_name(wick_parser *p, const char **out)
+{
+  const wick_token *t = wick_parse_token(p);
+  bool word = t->kind == WICK_TOKEN_WORD && !wick_keyword_find(wick_dim_words, t->at, t->n);
+  if (!word && t->kind != WICK_TOKEN_STRING) return wick_parse_unexpected(p, "a dimension");
+  if (!wick_parse_name_text(p, t, out)) return false;
+  wick_parse_next(p);
+  return true;
+}
+
+/* `N`, or `N[1..64]`, from which on N means that. */
+static bool parse_type_symbol_use(wick_parser *p, wick_dim *out)
+{
+  wick_token at = *wick_parse_token(p);
+  const char *name;
+  if (!wick_parse_symbol_name(p, &name)) return false;
+  if (!wick_parse_take(p, '[')) {
+    const wick_parse_name *known = parse_type_symbol(p, name);
+    *out = known->dim;
+    if (known->func == p->func) return true;
+    return wick_parse_fail(p, &at, WICK_EPARSE,
+                           "the symbol %s has no range: its first place wants %s[LO..HI]", name,
+                           name);
+  }
+  int64_t lo, hi = INT64_MAX;
+  if (!wick_parse_int(p, &lo) || !wick_parse_punct(p, WICK_PUNCT_DOTS, "`..`")) return false;
+  if (!wick_parse_is(p, ']') && !wick_parse_int(p, &hi)) return false;
+  if (!wick_parse_punct(p, ']', "`]`")) return false;
+  if (lo > hi) return wick_parse_fail(p, &at, WICK_ERANGE, "the range of %s is empty", name);
+  *out = wick_dim_symbol(p->m->dims, wick_intern(p->m, name), lo, hi);
+  wick_parse_bind(p, name, *out);
+  return true;
+}
+
+/* floordiv(a, b), mod(a, b), min(a, b, ...), max(a, b, ...) */
+static bool parse_type_call(parse_type_expr *e, const wick_token *word, wick_dim *out)
+{
+  wick_dims *dims = e->p->m->dims;
+  bool div = wick_token_word(word, "floordiv"), mod = wick_token_word(word, "mod"),
+       min = wick_token_word(word, "min");
+  wick_dim x;
+  if (!parse_type_sum(e, out)) return false;
+  uint32_t n = 1;
+  for (; wick_parse_take(e->p, ','); n++) {
+    if (!parse_type_sum(e, &x)) return false;
+    *out = div   ? wick_dim_floordiv(dims, *out, x)
+           : mod ? wick_dim_mod(dims, *out, x)
+           : min ? wick_dim_min(dims, *out, x)
+                 : wick_dim_max(dims, *out, x);
+  }
+  if ((div || mod) && n != 2)
+    return wick_parse_fail(e->p, word, WICK_EPARSE, "%s takes two arguments",
+                           div ? "floordiv" : "mod");
+  return wick_parse_punct(e->p, ')', "`)`");
+}
+
+static bool parse_type_primary(parse_type_expr *e, wick_dim *out)
+{
+  wick_parser *p = e->p;
+  wick_token t = *wick_parse_token(p);
+  if (++e->nfactor > WICK_PARSE_FACTORS)
+    return wick_parse_fail(p, &t, WICK_ELIMIT, "a dimension of more than %d parts",
+                           WICK_PARSE_FACTORS);
+  if (t.kind == WICK_TOKEN_INT) {
+    int64_t i;
+    if (!wick_parse_int(p, &i)) return false;
+    *out = wick_dim_const(i);
+    return true;
+  }
+  bool call = t.kind == WICK_TOKEN_WORD && wick_keyword_find(wick_dim_words, t.at, t.n) && t.n == 3;
+  call = call || wick_token_word(&t, "floordiv");
+  if (!call && !wick_parse_is(p, '(')) return parse_type_symbol_use(p, out);
+  if (++e->depth > WICK_TEXT_DEPTH)
+    return wick_parse_fail(p, &t, WICK_ELIMIT, "dimensions are nested deeper than %d",
+                           WICK_TEXT_DEPTH);
+  if (call) wick_parse_next(p);
+  if (!wick_parse_punct(p, '(', "`(`")) return false;
+  if (call ? !parse_type_call(e, &t, out)
+           : !parse_type_sum(e, out) || !wick_parse_punct(p, ')', "`)`"))
+    return false;
+  e->depth--;
+  return true;
+}
+
+static bool parse_type_unary(parse_type_expr *e, wick_dim *out)
+{
+  bool minus = false;
+  while (wick_parse_take(e->p, '-')) minus = !minus;
+  if (!parse_type_primary(e, out)) return false;
+  if (minus) *out = wick_dim_sub(e->p->m->dims, wick_dim_const(0), *out);
+  return true;
+}
+
+static bool parse_type_product(parse_type_expr *e, wick_dim *out)
+{
+  wick_dims *dims = e->p->m->dims;
+  if (!parse_type_unary(e, out)) return false;
+  for (;;) {
+    wick_dim x;
+    bool div = wick_token_word(wick_parse_token(e->p), "floordiv"),
+         mod = wick_token_word(wick_parse_token(e->p), "mod");
+    if (!div && !mod && !wick_parse_is(e->p, '*')) return true;
+    wick_parse_next(e->p);
+    if (!parse_type_unary(e, &x)) return false;
+    *out = div   ? wick_dim_floordiv(dims, *out, x)
+           : mod ? wick_dim_mod(dims, *out, x)
+                 : wick_dim_mul(dims, *out, x);
+  }
+}
+
+static bool parse_type_sum(parse_type_expr *e, wick_dim *out)
+{
+  wick_dims *dims = e->p->m->dims;
+  if (!parse_type_product(e, out)) return false;
+  while (wick_parse_is(e->p, '+') || wick_parse_is(e->p, '-')) {
+    bool minus = wick_parse_is(e->p, '-');
+    wick_dim x;
+    wick_parse_next(e->p);
+    if (!parse_type_product(e, &x)) return false;
+    *out = minus ? wick_dim_sub(dims, *out, x) : wick_dim_add(dims, *out, x);
+  }
+  return true;
+}
+
+bool wick_parse_dim(wick_parser *p, wick_dim *out)
+{
+  parse_type_expr e = {.p = p};
+  wick_token at = *wick_parse_token(p);
+  if (!parse_type_sum(&e, out)) return false;
+  if (!wick_dim_eq(*out, WICK_DIM_INVALID)) return true;
+  return wick_parse_fail(p, &at, WICK_ERANGE, "the dimension overflows, or divides by 0");
+}
+
+/* Up to WICK_MAX_RANK of them; ends before what is no comma. */
+static bool parse_type_dims(wick_parser *p, wick_dim *dim, uint32_t *n)
+{
+  do {
+    wick_token at = *wick_parse_token(p);
+    if (*n == WICK_MAX_RANK)
+      return wick_parse_fail(p, &at, WICK_ELIMIT, "more than %d dimensions", WICK_MAX_RANK);
+    if (!wick_parse_dim(p, &dim[*n])) return false;
+    if (wick_dim_is_const(dim[*n]) && dim[*n].v < 0)
+      return wick_parse_fail(p, &at, WICK_ERANGE, "a dimension is negative");
+    ++*n;
+  } while (wick_parse_take(p, ','));
+  return true;
+}
+
+/* ---- types ---- */
+
+/* "f32", or "f32x16" with lanes. */
+static bool parse_type_elem(wick_parser *p, wick_elem *elem, uint32_t *lanes)
+{
+  wick_token t = *wick_parse_token(p);
+  if (t.kind != WICK_TOKEN_WORD) return wick_parse_unexpected(p, "a type");
+  size_t n = t.n;
+  while (n && t.at[n - 1] >= '0' && t.at[n - 1] <= '9') n--;
+  *lanes = 1;
+  if (wick_elem_parse(t.at, t.n, elem)) {
+    wick_parse_next(p);
+    return true;
+  }
+  bool found = n > 1 && n < t.n && t.at[n - 1] == 'x' && wick_elem_parse(t.at, n - 1, elem);
+  if (!found)
+    return wick_parse_fail(p, &t, WICK_EPARSE, "\"%.*s\" is not a type", (int)(t.n > 40 ? 40 : t.n),
+                           t.at);
+  for (*lanes = 0; n < t.n && *lanes <= UINT16_MAX; n++)
+    *lanes = *lanes * 10 + (uint32_t)(t.at[n] - '0');
+  if (*lanes < 1 || *lanes > UINT16_MAX)
+    return wick_parse_fail(p, &t, WICK_ERANGE, "a vector has 1 to %d lanes", UINT16_MAX);
+  wick_parse_next(p);
+  return true;
+}
+
+static bool parse_type_small(wick_parser *p, int64_t lo, int64_t hi, const char *what, int64_t *out)
+{
+  wick_token at = *wick_parse_token(p);
+  if (!wick_parse_int(p, out)) return false;
+  if (*out >= lo && *out <= hi) return true;
+  return wick_parse_fail(p, &at, WICK_ERANGE, "%s %lld is outside [%lld, %lld]", what,
+                         (long long)*out, (long long)lo, (long long)hi);
+}
+
+/* Behind the `@`: `0 1*16 2 of 1,64,56 halo 0 0 1`. */
+static bool parse_type_layout(wick_parser *p, uint32_t rank, wick_layout *l)
+{
+  wick_token at = *wick_parse_token(p);
+  uint32_t k = 0, nlogical = 0;
+  int64_t x, most = 0;
+  for (; wick_parse_token(p)->kind == WICK_TOKEN_INT && k < rank; k++) {
+    if (!parse_type_small(p, 0, WICK_MAX_RANK - 1, "axis", &x)) return false;
+    l->axis[k] = (uint8_t)x;
+    l->factor[k] = 1;
+    most = wick_max_i64(most, x);
+    if (!wick_parse_take(p, '*')) continue;
+    if (!parse_type_small(p, 1, INT32_MAX, "factor", &x)) return false;
+    l->factor[k] = (int32_t)x;
+  }
+  if (k != rank || !wick_token_word(wick_parse_token(p), "of"))
+    return wick_parse_unexpected(p, "an axis for each dimension, and `of`");
+  wick_parse_next(p);
+  if (!wick_parse_is(p, ']') && !parse_type_dims(p, l->logical, &nlogical)) return false;
+  l->nlogical = (uint8_t)nlogical;
+  if (rank && most >= nlogical)
+    return wick_parse_fail(p, &at, WICK_ETYPE, "axis %lld of %u logical ones", (long long)most,
+                           nlogical);
+  if (!wick_token_word(wick_parse_token(p), "halo")) return true;
+  wick_parse_next(p);
+  for (k = 0; k < nlogical; k++) {
+    if (!parse_type_small(p, 0, INT32_MAX, "halo", &x)) return false;
+    l->halo[k] = (int32_t)x;
+  }
+  return true;
+}
+
+/* From after `[` to after `]`. */
+static bool parse_type_shape(wick_parser *p, wick_type_info *t, wick_dim *dim, wick_dim *stride,
+                             wick_layout *layout)
+{
+  uint32_t rank = 0, nstride = 0;
+  bool ends = wick_parse_is(p, ']') || wick_parse_is(p, ':') || wick_parse_is(p, '@');
+  if (!ends && !parse_type_dims(p, dim, &rank)) return false;
+  t->rank = (uint16_t)rank;
+  t->dim = dim;
+  wick_token at = *wick_parse_token(p);
+  if (t->kind == WICK_BUFFER && rank && wick_parse_take(p, ':')) {
+    if (!parse_type_dims(p, stride, &nstride)) return false;
+    if (nstride != rank)
+      return wick_parse_fail(p, &at, WICK_ETYPE, "%u strides of %u dimensions", nstride, rank);
+    t->stride = stride;
+  } else if (t->kind == WICK_TENSOR && wick_parse_take(p, '@')) {
+    if (!parse_type_layout(p, rank, layout)) return false;
+    t->layout = layout;
+  }
+  return wick_parse_punct(p, ']', "`]`");
+}
+
+static bool parse_type_buffer(wick_parser *p, wick_type *out)
+{
+  wick_dim dim[WICK_MAX_RANK], stride[WICK_MAX_RANK];
+  wick_type_info t = {.kind = WICK_BUFFER};
+  uint32_t lanes;
+  wick_parse_next(p);
+  if (!wick_parse_punct(p, '<', "`<`") || !parse_type_elem(p, &t.elem, &lanes)) return false;
+  if (!wick_parse_punct(p, '[', "`[`") || !parse_type_shape(p, &t, dim, stride, NULL)) return false;
+  if (!wick_parse_punct(p, ',', "`,` and a space")) return false;
+  const wick_token *at = wick_parse_token(p);
+  const wick_keyword *space =
+      at->kind == WICK_TOKEN_WORD ? wick_keyword_find(wick_space_words, at->at, at->n) : NULL;
+  if (!space) return wick_parse_unexpected(p, "io, constant, arena, scratch or pool");
+  t.space = (wick_space)space->value;
+  wick_parse_next(p);
+  *out = wick_type_intern(p->m, &t);
+  return wick_parse_punct(p, '>', "`>`");
+}
+
+static bool parse_type_any(wick_parser *p, uint32_t depth, wick_type *out);
+
+static bool parse_type_tuple(wick_parser *p, uint32_t depth, wick_type *out)
+{
+  wick_token at = *wick_parse_token(p);
+  wick_list(wick_type) item = {0};
+  if (depth > WICK_TEXT_DEPTH)
+    return wick_parse_fail(p, &at, WICK_ELIMIT, "types are nested deeper than %d", WICK_TEXT_DEPTH);
+  wick_parse_next(p);
+  if (!wick_parse_punct(p, '<', "`<`")) return false;
+  if (wick_parse_is(p, '>')) {
+    wick_parse_next(p);
+    *out = wick_type_tuple(p->m, 0, NULL);
+    return true;
+  }
+  do {
+    wick_type t;
+    if (!parse_type_any(p, depth + 1, &t)) return false;
+    wick_push(p->tmp, &item, t);
+  } while (wick_parse_take(p, ','));
+  *out = wick_type_tuple(p->m, item.n, item.at);
+  return wick_parse_punct(p, '>', "`,` or `>`");
+}
+
+static bool parse_type_any(wick_parser *p, uint32_t depth, wick_type *out)
+{
+  if (wick_token_word(wick_parse_token(p), "tuple")) return parse_type_tuple(p, depth, out);
+  if (wick_token_word(wick_parse_token(p), "buffer")) return parse_type_buffer(p, out);
+  wick_dim dim[WICK_MAX_RANK];
+  wick_layout layout = {0};
+  wick_type_info t = {.kind = WICK_TENSOR};
+  uint32_t lanes;
+  wick_token at = *wick_parse_token(p);
+  if (!parse_type_elem(p, &t.elem, &lanes)) return false;
+  if (!wick_parse_take(p, '[')) {
+    *out = wick_type_scalar(p->m, t.elem, lanes);
+    return true;
+  }
+  if (lanes != 1)
+    return wick_parse_fail(p, &at, WICK_ETYPE, "the elements of a tensor are no vectors");
+  if (!parse_type_shape(p, &t, dim, NULL, &layout)) return false;
+  *out = wick_type_intern(p->m, &t);
+  return true;
+}
+
+bool wick_parse_type(wick_parser *p, wick_type *out) { return parse_type_any(p, 0, out); }
+
+/* ---- with the user's tensor ---- */
+
+bool wick_parse_typed_one(wick_parser *p, wick_parse_typed *out)
+{
+  *out = (wick_parse_typed){0};
+  if (!wick_parse_type(p, &out->type)) return false;
+  if (!wick_token_word(wick_parse_token(p), "as")) return true;
+  wick_parse_next(p);
+  const wick_token *t = wick_parse_token(p);
+  const wick_keyword *word =
+      t->kind == WICK_TOKEN_WORD ? wick_keyword_find(wick_relation_words, t->at, t->n) : NULL;
+  out->relation = word ? (wick_relation)word->value : WICK_REL_SAME;
+  if (word) wick_parse_next(p);
+  const char *name;
+  if (!wick_parse_string(p, &name)) return false;
+  out->name = wick_names_add(&p->m->names, name, strlen(name));
+  return true;
+}

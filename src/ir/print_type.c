@@ -1,0 +1,175 @@
+/* Types and dimensions as text. */
+#include <string.h>
+
+#include "ir/grammar.h"
+#include "ir/lex.h"
+#include "ir/print.h"
+
+/* ---- dimensions ---- */
+
+static void print_type_symbol_name(wick_printer *p, const char *name)
+{
+  if (wick_is_word(name) && !wick_keyword_find(wick_dim_words, name, strlen(name)))
+    wick_text_add(p->out, name);
+  else
+    wick_text_quoted(p->out, name);
+}
+
+static uint32_t *print_type_bound(wick_printer *p, const char *name)
+{
+  uint32_t id = wick_names_add(&p->symbols, name, strlen(name));
+  while (p->atom.n <= id) wick_push(p->symbols.mem, &p->atom, 0);
+  return &p->atom.at[id];
+}
+
+void wick_print_bind(wick_printer *p, uint32_t atom)
+{
+  if (p->ranges) *print_type_bound(p, wick_dim_atom(p->m->dims, atom)->name) = atom + 1;
+}
+
+static void print_type_symbol(wick_printer *p, uint32_t atom, const wick_atom *a)
+{
+  print_type_symbol_name(p, a->name);
+  if (!p->ranges || *print_type_bound(p, a->name) == atom + 1) return;
+  wick_print_bind(p, atom);
+  wick_text_char(p->out, '[');
+  wick_text_int(p->out, a->lo);
+  wick_text_add(p->out, "..");
+  if (a->hi != INT64_MAX) wick_text_int(p->out, a->hi);
+  wick_text_char(p->out, ']');
+}
+
+static void print_type_dim(wick_printer *p, wick_dim d, int depth);
+
+static void print_type_atom(wick_printer *p, uint32_t atom, int depth)
+{
+  static const char *const word[] = {"", "floordiv", "mod", "min", "max"};
+  const wick_atom *a = wick_dim_atom(p->m->dims, atom);
+  if (a->kind == WICK_ATOM_SYMBOL) {
+    print_type_symbol(p, atom, a);
+    return;
+  }
+  wick_text_add(p->out, word[a->kind]);
+  for (uint32_t i = 0; i < a->narg; i++) {
+    wick_text_add(p->out, i ? ", " : "(");
+    print_type_dim(p, a->arg[i], depth + 1);
+  }
+  wick_text_char(p->out, ')');
+}
+
+static void print_type_term(wick_printer *p, const wick_term *t, bool first, int depth)
+{
+  uint64_t size = t->coef < 0 ? 0 - (uint64_t)t->coef : (uint64_t)t->coef;
+  wick_text_add(p->out, t->coef < 0 ? (first ? "-" : " - ") : first ? "" : " + ");
+  if (size != 1) wick_text_printf(p->out, "%llu*", (unsigned long long)size);
+  for (uint32_t i = 0; i < t->natom; i++) {
+    if (i) wick_text_char(p->out, '*');
+    print_type_atom(p, t->atom[i], depth);
+  }
+}
+
+static void print_type_dim(wick_printer *p, wick_dim d, int depth)
+{
+  if (wick_dim_is_const(d)) {
+    wick_text_int(p->out, d.v);
+    return;
+  }
+  if (wick_dim_eq(d, WICK_DIM_ANY) || wick_dim_eq(d, WICK_DIM_INVALID) || depth > WICK_TEXT_DEPTH) {
+    wick_text_add(p->out, wick_dim_eq(d, WICK_DIM_ANY) ? "any" : "?");
+    return;
+  }
+  wick_dim_form form = wick_dim_get(p->m->dims, d);
+  for (uint32_t i = 0; i < form.nterm; i++) print_type_term(p, &form.term[i], i == 0, depth);
+  if (form.constant == 0 && form.nterm) return;
+  if (form.nterm) wick_text_add(p->out, form.constant < 0 ? " - " : " + ");
+  uint64_t size =
+      form.constant < 0 && form.nterm ? 0 - (uint64_t)form.constant : (uint64_t)form.constant;
+  wick_text_int(p->out, (int64_t)size);
+}
+
+void wick_print_dim(wick_printer *p, wick_dim d) { print_type_dim(p, d, 0); }
+
+static void print_type_dims(wick_printer *p, const wick_dim *dim, uint32_t n)
+{
+  for (uint32_t i = 0; i < n; i++) {
+    if (i) wick_text_char(p->out, ',');
+    wick_print_dim(p, dim[i]);
+  }
+}
+
+/* The symbol's range follows from the extent, so that the name alone introduces it. */
+void wick_print_axis(wick_printer *p, const wick_axis *a)
+{
+  wick_dim_form form = wick_dim_get(p->m->dims, a->sym);
+  if (!wick_dim_is_symbol(p->m->dims, a->sym)) {
+    wick_text_char(p->out, '?');
+    return;
+  }
+  uint32_t atom = form.term[0].atom[0];
+  print_type_symbol_name(p, wick_dim_atom(p->m->dims, atom)->name);
+  wick_text_char(p->out, ':');
+  wick_print_dim(p, a->extent);
+  wick_print_bind(p, atom);
+}
+
+/* ---- types ---- */
+
+static void print_type_layout(wick_printer *p, const wick_type_info *t)
+{
+  const wick_layout *l = t->layout;
+  wick_text_add(p->out, " @");
+  for (uint32_t k = 0; k < t->rank; k++) {
+    wick_text_printf(p->out, " %u", l->axis[k]);
+    if (l->factor[k] != 1) wick_text_printf(p->out, "*%d", (int)l->factor[k]);
+  }
+  wick_text_add(p->out, " of ");
+  print_type_dims(p, l->logical, l->nlogical);
+  bool halo = false;
+  for (uint32_t k = 0; k < l->nlogical; k++) halo = halo || l->halo[k] != 0;
+  if (halo) wick_text_add(p->out, " halo");
+  for (uint32_t k = 0; halo && k < l->nlogical; k++)
+    wick_text_printf(p->out, " %d", (int)l->halo[k]);
+}
+
+static void print_type_any(wick_printer *p, wick_type type, int depth)
+{
+  const wick_type_info *t = wick_type_get(p->m, type);
+  if (!type.id || depth > WICK_TEXT_DEPTH) {
+    wick_text_char(p->out, '?');
+    return;
+  }
+  switch (t->kind) {
+  case WICK_TUPLE:
+    wick_text_add(p->out, "tuple<");
+    for (uint32_t i = 0; i < t->nitem; i++) {
+      if (i) wick_text_char(p->out, ',');
+      print_type_any(p, t->item[i], depth + 1);
+    }
+    wick_text_char(p->out, '>');
+    return;
+  case WICK_SCALAR:
+    wick_text_add(p->out, wick_elem_name(t->elem));
+    if (t->lanes != 1) wick_text_printf(p->out, "x%u", t->lanes);
+    return;
+  case WICK_BUFFER:
+  case WICK_TENSOR: break;
+  }
+  if (t->kind == WICK_BUFFER) wick_text_add(p->out, "buffer<");
+  wick_text_add(p->out, wick_elem_name(t->elem));
+  wick_text_char(p->out, '[');
+  print_type_dims(p, t->dim, t->rank);
+  if (t->kind == WICK_BUFFER && t->stride)
+    wick_text_char(p->out, ':'), print_type_dims(p, t->stride, t->rank);
+  if (t->kind == WICK_TENSOR && t->layout) print_type_layout(p, t);
+  wick_text_char(p->out, ']');
+  if (t->kind == WICK_BUFFER)
+    wick_text_printf(p->out, ",%s>", wick_keyword_of(wick_space_words, (int)t->space));
+}
+
+void wick_print_type(wick_printer *p, wick_type t) { print_type_any(p, t, 0); }
+
+void wick_type_print(const wick_module *m, wick_type t, wick_text *out)
+{
+  wick_printer p = {.m = m, .out = out};
+  wick_print_type(&p, t);
+}
