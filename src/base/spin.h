@@ -1,0 +1,27 @@
+/* What a thread does while it waits for another one, and the clock that bounds it. */
+#ifndef WICK_BASE_SPIN_H
+#define WICK_BASE_SPIN_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* Tells the core that this is a waiting loop: it leaves resources to its other thread. */
+static inline void wick_spin_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+  __asm__ volatile("yield");
+#elif defined(__riscv)
+  __asm__ volatile(".4byte 0x0100000f"); /* pause, a hint that older cores take as a fence */
+#endif
+}
+
+static inline int64_t wick_clock_ns(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+#endif
