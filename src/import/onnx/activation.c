@@ -1,0 +1,115 @@
+/* Activations. */
+#include "import/onnx/import.h"
+
+static void activation_plain(wick_onnx_op *o)
+{
+  o->out[0] = wick_build1(o->b, o->row->op, o->in[0]);
+}
+
+/* Rows of Wick whose float attributes are named as ONNX's: every one that the row declares is taken
+ * over. */
+static void activation_floats(wick_onnx_op *o)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, o->row->op);
+  const wick_op *row = wick_ops[o->row->op];
+  for (uint32_t i = 0; i < wick_op_nattr(row); i++)
+    wick_onnx_set_float(&e, row->attr[i].name,
+                        wick_onnx_float(o, row->attr[i].name, (float)row->attr[i].dflt));
+  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+}
+
+/* Selu of opset 1 has its constants in fewer digits. */
+static void activation_selu_1(wick_onnx_op *o)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_selu);
+  wick_onnx_set_float(&e, "alpha", wick_onnx_float(o, "alpha", 1.6732f));
+  wick_onnx_set_float(&e, "gamma", wick_onnx_float(o, "gamma", 1.0507f));
+  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+}
+
+static void activation_gelu(wick_onnx_op *o)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_gelu);
+  wick_onnx_set_int(&e, "approximate", wick_onnx_word(o, "approximate", "none tanh"));
+  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+}
+
+/* Before opset 7 a slope of rank 1 goes with the channels; from 7 on it broadcasts from the last
+ * axis. */
+static void activation_prelu_1(wick_onnx_op *o)
+{
+  const wick_type_info *x = wick_onnx_info(o, 0), *slope = wick_onnx_info(o, 1);
+  wick_value s = o->in[1];
+  if (slope->rank == 1 && x->rank > 2 && !wick_dim_is(slope->dim[0], 1)) {
+    wick_dim dim[WICK_MAX_RANK] = {slope->dim[0]};
+    for (uint32_t i = 1; i < x->rank - 1u; i++) dim[i] = wick_dim_const(1);
+    s = wick_onnx_reshape(o, s, x->rank - 1u, dim);
+  }
+  o->out[0] = wick_build2(o->b, WICK_OP_prelu, o->in[0], s);
+}
+
+static void activation_prelu(wick_onnx_op *o)
+{
+  o->out[0] = wick_build2(o->b, WICK_OP_prelu, o->in[0], o->in[1]);
+}
+
+/* Before opset 11 the bounds are attributes; at 1 an absent one does not bound, from 6 on it is
+ * float's largest. */
+static void activation_clip_1(wick_onnx_op *o)
+{
+  static const char *const names[] = {"min", "max"};
+  static const float most[] = {-0x1.fffffep+127f, 0x1.fffffep+127f};
+  wick_value in[3] = {o->in[0]};
+  for (int i = 0; i < 2; i++)
+    if (o->opset >= 6 || wick_onnx_attr_find(o, names[i]))
+      in[i + 1] = wick_build_like(o->b, in[0], wick_onnx_float(o, names[i], most[i]));
+  o->out[0] = wick_build(o->b, WICK_OP_clip, 3, in, NULL, 0, NULL);
+}
+
+static void activation_clip(wick_onnx_op *o)
+{
+  o->out[0] = wick_build(o->b, WICK_OP_clip, 3, (wick_value[]){o->in[0], o->in[1], o->in[2]}, NULL,
+                         0, NULL);
+}
+
+/* swish(a) * b */
+static void activation_swiglu(wick_onnx_op *o)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_swish);
+  wick_onnx_set_float(&e, "alpha", wick_onnx_float(o, "alpha", 1));
+  o->out[0] = wick_build2(o->b, WICK_OP_mul, wick_onnx_end1(&e, o->in[0]), o->in[1]);
+}
+
+#define PLAIN(type, since, op)                                                                     \
+  {                                                                                                \
+    type, since, {1, 1}, 1, "", activation_plain, WICK_OP_##op, 0                                  \
+  }
+#define FLOATS(type, since, attrs, op)                                                             \
+  {                                                                                                \
+    type, since, {1, 1}, 1, attrs, activation_floats, WICK_OP_##op, 0                              \
+  }
+
+const wick_onnx_row wick_onnx_activation_rows[] = {
+    FLOATS("Celu", 12, "alpha:f", celu),
+    {"Clip", 1, {1, 1}, 1, "max:f min:f", activation_clip_1, 0, 0},
+    {"Clip", 11, {1, 3}, 1, "", activation_clip, 0, 0},
+    FLOATS("Elu", 1, "alpha:f", elu),
+    {"Gelu", 20, {1, 1}, 1, "approximate:s", activation_gelu, 0, 0},
+    FLOATS("HardSigmoid", 1, "alpha:f beta:f", hard_sigmoid),
+    PLAIN("HardSwish", 14, hard_swish),
+    FLOATS("LeakyRelu", 1, "alpha:f", leaky_relu),
+    PLAIN("Mish", 18, mish),
+    {"PRelu", 1, {2, 2}, 1, "", activation_prelu_1, 0, 0},
+    {"PRelu", 7, {2, 2}, 1, "", activation_prelu, 0, 0},
+    PLAIN("Relu", 1, relu),
+    {"Selu", 1, {1, 1}, 1, "alpha:f gamma:f", activation_selu_1, 0, 0},
+    FLOATS("Selu", 6, "alpha:f gamma:f", selu),
+    FLOATS("Shrink", 9, "bias:f lambd:f", shrink),
+    PLAIN("Sigmoid", 1, sigmoid),
+    PLAIN("Softplus", 1, softplus),
+    PLAIN("Softsign", 1, softsign),
+    {"SwiGLU", 28, {2, 2}, 1, "alpha:f", activation_swiglu, 0, 0},
+    FLOATS("Swish", 24, "alpha:f", swish),
+    FLOATS("ThresholdedRelu", 10, "alpha:f", thresholded_relu),
+    {0},
+};

@@ -1,0 +1,88 @@
+/* Building Wick's rows: attributes by name, and constants. */
+#include "import/onnx/import.h"
+
+#include <string.h>
+
+wick_onnx_emit wick_onnx_begin(wick_onnx_op *o, wick_opcode op)
+{
+  wick_onnx_emit e = {.o = o, .op = op};
+  for (uint32_t i = 0; i < WICK_MAX_ATTR; i++) e.attr[i].n = WICK_ATTR_UNSET;
+  return e;
+}
+
+static wick_attr *emit_attr(wick_onnx_emit *e, const char *name)
+{
+  const wick_op *row = wick_ops[e->op];
+  for (uint32_t i = 0; i < WICK_MAX_ATTR && row->attr[i].name; i++)
+    if (strcmp(row->attr[i].name, name) == 0) return &e->attr[i];
+  wick_build_fail(e->o->b, WICK_EINTERNAL, "%s has no attribute \"%s\"", row->name, name);
+  return &e->attr[0];
+}
+
+void wick_onnx_set_int(wick_onnx_emit *e, const char *name, int64_t i)
+{
+  *emit_attr(e, name) = (wick_attr){.i = i};
+}
+
+void wick_onnx_set_float(wick_onnx_emit *e, const char *name, double f)
+{
+  *emit_attr(e, name) = (wick_attr){.f = f};
+}
+
+void wick_onnx_set_ints(wick_onnx_emit *e, const char *name, uint32_t n, const int64_t *ints)
+{
+  *emit_attr(e, name) = (wick_attr){.n = n, .ints = ints};
+}
+
+void wick_onnx_set_dims(wick_onnx_emit *e, const char *name, uint32_t n, const wick_dim *dims)
+{
+  *emit_attr(e, name) = (wick_attr){.n = n, .dims = dims};
+}
+
+wick_value wick_onnx_end(wick_onnx_emit *e, uint32_t nin, const wick_value *in)
+{
+  return wick_build(e->o->b, e->op, nin, in, e->attr, 0, NULL);
+}
+
+wick_value wick_onnx_end1(wick_onnx_emit *e, wick_value x) { return wick_onnx_end(e, 1, &x); }
+
+wick_value wick_onnx_end2(wick_onnx_emit *e, wick_value x, wick_value y)
+{
+  return wick_onnx_end(e, 2, (wick_value[]){x, y});
+}
+
+wick_value wick_onnx_vector(wick_onnx_op *o, uint32_t n, const int64_t *v)
+{
+  wick_module *m = o->c->module;
+  int64_t dim = n;
+  const int64_t *kept = wick_dup(&m->mem, int64_t, v, n);
+  const char *name = wick_str_printf(o->c->tmp, "ints.%u", m->constants.n);
+  wick_type t = wick_type_tensor_const(m, WICK_I64, 1, &dim);
+  return wick_build_constant(o->b, wick_constant_add(m, name, t, kept, n * sizeof *kept));
+}
+
+wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, const char *name,
+                              const char *place)
+{
+  wick_onnx_data d;
+  wick_status s = wick_onnx_tensor_read(t, &c->outside, place, &c->module->mem, &d);
+  if (s) {
+    wick_errors_add(&c->errors, s);
+    return (wick_value){0};
+  }
+  wick_type type = wick_type_tensor_const(c->module, d.elem, d.rank, d.dim);
+  return wick_build_constant(&c->b, wick_constant_add(c->module, name, type, d.data, d.nbytes));
+}
+
+wick_value wick_onnx_identity(wick_builder *b, wick_value x)
+{
+  wick_opcode op = wick_op_find("identity", 8);
+  return op ? wick_build1(b, op, x) : x;
+}
+
+wick_value wick_onnx_reshape(wick_onnx_op *o, wick_value x, uint32_t n, const wick_dim *dim)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, wick_op_find("reshape", 7));
+  wick_onnx_set_dims(&e, "shape", n, dim);
+  return wick_onnx_end1(&e, x);
+}

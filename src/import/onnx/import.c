@@ -1,0 +1,251 @@
+/* A model: its opsets, inputs, initializers, nodes, outputs and metadata. */
+#include "import/onnx/import.h"
+
+#include <string.h>
+
+/* ---- header ---- */
+
+static void import_opsets(wick_onnx_context *c, const wick_onnx_opsets *opsets, const char *place)
+{
+  for (size_t i = 0; i < opsets->n; i++) {
+    int64_t v = opsets->at[i].version;
+    if (wick_onnx_domain_is_own(opsets->at[i].domain) && (v < 1 || v > WICK_ONNX_OPSET))
+      wick_onnx_error(c, WICK_EUNSUPPORTED, place, "opset %lld is outside 1 to %d", (long long)v,
+                      WICK_ONNX_OPSET);
+  }
+}
+
+static void import_functions(wick_onnx_context *c)
+{
+  c->functions = wick_names_begin(c->tmp);
+  for (size_t i = 0; i < c->model->functions.n; i++) {
+    const wick_onnx_function *f = &c->model->functions.at[i];
+    const char *name = wick_wire_text(c->tmp, f->name);
+    const char *domain =
+        wick_onnx_domain_is_own(f->domain) ? "" : wick_wire_text(c->tmp, f->domain);
+    const char *key =
+        wick_str_printf(c->tmp, "%s::%s:%s", domain, name, wick_wire_text(c->tmp, f->overload));
+    const char *place = wick_str_printf(c->tmp, "%s: function \"%s\"", c->file, name);
+    import_opsets(c, &f->opset_import, place);
+    uint32_t id = wick_names_add(&c->functions, key, strlen(key));
+    if (!c->function.n) wick_push(c->tmp, &c->function, NULL); /* names count from 1 */
+    if (id < c->function.n)
+      wick_onnx_error(c, WICK_EPARSE, place, "it is defined a second time");
+    else
+      wick_push(c->tmp, &c->function, f);
+  }
+}
+
+static void import_metadata(wick_onnx_context *c)
+{
+  const wick_onnx_model *m = c->model;
+  const struct {
+    const char *key;
+    wick_span value;
+  } header[] = {{"onnx.producer_name", m->producer_name},
+                {"onnx.producer_version", m->producer_version},
+                {"onnx.domain", m->domain},
+                {"onnx.doc_string", m->doc_string},
+                {"onnx.graph.doc_string", m->graph->doc_string}};
+  for (size_t i = 0; i < WICK_COUNT(header); i++)
+    if (header[i].value.nbytes)
+      wick_push(&c->module->mem, &c->module->metadata,
+                (wick_pair){header[i].key, wick_wire_text(&c->module->mem, header[i].value)});
+  for (size_t i = 0; i < m->metadata_props.n; i++) {
+    const wick_onnx_pair *p = &m->metadata_props.at[i];
+    wick_push(&c->module->mem, &c->module->metadata,
+              (wick_pair){wick_wire_text(&c->module->mem, p->key),
+                          wick_wire_text(&c->module->mem, p->value)});
+  }
+}
+
+/* ---- inputs ---- */
+
+/* The type of an input; false after an error. */
+static bool import_type(wick_onnx_context *c, const wick_onnx_value_info *v, const char *place,
+                        wick_type *out)
+{
+  const wick_onnx_tensor_type *t = v->type ? v->type->tensor_type : NULL;
+  wick_elem elem;
+  const char *name = wick_wire_text(c->tmp, v->name);
+  if (!v->type) return wick_onnx_error(c, WICK_EPARSE, place, "it has no type"), false;
+  if (!t)
+    return wick_onnx_error(
+               c, WICK_EUNSUPPORTED, place,
+               "only tensors are supported, not sequences, maps, optionals or sparse tensors"),
+           false;
+  if (!wick_onnx_elem(t->elem_type, &elem) || elem == WICK_STRING)
+    return wick_onnx_error(c, WICK_EUNSUPPORTED, place, "elements of type %s are not supported",
+                           wick_onnx_elem_name(t->elem_type, c->tmp)),
+           false;
+  if (!t->shape)
+    return wick_onnx_error(c, WICK_EUNSUPPORTED, place, "its rank is not known"), false;
+  if (t->shape->dim.n > WICK_MAX_RANK)
+    return wick_onnx_error(c, WICK_EUNSUPPORTED, place, "its rank is %zu, the most is %d",
+                           t->shape->dim.n, WICK_MAX_RANK),
+           false;
+  wick_dim dim[WICK_MAX_RANK];
+  for (uint32_t i = 0; i < t->shape->dim.n; i++) {
+    const wick_onnx_dim *d = &t->shape->dim.at[i];
+    bool number = wick_wire_has(d->has, WICK_ONNX_DIM_VALUE) &&
+                  d->dim_value >= 0; /* -1: "not known", of some exporters */
+    dim[i] = number ? wick_dim_const(d->dim_value) : wick_onnx_symbol(c, d->dim_param, name, i);
+  }
+  *out = wick_type_tensor(c->module, elem, (uint32_t)t->shape->dim.n, dim);
+  if (wick_dim_eq(wick_type_numel(c->module, *out), WICK_DIM_INVALID))
+    return wick_onnx_error(c, WICK_ERANGE, place, "the product of its dimensions overflows"), false;
+  return true;
+}
+
+static void import_inputs(wick_onnx_context *c, const wick_onnx_graph *g)
+{
+  for (size_t i = 0; i < g->input.n; i++) {
+    const wick_onnx_value_info *v = &g->input.at[i];
+    if (wick_onnx_find(c, v->name)) continue; /* an initializer: its default is what it is */
+    const char *name = wick_wire_text(c->tmp, v->name);
+    const char *place = wick_str_printf(c->tmp, "%s: input \"%s\"", c->file, name);
+    wick_onnx_binding b = {0};
+    wick_type type;
+    if (!v->name.nbytes)
+      wick_onnx_error(c, WICK_EPARSE, place, "it has no name");
+    else if (import_type(c, v, place, &type))
+      b.v = wick_build_param(&c->b, type, WICK_IN, name);
+    wick_onnx_bind(c, v->name, b);
+  }
+}
+
+/* Names that are taken before inputs are looked at; their values follow, as parameters come first.
+ */
+static void import_initializer_names(wick_onnx_context *c, const wick_onnx_graph *g)
+{
+  for (size_t i = 0; i < g->initializer.n; i++) {
+    wick_span name = g->initializer.at[i].name;
+    if (!wick_onnx_bind(c, name, (wick_onnx_binding){0}))
+      wick_onnx_error(c, WICK_EPARSE, c->file,
+                      "initializer %zu, \"%s\", has no name or is defined a second time", i,
+                      wick_wire_text(c->tmp, name));
+  }
+  for (size_t i = 0; i < g->sparse_initializer.n; i++) {
+    const wick_onnx_tensor *values = g->sparse_initializer.at[i].values;
+    if (values)
+      wick_onnx_bind(c, values->name,
+                     (wick_onnx_binding){.why = "sparse tensors are not supported"});
+  }
+}
+
+static void import_initializers(wick_onnx_context *c, const wick_onnx_graph *g)
+{
+  for (size_t i = 0; i < g->initializer.n; i++) {
+    const wick_onnx_tensor *t = &g->initializer.at[i];
+    const char *name = wick_wire_text(c->tmp, t->name);
+    const char *place = wick_str_printf(c->tmp, "%s: initializer \"%s\"", c->file, name);
+    wick_value v = wick_onnx_constant(c, t, name, place);
+    if (v.id) wick_build_name(&c->b, v, wick_onnx_module_name(c, t->name), WICK_REL_SAME);
+    uint32_t id = wick_names_add(&c->scope->names, (const char *)t->name.at, t->name.nbytes);
+    c->scope->bound.at[id] = (wick_onnx_binding){.v = v};
+  }
+}
+
+/* ---- outputs ---- */
+
+/* An output's value, under the output's name: a parameter, a constant or another output needs a
+ * node of its own. */
+static wick_value import_output(wick_onnx_context *c, const wick_onnx_value_info *v,
+                                const char *place)
+{
+  wick_value x = wick_onnx_use(c, v->name, place, "the value").v;
+  if (!x.id) return x;
+  const wick_onnx_tensor_type *t = v->type ? v->type->tensor_type : NULL;
+  wick_elem want, have = wick_built_info(&c->b, x)->elem;
+  if (t && t->elem_type && (!wick_onnx_elem(t->elem_type, &want) || want != have))
+    wick_onnx_error(c, WICK_ETYPE, place, "it is %s, the model says %s", wick_elem_name(have),
+                    wick_onnx_elem_name(t->elem_type, c->tmp));
+  uint32_t name = wick_onnx_module_name(c, v->name);
+  if (x.id > c->b.nparam && c->b.values.at[x.id].name == name) return x;
+  c->b.loc = wick_loc_add(c->module, place);
+  x = wick_onnx_identity(&c->b, x);
+  wick_build_name(&c->b, x, name, WICK_REL_SAME);
+  return x;
+}
+
+static void import_outputs(wick_onnx_context *c, const wick_onnx_graph *g)
+{
+  wick_value *out = wick_new(c->tmp, wick_value, g->output.n);
+  if (!g->output.n) wick_onnx_error(c, WICK_EPARSE, c->file, "the graph has no outputs");
+  for (size_t i = 0; i < g->output.n; i++) {
+    const char *name = wick_wire_text(c->tmp, g->output.at[i].name);
+    out[i] = import_output(c, &g->output.at[i],
+                           wick_str_printf(c->tmp, "%s: output \"%s\"", c->file, name));
+  }
+  c->b.loc = (wick_loc){0};
+  if (!c->errors.list.n) wick_build_return(&c->b, (uint32_t)g->output.n, out);
+}
+
+/* ---- the model ---- */
+
+static void import_unsupported(wick_onnx_context *c)
+{
+  for (uint32_t i = 0; i < c->unsupported.n; i++) {
+    const wick_onnx_unsupported *u = &c->unsupported.at[i];
+    if (u->count > 1)
+      wick_onnx_error(c, WICK_EUNSUPPORTED, u->place, "%s (%u such nodes)", u->text, u->count);
+    else
+      wick_onnx_error(c, WICK_EUNSUPPORTED, u->place, "%s", u->text);
+  }
+}
+
+static void import_graph(wick_onnx_context *c)
+{
+  const wick_onnx_graph *g = c->model->graph;
+  c->scope = wick_onnx_scope_make(c, &c->model->opset_import);
+  import_opsets(c, &c->model->opset_import, c->file);
+  if (!wick_onnx_opset_of(c->scope, (wick_span){0}) && c->model->ir_version >= 3)
+    wick_onnx_error(c, WICK_EPARSE, c->file, "it does not say its opset");
+  import_functions(c);
+  import_initializer_names(c, g);
+  import_inputs(c, g);
+  import_initializers(c, g);
+  wick_onnx_import_nodes(c, &g->node);
+  import_unsupported(c);
+  import_outputs(c, g);
+  import_metadata(c);
+}
+
+wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
+                             const wick_onnx_options *options, wick_arena *mem, wick_arena *tmp,
+                             const wick_func **out)
+{
+  static const wick_onnx_opset first = {
+      .version = 1}; /* of files before IR version 3, which have no opsets */
+  *out = NULL;
+  const char *file = wick_path_base(path);
+  void *message;
+  WICK_TRY(wick_wire_decode(&wick_onnx_model_message, bytes, file, tmp, &message));
+  wick_onnx_model *model = message;
+  if (!model->graph)
+    return wick_fail(tmp, WICK_EPARSE, file, "there is no graph in it: is it an ONNX model?");
+  if (!model->opset_import.n && model->ir_version < 3) {
+    model->opset_import.at = wick_dup(tmp, wick_onnx_opset, &first, 1);
+    model->opset_import.n = 1;
+  }
+  wick_onnx_context c = {.module = m,
+                         .tmp = tmp,
+                         .model = model,
+                         .options = options,
+                         .file = file,
+                         .errors = wick_errors_begin(tmp, WICK_ONNX_ERRORS),
+                         .nodes_left =
+                             options && options->max_nodes ? options->max_nodes : 10000000,
+                         .symbols = wick_names_begin(tmp),
+                         .taken = wick_names_begin(tmp),
+                         .outside = {options ? options->files : NULL, wick_path_folder(tmp, path)}};
+  wick_push(tmp, &c.symbol_dims, (wick_dim){0});
+  wick_build_begin(&c.b, m, WICK_GRAPH, "main", mem);
+  import_graph(&c);
+  WICK_TRY(wick_errors_end(&c.errors));
+  wick_func *f;
+  WICK_TRY(wick_build_end(&c.b, &f));
+  wick_module_set(m, f);
+  *out = f;
+  return NULL;
+}

@@ -1,0 +1,173 @@
+/* What the rows of the importer share: the context of an import, a node on its way, its attributes
+ * and operands. */
+#ifndef WICK_IMPORT_ONNX_IMPORT_H
+#define WICK_IMPORT_ONNX_IMPORT_H
+
+#include "import/onnx/onnx.h"
+#include "ir/build.h"
+
+/* ---- the rows ---- */
+
+typedef struct wick_onnx_op wick_onnx_op;
+
+/* An operator from the opset `since` on, until the next row of the same operator begins. */
+typedef struct wick_onnx_row {
+  const char *op_type;
+  int since;
+  uint8_t nin[2];    /* least, most; WICK_ANY: no limit */
+  uint8_t nout;      /* most */
+  const char *attrs; /* "axis:i pads:I! mode:s": a letter of the kind (i f s t, lists I F S), !
+                        where it is required */
+  void (*import)(wick_onnx_op *o); /* sets o->out; NULL: the operator ended with this opset */
+  wick_opcode op;                  /* for functions that serve several rows */
+  int arg;                         /* likewise, as the function says */
+} wick_onnx_row;
+
+/* Each family's rows, sorted by operator and opset, end with an empty one. */
+extern const wick_onnx_row wick_onnx_arith_rows[], wick_onnx_activation_rows[],
+    wick_onnx_constant_rows[], wick_onnx_conv_rows[], wick_onnx_index_rows[],
+    wick_onnx_matmul_rows[], wick_onnx_norm_rows[], wick_onnx_pool_rows[], wick_onnx_reduce_rows[],
+    wick_onnx_resize_rows[], wick_onnx_shape_rows[], wick_onnx_softmax_rows[];
+
+/* The row of an operator of ONNX's own domain at that opset. NULL where there is none; then
+ * *out_known says whether the operator is known at other opsets. */
+const wick_onnx_row *wick_onnx_row_find(wick_span op_type, int64_t opset, bool *out_known);
+
+/* ---- the context ---- */
+
+/* What a name of the model stands for. */
+typedef struct wick_onnx_binding {
+  wick_value v;    /* 0: it could not be imported */
+  const char *why; /* then: what to say at its first use; NULL where all has been said */
+  bool absent;     /* a function's input that its call does not give: as if no name stood there */
+} wick_onnx_binding;
+
+/* The names of a graph, or of a function's body while it is expanded. */
+typedef struct wick_onnx_scope {
+  wick_names names;
+  wick_list(wick_onnx_binding) bound; /* by name; at[0] is unused */
+  const wick_onnx_opsets *opsets;
+  const wick_onnx_op *call; /* of a function's body: whose attributes its references mean */
+  const struct wick_onnx_scope *outer; /* the scope of the call */
+  const wick_onnx_function *function;
+} wick_onnx_scope;
+
+typedef struct wick_onnx_unsupported { /* an operator that no row imports */
+  const char *name;                    /* with domain */
+  const char *place, *text;            /* of its first node */
+  uint32_t count;
+} wick_onnx_unsupported;
+
+typedef struct wick_onnx_context {
+  wick_module *module;
+  wick_builder b;
+  wick_arena *tmp;
+  const wick_onnx_model *model;
+  const wick_onnx_options *options;
+  wick_onnx_outside outside;
+  const char *file; /* the path's base name */
+  wick_errors errors;
+  wick_list(wick_onnx_unsupported) unsupported;
+  wick_onnx_scope *scope;
+  uint32_t depth; /* of function calls */
+  uint64_t nodes_left;
+  wick_names symbols;              /* dimension names of the model, made fit for Wick's text */
+  wick_list(wick_dim) symbol_dims; /* by the name's number in `symbols` */
+  wick_names taken;                /* names of symbols that are in use */
+  wick_names functions;            /* "domain::name:overload" */
+  wick_list(const wick_onnx_function *) function; /* by that name's number */
+} wick_onnx_context;
+
+/* Adds a problem at that place. */
+void wick_onnx_error(wick_onnx_context *c, wick_code code, const char *place, const char *fmt, ...)
+    WICK_PRINTF(4, 5);
+
+/* scope.c */
+wick_onnx_scope *wick_onnx_scope_make(wick_onnx_context *c, const wick_onnx_opsets *opsets);
+bool wick_onnx_bind(wick_onnx_context *c, wick_span name,
+                    wick_onnx_binding b); /* false: the name is taken */
+const wick_onnx_binding *wick_onnx_find(const wick_onnx_context *c,
+                                        wick_span name); /* NULL: not defined */
+wick_onnx_binding wick_onnx_use(wick_onnx_context *c, wick_span name, const char *place,
+                                const char *what);
+uint32_t wick_onnx_module_name(wick_onnx_context *c, wick_span name); /* interned in the module */
+/* A dimension of an input: a number, a symbol by its name, or one of its own where it has none. */
+wick_dim wick_onnx_symbol(wick_onnx_context *c, wick_span name, const char *stem, uint32_t axis);
+int64_t wick_onnx_opset_of(const wick_onnx_scope *s, wick_span domain); /* 0: not imported */
+
+/* node.c */
+void wick_onnx_import_nodes(wick_onnx_context *c, const wick_onnx_nodes *nodes);
+bool wick_onnx_domain_is_own(wick_span domain); /* "" and "ai.onnx" */
+
+/* ---- a node on its way ---- */
+
+struct wick_onnx_op {
+  wick_onnx_context *c;
+  wick_builder *b;
+  const wick_onnx_node *node;
+  const wick_onnx_row *row;
+  const char *place; /* net.onnx: node "prob" (Softmax) */
+  int64_t opset;
+  uint32_t nin, nout;
+  const wick_value *
+      in; /* 0 where an optional operand is missing; may be read up to the row's most and in[nin] */
+  wick_value
+      *out; /* to be set; one that stays 0 is not supported, which is said where it is used */
+  bool failed;
+};
+
+/* Adds a problem of this node; its results are then skipped without further words. */
+void wick_onnx_fail(wick_onnx_op *o, wick_code code, const char *fmt, ...) WICK_PRINTF(3, 4);
+
+/* attr.c. Kinds have been checked against the row before its import function runs. */
+bool wick_onnx_attrs_check(wick_onnx_op *o);
+const wick_onnx_attr *wick_onnx_attr_find(const wick_onnx_op *o,
+                                          const char *name); /* NULL: absent */
+int64_t wick_onnx_int(const wick_onnx_op *o, const char *name, int64_t otherwise);
+double wick_onnx_float(const wick_onnx_op *o, const char *name, float otherwise);
+wick_wire_i64s wick_onnx_ints(const wick_onnx_op *o,
+                              const char *name); /* .n 0 where it is absent */
+/* A string attribute's index in `words` ("constant reflect edge"); the first where it is absent. */
+int wick_onnx_word(wick_onnx_op *o, const char *name, const char *words);
+
+/* operand.c */
+const wick_type_info *wick_onnx_info(const wick_onnx_op *o,
+                                     uint32_t i);      /* of operand i, which is there */
+bool wick_onnx_has(const wick_onnx_op *o, uint32_t i); /* operand i is there */
+/* Axis attribute or operand, made 0 to rank - 1; false after a failure was added. */
+bool wick_onnx_axis(wick_onnx_op *o, int64_t axis, int64_t rank, uint32_t *out);
+/* What inference knows of an integer operand; false after "must be known" was added. `what` names
+ * the operand. */
+bool wick_onnx_dims(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
+                    const wick_dim **out);
+bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
+                       const int64_t **out);
+/* A constant operand of floats or integers. */
+bool wick_onnx_floats(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
+                      const double **out);
+
+/* emit.c: one row of Wick, its attributes set by name, the others at their defaults. */
+typedef struct wick_onnx_emit {
+  wick_onnx_op *o;
+  wick_opcode op;
+  wick_attr attr[WICK_MAX_ATTR];
+} wick_onnx_emit;
+wick_onnx_emit wick_onnx_begin(wick_onnx_op *o, wick_opcode op);
+void wick_onnx_set_int(wick_onnx_emit *e, const char *name, int64_t i);
+void wick_onnx_set_float(wick_onnx_emit *e, const char *name, double f);
+void wick_onnx_set_ints(wick_onnx_emit *e, const char *name, uint32_t n, const int64_t *ints);
+void wick_onnx_set_dims(wick_onnx_emit *e, const char *name, uint32_t n, const wick_dim *dims);
+wick_value wick_onnx_end(wick_onnx_emit *e, uint32_t nin, const wick_value *in);
+wick_value wick_onnx_end1(wick_onnx_emit *e, wick_value x);
+wick_value wick_onnx_end2(wick_onnx_emit *e, wick_value x, wick_value y);
+
+wick_value wick_onnx_identity(wick_builder *b, wick_value x);
+/* x in another shape, whose size is known to be the same. */
+wick_value wick_onnx_reshape(wick_onnx_op *o, wick_value x, uint32_t n, const wick_dim *dim);
+/* An integer vector as a constant operand, and a shape of known dimensions as one. */
+wick_value wick_onnx_vector(wick_onnx_op *o, uint32_t n, const int64_t *v);
+/* A tensor of the file (a Constant's value) as a constant of the module. */
+wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, const char *name,
+                              const char *place);
+
+#endif

@@ -1,0 +1,208 @@
+/* The nodes of a graph, one after the other; calls of local functions are expanded. */
+#include "import/onnx/import.h"
+
+#include <string.h>
+
+void wick_onnx_error(wick_onnx_context *c, wick_code code, const char *place, const char *fmt, ...)
+{
+  va_list args;
+  va_start(args, fmt);
+  wick_errors_add(&c->errors, wick_vfail(c->tmp, code, place, fmt, args));
+  va_end(args);
+}
+
+void wick_onnx_fail(wick_onnx_op *o, wick_code code, const char *fmt, ...)
+{
+  va_list args;
+  va_start(args, fmt);
+  wick_errors_add(&o->c->errors, wick_vfail(o->c->tmp, code, o->place, fmt, args));
+  va_end(args);
+  o->failed = true;
+}
+
+/* net.onnx: node "prob" (Softmax). Without a name of its own a node is called by its first result.
+ */
+static const char *node_place(const wick_onnx_context *c, const wick_onnx_node *n)
+{
+  wick_span name = n->name;
+  for (size_t k = 0; k < n->output.n && !name.nbytes; k++) name = n->output.at[k];
+  const char *outer = c->scope->call ? c->scope->call->place : c->file;
+  return wick_str_printf(c->tmp, "%s: node \"%s\" (%s)", outer, wick_wire_text(c->tmp, name),
+                         wick_wire_text(c->tmp, n->op_type));
+}
+
+/* ---- results ---- */
+
+/* Binds the node's results: out[k], or why there is none. */
+static void node_bind(wick_onnx_context *c, const wick_onnx_node *n, const char *place,
+                      const wick_value *out, const char *why)
+{
+  for (size_t k = 0; k < n->output.n; k++) {
+    wick_span name = n->output.at[k];
+    wick_onnx_binding b = {.v = out ? out[k] : (wick_value){0}, .why = why};
+    if (!name.nbytes) continue;
+    if (!wick_onnx_bind(c, name, b))
+      wick_onnx_error(c, WICK_EPARSE, place, "\"%s\" is defined a second time",
+                      wick_wire_text(c->tmp, name));
+    else if (b.v.id && !c->b.values.at[b.v.id].name)
+      wick_build_name(&c->b, b.v, wick_onnx_module_name(c, name), WICK_REL_SAME);
+  }
+}
+
+static void node_unsupported(wick_onnx_context *c, const wick_onnx_node *n, const char *place,
+                             int64_t opset, bool known)
+{
+  const char *type = wick_wire_text(c->tmp, n->op_type),
+             *domain = wick_wire_text(c->tmp, n->domain);
+  const char *name =
+      wick_onnx_domain_is_own(n->domain) ? type : wick_str_printf(c->tmp, "%s.%s", domain, type);
+  node_bind(c, n, place, NULL, NULL);
+  for (uint32_t i = 0; i < c->unsupported.n; i++)
+    if (strcmp(c->unsupported.at[i].name, name) == 0) {
+      c->unsupported.at[i].count++;
+      return;
+    }
+  const char *text =
+      known ? wick_str_printf(c->tmp, "%s is not an operator of opset %lld", name, (long long)opset)
+            : wick_str_printf(c->tmp, "the operator %s is not supported", name);
+  wick_push(c->tmp, &c->unsupported, (wick_onnx_unsupported){name, place, text, 1});
+}
+
+/* ---- operands ---- */
+
+/* False where one is missing or could not be imported; that is an error only the first time. */
+static bool node_operands(wick_onnx_op *o, uint32_t least, wick_value *in)
+{
+  bool good = true;
+  for (uint32_t i = 0; i < o->nin; i++) {
+    wick_span name = o->node->input.at[i];
+    const wick_onnx_binding *b = name.nbytes ? wick_onnx_find(o->c, name) : NULL;
+    if (name.nbytes && !(b && b->absent)) {
+      in[i] = wick_onnx_use(o->c, name, o->place, "the input").v;
+      good = good && in[i].id;
+    } else if (i < least) {
+      wick_onnx_fail(o, WICK_EPARSE, "input %u is missing", i);
+      good = false;
+    }
+  }
+  return good;
+}
+
+static bool node_counts(wick_onnx_op *o)
+{
+  const wick_onnx_row *r = o->row;
+  while (o->nin > r->nin[1] && r->nin[1] != WICK_ANY && !o->node->input.at[o->nin - 1].nbytes)
+    o->nin--;
+  if (o->nin < r->nin[0] || (r->nin[1] != WICK_ANY && o->nin > r->nin[1]))
+    wick_onnx_fail(o, WICK_EPARSE,
+                   r->nin[0] == r->nin[1] ? "it has %u inputs, wanted %u"
+                                          : "it has %u inputs, wanted %u to %u",
+                   o->nin, r->nin[0], r->nin[1]);
+  if (r->nout != WICK_ANY && o->nout > r->nout)
+    wick_onnx_fail(o, WICK_EPARSE, "it has %u outputs, wanted at most %u", o->nout, r->nout);
+  return !o->failed;
+}
+
+static wick_onnx_op node_begin(wick_onnx_context *c, const wick_onnx_node *n, const char *place)
+{
+  return (wick_onnx_op){.c = c,
+                        .b = &c->b,
+                        .node = n,
+                        .place = place,
+                        .nin = (uint32_t)n->input.n,
+                        .nout = (uint32_t)n->output.n,
+                        .opset = wick_onnx_opset_of(c->scope, n->domain)};
+}
+
+static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const char *place)
+{
+  wick_onnx_op o = node_begin(c, n, place);
+  bool known = false;
+  if (wick_onnx_domain_is_own(n->domain)) o.row = wick_onnx_row_find(n->op_type, o.opset, &known);
+  if (!o.row || !o.row->import) {
+    node_unsupported(c, n, place, o.opset, known);
+    return;
+  }
+  uint32_t room = o.nin + 1 + (o.row->nin[1] == WICK_ANY ? 0 : o.row->nin[1]);
+  wick_value *in = wick_new(c->tmp, wick_value, room);
+  o.in = in;
+  o.out = wick_new(c->tmp, wick_value, (size_t)o.nout + 1);
+  bool good = node_counts(&o) & wick_onnx_attrs_check(&o);
+  good &= node_operands(&o, o.row->nin[0], in);
+  if (good) {
+    c->b.loc = wick_loc_add(c->module, place);
+    o.row->import(&o);
+    if (c->b.status) { /* found by inference */
+      wick_errors_add(&c->errors, c->b.status);
+      c->b.status = NULL;
+      o.failed = true;
+    }
+  }
+  bool bad = !good || o.failed;
+  node_bind(c, n, place, bad ? NULL : o.out, bad ? NULL : "this output is not supported");
+}
+
+/* ---- local functions ---- */
+
+enum { NODE_CALLS = 64 }; /* functions within functions */
+
+static const wick_onnx_function *node_function(const wick_onnx_context *c, const wick_onnx_node *n)
+{
+  if (!c->function.n) return NULL;
+  const char *domain = wick_onnx_domain_is_own(n->domain) ? "" : wick_wire_text(c->tmp, n->domain);
+  const char *key = wick_str_printf(c->tmp, "%s::%s:%s", domain, wick_wire_text(c->tmp, n->op_type),
+                                    wick_wire_text(c->tmp, n->overload));
+  uint32_t id = wick_names_find(&c->functions, key, strlen(key));
+  return id ? c->function.at[id] : NULL;
+}
+
+static void node_expand(wick_onnx_context *c, const wick_onnx_node *n, const wick_onnx_function *f,
+                        const char *place)
+{
+  wick_onnx_op call = node_begin(c, n, place);
+  wick_value *in = wick_new(c->tmp, wick_value, (size_t)call.nin + 1),
+             *out = wick_new(c->tmp, wick_value, (size_t)call.nout + 1);
+  if (call.nin > f->input.n || call.nout > f->output.n)
+    wick_onnx_fail(&call, WICK_EPARSE,
+                   "it has %u inputs and %u outputs, its function takes %zu and gives %zu",
+                   call.nin, call.nout, f->input.n, f->output.n);
+  if (c->depth >= NODE_CALLS)
+    wick_onnx_fail(&call, WICK_ELIMIT, "functions call each other more than %d deep", NODE_CALLS);
+  bool good = node_operands(&call, 0, in) && !call.failed;
+  if (good) {
+    wick_onnx_scope *outer = c->scope, *s = wick_onnx_scope_make(c, &f->opset_import);
+    s->call = &call, s->outer = outer, s->function = f;
+    c->scope = s;
+    c->depth++;
+    for (size_t i = 0; i < f->input.n; i++) {
+      wick_onnx_binding b = {.v = i < call.nin ? in[i] : (wick_value){0}};
+      b.absent = !b.v.id;
+      if (f->input.at[i].nbytes) wick_onnx_bind(c, f->input.at[i], b);
+    }
+    wick_onnx_import_nodes(c, &f->node);
+    for (uint32_t k = 0; k < call.nout; k++)
+      if (f->output.at[k].nbytes)
+        out[k] = wick_onnx_use(c, f->output.at[k], place, "the function's output").v;
+    c->depth--;
+    c->scope = outer;
+  }
+  node_bind(c, n, place, good ? out : NULL, NULL);
+}
+
+void wick_onnx_import_nodes(wick_onnx_context *c, const wick_onnx_nodes *nodes)
+{
+  for (size_t i = 0; i < nodes->n; i++) {
+    const wick_onnx_node *n = &nodes->at[i];
+    const char *place = node_place(c, n);
+    if (!c->nodes_left) {
+      wick_onnx_error(c, WICK_ELIMIT, place, "the model has too many nodes");
+      return;
+    }
+    c->nodes_left--;
+    const wick_onnx_function *f = node_function(c, n);
+    if (f)
+      node_expand(c, n, f, place);
+    else
+      node_import(c, n, place);
+  }
+}

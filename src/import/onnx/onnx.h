@@ -1,0 +1,45 @@
+/* ONNX models, opset 1 to 28, as graph functions.
+ *
+ * What is imported: the main graph with its initializers (external ones too), local functions
+ * (expanded where they are called), names of values, locations, metadata. What an operator means in
+ * which opset stands in the rows of this folder's files. Subgraphs (If, Loop, Scan), sequences,
+ * maps, optionals, sparse tensors and strings are refused by name. */
+#ifndef WICK_IMPORT_ONNX_ONNX_H
+#define WICK_IMPORT_ONNX_ONNX_H
+
+#include "import/onnx/tensor.h"
+#include "ir/ir.h"
+
+enum { WICK_ONNX_OPSET = 28, WICK_ONNX_ERRORS = 100 };
+
+/* The range of a symbolic dimension of the model's inputs, in place of 1 to 2^31 - 1. */
+typedef struct wick_onnx_range {
+  const char *name; /* as the model has it */
+  int64_t lo, hi;   /* equal: the dimension becomes that number */
+} wick_onnx_range;
+
+typedef struct wick_onnx_options {
+  wick_files *files;  /* owns the mappings of external data; NULL: external data is refused */
+  uint64_t max_nodes; /* after expanding functions; 0: 10,000,000 */
+  const wick_onnx_range *range;
+  uint32_t nrange;
+} wick_onnx_options;
+
+/* Reads the model in `bytes`, which came from `path`, and sets the function "main" of the module.
+ *   bytes    live as long as the module: weights are not copied where alignment allows
+ *   path     its base name stands in front of locations and errors, its folder is searched for
+ * external data options  may be NULL mem      of the function; constants and names are the module's
+ * Fails with all that it cannot take, a line each, at most WICK_ONNX_ERRORS of them. */
+WICK_CHECKED wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
+                                          const wick_onnx_options *options, wick_arena *mem,
+                                          wick_arena *tmp, const wick_func **out);
+
+/* What is supported, for lists: row i from 0; false behind the last. Rows of one operator follow
+ * each other. */
+typedef struct wick_onnx_support {
+  const char *op_type;
+  int since, until; /* opsets, both included */
+} wick_onnx_support;
+bool wick_onnx_supported(size_t i, wick_onnx_support *out);
+
+#endif

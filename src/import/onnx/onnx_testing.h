@@ -1,0 +1,153 @@
+/* For tests: ONNX models from a line of text, and what their import prints.
+ *
+ *   "opset 13; in x 1 N,3; const w 7 2 = 0,-1; Reshape x,w -> y allowzero=i0; out y"
+ *
+ * in NAME TYPE DIMS: a graph input, TYPE is TensorProto.DataType's number, DIMS numbers, names and
+ * ? (no name), - for rank 0. const NAME TYPE DIMS = NUMBERS: an initializer with int32_data,
+ * int64_data or float_data. OP INPUTS -> OUTPUTS ATTRS: a node; _ stands for an empty name,
+ * DOMAIN/OP for another domain. Attributes are NAME=KVALUE, K being i f s or, for lists, I F S. */
+#ifndef WICK_IMPORT_ONNX_TESTING_H
+#define WICK_IMPORT_ONNX_TESTING_H
+
+#include <stdlib.h>
+
+#include "import/onnx/onnx.h"
+#include "import/wire_testing.h"
+
+typedef struct onnx_testing {
+  wick_arena *mem;
+  wick_text model, graph;
+} onnx_testing;
+
+static inline char *onnx_word(char **at, const char *ends)
+{
+  *at += strspn(*at, " ");
+  char *word = *at;
+  size_t n = strcspn(word, ends);
+  *at = word + n + (word[n] != 0);
+  word[n] = 0;
+  return word;
+}
+
+static inline const char *onnx_name(const char *word) { return strcmp(word, "_") == 0 ? "" : word; }
+
+static inline wick_text onnx_dims(wick_arena *mem, char *list)
+{
+  wick_text shape = wick_text_begin(mem);
+  while (*list && strcmp(list, "-") != 0) {
+    char *d = onnx_word(&list, ",");
+    wick_text dim = wick_text_begin(mem);
+    bool number = (*d >= '0' && *d <= '9') || *d == '-';
+    if (number) put_i64(&dim, 1, strtoll(d, NULL, 10));
+    if (!number && strcmp(d, "?") != 0) put_str(&dim, 2, d);
+    put_part(&shape, 1, &dim);
+  }
+  return shape;
+}
+
+static inline void onnx_put_input(onnx_testing *t, char *s)
+{
+  wick_text info = wick_text_begin(t->mem), type = wick_text_begin(t->mem),
+            tensor = wick_text_begin(t->mem);
+  put_str(&info, 1, onnx_name(onnx_word(&s, " ")));
+  put_i64(&tensor, 1, strtoll(onnx_word(&s, " "), NULL, 10));
+  wick_text shape = onnx_dims(t->mem, onnx_word(&s, " "));
+  put_part(&tensor, 2, &shape);
+  put_part(&type, 1, &tensor);
+  put_part(&info, 2, &type);
+  put_part(&t->graph, 11, &info);
+}
+
+static inline wick_text onnx_tensor(wick_arena *mem, const char *name, char *s)
+{
+  wick_text tensor = wick_text_begin(mem);
+  int64_t type = strtoll(onnx_word(&s, " "), NULL, 10);
+  char *dims = onnx_word(&s, " ");
+  while (*dims && strcmp(dims, "-") != 0)
+    put_i64(&tensor, 1, strtoll(onnx_word(&dims, ","), NULL, 10));
+  put_i64(&tensor, 2, type);
+  put_str(&tensor, 8, name);
+  onnx_word(&s, " ");
+  while (*s) {
+    const char *v = onnx_word(&s, ",");
+    if (type == WICK_ONNX_FLOAT)
+      put_f32(&tensor, 4, strtof(v, NULL));
+    else
+      put_i64(&tensor, type == WICK_ONNX_INT64 ? 7 : 5, strtoll(v, NULL, 10));
+  }
+  return tensor;
+}
+
+static inline void onnx_put_attr(wick_text *node, wick_arena *mem, char *s)
+{
+  static const struct {
+    char letter;
+    int type;
+    unsigned field;
+  } kinds[] = {{'f', 1, 2}, {'i', 2, 3}, {'s', 3, 4}, {'F', 6, 7}, {'I', 7, 8}, {'S', 8, 9}};
+  wick_text a = wick_text_begin(mem);
+  put_str(&a, 1, onnx_word(&s, "="));
+  char letter = *s++;
+  for (size_t k = 0; k < WICK_COUNT(kinds); k++) {
+    if (kinds[k].letter != letter) continue;
+    put_i64(&a, 20, kinds[k].type);
+    while (*s) {
+      const char *v = onnx_word(&s, ",");
+      if (letter == 'f' || letter == 'F') put_f32(&a, kinds[k].field, strtof(v, NULL));
+      if (letter == 'i' || letter == 'I') put_i64(&a, kinds[k].field, strtoll(v, NULL, 10));
+      if (letter == 's' || letter == 'S') put_str(&a, kinds[k].field, v);
+    }
+  }
+  put_part(node, 5, &a);
+}
+
+static inline wick_text onnx_node(wick_arena *mem, char *type, char *s)
+{
+  wick_text node = wick_text_begin(mem);
+  char *inputs = onnx_word(&s, " ");
+  if (strcmp(inputs, "->") != 0) {
+    while (*inputs) put_str(&node, 1, onnx_name(onnx_word(&inputs, ",")));
+    onnx_word(&s, " ");
+  }
+  char *outputs = onnx_word(&s, " ");
+  while (*outputs) put_str(&node, 2, onnx_name(onnx_word(&outputs, ",")));
+  char *slash = strchr(type, '/');
+  if (slash) *slash = 0;
+  put_str(&node, 4, slash ? slash + 1 : type);
+  if (slash) put_str(&node, 7, type);
+  while (*(s += strspn(s, " "))) onnx_put_attr(&node, mem, onnx_word(&s, " "));
+  return node;
+}
+
+/* The bytes of the model. */
+static inline wick_span onnx_encode(wick_arena *mem, const char *text)
+{
+  onnx_testing t = {mem, wick_text_begin(mem), wick_text_begin(mem)};
+  char *s = wick_str_dup(mem, text);
+  put_i64(&t.model, 1, 8);
+  while (*(s += strspn(s, " \n"))) {
+    char *line = onnx_word(&s, ";"), *word = onnx_word(&line, " ");
+    if (strcmp(word, "opset") == 0) {
+      wick_text opset = wick_text_begin(mem);
+      put_i64(&opset, 2, strtoll(line, NULL, 10));
+      put_part(&t.model, 8, &opset);
+    } else if (strcmp(word, "in") == 0) {
+      onnx_put_input(&t, line);
+    } else if (strcmp(word, "const") == 0) {
+      const char *name = onnx_word(&line, " ");
+      wick_text tensor = onnx_tensor(mem, name, line);
+      put_part(&t.graph, 5, &tensor);
+    } else if (strcmp(word, "out") == 0) {
+      wick_text info = wick_text_begin(mem);
+      put_str(&info, 1, onnx_word(&line, " "));
+      put_part(&t.graph, 12, &info);
+    } else {
+      wick_text node = onnx_node(mem, word, line);
+      put_part(&t.graph, 1, &node);
+    }
+  }
+  put_part(&t.model, 7, &t.graph);
+  return put_span(&t.model);
+}
+
+#endif

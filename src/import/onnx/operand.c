@@ -1,0 +1,113 @@
+/* What a row asks of its operands: types, known contents, constants. */
+#include "import/onnx/import.h"
+#include "ir/element.h"
+
+const wick_type_info *wick_onnx_info(const wick_onnx_op *o, uint32_t i)
+{
+  return wick_built_info(o->b, o->in[i]);
+}
+
+bool wick_onnx_has(const wick_onnx_op *o, uint32_t i) { return i < o->nin && o->in[i].id != 0; }
+
+bool wick_onnx_axis(wick_onnx_op *o, int64_t axis, int64_t rank, uint32_t *out)
+{
+  *out = 0;
+  if (axis < -rank || axis >= rank) {
+    wick_onnx_fail(o, WICK_ETYPE, "axis %lld is outside [%lld, %lld]", (long long)axis,
+                   (long long)-rank, (long long)rank - 1);
+    return false;
+  }
+  *out = (uint32_t)(axis < 0 ? axis + rank : axis);
+  return true;
+}
+
+/* The node that defines a value of this import: results are numbered in the order of the nodes. */
+static const wick_node *operand_definer(const wick_builder *b, wick_value v)
+{
+  uint32_t lo = 0, hi = b->nodes.n;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (b->nodes.at[mid].first.id + b->nodes.at[mid].nout <= v.id)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  const wick_node *n = lo < b->nodes.n ? &b->nodes.at[lo] : NULL;
+  return n && v.id >= n->first.id && v.id < n->first.id + n->nout ? n : NULL;
+}
+
+/* The elements of a constant operand; identity is looked through. */
+static bool operand_elems(wick_onnx_op *o, uint32_t i, uint32_t *out_n, wick_elem *out_elem,
+                          wick_scalar **out)
+{
+  const wick_node *n = operand_definer(o->b, o->in[i]);
+  while (n && n->op == wick_op_find("identity", 8)) n = operand_definer(o->b, n->in[0]);
+  if (!n || n->op != WICK_OP_const) return false;
+  const wick_type_info *t = wick_onnx_info(o, i);
+  wick_dim numel = wick_type_numel(o->c->module, wick_built_type(o->b, o->in[i]));
+  const wick_imm *imm = &n->attr[0].imm;
+  const void *data = imm->constant ? wick_constant_get(o->c->module, imm->constant)->data : NULL;
+  bool number = wick_elem_is_float(t->elem) || wick_elem_is_int(t->elem) || t->elem == WICK_BOOL;
+  if (!wick_dim_is_const(numel) || numel.v > 4096 || !number || (imm->constant && !data))
+    return false;
+  *out_n = (uint32_t)numel.v;
+  *out_elem = t->elem;
+  *out = wick_new(o->c->tmp, wick_scalar, *out_n);
+  for (uint32_t k = 0; k < *out_n; k++) {
+    if (data)
+      (*out)[k] = wick_load_elem(t->elem, data, k);
+    else if (wick_elem_is_float(t->elem))
+      (*out)[k].f = imm->f;
+    else
+      (*out)[k].i = imm->i;
+  }
+  return true;
+}
+
+static bool operand_unknown(wick_onnx_op *o, const char *what)
+{
+  wick_onnx_fail(o, WICK_EUNSUPPORTED, "%s must be known when the model is compiled", what);
+  return false;
+}
+
+bool wick_onnx_dims(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
+                    const wick_dim **out)
+{
+  const wick_value_info *v = &o->b->values.at[o->in[i].id];
+  const wick_type_info *t = wick_onnx_info(o, i);
+  if (!wick_elem_is_int(t->elem) || t->rank > 1) {
+    wick_onnx_fail(o, WICK_ETYPE, "%s is %s of rank %u, wanted integers in one row", what,
+                   wick_elem_name(t->elem), t->rank);
+    return false;
+  }
+  if (!v->content) return operand_unknown(o, what);
+  *out_n = v->ncontent;
+  *out = v->content;
+  return true;
+}
+
+bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
+                       const int64_t **out)
+{
+  const wick_dim *dim;
+  if (!wick_onnx_dims(o, i, what, out_n, &dim)) return false;
+  int64_t *v = wick_new(o->c->tmp, int64_t, *out_n);
+  for (uint32_t k = 0; k < *out_n; k++) {
+    if (!wick_dim_is_const(dim[k])) return operand_unknown(o, what);
+    v[k] = dim[k].v;
+  }
+  *out = v;
+  return true;
+}
+
+bool wick_onnx_floats(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
+                      const double **out)
+{
+  wick_scalar *s;
+  wick_elem e;
+  if (!operand_elems(o, i, out_n, &e, &s)) return operand_unknown(o, what);
+  double *v = wick_new(o->c->tmp, double, *out_n);
+  for (uint32_t k = 0; k < *out_n; k++) v[k] = wick_elem_is_float(e) ? s[k].f : (double)s[k].i;
+  *out = v;
+  return true;
+}

@@ -1,0 +1,129 @@
+/* Names of the model: what they stand for, and how they are called in Wick. */
+#include "import/onnx/import.h"
+
+#include <string.h>
+
+wick_onnx_scope *wick_onnx_scope_make(wick_onnx_context *c, const wick_onnx_opsets *opsets)
+{
+  wick_onnx_scope *s = wick_new(c->tmp, wick_onnx_scope, 1);
+  s->names = wick_names_begin(c->tmp);
+  s->opsets = opsets;
+  wick_push(c->tmp, &s->bound, (wick_onnx_binding){0});
+  return s;
+}
+
+bool wick_onnx_bind(wick_onnx_context *c, wick_span name, wick_onnx_binding b)
+{
+  wick_onnx_scope *s = c->scope;
+  uint32_t id = wick_names_add(&s->names, (const char *)name.at, name.nbytes);
+  if (id < s->bound.n) return false;
+  wick_push(c->tmp, &s->bound, b);
+  return true;
+}
+
+/* A NUL ends a name, as it does in wick_names_add. */
+static size_t scope_length(wick_span name)
+{
+  const unsigned char *nul = name.nbytes ? memchr(name.at, 0, name.nbytes) : NULL;
+  return nul ? (size_t)(nul - name.at) : name.nbytes;
+}
+
+static wick_onnx_binding *scope_find(const wick_onnx_context *c, wick_span name)
+{
+  uint32_t id = wick_names_find(&c->scope->names, (const char *)name.at, scope_length(name));
+  return id ? &c->scope->bound.at[id] : NULL;
+}
+
+const wick_onnx_binding *wick_onnx_find(const wick_onnx_context *c, wick_span name)
+{
+  return scope_find(c, name);
+}
+
+wick_onnx_binding wick_onnx_use(wick_onnx_context *c, wick_span name, const char *place,
+                                const char *what)
+{
+  wick_onnx_binding *b = scope_find(c, name);
+  if (!b) {
+    const char *text = wick_wire_text(c->tmp, name);
+    wick_onnx_error(c, WICK_EPARSE, place, "%s \"%s\" is not defined before it is used", what,
+                    text);
+    wick_onnx_bind(c, name, (wick_onnx_binding){0});
+    return (wick_onnx_binding){0};
+  }
+  if (!b->v.id && b->why) {
+    wick_onnx_error(c, WICK_EUNSUPPORTED, place, "%s \"%s\": %s", what,
+                    wick_wire_text(c->tmp, name), b->why);
+    b->why = NULL;
+  }
+  return *b;
+}
+
+uint32_t wick_onnx_module_name(wick_onnx_context *c, wick_span name)
+{
+  const char *text = wick_wire_text(c->tmp, name);
+  return wick_names_add(&c->module->names, text, strlen(text));
+}
+
+/* ---- dimensions ---- */
+
+/* "batch size" -> "batch_size", "3d" -> "_3d": a word that stands for itself in Wick's text, not
+ * taken yet. */
+static const char *scope_word(wick_onnx_context *c, const char *from)
+{
+  wick_text t = wick_text_begin(c->tmp);
+  if (*from >= '0' && *from <= '9') wick_text_char(&t, '_');
+  for (const char *s = from; *s; s++) {
+    bool letter = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9');
+    wick_text_char(&t, letter ? *s : '_');
+  }
+  if (!t.n) wick_text_char(&t, '_');
+  size_t n = t.n;
+  for (uint32_t k = 1; wick_names_find(&c->taken, t.at, t.n); k++) {
+    t.at[t.n = n] = 0;
+    wick_text_printf(&t, "_%u", k);
+  }
+  wick_names_add(&c->taken, t.at, t.n);
+  return wick_intern(c->module, t.at);
+}
+
+static wick_dim scope_symbol(wick_onnx_context *c, const char *name, const char *word)
+{
+  int64_t lo = 1, hi = INT32_MAX;
+  for (uint32_t i = 0; c->options && i < c->options->nrange; i++) {
+    const wick_onnx_range *r = &c->options->range[i];
+    if (strcmp(r->name, name) == 0) lo = r->lo, hi = r->hi;
+  }
+  return lo == hi ? wick_dim_const(lo)
+                  : wick_dim_symbol(c->module->dims, scope_word(c, word), lo, hi);
+}
+
+wick_dim wick_onnx_symbol(wick_onnx_context *c, wick_span name, const char *stem, uint32_t axis)
+{
+  const char *text = wick_wire_text(c->tmp, name);
+  if (!*text) {
+    text = wick_str_printf(c->tmp, "%s.%u", stem, axis);
+    return scope_symbol(c, text, text);
+  }
+  uint32_t id = wick_names_add(&c->symbols, text, strlen(text));
+  while (c->symbol_dims.n < id) wick_push(c->tmp, &c->symbol_dims, (wick_dim){0});
+  if (id == c->symbol_dims.n) wick_push(c->tmp, &c->symbol_dims, scope_symbol(c, text, text));
+  return c->symbol_dims.at[id];
+}
+
+/* ---- opsets ---- */
+
+bool wick_onnx_domain_is_own(wick_span domain)
+{
+  return !domain.nbytes || wick_span_is(domain, "ai.onnx");
+}
+
+int64_t wick_onnx_opset_of(const wick_onnx_scope *s, wick_span domain)
+{
+  bool own = wick_onnx_domain_is_own(domain);
+  for (size_t i = 0; i < s->opsets->n; i++) {
+    wick_span d = s->opsets->at[i].domain;
+    bool same = d.nbytes == domain.nbytes && (!d.nbytes || memcmp(d.at, domain.at, d.nbytes) == 0);
+    if (same || (own && wick_onnx_domain_is_own(d))) return s->opsets->at[i].version;
+  }
+  return 0;
+}
