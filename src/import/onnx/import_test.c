@@ -71,9 +71,9 @@ static void test_values(void **state)
   static const row rows[] = {
       {"opset 13; in x 1 N,3; const w 1 3 = 0,-1,2; Add x,w -> y; LeakyRelu y -> z alpha=f0.5; out "
        "z; out y",
-       "graph @main(%x: f32[N[1..2147483647],3]) -> (f32[N,3], f32[N,3]) {\n"
+       "graph @main(%p0: f32[N[1..2147483647],3]) -> (f32[N,3], f32[N,3]) {\n"
        "  %0 = const @w : f32[3]\n"
-       "  %1 = add %x, %0 : f32[N,3]\n"
+       "  %1 = add %p0, %0 : f32[N,3]\n"
        "  %2 = leaky_relu %1 {alpha=0.5} : f32[N,3]\n"
        "  return %2, %1\n"
        "}"},
