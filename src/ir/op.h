@@ -122,6 +122,7 @@ typedef struct wick_op {
   wick_effect effect;
   bool typed; /* result types are given, not inferred (const, cast, load, alloc, view, stages) */
   bool terminator; /* ends a region */
+  bool view;       /* the result has the elements of the first operand, in their order: no code */
   wick_status (*infer)(wick_infer *c);
   wick_status (*ref)(
       wick_ref *c); /* slow and obvious: the oracle (scalar rows: derived from eval) */

@@ -64,10 +64,24 @@ wick_axis wick_make_axis(wick_builder *b, const char *name, wick_dim extent, boo
                      reduce};
 }
 
+/* Stages of a group have names of their own: the second `exp` is `exp.1`. */
+static const char *shorthand_name(wick_builder *b, const char *name)
+{
+  uint32_t same = 0;
+  size_t n = strlen(name);
+  for (uint32_t i = 0; i < b->nodes.n; i++) {
+    const wick_node *s = &b->nodes.at[i];
+    if (s->op != WICK_OP_map && s->op != WICK_OP_fold) continue;
+    const char *have = s->attr[0].s;
+    same += strncmp(have, name, n) == 0 && (have[n] == 0 || have[n] == '.');
+  }
+  return same ? wick_str_printf(b->mem, "%s.%u", name, same) : name;
+}
+
 static void shorthand_stage(wick_builder *b, wick_opcode op, const char *name, uint32_t naxis,
                             const wick_axis *axis, uint32_t nout, const wick_type *out)
 {
-  wick_attr a[2] = {{.s = name}, {.n = naxis, .axes = axis}};
+  wick_attr a[2] = {{.s = shorthand_name(b, name)}, {.n = naxis, .axes = axis}};
   wick_open(b, op, 0, NULL, a, nout, out);
 }
 

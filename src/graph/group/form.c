@@ -1,0 +1,276 @@
+/* Group formation: which nodes run in one kernel, and the low function that runs the kernels. */
+#include "graph/group/form.h"
+
+#include <string.h>
+
+#include "graph/group/template.h"
+#include "ir/element.h"
+#include "ops/scalar.h"
+
+enum { FORM_MOST_OPERANDS = 24 };
+
+typedef struct form_state {
+  const wick_func *f;
+  const wick_target *target;
+  wick_arena *mem, *tmp;
+  wick_uses uses;
+  const uint32_t *definer;
+  uint32_t *group; /* per node: the last node of its group, which names it; UINT32_MAX: none */
+  wick_value *low; /* per value: its buffer */
+  wick_builder b;  /* the low function */
+  uint32_t ngroup;
+} form_state;
+
+/* ---- which nodes go together ---- */
+
+static bool form_is_imm(const wick_node *n)
+{
+  return n->op == WICK_OP_const && !n->attr[0].imm.constant;
+}
+static bool form_is_scalar(const wick_node *n)
+{
+  return wick_op_of(n)->scalar != WICK_NOT_SCALAR && !wick_op_of(n)->compute;
+}
+static bool form_has_code(const wick_node *n)
+{
+  return n->op != WICK_OP_const && n->op != WICK_OP_return && !wick_op_of(n)->view;
+}
+
+/* A group grows by a node that works element by element on what the group computes, when nobody
+ * else wants that. */
+static uint32_t form_choose(const form_state *s, uint32_t i)
+{
+  const wick_node *n = &s->f->node[i];
+  uint32_t best = UINT32_MAX;
+  bool best_fold = false;
+  if (!form_is_scalar(n)) return UINT32_MAX;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    uint32_t v = n->in[k].id, d = v ? s->definer[v] : UINT32_MAX;
+    if (d == UINT32_MAX || s->group[d] == UINT32_MAX || s->f->node[d].nout != 1) continue;
+    if (s->uses.first[v + 1] - s->uses.first[v] != 1) continue;
+    const wick_type_info *a = wick_info_of(s->f, n->in[k]), *r = wick_info_of(s->f, n->first);
+    bool same = a->rank == r->rank;
+    for (uint32_t j = 0; same && j < a->rank; j++) same = wick_dim_eq(a->dim[j], r->dim[j]);
+    if (!same) continue;
+    bool fold = false;
+    for (uint32_t j = 0; j <= d; j++)
+      fold = fold || (s->group[j] == s->group[d] && !form_is_scalar(&s->f->node[j]));
+    if (best == UINT32_MAX || (fold && !best_fold) || (fold == best_fold && d > best))
+      best = d, best_fold = fold;
+  }
+  return best;
+}
+
+static uint32_t form_operands(const form_state *s, uint32_t root, wick_value *out);
+
+static void form_assign(form_state *s)
+{
+  s->group = wick_new(s->tmp, uint32_t, s->f->nnode);
+  for (uint32_t i = 0; i < s->f->nnode; i++) s->group[i] = UINT32_MAX;
+  wick_value *room = wick_new(s->tmp, wick_value, s->f->nvalue + 1);
+  for (uint32_t i = 0; i < s->f->nnode; i++) {
+    if (!form_has_code(&s->f->node[i])) continue;
+    s->group[i] = i;
+    uint32_t d = form_choose(s, i);
+    if (d == UINT32_MAX) continue;
+    uint32_t old = s->group[d];
+    for (uint32_t j = 0; j < i; j++)
+      if (s->group[j] == old) s->group[j] = i;
+    if (form_operands(s, i, room) <= FORM_MOST_OPERANDS) continue;
+    for (uint32_t j = 0; j < i; j++) /* too many operands: leave it alone */
+      if (s->group[j] == i) s->group[j] = old;
+  }
+}
+
+/* What a group reads from outside, each once, in the order of first use; immediates are not
+ * operands. */
+static uint32_t form_operands(const form_state *s, uint32_t root, wick_value *out)
+{
+  uint32_t n = 0;
+  for (uint32_t i = 0; i <= root; i++) {
+    if (s->group[i] != root) continue;
+    for (uint32_t k = 0; k < s->f->node[i].nin; k++) {
+      wick_value v = s->f->node[i].in[k];
+      uint32_t d = v.id ? s->definer[v.id] : UINT32_MAX;
+      bool seen =
+          !v.id || (d != UINT32_MAX && (s->group[d] == root || form_is_imm(&s->f->node[d])));
+      for (uint32_t j = 0; j < n && !seen; j++) seen = out[j].id == v.id;
+      if (!seen) out[n++] = v;
+    }
+  }
+  return n;
+}
+
+/* ---- one group ---- */
+
+/* A number that every element has: a stage that is read in line. */
+static wick_value form_imm(wick_builder *b, const wick_func *f, const wick_node *n)
+{
+  wick_axis axis[WICK_MAX_RANK];
+  wick_type type = wick_type_of(f, n->first),
+            one = wick_type_scalar(b->module, wick_type_get(b->module, type)->elem, 1);
+  uint32_t naxis = wick_axes_of(b, type, axis);
+  wick_map_begin(b, "const", naxis, axis, 1, &type);
+  wick_value v = wick_build(b, WICK_OP_const, 0, NULL, n->attr, 1, &one);
+  return wick_map_end(b, 1, &v);
+}
+
+static wick_status form_stages(form_state *s, wick_builder *b, uint32_t i, wick_value *to)
+{
+  const wick_node *n = &s->f->node[i];
+  void (*compute)(const wick_compute *) = wick_compute_of(n->op);
+  if (!compute)
+    return wick_fail(s->tmp, WICK_EUNSUPPORTED, wick_loc_text(s->f->module, n->loc),
+                     "%s has no definition in stages", wick_op_of(n)->name);
+  wick_value *in = wick_new(s->tmp, wick_value, n->nin),
+             *out = wick_new(s->tmp, wick_value, n->nout);
+  wick_type *type = wick_new(s->tmp, wick_type, n->nout);
+  for (uint32_t k = 0; k < n->nin; k++) {
+    uint32_t d = n->in[k].id ? s->definer[n->in[k].id] : UINT32_MAX;
+    if (d != UINT32_MAX && form_is_imm(&s->f->node[d]) && !to[n->in[k].id].id)
+      to[n->in[k].id] = form_imm(b, s->f, &s->f->node[d]);
+    in[k] = to[n->in[k].id];
+  }
+  for (uint32_t k = 0; k < n->nout; k++)
+    type[k] = wick_type_of(s->f, (wick_value){n->first.id + k});
+  b->loc = n->loc;
+  compute(&(wick_compute){.op = n->op,
+                          .b = b,
+                          .attr = n->attr,
+                          .nin = n->nin,
+                          .nout = n->nout,
+                          .in = in,
+                          .out = out,
+                          .out_type = type});
+  for (uint32_t k = 0; k < n->nout; k++) to[n->first.id + k] = out[k];
+  return b->status;
+}
+
+static wick_status form_group(form_state *s, uint32_t root, wick_func **out)
+{
+  const wick_func *f = s->f;
+  const wick_node *last = &f->node[root];
+  wick_value *operand = wick_new(s->tmp, wick_value, f->nvalue + 1),
+             *to = wick_new(s->tmp, wick_value, f->nvalue + 1);
+  uint32_t n = form_operands(s, root, operand), anchor = root;
+  for (uint32_t i = root + 1; i-- > 0;)
+    if (s->group[i] == root && !form_is_scalar(&f->node[i])) anchor = i;
+  wick_builder b;
+  const char *name =
+      wick_str_printf(s->tmp, "%s.%s.%u", f->name, wick_op_of(&f->node[anchor])->name, s->ngroup++);
+  wick_build_begin(&b, f->module, WICK_GROUP, name, &f->module->mem);
+  for (uint32_t k = 0; k < n; k++)
+    to[operand[k].id] = wick_build_param(&b, wick_type_of(f, operand[k]), WICK_IN, NULL);
+  for (uint32_t i = 0; i <= root; i++)
+    if (s->group[i] == root) WICK_TRY(form_stages(s, &b, i, to));
+  wick_value *result = wick_new(s->tmp, wick_value, last->nout);
+  for (uint32_t k = 0; k < last->nout; k++) result[k] = to[last->first.id + k];
+  wick_build_return(&b, last->nout, result);
+  wick_func *g;
+  WICK_TRY(wick_build_end(&b, &g));
+  WICK_TRY(wick_template_schedule(g, s->target, s->tmp));
+  wick_module_set(f->module, g);
+  *out = g;
+  return NULL;
+}
+
+/* ---- the low function ---- */
+
+static wick_type form_buffer(form_state *s, wick_type tensor, wick_space space)
+{
+  const wick_type_info *t = wick_type_get(s->f->module, tensor);
+  return wick_type_buffer(s->f->module, t->elem, t->rank, t->dim, space);
+}
+
+/* The buffer of a value; immediates that are wanted in memory become constants of the module. */
+static wick_value form_low(form_state *s, wick_value v)
+{
+  if (s->low[v.id].id) return s->low[v.id];
+  uint32_t d = s->definer[v.id];
+  if (d == UINT32_MAX || s->f->node[d].op != WICK_OP_const) return (wick_value){0};
+  wick_module *m = s->f->module;
+  wick_type tensor = wick_type_of(s->f, v), type = form_buffer(s, tensor, WICK_CONSTANT);
+  wick_imm imm = s->f->node[d].attr[0].imm;
+  if (!imm.constant) {
+    uint64_t nbytes = 0;
+    wick_elem e = wick_type_get(m, tensor)->elem;
+    wick_dim numel = wick_type_numel(m, tensor);
+    if (!wick_type_nbytes(m, tensor, &nbytes)) return (wick_value){0};
+    char *data = wick_arena_alloc(&m->mem, nbytes, 64);
+    for (int64_t k = 0; k < numel.v; k++)
+      wick_store_elem(e, data, (uint64_t)k,
+                      wick_elem_is_float(e) ? (wick_scalar){.f = imm.f}
+                                            : (wick_scalar){.i = imm.i});
+    imm.constant = wick_constant_add(m, "number", tensor, data, nbytes);
+  }
+  wick_attr a = {.imm = {.constant = imm.constant}};
+  return s->low[v.id] = wick_build(&s->b, WICK_OP_const, 0, NULL, &a, 1, &type);
+}
+
+static wick_status form_kernel(form_state *s, uint32_t i)
+{
+  const wick_func *f = s->f;
+  const wick_node *n = &f->node[i];
+  wick_func *g;
+  WICK_TRY(form_group(s, i, &g));
+  wick_value *operand = wick_new(s->tmp, wick_value, f->nvalue + 1),
+             *in = wick_new(s->tmp, wick_value, n->nout + g->nparam);
+  uint32_t nin = form_operands(s, i, operand);
+  for (uint32_t k = 0; k < n->nout; k++) {
+    wick_type type = form_buffer(s, wick_type_of(f, (wick_value){n->first.id + k}), WICK_ARENA);
+    in[k] = s->low[n->first.id + k] = wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &type);
+  }
+  for (uint32_t k = 0; k < nin; k++) in[n->nout + k] = form_low(s, operand[k]);
+  wick_attr a = {.s = g->name};
+  wick_build(&s->b, WICK_OP_kernel, n->nout + nin, in, &a, 0, NULL);
+  return s->b.status;
+}
+
+static wick_status form_node(form_state *s, uint32_t i)
+{
+  const wick_node *n = &s->f->node[i];
+  s->b.loc = n->loc;
+  if (n->op == WICK_OP_const || n->op == WICK_OP_return) return NULL;
+  if (n->nregion || n->op == WICK_OP_call || n->op == WICK_OP_tuple || n->op == WICK_OP_item)
+    return wick_fail(s->tmp, WICK_EUNSUPPORTED, wick_loc_text(s->f->module, n->loc),
+                     "%s cannot be compiled yet", wick_op_of(n)->name);
+  if (wick_op_of(n)->view) {
+    wick_value x = form_low(s, n->in[0]);
+    if (s->b.status || !x.id) return s->b.status;
+    wick_type type = form_buffer(s, wick_type_of(s->f, n->first), wick_built_info(&s->b, x)->space);
+    s->low[n->first.id] = wick_build(&s->b, WICK_OP_view, 1, &x, NULL, 1, &type);
+    return s->b.status;
+  }
+  return s->group[i] == i ? form_kernel(s, i) : NULL;
+}
+
+wick_status wick_form_groups(const wick_func *f, const wick_target *target, wick_arena *mem,
+                             wick_arena *tmp, wick_func **out)
+{
+  form_state s = {.f = f, .target = target, .mem = mem, .tmp = tmp};
+  s.uses = wick_uses_of(f, tmp);
+  s.definer = wick_definers_of(f, tmp);
+  s.low = wick_new(tmp, wick_value, f->nvalue + 1);
+  form_assign(&s);
+  wick_build_begin(&s.b, f->module, WICK_LOW, f->name, mem);
+  const wick_node *ret = wick_return(f);
+  for (uint32_t v = 1; v <= f->nparam; v++) {
+    s.low[v] = wick_build_param(&s.b, form_buffer(&s, f->value[v].type, WICK_IO), WICK_IN, NULL);
+    s.b.values.at[s.low[v].id].name = f->value[v].name;
+  }
+  wick_value *result = wick_new(tmp, wick_value, ret->nin);
+  for (uint32_t k = 0; k < ret->nin; k++) {
+    result[k] = wick_build_param(&s.b, form_buffer(&s, wick_type_of(f, ret->in[k]), WICK_IO),
+                                 WICK_OUT, NULL);
+    s.b.values.at[result[k].id].name = f->value[ret->in[k].id].name;
+  }
+  wick_errors all = wick_errors_begin(tmp, 20);
+  for (uint32_t i = 0; i < f->nnode; i++) wick_errors_add(&all, form_node(&s, i));
+  WICK_TRY(wick_errors_end(&all));
+  for (uint32_t k = 0; k < ret->nin; k++) {
+    wick_value copy[2] = {result[k], form_low(&s, ret->in[k])};
+    wick_build(&s.b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
+  }
+  wick_build_return(&s.b, 0, NULL);
+  return wick_build_end(&s.b, out);
+}

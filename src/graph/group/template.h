@@ -1,0 +1,13 @@
+/* The first schedule of a group: templates with knobs, set by an analytic model of the target. */
+#ifndef WICK_GRAPH_GROUP_TEMPLATE_H
+#define WICK_GRAPH_GROUP_TEMPLATE_H
+
+#include "ir/ir.h"
+#include "target/target.h"
+
+/* Sets g->schedule. Never fails on a legal group: what no template fits stays unscheduled but for
+ * stages in line. */
+WICK_CHECKED wick_status wick_template_schedule(wick_func *g, const wick_target *t,
+                                                wick_arena *tmp);
+
+#endif

@@ -1,0 +1,413 @@
+/* Bodies of stages at given indices: reads from memory, from tiles in registers and from stages in
+ * line; and what is written. */
+#include <string.h>
+
+#include "base/hash.h"
+#include "loop/nest_state.h"
+
+enum { NEST_KEY_LOAD = 16, NEST_KEY_TILE, NEST_KEY_INLINE, NEST_KEY_CONST, NEST_KEY_INSIDE };
+
+/* ---- memory ---- */
+
+/* The linear index of indices in a place, split into the vector's coefficient, a constant and the
+ * rest. */
+typedef struct nest_address {
+  wick_dim rest;
+  int64_t offset, step; /* step: elements from lane to lane */
+} nest_address;
+
+static bool nest_address_of(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
+                            const wick_dim *index, nest_address *out)
+{
+  wick_dims *dims = t->m->dims;
+  wick_dim linear = wick_dim_const(0), step = wick_dim_const(0);
+  for (uint32_t k = 0; k < rank; k++)
+    linear = wick_dim_add(dims, linear,
+                          wick_dim_mul(dims, wick_dim_sub(dims, index[k], p->lo[k]), p->stride[k]));
+  if (r->lanes > 1 && wick_dim_uses(dims, linear, r->vsym)) {
+    wick_dim rest;
+    if (!wick_dim_linear(dims, linear, r->vsym, &step, &rest) || !wick_dim_is_const(step))
+      return false;
+    linear = rest;
+  }
+  int64_t constant = wick_dim_get(dims, linear).constant;
+  *out = (nest_address){wick_dim_sub(dims, linear, wick_dim_const(constant)), constant, step.v};
+  return true;
+}
+
+static wick_value nest_load_at(nest *t, const nest_place *p, wick_value index, int64_t offset,
+                               wick_type want, wick_value mask)
+{
+  wick_value in[3] = {p->buffer, index, mask};
+  wick_attr a = {.i = offset};
+  return wick_build(&t->b, WICK_OP_load, mask.id ? 3 : 2, in, &a, 1, &want);
+}
+
+/* Lanes one by one, where they do not lie next to each other. `index` is a vector. */
+static wick_value nest_gather(nest *t, const nest_run *r, const nest_place *p, wick_value index,
+                              wick_elem e, wick_value mask)
+{
+  wick_value *lane = wick_new(t->tmp, wick_value, r->lanes);
+  wick_type one = wick_type_scalar(t->m, e, 1), all = wick_type_scalar(t->m, e, r->lanes);
+  for (uint32_t i = 0; i < r->lanes; i++) {
+    wick_attr a = {.i = i};
+    wick_value at = wick_build(&t->b, WICK_OP_extract, 1, &index, &a, 0, NULL), on = {0};
+    if (mask.id) on = wick_build(&t->b, WICK_OP_extract, 1, &mask, &a, 0, NULL);
+    lane[i] = nest_load_at(t, p, at, 0, one, on);
+  }
+  return wick_build(&t->b, WICK_OP_vector, r->lanes, lane, NULL, 1, &all);
+}
+
+static wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
+                            const wick_dim *index, wick_elem e, wick_value mask)
+{
+  nest_address a;
+  bool affine = nest_address_of(t, r, p, rank, index, &a);
+  bool wide = affine ? a.step != 0 : true;
+  wick_dim linear = wick_dim_const(0);
+  if (!affine || (a.step != 0 && a.step != 1))
+    for (uint32_t k = 0; k < rank; k++)
+      linear = wick_dim_add(
+          t->m->dims, linear,
+          wick_dim_mul(t->m->dims, wick_dim_sub(t->m->dims, index[k], p->lo[k]), p->stride[k]));
+  uint64_t key[8] = {NEST_KEY_LOAD,
+                     p->buffer.id,
+                     (uint64_t)(affine ? a.rest.v : linear.v),
+                     (uint64_t)(affine ? a.offset : 0),
+                     (uint64_t)(affine ? a.step : -1),
+                     wide ? r->lanes : 1,
+                     mask.id,
+                     e};
+  nest_known *k = p->frozen ? nest_find(t, key, 8) : NULL;
+  if (k) return k->value;
+  if (wide && !mask.id) mask = nest_mask(t, r);
+  wick_value v;
+  if (affine && a.step == 0) {
+    if (mask.id &&
+        wick_built_info(&t->b, mask)->lanes >
+            1) /* one element, under a condition per lane: load it where any lane wants it */
+      v = nest_gather(
+          t, r, p,
+          nest_widen(t, nest_dim(t, r, wick_dim_add(t->m->dims, a.rest, wick_dim_const(a.offset))),
+                     r->lanes),
+          e, mask);
+    else
+      v = nest_load_at(t, p, nest_dim(t, r, a.rest), a.offset, wick_type_scalar(t->m, e, 1), mask);
+  } else if (affine && a.step == 1) {
+    if (mask.id) mask = nest_widen(t, mask, r->lanes);
+    v = nest_load_at(t, p, nest_dim(t, r, a.rest), a.offset, wick_type_scalar(t->m, e, r->lanes),
+                     mask);
+  } else {
+    if (mask.id) mask = nest_widen(t, mask, r->lanes);
+    v = nest_gather(t, r, p, nest_dim(t, r, linear), e, mask);
+  }
+  return p->frozen ? nest_remember(t, key, 8, v) : v;
+}
+
+/* ---- reads ---- */
+
+static wick_value nest_inside_one(nest *t, const nest_run *r, wick_dim d, wick_opcode op,
+                                  wick_dim bound)
+{
+  uint64_t key[4] = {NEST_KEY_INSIDE, (uint64_t)d.v, op, (uint64_t)bound.v};
+  nest_known *k = nest_find(t, key, 4);
+  return k ? k->value
+           : nest_remember(t, key, 4, nest_binary(t, op, nest_dim(t, r, d), nest_dim(t, r, bound)));
+}
+
+/* The condition that all indices lie in the tensor: 0 where they always do; *never where they never
+ * do. */
+static wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *type,
+                              const wick_dim *index, bool *never)
+{
+  wick_value all = {0};
+  for (uint32_t k = 0; k < type->rank; k++) {
+    int64_t lo, hi, least, most;
+    if (wick_dim_eq(index[k], WICK_DIM_ANY)) continue;
+    wick_dim_range(t->m->dims, index[k], &lo, &hi);
+    wick_dim_range(t->m->dims, type->dim[k], &least, &most);
+    if (hi < 0 || lo >= most) *never = true;
+    wick_value c[2];
+    uint32_t n = 0;
+    if (lo < 0) c[n++] = nest_inside_one(t, r, index[k], WICK_OP_ge, wick_dim_const(0));
+    if (hi >= least) c[n++] = nest_inside_one(t, r, index[k], WICK_OP_lt, type->dim[k]);
+    for (uint32_t i = 0; i < n; i++) all = all.id ? nest_binary(t, WICK_OP_and, all, c[i]) : c[i];
+  }
+  return all;
+}
+
+/* A tile's element. Relative to the tile's beginning each index is a constant, or the lane. */
+static wick_value nest_read_tile(nest *t, const nest_run *r, wick_value tensor, uint32_t rank,
+                                 const wick_dim *index)
+{
+  const nest_place *p = &t->place[tensor.id];
+  uint64_t key[NEST_KEY] = {NEST_KEY_TILE, tensor.id};
+  int64_t lane = -1;
+  for (uint32_t k = 0; k < rank; k++) {
+    wick_dim rel = wick_dim_sub(t->m->dims, index[k], p->lo[k]);
+    if (r->lanes > 1 && wick_dim_uses(t->m->dims, rel, r->vsym)) {
+      rel = wick_dim_sub(t->m->dims, rel, r->vsym);
+      lane = -2;
+    }
+    if (!wick_dim_is_const(rel)) {
+      nest_fail(t, "stage `%s` lies in registers, and is read at an index that is not a constant",
+                t->s->stage[p->stage].name);
+      return (wick_value){0};
+    }
+    key[2 + k] = (uint64_t)rel.v;
+  }
+  nest_known *found = nest_find(t, key, 2 + rank);
+  if (found) return found->value;
+  for (uint32_t k = 0; k < rank && lane == -1;
+       k++) { /* one lane of a vector: the tile's lanes begin at 0 of that dimension */
+    uint64_t at = key[2 + k];
+    for (uint64_t first = 0; first <= at && first < 64; first++) {
+      key[2 + k] = first;
+      found = nest_find(t, key, 2 + rank);
+      if (found && at - first < wick_built_info(&t->b, found->value)->lanes) {
+        wick_attr a = {.i = (int64_t)(at - first)};
+        return wick_build(&t->b, WICK_OP_extract, 1, &found->value, &a, 0, NULL);
+      }
+    }
+    key[2 + k] = at;
+  }
+  nest_fail(t, "stage `%s` is read outside the tile that was computed", t->s->stage[p->stage].name);
+  return (wick_value){0};
+}
+
+static wick_value nest_read_inline(nest *t, const nest_run *r, wick_value tensor, uint32_t rank,
+                                   const wick_dim *index)
+{
+  const nest_place *p = &t->place[tensor.id];
+  uint64_t key[NEST_KEY] = {NEST_KEY_INLINE, tensor.id, r->lanes};
+  for (uint32_t k = 0; k < rank; k++) key[3 + k] = (uint64_t)index[k].v;
+  nest_known *found = nest_find(t, key, 3 + rank);
+  if (found) return found->value;
+  nest_run child = *r;
+  child.stage = p->stage;
+  child.st = &t->s->stage[p->stage];
+  child.node = &t->g->node[child.st->node];
+  child.base = wick_dup(t->tmp, wick_dim, index, rank);
+  wick_value out[WICK_MAX_RANK];
+  if (child.node->nout > WICK_COUNT(out)) {
+    nest_fail(t, "stage `%s` has too many results to be read in line", child.st->name);
+    return (wick_value){0};
+  }
+  nest_eval(t, &child, 0, NULL, out);
+  return nest_remember(t, key, 3 + rank, out[p->nth]);
+}
+
+/* Memory that is read at indices some of which are run-time values: the linear index is built from
+ * parts. */
+static wick_value nest_read_any(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
+                                const wick_dim *index, const wick_value *any, wick_elem e,
+                                wick_value mask)
+{
+  wick_dim linear = wick_dim_const(0);
+  wick_value at = {0};
+  for (uint32_t k = 0; k < rank; k++) {
+    if (!wick_dim_eq(index[k], WICK_DIM_ANY)) {
+      linear = wick_dim_add(
+          t->m->dims, linear,
+          wick_dim_mul(t->m->dims, wick_dim_sub(t->m->dims, index[k], p->lo[k]), p->stride[k]));
+      continue;
+    }
+    wick_value v = *any++;
+    if (!wick_dim_is(p->lo[k], 0)) v = nest_binary(t, WICK_OP_sub, v, nest_dim(t, r, p->lo[k]));
+    if (!wick_dim_is(p->stride[k], 1))
+      v = nest_binary(t, WICK_OP_mul, v, nest_dim(t, r, p->stride[k]));
+    at = at.id ? nest_binary(t, WICK_OP_add, at, v) : v;
+  }
+  at = nest_binary(t, WICK_OP_add, at, nest_dim(t, r, linear));
+  if (t->b.status) return (wick_value){0};
+  uint32_t lanes = wick_built_info(&t->b, at)->lanes;
+  if (mask.id && wick_built_info(&t->b, mask)->lanes > 1) lanes = r->lanes;
+  if (lanes == 1) return nest_load_at(t, p, at, 0, wick_type_scalar(t->m, e, 1), mask);
+  if (!mask.id) mask = nest_mask(t, r);
+  if (mask.id) mask = nest_widen(t, mask, lanes);
+  return nest_gather(t, r, p, nest_widen(t, at, lanes), e, mask);
+}
+
+static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, const wick_value *val)
+{
+  if (t->b.status) return (wick_value){0};
+  wick_value tensor = n->in[0];
+  const wick_type_info *type = wick_info_of(t->g, tensor);
+  const nest_place *p = &t->place[tensor.id];
+  wick_dim sym[64], index[WICK_MAX_RANK];
+  wick_value any[WICK_MAX_RANK];
+  uint32_t nany = 0;
+  for (uint32_t a = 0; a < r->st->naxis; a++) sym[a] = r->st->axis[a].sym;
+  for (uint32_t k = 0; k < type->rank; k++) {
+    index[k] = n->attr[0].dims[k];
+    if (wick_dim_eq(index[k], WICK_DIM_ANY))
+      any[nany] = val[n->in[1 + nany].id], nany++;
+    else
+      index[k] = wick_dim_substitute(t->m->dims, index[k], r->st->naxis, sym, r->base);
+  }
+  bool guard = n->attr[1].i, never = false;
+  wick_value inside = guard ? nest_inside(t, r, type, index, &never) : (wick_value){0};
+  wick_value otherwise = guard ? val[n->in[n->nin - 1].id] : (wick_value){0};
+  if (never) return otherwise;
+  wick_value v;
+  if (p->in_memory && nany)
+    v = nest_read_any(t, r, p, type->rank, index, any, type->elem, inside);
+  else if (p->in_memory)
+    v = nest_load(t, r, p, type->rank, index, type->elem, inside);
+  else if (nany || inside.id) {
+    nest_fail(t, "stage `%s` is not in memory, and is read at an index that may lie outside it",
+              t->s->stage[p->stage].name);
+    return (wick_value){0};
+  } else if (t->s->stage[p->stage].where == WICK_INLINE)
+    v = nest_read_inline(t, r, tensor, type->rank, index);
+  else
+    v = nest_read_tile(t, r, tensor, type->rank, index);
+  if (!inside.id || t->b.status) return v;
+  uint32_t lanes = wick_built_info(&t->b, v)->lanes > 1 || wick_built_info(&t->b, inside)->lanes > 1
+                       ? r->lanes
+                       : 1;
+  return wick_build3(&t->b, WICK_OP_where, nest_widen(t, inside, lanes), nest_widen(t, v, lanes),
+                     nest_widen(t, otherwise, lanes));
+}
+
+/* ---- bodies ---- */
+
+/* A failure per lane: the row takes one condition. */
+static void nest_body_fail(nest *t, const nest_run *r, const wick_node *n, const wick_value *in)
+{
+  uint32_t lanes = 1;
+  for (uint32_t k = 0; k < 2; k++)
+    if (wick_built_info(&t->b, in[k])->lanes > 1) lanes = r->lanes;
+  if (lanes == 1) {
+    wick_build(&t->b, n->op, 2, in, n->attr, 0, NULL);
+    return;
+  }
+  for (uint32_t i = 0; i < r->active; i++) {
+    wick_attr a = {.i = i};
+    wick_value one[2];
+    for (uint32_t k = 0; k < 2; k++) {
+      wick_value wide = nest_widen(t, in[k], lanes);
+      one[k] = wick_build(&t->b, WICK_OP_extract, 1, &wide, &a, 0, NULL);
+    }
+    wick_build(&t->b, n->op, 2, one, n->attr, 0, NULL);
+  }
+}
+
+static wick_value nest_body_node(nest *t, const nest_run *r, const wick_node *n,
+                                 const wick_value *val)
+{
+  if (n->op == WICK_OP_read) return nest_read(t, r, n, val);
+  if (n->op == WICK_OP_index) {
+    wick_dim sym[64];
+    for (uint32_t a = 0; a < r->st->naxis; a++) sym[a] = r->st->axis[a].sym;
+    return nest_dim(
+        t, r, wick_dim_substitute(t->m->dims, n->attr[0].dims[0], r->st->naxis, sym, r->base));
+  }
+  const wick_op *op = wick_op_of(n);
+  wick_value in[8];
+  uint32_t lanes = 1;
+  for (uint32_t k = 0; k < n->nin && k < WICK_COUNT(in); k++) {
+    in[k] = val[n->in[k].id];
+    if (!t->b.status && wick_built_info(&t->b, in[k])->lanes > lanes)
+      lanes = wick_built_info(&t->b, in[k])->lanes;
+  }
+  if (t->b.status) return (wick_value){0};
+  if (n->op == WICK_OP_fail) {
+    nest_body_fail(t, r, n, in);
+    return (wick_value){0};
+  }
+  for (uint32_t k = 0; k < n->nin; k++) in[k] = nest_widen(t, in[k], lanes);
+  wick_type want = wick_type_of(t->g, n->first);
+  if (n->op == WICK_OP_const) {
+    uint64_t bits, key[3] = {NEST_KEY_CONST, want.id, 0};
+    if (wick_elem_is_float(wick_type_get(t->m, want)->elem))
+      memcpy(&bits, &n->attr[0].imm.f, 8);
+    else
+      bits = (uint64_t)n->attr[0].imm.i;
+    key[2] = bits;
+    nest_known *k = nest_find(t, key, 3);
+    return k ? k->value
+             : nest_remember(t, key, 3, wick_build(&t->b, n->op, 0, NULL, n->attr, 1, &want));
+  }
+  if (lanes > 1) want = wick_type_scalar(t->m, wick_type_get(t->m, want)->elem, lanes);
+  return wick_build(&t->b, n->op, n->nin, in, n->nattr ? n->attr : NULL, op->typed,
+                    op->typed ? &want : NULL);
+}
+
+void nest_eval(nest *t, const nest_run *r, uint32_t region, const wick_value *param,
+               wick_value *out)
+{
+  const wick_region *g = &r->node->region[region];
+  wick_value *val = wick_new(t->tmp, wick_value, t->g->nvalue + 1);
+  for (uint32_t i = 0; i < g->nparam; i++) val[g->first.id + i] = param[i];
+  for (uint32_t i = g->begin; i < g->end - 1 && !t->b.status; i++) {
+    const wick_node *n = &t->g->node[i];
+    if (n->nregion || n->nin > 8 + WICK_MAX_RANK) {
+      nest_fail(t, "stage `%s`: control flow in a stage's body", r->st->name);
+      return;
+    }
+    wick_value v = nest_body_node(t, r, n, val);
+    if (n->nout) val[n->first.id] = v;
+  }
+  const wick_node *y = &t->g->node[g->end - 1];
+  for (uint32_t i = 0; i < y->nin; i++) out[i] = val[y->in[i].id];
+}
+
+/* ---- writing ---- */
+
+static void nest_store_lanes(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
+                             const wick_dim *index, wick_value v)
+{
+  wick_dim linear = wick_dim_const(0);
+  for (uint32_t k = 0; k < rank; k++)
+    linear = wick_dim_add(
+        t->m->dims, linear,
+        wick_dim_mul(t->m->dims, wick_dim_sub(t->m->dims, index[k], p->lo[k]), p->stride[k]));
+  for (uint32_t i = 0; i < r->active; i++) {
+    wick_attr a = {.i = i};
+    wick_dim lane = wick_dim_const(i);
+    wick_value one = wick_build(&t->b, WICK_OP_extract, 1, &v, &a, 0, NULL);
+    wick_value at = nest_dim(t, NULL, wick_dim_substitute(t->m->dims, linear, 1, &r->vsym, &lane));
+    wick_value in[3] = {p->buffer, at, one};
+    wick_build(&t->b, WICK_OP_store, 3, in, NULL, 0, NULL);
+  }
+}
+
+void nest_sink(nest *t, const nest_run *r, uint32_t k, wick_value v)
+{
+  wick_value result = {r->node->first.id + k};
+  const nest_place *p = &t->place[result.id];
+  wick_dim index[WICK_MAX_RANK];
+  uint32_t rank = 0;
+  for (uint32_t a = 0; a < r->st->naxis; a++)
+    if (!r->st->axis[a].reduce) index[rank++] = r->base[a];
+  bool wide = r->lanes > 1 && r->vaxis < r->st->naxis && !r->st->axis[r->vaxis].reduce;
+  if (wide) v = nest_widen(t, v, r->lanes);
+  if (t->b.status) return;
+  if (!p->in_memory) {
+    uint64_t key[NEST_KEY] = {NEST_KEY_TILE, result.id};
+    for (uint32_t i = 0; i < rank; i++) {
+      wick_dim rel = wick_dim_sub(t->m->dims, index[i], p->lo[i]);
+      if (wide && wick_dim_uses(t->m->dims, rel, r->vsym))
+        rel = wick_dim_sub(t->m->dims, rel, r->vsym);
+      if (!wick_dim_is_const(rel)) {
+        nest_fail(t, "stage `%s` lies in registers, but a loop that indexes it is not unrolled",
+                  r->st->name);
+        return;
+      }
+      key[2 + i] = (uint64_t)rel.v;
+    }
+    nest_remember(t, key, 2 + rank, v);
+    return;
+  }
+  nest_address a;
+  if (wide && (!nest_address_of(t, r, p, rank, index, &a) || a.step != 1)) {
+    nest_store_lanes(t, r, p, rank, index, v);
+    return;
+  }
+  if (!nest_address_of(t, r, p, rank, index, &a)) return;
+  wick_value in[4] = {p->buffer, nest_dim(t, r, a.rest), v,
+                      wide ? nest_mask(t, r) : (wick_value){0}};
+  wick_attr offset = {.i = a.offset};
+  wick_build(&t->b, WICK_OP_store, in[3].id ? 4 : 3, in, &offset, 0, NULL);
+}

@@ -1,0 +1,86 @@
+/* What the files of the nest share: loops that are open, values that are known, and the emission of
+ * a stage. */
+#ifndef WICK_LOOP_NEST_STATE_H
+#define WICK_LOOP_NEST_STATE_H
+
+#include "ir/build.h"
+#include "loop/nest.h"
+
+enum { NEST_KEY = 24, NEST_BUCKETS = 4096 };
+
+/* A value that is known at this point of the code, by what it computes: so equal loads and index
+ * sums are one. */
+typedef struct nest_known {
+  uint64_t key[NEST_KEY];
+  uint32_t nkey, next, bucket;
+  wick_value value;
+} nest_known;
+
+/* Where the elements of a stage's result, or of a parameter, are found. */
+typedef struct nest_place {
+  bool in_memory;
+  wick_value buffer;
+  bool frozen;                    /* never written by this kernel: loads may be shared */
+  wick_dim lo[WICK_MAX_RANK];     /* index of the element that lies at the buffer's beginning */
+  wick_dim stride[WICK_MAX_RANK]; /* elements */
+  uint32_t stage;                 /* of a stage's result */
+  uint32_t nth;                   /* which of its results */
+} nest_place;
+
+/* A stage being emitted, or read in line: what its axes are, as expressions of open loops. */
+typedef struct nest_run {
+  uint32_t stage;
+  const wick_stage *st;
+  const wick_node *node;
+  wick_dim *base;  /* per axis: the index now */
+  wick_dim *total; /* per axis: how many are left from there on, in the loops still to come */
+  wick_dim *lo;    /* per axis: the box' beginning */
+  wick_dim vsym;   /* the vector's lane: a symbol; INVALID without a vector */
+  uint32_t lanes;  /* of the vector; 1 without */
+  uint32_t active; /* lanes in use; fewer than lanes: masked */
+  uint32_t vaxis;
+} nest_run;
+
+typedef struct nest {
+  wick_module *m;
+  wick_builder b;
+  wick_arena *tmp;
+  const wick_func *g;
+  wick_schedule *s;
+  nest_place *place; /* per value of the group */
+  wick_list(struct nest_symbol {
+    wick_dim sym;
+    wick_value value;
+  }) symbols; /* open loops, outermost first */
+  wick_list(nest_known) known;
+  uint32_t bucket[NEST_BUCKETS]; /* index into known + 1 */
+  uint64_t scratch, scratch_peak;
+  uint32_t nsymbol; /* made so far, for names */
+} nest;
+
+void nest_fail(nest *t, const char *fmt, ...) WICK_PRINTF(2, 3);
+
+/* ---- values (nest_value.c) ---- */
+nest_known *nest_find(nest *t, const uint64_t *key, uint32_t nkey);
+wick_value nest_remember(nest *t, const uint64_t *key, uint32_t nkey, wick_value v);
+uint32_t nest_known_mark(const nest *t);
+void nest_known_rewind(nest *t, uint32_t mark);
+
+wick_dim nest_symbol_open(nest *t, const char *name, int64_t hi); /* a fresh symbol 0 .. hi */
+wick_value nest_i64(nest *t, int64_t i);
+wick_value nest_widen(nest *t, wick_value v, uint32_t lanes); /* broadcast where it has one lane */
+wick_value nest_binary(nest *t, wick_opcode op, wick_value x, wick_value y);
+/* The value of an expression of open loops; a vector where it uses the run's lane. r may be NULL.
+ */
+wick_value nest_dim(nest *t, const nest_run *r, wick_dim d);
+wick_value nest_mask(nest *t, const nest_run *r); /* the active lanes; 0 where all are */
+
+/* ---- bodies (nest_body.c) ---- */
+/* Evaluates region `region` of the run's stage at the run's indices: params in, what it yields out.
+ */
+void nest_eval(nest *t, const nest_run *r, uint32_t region, const wick_value *param,
+               wick_value *out);
+/* Writes result k of the run's stage at its indices. */
+void nest_sink(nest *t, const nest_run *r, uint32_t k, wick_value v);
+
+#endif

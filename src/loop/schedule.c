@@ -1,0 +1,340 @@
+/* Steps edit the records of stages; each is checked as it is applied. */
+#include "loop/schedule.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "ir/op.h"
+
+wick_schedule *wick_schedule_begin(const wick_func *group, wick_arena *mem)
+{
+  wick_schedule *s = wick_new(mem, wick_schedule, 1);
+  *s =
+      (wick_schedule){.group = group, .mem = mem, .stage = wick_new(mem, wick_stage, group->nnode)};
+  for (uint32_t i = 0; i < group->nnode; i = group->node[i].end) {
+    const wick_node *n = &group->node[i];
+    if (n->op != WICK_OP_map && n->op != WICK_OP_fold) continue;
+    wick_stage *st = &s->stage[s->nstage++];
+    *st = (wick_stage){.node = i,
+                       .name = n->attr[0].s,
+                       .naxis = n->attr[1].n,
+                       .axis = n->attr[1].axes,
+                       .fold = n->op == WICK_OP_fold};
+    for (int reduce = 0; reduce < 2; reduce++) /* the text's order, reduced axes innermost */
+      for (uint32_t a = 0; a < st->naxis; a++)
+        if (st->axis[a].reduce == (bool)reduce) {
+          const wick_term *t = wick_dim_get(group->module->dims, st->axis[a].sym).term;
+          const char *name = wick_dim_atom(group->module->dims, t->atom[0])->name;
+          wick_push(mem, &st->loops, (wick_sloop){.name = name, .axis = a, .factor = 1});
+        }
+  }
+  s->output = s->nstage ? s->nstage - 1 : 0;
+  return s;
+}
+
+/* ---- the words of a step ---- */
+
+typedef struct schedule_step {
+  wick_schedule *s;
+  const char *text, *at, *end; /* one step */
+} schedule_step;
+
+static wick_status schedule_fail(const schedule_step *p, const char *fmt, ...) WICK_PRINTF(2, 3);
+static wick_status schedule_fail(const schedule_step *p, const char *fmt, ...)
+{
+  const char *place = wick_str_printf(p->s->mem, "@%s: step `%.*s`", p->s->group->name,
+                                      (int)(p->end - p->text), p->text);
+  va_list args;
+  va_start(args, fmt);
+  wick_status s = wick_vfail(p->s->mem, WICK_EINVAL, place, fmt, args);
+  va_end(args);
+  return s;
+}
+
+typedef struct schedule_word {
+  const char *at;
+  size_t n;
+} schedule_word;
+
+/* The next word; `:` ends one and is left out. Empty at the step's end. */
+static schedule_word schedule_next(schedule_step *p)
+{
+  while (p->at < p->end && (isspace((unsigned char)*p->at) || *p->at == ':')) p->at++;
+  schedule_word w = {p->at, 0};
+  while (p->at < p->end && !isspace((unsigned char)*p->at) && *p->at != ':') p->at++, w.n++;
+  return w;
+}
+
+static bool schedule_is(schedule_word w, const char *s)
+{
+  return strlen(s) == w.n && memcmp(w.at, s, w.n) == 0;
+}
+
+uint32_t wick_schedule_stage(const wick_schedule *s, const char *name, size_t n)
+{
+  for (uint32_t i = 0; i < s->nstage; i++)
+    if (strlen(s->stage[i].name) == n && memcmp(s->stage[i].name, name, n) == 0) return i;
+  return UINT32_MAX;
+}
+
+static uint32_t schedule_loop_of(const wick_stage *st, const char *name, size_t n)
+{
+  for (uint32_t i = 0; i < st->loops.n; i++)
+    if (strlen(st->loops.at[i].name) == n && memcmp(st->loops.at[i].name, name, n) == 0) return i;
+  return UINT32_MAX;
+}
+
+static wick_status schedule_stage_word(schedule_step *p, schedule_word w, wick_stage **out)
+{
+  uint32_t i = wick_schedule_stage(p->s, w.at, w.n);
+  if (i == UINT32_MAX) return schedule_fail(p, "there is no stage `%.*s`", (int)w.n, w.at);
+  *out = &p->s->stage[i];
+  return NULL;
+}
+
+/* STAGE.LOOP; stage names may have dots, loop names have none. */
+static wick_status schedule_loop_word(schedule_step *p, schedule_word w, wick_stage **out_stage,
+                                      wick_sloop **out_loop)
+{
+  size_t dot = w.n;
+  while (dot > 0 && w.at[dot - 1] != '.') dot--;
+  if (!dot) return schedule_fail(p, "`%.*s` is not STAGE.LOOP", (int)w.n, w.at);
+  WICK_TRY(schedule_stage_word(p, (schedule_word){w.at, dot - 1}, out_stage));
+  uint32_t l = schedule_loop_of(*out_stage, w.at + dot, w.n - dot);
+  if (l == UINT32_MAX)
+    return schedule_fail(p, "stage `%s` has no loop `%.*s`", (*out_stage)->name, (int)(w.n - dot),
+                         w.at + dot);
+  *out_loop = &(*out_stage)->loops.at[l];
+  return NULL;
+}
+
+/* ---- the steps ---- */
+
+static wick_status schedule_split(schedule_step *p)
+{
+  wick_stage *st;
+  wick_sloop *l;
+  WICK_TRY(schedule_loop_word(p, schedule_next(p), &st, &l));
+  schedule_word name = schedule_next(p), number = schedule_next(p);
+  int64_t factor = 0;
+  for (size_t i = 0; i < number.n; i++) {
+    if (!isdigit((unsigned char)number.at[i]) || factor > 1 << 24)
+      return schedule_fail(p, "the factor is not a number");
+    factor = factor * 10 + (number.at[i] - '0');
+  }
+  if (!name.n || !number.n || factor < 1)
+    return schedule_fail(p, "NEW:FACTOR is wanted, FACTOR at least 1");
+  if (schedule_loop_of(st, name.at, name.n) != UINT32_MAX)
+    return schedule_fail(p, "the stage has a loop `%.*s` already", (int)name.n, name.at);
+  if (l->kind != WICK_SERIAL) return schedule_fail(p, "`%s` is no longer serial", l->name);
+  if (l->size && l->size % factor)
+    return schedule_fail(p,
+                         "%lld does not divide the %lld iterations of a loop that was split before",
+                         (long long)factor, (long long)l->size);
+  wick_sloop inner = *l;
+  inner.name = wick_intern(p->s->group->module, wick_str_dupn(p->s->mem, name.at, name.n));
+  inner.size = factor;
+  l->factor *= factor;
+  if (l->size) l->size /= factor;
+  uint32_t at = (uint32_t)(l - st->loops.at) + 1;
+  wick_push(p->s->mem, &st->loops, inner);
+  memmove(&st->loops.at[at + 1], &st->loops.at[at], (st->loops.n - 1 - at) * sizeof inner);
+  st->loops.at[at] = inner;
+  return NULL;
+}
+
+static wick_status schedule_order(schedule_step *p)
+{
+  wick_stage *st;
+  WICK_TRY(schedule_stage_word(p, schedule_next(p), &st));
+  wick_sloop *now = wick_new(p->s->mem, wick_sloop, st->loops.n);
+  uint32_t n = 0;
+  for (schedule_word w = schedule_next(p); w.n; w = schedule_next(p)) {
+    uint32_t l = schedule_loop_of(st, w.at, w.n);
+    if (l == UINT32_MAX)
+      return schedule_fail(p, "stage `%s` has no loop `%.*s`", st->name, (int)w.n, w.at);
+    for (uint32_t i = 0; i < n; i++)
+      if (now[i].name == st->loops.at[l].name)
+        return schedule_fail(p, "`%s` is named twice", now[i].name);
+    now[n++] = st->loops.at[l];
+  }
+  if (n != st->loops.n) return schedule_fail(p, "%u of %u loops are named", n, st->loops.n);
+  const wick_sloop *last[64] = {NULL};
+  int64_t reduced = -1;
+  for (uint32_t i = 0; i < n; i++) {
+    const wick_sloop *l = &now[i];
+    if (l->axis < WICK_COUNT(last) && last[l->axis] && last[l->axis]->factor < l->factor)
+      return schedule_fail(p, "`%s` is a part of the same axis as `%s`, and goes outside it",
+                           l->name, last[l->axis]->name);
+    if (l->axis < WICK_COUNT(last)) last[l->axis] = l;
+    if (!st->axis[l->axis].reduce) continue;
+    if ((int64_t)l->axis < reduced) p->s->rounding = true;
+    reduced = l->axis;
+  }
+  memcpy(st->loops.at, now, n * sizeof *now);
+  return NULL;
+}
+
+static wick_status schedule_kind(schedule_step *p, wick_loop_kind kind)
+{
+  schedule_word w = schedule_next(p);
+  if (!w.n) return schedule_fail(p, "STAGE.LOOP is wanted");
+  for (; w.n; w = schedule_next(p)) {
+    wick_stage *st;
+    wick_sloop *l;
+    WICK_TRY(schedule_loop_word(p, w, &st, &l));
+    bool reduce = st->axis[l->axis].reduce;
+    if (l->kind != WICK_SERIAL) return schedule_fail(p, "`%s` is no longer serial", l->name);
+    if (kind == WICK_PARALLEL && reduce)
+      return schedule_fail(p, "`%s` is reduced: its iterations depend on each other", l->name);
+    if (kind == WICK_PARTS && !reduce) return schedule_fail(p, "`%s` is not reduced", l->name);
+    for (uint32_t i = 0; kind == WICK_VECTOR && i < st->loops.n; i++)
+      if (st->loops.at[i].kind == WICK_VECTOR)
+        return schedule_fail(p, "`%s` is the vector already", st->loops.at[i].name);
+    if (kind == WICK_VECTOR && l->factor != 1)
+      return schedule_fail(p, "`%s` is not the innermost part of its axis", l->name);
+    if ((kind == WICK_VECTOR || kind == WICK_PARTS) && reduce) p->s->rounding = true;
+    l->kind = kind;
+  }
+  return NULL;
+}
+
+static wick_status schedule_at(schedule_step *p)
+{
+  wick_stage *st, *consumer;
+  wick_sloop *l;
+  WICK_TRY(schedule_stage_word(p, schedule_next(p), &st));
+  WICK_TRY(schedule_loop_word(p, schedule_next(p), &consumer, &l));
+  schedule_word store = schedule_next(p);
+  if (st >= consumer)
+    return schedule_fail(p, "`%s` does not come before `%s`", st->name, consumer->name);
+  if (l->kind != WICK_SERIAL && l->kind != WICK_PARALLEL)
+    return schedule_fail(p, "`%s` is unrolled or a vector", l->name);
+  st->where = WICK_AT;
+  st->consumer = (uint32_t)(consumer - p->s->stage);
+  st->consumer_loop_name = l->name;
+  st->store = schedule_is(store, "reg")     ? WICK_STORE_REG
+              : schedule_is(store, "stack") ? WICK_STORE_STACK
+                                            : WICK_STORE_SCRATCH;
+  if (store.n && st->store == WICK_STORE_SCRATCH && !schedule_is(store, "scratch"))
+    return schedule_fail(p, "`%.*s` is not one of reg, stack, scratch", (int)store.n, store.at);
+  return NULL;
+}
+
+static wick_status schedule_inline(schedule_step *p)
+{
+  wick_stage *st;
+  WICK_TRY(schedule_stage_word(p, schedule_next(p), &st));
+  if (st->fold) return schedule_fail(p, "a fold cannot be computed where it is read");
+  if (st == &p->s->stage[p->s->output]) return schedule_fail(p, "it is the group's output");
+  st->where = WICK_INLINE;
+  return NULL;
+}
+
+static wick_status schedule_tail(schedule_step *p)
+{
+  wick_stage *st;
+  wick_sloop *l;
+  WICK_TRY(schedule_loop_word(p, schedule_next(p), &st, &l));
+  schedule_word w = schedule_next(p);
+  if (schedule_is(w, "peel"))
+    l->tail = WICK_PEEL;
+  else if (schedule_is(w, "mask"))
+    l->tail = WICK_MASK;
+  else if (schedule_is(w, "overlap"))
+    l->tail = WICK_OVERLAP;
+  else
+    return schedule_fail(p, "peel, mask or overlap is wanted");
+  if (l->tail == WICK_OVERLAP && st->axis[l->axis].reduce)
+    return schedule_fail(p, "a reduced axis cannot take elements twice");
+  return NULL;
+}
+
+static wick_status schedule_step_apply(schedule_step *p)
+{
+  static const struct {
+    const char *name;
+    wick_loop_kind kind;
+  } kinds[] = {{"parallel", WICK_PARALLEL},
+               {"vector", WICK_VECTOR},
+               {"unroll", WICK_UNROLL},
+               {"parts", WICK_PARTS}};
+  schedule_word w = schedule_next(p);
+  if (!w.n) return NULL;
+  for (size_t i = 0; i < WICK_COUNT(kinds); i++)
+    if (schedule_is(w, kinds[i].name)) return schedule_kind(p, kinds[i].kind);
+  if (schedule_is(w, "split")) return schedule_split(p);
+  if (schedule_is(w, "order")) return schedule_order(p);
+  if (schedule_is(w, "at")) return schedule_at(p);
+  if (schedule_is(w, "inline")) return schedule_inline(p);
+  if (schedule_is(w, "tail")) return schedule_tail(p);
+  return schedule_fail(p, "there is no such step");
+}
+
+wick_status wick_schedule_apply(wick_schedule *s, const char *steps)
+{
+  while (*steps) {
+    while (isspace((unsigned char)*steps)) steps++;
+    size_t n = strcspn(steps, ";");
+    schedule_step p = {.s = s, .text = steps, .at = steps, .end = steps + n};
+    WICK_TRY(schedule_step_apply(&p));
+    if (schedule_next(&p).n) return schedule_fail(&p, "there is more than the step takes");
+    steps += n + (steps[n] == ';');
+  }
+  return NULL;
+}
+
+/* ---- the whole ---- */
+
+static wick_status schedule_check_stage(wick_schedule *s, wick_stage *st)
+{
+  schedule_step p = {.s = s, .text = "", .at = "", .end = ""};
+  bool serial = false;
+  uint32_t reduced = UINT32_MAX;
+  for (uint32_t i = 0; i < st->loops.n; i++) {
+    const wick_sloop *l = &st->loops.at[i];
+    bool reduce = st->axis[l->axis].reduce;
+    if (l->kind == WICK_PARALLEL && (serial || st != &s->stage[s->output]))
+      return schedule_fail(&p,
+                           "`%s.%s`: parallel loops are the outermost ones of the group's output",
+                           st->name, l->name);
+    serial = serial || l->kind != WICK_PARALLEL;
+    if (reduce && reduced == UINT32_MAX) reduced = i;
+    if (!reduce && reduced != UINT32_MAX && l->kind != WICK_UNROLL && l->kind != WICK_VECTOR)
+      return schedule_fail(&p,
+                           "`%s.%s`: loops inside a reduced loop are unrolled or the vector, so "
+                           "that the tile stays in registers",
+                           st->name, l->name);
+    if (st->where == WICK_AT && st->store == WICK_STORE_REG && !reduce && l->kind != WICK_UNROLL &&
+        l->kind != WICK_VECTOR)
+      return schedule_fail(
+          &p, "`%s.%s`: loops that index a tile in registers are unrolled or the vector", st->name,
+          l->name);
+  }
+  if (st->where != WICK_AT) return NULL;
+  const wick_stage *consumer = &s->stage[st->consumer];
+  st->consumer_loop =
+      schedule_loop_of(consumer, st->consumer_loop_name, strlen(st->consumer_loop_name));
+  if (st->consumer_loop == UINT32_MAX)
+    return schedule_fail(&p, "`%s` has no loop `%s` any more", consumer->name,
+                         st->consumer_loop_name);
+  if (consumer->where == WICK_INLINE)
+    return schedule_fail(&p, "`%s` is inlined: it has no loops", consumer->name);
+  return NULL;
+}
+
+wick_status wick_schedule_check(wick_schedule *s)
+{
+  if (!s->nstage)
+    return wick_fail(s->mem, WICK_EINTERNAL, s->group->name, "a group without stages");
+  for (uint32_t i = 0; i < s->nstage; i++) WICK_TRY(schedule_check_stage(s, &s->stage[i]));
+  const wick_stage *out = &s->stage[s->output];
+  for (uint32_t i = 0; i < out->loops.n; i++)
+    for (uint32_t k = 0; out->loops.at[i].kind == WICK_PARALLEL && k < s->output; k++)
+      if (s->stage[k].where == WICK_ROOT)
+        return wick_fail(s->mem, WICK_EINVAL, s->group->name,
+                         "`%s` is computed at the root, before the parallel loops: every task "
+                         "would need all of it",
+                         s->stage[k].name);
+  return NULL;
+}

@@ -1,0 +1,80 @@
+/* Schedules: a record per stage of a group, edited by steps. Nothing is rewritten by a step;
+ * wick_nest builds the loops once.
+ *
+ * Steps (STAGE is the stage's `name`, LOOP a loop of it; at first each axis is a loop of its own
+ * name): split STAGE.LOOP NEW:FACTOR        LOOP steps by FACTOR, a new loop NEW of FACTOR
+ * iterations goes inside, right behind it order STAGE: LOOP LOOP ...         all loops, outermost
+ * first parallel STAGE.LOOP ...            tasks of the kernel; the outermost loops of the group's
+ * output vector STAGE.LOOP                  the lanes of one vector unroll STAGE.LOOP ...
+ * straight-line code parts STAGE.LOOP                   a reduced loop, unrolled into partial
+ * states that are merged as a binary tree at the end inline STAGE                       computed
+ * where it is read at STAGE CONSUMER.LOOP [reg|stack|scratch]   computed inside that loop, for the
+ * box that is read there tail STAGE.LOOP peel|mask|overlap  what happens where a factor does not
+ * divide: code of its own (the default), masked lanes, or a last tile that is moved back and
+ * computes some elements again Steps are separated by `;`. An illegal step is refused with its
+ * reason.
+ *
+ * Class: `order` of parallel axes and `split` keep every accumulation in the text's order: exact.
+ * `vector` of a reduced loop and `parts` change it: rounding. */
+#ifndef WICK_LOOP_SCHEDULE_H
+#define WICK_LOOP_SCHEDULE_H
+
+#include "ir/ir.h"
+
+typedef enum wick_loop_kind {
+  WICK_SERIAL,
+  WICK_PARALLEL,
+  WICK_VECTOR,
+  WICK_UNROLL,
+  WICK_PARTS
+} wick_loop_kind;
+typedef enum wick_tail { WICK_PEEL, WICK_MASK, WICK_OVERLAP } wick_tail;
+typedef enum wick_where { WICK_ROOT, WICK_INLINE, WICK_AT } wick_where;
+typedef enum wick_store { WICK_STORE_SCRATCH, WICK_STORE_STACK, WICK_STORE_REG } wick_store;
+
+typedef struct wick_sloop {
+  const char *name;
+  uint32_t axis;  /* of the stage */
+  int64_t factor; /* the axis' index steps by it */
+  int64_t size;   /* iterations; 0: what the axis' extent leaves */
+  wick_loop_kind kind;
+  wick_tail tail;
+} wick_sloop;
+
+typedef struct wick_stage {
+  uint32_t node; /* index in the group */
+  const char *name;
+  uint32_t naxis;
+  const wick_axis *axis;
+  bool fold;
+  wick_list(wick_sloop) loops; /* outermost first */
+  wick_where where;
+  uint32_t consumer,
+      consumer_loop; /* of WICK_AT: stage, and index in its loops at the end of scheduling */
+  const char *consumer_loop_name;
+  wick_store store;
+} wick_stage;
+
+typedef struct wick_schedule {
+  const wick_func *group;
+  wick_arena *mem;
+  uint32_t nstage; /* in the order of the group */
+  wick_stage *stage;
+  uint32_t output; /* the last stage, which the group returns */
+  bool rounding;   /* a step has changed the order of an accumulation */
+} wick_schedule;
+
+/* The unscheduled group: every stage at the root, in memory, its loops serial in the order of the
+ * text. */
+wick_schedule *wick_schedule_begin(const wick_func *group, wick_arena *mem);
+/* Applies steps, or reports the first that is illegal: "step `vector out.q`: stage `out` has no
+ * loop `q`". */
+WICK_CHECKED wick_status wick_schedule_apply(wick_schedule *s, const char *steps);
+/* Checks what only the whole can tell: loops of `at`, parallel loops outermost, tiles in registers.
+ * Called by wick_nest. */
+WICK_CHECKED wick_status wick_schedule_check(wick_schedule *s);
+
+uint32_t wick_schedule_stage(const wick_schedule *s, const char *name,
+                             size_t n); /* UINT32_MAX: none */
+
+#endif
