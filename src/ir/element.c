@@ -112,7 +112,7 @@ static uint32_t element_sub_byte(const void *data, uint64_t k, uint32_t bits)
 {
   const unsigned char *p = data;
   uint64_t bit = k * bits;
-  return p[bit / 8] >> (bit % 8) & ((1u << bits) - 1);
+  return (uint32_t)p[bit / 8] >> (bit % 8) & ((1u << bits) - 1);
 }
 
 static int64_t element_sign(uint32_t x, uint32_t bits)
