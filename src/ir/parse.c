@@ -17,7 +17,8 @@ bool wick_parse_fail(wick_parser *p, const wick_token *at, wick_code code, const
   if (p->stop) return false;
   va_list args;
   va_start(args, fmt);
-  const char *place = wick_str_printf(p->tmp, "%s:%u:%u", p->file, at->line, at->column);
+  const char *place =
+      wick_str_printf(p->tmp, "%s%s%u:%u", p->file, *p->file ? ":" : "", at->line, at->column);
   wick_errors_add(&p->errors, wick_vfail(p->tmp, code, place, fmt, args));
   va_end(args);
   if (p->errors.list.n == WICK_PARSE_ERRORS) {

@@ -1,0 +1,175 @@
+/* The table of passes, and running one. */
+#include "driver/pipeline.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "graph/drop_identity.h"
+#include "ir/copy.h"
+#include "ir/verify.h"
+
+/* ---- the passes ---- */
+
+/* The copier alone: what is dead is not copied. */
+static wick_func *pipeline_dce(const wick_func *f, wick_arena *mem)
+{
+  wick_copier c = wick_copy_begin(f, mem);
+  for (uint32_t i = 0; i < f->nnode; i++) wick_copy_node(&c, &f->node[i]);
+  return wick_copy_end(&c);
+}
+
+enum { PIPELINE_ALL = WICK_GRAPH | WICK_GROUP | WICK_LOW | WICK_LOOP };
+
+const wick_pass wick_passes[] = {
+    {"dce", PIPELINE_ALL, pipeline_dce, NULL,
+     "drops nodes without effect whose results are not used"},
+    {"drop_identity", WICK_GRAPH, wick_pass_drop_identity, NULL, "x*1 and x/1 become x"},
+    {NULL, 0, NULL, NULL, NULL},
+};
+
+const wick_pass *wick_pass_find(const char *name)
+{
+  for (const wick_pass *p = wick_passes; p->name; p++)
+    if (strcmp(p->name, name) == 0) return p;
+  return NULL;
+}
+
+/* ---- who owns which function ---- */
+
+struct wick_generation {
+  wick_arena mem;
+  uint32_t nlive; /* functions of the module that live here */
+};
+
+struct wick_version { /* what the module held under a name after the last pass */
+  const wick_func *f;
+  struct wick_generation *in; /* NULL: not of the pipeline (parsed, imported) */
+  uint32_t account;           /* when that was so */
+};
+
+void wick_pipeline_begin(wick_pipeline *p, wick_module *m)
+{
+  *p = (wick_pipeline){.m = m, .mem = wick_arena_make(m->guard)};
+#ifndef NDEBUG
+  p->verify = true;
+#endif
+}
+
+void wick_pipeline_free(wick_pipeline *p)
+{
+  for (uint32_t i = 0; i < p->generations.n; i++) wick_arena_free(&p->generations.at[i]->mem);
+  if (p->m) wick_arena_free(&p->mem);
+  *p = (wick_pipeline){0};
+}
+
+static struct wick_generation *pipeline_open(wick_pipeline *p)
+{
+  struct wick_generation *g = wick_new(&p->mem, struct wick_generation, 1);
+  g->mem = wick_arena_make(p->m->guard);
+  wick_push(&p->mem, &p->generations, g);
+  return g;
+}
+
+/* Functions that the module did not hold before belong to `now`; arenas without functions go. */
+static void pipeline_account(wick_pipeline *p, struct wick_generation *now)
+{
+  p->naccount++;
+  for (uint32_t i = 0; i < p->generations.n; i++) p->generations.at[i]->nlive = 0;
+  for (uint32_t i = 0; i < p->m->funcs.n; i++) {
+    const wick_func *f = p->m->funcs.at[i];
+    uint32_t name = wick_names_find(&p->m->names, f->name, strlen(f->name));
+    while (p->versions.n <= name) wick_push(&p->mem, &p->versions, (struct wick_version){0});
+    struct wick_version *v = &p->versions.at[name];
+    if (v->f != f || v->account + 1 != p->naccount) *v = (struct wick_version){.f = f, .in = now};
+    v->account = p->naccount;
+    if (v->in) v->in->nlive++;
+  }
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < p->generations.n; i++) {
+    struct wick_generation *g = p->generations.at[i];
+    if (g->nlive)
+      p->generations.at[n++] = g;
+    else
+      wick_arena_free(&g->mem);
+  }
+  p->generations.n = n;
+}
+
+/* ---- running ---- */
+
+static double pipeline_seconds(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static wick_status pipeline_function(const wick_pass *pass, wick_pass_context *c,
+                                     const wick_func *f)
+{
+  wick_func *out = NULL;
+  if (pass->rewrite)
+    out = pass->rewrite(f, c->mem);
+  else
+    WICK_TRY(pass->run(c, f, &out));
+  if (!out)
+    wick_module_remove(c->module, f->name);
+  else if (out != f)
+    wick_module_set(c->module, out);
+  return NULL;
+}
+
+/* The functions of the pass's levels, as they are before it: it may add others. */
+static wick_status pipeline_functions(wick_pipeline *p, const wick_pass *pass, wick_pass_context *c)
+{
+  uint32_t n = p->m->funcs.n;
+  const wick_func **f = wick_dup(c->tmp, const wick_func *, p->m->funcs.at, n);
+  for (uint32_t i = 0; i < n; i++) {
+    if (!(f[i]->level & pass->levels) || wick_module_find(p->m, f[i]->name) != f[i]) continue;
+    wick_mark m = wick_arena_mark(c->tmp);
+    wick_status s = pipeline_function(pass, c, f[i]);
+    if (s)
+      return wick_fail(c->tmp, s->code, NULL, "%s: @%s: %s", pass->name, f[i]->name, s->message);
+    wick_arena_rewind(c->tmp, m);
+  }
+  return NULL;
+}
+
+static wick_status pipeline_verify(wick_pipeline *p, const wick_pass *pass, wick_arena *tmp)
+{
+  wick_status s = wick_verify_module(p->m, tmp);
+  return s ? wick_fail(tmp, WICK_EINTERNAL, NULL, "after %s: %s", pass->name, s->message) : NULL;
+}
+
+wick_status wick_pipeline_run(wick_pipeline *p, const wick_pass *pass, wick_arena *tmp)
+{
+  if (!p->versions.n) pipeline_account(p, NULL);
+  struct wick_generation *g = pipeline_open(p);
+  wick_pass_context c = {.module = p->m, .mem = &g->mem, .tmp = tmp};
+  double begun = pipeline_seconds();
+  wick_status s = pipeline_functions(p, pass, &c);
+  wick_pass_time t = {.pass = pass, .seconds = pipeline_seconds() - begun};
+  pipeline_account(p, g);
+  if (s) return s;
+  for (uint32_t i = 0; i < p->m->funcs.n; i++) t.nnode += p->m->funcs.at[i]->nnode;
+  t.nbytes = p->m->guard->used_bytes;
+  wick_push(&p->mem, &p->times, t);
+  if (p->verify) WICK_TRY(pipeline_verify(p, pass, tmp));
+  if (p->after) p->after(p->arg, pass, p->m);
+  return NULL;
+}
+
+wick_status wick_pipeline_run_all(wick_pipeline *p, const char *names, wick_arena *tmp)
+{
+  wick_list(const wick_pass *) list = {0};
+  while (*names) {
+    size_t n = strcspn(names, ", ");
+    const char *name = wick_str_dupn(tmp, names, n);
+    const wick_pass *pass = wick_pass_find(name);
+    if (n && !pass) return wick_fail(tmp, WICK_EINVAL, NULL, "there is no pass \"%s\"", name);
+    if (n) wick_push(tmp, &list, pass);
+    names += n + (names[n] != 0);
+  }
+  for (uint32_t i = 0; i < list.n; i++) WICK_TRY(wick_pipeline_run(p, list.at[i], tmp));
+  return NULL;
+}

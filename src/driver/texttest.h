@@ -1,0 +1,30 @@
+/* Text tests of passes: files of cases, each a module, what a pass makes of it, and nothing else.
+ *
+ *   # a comment
+ *   pass drop_identity              of the cases below; "a,b": one after the other; "none": no pass
+ *   case "what it shows"
+ *   graph @f(...) ... { ... }
+ *   =>
+ *   graph @f(...) ... { ... }       or `=> same`, or `=> error: MESSAGE` (a line for each problem)
+ *
+ * The words stand at the beginning of their lines. Both texts are parsed, verified and printed
+ * again, so that their layout is free; then the whole is compared. Problems of the text name the
+ * line and column counted from the case's first line. */
+#ifndef WICK_DRIVER_TEXTTEST_H
+#define WICK_DRIVER_TEXTTEST_H
+
+#include "base/status.h"
+#include "base/str.h"
+
+typedef struct wick_texttest {
+  uint32_t ncase, nfail;
+  const char *report;  /* of the cases that fail: place, title, what came out, what was wanted */
+  const char *blessed; /* the file's text with what came out in the place of what was wanted */
+  size_t nblessed;
+} wick_texttest;
+
+/* Runs the cases of a file. Fails where the file is not of this form. */
+WICK_CHECKED wick_status wick_texttest_run(const char *file, const char *text, size_t n,
+                                           wick_arena *mem, wick_arena *tmp, wick_texttest *out);
+
+#endif
