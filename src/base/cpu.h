@@ -1,0 +1,48 @@
+/* The processor that this process runs on: what its instructions are, and how large its caches. */
+#ifndef WICK_BASE_CPU_H
+#define WICK_BASE_CPU_H
+
+#include "base/base.h"
+
+/* Numbers are part of the artifact format. */
+typedef enum wick_machine {
+  WICK_MACHINE_NONE,
+  WICK_MACHINE_X86_64,
+  WICK_MACHINE_AARCH64,
+  WICK_MACHINE_RISCV64,
+  WICK_MACHINE_THUMB,
+  WICK_MACHINE_WASM32
+} wick_machine;
+
+/* Groups of instructions, a bit each, per machine; part of the artifact format too. The levels of
+ * x86-64 are those of its psABI, each with what the ones below it have. */
+#define WICK_CPU_X86_V2 ((uint64_t)1 << 0)
+#define WICK_CPU_X86_V3 ((uint64_t)1 << 1)
+#define WICK_CPU_X86_V4 ((uint64_t)1 << 2)
+#define WICK_CPU_X86_AVX512VNNI ((uint64_t)1 << 3)
+#define WICK_CPU_X86_AVX512BF16 ((uint64_t)1 << 4)
+#define WICK_CPU_X86_AVXVNNI ((uint64_t)1 << 5)
+
+#define WICK_CPU_ARM_DOTPROD ((uint64_t)1 << 0)
+#define WICK_CPU_ARM_FP16 ((uint64_t)1 << 1)
+#define WICK_CPU_ARM_I8MM ((uint64_t)1 << 2)
+#define WICK_CPU_ARM_BF16 ((uint64_t)1 << 3)
+#define WICK_CPU_ARM_V82 ((uint64_t)1 << 4) /* armv8.2-a with WICK_CPU_ARM_FP16 and _DOTPROD */
+
+#define WICK_CPU_RISCV_V ((uint64_t)1 << 0)
+
+typedef struct wick_cpu {
+  wick_machine machine; /* NONE where Wick has no code generator for it */
+  uint64_t features;
+} wick_cpu;
+
+wick_cpu wick_cpu_detect(void); /* microseconds */
+
+/* Bytes of the first core's data caches of levels 1, 2 and 3; 0 where there is none, or it is not
+ * known. */
+void wick_cpu_caches(uint64_t out_nbytes[3]);
+
+/* After code was written to memory that is going to be executed. */
+void wick_cpu_flush_code(void *begin, size_t nbytes);
+
+#endif

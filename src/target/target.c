@@ -1,0 +1,224 @@
+/* The rows of the machines, their extras, and the host's row. */
+#include "target/target.h"
+
+#include <string.h>
+
+#define F32 WICK_BIT(WICK_F32)
+#define F64 WICK_BIT(WICK_F64)
+#define F16 WICK_BIT(WICK_F16)
+#define WORDS                                                                                      \
+  (F32 | F64 | WICK_BIT(WICK_I32) | WICK_BIT(WICK_U32) | WICK_BIT(WICK_I64) | WICK_BIT(WICK_U64))
+
+#define X86_V2 WICK_CPU_X86_V2
+#define X86_V3 (X86_V2 | WICK_CPU_X86_V3)
+#define X86_V4 (X86_V3 | WICK_CPU_X86_V4)
+
+static const char *const target_no_helpers[] = {NULL};
+
+/* The run-time ABI for the Arm architecture (RTABI), less its exceptions: f64 in software, 64-bit
+ * integers. */
+static const char *const target_thumb_helpers[] = {"__aeabi_dadd",
+                                                   "__aeabi_dsub",
+                                                   "__aeabi_dmul",
+                                                   "__aeabi_ddiv",
+                                                   "__aeabi_dcmpeq",
+                                                   "__aeabi_dcmplt",
+                                                   "__aeabi_dcmple",
+                                                   "__aeabi_dcmpge",
+                                                   "__aeabi_dcmpgt",
+                                                   "__aeabi_dcmpun",
+                                                   "__aeabi_d2iz",
+                                                   "__aeabi_d2uiz",
+                                                   "__aeabi_d2lz",
+                                                   "__aeabi_d2ulz",
+                                                   "__aeabi_d2f",
+                                                   "__aeabi_f2d",
+                                                   "__aeabi_i2d",
+                                                   "__aeabi_ui2d",
+                                                   "__aeabi_l2d",
+                                                   "__aeabi_ul2d",
+                                                   "__aeabi_l2f",
+                                                   "__aeabi_ul2f",
+                                                   "__aeabi_f2lz",
+                                                   "__aeabi_f2ulz",
+                                                   "__aeabi_ldivmod",
+                                                   "__aeabi_uldivmod",
+                                                   "__aeabi_lmul",
+                                                   "__aeabi_memcpy",
+                                                   "__aeabi_memcpy4",
+                                                   "__aeabi_memcpy8",
+                                                   "__aeabi_memset",
+                                                   "__aeabi_memset4",
+                                                   "__aeabi_memset8",
+                                                   "__aeabi_memclr",
+                                                   "__aeabi_memclr4",
+                                                   "__aeabi_memclr8",
+                                                   NULL};
+
+/* What rows of one machine share. */
+#define X86_64                                                                                     \
+  .machine = WICK_MACHINE_X86_64, .triple = "x86_64-unknown-linux-gnu", .pointer_bits = 64,        \
+  .sqrt = F32 | F64, .stack_bytes = 16384, .helpers = target_no_helpers
+#define AARCH64                                                                                    \
+  .machine = WICK_MACHINE_AARCH64, .triple = "aarch64-unknown-linux-gnu", .cpu = "generic",        \
+  .pointer_bits = 64, .vector_bytes = 16, .nvector = 32, .fma = F32 | F64, .sqrt = F32 | F64,      \
+  .round = F32 | F64, .convert = F16, .cache_bytes = {32 << 10, 512 << 10, 2 << 20},               \
+  .stack_bytes = 16384, .helpers = target_no_helpers
+#define RISCV64                                                                                    \
+  .machine = WICK_MACHINE_RISCV64, .triple = "riscv64-unknown-linux-gnu", .cpu = "generic-rv64",   \
+  .pointer_bits = 64, .nvector = 32, .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64,      \
+  .cache_bytes = {32 << 10, 512 << 10, 0}, .stack_bytes = 16384, .helpers = target_no_helpers
+#define THUMB                                                                                      \
+  .machine = WICK_MACHINE_THUMB, .triple = "thumbv7em-none-eabihf", .pointer_bits = 32,            \
+  .nvector = 16, .convert = F16, .stack_bytes = 512, .helpers = target_thumb_helpers
+#define WASM32                                                                                     \
+  .machine = WICK_MACHINE_WASM32, .triple = "wasm32-unknown-unknown", .cpu = "generic",            \
+  .pointer_bits = 32, .sqrt = F32 | F64, .round = F32 | F64,                                       \
+  .cache_bytes = {32 << 10, 256 << 10, 8 << 20}, .stack_bytes = 8192, .helpers = target_no_helpers
+
+static const wick_target target_rows[] = {
+    {X86_64, .row = "x86-64-v1", .doc = "SSE2: every x86-64", .cpu = "x86-64", .features = "",
+     .vector_bytes = 16, .nvector = 16, .cache_bytes = {32 << 10, 256 << 10, 8 << 20}},
+    {X86_64, .row = "x86-64-v2", .doc = "SSE4.2", .cpu = "x86-64-v2", .features = "",
+     .needs = X86_V2, .vector_bytes = 16, .nvector = 16, .round = F32 | F64,
+     .cache_bytes = {32 << 10, 256 << 10, 8 << 20}},
+    {X86_64, .row = "x86-64-v3", .doc = "AVX2, FMA, F16C", .cpu = "x86-64-v3", .features = "",
+     .needs = X86_V3, .vector_bytes = 32, .nvector = 16, .fma = F32 | F64, .round = F32 | F64,
+     .convert = F16, .mask = WORDS, .cache_bytes = {32 << 10, 256 << 10, 8 << 20}},
+    {X86_64, .row = "x86-64-v4", .doc = "AVX-512 F, DQ, CD, BW, VL", .cpu = "x86-64-v4",
+     .features = "", .needs = X86_V4, .vector_bytes = 64, .nvector = 32, .fma = F32 | F64,
+     .round = F32 | F64, .convert = F16, .mask = WICK_PLAIN,
+     .cache_bytes = {32 << 10, 1 << 20, 16 << 20}},
+    {AARCH64, .row = "armv8-a", .doc = "NEON: every 64-bit Arm", .features = "+v8a,+neon"},
+    {AARCH64, .row = "armv8.2-a", .doc = "with half precision and dot products",
+     .features = "+v8.2a,+neon,+fullfp16,+dotprod", .needs = WICK_CPU_ARM_V82, .dot_i8 = true},
+    {RISCV64, .row = "rv64gc", .doc = "scalar RISC-V", .features = "+m,+a,+f,+d,+c,-relax"},
+    {RISCV64, .row = "rv64gcv", .doc = "with vectors of 128 bits",
+     .features = "+m,+a,+f,+d,+c,+v,-relax", .needs = WICK_CPU_RISCV_V, .vector_bytes = 16,
+     .mask = WICK_PLAIN},
+    {THUMB, .row = "cortex-m4", .doc = "single precision in hardware", .cpu = "cortex-m4",
+     .features = "", .fma = F32, .sqrt = F32},
+    {THUMB, .row = "cortex-m7", .doc = "double precision in hardware", .cpu = "cortex-m7",
+     .features = "", .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64,
+     .cache_bytes = {16 << 10, 0, 0}},
+    {WASM32, .row = "wasm32", .doc = "WebAssembly without vectors", .nvector = 16,
+     .features = "+bulk-memory,+nontrapping-fptoint,+sign-ext"},
+    {WASM32, .row = "wasm32-simd", .doc = "WebAssembly with simd128", .vector_bytes = 16,
+     .nvector = 16, .features = "+bulk-memory,+nontrapping-fptoint,+sign-ext,+simd128"},
+};
+
+/* Instructions that some processors of a row have beside. */
+typedef struct target_extra {
+  const char *name; /* LLVM's feature */
+  wick_machine machine;
+  uint64_t bit;
+  const char *least; /* the row from which it may be asked for */
+  bool dot_i8, dot_bf16;
+} target_extra;
+
+static const target_extra target_extras[] = {
+    {"avxvnni", WICK_MACHINE_X86_64, WICK_CPU_X86_AVXVNNI, "x86-64-v3", true, false},
+    {"avx512vnni", WICK_MACHINE_X86_64, WICK_CPU_X86_AVX512VNNI, "x86-64-v4", true, false},
+    {"avx512bf16", WICK_MACHINE_X86_64, WICK_CPU_X86_AVX512BF16, "x86-64-v4", false, true},
+    {"i8mm", WICK_MACHINE_AARCH64, WICK_CPU_ARM_I8MM, "armv8.2-a", true, false},
+    {"bf16", WICK_MACHINE_AARCH64, WICK_CPU_ARM_BF16, "armv8.2-a", false, true},
+};
+
+const wick_target *wick_target_row(uint32_t i)
+{
+  return i < WICK_COUNT(target_rows) ? &target_rows[i] : NULL;
+}
+
+static const wick_target *target_find_row(const char *name, size_t n)
+{
+  for (uint32_t i = 0; i < WICK_COUNT(target_rows); i++)
+    if (strlen(target_rows[i].row) == n && memcmp(target_rows[i].row, name, n) == 0)
+      return &target_rows[i];
+  return NULL;
+}
+
+static bool target_has_extra(const wick_target *t, const target_extra *e)
+{
+  return t->machine == e->machine && (t->needs & e->bit);
+}
+
+/* Rows of one machine stand in order, and each has what those before it have. */
+static bool target_add_extra(wick_target *t, const target_extra *e)
+{
+  if (t->machine != e->machine) return false;
+  const wick_target *row = target_find_row(t->row, strlen(t->row));
+  if (row < target_find_row(e->least, strlen(e->least))) return false;
+  t->needs |= e->bit;
+  t->dot_i8 |= e->dot_i8;
+  t->dot_bf16 |= e->dot_bf16;
+  return true;
+}
+
+static bool target_add_named(wick_target *t, const char *name, size_t n)
+{
+  for (uint32_t i = 0; i < WICK_COUNT(target_extras); i++)
+    if (strlen(target_extras[i].name) == n && memcmp(target_extras[i].name, name, n) == 0)
+      return target_add_extra(t, &target_extras[i]);
+  return false;
+}
+
+bool wick_target_find(const char *name, wick_target *out_target)
+{
+  size_t n = strcspn(name, "+");
+  const wick_target *row = target_find_row(name, n);
+  if (!row && n == 4 && memcmp(name, "host", 4) == 0)
+    *out_target = wick_target_host();
+  else if (row)
+    *out_target = *row;
+  else
+    return false;
+  for (name += n; *name == '+'; name += n) {
+    n = strcspn(++name, "+");
+    if (!target_add_named(out_target, name, n)) return false;
+  }
+  return true;
+}
+
+bool wick_target_runs_on(const wick_target *t, wick_cpu cpu)
+{
+  return t->machine == cpu.machine && (t->needs & ~cpu.features) == 0;
+}
+
+wick_target wick_target_host(void)
+{
+  wick_cpu cpu = wick_cpu_detect();
+  wick_target t = target_rows[0];
+  for (uint32_t i = 0; i < WICK_COUNT(target_rows); i++)
+    if (wick_target_runs_on(&target_rows[i], cpu)) t = target_rows[i];
+  for (uint32_t i = 0; i < WICK_COUNT(target_extras); i++)
+    if (cpu.features & target_extras[i].bit) (void)target_add_extra(&t, &target_extras[i]);
+  uint64_t cache[3];
+  wick_cpu_caches(cache);
+  for (uint32_t i = 0; i < 3; i++)
+    if (cache[i]) t.cache_bytes[i] = cache[i];
+  return t;
+}
+
+void wick_target_name(const wick_target *t, wick_text *out)
+{
+  wick_text_add(out, t->row);
+  for (uint32_t i = 0; i < WICK_COUNT(target_extras); i++)
+    if (target_has_extra(t, &target_extras[i]))
+      wick_text_char(out, '+'), wick_text_add(out, target_extras[i].name);
+}
+
+void wick_target_features(const wick_target *t, wick_text *out)
+{
+  wick_text_add(out, t->features);
+  for (uint32_t i = 0; i < WICK_COUNT(target_extras); i++)
+    if (target_has_extra(t, &target_extras[i]))
+      wick_text_printf(out, "%s+%s", out->n ? "," : "", target_extras[i].name);
+}
+
+bool wick_target_may_call(const wick_target *t, const char *symbol)
+{
+  if (strcmp(symbol, "memcpy") == 0 || strcmp(symbol, "memset") == 0) return true;
+  for (const char *const *h = t->helpers; *h; h++)
+    if (strcmp(*h, symbol) == 0) return true;
+  return false;
+}

@@ -1,0 +1,59 @@
+/* Machines as rows: what is true of a machine stands here, and nowhere else.
+ *
+ * A target's name is a row's, with extra instructions behind it: "x86-64-v4+avx512vnni". An extra
+ * never changes the bits of a result that its row gives as well: it adds operators. "host" is the
+ * highest row that this processor has, with its extras; names that are written down are those that
+ * wick_target_name gives, never "host". */
+#ifndef WICK_TARGET_TARGET_H
+#define WICK_TARGET_TARGET_H
+
+#include "base/cpu.h"
+#include "base/str.h"
+#include "ir/op.h"
+
+typedef struct wick_target {
+  const char *row; /* "x86-64-v3" */
+  const char *doc;
+  wick_machine machine;
+  uint64_t needs; /* WICK_CPU_ bits: what a processor must have to run its code; with the extras */
+
+  const char *triple, *cpu; /* LLVM's words */
+  const char *features;     /* the row's; wick_target_features has the extras too */
+
+  uint32_t pointer_bits; /* 64 or 32; all machines are little-endian */
+  uint32_t vector_bytes; /* of a vector register; 0: there are none */
+  uint32_t nvector;      /* vector registers, or floating-point ones where there are no vectors */
+
+  /* Sets of element types, WICK_BIT(e). What is not here, a pass of Wick expands. */
+  uint64_t fma;     /* fused multiply-add is an instruction */
+  uint64_t sqrt;    /* square root is correctly rounded code without a call */
+  uint64_t round;   /* floor, ceil, trunc, nearest are code without a call */
+  uint64_t convert; /* 16-bit floats that convert to and from f32, exactly, denormals kept */
+  uint64_t mask;    /* masked vector loads and stores are instructions */
+
+  bool dot_i8;   /* 4 products of bytes, summed into an i32 */
+  bool dot_bf16; /* 2 products of bf16, summed into an f32 */
+
+  uint64_t cache_bytes[3]; /* levels 1 to 3 of data; 0: none */
+  uint32_t stack_bytes;    /* that one kernel may use for small buffers */
+
+  /* Beside memcpy and memset (and what C calls them there): functions that generated code may call.
+   * NULL at the end. */
+  const char *const *helpers;
+} wick_target;
+
+bool wick_target_find(const char *name, wick_target *out_target);
+wick_target wick_target_host(void); /* x86-64-v1 on a machine without a row */
+
+const wick_target *wick_target_row(uint32_t i); /* NULL behind the last */
+
+void wick_target_name(const wick_target *t, wick_text *out);
+void wick_target_features(const wick_target *t, wick_text *out); /* "+avx512vnni,+avx512bf16" */
+
+/* Code for `t` runs on the processor `cpu`. */
+bool wick_target_runs_on(const wick_target *t, wick_cpu cpu);
+
+/* Generated code for `t` may call `symbol`. */
+bool wick_target_may_call(const wick_target *t, const char *symbol);
+
+#endif
