@@ -1,0 +1,97 @@
+/* Slots and memory of generated functions. */
+#include "codegen/abi.h"
+
+static bool abi_is_i64(const wick_func *f, uint32_t param)
+{
+  const wick_type_info *t = wick_info_of(f, (wick_value){param});
+  return t->kind == WICK_SCALAR && t->elem == WICK_I64 && t->lanes == 1;
+}
+
+static wick_status abi_params(const wick_func *f, wick_arena *mem, wick_frame *out)
+{
+  for (uint32_t v = 1; v <= f->nparam; v++)
+    if (wick_info_of(f, (wick_value){v})->kind != WICK_BUFFER && !abi_is_i64(f, v))
+      return wick_fail(mem, WICK_EUNSUPPORTED, f->name,
+                       "parameter %u is neither a buffer nor an i64", v);
+  uint32_t n = f->nparam;
+  out->range = !out->entry && n >= 2 && abi_is_i64(f, n) && abi_is_i64(f, n - 1);
+  out->nslot = n - (out->range ? 2 : 0);
+  return NULL;
+}
+
+/* Small buffers go on the stack while there is room; the others get places one behind the other
+ * where the plan has not given them one. */
+static wick_status abi_alloc(const wick_func *f, uint32_t i, const wick_target *t, wick_arena *mem,
+                             wick_frame *out, int64_t *place)
+{
+  const wick_node *n = &f->node[i];
+  const wick_type_info *type = wick_info_of(f, n->first);
+  uint64_t nbytes;
+  if (type->space != WICK_SCRATCH)
+    return wick_fail(mem, WICK_EUNSUPPORTED, f->name,
+                     "alloc: loop functions own scratch buffers only");
+  if (!wick_type_nbytes(f->module, wick_type_of(f, n->first), &nbytes) || nbytes > INT64_MAX / 4)
+    return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "alloc: the size is not a constant");
+  uint64_t room = wick_align_up(nbytes, WICK_FRAME_ALIGN);
+  if (n->attr[0].i < 0 && nbytes <= WICK_SMALL_ALLOC && out->stack_bytes + room <= t->stack_bytes) {
+    out->stack_bytes += room;
+    *place = -1;
+    return NULL;
+  }
+  *place = n->attr[0].i >= 0 ? n->attr[0].i : (int64_t)out->scratch_bytes;
+  uint64_t end = (uint64_t)*place + room;
+  if (end > INT64_MAX / 2 || *place % WICK_FRAME_ALIGN)
+    return wick_fail(mem, WICK_ELIMIT, f->name, "alloc: offset %lld is not a place for %llu bytes",
+                     (long long)*place, (unsigned long long)nbytes);
+  if (end > out->scratch_bytes) out->scratch_bytes = end;
+  return NULL;
+}
+
+static void abi_kernel(wick_frame *out, const char *name, wick_arena *mem)
+{
+  for (uint32_t k = 0; k < out->kernels.n; k++)
+    if (out->kernels.at[k] == name) return;
+  wick_push(mem, &out->kernels, name);
+}
+
+/* A direct entry needs what its kernels need. */
+static wick_status abi_direct(const wick_func *f, const wick_target *t, wick_arena *mem,
+                              wick_frame *out)
+{
+  for (uint32_t k = 0; k < out->kernels.n; k++) {
+    const wick_func *callee = wick_module_find(f->module, out->kernels.at[k]);
+    if (!callee)
+      return wick_fail(mem, WICK_EINVAL, f->name, "launch: there is no function @%s",
+                       out->kernels.at[k]);
+    wick_frame inner;
+    WICK_TRY(wick_frame_of(callee, t, false, mem, &inner));
+    if (inner.entry)
+      return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "launch: @%s is an entry itself",
+                       callee->name);
+    out->scratch |= inner.scratch;
+    out->fault |= inner.fault;
+    if (inner.scratch_bytes > out->scratch_bytes) out->scratch_bytes = inner.scratch_bytes;
+  }
+  return NULL;
+}
+
+wick_status wick_frame_of(const wick_func *f, const wick_target *t, bool direct, wick_arena *mem,
+                          wick_frame *out_frame)
+{
+  *out_frame = (wick_frame){0};
+  int64_t *place = wick_new(mem, int64_t, f->nnode);
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    if (n->op == WICK_OP_launch) abi_kernel(out_frame, n->attr[0].s, mem);
+    if (n->op == WICK_OP_fail) out_frame->fault = true;
+    if (n->op == WICK_OP_alloc) WICK_TRY(abi_alloc(f, i, t, mem, out_frame, &place[i]));
+  }
+  out_frame->place = place;
+  out_frame->entry = out_frame->kernels.n > 0;
+  out_frame->scratch = out_frame->scratch_bytes > 0;
+  WICK_TRY(abi_params(f, mem, out_frame));
+  if (out_frame->entry && (out_frame->fault || out_frame->scratch))
+    return wick_fail(mem, WICK_EUNSUPPORTED, f->name,
+                     "a function that launches kernels cannot fail or own buffers itself");
+  return out_frame->entry && direct ? abi_direct(f, t, mem, out_frame) : NULL;
+}

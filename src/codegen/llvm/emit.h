@@ -1,0 +1,92 @@
+/* What the files of the emitter share: one function being built, and where its values are.
+ *
+ * Representation: f32, f64 and integers are LLVM's; bool is i1 (a byte in memory); all narrow
+ * floats are integers of their size, since nothing is done with them but moving, and conversion to
+ * and from f32. A vector of one lane is a scalar. */
+#ifndef WICK_CODEGEN_LLVM_EMIT_H
+#define WICK_CODEGEN_LLVM_EMIT_H
+
+#include <llvm-c/Core.h>
+
+#include "codegen/abi.h"
+#include "codegen/options.h"
+
+typedef struct emit emit;
+
+/* Emits node number `node` of e->f: its results become e->value. */
+typedef void (*emit_row)(emit *e, const wick_node *n);
+
+typedef struct emit_address { /* buffer + index, in bytes */
+  uint32_t buffer, index;
+  LLVMValueRef pointer;
+  uint32_t next; /* of the same index, + 1 */
+} emit_address;
+
+struct emit {
+  LLVMContextRef context;
+  LLVMModuleRef module;
+  LLVMBuilderRef b;
+  const wick_target *target;
+  const wick_codegen_options *options;
+  const emit_row *rows; /* by opcode */
+  wick_arena *mem;      /* of the whole compilation, and errors */
+  wick_status status;   /* the first failure */
+
+  /* of one function */
+  const wick_func *f;
+  wick_frame frame;
+  LLVMValueRef function;
+  LLVMBasicBlockRef entry; /* ends in a jump; what is invariant goes before it */
+  LLVMValueRef *value;     /* by value */
+  uint32_t *order;         /* by value: later definitions have greater numbers; 0: in `entry` */
+  uint32_t norder;
+  const uint32_t *definer; /* by value */
+  wick_list(emit_address) addresses;
+  uint32_t *address_of;                     /* by value used as an index: its first address, + 1 */
+  LLVMValueRef scratch, fault;              /* hidden slots */
+  LLVMValueRef begin, end, task;            /* of a kernel; task: of the node being emitted */
+  LLVMValueRef launch, context_slot, slots; /* of an entry */
+};
+
+void emit_fail(emit *e, const wick_node *n, const char *fmt, ...) WICK_PRINTF(3, 4);
+
+/* ---- emit.c: types, values, intrinsics ---- */
+static inline const wick_type_info *emit_info(const emit *e, wick_value v)
+{
+  return wick_info_of(e->f, v);
+}
+static inline LLVMValueRef emit_get(const emit *e, wick_value v) { return e->value[v.id]; }
+void emit_set(emit *e, wick_value v, LLVMValueRef x);
+LLVMTypeRef emit_elem_type(const emit *e, wick_elem elem);
+LLVMTypeRef emit_type(const emit *e, wick_elem elem, uint32_t lanes);
+LLVMTypeRef emit_type_of(const emit *e, wick_value v); /* of scalars and vectors */
+LLVMTypeRef emit_pointer(const emit *e);
+LLVMTypeRef emit_word(const emit *e); /* an integer of a pointer's width */
+LLVMValueRef emit_i64(const emit *e, int64_t i);
+LLVMValueRef emit_number(const emit *e, wick_elem elem, uint32_t lanes, wick_scalar s);
+LLVMValueRef emit_float(const emit *e, LLVMTypeRef type, double x); /* a splat for vectors */
+LLVMValueRef emit_int(const emit *e, LLVMTypeRef type, int64_t x);
+/* "llvm.fma", overloaded by the types. */
+LLVMValueRef emit_intrinsic(emit *e, const char *name, LLVMTypeRef *type, size_t ntype,
+                            LLVMValueRef *arg, uint32_t narg);
+/* x, or where it is a scalar the vector of one lane. */
+LLVMValueRef emit_as_vector(const emit *e, LLVMValueRef x);
+/* The number that every element of v is, where it is a constant; broadcasts are looked through. */
+bool emit_known(const emit *e, wick_value v, wick_scalar *out);
+LLVMBasicBlockRef emit_block(const emit *e, const char *name);
+/* Bytes of one element in memory; 0 for sub-byte elements. */
+uint64_t emit_elem_bytes(wick_elem elem);
+
+/* ---- function.c ---- */
+void emit_function(emit *e, const wick_func *f);
+LLVMValueRef emit_declare(const emit *e, const char *name, bool entry, LLVMTypeRef *out_type);
+
+/* ---- the rows ---- */
+void emit_node(emit *e, const wick_node *n);
+extern const struct emit_named {
+  const char *name;
+  emit_row row;
+} emit_scalar_rows[], emit_float_rows[], emit_cast_rows[], emit_memory_rows[], emit_vector_rows[],
+    emit_control_rows[], emit_run_rows[]; /* each ends with a NULL name */
+
+#endif

@@ -1,0 +1,110 @@
+/* One loop function: its signature, what its slots hold, its body. The convention is that of
+ * codegen/abi.h. */
+#include "codegen/llvm/emit.h"
+
+#include <string.h>
+
+/* Attributes that every function has: nothing unwinds, and nothing asks for unwind tables. */
+static void function_attributes(const emit *e, LLVMValueRef f)
+{
+  static const char name[] = "nounwind";
+  unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+  LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                          LLVMCreateEnumAttribute(e->context, kind, 0));
+}
+
+static LLVMTypeRef function_type(const emit *e, bool entry)
+{
+  LLVMTypeRef i64 = LLVMInt64TypeInContext(e->context), args[3] = {emit_pointer(e), i64, i64};
+  return entry ? LLVMFunctionType(LLVMInt32TypeInContext(e->context), args, 1, false)
+               : LLVMFunctionType(LLVMVoidTypeInContext(e->context), args, 3, false);
+}
+
+LLVMValueRef emit_declare(const emit *e, const char *name, bool entry, LLVMTypeRef *out_type)
+{
+  *out_type = function_type(e, entry);
+  LLVMValueRef f = LLVMGetNamedFunction(e->module, name);
+  if (f) return f;
+  f = LLVMAddFunction(e->module, name, *out_type);
+  LLVMSetVisibility(f, LLVMHiddenVisibility);
+  function_attributes(e, f);
+  return f;
+}
+
+/* ---- slots ---- */
+
+static LLVMValueRef function_slot(emit *e, LLVMValueRef args, uint32_t i, LLVMTypeRef type)
+{
+  LLVMValueRef at[1] = {emit_i64(e, i)};
+  if (e->target->pointer_bits == 32)
+    at[0] = LLVMConstInt(LLVMInt32TypeInContext(e->context), i, false);
+  LLVMValueRef p = LLVMBuildGEP2(e->b, emit_pointer(e), args, at, 1, "");
+  return LLVMBuildLoad2(e->b, type, p, "");
+}
+
+static void function_params(emit *e, const wick_func *f, LLVMValueRef args)
+{
+  bool through = e->frame.entry && !e->options->direct;
+  uint32_t slot = 0;
+  if (through) {
+    e->launch = function_slot(e, args, slot++, emit_pointer(e));
+    e->context_slot = function_slot(e, args, slot++, emit_pointer(e));
+  }
+  for (uint32_t v = 1; v <= e->frame.nslot; v++) {
+    bool buffer = emit_info(e, (wick_value){v})->kind == WICK_BUFFER;
+    LLVMValueRef x = function_slot(e, args, slot++, buffer ? emit_pointer(e) : emit_word(e));
+    if (!buffer && e->target->pointer_bits != 64)
+      x = LLVMBuildSExt(e->b, x, LLVMInt64TypeInContext(e->context), "");
+    emit_set(e, (wick_value){v}, x);
+  }
+  if (through) return;
+  if (e->frame.scratch) e->scratch = function_slot(e, args, slot++, emit_pointer(e));
+  if (e->frame.fault) e->fault = function_slot(e, args, slot, emit_pointer(e));
+  if (!e->frame.range) return;
+  e->begin = LLVMGetParam(e->function, 1);
+  e->end = LLVMGetParam(e->function, 2);
+  emit_set(e, (wick_value){f->nparam - 1}, e->begin);
+  emit_set(e, (wick_value){f->nparam}, e->end);
+}
+
+/* ---- the function ---- */
+
+static void function_begin(emit *e, const wick_func *f)
+{
+  e->f = f;
+  e->value = wick_new(e->mem, LLVMValueRef, f->nvalue + 1);
+  e->order = wick_new(e->mem, uint32_t, f->nvalue + 1);
+  e->address_of = wick_new(e->mem, uint32_t, f->nvalue + 1);
+  e->definer = wick_definers_of(f, e->mem);
+  e->addresses.n = 0;
+  e->norder = 0;
+  e->scratch = e->fault = e->begin = e->end = e->task = e->launch = e->context_slot = e->slots =
+      NULL;
+}
+
+void emit_function(emit *e, const wick_func *f)
+{
+  function_begin(e, f);
+  wick_status s = wick_frame_of(f, e->target, e->options->direct, e->mem, &e->frame);
+  if (s) {
+    e->status = s;
+    return;
+  }
+  LLVMTypeRef type;
+  e->function = emit_declare(e, f->name, e->frame.entry, &type);
+  if (LLVMCountBasicBlocks(e->function)) {
+    emit_fail(e, NULL, "two functions have this name");
+    return;
+  }
+  if (e->options->direct && !e->frame.entry && !e->options->nonly)
+    LLVMSetVisibility(e->function, LLVMDefaultVisibility),
+        LLVMSetLinkage(e->function, LLVMInternalLinkage);
+  e->entry = emit_block(e, "");
+  LLVMBasicBlockRef body = emit_block(e, "");
+  LLVMPositionBuilderAtEnd(e->b, e->entry);
+  function_params(e, f, LLVMGetParam(e->function, 0));
+  e->task = e->begin ? e->begin : emit_i64(e, 0);
+  LLVMBuildBr(e->b, body);
+  LLVMPositionBuilderAtEnd(e->b, body);
+  for (uint32_t i = 0; i < f->nnode && !e->status; i = f->node[i].end) emit_node(e, &f->node[i]);
+}

@@ -1,0 +1,174 @@
+/* Buffers: addresses, loads and stores. */
+#include "codegen/llvm/emit.h"
+
+/* ---- addresses ---- */
+
+/* The builder goes to the earliest place at which both values are there, and back afterwards: what
+ * is invariant in a loop is so computed outside of it. */
+static LLVMBasicBlockRef memory_hoist(emit *e, wick_value x, wick_value y)
+{
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
+  LLVMValueRef at = emit_get(e, e->order[x.id] > e->order[y.id] ? x : y);
+  LLVMValueRef next = NULL;
+  if (!LLVMIsAInstruction(at)) {
+    next = LLVMGetBasicBlockTerminator(e->entry);
+  } else {
+    next = LLVMGetNextInstruction(at);
+    while (next && LLVMIsAPHINode(next)) next = LLVMGetNextInstruction(next);
+  }
+  if (next)
+    LLVMPositionBuilderBefore(e->b, next);
+  else
+    LLVMPositionBuilderAtEnd(e->b, LLVMGetInstructionParent(at));
+  return here;
+}
+
+static LLVMValueRef memory_index(emit *e, LLVMValueRef index)
+{
+  return e->target->pointer_bits == 64 ? index : LLVMBuildTrunc(e->b, index, emit_word(e), "");
+}
+
+/* buffer + index, once for each pair. */
+static LLVMValueRef memory_base(emit *e, wick_value buffer, wick_value index, uint64_t nbytes)
+{
+  for (uint32_t i = e->address_of[index.id]; i; i = e->addresses.at[i - 1].next)
+    if (e->addresses.at[i - 1].buffer == buffer.id) return e->addresses.at[i - 1].pointer;
+  LLVMBasicBlockRef here = memory_hoist(e, buffer, index);
+  LLVMTypeRef type = LLVMIntTypeInContext(e->context, (unsigned)nbytes * 8);
+  LLVMValueRef i = memory_index(e, emit_get(e, index));
+  LLVMValueRef p = LLVMBuildGEP2(e->b, type, emit_get(e, buffer), &i, 1, "");
+  LLVMPositionBuilderAtEnd(e->b, here);
+  emit_address a = {buffer.id, index.id, p, e->address_of[index.id]};
+  wick_push(e->mem, &e->addresses, a);
+  e->address_of[index.id] = e->addresses.n;
+  return p;
+}
+
+static LLVMValueRef memory_offset(emit *e, LLVMValueRef p, int64_t nbytes)
+{
+  if (nbytes == 0) return p;
+  LLVMValueRef i = memory_index(e, emit_i64(e, nbytes));
+  return LLVMBuildGEP2(e->b, LLVMInt8TypeInContext(e->context), p, &i, 1, "");
+}
+
+/* Where element index + offset of the buffer lies; NULL after a failure. */
+static LLVMValueRef memory_address(emit *e, const wick_node *n, wick_elem elem)
+{
+  int64_t nbytes = (int64_t)emit_elem_bytes(elem), offset, index;
+  wick_scalar known;
+  if (nbytes == 0 || nbytes > 8) {
+    emit_fail(e, n, "elements of %s have no address", wick_elem_name(elem));
+    return NULL;
+  }
+  if (wick_mul_overflows(n->attr[0].i, nbytes, &offset)) {
+    emit_fail(e, n, "the offset is out of range");
+    return NULL;
+  }
+  if (emit_known(e, n->in[1], &known) && !wick_mul_overflows(known.i, nbytes, &index) &&
+      !wick_add_overflows(index, offset, &index))
+    return memory_offset(e, emit_get(e, n->in[0]), index);
+  LLVMValueRef p = memory_base(e, n->in[0], n->in[1], (uint64_t)nbytes);
+  return memory_offset(e, p, offset);
+}
+
+/* ---- loads and stores ---- */
+
+static LLVMTypeRef memory_type(const emit *e, const wick_type_info *t)
+{
+  return emit_type(e, t->elem == WICK_BOOL ? WICK_U8 : t->elem, t->lanes);
+}
+
+/* Masked forms exist for vectors only: one lane is a vector of one. */
+static LLVMTypeRef memory_as_vector(LLVMTypeRef t)
+{
+  return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? t : LLVMVectorType(t, 1);
+}
+
+static LLVMValueRef memory_masked_load(emit *e, LLVMValueRef p, LLVMTypeRef type, uint64_t align,
+                                       LLVMValueRef mask)
+{
+  LLVMTypeRef vector = memory_as_vector(type), over[2] = {vector, emit_pointer(e)};
+  LLVMValueRef arg[4] = {p, LLVMConstInt(LLVMInt32TypeInContext(e->context), align, false),
+                         emit_as_vector(e, mask), LLVMConstNull(vector)};
+  LLVMValueRef x = emit_intrinsic(e, "llvm.masked.load", over, 2, arg, 4);
+  return vector == type ? x : LLVMBuildExtractElement(e->b, x, emit_i64(e, 0), "");
+}
+
+static void memory_masked_store(emit *e, LLVMValueRef p, LLVMValueRef x, uint64_t align,
+                                LLVMValueRef mask)
+{
+  LLVMValueRef arg[4] = {emit_as_vector(e, x), p,
+                         LLVMConstInt(LLVMInt32TypeInContext(e->context), align, false),
+                         emit_as_vector(e, mask)};
+  LLVMTypeRef over[2] = {LLVMTypeOf(arg[0]), emit_pointer(e)};
+  emit_intrinsic(e, "llvm.masked.store", over, 2, arg, 4);
+}
+
+static void memory_load(emit *e, const wick_node *n)
+{
+  const wick_type_info *t = emit_info(e, n->first);
+  LLVMValueRef p = memory_address(e, n, t->elem), x;
+  if (!p) return;
+  LLVMTypeRef type = memory_type(e, t);
+  uint64_t align = emit_elem_bytes(t->elem);
+  if (n->nin > 2 && n->in[2].id) {
+    x = memory_masked_load(e, p, type, align, emit_get(e, n->in[2]));
+  } else {
+    x = LLVMBuildLoad2(e->b, type, p, "");
+    LLVMSetAlignment(x, (unsigned)align);
+  }
+  if (t->elem == WICK_BOOL) x = LLVMBuildICmp(e->b, LLVMIntNE, x, LLVMConstNull(type), "");
+  emit_set(e, n->first, x);
+}
+
+static void memory_store(emit *e, const wick_node *n)
+{
+  const wick_type_info *t = emit_info(e, n->in[2]);
+  LLVMValueRef p = memory_address(e, n, t->elem), x = emit_get(e, n->in[2]);
+  if (!p) return;
+  uint64_t align = emit_elem_bytes(t->elem);
+  if (t->elem == WICK_BOOL) x = LLVMBuildZExt(e->b, x, memory_type(e, t), "");
+  if (n->nin > 3 && n->in[3].id)
+    memory_masked_store(e, p, x, align, emit_get(e, n->in[3]));
+  else
+    LLVMSetAlignment(LLVMBuildStore(e->b, x, p), (unsigned)align);
+}
+
+/* ---- buffers ---- */
+
+static LLVMValueRef memory_stack(emit *e, uint64_t nbytes)
+{
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
+  LLVMPositionBuilderBefore(e->b, LLVMGetFirstInstruction(e->entry));
+  LLVMTypeRef type =
+      LLVMArrayType2(LLVMInt8TypeInContext(e->context), wick_align_up(nbytes, WICK_FRAME_ALIGN));
+  LLVMValueRef x = LLVMBuildAlloca(e->b, type, "");
+  LLVMSetAlignment(x, WICK_FRAME_ALIGN);
+  LLVMPositionBuilderAtEnd(e->b, here);
+  return x;
+}
+
+static void memory_alloc(emit *e, const wick_node *n)
+{
+  int64_t place = e->frame.place[n - e->f->node];
+  uint64_t nbytes = 0;
+  if (!wick_type_nbytes(e->f->module, wick_type_of(e->f, n->first), &nbytes)) return;
+  emit_set(e, n->first, place < 0 ? memory_stack(e, nbytes) : memory_offset(e, e->scratch, place));
+}
+
+static void memory_view(emit *e, const wick_node *n)
+{
+  wick_elem elem = emit_info(e, n->first)->elem;
+  int64_t nbytes;
+  if (wick_mul_overflows(n->attr[0].i, (int64_t)wick_elem_storage[elem].bits, &nbytes) ||
+      nbytes % 8) {
+    emit_fail(e, n, "the offset is not a number of bytes");
+    return;
+  }
+  emit_set(e, n->first, memory_offset(e, emit_get(e, n->in[0]), nbytes / 8));
+}
+
+const struct emit_named emit_memory_rows[] = {
+    {"load", memory_load}, {"store", memory_store}, {"alloc", memory_alloc}, {"view", memory_view},
+    {NULL, NULL},
+};

@@ -1,0 +1,138 @@
+/* What reaches outside: launches of kernels, and failures. */
+#include "codegen/llvm/emit.h"
+
+/* ---- launch ---- */
+
+/* Room for the slots of the largest launch. */
+static LLVMValueRef run_slots(emit *e)
+{
+  if (e->slots) return e->slots;
+  uint64_t most = 1;
+  for (uint32_t i = 0; i < e->f->nnode; i++)
+    if (e->f->node[i].op == WICK_OP_launch && e->f->node[i].nin + 2u > most)
+      most = e->f->node[i].nin + 2u;
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
+  LLVMPositionBuilderBefore(e->b, LLVMGetFirstInstruction(e->entry));
+  e->slots = LLVMBuildAlloca(e->b, LLVMArrayType2(emit_pointer(e), most), "");
+  LLVMPositionBuilderAtEnd(e->b, here);
+  return e->slots;
+}
+
+static void run_store_slot(emit *e, uint32_t i, LLVMValueRef x)
+{
+  LLVMValueRef at = LLVMConstInt(LLVMInt32TypeInContext(e->context), i, false);
+  if (LLVMGetTypeKind(LLVMTypeOf(x)) == LLVMIntegerTypeKind) {
+    if (e->target->pointer_bits != 64) x = LLVMBuildTrunc(e->b, x, emit_word(e), "");
+    x = LLVMBuildIntToPtr(e->b, x, emit_pointer(e), "");
+  }
+  LLVMBuildStore(e->b, x, LLVMBuildGEP2(e->b, emit_pointer(e), run_slots(e), &at, 1, ""));
+}
+
+/* Returns x from the entry unless it is 0. */
+static void run_return_unless_zero(emit *e, LLVMValueRef x)
+{
+  LLVMBasicBlockRef stop = emit_block(e, ""), on = emit_block(e, "");
+  LLVMValueRef bad = LLVMBuildICmp(e->b, LLVMIntNE, x, LLVMConstNull(LLVMTypeOf(x)), "");
+  LLVMBuildCondBr(e->b, bad, stop, on);
+  LLVMPositionBuilderAtEnd(e->b, stop);
+  LLVMBuildRet(e->b, LLVMBuildTrunc(e->b, x, LLVMInt32TypeInContext(e->context), ""));
+  LLVMPositionBuilderAtEnd(e->b, on);
+}
+
+static void run_direct(emit *e, const wick_node *n, LLVMValueRef kernel, LLVMTypeRef type,
+                       LLVMValueRef tasks)
+{
+  const wick_func *callee = wick_module_find(e->f->module, n->attr[0].s);
+  wick_frame frame;
+  wick_status s = wick_frame_of(callee, e->target, false, e->mem, &frame);
+  if (s) {
+    if (!e->status) e->status = s;
+    return;
+  }
+  uint32_t slot = n->nin;
+  if (frame.scratch) run_store_slot(e, slot++, e->scratch);
+  if (frame.fault) run_store_slot(e, slot++, e->fault);
+  LLVMValueRef arg[3] = {run_slots(e), emit_i64(e, 0), tasks};
+  LLVMBuildCall2(e->b, type, kernel, arg, 3, "");
+  if (frame.fault)
+    run_return_unless_zero(e,
+                           LLVMBuildLoad2(e->b, LLVMInt64TypeInContext(e->context), e->fault, ""));
+}
+
+static void run_callback(emit *e, const wick_node *n, LLVMValueRef kernel, LLVMValueRef tasks)
+{
+  LLVMTypeRef p = emit_pointer(e), i32 = LLVMInt32TypeInContext(e->context),
+              i64 = LLVMInt64TypeInContext(e->context), args[6] = {p, p, i32, p, i64, i64};
+  LLVMTypeRef type = LLVMFunctionType(i32, args, 6, false);
+  uint32_t index = 0;
+  while (e->frame.kernels.at[index] != n->attr[0].s) index++;
+  LLVMValueRef arg[6] = {e->context_slot,     kernel, LLVMConstInt(i32, index, false), run_slots(e),
+                         emit_i64(e, n->nin), tasks};
+  LLVMValueRef r = LLVMBuildCall2(e->b, type, e->launch, arg, 6, "");
+  run_return_unless_zero(e, r);
+}
+
+static void run_launch(emit *e, const wick_node *n)
+{
+  const wick_func *callee = wick_module_find(e->f->module, n->attr[0].s);
+  if (callee) {
+    wick_frame frame;
+    wick_status s = wick_frame_of(callee, e->target, false, e->mem, &frame);
+    if (s && !e->status) e->status = s;
+    if (!s && (frame.entry || frame.nslot != n->nin))
+      emit_fail(e, n, "@%s takes %u slots, %u are given", callee->name, frame.nslot, n->nin);
+    if (e->status) return;
+  }
+  LLVMTypeRef type;
+  LLVMValueRef kernel = emit_declare(e, n->attr[0].s, false, &type);
+  for (uint32_t i = 0; i < n->nin; i++) run_store_slot(e, i, emit_get(e, n->in[i]));
+  LLVMValueRef tasks = emit_i64(e, n->attr[1].i);
+  if (e->options->direct)
+    run_direct(e, n, kernel, type, tasks);
+  else
+    run_callback(e, n, kernel, tasks);
+}
+
+/* ---- fail ---- */
+
+static LLVMValueRef run_field(emit *e, uint32_t i)
+{
+  LLVMValueRef at = LLVMConstInt(LLVMInt32TypeInContext(e->context), i, false);
+  return LLVMBuildGEP2(e->b, LLVMInt64TypeInContext(e->context), e->fault, &at, 1, "");
+}
+
+static LLVMValueRef run_rarely(emit *e, LLVMValueRef branch)
+{
+  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
+  LLVMMetadataRef part[3] = {LLVMMDStringInContext2(e->context, "branch_weights", 14),
+                             LLVMValueAsMetadata(LLVMConstInt(i32, 1, false)),
+                             LLVMValueAsMetadata(LLVMConstInt(i32, 1 << 20, false))};
+  LLVMMetadataRef node = LLVMMDNodeInContext2(e->context, part, 3);
+  LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->context, "prof", 4),
+                  LLVMMetadataAsValue(e->context, node));
+  return branch;
+}
+
+/* The record is written where nothing is in it, or what is in it is of a later task. */
+static void run_fail(emit *e, const wick_node *n)
+{
+  LLVMTypeRef i64 = LLVMInt64TypeInContext(e->context);
+  LLVMBasicBlockRef failed = emit_block(e, ""), write = emit_block(e, ""), on = emit_block(e, "");
+  run_rarely(e, LLVMBuildCondBr(e->b, emit_get(e, n->in[0]), failed, on));
+  LLVMPositionBuilderAtEnd(e->b, failed);
+  LLVMValueRef code = run_field(e, 0), task = run_field(e, 1), detail = run_field(e, 2);
+  LLVMValueRef none =
+      LLVMBuildICmp(e->b, LLVMIntEQ, LLVMBuildLoad2(e->b, i64, code, ""), emit_i64(e, 0), "");
+  LLVMValueRef later =
+      LLVMBuildICmp(e->b, LLVMIntSLT, e->task, LLVMBuildLoad2(e->b, i64, task, ""), "");
+  LLVMBuildCondBr(e->b, LLVMBuildOr(e->b, none, later, ""), write, on);
+  LLVMPositionBuilderAtEnd(e->b, write);
+  LLVMBuildStore(e->b, emit_i64(e, n->attr[0].i), code);
+  LLVMBuildStore(e->b, e->task, task);
+  LLVMBuildStore(e->b, emit_get(e, n->in[1]), detail);
+  LLVMBuildBr(e->b, on);
+  LLVMPositionBuilderAtEnd(e->b, on);
+}
+
+const struct emit_named emit_run_rows[] = {
+    {"launch", run_launch}, {"fail", run_fail}, {NULL, NULL}};

@@ -1,0 +1,59 @@
+/* Lanes: broadcasts, vectors of scalars, counting vectors, extraction, shuffles. */
+#include "codegen/llvm/emit.h"
+
+static void vector_broadcast(emit *e, const wick_node *n)
+{
+  LLVMValueRef x = emit_get(e, n->in[0]);
+  uint32_t lanes = emit_info(e, n->first)->lanes;
+  if (lanes > 1) {
+    LLVMTypeRef type = emit_type_of(e, n->first);
+    x = LLVMBuildInsertElement(e->b, LLVMGetPoison(type), x, emit_i64(e, 0), "");
+    LLVMTypeRef mask = LLVMVectorType(LLVMInt32TypeInContext(e->context), lanes);
+    x = LLVMBuildShuffleVector(e->b, x, LLVMGetPoison(type), LLVMConstNull(mask), "");
+  }
+  emit_set(e, n->first, x);
+}
+
+static void vector_vector(emit *e, const wick_node *n)
+{
+  LLVMValueRef x = emit_get(e, n->in[0]);
+  if (n->nin > 1) x = LLVMGetPoison(emit_type_of(e, n->first));
+  for (uint32_t i = 0; i < n->nin && n->nin > 1; i++)
+    x = LLVMBuildInsertElement(e->b, x, emit_get(e, n->in[i]), emit_i64(e, i), "");
+  emit_set(e, n->first, x);
+}
+
+static void vector_iota(emit *e, const wick_node *n)
+{
+  const wick_type_info *t = emit_info(e, n->first);
+  LLVMValueRef *lane = wick_new(e->mem, LLVMValueRef, t->lanes);
+  for (uint32_t i = 0; i < t->lanes; i++)
+    lane[i] = emit_number(e, t->elem, 1, (wick_scalar){.i = i});
+  emit_set(e, n->first, t->lanes == 1 ? lane[0] : LLVMConstVector(lane, t->lanes));
+}
+
+static void vector_extract(emit *e, const wick_node *n)
+{
+  LLVMValueRef x = emit_get(e, n->in[0]);
+  if (emit_info(e, n->in[0])->lanes > 1)
+    x = LLVMBuildExtractElement(e->b, x, emit_i64(e, n->attr[0].i), "");
+  emit_set(e, n->first, x);
+}
+
+static void vector_shuffle(emit *e, const wick_node *n)
+{
+  uint32_t lanes = n->attr[0].n;
+  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
+  LLVMValueRef *lane = wick_new(e->mem, LLVMValueRef, lanes);
+  for (uint32_t i = 0; i < lanes; i++)
+    lane[i] = LLVMConstInt(i32, (unsigned long long)n->attr[0].ints[i], false);
+  LLVMValueRef x = emit_as_vector(e, emit_get(e, n->in[0])),
+               y = emit_as_vector(e, emit_get(e, n->in[1]));
+  x = LLVMBuildShuffleVector(e->b, x, y, LLVMConstVector(lane, lanes), "");
+  emit_set(e, n->first, lanes > 1 ? x : LLVMBuildExtractElement(e->b, x, emit_i64(e, 0), ""));
+}
+
+const struct emit_named emit_vector_rows[] = {
+    {"broadcast", vector_broadcast}, {"vector", vector_vector},   {"iota", vector_iota},
+    {"extract", vector_extract},     {"shuffle", vector_shuffle}, {NULL, NULL},
+};

@@ -1,0 +1,23 @@
+/* What is asked of the code generator beside a module and a target. */
+#ifndef WICK_CODEGEN_OPTIONS_H
+#define WICK_CODEGEN_OPTIONS_H
+
+#include "base/base.h"
+
+typedef enum wick_codegen_output {
+  WICK_OUTPUT_OBJECT,   /* a relocatable object: ELF, on WebAssembly wasm */
+  WICK_OUTPUT_ASSEMBLY, /* its text */
+  WICK_OUTPUT_LLVM      /* LLVM's representation before code is generated, for debugging */
+} wick_codegen_output;
+
+typedef struct wick_codegen_options {
+  wick_codegen_output output;
+  bool direct;   /* entries call their kernels themselves (codegen/abi.h): bundles */
+  bool absolute; /* code for a fixed address; else position-independent */
+  bool clean;  /* run the cheap passes of LLVM before: for code that no pass of Wick has cleaned */
+  bool verify; /* run LLVM's verifier */
+  uint32_t nonly; /* functions to generate; 0: all loop functions of the module */
+  const char *const *only;
+} wick_codegen_options;
+
+#endif
