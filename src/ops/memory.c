@@ -57,7 +57,7 @@ const wick_op wick_op_view = {
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0}},
-    .level = WICK_LOW,
+    .level = WICK_LOW | WICK_LOOP,
     .typed = true,
     .infer = view_infer,
 };
