@@ -12,6 +12,7 @@ typedef struct dim_mod_pattern {
   wick_dim x, b;
   uint32_t quotient;
   wick_term mono;
+  bool exact; /* only where nothing of the quotient by a constant is left */
 } dim_mod_pattern;
 
 static int64_t dim_mod_coef(const wick_dim_form *p, wick_term mono)
@@ -21,36 +22,47 @@ static int64_t dim_mod_coef(const wick_dim_form *p, wick_term mono)
   return 0;
 }
 
-/* How often sign * mono * q is contained in p: at most *times, which is lowered. False for not at
- * all. */
+/* How often sign * mono * q is contained in p: at most *times, which is lowered; *g becomes the
+ * common factor of itself and of what the terms say. False for not at all. */
 static bool dim_mod_contains(wick_dims *t, const wick_dim_form *p, wick_dim_form q, wick_term mono,
-                             int64_t sign, int64_t *times)
+                             int64_t sign, int64_t *g, int64_t *times)
 {
   for (uint32_t i = 0; i < q.nterm; i++) {
-    int64_t have = dim_mod_coef(p, wick_mono_mul(t, q.term[i], mono));
-    *times = wick_min_i64(*times, have / q.term[i].coef * sign);
+    int64_t n = dim_mod_coef(p, wick_mono_mul(t, q.term[i], mono)) / q.term[i].coef * sign;
+    *times = wick_min_i64(*times, n);
+    if (n < 1) return false;
+    *g = wick_dim_gcd(*g, n);
   }
-  return *times >= 1;
+  return true;
+}
+
+/* The number of mods to make; 0 for none. Of a multiple of p it is that multiple, and of p + 1 the
+ * same. */
+static int64_t dim_mod_times(wick_dims *t, const wick_dim_form *p, const dim_mod_pattern *w,
+                             wick_term quotient, int64_t have)
+{
+  wick_dim_form x = wick_dim_key(t, w->x), b = wick_dim_key(t, w->b);
+  int64_t sign = have < 0 ? 1 : -1, times = INT64_MAX, g = have;
+  if (!dim_mod_contains(t, p, x, w->mono, sign, &g, &times)) return 0;
+  if (b.nterm) return dim_mod_contains(t, p, b, quotient, -sign, &g, &times) ? times : 0;
+  int64_t all =
+      -wick_floordiv_i64(have / g * sign, b.constant); /* the rest has x's sign, or is 0 */
+  if (w->exact && (have / g % b.constant != 0 || all > times / g)) return 0;
+  return wick_min_i64(times / g, all) * g;
 }
 
 static bool dim_mod_apply(wick_dims *t, wick_dim_form *p, const dim_mod_pattern *w, int64_t have)
 {
-  wick_dim_form x = wick_dim_key(t, w->x), b = wick_dim_key(t, w->b);
+  wick_dim_form x = wick_dim_key(t, w->x), b = wick_dim_key(t, w->b), sum = *p;
   wick_term quotient = wick_mono_mul(t, w->mono, wick_mono_atom(t, w->quotient));
-  int64_t sign = have < 0 ? 1 : -1, times = INT64_MAX;
-  if (!b.nterm)
-    times = -wick_floordiv_i64(have * sign, b.constant); /* rounded up: the rest has x's sign */
-  else if (!dim_mod_contains(t, p, b, quotient, -sign, &times))
-    return false;
-  if (!dim_mod_contains(t, p, x, w->mono, sign, &times)) return false;
-  uint32_t mod = wick_dim_intern_atom(t, WICK_ATOM_MOD, 2, (wick_dim[]){w->x, w->b});
+  int64_t times = dim_mod_times(t, p, w, quotient, have);
+  uint32_t mod = times ? wick_dim_intern_atom(t, WICK_ATOM_MOD, 2, (wick_dim[]){w->x, w->b}) : 0;
   if (!mod) return false;
+  if (have > 0) times = -times;
   wick_term term = wick_mono_atom(t, mod);
-  wick_dim_form sum = *p;
-  if (!wick_dim_accumulate(t, &sum, -sign * times, w->mono, x) ||
-      !wick_dim_accumulate(t, &sum, sign * times, quotient, b) ||
-      !wick_dim_accumulate(t, &sum, sign * times, w->mono,
-                           (wick_dim_form){.nterm = 1, .term = &term}))
+  if (!wick_dim_accumulate(t, &sum, -times, w->mono, x) ||
+      !wick_dim_accumulate(t, &sum, times, quotient, b) ||
+      !wick_dim_accumulate(t, &sum, times, w->mono, (wick_dim_form){.nterm = 1, .term = &term}))
     return false;
   *p = sum;
   return true;
@@ -80,10 +92,11 @@ static bool dim_mod_try_inner(wick_dims *t, wick_dim_form *p, dim_mod_pattern w,
   return false;
 }
 
-static bool dim_mod_try(wick_dims *t, wick_dim_form *p, uint32_t i, const wick_dim_cell *c)
+static bool dim_mod_try(wick_dims *t, wick_dim_form *p, uint32_t i, const wick_dim_cell *c,
+                        bool exact)
 {
   wick_term term = p->term[i];
-  dim_mod_pattern w = {.x = c->atom.arg[0], .b = c->atom.arg[1], .quotient = c->id};
+  dim_mod_pattern w = {.x = c->atom.arg[0], .b = c->atom.arg[1], .quotient = c->id, .exact = exact};
   if (!wick_mono_div(t, term, wick_mono_atom(t, c->id), &w.mono)) return false;
   bool constant = wick_dim_is_const(w.b);
   if (!constant && !wick_mono_div(t, w.mono, wick_dim_key(t, w.b).term[0], &w.mono)) return false;
@@ -93,13 +106,13 @@ static bool dim_mod_try(wick_dims *t, wick_dim_form *p, uint32_t i, const wick_d
 }
 
 /* One step at the floordivs of one depth; false where there is none. */
-static bool dim_mod_step(wick_dims *t, wick_dim_form *p, uint32_t depth)
+static bool dim_mod_step(wick_dims *t, wick_dim_form *p, uint32_t depth, bool exact)
 {
   for (uint32_t i = 0; i < p->nterm; i++) {
     for (uint32_t k = 0; k < p->term[i].natom; k++) {
       const wick_dim_cell *c = wick_dim_cell_of(t, p->term[i].atom[k]);
       if (c->atom.kind != WICK_ATOM_FLOORDIV || c->depth != depth) continue;
-      if (dim_mod_try(t, p, i, c)) return true;
+      if (dim_mod_try(t, p, i, c, exact)) return true;
     }
   }
   return false;
@@ -117,5 +130,6 @@ void wick_dim_put_mods(wick_dims *t, wick_dim_form *p)
   uint32_t budget = 4 * p->nterm + 16; /* each step uses up a part of an x; this is a belt */
   for (uint32_t depth = deepest; depth > 0;
        depth--) /* the outer ones first: they contain the inner */
-    while (budget && dim_mod_step(t, p, depth)) budget--;
+    while (budget && (dim_mod_step(t, p, depth, true) || dim_mod_step(t, p, depth, false)))
+      budget--;
 }

@@ -20,39 +20,45 @@ static bool simplify_one_quotient(wick_range r, int64_t c, int64_t *out)
   return *out == wick_floordiv_i64(r.hi, c);
 }
 
-static int64_t simplify_gcd(int64_t a, int64_t b)
-{
-  if (a < 0) a = -a;
-  if (b < 0) b = -b;
-  while (b) {
-    int64_t r = a % b;
-    a = b, b = r;
-  }
-  return a;
-}
-
 /* Terms of a form, chosen. Taken from the arena: a rule that goes on interns something new. */
 static wick_term *simplify_terms(wick_dims *t, wick_dim_form f)
 {
   return wick_new(t->mem, wick_term, f.nterm);
 }
 
-/* What c divides: a = c*q + rest, where the rest keeps the signs of a's terms, and its constant is
- * in [0, c). */
-static wick_dim simplify_split(wick_dims *t, wick_dim a, int64_t c)
+/* The sum of the sizes of the coefficients, which are below 2^62 + 1. */
+static double simplify_weight(wick_dim_form f)
+{
+  double sum = 0;
+  for (uint32_t i = 0; i < f.nterm; i++)
+    sum += f.term[i].coef < 0 ? -(double)f.term[i].coef : (double)f.term[i].coef;
+  return sum;
+}
+
+/* A part of a that c divides: a = c*q + rest. Of each term, what is whole (the rest keeps its
+ * sign), or of `exact` only terms that leave no rest. The constant of the rest is in [0, c). The
+ * rest is seen with other mods, and might have more to give than a had: then only the constant is
+ * split off. */
+static wick_dim simplify_split(wick_dims *t, wick_dim a, int64_t c, bool exact, wick_dim *out_rest)
 {
   wick_dim_form f = wick_dim_get(t, a);
-  bool any = f.constant < 0 || f.constant >= c;
-  for (uint32_t i = 0; i < f.nterm && !any; i++) any = f.term[i].coef / c != 0;
-  if (!any) return wick_dim_const(0);
   wick_term *term = simplify_terms(t, f);
   wick_dim_form q = {.constant = wick_floordiv_i64(f.constant, c), .term = term};
   for (uint32_t i = 0; i < f.nterm; i++) {
     wick_term m = f.term[i];
+    if (m.coef / c == 0 || (exact && m.coef % c != 0)) continue;
     m.coef /= c;
-    if (m.coef) term[q.nterm++] = m;
+    term[q.nterm++] = m;
   }
-  return wick_dim_from_form(t, q);
+  wick_dim constant = wick_dim_const(q.constant), by = wick_dim_const(c);
+  if (q.nterm) {
+    wick_dim whole = wick_dim_from_form(t, q);
+    wick_dim rest = *out_rest = wick_dim_sub(t, a, wick_dim_mul(t, whole, by));
+    double weight = simplify_weight(f);
+    if (wick_dim_usable(t, rest) && simplify_weight(wick_dim_get(t, rest)) < weight) return whole;
+  }
+  *out_rest = wick_dim_sub(t, a, wick_dim_mul(t, constant, by));
+  return constant;
 }
 
 /* With g*p + rest and g*k <= rest < g*(k + 1): floordiv(g*p + rest, g*n) = floordiv(p + k, n). */
@@ -83,7 +89,7 @@ static int64_t simplify_next_factor(wick_dim_form f, int64_t c, int64_t below)
 {
   int64_t best = 1;
   for (uint32_t i = 0; i < f.nterm; i++) {
-    int64_t g = simplify_gcd(f.term[i].coef, c);
+    int64_t g = wick_dim_gcd(f.term[i].coef, c);
     if (g < below && g > best) best = g;
   }
   return best;
@@ -124,11 +130,9 @@ static wick_dim simplify_by_const(wick_dims *t, wick_dim a, int64_t c)
   if (c == 1) return a;
   int64_t one;
   if (simplify_one_quotient(wick_dim_range_of(t, a), c, &one)) return wick_dim_const(one);
-  wick_dim q = simplify_split(t, a, c), out;
-  if (!wick_dim_is(q, 0)) {
-    wick_dim rest = wick_dim_sub(t, a, wick_dim_mul(t, q, wick_dim_const(c)));
-    return wick_dim_add(t, q, wick_dim_floordiv(t, rest, wick_dim_const(c)));
-  }
+  wick_dim out, q = simplify_split(t, a, c, true, &out);
+  if (wick_dim_is(q, 0)) q = simplify_split(t, a, c, false, &out);
+  if (!wick_dim_is(q, 0)) return wick_dim_add(t, q, wick_dim_floordiv(t, out, wick_dim_const(c)));
   wick_dim_form f = wick_dim_get(t, a);
   for (int64_t g = c; (g = simplify_next_factor(f, c, g)) > 1;)
     if (simplify_by_factor(t, f, g, &out)) return wick_dim_floordiv(t, out, wick_dim_const(c / g));
@@ -151,7 +155,7 @@ static void simplify_common(wick_dims *t, wick_dim_form f, wick_term *g)
 {
   for (uint32_t i = 0; i < f.nterm + (f.constant != 0); i++) {
     wick_term m = i < f.nterm ? f.term[i] : (wick_term){.coef = f.constant};
-    wick_term common = {.coef = simplify_gcd(g->coef, m.coef)}, left = m;
+    wick_term common = {.coef = wick_dim_gcd(g->coef, m.coef)}, left = m;
     for (uint32_t k = 0; k < g->natom && g->natom != UINT32_MAX; k++) {
       wick_term atom = wick_mono_atom(t, g->atom[k]);
       if (!wick_mono_div(t, left, atom, &left)) continue;
@@ -221,6 +225,8 @@ static wick_dim simplify_by_expr(wick_dims *t, wick_dim a, wick_dim b)
   if (g.coef != 1 || g.natom)
     return wick_dim_floordiv(t, simplify_divide_out(t, fa, g), simplify_divide_out(t, fb, g));
   wick_range ra = wick_dim_range_of(t, a), rb = wick_dim_range_of(t, b);
+  rb.lo += rb.lo == 0, rb.hi -= rb.hi == 0; /* what is divided by is not 0 */
+  if (rb.lo == rb.hi) return wick_dim_floordiv(t, a, wick_dim_const(rb.lo));
   wick_range r = wick_range_atom(WICK_ATOM_FLOORDIV, 2, (wick_range[]){ra, rb});
   if (r.lo == r.hi) return wick_dim_const(r.lo);
   if (rb.lo > 0 && ra.lo >= 0 && simplify_low(t, wick_dim_sub(t, b, a)) > 0)
@@ -237,12 +243,15 @@ wick_dim wick_dim_floordiv(wick_dims *t, wick_dim a, wick_dim b)
 {
   if (!wick_dim_usable(t, a) || !wick_dim_usable(t, b) || wick_dim_is(b, 0))
     return WICK_DIM_INVALID;
-  if (!wick_dim_is_const(b)) return simplify_by_expr(t, a, b);
-  if (wick_dim_is_const(a)) {
-    if (a.v > 0 && b.v == -1) return simplify_neg(t, a);
-    return wick_dim_const(wick_floordiv_i64(a.v, b.v));
-  }
-  return simplify_by_const(t, a, b.v);
+  if (wick_dim_is_const(a) && wick_dim_is_const(b))
+    return b.v == -1 ? simplify_neg(t, a) : wick_dim_const(wick_floordiv_i64(a.v, b.v));
+  if (!t->level) t->fuel = WICK_DIM_FUEL;
+  if (!t->fuel) return WICK_DIM_INVALID;
+  t->fuel--;
+  t->level++;
+  wick_dim d = wick_dim_is_const(b) ? simplify_by_const(t, a, b.v) : simplify_by_expr(t, a, b);
+  t->level--;
+  return d;
 }
 
 wick_dim wick_dim_ceildiv(wick_dims *t, wick_dim a, wick_dim b)
@@ -264,19 +273,22 @@ wick_dim wick_dim_mod(wick_dims *t, wick_dim a, wick_dim b)
 
 /* ---- min and max ---- */
 
-/* Known to hold for all values of the symbols. */
-static bool simplify_le(wick_dims *t, wick_dim a, wick_dim b)
+/* Known to hold for all values of the symbols. Every question costs one of the budget, without
+ * which the nests of hostile input would take exponential time. */
+static bool simplify_le(wick_dims *t, wick_dim a, wick_dim b, uint32_t *budget)
 {
+  if (!*budget) return false;
+  --*budget;
   if (simplify_low(t, wick_dim_sub(t, b, a)) >= 0) return true;
   const wick_dim_cell *la = wick_dim_lone(t, a), *lb = wick_dim_lone(t, b);
   if (lb && (lb->atom.kind == WICK_ATOM_MIN || lb->atom.kind == WICK_ATOM_MAX)) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < lb->atom.narg; i++) n += simplify_le(t, a, lb->atom.arg[i]);
+    for (uint32_t i = 0; i < lb->atom.narg; i++) n += simplify_le(t, a, lb->atom.arg[i], budget);
     if (n >= (lb->atom.kind == WICK_ATOM_MAX ? 1 : lb->atom.narg)) return true;
   }
   if (la && (la->atom.kind == WICK_ATOM_MIN || la->atom.kind == WICK_ATOM_MAX)) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < la->atom.narg; i++) n += simplify_le(t, la->atom.arg[i], b);
+    for (uint32_t i = 0; i < la->atom.narg; i++) n += simplify_le(t, la->atom.arg[i], b, budget);
     if (n >= (la->atom.kind == WICK_ATOM_MIN ? 1 : la->atom.narg)) return true;
   }
   return false;
@@ -299,6 +311,59 @@ static bool simplify_insert(const wick_dims *t, simplify_list *list, wick_dim d)
   return true;
 }
 
+/* One of the others decides against x, or x is the max of something (in a min) that the others
+ * together decide. */
+static bool simplify_outdone(wick_dims *t, bool is_min, const simplify_list *list, uint32_t skip,
+                             wick_dim x, uint32_t *budget)
+{
+  for (uint32_t i = 0; i < list->n; i++) {
+    if (i == skip) continue;
+    if (is_min ? simplify_le(t, list->at[i], x, budget) : simplify_le(t, x, list->at[i], budget))
+      return true;
+  }
+  const wick_dim_cell *c = wick_dim_lone(t, x);
+  if (!c || (c->atom.kind != WICK_ATOM_MIN && c->atom.kind != WICK_ATOM_MAX)) return false;
+  bool all = is_min == (c->atom.kind == WICK_ATOM_MIN);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < c->atom.narg; i++)
+    n += simplify_outdone(t, is_min, list, skip, c->atom.arg[i], budget);
+  return n >= (all ? c->atom.narg : 1);
+}
+
+static uint32_t simplify_size(const wick_dims *t, wick_dim d)
+{
+  return wick_dim_is_const(d) ? 1 : 1 + t->exprs.at[wick_dim_number(d)].natom;
+}
+
+/* The largest size below `below`; 0 where there is none. */
+static uint32_t simplify_next_size(const wick_dims *t, const simplify_list *list, uint32_t below)
+{
+  uint32_t best = 0;
+  for (uint32_t i = 0; i < list->n; i++) {
+    uint32_t size = simplify_size(t, list->at[i]);
+    if (size < below && size > best) best = size;
+  }
+  return best;
+}
+
+/* Drops what the others decide: the largest first, since a nest knows more about its parts than
+ * they about it. */
+static void simplify_prune(wick_dims *t, bool is_min, simplify_list *list)
+{
+  for (uint32_t size = UINT32_MAX; (size = simplify_next_size(t, list, size)) > 0;) {
+    for (uint32_t i = 0; i < list->n;) {
+      uint32_t budget = 16 * WICK_DIM_ARGS;
+      if (simplify_size(t, list->at[i]) != size ||
+          !simplify_outdone(t, is_min, list, i, list->at[i], &budget)) {
+        i++;
+        continue;
+      }
+      list->n--;
+      for (uint32_t k = i; k < list->n; k++) list->at[k] = list->at[k + 1];
+    }
+  }
+}
+
 static wick_dim simplify_least(wick_dims *t, wick_atom_kind kind, wick_dim a, wick_dim b)
 {
   if (!wick_dim_usable(t, a) || !wick_dim_usable(t, b)) return WICK_DIM_INVALID;
@@ -312,19 +377,7 @@ static wick_dim simplify_least(wick_dims *t, wick_atom_kind kind, wick_dim a, wi
     for (uint32_t i = 0; i < (flat ? lone->atom.narg : 1); i++)
       if (!simplify_insert(t, &list, flat ? lone->atom.arg[i] : d)) return WICK_DIM_INVALID;
   }
-  for (uint32_t i = 0; i < list.n;) { /* drop what another one decides */
-    bool drop = false;
-    for (uint32_t k = 0; k < list.n && !drop; k++) {
-      wick_dim x = list.at[i], y = list.at[k];
-      drop = k != i && (is_min ? simplify_le(t, y, x) : simplify_le(t, x, y));
-    }
-    if (!drop) {
-      i++;
-      continue;
-    }
-    list.n--;
-    for (uint32_t k = i; k < list.n; k++) list.at[k] = list.at[k + 1];
-  }
+  simplify_prune(t, is_min, &list);
   return list.n == 1 ? list.at[0] : simplify_atom(t, kind, list.n, list.at);
 }
 

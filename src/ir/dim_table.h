@@ -12,7 +12,11 @@
 #define WICK_RANGE_LO (INT64_MIN + ((int64_t)1 << 33)) /* stands for minus infinity */
 #define WICK_RANGE_HI INT64_MAX
 
-enum { WICK_DIM_ARGS = 64 }; /* of one min or max */
+enum {
+  WICK_DIM_ARGS = 64, /* of one min or max */
+  WICK_DIM_FUEL =
+      1000 /* divisions that one division may cause: rules that undo each other must end */
+};
 
 typedef struct wick_range {
   int64_t lo, hi;
@@ -48,6 +52,7 @@ struct wick_dims {
   wick_list(wick_dim_cell *) atoms; /* at[0] is unused */
   wick_list(wick_term) monos;       /* of two atoms and more; coef and at[0] are unused */
   wick_dim_index expr_index, atom_index, mono_index;
+  uint32_t level, fuel; /* of division: calls within calls, and how many more may be made */
 };
 
 static inline uint32_t wick_dim_number(wick_dim d) { return (uint32_t)(d.v - WICK_DIM_EXPR); }
@@ -97,5 +102,16 @@ void wick_dim_put_mods(wick_dims *t, wick_dim_form *p);
 /* Interval arithmetic; an end at WICK_RANGE_LO or _HI is infinite. */
 wick_range wick_range_form(const wick_dims *t, wick_dim_form form);
 wick_range wick_range_atom(wick_atom_kind kind, uint32_t narg, const wick_range *arg);
+
+static inline int64_t wick_dim_gcd(int64_t a, int64_t b)
+{
+  if (a < 0) a = -a;
+  if (b < 0) b = -b;
+  while (b) {
+    int64_t r = a % b;
+    a = b, b = r;
+  }
+  return a;
+}
 
 #endif

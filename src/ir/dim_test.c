@@ -277,7 +277,7 @@ static random_symbols random_symbols_make(void)
   random_symbols r;
   for (int i = 0; i < NSYM; i++) {
     r.lo[i] = pick(3) ? 0 : (int64_t)pick(20) - 10;
-    r.hi[i] = r.lo[i] + pick(pick(2) ? 8 : 40);
+    r.hi[i] = r.lo[i] + 1 + pick(pick(2) ? 8 : 40);
     r.s[i] = sym(name[i], r.lo[i], r.hi[i]);
   }
   return r;
@@ -342,11 +342,124 @@ static void test_values(void **state)
   assert_true(nvalue > 200000 && nsame > 200000);
 }
 
+static wick_dim random_dim(const random_symbols *r, int budget, const char *ops)
+{
+  tree t = {.n = 0};
+  return tree_dim(&t, tree_make(&t, 1 + (int)pick((uint32_t)budget), ops), r->s);
+}
+
+static void assert_same(const char *law, wick_dim a, wick_dim b)
+{
+  if (wick_dim_eq(a, b)) return;
+  if (wick_dim_eq(a, WICK_DIM_INVALID) || wick_dim_eq(b, WICK_DIM_INVALID)) return;
+  int64_t lo[2], hi[2]; /* a range of one value may have decided */
+  wick_dim_range(table, a, &lo[0], &hi[0]);
+  wick_dim_range(table, b, &lo[1], &hi[1]);
+  if (lo[0] == hi[0] && lo[1] == hi[1] && lo[0] == lo[1]) return;
+  fail_msg("%s: %s is not %s", law, dim_text(table, a), dim_text(table, b));
+}
+
+/* Equal by the laws of a ring, or of division by a constant: the same handle. */
+static void test_laws(void **state)
+{
+  (void)state;
+  random_state = 2;
+  for (uint32_t round = 0; round < 40000; round++) {
+    dim_fresh(round);
+    random_symbols r = random_symbols_make();
+    wick_dim a = random_dim(&r, 5, all_ops), b = random_dim(&r, 4, all_ops),
+             c = random_dim(&r, 4, all_ops), n = num(1 + (int64_t)pick(16));
+    assert_same("a + b = b + a", add(a, b), add(b, a));
+    assert_same("a + (b + c) = (a + b) + c", add(a, add(b, c)), add(add(a, b), c));
+    assert_same("a - b + b = a", add(sub(a, b), b), a);
+    assert_same("a * b = b * a", mul(a, b), mul(b, a));
+    assert_same("a * (b * c) = (a * b) * c", mul(a, mul(b, c)), mul(mul(a, b), c));
+    assert_same("a * (b + c) = a*b + a*c", mul(a, add(b, c)), add(mul(a, b), mul(a, c)));
+    assert_same("a / n * n + a % n = a", add(mul(quo(a, n), n), rem_(a, n)), a);
+    assert_same("a * (b / n * n + b % n) = a*b", add(mul(mul(quo(b, n), n), a), mul(a, rem_(b, n))),
+                mul(a, b));
+    random_symbols left = r, right = r;
+    for (int i = 0; i < NSYM; i++) left.s[i] = r.s[i / 2], right.s[i] = r.s[2 + i / 2];
+    wick_dim d = random_dim(&left, 5, "++--*<>"), e = random_dim(&right, 5, "++--*<>");
+    assert_same("(d + n*e) / n = d/n + e", quo(add(d, mul(n, e)), n), add(quo(d, n), e));
+    assert_same("(d + n*e) % n = d % n", rem_(add(d, mul(n, e)), n), rem_(d, n));
+    assert_same("min(a, b) = min(b, a)", least(a, b), least(b, a));
+    assert_same("max(a, b) = max(b, a)", most(a, b), most(b, a));
+    assert_same("min(a, a) = a", least(a, a), a);
+  }
+}
+
+/* min and max are associative where the arguments are sums, of which ranges decide all alike. */
+static void test_min_max_laws(void **state)
+{
+  (void)state;
+  random_state = 3;
+  for (uint32_t round = 0; round < 20000; round++) {
+    dim_fresh(round);
+    random_symbols r = random_symbols_make();
+    wick_dim a = random_dim(&r, 4, "+-"), b = random_dim(&r, 4, "+-"), c = random_dim(&r, 4, "+-");
+    assert_same("min", least(a, least(b, c)), least(least(a, b), c));
+    assert_same("min(a, max(a, b)) = a", least(a, most(a, b)), a);
+    assert_same("max", most(a, most(b, c)), most(most(a, b), c));
+  }
+}
+
+/* What a reader of the text does: the parts, put together again with arithmetic, in the table
+ * `table`. */
+static wick_dim rebuild(const wick_dims *from, wick_dim d)
+{
+  wick_dim_form f = wick_dim_get(from, d);
+  wick_dim sum = num(f.constant);
+  for (uint32_t i = 0; i < f.nterm; i++) {
+    wick_dim product = num(f.term[i].coef);
+    for (uint32_t k = 0; k < f.term[i].natom; k++) {
+      const wick_atom *a = wick_dim_atom(from, f.term[i].atom[k]);
+      wick_dim made = a->narg ? rebuild(from, a->arg[0]) : sym(a->name, a->lo, a->hi);
+      for (uint32_t j = 1; j < a->narg; j++) {
+        wick_dim b = rebuild(from, a->arg[j]);
+        made = a->kind == WICK_ATOM_FLOORDIV ? quo(made, b)
+               : a->kind == WICK_ATOM_MOD    ? rem_(made, b)
+               : a->kind == WICK_ATOM_MIN    ? least(made, b)
+                                             : most(made, b);
+      }
+      product = mul(product, made);
+    }
+    sum = add(sum, product);
+  }
+  return sum;
+}
+
+/* The form, read back, is the same expression; and the same text in a table where other things came
+ * first. */
+static void test_form_is_canonical(void **state)
+{
+  (void)state;
+  random_state = 4;
+  for (uint32_t round = 0; round < 20000; round++) {
+    dim_fresh(round);
+    random_symbols r = random_symbols_make();
+    wick_dim d = random_dim(&r, NNODE / 2, all_ops);
+    if (wick_dim_eq(d, WICK_DIM_INVALID)) continue;
+    assert_same("read back", rebuild(table, d), d);
+    const wick_dims *first = table;
+    table = wick_dims_create(&mem);
+    for (int i = NSYM; i-- > 0;) sym(i % 2 ? "d" : "a", r.lo[i], r.hi[i]);
+    for (int i = NSYM; i-- > 0;)
+      r.s[i] = sym((const char *[]){"a", "b", "c", "d"}[i], r.lo[i], r.hi[i]);
+    random_dim(&r, NNODE / 2, all_ops);
+    wick_dim e = rebuild(first, d);
+    assert_string_equal(dim_text(first, d), dim_text(table, e));
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_forms, dim_setup, dim_teardown),
       cmocka_unit_test_setup_teardown(test_values, dim_setup, dim_teardown),
+      cmocka_unit_test_setup_teardown(test_laws, dim_setup, dim_teardown),
+      cmocka_unit_test_setup_teardown(test_min_max_laws, dim_setup, dim_teardown),
+      cmocka_unit_test_setup_teardown(test_form_is_canonical, dim_setup, dim_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
