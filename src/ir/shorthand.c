@@ -149,10 +149,12 @@ void wick_fold_begin(wick_builder *b, const char *name, uint32_t naxis, const wi
   b->fold_op = op;
 }
 
-wick_value wick_fold_end(wick_builder *b, wick_value element)
+/* The rest of a fold whose step has been built: the state's next value, merge by the row, finish as
+ * it is. */
+static wick_value shorthand_fold_rest(wick_builder *b, wick_value next)
 {
+  if (b->status) return (wick_value){0};
   wick_type s = wick_built_type(b, b->fold_state);
-  wick_value next = wick_build2(b, b->fold_op, b->fold_state, element);
   wick_yield(b, 1, &next);
   wick_value a = wick_region_begin(b, 2, (wick_type[]){s, s});
   wick_value m = wick_build2(b, b->fold_op, a, (wick_value){a.id + 1});
@@ -160,4 +162,18 @@ wick_value wick_fold_end(wick_builder *b, wick_value element)
   wick_value r = wick_region_begin(b, 1, &s);
   wick_yield(b, 1, &r);
   return wick_close(b);
+}
+
+wick_value wick_fold_end(wick_builder *b, wick_value element)
+{
+  return shorthand_fold_rest(b, wick_build2(b, b->fold_op, b->fold_state, element));
+}
+
+wick_value wick_fold_end_fma(wick_builder *b, wick_value x, wick_value y)
+{
+  bool is_float = !b->status && wick_elem_is_float(wick_built_info(b, x)->elem);
+  wick_value next =
+      is_float ? wick_build3(b, WICK_OP_fma, x, y, b->fold_state)
+               : wick_build2(b, WICK_OP_add, b->fold_state, wick_build2(b, WICK_OP_mul, x, y));
+  return shorthand_fold_rest(b, next);
 }
