@@ -171,6 +171,8 @@ static const char *number_read_float(wick_elem e, const char *text, size_t n, wi
        nan = number_text_is(text, n, "nan");
   double f = inf ? (double)INFINITY : nan ? (double)NAN : 0;
   if (inf && negative) f = -f;
+  bool word = !inf && !nan && !(text[negative] >= '0' && text[negative] <= '9');
+  if (word) return wick_str_printf(mem, "%.*s is not a number", n > 60 ? 60 : (int)n, text);
   if (!inf && !nan) f = number_strtod(wick_str_dupn(mem, text, n));
   double rounded = wick_round_elem(e, (wick_scalar){.f = f}).f;
   *out = number_bits_of(e, f);

@@ -10,7 +10,7 @@
 #include "ir/build.h"
 #include "ir/lex.h"
 
-enum { WICK_PARSE_ERRORS = 20, WICK_PARSE_FACTORS = 64 };
+enum { WICK_PARSE_ERRORS = 20 };
 
 /* What a name means; it holds in the function whose number it carries. */
 typedef struct wick_parse_name {

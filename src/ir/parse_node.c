@@ -190,19 +190,19 @@ static void parse_node_return(wick_parser *p, const wick_token *at)
 
 static bool parse_node_terminator(wick_parser *p, const wick_token *at, const wick_op *op)
 {
-  bool is_return = op == wick_ops[WICK_OP_return];
+  bool is_return = op == wick_ops[WICK_OP_return], building = p->building;
+  p->ended = true;
+  p->building = false; /* until it is there */
   if (is_return != (p->open.n == 0))
     return wick_parse_fail(p, at, WICK_EPARSE, "%s",
                            is_return ? "a region ends in yield" : "a function ends in return");
   if (!parse_node_operands(p, op) || !parse_node_loc(p)) return false;
-  p->ended = true;
+  p->building = building;
   p->building = parse_node_real(p);
   if (!p->building) return true;
   p->b.loc = p->loc;
-  if (is_return)
-    parse_node_return(p, at);
-  else
-    wick_yield(&p->b, p->operands.n, p->operands.at);
+  if (is_return) parse_node_return(p, at);
+  else wick_yield(&p->b, p->operands.n, p->operands.at);
   parse_node_step(p, at);
   return true;
 }

@@ -1,4 +1,5 @@
-/* Dimensions and types from text, by descent of limited depth. */
+/* Dimensions and types from text, by descent: what a dimension has in parts, and a type in depth,
+ * is limited. */
 #include <string.h>
 
 #include "ir/grammar.h"
@@ -8,7 +9,7 @@
 
 typedef struct parse_type_expr {
   wick_parser *p;
-  uint32_t depth, nfactor;
+  uint32_t npart;
 } parse_type_expr;
 
 static bool parse_type_sum(parse_type_expr *e, wick_dim *out);
@@ -85,9 +86,9 @@ static bool parse_type_primary(parse_type_expr *e, wick_dim *out)
 {
   wick_parser *p = e->p;
   wick_token t = *wick_parse_token(p);
-  if (++e->nfactor > WICK_PARSE_FACTORS)
+  if (++e->npart > WICK_TEXT_DEPTH)
     return wick_parse_fail(p, &t, WICK_ELIMIT, "a dimension of more than %d parts",
-                           WICK_PARSE_FACTORS);
+                           WICK_TEXT_DEPTH);
   if (t.kind == WICK_TOKEN_INT) {
     int64_t i;
     if (!wick_parse_int(p, &i)) return false;
@@ -97,16 +98,10 @@ static bool parse_type_primary(parse_type_expr *e, wick_dim *out)
   bool call = t.kind == WICK_TOKEN_WORD && wick_keyword_find(wick_dim_words, t.at, t.n) && t.n == 3;
   call = call || wick_token_word(&t, "floordiv");
   if (!call && !wick_parse_is(p, '(')) return parse_type_symbol_use(p, out);
-  if (++e->depth > WICK_TEXT_DEPTH)
-    return wick_parse_fail(p, &t, WICK_ELIMIT, "dimensions are nested deeper than %d",
-                           WICK_TEXT_DEPTH);
   if (call) wick_parse_next(p);
   if (!wick_parse_punct(p, '(', "`(`")) return false;
-  if (call ? !parse_type_call(e, &t, out)
-           : !parse_type_sum(e, out) || !wick_parse_punct(p, ')', "`)`"))
-    return false;
-  e->depth--;
-  return true;
+  if (call) return parse_type_call(e, &t, out);
+  return parse_type_sum(e, out) && wick_parse_punct(p, ')', "`)`");
 }
 
 static bool parse_type_unary(parse_type_expr *e, wick_dim *out)

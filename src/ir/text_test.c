@@ -60,6 +60,239 @@ static void text_expect(const char *in, const char *want)
   free(got);
 }
 
+/* ---- layout ---- */
+
+/* What is read, and what is printed: NULL, the same. */
+static const struct {
+  const char *in, *out;
+} text_rows[] = {
+    {"", NULL},
+    {"module \"a \\\"b\\\" \\x01\"\nmetadata \"labels\" = \"one\\ntwo\"\n", NULL},
+    /* constants */
+    {"constant @a : f32[2] = [0.1, -inf]\n", NULL},
+    {"constant @\"a b\" : u8[17] = hex \"000102030405060708090a0b0c0d0e0f10\"\n", NULL},
+    {"constant @a : i4[3] = [-8,7, 0]", "constant @a : i4[3] = [-8, 7, 0]\n"},
+    {"constant @a : bool[] = [true]", "constant @a : bool[] = [1]\n"},
+    {"constant @a : c64[1] = hex \"0000803f00000040\"\n", NULL},
+    {"constant @a : f32[0] = []\n", NULL},
+    {"constant @a : f32[1000000,1000000]\n", NULL},
+    /* types */
+    {"graph @f(%x: tuple<f32[4],tuple<>,tuple<bool[]>>) {\n  return\n}\n", NULL},
+    {"graph @f(%x: f32[1,4,58,58,16 @ 0 1*16 2 3 1 of 1,64,56,56 halo 0 0 1 1]) {\n  return\n}\n",
+     NULL},
+    {"loop @f(@in %x: f32, @inout %y: bf16x8, @out %z: buffer<i4[2,3:8,1],scratch>) {\n  "
+     "return\n}\n",
+     NULL},
+    {"loop @f(@in %x: f32x1, @in %y: buffer<f32[2,3:3,1],io>) { return }",
+     "loop @f(@in %x: f32, @in %y: buffer<f32[2,3],io>) {\n  return\n}\n"},
+    /* dimensions */
+    {"graph @f(%x: f32[N[1..64],\"a b\"[0..]], %y: f32[N,\"a b\"]) {\n  return\n}\n", NULL},
+    {"graph @f(%x: f32[N[1..64]], %y: f32[N[1..8]], %z: f32[N], %u: f32[N[1..64]]) {\n  "
+     "return\n}\n",
+     NULL},
+    {"graph @f(%x: f32[(N[1..64] + 15) floordiv 16 * 16, -3 + N*2*M[1..9], 2*(3+4)]) { return }",
+     "graph @f(%x: f32[16*floordiv(N[1..64] + 15, 16),2*M[1..9]*N - 3,14]) {\n  return\n}\n"},
+    {"graph @f(%x: f32[min(N[1..64], 8, M[1..9]),max(mod(N, 3), M)]) {\n  return\n}\n",
+     "graph @f(%x: f32[min(M[1..9], N[1..64], 8),max(M, mod(N, 3))]) {\n  return\n}\n"},
+    /* names */
+    {"graph @f(%\"a b\": f32[], %p1: f32[], %7: f32[], %p2: f32[]) -> f32[] {\n  %0 = neg %p1 : "
+     "f32[]\n  return %0\n}\n",
+     NULL},
+    {"graph @f(%p0: f32[] as \"p0\", %y: f32[] as permuted \"y\", %z: f32[] as gone \"z\") {\n  "
+     "return\n}\n",
+     NULL},
+    {"graph @f(%x: f32[], %x.1: f32[] as \"x\") {\n  return\n}\n", NULL},
+    {"graph @f(%1: f32[]) -> f32[] { %a = neg %1; %b = neg %a; return %b }",
+     "graph @f(%1: f32[]) -> f32[] {\n  %0 = neg %1 : f32[]\n  %2 = neg %0 : f32[]\n  return "
+     "%2\n}\n"},
+    {"graph @f(%x: f32[]) -> f32[] {\n  %0 = neg %x : f32[] as quantized \"t\" loc(\"n: "
+     "\\\"a\\\"\")\n  return %0 loc(\"end\")\n}\n",
+     NULL},
+    /* nodes */
+    {"graph @f() -> (f32[2], i64[], bool[]) {\n  %0 = const 0x7fc00001 : f32[2]\n  %1 = const -5 "
+     ": i64[]\n  %2 = const 1 : bool[]\n  return %0, %1, %2\n}\n",
+     NULL},
+    {"graph @f(%x: f32[]) -> tuple<> { %0 = tuple\n %1 = neg %x\n return %0 }",
+     "graph @f(%x: f32[]) -> tuple<> {\n  %0 = tuple : tuple<>\n  return %0\n}\n"},
+    {"graph @f(%x: f32[]) -> f32[] { # a comment\n // another\n %0 = call @g %x : f32[]; return %0 "
+     "} graph @g(%x: f32[]) -> f32[] { %0 = call @f %x : f32[]; return %0 }",
+     "graph @f(%x: f32[]) -> f32[] {\n  %0 = call @g %x : f32[]\n  return %0\n}\ngraph @g(%x: "
+     "f32[]) -> f32[] {\n  %0 = call @f %x : f32[]\n  return %0\n}\n"},
+    {"group @g(%x: f32[N[1..9],4]) -> f32[N] {\n  %0 = map {name=\"m\", axes=[n:N]} () {\n    %1 = "
+     "const 0 : f32\n    %2 = index {expr=[n]} : i64\n    %3 = read %x, %2, %1 {index=[n + 1, "
+     "any], guard=true} : f32\n    yield %3\n  } : f32[N]\n  return %0\n} schedule \"split n "
+     "a:2\\norder a\" contract \"exact\"\n",
+     NULL},
+};
+
+static void test_layout(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof text_rows / sizeof *text_rows; i++) {
+    const char *want = text_rows[i].out ? text_rows[i].out : text_rows[i].in;
+    text_expect(text_rows[i].in, want);
+    text_expect(want, want);
+  }
+}
+
+/* Flags leave things out; without names, parameters have none. */
+static void test_flags(void **state)
+{
+  (void)state;
+  static const char in[] =
+      "constant @c : f32[1] = [1]\ngraph @f(%x: f32[]) -> f32[] { %0 = neg %x : "
+      "f32[] as \"t\" loc(\"l\"); return %0 }";
+  text_fixture t;
+  text_begin(&t);
+  wick_status s = wick_parse_module(t.m, "t", in, sizeof in - 1, &t.tmp);
+  assert_null(s);
+  assert_string_equal(text_of(&t, 0),
+                      "constant @c : f32[1]\ngraph @f(%p0: f32[]) -> f32[] {\n  %0 = "
+                      "neg %p0 : f32[]\n  return %0\n}\n");
+  text_end(&t);
+}
+
+/* ---- problems ---- */
+
+static const struct {
+  const char *in, *want;
+} text_problems[] = {
+    {"graph @f() {", "t:1:7: the body of @f does not end: a } is missing"},
+    {"graph @f() { return }\ngraph @f() { return }", "t:2:7: @f is defined already"},
+    {"graph f() { return }", "t:1:7: `f`, wanted @ and the function's name"},
+    {"constant @a : f32[2] = [1]", "t:1:24: 1 numbers, the type has 2"},
+    {"constant @a : f32[2] = hex \"00\"", "t:1:28: 2 hexadecimal digits, the type has 8 bytes"},
+    {"constant @a : f32[] = [x]", "t:1:24: `x`, wanted a number"},
+    {"constant @a : f32[99999999999,99999999999,9] = []",
+     "t:1:10: data of a constant wants a tensor type of fixed size"},
+    {"constant @a : f32[N]", "t:1:19: the symbol N has no range: its first place wants N[LO..HI]"},
+    {"constant @a : f33[1]", "t:1:15: \"f33\" is not a type"},
+    {"constant @a : f32[-1]", "t:1:19: a dimension is negative"},
+    {"constant @a : f32[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "t:1:51: more than 16 dimensions"},
+    {"constant @a : f32[4611686018427387904*4]",
+     "t:1:19: the dimension overflows, or divides by 0"},
+    {"constant @a : f32[99999999999999999999]", "t:1:19: the integer does not fit in 64 bits"},
+    {"constant @a : f32[3 floordiv 0]", "t:1:19: the dimension overflows, or divides by 0"},
+    {"constant @a : f32[N[3..2]]", "t:1:19: the range of N is empty"},
+    {"constant @a : f32x4[2]", "t:1:15: the elements of a tensor are no vectors"},
+    {"constant @a : f32[4,4 @ 0 of 4]",
+     "t:1:27: `of`, wanted an axis for each dimension, and `of`"},
+    {"constant @a : f32[4,4 @ 0 2 of 4,4]", "t:1:25: axis 2 of 2 logical ones"},
+    {"metadata \"a\" = \"b", "t:1:16: the string does not end on its line"},
+    {"metadata \"a\" = \"\\q\"", "t:1:16: a wrong escape, or a zero byte, in a string"},
+    {"graph @f(%x: f32[]) -> f32[] { %0 = nope %x : f32[]; return %0 }",
+     "t:1:37: there is no operator \"nope\""},
+    {"graph @f(%x: f32[4]) -> f32[4] { %0 = add %x, %x : f32[5]; return %0 }",
+     "t:1:39: add: result is f32[4], the text says f32[5]"},
+    {"graph @f(%x: f32[4], %y: f32[3]) -> f32[4] { %0 = add %x, %y : f32[4]; return %0 }",
+     "t:1:51: add: shapes do not broadcast: f32[4] and f32[3]"},
+    {"graph @f(%x: f32[4]) -> f32[4] {\n  %0 = add %x, %y\n  return %0\n}",
+     "t:2:16: %y is not defined here"},
+    {"graph @f(%x: f32[4]) -> f32[4] { %x = neg %x; return %x }", "t:1:34: %x is defined already"},
+    {"graph @f(%x: f32[4]) -> f32[4] { %0, %1 = neg %x; return %0 }",
+     "t:1:43: neg: 1 results, the text names 2"},
+    {"graph @f(%x: f32[4]) -> f32[3] { return %x }",
+     "t:1:34: return: value is f32[4], the text says f32[3]"},
+    {"graph @f(%x: f32[4]) { return %x }", "t:1:24: return: 1 values, the function says 0"},
+    {"graph @f(%x: f32[4]) -> f32[4] { %0 = neg %x {a=1}; return %0 }",
+     "t:1:47: neg has no attribute \"a\""},
+    {"graph @f(%x: f32[4]) -> f32[4] { %0 = neg 5 %x; return %0 }",
+     "t:1:43: `5`, wanted an operand"},
+    {"graph @f() -> f32[] { %0 = const @c : f32[]; return %0 }", "t:1:34: there is no constant @c"},
+    {"graph @f() -> u8[] { %0 = const 300 : u8[]; return %0 }", "t:1:27: 300 is outside of u8"},
+    {"graph @f() -> f32[] { %0 = const 1; return %0 }",
+     "t:1:28: a number wants its type: `: f32[]`"},
+    {"graph @f() { }", "t:1:14: the function does not end in return"},
+    {"graph @f(%x: f32[]) { return\n %0 = neg %x }", "t:2:2: nodes behind the end of the region"},
+    {"graph @f(%c: bool[]) { if %c () { } () { yield }; return }",
+     "t:1:35: the region does not end in yield"},
+    {"graph @f(%c: bool[]) { if %c () { return } () { yield }; return }",
+     "t:1:35: a region ends in yield"},
+    {"graph @f(%c: bool[]) { if %c () { yield } () { yield } () { yield }; return }",
+     "t:1:56: if takes 2 regions"},
+    {"graph @f(%c: bool[], %x: f32[]) -> f32[] { %0 = if %c () { %1 = neg %x; yield %1 } () { "
+     "yield "
+     "%1 }; return %0 }",
+     "t:1:95: %1 is not defined here"},
+    {"low @f() -> f32[] { return }", "t:1:5: low and loop functions return nothing"},
+    {"low @f(@in %x: f32[]) { %0 = relu %x : f32[]; return }",
+     "t:1:30: relu: relu does not belong to this level"},
+    /* what follows a problem is still read, and what depends on it is not reported */
+    {"graph @f(%x: f32[4]) -> f32[4] {\n  %0 = neg %x, %x\n  %1 = neg %0\n  %2 = neg %z\n  return "
+     "%1\n}\ngraph @g(%x: f32[4]) -> f32[] {\n  %0 = nope %x {a=[1, {b}]} : f32[4]\n  return "
+     "%x\n}\nconstant @d = 1\n",
+     "t:11:13: `=`, wanted `:` and a type\nt:2:8: neg: neg takes 1 to 1 operands, 2 are "
+     "given\nt:4:12: %z is not defined here\nt:8:8: there is no operator \"nope\"\nt:9:3: return: "
+     "value is f32[4], the text says f32[]"},
+};
+
+static void test_problems(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof text_problems / sizeof *text_problems; i++)
+    text_expect(text_problems[i].in, text_problems[i].want);
+}
+
+/* At most twenty problems, and a module that keeps nothing of a text with any. */
+static void test_many_problems(void **state)
+{
+  (void)state;
+  text_fixture t;
+  text_begin(&t);
+  wick_text in = wick_text_begin(&t.tmp);
+  wick_text_add(&in, "graph @g() { return }\n");
+  for (int i = 0; i < 1000; i++) wick_text_printf(&in, "graph @f%d() {\n  nope\n  nope\n}\n", i);
+  wick_status s = wick_parse_module(t.m, "t", in.at, in.n, &t.tmp);
+  assert_non_null(s);
+  unsigned nline = 1;
+  for (const char *c = s->message; *c; c++) nline += *c == '\n';
+  assert_int_equal(nline, 20);
+  assert_int_equal(t.m->funcs.n, 0);
+  text_end(&t);
+}
+
+static void text_add_times(wick_text *out, const char *s, int n)
+{
+  while (n-- > 0) wick_text_add(out, s);
+}
+
+/* Nesting is limited, not by the stack: each of these is an error, and none a crash. */
+static void test_depth(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *head, *in, *middle, *out, *tail, *want;
+  } rows[] = {
+      {"graph @f(%c: bool[]) {", " if %c () {", "yield", "} () {yield}; yield", "; return }",
+       "t:1:2224: regions are nested deeper than 200"},
+      {"constant @a : f32[", "(", "1", ")", "]", "t:1:119: a dimension of more than 100 parts"},
+      {"constant @a : f32[", "min(1, ", "1", ")", "]",
+       "t:1:369: a dimension of more than 100 parts"},
+      {"constant @a : f32[", "-", "1", "", "]", NULL},
+      {"constant @a : ", "tuple<", "f32", ">", "", "t:1:621: types are nested deeper than 100"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    text_fixture t;
+    text_begin(&t);
+    wick_text in = wick_text_begin(&t.tmp);
+    wick_text_add(&in, rows[i].head);
+    text_add_times(&in, rows[i].in, 100000);
+    wick_text_add(&in, rows[i].middle);
+    text_add_times(&in, rows[i].out, 100000);
+    wick_text_add(&in, rows[i].tail);
+    wick_status s = wick_parse_module(t.m, "t", in.at, in.n, &t.tmp);
+    if (!rows[i].want) {
+      assert_null(s);
+    } else {
+      assert_non_null(s);
+      if (strncmp(s->message, rows[i].want, strlen(rows[i].want)) != 0)
+        print_error("%s\n", s->message);
+      assert_memory_equal(s->message, rows[i].want, strlen(rows[i].want));
+    }
+    text_end(&t);
+  }
+}
+
 /* ---- docs/text.md ---- */
 
 static bool text_block_begins(const char *line)
@@ -76,8 +309,7 @@ static unsigned text_block(const char *name, unsigned line, const char *block)
   char where[64];
   snprintf(where, sizeof where, "%s:%u", name, line);
   char *once = text_through(where, block, strlen(block));
-  if (strncmp(once, where, strlen(where)) == 0) print_error("%s\n", once);
-  if (getenv("V")) printf("%s\n", once);
+  if (strncmp(once, where, strlen(where)) == 0) fail_msg("%s", once);
   char *twice = text_through(where, once, strlen(once));
   assert_string_equal(once, twice);
   free(once);
@@ -111,7 +343,10 @@ static void test_document(void **state)
 
 int main(void)
 {
-  (void)text_expect;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_document)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_layout),   cmocka_unit_test(test_flags),
+      cmocka_unit_test(test_problems), cmocka_unit_test(test_many_problems),
+      cmocka_unit_test(test_depth),    cmocka_unit_test(test_document),
+  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
