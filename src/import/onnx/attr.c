@@ -78,7 +78,7 @@ static void attr_check_kind(wick_onnx_op *o, const wick_onnx_attr *given, char l
                      attr_kinds[i].name);
 }
 
-bool wick_onnx_attrs_check(wick_onnx_op *o)
+void wick_onnx_attrs_check(wick_onnx_op *o)
 {
   for (size_t i = 0; i < o->node->attribute.n; i++) {
     const wick_onnx_attr *a = &o->node->attribute.at[i];
@@ -97,7 +97,6 @@ bool wick_onnx_attrs_check(wick_onnx_op *o)
       wick_onnx_fail(o, WICK_EPARSE, "attribute \"%s\" is missing", name);
     s += word + (s[word] == ' ');
   }
-  return !o->failed;
 }
 
 int64_t wick_onnx_int(const wick_onnx_op *o, const char *name, int64_t otherwise)

@@ -1,4 +1,193 @@
-/* The rows follow with Wick's own. */
-#include "import/onnx/import.h"
+/* Constants, and changes of the element type. */
+#include <string.h>
 
-const wick_onnx_row wick_onnx_constant_rows[] = {{0}};
+#include "import/onnx/import.h"
+#include "ir/element.h"
+
+static const char *constant_name(const wick_onnx_op *o)
+{
+  return o->nout ? wick_wire_text(o->c->tmp, o->node->output.at[0]) : "";
+}
+
+static wick_value constant_row(wick_onnx_op *o, wick_elem elem, const void *data, size_t n,
+                               size_t size)
+{
+  wick_module *m = o->c->module;
+  int64_t dim = (int64_t)n;
+  const void *kept = wick_arena_copy(&m->mem, data, n * size, size);
+  wick_type type = wick_type_tensor_const(m, elem, 1, &dim);
+  return wick_build_constant(o->b, wick_constant_add(m, constant_name(o), type, kept, n * size));
+}
+
+/* Exactly one of its attributes holds the value; from opset 11 on there are several forms. */
+static void constant_constant(wick_onnx_op *o)
+{
+  static const char *const names[] = {"value",         "value_float", "value_floats",
+                                      "value_int",     "value_ints",  "value_string",
+                                      "value_strings", "sparse_value"};
+  const wick_onnx_attr *a = NULL, *given;
+  size_t form = 0;
+  for (size_t i = 0; i < WICK_COUNT(names); i++) {
+    if (!(given = wick_onnx_attr_find(o, names[i]))) continue;
+    if (a) wick_onnx_fail(o, WICK_EPARSE, "it has both %s and %s", names[form], names[i]);
+    a = given;
+    form = i;
+  }
+  wick_module *m = o->c->module;
+  if (!a) {
+    wick_onnx_fail(o, WICK_EPARSE, "it has no value");
+  } else if (form == 0 && a->t) {
+    o->out[0] = wick_onnx_constant(o->c, a->t, constant_name(o), o->place);
+    o->failed = !o->out[0].id;
+  } else if (form == 1) {
+    o->out[0] = wick_build_const(o->b, wick_type_tensor(m, WICK_F32, 0, NULL), (double)a->f, 0);
+  } else if (form == 2) {
+    o->out[0] = constant_row(o, WICK_F32, a->floats.at, a->floats.n, sizeof *a->floats.at);
+  } else if (form == 3) {
+    o->out[0] = wick_build_const(o->b, wick_type_tensor(m, WICK_I64, 0, NULL), 0, a->i);
+  } else if (form == 4) {
+    o->out[0] = constant_row(o, WICK_I64, a->ints.at, a->ints.n, sizeof *a->ints.at);
+  } else {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED,
+                   form == 7 ? "sparse tensors are not supported" : "strings are not supported");
+  }
+}
+
+/* One number, by default 0.f, in a shape that the operand's content gives. */
+static void constant_of_shape(wick_onnx_op *o)
+{
+  uint32_t rank;
+  const wick_dim *dim;
+  if (!wick_onnx_dims(o, 0, "the shape", &rank, &dim)) return;
+  if (rank > WICK_MAX_RANK) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "its rank is %u, the most is %d", rank, WICK_MAX_RANK);
+    return;
+  }
+  const wick_onnx_attr *a = wick_onnx_attr_find(o, "value");
+  wick_onnx_data d = {.elem = WICK_F32, .rank = 1, .dim = {1}, .data = (const float[]){0}};
+  wick_status s =
+      a && a->t ? wick_onnx_tensor_read(a->t, &o->c->outside, o->place, o->c->tmp, &d) : NULL;
+  if (s) {
+    wick_errors_add(&o->c->errors, s);
+    o->failed = true;
+    return;
+  }
+  int64_t numel = 1;
+  for (uint32_t i = 0; i < d.rank; i++) numel *= d.dim[i];
+  if (numel != 1) {
+    wick_onnx_fail(o, WICK_ETYPE, "its value has %lld elements, wanted 1", (long long)numel);
+    return;
+  }
+  wick_scalar one = wick_load_elem(d.elem, d.data, 0);
+  bool is_float = wick_elem_is_float(d.elem);
+  wick_type type = wick_type_tensor(o->c->module, d.elem, rank, dim);
+  o->out[0] = wick_build_const(o->b, type, is_float ? one.f : 0, is_float ? 0 : one.i);
+}
+
+/* ---- element types ---- */
+
+/* The largest finite number of 8-bit floats: `saturate`, which is the default, clips to it,
+ * infinities too. */
+static double constant_largest(wick_elem e)
+{
+  switch ((int)e) {
+  case WICK_F8E4M3: return 448;
+  case WICK_F8E4M3FNUZ: return 240;
+  case WICK_F8E5M2:
+  case WICK_F8E5M2FNUZ: return 57344;
+  default: return 0;
+  }
+}
+
+static void constant_cast_to(wick_onnx_op *o, wick_elem to)
+{
+  wick_value x = o->in[0];
+  double most = constant_largest(to);
+  if (to == WICK_F8E8M0) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "casts to FLOAT8E8M0 are not supported");
+    return;
+  }
+  if (most > 0 && wick_onnx_int(o, "saturate", 1)) {
+    if (!wick_elem_is_float(wick_onnx_info(o, 0)->elem)) x = wick_build_cast(o->b, x, WICK_F32);
+    wick_value in[3] = {x, wick_build_like(o->b, x, -most), wick_build_like(o->b, x, most)};
+    x = wick_build(o->b, WICK_OP_clip, 3, in, NULL, 0, NULL);
+  }
+  wick_value y = wick_build_cast(o->b, x, to);
+  o->out[0] = y.id == o->in[0].id ? wick_onnx_identity(o->b, y) : y;
+}
+
+/* The type that an attribute names: a number, at opset 1 a word. */
+static bool constant_type(wick_onnx_op *o, const wick_onnx_attr *a, wick_elem *out)
+{
+  int64_t type = a->i;
+  for (int64_t k = 0; a->s.nbytes && k < WICK_ONNX_NTYPE; k++)
+    if (wick_span_is(a->s, wick_onnx_elem_name(k, o->c->tmp))) type = k;
+  if (wick_onnx_elem(type, out) && *out != WICK_STRING) return true;
+  wick_onnx_fail(o, WICK_EUNSUPPORTED, "elements of type %s are not supported",
+                 wick_onnx_elem_name(type, o->c->tmp));
+  return false;
+}
+
+static void constant_cast(wick_onnx_op *o)
+{
+  wick_elem to;
+  if (constant_type(o, wick_onnx_attr_find(o, "to"), &to)) constant_cast_to(o, to);
+}
+
+static void constant_cast_like(wick_onnx_op *o) { constant_cast_to(o, wick_onnx_info(o, 1)->elem); }
+
+static void constant_bitcast(wick_onnx_op *o)
+{
+  wick_elem to;
+  if (!constant_type(o, wick_onnx_attr_find(o, "to"), &to)) return;
+  wick_type want = wick_type_with_elem(o->c->module, wick_built_type(o->b, o->in[0]), to);
+  o->out[0] = wick_build(o->b, WICK_OP_bitcast, 1, o->in, NULL, 1, &want);
+}
+
+/* ---- what passes its operand on ---- */
+
+static void constant_identity(wick_onnx_op *o) { o->out[0] = wick_onnx_identity(o->b, o->in[0]); }
+
+/* In inference nothing is dropped, and the mask is all ones: bool from opset 10 on. */
+static void constant_dropout(wick_onnx_op *o)
+{
+  if (wick_onnx_has(o, 2)) {
+    uint32_t n;
+    const double *training;
+    if (!wick_onnx_floats(o, 2, "training_mode", &n, &training)) return;
+    if (n != 1 || training[0] != 0)
+      wick_onnx_fail(o, WICK_EUNSUPPORTED, "training_mode is not supported");
+  }
+  o->out[0] = wick_onnx_identity(o->b, o->in[0]);
+  wick_type type = wick_built_type(o->b, o->in[0]);
+  if (o->opset >= 10) type = wick_type_with_elem(o->c->module, type, WICK_BOOL);
+  if (o->nout > 1) o->out[1] = wick_build_const(o->b, type, 1, 1);
+}
+
+const wick_onnx_row wick_onnx_constant_rows[] = {
+    {"BitCast", 26, {1, 1}, 1, "to:i!", constant_bitcast, 0, 0},
+    {"Cast", 1, {1, 1}, 1, "to:s!", constant_cast, 0, 0},
+    {"Cast", 6, {1, 1}, 1, "to:i!", constant_cast, 0, 0},
+    {"Cast", 19, {1, 1}, 1, "to:i! saturate:i", constant_cast, 0, 0},
+    {"Cast", 24, {1, 1}, 1, "to:i! saturate:i round_mode:s", constant_cast, 0, 0},
+    {"CastLike", 15, {2, 2}, 1, "", constant_cast_like, 0, 0},
+    {"CastLike", 19, {2, 2}, 1, "saturate:i", constant_cast_like, 0, 0},
+    {"CastLike", 24, {2, 2}, 1, "saturate:i round_mode:s", constant_cast_like, 0, 0},
+    {"Constant", 1, {0, 0}, 1, "value:t!", constant_constant, 0, 0},
+    {"Constant", 11, {0, 0}, 1, "value:t sparse_value:x", constant_constant, 0, 0},
+    {"Constant",
+     12,
+     {0, 0},
+     1,
+     "value:t value_float:f value_floats:F value_int:i value_ints:I value_string:s value_strings:S "
+     "sparse_value:x",
+     constant_constant,
+     0,
+     0},
+    {"ConstantOfShape", 9, {1, 1}, 1, "value:t", constant_of_shape, 0, 0},
+    {"Dropout", 1, {1, 1}, 2, "is_test:i ratio:f", constant_dropout, 0, 0},
+    {"Dropout", 7, {1, 1}, 2, "ratio:f", constant_dropout, 0, 0},
+    {"Dropout", 12, {1, 3}, 2, "seed:i", constant_dropout, 0, 0},
+    {"Identity", 1, {1, 1}, 1, "", constant_identity, 0, 0},
+    {0},
+};

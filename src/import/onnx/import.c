@@ -211,6 +211,14 @@ static void import_graph(wick_onnx_context *c)
   import_metadata(c);
 }
 
+/* Functions that call functions can ask for any number of nodes: it is bound to the file's size. */
+static uint64_t import_most_nodes(const wick_onnx_options *options, size_t nbytes)
+{
+  uint64_t most = options && options->max_nodes ? options->max_nodes : 10000000,
+           fit = 100000 + nbytes / 8;
+  return most < fit ? most : fit;
+}
+
 wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
                              const wick_onnx_options *options, wick_arena *mem, wick_arena *tmp,
                              const wick_func **out)
@@ -234,8 +242,7 @@ wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
                          .options = options,
                          .file = file,
                          .errors = wick_errors_begin(tmp, WICK_ONNX_ERRORS),
-                         .nodes_left =
-                             options && options->max_nodes ? options->max_nodes : 10000000,
+                         .nodes_left = import_most_nodes(options, bytes.nbytes),
                          .symbols = wick_names_begin(tmp),
                          .taken = wick_names_begin(tmp),
                          .outside = {options ? options->files : NULL, wick_path_folder(tmp, path)}};

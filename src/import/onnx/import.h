@@ -120,7 +120,7 @@ struct wick_onnx_op {
 void wick_onnx_fail(wick_onnx_op *o, wick_code code, const char *fmt, ...) WICK_PRINTF(3, 4);
 
 /* attr.c. Kinds have been checked against the row before its import function runs. */
-bool wick_onnx_attrs_check(wick_onnx_op *o);
+void wick_onnx_attrs_check(wick_onnx_op *o);
 const wick_onnx_attr *wick_onnx_attr_find(const wick_onnx_op *o,
                                           const char *name); /* NULL: absent */
 int64_t wick_onnx_int(const wick_onnx_op *o, const char *name, int64_t otherwise);
@@ -169,5 +169,21 @@ wick_value wick_onnx_vector(wick_onnx_op *o, uint32_t n, const int64_t *v);
 /* A tensor of the file (a Constant's value) as a constant of the module. */
 wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, const char *name,
                               const char *place);
+
+/* window.c: strides, dilations and pads of convolutions and pools, with auto_pad resolved. Lists
+ * are as long as n; pads are the begins, then the ends. */
+enum { WICK_ONNX_SPATIAL = WICK_MAX_RANK - 2 };
+typedef struct wick_onnx_window {
+  uint32_t n;
+  int64_t kernel[WICK_ONNX_SPATIAL], stride[WICK_ONNX_SPATIAL], dilation[WICK_ONNX_SPATIAL];
+  int64_t pad[2 * WICK_ONNX_SPATIAL];
+} wick_onnx_window;
+/* From the attributes and the first operand's spatial dimensions. `kernel` stands in for an absent
+ * kernel_shape, or is NULL. False after a failure was added. */
+bool wick_onnx_window_read(wick_onnx_op *o, const wick_dim *kernel, wick_onnx_window *out);
+/* The same for transposed convolution, where auto_pad and output_shape are about the result. */
+bool wick_onnx_window_read_transposed(wick_onnx_op *o, const wick_dim *kernel,
+                                      wick_onnx_window *out, int64_t *out_pad);
+void wick_onnx_window_set(wick_onnx_emit *e, const wick_onnx_window *w); /* stride, pad, dilation */
 
 #endif

@@ -88,7 +88,7 @@ static bool node_operands(wick_onnx_op *o, uint32_t least, wick_value *in)
   return good;
 }
 
-static bool node_counts(wick_onnx_op *o)
+static void node_counts(wick_onnx_op *o)
 {
   const wick_onnx_row *r = o->row;
   while (o->nin > r->nin[1] && r->nin[1] != WICK_ANY && !o->node->input.at[o->nin - 1].nbytes)
@@ -100,7 +100,6 @@ static bool node_counts(wick_onnx_op *o)
                    o->nin, r->nin[0], r->nin[1]);
   if (r->nout != WICK_ANY && o->nout > r->nout)
     wick_onnx_fail(o, WICK_EPARSE, "it has %u outputs, wanted at most %u", o->nout, r->nout);
-  return !o->failed;
 }
 
 static wick_onnx_op node_begin(wick_onnx_context *c, const wick_onnx_node *n, const char *place)
@@ -127,8 +126,9 @@ static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const cha
   wick_value *in = wick_new(c->tmp, wick_value, room);
   o.in = in;
   o.out = wick_new(c->tmp, wick_value, (size_t)o.nout + 1);
-  bool good = node_counts(&o) & wick_onnx_attrs_check(&o);
-  good &= node_operands(&o, o.row->nin[0], in);
+  node_counts(&o); /* all three, so that all that is wrong is said */
+  wick_onnx_attrs_check(&o);
+  bool good = node_operands(&o, o.row->nin[0], in) && !o.failed;
   if (good) {
     c->b.loc = wick_loc_add(c->module, place);
     o.row->import(&o);
