@@ -146,6 +146,26 @@ static wick_status form_stages(form_state *s, wick_builder *b, uint32_t i, wick_
   return b->status;
 }
 
+/* Templates compute folds inside the loops of a map: where the group ends in a fold, the map takes
+ * its elements as they are. */
+static wick_value form_output(wick_builder *b, wick_value v)
+{
+  if (b->status || b->nodes.at[b->nodes.n - 1].op != WICK_OP_yield) return v;
+  for (uint32_t i = b->nodes.n; i-- > 0;) {
+    const wick_node *n = &b->nodes.at[i];
+    if (n->op != WICK_OP_fold || n->first.id != v.id) continue;
+    wick_axis axis[WICK_MAX_RANK];
+    wick_dim index[WICK_MAX_RANK];
+    wick_type type = wick_built_type(b, v);
+    uint32_t naxis = wick_axes_of(b, type, axis);
+    for (uint32_t k = 0; k < naxis; k++) index[k] = axis[k].sym;
+    wick_map_begin(b, "out", naxis, axis, 1, &type);
+    wick_value x = wick_read(b, v, index, 0, NULL, (wick_value){0});
+    return wick_map_end(b, 1, &x);
+  }
+  return v;
+}
+
 static wick_status form_group(form_state *s, uint32_t root, wick_func **out)
 {
   const wick_func *f = s->f;
@@ -165,6 +185,7 @@ static wick_status form_group(form_state *s, uint32_t root, wick_func **out)
     if (s->group[i] == root) WICK_TRY(form_stages(s, &b, i, to));
   wick_value *result = wick_new(s->tmp, wick_value, last->nout);
   for (uint32_t k = 0; k < last->nout; k++) result[k] = to[last->first.id + k];
+  if (last->nout == 1) result[0] = form_output(&b, result[0]);
   wick_build_return(&b, last->nout, result);
   wick_func *g;
   WICK_TRY(wick_build_end(&b, &g));

@@ -1,34 +1,457 @@
-/* Chooses a template for a group by the shape of its stages. */
+/* Templates: the first schedule of a group from the shape of its stages and the registers of the
+ * target.
+ *
+ *   dot      a sum of products, one factor shared by the lanes: convolution, matrix product.
+ * Register tile of vectors by places window   any other fold whose lanes are the output's last
+ * axis: pooling, depthwise convolution, sums over places row      folds over the output's last
+ * axis, one row at a time: softmax, norms map      element by element The output is a map in all of
+ * them (group formation sees to that); folds are computed inside its loops, in registers. */
 #include "graph/group/template.h"
 
+#include <string.h>
+
+#include "ir/op.h"
 #include "loop/schedule.h"
+
+enum { TEMPLATE_AXES = 16 };
+
+typedef struct template_state {
+  wick_func *g;
+  const wick_target *t;
+  wick_arena *tmp;
+  wick_schedule *s;
+  wick_text steps;
+  const wick_stage *out;
+  uint32_t lanes; /* of the output's element type */
+} template_state;
+
+static const wick_node *template_node(const template_state *t, const wick_stage *st)
+{
+  return &t->g->node[st->node];
+}
+
+/* ---- what stages are like ---- */
 
 /* A map is computed where it is read, unless a read of it has a guard or a run-time index: those
  * want it in memory. */
 static bool template_can_inline(const wick_func *g, const wick_node *stage)
 {
   if (stage->op != WICK_OP_map) return false;
-  const wick_node *ret = wick_return(g);
-  for (uint32_t k = 0; k < ret->nin; k++)
-    if (ret->in[k].id >= stage->first.id && ret->in[k].id < stage->first.id + stage->nout)
-      return false;
   for (uint32_t i = 0; i < g->nnode; i++) {
     const wick_node *n = &g->node[i];
-    if (n->op != WICK_OP_read || n->in[0].id < stage->first.id ||
-        n->in[0].id >= stage->first.id + stage->nout)
-      continue;
-    if (n->attr[1].i || n->nin > 1) return false;
+    bool uses = false;
+    for (uint32_t k = 0; k < n->nin; k++)
+      uses =
+          uses || (n->in[k].id >= stage->first.id && n->in[k].id < stage->first.id + stage->nout);
+    if (!uses) continue;
+    if (n->op == WICK_OP_return) return false;
+    if (n->op == WICK_OP_read && (n->attr[1].i || n->nin > 1)) return false;
   }
   return true;
 }
 
-wick_status wick_template_schedule(wick_func *g, const wick_target *t, wick_arena *tmp)
+static const char *template_loop(const template_state *t, const wick_stage *st, uint32_t axis)
 {
+  const wick_term *term = wick_dim_get(t->g->module->dims, st->axis[axis].sym).term;
+  return wick_dim_atom(t->g->module->dims, term->atom[0])->name;
+}
+
+/* The extent, or 0 where it is not constant. */
+static int64_t template_extent(const wick_stage *st, uint32_t axis)
+{
+  return wick_dim_is_const(st->axis[axis].extent) ? st->axis[axis].extent.v : 0;
+}
+
+/* Every read of the fold's results, in stages that are not in line, has the reading stage's axes as
+ * its index, one by one. */
+static bool template_read_in_place(const template_state *t, const wick_stage *fold)
+{
+  const wick_node *f = template_node(t, fold);
+  for (uint32_t s = 0; s < t->s->nstage; s++) {
+    const wick_stage *st = &t->s->stage[s];
+    const wick_node *n = template_node(t, st);
+    for (uint32_t i = st->node + 1; i < n->end; i++) {
+      const wick_node *r = &t->g->node[i];
+      if (r->op != WICK_OP_read || r->in[0].id < f->first.id ||
+          r->in[0].id >= f->first.id + f->nout)
+        continue;
+      if (st->fold || r->attr[1].i || r->attr[0].n != st->naxis) return false;
+      for (uint32_t k = 0; k < st->naxis; k++)
+        if (!wick_dim_eq(r->attr[0].dims[k], st->axis[k].sym)) return false;
+    }
+  }
+  return true;
+}
+
+static uint32_t template_lanes(const template_state *t, const wick_stage *st)
+{
+  wick_elem e = wick_info_of(t->g, template_node(t, st)->first)->elem;
+  uint32_t bits = wick_elem_storage[wick_elem_storage[e].arith].bits;
+  return bits && t->t->vector_bytes ? t->t->vector_bytes * 8 / bits : 1;
+}
+
+/* How a stage's reads use an axis along which the vector would run: 0 not at all, 1 next to each
+ * other, 2 otherwise. */
+static unsigned template_step_of(const template_state *t, const wick_node *read, wick_dim sym)
+{
+  wick_dims *dims = t->g->module->dims;
+  uint32_t rank = read->attr[0].n;
+  unsigned how = 0;
+  for (uint32_t k = 0; k < rank; k++) {
+    wick_dim d = read->attr[0].dims[k], coef, rest;
+    if (wick_dim_eq(d, WICK_DIM_ANY)) {
+      how = 2;
+    } else if (wick_dim_uses(dims, d, sym)) {
+      bool unit = k == rank - 1 && how == 0 && wick_dim_linear(dims, d, sym, &coef, &rest) &&
+                  wick_dim_is(coef, 1);
+      how = unit ? 1 : 2;
+    }
+  }
+  return how;
+}
+
+/* The two reads whose product a fold's step adds; false where the step is something else. */
+static bool template_product(const template_state *t, const wick_stage *fold, const wick_node **a,
+                             const wick_node **b)
+{
+  const wick_node *n = template_node(t, fold);
+  const wick_region *step = &n->region[1];
+  uint32_t nread = 0, nfma = 0, nother = 0;
+  for (uint32_t i = step->begin; i < step->end - 1; i++) {
+    const wick_node *x = &t->g->node[i];
+    if (x->op == WICK_OP_read) {
+      *(nread == 0 ? a : b) = x;
+      nread++;
+    } else if (x->op == WICK_OP_fma) {
+      nfma++;
+    } else if (x->op != WICK_OP_const) {
+      nother++;
+    }
+  }
+  return nread == 2 && nfma == 1 && nother == 0;
+}
+
+/* ---- dot ---- */
+
+typedef struct template_tile {
+  int64_t ob, th, tw; /* vectors of output channels, rows, columns */
+  double cost;
+} template_tile;
+
+/* Cycles for a tile's step along the sum, on a machine with two multiply-add pipes of latency 4 and
+ * two loads a cycle. */
+static double template_tile_cycles(int64_t ob, int64_t places)
+{
+  double fma = (double)(ob * places) / 2, load = (double)(ob + places) / 2,
+         cycles = fma > load ? fma : load;
+  return (cycles > 4 ? cycles : 4) + 0.3;
+}
+
+static double template_tile_cost(int64_t o, int64_t y, int64_t x, int64_t ob, int64_t th,
+                                 int64_t tw)
+{
+  double cost = 0;
+  for (int oi = 0; oi < 2; oi++)
+    for (int yi = 0; yi < 2; yi++)
+      for (int xi = 0; xi < 2; xi++) {
+        int64_t no = oi ? o % ob != 0 : o / ob, ny = yi ? y % th != 0 : y / th,
+                nx = xi ? x % tw != 0 : x / tw;
+        int64_t so = oi ? o % ob : ob, sy = yi ? y % th : th, sx = xi ? x % tw : tw;
+        if (no && ny && nx) cost += (double)(no * ny * nx) * template_tile_cycles(so, sy * sx);
+      }
+  return cost;
+}
+
+static template_tile template_tile_best(const template_state *t, int64_t o, int64_t y, int64_t x)
+{
+  template_tile best = {1, 1, 1, 1e300};
+  int64_t registers = t->t->nvector ? t->t->nvector : 8;
+  for (int64_t ob = 1; ob <= o && ob <= 8; ob++)
+    for (int64_t th = 1; th <= y && th <= 4; th++)
+      for (int64_t tw = 1; tw <= x && tw <= 28; tw++) {
+        if (ob * th * tw + ob + 1 > registers) continue;
+        if (th > 1 && tw != x) continue; /* several rows only where a row is one tile */
+        double cost = template_tile_cost(o, y, x, ob, th, tw);
+        if (cost < best.cost * 0.999) best = (template_tile){ob, th, tw, cost};
+      }
+  return best;
+}
+
+/* The roles of the output's axes: the vector, output channels (blocks), the last two places.
+ * UINT32_MAX: none. */
+typedef struct template_roles {
+  uint32_t v, o, y, x;
+} template_roles;
+
+static bool template_roles_of(const template_state *t, const wick_stage *fold, const wick_node *a,
+                              const wick_node *b, template_roles *out)
+{
+  uint32_t n = t->out->naxis;
+  *out = (template_roles){n - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+  wick_dim v = fold->axis[n - 1].sym;
+  if (template_step_of(t, a, v) != 0) {
+    const wick_node *swap = a;
+    a = b, b = swap;
+  }
+  if (template_step_of(t, a, v) != 0 || template_step_of(t, b, v) != 1) return false;
+  for (uint32_t k = 0; k + 1 < n; k++) {
+    unsigned in_a = template_step_of(t, a, fold->axis[k].sym),
+             in_b = template_step_of(t, b, fold->axis[k].sym);
+    int64_t extent = template_extent(t->out, k);
+    if (extent <= 1) continue;
+    if (in_b && (out->o == UINT32_MAX || extent > template_extent(t->out, out->o)) && !in_a)
+      out->o = k;
+    if (in_a && !in_b) out->y = out->x, out->x = k;
+  }
+  return true;
+}
+
+static void template_order_begin(template_state *t, const wick_stage *st)
+{
+  wick_text_printf(&t->steps, "order %s:", st->name);
+}
+
+/* Bytes of the parameter that a read takes. */
+static uint64_t template_bytes(const template_state *t, const wick_node *read)
+{
+  uint64_t nbytes = UINT64_MAX;
+  wick_type_nbytes(t->g->module, wick_type_of(t->g, read->in[0]), &nbytes);
+  return nbytes;
+}
+
+/* The loops of a fold in registers: the sum outside, in the text's order, its last axis unrolled by
+ * some; the tile inside. */
+static void template_fold_loops(template_state *t, const wick_stage *fold, uint32_t vaxis,
+                                int64_t lanes, int64_t unroll)
+{
+  uint32_t last = UINT32_MAX;
+  for (uint32_t k = 0; k < fold->naxis; k++)
+    if (fold->axis[k].reduce) last = k;
+  int64_t extent = last == UINT32_MAX ? 1 : template_extent(fold, last);
+  bool split = last != UINT32_MAX && extent > unroll && unroll > 1;
+  if (split)
+    wick_text_printf(&t->steps, "split %s.%s u:%lld; ", fold->name, template_loop(t, fold, last),
+                     (long long)unroll);
+  bool split_v = vaxis != UINT32_MAX && lanes > 1 && template_extent(fold, vaxis) != lanes;
+  if (split_v)
+    wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", fold->name,
+                     template_loop(t, fold, vaxis), (long long)lanes);
+  template_order_begin(t, fold);
+  for (uint32_t k = 0; k < fold->naxis; k++)
+    if (fold->axis[k].reduce) wick_text_printf(&t->steps, " %s", template_loop(t, fold, k));
+  if (split) wick_text_add(&t->steps, " u");
+  for (uint32_t k = 0; k < fold->naxis; k++)
+    if (!fold->axis[k].reduce && (k != vaxis || split_v))
+      wick_text_printf(&t->steps, " %s", template_loop(t, fold, k));
+  if (vaxis != UINT32_MAX)
+    wick_text_printf(&t->steps, " %s", split_v ? "lane" : template_loop(t, fold, vaxis));
+  wick_text_add(&t->steps, "; ");
+  if (vaxis != UINT32_MAX && lanes > 1)
+    wick_text_printf(&t->steps, "vector %s.%s; ", fold->name,
+                     split_v ? "lane" : template_loop(t, fold, vaxis));
+  wick_text_add(&t->steps, "unroll");
+  for (uint32_t k = 0; k < fold->naxis; k++)
+    if (!fold->axis[k].reduce && (k != vaxis || split_v || lanes <= 1))
+      wick_text_printf(&t->steps, " %s.%s", fold->name, template_loop(t, fold, k));
+  if (split) wick_text_printf(&t->steps, " %s.u", fold->name);
+  if (last != UINT32_MAX && !split && extent <= unroll && extent > 0)
+    wick_text_printf(&t->steps, " %s.%s", fold->name, template_loop(t, fold, last));
+  wick_text_add(&t->steps, "; ");
+}
+
+/* The loops of the output around a tile of ob x th x tw vectors. */
+static const char *template_out_loops(template_state *t, const template_roles *r,
+                                      const template_tile *tile, bool channels_outside,
+                                      int64_t lanes)
+{
+  const wick_stage *out = t->out;
+  const char *name[TEMPLATE_AXES], *o = out->name, *at = NULL;
+  for (uint32_t k = 0; k < out->naxis; k++) name[k] = template_loop(t, out, k);
+  bool split_v = lanes > 1 && template_extent(out, r->v) != lanes;
+  if (split_v)
+    wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, name[r->v], (long long)lanes);
+  uint32_t oaxis = r->o != UINT32_MAX ? r->o : split_v ? r->v : UINT32_MAX;
+  if (oaxis != UINT32_MAX && tile->ob > 1)
+    wick_text_printf(&t->steps, "split %s.%s ob:%lld; ", o, name[oaxis], (long long)tile->ob);
+  if (r->y != UINT32_MAX && tile->th > 1)
+    wick_text_printf(&t->steps, "split %s.%s yi:%lld; ", o, name[r->y], (long long)tile->th);
+  if (r->x != UINT32_MAX && tile->tw > 1)
+    wick_text_printf(&t->steps, "split %s.%s xi:%lld; ", o, name[r->x], (long long)tile->tw);
+  template_order_begin(t, out);
+  wick_text parallel = wick_text_begin(t->tmp);
+  for (uint32_t pass = 0; pass < 3;
+       pass++) /* channels first or last; batch and places between, in the text's order */
+    for (uint32_t k = 0; k < out->naxis; k++) {
+      uint32_t when = k != oaxis ? 1 : channels_outside ? 0 : 2;
+      if (when != pass || (k == r->v && k != oaxis)) continue;
+      wick_text_printf(&t->steps, " %s", name[k]);
+      wick_text_printf(&parallel, " %s.%s", o, name[k]);
+      at = name[k];
+    }
+  if (split_v && oaxis != r->v) {
+    wick_text_printf(&t->steps, " %s", name[r->v]);
+    wick_text_printf(&parallel, " %s.%s", o, name[r->v]);
+    at = name[r->v];
+  }
+  bool has_ob = oaxis != UINT32_MAX && tile->ob > 1, has_y = r->y != UINT32_MAX && tile->th > 1,
+       has_x = r->x != UINT32_MAX && tile->tw > 1;
+  wick_text_printf(&t->steps, "%s%s%s %s; ", has_ob ? " ob" : "", has_y ? " yi" : "",
+                   has_x ? " xi" : "", split_v ? "lane" : name[r->v]);
+  wick_text_printf(&t->steps, "parallel%s; ", parallel.at);
+  if (lanes > 1) wick_text_printf(&t->steps, "vector %s.%s; ", o, split_v ? "lane" : name[r->v]);
+  if (has_ob) wick_text_printf(&t->steps, "unroll %s.ob; ", o);
+  if (has_y) wick_text_printf(&t->steps, "unroll %s.yi; ", o);
+  if (has_x) wick_text_printf(&t->steps, "unroll %s.xi; ", o);
+  return at;
+}
+
+static bool template_dot(template_state *t, const wick_stage *fold)
+{
+  const wick_node *a, *b;
+  template_roles r;
+  uint32_t n = t->out->naxis;
+  if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
+  if (!template_product(t, fold, &a, &b) || !template_roles_of(t, fold, a, b, &r)) return false;
+  int64_t v = template_extent(t->out, n - 1);
+  if (v < 2) return false;
+  int64_t lanes = v < t->lanes ? v : t->lanes;
+  if (lanes & (lanes - 1)) { /* a power of two below the extent */
+    while (lanes & (lanes - 1)) lanes &= lanes - 1;
+  }
+  int64_t o = r.o != UINT32_MAX ? template_extent(t->out, r.o) : (v + lanes - 1) / lanes;
+  int64_t y = r.y != UINT32_MAX ? template_extent(t->out, r.y) : 1,
+          x = r.x != UINT32_MAX ? template_extent(t->out, r.x) : 1;
+  if (r.o == UINT32_MAX && v % lanes) o = v / lanes > 0 ? v / lanes : 1;
+  template_tile tile = template_tile_best(t, o, y, x);
+  uint64_t weights = template_bytes(t, template_step_of(t, a, fold->axis[n - 1].sym) ? a : b);
+  const char *at = template_out_loops(t, &r, &tile, weights > (256u << 10), lanes);
+  if (!at) return false;
+  wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
+  template_fold_loops(t, fold, n - 1, lanes, 4);
+  return true;
+}
+
+/* ---- window, row, map ---- */
+
+/* Loops of the output when only its last axis matters: a vector, and `places` of the axis before it
+ * in registers. */
+static const char *template_simple_out(template_state *t, int64_t places, int64_t lanes)
+{
+  template_roles r = {t->out->naxis - 1, UINT32_MAX, UINT32_MAX,
+                      t->out->naxis > 1 && places > 1 ? t->out->naxis - 2 : UINT32_MAX};
+  template_tile tile = {1, 1, places, 0};
+  return template_out_loops(t, &r, &tile, true, lanes);
+}
+
+static int64_t template_vector_lanes(const template_state *t)
+{
+  int64_t v = template_extent(t->out, t->out->naxis - 1);
+  return v >= t->lanes ? t->lanes : 1;
+}
+
+static bool template_window(template_state *t, const wick_stage *fold)
+{
+  uint32_t n = t->out->naxis;
+  const wick_node *f = template_node(t, fold);
+  if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES) return false;
+  int64_t lanes = template_vector_lanes(t);
+  for (uint32_t i = f->region[1].begin; i < f->region[1].end && lanes > 1; i++)
+    if (t->g->node[i].op == WICK_OP_read &&
+        template_step_of(t, &t->g->node[i], fold->axis[n - 1].sym) == 2)
+      lanes = 1;
+  int64_t places = 1, width = n > 1 ? template_extent(t->out, n - 2) : 1;
+  for (int64_t p = 2; p <= 8 && lanes > 1; p++)
+    if (width % p == 0) places = p;
+  if (places == 1 && lanes > 1 && width > 8) places = 4;
+  const char *at = template_simple_out(t, places, lanes);
+  if (!at) return false;
+  wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
+  template_fold_loops(t, fold, lanes > 1 ? n - 1 : UINT32_MAX, lanes, 8);
+  return true;
+}
+
+/* Vectors along the last axis where it is long enough; tasks over all other axes. */
+static bool template_map(template_state *t)
+{
+  uint32_t n = t->out->naxis;
+  if (n < 1 || n > TEMPLATE_AXES) return false;
+  int64_t lanes = template_vector_lanes(t);
+  if (n == 1) { /* chunks, so that there are tasks */
+    const char *name = template_loop(t, t->out, 0);
+    int64_t extent = template_extent(t->out, 0);
+    if (extent < 1) return false;
+    wick_text_printf(&t->steps, "split %s.%s chunk:%d; ", t->out->name, name, 4096);
+    if (lanes > 1)
+      wick_text_printf(&t->steps, "split %s.chunk lane:%lld; vector %s.lane; ", t->out->name,
+                       (long long)lanes, t->out->name);
+    wick_text_printf(&t->steps, "parallel %s.%s; ", t->out->name, name);
+    return true;
+  }
+  /* The last axis' loop stays inside the task: a task of one vector is too small. */
+  const char *last = template_loop(t, t->out, n - 1);
+  if (lanes > 1 && template_extent(t->out, n - 1) != lanes)
+    wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", t->out->name, last,
+                     (long long)lanes, t->out->name);
+  else if (lanes > 1)
+    wick_text_printf(&t->steps, "vector %s.%s; ", t->out->name, last);
+  uint32_t nparallel = n - 1;
+  if (lanes > 1 && template_extent(t->out, n - 1) == lanes && n > 2)
+    nparallel = n - 2; /* whole rows of vectors */
+  for (uint32_t k = 0; k < nparallel; k++)
+    wick_text_printf(&t->steps, "parallel %s.%s; ", t->out->name, template_loop(t, t->out, k));
+  return true;
+}
+
+/* Several folds, each read in place or along rows: all of them inside the loops over rows, where a
+ * row is the last axis. */
+static bool template_row(template_state *t)
+{
+  uint32_t n = t->out->naxis;
+  if (n < 1 || n > TEMPLATE_AXES) return false;
   (void)t;
-  wick_text steps = wick_text_begin(tmp);
-  for (uint32_t i = 0; i < g->nnode; i = g->node[i].end)
-    if (template_can_inline(g, &g->node[i]))
-      wick_text_printf(&steps, "inline %s; ", g->node[i].attr[0].s);
-  g->schedule = wick_intern(g->module, steps.at);
+  return false;
+}
+
+static wick_status template_choose(template_state *t)
+{
+  uint32_t nfold = 0;
+  const wick_stage *fold = NULL;
+  bool in_place = true;
+  for (uint32_t i = 0; i < t->s->output; i++) {
+    const wick_stage *st = &t->s->stage[i];
+    if (st->fold) {
+      fold = st;
+      nfold++;
+      in_place = in_place && template_read_in_place(t, st);
+    } else if (template_can_inline(t->g, template_node(t, st))) {
+      wick_text_printf(&t->steps, "inline %s; ", st->name);
+    } else {
+      in_place = false;
+    }
+  }
+  if (t->out->fold || !t->out->naxis) return NULL;
+  for (uint32_t k = 0; k < t->out->naxis; k++)
+    if (!template_extent(t->out, k)) return NULL; /* symbolic, or empty: unscheduled */
+  size_t mark = t->steps.n;
+  bool done = nfold == 0
+                  ? in_place && template_map(t)
+                  : nfold == 1 && in_place && (template_dot(t, fold) || template_window(t, fold));
+  if (!done && nfold > 0) done = template_row(t);
+  if (!done) t->steps.n = mark, t->steps.at[mark] = 0;
   return NULL;
+}
+
+wick_status wick_template_schedule(wick_func *g, const wick_target *target, wick_arena *tmp)
+{
+  template_state t = {.g = g,
+                      .t = target,
+                      .tmp = tmp,
+                      .s = wick_schedule_begin(g, tmp),
+                      .steps = wick_text_begin(tmp)};
+  if (!t.s->nstage) return wick_fail(tmp, WICK_EINTERNAL, g->name, "a group without stages");
+  t.out = &t.s->stage[t.s->output];
+  t.lanes = template_lanes(&t, t.out);
+  WICK_TRY(template_choose(&t));
+  g->schedule = wick_intern(g->module, t.steps.at);
+  return wick_schedule_apply(wick_schedule_begin(g, tmp), g->schedule);
 }
