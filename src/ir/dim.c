@@ -44,6 +44,7 @@ wick_dims *wick_dims_create(wick_arena *mem)
   t->expr_index = dim_index_make(mem);
   t->atom_index = dim_index_make(mem);
   t->mono_index = dim_index_make(mem);
+  t->quotient = wick_new(mem, wick_dim_quotient, WICK_DIM_QUOTIENTS);
   wick_push(mem, &t->exprs, (wick_dim_expr){0}); /* INVALID */
   wick_push(mem, &t->exprs, (wick_dim_expr){0}); /* ANY */
   wick_push(mem, &t->atoms, NULL);

@@ -86,6 +86,8 @@ static bool dim_mod_try_inner(wick_dims *t, wick_dim_form *p, dim_mod_pattern w,
       inner.x = wick_dim_floordiv(t, w.x, wick_dim_const(d));
       inner.b = wick_dim_const(w.b.v / d);
       if (!wick_dim_usable(t, inner.x) || wick_dim_is_const(inner.x)) continue;
+      const wick_dim_cell *back = wick_dim_lone(t, wick_dim_floordiv(t, inner.x, inner.b));
+      if (!back || back->id != w.quotient) continue; /* equal, but by another way */
       if (dim_mod_apply(t, p, &inner, have)) return true;
     }
   }

@@ -1,4 +1,5 @@
 /* Dimension expressions: the rules of floordiv, mod, min and max. */
+#include "base/hash.h"
 #include "ir/dim_table.h"
 
 static wick_dim simplify_neg(wick_dims *t, wick_dim a)
@@ -95,16 +96,26 @@ static int64_t simplify_next_factor(wick_dim_form f, int64_t c, int64_t below)
   return best;
 }
 
-/* floordiv(floordiv(x, y) + p, b) = floordiv(x + y*p, y*b) for b > 0. */
+static bool simplify_has_atom(wick_dim_form f, uint32_t atom)
+{
+  for (uint32_t i = 0; i < f.nterm; i++)
+    for (uint32_t k = 0; k < f.term[i].natom; k++)
+      if (f.term[i].atom[k] == atom) return true;
+  return false;
+}
+
+/* floordiv(floordiv(x, y) + p, b) = floordiv(x + y*p, y*b) for b > 0; not where the inner one
+ * stays, in a product. */
 static bool simplify_nested(wick_dims *t, wick_dim a, wick_dim b, wick_dim *out)
 {
   wick_dim_form f = wick_dim_get(t, a);
   for (uint32_t i = 0; i < f.nterm; i++) {
-    if (f.term[i].coef != 1 || f.term[i].natom != 1) continue;
-    const wick_atom *inner = wick_dim_atom(t, f.term[i].atom[0]);
-    if (inner->kind != WICK_ATOM_FLOORDIV) continue;
-    wick_dim p = wick_dim_sub(t, a, wick_dim_from_atom(t, f.term[i].atom[0]));
+    uint32_t atom = f.term[i].atom[0];
+    const wick_atom *inner = wick_dim_atom(t, atom);
+    if (f.term[i].coef != 1 || f.term[i].natom != 1 || inner->kind != WICK_ATOM_FLOORDIV) continue;
+    wick_dim p = wick_dim_sub(t, a, wick_dim_from_atom(t, atom));
     wick_dim x = wick_dim_add(t, inner->arg[0], wick_dim_mul(t, p, inner->arg[1]));
+    if (simplify_has_atom(wick_dim_get(t, x), atom)) continue;
     *out = wick_dim_floordiv(t, x, wick_dim_mul(t, inner->arg[1], b));
     if (wick_dim_usable(t, *out)) return true;
   }
@@ -245,13 +256,17 @@ wick_dim wick_dim_floordiv(wick_dims *t, wick_dim a, wick_dim b)
     return WICK_DIM_INVALID;
   if (wick_dim_is_const(a) && wick_dim_is_const(b))
     return b.v == -1 ? simplify_neg(t, a) : wick_dim_const(wick_floordiv_i64(a.v, b.v));
+  uint64_t hash = wick_hash_u64(wick_hash_u64(WICK_HASH_SEED, (uint64_t)a.v), (uint64_t)b.v);
+  wick_dim_quotient *known = &t->quotient[hash % WICK_DIM_QUOTIENTS];
+  if (wick_dim_eq(known->a, a) && wick_dim_eq(known->b, b)) return known->q;
   if (!t->level) t->fuel = WICK_DIM_FUEL;
   if (!t->fuel) return WICK_DIM_INVALID;
   t->fuel--;
   t->level++;
-  wick_dim d = wick_dim_is_const(b) ? simplify_by_const(t, a, b.v) : simplify_by_expr(t, a, b);
+  wick_dim q = wick_dim_is_const(b) ? simplify_by_const(t, a, b.v) : simplify_by_expr(t, a, b);
   t->level--;
-  return d;
+  if (t->fuel) *known = (wick_dim_quotient){a, b, q};
+  return q;
 }
 
 wick_dim wick_dim_ceildiv(wick_dims *t, wick_dim a, wick_dim b)

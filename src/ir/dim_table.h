@@ -14,6 +14,7 @@
 
 enum {
   WICK_DIM_ARGS = 64, /* of one min or max */
+  WICK_DIM_QUOTIENTS = 512,
   WICK_DIM_FUEL =
       1000 /* divisions that one division may cause: rules that undo each other must end */
 };
@@ -46,13 +47,18 @@ typedef struct wick_dim_expr {
   uint64_t mask;
 } wick_dim_expr;
 
+typedef struct wick_dim_quotient { /* remembered: floordiv(a, b) is q */
+  wick_dim a, b, q;
+} wick_dim_quotient;
+
 struct wick_dims {
   wick_arena *mem;
   wick_list(wick_dim_expr) exprs;   /* 0 is INVALID, 1 is ANY */
   wick_list(wick_dim_cell *) atoms; /* at[0] is unused */
   wick_list(wick_term) monos;       /* of two atoms and more; coef and at[0] are unused */
   wick_dim_index expr_index, atom_index, mono_index;
-  uint32_t level, fuel; /* of division: calls within calls, and how many more may be made */
+  wick_dim_quotient *quotient; /* WICK_DIM_QUOTIENTS of them, by hash */
+  uint32_t level, fuel;        /* of division: calls within calls, and how many more may be made */
 };
 
 static inline uint32_t wick_dim_number(wick_dim d) { return (uint32_t)(d.v - WICK_DIM_EXPR); }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -154,6 +155,14 @@ static void test_forms(void **state)
       {"/*6x*4N", "floordiv(3*x, 2*N)"},
       {"/N+N1 ", "0"},
       {"~+*NxN N", "x + 1"},
+      /* an image that was flattened: x = n*56*56 + h*56 + w is split again, then in blocks of 8 */
+      {"/%+*49 o+*7bi49 7 ", "b"},
+      {"/%x49 7 ", "mod(floordiv(x, 7), 7)"},
+      {"%%x49 7 ", "mod(x, 7)"},
+      {"+*49 /x49 +*7/%x49 7 %x7 ", "x"},
+      {"/+*8x%y8 16 ", "floordiv(x, 2)"},
+      {"%+*8x%y8 16 ", "8*mod(x, 2) + mod(y, 8)"},
+      {"-*2/%x8 2 *2%/x2 4 ", "0"},
       /* min and max */
       {"<N8 ", "min(N, 8)"},
       {"<8 N", "min(N, 8)"},
@@ -452,10 +461,144 @@ static void test_form_is_canonical(void **state)
   }
 }
 
+/* ---- the rest of the interface ---- */
+
+static void test_constants_and_limits(void **state)
+{
+  (void)state;
+  const int64_t big = (int64_t)1 << 62;
+  wick_dim n = sym("N", 1, 64), invalid = WICK_DIM_INVALID;
+  assert_true(wick_dim_is(add(num(INT64_MAX - 1), num(1)), INT64_MAX));
+  assert_true(wick_dim_is(sub(num(-big), num(0)), -big));
+  const wick_dim bad[] = {
+      add(num(INT64_MAX), num(1)),
+      sub(num(-big), num(1)),
+      mul(num(big), num(2)),
+      mul(mul(n, num(big)), num(2)),
+      add(n, WICK_DIM_ANY),
+      mul(WICK_DIM_ANY, num(0)),
+      add(invalid, n),
+      mul(num(0), invalid),
+      quo(n, num(0)),
+      rem_(num(1), num(0)),
+      least(invalid, num(1)),
+      most(n, WICK_DIM_ANY),
+      sub(n, num(-big - 1)),
+      add(num(0), num(-big - 1)),
+      quo(num(-big), sub(n, n)),
+      wick_dim_ceildiv(table, n, num(0)),
+      wick_dim_ceildiv(table, invalid, n),
+      add((wick_dim){INT64_MIN + 1000000}, n), /* no such expression */
+  };
+  for (size_t i = 0; i < WICK_COUNT(bad); i++) assert_true(wick_dim_eq(bad[i], invalid));
+  assert_true(wick_dim_is(quo(num(-7), num(2)), -4));
+  assert_true(wick_dim_is(rem_(num(-7), num(2)), 1));
+  assert_true(wick_dim_is(rem_(num(7), num(-2)), -1));
+  assert_true(wick_dim_is(wick_dim_ceildiv(table, num(7), num(2)), 4));
+  assert_string_equal(dim_text(table, WICK_DIM_ANY), "any");
+
+  wick_dim deep = n, many = num(0);
+  for (int i = 0; i < 1000; i++) deep = add(quo(mul(deep, deep), add(n, num(i + 1))), num(1));
+  assert_true(wick_dim_eq(deep, invalid));
+  for (int i = 0; i < 5000; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "s%d", i);
+    many = add(many, sym(name, 0, 9));
+    assert_true(wick_dim_eq(many, invalid) == (i >= WICK_DIM_ATOMS));
+  }
+}
+
+static void test_ranges(void **state)
+{
+  (void)state;
+  wick_dim n = sym("N", 1, INT64_MAX), i = sym("i", 0, 6), o = sym("o", -3, 7);
+  static const int64_t lo[] = {2, -1}, hi[] = {4, 2};
+  const struct {
+    wick_dim d;
+    int64_t lo, hi, box_lo, box_hi;
+  } rows[] = {
+      {num(5), 5, 5, 5, 5},
+      {i, 0, 6, 2, 4},
+      {add(mul(i, num(2)), o), -3, 19, 3, 10},
+      {mul(o, o), 0, 49, 0, 4},
+      {mul(mul(o, o), o), -27, 343, -1, 8},
+      {mul(i, o), -18, 42, -4, 8},
+      {quo(o, num(4)), -1, 1, -1, 0},
+      {rem_(i, num(5)), 0, 4, 2, 4},
+      {least(i, o), -3, 6, -1, 2},
+      {most(i, o), 0, 7, 2, 4},
+      {n, 1, INT64_MAX, 1, INT64_MAX},
+      {sub(n, num(5)), -4, INT64_MAX, -4, INT64_MAX},
+      {sub(num(5), n), INT64_MIN + ((int64_t)1 << 33), 4, INT64_MIN + ((int64_t)1 << 33), 4},
+      {mul(n, o), INT64_MIN + ((int64_t)1 << 33), INT64_MAX, INT64_MIN + ((int64_t)1 << 33),
+       INT64_MAX},
+      {quo(n, num(1000)), 0, INT64_MAX, 0, INT64_MAX},
+      {rem_(n, num(1000)), 0, 999, 0, 999},
+  };
+  for (size_t k = 0; k < WICK_COUNT(rows); k++) {
+    int64_t got_lo, got_hi;
+    wick_dim_range(table, rows[k].d, &got_lo, &got_hi);
+    assert_int_equal(got_lo, rows[k].lo);
+    assert_int_equal(got_hi, rows[k].hi);
+    wick_dim_range_with(table, rows[k].d, 2, (wick_dim[]){i, o}, lo, hi, &got_lo, &got_hi);
+    assert_int_equal(got_lo, rows[k].box_lo);
+    assert_int_equal(got_hi, rows[k].box_hi);
+  }
+}
+
+static void test_parts(void **state)
+{
+  (void)state;
+  wick_dim n = sym("N", 1, 64), i = sym("i", 0, 6), x = sym("x", 0, 99), coef, rest;
+  wick_dim d = add(add(mul(n, i), mul(i, num(3))), add(quo(x, n), num(2)));
+  assert_true(wick_dim_linear(table, d, i, &coef, &rest));
+  assert_string_equal(dim_text(table, coef), "N + 3");
+  assert_string_equal(dim_text(table, rest), "floordiv(x, N) + 2");
+  assert_false(wick_dim_linear(table, d, n, &coef, &rest));
+  assert_false(wick_dim_linear(table, mul(d, i), i, &coef, &rest));
+  assert_false(wick_dim_linear(table, WICK_DIM_ANY, i, &coef, &rest));
+  assert_true(wick_dim_linear(table, num(7), i, &coef, &rest));
+  assert_true(wick_dim_is(coef, 0) && wick_dim_is(rest, 7));
+
+  assert_true(wick_dim_is_symbol(table, n));
+  assert_false(wick_dim_is_symbol(table, add(n, num(1))) || wick_dim_is_symbol(table, num(1)));
+  assert_true(wick_dim_eq(sym("N", 1, 64), n));
+  assert_false(wick_dim_eq(sym("N", 1, 65), n));
+  assert_true(wick_dim_uses(table, d, x) && wick_dim_uses(table, d, n));
+  assert_false(wick_dim_uses(table, rest, x) || wick_dim_uses(table, WICK_DIM_ANY, x));
+
+  wick_dim_list list = {0};
+  wick_dim_symbols(table, quo(x, n), &mem, &list);
+  wick_dim_symbols(table, d, &mem, &list);
+  assert_int_equal(list.n, 3);
+  assert_true(wick_dim_eq(list.at[0], x) && wick_dim_eq(list.at[1], n) &&
+              wick_dim_eq(list.at[2], i));
+
+  /* All at once: a swap. A symbol alone may become ANY, a part of something may not. */
+  wick_dim e = add(n, mul(x, num(2)));
+  wick_dim swapped = wick_dim_substitute(table, e, 2, (wick_dim[]){n, x}, (wick_dim[]){x, n});
+  assert_string_equal(dim_text(table, swapped), "2*N + x");
+  assert_true(
+      wick_dim_eq(wick_dim_substitute(table, x, 1, &x, &(wick_dim){WICK_DIM_ANY.v}), WICK_DIM_ANY));
+  assert_true(wick_dim_eq(wick_dim_substitute(table, e, 1, &x, &(wick_dim){WICK_DIM_ANY.v}),
+                          WICK_DIM_INVALID));
+
+  int64_t got;
+  assert_false(wick_dim_eval(table, e, 1, &n, (int64_t[]){1}, &got)); /* x has no value */
+  assert_false(
+      wick_dim_eval(table, mul(e, e), 2, (wick_dim[]){n, x}, (int64_t[]){1, INT64_MAX / 2}, &got));
+  assert_false(wick_dim_eval(table, quo(x, n), 2, (wick_dim[]){n, x}, (int64_t[]){0, 5}, &got));
+  assert_true(wick_dim_eval(table, quo(x, n), 2, (wick_dim[]){n, x}, (int64_t[]){2, 5}, &got) &&
+              got == 2);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_forms, dim_setup, dim_teardown),
+      cmocka_unit_test_setup_teardown(test_constants_and_limits, dim_setup, dim_teardown),
+      cmocka_unit_test_setup_teardown(test_ranges, dim_setup, dim_teardown),
+      cmocka_unit_test_setup_teardown(test_parts, dim_setup, dim_teardown),
       cmocka_unit_test_setup_teardown(test_values, dim_setup, dim_teardown),
       cmocka_unit_test_setup_teardown(test_laws, dim_setup, dim_teardown),
       cmocka_unit_test_setup_teardown(test_min_max_laws, dim_setup, dim_teardown),
