@@ -1,0 +1,111 @@
+/* Tensors put together along an axis, and taken apart. */
+#include "ops/ref.h"
+#include "ops/tensor.h"
+
+/* ---- concat ---- */
+
+static wick_status concat_infer(wick_infer *c)
+{
+  const wick_type_info *x, *t;
+  wick_dim dim[WICK_MAX_RANK];
+  uint32_t axis = (uint32_t)c->attr[0].i;
+  WICK_TRY(wick_infer_tensor(c, 0, "operand 0", 1, &x));
+  for (uint32_t k = 0; k < x->rank; k++) dim[k] = x->dim[k];
+  for (uint32_t i = 1; i < c->nin; i++) {
+    WICK_TRY(wick_infer_alike(c, i, wick_str_printf(c->mem, "operand %u", i), 1, &t));
+    bool same = t->rank == x->rank;
+    for (uint32_t k = 0; same && k < x->rank; k++)
+      same = k == axis || wick_dim_eq(t->dim[k], x->dim[k]);
+    if (!same)
+      return wick_infer_fail(c, WICK_ETYPE, "operand %u, %s, does not fit %s along axis %u", i,
+                             wick_infer_type_text(c, c->in[i]->type),
+                             wick_infer_type_text(c, c->in[0]->type), axis);
+    dim[axis] = wick_dim_add(c->module->dims, dim[axis], t->dim[axis]);
+  }
+  wick_infer_out(c, 0, x->elem, x->rank, dim);
+  wick_infer_moved(c, UINT32_MAX);
+  return NULL;
+}
+
+static wick_status concat_ref(wick_ref *c)
+{
+  const wick_tensor *out = &c->out[0];
+  uint32_t axis = (uint32_t)c->attr[0].i;
+  int64_t outer = wick_ref_product(out, 0, axis), at = 0;
+  for (int64_t o = 0; o < outer; o++)
+    for (uint32_t i = 0; i < c->nin; i++) {
+      int64_t run = wick_ref_product(&c->in[i], axis, out->rank);
+      for (int64_t k = 0; k < run; k++)
+        wick_ref_move(out, (uint64_t)at++, &c->in[i], (uint64_t)(o * run + k));
+    }
+  return NULL;
+}
+
+const wick_op wick_op_concat = {
+    .name = "concat",
+    .doc = "The operands one behind another along `axis`; the other dimensions are equal",
+    .nin = {1, WICK_ANY},
+    .nout = {1, 1},
+    .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
+    .level = WICK_GRAPH,
+    .infer = concat_infer,
+    .ref = concat_ref,
+};
+
+/* ---- split ---- */
+
+enum { SPLIT_AXIS, SPLIT_PARTS, SPLIT_SIZES };
+
+static wick_status split_infer(wick_infer *c)
+{
+  const wick_type_info *x;
+  wick_dims *t = c->module->dims;
+  WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
+  uint32_t axis = (uint32_t)c->attr[SPLIT_AXIS].i;
+  const wick_attr *sizes = &c->attr[SPLIT_SIZES];
+  uint32_t n = sizes->n ? sizes->n : (uint32_t)c->attr[SPLIT_PARTS].i;
+  if (n > WICK_ANY) return wick_infer_fail(c, WICK_ELIMIT, "more than %d parts", WICK_ANY);
+  wick_dim dim[WICK_MAX_RANK], total = x->dim[axis], rest = total,
+                               part = wick_dim_ceildiv(t, total, wick_dim_const(n));
+  for (uint32_t k = 0; k < x->rank; k++) dim[k] = x->dim[k];
+  for (uint32_t i = 0; i < n; i++) {
+    dim[axis] = sizes->n ? sizes->dims[i] : wick_dim_min(t, part, rest);
+    rest = wick_dim_sub(t, rest, dim[axis]);
+    wick_infer_out(c, i, x->elem, x->rank, dim);
+  }
+  if (!wick_dim_is(rest, 0) && (sizes->n || wick_dim_is_const(rest)))
+    return wick_infer_fail(c, WICK_ETYPE, "the parts have %s elements together, the axis %s",
+                           wick_infer_dim_text(c, wick_dim_sub(t, total, rest)),
+                           wick_infer_dim_text(c, total));
+  c->nout = n;
+  wick_infer_moved(c, 1);
+  return NULL;
+}
+
+static wick_status split_ref(wick_ref *c)
+{
+  const wick_tensor *x = &c->in[0];
+  uint32_t axis = (uint32_t)c->attr[SPLIT_AXIS].i;
+  int64_t outer = wick_ref_product(x, 0, axis), at = 0;
+  for (int64_t o = 0; o < outer; o++)
+    for (uint32_t i = 0; i < c->nout; i++) {
+      int64_t run = wick_ref_product(&c->out[i], axis, x->rank);
+      for (int64_t k = 0; k < run; k++)
+        wick_ref_move(&c->out[i], (uint64_t)(o * run + k), x, (uint64_t)at++);
+    }
+  return NULL;
+}
+
+const wick_op wick_op_split = {
+    .name = "split",
+    .doc = "x in parts along `axis`: of the given sizes, or `parts` of equal size, of which the "
+           "last ones may be smaller",
+    .nin = {1, 1},
+    .nout = {1, WICK_ANY},
+    .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0},
+             {"parts", WICK_ATTR_INT, 1, false, NULL, 1, WICK_ANY},
+             {"sizes", WICK_ATTR_DIMS, 0, false, NULL, 0, 0}},
+    .level = WICK_GRAPH,
+    .infer = split_infer,
+    .ref = split_ref,
+};

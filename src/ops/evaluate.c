@@ -1,0 +1,407 @@
+/* The reference evaluator: values with counted storage, frames of functions, nodes in order. */
+#include "ops/evaluate.h"
+
+#include <string.h>
+
+#include "ops/ref.h"
+#include "ops/scalar.h"
+
+/* ---- storage ---- */
+
+typedef struct evaluate_block { /* memory of one tensor; in the list of free ones while refs is 0 */
+  struct evaluate_block *next;
+  uint32_t refs;
+  uint64_t nbytes;
+  void *data;
+} evaluate_block;
+
+/* A value: a tensor, or a tuple of values. Constants and the caller's tensors have no block. */
+typedef struct evaluate_datum {
+  wick_tensor tensor;
+  evaluate_block *block;
+  uint32_t nitem;
+  struct evaluate_datum *item;
+} evaluate_datum;
+
+/* Of a function: which values are dead after node i: dead[first[i]] .. dead[first[i + 1] - 1]. */
+typedef struct evaluate_plan {
+  const wick_func *f;
+  uint32_t *first, *dead;
+} evaluate_plan;
+
+typedef struct evaluate {
+  const wick_evaluate_options *options;
+  wick_arena *mem, *tmp, *scratch;
+  evaluate_block *free;
+  wick_list(evaluate_plan) plans;
+  uint32_t depth;
+} evaluate;
+
+typedef struct evaluate_frame {
+  const wick_func *f;
+  const evaluate_plan *plan;
+  evaluate_datum *value; /* by id */
+  wick_dim_list sym;
+  wick_list(int64_t) val;
+} evaluate_frame;
+
+/* The smallest free block that is large enough, and not much too large. */
+static evaluate_block *evaluate_take(evaluate *e, uint64_t nbytes)
+{
+  evaluate_block **best = NULL, *b;
+  for (evaluate_block **p = &e->free; *p; p = &(*p)->next)
+    if ((*p)->nbytes >= nbytes && (*p)->nbytes / 2 <= nbytes + 4096 &&
+        (!best || (*p)->nbytes < (*best)->nbytes))
+      best = p;
+  if (best) {
+    b = *best;
+    *best = b->next;
+    memset(b->data, 0, nbytes);
+  } else {
+    b = wick_new(e->tmp, evaluate_block, 1);
+    *b = (evaluate_block){.nbytes = nbytes, .data = wick_arena_alloc(e->tmp, nbytes, 64)};
+  }
+  b->refs = 1;
+  return b;
+}
+
+static evaluate_datum evaluate_retain(evaluate_datum d)
+{
+  if (d.block) d.block->refs++;
+  for (uint32_t i = 0; i < d.nitem; i++) evaluate_retain(d.item[i]);
+  return d;
+}
+
+static void evaluate_release(evaluate *e, evaluate_datum *d)
+{
+  if (d->block && --d->block->refs == 0) {
+    d->block->next = e->free;
+    e->free = d->block;
+  }
+  for (uint32_t i = 0; i < d->nitem; i++) evaluate_release(e, &d->item[i]);
+  *d = (evaluate_datum){.nitem = 0};
+}
+
+/* ---- lives ---- */
+
+/* Where a value that is used in regions deeper than its own dies: at the node of its own region. */
+static void evaluate_last(const wick_func *f, wick_arena *tmp, uint32_t *last)
+{
+  uint32_t *parent = wick_new(tmp, uint32_t, f->nnode),
+           *home = wick_new(tmp, uint32_t, f->nvalue + 1);
+  uint32_t stack[256], depth = 0;
+  for (uint32_t v = 0; v <= f->nparam; v++) home[v] = UINT32_MAX;
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    while (depth && f->node[stack[depth - 1]].end <= i) depth--;
+    parent[i] = depth ? stack[depth - 1] : UINT32_MAX;
+    if (n->nregion && depth < WICK_COUNT(stack)) stack[depth++] = i;
+    for (uint32_t k = 0; k < n->nout; k++)
+      home[n->first.id + k] = parent[i], last[n->first.id + k] = i;
+    for (uint32_t r = 0; r < n->nregion; r++)
+      for (uint32_t k = 0; k < n->region[r].nparam; k++) {
+        home[n->region[r].first.id + k] = i;
+        last[n->region[r].first.id + k] = n->region[r].begin;
+      }
+    for (uint32_t k = 0; k < n->nin; k++) {
+      uint32_t at = i;
+      while (parent[at] != home[n->in[k].id]) at = parent[at];
+      if (n->in[k].id && at > last[n->in[k].id]) last[n->in[k].id] = at;
+    }
+  }
+}
+
+static const evaluate_plan *evaluate_plan_of(evaluate *e, const wick_func *f)
+{
+  for (uint32_t i = 0; i < e->plans.n; i++)
+    if (e->plans.at[i].f == f) return &e->plans.at[i];
+  uint32_t *last = wick_new(e->tmp, uint32_t, f->nvalue + 1);
+  evaluate_last(f, e->tmp, last);
+  evaluate_plan p = {.f = f,
+                     .first = wick_new(e->tmp, uint32_t, f->nnode + 2),
+                     .dead = wick_new(e->tmp, uint32_t, f->nvalue + 1)};
+  for (uint32_t v = 1; v <= f->nvalue; v++) p.first[last[v] + 2]++;
+  for (uint32_t i = 2; i < f->nnode + 2; i++) p.first[i] += p.first[i - 1];
+  for (uint32_t v = 1; v <= f->nvalue; v++) p.dead[p.first[last[v] + 1]++] = v;
+  wick_push(e->tmp, &e->plans, p);
+  return &e->plans.at[e->plans.n - 1];
+}
+
+static void evaluate_die(evaluate *e, evaluate_frame *fr, uint32_t node)
+{
+  for (uint32_t k = fr->plan->first[node]; k < fr->plan->first[node + 1]; k++)
+    evaluate_release(e, &fr->value[fr->plan->dead[k]]);
+}
+
+/* ---- sizes ---- */
+
+static bool evaluate_dim(const evaluate_frame *fr, wick_dim d, int64_t *out)
+{
+  return wick_dim_eval(fr->f->module->dims, d, fr->sym.n, fr->sym.at, fr->val.at, out);
+}
+
+static wick_status evaluate_bind(evaluate *e, evaluate_frame *fr, uint32_t param,
+                                 const wick_tensor *t)
+{
+  const wick_type_info *want = wick_info_of(fr->f, (wick_value){param + 1});
+  if (want->kind != WICK_TENSOR) return NULL;
+  if (t->elem != want->elem || t->rank != want->rank)
+    return wick_fail(e->mem, WICK_ETYPE, fr->f->name,
+                     "operand %u is %s of rank %u, wanted %s of %u", param, wick_elem_name(t->elem),
+                     t->rank, wick_elem_name(want->elem), want->rank);
+  for (uint32_t k = 0; k < t->rank; k++) {
+    int64_t have;
+    if (!evaluate_dim(fr, want->dim[k], &have) &&
+        wick_dim_is_symbol(fr->f->module->dims, want->dim[k])) {
+      int64_t lo, hi;
+      wick_dim_range(fr->f->module->dims, want->dim[k], &lo, &hi);
+      if (t->dim[k] < lo || t->dim[k] > hi)
+        return wick_fail(e->mem, WICK_ERANGE, fr->f->name,
+                         "dimension %u of operand %u is %lld, outside [%lld, %lld]", k, param,
+                         (long long)t->dim[k], (long long)lo, (long long)hi);
+      wick_push(e->tmp, &fr->sym, want->dim[k]);
+      wick_push(e->tmp, &fr->val, t->dim[k]);
+    }
+  }
+  return NULL;
+}
+
+static wick_status evaluate_check(evaluate *e, evaluate_frame *fr, uint32_t param,
+                                  const wick_tensor *t)
+{
+  const wick_type_info *want = wick_info_of(fr->f, (wick_value){param + 1});
+  for (uint32_t k = 0; want->kind == WICK_TENSOR && k < t->rank; k++) {
+    int64_t have;
+    if (evaluate_dim(fr, want->dim[k], &have) && have == t->dim[k]) continue;
+    wick_text text = wick_text_begin(e->mem);
+    wick_dim_print(fr->f->module->dims, want->dim[k], &text);
+    return wick_fail(e->mem, WICK_ETYPE, fr->f->name,
+                     "dimension %u of operand %u is %lld, wanted %s", k, param,
+                     (long long)t->dim[k], text.at);
+  }
+  return NULL;
+}
+
+/* ---- nodes ---- */
+
+static const char *evaluate_place(const evaluate_frame *fr, const wick_node *n)
+{
+  return n->loc.id ? wick_loc_text(fr->f->module, n->loc) : wick_op_of(n)->name;
+}
+
+/* Room for a tensor of that type. */
+static wick_status evaluate_new(evaluate *e, const evaluate_frame *fr, const wick_node *n,
+                                wick_type type, evaluate_datum *out)
+{
+  const wick_type_info *t = wick_type_get(fr->f->module, type);
+  wick_tensor x = {.elem = t->elem, .rank = t->rank};
+  int64_t numel = 1;
+  bool ok = t->kind == WICK_TENSOR;
+  for (uint32_t k = 0; ok && k < t->rank; k++)
+    ok = evaluate_dim(fr, t->dim[k], &x.dim[k]) && x.dim[k] >= 0 &&
+         !wick_mul_overflows(numel, x.dim[k], &numel);
+  if (!ok) {
+    wick_text text = wick_text_begin(e->mem);
+    wick_type_print(fr->f->module, type, &text);
+    return wick_fail(e->mem, WICK_ERANGE, evaluate_place(fr, n),
+                     "the size of the result, %s, is not known or impossible", text.at);
+  }
+  *out = (evaluate_datum){.tensor = x};
+  out->block = evaluate_take(e, wick_elem_bytes(x.elem, (uint64_t)numel));
+  out->tensor.data = out->block->data;
+  return NULL;
+}
+
+static wick_status evaluate_const(evaluate *e, evaluate_frame *fr, const wick_node *n,
+                                  evaluate_datum *out)
+{
+  const wick_imm *imm = &n->attr[0].imm;
+  WICK_TRY(evaluate_new(e, fr, n, wick_type_of(fr->f, n->first), out));
+  if (!imm->constant) {
+    wick_scalar s = wick_elem_is_float(out->tensor.elem) ? (wick_scalar){.f = imm->f}
+                                                         : (wick_scalar){.i = imm->i};
+    uint64_t numel = wick_ref_numel(&out->tensor);
+    for (uint64_t k = 0; k < numel; k++) wick_store_elem(out->tensor.elem, out->tensor.data, k, s);
+    return NULL;
+  }
+  const wick_constant *c = wick_constant_get(fr->f->module, imm->constant);
+  if (!c->data)
+    return wick_fail(e->mem, WICK_EINVAL, evaluate_place(fr, n), "the constant @%s has no data",
+                     c->name);
+  wick_tensor t = out->tensor;
+  evaluate_release(e, out);
+  t.data = (void *)(uintptr_t)c->data; /* rows do not write their operands */
+  *out = (evaluate_datum){.tensor = t};
+  return NULL;
+}
+
+static wick_status evaluate_row(evaluate *e, evaluate_frame *fr, const wick_node *n,
+                                evaluate_datum *out)
+{
+  wick_status (*ref)(wick_ref *) = wick_ref_of(n->op);
+  if (!ref)
+    return wick_fail(e->mem, WICK_EUNSUPPORTED, evaluate_place(fr, n), "%s has no reference",
+                     wick_op_of(n)->name);
+  wick_mark mark = wick_arena_mark(e->scratch);
+  wick_tensor *in = wick_new(e->scratch, wick_tensor, n->nin),
+              *result = wick_new(e->scratch, wick_tensor, n->nout);
+  for (uint32_t i = 0; i < n->nin; i++)
+    if (n->in[i].id) in[i] = fr->value[n->in[i].id].tensor;
+  for (uint32_t k = 0; k < n->nout; k++) {
+    WICK_TRY(evaluate_new(e, fr, n, wick_type_of(fr->f, (wick_value){n->first.id + k}), &out[k]));
+    result[k] = out[k].tensor;
+  }
+  wick_ref r = {.op = n->op,
+                .mem = e->scratch,
+                .module = fr->f->module,
+                .attr = n->attr,
+                .place = evaluate_place(fr, n),
+                .nin = n->nin,
+                .nout = n->nout,
+                .in = in,
+                .out = result};
+  wick_status s = ref(&r);
+  if (s) return wick_fail(e->mem, s->code, NULL, "%s", s->message);
+  wick_arena_rewind(e->scratch, mark);
+  return NULL;
+}
+
+static wick_status evaluate_region(evaluate *e, evaluate_frame *fr, uint32_t begin, uint32_t end);
+
+/* What the region yields, as values of their own; the region's values die. */
+static wick_status evaluate_yield(evaluate *e, evaluate_frame *fr, const wick_region *g,
+                                  evaluate_datum *out)
+{
+  WICK_TRY(evaluate_region(e, fr, g->begin, g->end));
+  const wick_node *y = &fr->f->node[g->end - 1];
+  for (uint32_t i = 0; i < y->nin; i++) out[i] = evaluate_retain(fr->value[y->in[i].id]);
+  evaluate_die(e, fr, g->end - 1);
+  return NULL;
+}
+
+static bool evaluate_true(const evaluate_datum *d)
+{
+  return wick_load_int(WICK_BOOL, d->tensor.data, 0) != 0;
+}
+
+static wick_status evaluate_loop(evaluate *e, evaluate_frame *fr, const wick_node *n,
+                                 evaluate_datum *out)
+{
+  const wick_region *g = &n->region[0];
+  uint32_t ncarried = n->nin - 1u;
+  int64_t count = wick_load_int(WICK_I64, fr->value[n->in[0].id].tensor.data, 0);
+  evaluate_datum *next = wick_new(e->tmp, evaluate_datum, ncarried + 1);
+  for (uint32_t k = 0; k < ncarried; k++) out[k] = evaluate_retain(fr->value[n->in[1 + k].id]);
+  for (int64_t i = 0; i < count; i++) {
+    evaluate_datum *param = &fr->value[g->first.id];
+    WICK_TRY(evaluate_new(e, fr, n, wick_type_of(fr->f, g->first), &param[0]));
+    wick_store_elem(WICK_I64, param[0].tensor.data, 0, (wick_scalar){.i = i});
+    for (uint32_t k = 0; k < ncarried; k++) param[1 + k] = out[k];
+    WICK_TRY(evaluate_yield(e, fr, g, next));
+    bool go_on = evaluate_true(&next[0]);
+    evaluate_release(e, &next[0]);
+    for (uint32_t k = 0; k < ncarried; k++) out[k] = next[1 + k];
+    if (!go_on) break;
+  }
+  return NULL;
+}
+
+static wick_status evaluate_func(evaluate *e, const wick_func *f, uint32_t nin,
+                                 const evaluate_datum *in, evaluate_datum *out);
+
+static wick_status evaluate_call(evaluate *e, evaluate_frame *fr, const wick_node *n,
+                                 evaluate_datum *out)
+{
+  const wick_func *callee = wick_module_find(fr->f->module, n->attr[0].s);
+  if (!callee)
+    return wick_fail(e->mem, WICK_EINVAL, evaluate_place(fr, n), "there is no function @%s",
+                     n->attr[0].s);
+  evaluate_datum *in = wick_new(e->tmp, evaluate_datum, n->nin);
+  for (uint32_t i = 0; i < n->nin; i++) in[i] = fr->value[n->in[i].id];
+  return evaluate_func(e, callee, n->nin, in, out);
+}
+
+static wick_status evaluate_node(evaluate *e, evaluate_frame *fr, const wick_node *n,
+                                 evaluate_datum *out)
+{
+  switch (n->op) {
+  case WICK_OP_const: return evaluate_const(e, fr, n, out);
+  case WICK_OP_tuple:
+    *out = (evaluate_datum){.nitem = n->nin, .item = wick_new(e->tmp, evaluate_datum, n->nin)};
+    for (uint32_t i = 0; i < n->nin; i++) out->item[i] = evaluate_retain(fr->value[n->in[i].id]);
+    return NULL;
+  case WICK_OP_item: *out = evaluate_retain(fr->value[n->in[0].id].item[n->attr[0].i]); return NULL;
+  case WICK_OP_if:
+    return evaluate_yield(e, fr, &n->region[!evaluate_true(&fr->value[n->in[0].id])], out);
+  case WICK_OP_loop: return evaluate_loop(e, fr, n, out);
+  case WICK_OP_call: return evaluate_call(e, fr, n, out);
+  default: return evaluate_row(e, fr, n, out);
+  }
+}
+
+static void evaluate_show(const evaluate *e, const evaluate_frame *fr, uint32_t v)
+{
+  if (e->options && e->options->observe && fr->value[v].tensor.data)
+    e->options->observe(e->options->arg, fr->f, (wick_value){v}, &fr->value[v].tensor);
+}
+
+static wick_status evaluate_region(evaluate *e, evaluate_frame *fr, uint32_t begin, uint32_t end)
+{
+  const wick_func *f = fr->f;
+  for (uint32_t i = begin; i < end - 1; i = f->node[i].end) {
+    const wick_node *n = &f->node[i];
+    /* Region parameters that nobody reads die with their region's first node, which may be this. */
+    WICK_TRY(evaluate_node(e, fr, n, &fr->value[n->first.id]));
+    for (uint32_t k = 0; k < n->nout; k++) evaluate_show(e, fr, n->first.id + k);
+    evaluate_die(e, fr, i);
+  }
+  return NULL;
+}
+
+/* ---- functions ---- */
+
+static wick_status evaluate_func(evaluate *e, const wick_func *f, uint32_t nin,
+                                 const evaluate_datum *in, evaluate_datum *out)
+{
+  if (f->level != WICK_GRAPH)
+    return wick_fail(e->mem, WICK_EINVAL, f->name, "only functions of the graph can be evaluated");
+  if (nin != f->nparam)
+    return wick_fail(e->mem, WICK_EINVAL, f->name, "%u operands are given, wanted %u", nin,
+                     f->nparam);
+  if (++e->depth > WICK_EVALUATE_DEPTH)
+    return wick_fail(e->mem, WICK_ELIMIT, f->name, "calls are nested deeper than %d",
+                     WICK_EVALUATE_DEPTH);
+  evaluate_plan plan = *evaluate_plan_of(e, f); /* the list may move */
+  evaluate_frame fr = {
+      .f = f, .plan = &plan, .value = wick_new(e->tmp, evaluate_datum, f->nvalue + 1)};
+  for (uint32_t i = 0; i < nin; i++) WICK_TRY(evaluate_bind(e, &fr, i, &in[i].tensor));
+  for (uint32_t i = 0; i < nin; i++) {
+    WICK_TRY(evaluate_check(e, &fr, i, &in[i].tensor));
+    fr.value[1 + i] = evaluate_retain(in[i]);
+    evaluate_show(e, &fr, 1 + i);
+  }
+  const wick_region body = {.begin = 0, .end = f->nnode};
+  WICK_TRY(evaluate_yield(e, &fr, &body, out));
+  e->depth--;
+  return NULL;
+}
+
+wick_status wick_evaluate(const wick_func *f, uint32_t nin, const wick_tensor *in,
+                          const wick_evaluate_options *options, wick_arena *mem, wick_arena *tmp,
+                          wick_arena *scratch, wick_tensor *out)
+{
+  evaluate e = {.options = options, .mem = mem, .tmp = tmp, .scratch = scratch};
+  uint32_t nout = wick_return(f)->nin;
+  evaluate_datum *operand = wick_new(tmp, evaluate_datum, nin),
+                 *result = wick_new(tmp, evaluate_datum, nout);
+  for (uint32_t i = 0; i < nin; i++) operand[i].tensor = in[i];
+  WICK_TRY(evaluate_func(&e, f, nin, operand, result));
+  for (uint32_t k = 0; k < nout; k++) {
+    out[k] = result[k].tensor;
+    if (!out[k].data)
+      return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "result %u is not a tensor", k);
+    uint64_t nbytes = wick_elem_bytes(out[k].elem, wick_ref_numel(&out[k]));
+    out[k].data = wick_arena_copy(mem, result[k].tensor.data, nbytes, 64);
+  }
+  return NULL;
+}

@@ -1,0 +1,44 @@
+/* What the references of tensor rows share: access to the elements of concrete tensors.
+ *
+ * A reference is slow and obvious, and independent of `compute`: floats are accumulated in double,
+ * integers in 64 bits that wrap, and the result is rounded to its type once, at the end. Rows that
+ * only move elements copy their bits. */
+#ifndef WICK_OPS_REF_H
+#define WICK_OPS_REF_H
+
+#include "ir/element.h"
+
+uint64_t wick_ref_numel(const wick_tensor *t);
+/* Elements from one index to the next along each dimension. */
+void wick_ref_strides(const wick_tensor *t, int64_t *out_stride);
+/* The next index in row-major order; false after the last one, when all are 0 again. */
+bool wick_ref_next(uint32_t rank, const int64_t *dim, int64_t *index);
+/* The product of the dimensions from `begin` up to `end`, excluded. */
+int64_t wick_ref_product(const wick_tensor *t, uint32_t begin, uint32_t end);
+
+/* n elements from `at` on, as numbers. */
+void wick_ref_read(const wick_tensor *t, uint64_t at, uint64_t n, wick_scalar *out);
+wick_scalar *wick_ref_load(wick_arena *mem, const wick_tensor *t); /* all of them */
+/* Rounds floats to the tensor's type, wraps integers. */
+void wick_ref_write(const wick_tensor *t, uint64_t at, uint64_t n, const wick_scalar *v);
+
+/* One element's bits. Both tensors are of one element type. */
+void wick_ref_move(const wick_tensor *to, uint64_t at, const wick_tensor *from, uint64_t from_at);
+
+/* acc[i] += a * x[i * step] for i < n; integers wrap. */
+static inline void wick_ref_axpy(bool is_float, uint64_t n, wick_scalar *restrict acc,
+                                 wick_scalar a, const wick_scalar *restrict x, int64_t step)
+{
+  if (is_float && step == 1)
+    for (uint64_t i = 0; i < n; i++) acc[i].f += a.f * x[i].f;
+  else if (is_float)
+    for (uint64_t i = 0; i < n; i++) acc[i].f += a.f * x[(int64_t)i * step].f;
+  else
+    for (uint64_t i = 0; i < n; i++)
+      acc[i].i = (int64_t)((uint64_t)acc[i].i + (uint64_t)a.i * (uint64_t)x[(int64_t)i * step].i);
+}
+
+WICK_CHECKED wick_status wick_ref_fail(const wick_ref *c, wick_code code, const char *fmt, ...)
+    WICK_PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,61 @@
+/* Dimensions in another order. */
+#include "ops/ref.h"
+#include "ops/tensor.h"
+
+/* perm[k]: the dimension of x that becomes the result's k. */
+static void transpose_perm(const wick_attr *attr, uint32_t rank, uint32_t *perm)
+{
+  for (uint32_t k = 0; k < rank; k++)
+    perm[k] = attr[0].n ? (uint32_t)attr[0].ints[k] : rank - 1 - k;
+}
+
+static wick_status transpose_infer(wick_infer *c)
+{
+  const wick_type_info *x;
+  WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
+  const wick_attr *a = &c->attr[0];
+  if (a->n && a->n != x->rank)
+    return wick_infer_fail(c, WICK_ETYPE, "perm has %u numbers, x has rank %u", a->n, x->rank);
+  uint32_t seen = 0, perm[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < a->n; k++) {
+    bool outside = a->ints[k] < 0 || a->ints[k] >= (int64_t)x->rank;
+    if (outside || seen >> a->ints[k] & 1)
+      return wick_infer_fail(c, WICK_ETYPE, "perm: %lld is %s", (long long)a->ints[k],
+                             outside ? "no dimension of x" : "there twice");
+    seen |= 1u << a->ints[k];
+  }
+  transpose_perm(c->attr, x->rank, perm);
+  wick_dim dim[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < x->rank; k++) dim[k] = x->dim[perm[k]];
+  wick_infer_out(c, 0, x->elem, x->rank, dim);
+  wick_infer_moved(c, 1);
+  return NULL;
+}
+
+static wick_status transpose_ref(wick_ref *c)
+{
+  const wick_tensor *x = &c->in[0], *out = &c->out[0];
+  int64_t index[WICK_MAX_RANK] = {0}, stride[WICK_MAX_RANK];
+  uint32_t perm[WICK_MAX_RANK];
+  transpose_perm(c->attr, x->rank, perm);
+  wick_ref_strides(x, stride);
+  if (wick_ref_numel(out) == 0) return NULL;
+  uint64_t at = 0;
+  do {
+    int64_t from = 0;
+    for (uint32_t k = 0; k < out->rank; k++) from += index[k] * stride[perm[k]];
+    wick_ref_move(out, at++, x, (uint64_t)from);
+  } while (wick_ref_next(out->rank, out->dim, index));
+  return NULL;
+}
+
+const wick_op wick_op_transpose = {
+    .name = "transpose",
+    .doc = "Dimension perm[k] of x becomes dimension k of the result; without perm all in reverse",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"perm", WICK_ATTR_INTS, 0, false, NULL, 0, 0}},
+    .level = WICK_GRAPH,
+    .infer = transpose_infer,
+    .ref = transpose_ref,
+};
