@@ -185,6 +185,9 @@ wick_value wick_region_begin(wick_builder *b, uint32_t nparam, const wick_type *
 static void build_terminator(wick_builder *b, wick_opcode op, uint32_t n, const wick_value *v)
 {
   if (!build_operands_ok(b, op, n, v)) return;
+  for (uint32_t i = 0; i < n; i++)
+    if (!v[i].id) wick_build_fail(b, WICK_ETYPE, "%s: value %u is missing", wick_ops[op]->name, i);
+  if (b->status) return;
   wick_push(b->mem, &b->nodes,
             (wick_node){.op = op,
                         .nin = (uint16_t)n,

@@ -133,8 +133,13 @@ static wick_status infer_counts(const wick_infer *c, wick_level level)
   if (c->nregion < op->nregion[0] || (op->nregion[1] != WICK_ANY && c->nregion > op->nregion[1]))
     return wick_infer_fail(c, WICK_ETYPE, "%s takes %u to %u regions, %u are given", op->name,
                            op->nregion[0], op->nregion[1], c->nregion);
-  for (uint32_t i = 0; i < op->nin[0]; i++)
-    if (!c->in[i] && op->scalar) return wick_infer_fail(c, WICK_ETYPE, "operand %u is missing", i);
+  for (uint32_t i = 0; i < c->nin;
+       i++) /* optional ones are those beyond the least, of a fixed number */
+    if (!c->in[i] && (i < op->nin[0] || op->nin[1] == WICK_ANY))
+      return wick_infer_fail(c, WICK_ETYPE, "operand %u is missing", i);
+  for (uint32_t r = 0; r < c->nregion; r++) /* of these the results are made */
+    if (c->nin > WICK_INFER_ROOM || c->nyield[r] > WICK_INFER_ROOM)
+      return wick_infer_fail(c, WICK_ELIMIT, "more than %d values", WICK_INFER_ROOM);
   return NULL;
 }
 

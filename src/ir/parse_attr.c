@@ -220,10 +220,10 @@ bool wick_parse_attrs_end(wick_parser *p, const wick_op *op, const wick_token *a
     wick_attr *a = &p->attr[i];
     if (a->n == WICK_ATTR_UNSET) continue;
     switch (op->attr[i].kind) {
-    case WICK_ATTR_INTS: a->ints = p->ints.at + p->attr_at[i]; break;
-    case WICK_ATTR_FLOATS: a->floats = p->floats.at + p->attr_at[i]; break;
-    case WICK_ATTR_DIMS: a->dims = p->dims.at + p->attr_at[i]; break;
-    case WICK_ATTR_AXES: a->axes = p->axes.at + p->attr_at[i]; break;
+    case WICK_ATTR_INTS: a->ints = a->n ? p->ints.at + p->attr_at[i] : NULL; break;
+    case WICK_ATTR_FLOATS: a->floats = a->n ? p->floats.at + p->attr_at[i] : NULL; break;
+    case WICK_ATTR_DIMS: a->dims = a->n ? p->dims.at + p->attr_at[i] : NULL; break;
+    case WICK_ATTR_AXES: a->axes = a->n ? p->axes.at + p->attr_at[i] : NULL; break;
     case WICK_ATTR_CONST:
       if (p->imm[i] && !parse_attr_imm(p, at, p->imm[i], type, &a->imm)) return false;
       break;

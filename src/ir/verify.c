@@ -65,6 +65,7 @@ static wick_status verify_operands(const verify_state *s, uint32_t i)
   const wick_node *n = &s->f->node[i];
   for (uint32_t k = 0; k < n->nin; k++) {
     uint32_t v = n->in[k].id;
+    if (v == 0 && wick_op_of(n)->terminator) return verify_fail(s, i, "a value is missing");
     if (v == 0) continue;
     if (v > s->f->nvalue) return verify_fail(s, i, "an operand is not a value of the function");
     if (s->scope_end[v] <= i)
