@@ -2,19 +2,20 @@
 #include "base/hash.h"
 #include "ir/dim_table.h"
 
-static wick_dim simplify_neg(wick_dims *t, wick_dim a)
+static wick_dim dim_simplify_neg(wick_dims *t, wick_dim a)
 {
   return wick_dim_sub(t, wick_dim_const(0), a);
 }
 
-static wick_dim simplify_atom(wick_dims *t, wick_atom_kind kind, uint32_t narg, const wick_dim *arg)
+static wick_dim dim_simplify_atom(wick_dims *t, wick_atom_kind kind, uint32_t narg,
+                                  const wick_dim *arg)
 {
   uint32_t id = wick_dim_intern_atom(t, kind, narg, arg);
   return id ? wick_dim_from_atom(t, id) : WICK_DIM_INVALID;
 }
 
 /* The one value of floordiv over a range of numerators. */
-static bool simplify_one_quotient(wick_range r, int64_t c, int64_t *out)
+static bool dim_simplify_one_quotient(wick_range r, int64_t c, int64_t *out)
 {
   if (r.lo <= WICK_RANGE_LO || r.hi == WICK_RANGE_HI || r.lo > r.hi) return false;
   *out = wick_floordiv_i64(r.lo, c);
@@ -22,13 +23,13 @@ static bool simplify_one_quotient(wick_range r, int64_t c, int64_t *out)
 }
 
 /* Terms of a form, chosen. Taken from the arena: a rule that goes on interns something new. */
-static wick_term *simplify_terms(wick_dims *t, wick_dim_form f)
+static wick_term *dim_simplify_terms(wick_dims *t, wick_dim_form f)
 {
   return wick_new(t->mem, wick_term, f.nterm);
 }
 
-/* The sum of the sizes of the coefficients, which are below 2^62 + 1. */
-static double simplify_weight(wick_dim_form f)
+/* The sum of the sizes of the coefficients. */
+static double dim_simplify_weight(wick_dim_form f)
 {
   double sum = 0;
   for (uint32_t i = 0; i < f.nterm; i++)
@@ -40,10 +41,11 @@ static double simplify_weight(wick_dim_form f)
  * sign), or of `exact` only terms that leave no rest. The constant of the rest is in [0, c). The
  * rest is seen with other mods, and might have more to give than a had: then only the constant is
  * split off. */
-static wick_dim simplify_split(wick_dims *t, wick_dim a, int64_t c, bool exact, wick_dim *out_rest)
+static wick_dim dim_simplify_split(wick_dims *t, wick_dim a, int64_t c, bool exact,
+                                   wick_dim *out_rest)
 {
   wick_dim_form f = wick_dim_get(t, a);
-  wick_term *term = simplify_terms(t, f);
+  wick_term *term = dim_simplify_terms(t, f);
   wick_dim_form q = {.constant = wick_floordiv_i64(f.constant, c), .term = term};
   for (uint32_t i = 0; i < f.nterm; i++) {
     wick_term m = f.term[i];
@@ -55,18 +57,19 @@ static wick_dim simplify_split(wick_dims *t, wick_dim a, int64_t c, bool exact, 
   if (q.nterm) {
     wick_dim whole = wick_dim_from_form(t, q);
     wick_dim rest = *out_rest = wick_dim_sub(t, a, wick_dim_mul(t, whole, by));
-    double weight = simplify_weight(f);
-    if (wick_dim_usable(t, rest) && simplify_weight(wick_dim_get(t, rest)) < weight) return whole;
+    double weight = dim_simplify_weight(f);
+    if (wick_dim_usable(t, rest) && dim_simplify_weight(wick_dim_get(t, rest)) < weight)
+      return whole;
   }
   *out_rest = wick_dim_sub(t, a, wick_dim_mul(t, constant, by));
   return constant;
 }
 
 /* With g*p + rest and g*k <= rest < g*(k + 1): floordiv(g*p + rest, g*n) = floordiv(p + k, n). */
-static bool simplify_by_factor(wick_dims *t, wick_dim_form f, int64_t g, wick_dim *out)
+static bool dim_simplify_by_factor(wick_dims *t, wick_dim_form f, int64_t g, wick_dim *out)
 {
   wick_mark mark = wick_arena_mark(t->mem);
-  wick_term *p = simplify_terms(t, f), *rest = simplify_terms(t, f);
+  wick_term *p = dim_simplify_terms(t, f), *rest = dim_simplify_terms(t, f);
   wick_dim_form fp = {.term = p}, fr = {.constant = f.constant, .term = rest};
   for (uint32_t i = 0; i < f.nterm; i++) {
     wick_term m = f.term[i];
@@ -77,7 +80,7 @@ static bool simplify_by_factor(wick_dims *t, wick_dim_form f, int64_t g, wick_di
       p[fp.nterm++] = m;
     }
   }
-  bool one = simplify_one_quotient(wick_range_form(t, fr), g, &fp.constant);
+  bool one = dim_simplify_one_quotient(wick_range_form(t, fr), g, &fp.constant);
   if (one)
     *out = wick_dim_from_form(t, fp);
   else
@@ -86,7 +89,7 @@ static bool simplify_by_factor(wick_dims *t, wick_dim_form f, int64_t g, wick_di
 }
 
 /* The largest factor of c below `below` that a term's coefficient has; 1 where there is none. */
-static int64_t simplify_next_factor(wick_dim_form f, int64_t c, int64_t below)
+static int64_t dim_simplify_next_factor(wick_dim_form f, int64_t c, int64_t below)
 {
   int64_t best = 1;
   for (uint32_t i = 0; i < f.nterm; i++) {
@@ -96,7 +99,7 @@ static int64_t simplify_next_factor(wick_dim_form f, int64_t c, int64_t below)
   return best;
 }
 
-static bool simplify_has_atom(wick_dim_form f, uint32_t atom)
+static bool dim_simplify_has_atom(wick_dim_form f, uint32_t atom)
 {
   for (uint32_t i = 0; i < f.nterm; i++)
     for (uint32_t k = 0; k < f.term[i].natom; k++)
@@ -106,7 +109,7 @@ static bool simplify_has_atom(wick_dim_form f, uint32_t atom)
 
 /* floordiv(floordiv(x, y) + p, b) = floordiv(x + y*p, y*b) for b > 0; not where the inner one
  * stays, in a product. */
-static bool simplify_nested(wick_dims *t, wick_dim a, wick_dim b, wick_dim *out)
+static bool dim_simplify_nested(wick_dims *t, wick_dim a, wick_dim b, wick_dim *out)
 {
   wick_dim_form f = wick_dim_get(t, a);
   for (uint32_t i = 0; i < f.nterm; i++) {
@@ -115,7 +118,7 @@ static bool simplify_nested(wick_dims *t, wick_dim a, wick_dim b, wick_dim *out)
     if (f.term[i].coef != 1 || f.term[i].natom != 1 || inner->kind != WICK_ATOM_FLOORDIV) continue;
     wick_dim p = wick_dim_sub(t, a, wick_dim_from_atom(t, atom));
     wick_dim x = wick_dim_add(t, inner->arg[0], wick_dim_mul(t, p, inner->arg[1]));
-    if (simplify_has_atom(wick_dim_get(t, x), atom)) continue;
+    if (dim_simplify_has_atom(wick_dim_get(t, x), atom)) continue;
     *out = wick_dim_floordiv(t, x, wick_dim_mul(t, inner->arg[1], b));
     if (wick_dim_usable(t, *out)) return true;
   }
@@ -124,7 +127,7 @@ static bool simplify_nested(wick_dims *t, wick_dim a, wick_dim b, wick_dim *out)
 
 /* floordiv(mod(x, m), c) = mod(floordiv(x, c), m/c) where c divides m; alone, since in a sum it
  * would lose the range. */
-static bool simplify_of_mod(wick_dims *t, wick_dim a, int64_t c, wick_dim *out)
+static bool dim_simplify_of_mod(wick_dims *t, wick_dim a, int64_t c, wick_dim *out)
 {
   const wick_dim_cell *lone = wick_dim_lone(t, a);
   if (!lone || lone->atom.kind != WICK_ATOM_MOD) return false;
@@ -135,34 +138,35 @@ static bool simplify_of_mod(wick_dims *t, wick_dim a, int64_t c, wick_dim *out)
   return wick_dim_usable(t, *out);
 }
 
-static wick_dim simplify_by_const(wick_dims *t, wick_dim a, int64_t c)
+static wick_dim dim_simplify_by_const(wick_dims *t, wick_dim a, int64_t c)
 {
-  if (c < 0) return wick_dim_floordiv(t, simplify_neg(t, a), wick_dim_const(-c));
+  if (c < 0) return wick_dim_floordiv(t, dim_simplify_neg(t, a), wick_dim_const(-c));
   if (c == 1) return a;
   int64_t one;
-  if (simplify_one_quotient(wick_dim_range_of(t, a), c, &one)) return wick_dim_const(one);
-  wick_dim out, q = simplify_split(t, a, c, true, &out);
-  if (wick_dim_is(q, 0)) q = simplify_split(t, a, c, false, &out);
+  if (dim_simplify_one_quotient(wick_dim_range_of(t, a), c, &one)) return wick_dim_const(one);
+  wick_dim out, q = dim_simplify_split(t, a, c, true, &out);
+  if (wick_dim_is(q, 0)) q = dim_simplify_split(t, a, c, false, &out);
   if (!wick_dim_is(q, 0)) return wick_dim_add(t, q, wick_dim_floordiv(t, out, wick_dim_const(c)));
   wick_dim_form f = wick_dim_get(t, a);
-  for (int64_t g = c; (g = simplify_next_factor(f, c, g)) > 1;)
-    if (simplify_by_factor(t, f, g, &out)) return wick_dim_floordiv(t, out, wick_dim_const(c / g));
-  if (simplify_nested(t, a, wick_dim_const(c), &out)) return out;
-  if (simplify_of_mod(t, a, c, &out)) return out;
+  for (int64_t g = c; (g = dim_simplify_next_factor(f, c, g)) > 1;)
+    if (dim_simplify_by_factor(t, f, g, &out))
+      return wick_dim_floordiv(t, out, wick_dim_const(c / g));
+  if (dim_simplify_nested(t, a, wick_dim_const(c), &out)) return out;
+  if (dim_simplify_of_mod(t, a, c, &out)) return out;
   bool negative = true; /* -floordiv(-a, c) rounds up */
   for (uint32_t i = 0; i < f.nterm; i++) negative &= f.term[i].coef < 0;
   if (negative) {
     wick_dim up = wick_dim_sub(t, wick_dim_const(c - 1), a);
-    return simplify_neg(t, wick_dim_floordiv(t, up, wick_dim_const(c)));
+    return dim_simplify_neg(t, wick_dim_floordiv(t, up, wick_dim_const(c)));
   }
-  return simplify_atom(t, WICK_ATOM_FLOORDIV, 2, (wick_dim[]){a, wick_dim_const(c)});
+  return dim_simplify_atom(t, WICK_ATOM_FLOORDIV, 2, (wick_dim[]){a, wick_dim_const(c)});
 }
 
 /* ---- division by an expression ---- */
 
 /* g becomes the greatest common monomial of itself and f's terms; natom of UINT32_MAX: of nothing
  * yet. */
-static void simplify_common(wick_dims *t, wick_dim_form f, wick_term *g)
+static void dim_simplify_common(wick_dims *t, wick_dim_form f, wick_term *g)
 {
   for (uint32_t i = 0; i < f.nterm + (f.constant != 0); i++) {
     wick_term m = i < f.nterm ? f.term[i] : (wick_term){.coef = f.constant};
@@ -179,9 +183,9 @@ static void simplify_common(wick_dims *t, wick_dim_form f, wick_term *g)
   }
 }
 
-static wick_dim simplify_divide_out(wick_dims *t, wick_dim_form f, wick_term g)
+static wick_dim dim_simplify_divide_out(wick_dims *t, wick_dim_form f, wick_term g)
 {
-  wick_term *term = simplify_terms(t, f);
+  wick_term *term = dim_simplify_terms(t, f);
   wick_dim_form q = {.constant = f.constant / g.coef, .nterm = f.nterm, .term = term};
   for (uint32_t i = 0; i < f.nterm; i++) {
     if (!wick_mono_div(t, f.term[i], g, &term[i])) return WICK_DIM_INVALID;
@@ -193,7 +197,7 @@ static wick_dim simplify_divide_out(wick_dims *t, wick_dim_form f, wick_term g)
 }
 
 /* Long division by b: a = q*b + r. Taken where b is one term, or divides exactly. */
-static wick_dim simplify_long_division(wick_dims *t, wick_dim a, wick_dim b, wick_dim *out_rest)
+static wick_dim dim_simplify_long_division(wick_dims *t, wick_dim a, wick_dim b, wick_dim *out_rest)
 {
   wick_dim q = wick_dim_const(0), rest = a;
   wick_dim_form fb = wick_dim_get(t, b);
@@ -220,34 +224,36 @@ static wick_dim simplify_long_division(wick_dims *t, wick_dim a, wick_dim b, wic
   return q;
 }
 
-static int64_t simplify_low(wick_dims *t, wick_dim d)
+static int64_t dim_simplify_low(wick_dims *t, wick_dim d)
 {
   return wick_dim_usable(t, d) ? wick_dim_range_of(t, d).lo : WICK_RANGE_LO;
 }
 
-static wick_dim simplify_by_expr(wick_dims *t, wick_dim a, wick_dim b)
+static wick_dim dim_simplify_by_expr(wick_dims *t, wick_dim a, wick_dim b)
 {
   if (wick_dim_is(a, 0)) return a;
   wick_dim_form fa = wick_dim_get(t, a), fb = wick_dim_get(t, b);
-  if (fb.term[0].coef < 0) return wick_dim_floordiv(t, simplify_neg(t, a), simplify_neg(t, b));
+  if (fb.term[0].coef < 0)
+    return wick_dim_floordiv(t, dim_simplify_neg(t, a), dim_simplify_neg(t, b));
   wick_term g = {.natom = UINT32_MAX};
-  simplify_common(t, fb, &g);
-  simplify_common(t, fa, &g);
+  dim_simplify_common(t, fb, &g);
+  dim_simplify_common(t, fa, &g);
   if (g.coef != 1 || g.natom)
-    return wick_dim_floordiv(t, simplify_divide_out(t, fa, g), simplify_divide_out(t, fb, g));
+    return wick_dim_floordiv(t, dim_simplify_divide_out(t, fa, g),
+                             dim_simplify_divide_out(t, fb, g));
   wick_range ra = wick_dim_range_of(t, a), rb = wick_dim_range_of(t, b);
   rb.lo += rb.lo == 0, rb.hi -= rb.hi == 0; /* what is divided by is not 0 */
   if (rb.lo == rb.hi) return wick_dim_floordiv(t, a, wick_dim_const(rb.lo));
   wick_range r = wick_range_atom(WICK_ATOM_FLOORDIV, 2, (wick_range[]){ra, rb});
   if (r.lo == r.hi) return wick_dim_const(r.lo);
-  if (rb.lo > 0 && ra.lo >= 0 && simplify_low(t, wick_dim_sub(t, b, a)) > 0)
+  if (rb.lo > 0 && ra.lo >= 0 && dim_simplify_low(t, wick_dim_sub(t, b, a)) > 0)
     return wick_dim_const(0);
-  if (rb.lo > 0 && ra.hi < 0 && simplify_low(t, wick_dim_add(t, a, b)) >= 0)
+  if (rb.lo > 0 && ra.hi < 0 && dim_simplify_low(t, wick_dim_add(t, a, b)) >= 0)
     return wick_dim_const(-1);
-  wick_dim out, q = simplify_long_division(t, a, b, &out);
+  wick_dim out, q = dim_simplify_long_division(t, a, b, &out);
   if (!wick_dim_is(q, 0)) return wick_dim_add(t, q, wick_dim_floordiv(t, out, b));
-  if (rb.lo > 0 && simplify_nested(t, a, b, &out)) return out;
-  return simplify_atom(t, WICK_ATOM_FLOORDIV, 2, (wick_dim[]){a, b});
+  if (rb.lo > 0 && dim_simplify_nested(t, a, b, &out)) return out;
+  return dim_simplify_atom(t, WICK_ATOM_FLOORDIV, 2, (wick_dim[]){a, b});
 }
 
 wick_dim wick_dim_floordiv(wick_dims *t, wick_dim a, wick_dim b)
@@ -255,7 +261,7 @@ wick_dim wick_dim_floordiv(wick_dims *t, wick_dim a, wick_dim b)
   if (!wick_dim_usable(t, a) || !wick_dim_usable(t, b) || wick_dim_is(b, 0))
     return WICK_DIM_INVALID;
   if (wick_dim_is_const(a) && wick_dim_is_const(b))
-    return b.v == -1 ? simplify_neg(t, a) : wick_dim_const(wick_floordiv_i64(a.v, b.v));
+    return b.v == -1 ? dim_simplify_neg(t, a) : wick_dim_const(wick_floordiv_i64(a.v, b.v));
   uint64_t hash = wick_hash_u64(wick_hash_u64(WICK_HASH_SEED, (uint64_t)a.v), (uint64_t)b.v);
   wick_dim_quotient *known = &t->quotient[hash % WICK_DIM_QUOTIENTS];
   if (wick_dim_eq(known->a, a) && wick_dim_eq(known->b, b)) return known->q;
@@ -263,7 +269,8 @@ wick_dim wick_dim_floordiv(wick_dims *t, wick_dim a, wick_dim b)
   if (!t->fuel) return WICK_DIM_INVALID;
   t->fuel--;
   t->level++;
-  wick_dim q = wick_dim_is_const(b) ? simplify_by_const(t, a, b.v) : simplify_by_expr(t, a, b);
+  wick_dim q =
+      wick_dim_is_const(b) ? dim_simplify_by_const(t, a, b.v) : dim_simplify_by_expr(t, a, b);
   t->level--;
   if (t->fuel) *known = (wick_dim_quotient){a, b, q};
   return q;
@@ -275,7 +282,7 @@ wick_dim wick_dim_ceildiv(wick_dims *t, wick_dim a, wick_dim b)
     wick_dim up = wick_dim_add(t, a, wick_dim_sub(t, b, wick_dim_const(1)));
     return wick_dim_floordiv(t, up, b);
   }
-  return simplify_neg(t, wick_dim_floordiv(t, simplify_neg(t, a), b));
+  return dim_simplify_neg(t, wick_dim_floordiv(t, dim_simplify_neg(t, a), b));
 }
 
 wick_dim wick_dim_mod(wick_dims *t, wick_dim a, wick_dim b)
@@ -290,32 +297,34 @@ wick_dim wick_dim_mod(wick_dims *t, wick_dim a, wick_dim b)
 
 /* Known to hold for all values of the symbols. Every question costs one of the budget, without
  * which the nests of hostile input would take exponential time. */
-static bool simplify_le(wick_dims *t, wick_dim a, wick_dim b, uint32_t *budget)
+static bool dim_simplify_le(wick_dims *t, wick_dim a, wick_dim b, uint32_t *budget)
 {
   if (!*budget) return false;
   --*budget;
-  if (simplify_low(t, wick_dim_sub(t, b, a)) >= 0) return true;
+  if (dim_simplify_low(t, wick_dim_sub(t, b, a)) >= 0) return true;
   const wick_dim_cell *la = wick_dim_lone(t, a), *lb = wick_dim_lone(t, b);
   if (lb && (lb->atom.kind == WICK_ATOM_MIN || lb->atom.kind == WICK_ATOM_MAX)) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < lb->atom.narg; i++) n += simplify_le(t, a, lb->atom.arg[i], budget);
+    for (uint32_t i = 0; i < lb->atom.narg; i++)
+      n += dim_simplify_le(t, a, lb->atom.arg[i], budget);
     if (n >= (lb->atom.kind == WICK_ATOM_MAX ? 1 : lb->atom.narg)) return true;
   }
   if (la && (la->atom.kind == WICK_ATOM_MIN || la->atom.kind == WICK_ATOM_MAX)) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < la->atom.narg; i++) n += simplify_le(t, la->atom.arg[i], b, budget);
+    for (uint32_t i = 0; i < la->atom.narg; i++)
+      n += dim_simplify_le(t, la->atom.arg[i], b, budget);
     if (n >= (la->atom.kind == WICK_ATOM_MIN ? 1 : la->atom.narg)) return true;
   }
   return false;
 }
 
-typedef struct simplify_list {
+typedef struct dim_simplify_list {
   wick_dim at[WICK_DIM_ARGS];
   uint32_t n;
-} simplify_list;
+} dim_simplify_list;
 
 /* Inserts in order, once. False where there are too many. */
-static bool simplify_insert(const wick_dims *t, simplify_list *list, wick_dim d)
+static bool dim_simplify_insert(const wick_dims *t, dim_simplify_list *list, wick_dim d)
 {
   uint32_t i = 0;
   while (i < list->n && wick_dim_compare(t, list->at[i], d) < 0) i++;
@@ -328,12 +337,13 @@ static bool simplify_insert(const wick_dims *t, simplify_list *list, wick_dim d)
 
 /* One of the others decides against x, or x is the max of something (in a min) that the others
  * together decide. */
-static bool simplify_outdone(wick_dims *t, bool is_min, const simplify_list *list, uint32_t skip,
-                             wick_dim x, uint32_t *budget)
+static bool dim_simplify_outdone(wick_dims *t, bool is_min, const dim_simplify_list *list,
+                                 uint32_t skip, wick_dim x, uint32_t *budget)
 {
   for (uint32_t i = 0; i < list->n; i++) {
     if (i == skip) continue;
-    if (is_min ? simplify_le(t, list->at[i], x, budget) : simplify_le(t, x, list->at[i], budget))
+    if (is_min ? dim_simplify_le(t, list->at[i], x, budget)
+               : dim_simplify_le(t, x, list->at[i], budget))
       return true;
   }
   const wick_dim_cell *c = wick_dim_lone(t, x);
@@ -341,21 +351,22 @@ static bool simplify_outdone(wick_dims *t, bool is_min, const simplify_list *lis
   bool all = is_min == (c->atom.kind == WICK_ATOM_MIN);
   uint32_t n = 0;
   for (uint32_t i = 0; i < c->atom.narg; i++)
-    n += simplify_outdone(t, is_min, list, skip, c->atom.arg[i], budget);
+    n += dim_simplify_outdone(t, is_min, list, skip, c->atom.arg[i], budget);
   return n >= (all ? c->atom.narg : 1);
 }
 
-static uint32_t simplify_size(const wick_dims *t, wick_dim d)
+static uint32_t dim_simplify_size(const wick_dims *t, wick_dim d)
 {
   return wick_dim_is_const(d) ? 1 : 1 + t->exprs.at[wick_dim_number(d)].natom;
 }
 
 /* The largest size below `below`; 0 where there is none. */
-static uint32_t simplify_next_size(const wick_dims *t, const simplify_list *list, uint32_t below)
+static uint32_t dim_simplify_next_size(const wick_dims *t, const dim_simplify_list *list,
+                                       uint32_t below)
 {
   uint32_t best = 0;
   for (uint32_t i = 0; i < list->n; i++) {
-    uint32_t size = simplify_size(t, list->at[i]);
+    uint32_t size = dim_simplify_size(t, list->at[i]);
     if (size < below && size > best) best = size;
   }
   return best;
@@ -363,13 +374,13 @@ static uint32_t simplify_next_size(const wick_dims *t, const simplify_list *list
 
 /* Drops what the others decide: the largest first, since a nest knows more about its parts than
  * they about it. */
-static void simplify_prune(wick_dims *t, bool is_min, simplify_list *list)
+static void dim_simplify_prune(wick_dims *t, bool is_min, dim_simplify_list *list)
 {
-  for (uint32_t size = UINT32_MAX; (size = simplify_next_size(t, list, size)) > 0;) {
+  for (uint32_t size = UINT32_MAX; (size = dim_simplify_next_size(t, list, size)) > 0;) {
     for (uint32_t i = 0; i < list->n;) {
-      uint32_t budget = 16 * WICK_DIM_ARGS;
-      if (simplify_size(t, list->at[i]) != size ||
-          !simplify_outdone(t, is_min, list, i, list->at[i], &budget)) {
+      uint32_t budget = 8 * WICK_DIM_ARGS;
+      if (dim_simplify_size(t, list->at[i]) != size ||
+          !dim_simplify_outdone(t, is_min, list, i, list->at[i], &budget)) {
         i++;
         continue;
       }
@@ -379,29 +390,29 @@ static void simplify_prune(wick_dims *t, bool is_min, simplify_list *list)
   }
 }
 
-static wick_dim simplify_least(wick_dims *t, wick_atom_kind kind, wick_dim a, wick_dim b)
+static wick_dim dim_simplify_least(wick_dims *t, wick_atom_kind kind, wick_dim a, wick_dim b)
 {
   if (!wick_dim_usable(t, a) || !wick_dim_usable(t, b)) return WICK_DIM_INVALID;
   if (wick_dim_eq(a, b)) return a;
   bool is_min = kind == WICK_ATOM_MIN;
-  simplify_list list = {.n = 0};
+  dim_simplify_list list = {.n = 0};
   for (int side = 0; side < 2; side++) {
     wick_dim d = side ? b : a;
     const wick_dim_cell *lone = wick_dim_lone(t, d);
     bool flat = lone && lone->atom.kind == kind;
     for (uint32_t i = 0; i < (flat ? lone->atom.narg : 1); i++)
-      if (!simplify_insert(t, &list, flat ? lone->atom.arg[i] : d)) return WICK_DIM_INVALID;
+      if (!dim_simplify_insert(t, &list, flat ? lone->atom.arg[i] : d)) return WICK_DIM_INVALID;
   }
-  simplify_prune(t, is_min, &list);
-  return list.n == 1 ? list.at[0] : simplify_atom(t, kind, list.n, list.at);
+  dim_simplify_prune(t, is_min, &list);
+  return list.n == 1 ? list.at[0] : dim_simplify_atom(t, kind, list.n, list.at);
 }
 
 wick_dim wick_dim_min(wick_dims *t, wick_dim a, wick_dim b)
 {
-  return simplify_least(t, WICK_ATOM_MIN, a, b);
+  return dim_simplify_least(t, WICK_ATOM_MIN, a, b);
 }
 
 wick_dim wick_dim_max(wick_dims *t, wick_dim a, wick_dim b)
 {
-  return simplify_least(t, WICK_ATOM_MAX, a, b);
+  return dim_simplify_least(t, WICK_ATOM_MAX, a, b);
 }

@@ -1,16 +1,16 @@
 /* Dimension expressions: asking about them, putting values for symbols, and their text. */
 #include "ir/dim_table.h"
 
-static uint64_t use_mask(const wick_dims *t, wick_dim d)
+static uint64_t dim_use_mask(const wick_dims *t, wick_dim d)
 {
   bool expr = wick_dim_usable(t, d) && !wick_dim_is_const(d);
   return expr ? t->exprs.at[wick_dim_number(d)].mask : 0;
 }
 
-static uint64_t use_masks(const wick_dims *t, uint32_t n, const wick_dim *sym)
+static uint64_t dim_use_masks(const wick_dims *t, uint32_t n, const wick_dim *sym)
 {
   uint64_t mask = 0;
-  for (uint32_t i = 0; i < n; i++) mask |= use_mask(t, sym[i]);
+  for (uint32_t i = 0; i < n; i++) mask |= dim_use_mask(t, sym[i]);
   return mask;
 }
 
@@ -20,7 +20,7 @@ bool wick_dim_is_symbol(const wick_dims *t, wick_dim d)
   return c && c->atom.kind == WICK_ATOM_SYMBOL;
 }
 
-static bool use_in_atom(const wick_dims *t, uint32_t atom, wick_dim symbol)
+static bool dim_use_in_atom(const wick_dims *t, uint32_t atom, wick_dim symbol)
 {
   const wick_dim_cell *c = wick_dim_cell_of(t, atom);
   if (c->atom.kind == WICK_ATOM_SYMBOL) return wick_dim_eq(c->self, symbol);
@@ -31,25 +31,25 @@ static bool use_in_atom(const wick_dims *t, uint32_t atom, wick_dim symbol)
 
 bool wick_dim_uses(const wick_dims *t, wick_dim d, wick_dim symbol)
 {
-  if (!(use_mask(t, d) & use_mask(t, symbol))) return false;
+  if (!(dim_use_mask(t, d) & dim_use_mask(t, symbol))) return false;
   wick_dim_form f = wick_dim_get(t, d);
   for (uint32_t i = 0; i < f.nterm; i++)
     for (uint32_t k = 0; k < f.term[i].natom; k++)
-      if (use_in_atom(t, f.term[i].atom[k], symbol)) return true;
+      if (dim_use_in_atom(t, f.term[i].atom[k], symbol)) return true;
   return false;
 }
 
 /* ---- substitution ---- */
 
-typedef struct use_map {
+typedef struct dim_use_map {
   uint32_t n;
   const wick_dim *sym, *by;
   uint64_t mask;
-} use_map;
+} dim_use_map;
 
-static wick_dim use_replace(wick_dims *t, wick_dim d, const use_map *map);
+static wick_dim dim_use_replace(wick_dims *t, wick_dim d, const dim_use_map *map);
 
-static wick_dim use_replace_atom(wick_dims *t, uint32_t atom, const use_map *map)
+static wick_dim dim_use_replace_atom(wick_dims *t, uint32_t atom, const dim_use_map *map)
 {
   const wick_dim_cell *c = wick_dim_cell_of(t, atom);
   if (!(c->mask & map->mask)) return wick_dim_from_atom(t, atom);
@@ -58,9 +58,9 @@ static wick_dim use_replace_atom(wick_dims *t, uint32_t atom, const use_map *map
       if (wick_dim_eq(map->sym[i], c->self)) return map->by[i];
     return c->self;
   }
-  wick_dim r = use_replace(t, c->atom.arg[0], map);
+  wick_dim r = dim_use_replace(t, c->atom.arg[0], map);
   for (uint32_t i = 1; i < c->atom.narg; i++) {
-    wick_dim b = use_replace(t, c->atom.arg[i], map);
+    wick_dim b = dim_use_replace(t, c->atom.arg[i], map);
     switch (c->atom.kind) {
     case WICK_ATOM_FLOORDIV: r = wick_dim_floordiv(t, r, b); break;
     case WICK_ATOM_MOD: r = wick_dim_mod(t, r, b); break;
@@ -72,17 +72,17 @@ static wick_dim use_replace_atom(wick_dims *t, uint32_t atom, const use_map *map
   return r;
 }
 
-static wick_dim use_replace(wick_dims *t, wick_dim d, const use_map *map)
+static wick_dim dim_use_replace(wick_dims *t, wick_dim d, const dim_use_map *map)
 {
-  if (!(use_mask(t, d) & map->mask)) return d;
+  if (!(dim_use_mask(t, d) & map->mask)) return d;
   const wick_dim_cell *lone = wick_dim_lone(t, d);
-  if (lone) return use_replace_atom(t, lone->id, map); /* a symbol may become ANY */
+  if (lone) return dim_use_replace_atom(t, lone->id, map); /* a symbol may become ANY */
   wick_dim_form f = wick_dim_get(t, d);
   wick_dim sum = wick_dim_const(f.constant);
   for (uint32_t i = 0; i < f.nterm; i++) {
     wick_dim product = wick_dim_const(f.term[i].coef);
     for (uint32_t k = 0; k < f.term[i].natom; k++)
-      product = wick_dim_mul(t, product, use_replace_atom(t, f.term[i].atom[k], map));
+      product = wick_dim_mul(t, product, dim_use_replace_atom(t, f.term[i].atom[k], map));
     sum = wick_dim_add(t, sum, product);
   }
   return sum;
@@ -91,28 +91,29 @@ static wick_dim use_replace(wick_dims *t, wick_dim d, const use_map *map)
 wick_dim wick_dim_substitute(wick_dims *t, wick_dim d, uint32_t n, const wick_dim *sym,
                              const wick_dim *by)
 {
-  use_map map = {.n = n, .sym = sym, .by = by, .mask = use_masks(t, n, sym)};
-  return use_replace(t, d, &map);
+  dim_use_map map = {.n = n, .sym = sym, .by = by, .mask = dim_use_masks(t, n, sym)};
+  return dim_use_replace(t, d, &map);
 }
 
 /* ---- evaluation ---- */
 
-typedef struct use_values {
+typedef struct dim_use_values {
   uint32_t n;
   const wick_dim *sym;
   const int64_t *val;
-} use_values;
+} dim_use_values;
 
-static bool use_eval(const wick_dims *t, wick_dim d, const use_values *v, int64_t *out);
+static bool dim_use_eval(const wick_dims *t, wick_dim d, const dim_use_values *v, int64_t *out);
 
-static bool use_divide(wick_atom_kind kind, int64_t a, int64_t b, int64_t *out)
+static bool dim_use_divide(wick_atom_kind kind, int64_t a, int64_t b, int64_t *out)
 {
   if (b == 0 || (a == INT64_MIN && b == -1)) return false;
   *out = kind == WICK_ATOM_MOD ? wick_floormod_i64(a, b) : wick_floordiv_i64(a, b);
   return true;
 }
 
-static bool use_eval_atom(const wick_dims *t, uint32_t atom, const use_values *v, int64_t *out)
+static bool dim_use_eval_atom(const wick_dims *t, uint32_t atom, const dim_use_values *v,
+                              int64_t *out)
 {
   const wick_dim_cell *c = wick_dim_cell_of(t, atom);
   if (c->atom.kind == WICK_ATOM_SYMBOL) {
@@ -124,21 +125,21 @@ static bool use_eval_atom(const wick_dims *t, uint32_t atom, const use_values *v
     return false;
   }
   int64_t r = 0, b;
-  if (!use_eval(t, c->atom.arg[0], v, &r)) return false;
+  if (!dim_use_eval(t, c->atom.arg[0], v, &r)) return false;
   for (uint32_t i = 1; i < c->atom.narg; i++) {
-    if (!use_eval(t, c->atom.arg[i], v, &b)) return false;
+    if (!dim_use_eval(t, c->atom.arg[i], v, &b)) return false;
     if (c->atom.kind == WICK_ATOM_MIN)
       r = wick_min_i64(r, b);
     else if (c->atom.kind == WICK_ATOM_MAX)
       r = wick_max_i64(r, b);
-    else if (!use_divide(c->atom.kind, r, b, &r))
+    else if (!dim_use_divide(c->atom.kind, r, b, &r))
       return false;
   }
   *out = r;
   return true;
 }
 
-static bool use_eval(const wick_dims *t, wick_dim d, const use_values *v, int64_t *out)
+static bool dim_use_eval(const wick_dims *t, wick_dim d, const dim_use_values *v, int64_t *out)
 {
   if (!wick_dim_usable(t, d)) return false;
   wick_dim_form f = wick_dim_get(t, d);
@@ -146,7 +147,8 @@ static bool use_eval(const wick_dims *t, wick_dim d, const use_values *v, int64_
   for (uint32_t i = 0; i < f.nterm; i++) {
     int64_t product = f.term[i].coef, x;
     for (uint32_t k = 0; k < f.term[i].natom; k++)
-      if (!use_eval_atom(t, f.term[i].atom[k], v, &x) || wick_mul_overflows(product, x, &product))
+      if (!dim_use_eval_atom(t, f.term[i].atom[k], v, &x) ||
+          wick_mul_overflows(product, x, &product))
         return false;
     if (wick_add_overflows(sum, product, &sum)) return false;
   }
@@ -157,7 +159,7 @@ static bool use_eval(const wick_dims *t, wick_dim d, const use_values *v, int64_
 bool wick_dim_eval(const wick_dims *t, wick_dim d, uint32_t n, const wick_dim *sym,
                    const int64_t *val, int64_t *out)
 {
-  return use_eval(t, d, &(use_values){.n = n, .sym = sym, .val = val}, out);
+  return dim_use_eval(t, d, &(dim_use_values){.n = n, .sym = sym, .val = val}, out);
 }
 
 /* ---- parts ---- */
@@ -174,7 +176,7 @@ bool wick_dim_linear(wick_dims *t, wick_dim d, wick_dim sym, wick_dim *out_coef,
     if (!divides) m = f.term[i];
     m.coef = f.term[i].coef;
     for (uint32_t k = 0; k < m.natom; k++)
-      if (use_in_atom(t, m.atom[k], sym)) return false;
+      if (dim_use_in_atom(t, m.atom[k], sym)) return false;
     if (!divides)
       term[0][rest.nterm++] = m;
     else if (m.natom)
@@ -204,7 +206,7 @@ void wick_dim_symbols(const wick_dims *t, wick_dim d, wick_arena *mem, wick_dim_
 
 /* ---- text ---- */
 
-static void use_print_atom(const wick_dims *t, uint32_t atom, wick_text *out)
+static void dim_use_print_atom(const wick_dims *t, uint32_t atom, wick_text *out)
 {
   static const char *const name[] = {[WICK_ATOM_FLOORDIV] = "floordiv(",
                                      [WICK_ATOM_MOD] = "mod(",
@@ -223,7 +225,7 @@ static void use_print_atom(const wick_dims *t, uint32_t atom, wick_text *out)
   wick_text_char(out, ')');
 }
 
-static void use_print_sign(bool first, bool negative, wick_text *out)
+static void dim_use_print_sign(bool first, bool negative, wick_text *out)
 {
   if (first)
     wick_text_add(out, negative ? "-" : "");
@@ -238,20 +240,20 @@ void wick_dim_print(const wick_dims *t, wick_dim d, wick_text *out)
     wick_text_add(out, wick_dim_eq(d, WICK_DIM_ANY) ? "any" : "?");
   for (uint32_t i = 0; i < f.nterm; i++) {
     int64_t coef = f.term[i].coef;
-    use_print_sign(i == 0, coef < 0, out);
+    dim_use_print_sign(i == 0, coef < 0, out);
     if (coef != 1 && coef != -1) {
       wick_text_int(out, coef < 0 ? -coef : coef);
       wick_text_char(out, '*');
     }
     for (uint32_t k = 0; k < f.term[i].natom; k++) {
       if (k) wick_text_char(out, '*');
-      use_print_atom(t, f.term[i].atom[k], out);
+      dim_use_print_atom(t, f.term[i].atom[k], out);
     }
   }
   if (wick_dim_is_const(d)) {
     wick_text_int(out, d.v);
   } else if (f.constant) {
-    use_print_sign(false, f.constant < 0, out);
+    dim_use_print_sign(false, f.constant < 0, out);
     wick_text_int(out, f.constant < 0 ? -f.constant : f.constant);
   }
 }
