@@ -135,7 +135,7 @@ LLVMValueRef emit_intrinsic(emit *e, const char *name, LLVMTypeRef *type, size_t
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
   if (!id) {
     emit_fail(e, NULL, "LLVM has no %s", name);
-    return LLVMGetPoison(type[0]);
+    return LLVMGetPoison(LLVMTypeOf(arg[0]));
   }
   LLVMValueRef f = LLVMGetIntrinsicDeclaration(e->module, id, type, ntype);
   return LLVMBuildCall2(e->b, LLVMIntrinsicGetType(e->context, id, type, ntype), f, arg, narg, "");

@@ -55,10 +55,19 @@ static void float_trunc(emit *e, const wick_node *n)
 }
 static void float_round_even(emit *e, const wick_node *n)
 {
-  float_intrinsic(e, n, "llvm.roundeven", e->target->round);
+  /* LLVM 19 has no roundeven for Arm's M profile; the rounding mode is always to nearest even. */
+  bool by_mode = e->target->machine == WICK_MACHINE_THUMB;
+  float_intrinsic(e, n, by_mode ? "llvm.nearbyint" : "llvm.roundeven", e->target->round);
 }
 
 /* ---- max, min ---- */
+
+/* x where it wins, else y: y too where one is NaN, or they are equal. One instruction of x86. */
+static LLVMValueRef float_pick(emit *e, LLVMValueRef x, LLVMValueRef y, bool max)
+{
+  LLVMValueRef wins = LLVMBuildFCmp(e->b, max ? LLVMRealOGT : LLVMRealOLT, x, y, "");
+  return LLVMBuildSelect(e->b, wins, x, y, "");
+}
 
 /* The operand that is a number, not NaN: out_x is the other one. */
 static bool float_known_operand(const emit *e, const wick_node *n, wick_value *out_x, double *out)
@@ -84,29 +93,95 @@ static LLVMValueRef float_extreme_known(emit *e, const wick_node *n, bool max)
   if (!max && c == 0 && signbit(c)) return NULL;
   LLVMTypeRef type = emit_type_of(e, n->first);
   LLVMValueRef x = emit_get(e, v), k = emit_float(e, type, c);
-  LLVMValueRef wins = LLVMBuildFCmp(e->b, max ? LLVMRealOGT : LLVMRealOLT, k, x, "");
-  LLVMValueRef r = LLVMBuildSelect(e->b, wins, k, x, "");
+  LLVMValueRef r = float_pick(e, k, x, max);
   return max && c == 0 && !signbit(c) ? LLVMBuildFAdd(e->b, r, emit_float(e, type, 0), "") : r;
+}
+
+static LLVMTypeRef float_bits_type(const emit *e, const wick_node *n)
+{
+  const wick_type_info *t = emit_info(e, n->first);
+  return emit_type(e, t->elem == WICK_F64 ? WICK_I64 : WICK_I32, t->lanes);
+}
+
+/* Both orders of the operands give the same bits, but for zeros of two signs, and NaN with a
+ * number. `and` makes +0 of zeros, `or` -0; `or` keeps NaN what it is, since its exponent is all
+ * ones, and so does adding all ones where one is NaN. */
+static LLVMValueRef float_extreme_bits(emit *e, const wick_node *n, LLVMValueRef x, LLVMValueRef y,
+                                       bool max)
+{
+  LLVMTypeRef type = emit_type_of(e, n->first), bits = float_bits_type(e, n);
+  LLVMValueRef a = LLVMBuildBitCast(e->b, float_pick(e, x, y, max), bits, ""),
+               b = LLVMBuildBitCast(e->b, float_pick(e, y, x, max), bits, ""), r;
+  if (!max) return LLVMBuildBitCast(e->b, LLVMBuildOr(e->b, a, b, ""), type, "");
+  LLVMValueRef nan = LLVMBuildFCmp(e->b, LLVMRealUNO, x, y, "");
+  r = LLVMBuildOr(e->b, LLVMBuildAnd(e->b, a, b, ""), LLVMBuildSExt(e->b, nan, bits, ""), "");
+  return LLVMBuildBitCast(e->b, r, type, "");
+}
+
+/* AVX-512 DQ's vrange orders zeros, but gives the number where one is NaN. NULL for other types. */
+static LLVMValueRef float_extreme_range(emit *e, const wick_node *n, LLVMValueRef x, LLVMValueRef y,
+                                        bool max)
+{
+  static const struct {
+    wick_elem elem;
+    uint32_t lanes;
+    const char *name;
+  } rows[] = {
+      {WICK_F32, 16, "llvm.x86.avx512.mask.range.ps.512"},
+      {WICK_F32, 8, "llvm.x86.avx512.mask.range.ps.256"},
+      {WICK_F32, 4, "llvm.x86.avx512.mask.range.ps.128"},
+      {WICK_F64, 8, "llvm.x86.avx512.mask.range.pd.512"},
+      {WICK_F64, 4, "llvm.x86.avx512.mask.range.pd.256"},
+      {WICK_F64, 2, "llvm.x86.avx512.mask.range.pd.128"},
+  };
+  const wick_type_info *t = emit_info(e, n->first);
+  uint32_t i = 0;
+  while (i < WICK_COUNT(rows) && (rows[i].elem != t->elem || rows[i].lanes != t->lanes)) i++;
+  if (i == WICK_COUNT(rows)) return NULL;
+  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context),
+              mask = LLVMIntTypeInContext(e->context, t->lanes > 8 ? t->lanes : 8);
+  bool whole = t->lanes * wick_elem_storage[t->elem].bits == 512;
+  LLVMValueRef arg[6] = {x,
+                         y,
+                         LLVMConstInt(i32, max ? 5 : 4, false), /* the sign of what wins */
+                         x,
+                         LLVMConstAllOnes(mask),
+                         LLVMConstInt(i32, 4, false)}; /* the current rounding: there is none */
+  LLVMValueRef r = emit_intrinsic(e, rows[i].name, NULL, 0, arg, whole ? 6 : 5);
+  LLVMValueRef nan = LLVMBuildFCmp(e->b, LLVMRealUNO, x, y, "");
+  return LLVMBuildSelect(e->b, nan, LLVMBuildFAdd(e->b, x, y, ""), r, "");
+}
+
+/* NaN where one is NaN, and zeros in order, as the machine does it best. */
+static LLVMValueRef float_extreme_of(emit *e, const wick_node *n, LLVMValueRef x, LLVMValueRef y,
+                                     bool max)
+{
+  LLVMTypeRef type = emit_type_of(e, n->first);
+  LLVMValueRef arg[2] = {x, y}, r = NULL;
+  switch (e->target->machine) {
+  case WICK_MACHINE_X86_64:
+    r = float_extreme_known(e, n, max);
+    if (!r && (e->target->needs & WICK_CPU_X86_V4)) r = float_extreme_range(e, n, x, y, max);
+    return r ? r : float_extreme_bits(e, n, x, y, max);
+  case WICK_MACHINE_THUMB: return float_extreme_bits(e, n, x, y, max);
+  default: return emit_intrinsic(e, max ? "llvm.maximum" : "llvm.minimum", &type, 1, arg, 2);
+  }
 }
 
 static void float_extreme(emit *e, const wick_node *n, bool max)
 {
   LLVMTypeRef type = emit_type_of(e, n->first);
-  wick_elem elem = emit_info(e, n->first)->elem;
-  LLVMValueRef arg[2] = {emit_get(e, n->in[0]), emit_get(e, n->in[1])}, r = NULL;
-  const char *name = NULL;
-  switch (wick_elem_storage[elem].cls) {
-  case WICK_FLOAT:
-    r = float_extreme_known(e, n, max);
-    name = max ? "llvm.maximum" : "llvm.minimum";
-    break;
-  case WICK_SINT: name = max ? "llvm.smax" : "llvm.smin"; break;
-  case WICK_UINT: name = max ? "llvm.umax" : "llvm.umin"; break;
-  default:
+  LLVMValueRef arg[2] = {emit_get(e, n->in[0]), emit_get(e, n->in[1])}, r;
+  const char *name = max ? "llvm.umax" : "llvm.umin";
+  switch (wick_elem_storage[emit_info(e, n->first)->elem].cls) {
+  case WICK_FLOAT: r = float_extreme_of(e, n, arg[0], arg[1], max); break;
+  case WICK_LOGIC:
     r = max ? LLVMBuildOr(e->b, arg[0], arg[1], "") : LLVMBuildAnd(e->b, arg[0], arg[1], "");
     break;
+  case WICK_SINT: name = max ? "llvm.smax" : "llvm.smin"; /* fallthrough */
+  default: r = emit_intrinsic(e, name, &type, 1, arg, 2); break;
   }
-  emit_set(e, n->first, r ? r : emit_intrinsic(e, name, &type, 1, arg, 2));
+  emit_set(e, n->first, r);
 }
 
 static void float_max(emit *e, const wick_node *n) { float_extreme(e, n, true); }

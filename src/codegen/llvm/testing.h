@@ -1,0 +1,99 @@
+/* For tests: text of loop functions, or functions of the builder, to code that can be called. */
+#ifndef WICK_CODEGEN_LLVM_TESTING_H
+#define WICK_CODEGEN_LLVM_TESTING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "codegen/link.h"
+#include "codegen/llvm/llvm.h"
+#include "codegen/object.h"
+#include "ir/build.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "runtime/load.h"
+
+typedef struct testing {
+  wick_guard guard;
+  wick_arena mem;
+  wick_module *m;
+  wick_artifact artifact;
+  wick_image image;
+} testing;
+
+static inline void testing_ok(wick_status s)
+{
+  if (s) print_error("%s\n", s->message);
+  assert_null(s);
+}
+
+static inline void testing_begin(testing *t)
+{
+  *t = (testing){.guard = {.allocator = wick_allocator_malloc()}};
+  if (setjmp(t->guard.where)) fail_msg("out of memory");
+  t->mem = wick_arena_make(&t->guard);
+  t->m = wick_module_create(&t->guard, "test");
+}
+
+static inline void testing_end(testing *t)
+{
+  wick_image_unmap(&t->image);
+  wick_module_free(t->m);
+  wick_arena_free(&t->mem);
+}
+
+static inline void testing_parse(testing *t, const char *text)
+{
+  testing_ok(wick_parse_module(t->m, "test", text, strlen(text), &t->mem));
+}
+
+static inline void testing_add(testing *t, wick_builder *b)
+{
+  wick_func *f;
+  testing_ok(wick_build_end(b, &f));
+  testing_ok(wick_verify_func(f, &t->mem));
+  wick_module_set(t->m, f);
+}
+
+static inline wick_status testing_compile(testing *t, const char *target, bool direct,
+                                          wick_span *out)
+{
+  wick_target row;
+  assert_true(wick_target_find(target, &row));
+  wick_codegen_options o = {.direct = direct, .verify = true};
+  return wick_llvm_compile(t->m, &row, &o, &t->mem, out);
+}
+
+/* Compiles the module's loop functions for the target, and maps them. */
+static inline void testing_load(testing *t, const char *target, bool direct)
+{
+  wick_target row;
+  wick_section section[WICK_LINK_SECTIONS];
+  wick_artifact_parts parts;
+  wick_span object;
+  testing_ok(testing_compile(t, target, direct, &object));
+  assert_true(wick_target_find(target, &row));
+  testing_ok(wick_object_check(object, &row, &t->mem));
+  testing_ok(wick_link(1, &object, &row, &t->mem, section));
+  testing_ok(
+      wick_artifact_make(row.machine, row.needs, WICK_LINK_SECTIONS, section, &t->mem, &parts));
+  wick_span file = wick_artifact_join(&parts, &t->mem);
+  testing_ok(wick_artifact_read(file, "test", &t->mem, &t->artifact));
+  testing_ok(wick_image_map(&t->artifact, &t->mem, &t->image));
+}
+
+/* The rows of this machine that this processor can run. */
+static inline const char *testing_native(uint32_t i)
+{
+  wick_cpu cpu = wick_cpu_detect();
+  for (uint32_t k = 0; wick_target_row(k); k++)
+    if (wick_target_runs_on(wick_target_row(k), cpu) && i-- == 0) return wick_target_row(k)->row;
+  return NULL;
+}
+
+#endif
