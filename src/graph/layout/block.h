@@ -1,0 +1,20 @@
+/* Blocked layouts: images between convolutions keep their channels in blocks of one vector, weights
+ * are packed here, once.
+ *
+ * Needs: a verified graph function without control flow; weights of convolutions as constants (fold
+ * first). Guarantees: the same results; sums of a convolution run over blocks of channels, then the
+ * window, then the channels of a block (class: rounding). `pack` and `unpack` stand only where a
+ * packed and a plain value meet. Leaves alone: other ranks than 4, elements other than f32, sizes
+ * that are not constant, targets without vectors, convolutions whose groups are not whole blocks,
+ * and element-wise nodes that would fill the lanes beyond the last channel with something else than
+ * 0. */
+#ifndef WICK_GRAPH_LAYOUT_BLOCK_H
+#define WICK_GRAPH_LAYOUT_BLOCK_H
+
+#include "ir/copy.h"
+#include "target/target.h"
+
+WICK_CHECKED wick_status wick_pass_block(const wick_func *f, const wick_target *t, wick_arena *mem,
+                                         wick_func **out);
+
+#endif

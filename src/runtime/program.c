@@ -1,0 +1,147 @@
+/* The section `program`: written and read field by field. */
+#include "runtime/program.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+/* ---- writing ---- */
+
+static void program_u32(wick_text *t, uint32_t x)
+{
+  for (int i = 0; i < 4; i++) wick_text_char(t, (char)(x >> (8 * i)));
+}
+static void program_u64(wick_text *t, uint64_t x)
+{
+  program_u32(t, (uint32_t)x);
+  program_u32(t, (uint32_t)(x >> 32));
+}
+static void program_str(wick_text *t, const char *s)
+{
+  if (!s) s = "";
+  program_u32(t, (uint32_t)strlen(s));
+  wick_text_add(t, s);
+}
+
+static void program_write_io(wick_text *t, const wick_program_io *io)
+{
+  program_str(t, io->name);
+  program_u32(t, io->output);
+  program_u32(t, (uint32_t)io->elem);
+  program_u32(t, io->rank);
+  for (uint32_t k = 0; k < io->rank; k++) program_u64(t, (uint64_t)io->dim[k]);
+  program_u64(t, io->nbytes);
+}
+
+wick_span wick_program_write(const wick_program *p, wick_arena *mem)
+{
+  wick_text t = wick_text_begin(mem);
+  program_u32(&t, WICK_PROGRAM_VERSION);
+  program_str(&t, p->entry);
+  program_str(&t, p->contract);
+  program_u64(&t, p->arena_bytes);
+  program_u64(&t, p->scratch_bytes);
+  program_u64(&t, p->packed_bytes);
+  program_u32(&t, p->nio);
+  for (uint32_t i = 0; i < p->nio; i++) program_write_io(&t, &p->io[i]);
+  program_u32(&t, p->nkernel);
+  for (uint32_t i = 0; i < p->nkernel; i++) {
+    program_str(&t, p->kernel[i].name);
+    program_str(&t, p->kernel[i].place);
+    program_u32(&t, (p->kernel[i].scratch ? 1u : 0u) | (p->kernel[i].fault ? 2u : 0u));
+    program_u64(&t, p->kernel[i].flops);
+    program_u64(&t, p->kernel[i].bytes);
+  }
+  program_u32(&t, p->nmetadata);
+  for (uint32_t i = 0; i < p->nmetadata; i++) {
+    program_str(&t, p->metadata[i].key);
+    program_str(&t, p->metadata[i].value);
+  }
+  return (wick_span){(const unsigned char *)t.at, t.n};
+}
+
+/* ---- reading ---- */
+
+static bool program_get_str(wick_reader *r, wick_arena *mem, const char **out)
+{
+  uint32_t n;
+  wick_span s;
+  if (!wick_read_u32(r, &n) || !wick_read_span(r, n, &s)) return false;
+  *out = wick_str_dupn(mem, n ? (const char *)s.at : "", n);
+  return true;
+}
+
+static bool program_get_io(wick_reader *r, wick_arena *mem, wick_program_io *io)
+{
+  uint32_t output, elem;
+  if (!program_get_str(r, mem, &io->name) || !wick_read_u32(r, &output) ||
+      !wick_read_u32(r, &elem) || !wick_read_u32(r, &io->rank))
+    return false;
+  if (output > 1 || elem >= WICK_NELEM || io->rank > WICK_PROGRAM_RANK)
+    return wick_reader_refuse(r, wick_reader_position(r),
+                              "an input or output is not described correctly");
+  io->output = output;
+  io->elem = (wick_elem)elem;
+  for (uint32_t k = 0; k < io->rank; k++) {
+    uint64_t d;
+    if (!wick_read_u64(r, &d)) return false;
+    if (d > INT64_MAX)
+      return wick_reader_refuse(r, wick_reader_position(r), "a dimension is negative");
+    io->dim[k] = (int64_t)d;
+  }
+  return wick_read_u64(r, &io->nbytes);
+}
+
+static bool program_get_kernel(wick_reader *r, wick_arena *mem, wick_program_kernel *k)
+{
+  uint32_t flags;
+  if (!program_get_str(r, mem, &k->name) || !program_get_str(r, mem, &k->place) ||
+      !wick_read_u32(r, &flags))
+    return false;
+  k->scratch = flags & 1;
+  k->fault = flags >> 1 & 1;
+  return wick_read_u64(r, &k->flops) && wick_read_u64(r, &k->bytes);
+}
+
+static bool program_get_count(wick_reader *r, uint64_t size, uint32_t *out)
+{
+  return wick_read_u32(r, out) && wick_reader_fits(r, *out, size);
+}
+
+static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
+{
+  uint32_t version;
+  if (!wick_read_u32(r, &version)) return false;
+  if (version != WICK_PROGRAM_VERSION)
+    return wick_reader_refuse(r, 0, "the program is of another version of Wick");
+  if (!program_get_str(r, mem, &p->entry) || !program_get_str(r, mem, &p->contract) ||
+      !wick_read_u64(r, &p->arena_bytes) || !wick_read_u64(r, &p->scratch_bytes) ||
+      !wick_read_u64(r, &p->packed_bytes) || !program_get_count(r, 24, &p->nio))
+    return false;
+  wick_program_io *io = wick_new(mem, wick_program_io, p->nio);
+  p->io = io;
+  for (uint32_t i = 0; i < p->nio; i++)
+    if (!program_get_io(r, mem, &io[i])) return false;
+  if (!program_get_count(r, 28, &p->nkernel)) return false;
+  wick_program_kernel *kernel = wick_new(mem, wick_program_kernel, p->nkernel);
+  p->kernel = kernel;
+  for (uint32_t i = 0; i < p->nkernel; i++)
+    if (!program_get_kernel(r, mem, &kernel[i])) return false;
+  if (!program_get_count(r, 8, &p->nmetadata)) return false;
+  wick_program_pair *pair = wick_new(mem, wick_program_pair, p->nmetadata);
+  p->metadata = pair;
+  for (uint32_t i = 0; i < p->nmetadata; i++)
+    if (!program_get_str(r, mem, &pair[i].key) || !program_get_str(r, mem, &pair[i].value))
+      return false;
+  return true;
+}
+
+wick_status wick_program_read(wick_span bytes, const char *place, wick_arena *mem,
+                              wick_program *out)
+{
+  wick_reader r = wick_reader_make(bytes.at, bytes.nbytes);
+  *out = (wick_program){0};
+  if (!bytes.at) return wick_fail(mem, WICK_EPARSE, place, "there is no section `program`");
+  if (!program_get(&r, mem, out)) return wick_reader_status(&r, mem, place);
+  return NULL;
+}

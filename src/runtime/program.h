@@ -1,0 +1,49 @@
+/* What a session must know of compiled code: the artifact's section `program`.
+ *
+ * Written by the driver, read by the session (which may come from another build of the same
+ * version). Little-endian: u32 version, then the fields below in order; strings are a u32 length
+ * and the bytes; arrays a u32 count and the elements. */
+#ifndef WICK_RUNTIME_PROGRAM_H
+#define WICK_RUNTIME_PROGRAM_H
+
+#include "runtime/artifact.h"
+#include "wick/wick.h"
+
+enum { WICK_PROGRAM_VERSION = 1, WICK_PROGRAM_RANK = 16 };
+
+typedef struct wick_program_io {
+  const char *name;
+  bool output;
+  wick_elem elem;
+  uint32_t rank;
+  int64_t dim[WICK_PROGRAM_RANK];
+  uint64_t nbytes;
+} wick_program_io;
+
+typedef struct wick_program_kernel {
+  const char *name;      /* symbol in the code */
+  const char *place;     /* of the user's nodes, for errors and profiles */
+  bool scratch, fault;   /* hidden slots, as codegen/abi.h has them */
+  uint64_t flops, bytes; /* of one run */
+} wick_program_kernel;
+
+typedef struct wick_program_pair {
+  const char *key, *value;
+} wick_program_pair;
+
+typedef struct wick_program {
+  const char *entry; /* symbol */
+  const char *contract;
+  uint64_t arena_bytes, scratch_bytes; /* scratch: for each worker */
+  uint64_t packed_bytes;               /* of the section `constants` */
+  uint32_t nio, nkernel, nmetadata;
+  const wick_program_io *io; /* in the order of the entry's parameters: inputs, then outputs */
+  const wick_program_kernel *kernel;
+  const wick_program_pair *metadata; /* the user's, of the model file */
+} wick_program;
+
+wick_span wick_program_write(const wick_program *p, wick_arena *mem);
+WICK_CHECKED wick_status wick_program_read(wick_span bytes, const char *place, wick_arena *mem,
+                                           wick_program *out);
+
+#endif

@@ -1,0 +1,226 @@
+/* Runs: the entry calls back for every kernel; the pool's workers take parts of its tasks. */
+#include "runtime/session.h"
+
+#include <fenv.h>
+#include <string.h>
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+enum { SESSION_SLOTS = 64, SESSION_ALIGN = 64, SESSION_PAD = 256 };
+
+/* What one worker has for itself: hidden slots differ between workers. On cache lines of its own.
+ */
+typedef struct session_worker {
+  wick_fault fault;
+  void *args[SESSION_SLOTS + 2];
+  char pad[SESSION_PAD - (sizeof(wick_fault) + (SESSION_SLOTS + 2) * sizeof(void *)) % SESSION_PAD];
+} session_worker;
+
+struct wick_session_state {
+  const wick_program *program;
+  wick_allocator allocator;
+  wick_pool *pool;
+  wick_pool_run run;
+  wick_profile_fn *profile;
+  void *profile_ctx;
+  wick_entry entry;
+  void **args; /* of the entry */
+  session_worker *worker;
+  uint32_t nworker;
+  char *arena, *scratch;
+  uint64_t scratch_stride;
+  void *block; /* the one allocation that all of this lies in */
+  size_t nblock;
+  wick_session_fault fault;
+};
+
+/* ---- creation ---- */
+
+typedef struct session_layout {
+  size_t state, args, worker, arena, scratch, total;
+  bool overflow;
+} session_layout;
+
+static size_t session_place(session_layout *l, uint64_t nbytes)
+{
+  size_t at = l->total;
+  l->overflow =
+      l->overflow || nbytes > SIZE_MAX / 4 ||
+      wick_add_overflows(l->total, wick_align_up((size_t)nbytes, SESSION_ALIGN), &l->total);
+  return at;
+}
+
+static session_layout session_layout_of(const wick_program *p, uint32_t nworker)
+{
+  session_layout l = {0};
+  uint64_t scratch;
+  if (wick_mul_overflows(wick_align_up(p->scratch_bytes, SESSION_PAD), (uint64_t)nworker, &scratch))
+    l.overflow = true;
+  l.state = session_place(&l, sizeof(wick_session_state));
+  l.args = session_place(&l, (uint64_t)(p->nio + 4) * sizeof(void *));
+  l.worker = session_place(&l, (uint64_t)nworker * sizeof(session_worker));
+  l.arena = session_place(&l, p->arena_bytes);
+  l.scratch = session_place(&l, l.overflow ? 0 : scratch);
+  return l;
+}
+
+static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, void **args,
+                              int64_t nargs, int64_t tasks);
+
+wick_status wick_session_make(const wick_image *image, const wick_program *program,
+                              const void *constants, const wick_session_options *options,
+                              wick_arena *mem, wick_session_state **out)
+{
+  wick_allocator a =
+      options && options->allocator.alloc ? options->allocator : wick_allocator_malloc();
+  wick_pool *pool = options ? options->pool : NULL;
+  uint32_t nworker = wick_pool_size(pool);
+  wick_entry entry = wick_image_entry(image, program->entry);
+  if (!entry)
+    return wick_fail(mem, WICK_EPARSE, NULL, "the code has no function \"%s\"", program->entry);
+  session_layout l = session_layout_of(program, nworker);
+  if (l.overflow)
+    return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: the arena wants %llu bytes",
+                     (unsigned long long)program->arena_bytes);
+  size_t nblock = l.total + SESSION_ALIGN;
+  void *block = a.alloc(a.self, nblock);
+  if (!block)
+    return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: a session wants %llu bytes",
+                     (unsigned long long)nblock);
+  char *at = (char *)block + (-(uintptr_t)block & (SESSION_ALIGN - 1));
+  memset(at, 0, l.arena);
+  wick_session_state *s = (wick_session_state *)(void *)(at + l.state);
+  *s = (wick_session_state){.program = program,
+                            .allocator = a,
+                            .pool = pool,
+                            .entry = entry,
+                            .args = (void **)(void *)(at + l.args),
+                            .worker = (session_worker *)(void *)(at + l.worker),
+                            .nworker = nworker,
+                            .arena = at + l.arena,
+                            .scratch = at + l.scratch,
+                            .scratch_stride = wick_align_up(program->scratch_bytes, SESSION_PAD),
+                            .block = block,
+                            .nblock = nblock};
+  if (options) s->profile = options->profile, s->profile_ctx = options->profile_ctx;
+  union {
+    wick_launch f;
+    void *p;
+  } launch = {session_launch};
+  union {
+    const void *c;
+    void *p;
+  } blob = {constants};
+  s->args[0] = launch.p;
+  s->args[1] = s;
+  s->args[2] = s->arena;
+  s->args[3] = blob.p;
+  *out = s;
+  return NULL;
+}
+
+void wick_session_drop(wick_session_state *s)
+{
+  if (s) s->allocator.free(s->allocator.self, s->block, s->nblock);
+}
+
+/* ---- runs ---- */
+
+typedef struct session_kernel {
+  wick_session_state *s;
+  wick_kernel kernel;
+  void **args;
+  int64_t nargs;
+  bool scratch, fault;
+} session_kernel;
+
+/* Denormals are kept and rounding is to nearest even while generated code runs. */
+#if defined(__x86_64__)
+typedef unsigned session_float;
+static session_float session_float_set(void)
+{
+  unsigned old = _mm_getcsr();
+  _mm_setcsr(0x1f80); /* all exceptions masked, nearest even, no flush to zero */
+  return old;
+}
+static void session_float_restore(session_float old) { _mm_setcsr(old); }
+#else
+typedef fenv_t session_float;
+static session_float session_float_set(void)
+{
+  fenv_t old;
+  fegetenv(&old);
+  fesetenv(FE_DFL_ENV);
+  return old;
+}
+static void session_float_restore(session_float old) { fesetenv(&old); }
+#endif
+
+static void session_part(void *ctx, uint32_t worker, int64_t begin, int64_t end)
+{
+  session_kernel *k = ctx;
+  session_worker *w = &k->s->worker[worker];
+  session_float old = session_float_set();
+  void **args = k->args;
+  if (k->scratch || k->fault) {
+    int64_t n = k->nargs;
+    memcpy(w->args, k->args, (size_t)n * sizeof *args);
+    if (k->scratch) w->args[n++] = k->s->scratch + worker * k->s->scratch_stride;
+    if (k->fault) w->args[n] = &w->fault;
+    w->fault = (wick_fault){0};
+    args = w->args;
+  }
+  k->kernel(args, begin, end);
+  session_float_restore(old);
+}
+
+/* The lowest task's failure, so that the report does not depend on the number of workers. */
+static int32_t session_faults(wick_session_state *s, uint32_t kernel)
+{
+  const wick_fault *least = NULL;
+  for (uint32_t w = 0; w < s->nworker; w++) {
+    const wick_fault *f = &s->worker[w].fault;
+    if (f->code && (!least || f->task < least->task)) least = f;
+  }
+  if (!least) return 0;
+  s->fault = (wick_session_fault){kernel, least->task, least->detail};
+  return (int32_t)least->code;
+}
+
+static uint64_t session_now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, void **args,
+                              int64_t nargs, int64_t tasks)
+{
+  wick_session_state *s = context;
+  if (index < 0 || (uint32_t)index >= s->program->nkernel || nargs > SESSION_SLOTS)
+    return WICK_EINTERNAL;
+  const wick_program_kernel *info = &s->program->kernel[index];
+  session_kernel k = {s, kernel, args, nargs, info->scratch, info->fault};
+  uint64_t begin = s->profile ? session_now() : 0;
+  if (k.fault)
+    for (uint32_t w = 0; w < s->nworker; w++) s->worker[w].fault = (wick_fault){0};
+  wick_pool_launch(&s->run, session_part, &k, tasks);
+  if (s->profile) s->profile(s->profile_ctx, (uint32_t)index, session_now() - begin);
+  return k.fault ? session_faults(s, (uint32_t)index) : 0;
+}
+
+wick_code wick_session_run(wick_session_state *s, void *const *io)
+{
+  memcpy(s->args + 4, io, s->program->nio * sizeof *io);
+  s->fault = (wick_session_fault){.kernel = s->program->nkernel};
+  s->run = wick_pool_begin(s->pool);
+  int32_t code = s->entry(s->args);
+  wick_pool_end(&s->run);
+  return (wick_code)code;
+}
+
+wick_session_fault wick_session_last_fault(const wick_session_state *s) { return s->fault; }
