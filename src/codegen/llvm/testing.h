@@ -7,9 +7,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
+#include "codegen/abi.h"
 #include "codegen/link.h"
 #include "codegen/llvm/llvm.h"
 #include "codegen/object.h"
@@ -94,6 +96,23 @@ static inline const char *testing_native(uint32_t i)
   for (uint32_t k = 0; wick_target_row(k); k++)
     if (wick_target_runs_on(wick_target_row(k), cpu) && i-- == 0) return wick_target_row(k)->row;
   return NULL;
+}
+
+/* Memory that ends where nothing is mapped. */
+static inline size_t testing_pages(size_t nbytes) { return wick_align_up(nbytes, 65536); }
+static inline void *testing_guarded(size_t nbytes)
+{
+  size_t n = testing_pages(nbytes);
+  unsigned char *at =
+      mmap(NULL, n + 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(at != MAP_FAILED);
+  assert_int_equal(mprotect(at + n, 65536, PROT_NONE), 0);
+  return at + n - nbytes;
+}
+static inline void testing_guarded_free(void *p, size_t nbytes)
+{
+  size_t n = testing_pages(nbytes);
+  munmap((unsigned char *)p + nbytes - n, n + 65536);
 }
 
 #endif
