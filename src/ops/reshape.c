@@ -92,6 +92,7 @@ const wick_op wick_op_reshape = {
     .nout = {1, 1},
     .attr = {{"allow_zero", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .view = true,
     .infer = reshape_infer,
     .ref = reshape_ref,
 };
