@@ -1,0 +1,343 @@
+/* The header is a Python dictionary, parsed by a cursor that stops at the first fault; then the
+ * data is brought into C order and little-endian, where it is not. */
+#include "npy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+
+/* ---- types ---- */
+
+typedef struct npy_type {
+  const char *descr; /* without its byte order */
+  wick_elem elem;
+} npy_type;
+/* Of an element's rows the first one is written. */
+static const npy_type npy_types[] = {
+    {"f8", WICK_F64}, {"f4", WICK_F32},   {"f2", WICK_F16},  {"i8", WICK_I64},
+    {"i4", WICK_I32}, {"i2", WICK_I16},   {"i1", WICK_I8},   {"u8", WICK_U64},
+    {"u4", WICK_U32}, {"u2", WICK_U16},   {"u1", WICK_U8},   {"b1", WICK_BOOL},
+    {"c8", WICK_C64}, {"c16", WICK_C128}, {"V2", WICK_BF16}, {"bfloat16", WICK_BF16},
+};
+
+static const char *npy_kind(char c)
+{
+  switch (c) {
+  case 'U':
+  case 'S':
+  case 'a': return "strings";
+  case 'O': return "Python objects";
+  case 'M':
+  case 'm': return "dates or times";
+  case 'V': return "raw bytes";
+  default: return NULL;
+  }
+}
+
+/* ---- header ---- */
+
+enum { NPY_DESCR = 1, NPY_FORTRAN = 2, NPY_SHAPE = 4 };
+
+typedef struct npy_header {
+  const char *start, *at, *end;
+  const char *wanted; /* what should have stood at `at`; NULL while all is well */
+  unsigned seen;
+  const char *descr;
+  size_t ndescr;
+  bool structure; /* descr is a list */
+  bool fortran;
+  uint32_t rank;
+  int64_t dim[WICK_MAX_RANK];
+} npy_header;
+
+static bool npy_wanted(npy_header *h, const char *what)
+{
+  if (!h->wanted) h->wanted = what;
+  return false;
+}
+
+static void npy_space(npy_header *h)
+{
+  while (h->at < h->end && (*h->at == ' ' || *h->at == '\n' || *h->at == '\t' || *h->at == '\r'))
+    h->at++;
+}
+
+/* Takes `c`, with white space before it; says nothing where another one stands there. */
+static bool npy_takes(npy_header *h, char c)
+{
+  npy_space(h);
+  if (h->at == h->end || *h->at != c) return false;
+  h->at++;
+  return true;
+}
+
+static bool npy_word(npy_header *h, const char *word)
+{
+  size_t n = strlen(word);
+  if ((size_t)(h->end - h->at) < n || memcmp(h->at, word, n) != 0) return false;
+  h->at += n;
+  return true;
+}
+
+static bool npy_string(npy_header *h, const char **out, size_t *out_n)
+{
+  npy_space(h);
+  if (h->at == h->end || (*h->at != '\'' && *h->at != '"')) return npy_wanted(h, "a string");
+  char quote = *h->at;
+  const char *from = ++h->at;
+  while (h->at < h->end && *h->at != quote && *h->at != '\\') h->at++;
+  if (h->at == h->end || *h->at == '\\') return npy_wanted(h, "the end of the string");
+  *out = from;
+  *out_n = (size_t)(h->at++ - from);
+  return true;
+}
+
+static bool npy_int(npy_header *h, int64_t *out)
+{
+  npy_space(h);
+  const char *from = h->at;
+  *out = 0;
+  for (; h->at < h->end && *h->at >= '0' && *h->at <= '9'; h->at++)
+    if (wick_mul_overflows(*out, 10, out) || wick_add_overflows(*out, *h->at - '0', out))
+      return npy_wanted(h, "a number below 2^63");
+  if (h->at == from) return npy_wanted(h, "a size");
+  if (h->at < h->end && *h->at == 'L') h->at++; /* Python 2 wrote long integers so */
+  return true;
+}
+
+/* "()", "(3,)", "(3, 4)" */
+static bool npy_shape(npy_header *h)
+{
+  if (!npy_takes(h, '(')) return npy_wanted(h, "'('");
+  while (!npy_takes(h, ')')) {
+    if (h->rank == WICK_MAX_RANK) return npy_wanted(h, "at most 16 dimensions");
+    if (!npy_int(h, &h->dim[h->rank++])) return false;
+    if (npy_takes(h, ',')) continue;
+    if (h->rank == 1) return npy_wanted(h, "','"); /* "(3)" is a number */
+    if (!npy_takes(h, ')')) return npy_wanted(h, "',' or ')'");
+    return true;
+  }
+  return true;
+}
+
+static bool npy_value(npy_header *h, const char *key, size_t n)
+{
+  unsigned which = n == 5 && memcmp(key, "descr", n) == 0            ? NPY_DESCR
+                   : n == 13 && memcmp(key, "fortran_order", n) == 0 ? NPY_FORTRAN
+                   : n == 5 && memcmp(key, "shape", n) == 0          ? NPY_SHAPE
+                                                                     : 0;
+  if (!which || (h->seen & which)) {
+    h->at = key;
+    return npy_wanted(h, "each of the keys descr, fortran_order, shape once");
+  }
+  h->seen |= which;
+  npy_space(h);
+  if (which == NPY_SHAPE) return npy_shape(h);
+  if (which == NPY_FORTRAN) {
+    h->fortran = npy_word(h, "True");
+    return h->fortran || npy_word(h, "False") || npy_wanted(h, "True or False");
+  }
+  h->structure = h->at < h->end && (*h->at == '[' || *h->at == '(');
+  if (h->structure) return false; /* refused by name, without a look into it */
+  return npy_string(h, &h->descr, &h->ndescr);
+}
+
+static bool npy_dictionary(npy_header *h)
+{
+  if (!npy_takes(h, '{')) return npy_wanted(h, "'{'");
+  while (!npy_takes(h, '}')) {
+    const char *key;
+    size_t n;
+    if (!npy_string(h, &key, &n)) return false;
+    if (!npy_takes(h, ':')) return npy_wanted(h, "':'");
+    if (!npy_value(h, key, n)) return false;
+    if (npy_takes(h, ',')) continue;
+    if (!npy_takes(h, '}')) return npy_wanted(h, "',' or '}'");
+    break;
+  }
+  npy_space(h);
+  if (h->at != h->end) return npy_wanted(h, "the end of the header");
+  if (h->seen != (NPY_DESCR | NPY_FORTRAN | NPY_SHAPE))
+    return npy_wanted(h, "descr, fortran_order and shape");
+  return true;
+}
+
+static wick_status npy_elem(const npy_header *h, const char *place, wick_arena *mem, wick_elem *out,
+                            bool *out_swap)
+{
+  const char *d = h->descr;
+  size_t n = h->ndescr;
+  bool order = n && strchr("<>|=", *d); /* '=' is the writer's own: taken for little-endian */
+  *out_swap = order && *d == '>' && n > 1 && d[1] != 'V'; /* raw bytes have no order */
+  if (order) d++, n--;
+  for (size_t i = 0; i < WICK_COUNT(npy_types); i++)
+    if (strlen(npy_types[i].descr) == n && memcmp(npy_types[i].descr, d, n) == 0) {
+      *out = npy_types[i].elem;
+      return NULL;
+    }
+  const char *kind = n ? npy_kind(*d) : NULL;
+  int most = h->ndescr > 40 ? 40 : (int)h->ndescr;
+  if (kind)
+    return wick_fail(mem, WICK_EUNSUPPORTED, place,
+                     "its elements are %s (\"%.*s\"), wanted numbers or bool", kind, most,
+                     h->descr);
+  return wick_fail(mem, WICK_EUNSUPPORTED, place, "its element type \"%.*s\" is not known", most,
+                   h->descr);
+}
+
+/* Leaves `r` at the data. */
+static wick_status npy_parse(wick_reader *r, const char *place, wick_arena *mem, npy_header *h)
+{
+  wick_span magic, text = {0};
+  uint8_t major = 0, minor = 0;
+  uint16_t n16 = 0;
+  uint32_t n = 0;
+  if (!wick_read_span(r, 6, &magic) || memcmp(magic.at, WICK_NPY_MAGIC, 6) != 0)
+    return wick_fail(mem, WICK_EPARSE, place, "it does not begin like an .npy file");
+  if (wick_read_u8(r, &major) && wick_read_u8(r, &minor) && (major < 1 || major > 3 || minor))
+    return wick_fail(mem, WICK_EUNSUPPORTED, place, "its format is %u.%u, wanted 1.0 to 3.0", major,
+                     minor);
+  if (major == 1 && wick_read_u16(r, &n16))
+    n = n16;
+  else if (major != 1)
+    (void)!wick_read_u32(r, &n); /* the reader keeps the fault */
+  if (!wick_read_span(r, n, &text)) return wick_reader_status(r, mem, place);
+  h->start = h->at = (const char *)text.at;
+  h->end = h->start + text.nbytes;
+  if (npy_dictionary(h)) return NULL;
+  if (h->structure)
+    return wick_fail(mem, WICK_EUNSUPPORTED, place,
+                     "its elements are structures, wanted numbers or bool");
+  return wick_fail(mem, WICK_EPARSE, place, "at byte %zu: wanted %s",
+                   (size_t)((const unsigned char *)h->at - r->start), h->wanted);
+}
+
+/* ---- data ---- */
+
+static void npy_swap(unsigned char *at, uint64_t nbytes, size_t unit)
+{
+  for (unsigned char *end = at + nbytes; at < end; at += unit)
+    for (size_t i = 0; i < unit / 2; i++) {
+      unsigned char c = at[i];
+      at[i] = at[unit - 1 - i];
+      at[unit - 1 - i] = c;
+    }
+}
+
+/* n items of `size` bytes, `step` bytes apart, into a row. */
+static void npy_gather(unsigned char *to, const unsigned char *from, int64_t n, size_t step,
+                       size_t size)
+{
+  switch (size) { /* so that the copies are single moves */
+  case 1:
+    for (; n--; to += 1, from += step) *to = *from;
+    break;
+  case 2:
+    for (; n--; to += 2, from += step) memcpy(to, from, 2);
+    break;
+  case 4:
+    for (; n--; to += 4, from += step) memcpy(to, from, 4);
+    break;
+  case 8:
+    for (; n--; to += 8, from += step) memcpy(to, from, 8);
+    break;
+  default:
+    for (; n--; to += size, from += step) memcpy(to, from, size);
+  }
+}
+
+/* From first axis fastest to last axis fastest. Not for empty arrays, nor rank 0. */
+static void npy_reorder(const wick_array *a, const unsigned char *from, unsigned char *to,
+                        size_t size)
+{
+  size_t step[WICK_MAX_RANK], at = 0;
+  int64_t index[WICK_MAX_RANK] = {0};
+  step[0] = size;
+  for (uint32_t i = 1; i < a->rank; i++) step[i] = step[i - 1] * (size_t)a->dim[i - 1];
+  uint32_t last = a->rank - 1;
+  for (;;) {
+    npy_gather(to, from + at, a->dim[last], step[last], size);
+    to += (size_t)a->dim[last] * size;
+    uint32_t k = last;
+    while (k > 0 && index[k - 1] == a->dim[k - 1] - 1) {
+      k--;
+      at -= step[k] * (size_t)index[k];
+      index[k] = 0;
+    }
+    if (k == 0) return;
+    index[k - 1]++;
+    at += step[k - 1];
+  }
+}
+
+/* The data in place, or a copy as Wick has it. */
+static const void *npy_data(const wick_array *a, wick_span s, bool swap, bool fortran,
+                            wick_arena *mem)
+{
+  const wick_storage *row = &wick_elem_storage[a->elem];
+  size_t size = row->bits / 8, unit = row->cls == WICK_COMPLEX ? size / 2 : size;
+  bool reorder = fortran && a->rank > 1 && s.nbytes, dirty = false;
+  swap = swap && unit > 1;
+  for (size_t i = 0; a->elem == WICK_BOOL && i < s.nbytes; i++) dirty |= s.at[i] > 1;
+  if (!s.nbytes) return "";
+  if (!reorder && !swap && !dirty && (uintptr_t)s.at % row->align == 0) return s.at;
+  unsigned char *to = wick_arena_alloc(mem, s.nbytes, 64);
+  if (reorder)
+    npy_reorder(a, s.at, to, size);
+  else
+    memcpy(to, s.at, s.nbytes);
+  if (swap) npy_swap(to, s.nbytes, unit);
+  for (size_t i = 0; dirty && i < s.nbytes; i++) to[i] = to[i] != 0;
+  return to;
+}
+
+wick_status wick_npy_read(wick_span bytes, const char *place, wick_arena *mem, wick_array *out)
+{
+  wick_reader r = wick_reader_make(bytes.at, bytes.nbytes);
+  npy_header h = {0};
+  bool swap;
+  WICK_TRY(npy_parse(&r, place, mem, &h));
+  *out = (wick_array){.name = "", .rank = h.rank};
+  memcpy(out->dim, h.dim, sizeof h.dim);
+  WICK_TRY(npy_elem(&h, place, mem, &out->elem, &swap));
+  const char *type = wick_array_type(mem, out->elem, out->rank, out->dim);
+  if (!wick_array_nbytes(out->elem, out->rank, out->dim, &out->nbytes))
+    return wick_fail(mem, WICK_ERANGE, place, "the size of %s overflows", type);
+  if (out->nbytes != wick_reader_left(&r))
+    return wick_fail(mem, WICK_EPARSE, place, "it has %zu bytes of data, %s wants %llu",
+                     wick_reader_left(&r), type, (unsigned long long)out->nbytes);
+  out->data = npy_data(out, (wick_span){r.at, (size_t)out->nbytes}, swap, h.fortran, mem);
+  return NULL;
+}
+
+/* ---- writing ---- */
+
+wick_status wick_npy_header(const wick_array *a, const char *place, wick_arena *mem,
+                            wick_bytes *out)
+{
+  enum { PREFIX = 10 /* magic, version, length */, ALIGN = 64, GROWTH = 21 };
+  size_t k = 0;
+  while (k < WICK_COUNT(npy_types) && npy_types[k].elem != a->elem) k++;
+  if (k == WICK_COUNT(npy_types))
+    return wick_fail(mem, WICK_EUNSUPPORTED, place, "an .npy file has no type for %s, a .pb has",
+                     wick_elem_name(a->elem));
+  wick_text t = wick_text_begin(mem);
+  wick_text_addn(&t, WICK_NPY_MAGIC "\1\0\0\0", PREFIX);
+  char order = wick_elem_storage[a->elem].bits == 8 ? '|' : '<';
+  wick_text_printf(&t, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", order,
+                   npy_types[k].descr);
+  for (uint32_t i = 0; i < a->rank; i++)
+    wick_text_printf(&t, "%s%lld", i ? ", " : "", (long long)a->dim[i]);
+  wick_text_add(&t, a->rank == 1 ? ",), }" : "), }");
+  if (a->rank) { /* NumPy leaves room for the first size to grow */
+    int digits = snprintf(NULL, 0, "%lld", (long long)a->dim[0]);
+    wick_text_printf(&t, "%*s", GROWTH - digits, "");
+  }
+  while ((t.n + 1) % ALIGN) wick_text_char(&t, ' ');
+  wick_text_char(&t, '\n');
+  t.at[PREFIX - 2] = (char)((t.n - PREFIX) & 255);
+  t.at[PREFIX - 1] = (char)((t.n - PREFIX) >> 8);
+  *out = (wick_bytes){t.at, t.n};
+  return NULL;
+}

@@ -1,0 +1,47 @@
+/* Tensors in files: .npy, .npz, ONNX's TensorProto (.pb), and pictures (image.h).
+ *
+ * Which of them a file is shows in its first bytes; a TensorProto has none of its own and is known
+ * by its name's end, ".pb". No reader trusts what it reads: declared sizes are compared with the
+ * bytes that there are, and every failure is a status with the file's name. */
+#ifndef WICK_TOOLS_TENSOR_IO_H
+#define WICK_TOOLS_TENSOR_IO_H
+
+#include "base/file.h"
+#include "base/reader.h"
+#include "ir/type.h"
+
+typedef struct wick_array {
+  const char *name; /* that the file gives it (in .npz and .pb), else "" */
+  wick_elem elem;
+  bool picture; /* u8[height, width, channels], to be fitted to its input (wick_image_fit) */
+  uint32_t rank;
+  int64_t dim[WICK_MAX_RANK];
+  const void *data; /* last axis fastest, little-endian, aligned to the element; never NULL; into
+                       the file wherever that is possible */
+  uint64_t nbytes;
+} wick_array;
+typedef wick_list(wick_array) wick_arrays;
+
+/* Adds what is in the file to the list: one tensor, or all of an .npz in its order. */
+WICK_CHECKED wick_status wick_arrays_read(wick_files *files, const char *path, wick_arena *mem,
+                                          wick_arena *tmp, wick_arrays *list);
+
+/* Writes a file whose name ends in .npy or .pb. */
+WICK_CHECKED wick_status wick_array_write(const wick_array *a, const char *path, wick_arena *tmp);
+
+/* One TensorProto. */
+WICK_CHECKED wick_status wick_pb_read(wick_span bytes, const char *place, wick_arena *mem,
+                                      wick_array *out);
+/* What stands before the data (an array without its raw_data's bytes), as text; the data follows.
+ */
+WICK_CHECKED wick_status wick_pb_header(const wick_array *a, const char *place, wick_arena *mem,
+                                        wick_bytes *out);
+
+/* Bytes of the elements; false where they are more than any memory holds. Sizes before a 0 count,
+ * so that a shape that cannot be is found in an empty tensor too. */
+bool wick_array_nbytes(wick_elem elem, uint32_t rank, const int64_t *dim, uint64_t *out);
+
+/* "f32[1,3,224,224]"; a negative dimension prints as "?". */
+const char *wick_array_type(wick_arena *mem, wick_elem elem, uint32_t rank, const int64_t *dim);
+
+#endif
