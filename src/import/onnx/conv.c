@@ -1,4 +1,61 @@
-/* The rows follow with Wick's own. */
+/* Convolution and its transpose. */
 #include "import/onnx/import.h"
 
-const wick_onnx_row wick_onnx_conv_rows[] = {{0}};
+/* The weights' spatial dimensions; NULL after a failure was added. */
+static const wick_dim *conv_kernel(wick_onnx_op *o)
+{
+  const wick_type_info *x = wick_onnx_info(o, 0), *w = wick_onnx_info(o, 1);
+  if (w->rank == x->rank && w->rank >= 3) return w->dim + 2;
+  wick_onnx_fail(o, WICK_ETYPE,
+                 "the input's rank is %u and the weights' %u, wanted the same, 3 or more", x->rank,
+                 w->rank);
+  return NULL;
+}
+
+static wick_value conv_end(wick_onnx_op *o, wick_onnx_emit *e, const wick_onnx_window *w)
+{
+  wick_onnx_window_set(e, w);
+  wick_onnx_set_int(e, "group", wick_onnx_int(o, "group", 1));
+  return wick_onnx_end(e, wick_onnx_has(o, 2) ? 3 : 2, o->in);
+}
+
+static void conv_conv(wick_onnx_op *o)
+{
+  wick_onnx_window w;
+  const wick_dim *kernel = conv_kernel(o);
+  if (!kernel || !wick_onnx_window_read(o, kernel, &w)) return;
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_conv);
+  o->out[0] = conv_end(o, &e, &w);
+}
+
+static void conv_transpose(wick_onnx_op *o)
+{
+  wick_onnx_window w;
+  int64_t out_pad[WICK_ONNX_SPATIAL];
+  const wick_dim *kernel = conv_kernel(o);
+  if (!kernel || !wick_onnx_window_read_transposed(o, kernel, &w, out_pad)) return;
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_conv_transpose);
+  wick_onnx_set_ints(&e, "output_pad", w.n, out_pad);
+  o->out[0] = conv_end(o, &e, &w);
+}
+
+const wick_onnx_row wick_onnx_conv_rows[] = {
+    {"Conv",
+     1,
+     {2, 3},
+     1,
+     "auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I",
+     conv_conv,
+     0,
+     0},
+    {"ConvTranspose",
+     1,
+     {2, 3},
+     1,
+     "auto_pad:s dilations:I group:i kernel_shape:I output_padding:I output_shape:I pads:I "
+     "strides:I",
+     conv_transpose,
+     0,
+     0},
+    {0},
+};

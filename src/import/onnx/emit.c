@@ -79,10 +79,3 @@ wick_value wick_onnx_identity(wick_builder *b, wick_value x)
   wick_opcode op = wick_op_find("identity", 8);
   return op ? wick_build1(b, op, x) : x;
 }
-
-wick_value wick_onnx_reshape(wick_onnx_op *o, wick_value x, uint32_t n, const wick_dim *dim)
-{
-  wick_onnx_emit e = wick_onnx_begin(o, wick_op_find("reshape", 7));
-  wick_onnx_set_dims(&e, "shape", n, dim);
-  return wick_onnx_end1(&e, x);
-}

@@ -1,4 +1,49 @@
-/* The rows follow with Wick's own. */
+/* Matrix products. */
 #include "import/onnx/import.h"
 
-const wick_onnx_row wick_onnx_matmul_rows[] = {{0}};
+static void matmul_matmul(wick_onnx_op *o)
+{
+  o->out[0] = wick_build2(o->b, WICK_OP_matmul, o->in[0], o->in[1]);
+}
+
+static wick_value matmul_side(wick_onnx_op *o, uint32_t i, const char *flag)
+{
+  static const int64_t swap[] = {1, 0};
+  if (wick_onnx_info(o, i)->rank != 2)
+    wick_onnx_fail(o, WICK_ETYPE, "input %u has rank %u, wanted 2", i, wick_onnx_info(o, i)->rank);
+  return wick_onnx_int(o, flag, 0) && !o->failed ? wick_onnx_transpose(o, o->in[i], 2, swap)
+                                                 : o->in[i];
+}
+
+static wick_value matmul_scale(wick_onnx_op *o, wick_value x, const char *name)
+{
+  double factor = wick_onnx_float(o, name, 1);
+  if (factor == 1) return x;
+  if (!wick_elem_is_float(wick_onnx_info(o, 0)->elem))
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "%s is %g, wanted 1 for integers", name, factor);
+  return wick_build2(o->b, WICK_OP_mul, x, wick_build_like(o->b, x, factor));
+}
+
+/* alpha * A' * B' + beta * C. C broadcasts; that `broadcast` must say so before opset 7 is not
+ * checked. */
+static void matmul_gemm(wick_onnx_op *o)
+{
+  wick_value a = matmul_side(o, 0, "transA"), b = matmul_side(o, 1, "transB");
+  if (o->failed) return;
+  wick_value y = matmul_scale(o, wick_build2(o->b, WICK_OP_matmul, a, b), "alpha");
+  if (wick_onnx_has(o, 2) && wick_onnx_float(o, "beta", 1) != 0) {
+    wick_type want = wick_built_type(o->b, y);
+    y = wick_build2(o->b, WICK_OP_add, y, matmul_scale(o, o->in[2], "beta"));
+    if (!o->b->status && !wick_type_eq(wick_built_type(o->b, y), want))
+      wick_onnx_fail(o, WICK_ETYPE, "C does not broadcast to the product");
+  }
+  o->out[0] = y;
+}
+
+const wick_onnx_row wick_onnx_matmul_rows[] = {
+    {"Gemm", 1, {3, 3}, 1, "alpha:f beta:f broadcast:i transA:i transB:i", matmul_gemm, 0, 0},
+    {"Gemm", 7, {3, 3}, 1, "alpha:f beta:f transA:i transB:i", matmul_gemm, 0, 0},
+    {"Gemm", 11, {2, 3}, 1, "alpha:f beta:f transA:i transB:i", matmul_gemm, 0, 0},
+    {"MatMul", 1, {2, 2}, 1, "", matmul_matmul, 0, 0},
+    {0},
+};

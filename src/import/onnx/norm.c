@@ -1,4 +1,180 @@
-/* The rows follow with Wick's own. */
+/* Normalizations, in inference. */
 #include "import/onnx/import.h"
 
-const wick_onnx_row wick_onnx_norm_rows[] = {{0}};
+/* The operands in one element type: that of the first, or, where they differ, f32 or f64; the
+ * result is cast back. */
+static wick_value norm_row(wick_onnx_op *o, wick_onnx_emit *e, uint32_t nin)
+{
+  wick_elem x = wick_onnx_info(o, 0)->elem, wide = x;
+  wick_value in[5];
+  for (uint32_t i = 1; i < nin; i++)
+    if (wick_onnx_has(o, i) && wick_onnx_info(o, i)->elem != wide && wide != WICK_F64)
+      wide = wick_onnx_info(o, i)->elem == WICK_F64 ? WICK_F64 : WICK_F32;
+  for (uint32_t i = 0; i < nin; i++)
+    in[i] = wick_onnx_has(o, i) ? wick_build_cast(o->b, o->in[i], wide) : o->in[i];
+  return wick_build_cast(o->b, wick_onnx_end(e, nin, in), x);
+}
+
+/* Statistics per element: spatial = 0, before opset 9. */
+static wick_value norm_batch_full(wick_onnx_op *o)
+{
+  wick_builder *b = o->b;
+  wick_value eps = wick_build_like(b, o->in[4], wick_onnx_float(o, "epsilon", 1e-5f));
+  wick_value deviation = wick_build1(b, WICK_OP_sqrt, wick_build2(b, WICK_OP_add, o->in[4], eps));
+  wick_value y =
+      wick_build2(b, WICK_OP_div, wick_build2(b, WICK_OP_sub, o->in[0], o->in[3]), deviation);
+  return wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, y, o->in[1]), o->in[2]);
+}
+
+/* Training wants more outputs than one: those are not supported, and said to be so where they are
+ * used. */
+static void norm_batch(wick_onnx_op *o)
+{
+  if (wick_onnx_int(o, "training_mode", 0)) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "training_mode is not supported");
+    return;
+  }
+  if (!wick_onnx_int(o, "spatial", 1)) {
+    o->out[0] = norm_batch_full(o);
+    return;
+  }
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_batch_norm);
+  wick_onnx_set_float(&e, "epsilon", wick_onnx_float(o, "epsilon", 1e-5f));
+  o->out[0] = norm_row(o, &e, 5);
+}
+
+static void norm_instance(wick_onnx_op *o)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_instance_norm);
+  wick_onnx_set_float(&e, "epsilon", wick_onnx_float(o, "epsilon", 1e-5f));
+  o->out[0] = norm_row(o, &e, 3);
+}
+
+static void norm_group(wick_onnx_op *o)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_group_norm);
+  wick_onnx_set_float(&e, "epsilon", wick_onnx_float(o, "epsilon", 1e-5f));
+  wick_onnx_set_int(&e, "groups", wick_onnx_int(o, "num_groups", 1));
+  o->out[0] = norm_row(o, &e, 3);
+}
+
+/* ---- over trailing axes ---- */
+
+/* The further results of LayerNormalization: the mean and 1 / sqrt(variance + epsilon), in f32. */
+static void norm_layer_statistics(wick_onnx_op *o, uint32_t axis)
+{
+  wick_builder *b = o->b;
+  int64_t axes[WICK_MAX_RANK];
+  uint32_t n = 0;
+  for (uint32_t i = axis; i < wick_onnx_info(o, 0)->rank; i++) axes[n++] = i;
+  wick_elem e = wick_onnx_info(o, 0)->elem;
+  wick_value x = wick_build_cast(b, o->in[0], e == WICK_F64 ? WICK_F64 : WICK_F32);
+  wick_value mean = wick_onnx_reduce(o, WICK_OP_reduce_mean, x, n, axes, true);
+  wick_value d = wick_build2(b, WICK_OP_sub, x, mean);
+  wick_value variance =
+      wick_onnx_reduce(o, WICK_OP_reduce_mean, wick_build2(b, WICK_OP_mul, d, d), n, axes, true);
+  if (b->status) return;
+  wick_value eps = wick_build_like(b, variance, wick_onnx_float(o, "epsilon", 1e-5f));
+  o->out[1] = wick_build_cast(b, mean, WICK_F32);
+  if (o->nout > 2)
+    o->out[2] = wick_build_cast(
+        b,
+        wick_build1(b, WICK_OP_reciprocal,
+                    wick_build1(b, WICK_OP_sqrt, wick_build2(b, WICK_OP_add, variance, eps))),
+        WICK_F32);
+}
+
+static void norm_layer(wick_onnx_op *o)
+{
+  uint32_t axis;
+  if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", -1), wick_onnx_info(o, 0)->rank, &axis)) return;
+  wick_onnx_emit e = wick_onnx_begin(o, o->row->op);
+  wick_onnx_set_float(&e, "epsilon", wick_onnx_float(o, "epsilon", 1e-5f));
+  wick_onnx_set_int(&e, "axis", axis);
+  o->out[0] = norm_row(o, &e, o->nin);
+  if (o->nout > 1) norm_layer_statistics(o, axis);
+}
+
+static void norm_lrn(wick_onnx_op *o)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_lrn);
+  wick_onnx_set_int(&e, "size", wick_onnx_int(o, "size", 1));
+  wick_onnx_set_float(&e, "alpha", wick_onnx_float(o, "alpha", 1e-4f));
+  wick_onnx_set_float(&e, "beta", wick_onnx_float(o, "beta", 0.75f));
+  wick_onnx_set_float(&e, "bias", wick_onnx_float(o, "bias", 1));
+  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+}
+
+/* ---- compositions ---- */
+
+/* (x - mean) / (deviation + 1e-9) */
+static void norm_mean_variance(wick_onnx_op *o)
+{
+  static int64_t usual[] = {0, 2, 3};
+  wick_wire_i64s axes = wick_onnx_ints(o, "axes");
+  if (!axes.n) axes = (wick_wire_i64s){usual, WICK_COUNT(usual)};
+  uint32_t n = (uint32_t)axes.n;
+  wick_builder *b = o->b;
+  wick_value mean = wick_onnx_reduce(o, WICK_OP_reduce_mean, o->in[0], n, axes.at, true);
+  wick_value d = wick_build2(b, WICK_OP_sub, o->in[0], mean);
+  wick_value variance =
+      wick_onnx_reduce(o, WICK_OP_reduce_mean, wick_build2(b, WICK_OP_mul, d, d), n, axes.at, true);
+  if (b->status) return;
+  wick_value deviation = wick_build1(b, WICK_OP_sqrt, variance);
+  o->out[0] =
+      wick_build2(b, WICK_OP_div, d,
+                  wick_build2(b, WICK_OP_add, deviation, wick_build_like(b, variance, 1e-9)));
+}
+
+/* x / norm; 0 where the norm is 0. */
+static void norm_lp(wick_onnx_op *o)
+{
+  int64_t p = wick_onnx_int(o, "p", 2), axis = wick_onnx_int(o, "axis", -1);
+  wick_builder *b = o->b;
+  if (p != 1 && p != 2) {
+    wick_onnx_fail(o, WICK_ERANGE, "p is %lld, wanted 1 or 2", (long long)p);
+    return;
+  }
+  wick_value norm =
+      wick_onnx_reduce(o, p == 1 ? WICK_OP_reduce_l1 : WICK_OP_reduce_l2, o->in[0], 1, &axis, true);
+  if (b->status) return;
+  wick_value zero = wick_build_like(b, norm, 0), is = wick_build2(b, WICK_OP_eq, norm, zero);
+  o->out[0] = wick_build2(b, WICK_OP_div, o->in[0],
+                          wick_build3(b, WICK_OP_where, is, wick_build_like(b, norm, 1), norm));
+}
+
+const wick_onnx_row wick_onnx_norm_rows[] = {
+    {"BatchNormalization",
+     1,
+     {5, 5},
+     5,
+     "epsilon:f is_test:i momentum:f spatial:i",
+     norm_batch,
+     0,
+     0},
+    {"BatchNormalization", 7, {5, 5}, 5, "epsilon:f momentum:f spatial:i", norm_batch, 0, 0},
+    {"BatchNormalization", 9, {5, 5}, 5, "epsilon:f momentum:f", norm_batch, 0, 0},
+    {"BatchNormalization", 14, {5, 5}, 3, "epsilon:f momentum:f training_mode:i", norm_batch, 0, 0},
+    {"GroupNormalization", 21, {3, 3}, 1, "epsilon:f num_groups:i! stash_type:i", norm_group, 0, 0},
+    {"InstanceNormalization", 1, {3, 3}, 1, "epsilon:f", norm_instance, 0, 0},
+    {"LRN", 1, {1, 1}, 1, "alpha:f beta:f bias:f size:i!", norm_lrn, 0, 0},
+    {"LayerNormalization",
+     17,
+     {2, 3},
+     3,
+     "axis:i epsilon:f stash_type:i",
+     norm_layer,
+     WICK_OP_layer_norm,
+     0},
+    {"LpNormalization", 1, {1, 1}, 1, "axis:i p:i", norm_lp, 0, 0},
+    {"MeanVarianceNormalization", 9, {1, 1}, 1, "axes:I", norm_mean_variance, 0, 0},
+    {"RMSNormalization",
+     23,
+     {2, 2},
+     1,
+     "axis:i epsilon:f stash_type:i",
+     norm_layer,
+     WICK_OP_rms_norm,
+     0},
+    {0},
+};

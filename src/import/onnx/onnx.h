@@ -20,7 +20,8 @@ typedef struct wick_onnx_range {
 
 typedef struct wick_onnx_options {
   wick_files *files;  /* owns the mappings of external data; NULL: external data is refused */
-  uint64_t max_nodes; /* after expanding functions; 0: 10,000,000; never more than 100,000 + nbytes / 8 */
+  uint64_t max_nodes; /* after expanding functions; 0: 10,000,000; never more than 100,000 + nbytes
+                         / 8 */
   const wick_onnx_range *range;
   uint32_t nrange;
 } wick_onnx_options;

@@ -1,4 +1,266 @@
-/* The rows follow with Wick's own. */
+/* Shapes: reshape and its kin, transpose, concat, split, and what is said about shapes. */
 #include "import/onnx/import.h"
 
-const wick_onnx_row wick_onnx_shape_rows[] = {{0}};
+/* ---- reshape ---- */
+
+static void shape_reshape_1(wick_onnx_op *o)
+{
+  wick_wire_i64s shape = wick_onnx_ints(o, "shape");
+  o->out[0] = wick_build2(o->b, WICK_OP_reshape, o->in[0],
+                          wick_onnx_vector(o, (uint32_t)shape.n, shape.at));
+}
+
+static void shape_reshape(wick_onnx_op *o)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_reshape);
+  wick_onnx_set_int(&e, "allow_zero", wick_onnx_int(o, "allowzero", 0));
+  o->out[0] = wick_onnx_end2(&e, o->in[0], o->in[1]);
+}
+
+/* The product of dimensions from `begin` to `end` as one: known, or of a single dimension, or what
+ * is left. */
+static wick_onnx_target shape_product(const wick_type_info *x, uint32_t begin, uint32_t end)
+{
+  int64_t product = 1;
+  uint32_t symbolic = 0, which = 0;
+  for (uint32_t i = begin; i < end; i++) {
+    if (!wick_dim_is_const(x->dim[i]))
+      symbolic++, which = i;
+    else if (wick_mul_overflows(product, x->dim[i].v, &product))
+      return (wick_onnx_target){.axis = -1, .size = -1};
+  }
+  if (!symbolic) return (wick_onnx_target){.axis = -1, .size = product};
+  if (symbolic == 1 && product > 0) return (wick_onnx_target){.axis = (int)which, .mul = product};
+  return (wick_onnx_target){.axis = -1, .size = -1};
+}
+
+/* Into a matrix: the dimensions before `axis`, and those from it on. */
+static void shape_flatten(wick_onnx_op *o)
+{
+  const wick_type_info *x = wick_onnx_info(o, 0);
+  int64_t axis = wick_onnx_int(o, "axis", 1), rank = x->rank;
+  if (axis < -rank || axis > rank) {
+    wick_onnx_fail(o, WICK_ETYPE, "axis %lld is outside [%lld, %lld]", (long long)axis,
+                   (long long)-rank, (long long)rank);
+    return;
+  }
+  uint32_t at = (uint32_t)(axis < 0 ? axis + rank : axis);
+  wick_onnx_target t[2] = {shape_product(x, 0, at), shape_product(x, at, x->rank)};
+  if (t[0].axis < 0 && t[0].size == -1 && t[1].axis < 0 && t[1].size == -1) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED,
+                   "it has more than one symbolic dimension before and after axis %u", at);
+    return;
+  }
+  o->out[0] = wick_onnx_reshape(o, o->in[0], o->in[0], 2, t);
+}
+
+/* The set of axes in `out`; false after a failure was added. */
+static bool shape_axes(wick_onnx_op *o, uint32_t n, const int64_t *axes, uint32_t rank,
+                       uint32_t *out)
+{
+  *out = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t axis;
+    if (!wick_onnx_axis(o, axes[i], rank, &axis)) return false;
+    if (*out >> axis & 1) {
+      wick_onnx_fail(o, WICK_ETYPE, "axis %u is there twice", axis);
+      return false;
+    }
+    *out |= 1u << axis;
+  }
+  return true;
+}
+
+static void shape_squeeze_over(wick_onnx_op *o, bool given, uint32_t n, const int64_t *axes)
+{
+  const wick_type_info *x = wick_onnx_info(o, 0);
+  uint32_t drop = 0, rank = 0;
+  if (given && !shape_axes(o, n, axes, x->rank, &drop)) return;
+  wick_onnx_target t[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < x->rank; k++) {
+    bool one = wick_dim_is(x->dim[k], 1);
+    if (drop >> k & 1 && !one && wick_dim_is_const(x->dim[k])) {
+      wick_onnx_fail(o, WICK_ETYPE, "axis %u is of size %lld, wanted 1", k, (long long)x->dim[k].v);
+      return;
+    }
+    if (given ? !(drop >> k & 1) : !one) t[rank++] = (wick_onnx_target){.axis = (int)k};
+  }
+  o->out[0] = wick_onnx_reshape(o, o->in[0], o->in[0], rank, t);
+}
+
+static void shape_unsqueeze_over(wick_onnx_op *o, uint32_t n, const int64_t *axes)
+{
+  uint32_t add, rank = wick_onnx_info(o, 0)->rank + n, from = 0;
+  if (rank > WICK_MAX_RANK) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "its rank is %u, the most is %d", rank, WICK_MAX_RANK);
+    return;
+  }
+  if (!shape_axes(o, n, axes, rank, &add)) return;
+  wick_onnx_target t[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < rank; k++)
+    t[k] = add >> k & 1 ? (wick_onnx_target){.axis = -1, .size = 1}
+                        : (wick_onnx_target){.axis = (int)from++};
+  o->out[0] = wick_onnx_reshape(o, o->in[0], o->in[0], rank, t);
+}
+
+static void shape_squeeze_1(wick_onnx_op *o)
+{
+  wick_wire_i64s axes = wick_onnx_ints(o, "axes");
+  shape_squeeze_over(o, axes.n > 0, (uint32_t)axes.n, axes.at);
+}
+
+static void shape_squeeze(wick_onnx_op *o)
+{
+  uint32_t n = 0;
+  const int64_t *axes = NULL;
+  bool given = wick_onnx_has(o, 1);
+  if (!given || wick_onnx_numbers(o, 1, "axes", &n, &axes)) shape_squeeze_over(o, given, n, axes);
+}
+
+static void shape_unsqueeze_1(wick_onnx_op *o)
+{
+  wick_wire_i64s axes = wick_onnx_ints(o, "axes");
+  shape_unsqueeze_over(o, axes.n > WICK_MAX_RANK ? WICK_MAX_RANK + 1 : (uint32_t)axes.n, axes.at);
+}
+
+static void shape_unsqueeze(wick_onnx_op *o)
+{
+  uint32_t n;
+  const int64_t *axes;
+  if (wick_onnx_numbers(o, 1, "axes", &n, &axes)) shape_unsqueeze_over(o, n, axes);
+}
+
+/* ---- depth and space ---- */
+
+/* Blocks of b x b become channels, or channels blocks; `mode` says whether the block's place or the
+ * channel runs slower. */
+static void shape_depth(wick_onnx_op *o)
+{
+  static const int64_t perm[2][2][6] = {{{0, 3, 4, 1, 5, 2}, {0, 1, 4, 2, 5, 3}},
+                                        {{0, 3, 5, 1, 2, 4}, {0, 1, 3, 5, 2, 4}}};
+  const wick_type_info *x = wick_onnx_info(o, 0);
+  bool to_depth = o->row->arg != 0;
+  int64_t b = wick_onnx_int(o, "blocksize", 0), square = b > 0 && b <= INT16_MAX ? b * b : 0;
+  int crd = wick_onnx_word(o, "mode", "DCR CRD");
+  if (x->rank != 4 || !square) {
+    wick_onnx_fail(o, WICK_ETYPE, "rank %u and blocksize %lld, wanted 4, and 1 to %d", x->rank,
+                   (long long)b, INT16_MAX);
+    return;
+  }
+  for (uint32_t k = 1; k < 4; k++) {
+    int64_t by = to_depth ? (k == 1 ? 1 : b) : (k == 1 ? square : 1);
+    if (!wick_dim_is_const(x->dim[k]) || x->dim[k].v % by == 0) continue;
+    wick_onnx_fail(o, WICK_ETYPE, "axis %u is of size %lld, wanted a multiple of %lld", k,
+                   (long long)x->dim[k].v, (long long)by);
+    return;
+  }
+#define SIZE(n)                                                                                    \
+  {                                                                                                \
+    .axis = -1, .size = n                                                                          \
+  }
+#define AXIS(k, m, d)                                                                              \
+  {                                                                                                \
+    .axis = k, .mul = m, .div = d                                                                  \
+  }
+  const wick_onnx_target split[3][6] = {
+      {AXIS(0, 0, 0), SIZE(b), SIZE(b), AXIS(1, 0, square), AXIS(2, 0, 0),
+       AXIS(3, 0, 0)}, /* to space, DCR */
+      {AXIS(0, 0, 0), AXIS(1, 0, square), SIZE(b), SIZE(b), AXIS(2, 0, 0),
+       AXIS(3, 0, 0)}, /* to space, CRD */
+      {AXIS(0, 0, 0), AXIS(1, 0, 0), AXIS(2, 0, b), SIZE(b), AXIS(3, 0, b), SIZE(b)}, /* to depth */
+  };
+  const wick_onnx_target join[2][4] = {
+      {AXIS(0, 0, 0), AXIS(1, 0, square), AXIS(2, b, 0), AXIS(3, b, 0)},
+      {AXIS(0, 0, 0), AXIS(1, square, 0), AXIS(2, 0, b), AXIS(3, 0, b)}};
+#undef SIZE
+#undef AXIS
+  wick_value y = wick_onnx_reshape(o, o->in[0], o->in[0], 6, split[to_depth ? 2 : crd]);
+  y = wick_onnx_transpose(o, y, 6, perm[to_depth][crd]);
+  o->out[0] = wick_onnx_reshape(o, y, o->in[0], 4, join[to_depth]);
+}
+
+/* ---- order, parts ---- */
+
+wick_value wick_onnx_transpose(wick_onnx_op *o, wick_value x, uint32_t n, const int64_t *perm)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_transpose);
+  wick_onnx_set_ints(&e, "perm", n, perm);
+  return wick_onnx_end1(&e, x);
+}
+
+static void shape_transpose(wick_onnx_op *o)
+{
+  wick_wire_i64s perm = wick_onnx_ints(o, "perm");
+  o->out[0] = wick_onnx_transpose(o, o->in[0], (uint32_t)perm.n, perm.at);
+}
+
+static void shape_concat(wick_onnx_op *o)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_concat);
+  wick_onnx_set_int(&e, "axis",
+                    wick_onnx_int(o, "axis", 1)); /* there is no default from opset 4 on */
+  o->out[0] = wick_onnx_end(&e, o->nin, o->in);
+}
+
+/* Sizes from an attribute, from the second operand, or none: then parts are equal, the last one may
+ * be smaller. */
+static void shape_split(wick_onnx_op *o)
+{
+  wick_wire_i64s list = o->opset < 13 ? wick_onnx_ints(o, "split") : (wick_wire_i64s){0};
+  uint32_t n = (uint32_t)list.n;
+  const wick_dim *dim = NULL;
+  wick_dim *sizes = wick_new(o->c->tmp, wick_dim, list.n);
+  for (size_t i = 0; i < list.n; i++) sizes[i] = wick_dim_const(list.at[i]);
+  dim = sizes;
+  if (wick_onnx_has(o, 1) && !wick_onnx_dims(o, 1, "split", &n, &dim)) return;
+  int64_t parts = wick_onnx_int(o, "num_outputs", o->nout);
+  if ((n && n != o->nout) || parts != o->nout) {
+    wick_onnx_fail(o, WICK_ETYPE, "it has %u outputs, wanted %lld", o->nout,
+                   n ? (long long)n : (long long)parts);
+    return;
+  }
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_split);
+  wick_onnx_set_int(&e, "axis", wick_onnx_int(o, "axis", 0));
+  wick_onnx_set_int(&e, "parts", parts);
+  wick_onnx_set_dims(&e, "sizes", n, dim);
+  wick_value first = wick_onnx_end1(&e, o->in[0]);
+  for (uint32_t k = 0; k < o->nout && first.id; k++) o->out[k] = (wick_value){first.id + k};
+}
+
+/* ---- about shapes ---- */
+
+static void shape_shape(wick_onnx_op *o)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_shape);
+  wick_onnx_set_int(&e, "start", wick_onnx_int(o, "start", 0));
+  wick_onnx_set_int(&e, "end", wick_onnx_int(o, "end", WICK_MAX_RANK));
+  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+}
+
+static void shape_size(wick_onnx_op *o) { o->out[0] = wick_build1(o->b, WICK_OP_size, o->in[0]); }
+
+const wick_onnx_row wick_onnx_shape_rows[] = {
+    {"Concat", 1, {1, WICK_ANY}, 1, "axis:i", shape_concat, 0, 0},
+    {"Concat", 4, {1, WICK_ANY}, 1, "axis:i!", shape_concat, 0, 0},
+    {"DepthToSpace", 1, {1, 1}, 1, "blocksize:i!", shape_depth, 0, 0},
+    {"DepthToSpace", 11, {1, 1}, 1, "blocksize:i! mode:s", shape_depth, 0, 0},
+    {"Flatten", 1, {1, 1}, 1, "axis:i", shape_flatten, 0, 0},
+    {"Reshape", 1, {1, 1}, 1, "shape:I", shape_reshape_1, 0, 0},
+    {"Reshape", 5, {2, 2}, 1, "", shape_reshape, 0, 0},
+    {"Reshape", 14, {2, 2}, 1, "allowzero:i", shape_reshape, 0, 0},
+    {"Shape", 1, {1, 1}, 1, "", shape_shape, 0, 0},
+    {"Shape", 15, {1, 1}, 1, "end:i start:i", shape_shape, 0, 0},
+    {"Size", 1, {1, 1}, 1, "", shape_size, 0, 0},
+    {"SpaceToDepth", 1, {1, 1}, 1, "blocksize:i!", shape_depth, 0, 1},
+    {"SpaceToDepth", 28, {1, 1}, 1, "blocksize:i! mode:s", shape_depth, 0, 1},
+    {"Split", 1, {1, 2}, WICK_ANY, "axis:i split:I", shape_split, 0, 0},
+    {"Split", 2, {1, 1}, WICK_ANY, "axis:i split:I", shape_split, 0, 0},
+    {"Split", 13, {1, 2}, WICK_ANY, "axis:i", shape_split, 0, 0},
+    {"Split", 18, {1, 2}, WICK_ANY, "axis:i num_outputs:i", shape_split, 0, 0},
+    {"Squeeze", 1, {1, 1}, 1, "axes:I", shape_squeeze_1, 0, 0},
+    {"Squeeze", 13, {1, 2}, 1, "", shape_squeeze, 0, 0},
+    {"Transpose", 1, {1, 1}, 1, "perm:I", shape_transpose, 0, 0},
+    {"Unsqueeze", 1, {1, 1}, 1, "axes:I!", shape_unsqueeze_1, 0, 0},
+    {"Unsqueeze", 13, {2, 2}, 1, "", shape_unsqueeze, 0, 0},
+    {0},
+};

@@ -1,4 +1,45 @@
-/* The rows follow with Wick's own. */
+/* Softmax and its kin. */
 #include "import/onnx/import.h"
 
-const wick_onnx_row wick_onnx_softmax_rows[] = {{0}};
+static wick_value softmax_row(wick_onnx_op *o, wick_value x, int64_t axis)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, o->row->op);
+  wick_onnx_set_int(&e, "axis", axis);
+  return wick_onnx_end1(&e, x);
+}
+
+/* Before opset 13 over all axes from `axis` on, as one. */
+static void softmax_flat(wick_onnx_op *o)
+{
+  const wick_type_info *x = wick_onnx_info(o, 0);
+  uint32_t axis, last = x->rank;
+  if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", 1), x->rank, &axis)) return;
+  while (last > axis + 1 && wick_dim_is(x->dim[last - 1], 1)) last--;
+  if (last == axis + 1) {
+    o->out[0] = softmax_row(o, o->in[0], axis);
+    return;
+  }
+  wick_onnx_target flat[WICK_MAX_RANK], whole[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < x->rank; k++) flat[k] = whole[k] = (wick_onnx_target){.axis = (int)k};
+  flat[axis] = (wick_onnx_target){.axis = -1, .size = -1};
+  wick_value y = softmax_row(o, wick_onnx_reshape(o, o->in[0], o->in[0], axis + 1, flat), axis);
+  o->out[0] = wick_onnx_reshape(o, y, o->in[0], x->rank, whole);
+}
+
+static void softmax_axis(wick_onnx_op *o)
+{
+  o->out[0] = softmax_row(o, o->in[0], wick_onnx_int(o, "axis", -1));
+}
+
+#define SOFTMAX(type, op)                                                                          \
+  {type, 1, {1, 1}, 1, "axis:i", softmax_flat, WICK_OP_##op, 0},                                   \
+  {                                                                                                \
+    type, 13, {1, 1}, 1, "axis:i", softmax_axis, WICK_OP_##op, 0                                   \
+  }
+
+const wick_onnx_row wick_onnx_softmax_rows[] = {
+    SOFTMAX("Hardmax", hardmax),
+    SOFTMAX("LogSoftmax", log_softmax),
+    SOFTMAX("Softmax", softmax),
+    {0},
+};
