@@ -222,7 +222,7 @@ static wick_status link_relocate(link_state *l, const link_object *o, uint32_t s
     WICK_TRY(link_address(l, o, &o->elf.symbol[reloc[i].symbol], &target));
     target += (uint64_t)reloc[i].addend;
     if (reloc[i].type >= l->machine->low_first && reloc[i].type <= l->machine->low_last) {
-      uint64_t high;
+      uint64_t high = 0;
       WICK_TRY(link_high_half(l, o, p, reloc, n, target, &target, &high));
       target += place - high; /* the distance is counted from the first instruction */
     }

@@ -112,7 +112,7 @@ static bool object_wasm_symbols(wick_reader *r, wick_arena *mem, const object_na
   uint64_t n;
   if (!wick_read_varint(r, &n)) return false;
   for (uint64_t i = 0; i < n; i++) {
-    const char *name;
+    const char *name = NULL;
     if (!object_wasm_symbol(r, mem, by_kind, &name)) return false;
     /* What the linker itself provides. */
     if (name && strncmp(name, "__stack_pointer", 16) != 0 &&

@@ -1,0 +1,38 @@
+/* Runs programs: bytes in, bytes out, limits on time, several at once. Their standard streams are
+ * files in memory, so that nobody waits for anybody, and no signal is raised when one ends early.
+ */
+#ifndef WICK_BASE_PROCESS_H
+#define WICK_BASE_PROCESS_H
+
+#include "base/file.h"
+#include "base/status.h"
+
+typedef struct wick_process {
+  const char *program;     /* a path */
+  const char *const *argv; /* ends with NULL */
+  uint32_t ninput;
+  const wick_bytes *input; /* one after the other */
+  double seconds;          /* 0: no limit */
+
+  /* out: */
+  bool timed_out;
+  int exit_code;      /* -1: it ended by a signal, or somebody else has waited for it */
+  int ended_by;       /* the signal, or 0 */
+  double took;        /* seconds */
+  wick_bytes output;  /* in `mem` */
+  const char *errors; /* the end of what it wrote to its standard error, at most 4 KiB */
+} wick_process;
+
+typedef struct wick_process_control {
+  uint32_t parallel; /* at one time; 0: as many as there are CPUs that this process may use */
+  bool (*cancel)(void *arg); /* polled; true ends all and gives WICK_ECANCELED; NULL: never */
+  void *arg;
+} wick_process_control;
+
+/* Returns when all have ended. A process that fails is no failure of this function. Fails:
+ * WICK_EIO where one cannot be started; WICK_ECANCELED. No process of this call is alive
+ * afterwards, whatever happens. */
+WICK_CHECKED wick_status wick_process_run(uint32_t n, wick_process *process,
+                                          const wick_process_control *control, wick_arena *mem);
+
+#endif
