@@ -157,7 +157,7 @@ static void image_pixel(const unsigned char *at, int64_t from, int64_t to, unsig
   else if (to == 1) /* ITU-R BT.601 in 16 bits, the constants of Pillow */
     out[0] = (unsigned char)((at[0] * 19595u + at[1] * 38470u + at[2] * 7471u + 0x8000u) >> 16);
   else
-    memset(out, at[0], (size_t)to);
+    memset(out, at[0], WICK_IMAGE_CHANNELS);
 }
 
 static void image_fill(const wick_array *picture, const image_plan *p, wick_elem elem, void *out)

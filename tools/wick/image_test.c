@@ -28,10 +28,7 @@ static wick_status read_jpeg(io_test *t, wick_span bytes)
   return NULL;
 }
 
-static wick_span span(const wick_text *t)
-{
-  return (wick_span){(const unsigned char *)t->at, t->n};
-}
+static wick_span span(const wick_text *t) { return io_span(t->at, t->n); }
 
 /* ---- PNG ---- */
 

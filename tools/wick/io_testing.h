@@ -36,6 +36,8 @@ static inline void io_end(io_test *t)
   io_begin(&t);                                                                                    \
   if (setjmp(t.guard.where)) fail_msg("out of memory")
 
+static inline wick_span io_span(const void *at, size_t nbytes) { return (wick_span){at, nbytes}; }
+
 /* A reader under test: reads the bytes, and every byte of what it then gives. */
 typedef wick_status (*io_reader)(io_test *t, wick_span bytes);
 
@@ -45,7 +47,7 @@ static inline wick_status io_read_exactly(io_test *t, io_reader read, const void
   assert_non_null(exact);
   if (n) memcpy(exact, at, n);
   wick_mark mem = wick_arena_mark(&t->mem), tmp = wick_arena_mark(&t->tmp);
-  wick_status s = read(t, (wick_span){exact, n});
+  wick_status s = read(t, io_span(exact, n));
   if (s) assert_true(strlen(s->message) > 0);
   bool failed = s != NULL;
   wick_arena_rewind(&t->mem, mem);
@@ -78,7 +80,7 @@ static inline bool io_starve_at(io_reader read, const void *at, size_t n, uint64
   io_test t = {.guard = {.allocator = wick_torture_allocator(&torture)}};
   t.mem = wick_arena_make(&t.guard);
   t.tmp = wick_arena_make(&t.guard);
-  if (setjmp(t.guard.where) == 0) assert_null(read(&t, (wick_span){at, n}));
+  if (setjmp(t.guard.where) == 0) assert_null(read(&t, io_span(at, n)));
   io_end(&t);
   assert_int_equal(torture.live, 0);
   return torture.calls >= k;

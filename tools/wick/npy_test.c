@@ -30,10 +30,7 @@ static wick_text make(wick_arena *mem, const char *header, const void *data, siz
   return t;
 }
 
-static wick_span span(const wick_text *t)
-{
-  return (wick_span){(const unsigned char *)t->at, t->n};
-}
+static wick_span span(const wick_text *t) { return io_span(t->at, t->n); }
 
 /* ---- what NumPy 2.4 wrote ---- */
 
@@ -67,8 +64,7 @@ static void test_numpy_version_2(void **state)
       "\x93NUMPY\2\0\x3d\0\0\0{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }   \n"
       "\0\1\7";
   wick_array a;
-  wick_status s =
-      wick_npy_read((wick_span){(const unsigned char *)file, sizeof file - 1}, "x.npy", &t.mem, &a);
+  wick_status s = wick_npy_read(io_span(file, sizeof file - 1), "x.npy", &t.mem, &a);
   assert_null(s);
   assert_string_equal(wick_array_type(&t.mem, a.elem, a.rank, a.dim), "bool[3]");
   assert_memory_equal(a.data, "\0\1\1", 3); /* 7 is True too */
@@ -180,7 +176,7 @@ static void test_in_place_where_possible(void **state)
   for (size_t shift = 0; shift < 8; shift++) {
     memcpy(bytes + shift, text.at, text.n);
     wick_array a;
-    assert_null(wick_npy_read((wick_span){bytes + shift, text.n}, "x.npy", &t.mem, &a));
+    assert_null(wick_npy_read(io_span(bytes + shift, text.n), "x.npy", &t.mem, &a));
     const unsigned char *data = bytes + shift + text.n - 8;
     assert_int_equal(a.data == data, (uintptr_t)data % 4 == 0);
     io_touch(&a);
@@ -283,14 +279,12 @@ static void test_beginnings(void **state)
   };
   wick_array a;
   for (size_t i = 0; i < WICK_COUNT(bad); i++) {
-    wick_status s =
-        wick_npy_read((wick_span){(const unsigned char *)bad[i].at, bad[i].n}, "x.npy", &t.mem, &a);
+    wick_status s = wick_npy_read(io_span(bad[i].at, bad[i].n), "x.npy", &t.mem, &a);
     assert_non_null(s);
     assert_string_equal(s->message, bad[i].want);
   }
   static const char huge[] = "\x93NUMPY\2\0\xff\xff\xff\xff{}";
-  wick_status s =
-      wick_npy_read((wick_span){(const unsigned char *)huge, sizeof huge - 1}, "x.npy", &t.mem, &a);
+  wick_status s = wick_npy_read(io_span(huge, sizeof huge - 1), "x.npy", &t.mem, &a);
   assert_non_null(s);
   assert_int_equal(s->code, WICK_EPARSE);
   assert_non_null(strstr(s->message, "x.npy: at byte 12: "));

@@ -89,7 +89,7 @@ static void test_lies(void **state)
     memcpy(copy, numpy_file, sizeof copy);
     memcpy(copy + first + lies[i].at, lies[i].bytes, lies[i].n);
     wick_arrays list = {0};
-    wick_status s = wick_npz_read((wick_span){copy, sizeof copy}, "x.npz", &t.mem, &list);
+    wick_status s = wick_npz_read(io_span(copy, sizeof copy), "x.npz", &t.mem, &list);
     assert_non_null(s);
     if (lies[i].want) assert_string_equal(s->message, lies[i].want);
   }
@@ -122,7 +122,7 @@ static void test_written_and_read_again(void **state)
   }
   assert_int_equal(n[0], n[1]);
   assert_memory_equal(text[0], text[1], n[0]);
-  assert_null(wick_npz_read((wick_span){(unsigned char *)text[0], n[0]}, path, &t.mem, &back));
+  assert_null(wick_npz_read(io_span(text[0], n[0]), path, &t.mem, &back));
   unlink(path);
   assert_int_equal(back.n, list.n);
   for (uint32_t i = 0; i < list.n; i++) {
@@ -145,8 +145,7 @@ static void test_empty(void **state)
   IO_BEGIN(t);
   static const char empty[22] = "PK\5\6"; /* np.savez(f) */
   wick_arrays list = {0};
-  assert_null(wick_npz_read((wick_span){(const unsigned char *)empty, sizeof empty}, "x.npz",
-                            &t.mem, &list));
+  assert_null(wick_npz_read(io_span(empty, sizeof empty), "x.npz", &t.mem, &list));
   assert_int_equal(list.n, 0);
   io_end(&t);
 }

@@ -32,8 +32,7 @@ static void test_onnx_wrote(void **state)
   (void)state;
   IO_BEGIN(t);
   wick_array a;
-  assert_null(wick_pb_read((wick_span){(const unsigned char *)onnx_file, sizeof onnx_file - 1},
-                           "x.pb", &t.mem, &a));
+  assert_null(wick_pb_read(io_span(onnx_file, sizeof onnx_file - 1), "x.pb", &t.mem, &a));
   assert_string_equal(a.name, "x");
   assert_string_equal(wick_array_type(&t.mem, a.elem, a.rank, a.dim), "i16[1,2]");
   assert_memory_equal(a.data, ((int16_t[]){1, -2}), 4);
@@ -68,7 +67,7 @@ static void test_every_type_through_pb(void **state)
       wick_text text = wick_text_begin(&t.mem);
       wick_text_addn(&text, h.at, h.nbytes);
       wick_text_addn(&text, a.data, (size_t)a.nbytes);
-      assert_null(wick_pb_read((wick_span){(unsigned char *)text.at, text.n}, "x.pb", &t.mem, &b));
+      assert_null(wick_pb_read(io_span(text.at, text.n), "x.pb", &t.mem, &b));
       assert_string_equal(b.name, a.name);
       assert_string_equal(wick_array_type(&t.mem, b.elem, b.rank, b.dim),
                           wick_array_type(&t.mem, a.elem, rank, a.dim));
