@@ -120,5 +120,9 @@ wick_dim wick_dim_from_atom(wick_dims *t, uint32_t atom);
 /* "3", "N", "2*N + 1", "-N + 1", "floordiv(N + 15, 16)", "min(N, 8)", "any", "?"; without the
  * ranges of symbols. */
 void wick_dim_print(const wick_dims *t, wick_dim d, wick_text *out);
+/* The same, with `symbol` to print each symbol. */
+typedef void (*wick_dim_symbol_print)(void *arg, uint32_t atom, wick_text *out);
+void wick_dim_print_with(const wick_dims *t, wick_dim d, wick_dim_symbol_print symbol, void *arg,
+                         wick_text *out);
 
 #endif

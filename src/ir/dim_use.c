@@ -206,7 +206,8 @@ void wick_dim_symbols(const wick_dims *t, wick_dim d, wick_arena *mem, wick_dim_
 
 /* ---- text ---- */
 
-static void dim_use_print_atom(const wick_dims *t, uint32_t atom, wick_text *out)
+static void dim_use_print_atom(const wick_dims *t, uint32_t atom, wick_dim_symbol_print symbol,
+                               void *arg, wick_text *out)
 {
   static const char *const name[] = {[WICK_ATOM_FLOORDIV] = "floordiv(",
                                      [WICK_ATOM_MOD] = "mod(",
@@ -214,13 +215,13 @@ static void dim_use_print_atom(const wick_dims *t, uint32_t atom, wick_text *out
                                      [WICK_ATOM_MAX] = "max("};
   const wick_atom *a = wick_dim_atom(t, atom);
   if (a->kind == WICK_ATOM_SYMBOL) {
-    wick_text_add(out, a->name);
+    symbol(arg, atom, out);
     return;
   }
   wick_text_add(out, name[a->kind]);
   for (uint32_t i = 0; i < a->narg; i++) {
     if (i) wick_text_add(out, ", ");
-    wick_dim_print(t, a->arg[i], out);
+    wick_dim_print_with(t, a->arg[i], symbol, arg, out);
   }
   wick_text_char(out, ')');
 }
@@ -233,7 +234,8 @@ static void dim_use_print_sign(bool first, bool negative, wick_text *out)
     wick_text_add(out, negative ? " - " : " + ");
 }
 
-void wick_dim_print(const wick_dims *t, wick_dim d, wick_text *out)
+void wick_dim_print_with(const wick_dims *t, wick_dim d, wick_dim_symbol_print symbol, void *arg,
+                         wick_text *out)
 {
   wick_dim_form f = wick_dim_get(t, d);
   if (!wick_dim_is_const(d) && !wick_dim_usable(t, d))
@@ -247,7 +249,7 @@ void wick_dim_print(const wick_dims *t, wick_dim d, wick_text *out)
     }
     for (uint32_t k = 0; k < f.term[i].natom; k++) {
       if (k) wick_text_char(out, '*');
-      dim_use_print_atom(t, f.term[i].atom[k], out);
+      dim_use_print_atom(t, f.term[i].atom[k], symbol, arg, out);
     }
   }
   if (wick_dim_is_const(d)) {
@@ -256,4 +258,15 @@ void wick_dim_print(const wick_dims *t, wick_dim d, wick_text *out)
     dim_use_print_sign(false, f.constant < 0, out);
     wick_text_int(out, f.constant < 0 ? -f.constant : f.constant);
   }
+}
+
+static void dim_use_print_name(void *arg, uint32_t atom, wick_text *out)
+{
+  wick_text_add(out, wick_dim_atom(arg, atom)->name);
+}
+
+void wick_dim_print(const wick_dims *t, wick_dim d, wick_text *out)
+{
+  wick_dims *dims = (wick_dims *)(uintptr_t)t; /* handed through, and only read */
+  wick_dim_print_with(t, d, dim_use_print_name, dims, out);
 }

@@ -19,7 +19,7 @@ extern const wick_keyword wick_dim_words[];       /* a symbol of such a name is 
 const char *wick_keyword_of(const wick_keyword *table, int value);
 const wick_keyword *wick_keyword_find(const wick_keyword *table, const char *word, size_t n);
 
-enum { WICK_TEXT_DEPTH = 100 }; /* of types within types; and parts of a dimension */
+enum { WICK_TEXT_DEPTH = 100 }; /* of dimensions within dimensions, types within types */
 
 /* The attribute that is written right after the operator: the first of kind CONST or FUNC;
  * WICK_MAX_ATTR: none. */

@@ -76,6 +76,7 @@ typedef struct wick_parser {
   wick_list(double) floats;
   wick_list(wick_dim) dims;
   wick_list(wick_axis) axes;
+  wick_list(wick_dim) parts; /* operands of the dimension that is being read */
 } wick_parser;
 
 static inline const wick_token *wick_parse_token(const wick_parser *p) { return &p->lex.token; }

@@ -7,9 +7,13 @@
 
 /* ---- dimensions ---- */
 
+/* Whatever the table of dimensions holds can be read: its limit counts atoms, ours numbers, too. */
+enum { PARSE_TYPE_PARTS = 4 * WICK_DIM_ATOMS };
+_Static_assert((int)WICK_TEXT_DEPTH > (int)WICK_DIM_DEPTH, "what is held can be read");
+
 typedef struct parse_type_expr {
   wick_parser *p;
-  uint32_t npart;
+  uint32_t depth, npart;
 } parse_type_expr;
 
 static bool parse_type_sum(parse_type_expr *e, wick_dim *out);
@@ -60,48 +64,77 @@ static bool parse_type_symbol_use(wick_parser *p, wick_dim *out)
   return true;
 }
 
-/* floordiv(a, b), mod(a, b), min(a, b, ...), max(a, b, ...) */
+typedef wick_dim (*parse_type_combine)(wick_dims *t, wick_dim a, wick_dim b);
+
+/* All operands behind `base`, pairwise: one after the other, each intermediate result of a long sum
+ * would be kept by the table. */
+static wick_dim parse_type_fold(wick_parser *p, uint32_t base, parse_type_combine combine)
+{
+  wick_dim *at = p->parts.at + base;
+  for (uint32_t n = p->parts.n - base; n > 1; n = (n + 1) / 2) {
+    for (uint32_t i = 0; i < n / 2; i++) at[i] = combine(p->m->dims, at[2 * i], at[2 * i + 1]);
+    if (n % 2) at[n / 2] = at[n - 1];
+  }
+  p->parts.n = base;
+  return at[0];
+}
+
+/* floordiv(a, b), mod(a, b), min(a, b, ...), max(a, b, ...), from behind the bracket. */
 static bool parse_type_call(parse_type_expr *e, const wick_token *word, wick_dim *out)
 {
-  wick_dims *dims = e->p->m->dims;
-  bool div = wick_token_word(word, "floordiv"), mod = wick_token_word(word, "mod"),
-       min = wick_token_word(word, "min");
-  wick_dim x;
-  if (!parse_type_sum(e, out)) return false;
-  uint32_t n = 1;
-  for (; wick_parse_take(e->p, ','); n++) {
-    if (!parse_type_sum(e, &x)) return false;
-    *out = div   ? wick_dim_floordiv(dims, *out, x)
-           : mod ? wick_dim_mod(dims, *out, x)
-           : min ? wick_dim_min(dims, *out, x)
-                 : wick_dim_max(dims, *out, x);
-  }
-  if ((div || mod) && n != 2)
-    return wick_parse_fail(e->p, word, WICK_EPARSE, "%s takes two arguments",
+  wick_parser *p = e->p;
+  bool div = wick_token_word(word, "floordiv"), mod = wick_token_word(word, "mod");
+  parse_type_combine combine = div                            ? wick_dim_floordiv
+                               : mod                          ? wick_dim_mod
+                               : wick_token_word(word, "min") ? wick_dim_min
+                                                              : wick_dim_max;
+  uint32_t base = p->parts.n;
+  do {
+    if (!parse_type_sum(e, out)) return false;
+    wick_push(p->tmp, &p->parts, *out);
+  } while (wick_parse_take(p, ','));
+  if ((div || mod) && p->parts.n != base + 2)
+    return wick_parse_fail(p, word, WICK_EPARSE, "%s takes two arguments",
                            div ? "floordiv" : "mod");
-  return wick_parse_punct(e->p, ')', "`)`");
+  *out = parse_type_fold(p, base, combine);
+  return wick_parse_punct(p, ')', "`)`");
+}
+
+/* `(a)`, or a call. */
+static bool parse_type_bracket(parse_type_expr *e, const wick_token *word, wick_dim *out)
+{
+  wick_parser *p = e->p;
+  if (++e->depth > WICK_TEXT_DEPTH)
+    return wick_parse_fail(p, word, WICK_ELIMIT, "dimensions are nested deeper than %d",
+                           WICK_TEXT_DEPTH);
+  bool call = word->kind == WICK_TOKEN_WORD;
+  if (call) wick_parse_next(p);
+  if (!wick_parse_punct(p, '(', "`(`")) return false;
+  if (call ? !parse_type_call(e, word, out)
+           : !parse_type_sum(e, out) || !wick_parse_punct(p, ')', "`)`"))
+    return false;
+  e->depth--;
+  return true;
 }
 
 static bool parse_type_primary(parse_type_expr *e, wick_dim *out)
 {
+  static const char *const function[] = {"floordiv", "mod", "min", "max"};
   wick_parser *p = e->p;
   wick_token t = *wick_parse_token(p);
-  if (++e->npart > WICK_TEXT_DEPTH)
+  if (++e->npart > PARSE_TYPE_PARTS)
     return wick_parse_fail(p, &t, WICK_ELIMIT, "a dimension of more than %d parts",
-                           WICK_TEXT_DEPTH);
+                           PARSE_TYPE_PARTS);
   if (t.kind == WICK_TOKEN_INT) {
     int64_t i;
     if (!wick_parse_int(p, &i)) return false;
     *out = wick_dim_const(i);
     return true;
   }
-  bool call = t.kind == WICK_TOKEN_WORD && wick_keyword_find(wick_dim_words, t.at, t.n) && t.n == 3;
-  call = call || wick_token_word(&t, "floordiv");
-  if (!call && !wick_parse_is(p, '(')) return parse_type_symbol_use(p, out);
-  if (call) wick_parse_next(p);
-  if (!wick_parse_punct(p, '(', "`(`")) return false;
-  if (call) return parse_type_call(e, &t, out);
-  return parse_type_sum(e, out) && wick_parse_punct(p, ')', "`)`");
+  bool bracket = wick_parse_is(p, '(');
+  for (uint32_t i = 0; i < WICK_COUNT(function); i++)
+    bracket = bracket || wick_token_word(&t, function[i]);
+  return bracket ? parse_type_bracket(e, &t, out) : parse_type_symbol_use(p, out);
 }
 
 static bool parse_type_unary(parse_type_expr *e, wick_dim *out)
@@ -113,44 +146,59 @@ static bool parse_type_unary(parse_type_expr *e, wick_dim *out)
   return true;
 }
 
+/* The result takes the place of the operands. */
+static void parse_type_refold(wick_parser *p, uint32_t base, parse_type_combine combine)
+{
+  wick_dim d = parse_type_fold(p, base, combine);
+  wick_push(p->tmp, &p->parts, d);
+}
+
 static bool parse_type_product(parse_type_expr *e, wick_dim *out)
 {
-  wick_dims *dims = e->p->m->dims;
-  if (!parse_type_unary(e, out)) return false;
+  wick_parser *p = e->p;
+  uint32_t base = p->parts.n;
+  parse_type_combine combine = wick_dim_mul;
   for (;;) {
-    wick_dim x;
-    bool div = wick_token_word(wick_parse_token(e->p), "floordiv"),
-         mod = wick_token_word(wick_parse_token(e->p), "mod");
-    if (!div && !mod && !wick_parse_is(e->p, '*')) return true;
-    wick_parse_next(e->p);
-    if (!parse_type_unary(e, &x)) return false;
-    *out = div   ? wick_dim_floordiv(dims, *out, x)
-           : mod ? wick_dim_mod(dims, *out, x)
-                 : wick_dim_mul(dims, *out, x);
+    if (!parse_type_unary(e, out)) return false;
+    wick_push(p->tmp, &p->parts, *out);
+    if (combine != wick_dim_mul) parse_type_refold(p, base, combine);
+    bool div = wick_token_word(wick_parse_token(p), "floordiv"),
+         mod = wick_token_word(wick_parse_token(p), "mod");
+    if (!div && !mod && !wick_parse_is(p, '*')) break;
+    wick_parse_next(p);
+    combine = div ? wick_dim_floordiv : mod ? wick_dim_mod : wick_dim_mul;
+    if (combine != wick_dim_mul) parse_type_refold(p, base, wick_dim_mul);
   }
+  *out = parse_type_fold(p, base, wick_dim_mul);
+  return true;
 }
 
 static bool parse_type_sum(parse_type_expr *e, wick_dim *out)
 {
-  wick_dims *dims = e->p->m->dims;
-  if (!parse_type_product(e, out)) return false;
-  while (wick_parse_is(e->p, '+') || wick_parse_is(e->p, '-')) {
-    bool minus = wick_parse_is(e->p, '-');
-    wick_dim x;
-    wick_parse_next(e->p);
-    if (!parse_type_product(e, &x)) return false;
-    *out = minus ? wick_dim_sub(dims, *out, x) : wick_dim_add(dims, *out, x);
+  wick_parser *p = e->p;
+  uint32_t base = p->parts.n;
+  bool minus = false;
+  for (;;) {
+    if (!parse_type_product(e, out)) return false;
+    if (minus) *out = wick_dim_sub(p->m->dims, wick_dim_const(0), *out);
+    wick_push(p->tmp, &p->parts, *out);
+    minus = wick_parse_is(p, '-');
+    if (!minus && !wick_parse_is(p, '+')) break;
+    wick_parse_next(p);
   }
+  *out = parse_type_fold(p, base, wick_dim_add);
   return true;
 }
 
 bool wick_parse_dim(wick_parser *p, wick_dim *out)
 {
   parse_type_expr e = {.p = p};
+  p->parts.n = 0;
   wick_token at = *wick_parse_token(p);
   if (!parse_type_sum(&e, out)) return false;
   if (!wick_dim_eq(*out, WICK_DIM_INVALID)) return true;
-  return wick_parse_fail(p, &at, WICK_ERANGE, "the dimension overflows, or divides by 0");
+  return wick_parse_fail(p, &at, WICK_ERANGE,
+                         "the dimension overflows, divides by 0, or is too large");
 }
 
 /* Up to WICK_MAX_RANK of them; ends before what is no comma. */

@@ -27,67 +27,24 @@ void wick_print_bind(wick_printer *p, uint32_t atom)
   if (p->ranges) *print_type_bound(p, wick_dim_atom(p->m->dims, atom)->name) = atom + 1;
 }
 
-static void print_type_symbol(wick_printer *p, uint32_t atom, const wick_atom *a)
+static void print_type_symbol(void *arg, uint32_t atom, wick_text *out)
 {
+  wick_printer *p = arg;
+  const wick_atom *a = wick_dim_atom(p->m->dims, atom);
   print_type_symbol_name(p, a->name);
   if (!p->ranges || *print_type_bound(p, a->name) == atom + 1) return;
   wick_print_bind(p, atom);
-  wick_text_char(p->out, '[');
-  wick_text_int(p->out, a->lo);
-  wick_text_add(p->out, "..");
-  if (a->hi != INT64_MAX) wick_text_int(p->out, a->hi);
-  wick_text_char(p->out, ']');
+  wick_text_char(out, '[');
+  wick_text_int(out, a->lo);
+  wick_text_add(out, "..");
+  if (a->hi != INT64_MAX) wick_text_int(out, a->hi);
+  wick_text_char(out, ']');
 }
 
-static void print_type_dim(wick_printer *p, wick_dim d, int depth);
-
-static void print_type_atom(wick_printer *p, uint32_t atom, int depth)
+void wick_print_dim(wick_printer *p, wick_dim d)
 {
-  static const char *const word[] = {"", "floordiv", "mod", "min", "max"};
-  const wick_atom *a = wick_dim_atom(p->m->dims, atom);
-  if (a->kind == WICK_ATOM_SYMBOL) {
-    print_type_symbol(p, atom, a);
-    return;
-  }
-  wick_text_add(p->out, word[a->kind]);
-  for (uint32_t i = 0; i < a->narg; i++) {
-    wick_text_add(p->out, i ? ", " : "(");
-    print_type_dim(p, a->arg[i], depth + 1);
-  }
-  wick_text_char(p->out, ')');
+  wick_dim_print_with(p->m->dims, d, print_type_symbol, p, p->out);
 }
-
-static void print_type_term(wick_printer *p, const wick_term *t, bool first, int depth)
-{
-  uint64_t size = t->coef < 0 ? 0 - (uint64_t)t->coef : (uint64_t)t->coef;
-  wick_text_add(p->out, t->coef < 0 ? (first ? "-" : " - ") : first ? "" : " + ");
-  if (size != 1) wick_text_printf(p->out, "%llu*", (unsigned long long)size);
-  for (uint32_t i = 0; i < t->natom; i++) {
-    if (i) wick_text_char(p->out, '*');
-    print_type_atom(p, t->atom[i], depth);
-  }
-}
-
-static void print_type_dim(wick_printer *p, wick_dim d, int depth)
-{
-  if (wick_dim_is_const(d)) {
-    wick_text_int(p->out, d.v);
-    return;
-  }
-  if (wick_dim_eq(d, WICK_DIM_ANY) || wick_dim_eq(d, WICK_DIM_INVALID) || depth > WICK_TEXT_DEPTH) {
-    wick_text_add(p->out, wick_dim_eq(d, WICK_DIM_ANY) ? "any" : "?");
-    return;
-  }
-  wick_dim_form form = wick_dim_get(p->m->dims, d);
-  for (uint32_t i = 0; i < form.nterm; i++) print_type_term(p, &form.term[i], i == 0, depth);
-  if (form.constant == 0 && form.nterm) return;
-  if (form.nterm) wick_text_add(p->out, form.constant < 0 ? " - " : " + ");
-  uint64_t size =
-      form.constant < 0 && form.nterm ? 0 - (uint64_t)form.constant : (uint64_t)form.constant;
-  wick_text_int(p->out, (int64_t)size);
-}
-
-void wick_print_dim(wick_printer *p, wick_dim d) { print_type_dim(p, d, 0); }
 
 static void print_type_dims(wick_printer *p, const wick_dim *dim, uint32_t n)
 {
