@@ -141,7 +141,8 @@ static const char *texttest_wanted(texttest_file *t, const texttest_case *c, con
   if (blank > c->want.n) blank = c->want.n;
   texttest_part want = {c->want.at + blank, c->want.n - blank};
   const char *text = wick_str_dupn(t->mem, want.at, want.n);
-  if (strcmp(text, "same") == 0) return before;
+  bool broken = strncmp(before, "error:", 6) == 0;
+  if (strcmp(text, "same") == 0) return broken ? "(what comes in is not a module)" : before;
   if (strncmp(text, "error:", 6) == 0) return text;
   wick_module *m;
   bool failed;

@@ -1,0 +1,108 @@
+/* The runner of text tests: what passes, what fails and how it is shown, and blessing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "driver/texttest.h"
+
+#define TEXTTEST_GRAPH "graph @f(%x: f32[]) -> f32[] { %0 = neg %x; return %0 }\n"
+#define TEXTTEST_PRINTED "graph @f(%x: f32[]) -> f32[] {\n  %0 = neg %x : f32[]\n  return %0\n}\n"
+
+static const struct {
+  const char *in;
+  unsigned ncase, nfail;
+  const char *report;  /* NULL: not looked at; or the error of the file */
+  const char *blessed; /* NULL: as it was */
+} texttest_rows[] = {
+    {"", 0, 0, "", NULL},
+    {"# a comment\n\npass none\n", 0, 0, "", NULL},
+    {"pass none\ncase \"a\"\n" TEXTTEST_GRAPH "=> same\n", 1, 0, "", NULL},
+    {"pass none\ncase \"a\"\n" TEXTTEST_GRAPH "=>\n" TEXTTEST_GRAPH "\n# of the next\ncase \"b\"\n"
+     "=>\nsame\n",
+     2, 0, "", NULL},
+    {"pass none\ncase \"a\"\nnope\n=> error: 1:1: `nope`, wanted graph, group, low, loop, "
+     "constant, "
+     "metadata or module\n",
+     1, 0, "", NULL},
+    {"pass dce,drop_identity\ncase \"a\"\n" TEXTTEST_GRAPH "=> same", 1, 0, "", NULL},
+    {"pass nope\ncase \"a\"\n" TEXTTEST_GRAPH "=> error: there is no pass \"nope\"", 1, 0, "",
+     NULL},
+    /* failures */
+    {"pass none\n\ncase \"a\"\n" TEXTTEST_GRAPH "=>\ngraph @f() { return }\n", 1, 1,
+     "t:3: \"a\", pass none: different from line 1 on\n---- got\n" TEXTTEST_PRINTED
+     "---- wanted\ngraph @f() {\n  return\n}\n----\n",
+     "pass none\n\ncase \"a\"\n" TEXTTEST_GRAPH "=> same\n"},
+    {"pass none\ncase \"a\"\n" TEXTTEST_GRAPH "=>\ngrape\n", 1, 1,
+     "t:2: \"a\", pass none: different from line 1 on\n---- got\n" TEXTTEST_PRINTED
+     "---- wanted\n(what is wanted is not a module: error: 1:1: `grape`, wanted graph, group, low, "
+     "loop, constant, metadata or module)\n----\n",
+     "pass none\ncase \"a\"\n" TEXTTEST_GRAPH "=> same\n"},
+    {"pass drop_identity\ncase \"a\"\ngraph @f(%x: f32[]) -> f32[] { %1 = const 1 : f32[]; %2 = "
+     "mul "
+     "%x, %1; return %2 }\n=> same\n\n# of b\ncase \"b\"\ngrape\n=>\nsame",
+     2, 2, NULL,
+     "pass drop_identity\ncase \"a\"\ngraph @f(%x: f32[]) -> f32[] { %1 = const 1 : f32[]; %2 = "
+     "mul "
+     "%x, %1; return %2 }\n=>\ngraph @f(%x: f32[]) -> f32[] {\n  return %x\n}\n\n# of b\ncase "
+     "\"b\"\ngrape\n=> error: 1:1: `grape`, wanted graph, group, low, loop, constant, metadata or "
+     "module"},
+    /* files that are none */
+    {"case \"a\"\n=> same\n", 0, 0, "t:1: `pass NAME` is wanted", NULL},
+    {"pass none\nhello\n", 0, 0, "t:2: a case or a pass is wanted", NULL},
+    {"pass none\ncase \"a\"\n" TEXTTEST_GRAPH, 0, 0, "t:4: the case \"a\" has no `=>`", NULL},
+};
+
+static void test_rows(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < WICK_COUNT(texttest_rows); i++) {
+    wick_guard g = {.allocator = wick_allocator_malloc()};
+    assert_int_equal(setjmp(g.where), 0);
+    wick_arena mem = wick_arena_make(&g), tmp = wick_arena_make(&g);
+    const char *in = texttest_rows[i].in, *report = texttest_rows[i].report;
+    const char *blessed = texttest_rows[i].blessed ? texttest_rows[i].blessed : in;
+    wick_texttest out;
+    wick_status s = wick_texttest_run("t", in, strlen(in), &mem, &tmp, &out);
+    if (s) {
+      assert_string_equal(s->message, report);
+    } else {
+      if (report) assert_string_equal(out.report, report);
+      assert_int_equal(out.ncase, texttest_rows[i].ncase);
+      assert_int_equal(out.nfail, texttest_rows[i].nfail);
+      assert_string_equal(out.blessed, blessed);
+      assert_int_equal(out.nblessed, strlen(blessed));
+    }
+    wick_arena_free(&mem);
+    wick_arena_free(&tmp);
+    assert_int_equal(g.used_bytes, 0);
+  }
+}
+
+/* What was blessed passes. */
+static void test_blessed(void **state)
+{
+  (void)state;
+  wick_guard g = {.allocator = wick_allocator_malloc()};
+  assert_int_equal(setjmp(g.where), 0);
+  wick_arena mem = wick_arena_make(&g), tmp = wick_arena_make(&g);
+  for (size_t i = 0; i < WICK_COUNT(texttest_rows); i++) {
+    wick_texttest first, second;
+    const char *in = texttest_rows[i].in;
+    if (wick_texttest_run("t", in, strlen(in), &mem, &tmp, &first)) continue;
+    wick_status s = wick_texttest_run("t", first.blessed, first.nblessed, &mem, &tmp, &second);
+    assert_null(s);
+    assert_int_equal(second.nfail, 0);
+  }
+  wick_arena_free(&mem);
+  wick_arena_free(&tmp);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_blessed)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
