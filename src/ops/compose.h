@@ -4,9 +4,7 @@
 
 #include "ir/build.h"
 
-/* A vector of integers as a constant of the module; equal vectors are one constant. */
-wick_value wick_compose_ints(wick_builder *b, uint32_t n, const int64_t *v);
-wick_value wick_compose_reshape(wick_builder *b, wick_value x, uint32_t n, const int64_t *dim);
+wick_value wick_compose_reshape(wick_builder *b, wick_value x, uint32_t n, const wick_dim *dim);
 /* v [C] so that it broadcasts against x [N, C, ...]. */
 wick_value wick_compose_channels(wick_builder *b, wick_value v, wick_value x);
 /* A reduction that keeps its axes, as size 1. */

@@ -1,5 +1,6 @@
 /* Tensors put together along an axis, and taken apart. */
 #include "ops/ref.h"
+#include "ops/stage.h"
 #include "ops/tensor.h"
 
 /* ---- concat ---- */
@@ -41,6 +42,32 @@ static wick_status concat_ref(wick_ref *c)
   return NULL;
 }
 
+static void concat_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  wick_dims *t = b->module->dims;
+  wick_axis axis[WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK], end = wick_dim_const(0);
+  uint32_t at = (uint32_t)c->attr[0].i, n = wick_stage_map(c, 0, "concat", axis);
+  wick_value v = {0};
+  for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
+  for (uint32_t i = 0; i < c->nin && !b->status;
+       i++) { /* from the last begun one on: its element */
+    const wick_type_info *x = wick_built_info(b, c->in[i]);
+    wick_dim begin = end;
+    end = wick_dim_add(t, end, x->dim[at]);
+    if (wick_dim_is(x->dim[at], 0)) continue;
+    index[at] = wick_dim_sub(t, axis[at].sym, begin);
+    wick_value zero = c->nin > 1 ? wick_stage_zero(b, x->elem) : (wick_value){0};
+    wick_value own = wick_read(b, c->in[i], index, 0, NULL, zero);
+    v = v.id ? wick_build3(b, WICK_OP_where, wick_stage_compare(b, WICK_OP_lt, axis[at].sym, begin),
+                           v, own)
+             : own;
+  }
+  if (!v.id) v = wick_stage_zero(b, wick_type_get(b->module, c->out_type[0])->elem);
+  c->out[0] = wick_map_end(b, 1, &v);
+}
+
 const wick_op wick_op_concat = {
     .name = "concat",
     .doc = "The operands one behind another along `axis`; the other dimensions are equal",
@@ -50,6 +77,7 @@ const wick_op wick_op_concat = {
     .level = WICK_GRAPH,
     .infer = concat_infer,
     .ref = concat_ref,
+    .compute = concat_compute,
 };
 
 /* ---- split ---- */
@@ -96,6 +124,22 @@ static wick_status split_ref(wick_ref *c)
   return NULL;
 }
 
+static void split_compute(const wick_compute *c)
+{
+  wick_dims *t = c->b->module->dims;
+  wick_dim index[WICK_MAX_RANK], begin = wick_dim_const(0);
+  uint32_t at = (uint32_t)c->attr[SPLIT_AXIS].i;
+  for (uint32_t i = 0; i < c->nout && !c->b->status; i++) {
+    wick_axis axis[WICK_MAX_RANK];
+    uint32_t n = wick_stage_map(c, i, wick_str_printf(c->b->mem, "split%u", i), axis);
+    for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
+    index[at] = wick_dim_add(t, begin, axis[at].sym);
+    begin = wick_dim_add(t, begin, axis[at].extent);
+    wick_value v = wick_read(c->b, c->in[0], index, 0, NULL, (wick_value){0});
+    c->out[i] = wick_map_end(c->b, 1, &v);
+  }
+}
+
 const wick_op wick_op_split = {
     .name = "split",
     .doc = "x in parts along `axis`: of the given sizes, or `parts` of equal size, of which the "
@@ -108,4 +152,5 @@ const wick_op wick_op_split = {
     .level = WICK_GRAPH,
     .infer = split_infer,
     .ref = split_ref,
+    .compute = split_compute,
 };

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ops/ref.h"
+#include "ops/stage.h"
 #include "ops/window.h"
 
 enum { CONV_GROUP = WICK_WINDOW_NATTR };
@@ -114,6 +115,55 @@ static wick_status conv_ref(wick_ref *c)
   return NULL;
 }
 
+/* ---- stages ---- */
+
+/* The group that output channel oc belongs to; 0 without groups. */
+static wick_dim conv_group(wick_dims *t, wick_dim oc, wick_dim channels, int64_t group)
+{
+  if (group == 1) return wick_dim_const(0);
+  return wick_dim_floordiv(t, oc, wick_dim_floordiv(t, channels, wick_dim_const(group)));
+}
+
+static void conv_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  wick_dims *t = b->module->dims;
+  const wick_type_info *x = wick_built_info(b, c->in[0]), *w = wick_built_info(b, c->in[1]),
+                       *out = wick_type_get(b->module, c->out_type[0]);
+  int64_t kernel[WICK_WINDOW_MAX], group = c->attr[CONV_GROUP].i;
+  for (uint32_t k = 2; k < w->rank; k++) kernel[k - 2] = w->dim[k].v;
+  wick_window window = wick_window_of(c->attr, x->rank - 2u, kernel);
+  uint32_t nsp = window.n, n = 2 + nsp;
+  bool depthwise = wick_dim_is(w->dim[1], 1) && group > 1;
+  wick_axis axis[3 + 2 * WICK_WINDOW_MAX];
+  axis[0] = wick_make_axis(b, "n", out->dim[0], false);
+  axis[1] = wick_make_axis(b, "oc", out->dim[1], false);
+  for (uint32_t k = 0; k < nsp; k++)
+    axis[2 + k] = wick_make_axis(b, wick_window_axis(nsp, k), out->dim[2 + k], false);
+  if (!depthwise) axis[n++] = wick_make_axis(b, "ic", w->dim[1], true);
+  wick_dim ic = depthwise ? wick_dim_const(0) : axis[n - 1].sym,
+           first = wick_dim_mul(t, conv_group(t, axis[1].sym, out->dim[1], group), w->dim[1]);
+  wick_dim xi[WICK_MAX_RANK] = {axis[0].sym, wick_dim_add(t, first, ic)},
+           wi[WICK_MAX_RANK] = {axis[1].sym, ic};
+  for (uint32_t k = 0; k < nsp; k++) {
+    axis[n] = wick_make_axis(b, wick_window_tap(nsp, k), w->dim[2 + k], true);
+    xi[2 + k] = wick_window_at(t, &window, k, axis[2 + k].sym, axis[n].sym);
+    wi[2 + k] = axis[n++].sym;
+  }
+  wick_elem acc = wick_stage_arith(x->elem);
+  wick_value state = wick_stage_fold(b, "conv", n, axis, c->out_type[0], WICK_OP_add, acc),
+             none = {0};
+  wick_value zero = wick_window_padded(&window) ? wick_stage_zero(b, x->elem) : none;
+  wick_value a = wick_build_cast(b, wick_read(b, c->in[0], xi, 0, NULL, zero), acc),
+             v = wick_build_cast(b, wick_read(b, c->in[1], wi, 0, NULL, none), acc);
+  state = wick_stage_finish(b, wick_stage_muladd(b, a, v, state), WICK_OP_add);
+  if (c->nin > 2 && c->in[2].id)
+    state =
+        wick_build2(b, WICK_OP_add, state,
+                    wick_build_cast(b, wick_read(b, c->in[2], &axis[1].sym, 0, NULL, none), acc));
+  c->out[0] = wick_stage_end(b, state, c->out_type[0]);
+}
+
 const wick_op wick_op_conv = {
     .name = "conv",
     .doc = "Convolution of x [N, C, spatial...] with w [M, C/group, window...], plus bias [M]: "
@@ -127,4 +177,5 @@ const wick_op wick_op_conv = {
     .elems = WICK_NUMBERS,
     .infer = conv_infer,
     .ref = conv_ref,
+    .compute = conv_compute,
 };

@@ -1,5 +1,6 @@
 /* Transposed convolution: each element of x spreads its window over the result. */
 #include "ops/ref.h"
+#include "ops/stage.h"
 #include "ops/window.h"
 
 enum { TRANSPOSE_GROUP = WICK_WINDOW_NATTR, TRANSPOSE_OUTPUT_PAD };
@@ -139,6 +140,96 @@ static wick_status conv_transpose_ref(wick_ref *c)
   return NULL;
 }
 
+/* ---- stages ---- */
+
+/* Along one spatial dimension: which element of x and of w the reduced axis' index meets for an
+ * output. */
+typedef struct transpose_meeting {
+  wick_axis axis;
+  wick_dim x, w;
+  wick_dim rest; /* there is such an element of x only where this is 0 */
+  bool exact;    /* rest is 0 and w is in bounds for all indices */
+} transpose_meeting;
+
+static transpose_meeting transpose_meet(wick_builder *b, const wick_window *w, uint32_t k,
+                                        wick_dim out)
+{
+  wick_dims *t = b->module->dims;
+  const char *name = wick_window_tap(w->n, k);
+  int64_t s = w->stride[k], d = w->dilation[k], n = w->kernel[k];
+  wick_dim at = wick_dim_add(t, out, wick_dim_const(w->begin[k])), stride = wick_dim_const(s);
+  transpose_meeting m = {.rest = wick_dim_const(0)};
+  if (d == 1) { /* the outputs of one phase meet every s-th element of the window, and no other */
+    m.axis = wick_make_axis(b, name, wick_dim_const(wick_ceildiv_i64(n, s)), true);
+    m.x = wick_dim_sub(t, wick_dim_floordiv(t, at, stride), m.axis.sym);
+    m.w = wick_dim_add(t, wick_dim_mod(t, at, stride), wick_dim_mul(t, m.axis.sym, stride));
+    m.exact = n % s == 0;
+    return m;
+  }
+  m.axis = wick_make_axis(b, name, wick_dim_const(n), true);
+  m.w = m.axis.sym;
+  at = wick_dim_sub(t, at, wick_dim_mul(t, m.axis.sym, wick_dim_const(d)));
+  m.x = wick_dim_floordiv(t, at, stride);
+  m.rest = wick_dim_mod(t, at, stride);
+  m.exact = wick_dim_is(m.rest, 0);
+  return m;
+}
+
+static void conv_transpose_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  wick_dims *t = b->module->dims;
+  const wick_type_info *x = wick_built_info(b, c->in[0]), *w = wick_built_info(b, c->in[1]),
+                       *out = wick_type_get(b->module, c->out_type[0]);
+  int64_t kernel[WICK_WINDOW_MAX];
+  for (uint32_t k = 2; k < w->rank; k++) kernel[k - 2] = w->dim[k].v;
+  wick_window window = wick_window_of(c->attr, x->rank - 2u, kernel);
+  wick_dim groups = wick_dim_const(c->attr[TRANSPOSE_GROUP].i),
+           per_group = wick_dim_floordiv(t, x->dim[1], groups);
+  uint32_t nsp = window.n, n = 2 + nsp;
+  wick_axis axis[3 + 2 * WICK_WINDOW_MAX];
+  axis[0] = wick_make_axis(b, "n", out->dim[0], false);
+  axis[1] = wick_make_axis(b, "oc", out->dim[1], false);
+  for (uint32_t k = 0; k < nsp; k++)
+    axis[2 + k] = wick_make_axis(b, wick_window_axis(nsp, k), out->dim[2 + k], false);
+  axis[n++] = wick_make_axis(b, "ic", per_group, true);
+  bool grouped = !wick_dim_is(groups, 1);
+  wick_dim group = grouped ? wick_dim_floordiv(t, axis[1].sym, w->dim[1]) : wick_dim_const(0),
+           channel = wick_dim_add(t, wick_dim_mul(t, group, per_group), axis[n - 1].sym);
+  wick_dim xi[WICK_MAX_RANK] = {axis[0].sym, channel},
+           wi[WICK_MAX_RANK] = {channel,
+                                wick_dim_sub(t, axis[1].sym, wick_dim_mul(t, group, w->dim[1]))};
+  transpose_meeting m[WICK_WINDOW_MAX];
+  bool exact = true;
+  for (uint32_t k = 0; k < nsp; k++) {
+    m[k] = transpose_meet(b, &window, k, axis[2 + k].sym);
+    exact = exact && m[k].exact;
+    axis[n++] = m[k].axis;
+    xi[2 + k] = m[k].x, wi[2 + k] = m[k].w;
+  }
+  wick_elem acc = wick_stage_arith(x->elem);
+  wick_value state =
+                 wick_stage_fold(b, "conv_transpose", n, axis, c->out_type[0], WICK_OP_add, acc),
+             none = {0}, zero = wick_stage_zero(b, x->elem);
+  wick_value a = wick_read(b, c->in[0], xi, 0, NULL, zero),
+             v = wick_read(b, c->in[1], wi, 0, NULL, exact ? none : zero);
+  for (uint32_t k = 0; k < nsp && !exact; k++) { /* where they do not meet, nothing is added */
+    wick_value on = wick_stage_inside(b, 1, &m[k].w, &w->dim[2 + k]);
+    if (on.id) a = wick_build3(b, WICK_OP_where, on, a, zero);
+    if (wick_dim_is(m[k].rest, 0)) continue;
+    on = wick_stage_compare(b, WICK_OP_eq, m[k].rest, wick_dim_const(0));
+    a = wick_build3(b, WICK_OP_where, on, a, zero);
+    v = wick_build3(b, WICK_OP_where, on, v, zero);
+  }
+  a = wick_build_cast(b, a, acc), v = wick_build_cast(b, v, acc);
+  state = wick_stage_finish(b, wick_stage_muladd(b, a, v, state), WICK_OP_add);
+  if (c->nin > 2 && c->in[2].id)
+    state =
+        wick_build2(b, WICK_OP_add, state,
+                    wick_build_cast(b, wick_read(b, c->in[2], &axis[1].sym, 0, NULL, none), acc));
+  c->out[0] = wick_stage_end(b, state, c->out_type[0]);
+}
+
 const wick_op wick_op_conv_transpose = {
     .name = "conv_transpose",
     .doc = "Transposed convolution of x [N, C, spatial...] with w [C, M/group, window...], plus "
@@ -154,4 +245,5 @@ const wick_op wick_op_conv_transpose = {
     .elems = WICK_NUMBERS,
     .infer = conv_transpose_infer,
     .ref = conv_transpose_ref,
+    .compute = conv_transpose_compute,
 };

@@ -235,6 +235,23 @@ static wick_status evaluate_const(evaluate *e, evaluate_frame *fr, const wick_no
   return NULL;
 }
 
+/* The node's attributes with numbers for dimensions. */
+static const wick_attr *evaluate_attrs(evaluate *e, const evaluate_frame *fr, const wick_node *n)
+{
+  const wick_op *op = wick_op_of(n);
+  wick_attr *attr = wick_dup(e->scratch, wick_attr, n->attr, n->nattr);
+  for (uint32_t i = 0; i < n->nattr; i++) {
+    if (op->attr[i].kind != WICK_ATTR_DIMS) continue;
+    wick_dim *dim = wick_dup(e->scratch, wick_dim, attr[i].dims, attr[i].n);
+    for (uint32_t k = 0; k < attr[i].n; k++) {
+      int64_t v;
+      if (evaluate_dim(fr, dim[k], &v)) dim[k] = wick_dim_const(v);
+    }
+    attr[i].dims = dim;
+  }
+  return attr;
+}
+
 static wick_status evaluate_row(evaluate *e, evaluate_frame *fr, const wick_node *n,
                                 evaluate_datum *out)
 {
@@ -254,7 +271,7 @@ static wick_status evaluate_row(evaluate *e, evaluate_frame *fr, const wick_node
   wick_ref r = {.op = n->op,
                 .mem = e->scratch,
                 .module = fr->f->module,
-                .attr = n->attr,
+                .attr = evaluate_attrs(e, fr, n),
                 .place = evaluate_place(fr, n),
                 .nin = n->nin,
                 .nout = n->nout,

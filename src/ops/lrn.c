@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ops/ref.h"
+#include "ops/stage.h"
 #include "ops/tensor.h"
 
 enum { LRN_SIZE, LRN_ALPHA, LRN_BETA, LRN_BIAS };
@@ -35,6 +36,43 @@ static wick_status lrn_ref(wick_ref *c)
   return NULL;
 }
 
+/* ---- stages ---- */
+
+static wick_value lrn_number(wick_builder *b, double x, wick_elem e)
+{
+  return wick_build_const(b, wick_type_scalar(b->module, e, 1), x, 0);
+}
+
+static void lrn_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  wick_elem elem = x->elem, acc = wick_stage_arith(elem);
+  int64_t size = c->attr[LRN_SIZE].i;
+  wick_axis axis[WICK_MAX_RANK + 1];
+  wick_dim index[WICK_MAX_RANK], near[WICK_MAX_RANK];
+  wick_type wide = wick_type_with_elem(b->module, c->out_type[0], acc);
+  uint32_t n = wick_axes_of(b, wide, axis);
+  for (uint32_t k = 0; k < n; k++) index[k] = near[k] = axis[k].sym;
+  axis[n] = wick_make_axis(b, "w", wick_dim_const(size), true);
+  near[1] =
+      wick_dim_add(b->module->dims, index[1],
+                   wick_dim_sub(b->module->dims, axis[n].sym, wick_dim_const((size - 1) / 2)));
+  wick_value state = wick_stage_fold(b, "squares", n + 1, axis, wide, WICK_OP_add, acc);
+  wick_value zero = size > 1 ? wick_stage_zero(b, elem) : (wick_value){0};
+  wick_value v = wick_build_cast(b, wick_read(b, c->in[0], near, 0, NULL, zero), acc);
+  state = wick_stage_finish(b, wick_stage_muladd(b, v, v, state), WICK_OP_add);
+  wick_value squares = wick_stage_end(b, state, wide);
+  n = wick_stage_map(c, 0, "lrn", axis);
+  v = wick_build_cast(b, wick_read(b, c->in[0], index, 0, NULL, (wick_value){0}), acc);
+  wick_value s = wick_read(b, squares, index, 0, NULL, (wick_value){0});
+  s = wick_build2(b, WICK_OP_mul, s, lrn_number(b, c->attr[LRN_ALPHA].f / (double)size, acc));
+  s = wick_build2(b, WICK_OP_add, s, lrn_number(b, c->attr[LRN_BIAS].f, acc));
+  s = wick_build2(b, WICK_OP_pow, s, lrn_number(b, c->attr[LRN_BETA].f, acc));
+  v = wick_build_cast(b, wick_build2(b, WICK_OP_div, v, s), elem);
+  c->out[0] = wick_map_end(b, 1, &v);
+}
+
 const wick_op wick_op_lrn = {
     .name = "lrn",
     .doc = "x / (bias + alpha/size * s)^beta for x [N, C, ...], where s is the sum of squares over "
@@ -49,4 +87,5 @@ const wick_op wick_op_lrn = {
     .elems = WICK_FLOATS,
     .infer = lrn_infer,
     .ref = lrn_ref,
+    .compute = lrn_compute,
 };

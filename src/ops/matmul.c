@@ -1,5 +1,6 @@
 /* The matrix product, as NumPy has it. */
 #include "ops/ref.h"
+#include "ops/stage.h"
 #include "ops/tensor.h"
 
 static wick_status matmul_infer(wick_infer *c)
@@ -62,6 +63,48 @@ static wick_status matmul_ref(wick_ref *c)
   return NULL;
 }
 
+/* ---- stages ---- */
+
+/* The index of an operand: its batch dimensions, then `row` and `column` as far as it has them. */
+static void matmul_index(const wick_module *m, wick_type type, uint32_t nbatch,
+                         const wick_axis *axis, wick_dim row, wick_dim column, wick_dim *index)
+{
+  const wick_type_info *t = wick_type_get(m, type);
+  for (uint32_t k = 0; k + 2 < t->rank; k++)
+    index[k] = wick_dim_is(t->dim[k], 1) ? wick_dim_const(0) : axis[nbatch + 2 + k - t->rank].sym;
+  if (t->rank > 1) index[t->rank - 2] = row;
+  index[t->rank - 1] = column;
+}
+
+static void matmul_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  wick_type tx = wick_built_type(b, c->in[0]), ty = wick_built_type(b, c->in[1]);
+  const wick_type_info *x = wick_type_get(b->module, tx), *y = wick_type_get(b->module, ty),
+                       *out = wick_type_get(b->module, c->out_type[0]);
+  bool rows = x->rank > 1, columns = y->rank > 1;
+  uint32_t nbatch = (uint32_t)out->rank - rows - columns, n = 0;
+  wick_axis axis[WICK_MAX_RANK + 1];
+  for (; n < nbatch; n++)
+    axis[n] = wick_make_axis(b, wick_str_printf(b->mem, "b%u", n), out->dim[n], false);
+  if (rows) axis[n] = wick_make_axis(b, "m", out->dim[n], false), n++;
+  if (columns) axis[n] = wick_make_axis(b, "n", out->dim[n], false), n++;
+  axis[n] = wick_make_axis(b, "k", x->dim[x->rank - 1], true);
+  wick_dim k = axis[n++].sym, none = wick_dim_const(0), xi[WICK_MAX_RANK], yi[WICK_MAX_RANK];
+  wick_dim m = rows ? axis[nbatch].sym : none, column = columns ? axis[nbatch + rows].sym : none;
+  matmul_index(b->module, tx, nbatch, axis, m, k, xi);
+  if (columns)
+    matmul_index(b->module, ty, nbatch, axis, k, column, yi);
+  else
+    yi[0] = k;
+  wick_elem acc = wick_stage_arith(x->elem);
+  wick_value state = wick_stage_fold(b, "matmul", n, axis, c->out_type[0], WICK_OP_add, acc);
+  wick_value u = wick_build_cast(b, wick_read(b, c->in[0], xi, 0, NULL, (wick_value){0}), acc),
+             v = wick_build_cast(b, wick_read(b, c->in[1], yi, 0, NULL, (wick_value){0}), acc);
+  state = wick_stage_finish(b, wick_stage_muladd(b, u, v, state), WICK_OP_add);
+  c->out[0] = wick_stage_end(b, state, c->out_type[0]);
+}
+
 const wick_op wick_op_matmul = {
     .name = "matmul",
     .doc = "The matrix product of the last two dimensions; the others broadcast. A vector on the "
@@ -73,4 +116,5 @@ const wick_op wick_op_matmul = {
     .elems = WICK_NUMBERS,
     .infer = matmul_infer,
     .ref = matmul_ref,
+    .compute = matmul_compute,
 };

@@ -211,10 +211,12 @@ static void group_norm_expand(wick_builder *b, const wick_node *n, const wick_va
                               wick_value *out)
 {
   if (b->status) return;
-  int64_t dim[3] = {0, n->attr[1].i, -1}, axis = 2;
+  const wick_type_info *t = wick_built_info(b, in[0]);
+  int64_t axis = 2;
+  wick_dim dim[3] = {t->dim[0], wick_dim_const(n->attr[1].i), wick_dim_const(-1)};
   wick_value x = wick_compose_reshape(b, wick_compose_wide(b, in[0]), 3, dim);
   x = norm_expand_runs(b, x, 1, &axis, true, n->attr[0].f);
-  x = wick_build2(b, WICK_OP_reshape, x, wick_build1(b, WICK_OP_shape, in[0]));
+  x = wick_compose_reshape(b, x, t->rank, t->dim);
   out[0] =
       norm_expand_affine(b, x, wick_compose_channels(b, in[1], in[0]),
                          wick_compose_channels(b, in[2], in[0]), wick_built_info(b, in[0])->elem);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ops/ref.h"
+#include "ops/stage.h"
 #include "ops/window.h"
 
 /* Attributes, after those of every window. */
@@ -167,6 +168,166 @@ static wick_status pool_ref(wick_ref *c)
   return NULL;
 }
 
+/* ---- stages ---- */
+
+/* The stage's axes, and where the window's element lies in x. */
+typedef struct pool_stage {
+  wick_window w;
+  const wick_type_info *x;
+  wick_elem acc;
+  wick_axis axis[2 + 2 * WICK_WINDOW_MAX];
+  uint32_t naxis;
+  wick_dim index[2 + WICK_WINDOW_MAX];
+  bool outside; /* the element may lie in padding */
+} pool_stage;
+
+static pool_stage pool_stage_of(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  const wick_type_info *out = wick_type_get(b->module, c->out_type[0]);
+  pool_stage s = {.x = wick_built_info(b, c->in[0]), .naxis = out->rank};
+  uint32_t nsp = out->rank - 2u;
+  s.w = wick_window_of(c->attr, nsp, c->attr[POOL_KERNEL].ints);
+  s.acc = wick_stage_arith(s.x->elem);
+  s.axis[0] = wick_make_axis(b, "n", out->dim[0], false);
+  s.axis[1] = wick_make_axis(b, "c", out->dim[1], false);
+  for (uint32_t k = 0; k < 2; k++) s.index[k] = s.axis[k].sym;
+  for (uint32_t k = 0; k < nsp; k++) {
+    s.axis[2 + k] = wick_make_axis(b, wick_window_axis(nsp, k), out->dim[2 + k], false);
+    wick_axis *tap = &s.axis[s.naxis++];
+    *tap = wick_make_axis(b, wick_window_tap(nsp, k), wick_dim_const(s.w.kernel[k]), true);
+    s.index[2 + k] = wick_window_at(b->module->dims, &s.w, k, s.axis[2 + k].sym, tap->sym);
+  }
+  s.outside = wick_window_padded(&s.w) || c->attr[POOL_CEIL].i;
+  return s;
+}
+
+static wick_value pool_read(const wick_compute *c, const pool_stage *s, wick_value otherwise)
+{
+  return wick_read(c->b, c->in[0], s->index, 0, NULL, s->outside ? otherwise : (wick_value){0});
+}
+
+/* at: a place in x's first-index-slowest order. The same place, the first spatial index fastest. */
+static wick_value pool_column_major(wick_builder *b, const pool_stage *s, wick_value at)
+{
+  uint32_t n = s->w.n;
+  wick_dims *t = b->module->dims;
+  wick_dim size = wick_dim_const(1), step[WICK_WINDOW_MAX];
+  for (uint32_t k = 0; k < n; k++) step[k] = size, size = wick_dim_mul(t, size, s->x->dim[2 + k]);
+  wick_dim image = wick_dim_add(t, wick_dim_mul(t, s->axis[0].sym, s->x->dim[1]), s->axis[1].sym);
+  wick_value sum = wick_index(b, wick_dim_mul(t, image, size));
+  for (uint32_t k = n; k-- > 0;) {
+    wick_value extent = wick_stage_number(b, s->x->dim[2 + k], WICK_I64),
+               i = wick_build2(b, WICK_OP_mod, at, extent);
+    at = wick_build2(b, WICK_OP_div, at, extent);
+    sum = wick_build2(b, WICK_OP_add, sum,
+                      wick_build2(b, WICK_OP_mul, i, wick_stage_number(b, step[k], WICK_I64)));
+  }
+  return sum;
+}
+
+static void max_pool_indices(const wick_compute *c, const pool_stage *s)
+{
+  wick_builder *b = c->b;
+  wick_dims *t = b->module->dims;
+  wick_best state = wick_stage_best(b, "max_pool", s->naxis, s->axis, 2, c->out_type, s->x->elem);
+  wick_dim at = wick_dim_const(0);
+  for (uint32_t k = 0; k < s->x->rank; k++)
+    at = wick_dim_add(t, wick_dim_mul(t, at, s->x->dim[k]), s->index[k]);
+  wick_best element = {pool_read(c, s, wick_stage_zero(b, s->x->elem)), wick_index(b, at)};
+  wick_value inside = {0};
+  if (s->outside) inside = wick_stage_inside(b, s->w.n, s->index + 2, s->x->dim + 2);
+  wick_best r = wick_stage_best_finish(b, state, element, inside, false, false);
+  wick_value out[2] = {r.value, r.at};
+  if (c->attr[MAX_POOL_COLUMN_MAJOR].i) {
+    wick_value none = wick_build2(b, WICK_OP_lt, r.at, wick_build_i64(b, 0));
+    out[1] = wick_build3(b, WICK_OP_where, none, r.at, pool_column_major(b, s, r.at));
+  }
+  wick_yield(b, 2, out);
+  c->out[0] = wick_close(b);
+  c->out[1] = (wick_value){c->out[0].id + 1};
+}
+
+static void max_pool_compute(const wick_compute *c)
+{
+  pool_stage s = pool_stage_of(c);
+  if (c->attr[MAX_POOL_INDICES].i) {
+    max_pool_indices(c, &s);
+    return;
+  }
+  wick_type one = wick_type_scalar(c->b->module, s.x->elem, 1);
+  wick_fold_begin(c->b, "max_pool", s.naxis, s.axis, c->out_type[0], WICK_OP_max);
+  wick_value least = wick_build_neutral(c->b, WICK_OP_max, one);
+  c->out[0] = wick_fold_end(c->b, pool_read(c, &s, least));
+}
+
+/* How many taps along k lie in [-before, in + after), by index arithmetic. */
+static wick_dim pool_count(wick_dims *t, const pool_stage *s, uint32_t k, int64_t before,
+                           int64_t after)
+{
+  wick_dim first = wick_window_at(t, &s->w, k, s->axis[2 + k].sym, wick_dim_const(0)),
+           d = wick_dim_const(s->w.dilation[k]), kernel = wick_dim_const(s->w.kernel[k]);
+  wick_dim lo = wick_dim_sub(t, wick_dim_const(-before), first),
+           hi = wick_dim_sub(t, wick_dim_add(t, s->x->dim[2 + k], wick_dim_const(after)), first);
+  lo = wick_dim_max(t, wick_dim_ceildiv(t, lo, d), wick_dim_const(0));
+  hi = wick_dim_min(t, wick_dim_ceildiv(t, hi, d), kernel);
+  return wick_dim_sub(t, hi, lo);
+}
+
+static void avg_pool_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  wick_dims *t = b->module->dims;
+  pool_stage s = pool_stage_of(c);
+  bool pads = c->attr[AVG_POOL_COUNT_PAD].i;
+  wick_value state =
+      wick_stage_fold(b, "avg_pool", s.naxis, s.axis, c->out_type[0], WICK_OP_add, s.acc);
+  wick_value x = wick_build_cast(b, pool_read(c, &s, wick_stage_zero(b, s.x->elem)), s.acc);
+  state = wick_stage_finish(b, wick_build2(b, WICK_OP_add, state, x), WICK_OP_add);
+  wick_value count = {0};
+  wick_dim number = wick_dim_const(1);
+  for (uint32_t k = 0; k < s.w.n; k++) { /* counts that depend on the place are multiplied there */
+    wick_dim n = s.outside ? pool_count(t, &s, k, pads ? s.w.begin[k] : 0, pads ? s.w.end[k] : 0)
+                           : wick_dim_const(s.w.kernel[k]);
+    if (wick_dim_is_const(n)) {
+      number = wick_dim_mul(t, number, n);
+      continue;
+    }
+    wick_value v = wick_index(b, n);
+    count = count.id ? wick_build2(b, WICK_OP_mul, count, v) : v;
+  }
+  if (count.id && !wick_dim_is(number, 1))
+    count = wick_build2(b, WICK_OP_mul, count, wick_stage_number(b, number, WICK_I64));
+  count = count.id ? wick_build_cast(b, count, s.acc) : wick_stage_number(b, number, s.acc);
+  c->out[0] = wick_stage_end(b, wick_build2(b, WICK_OP_div, state, count), c->out_type[0]);
+}
+
+static void lp_pool_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  pool_stage s = pool_stage_of(c);
+  int64_t p = c->attr[LP_POOL_P].i;
+  wick_value state =
+      wick_stage_fold(b, "lp_pool", s.naxis, s.axis, c->out_type[0], WICK_OP_add, s.acc);
+  wick_value x = wick_build_cast(b, pool_read(c, &s, wick_stage_zero(b, s.x->elem)), s.acc);
+  if (p == 2) {
+    state = wick_stage_muladd(b, x, x, state);
+  } else {
+    x = wick_build1(b, WICK_OP_abs, x);
+    if (p != 1) x = wick_build2(b, WICK_OP_pow, x, wick_stage_number(b, wick_dim_const(p), s.acc));
+    state = wick_build2(b, WICK_OP_add, state, x);
+  }
+  state = wick_stage_finish(b, state, WICK_OP_add);
+  if (p == 2) {
+    state = wick_build1(b, WICK_OP_sqrt, state);
+  } else if (p != 1) {
+    wick_type one = wick_type_scalar(b->module, s.acc, 1);
+    wick_value root = wick_build_const(b, one, 1 / (double)p, 0);
+    state = wick_build2(b, WICK_OP_pow, state, root);
+  }
+  c->out[0] = wick_stage_end(b, state, c->out_type[0]);
+}
+
 const wick_op wick_op_max_pool = {
     .name = "max_pool",
     .doc = "The largest element of each window over x [N, C, spatial...], as `max` finds it (NaN "
@@ -183,6 +344,7 @@ const wick_op wick_op_max_pool = {
     .elems = WICK_NUMBERS,
     .infer = max_pool_infer,
     .ref = pool_ref,
+    .compute = max_pool_compute,
 };
 
 const wick_op wick_op_avg_pool = {
@@ -197,6 +359,7 @@ const wick_op wick_op_avg_pool = {
     .elems = WICK_FLOATS,
     .infer = pool_infer,
     .ref = pool_ref,
+    .compute = avg_pool_compute,
 };
 
 const wick_op wick_op_lp_pool = {
@@ -209,4 +372,5 @@ const wick_op wick_op_lp_pool = {
     .elems = WICK_FLOATS,
     .infer = pool_infer,
     .ref = pool_ref,
+    .compute = lp_pool_compute,
 };

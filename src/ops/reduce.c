@@ -1,8 +1,9 @@
 /* Sums, products, extremes, means and norms along axes. */
 #include <math.h>
 
+#include "ops/compose.h"
 #include "ops/ref.h"
-#include "ops/scalar.h"
+#include "ops/stage.h"
 #include "ops/tensor.h"
 
 enum { REDUCE_AXES, REDUCE_KEEPDIMS };
@@ -29,15 +30,24 @@ static uint32_t reduce_set(const wick_attr *a, uint32_t rank)
   return set;
 }
 
+/* The row by which a row's fold combines; none of those that are expanded. */
+static wick_opcode reduce_by(wick_opcode op)
+{
+  switch (op) {
+  case WICK_OP_reduce_sum:
+  case WICK_OP_reduce_mean: return WICK_OP_add;
+  case WICK_OP_reduce_prod: return WICK_OP_mul;
+  case WICK_OP_reduce_max: return WICK_OP_max;
+  case WICK_OP_reduce_min: return WICK_OP_min;
+  default: return WICK_OP_none;
+  }
+}
+
 /* Contents of small integer tensors: shape arithmetic multiplies and adds dimensions up. */
 static void reduce_content(wick_infer *c, uint32_t set)
 {
   wick_tensor x;
-  wick_opcode by = c->op == WICK_OP_reduce_sum    ? WICK_OP_add
-                   : c->op == WICK_OP_reduce_prod ? WICK_OP_mul
-                   : c->op == WICK_OP_reduce_max  ? WICK_OP_max
-                   : c->op == WICK_OP_reduce_min  ? WICK_OP_min
-                                                  : WICK_OP_none;
+  wick_opcode by = c->op == WICK_OP_reduce_mean ? WICK_OP_none : reduce_by(c->op);
   wick_dim n = wick_type_numel(c->module, c->out[0].type);
   if (!by || !c->in[0]->content || !wick_infer_concrete(c, c->in[0]->type, &x) ||
       !c->in[0]->ncontent || !wick_dim_is_const(n) || n.v > WICK_MAX_CONTENT)
@@ -156,11 +166,7 @@ static wick_status reduce_ref(wick_ref *c)
   }
   bool shifted = c->op == WICK_OP_reduce_log_sum_exp;
   wick_scalar *shift = shifted ? reduce_shift(c, v, group, n, nout) : NULL, start = {.i = 0};
-  wick_opcode by = c->op == WICK_OP_reduce_prod  ? WICK_OP_mul
-                   : c->op == WICK_OP_reduce_max ? WICK_OP_max
-                   : c->op == WICK_OP_reduce_min ? WICK_OP_min
-                                                 : WICK_OP_none;
-  if (by) start = wick_ops[by]->neutral(e);
+  if (reduce_by(c->op)) start = wick_ops[reduce_by(c->op)]->neutral(e);
   for (uint64_t g = 0; g < nout; g++) state[g] = start;
   for (uint64_t i = 0; i < n; i++) {
     if (shifted) v[i].f -= shift[group[i]].f;
@@ -172,9 +178,97 @@ static wick_status reduce_ref(wick_ref *c)
   return NULL;
 }
 
+/* ---- stages ---- */
+
+/* The axes of a fold of x: those of the result, then the reduced ones; index: of x' element. */
+static uint32_t reduce_axes_of(const wick_compute *c, wick_axis *axis, wick_dim *index,
+                               wick_dim *out_count)
+{
+  wick_builder *b = c->b;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  uint32_t set = reduce_set(&c->attr[REDUCE_AXES], x->rank), n = 0;
+  *out_count = wick_dim_const(1);
+  for (uint32_t reduced = 0; reduced < 2; reduced++)
+    for (uint32_t k = 0; k < x->rank; k++) {
+      bool own = set >> k & 1;
+      if (own && !reduced && c->attr[REDUCE_KEEPDIMS].i)
+        axis[n++] =
+            wick_make_axis(b, wick_str_printf(b->mem, "one%u", k), wick_dim_const(1), false);
+      if (own != reduced) continue;
+      axis[n] =
+          wick_make_axis(b, wick_str_printf(b->mem, "%c%u", own ? 'r' : 'd', k), x->dim[k], own);
+      index[k] = axis[n++].sym;
+      if (own) *out_count = wick_dim_mul(b->module->dims, *out_count, x->dim[k]);
+    }
+  return n;
+}
+
+static void reduce_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  wick_axis axis[2 * WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK], count;
+  uint32_t n = reduce_axes_of(c, axis, index, &count);
+  wick_elem e = wick_built_info(b, c->in[0])->elem, acc = wick_stage_arith(e);
+  wick_opcode by = reduce_by(c->op);
+  wick_value s = wick_stage_fold(b, wick_ops[c->op]->name, n, axis, c->out_type[0], by, acc);
+  wick_value x = wick_build_cast(b, wick_read(b, c->in[0], index, 0, NULL, (wick_value){0}), acc);
+  s = wick_stage_finish(b, wick_build2(b, by, s, x), by);
+  if (c->op == WICK_OP_reduce_mean)
+    s = wick_build2(b, WICK_OP_div, s, wick_stage_number(b, count, acc));
+  c->out[0] = wick_stage_end(b, s, c->out_type[0]);
+}
+
+/* ---- expansions ---- */
+
+static wick_value reduce_of(wick_builder *b, wick_opcode op, const wick_node *n, wick_value x)
+{
+  return wick_build(b, op, 1, &x, n->attr, 0, NULL);
+}
+
+static void reduce_expand(wick_builder *b, const wick_node *n, const wick_value *in,
+                          wick_value *out)
+{
+  if (b->status) return;
+  wick_elem e = wick_built_info(b, in[0])->elem;
+  wick_value x = wick_compose_wide(b, in[0]);
+  switch (n->op) {
+  case WICK_OP_reduce_l1:
+    x = reduce_of(b, WICK_OP_reduce_sum, n, wick_build1(b, WICK_OP_abs, x));
+    break;
+  case WICK_OP_reduce_log_sum:
+    x = wick_build1(b, WICK_OP_log, reduce_of(b, WICK_OP_reduce_sum, n, x));
+    break;
+  default:
+    x = reduce_of(b, WICK_OP_reduce_sum, n, wick_build2(b, WICK_OP_mul, x, x));
+    if (n->op == WICK_OP_reduce_l2) x = wick_build1(b, WICK_OP_sqrt, x);
+  }
+  out[0] = b->status ? x : wick_build_cast(b, x, e);
+}
+
+/* The largest is finite before it is subtracted; at the end it has the result's shape. */
+static void reduce_log_sum_exp_expand(wick_builder *b, const wick_node *n, const wick_value *in,
+                                      wick_value *out)
+{
+  if (b->status) return;
+  wick_elem e = wick_built_info(b, in[0])->elem;
+  wick_attr keep[2] = {n->attr[REDUCE_AXES], {.i = 1}};
+  wick_value x = wick_compose_wide(b, in[0]), max[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    max[i] = wick_build(b, WICK_OP_reduce_max, 1, &x, i ? n->attr : keep, 0, NULL);
+    if (b->status) return;
+    max[i] = wick_build3(b, WICK_OP_where, wick_build1(b, WICK_OP_isinf, max[i]),
+                         wick_build_like(b, max[i], 0), max[i]);
+  }
+  wick_value sum = reduce_of(b, WICK_OP_reduce_sum, n,
+                             wick_build1(b, WICK_OP_exp, wick_build2(b, WICK_OP_sub, x, max[0])));
+  sum = wick_build2(b, WICK_OP_add, wick_build1(b, WICK_OP_log, sum), max[1]);
+  out[0] = b->status ? sum : wick_build_cast(b, sum, e);
+}
+
 /* ---- the rows ---- */
 
-#define REDUCE_ROW(row, text, types)                                                               \
+#define REDUCE_ROW(row, text, types, ...)                                                          \
   const wick_op wick_op_##row = {                                                                  \
       .name = #row,                                                                                \
       .doc = text,                                                                                 \
@@ -186,29 +280,30 @@ static wick_status reduce_ref(wick_ref *c)
       .elems = types,                                                                              \
       .infer = reduce_infer,                                                                       \
       .ref = reduce_ref,                                                                           \
+      __VA_ARGS__,                                                                                 \
   };
 
 REDUCE_ROW(reduce_sum,
            "The sum along `axes` (none given: all), in order; 0 without elements. Integers wrap; "
            "f16 and bf16 are summed in f32",
-           WICK_NUMBERS)
+           WICK_NUMBERS, .compute = reduce_compute)
 REDUCE_ROW(reduce_prod, "The product along `axes`, in order; 1 without elements. Integers wrap",
-           WICK_NUMBERS)
+           WICK_NUMBERS, .compute = reduce_compute)
 REDUCE_ROW(reduce_max,
            "The largest element along `axes`, as `max` finds it; the type's least without elements",
-           WICK_PLAIN)
+           WICK_PLAIN, .compute = reduce_compute)
 REDUCE_ROW(reduce_min,
            "The least element along `axes`, as `min` finds it; the type's largest without elements",
-           WICK_PLAIN)
+           WICK_PLAIN, .compute = reduce_compute)
 REDUCE_ROW(reduce_mean,
            "The sum along `axes` divided by the number of elements; NaN without elements. Integers "
            "round towards zero",
-           WICK_NUMBERS)
-REDUCE_ROW(reduce_l1, "sum |x| along `axes`", WICK_NUMBERS)
-REDUCE_ROW(reduce_l2, "sqrt(sum x*x) along `axes`", WICK_FLOATS)
-REDUCE_ROW(reduce_log_sum, "log(sum x) along `axes`", WICK_FLOATS)
+           WICK_NUMBERS, .compute = reduce_compute)
+REDUCE_ROW(reduce_l1, "sum |x| along `axes`", WICK_NUMBERS, .expand = reduce_expand)
+REDUCE_ROW(reduce_l2, "sqrt(sum x*x) along `axes`", WICK_FLOATS, .expand = reduce_expand)
+REDUCE_ROW(reduce_log_sum, "log(sum x) along `axes`", WICK_FLOATS, .expand = reduce_expand)
 REDUCE_ROW(reduce_log_sum_exp,
            "log(sum exp x) along `axes`, by way of x less its largest; -inf without elements or "
            "where all are -inf",
-           WICK_FLOATS)
-REDUCE_ROW(reduce_sum_square, "sum x*x along `axes`", WICK_NUMBERS)
+           WICK_FLOATS, .expand = reduce_log_sum_exp_expand)
+REDUCE_ROW(reduce_sum_square, "sum x*x along `axes`", WICK_NUMBERS, .expand = reduce_expand)

@@ -1,28 +1,7 @@
 /* The same elements in the same order, under another shape. */
 #include "ops/ref.h"
+#include "ops/stage.h"
 #include "ops/tensor.h"
-
-/* The target's dimensions, with 0 and -1 resolved. `rest` is the place of -1, or rank. */
-static wick_status reshape_target(const wick_infer *c, const wick_type_info *x, uint32_t n,
-                                  const wick_dim *want, wick_dim *dim, uint32_t *rest)
-{
-  *rest = n;
-  for (uint32_t k = 0; k < n; k++) {
-    dim[k] = want[k];
-    if (wick_dim_is(want[k], 0) && !c->attr[0].i) {
-      if (k >= x->rank)
-        return wick_infer_fail(c, WICK_ETYPE, "dimension %u is to be copied (0), but x has rank %u",
-                               k, x->rank);
-      dim[k] = x->dim[k];
-    } else if (wick_dim_is(want[k], -1)) {
-      if (*rest < n) return wick_infer_fail(c, WICK_ETYPE, "two dimensions are -1");
-      *rest = k;
-    } else if (wick_dim_is_const(want[k]) && want[k].v < 0) {
-      return wick_infer_fail(c, WICK_ETYPE, "dimension %u is %lld", k, (long long)want[k].v);
-    }
-  }
-  return NULL;
-}
 
 /* Products of x's and of the target's dimensions, without those that both have: so that symbols
  * cancel. */
@@ -48,15 +27,19 @@ static void reshape_products(wick_dims *t, const wick_type_info *x, uint32_t n, 
 static wick_status reshape_infer(wick_infer *c)
 {
   const wick_type_info *x;
-  const wick_dim *want;
+  const wick_dim *want = c->attr[0].dims;
   wick_dim dim[WICK_MAX_RANK], have_n, want_n;
   wick_dims *t = c->module->dims;
-  uint32_t n, rest;
+  uint32_t n = c->attr[0].n, rest = n;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
-  WICK_TRY(wick_infer_known(c, 1, "shape", &n, &want));
   if (n > WICK_MAX_RANK)
     return wick_infer_fail(c, WICK_ELIMIT, "rank %u, at most %d is possible", n, WICK_MAX_RANK);
-  WICK_TRY(reshape_target(c, x, n, want, dim, &rest));
+  for (uint32_t k = 0; k < n; k++) {
+    dim[k] = want[k];
+    if (!wick_dim_is(want[k], -1)) continue;
+    if (rest < n) return wick_infer_fail(c, WICK_ETYPE, "two dimensions are -1");
+    rest = k;
+  }
   reshape_products(t, x, n, dim, rest, &have_n, &want_n);
   bool zero = wick_dim_is(want_n, 0);
   if (rest < n && !zero) dim[rest] = wick_dim_floordiv(t, have_n, want_n);
@@ -83,16 +66,42 @@ static wick_status reshape_ref(wick_ref *c)
   return NULL;
 }
 
+/* Dimensions that are the same at both ends keep their index; those between go through one linear
+ * index. */
+static void reshape_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  wick_dims *t = b->module->dims;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  wick_axis axis[WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK], linear = wick_dim_const(0);
+  uint32_t n = wick_stage_map(c, 0, "reshape", axis), lead = 0, tail = 0;
+  while (lead < n && lead < x->rank && wick_dim_eq(axis[lead].extent, x->dim[lead])) lead++;
+  while (tail + lead < n && tail + lead < x->rank &&
+         wick_dim_eq(axis[n - 1 - tail].extent, x->dim[x->rank - 1 - tail]))
+    tail++;
+  for (uint32_t k = 0; k < lead; k++) index[k] = axis[k].sym;
+  for (uint32_t k = 0; k < tail; k++) index[x->rank - 1 - k] = axis[n - 1 - k].sym;
+  for (uint32_t k = lead; k < n - tail; k++)
+    linear = wick_dim_add(t, wick_dim_mul(t, linear, axis[k].extent), axis[k].sym);
+  for (uint32_t k = x->rank - tail; k-- > lead;) {
+    index[k] = k == lead ? linear : wick_dim_mod(t, linear, x->dim[k]);
+    linear = wick_dim_floordiv(t, linear, x->dim[k]);
+  }
+  wick_value v = wick_read(b, c->in[0], index, 0, NULL, (wick_value){0});
+  c->out[0] = wick_map_end(b, 1, &v);
+}
+
 const wick_op wick_op_reshape = {
     .name = "reshape",
-    .doc = "x's elements in their order under the dimensions that the second operand, a vector of "
-           "integers known before the run, gives. -1 (once): what is left; 0: x's size there, or, "
-           "with `allow_zero`, 0",
-    .nin = {2, 2},
+    .doc = "x's elements in their order under the dimensions `shape`, of which one may be -1: what "
+           "is left",
+    .nin = {1, 1},
     .nout = {1, 1},
-    .attr = {{"allow_zero", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
+    .attr = {{"shape", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .view = true,
     .infer = reshape_infer,
     .ref = reshape_ref,
+    .compute = reshape_compute,
 };

@@ -1,5 +1,6 @@
 /* Sizes as data: so shape arithmetic of exported models stays in expressions. */
 #include "ops/ref.h"
+#include "ops/stage.h"
 #include "ops/tensor.h"
 
 /* The dimensions from `start` to `end`, excluded; negative ones count from the end, and both are
@@ -37,6 +38,23 @@ static wick_status shape_ref(wick_ref *c)
   return NULL;
 }
 
+/* The size of dimension `begin` + d0, by comparing: the vector is short. */
+static void shape_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  uint32_t begin, end;
+  wick_axis axis[WICK_MAX_RANK];
+  shape_range(c->attr, x->rank, &begin, &end);
+  wick_stage_map(c, 0, "shape", axis);
+  wick_value v = wick_build_i64(b, 0);
+  for (uint32_t k = begin; k < end; k++)
+    v = wick_build3(b, WICK_OP_where,
+                    wick_stage_compare(b, WICK_OP_eq, axis[0].sym, wick_dim_const(k - begin)),
+                    wick_stage_number(b, x->dim[k], WICK_I64), v);
+  c->out[0] = wick_map_end(b, 1, &v);
+}
+
 const wick_op wick_op_shape = {
     .name = "shape",
     .doc = "The sizes of x's dimensions from `start` to `end`, excluded; negative ones count from "
@@ -48,6 +66,7 @@ const wick_op wick_op_shape = {
     .level = WICK_GRAPH,
     .infer = shape_infer,
     .ref = shape_ref,
+    .compute = shape_compute,
 };
 
 static wick_status size_infer(wick_infer *c)
@@ -68,6 +87,15 @@ static wick_status size_ref(wick_ref *c)
   return NULL;
 }
 
+static void size_compute(const wick_compute *c)
+{
+  wick_axis axis[WICK_MAX_RANK];
+  wick_stage_map(c, 0, "size", axis);
+  wick_value v = wick_stage_number(
+      c->b, wick_type_numel(c->b->module, wick_built_type(c->b, c->in[0])), WICK_I64);
+  c->out[0] = wick_map_end(c->b, 1, &v);
+}
+
 const wick_op wick_op_size = {
     .name = "size",
     .doc = "The number of x's elements",
@@ -76,4 +104,5 @@ const wick_op wick_op_size = {
     .level = WICK_GRAPH,
     .infer = size_infer,
     .ref = size_ref,
+    .compute = size_compute,
 };

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ops/ref.h"
+#include "ops/stage.h"
 #include "ops/tensor.h"
 
 static wick_status softmax_infer(wick_infer *c)
@@ -50,6 +51,99 @@ static wick_status softmax_ref(wick_ref *c)
   return NULL;
 }
 
+/* ---- stages ---- */
+
+/* A fold over `axis`: its stage's type has the other dimensions, and elements of the arithmetic
+ * type. index: of the element of x, in the fold's axes; whole: of the stage's, in a map's axes. */
+typedef struct softmax_fold {
+  wick_axis axis[WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK];
+  wick_type type;
+  uint32_t n;
+} softmax_fold;
+
+static softmax_fold softmax_fold_of(const wick_compute *c, wick_elem e)
+{
+  wick_builder *b = c->b;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  wick_dim dim[WICK_MAX_RANK];
+  softmax_fold f = {.n = 0};
+  uint32_t at = (uint32_t)c->attr[0].i;
+  for (uint32_t k = 0; k < x->rank; k++) {
+    if (k == at) continue;
+    dim[f.n] = x->dim[k];
+    f.axis[f.n] = wick_make_axis(b, wick_str_printf(b->mem, "d%u", k), x->dim[k], false);
+    f.index[k] = f.axis[f.n++].sym;
+  }
+  f.type = wick_type_tensor(b->module, e, f.n, dim);
+  f.axis[f.n] = wick_make_axis(b, "c", x->dim[at], true);
+  f.index[at] = f.axis[f.n++].sym;
+  return f;
+}
+
+/* The place in a fold's result of the element at `index`. */
+static wick_value softmax_whole(wick_builder *b, wick_value stage, uint32_t axis, uint32_t rank,
+                                const wick_dim *index)
+{
+  wick_dim own[WICK_MAX_RANK];
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < rank; k++)
+    if (k != axis) own[n++] = index[k];
+  return wick_read(b, stage, own, 0, NULL, (wick_value){0});
+}
+
+static void softmax_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  uint32_t at = (uint32_t)c->attr[0].i, rank = x->rank;
+  wick_elem acc = wick_stage_arith(x->elem);
+  wick_value none = {0};
+  softmax_fold f = softmax_fold_of(c, acc);
+  wick_fold_begin(b, "max", f.n, f.axis, f.type, WICK_OP_max);
+  wick_value max =
+      wick_fold_end(b, wick_build_cast(b, wick_read(b, c->in[0], f.index, 0, NULL, none), acc));
+  wick_fold_begin(b, "sum", f.n, f.axis, f.type, WICK_OP_add);
+  wick_value e = wick_build_cast(b, wick_read(b, c->in[0], f.index, 0, NULL, none), acc);
+  e = wick_build2(b, WICK_OP_sub, e, softmax_whole(b, max, at, rank, f.index));
+  wick_value sum = wick_fold_end(b, wick_build1(b, WICK_OP_exp, e));
+  wick_axis axis[WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK];
+  wick_stage_map(c, 0, wick_ops[c->op]->name, axis);
+  for (uint32_t k = 0; k < rank; k++) index[k] = axis[k].sym;
+  e = wick_build_cast(b, wick_read(b, c->in[0], index, 0, NULL, none), acc);
+  e = wick_build2(b, WICK_OP_sub, e, softmax_whole(b, max, at, rank, index));
+  wick_value s = softmax_whole(b, sum, at, rank, index);
+  if (c->op == WICK_OP_softmax)
+    e = wick_build2(b, WICK_OP_div, wick_build1(b, WICK_OP_exp, e), s);
+  else
+    e = wick_build2(b, WICK_OP_sub, e, wick_build1(b, WICK_OP_log, s));
+  if (!b->status) e = wick_build_cast(b, e, wick_type_get(b->module, c->out_type[0])->elem);
+  c->out[0] = wick_map_end(b, 1, &e);
+}
+
+static void hardmax_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  uint32_t at = (uint32_t)c->attr[0].i, rank = x->rank;
+  wick_elem elem = x->elem;
+  softmax_fold f = softmax_fold_of(c, WICK_I64);
+  wick_best state = wick_stage_best(b, "best", f.n, f.axis, 1, &f.type, elem);
+  wick_best element = {wick_read(b, c->in[0], f.index, 0, NULL, (wick_value){0}),
+                       wick_index(b, f.index[at])};
+  wick_best r = wick_stage_best_finish(b, state, element, (wick_value){0}, false, false);
+  wick_value best = wick_stage_end(b, r.at, f.type);
+  wick_axis axis[WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK];
+  wick_stage_map(c, 0, "hardmax", axis);
+  for (uint32_t k = 0; k < rank; k++) index[k] = axis[k].sym;
+  wick_value hit =
+      wick_build2(b, WICK_OP_eq, wick_index(b, index[at]), softmax_whole(b, best, at, rank, index));
+  hit = wick_build_cast(b, hit, elem);
+  c->out[0] = wick_map_end(b, 1, &hit);
+}
+
 const wick_op wick_op_softmax = {
     .name = "softmax",
     .doc = "exp(x - max x) / sum exp(x - max x) along `axis`. A line that has NaN or +inf, or only "
@@ -61,6 +155,7 @@ const wick_op wick_op_softmax = {
     .elems = WICK_FLOATS,
     .infer = softmax_infer,
     .ref = softmax_ref,
+    .compute = softmax_compute,
 };
 
 const wick_op wick_op_log_softmax = {
@@ -74,6 +169,7 @@ const wick_op wick_op_log_softmax = {
     .elems = WICK_FLOATS,
     .infer = softmax_infer,
     .ref = softmax_ref,
+    .compute = softmax_compute,
 };
 
 const wick_op wick_op_hardmax = {
@@ -87,4 +183,5 @@ const wick_op wick_op_hardmax = {
     .elems = WICK_FLOATS,
     .infer = softmax_infer,
     .ref = softmax_ref,
+    .compute = hardmax_compute,
 };

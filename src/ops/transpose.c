@@ -1,5 +1,6 @@
 /* Dimensions in another order. */
 #include "ops/ref.h"
+#include "ops/stage.h"
 #include "ops/tensor.h"
 
 /* perm[k]: the dimension of x that becomes the result's k. */
@@ -49,6 +50,17 @@ static wick_status transpose_ref(wick_ref *c)
   return NULL;
 }
 
+static void transpose_compute(const wick_compute *c)
+{
+  wick_axis axis[WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK];
+  uint32_t perm[WICK_MAX_RANK], n = wick_stage_map(c, 0, "transpose", axis);
+  transpose_perm(c->attr, n, perm);
+  for (uint32_t k = 0; k < n; k++) index[perm[k]] = axis[k].sym;
+  wick_value v = wick_read(c->b, c->in[0], index, 0, NULL, (wick_value){0});
+  c->out[0] = wick_map_end(c->b, 1, &v);
+}
+
 const wick_op wick_op_transpose = {
     .name = "transpose",
     .doc = "Dimension perm[k] of x becomes dimension k of the result; without perm all in reverse",
@@ -58,4 +70,5 @@ const wick_op wick_op_transpose = {
     .level = WICK_GRAPH,
     .infer = transpose_infer,
     .ref = transpose_ref,
+    .compute = transpose_compute,
 };

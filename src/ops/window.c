@@ -55,6 +55,32 @@ wick_status wick_window_size(const wick_infer *c, const wick_window *w, uint32_t
   return NULL;
 }
 
+const char *wick_window_axis(uint32_t n, uint32_t k)
+{
+  static const char *const name[WICK_WINDOW_MAX] = {"z", "y", "x"};
+  return name[WICK_WINDOW_MAX - n + k];
+}
+
+const char *wick_window_tap(uint32_t n, uint32_t k)
+{
+  static const char *const name[WICK_WINDOW_MAX] = {"q", "r", "s"};
+  return name[WICK_WINDOW_MAX - n + k];
+}
+
+wick_dim wick_window_at(wick_dims *t, const wick_window *w, uint32_t k, wick_dim out, wick_dim tap)
+{
+  wick_dim at = wick_dim_mul(t, out, wick_dim_const(w->stride[k]));
+  at = wick_dim_add(t, at, wick_dim_mul(t, tap, wick_dim_const(w->dilation[k])));
+  return wick_dim_sub(t, at, wick_dim_const(w->begin[k]));
+}
+
+bool wick_window_padded(const wick_window *w)
+{
+  bool padded = false;
+  for (uint32_t k = 0; k < w->n; k++) padded = padded || w->begin[k] || w->end[k];
+  return padded;
+}
+
 wick_window3 wick_window3_of(const wick_window *w, const wick_tensor *in, const wick_tensor *out)
 {
   wick_window3 r;

@@ -46,4 +46,11 @@ static inline int64_t wick_window3_at(const wick_window3 *w, uint32_t k, int64_t
 /* The outputs *lo .. *hi-1 whose window element `at` lies inside, along k. */
 void wick_window3_inside(const wick_window3 *w, uint32_t k, int64_t at, int64_t *lo, int64_t *hi);
 
+/* For stages: names of the spatial axes and of the window's, for n spatial dimensions. */
+const char *wick_window_axis(uint32_t n, uint32_t k);
+const char *wick_window_tap(uint32_t n, uint32_t k);
+/* The input index along k: out * stride + tap * dilation - begin. */
+wick_dim wick_window_at(wick_dims *t, const wick_window *w, uint32_t k, wick_dim out, wick_dim tap);
+bool wick_window_padded(const wick_window *w); /* some index may lie outside the input */
+
 #endif
