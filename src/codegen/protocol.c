@@ -1,0 +1,138 @@
+/* Requests and answers as text. */
+#include "codegen/protocol.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char protocol_first[] = "wick-codegen 1";
+
+static const char *const protocol_outputs[] = {[WICK_OUTPUT_OBJECT] = "object",
+                                               [WICK_OUTPUT_ASSEMBLY] = "assembly",
+                                               [WICK_OUTPUT_LLVM] = "llvm"};
+
+/* The options that are a word alone. */
+typedef struct protocol_flag {
+  const char *name;
+  size_t offset;
+} protocol_flag;
+static const protocol_flag protocol_flags[] = {
+    {"direct", offsetof(wick_codegen_options, direct)},
+    {"absolute", offsetof(wick_codegen_options, absolute)},
+    {"clean", offsetof(wick_codegen_options, clean)},
+    {"verify", offsetof(wick_codegen_options, verify)},
+};
+
+/* ---- requests ---- */
+
+wick_status wick_request_write(const wick_request *r, wick_arena *mem, wick_text *out)
+{
+  wick_text_printf(out, "%s\ntarget ", protocol_first);
+  wick_target_name(&r->target, out);
+  wick_text_printf(out, "\noutput %s\n", protocol_outputs[r->options.output]);
+  for (uint32_t i = 0; i < WICK_COUNT(protocol_flags); i++)
+    if (*(const bool *)((const char *)&r->options + protocol_flags[i].offset))
+      wick_text_printf(out, "%s\n", protocol_flags[i].name);
+  for (uint32_t i = 0; i < r->options.nonly; i++) {
+    if (strchr(r->options.only[i], '\n'))
+      return wick_fail(mem, WICK_EINVAL, NULL, "a function's name has two lines");
+    wick_text_printf(out, "only %s\n", r->options.only[i]);
+  }
+  if (r->memory_bytes) wick_text_printf(out, "memory %llu\n", (unsigned long long)r->memory_bytes);
+  wick_text_char(out, '\n');
+  return NULL;
+}
+
+typedef struct protocol_reader {
+  wick_request *r;
+  wick_arena *mem;
+  wick_list(const char *) only;
+  bool has_target;
+} protocol_reader;
+
+static bool protocol_word(const char **line, const char *word)
+{
+  size_t n = strlen(word);
+  if (strncmp(*line, word, n) != 0 || (*line)[n] != ' ') return false;
+  *line += n + 1;
+  return true;
+}
+
+static bool protocol_output(const char *name, wick_codegen_options *o)
+{
+  for (uint32_t i = 0; i < WICK_COUNT(protocol_outputs); i++)
+    if (strcmp(name, protocol_outputs[i]) == 0) {
+      o->output = (wick_codegen_output)i;
+      return true;
+    }
+  return false;
+}
+
+static bool protocol_line(protocol_reader *p, const char *line)
+{
+  for (uint32_t i = 0; i < WICK_COUNT(protocol_flags); i++)
+    if (strcmp(line, protocol_flags[i].name) == 0) {
+      *(bool *)((char *)&p->r->options + protocol_flags[i].offset) = true;
+      return true;
+    }
+  if (protocol_word(&line, "target")) return p->has_target = wick_target_find(line, &p->r->target);
+  if (protocol_word(&line, "output")) return protocol_output(line, &p->r->options);
+  if (protocol_word(&line, "only")) return wick_push(p->mem, &p->only, line), true;
+  if (protocol_word(&line, "memory")) return p->r->memory_bytes = strtoull(line, NULL, 10), true;
+  return false;
+}
+
+wick_status wick_request_read(const char *bytes, size_t nbytes, wick_arena *mem, wick_request *out)
+{
+  *out = (wick_request){0};
+  protocol_reader p = {.r = out, .mem = mem};
+  const char *end = bytes + nbytes;
+  for (bool first = true;; first = false) {
+    const char *stop = memchr(bytes, '\n', (size_t)(end - bytes));
+    if (!stop) return wick_fail(mem, WICK_EPARSE, "request", "the header does not end");
+    const char *line = wick_str_dupn(mem, bytes, (size_t)(stop - bytes));
+    bytes = stop + 1;
+    if (!*line) break;
+    bool ok = first ? strcmp(line, protocol_first) == 0 : protocol_line(&p, line);
+    if (!ok) return wick_fail(mem, WICK_EPARSE, "request", "\"%s\" is not understood", line);
+  }
+  if (!p.has_target) return wick_fail(mem, WICK_EPARSE, "request", "it names no target");
+  out->options.only = p.only.at;
+  out->options.nonly = p.only.n;
+  out->text = bytes;
+  out->ntext = (size_t)(end - bytes);
+  return NULL;
+}
+
+/* ---- answers ---- */
+
+void wick_answer_write_ok(size_t nbytes, wick_text *out)
+{
+  wick_text_printf(out, "ok %zu\n", nbytes);
+}
+
+void wick_answer_write_error(wick_status s, wick_text *out)
+{
+  wick_text_printf(out, "error %d %s", (int)s->code, s->message);
+}
+
+bool wick_answer_read(wick_bytes answer, wick_arena *mem, wick_span *out_bytes,
+                      wick_status *out_status)
+{
+  const char *at = answer.at, *end = at + answer.nbytes;
+  *out_status = NULL;
+  const char *line = memchr(at, '\n', answer.nbytes > 64 ? 64 : answer.nbytes);
+  if (answer.nbytes > 3 && memcmp(at, "ok ", 3) == 0 && line) {
+    char *stop;
+    unsigned long long n = strtoull(at + 3, &stop, 10);
+    if (stop != line || n != (size_t)(end - line - 1)) return false;
+    *out_bytes = (wick_span){(const unsigned char *)line + 1, (size_t)n};
+    return true;
+  }
+  if (answer.nbytes < 8 || memcmp(at, "error ", 6) != 0) return false;
+  const char *text = wick_str_dupn(mem, at + 6, answer.nbytes - 6);
+  char *stop;
+  long code = strtol(text, &stop, 10);
+  if (code <= WICK_OK || code > WICK_EINTERNAL || *stop != ' ') return false;
+  *out_status = wick_fail(mem, (wick_code)code, NULL, "%s", stop + 1);
+  return true;
+}
