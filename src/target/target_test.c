@@ -1,0 +1,107 @@
+/* Rows, extras and names of machines. */
+#include "target/target.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static wick_guard guard;
+static wick_arena mem;
+
+static int setup(void **state)
+{
+  (void)state;
+  guard = (wick_guard){.allocator = wick_allocator_malloc()};
+  mem = wick_arena_make(&guard);
+  return 0;
+}
+
+static int teardown(void **state)
+{
+  (void)state;
+  wick_arena_free(&mem);
+  return 0;
+}
+
+static const char *target_text(const wick_target *t,
+                               void (*print)(const wick_target *, wick_text *))
+{
+  wick_text out = wick_text_begin(&mem);
+  print(t, &out);
+  return out.at;
+}
+
+static void names_are_found_and_printed(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *name, *row, *features; /* row NULL: there is none of the name */
+  } rows[] = {
+      {"x86-64-v1", "x86-64-v1", ""},
+      {"x86-64-v4+avx512vnni", "x86-64-v4", "+avx512vnni"},
+      {"x86-64-v4+avx512vnni+avx512bf16", "x86-64-v4", "+avx512vnni,+avx512bf16"},
+      {"armv8.2-a+i8mm", "armv8.2-a", "+v8.2a,+neon,+fullfp16,+dotprod,+i8mm"},
+      {"cortex-m4", "cortex-m4", ""},
+      {"x86-64-v3+avx512vnni", NULL, NULL}, /* needs v4 */
+      {"armv8-a+i8mm", NULL, NULL},
+      {"armv8-a+avx512vnni", NULL, NULL},
+      {"x86-64-v4+", NULL, NULL},
+      {"x86-64-v4+more", NULL, NULL},
+      {"x86-64", NULL, NULL},
+      {"", NULL, NULL},
+      {"znver5", NULL, NULL},
+  };
+  for (uint32_t i = 0; i < WICK_COUNT(rows); i++) {
+    wick_target t;
+    assert_int_equal(wick_target_find(rows[i].name, &t), rows[i].row != NULL);
+    if (!rows[i].row) continue;
+    assert_string_equal(t.row, rows[i].row);
+    assert_string_equal(target_text(&t, wick_target_name), rows[i].name);
+    assert_string_equal(target_text(&t, wick_target_features), rows[i].features);
+  }
+}
+
+static void the_host_runs_its_own_code(void **state)
+{
+  (void)state;
+  wick_target host = wick_target_host(), again;
+  wick_cpu cpu = wick_cpu_detect();
+  if (cpu.machine == WICK_MACHINE_NONE) skip();
+  assert_true(wick_target_runs_on(&host, cpu));
+  const char *name = target_text(&host, wick_target_name);
+  assert_true(wick_target_find(name, &again));
+  assert_true(again.needs == host.needs);
+  assert_true(wick_target_find("host", &again));
+  assert_string_equal(target_text(&again, wick_target_name), name);
+}
+
+static void rows_make_sense(void **state)
+{
+  (void)state;
+  const wick_target *t;
+  for (uint32_t i = 0; (t = wick_target_row(i)); i++) {
+    wick_target found;
+    assert_true(wick_target_find(t->row, &found));
+    assert_string_equal(found.row, t->row);
+    assert_non_null(t->triple);
+    assert_non_null(t->cpu);
+    assert_non_null(t->features);
+    assert_true(t->pointer_bits == 32 || t->pointer_bits == 64);
+    assert_true(t->nvector >= 16 && t->vector_bytes <= 64);
+    assert_true(wick_target_may_call(t, "memcpy"));
+    assert_false(wick_target_may_call(t, "expf"));
+  }
+  assert_true(wick_target_find("cortex-m4", &(wick_target){0}));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(names_are_found_and_printed),
+      cmocka_unit_test(the_host_runs_its_own_code),
+      cmocka_unit_test(rows_make_sense),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
