@@ -52,13 +52,13 @@ static void scale_build(wick_builder *b, wick_value x, wick_value cond)
     wick_value v, other = last[i * 7 % 3];
     if (i % 10 == 9) other = wick_build_like(b, x, 0.1 * i);
     if (i % (SCALE_NODES / SCALE_BRANCHES) == 5) {
-      wick_open(b, WICK_OP_if, 1, &cond, NULL, 0, NULL);
+      wick_build_open(b, WICK_OP_if, 1, &cond, NULL, 0, NULL);
       for (int r = 0; r < 2; r++) {
         wick_region_begin(b, 0, NULL);
         wick_value y = wick_build1(b, r ? WICK_OP_neg : WICK_OP_relu, last[3]);
         wick_yield(b, 1, &y);
       }
-      v = wick_close(b);
+      v = wick_build_close(b);
     } else if (i % 3 == 0) {
       v = wick_build1(b, WICK_OP_relu, last[3]);
     } else {

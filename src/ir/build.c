@@ -135,7 +135,7 @@ wick_value wick_build_raw(wick_builder *b, const wick_node *like, const wick_val
 
 /* ---- regions ---- */
 
-void wick_open(wick_builder *b, wick_opcode op, uint32_t nin, const wick_value *in,
+void wick_build_open(wick_builder *b, wick_opcode op, uint32_t nin, const wick_value *in,
                const wick_attr *attr, uint32_t nwant, const wick_type *want)
 {
   if (b->open.n >= WICK_MAX_DEPTH)
@@ -234,7 +234,7 @@ void wick_build_want(wick_builder *b, uint32_t nwant, const wick_type *want)
   o->want = wick_dup(b->mem, wick_type, want, nwant);
 }
 
-wick_value wick_close(wick_builder *b)
+wick_value wick_build_close(wick_builder *b)
 {
   struct wick_open_node *o = build_top(b, false);
   if (!o) return (wick_value){0};

@@ -2,10 +2,10 @@
  * builder, every later call returns value 0, and wick_build_end reports it.
  *
  * A node with regions is opened, its regions filled, then closed:
- *   wick_open(b, WICK_OP_if, 1, &cond, NULL, 0, NULL);
+ *   wick_build_open(b, WICK_OP_if, 1, &cond, NULL, 0, NULL);
  *   wick_region_begin(b, 0, NULL);  ... wick_yield(b, 1, &x);
  *   wick_region_begin(b, 0, NULL);  ... wick_yield(b, 1, &y);
- *   wick_value r = wick_close(b);                                                        */
+ *   wick_value r = wick_build_close(b);                                                        */
 #ifndef WICK_IR_BUILD_H
 #define WICK_IR_BUILD_H
 
@@ -44,14 +44,14 @@ wick_value wick_build_param(wick_builder *b, wick_type type, wick_qualifier qual
 wick_value wick_build(wick_builder *b, wick_opcode op, uint32_t nin, const wick_value *in,
                       const wick_attr *attr, uint32_t nwant, const wick_type *want);
 
-void wick_open(wick_builder *b, wick_opcode op, uint32_t nin, const wick_value *in,
+void wick_build_open(wick_builder *b, wick_opcode op, uint32_t nin, const wick_value *in,
                const wick_attr *attr, uint32_t nwant, const wick_type *want);
 wick_value wick_region_begin(wick_builder *b, uint32_t nparam,
                              const wick_type *type); /* returns the first parameter */
 void wick_yield(wick_builder *b, uint32_t n, const wick_value *v);
 /* The result types of the open node, where they are known only after its regions. */
 void wick_build_want(wick_builder *b, uint32_t nwant, const wick_type *want);
-wick_value wick_close(wick_builder *b);
+wick_value wick_build_close(wick_builder *b);
 void wick_build_return(wick_builder *b, uint32_t n, const wick_value *v);
 
 /* Ends with `return` built. Drops pure nodes without uses. The function lives in b->mem. */

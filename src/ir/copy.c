@@ -73,7 +73,7 @@ static void copy_after_yield(wick_copier *c)
   }
   const wick_node *n = o->node;
   c->open.n--;
-  copy_names(c, n, wick_close(b));
+  copy_names(c, n, wick_build_close(b));
 }
 
 void wick_copy_node(wick_copier *c, const wick_node *n)
@@ -89,7 +89,7 @@ void wick_copy_node(wick_copier *c, const wick_node *n)
     wick_yield(b, n->nin, in);
     if (!b->status) copy_after_yield(c);
   } else if (n->nregion) {
-    wick_open(b, n->op, n->nin, in, n->attr, n->nout, copy_want(c, n));
+    wick_build_open(b, n->op, n->nin, in, n->attr, n->nout, copy_want(c, n));
     wick_push(b->mem, &c->open, (struct wick_copy_open){n, 0});
     copy_region_begin(c, n, 0);
   } else if (copy_types_kept(c, n, in)) {

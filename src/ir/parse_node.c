@@ -256,7 +256,7 @@ static bool parse_node_open(wick_parser *p, const wick_token *at, wick_opcode co
   p->building = wick_parse_attrs_end(p, wick_ops[code], at, (wick_type){0}) && parse_node_real(p);
   wick_parse_open o = {*at, wick_ops[code], p->b.nodes.n, result, 0, 0};
   p->b.loc = (wick_loc){0};
-  if (p->building) wick_open(&p->b, code, p->operands.n, p->operands.at, p->attr, 0, NULL);
+  if (p->building) wick_build_open(&p->b, code, p->operands.n, p->operands.at, p->attr, 0, NULL);
   parse_node_step(p, at);
   if (parse_node_region(p, &o)) {
     wick_push(p->tmp, &p->open, o);
@@ -319,7 +319,7 @@ static bool parse_node_region_end(wick_parser *p)
   const wick_node *n = NULL;
   if (p->building) {
     if (closed.op->typed) wick_build_want(&p->b, p->types.n, p->types.at);
-    wick_close(&p->b);
+    wick_build_close(&p->b);
     parse_node_step(p, &closed.op_token);
   }
   if (p->building) n = &p->b.nodes.at[closed.node], p->b.nodes.at[closed.node].loc = p->loc;

@@ -82,7 +82,7 @@ static void shorthand_stage(wick_builder *b, wick_opcode op, const char *name, u
                             const wick_axis *axis, uint32_t nout, const wick_type *out)
 {
   wick_attr a[2] = {{.s = shorthand_name(b, name)}, {.n = naxis, .axes = axis}};
-  wick_open(b, op, 0, NULL, a, nout, out);
+  wick_build_open(b, op, 0, NULL, a, nout, out);
 }
 
 void wick_map_begin(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
@@ -95,7 +95,7 @@ void wick_map_begin(wick_builder *b, const char *name, uint32_t naxis, const wic
 wick_value wick_map_end(wick_builder *b, uint32_t n, const wick_value *v)
 {
   wick_yield(b, n, v);
-  return wick_close(b);
+  return wick_build_close(b);
 }
 
 wick_value wick_read(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_t nany,
@@ -161,7 +161,7 @@ static wick_value shorthand_fold_rest(wick_builder *b, wick_value next)
   wick_yield(b, 1, &m);
   wick_value r = wick_region_begin(b, 1, &s);
   wick_yield(b, 1, &r);
-  return wick_close(b);
+  return wick_build_close(b);
 }
 
 wick_value wick_fold_end(wick_builder *b, wick_value element)

@@ -34,7 +34,7 @@ static wick_dim nest_for_begin(nest *t, const char *name, wick_dim count, uint32
   for (uint32_t i = 0; i < ncarried; i++)
     in[2 + i] = carried[i],
            type[1 + i] = t->b.status ? type[0] : wick_built_type(&t->b, carried[i]);
-  wick_open(&t->b, WICK_OP_for, ncarried + 2, in, NULL, 0, NULL);
+  wick_build_open(&t->b, WICK_OP_for, ncarried + 2, in, NULL, 0, NULL);
   wick_value index = wick_region_begin(&t->b, ncarried + 1, type);
   wick_dim sym = nest_symbol_open(t, name, hi > 0 ? hi - 1 : 0);
   wick_push(t->tmp, &t->symbols, (struct nest_symbol){sym, index});
@@ -46,7 +46,7 @@ static wick_value nest_for_end(nest *t, uint32_t n, const wick_value *carried)
 {
   wick_yield(&t->b, n, carried);
   if (t->symbols.n) t->symbols.n--;
-  return wick_close(&t->b);
+  return wick_build_close(&t->b);
 }
 
 static bool nest_const(nest *t, const nest_run *r, uint32_t axis, int64_t *out)
@@ -634,7 +634,7 @@ static void nest_parallel(nest *t, nest_run *r, uint32_t l, const wick_dim *inde
   if (both) {
     wick_value c =
         nest_binary(t, WICK_OP_lt, nest_dim(t, NULL, index[l]), nest_dim(t, NULL, steps.whole));
-    wick_open(&t->b, WICK_OP_if, 1, &c, NULL, 0, NULL);
+    wick_build_open(&t->b, WICK_OP_if, 1, &c, NULL, 0, NULL);
   }
   for (int rest = !both && steps.rest; rest <= (steps.rest != 0); rest++) {
     uint32_t mark = nest_known_mark(t);
@@ -651,7 +651,7 @@ static void nest_parallel(nest *t, nest_run *r, uint32_t l, const wick_dim *inde
     if (both) wick_yield(&t->b, 0, NULL);
     nest_known_rewind(t, mark);
   }
-  if (both) wick_close(&t->b);
+  if (both) wick_build_close(&t->b);
 }
 
 /* Tasks begin .. end-1 of the output's parallel loops, one after another. */
@@ -675,7 +675,7 @@ static wick_dim nest_tasks(nest *t, wick_value begin, wick_value end)
   wick_dim_range(dims, tasks, &lo, &hi);
   wick_type i64 = wick_type_scalar(t->m, WICK_I64, 1);
   wick_value range[2] = {begin, end};
-  wick_open(&t->b, WICK_OP_for, 2, range, NULL, 0, NULL);
+  wick_build_open(&t->b, WICK_OP_for, 2, range, NULL, 0, NULL);
   wick_value task = wick_region_begin(&t->b, 1, &i64);
   uint32_t mark = nest_known_mark(t);
   wick_dim rest = nest_symbol_open(t, "task", hi > 0 ? hi - 1 : 0);
@@ -696,7 +696,7 @@ static wick_dim nest_tasks(nest *t, wick_value begin, wick_value end)
   nest_parallel(t, &r, 0, index);
   nest_known_rewind(t, mark);
   wick_yield(&t->b, 0, NULL);
-  wick_close(&t->b);
+  wick_build_close(&t->b);
   return tasks;
 }
 
@@ -737,6 +737,7 @@ static void nest_places(nest *t, const wick_nest_options *o, wick_value *begin, 
                 wick_build_param(&t->b, nest_buffer_type(t, o, ret->nin + k, wick_type_of(t->g, v)),
                                  WICK_IN, wick_str_printf(t->tmp, "x%u", k)),
                 true);
+    t->place[v.id].halo = &t->s->halo[k];
   }
   wick_type i64 = wick_type_scalar(t->m, WICK_I64, 1);
   *begin = wick_build_param(&t->b, i64, WICK_IN, "begin");

@@ -115,10 +115,10 @@ static wick_value nest_inside_one(nest *t, const nest_run *r, wick_dim d, wick_o
            : nest_remember(t, key, 4, nest_binary(t, op, nest_dim(t, r, d), nest_dim(t, r, bound)));
 }
 
-/* The condition that all indices lie in the tensor: 0 where they always do; *never where they never
- * do. */
+/* The condition that all indices lie in the tensor, or in the zeros around it where `halo` says so:
+ * 0 where they always do; *never where they never do. */
 static wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *type,
-                              const wick_dim *index, bool *never)
+                              const wick_halo *halo, const wick_dim *index, bool *never)
 {
   wick_value all = {0};
   for (uint32_t k = 0; k < type->rank; k++) {
@@ -127,6 +127,7 @@ static wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *
     wick_dim_range(t->m->dims, index[k], &lo, &hi);
     wick_dim_range(t->m->dims, type->dim[k], &least, &most);
     if (hi < 0 || lo >= most) *never = true;
+    if (halo && lo >= -halo->lo[k] && hi < least + halo->hi[k]) continue;
     wick_value c[2];
     uint32_t n = 0;
     if (lo < 0) c[n++] = nest_inside_one(t, r, index[k], WICK_OP_ge, wick_dim_const(0));
@@ -134,6 +135,17 @@ static wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *
     for (uint32_t i = 0; i < n; i++) all = all.id ? nest_binary(t, WICK_OP_and, all, c[i]) : c[i];
   }
   return all;
+}
+
+/* What a guarded read gives outside is the number 0. */
+static bool nest_zero_outside(const nest *t, const nest_run *r, const wick_node *read)
+{
+  for (uint32_t i = r->st->node; i < r->node->end; i++) {
+    const wick_node *n = &t->g->node[i];
+    if (n->op != WICK_OP_const || n->first.id != read->in[read->nin - 1].id) continue;
+    return !n->attr[0].imm.constant && n->attr[0].imm.f == 0 && n->attr[0].imm.i == 0;
+  }
+  return false;
 }
 
 /* A tile's element. Relative to the tile's beginning each index is a constant, or the lane. */
@@ -246,7 +258,8 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
       index[k] = wick_dim_substitute(t->m->dims, index[k], r->st->naxis, sym, r->base);
   }
   bool guard = n->attr[1].i, never = false;
-  wick_value inside = guard ? nest_inside(t, r, type, index, &never) : (wick_value){0};
+  const wick_halo *halo = guard && p->halo && nest_zero_outside(t, r, n) ? p->halo : NULL;
+  wick_value inside = guard ? nest_inside(t, r, type, halo, index, &never) : (wick_value){0};
   wick_value otherwise = guard ? val[n->in[n->nin - 1].id] : (wick_value){0};
   if (never) return otherwise;
   wick_value v;

@@ -20,6 +20,7 @@ typedef struct nest_known {
 typedef struct nest_place {
   bool in_memory;
   wick_value buffer;
+  const wick_halo *halo;          /* zeros around it; NULL: none */
   bool frozen;                    /* never written by this kernel: loads may be shared */
   wick_dim lo[WICK_MAX_RANK];     /* index of the element that lies at the buffer's beginning */
   wick_dim stride[WICK_MAX_RANK]; /* elements */

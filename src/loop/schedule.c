@@ -29,6 +29,7 @@ wick_schedule *wick_schedule_begin(const wick_func *group, wick_arena *mem)
         }
   }
   s->output = s->nstage ? s->nstage - 1 : 0;
+  s->halo = wick_new(mem, wick_halo, group->nparam + 1);
   return s;
 }
 
@@ -231,6 +232,32 @@ static wick_status schedule_inline(schedule_step *p)
   return NULL;
 }
 
+static bool schedule_number(schedule_word w, size_t *at, int64_t *out)
+{
+  size_t from = *at;
+  for (*out = 0; *at < w.n && isdigit((unsigned char)w.at[*at]) && *out < 1 << 24; ++*at)
+    *out = *out * 10 + (w.at[*at] - '0');
+  return *at > from;
+}
+
+static wick_status schedule_halo(schedule_step *p)
+{
+  size_t at = 0;
+  int64_t k;
+  schedule_word w = schedule_next(p);
+  if (!schedule_number(w, &at, &k) || at != w.n || k >= p->s->group->nparam)
+    return schedule_fail(p, "`%.*s` is not the number of a parameter", (int)w.n, w.at);
+  wick_halo *h = &p->s->halo[k];
+  for (uint32_t d = 0; d < wick_info_of(p->s->group, (wick_value){(uint32_t)k + 1})->rank; d++) {
+    w = schedule_next(p);
+    at = 0;
+    bool lo = schedule_number(w, &at, &h->lo[d]), comma = lo && at < w.n && w.at[at++] == ',';
+    if (!comma || !schedule_number(w, &at, &h->hi[d]) || at != w.n)
+      return schedule_fail(p, "LO,HI is wanted for each dimension");
+  }
+  return NULL;
+}
+
 static wick_status schedule_tail(schedule_step *p)
 {
   wick_stage *st;
@@ -267,6 +294,7 @@ static wick_status schedule_step_apply(schedule_step *p)
   if (schedule_is(w, "order")) return schedule_order(p);
   if (schedule_is(w, "at")) return schedule_at(p);
   if (schedule_is(w, "inline")) return schedule_inline(p);
+  if (schedule_is(w, "halo")) return schedule_halo(p);
   if (schedule_is(w, "tail")) return schedule_tail(p);
   return schedule_fail(p, "there is no such step");
 }

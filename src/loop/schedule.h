@@ -55,11 +55,17 @@ typedef struct wick_stage {
   wick_store store;
 } wick_stage;
 
+typedef struct wick_halo { /* of a parameter, per dimension: elements before and behind it that hold
+                              0 */
+  int64_t lo[WICK_MAX_RANK], hi[WICK_MAX_RANK];
+} wick_halo;
+
 typedef struct wick_schedule {
   const wick_func *group;
   wick_arena *mem;
   uint32_t nstage; /* in the order of the group */
   wick_stage *stage;
+  wick_halo *halo; /* per parameter of the group */
   uint32_t output; /* the last stage, which the group returns */
   bool rounding;   /* a step has changed the order of an accumulation */
 } wick_schedule;

@@ -88,7 +88,7 @@ static void rows_build(testing *t, const rows_case *c, uint32_t lanes)
   wick_value range[2];
   range[0] = wick_build_param(&b, i64, WICK_IN, "begin");
   range[1] = wick_build_param(&b, i64, WICK_IN, "end");
-  wick_open(&b, WICK_OP_for, 2, range, NULL, 0, NULL);
+  wick_build_open(&b, WICK_OP_for, 2, range, NULL, 0, NULL);
   wick_value task = wick_region_begin(&b, 1, &i64);
   wick_value at = wick_build2(&b, WICK_OP_mul, task, wick_build_i64(&b, lanes)), v[3];
   for (uint32_t i = 0; i < c->nin; i++) {
@@ -100,7 +100,7 @@ static void rows_build(testing *t, const rows_case *c, uint32_t lanes)
   wick_value r = wick_build(&b, c->op, c->nin, v, NULL, typed, typed ? &out : NULL);
   wick_build(&b, WICK_OP_store, 3, (wick_value[]){y, at, r}, NULL, 0, NULL);
   wick_yield(&b, 0, NULL);
-  wick_close(&b);
+  wick_build_close(&b);
   wick_build_return(&b, 0, NULL);
   testing_add(t, &b);
 }

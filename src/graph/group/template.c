@@ -220,9 +220,10 @@ static uint64_t template_bytes(const template_state *t, const wick_node *read)
 }
 
 /* The loops of a fold in registers: the sum outside, in the text's order, its last axis unrolled by
- * some; the tile inside. */
-static void template_fold_loops(template_state *t, const wick_stage *fold, uint32_t vaxis,
-                                int64_t lanes, int64_t unroll)
+ * some; the tile inside, with the output channels innermost: a value that all lanes share is
+ * loaded, used by each of their vectors at once, and dead. */
+static void template_fold_loops(template_state *t, const wick_stage *fold, uint32_t oaxis,
+                                uint32_t vaxis, int64_t lanes, int64_t unroll)
 {
   uint32_t last = UINT32_MAX;
   for (uint32_t k = 0; k < fold->naxis; k++)
@@ -241,8 +242,10 @@ static void template_fold_loops(template_state *t, const wick_stage *fold, uint3
     if (fold->axis[k].reduce) wick_text_printf(&t->steps, " %s", template_loop(t, fold, k));
   if (split) wick_text_add(&t->steps, " u");
   for (uint32_t k = 0; k < fold->naxis; k++)
-    if (!fold->axis[k].reduce && (k != vaxis || split_v))
+    if (!fold->axis[k].reduce && k != vaxis && k != oaxis)
       wick_text_printf(&t->steps, " %s", template_loop(t, fold, k));
+  if (oaxis != UINT32_MAX) wick_text_printf(&t->steps, " %s", template_loop(t, fold, oaxis));
+  if (split_v) wick_text_printf(&t->steps, " %s", template_loop(t, fold, vaxis));
   if (vaxis != UINT32_MAX)
     wick_text_printf(&t->steps, " %s", split_v ? "lane" : template_loop(t, fold, vaxis));
   wick_text_add(&t->steps, "; ");
@@ -327,7 +330,7 @@ static bool template_dot(template_state *t, const wick_stage *fold)
   const char *at = template_out_loops(t, &r, &tile, weights > (256u << 10), lanes);
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
-  template_fold_loops(t, fold, n - 1, lanes, 4);
+  template_fold_loops(t, fold, r.o, n - 1, lanes, 4);
   return true;
 }
 
@@ -366,7 +369,7 @@ static bool template_window(template_state *t, const wick_stage *fold)
   const char *at = template_simple_out(t, places, lanes);
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
-  template_fold_loops(t, fold, lanes > 1 ? n - 1 : UINT32_MAX, lanes, 8);
+  template_fold_loops(t, fold, UINT32_MAX, lanes > 1 ? n - 1 : UINT32_MAX, lanes, 8);
   return true;
 }
 
