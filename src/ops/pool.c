@@ -244,7 +244,7 @@ static void max_pool_indices(const wick_compute *c, const pool_stage *s)
     out[1] = wick_build3(b, WICK_OP_where, none, r.at, pool_column_major(b, s, r.at));
   }
   wick_yield(b, 2, out);
-  c->out[0] = wick_close(b);
+  c->out[0] = wick_build_close(b);
   c->out[1] = (wick_value){c->out[0].id + 1};
 }
 
