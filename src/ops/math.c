@@ -1,7 +1,8 @@
 /* Exponentials, logarithms and the error function. */
 #include <math.h>
 
-#include "ops/scalar.h"
+#include "ops/poly_erf.h"
+#include "ops/poly_log.h"
 
 #define MATH_EVAL(name, expr)                                                                      \
   static wick_scalar name##_eval(const wick_attr *a, wick_elem e, wick_elem out,                   \
@@ -20,6 +21,12 @@ MATH_EVAL(log2, log2(x))
 MATH_EVAL(log1p, log1p(x))
 MATH_EVAL(erf, erf(x))
 
+static void exp_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_exp(b, in[0]);
+}
+
 const wick_op wick_op_exp = {
     .name = "exp",
     .doc = "e to the power x; 0 for -inf, NaN for NaN; results below the normal range are "
@@ -28,9 +35,17 @@ const wick_op wick_op_exp = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = exp_expand,
     .scalar = WICK_RULE_SAME,
     .eval = exp_eval,
+    .ulp = 1,
 };
+
+static void exp2_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_exp2(b, in[0]);
+}
 
 const wick_op wick_op_exp2 = {
     .name = "exp2",
@@ -39,9 +54,17 @@ const wick_op wick_op_exp2 = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = exp2_expand,
     .scalar = WICK_RULE_SAME,
     .eval = exp2_eval,
+    .ulp = 1.5,
 };
+
+static void expm1_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_expm1(b, in[0]);
+}
 
 const wick_op wick_op_expm1 = {
     .name = "expm1",
@@ -51,9 +74,17 @@ const wick_op wick_op_expm1 = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = expm1_expand,
     .scalar = WICK_RULE_SAME,
     .eval = expm1_eval,
+    .ulp = 2,
 };
+
+static void log_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_log(b, in[0]);
+}
 
 const wick_op wick_op_log = {
     .name = "log",
@@ -62,9 +93,17 @@ const wick_op wick_op_log = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = log_expand,
     .scalar = WICK_RULE_SAME,
     .eval = log_eval,
+    .ulp = 1,
 };
+
+static void log2_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_log2(b, in[0]);
+}
 
 const wick_op wick_op_log2 = {
     .name = "log2",
@@ -74,9 +113,17 @@ const wick_op wick_op_log2 = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = log2_expand,
     .scalar = WICK_RULE_SAME,
     .eval = log2_eval,
+    .ulp = 2.5,
 };
+
+static void log1p_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_log1p(b, in[0]);
+}
 
 const wick_op wick_op_log1p = {
     .name = "log1p",
@@ -86,9 +133,17 @@ const wick_op wick_op_log1p = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = log1p_expand,
     .scalar = WICK_RULE_SAME,
     .eval = log1p_eval,
+    .ulp = 2,
 };
+
+static void erf_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_erf(b, in[0]);
+}
 
 const wick_op wick_op_erf = {
     .name = "erf",
@@ -98,6 +153,8 @@ const wick_op wick_op_erf = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = erf_expand,
     .scalar = WICK_RULE_SAME,
     .eval = erf_eval,
+    .ulp = 1.5,
 };

@@ -2,18 +2,45 @@
  * would be inf * 0, the limit is meant. */
 #include <math.h>
 
-#include "ops/scalar.h"
+#include "ops/poly_erf.h"
+#include "ops/poly_log.h"
+
+#define SMOOTH_GELU_LINE 1.5957691216057307118 /* 2 sqrt(2 / pi) */
+#define SMOOTH_GELU_CUBE (0.044715 * SMOOTH_GELU_LINE)
 
 static double smooth_sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
 /* x * gate, where the gate goes to 0 faster than x to infinity. */
 static double smooth_gated(double x, double gate) { return gate == 0 ? copysign(0, x) : x * gate; }
 
+/* x sigmoid(z): with e^-|z| = m s, x / (1 + m s) or x m / (1 + m s) s, so that what is below the
+ * normal range is rounded once. Where z goes to -inf, a zero with the sign of x. */
+static wick_value smooth_gate(wick_builder *b, wick_value x, wick_value z)
+{
+  double limit = wick_built_info(b, x)->elem == WICK_F64 ? -1400 : -168;
+  wick_value one = poly_k(b, x, 1), below = poly_lt(b, z, 0);
+  wick_value t = poly_at_least(b, poly_neg(b, poly_abs(b, z)), limit);
+  wick_poly_scaled e = wick_poly_exp_scaled(b, t, (wick_value){0});
+  wick_value upper = poly_mul(b, x, poly_where(b, below, e.m, one));
+  wick_value lower = poly_mad(b, e.m, e.s, one);
+  wick_value y = poly_mul(b, poly_div(b, upper, lower), poly_where(b, below, e.s, one));
+  return poly_where(b, poly_lt(b, z, limit), wick_poly_with_sign(b, poly_k(b, x, 0), x), y);
+}
+
 static wick_scalar sigmoid_eval(const wick_attr *a, wick_elem e, wick_elem out,
                                 const wick_scalar *x)
 {
   (void)a, (void)e, (void)out;
   return (wick_scalar){.f = smooth_sigmoid(x[0].f)};
+}
+
+static void sigmoid_expand(wick_builder *b, const wick_node *n, const wick_value *in,
+                           wick_value *out)
+{
+  (void)n;
+  wick_value one = poly_k(b, in[0], 1), t = wick_poly_exp_minus(b, in[0]);
+  wick_value upper = poly_where(b, poly_lt(b, in[0], 0), t, one);
+  out[0] = poly_div(b, upper, poly_add(b, t, one));
 }
 
 const wick_op wick_op_sigmoid = {
@@ -23,8 +50,10 @@ const wick_op wick_op_sigmoid = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = sigmoid_expand,
     .scalar = WICK_RULE_SAME,
     .eval = sigmoid_eval,
+    .ulp = 2.5,
 
 };
 
@@ -35,6 +64,14 @@ static wick_scalar softplus_eval(const wick_attr *a, wick_elem e, wick_elem out,
   return (wick_scalar){.f = x[0].f > 0 ? x[0].f + log1p(exp(-x[0].f)) : log1p(exp(x[0].f))};
 }
 
+static void softplus_expand(wick_builder *b, const wick_node *n, const wick_value *in,
+                            wick_value *out)
+{
+  (void)n;
+  wick_value l = wick_poly_log1p(b, wick_poly_exp_minus(b, in[0]));
+  out[0] = poly_add(b, l, poly_at_least(b, in[0], 0));
+}
+
 const wick_op wick_op_softplus = {
     .name = "softplus",
     .doc = "log(1 + exp(x)); 0 for -inf, inf for inf",
@@ -42,8 +79,10 @@ const wick_op wick_op_softplus = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = softplus_expand,
     .scalar = WICK_RULE_SAME,
     .eval = softplus_eval,
+    .ulp = 2.5,
 
 };
 
@@ -54,6 +93,12 @@ static wick_scalar elu_eval(const wick_attr *a, wick_elem e, wick_elem out, cons
   return (wick_scalar){.f = wick_round_step(out, a[0].f) * expm1(x[0].f)};
 }
 
+static void elu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  wick_value below = poly_mulk(b, wick_poly_expm1_minus(b, in[0]), n->attr[0].f);
+  out[0] = poly_where(b, poly_lt(b, in[0], 0), below, in[0]);
+}
+
 const wick_op wick_op_elu = {
     .name = "elu",
     .doc = "x where x >= 0 or -0, else alpha * (exp(x) - 1); NaN for NaN",
@@ -62,8 +107,10 @@ const wick_op wick_op_elu = {
     .attr = {{"alpha", WICK_ATTR_FLOAT, 1, false, NULL, 0, 0}},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = elu_expand,
     .scalar = WICK_RULE_SAME,
     .eval = elu_eval,
+    .ulp = 2.5,
 
 };
 
@@ -72,19 +119,29 @@ static wick_scalar celu_eval(const wick_attr *a, wick_elem e, wick_elem out, con
   (void)e;
   if (!(x[0].f < 0)) return x[0];
   double alpha = wick_round_step(out, a[0].f);
-  return (wick_scalar){.f = alpha * expm1(x[0].f / alpha)};
+  return (wick_scalar){.f = alpha * expm1(wick_round_step(out, x[0].f / alpha))};
+}
+
+static void celu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  wick_value alpha = poly_k(b, in[0], n->attr[0].f), z = poly_div(b, in[0], alpha);
+  wick_value q = n->attr[0].f > 0 ? wick_poly_expm1_minus(b, z) : wick_poly_expm1(b, z);
+  out[0] = poly_where(b, poly_lt(b, in[0], 0), poly_mul(b, alpha, q), in[0]);
 }
 
 const wick_op wick_op_celu = {
     .name = "celu",
-    .doc = "x where x >= 0 or -0, else alpha * (exp(x / alpha) - 1); NaN for NaN",
+    .doc = "x where x >= 0 or -0, else alpha * (exp(x / alpha) - 1), with a rounded quotient; NaN "
+           "for NaN",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"alpha", WICK_ATTR_FLOAT, 1, false, NULL, 0, 0}},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = celu_expand,
     .scalar = WICK_RULE_SAME,
     .eval = celu_eval,
+    .ulp = 3,
 
 };
 
@@ -93,6 +150,13 @@ static wick_scalar selu_eval(const wick_attr *a, wick_elem e, wick_elem out, con
   (void)e;
   double alpha = wick_round_step(out, a[0].f), gamma = wick_round_step(out, a[1].f);
   return (wick_scalar){.f = gamma * (x[0].f < 0 ? alpha * expm1(x[0].f) : x[0].f)};
+}
+
+static void selu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  double alpha = n->attr[0].f, gamma = n->attr[1].f;
+  wick_value below = poly_mulk(b, wick_poly_expm1_minus(b, in[0]), alpha);
+  out[0] = poly_mulk(b, poly_where(b, poly_lt(b, in[0], 0), below, in[0]), gamma);
 }
 
 const wick_op wick_op_selu = {
@@ -104,28 +168,39 @@ const wick_op wick_op_selu = {
              {"gamma", WICK_ATTR_FLOAT, 1.05070102214813232421875, false, NULL, 0, 0}},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = selu_expand,
     .scalar = WICK_RULE_SAME,
     .eval = selu_eval,
+    .ulp = 2.5,
 
 };
 
 static wick_scalar swish_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
 {
   (void)e;
-  return (wick_scalar){
-      .f = smooth_gated(x[0].f, smooth_sigmoid(wick_round_step(out, a[0].f) * x[0].f))};
+  double z = wick_round_step(out, wick_round_step(out, a[0].f) * x[0].f);
+  return (wick_scalar){.f = smooth_gated(x[0].f, smooth_sigmoid(z))};
+}
+
+static void swish_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  double alpha = n->attr[0].f;
+  out[0] = smooth_gate(b, in[0], alpha == 1 ? in[0] : poly_mulk(b, in[0], alpha));
 }
 
 const wick_op wick_op_swish = {
     .name = "swish",
-    .doc = "x * sigmoid(alpha * x); a zero where that is the limit, as for -inf",
+    .doc = "x * sigmoid(alpha * x), with a rounded product; a zero where that is the limit, as for "
+           "-inf",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"alpha", WICK_ATTR_FLOAT, 1, false, NULL, 0, 0}},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = swish_expand,
     .scalar = WICK_RULE_SAME,
     .eval = swish_eval,
+    .ulp = 3.5,
 
 };
 
@@ -138,6 +213,22 @@ static wick_scalar mish_eval(const wick_attr *a, wick_elem e, wick_elem out, con
   return (wick_scalar){.f = smooth_gated(x[0].f, gate)};
 }
 
+static void mish_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  bool wide = wick_built_info(b, in[0])->elem == WICK_F64;
+  wick_value x = poly_at_least(b, in[0], wide ? -800 : -120), one = poly_k(b, x, 1);
+  wick_value t = poly_at_least(b, poly_neg(b, poly_abs(b, x)), wide ? -800 : -120);
+  wick_poly_scaled e = wick_poly_exp_scaled(b, t, (wick_value){0});
+  wick_value below = poly_lt(b, x, 0), two = poly_k(b, x, 2);
+  wick_value u = poly_mul(b, e.m, e.s), u2 = poly_add(b, u, two); /* u = e^-|x| */
+  wick_value line = poly_mad(b, u, two, one);
+  wick_value lower =
+      poly_where(b, below, poly_mad(b, u, u2, two), poly_mad(b, poly_add(b, u, u), u, line));
+  wick_value upper = poly_mul(b, x, poly_where(b, below, poly_mul(b, e.m, u2), line));
+  out[0] = poly_mul(b, poly_div(b, upper, lower), poly_where(b, below, e.s, one));
+}
+
 const wick_op wick_op_mish = {
     .name = "mish",
     .doc = "x * tanh(log(1 + exp(x))); -0 for -inf",
@@ -145,31 +236,57 @@ const wick_op wick_op_mish = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = mish_expand,
     .scalar = WICK_RULE_SAME,
     .eval = mish_eval,
+    .ulp = 4.5,
 
 };
 
+/* What the tanh form hands to sigmoid: 2 sqrt(2 / pi) (x + 0.044715 x^3), in steps. */
+static double smooth_gelu_inner(wick_elem out, double x)
+{
+  double square = wick_round_step(out, x * x);
+  double y = wick_round_step(out, square * wick_round_step(out, SMOOTH_GELU_CUBE));
+  y = wick_round_step(out, y + wick_round_step(out, SMOOTH_GELU_LINE));
+  return wick_round_step(out, y * x);
+}
+
 static wick_scalar gelu_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
 {
-  (void)e, (void)out;
+  (void)e;
   double v = x[0].f;
-  if (a[0].i == 0)
-    return (wick_scalar){.f = smooth_gated(v, erfc(v * -0.70710678118654752440) / 2)};
-  double u = 0.79788456080286535588 * (v + 0.044715 * v * v * v);
-  return (wick_scalar){.f = smooth_gated(v, smooth_sigmoid(2 * u))};
+  bool tanh_form = a[0].i;
+  double gate = tanh_form ? smooth_sigmoid(smooth_gelu_inner(out, v)) : erfc(v * -M_SQRT1_2) / 2;
+  return (wick_scalar){.f = smooth_gated(v, gate)};
+}
+
+static void gelu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  wick_value x = in[0];
+  if (n->attr[0].i) {
+    wick_value y = poly_mulk(b, poly_mul(b, x, x), SMOOTH_GELU_CUBE);
+    out[0] = smooth_gate(b, x, poly_mul(b, poly_addk(b, y, SMOOTH_GELU_LINE), x));
+    return;
+  }
+  wick_poly_scaled t = wick_poly_normal_tail(b, x);
+  wick_value tail = poly_mul(b, t.m, t.s);
+  out[0] = poly_where(b, poly_lt(b, x, 0), poly_neg(b, tail), poly_sub(b, x, tail));
 }
 
 const wick_op wick_op_gelu = {
     .name = "gelu",
-    .doc = "x * P(Z <= x), Z normal: x / 2 * (1 + erf(x / sqrt(2))); with approximate = "
-           "tanh: x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))); -0 for -inf",
+    .doc = "x * P(Z <= x) with Z normal: x / 2 * (1 + erf(x / sqrt(2))). With approximate = tanh: "
+           "x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))), whose polynomial is rounded "
+           "after each step. -0 for -inf",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"approximate", WICK_ATTR_ENUM, 0, false, "none tanh", 0, 0}},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = gelu_expand,
     .scalar = WICK_RULE_SAME,
     .eval = gelu_eval,
+    .ulp = 5,
 
 };

@@ -1,7 +1,8 @@
 /* Trigonometric and hyperbolic functions and their inverses. */
 #include <math.h>
 
-#include "ops/scalar.h"
+#include "ops/poly_exp.h"
+#include "ops/poly_log.h"
 
 #define TRIG_EVAL(name, expr)                                                                      \
   static wick_scalar name##_eval(const wick_attr *a, wick_elem e, wick_elem out,                   \
@@ -92,6 +93,12 @@ const wick_op wick_op_atan = {
     .eval = atan_eval,
 };
 
+static void sinh_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_hyperbolic(b, in[0], true);
+}
+
 const wick_op wick_op_sinh = {
     .name = "sinh",
     .doc = "(exp(x) - exp(-x)) / 2; -0 for -0, infinities for infinities",
@@ -99,9 +106,17 @@ const wick_op wick_op_sinh = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = sinh_expand,
     .scalar = WICK_RULE_SAME,
     .eval = sinh_eval,
+    .ulp = 4.5,
 };
+
+static void cosh_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_hyperbolic(b, in[0], false);
+}
 
 const wick_op wick_op_cosh = {
     .name = "cosh",
@@ -110,9 +125,17 @@ const wick_op wick_op_cosh = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = cosh_expand,
     .scalar = WICK_RULE_SAME,
     .eval = cosh_eval,
+    .ulp = 3.5,
 };
+
+static void tanh_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_tanh(b, in[0]);
+}
 
 const wick_op wick_op_tanh = {
     .name = "tanh",
@@ -121,9 +144,17 @@ const wick_op wick_op_tanh = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = tanh_expand,
     .scalar = WICK_RULE_SAME,
     .eval = tanh_eval,
+    .ulp = 3,
 };
+
+static void asinh_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_asinh(b, in[0]);
+}
 
 const wick_op wick_op_asinh = {
     .name = "asinh",
@@ -132,9 +163,17 @@ const wick_op wick_op_asinh = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = asinh_expand,
     .scalar = WICK_RULE_SAME,
     .eval = asinh_eval,
+    .ulp = 2.5,
 };
+
+static void acosh_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_acosh(b, in[0]);
+}
 
 const wick_op wick_op_acosh = {
     .name = "acosh",
@@ -143,9 +182,17 @@ const wick_op wick_op_acosh = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = acosh_expand,
     .scalar = WICK_RULE_SAME,
     .eval = acosh_eval,
+    .ulp = 2.5,
 };
+
+static void atanh_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_atanh(b, in[0]);
+}
 
 const wick_op wick_op_atanh = {
     .name = "atanh",
@@ -154,6 +201,8 @@ const wick_op wick_op_atanh = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = atanh_expand,
     .scalar = WICK_RULE_SAME,
     .eval = atanh_eval,
+    .ulp = 3,
 };

@@ -1,0 +1,183 @@
+/* Exponentials: reduction, polynomial, scaling by exponent bits. */
+#include "ops/poly_exp.h"
+
+#include <math.h>
+
+/* ln2 in two parts: 15 bits (f32) or 33 bits (f64), and the rest. */
+static const double exp_ln2[2][2] = {{0x1.62e4p-1, 0x1.7f7d1cp-20},
+                                     {0x1.62e42feep-1, 0x1.a39ef35793c76p-33}};
+
+/* e^r = 1 + r + r^2 P(r), the error relative to e^r: 2^-28 and 2^-58. */
+static const wick_poly exp_table[2] = {
+    {5, {0x1.fffffcp-2, 0x1.555482p-3, 0x1.555824p-5, 0x1.12449cp-7, 0x1.6b01e6p-10}},
+    {11,
+     {0x1p-1, 0x1.555555555555ep-3, 0x1.555555555557p-5, 0x1.111111110e07p-7, 0x1.6c16c16c07b86p-10,
+      0x1.a01a01b7e504dp-13, 0x1.a01a01fa36de2p-16, 0x1.71dde63e5f9e5p-19, 0x1.27e431ca80ff5p-22,
+      0x1.af7a16be3c75dp-26, 0x1.203818f6edca3p-29}},
+};
+
+/* The same, the error relative to e^r - 1: 2^-28 and 2^-58. */
+static const wick_poly exp_expm1_table[2] = {
+    {6, {0x1p-1, 0x1.55552ap-3, 0x1.5554fep-5, 0x1.115758p-7, 0x1.6d34f4p-10, 0x1.3b4d8p-13}},
+    {12,
+     {0x1p-1, 0x1.5555555555556p-3, 0x1.5555555555557p-5, 0x1.1111111110d47p-7,
+      0x1.6c16c16c1553bp-10, 0x1.a01a01a1d533ap-13, 0x1.a01a01aca2db4p-16, 0x1.71de34e6b1f66p-19,
+      0x1.27e4c9bf363efp-22, 0x1.ae76b10908b64p-26, 0x1.1f9212e7e2394p-29, 0x1.43f07958cb414p-33}},
+};
+
+/* sinh r = r + r^3 P(r^2), cosh r = 1 + r^2 P(r^2), each relative to itself: 2^-34 and 2^-65. */
+static const wick_poly exp_sinh_table[2] = {
+    {3, {0x1.555556p-3, 0x1.110fc2p-7, 0x1.a2d6b2p-13}},
+    {6,
+     {0x1.5555555555555p-3, 0x1.111111111137cp-7, 0x1.a01a019eada41p-13, 0x1.71de402fcf5a3p-19,
+      0x1.ae4e722ccf53dp-26, 0x1.7fda3416551e1p-33}},
+};
+static const wick_poly exp_cosh_table[2] = {
+    {3, {0x1p-1, 0x1.5554e2p-5, 0x1.6d54dp-10}},
+    {6,
+     {0x1p-1, 0x1.5555555555558p-5, 0x1.6c16c16c14f95p-10, 0x1.a01a01adbcbedp-16,
+      0x1.27e4cb5531e15p-22, 0x1.1f8d4ae74ed11p-29}},
+};
+
+/* Below [0] e^x is 0, above [1] it is inf; from [2] on sinh and cosh are; e^-[3] is nothing beside
+ * 1. */
+static const double exp_range[2][4] = {{-104, 89, 89.6, 40}, {-746, 710, 710.6, 80}};
+
+static uint32_t exp_wide(wick_builder *b, wick_value x)
+{
+  return wick_poly_format_of(b, x)->elem == WICK_F64;
+}
+
+wick_value wick_poly_exp2i(wick_builder *b, wick_value like, wick_value k)
+{
+  const wick_poly_format *f = wick_poly_format_of(b, like);
+  wick_value biased = poly_add(b, k, wick_poly_int(b, k, f->bias));
+  return wick_poly_from_bits(b, wick_poly_shl(b, biased, f->mantissa));
+}
+
+/* x rounded to a whole number, and that as an integer: in the low bits of x + magic. */
+static void exp_nearest(wick_builder *b, wick_value shifted, wick_poly_reduced *out)
+{
+  const wick_poly_format *f = wick_poly_format_of(b, shifted);
+  wick_value magic = poly_k(b, shifted, f->magic);
+  out->n = poly_sub(b, shifted, magic);
+  out->k = poly_sub(b, wick_poly_bits(b, shifted), wick_poly_bits(b, magic));
+}
+
+wick_poly_reduced wick_poly_exp_reduce(wick_builder *b, wick_value x, wick_value rest)
+{
+  const double *ln2 = exp_ln2[exp_wide(b, x)];
+  wick_poly_reduced e;
+  wick_value magic = poly_k(b, x, wick_poly_format_of(b, x)->magic);
+  wick_value sum = rest.id ? poly_add(b, x, rest) : x;
+  exp_nearest(b, poly_mad(b, sum, poly_k(b, x, M_LOG2E), magic), &e);
+  e.r = poly_mad(b, e.n, poly_k(b, x, -ln2[0]), x);
+  if (rest.id) e.r = poly_add(b, e.r, rest);
+  e.r = poly_mad(b, e.n, poly_k(b, x, -ln2[1]), e.r);
+  return e;
+}
+
+/* r + r^2 P(r) */
+static wick_value exp_minus_one(wick_builder *b, wick_value r, const wick_poly *table)
+{
+  wick_value p = wick_poly_eval(b, r, wick_poly_of(b, r, table));
+  return poly_mad(b, poly_mul(b, r, r), p, r);
+}
+
+/* e^r 2^k, half of k in each factor. */
+static wick_poly_scaled exp_finish(wick_builder *b, wick_value r, wick_value k)
+{
+  wick_value p = poly_addk(b, exp_minus_one(b, r, exp_table), 1);
+  wick_value half = wick_poly_shr(b, k, 1);
+  return (wick_poly_scaled){poly_mul(b, p, wick_poly_exp2i(b, r, half)),
+                            wick_poly_exp2i(b, r, poly_sub(b, k, half))};
+}
+
+wick_poly_scaled wick_poly_exp_scaled(wick_builder *b, wick_value x, wick_value rest)
+{
+  wick_poly_reduced e = wick_poly_exp_reduce(b, x, rest);
+  return exp_finish(b, e.r, e.k);
+}
+
+wick_value wick_poly_exp(wick_builder *b, wick_value x)
+{
+  const double *range = exp_range[exp_wide(b, x)];
+  x = poly_at_most(b, poly_at_least(b, x, range[0]), range[1]);
+  wick_poly_scaled s = wick_poly_exp_scaled(b, x, (wick_value){0});
+  return poly_mul(b, s.m, s.s);
+}
+
+wick_value wick_poly_exp_minus(wick_builder *b, wick_value x)
+{
+  const double *range = exp_range[exp_wide(b, x)];
+  x = poly_at_least(b, poly_neg(b, poly_abs(b, x)), range[0]);
+  wick_poly_scaled s = wick_poly_exp_scaled(b, x, (wick_value){0});
+  return poly_mul(b, s.m, s.s);
+}
+
+/* 2^x = 2^n e^(r ln2), and r = x - n is exact. */
+
+wick_value wick_poly_exp2(wick_builder *b, wick_value x)
+{
+  const double *range = exp_range[exp_wide(b, x)];
+  x = poly_at_least(b, x, floor(range[0] * M_LOG2E));
+  x = poly_at_most(b, x, ceil(range[1] * M_LOG2E));
+  wick_poly_reduced e;
+  exp_nearest(b, poly_add(b, x, poly_k(b, x, wick_poly_format_of(b, x)->magic)), &e);
+  wick_value r = poly_mulk(b, poly_sub(b, x, e.n), M_LN2); /* x - n is exact */
+  wick_poly_scaled s = exp_finish(b, r, e.k);
+  return poly_mul(b, s.m, s.s);
+}
+
+/* 2^k q + (2^k - 1), where q = e^r - 1; of half of it, so that 2^128 does not overflow. */
+wick_value wick_poly_expm1(wick_builder *b, wick_value x)
+{
+  const double *range = exp_range[exp_wide(b, x)];
+  const wick_poly_format *f = wick_poly_format_of(b, x);
+  wick_value z = poly_at_most(b, poly_at_least(b, x, -range[3]), range[1]);
+  wick_poly_reduced e = wick_poly_exp_reduce(b, z, (wick_value){0});
+  wick_value q = exp_minus_one(b, e.r, exp_expm1_table);
+  wick_value s = wick_poly_exp2i(b, x, poly_sub(b, e.k, wick_poly_int(b, e.k, 1)));
+  wick_value y = poly_mulk(b, poly_mad(b, s, q, poly_addk(b, s, -0.5)), 2);
+  wick_value is_tiny = poly_lt(b, poly_abs(b, x), ldexp(1, -(int)f->mantissa - 2));
+  return poly_where(b, is_tiny, x, y); /* -0, and numbers that half would lose bits of */
+}
+
+wick_value wick_poly_expm1_minus(wick_builder *b, wick_value x)
+{
+  x = poly_at_least(b, x, -exp_range[exp_wide(b, x)][3]);
+  wick_poly_reduced e = wick_poly_exp_reduce(b, x, (wick_value){0});
+  wick_value s = wick_poly_exp2i(b, x, e.k);
+  return poly_mad(b, s, exp_minus_one(b, e.r, exp_expm1_table), poly_addk(b, s, -1));
+}
+
+/* ---- hyperbolic functions ---- */
+
+/* With a = 2^(n-2), c = 2^(-n-2) and |x| = n ln2 + r:
+ * sinh |x| = 2 ((a + c) sinh r + (a - c) cosh r), cosh |x| = 2 ((a + c) cosh r + (a - c) sinh r).
+ */
+wick_value wick_poly_hyperbolic(wick_builder *b, wick_value x, bool sine)
+{
+  wick_value size = poly_at_most(b, poly_abs(b, x), exp_range[exp_wide(b, x)][2]);
+  wick_poly_reduced e = wick_poly_exp_reduce(b, size, (wick_value){0});
+  wick_value two = wick_poly_int(b, e.k, 2), few = wick_poly_int(b, e.k, 100);
+  wick_value low = poly_where(b, wick_build2(b, WICK_OP_lt, e.k, few), e.k, few);
+  wick_value a = wick_poly_exp2i(b, x, poly_sub(b, e.k, two));
+  wick_value c = wick_poly_exp2i(b, x, poly_neg(b, poly_add(b, low, two)));
+  wick_value r2 = poly_mul(b, e.r, e.r), sum = poly_add(b, a, c), difference = poly_sub(b, a, c);
+  wick_value s = wick_poly_eval(b, r2, wick_poly_of(b, x, exp_sinh_table));
+  s = poly_mad(b, poly_mul(b, e.r, r2), s, e.r);
+  wick_value h = wick_poly_eval(b, r2, wick_poly_of(b, x, exp_cosh_table));
+  h = poly_mad(b, r2, h, poly_k(b, x, 1));
+  wick_value y = sine ? poly_mad(b, sum, s, poly_mul(b, difference, h))
+                      : poly_mad(b, difference, s, poly_mul(b, sum, h));
+  y = poly_mulk(b, y, 2);
+  return sine ? wick_poly_with_sign(b, y, x) : y;
+}
+
+/* With q = e^(-2|x|) - 1: tanh |x| = -q / (q + 2), and nothing overflows or cancels. */
+wick_value wick_poly_tanh(wick_builder *b, wick_value x)
+{
+  wick_value q = wick_poly_expm1_minus(b, poly_mulk(b, poly_abs(b, x), -2));
+  return wick_poly_with_sign(b, poly_abs(b, poly_div(b, q, poly_addk(b, q, 2))), x);
+}

@@ -1,0 +1,161 @@
+/* Logarithms: x = 2^e (1 + f) with 1 + f in [2/3, 4/3), log x = e ln2 + log(1 + f), and a
+ * polynomial for the last. ln2 has two parts, so that e times the first is exact (Cody and Waite).
+ */
+#include "ops/poly_log.h"
+
+#include <math.h>
+
+/* log(1 + f) = f - f^2 / 2 + f^3 P(f), relative to itself: 2^-27 and 2^-59. */
+static const wick_poly log_table[2] = {
+    {8,
+     {0x1.555506p-2, -0x1.fffefp-3, 0x1.99d028p-3, -0x1.559dc8p-3, 0x1.1ed72p-3, -0x1.f311a8p-4,
+      0x1.1e6688p-3, -0x1.0804ap-3}},
+    {20,
+     {0x1.5555555555538p-2, -0x1.fffffffffff36p-3, 0x1.99999999a009ap-3, -0x1.55555555650f2p-3,
+      0x1.24924920b8e43p-3, -0x1.fffffff10824ep-4, 0x1.c71c7409676d8p-4, -0x1.99999d5353212p-4,
+      0x1.745cb66053b1fp-4, -0x1.5554c8624041cp-4, 0x1.3b1dacadbe893p-4, -0x1.249f6e37fe301p-4,
+      0x1.106a043373399p-4, -0x1.fe6a6781d8a85p-5, 0x1.efb6ab3cc3da3p-5, -0x1.d6cbe0ed14b3dp-5,
+      0x1.563d24e3bb676p-5, -0x1.3a7fa8f312678p-5, 0x1.5bfc5d0ad3635p-4, -0x1.555fe105100bep-4}},
+};
+
+static const double log_ln2[2][2] = {{0x1.62e4p-1, 0x1.7f7d1cp-20},
+                                     {0x1.62e42feep-1, 0x1.a39ef35793c76p-33}};
+
+typedef struct log_split {
+  wick_value k; /* e as an integer, before `offset` */
+  wick_value e, f;
+} log_split;
+
+/* An integer of few bits as a float: its bits are those of the sum's fraction. */
+static wick_value log_small_float(wick_builder *b, wick_value k, double magic, wick_value like)
+{
+  wick_value m = poly_k(b, like, magic);
+  wick_value sum = poly_add(b, k, wick_poly_bits(b, m));
+  return poly_sub(b, wick_poly_from_bits(b, sum), m);
+}
+
+/* x is a positive normal number; offset is added to e. */
+static log_split log_split_normal(wick_builder *b, wick_value x, wick_value offset)
+{
+  const wick_poly_format *f = wick_poly_format_of(b, x);
+  wick_value bits = wick_poly_bits(b, x);
+  int64_t two_thirds = (f->bias - 1) << f->mantissa | ((int64_t)1 << f->mantissa) / 3;
+  log_split s;
+  s.k = wick_poly_shr(b, poly_sub(b, bits, wick_poly_int(b, bits, two_thirds)), f->mantissa);
+  wick_value m = poly_sub(b, bits, wick_poly_shl(b, s.k, f->mantissa));
+  s.f = poly_addk(b, wick_poly_from_bits(b, m), -1);
+  s.e = log_small_float(b, s.k, f->magic, x);
+  if (offset.id) s.e = poly_add(b, s.e, offset);
+  return s;
+}
+
+/* f^2 (f P(f) - 1/2): log(1 + f) less f. */
+static wick_value log_tail(wick_builder *b, wick_value f)
+{
+  wick_value p = wick_poly_eval(b, f, wick_poly_of(b, f, log_table));
+  return poly_mul(b, poly_mul(b, f, f), poly_mad(b, p, f, poly_k(b, f, -0.5)));
+}
+
+static wick_value log_sum(wick_builder *b, const log_split *s)
+{
+  const double *ln2 = log_ln2[wick_poly_format_of(b, s->f)->elem == WICK_F64];
+  wick_value rest = poly_mad(b, s->e, poly_k(b, s->f, ln2[1]), log_tail(b, s->f));
+  return poly_mad(b, s->e, poly_k(b, s->f, ln2[0]), poly_add(b, s->f, rest));
+}
+
+/* y where zero < x < inf; -inf at zero, NaN below it, x itself where it is inf or NaN. */
+static wick_value log_domain(wick_builder *b, wick_value x, double zero, wick_value y)
+{
+  wick_value edge = poly_where(b, poly_eq(b, x, zero), poly_k(b, x, (double)-INFINITY),
+                               poly_k(b, x, (double)NAN));
+  y = poly_where(b, poly_lt(b, x, (double)INFINITY), y, x);
+  return poly_where(b, wick_build2(b, WICK_OP_le, x, poly_k(b, x, zero)), edge, y);
+}
+
+/* Numbers below the normal range are scaled into it. */
+static log_split log_split_any(wick_builder *b, wick_value x)
+{
+  const wick_poly_format *f = wick_poly_format_of(b, x);
+  double up = (int)f->mantissa + 1;
+  wick_value small = poly_lt(b, x, ldexp(1, 1 - (int)f->bias));
+  wick_value scaled = poly_where(b, small, poly_mulk(b, x, ldexp(1, (int)up)), x);
+  return log_split_normal(b, scaled, poly_where(b, small, poly_k(b, x, -up), poly_k(b, x, 0)));
+}
+
+wick_value wick_poly_log(wick_builder *b, wick_value x)
+{
+  log_split s = log_split_any(b, x);
+  return log_domain(b, x, 0, log_sum(b, &s));
+}
+
+wick_value wick_poly_log2(wick_builder *b, wick_value x)
+{
+  log_split s = log_split_any(b, x);
+  wick_value natural = poly_add(b, s.f, log_tail(b, s.f));
+  return log_domain(b, x, 0, poly_mad(b, natural, poly_k(b, x, M_LOG2E), s.e));
+}
+
+/* 1 + x = u + c exactly, so with u = 2^e (1 + g), f is g + c / 2^e. Where x is small, e is 0 and f
+ * is x. */
+static wick_value log_one_plus(wick_builder *b, wick_value x)
+{
+  const wick_poly_format *format = wick_poly_format_of(b, x);
+  wick_value one = poly_k(b, x, 1), u = poly_add(b, x, one), part = poly_sub(b, u, one);
+  wick_value c = poly_add(b, poly_sub(b, one, poly_sub(b, u, part)), poly_sub(b, x, part));
+  log_split s = log_split_normal(b, u, (wick_value){0});
+  wick_value few = wick_poly_int(b, s.k, 100); /* beyond, c does not matter */
+  wick_value k = poly_where(b, wick_build2(b, WICK_OP_lt, s.k, few), s.k, few);
+  wick_value biased = poly_sub(b, wick_poly_int(b, k, format->bias), k);
+  wick_value down = wick_poly_from_bits(b, wick_poly_shl(b, biased, format->mantissa));
+  s.f = poly_mad(b, c, down, s.f);
+  return log_sum(b, &s);
+}
+
+wick_value wick_poly_log1p(wick_builder *b, wick_value x)
+{
+  wick_value y = log_domain(b, x, -1, log_one_plus(b, x));
+  return poly_where(b, poly_eq(b, x, 0), x, y); /* -0 */
+}
+
+/* ---- inverse hyperbolic functions ---- */
+
+/* From here on x^2 + 1 is x^2, and log(2 x) is taken instead, so that nothing overflows. */
+static double log_large(wick_builder *b, wick_value x)
+{
+  return ldexp(1, (int)wick_poly_format_of(b, x)->mantissa / 2 + 3);
+}
+
+/* log(1 + w), or log(2 + 2 t) where t is large. */
+static wick_value log_of_two(wick_builder *b, wick_value t, wick_value w)
+{
+  wick_value large = poly_gt(b, t, log_large(b, t));
+  wick_value x = poly_where(b, large, t, w);
+  wick_value y = log_domain(b, x, -1, log_one_plus(b, x));
+  return poly_add(b, y, poly_where(b, large, poly_k(b, t, M_LN2), poly_k(b, t, 0)));
+}
+
+/* log(t + sqrt(t^2 + 1)) with t = |x|, as log(1 + t + t^2 / (1 + sqrt(t^2 + 1))). */
+wick_value wick_poly_asinh(wick_builder *b, wick_value x)
+{
+  wick_value t = poly_abs(b, x), t2 = poly_mul(b, t, t);
+  wick_value root = wick_build1(b, WICK_OP_sqrt, poly_addk(b, t2, 1));
+  wick_value w = poly_add(b, t, poly_div(b, t2, poly_addk(b, root, 1)));
+  return wick_poly_with_sign(b, log_of_two(b, poly_addk(b, t, -1), w), x);
+}
+
+/* log(x + sqrt(x^2 - 1)), as log(1 + t + sqrt(2 t + t^2)) with t = x - 1. */
+wick_value wick_poly_acosh(wick_builder *b, wick_value x)
+{
+  wick_value t = poly_addk(b, x, -1);
+  wick_value square = poly_mad(b, t, t, poly_add(b, t, t));
+  wick_value y = log_of_two(b, t, poly_add(b, t, wick_build1(b, WICK_OP_sqrt, square)));
+  return poly_where(b, poly_lt(b, x, 1), poly_k(b, x, (double)NAN), y);
+}
+
+/* log((1 + t) / (1 - t)) / 2 with t = |x|, as log(1 + 2 t / (1 - t)) / 2. */
+wick_value wick_poly_atanh(wick_builder *b, wick_value x)
+{
+  wick_value t = poly_abs(b, x);
+  wick_value w = poly_div(b, poly_add(b, t, t), poly_sub(b, poly_k(b, t, 1), t));
+  return wick_poly_with_sign(b, poly_mulk(b, wick_poly_log1p(b, w), 0.5), x);
+}
