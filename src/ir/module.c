@@ -3,19 +3,33 @@
 
 #include "ir/ir.h"
 
-wick_module *wick_module_create(wick_guard *guard, const char *name)
+static void module_fill(wick_module *m, const char *name)
 {
-  wick_arena mem = wick_arena_make(guard);
-  wick_module *m = wick_new(&mem, wick_module, 1);
-  m->guard = guard;
-  m->mem = mem; /* the struct itself lies in its own arena */
   m->names = wick_names_begin(&m->mem);
   m->dims = wick_dims_create(&m->mem);
   m->types = wick_types_create(&m->mem);
   m->name = wick_intern(m, name ? name : "");
   wick_push(&m->mem, &m->constants, (wick_constant){0});
   wick_push(&m->mem, &m->locs, "");
-  return m;
+}
+
+/* Nobody owns the module before it is complete: out of memory in here, it is freed on the way. */
+wick_module *wick_module_create(wick_guard *guard, const char *name)
+{
+  wick_arena mem = wick_arena_make(guard);
+  wick_module *m = wick_new(&mem, wick_module, 1), *volatile held = m;
+  m->guard = guard;
+  m->mem = mem; /* the struct itself lies in its own arena */
+  jmp_buf outer;
+  memcpy(&outer, &guard->where, sizeof outer);
+  if (setjmp(guard->where)) {
+    memcpy(&guard->where, &outer, sizeof outer);
+    wick_module_free(held);
+    longjmp(guard->where, 1);
+  }
+  module_fill(held, name);
+  memcpy(&guard->where, &outer, sizeof outer);
+  return held;
 }
 
 void wick_module_free(wick_module *m)

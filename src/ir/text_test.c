@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/torture.h"
 #include "ir/build.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -294,6 +295,41 @@ static void test_depth(void **state)
   }
 }
 
+/* Each allocation fails once: creating, reading and printing unwind, and nothing is left. */
+static const char *text_torture(text_fixture *t, const char *in)
+{
+  if (setjmp(t->guard.where)) return NULL;
+  t->m = wick_module_create(&t->guard, "");
+  wick_status s = wick_parse_module(t->m, "t", in, strlen(in), &t->tmp);
+  return s ? s->message : text_of(t, WICK_PRINT_ALL);
+}
+
+static void test_out_of_memory(void **state)
+{
+  (void)state;
+  static const char in[] = "constant @c : i64[3] = [1, 2, 3]\n"
+                           "graph @f(%c: bool[], %x: f32[N[1..64],4]) -> f32[N,4] {\n"
+                           "  %0 = if %c () {\n"
+                           "    %1 = neg %x : f32[N,4] as \"t\" loc(\"l\")\n"
+                           "    yield %1\n"
+                           "  } () {\n"
+                           "    yield %x\n"
+                           "  } : f32[N,4]\n"
+                           "  return %0\n"
+                           "}\n";
+  for (uint64_t n = 1;; n++) {
+    wick_torture torture = {.fail_at = n};
+    text_fixture t = {.guard = {.allocator = wick_torture_allocator(&torture)}};
+    t.tmp = wick_arena_make(&t.guard);
+    const char *got = text_torture(&t, in);
+    if (got) assert_string_equal(got, in);
+    text_end(&t);
+    assert_int_equal(torture.live, 0);
+    if (got) break;
+    assert_true(n < 1000);
+  }
+}
+
 /* ---- docs/text.md ---- */
 
 static bool text_block_begins(const char *line)
@@ -347,7 +383,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_layout),   cmocka_unit_test(test_flags),
       cmocka_unit_test(test_problems), cmocka_unit_test(test_many_problems),
-      cmocka_unit_test(test_depth),    cmocka_unit_test(test_document),
+      cmocka_unit_test(test_depth),    cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_document),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
