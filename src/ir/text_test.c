@@ -1,5 +1,6 @@
 /* Printer and parser: what is printed parses back to the same module, at all levels; problems are
  * reported at their place. The examples of docs/text.md are tested too. */
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -378,13 +379,30 @@ static void test_document(void **state)
   assert_true(nblock >= 5);
 }
 
+/* The fuzzer begins with texts that are right. */
+static void test_seeds(void **state)
+{
+  (void)state;
+  glob_t g;
+  assert_int_equal(glob("tests/fuzz/text/*.wick", 0, NULL, &g), 0);
+  for (size_t i = 0; i < g.gl_pathc; i++) {
+    char block[16384] = "";
+    FILE *f = fopen(g.gl_pathv[i], "r");
+    assert_non_null(f);
+    block[fread(block, 1, sizeof block - 1, f)] = 0;
+    fclose(f);
+    text_block(g.gl_pathv[i], 1, block);
+  }
+  globfree(&g);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_layout),   cmocka_unit_test(test_flags),
       cmocka_unit_test(test_problems), cmocka_unit_test(test_many_problems),
       cmocka_unit_test(test_depth),    cmocka_unit_test(test_out_of_memory),
-      cmocka_unit_test(test_document),
+      cmocka_unit_test(test_document), cmocka_unit_test(test_seeds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
