@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "graph/group/halo.h"
 #include "graph/group/template.h"
 #include "ir/element.h"
 #include "ops/scalar.h"
@@ -19,6 +20,8 @@ typedef struct form_state {
   wick_value *low; /* per value: its buffer */
   wick_builder b;  /* the low function */
   uint32_t ngroup;
+  wick_func **func; /* per node that names a group: the group */
+  wick_halo *halo;  /* per value: the zeros around its buffer */
 } form_state;
 
 /* ---- which nodes go together ---- */
@@ -228,20 +231,79 @@ static wick_value form_low(form_state *s, wick_value v)
   return s->low[v.id] = wick_build(&s->b, WICK_OP_const, 0, NULL, &a, 1, &type);
 }
 
+/* Whether a value's own buffer may have a halo: a kernel makes it, and only kernels use it. */
+static bool form_owns_buffer(const form_state *s, wick_value v)
+{
+  uint32_t d = s->definer[v.id];
+  if (d == UINT32_MAX || s->group[d] != d) return false;
+  for (uint32_t u = s->uses.first[v.id]; u < s->uses.first[v.id + 1]; u++)
+    if (s->group[s->uses.use[u]] == UINT32_MAX) return false;
+  return true;
+}
+
+static bool form_has_halo(const wick_halo *h, uint32_t rank)
+{
+  for (uint32_t k = 0; k < rank; k++)
+    if (h->lo[k] || h->hi[k]) return true;
+  return false;
+}
+
+/* All groups, and the halos that they want of what they read. */
+static void form_groups(form_state *s, wick_errors *all)
+{
+  const wick_func *f = s->f;
+  s->func = wick_new(s->tmp, wick_func *, f->nnode);
+  s->halo = wick_new(s->tmp, wick_halo, f->nvalue + 1);
+  wick_value *operand = wick_new(s->tmp, wick_value, f->nvalue + 1);
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    if (s->group[i] != i) continue;
+    wick_errors_add(all, form_group(s, i, &s->func[i]));
+    if (!s->func[i]) continue;
+    uint32_t n = form_operands(s, i, operand);
+    wick_halo h;
+    for (uint32_t k = 0; k < n; k++)
+      if (wick_halo_wanted(s->func[i], k, &h) && form_owns_buffer(s, operand[k]))
+        wick_halo_join(&s->halo[operand[k].id], &h, wick_info_of(f, operand[k])->rank);
+  }
+}
+
+/* Operand k of a kernel; where the group wants a halo that the value's buffer has not, a copy that
+ * has it. */
+static wick_value form_operand(form_state *s, wick_func *g, uint32_t k, wick_value v)
+{
+  wick_halo h;
+  wick_value low = form_low(s, v);
+  if (!low.id || !wick_halo_wanted(g, k, &h)) return low;
+  if (!form_owns_buffer(s, v)) {
+    wick_value copy[2] = {wick_halo_alloc(&s->b, s->target, wick_type_of(s->f, v), &h, s->tmp),
+                          low};
+    wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
+    low = copy[0];
+  }
+  wick_halo_declare(g, k, &h, s->tmp);
+  return low;
+}
+
 static wick_status form_kernel(form_state *s, uint32_t i)
 {
   const wick_func *f = s->f;
   const wick_node *n = &f->node[i];
-  wick_func *g;
-  WICK_TRY(form_group(s, i, &g));
+  wick_func *g = s->func[i];
+  if (!g) return NULL; /* reported when it could not be formed */
   wick_value *operand = wick_new(s->tmp, wick_value, f->nvalue + 1),
              *in = wick_new(s->tmp, wick_value, n->nout + g->nparam);
   uint32_t nin = form_operands(s, i, operand);
+  for (uint32_t k = 0; k < nin; k++) in[n->nout + k] = form_operand(s, g, k, operand[k]);
   for (uint32_t k = 0; k < n->nout; k++) {
-    wick_type type = form_buffer(s, wick_type_of(f, (wick_value){n->first.id + k}), WICK_ARENA);
-    in[k] = s->low[n->first.id + k] = wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &type);
+    wick_value v = {n->first.id + k};
+    wick_type type = form_buffer(s, wick_type_of(f, v), WICK_ARENA);
+    bool halo = form_has_halo(&s->halo[v.id], wick_info_of(f, v)->rank);
+    in[k] = s->low[v.id] =
+        halo ? wick_halo_alloc(&s->b, s->target, wick_type_of(f, v), &s->halo[v.id], s->tmp)
+             : wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &type);
   }
-  for (uint32_t k = 0; k < nin; k++) in[n->nout + k] = form_low(s, operand[k]);
+  for (uint32_t k = 0; k < nin; k++)
+    if (!in[n->nout + k].id) return s->b.status; /* its node was reported */
   wick_attr a = {.s = g->name};
   wick_build(&s->b, WICK_OP_kernel, n->nout + nin, in, &a, 0, NULL);
   return s->b.status;
@@ -286,6 +348,7 @@ wick_status wick_form_groups(const wick_func *f, const wick_target *target, wick
     s.b.values.at[result[k].id].name = f->value[ret->in[k].id].name;
   }
   wick_errors all = wick_errors_begin(tmp, 20);
+  form_groups(&s, &all);
   for (uint32_t i = 0; i < f->nnode; i++) wick_errors_add(&all, form_node(&s, i));
   WICK_TRY(wick_errors_end(&all));
   for (uint32_t k = 0; k < ret->nin; k++) {

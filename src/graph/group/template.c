@@ -77,7 +77,9 @@ static bool template_read_in_place(const template_state *t, const wick_stage *fo
         continue;
       if (st->fold || r->attr[1].i || r->attr[0].n != st->naxis) return false;
       for (uint32_t k = 0; k < st->naxis; k++)
-        if (!wick_dim_eq(r->attr[0].dims[k], st->axis[k].sym)) return false;
+        if (!wick_dim_eq(r->attr[0].dims[k], st->axis[k].sym) &&
+            !(wick_dim_is(r->attr[0].dims[k], 0) && wick_dim_is(st->axis[k].extent, 1)))
+          return false;
     }
   }
   return true;

@@ -1,0 +1,173 @@
+/* Halos of zeros: who wants them, and the kernel that writes them. */
+#include "graph/group/halo.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ops/scalar.h"
+
+enum { HALO_MOST = 64, HALO_RATIO = 4 };
+
+/* ---- who wants one ---- */
+
+static bool halo_zero(const wick_func *g, wick_value v)
+{
+  for (uint32_t i = 0; i < g->nnode; i++)
+    if (g->node[i].op == WICK_OP_const && g->node[i].first.id == v.id)
+      return !g->node[i].attr[0].imm.constant && g->node[i].attr[0].imm.f == 0 &&
+             g->node[i].attr[0].imm.i == 0;
+  return false;
+}
+
+bool wick_halo_wanted(const wick_func *g, uint32_t k, wick_halo *out)
+{
+  const wick_type_info *t = wick_info_of(g, (wick_value){k + 1});
+  int64_t dim[WICK_MAX_RANK], inside = 1, all = 1;
+  bool any = false;
+  *out = (wick_halo){{0}, {0}};
+  if (t->kind != WICK_TENSOR || !wick_type_const_dims(t, dim)) return false;
+  for (uint32_t i = 0; i < g->nnode; i++) {
+    const wick_node *n = &g->node[i];
+    if (n->op != WICK_OP_read || n->in[0].id != k + 1 || !n->attr[1].i) continue;
+    if (n->nin != 2 || !halo_zero(g, n->in[1])) return false;
+    for (uint32_t d = 0; d < t->rank; d++) {
+      int64_t lo, hi;
+      wick_dim_range(g->module->dims, n->attr[0].dims[d], &lo, &hi);
+      out->lo[d] = wick_max_i64(out->lo[d], -lo);
+      out->hi[d] = wick_max_i64(out->hi[d], hi - dim[d] + 1);
+    }
+  }
+  for (uint32_t d = 0; d < t->rank; d++) {
+    any = any || out->lo[d] || out->hi[d];
+    if (out->lo[d] > HALO_MOST || out->hi[d] > HALO_MOST) return false;
+    inside *= dim[d];
+    all *= dim[d] + out->lo[d] + out->hi[d];
+  }
+  return any && all <= inside * HALO_RATIO;
+}
+
+void wick_halo_join(wick_halo *h, const wick_halo *more, uint32_t rank)
+{
+  for (uint32_t d = 0; d < rank; d++) {
+    h->lo[d] = wick_max_i64(h->lo[d], more->lo[d]);
+    h->hi[d] = wick_max_i64(h->hi[d], more->hi[d]);
+  }
+}
+
+void wick_halo_declare(wick_func *group, uint32_t k, const wick_halo *h, wick_arena *tmp)
+{
+  wick_text t = wick_text_begin(tmp);
+  wick_text_printf(&t, "%shalo %u", group->schedule ? group->schedule : "", k);
+  for (uint32_t d = 0; d < wick_info_of(group, (wick_value){k + 1})->rank; d++)
+    wick_text_printf(&t, " %lld,%lld", (long long)h->lo[d], (long long)h->hi[d]);
+  wick_text_add(&t, "; ");
+  group->schedule = wick_intern(group->module, t.at);
+}
+
+/* ---- the zeros ---- */
+
+/* One box of zeros of a buffer: where it begins, and its extents. */
+typedef struct halo_box {
+  int64_t at[WICK_MAX_RANK], extent[WICK_MAX_RANK];
+} halo_box;
+
+/* Boxes that cover the halo without overlap: along axis d, all of the axes behind it and the inside
+ * of those before it. */
+static uint32_t halo_boxes(const int64_t *dim, const wick_halo *h, uint32_t rank, halo_box *out)
+{
+  uint32_t n = 0;
+  for (uint32_t d = 0; d < rank; d++)
+    for (int end = 0; end < 2; end++) {
+      int64_t width = end ? h->hi[d] : h->lo[d];
+      if (!width) continue;
+      halo_box *b = &out[n++];
+      for (uint32_t k = 0; k < rank; k++) {
+        b->at[k] = k < d ? h->lo[k] : 0;
+        b->extent[k] = k < d ? dim[k] : dim[k] + h->lo[k] + h->hi[k];
+      }
+      b->at[d] = end ? dim[d] + h->lo[d] : 0;
+      b->extent[d] = width;
+    }
+  return n;
+}
+
+/* A group that gives a tensor of zeros for each box; vectors along the last axis. */
+static const char *halo_group(wick_module *m, const wick_target *t, wick_elem elem, uint32_t rank,
+                              const halo_box *box, uint32_t nbox, wick_arena *tmp)
+{
+  wick_builder b;
+  wick_text steps = wick_text_begin(tmp);
+  wick_value result[2 * WICK_MAX_RANK];
+  int64_t lanes = t->vector_bytes * 8 / wick_elem_storage[elem].bits,
+          last = box[0].extent[rank - 1];
+  const char *name = wick_str_printf(tmp, "halo.%u", m->funcs.n);
+  wick_build_begin(&b, m, WICK_GROUP, name, &m->mem);
+  wick_type one = wick_type_scalar(m, elem, 1);
+  for (uint32_t i = 0; i < nbox; i++) {
+    wick_axis axis[WICK_MAX_RANK];
+    wick_type type = wick_type_tensor_const(m, elem, rank, box[i].extent);
+    wick_axes_of(&b, type, axis);
+    wick_map_begin(&b, "zero", rank, axis, 1, &type);
+    wick_value zero = wick_build_const(&b, one, 0, 0);
+    result[i] = wick_map_end(&b, 1, &zero);
+    char stage[32];
+    snprintf(stage, sizeof stage, i ? "zero.%u" : "zero", i);
+    if (lanes > 1 && last == lanes) wick_text_printf(&steps, "vector %s.d%u; ", stage, rank - 1);
+  }
+  wick_build_return(&b, nbox, result);
+  wick_func *g = NULL;
+  if (wick_build_end(&b, &g)) return NULL;
+  g->schedule = wick_intern(m, steps.at);
+  wick_module_set(m, g);
+  return g->name;
+}
+
+static wick_type halo_view_type(wick_module *m, const wick_type_info *t, const int64_t *extent,
+                                const int64_t *stride)
+{
+  wick_dim dim[WICK_MAX_RANK], step[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < t->rank; k++)
+    dim[k] = wick_dim_const(extent[k]), step[k] = wick_dim_const(stride[k]);
+  return wick_type_intern(m, &(wick_type_info){.kind = WICK_BUFFER,
+                                               .elem = t->elem,
+                                               .rank = t->rank,
+                                               .dim = dim,
+                                               .stride = step,
+                                               .space = WICK_ARENA});
+}
+
+static wick_value halo_view(wick_builder *b, wick_value whole, wick_type type, const int64_t *at,
+                            const int64_t *stride, uint32_t rank)
+{
+  wick_attr a = {.i = 0};
+  for (uint32_t k = 0; k < rank; k++) a.i += at[k] * stride[k];
+  return wick_build(b, WICK_OP_view, 1, &whole, &a, 1, &type);
+}
+
+wick_value wick_halo_alloc(wick_builder *b, const wick_target *t, wick_type tensor,
+                           const wick_halo *h, wick_arena *tmp)
+{
+  wick_module *m = b->module;
+  const wick_type_info *info = wick_type_get(m, tensor);
+  int64_t dim[WICK_MAX_RANK], stride[WICK_MAX_RANK], step = 1;
+  wick_dim padded[WICK_MAX_RANK];
+  wick_type_const_dims(info, dim);
+  for (uint32_t k = info->rank; k-- > 0;) {
+    stride[k] = step;
+    step *= dim[k] + h->lo[k] + h->hi[k];
+    padded[k] = wick_dim_const(dim[k] + h->lo[k] + h->hi[k]);
+  }
+  wick_type type = wick_type_buffer(m, info->elem, info->rank, padded, WICK_ARENA);
+  wick_value whole = wick_build(b, WICK_OP_alloc, 0, NULL, NULL, 1, &type), in[2 * WICK_MAX_RANK];
+  halo_box box[2 * WICK_MAX_RANK];
+  uint32_t n = halo_boxes(dim, h, info->rank, box);
+  for (uint32_t i = 0; i < n; i++)
+    in[i] = halo_view(b, whole, halo_view_type(m, info, box[i].extent, stride), box[i].at, stride,
+                      info->rank);
+  wick_attr a = {.s = halo_group(m, t, info->elem, info->rank, box, n, tmp)};
+  if (!a.s)
+    wick_build_fail(b, WICK_EINTERNAL, "the kernel that writes a halo cannot be built");
+  else
+    wick_build(b, WICK_OP_kernel, n, in, &a, 0, NULL);
+  return halo_view(b, whole, halo_view_type(m, info, dim, stride), h->lo, stride, info->rank);
+}
