@@ -107,6 +107,133 @@ typedef struct wick_context wick_context;
 WICK_API wick_error *wick_context_create(const wick_options *options, wick_context **out_context);
 WICK_API void wick_context_free(wick_context *context);
 
+/* ---- inputs and outputs ---- */
+
+enum { WICK_MAX_DIMS = 16 };
+
+/* An input or output of a model, or of compiled code. */
+typedef struct wick_io {
+  const char *name; /* as the model has it; "" where it has none */
+  wick_elem elem;
+  uint32_t rank;
+  int64_t dim[WICK_MAX_DIMS];          /* outermost first; -1: open until it is compiled */
+  const char *dim_name[WICK_MAX_DIMS]; /* of an open size: "N", "2*N + 1"; else "" */
+  uint64_t nbytes;                     /* dense, last dimension fastest; 0 where a size is open */
+} wick_io;
+
+/* ---- models ---- */
+
+typedef struct wick_model wick_model;
+
+/* Reads and checks a model: ONNX, or a module in Wick's text. The file stays mapped as long as the
+ * model lives: weights are not copied. Fails with all that Wick cannot take, a line each. */
+WICK_API wick_error *wick_load(wick_context *context, const char *path, wick_model **out_model);
+/* The same from memory, which the caller keeps as long as the model. `name` stands in front of
+ * messages; data outside the file is looked for in its folder. */
+WICK_API wick_error *wick_load_bytes(wick_context *context, const char *name, const void *bytes,
+                                     size_t nbytes, wick_model **out_model);
+WICK_API void wick_model_free(wick_model *model); /* NULL is legal */
+
+WICK_API uint32_t wick_model_ninput(const wick_model *model);
+WICK_API uint32_t wick_model_noutput(const wick_model *model);
+WICK_API const wick_io *wick_model_input(const wick_model *model, uint32_t i); /* NULL: no such */
+WICK_API const wick_io *wick_model_output(const wick_model *model, uint32_t i);
+WICK_API const char *wick_model_metadata(const wick_model *model, const char *key); /* or NULL */
+
+/* ---- compiling ---- */
+
+typedef struct wick_compiled wick_compiled;
+
+typedef struct wick_shape { /* what an input has from now on */
+  const char *input;        /* its name */
+  uint32_t rank;
+  const int64_t *dim;
+} wick_shape;
+
+typedef struct wick_size { /* what an open size is from now on */
+  const char *name;
+  int64_t value;
+} wick_size;
+
+typedef struct wick_compile_options {
+  size_t size;        /* sizeof(wick_compile_options) */
+  const char *target; /* "x86-64-v3", "host", ...; NULL: host */
+  uint32_t nprocess;  /* of the code generator, at the same time; 0: one for each CPU */
+  uint32_t nshape;    /* shapes and sizes leave no size of the model open */
+  const wick_shape *shape;
+  uint32_t nsize;
+  const wick_size *sizes;
+  const char *cache;    /* a folder; NULL: WICK_CACHE_DIR, else `wick` in the user's cache; "":
+                           none */
+  uint64_t cache_bytes; /* the cache drops what was not used for longest; 0: 4 GiB */
+  void (*stage)(void *arg, const char *name, double seconds); /* after each stage; may be NULL */
+  void *arg;                                                  /* of stage */
+} wick_compile_options;
+
+/* `options` may be NULL. The result does not need the model any more. Fails: WICK_EUNSUPPORTED with
+ * the operators that cannot be compiled, WICK_ETYPE for shapes that do not fit the model,
+ * WICK_ELIMIT and WICK_ECANCELED by the context. */
+WICK_API wick_error *wick_compile(wick_model *model, const wick_compile_options *options,
+                                  wick_compiled **out_compiled);
+WICK_API bool wick_compiled_cached(const wick_compiled *compiled); /* it came out of the cache */
+
+/* Everything from here on is in libwick_rt, too, which needs no compiler. */
+
+/* Writes an artifact, and opens one. Who opens an artifact trusts its author as if it were a
+ * program. */
+WICK_API wick_error *wick_save(const wick_compiled *compiled, const char *path);
+WICK_API wick_error *wick_open(wick_context *context, const char *path,
+                               wick_compiled **out_compiled);
+WICK_API void wick_compiled_free(wick_compiled *compiled); /* after its sessions; NULL is legal */
+
+WICK_API uint32_t wick_compiled_ninput(const wick_compiled *compiled);
+WICK_API uint32_t wick_compiled_noutput(const wick_compiled *compiled);
+WICK_API const wick_io *wick_compiled_input(const wick_compiled *compiled, uint32_t i);
+WICK_API const wick_io *wick_compiled_output(const wick_compiled *compiled, uint32_t i);
+WICK_API const char *wick_compiled_metadata(const wick_compiled *compiled, const char *key);
+WICK_API const char *wick_compiled_contract(const wick_compiled *compiled); /* of the numbers */
+
+typedef struct wick_memory { /* bytes */
+  uint64_t constants;        /* packed weights, shared by all sessions */
+  uint64_t arena;            /* of a session */
+  uint64_t scratch;          /* of each of its threads */
+} wick_memory;
+WICK_API wick_memory wick_compiled_memory(const wick_compiled *compiled);
+
+typedef struct wick_kernel_facts {
+  const char *name;
+  const char *place;      /* of the user's nodes that it computes */
+  uint64_t flops, nbytes; /* of one run: floating-point operations, bytes read and written */
+} wick_kernel_facts;
+WICK_API uint32_t wick_compiled_nkernel(const wick_compiled *compiled);
+WICK_API wick_kernel_facts wick_compiled_kernel(const wick_compiled *compiled, uint32_t i);
+
+/* ---- running ---- */
+
+typedef struct wick_session wick_session; /* of one thread at a time */
+
+typedef struct wick_session_options {
+  size_t size;      /* sizeof(wick_session_options) */
+  uint32_t threads; /* with the caller's; 0: as many as the process may use CPUs */
+  bool pin;         /* each thread stays on one CPU */
+  /* After each kernel, on the thread of the run; may be NULL. */
+  void (*profile)(void *arg, uint32_t kernel, uint64_t nanoseconds);
+  void *arg; /* of profile */
+} wick_session_options;
+
+/* `options` may be NULL. The compiled model outlives its sessions. */
+WICK_API wick_error *wick_session_create(const wick_compiled *compiled,
+                                         const wick_session_options *options,
+                                         wick_session **out_session);
+WICK_API void wick_session_free(wick_session *session); /* NULL is legal */
+WICK_API uint32_t wick_session_threads(const wick_session *session);
+
+/* Runs once, on the caller's memory: an address for each input and each output, of wick_io.nbytes
+ * bytes, aligned to the element; no output overlaps anything else. Nothing is copied or allocated.
+ * The bits are the same for any number of threads. Fails where the model fails on these inputs. */
+WICK_API wick_error *wick_run(wick_session *session, const void *const *inputs,
+                              void *const *outputs);
+
 #ifdef __cplusplus
 }
 #endif

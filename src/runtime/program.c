@@ -23,10 +23,9 @@ static void program_str(wick_text *t, const char *s)
   wick_text_add(t, s);
 }
 
-static void program_write_io(wick_text *t, const wick_program_io *io)
+static void program_write_io(wick_text *t, const wick_io *io)
 {
   program_str(t, io->name);
-  program_u32(t, io->output);
   program_u32(t, (uint32_t)io->elem);
   program_u32(t, io->rank);
   for (uint32_t k = 0; k < io->rank; k++) program_u64(t, (uint64_t)io->dim[k]);
@@ -42,8 +41,9 @@ wick_span wick_program_write(const wick_program *p, wick_arena *mem)
   program_u64(&t, p->arena_bytes);
   program_u64(&t, p->scratch_bytes);
   program_u64(&t, p->packed_bytes);
-  program_u32(&t, p->nio);
-  for (uint32_t i = 0; i < p->nio; i++) program_write_io(&t, &p->io[i]);
+  program_u32(&t, p->ninput);
+  program_u32(&t, p->noutput);
+  for (uint32_t i = 0; i < p->ninput + p->noutput; i++) program_write_io(&t, &p->io[i]);
   program_u32(&t, p->nkernel);
   for (uint32_t i = 0; i < p->nkernel; i++) {
     program_str(&t, p->kernel[i].name);
@@ -71,16 +71,15 @@ static bool program_get_str(wick_reader *r, wick_arena *mem, const char **out)
   return true;
 }
 
-static bool program_get_io(wick_reader *r, wick_arena *mem, wick_program_io *io)
+static bool program_get_io(wick_reader *r, wick_arena *mem, wick_io *io)
 {
-  uint32_t output, elem;
-  if (!program_get_str(r, mem, &io->name) || !wick_read_u32(r, &output) ||
-      !wick_read_u32(r, &elem) || !wick_read_u32(r, &io->rank))
+  uint32_t elem;
+  if (!program_get_str(r, mem, &io->name) || !wick_read_u32(r, &elem) ||
+      !wick_read_u32(r, &io->rank))
     return false;
-  if (output > 1 || elem >= WICK_NELEM || io->rank > WICK_PROGRAM_RANK)
+  if (elem >= WICK_NELEM || io->rank > WICK_MAX_DIMS)
     return wick_reader_refuse(r, wick_reader_position(r),
                               "an input or output is not described correctly");
-  io->output = output;
   io->elem = (wick_elem)elem;
   for (uint32_t k = 0; k < io->rank; k++) {
     uint64_t d;
@@ -88,6 +87,7 @@ static bool program_get_io(wick_reader *r, wick_arena *mem, wick_program_io *io)
     if (d > INT64_MAX)
       return wick_reader_refuse(r, wick_reader_position(r), "a dimension is negative");
     io->dim[k] = (int64_t)d;
+    io->dim_name[k] = "";
   }
   return wick_read_u64(r, &io->nbytes);
 }
@@ -116,11 +116,12 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
     return wick_reader_refuse(r, 0, "the program is of another version of Wick");
   if (!program_get_str(r, mem, &p->entry) || !program_get_str(r, mem, &p->contract) ||
       !wick_read_u64(r, &p->arena_bytes) || !wick_read_u64(r, &p->scratch_bytes) ||
-      !wick_read_u64(r, &p->packed_bytes) || !program_get_count(r, 24, &p->nio))
+      !wick_read_u64(r, &p->packed_bytes) || !program_get_count(r, 20, &p->ninput) ||
+      !program_get_count(r, 20, &p->noutput))
     return false;
-  wick_program_io *io = wick_new(mem, wick_program_io, p->nio);
+  wick_io *io = wick_new(mem, wick_io, (uint64_t)p->ninput + p->noutput);
   p->io = io;
-  for (uint32_t i = 0; i < p->nio; i++)
+  for (uint32_t i = 0; i < p->ninput + p->noutput; i++)
     if (!program_get_io(r, mem, &io[i])) return false;
   if (!program_get_count(r, 28, &p->nkernel)) return false;
   wick_program_kernel *kernel = wick_new(mem, wick_program_kernel, p->nkernel);

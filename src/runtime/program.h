@@ -9,16 +9,7 @@
 #include "runtime/artifact.h"
 #include "wick/wick.h"
 
-enum { WICK_PROGRAM_VERSION = 1, WICK_PROGRAM_RANK = 16 };
-
-typedef struct wick_program_io {
-  const char *name;
-  bool output;
-  wick_elem elem;
-  uint32_t rank;
-  int64_t dim[WICK_PROGRAM_RANK];
-  uint64_t nbytes;
-} wick_program_io;
+enum { WICK_PROGRAM_VERSION = 1 };
 
 typedef struct wick_program_kernel {
   const char *name;      /* symbol in the code */
@@ -36,8 +27,8 @@ typedef struct wick_program {
   const char *contract;
   uint64_t arena_bytes, scratch_bytes; /* scratch: for each worker */
   uint64_t packed_bytes;               /* of the section `constants` */
-  uint32_t nio, nkernel, nmetadata;
-  const wick_program_io *io; /* in the order of the entry's parameters: inputs, then outputs */
+  uint32_t ninput, noutput, nkernel, nmetadata;
+  const wick_io *io; /* in the order of the entry's parameters: inputs, then outputs */
   const wick_program_kernel *kernel;
   const wick_program_pair *metadata; /* the user's, of the model file */
 } wick_program;

@@ -9,7 +9,12 @@
 #include <xmmintrin.h>
 #endif
 
-enum { SESSION_SLOTS = 64, SESSION_ALIGN = 64, SESSION_PAD = 256 };
+enum {
+  SESSION_SLOTS = 64,
+  SESSION_ALIGN = 64,
+  SESSION_PAD = 256,
+  SESSION_FIRST = 4 /* slots before io */
+};
 
 /* What one worker has for itself: hidden slots differ between workers. On cache lines of its own.
  */
@@ -60,7 +65,7 @@ static session_layout session_layout_of(const wick_program *p, uint32_t nworker)
   if (wick_mul_overflows(wick_align_up(p->scratch_bytes, SESSION_PAD), (uint64_t)nworker, &scratch))
     l.overflow = true;
   l.state = session_place(&l, sizeof(wick_session_state));
-  l.args = session_place(&l, (uint64_t)(p->nio + 4) * sizeof(void *));
+  l.args = session_place(&l, ((uint64_t)p->ninput + p->noutput + SESSION_FIRST) * sizeof(void *));
   l.worker = session_place(&l, (uint64_t)nworker * sizeof(session_worker));
   l.arena = session_place(&l, p->arena_bytes);
   l.scratch = session_place(&l, l.overflow ? 0 : scratch);
@@ -71,12 +76,11 @@ static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, 
                               int64_t nargs, int64_t tasks);
 
 wick_status wick_session_make(const wick_image *image, const wick_program *program,
-                              const void *constants, const wick_session_options *options,
+                              const void *constants, const wick_session_setup *setup,
                               wick_arena *mem, wick_session_state **out)
 {
-  wick_allocator a =
-      options && options->allocator.alloc ? options->allocator : wick_allocator_malloc();
-  wick_pool *pool = options ? options->pool : NULL;
+  wick_allocator a = setup && setup->allocator.alloc ? setup->allocator : wick_allocator_malloc();
+  wick_pool *pool = setup ? setup->pool : NULL;
   uint32_t nworker = wick_pool_size(pool);
   wick_entry entry = wick_image_entry(image, program->entry);
   if (!entry)
@@ -105,7 +109,7 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
                             .scratch_stride = wick_align_up(program->scratch_bytes, SESSION_PAD),
                             .block = block,
                             .nblock = nblock};
-  if (options) s->profile = options->profile, s->profile_ctx = options->profile_ctx;
+  if (setup) s->profile = setup->profile, s->profile_ctx = setup->profile_ctx;
   union {
     wick_launch f;
     void *p;
@@ -213,10 +217,13 @@ static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, 
   return k.fault ? session_faults(s, (uint32_t)index) : 0;
 }
 
-wick_code wick_session_run(wick_session_state *s, void *const *io)
+wick_code wick_session_run(wick_session_state *s, const void *const *inputs, void *const *outputs)
 {
-  memcpy(s->args + 4, io, s->program->nio * sizeof *io);
-  s->fault = (wick_session_fault){.kernel = s->program->nkernel};
+  const wick_program *p = s->program;
+  if (p->ninput) memcpy(s->args + SESSION_FIRST, inputs, p->ninput * sizeof *inputs);
+  if (p->noutput)
+    memcpy(s->args + SESSION_FIRST + p->ninput, outputs, p->noutput * sizeof *outputs);
+  s->fault = (wick_session_fault){.kernel = p->nkernel};
   s->run = wick_pool_begin(s->pool);
   int32_t code = s->entry(s->args);
   wick_pool_end(&s->run);

@@ -10,12 +10,12 @@
 /* Called after each kernel of a profiled run, on the thread of the run. */
 typedef void wick_profile_fn(void *ctx, uint32_t kernel, uint64_t nanoseconds);
 
-typedef struct wick_session_options {
+typedef struct wick_session_setup {
   wick_allocator allocator; /* of arena and scratch; all zero: malloc and free */
   wick_pool *pool;          /* NULL: the calling thread alone */
   wick_profile_fn *profile; /* NULL: none */
   void *profile_ctx;
-} wick_session_options;
+} wick_session_setup;
 
 typedef struct wick_session_state wick_session_state;
 
@@ -23,16 +23,15 @@ typedef struct wick_session_state wick_session_state;
  * session. Fails: WICK_ENOMEM, WICK_EPARSE where the program names a function that the code lacks.
  * `mem` is for the error. */
 WICK_CHECKED wick_status wick_session_make(const wick_image *image, const wick_program *program,
-                                           const void *constants,
-                                           const wick_session_options *options, wick_arena *mem,
-                                           wick_session_state **out);
+                                           const void *constants, const wick_session_setup *setup,
+                                           wick_arena *mem, wick_session_state **out);
 void wick_session_drop(wick_session_state *s); /* NULL is legal */
 
-/* Runs once. io: an address for each of program->io, in that order; inputs are only read. Rounding
- * is to nearest even and denormals are kept during the run, in every worker; the caller's state is
- * restored. Returns WICK_OK, or the code of the lowest failing task of the first kernel that
- * failed; the same for any number of workers. */
-wick_code wick_session_run(wick_session_state *s, void *const *io);
+/* Runs once. An address for each of the program's inputs and outputs; inputs are only read.
+ * Rounding is to nearest even and denormals are kept during the run, in every worker; the caller's
+ * state is restored. Returns WICK_OK, or the code of the lowest failing task of the first kernel
+ * that failed; the same for any number of workers. */
+wick_code wick_session_run(wick_session_state *s, const void *const *inputs, void *const *outputs);
 
 /* The last run's failure: the kernel's place and the detail; program->nkernel where there was none.
  */

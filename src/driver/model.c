@@ -1,0 +1,251 @@
+/* Loading models, and what they say of themselves. */
+#include "driver/model.h"
+
+#include <string.h>
+
+#include "import/onnx/onnx.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+
+/* ---- reading ---- */
+
+/* Protobuf begins with a field's tag, which is a control character; text does not. */
+static bool model_is_text(wick_span bytes)
+{
+  size_t i = 0;
+  while (i < bytes.nbytes && strchr(" \t\r\n", bytes.at[i]) && bytes.at[i]) i++;
+  if (i == bytes.nbytes || bytes.at[i] < ' ') return false;
+  for (size_t k = i; k < bytes.nbytes && k < i + 64; k++)
+    if ((bytes.at[k] < ' ' && !strchr("\t\r\n", bytes.at[k])) || !bytes.at[k]) return false;
+  return true;
+}
+
+static wick_status model_parse(wick_model *m, wick_module *module, wick_arena *tmp,
+                               const wick_func **out)
+{
+  WICK_TRY(wick_parse_module(module, m->path, (const char *)m->bytes.at, m->bytes.nbytes, &m->tmp));
+  const wick_func *f = wick_module_find(module, "main");
+  for (uint32_t i = 0; i < module->funcs.n && !f; i++)
+    if (module->funcs.at[i]->level == WICK_GRAPH) f = module->funcs.at[i];
+  if (!f || f->level != WICK_GRAPH)
+    return wick_fail(tmp, WICK_EPARSE, m->path, "there is no graph in it");
+  *out = f;
+  return NULL;
+}
+
+wick_status wick_model_import(wick_model *m, uint32_t nsize, const wick_size *sizes,
+                              wick_module *module, wick_arena *mem, wick_arena *tmp,
+                              const wick_func **out_main)
+{
+  if (model_is_text(m->bytes)) return model_parse(m, module, tmp, out_main);
+  wick_onnx_range *range = wick_new(tmp, wick_onnx_range, nsize);
+  for (uint32_t i = 0; i < nsize; i++)
+    range[i] = (wick_onnx_range){sizes[i].name, sizes[i].value, sizes[i].value};
+  wick_onnx_options o = {.files = &m->files,
+                         .max_nodes = m->context->options.max_nodes,
+                         .range = range,
+                         .nrange = nsize};
+  WICK_TRY(wick_import_onnx(module, m->bytes, m->path, &o, mem, tmp, out_main));
+  return wick_verify_func(*out_main, tmp);
+}
+
+/* ---- inputs and outputs ---- */
+
+static void model_describe(const wick_func *f, wick_value v, wick_arena *mem, wick_io *io)
+{
+  const wick_module *m = f->module;
+  const wick_type_info *t = wick_info_of(f, v);
+  *io = (wick_io){
+      .name = wick_names_get(&m->names, f->value[v.id].name), .elem = t->elem, .rank = t->rank};
+  bool open = false;
+  for (uint32_t k = 0; k < t->rank; k++) {
+    io->dim_name[k] = "";
+    io->dim[k] = t->dim[k].v;
+    if (wick_dim_is_const(t->dim[k])) continue;
+    wick_text name = wick_text_begin(mem);
+    wick_dim_print(m->dims, t->dim[k], &name);
+    io->dim[k] = -1;
+    io->dim_name[k] = name.at;
+    open = true;
+  }
+  if (open || !wick_type_nbytes(f->module, f->value[v.id].type, &io->nbytes)) io->nbytes = 0;
+}
+
+void wick_model_describe(const wick_func *f, wick_arena *mem, uint32_t *out_ninput,
+                         uint32_t *out_noutput, const wick_io **out_io)
+{
+  const wick_node *r = wick_return(f);
+  wick_io *io = wick_new(mem, wick_io, (size_t)f->nparam + r->nin);
+  for (uint32_t i = 0; i < f->nparam; i++) model_describe(f, (wick_value){1 + i}, mem, &io[i]);
+  for (uint32_t i = 0; i < r->nin; i++) model_describe(f, r->in[i], mem, &io[f->nparam + i]);
+  *out_ninput = f->nparam;
+  *out_noutput = r->nin;
+  *out_io = io;
+}
+
+const char *wick_io_text(const wick_io *io, wick_arena *mem)
+{
+  wick_text t = wick_text_begin(mem);
+  wick_text_printf(&t, "%s[", wick_elem_name(io->elem));
+  for (uint32_t k = 0; k < io->rank; k++) {
+    if (k) wick_text_char(&t, ',');
+    if (io->dim[k] < 0)
+      wick_text_add(&t, *io->dim_name[k] ? io->dim_name[k] : "?");
+    else
+      wick_text_int(&t, io->dim[k]);
+  }
+  wick_text_char(&t, ']');
+  return t.at;
+}
+
+/* ---- sizes ---- */
+
+typedef struct model_sizes {
+  const wick_model *m;
+  wick_arena *mem;
+  wick_list(wick_size) list;
+} model_sizes;
+
+static wick_status model_size(model_sizes *s, const char *name, int64_t value, const char *place)
+{
+  for (uint32_t i = 0; i < s->list.n; i++)
+    if (strcmp(s->list.at[i].name, name) == 0)
+      return s->list.at[i].value == value
+                 ? NULL
+                 : wick_fail(s->mem, WICK_ETYPE, place,
+                             "the size %s is %lld here and %lld elsewhere", name, (long long)value,
+                             (long long)s->list.at[i].value);
+  if (value < 0) return wick_fail(s->mem, WICK_ETYPE, place, "the size %s is negative", name);
+  wick_push(s->mem, &s->list, (wick_size){name, value});
+  return NULL;
+}
+
+static wick_status model_misfit(model_sizes *s, const wick_io *io, const wick_shape *shape,
+                                const char *place)
+{
+  wick_io given = {.elem = io->elem, .rank = shape->rank};
+  for (uint32_t k = 0; k < shape->rank && k < WICK_MAX_DIMS; k++) given.dim[k] = shape->dim[k];
+  if (shape->rank > WICK_MAX_DIMS)
+    return wick_fail(s->mem, WICK_ETYPE, place, "its rank cannot be %u", shape->rank);
+  for (uint32_t k = 0; k < given.rank; k++) given.dim_name[k] = "";
+  return wick_fail(s->mem, WICK_ETYPE, place, "it is %s, %s is given", wick_io_text(io, s->mem),
+                   wick_io_text(&given, s->mem));
+}
+
+static wick_status model_shape(model_sizes *s, const wick_shape *shape)
+{
+  const wick_model *m = s->m;
+  uint32_t i = 0;
+  while (i < m->ninput && strcmp(m->io[i].name, shape->input) != 0) i++;
+  const char *place =
+      wick_str_printf(s->mem, "%s: input \"%s\"", wick_path_base(m->path), shape->input);
+  if (i == m->ninput) return wick_fail(s->mem, WICK_ETYPE, place, "the model has no such input");
+  const wick_io *io = &m->io[i];
+  if (io->rank != shape->rank) return model_misfit(s, io, shape, place);
+  const wick_type_info *t = wick_info_of(m->main, (wick_value){1 + i});
+  for (uint32_t k = 0; k < io->rank; k++) {
+    if (io->dim[k] >= 0 && io->dim[k] != shape->dim[k]) return model_misfit(s, io, shape, place);
+    if (io->dim[k] < 0 && wick_dim_is_symbol(m->module->dims, t->dim[k]))
+      WICK_TRY(model_size(s, io->dim_name[k], shape->dim[k], place));
+  }
+  return NULL;
+}
+
+static bool model_has_size(const wick_model *m, const char *name)
+{
+  for (uint32_t i = 0; i < m->ninput; i++)
+    for (uint32_t k = 0; k < m->io[i].rank; k++)
+      if (strcmp(m->io[i].dim_name[k], name) == 0) return true;
+  return false;
+}
+
+wick_status wick_model_sizes(const wick_model *m, uint32_t nshape, const wick_shape *shape,
+                             uint32_t nsize, const wick_size *sizes, wick_arena *mem,
+                             uint32_t *out_nsize, const wick_size **out_sizes)
+{
+  model_sizes s = {.m = m, .mem = mem};
+  const char *place = wick_path_base(m->path);
+  for (uint32_t i = 0; i < nsize; i++) {
+    if (!model_has_size(m, sizes[i].name))
+      return wick_fail(mem, WICK_EINVAL, place, "no input has a size named %s", sizes[i].name);
+    WICK_TRY(model_size(&s, sizes[i].name, sizes[i].value, place));
+  }
+  for (uint32_t i = 0; i < nshape; i++) WICK_TRY(model_shape(&s, &shape[i]));
+  *out_nsize = s.list.n;
+  *out_sizes = s.list.at;
+  return NULL;
+}
+
+/* ---- the public interface ---- */
+
+static wick_status model_load(wick_model *m, const char *path, const void *bytes, size_t nbytes)
+{
+  m->path = wick_str_dup(&m->mem, path);
+  m->bytes = (wick_span){bytes, nbytes};
+  if (!bytes) {
+    wick_file *file;
+    WICK_TRY(wick_files_map(&m->files, m->path, &file));
+    m->bytes = (wick_span){file->at, file->nbytes};
+  }
+  m->module = wick_module_create(&m->guard, wick_path_base(m->path));
+  WICK_TRY(wick_model_import(m, 0, NULL, m->module, &m->mem, &m->tmp, &m->main));
+  wick_model_describe(m->main, &m->mem, &m->ninput, &m->noutput, &m->io);
+  return NULL;
+}
+
+wick_error *wick_load_bytes(wick_context *context, const char *name, const void *bytes,
+                            size_t nbytes, wick_model **out_model)
+{
+  *out_model = NULL;
+  wick_allocator a = context->allocator;
+  wick_model *m = a.alloc(a.self, sizeof *m);
+  if (!m) return wick_error_nomem();
+  *m = (wick_model){.context = context, .guard = wick_context_guard(context)};
+  m->mem = wick_arena_make(&m->guard);
+  m->tmp = wick_arena_make(&m->guard);
+  m->files = wick_files_begin(&m->mem);
+  wick_error *e = setjmp(m->guard.where) ? wick_error_nomem()
+                                         : wick_error_export(model_load(m, name, bytes, nbytes));
+  wick_arena_free(&m->tmp);
+  if (e)
+    wick_model_free(m);
+  else
+    *out_model = m;
+  return e;
+}
+
+wick_error *wick_load(wick_context *context, const char *path, wick_model **out_model)
+{
+  return wick_load_bytes(context, path, NULL, 0, out_model);
+}
+
+void wick_model_free(wick_model *m)
+{
+  if (!m) return;
+  wick_module_free(m->module);
+  wick_arena_free(&m->tmp);
+  wick_files_close(&m->files);
+  wick_arena_free(&m->mem);
+  wick_allocator a = m->context->allocator;
+  a.free(a.self, m, sizeof *m);
+}
+
+uint32_t wick_model_ninput(const wick_model *m) { return m->ninput; }
+uint32_t wick_model_noutput(const wick_model *m) { return m->noutput; }
+
+const wick_io *wick_model_input(const wick_model *m, uint32_t i)
+{
+  return i < m->ninput ? &m->io[i] : NULL;
+}
+
+const wick_io *wick_model_output(const wick_model *m, uint32_t i)
+{
+  return i < m->noutput ? &m->io[m->ninput + i] : NULL;
+}
+
+const char *wick_model_metadata(const wick_model *m, const char *key)
+{
+  for (uint32_t i = 0; i < m->module->metadata.n; i++)
+    if (strcmp(m->module->metadata.at[i].key, key) == 0) return m->module->metadata.at[i].value;
+  return NULL;
+}

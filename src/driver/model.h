@@ -1,0 +1,44 @@
+/* Models: a file, its module, and how shapes of inputs close its open sizes. */
+#ifndef WICK_DRIVER_MODEL_H
+#define WICK_DRIVER_MODEL_H
+
+#include "base/file.h"
+#include "base/reader.h"
+#include "ir/ir.h"
+#include "runtime/context.h"
+
+struct wick_model {
+  wick_context *context;
+  wick_guard guard; /* of all memory below */
+  wick_arena mem, tmp;
+  wick_files files; /* the model's, and those that it names */
+  const char *path;
+  wick_span bytes;
+  wick_module *module;
+  const wick_func *main; /* as imported, sizes open */
+  uint32_t ninput, noutput;
+  const wick_io *io; /* inputs, then outputs */
+};
+
+/* Reads the model in `bytes` (ONNX or text, by what is in it) into a new module, with some of its
+ * open sizes given. Functions live in `mem`. */
+WICK_CHECKED wick_status wick_model_import(wick_model *m, uint32_t nsize, const wick_size *sizes,
+                                           wick_module *module, wick_arena *mem, wick_arena *tmp,
+                                           const wick_func **out_main);
+
+/* The open sizes that shapes of the inputs and sizes give; `out_sizes` lives in `mem`. Fails with
+ * WICK_ETYPE for an input that does not exist, a shape that is not the input's, two values of one
+ * size; WICK_EINVAL for a size that the model does not have. */
+WICK_CHECKED wick_status wick_model_sizes(const wick_model *m, uint32_t nshape,
+                                          const wick_shape *shape, uint32_t nsize,
+                                          const wick_size *sizes, wick_arena *mem,
+                                          uint32_t *out_nsize, const wick_size **out_sizes);
+
+/* Inputs or outputs of `f`; dim -1 where a size is open. */
+void wick_model_describe(const wick_func *f, wick_arena *mem, uint32_t *out_ninput,
+                         uint32_t *out_noutput, const wick_io **out_io);
+
+/* "f32[N,3,224,224]" */
+const char *wick_io_text(const wick_io *io, wick_arena *mem);
+
+#endif

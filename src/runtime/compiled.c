@@ -1,0 +1,111 @@
+/* Opening, keeping and saving artifacts. */
+#include "runtime/compiled.h"
+
+#include <string.h>
+
+wick_compiled *wick_compiled_new(const wick_context *context)
+{
+  wick_allocator a = context->allocator;
+  wick_compiled *k = a.alloc(a.self, sizeof *k);
+  if (!k) return NULL;
+  *k = (wick_compiled){.context = context, .guard = wick_context_guard(context)};
+  k->guard.limit_bytes = 0; /* that limit is for compiling */
+  k->mem = wick_arena_make(&k->guard);
+  k->files = wick_files_begin(&k->mem);
+  return k;
+}
+
+void wick_compiled_free(wick_compiled *k)
+{
+  if (!k) return;
+  wick_image_unmap(&k->image);
+  wick_files_close(&k->files);
+  wick_arena_free(&k->mem);
+  wick_allocator a = k->context->allocator;
+  a.free(a.self, k, sizeof *k);
+}
+
+wick_status wick_compiled_take(wick_compiled *k, wick_span bytes, const char *place)
+{
+  k->bytes = bytes;
+  WICK_TRY(wick_artifact_read(bytes, place, &k->mem, &k->artifact));
+  WICK_TRY(wick_program_read(wick_artifact_section(&k->artifact, "program"), place, &k->mem,
+                             &k->program));
+  wick_span constants = wick_artifact_section(&k->artifact, "constants");
+  if (constants.nbytes < k->program.packed_bytes ||
+      (uintptr_t)constants.at % WICK_ARTIFACT_ALIGN != 0)
+    return wick_fail(&k->mem, WICK_EPARSE, place, "its constants are not all there");
+  k->constants = constants.at;
+  return wick_image_map(&k->artifact, &k->mem, &k->image);
+}
+
+wick_status wick_compiled_map(wick_compiled *k, const char *path)
+{
+  wick_file *file;
+  WICK_TRY(wick_files_map(&k->files, path, &file));
+  return wick_compiled_take(k, (wick_span){file->at, file->nbytes}, path);
+}
+
+wick_error *wick_open(wick_context *context, const char *path, wick_compiled **out_compiled)
+{
+  *out_compiled = NULL;
+  wick_compiled *k = wick_compiled_new(context);
+  if (!k) return wick_error_nomem();
+  wick_error *e =
+      setjmp(k->guard.where) ? wick_error_nomem() : wick_error_export(wick_compiled_map(k, path));
+  if (e)
+    wick_compiled_free(k);
+  else
+    *out_compiled = k;
+  return e;
+}
+
+wick_error *wick_save(const wick_compiled *compiled, const char *path)
+{
+  wick_guard guard = wick_context_guard(compiled->context);
+  wick_arena mem = wick_arena_make(&guard);
+  const wick_bytes part = {compiled->bytes.at, compiled->bytes.nbytes};
+  wick_error *e = setjmp(guard.where) ? wick_error_nomem()
+                                      : wick_error_export(wick_file_write(&mem, path, &part, 1));
+  wick_arena_free(&mem);
+  return e;
+}
+
+/* ---- what it is ---- */
+
+bool wick_compiled_cached(const wick_compiled *k) { return k->cached; }
+uint32_t wick_compiled_ninput(const wick_compiled *k) { return k->program.ninput; }
+uint32_t wick_compiled_noutput(const wick_compiled *k) { return k->program.noutput; }
+
+const wick_io *wick_compiled_input(const wick_compiled *k, uint32_t i)
+{
+  return i < k->program.ninput ? &k->program.io[i] : NULL;
+}
+
+const wick_io *wick_compiled_output(const wick_compiled *k, uint32_t i)
+{
+  return i < k->program.noutput ? &k->program.io[k->program.ninput + i] : NULL;
+}
+
+const char *wick_compiled_metadata(const wick_compiled *k, const char *key)
+{
+  for (uint32_t i = 0; i < k->program.nmetadata; i++)
+    if (strcmp(k->program.metadata[i].key, key) == 0) return k->program.metadata[i].value;
+  return NULL;
+}
+
+const char *wick_compiled_contract(const wick_compiled *k) { return k->program.contract; }
+
+wick_memory wick_compiled_memory(const wick_compiled *k)
+{
+  return (wick_memory){k->program.packed_bytes, k->program.arena_bytes, k->program.scratch_bytes};
+}
+
+uint32_t wick_compiled_nkernel(const wick_compiled *k) { return k->program.nkernel; }
+
+wick_kernel_facts wick_compiled_kernel(const wick_compiled *k, uint32_t i)
+{
+  if (i >= k->program.nkernel) return (wick_kernel_facts){"", "", 0, 0};
+  const wick_program_kernel *p = &k->program.kernel[i];
+  return (wick_kernel_facts){p->name, p->place, p->flops, p->bytes};
+}

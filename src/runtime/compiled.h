@@ -1,0 +1,32 @@
+/* Compiled models: an artifact in memory, its code ready to be called. */
+#ifndef WICK_RUNTIME_COMPILED_H
+#define WICK_RUNTIME_COMPILED_H
+
+#include "base/file.h"
+#include "runtime/context.h"
+#include "runtime/load.h"
+#include "runtime/program.h"
+
+struct wick_compiled {
+  const wick_context *context;
+  wick_guard guard;
+  wick_arena mem;
+  wick_files files; /* the artifact's, where it comes from one */
+  wick_span bytes;  /* of the artifact */
+  wick_artifact artifact;
+  wick_image image;
+  wick_program program;
+  const void *constants;
+  bool cached;
+};
+
+/* Empty; NULL where there is no memory. Freed by wick_compiled_free at any time. Whoever fills it
+ * sets guard.where before. */
+wick_compiled *wick_compiled_new(const wick_context *context);
+
+/* The artifact in `bytes`, which live as long as *k; `place` names it in messages. */
+WICK_CHECKED wick_status wick_compiled_take(wick_compiled *k, wick_span bytes, const char *place);
+/* The artifact in a file. */
+WICK_CHECKED wick_status wick_compiled_map(wick_compiled *k, const char *path);
+
+#endif

@@ -1,0 +1,98 @@
+/* Public sessions: a pool of their own, and errors with the user's places. */
+#include <stdio.h>
+
+#include "runtime/compiled.h"
+#include "runtime/session.h"
+
+enum { RUN_MESSAGE = 1024 };
+
+struct wick_session {
+  const wick_compiled *compiled;
+  wick_pool *pool; /* NULL: the caller's thread alone */
+  wick_session_state *state;
+};
+
+static wick_status run_create(wick_session *s, const wick_session_options *o, wick_arena *mem)
+{
+  const wick_compiled *k = s->compiled;
+  wick_pool_options pool = {o->threads, o->pin, k->context->allocator};
+  if (o->threads != 1) WICK_TRY(wick_pool_create(&pool, mem, &s->pool));
+  wick_session_setup setup = {.allocator = k->context->allocator,
+                              .pool = s->pool,
+                              .profile = o->profile,
+                              .profile_ctx = o->arg};
+  return wick_session_make(&k->image, &k->program, k->constants, &setup, mem, &s->state);
+}
+
+wick_error *wick_session_create(const wick_compiled *compiled, const wick_session_options *options,
+                                wick_session **out_session)
+{
+  *out_session = NULL;
+  wick_session_options o;
+  wick_options_take(&o, sizeof o, options, options ? options->size : 0);
+  wick_allocator a = compiled->context->allocator;
+  wick_session *s = a.alloc(a.self, sizeof *s);
+  if (!s) return wick_error_nomem();
+  *s = (wick_session){.compiled = compiled};
+  wick_guard guard = wick_context_guard(compiled->context);
+  wick_arena mem = wick_arena_make(&guard);
+  wick_error *e =
+      setjmp(guard.where) ? wick_error_nomem() : wick_error_export(run_create(s, &o, &mem));
+  wick_arena_free(&mem);
+  if (e)
+    wick_session_free(s);
+  else
+    *out_session = s;
+  return e;
+}
+
+void wick_session_free(wick_session *s)
+{
+  if (!s) return;
+  wick_session_drop(s->state);
+  wick_pool_free(s->pool);
+  wick_allocator a = s->compiled->context->allocator;
+  a.free(a.self, s, sizeof *s);
+}
+
+uint32_t wick_session_threads(const wick_session *s) { return wick_pool_size(s->pool); }
+
+/* ---- runs ---- */
+
+static wick_error *run_error(wick_code code, const char *text)
+{
+  const struct wick_error e = {code, text, false};
+  return wick_error_export(&e);
+}
+
+static wick_error *run_missing(const wick_program *p, uint32_t i, const char *what)
+{
+  char text[RUN_MESSAGE];
+  snprintf(text, sizeof text, "%s \"%s\" has no address", what, p->io[i].name);
+  return run_error(WICK_EINVAL, text);
+}
+
+static wick_error *run_fault(const wick_session *s, wick_code code)
+{
+  const wick_program *p = &s->compiled->program;
+  wick_session_fault f = wick_session_last_fault(s->state);
+  char text[RUN_MESSAGE];
+  if (f.kernel >= p->nkernel)
+    snprintf(text, sizeof text, "the run failed with code %d", (int)code);
+  else
+    snprintf(text, sizeof text, "%s: element %lld of the result: %s", p->kernel[f.kernel].place,
+             (long long)f.detail,
+             code == WICK_ERANGE ? "a divisor is 0, or an index is out of range" : "it failed");
+  return run_error(code, text);
+}
+
+wick_error *wick_run(wick_session *s, const void *const *inputs, void *const *outputs)
+{
+  const wick_program *p = &s->compiled->program;
+  for (uint32_t i = 0; i < p->ninput; i++)
+    if (!inputs[i] && p->io[i].nbytes) return run_missing(p, i, "input");
+  for (uint32_t i = 0; i < p->noutput; i++)
+    if (!outputs[i] && p->io[p->ninput + i].nbytes) return run_missing(p, p->ninput + i, "output");
+  wick_code code = wick_session_run(s->state, inputs, outputs);
+  return code ? run_fault(s, code) : NULL;
+}
