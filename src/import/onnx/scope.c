@@ -86,15 +86,16 @@ static const char *scope_word(wick_onnx_context *c, const char *from)
   return wick_intern(c->module, t.at);
 }
 
-static wick_dim scope_symbol(wick_onnx_context *c, const char *name, const char *word)
+/* Ranges go by the model's name, or by what it is called in Wick's text. */
+static wick_dim scope_symbol(wick_onnx_context *c, const char *name)
 {
   int64_t lo = 1, hi = INT32_MAX;
+  const char *word = scope_word(c, name);
   for (uint32_t i = 0; c->options && i < c->options->nrange; i++) {
     const wick_onnx_range *r = &c->options->range[i];
-    if (strcmp(r->name, name) == 0) lo = r->lo, hi = r->hi;
+    if (strcmp(r->name, name) == 0 || strcmp(r->name, word) == 0) lo = r->lo, hi = r->hi;
   }
-  return lo == hi ? wick_dim_const(lo)
-                  : wick_dim_symbol(c->module->dims, scope_word(c, word), lo, hi);
+  return lo == hi ? wick_dim_const(lo) : wick_dim_symbol(c->module->dims, word, lo, hi);
 }
 
 wick_dim wick_onnx_symbol(wick_onnx_context *c, wick_span name, const char *stem, uint32_t axis)
@@ -102,11 +103,11 @@ wick_dim wick_onnx_symbol(wick_onnx_context *c, wick_span name, const char *stem
   const char *text = wick_wire_text(c->tmp, name);
   if (!*text) {
     text = wick_str_printf(c->tmp, "%s.%u", stem, axis);
-    return scope_symbol(c, text, text);
+    return scope_symbol(c, text);
   }
   uint32_t id = wick_names_add(&c->symbols, text, strlen(text));
   while (c->symbol_dims.n < id) wick_push(c->tmp, &c->symbol_dims, (wick_dim){0});
-  if (id == c->symbol_dims.n) wick_push(c->tmp, &c->symbol_dims, scope_symbol(c, text, text));
+  if (id == c->symbol_dims.n) wick_push(c->tmp, &c->symbol_dims, scope_symbol(c, text));
   return c->symbol_dims.at[id];
 }
 
