@@ -41,9 +41,9 @@ static void activation_prelu_1(wick_onnx_op *o)
   const wick_type_info *x = wick_onnx_info(o, 0), *slope = wick_onnx_info(o, 1);
   wick_value s = o->in[1];
   if (slope->rank == 1 && x->rank > 2 && !wick_dim_is(slope->dim[0], 1)) {
-    wick_onnx_target t[WICK_MAX_RANK] = {{.axis = 0}};
-    for (uint32_t i = 1; i < x->rank - 1u; i++) t[i] = (wick_onnx_target){.axis = -1, .size = 1};
-    s = wick_onnx_reshape(o, s, s, x->rank - 1u, t);
+    wick_dim dim[WICK_MAX_RANK] = {slope->dim[0]};
+    for (uint32_t i = 1; i < x->rank - 1u; i++) dim[i] = wick_dim_const(1);
+    s = wick_onnx_reshape(o, s, x->rank - 1u, dim);
   }
   o->out[0] = wick_build2(o->b, WICK_OP_prelu, o->in[0], s);
 }

@@ -22,10 +22,10 @@ static void arith_binary_1(wick_onnx_op *o)
                      y->rank, x->rank);
       return;
     }
-    wick_onnx_target t[WICK_MAX_RANK];
+    wick_dim dim[WICK_MAX_RANK];
     uint32_t n = 0, rank = x->rank - (uint32_t)axis;
-    for (; n < rank; n++) t[n] = (wick_onnx_target){.axis = n < y->rank ? (int)n : -1, .size = 1};
-    b = wick_onnx_reshape(o, b, b, n, t);
+    for (; n < rank; n++) dim[n] = n < y->rank ? y->dim[n] : wick_dim_const(1);
+    b = wick_onnx_reshape(o, b, n, dim);
   }
   o->out[0] = wick_build2(o->b, o->row->op, o->in[0], b);
 }

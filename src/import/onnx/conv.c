@@ -35,7 +35,9 @@ static void conv_transpose(wick_onnx_op *o)
   const wick_dim *kernel = conv_kernel(o);
   if (!kernel || !wick_onnx_window_read_transposed(o, kernel, &w, out_pad)) return;
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_conv_transpose);
-  wick_onnx_set_ints(&e, "output_pad", w.n, out_pad);
+  bool longer = false;
+  for (uint32_t i = 0; i < w.n; i++) longer |= out_pad[i] != 0;
+  if (longer) wick_onnx_set_ints(&e, "output_pad", w.n, out_pad);
   o->out[0] = conv_end(o, &e, &w);
 }
 

@@ -168,17 +168,9 @@ wick_value wick_onnx_vector(wick_onnx_op *o, uint32_t n, const int64_t *v);
 wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, const char *name,
                               const char *place);
 
-/* reshape.c: x with the sizes t, each a number (-1 once: what is left) or the size of an axis of
- * `like`, times mul by div. */
-typedef struct wick_onnx_target {
-  int axis;         /* below 0: the size is a number */
-  int64_t size;     /* that number */
-  int64_t mul, div; /* of an axis' size; 0: not so */
-} wick_onnx_target;
-wick_value wick_onnx_reshape(wick_onnx_op *o, wick_value x, wick_value like, uint32_t n,
-                             const wick_onnx_target *t);
-
-/* What families lend each other. */
+/* What families lend each other. Of the sizes that x is reshaped to, one may be -1: what is left.
+ */
+wick_value wick_onnx_reshape(wick_onnx_op *o, wick_value x, uint32_t n, const wick_dim *dim);
 wick_value wick_onnx_transpose(wick_onnx_op *o, wick_value x, uint32_t n, const int64_t *perm);
 wick_value wick_onnx_reduce(wick_onnx_op *o, wick_opcode op, wick_value x, uint32_t n,
                             const int64_t *axes, bool keepdims);

@@ -9,10 +9,16 @@
 #ifndef WICK_IMPORT_ONNX_TESTING_H
 #define WICK_IMPORT_ONNX_TESTING_H
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 #include "import/onnx/onnx.h"
 #include "import/wire_testing.h"
+#include "ir/text.h"
+#include "ir/verify.h"
 
 typedef struct onnx_testing {
   wick_arena *mem;
@@ -148,6 +154,47 @@ static inline wick_span onnx_encode(wick_arena *mem, const char *text)
   }
   put_part(&t.model, 7, &t.graph);
   return put_span(&t.model);
+}
+
+/* ---- rows of a model and what its import prints ---- */
+
+/* The text of the imported function, or the error. */
+static inline const char *onnx_import_text(wick_guard *guard, wick_arena *mem, wick_span bytes,
+                                           unsigned flags)
+{
+  const wick_func *f;
+  wick_module *m = wick_module_create(guard, "");
+  wick_status s = wick_import_onnx(m, bytes, "dir/m.onnx", NULL, mem, mem, &f);
+  if (!s) s = wick_verify_func(f, mem);
+  wick_text t = wick_text_begin(mem);
+  if (s)
+    wick_text_add(&t, s->message);
+  else
+    wick_print_func(f, flags, &t);
+  wick_module_free(m);
+  while (t.n && t.at[t.n - 1] == '\n') t.at[--t.n] = 0;
+  return t.at + strspn(t.at, "\n");
+}
+
+typedef struct onnx_row {
+  const char *model, *want;
+} onnx_row;
+
+/* All rows that differ are shown. */
+static inline void onnx_check(const onnx_row *rows, size_t n)
+{
+  wick_guard guard = {.allocator = wick_allocator_malloc()};
+  wick_arena mem = wick_arena_make(&guard);
+  size_t bad = 0;
+  if (setjmp(guard.where)) fail_msg("out of memory");
+  for (size_t i = 0; i < n; i++) {
+    const char *got = onnx_import_text(&guard, &mem, onnx_encode(&mem, rows[i].model), 0);
+    if (strcmp(got, rows[i].want) == 0) continue;
+    print_error("%s\n--- got\n%s\n--- wanted\n%s\n", rows[i].model, got, rows[i].want);
+    bad++;
+  }
+  wick_arena_free(&mem);
+  assert_int_equal(bad, 0);
 }
 
 #endif

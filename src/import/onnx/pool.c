@@ -1,13 +1,14 @@
 /* Pools: windows of the largest, the mean, the p-norm. */
 #include "import/onnx/import.h"
 
+/* The lists stay in the window until the row is built. */
 static bool pool_begin(wick_onnx_op *o, wick_onnx_emit *e)
 {
-  wick_onnx_window w;
-  if (!wick_onnx_window_read(o, NULL, &w)) return false;
+  wick_onnx_window *w = wick_new(o->c->tmp, wick_onnx_window, 1);
+  if (!wick_onnx_window_read(o, NULL, w)) return false;
   *e = wick_onnx_begin(o, o->row->op);
-  wick_onnx_window_set(e, &w);
-  wick_onnx_set_ints(e, "kernel", w.n, w.kernel);
+  wick_onnx_window_set(e, w);
+  wick_onnx_set_ints(e, "kernel", w->n, w->kernel);
   wick_onnx_set_int(e, "ceil", wick_onnx_int(o, "ceil_mode", 0));
   return true;
 }

@@ -1,11 +1,17 @@
 /* Reductions along axes. */
 #include "import/onnx/import.h"
 
+/* Axes are counted from the front, so that equal reductions have equal text; the row checks their
+ * range. */
 wick_value wick_onnx_reduce(wick_onnx_op *o, wick_opcode op, wick_value x, uint32_t n,
                             const int64_t *axes, bool keepdims)
 {
+  if (o->b->status) return (wick_value){0};
+  int64_t rank = wick_built_info(o->b, x)->rank, *front = wick_new(o->c->tmp, int64_t, n);
+  for (uint32_t i = 0; i < n; i++)
+    front[i] = axes[i] < 0 && axes[i] >= -rank ? axes[i] + rank : axes[i];
   wick_onnx_emit e = wick_onnx_begin(o, op);
-  wick_onnx_set_ints(&e, "axes", n, axes);
+  wick_onnx_set_ints(&e, "axes", n, front);
   wick_onnx_set_int(&e, "keepdims", keepdims);
   return wick_onnx_end1(&e, x);
 }

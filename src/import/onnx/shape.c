@@ -3,35 +3,44 @@
 
 /* ---- reshape ---- */
 
+wick_value wick_onnx_reshape(wick_onnx_op *o, wick_value x, uint32_t n, const wick_dim *dim)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_reshape);
+  wick_onnx_set_dims(&e, "shape", n, dim);
+  return wick_onnx_end1(&e, x);
+}
+
+/* 0 means the input's size there, unless `allowzero`; -1 what is left. */
+static void shape_reshape_to(wick_onnx_op *o, uint32_t n, const wick_dim *want)
+{
+  const wick_type_info *x = wick_onnx_info(o, 0);
+  bool zero = wick_onnx_int(o, "allowzero", 0) != 0;
+  wick_dim *dim = wick_new(o->c->tmp, wick_dim, n);
+  for (uint32_t k = 0; k < n; k++) {
+    bool copy = wick_dim_is(want[k], 0) && !zero;
+    if (copy && k >= x->rank) {
+      wick_onnx_fail(o, WICK_ETYPE, "size %u is to be copied (0), but the input has rank %u", k,
+                     x->rank);
+      return;
+    }
+    dim[k] = copy ? x->dim[k] : want[k];
+  }
+  o->out[0] = wick_onnx_reshape(o, o->in[0], n, dim);
+}
+
 static void shape_reshape_1(wick_onnx_op *o)
 {
   wick_wire_i64s shape = wick_onnx_ints(o, "shape");
-  o->out[0] = wick_build2(o->b, WICK_OP_reshape, o->in[0],
-                          wick_onnx_vector(o, (uint32_t)shape.n, shape.at));
+  wick_dim *dim = wick_new(o->c->tmp, wick_dim, shape.n);
+  for (size_t i = 0; i < shape.n; i++) dim[i] = wick_dim_const(shape.at[i]);
+  shape_reshape_to(o, (uint32_t)shape.n, dim);
 }
 
 static void shape_reshape(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_reshape);
-  wick_onnx_set_int(&e, "allow_zero", wick_onnx_int(o, "allowzero", 0));
-  o->out[0] = wick_onnx_end2(&e, o->in[0], o->in[1]);
-}
-
-/* The product of dimensions from `begin` to `end` as one: known, or of a single dimension, or what
- * is left. */
-static wick_onnx_target shape_product(const wick_type_info *x, uint32_t begin, uint32_t end)
-{
-  int64_t product = 1;
-  uint32_t symbolic = 0, which = 0;
-  for (uint32_t i = begin; i < end; i++) {
-    if (!wick_dim_is_const(x->dim[i]))
-      symbolic++, which = i;
-    else if (wick_mul_overflows(product, x->dim[i].v, &product))
-      return (wick_onnx_target){.axis = -1, .size = -1};
-  }
-  if (!symbolic) return (wick_onnx_target){.axis = -1, .size = product};
-  if (symbolic == 1 && product > 0) return (wick_onnx_target){.axis = (int)which, .mul = product};
-  return (wick_onnx_target){.axis = -1, .size = -1};
+  uint32_t n;
+  const wick_dim *dim;
+  if (wick_onnx_dims(o, 1, "the shape", &n, &dim)) shape_reshape_to(o, n, dim);
 }
 
 /* Into a matrix: the dimensions before `axis`, and those from it on. */
@@ -44,14 +53,12 @@ static void shape_flatten(wick_onnx_op *o)
                    (long long)-rank, (long long)rank);
     return;
   }
-  uint32_t at = (uint32_t)(axis < 0 ? axis + rank : axis);
-  wick_onnx_target t[2] = {shape_product(x, 0, at), shape_product(x, at, x->rank)};
-  if (t[0].axis < 0 && t[0].size == -1 && t[1].axis < 0 && t[1].size == -1) {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED,
-                   "it has more than one symbolic dimension before and after axis %u", at);
-    return;
+  wick_dim dim[2] = {wick_dim_const(1), wick_dim_const(1)};
+  for (int64_t i = 0; i < rank; i++) {
+    wick_dim *side = &dim[i >= (axis < 0 ? axis + rank : axis)];
+    *side = wick_dim_mul(o->c->module->dims, *side, x->dim[i]);
   }
-  o->out[0] = wick_onnx_reshape(o, o->in[0], o->in[0], 2, t);
+  o->out[0] = wick_onnx_reshape(o, o->in[0], 2, dim);
 }
 
 /* The set of axes in `out`; false after a failure was added. */
@@ -76,31 +83,30 @@ static void shape_squeeze_over(wick_onnx_op *o, bool given, uint32_t n, const in
   const wick_type_info *x = wick_onnx_info(o, 0);
   uint32_t drop = 0, rank = 0;
   if (given && !shape_axes(o, n, axes, x->rank, &drop)) return;
-  wick_onnx_target t[WICK_MAX_RANK];
+  wick_dim dim[WICK_MAX_RANK];
   for (uint32_t k = 0; k < x->rank; k++) {
     bool one = wick_dim_is(x->dim[k], 1);
     if (drop >> k & 1 && !one && wick_dim_is_const(x->dim[k])) {
       wick_onnx_fail(o, WICK_ETYPE, "axis %u is of size %lld, wanted 1", k, (long long)x->dim[k].v);
       return;
     }
-    if (given ? !(drop >> k & 1) : !one) t[rank++] = (wick_onnx_target){.axis = (int)k};
+    if (given ? !(drop >> k & 1) : !one) dim[rank++] = x->dim[k];
   }
-  o->out[0] = wick_onnx_reshape(o, o->in[0], o->in[0], rank, t);
+  o->out[0] = wick_onnx_reshape(o, o->in[0], rank, dim);
 }
 
 static void shape_unsqueeze_over(wick_onnx_op *o, uint32_t n, const int64_t *axes)
 {
-  uint32_t add, rank = wick_onnx_info(o, 0)->rank + n, from = 0;
+  const wick_type_info *x = wick_onnx_info(o, 0);
+  uint32_t add, rank = x->rank + n, from = 0;
   if (rank > WICK_MAX_RANK) {
     wick_onnx_fail(o, WICK_EUNSUPPORTED, "its rank is %u, the most is %d", rank, WICK_MAX_RANK);
     return;
   }
   if (!shape_axes(o, n, axes, rank, &add)) return;
-  wick_onnx_target t[WICK_MAX_RANK];
-  for (uint32_t k = 0; k < rank; k++)
-    t[k] = add >> k & 1 ? (wick_onnx_target){.axis = -1, .size = 1}
-                        : (wick_onnx_target){.axis = (int)from++};
-  o->out[0] = wick_onnx_reshape(o, o->in[0], o->in[0], rank, t);
+  wick_dim dim[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < rank; k++) dim[k] = add >> k & 1 ? wick_dim_const(1) : x->dim[from++];
+  o->out[0] = wick_onnx_reshape(o, o->in[0], rank, dim);
 }
 
 static void shape_squeeze_1(wick_onnx_op *o)
@@ -154,29 +160,18 @@ static void shape_depth(wick_onnx_op *o)
                    (long long)x->dim[k].v, (long long)by);
     return;
   }
-#define SIZE(n)                                                                                    \
-  {                                                                                                \
-    .axis = -1, .size = n                                                                          \
-  }
-#define AXIS(k, m, d)                                                                              \
-  {                                                                                                \
-    .axis = k, .mul = m, .div = d                                                                  \
-  }
-  const wick_onnx_target split[3][6] = {
-      {AXIS(0, 0, 0), SIZE(b), SIZE(b), AXIS(1, 0, square), AXIS(2, 0, 0),
-       AXIS(3, 0, 0)}, /* to space, DCR */
-      {AXIS(0, 0, 0), AXIS(1, 0, square), SIZE(b), SIZE(b), AXIS(2, 0, 0),
-       AXIS(3, 0, 0)}, /* to space, CRD */
-      {AXIS(0, 0, 0), AXIS(1, 0, 0), AXIS(2, 0, b), SIZE(b), AXIS(3, 0, b), SIZE(b)}, /* to depth */
-  };
-  const wick_onnx_target join[2][4] = {
-      {AXIS(0, 0, 0), AXIS(1, 0, square), AXIS(2, b, 0), AXIS(3, b, 0)},
-      {AXIS(0, 0, 0), AXIS(1, square, 0), AXIS(2, 0, b), AXIS(3, 0, b)}};
-#undef SIZE
-#undef AXIS
-  wick_value y = wick_onnx_reshape(o, o->in[0], o->in[0], 6, split[to_depth ? 2 : crd]);
+  wick_dims *dims = o->c->module->dims;
+  wick_dim k = wick_dim_const(b), n = x->dim[0], c = x->dim[1], h = x->dim[2], w = x->dim[3],
+           all = wick_dim_const(square);
+  wick_dim part = wick_dim_floordiv(dims, c, all), rows = wick_dim_floordiv(dims, h, k),
+           columns = wick_dim_floordiv(dims, w, k);
+  const wick_dim split[3][6] = {
+      {n, k, k, part, h, w}, {n, part, k, k, h, w}, {n, c, rows, k, columns, k}};
+  const wick_dim join[2][4] = {{n, part, wick_dim_mul(dims, h, k), wick_dim_mul(dims, w, k)},
+                               {n, wick_dim_mul(dims, c, all), rows, columns}};
+  wick_value y = wick_onnx_reshape(o, o->in[0], 6, split[to_depth ? 2 : crd]);
   y = wick_onnx_transpose(o, y, 6, perm[to_depth][crd]);
-  o->out[0] = wick_onnx_reshape(o, y, o->in[0], 4, join[to_depth]);
+  o->out[0] = wick_onnx_reshape(o, y, 4, join[to_depth]);
 }
 
 /* ---- order, parts ---- */
@@ -221,8 +216,10 @@ static void shape_split(wick_onnx_op *o)
   }
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_split);
   wick_onnx_set_int(&e, "axis", wick_onnx_int(o, "axis", 0));
-  wick_onnx_set_int(&e, "parts", parts);
-  wick_onnx_set_dims(&e, "sizes", n, dim);
+  if (n)
+    wick_onnx_set_dims(&e, "sizes", n, dim);
+  else
+    wick_onnx_set_int(&e, "parts", parts);
   wick_value first = wick_onnx_end1(&e, o->in[0]);
   for (uint32_t k = 0; k < o->nout && first.id; k++) o->out[k] = (wick_value){first.id + k};
 }

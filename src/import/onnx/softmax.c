@@ -19,11 +19,13 @@ static void softmax_flat(wick_onnx_op *o)
     o->out[0] = softmax_row(o, o->in[0], axis);
     return;
   }
-  wick_onnx_target flat[WICK_MAX_RANK], whole[WICK_MAX_RANK];
-  for (uint32_t k = 0; k < x->rank; k++) flat[k] = whole[k] = (wick_onnx_target){.axis = (int)k};
-  flat[axis] = (wick_onnx_target){.axis = -1, .size = -1};
-  wick_value y = softmax_row(o, wick_onnx_reshape(o, o->in[0], o->in[0], axis + 1, flat), axis);
-  o->out[0] = wick_onnx_reshape(o, y, o->in[0], x->rank, whole);
+  wick_dim flat[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < axis; k++) flat[k] = x->dim[k];
+  flat[axis] = wick_dim_const(1);
+  for (uint32_t k = axis; k < x->rank; k++)
+    flat[axis] = wick_dim_mul(o->c->module->dims, flat[axis], x->dim[k]);
+  wick_value y = softmax_row(o, wick_onnx_reshape(o, o->in[0], axis + 1, flat), axis);
+  o->out[0] = wick_onnx_reshape(o, y, x->rank, x->dim);
 }
 
 static void softmax_axis(wick_onnx_op *o)

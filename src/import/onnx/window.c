@@ -129,9 +129,18 @@ bool wick_onnx_window_read_transposed(wick_onnx_op *o, const wick_dim *kernel,
   return true;
 }
 
+/* A list in which all numbers are the usual one is left out: equal windows have equal text. */
+static void window_set_list(wick_onnx_emit *e, const char *name, uint32_t n, const int64_t *v,
+                            int64_t usual)
+{
+  bool same = true;
+  for (uint32_t i = 0; i < n; i++) same &= v[i] == usual;
+  if (!same) wick_onnx_set_ints(e, name, n, v);
+}
+
 void wick_onnx_window_set(wick_onnx_emit *e, const wick_onnx_window *w)
 {
-  wick_onnx_set_ints(e, "stride", w->n, w->stride);
-  wick_onnx_set_ints(e, "pad", 2 * w->n, w->pad);
-  wick_onnx_set_ints(e, "dilation", w->n, w->dilation);
+  window_set_list(e, "stride", w->n, w->stride, 1);
+  window_set_list(e, "pad", 2 * w->n, w->pad, 0);
+  window_set_list(e, "dilation", w->n, w->dilation, 1);
 }
