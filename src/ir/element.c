@@ -226,3 +226,12 @@ wick_scalar wick_cast_elem(wick_elem from, wick_elem to, wick_scalar s)
   return wick_round_elem(
       to, (wick_scalar){.f = from == WICK_U64 ? (double)(uint64_t)s.i : (double)s.i});
 }
+
+wick_scalar wick_eval_scalar(wick_opcode op, const wick_attr *attr, wick_elem elem, wick_elem out,
+                             const wick_scalar *in)
+{
+  const wick_op *row = wick_ops[op];
+  wick_elem arith = wick_elem_storage[out].arith;
+  wick_scalar s = row->eval(attr, elem, out, in);
+  return wick_round_elem(out, arith == out ? s : wick_round_elem(arith, s));
+}

@@ -20,6 +20,12 @@ wick_scalar wick_round_elem(wick_elem e, wick_scalar s);
  * does not fit saturates; integer to integer wraps; to bool is "not 0". */
 wick_scalar wick_cast_elem(wick_elem from, wick_elem to, wick_scalar s);
 
+/* One element of scalar row `op`: `elem` is the data operands' type, `out` the result's. Computed
+ * in the type's arithmetic (f32 for f16 and bf16) and rounded to the result's type; integers wrap.
+ */
+wick_scalar wick_eval_scalar(wick_opcode op, const wick_attr *attr, wick_elem elem, wick_elem out,
+                             const wick_scalar *in);
+
 /* 16-bit and 8-bit floats by their bits. */
 uint16_t wick_f64_to_bits16(wick_elem e, double x);
 double wick_bits16_to_f64(wick_elem e, uint16_t bits);

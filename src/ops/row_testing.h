@@ -6,7 +6,11 @@
  * Operands are separated by `;`: a type with its elements, a type alone (elements are made up), a
  * type with `=` and elements (a constant, whose contents inference knows), or `_` (missing). What
  * is wanted: the results' types, with elements where they are to be compared; "error: ..." (of
- * inference), "fails: ..." (of the run): the end of the message. */
+ * inference), "fails: ..." (of the run): the end of the message.
+ *
+ * Every line that runs also runs by its stages: expanded, each node's group nested without a
+ * schedule, the loops interpreted; the results are those of the reference, exactly for integers,
+ * within the tolerance for floats. */
 #ifndef WICK_OPS_ROW_TESTING_H
 #define WICK_OPS_ROW_TESTING_H
 
@@ -22,7 +26,11 @@
 #include <cmocka.h>
 
 #include "ir/text.h"
+#include "ir/verify.h"
+#include "loop/interpret.h"
+#include "loop/nest.h"
 #include "ops/evaluate.h"
+#include "ops/lower.h"
 #include "ops/ref.h"
 
 typedef struct row_case {
@@ -226,6 +234,65 @@ static inline bool row_evaluate(row_test *t)
   return true;
 }
 
+/* Node n by its stages; value: the tensors of g's values. */
+static inline void row_run_node(row_test *t, const wick_func *g, const wick_node *n,
+                                wick_tensor *value)
+{
+  wick_func *group = NULL;
+  wick_kernel_info k;
+  wick_status s = wick_group_of_node(g, n, "group", &t->mem, &group);
+  if (!s) s = wick_verify_func(group, &t->tmp);
+  if (!s) s = wick_nest(group, wick_schedule_begin(group, &t->mem), NULL, &t->mem, &t->tmp, &k);
+  if (!s) s = wick_verify_func(k.loop, &t->tmp);
+  if (s) row_wrong(t, "stages", s->message);
+  wick_interpret_arg arg[2 * ROW_MOST + 2] = {{0}};
+  uint32_t narg = 0;
+  for (uint32_t i = 0; i < n->nout; i++) {
+    wick_tensor *out = &value[n->first.id + i];
+    const wick_type_info *type = wick_info_of(g, (wick_value){n->first.id + i});
+    *out = (wick_tensor){.elem = type->elem, .rank = type->rank};
+    wick_type_const_dims(type, out->dim);
+    uint64_t nbytes = wick_elem_bytes(out->elem, wick_ref_numel(out));
+    out->data = wick_arena_alloc(&t->mem, nbytes, 16);
+    memset(out->data, 0xfd, nbytes);
+    arg[narg++] = (wick_interpret_arg){out->data, wick_ref_numel(out), 0};
+  }
+  for (uint32_t i = 0; i < n->nin; i++)
+    if (n->in[i].id) {
+      const wick_tensor *in = &value[n->in[i].id];
+      arg[narg++] = (wick_interpret_arg){in->data, wick_ref_numel(in), 0};
+    }
+  arg[narg + 1].number = k.tasks.v;
+  s = wick_interpret(k.loop, narg + 2, arg, &t->mem, &t->tmp);
+  if (s) row_wrong(t, "stages", s->message);
+}
+
+static inline void row_run(row_test *t)
+{
+  const wick_func *g = wick_pass_lower(t->f, &t->mem);
+  wick_tensor *value = wick_new(&t->mem, wick_tensor, g->nvalue + 1);
+  wick_status s = wick_verify_func(g, &t->tmp);
+  if (s) row_wrong(t, "expanded", s->message);
+  for (uint32_t i = 0; i < t->nparam; i++) value[i + 1] = t->param[i];
+  for (uint32_t i = 0; i + 1 < g->nnode; i++) {
+    const wick_node *n = &g->node[i];
+    if (n->op != WICK_OP_const) {
+      row_run_node(t, g, n, value);
+      continue;
+    }
+    wick_tensor *out = &value[n->first.id];
+    const wick_imm *imm = &n->attr[0].imm;
+    row_tensor(t, wick_info_of(g, n->first), NULL, out);
+    for (uint64_t k = 0; k < wick_ref_numel(out); k++)
+      wick_store_elem(out->elem, out->data, k,
+                      wick_elem_is_float(out->elem) ? (wick_scalar){.f = imm->f}
+                                                    : (wick_scalar){.i = imm->i});
+    if (imm->constant) out->data = (void *)(uintptr_t)wick_constant_get(t->m, imm->constant)->data;
+  }
+  for (uint32_t k = 0; k < t->nout; k++)
+    row_compare(t, "stages", &value[wick_return(g)->in[k].id], &t->result[k], t->line->tolerance);
+}
+
 static inline bool row_begin(row_test *t, const row_case *line)
 {
   *t = (row_test){.guard = {.allocator = wick_allocator_malloc()}, .line = line, .random = 1};
@@ -265,7 +332,7 @@ static inline void row_check(const row_case *line, uint32_t n)
 {
   for (uint32_t i = 0; i < n; i++) {
     row_test t;
-    if (row_begin(&t, &line[i])) row_evaluate(&t);
+    if (row_begin(&t, &line[i]) && row_evaluate(&t)) row_run(&t);
     row_end(&t);
   }
 }

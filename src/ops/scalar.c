@@ -1,16 +1,7 @@
-/* Scalar rows: evaluation, and the reference and stages that follow from it. */
+/* Scalar rows: the reference and the stages that follow from their evaluation. */
 #include "ops/scalar.h"
 
 #include <stdio.h>
-
-wick_scalar wick_eval_scalar(wick_opcode op, const wick_attr *attr, wick_elem elem, wick_elem out,
-                             const wick_scalar *in)
-{
-  const wick_op *row = wick_ops[op];
-  wick_elem arith = wick_elem_storage[out].arith;
-  wick_scalar s = row->eval(attr, elem, out, in);
-  return wick_round_elem(out, arith == out ? s : wick_round_elem(arith, s));
-}
 
 /* ---- reference ---- */
 

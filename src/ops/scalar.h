@@ -1,5 +1,5 @@
-/* What all scalar rows share: evaluation of one element with the type's rounding, reference and
- * stages derived from it. */
+/* What all scalar rows share: the reference and the stages that are derived from the evaluation of
+ * one element (wick_eval_scalar). */
 #ifndef WICK_OPS_SCALAR_H
 #define WICK_OPS_SCALAR_H
 
@@ -9,12 +9,6 @@
 /* Where element-wise rows are legal: on tensors, in the bodies of stages, on scalars and vectors.
  */
 #define WICK_SCALAR_LEVELS (WICK_GRAPH | WICK_GROUP | WICK_LOOP)
-
-/* One element of scalar row `op`: `elem` is the data operands' type, `out` the result's. Computed
- * in the type's arithmetic (f32 for f16 and bf16) and rounded to the result's type; integers wrap.
- */
-wick_scalar wick_eval_scalar(wick_opcode op, const wick_attr *attr, wick_elem elem, wick_elem out,
-                             const wick_scalar *in);
 
 /* x in the arithmetic of type e (f32 for f16 and bf16): what one step of a formula leaves. */
 static inline double wick_round_step(wick_elem e, double x)

@@ -1,0 +1,287 @@
+/* Loop functions, node by node. */
+#include "loop/interpret.h"
+
+#include <string.h>
+
+#include "ir/element.h"
+
+typedef struct interpret_buffer {
+  void *data;
+  uint64_t nelem;
+} interpret_buffer;
+
+typedef struct interpret {
+  const wick_func *f;
+  wick_arena *mem, *tmp;
+  wick_scalar **lane;       /* per value: its lanes */
+  interpret_buffer *buffer; /* per value */
+} interpret;
+
+static wick_status interpret_fail(const interpret *t, const wick_node *n, wick_code code,
+                                  const char *fmt, ...) WICK_PRINTF(4, 5);
+static wick_status interpret_fail(const interpret *t, const wick_node *n, wick_code code,
+                                  const char *fmt, ...)
+{
+  va_list args;
+  va_start(args, fmt);
+  const char *place = n->loc.id ? wick_loc_text(t->f->module, n->loc)
+                                : wick_str_printf(t->mem, "@%s: node %u (%s)", t->f->name,
+                                                  (uint32_t)(n - t->f->node), wick_op_of(n)->name);
+  wick_status s = wick_vfail(t->mem, code, place, fmt, args);
+  va_end(args);
+  return s;
+}
+
+static const wick_type_info *interpret_type(const interpret *t, wick_value v)
+{
+  return wick_info_of(t->f, v);
+}
+
+/* ---- memory ---- */
+
+static wick_status interpret_alloc(interpret *t, const wick_node *n)
+{
+  const wick_type_info *b = interpret_type(t, n->first);
+  wick_dim numel = wick_dim_const(1);
+  for (uint32_t k = 0; k < b->rank; k++) numel = wick_dim_mul(t->f->module->dims, numel, b->dim[k]);
+  if (!wick_dim_is_const(numel) || numel.v < 0)
+    return interpret_fail(t, n, WICK_EUNSUPPORTED, "the buffer's size is not a number");
+  uint64_t nbytes = wick_elem_bytes(b->elem, (uint64_t)numel.v);
+  interpret_buffer *own = &t->buffer[n->first.id];
+  if (!own->data) own->data = wick_arena_alloc(t->tmp, nbytes, 16);
+  own->nelem = (uint64_t)numel.v;
+  memset(own->data, 0xfd, nbytes); /* so that elements that were never stored show */
+  return NULL;
+}
+
+static bool interpret_on(const interpret *t, const wick_node *n, uint32_t mask, uint32_t lane)
+{
+  return n->nin <= mask || t->lane[n->in[mask].id][lane].i;
+}
+
+/* The place of a lane, inside its buffer. */
+static wick_status interpret_place(const interpret *t, const wick_node *n, uint32_t lane,
+                                   uint64_t *out)
+{
+  int64_t at;
+  const interpret_buffer *b = &t->buffer[n->in[0].id];
+  if (wick_add_overflows(t->lane[n->in[1].id][0].i, n->attr[0].i, &at) ||
+      wick_add_overflows(at, (int64_t)lane, &at) || at < 0 || (uint64_t)at >= b->nelem)
+    return interpret_fail(t, n, WICK_EINTERNAL, "element %lld + %lld + %u of a buffer of %llu",
+                          (long long)t->lane[n->in[1].id][0].i, (long long)n->attr[0].i, lane,
+                          (unsigned long long)b->nelem);
+  *out = (uint64_t)at;
+  return NULL;
+}
+
+static wick_status interpret_load(interpret *t, const wick_node *n)
+{
+  const wick_type_info *r = interpret_type(t, n->first);
+  for (uint32_t i = 0; i < r->lanes; i++) {
+    uint64_t at;
+    t->lane[n->first.id][i] = (wick_scalar){.i = 0};
+    if (!interpret_on(t, n, 2, i)) continue;
+    WICK_TRY(interpret_place(t, n, i, &at));
+    t->lane[n->first.id][i] = wick_load_elem(r->elem, t->buffer[n->in[0].id].data, at);
+  }
+  return NULL;
+}
+
+static wick_status interpret_store(interpret *t, const wick_node *n)
+{
+  const wick_type_info *v = interpret_type(t, n->in[2]);
+  for (uint32_t i = 0; i < v->lanes; i++) {
+    uint64_t at;
+    if (!interpret_on(t, n, 3, i)) continue;
+    WICK_TRY(interpret_place(t, n, i, &at));
+    wick_store_elem(v->elem, t->buffer[n->in[0].id].data, at, t->lane[n->in[2].id][i]);
+  }
+  return NULL;
+}
+
+/* ---- values ---- */
+
+static void interpret_const(interpret *t, const wick_node *n)
+{
+  const wick_type_info *r = interpret_type(t, n->first);
+  const wick_imm *imm = &n->attr[0].imm;
+  wick_scalar s =
+      wick_elem_is_float(r->elem) ? (wick_scalar){.f = imm->f} : (wick_scalar){.i = imm->i};
+  for (uint32_t i = 0; i < r->lanes; i++) t->lane[n->first.id][i] = wick_round_elem(r->elem, s);
+}
+
+static void interpret_scalar(interpret *t, const wick_node *n)
+{
+  const wick_type_info *r = interpret_type(t, n->first);
+  bool select = wick_op_of(n)->scalar == WICK_RULE_SELECT;
+  wick_elem elem = n->nin ? interpret_type(t, n->in[select])->elem : r->elem;
+  for (uint32_t i = 0; i < r->lanes; i++) {
+    wick_scalar in[4];
+    for (uint32_t k = 0; k < n->nin && k < WICK_COUNT(in); k++) in[k] = t->lane[n->in[k].id][i];
+    t->lane[n->first.id][i] = wick_eval_scalar(n->op, n->attr, elem, r->elem, in);
+  }
+}
+
+static void interpret_shuffle(interpret *t, const wick_node *n)
+{
+  uint32_t own = interpret_type(t, n->in[0])->lanes;
+  for (uint32_t i = 0; i < n->attr[0].n; i++) {
+    uint32_t from = (uint32_t)n->attr[0].ints[i];
+    t->lane[n->first.id][i] =
+        from < own ? t->lane[n->in[0].id][from] : t->lane[n->in[1].id][from - own];
+  }
+}
+
+/* ---- control ---- */
+
+static wick_status interpret_region(interpret *t, const wick_region *g);
+
+/* Scalars, or buffers, from values to values that follow each other. Through tmp: a region may
+ * yield its own parameters in another order. */
+static void interpret_carry(interpret *t, uint32_t n, const wick_value *from, uint32_t to)
+{
+  wick_mark mark = wick_arena_mark(t->tmp);
+  wick_scalar **kept = wick_new(t->tmp, wick_scalar *, n);
+  interpret_buffer *buffer = wick_new(t->tmp, interpret_buffer, n);
+  for (uint32_t i = 0; i < n; i++) {
+    const wick_type_info *type = interpret_type(t, from[i]);
+    kept[i] = wick_dup(t->tmp, wick_scalar, t->lane[from[i].id], type->lanes);
+    buffer[i] = t->buffer[from[i].id];
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    const wick_type_info *type = interpret_type(t, from[i]);
+    memcpy(t->lane[to + i], kept[i], type->lanes * sizeof **kept);
+    t->buffer[to + i] = buffer[i];
+  }
+  wick_arena_rewind(t->tmp, mark);
+}
+
+static wick_value *interpret_results(const interpret *t, const wick_node *n)
+{
+  wick_value *v = wick_new(t->tmp, wick_value, n->nout);
+  for (uint32_t k = 0; k < n->nout; k++) v[k].id = n->first.id + k;
+  return v;
+}
+
+static wick_status interpret_for(interpret *t, const wick_node *n)
+{
+  const wick_region *g = &n->region[0];
+  const wick_node *y = &t->f->node[g->end - 1];
+  int64_t lo = t->lane[n->in[0].id][0].i, hi = t->lane[n->in[1].id][0].i, step = n->attr[0].i;
+  wick_value *carried = interpret_results(t, n);
+  interpret_carry(t, n->nin - 2u, n->in + 2, n->first.id);
+  for (int64_t i = lo; i < hi; i += step) {
+    t->lane[g->first.id][0].i = i;
+    interpret_carry(t, n->nout, carried, g->first.id + 1);
+    WICK_TRY(interpret_region(t, g));
+    interpret_carry(t, n->nout, y->in, n->first.id);
+    if (hi - i <= step) break; /* i + step could overflow */
+  }
+  return NULL;
+}
+
+static wick_status interpret_while(interpret *t, const wick_node *n)
+{
+  const wick_region *test = &n->region[0], *body = &n->region[1];
+  const wick_node *cond = &t->f->node[test->end - 1], *y = &t->f->node[body->end - 1];
+  wick_value *carried = interpret_results(t, n);
+  interpret_carry(t, n->nin, n->in, n->first.id);
+  for (;;) {
+    interpret_carry(t, n->nout, carried, test->first.id);
+    WICK_TRY(interpret_region(t, test));
+    if (!t->lane[cond->in[0].id][0].i) return NULL;
+    interpret_carry(t, n->nout, carried, body->first.id);
+    WICK_TRY(interpret_region(t, body));
+    interpret_carry(t, n->nout, y->in, n->first.id);
+  }
+}
+
+static wick_status interpret_if(interpret *t, const wick_node *n)
+{
+  const wick_region *g = &n->region[!t->lane[n->in[0].id][0].i];
+  WICK_TRY(interpret_region(t, g));
+  interpret_carry(t, n->nout, t->f->node[g->end - 1].in, n->first.id);
+  return NULL;
+}
+
+static wick_status interpret_launch(interpret *t, const wick_node *n)
+{
+  const wick_func *f = wick_module_find(t->f->module, n->attr[0].s);
+  if (!f || f->level != WICK_LOOP || f->nparam != n->nin + 2u)
+    return interpret_fail(t, n, WICK_EINTERNAL, "@%s is no loop function of %u parameters",
+                          n->attr[0].s, n->nin + 2u);
+  wick_interpret_arg *arg = wick_new(t->tmp, wick_interpret_arg, f->nparam);
+  for (uint32_t i = 0; i < n->nin; i++) {
+    const interpret_buffer *b = &t->buffer[n->in[i].id];
+    arg[i] = (wick_interpret_arg){b->data, b->nelem, 0};
+    if (interpret_type(t, n->in[i])->kind == WICK_SCALAR) arg[i].number = t->lane[n->in[i].id][0].i;
+  }
+  arg[n->nin + 1u].number = n->attr[1].i;
+  return wick_interpret(f, f->nparam, arg, t->mem, t->tmp);
+}
+
+/* ---- nodes ---- */
+
+static wick_status interpret_node(interpret *t, const wick_node *n)
+{
+  wick_scalar *out = t->lane[n->first.id];
+  uint32_t lanes = n->nout ? interpret_type(t, n->first)->lanes : 0;
+  switch (n->op) {
+  case WICK_OP_const: interpret_const(t, n); return NULL;
+  case WICK_OP_alloc: return interpret_alloc(t, n);
+  case WICK_OP_load: return interpret_load(t, n);
+  case WICK_OP_store: return interpret_store(t, n);
+  case WICK_OP_for: return interpret_for(t, n);
+  case WICK_OP_while: return interpret_while(t, n);
+  case WICK_OP_if: return interpret_if(t, n);
+  case WICK_OP_launch: return interpret_launch(t, n);
+  case WICK_OP_shuffle: interpret_shuffle(t, n); return NULL;
+  case WICK_OP_broadcast:
+    for (uint32_t i = 0; i < lanes; i++) out[i] = t->lane[n->in[0].id][0];
+    return NULL;
+  case WICK_OP_vector:
+    for (uint32_t i = 0; i < lanes; i++) out[i] = t->lane[n->in[i].id][0];
+    return NULL;
+  case WICK_OP_iota:
+    for (uint32_t i = 0; i < lanes; i++) out[i].i = i;
+    return NULL;
+  case WICK_OP_extract: out[0] = t->lane[n->in[0].id][n->attr[0].i]; return NULL;
+  case WICK_OP_fail:
+    if (!t->lane[n->in[0].id][0].i) return NULL;
+    return interpret_fail(t, n, (wick_code)n->attr[0].i, "failed at element %lld",
+                          (long long)t->lane[n->in[1].id][0].i);
+  default: break;
+  }
+  if (!wick_op_of(n)->eval)
+    return interpret_fail(t, n, WICK_EUNSUPPORTED, "the row cannot be interpreted");
+  interpret_scalar(t, n);
+  return NULL;
+}
+
+static wick_status interpret_region(interpret *t, const wick_region *g)
+{
+  for (uint32_t i = g->begin; i < g->end - 1; i = t->f->node[i].end)
+    WICK_TRY(interpret_node(t, &t->f->node[i]));
+  return NULL;
+}
+
+wick_status wick_interpret(const wick_func *f, uint32_t narg, const wick_interpret_arg *arg,
+                           wick_arena *mem, wick_arena *tmp)
+{
+  interpret t = {.f = f, .mem = mem, .tmp = tmp};
+  if (f->level != WICK_LOOP || narg != f->nparam)
+    return wick_fail(mem, WICK_EINTERNAL, f->name, "%u operands for a function of %u", narg,
+                     f->nparam);
+  t.lane = wick_new(tmp, wick_scalar *, f->nvalue + 2);
+  t.buffer = wick_new(tmp, interpret_buffer, f->nvalue + 2);
+  for (uint32_t v = 1; v <= f->nvalue; v++) {
+    const wick_type_info *type = wick_info_of(f, (wick_value){v});
+    t.lane[v] = wick_new(tmp, wick_scalar, type->lanes);
+  }
+  for (uint32_t i = 0; i < narg; i++) {
+    t.buffer[i + 1] = (interpret_buffer){arg[i].data, arg[i].nelem};
+    if (wick_info_of(f, (wick_value){i + 1})->kind == WICK_SCALAR)
+      t.lane[i + 1][0].i = arg[i].number;
+  }
+  return interpret_region(&t, &(wick_region){.begin = 0, .end = f->nnode});
+}
