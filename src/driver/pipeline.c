@@ -4,9 +4,16 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/plan.h"
 #include "graph/drop_identity.h"
 #include "ir/copy.h"
 #include "ir/verify.h"
+#include "low/copy_elim.h"
+#include "low/dead_store.h"
+#include "low/free.h"
+#include "low/in_place.h"
+#include "low/order.h"
+#include "low/plan.h"
 
 /* ---- the passes ---- */
 
@@ -18,12 +25,58 @@ static wick_func *pipeline_dce(const wick_func *f, wick_arena *mem)
   return wick_copy_end(&c);
 }
 
+typedef wick_func *pipeline_scratch(const wick_func *f, wick_arena *mem, wick_arena *tmp);
+
+static wick_status pipeline_with(pipeline_scratch *pass, wick_pass_context *c, const wick_func *f,
+                                 wick_func **out)
+{
+  *out = pass(f, c->mem, c->tmp);
+  return NULL;
+}
+
+static wick_status pipeline_copy_elim(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return pipeline_with(wick_pass_copy_elim, c, f, out);
+}
+
+static wick_status pipeline_in_place(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return pipeline_with(wick_pass_in_place, c, f, out);
+}
+
+static wick_status pipeline_dead_store(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return pipeline_with(wick_pass_dead_store, c, f, out);
+}
+
+static wick_status pipeline_order(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return pipeline_with(wick_pass_order, c, f, out);
+}
+
+static wick_status pipeline_free(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return pipeline_with(wick_pass_free, c, f, out);
+}
+
+static wick_status pipeline_plan(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  wick_low_plan plan;
+  return wick_low_plan_make(f, WICK_PLAN_STEPS, 0, c->mem, c->tmp, out, &plan);
+}
+
 enum { PIPELINE_ALL = WICK_GRAPH | WICK_GROUP | WICK_LOW | WICK_LOOP };
 
 const wick_pass wick_passes[] = {
     {"dce", PIPELINE_ALL, pipeline_dce, NULL,
      "drops nodes without effect whose results are not used"},
     {"drop_identity", WICK_GRAPH, wick_pass_drop_identity, NULL, "x*1 and x/1 become x"},
+    {"copy_elim", WICK_LOW, NULL, pipeline_copy_elim, "sources of copies are written in place"},
+    {"in_place", WICK_LOW, NULL, pipeline_in_place, "results take the memory of dying operands"},
+    {"dead_store", WICK_LOW, NULL, pipeline_dead_store, "drops kernels that nobody reads"},
+    {"order", WICK_LOW, NULL, pipeline_order, "the order of least peak memory that is found"},
+    {"free", WICK_LOW, NULL, pipeline_free, "frees buffers behind their last use"},
+    {"plan", WICK_LOW, NULL, pipeline_plan, "gives buffers of the arena their offsets"},
     {NULL, 0, NULL, NULL, NULL},
 };
 

@@ -1,0 +1,92 @@
+/* For each kernel, pairs of a result and an operand: the result's buffer moves over the operand's,
+ * or the operand's under the result's (where that is a part of something larger). */
+#include "low/in_place.h"
+
+#include <string.h>
+
+#include "loop/inplace.h"
+#include "low/moves.h"
+
+typedef struct in_place {
+  wick_moves m;
+  wick_arena *tmp;
+  const wick_schedule **schedule; /* per name in the module: of groups, once asked for */
+} in_place;
+
+static const wick_schedule *in_place_schedule(in_place *p, const wick_func *group)
+{
+  const wick_module *m = group->module;
+  uint32_t at = wick_names_find(&m->names, group->name, strlen(group->name));
+  if (p->schedule[at]) return p->schedule[at];
+  wick_schedule *s = wick_schedule_begin(group, p->tmp);
+  if (group->schedule && wick_schedule_apply(s, group->schedule)) return NULL;
+  if (wick_schedule_check(s)) return NULL;
+  return p->schedule[at] = s;
+}
+
+/* Every operand that meets the memory of operand `in` is read at the element being written. */
+static bool in_place_reads(in_place *p, const wick_node *n, const wick_schedule *s, uint32_t out,
+                           uint32_t in)
+{
+  const wick_alias *a = &p->m.alias;
+  uint32_t nout = wick_return(s->group)->nin;
+  const wick_place *x = &a->place[n->in[in].id];
+  for (uint32_t k = 0; k < n->nin; k++) {
+    const wick_place *y = &a->place[n->in[k].id];
+    if (y->root.id != x->root.id || k == out) continue;
+    bool same = k == in || wick_place_same(x, y);
+    if (!same && wick_place_disjoint(x, y)) continue;
+    if (!same || k < nout || k - nout >= s->group->nparam) return false;
+    if (!wick_inplace(s, out, k - nout, p->tmp)) return false;
+  }
+  return true;
+}
+
+static bool in_place_pair(in_place *p, uint32_t i, const wick_schedule *s, uint32_t out,
+                          uint32_t in)
+{
+  const wick_node *n = &p->m.alias.f->node[i];
+  const wick_place w = p->m.alias.place[n->in[out].id], x = p->m.alias.place[n->in[in].id];
+  if (!w.known || !x.known || w.root.id == x.root.id || !in_place_reads(p, n, s, out, in))
+    return false;
+  for (int under = 0; under < 2; under++) {
+    const wick_place *from = under ? &x : &w, *to = under ? &w : &x;
+    wick_move move = {
+        .kind = under ? WICK_MOVE_UNDER : WICK_MOVE_OVER, .root = from->root, .at = i};
+    const wick_func *f = p->m.alias.f;
+    wick_place whole =
+        wick_place_make(f->module, wick_type_of(f, from->root), from->root, 0, p->tmp);
+    bool all = wick_place_contiguous(from) && !from->offset &&
+               wick_place_numel(from) == wick_place_numel(&whole);
+    if (!all || !wick_place_extend(from, &whole, to, p->tmp, &move.to)) continue;
+    if (!wick_move_legal(&p->m, &move) || !wick_moves_fit(&p->m, &move, 1)) continue;
+    wick_move_make(&p->m, &move);
+    return true;
+  }
+  return false;
+}
+
+static void in_place_kernel(in_place *p, uint32_t i)
+{
+  const wick_func *f = p->m.alias.f;
+  const wick_node *n = &f->node[i];
+  const wick_func *group = wick_module_find(f->module, n->attr[0].s);
+  const wick_schedule *s = group && group->level == WICK_GROUP ? in_place_schedule(p, group) : NULL;
+  if (!s) return;
+  uint32_t nout = wick_return(group)->nin;
+  for (uint32_t out = 0; out < nout; out++)
+    for (uint32_t in = nout; in < n->nin && in - nout < group->nparam; in++)
+      if (in_place_pair(p, i, s, out, in)) break;
+}
+
+wick_func *wick_pass_in_place(const wick_func *f, wick_arena *mem, wick_arena *tmp)
+{
+  wick_mark mark = wick_arena_mark(tmp);
+  in_place p = {.m = wick_moves_begin(f, mem, tmp), .tmp = tmp};
+  p.schedule = wick_new(tmp, const wick_schedule *, f->module->names.n);
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (f->node[i].op == WICK_OP_kernel) in_place_kernel(&p, i);
+  wick_func *out = wick_moves_end(&p.m);
+  wick_arena_rewind(tmp, mark);
+  return out;
+}

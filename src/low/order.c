@@ -1,0 +1,245 @@
+/* A beam search over the orders that the dependences allow: at each depth the states of least peak,
+ * then of least bytes in use, are kept; states of the same set of steps are one. */
+#include "low/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "ir/copy.h"
+#include "low/order_graph.h"
+#include "low/plan.h"
+
+enum { ORDER_BEAM = 64, ORDER_READY = 128 };
+#define ORDER_STEPS ((uint64_t)1 << 26)
+
+typedef struct order_state {
+  uint64_t *done;  /* a bit per step */
+  uint32_t *ready; /* in the function's order */
+  uint32_t nready;
+  uint64_t live, peak, hash;
+} order_state;
+
+typedef struct order_next { /* a step that may be taken from a state of the beam */
+  uint32_t state, step;
+  uint64_t live, peak, hash;
+} order_next;
+
+typedef struct order_search {
+  const wick_order_graph *g;
+  uint32_t nword, width;
+  order_state *now, *then; /* [width] */
+  uint32_t nnow;
+  order_next *next; /* [width * ORDER_READY] */
+  uint32_t nnext;
+  struct order_taken {
+    uint32_t state, step;
+  } * taken; /* [nstep * width] */
+  uint64_t budget;
+} order_search;
+
+static bool order_done(const order_state *s, uint32_t step)
+{
+  return s->done[step / 64] >> (step % 64) & 1;
+}
+
+/* Bytes in use at a step and behind it. */
+static void order_cost(const order_search *o, const order_state *s, uint32_t step, uint64_t *out_at,
+                       uint64_t *out_behind)
+{
+  const wick_order_step *x = &o->g->step[step];
+  uint64_t at = s->live, gone = 0;
+  for (uint32_t k = 0; k < x->nneeds; k++) {
+    const wick_order_root *r = &o->g->root[x->needs[k]];
+    bool begun = false, ends = true;
+    for (uint32_t u = 0; u < r->nuser; u++) {
+      if (order_done(s, r->user[u]))
+        begun = true;
+      else if (r->user[u] != step)
+        ends = false;
+    }
+    if (!begun) at += r->nbytes;
+    if (ends) gone += r->nbytes;
+  }
+  *out_at = at, *out_behind = at - gone;
+}
+
+static void order_expand(order_search *o, uint32_t state)
+{
+  const order_state *s = &o->now[state];
+  for (uint32_t i = 0; i < s->nready && i < ORDER_READY; i++) {
+    order_next n = {.state = state, .step = s->ready[i]};
+    uint64_t at;
+    order_cost(o, s, n.step, &at, &n.live);
+    n.peak = at > s->peak ? at : s->peak;
+    n.hash = s->hash ^ wick_hash_u64(WICK_HASH_SEED, n.step + 1);
+    o->next[o->nnext++] = n;
+    o->budget -= o->budget > 0;
+  }
+}
+
+static int order_by_hash(const void *a, const void *b)
+{
+  const order_next *x = a, *y = b;
+  if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
+  if (x->peak != y->peak) return x->peak < y->peak ? -1 : 1;
+  if (x->state != y->state) return x->state < y->state ? -1 : 1;
+  return x->step < y->step ? -1 : x->step > y->step;
+}
+
+static int order_by_cost(const void *a, const void *b)
+{
+  const order_next *x = a, *y = b;
+  if (x->peak != y->peak) return x->peak < y->peak ? -1 : 1;
+  if (x->live != y->live) return x->live < y->live ? -1 : 1;
+  if (x->step != y->step) return x->step < y->step ? -1 : 1;
+  return order_by_hash(a, b);
+}
+
+/* Of the same set of steps (by its hash, whose equality costs at worst an order), the best one. */
+static void order_choose(order_search *o)
+{
+  qsort(o->next, o->nnext, sizeof *o->next, order_by_hash);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < o->nnext; i++)
+    if (!n || o->next[n - 1].hash != o->next[i].hash) o->next[n++] = o->next[i];
+  qsort(o->next, n, sizeof *o->next, order_by_cost);
+  uint32_t width = o->budget ? o->width : 1;
+  o->nnext = n < width ? n : width;
+}
+
+static bool order_is_ready(const order_search *o, const order_state *s, uint32_t step)
+{
+  const wick_order_step *x = &o->g->step[step];
+  for (uint32_t k = 0; k < x->nbefore; k++)
+    if (!order_done(s, x->before[k])) return false;
+  return true;
+}
+
+static void order_add_ready(order_state *s, uint32_t step)
+{
+  uint32_t at = s->nready;
+  while (at > 0 && s->ready[at - 1] > step) at--;
+  if (at > 0 && s->ready[at - 1] == step) return;
+  memmove(&s->ready[at + 1], &s->ready[at], (s->nready - at) * sizeof *s->ready);
+  s->ready[at] = step;
+  s->nready++;
+}
+
+static void order_take(const order_search *o, const order_next *n, order_state *out)
+{
+  const order_state *from = &o->now[n->state];
+  out->live = n->live, out->peak = n->peak, out->hash = n->hash;
+  memcpy(out->done, from->done, o->nword * sizeof *out->done);
+  out->done[n->step / 64] |= (uint64_t)1 << (n->step % 64);
+  out->nready = 0;
+  for (uint32_t i = 0; i < from->nready; i++)
+    if (from->ready[i] != n->step) out->ready[out->nready++] = from->ready[i];
+  const wick_order_step *x = &o->g->step[n->step];
+  for (uint32_t k = 0; k < x->nafter; k++)
+    if (order_is_ready(o, out, x->after[k])) order_add_ready(out, x->after[k]);
+}
+
+static order_state *order_states(const order_search *o, wick_arena *tmp)
+{
+  order_state *s = wick_new(tmp, order_state, o->width);
+  for (uint32_t i = 0; i < o->width; i++) {
+    s[i].done = wick_new(tmp, uint64_t, o->nword);
+    s[i].ready = wick_new(tmp, uint32_t, o->g->nstep + 1);
+  }
+  return s;
+}
+
+/* Steps in the best order that was found. */
+static uint32_t *order_find(const wick_order_graph *g, wick_arena *tmp, uint64_t *out_peak)
+{
+  order_search o = {.g = g, .nword = g->nstep / 64 + 1, .budget = ORDER_STEPS, .nnow = 1};
+  uint64_t wide = ((uint64_t)1 << 31) / ((uint64_t)g->nstep * g->nstep + 1);
+  o.width = wide < 1 ? 1 : wide > ORDER_BEAM ? ORDER_BEAM : (uint32_t)wide;
+  o.now = order_states(&o, tmp), o.then = order_states(&o, tmp);
+  o.next = wick_new(tmp, order_next, (size_t)o.width * ORDER_READY);
+  o.taken = wick_new(tmp, struct order_taken, (size_t)g->nstep * o.width);
+  for (uint32_t i = 0; i < g->nstep; i++)
+    if (!g->step[i].nbefore) order_add_ready(&o.now[0], i);
+  for (uint32_t depth = 0; depth < g->nstep; depth++) {
+    o.nnext = 0;
+    for (uint32_t i = 0; i < o.nnow; i++) order_expand(&o, i);
+    order_choose(&o);
+    for (uint32_t i = 0; i < o.nnext; i++) {
+      order_take(&o, &o.next[i], &o.then[i]);
+      o.taken[(size_t)depth * o.width + i] = (struct order_taken){o.next[i].state, o.next[i].step};
+    }
+    order_state *swap = o.now;
+    o.now = o.then, o.then = swap, o.nnow = o.nnext;
+  }
+  *out_peak = o.now[0].peak;
+  uint32_t *order = wick_new(tmp, uint32_t, g->nstep + 1);
+  for (uint32_t depth = g->nstep, at = 0; depth-- > 0;) {
+    struct order_taken t = o.taken[(size_t)depth * o.width + at];
+    order[depth] = t.step, at = t.state;
+  }
+  return order;
+}
+
+/* The peak of the order that the function has, in the same terms. */
+static uint64_t order_given(const wick_order_graph *g, wick_arena *tmp)
+{
+  order_search o = {.g = g, .nword = g->nstep / 64 + 1, .width = 1};
+  order_state *s = order_states(&o, tmp);
+  for (uint32_t i = 0; i < g->nstep; i++) {
+    uint64_t at;
+    order_cost(&o, s, i, &at, &s->live);
+    if (at > s->peak) s->peak = at;
+    s->done[i / 64] |= (uint64_t)1 << (i % 64);
+  }
+  return s->peak;
+}
+
+/* ---- the result ---- */
+
+/* What an operand needs is copied in front of its first use: allocs, constants, views. */
+static void order_define(wick_copier *c, const uint32_t *definer, wick_value v)
+{
+  uint32_t chain[64], n = 0;
+  const wick_func *f = c->f;
+  for (; v.id && !c->to[v.id].id && definer[v.id] != UINT32_MAX && n < WICK_COUNT(chain);
+       v = f->node[definer[v.id]].nin ? f->node[definer[v.id]].in[0] : (wick_value){0})
+    chain[n++] = definer[v.id];
+  while (n > 0) wick_copy_node(c, &f->node[chain[--n]]);
+}
+
+static wick_func *order_build_func(const wick_func *f, const wick_order_graph *g,
+                                   const uint32_t *order, wick_arena *mem, wick_arena *tmp)
+{
+  const uint32_t *definer = wick_definers_of(f, tmp);
+  wick_copier c = wick_copy_begin(f, mem);
+  for (uint32_t k = 0; k < g->nstep; k++) {
+    uint32_t begin = g->step[order[k]].node, end = f->node[begin].end;
+    for (uint32_t i = begin; i < end; i++)
+      for (uint32_t in = 0; in < f->node[i].nin; in++) {
+        uint32_t d = definer[f->node[i].in[in].id];
+        if (d != UINT32_MAX && (d < begin || d >= end))
+          order_define(&c, definer, f->node[i].in[in]);
+      }
+    for (uint32_t i = begin; i < end; i++) wick_copy_node(&c, &f->node[i]);
+  }
+  wick_copy_node(&c, wick_return(f));
+  return wick_copy_end(&c);
+}
+
+wick_func *wick_pass_order(const wick_func *f, wick_arena *mem, wick_arena *tmp)
+{
+  wick_mark mark = wick_arena_mark(tmp);
+  wick_func *out = (wick_func *)(uintptr_t)f;
+  wick_order_graph g = wick_order_graph_of(f, tmp);
+  uint64_t peak;
+  if (g.nstep > 1) {
+    const uint32_t *order = order_find(&g, tmp, &peak);
+    if (peak < order_given(&g, tmp)) {
+      wick_func *better = order_build_func(f, &g, order, mem, tmp);
+      if (wick_low_peak(better, tmp) < wick_low_peak(f, tmp)) out = better;
+    }
+  }
+  wick_arena_rewind(tmp, mark);
+  return out;
+}

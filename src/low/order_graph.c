@@ -1,0 +1,160 @@
+/* Dependences through memory: an instruction comes behind those that wrote what it touches, and
+ * behind those that touched what it writes. */
+#include "low/order_graph.h"
+
+#include "ir/op.h"
+
+enum { ORDER_PAIRS = 1 << 26 }; /* of accesses of one root that are compared, in all */
+
+struct order_edge {
+  uint32_t from, to; /* steps */
+};
+
+typedef struct order_build {
+  const wick_func *f;
+  wick_alias a;
+  wick_order_graph *g;
+  uint32_t *step_of; /* per node; UINT32_MAX: none */
+  wick_list(struct order_edge) edges;
+  wick_arena *mem;
+} order_build;
+
+static bool order_moves(const wick_node *n)
+{
+  return n->nregion || wick_op_of(n)->effect == WICK_EFFECT || n->op == WICK_OP_call;
+}
+
+static void order_steps(order_build *b)
+{
+  const wick_func *f = b->f;
+  b->step_of = wick_new(b->mem, uint32_t, f->nnode);
+  b->g->step = wick_new(b->mem, wick_order_step, f->nnode);
+  for (uint32_t i = 0; i < f->nnode; i++) b->step_of[i] = UINT32_MAX;
+  for (uint32_t i = 0; i < f->nnode; i = f->node[i].end) {
+    if (!order_moves(&f->node[i])) continue;
+    for (uint32_t k = i; k < f->node[i].end; k++) b->step_of[k] = b->g->nstep;
+    b->g->step[b->g->nstep++] = (wick_order_step){.node = i};
+  }
+}
+
+static void order_edge(order_build *b, uint32_t from, uint32_t to)
+{
+  wick_push(b->mem, &b->edges, (struct order_edge){from, to});
+}
+
+/* Accesses of one root, pairwise. With too many, each depends on the one before. */
+static void order_root_edges(order_build *b, uint32_t root, uint64_t *npair)
+{
+  const wick_access_list *list = &b->a.access[root];
+  bool written = false;
+  for (uint32_t i = 0; i < list->n; i++)
+    written = written || list->at[i].writes || !list->at[i].reads;
+  if (!written) return;
+  *npair += (uint64_t)list->n * list->n / 2;
+  for (uint32_t i = 0; i < list->n; i++) {
+    const wick_access *y = &list->at[i];
+    uint32_t to = b->step_of[y->node];
+    for (uint32_t k = i; k-- > 0;) {
+      const wick_access *x = &list->at[k];
+      uint32_t from = b->step_of[x->node];
+      if (from == to) continue;
+      bool pure = x->reads && !x->writes && y->reads && !y->writes;
+      bool apart = wick_place_disjoint(&b->a.place[x->value.id], &b->a.place[y->value.id]);
+      if (*npair < ORDER_PAIRS && (pure || apart)) continue;
+      order_edge(b, from, to);
+      if (*npair >= ORDER_PAIRS) break;
+    }
+  }
+}
+
+/* Values that are not buffers: results of instructions that move. */
+static void order_value_edges(order_build *b)
+{
+  const wick_func *f = b->f;
+  for (uint32_t i = 0; i < f->nnode; i++)
+    for (uint32_t k = 0; k < f->node[i].nin; k++) {
+      uint32_t d = b->a.definer[f->node[i].in[k].id];
+      if (d == UINT32_MAX || b->step_of[d] == UINT32_MAX || b->step_of[i] == UINT32_MAX) continue;
+      if (b->step_of[d] != b->step_of[i]) order_edge(b, b->step_of[d], b->step_of[i]);
+    }
+}
+
+/* The edges by one end: first[k] .. first[k + 1] - 1 of the result are the other ends of step k. */
+static const uint32_t *order_by(order_build *b, bool by_from, uint32_t **out_first)
+{
+  uint32_t n = b->edges.n, nstep = b->g->nstep, *first = wick_new(b->mem, uint32_t, nstep + 2);
+  uint32_t *all = wick_new(b->mem, uint32_t, n);
+  for (uint32_t i = 0; i < n; i++) first[(by_from ? b->edges.at[i].from : b->edges.at[i].to) + 2]++;
+  for (uint32_t i = 2; i < nstep + 2; i++) first[i] += first[i - 1];
+  for (uint32_t i = 0; i < n; i++) {
+    struct order_edge e = b->edges.at[i];
+    all[first[(by_from ? e.from : e.to) + 1]++] = by_from ? e.to : e.from;
+  }
+  *out_first = first;
+  return all;
+}
+
+static void order_lists(order_build *b)
+{
+  uint32_t *from, *to;
+  const uint32_t *after = order_by(b, true, &from), *before = order_by(b, false, &to);
+  for (uint32_t i = 0; i < b->g->nstep; i++) {
+    wick_order_step *s = &b->g->step[i];
+    s->after = after + from[i], s->nafter = from[i + 1] - from[i];
+    s->before = before + to[i], s->nbefore = to[i + 1] - to[i];
+  }
+}
+
+/* The steps that need a root, each once. */
+static void order_root(order_build *b, uint32_t root)
+{
+  wick_order_graph *g = b->g;
+  const wick_access_list *list = &b->a.access[root];
+  wick_order_root *r = &g->root[g->nroot++];
+  uint32_t *user = wick_new(b->mem, uint32_t, list->n);
+  *r = (wick_order_root){.user = user};
+  if (!wick_type_nbytes(b->f->module, b->f->value[root].type, &r->nbytes)) r->nbytes = 0;
+  for (uint32_t k = 0; k < list->n; k++) {
+    uint32_t s = b->step_of[list->at[k].node];
+    if (!r->nuser || user[r->nuser - 1] != s) user[r->nuser++] = s;
+  }
+}
+
+/* The arena's roots, and who needs them. Tied ones are in use all the time: they do not count. */
+static void order_roots(order_build *b)
+{
+  const wick_func *f = b->f;
+  wick_order_graph *g = b->g;
+  g->root = wick_new(b->mem, wick_order_root, f->nvalue + 1);
+  for (uint32_t v = 1; v <= f->nvalue; v++)
+    if (b->a.place[v].root.id == v && !b->a.tied[v] &&
+        wick_alias_planned(f, b->a.definer, (wick_value){v}) &&
+        wick_alias_scope(&b->a, (wick_value){v}) == UINT32_MAX)
+      order_root(b, v);
+  for (uint32_t r = 0; r < g->nroot; r++)
+    for (uint32_t k = 0; k < g->root[r].nuser; k++) g->step[g->root[r].user[k]].nneeds++;
+  for (uint32_t i = 0; i < g->nstep; i++) {
+    g->step[i].needs = wick_new(b->mem, uint32_t, g->step[i].nneeds);
+    g->step[i].nneeds = 0;
+  }
+  for (uint32_t r = 0; r < g->nroot; r++)
+    for (uint32_t k = 0; k < g->root[r].nuser; k++) {
+      wick_order_step *s = &g->step[g->root[r].user[k]];
+      s->needs[s->nneeds++] = r;
+    }
+}
+
+wick_order_graph wick_order_graph_of(const wick_func *f, wick_arena *mem)
+{
+  wick_order_graph g = {0};
+  order_build b = {.f = f, .a = wick_alias_of(f, mem), .g = &g, .mem = mem};
+  uint64_t npair = 0;
+  order_steps(&b);
+  for (uint32_t v = 1; v <= f->nvalue; v++)
+    if (b.a.place[v].root.id == v && (!b.a.tied[v] || b.a.tied[v] == v))
+      order_root_edges(&b, v, &npair);
+  order_value_edges(&b);
+  order_lists(&b);
+  order_roots(&b);
+  return g;
+}

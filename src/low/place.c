@@ -1,0 +1,234 @@
+/* Arithmetic of places: an array is a list of dims with strides, and every question is settled by
+ * looking at the dims from the largest stride down. */
+#include "low/place.h"
+
+#include <string.h>
+
+wick_place wick_place_make(const wick_module *m, wick_type t, wick_value root, int64_t offset,
+                           wick_arena *mem)
+{
+  const wick_type_info *info = wick_type_get(m, t);
+  wick_place p = {.root = root, .rank = info->rank, .offset = offset};
+  uint32_t bits = wick_elem_storage[info->elem].bits;
+  int64_t *dim = wick_new(mem, int64_t, info->rank), *stride = wick_new(mem, int64_t, info->rank);
+  p.dim = dim, p.stride = stride;
+  p.elem_bytes = bits / 8;
+  if (bits % 8 || !bits || offset < 0 || !wick_type_const_dims(info, dim)) return p;
+  int64_t numel = 1, end = 0;
+  for (uint32_t k = info->rank; k-- > 0;) {
+    stride[k] = numel;
+    if (info->stride) {
+      if (!wick_dim_is_const(info->stride[k]) || info->stride[k].v < 0) return p;
+      stride[k] = info->stride[k].v;
+    }
+    int64_t last;
+    if (wick_mul_overflows(numel, dim[k], &numel)) return p;
+    if (dim[k] &&
+        (wick_mul_overflows(dim[k] - 1, stride[k], &last) || wick_add_overflows(end, last, &end)))
+      return p;
+  }
+  p.known = end < INT64_MAX / 32 - offset;
+  return p;
+}
+
+int64_t wick_place_numel(const wick_place *p)
+{
+  int64_t n = 1;
+  for (uint32_t k = 0; k < p->rank; k++) n *= p->dim[k];
+  return n;
+}
+
+int64_t wick_place_end(const wick_place *p)
+{
+  int64_t last = 0;
+  for (uint32_t k = 0; k < p->rank; k++) {
+    if (!p->dim[k]) return p->offset;
+    last += (p->dim[k] - 1) * p->stride[k];
+  }
+  return p->offset + (last + 1) * p->elem_bytes;
+}
+
+bool wick_place_contiguous(const wick_place *p)
+{
+  int64_t dense = 1;
+  for (uint32_t k = p->rank; k-- > 0;) {
+    if (p->dim[k] > 1 && p->stride[k] != dense) return false;
+    dense *= p->dim[k];
+  }
+  return p->known;
+}
+
+bool wick_place_same(const wick_place *a, const wick_place *b)
+{
+  bool same = a->known && b->known && a->root.id == b->root.id && a->offset == b->offset &&
+              a->elem_bytes == b->elem_bytes && a->rank == b->rank;
+  for (uint32_t k = 0; same && k < a->rank; k++)
+    same = a->dim[k] == b->dim[k] && (a->dim[k] <= 1 || a->stride[k] == b->stride[k]);
+  return same;
+}
+
+/* ---- dims by stride ---- */
+
+typedef struct place_axis {
+  int64_t extent, stride; /* stride in bytes */
+} place_axis;
+
+typedef struct place_box { /* axes of more than one element, from the largest stride down */
+  uint32_t n;
+  place_axis axis[WICK_MAX_RANK + 1];
+  int64_t offset;
+} place_box;
+
+/* Elements of more than one byte are an axis too: so places of different elements compare. */
+static place_box place_box_of(const wick_place *p)
+{
+  place_box b = {.offset = p->offset};
+  for (uint32_t k = 0; k <= p->rank; k++) {
+    place_axis x = k < p->rank ? (place_axis){p->dim[k], p->stride[k] * p->elem_bytes}
+                               : (place_axis){p->elem_bytes, 1};
+    if (x.extent == 1) continue;
+    uint32_t at = b.n++;
+    for (; at > 0 && b.axis[at - 1].stride < x.stride; at--) b.axis[at] = b.axis[at - 1];
+    b.axis[at] = x;
+  }
+  uint32_t n = 0; /* neighbours that are one longer axis */
+  for (uint32_t i = 0; i < b.n; i++) {
+    place_axis *last = n ? &b.axis[n - 1] : NULL, x = b.axis[i];
+    if (last && last->stride == x.stride * x.extent)
+      *last = (place_axis){last->extent * x.extent, x.stride};
+    else
+      b.axis[n++] = x;
+  }
+  b.n = n;
+  return b;
+}
+
+/* Bytes from the first to behind the last one of axes from `i` on. */
+static int64_t place_span(const place_box *b, uint32_t i)
+{
+  int64_t last = 0;
+  for (; i < b->n; i++) last += (b->axis[i].extent - 1) * b->axis[i].stride;
+  return last + 1;
+}
+
+bool wick_place_injective(const wick_place *p)
+{
+  if (!p->known) return false;
+  place_box b = place_box_of(p);
+  for (uint32_t i = 0; i < b.n; i++)
+    if (b.axis[i].stride < place_span(&b, i + 1)) return false;
+  return true;
+}
+
+bool wick_place_disjoint(const wick_place *a, const wick_place *b)
+{
+  if (!a->known || !b->known) return false;
+  if (!wick_place_numel(a) || !wick_place_numel(b)) return true;
+  place_box box[2] = {place_box_of(a), place_box_of(b)};
+  uint32_t at[2] = {0, 0};
+  for (;;) {
+    int64_t lo[2], end[2], stride = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+      lo[i] = box[i].offset, end[i] = lo[i] + place_span(&box[i], at[i]);
+      if (at[i] < box[i].n && box[i].axis[at[i]].stride > stride)
+        stride = box[i].axis[at[i]].stride;
+    }
+    if (end[0] <= lo[1] || end[1] <= lo[0]) return true;
+    if (stride <= 1) return false;
+    /* In periods of the stride: which ones, and where in them. */
+    for (uint32_t i = 0; i < 2; i++) {
+      bool has = at[i] < box[i].n && box[i].axis[at[i]].stride == stride;
+      int64_t extent = has ? box[i].axis[at[i]].extent : 1;
+      lo[i] = box[i].offset / stride, end[i] = lo[i] + extent;
+      box[i].offset %= stride;
+      at[i] += has;
+      if (box[i].offset + place_span(&box[i], at[i]) > stride) return false;
+    }
+    if (end[0] <= lo[1] || end[1] <= lo[0]) return true;
+  }
+}
+
+/* ---- moving ---- */
+
+typedef struct place_block { /* dims of the array that stay one dim when it moves */
+  int64_t extent, dense, stride;
+  int64_t start, last; /* of the view, in steps of the block */
+} place_block;
+
+static uint32_t place_blocks(const wick_place *from, const wick_place *to, place_block *block)
+{
+  uint32_t n = 0;
+  int64_t dense = 1;
+  for (uint32_t k = from->rank; k-- > 0;) {
+    if (from->dim[k] <= 1) continue;
+    place_block *inner = n ? &block[n - 1] : NULL;
+    if (inner && to->stride[k] == inner->stride * inner->extent)
+      inner->extent *= from->dim[k];
+    else
+      block[n++] = (place_block){.extent = from->dim[k], .dense = dense, .stride = to->stride[k]};
+    dense *= from->dim[k];
+  }
+  return n; /* innermost first */
+}
+
+bool wick_place_move(const wick_place *p, const wick_place *from, const wick_place *to,
+                     wick_arena *mem, wick_place *out)
+{
+  *out = *p;
+  out->root = to->root;
+  if (!p->known || !from->known || !to->known || !wick_place_contiguous(from)) return false;
+  int64_t rest = p->offset - from->offset;
+  if (wick_place_contiguous(to)) {
+    out->offset = to->offset + rest;
+    return out->offset >= 0 && out->offset % p->elem_bytes == 0;
+  }
+  if (p->elem_bytes != from->elem_bytes || rest < 0 || rest % p->elem_bytes) return false;
+  rest /= p->elem_bytes;
+  place_block block[WICK_MAX_RANK];
+  uint32_t n = place_blocks(from, to, block);
+  int64_t *stride = wick_new(mem, int64_t, p->rank), offset = to->offset;
+  for (uint32_t b = 0; b < n; b++) {
+    block[b].last = block[b].start = rest / block[b].dense % block[b].extent;
+    offset += block[b].start * block[b].stride * p->elem_bytes;
+    rest -= block[b].start * block[b].dense;
+  }
+  if (rest) return false;
+  for (uint32_t k = 0; k < p->rank; k++) {
+    if (p->dim[k] <= 1) {
+      stride[k] = p->stride[k];
+      continue;
+    }
+    uint32_t b = n;
+    while (b > 0 && block[b - 1].dense > p->stride[k]) b--;
+    if (b == 0 || p->stride[k] % block[b - 1].dense) return false;
+    int64_t step = p->stride[k] / block[b - 1].dense;
+    block[b - 1].last += step * (p->dim[k] - 1);
+    stride[k] = step * block[b - 1].stride;
+    if (block[b - 1].last >= block[b - 1].extent) return false;
+  }
+  out->stride = stride;
+  out->offset = offset;
+  return true;
+}
+
+bool wick_place_extend(const wick_place *p, const wick_place *whole, const wick_place *to,
+                       wick_arena *mem, wick_place *out)
+{
+  *out = *whole;
+  out->root = to->root;
+  if (!p->known || !to->known || !wick_place_contiguous(whole)) return false;
+  if (wick_place_contiguous(p) && p->offset == whole->offset &&
+      wick_place_numel(p) == wick_place_numel(whole))
+    return wick_place_move(whole, p, to, mem, out);
+  if (p->rank != whole->rank || p->elem_bytes != whole->elem_bytes) return false;
+  int64_t rest = (p->offset - whole->offset) / p->elem_bytes, offset = to->offset;
+  for (uint32_t k = 0; k < p->rank; k++) {
+    if (p->dim[k] > 1 && p->stride[k] != whole->stride[k]) return false;
+    if (whole->dim[k] <= 1) continue;
+    offset -= rest / whole->stride[k] * to->stride[k] * p->elem_bytes;
+    rest %= whole->stride[k];
+  }
+  out->stride = wick_dup(mem, int64_t, to->stride, to->rank);
+  out->offset = offset;
+  return offset >= 0 && rest == 0;
+}

@@ -1,0 +1,44 @@
+/* Places: which bytes of its root a buffer covers. A buffer that is not a root is seen through
+ * views; what counts is the offset from the root's beginning, and dims and strides.
+ *
+ * All questions are answered on the safe side: `unknown` (a size that is not constant, elements
+ * smaller than a byte, an offset that was lost in control flow) overlaps everything of its root. */
+#ifndef WICK_LOW_PLACE_H
+#define WICK_LOW_PLACE_H
+
+#include "ir/ir.h"
+
+typedef struct wick_place {
+  wick_value root; /* an alloc, a parameter or a constant; 0: not a buffer */
+  bool known;      /* what follows is true */
+  uint32_t rank;
+  int64_t elem_bytes;
+  int64_t offset;              /* bytes */
+  const int64_t *dim, *stride; /* strides in elements, also where the type is dense; at least 0 */
+} wick_place;
+
+/* Where a buffer of type `t` lies that begins `offset` bytes behind the root's beginning. */
+wick_place wick_place_make(const wick_module *m, wick_type t, wick_value root, int64_t offset,
+                           wick_arena *mem);
+
+int64_t wick_place_numel(const wick_place *p);
+int64_t wick_place_end(const wick_place *p);     /* bytes: behind the last element, from the root */
+bool wick_place_contiguous(const wick_place *p); /* dense but for its offset */
+bool wick_place_injective(const wick_place *p);  /* seen to have each element at bytes of its own */
+bool wick_place_same(const wick_place *a, const wick_place *b); /* element k at the same bytes */
+
+/* No byte is shared. Two places of one root; exact for boxes of one array. */
+bool wick_place_disjoint(const wick_place *a, const wick_place *b);
+
+/* Moves p along with the array that it is a view of: the elements of `from`, a contiguous place of
+ * the same root, come to lie at `to`, which has the dims of `from`. False where p's elements have
+ * no constant strides there. */
+bool wick_place_move(const wick_place *p, const wick_place *from, const wick_place *to,
+                     wick_arena *mem, wick_place *out);
+
+/* Where all of `whole` (contiguous) comes to lie when its part `p` comes to lie at `to`. A guess
+ * where p leaves it open: the caller moves p by the result and compares. */
+bool wick_place_extend(const wick_place *p, const wick_place *whole, const wick_place *to,
+                       wick_arena *mem, wick_place *out);
+
+#endif

@@ -1,0 +1,37 @@
+/* The memory plan of a low function: an offset in the arena for each of its buffers, from their
+ * lives in the order that the function has (low/liveness.h) and the planner proper (base/plan.h).
+ */
+#ifndef WICK_LOW_PLAN_H
+#define WICK_LOW_PLAN_H
+
+#include "ir/ir.h"
+
+enum { WICK_ARENA_ALIGN = 64 };
+
+typedef struct wick_low_plan {
+  uint64_t arena_nbytes;   /* a multiple of WICK_ARENA_ALIGN */
+  uint64_t bound_nbytes;   /* no plan of this order is smaller, were there no alignment */
+  uint64_t padding_nbytes; /* what alignment adds to the bound */
+  uint32_t nbuffer;
+} wick_low_plan;
+
+/* `f` verified; offsets are set in *out, a copy of it in mem.
+ *   nstep   the budget of the search (base/plan.h); 0: first fit by size alone
+ *   limit   of the arena, in bytes; 0: none
+ * Fails: WICK_EUNSUPPORTED for a buffer whose size is not constant, WICK_ERANGE beyond the limit.
+ */
+WICK_CHECKED wick_status wick_low_plan_make(const wick_func *f, uint64_t nstep, uint64_t limit,
+                                            wick_arena *mem, wick_arena *tmp, wick_func **out,
+                                            wick_low_plan *out_plan);
+
+/* The most bytes in use at one instruction of f: of a function as group formation gives it, the
+ * bound for the importer's order. */
+uint64_t wick_low_peak(const wick_func *f, wick_arena *tmp);
+
+/* The invariant, walked instruction by instruction: what an instruction needs has an offset, is
+ * aligned, within the arena, and shares no byte with anything else that is still needed. Fails with
+ * WICK_EINTERNAL, naming the node. O(nodes * buffers in use at once). */
+WICK_CHECKED wick_status wick_low_plan_check(const wick_func *f, const wick_low_plan *plan,
+                                             wick_arena *tmp);
+
+#endif
