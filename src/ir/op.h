@@ -122,6 +122,7 @@ typedef struct wick_op {
   wick_effect effect;
   bool typed; /* result types are given, not inferred (const, cast, load, alloc, view, stages) */
   bool terminator; /* ends a region */
+  bool joins; /* the result is the operands one behind another along attr[0]: views of it, filled by copies */
   bool view;       /* the result has the elements of the first operand, in their order: no code */
   wick_status (*infer)(wick_infer *c);
   wick_status (*ref)(

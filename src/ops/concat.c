@@ -75,6 +75,7 @@ const wick_op wick_op_concat = {
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .joins = true,
     .infer = concat_infer,
     .ref = concat_ref,
     .compute = concat_compute,

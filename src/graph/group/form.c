@@ -34,9 +34,17 @@ static bool form_is_scalar(const wick_node *n)
 {
   return wick_op_of(n)->scalar != WICK_NOT_SCALAR && !wick_op_of(n)->compute;
 }
-static bool form_has_code(const wick_node *n)
+/* A join of constant sizes is done by views; of others it is a kernel. */
+static bool form_joins(const wick_func *f, const wick_node *n)
 {
-  return n->op != WICK_OP_const && n->op != WICK_OP_return && !wick_op_of(n)->view;
+  int64_t dim[WICK_MAX_RANK];
+  return wick_op_of(n)->joins && wick_type_const_dims(wick_info_of(f, n->first), dim);
+}
+
+static bool form_has_code(const wick_func *f, const wick_node *n)
+{
+  return n->op != WICK_OP_const && n->op != WICK_OP_return && !wick_op_of(n)->view &&
+         !wick_op_of(n)->joins;
 }
 
 /* A group grows by a node that works element by element on what the group computes, when nobody
@@ -72,7 +80,7 @@ static void form_assign(form_state *s)
   for (uint32_t i = 0; i < s->f->nnode; i++) s->group[i] = UINT32_MAX;
   wick_value *room = wick_new(s->tmp, wick_value, s->f->nvalue + 1);
   for (uint32_t i = 0; i < s->f->nnode; i++) {
-    if (!form_has_code(&s->f->node[i])) continue;
+    if (!form_has_code(s->f, &s->f->node[i])) continue;
     s->group[i] = i;
     uint32_t d = form_choose(s, i);
     if (d == UINT32_MAX) continue;
@@ -235,7 +243,7 @@ static wick_value form_low(form_state *s, wick_value v)
 static bool form_owns_buffer(const form_state *s, wick_value v)
 {
   uint32_t d = s->definer[v.id];
-  if (d == UINT32_MAX || s->group[d] != d) return false;
+  if (d == UINT32_MAX || (s->group[d] != d && !form_joins(s->f, &s->f->node[d]))) return false;
   for (uint32_t u = s->uses.first[v.id]; u < s->uses.first[v.id + 1]; u++)
     if (s->group[s->uses.use[u]] == UINT32_MAX) return false;
   return true;
@@ -309,6 +317,43 @@ static wick_status form_kernel(form_state *s, uint32_t i)
   return s->b.status;
 }
 
+/* The operands copied one behind another; the pass over copies lets their kernels write there at
+ * once. */
+static wick_status form_join(form_state *s, const wick_node *n)
+{
+  const wick_func *f = s->f;
+  wick_module *m = f->module;
+  uint32_t axis = (uint32_t)n->attr[0].i;
+  wick_type type = form_buffer(s, wick_type_of(f, n->first), WICK_ARENA);
+  bool halo = form_has_halo(&s->halo[n->first.id], wick_info_of(f, n->first)->rank);
+  wick_value whole = halo ? wick_halo_alloc(&s->b, s->target, wick_type_of(f, n->first),
+                                            &s->halo[n->first.id], s->tmp)
+                          : wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &type);
+  if (s->b.status) return s->b.status;
+  wick_type_info info = *wick_built_info(&s->b, whole);
+  wick_dim stride[WICK_MAX_RANK], step = wick_dim_const(1);
+  for (uint32_t k = info.rank; k-- > 0; step = wick_dim_mul(m->dims, step, info.dim[k]))
+    stride[k] = info.stride ? info.stride[k] : step;
+  int64_t at = 0;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    const wick_type_info *part = wick_info_of(f, n->in[k]);
+    wick_type_info view = {.kind = WICK_BUFFER,
+                           .elem = info.elem,
+                           .space = WICK_ARENA,
+                           .rank = info.rank,
+                           .dim = part->dim,
+                           .stride = stride};
+    wick_type view_type = wick_type_intern(m, &view);
+    wick_attr a = {.i = at * stride[axis].v};
+    wick_value copy[2] = {wick_build(&s->b, WICK_OP_view, 1, &whole, &a, 1, &view_type),
+                          form_low(s, n->in[k])};
+    if (copy[1].id) wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
+    at += part->dim[axis].v;
+  }
+  s->low[n->first.id] = whole;
+  return s->b.status;
+}
+
 static wick_status form_node(form_state *s, uint32_t i)
 {
   const wick_node *n = &s->f->node[i];
@@ -324,6 +369,7 @@ static wick_status form_node(form_state *s, uint32_t i)
     s->low[n->first.id] = wick_build(&s->b, WICK_OP_view, 1, &x, NULL, 1, &type);
     return s->b.status;
   }
+  if (form_joins(s->f, n)) return form_join(s, n);
   return s->group[i] == i ? form_kernel(s, i) : NULL;
 }
 

@@ -1,0 +1,123 @@
+/* One walk: a node is evaluated when all of its operands have become constants. */
+#include "graph/fold.h"
+
+#include <string.h>
+
+#include "ops/scalar.h"
+
+static const uint64_t fold_limit = (uint64_t)1 << 30;
+
+typedef struct fold_state {
+  wick_copier c;
+  wick_arena *mem;
+  uint64_t spent;
+} fold_state;
+
+static bool fold_tensor(const wick_module *m, wick_type t, wick_tensor *out)
+{
+  const wick_type_info *info = wick_type_get(m, t);
+  if (info->kind != WICK_TENSOR || info->elem == WICK_STRING ||
+      !wick_type_const_dims(info, out->dim))
+    return false;
+  out->elem = info->elem;
+  out->rank = info->rank;
+  return true;
+}
+
+/* The operand's elements; immediates are written out. */
+static bool fold_operand(fold_state *s, const wick_imm *imm, wick_type type, wick_tensor *out)
+{
+  wick_module *m = s->c.f->module;
+  uint64_t nbytes;
+  if (!fold_tensor(m, type, out) || !wick_type_nbytes(m, type, &nbytes)) return false;
+  if (imm->constant) {
+    const wick_constant *k = wick_constant_get(m, imm->constant);
+    union {
+      const void *c;
+      void *p;
+    } data = {k->data};
+    out->data = data.p;
+    return k->data != NULL;
+  }
+  if (nbytes > 1 << 20) return false;
+  out->data = wick_arena_alloc(s->mem, nbytes, 64);
+  for (int64_t i = 0; i < wick_type_numel(m, type).v; i++)
+    wick_store_elem(out->elem, out->data, (uint64_t)i,
+                    wick_elem_is_float(out->elem) ? (wick_scalar){.f = imm->f}
+                                                  : (wick_scalar){.i = imm->i});
+  return true;
+}
+
+/* One number for all elements stays a number: kernels then have it in their code. */
+static wick_value fold_result(fold_state *s, const wick_node *n, wick_type type,
+                              const wick_tensor *t, uint64_t nbytes)
+{
+  wick_module *m = s->c.f->module;
+  if (wick_dim_is(wick_type_numel(m, type), 1)) {
+    wick_scalar x = wick_load_elem(t->elem, t->data, 0);
+    bool is_float = wick_elem_is_float(t->elem);
+    if (!is_float || x.f == x.f)
+      return wick_build_const(&s->c.b, type, is_float ? x.f : 0, is_float ? 0 : x.i);
+  }
+  uint32_t name = s->c.f->value[n->first.id].name;
+  return wick_build_constant(&s->c.b,
+                             wick_constant_add(m, name ? wick_names_get(&m->names, name) : "folded",
+                                               type, t->data, nbytes));
+}
+
+static bool fold_node(fold_state *s, const wick_node *n, const wick_imm *const *imm)
+{
+  wick_module *m = s->c.f->module;
+  wick_status (*ref)(wick_ref *) = wick_ref_of(n->op);
+  wick_type type = wick_type_of(s->c.f, n->first);
+  wick_tensor out = {0}, *in = wick_new(s->mem, wick_tensor, n->nin);
+  uint64_t nbytes, operands = 0, one;
+  if (!ref || n->nout != 1 || n->nregion || wick_op_of(n)->effect != WICK_PURE ||
+      !fold_tensor(m, type, &out) || !wick_type_nbytes(m, type, &nbytes))
+    return false;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    if (!n->in[k].id) continue;
+    if (!fold_operand(s, imm[k], wick_type_of(s->c.f, n->in[k]), &in[k])) return false;
+    operands += wick_type_nbytes(m, wick_type_of(s->c.f, n->in[k]), &one) ? one : 0;
+  }
+  if ((nbytes > 4096 && nbytes > 4 * operands) || nbytes > fold_limit - s->spent) return false;
+  out.data = wick_arena_alloc(&m->mem, nbytes, 64);
+  wick_ref r = {.op = n->op,
+                .mem = s->mem,
+                .module = m,
+                .attr = n->attr,
+                .place = wick_loc_text(m, n->loc),
+                .nin = n->nin,
+                .nout = 1,
+                .in = in,
+                .out = &out};
+  if (ref(&r)) return false; /* the run reports it */
+  s->spent += nbytes;
+  s->c.b.loc = n->loc;
+  s->c.to[n->first.id] = fold_result(s, n, type, &out, nbytes);
+  return true;
+}
+
+wick_func *wick_pass_fold(const wick_func *f, wick_arena *mem)
+{
+  fold_state s = {.mem = mem};
+  s.c = wick_copy_begin(f, mem);
+  const wick_imm **known =
+      wick_new(mem, const wick_imm *, f->nvalue + 1); /* per old value: what it is */
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    const wick_node *self = n->op == WICK_OP_const ? n : NULL;
+    bool all = n->nout == 1 && !self && !wick_op_of(n)->terminator;
+    for (uint32_t k = 0; k < n->nin; k++) all = all && (!n->in[k].id || known[n->in[k].id]);
+    const wick_imm **imm = wick_new(mem, const wick_imm *, n->nin);
+    for (uint32_t k = 0; k < n->nin; k++) imm[k] = n->in[k].id ? known[n->in[k].id] : NULL;
+    if (all && fold_node(&s, n, imm)) {
+      known[n->first.id] =
+          &s.c.b.nodes.at[s.c.b.nodes.n - 1].attr[0].imm; /* attributes live in the module */
+      continue;
+    }
+    if (self) known[n->first.id] = &self->attr[0].imm;
+    wick_copy_node(&s.c, n);
+  }
+  return wick_copy_end(&s.c);
+}
