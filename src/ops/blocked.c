@@ -339,6 +339,74 @@ const wick_op wick_op_conv_packed = {
     .compute = conv_packed_compute,
 };
 
+/* ---- matmul_packed ---- */
+
+/* x [.., K], w [NB, K, v] (the columns of a matrix in blocks); result [.., NB, v]. */
+static wick_status matmul_packed_infer(wick_infer *c)
+{
+  const wick_type_info *x = wick_type_get(c->module, c->in[0]->type),
+                       *w = wick_type_get(c->module, c->in[1]->type);
+  wick_dim dim[WICK_MAX_RANK];
+  if (x->rank < 1 || x->rank + 1u > WICK_MAX_RANK || w->rank != 3)
+    return wick_infer_fail(c, WICK_ETYPE,
+                           "operands of rank %u and %u are not packed for each other", x->rank,
+                           w->rank);
+  if (x->elem != w->elem || !wick_dim_eq(x->dim[x->rank - 1], w->dim[1]))
+    return wick_infer_fail(c, WICK_ETYPE, "x and w have different inner sizes");
+  memcpy(dim, x->dim, x->rank * sizeof *dim);
+  dim[x->rank - 1] = w->dim[0];
+  dim[x->rank] = w->dim[2];
+  c->out[0].type = wick_type_tensor(c->module, x->elem, x->rank + 1u, dim);
+  return NULL;
+}
+
+static wick_status matmul_packed_ref(wick_ref *c)
+{
+  const wick_tensor *x = &c->in[0], *w = &c->in[1];
+  uint64_t rows = blocked_product(x->dim, 0, x->rank - 1), inner = (uint64_t)w->dim[1],
+           v = (uint64_t)w->dim[2], blocks = (uint64_t)w->dim[0];
+  for (uint64_t r = 0; r < rows; r++)
+    for (uint64_t b = 0; b < blocks; b++)
+      for (uint64_t i = 0; i < v; i++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < inner; k++)
+          sum += wick_load_elem(x->elem, x->data, r * inner + k).f *
+                 wick_load_elem(w->elem, w->data, (b * inner + k) * v + i).f;
+        wick_store_elem(x->elem, c->out[0].data, (r * blocks + b) * v + i, (wick_scalar){.f = sum});
+      }
+  return NULL;
+}
+
+static void matmul_packed_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  wick_axis axis[WICK_MAX_RANK + 1];
+  wick_dim xi[WICK_MAX_RANK];
+  uint32_t n = wick_axes_of(b, c->out_type[0], axis);
+  axis[n] = wick_make_axis(b, "k", x->dim[x->rank - 1], true);
+  for (uint32_t k = 0; k + 1 < x->rank; k++) xi[k] = axis[k].sym;
+  xi[x->rank - 1] = axis[n].sym;
+  wick_dim wi[3] = {axis[n - 2].sym, axis[n].sym, axis[n - 1].sym};
+  wick_fold_begin(b, "matmul", n + 1, axis, c->out_type[0], WICK_OP_add);
+  wick_value p = wick_read(b, c->in[0], xi, 0, NULL, (wick_value){0}),
+             q = wick_read(b, c->in[1], wi, 0, NULL, (wick_value){0});
+  c->out[0] = wick_fold_end_fma(b, p, q);
+}
+
+const wick_op wick_op_matmul_packed = {
+    .name = "matmul_packed",
+    .doc = "x [.., K] times a matrix whose columns are in blocks, w [NB, K, v]; sums in the order "
+           "of k, each step one fma",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = WICK_GRAPH,
+    .elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64),
+    .infer = matmul_packed_infer,
+    .ref = matmul_packed_ref,
+    .compute = matmul_packed_compute,
+};
+
 wick_value wick_build_pack(wick_builder *b, wick_value x, int64_t axis, int64_t block)
 {
   wick_attr a[2] = {{.i = axis}, {.i = block}};

@@ -34,6 +34,7 @@ static bool form_is_scalar(const wick_node *n)
 {
   return wick_op_of(n)->scalar != WICK_NOT_SCALAR && !wick_op_of(n)->compute;
 }
+
 /* A join of constant sizes is done by views; of others it is a kernel. */
 static bool form_joins(const wick_func *f, const wick_node *n)
 {
@@ -44,7 +45,7 @@ static bool form_joins(const wick_func *f, const wick_node *n)
 static bool form_has_code(const wick_func *f, const wick_node *n)
 {
   return n->op != WICK_OP_const && n->op != WICK_OP_return && !wick_op_of(n)->view &&
-         !wick_op_of(n)->joins;
+         !form_joins(f, n);
 }
 
 /* A group grows by a node that works element by element on what the group computes, when nobody

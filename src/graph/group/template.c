@@ -275,7 +275,7 @@ static const char *template_out_loops(template_state *t, const template_roles *r
   bool split_v = lanes > 1 && template_extent(out, r->v) != lanes;
   if (split_v)
     wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, name[r->v], (long long)lanes);
-  uint32_t oaxis = r->o != UINT32_MAX ? r->o : split_v ? r->v : UINT32_MAX;
+  uint32_t oaxis = split_v ? r->v : r->o;
   if (oaxis != UINT32_MAX && tile->ob > 1)
     wick_text_printf(&t->steps, "split %s.%s ob:%lld; ", o, name[oaxis], (long long)tile->ob);
   if (r->y != UINT32_MAX && tile->th > 1)
@@ -323,10 +323,11 @@ static bool template_dot(template_state *t, const wick_stage *fold)
   if (lanes & (lanes - 1)) { /* a power of two below the extent */
     while (lanes & (lanes - 1)) lanes &= lanes - 1;
   }
-  int64_t o = r.o != UINT32_MAX ? template_extent(t->out, r.o) : (v + lanes - 1) / lanes;
+  int64_t o = v != lanes          ? wick_max_i64(v / lanes, 1)
+              : r.o != UINT32_MAX ? template_extent(t->out, r.o)
+                                  : 1;
   int64_t y = r.y != UINT32_MAX ? template_extent(t->out, r.y) : 1,
           x = r.x != UINT32_MAX ? template_extent(t->out, r.x) : 1;
-  if (r.o == UINT32_MAX && v % lanes) o = v / lanes > 0 ? v / lanes : 1;
   template_tile tile = template_tile_best(t, o, y, x);
   uint64_t weights = template_bytes(t, template_step_of(t, a, fold->axis[n - 1].sym) ? a : b);
   const char *at = template_out_loops(t, &r, &tile, weights > (256u << 10), lanes);

@@ -12,6 +12,8 @@ enum { BLOCK_FEW_CHANNELS = 8 };
 typedef struct block_state {
   wick_copier c;      /* c.to: the plain form, or 0 */
   wick_value *packed; /* per old value: the packed form, or 0 */
+  int64_t
+      *width; /* per old value: the block of its last axis, where that is what is packed; else 0 */
   const uint32_t *definer;
   wick_arena *mem;
   int64_t block;
@@ -28,7 +30,7 @@ static const wick_type_info *block_info(const block_state *s, wick_value v)
 static bool block_is_image(const block_state *s, wick_value v)
 {
   int64_t dim[WICK_MAX_RANK];
-  const wick_type_info *t = v.id ? block_info(s, v) : NULL;
+  const wick_type_info *t = v.id && !s->width[v.id] ? block_info(s, v) : NULL;
   return t && t->kind == WICK_TENSOR && t->rank == 4 && t->elem == WICK_F32 &&
          wick_type_const_dims(t, dim) && dim[1] > 0;
 }
@@ -36,7 +38,15 @@ static bool block_is_image(const block_state *s, wick_value v)
 static wick_value block_plain(block_state *s, wick_value v)
 {
   if (!v.id || s->c.to[v.id].id || !s->packed[v.id].id) return s->c.to[v.id];
-  return s->c.to[v.id] = wick_build_unpack(&s->c.b, s->packed[v.id], 1, block_info(s, v)->dim[1]);
+  const wick_type_info *t = block_info(s, v);
+  if (!s->width[v.id])
+    return s->c.to[v.id] = wick_build_unpack(&s->c.b, s->packed[v.id], 1, t->dim[1]);
+  if (t->dim[t->rank - 1].v % s->width[v.id])
+    return s->c.to[v.id] =
+               wick_build_unpack(&s->c.b, s->packed[v.id], t->rank - 1, t->dim[t->rank - 1]);
+  wick_attr a[WICK_MAX_ATTR] = {
+      {.n = t->rank, .dims = t->dim}}; /* whole blocks lie as the plain rows do */
+  return s->c.to[v.id] = wick_build(&s->c.b, WICK_OP_reshape, 1, &s->packed[v.id], a, 0, NULL);
 }
 
 static wick_value block_packed(block_state *s, wick_value v)
@@ -158,6 +168,73 @@ static bool block_do_conv(block_state *s, const wick_node *n)
   return true;
 }
 
+/* ---- matrix products ---- */
+
+/* x [.., K] with a constant matrix [K, N]: its columns in blocks of four vectors, so that a kernel
+ * reads it from one end to the other. */
+static bool block_do_matmul(block_state *s, const wick_node *n)
+{
+  const wick_constant *k = block_constant(s, n->in[1]);
+  const wick_type_info *x = block_info(s, n->in[0]), *w = block_info(s, n->in[1]);
+  int64_t xd[WICK_MAX_RANK], wd[WICK_MAX_RANK], v = 4 * s->block;
+  if (!k || x->elem != WICK_F32 || w->rank != 2 || x->rank < 2 || !wick_type_const_dims(x, xd) ||
+      !wick_type_const_dims(w, wd))
+    return false;
+  if (wd[1] < s->block) return false;
+  while (v > s->block && wick_ceildiv_i64(wd[1], v) * v > wd[1] + wd[1] / 8) v /= 2;
+  int64_t dim[3] = {wick_ceildiv_i64(wd[1], v), wd[0], v};
+  float *data = wick_arena_alloc(&s->c.f->module->mem, (size_t)(dim[0] * dim[1] * dim[2]) * 4, 64);
+  const char *from = k->data;
+  for (int64_t b = 0; b < dim[0]; b++)
+    for (int64_t i = 0; i < wd[0]; i++)
+      memcpy(data + (b * wd[0] + i) * v, from + (i * wd[1] + b * v) * 4,
+             (size_t)wick_min_i64(v, wd[1] - b * v) * 4);
+  wick_value in[2] = {block_plain(s, n->in[0]), block_new_constant(s, k->name, data, 3, dim)};
+  s->packed[n->first.id] = wick_build(&s->c.b, WICK_OP_matmul_packed, 2, in, NULL, 0, NULL);
+  s->width[n->first.id] = v;
+  return true;
+}
+
+/* An element-wise node behind it, whose other operands are numbers, rows of N, or packed alike. */
+static bool block_do_columns(block_state *s, const wick_node *n)
+{
+  wick_value in[8] = {{0}};
+  int64_t v = 0, dim[WICK_MAX_RANK];
+  const wick_type_info *r = block_info(s, n->first);
+  if (n->nin > 8 || wick_op_of(n)->typed || r->elem != WICK_F32 || r->rank < 2 ||
+      !wick_type_const_dims(r, dim))
+    return false;
+  for (uint32_t k = 0; k < n->nin; k++)
+    if (n->in[k].id && s->width[n->in[k].id])
+      v = v && v != s->width[n->in[k].id] ? -1 : s->width[n->in[k].id];
+  if (v <= 0) return false;
+  int64_t columns = dim[r->rank - 1];
+  for (uint32_t k = 0; k < n->nin; k++) {
+    if (!n->in[k].id) continue;
+    const wick_type_info *t = block_info(s, n->in[k]);
+    const wick_constant *row = block_constant(s, n->in[k]);
+    if (s->width[n->in[k].id] &&
+        wick_type_eq(wick_type_of(s->c.f, n->in[k]), wick_type_of(s->c.f, n->first))) {
+      in[k] = s->packed[n->in[k].id];
+    } else if (t->elem == WICK_F32 &&
+               wick_dim_is(wick_type_numel(s->c.f->module, wick_type_of(s->c.f, n->in[k])), 1)) {
+      in[k] = s->c.to[n->in[k].id];
+    } else if (row && t->elem == WICK_F32 && t->rank &&
+               wick_dim_is(wick_type_numel(s->c.f->module, row->type), columns) &&
+               wick_dim_is(t->dim[t->rank - 1], columns)) {
+      int64_t packed[2] = {wick_ceildiv_i64(columns, v), v};
+      float *data = wick_arena_alloc(&s->c.f->module->mem, (size_t)(packed[0] * v) * 4, 64);
+      memcpy(data, row->data, (size_t)columns * 4);
+      in[k] = block_new_constant(s, row->name, data, 2, packed);
+    }
+    if (!in[k].id) return false;
+  }
+  s->packed[n->first.id] =
+      wick_build(&s->c.b, n->op, n->nin, in, n->nattr ? n->attr : NULL, 0, NULL);
+  s->width[n->first.id] = v;
+  return true;
+}
+
 /* ---- the other nodes ---- */
 
 /* Lanes beyond the last channel hold 0 in all images: does the row make 0 of them? */
@@ -210,6 +287,7 @@ static bool block_do_concat(block_state *s, const wick_node *n)
   bool any = false;
   if (!block_is_image(s, n->first) || n->attr[0].i != 1) return false;
   for (uint32_t k = 0; k < n->nin; k++) {
+    if (s->width[n->in[k].id]) return false;
     any = any || s->packed[n->in[k].id].id;
     if (block_info(s, n->in[k])->dim[1].v % s->block) return false;
   }
@@ -269,14 +347,16 @@ static bool block_node(block_state *s, const wick_node *n)
   s->c.b.loc = n->loc;
   if (n->op == WICK_OP_conv) return block_do_conv(s, n);
   if (n->op == WICK_OP_concat) return block_do_concat(s, n);
+  if (n->op == WICK_OP_matmul) return block_do_matmul(s, n);
   if (n->op == WICK_OP_max_pool || n->op == WICK_OP_avg_pool) return block_do_pool(s, n);
   if (n->op == WICK_OP_reduce_mean || n->op == WICK_OP_reduce_sum || n->op == WICK_OP_reduce_max)
     return block_do_reduce(s, n);
-  if (wick_op_of(n)->scalar && n->nout == 1) return block_do_scalar(s, n);
+  if (wick_op_of(n)->scalar && n->nout == 1) return block_do_scalar(s, n) || block_do_columns(s, n);
   if (wick_op_of(n)->view && n->nin >= 1 && n->in[0].id &&
       wick_type_eq(wick_type_of(s->c.f, n->in[0]), wick_type_of(s->c.f, n->first)) &&
       s->packed[n->in[0].id].id) {
     s->packed[n->first.id] = s->packed[n->in[0].id];
+    s->width[n->first.id] = s->width[n->in[0].id];
     return true;
   }
   return false;
@@ -288,6 +368,7 @@ wick_status wick_pass_block(const wick_func *f, const wick_target *t, wick_arena
   block_state s = {.mem = mem, .block = t->vector_bytes / 4};
   s.c = wick_copy_begin(f, mem);
   s.packed = wick_new(mem, wick_value, f->nvalue + 1);
+  s.width = wick_new(mem, int64_t, f->nvalue + 1);
   s.definer = wick_definers_of(f, mem);
   bool flat = s.block > 1;
   for (uint32_t i = 0; i < f->nnode; i++) flat = flat && !f->node[i].nregion;
