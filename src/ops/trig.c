@@ -3,6 +3,7 @@
 
 #include "ops/poly_exp.h"
 #include "ops/poly_log.h"
+#include "ops/poly_trig.h"
 
 #define TRIG_EVAL(name, expr)                                                                      \
   static wick_scalar name##_eval(const wick_attr *a, wick_elem e, wick_elem out,                   \
@@ -26,6 +27,12 @@ TRIG_EVAL(asinh, asinh(x))
 TRIG_EVAL(acosh, acosh(x))
 TRIG_EVAL(atanh, atanh(x))
 
+static void sin_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_sin(b, in[0]);
+}
+
 const wick_op wick_op_sin = {
     .name = "sin",
     .doc = "The sine of x radians, of any size; -0 for -0, NaN for infinities",
@@ -33,9 +40,17 @@ const wick_op wick_op_sin = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = sin_expand,
     .scalar = WICK_RULE_SAME,
     .eval = sin_eval,
+    .ulp = 1.5,
 };
+
+static void cos_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_cos(b, in[0]);
+}
 
 const wick_op wick_op_cos = {
     .name = "cos",
@@ -44,9 +59,17 @@ const wick_op wick_op_cos = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = cos_expand,
     .scalar = WICK_RULE_SAME,
     .eval = cos_eval,
+    .ulp = 1.5,
 };
+
+static void tan_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_tan(b, in[0]);
+}
 
 const wick_op wick_op_tan = {
     .name = "tan",
@@ -55,9 +78,17 @@ const wick_op wick_op_tan = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = tan_expand,
     .scalar = WICK_RULE_SAME,
     .eval = tan_eval,
+    .ulp = 3,
 };
+
+static void asin_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_asin(b, in[0]);
+}
 
 const wick_op wick_op_asin = {
     .name = "asin",
@@ -66,9 +97,17 @@ const wick_op wick_op_asin = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = asin_expand,
     .scalar = WICK_RULE_SAME,
     .eval = asin_eval,
+    .ulp = 2.5,
 };
+
+static void acos_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_acos(b, in[0]);
+}
 
 const wick_op wick_op_acos = {
     .name = "acos",
@@ -77,9 +116,17 @@ const wick_op wick_op_acos = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = acos_expand,
     .scalar = WICK_RULE_SAME,
     .eval = acos_eval,
+    .ulp = 1.5,
 };
+
+static void atan_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_atan(b, in[0]);
+}
 
 const wick_op wick_op_atan = {
     .name = "atan",
@@ -89,8 +136,10 @@ const wick_op wick_op_atan = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = atan_expand,
     .scalar = WICK_RULE_SAME,
     .eval = atan_eval,
+    .ulp = 2.5,
 };
 
 static void sinh_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
