@@ -101,6 +101,10 @@ static void number_print_float(wick_text *out, wick_elem e, uint64_t bits, doubl
 
 void wick_number_print(wick_text *out, wick_elem e, const void *data, uint64_t k)
 {
+  if (!number_is(e)) {
+    wick_text_char(out, '?');
+    return;
+  }
   wick_scalar x = wick_load_elem(e, data, k);
   if (wick_elem_is_float(e))
     number_print_float(out, e, number_bits(e, data, k), x.f);
@@ -113,7 +117,7 @@ void wick_number_print(wick_text *out, wick_elem e, const void *data, uint64_t k
 void wick_number_print_scalar(wick_text *out, wick_elem e, wick_scalar x)
 {
   unsigned char bytes[16] = {0};
-  wick_store_elem(e, bytes, 0, x);
+  if (number_is(e)) wick_store_elem(e, bytes, 0, x);
   wick_number_print(out, e, bytes, 0);
 }
 

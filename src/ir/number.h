@@ -6,7 +6,7 @@
 
 /* Element k of a row of elements: the shortest decimal that wick_number_read reads back to the same
  * bits; inf, -inf, nan; a NaN that is not the usual one as its bits, 0x7fc00001. The host program's
- * locale is not asked. Not for complex and string elements. */
+ * locale is not asked. Complex and string elements have no numbers: they are "?". */
 void wick_number_print(wick_text *out, wick_elem e, const void *data, uint64_t k);
 void wick_number_print_scalar(wick_text *out, wick_elem e, wick_scalar x);
 
