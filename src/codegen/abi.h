@@ -15,7 +15,16 @@
  * function and its context, and it has no hidden slots: the runtime adds those of each kernel. It
  * returns what the first launch gave that was not 0. With the option `direct` it calls its kernels
  * itself, with all of their tasks: no slots lie before the declared ones, the hidden ones behind
- * them are what its kernels need, and it returns the fault's code. */
+ * them are what its kernels need, and it returns the fault's code.
+ *
+ * With the option `bundle` the module's one entry is called through a function of that name for C:
+ *
+ *   int NAME(void *, ...)
+ *
+ * has a pointer for each parameter, which are all buffers; the last is the arena, with the scratch
+ * memory behind it. It refuses pointers that are NULL or not aligned (wick/bundle.h), sets rounding
+ * and denormals and restores them, and returns what the entry returns. Nothing else is seen from
+ * outside of the object. */
 #ifndef WICK_CODEGEN_ABI_H
 #define WICK_CODEGEN_ABI_H
 

@@ -92,11 +92,13 @@ wick_status wick_codegen(const wick_target *t, uint32_t njob, wick_codegen_job *
     r.memory_bytes = limits->memory_bytes ? limits->memory_bytes : client_memory;
     wick_text head = wick_text_begin(mem);
     WICK_TRY(wick_request_write(&r, mem, &head));
-    wick_bytes input[2] = {{head.at, head.n}, {job[i].text, job[i].ntext}};
+    wick_span constants = job[i].options.constants;
+    wick_bytes input[3] = {
+        {head.at, head.n}, {job[i].text, job[i].ntext}, {constants.at, constants.nbytes}};
     p[i] = (wick_process){.program = program,
                           .argv = argv,
-                          .ninput = 2,
-                          .input = wick_dup(mem, wick_bytes, input, 2),
+                          .ninput = constants.at ? 3 : 2,
+                          .input = wick_dup(mem, wick_bytes, input, 3),
                           .seconds = limits->seconds > 0 ? limits->seconds : client_seconds};
   }
   WICK_TRY(wick_process_run(njob, p, &limits->control, mem));
@@ -109,7 +111,7 @@ wick_status wick_codegen(const wick_target *t, uint32_t njob, wick_codegen_job *
 /* ---- a module in parts ---- */
 
 enum {
-  CLIENT_NODES = 8000, /* a process with fewer of them takes longer to start than to work */
+  CLIENT_NODES = 4000, /* a process with fewer of them takes longer to start than to work */
   CLIENT_MOST_PARTS = 16
 };
 

@@ -2,7 +2,7 @@
 #ifndef WICK_CODEGEN_OPTIONS_H
 #define WICK_CODEGEN_OPTIONS_H
 
-#include "base/base.h"
+#include "base/reader.h"
 
 typedef enum wick_codegen_output {
   WICK_OUTPUT_OBJECT,   /* a relocatable object: ELF, on WebAssembly wasm */
@@ -14,6 +14,9 @@ typedef struct wick_codegen_options {
   wick_codegen_output output;
   bool direct;   /* entries call their kernels themselves (codegen/abi.h): bundles */
   bool absolute; /* code for a fixed address; else position-independent */
+  /* The C function that is made of the module's entry, with `direct`: bundles. NULL: none. */
+  const char *bundle;
+  wick_span constants; /* of a bundle: go into the object, as NAME_constants; at NULL: do not */
   bool clean;  /* run the cheap passes of LLVM before: for code that no pass of Wick has cleaned */
   bool verify; /* run LLVM's verifier */
   uint32_t nonly; /* functions to generate; 0: all loop functions of the module */

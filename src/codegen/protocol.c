@@ -32,6 +32,9 @@ wick_status wick_request_write(const wick_request *r, wick_arena *mem, wick_text
   for (uint32_t i = 0; i < WICK_COUNT(protocol_flags); i++)
     if (*(const bool *)((const char *)&r->options + protocol_flags[i].offset))
       wick_text_printf(out, "%s\n", protocol_flags[i].name);
+  if (r->options.bundle) wick_text_printf(out, "bundle %s\n", r->options.bundle);
+  if (r->options.constants.at)
+    wick_text_printf(out, "constants %zu\n", r->options.constants.nbytes);
   for (uint32_t i = 0; i < r->options.nonly; i++) {
     if (strchr(r->options.only[i], '\n'))
       return wick_fail(mem, WICK_EINVAL, NULL, "a function's name has two lines");
@@ -46,7 +49,7 @@ typedef struct protocol_reader {
   wick_request *r;
   wick_arena *mem;
   wick_list(const char *) only;
-  bool has_target;
+  bool has_target, has_constants;
 } protocol_reader;
 
 static bool protocol_word(const char **line, const char *word)
@@ -76,6 +79,12 @@ static bool protocol_line(protocol_reader *p, const char *line)
     }
   if (protocol_word(&line, "target")) return p->has_target = wick_target_find(line, &p->r->target);
   if (protocol_word(&line, "output")) return protocol_output(line, &p->r->options);
+  if (protocol_word(&line, "bundle")) return p->r->options.bundle = line, true;
+  if (protocol_word(&line, "constants")) {
+    p->has_constants = true;
+    p->r->options.constants.nbytes = strtoull(line, NULL, 10);
+    return true;
+  }
   if (protocol_word(&line, "only")) return wick_push(p->mem, &p->only, line), true;
   if (protocol_word(&line, "memory")) return p->r->memory_bytes = strtoull(line, NULL, 10), true;
   return false;
@@ -100,6 +109,11 @@ wick_status wick_request_read(const char *bytes, size_t nbytes, wick_arena *mem,
   out->options.nonly = p.only.n;
   out->text = bytes;
   out->ntext = (size_t)(end - bytes);
+  if (!p.has_constants) return NULL;
+  if (out->options.constants.nbytes > out->ntext)
+    return wick_fail(mem, WICK_EPARSE, "request", "it ends before its constants");
+  out->ntext -= out->options.constants.nbytes;
+  out->options.constants.at = (const unsigned char *)bytes + out->ntext;
   return NULL;
 }
 

@@ -7,6 +7,8 @@
  *   target x86-64-v4+avx512vnni
  *   output object                 object, assembly or llvm
  *   direct | absolute | clean | verify
+ *   bundle digits                 the C function that is made of the entry
+ *   constants 4096                bytes at the end of the input, which go into the object with it
  *   only conv.0                   once for each function; without it: all
  *   memory 4294967296             bytes that the program may take
  *
@@ -30,7 +32,7 @@ typedef struct wick_request {
   size_t ntext;
 } wick_request;
 
-/* The header, with its empty line. */
+/* The header, with its empty line; then come the text, and the constants. */
 WICK_CHECKED wick_status wick_request_write(const wick_request *r, wick_arena *mem, wick_text *out);
 WICK_CHECKED wick_status wick_request_read(const char *bytes, size_t nbytes, wick_arena *mem,
                                            wick_request *out);

@@ -80,6 +80,10 @@ uint64_t emit_elem_bytes(wick_elem elem);
 /* ---- function.c ---- */
 void emit_function(emit *e, const wick_func *f);
 LLVMValueRef emit_declare(const emit *e, const char *name, bool entry, LLVMTypeRef *out_type);
+void emit_attributes(const emit *e, LLVMValueRef f); /* those that every function has */
+
+/* ---- bundle.c ---- */
+void emit_bundle(emit *e, const wick_module *m); /* after all functions of the module */
 
 /* ---- the rows ---- */
 void emit_node(emit *e, const wick_node *n);

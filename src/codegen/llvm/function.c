@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Attributes that every function has: nothing unwinds, and nothing asks for unwind tables. */
-static void function_attributes(const emit *e, LLVMValueRef f)
+void emit_attributes(const emit *e, LLVMValueRef f)
 {
   static const char name[] = "nounwind";
   unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
@@ -27,7 +27,7 @@ LLVMValueRef emit_declare(const emit *e, const char *name, bool entry, LLVMTypeR
   if (f) return f;
   f = LLVMAddFunction(e->module, name, *out_type);
   LLVMSetVisibility(f, LLVMHiddenVisibility);
-  function_attributes(e, f);
+  emit_attributes(e, f);
   return f;
 }
 
@@ -96,7 +96,8 @@ void emit_function(emit *e, const wick_func *f)
     emit_fail(e, NULL, "two functions have this name");
     return;
   }
-  if (e->options->direct && !e->frame.entry && !e->options->nonly)
+  bool inside = e->options->bundle || (e->options->direct && !e->frame.entry && !e->options->nonly);
+  if (inside)
     LLVMSetVisibility(e->function, LLVMDefaultVisibility),
         LLVMSetLinkage(e->function, LLVMInternalLinkage);
   e->entry = emit_block(e, "");

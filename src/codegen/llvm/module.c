@@ -84,6 +84,7 @@ static wick_status module_emit(emit *e, const wick_module *m)
 {
   for (uint32_t i = 0; i < m->funcs.n && !e->status; i++)
     if (module_wants(e->options, m->funcs.at[i])) emit_function(e, m->funcs.at[i]);
+  if (e->options->bundle && !e->status) emit_bundle(e, m);
   if (e->status || !e->options->verify) return e->status;
   char *error = NULL;
   if (LLVMVerifyModule(e->module, LLVMReturnStatusAction, &error))

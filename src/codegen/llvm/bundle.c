@@ -1,0 +1,210 @@
+/* The C function of a bundle, around its entry: codegen/abi.h says what it does. */
+#include "codegen/llvm/emit.h"
+
+#include "wick/bundle.h"
+
+_Static_assert(WICK_BUNDLE_ALIGN == WICK_FRAME_ALIGN, "scratch memory lies in the arena");
+
+/* ---- the floating-point environment ----
+ * To nearest even, denormals kept, no exceptions raised; what was before comes back. */
+
+typedef struct bundle_float {
+  wick_machine machine;
+  const char *get, *set; /* LLVM's intrinsics */
+  unsigned bits;         /* of what they take; 0: through memory */
+  uint64_t keep, value;  /* new = (old & keep) | value */
+} bundle_float;
+
+static const bundle_float bundle_floats[] = {
+    /* MXCSR: all exceptions masked */
+    {WICK_MACHINE_X86_64, "llvm.x86.sse.stmxcsr", "llvm.x86.sse.ldmxcsr", 0, 0, 0x1f80},
+    {WICK_MACHINE_AARCH64, "llvm.aarch64.get.fpcr", "llvm.aarch64.set.fpcr", 64, 0, 0},
+    /* FPSCR: AHP, DN, FZ, RMode, FZ16 become 0; flags stay */
+    {WICK_MACHINE_THUMB, "llvm.arm.get.fpscr", "llvm.arm.set.fpscr", 32, ~(uint64_t)0x07c80000, 0},
+    /* frm, in the numbers of FLT_ROUNDS: 1 is to nearest even. There are always denormals. */
+    {WICK_MACHINE_RISCV64, "llvm.get.rounding", "llvm.set.rounding", 32, 0, 1},
+};
+
+typedef struct bundle {
+  emit *e;
+  const wick_func *f;
+  LLVMValueRef slots, fault;       /* on the stack */
+  const bundle_float *environment; /* NULL: the machine has but one */
+  LLVMValueRef before;             /* what it was; where that goes through memory, its place */
+  LLVMValueRef now;                /* and then: the place of what it becomes */
+} bundle;
+
+static void bundle_float_begin(bundle *b)
+{
+  emit *e = b->e;
+  const bundle_float *c = b->environment;
+  if (!c) return;
+  LLVMTypeRef type = LLVMIntTypeInContext(e->context, c->bits ? c->bits : 32);
+  LLVMValueRef value = LLVMConstInt(type, c->value, false);
+  if (c->bits) {
+    b->before = emit_intrinsic(e, c->get, NULL, 0, NULL, 0);
+    LLVMValueRef keep = LLVMConstInt(type, c->keep, false);
+    value = LLVMBuildOr(e->b, LLVMBuildAnd(e->b, b->before, keep, ""), value, "");
+    emit_intrinsic(e, c->set, NULL, 0, &value, 1);
+    return;
+  }
+  emit_intrinsic(e, c->get, NULL, 0, &b->before, 1);
+  LLVMBuildStore(e->b, value, b->now);
+  emit_intrinsic(e, c->set, NULL, 0, &b->now, 1);
+}
+
+static void bundle_float_end(bundle *b)
+{
+  if (b->environment) emit_intrinsic(b->e, b->environment->set, NULL, 0, &b->before, 1);
+}
+
+/* ---- the arguments ---- */
+
+/* Returns `code` where `bad` holds. */
+static void bundle_refuse(const bundle *b, LLVMValueRef bad, int code)
+{
+  emit *e = b->e;
+  LLVMBasicBlockRef stop = emit_block(e, ""), on = emit_block(e, "");
+  LLVMBuildCondBr(e->b, bad, stop, on);
+  LLVMPositionBuilderAtEnd(e->b, stop);
+  LLVMBuildRet(e->b, LLVMConstInt(LLVMInt32TypeInContext(e->context), (unsigned)code, false));
+  LLVMPositionBuilderAtEnd(e->b, on);
+}
+
+/* Bytes behind parameter v; of the last one with the scratch memory. */
+static uint64_t bundle_bytes(const bundle *b, uint32_t v)
+{
+  uint64_t nbytes = 0;
+  wick_type type = wick_type_of(b->f, (wick_value){v});
+  if (!wick_type_nbytes(b->f->module, type, &nbytes))
+    emit_fail(b->e, NULL, "parameter %u of a bundle has no constant size", v);
+  bool last = v == b->f->nparam;
+  return last ? wick_align_up(nbytes, WICK_FRAME_ALIGN) + b->e->frame.scratch_bytes : nbytes;
+}
+
+static void bundle_check(const bundle *b, uint32_t v)
+{
+  emit *e = b->e;
+  LLVMValueRef p = LLVMGetParam(e->function, v - 1);
+  LLVMValueRef word = LLVMBuildPtrToInt(e->b, p, emit_word(e), ""),
+               none = LLVMConstNull(emit_word(e)),
+               low = LLVMConstInt(emit_word(e), WICK_BUNDLE_ALIGN - 1, false);
+  if (bundle_bytes(b, v))
+    bundle_refuse(b, LLVMBuildICmp(e->b, LLVMIntEQ, word, none, ""), WICK_BUNDLE_ENULL);
+  LLVMValueRef rest = LLVMBuildAnd(e->b, word, low, "");
+  bundle_refuse(b, LLVMBuildICmp(e->b, LLVMIntNE, rest, none, ""), WICK_BUNDLE_EALIGN);
+}
+
+static void bundle_slot(const bundle *b, uint32_t i, LLVMValueRef x)
+{
+  emit *e = b->e;
+  LLVMValueRef at = LLVMConstInt(LLVMInt32TypeInContext(e->context), i, false);
+  LLVMBuildStore(e->b, x, LLVMBuildGEP2(e->b, emit_pointer(e), b->slots, &at, 1, ""));
+}
+
+/* Scratch memory lies behind the arena. */
+static LLVMValueRef bundle_scratch(const bundle *b)
+{
+  emit *e = b->e;
+  uint64_t arena = bundle_bytes(b, b->f->nparam) - e->frame.scratch_bytes;
+  LLVMValueRef at = LLVMConstInt(emit_word(e), arena, false),
+               p = LLVMGetParam(e->function, b->f->nparam - 1);
+  return LLVMBuildGEP2(e->b, LLVMInt8TypeInContext(e->context), p, &at, 1, "");
+}
+
+/* What the function has on its stack; in its first block, so that it is there for good. */
+static void bundle_stack(bundle *b)
+{
+  emit *e = b->e;
+  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context), i64 = LLVMInt64TypeInContext(e->context);
+  LLVMTypeRef slots = LLVMArrayType2(emit_pointer(e), (uint64_t)b->f->nparam + 2);
+  b->slots = LLVMBuildAlloca(e->b, slots, "");
+  if (e->frame.fault)
+    b->fault = LLVMBuildAlloca(e->b, LLVMArrayType2(i64, sizeof(wick_fault) / 8), "");
+  for (uint32_t i = 0; i < WICK_COUNT(bundle_floats); i++)
+    if (bundle_floats[i].machine == e->target->machine) b->environment = &bundle_floats[i];
+  if (!b->environment || b->environment->bits) return;
+  b->before = LLVMBuildAlloca(e->b, i32, "");
+  b->now = LLVMBuildAlloca(e->b, i32, "");
+}
+
+static LLVMValueRef bundle_call(const bundle *b)
+{
+  emit *e = b->e;
+  uint32_t n = b->f->nparam;
+  LLVMTypeRef type;
+  LLVMValueRef entry = emit_declare(e, b->f->name, true, &type), slots = b->slots;
+  for (uint32_t i = 0; i < n; i++) bundle_slot(b, i, LLVMGetParam(e->function, i));
+  if (e->frame.scratch) bundle_slot(b, n++, bundle_scratch(b));
+  if (e->frame.fault) {
+    LLVMBuildStore(e->b, emit_i64(e, 0), b->fault); /* its code */
+    bundle_slot(b, n, b->fault);
+  }
+  return LLVMBuildCall2(e->b, type, entry, &slots, 1, "");
+}
+
+/* ---- the function ---- */
+
+static const wick_func *bundle_entry(emit *e, const wick_module *m)
+{
+  const wick_func *entry = NULL;
+  for (uint32_t i = 0; i < m->funcs.n && !e->status; i++) {
+    wick_frame frame;
+    if (m->funcs.at[i]->level != WICK_LOOP) continue;
+    e->status = wick_frame_of(m->funcs.at[i], e->target, true, e->mem, &frame);
+    if (e->status || !frame.entry) continue;
+    if (entry)
+      emit_fail(e, NULL, "a bundle has one entry, not @%s and @%s", entry->name,
+                m->funcs.at[i]->name);
+    entry = m->funcs.at[i];
+    e->frame = frame;
+  }
+  if (!entry || !e->options->direct)
+    emit_fail(e, NULL, "a bundle has an entry, which calls its kernels itself");
+  return entry;
+}
+
+static void bundle_function(bundle *b)
+{
+  emit *e = b->e;
+  uint32_t n = b->f->nparam;
+  LLVMTypeRef *param = wick_new(e->mem, LLVMTypeRef, n);
+  for (uint32_t i = 0; i < n; i++) param[i] = emit_pointer(e);
+  LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(e->context), param, n, false);
+  if (LLVMGetNamedFunction(e->module, e->options->bundle))
+    emit_fail(e, NULL, "a function of the module has the name @%s of the bundle",
+              e->options->bundle);
+  e->function = LLVMAddFunction(e->module, e->options->bundle, type);
+  emit_attributes(e, e->function);
+  LLVMPositionBuilderAtEnd(e->b, emit_block(e, ""));
+  bundle_stack(b);
+  for (uint32_t v = 1; v <= n; v++) bundle_check(b, v);
+  bundle_float_begin(b);
+  LLVMValueRef code = bundle_call(b);
+  bundle_float_end(b);
+  LLVMBuildRet(e->b, code);
+}
+
+/* NAME_constants, read-only. */
+static void bundle_constants(const emit *e)
+{
+  wick_span k = e->options->constants;
+  const char *name = wick_str_printf(e->mem, "%s_constants", e->options->bundle);
+  LLVMValueRef data = LLVMConstStringInContext2(e->context, (const char *)k.at, k.nbytes,
+                                                /*DontNullTerminate=*/true);
+  LLVMValueRef global = LLVMAddGlobal(e->module, LLVMTypeOf(data), name);
+  LLVMSetInitializer(global, data);
+  LLVMSetGlobalConstant(global, true);
+  LLVMSetAlignment(global, WICK_BUNDLE_ALIGN);
+}
+
+void emit_bundle(emit *e, const wick_module *m)
+{
+  bundle b = {.e = e, .f = bundle_entry(e, m)};
+  e->f = b.f;
+  for (uint32_t v = 1; !e->status && v <= b.f->nparam; v++)
+    if (emit_info(e, (wick_value){v})->kind != WICK_BUFFER)
+      emit_fail(e, NULL, "parameter %u of a bundle is no buffer", v);
+  if (!e->status) bundle_function(&b);
+  if (!e->status && e->options->constants.at) bundle_constants(e);
+}
