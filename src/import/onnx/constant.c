@@ -6,7 +6,7 @@
 
 static const char *constant_name(const wick_onnx_op *o)
 {
-  return o->nout ? wick_wire_text(o->c->tmp, o->node->output.at[0]) : "";
+  return o->nout ? wick_onnx_name(o->c, o->node->output.at[0]) : "";
 }
 
 static wick_value constant_row(wick_onnx_op *o, wick_elem elem, const void *data, size_t n,
@@ -16,7 +16,8 @@ static wick_value constant_row(wick_onnx_op *o, wick_elem elem, const void *data
   int64_t dim = (int64_t)n;
   const void *kept = wick_arena_copy(&m->mem, data, n * size, size);
   wick_type type = wick_type_tensor_const(m, elem, 1, &dim);
-  return wick_build_constant(o->b, wick_constant_add(m, constant_name(o), type, kept, n * size));
+  return wick_build_constant(o->b,
+                             wick_onnx_constant_add(m, constant_name(o), type, kept, n * size));
 }
 
 /* Exactly one of its attributes holds the value; from opset 11 on there are several forms. */

@@ -51,6 +51,15 @@ wick_value wick_onnx_end2(wick_onnx_emit *e, wick_value x, wick_value y)
   return wick_onnx_end(e, 2, (wick_value[]){x, y});
 }
 
+/* With a name that is free at once where many constants are called the same, as in functions. */
+uint32_t wick_onnx_constant_add(wick_module *m, const char *name, wick_type type, const void *data,
+                                uint64_t nbytes)
+{
+  if (*name && wick_constant_find(m, name))
+    name = wick_str_printf(&m->mem, "%s.%u", name, m->constants.n);
+  return wick_constant_add(m, name, type, data, nbytes);
+}
+
 wick_value wick_onnx_vector(wick_onnx_op *o, uint32_t n, const int64_t *v)
 {
   wick_module *m = o->c->module;
@@ -58,7 +67,7 @@ wick_value wick_onnx_vector(wick_onnx_op *o, uint32_t n, const int64_t *v)
   const int64_t *kept = wick_dup(&m->mem, int64_t, v, n);
   const char *name = wick_str_printf(o->c->tmp, "ints.%u", m->constants.n);
   wick_type t = wick_type_tensor_const(m, WICK_I64, 1, &dim);
-  return wick_build_constant(o->b, wick_constant_add(m, name, t, kept, n * sizeof *kept));
+  return wick_build_constant(o->b, wick_onnx_constant_add(m, name, t, kept, n * sizeof *kept));
 }
 
 wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, const char *name,
@@ -71,7 +80,8 @@ wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, c
     return (wick_value){0};
   }
   wick_type type = wick_type_tensor_const(c->module, d.elem, d.rank, d.dim);
-  return wick_build_constant(&c->b, wick_constant_add(c->module, name, type, d.data, d.nbytes));
+  return wick_build_constant(&c->b,
+                             wick_onnx_constant_add(c->module, name, type, d.data, d.nbytes));
 }
 
 wick_value wick_onnx_identity(wick_builder *b, wick_value x)

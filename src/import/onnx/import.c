@@ -20,11 +20,11 @@ static void import_functions(wick_onnx_context *c)
   c->functions = wick_names_begin(c->tmp);
   for (size_t i = 0; i < c->model->functions.n; i++) {
     const wick_onnx_function *f = &c->model->functions.at[i];
-    const char *name = wick_wire_text(c->tmp, f->name);
+    const char *name = wick_onnx_name(c, f->name);
     const char *domain =
         wick_onnx_domain_is_own(f->domain) ? "" : wick_wire_text(c->tmp, f->domain);
-    const char *key =
-        wick_str_printf(c->tmp, "%s::%s:%s", domain, name, wick_wire_text(c->tmp, f->overload));
+    const char *key = wick_str_printf(c->tmp, "%s::%s:%s", domain, wick_wire_text(c->tmp, f->name),
+                                      wick_wire_text(c->tmp, f->overload));
     const char *place = wick_str_printf(c->tmp, "%s: function \"%s\"", c->file, name);
     import_opsets(c, &f->opset_import, place);
     uint32_t id = wick_names_add(&c->functions, key, strlen(key));
@@ -137,7 +137,7 @@ static void import_initializers(wick_onnx_context *c, const wick_onnx_graph *g)
 {
   for (size_t i = 0; i < g->initializer.n; i++) {
     const wick_onnx_tensor *t = &g->initializer.at[i];
-    const char *name = wick_wire_text(c->tmp, t->name);
+    const char *name = wick_onnx_name(c, t->name);
     const char *place = wick_str_printf(c->tmp, "%s: initializer \"%s\"", c->file, name);
     wick_value v = wick_onnx_constant(c, t, name, place);
     if (v.id) wick_build_name(&c->b, v, wick_onnx_module_name(c, t->name), WICK_REL_SAME);
@@ -163,9 +163,9 @@ static wick_value import_output(wick_onnx_context *c, const wick_onnx_value_info
   uint32_t name = wick_onnx_module_name(c, v->name);
   if (x.id > c->b.nparam && c->b.values.at[x.id].name == name) return x;
   c->b.loc = wick_loc_add(c->module, place);
-  x = wick_onnx_identity(&c->b, x);
-  wick_build_name(&c->b, x, name, WICK_REL_SAME);
-  return x;
+  wick_value y = wick_onnx_identity(&c->b, x);
+  if (y.id != x.id) wick_build_name(&c->b, y, name, WICK_REL_SAME);
+  return y;
 }
 
 static void import_outputs(wick_onnx_context *c, const wick_onnx_graph *g)
@@ -173,7 +173,7 @@ static void import_outputs(wick_onnx_context *c, const wick_onnx_graph *g)
   wick_value *out = wick_new(c->tmp, wick_value, g->output.n);
   if (!g->output.n) wick_onnx_error(c, WICK_EPARSE, c->file, "the graph has no outputs");
   for (size_t i = 0; i < g->output.n; i++) {
-    const char *name = wick_wire_text(c->tmp, g->output.at[i].name);
+    const char *name = wick_onnx_name(c, g->output.at[i].name);
     out[i] = import_output(c, &g->output.at[i],
                            wick_str_printf(c->tmp, "%s: output \"%s\"", c->file, name));
   }
@@ -199,15 +199,16 @@ static void import_graph(wick_onnx_context *c)
   const wick_onnx_graph *g = c->model->graph;
   c->scope = wick_onnx_scope_make(c, &c->model->opset_import);
   import_opsets(c, &c->model->opset_import, c->file);
-  if (!wick_onnx_opset_of(c->scope, (wick_span){0}) && c->model->ir_version >= 3)
+  if (!wick_onnx_opset_of(c->scope, (wick_span){0}) && !c->errors.list.n)
     wick_onnx_error(c, WICK_EPARSE, c->file, "it does not say its opset");
+  if (c->errors.list.n) return; /* there is no telling what its nodes mean */
   import_functions(c);
   import_initializer_names(c, g);
   import_inputs(c, g);
   import_initializers(c, g);
   wick_onnx_import_nodes(c, &g->node);
   import_unsupported(c);
-  import_outputs(c, g);
+  if (!c->over) import_outputs(c, g);
   import_metadata(c);
 }
 
@@ -243,6 +244,7 @@ wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
                          .file = file,
                          .errors = wick_errors_begin(tmp, WICK_ONNX_ERRORS),
                          .nodes_left = import_most_nodes(options, bytes.nbytes),
+                         .most_bytes = ((uint64_t)64 << 20) + 64 * (uint64_t)bytes.nbytes,
                          .symbols = wick_names_begin(tmp),
                          .taken = wick_names_begin(tmp),
                          .outside = {options ? options->files : NULL, wick_path_folder(tmp, path)}};

@@ -40,6 +40,7 @@ typedef struct wick_onnx_binding {
   wick_value v;    /* 0: it could not be imported */
   const char *why; /* then: what to say at its first use; NULL where all has been said */
   bool absent;     /* a function's input that its call does not give: as if no name stood there */
+  bool late;       /* it was used before it was defined, which has been said */
 } wick_onnx_binding;
 
 /* The names of a graph, or of a function's body while it is expanded. */
@@ -71,13 +72,18 @@ typedef struct wick_onnx_context {
   wick_onnx_scope *scope;
   uint32_t depth; /* of function calls */
   uint64_t nodes_left;
-  wick_names symbols;              /* dimension names of the model, made fit for Wick's text */
-  wick_list(wick_dim) symbol_dims; /* by the name's number in `symbols` */
-  wick_names taken;                /* names of symbols that are in use */
-  wick_names functions;            /* "domain::name:overload" */
+  bool over; /* a limit was reached, which has been said */
+  uint64_t call_bytes, expanded_bytes,
+      most_bytes;     /* used before the outermost call; by those before it; by all, at most */
+  wick_names symbols; /* dimension names of the model, made fit for Wick's text */
+  wick_list(wick_dim) symbol_dims;                /* by the name's number in `symbols` */
+  wick_names taken;                               /* names of symbols that are in use */
+  wick_names functions;                           /* "domain::name:overload" */
   wick_list(const wick_onnx_function *) function; /* by that name's number */
 } wick_onnx_context;
 
+/* A name for places and messages, cut where it is long: places within places repeat it. */
+const char *wick_onnx_name(const wick_onnx_context *c, wick_span name);
 /* Adds a problem at that place. */
 void wick_onnx_error(wick_onnx_context *c, wick_code code, const char *place, const char *fmt, ...)
     WICK_PRINTF(4, 5);
@@ -165,6 +171,8 @@ wick_value wick_onnx_identity(wick_builder *b, wick_value x);
 /* An integer vector as a constant operand, and a shape of known dimensions as one. */
 wick_value wick_onnx_vector(wick_onnx_op *o, uint32_t n, const int64_t *v);
 /* A tensor of the file (a Constant's value) as a constant of the module. */
+uint32_t wick_onnx_constant_add(wick_module *m, const char *name, wick_type type, const void *data,
+                                uint64_t nbytes);
 wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, const char *name,
                               const char *place);
 

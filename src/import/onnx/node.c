@@ -27,15 +27,16 @@ static const char *node_place(const wick_onnx_context *c, const wick_onnx_node *
   wick_span name = n->name;
   for (size_t k = 0; k < n->output.n && !name.nbytes; k++) name = n->output.at[k];
   const char *outer = c->scope->call ? c->scope->call->place : c->file;
-  return wick_str_printf(c->tmp, "%s: node \"%s\" (%s)", outer, wick_wire_text(c->tmp, name),
-                         wick_wire_text(c->tmp, n->op_type));
+  return wick_str_printf(c->tmp, "%s: node \"%s\" (%s)", outer, wick_onnx_name(c, name),
+                         wick_onnx_name(c, n->op_type));
 }
 
 /* ---- results ---- */
 
-/* Binds the node's results: out[k], or why there is none. */
+/* Binds the node's results: out[k], or why there is none. Values from `first` on are its own, and
+ * get its names, also where they had others inside of a function. */
 static void node_bind(wick_onnx_context *c, const wick_onnx_node *n, const char *place,
-                      const wick_value *out, const char *why)
+                      const wick_value *out, uint32_t first, const char *why)
 {
   for (size_t k = 0; k < n->output.n; k++) {
     wick_span name = n->output.at[k];
@@ -43,8 +44,8 @@ static void node_bind(wick_onnx_context *c, const wick_onnx_node *n, const char 
     if (!name.nbytes) continue;
     if (!wick_onnx_bind(c, name, b))
       wick_onnx_error(c, WICK_EPARSE, place, "\"%s\" is defined a second time",
-                      wick_wire_text(c->tmp, name));
-    else if (b.v.id && !c->b.values.at[b.v.id].name)
+                      wick_onnx_name(c, name));
+    else if (b.v.id >= first && b.v.id)
       wick_build_name(&c->b, b.v, wick_onnx_module_name(c, name), WICK_REL_SAME);
   }
 }
@@ -56,7 +57,7 @@ static void node_unsupported(wick_onnx_context *c, const wick_onnx_node *n, cons
              *domain = wick_wire_text(c->tmp, n->domain);
   const char *name =
       wick_onnx_domain_is_own(n->domain) ? type : wick_str_printf(c->tmp, "%s.%s", domain, type);
-  node_bind(c, n, place, NULL, NULL);
+  node_bind(c, n, place, NULL, 0, NULL);
   for (uint32_t i = 0; i < c->unsupported.n; i++)
     if (strcmp(c->unsupported.at[i].name, name) == 0) {
       c->unsupported.at[i].count++;
@@ -116,6 +117,7 @@ static wick_onnx_op node_begin(wick_onnx_context *c, const wick_onnx_node *n, co
 static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const char *place)
 {
   wick_onnx_op o = node_begin(c, n, place);
+  uint32_t first = c->b.values.n;
   bool known = false;
   if (wick_onnx_domain_is_own(n->domain)) o.row = wick_onnx_row_find(n->op_type, o.opset, &known);
   if (!o.row || !o.row->import) {
@@ -139,7 +141,7 @@ static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const cha
     }
   }
   bool bad = !good || o.failed;
-  node_bind(c, n, place, bad ? NULL : o.out, bad ? NULL : "this output is not supported");
+  node_bind(c, n, place, bad ? NULL : o.out, first, bad ? NULL : "this output is not supported");
 }
 
 /* ---- local functions ---- */
@@ -149,10 +151,12 @@ enum { NODE_CALLS = 64 }; /* functions within functions */
 static const wick_onnx_function *node_function(const wick_onnx_context *c, const wick_onnx_node *n)
 {
   if (!c->function.n) return NULL;
+  wick_mark m = wick_arena_mark(c->tmp);
   const char *domain = wick_onnx_domain_is_own(n->domain) ? "" : wick_wire_text(c->tmp, n->domain);
   const char *key = wick_str_printf(c->tmp, "%s::%s:%s", domain, wick_wire_text(c->tmp, n->op_type),
                                     wick_wire_text(c->tmp, n->overload));
   uint32_t id = wick_names_find(&c->functions, key, strlen(key));
+  wick_arena_rewind(c->tmp, m);
   return id ? c->function.at[id] : NULL;
 }
 
@@ -160,6 +164,7 @@ static void node_expand(wick_onnx_context *c, const wick_onnx_node *n, const wic
                         const char *place)
 {
   wick_onnx_op call = node_begin(c, n, place);
+  uint32_t first = c->b.values.n;
   wick_value *in = wick_new(c->tmp, wick_value, (size_t)call.nin + 1),
              *out = wick_new(c->tmp, wick_value, (size_t)call.nout + 1);
   if (call.nin > f->input.n || call.nout > f->output.n)
@@ -168,37 +173,51 @@ static void node_expand(wick_onnx_context *c, const wick_onnx_node *n, const wic
                    call.nin, call.nout, f->input.n, f->output.n);
   if (c->depth >= NODE_CALLS)
     wick_onnx_fail(&call, WICK_ELIMIT, "functions call each other more than %d deep", NODE_CALLS);
+  for (const wick_onnx_scope *s = c->scope; s; s = s->outer)
+    if (s->function == f) wick_onnx_fail(&call, WICK_EPARSE, "the function calls itself");
   bool good = node_operands(&call, 0, in) && !call.failed;
   if (good) {
     wick_onnx_scope *outer = c->scope, *s = wick_onnx_scope_make(c, &f->opset_import);
     s->call = &call, s->outer = outer, s->function = f;
     c->scope = s;
-    c->depth++;
+    if (!c->depth++) c->call_bytes = c->tmp->guard->used_bytes;
     for (size_t i = 0; i < f->input.n; i++) {
       wick_onnx_binding b = {.v = i < call.nin ? in[i] : (wick_value){0}};
       b.absent = !b.v.id;
       if (f->input.at[i].nbytes) wick_onnx_bind(c, f->input.at[i], b);
     }
     wick_onnx_import_nodes(c, &f->node);
-    for (uint32_t k = 0; k < call.nout; k++)
+    for (uint32_t k = 0; k < call.nout && !c->over; k++)
       if (f->output.at[k].nbytes)
         out[k] = wick_onnx_use(c, f->output.at[k], place, "the function's output").v;
-    c->depth--;
     c->scope = outer;
+    if (!--c->depth) c->expanded_bytes += c->tmp->guard->used_bytes - c->call_bytes;
   }
-  node_bind(c, n, place, good ? out : NULL, NULL);
+  node_bind(c, n, place, good ? out : NULL, first, NULL);
+}
+
+/* Calls within calls multiply what a file asks for: nodes and bytes are bound. */
+static bool node_within_limits(wick_onnx_context *c, const char *place)
+{
+  uint64_t used = c->tmp->guard->used_bytes, more = used > c->call_bytes ? used - c->call_bytes : 0;
+  bool bytes = c->depth && c->expanded_bytes + more > c->most_bytes;
+  if (c->nodes_left && !bytes) {
+    c->nodes_left--;
+    return true;
+  }
+  if (!c->over)
+    wick_onnx_error(c, WICK_ELIMIT, place,
+                    "the model has too many nodes, or its functions expand into too much");
+  c->over = true;
+  return false;
 }
 
 void wick_onnx_import_nodes(wick_onnx_context *c, const wick_onnx_nodes *nodes)
 {
-  for (size_t i = 0; i < nodes->n; i++) {
+  for (size_t i = 0; i < nodes->n && !c->over; i++) {
     const wick_onnx_node *n = &nodes->at[i];
     const char *place = node_place(c, n);
-    if (!c->nodes_left) {
-      wick_onnx_error(c, WICK_ELIMIT, place, "the model has too many nodes");
-      return;
-    }
-    c->nodes_left--;
+    if (!node_within_limits(c, place)) return;
     const wick_onnx_function *f = node_function(c, n);
     if (f)
       node_expand(c, n, f, place);

@@ -22,7 +22,9 @@
 
 typedef struct onnx_testing {
   wick_arena *mem;
-  wick_text model, graph;
+  wick_text model, graph, opset;
+  wick_text *function; /* NULL outside of one */
+  wick_text body;
 } onnx_testing;
 
 static inline char *onnx_word(char **at, const char *ends)
@@ -84,7 +86,7 @@ static inline wick_text onnx_tensor(wick_arena *mem, const char *name, char *s)
   return tensor;
 }
 
-static inline void onnx_put_attr(wick_text *node, wick_arena *mem, char *s)
+static inline void onnx_put_attr(wick_text *node, unsigned number, wick_arena *mem, char *s)
 {
   static const struct {
     char letter;
@@ -97,6 +99,8 @@ static inline void onnx_put_attr(wick_text *node, wick_arena *mem, char *s)
   for (size_t k = 0; k < WICK_COUNT(kinds); k++) {
     if (kinds[k].letter != letter) continue;
     put_i64(&a, 20, kinds[k].type);
+    if (*s == '@') put_str(&a, 21, s + 1);
+    if (*s == '@') break;
     while (*s) {
       const char *v = onnx_word(&s, ",");
       if (letter == 'f' || letter == 'F') put_f32(&a, kinds[k].field, strtof(v, NULL));
@@ -104,7 +108,7 @@ static inline void onnx_put_attr(wick_text *node, wick_arena *mem, char *s)
       if (letter == 's' || letter == 'S') put_str(&a, kinds[k].field, v);
     }
   }
-  put_part(node, 5, &a);
+  put_part(node, number, &a);
 }
 
 static inline wick_text onnx_node(wick_arena *mem, char *type, char *s)
@@ -121,36 +125,78 @@ static inline wick_text onnx_node(wick_arena *mem, char *type, char *s)
   if (slash) *slash = 0;
   put_str(&node, 4, slash ? slash + 1 : type);
   if (slash) put_str(&node, 7, type);
-  while (*(s += strspn(s, " "))) onnx_put_attr(&node, mem, onnx_word(&s, " "));
+  while (*(s += strspn(s, " "))) onnx_put_attr(&node, 5, mem, onnx_word(&s, " "));
   return node;
+}
+
+/* The head of a function; its nodes go into t->body. */
+static inline void onnx_begin_function(onnx_testing *t, char *s)
+{
+  t->body = wick_text_begin(t->mem);
+  t->function = &t->body;
+  char *domain = onnx_word(&s, "/");
+  put_str(&t->body, 1, onnx_word(&s, " "));
+  put_str(&t->body, 10, domain);
+  char *inputs = onnx_word(&s, " ");
+  while (*inputs) put_str(&t->body, 4, onnx_word(&inputs, ","));
+  onnx_word(&s, " ");
+  char *outputs = onnx_word(&s, " ");
+  while (*outputs) put_str(&t->body, 5, onnx_word(&outputs, ","));
+  put_part(&t->body, 9, &t->opset);
+  while (*(s += strspn(s, " "))) {
+    char *attr = onnx_word(&s, " ");
+    if (strchr(attr, '='))
+      onnx_put_attr(&t->body, 11, t->mem, attr);
+    else
+      put_str(&t->body, 6, attr);
+  }
+}
+
+static inline void onnx_put_line(onnx_testing *t, char *word, char *line)
+{
+  wick_text part = wick_text_begin(t->mem);
+  if (strcmp(word, "opset") == 0) {
+    put_i64(&part, 2, strtoll(line, NULL, 10));
+    put_part(&t->model, 8, &part);
+    t->opset = part;
+  } else if (strcmp(word, "ir") == 0) {
+    put_i64(&t->model, 1, strtoll(line, NULL, 10));
+  } else if (strcmp(word, "meta") == 0) {
+    put_str(&part, 1, onnx_word(&line, " "));
+    put_str(&part, 2, line);
+    put_part(&t->model, 14, &part);
+  } else if (strcmp(word, "def") == 0) {
+    onnx_begin_function(t, line);
+  } else if (strcmp(word, "end") == 0) {
+    put_part(&t->model, 25, &t->body);
+    t->function = NULL;
+  } else if (strcmp(word, "in") == 0) {
+    onnx_put_input(t, line);
+  } else if (strcmp(word, "const") == 0) {
+    const char *name = onnx_word(&line, " ");
+    part = onnx_tensor(t->mem, name, line);
+    put_part(&t->graph, 5, &part);
+  } else if (strcmp(word, "out") == 0) {
+    put_str(&part, 1, onnx_word(&line, " "));
+    put_part(&t->graph, 12, &part);
+  } else {
+    part = onnx_node(t->mem, word, line);
+    put_part(t->function ? t->function : &t->graph, t->function ? 7 : 1, &part);
+  }
 }
 
 /* The bytes of the model. */
 static inline wick_span onnx_encode(wick_arena *mem, const char *text)
 {
-  onnx_testing t = {mem, wick_text_begin(mem), wick_text_begin(mem)};
+  onnx_testing t = {.mem = mem,
+                    .model = wick_text_begin(mem),
+                    .graph = wick_text_begin(mem),
+                    .opset = wick_text_begin(mem)};
   char *s = wick_str_dup(mem, text);
   put_i64(&t.model, 1, 8);
   while (*(s += strspn(s, " \n"))) {
     char *line = onnx_word(&s, ";"), *word = onnx_word(&line, " ");
-    if (strcmp(word, "opset") == 0) {
-      wick_text opset = wick_text_begin(mem);
-      put_i64(&opset, 2, strtoll(line, NULL, 10));
-      put_part(&t.model, 8, &opset);
-    } else if (strcmp(word, "in") == 0) {
-      onnx_put_input(&t, line);
-    } else if (strcmp(word, "const") == 0) {
-      const char *name = onnx_word(&line, " ");
-      wick_text tensor = onnx_tensor(mem, name, line);
-      put_part(&t.graph, 5, &tensor);
-    } else if (strcmp(word, "out") == 0) {
-      wick_text info = wick_text_begin(mem);
-      put_str(&info, 1, onnx_word(&line, " "));
-      put_part(&t.graph, 12, &info);
-    } else {
-      wick_text node = onnx_node(mem, word, line);
-      put_part(&t.graph, 1, &node);
-    }
+    onnx_put_line(&t, word, line);
   }
   put_part(&t.model, 7, &t.graph);
   return put_span(&t.model);

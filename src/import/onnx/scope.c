@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+const char *wick_onnx_name(const wick_onnx_context *c, wick_span name)
+{
+  enum { MOST = 120 };
+  bool cut = name.nbytes > MOST;
+  const char *text = wick_wire_text(c->tmp, (wick_span){name.at, cut ? MOST : name.nbytes});
+  return cut ? wick_str_printf(c->tmp, "%s...", text) : text;
+}
+
 wick_onnx_scope *wick_onnx_scope_make(wick_onnx_context *c, const wick_onnx_opsets *opsets)
 {
   wick_onnx_scope *s = wick_new(c->tmp, wick_onnx_scope, 1);
@@ -16,7 +24,7 @@ bool wick_onnx_bind(wick_onnx_context *c, wick_span name, wick_onnx_binding b)
 {
   wick_onnx_scope *s = c->scope;
   uint32_t id = wick_names_add(&s->names, (const char *)name.at, name.nbytes);
-  if (id < s->bound.n) return false;
+  if (id < s->bound.n) return id && s->bound.at[id].late;
   wick_push(c->tmp, &s->bound, b);
   return true;
 }
@@ -44,15 +52,15 @@ wick_onnx_binding wick_onnx_use(wick_onnx_context *c, wick_span name, const char
 {
   wick_onnx_binding *b = scope_find(c, name);
   if (!b) {
-    const char *text = wick_wire_text(c->tmp, name);
+    const char *text = wick_onnx_name(c, name);
     wick_onnx_error(c, WICK_EPARSE, place, "%s \"%s\" is not defined before it is used", what,
                     text);
-    wick_onnx_bind(c, name, (wick_onnx_binding){0});
+    wick_onnx_bind(c, name, (wick_onnx_binding){.late = true});
     return (wick_onnx_binding){0};
   }
   if (!b->v.id && b->why) {
-    wick_onnx_error(c, WICK_EUNSUPPORTED, place, "%s \"%s\": %s", what,
-                    wick_wire_text(c->tmp, name), b->why);
+    wick_onnx_error(c, WICK_EUNSUPPORTED, place, "%s \"%s\": %s", what, wick_onnx_name(c, name),
+                    b->why);
     b->why = NULL;
   }
   return *b;
@@ -78,7 +86,8 @@ static const char *scope_word(wick_onnx_context *c, const char *from)
   }
   if (!t.n) wick_text_char(&t, '_');
   size_t n = t.n;
-  for (uint32_t k = 1; wick_names_find(&c->taken, t.at, t.n); k++) {
+  for (uint32_t k = c->taken.n; wick_names_find(&c->taken, t.at, t.n);
+       k++) { /* not from 1: names may all be alike */
     t.at[t.n = n] = 0;
     wick_text_printf(&t, "_%u", k);
   }
