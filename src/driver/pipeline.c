@@ -6,6 +6,10 @@
 
 #include "base/plan.h"
 #include "graph/drop_identity.h"
+#include "graph/expand_rows.h"
+#include "graph/fold.h"
+#include "graph/group/form.h"
+#include "graph/layout/block.h"
 #include "ir/copy.h"
 #include "ir/verify.h"
 #include "low/copy_elim.h"
@@ -23,6 +27,21 @@ static wick_func *pipeline_dce(const wick_func *f, wick_arena *mem)
   wick_copier c = wick_copy_begin(f, mem);
   for (uint32_t i = 0; i < f->nnode; i++) wick_copy_node(&c, &f->node[i]);
   return wick_copy_end(&c);
+}
+
+static wick_status pipeline_expand_rows(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return wick_pass_expand_rows(f, c->mem, out);
+}
+
+static wick_status pipeline_block(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return wick_pass_block(f, c->target, c->mem, out);
+}
+
+static wick_status pipeline_form_groups(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return wick_form_groups(f, c->target, c->mem, c->tmp, out);
 }
 
 typedef wick_func *pipeline_scratch(const wick_func *f, wick_arena *mem, wick_arena *tmp);
@@ -71,6 +90,10 @@ const wick_pass wick_passes[] = {
     {"dce", PIPELINE_ALL, pipeline_dce, NULL,
      "drops nodes without effect whose results are not used"},
     {"drop_identity", WICK_GRAPH, wick_pass_drop_identity, NULL, "x*1 and x/1 become x"},
+    {"expand_rows", WICK_GRAPH, NULL, pipeline_expand_rows, "rows without stages become others"},
+    {"fold", WICK_GRAPH, wick_pass_fold, NULL, "computes what depends on constants alone"},
+    {"block", WICK_GRAPH, NULL, pipeline_block, "images and weights in blocks of channels"},
+    {"form_groups", WICK_GRAPH, NULL, pipeline_form_groups, "kernels on buffers, from nodes"},
     {"copy_elim", WICK_LOW, NULL, pipeline_copy_elim, "sources of copies are written in place"},
     {"in_place", WICK_LOW, NULL, pipeline_in_place, "results take the memory of dying operands"},
     {"dead_store", WICK_LOW, NULL, pipeline_dead_store, "drops kernels that nobody reads"},
@@ -79,6 +102,9 @@ const wick_pass wick_passes[] = {
     {"plan", WICK_LOW, NULL, pipeline_plan, "gives buffers of the arena their offsets"},
     {NULL, 0, NULL, NULL, NULL},
 };
+
+const char wick_pipeline_compile[] = "drop_identity,fold,expand_rows,fold,block,fold,form_groups,"
+                                     "copy_elim,in_place,dead_store,order,free,plan";
 
 const wick_pass *wick_pass_find(const char *name)
 {
@@ -102,7 +128,7 @@ struct wick_version { /* what the module held under a name after the last pass *
 
 void wick_pipeline_begin(wick_pipeline *p, wick_module *m)
 {
-  *p = (wick_pipeline){.m = m, .mem = wick_arena_make(m->guard)};
+  *p = (wick_pipeline){.m = m, .mem = wick_arena_make(m->guard), .target = wick_target_host()};
 #ifndef NDEBUG
   p->verify = true;
 #endif
@@ -198,7 +224,7 @@ wick_status wick_pipeline_run(wick_pipeline *p, const wick_pass *pass, wick_aren
 {
   if (!p->versions.n) pipeline_account(p, NULL);
   struct wick_generation *g = pipeline_open(p);
-  wick_pass_context c = {.module = p->m, .mem = &g->mem, .tmp = tmp};
+  wick_pass_context c = {.module = p->m, .target = &p->target, .mem = &g->mem, .tmp = tmp};
   double begun = pipeline_seconds();
   wick_status s = pipeline_functions(p, pass, &c);
   wick_pass_time t = {.pass = pass, .seconds = pipeline_seconds() - begun};

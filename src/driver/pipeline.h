@@ -4,10 +4,12 @@
 #define WICK_DRIVER_PIPELINE_H
 
 #include "ir/ir.h"
+#include "target/target.h"
 
 /* What a pass that may fail, or that needs more than the function, gets. */
 typedef struct wick_pass_context {
   wick_module *module;
+  const wick_target *target;
   wick_arena *mem; /* of the result, and of functions that the pass adds to the module */
   wick_arena *tmp; /* scratch, rewound after the pass */
 } wick_pass_context;
@@ -34,7 +36,8 @@ typedef struct wick_pass_time {
 
 typedef struct wick_pipeline {
   wick_module *m;
-  bool verify; /* after each pass; wick_pipeline_begin sets it in debug builds */
+  wick_target target; /* the host's, unless it is set */
+  bool verify;        /* after each pass; wick_pipeline_begin sets it in debug builds */
   void (*after)(void *arg, const wick_pass *pass, const wick_module *m); /* may be NULL */
   void *arg;
   wick_arena mem;
@@ -51,6 +54,9 @@ typedef struct wick_pipeline {
  */
 void wick_pipeline_begin(wick_pipeline *p, wick_module *m);
 void wick_pipeline_free(wick_pipeline *p);
+
+/* From an imported graph to a low function with its memory planned: names, separated by commas. */
+extern const char wick_pipeline_compile[];
 
 /* Runs one pass over all functions of its levels. On failure some functions may be new already. */
 WICK_CHECKED wick_status wick_pipeline_run(wick_pipeline *p, const wick_pass *pass,
