@@ -254,20 +254,23 @@ static void file_sync_folder(const char *folder)
 
 enum { FILE_TEMP_ROOM = 48 };
 
-/* `temp` holds the folder with a slash at its end, and room for a name. */
-static int file_write_beside(const char *path, char *temp, const wick_bytes *part, size_t npart)
+/* A file that is on its way to its name. */
+typedef struct file_staged {
+  const char *path;
+  char *temp;     /* the folder with a slash at its end, room for a name, and then the name */
+  size_t nfolder; /* bytes of it */
+  bool exists;    /* temp does */
+  bool aside;     /* path is no regular file: it is written to at the end, as it is */
+} file_staged;
+
+static int file_stage(file_staged *s, const wick_output *file)
 {
-  size_t n = strlen(temp);
-  int fd = file_create_beside(temp, n, FILE_TEMP_ROOM);
+  int fd = file_create_beside(s->temp, s->nfolder, FILE_TEMP_ROOM);
   if (fd < 0) return errno;
-  int error = file_write_parts(fd, part, npart);
+  s->exists = true;
+  int error = file_write_parts(fd, file->part, file->npart);
   if (!error && fsync(fd) && errno != EINVAL) error = errno;
-  error = file_close(fd, error);
-  if (!error && rename(temp, path)) error = errno;
-  if (error) unlink(temp);
-  temp[n] = 0;
-  if (!error) file_sync_folder(temp);
-  return error;
+  return file_close(fd, error);
 }
 
 static int file_write_into(const char *path, const wick_bytes *part, size_t npart)
@@ -276,24 +279,51 @@ static int file_write_into(const char *path, const wick_bytes *part, size_t npar
   return fd < 0 ? errno : file_close(fd, file_write_parts(fd, part, npart));
 }
 
-wick_status wick_file_write(wick_arena *mem, const char *path, const wick_bytes *part, size_t npart)
+static int file_publish(file_staged *s, const wick_output *file)
+{
+  if (s->aside) return file_write_into(s->path, file->part, file->npart);
+  if (rename(s->temp, s->path)) return errno;
+  s->exists = false;
+  s->temp[s->nfolder] = 0;
+  file_sync_folder(s->temp);
+  return 0;
+}
+
+/* Through a link, the file that it points to is replaced, not the link. */
+static int file_prepare(wick_arena *mem, file_staged *s, const char *path)
 {
   struct stat st;
   char real[PATH_MAX];
-  int error;
   bool there = stat(path, &st) == 0;
-  if (there && S_ISDIR(st.st_mode)) {
-    error = EISDIR;
-  } else if (there && !S_ISREG(st.st_mode)) {
-    error = file_write_into(path, part, npart);
-  } else { /* through a link, the file that it points to is replaced, not the link */
-    const char *target = there && realpath(path, real) ? real : path;
-    const char *folder = wick_path_folder(mem, target);
-    char *temp = wick_new(mem, char, strlen(folder) + 2 + FILE_TEMP_ROOM);
-    snprintf(temp, strlen(folder) + 2, "%s/", folder);
-    error = file_write_beside(target, temp, part, npart);
-  }
-  return error ? file_fail(mem, path, "write", error) : NULL;
+  if (there && S_ISDIR(st.st_mode)) return EISDIR;
+  *s = (file_staged){.path = path, .aside = there && !S_ISREG(st.st_mode)};
+  if (there && !s->aside && realpath(path, real)) s->path = wick_str_dup(mem, real);
+  const char *folder = wick_path_folder(mem, s->path);
+  s->nfolder = strlen(folder) + 1;
+  s->temp = wick_new(mem, char, s->nfolder + 1 + FILE_TEMP_ROOM);
+  snprintf(s->temp, s->nfolder + 1, "%s/", folder);
+  return 0;
+}
+
+wick_status wick_files_write(wick_arena *mem, const wick_output *file, size_t n)
+{
+  file_staged *s = wick_new(mem, file_staged, n);
+  size_t at = 0;
+  int error = 0;
+  for (; at < n && !error; at++) error = file_prepare(mem, &s[at], file[at].path);
+  if (!error)
+    for (at = 0; at < n && !error; at++)
+      if (!s[at].aside) error = file_stage(&s[at], &file[at]);
+  if (!error)
+    for (at = 0; at < n && !error; at++) error = file_publish(&s[at], &file[at]);
+  for (size_t i = 0; i < n; i++)
+    if (s[i].exists) unlink(s[i].temp);
+  return error ? file_fail(mem, file[at - 1].path, "write", error) : NULL;
+}
+
+wick_status wick_file_write(wick_arena *mem, const char *path, const wick_bytes *part, size_t npart)
+{
+  return wick_files_write(mem, &(wick_output){path, part, npart}, 1);
 }
 
 /* ---- folders and paths ---- */

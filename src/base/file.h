@@ -54,6 +54,15 @@ typedef struct wick_bytes {
 WICK_CHECKED wick_status wick_file_write(wick_arena *mem, const char *path, const wick_bytes *part,
                                          size_t npart);
 
+/* Several files, all of them or none: each is complete on the disk before the first one gets its
+ * name. */
+typedef struct wick_output {
+  const char *path;
+  const wick_bytes *part;
+  size_t npart;
+} wick_output;
+WICK_CHECKED wick_status wick_files_write(wick_arena *mem, const wick_output *file, size_t n);
+
 bool wick_file_exists(const char *path); /* anything of that name; links are followed */
 
 /* Makes the folder and those above it; that it is there already is no error. */

@@ -222,6 +222,26 @@ static void test_write(void **state)
   assert_int_equal(count_entries("out"), 2);
 }
 
+static void test_write_several(void **state)
+{
+  (void)state;
+  char *text;
+  size_t n;
+  const wick_bytes one = {"one", 3}, two = {"two", 3};
+  assert_null(wick_folder_make(&mem, "set"));
+  const wick_output files[] = {{"set/a", &one, 1}, {"set/b", &two, 1}, {"/dev/null", &two, 1}};
+  assert_null(wick_files_write(&mem, files, 3));
+  assert_null(wick_file_read(&mem, "set/b", 0, &text, &n));
+  assert_string_equal(text, "two");
+  assert_int_equal(count_entries("set"), 2);
+  const wick_output fails[] = {{"set/a", &two, 1}, {"set/c", &two, 1}, {"none/d", &two, 1}};
+  assert_string_equal(wick_files_write(&mem, fails, 3)->message,
+                      "none/d: cannot write it: No such file or directory");
+  assert_null(wick_file_read(&mem, "set/a", 0, &text, &n));
+  assert_string_equal(text, "one"); /* none of them is new */
+  assert_int_equal(count_entries("set"), 2);
+}
+
 static void test_write_fails(void **state)
 {
   (void)state;
@@ -347,6 +367,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_map_beneath, setup, teardown),
       cmocka_unit_test_setup_teardown(test_read, setup, teardown),
       cmocka_unit_test_setup_teardown(test_write, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_write_several, setup, teardown),
       cmocka_unit_test_setup_teardown(test_write_fails, setup, teardown),
       cmocka_unit_test_setup_teardown(test_folder_make, setup, teardown),
       cmocka_unit_test_setup_teardown(test_paths, setup, teardown),
