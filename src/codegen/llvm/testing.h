@@ -24,7 +24,8 @@ typedef struct testing {
   wick_guard guard;
   wick_arena mem;
   wick_module *m;
-  wick_artifact artifact;
+  wick_span file;
+  wick_artifact artifact; /* of `file` */
   wick_image image;
 } testing;
 
@@ -71,8 +72,8 @@ static inline wick_status testing_compile(testing *t, const char *target, bool d
   return wick_llvm_compile(t->m, &row, &o, &t->mem, out);
 }
 
-/* Compiles the module's loop functions for the target, and maps them. */
-static inline void testing_load(testing *t, const char *target, bool direct)
+/* Compiles the module's loop functions for the target into an artifact. */
+static inline void testing_make(testing *t, const char *target, bool direct)
 {
   wick_target row;
   wick_section section[WICK_LINK_SECTIONS];
@@ -84,8 +85,14 @@ static inline void testing_load(testing *t, const char *target, bool direct)
   testing_ok(wick_link(1, &object, &row, &t->mem, section));
   testing_ok(
       wick_artifact_make(row.machine, row.needs, WICK_LINK_SECTIONS, section, &t->mem, &parts));
-  wick_span file = wick_artifact_join(&parts, &t->mem);
-  testing_ok(wick_artifact_read(file, "test", &t->mem, &t->artifact));
+  t->file = wick_artifact_join(&parts, &t->mem);
+  testing_ok(wick_artifact_read(t->file, "test", &t->mem, &t->artifact));
+}
+
+/* And maps them. */
+static inline void testing_load(testing *t, const char *target, bool direct)
+{
+  testing_make(t, target, direct);
   testing_ok(wick_image_map(&t->artifact, &t->mem, &t->image));
 }
 
