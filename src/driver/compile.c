@@ -1,0 +1,183 @@
+/* From a model to an artifact. */
+#include "driver/compile.h"
+
+#include <string.h>
+
+#include "codegen/client.h"
+#include "codegen/link.h"
+#include "driver/lower.h"
+
+/* ---- stages ---- */
+
+static wick_status compile_stage(wick_compilation *c, const char *name)
+{
+  double now = wick_now();
+  if (c->stage) c->stage(c->arg, name, now - c->begun);
+  c->begun = now;
+  return wick_work_check(&c->work, &c->mem);
+}
+
+static wick_status compile_import(wick_compilation *c)
+{
+  WICK_TRY(wick_model_import(c->model, c->nsize, c->sizes, c->module, &c->module->mem, &c->tmp,
+                             &c->graph));
+  uint32_t nin, nout;
+  const wick_io *io;
+  wick_model_describe(c->graph, &c->mem, &nin, &nout, &io);
+  for (uint32_t i = 0; i < nin + nout; i++)
+    for (uint32_t k = 0; k < io[i].rank; k++)
+      if (io[i].dim[k] < 0)
+        return wick_fail(&c->mem, WICK_ETYPE, wick_path_base(c->model->path),
+                         "the size %s of \"%s\" is open: give the shapes of the inputs",
+                         io[i].dim_name[k], io[i].name);
+  return compile_stage(c, "import");
+}
+
+static wick_status compile_passes(wick_compilation *c)
+{
+  wick_pipeline_begin(&c->pipeline, c->module);
+  c->pipeline.target = c->target;
+  for (const char *at = wick_pipeline_compile; *at;) {
+    size_t n = strcspn(at, ",");
+    const wick_pass *pass = wick_pass_find(wick_str_dupn(&c->tmp, at, n));
+    WICK_TRY(wick_pipeline_run(&c->pipeline, pass, &c->tmp));
+    WICK_TRY(compile_stage(c, pass->name));
+    at += n + (at[n] == ',');
+  }
+  return NULL;
+}
+
+/* ---- sections ---- */
+
+static wick_section compile_constants(wick_compilation *c, const wick_lowered *l)
+{
+  unsigned char *at = wick_arena_alloc(&c->mem, l->constant_bytes, WICK_ARTIFACT_ALIGN);
+  for (uint32_t i = 0; i < l->constants.n; i++) {
+    const wick_constant *k = wick_constant_get(c->module, l->constants.at[i].constant);
+    memcpy(at + l->constants.at[i].offset, k->data, k->nbytes);
+  }
+  return (wick_section){
+      "constants", {at, l->constant_bytes}, WICK_ARTIFACT_ALIGN, WICK_SECTION_BULK};
+}
+
+static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
+{
+  wick_program p = {.entry = l->entry,
+                    .arena_bytes = l->arena_bytes,
+                    .scratch_bytes = l->scratch_bytes,
+                    .packed_bytes = l->constant_bytes,
+                    .nkernel = l->kernels.n,
+                    .nmetadata = c->module->metadata.n};
+  wick_model_describe(c->graph, &c->mem, &p.ninput, &p.noutput, &p.io);
+  wick_program_kernel *kernel = wick_new(&c->mem, wick_program_kernel, p.nkernel);
+  for (uint32_t i = 0; i < p.nkernel; i++) {
+    const wick_lowered_kernel *k = &l->kernels.at[i];
+    kernel[i] = (wick_program_kernel){.name = k->name,
+                                      .place = wick_loc_text(c->module, k->loc),
+                                      .scratch = k->scratch,
+                                      .fault = k->fault};
+  }
+  p.kernel = kernel;
+  wick_program_pair *pair = wick_new(&c->mem, wick_program_pair, p.nmetadata);
+  for (uint32_t i = 0; i < p.nmetadata; i++)
+    pair[i] = (wick_program_pair){c->module->metadata.at[i].key, c->module->metadata.at[i].value};
+  p.metadata = pair;
+  return (wick_section){"program", wick_program_write(&p, &c->mem), 0, 0};
+}
+
+static wick_status compile_code(wick_compilation *c, wick_section out[WICK_LINK_SECTIONS])
+{
+  wick_codegen_options options = {.output = WICK_OUTPUT_OBJECT, .clean = true};
+  wick_codegen_limits limits = {.control = {.parallel = c->nprocess,
+                                            .cancel = c->work.context->options.cancel,
+                                            .arg = c->work.context->options.arg}};
+  if (c->work.deadline > 0) limits.seconds = c->work.deadline - wick_now();
+  wick_span *object;
+  uint32_t n;
+  WICK_TRY(wick_codegen_module(c->module, &c->target, &options, &limits, &c->mem, &object, &n));
+  WICK_TRY(compile_stage(c, "codegen"));
+  WICK_TRY(wick_link(n, object, &c->target, &c->mem, out));
+  return compile_stage(c, "link");
+}
+
+static wick_status compile_backend(wick_compilation *c, wick_artifact_parts *out)
+{
+  wick_lowered l;
+  WICK_TRY(
+      wick_lower(wick_module_find(c->module, c->graph->name), &c->target, &c->mem, &c->tmp, &l));
+  WICK_TRY(compile_stage(c, "lower"));
+  wick_section section[WICK_LINK_SECTIONS + 2];
+  WICK_TRY(compile_code(c, section));
+  section[WICK_LINK_SECTIONS] = compile_program(c, &l);
+  section[WICK_LINK_SECTIONS + 1] = compile_constants(c, &l);
+  WICK_TRY(wick_artifact_make(c->target.machine, c->target.needs, WICK_COUNT(section), section,
+                              &c->mem, out));
+  return compile_stage(c, "artifact");
+}
+
+void wick_compilation_begin(wick_compilation *c, wick_model *model)
+{
+  *c = (wick_compilation){.model = model, .target = wick_target_host()};
+  c->work = wick_work_begin(model->context);
+  c->mem = wick_arena_make(&model->guard);
+  c->tmp = wick_arena_make(&model->guard);
+}
+
+void wick_compilation_free(wick_compilation *c)
+{
+  wick_pipeline_free(&c->pipeline);
+  wick_module_free(c->module);
+  wick_arena_free(&c->tmp);
+  wick_arena_free(&c->mem);
+}
+
+wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out)
+{
+  c->begun = wick_now();
+  c->module = wick_module_create(&c->model->guard, wick_path_base(c->model->path));
+  WICK_TRY(compile_import(c));
+  WICK_TRY(compile_passes(c));
+  return compile_backend(c, out);
+}
+
+/* ---- the public interface ---- */
+
+static wick_status compile_public(wick_compilation *c, const wick_compile_options *o,
+                                  wick_compiled *k)
+{
+  const wick_model *m = c->model;
+  c->nprocess = o->nprocess;
+  c->stage = o->stage;
+  c->arg = o->arg;
+  if (o->target && !wick_target_find(o->target, &c->target))
+    return wick_fail(&c->mem, WICK_EINVAL, NULL, "there is no target \"%s\"", o->target);
+  WICK_TRY(
+      wick_model_sizes(m, o->nshape, o->shape, o->nsize, o->sizes, &c->mem, &c->nsize, &c->sizes));
+  wick_artifact_parts parts;
+  WICK_TRY(wick_compile_model(c, &parts));
+  return wick_compiled_take(k, wick_artifact_join(&parts, &k->mem), wick_path_base(m->path));
+}
+
+wick_error *wick_compile(wick_model *m, const wick_compile_options *options,
+                         wick_compiled **out_compiled)
+{
+  *out_compiled = NULL;
+  wick_compile_options o;
+  wick_options_take(&o, sizeof o, options, options ? options->size : 0);
+  wick_compiled *k = wick_compiled_new(m->context);
+  if (!k) return wick_error_nomem();
+  wick_compilation c;
+  wick_compilation_begin(&c, m);
+  wick_error *e;
+  if (setjmp(m->guard.where) || setjmp(k->guard.where))
+    e = wick_error_nomem();
+  else
+    e = wick_error_export(compile_public(&c, &o, k));
+  wick_compilation_free(&c);
+  wick_arena_free(&m->tmp); /* import puts errors there */
+  if (e)
+    wick_compiled_free(k);
+  else
+    *out_compiled = k;
+  return e;
+}

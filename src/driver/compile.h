@@ -1,0 +1,34 @@
+/* The compiler: from a model to an artifact, stage by stage. */
+#ifndef WICK_DRIVER_COMPILE_H
+#define WICK_DRIVER_COMPILE_H
+
+#include "driver/model.h"
+#include "driver/pipeline.h"
+#include "runtime/compiled.h"
+#include "target/target.h"
+
+/* Owned by the entry point, so that it is freed after a longjmp, too. */
+typedef struct wick_compilation {
+  wick_model *model;
+  wick_target target;
+  uint32_t nsize; /* no size of the model is left open */
+  const wick_size *sizes;
+  uint32_t nprocess;
+  wick_work work;
+  void (*stage)(void *arg, const char *name, double seconds);
+  void *arg;
+
+  wick_arena mem, tmp; /* of results and errors; scratch */
+  wick_module *module;
+  wick_pipeline pipeline;
+  const wick_func *graph; /* as imported */
+  double begun;           /* of the stage */
+} wick_compilation;
+
+void wick_compilation_begin(wick_compilation *c, wick_model *model); /* for the host */
+void wick_compilation_free(wick_compilation *c);
+
+/* The artifact's parts live as long as the compilation and the model; errors too. */
+WICK_CHECKED wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out);
+
+#endif

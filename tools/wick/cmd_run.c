@@ -1,0 +1,121 @@
+/* wick run: loads a model, compiles it, runs it once on files, shows and writes what comes out. */
+#include <stdio.h>
+#include <string.h>
+
+#include "driver/model.h"
+#include "ops/evaluate.h"
+
+#include "args.h"
+#include "command.h"
+#include "feed.h"
+#include "job.h"
+#include "show.h"
+
+typedef struct run_state {
+  wick_job job;
+  wick_words inputs;
+  const char *outputs, *mean, *scale, *layout;
+  bool reference;
+} run_state;
+
+/* ---- the reference ---- */
+
+static wick_status run_reference(run_state *r, const wick_feed *feed, wick_array **out,
+                                 uint32_t *out_n)
+{
+  wick_job *j = &r->job;
+  wick_model *m = j->model;
+  uint32_t nsize;
+  const wick_size *sizes;
+  if (!m) return wick_fail(&j->mem, WICK_EINVAL, j->path, "an artifact has no reference");
+  const wick_shape *shape = wick_job_shapes(j, feed);
+  WICK_TRY(wick_model_sizes(m, m->ninput, shape, j->nsize, j->sizes, &j->mem, &nsize, &sizes));
+  wick_tensor *in = wick_new(&j->mem, wick_tensor, feed->n),
+              *result = wick_new(&j->mem, wick_tensor, m->noutput);
+  for (uint32_t i = 0; i < feed->n; i++) {
+    const wick_array *a = &feed->array[i];
+    in[i] = (wick_tensor){
+        .elem = a->elem, .rank = a->rank, .data = wick_arena_copy(&j->mem, a->data, a->nbytes, 64)};
+    memcpy(in[i].dim, a->dim, a->rank * sizeof *a->dim);
+  }
+  WICK_TRY(wick_evaluate(m->main, feed->n, in, NULL, &j->mem, &j->tmp, &j->scratch, result));
+  *out = wick_new(&j->mem, wick_array, m->noutput);
+  *out_n = m->noutput;
+  for (uint32_t k = 0; k < m->noutput; k++) {
+    wick_array *a = &(*out)[k];
+    *a = (wick_array){.name = wick_model_output(m, k)->name,
+                      .elem = result[k].elem,
+                      .rank = result[k].rank,
+                      .data = result[k].data};
+    memcpy(a->dim, result[k].dim, a->rank * sizeof *a->dim);
+    if (!wick_array_nbytes(a->elem, a->rank, a->dim, &a->nbytes)) a->nbytes = 0;
+  }
+  return NULL;
+}
+
+/* ---- compiled ---- */
+
+static wick_status run_compiled(run_state *r, const wick_feed *feed, wick_array **out,
+                                uint32_t *out_n)
+{
+  wick_job *j = &r->job;
+  WICK_TRY(wick_job_compile(j, feed));
+  WICK_TRY(wick_job_session(j, NULL, NULL));
+  uint32_t n = *out_n = wick_compiled_noutput(j->compiled);
+  const wick_io **io = wick_job_outputs(j);
+  void **room = wick_feed_room(io, n, &j->mem);
+  WICK_TRY(wick_job_take(j, wick_run(j->session, feed->data, room)));
+  *out = wick_new(&j->mem, wick_array, n);
+  for (uint32_t k = 0; k < n; k++) (*out)[k] = wick_feed_array(io[k], room[k]);
+  return NULL;
+}
+
+static wick_status run_model(run_state *r)
+{
+  wick_job *j = &r->job;
+  WICK_TRY(wick_job_load(j));
+  wick_image_options image = {0};
+  WICK_TRY(wick_image_options_read(wick_job_metadata(j, "image_layout"),
+                                   wick_job_metadata(j, "image_mean"),
+                                   wick_job_metadata(j, "image_scale"), j->path, &j->mem, &image));
+  WICK_TRY(wick_image_options_read(r->layout, r->mean, r->scale, "--image-*", &j->mem, &image));
+  wick_feed feed;
+  uint32_t nin;
+  const wick_io **in = wick_job_inputs(j, &nin);
+  WICK_TRY(wick_feed_read(in, nin, r->inputs.at, r->inputs.n, &image, &j->files, &j->mem, &j->tmp,
+                          &feed));
+  wick_array *output;
+  uint32_t n;
+  if (r->reference)
+    WICK_TRY(run_reference(r, &feed, &output, &n));
+  else
+    WICK_TRY(run_compiled(r, &feed, &output, &n));
+  wick_show(output, n, wick_job_metadata(j, "labels"), &j->tmp);
+  return r->outputs ? wick_feed_write(output, n, r->outputs, &j->tmp) : NULL;
+}
+
+static int run_main(wick_job *j, void *arg, int argc, char **argv)
+{
+  run_state *r = arg;
+  const wick_flag flag[] = {
+      {"inputs", 'i', WICK_FLAG_LIST, &r->inputs, "FILE...",
+       "tensors or pictures, by spaces or commas: .npy .npz .pb .png .jpg"},
+      {"input", 0, WICK_FLAG_LIST, &r->inputs, NULL, NULL},
+      {"outputs", 'o', WICK_FLAG_STRING, &r->outputs, "DIR", "writes DIR/output_K.npy"},
+      {"image-layout", 0, WICK_FLAG_STRING, &r->layout, "LAYOUT", "nchw or nhwc"},
+      {"image-mean", 0, WICK_FLAG_STRING, &r->mean, "X[,X,X]", "taken from each channel"},
+      {"image-scale", 0, WICK_FLAG_STRING, &r->scale, "X[,X,X]", "then multiplies it"},
+      {"reference", 0, WICK_FLAG_BOOL, &r->reference, NULL,
+       "by the slow definitions instead of compiled code"},
+      WICK_JOB_FLAGS(j),
+  };
+  wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
+  int stop = wick_job_args(j, &args, argc, argv);
+  return stop >= 0 ? stop : wick_job_end(j, run_model(r));
+}
+
+int wick_cmd_run(int argc, char **argv)
+{
+  run_state r = {0};
+  return wick_job_main(&r.job, run_main, &r, argc, argv);
+}

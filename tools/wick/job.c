@@ -1,0 +1,148 @@
+/* The way from a path to a session, and its end. */
+#include "job.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "command.h"
+
+int wick_job_main(wick_job *j, wick_job_fn *fn, void *arg, int argc, char **argv)
+{
+  j->command = argv[0];
+  j->guard = (wick_guard){.allocator = wick_allocator_malloc()};
+  j->mem = wick_arena_make(&j->guard);
+  j->tmp = wick_arena_make(&j->guard);
+  j->scratch = wick_arena_make(&j->guard);
+  j->files = wick_files_begin(&j->mem);
+  volatile int status = WICK_EXIT_FAILURE;
+  if (setjmp(j->guard.where))
+    fprintf(stderr, "wick %s: out of memory\n", j->command);
+  else
+    status = fn(j, arg, argc, argv);
+  wick_session_free(j->session);
+  wick_compiled_free(j->compiled);
+  wick_model_free(j->model);
+  wick_context_free(j->context);
+  wick_files_close(&j->files);
+  wick_arena_free(&j->scratch);
+  wick_arena_free(&j->tmp);
+  wick_arena_free(&j->mem);
+  return status;
+}
+
+static int job_usage(const wick_job *j, const char *what)
+{
+  fprintf(stderr, "wick %s: %s; `wick help %s` says more\n", j->command, what, j->command);
+  return WICK_EXIT_USAGE;
+}
+
+int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv)
+{
+  int stop = wick_args_parse(args, &j->mem, argc, argv);
+  if (stop >= 0) return stop;
+  j->path = args->word.at[0];
+  if (j->threads < 0 || j->threads > 4096) return job_usage(j, "--threads is outside 0 to 4096");
+  if (j->processes < 0 || j->processes > 4096)
+    return job_usage(j, "--processes is outside 0 to 4096");
+  j->sizes = wick_new(&j->mem, wick_size, j->dims.n);
+  for (; j->nsize < j->dims.n; j->nsize++) {
+    const char *word = j->dims.at[j->nsize], *equal = strrchr(word, '=');
+    char *end = NULL;
+    errno = 0;
+    int64_t value = equal ? strtoll(equal + 1, &end, 10) : -1;
+    if (!equal || equal == word || errno || end == equal + 1 || *end || value < 0)
+      return job_usage(j, wick_str_printf(&j->mem, "--dim %s: wanted NAME=N", word));
+    j->sizes[j->nsize] = (wick_size){wick_str_dupn(&j->mem, word, (size_t)(equal - word)), value};
+  }
+  return -1;
+}
+
+int wick_job_end(wick_job *j, wick_status s)
+{
+  (void)j;
+  if (s) fprintf(stderr, "%s\n", s->message);
+  return s ? WICK_EXIT_FAILURE : WICK_EXIT_OK;
+}
+
+wick_status wick_job_take(wick_job *j, wick_error *e)
+{
+  if (!e) return NULL;
+  wick_code code = wick_error_code(e);
+  const char *text = wick_str_dup(&j->mem, wick_error_message(e));
+  wick_error_free(e);
+  return wick_fail(&j->mem, code, NULL, "%s", text);
+}
+
+wick_status wick_job_load(wick_job *j)
+{
+  WICK_TRY(wick_job_take(j, wick_context_create(NULL, &j->context)));
+  wick_file *file;
+  WICK_TRY(wick_files_map(&j->files, j->path, &file));
+  if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0)
+    return wick_job_take(j, wick_open(j->context, j->path, &j->compiled));
+  return wick_job_take(j, wick_load(j->context, j->path, &j->model));
+}
+
+const char *wick_job_metadata(const wick_job *j, const char *key)
+{
+  return j->model ? wick_model_metadata(j->model, key) : wick_compiled_metadata(j->compiled, key);
+}
+
+const wick_io **wick_job_inputs(wick_job *j, uint32_t *out_n)
+{
+  bool compiled = j->compiled != NULL;
+  *out_n = compiled ? wick_compiled_ninput(j->compiled) : wick_model_ninput(j->model);
+  const wick_io **io = wick_new(&j->mem, const wick_io *, *out_n);
+  for (uint32_t i = 0; i < *out_n; i++)
+    io[i] = compiled ? wick_compiled_input(j->compiled, i) : wick_model_input(j->model, i);
+  return io;
+}
+
+const wick_io **wick_job_outputs(wick_job *j)
+{
+  uint32_t n = wick_compiled_noutput(j->compiled);
+  const wick_io **io = wick_new(&j->mem, const wick_io *, n);
+  for (uint32_t i = 0; i < n; i++) io[i] = wick_compiled_output(j->compiled, i);
+  return io;
+}
+
+const wick_shape *wick_job_shapes(wick_job *j, const wick_feed *feed)
+{
+  wick_shape *shape = wick_new(&j->mem, wick_shape, feed->n);
+  for (uint32_t i = 0; i < feed->n; i++)
+    shape[i] =
+        (wick_shape){wick_model_input(j->model, i)->name, feed->array[i].rank, feed->array[i].dim};
+  return shape;
+}
+
+static void job_stage(void *arg, const char *name, double seconds)
+{
+  (void)arg;
+  fprintf(stderr, "%-20s %10.3f ms\n", name, 1e3 * seconds);
+}
+
+wick_status wick_job_compile(wick_job *j, const wick_feed *feed)
+{
+  if (j->compiled) return NULL;
+  wick_compile_options o = {.size = sizeof o,
+                            .target = j->target,
+                            .nprocess = (uint32_t)j->processes,
+                            .nsize = j->nsize,
+                            .sizes = j->sizes,
+                            .cache = j->no_cache ? "" : NULL,
+                            .stage = j->time ? job_stage : NULL};
+  if (feed) o.nshape = feed->n, o.shape = wick_job_shapes(j, feed);
+  return wick_job_take(j, wick_compile(j->model, &o, &j->compiled));
+}
+
+wick_status wick_job_session(wick_job *j,
+                             void (*profile)(void *arg, uint32_t kernel, uint64_t nanoseconds),
+                             void *arg)
+{
+  wick_session_options o = {
+      .size = sizeof o, .threads = (uint32_t)j->threads, .profile = profile, .arg = arg};
+  return wick_job_take(j, wick_session_create(j->compiled, &o, &j->session));
+}

@@ -1,0 +1,72 @@
+/* What `run`, `bench` and `compile` share: a model or an artifact, how it is compiled, its session.
+ *
+ *   static int x_main(wick_job *j, void *arg, int argc, char **argv)
+ *   {
+ *     const wick_flag flag[] = {..., WICK_JOB_FLAGS(j)};
+ *     wick_args args = {...};
+ *     int stop = wick_job_args(j, &args, argc, argv);
+ *     return stop >= 0 ? stop : wick_job_end(j, x_work(j));
+ *   }
+ *   int wick_cmd_x(int argc, char **argv) { wick_job j = {0}; return wick_job_main(&j, x_main,
+ * ...); }
+ */
+#ifndef WICK_TOOLS_JOB_H
+#define WICK_TOOLS_JOB_H
+
+#include "driver/model.h"
+
+#include "args.h"
+#include "feed.h"
+
+typedef struct wick_job {
+  const char *command, *path;
+  const char *target;
+  int64_t threads, processes;
+  bool no_cache, time;
+  wick_words dims; /* NAME=N */
+  uint32_t nsize;
+  wick_size *sizes;
+
+  wick_guard guard;
+  wick_arena mem, tmp, scratch;
+  wick_files files;
+  wick_context *context;
+  wick_model *model; /* NULL: an artifact */
+  wick_compiled *compiled;
+  wick_session *session;
+} wick_job;
+
+#define WICK_JOB_FLAGS(j)                                                                          \
+  {                                                                                                \
+      "threads",     't', WICK_FLAG_INT,                                                           \
+      &(j)->threads, "N", "of a run; 0: all that the process may use"},                            \
+      {"target", 0, WICK_FLAG_STRING, &(j)->target, "NAME", "machine to compile for; host"},       \
+      {"dim", 0, WICK_FLAG_LIST, &(j)->dims, "NAME=N...", "sizes that the model leaves open"},     \
+      {"processes", 0, WICK_FLAG_INT, &(j)->processes, "N", "of the code generator at once"},      \
+      {"no-cache", 0, WICK_FLAG_BOOL, &(j)->no_cache, NULL, "neither reads nor writes the cache"}, \
+  {                                                                                                \
+    "time-passes", 0, WICK_FLAG_BOOL, &(j)->time, NULL, "seconds of each stage, on stderr"         \
+  }
+
+typedef int wick_job_fn(wick_job *j, void *arg, int argc, char **argv);
+int wick_job_main(wick_job *j, wick_job_fn *fn, void *arg, int argc, char **argv);
+/* The command's arguments; the one word is the model. Returns -1 to go on. */
+int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv);
+int wick_job_end(wick_job *j, wick_status s); /* says what failed; the exit status */
+
+/* A public error as a status of the job; frees it. */
+WICK_CHECKED wick_status wick_job_take(wick_job *j, wick_error *e);
+
+WICK_CHECKED wick_status wick_job_load(wick_job *j);
+const char *wick_job_metadata(const wick_job *j, const char *key);
+/* Of the model, or of what is compiled, once it is. */
+const wick_io **wick_job_inputs(wick_job *j, uint32_t *out_n);
+const wick_io **wick_job_outputs(wick_job *j);
+/* Shapes of the model's inputs. */
+const wick_shape *wick_job_shapes(wick_job *j, const wick_feed *feed);
+/* Compiles for the shapes of `feed` (NULL: the model's own). An artifact is what it is. */
+WICK_CHECKED wick_status wick_job_compile(wick_job *j, const wick_feed *feed);
+WICK_CHECKED wick_status wick_job_session(
+    wick_job *j, void (*profile)(void *arg, uint32_t kernel, uint64_t nanoseconds), void *arg);
+
+#endif
