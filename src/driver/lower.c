@@ -1,173 +1,304 @@
-/* Nests of all kernels, and the entry. */
+/* The entry: views of the arena, the constants and the caller's buffers, and a launch for each
+ * instruction. */
 #include "driver/lower.h"
 
-#include "codegen/abi.h"
-#include "graph/group/template.h"
+#include <string.h>
+
+#include "driver/lower_kernel.h"
 #include "ir/build.h"
 #include "ir/verify.h"
-#include "loop/expand.h"
-#include "loop/hoist.h"
-#include "loop/nest.h"
+#include "low/alias.h"
 #include "low/plan.h"
-#include "ops/scalar.h"
 
-typedef struct lower {
+typedef struct lower_state {
   const wick_func *f;
   const wick_target *target;
+  wick_alias alias;
+  wick_builder b; /* the entry */
+  wick_value arena, constants;
+  wick_value *to;   /* per value: the buffer in the entry; 0: not made yet */
+  uint64_t *offset; /* per constant of the module: its place in the blob + 1; 0: none yet */
+  wick_names keys;  /* of kernels: the number in this table less 1 is the kernel's */
   wick_arena *mem, *tmp;
   wick_lowered *out;
-  wick_builder b; /* the entry */
-  wick_value *to; /* per value of f */
-  wick_value arena, constants;
-} lower;
+} lower_state;
 
-/* ---- kernels ---- */
-
-static wick_status lower_kernel(lower *s, const wick_func *g, wick_loc loc, const wick_type *buffer,
-                                wick_lowered_kernel *out)
+static wick_status lower_fail(const lower_state *s, const wick_node *n, wick_code code,
+                              const char *what)
 {
-  wick_schedule *schedule = wick_schedule_begin(g, s->tmp);
-  if (g->schedule) WICK_TRY(wick_schedule_apply(schedule, g->schedule));
-  wick_nest_options o = {.name = wick_str_printf(s->tmp, "k%u", s->out->kernels.n),
-                         .buffer = buffer};
-  wick_kernel_info info;
-  WICK_TRY(wick_nest(g, schedule, &o, s->mem, s->tmp, &info));
-  wick_func *f = wick_pass_hoist(wick_pass_expand(info.loop, s->mem), s->mem);
-  WICK_TRY(wick_verify_func(f, s->tmp));
-  wick_module_set(f->module, f);
-  wick_frame frame;
-  WICK_TRY(wick_frame_of(f, s->target, false, s->tmp, &frame));
-  if (frame.scratch_bytes > s->out->scratch_bytes) s->out->scratch_bytes = frame.scratch_bytes;
-  if (!wick_dim_is_const(info.tasks))
-    return wick_fail(s->tmp, WICK_EUNSUPPORTED, g->name, "its number of tasks is not constant");
-  *out = (wick_lowered_kernel){f->name, g, loc, info.tasks.v, frame.scratch, frame.fault};
+  return wick_fail(s->tmp, code, wick_loc_text(s->f->module, n->loc), "@%s: %s: %s", s->f->name,
+                   wick_op_of(n)->name, what);
+}
+
+/* ---- buffers ---- */
+
+static wick_status lower_constant(lower_state *s, const wick_node *n, uint64_t *out)
+{
+  uint32_t id = n->attr[0].imm.constant;
+  const wick_constant *k = wick_constant_get(s->f->module, id);
+  if (!k->data && k->nbytes)
+    return lower_fail(s, n, WICK_EUNSUPPORTED,
+                      wick_str_printf(s->tmp, "the constant @%s has no data", k->name));
+  if (!s->offset[id]) {
+    wick_lowered_constant c = {id, wick_align_up(s->out->constant_bytes, WICK_ARENA_ALIGN),
+                               k->nbytes};
+    wick_push(s->mem, &s->out->constants, c);
+    s->out->constant_bytes = c.offset + c.nbytes;
+    s->offset[id] = c.offset + 1;
+  }
+  *out = s->offset[id] - 1;
   return NULL;
 }
 
-static wick_status lower_launch(lower *s, const wick_func *g, const wick_node *n)
+static wick_status lower_arena(lower_state *s, const wick_node *n, uint64_t *out)
 {
-  wick_type *buffer = wick_new(s->tmp, wick_type, n->nin);
-  wick_value *in = wick_new(s->tmp, wick_value, n->nin);
-  for (uint32_t k = 0; k < n->nin; k++) {
-    in[k] = s->to[n->in[k].id];
-    buffer[k] = wick_type_of(s->f, n->in[k]);
+  const wick_type_info *t = wick_info_of(s->f, n->first);
+  uint64_t nbytes;
+  if (t->space != WICK_ARENA || n->attr[0].i < 0)
+    return lower_fail(s, n, WICK_EUNSUPPORTED, "it has no place in the arena");
+  if (!wick_type_nbytes(s->f->module, wick_type_of(s->f, n->first), &nbytes))
+    return lower_fail(s, n, WICK_EUNSUPPORTED, "its size is not constant");
+  *out = (uint64_t)n->attr[0].i;
+  uint64_t end = wick_align_up(*out + nbytes, WICK_ARENA_ALIGN);
+  if (end > s->out->arena_bytes) s->out->arena_bytes = end;
+  return NULL;
+}
+
+/* What v is a part of, and from which byte on: a parameter of the entry. */
+static wick_status lower_base(lower_state *s, const wick_node *n, wick_value v, wick_value *out,
+                              uint64_t *out_offset)
+{
+  const wick_place *p = &s->alias.place[v.id];
+  uint32_t d = s->alias.definer[p->root.id];
+  if (!p->known || s->alias.tied[p->root.id])
+    return lower_fail(s, n, WICK_EUNSUPPORTED, "the place of an operand is not known");
+  *out_offset = 0;
+  if (d == UINT32_MAX) {
+    *out = s->to[p->root.id];
+  } else if (s->f->node[d].op == WICK_OP_const) {
+    *out = s->constants;
+    WICK_TRY(lower_constant(s, &s->f->node[d], out_offset));
+  } else {
+    *out = s->arena;
+    WICK_TRY(lower_arena(s, &s->f->node[d], out_offset));
   }
-  wick_lowered_kernel kernel;
-  WICK_TRY(lower_kernel(s, g, n->loc, buffer, &kernel));
-  wick_push(s->mem, &s->out->kernels, kernel);
-  wick_attr a[2] = {{.s = wick_intern(s->f->module, kernel.name)}, {.i = kernel.tasks}};
-  wick_build(&s->b, WICK_OP_launch, n->nin, in, a, 0, NULL);
+  *out_offset += (uint64_t)p->offset;
+  return NULL;
+}
+
+/* The buffer of v under a type of v's elements. */
+static wick_status lower_view(lower_state *s, const wick_node *n, wick_value v, wick_type type,
+                              wick_value *out)
+{
+  wick_value base;
+  uint64_t offset, elem = (uint64_t)s->alias.place[v.id].elem_bytes;
+  WICK_TRY(lower_base(s, n, v, &base, &offset));
+  *out = base;
+  if (!offset && wick_type_eq(type, wick_built_type(&s->b, base))) return NULL;
+  if (offset % elem) return lower_fail(s, n, WICK_EINTERNAL, "an operand is not aligned");
+  wick_attr a = {.i = (int64_t)(offset / elem)};
+  *out = wick_build(&s->b, WICK_OP_view, 1, &base, &a, 1, &type);
   return s->b.status;
 }
 
-/* A copy is a kernel like others: one map that reads and writes the same element. */
-static wick_status lower_copy(lower *s, const wick_node *n)
+static wick_status lower_operand(lower_state *s, const wick_node *n, wick_value v, wick_value *out)
 {
-  wick_module *m = s->f->module;
-  const wick_type_info *t = wick_info_of(s->f, n->in[0]);
-  wick_type tensor = wick_type_tensor(m, t->elem, t->rank, t->dim);
-  wick_builder b;
-  wick_build_begin(&b, m, WICK_GROUP, wick_str_printf(s->tmp, "copy.%u", s->out->kernels.n),
-                   s->mem);
-  wick_value x = wick_build_param(&b, tensor, WICK_IN, NULL);
-  wick_axis axis[WICK_MAX_RANK];
-  wick_dim index[WICK_MAX_RANK];
-  uint32_t naxis = wick_axes_of(&b, tensor, axis);
-  for (uint32_t k = 0; k < naxis; k++) index[k] = axis[k].sym;
-  wick_map_begin(&b, "copy", naxis, axis, 1, &tensor);
-  wick_value v = wick_read(&b, x, index, 0, NULL, (wick_value){0});
-  v = wick_map_end(&b, 1, &v);
-  wick_build_return(&b, 1, &v);
-  wick_func *g;
-  WICK_TRY(wick_build_end(&b, &g));
-  WICK_TRY(wick_template_schedule(g, s->target, s->tmp));
-  return lower_launch(s, g, n);
+  if (wick_info_of(s->f, v)->kind != WICK_BUFFER)
+    return lower_fail(s, n, WICK_EUNSUPPORTED, "an operand is no buffer");
+  if (!s->to[v.id].id) WICK_TRY(lower_view(s, n, v, wick_type_of(s->f, v), &s->to[v.id]));
+  *out = s->to[v.id];
+  return NULL;
+}
+
+/* ---- launches ---- */
+
+/* The kernel of a use, built once. */
+static wick_status lower_kernel(lower_state *s, const wick_node *n, const wick_kernel_use *use,
+                                wick_lowered_kernel **out)
+{
+  const char *key = wick_kernel_key(use, s->tmp);
+  uint32_t id = wick_names_add(&s->keys, key, strlen(key));
+  if (id > s->out->kernels.n) {
+    wick_lowered_kernel k;
+    WICK_TRY(wick_kernel_build(use, s->target, s->mem, s->tmp, &k));
+    k.loc = n->loc;
+    if (k.scratch_bytes > s->out->scratch_bytes) s->out->scratch_bytes = k.scratch_bytes;
+    wick_push(s->mem, &s->out->kernels, k);
+  }
+  *out = &s->out->kernels.at[id - 1];
+  return NULL;
+}
+
+static wick_status lower_launch(lower_state *s, const wick_node *n, const wick_kernel_use *use,
+                                const wick_value *operand)
+{
+  wick_lowered_kernel *k;
+  wick_value *in = wick_new(s->tmp, wick_value, use->noperand);
+  uint32_t nin = 0;
+  WICK_TRY(lower_kernel(s, n, use, &k));
+  for (uint32_t i = 0; i < use->noperand; i++)
+    if (use->same[i] == i) in[nin++] = operand[i];
+  k->nlaunch++;
+  wick_attr a[2] = {{.s = k->name}, {.i = k->tasks}};
+  s->b.loc = n->loc;
+  wick_build(&s->b, WICK_OP_launch, nin, in, a, 0, NULL);
+  return s->b.status;
+}
+
+/* same[k]: the operand that is written in the place of operand k, or k itself. Any other overlap
+ * with what is written is a broken pass. */
+static wick_status lower_same(lower_state *s, const wick_node *n, uint32_t nout, uint32_t *same)
+{
+  for (uint32_t k = 0; k < n->nin; k++) {
+    const wick_place *p = &s->alias.place[n->in[k].id];
+    same[k] = k;
+    for (uint32_t i = 0; i < k && i < nout; i++) {
+      const wick_place *w = &s->alias.place[n->in[i].id];
+      if (w->root.id != p->root.id || wick_place_disjoint(w, p)) continue;
+      if (k < nout || !wick_place_same(w, p))
+        return lower_fail(s, n, WICK_EINTERNAL, "operands overlap");
+      same[k] = i;
+    }
+  }
+  return NULL;
+}
+
+static wick_status lower_group(lower_state *s, const wick_node *n)
+{
+  const wick_func *g = wick_module_find(s->f->module, n->attr[0].s);
+  if (!g || g->level != WICK_GROUP)
+    return lower_fail(s, n, WICK_EINVAL,
+                      wick_str_printf(s->tmp, "there is no group @%s", n->attr[0].s));
+  uint32_t nout = wick_return(g)->nin;
+  if (n->nin != nout + g->nparam)
+    return lower_fail(s, n, WICK_EINVAL,
+                      wick_str_printf(s->tmp, "@%s has %u operands", g->name, nout + g->nparam));
+  wick_type *type = wick_new(s->tmp, wick_type, n->nin);
+  uint32_t *same = wick_new(s->tmp, uint32_t, n->nin);
+  wick_value *in = wick_new(s->tmp, wick_value, n->nin);
+  for (uint32_t k = 0; k < n->nin; k++) {
+    type[k] = wick_type_of(s->f, n->in[k]);
+    WICK_TRY(lower_operand(s, n, n->in[k], &in[k]));
+  }
+  WICK_TRY(lower_same(s, n, nout, same));
+  return lower_launch(s, n, &(wick_kernel_use){g, n->nin, type, same}, in);
+}
+
+/* ---- copies ---- */
+
+/* v's type with the dims that are left when neighbours that lie behind each other in both buffers
+ * are put together: a copy of dense buffers has one dim. */
+static wick_type lower_copy_type(lower_state *s, wick_value v, uint32_t rank, const uint32_t *last,
+                                 const wick_dim *dim)
+{
+  wick_type_info info = *wick_info_of(s->f, v);
+  wick_dim stride[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < rank; k++)
+    stride[k] = wick_dim_const(s->alias.place[v.id].stride[last[k]]);
+  bool dense = !rank || (rank == 1 && wick_dim_is(stride[0], 1));
+  info.rank = (uint16_t)rank, info.dim = dim, info.stride = dense ? NULL : stride;
+  return wick_type_intern(s->f->module, &info);
+}
+
+/* last[k]: the old dim whose stride the new dim k has. */
+static uint32_t lower_copy_dims(const wick_place *a, const wick_place *b, uint32_t *last,
+                                wick_dim *dim)
+{
+  uint32_t rank = 0;
+  for (uint32_t k = 0; k < a->rank; k++) {
+    if (a->dim[k] == 1) continue;
+    uint32_t before = rank ? last[rank - 1] : 0;
+    bool joined = rank && a->stride[before] == a->stride[k] * a->dim[k] &&
+                  b->stride[before] == b->stride[k] * b->dim[k];
+    if (joined) rank--;
+    dim[rank] = wick_dim_const(a->dim[k] * (joined ? dim[rank].v : 1));
+    last[rank++] = k;
+  }
+  return rank;
+}
+
+static wick_status lower_copy(lower_state *s, const wick_node *n)
+{
+  const wick_place *a = &s->alias.place[n->in[0].id], *b = &s->alias.place[n->in[1].id];
+  uint32_t last[WICK_MAX_RANK], same[2];
+  wick_dim dim[WICK_MAX_RANK];
+  if (!a->known || !b->known)
+    return lower_fail(s, n, WICK_EUNSUPPORTED, "the place of an operand is not known");
+  if (!wick_place_numel(a)) return NULL;
+  WICK_TRY(lower_same(s, n, 1, same));
+  if (same[1] == 0) return NULL;
+  uint32_t rank = lower_copy_dims(a, b, last, dim);
+  wick_type type[2];
+  wick_value in[2];
+  for (uint32_t k = 0; k < 2; k++) {
+    type[k] = lower_copy_type(s, n->in[k], rank, last, dim);
+    WICK_TRY(lower_view(s, n, n->in[k], type[k], &in[k]));
+  }
+  const wick_func *g;
+  wick_elem e = wick_info_of(s->f, n->in[0])->elem;
+  WICK_TRY(wick_kernel_copy_group(s->f->module, s->target, e, rank, dim, s->mem, s->tmp, &g));
+  return lower_launch(s, n, &(wick_kernel_use){g, 2, type, same}, in);
 }
 
 /* ---- the entry ---- */
 
-static wick_value lower_view(lower *s, wick_value root, wick_type t, uint64_t offset_bytes)
+static void lower_params(lower_state *s)
 {
-  uint64_t size = wick_elem_bytes(wick_type_get(s->f->module, t)->elem, 1);
-  wick_attr a = {.i = (int64_t)(offset_bytes / size)};
-  return wick_build(&s->b, WICK_OP_view, 1, &root, &a, 1, &t);
+  wick_module *m = s->f->module;
+  wick_builder *b = &s->b;
+  wick_build_begin(b, m, WICK_LOOP, wick_str_printf(s->tmp, "%s.entry", s->f->name), s->mem);
+  wick_dim none = wick_dim_const(0); /* the sizes are known at the end */
+  s->arena =
+      wick_build_param(b, wick_type_buffer(m, WICK_U8, 1, &none, WICK_ARENA), WICK_INOUT, "arena");
+  s->constants = wick_build_param(b, wick_type_buffer(m, WICK_U8, 1, &none, WICK_CONSTANT), WICK_IN,
+                                  "constants");
+  for (uint32_t v = 1; v <= s->f->nparam; v++) {
+    const wick_value_info *info = &s->f->value[v];
+    s->to[v] = wick_build_param(b, info->type, s->f->qual[v - 1], NULL);
+    wick_build_name(b, s->to[v], info->name, info->relation);
+  }
 }
 
-static wick_value lower_const(lower *s, const wick_node *n)
+static void lower_sizes(lower_state *s)
 {
-  wick_lowered *o = s->out;
-  uint32_t id = n->attr[0].imm.constant;
-  for (uint32_t i = 0; i < o->constants.n; i++)
-    if (o->constants.at[i].constant == id)
-      return lower_view(s, s->constants, wick_type_of(s->f, n->first), o->constants.at[i].offset);
-  uint64_t offset = wick_align_up(o->constant_bytes, WICK_ARENA_ALIGN);
-  wick_push(s->mem, &o->constants, (wick_lowered_constant){id, offset});
-  o->constant_bytes = offset + wick_constant_get(s->f->module, id)->nbytes;
-  return lower_view(s, s->constants, wick_type_of(s->f, n->first), offset);
+  wick_module *m = s->f->module;
+  wick_dim arena = wick_dim_const((int64_t)s->out->arena_bytes),
+           blob = wick_dim_const((int64_t)s->out->constant_bytes);
+  s->b.values.at[s->arena.id].type = wick_type_buffer(m, WICK_U8, 1, &arena, WICK_ARENA);
+  s->b.values.at[s->constants.id].type = wick_type_buffer(m, WICK_U8, 1, &blob, WICK_CONSTANT);
 }
 
-static wick_status lower_node(lower *s, const wick_node *n)
+static wick_status lower_node(lower_state *s, const wick_node *n)
 {
-  wick_type t = n->nout ? wick_type_of(s->f, n->first) : (wick_type){0};
-  wick_value x = n->nin ? s->to[n->in[0].id] : (wick_value){0};
-  s->b.loc = n->loc;
   switch (n->op) {
-  case WICK_OP_alloc:
-    s->to[n->first.id] = lower_view(s, s->arena, t, (uint64_t)n->attr[0].i);
-    break;
-  case WICK_OP_const: s->to[n->first.id] = lower_const(s, n); break;
-  case WICK_OP_view:
-    s->to[n->first.id] = wick_build(&s->b, WICK_OP_view, 1, &x, n->attr, 1, &t);
-    break;
-  case WICK_OP_kernel: return lower_launch(s, wick_module_find(s->f->module, n->attr[0].s), n);
+  case WICK_OP_kernel: return lower_group(s, n);
   case WICK_OP_copy: return lower_copy(s, n);
-  case WICK_OP_free: break;
-  case WICK_OP_return: wick_build_return(&s->b, 0, NULL); break;
-  default:
-    return wick_fail(s->tmp, WICK_EUNSUPPORTED, wick_loc_text(s->f->module, n->loc),
-                     "%s cannot be compiled yet", wick_op_of(n)->name);
+  case WICK_OP_alloc:
+  case WICK_OP_const:
+  case WICK_OP_view:
+  case WICK_OP_free:
+  case WICK_OP_return: return NULL;
+  default: return lower_fail(s, n, WICK_EUNSUPPORTED, "it cannot be compiled yet");
   }
-  return s->b.status;
 }
 
-/* Bytes of the arena by its buffers' places, and room for all constants. */
-static uint64_t lower_sizes(const wick_func *f, wick_lowered *out)
-{
-  uint64_t constants = WICK_ARENA_ALIGN;
-  for (uint32_t i = 0; i < f->nnode; i++) {
-    const wick_node *n = &f->node[i];
-    uint64_t nbytes = 0;
-    if (n->op == WICK_OP_const)
-      constants += wick_align_up(wick_constant_get(f->module, n->attr[0].imm.constant)->nbytes,
-                                 WICK_ARENA_ALIGN);
-    if (n->op != WICK_OP_alloc || n->attr[0].i < 0 ||
-        !wick_type_nbytes(f->module, wick_type_of(f, n->first), &nbytes))
-      continue;
-    uint64_t end = wick_align_up((uint64_t)n->attr[0].i + nbytes, WICK_ARENA_ALIGN);
-    if (end > out->arena_bytes) out->arena_bytes = end;
-  }
-  return constants;
-}
-
-wick_status wick_lower(const wick_func *low, const wick_target *t, wick_arena *mem, wick_arena *tmp,
+wick_status wick_lower(const wick_func *f, const wick_target *t, wick_arena *mem, wick_arena *tmp,
                        wick_lowered *out)
 {
-  wick_module *m = low->module;
-  *out = (wick_lowered){.entry = wick_intern(m, wick_str_printf(tmp, "%s.entry", low->name))};
-  wick_dim constants = {(int64_t)lower_sizes(low, out)},
-           arena = {(int64_t)(out->arena_bytes ? out->arena_bytes : WICK_ARENA_ALIGN)};
-  lower s = {.f = low, .target = t, .mem = mem, .tmp = tmp, .out = out};
-  s.to = wick_new(tmp, wick_value, low->nvalue + 1);
-  wick_build_begin(&s.b, m, WICK_LOOP, out->entry, mem);
-  s.arena =
-      wick_build_param(&s.b, wick_type_buffer(m, WICK_U8, 1, &arena, WICK_ARENA), WICK_INOUT, NULL);
-  s.constants = wick_build_param(&s.b, wick_type_buffer(m, WICK_U8, 1, &constants, WICK_CONSTANT),
-                                 WICK_IN, NULL);
-  for (uint32_t v = 1; v <= low->nparam; v++)
-    s.to[v] = wick_build_param(&s.b, low->value[v].type, low->qual[v - 1], NULL);
-  for (uint32_t i = 0; i < low->nnode; i++) WICK_TRY(lower_node(&s, &low->node[i]));
-  wick_func *f;
-  WICK_TRY(wick_build_end(&s.b, &f));
-  wick_module_set(m, f);
+  *out = (wick_lowered){0};
+  lower_state s = {.f = f, .target = t, .alias = wick_alias_of(f, tmp), .mem = mem, .tmp = tmp};
+  s.out = out;
+  s.to = wick_new(tmp, wick_value, f->nvalue + 1);
+  s.offset = wick_new(tmp, uint64_t, f->module->constants.n);
+  s.keys = wick_names_begin(tmp);
+  lower_params(&s);
+  for (uint32_t i = 0; i < f->nnode; i = f->node[i].end) WICK_TRY(lower_node(&s, &f->node[i]));
+  lower_sizes(&s);
+  wick_build_return(&s.b, 0, NULL);
+  wick_func *entry;
+  WICK_TRY(wick_build_end(&s.b, &entry));
+  WICK_TRY(wick_verify_func(entry, tmp));
+  wick_module_set(f->module, entry);
+  out->entry = entry->name;
   return NULL;
 }

@@ -1,8 +1,5 @@
-/* From a planned low function to loop functions: a kernel for each launch, and the entry that
- * launches them.
- *
- *   loop @main.entry(@inout arena: u8[...], @in constants: u8[...], io buffers in the order of the
- *   low function) */
+/* From a planned low function to loop functions: a kernel for each group as it is used, and an
+ * entry that launches them on the parts of one arena. */
 #ifndef WICK_DRIVER_LOWER_H
 #define WICK_DRIVER_LOWER_H
 
@@ -10,29 +7,35 @@
 #include "target/target.h"
 
 typedef struct wick_lowered_kernel {
-  const char *name;
-  const wick_func *group;
-  wick_loc loc;
+  const char *name; /* of its loop function */
+  wick_loc loc;     /* of the first instruction that it runs */
   int64_t tasks;
-  bool scratch, fault; /* its hidden slots (codegen/abi.h) */
-  uint64_t scratch_bytes, flops, bytes;
+  bool scratch, fault;    /* hidden slots (codegen/abi.h) */
+  uint64_t scratch_bytes; /* for each worker */
+  uint64_t flops, bytes;  /* of one launch: operations on floats, bytes of its operands */
+  uint32_t nlaunch;
 } wick_lowered_kernel;
 
 typedef struct wick_lowered_constant {
-  uint32_t constant;
-  uint64_t offset; /* bytes, a multiple of 64 */
+  uint32_t constant; /* of the module */
+  uint64_t offset, nbytes;
 } wick_lowered_constant;
 
 typedef struct wick_lowered {
-  const char *entry;
-  uint64_t arena_bytes, constant_bytes;
-  uint64_t scratch_bytes;                     /* of each worker */
+  const char *entry; /* @FUNCTION.entry: arena, constants, then the parameters of the function */
   wick_list(wick_lowered_kernel) kernels;     /* in the order of their first launch */
-  wick_list(wick_lowered_constant) constants; /* where they lie in the entry's constants */
+  wick_list(wick_lowered_constant) constants; /* where each lies in the blob, by offset */
+  uint64_t constant_bytes;                    /* of the blob: each constant at a multiple of 64 */
+  uint64_t arena_bytes;                       /* a multiple of 64; so are the buffers' offsets */
+  uint64_t scratch_bytes;                     /* the most of one kernel, for each worker */
 } wick_lowered;
 
-/* `low` has its memory planned. The loop functions are added to the module and live in `mem`. */
-WICK_CHECKED wick_status wick_lower(const wick_func *low, const wick_target *t, wick_arena *mem,
+/* Adds the loop functions to the module of `f`, a planned low function without control flow; they
+ * live in `mem`. Kernels of the same group text, schedule and operands are one; an operand that a
+ * kernel writes in place is one parameter, @inout. Copies become kernels.
+ * Fails: WICK_EUNSUPPORTED for control flow, sizes that are not constant, constants without data;
+ * what the nest says of a schedule. */
+WICK_CHECKED wick_status wick_lower(const wick_func *f, const wick_target *t, wick_arena *mem,
                                     wick_arena *tmp, wick_lowered *out);
 
 #endif

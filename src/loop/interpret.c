@@ -54,6 +54,26 @@ static wick_status interpret_alloc(interpret *t, const wick_node *n)
   return NULL;
 }
 
+/* The elements from the view's offset on, as far as its own dims and strides reach. */
+static wick_status interpret_view(interpret *t, const wick_node *n)
+{
+  const wick_type_info *from = interpret_type(t, n->in[0]), *to = interpret_type(t, n->first);
+  const interpret_buffer *b = &t->buffer[n->in[0].id];
+  uint64_t offset = wick_elem_bytes(to->elem, (uint64_t)n->attr[0].i), last = 0, dense = 1;
+  for (uint32_t k = to->rank; k-- > 0;) {
+    if (!wick_dim_is_const(to->dim[k]) || (to->stride && !wick_dim_is_const(to->stride[k])))
+      return interpret_fail(t, n, WICK_EUNSUPPORTED, "the buffer's size is not a number");
+    uint64_t extent = (uint64_t)to->dim[k].v;
+    last += (extent - 1) * (to->stride ? (uint64_t)to->stride[k].v : dense);
+    dense *= extent;
+  }
+  uint64_t nelem = dense ? last + 1 : 0, nbytes = wick_elem_bytes(from->elem, b->nelem);
+  if (n->attr[0].i < 0 || offset > nbytes || wick_elem_bytes(to->elem, nelem) > nbytes - offset)
+    return interpret_fail(t, n, WICK_EINTERNAL, "the view leaves its buffer");
+  t->buffer[n->first.id] = (interpret_buffer){(char *)b->data + offset, nelem};
+  return NULL;
+}
+
 static bool interpret_on(const interpret *t, const wick_node *n, uint32_t mask, uint32_t lane)
 {
   return n->nin <= mask || t->lane[n->in[mask].id][lane].i;
@@ -229,6 +249,7 @@ static wick_status interpret_node(interpret *t, const wick_node *n)
   switch (n->op) {
   case WICK_OP_const: interpret_const(t, n); return NULL;
   case WICK_OP_alloc: return interpret_alloc(t, n);
+  case WICK_OP_view: return interpret_view(t, n);
   case WICK_OP_load: return interpret_load(t, n);
   case WICK_OP_store: return interpret_store(t, n);
   case WICK_OP_for: return interpret_for(t, n);

@@ -1,0 +1,159 @@
+/* A kernel's loop function: nest, one parameter for what lies in one place, loop passes. */
+#include "driver/lower_kernel.h"
+
+#include <string.h>
+
+#include "codegen/abi.h"
+#include "graph/group/template.h"
+#include "ir/copy.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "loop/expand.h"
+#include "loop/hoist.h"
+#include "loop/nest.h"
+#include "ops/scalar.h"
+
+/* Kernels do not care whether the caller or the plan owns a buffer: constants alone are special. */
+static wick_type kernel_buffer(const wick_module *m, wick_type t)
+{
+  wick_type_info info = *wick_type_get(m, t);
+  if (info.space != WICK_CONSTANT) info.space = WICK_IO;
+  return wick_type_intern((wick_module *)(uintptr_t)m, &info);
+}
+
+const char *wick_kernel_key(const wick_kernel_use *use, wick_arena *tmp)
+{
+  wick_text text = wick_text_begin(tmp), key = wick_text_begin(tmp);
+  wick_print_func(use->group, 0, &text);
+  const char *body = strchr(text.at, '(');
+  wick_text_add(&key, body ? body : text.at);
+  for (uint32_t k = 0; k < use->noperand; k++)
+    wick_text_printf(&key, " %u:%u", kernel_buffer(use->group->module, use->type[k]).id,
+                     use->same[k]);
+  return key.at;
+}
+
+/* ---- one parameter for one place ---- */
+
+/* The nest gives each operand a parameter; those that lie in one place become the first of them,
+ * which is read and written. */
+static wick_status kernel_merge(const wick_func *f, const wick_kernel_use *use, wick_arena *mem,
+                                const wick_func **out)
+{
+  bool any = false;
+  for (uint32_t k = 0; k < use->noperand; k++) any = any || use->same[k] != k;
+  *out = f;
+  if (!any) return NULL;
+  wick_copier c = {.f = f, .to = wick_new(mem, wick_value, f->nvalue + 1)};
+  wick_build_begin(&c.b, f->module, f->level, f->name, mem);
+  for (uint32_t k = 0; k < f->nparam; k++) {
+    bool again = k < use->noperand && use->same[k] != k;
+    wick_qualifier qual = f->qual[k];
+    for (uint32_t i = k + 1; i < use->noperand; i++)
+      if (use->same[i] == k && f->qual[i] != qual) qual = WICK_INOUT;
+    c.to[k + 1] = again ? c.to[use->same[k] + 1]
+                        : wick_build_param(&c.b, wick_type_of(f, (wick_value){k + 1}), qual, NULL);
+    if (!again) c.b.values.at[c.to[k + 1].id] = f->value[k + 1];
+  }
+  for (uint32_t i = 0; i < f->nnode; i++) wick_copy_node(&c, &f->node[i]);
+  wick_func *merged = NULL;
+  WICK_TRY(wick_copy_finish(&c, &merged));
+  *out = merged;
+  return NULL;
+}
+
+/* ---- what it costs ---- */
+
+static bool kernel_is_flop(const wick_func *g, const wick_node *n)
+{
+  return n->nout == 1 && n->op != WICK_OP_const && n->op != WICK_OP_read &&
+         wick_op_of(n)->scalar != WICK_NOT_SCALAR &&
+         wick_elem_is_float(wick_info_of(g, n->first)->elem);
+}
+
+/* Operations of a stage: of a fold its steps, of a map its elements. */
+static uint64_t kernel_flops(const wick_func *g, const wick_node *n)
+{
+  const wick_region *body = &n->region[n->op == WICK_OP_fold ? 1 : 0];
+  uint64_t ops = 0;
+  for (uint32_t i = body->begin; i < body->end; i++)
+    if (kernel_is_flop(g, &g->node[i]))
+      ops += g->node[i].op == WICK_OP_fma || g->node[i].op == WICK_OP_muladd ? 2 : 1;
+  for (uint32_t a = 0; a < n->attr[1].n; a++) {
+    int64_t extent = wick_dim_is_const(n->attr[1].axes[a].extent) ? n->attr[1].axes[a].extent.v : 1;
+    if (wick_mul_overflows(ops, (uint64_t)extent, &ops)) return UINT64_MAX;
+  }
+  return ops;
+}
+
+static void kernel_facts(const wick_kernel_use *use, wick_lowered_kernel *out)
+{
+  const wick_func *g = use->group;
+  for (uint32_t i = 0; i < g->nnode; i = g->node[i].end)
+    if (g->node[i].nregion) out->flops += kernel_flops(g, &g->node[i]);
+  for (uint32_t k = 0; k < use->noperand; k++) {
+    uint64_t nbytes;
+    if (wick_type_nbytes(g->module, use->type[k], &nbytes)) out->bytes += nbytes;
+  }
+}
+
+/* ---- building ---- */
+
+static const char *kernel_name(const wick_func *g, wick_arena *tmp)
+{
+  const char *name = wick_str_printf(tmp, "%s.loop", g->name);
+  for (uint32_t k = 1; wick_module_find(g->module, name); k++)
+    name = wick_str_printf(tmp, "%s.loop.%u", g->name, k);
+  return name;
+}
+
+wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, wick_arena *mem,
+                              wick_arena *tmp, wick_lowered_kernel *out)
+{
+  const wick_func *g = use->group, *f;
+  wick_type *buffer = wick_new(tmp, wick_type, use->noperand);
+  for (uint32_t k = 0; k < use->noperand; k++) buffer[k] = kernel_buffer(g->module, use->type[k]);
+  wick_schedule *s = wick_schedule_begin(g, tmp);
+  if (g->schedule) WICK_TRY(wick_schedule_apply(s, g->schedule));
+  wick_nest_options options = {.name = kernel_name(g, tmp), .buffer = buffer};
+  wick_kernel_info info;
+  WICK_TRY(wick_nest(g, s, &options, mem, tmp, &info));
+  if (!wick_dim_is_const(info.tasks))
+    return wick_fail(tmp, WICK_EUNSUPPORTED, g->name, "the number of tasks is not constant");
+  WICK_TRY(kernel_merge(info.loop, use, mem, &f));
+  f = wick_pass_hoist(wick_pass_expand(f, mem), mem);
+  WICK_TRY(wick_verify_func(f, tmp));
+  wick_frame frame;
+  WICK_TRY(wick_frame_of(f, t, false, tmp, &frame));
+  wick_module_set(g->module, f);
+  *out = (wick_lowered_kernel){.name = f->name,
+                               .tasks = info.tasks.v,
+                               .scratch = frame.scratch,
+                               .fault = frame.fault,
+                               .scratch_bytes = frame.scratch_bytes};
+  kernel_facts(use, out);
+  return NULL;
+}
+
+wick_status wick_kernel_copy_group(wick_module *m, const wick_target *t, wick_elem e, uint32_t rank,
+                                   const wick_dim *dim, wick_arena *mem, wick_arena *tmp,
+                                   const wick_func **out)
+{
+  wick_builder b;
+  wick_axis axis[WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK];
+  wick_type type = wick_type_tensor(m, e, rank, dim);
+  wick_build_begin(&b, m, WICK_GROUP, wick_str_printf(tmp, "copy.%u", m->funcs.n), mem);
+  wick_value x = wick_build_param(&b, type, WICK_IN, NULL);
+  uint32_t naxis = wick_axes_of(&b, type, axis);
+  for (uint32_t k = 0; k < naxis; k++) index[k] = axis[k].sym;
+  wick_map_begin(&b, "copy", naxis, axis, 1, &type);
+  wick_value v = wick_read(&b, x, index, 0, NULL, (wick_value){0});
+  wick_value y = wick_map_end(&b, 1, &v);
+  wick_build_return(&b, 1, &y);
+  wick_func *g;
+  WICK_TRY(wick_build_end(&b, &g));
+  WICK_TRY(wick_template_schedule(g, t, tmp));
+  *out = g;
+  return NULL;
+}

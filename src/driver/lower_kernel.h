@@ -1,0 +1,28 @@
+/* One kernel: a group nested for the buffers of one use. */
+#ifndef WICK_DRIVER_LOWER_KERNEL_H
+#define WICK_DRIVER_LOWER_KERNEL_H
+
+#include "driver/lower.h"
+
+/* A use of a group. */
+typedef struct wick_kernel_use {
+  const wick_func *group;
+  uint32_t noperand;     /* results, then parameters */
+  const wick_type *type; /* of the operands: buffers */
+  const uint32_t *same;  /* per operand: the earlier one that lies in the same place, or itself */
+} wick_kernel_use;
+
+/* What makes two uses one kernel, as a text: the group without its name, schedule, operands. */
+const char *wick_kernel_key(const wick_kernel_use *use, wick_arena *tmp);
+
+/* The loop function, of which operand k is parameter param[k]; added to the module. */
+WICK_CHECKED wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t,
+                                           wick_arena *mem, wick_arena *tmp,
+                                           wick_lowered_kernel *out);
+
+/* A group that copies a tensor of these dims. */
+WICK_CHECKED wick_status wick_kernel_copy_group(wick_module *m, const wick_target *t, wick_elem e,
+                                                uint32_t rank, const wick_dim *dim, wick_arena *mem,
+                                                wick_arena *tmp, const wick_func **out);
+
+#endif
