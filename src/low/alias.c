@@ -1,7 +1,10 @@
 /* One walk resolves views and finds accesses; regions tie roots by union-find. */
 #include "low/alias.h"
 
+#include <string.h>
+
 #include "ir/op.h"
+#include "loop/schedule.h"
 
 typedef struct alias_state {
   const wick_func *f;
@@ -9,6 +12,7 @@ typedef struct alias_state {
   wick_alias *out;
   uint32_t *definer, *parent, *tied;
   uint32_t *up; /* union-find over roots and opaque buffers; 0: a class of its own */
+  const wick_schedule **schedule; /* per name in the module: of groups with halos */
 } alias_state;
 
 static bool alias_is_buffer(const wick_func *f, wick_value v)
@@ -133,16 +137,47 @@ static void alias_access(alias_state *s, wick_access x)
   wick_push(s->mem, &s->out->access[s->tied[root] ? s->tied[root] : root], x);
 }
 
+/* The schedule of a kernel's group, where it may have halos. */
+static const wick_schedule *alias_schedule(alias_state *s, const wick_node *n)
+{
+  const wick_module *m = s->f->module;
+  const wick_func *g = n->op == WICK_OP_kernel ? wick_module_find(m, n->attr[0].s) : NULL;
+  if (!g || g->level != WICK_GROUP || !g->schedule || !strstr(g->schedule, "halo")) return NULL;
+  uint32_t name = wick_names_find(&m->names, g->name, strlen(g->name));
+  if (!s->schedule) s->schedule = wick_new(s->mem, const wick_schedule *, m->names.n);
+  if (s->schedule[name]) return s->schedule[name];
+  wick_schedule *schedule = wick_schedule_begin(g, s->mem);
+  wick_status bad = wick_schedule_apply(schedule, g->schedule);
+  return s->schedule[name] = bad ? NULL : schedule; /* who builds its loops reports it */
+}
+
+static void alias_halo(alias_state *s, const wick_schedule *schedule, wick_access *x)
+{
+  uint32_t nout = wick_return(schedule->group)->nin;
+  if (x->operand < nout || x->operand - nout >= schedule->group->nparam) return;
+  const wick_place *p = &s->out->place[x->value.id];
+  const wick_halo *h = &schedule->halo[x->operand - nout];
+  int64_t *dim = wick_dup(s->mem, int64_t, p->dim, p->rank);
+  bool any = false;
+  for (uint32_t k = 0; k < p->rank; k++) {
+    any = any || h->lo[k] || h->hi[k];
+    dim[k] += h->lo[k] + h->hi[k];
+  }
+  if (any) x->halo = h->lo, x->dim = dim;
+}
+
 static void alias_accesses(alias_state *s)
 {
   const wick_func *f = s->f;
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
     if (n->op == WICK_OP_view) continue;
+    const wick_schedule *schedule = alias_schedule(s, n);
     for (uint32_t k = 0; k < n->nin; k++) {
       if (!alias_is_buffer(f, n->in[k])) continue;
       wick_access x = {.node = i, .operand = k, .value = n->in[k]};
       wick_low_effect(f, n, k, &x.reads, &x.writes);
+      if (schedule) alias_halo(s, schedule, &x);
       alias_access(s, x);
     }
   }
@@ -165,6 +200,16 @@ wick_alias wick_alias_of(const wick_func *f, wick_arena *mem)
   for (uint32_t v = 1; v <= f->nvalue; v++)
     if (s.tied[v]) a.access[v] = a.access[s.tied[v]];
   return a;
+}
+
+wick_place wick_access_place(const wick_alias *a, const wick_access *x)
+{
+  wick_place p = a->place[x->value.id];
+  if (!x->halo) return p;
+  p.dim = x->dim;
+  for (uint32_t k = 0; k < p.rank; k++) p.offset -= x->halo[k] * p.stride[k] * p.elem_bytes;
+  p.known = p.known && p.offset >= 0;
+  return p;
 }
 
 /* ---- lifetimes ---- */

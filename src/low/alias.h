@@ -14,6 +14,9 @@ typedef struct wick_access {
   uint32_t node, operand;
   wick_value value; /* the buffer through which it goes */
   bool reads, writes;
+  /* A group that relies on zeros around its parameter reads them, too: how many lie before it in
+   * each dim, and the dims with them. NULL: none. */
+  const int64_t *halo, *dim;
 } wick_access;
 
 typedef struct wick_access_list {
@@ -35,6 +38,9 @@ typedef struct wick_interval {
 } wick_interval;
 
 wick_alias wick_alias_of(const wick_func *f, wick_arena *mem);
+
+/* The bytes that an access may touch: the value's place, with its halo. */
+wick_place wick_access_place(const wick_alias *a, const wick_access *x);
 
 /* What node n does to its operand k: neither reads nor writes where it is no buffer. A kernel
  * writes its callee's results, then reads its parameters; a callee that is not known does both to

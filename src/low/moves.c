@@ -111,6 +111,7 @@ static bool moves_root_legal(const wick_moves *m, const wick_move *x, moves_time
     wick_place p;
     if (m->drop[b->node]) continue;
     if (!b->reads && !b->writes) return false; /* yielded or freed */
+    if (b->halo) return false;                 /* what lies around it stays there */
     if (!moves_place(m, x, b->value, &p)) return false;
     if (!moves_idle(m, x, b->node)) continue;
     if (m->alias.parent[b->node] != m->alias.parent[x->at]) return false; /* perhaps not run */
@@ -165,7 +166,8 @@ static bool moves_legal(const wick_moves *m, const wick_move *x)
   const wick_access_list *list = &a->access[x->to.root.id];
   for (uint32_t i = 0; i < list->n; i++) {
     const wick_access *b = &list->at[i];
-    if (m->drop[b->node] || wick_place_disjoint(&a->place[b->value.id], &x->to)) continue;
+    wick_place place = wick_access_place(a, b);
+    if (m->drop[b->node] || wick_place_disjoint(&place, &x->to)) continue;
     if (moves_idle(m, x, b->node) || (in_place && moves_node_legal(m, x, b))) continue;
     if (!moves_target_legal(x, &t, b)) return false;
   }

@@ -59,7 +59,8 @@ static void order_root_edges(order_build *b, uint32_t root, uint64_t *npair)
       uint32_t from = b->step_of[x->node];
       if (from == to) continue;
       bool pure = x->reads && !x->writes && y->reads && !y->writes;
-      bool apart = wick_place_disjoint(&b->a.place[x->value.id], &b->a.place[y->value.id]);
+      wick_place px = wick_access_place(&b->a, x), py = wick_access_place(&b->a, y);
+      bool apart = wick_place_disjoint(&px, &py);
       if (*npair < ORDER_PAIRS && (pure || apart)) continue;
       order_edge(b, from, to);
       if (*npair >= ORDER_PAIRS) break;
