@@ -131,6 +131,7 @@ typedef struct wick_op {
   /* The definition in other rows; at loop level too where the row is a scalar one. in[] and out[]
    * are values of b. */
   void (*expand)(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out);
+  uint64_t expands; /* scalar rows: the element types that have no form but `expand`; 0: all */
   wick_scalar_rule scalar;
   wick_scalar_eval eval;
   wick_dim (*content)(wick_dims *t,

@@ -2,10 +2,10 @@
  */
 #include "loop/expand.h"
 
-bool wick_expand_applies(const wick_node *n)
+/* The type that decides: of the last operand, which is data in every scalar row. */
+static bool expand_hits(const wick_op *op, wick_elem e)
 {
-  const wick_op *op = wick_op_of(n);
-  return op->scalar && op->expand;
+  return op->scalar && op->expand && (!op->expands || op->expands & WICK_BIT(e));
 }
 
 /* Floats that are no arithmetic type: the same row in that type, rounded at the end. */
@@ -23,10 +23,12 @@ static bool expand_widened(wick_builder *b, const wick_node *n, const wick_value
   return true;
 }
 
-void wick_expand_node(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+bool wick_expand_node(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
-  if (b->status || expand_widened(b, n, in, out)) return;
-  wick_op_of(n)->expand(b, n, in, out);
+  if (b->status || !n->nin || !in[n->nin - 1].id) return false;
+  if (!expand_hits(wick_op_of(n), wick_built_info(b, in[n->nin - 1])->elem)) return false;
+  if (!expand_widened(b, n, in, out)) wick_op_of(n)->expand(b, n, in, out);
+  return true;
 }
 
 static wick_func *expand_once(const wick_func *f, wick_arena *mem)
@@ -34,22 +36,22 @@ static wick_func *expand_once(const wick_func *f, wick_arena *mem)
   wick_copier c = wick_copy_begin(f, mem);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
-    if (!wick_expand_applies(n)) {
-      wick_copy_node(&c, n);
-      continue;
-    }
-    wick_value in[4];
-    for (uint32_t k = 0; k < n->nin; k++) in[k] = c.to[n->in[k].id];
+    wick_value in[4], *to = &c.to[n->first.id];
+    for (uint32_t k = 0; k < n->nin && k < 4; k++) in[k] = c.to[n->in[k].id];
     c.b.loc = n->loc;
-    wick_expand_node(&c.b, n, in, &c.to[n->first.id]);
+    if (!wick_op_of(n)->scalar || !wick_expand_node(&c.b, n, in, to)) wick_copy_node(&c, n);
   }
   return wick_copy_end(&c);
 }
 
 static bool expand_wanted(const wick_func *f)
 {
-  for (uint32_t i = 0; i < f->nnode; i++)
-    if (wick_expand_applies(&f->node[i])) return true;
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    if (!wick_op_of(n)->scalar || !n->nin) continue;
+    wick_elem e = wick_type_get(f->module, wick_type_of(f, n->in[n->nin - 1]))->elem;
+    if (expand_hits(wick_op_of(n), e)) return true;
+  }
   return false;
 }
 

@@ -11,8 +11,8 @@
 
 wick_func *wick_pass_expand(const wick_func *f, wick_arena *mem);
 
-/* Whether the pass acts on n; and one step of it, in b at any level: out[0] is n's result. */
-bool wick_expand_applies(const wick_node *n);
-void wick_expand_node(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out);
+/* One step of it, in b at any level: out[0] is n's result. False, and nothing is built, where n is
+ * no such row or the operands' type has a form of its own. */
+bool wick_expand_node(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out);
 
 #endif

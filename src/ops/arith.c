@@ -2,7 +2,7 @@
  * Integers wrap; floats round to nearest even, NaN and infinities as IEEE 754 says. */
 #include <math.h>
 
-#include "ops/scalar.h"
+#include "ops/poly.h"
 
 static wick_scalar arith_wrap(uint64_t x) { return (wick_scalar){.i = (int64_t)x}; }
 
@@ -170,6 +170,17 @@ static wick_dim sign_content(wick_dims *t, const wick_dim *x)
   return wick_dim_min(t, low, wick_dim_const(1));
 }
 
+static void sign_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  wick_elem e = wick_built_info(b, in[0])->elem;
+  wick_value zero = poly_k(b, in[0], 0), one = poly_k(b, in[0], 1);
+  wick_value r = wick_elem_is_float(e) ? poly_where(b, poly_eq(b, in[0], 0), zero, in[0]) : zero;
+  if (wick_elem_class(e) != WICK_UINT)
+    r = poly_where(b, poly_lt(b, in[0], 0), poly_k(b, in[0], -1), r);
+  out[0] = poly_where(b, poly_gt(b, in[0], 0), one, r);
+}
+
 const wick_op wick_op_sign = {
     .name = "sign",
     .doc = "-1, 0 or 1; +0 for both zeros, NaN for NaN",
@@ -177,6 +188,7 @@ const wick_op wick_op_sign = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_NUMBERS,
+    .expand = sign_expand,
     .scalar = WICK_RULE_SAME,
     .eval = sign_eval,
     .content = sign_content,

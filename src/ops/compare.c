@@ -1,7 +1,7 @@
 /* Comparisons, tests for NaN and infinity, and the choice between two elements. */
 #include <math.h>
 
-#include "ops/scalar.h"
+#include "ops/poly.h"
 
 typedef struct compare_order { /* all false: one of them is NaN */
   bool less, equal, greater;
@@ -178,6 +178,12 @@ static wick_scalar isnan_eval(const wick_attr *a, wick_elem e, wick_elem out, co
   return (wick_scalar){.i = isnan(x[0].f)};
 }
 
+static void isnan_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = wick_build2(b, WICK_OP_ne, in[0], in[0]);
+}
+
 const wick_op wick_op_isnan = {
     .name = "isnan",
     .doc = "Whether x is NaN",
@@ -185,6 +191,7 @@ const wick_op wick_op_isnan = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = isnan_expand,
     .scalar = WICK_RULE_COMPARE,
     .eval = isnan_eval,
 };
@@ -193,6 +200,14 @@ static wick_scalar isinf_eval(const wick_attr *a, wick_elem e, wick_elem out, co
 {
   (void)e, (void)out;
   return (wick_scalar){.i = isinf(x[0].f) && (x[0].f > 0 ? a[1].i : a[0].i)};
+}
+
+static void isinf_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  bool below = n->attr[0].i, above = n->attr[1].i;
+  wick_value x = below && above ? poly_abs(b, in[0]) : in[0];
+  double bound = above ? (double)INFINITY : (double)-INFINITY;
+  out[0] = poly_eq(b, x, below || above ? bound : (double)NAN);
 }
 
 const wick_op wick_op_isinf = {
@@ -204,6 +219,7 @@ const wick_op wick_op_isinf = {
              {"detect_positive", WICK_ATTR_BOOL, 1, false, NULL, 0, 0}},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
+    .expand = isinf_expand,
     .scalar = WICK_RULE_COMPARE,
     .eval = isinf_eval,
 };

@@ -3,7 +3,7 @@
  * their stages check it. */
 #include <math.h>
 
-#include "ops/scalar.h"
+#include "ops/poly_pow.h"
 
 typedef struct divide_parts { /* x = quotient * y + rest, truncated; 0 and 0 where y is 0 */
   uint64_t quotient, rest;
@@ -26,6 +26,17 @@ static wick_value divide_check(wick_builder *b, const wick_value *in)
 }
 
 static void divide_compute(const wick_compute *c) { wick_scalar_map(c, divide_check); }
+
+/* The instruction, by a divisor that it takes; what it would not take is 0 or wraps. */
+static wick_value divide_guarded(wick_builder *b, wick_opcode op, wick_value x, wick_value y)
+{
+  bool is_signed = wick_elem_class(wick_built_info(b, y)->elem) == WICK_SINT;
+  wick_value zero = poly_k(b, y, 0), none = poly_eq(b, y, 0), bad = none, minus = none;
+  if (is_signed) minus = poly_eq(b, y, -1), bad = wick_build2(b, WICK_OP_or, none, minus);
+  wick_value r = wick_build2(b, op, x, poly_where(b, bad, poly_k(b, y, 1), y));
+  if (is_signed && op == WICK_OP_quot) r = poly_where(b, minus, poly_neg(b, x), r);
+  return poly_where(b, none, zero, r); /* the rest by 1 and by -1 is 0 */
+}
 
 /* Contents: truncating and flooring agree where nothing is negative. */
 static bool divide_not_negative(const wick_dims *t, const wick_dim *x)
@@ -51,6 +62,12 @@ static wick_dim div_content(wick_dims *t, const wick_dim *x)
   return divide_not_negative(t, x) ? wick_dim_floordiv(t, x[0], x[1]) : WICK_DIM_INVALID;
 }
 
+static void div_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  out[0] = divide_guarded(b, WICK_OP_quot, in[0], in[1]);
+}
+
 const wick_op wick_op_div = {
     .name = "div",
     .doc = "x / y. Floats as IEEE 754 says; integers truncate towards zero, wrap, and fail on a "
@@ -61,6 +78,8 @@ const wick_op wick_op_div = {
     .elems = WICK_NUMBERS,
     .effect = WICK_MAY_FAIL,
     .compute = divide_compute,
+    .expand = div_expand,
+    .expands = WICK_INTS,
     .scalar = WICK_RULE_SAME,
     .eval = div_eval,
     .content = div_content,
@@ -89,6 +108,19 @@ static wick_dim mod_content(wick_dims *t, const wick_dim *x)
   return lo > 0 ? wick_dim_mod(t, x[0], x[1]) : WICK_DIM_INVALID;
 }
 
+static void mod_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  bool is_float = wick_elem_is_float(wick_built_info(b, in[0])->elem);
+  wick_value r =
+      is_float ? wick_poly_fmod(b, in[0], in[1]) : divide_guarded(b, WICK_OP_rem, in[0], in[1]);
+  wick_value zero = poly_k(b, r, 0), is_zero = poly_eq(b, r, 0);
+  wick_value other = wick_build2(b, WICK_OP_ne, poly_lt(b, r, 0), poly_lt(b, in[1], 0));
+  r = poly_where(b, other, poly_add(b, r, in[1]), r);
+  if (is_float) zero = wick_poly_with_sign(b, zero, in[1]);
+  out[0] = poly_where(b, is_zero, zero, r);
+}
+
 const wick_op wick_op_mod = {
     .name = "mod",
     .doc = "x - floor(x / y) * y, with the sign of y, zero too. Floats: the exact remainder of "
@@ -100,6 +132,7 @@ const wick_op wick_op_mod = {
     .elems = WICK_NUMBERS,
     .effect = WICK_MAY_FAIL,
     .compute = divide_compute,
+    .expand = mod_expand,
     .scalar = WICK_RULE_SAME,
     .eval = mod_eval,
     .content = mod_content,
@@ -117,6 +150,14 @@ static wick_dim fmod_content(wick_dims *t, const wick_dim *x)
   return divide_not_negative(t, x) ? wick_dim_mod(t, x[0], x[1]) : WICK_DIM_INVALID;
 }
 
+static void fmod_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  bool is_float = wick_elem_is_float(wick_built_info(b, in[0])->elem);
+  out[0] =
+      is_float ? wick_poly_fmod(b, in[0], in[1]) : divide_guarded(b, WICK_OP_rem, in[0], in[1]);
+}
+
 const wick_op wick_op_fmod = {
     .name = "fmod",
     .doc = "x - trunc(x / y) * y, exactly, with the sign of x, zero too. Floats: NaN for y = 0 or "
@@ -127,6 +168,7 @@ const wick_op wick_op_fmod = {
     .elems = WICK_NUMBERS,
     .effect = WICK_MAY_FAIL,
     .compute = divide_compute,
+    .expand = fmod_expand,
     .scalar = WICK_RULE_SAME,
     .eval = fmod_eval,
     .content = fmod_content,

@@ -117,16 +117,22 @@ wick_value wick_poly_exp_minus(wick_builder *b, wick_value x)
 
 /* 2^x = 2^n e^(r ln2), and r = x - n is exact. */
 
-wick_value wick_poly_exp2(wick_builder *b, wick_value x)
+wick_value wick_poly_exp2_sum(wick_builder *b, wick_value x, wick_value rest)
 {
   const double *range = exp_range[exp_wide(b, x)];
   x = poly_at_least(b, x, floor(range[0] * M_LOG2E));
   x = poly_at_most(b, x, ceil(range[1] * M_LOG2E));
   wick_poly_reduced e;
   exp_nearest(b, poly_add(b, x, poly_k(b, x, wick_poly_format_of(b, x)->magic)), &e);
-  wick_value r = poly_mulk(b, poly_sub(b, x, e.n), M_LN2); /* x - n is exact */
-  wick_poly_scaled s = exp_finish(b, r, e.k);
+  wick_value r = poly_sub(b, x, e.n); /* exact */
+  if (rest.id) r = poly_add(b, r, rest);
+  wick_poly_scaled s = exp_finish(b, poly_mulk(b, r, M_LN2), e.k);
   return poly_mul(b, s.m, s.s);
+}
+
+wick_value wick_poly_exp2(wick_builder *b, wick_value x)
+{
+  return wick_poly_exp2_sum(b, x, (wick_value){0});
 }
 
 /* 2^k q + (2^k - 1), where q = e^r - 1; of half of it, so that 2^128 does not overflow. */

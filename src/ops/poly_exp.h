@@ -22,6 +22,8 @@ wick_value wick_poly_exp_minus(wick_builder *b, wick_value x);
 /* e^x - 1 for x <= 0. */
 wick_value wick_poly_expm1_minus(wick_builder *b, wick_value x);
 
+/* 2^(x + rest); rest is small against 1, and may be 0. */
+wick_value wick_poly_exp2_sum(wick_builder *b, wick_value x, wick_value rest);
 wick_value wick_poly_exp2(wick_builder *b, wick_value x);
 wick_value wick_poly_expm1(wick_builder *b, wick_value x);
 wick_value wick_poly_tanh(wick_builder *b, wick_value x);

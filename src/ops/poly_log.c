@@ -21,11 +21,6 @@ static const wick_poly log_table[2] = {
 static const double log_ln2[2][2] = {{0x1.62e4p-1, 0x1.7f7d1cp-20},
                                      {0x1.62e42feep-1, 0x1.a39ef35793c76p-33}};
 
-typedef struct log_split {
-  wick_value k; /* e as an integer, before `offset` */
-  wick_value e, f;
-} log_split;
-
 /* An integer of few bits as a float: its bits are those of the sum's fraction. */
 static wick_value log_small_float(wick_builder *b, wick_value k, double magic, wick_value like)
 {
@@ -35,12 +30,12 @@ static wick_value log_small_float(wick_builder *b, wick_value k, double magic, w
 }
 
 /* x is a positive normal number; offset is added to e. */
-static log_split log_split_normal(wick_builder *b, wick_value x, wick_value offset)
+static wick_poly_split log_split_normal(wick_builder *b, wick_value x, wick_value offset)
 {
   const wick_poly_format *f = wick_poly_format_of(b, x);
   wick_value bits = wick_poly_bits(b, x);
   int64_t two_thirds = (f->bias - 1) << f->mantissa | ((int64_t)1 << f->mantissa) / 3;
-  log_split s;
+  wick_poly_split s;
   s.k = wick_poly_shr(b, poly_sub(b, bits, wick_poly_int(b, bits, two_thirds)), f->mantissa);
   wick_value m = poly_sub(b, bits, wick_poly_shl(b, s.k, f->mantissa));
   s.f = poly_addk(b, wick_poly_from_bits(b, m), -1);
@@ -56,7 +51,7 @@ static wick_value log_tail(wick_builder *b, wick_value f)
   return poly_mul(b, poly_mul(b, f, f), poly_mad(b, p, f, poly_k(b, f, -0.5)));
 }
 
-static wick_value log_sum(wick_builder *b, const log_split *s)
+static wick_value log_sum(wick_builder *b, const wick_poly_split *s)
 {
   const double *ln2 = log_ln2[wick_poly_format_of(b, s->f)->elem == WICK_F64];
   wick_value rest = poly_mad(b, s->e, poly_k(b, s->f, ln2[1]), log_tail(b, s->f));
@@ -73,7 +68,7 @@ static wick_value log_domain(wick_builder *b, wick_value x, double zero, wick_va
 }
 
 /* Numbers below the normal range are scaled into it. */
-static log_split log_split_any(wick_builder *b, wick_value x)
+wick_poly_split wick_poly_log_split(wick_builder *b, wick_value x)
 {
   const wick_poly_format *f = wick_poly_format_of(b, x);
   double up = (int)f->mantissa + 1;
@@ -84,13 +79,13 @@ static log_split log_split_any(wick_builder *b, wick_value x)
 
 wick_value wick_poly_log(wick_builder *b, wick_value x)
 {
-  log_split s = log_split_any(b, x);
+  wick_poly_split s = wick_poly_log_split(b, x);
   return log_domain(b, x, 0, log_sum(b, &s));
 }
 
 wick_value wick_poly_log2(wick_builder *b, wick_value x)
 {
-  log_split s = log_split_any(b, x);
+  wick_poly_split s = wick_poly_log_split(b, x);
   wick_value natural = poly_add(b, s.f, log_tail(b, s.f));
   return log_domain(b, x, 0, poly_mad(b, natural, poly_k(b, x, M_LOG2E), s.e));
 }
@@ -102,7 +97,7 @@ static wick_value log_one_plus(wick_builder *b, wick_value x)
   const wick_poly_format *format = wick_poly_format_of(b, x);
   wick_value one = poly_k(b, x, 1), u = poly_add(b, x, one), part = poly_sub(b, u, one);
   wick_value c = poly_add(b, poly_sub(b, one, poly_sub(b, u, part)), poly_sub(b, x, part));
-  log_split s = log_split_normal(b, u, (wick_value){0});
+  wick_poly_split s = log_split_normal(b, u, (wick_value){0});
   wick_value few = wick_poly_int(b, s.k, 100); /* beyond, c does not matter */
   wick_value k = poly_where(b, wick_build2(b, WICK_OP_lt, s.k, few), s.k, few);
   wick_value biased = poly_sub(b, wick_poly_int(b, k, format->bias), k);

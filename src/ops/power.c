@@ -1,7 +1,7 @@
 /* Roots and powers. */
 #include <math.h>
 
-#include "ops/scalar.h"
+#include "ops/poly_pow.h"
 
 static wick_scalar sqrt_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
 {
@@ -76,6 +76,31 @@ static wick_dim pow_content(wick_dims *t, const wick_dim *x)
   return r;
 }
 
+/* The same, every bit of n, with selections. */
+static wick_value power_expand_integer(wick_builder *b, wick_value x, wick_value n)
+{
+  wick_elem e = wick_built_info(b, x)->elem;
+  wick_value one = poly_k(b, x, 1), zero = poly_k(b, x, 0), r = one, square = x, rest = n;
+  for (uint32_t k = 0; k < wick_elem_storage[e].bits; k++) {
+    wick_value bit = wick_build2(b, WICK_OP_bit_and, rest, one);
+    wick_value odd = wick_build2(b, WICK_OP_ne, bit, zero);
+    r = poly_where(b, odd, poly_mul(b, r, square), r);
+    square = poly_mul(b, square, square);
+    rest = wick_poly_shr(b, rest, 1);
+  }
+  if (wick_elem_class(e) == WICK_UINT) return r;
+  /* 1 / x^-n is x or 1 for x = -1 and 1, by n's last bit, else 0; x^n with n's sign kept is that */
+  wick_value unit = wick_build2(b, WICK_OP_or, poly_eq(b, x, 1), poly_eq(b, x, -1));
+  return poly_where(b, poly_lt(b, n, 0), poly_where(b, unit, r, zero), r);
+}
+
+static void pow_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  bool is_float = wick_elem_is_float(wick_built_info(b, in[0])->elem);
+  out[0] = is_float ? wick_poly_pow(b, in[0], in[1]) : power_expand_integer(b, in[0], in[1]);
+}
+
 const wick_op wick_op_pow = {
     .name = "pow",
     .doc = "x to the power y. Floats: C's pow, with 1 for x = 1 and for y = 0 whatever the other "
@@ -85,7 +110,9 @@ const wick_op wick_op_pow = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_NUMBERS,
+    .expand = pow_expand,
     .scalar = WICK_RULE_SAME,
     .eval = pow_eval,
+    .ulp = 1.5,
     .content = pow_content,
 };
