@@ -72,10 +72,12 @@ static inline bool wick_dim_is_const(wick_dim d)
 }
 static inline bool wick_dim_eq(wick_dim a, wick_dim b) { return a.v == b.v; }
 static inline bool wick_dim_is(wick_dim a, int64_t c) { return a.v == c; }
+/* INVALID where c has the number of an expression: a file may ask for any. Constants below -2^62
+ * become INVALID in arithmetic. */
 static inline wick_dim wick_dim_const(int64_t c)
 {
-  return (wick_dim){c};
-} /* constants below -2^62 become INVALID in arithmetic */
+  return wick_dim_is_const((wick_dim){c}) ? (wick_dim){c} : WICK_DIM_INVALID;
+}
 
 wick_dim wick_dim_symbol(wick_dims *t, const char *name, int64_t lo, int64_t hi);
 wick_dim wick_dim_add(wick_dims *t, wick_dim a, wick_dim b);
