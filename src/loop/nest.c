@@ -726,7 +726,7 @@ static void nest_places(nest *t, const wick_nest_options *o, wick_value *begin, 
 {
   const wick_node *ret = wick_return(t->g);
   t->place = wick_new(t->tmp, nest_place, t->g->nvalue + 1);
-  for (uint32_t v = 0; v <= t->g->nvalue; v++) t->place[v].stage = UINT32_MAX;
+  for (uint32_t v = 0; v <= t->g->nvalue; v++) t->place[v].stage = t->place[v].vdim = UINT32_MAX;
   wick_value *out = wick_new(t->tmp, wick_value, ret->nin + 1);
   for (uint32_t k = 0; k < ret->nin; k++)
     out[k] = wick_build_param(&t->b, nest_buffer_type(t, o, k, wick_type_of(t->g, ret->in[k])),

@@ -148,6 +148,12 @@ static bool nest_zero_outside(const nest *t, const nest_run *r, const wick_node 
   return false;
 }
 
+static wick_value nest_lane(nest *t, wick_value v, int64_t lane)
+{
+  wick_attr a = {.i = lane};
+  return wick_build(&t->b, WICK_OP_extract, 1, &v, &a, 0, NULL);
+}
+
 /* A tile's element. Relative to the tile's beginning each index is a constant, or the lane. */
 static wick_value nest_read_tile(nest *t, const nest_run *r, wick_value tensor, uint32_t rank,
                                  const wick_dim *index)
@@ -169,19 +175,17 @@ static wick_value nest_read_tile(nest *t, const nest_run *r, wick_value tensor, 
     key[2 + k] = (uint64_t)rel.v;
   }
   nest_known *found = nest_find(t, key, 2 + rank);
+  if (found && lane == -1 && wick_built_info(&t->b, found->value)->lanes > 1)
+    return nest_lane(t, found->value, 0);
   if (found) return found->value;
-  for (uint32_t k = 0; k < rank && lane == -1;
-       k++) { /* one lane of a vector: the tile's lanes begin at 0 of that dimension */
-    uint64_t at = key[2 + k];
-    for (uint64_t first = 0; first <= at && first < 64; first++) {
-      key[2 + k] = first;
+  if (lane == -1 && p->vdim < rank) { /* one lane of a vector that begins before it */
+    uint64_t at = key[2 + p->vdim];
+    for (uint64_t back = 1; back <= at && back < 1024; back++) {
+      key[2 + p->vdim] = at - back;
       found = nest_find(t, key, 2 + rank);
-      if (found && at - first < wick_built_info(&t->b, found->value)->lanes) {
-        wick_attr a = {.i = (int64_t)(at - first)};
-        return wick_build(&t->b, WICK_OP_extract, 1, &found->value, &a, 0, NULL);
-      }
+      if (found && back < wick_built_info(&t->b, found->value)->lanes)
+        return nest_lane(t, found->value, (int64_t)back);
     }
-    key[2 + k] = at;
   }
   nest_fail(t, "stage `%s` is read outside the tile that was computed", t->s->stage[p->stage].name);
   return (wick_value){0};
@@ -389,11 +393,14 @@ static void nest_store_lanes(nest *t, const nest_run *r, const nest_place *p, ui
 void nest_sink(nest *t, const nest_run *r, uint32_t k, wick_value v)
 {
   wick_value result = {r->node->first.id + k};
-  const nest_place *p = &t->place[result.id];
+  nest_place *p = &t->place[result.id];
   wick_dim index[WICK_MAX_RANK];
   uint32_t rank = 0;
   for (uint32_t a = 0; a < r->st->naxis; a++)
-    if (!r->st->axis[a].reduce) index[rank++] = r->base[a];
+    if (!r->st->axis[a].reduce) {
+      if (a == r->vaxis && r->lanes > 1) p->vdim = rank;
+      index[rank++] = r->base[a];
+    }
   bool wide = r->lanes > 1 && r->vaxis < r->st->naxis && !r->st->axis[r->vaxis].reduce;
   if (wide) v = nest_widen(t, v, r->lanes);
   if (t->b.status) return;

@@ -26,6 +26,7 @@ typedef struct nest_place {
   wick_dim stride[WICK_MAX_RANK]; /* elements */
   uint32_t stage;                 /* of a stage's result */
   uint32_t nth;                   /* which of its results */
+  uint32_t vdim; /* of a tile in registers: the dimension that its vectors run along */
 } nest_place;
 
 /* A stage being emitted, or read in line: what its axes are, as expressions of open loops. */

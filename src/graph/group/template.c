@@ -307,7 +307,9 @@ static const char *template_out_loops(template_state *t, const template_roles *r
   if (has_ob) wick_text_printf(&t->steps, "unroll %s.ob; ", o);
   if (has_y) wick_text_printf(&t->steps, "unroll %s.yi; ", o);
   if (has_x) wick_text_printf(&t->steps, "unroll %s.xi; ", o);
-  return at;
+  return lanes > 1
+             ? at
+             : name[r->v]; /* without a vector the last axis is one more loop around the fold */
 }
 
 static bool template_dot(template_state *t, const wick_stage *fold)
@@ -377,8 +379,9 @@ static bool template_window(template_state *t, const wick_stage *fold)
 }
 
 /* Vectors along the last axis where it is long enough; tasks over all other axes. */
-static bool template_map(template_state *t)
+static bool template_map(template_state *t, const wick_stage *none)
 {
+  (void)none;
   uint32_t n = t->out->naxis;
   if (n < 1 || n > TEMPLATE_AXES) return false;
   int64_t lanes = template_vector_lanes(t);
@@ -408,21 +411,70 @@ static bool template_map(template_state *t)
   return true;
 }
 
-/* Several folds, each read in place or along rows: all of them inside the loops over rows, where a
- * row is the last axis. */
-static bool template_row(template_state *t)
+/* A fold over rows: one reduced axis, and the output's axes but the last. */
+static bool template_is_row(const template_state *t, const wick_stage *fold)
 {
+  uint32_t reduced = 0, k = 0;
+  for (uint32_t a = 0; a < fold->naxis; a++) {
+    if (fold->axis[a].reduce) {
+      reduced++;
+    } else {
+      if (k + 1 >= t->out->naxis || !wick_dim_eq(fold->axis[a].extent, t->out->axis[k].extent))
+        return false;
+      k++;
+    }
+  }
+  return reduced == 1 && k + 1 == t->out->naxis;
+}
+
+/* Folds over the output's last axis, which it reads again: all of them inside the loops over rows,
+ * the lanes as partial states. */
+static bool template_row(template_state *t, const wick_stage *none)
+{
+  (void)none;
   uint32_t n = t->out->naxis;
-  if (n < 1 || n > TEMPLATE_AXES) return false;
-  (void)t;
+  if (n < 2 || n > TEMPLATE_AXES) return false;
+  int64_t lanes = t->lanes > 1 && template_extent(t->out, n - 1) >= 2 * t->lanes ? t->lanes : 1;
+  for (uint32_t i = 0; i < t->s->output; i++)
+    if (t->s->stage[i].fold && !template_is_row(t, &t->s->stage[i])) return false;
+  const char *row = template_loop(t, t->out, n - 2), *last = template_loop(t, t->out, n - 1),
+             *o = t->out->name;
+  for (uint32_t k = 0; k + 1 < n; k++)
+    wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
+  if (lanes > 1)
+    wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", o, last,
+                     (long long)lanes, o);
+  for (uint32_t i = 0; i < t->s->output; i++) {
+    const wick_stage *fold = &t->s->stage[i];
+    if (!fold->fold) continue;
+    uint32_t c = 0;
+    while (!fold->axis[c].reduce) c++;
+    wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, o, row);
+    if (lanes > 1)
+      wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", fold->name,
+                       template_loop(t, fold, c), (long long)lanes, fold->name);
+    for (uint32_t k = 0; k < fold->naxis; k++)
+      if (!fold->axis[k].reduce)
+        wick_text_printf(&t->steps, "unroll %s.%s; ", fold->name, template_loop(t, fold, k));
+  }
+  return true;
+}
+
+/* Keeps the steps of a template that fits; takes back those of one that does not. */
+static bool template_try(template_state *t, bool (*template)(template_state *, const wick_stage *),
+                         const wick_stage *fold)
+{
+  size_t mark = t->steps.n;
+  if (template(t, fold)) return true;
+  t->steps.n = mark, t->steps.at[mark] = 0;
   return false;
 }
 
-static wick_status template_choose(template_state *t)
+static void template_choose(template_state *t)
 {
   uint32_t nfold = 0;
   const wick_stage *fold = NULL;
-  bool in_place = true;
+  bool in_place = true, in_line = true;
   for (uint32_t i = 0; i < t->s->output; i++) {
     const wick_stage *st = &t->s->stage[i];
     if (st->fold) {
@@ -432,19 +484,17 @@ static wick_status template_choose(template_state *t)
     } else if (template_can_inline(t->g, template_node(t, st))) {
       wick_text_printf(&t->steps, "inline %s; ", st->name);
     } else {
-      in_place = false;
+      in_line = false; /* it lies in memory, before the loops of the output: one task */
     }
   }
-  if (t->out->fold || !t->out->naxis) return NULL;
+  if (t->out->fold || !t->out->naxis || !in_line) return;
   for (uint32_t k = 0; k < t->out->naxis; k++)
-    if (!template_extent(t->out, k)) return NULL; /* symbolic, or empty: unscheduled */
-  size_t mark = t->steps.n;
-  bool done = nfold == 0
-                  ? in_place && template_map(t)
-                  : nfold == 1 && in_place && (template_dot(t, fold) || template_window(t, fold));
-  if (!done && nfold > 0) done = template_row(t);
-  if (!done) t->steps.n = mark, t->steps.at[mark] = 0;
-  return NULL;
+    if (!template_extent(t->out, k)) return; /* symbolic, or empty: unscheduled */
+  if (nfold == 0)
+    template_try(t, template_map, NULL);
+  else if (!(nfold == 1 && in_place &&
+             (template_try(t, template_dot, fold) || template_try(t, template_window, fold))))
+    template_try(t, template_row, NULL);
 }
 
 wick_status wick_template_schedule(wick_func *g, const wick_target *target, wick_arena *tmp)
@@ -457,7 +507,7 @@ wick_status wick_template_schedule(wick_func *g, const wick_target *target, wick
   if (!t.s->nstage) return wick_fail(tmp, WICK_EINTERNAL, g->name, "a group without stages");
   t.out = &t.s->stage[t.s->output];
   t.lanes = template_lanes(&t, t.out);
-  WICK_TRY(template_choose(&t));
+  template_choose(&t);
   g->schedule = wick_intern(g->module, t.steps.at);
   return wick_schedule_apply(wick_schedule_begin(g, tmp), g->schedule);
 }

@@ -1,0 +1,252 @@
+/* Scheduled groups against the same groups unscheduled, both in the interpreter: the same bits
+ * where the schedule keeps the order of sums, and within n u sum |a b| where it does not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graph/fold.h"
+#include "graph/group/form.h"
+#include "graph/layout/block.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "loop/expand.h"
+#include "loop/hoist.h"
+#include "loop/interpret.h"
+#include "loop/nest.h"
+
+typedef struct template_bench {
+  wick_guard guard;
+  wick_arena mem, tmp;
+  wick_module *m;
+  uint64_t random;
+} template_bench;
+
+static float template_random(template_bench *t)
+{
+  t->random = t->random * 6364136223846793005u + 1442695040888963407u;
+  return (float)((int64_t)(t->random >> 33) % 2001 - 1000) / 1000.0f;
+}
+
+static void template_ok(wick_status s)
+{
+  if (s) print_error("%s\n", s->message);
+  assert_null(s);
+}
+
+static uint64_t template_nelem(const wick_type_info *t, const wick_halo *h)
+{
+  uint64_t n = 1;
+  for (uint32_t k = 0; k < t->rank; k++)
+    n *= (uint64_t)(t->dim[k].v + (h ? h->lo[k] + h->hi[k] : 0));
+  return n;
+}
+
+/* A parameter's memory: random inside, zeros around it; the buffer's type is the strided inside. */
+static wick_type template_fill(template_bench *t, const wick_type_info *info, const wick_halo *h,
+                               wick_interpret_arg *arg, int64_t *out_first)
+{
+  int64_t stride[WICK_MAX_RANK], first = 0;
+  wick_dim step[WICK_MAX_RANK];
+  for (int64_t s = 1, k = info->rank; k-- > 0; s *= info->dim[k].v + h->lo[k] + h->hi[k])
+    stride[k] = s, step[k] = wick_dim_const(s);
+  for (uint32_t k = 0; k < info->rank; k++) first += h->lo[k] * stride[k];
+  uint64_t n = template_nelem(info, h), inside = template_nelem(info, NULL);
+  float *data = wick_arena_alloc(&t->mem, n * 4, 64);
+  for (uint64_t e = 0; e < inside; e++) {
+    uint64_t rest = e, at = (uint64_t)first;
+    for (uint32_t k = info->rank; k-- > 0; rest /= (uint64_t)info->dim[k].v)
+      at += rest % (uint64_t)info->dim[k].v * (uint64_t)stride[k];
+    data[at] = template_random(t);
+  }
+  *arg = (wick_interpret_arg){.data = data, .nelem = n};
+  *out_first = first;
+  return wick_type_intern(t->m, &(wick_type_info){.kind = WICK_BUFFER,
+                                                  .elem = WICK_F32,
+                                                  .rank = info->rank,
+                                                  .dim = info->dim,
+                                                  .stride = step,
+                                                  .space = WICK_IO});
+}
+
+/* Runs the group under a schedule; with halos, reads before the first element must stay inside the
+ * memory, which the interpreter checks: so the inside is copied to the memory's beginning in a
+ * group that has none. */
+static float *template_run(template_bench *t, const wick_func *g, const char *steps,
+                           const wick_interpret_arg *in, const wick_type *type, uint64_t *out_n)
+{
+  wick_schedule *s = wick_schedule_begin(g, &t->tmp);
+  template_ok(wick_schedule_apply(s, steps));
+  wick_kernel_info k;
+  wick_nest_options o = {.buffer = type};
+  template_ok(wick_nest(g, s, &o, &t->mem, &t->tmp, &k));
+  template_ok(wick_verify_func(k.loop, &t->tmp));
+  wick_func *f = wick_pass_hoist(k.loop, &t->mem);
+  template_ok(wick_verify_func(f, &t->tmp));
+  f = wick_pass_expand(f, &t->mem);
+  const wick_type_info *r = wick_info_of(g, wick_return(g)->in[0]);
+  uint64_t n = template_nelem(r, NULL);
+  float *y = wick_arena_alloc(&t->mem, n * 4, 64);
+  for (uint64_t i = 0; i < n; i++) y[i] = -12345;
+  wick_interpret_arg *arg = wick_new(&t->tmp, wick_interpret_arg, g->nparam + 3);
+  arg[0] = (wick_interpret_arg){.data = y, .nelem = n};
+  for (uint32_t p = 0; p < g->nparam; p++) arg[p + 1] = in[p];
+  assert_true(wick_dim_is_const(k.tasks));
+  arg[g->nparam + 2].number = k.tasks.v / 2; /* the tasks in two parts, the second first */
+  for (int part = 1; part >= 0; part--) {
+    arg[g->nparam + 1].number = part ? k.tasks.v / 2 : 0;
+    arg[g->nparam + 2].number = part ? k.tasks.v : k.tasks.v / 2;
+    template_ok(wick_interpret(f, f->nparam, arg, &t->mem, &t->tmp));
+  }
+  *out_n = n;
+  return y;
+}
+
+static void template_group(template_bench *t, const wick_func *g)
+{
+  if (wick_return(g)->nin != 1 || strncmp(g->name, "halo", 4) == 0) return;
+  const char *halo = strstr(g->schedule, "halo ");
+  wick_text inline_only = wick_text_begin(&t->tmp);
+  char *steps = wick_str_dup(&t->tmp, g->schedule);
+  if (halo) steps[halo - g->schedule] = 0; /* halos are tried where kernels run on real buffers */
+  for (const char *s = steps; *s; s += strcspn(s, ";") + 1)
+    if (strncmp(s + strspn(s, " "), "inline", 6) == 0)
+      wick_text_printf(&inline_only, "%.*s;", (int)strcspn(s, ";"), s);
+  wick_type *type = wick_new(&t->tmp, wick_type, g->nparam + 1);
+  wick_interpret_arg *in = wick_new(&t->tmp, wick_interpret_arg, g->nparam);
+  const wick_type_info *r = wick_info_of(g, wick_return(g)->in[0]);
+  type[0] = wick_type_buffer(t->m, r->elem, r->rank, r->dim, WICK_IO);
+  for (uint32_t p = 0; p < g->nparam; p++) {
+    int64_t first;
+    type[p + 1] = template_fill(t, wick_info_of(g, (wick_value){p + 1}), &(wick_halo){{0}, {0}},
+                                &in[p], &first);
+  }
+  uint64_t n;
+  float *want = template_run(t, g, inline_only.at, in, type, &n),
+        *got = template_run(t, g, steps, in, type, &n);
+  wick_schedule *s = wick_schedule_begin(g, &t->tmp);
+  template_ok(wick_schedule_apply(s, steps));
+  for (uint64_t i = 0; i < n; i++) {
+    float limit = s->rounding ? 1e-5f * (1 + (want[i] < 0 ? -want[i] : want[i])) : 0;
+    if (!(got[i] - want[i] <= limit && want[i] - got[i] <= limit)) {
+      print_error("@%s, `%s`: element %llu is %g, wanted %g\n", g->name, steps,
+                  (unsigned long long)i, (double)got[i], (double)want[i]);
+      fail();
+    }
+  }
+}
+
+/* Constants of a test are declared only: they get numbers here. */
+static void template_constants(template_bench *t)
+{
+  for (uint32_t i = 1; i < t->m->constants.n; i++) {
+    wick_constant *k = &t->m->constants.at[i];
+    template_ok(wick_type_nbytes(t->m, k->type, &k->nbytes)
+                    ? NULL
+                    : wick_fail(&t->tmp, WICK_EINTERNAL, k->name, "size"));
+    float *data = wick_arena_alloc(&t->m->mem, k->nbytes, 64);
+    for (uint64_t e = 0; e < k->nbytes / 4; e++) data[e] = template_random(t);
+    k->data = data;
+  }
+}
+
+static void template_case(const char *text, const char *target_name)
+{
+  template_bench *t = calloc(1, sizeof *t);
+  assert_non_null(t);
+  t->guard.allocator = wick_allocator_malloc();
+  t->random = 42;
+  if (setjmp(t->guard.where)) fail_msg("out of memory");
+  t->mem = wick_arena_make(&t->guard), t->tmp = wick_arena_make(&t->guard);
+  t->m = wick_module_create(&t->guard, "test");
+  wick_target target;
+  assert_true(wick_target_find(target_name, &target));
+  template_ok(wick_parse_module(t->m, "test", text, strlen(text), &t->tmp));
+  template_constants(t);
+  const wick_func *f = wick_module_find(t->m, "main");
+  f = wick_pass_fold(f, &t->mem);
+  wick_func *blocked, *low;
+  template_ok(wick_pass_block(f, &target, &t->mem, &blocked));
+  template_ok(wick_verify_func(blocked, &t->tmp));
+  template_ok(wick_form_groups(blocked, &target, &t->mem, &t->tmp, &low));
+  template_ok(wick_verify_func(low, &t->tmp));
+  for (uint32_t i = 0; i < t->m->funcs.n; i++)
+    if (t->m->funcs.at[i]->level == WICK_GROUP) template_group(t, t->m->funcs.at[i]);
+  wick_module_free(t->m);
+  wick_arena_free(&t->mem);
+  wick_arena_free(&t->tmp);
+  free(t);
+}
+
+static void template_conv(int n, int c, int o, int y, int x, int r, int s, const char *attr, int oy,
+                          int ox, int group)
+{
+  char text[2048];
+  snprintf(text, sizeof text,
+           "graph @main(%%x: f32[%d,%d,%d,%d]) -> f32[%d,%d,%d,%d] {\n"
+           "  %%w = const @w : f32[%d,%d,%d,%d]\n  %%b = const @b : f32[%d]\n"
+           "  %%0 = conv %%x, %%w, %%b {%s} : f32[%d,%d,%d,%d]\n  %%1 = relu %%0 : "
+           "f32[%d,%d,%d,%d]\n  return %%1\n}\n"
+           "constant @w : f32[%d,%d,%d,%d]\nconstant @b : f32[%d]\n",
+           n, c, y, x, n, o, oy, ox, o, c / group, r, s, o, attr, n, o, oy, ox, n, o, oy, ox, o,
+           c / group, r, s, o);
+  template_case(text, "x86-64-v4");
+  template_case(text, "x86-64-v3");
+}
+
+static void template_convolutions(void **state)
+{
+  (void)state;
+  template_conv(1, 16, 32, 7, 7, 3, 3, "pad=[1,1,1,1]", 7, 7, 1);
+  template_conv(2, 17, 24, 6, 9, 3, 3, "pad=[1,1,1,1]", 6, 9, 1);
+  template_conv(1, 3, 17, 9, 11, 3, 3, "stride=[2,2], pad=[1,1,1,1]", 5, 6, 1);
+  template_conv(1, 20, 36, 7, 8, 1, 1, "", 7, 8, 1);
+  template_conv(1, 16, 16, 9, 9, 3, 3, "dilation=[2,2], pad=[2,2,2,2]", 9, 9, 1);
+  template_conv(1, 16, 20, 10, 10, 3, 3, "stride=[3,3], pad=[0,1,0,1]", 3, 4, 1);
+  template_conv(1, 24, 24, 7, 6, 3, 3, "group=24, pad=[1,1,1,1]", 7, 6, 24);
+  template_conv(1, 64, 64, 5, 5, 1, 3, "group=4, pad=[0,1,0,1]", 5, 5, 4);
+  template_conv(1, 12, 12, 5, 5, 3, 3, "group=4, pad=[1,1,1,1]", 5, 5, 4);
+  template_conv(1, 5, 3, 8, 20, 3, 3, "pad=[1,1,1,1]", 8, 20, 1);
+}
+
+static void template_others(void **state)
+{
+  (void)state;
+  static const char *const cases[] = {
+      "graph @main(%x: f32[5,37], %y: f32[37,50]) -> f32[5,50] { %0 = matmul %x, %y : f32[5,50] "
+      "return %0 }",
+      "graph @main(%x: f32[3,40]) -> f32[3,100] { %w = const @w : f32[40,100] %b = const @b : "
+      "f32[100] %0 = matmul %x, %w : f32[3,100]"
+      " %1 = add %0, %b : f32[3,100] %2 = relu %1 : f32[3,100] return %2 } constant @w : "
+      "f32[40,100] constant @b : f32[100]",
+      "graph @main(%x: f32[2,3,4,18], %y: f32[2,3,18,21]) -> f32[2,3,4,21] { %0 = matmul %x, %y : "
+      "f32[2,3,4,21] return %0 }",
+      "graph @main(%x: f32[3,100]) -> f32[3,100] { %0 = softmax %x : f32[3,100] return %0 }",
+      "graph @main(%x: f32[2,3,33]) -> f32[2,3,33] { %0 = softmax %x {axis=1} : f32[2,3,33] return "
+      "%0 }",
+      "graph @main(%x: f32[1,32,9,9]) -> f32[1,32,5,5] { %0 = max_pool %x {kernel=[3,3], "
+      "stride=[2,2], pad=[1,1,1,1]} : f32[1,32,5,5] return %0 }",
+      "graph @main(%x: f32[1,20,8,8]) -> f32[1,20,4,4] { %0 = avg_pool %x {kernel=[2,2], "
+      "stride=[2,2]} : f32[1,20,4,4] return %0 }",
+      "graph @main(%x: f32[2,20,6,7]) -> f32[2,20,1,1] { %0 = reduce_mean %x {axes=[2,3]} : "
+      "f32[2,20,1,1] return %0 }",
+      "graph @main(%x: f32[7,6,35]) -> f32[35,7,6] { %0 = transpose %x {perm=[2,0,1]} : "
+      "f32[35,7,6] return %0 }",
+      "graph @main(%x: f32[7,70], %y: f32[70]) -> f32[7,70] { %0 = mul %x, %y : f32[7,70] %1 = "
+      "sigmoid %0 : f32[7,70] return %1 }",
+      "graph @main(%x: f32[5000]) -> f32[5000] { %0 = tanh %x : f32[5000] return %0 }",
+  };
+  for (size_t i = 0; i < WICK_COUNT(cases); i++) template_case(cases[i], "x86-64-v4");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(template_convolutions),
+                                     cmocka_unit_test(template_others)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
