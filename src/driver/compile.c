@@ -9,7 +9,7 @@
 
 /* ---- stages ---- */
 
-static wick_status compile_stage(wick_compilation *c, const char *name)
+wick_status wick_compilation_stage(wick_compilation *c, const char *name)
 {
   double now = wick_now();
   if (c->stage) c->stage(c->arg, name, now - c->begun);
@@ -30,7 +30,7 @@ static wick_status compile_import(wick_compilation *c)
         return wick_fail(&c->mem, WICK_ETYPE, wick_path_base(c->model->path),
                          "the size %s of \"%s\" is open: give the shapes of the inputs",
                          io[i].dim_name[k], io[i].name);
-  return compile_stage(c, "import");
+  return wick_compilation_stage(c, "import");
 }
 
 static wick_status compile_passes(wick_compilation *c)
@@ -41,7 +41,7 @@ static wick_status compile_passes(wick_compilation *c)
     size_t n = strcspn(at, ",");
     const wick_pass *pass = wick_pass_find(wick_str_dupn(&c->tmp, at, n));
     WICK_TRY(wick_pipeline_run(&c->pipeline, pass, &c->tmp));
-    WICK_TRY(compile_stage(c, pass->name));
+    WICK_TRY(wick_compilation_stage(c, pass->name));
     at += n + (at[n] == ',');
   }
   return NULL;
@@ -49,15 +49,14 @@ static wick_status compile_passes(wick_compilation *c)
 
 /* ---- sections ---- */
 
-static wick_section compile_constants(wick_compilation *c, const wick_lowered *l)
+wick_span wick_compile_constants(wick_compilation *c, const wick_lowered *l)
 {
   unsigned char *at = wick_arena_alloc(&c->mem, l->constant_bytes, WICK_ARTIFACT_ALIGN);
   for (uint32_t i = 0; i < l->constants.n; i++) {
     const wick_constant *k = wick_constant_get(c->module, l->constants.at[i].constant);
     memcpy(at + l->constants.at[i].offset, k->data, k->nbytes);
   }
-  return (wick_section){
-      "constants", {at, l->constant_bytes}, WICK_ARTIFACT_ALIGN, WICK_SECTION_BULK};
+  return (wick_span){at, l->constant_bytes};
 }
 
 static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
@@ -85,34 +84,28 @@ static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
   return (wick_section){"program", wick_program_write(&p, &c->mem), 0, 0};
 }
 
-static wick_status compile_code(wick_compilation *c, wick_section out[WICK_LINK_SECTIONS])
+wick_status wick_compile_objects(wick_compilation *c, const wick_codegen_options *options,
+                                 wick_span **out_object, uint32_t *out_n)
 {
-  wick_codegen_options options = {.output = WICK_OUTPUT_OBJECT, .clean = true};
+  wick_codegen_options o = *options;
+  o.clean = true;
   wick_codegen_limits limits = {.control = {.parallel = c->nprocess,
                                             .cancel = c->work.context->options.cancel,
                                             .arg = c->work.context->options.arg}};
   if (c->work.deadline > 0) limits.seconds = c->work.deadline - wick_now();
-  wick_span *object;
-  uint32_t n;
-  WICK_TRY(wick_codegen_module(c->module, &c->target, &options, &limits, &c->mem, &object, &n));
-  WICK_TRY(compile_stage(c, "codegen"));
-  WICK_TRY(wick_link(n, object, &c->target, &c->mem, out));
-  return compile_stage(c, "link");
+  WICK_TRY(wick_codegen_module(c->module, &c->target, &o, &limits, &c->mem, out_object, out_n));
+  return wick_compilation_stage(c, "codegen");
 }
 
-static wick_status compile_backend(wick_compilation *c, wick_artifact_parts *out)
+wick_status wick_compile_loops(wick_compilation *c, wick_lowered *out)
 {
-  wick_lowered l;
-  WICK_TRY(
-      wick_lower(wick_module_find(c->module, c->graph->name), &c->target, &c->mem, &c->tmp, &l));
-  WICK_TRY(compile_stage(c, "lower"));
-  wick_section section[WICK_LINK_SECTIONS + 2];
-  WICK_TRY(compile_code(c, section));
-  section[WICK_LINK_SECTIONS] = compile_program(c, &l);
-  section[WICK_LINK_SECTIONS + 1] = compile_constants(c, &l);
-  WICK_TRY(wick_artifact_make(c->target.machine, c->target.needs, WICK_COUNT(section), section,
-                              &c->mem, out));
-  return compile_stage(c, "artifact");
+  c->begun = wick_now();
+  c->module = wick_module_create(&c->model->guard, wick_path_base(c->model->path));
+  WICK_TRY(compile_import(c));
+  WICK_TRY(compile_passes(c));
+  const wick_func *low = wick_module_find(c->module, c->graph->name);
+  WICK_TRY(wick_lower(low, &c->target, &c->mem, &c->tmp, out));
+  return wick_compilation_stage(c, "lower");
 }
 
 void wick_compilation_begin(wick_compilation *c, wick_model *model)
@@ -133,29 +126,44 @@ void wick_compilation_free(wick_compilation *c)
 
 wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out)
 {
-  c->begun = wick_now();
-  c->module = wick_module_create(&c->model->guard, wick_path_base(c->model->path));
-  WICK_TRY(compile_import(c));
-  WICK_TRY(compile_passes(c));
-  return compile_backend(c, out);
+  static const wick_codegen_options options = {.output = WICK_OUTPUT_OBJECT};
+  wick_section section[WICK_LINK_SECTIONS + 2];
+  wick_lowered l;
+  wick_span *object;
+  uint32_t n;
+  WICK_TRY(wick_compile_loops(c, &l));
+  WICK_TRY(wick_compile_objects(c, &options, &object, &n));
+  WICK_TRY(wick_link(n, object, &c->target, &c->mem, section));
+  WICK_TRY(wick_compilation_stage(c, "link"));
+  section[WICK_LINK_SECTIONS] = compile_program(c, &l);
+  section[WICK_LINK_SECTIONS + 1] = (wick_section){"constants", wick_compile_constants(c, &l),
+                                                   WICK_ARTIFACT_ALIGN, WICK_SECTION_BULK};
+  WICK_TRY(wick_artifact_make(c->target.machine, c->target.needs, WICK_COUNT(section), section,
+                              &c->mem, out));
+  return wick_compilation_stage(c, "artifact");
 }
 
 /* ---- the public interface ---- */
 
-static wick_status compile_public(wick_compilation *c, const wick_compile_options *o,
-                                  wick_compiled *k)
+wick_status wick_compilation_take(wick_compilation *c, const wick_compile_options *o)
 {
-  const wick_model *m = c->model;
   c->nprocess = o->nprocess;
   c->stage = o->stage;
   c->arg = o->arg;
   if (o->target && !wick_target_find(o->target, &c->target))
     return wick_fail(&c->mem, WICK_EINVAL, NULL, "there is no target \"%s\"", o->target);
-  WICK_TRY(
-      wick_model_sizes(m, o->nshape, o->shape, o->nsize, o->sizes, &c->mem, &c->nsize, &c->sizes));
+  return wick_model_sizes(c->model, o->nshape, o->shape, o->nsize, o->sizes, &c->mem, &c->nsize,
+                          &c->sizes);
+}
+
+static wick_status compile_public(wick_compilation *c, const wick_compile_options *o,
+                                  wick_compiled *k)
+{
   wick_artifact_parts parts;
+  WICK_TRY(wick_compilation_take(c, o));
   WICK_TRY(wick_compile_model(c, &parts));
-  return wick_compiled_take(k, wick_artifact_join(&parts, &k->mem), wick_path_base(m->path));
+  const char *name = wick_path_base(c->model->path);
+  return wick_compiled_take(k, wick_artifact_join(&parts, &k->mem), name);
 }
 
 wick_error *wick_compile(wick_model *m, const wick_compile_options *options,

@@ -2,6 +2,8 @@
 #ifndef WICK_DRIVER_COMPILE_H
 #define WICK_DRIVER_COMPILE_H
 
+#include "codegen/options.h"
+#include "driver/lower.h"
 #include "driver/model.h"
 #include "driver/pipeline.h"
 #include "runtime/compiled.h"
@@ -28,7 +30,24 @@ typedef struct wick_compilation {
 void wick_compilation_begin(wick_compilation *c, wick_model *model); /* for the host */
 void wick_compilation_free(wick_compilation *c);
 
-/* The artifact's parts live as long as the compilation and the model; errors too. */
+/* What the public options say. */
+WICK_CHECKED wick_status wick_compilation_take(wick_compilation *c, const wick_compile_options *o);
+
+/* ---- the stages; each is timed, and may be cancelled ---- */
+
+/* To loop functions, in c->module. */
+WICK_CHECKED wick_status wick_compile_loops(wick_compilation *c, wick_lowered *out);
+/* These to objects. What changes numbers is set here, and the same for artifacts and bundles; the
+ * rest of the options is the caller's. */
+WICK_CHECKED wick_status wick_compile_objects(wick_compilation *c,
+                                              const wick_codegen_options *options,
+                                              wick_span **out_object, uint32_t *out_n);
+/* The constants as the code wants them; 64-byte aligned. */
+wick_span wick_compile_constants(wick_compilation *c, const wick_lowered *l);
+/* The end of a stage that is none of these. */
+WICK_CHECKED wick_status wick_compilation_stage(wick_compilation *c, const char *name);
+
+/* All of them. The artifact's parts live as long as the compilation and the model; errors too. */
 WICK_CHECKED wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out);
 
 #endif
