@@ -74,7 +74,9 @@ static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
     kernel[i] = (wick_program_kernel){.name = k->name,
                                       .place = wick_loc_text(c->module, k->loc),
                                       .scratch = k->scratch,
-                                      .fault = k->fault};
+                                      .fault = k->fault,
+                                      .flops = k->flops * k->nlaunch,
+                                      .bytes = k->bytes * k->nlaunch};
   }
   p.kernel = kernel;
   wick_program_pair *pair = wick_new(&c->mem, wick_program_pair, p.nmetadata);

@@ -1,0 +1,257 @@
+/* wick bench: how fast a model runs, kernel by kernel, against what the machine could do; or a
+ * server for a program that compares runtimes (--pipe). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "driver/ceiling.h"
+
+#include "command.h"
+#include "job.h"
+
+typedef struct bench {
+  wick_job job;
+  wick_words inputs;
+  double seconds;
+  bool pipe;
+  int64_t kernels; /* lines of the table */
+  wick_feed feed;
+  void **room;
+  const wick_io **output;
+  uint64_t *nanoseconds; /* per kernel, of the profiled runs */
+  uint32_t nprofiled;
+} bench;
+
+enum { BENCH_MOST = 1 << 20 };
+
+/* ---- inputs ---- */
+
+static uint32_t bench_random(uint32_t *state)
+{ /* xorshift32, Marsaglia 2003 */
+  *state ^= *state << 13;
+  *state ^= *state >> 17;
+  return *state ^= *state << 5;
+}
+
+/* Without files: numbers around 0 in floats, zeros elsewhere. */
+static void bench_make_inputs(bench *b)
+{
+  wick_job *j = &b->job;
+  uint32_t n, state = 2463534242u;
+  const wick_io **io = wick_job_inputs(j, &n);
+  wick_array *array = wick_new(&j->mem, wick_array, n);
+  b->feed = (wick_feed){n, array, wick_new(&j->mem, const void *, n)};
+  for (uint32_t i = 0; i < n; i++) {
+    void *data = wick_arena_alloc(&j->mem, io[i]->nbytes, 64);
+    if (io[i]->elem == WICK_F32)
+      for (uint64_t k = 0; k < io[i]->nbytes / 4; k++)
+        ((float *)data)[k] = (float)(bench_random(&state) >> 8) * 0x1p-23f - 1;
+    array[i] = wick_feed_array(io[i], data);
+    b->feed.data[i] = data;
+  }
+}
+
+static wick_status bench_read(bench *b, const char *const *path, uint32_t npath)
+{
+  wick_job *j = &b->job;
+  uint32_t n;
+  const wick_io **io = wick_job_inputs(j, &n);
+  return wick_feed_read(io, n, path, npath, NULL, &j->files, &j->mem, &j->tmp, &b->feed);
+}
+
+static wick_status bench_begin(bench *b)
+{
+  wick_job *j = &b->job;
+  WICK_TRY(wick_job_load(j));
+  if (b->inputs.n) {
+    WICK_TRY(bench_read(b, b->inputs.at, b->inputs.n));
+    WICK_TRY(wick_job_compile(j, &b->feed));
+  } else {
+    WICK_TRY(wick_job_compile(j, NULL));
+    bench_make_inputs(b);
+  }
+  b->output = wick_job_outputs(j);
+  b->room = wick_feed_room(b->output, wick_compiled_noutput(j->compiled), &j->mem);
+  return NULL;
+}
+
+static wick_status bench_run(bench *b)
+{
+  return wick_job_take(&b->job, wick_run(b->job.session, b->feed.data, b->room));
+}
+
+/* ---- the pipe ---- */
+
+static wick_status bench_feed(bench *b, char *list)
+{
+  wick_list(const char *) path = {0};
+  for (char *at = strtok(list, ","); at; at = strtok(NULL, ","))
+    wick_push(&b->job.mem, &path, wick_str_dup(&b->job.mem, at));
+  return bench_read(b, path.at, path.n);
+}
+
+static wick_status bench_output(bench *b, const char *folder)
+{
+  WICK_TRY(bench_run(b));
+  uint32_t n = wick_compiled_noutput(b->job.compiled);
+  wick_array *array = wick_new(&b->job.tmp, wick_array, n);
+  for (uint32_t k = 0; k < n; k++) array[k] = wick_feed_array(b->output[k], b->room[k]);
+  return wick_feed_write(array, n, folder, &b->job.tmp);
+}
+
+static wick_status bench_answer(bench *b, char *line)
+{
+  char *rest = strchr(line, ' ');
+  if (rest) *rest++ = 0;
+  if (!rest) rest = line + strlen(line);
+  if (strcmp(line, "run") == 0) {
+    for (long n = strtol(rest, NULL, 10); n > 0; n--) WICK_TRY(bench_run(b));
+    return NULL;
+  }
+  if (strcmp(line, "feed") == 0) return bench_feed(b, rest);
+  if (strcmp(line, "output") == 0) return bench_output(b, rest);
+  return wick_fail(&b->job.mem, WICK_EINVAL, "--pipe", "\"%s\" is none of run, feed, output", line);
+}
+
+static wick_status bench_pipe(bench *b)
+{
+  double begun = wick_now();
+  WICK_TRY(bench_begin(b));
+  WICK_TRY(wick_job_session(&b->job, NULL, NULL));
+  WICK_TRY(bench_run(b));
+  printf("ready %.3f\n", wick_now() - begun);
+  fflush(stdout);
+  static char line[1 << 16];
+  while (fgets(line, sizeof line, stdin)) {
+    line[strcspn(line, "\r\n")] = 0;
+    WICK_TRY(bench_answer(b, line));
+    puts("ok");
+    fflush(stdout);
+  }
+  return NULL;
+}
+
+/* ---- the table ---- */
+
+static void bench_profile(void *arg, uint32_t kernel, uint64_t nanoseconds)
+{
+  bench *b = arg;
+  b->nanoseconds[kernel] += nanoseconds;
+}
+
+static int bench_compare(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static wick_status bench_latency(bench *b, double *out_median)
+{
+  double *took = wick_new(&b->job.mem, double, BENCH_MOST);
+  uint32_t n = 0;
+  WICK_TRY(bench_run(b));
+  for (double end = wick_now() + b->seconds; n < BENCH_MOST && (n < 3 || wick_now() < end); n++) {
+    double begin = wick_now();
+    WICK_TRY(bench_run(b));
+    took[n] = wick_now() - begin;
+  }
+  qsort(took, n, sizeof *took, bench_compare);
+  *out_median = took[n / 2];
+  printf("%u runs on %u thread%s: p50 %.3f ms, p90 %.3f ms, p99 %.3f ms\n", n,
+         wick_session_threads(b->job.session), wick_session_threads(b->job.session) == 1 ? "" : "s",
+         1e3 * took[n / 2], 1e3 * took[(uint64_t)n * 9 / 10], 1e3 * took[(uint64_t)n * 99 / 100]);
+  return NULL;
+}
+
+static wick_status bench_profile_runs(bench *b, double median)
+{
+  wick_job *j = &b->job;
+  b->nanoseconds = wick_new(&j->mem, uint64_t, wick_compiled_nkernel(j->compiled));
+  wick_session_free(j->session);
+  j->session = NULL;
+  WICK_TRY(wick_job_session(j, bench_profile, b));
+  b->nprofiled = 1;
+  if (median > 0 && b->seconds / 2 / median > 1) b->nprofiled = (uint32_t)(b->seconds / 2 / median);
+  WICK_TRY(bench_run(b));
+  memset(b->nanoseconds, 0, sizeof(uint64_t) * wick_compiled_nkernel(j->compiled));
+  for (uint32_t i = 0; i < b->nprofiled; i++) WICK_TRY(bench_run(b));
+  return NULL;
+}
+
+static uint32_t *bench_order(bench *b, uint32_t n)
+{
+  uint32_t *order = wick_new(&b->job.tmp, uint32_t, n);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t k = i;
+    for (; k > 0 && b->nanoseconds[order[k - 1]] < b->nanoseconds[i]; k--) order[k] = order[k - 1];
+    order[k] = i;
+  }
+  return order;
+}
+
+static void bench_table(bench *b, double ceiling)
+{
+  const wick_compiled *k = b->job.compiled;
+  uint32_t n = wick_compiled_nkernel(k), *order = bench_order(b, n);
+  double total = 0, flops = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    total += (double)b->nanoseconds[i] / b->nprofiled;
+    flops += (double)wick_compiled_kernel(k, i).flops;
+  }
+  printf("multiply-add ceiling %.1f GFLOP/s; the model: %.3f GFLOP, %.1f GFLOP/s, %.1f %% of it\n",
+         1e-9 * ceiling, 1e-9 * flops, flops / total, 100e9 * flops / total / ceiling);
+  printf("%10s %6s %10s %9s %7s %8s  %s\n", "us", "share", "MFLOP", "GFLOP/s", "ceiling", "GB/s",
+         "kernel");
+  for (uint32_t i = 0; i < n && i < (uint64_t)b->kernels; i++) {
+    wick_kernel_facts f = wick_compiled_kernel(k, order[i]);
+    double ns = (double)b->nanoseconds[order[i]] / b->nprofiled;
+    if (ns <= 0) ns = 1;
+    printf("%10.2f %5.1f%% %10.3f %9.2f %6.1f%% %8.2f  %s  %s\n", 1e-3 * ns, 100 * ns / total,
+           1e-6 * (double)f.flops, (double)f.flops / ns, 100e9 * (double)f.flops / ns / ceiling,
+           (double)f.nbytes / ns, f.name, f.place);
+  }
+}
+
+static wick_status bench_report(bench *b)
+{
+  wick_job *j = &b->job;
+  double begun = wick_now(), median, ceiling;
+  WICK_TRY(bench_begin(b));
+  wick_memory m = wick_compiled_memory(j->compiled);
+  printf("%s: %s in %.3f s; constants %.2f MiB, arena %.2f MiB, scratch %.2f MiB a thread\n",
+         j->path, wick_compiled_cached(j->compiled) ? "from the cache" : "ready",
+         wick_now() - begun, (double)m.constants / 1048576, (double)m.arena / 1048576,
+         (double)m.scratch / 1048576);
+  WICK_TRY(wick_job_session(j, NULL, NULL));
+  WICK_TRY(bench_latency(b, &median));
+  WICK_TRY(bench_profile_runs(b, median));
+  wick_target t = wick_target_host();
+  WICK_TRY(wick_ceiling(&t, wick_session_threads(j->session), &j->guard, &j->mem, &ceiling));
+  bench_table(b, ceiling);
+  return NULL;
+}
+
+static int bench_main(wick_job *j, void *arg, int argc, char **argv)
+{
+  bench *b = arg;
+  const wick_flag flag[] = {
+      {"inputs", 'i', WICK_FLAG_LIST, &b->inputs, "FILE...", "tensors; else random numbers"},
+      {"input", 0, WICK_FLAG_LIST, &b->inputs, NULL, NULL},
+      {"seconds", 's', WICK_FLAG_DOUBLE, &b->seconds, "S", "of timed runs; 3"},
+      {"kernels", 'k', WICK_FLAG_INT, &b->kernels, "N", "shows the N slowest; 20"},
+      {"pipe", 0, WICK_FLAG_BOOL, &b->pipe, NULL,
+       "answers `run N`, `feed A.npy,B.npy`, `output DIR` on the standard input"},
+      WICK_JOB_FLAGS(j),
+  };
+  wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
+  int stop = wick_job_args(j, &args, argc, argv);
+  if (stop >= 0) return stop;
+  return wick_job_end(j, b->pipe ? bench_pipe(b) : bench_report(b));
+}
+
+int wick_cmd_bench(int argc, char **argv)
+{
+  bench b = {.seconds = 3, .kernels = 20};
+  return wick_job_main(&b.job, bench_main, &b, argc, argv);
+}
