@@ -1,0 +1,104 @@
+/* Images of other sizes: the row, and the exact scales of its axes. */
+#include "ops/resize.h"
+
+#include <math.h>
+
+#include "ops/tensor.h"
+
+/* x = m * 2^e, m a whole number below 2^24; as a fraction of whole numbers. False where x is not
+ * above 0, or too large or small for indices. */
+static bool resize_fraction(double x, int64_t *over, int64_t *under)
+{
+  int e;
+  double f = (double)(float)x;
+  if (!(f > 0) || !isfinite(f)) return false;
+  int64_t m = (int64_t)ldexp(frexp(f, &e), 24);
+  e -= 24;
+  while (m % 2 == 0) m /= 2, e++;
+  *over = e > 0 ? m << (e < 31 ? e : 31) : m;
+  *under = e < 0 ? (int64_t)1 << (-e < 31 ? -e : 31) : 1;
+  return e >= -30 && e <= 30;
+}
+
+wick_ratio wick_resize_scale(const wick_attr *attr, uint32_t k, wick_dim in, wick_dim out)
+{
+  int64_t over = 1, under = 1;
+  if (!attr[RESIZE_SCALE].n) return (wick_ratio){out, in};
+  (void)resize_fraction(attr[RESIZE_SCALE].floats[k], &over, &under); /* inference has asked */
+  return (wick_ratio){wick_dim_const(over), wick_dim_const(under)};
+}
+
+bool wick_resize_keeps(const wick_attr *attr, uint32_t k, wick_dim in, wick_dim out)
+{
+  bool one = !attr[RESIZE_SCALE].n || attr[RESIZE_SCALE].floats[k] == 1;
+  if (attr[RESIZE_COORDINATES].i == RESIZE_CROP) {
+    uint32_t rank = attr[RESIZE_ROI].n / 2;
+    one = one && attr[RESIZE_ROI].floats[k] == 0 && attr[RESIZE_ROI].floats[rank + k] == 1;
+  }
+  return one && wick_dim_eq(in, out);
+}
+
+static wick_status resize_infer(wick_infer *c)
+{
+  const wick_type_info *x;
+  WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
+  const wick_attr *shape = &c->attr[RESIZE_SHAPE], *scale = &c->attr[RESIZE_SCALE],
+                  *roi = &c->attr[RESIZE_ROI];
+  bool crop = c->attr[RESIZE_COORDINATES].i == RESIZE_CROP;
+  if (shape->n != x->rank || (scale->n && scale->n != x->rank))
+    return wick_infer_fail(c, WICK_ETYPE, "%s has %u numbers, x has rank %u",
+                           shape->n != x->rank ? "shape" : "scale",
+                           shape->n != x->rank ? shape->n : scale->n, x->rank);
+  if (crop && roi->n != 2u * x->rank)
+    return wick_infer_fail(c, WICK_ETYPE, "roi has %u numbers, wanted %u", roi->n, 2u * x->rank);
+  if (c->attr[RESIZE_MODE].i != RESIZE_IS_NEAREST && !wick_elem_is_float(x->elem))
+    return wick_infer_fail(c, WICK_ETYPE, "%s is resized to the nearest element only",
+                           wick_elem_name(x->elem));
+  uint32_t resized = 0;
+  for (uint32_t k = 0; k < x->rank; k++) {
+    int64_t over, under;
+    if (scale->n && !resize_fraction(scale->floats[k], &over, &under))
+      return wick_infer_fail(c, WICK_ERANGE, "the scale of axis %u is %g", k, scale->floats[k]);
+    if (wick_dim_is(x->dim[k], 0) && !wick_dim_is(shape->dims[k], 0))
+      return wick_infer_fail(c, WICK_ETYPE, "axis %u has no elements", k);
+    resized += !wick_resize_keeps(c->attr, k, x->dim[k], shape->dims[k]);
+  }
+  if (c->attr[RESIZE_MODE].i != RESIZE_IS_NEAREST && resized > 3)
+    return wick_infer_fail(c, WICK_EUNSUPPORTED, "%u axes are resized, at most 3 are possible",
+                           resized);
+  wick_infer_out(c, 0, x->elem, x->rank, shape->dims);
+  return NULL;
+}
+
+const wick_op wick_op_resize = {
+    .name = "resize",
+    .doc = "x sampled at `shape` places: the result's index o lies at x's coordinate o/s "
+           "(asymmetric), (o+1/2)/s-1/2 (half_pixel; pytorch_half_pixel gives 0 for a result of "
+           "size 1; half_pixel_symmetric keeps the centre where s does not fit), "
+           "o*(in-1)/(out-1) (align_corners), or in the part of x that roi, all begins, then all "
+           "ends in units of in-1, gives (crop; `outside` is taken beyond x). s is `scale`, as "
+           "f32, or the ratio of the sizes. Coordinates are exact. Elements are the nearest, or "
+           "interpolated along each axis by 2 (linear) or 4 (cubic) neighbours, those outside "
+           "being the edge's or, with `exclude`, left out; `antialias` widens the neighbourhood "
+           "by 1/s where s < 1",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"shape", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
+             {"scale", WICK_ATTR_FLOATS, 0, false, NULL, 0, 0},
+             {"mode", WICK_ATTR_ENUM, 0, false, "nearest linear cubic", 0, 0},
+             {"coordinates", WICK_ATTR_ENUM, 0, false,
+              "half_pixel half_pixel_symmetric pytorch_half_pixel align_corners asymmetric crop", 0,
+              0},
+             {"nearest", WICK_ATTR_ENUM, 0, false,
+              "round_prefer_floor round_prefer_ceil floor ceil", 0, 0},
+             {"cubic", WICK_ATTR_FLOAT, -0.75, false, NULL, 0, 0},
+             {"exclude", WICK_ATTR_BOOL, 0, false, NULL, 0, 0},
+             {"antialias", WICK_ATTR_BOOL, 0, false, NULL, 0, 0},
+             {"roi", WICK_ATTR_FLOATS, 0, false, NULL, 0, 0},
+             {"outside", WICK_ATTR_FLOAT, 0, false, NULL, 0, 0}},
+    .level = WICK_GRAPH,
+    .elems = WICK_PLAIN,
+    .infer = resize_infer,
+    .ref = wick_resize_ref,
+    .compute = wick_resize_compute,
+};
