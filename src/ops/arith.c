@@ -174,11 +174,11 @@ static void sign_expand(wick_builder *b, const wick_node *n, const wick_value *i
 {
   (void)n;
   wick_elem e = wick_built_info(b, in[0])->elem;
-  wick_value zero = poly_k(b, in[0], 0), one = poly_k(b, in[0], 1);
-  wick_value r = wick_elem_is_float(e) ? poly_where(b, poly_eq(b, in[0], 0), zero, in[0]) : zero;
+  wick_value zero = expr_k(b, in[0], 0), one = expr_k(b, in[0], 1);
+  wick_value r = wick_elem_is_float(e) ? expr_where(b, expr_eq(b, in[0], 0), zero, in[0]) : zero;
   if (wick_elem_class(e) != WICK_UINT)
-    r = poly_where(b, poly_lt(b, in[0], 0), poly_k(b, in[0], -1), r);
-  out[0] = poly_where(b, poly_gt(b, in[0], 0), one, r);
+    r = expr_where(b, expr_lt(b, in[0], 0), expr_k(b, in[0], -1), r);
+  out[0] = expr_where(b, expr_gt(b, in[0], 0), one, r);
 }
 
 const wick_op wick_op_sign = {

@@ -31,11 +31,11 @@ static void divide_compute(const wick_compute *c) { wick_scalar_map(c, divide_ch
 static wick_value divide_guarded(wick_builder *b, wick_opcode op, wick_value x, wick_value y)
 {
   bool is_signed = wick_elem_class(wick_built_info(b, y)->elem) == WICK_SINT;
-  wick_value zero = poly_k(b, y, 0), none = poly_eq(b, y, 0), bad = none, minus = none;
-  if (is_signed) minus = poly_eq(b, y, -1), bad = wick_build2(b, WICK_OP_or, none, minus);
-  wick_value r = wick_build2(b, op, x, poly_where(b, bad, poly_k(b, y, 1), y));
-  if (is_signed && op == WICK_OP_quot) r = poly_where(b, minus, poly_neg(b, x), r);
-  return poly_where(b, none, zero, r); /* the rest by 1 and by -1 is 0 */
+  wick_value zero = expr_k(b, y, 0), none = expr_eq(b, y, 0), bad = none, minus = none;
+  if (is_signed) minus = expr_eq(b, y, -1), bad = wick_build2(b, WICK_OP_or, none, minus);
+  wick_value r = wick_build2(b, op, x, expr_where(b, bad, expr_k(b, y, 1), y));
+  if (is_signed && op == WICK_OP_quot) r = expr_where(b, minus, expr_neg(b, x), r);
+  return expr_where(b, none, zero, r); /* the rest by 1 and by -1 is 0 */
 }
 
 /* Contents: truncating and flooring agree where nothing is negative. */
@@ -114,11 +114,11 @@ static void mod_expand(wick_builder *b, const wick_node *n, const wick_value *in
   bool is_float = wick_elem_is_float(wick_built_info(b, in[0])->elem);
   wick_value r =
       is_float ? wick_poly_fmod(b, in[0], in[1]) : divide_guarded(b, WICK_OP_rem, in[0], in[1]);
-  wick_value zero = poly_k(b, r, 0), is_zero = poly_eq(b, r, 0);
-  wick_value other = wick_build2(b, WICK_OP_ne, poly_lt(b, r, 0), poly_lt(b, in[1], 0));
-  r = poly_where(b, other, poly_add(b, r, in[1]), r);
-  if (is_float) zero = wick_poly_with_sign(b, zero, in[1]);
-  out[0] = poly_where(b, is_zero, zero, r);
+  wick_value zero = expr_k(b, r, 0), is_zero = expr_eq(b, r, 0);
+  wick_value other = wick_build2(b, WICK_OP_ne, expr_lt(b, r, 0), expr_lt(b, in[1], 0));
+  r = expr_where(b, other, expr_add(b, r, in[1]), r);
+  if (is_float) zero = wick_expr_with_sign(b, zero, in[1]);
+  out[0] = expr_where(b, is_zero, zero, r);
 }
 
 const wick_op wick_op_mod = {

@@ -1,80 +1,14 @@
-/* The pieces that expansions of elementary functions share. */
+/* Polynomials: the table of a type, Horner's scheme. */
 #include "ops/poly.h"
-
-static const wick_poly_format poly_formats[2] = {
-    {WICK_F32, WICK_I32, 23, 127, 0x1.8p23},
-    {WICK_F64, WICK_I64, 52, 1023, 0x1.8p52},
-};
-
-/* Expansions see f32 and f64 alone: loop/expand.c widens the others. */
-static uint32_t poly_wide(wick_builder *b, wick_value x)
-{
-  return wick_built_info(b, x)->elem == WICK_F64;
-}
-
-const wick_poly_format *wick_poly_format_of(wick_builder *b, wick_value x)
-{
-  return &poly_formats[poly_wide(b, x)];
-}
 
 const wick_poly *wick_poly_of(wick_builder *b, wick_value x, const wick_poly *t)
 {
-  return &t[poly_wide(b, x)];
+  return &t[wick_expr_format_of(b, x)->elem == WICK_F64];
 }
 
 wick_value wick_poly_eval(wick_builder *b, wick_value x, const wick_poly *t)
 {
-  wick_value r = poly_k(b, x, t->c[t->n - 1]);
-  for (uint32_t i = t->n - 1; i-- > 0;) r = poly_mad(b, r, x, poly_k(b, x, t->c[i]));
+  wick_value r = expr_k(b, x, t->c[t->n - 1]);
+  for (uint32_t i = t->n - 1; i-- > 0;) r = expr_mad(b, r, x, expr_k(b, x, t->c[i]));
   return r;
-}
-
-static wick_value poly_bitcast(wick_builder *b, wick_value x, wick_elem to)
-{
-  wick_type want = wick_type_with_elem(b->module, wick_built_type(b, x), to);
-  return wick_build(b, WICK_OP_bitcast, 1, &x, NULL, 1, &want);
-}
-
-wick_value wick_poly_bits(wick_builder *b, wick_value x)
-{
-  return poly_bitcast(b, x, wick_poly_format_of(b, x)->bits);
-}
-
-wick_value wick_poly_from_bits(wick_builder *b, wick_value x)
-{
-  return poly_bitcast(b, x, wick_built_info(b, x)->elem == WICK_I64 ? WICK_F64 : WICK_F32);
-}
-
-wick_value wick_poly_int(wick_builder *b, wick_value like, int64_t i)
-{
-  const wick_type_info *t = wick_built_info(b, like);
-  wick_type type = t->kind == WICK_SCALAR ? wick_built_type(b, like)
-                                          : wick_type_tensor(b->module, t->elem, 0, NULL);
-  return wick_build_const(b, type, 0, i);
-}
-
-wick_value wick_poly_shl(wick_builder *b, wick_value x, uint32_t n)
-{
-  return wick_build2(b, WICK_OP_shift_left, x, wick_poly_int(b, x, n));
-}
-
-wick_value wick_poly_shr(wick_builder *b, wick_value x, uint32_t n)
-{
-  return wick_build2(b, WICK_OP_shift_right, x, wick_poly_int(b, x, n));
-}
-
-wick_value wick_poly_with_sign(wick_builder *b, wick_value x, wick_value sign)
-{
-  wick_value s = wick_poly_bits(b, sign), top;
-  top = wick_poly_int(b, s, wick_built_info(b, s)->elem == WICK_I64 ? INT64_MIN : INT32_MIN);
-  s = wick_build2(b, WICK_OP_bit_and, s, top);
-  return wick_poly_from_bits(b, wick_build2(b, WICK_OP_bit_or, wick_poly_bits(b, x), s));
-}
-
-wick_value wick_poly_upper(wick_builder *b, wick_value x)
-{
-  wick_value bits = wick_poly_bits(b, x);
-  int64_t half = wick_poly_format_of(b, x)->mantissa / 2 + 1; /* 12 of 24 bits stay, 26 of 53 */
-  wick_value mask = wick_poly_int(b, bits, -((int64_t)1 << half));
-  return wick_poly_from_bits(b, wick_build2(b, WICK_OP_bit_and, bits, mask));
 }

@@ -32,17 +32,17 @@ static const double erf_end[2] = {4, 5.95};
 
 static uint32_t erf_wide(wick_builder *b, wick_value x)
 {
-  return wick_poly_format_of(b, x)->elem == WICK_F64;
+  return wick_expr_format_of(b, x)->elem == WICK_F64;
 }
 
 wick_value wick_poly_erf(wick_builder *b, wick_value x)
 {
-  wick_value t = poly_at_most(b, poly_abs(b, x), erf_end[erf_wide(b, x)]);
+  wick_value t = expr_at_most(b, expr_abs(b, x), erf_end[erf_wide(b, x)]);
   wick_value p = wick_poly_eval(b, t, wick_poly_of(b, x, erf_large_table));
-  wick_value large = poly_neg(b, wick_poly_expm1_minus(b, p));
-  wick_value q = wick_poly_eval(b, poly_mul(b, x, x), wick_poly_of(b, x, erf_small_table));
-  wick_value small = poly_mad(b, x, q, x);
-  return poly_where(b, poly_lt(b, t, 0.92), small, wick_poly_with_sign(b, large, x));
+  wick_value large = expr_neg(b, wick_poly_expm1_minus(b, p));
+  wick_value q = wick_poly_eval(b, expr_mul(b, x, x), wick_poly_of(b, x, erf_small_table));
+  wick_value small = expr_mad(b, x, q, x);
+  return expr_where(b, expr_lt(b, t, 0.92), small, wick_expr_with_sign(b, large, x));
 }
 
 /* (t + c) Phi(-t) e^(t^2 / 2) in t / (t + c) - 1/2, relative to itself: 2^-25 and 2^-56. */
@@ -63,18 +63,18 @@ static const double erf_tail_center[2] = {4, 5}, erf_tail_end[2] = {15, 39};
 /* e^(-t^2 / 2) has the square of t's upper half, which is exact, and the rest apart. */
 static wick_poly_scaled erf_gauss(wick_builder *b, wick_value t)
 {
-  wick_value high = wick_poly_upper(b, t);
-  wick_value low = poly_mul(b, poly_sub(b, t, high), poly_add(b, t, high));
-  return wick_poly_exp_scaled(b, poly_mul(b, poly_mulk(b, high, -0.5), high),
-                              poly_mulk(b, low, -0.5));
+  wick_value high = wick_expr_upper(b, t);
+  wick_value low = expr_mul(b, expr_sub(b, t, high), expr_add(b, t, high));
+  return wick_poly_exp_scaled(b, expr_mul(b, expr_mulk(b, high, -0.5), high),
+                              expr_mulk(b, low, -0.5));
 }
 
 wick_poly_scaled wick_poly_normal_tail(wick_builder *b, wick_value x)
 {
   uint32_t wide = erf_wide(b, x);
-  wick_value t = poly_at_most(b, poly_abs(b, x), erf_tail_end[wide]);
-  wick_value w = poly_div(b, t, poly_addk(b, t, erf_tail_center[wide]));
-  wick_value r = poly_mul(b, wick_poly_eval(b, poly_addk(b, w, -0.5), &erf_tail_table[wide]), w);
+  wick_value t = expr_at_most(b, expr_abs(b, x), erf_tail_end[wide]);
+  wick_value w = expr_div(b, t, expr_addk(b, t, erf_tail_center[wide]));
+  wick_value r = expr_mul(b, wick_poly_eval(b, expr_addk(b, w, -0.5), &erf_tail_table[wide]), w);
   wick_poly_scaled e = erf_gauss(b, t);
-  return (wick_poly_scaled){poly_mul(b, r, e.m), e.s};
+  return (wick_poly_scaled){expr_mul(b, r, e.m), e.s};
 }

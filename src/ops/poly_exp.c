@@ -45,35 +45,35 @@ static const double exp_range[2][4] = {{-104, 89, 89.6, 40}, {-746, 710, 710.6, 
 
 static uint32_t exp_wide(wick_builder *b, wick_value x)
 {
-  return wick_poly_format_of(b, x)->elem == WICK_F64;
+  return wick_expr_format_of(b, x)->elem == WICK_F64;
 }
 
 wick_value wick_poly_exp2i(wick_builder *b, wick_value like, wick_value k)
 {
-  const wick_poly_format *f = wick_poly_format_of(b, like);
-  wick_value biased = poly_add(b, k, wick_poly_int(b, k, f->bias));
-  return wick_poly_from_bits(b, wick_poly_shl(b, biased, f->mantissa));
+  const wick_expr_format *f = wick_expr_format_of(b, like);
+  wick_value biased = expr_add(b, k, wick_expr_int(b, k, f->bias));
+  return wick_expr_from_bits(b, wick_expr_shl(b, biased, f->mantissa));
 }
 
 /* x rounded to a whole number, and that as an integer: in the low bits of x + magic. */
 static void exp_nearest(wick_builder *b, wick_value shifted, wick_poly_reduced *out)
 {
-  const wick_poly_format *f = wick_poly_format_of(b, shifted);
-  wick_value magic = poly_k(b, shifted, f->magic);
-  out->n = poly_sub(b, shifted, magic);
-  out->k = poly_sub(b, wick_poly_bits(b, shifted), wick_poly_bits(b, magic));
+  const wick_expr_format *f = wick_expr_format_of(b, shifted);
+  wick_value magic = expr_k(b, shifted, f->magic);
+  out->n = expr_sub(b, shifted, magic);
+  out->k = expr_sub(b, wick_expr_bits(b, shifted), wick_expr_bits(b, magic));
 }
 
 wick_poly_reduced wick_poly_exp_reduce(wick_builder *b, wick_value x, wick_value rest)
 {
   const double *ln2 = exp_ln2[exp_wide(b, x)];
   wick_poly_reduced e;
-  wick_value magic = poly_k(b, x, wick_poly_format_of(b, x)->magic);
-  wick_value sum = rest.id ? poly_add(b, x, rest) : x;
-  exp_nearest(b, poly_mad(b, sum, poly_k(b, x, M_LOG2E), magic), &e);
-  e.r = poly_mad(b, e.n, poly_k(b, x, -ln2[0]), x);
-  if (rest.id) e.r = poly_add(b, e.r, rest);
-  e.r = poly_mad(b, e.n, poly_k(b, x, -ln2[1]), e.r);
+  wick_value magic = expr_k(b, x, wick_expr_format_of(b, x)->magic);
+  wick_value sum = rest.id ? expr_add(b, x, rest) : x;
+  exp_nearest(b, expr_mad(b, sum, expr_k(b, x, M_LOG2E), magic), &e);
+  e.r = expr_mad(b, e.n, expr_k(b, x, -ln2[0]), x);
+  if (rest.id) e.r = expr_add(b, e.r, rest);
+  e.r = expr_mad(b, e.n, expr_k(b, x, -ln2[1]), e.r);
   return e;
 }
 
@@ -81,16 +81,16 @@ wick_poly_reduced wick_poly_exp_reduce(wick_builder *b, wick_value x, wick_value
 static wick_value exp_minus_one(wick_builder *b, wick_value r, const wick_poly *table)
 {
   wick_value p = wick_poly_eval(b, r, wick_poly_of(b, r, table));
-  return poly_mad(b, poly_mul(b, r, r), p, r);
+  return expr_mad(b, expr_mul(b, r, r), p, r);
 }
 
 /* e^r 2^k, half of k in each factor. */
 static wick_poly_scaled exp_finish(wick_builder *b, wick_value r, wick_value k)
 {
-  wick_value p = poly_addk(b, exp_minus_one(b, r, exp_table), 1);
-  wick_value half = wick_poly_shr(b, k, 1);
-  return (wick_poly_scaled){poly_mul(b, p, wick_poly_exp2i(b, r, half)),
-                            wick_poly_exp2i(b, r, poly_sub(b, k, half))};
+  wick_value p = expr_addk(b, exp_minus_one(b, r, exp_table), 1);
+  wick_value half = wick_expr_shr(b, k, 1);
+  return (wick_poly_scaled){expr_mul(b, p, wick_poly_exp2i(b, r, half)),
+                            wick_poly_exp2i(b, r, expr_sub(b, k, half))};
 }
 
 wick_poly_scaled wick_poly_exp_scaled(wick_builder *b, wick_value x, wick_value rest)
@@ -102,17 +102,17 @@ wick_poly_scaled wick_poly_exp_scaled(wick_builder *b, wick_value x, wick_value 
 wick_value wick_poly_exp(wick_builder *b, wick_value x)
 {
   const double *range = exp_range[exp_wide(b, x)];
-  x = poly_at_most(b, poly_at_least(b, x, range[0]), range[1]);
+  x = expr_at_most(b, expr_at_least(b, x, range[0]), range[1]);
   wick_poly_scaled s = wick_poly_exp_scaled(b, x, (wick_value){0});
-  return poly_mul(b, s.m, s.s);
+  return expr_mul(b, s.m, s.s);
 }
 
 wick_value wick_poly_exp_minus(wick_builder *b, wick_value x)
 {
   const double *range = exp_range[exp_wide(b, x)];
-  x = poly_at_least(b, poly_neg(b, poly_abs(b, x)), range[0]);
+  x = expr_at_least(b, expr_neg(b, expr_abs(b, x)), range[0]);
   wick_poly_scaled s = wick_poly_exp_scaled(b, x, (wick_value){0});
-  return poly_mul(b, s.m, s.s);
+  return expr_mul(b, s.m, s.s);
 }
 
 /* 2^x = 2^n e^(r ln2), and r = x - n is exact. */
@@ -120,14 +120,14 @@ wick_value wick_poly_exp_minus(wick_builder *b, wick_value x)
 wick_value wick_poly_exp2_sum(wick_builder *b, wick_value x, wick_value rest)
 {
   const double *range = exp_range[exp_wide(b, x)];
-  x = poly_at_least(b, x, floor(range[0] * M_LOG2E));
-  x = poly_at_most(b, x, ceil(range[1] * M_LOG2E));
+  x = expr_at_least(b, x, floor(range[0] * M_LOG2E));
+  x = expr_at_most(b, x, ceil(range[1] * M_LOG2E));
   wick_poly_reduced e;
-  exp_nearest(b, poly_add(b, x, poly_k(b, x, wick_poly_format_of(b, x)->magic)), &e);
-  wick_value r = poly_sub(b, x, e.n); /* exact */
-  if (rest.id) r = poly_add(b, r, rest);
-  wick_poly_scaled s = exp_finish(b, poly_mulk(b, r, M_LN2), e.k);
-  return poly_mul(b, s.m, s.s);
+  exp_nearest(b, expr_add(b, x, expr_k(b, x, wick_expr_format_of(b, x)->magic)), &e);
+  wick_value r = expr_sub(b, x, e.n); /* exact */
+  if (rest.id) r = expr_add(b, r, rest);
+  wick_poly_scaled s = exp_finish(b, expr_mulk(b, r, M_LN2), e.k);
+  return expr_mul(b, s.m, s.s);
 }
 
 wick_value wick_poly_exp2(wick_builder *b, wick_value x)
@@ -139,22 +139,22 @@ wick_value wick_poly_exp2(wick_builder *b, wick_value x)
 wick_value wick_poly_expm1(wick_builder *b, wick_value x)
 {
   const double *range = exp_range[exp_wide(b, x)];
-  const wick_poly_format *f = wick_poly_format_of(b, x);
-  wick_value z = poly_at_most(b, poly_at_least(b, x, -range[3]), range[1]);
+  const wick_expr_format *f = wick_expr_format_of(b, x);
+  wick_value z = expr_at_most(b, expr_at_least(b, x, -range[3]), range[1]);
   wick_poly_reduced e = wick_poly_exp_reduce(b, z, (wick_value){0});
   wick_value q = exp_minus_one(b, e.r, exp_expm1_table);
-  wick_value s = wick_poly_exp2i(b, x, poly_sub(b, e.k, wick_poly_int(b, e.k, 1)));
-  wick_value y = poly_mulk(b, poly_mad(b, s, q, poly_addk(b, s, -0.5)), 2);
-  wick_value is_tiny = poly_lt(b, poly_abs(b, x), ldexp(1, -(int)f->mantissa - 2));
-  return poly_where(b, is_tiny, x, y); /* -0, and numbers that half would lose bits of */
+  wick_value s = wick_poly_exp2i(b, x, expr_sub(b, e.k, wick_expr_int(b, e.k, 1)));
+  wick_value y = expr_mulk(b, expr_mad(b, s, q, expr_addk(b, s, -0.5)), 2);
+  wick_value is_tiny = expr_lt(b, expr_abs(b, x), ldexp(1, -(int)f->mantissa - 2));
+  return expr_where(b, is_tiny, x, y); /* -0, and numbers that half would lose bits of */
 }
 
 wick_value wick_poly_expm1_minus(wick_builder *b, wick_value x)
 {
-  x = poly_at_least(b, x, -exp_range[exp_wide(b, x)][3]);
+  x = expr_at_least(b, x, -exp_range[exp_wide(b, x)][3]);
   wick_poly_reduced e = wick_poly_exp_reduce(b, x, (wick_value){0});
   wick_value s = wick_poly_exp2i(b, x, e.k);
-  return poly_mad(b, s, exp_minus_one(b, e.r, exp_expm1_table), poly_addk(b, s, -1));
+  return expr_mad(b, s, exp_minus_one(b, e.r, exp_expm1_table), expr_addk(b, s, -1));
 }
 
 /* ---- hyperbolic functions ---- */
@@ -164,26 +164,26 @@ wick_value wick_poly_expm1_minus(wick_builder *b, wick_value x)
  */
 wick_value wick_poly_hyperbolic(wick_builder *b, wick_value x, bool sine)
 {
-  wick_value size = poly_at_most(b, poly_abs(b, x), exp_range[exp_wide(b, x)][2]);
+  wick_value size = expr_at_most(b, expr_abs(b, x), exp_range[exp_wide(b, x)][2]);
   wick_poly_reduced e = wick_poly_exp_reduce(b, size, (wick_value){0});
-  wick_value two = wick_poly_int(b, e.k, 2), few = wick_poly_int(b, e.k, 100);
-  wick_value low = poly_where(b, wick_build2(b, WICK_OP_lt, e.k, few), e.k, few);
-  wick_value a = wick_poly_exp2i(b, x, poly_sub(b, e.k, two));
-  wick_value c = wick_poly_exp2i(b, x, poly_neg(b, poly_add(b, low, two)));
-  wick_value r2 = poly_mul(b, e.r, e.r), sum = poly_add(b, a, c), difference = poly_sub(b, a, c);
+  wick_value two = wick_expr_int(b, e.k, 2), few = wick_expr_int(b, e.k, 100);
+  wick_value low = expr_where(b, wick_build2(b, WICK_OP_lt, e.k, few), e.k, few);
+  wick_value a = wick_poly_exp2i(b, x, expr_sub(b, e.k, two));
+  wick_value c = wick_poly_exp2i(b, x, expr_neg(b, expr_add(b, low, two)));
+  wick_value r2 = expr_mul(b, e.r, e.r), sum = expr_add(b, a, c), difference = expr_sub(b, a, c);
   wick_value s = wick_poly_eval(b, r2, wick_poly_of(b, x, exp_sinh_table));
-  s = poly_mad(b, poly_mul(b, e.r, r2), s, e.r);
+  s = expr_mad(b, expr_mul(b, e.r, r2), s, e.r);
   wick_value h = wick_poly_eval(b, r2, wick_poly_of(b, x, exp_cosh_table));
-  h = poly_mad(b, r2, h, poly_k(b, x, 1));
-  wick_value y = sine ? poly_mad(b, sum, s, poly_mul(b, difference, h))
-                      : poly_mad(b, difference, s, poly_mul(b, sum, h));
-  y = poly_mulk(b, y, 2);
-  return sine ? wick_poly_with_sign(b, y, x) : y;
+  h = expr_mad(b, r2, h, expr_k(b, x, 1));
+  wick_value y = sine ? expr_mad(b, sum, s, expr_mul(b, difference, h))
+                      : expr_mad(b, difference, s, expr_mul(b, sum, h));
+  y = expr_mulk(b, y, 2);
+  return sine ? wick_expr_with_sign(b, y, x) : y;
 }
 
 /* With q = e^(-2|x|) - 1: tanh |x| = -q / (q + 2), and nothing overflows or cancels. */
 wick_value wick_poly_tanh(wick_builder *b, wick_value x)
 {
-  wick_value q = wick_poly_expm1_minus(b, poly_mulk(b, poly_abs(b, x), -2));
-  return wick_poly_with_sign(b, poly_abs(b, poly_div(b, q, poly_addk(b, q, 2))), x);
+  wick_value q = wick_poly_expm1_minus(b, expr_mulk(b, expr_abs(b, x), -2));
+  return wick_expr_with_sign(b, expr_abs(b, expr_div(b, q, expr_addk(b, q, 2))), x);
 }

@@ -22,15 +22,15 @@ static wick_value pow_fma(wick_builder *b, wick_value x, wick_value y, wick_valu
 /* x + y + rest, where |x| >= |y| or x is 0. */
 static pow_pair pow_sum(wick_builder *b, wick_value x, wick_value y, wick_value rest)
 {
-  wick_value hi = poly_add(b, x, y);
-  return (pow_pair){hi, poly_add(b, poly_sub(b, y, poly_sub(b, hi, x)), rest)};
+  wick_value hi = expr_add(b, x, y);
+  return (pow_pair){hi, expr_add(b, expr_sub(b, y, expr_sub(b, hi, x)), rest)};
 }
 
 /* x y, where y has one part. */
 static pow_pair pow_times(wick_builder *b, pow_pair x, wick_value y)
 {
-  wick_value hi = poly_mul(b, x.hi, y);
-  wick_value lo = pow_fma(b, x.hi, y, poly_neg(b, hi));
+  wick_value hi = expr_mul(b, x.hi, y);
+  wick_value lo = pow_fma(b, x.hi, y, expr_neg(b, hi));
   return (pow_pair){hi, pow_fma(b, x.lo, y, lo)};
 }
 
@@ -43,7 +43,7 @@ static pow_pair pow_product(wick_builder *b, pow_pair x, pow_pair y)
 
 static pow_pair pow_constant(wick_builder *b, wick_value like, double hi, double lo)
 {
-  return (pow_pair){poly_k(b, like, hi), poly_k(b, like, lo)};
+  return (pow_pair){expr_k(b, like, hi), expr_k(b, like, lo)};
 }
 
 /* ---- log2 of f64 in two parts ---- */
@@ -59,39 +59,39 @@ static const wick_poly pow_atanh_table = {
 static pow_pair pow_log2(wick_builder *b, wick_value x)
 {
   wick_poly_split x2 = wick_poly_log_split(b, x);
-  wick_value f = x2.f, two = poly_k(b, f, 2), below = poly_add(b, f, two);
-  wick_value missing = poly_sub(b, f, poly_sub(b, below, two));
+  wick_value f = x2.f, two = expr_k(b, f, 2), below = expr_add(b, f, two);
+  wick_value missing = expr_sub(b, f, expr_sub(b, below, two));
   pow_pair s;
-  s.hi = poly_div(b, f, below);
-  wick_value rest = pow_fma(b, poly_neg(b, s.hi), below, f);
-  s.lo = poly_div(b, pow_fma(b, poly_neg(b, s.hi), missing, rest), below);
+  s.hi = expr_div(b, f, below);
+  wick_value rest = pow_fma(b, expr_neg(b, s.hi), below, f);
+  s.lo = expr_div(b, pow_fma(b, expr_neg(b, s.hi), missing, rest), below);
   pow_pair z = pow_product(b, s, s), cube = pow_product(b, z, s);
   wick_value p = wick_poly_eval(b, z.hi, &pow_atanh_table);
-  wick_value tail = poly_mul(b, poly_mul(b, cube.hi, z.hi), p);
+  wick_value tail = expr_mul(b, expr_mul(b, cube.hi, z.hi), p);
   pow_pair third =
       pow_product(b, cube, pow_constant(b, f, 0x1.5555555555555p-1, 0x1.5555555555555p-55));
-  wick_value lo = poly_add(b, poly_add(b, s.lo, s.lo), poly_add(b, third.lo, tail));
-  pow_pair log = pow_sum(b, poly_add(b, s.hi, s.hi), third.hi, lo);
-  log = pow_sum(b, log.hi, log.lo, poly_k(b, f, 0));
+  wick_value lo = expr_add(b, expr_add(b, s.lo, s.lo), expr_add(b, third.lo, tail));
+  pow_pair log = pow_sum(b, expr_add(b, s.hi, s.hi), third.hi, lo);
+  log = pow_sum(b, log.hi, log.lo, expr_k(b, f, 0));
   log = pow_product(b, log, pow_constant(b, f, M_LOG2E, 0x1.777d0ffda0d24p-56));
   log = pow_sum(b, x2.e, log.hi, log.lo);
-  wick_value edge = poly_where(b, poly_eq(b, x, 0), poly_k(b, x, (double)-INFINITY), x);
+  wick_value edge = expr_where(b, expr_eq(b, x, 0), expr_k(b, x, (double)-INFINITY), x);
   wick_value inside =
-      wick_build2(b, WICK_OP_and, poly_gt(b, x, 0), poly_lt(b, x, (double)INFINITY));
-  return (pow_pair){poly_where(b, inside, log.hi, edge), log.lo};
+      wick_build2(b, WICK_OP_and, expr_gt(b, x, 0), expr_lt(b, x, (double)INFINITY));
+  return (pow_pair){expr_where(b, inside, log.hi, edge), log.lo};
 }
 
 static wick_value pow_size64(wick_builder *b, wick_value x, wick_value y)
 {
   pow_pair z = pow_times(b, pow_log2(b, x), y);
-  wick_value inside = poly_lt(b, poly_abs(b, z.hi), 1100);
-  return wick_poly_exp2_sum(b, z.hi, poly_where(b, inside, z.lo, poly_k(b, z.lo, 0)));
+  wick_value inside = expr_lt(b, expr_abs(b, z.hi), 1100);
+  return wick_poly_exp2_sum(b, z.hi, expr_where(b, inside, z.lo, expr_k(b, z.lo, 0)));
 }
 
 static wick_value pow_size32(wick_builder *b, wick_value x, wick_value y)
 {
   wick_value log = wick_poly_log2(b, wick_build_cast(b, x, WICK_F64));
-  wick_value z = poly_mul(b, log, wick_build_cast(b, y, WICK_F64));
+  wick_value z = expr_mul(b, log, wick_build_cast(b, y, WICK_F64));
   return wick_build_cast(b, wick_poly_exp2_sum(b, z, (wick_value){0}), WICK_F32);
 }
 
@@ -102,24 +102,24 @@ static wick_value pow_is_whole(wick_builder *b, wick_value x)
 
 wick_value wick_poly_pow(wick_builder *b, wick_value x, wick_value y)
 {
-  bool wide = wick_poly_format_of(b, x)->elem == WICK_F64;
-  wick_value size = poly_abs(b, x);
+  bool wide = wick_expr_format_of(b, x)->elem == WICK_F64;
+  wick_value size = expr_abs(b, x);
   wick_value r = wide ? pow_size64(b, size, y) : pow_size32(b, size, y);
   /* 1 to any power, anything to the power 0, and -1 to infinite powers */
-  wick_value unit = wick_build2(b, WICK_OP_and, poly_eq(b, size, 1),
-                                poly_eq(b, poly_abs(b, y), (double)INFINITY));
-  wick_value one = wick_build2(b, WICK_OP_or, poly_eq(b, x, 1), poly_eq(b, y, 0));
+  wick_value unit = wick_build2(b, WICK_OP_and, expr_eq(b, size, 1),
+                                expr_eq(b, expr_abs(b, y), (double)INFINITY));
+  wick_value one = wick_build2(b, WICK_OP_or, expr_eq(b, x, 1), expr_eq(b, y, 0));
   one = wick_build2(b, WICK_OP_or, one, unit);
-  r = poly_where(b, one, poly_k(b, r, 1), r);
+  r = expr_where(b, one, expr_k(b, r, 1), r);
   /* the sign of x for odd powers; NaN for negative numbers and fractions */
-  wick_value whole = pow_is_whole(b, y), even = pow_is_whole(b, poly_mulk(b, y, 0.5));
+  wick_value whole = pow_is_whole(b, y), even = pow_is_whole(b, expr_mulk(b, y, 0.5));
   wick_value odd = wick_build2(b, WICK_OP_and, whole, wick_build1(b, WICK_OP_not, even));
   wick_value inside =
-      wick_build2(b, WICK_OP_and, poly_lt(b, x, 0), poly_gt(b, x, (double)-INFINITY));
+      wick_build2(b, WICK_OP_and, expr_lt(b, x, 0), expr_gt(b, x, (double)-INFINITY));
   wick_value none = wick_build2(b, WICK_OP_and, inside, wick_build1(b, WICK_OP_not, whole));
   none = wick_build2(b, WICK_OP_and, none, wick_build1(b, WICK_OP_not, one));
-  wick_value s = poly_where(b, odd, wick_poly_with_sign(b, r, x), r);
-  return poly_where(b, none, poly_k(b, r, (double)NAN), s);
+  wick_value s = expr_where(b, odd, wick_expr_with_sign(b, r, x), r);
+  return expr_where(b, none, expr_k(b, r, (double)NAN), s);
 }
 
 /* ---- remainders ---- */
@@ -128,16 +128,16 @@ wick_value wick_poly_pow(wick_builder *b, wick_value x, wick_value y)
  * been rounded up to the next whole number. */
 static wick_value pow_digit(wick_builder *b, wick_value r, wick_value y, bool fused)
 {
-  wick_value q = wick_build1(b, WICK_OP_trunc, poly_div(b, r, y));
-  wick_value next = fused ? pow_fma(b, poly_neg(b, q), y, r) : poly_sub(b, r, poly_mul(b, q, y));
-  return poly_where(b, poly_lt(b, next, 0), poly_add(b, next, y), next);
+  wick_value q = wick_build1(b, WICK_OP_trunc, expr_div(b, r, y));
+  wick_value next = fused ? pow_fma(b, expr_neg(b, q), y, r) : expr_sub(b, r, expr_mul(b, q, y));
+  return expr_where(b, expr_lt(b, next, 0), expr_add(b, next, y), next);
 }
 
 /* Both in f64, from f32: digits of 28 bits, so that products with 24 bits are exact. */
 static wick_value pow_fmod32(wick_builder *b, wick_value x, wick_value y)
 {
   wick_value r = x;
-  for (int k = 9; k >= 0; k--) r = pow_digit(b, r, poly_mulk(b, y, ldexp(1, 28 * k)), false);
+  for (int k = 9; k >= 0; k--) r = pow_digit(b, r, expr_mulk(b, y, ldexp(1, 28 * k)), false);
   return r;
 }
 
@@ -146,16 +146,16 @@ static wick_value pow_fmod64(wick_builder *b, wick_value x, wick_value y)
 {
   enum { DIGITS = 41 };
   wick_value place[DIGITS] = {y}, r = x;
-  for (int k = 1; k < DIGITS; k++) place[k] = poly_mulk(b, place[k - 1], 0x1p52);
+  for (int k = 1; k < DIGITS; k++) place[k] = expr_mulk(b, place[k - 1], 0x1p52);
   for (int k = DIGITS - 1; k > 0; k--)
-    r = poly_where(b, poly_lt(b, place[k], (double)INFINITY), pow_digit(b, r, place[k], true), r);
+    r = expr_where(b, expr_lt(b, place[k], (double)INFINITY), pow_digit(b, r, place[k], true), r);
   return pow_digit(b, r, y, true);
 }
 
 wick_value wick_poly_fmod(wick_builder *b, wick_value x, wick_value y)
 {
-  bool wide = wick_poly_format_of(b, x)->elem == WICK_F64;
-  wick_value size = poly_abs(b, x), by = poly_abs(b, y), r;
+  bool wide = wick_expr_format_of(b, x)->elem == WICK_F64;
+  wick_value size = expr_abs(b, x), by = expr_abs(b, y), r;
   if (wide)
     r = pow_fmod64(b, size, by);
   else
@@ -163,7 +163,7 @@ wick_value wick_poly_fmod(wick_builder *b, wick_value x, wick_value y)
         b, pow_fmod32(b, wick_build_cast(b, size, WICK_F64), wick_build_cast(b, by, WICK_F64)),
         WICK_F32);
   /* an infinite y leaves every finite x */
-  wick_value all = wick_build2(b, WICK_OP_and, poly_eq(b, by, (double)INFINITY),
-                               poly_lt(b, size, (double)INFINITY));
-  return wick_poly_with_sign(b, poly_abs(b, poly_where(b, all, size, r)), x);
+  wick_value all = wick_build2(b, WICK_OP_and, expr_eq(b, by, (double)INFINITY),
+                               expr_lt(b, size, (double)INFINITY));
+  return wick_expr_with_sign(b, expr_abs(b, expr_where(b, all, size, r)), x);
 }

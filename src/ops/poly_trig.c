@@ -59,7 +59,7 @@ static const wick_poly trig_cos_table[2] = {
 
 static uint32_t trig_wide(wick_builder *b, wick_value x)
 {
-  return wick_poly_format_of(b, x)->elem == WICK_F64;
+  return wick_expr_format_of(b, x)->elem == WICK_F64;
 }
 
 /* ---- reduction ---- */
@@ -79,7 +79,7 @@ typedef struct trig_words {
 
 static wick_value trig_word(const trig_words *t, wick_value like, uint64_t i)
 {
-  return wick_poly_int(t->b, like, t->w == 32 ? (int64_t)(i & UINT32_MAX) : (int64_t)i);
+  return wick_expr_int(t->b, like, t->w == 32 ? (int64_t)(i & UINT32_MAX) : (int64_t)i);
 }
 static wick_value trig_and(const trig_words *t, wick_value x, uint64_t mask)
 {
@@ -95,16 +95,16 @@ static wick_value trig_mul_high(const trig_words *t, wick_value x, wick_value y)
 {
   wick_builder *b = t->b;
   if (t->w == 32) {
-    wick_value p = poly_mul(b, wick_build_cast(b, x, WICK_U64), wick_build_cast(b, y, WICK_U64));
-    return wick_build_cast(b, wick_poly_shr(b, p, 32), WICK_U32);
+    wick_value p = expr_mul(b, wick_build_cast(b, x, WICK_U64), wick_build_cast(b, y, WICK_U64));
+    return wick_build_cast(b, wick_expr_shr(b, p, 32), WICK_U32);
   }
-  wick_value xl = trig_and(t, x, UINT32_MAX), xh = wick_poly_shr(b, x, 32);
-  wick_value yl = trig_and(t, y, UINT32_MAX), yh = wick_poly_shr(b, y, 32);
-  wick_value low = wick_poly_shr(b, poly_mul(b, xl, yl), 32);
-  wick_value mid = poly_add(b, poly_mul(b, xh, yl), low); /* no carry: xh has 21 bits */
-  wick_value mid2 = poly_add(b, poly_mul(b, xl, yh), trig_and(t, mid, UINT32_MAX));
-  wick_value high = poly_add(b, poly_mul(b, xh, yh), wick_poly_shr(b, mid, 32));
-  return poly_add(b, high, wick_poly_shr(b, mid2, 32));
+  wick_value xl = trig_and(t, x, UINT32_MAX), xh = wick_expr_shr(b, x, 32);
+  wick_value yl = trig_and(t, y, UINT32_MAX), yh = wick_expr_shr(b, y, 32);
+  wick_value low = wick_expr_shr(b, expr_mul(b, xl, yl), 32);
+  wick_value mid = expr_add(b, expr_mul(b, xh, yl), low); /* no carry: xh has 21 bits */
+  wick_value mid2 = expr_add(b, expr_mul(b, xl, yh), trig_and(t, mid, UINT32_MAX));
+  wick_value high = expr_add(b, expr_mul(b, xh, yh), wick_expr_shr(b, mid, 32));
+  return expr_add(b, high, wick_expr_shr(b, mid2, 32));
 }
 
 /* The four words from bit `offset` on, rounded down to a word: a tree of selections, one level for
@@ -119,7 +119,7 @@ static void trig_pick(const trig_words *t, wick_value offset, wick_value *out)
     wick_value bit = trig_and(t, offset, (uint64_t)step * t->w);
     wick_value set = wick_build2(t->b, WICK_OP_ne, bit, trig_word(t, bit, 0));
     for (uint32_t i = 0; i < TRIG_PICKED + step - 1 && i + step < n; i++)
-      word[i] = poly_where(t->b, set, word[i + step], word[i]);
+      word[i] = expr_where(t->b, set, word[i + step], word[i]);
   }
   for (uint32_t i = 0; i < TRIG_PICKED; i++) out[i] = word[i];
 }
@@ -132,7 +132,7 @@ static void trig_shift(const trig_words *t, wick_value offset, const wick_value 
   wick_value up = trig_and(t, offset, t->w - 1);
   wick_value down = wick_build2(b, WICK_OP_bit_xor, up, trig_word(t, up, t->w - 1));
   for (uint32_t i = 0; i < 3; i++) {
-    wick_value low = wick_build2(b, WICK_OP_shift_right, wick_poly_shr(b, word[i + 1], 1), down);
+    wick_value low = wick_build2(b, WICK_OP_shift_right, wick_expr_shr(b, word[i + 1], 1), down);
     out[i] = trig_or(t, wick_build2(b, WICK_OP_shift_left, word[i], up), low);
   }
 }
@@ -146,69 +146,69 @@ static void trig_fraction(const trig_words *t, wick_value high, wick_value low, 
   uint32_t half = t->w / 2;
   wick_elem f = t->w == 32 ? WICK_F32 : WICK_F64;
   uint64_t mask = ((uint64_t)1 << half) - 1;
-  wick_value top = wick_poly_shr(b, wick_build_cast(b, high, t->sign), half);
-  wick_value piece[4] = {top, trig_and(t, high, mask), wick_poly_shr(b, low, half),
+  wick_value top = wick_expr_shr(b, wick_build_cast(b, high, t->sign), half);
+  wick_value piece[4] = {top, trig_and(t, high, mask), wick_expr_shr(b, low, half),
                          trig_and(t, low, mask)};
   for (uint32_t i = 0; i < 4; i++) {
     /* signed conversions are what machines have; half a word is not negative */
     wick_value x = wick_build_cast(b, wick_build_cast(b, piece[i], t->sign), f);
-    piece[i] = poly_mulk(b, x, ldexp(1, -(int)(half * (i + 1))));
+    piece[i] = expr_mulk(b, x, ldexp(1, -(int)(half * (i + 1))));
   }
-  wick_value s1 = poly_add(b, piece[0], piece[1]);
-  wick_value e1 = poly_sub(b, piece[1], poly_sub(b, s1, piece[0]));
-  wick_value s2 = poly_add(b, s1, piece[2]);
-  wick_value e2 = poly_sub(b, piece[2], poly_sub(b, s2, s1));
+  wick_value s1 = expr_add(b, piece[0], piece[1]);
+  wick_value e1 = expr_sub(b, piece[1], expr_sub(b, s1, piece[0]));
+  wick_value s2 = expr_add(b, s1, piece[2]);
+  wick_value e2 = expr_sub(b, piece[2], expr_sub(b, s2, s1));
   *out_hi = s2;
-  *out_lo = poly_add(b, poly_add(b, e1, e2), piece[3]);
+  *out_lo = expr_add(b, expr_add(b, e1, e2), piece[3]);
 }
 
 /* (hi + lo) pi / 2 as a float and what it lacks. */
 static void trig_times_half_pi(wick_builder *b, wick_value hi, wick_value lo, trig_reduced *out)
 {
   const double *p = trig_half_pi[trig_wide(b, hi)];
-  wick_value upper = wick_poly_upper(b, hi);
-  wick_value first = poly_mulk(b, upper, p[0]); /* exact */
-  wick_value rest = poly_mulk(b, poly_add(b, poly_sub(b, hi, upper), lo), p[2]);
-  rest = poly_mad(b, upper, poly_k(b, hi, p[1]), rest);
-  out->r = poly_add(b, first, rest);
-  out->rest = poly_sub(b, rest, poly_sub(b, out->r, first));
+  wick_value upper = wick_expr_upper(b, hi);
+  wick_value first = expr_mulk(b, upper, p[0]); /* exact */
+  wick_value rest = expr_mulk(b, expr_add(b, expr_sub(b, hi, upper), lo), p[2]);
+  rest = expr_mad(b, upper, expr_k(b, hi, p[1]), rest);
+  out->r = expr_add(b, first, rest);
+  out->rest = expr_sub(b, rest, expr_sub(b, out->r, first));
 }
 
 /* size = |x|. Below pi / 4 it is r itself. */
 static trig_reduced trig_reduce(wick_builder *b, wick_value size)
 {
-  const wick_poly_format *f = wick_poly_format_of(b, size);
+  const wick_expr_format *f = wick_expr_format_of(b, size);
   bool wide = trig_wide(b, size);
   trig_words t = {b, wide ? 64 : 32, wide ? WICK_U64 : WICK_U32, f->bits};
-  wick_value bits = wick_build_cast(b, wick_poly_bits(b, size), t.elem);
+  wick_value bits = wick_build_cast(b, wick_expr_bits(b, size), t.elem);
   /* x = m 2^e; the bits before e - 2 give multiples of 4, and w zeros stand in front of them. */
   wick_value m = trig_or(&t, trig_and(&t, bits, ((uint64_t)1 << f->mantissa) - 1),
                          trig_word(&t, bits, (uint64_t)1 << f->mantissa));
   int64_t shift = (int64_t)t.w - f->bias - f->mantissa - 2;
   wick_value offset =
-      poly_add(b, wick_poly_shr(b, bits, f->mantissa), trig_word(&t, bits, (uint64_t)shift));
+      expr_add(b, wick_expr_shr(b, bits, f->mantissa), trig_word(&t, bits, (uint64_t)shift));
   wick_value picked[TRIG_PICKED], word[3];
   trig_pick(&t, offset, picked);
   trig_shift(&t, offset, picked, word);
   /* the upper two words of m times the three */
-  wick_value middle = poly_mul(b, m, word[1]);
-  wick_value low = poly_add(b, middle, trig_mul_high(&t, m, word[2]));
+  wick_value middle = expr_mul(b, m, word[1]);
+  wick_value low = expr_add(b, middle, trig_mul_high(&t, m, word[2]));
   wick_value carry = wick_build_cast(b, wick_build2(b, WICK_OP_lt, low, middle), t.elem);
-  wick_value high = poly_add(b, poly_mul(b, m, word[0]), trig_mul_high(&t, m, word[1]));
-  high = poly_add(b, high, carry);
+  wick_value high = expr_add(b, expr_mul(b, m, word[0]), trig_mul_high(&t, m, word[1]));
+  high = expr_add(b, high, carry);
   /* the quadrant, rounded to the nearest; the fraction in [-1/2, 1/2) */
   wick_value one = trig_word(&t, high, 1);
-  wick_value quadrant = poly_add(b, wick_poly_shr(b, high, t.w - 3), one);
-  quadrant = wick_build_cast(b, wick_poly_shr(b, quadrant, 1), t.sign);
-  wick_value high2 = trig_or(&t, wick_poly_shl(b, high, 2), wick_poly_shr(b, low, t.w - 2));
+  wick_value quadrant = expr_add(b, wick_expr_shr(b, high, t.w - 3), one);
+  quadrant = wick_build_cast(b, wick_expr_shr(b, quadrant, 1), t.sign);
+  wick_value high2 = trig_or(&t, wick_expr_shl(b, high, 2), wick_expr_shr(b, low, t.w - 2));
   wick_value hi, lo;
-  trig_fraction(&t, high2, wick_poly_shl(b, low, 2), &hi, &lo);
+  trig_fraction(&t, high2, wick_expr_shl(b, low, 2), &hi, &lo);
   trig_reduced r;
   trig_times_half_pi(b, hi, lo, &r);
-  wick_value small = poly_lt(b, size, M_PI_4);
-  r.quadrant = poly_where(b, small, wick_poly_int(b, quadrant, 0), quadrant);
-  r.r = poly_where(b, small, size, r.r);
-  r.rest = poly_where(b, small, poly_k(b, size, 0), r.rest);
+  wick_value small = expr_lt(b, size, M_PI_4);
+  r.quadrant = expr_where(b, small, wick_expr_int(b, quadrant, 0), quadrant);
+  r.r = expr_where(b, small, size, r.r);
+  r.rest = expr_where(b, small, expr_k(b, size, 0), r.rest);
   return r;
 }
 
@@ -220,21 +220,21 @@ typedef struct trig_pair {
 
 static trig_pair trig_both(wick_builder *b, const trig_reduced *x)
 {
-  wick_value z = poly_mul(b, x->r, x->r), half = poly_mulk(b, z, -0.5);
+  wick_value z = expr_mul(b, x->r, x->r), half = expr_mulk(b, z, -0.5);
   wick_value s = wick_poly_eval(b, z, wick_poly_of(b, z, trig_sin_table));
   wick_value c = wick_poly_eval(b, z, wick_poly_of(b, z, trig_cos_table));
   /* sin (r + rest) = sin r + rest cos r, cos (r + rest) = cos r - rest sin r */
-  wick_value slope = poly_mad(b, half, x->rest, x->rest);
-  s = poly_add(b, x->r, poly_mad(b, poly_mul(b, x->r, z), s, slope));
-  c = poly_mad(b, poly_mul(b, z, z), c, poly_neg(b, poly_mul(b, x->r, x->rest)));
-  return (trig_pair){s, poly_addk(b, poly_add(b, half, c), 1)};
+  wick_value slope = expr_mad(b, half, x->rest, x->rest);
+  s = expr_add(b, x->r, expr_mad(b, expr_mul(b, x->r, z), s, slope));
+  c = expr_mad(b, expr_mul(b, z, z), c, expr_neg(b, expr_mul(b, x->r, x->rest)));
+  return (trig_pair){s, expr_addk(b, expr_add(b, half, c), 1)};
 }
 
 static wick_value trig_is_odd(wick_builder *b, wick_value quadrant)
 {
-  wick_value one = wick_poly_int(b, quadrant, 1);
+  wick_value one = wick_expr_int(b, quadrant, 1);
   wick_value bit = wick_build2(b, WICK_OP_bit_and, quadrant, one);
-  return wick_build2(b, WICK_OP_ne, bit, wick_poly_int(b, quadrant, 0));
+  return wick_build2(b, WICK_OP_ne, bit, wick_expr_int(b, quadrant, 0));
 }
 
 /* Flips the sign of y by bit `bit` of k, and by the sign of x where it is given; NaN where the
@@ -242,42 +242,42 @@ static wick_value trig_is_odd(wick_builder *b, wick_value quadrant)
 static wick_value trig_sign(wick_builder *b, wick_value y, wick_value k, uint32_t bit, wick_value x,
                             wick_value size)
 {
-  uint32_t top = wick_poly_format_of(b, y)->elem == WICK_F64 ? 63 : 31;
-  wick_value flip = wick_poly_shl(b, k, top - bit);
-  if (x.id) flip = wick_build2(b, WICK_OP_bit_xor, flip, wick_poly_bits(b, x));
-  wick_value mask = wick_poly_int(b, k, top == 63 ? INT64_MIN : INT32_MIN);
+  uint32_t top = wick_expr_format_of(b, y)->elem == WICK_F64 ? 63 : 31;
+  wick_value flip = wick_expr_shl(b, k, top - bit);
+  if (x.id) flip = wick_build2(b, WICK_OP_bit_xor, flip, wick_expr_bits(b, x));
+  wick_value mask = wick_expr_int(b, k, top == 63 ? INT64_MIN : INT32_MIN);
   flip = wick_build2(b, WICK_OP_bit_and, flip, mask);
-  y = wick_poly_from_bits(b, wick_build2(b, WICK_OP_bit_xor, wick_poly_bits(b, y), flip));
-  wick_value finite = poly_lt(b, size, (double)INFINITY);
-  return poly_where(b, finite, y, poly_k(b, y, (double)NAN));
+  y = wick_expr_from_bits(b, wick_build2(b, WICK_OP_bit_xor, wick_expr_bits(b, y), flip));
+  wick_value finite = expr_lt(b, size, (double)INFINITY);
+  return expr_where(b, finite, y, expr_k(b, y, (double)NAN));
 }
 
 wick_value wick_poly_sin(wick_builder *b, wick_value x)
 {
-  wick_value size = poly_abs(b, x);
+  wick_value size = expr_abs(b, x);
   trig_reduced r = trig_reduce(b, size);
   trig_pair p = trig_both(b, &r);
-  wick_value y = poly_where(b, trig_is_odd(b, r.quadrant), p.cos, p.sin);
+  wick_value y = expr_where(b, trig_is_odd(b, r.quadrant), p.cos, p.sin);
   return trig_sign(b, y, r.quadrant, 1, x, size);
 }
 
 wick_value wick_poly_cos(wick_builder *b, wick_value x)
 {
-  wick_value size = poly_abs(b, x);
+  wick_value size = expr_abs(b, x);
   trig_reduced r = trig_reduce(b, size);
   trig_pair p = trig_both(b, &r);
-  wick_value y = poly_where(b, trig_is_odd(b, r.quadrant), p.sin, p.cos);
-  wick_value next = poly_add(b, r.quadrant, wick_poly_int(b, r.quadrant, 1));
+  wick_value y = expr_where(b, trig_is_odd(b, r.quadrant), p.sin, p.cos);
+  wick_value next = expr_add(b, r.quadrant, wick_expr_int(b, r.quadrant, 1));
   return trig_sign(b, y, next, 1, (wick_value){0}, size);
 }
 
 wick_value wick_poly_tan(wick_builder *b, wick_value x)
 {
-  wick_value size = poly_abs(b, x);
+  wick_value size = expr_abs(b, x);
   trig_reduced r = trig_reduce(b, size);
   trig_pair p = trig_both(b, &r);
   wick_value odd = trig_is_odd(b, r.quadrant);
-  wick_value y = poly_div(b, poly_where(b, odd, p.cos, p.sin), poly_where(b, odd, p.sin, p.cos));
+  wick_value y = expr_div(b, expr_where(b, odd, p.cos, p.sin), expr_where(b, odd, p.sin, p.cos));
   return trig_sign(b, y, r.quadrant, 0, x, size);
 }
 
@@ -306,15 +306,15 @@ static const wick_poly trig_atan_table[2] = {
 static wick_value trig_odd(wick_builder *b, wick_value x, wick_value z, const wick_poly *table)
 {
   wick_value p = wick_poly_eval(b, z, wick_poly_of(b, z, table));
-  return poly_mad(b, poly_mul(b, x, z), p, x);
+  return expr_mad(b, expr_mul(b, x, z), p, x);
 }
 
 /* asin of |x|, or where that is above 1/2, of sqrt((1 - |x|) / 2): half of acos |x|. */
 static wick_value trig_asin_size(wick_builder *b, wick_value size, wick_value large)
 {
-  wick_value below = poly_mad(b, size, poly_k(b, size, -0.5), poly_k(b, size, 0.5)); /* exact */
-  wick_value z = poly_where(b, large, below, poly_mul(b, size, size));
-  wick_value u = poly_where(b, large, wick_build1(b, WICK_OP_sqrt, below), size);
+  wick_value below = expr_mad(b, size, expr_k(b, size, -0.5), expr_k(b, size, 0.5)); /* exact */
+  wick_value z = expr_where(b, large, below, expr_mul(b, size, size));
+  wick_value u = expr_where(b, large, wick_build1(b, WICK_OP_sqrt, below), size);
   return trig_odd(b, u, z, trig_asin_table);
 }
 
@@ -322,24 +322,24 @@ static wick_value trig_asin_size(wick_builder *b, wick_value size, wick_value la
 static wick_value trig_from_half_pi(wick_builder *b, double c, wick_value y)
 {
   const double *p = trig_half_pi[trig_wide(b, y)];
-  return poly_add(b, poly_k(b, y, c * p[2]), poly_sub(b, poly_k(b, y, c * p[3]), y));
+  return expr_add(b, expr_k(b, y, c * p[2]), expr_sub(b, expr_k(b, y, c * p[3]), y));
 }
 
 wick_value wick_poly_asin(wick_builder *b, wick_value x)
 {
-  wick_value size = poly_abs(b, x), large = poly_gt(b, size, 0.5);
+  wick_value size = expr_abs(b, x), large = expr_gt(b, size, 0.5);
   wick_value p = trig_asin_size(b, size, large);
-  wick_value y = poly_where(b, large, trig_from_half_pi(b, 1, poly_add(b, p, p)), p);
-  return wick_poly_with_sign(b, poly_abs(b, y), x);
+  wick_value y = expr_where(b, large, trig_from_half_pi(b, 1, expr_add(b, p, p)), p);
+  return wick_expr_with_sign(b, expr_abs(b, y), x);
 }
 
 wick_value wick_poly_acos(wick_builder *b, wick_value x)
 {
-  wick_value size = poly_abs(b, x), large = poly_gt(b, size, 0.5), below = poly_lt(b, x, 0);
-  wick_value p = trig_asin_size(b, size, large), twice = poly_add(b, p, p);
-  wick_value signed_p = poly_where(b, below, poly_neg(b, p), p);
-  wick_value far = poly_where(b, below, trig_from_half_pi(b, 2, twice), twice);
-  return poly_where(b, large, far, trig_from_half_pi(b, 1, signed_p));
+  wick_value size = expr_abs(b, x), large = expr_gt(b, size, 0.5), below = expr_lt(b, x, 0);
+  wick_value p = trig_asin_size(b, size, large), twice = expr_add(b, p, p);
+  wick_value signed_p = expr_where(b, below, expr_neg(b, p), p);
+  wick_value far = expr_where(b, below, trig_from_half_pi(b, 2, twice), twice);
+  return expr_where(b, large, far, trig_from_half_pi(b, 1, signed_p));
 }
 
 /* |x| is above tan(3 pi / 8): pi / 2 + atan(-1 / x); above tan(pi / 8): pi / 4 + atan((x - 1) /
@@ -347,16 +347,16 @@ wick_value wick_poly_acos(wick_builder *b, wick_value x)
 wick_value wick_poly_atan(wick_builder *b, wick_value x)
 {
   const double *p = trig_half_pi[trig_wide(b, x)];
-  wick_value t = poly_abs(b, x), one = poly_k(b, x, 1), zero = poly_k(b, x, 0);
-  wick_value far = poly_gt(b, t, 0x1.3504f3p1), middle = poly_gt(b, t, 0x1.a82798p-2);
+  wick_value t = expr_abs(b, x), one = expr_k(b, x, 1), zero = expr_k(b, x, 0);
+  wick_value far = expr_gt(b, t, 0x1.3504f3p1), middle = expr_gt(b, t, 0x1.a82798p-2);
   wick_value upper =
-      poly_where(b, far, poly_k(b, x, -1), poly_where(b, middle, poly_sub(b, t, one), t));
-  wick_value lower = poly_where(b, far, t, poly_where(b, middle, poly_add(b, t, one), one));
-  wick_value u = poly_div(b, upper, lower);
-  wick_value y = trig_odd(b, u, poly_mul(b, u, u), trig_atan_table);
+      expr_where(b, far, expr_k(b, x, -1), expr_where(b, middle, expr_sub(b, t, one), t));
+  wick_value lower = expr_where(b, far, t, expr_where(b, middle, expr_add(b, t, one), one));
+  wick_value u = expr_div(b, upper, lower);
+  wick_value y = trig_odd(b, u, expr_mul(b, u, u), trig_atan_table);
   wick_value base =
-      poly_where(b, far, poly_k(b, x, p[2]), poly_where(b, middle, poly_k(b, x, p[2] / 2), zero));
+      expr_where(b, far, expr_k(b, x, p[2]), expr_where(b, middle, expr_k(b, x, p[2] / 2), zero));
   wick_value rest =
-      poly_where(b, far, poly_k(b, x, p[3]), poly_where(b, middle, poly_k(b, x, p[3] / 2), zero));
-  return wick_poly_with_sign(b, poly_abs(b, poly_add(b, base, poly_add(b, y, rest))), x);
+      expr_where(b, far, expr_k(b, x, p[3]), expr_where(b, middle, expr_k(b, x, p[3] / 2), zero));
+  return wick_expr_with_sign(b, expr_abs(b, expr_add(b, base, expr_add(b, y, rest))), x);
 }

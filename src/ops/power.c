@@ -80,18 +80,18 @@ static wick_dim pow_content(wick_dims *t, const wick_dim *x)
 static wick_value power_expand_integer(wick_builder *b, wick_value x, wick_value n)
 {
   wick_elem e = wick_built_info(b, x)->elem;
-  wick_value one = poly_k(b, x, 1), zero = poly_k(b, x, 0), r = one, square = x, rest = n;
+  wick_value one = expr_k(b, x, 1), zero = expr_k(b, x, 0), r = one, square = x, rest = n;
   for (uint32_t k = 0; k < wick_elem_storage[e].bits; k++) {
     wick_value bit = wick_build2(b, WICK_OP_bit_and, rest, one);
     wick_value odd = wick_build2(b, WICK_OP_ne, bit, zero);
-    r = poly_where(b, odd, poly_mul(b, r, square), r);
-    square = poly_mul(b, square, square);
-    rest = wick_poly_shr(b, rest, 1);
+    r = expr_where(b, odd, expr_mul(b, r, square), r);
+    square = expr_mul(b, square, square);
+    rest = wick_expr_shr(b, rest, 1);
   }
   if (wick_elem_class(e) == WICK_UINT) return r;
   /* 1 / x^-n is x or 1 for x = -1 and 1, by n's last bit, else 0; x^n with n's sign kept is that */
-  wick_value unit = wick_build2(b, WICK_OP_or, poly_eq(b, x, 1), poly_eq(b, x, -1));
-  return poly_where(b, poly_lt(b, n, 0), poly_where(b, unit, r, zero), r);
+  wick_value unit = wick_build2(b, WICK_OP_or, expr_eq(b, x, 1), expr_eq(b, x, -1));
+  return expr_where(b, expr_lt(b, n, 0), expr_where(b, unit, r, zero), r);
 }
 
 static void pow_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)

@@ -18,13 +18,13 @@ static double smooth_gated(double x, double gate) { return gate == 0 ? copysign(
 static wick_value smooth_gate(wick_builder *b, wick_value x, wick_value z)
 {
   double limit = wick_built_info(b, x)->elem == WICK_F64 ? -1400 : -168;
-  wick_value one = poly_k(b, x, 1), below = poly_lt(b, z, 0);
-  wick_value t = poly_at_least(b, poly_neg(b, poly_abs(b, z)), limit);
+  wick_value one = expr_k(b, x, 1), below = expr_lt(b, z, 0);
+  wick_value t = expr_at_least(b, expr_neg(b, expr_abs(b, z)), limit);
   wick_poly_scaled e = wick_poly_exp_scaled(b, t, (wick_value){0});
-  wick_value upper = poly_mul(b, x, poly_where(b, below, e.m, one));
-  wick_value lower = poly_mad(b, e.m, e.s, one);
-  wick_value y = poly_mul(b, poly_div(b, upper, lower), poly_where(b, below, e.s, one));
-  return poly_where(b, poly_lt(b, z, limit), wick_poly_with_sign(b, poly_k(b, x, 0), x), y);
+  wick_value upper = expr_mul(b, x, expr_where(b, below, e.m, one));
+  wick_value lower = expr_mad(b, e.m, e.s, one);
+  wick_value y = expr_mul(b, expr_div(b, upper, lower), expr_where(b, below, e.s, one));
+  return expr_where(b, expr_lt(b, z, limit), wick_expr_with_sign(b, expr_k(b, x, 0), x), y);
 }
 
 static wick_scalar sigmoid_eval(const wick_attr *a, wick_elem e, wick_elem out,
@@ -38,9 +38,9 @@ static void sigmoid_expand(wick_builder *b, const wick_node *n, const wick_value
                            wick_value *out)
 {
   (void)n;
-  wick_value one = poly_k(b, in[0], 1), t = wick_poly_exp_minus(b, in[0]);
-  wick_value upper = poly_where(b, poly_lt(b, in[0], 0), t, one);
-  out[0] = poly_div(b, upper, poly_add(b, t, one));
+  wick_value one = expr_k(b, in[0], 1), t = wick_poly_exp_minus(b, in[0]);
+  wick_value upper = expr_where(b, expr_lt(b, in[0], 0), t, one);
+  out[0] = expr_div(b, upper, expr_add(b, t, one));
 }
 
 const wick_op wick_op_sigmoid = {
@@ -69,7 +69,7 @@ static void softplus_expand(wick_builder *b, const wick_node *n, const wick_valu
 {
   (void)n;
   wick_value l = wick_poly_log1p(b, wick_poly_exp_minus(b, in[0]));
-  out[0] = poly_add(b, l, poly_at_least(b, in[0], 0));
+  out[0] = expr_add(b, l, expr_at_least(b, in[0], 0));
 }
 
 const wick_op wick_op_softplus = {
@@ -95,8 +95,8 @@ static wick_scalar elu_eval(const wick_attr *a, wick_elem e, wick_elem out, cons
 
 static void elu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
-  wick_value below = poly_mulk(b, wick_poly_expm1_minus(b, in[0]), n->attr[0].f);
-  out[0] = poly_where(b, poly_lt(b, in[0], 0), below, in[0]);
+  wick_value below = expr_mulk(b, wick_poly_expm1_minus(b, in[0]), n->attr[0].f);
+  out[0] = expr_where(b, expr_lt(b, in[0], 0), below, in[0]);
 }
 
 const wick_op wick_op_elu = {
@@ -124,9 +124,9 @@ static wick_scalar celu_eval(const wick_attr *a, wick_elem e, wick_elem out, con
 
 static void celu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
-  wick_value alpha = poly_k(b, in[0], n->attr[0].f), z = poly_div(b, in[0], alpha);
+  wick_value alpha = expr_k(b, in[0], n->attr[0].f), z = expr_div(b, in[0], alpha);
   wick_value q = n->attr[0].f > 0 ? wick_poly_expm1_minus(b, z) : wick_poly_expm1(b, z);
-  out[0] = poly_where(b, poly_lt(b, in[0], 0), poly_mul(b, alpha, q), in[0]);
+  out[0] = expr_where(b, expr_lt(b, in[0], 0), expr_mul(b, alpha, q), in[0]);
 }
 
 const wick_op wick_op_celu = {
@@ -155,8 +155,8 @@ static wick_scalar selu_eval(const wick_attr *a, wick_elem e, wick_elem out, con
 static void selu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
   double alpha = n->attr[0].f, gamma = n->attr[1].f;
-  wick_value below = poly_mulk(b, wick_poly_expm1_minus(b, in[0]), alpha);
-  out[0] = poly_mulk(b, poly_where(b, poly_lt(b, in[0], 0), below, in[0]), gamma);
+  wick_value below = expr_mulk(b, wick_poly_expm1_minus(b, in[0]), alpha);
+  out[0] = expr_mulk(b, expr_where(b, expr_lt(b, in[0], 0), below, in[0]), gamma);
 }
 
 const wick_op wick_op_selu = {
@@ -185,7 +185,7 @@ static wick_scalar swish_eval(const wick_attr *a, wick_elem e, wick_elem out, co
 static void swish_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
   double alpha = n->attr[0].f;
-  out[0] = smooth_gate(b, in[0], alpha == 1 ? in[0] : poly_mulk(b, in[0], alpha));
+  out[0] = smooth_gate(b, in[0], alpha == 1 ? in[0] : expr_mulk(b, in[0], alpha));
 }
 
 const wick_op wick_op_swish = {
@@ -217,16 +217,16 @@ static void mish_expand(wick_builder *b, const wick_node *n, const wick_value *i
 {
   (void)n;
   bool wide = wick_built_info(b, in[0])->elem == WICK_F64;
-  wick_value x = poly_at_least(b, in[0], wide ? -800 : -120), one = poly_k(b, x, 1);
-  wick_value t = poly_at_least(b, poly_neg(b, poly_abs(b, x)), wide ? -800 : -120);
+  wick_value x = expr_at_least(b, in[0], wide ? -800 : -120), one = expr_k(b, x, 1);
+  wick_value t = expr_at_least(b, expr_neg(b, expr_abs(b, x)), wide ? -800 : -120);
   wick_poly_scaled e = wick_poly_exp_scaled(b, t, (wick_value){0});
-  wick_value below = poly_lt(b, x, 0), two = poly_k(b, x, 2);
-  wick_value u = poly_mul(b, e.m, e.s), u2 = poly_add(b, u, two); /* u = e^-|x| */
-  wick_value line = poly_mad(b, u, two, one);
+  wick_value below = expr_lt(b, x, 0), two = expr_k(b, x, 2);
+  wick_value u = expr_mul(b, e.m, e.s), u2 = expr_add(b, u, two); /* u = e^-|x| */
+  wick_value line = expr_mad(b, u, two, one);
   wick_value lower =
-      poly_where(b, below, poly_mad(b, u, u2, two), poly_mad(b, poly_add(b, u, u), u, line));
-  wick_value upper = poly_mul(b, x, poly_where(b, below, poly_mul(b, e.m, u2), line));
-  out[0] = poly_mul(b, poly_div(b, upper, lower), poly_where(b, below, e.s, one));
+      expr_where(b, below, expr_mad(b, u, u2, two), expr_mad(b, expr_add(b, u, u), u, line));
+  wick_value upper = expr_mul(b, x, expr_where(b, below, expr_mul(b, e.m, u2), line));
+  out[0] = expr_mul(b, expr_div(b, upper, lower), expr_where(b, below, e.s, one));
 }
 
 const wick_op wick_op_mish = {
@@ -265,13 +265,13 @@ static void gelu_expand(wick_builder *b, const wick_node *n, const wick_value *i
 {
   wick_value x = in[0];
   if (n->attr[0].i) {
-    wick_value y = poly_mulk(b, poly_mul(b, x, x), SMOOTH_GELU_CUBE);
-    out[0] = smooth_gate(b, x, poly_mul(b, poly_addk(b, y, SMOOTH_GELU_LINE), x));
+    wick_value y = expr_mulk(b, expr_mul(b, x, x), SMOOTH_GELU_CUBE);
+    out[0] = smooth_gate(b, x, expr_mul(b, expr_addk(b, y, SMOOTH_GELU_LINE), x));
     return;
   }
   wick_poly_scaled t = wick_poly_normal_tail(b, x);
-  wick_value tail = poly_mul(b, t.m, t.s);
-  out[0] = poly_where(b, poly_lt(b, x, 0), poly_neg(b, tail), poly_sub(b, x, tail));
+  wick_value tail = expr_mul(b, t.m, t.s);
+  out[0] = expr_where(b, expr_lt(b, x, 0), expr_neg(b, tail), expr_sub(b, x, tail));
 }
 
 const wick_op wick_op_gelu = {
