@@ -94,7 +94,7 @@ wick_value wick_stage_end(wick_builder *b, wick_value result, wick_type out)
   if (b->status) return result;
   result = wick_build_cast(b, result, wick_type_get(b->module, out)->elem);
   wick_yield(b, 1, &result);
-  return wick_close(b);
+  return wick_build_close(b);
 }
 
 /* ---- the best element ---- */
