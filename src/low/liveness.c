@@ -1,7 +1,7 @@
 /* Intervals of the planned roots, and their sum by instruction. */
 #include "low/liveness.h"
 
-wick_liveness wick_liveness_of(const wick_alias *a, wick_arena *mem)
+wick_liveness wick_liveness_of(const wick_alias *a, uint64_t align, wick_arena *mem)
 {
   const wick_func *f = a->f;
   wick_liveness l = {.nbytes = wick_new(mem, uint64_t, f->nnode + 1)};
@@ -11,6 +11,7 @@ wick_liveness wick_liveness_of(const wick_alias *a, wick_arena *mem)
     if (a->place[v].root.id != v || !wick_alias_planned(f, a->definer, r.root)) continue;
     if (!wick_alias_live(a, r.root, &r.live)) continue;
     if (!wick_type_nbytes(f->module, wick_type_of(f, r.root), &r.nbytes)) r.nbytes = 0;
+    r.nbytes = wick_align_up(r.nbytes, align);
     l.root[l.nroot++] = r;
     l.nbytes[r.live.first] += r.nbytes; /* as differences, summed below */
     l.nbytes[r.live.last + 1] -= r.nbytes;

@@ -18,7 +18,7 @@ typedef struct wick_liveness {
   uint64_t peak_nbytes;
 } wick_liveness;
 
-/* Sizes as they are asked for, without alignment; 0 for those that are not constant. */
-wick_liveness wick_liveness_of(const wick_alias *a, wick_arena *mem);
+/* Sizes rounded up to `align` bytes, a power of two; 0 for those that are not constant. */
+wick_liveness wick_liveness_of(const wick_alias *a, uint64_t align, wick_arena *mem);
 
 #endif

@@ -8,7 +8,7 @@
 wick_moves wick_moves_begin(const wick_func *f, wick_arena *mem, wick_arena *tmp)
 {
   wick_moves m = {.alias = wick_alias_of(f, tmp), .mem = mem, .tmp = tmp};
-  wick_liveness l = wick_liveness_of(&m.alias, tmp);
+  wick_liveness l = wick_liveness_of(&m.alias, 1, tmp);
   m.nbytes = l.nbytes, m.limit = l.peak_nbytes;
   m.next = wick_new(tmp, uint32_t, f->nvalue + 1);
   m.moved = wick_new(tmp, bool, f->nvalue + 1);

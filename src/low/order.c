@@ -10,7 +10,7 @@
 #include "low/order_graph.h"
 #include "low/plan.h"
 
-enum { ORDER_BEAM = 64, ORDER_READY = 128 };
+enum { ORDER_BEAM = 32, ORDER_READY = 64 };
 #define ORDER_STEPS ((uint64_t)1 << 26)
 
 typedef struct order_state {
@@ -36,6 +36,7 @@ typedef struct order_search {
     uint32_t state, step;
   } * taken; /* [nstep * width] */
   uint64_t budget;
+  uint64_t limit; /* states that reach this peak are no better than what there is */
 } order_search;
 
 static bool order_done(const order_state *s, uint32_t step)
@@ -64,17 +65,24 @@ static void order_cost(const order_search *o, const order_state *s, uint32_t ste
   *out_at = at, *out_behind = at - gone;
 }
 
+/* The steps that may be taken. One that needs no more than was in use before, and leaves no more
+ * behind, can only be right: it is taken alone. */
 static void order_expand(order_search *o, uint32_t state)
 {
   const order_state *s = &o->now[state];
+  uint32_t first = o->nnext;
   for (uint32_t i = 0; i < s->nready && i < ORDER_READY; i++) {
     order_next n = {.state = state, .step = s->ready[i]};
     uint64_t at;
     order_cost(o, s, n.step, &at, &n.live);
-    n.peak = at > s->peak ? at : s->peak;
-    n.hash = s->hash ^ wick_hash_u64(WICK_HASH_SEED, n.step + 1);
-    o->next[o->nnext++] = n;
     o->budget -= o->budget > 0;
+    n.peak = at > s->peak ? at : s->peak;
+    if (n.peak >= o->limit) continue;
+    n.hash = s->hash ^ wick_hash_u64(WICK_HASH_SEED, n.step + 1);
+    bool right = n.peak == s->peak && n.live <= s->live;
+    if (right) o->nnext = first;
+    o->next[o->nnext++] = n;
+    if (right) return;
   }
 }
 
@@ -150,10 +158,11 @@ static order_state *order_states(const order_search *o, wick_arena *tmp)
   return s;
 }
 
-/* Steps in the best order that was found. */
-static uint32_t *order_find(const wick_order_graph *g, wick_arena *tmp, uint64_t *out_peak)
+/* Steps in the best order that was found; NULL where all that were looked at reach the limit. */
+static const uint32_t *order_find(const wick_order_graph *g, uint64_t limit, wick_arena *tmp)
 {
   order_search o = {.g = g, .nword = g->nstep / 64 + 1, .budget = ORDER_STEPS, .nnow = 1};
+  o.limit = limit;
   uint64_t wide = ((uint64_t)1 << 31) / ((uint64_t)g->nstep * g->nstep + 1);
   o.width = wide < 1 ? 1 : wide > ORDER_BEAM ? ORDER_BEAM : (uint32_t)wide;
   o.now = order_states(&o, tmp), o.then = order_states(&o, tmp);
@@ -164,6 +173,7 @@ static uint32_t *order_find(const wick_order_graph *g, wick_arena *tmp, uint64_t
   for (uint32_t depth = 0; depth < g->nstep; depth++) {
     o.nnext = 0;
     for (uint32_t i = 0; i < o.nnow; i++) order_expand(&o, i);
+    if (!o.nnext) return NULL;
     order_choose(&o);
     for (uint32_t i = 0; i < o.nnext; i++) {
       order_take(&o, &o.next[i], &o.then[i]);
@@ -172,7 +182,6 @@ static uint32_t *order_find(const wick_order_graph *g, wick_arena *tmp, uint64_t
     order_state *swap = o.now;
     o.now = o.then, o.then = swap, o.nnow = o.nnext;
   }
-  *out_peak = o.now[0].peak;
   uint32_t *order = wick_new(tmp, uint32_t, g->nstep + 1);
   for (uint32_t depth = g->nstep, at = 0; depth-- > 0;) {
     struct order_taken t = o.taken[(size_t)depth * o.width + at];
@@ -181,13 +190,17 @@ static uint32_t *order_find(const wick_order_graph *g, wick_arena *tmp, uint64_t
   return order;
 }
 
-/* The peak of the order that the function has, in the same terms. */
-static uint64_t order_given(const wick_order_graph *g, wick_arena *tmp)
+/* The peak of the order that the function has, in the same terms; *least: what one step needs for
+ * itself, which no order can avoid. */
+static uint64_t order_given(const wick_order_graph *g, wick_arena *tmp, uint64_t *least)
 {
   order_search o = {.g = g, .nword = g->nstep / 64 + 1, .width = 1};
   order_state *s = order_states(&o, tmp);
+  *least = 0;
   for (uint32_t i = 0; i < g->nstep; i++) {
-    uint64_t at;
+    uint64_t at, own = 0;
+    for (uint32_t k = 0; k < g->step[i].nneeds; k++) own += g->root[g->step[i].needs[k]].nbytes;
+    if (own > *least) *least = own;
     order_cost(&o, s, i, &at, &s->live);
     if (at > s->peak) s->peak = at;
     s->done[i / 64] |= (uint64_t)1 << (i % 64);
@@ -232,13 +245,11 @@ wick_func *wick_pass_order(const wick_func *f, wick_arena *mem, wick_arena *tmp)
   wick_mark mark = wick_arena_mark(tmp);
   wick_func *out = (wick_func *)(uintptr_t)f;
   wick_order_graph g = wick_order_graph_of(f, tmp);
-  uint64_t peak;
-  if (g.nstep > 1) {
-    const uint32_t *order = order_find(&g, tmp, &peak);
-    if (peak < order_given(&g, tmp)) {
-      wick_func *better = order_build_func(f, &g, order, mem, tmp);
-      if (wick_low_peak(better, tmp) < wick_low_peak(f, tmp)) out = better;
-    }
+  uint64_t least, given = order_given(&g, tmp, &least);
+  const uint32_t *order = given > least ? order_find(&g, given, tmp) : NULL;
+  if (order) {
+    wick_func *better = order_build_func(f, &g, order, mem, tmp);
+    if (wick_low_peak(better, 1, tmp) < wick_low_peak(f, 1, tmp)) out = better;
   }
   wick_arena_rewind(tmp, mark);
   return out;

@@ -52,7 +52,7 @@ wick_status wick_low_plan_make(const wick_func *f, uint64_t nstep, uint64_t limi
 {
   wick_mark mark = wick_arena_mark(tmp);
   wick_alias a = wick_alias_of(f, tmp);
-  wick_liveness l = wick_liveness_of(&a, tmp);
+  wick_liveness l = wick_liveness_of(&a, 1, tmp);
   wick_plan_buffer *buffer = wick_new(tmp, wick_plan_buffer, l.nroot);
   WICK_TRY(plan_buffers(f, &a, &l, tmp, buffer));
   wick_plan_options options = {
@@ -74,11 +74,11 @@ wick_status wick_low_plan_make(const wick_func *f, uint64_t nstep, uint64_t limi
   return NULL;
 }
 
-uint64_t wick_low_peak(const wick_func *f, wick_arena *tmp)
+uint64_t wick_low_peak(const wick_func *f, uint64_t align, wick_arena *tmp)
 {
   wick_mark mark = wick_arena_mark(tmp);
   wick_alias a = wick_alias_of(f, tmp);
-  uint64_t peak = wick_liveness_of(&a, tmp).peak_nbytes;
+  uint64_t peak = wick_liveness_of(&a, align, tmp).peak_nbytes;
   wick_arena_rewind(tmp, mark);
   return peak;
 }
@@ -112,7 +112,7 @@ wick_status wick_low_plan_check(const wick_func *f, const wick_low_plan *plan, w
 {
   wick_mark mark = wick_arena_mark(tmp);
   wick_alias a = wick_alias_of(f, tmp);
-  wick_liveness l = wick_liveness_of(&a, tmp);
+  wick_liveness l = wick_liveness_of(&a, 1, tmp);
   uint32_t *first = wick_new(tmp, uint32_t, f->nnode), *next = wick_new(tmp, uint32_t, l.nroot + 1);
   for (uint32_t i = l.nroot; i > 0; i--) /* by the instruction at which they begin; number + 1 */
     next[i] = first[l.root[i - 1].live.first], first[l.root[i - 1].live.first] = i;

@@ -24,9 +24,9 @@ WICK_CHECKED wick_status wick_low_plan_make(const wick_func *f, uint64_t nstep, 
                                             wick_arena *mem, wick_arena *tmp, wick_func **out,
                                             wick_low_plan *out_plan);
 
-/* The most bytes in use at one instruction of f: of a function as group formation gives it, the
- * bound for the importer's order. */
-uint64_t wick_low_peak(const wick_func *f, wick_arena *tmp);
+/* The most bytes in use at one instruction of f, sizes rounded up to `align`, a power of two. With
+ * 1, of a function as group formation gives it: the bound for the importer's order. */
+uint64_t wick_low_peak(const wick_func *f, uint64_t align, wick_arena *tmp);
 
 /* The invariant, walked instruction by instruction: what an instruction needs has an offset, is
  * aligned, within the arena, and shares no byte with anything else that is still needed. Fails with

@@ -222,7 +222,7 @@ static void check(uint64_t seed, totals *all)
   wick_module *m = wick_module_create(&guard, "");
   const wick_func *f = random_func(seed, m, &mem), *g = f;
   all->copies += count(f, WICK_OP_copy), all->kernels += count(f, WICK_OP_kernel);
-  all->peak += wick_low_peak(f, &tmp);
+  all->peak += wick_low_peak(f, 1, &tmp);
   uint32_t alone = (uint32_t)(seed % (WICK_COUNT(passes) + 2));
   for (uint32_t i = 0; i < WICK_COUNT(passes); i++) {
     if (alone < WICK_COUNT(passes) && alone != i) continue;
@@ -230,7 +230,7 @@ static void check(uint64_t seed, totals *all)
     same(f, next, 0, passes[i].name, seed, &tmp);
     /* What is freed behind a branch lives through both arms. */
     bool may_grow = seed % 3 == 0 && passes[i].run == wick_pass_free;
-    if (!may_grow && wick_low_peak(next, &tmp) > wick_low_peak(g, &tmp)) {
+    if (!may_grow && wick_low_peak(next, 1, &tmp) > wick_low_peak(g, 1, &tmp)) {
       show(g, "before", seed, &tmp);
       show(next, passes[i].name, seed, &tmp);
       fail_msg("%s, seed %llu: more memory", passes[i].name, (unsigned long long)seed);
@@ -242,7 +242,7 @@ static void check(uint64_t seed, totals *all)
   wick_status s = wick_low_plan_make(g, 100000, 0, &mem, &tmp, &planned, &plan);
   if (!s) s = wick_low_plan_check(planned, &plan, &tmp);
   if (s) fail_msg("seed %llu: %s", (unsigned long long)seed, s->message);
-  assert_true(plan.bound_nbytes == wick_low_peak(g, &tmp));
+  assert_true(plan.bound_nbytes == wick_low_peak(g, 1, &tmp));
   if (plan.arena_nbytes) same(f, planned, plan.arena_nbytes, "plan", seed, &tmp);
   all->copies_left += count(g, WICK_OP_copy), all->kernels_left += count(g, WICK_OP_kernel);
   all->peak_left += plan.bound_nbytes;
