@@ -72,7 +72,7 @@ static bool fold_node(fold_state *s, const wick_node *n, const wick_imm *const *
   wick_type type = wick_type_of(s->c.f, n->first);
   wick_tensor out = {0}, *in = wick_new(s->mem, wick_tensor, n->nin);
   uint64_t nbytes, operands = 0, one;
-  if (!ref || n->nout != 1 || n->nregion || wick_op_of(n)->effect != WICK_PURE ||
+  if (!ref || n->nout != 1 || n->nregion || wick_op_of(n)->effect == WICK_EFFECT ||
       !fold_tensor(m, type, &out) || !wick_type_nbytes(m, type, &nbytes))
     return false;
   for (uint32_t k = 0; k < n->nin; k++) {
