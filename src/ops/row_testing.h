@@ -74,11 +74,7 @@ static inline uint32_t row_items(row_test *t, const char *text, row_item *item)
     size_t len = strcspn(text, ";");
     char *s = wick_str_dupn(&t->mem, text + strspn(text, " "), len - strspn(text, " "));
     item[n] = (row_item){.type = s, .missing = *s == '_'};
-    size_t at = strcspn(s, "]") + 1; /* after the dimensions' brackets, which may hold ranges */
-    for (int depth = 0; at <= strlen(s); at++) {
-      depth += s[at - 1] == ']' ? 0 : 0;
-      if (s[at] == ':' || s[at] == '=') break;
-    }
+    size_t at = strcspn(s, ":="); /* ranges of dimensions have neither */
     if (at < strlen(s)) {
       item[n].constant = s[at] == '=';
       s[at] = 0;

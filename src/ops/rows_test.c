@@ -1,0 +1,142 @@
+/* Every tensor row, in every element type that it has: its stages against its reference, on made-up
+ * elements. A row without a line here fails the test. */
+#include "ops/row_testing.h"
+
+/* T stands for each element type in turn. */
+static const row_case lines[] = {
+    {"argmax", "T[3,4,2]", "axis=1", "i64[3,1,2]", 0},
+    {"argmin", "T[3,4,2]", "axis=2, last=true, keepdims=false", "i64[3,4]", 0},
+    {"avg_pool", "T[2,3,5,6]", "kernel=[3,2], stride=[2,1], pad=[1,0,1,1]", "T[2,3,3,6]", 0},
+    {"avg_pool", "T[1,2,7]",
+     "kernel=[3], stride=[3], dilation=[2], pad=[1,1], ceil=true, "
+     "count_pad=true",
+     "T[1,2,3]", 0},
+    {"avg_pool", "T[1,2,7]", "kernel=[3], stride=[3], dilation=[2], pad=[2,1], ceil=true",
+     "T[1,2,3]", 0},
+    {"batch_norm", "T[2,3,4]; T[3]; T[3]; T[3]; T[3]: 0.5 2 1", "", "T[2,3,4]", 0},
+    {"clip", "T[3,4]; T[]: 1; T[]: 2", "", "T[3,4]", 0},
+    {"concat", "T[2,1,3]; T[2,4,3]; T[2,2,3]", "axis=1", "T[2,7,3]", 0},
+    {"conv", "T[2,4,5,6]; T[6,2,3,2]; T[6]", "group=2, stride=[2,1], pad=[1,0,2,1]", "T[2,6,3,6]",
+     0},
+    {"conv", "T[1,3,9]; T[3,1,3]", "group=3, dilation=[2], pad=[2,2]", "T[1,3,9]", 0},
+    {"conv", "T[1,2,3,4,5]; T[2,2,2,1,3]", "", "T[1,2,2,4,3]", 0},
+    {"conv", "T[1,2,5]; T[6,1,2]", "group=2", "T[1,6,4]", 0},
+    {"conv_transpose", "T[2,4,3,3]; T[4,3,3,2]; T[6]",
+     "group=2, stride=[2,3], pad=[1,0,0,1], output_pad=[1,0]", "T[2,6,7,7]", 0},
+    {"conv_transpose", "T[1,2,4]; T[2,2,3]", "stride=[2], dilation=[3]", "T[1,2,13]", 0},
+    {"conv_transpose", "T[1,2,4]; T[2,2,4]", "stride=[2], dilation=[2]", "T[1,2,13]", 0},
+    {"conv_transpose", "T[1,2,4]; T[2,2,4]", "stride=[2], pad=[1,1]", "T[1,2,8]", 0},
+    {"conv_transpose", "T[1,1,2,2,3]; T[1,2,2,1,2]", "stride=[1,2,2]", "T[1,2,3,3,6]", 0},
+    {"cumsum", "T[2,5]", "axis=1", "T[2,5]", 0},
+    {"cumsum", "T[2,5,2]", "axis=1, exclusive=true, reverse=true", "T[2,5,2]", 0},
+    {"depth_to_space", "T[2,8,2,3]", "block=2", "T[2,2,4,6]", 0},
+    {"depth_to_space", "T[2,8,2,3]", "block=2, order=crd", "T[2,2,4,6]", 0},
+    {"expand", "T[3,1]", "shape=[2,1,4]", "T[2,3,4]", 0},
+    {"eye", "", "k=-1", "T[3,4]", 0},
+    {"gather", "T[3,4]; i32[2,2]: 0 3 -1 1", "axis=1", "T[3,2,2]", 0},
+    {"gather_elements", "T[3,4]; i64[3,2]: 0 3 -1 1 2 -4", "axis=1", "T[3,2]", 0},
+    {"gather_nd", "T[2,3,4]; i64[2,2,1]: 0 2 -1 1", "batch=1", "T[2,2,4]", 0},
+    {"group_norm", "T[2,4,3]; T[4]; T[4]", "groups=2", "T[2,4,3]", 0},
+    {"hardmax", "T[3,4]", "axis=0", "T[3,4]", 0},
+    {"instance_norm", "T[2,3,2,4]; T[3]; T[3]", "", "T[2,3,2,4]", 0},
+    {"layer_norm", "T[2,3,4]; T[3,4]; T[4]", "axis=1", "T[2,3,4]", 0},
+    {"log_softmax", "T[3,4,2]", "axis=1", "T[3,4,2]", 0},
+    {"lp_pool", "T[1,2,5,5]", "kernel=[2,3], p=3, pad=[1,0,0,0]", "T[1,2,5,3]", 0},
+    {"lp_pool", "T[1,2,5]", "kernel=[2]", "T[1,2,4]", 0},
+    {"lrn", "T[2,5,2,2]", "size=3", "T[2,5,2,2]", 0},
+    {"lrn", "T[2,5]", "size=4, bias=2, alpha=0.5, beta=0.5", "T[2,5]", 0},
+    {"matmul", "T[2,3,5]; T[5,4]", "", "T[2,3,4]", 0},
+    {"matmul", "T[2,1,3,5]; T[3,5,4]", "", "T[2,3,3,4]", 0},
+    {"matmul", "T[5]; T[3,5,2]", "", "T[3,2]", 0},
+    {"max_pool", "T[2,3,5,6]", "kernel=[3,2], stride=[2,1], pad=[1,0,1,1]", "T[2,3,3,6]", 0},
+    {"max_pool", "T[2,2,5,6]", "kernel=[3,2], stride=[2,3], pad=[1,0,1,1], indices=true",
+     "T[2,2,3,2]; i64[2,2,3,2]", 0},
+    {"max_pool", "T[1,2,3,4,5]",
+     "kernel=[2,2,2], dilation=[1,2,1], ceil=true, indices=true, column_major=true",
+     "T[1,2,2,2,4]; i64[1,2,2,2,4]", 0},
+    {"one_hot", "i64[3]; T[2]", "depth=[4]", "T[3,4]", 0},
+    {"pack", "T[2,5,3]", "block=4", "T[2,2,3,4]", 0},
+    {"pad", "T[3,4]; T[]", "pad=[1,-1,0,2]", "T[4,5]", 0},
+    {"pad", "T[3,4]", "pad=[1,3,2,0], mode=reflect", "T[6,7]", 0},
+    {"range", "T[]; T[]", "count=[5]", "T[5]", 0},
+    {"reduce_l1", "T[3,4,2]", "axes=[1]", "T[3,1,2]", 0},
+    {"reduce_l2", "T[3,4,2]", "axes=[0,2], keepdims=false", "T[4]", 0},
+    {"reduce_log_sum", "T[2,2]: 1 2 0.5 0.25", "axes=[1]", "T[2,1]", 0},
+    {"reduce_log_sum_exp", "T[3,4,2]", "axes=[1], keepdims=false", "T[3,2]", 0},
+    {"reduce_max", "T[3,4,2]", "axes=[1]", "T[3,1,2]", 0},
+    {"reduce_mean", "T[3,4,2]", "axes=[1,2]", "T[3,1,1]", 0},
+    {"reduce_min", "T[3,4,2]", "keepdims=false", "T[]", 0},
+    {"reduce_prod", "T[3,4,2]", "axes=[0]", "T[1,4,2]", 0},
+    {"reduce_sum", "T[3,4,2]", "axes=[0,1]", "T[1,1,2]", 0},
+    {"reduce_sum_square", "T[3,4,2]", "axes=[2], keepdims=false", "T[3,4]", 0},
+    {"reshape", "T[2,3,4]", "shape=[4,3,2]", "T[4,3,2]", 0},
+    {"reshape", "T[2,6,5]", "shape=[2,2,3,5]", "T[2,2,3,5]", 0},
+    {"reshape", "T[2,3,2,5]", "shape=[6,10]", "T[6,10]", 0},
+    {"resize", "T[2,3,4]", "shape=[2,5,3]", "T[2,5,3]", 0},
+    {"rms_norm", "T[2,3,4]; T[4]", "", "T[2,3,4]", 0},
+    {"shape", "T[2,3,4]", "start=1", "i64[2]", 0},
+    {"size", "T[2,3,4]", "", "i64[]", 0},
+    {"slice", "T[4,5]", "begin=[3,1], shape=[2,2], step=[-2,3]", "T[2,2]", 0},
+    {"softmax", "T[3,4,2]", "axis=1", "T[3,4,2]", 0},
+    {"space_to_depth", "T[2,2,4,6]", "block=2", "T[2,8,2,3]", 0},
+    {"split", "T[3,7]", "axis=1, parts=3", "T[3,3]; T[3,3]; T[3,1]", 0},
+    {"tile", "T[2,3]", "repeats=[2,3]", "T[4,9]", 0},
+    {"transpose", "T[2,3,4]", "perm=[1,2,0]", "T[3,4,2]", 0},
+    {"triangle", "T[2,3,4]", "k=1", "T[2,3,4]", 0},
+    {"unpack", "T[2,2,3,4]", "extent=[5]", "T[2,5,3]", 0},
+};
+
+/* `T` in types, where it stands before a dimension list. */
+static const char *rows_typed(wick_arena *mem, const char *s, const char *elem)
+{
+  wick_text t = wick_text_begin(mem);
+  for (; *s; s++)
+    if (*s == 'T' && s[1] == '[')
+      wick_text_add(&t, elem);
+    else
+      wick_text_char(&t, *s);
+  return t.at;
+}
+
+static void test_lines(void **state)
+{
+  (void)state;
+  static const wick_elem elems[] = {WICK_F64, WICK_F32, WICK_F16, WICK_BF16, WICK_I64,
+                                    WICK_I32, WICK_I8,  WICK_U8,  WICK_U64,  WICK_BOOL};
+  wick_guard guard = {.allocator = wick_allocator_malloc()};
+  wick_arena mem = wick_arena_make(&guard);
+  for (size_t i = 0; i < WICK_COUNT(lines); i++) {
+    wick_opcode op = wick_op_find(lines[i].op, strlen(lines[i].op));
+    for (size_t k = 0; k < WICK_COUNT(elems); k++) {
+      if (wick_ops[op]->elems && !(wick_ops[op]->elems & WICK_BIT(elems[k]))) continue;
+      const char *name = wick_elem_name(elems[k]);
+      row_case line = lines[i];
+      line.in = rows_typed(&mem, line.in, name);
+      line.want = rows_typed(&mem, line.want, name);
+      row_check(&line, 1);
+    }
+  }
+  wick_arena_free(&mem);
+}
+
+/* Tensor rows have a reference, stages or an expansion, and a line above. */
+static void test_all(void **state)
+{
+  (void)state;
+  for (wick_opcode op = 1; op < WICK_NOP; op++) {
+    const wick_op *row = wick_ops[op];
+    if (row->scalar || !(row->level & WICK_GRAPH) || !row->ref) continue;
+    bool found = false;
+    for (size_t i = 0; i < WICK_COUNT(lines); i++)
+      found = found || strcmp(lines[i].op, row->name) == 0;
+    if (strstr(row->name, "_packed")) found = true; /* these have tests of their own */
+    if (!found || (!row->compute && !row->expand)) print_error("%s\n", row->name);
+    assert_true(found && (row->compute || row->expand));
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_all)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
