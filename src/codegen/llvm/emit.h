@@ -22,6 +22,12 @@ typedef struct emit_address { /* buffer + index, in bytes */
   uint32_t next; /* of the same index, + 1 */
 } emit_address;
 
+/* Vector loads of a block since the last point over which no load moves (memory.c). */
+typedef struct emit_group {
+  LLVMBasicBlockRef block;
+  uint32_t nbuffer, buffer[8], first[8]; /* first: norder at the buffer's first load */
+} emit_group;
+
 struct emit {
   LLVMContextRef context;
   LLVMModuleRef module;
@@ -43,6 +49,7 @@ struct emit {
   const uint32_t *definer; /* by value */
   wick_list(emit_address) addresses;
   uint32_t *address_of;                     /* by value used as an index: its first address, + 1 */
+  emit_group group;                         /* in the block being emitted */
   LLVMValueRef scratch, fault;              /* hidden slots */
   LLVMValueRef begin, end, task;            /* of a kernel; task: of the node being emitted */
   LLVMValueRef launch, context_slot, slots; /* of an entry */

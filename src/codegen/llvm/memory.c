@@ -73,6 +73,38 @@ static LLVMValueRef memory_address(emit *e, const wick_node *n, wick_elem elem)
 
 /* ---- loads and stores ---- */
 
+enum { MEMORY_NEAR = 16 };
+
+/* Nothing moves over an empty assembler statement with a side effect. */
+static void memory_barrier(emit *e)
+{
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->context), NULL, 0, false);
+  LLVMValueRef nothing =
+      LLVMGetInlineAsm(type, "", 0, "", 0, true, false, LLVMInlineAsmDialectATT, false);
+  LLVMBuildCall2(e->b, type, nothing, NULL, 0, "");
+}
+
+/* x86's instruction selection moves up to four vector loads of one base together, whatever lies
+ * between them, and does not count registers: in an unrolled loop full of accumulators the weights
+ * of later steps take registers from the sums, which are spilled (9 % of a convolution's speed). So
+ * loads of one buffer that are far apart here are kept apart. */
+static void memory_keep_apart(emit *e, uint32_t buffer)
+{
+  emit_group *g = &e->group;
+  if (e->target->machine != WICK_MACHINE_X86_64) return;
+  if (g->block != LLVMGetInsertBlock(e->b)) *g = (emit_group){.block = LLVMGetInsertBlock(e->b)};
+  uint32_t i = 0;
+  while (i < g->nbuffer && g->buffer[i] != buffer) i++;
+  if (i < g->nbuffer && e->norder - g->first[i] > MEMORY_NEAR) {
+    memory_barrier(e);
+    i = g->nbuffer = 0;
+  }
+  if (i < g->nbuffer || i == WICK_COUNT(g->buffer)) return;
+  g->buffer[i] = buffer;
+  g->first[i] = e->norder;
+  g->nbuffer++;
+}
+
 static LLVMTypeRef memory_type(const emit *e, const wick_type_info *t)
 {
   return emit_type(e, t->elem == WICK_BOOL ? WICK_U8 : t->elem, t->lanes);
@@ -107,6 +139,7 @@ static void memory_masked_store(emit *e, LLVMValueRef p, LLVMValueRef x, uint64_
 static void memory_load(emit *e, const wick_node *n)
 {
   const wick_type_info *t = emit_info(e, n->first);
+  if (t->lanes > 1) memory_keep_apart(e, n->in[0].id);
   LLVMValueRef p = memory_address(e, n, t->elem), x;
   if (!p) return;
   LLVMTypeRef type = memory_type(e, t);
