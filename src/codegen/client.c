@@ -31,7 +31,7 @@ static const char *client_find_near(const char *folder, wick_arena *mem)
   return NULL;
 }
 
-static const char *client_find(wick_arena *mem)
+const char *wick_codegen_find(wick_arena *mem)
 {
   static const char anchor; /* lies in the library, or the program that it is linked into */
   const char *named = getenv("WICK_CODEGEN"), *found = NULL;
@@ -82,7 +82,7 @@ wick_status wick_codegen(const wick_target *t, uint32_t njob, wick_codegen_job *
   static const char *const argv[] = {"wick-codegen", NULL};
   static const wick_codegen_limits none;
   if (!limits) limits = &none;
-  const char *program = limits->program ? limits->program : client_find(mem);
+  const char *program = limits->program ? limits->program : wick_codegen_find(mem);
   if (!program)
     return wick_fail(mem, WICK_EIO, NULL,
                      "the program wick-codegen is not found: set WICK_CODEGEN to its path");

@@ -18,6 +18,9 @@ typedef struct wick_codegen_limits {
   wick_process_control control;
 } wick_codegen_limits;
 
+/* The program's path, or NULL where it is not found. */
+const char *wick_codegen_find(wick_arena *mem);
+
 /* One process's work. */
 typedef struct wick_codegen_job {
   const char *text; /* of a module */

@@ -5,6 +5,7 @@
 
 #include "codegen/client.h"
 #include "codegen/link.h"
+#include "driver/cache.h"
 #include "driver/lower.h"
 
 /* ---- stages ---- */
@@ -129,7 +130,7 @@ void wick_compilation_free(wick_compilation *c)
 wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out)
 {
   static const wick_codegen_options options = {.output = WICK_OUTPUT_OBJECT};
-  wick_section section[WICK_LINK_SECTIONS + 2];
+  wick_section section[WICK_LINK_SECTIONS + 2 + WICK_CACHE_SECTIONS];
   wick_lowered l;
   wick_span *object;
   uint32_t n;
@@ -137,11 +138,15 @@ wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out)
   WICK_TRY(wick_compile_objects(c, &options, &object, &n));
   WICK_TRY(wick_link(n, object, &c->target, &c->mem, section));
   WICK_TRY(wick_compilation_stage(c, "link"));
-  section[WICK_LINK_SECTIONS] = compile_program(c, &l);
-  section[WICK_LINK_SECTIONS + 1] = (wick_section){"constants", wick_compile_constants(c, &l),
-                                                   WICK_ARTIFACT_ALIGN, WICK_SECTION_BULK};
-  WICK_TRY(wick_artifact_make(c->target.machine, c->target.needs, WICK_COUNT(section), section,
-                              &c->mem, out));
+  n = WICK_LINK_SECTIONS;
+  section[n++] = compile_program(c, &l);
+  wick_span constants = wick_compile_constants(c, &l);
+  section[n++] = (wick_section){"constants", constants, WICK_ARTIFACT_ALIGN, WICK_SECTION_BULK};
+  if (c->cache) {
+    wick_cache_sections(c->cache, constants, &c->mem, section + n);
+    n += WICK_CACHE_SECTIONS;
+  }
+  WICK_TRY(wick_artifact_make(c->target.machine, c->target.needs, n, section, &c->mem, out));
   return wick_compilation_stage(c, "artifact");
 }
 
@@ -163,7 +168,16 @@ static wick_status compile_public(wick_compilation *c, const wick_compile_option
 {
   wick_artifact_parts parts;
   WICK_TRY(wick_compilation_take(c, o));
+  c->begun = wick_now();
+  wick_cache cache = wick_cache_of(c, o->cache, o->cache_bytes, &c->mem);
+  bool hit = wick_cache_find(&cache, k, &c->tmp);
+  WICK_TRY(wick_compilation_stage(c, hit ? "cache, found" : "cache"));
+  if (hit) return NULL;
+  c->cache = cache.folder ? &cache : NULL;
   WICK_TRY(wick_compile_model(c, &parts));
+  bool kept = wick_cache_put(&cache, &parts, &c->tmp) && wick_cache_find(&cache, k, &c->tmp);
+  k->cached = false;
+  if (kept) return wick_compilation_stage(c, "cache, written");
   const char *name = wick_path_base(c->model->path);
   return wick_compiled_take(k, wick_artifact_join(&parts, &k->mem), name);
 }

@@ -19,6 +19,7 @@ typedef struct wick_compilation {
   wick_work work;
   void (*stage)(void *arg, const char *name, double seconds);
   void *arg;
+  const struct wick_cache *cache; /* whose sections go into the artifact; NULL: none */
 
   wick_arena mem, tmp; /* of results and errors; scratch */
   wick_module *module;

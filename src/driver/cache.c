@@ -1,0 +1,235 @@
+/* Keys, files, and which of them stay. */
+#include "driver/cache.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "codegen/client.h"
+
+enum { CACHE_NAME = 40 };
+static const uint64_t cache_most_bytes = (uint64_t)4 << 30;
+
+/* ---- the key ---- */
+
+typedef struct cache_build {
+  char hex[72];
+} cache_build;
+
+/* The linker's mark of the library, or of the program that it is linked into. */
+static int cache_notes(struct dl_phdr_info *info, size_t size, void *arg)
+{
+  static const char anchor;
+  cache_build *b = arg;
+  uintptr_t here = (uintptr_t)&anchor;
+  bool mine = false;
+  (void)size;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    uintptr_t at = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+    mine |= info->dlpi_phdr[i].p_type == PT_LOAD && here - at < info->dlpi_phdr[i].p_memsz;
+  }
+  for (int i = 0; mine && i < info->dlpi_phnum; i++) {
+    if (info->dlpi_phdr[i].p_type != PT_NOTE) continue;
+    const char *at = (const char *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
+               *end = at + info->dlpi_phdr[i].p_memsz;
+    while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
+      ElfW(Nhdr) n;
+      memcpy(&n, at, sizeof n);
+      const unsigned char *id = (const unsigned char *)at + sizeof n + wick_align_up(n.n_namesz, 4);
+      if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 && !memcmp(at + sizeof n, "GNU", 4))
+        for (uint32_t k = 0; k < n.n_descsz && k < 32; k++)
+          snprintf(b->hex + 2 * k, 3, "%02x", id[k]);
+      at = (const char *)id + wick_align_up(n.n_descsz, 4);
+    }
+  }
+  return mine;
+}
+
+static void cache_key_compiler(wick_text *key, wick_arena *mem)
+{
+  cache_build build = {{0}};
+  dl_iterate_phdr(cache_notes, &build);
+  wick_text_printf(key, "wick %d.%d %s\n", WICK_VERSION_MAJOR, WICK_VERSION_MINOR, build.hex);
+  const char *program = wick_codegen_find(mem);
+  struct stat st;
+  if (program && stat(program, &st) == 0)
+    wick_text_printf(key, "codegen %lld %lld.%09ld\n", (long long)st.st_size,
+                     (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+}
+
+static void cache_key_bytes(wick_text *key, const char *name, const void *at, size_t nbytes)
+{
+  wick_text_printf(key, "file %s %zu %016llx\n", wick_path_base(name), nbytes,
+                   (unsigned long long)wick_hash_bytes(WICK_HASH_SEED, at, nbytes));
+}
+
+static const char *cache_key(const wick_compilation *c, wick_arena *mem)
+{
+  wick_text key = wick_text_begin(mem);
+  cache_key_compiler(&key, mem);
+  wick_text_add(&key, "target ");
+  wick_target_name(&c->target, &key);
+  for (uint32_t i = 0; i < 3; i++)
+    wick_text_printf(&key, " %llu", (unsigned long long)c->target.cache_bytes[i]);
+  wick_text_char(&key, '\n');
+  for (uint32_t i = 0; i < c->nsize; i++)
+    wick_text_printf(&key, "size %s %lld\n", c->sizes[i].name, (long long)c->sizes[i].value);
+  const wick_model *m = c->model;
+  cache_key_bytes(&key, m->path, m->bytes.at, m->bytes.nbytes);
+  for (const wick_file *f = m->files.first; f; f = f->next)
+    if (f->at != m->bytes.at) cache_key_bytes(&key, f->path, f->at, f->nbytes);
+  return key.at;
+}
+
+static const char *cache_folder(const char *folder, wick_arena *mem)
+{
+  if (folder) return *folder ? folder : NULL;
+  const char *named = getenv("WICK_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME"),
+             *home = getenv("HOME");
+  if (named && *named) return named;
+  if (cache && *cache == '/') return wick_path_join(mem, cache, "wick");
+  if (home && *home == '/') return wick_path_join(mem, home, ".cache/wick");
+  return NULL;
+}
+
+wick_cache wick_cache_of(const wick_compilation *c, const char *folder, uint64_t most_bytes,
+                         wick_arena *mem)
+{
+  wick_cache cache = {.folder = cache_folder(folder, mem),
+                      .most_bytes = most_bytes ? most_bytes : cache_most_bytes};
+  if (!cache.folder) return cache;
+  cache.key = cache_key(c, mem);
+  const char *name = wick_str_printf(mem, "%016llx.wick",
+                                     (unsigned long long)wick_hash_str(WICK_HASH_SEED, cache.key));
+  cache.path = wick_path_join(mem, cache.folder, name);
+  return cache;
+}
+
+/* ---- sections ---- */
+
+void wick_cache_sections(const wick_cache *cache, wick_span constants, wick_arena *mem,
+                         wick_section out[WICK_CACHE_SECTIONS])
+{
+  uint64_t hash = wick_hash_bytes(WICK_HASH_SEED, constants.at, constants.nbytes);
+  const char *check = wick_str_printf(mem, "%016llx", (unsigned long long)hash);
+  out[0] = (wick_section){.name = "key",
+                          .bytes = {(const unsigned char *)cache->key, strlen(cache->key)}};
+  out[1] = (wick_section){.name = "check", .bytes = {(const unsigned char *)check, strlen(check)}};
+}
+
+static bool cache_is(wick_span s, const char *text)
+{
+  return s.at && s.nbytes == strlen(text) && memcmp(s.at, text, s.nbytes) == 0;
+}
+
+bool wick_cache_find(const wick_cache *cache, wick_compiled *k, wick_arena *tmp)
+{
+  if (!cache->folder || access(cache->path, R_OK) != 0) return false;
+  wick_file *file;
+  wick_artifact a;
+  if (wick_files_map(&k->files, cache->path, &file)) return false;
+  wick_span bytes = {file->at, file->nbytes}, constants;
+  bool hit = !wick_artifact_read(bytes, cache->path, tmp, &a);
+  hit = hit && cache_is(wick_artifact_section(&a, "key"), cache->key);
+  if (hit) {
+    wick_section check[WICK_CACHE_SECTIONS];
+    constants = wick_artifact_section(&a, "constants");
+    wick_cache_sections(cache, constants, tmp, check);
+    hit = cache_is(wick_artifact_section(&a, "check"), (const char *)check[1].bytes.at) &&
+          !wick_compiled_take(k, bytes, cache->path);
+  }
+  if (hit)
+    utimensat(AT_FDCWD, cache->path, NULL, 0); /* it was used now */
+  else
+    wick_files_close(&k->files);
+  k->cached = hit;
+  return hit;
+}
+
+/* ---- writing ---- */
+
+static bool cache_write(const char *temp, const wick_artifact_parts *parts)
+{
+  int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return false;
+  bool good = true;
+  for (size_t i = 0; i < parts->npart && good; i++) {
+    const char *at = parts->part[i].at;
+    for (size_t left = parts->part[i].nbytes; left && good;) {
+      ssize_t n = write(fd, at, left);
+      good = n > 0;
+      if (good) at += n, left -= (size_t)n;
+    }
+  }
+  return close(fd) == 0 && good;
+}
+
+typedef struct cache_entry {
+  char name[CACHE_NAME];
+  uint64_t nbytes;
+  struct timespec used;
+} cache_entry;
+
+static int cache_older(const void *a, const void *b)
+{
+  const struct timespec *x = &((const cache_entry *)a)->used, *y = &((const cache_entry *)b)->used;
+  if (x->tv_sec != y->tv_sec) return x->tv_sec < y->tv_sec ? -1 : 1;
+  return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+}
+
+/* Files of the cache, and what writing left behind when it was cut off. */
+static uint32_t cache_list(const char *folder, uint32_t room, cache_entry *out)
+{
+  DIR *d = opendir(folder);
+  uint32_t n = 0;
+  if (!d) return 0;
+  for (const struct dirent *e; (e = readdir(d)) != NULL;) {
+    const char *end = strrchr(e->d_name, '.');
+    struct stat st;
+    if (!end || (strcmp(end, ".wick") != 0 && strcmp(end, ".part") != 0) ||
+        strlen(e->d_name) >= CACHE_NAME || fstatat(dirfd(d), e->d_name, &st, 0) != 0)
+      continue;
+    if (n < room) {
+      strcpy(out[n].name, e->d_name);
+      out[n].nbytes = (uint64_t)st.st_size;
+      out[n].used = st.st_mtim;
+    }
+    n++;
+  }
+  closedir(d);
+  return n;
+}
+
+static void cache_trim(const wick_cache *cache, wick_arena *tmp)
+{
+  uint32_t room = cache_list(cache->folder, 0, NULL);
+  cache_entry *entry = wick_new(tmp, cache_entry, room);
+  uint32_t n = cache_list(cache->folder, room, entry);
+  if (n > room) n = room;
+  uint64_t total = 0;
+  for (uint32_t i = 0; i < n; i++) total += entry[i].nbytes;
+  qsort(entry, n, sizeof *entry, cache_older);
+  const char *kept = wick_path_base(cache->path);
+  for (uint32_t i = 0; i < n && total > cache->most_bytes; i++) {
+    if (strcmp(entry[i].name, kept) == 0) continue;
+    if (unlink(wick_path_join(tmp, cache->folder, entry[i].name)) == 0) total -= entry[i].nbytes;
+  }
+}
+
+bool wick_cache_put(const wick_cache *cache, const wick_artifact_parts *parts, wick_arena *tmp)
+{
+  if (!cache->folder || parts->nbytes > cache->most_bytes ||
+      wick_folder_make(tmp, cache->folder) != NULL)
+    return false;
+  const char *temp = wick_str_printf(tmp, "%s.%ld.part", cache->path, (long)getpid());
+  bool good = cache_write(temp, parts) && rename(temp, cache->path) == 0;
+  if (!good) unlink(temp);
+  cache_trim(cache, tmp);
+  return good;
+}

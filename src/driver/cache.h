@@ -1,0 +1,35 @@
+/* The cache: artifacts on the disk, under a key that says all that they depend on.
+ *
+ * The folder is $WICK_CACHE_DIR, else `wick` in $XDG_CACHE_HOME, else in ~/.cache. A file's name is
+ * the key's hash; the key itself is a section of the artifact, and compared. What is damaged, cut
+ * off or of another version is no hit, and is written anew. Nothing here makes a compilation fail:
+ * a cache that cannot be read or written is none. */
+#ifndef WICK_DRIVER_CACHE_H
+#define WICK_DRIVER_CACHE_H
+
+#include "driver/compile.h"
+#include "runtime/compiled.h"
+
+typedef struct wick_cache {
+  const char *folder; /* NULL: there is no cache */
+  const char *key, *path;
+  uint64_t most_bytes;
+} wick_cache;
+
+/* `folder`: NULL as above, "" for no cache. Reads all bytes of the model, for their hash. */
+wick_cache wick_cache_of(const wick_compilation *c, const char *folder, uint64_t most_bytes,
+                         wick_arena *mem);
+
+/* The sections that an artifact in the cache has beside its own. */
+enum { WICK_CACHE_SECTIONS = 2 };
+void wick_cache_sections(const wick_cache *cache, wick_span constants, wick_arena *mem,
+                         wick_section out[WICK_CACHE_SECTIONS]);
+
+/* Fills *k; false where there is no such artifact. */
+bool wick_cache_find(const wick_cache *cache, wick_compiled *k, wick_arena *tmp);
+
+/* Writes the artifact and drops what was not used for longest, beyond the bound. False where it was
+ * not written. */
+bool wick_cache_put(const wick_cache *cache, const wick_artifact_parts *parts, wick_arena *tmp);
+
+#endif
