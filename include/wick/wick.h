@@ -177,6 +177,19 @@ WICK_API wick_error *wick_compile(wick_model *model, const wick_compile_options 
                                   wick_compiled **out_compiled);
 WICK_API bool wick_compiled_cached(const wick_compiled *compiled); /* it came out of the cache */
 
+typedef struct wick_bundle_options {
+  size_t size;        /* sizeof(wick_bundle_options) */
+  const char *folder; /* is made where it is not there; NULL: the current one */
+  const char *name;   /* of the C function; NULL: made of the model's file name */
+  bool embed;         /* the weights go into the object, too */
+} wick_bundle_options;
+
+/* Writes NAME.o, NAME.h and NAME.weights.bin, which need no Wick to run (wick/bundle.h): all of
+ * them or none. Both options may be NULL. Fails as wick_compile does; WICK_EINVAL for a name that
+ * no C function can have, WICK_EIO where the files cannot be written. */
+WICK_API wick_error *wick_bundle_write(wick_model *model, const wick_compile_options *options,
+                                       const wick_bundle_options *bundle);
+
 /* Everything from here on is in libwick_rt, too, which needs no compiler. */
 
 /* Writes an artifact, and opens one. Who opens an artifact trusts its author as if it were a

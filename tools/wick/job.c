@@ -33,7 +33,7 @@ int wick_job_main(wick_job *j, wick_job_fn *fn, void *arg, int argc, char **argv
   return status;
 }
 
-static int job_usage(const wick_job *j, const char *what)
+int wick_job_usage(const wick_job *j, const char *what)
 {
   fprintf(stderr, "wick %s: %s; `wick help %s` says more\n", j->command, what, j->command);
   return WICK_EXIT_USAGE;
@@ -44,9 +44,10 @@ int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv)
   int stop = wick_args_parse(args, &j->mem, argc, argv);
   if (stop >= 0) return stop;
   j->path = args->word.at[0];
-  if (j->threads < 0 || j->threads > 4096) return job_usage(j, "--threads is outside 0 to 4096");
+  if (j->threads < 0 || j->threads > 4096)
+    return wick_job_usage(j, "--threads is outside 0 to 4096");
   if (j->processes < 0 || j->processes > 4096)
-    return job_usage(j, "--processes is outside 0 to 4096");
+    return wick_job_usage(j, "--processes is outside 0 to 4096");
   j->sizes = wick_new(&j->mem, wick_size, j->dims.n);
   for (; j->nsize < j->dims.n; j->nsize++) {
     const char *word = j->dims.at[j->nsize], *equal = strrchr(word, '=');
@@ -54,7 +55,7 @@ int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv)
     errno = 0;
     int64_t value = equal ? strtoll(equal + 1, &end, 10) : -1;
     if (!equal || equal == word || errno || end == equal + 1 || *end || value < 0)
-      return job_usage(j, wick_str_printf(&j->mem, "--dim %s: wanted NAME=N", word));
+      return wick_job_usage(j, wick_str_printf(&j->mem, "--dim %s: wanted NAME=N", word));
     j->sizes[j->nsize] = (wick_size){wick_str_dupn(&j->mem, word, (size_t)(equal - word)), value};
   }
   return -1;
@@ -124,9 +125,8 @@ static void job_stage(void *arg, const char *name, double seconds)
   fprintf(stderr, "%-20s %10.3f ms\n", name, 1e3 * seconds);
 }
 
-wick_status wick_job_compile(wick_job *j, const wick_feed *feed)
+wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed)
 {
-  if (j->compiled) return NULL;
   wick_compile_options o = {.size = sizeof o,
                             .target = j->target,
                             .nprocess = (uint32_t)j->processes,
@@ -135,6 +135,13 @@ wick_status wick_job_compile(wick_job *j, const wick_feed *feed)
                             .cache = j->no_cache ? "" : NULL,
                             .stage = j->time ? job_stage : NULL};
   if (feed) o.nshape = feed->n, o.shape = wick_job_shapes(j, feed);
+  return o;
+}
+
+wick_status wick_job_compile(wick_job *j, const wick_feed *feed)
+{
+  if (j->compiled) return NULL;
+  wick_compile_options o = wick_job_options(j, feed);
   return wick_job_take(j, wick_compile(j->model, &o, &j->compiled));
 }
 

@@ -52,7 +52,8 @@ typedef int wick_job_fn(wick_job *j, void *arg, int argc, char **argv);
 int wick_job_main(wick_job *j, wick_job_fn *fn, void *arg, int argc, char **argv);
 /* The command's arguments; the one word is the model. Returns -1 to go on. */
 int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv);
-int wick_job_end(wick_job *j, wick_status s); /* says what failed; the exit status */
+int wick_job_usage(const wick_job *j, const char *what); /* says it; the exit status */
+int wick_job_end(wick_job *j, wick_status s);            /* says what failed; the exit status */
 
 /* A public error as a status of the job; frees it. */
 WICK_CHECKED wick_status wick_job_take(wick_job *j, wick_error *e);
@@ -64,6 +65,8 @@ const wick_io **wick_job_inputs(wick_job *j, uint32_t *out_n);
 const wick_io **wick_job_outputs(wick_job *j);
 /* Shapes of the model's inputs. */
 const wick_shape *wick_job_shapes(wick_job *j, const wick_feed *feed);
+/* What the flags, and the shapes of `feed` (NULL: the model's own), ask of the compiler. */
+wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed);
 /* Compiles for the shapes of `feed` (NULL: the model's own). An artifact is what it is. */
 WICK_CHECKED wick_status wick_job_compile(wick_job *j, const wick_feed *feed);
 WICK_CHECKED wick_status wick_job_session(

@@ -1,0 +1,295 @@
+/* From loop functions to a bundle's files. */
+#include "driver/bundle.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "codegen/abi.h"
+#include "codegen/object.h"
+#include "ir/copy.h"
+#include "ir/verify.h"
+#include "wick/bundle.h"
+
+/* ---- names ---- */
+
+/* Words of C and C++ that look like names, and names that mean something to every program. */
+static const char *const bundle_taken[] = {"alignas",
+                                           "alignof",
+                                           "and",
+                                           "asm",
+                                           "auto",
+                                           "bitand",
+                                           "bitor",
+                                           "bool",
+                                           "break",
+                                           "case",
+                                           "catch",
+                                           "char",
+                                           "class",
+                                           "compl",
+                                           "const",
+                                           "const_cast",
+                                           "constexpr",
+                                           "continue",
+                                           "decltype",
+                                           "default",
+                                           "delete",
+                                           "do",
+                                           "double",
+                                           "dynamic_cast",
+                                           "else",
+                                           "enum",
+                                           "explicit",
+                                           "export",
+                                           "extern",
+                                           "false",
+                                           "float",
+                                           "for",
+                                           "friend",
+                                           "goto",
+                                           "if",
+                                           "inline",
+                                           "int",
+                                           "long",
+                                           "main",
+                                           "memcpy",
+                                           "memmove",
+                                           "memset",
+                                           "mutable",
+                                           "namespace",
+                                           "new",
+                                           "noexcept",
+                                           "not",
+                                           "nullptr",
+                                           "operator",
+                                           "or",
+                                           "private",
+                                           "protected",
+                                           "public",
+                                           "register",
+                                           "requires",
+                                           "restrict",
+                                           "return",
+                                           "short",
+                                           "signed",
+                                           "sizeof",
+                                           "static",
+                                           "static_assert",
+                                           "static_cast",
+                                           "struct",
+                                           "switch",
+                                           "template",
+                                           "this",
+                                           "thread_local",
+                                           "throw",
+                                           "true",
+                                           "try",
+                                           "typedef",
+                                           "typeid",
+                                           "typename",
+                                           "typeof",
+                                           "union",
+                                           "unsigned",
+                                           "using",
+                                           "virtual",
+                                           "void",
+                                           "volatile",
+                                           "wchar_t",
+                                           "while",
+                                           "xor",
+                                           "reinterpret_cast"};
+
+enum { BUNDLE_NAME_MOST = 200 }; /* file names have 255 bytes */
+
+static bool bundle_is_name(const char *s)
+{
+  size_t n = strlen(s);
+  if (n == 0 || n > BUNDLE_NAME_MOST || isdigit((unsigned char)*s)) return false;
+  for (size_t i = 0; i < n; i++)
+    if (!(isalnum((unsigned char)s[i]) || s[i] == '_') || (unsigned char)s[i] > 127) return false;
+  for (uint32_t i = 0; i < WICK_COUNT(bundle_taken); i++)
+    if (strcmp(s, bundle_taken[i]) == 0) return false;
+  return *s != '_'; /* these are the implementation's */
+}
+
+const char *wick_bundle_name(const char *path, wick_arena *mem)
+{
+  char *s = wick_path_stem(mem, path);
+  if (strlen(s) > BUNDLE_NAME_MOST / 2) s[BUNDLE_NAME_MOST / 2] = 0;
+  for (char *at = s; *at; at++)
+    if (!isalnum((unsigned char)*at) || (unsigned char)*at > 127) *at = '_';
+  return bundle_is_name(s) ? s : wick_str_printf(mem, "net%s%s", *s == '_' ? "" : "_", s);
+}
+
+/* ---- the entry ----
+ * The bundle's has three parameters: the constants, the mutable data with all inputs and outputs,
+ * and the arena. */
+
+static wick_type bundle_bytes(wick_module *m, uint64_t nbytes, wick_space space)
+{
+  wick_dim n = wick_dim_const((int64_t)nbytes);
+  return wick_type_buffer(m, WICK_U8, 1, &n, space);
+}
+
+static wick_value bundle_view(wick_builder *b, wick_value data, uint64_t offset, wick_type t)
+{
+  uint64_t size = wick_elem_bytes(wick_type_get(b->module, t)->elem, 1);
+  wick_attr a = {.i = (int64_t)(offset / size)}; /* both are powers of two, offset the larger */
+  return wick_build(b, WICK_OP_view, 1, &data, &a, 1, &t);
+}
+
+static wick_status bundle_entry(wick_compilation *c, const char *name, const wick_bundle *b,
+                                const wick_func **out)
+{
+  const wick_func *f = wick_module_find(c->module, name);
+  wick_copier k = {.f = f, .to = wick_new(&c->mem, wick_value, f->nvalue + 1)};
+  wick_build_begin(&k.b, c->module, f->level, f->name, &c->mem);
+  wick_type constants = bundle_bytes(c->module, b->constant_bytes, WICK_CONSTANT),
+            data = bundle_bytes(c->module, b->mutable_bytes, WICK_IO),
+            arena = bundle_bytes(c->module, b->arena_bytes, WICK_ARENA);
+  wick_value in[WICK_NSPACE] = {{0}};
+  in[WICK_CONSTANT] = wick_build_param(&k.b, constants, WICK_IN, "constants");
+  in[WICK_IO] = wick_build_param(&k.b, data, WICK_INOUT, "mutable_data");
+  in[WICK_ARENA] = wick_build_param(&k.b, arena, WICK_INOUT, "arena");
+  uint32_t nio = 0;
+  for (uint32_t v = 1; v <= f->nparam; v++) {
+    wick_space space = wick_info_of(f, (wick_value){v})->space;
+    k.to[v] = in[space];
+    if (space == WICK_IO)
+      k.to[v] = bundle_view(&k.b, in[space], b->offset[nio++], wick_type_of(f, (wick_value){v}));
+  }
+  for (uint32_t i = 0; i < f->nnode; i++) wick_copy_node(&k, &f->node[i]);
+  wick_func *r;
+  WICK_TRY(wick_copy_finish(&k, &r));
+  WICK_TRY(wick_verify_func(r, &c->tmp));
+  wick_module_set(c->module, r);
+  *out = r;
+  return NULL;
+}
+
+/* ---- the layout ---- */
+
+static wick_status bundle_check_io(const wick_compilation *c, const wick_io *io, wick_arena *mem)
+{
+  if (io->elem != WICK_STRING) return NULL;
+  return wick_fail(mem, WICK_EUNSUPPORTED, wick_path_base(c->model->path),
+                   "\"%s\" is of strings, which bundles cannot hold", io->name);
+}
+
+/* Everything at multiples of WICK_BUNDLE_ALIGN; nothing is empty, so that arrays can be declared.
+ */
+static uint64_t bundle_room(uint64_t nbytes)
+{
+  return wick_align_up(nbytes ? nbytes : 1, WICK_BUNDLE_ALIGN);
+}
+
+static wick_status bundle_layout(wick_compilation *c, const wick_lowered *l, wick_bundle *b)
+{
+  wick_model_describe(c->graph, &c->mem, &b->ninput, &b->noutput, &b->io);
+  uint64_t *offset = wick_new(&c->mem, uint64_t, (size_t)b->ninput + b->noutput);
+  for (uint32_t i = 0; i < b->ninput + b->noutput; i++) {
+    WICK_TRY(bundle_check_io(c, &b->io[i], &c->mem));
+    offset[i] = b->mutable_bytes;
+    b->mutable_bytes += bundle_room(b->io[i].nbytes);
+  }
+  b->offset = offset;
+  b->mutable_bytes = bundle_room(b->mutable_bytes);
+  b->constant_bytes = bundle_room(l->constant_bytes);
+  b->arena_bytes = bundle_room(l->arena_bytes);
+  return NULL;
+}
+
+static wick_status bundle_fits(const wick_compilation *c, const wick_bundle *b, wick_arena *mem)
+{
+  uint64_t most = c->target.pointer_bits == 32 ? INT32_MAX : INT64_MAX / 4;
+  uint64_t all = b->constant_bytes + b->mutable_bytes + b->arena_bytes;
+  if (all <= most) return NULL;
+  return wick_fail(mem, WICK_ELIMIT, wick_path_base(c->model->path),
+                   "it wants %llu bytes of memory, more than a program for %s can have",
+                   (unsigned long long)all, c->target.row);
+}
+
+/* ---- the files ---- */
+
+/* The constants, padded to what the header says. */
+static wick_span bundle_constants(wick_compilation *c, const wick_lowered *l, const wick_bundle *b)
+{
+  wick_span k = wick_compile_constants(c, l);
+  if (k.nbytes == b->constant_bytes) return k;
+  unsigned char *at = wick_arena_alloc(&c->mem, b->constant_bytes, WICK_BUNDLE_ALIGN);
+  memcpy(at, k.at, k.nbytes);
+  return (wick_span){at, b->constant_bytes};
+}
+
+static wick_status bundle_object(wick_compilation *c, wick_bundle *b, wick_span constants,
+                                 wick_span *out)
+{
+  wick_codegen_options o = {.output = WICK_OUTPUT_OBJECT, .direct = true, .bundle = b->name};
+  o.absolute = c->target.pointer_bits == 32; /* on small machines programs have fixed addresses */
+  if (b->embed) o.constants = constants;
+  wick_span *object;
+  uint32_t n;
+  WICK_TRY(wick_compile_objects(c, &o, &object, &n));
+  *out = object[0];
+  return wick_object_undefined(*out, &c->mem, &b->needs, &b->nneed);
+}
+
+static wick_status bundle_write(wick_compilation *c, const wick_bundle *b, const char *folder,
+                                wick_span object, wick_span constants)
+{
+  wick_text header = wick_text_begin(&c->mem);
+  wick_bundle_header(b, &c->tmp, &header);
+  const char *stem = wick_path_join(&c->mem, folder, b->name);
+  const wick_bytes part[3] = {
+      {object.at, object.nbytes}, {header.at, header.n}, {constants.at, constants.nbytes}};
+  const wick_output file[3] = {{wick_str_printf(&c->mem, "%s.o", stem), &part[0], 1},
+                               {wick_str_printf(&c->mem, "%s.h", stem), &part[1], 1},
+                               {wick_str_printf(&c->mem, "%s.weights.bin", stem), &part[2], 1}};
+  WICK_TRY(wick_folder_make(&c->mem, folder));
+  WICK_TRY(wick_files_write(&c->mem, file, b->embed ? 2 : 3));
+  return wick_compilation_stage(c, "write");
+}
+
+wick_status wick_bundle_make(wick_compilation *c, const wick_bundle_options *o)
+{
+  wick_bundle b = {.target = &c->target, .embed = o->embed};
+  b.name = o->name ? o->name : wick_bundle_name(c->model->path, &c->mem);
+  if (!bundle_is_name(b.name))
+    return wick_fail(&c->mem, WICK_EINVAL, NULL, "a C function cannot have the name \"%s\"",
+                     b.name);
+  wick_lowered l;
+  const wick_func *entry;
+  wick_frame frame;
+  WICK_TRY(wick_compile_loops(c, &l));
+  WICK_TRY(bundle_layout(c, &l, &b));
+  WICK_TRY(bundle_entry(c, l.entry, &b, &entry));
+  WICK_TRY(wick_frame_of(entry, &c->target, true, &c->mem, &frame));
+  b.arena_bytes += frame.scratch_bytes; /* where the C function gives it to the kernels */
+  WICK_TRY(bundle_fits(c, &b, &c->mem));
+  wick_span constants = bundle_constants(c, &l, &b), object;
+  WICK_TRY(bundle_object(c, &b, constants, &object));
+  return bundle_write(c, &b, o->folder ? o->folder : ".", object, constants);
+}
+
+/* ---- the public interface ---- */
+
+wick_error *wick_bundle_write(wick_model *m, const wick_compile_options *options,
+                              const wick_bundle_options *bundle)
+{
+  wick_compile_options o;
+  wick_bundle_options b;
+  wick_options_take(&o, sizeof o, options, options ? options->size : 0);
+  wick_options_take(&b, sizeof b, bundle, bundle ? bundle->size : 0);
+  wick_compilation c;
+  wick_compilation_begin(&c, m);
+  wick_error *e;
+  if (setjmp(m->guard.where)) {
+    e = wick_error_nomem();
+  } else {
+    wick_status s = wick_compilation_take(&c, &o);
+    e = wick_error_export(s ? s : wick_bundle_make(&c, &b));
+  }
+  wick_compilation_free(&c);
+  wick_arena_free(&m->tmp); /* import puts errors there */
+  return e;
+}

@@ -1,0 +1,251 @@
+/* The header of a bundle. What it says of bundles in general is in wick/bundle.h, which it does not
+ * need: its users have no Wick. */
+#include <ctype.h>
+#include <string.h>
+
+#include "driver/bundle.h"
+#include "wick/bundle.h"
+
+typedef struct bundle_number { /* of wick/bundle.h */
+  const char *name;
+  int value;
+  const char *doc;
+} bundle_number;
+
+static const bundle_number bundle_codes[] = {
+    {"WICK_BUNDLE_OK", WICK_BUNDLE_OK, "it has run"},
+    {"WICK_BUNDLE_EINVAL", WICK_BUNDLE_EINVAL, "an input has a value that it does not take"},
+    {"WICK_BUNDLE_ERANGE", WICK_BUNDLE_ERANGE, "an index in an input is out of range"},
+    {"WICK_BUNDLE_ENULL", WICK_BUNDLE_ENULL, "an address is NULL"},
+    {"WICK_BUNDLE_EALIGN", WICK_BUNDLE_EALIGN, "an address is not aligned"},
+};
+_Static_assert((int)WICK_BUNDLE_EINVAL == (int)WICK_EINVAL, "kernels return a wick_code");
+_Static_assert((int)WICK_BUNDLE_ERANGE == (int)WICK_ERANGE, "kernels return a wick_code");
+
+typedef struct bundle_elem {
+  const char *c; /* the type of what lies in memory */
+  const char *name;
+} bundle_elem;
+
+/* Each element type: its number, which is wick_elem's, and what C has for it in memory. */
+#define BUNDLE_ELEMS(X)                                                                            \
+  X(F64, "double")                                                                                 \
+  X(F32, "float")                                                                                  \
+  X(F16, "unsigned short")                                                                         \
+  X(BF16, "unsigned short")                                                                        \
+  X(F8E4M3, "unsigned char")                                                                       \
+  X(F8E4M3FNUZ, "unsigned char")                                                                   \
+  X(F8E5M2, "unsigned char")                                                                       \
+  X(F8E5M2FNUZ, "unsigned char")                                                                   \
+  X(F8E8M0, "unsigned char")                                                                       \
+  X(F4E2M1, "unsigned char")                                                                       \
+  X(I64, "long long")                                                                              \
+  X(I32, "int")                                                                                    \
+  X(I16, "short")                                                                                  \
+  X(I8, "signed char")                                                                             \
+  X(I4, "unsigned char")                                                                           \
+  X(I2, "unsigned char")                                                                           \
+  X(U64, "unsigned long long")                                                                     \
+  X(U32, "unsigned int")                                                                           \
+  X(U16, "unsigned short")                                                                         \
+  X(U8, "unsigned char")                                                                           \
+  X(U4, "unsigned char")                                                                           \
+  X(U2, "unsigned char")                                                                           \
+  X(BOOL, "unsigned char")                                                                         \
+  X(C64, "float")                                                                                  \
+  X(C128, "double")
+
+#define BUNDLE_ROW(x, c) [WICK_##x] = {c, "WICK_BUNDLE_" #x},
+#define BUNDLE_SAME(x, c)                                                                          \
+  _Static_assert((int)WICK_BUNDLE_##x == (int)WICK_##x, "numbers of wick_elem");
+static const bundle_elem bundle_elems[WICK_NELEM] = {BUNDLE_ELEMS(BUNDLE_ROW)};
+BUNDLE_ELEMS(BUNDLE_SAME)
+
+typedef struct bundle_header {
+  const wick_bundle *b;
+  const char *macro; /* the name in upper case */
+  wick_text *out;
+} bundle_header;
+
+/* ---- the comment ---- */
+
+/* `f` with the function's name for every @, its macros' for #, and a # for $. */
+static void bundle_lines(const bundle_header *h, const char *f)
+{
+  for (; *f; f++) {
+    if (*f == '@')
+      wick_text_add(h->out, h->b->name);
+    else if (*f == '#')
+      wick_text_add(h->out, h->macro);
+    else
+      wick_text_char(h->out, *f == '$' ? '#' : *f);
+  }
+}
+
+static void bundle_needs(const bundle_header *h)
+{
+  const wick_bundle *b = h->b;
+  wick_text_printf(h->out, " *\n * %s.o needs from outside: ", b->name);
+  for (uint32_t i = 0; i < b->nneed; i++)
+    wick_text_printf(h->out, "%s%s", i == 0 ? "" : i % 4 ? ", " : ",\n *   ", b->needs[i]);
+  wick_text_add(h->out, b->nneed ? ".\n" : "nothing.\n");
+}
+
+static void bundle_example(const bundle_header *h)
+{
+  const wick_bundle *b = h->b;
+  bundle_lines(h, " * Example (C11), from raw bytes to numbers:\n *\n"
+                  " *   $include <stdio.h>\n"
+                  " *   $include \"@.h\"\n *\n");
+  if (!b->embed)
+    bundle_lines(h, " *   static _Alignas(#_ALIGN) char weights[#_CONSTANTS_BYTES];\n");
+  bundle_lines(h, " *   static _Alignas(#_ALIGN) char data[#_MUTABLE_BYTES];\n"
+                  " *   static _Alignas(#_ALIGN) char arena[#_ARENA_BYTES];\n *\n"
+                  " *   int main(void)\n *   {\n");
+  if (!b->embed)
+    bundle_lines(h, " *     FILE *f = fopen(\"@.weights.bin\", \"rb\");\n"
+                    " *     if (!f || fread(weights, sizeof weights, 1, f) != 1) return 1;\n"
+                    " *     fclose(f);\n");
+  if (b->ninput && b->io[0].nbytes)
+    bundle_lines(h,
+                 " *     if (fread(#_INPUT_0(data), #_INPUT_0_BYTES, 1, stdin) != 1) return 2;\n");
+  bundle_lines(h, b->embed ? " *     if (@(@_constants, data, arena)) return 3;\n"
+                           : " *     if (@(weights, data, arena)) return 3;\n");
+  if (b->noutput)
+    bundle_lines(h, " *     for (long i = 0; i < #_OUTPUT_0_ELEMENTS; i++)\n"
+                    " *       printf(\"%g\\n\", (double)#_OUTPUT_0(data)[i]);\n");
+  bundle_lines(h, " *     return 0;\n *   }\n");
+}
+
+static void bundle_comment(const bundle_header *h)
+{
+  wick_text target = wick_text_begin(h->out->mem);
+  wick_target_name(h->b->target, &target);
+  bundle_lines(h, "/* @.h: a network as a function of C. Made by Wick from a trained model.\n *\n");
+  wick_text_printf(h->out, " * For %s (%s).\n", target.at, h->b->target->doc);
+  bundle_needs(h);
+  bundle_lines(h, " *\n");
+  bundle_example(h);
+  wick_text_add(h->out, " */\n");
+}
+
+/* ---- macros ---- */
+
+static void bundle_define(const bundle_header *h, const char *what, uint64_t value)
+{
+  wick_text_printf(h->out, "#define %s_%s %llu\n", h->macro, what, (unsigned long long)value);
+}
+
+/* As a string of C: what is not plain is given by its octal number. */
+static void bundle_string(const bundle_header *h, const char *s)
+{
+  wick_text_char(h->out, '"');
+  for (; *s; s++) {
+    unsigned char c = (unsigned char)*s;
+    if (c < ' ' || c > '~' || strchr("\"\\?", c))
+      wick_text_printf(h->out, "\\%03o", c);
+    else
+      wick_text_char(h->out, (char)c);
+  }
+  wick_text_add(h->out, "\"\n");
+}
+
+static void bundle_shape(const bundle_header *h, const char *what, const wick_io *io)
+{
+  wick_text_printf(h->out, "#define %s_%s_SHAPE {", h->macro, what);
+  for (uint32_t k = 0; k < io->rank; k++)
+    wick_text_printf(h->out, "%s%lld", k ? ", " : "", (long long)io->dim[k]);
+  wick_text_add(h->out, io->rank ? "}\n" : "1}\n"); /* {} is no C */
+}
+
+static void bundle_io(const bundle_header *h, const char *what, const wick_io *io, uint64_t offset)
+{
+  uint64_t nelem = 1;
+  for (uint32_t k = 0; k < io->rank; k++) nelem *= (uint64_t)io->dim[k];
+  wick_text_printf(h->out, "\n#define %s_%s_NAME ", h->macro, what);
+  bundle_string(h, io->name);
+  wick_text_printf(h->out, "#define %s_%s_TYPE %s\n", h->macro, what, bundle_elems[io->elem].name);
+  wick_text_printf(h->out, "#define %s_%s_RANK %u\n", h->macro, what, io->rank);
+  bundle_shape(h, what, io);
+  wick_text_printf(h->out,
+                   "#define %s_%s_ELEMENTS %llu\n#define %s_%s_BYTES %llu\n"
+                   "#define %s_%s_OFFSET %llu\n",
+                   h->macro, what, (unsigned long long)nelem, h->macro, what,
+                   (unsigned long long)io->nbytes, h->macro, what, (unsigned long long)offset);
+  wick_text_printf(h->out,
+                   "#define %s_%s(mutable_data) \\\n"
+                   "  ((%s *)(void *)((char *)(mutable_data) + %s_%s_OFFSET))\n",
+                   h->macro, what, bundle_elems[io->elem].c, h->macro, what);
+}
+
+static void bundle_ios(const bundle_header *h)
+{
+  const wick_bundle *b = h->b;
+  wick_text_add(h->out, "\n/* Where inputs and outputs lie in the mutable data, last dimension "
+                        "fastest. */\n");
+  bundle_define(h, "INPUTS", b->ninput);
+  bundle_define(h, "OUTPUTS", b->noutput);
+  for (uint32_t i = 0; i < b->ninput + b->noutput; i++) {
+    bool input = i < b->ninput;
+    wick_text w = wick_text_begin(h->out->mem);
+    wick_text_printf(&w, "%s_%u", input ? "INPUT" : "OUTPUT", input ? i : i - b->ninput);
+    bundle_io(h, w.at, &b->io[i], b->offset[i]);
+  }
+}
+
+static void bundle_shared(const bundle_header *h)
+{
+  const wick_bundle *b = h->b;
+  bool used[WICK_NELEM] = {false};
+  wick_text_add(h->out, "\n/* What is returned, and element types: as in wick/bundle.h. */\n");
+  for (uint32_t i = 0; i < WICK_COUNT(bundle_codes); i++)
+    wick_text_printf(h->out, "#define %s %d /* %s */\n", bundle_codes[i].name,
+                     bundle_codes[i].value, bundle_codes[i].doc);
+  for (uint32_t i = 0; i < b->ninput + b->noutput; i++) used[b->io[i].elem] = true;
+  for (uint32_t e = 0; e < WICK_NELEM; e++)
+    if (used[e]) wick_text_printf(h->out, "#define %s %u\n", bundle_elems[e].name, e);
+}
+
+static void bundle_sizes(const bundle_header *h)
+{
+  const wick_bundle *b = h->b;
+  wick_text target = wick_text_begin(h->out->mem);
+  wick_target_name(b->target, &target);
+  wick_text_printf(h->out, "#define %s_TARGET \"%s\"\n", h->macro, target.at);
+  wick_text_add(h->out, "\n/* Bytes, and what the three addresses are multiples of. */\n");
+  bundle_define(h, "ALIGN", WICK_BUNDLE_ALIGN);
+  bundle_define(h, "CONSTANTS_BYTES", b->constant_bytes);
+  bundle_define(h, "MUTABLE_BYTES", b->mutable_bytes);
+  bundle_define(h, "ARENA_BYTES", b->arena_bytes);
+}
+
+/* ---- the declaration ---- */
+
+static void bundle_declaration(const bundle_header *h)
+{
+  bundle_lines(h, "\n$ifdef __cplusplus\nextern \"C\" {\n$endif\n\n");
+  if (h->b->embed)
+    bundle_lines(h, "/* What to pass as `constants`. */\n"
+                    "extern const unsigned char @_constants[#_CONSTANTS_BYTES];\n\n");
+  bundle_lines(
+      h,
+      "/* Runs the network once, on the calling thread. Reads the constants and the inputs,\n"
+      " * writes the outputs and the arena; keeps nothing. Threads may run it at the same time\n"
+      " * on mutable data and arenas of their own. Returns WICK_BUNDLE_OK, or why it could not.\n"
+      " */\n"
+      "int @(const void *constants, void *mutable_data, void *arena);\n"
+      "\n$ifdef __cplusplus\n}\n$endif\n\n$endif\n");
+}
+
+void wick_bundle_header(const wick_bundle *b, wick_arena *tmp, wick_text *out)
+{
+  char *macro = wick_str_dup(tmp, b->name);
+  for (char *at = macro; *at; at++) *at = (char)toupper((unsigned char)*at);
+  bundle_header h = {b, macro, out};
+  bundle_comment(&h);
+  bundle_lines(&h, "$ifndef #_NETWORK_H\n$define #_NETWORK_H\n\n");
+  bundle_sizes(&h);
+  bundle_shared(&h);
+  bundle_ios(&h);
+  bundle_declaration(&h);
+}

@@ -1,0 +1,60 @@
+/* wick compile: a model to an artifact, or to a bundle for programs without Wick. */
+#include <string.h>
+
+#include "command.h"
+#include "job.h"
+
+typedef struct compile_state {
+  wick_job job;
+  const char *output, *name;
+  bool embed;
+} compile_state;
+
+static bool compile_is_artifact(const char *path)
+{
+  size_t n = strlen(path);
+  return n > 5 && strcmp(path + n - 5, ".wick") == 0;
+}
+
+static wick_status compile_work(compile_state *s)
+{
+  wick_job *j = &s->job;
+  WICK_TRY(wick_job_load(j));
+  if (compile_is_artifact(s->output)) {
+    WICK_TRY(wick_job_compile(j, NULL));
+    return wick_job_take(j, wick_save(j->compiled, s->output));
+  }
+  if (!j->model)
+    return wick_fail(&j->mem, WICK_EINVAL, j->path,
+                     "a bundle is made of a model, this is compiled");
+  wick_compile_options o = wick_job_options(j, NULL);
+  wick_bundle_options b = {
+      .size = sizeof b, .folder = s->output, .name = s->name, .embed = s->embed};
+  return wick_job_take(j, wick_bundle_write(j->model, &o, &b));
+}
+
+static int compile_main(wick_job *j, void *arg, int argc, char **argv)
+{
+  compile_state *s = arg;
+  const wick_flag flag[] = {
+      {"output", 'o', WICK_FLAG_STRING, &s->output, "PATH",
+       "X.wick: an artifact, for wick run and libwick_rt; else the folder of a bundle"},
+      {"name", 'n', WICK_FLAG_STRING, &s->name, "NAME",
+       "of the bundle's files and function; made of the model's name"},
+      {"embed", 0, WICK_FLAG_BOOL, &s->embed, NULL, "puts the weights into the bundle's object"},
+      WICK_JOB_FLAGS(j),
+  };
+  wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
+  int stop = wick_job_args(j, &args, argc, argv);
+  if (stop >= 0) return stop;
+  if (!s->output) return wick_job_usage(j, "--output is wanted");
+  if (compile_is_artifact(s->output) && (s->name || s->embed))
+    return wick_job_usage(j, "--name and --embed are for bundles");
+  return wick_job_end(j, compile_work(s));
+}
+
+int wick_cmd_compile(int argc, char **argv)
+{
+  compile_state s = {0};
+  return wick_job_main(&s.job, compile_main, &s, argc, argv);
+}
