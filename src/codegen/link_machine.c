@@ -214,7 +214,7 @@ static const char *link_fix_riscv(const wick_fixup *f)
   }
   if (f->type != RISCV_CALL && f->type != RISCV_CALL_PLT && f->type != RISCV_PCREL_HI20)
     return link_unknown;
-  if (!link_fits(d + 0x800, 32)) return link_far;
+  if (!link_fits(d, 33) || !link_fits(d + 0x800, 32)) return link_far;
   link_riscv_high(f->at, d);
   if (f->type != RISCV_PCREL_HI20) link_riscv_low_i(f->at + 4, d);
   return NULL;
