@@ -1,0 +1,193 @@
+/* The evaluator: control flow, calls, tuples, symbols, and what goes wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ir/text.h"
+#include "ops/evaluate.h"
+#include "ops/ref.h"
+
+#define CHOOSE                                                                                     \
+  "graph @f(%c: bool[], %x: f32[2]) -> f32[2] {"                                                   \
+  "  %0 = if %c () { %1 = neg %x : f32[2] yield %1 } () { yield %x } : f32[2]"                     \
+  "  %2 = add %0, %x : f32[2] return %2 }"
+/* Two carried values change places; the region stops at 3, or at the count. */
+#define SWAP                                                                                       \
+  "graph @f(%n: i64[], %a: f32[1], %b: f32[1]) -> (f32[1], f32[1]) {"                              \
+  "  %r, %s = loop %n, %a, %b (%i: i64[], %u: f32[1], %v: f32[1]) {"                               \
+  "    %two = const 2 : i64[]  %go = lt %i, %two : bool[]"                                         \
+  "    %w = add %u, %v : f32[1]  yield %go, %v, %w } : f32[1], f32[1]"                             \
+  "  return %r, %s }"
+#define CALLS                                                                                      \
+  "graph @f(%x: f32[N[1..8]]) -> f32[2*N] {"                                                       \
+  "  %0 = call @g %x, %x : f32[2*N] return %0 }"                                                   \
+  "graph @g(%a: f32[N[1..8]], %b: f32[N]) -> f32[2*N] {"                                           \
+  "  %0 = tuple %a, %b : tuple<f32[N],f32[N]>"                                                     \
+  "  %1 = item %0 {index=1} : f32[N]  %2 = item %0 {index=0} : f32[N]"                             \
+  "  %3 = concat %1, %2 : f32[2*N]  return %3 }"
+/* What the branches use is not freed before. */
+#define LIVES                                                                                      \
+  "graph @f(%c: bool[], %x: f32[2]) -> f32[2] {"                                                   \
+  "  %a = mul %x, %x : f32[2]  %b = mul %a, %x : f32[2]"                                           \
+  "  %n = const 3 : i64[]"                                                                         \
+  "  %r = loop %n, %b (%i: i64[], %v: f32[2]) {"                                                   \
+  "    %t = if %c () { %u = add %v, %a : f32[2] yield %u } () { yield %b } : f32[2]"               \
+  "    %go = const 1 : bool[] yield %go, %t } : f32[2]"                                            \
+  "  return %r }"
+#define ENDLESS "graph @f(%x: f32[1]) -> f32[1] { %0 = call @f %x : f32[1] return %0 }"
+#define GATHERS                                                                                    \
+  "graph @f(%x: i32[1], %y: i32[1]) -> i32[1] {"                                                   \
+  "  %0 = gather %x, %y : i32[1] loc(\"net: d\") return %0 }"
+#define SIZED                                                                                      \
+  "graph @f(%x: f32[N[1..4]], %y: f32[N]) -> f32[N] { %0 = add %x, %y : f32[N] return %0 }"
+#define DECLARED                                                                                   \
+  "constant @w : f32[1]  graph @f(%x: f32[1]) -> f32[1] { %0 = const @w : f32[1] return %0 }"
+
+typedef struct evaluate_row {
+  const char *text;
+  wick_elem elem[3]; /* of the operands */
+  int64_t n[3];      /* elements; 0: a scalar; -1: no operand */
+  double in[3][4];
+  const char *error; /* the end of its first line, or NULL */
+  uint32_t nout;
+  int64_t nelem;
+  double want[2][6];
+} evaluate_row;
+
+static const evaluate_row rows[] = {
+    {CHOOSE, {WICK_BOOL, WICK_F32}, {0, 2, -1}, {{1}, {3, 4}}, NULL, 1, 2, {{0, 0}}},
+    {CHOOSE, {WICK_BOOL, WICK_F32}, {0, 2, -1}, {{0}, {3, 4}}, NULL, 1, 2, {{6, 8}}},
+    {SWAP, {WICK_I64, WICK_F32, WICK_F32}, {0, 1, 1}, {{2}, {1}, {1}}, NULL, 2, 1, {{2}, {3}}},
+    {SWAP, {WICK_I64, WICK_F32, WICK_F32}, {0, 1, 1}, {{9}, {1}, {1}}, NULL, 2, 1, {{3}, {5}}},
+    {SWAP, {WICK_I64, WICK_F32, WICK_F32}, {0, 1, 1}, {{0}, {7}, {8}}, NULL, 2, 1, {{7}, {8}}},
+    {CALLS, {WICK_F32}, {3, -1, -1}, {{1, 2, 3}}, NULL, 1, 6, {{1, 2, 3, 1, 2, 3}}},
+    {LIVES, {WICK_BOOL, WICK_F32}, {0, 2, -1}, {{1}, {2, 3}}, NULL, 1, 2, {{20, 54}}},
+    {LIVES, {WICK_BOOL, WICK_F32}, {0, 2, -1}, {{0}, {2, 3}}, NULL, 1, 2, {{8, 27}}},
+    {ENDLESS, {WICK_F32}, {1, -1, -1}, {{1}}, "f: calls are nested deeper than 1000", 1, 1, {{0}}},
+    {GATHERS,
+     {WICK_I32, WICK_I32},
+     {1, 1, -1},
+     {{1}, {1}},
+     "net: d: index 1 is outside [-1, 0]",
+     1,
+     1,
+     {{0}}},
+    {SIZED, {WICK_F32, WICK_F32}, {2, 2, -1}, {{1, 2}, {3, 4}}, NULL, 1, 2, {{4, 6}}},
+    {SIZED,
+     {WICK_F32, WICK_F32},
+     {2, 3, -1},
+     {{1, 2}, {3, 4}},
+     "f: dimension 0 of operand 1 is 3, wanted N",
+     1,
+     2,
+     {{0}}},
+    {SIZED,
+     {WICK_F32, WICK_F32},
+     {5, 5, -1},
+     {{1, 2}, {3, 4}},
+     "f: dimension 0 of operand 0 is 5, outside [1, 4]",
+     1,
+     2,
+     {{0}}},
+    {SIZED,
+     {WICK_F32, WICK_F64},
+     {2, 2, -1},
+     {{1, 2}, {3, 4}},
+     "f: operand 1 is f64 of rank 1, wanted f32 of 1",
+     1,
+     2,
+     {{0}}},
+    {SIZED, {WICK_F32}, {2, -1, -1}, {{1, 2}}, "f: 1 operands are given, wanted 2", 1, 2, {{0}}},
+    {DECLARED, {WICK_F32}, {1, -1, -1}, {{1}}, "const: the constant @w has no data", 1, 1, {{0}}},
+};
+
+static void count_values(void *arg, const wick_func *f, wick_value v, const wick_tensor *t)
+{
+  (void)f, (void)v, (void)t;
+  ++*(uint32_t *)arg;
+}
+
+static void evaluate_check(const evaluate_row *row)
+{
+  wick_guard guard = {.allocator = wick_allocator_malloc()};
+  wick_arena mem = wick_arena_make(&guard), tmp = wick_arena_make(&guard),
+             scratch = wick_arena_make(&guard);
+  wick_module *m = wick_module_create(&guard, "");
+  wick_status s = wick_parse_module(m, "t", row->text, strlen(row->text), &tmp);
+  if (s) print_error("%s\n", s->message);
+  assert_null(s);
+  wick_tensor in[3], out[2];
+  uint32_t nin = 0, seen = 0;
+  for (; nin < 3 && row->n[nin] >= 0; nin++) {
+    wick_tensor *x = &in[nin];
+    *x = (wick_tensor){.elem = row->elem[nin], .rank = row->n[nin] > 0, .dim = {row->n[nin]}};
+    x->data = wick_new(&mem, double, 8);
+    for (uint64_t k = 0; k < wick_ref_numel(x) && k < 4; k++)
+      wick_store_elem(x->elem, x->data, k,
+                      wick_elem_is_float(x->elem) ? (wick_scalar){.f = row->in[nin][k]}
+                                                  : (wick_scalar){.i = (int64_t)row->in[nin][k]});
+  }
+  wick_evaluate_options options = {count_values, &seen};
+  s = wick_evaluate(wick_module_find(m, "f"), nin, in, &options, &mem, &tmp, &scratch, out);
+  if (row->error) {
+    assert_non_null(s);
+    assert_string_equal(s->message, row->error);
+  } else {
+    if (s) print_error("%s\n", s->message);
+    assert_null(s);
+    assert_true(seen > nin);
+    for (uint32_t k = 0; k < row->nout; k++) {
+      assert_int_equal(wick_ref_numel(&out[k]), row->nelem);
+      for (int64_t i = 0; i < row->nelem; i++)
+        assert_true(wick_load_elem(out[k].elem, out[k].data, (uint64_t)i).f == row->want[k][i]);
+    }
+  }
+  wick_module_free(m);
+  wick_arena_free(&mem);
+  wick_arena_free(&tmp);
+  wick_arena_free(&scratch);
+}
+
+static void test_rows(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < WICK_COUNT(rows); i++) evaluate_check(&rows[i]);
+}
+
+/* A long chain takes the memory of a few tensors. */
+static void test_memory(void **state)
+{
+  (void)state;
+  wick_guard guard = {.allocator = wick_allocator_malloc()};
+  wick_arena mem = wick_arena_make(&guard), tmp = wick_arena_make(&guard),
+             scratch = wick_arena_make(&guard);
+  wick_module *m = wick_module_create(&guard, "");
+  wick_text text = wick_text_begin(&mem);
+  wick_text_add(&text, "graph @f(%v0: f32[1000]) -> f32[1000] {");
+  for (int i = 1; i <= 500; i++)
+    wick_text_printf(&text, " %%v%d = neg %%v%d : f32[1000]\n", i, i - 1);
+  wick_text_add(&text, " return %v500 }");
+  assert_null(wick_parse_module(m, "t", text.at, text.n, &tmp));
+  wick_tensor in = {.elem = WICK_F32, .rank = 1, .dim = {1000}}, out;
+  in.data = wick_new(&mem, float, 1000);
+  ((float *)in.data)[7] = 3;
+  uint64_t before = guard.used_bytes;
+  assert_null(wick_evaluate(wick_module_find(m, "f"), 1, &in, NULL, &mem, &tmp, &scratch, &out));
+  assert_true(guard.used_bytes - before < 1000000); /* all of them: 2 MB */
+  assert_true(((float *)out.data)[7] == 3);
+  wick_module_free(m);
+  wick_arena_free(&mem);
+  wick_arena_free(&tmp);
+  wick_arena_free(&scratch);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_memory)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
