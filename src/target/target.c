@@ -69,7 +69,7 @@ static const char *const target_thumb_helpers[] = {"__aeabi_dadd",
   .pointer_bits = 64, .nvector = 32, .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64,      \
   .cache_bytes = {32 << 10, 512 << 10, 0}, .stack_bytes = 16384, .helpers = target_no_helpers
 #define THUMB                                                                                      \
-  .machine = WICK_MACHINE_THUMB, .triple = "thumbv7em-none-unknown-eabihf", .pointer_bits = 32,            \
+  .machine = WICK_MACHINE_THUMB, .triple = "thumbv7em-none-unknown-eabihf", .pointer_bits = 32,    \
   .nvector = 16, .convert = F16, .stack_bytes = 512, .helpers = target_thumb_helpers
 #define WASM32                                                                                     \
   .machine = WICK_MACHINE_WASM32, .triple = "wasm32-unknown-unknown", .cpu = "generic",            \
