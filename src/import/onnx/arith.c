@@ -37,7 +37,7 @@ static void arith_variadic(wick_onnx_op *o)
   for (uint32_t i = 1; i < o->nin; i++) v = wick_build2(o->b, o->row->op, v, o->in[i]);
   if (o->row->arg && o->nin > 1)
     v = wick_build2(o->b, WICK_OP_div, v, wick_build_like(o->b, v, o->nin));
-  o->out[0] = o->nin > 1 ? v : wick_onnx_identity(o->b, v);
+  o->out[0] = o->nin > 1 ? v : v;
 }
 
 /* From opset 12 on the exponent's type is its own, and the result has the base's. */

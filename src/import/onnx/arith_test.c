@@ -59,7 +59,8 @@ static void test_variadic(void **state)
        "  return %1, %5, %6, %7\n"
        "}"},
       {"opset 8; in x 1 2; Sum x -> s; out s", "graph @main(%p0: f32[2]) -> f32[2] {\n"
-                                               "  return %p0\n"
+                                               "  %0 = reshape %p0 {shape=[2]} : f32[2]\n"
+                                               "  return %0\n"
                                                "}"},
   };
   onnx_check(rows, WICK_COUNT(rows));
@@ -256,7 +257,8 @@ static void test_casts(void **state)
       {"opset 13; in x 1 2; Cast x -> y to=i11; Cast x -> z to=i1; out y; out z",
        "graph @main(%p0: f32[2]) -> (f64[2], f32[2]) {\n"
        "  %0 = cast %p0 : f64[2]\n"
-       "  return %0, %p0\n"
+       "  %1 = reshape %p0 {shape=[2]} : f32[2]\n"
+       "  return %0, %1\n"
        "}"},
       {"opset 19; in x 1 2; Cast x -> y to=i17; Cast x -> z to=i19 saturate=i0; out y; out z",
        "graph @main(%p0: f32[2]) -> (f8e4m3[2], f8e5m2[2]) {\n"
@@ -289,7 +291,8 @@ static void test_dropout(void **state)
       {"opset 6; in x 1 2; Dropout x -> y,m is_test=i1; out y; out m",
        "graph @main(%p0: f32[2]) -> (f32[2], f32[2]) {\n"
        "  %0 = const 1 : f32[2]\n"
-       "  return %p0, %0\n"
+       "  %1 = reshape %p0 {shape=[2]} : f32[2]\n"
+       "  return %1, %0\n"
        "}"},
       {"opset 10; in x 1 2; Dropout x -> y,m ratio=f0.1; out m",
        "graph @main(%p0: f32[2]) -> bool[2] {\n"
@@ -300,7 +303,8 @@ static void test_dropout(void **state)
        "m.onnx: node \"y\" (Dropout): training_mode is not supported"},
       {"opset 13; in x 1 2; const r 1 - = 0.5; const t 9 - = 0; Dropout x,r,t -> y; out y",
        "graph @main(%p0: f32[2]) -> f32[2] {\n"
-       "  return %p0\n"
+       "  %0 = reshape %p0 {shape=[2]} : f32[2]\n"
+       "  return %0\n"
        "}"},
   };
   onnx_check(rows, WICK_COUNT(rows));

@@ -114,7 +114,7 @@ static void constant_cast_to(wick_onnx_op *o, wick_elem to)
     x = wick_build(o->b, WICK_OP_clip, 3, in, NULL, 0, NULL);
   }
   wick_value y = wick_build_cast(o->b, x, to);
-  o->out[0] = y.id == o->in[0].id ? wick_onnx_identity(o->b, y) : y;
+  o->out[0] = y.id == o->in[0].id ? y : y;
 }
 
 /* The type that an attribute names: a number, at opset 1 a word. */
@@ -147,7 +147,7 @@ static void constant_bitcast(wick_onnx_op *o)
 
 /* ---- what passes its operand on ---- */
 
-static void constant_identity(wick_onnx_op *o) { o->out[0] = wick_onnx_identity(o->b, o->in[0]); }
+static void constant_identity(wick_onnx_op *o) { o->out[0] = o->in[0]; }
 
 /* In inference nothing is dropped, and the mask is all ones: bool from opset 10 on. */
 static void constant_dropout(wick_onnx_op *o)
@@ -159,7 +159,7 @@ static void constant_dropout(wick_onnx_op *o)
     if (n != 1 || training[0] != 0)
       wick_onnx_fail(o, WICK_EUNSUPPORTED, "training_mode is not supported");
   }
-  o->out[0] = wick_onnx_identity(o->b, o->in[0]);
+  o->out[0] = o->in[0];
   wick_type type = wick_built_type(o->b, o->in[0]);
   if (o->opset >= 10) type = wick_type_with_elem(o->c->module, type, WICK_BOOL);
   if (o->nout > 1) o->out[1] = wick_build_const(o->b, type, 1, 1);

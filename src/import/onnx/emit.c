@@ -34,6 +34,11 @@ void wick_onnx_set_ints(wick_onnx_emit *e, const char *name, uint32_t n, const i
   *emit_attr(e, name) = (wick_attr){.n = n, .ints = ints};
 }
 
+void wick_onnx_set_floats(wick_onnx_emit *e, const char *name, uint32_t n, const double *floats)
+{
+  *emit_attr(e, name) = (wick_attr){.n = n, .floats = floats};
+}
+
 void wick_onnx_set_dims(wick_onnx_emit *e, const char *name, uint32_t n, const wick_dim *dims)
 {
   *emit_attr(e, name) = (wick_attr){.n = n, .dims = dims};
@@ -60,16 +65,6 @@ uint32_t wick_onnx_constant_add(wick_module *m, const char *name, wick_type type
   return wick_constant_add(m, name, type, data, nbytes);
 }
 
-wick_value wick_onnx_vector(wick_onnx_op *o, uint32_t n, const int64_t *v)
-{
-  wick_module *m = o->c->module;
-  int64_t dim = n;
-  const int64_t *kept = wick_dup(&m->mem, int64_t, v, n);
-  const char *name = wick_str_printf(o->c->tmp, "ints.%u", m->constants.n);
-  wick_type t = wick_type_tensor_const(m, WICK_I64, 1, &dim);
-  return wick_build_constant(o->b, wick_onnx_constant_add(m, name, t, kept, n * sizeof *kept));
-}
-
 wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, const char *name,
                               const char *place)
 {
@@ -82,10 +77,4 @@ wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, c
   wick_type type = wick_type_tensor_const(c->module, d.elem, d.rank, d.dim);
   return wick_build_constant(&c->b,
                              wick_onnx_constant_add(c->module, name, type, d.data, d.nbytes));
-}
-
-wick_value wick_onnx_identity(wick_builder *b, wick_value x)
-{
-  wick_opcode op = wick_op_find("identity", 8);
-  return op ? wick_build1(b, op, x) : x;
 }

@@ -148,8 +148,18 @@ static void import_initializers(wick_onnx_context *c, const wick_onnx_graph *g)
 
 /* ---- outputs ---- */
 
-/* An output's value, under the output's name: a parameter, a constant or another output needs a
- * node of its own. */
+/* x again as a value of its own, under that name: a parameter, a constant or what two names stand
+ * for. */
+static wick_value import_copy(wick_onnx_context *c, wick_value x, uint32_t name, const char *place)
+{
+  const wick_type_info *t = wick_built_info(&c->b, x);
+  const wick_attr shape = {.n = t->rank, .dims = t->dim};
+  c->b.loc = wick_loc_add(c->module, place);
+  wick_value y = wick_build(&c->b, WICK_OP_reshape, 1, &x, &shape, 0, NULL);
+  wick_build_name(&c->b, y, name, WICK_REL_SAME);
+  return y;
+}
+
 static wick_value import_output(wick_onnx_context *c, const wick_onnx_value_info *v,
                                 const char *place)
 {
@@ -160,22 +170,25 @@ static wick_value import_output(wick_onnx_context *c, const wick_onnx_value_info
   if (t && t->elem_type && (!wick_onnx_elem(t->elem_type, &want) || want != have))
     wick_onnx_error(c, WICK_ETYPE, place, "it is %s, the model says %s", wick_elem_name(have),
                     wick_onnx_elem_name(t->elem_type, c->tmp));
-  uint32_t name = wick_onnx_module_name(c, v->name);
-  if (x.id > c->b.nparam && c->b.values.at[x.id].name == name) return x;
-  c->b.loc = wick_loc_add(c->module, place);
-  wick_value y = wick_onnx_identity(&c->b, x);
-  if (y.id != x.id) wick_build_name(&c->b, y, name, WICK_REL_SAME);
-  return y;
+  return x;
 }
 
 static void import_outputs(wick_onnx_context *c, const wick_onnx_graph *g)
 {
   wick_value *out = wick_new(c->tmp, wick_value, g->output.n);
   if (!g->output.n) wick_onnx_error(c, WICK_EPARSE, c->file, "the graph has no outputs");
+  uint32_t nvalue = c->b.values.n;
+  bool *taken = wick_new(c->tmp, bool, nvalue);
   for (size_t i = 0; i < g->output.n; i++) {
-    const char *name = wick_onnx_name(c, g->output.at[i].name);
-    out[i] = import_output(c, &g->output.at[i],
-                           wick_str_printf(c->tmp, "%s: output \"%s\"", c->file, name));
+    const wick_onnx_value_info *v = &g->output.at[i];
+    const char *place =
+        wick_str_printf(c->tmp, "%s: output \"%s\"", c->file, wick_onnx_name(c, v->name));
+    wick_value x = out[i] = import_output(c, v, place);
+    uint32_t name = wick_onnx_module_name(c, v->name);
+    if (!x.id) continue;
+    if (x.id <= c->b.nparam || taken[x.id] || c->b.values.at[x.id].name != name)
+      out[i] = import_copy(c, x, name, place);
+    taken[x.id] = true;
   }
   c->b.loc = (wick_loc){0};
   if (!c->errors.list.n) wick_build_return(&c->b, (uint32_t)g->output.n, out);

@@ -25,9 +25,10 @@ typedef struct wick_onnx_row {
 
 /* Each family's rows, sorted by operator and opset, end with an empty one. */
 extern const wick_onnx_row wick_onnx_arith_rows[], wick_onnx_activation_rows[],
-    wick_onnx_constant_rows[], wick_onnx_conv_rows[], wick_onnx_index_rows[],
-    wick_onnx_matmul_rows[], wick_onnx_norm_rows[], wick_onnx_pool_rows[], wick_onnx_reduce_rows[],
-    wick_onnx_resize_rows[], wick_onnx_shape_rows[], wick_onnx_softmax_rows[];
+    wick_onnx_constant_rows[], wick_onnx_conv_rows[], wick_onnx_generate_rows[],
+    wick_onnx_index_rows[], wick_onnx_matmul_rows[], wick_onnx_norm_rows[], wick_onnx_pool_rows[],
+    wick_onnx_reduce_rows[], wick_onnx_resize_rows[], wick_onnx_shape_rows[],
+    wick_onnx_softmax_rows[];
 
 /* The row of an operator of ONNX's own domain at that opset. NULL where there is none; then
  * *out_known says whether the operator is known at other opsets. */
@@ -162,14 +163,12 @@ wick_onnx_emit wick_onnx_begin(wick_onnx_op *o, wick_opcode op);
 void wick_onnx_set_int(wick_onnx_emit *e, const char *name, int64_t i);
 void wick_onnx_set_float(wick_onnx_emit *e, const char *name, double f);
 void wick_onnx_set_ints(wick_onnx_emit *e, const char *name, uint32_t n, const int64_t *ints);
+void wick_onnx_set_floats(wick_onnx_emit *e, const char *name, uint32_t n, const double *floats);
 void wick_onnx_set_dims(wick_onnx_emit *e, const char *name, uint32_t n, const wick_dim *dims);
 wick_value wick_onnx_end(wick_onnx_emit *e, uint32_t nin, const wick_value *in);
 wick_value wick_onnx_end1(wick_onnx_emit *e, wick_value x);
 wick_value wick_onnx_end2(wick_onnx_emit *e, wick_value x, wick_value y);
 
-wick_value wick_onnx_identity(wick_builder *b, wick_value x);
-/* An integer vector as a constant operand, and a shape of known dimensions as one. */
-wick_value wick_onnx_vector(wick_onnx_op *o, uint32_t n, const int64_t *v);
 /* A tensor of the file (a Constant's value) as a constant of the module. */
 uint32_t wick_onnx_constant_add(wick_module *m, const char *name, wick_type type, const void *data,
                                 uint64_t nbytes);

@@ -22,7 +22,9 @@ static void test_values(void **state)
                                                                     "  return %1\n"
                                                                     "}"},
       {"opset 13; in x 1 2; out x; out x", "graph @main(%p0: f32[2]) -> (f32[2], f32[2]) {\n"
-                                           "  return %p0, %p0\n"
+                                           "  %0 = reshape %p0 {shape=[2]} : f32[2]\n"
+                                           "  %1 = reshape %p0 {shape=[2]} : f32[2]\n"
+                                           "  return %0, %1\n"
                                            "}"},
       {"opset 13; const w 1 2 = 1,2; out w", "graph @main() -> f32[2] {\n"
                                              "  %0 = const @w : f32[2]\n"

@@ -50,6 +50,34 @@ static void norm_instance(wick_onnx_op *o)
   o->out[0] = norm_row(o, &e, 3);
 }
 
+/* A number per group becomes one per channel. */
+static wick_value norm_spread(wick_onnx_op *o, uint32_t i, int64_t groups)
+{
+  wick_dims *dims = o->c->module->dims;
+  wick_dim g = wick_dim_const(groups), channels = wick_onnx_info(o, 0)->dim[1],
+           each = wick_dim_floordiv(dims, channels, g);
+  wick_value column = wick_onnx_reshape(o, o->in[i], 2, (const wick_dim[]){g, wick_dim_const(1)});
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_expand);
+  wick_onnx_set_dims(&e, "shape", 2, (const wick_dim[]){g, each});
+  return wick_onnx_reshape(o, wick_onnx_end1(&e, column), 1, &channels);
+}
+
+/* At opset 18 scale and bias are per group, from 21 on per channel. */
+static void norm_group_18(wick_onnx_op *o)
+{
+  int64_t groups = wick_onnx_int(o, "num_groups", 1);
+  if (wick_onnx_info(o, 0)->rank < 2 || groups < 1) {
+    wick_onnx_fail(o, WICK_ETYPE, "rank %u and %lld groups, wanted 2 or more and 1 or more",
+                   wick_onnx_info(o, 0)->rank, (long long)groups);
+    return;
+  }
+  wick_value in[3] = {o->in[0], norm_spread(o, 1, groups), norm_spread(o, 2, groups)};
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_group_norm);
+  wick_onnx_set_float(&e, "epsilon", wick_onnx_float(o, "epsilon", 1e-5f));
+  wick_onnx_set_int(&e, "groups", groups);
+  o->out[0] = wick_onnx_end(&e, 3, in);
+}
+
 static void norm_group(wick_onnx_op *o)
 {
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_group_norm);
@@ -155,6 +183,7 @@ const wick_onnx_row wick_onnx_norm_rows[] = {
     {"BatchNormalization", 7, {5, 5}, 5, "epsilon:f momentum:f spatial:i", norm_batch, 0, 0},
     {"BatchNormalization", 9, {5, 5}, 5, "epsilon:f momentum:f", norm_batch, 0, 0},
     {"BatchNormalization", 14, {5, 5}, 3, "epsilon:f momentum:f training_mode:i", norm_batch, 0, 0},
+    {"GroupNormalization", 18, {3, 3}, 1, "epsilon:f num_groups:i!", norm_group_18, 0, 0},
     {"GroupNormalization", 21, {3, 3}, 1, "epsilon:f num_groups:i! stash_type:i", norm_group, 0, 0},
     {"InstanceNormalization", 1, {3, 3}, 1, "epsilon:f", norm_instance, 0, 0},
     {"LRN", 1, {1, 1}, 1, "alpha:f beta:f bias:f size:i!", norm_lrn, 0, 0},

@@ -36,12 +36,11 @@ static const wick_node *operand_definer(const wick_builder *b, wick_value v)
   return n && v.id >= n->first.id && v.id < n->first.id + n->nout ? n : NULL;
 }
 
-/* The elements of a constant operand; identity is looked through. */
+/* The elements of a constant operand. */
 static bool operand_elems(wick_onnx_op *o, uint32_t i, uint32_t *out_n, wick_elem *out_elem,
                           wick_scalar **out)
 {
   const wick_node *n = operand_definer(o->b, o->in[i]);
-  while (n && n->op == wick_op_find("identity", 8)) n = operand_definer(o->b, n->in[0]);
   if (!n || n->op != WICK_OP_const) return false;
   const wick_type_info *t = wick_onnx_info(o, i);
   wick_dim numel = wick_type_numel(o->c->module, wick_built_type(o->b, o->in[i]));

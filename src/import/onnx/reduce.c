@@ -25,7 +25,7 @@ static wick_value reduce_nothing(wick_onnx_op *o)
   case WICK_OP_reduce_l2: return wick_build1(o->b, WICK_OP_abs, x);
   case WICK_OP_reduce_log_sum: return wick_build1(o->b, WICK_OP_log, x);
   case WICK_OP_reduce_sum_square: return wick_build2(o->b, WICK_OP_mul, x, x);
-  default: return wick_onnx_identity(o->b, x);
+  default: return x;
   }
 }
 
@@ -59,6 +59,21 @@ static void reduce_input(wick_onnx_op *o)
   reduce_over(o, n, axes);
 }
 
+/* The index of the largest or smallest; before opset 12 always the first such. */
+static void reduce_arg(wick_onnx_op *o)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, o->row->op);
+  wick_onnx_set_int(&e, "axis", wick_onnx_int(o, "axis", 0));
+  wick_onnx_set_int(&e, "keepdims", wick_onnx_int(o, "keepdims", 1));
+  wick_onnx_set_int(&e, "last", wick_onnx_int(o, "select_last_index", 0));
+  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+}
+
+#define ARG(type, op)                                                                              \
+  {type, 1, {1, 1}, 1, "axis:i keepdims:i", reduce_arg, WICK_OP_##op, 0},                          \
+  {                                                                                                \
+    type, 12, {1, 1}, 1, "axis:i keepdims:i select_last_index:i", reduce_arg, WICK_OP_##op, 0      \
+  }
 #define REDUCE(type, op, since)                                                                    \
   {type, 1, {1, 1}, 1, "axes:I keepdims:i", reduce_attr, WICK_OP_##op, 0},                         \
   {                                                                                                \
@@ -66,6 +81,8 @@ static void reduce_input(wick_onnx_op *o)
   }
 
 const wick_onnx_row wick_onnx_reduce_rows[] = {
+    ARG("ArgMax", argmax),
+    ARG("ArgMin", argmin),
     REDUCE("ReduceL1", reduce_l1, 18),
     REDUCE("ReduceL2", reduce_l2, 18),
     REDUCE("ReduceLogSum", reduce_log_sum, 18),

@@ -138,40 +138,28 @@ static void shape_unsqueeze(wick_onnx_op *o)
 
 /* ---- depth and space ---- */
 
-/* Blocks of b x b become channels, or channels blocks; `mode` says whether the block's place or the
- * channel runs slower. */
-static void shape_depth(wick_onnx_op *o)
+static void shape_depth_to_space(wick_onnx_op *o)
 {
-  static const int64_t perm[2][2][6] = {{{0, 3, 4, 1, 5, 2}, {0, 1, 4, 2, 5, 3}},
-                                        {{0, 3, 5, 1, 2, 4}, {0, 1, 3, 5, 2, 4}}};
-  const wick_type_info *x = wick_onnx_info(o, 0);
-  bool to_depth = o->row->arg != 0;
-  int64_t b = wick_onnx_int(o, "blocksize", 0), square = b > 0 && b <= INT16_MAX ? b * b : 0;
-  int crd = wick_onnx_word(o, "mode", "DCR CRD");
-  if (x->rank != 4 || !square) {
-    wick_onnx_fail(o, WICK_ETYPE, "rank %u and blocksize %lld, wanted 4, and 1 to %d", x->rank,
-                   (long long)b, INT16_MAX);
-    return;
-  }
-  for (uint32_t k = 1; k < 4; k++) {
-    int64_t by = to_depth ? (k == 1 ? 1 : b) : (k == 1 ? square : 1);
-    if (!wick_dim_is_const(x->dim[k]) || x->dim[k].v % by == 0) continue;
-    wick_onnx_fail(o, WICK_ETYPE, "axis %u is of size %lld, wanted a multiple of %lld", k,
-                   (long long)x->dim[k].v, (long long)by);
-    return;
-  }
-  wick_dims *dims = o->c->module->dims;
-  wick_dim k = wick_dim_const(b), n = x->dim[0], c = x->dim[1], h = x->dim[2], w = x->dim[3],
-           all = wick_dim_const(square);
-  wick_dim part = wick_dim_floordiv(dims, c, all), rows = wick_dim_floordiv(dims, h, k),
-           columns = wick_dim_floordiv(dims, w, k);
-  const wick_dim split[3][6] = {
-      {n, k, k, part, h, w}, {n, part, k, k, h, w}, {n, c, rows, k, columns, k}};
-  const wick_dim join[2][4] = {{n, part, wick_dim_mul(dims, h, k), wick_dim_mul(dims, w, k)},
-                               {n, wick_dim_mul(dims, c, all), rows, columns}};
-  wick_value y = wick_onnx_reshape(o, o->in[0], 6, split[to_depth ? 2 : crd]);
-  y = wick_onnx_transpose(o, y, 6, perm[to_depth][crd]);
-  o->out[0] = wick_onnx_reshape(o, y, 4, join[to_depth]);
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_depth_to_space);
+  wick_onnx_set_int(&e, "block", wick_onnx_int(o, "blocksize", 0));
+  wick_onnx_set_int(&e, "order", wick_onnx_word(o, "mode", "DCR CRD"));
+  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+}
+
+/* The channels of CRD: a channel's block, not a block's channels, lie together. */
+static void shape_space_to_depth(wick_onnx_op *o)
+{
+  static const int64_t swap[] = {0, 2, 1, 3, 4};
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_space_to_depth);
+  int64_t block = wick_onnx_int(o, "blocksize", 0);
+  wick_onnx_set_int(&e, "block", block);
+  wick_value y = o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  if (!wick_onnx_word(o, "mode", "DCR CRD") || o->b->status) return;
+  const wick_type_info *x = wick_onnx_info(o, 0), *t = wick_built_info(o->b, y);
+  const wick_dim split[] = {t->dim[0], wick_dim_const(block * block), x->dim[1], t->dim[2],
+                            t->dim[3]};
+  o->out[0] = wick_onnx_reshape(
+      o, wick_onnx_transpose(o, wick_onnx_reshape(o, y, 5, split), 5, swap), 4, t->dim);
 }
 
 /* ---- order, parts ---- */
@@ -239,8 +227,8 @@ static void shape_size(wick_onnx_op *o) { o->out[0] = wick_build1(o->b, WICK_OP_
 const wick_onnx_row wick_onnx_shape_rows[] = {
     {"Concat", 1, {1, WICK_ANY}, 1, "axis:i", shape_concat, 0, 0},
     {"Concat", 4, {1, WICK_ANY}, 1, "axis:i!", shape_concat, 0, 0},
-    {"DepthToSpace", 1, {1, 1}, 1, "blocksize:i!", shape_depth, 0, 0},
-    {"DepthToSpace", 11, {1, 1}, 1, "blocksize:i! mode:s", shape_depth, 0, 0},
+    {"DepthToSpace", 1, {1, 1}, 1, "blocksize:i!", shape_depth_to_space, 0, 0},
+    {"DepthToSpace", 11, {1, 1}, 1, "blocksize:i! mode:s", shape_depth_to_space, 0, 0},
     {"Flatten", 1, {1, 1}, 1, "axis:i", shape_flatten, 0, 0},
     {"Reshape", 1, {1, 1}, 1, "shape:I", shape_reshape_1, 0, 0},
     {"Reshape", 5, {2, 2}, 1, "", shape_reshape, 0, 0},
@@ -248,8 +236,8 @@ const wick_onnx_row wick_onnx_shape_rows[] = {
     {"Shape", 1, {1, 1}, 1, "", shape_shape, 0, 0},
     {"Shape", 15, {1, 1}, 1, "end:i start:i", shape_shape, 0, 0},
     {"Size", 1, {1, 1}, 1, "", shape_size, 0, 0},
-    {"SpaceToDepth", 1, {1, 1}, 1, "blocksize:i!", shape_depth, 0, 1},
-    {"SpaceToDepth", 28, {1, 1}, 1, "blocksize:i! mode:s", shape_depth, 0, 1},
+    {"SpaceToDepth", 1, {1, 1}, 1, "blocksize:i!", shape_space_to_depth, 0, 0},
+    {"SpaceToDepth", 28, {1, 1}, 1, "blocksize:i! mode:s", shape_space_to_depth, 0, 0},
     {"Split", 1, {1, 2}, WICK_ANY, "axis:i split:I", shape_split, 0, 0},
     {"Split", 2, {1, 1}, WICK_ANY, "axis:i split:I", shape_split, 0, 0},
     {"Split", 13, {1, 2}, WICK_ANY, "axis:i", shape_split, 0, 0},

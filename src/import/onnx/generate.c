@@ -1,0 +1,144 @@
+/* Tensors from few numbers, and running sums: ranges, one-hot, diagonals. */
+#include <math.h>
+
+#include "import/onnx/import.h"
+
+/* A scalar operand as rank 0; some exporters give a vector of one. */
+static wick_value generate_scalar(wick_onnx_op *o, uint32_t i)
+{
+  return wick_onnx_info(o, i)->rank ? wick_onnx_reshape(o, o->in[i], 0, NULL) : o->in[i];
+}
+
+/* max(ceil((limit - start) / delta), 0), of floats: the difference in their type. False after a
+ * failure was added. */
+static bool generate_float_count(wick_onnx_op *o, wick_dim *out)
+{
+  uint32_t n[3];
+  const double *v[3];
+  static const char *const what[] = {"start", "limit", "delta"};
+  for (uint32_t i = 0; i < 3; i++)
+    if (!wick_onnx_floats(o, i, what[i], &n[i], &v[i])) return false;
+  double distance = n[0] == 1 && n[1] == 1 ? v[1][0] - v[0][0] : (double)NAN;
+  if (wick_onnx_info(o, 0)->elem == WICK_F32) distance = (double)(float)distance;
+  double count = n[2] == 1 ? ceil(distance / v[2][0]) : (double)NAN;
+  *out = wick_dim_const(count > 0 && count < 0x1p53 ? (int64_t)count : 0);
+  if (count < 0x1p53) return true;
+  wick_onnx_fail(o, WICK_ERANGE, "its length is %g", count);
+  return false;
+}
+
+static bool generate_int_count(wick_onnx_op *o, wick_dim *out)
+{
+  uint32_t n[3];
+  const wick_dim *start, *limit;
+  const int64_t *delta;
+  wick_dims *dims = o->c->module->dims;
+  if (!wick_onnx_dims(o, 0, "start", &n[0], &start) ||
+      !wick_onnx_dims(o, 1, "limit", &n[1], &limit) ||
+      !wick_onnx_numbers(o, 2, "delta", &n[2], &delta))
+    return false;
+  if (n[0] != 1 || n[1] != 1 || n[2] != 1 || *delta == 0 || *delta == INT64_MIN) {
+    wick_onnx_fail(o, WICK_ERANGE, "start, limit and delta are not one number each, delta not 0");
+    return false;
+  }
+  wick_dim distance =
+      *delta > 0 ? wick_dim_sub(dims, *limit, *start) : wick_dim_sub(dims, *start, *limit);
+  wick_dim count = wick_dim_ceildiv(dims, distance, wick_dim_const(*delta > 0 ? *delta : -*delta));
+  *out = wick_dim_max(dims, count, wick_dim_const(0));
+  return true;
+}
+
+static void generate_range(wick_onnx_op *o)
+{
+  wick_dim count;
+  bool floats = wick_elem_is_float(wick_onnx_info(o, 0)->elem);
+  if (!(floats ? generate_float_count(o, &count) : generate_int_count(o, &count))) return;
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_range);
+  wick_onnx_set_dims(&e, "count", 1, &count);
+  o->out[0] = wick_onnx_end2(&e, generate_scalar(o, 0), generate_scalar(o, 2));
+}
+
+/* Indices and depth may be of any type of number. */
+static void generate_one_hot(wick_onnx_op *o)
+{
+  uint32_t n;
+  wick_dim depth;
+  const wick_dim *known;
+  const double *number;
+  wick_value indices = o->in[0];
+  if (wick_elem_is_float(wick_onnx_info(o, 1)->elem)) {
+    if (!wick_onnx_floats(o, 1, "depth", &n, &number)) return;
+    depth =
+        wick_dim_const(n == 1 && number[0] >= 0 && number[0] < 0x1p53 ? (int64_t)number[0] : -1);
+  } else {
+    if (!wick_onnx_dims(o, 1, "depth", &n, &known)) return;
+    depth = n == 1 ? known[0] : wick_dim_const(-1);
+  }
+  if (!wick_elem_is_int(wick_onnx_info(o, 0)->elem))
+    indices = wick_build_cast(o->b, indices, WICK_I64);
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_one_hot);
+  wick_onnx_set_int(&e, "axis", wick_onnx_int(o, "axis", -1));
+  wick_onnx_set_dims(&e, "depth", 1, &depth);
+  o->out[0] = wick_onnx_end2(&e, indices, o->in[2]);
+}
+
+/* One number of an operand that must be constant; `otherwise` where there is none. */
+static bool generate_number(wick_onnx_op *o, uint32_t i, const char *what, int64_t otherwise,
+                            int64_t *out)
+{
+  uint32_t n;
+  const int64_t *v;
+  *out = otherwise;
+  if (!wick_onnx_has(o, i)) return true;
+  if (!wick_onnx_numbers(o, i, what, &n, &v)) return false;
+  if (n == 1) *out = v[0];
+  if (n != 1) wick_onnx_fail(o, WICK_ETYPE, "%s has %u numbers, wanted 1", what, n);
+  return n == 1;
+}
+
+static void generate_triangle(wick_onnx_op *o)
+{
+  int64_t k;
+  if (!generate_number(o, 1, "k", 0, &k)) return;
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_triangle);
+  wick_onnx_set_int(&e, "upper", wick_onnx_int(o, "upper", 1));
+  wick_onnx_set_int(&e, "k", k);
+  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+}
+
+/* Of the input's shape, and of its type where no other is given. */
+static void generate_eye(wick_onnx_op *o)
+{
+  wick_elem elem = wick_onnx_info(o, 0)->elem;
+  const wick_onnx_attr *a = wick_onnx_attr_find(o, "dtype");
+  if (a && !wick_onnx_elem(a->i, &elem)) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "elements of type %s are not supported",
+                   wick_onnx_elem_name(a->i, o->c->tmp));
+    return;
+  }
+  wick_type want = wick_type_with_elem(o->c->module, wick_built_type(o->b, o->in[0]), elem);
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_eye);
+  wick_onnx_set_int(&e, "k", wick_onnx_int(o, "k", 0));
+  o->out[0] = wick_build(o->b, WICK_OP_eye, 0, NULL, e.attr, 1, &want);
+}
+
+static void generate_cumsum(wick_onnx_op *o)
+{
+  int64_t axis;
+  if (!generate_number(o, 1, "axis", 0, &axis)) return;
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_cumsum);
+  wick_onnx_set_int(&e, "axis", axis);
+  wick_onnx_set_int(&e, "exclusive", wick_onnx_int(o, "exclusive", 0));
+  wick_onnx_set_int(&e, "reverse", wick_onnx_int(o, "reverse", 0));
+  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+}
+
+const wick_onnx_row wick_onnx_generate_rows[] = {
+    {"CumSum", 11, {2, 2}, 1, "exclusive:i reverse:i", generate_cumsum, 0, 0},
+    {"EyeLike", 9, {1, 1}, 1, "dtype:i k:i", generate_eye, 0, 0},
+    {"OneHot", 9, {3, 3}, 1, "axis:i", generate_one_hot, 0, 0},
+    {"Range", 11, {3, 3}, 1, "", generate_range, 0, 0},
+    {"Range", 27, {3, 3}, 1, "stash_type:i", generate_range, 0, 0},
+    {"Trilu", 14, {1, 2}, 1, "upper:i", generate_triangle, 0, 0},
+    {0},
+};
