@@ -27,7 +27,7 @@ configure: # again, because a package may have come since
 demo:
 	@scripts/setup.sh build
 	@$(MAKE) --no-print-directory configure all
-	@$(BUILD)/wick --version
+	$(BUILD)/wick run examples/digits/digits.onnx --input examples/digits/seven.png
 
 test:
 	@scripts/setup.sh test

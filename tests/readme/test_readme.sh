@@ -3,6 +3,7 @@
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+export WICK_CACHE_DIR=$work/cache
 
 awk -v dir="$work" '
   /^```/ && open { open = 0; close(out); next }
