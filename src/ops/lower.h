@@ -1,15 +1,8 @@
-/* From nodes of the graph to stages: rows that are defined by other rows become these; a node's
- * stages, and its group. */
+/* From nodes of the graph to stages: those of one node, and its group. */
 #ifndef WICK_OPS_LOWER_H
 #define WICK_OPS_LOWER_H
 
-#include "ir/copy.h"
-
-/* Rows of the graph that are defined by `expand` become the rows of their definition; those that
- * have stages stay whole. Class: rounding, as each row's doc says.
- * Needs: a verified graph function. Guarantees: no tensor row without stages that has an `expand`
- * is left. */
-wick_func *wick_pass_lower(const wick_func *f, wick_arena *mem);
+#include "ir/build.h"
 
 /* Inside a group that is being built: the stages of node n of the graph function f. in: the
  * group's values for its operands, 0 where they are missing. Fails in the builder where the row has
