@@ -5,6 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/element.h"
+
+#include "ir/element.h"
+
 wick_status wick_infer_fail(const wick_infer *c, wick_code code, const char *fmt, ...)
 {
   va_list args;
@@ -226,11 +230,23 @@ static wick_status infer_broadcast(const wick_infer *c, uint32_t first, wick_typ
   return NULL;
 }
 
+/* Whether all that d may be is a value of type e: arithmetic on expressions does not wrap. */
+static bool infer_fits(const wick_infer *c, wick_elem e, wick_dim d)
+{
+  int64_t lo, hi, bits = e == WICK_BOOL ? 1 : wick_elem_storage[e].bits;
+  bool is_signed = wick_elem_class(e) == WICK_SINT;
+  if (bits == 64 && is_signed) return true;
+  wick_dim_range(c->module->dims, d, &lo, &hi);
+  if (bits == 64) return lo >= 0;
+  int64_t most = ((int64_t)1 << (bits - is_signed)) - 1;
+  return lo >= (is_signed ? -most - 1 : 0) && hi <= most;
+}
+
 static void infer_scalar_content(wick_infer *c)
 {
   const wick_op *op = wick_ops[c->op];
   wick_elem out_elem = wick_type_get(c->module, c->out[0].type)->elem;
-  if (!wick_elem_is_int(out_elem) || c->nin > 3) return;
+  if ((!wick_elem_is_int(out_elem) && out_elem != WICK_BOOL) || c->nin > 3) return;
   wick_dim n = wick_type_numel(c->module, c->out[0].type);
   bool eval = op->eval != NULL;
   for (uint32_t i = 0; i < c->nin; i++) {
@@ -247,9 +263,11 @@ static void infer_scalar_content(wick_infer *c)
     for (uint32_t i = 0; i < c->nin; i++)
       in[i] = c->in[i]->content[c->in[i]->ncontent == 1 ? 0 : k], s[i].i = in[i].v;
     wick_elem e = wick_type_get(c->module, c->in[op->scalar == WICK_RULE_SELECT]->type)->elem;
-    content[k] = eval ? wick_dim_const(op->eval(c->attr, e, out_elem, s).i)
+    content[k] = eval ? wick_dim_const(wick_eval_scalar(c->op, c->attr, e, out_elem, s).i)
                       : op->content(c->module->dims, in);
-    if (wick_dim_eq(content[k], WICK_DIM_INVALID)) return;
+    bool known = !eval || wick_dim_is_const(content[k]); /* the lowest numbers are no constants */
+    if (!known || wick_dim_eq(content[k], WICK_DIM_INVALID)) return;
+    if (!infer_fits(c, out_elem, content[k])) return;
   }
   c->out[0].content = content;
   c->out[0].ncontent = (uint32_t)n.v;

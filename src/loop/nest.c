@@ -640,6 +640,13 @@ static void nest_parallel(nest *t, nest_run *r, uint32_t l, const wick_dim *inde
     uint32_t mark = nest_known_mark(t);
     if (both) wick_region_begin(&t->b, 0, NULL);
     wick_dim at = rest && steps.rest ? steps.whole : index[l];
+    bool narrower =
+        both &&
+        !rest; /* here the index is less than `whole`: a symbol that says so spares guards */
+    if (narrower) {
+      at = nest_symbol_open(t, loop->name, steps.whole.v - 1);
+      wick_push(t->tmp, &t->symbols, (struct nest_symbol){at, nest_dim(t, NULL, index[l])});
+    }
     int64_t total = rest && steps.rest && !steps.overlap ? steps.rest : loop->factor;
     nest_saved s = nest_narrow(t, r, loop, at, wick_dim_const(total));
     if (rest && steps.overlap)
@@ -648,6 +655,7 @@ static void nest_parallel(nest *t, nest_run *r, uint32_t l, const wick_dim *inde
     nest_attached(t, r, l);
     nest_parallel(t, r, l + 1, index);
     nest_restore(r, loop, s);
+    if (narrower && t->symbols.n) t->symbols.n--;
     if (both) wick_yield(&t->b, 0, NULL);
     nest_known_rewind(t, mark);
   }
