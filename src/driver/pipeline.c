@@ -8,6 +8,7 @@
 #include "graph/drop_identity.h"
 #include "graph/expand_rows.h"
 #include "graph/fold.h"
+#include "graph/fold_scale.h"
 #include "graph/group/form.h"
 #include "graph/layout/block.h"
 #include "ir/copy.h"
@@ -92,6 +93,8 @@ const wick_pass wick_passes[] = {
     {"drop_identity", WICK_GRAPH, wick_pass_drop_identity, NULL, "x*1 and x/1 become x"},
     {"expand_rows", WICK_GRAPH, NULL, pipeline_expand_rows, "rows without stages become others"},
     {"fold", WICK_GRAPH, wick_pass_fold, NULL, "computes what depends on constants alone"},
+    {"fold_scale", WICK_GRAPH, wick_pass_fold_scale, NULL,
+     "factors per channel go into the weights before them"},
     {"block", WICK_GRAPH, NULL, pipeline_block, "images and weights in blocks of channels"},
     {"form_groups", WICK_GRAPH, NULL, pipeline_form_groups, "kernels on buffers, from nodes"},
     {"copy_elim", WICK_LOW, NULL, pipeline_copy_elim, "sources of copies are written in place"},
@@ -103,7 +106,7 @@ const wick_pass wick_passes[] = {
     {NULL, 0, NULL, NULL, NULL},
 };
 
-const char wick_pipeline_compile[] = "drop_identity,fold,expand_rows,fold,block,fold,form_groups,"
+const char wick_pipeline_compile[] = "drop_identity,fold,expand_rows,fold,fold_scale,block,fold,form_groups,"
                                      "copy_elim,in_place,dead_store,order,free,plan";
 
 const wick_pass *wick_pass_find(const char *name)

@@ -1,0 +1,214 @@
+/* One walk: a product with constant weights looks ahead along its only user, and again; it is built
+ * anew with what it found, in the place of the last of them. */
+#include "graph/fold_scale.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "graph/known.h"
+#include "ir/element.h"
+
+typedef struct fold_scale {
+  wick_known k;
+  wick_copier c;
+  wick_arena *mem;
+  wick_value *became; /* per old value: what stands for it, where it is the end of a chain */
+  bool *gone;         /* per old value: in the middle of one */
+} fold_scale;
+
+/* y = scale * (the product without its bias) + shift, per channel. */
+typedef struct fold_scale_chain {
+  uint32_t rank, axis; /* of the result */
+  int64_t channels;
+  double *scale, *shift, *step;
+  bool scaled;
+  const wick_node *last; /* NULL: nothing to fold */
+} fold_scale_chain;
+
+/* ---- the chain ---- */
+
+/* One node of it: *k is the operand that is the chain's value, the other one is in ch->step. */
+static bool fold_scale_operand(const fold_scale *s, const wick_node *n, wick_value x,
+                               fold_scale_chain *ch, uint32_t *k)
+{
+  *k = n->in[0].id == x.id ? 0 : 1;
+  if (n->nin == 1) return true;
+  return n->nin == 2 && n->in[1 - *k].id != x.id &&
+         wick_known_along(&s->k, n->in[1 - *k], ch->rank, ch->axis, ch->channels, ch->step);
+}
+
+static bool fold_scale_apply(fold_scale_chain *ch, wick_opcode op, uint32_t k)
+{
+  bool finite = true;
+  for (int64_t i = 0; i < ch->channels; i++) {
+    double a = ch->scale[i], b = ch->shift[i], c = op == WICK_OP_neg ? 0 : ch->step[i];
+    switch (op) {
+    case WICK_OP_add: b += c; break;
+    case WICK_OP_sub: a = k ? -a : a, b = k ? c - b : b - c; break;
+    case WICK_OP_mul: a *= c, b *= c; break;
+    case WICK_OP_div: a /= c, b /= c; break;
+    default: a = -a, b = -b; break;
+    }
+    finite = finite && isfinite(a) && isfinite(b);
+    ch->step[i] = a;
+    ch->shift[ch->channels + i] = b; /* taken over when all are known */
+  }
+  if (!finite) return false;
+  memcpy(ch->scale, ch->step, (size_t)ch->channels * sizeof *ch->scale);
+  memcpy(ch->shift, ch->shift + ch->channels, (size_t)ch->channels * sizeof *ch->shift);
+  ch->scaled = ch->scaled || op == WICK_OP_mul || op == WICK_OP_div || op == WICK_OP_neg || k == 1;
+  return true;
+}
+
+/* Follows the only users of n's result. */
+static void fold_scale_follow(const fold_scale *s, const wick_node *n, fold_scale_chain *ch)
+{
+  wick_type type = wick_type_of(s->k.f, n->first);
+  for (const wick_node *at = n;;) {
+    uint32_t k;
+    const wick_node *u = wick_known_user(&s->k, at->first);
+    if (!u || u->nout != 1 || !wick_type_eq(wick_type_of(s->k.f, u->first), type)) return;
+    bool linear = u->op == WICK_OP_add || u->op == WICK_OP_sub || u->op == WICK_OP_mul ||
+                  u->op == WICK_OP_neg || u->op == WICK_OP_div;
+    if (!linear || !fold_scale_operand(s, u, at->first, ch, &k)) return;
+    if (u->op == WICK_OP_div && k == 1) return;
+    if (!fold_scale_apply(ch, u->op, u->op == WICK_OP_sub ? k : 0)) return;
+    ch->last = at = u;
+  }
+}
+
+/* ---- the product ---- */
+
+/* How the channels lie in the weights: [outer, n, inner] elements; the channel of the middle index
+ * m within group g of the outer ones is g * n + m. */
+typedef struct fold_scale_weights {
+  const wick_constant *w;
+  int64_t outer, n, inner, groups;
+} fold_scale_weights;
+
+/* A product with constant weights: the chain's channels, and how they lie in the weights. */
+static bool fold_scale_product(const fold_scale *s, const wick_node *n, fold_scale_chain *ch,
+                               fold_scale_weights *w)
+{
+  int64_t d[WICK_MAX_RANK], out[WICK_MAX_RANK];
+  bool conv = n->op == WICK_OP_conv, transposed = n->op == WICK_OP_conv_transpose;
+  if (!conv && !transposed && n->op != WICK_OP_matmul) return false;
+  const wick_type_info *r = wick_info_of(s->k.f, n->first), *t = wick_info_of(s->k.f, n->in[1]);
+  *w = (fold_scale_weights){.w = wick_known_data(&s->k, n->in[1]), .groups = 1};
+  if (!w->w || !wick_elem_is_float(r->elem) || !wick_type_const_dims(t, d)) return false;
+  ch->rank = r->rank;
+  ch->axis = conv || transposed ? 1 : r->rank - 1u;
+  if (!wick_dim_is_const(r->dim[ch->axis])) return false;
+  wick_type_const_dims(r, out);
+  if (!conv && !transposed && (t->rank != 2 || r->rank < 2)) return false;
+  ch->channels = r->dim[ch->axis].v;
+  w->outer = conv ? 1 : d[0];
+  w->n = d[conv ? 0 : 1];
+  w->inner = 1;
+  for (uint32_t k = conv ? 1 : 2; k < t->rank; k++) w->inner *= d[k];
+  if (transposed) w->groups = n->attr[3].i;
+  return true;
+}
+
+static wick_value fold_scale_constant(fold_scale *s, const char *name, wick_type type, void *data)
+{
+  uint64_t nbytes = 0;
+  wick_module *m = s->k.f->module;
+  wick_type_nbytes(m, type, &nbytes);
+  return wick_build_constant(&s->c.b, wick_constant_add(m, name, type, data, nbytes));
+}
+
+/* Elements at .. at + n - 1 times f. */
+static void fold_scale_run(wick_elem e, const void *from, void *to, uint64_t at, uint64_t n,
+                           double f)
+{
+  const float *x = from;
+  float *y = to;
+  for (uint64_t i = at; i < at + n; i++)
+    if (e == WICK_F32) /* most weights; the compiler makes a loop of its own of it */
+      y[i] = (float)((double)x[i] * f);
+    else
+      wick_store_elem(e, to, i, (wick_scalar){.f = wick_load_elem(e, from, i).f * f});
+}
+
+static wick_value fold_scale_new_weights(fold_scale *s, const fold_scale_weights *w,
+                                         const double *scale)
+{
+  const wick_constant *k = w->w;
+  wick_elem e = wick_type_get(s->k.f->module, k->type)->elem;
+  void *data = wick_arena_alloc(&s->k.f->module->mem, k->nbytes, 64);
+  uint64_t at = 0;
+  for (int64_t o = 0; o < w->outer; o++)
+    for (int64_t i = 0; i < w->n; i++, at += (uint64_t)w->inner)
+      fold_scale_run(e, k->data, data, at, (uint64_t)w->inner,
+                     scale[o / (w->outer / w->groups) * w->n + i]);
+  return fold_scale_constant(s, wick_str_printf(s->mem, "%s.scaled", k->name), k->type, data);
+}
+
+static wick_value fold_scale_shift(fold_scale *s, const fold_scale_chain *ch, const char *name,
+                                   wick_elem e)
+{
+  wick_module *m = s->k.f->module;
+  void *data = wick_arena_alloc(&m->mem, wick_elem_bytes(e, (uint64_t)ch->channels), 64);
+  for (int64_t i = 0; i < ch->channels; i++)
+    wick_store_elem(e, data, (uint64_t)i, (wick_scalar){.f = ch->shift[i]});
+  return fold_scale_constant(s, wick_str_printf(s->mem, "%s.shift", name),
+                             wick_type_tensor_const(m, e, 1, &ch->channels), data);
+}
+
+static wick_value fold_scale_build(fold_scale *s, const wick_node *n, const fold_scale_chain *ch,
+                                   const fold_scale_weights *w)
+{
+  wick_builder *b = &s->c.b;
+  wick_elem e = wick_info_of(s->k.f, n->first)->elem;
+  bool shifted = false, product = n->op == WICK_OP_matmul;
+  for (int64_t i = 0; i < ch->channels; i++) shifted = shifted || ch->shift[i] != 0;
+  b->loc = n->loc;
+  wick_value in[3] = {s->c.to[n->in[0].id],
+                      ch->scaled ? fold_scale_new_weights(s, w, ch->scale) : s->c.to[n->in[1].id]};
+  if (shifted && !product) in[2] = fold_scale_shift(s, ch, w->w->name, e);
+  wick_value y = wick_build(b, n->op, in[2].id ? 3 : 2, in, n->nattr ? n->attr : NULL, 0, NULL);
+  if (shifted && product)
+    y = wick_build2(b, WICK_OP_add, y, fold_scale_shift(s, ch, w->w->name, e));
+  return y;
+}
+
+/* n, with what stands behind it: true where the end of the chain has its value now. */
+static bool fold_scale_node(fold_scale *s, const wick_node *n)
+{
+  fold_scale_chain ch = {0};
+  fold_scale_weights w;
+  if (n->nin < 2 || !fold_scale_product(s, n, &ch, &w)) return false;
+  ch.scale = wick_new(s->mem, double, (size_t)ch.channels);
+  ch.shift = wick_new(s->mem, double, 2 * (size_t)ch.channels);
+  ch.step = wick_new(s->mem, double, (size_t)ch.channels);
+  for (int64_t i = 0; i < ch.channels; i++) ch.scale[i] = 1;
+  if (n->nin > 2 && n->in[2].id && !wick_known_along(&s->k, n->in[2], 1, 0, ch.channels, ch.shift))
+    return false;
+  fold_scale_follow(s, n, &ch);
+  if (!ch.last || (n->op == WICK_OP_matmul && !ch.scaled)) return false;
+  for (const wick_node *at = n; at != ch.last; at = wick_known_user(&s->k, at->first))
+    s->gone[at->first.id] = true;
+  wick_value y = s->became[ch.last->first.id] = fold_scale_build(s, n, &ch, &w);
+  const wick_value_info *old = &s->k.f->value[ch.last->first.id];
+  if (y.id) wick_build_name(&s->c.b, y, old->name, old->relation);
+  return true;
+}
+
+wick_func *wick_pass_fold_scale(const wick_func *f, wick_arena *mem)
+{
+  fold_scale s = {.k = wick_known_of(f, mem), .mem = mem};
+  s.c = wick_copy_begin(f, mem);
+  s.became = wick_new(mem, wick_value, f->nvalue + 1);
+  s.gone = wick_new(mem, bool, f->nvalue + 1);
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    if (n->nout == 1 && s.became[n->first.id].id)
+      s.c.to[n->first.id] = s.became[n->first.id];
+    else if (n->nout == 1 && s.gone[n->first.id])
+      continue;
+    else if (n->nout != 1 || n->nregion || !fold_scale_node(&s, n))
+      wick_copy_node(&s.c, n);
+  }
+  return wick_copy_end(&s.c);
+}
