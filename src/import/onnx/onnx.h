@@ -10,9 +10,11 @@
 #include "import/onnx/tensor.h"
 #include "ir/ir.h"
 
-enum { WICK_ONNX_OPSET = 28, WICK_ONNX_ERRORS = 100 };
+/* Symbolic sizes are at most WICK_ONNX_LARGEST: below what exporters write for "to the end" (10^9).
+ */
+enum { WICK_ONNX_OPSET = 28, WICK_ONNX_ERRORS = 100, WICK_ONNX_LARGEST = 1 << 29 };
 
-/* The range of a symbolic dimension of the model's inputs, in place of 1 to 2^31 - 1. */
+/* The range of a symbolic dimension of the model's inputs, in place of 1 to WICK_ONNX_LARGEST. */
 typedef struct wick_onnx_range {
   const char *name; /* as the model has it */
   int64_t lo, hi;   /* equal: the dimension becomes that number */

@@ -69,6 +69,20 @@ static bool operand_unknown(wick_onnx_op *o, const char *what)
   return false;
 }
 
+/* Inference gives up where one element is among the least integers of all, which exporters write
+ * for the far end of a slice: those become -2^60. */
+static bool operand_lowest(wick_onnx_op *o, uint32_t i, uint32_t *out_n, const wick_dim **out)
+{
+  wick_scalar *s;
+  wick_elem e;
+  if (!operand_elems(o, i, out_n, &e, &s) || *out_n > WICK_MAX_CONTENT) return false;
+  wick_dim *dim = wick_new(o->c->tmp, wick_dim, *out_n);
+  for (uint32_t k = 0; k < *out_n; k++)
+    dim[k] = wick_dim_const(wick_max_i64(s[k].i, -((int64_t)1 << 60)));
+  *out = dim;
+  return true;
+}
+
 bool wick_onnx_dims(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
                     const wick_dim **out)
 {
@@ -79,10 +93,9 @@ bool wick_onnx_dims(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out
                    wick_elem_name(t->elem), t->rank);
     return false;
   }
-  if (!v->content) return operand_unknown(o, what);
   *out_n = v->ncontent;
   *out = v->content;
-  return true;
+  return v->content || operand_lowest(o, i, out_n, out) || operand_unknown(o, what);
 }
 
 bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,

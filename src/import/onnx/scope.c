@@ -98,7 +98,7 @@ static const char *scope_word(wick_onnx_context *c, const char *from)
 /* Ranges go by the model's name, or by what it is called in Wick's text. */
 static wick_dim scope_symbol(wick_onnx_context *c, const char *name)
 {
-  int64_t lo = 1, hi = INT32_MAX;
+  int64_t lo = 1, hi = WICK_ONNX_LARGEST;
   const char *word = scope_word(c, name);
   for (uint32_t i = 0; c->options && i < c->options->nrange; i++) {
     const wick_onnx_range *r = &c->options->range[i];
@@ -107,10 +107,20 @@ static wick_dim scope_symbol(wick_onnx_context *c, const char *name)
   return lo == hi ? wick_dim_const(lo) : wick_dim_symbol(c->module->dims, word, lo, hi);
 }
 
+/* "?" and the like stand for nothing, and not for the same thing twice. */
+static bool scope_says_something(const char *name)
+{
+  for (const unsigned char *s = (const unsigned char *)name; *s; s++)
+    if (*s >= 0x80 || (*s >= '0' && *s <= '9') || (*s >= 'A' && *s <= 'Z') ||
+        (*s >= 'a' && *s <= 'z'))
+      return true;
+  return false;
+}
+
 wick_dim wick_onnx_symbol(wick_onnx_context *c, wick_span name, const char *stem, uint32_t axis)
 {
   const char *text = wick_wire_text(c->tmp, name);
-  if (!*text) {
+  if (!scope_says_something(text)) {
     text = wick_str_printf(c->tmp, "%s.%u", stem, axis);
     return scope_symbol(c, text);
   }
