@@ -43,6 +43,15 @@ static wick_value lrn_number(wick_builder *b, double x, wick_elem e)
   return wick_build_const(b, wick_type_scalar(b->module, e, 1), x, 0);
 }
 
+/* s^beta. The exponents that networks have are products of square roots, each correctly rounded:
+ * cheaper and closer than pow. */
+static wick_value lrn_power(wick_builder *b, wick_value s, double beta, wick_elem e)
+{
+  if (beta != 0.5 && beta != 0.75) return wick_build2(b, WICK_OP_pow, s, lrn_number(b, beta, e));
+  wick_value root = wick_build1(b, WICK_OP_sqrt, s);
+  return beta == 0.5 ? root : wick_build2(b, WICK_OP_mul, root, wick_build1(b, WICK_OP_sqrt, root));
+}
+
 static void lrn_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
@@ -68,7 +77,7 @@ static void lrn_compute(const wick_compute *c)
   wick_value s = wick_read(b, squares, index, 0, NULL, (wick_value){0});
   s = wick_build2(b, WICK_OP_mul, s, lrn_number(b, c->attr[LRN_ALPHA].f / (double)size, acc));
   s = wick_build2(b, WICK_OP_add, s, lrn_number(b, c->attr[LRN_BIAS].f, acc));
-  s = wick_build2(b, WICK_OP_pow, s, lrn_number(b, c->attr[LRN_BETA].f, acc));
+  s = lrn_power(b, s, c->attr[LRN_BETA].f, acc);
   v = wick_build_cast(b, wick_build2(b, WICK_OP_div, v, s), elem);
   c->out[0] = wick_map_end(b, 1, &v);
 }

@@ -315,14 +315,17 @@ static wick_attr block_longer(block_state *s, wick_attr a, uint32_t halves, int6
 /* A pool over [Y, X] is one over [Y, X, block] with a window of 1 there. */
 static bool block_do_pool(block_state *s, const wick_node *n)
 {
-  if (n->nout != 1 || !block_is_image(s, n->in[0]) || !s->packed[n->in[0].id].id) return false;
+  if (n->nout != 1 || !block_is_image(s, n->in[0])) return false;
+  if (!s->packed[n->in[0].id].id && block_info(s, n->in[0])->dim[1].v % s->block)
+    return false; /* lanes would be wasted */
   wick_attr a[WICK_MAX_ATTR];
   memcpy(a, n->attr, n->nattr * sizeof *a);
   a[0] = block_longer(s, a[0], 1, 1); /* stride, pad, dilation, kernel */
   a[1] = block_longer(s, a[1], 2, 0);
   a[2] = block_longer(s, a[2], 1, 1);
   a[3] = block_longer(s, a[3], 1, 1);
-  s->packed[n->first.id] = wick_build(&s->c.b, n->op, 1, &s->packed[n->in[0].id], a, 0, NULL);
+  wick_value x = block_packed(s, n->in[0]);
+  s->packed[n->first.id] = wick_build(&s->c.b, n->op, 1, &x, a, 0, NULL);
   return true;
 }
 
