@@ -9,6 +9,18 @@
 
 #define WICK_CHECKED __attribute__((warn_unused_result))
 #define WICK_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
+/* Whether AddressSanitizer is in: it takes terabytes of addresses. */
+#if defined(__SANITIZE_ADDRESS__)
+#define WICK_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WICK_ASAN 1
+#endif
+#endif
+#ifndef WICK_ASAN
+#define WICK_ASAN 0
+#endif
+
 #define WICK_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Checked arithmetic: true when the result does not fit (then *out is unspecified). */

@@ -41,10 +41,8 @@ static wick_status main_compile(wick_guard *guard, wick_arena *mem, wick_span *o
   wick_request r;
   if (!main_read(&in)) return wick_fail(mem, WICK_EIO, "request", "%s", strerror(errno));
   WICK_TRY(wick_request_read(in.at, in.n, mem, &r));
-  if (r.memory_bytes) {
-    struct rlimit limit = {r.memory_bytes, r.memory_bytes};
-    (void)setrlimit(RLIMIT_AS, &limit);
-  }
+  struct rlimit limit = {r.memory_bytes, r.memory_bytes};
+  if (r.memory_bytes && !WICK_ASAN) (void)setrlimit(RLIMIT_AS, &limit);
   wick_module *m = wick_module_create(guard, "module");
   WICK_TRY(wick_parse_module(m, "module", r.text, r.ntext, mem));
   wick_llvm_begin();
