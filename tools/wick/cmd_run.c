@@ -84,8 +84,8 @@ static wick_status run_model(run_state *r)
   const wick_io **in = wick_job_inputs(j, &nin);
   WICK_TRY(wick_feed_read(in, nin, r->inputs.at, r->inputs.n, &image, &j->files, &j->mem, &j->tmp,
                           &feed));
-  wick_array *output;
-  uint32_t n;
+  wick_array *output = NULL;
+  uint32_t n = 0;
   if (r->reference)
     WICK_TRY(run_reference(r, &feed, &output, &n));
   else

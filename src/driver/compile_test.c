@@ -1,0 +1,386 @@
+/* The public interface, from text to results: compiled code, sessions, the cache, and failures. */
+#include "driver/compile.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/torture.h"
+
+static const char test_small[] = "constant @w : f32[3,2] = [1, 2, 3, 4, 5, 6]\n"
+                                 "metadata \"labels\" = \"a,b\"\n"
+                                 "graph @main(%x: f32[4,3]) -> f32[4,2] {\n"
+                                 "  %1 = const @w : f32[3,2]\n"
+                                 "  %2 = matmul %x, %1 : f32[4,2]\n"
+                                 "  %3 = relu %2 : f32[4,2] as \"y\"\n"
+                                 "  return %3\n"
+                                 "}\n";
+
+static const float test_x[12] = {1, 2, 3, -1, -2, -3, 0.5f, 0, 0, 10, -10, 1};
+static const float test_y[8] = {22, 28, 0, 0, 0.5f, 1, 0, 0};
+
+static void ok(wick_error *e)
+{
+  if (e) print_error("%s\n", wick_error_message(e));
+  assert_null(e);
+}
+
+static void fails(wick_error *e, wick_code code, const char *message)
+{
+  assert_non_null(e);
+  assert_string_equal(wick_error_message(e), message);
+  assert_int_equal(wick_error_code(e), code);
+  wick_error_free(e);
+}
+
+typedef struct fixture {
+  wick_context *context;
+  wick_model *model;
+  wick_compiled *compiled;
+  wick_session *session;
+} fixture;
+
+static wick_error *load(fixture *t, const char *text)
+{
+  return wick_load_bytes(t->context, "net.txt", text, strlen(text), &t->model);
+}
+
+static wick_error *go(fixture *t, const char *text, const wick_compile_options *o)
+{
+  wick_error *e = load(t, text);
+  if (!e) e = wick_compile(t->model, o, &t->compiled);
+  return e ? e : wick_session_create(t->compiled, NULL, &t->session);
+}
+
+static void begin(fixture *t, const wick_options *o)
+{
+  *t = (fixture){0};
+  ok(wick_context_create(o, &t->context));
+}
+
+static void end(fixture *t)
+{
+  wick_session_free(t->session);
+  wick_compiled_free(t->compiled);
+  wick_model_free(t->model);
+  wick_context_free(t->context);
+  *t = (fixture){0};
+}
+
+static void check_run(wick_session *s)
+{
+  float y[8] = {0};
+  ok(wick_run(s, (const void *[]){test_x}, (void *[]){y}));
+  assert_memory_equal(y, test_y, sizeof y);
+}
+
+static const wick_compile_options no_cache = {.size = sizeof no_cache, .cache = ""};
+
+/* ---- what it is, and what it computes ---- */
+
+static void facts(void **state)
+{
+  (void)state;
+  fixture t;
+  begin(&t, NULL);
+  ok(go(&t, test_small, &no_cache));
+  assert_int_equal(wick_model_ninput(t.model), 1);
+  assert_string_equal(wick_model_input(t.model, 0)->name, "x");
+  assert_string_equal(wick_model_metadata(t.model, "labels"), "a,b");
+  assert_null(wick_model_metadata(t.model, "none"));
+  assert_null(wick_model_output(t.model, 1));
+  wick_model_free(t.model); /* what is compiled does not need it */
+  t.model = NULL;
+  assert_int_equal(wick_compiled_noutput(t.compiled), 1);
+  const wick_io *y = wick_compiled_output(t.compiled, 0);
+  assert_string_equal(y->name, "y");
+  assert_int_equal(y->elem, WICK_F32);
+  assert_int_equal(y->rank, 2);
+  assert_true(y->dim[0] == 4 && y->dim[1] == 2 && y->nbytes == 32);
+  assert_string_equal(wick_compiled_metadata(t.compiled, "labels"), "a,b");
+  assert_true(wick_compiled_nkernel(t.compiled) > 0);
+  assert_false(wick_compiled_cached(t.compiled));
+  check_run(t.session);
+  float x[12] = {0};
+  fails(wick_run(t.session, (const void *[]){x}, (void *[]){NULL}), WICK_EINVAL,
+        "output \"y\" has no address");
+  end(&t);
+}
+
+static void *thread_runs(void *arg)
+{
+  wick_session *s = arg;
+  for (int i = 0; i < 200; i++) {
+    float y[8] = {0};
+    if (wick_run(s, (const void *[]){test_x}, (void *[]){y}) || memcmp(y, test_y, sizeof y))
+      return arg;
+  }
+  return NULL;
+}
+
+/* Several sessions of one compiled model at once, each with its own workers. */
+static void threads(void **state)
+{
+  (void)state;
+  fixture t;
+  begin(&t, NULL);
+  ok(go(&t, test_small, &no_cache));
+  pthread_t thread[4];
+  wick_session *s[4];
+  for (uint32_t i = 0; i < 4; i++) {
+    wick_session_options o = {.size = sizeof o, .threads = 1 + i % 3};
+    ok(wick_session_create(t.compiled, &o, &s[i]));
+    assert_int_equal(wick_session_threads(s[i]), 1 + i % 3);
+    assert_int_equal(pthread_create(&thread[i], NULL, thread_runs, s[i]), 0);
+  }
+  for (uint32_t i = 0; i < 4; i++) {
+    void *failed;
+    pthread_join(thread[i], &failed);
+    assert_null(failed);
+    wick_session_free(s[i]);
+  }
+  end(&t);
+}
+
+static void artifacts(void **state)
+{
+  (void)state;
+  fixture t;
+  char path[] = "/tmp/wick-compile-XXXXXX";
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  close(fd);
+  begin(&t, NULL);
+  ok(go(&t, test_small, &no_cache));
+  ok(wick_save(t.compiled, path));
+  end(&t);
+  begin(&t, NULL);
+  ok(wick_open(t.context, path, &t.compiled));
+  ok(wick_session_create(t.compiled, NULL, &t.session));
+  check_run(t.session);
+  end(&t);
+  /* Cut off anywhere, it is refused. */
+  struct stat st;
+  assert_int_equal(stat(path, &st), 0);
+  for (off_t n = st.st_size - 1; n >= 0; n -= n > 512 ? 97 : 1) {
+    assert_int_equal(truncate(path, n), 0);
+    begin(&t, NULL);
+    wick_error *e = wick_open(t.context, path, &t.compiled);
+    assert_non_null(e);
+    assert_int_equal(wick_error_code(e), WICK_EPARSE);
+    wick_error_free(e);
+    end(&t);
+  }
+  unlink(path);
+}
+
+/* ---- failures ---- */
+
+static void errors(void **state)
+{
+  (void)state;
+  fixture t;
+  begin(&t, NULL);
+  fails(wick_load(t.context, "no/such.onnx", &t.model), WICK_EIO,
+        "no/such.onnx: cannot open it: No such file or directory");
+  fails(load(&t, "graph @main() -> f32[] { %1 = nope; return %1 }"), WICK_EPARSE,
+        "net.txt:1:31: there is no operator \"nope\"");
+  ok(load(&t, test_small));
+  wick_compile_options o = {.size = sizeof o, .target = "z80", .cache = ""};
+  fails(wick_compile(t.model, &o, &t.compiled), WICK_EINVAL, "there is no target \"z80\"");
+  const int64_t dim[2] = {5, 3};
+  wick_shape shape = {"x", 2, dim}, other = {"z", 2, dim};
+  o = (wick_compile_options){.size = sizeof o, .nshape = 1, .shape = &shape, .cache = ""};
+  fails(wick_compile(t.model, &o, &t.compiled), WICK_ETYPE,
+        "net.txt: input \"x\": it is f32[4,3], f32[5,3] is given");
+  o.shape = &other;
+  fails(wick_compile(t.model, &o, &t.compiled), WICK_ETYPE,
+        "net.txt: input \"z\": the model has no such input");
+  o.nshape = 0, o.nsize = 1, o.sizes = &(wick_size){"N", 3};
+  fails(wick_compile(t.model, &o, &t.compiled), WICK_EINVAL,
+        "net.txt: no input has a size named N");
+  end(&t);
+}
+
+static void open_sizes(void **state)
+{
+  (void)state;
+  fixture t;
+  begin(&t, NULL);
+  ok(load(&t, "graph @main(%x: f32[N[1..9],3]) -> f32[N,3] { %1 = relu %x; return %1 }"));
+  assert_int_equal(wick_model_input(t.model, 0)->dim[0], -1);
+  assert_string_equal(wick_model_input(t.model, 0)->dim_name[0], "N");
+  assert_int_equal(wick_model_input(t.model, 0)->nbytes, 0);
+  fails(wick_compile(t.model, &no_cache, &t.compiled), WICK_ETYPE,
+        "net.txt: the size N of \"x\" is open: give the shapes of the inputs");
+  end(&t);
+}
+
+/* A divisor of 0 is found at run time, and named by its place; the next run is not disturbed. */
+static void fault(void **state)
+{
+  (void)state;
+  fixture t;
+  begin(&t, NULL);
+  ok(go(&t,
+        "graph @main(%x: i32[64], %y: i32[64]) -> i32[64] {\n"
+        "  %1 = div %x, %y : i32[64] loc(\"net: node \\\"d\\\" (Div)\")\n"
+        "  return %1\n"
+        "}\n",
+        &no_cache));
+  int32_t x[64], y[64], z[64];
+  for (int i = 0; i < 64; i++) x[i] = 3 * i, y[i] = i == 37 || i == 50 ? 0 : 3;
+  const void *in[] = {x, y};
+  void *out[] = {z};
+  fails(wick_run(t.session, in, out), WICK_ERANGE,
+        "net: node \"d\" (Div): element 37 of the result: a divisor is 0, or an index is out of "
+        "range");
+  y[37] = y[50] = 3;
+  ok(wick_run(t.session, in, out));
+  for (int i = 0; i < 64; i++) assert_int_equal(z[i], i);
+  end(&t);
+}
+
+static bool cancel_now(void *arg)
+{
+  int *left = arg;
+  return (*left)-- <= 0;
+}
+
+static void limits(void **state)
+{
+  (void)state;
+  fixture t;
+  int left;
+  for (int after = 0; after < 12; after++) {
+    left = after;
+    begin(&t, &(wick_options){.size = sizeof(wick_options), .cancel = cancel_now, .arg = &left});
+    wick_error *e = go(&t, test_small, &no_cache);
+    assert_int_equal(wick_error_code(e), WICK_ECANCELED);
+    wick_error_free(e);
+    end(&t);
+  }
+  begin(&t, &(wick_options){.size = sizeof(wick_options), .max_seconds = 1e-9});
+  fails(go(&t, test_small, &no_cache), WICK_ELIMIT,
+        "it takes longer than the limit of 1e-09 seconds");
+  end(&t);
+  begin(&t, &(wick_options){.size = sizeof(wick_options), .max_bytes = 100000});
+  fails(go(&t, test_small, &no_cache), WICK_ENOMEM, "out of memory");
+  end(&t);
+}
+
+/* Every allocation of the way from text to a result fails in turn. */
+static void out_of_memory(void **state)
+{
+  (void)state;
+  uint64_t n = 1;
+  for (;; n++) {
+    wick_torture torture = {.fail_at = n};
+    wick_options o = {.size = sizeof o, .allocator = wick_torture_allocator(&torture)};
+    fixture t = {0};
+    wick_error *e = wick_context_create(&o, &t.context);
+    if (!e) e = go(&t, test_small, &no_cache);
+    if (e) assert_int_equal(wick_error_code(e), WICK_ENOMEM);
+    if (!e) check_run(t.session);
+    bool failed = e != NULL;
+    wick_error_free(e);
+    wick_session_free(t.session);
+    wick_compiled_free(t.compiled);
+    wick_model_free(t.model);
+    wick_context_free(t.context);
+    assert_int_equal(torture.live, 0);
+    if (!failed) break;
+    assert_true(n < 10000);
+  }
+  assert_true(n > 10);
+}
+
+/* ---- the cache ---- */
+
+static int files_in(const char *folder, char *last, size_t room)
+{
+  int n = 0;
+  DIR *d = opendir(folder);
+  assert_non_null(d);
+  for (const struct dirent *e; (e = readdir(d)) != NULL;)
+    if (e->d_name[0] != '.') n++, snprintf(last, room, "%s/%s", folder, e->d_name);
+  closedir(d);
+  return n;
+}
+
+static bool cached(const char *folder, const char *text, uint64_t most)
+{
+  fixture t;
+  begin(&t, NULL);
+  wick_compile_options o = {.size = sizeof o, .cache = folder, .cache_bytes = most};
+  ok(go(&t, text, &o));
+  bool hit = wick_compiled_cached(t.compiled);
+  if (text == test_small) check_run(t.session);
+  end(&t);
+  return hit;
+}
+
+static void cache(void **state)
+{
+  (void)state;
+  char folder[] = "/tmp/wick-cache-XXXXXX", file[512], other[1024];
+  assert_non_null(mkdtemp(folder));
+  static const char changed[] =
+      "graph @main(%x: f32[4]) -> f32[4] { %1 = neg %x : f32[4]; return %1 }";
+  assert_false(cached(folder, test_small, 0));
+  assert_true(cached(folder, test_small, 0));
+  assert_int_equal(files_in(folder, file, sizeof file), 1);
+  struct stat st;
+  assert_int_equal(stat(file, &st), 0);
+
+  /* Damaged anywhere, cut off, or of another key: no hit, and written anew. */
+  for (off_t at = 3; at < st.st_size; at += st.st_size / 23) {
+    FILE *f = fopen(file, "r+b");
+    assert_non_null(f);
+    fseek(f, at, SEEK_SET);
+    int c = fgetc(f);
+    fseek(f, at, SEEK_SET);
+    fputc(c ^ 4, f);
+    fclose(f);
+    cached(folder, test_small,
+           0); /* padding is all that may be damaged unseen; results are right */
+    assert_true(cached(folder, test_small, 0));
+  }
+  assert_int_equal(truncate(file, st.st_size / 2), 0);
+  assert_false(cached(folder, test_small, 0));
+  assert_true(cached(folder, test_small, 0));
+
+  /* What was not used for longest goes. */
+  assert_false(cached(folder, changed, 0));
+  assert_int_equal(files_in(folder, other, sizeof other), 2);
+  const struct timespec old[2] = {{1000, 0}, {1000, 0}};
+  utimensat(0, file, old, 0);
+  assert_false(cached(folder,
+                      "graph @main(%x: f32[2]) -> f32[2] { %1 = neg %x : f32[2]; return %1 }",
+                      2 * (uint64_t)st.st_size));
+  assert_int_equal(access(file, F_OK), -1);
+  assert_true(cached(folder, changed, 0));
+
+  /* Where it cannot be written, there is none. */
+  assert_false(cached("/proc/none", test_small, 0));
+  assert_false(cached("/proc/none", test_small, 0));
+  while (files_in(folder, file, sizeof file)) unlink(file);
+  rmdir(folder);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(facts),  cmocka_unit_test(threads),       cmocka_unit_test(artifacts),
+      cmocka_unit_test(errors), cmocka_unit_test(open_sizes),    cmocka_unit_test(fault),
+      cmocka_unit_test(limits), cmocka_unit_test(out_of_memory), cmocka_unit_test(cache)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
