@@ -102,8 +102,8 @@ wick_value wick_index(wick_builder *b, wick_dim expr); /* the expression's value
 void wick_fold_begin(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
                      wick_type out, wick_opcode op);
 wick_value wick_fold_end(wick_builder *b, wick_value element);
-/* Of a sum (WICK_OP_add): the step is state + x * y; one fma for floats. */
-wick_value wick_fold_end_fma(wick_builder *b, wick_value x, wick_value y);
+/* Of a sum (WICK_OP_add): the step is state + x * y; a muladd for floats. */
+wick_value wick_fold_end_muladd(wick_builder *b, wick_value x, wick_value y);
 /* The neutral element of a row by which folds combine (its column `neutral`), of a scalar type. */
 wick_value wick_build_neutral(wick_builder *b, wick_opcode op, wick_type scalar);
 /* The general form: open, then four regions in order: init(), step(state...), merge(state...,

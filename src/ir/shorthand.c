@@ -169,11 +169,11 @@ wick_value wick_fold_end(wick_builder *b, wick_value element)
   return shorthand_fold_rest(b, wick_build2(b, b->fold_op, b->fold_state, element));
 }
 
-wick_value wick_fold_end_fma(wick_builder *b, wick_value x, wick_value y)
+wick_value wick_fold_end_muladd(wick_builder *b, wick_value x, wick_value y)
 {
   bool is_float = !b->status && wick_elem_is_float(wick_built_info(b, x)->elem);
   wick_value next =
-      is_float ? wick_build3(b, WICK_OP_fma, x, y, b->fold_state)
+      is_float ? wick_build3(b, WICK_OP_muladd, x, y, b->fold_state)
                : wick_build2(b, WICK_OP_add, b->fold_state, wick_build2(b, WICK_OP_mul, x, y));
   return shorthand_fold_rest(b, next);
 }

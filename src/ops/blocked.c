@@ -319,7 +319,7 @@ static void conv_packed_compute(const wick_compute *c)
   wick_value zero = wick_build_const(b, one, 0, 0);
   wick_value a = wick_read(b, c->in[0], xi, 0, NULL, zero),
              w = wick_read(b, c->in[1], s.depthwise ? wdepth : wi, 0, NULL, (wick_value){0});
-  c->out[0] = wick_fold_end_fma(b, a, w);
+  c->out[0] = wick_fold_end_muladd(b, a, w);
 }
 
 const wick_op wick_op_conv_packed = {
@@ -391,7 +391,7 @@ static void matmul_packed_compute(const wick_compute *c)
   wick_fold_begin(b, "matmul", n + 1, axis, c->out_type[0], WICK_OP_add);
   wick_value p = wick_read(b, c->in[0], xi, 0, NULL, (wick_value){0}),
              q = wick_read(b, c->in[1], wi, 0, NULL, (wick_value){0});
-  c->out[0] = wick_fold_end_fma(b, p, q);
+  c->out[0] = wick_fold_end_muladd(b, p, q);
 }
 
 const wick_op wick_op_matmul_packed = {

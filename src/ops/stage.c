@@ -12,7 +12,7 @@ wick_value wick_stage_muladd(wick_builder *b, wick_value x, wick_value y, wick_v
 {
   if (b->status) return acc;
   if (wick_elem_is_float(wick_built_info(b, acc)->elem))
-    return wick_build3(b, WICK_OP_fma, x, y, acc);
+    return wick_build3(b, WICK_OP_muladd, x, y, acc);
   return wick_build2(b, WICK_OP_add, acc, wick_build2(b, WICK_OP_mul, x, y));
 }
 

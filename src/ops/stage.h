@@ -9,7 +9,7 @@
 wick_value wick_stage_zero(wick_builder *b, wick_elem e);
 /* The type that sums of e are kept in: f32 for f16 and bf16. */
 static inline wick_elem wick_stage_arith(wick_elem e) { return wick_elem_storage[e].arith; }
-/* acc + x * y: one fma for floats, wrapping for integers. */
+/* acc + x * y: a muladd for floats, wrapping for integers. */
 wick_value wick_stage_muladd(wick_builder *b, wick_value x, wick_value y, wick_value acc);
 /* An expression's value in element type e. */
 wick_value wick_stage_number(wick_builder *b, wick_dim expr, wick_elem e);

@@ -118,19 +118,19 @@ static bool template_product(const template_state *t, const wick_stage *fold, co
 {
   const wick_node *n = template_node(t, fold);
   const wick_region *step = &n->region[1];
-  uint32_t nread = 0, nfma = 0, nother = 0;
+  uint32_t nread = 0, nmuladd = 0, nother = 0;
   for (uint32_t i = step->begin; i < step->end - 1; i++) {
     const wick_node *x = &t->g->node[i];
     if (x->op == WICK_OP_read) {
       *(nread == 0 ? a : b) = x;
       nread++;
-    } else if (x->op == WICK_OP_fma) {
-      nfma++;
+    } else if (x->op == WICK_OP_muladd) {
+      nmuladd++;
     } else if (x->op != WICK_OP_const) {
       nother++;
     }
   }
-  return nread == 2 && nfma == 1 && nother == 0;
+  return nread == 2 && nmuladd == 1 && nother == 0;
 }
 
 /* ---- dot ---- */
