@@ -141,6 +141,11 @@ static void constant_bitcast(wick_onnx_op *o)
 {
   wick_elem to;
   if (!constant_type(o, wick_onnx_attr_find(o, "to"), &to)) return;
+  if (wick_onnx_info(o, 0)->elem == WICK_BOOL && wick_elem_storage[to].bits == 8 &&
+      wick_elem_is_int(to)) {
+    o->out[0] = wick_build_cast(o->b, o->in[0], to); /* its bits are 0 and 1 */
+    return;
+  }
   wick_type want = wick_type_with_elem(o->c->module, wick_built_type(o->b, o->in[0]), to);
   o->out[0] = wick_build(o->b, WICK_OP_bitcast, 1, o->in, NULL, 1, &want);
 }
