@@ -1,0 +1,146 @@
+/* wick ops: the rows of the registry, and what of ONNX is read. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/onnx/onnx.h"
+#include "ir/op.h"
+
+#include "args.h"
+#include "command.h"
+
+static const char *const ops_kind[] = {
+    [WICK_ATTR_INT] = "int",     [WICK_ATTR_BOOL] = "bool",      [WICK_ATTR_AXIS] = "axis",
+    [WICK_ATTR_FLOAT] = "float", [WICK_ATTR_STRING] = "string",  [WICK_ATTR_ENUM] = "word",
+    [WICK_ATTR_INTS] = "ints",   [WICK_ATTR_FLOATS] = "floats",  [WICK_ATTR_DIMS] = "dims",
+    [WICK_ATTR_AXES] = "axes",   [WICK_ATTR_CONST] = "constant", [WICK_ATTR_FUNC] = "function"};
+
+static void ops_levels(uint32_t level)
+{
+  static const char *const name[] = {"graph", "group", "low", "loop"};
+  const char *between = "";
+  for (int i = 0; i < 4; i++)
+    if (level & 1u << i) printf("%s%s", between, name[i]), between = ", ";
+}
+
+static void ops_count(const char *what, const uint8_t n[2])
+{
+  if (n[1] == WICK_ANY)
+    printf("%s: %u or more\n", what, n[0]);
+  else if (n[0] != n[1])
+    printf("%s: %u to %u\n", what, n[0], n[1]);
+  else if (n[0])
+    printf("%s: %u\n", what, n[0]);
+}
+
+static void ops_attr(const wick_attr_spec *a)
+{
+  printf("  %s: %s", a->name, ops_kind[a->kind]);
+  if (a->words) printf(" of %s", a->words);
+  if (a->least != 0 || a->most != 0) printf(" from %g to %g", a->least, a->most);
+  if (a->required) {
+    printf(", required");
+  } else if (a->kind == WICK_ATTR_ENUM) {
+    const char *word = a->words;
+    for (double i = 0; i < a->dflt; i++) word += strcspn(word, " ") + 1;
+    printf(", %.*s", (int)strcspn(word, " "), word);
+  } else if (a->kind != WICK_ATTR_INTS && a->kind != WICK_ATTR_FLOATS &&
+             a->kind != WICK_ATTR_STRING && a->kind != WICK_ATTR_DIMS) {
+    printf(", %g", a->dflt);
+  }
+  putchar('\n');
+}
+
+static void ops_elems(uint64_t elems)
+{
+  if (!elems) return;
+  printf("elements:");
+  for (uint32_t e = 0; e < WICK_NELEM; e++)
+    if (elems & WICK_BIT(e)) printf(" %s", wick_elem_name((wick_elem)e));
+  putchar('\n');
+}
+
+/* Everything that a row says. */
+static void ops_row(const wick_op *op)
+{
+  static const char *const effect[] = {"", "may fail at run time\n", "has an effect\n"};
+  printf("%s\n%s\nlevels: ", op->name, op->doc);
+  ops_levels(op->level);
+  putchar('\n');
+  ops_count("operands", op->nin);
+  ops_count("results", op->nout);
+  ops_count("regions", op->nregion);
+  if (op->attr[0].name) puts("attributes:");
+  for (uint32_t i = 0; i < WICK_MAX_ATTR && op->attr[i].name; i++) ops_attr(&op->attr[i]);
+  ops_elems(op->elems);
+  fputs(effect[op->effect], stdout);
+  if (op->ulp > 0) printf("error: %g ulp\n", op->ulp);
+}
+
+static void ops_list(uint32_t levels)
+{
+  for (uint32_t i = 1; i < WICK_NOP; i++) {
+    const wick_op *op = wick_ops[i];
+    if (!(op->level & levels)) continue;
+    printf("%-20s %s\n", op->name, op->doc);
+  }
+}
+
+static void ops_onnx(void)
+{
+  wick_onnx_support s;
+  const char *last = "";
+  for (size_t i = 0; wick_onnx_supported(i, &s); i++) {
+    if (strcmp(last, s.op_type) != 0) printf("%s%-28s", *last ? "\n" : "", s.op_type);
+    printf(" %d-%d", s.since, s.until);
+    last = s.op_type;
+  }
+  putchar('\n');
+}
+
+static int ops_named(const wick_words *words)
+{
+  for (uint32_t i = 0; i < words->n; i++) {
+    wick_opcode op = wick_op_find(words->at[i], strlen(words->at[i]));
+    if (op == WICK_OP_none) {
+      fprintf(stderr, "wick ops: there is no operator \"%s\"; `wick ops` lists them\n",
+              words->at[i]);
+      return WICK_EXIT_FAILURE;
+    }
+    if (i) putchar('\n');
+    ops_row(wick_ops[op]);
+  }
+  return WICK_EXIT_OK;
+}
+
+static int ops_run(int argc, char **argv, wick_arena *mem)
+{
+  bool all = false, onnx = false;
+  const wick_flag flag[] = {
+      {"all", 'a', WICK_FLAG_BOOL, &all, NULL, "of all levels, not of the graph alone"},
+      {"onnx", 0, WICK_FLAG_BOOL, &onnx, NULL, "ONNX operators that are read, with their opsets"},
+  };
+  wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 0, .most = UINT32_MAX};
+  int stop = wick_args_parse(&args, mem, argc, argv);
+  if (stop >= 0) return stop;
+  if (args.word.n) return ops_named(&args.word);
+  if (onnx)
+    ops_onnx();
+  else
+    ops_list(all ? UINT32_MAX : WICK_GRAPH);
+  return WICK_EXIT_OK;
+}
+
+int wick_cmd_ops(int argc, char **argv)
+{
+  wick_guard guard = {.allocator = wick_allocator_malloc()};
+  wick_arena mem = wick_arena_make(&guard);
+  int status = WICK_EXIT_FAILURE;
+  if (setjmp(guard.where))
+    fputs("wick ops: out of memory\n", stderr);
+  else
+    status = ops_run(argc, argv, &mem);
+  wick_arena_free(&mem);
+  return status;
+}
