@@ -1,0 +1,206 @@
+"""The command `wick`: run, bench and compile on models and files, as their users meet them."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+np = pytest.importorskip("numpy")
+onnx = pytest.importorskip("onnx")
+ort = pytest.importorskip("onnxruntime")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+ROOT = pathlib.Path(__file__).parents[2]
+DIGITS = ROOT / "examples" / "digits"
+WICK = os.environ.get("WICK_COMMAND", str(ROOT / "build" / "wick"))
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("WICK_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def wick(*args, status=0, **more):
+    r = subprocess.run([WICK, *map(str, args)], capture_output=True, text=True, timeout=300, **more)
+    assert r.returncode == status, (args, r.stdout, r.stderr)
+    return r.stdout if status == 0 else r.stderr
+
+
+def outputs(folder):
+    return [np.load(folder / f"output_{k}.npy") for k in range(len(list(folder.iterdir())))]
+
+
+def pictures():
+    return sorted(DIGITS.glob("*.png"))
+
+
+def save(path, nodes, inputs, results, constants=(), **props):
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info(*i) for i in inputs],
+        [helper.make_tensor_value_info(*o) for o in results],
+        [numpy_helper.from_array(v, k) for k, v in dict(constants).items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    helper.set_model_props(model, props)
+    onnx.save(model, path)
+    return path
+
+
+@pytest.fixture
+def small(tmp_path):
+    """Two inputs, one of them with a batch that is open, and two outputs."""
+    w = np.arange(12, dtype=np.float32).reshape(4, 3) - 5
+    return save(
+        tmp_path / "small.onnx",
+        [
+            helper.make_node("MatMul", ["x", "w"], ["m"]),
+            helper.make_node("Add", ["m", "b"], ["y"]),
+            helper.make_node("Relu", ["y"], ["z"]),
+        ],
+        [("x", TensorProto.FLOAT, ["N", 4]), ("b", TensorProto.FLOAT, [3])],
+        [("y", TensorProto.FLOAT, ["N", 3]), ("z", TensorProto.FLOAT, ["N", 3])],
+        {"w": w},
+    )
+
+
+def feeds(tmp_path, n=2):
+    rng = np.random.default_rng(n)
+    x, b = rng.standard_normal((n, 4)), rng.standard_normal(3)
+    np.save(tmp_path / "x.npy", x.astype(np.float32))
+    np.save(tmp_path / "b.npy", b.astype(np.float32))
+    return tmp_path / "x.npy", tmp_path / "b.npy"
+
+
+@pytest.mark.parametrize("picture", pictures(), ids=lambda p: p.stem)
+def test_digits(picture):
+    lines = wick("run", DIGITS / "digits.onnx", "--input", picture).splitlines()
+    assert len(lines) == 5 and lines[0].split()[1:] == ["%", picture.stem]
+
+
+def test_digits_in_every_way(tmp_path):
+    """Reference, compiled, from the cache, from an artifact, on several threads: bits are equal."""
+    model, picture = DIGITS / "digits.onnx", DIGITS / "seven.png"
+    wick("run", model, "--input", picture, "--reference", "-o", tmp_path / "ref")
+    wick("run", model, "--input", picture, "--no-cache", "-o", tmp_path / "first")
+    wick("compile", model, "-o", tmp_path / "digits.wick")
+    first, ref = outputs(tmp_path / "first"), outputs(tmp_path / "ref")
+    np.testing.assert_allclose(first[0], ref[0], rtol=1e-4, atol=1e-6)
+    for k, args in enumerate(
+        [
+            [model],
+            [model, "--threads", 1],
+            [model, "--threads", 2],
+            [model, "--threads", 4, "--processes", 1],
+            [tmp_path / "digits.wick", "--threads", 3],
+        ]
+    ):
+        wick("run", *args, "--input", picture, "-o", tmp_path / f"{k}")
+        assert outputs(tmp_path / f"{k}")[0].tobytes() == first[0].tobytes(), args
+
+
+def test_pictures_become_what_the_model_wants(tmp_path):
+    model = save(
+        tmp_path / "identity.onnx",
+        [helper.make_node("Relu", ["x"], ["y"])],
+        [("x", TensorProto.FLOAT, [1, 3, 64, 64])],
+        [("y", TensorProto.FLOAT, [1, 3, 64, 64])],
+        image_scale="0.5",
+    )
+    out = tmp_path / "out"
+    wick("run", model, "--input", DIGITS / "one.png", "-o", out)
+    (y,) = outputs(out)
+    assert y.max() == 127.5 and (y[0, 0] == y[0, 2]).all()
+    wick("run", model, "--input", DIGITS / "one.png", "-o", out,
+         "--image-mean=1,2,3", "--image-scale=2")  # fmt: skip
+    assert (outputs(out)[0].max((0, 2, 3)) == [508, 506, 504]).all()
+    message = wick("run", model, "--input", DIGITS / "one.png", "--image-layout", "chw", status=1)
+    assert "chw" in message and "nhwc" in message
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_inputs_and_outputs(small, tmp_path, n):
+    x, b = feeds(tmp_path, n)
+    want = ort.InferenceSession(small).run(None, {"x": np.load(x), "b": np.load(b)})
+    np.savez(tmp_path / "both.npz", b=np.load(b), x=np.load(x))  # by name, in another order
+    for k, given in enumerate([[x, b], [f"{x},{b}"], [tmp_path / "both.npz"]]):
+        out = tmp_path / f"out{k}"
+        said = wick("run", small, "--inputs", *given, "--outputs", out)
+        assert said.startswith(f"output_0 y: f32[{n},3]  from ")
+        for got, wanted in zip(outputs(out), want, strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+            assert got.dtype == wanted.dtype and got.shape == wanted.shape
+
+
+def test_what_is_wrong_with_inputs(small, tmp_path):
+    x, b = feeds(tmp_path)
+    np.save(tmp_path / "f64.npy", np.load(x).astype(np.float64))
+    np.save(tmp_path / "wide.npy", np.zeros((2, 5), np.float32))
+    (tmp_path / "junk.npy").write_bytes(b"junk")
+    message = wick("run", small, "--inputs", x, status=1)
+    assert "1 tensors are given, the model wants 2: x f32[?,4], b f32[3]" in message
+    message = wick("run", small, "--inputs", tmp_path / "f64.npy", b, status=1)
+    assert 'input "x": the file has f64[2,4], wanted f32[?,4]' in message
+    message = wick("run", small, "--inputs", tmp_path / "wide.npy", b, status=1)
+    assert 'input "x": the file has f32[2,5], wanted f32[?,4]' in message
+    message = wick("run", small, "--inputs", tmp_path / "junk.npy", b, status=1)
+    assert "junk.npy" in message
+    assert "there is no target" in wick("run", small, "-i", x, b, "--target=z80", status=1)
+    assert "No such file" in wick("run", small, "--inputs", tmp_path / "none.npy", b, status=1)
+    assert "--threads" in wick("run", small, "--inputs", x, b, "--threads=-1", status=2)
+    assert "open" in wick("bench", small, status=1)
+
+
+def test_sizes_on_the_command_line(small, tmp_path):
+    wick("compile", small, "--dim", "N=2", "-o", tmp_path / "two.wick")
+    x, b = feeds(tmp_path)
+    wick("run", tmp_path / "two.wick", "--inputs", x, b)
+    x, b = feeds(tmp_path, 3)
+    message = wick("run", tmp_path / "two.wick", "--inputs", x, b, status=1)
+    assert "the file has f32[3,4], wanted f32[2,4]" in message
+    assert "no input has a size named M" in wick("bench", small, "--dim", "M=2", status=1)
+
+
+def test_bench(small, cache):
+    said = wick("bench", small, "--dim", "N=64", "--seconds", "0.1", "--threads", 1)
+    assert "p50" in said and "p99" in said and "multiply-add ceiling" in said
+    said = wick("bench", small, "--dim", "N=64", "--seconds", "0.1", "--threads", 1)
+    assert "from the cache" in said
+    assert len(list(cache.iterdir())) == 1
+
+
+def test_bench_pipe(small, tmp_path):
+    x, b = feeds(tmp_path)
+    command = [WICK, "bench", "--pipe", small, "--inputs", f"{x},{b}", "--threads", "1"]
+    q = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    ready = q.stdout.readline().split()
+    assert ready[0] == "ready" and float(ready[1]) >= 0
+
+    def ask(text):
+        q.stdin.write(text + "\n")
+        q.stdin.flush()
+        return q.stdout.readline()
+
+    assert ask("run 10") == "ok\n"
+    np.save(tmp_path / "x2.npy", np.full((2, 4), 3, np.float32))
+    assert ask(f"feed {tmp_path / 'x2.npy'},{b}") == "ok\n"
+    (tmp_path / "out").mkdir()
+    assert ask(f"output {tmp_path / 'out'}") == "ok\n"
+    want = ort.InferenceSession(small).run(
+        None, {"x": np.load(tmp_path / "x2.npy"), "b": np.load(b)}
+    )
+    for got, wanted in zip(outputs(tmp_path / "out"), want, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+    q.stdin.close()
+    assert q.wait() == 0
+
+
+def test_without_the_code_generator(small, tmp_path, monkeypatch):
+    x, b = feeds(tmp_path)
+    monkeypatch.setenv("WICK_CODEGEN", str(tmp_path / "nowhere"))
+    assert "nowhere" in wick("run", small, "--inputs", x, b, status=1)
+    monkeypatch.setenv("WICK_CODEGEN", "/bin/false")
+    assert "wick-codegen" in wick("run", small, "--inputs", x, b, status=1)
