@@ -11,6 +11,7 @@
 #include "graph/fold_scale.h"
 #include "graph/group/form.h"
 #include "graph/layout/block.h"
+#include "graph/phases.h"
 #include "ir/copy.h"
 #include "ir/verify.h"
 #include "low/copy_elim.h"
@@ -33,6 +34,11 @@ static wick_func *pipeline_dce(const wick_func *f, wick_arena *mem)
 static wick_status pipeline_expand_rows(wick_pass_context *c, const wick_func *f, wick_func **out)
 {
   return wick_pass_expand_rows(f, c->mem, out);
+}
+
+static wick_status pipeline_phases(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return wick_pass_phases(f, c->target, c->mem, out);
 }
 
 static wick_status pipeline_block(wick_pass_context *c, const wick_func *f, wick_func **out)
@@ -95,6 +101,7 @@ const wick_pass wick_passes[] = {
     {"fold", WICK_GRAPH, wick_pass_fold, NULL, "computes what depends on constants alone"},
     {"fold_scale", WICK_GRAPH, wick_pass_fold_scale, NULL,
      "factors per channel go into the weights before them"},
+    {"phases", WICK_GRAPH, NULL, pipeline_phases, "transposed convolutions as convolutions"},
     {"block", WICK_GRAPH, NULL, pipeline_block, "images and weights in blocks of channels"},
     {"form_groups", WICK_GRAPH, NULL, pipeline_form_groups, "kernels on buffers, from nodes"},
     {"copy_elim", WICK_LOW, NULL, pipeline_copy_elim, "sources of copies are written in place"},
@@ -106,8 +113,9 @@ const wick_pass wick_passes[] = {
     {NULL, 0, NULL, NULL, NULL},
 };
 
-const char wick_pipeline_compile[] = "drop_identity,fold,expand_rows,fold,fold_scale,block,fold,form_groups,"
-                                     "copy_elim,in_place,dead_store,order,free,plan";
+const char wick_pipeline_compile[] =
+    "drop_identity,fold,expand_rows,fold,fold_scale,phases,fold,block,fold,form_groups,"
+    "copy_elim,in_place,dead_store,order,free,plan";
 
 const wick_pass *wick_pass_find(const char *name)
 {

@@ -13,7 +13,7 @@ typedef struct texttest_part { /* of the file's text */
 
 typedef struct texttest_case {
   unsigned line; /* of `case` */
-  const char *pass, *title;
+  const char *target, *pass, *title;
   texttest_part in, want;
 } texttest_case;
 
@@ -55,7 +55,8 @@ static texttest_part texttest_lines(texttest_file *t)
 {
   const char *begin = t->at;
   while (t->at < t->end && !texttest_begins(t->at, t->end, "=>") &&
-         !texttest_begins(t->at, t->end, "case ") && !texttest_begins(t->at, t->end, "pass "))
+         !texttest_begins(t->at, t->end, "case ") && !texttest_begins(t->at, t->end, "pass ") &&
+         !texttest_begins(t->at, t->end, "target "))
     t->at = texttest_next_line(t->at, t->end), t->line++;
   return (texttest_part){begin, (size_t)(t->at - begin)};
 }
@@ -73,9 +74,10 @@ static texttest_part texttest_trimmed(texttest_part p)
   return (texttest_part){p.at, keep};
 }
 
-static wick_status texttest_read_case(texttest_file *t, const char *pass, texttest_case *c)
+static wick_status texttest_read_case(texttest_file *t, const char *target, const char *pass,
+                                      texttest_case *c)
 {
-  *c = (texttest_case){.line = t->line, .pass = pass};
+  *c = (texttest_case){.line = t->line, .target = target, .pass = pass};
   c->title = texttest_rest(t, "case ");
   c->in = texttest_lines(t);
   if (!texttest_begins(t->at, t->end, "=>"))
@@ -124,7 +126,10 @@ static const char *texttest_result(texttest_file *t, const texttest_case *c, con
     wick_pipeline p;
     wick_pipeline_begin(&p, m);
     p.verify = true;
-    wick_status s = wick_pipeline_run_all(&p, c->pass, t->tmp);
+    wick_status s =
+        wick_target_find(c->target, &p.target)
+            ? wick_pipeline_run_all(&p, c->pass, t->tmp)
+            : wick_fail(t->tmp, WICK_EINVAL, NULL, "there is no target \"%s\"", c->target);
     wick_text out = wick_text_begin(t->mem);
     if (!s) wick_print_module(m, WICK_PRINT_ALL, &out);
     after = s ? texttest_error(t->mem, s->message) : out.at;
@@ -192,13 +197,16 @@ wick_status wick_texttest_run(const char *file, const char *text, size_t n, wick
   t.report = wick_text_begin(mem);
   t.blessed = wick_text_begin(mem);
   *out = (wick_texttest){0};
-  const char *pass = NULL;
+  const char *pass = NULL,
+             *target = "x86-64-v4"; /* never the host: texts are the same everywhere */
   while (t.at < t.end) {
     if (texttest_begins(t.at, t.end, "pass ")) {
       pass = texttest_rest(&t, "pass ");
+    } else if (texttest_begins(t.at, t.end, "target ")) {
+      target = texttest_rest(&t, "target ");
     } else if (texttest_begins(t.at, t.end, "case ") && pass) {
       texttest_case c;
-      WICK_TRY(texttest_read_case(&t, pass, &c));
+      WICK_TRY(texttest_read_case(&t, target, pass, &c));
       wick_mark m = wick_arena_mark(tmp);
       const char *before, *got = texttest_result(&t, &c, &before),
                           *want = texttest_wanted(&t, &c, before);

@@ -2,6 +2,7 @@
  *
  *   # a comment
  *   pass drop_identity              of the cases below; "a,b": one after the other; "none": no pass
+ *   target x86-64-v3                of the cases below; without it x86-64-v4
  *   case "what it shows"
  *   graph @f(...) ... { ... }
  *   =>

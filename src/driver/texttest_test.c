@@ -31,6 +31,9 @@ static const struct {
     {"pass dce,drop_identity\ncase \"a\"\n" TEXTTEST_GRAPH "=> same", 1, 0, "", NULL},
     {"pass nope\ncase \"a\"\n" TEXTTEST_GRAPH "=> error: there is no pass \"nope\"", 1, 0, "",
      NULL},
+    {"target x86-64-v2\npass dce\ncase \"a\"\n" TEXTTEST_GRAPH
+     "=> same\ntarget x\ncase \"b\"\n" TEXTTEST_GRAPH "=> error: there is no target \"x\"",
+     2, 0, "", NULL},
     /* failures */
     {"pass none\n\ncase \"a\"\n" TEXTTEST_GRAPH "=>\ngraph @f() { return }\n", 1, 1,
      "t:3: \"a\", pass none: different from line 1 on\n---- got\n" TEXTTEST_PRINTED

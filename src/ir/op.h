@@ -122,7 +122,9 @@ typedef struct wick_op {
   wick_effect effect;
   bool typed; /* result types are given, not inferred (const, cast, load, alloc, view, stages) */
   bool terminator; /* ends a region */
-  bool joins; /* the result is the operands one behind another along attr[0]: views of it, filled by copies */
+  /* The result is the operands, put side by side along attr[0]: views of it, filled by copies. The
+   * indices there of operand k are first, first + step, ...; extent[]: of all operands. */
+  void (*joins)(uint32_t nin, const int64_t *extent, uint32_t k, int64_t *first, int64_t *step);
   bool view;       /* the result has the elements of the first operand, in their order: no code */
   wick_status (*infer)(wick_infer *c);
   wick_status (*ref)(

@@ -68,6 +68,14 @@ static void concat_compute(const wick_compute *c)
   c->out[0] = wick_map_end(b, 1, &v);
 }
 
+static void concat_joins(uint32_t nin, const int64_t *extent, uint32_t k, int64_t *first,
+                         int64_t *step)
+{
+  (void)nin;
+  *first = 0, *step = 1;
+  for (uint32_t i = 0; i < k; i++) *first += extent[i];
+}
+
 const wick_op wick_op_concat = {
     .name = "concat",
     .doc = "The operands one behind another along `axis`; the other dimensions are equal",
@@ -75,7 +83,7 @@ const wick_op wick_op_concat = {
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .joins = true,
+    .joins = concat_joins,
     .infer = concat_infer,
     .ref = concat_ref,
     .compute = concat_compute,

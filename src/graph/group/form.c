@@ -318,7 +318,7 @@ static wick_status form_kernel(form_state *s, uint32_t i)
   return s->b.status;
 }
 
-/* The operands copied one behind another; the pass over copies lets their kernels write there at
+/* The operands copied into views of the result; the pass over copies lets their kernels write there at
  * once. */
 static wick_status form_join(form_state *s, const wick_node *n)
 {
@@ -335,21 +335,23 @@ static wick_status form_join(form_state *s, const wick_node *n)
   wick_dim stride[WICK_MAX_RANK], step = wick_dim_const(1);
   for (uint32_t k = info.rank; k-- > 0; step = wick_dim_mul(m->dims, step, info.dim[k]))
     stride[k] = info.stride ? info.stride[k] : step;
-  int64_t at = 0;
+  int64_t *extent = wick_new(s->tmp, int64_t, n->nin), first, each;
+  for (uint32_t k = 0; k < n->nin; k++) extent[k] = wick_info_of(f, n->in[k])->dim[axis].v;
+  wick_dim along = stride[axis];
   for (uint32_t k = 0; k < n->nin; k++) {
-    const wick_type_info *part = wick_info_of(f, n->in[k]);
+    wick_op_of(n)->joins(n->nin, extent, k, &first, &each);
+    stride[axis] = wick_dim_const(along.v * each);
     wick_type_info view = {.kind = WICK_BUFFER,
                            .elem = info.elem,
                            .space = WICK_ARENA,
                            .rank = info.rank,
-                           .dim = part->dim,
+                           .dim = wick_info_of(f, n->in[k])->dim,
                            .stride = stride};
     wick_type view_type = wick_type_intern(m, &view);
-    wick_attr a = {.i = at * stride[axis].v};
+    wick_attr a = {.i = first * along.v};
     wick_value copy[2] = {wick_build(&s->b, WICK_OP_view, 1, &whole, &a, 1, &view_type),
                           form_low(s, n->in[k])};
     if (copy[1].id) wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
-    at += part->dim[axis].v;
   }
   s->low[n->first.id] = whole;
   return s->b.status;

@@ -282,14 +282,17 @@ static bool block_do_scalar(block_state *s, const wick_node *n)
   return true;
 }
 
-static bool block_do_concat(block_state *s, const wick_node *n)
+/* Joins along places as they are; along channels where the operands are whole blocks, one behind
+ * another. */
+static bool block_do_join(block_state *s, const wick_node *n)
 {
-  bool any = false;
-  if (!block_is_image(s, n->first) || n->attr[0].i != 1) return false;
+  bool any = false, channels = n->attr[0].i == 1;
+  if (!block_is_image(s, n->first) || !n->attr[0].i || (channels && n->op != WICK_OP_concat))
+    return false;
   for (uint32_t k = 0; k < n->nin; k++) {
     if (s->width[n->in[k].id]) return false;
     any = any || s->packed[n->in[k].id].id;
-    if (block_info(s, n->in[k])->dim[1].v % s->block) return false;
+    if (channels && block_info(s, n->in[k])->dim[1].v % s->block) return false;
   }
   if (!any) return false;
   wick_value *in = wick_new(s->mem, wick_value, n->nin);
@@ -349,7 +352,7 @@ static bool block_node(block_state *s, const wick_node *n)
 {
   s->c.b.loc = n->loc;
   if (n->op == WICK_OP_conv) return block_do_conv(s, n);
-  if (n->op == WICK_OP_concat) return block_do_concat(s, n);
+  if (wick_op_of(n)->joins) return block_do_join(s, n);
   if (n->op == WICK_OP_matmul) return block_do_matmul(s, n);
   if (n->op == WICK_OP_max_pool || n->op == WICK_OP_avg_pool) return block_do_pool(s, n);
   if (n->op == WICK_OP_reduce_mean || n->op == WICK_OP_reduce_sum || n->op == WICK_OP_reduce_max)

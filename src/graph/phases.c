@@ -1,0 +1,286 @@
+/* Along each axis the phases are found first; then the cheapest form is built. */
+#include "graph/phases.h"
+
+#include <string.h>
+
+#include "graph/known.h"
+#include "ops/window.h"
+
+/* One phase along one axis: output s*q + t is the sum over j of x[q - begin + j * step] *
+ * w[tap - j * back], j < n. */
+typedef struct phases_tap {
+  int64_t n, begin, end; /* taps; pads of the convolution */
+  int64_t tap, back, step, count;
+} phases_tap;
+
+enum { PHASES_MOST = 16 }; /* of one axis */
+
+typedef struct phases_axis {
+  int64_t in, out, kernel, stride, pad, dilation;
+  phases_tap phase[PHASES_MOST];
+  phases_tap all; /* the union of their windows: begin, end and n; step 1 */
+} phases_axis;
+
+typedef struct phases {
+  wick_known k;
+  wick_copier c;
+  wick_arena *mem;
+  int64_t lanes;
+  const wick_node *n; /* the node at hand */
+  const wick_constant *w;
+  uint32_t nsp;
+  int64_t ni, mi; /* channels of x and of the result */
+  phases_axis axis[WICK_WINDOW_MAX];
+} phases;
+
+static int64_t phases_gcd(int64_t a, int64_t b) { return b ? phases_gcd(b, a % b) : a; }
+
+/* ---- the phases of an axis ---- */
+
+static phases_tap phases_find(const phases_axis *a, int64_t t)
+{
+  int64_t common = phases_gcd(a->stride, a->dilation), last = -1;
+  phases_tap p = {.back = a->stride / common,
+                  .step = a->dilation / common,
+                  .count = wick_ceildiv_i64(a->out - t, a->stride)};
+  for (int64_t k = 0; k < a->kernel; k++)
+    if (wick_floormod_i64(t + a->pad - k * a->dilation, a->stride) == 0) last = k, p.n++;
+  p.tap = last; /* -1: no element of the window meets this phase; one of weight 0 stands for it */
+  int64_t shift = last < 0 ? 0 : wick_floordiv_i64(t + a->pad - last * a->dilation, a->stride);
+  p.begin = -shift;
+  p.n = wick_max_i64(p.n, 1);
+  p.end = p.count - 1 + shift + (p.n - 1) * p.step - (a->in - 1);
+  return p;
+}
+
+/* False where a window does not reach to an edge. */
+static bool phases_axis_of(phases_axis *a)
+{
+  int64_t lo = 0, hi = 0;
+  if (a->stride > PHASES_MOST || a->out < a->stride) return false;
+  for (int64_t t = 0; t < a->stride; t++) {
+    phases_tap *p = &a->phase[t];
+    *p = phases_find(a, t);
+    if (p->begin < 0 || p->end < 0) return false;
+    int64_t far = (p->n - 1) * p->step - p->begin;
+    lo = t ? wick_max_i64(lo, p->begin) : p->begin;
+    hi = t ? wick_max_i64(hi, far) : far;
+  }
+  int64_t count = a->phase[0].count;
+  a->all = (phases_tap){.n = lo + hi + 1, .begin = lo, .end = count - 1 + hi - (a->in - 1)};
+  return true;
+}
+
+static bool phases_fits(phases *s, const wick_node *n)
+{
+  int64_t x[WICK_MAX_RANK], w[WICK_MAX_RANK], out[WICK_MAX_RANK];
+  const wick_type_info *t = wick_info_of(s->k.f, n->in[0]);
+  s->n = n;
+  s->w = wick_known_data(&s->k, n->in[1]);
+  if (n->op != WICK_OP_conv_transpose || !s->w || t->elem != WICK_F32 || n->attr[3].i != 1)
+    return false;
+  if (!wick_type_const_dims(t, x) || !wick_type_const_dims(wick_info_of(s->k.f, n->in[1]), w) ||
+      !wick_type_const_dims(wick_info_of(s->k.f, n->first), out))
+    return false;
+  s->nsp = t->rank - 2u, s->ni = w[0], s->mi = w[1];
+  wick_window window = wick_window_of(n->attr, s->nsp, w + 2);
+  for (uint32_t k = 0; k < s->nsp; k++) {
+    s->axis[k] = (phases_axis){.in = x[2 + k],
+                               .out = out[2 + k],
+                               .kernel = w[2 + k],
+                               .stride = window.stride[k],
+                               .pad = window.begin[k],
+                               .dilation = window.dilation[k]};
+    if (!phases_axis_of(&s->axis[k])) return false;
+  }
+  return true;
+}
+
+/* ---- weights ---- */
+
+static wick_value phases_constant(phases *s, const char *what, uint32_t rank, const int64_t *dim,
+                                  const float *data)
+{
+  wick_module *m = s->k.f->module;
+  wick_type t = wick_type_tensor_const(m, WICK_F32, rank, dim);
+  uint64_t nbytes = 0;
+  wick_type_nbytes(m, t, &nbytes);
+  const char *name = wick_str_printf(s->mem, "%s.%s", s->w->name, what);
+  return wick_build_constant(&s->c.b, wick_constant_add(m, name, t, data, nbytes));
+}
+
+/* Adds one phase's part of the weights: phase[k] of axis k; its window begins `from[k]` into the
+ * result's window [.., n[0], n[1], n[2]]; its channels begin at `channel` of the result. */
+static void phases_put(const phases *s, const phases_tap *const *phase, const int64_t *from,
+                       const int64_t *n, int64_t channel, float *out)
+{
+  int64_t tap[3], kernel[3] = {1, 1, 1}, size = n[0] * n[1] * n[2];
+  const float *w = s->w->data;
+  for (uint32_t k = 0; k < s->nsp; k++) {
+    kernel[k] = s->axis[k].kernel;
+    if (phase[k]->tap < 0) return;
+  }
+  for (tap[0] = 0; tap[0] < (s->nsp > 0 ? phase[0]->n : 1); tap[0]++)
+    for (tap[1] = 0; tap[1] < (s->nsp > 1 ? phase[1]->n : 1); tap[1]++)
+      for (tap[2] = 0; tap[2] < (s->nsp > 2 ? phase[2]->n : 1); tap[2]++) {
+        int64_t at = 0, source = 0;
+        for (uint32_t k = 0; k < 3; k++) {
+          int64_t place = k < s->nsp ? from[k] + tap[k] : 0,
+                  which = k < s->nsp ? phase[k]->tap - tap[k] * phase[k]->back : 0;
+          at = at * n[k] + place;
+          source = source * kernel[k] + which;
+        }
+        for (int64_t m = 0; m < s->mi; m++)
+          for (int64_t c = 0; c < s->ni; c++)
+            out[((channel + m) * s->ni + c) * size + at] =
+                w[(c * s->mi + m) * kernel[0] * kernel[1] * kernel[2] + source];
+      }
+}
+
+static float *phases_room(phases *s, int64_t channels, const int64_t *n)
+{
+  return wick_arena_alloc(&s->k.f->module->mem,
+                          (size_t)(channels * s->ni * n[0] * n[1] * n[2]) * sizeof(float), 64);
+}
+
+/* ---- the forms ---- */
+
+static wick_value phases_bias(const phases *s)
+{
+  const wick_node *n = s->n;
+  return n->nin > 2 ? s->c.to[n->in[2].id] : (wick_value){0};
+}
+
+static wick_value phases_conv(phases *s, wick_value w, wick_value bias, const phases_tap *const *p)
+{
+  int64_t pad[2 * WICK_WINDOW_MAX], dilation[WICK_WINDOW_MAX];
+  for (uint32_t k = 0; k < s->nsp; k++) {
+    pad[k] = p[k]->begin, pad[s->nsp + k] = p[k]->end;
+    dilation[k] = wick_max_i64(p[k]->step, 1);
+  }
+  wick_attr a[4] = {
+      {.n = 0}, {.n = 2 * s->nsp, .ints = pad}, {.n = s->nsp, .ints = dilation}, {.i = 1}};
+  wick_value in[3] = {s->c.to[s->n->in[0].id], w, bias};
+  return wick_build(&s->c.b, WICK_OP_conv, bias.id ? 3 : 2, in, a, 0, NULL);
+}
+
+/* The convolution of one phase of each axis. */
+static wick_value phases_one(phases *s, const phases_tap *const *phase)
+{
+  int64_t n[3] = {1, 1, 1}, from[3] = {0}, dim[2 + WICK_WINDOW_MAX] = {s->mi, s->ni};
+  for (uint32_t k = 0; k < s->nsp; k++) n[k] = dim[2 + k] = phase[k]->n;
+  float *data = phases_room(s, s->mi, n);
+  phases_put(s, phase, from, n, 0, data);
+  return phases_conv(s, phases_constant(s, "phase", s->nsp + 2, dim, data), phases_bias(s), phase);
+}
+
+/* All phases along axis k and those behind it, with those before it chosen. */
+static wick_value phases_alternate(phases *s, uint32_t k, const phases_tap **phase)
+{
+  if (k == s->nsp) return phases_one(s, phase);
+  wick_value in[PHASES_MOST];
+  uint32_t n = (uint32_t)s->axis[k].stride;
+  for (uint32_t t = 0; t < n; t++) {
+    phase[k] = &s->axis[k].phase[t];
+    in[t] = phases_alternate(s, k + 1, phase);
+  }
+  wick_attr a = {.i = 2 + k};
+  return n == 1 ? in[0] : wick_build(&s->c.b, WICK_OP_interleave, n, in, &a, 0, NULL);
+}
+
+/* All phases as channels of one convolution, in the order of `depth_to_space`. */
+static wick_value phases_stacked(phases *s)
+{
+  wick_builder *b = &s->c.b;
+  const phases_tap *all[2] = {&s->axis[0].all, &s->axis[1].all};
+  int64_t stride = s->axis[0].stride, total = stride * stride * s->mi,
+          n[3] = {all[0]->n, all[1]->n, 1}, dim[4] = {total, s->ni, n[0], n[1]};
+  float *data = phases_room(s, total, n);
+  for (int64_t t = 0; t < stride * stride; t++) {
+    const phases_tap *phase[2] = {&s->axis[0].phase[t / stride], &s->axis[1].phase[t % stride]};
+    int64_t from[3] = {all[0]->begin - phase[0]->begin, all[1]->begin - phase[1]->begin};
+    phases_put(s, phase, from, n, t * s->mi, data);
+  }
+  wick_value y = phases_conv(s, phases_constant(s, "phases", 4, dim, data), (wick_value){0}, all);
+  wick_attr a[2] = {{.i = stride}, {.i = 0}};
+  y = wick_build(b, WICK_OP_depth_to_space, 1, &y, a, 0, NULL);
+  wick_value bias = phases_bias(s);
+  if (!bias.id) return y;
+  wick_dim shape[3] = {wick_dim_const(s->mi), wick_dim_const(1), wick_dim_const(1)};
+  wick_attr as = {.n = 3, .dims = shape};
+  bias = wick_build(b, WICK_OP_reshape, 1, &bias, &as, 0, NULL);
+  return wick_build2(b, WICK_OP_add, y, bias);
+}
+
+static wick_value phases_reshape(phases *s, wick_value x, uint32_t rank, const int64_t *dim)
+{
+  wick_dim shape[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < rank; k++) shape[k] = wick_dim_const(dim[k]);
+  wick_attr a = {.n = rank, .dims = shape};
+  return wick_build(&s->c.b, WICK_OP_reshape, 1, &x, &a, 0, NULL);
+}
+
+/* x [N, C, 1, 1]: each element of the window is a column of a matrix. */
+static wick_value phases_matmul(phases *s)
+{
+  wick_builder *b = &s->c.b;
+  int64_t out[WICK_MAX_RANK], area = 1, bias_dim[WICK_MAX_RANK] = {s->mi};
+  wick_type_const_dims(wick_info_of(s->k.f, s->n->first), out);
+  for (uint32_t k = 0; k < s->nsp; k++) area *= s->axis[k].kernel, bias_dim[1 + k] = 1;
+  int64_t rows[2] = {out[0], s->ni}, matrix[2] = {s->ni, s->mi * area},
+          wide[WICK_MAX_RANK] = {s->mi, area}, flat[1] = {s->mi * area};
+  wick_value x = phases_reshape(s, s->c.to[s->n->in[0].id], 2, rows),
+             w = phases_reshape(s, s->c.to[s->n->in[1].id], 2, matrix), bias = phases_bias(s);
+  wick_value y = wick_build2(b, WICK_OP_matmul, x, w);
+  if (bias.id) { /* a number for each column */
+    bias_dim[1] = 1;
+    bias = phases_reshape(s, bias, 2, bias_dim);
+    wick_dim shape[2] = {wick_dim_const(wide[0]), wick_dim_const(wide[1])};
+    wick_attr a = {.n = 2, .dims = shape};
+    bias = wick_build(b, WICK_OP_expand, 1, &bias, &a, 0, NULL);
+    y = wick_build2(b, WICK_OP_add, y, phases_reshape(s, bias, 1, flat));
+  }
+  return phases_reshape(s, y, s->nsp + 2, out);
+}
+
+/* ---- the choice ---- */
+
+static wick_value phases_build(phases *s)
+{
+  int64_t apart = wick_ceildiv_i64(s->mi, s->lanes), together = 1, taps = 1, phases_all = 1;
+  bool point = true,
+       square = s->nsp == 2 && s->axis[0].stride == s->axis[1].stride && s->axis[0].stride > 1;
+  for (uint32_t k = 0; k < s->nsp; k++) {
+    const phases_axis *a = &s->axis[k];
+    point = point && a->in == 1 && !a->pad && a->dilation == 1 && a->out == a->kernel;
+    square = square && a->out % a->stride == 0 && a->dilation == 1;
+    taps *= a->all.n, phases_all *= a->stride;
+    int64_t sum = 0;
+    for (int64_t t = 0; t < a->stride; t++) sum += a->phase[t].n;
+    apart *= sum;
+  }
+  together = wick_ceildiv_i64(phases_all * s->mi, s->lanes) * taps;
+  s->c.b.loc = s->n->loc;
+  const phases_tap *phase[WICK_WINDOW_MAX];
+  if (point) return phases_matmul(s);
+  return square && together < apart ? phases_stacked(s) : phases_alternate(s, 0, phase);
+}
+
+wick_status wick_pass_phases(const wick_func *f, const wick_target *t, wick_arena *mem,
+                             wick_func **out)
+{
+  phases s = {.k = wick_known_of(f, mem), .mem = mem};
+  s.c = wick_copy_begin(f, mem);
+  s.lanes = wick_max_i64(t->vector_bytes / 4, 1);
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    if (n->op != WICK_OP_conv_transpose || s.c.b.status || !phases_fits(&s, n)) {
+      wick_copy_node(&s.c, n);
+      continue;
+    }
+    wick_value y = s.c.to[n->first.id] = phases_build(&s);
+    if (y.id)
+      wick_build_name(&s.c.b, y, f->value[n->first.id].name, f->value[n->first.id].relation);
+  }
+  return wick_copy_finish(&s.c, out);
+}
