@@ -59,7 +59,7 @@ static uint32_t element_overflow(wick_elem e, const element_format *f, uint32_t 
 
 static uint32_t element_encode_e8m0(double x)
 {
-  if (isnan(x) || x < 0) return 0xff;
+  if (isnan(x) || isinf(x) || x < 0) return 0xff;
   int exp;
   double m = frexp(x, &exp); /* x = m * 2^exp, m in [0.5, 1) */
   exp += m >= 0.75 ? 0 : -1; /* nearest power of two; half way goes up */
@@ -194,6 +194,7 @@ void wick_store_elem(wick_elem e, void *data, uint64_t k, wick_scalar s)
 wick_scalar wick_round_elem(wick_elem e, wick_scalar s)
 {
   if (e == WICK_F64) return s;
+  if (e == WICK_F32) return (wick_scalar){.f = (double)(float)s.f};
   unsigned char room[16] = {0};
   wick_store_elem(e, room, 0, s);
   return wick_load_elem(e, room, 0);
@@ -214,6 +215,16 @@ static int64_t element_saturate(wick_elem to, double x)
   return is_signed ? (int64_t)x : (int64_t)(uint64_t)x;
 }
 
+/* An integer as a double that rounds to every narrower type as the integer does: where it has too
+ * many bits, the last bit that is kept says that some were lost. */
+static double element_odd(int64_t i, bool is_unsigned)
+{
+  const int64_t exact = (int64_t)1 << 53;
+  if (is_unsigned ? (uint64_t)i < (uint64_t)exact : i > -exact && i < exact) return (double)i;
+  int64_t top = is_unsigned ? (int64_t)((uint64_t)i >> 12) : i >> 12; /* 52 bits and a sign */
+  return ldexp((double)(top | ((i & 0xfff) != 0)), 12);
+}
+
 wick_scalar wick_cast_elem(wick_elem from, wick_elem to, wick_scalar s)
 {
   bool ff = wick_elem_is_float(from), tf = wick_elem_is_float(to);
@@ -221,10 +232,9 @@ wick_scalar wick_cast_elem(wick_elem from, wick_elem to, wick_scalar s)
   if (ff && tf) return wick_round_elem(to, s);
   if (ff) return (wick_scalar){.i = element_saturate(to, s.f)};
   if (!tf) return wick_round_elem(to, s);
-  if (to == WICK_F32) /* one rounding, not two, from 64-bit integers */
-    return (wick_scalar){.f = from == WICK_U64 ? (double)(float)(uint64_t)s.i : (double)(float)s.i};
-  return wick_round_elem(
-      to, (wick_scalar){.f = from == WICK_U64 ? (double)(uint64_t)s.i : (double)s.i});
+  if (to == WICK_F64)
+    return (wick_scalar){.f = from == WICK_U64 ? (double)(uint64_t)s.i : (double)s.i};
+  return wick_round_elem(to, (wick_scalar){.f = element_odd(s.i, from == WICK_U64)});
 }
 
 wick_scalar wick_eval_scalar(wick_opcode op, const wick_attr *attr, wick_elem elem, wick_elem out,

@@ -75,7 +75,6 @@ const wick_op wick_op_leaky_relu = {
     .expand = leaky_relu_expand,
     .scalar = WICK_RULE_SAME,
     .eval = leaky_relu_eval,
-
 };
 
 static wick_scalar prelu_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -107,7 +106,6 @@ const wick_op wick_op_prelu = {
     .expand = prelu_expand,
     .scalar = WICK_RULE_SAME,
     .eval = prelu_eval,
-
 };
 
 static wick_scalar thresholded_relu_eval(const wick_attr *a, wick_elem e, wick_elem out,
@@ -135,7 +133,6 @@ const wick_op wick_op_thresholded_relu = {
     .expand = thresholded_relu_expand,
     .scalar = WICK_RULE_SAME,
     .eval = thresholded_relu_eval,
-
 };
 
 static wick_scalar shrink_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -169,7 +166,6 @@ const wick_op wick_op_shrink = {
     .expand = shrink_expand,
     .scalar = WICK_RULE_SAME,
     .eval = shrink_eval,
-
 };
 
 static wick_scalar hard_sigmoid_eval(const wick_attr *a, wick_elem e, wick_elem out,
@@ -201,7 +197,6 @@ const wick_op wick_op_hard_sigmoid = {
     .expand = hard_sigmoid_expand,
     .scalar = WICK_RULE_SAME,
     .eval = hard_sigmoid_eval,
-
 };
 
 static wick_scalar hard_swish_eval(const wick_attr *a, wick_elem e, wick_elem out,
@@ -233,7 +228,6 @@ const wick_op wick_op_hard_swish = {
     .expand = hard_swish_expand,
     .scalar = WICK_RULE_SAME,
     .eval = hard_swish_eval,
-
 };
 
 static wick_scalar softsign_eval(const wick_attr *a, wick_elem e, wick_elem out,
@@ -262,7 +256,6 @@ const wick_op wick_op_softsign = {
     .expand = softsign_expand,
     .scalar = WICK_RULE_SAME,
     .eval = softsign_eval,
-
 };
 
 /* ---- clip: on tensors only, because its bounds may be missing ---- */

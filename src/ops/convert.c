@@ -28,11 +28,14 @@ const wick_op wick_op_cast = {
     .content = cast_content,
 };
 
+static bool convert_has_bits(wick_elem e) { return wick_elem_is_float(e) || wick_elem_is_int(e); }
+
 static wick_status bitcast_infer(wick_infer *c)
 {
   wick_elem from = wick_type_get(c->module, c->in[0]->type)->elem,
             to = wick_type_get(c->module, c->want[0])->elem;
-  if (wick_elem_storage[from].bits != wick_elem_storage[to].bits || !(WICK_NUMBERS & WICK_BIT(to)))
+  if (wick_elem_storage[from].bits != wick_elem_storage[to].bits || !convert_has_bits(from) ||
+      !convert_has_bits(to))
     return wick_infer_fail(c, WICK_ETYPE, "%s has no bits of %s", wick_elem_name(to),
                            wick_elem_name(from));
   return wick_infer_scalar(c);
@@ -55,7 +58,6 @@ const wick_op wick_op_bitcast = {
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
-    .elems = WICK_NUMBERS,
     .typed = true,
     .infer = bitcast_infer,
     .scalar = WICK_RULE_TYPED,

@@ -8,10 +8,14 @@
 #define SMOOTH_GELU_LINE 1.5957691216057307118 /* 2 sqrt(2 / pi) */
 #define SMOOTH_GELU_CUBE (0.044715 * SMOOTH_GELU_LINE)
 
-static double smooth_sigmoid(double x) { return 1 / (1 + exp(-x)); }
+/* In long double: gates below double's normal range are multiplied by large numbers. */
+static long double smooth_sigmoid(long double x) { return 1 / (1 + expl(-x)); }
 
 /* x * gate, where the gate goes to 0 faster than x to infinity. */
-static double smooth_gated(double x, double gate) { return gate == 0 ? copysign(0, x) : x * gate; }
+static double smooth_gated(double x, long double gate)
+{
+  return gate == 0 ? copysign(0, x) : (double)(x * gate);
+}
 
 /* x sigmoid(z): with e^-|z| = m s, x / (1 + m s) or x m / (1 + m s) s, so that what is below the
  * normal range is rounded once. Where z goes to -inf, a zero with the sign of x. */
@@ -31,7 +35,7 @@ static wick_scalar sigmoid_eval(const wick_attr *a, wick_elem e, wick_elem out,
                                 const wick_scalar *x)
 {
   (void)a, (void)e, (void)out;
-  return (wick_scalar){.f = smooth_sigmoid(x[0].f)};
+  return (wick_scalar){.f = (double)smooth_sigmoid(x[0].f)};
 }
 
 static void sigmoid_expand(wick_builder *b, const wick_node *n, const wick_value *in,
@@ -54,7 +58,6 @@ const wick_op wick_op_sigmoid = {
     .scalar = WICK_RULE_SAME,
     .eval = sigmoid_eval,
     .ulp = 2.5,
-
 };
 
 static wick_scalar softplus_eval(const wick_attr *a, wick_elem e, wick_elem out,
@@ -83,7 +86,6 @@ const wick_op wick_op_softplus = {
     .scalar = WICK_RULE_SAME,
     .eval = softplus_eval,
     .ulp = 2.5,
-
 };
 
 static wick_scalar elu_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -111,7 +113,6 @@ const wick_op wick_op_elu = {
     .scalar = WICK_RULE_SAME,
     .eval = elu_eval,
     .ulp = 2.5,
-
 };
 
 static wick_scalar celu_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -119,7 +120,8 @@ static wick_scalar celu_eval(const wick_attr *a, wick_elem e, wick_elem out, con
   (void)e;
   if (!(x[0].f < 0)) return x[0];
   double alpha = wick_round_step(out, a[0].f);
-  return (wick_scalar){.f = alpha * expm1(wick_round_step(out, x[0].f / alpha))};
+  return (wick_scalar){.f = alpha *
+                            wick_round_step(out, expm1(wick_round_step(out, x[0].f / alpha)))};
 }
 
 static void celu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -131,7 +133,7 @@ static void celu_expand(wick_builder *b, const wick_node *n, const wick_value *i
 
 const wick_op wick_op_celu = {
     .name = "celu",
-    .doc = "x where x >= 0 or -0, else alpha * (exp(x / alpha) - 1), with a rounded quotient; NaN "
+    .doc = "x where x >= 0 or -0, else alpha * (exp(x / alpha) - 1), rounded after each step; NaN "
            "for NaN",
     .nin = {1, 1},
     .nout = {1, 1},
@@ -142,7 +144,6 @@ const wick_op wick_op_celu = {
     .scalar = WICK_RULE_SAME,
     .eval = celu_eval,
     .ulp = 3,
-
 };
 
 static wick_scalar selu_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -172,7 +173,6 @@ const wick_op wick_op_selu = {
     .scalar = WICK_RULE_SAME,
     .eval = selu_eval,
     .ulp = 2.5,
-
 };
 
 static wick_scalar swish_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -201,14 +201,13 @@ const wick_op wick_op_swish = {
     .scalar = WICK_RULE_SAME,
     .eval = swish_eval,
     .ulp = 3.5,
-
 };
 
 static wick_scalar mish_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
 {
   (void)a, (void)e, (void)out;
-  double t = exp(-fabs(x[0].f)); /* tanh(log(1 + u)) = (u^2 + 2u) / (u^2 + 2u + 2) */
-  double gate =
+  long double t = expl(-fabsl(x[0].f)); /* tanh(log(1 + u)) = (u^2 + 2u) / (u^2 + 2u + 2) */
+  long double gate =
       x[0].f > 0 ? (1 + 2 * t) / (1 + 2 * t + 2 * t * t) : (t * t + 2 * t) / (t * t + 2 * t + 2);
   return (wick_scalar){.f = smooth_gated(x[0].f, gate)};
 }
@@ -240,7 +239,6 @@ const wick_op wick_op_mish = {
     .scalar = WICK_RULE_SAME,
     .eval = mish_eval,
     .ulp = 4.5,
-
 };
 
 /* What the tanh form hands to sigmoid: 2 sqrt(2 / pi) (x + 0.044715 x^3), in steps. */
@@ -256,8 +254,8 @@ static wick_scalar gelu_eval(const wick_attr *a, wick_elem e, wick_elem out, con
 {
   (void)e;
   double v = x[0].f;
-  bool tanh_form = a[0].i;
-  double gate = tanh_form ? smooth_sigmoid(smooth_gelu_inner(out, v)) : erfc(v * -M_SQRT1_2) / 2;
+  const long double root = 0.707106781186547524400844362104849039L;
+  long double gate = a[0].i ? smooth_sigmoid(smooth_gelu_inner(out, v)) : erfcl(v * -root) / 2;
   return (wick_scalar){.f = smooth_gated(v, gate)};
 }
 
@@ -288,5 +286,4 @@ const wick_op wick_op_gelu = {
     .scalar = WICK_RULE_SAME,
     .eval = gelu_eval,
     .ulp = 5,
-
 };

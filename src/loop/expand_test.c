@@ -1,0 +1,123 @@
+/* Every scalar row that expands, on every type it has: what it expands into, run by the
+ * interpreter, against the row's evaluation, within the row's stated error. */
+#include "loop/scalar_testing.h"
+
+/* Attributes other than the defaults, in the row's order. */
+static const struct {
+  const char *op;
+  double attr[2];
+} variants[] = {
+    {"elu", {1.3}},
+    {"celu", {0.7}},
+    {"celu", {-0.7}},
+    {"swish", {1.702}},
+    {"gelu", {1}},
+    {"leaky_relu", {0.2}},
+    {"shrink", {1.5, 0.25}},
+    {"hard_sigmoid", {0.25}},
+    {"isinf", {0, 1}},
+    {"isinf", {1, 0}},
+    {"isinf", {0, 0}},
+    {"selu", {1.5, 2}},
+    {"thresholded_relu", {0}},
+};
+
+static void set_attrs(scalar_test *t, const double *value)
+{
+  const wick_op *row = wick_ops[t->op];
+  for (uint32_t i = 0; i < wick_op_nattr(row); i++) {
+    double v = value && i < 2 ? value[i] : row->attr[i].dflt;
+    t->attr[i] =
+        row->attr[i].kind == WICK_ATTR_FLOAT ? (wick_attr){.f = v} : (wick_attr){.i = (int64_t)v};
+  }
+}
+
+/* libm, which evaluates f64, has an error of its own; 16-bit floats are rounded from f32. */
+static double allowed(const wick_op *row, wick_elem out)
+{
+  if (out == WICK_F64) return row->ulp + 0.6;
+  return out == WICK_F32 ? row->ulp : 0.5 + row->ulp * (out == WICK_F16 ? 0x1p-12 : 0x1p-15);
+}
+
+static void check_one(const scalar_test *t, uint32_t i)
+{
+  const wick_op *row = wick_ops[t->op];
+  wick_scalar in[3] = {t->in[0][i], t->in[1][i], t->in[2][i]};
+  wick_scalar want = wick_eval_scalar(t->op, t->attr, t->elem, t->out, in), got = t->got[i];
+  if (scalar_same(t->out, got, want)) return;
+  if (row->ulp != 0 && wick_elem_is_float(t->out)) {
+    double exact = row->eval(t->attr, t->elem, t->out, in).f;
+    if (scalar_ulps(t->out, got.f, exact) <= allowed(row, t->out)) return;
+    fail_msg("%s %s(%a, %a): got %a, wanted %a: %g ulp", wick_elem_name(t->elem), row->name,
+             in[0].f, t->nin > 1 ? in[1].f : 0, got.f, exact, scalar_ulps(t->out, got.f, exact));
+  }
+  if (wick_elem_is_float(t->elem))
+    fail_msg("%s %s(%a, %a): got %a or %lld, wanted %a", wick_elem_name(t->elem), row->name,
+             in[0].f, t->nin > 1 ? in[1].f : 0, got.f, (long long)got.i, want.f);
+  fail_msg("%s %s(%lld, %lld): got %lld, wanted %lld", wick_elem_name(t->elem), row->name,
+           (long long)in[0].i, t->nin > 1 ? (long long)in[1].i : 0, (long long)got.i,
+           (long long)want.i);
+}
+
+static void check_row(scalar_test *t, wick_opcode op, wick_elem e, const double *attr)
+{
+  const wick_op *row = wick_ops[op];
+  t->op = op;
+  t->elem = e;
+  t->out = row->scalar == WICK_RULE_COMPARE ? WICK_BOOL : e;
+  t->nin = row->nin[0];
+  set_attrs(t, attr);
+  scalar_begin(t);
+  scalar_fill(t, 8192);
+  scalar_run(t);
+  for (uint32_t i = 0; i < t->n; i++) check_one(t, i);
+  scalar_end(t);
+}
+
+static bool expands_on(const wick_op *row, wick_elem e)
+{
+  return row->scalar && row->expand && (row->elems & WICK_BIT(e)) &&
+         (!row->expands || row->expands & WICK_BIT(e));
+}
+
+static void each_row_keeps_its_error(void **state)
+{
+  scalar_test *t = *state;
+  for (wick_opcode op = 1; op < WICK_NOP; op++)
+    for (wick_elem e = WICK_F64; e < WICK_BOOL; e++)
+      if (expands_on(wick_ops[op], e)) check_row(t, op, e, NULL);
+}
+
+static void each_attribute_keeps_it(void **state)
+{
+  scalar_test *t = *state;
+  for (uint32_t i = 0; i < WICK_COUNT(variants); i++) {
+    wick_opcode op = wick_op_find(variants[i].op, strlen(variants[i].op));
+    check_row(t, op, WICK_F32, variants[i].attr);
+    check_row(t, op, WICK_F64, variants[i].attr);
+  }
+}
+
+/* The same without fused multiply-add, and where nothing is there but sums and products. */
+static void a_poor_machine_keeps_it(void **state)
+{
+  scalar_test *t = *state;
+  wick_target poor = {.row = "poor"};
+  t->target = &poor;
+  for (wick_opcode op = 1; op < WICK_NOP; op++)
+    if (expands_on(wick_ops[op], WICK_F32)) check_row(t, op, WICK_F32, NULL);
+  check_row(t, WICK_OP_exp, WICK_F64, NULL);
+  check_row(t, WICK_OP_pow, WICK_F64, NULL);
+  check_row(t, WICK_OP_fmod, WICK_F64, NULL);
+  t->target = NULL;
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_row_keeps_its_error),
+      cmocka_unit_test(each_attribute_keeps_it),
+      cmocka_unit_test(a_poor_machine_keeps_it),
+  };
+  return cmocka_run_group_tests(tests, scalar_setup, scalar_teardown);
+}

@@ -1,0 +1,85 @@
+/* Legalization: node by node, what the target's row has not is replaced. */
+#include "loop/legalize.h"
+
+#include "loop/legalize_cast.h"
+#include "loop/legalize_soft.h"
+
+typedef struct legalize_state {
+  wick_builder *b;
+  const wick_target *t;
+} legalize_state;
+
+/* ---- f32 and f64 ---- */
+
+/* A node on types that have arithmetic: the operator, or what stands for it. */
+static wick_value legalize_build(const legalize_state *s, const wick_node *n, const wick_value *in)
+{
+  wick_builder *b = s->b;
+  uint64_t bit = WICK_BIT(wick_built_info(b, in[n->nin - 1])->elem);
+  switch (n->op) {
+  case WICK_OP_muladd:
+    if (!(s->t->fma & bit)) return expr_add(b, expr_mul(b, in[0], in[1]), in[2]);
+    return wick_build3(b, WICK_OP_fma, in[0], in[1], in[2]);
+  case WICK_OP_fma:
+    if (!(s->t->fma & bit)) return wick_legalize_fma(b, in[0], in[1], in[2]);
+    break;
+  case WICK_OP_sqrt:
+    if (!(s->t->sqrt & bit)) return wick_legalize_sqrt(b, in[0]);
+    break;
+  case WICK_OP_floor:
+  case WICK_OP_ceil:
+  case WICK_OP_trunc:
+  case WICK_OP_round_even:
+    if (!(s->t->round & bit)) return wick_legalize_round(b, n->op, in[0]);
+    break;
+  default: break;
+  }
+  return wick_build(b, n->op, n->nin, in, n->attr, 0, NULL);
+}
+
+/* ---- narrow floats ---- */
+
+static bool legalize_moves(wick_opcode op) { return op == WICK_OP_where || op == WICK_OP_bitcast; }
+
+static wick_value legalize_widened(const legalize_state *s, const wick_node *n, wick_elem narrow,
+                                   const wick_value *in)
+{
+  wick_value wide[4], r;
+  for (uint32_t i = 0; i < n->nin; i++)
+    wide[i] = wick_legalize_cast(s->b, in[i], wick_elem_storage[narrow].arith, s->t->convert);
+  r = legalize_build(s, n, wide);
+  if (s->b->status || !wick_elem_is_float(wick_built_info(s->b, r)->elem)) return r;
+  return wick_legalize_cast(s->b, r, narrow, s->t->convert);
+}
+
+/* What n becomes; 0 where it stays as it is. */
+static wick_value legalize_node(const legalize_state *s, const wick_func *f, const wick_node *n,
+                                const wick_value *in)
+{
+  if (!wick_op_of(n)->scalar || legalize_moves(n->op) || s->b->status) return (wick_value){0};
+  wick_elem e = wick_info_of(f, n->in[n->nin - 1])->elem, out = wick_info_of(f, n->first)->elem;
+  bool narrow = wick_legalize_is_narrow(e), to_narrow = wick_legalize_is_narrow(out);
+  if (n->op == WICK_OP_cast)
+    return narrow || to_narrow ? wick_legalize_cast(s->b, in[0], out, s->t->convert)
+                               : (wick_value){0};
+  if (narrow) return legalize_widened(s, n, e, in);
+  return wick_elem_is_float(e) ? legalize_build(s, n, in) : (wick_value){0};
+}
+
+wick_func *wick_pass_legalize(const wick_func *f, const wick_target *t, wick_arena *mem)
+{
+  wick_copier c = wick_copy_begin(f, mem);
+  legalize_state s = {&c.b, t};
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    wick_value in[4] = {{0}};
+    for (uint32_t k = 0; k < n->nin && k < 4; k++) in[k] = c.to[n->in[k].id];
+    c.b.loc = n->loc;
+    wick_value r = legalize_node(&s, f, n, in);
+    if (r.id)
+      c.to[n->first.id] = r;
+    else
+      wick_copy_node(&c, n);
+  }
+  return wick_copy_end(&c);
+}
