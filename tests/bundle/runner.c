@@ -1,0 +1,51 @@
+/* For tests: calls a bundle twice on the bytes of the file `in`, which are the mutable data, and
+ * writes them to the file `out`. What is in the arena before must not matter, and the second call
+ * must give what the first one gave. HEADER, FUNCTION and the sizes come from the command line; so
+ * does EMBEDDED, or the file WEIGHTS. */
+#include <stdio.h>
+#include <string.h>
+
+#include HEADER
+
+#ifndef EMBEDDED
+static _Alignas(64) unsigned char weights[CONSTANTS];
+#endif
+static _Alignas(64) unsigned char data[MUTABLE], first[MUTABLE];
+static _Alignas(64) unsigned char arena[ARENA + 64];
+
+static int fill(const char *path, void *at, size_t n)
+{
+  FILE *f = fopen(path, "rb");
+  int ok = f && fread(at, 1, n, f) == n && fgetc(f) == EOF;
+  if (f) fclose(f);
+  return ok;
+}
+
+static int beyond_is_kept(void)
+{
+  for (size_t i = ARENA; i < sizeof arena; i++)
+    if (arena[i] != 0xa5) return 0;
+  return 1;
+}
+
+int main(void)
+{
+#ifdef EMBEDDED
+  const void *weights = EMBEDDED;
+#else
+  if (!fill(WEIGHTS, weights, sizeof weights)) return 10;
+#endif
+  for (int run = 0; run < 2; run++) {
+    if (!fill("in", data, sizeof data)) return 11;
+    memset(arena, run ? 0xff : 0, ARENA);
+    memset(arena + ARENA, 0xa5, 64);
+    int code = FUNCTION(weights, data, arena);
+    if (code) return code;
+    if (!beyond_is_kept()) return 12;
+    if (run == 0) memcpy(first, data, sizeof data);
+  }
+  if (memcmp(first, data, sizeof data) != 0) return 13;
+  FILE *f = fopen("out", "wb");
+  if (!f || fwrite(data, sizeof data, 1, f) != 1 || fclose(f)) return 14;
+  return 0;
+}
