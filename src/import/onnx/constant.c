@@ -113,6 +113,10 @@ static void constant_cast_to(wick_onnx_op *o, wick_elem to)
     wick_value in[3] = {x, wick_build_like(o->b, x, -most), wick_build_like(o->b, x, most)};
     x = wick_build(o->b, WICK_OP_clip, 3, in, NULL, 0, NULL);
   }
+  /* Integers below a byte wrap, also from floats, where those that Wick has saturate. */
+  if (wick_elem_storage[to].bits < 8 && wick_elem_is_int(to) &&
+      wick_elem_is_float(wick_onnx_info(o, 0)->elem))
+    x = wick_build_cast(o->b, x, WICK_I32);
   wick_value y = wick_build_cast(o->b, x, to);
   o->out[0] = y.id == o->in[0].id ? y : y;
 }
