@@ -18,10 +18,22 @@ wick_status wick_compilation_stage(wick_compilation *c, const char *name)
   return wick_work_check(&c->work, &c->mem);
 }
 
+/* Where no size is given, the first compilation of a model takes its module: weights are not read
+ * twice. */
+static wick_status compile_module(wick_compilation *c)
+{
+  wick_model *m = c->model;
+  c->borrowed = !c->nsize && !m->spent;
+  c->module = c->borrowed ? m->module : wick_module_create(&m->guard, wick_path_base(m->path));
+  c->graph = m->main;
+  m->spent = m->spent || c->borrowed;
+  if (c->borrowed) return NULL;
+  return wick_model_import(m, c->nsize, c->sizes, c->module, &c->module->mem, &c->tmp, &c->graph);
+}
+
 static wick_status compile_import(wick_compilation *c)
 {
-  WICK_TRY(wick_model_import(c->model, c->nsize, c->sizes, c->module, &c->module->mem, &c->tmp,
-                             &c->graph));
+  WICK_TRY(compile_module(c));
   uint32_t nin, nout;
   const wick_io *io;
   wick_model_describe(c->graph, &c->mem, &nin, &nout, &io);
@@ -103,7 +115,6 @@ wick_status wick_compile_objects(wick_compilation *c, const wick_codegen_options
 wick_status wick_compile_loops(wick_compilation *c, wick_lowered *out)
 {
   c->begun = wick_now();
-  c->module = wick_module_create(&c->model->guard, wick_path_base(c->model->path));
   WICK_TRY(compile_import(c));
   WICK_TRY(compile_passes(c));
   const wick_func *low = wick_module_find(c->module, c->graph->name);
@@ -122,7 +133,7 @@ void wick_compilation_begin(wick_compilation *c, wick_model *model)
 void wick_compilation_free(wick_compilation *c)
 {
   wick_pipeline_free(&c->pipeline);
-  wick_module_free(c->module);
+  if (!c->borrowed) wick_module_free(c->module);
   wick_arena_free(&c->tmp);
   wick_arena_free(&c->mem);
 }

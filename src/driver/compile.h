@@ -23,6 +23,7 @@ typedef struct wick_compilation {
 
   wick_arena mem, tmp; /* of results and errors; scratch */
   wick_module *module;
+  bool borrowed; /* the module is the model's */
   wick_pipeline pipeline;
   const wick_func *graph; /* as imported */
   double begun;           /* of the stage */

@@ -115,6 +115,26 @@ static void facts(void **state)
   end(&t);
 }
 
+/* A model is compiled as often as wanted, and stays what it is. */
+static void twice(void **state)
+{
+  (void)state;
+  fixture t;
+  begin(&t, NULL);
+  ok(load(&t, test_small));
+  for (int i = 0; i < 3; i++) {
+    ok(wick_compile(t.model, &no_cache, &t.compiled));
+    ok(wick_session_create(t.compiled, NULL, &t.session));
+    check_run(t.session);
+    wick_session_free(t.session);
+    wick_compiled_free(t.compiled);
+    t.session = NULL;
+    t.compiled = NULL;
+    assert_string_equal(wick_model_output(t.model, 0)->name, "y");
+  }
+  end(&t);
+}
+
 static void *thread_runs(void *arg)
 {
   wick_session *s = arg;
@@ -378,9 +398,10 @@ static void cache(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(facts),  cmocka_unit_test(threads),       cmocka_unit_test(artifacts),
-      cmocka_unit_test(errors), cmocka_unit_test(open_sizes),    cmocka_unit_test(fault),
-      cmocka_unit_test(limits), cmocka_unit_test(out_of_memory), cmocka_unit_test(cache)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(facts),         cmocka_unit_test(twice),
+                                     cmocka_unit_test(threads),       cmocka_unit_test(artifacts),
+                                     cmocka_unit_test(errors),        cmocka_unit_test(open_sizes),
+                                     cmocka_unit_test(fault),         cmocka_unit_test(limits),
+                                     cmocka_unit_test(out_of_memory), cmocka_unit_test(cache)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@ struct wick_model {
   wick_span bytes;
   wick_module *module;
   const wick_func *main; /* as imported, sizes open */
+  bool spent; /* a compilation has taken the module: its functions are not the model's any more */
   uint32_t ninput, noutput;
   const wick_io *io; /* inputs, then outputs */
 };
