@@ -57,6 +57,31 @@ static const row_case gathers[] = {
      "error: tuples of 3 indices behind 0 batch dimensions into f32[2,2]", 0},
 };
 
+static const row_case scatters[] = {
+    {"scatter_elements", "f32[3]: 1 2 3; i64[2]: 2 -3; f32[2]: 8 9", "", "f32[3]: 9 2 8", 0},
+    {"scatter_elements", "f32[1,5]: 1 2 3 4 5; i64[1,3]: 1 3 1; f32[1,3]: 10 20 30", "axis=1",
+     "f32[1,5]: 1 30 3 20 5", 0},
+    {"scatter_elements", "f32[1,5]: 1 2 3 4 5; i64[1,3]: 1 3 1; f32[1,3]: 10 20 30",
+     "axis=1, reduction=add", "f32[1,5]: 1 42 3 24 5", 0},
+    {"scatter_elements", "u8[3]: 1 2 3; i64[2]: 1 1; u8[2]: 5 0", "reduction=max", "u8[3]: 1 5 3",
+     0},
+    {"scatter_elements", "f32[3,2]: 1 2 3 4 5 6; i64[1,1]: 2; f32[1,1]: 9", "",
+     "f32[3,2]: 1 2 3 4 9 6", 0},
+    {"scatter_elements", "f32[3]; i64[1]: 3; f32[1]", "",
+     "fails: index 3 is outside [-3, 2] -> f32[3]", 0},
+    {"scatter_elements", "f32[3]; i64[2]; f32[1]", "",
+     "error: dimension 0 of the indices is 2, x has 3, the updates 1", 0},
+    {"scatter_nd", "f32[4]: 1 2 3 4; i64[2,1]: 3 -4; f32[2]: 8 9", "", "f32[4]: 9 2 3 8", 0},
+    {"scatter_nd", "f32[2,2]: 1 2 3 4; i64[1,1]: 1; f32[1,2]: 8 9", "reduction=mul",
+     "f32[2,2]: 1 2 24 36", 0},
+    {"scatter_nd", "f32[2,2]: 1 2 3 4; i64[2,2]: 1 0 1 0; f32[2]: 8 9", "reduction=min",
+     "f32[2,2]: 1 2 3 4", 0},
+    {"scatter_nd", "f32[2,2]; i64[1,2]: 1 -3; f32[1]", "",
+     "fails: index -3 is outside [-2, 1] -> f32[2,2]", 0},
+    {"scatter_nd", "f32[2,2]; i64[1,2]; f32[1,2]", "",
+     "error: the updates are f32[1,2], which does not fit f32[2,2] and i64[1,2]", 0},
+};
+
 static const row_case made[] = {
     {"range", "i64[]: 3; i64[]: -2", "count=[4]", "i64[4]: 3 1 -1 -3", 0},
     {"range", "f32[]: 0.5; f32[]: 0.25", "count=[3]", "f32[3]: 0.5 0.75 1", 0},
@@ -72,6 +97,13 @@ static const row_case made[] = {
     {"argmin", "i8[3]: 3 -1 -1", "", "i64[1]: 1", 0},
     {"argmin", "u8[3]: 200 3 100", "keepdims=false", "i64[]: 1", 0},
     {"argmax", "f32[2,0]", "axis=1", "error: axis 1 has no elements", 0},
+    {"top_k", "f32[5]: 1 nan 5 2 5", "k=[4]", "f32[4]: nan 5 5 2; i64[4]: 1 2 4 3", 0},
+    {"top_k", "f32[5]: 1 nan 5 2 5", "k=[5], least=true", "f32[5]: 1 2 5 5 nan; i64[5]: 0 3 2 4 1",
+     0},
+    {"top_k", "u8[2,3]: 200 3 100 1 1 1", "k=[2]", "u8[2,2]: 200 100 1 1; i64[2,2]: 0 2 0 1", 0},
+    {"top_k", "f32[0]", "k=[0]", "f32[0]; i64[0]", 0},
+    {"top_k", "f32[3]", "k=[4]", "error: the first 4 of 3 elements", 0},
+    {"cumprod", "f32[3]: 2 3 4", "exclusive=true", "f32[3]: 1 2 6", 0},
     {"cumsum", "f32[3]: 1 2 3", "", "f32[3]: 1 3 6", 0},
     {"cumsum", "f32[3]: 1 2 3", "exclusive=true", "f32[3]: 0 1 3", 0},
     {"cumsum", "f32[3]: 1 2 3", "reverse=true", "f32[3]: 6 5 3", 0},
@@ -99,6 +131,8 @@ static const row_case resizes[] = {
      "f32[6]: 0.739583671 2.6875 3.86921644 1.81828737 4.8125 8.52083683", 0},
     {"resize", "f32[4]: 1 4 2 8", "shape=[6], mode=cubic, exclude=true, cubic=-0.5",
      "f32[6]: 0.802632391 2.52941179 3.86342454 1.92824233 5.05882359 8.39473534", 0},
+    {"resize", "f32[4]: 1 2 3 4", "shape=[2], scale=[0.6], mode=linear, coordinates=align_corners",
+     "f32[2]: 1 3.14285708", 0},
     {"resize", "f32[4]: 1 4 2 8", "shape=[2], mode=cubic, coordinates=asymmetric", "f32[2]: 1 2",
      0},
     {"resize", "f32[4]: 1 4 2 8", "shape=[2], mode=linear, antialias=true", "f32[2]: 2.25 5.25", 0},
@@ -172,13 +206,14 @@ static void test_resolve(void **state)
   }
 TEST(moves)
 TEST(gathers)
+TEST(scatters)
 TEST(made)
 TEST(resizes)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_moves), cmocka_unit_test(test_gathers),
-                                     cmocka_unit_test(test_made), cmocka_unit_test(test_resizes),
-                                     cmocka_unit_test(test_resolve)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_moves), cmocka_unit_test(test_gathers), cmocka_unit_test(test_scatters),
+      cmocka_unit_test(test_made),  cmocka_unit_test(test_resizes), cmocka_unit_test(test_resolve)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ const wick_op wick_op_resize = {
     .doc = "x sampled at `shape` places: the result's index o lies at x's coordinate o/s "
            "(asymmetric), (o+1/2)/s-1/2 (half_pixel; pytorch_half_pixel gives 0 for a result of "
            "size 1; half_pixel_symmetric keeps the centre where s does not fit), "
-           "o*(in-1)/(out-1) (align_corners), or in the part of x that roi, all begins, then all "
+           "o*(in-1)/(s*in-1) (align_corners), or in the part of x that roi, all begins, then all "
            "ends in units of in-1, gives (crop; `outside` is taken beyond x). s is `scale`, as "
            "f32, or the ratio of the sizes. Coordinates are exact. Elements are the nearest, or "
            "interpolated along each axis by 2 (linear) or 4 (cubic) neighbours, those outside "

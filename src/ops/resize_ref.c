@@ -19,7 +19,10 @@ static double resize_coordinate(const resize_axis *a, double o)
   case RESIZE_HALF_PIXEL: return half;
   case RESIZE_HALF_PIXEL_SYMMETRIC: return in / 2 * (1 - out / (a->scale * in)) + half;
   case RESIZE_PYTORCH_HALF_PIXEL: return a->out > 1 ? half : 0;
-  case RESIZE_ALIGN_CORNERS: return a->out > 1 ? o * (in - 1) / (out - 1) : 0;
+  case RESIZE_ALIGN_CORNERS: {
+    double length = a->attr[RESIZE_SCALE].n ? a->scale * in : out;
+    return length != 1 ? o * (in - 1) / (length - 1) : 0;
+  }
   case RESIZE_ASYMMETRIC: return o / a->scale;
   default: {
     double begin = a->attr[RESIZE_ROI].floats[a->k],

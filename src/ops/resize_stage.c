@@ -7,6 +7,20 @@
 
 enum { RESIZE_MOST_TAPS = 4 };
 
+/* o * (in - 1) / (length - 1), where the result's length is in * p/q, not rounded; 0 where it is 1.
+ */
+static wick_ratio resize_corners(wick_dims *t, const wick_attr *attr, wick_ratio s, wick_dim in,
+                                 wick_dim out, wick_dim o)
+{
+  wick_dim one = wick_dim_const(1), over = wick_dim_mul(t, o, wick_dim_sub(t, in, one));
+  wick_dim under = wick_dim_sub(t, out, one);
+  if (attr[RESIZE_SCALE].n) {
+    over = wick_dim_mul(t, over, s.under);
+    under = wick_dim_sub(t, wick_dim_mul(t, in, s.over), s.under);
+  }
+  return (wick_ratio){over, wick_dim_max(t, under, one)};
+}
+
 /* x's coordinate as over/under, under > 0. */
 static wick_ratio resize_coordinate(wick_dims *t, const wick_attr *attr, uint32_t k, wick_dim in,
                                     wick_dim out, wick_dim o)
@@ -24,9 +38,7 @@ static wick_ratio resize_coordinate(wick_dims *t, const wick_attr *attr, uint32_
         t, half.over, wick_dim_sub(t, wick_dim_mul(t, in, s.over), wick_dim_mul(t, out, s.under)));
     return half;
   case RESIZE_PYTORCH_HALF_PIXEL: return wick_dim_is(out, 1) ? (wick_ratio){none, one} : half;
-  case RESIZE_ALIGN_CORNERS:
-    return (wick_ratio){wick_dim_mul(t, o, wick_dim_sub(t, in, one)),
-                        wick_dim_max(t, wick_dim_sub(t, out, one), one)};
+  case RESIZE_ALIGN_CORNERS: return resize_corners(t, attr, s, in, out, o);
   case RESIZE_ASYMMETRIC: return (wick_ratio){wick_dim_mul(t, o, s.under), s.over};
   default: break;
   }
