@@ -38,6 +38,7 @@ static const row_case lines[] = {
     {"gather", "T[3,4]; i32[2,2]: 0 3 -1 1", "axis=1", "T[3,2,2]", 0},
     {"gather_elements", "T[3,4]; i64[3,2]: 0 3 -1 1 2 -4", "axis=1", "T[3,2]", 0},
     {"gather_nd", "T[2,3,4]; i64[2,2,1]: 0 2 -1 1", "batch=1", "T[2,2,4]", 0},
+    {"grid_sample", "T[2,2,3,4]; T[2,2,3,2]", "padding=reflection", "T[2,2,2,3]", 0.02},
     {"group_norm", "T[2,4,3]; T[4]; T[4]", "groups=2", "T[2,4,3]", 0},
     {"hardmax", "T[3,4]", "axis=0", "T[3,4]", 0},
     {"instance_norm", "T[2,3,2,4]; T[3]; T[3]", "", "T[2,3,2,4]", 0},

@@ -161,6 +161,49 @@ static const row_case resizes[] = {
     {"resize", "f32[4]", "shape=[8,1]", "error: shape has 2 numbers, x has rank 1", 0},
 };
 
+/* The numbers are those of ONNX's reference implementation. */
+#define GRID_X                                                                                     \
+  "f32[1,1,3,4]: 1 4 2 8 5 7 3 6 9 2 4 1; f32[1,1,5,2]: 0.3 -0.4 -1.3 0.2 0.9 1.4 -0.7 -2.6 1.9 "  \
+  "0.1"
+static const row_case samples[] = {
+    {"grid_sample", GRID_X, "mode=linear, padding=zeros", "f32[1,1,1,5]: 2.88 0 0 0 0", 2e-5},
+    {"grid_sample", GRID_X, "mode=linear, padding=zeros, align=true",
+     "f32[1,1,1,5]: 2.76 3.190001 0.87 0 0", 2e-5},
+    {"grid_sample", GRID_X, "mode=linear, padding=border", "f32[1,1,1,5]: 2.88 6.2 1 1.3 5.25",
+     2e-5},
+    {"grid_sample", GRID_X, "mode=linear, padding=border, align=true",
+     "f32[1,1,1,5]: 2.76 5.8 1.45 2.35 5.5", 2e-5},
+    {"grid_sample", GRID_X, "mode=linear, padding=reflection",
+     "f32[1,1,1,5]: 2.88 6.13 1.500001 7.989999 4.08", 2e-5},
+    {"grid_sample", GRID_X, "mode=linear, padding=reflection, align=true",
+     "f32[1,1,1,5]: 2.76 5.89 3.090001 5.87 4.290001", 2e-5},
+    {"grid_sample", GRID_X, "mode=nearest, padding=zeros", "f32[1,1,1,5]: 2 0 0 0 0", 2e-5},
+    {"grid_sample", GRID_X, "mode=nearest, padding=zeros, align=true", "f32[1,1,1,5]: 3 5 1 0 0",
+     2e-5},
+    {"grid_sample", GRID_X, "mode=nearest, padding=border", "f32[1,1,1,5]: 2 5 1 1 6", 2e-5},
+    {"grid_sample", GRID_X, "mode=nearest, padding=border, align=true", "f32[1,1,1,5]: 3 5 1 1 6",
+     2e-5},
+    {"grid_sample", GRID_X, "mode=nearest, padding=reflection", "f32[1,1,1,5]: 2 5 1 9 3", 2e-5},
+    {"grid_sample", GRID_X, "mode=nearest, padding=reflection, align=true",
+     "f32[1,1,1,5]: 3 5 1 9 3", 2e-5},
+    {"grid_sample", GRID_X, "mode=cubic, padding=zeros",
+     "f32[1,1,1,5]: 2.866128 -0.4241701 -0.02370775 0 0", 2e-5},
+    {"grid_sample", GRID_X, "mode=cubic, padding=zeros, align=true",
+     "f32[1,1,1,5]: 2.63477 3.490688 0.4218783 -0.1872428 -0.6072401", 2e-5},
+    {"grid_sample", GRID_X, "mode=cubic, padding=border",
+     "f32[1,1,1,5]: 2.553089 6.556994 0.6692509 1.259501 5.198998", 2e-5},
+    {"grid_sample", GRID_X, "mode=cubic, padding=border, align=true",
+     "f32[1,1,1,5]: 2.499344 6.088004 1.411751 2.4985 5.4685", 2e-5},
+    {"grid_sample", GRID_X, "mode=cubic, padding=reflection",
+     "f32[1,1,1,5]: 2.553089 6.523242 0.998297 8.174874 3.973537", 2e-5},
+    {"grid_sample", GRID_X, "mode=cubic, padding=reflection, align=true",
+     "f32[1,1,1,5]: 2.414501 6.469466 2.329804 6.597793 4.159076", 2e-5},
+    {"grid_sample", "f32[1,2,5]; f32[1,3,1]", "", "f32[1,2,3]", 0},
+    {"grid_sample", "f32[1,2,2,3,4]; f32[1,1,2,3,3]", "padding=border", "f32[1,2,1,2,3]", 0},
+    {"grid_sample", "f32[1,2,2,3]; f32[1,2,2,3]", "",
+     "error: the grid f32[1,2,2,3] does not fit f32[1,2,2,3]", 0},
+};
+
 /* ---- slices as importers have them ---- */
 
 static void test_resolve(void **state)
@@ -209,11 +252,14 @@ TEST(gathers)
 TEST(scatters)
 TEST(made)
 TEST(resizes)
+TEST(samples)
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_moves), cmocka_unit_test(test_gathers), cmocka_unit_test(test_scatters),
-      cmocka_unit_test(test_made),  cmocka_unit_test(test_resizes), cmocka_unit_test(test_resolve)};
+      cmocka_unit_test(test_moves),    cmocka_unit_test(test_gathers),
+      cmocka_unit_test(test_scatters), cmocka_unit_test(test_made),
+      cmocka_unit_test(test_resizes),  cmocka_unit_test(test_samples),
+      cmocka_unit_test(test_resolve)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

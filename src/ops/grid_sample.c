@@ -1,0 +1,302 @@
+/* Images sampled at places that are data. */
+#include <math.h>
+
+#include "ops/ref.h"
+#include "ops/stage.h"
+#include "ops/tensor.h"
+
+enum { GRID_MODE, GRID_PADDING, GRID_ALIGN };
+enum { GRID_LINEAR, GRID_NEAREST, GRID_CUBIC };
+enum { GRID_ZEROS, GRID_BORDER, GRID_REFLECTION };
+enum { GRID_MOST = 3 }; /* spatial dimensions */
+static const double grid_cubic = -0.75;
+
+static wick_status grid_sample_infer(wick_infer *c)
+{
+  const wick_type_info *x, *grid;
+  wick_dim dim[WICK_MAX_RANK];
+  WICK_TRY(wick_infer_tensor(c, 0, "x", 3, &x));
+  WICK_TRY(wick_infer_alike(c, 1, "the grid", 3, &grid));
+  uint32_t nsp = x->rank - 2u;
+  if (nsp > GRID_MOST || grid->rank != x->rank || !wick_dim_is(grid->dim[nsp + 1], nsp) ||
+      !wick_dim_eq(grid->dim[0], x->dim[0]))
+    return wick_infer_fail(c, WICK_ETYPE, "the grid %s does not fit %s",
+                           wick_infer_type_text(c, c->in[1]->type),
+                           wick_infer_type_text(c, c->in[0]->type));
+  if (c->attr[GRID_MODE].i == GRID_CUBIC && nsp > 2)
+    return wick_infer_fail(c, WICK_EUNSUPPORTED, "cubic sampling of %u dimensions", nsp);
+  for (uint32_t k = 0; k < nsp; k++)
+    if (wick_dim_is(x->dim[2 + k], 0))
+      return wick_infer_fail(c, WICK_ETYPE, "dimension %u of x has no elements", 2 + k);
+  dim[0] = x->dim[0], dim[1] = x->dim[1];
+  for (uint32_t k = 0; k < nsp; k++) dim[2 + k] = grid->dim[1 + k];
+  wick_infer_out(c, 0, x->elem, x->rank, dim);
+  return NULL;
+}
+
+/* ---- reference ---- */
+
+/* A coordinate outside lo .. hi, mirrored at these until it is inside. */
+static double grid_reflect(double x, double lo, double hi)
+{
+  if (!(hi > lo)) return lo;
+  double d = fmod(fabs(x - lo), 2 * (hi - lo));
+  return lo + (d > hi - lo ? 2 * (hi - lo) - d : d);
+}
+
+typedef struct grid_point { /* one output's place, and the image that it looks at */
+  const wick_attr *attr;
+  uint32_t n;
+  int64_t size[GRID_MOST];
+  double at[GRID_MOST];
+  const wick_scalar *x;
+} grid_point;
+
+static void grid_ends(const grid_point *p, uint32_t k, double *lo, double *hi)
+{
+  bool align = p->attr[GRID_ALIGN].i;
+  *lo = align ? 0 : -0.5;
+  *hi = (double)p->size[k] - (align ? 1 : 0.5);
+}
+
+/* The element at whole coordinates, which may lie outside. */
+static double grid_pixel(const grid_point *p, const double *at)
+{
+  int64_t from = 0;
+  for (uint32_t k = 0; k < p->n; k++) {
+    double lo, hi, i = at[k], last = (double)(p->size[k] - 1);
+    grid_ends(p, k, &lo, &hi);
+    bool outside = !(i >= 0 && i <= last);
+    if (outside && p->attr[GRID_PADDING].i == GRID_ZEROS) return 0;
+    if (outside && p->attr[GRID_PADDING].i == GRID_REFLECTION) i = trunc(grid_reflect(i, lo, hi));
+    i = isnan(i) ? 0 : fmin(fmax(i, 0), last);
+    from = from * p->size[k] + (int64_t)i;
+  }
+  return p->x[from].f;
+}
+
+static double grid_weight(bool cubic, double d)
+{
+  d = fabs(d);
+  if (!cubic) return d < 1 ? 1 - d : 0;
+  if (d < 1) return ((grid_cubic + 2) * d - (grid_cubic + 3)) * d * d + 1;
+  return d < 2 ? ((grid_cubic * d - 5 * grid_cubic) * d + 8 * grid_cubic) * d - 4 * grid_cubic : 0;
+}
+
+/* Dimensions from k on; those before are at whole coordinates. */
+static double grid_value(const grid_point *p, uint32_t k, double *at)
+{
+  if (k == p->n) return grid_pixel(p, at);
+  bool cubic = p->attr[GRID_MODE].i == GRID_CUBIC;
+  double first = floor(p->at[k]) - cubic, sum = 0;
+  for (int i = 0; i < (cubic ? 4 : 2); i++) {
+    at[k] = first + i;
+    sum += grid_weight(cubic, at[k] - p->at[k]) * grid_value(p, k + 1, at);
+  }
+  return sum;
+}
+
+static double grid_sample_point(grid_point *p, const wick_scalar *place)
+{
+  bool nearest = p->attr[GRID_MODE].i == GRID_NEAREST, align = p->attr[GRID_ALIGN].i;
+  double at[GRID_MOST];
+  for (uint32_t k = 0; k < p->n; k++) { /* the grid has the last dimension first */
+    double u = place[p->n - 1 - k].f, size = (double)p->size[k], lo, hi;
+    double x = align ? (u + 1) / 2 * (size - 1) : ((u + 1) * size - 1) / 2;
+    if (nearest) x = nearbyint(x);
+    grid_ends(p, k, &lo, &hi);
+    if (x < lo || x > hi) {
+      if (p->attr[GRID_PADDING].i == GRID_BORDER) x = fmin(fmax(x, 0), size - 1);
+      if (p->attr[GRID_PADDING].i == GRID_REFLECTION) x = grid_reflect(x, lo, hi);
+    }
+    p->at[k] = at[k] = nearest ? trunc(x) : x;
+  }
+  return nearest ? grid_pixel(p, at) : grid_value(p, 0, at);
+}
+
+static wick_status grid_sample_ref(wick_ref *c)
+{
+  const wick_tensor *x = &c->in[0], *out = &c->out[0];
+  grid_point p = {.attr = c->attr, .n = x->rank - 2};
+  const wick_scalar *all = wick_ref_load(c->mem, x), *grid = wick_ref_load(c->mem, &c->in[1]);
+  int64_t size = wick_ref_product(x, 2, x->rank), points = wick_ref_product(out, 2, out->rank);
+  for (uint32_t k = 0; k < p.n; k++) p.size[k] = x->dim[2 + k];
+  uint64_t at = 0;
+  for (int64_t image = 0; image < x->dim[0] * x->dim[1]; image++)
+    for (int64_t i = 0; i < points; i++, at++) {
+      p.x = all + image * size;
+      wick_scalar v = {
+          .f = grid_sample_point(&p, grid + (image / x->dim[1] * points + i) * (int64_t)p.n)};
+      wick_ref_write(out, at, 1, &v);
+    }
+  return NULL;
+}
+
+/* ---- stages ---- */
+
+typedef struct grid_stage {
+  const wick_compute *c;
+  wick_builder *b;
+  wick_elem e;
+  uint32_t n;
+  wick_dim index[WICK_MAX_RANK];
+  wick_value last[GRID_MOST], lo[GRID_MOST], range[GRID_MOST]; /* size - 1; the ends of mirroring */
+  wick_value zero, one;
+  wick_value at[GRID_MOST];  /* coordinates */
+  wick_value tap[GRID_MOST]; /* whole coordinates of the element that is read */
+} grid_stage;
+
+static wick_value grid_number(const grid_stage *s, double x)
+{
+  return wick_build_const(s->b, wick_type_scalar(s->b->module, s->e, 1), x, 0);
+}
+
+static wick_value grid_clamp(const grid_stage *s, wick_value x, uint32_t k)
+{
+  return wick_build2(s->b, WICK_OP_min, wick_build2(s->b, WICK_OP_max, x, s->zero), s->last[k]);
+}
+
+static wick_value grid_stage_reflect(const grid_stage *s, wick_value x, uint32_t k)
+{
+  wick_builder *b = s->b;
+  wick_value twice = wick_build2(b, WICK_OP_add, s->range[k], s->range[k]),
+             d = wick_build1(b, WICK_OP_abs, wick_build2(b, WICK_OP_sub, x, s->lo[k]));
+  d = wick_build2(b, WICK_OP_fmod, d, twice);
+  d = wick_build2(b, WICK_OP_min, d, wick_build2(b, WICK_OP_sub, twice, d));
+  wick_value none = wick_build2(b, WICK_OP_le, s->range[k], s->zero);
+  return wick_build3(b, WICK_OP_where, none, s->lo[k], wick_build2(b, WICK_OP_add, s->lo[k], d));
+}
+
+/* x where it lies between the ends, else what the padding makes of it. */
+static wick_value grid_stage_bring(const grid_stage *s, wick_value x, uint32_t k)
+{
+  wick_builder *b = s->b;
+  int64_t padding = s->c->attr[GRID_PADDING].i;
+  if (padding == GRID_ZEROS) return x;
+  wick_value hi = wick_build2(b, WICK_OP_add, s->lo[k], s->range[k]);
+  wick_value outside = wick_build2(b, WICK_OP_or, wick_build2(b, WICK_OP_lt, x, s->lo[k]),
+                                   wick_build2(b, WICK_OP_gt, x, hi));
+  wick_value y = padding == GRID_BORDER ? grid_clamp(s, x, k) : grid_stage_reflect(s, x, k);
+  return wick_build3(b, WICK_OP_where, outside, y, x);
+}
+
+static void grid_coordinates(grid_stage *s)
+{
+  wick_builder *b = s->b;
+  const wick_type_info *x = wick_built_info(b, s->c->in[0]);
+  bool align = s->c->attr[GRID_ALIGN].i, nearest = s->c->attr[GRID_MODE].i == GRID_NEAREST;
+  wick_dim from[WICK_MAX_RANK] = {s->index[0]};
+  for (uint32_t k = 0; k < s->n; k++) from[1 + k] = s->index[2 + k];
+  wick_value half = grid_number(s, 0.5);
+  for (uint32_t k = 0; k < s->n; k++) {
+    wick_value size = wick_stage_number(b, x->dim[2 + k], s->e);
+    s->last[k] = wick_build2(b, WICK_OP_sub, size, s->one);
+    s->lo[k] = align ? s->zero : grid_number(s, -0.5);
+    s->range[k] = align ? s->last[k] : size;
+    from[1 + s->n] = wick_dim_const((int64_t)s->n - 1 - k);
+    wick_value u =
+        wick_build_cast(b, wick_read(b, s->c->in[1], from, 0, NULL, (wick_value){0}), s->e);
+    u = wick_build2(b, WICK_OP_add, u, s->one);
+    u = align
+            ? wick_build2(b, WICK_OP_mul, wick_build2(b, WICK_OP_mul, u, half), s->last[k])
+            : wick_build2(b, WICK_OP_mul,
+                          wick_build2(b, WICK_OP_sub, wick_build2(b, WICK_OP_mul, u, size), s->one),
+                          half);
+    if (nearest) u = wick_build1(b, WICK_OP_round_even, u);
+    u = grid_stage_bring(s, u, k);
+    s->at[k] = nearest ? wick_build1(b, WICK_OP_trunc, u) : u;
+  }
+}
+
+/* The element at the taps, whole numbers that may lie outside. */
+static wick_value grid_stage_pixel(const grid_stage *s)
+{
+  wick_builder *b = s->b;
+  wick_dim index[WICK_MAX_RANK] = {s->index[0], s->index[1]};
+  wick_value any[GRID_MOST], inside = {0};
+  for (uint32_t k = 0; k < s->n; k++) {
+    wick_value i = s->tap[k];
+    wick_value in = wick_build2(b, WICK_OP_and, wick_build2(b, WICK_OP_ge, i, s->zero),
+                                wick_build2(b, WICK_OP_le, i, s->last[k]));
+    if (s->c->attr[GRID_PADDING].i == GRID_REFLECTION)
+      i = wick_build3(b, WICK_OP_where, in, i,
+                      wick_build1(b, WICK_OP_trunc, grid_stage_reflect(s, i, k)));
+    else if (s->c->attr[GRID_PADDING].i == GRID_ZEROS)
+      inside = inside.id ? wick_build2(b, WICK_OP_and, inside, in) : in;
+    any[k] = wick_build_cast(b, grid_clamp(s, i, k), WICK_I64); /* NaN becomes 0 */
+    index[2 + k] = WICK_DIM_ANY;
+  }
+  wick_value v =
+      wick_build_cast(b, wick_read(b, s->c->in[0], index, s->n, any, (wick_value){0}), s->e);
+  return inside.id ? wick_build3(b, WICK_OP_where, inside, v, s->zero) : v;
+}
+
+/* The weight of the i-th neighbour, where f is the fraction. */
+static wick_value grid_stage_weight(const grid_stage *s, wick_value f, uint32_t i, bool cubic)
+{
+  wick_builder *b = s->b;
+  double a = grid_cubic;
+  uint32_t place = cubic ? i : i + 1; /* at -1, 0, 1, 2 from the floor */
+  wick_value d = place < 2 ? wick_build2(b, WICK_OP_add, f, grid_number(s, 1 - (double)place))
+                           : wick_build2(b, WICK_OP_sub, grid_number(s, (double)place - 1), f);
+  if (!cubic) return wick_build2(b, WICK_OP_sub, s->one, d);
+  bool far = place == 0 || place == 3;
+  const double terms[2][4] = {{a + 2, -(a + 3), 0, 1}, {a, -5 * a, 8 * a, -4 * a}};
+  wick_value v = grid_number(s, terms[far][0]);
+  for (uint32_t t = 1; t < 4; t++)
+    v = wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, v, d),
+                    grid_number(s, terms[far][t]));
+  return v;
+}
+
+static wick_value grid_stage_value(grid_stage *s, uint32_t k)
+{
+  wick_builder *b = s->b;
+  bool cubic = s->c->attr[GRID_MODE].i == GRID_CUBIC;
+  if (k == s->n) return grid_stage_pixel(s);
+  wick_value whole = wick_build1(b, WICK_OP_floor, s->at[k]), sum = {0};
+  wick_value f = wick_build2(b, WICK_OP_sub, s->at[k], whole);
+  for (uint32_t i = 0; i < (cubic ? 4 : 2); i++) {
+    s->tap[k] = wick_build2(b, WICK_OP_add, whole, grid_number(s, (double)i - cubic));
+    wick_value v = grid_stage_value(s, k + 1), w = grid_stage_weight(s, f, i, cubic);
+    sum = sum.id ? wick_stage_muladd(b, v, w, sum) : wick_build2(b, WICK_OP_mul, v, w);
+  }
+  return sum;
+}
+
+static void grid_sample_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  wick_elem e = wick_built_info(b, c->in[0])->elem;
+  grid_stage s = {.c = c, .b = b, .e = wick_stage_arith(e)};
+  wick_axis axis[WICK_MAX_RANK];
+  uint32_t rank = wick_stage_map(c, 0, "grid_sample", axis);
+  s.n = rank - 2;
+  for (uint32_t k = 0; k < rank; k++) s.index[k] = axis[k].sym;
+  s.zero = grid_number(&s, 0), s.one = grid_number(&s, 1);
+  grid_coordinates(&s);
+  for (uint32_t k = 0; k < s.n; k++) s.tap[k] = s.at[k];
+  wick_value v =
+      c->attr[GRID_MODE].i == GRID_NEAREST ? grid_stage_pixel(&s) : grid_stage_value(&s, 0);
+  v = wick_build_cast(b, v, e);
+  c->out[0] = wick_map_end(b, 1, &v);
+}
+
+const wick_op wick_op_grid_sample = {
+    .name = "grid_sample",
+    .doc = "x [N, C, spatial...] at the places that grid [N, out..., coordinates] gives, the last "
+           "dimension's coordinate first: -1 and 1 are the outer edges of the first and last "
+           "elements, or their centres (`align`). Interpolated linearly, by cubics with -0.75, or "
+           "the nearest, ties to even. Elements outside are 0, those at the border, or x mirrored "
+           "at the edges",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .attr = {{"mode", WICK_ATTR_ENUM, 0, false, "linear nearest cubic", 0, 0},
+             {"padding", WICK_ATTR_ENUM, 0, false, "zeros border reflection", 0, 0},
+             {"align", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
+    .level = WICK_GRAPH,
+    .elems = WICK_FLOATS,
+    .infer = grid_sample_infer,
+    .ref = grid_sample_ref,
+    .compute = grid_sample_compute,
+};
