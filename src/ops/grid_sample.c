@@ -213,7 +213,7 @@ static wick_value grid_stage_pixel(const grid_stage *s)
 {
   wick_builder *b = s->b;
   wick_dim index[WICK_MAX_RANK] = {s->index[0], s->index[1]};
-  wick_value any[GRID_MOST], inside = {0};
+  wick_value any[GRID_MOST] = {{0}}, inside = {0};
   for (uint32_t k = 0; k < s->n; k++) {
     wick_value i = s->tap[k];
     wick_value in = wick_build2(b, WICK_OP_and, wick_build2(b, WICK_OP_ge, i, s->zero),
