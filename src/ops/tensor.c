@@ -34,42 +34,6 @@ void wick_infer_out(wick_infer *c, uint32_t k, wick_elem e, uint32_t rank, const
   c->out[k].type = wick_type_tensor(c->module, e, rank, dim);
 }
 
-wick_status wick_infer_known(const wick_infer *c, uint32_t i, const char *what, uint32_t *out_n,
-                             const wick_dim **out)
-{
-  const wick_type_info *t;
-  WICK_TRY(wick_infer_tensor(c, i, what, 0, &t));
-  if (t->rank > 1 || !wick_elem_is_int(t->elem))
-    return wick_infer_fail(c, WICK_ETYPE, "%s is %s, wanted a vector of integers", what,
-                           wick_infer_type_text(c, c->in[i]->type));
-  if (!c->in[i]->content && t->rank && wick_dim_is(t->dim[0], 0)) {
-    *out_n = 0, *out = NULL;
-    return NULL;
-  }
-  if (!c->in[i]->content)
-    return wick_infer_fail(c, WICK_EUNSUPPORTED,
-                           "%s depends on data: its elements must be known before the run", what);
-  *out_n = c->in[i]->ncontent;
-  *out = c->in[i]->content;
-  return NULL;
-}
-
-wick_status wick_infer_ints(const wick_infer *c, uint32_t i, const char *what, uint32_t *out_n,
-                            const int64_t **out)
-{
-  const wick_dim *dim;
-  WICK_TRY(wick_infer_known(c, i, what, out_n, &dim));
-  int64_t *v = wick_new(c->mem, int64_t, *out_n);
-  for (uint32_t k = 0; k < *out_n; k++) {
-    if (!wick_dim_is_const(dim[k]))
-      return wick_infer_fail(c, WICK_EUNSUPPORTED, "%s has the element %s, wanted a number", what,
-                             wick_infer_dim_text(c, dim[k]));
-    v[k] = dim[k].v;
-  }
-  *out = v;
-  return NULL;
-}
-
 wick_status wick_infer_axis(const wick_infer *c, int64_t axis, uint32_t rank, uint32_t *out)
 {
   if (axis < -(int64_t)rank || axis >= (int64_t)rank)

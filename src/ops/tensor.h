@@ -12,12 +12,6 @@ WICK_CHECKED wick_status wick_infer_alike(const wick_infer *c, uint32_t i, const
                                           uint32_t least_rank, const wick_type_info **out);
 void wick_infer_out(wick_infer *c, uint32_t k, wick_elem e, uint32_t rank, const wick_dim *dim);
 
-/* What is known of an integer operand of rank 0 or 1. Fails where nothing is known. */
-WICK_CHECKED wick_status wick_infer_known(const wick_infer *c, uint32_t i, const char *what,
-                                          uint32_t *out_n, const wick_dim **out);
-/* The same where all of it must be constant. */
-WICK_CHECKED wick_status wick_infer_ints(const wick_infer *c, uint32_t i, const char *what,
-                                         uint32_t *out_n, const int64_t **out);
 /* An axis -rank .. rank-1, made 0 .. rank-1. */
 WICK_CHECKED wick_status wick_infer_axis(const wick_infer *c, int64_t axis, uint32_t rank,
                                          uint32_t *out);
