@@ -1,0 +1,50 @@
+"""What the benches share: their place in README.md, the machine, what was compared with what."""
+
+import datetime
+import importlib.metadata
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared" / "bench"
+README = ROOT / "bench" / "README.md"
+NETWORKS = (
+    "lenet dqn squeezenet shufflenet mobilenet_v2 densenet121 inception_v1 resnet18 resnet50 dcgan alexnet vgg19"
+).split()
+
+
+def need_shared():
+    """Ends the program where the shared bench tools are not there."""
+    if not (SHARED / "peers.py").exists():
+        print(f"skipped: {SHARED} is not there")
+        sys.exit(0)
+
+
+def machine():
+    names = [x.split(":", 1)[1].strip() for x in open("/proc/cpuinfo") if x.startswith("model name")]
+    return f"{names[0] if names else 'unknown CPU'}, {len(names)} CPUs"
+
+
+def today():
+    return datetime.date.today().isoformat()
+
+
+def versions(packages):
+    return ", ".join(f"{p} {importlib.metadata.version(p)}" for p in packages)
+
+
+def write(section, text):
+    """Puts the text between README.md's markers `<!-- SECTION -->` and `<!-- /SECTION -->`."""
+    begin, end = f"<!-- {section} -->\n", f"<!-- /{section} -->"
+    old = README.read_text()
+    if old.count(begin) != 1 or old.count(end) != 1:
+        sys.exit(f"{README} has no place for {section}")
+    head, rest = old.split(begin)
+    README.write_text(head + begin + text.strip() + "\n" + end + rest.split(end)[1])
+    print(f"written into {README}")
+
+
+def table(head, rows):
+    """Markdown; all columns but the first to the right."""
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join("| " + " | ".join(map(str, r)) + " |" for r in lines) + "\n"
