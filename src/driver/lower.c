@@ -91,7 +91,7 @@ static wick_status lower_view(lower_state *s, const wick_node *n, wick_value v, 
                               wick_value *out)
 {
   wick_value base;
-  uint64_t offset, elem = (uint64_t)s->alias.place[v.id].elem_bytes;
+  uint64_t offset = 0, elem = (uint64_t)s->alias.place[v.id].elem_bytes;
   WICK_TRY(lower_base(s, n, v, &base, &offset));
   *out = base;
   if (!offset && wick_type_eq(type, wick_built_type(&s->b, base))) return NULL;

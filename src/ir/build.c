@@ -136,7 +136,7 @@ wick_value wick_build_raw(wick_builder *b, const wick_node *like, const wick_val
 /* ---- regions ---- */
 
 void wick_build_open(wick_builder *b, wick_opcode op, uint32_t nin, const wick_value *in,
-               const wick_attr *attr, uint32_t nwant, const wick_type *want)
+                     const wick_attr *attr, uint32_t nwant, const wick_type *want)
 {
   if (b->open.n >= WICK_MAX_DEPTH)
     wick_build_fail(b, WICK_ELIMIT, "regions are nested deeper than %d", WICK_MAX_DEPTH);

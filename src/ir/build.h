@@ -45,7 +45,7 @@ wick_value wick_build(wick_builder *b, wick_opcode op, uint32_t nin, const wick_
                       const wick_attr *attr, uint32_t nwant, const wick_type *want);
 
 void wick_build_open(wick_builder *b, wick_opcode op, uint32_t nin, const wick_value *in,
-               const wick_attr *attr, uint32_t nwant, const wick_type *want);
+                     const wick_attr *attr, uint32_t nwant, const wick_type *want);
 wick_value wick_region_begin(wick_builder *b, uint32_t nparam,
                              const wick_type *type); /* returns the first parameter */
 void wick_yield(wick_builder *b, uint32_t n, const wick_value *v);

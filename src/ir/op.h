@@ -6,6 +6,7 @@
 #include "ir/ir.h"
 
 typedef struct wick_builder wick_builder;
+typedef struct wick_layouts wick_layouts; /* ops/layout.h */
 
 typedef enum wick_effect {
   WICK_PURE,
@@ -125,7 +126,10 @@ typedef struct wick_op {
   /* The result is the operands, put side by side along attr[0]: views of it, filled by copies. The
    * indices there of operand k are first, first + step, ...; extent[]: of all operands. */
   void (*joins)(uint32_t nin, const int64_t *extent, uint32_t k, int64_t *first, int64_t *step);
-  bool view;       /* the result has the elements of the first operand, in their order: no code */
+  bool view; /* the result has the elements of the first operand, in their order: no code */
+  /* On operands in blocked layouts: builds the node and sets its packed result; false: it does not.
+   * Scalar rows without it are done element by element. */
+  bool (*layout)(wick_layouts *s, const wick_node *n);
   wick_status (*infer)(wick_infer *c);
   wick_status (*ref)(
       wick_ref *c); /* slow and obvious: the oracle (scalar rows: derived from eval) */

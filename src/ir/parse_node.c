@@ -201,8 +201,10 @@ static bool parse_node_terminator(wick_parser *p, const wick_token *at, const wi
   p->building = parse_node_real(p);
   if (!p->building) return true;
   p->b.loc = p->loc;
-  if (is_return) parse_node_return(p, at);
-  else wick_yield(&p->b, p->operands.n, p->operands.at);
+  if (is_return)
+    parse_node_return(p, at);
+  else
+    wick_yield(&p->b, p->operands.n, p->operands.at);
   parse_node_step(p, at);
   return true;
 }

@@ -288,10 +288,12 @@ const wick_op wick_op_fail = {
 static wick_status vector_infer(wick_infer *c)
 {
   const wick_type_info *w = wick_type_get(c->module, c->want[0]);
-  if (w->kind != WICK_SCALAR || w->lanes != c->nin) return wick_infer_fail(c, WICK_ETYPE, "%u lanes are given", c->nin);
+  if (w->kind != WICK_SCALAR || w->lanes != c->nin)
+    return wick_infer_fail(c, WICK_ETYPE, "%u lanes are given", c->nin);
   wick_type one = wick_type_scalar(c->module, w->elem, 1);
   for (uint32_t i = 0; i < c->nin; i++)
-    if (!wick_type_eq(c->in[i]->type, one)) return wick_infer_fail(c, WICK_ETYPE, "lane %u is not one element", i);
+    if (!wick_type_eq(c->in[i]->type, one))
+      return wick_infer_fail(c, WICK_ETYPE, "lane %u is not one element", i);
   return NULL;
 }
 

@@ -318,8 +318,8 @@ static wick_status form_kernel(form_state *s, uint32_t i)
   return s->b.status;
 }
 
-/* The operands copied into views of the result; the pass over copies lets their kernels write there at
- * once. */
+/* The operands copied into views of the result; the pass over copies lets their kernels write there
+ * at once. */
 static wick_status form_join(form_state *s, const wick_node *n)
 {
   const wick_func *f = s->f;

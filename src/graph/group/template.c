@@ -302,7 +302,7 @@ static const char *template_out_loops(template_state *t, const template_roles *r
        has_x = r->x != UINT32_MAX && tile->tw > 1;
   wick_text_printf(&t->steps, "%s%s%s %s; ", has_ob ? " ob" : "", has_y ? " yi" : "",
                    has_x ? " xi" : "", split_v ? "lane" : name[r->v]);
-  wick_text_printf(&t->steps, "parallel%s; ", parallel.at);
+  if (parallel.n) wick_text_printf(&t->steps, "parallel%s; ", parallel.at);
   if (lanes > 1) wick_text_printf(&t->steps, "vector %s.%s; ", o, split_v ? "lane" : name[r->v]);
   if (has_ob) wick_text_printf(&t->steps, "unroll %s.ob; ", o);
   if (has_y) wick_text_printf(&t->steps, "unroll %s.yi; ", o);
@@ -411,20 +411,42 @@ static bool template_map(template_state *t, const wick_stage *none)
   return true;
 }
 
+/* Index k of every read of the fold is the reading stage's k-th axis that is not reduced. */
+static bool template_read_in_order(const template_state *t, const wick_stage *fold)
+{
+  const wick_node *f = template_node(t, fold);
+  for (uint32_t s = 0; s < t->s->nstage; s++) {
+    const wick_stage *st = &t->s->stage[s];
+    for (uint32_t i = st->node + 1; i < template_node(t, st)->end; i++) {
+      const wick_node *r = &t->g->node[i];
+      if (r->op != WICK_OP_read || r->in[0].id < f->first.id ||
+          r->in[0].id >= f->first.id + f->nout)
+        continue;
+      uint32_t a = 0;
+      for (uint32_t k = 0; k < r->attr[0].n; k++, a++) {
+        while (a < st->naxis && st->axis[a].reduce) a++;
+        wick_dim d = r->attr[0].dims[k];
+        if (a >= st->naxis) return false;
+        if (!wick_dim_eq(d, st->axis[a].sym) &&
+            !(wick_dim_is(d, 0) && wick_dim_is(st->axis[a].extent, 1)))
+          return false;
+      }
+    }
+  }
+  return true;
+}
+
 /* A fold over rows: one reduced axis, and the output's axes but the last. */
 static bool template_is_row(const template_state *t, const wick_stage *fold)
 {
   uint32_t reduced = 0, k = 0;
   for (uint32_t a = 0; a < fold->naxis; a++) {
-    if (fold->axis[a].reduce) {
+    if (fold->axis[a].reduce)
       reduced++;
-    } else {
-      if (k + 1 >= t->out->naxis || !wick_dim_eq(fold->axis[a].extent, t->out->axis[k].extent))
-        return false;
-      k++;
-    }
+    else if (k + 1 >= t->out->naxis || !wick_dim_eq(fold->axis[a].extent, t->out->axis[k++].extent))
+      return false;
   }
-  return reduced == 1 && k + 1 == t->out->naxis;
+  return reduced == 1 && k + 1 == t->out->naxis && template_read_in_order(t, fold);
 }
 
 /* Folds over the output's last axis, which it reads again: all of them inside the loops over rows,
