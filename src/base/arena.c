@@ -69,8 +69,9 @@ static void arena_add_chunk(wick_arena *a, size_t need)
   if (a->chunk) nbytes = a->chunk->nbytes < ARENA_MOST / 2 ? a->chunk->nbytes * 2 : ARENA_MOST;
   if (need > SIZE_MAX / 2) longjmp(g->where, 1);
   if (nbytes < need + sizeof(wick_chunk)) nbytes = need + sizeof(wick_chunk);
-  if (g->limit_bytes && (nbytes > g->limit_bytes || g->used_bytes > g->limit_bytes - nbytes))
-    longjmp(g->where, 1);
+  g->limited =
+      g->limit_bytes && (nbytes > g->limit_bytes || g->used_bytes > g->limit_bytes - nbytes);
+  if (g->limited) longjmp(g->where, 1);
   wick_chunk *c = g->allocator.alloc(g->allocator.self, nbytes);
   if (!c) longjmp(g->where, 1);
   *c = (wick_chunk){.next = a->chunk, .nbytes = nbytes};

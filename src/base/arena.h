@@ -19,6 +19,7 @@ typedef struct wick_guard {
   jmp_buf where;
   wick_allocator allocator;
   uint64_t limit_bytes; /* of all arenas of this guard; 0 for none */
+  bool limited;         /* out: what ended it was the limit, not the allocator */
   uint64_t used_bytes;
   uint64_t peak_bytes;
 } wick_guard;

@@ -284,7 +284,7 @@ wick_error *wick_bundle_write(wick_model *m, const wick_compile_options *options
   wick_compilation_begin(&c, m);
   wick_error *e;
   if (setjmp(m->guard.where)) {
-    e = wick_error_nomem();
+    e = wick_guard_error(&m->guard);
   } else {
     wick_status s = wick_compilation_take(&c, &o);
     e = wick_error_export(s ? s : wick_bundle_make(&c, &b));

@@ -14,6 +14,10 @@ wick_status wick_compilation_stage(wick_compilation *c, const char *name)
 {
   double now = wick_now();
   if (c->stage) c->stage(c->arg, name, now - c->begun);
+  if (c->work.context->options.log) {
+    const char *line = wick_str_printf(&c->tmp, "%s: %.1f ms", name, 1e3 * (now - c->begun));
+    wick_context_log(c->work.context, line);
+  }
   c->begun = now;
   return wick_work_check(&c->work, &c->mem);
 }
@@ -205,7 +209,7 @@ wick_error *wick_compile(wick_model *m, const wick_compile_options *options,
   wick_compilation_begin(&c, m);
   wick_error *e;
   if (setjmp(m->guard.where) || setjmp(k->guard.where))
-    e = wick_error_nomem();
+    e = wick_guard_error(&m->guard);
   else
     e = wick_error_export(compile_public(&c, &o, k));
   wick_compilation_free(&c);

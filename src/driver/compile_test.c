@@ -275,6 +275,13 @@ static bool cancel_now(void *arg)
   return (*left)-- <= 0;
 }
 
+static void count_lines(void *arg, const char *line)
+{
+  int *count = arg;
+  assert_null(strchr(line, '\n'));
+  ++*count;
+}
+
 static void limits(void **state)
 {
   (void)state;
@@ -293,7 +300,19 @@ static void limits(void **state)
         "it takes longer than the limit of 1e-09 seconds");
   end(&t);
   begin(&t, &(wick_options){.size = sizeof(wick_options), .max_bytes = 100000});
-  fails(go(&t, test_small, &no_cache), WICK_ENOMEM, "out of memory");
+  fails(go(&t, test_small, &no_cache), WICK_ELIMIT,
+        "it needs more memory than the context's limit");
+  end(&t);
+}
+
+static void log_lines(void **state)
+{
+  (void)state;
+  fixture t;
+  int count = 0;
+  begin(&t, &(wick_options){.size = sizeof(wick_options), .log = count_lines, .arg = &count});
+  ok(go(&t, test_small, &no_cache));
+  assert_true(count > 5);
   end(&t);
 }
 
@@ -404,10 +423,10 @@ static void cache(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(facts),         cmocka_unit_test(twice),
-                                     cmocka_unit_test(threads),       cmocka_unit_test(artifacts),
-                                     cmocka_unit_test(errors),        cmocka_unit_test(open_sizes),
-                                     cmocka_unit_test(fault),         cmocka_unit_test(limits),
-                                     cmocka_unit_test(out_of_memory), cmocka_unit_test(cache)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(facts),         cmocka_unit_test(twice),  cmocka_unit_test(threads),
+      cmocka_unit_test(artifacts),     cmocka_unit_test(errors), cmocka_unit_test(open_sizes),
+      cmocka_unit_test(fault),         cmocka_unit_test(limits), cmocka_unit_test(log_lines),
+      cmocka_unit_test(out_of_memory), cmocka_unit_test(cache)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,7 +204,7 @@ wick_error *wick_load_bytes(wick_context *context, const char *name, const void 
   m->mem = wick_arena_make(&m->guard);
   m->tmp = wick_arena_make(&m->guard);
   m->files = wick_files_begin(&m->mem);
-  wick_error *e = setjmp(m->guard.where) ? wick_error_nomem()
+  wick_error *e = setjmp(m->guard.where) ? wick_guard_error(&m->guard)
                                          : wick_error_export(model_load(m, name, bytes, nbytes));
   wick_arena_free(&m->tmp);
   if (e)

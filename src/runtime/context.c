@@ -33,6 +33,13 @@ wick_guard wick_context_guard(const wick_context *c)
   return (wick_guard){.allocator = c->allocator, .limit_bytes = c->options.max_bytes};
 }
 
+wick_error *wick_guard_error(const wick_guard *g)
+{
+  static struct wick_error limit = {WICK_ELIMIT, "it needs more memory than the context's limit",
+                                    false};
+  return g->limited ? &limit : wick_error_nomem();
+}
+
 void wick_context_log(const wick_context *c, const char *line)
 {
   if (c->options.log) c->options.log(c->options.arg, line);

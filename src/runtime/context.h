@@ -12,6 +12,8 @@ struct wick_context {
 
 /* For the memory of one call, or of one object; `where` is still to be set. */
 wick_guard wick_context_guard(const wick_context *c);
+/* The error of an entry point that came back by longjmp. */
+wick_error *wick_guard_error(const wick_guard *g);
 
 /* A struct of the public interface, which may be of another version: the fields that the caller
  * knows are taken, the others are 0. */

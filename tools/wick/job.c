@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "command.h"
@@ -119,10 +120,14 @@ const wick_shape *wick_job_shapes(wick_job *j, const wick_feed *feed)
   return shape;
 }
 
+/* Each stage when it is done: a line, or what is gone again at the end, on a terminal. */
 static void job_stage(void *arg, const char *name, double seconds)
 {
-  (void)arg;
-  fprintf(stderr, "%-20s %10.3f ms\n", name, 1e3 * seconds);
+  const wick_job *j = arg;
+  if (j->time)
+    fprintf(stderr, "%-20s %10.3f ms\n", name, 1e3 * seconds);
+  else
+    fprintf(stderr, "\r\033[Kcompiling %s: %s", wick_path_base(j->path), name);
 }
 
 wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed)
@@ -133,7 +138,8 @@ wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed)
                             .nsize = j->nsize,
                             .sizes = j->sizes,
                             .cache = j->no_cache ? "" : NULL,
-                            .stage = j->time ? job_stage : NULL};
+                            .stage = j->time || isatty(STDERR_FILENO) ? job_stage : NULL,
+                            .arg = j};
   if (feed) o.nshape = feed->n, o.shape = wick_job_shapes(j, feed);
   return o;
 }
@@ -142,7 +148,9 @@ wick_status wick_job_compile(wick_job *j, const wick_feed *feed)
 {
   if (j->compiled) return NULL;
   wick_compile_options o = wick_job_options(j, feed);
-  return wick_job_take(j, wick_compile(j->model, &o, &j->compiled));
+  wick_error *e = wick_compile(j->model, &o, &j->compiled);
+  if (o.stage && !j->time) fputs("\r\033[K", stderr);
+  return wick_job_take(j, e);
 }
 
 wick_status wick_job_session(wick_job *j,
