@@ -36,7 +36,7 @@ static void fuzz_onnx(const uint8_t *bytes, size_t nbytes)
 
 int main(int argc, char **argv)
 {
-  static const char *const patterns[] = {"../shared/models/*/*.onnx",
+  static const char *const patterns[] = {"tests/fuzz/onnx/*.onnx", "../shared/models/*/*.onnx",
                                          "../shared/frontends/onnx-torch/*/*.onnx", NULL};
   static const wick_fuzz f = {"fuzz_onnx", patterns, 400000, fuzz_onnx};
   return wick_fuzz_main(&f, argc, argv);

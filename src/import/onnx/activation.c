@@ -62,7 +62,7 @@ static void activation_clip_1(wick_onnx_op *o)
   wick_value in[3] = {o->in[0]};
   for (int i = 0; i < 2; i++)
     if (o->opset >= 6 || wick_onnx_attr_find(o, names[i]))
-      in[i + 1] = wick_build_like(o->b, in[0], wick_onnx_float(o, names[i], most[i]));
+      in[i + 1] = wick_onnx_number(o, in[0], wick_onnx_float(o, names[i], most[i]));
   o->out[0] = wick_build(o->b, WICK_OP_clip, 3, in, NULL, 0, NULL);
 }
 

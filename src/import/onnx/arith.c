@@ -36,7 +36,7 @@ static void arith_variadic(wick_onnx_op *o)
   wick_value v = o->in[0];
   for (uint32_t i = 1; i < o->nin; i++) v = wick_build2(o->b, o->row->op, v, o->in[i]);
   if (o->row->arg && o->nin > 1)
-    v = wick_build2(o->b, WICK_OP_div, v, wick_build_like(o->b, v, o->nin));
+    v = wick_build2(o->b, WICK_OP_div, v, wick_onnx_number(o, v, o->nin));
   o->out[0] = o->nin > 1 ? v : v;
 }
 

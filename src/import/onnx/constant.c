@@ -110,7 +110,7 @@ static void constant_cast_to(wick_onnx_op *o, wick_elem to)
   }
   if (most > 0 && wick_onnx_int(o, "saturate", 1)) {
     if (!wick_elem_is_float(wick_onnx_info(o, 0)->elem)) x = wick_build_cast(o->b, x, WICK_F32);
-    wick_value in[3] = {x, wick_build_like(o->b, x, -most), wick_build_like(o->b, x, most)};
+    wick_value in[3] = {x, wick_onnx_number(o, x, -most), wick_onnx_number(o, x, most)};
     x = wick_build(o->b, WICK_OP_clip, 3, in, NULL, 0, NULL);
   }
   /* Integers below a byte wrap, also from floats, where those that Wick has saturate. */

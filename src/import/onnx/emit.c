@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ir/element.h"
+
 wick_onnx_emit wick_onnx_begin(wick_onnx_op *o, wick_opcode op)
 {
   wick_onnx_emit e = {.o = o, .op = op};
@@ -54,6 +56,17 @@ wick_value wick_onnx_end1(wick_onnx_emit *e, wick_value x) { return wick_onnx_en
 wick_value wick_onnx_end2(wick_onnx_emit *e, wick_value x, wick_value y)
 {
   return wick_onnx_end(e, 2, (wick_value[]){x, y});
+}
+
+wick_value wick_onnx_number(wick_onnx_op *o, wick_value x, double number)
+{
+  if (o->b->status) return (wick_value){0};
+  wick_elem e = wick_built_info(o->b, x)->elem;
+  bool is_float = wick_elem_is_float(e), plain = is_float || wick_elem_is_int(e) || e == WICK_BOOL;
+  int64_t whole =
+      is_float || !plain ? 0 : wick_cast_elem(WICK_F64, e, (wick_scalar){.f = number}).i;
+  return wick_build_const(o->b, wick_type_tensor(o->c->module, e, 0, NULL), is_float ? number : 0,
+                          whole);
 }
 
 /* With a name that is free at once where many constants are called the same, as in functions. */

@@ -146,7 +146,7 @@ static void index_pad_1(wick_onnx_op *o)
   const wick_dim *pad = index_attr(o, o->opset < 2 ? "paddings" : "pads", &n);
   double fill = wick_onnx_float(o, "value", 0);
   wick_value value = {0};
-  if (fill != 0) value = wick_build_like(o->b, o->in[0], fill);
+  if (fill != 0) value = wick_onnx_number(o, o->in[0], fill);
   index_pad_over(o, n, pad, 0, NULL, value);
 }
 

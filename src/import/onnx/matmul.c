@@ -21,7 +21,7 @@ static wick_value matmul_scale(wick_onnx_op *o, wick_value x, const char *name)
   if (factor == 1) return x;
   if (!wick_elem_is_float(wick_onnx_info(o, 0)->elem))
     wick_onnx_fail(o, WICK_EUNSUPPORTED, "%s is %g, wanted 1 for integers", name, factor);
-  return wick_build2(o->b, WICK_OP_mul, x, wick_build_like(o->b, x, factor));
+  return wick_build2(o->b, WICK_OP_mul, x, wick_onnx_number(o, x, factor));
 }
 
 /* alpha * A' * B' + beta * C. C broadcasts; that `broadcast` must say so before opset 7 is not

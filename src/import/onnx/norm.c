@@ -19,7 +19,7 @@ static wick_value norm_row(wick_onnx_op *o, wick_onnx_emit *e, uint32_t nin)
 static wick_value norm_batch_full(wick_onnx_op *o)
 {
   wick_builder *b = o->b;
-  wick_value eps = wick_build_like(b, o->in[4], wick_onnx_float(o, "epsilon", 1e-5f));
+  wick_value eps = wick_onnx_number(o, o->in[4], wick_onnx_float(o, "epsilon", 1e-5f));
   wick_value deviation = wick_build1(b, WICK_OP_sqrt, wick_build2(b, WICK_OP_add, o->in[4], eps));
   wick_value y =
       wick_build2(b, WICK_OP_div, wick_build2(b, WICK_OP_sub, o->in[0], o->in[3]), deviation);
@@ -102,7 +102,7 @@ static void norm_layer_statistics(wick_onnx_op *o, uint32_t axis)
   wick_value variance =
       wick_onnx_reduce(o, WICK_OP_reduce_mean, wick_build2(b, WICK_OP_mul, d, d), n, axes, true);
   if (b->status) return;
-  wick_value eps = wick_build_like(b, variance, wick_onnx_float(o, "epsilon", 1e-5f));
+  wick_value eps = wick_onnx_number(o, variance, wick_onnx_float(o, "epsilon", 1e-5f));
   o->out[1] = wick_build_cast(b, mean, WICK_F32);
   if (o->nout > 2)
     o->out[2] = wick_build_cast(
@@ -151,7 +151,7 @@ static void norm_mean_variance(wick_onnx_op *o)
   wick_value deviation = wick_build1(b, WICK_OP_sqrt, variance);
   o->out[0] =
       wick_build2(b, WICK_OP_div, d,
-                  wick_build2(b, WICK_OP_add, deviation, wick_build_like(b, variance, 1e-9)));
+                  wick_build2(b, WICK_OP_add, deviation, wick_onnx_number(o, variance, 1e-9)));
 }
 
 /* x / norm; 0 where the norm is 0. */
@@ -166,9 +166,9 @@ static void norm_lp(wick_onnx_op *o)
   wick_value norm =
       wick_onnx_reduce(o, p == 1 ? WICK_OP_reduce_l1 : WICK_OP_reduce_l2, o->in[0], 1, &axis, true);
   if (b->status) return;
-  wick_value zero = wick_build_like(b, norm, 0), is = wick_build2(b, WICK_OP_eq, norm, zero);
+  wick_value zero = wick_onnx_number(o, norm, 0), is = wick_build2(b, WICK_OP_eq, norm, zero);
   o->out[0] = wick_build2(b, WICK_OP_div, o->in[0],
-                          wick_build3(b, WICK_OP_where, is, wick_build_like(b, norm, 1), norm));
+                          wick_build3(b, WICK_OP_where, is, wick_onnx_number(o, norm, 1), norm));
 }
 
 const wick_onnx_row wick_onnx_norm_rows[] = {

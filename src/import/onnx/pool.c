@@ -76,8 +76,8 @@ static void pool_global_lp(wick_onnx_op *o)
   }
   wick_value x = wick_build1(o->b, WICK_OP_abs, o->in[0]);
   wick_value sum = pool_all(o, WICK_OP_reduce_sum,
-                            wick_build2(o->b, WICK_OP_pow, x, wick_build_like(o->b, x, (double)p)));
-  o->out[0] = wick_build2(o->b, WICK_OP_pow, sum, wick_build_like(o->b, x, 1 / (double)p));
+                            wick_build2(o->b, WICK_OP_pow, x, wick_onnx_number(o, x, (double)p)));
+  o->out[0] = wick_build2(o->b, WICK_OP_pow, sum, wick_onnx_number(o, x, 1 / (double)p));
 }
 
 #define WINDOW "auto_pad:s kernel_shape:I! pads:I strides:I "
