@@ -240,7 +240,7 @@ static void test_places(void **state)
       t.at + strspn(t.at, "\n"),
       "metadata \"labels\" = \"zero,one\"\n"
       "constant @w : f32[1] = [2]\n"
-      "graph @main(%x: f32[N[1..2147483647]]) -> (f32[N], f32[N]) {\n"
+      "graph @main(%x: f32[N[1..536870912]]) -> (f32[N], f32[N]) {\n"
       "  %0 = const @w : f32[1] as \"w\"\n"
       "  %1 = relu %x : f32[N] as \"t\" loc(\"net.onnx: node \\\"t\\\" (F): node \\\"y\\\" "
       "(Relu)\")\n"
