@@ -4,7 +4,8 @@
 #   make demo          the main job on real input      make check-format  says which are not formatted
 #   make test          the whole suite                  make sanitize      unit and text tests under sanitizers
 #   make venv          build/venv for Python tests      make fuzz          FUZZ_SECONDS for each reader
-#   make clean
+#   make bench         networks beside their peers  make bench-layers  layers against the machine's ceiling
+#   make planted       are planted bugs found?      make clean
 BUILD ?= build
 FUZZ_SECONDS ?= 600
 JOBS  ?= $(shell nproc)
@@ -13,7 +14,7 @@ FOLDERS = $(wildcard include src tools tests examples bench python)
 SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all configure demo test venv sanitize asan tsan fuzz format check-format clean
+.PHONY: all configure demo test venv sanitize asan tsan fuzz planted bench bench-layers format check-format clean
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -58,6 +59,18 @@ fuzz:
 	@$(SANITIZED) -B $(BUILD)/fuzz -DWICK_SANITIZE=address,undefined -DWICK_FUZZ=ON >/dev/null
 	@cmake --build $(BUILD)/fuzz -j $(JOBS) --target fuzzers
 	@scripts/fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS)
+
+# Ten bugs, kept as patches: the random graphs must find each.
+planted:
+	@scripts/setup.sh test
+	@python3 tests/differential/planted.py --build $(BUILD)/planted
+
+# Both write their tables into bench/README.md.
+bench: venv all
+	@$(BUILD)/venv/bin/python bench/networks.py --wick $(BUILD)/wick --build $(BUILD)/bench
+
+bench-layers: venv all
+	@$(BUILD)/venv/bin/python bench/layers.py --wick $(BUILD)/wick --build $(BUILD)/bench
 
 format:
 	@clang-format -i $(SOURCES)

@@ -1,0 +1,86 @@
+/* kernel_times MODEL RUNS: runs a model on one thread, and prints a line for each kernel: the least
+ * and the median time in nanoseconds, and its name. Inputs are numbers around 0. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <wick/wick.h>
+
+typedef struct times {
+  uint64_t *ns; /* per kernel, RUNS of them */
+  uint32_t nrun, run;
+} times;
+
+static void times_profile(void *arg, uint32_t kernel, uint64_t nanoseconds)
+{
+  times *t = arg;
+  t->ns[(size_t)kernel * t->nrun + t->run] += nanoseconds;
+}
+
+static int times_compare(const void *a, const void *b)
+{
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static void times_check(wick_error *e)
+{
+  if (!e) return;
+  fprintf(stderr, "%s\n", wick_error_message(e));
+  exit(1);
+}
+
+static void *times_room(size_t nbytes)
+{
+  void *p = calloc(1, nbytes ? nbytes : 1);
+  if (!p) exit(1);
+  return p;
+}
+
+static const void **times_inputs(const wick_compiled *k)
+{
+  uint32_t n = wick_compiled_ninput(k), state = 2463534242u;
+  const void **in = times_room(n * sizeof *in);
+  for (uint32_t i = 0; i < n; i++) {
+    const wick_io *io = wick_compiled_input(k, i);
+    float *x = times_room(io->nbytes);
+    for (uint64_t j = 0; io->elem == WICK_F32 && j < io->nbytes / 4; j++) {
+      state = state * 1664525u + 1013904223u;
+      x[j] = (float)(state >> 8) * 0x1p-23f - 1;
+    }
+    in[i] = x;
+  }
+  return in;
+}
+
+int main(int argc, char **argv)
+{
+  wick_context *context;
+  wick_model *model;
+  wick_compiled *k;
+  wick_session *session;
+  if (argc != 3 || atoi(argv[2]) < 1) return fprintf(stderr, "kernel_times MODEL RUNS\n"), 2;
+  times t = {.nrun = (uint32_t)atoi(argv[2])};
+  times_check(wick_context_create(NULL, &context));
+  times_check(wick_load(context, argv[1], &model));
+  wick_compile_options o = {.size = sizeof o, .cache = ""};
+  times_check(wick_compile(model, &o, &k));
+  const void **in = times_inputs(k);
+  void **out = times_room(wick_compiled_noutput(k) * sizeof *out);
+  for (uint32_t i = 0; i < wick_compiled_noutput(k); i++)
+    out[i] = times_room(wick_compiled_output(k, i)->nbytes);
+  t.ns = times_room(sizeof *t.ns * t.nrun * (wick_compiled_nkernel(k) + 1));
+  wick_session_options s = {.size = sizeof s, .threads = 1, .profile = times_profile, .arg = &t};
+  times_check(wick_session_create(k, &s, &session));
+  for (; t.run < t.nrun; t.run++) times_check(wick_run(session, in, out));
+  for (uint32_t i = 0; i < wick_compiled_nkernel(k); i++) {
+    uint64_t *ns = &t.ns[(size_t)i * t.nrun];
+    qsort(ns, t.nrun, sizeof *ns, times_compare);
+    printf("%" PRIu64 " %" PRIu64 " %s\n", ns[0], ns[t.nrun / 2], wick_compiled_kernel(k, i).name);
+  }
+  wick_session_free(session);
+  wick_compiled_free(k);
+  wick_model_free(model);
+  wick_context_free(context);
+  return 0;
+}
