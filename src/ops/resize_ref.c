@@ -60,7 +60,11 @@ static double resize_sample(const resize_axis *a, const wick_scalar *line, int64
   double shrink = a->attr[RESIZE_ANTIALIAS].i && a->scale < 1 ? a->scale : 1;
   double radius = (a->attr[RESIZE_MODE].i == RESIZE_IS_LINEAR ? 1 : 2) / shrink;
   double sum = 0, total = 0;
-  for (int64_t i = (int64_t)floor(x - radius); i <= (int64_t)ceil(x + radius); i++) {
+  /* The elements that a weight can reach, as many for every x: a NaN beside them is none of theirs.
+   */
+  int64_t first = shrink < 1 ? (int64_t)floor(x - radius) : (int64_t)(floor(x) - radius + 1);
+  int64_t last = shrink < 1 ? (int64_t)ceil(x + radius) : (int64_t)(floor(x) + radius);
+  for (int64_t i = first; i <= last; i++) {
     double w = resize_weight(a, ((double)i - x) * shrink);
     int64_t at = wick_max_i64(0, wick_min_i64(i, a->in - 1));
     if (a->attr[RESIZE_EXCLUDE].i && at != i) continue;

@@ -1,0 +1,447 @@
+/* Random graphs: the reference evaluator against compiled code, with one thread and with three, on
+ * every level of this processor.
+ *
+ * What may differ follows from the graph itself: the reference is run again with every float that a
+ * node gives disturbed by a few units in its last place; how far a result moves then is how far
+ * rounding can move it. A result that jumps (a comparison, an index, an integer made of a float) is
+ * not looked at where it does. Integers that do not hang on floats are compared exactly.
+ *
+ * WICK_RANDOM_GRAPHS: how many graphs (60); WICK_RANDOM_SEED: the first one's seed. A difference is
+ * shrunk: the first node that is wrong by itself, its operands made parameters. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "driver/random_graph.h"
+#include "ir/copy.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "ops/evaluate.h"
+#include "ops/scalar.h"
+#include "target/target.h"
+#include "wick/wick.h"
+
+/* The last two runs are disturbed more: they say where results jump, the others how far they move.
+ */
+enum { DIFF_SPREAD = 6, DIFF_DISTURBED = 8, DIFF_MOST = 8 };
+
+typedef struct diff {
+  wick_guard guard;
+  wick_arena mem, tmp, a, b;
+  wick_context *context;
+  uint64_t noise;
+  double disturb;    /* units in the last place; 0: none */
+  wick_tensor *kept; /* per value: what the reference says; NULL: not kept */
+  uint64_t skipped, compared;
+} diff;
+
+static double diff_unit(wick_elem e) { return ldexp(1, -wick_elem_storage[e].mantissa - 1); }
+
+static uint64_t diff_noise(diff *d)
+{
+  d->noise = d->noise * 6364136223846793005u + 1442695040888963407u;
+  return d->noise >> 33;
+}
+
+static uint64_t diff_numel(const wick_tensor *t)
+{
+  uint64_t n = 1;
+  for (uint32_t k = 0; k < t->rank; k++) n *= (uint64_t)t->dim[k];
+  return n;
+}
+
+static void diff_disturb(diff *d, const wick_tensor *t)
+{
+  if (!wick_elem_is_float(t->elem)) return;
+  for (uint64_t k = 0, n = diff_numel(t); k < n; k++) {
+    double x = wick_load_elem(t->elem, t->data, k).f,
+           by = ((double)(diff_noise(d) % 2001) - 1000) / 1000;
+    double unit = t->elem == WICK_F64 ? diff_unit(t->elem) : diff_unit(t->elem) + 0x1p-22;
+    if (isfinite(x))
+      wick_store_elem(t->elem, t->data, k, (wick_scalar){.f = x * (1 + d->disturb * unit * by)});
+  }
+}
+
+/* Keeps, or disturbs, what a node has computed. */
+static void diff_observe(void *arg, const wick_func *f, wick_value v, const wick_tensor *t)
+{
+  diff *d = arg;
+  if (d->kept) {
+    d->kept[v.id] = *t;
+    d->kept[v.id].data =
+        wick_arena_copy(&d->mem, t->data, wick_elem_bytes(t->elem, diff_numel(t)), 64);
+  }
+  if (d->disturb > 0 && v.id > f->nparam) diff_disturb(d, t);
+}
+
+static wick_status diff_reference(diff *d, const wick_func *f, const wick_tensor *in,
+                                  double disturb, wick_tensor *out)
+{
+  wick_evaluate_options o = {.observe = diff_observe, .arg = d};
+  wick_tensor copy[DIFF_MOST];
+  d->disturb = disturb;
+  for (uint32_t p = 0; p < f->nparam; p++) {
+    copy[p] = in[p];
+    if (disturb == 0) continue;
+    copy[p].data =
+        wick_arena_copy(&d->tmp, in[p].data, wick_elem_bytes(in[p].elem, diff_numel(&in[p])), 64);
+    diff_disturb(d, &copy[p]);
+  }
+  return wick_evaluate(f, f->nparam, copy, &o, &d->mem, &d->a, &d->b, out);
+}
+
+/* ---- inputs ---- */
+
+static void diff_inputs(diff *d, const wick_func *f, bool wild, wick_tensor *in)
+{
+  for (uint32_t p = 0; p < f->nparam; p++) {
+    const wick_type_info *t = wick_info_of(f, (wick_value){p + 1});
+    in[p] = (wick_tensor){.elem = t->elem, .rank = t->rank};
+    wick_type_const_dims(t, in[p].dim);
+    uint64_t n = diff_numel(&in[p]);
+    in[p].data = wick_arena_alloc(&d->mem, wick_elem_bytes(t->elem, n), 64);
+    for (uint64_t k = 0; k < n; k++) {
+      uint64_t x = diff_noise(d);
+      wick_scalar s = {.i = (int64_t)(x % 41) - (wick_elem_class(t->elem) == WICK_UINT ? 0 : 20)};
+      if (t->elem == WICK_BOOL) s.i = x & 1;
+      if (wick_elem_is_int(t->elem) && wild && x % 5 == 0) s.i = (int64_t)(x * 0x9e3779b97f4a7c15u);
+      if (wick_elem_is_float(t->elem)) {
+        s.f = ((double)(x % 4001) - 2000) / 1000;
+        if (wild && x % 97 == 0) s.f = x % 2 ? (double)NAN : x % 3 ? (double)INFINITY : -0.0;
+      }
+      wick_store_elem(t->elem, in[p].data, k, s);
+    }
+  }
+}
+
+/* ---- compiled ---- */
+
+static const char *diff_text(diff *d, const wick_func *f)
+{
+  wick_text t = wick_text_begin(&d->tmp);
+  wick_print_module(f->module, WICK_PRINT_DATA, &t);
+  return t.at;
+}
+
+static wick_error *diff_session(const wick_compiled *k, uint32_t threads, const wick_tensor *in,
+                                wick_arena *mem, wick_tensor *out)
+{
+  wick_session_options o = {.size = sizeof o, .threads = threads};
+  wick_session *s = NULL;
+  wick_error *e = wick_session_create(k, &o, &s);
+  const void *inputs[DIFF_MOST];
+  void *outputs[DIFF_MOST];
+  for (uint32_t i = 0; i < wick_compiled_ninput(k); i++) inputs[i] = in[i].data;
+  for (uint32_t i = 0; i < wick_compiled_noutput(k); i++) {
+    out[i].data = wick_arena_alloc(mem, wick_compiled_output(k, i)->nbytes, 64);
+    outputs[i] = out[i].data;
+  }
+  for (int twice = 0; twice < 2 && !e; twice++)
+    e = wick_run(s, inputs, outputs); /* the second run finds used memory */
+  wick_session_free(s);
+  return e;
+}
+
+/* ---- comparing ---- */
+
+typedef struct diff_result {
+  bool differs;
+  char why[400];
+} diff_result;
+
+static bool diff_same_bits(const wick_tensor *a, const wick_tensor *b)
+{
+  return memcmp(a->data, b->data, wick_elem_bytes(a->elem, diff_numel(a))) == 0;
+}
+
+/* The largest finite magnitude: sums within a row of a tensor round with respect to it. */
+static double diff_largest(const wick_tensor *t)
+{
+  double largest = 0;
+  for (uint64_t k = 0, n = wick_elem_is_float(t->elem) ? diff_numel(t) : 0; k < n; k++) {
+    double x = fabs(wick_load_elem(t->elem, t->data, k).f);
+    if (isfinite(x)) largest = fmax(largest, x);
+  }
+  return largest;
+}
+
+/* Element k of output o: how far may it be from the reference? Negative: anywhere. */
+static double diff_limit(wick_tensor (*disturbed)[DIFF_MOST], uint32_t o, uint64_t k,
+                         wick_scalar want, double largest, wick_elem e)
+{
+  double spread = 0;
+  for (uint32_t i = 0; i < DIFF_DISTURBED; i++) {
+    wick_scalar x = wick_load_elem(e, disturbed[i][o].data, k);
+    if (!wick_elem_is_float(e)) {
+      if (x.i != want.i) return -1;
+    } else if (isfinite(x.f) != isfinite(want.f)) {
+      return -1;
+    } else if (isfinite(x.f) && i < DIFF_SPREAD) {
+      spread = fmax(spread, fabs(x.f - want.f));
+    }
+  }
+  if (!wick_elem_is_float(e)) return 0;
+  if (32 * spread > fabs(want.f) && spread > diff_unit(e) * largest)
+    return -1; /* nothing is left of it */
+  return 128 * spread + diff_unit(e) * (64 * fabs(want.f) + 8 * largest) +
+         (e == WICK_F16   ? 1e-6
+          : e == WICK_F64 ? 1e-290
+                          : 1e-36);
+}
+
+static void diff_compare(diff *d, uint32_t nout, const wick_tensor *want,
+                         wick_tensor (*disturbed)[DIFF_MOST], const wick_tensor *got,
+                         const char *what, diff_result *r)
+{
+  for (uint32_t o = 0; o < nout && !r->differs; o++) {
+    wick_elem e = want[o].elem;
+    double largest = diff_largest(&want[o]);
+    for (uint64_t k = 0, n = diff_numel(&want[o]); k < n; k++) {
+      wick_scalar w = wick_load_elem(e, want[o].data, k), g = wick_load_elem(e, got[o].data, k);
+      double limit = diff_limit(disturbed, o, k, w, largest, e);
+      bool same = wick_elem_is_float(e)
+                      ? (isnan(w.f) && isnan(g.f)) || w.f == g.f || fabs(w.f - g.f) <= limit
+                      : w.i == g.i;
+      d->compared++;
+      d->skipped += limit < 0;
+      if (same || limit < 0) continue;
+      r->differs = true;
+      snprintf(r->why, sizeof r->why,
+               "%s: output %u, element %llu: %.9g (%lld), the reference says %.9g (%lld), limit %g",
+               what, o, (unsigned long long)k, wick_elem_is_float(e) ? g.f : 0,
+               (long long)(wick_elem_is_float(e) ? 0 : g.i), wick_elem_is_float(e) ? w.f : 0,
+               (long long)(wick_elem_is_float(e) ? 0 : w.i), limit);
+      return;
+    }
+  }
+}
+
+static void diff_fails(diff_result *r, const char *what, wick_error *e)
+{
+  r->differs = true;
+  snprintf(r->why, sizeof r->why, "%s: %s", what, wick_error_message(e));
+}
+
+/* Runs f compiled for a target, and compares. The reference may fail: then the run must, too. */
+static diff_result diff_run(diff *d, const wick_func *f, const wick_tensor *in, const char *target)
+{
+  diff_result r = {false, ""};
+  uint32_t nout = wick_return(f)->nin;
+  wick_tensor want[DIFF_MOST], disturbed[DIFF_DISTURBED][DIFF_MOST], one[DIFF_MOST],
+      three[DIFF_MOST];
+  wick_status s = diff_reference(d, f, in, 0, want);
+  wick_tensor *kept = d->kept;
+  d->kept = NULL;
+  for (uint32_t i = 0; i < DIFF_DISTURBED && !s; i++)
+    if (diff_reference(d, f, in, i < DIFF_SPREAD ? 8 : 64, disturbed[i]))
+      return r; /* it fails where it is disturbed: nothing to say */
+  d->kept = kept;
+  const char *text = diff_text(d, f);
+  wick_model *m = NULL;
+  wick_compiled *k = NULL;
+  wick_error *e = wick_load_bytes(d->context, "random", text, strlen(text), &m);
+  wick_compile_options o = {.size = sizeof o, .target = target, .cache = "", .nprocess = 1};
+  if (!e) e = wick_compile(m, &o, &k);
+  if (e) {
+    if (wick_error_code(e) != WICK_EUNSUPPORTED) diff_fails(&r, "compile", e);
+    if (getenv("WICK_RANDOM_VERBOSE")) print_message("%s\n", wick_error_message(e));
+  } else {
+    memcpy(one, want, sizeof one), memcpy(three, want, sizeof three);
+    e = diff_session(k, 1, in, &d->mem, one);
+    if (s || e) {
+      if (!s || !e) {
+        r.differs = true;
+        snprintf(r.why, sizeof r.why, "the reference %s, compiled code %s: %s",
+                 s ? "fails" : "runs", e ? "fails" : "runs",
+                 s ? s->message : wick_error_message(e));
+      }
+    } else {
+      diff_compare(d, nout, want, disturbed, one, target, &r);
+      wick_error *again = diff_session(k, 3, in, &d->mem, three);
+      for (uint32_t i = 0; i < nout && !again && !r.differs; i++)
+        if (!diff_same_bits(&one[i], &three[i]))
+          r.differs = true, snprintf(r.why, sizeof r.why,
+                                     "%s: output %u has other bits with three threads", target, i);
+      wick_error_free(again);
+    }
+  }
+  wick_error_free(e);
+  wick_compiled_free(k);
+  wick_model_free(m);
+  return r;
+}
+
+/* ---- shrinking ---- */
+
+/* The single node n of f as a function, its operands (but for constants) as parameters. */
+static wick_func *diff_cut(diff *d, const wick_func *f, uint32_t node, wick_value *out_param)
+{
+  const wick_node *n = &f->node[node];
+  const uint32_t *definer = wick_definers_of(f, &d->tmp);
+  wick_builder b;
+  wick_build_begin(&b, f->module, WICK_GRAPH, "main", &d->mem);
+  wick_value *in = wick_new(&d->tmp, wick_value, n->nin + 1),
+             *result = wick_new(&d->tmp, wick_value, n->nout);
+  uint32_t nparam = 0;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    wick_value v = n->in[k];
+    bool constant =
+        v.id && definer[v.id] != UINT32_MAX && f->node[definer[v.id]].op == WICK_OP_const;
+    if (!v.id || constant) continue;
+    for (uint32_t j = 0; j < k && !in[k].id; j++)
+      if (n->in[j].id == v.id) in[k] = in[j];
+    if (in[k].id) continue;
+    in[k] =
+        wick_build_param(&b, wick_type_of(f, v), WICK_IN, wick_str_printf(&d->tmp, "p%u", nparam));
+    out_param[nparam++] = v;
+  }
+  for (uint32_t k = 0; k < n->nin; k++)
+    if (n->in[k].id && !in[k].id)
+      in[k] = wick_copy_with(&b, f, &f->node[definer[n->in[k].id]], NULL);
+  wick_value first = wick_copy_with(&b, f, n, in);
+  for (uint32_t k = 0; k < n->nout; k++) result[k] = (wick_value){first.id + k};
+  wick_build_return(&b, n->nout, result);
+  wick_func *cut = NULL;
+  return wick_build_end(&b, &cut) ? NULL : cut;
+}
+
+/* The first node that is wrong by itself, on the tensors that the reference computed; else the
+ * whole. */
+static void diff_shrink(diff *d, const wick_func *f, const char *target, const char *why,
+                        uint64_t seed)
+{
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    wick_value param[64];
+    if (n->op == WICK_OP_const || n->op == WICK_OP_return || n->nout > DIFF_MOST) continue;
+    wick_func *cut = diff_cut(d, f, i, param);
+    if (!cut || cut->nparam > DIFF_MOST) continue;
+    wick_tensor in[DIFF_MOST];
+    for (uint32_t p = 0; p < cut->nparam; p++) in[p] = d->kept[param[p].id];
+    wick_tensor *kept = d->kept;
+    const wick_func *whole = wick_module_find(f->module, "main");
+    d->kept = NULL;
+    wick_module_set(f->module, cut);
+    diff_result r = diff_run(d, cut, in, target);
+    wick_module_set(f->module, whole);
+    d->kept = kept;
+    if (!r.differs) continue;
+    wick_text t = wick_text_begin(&d->tmp);
+    wick_print_func(cut, 0, &t);
+    print_error("seed %llu: %s\n%s\n", (unsigned long long)seed, r.why, t.at);
+    return;
+  }
+  wick_text t = wick_text_begin(&d->tmp);
+  wick_print_func(f, 0, &t);
+  print_error("seed %llu: %s (no node is wrong by itself)\n%s\n", (unsigned long long)seed, why,
+              t.at);
+}
+
+/* ---- the test ---- */
+
+static bool diff_one(diff *d, uint64_t seed, const char *target, uint64_t (*seen)[WICK_NOP],
+                     uint32_t *nnode)
+{
+  random_graph *r = calloc(1, sizeof *r);
+  wick_module *m = wick_module_create(&d->guard, "random");
+  wick_func *f = random_function(r, m, seed, &d->mem, &d->tmp, seen);
+  bool ok = true;
+  if (f) {
+    wick_status s = wick_verify_func(f, &d->tmp);
+    if (s) fail_msg("seed %llu: %s", (unsigned long long)seed, s->message);
+    wick_module_set(m, f);
+    wick_tensor in[DIFF_MOST];
+    d->noise = seed;
+    diff_inputs(d, f, seed % 4 == 0, in);
+    d->kept = wick_new(&d->mem, wick_tensor, f->nvalue + 1);
+    *nnode = f->nnode;
+    diff_result result = diff_run(d, f, in, target);
+    if (result.differs) diff_shrink(d, f, target, result.why, seed);
+    ok = !result.differs;
+    d->kept = NULL;
+  }
+  wick_module_free(m);
+  free(r);
+  return ok;
+}
+
+static uint64_t diff_setting(const char *name, uint64_t otherwise)
+{
+  const char *s = getenv(name);
+  return s && *s ? strtoull(s, NULL, 10) : otherwise;
+}
+
+static int diff_order(const void *a, const void *b)
+{
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* Rows of graphs that have been built, and of how many element types. */
+static void diff_coverage(uint64_t (*seen)[WICK_NOP], uint64_t ngraph)
+{
+  uint32_t rows = 0, all = 0, types = 0;
+  for (uint32_t op = 1; op < WICK_NOP; op++) {
+    if (!(wick_ops[op]->level & WICK_GRAPH) || wick_ops[op]->nregion[1] ||
+        !(wick_compute_of((wick_opcode)op) || wick_ops[op]->expand))
+      continue;
+    all++;
+    rows += (*seen)[op] != 0;
+    for (uint64_t s = (*seen)[op]; s; s &= s - 1) types++;
+    if (!(*seen)[op] && ngraph >= 2000) print_message("not covered: %s\n", wick_ops[op]->name);
+  }
+  print_message("%u of %u rows, %u pairs of row and element type\n", rows, all, types);
+}
+
+static void diff_random_graphs(void **state)
+{
+  (void)state;
+  uint64_t n = diff_setting("WICK_RANDOM_GRAPHS", 60), first = diff_setting("WICK_RANDOM_SEED", 1),
+           bad = 0, compared = 0, skipped = 0;
+  static const char *const targets[] = {"x86-64-v4", "x86-64-v3", "x86-64-v1", "armv8-a"};
+  const char *run[4];
+  uint32_t ntarget = 0, *nnode = calloc(n + 1, sizeof *nnode);
+  uint64_t(*seen)[WICK_NOP] = calloc(1, sizeof *seen);
+  wick_target host = wick_target_host(), t;
+  for (uint32_t i = 0; i < WICK_COUNT(targets); i++)
+    if (wick_target_find(targets[i], &t) && t.machine == host.machine &&
+        wick_target_runs_on(&t, wick_cpu_detect()))
+      run[ntarget++] = targets[i];
+  if (!ntarget) skip();
+  for (uint64_t i = 0; i < n; i++) {
+    diff *d = calloc(1, sizeof *d);
+    d->guard.allocator = wick_allocator_malloc();
+    if (setjmp(d->guard.where)) fail_msg("out of memory");
+    d->mem = wick_arena_make(&d->guard), d->tmp = wick_arena_make(&d->guard),
+    d->a = wick_arena_make(&d->guard), d->b = wick_arena_make(&d->guard);
+    wick_error *e = wick_context_create(NULL, &d->context);
+    assert_null(e);
+    bad += !diff_one(d, first + i, run[i % ntarget], seen, &nnode[i]);
+    compared += d->compared, skipped += d->skipped;
+    wick_context_free(d->context);
+    wick_arena_free(&d->mem), wick_arena_free(&d->tmp), wick_arena_free(&d->a),
+        wick_arena_free(&d->b);
+    free(d);
+  }
+  qsort(nnode, n, sizeof *nnode, diff_order);
+  print_message("%llu graphs, a median of %u nodes; %llu elements compared, %llu not stable\n",
+                (unsigned long long)n, nnode[n / 2], (unsigned long long)compared,
+                (unsigned long long)skipped);
+  diff_coverage(seen, n);
+  free(nnode);
+  free(seen);
+  if (bad) fail_msg("%llu of %llu graphs differ", (unsigned long long)bad, (unsigned long long)n);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(diff_random_graphs)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
