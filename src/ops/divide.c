@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "ops/poly_pow.h"
+#include "ops/ref.h"
 
 typedef struct divide_parts { /* x = quotient * y + rest, truncated; 0 and 0 where y is 0 */
   uint64_t quotient, rest;
@@ -36,6 +37,17 @@ static wick_value divide_guarded(wick_builder *b, wick_opcode op, wick_value x, 
   wick_value r = wick_build2(b, op, x, expr_where(b, bad, expr_k(b, y, 1), y));
   if (is_signed && op == WICK_OP_quot) r = expr_where(b, minus, expr_neg(b, x), r);
   return expr_where(b, none, zero, r); /* the rest by 1 and by -1 is 0 */
+}
+
+/* The reference of the rows on tensors: a zero divisor that is used fails. */
+static wick_status divide_ref(wick_ref *c)
+{
+  const wick_tensor *y = &c->in[1];
+  if (!wick_elem_is_float(y->elem) && wick_ref_numel(&c->out[0]))
+    for (uint64_t k = 0; k < wick_ref_numel(y); k++)
+      if (wick_load_int(y->elem, y->data, k) == 0)
+        return wick_ref_fail(c, WICK_ERANGE, "division by zero");
+  return wick_scalar_ref(c);
 }
 
 /* Contents: truncating and flooring agree where nothing is negative. */
@@ -77,6 +89,7 @@ const wick_op wick_op_div = {
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_NUMBERS,
     .effect = WICK_MAY_FAIL,
+    .ref = divide_ref,
     .compute = divide_compute,
     .expand = div_expand,
     .expands = WICK_INTS,
@@ -131,6 +144,7 @@ const wick_op wick_op_mod = {
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_NUMBERS,
     .effect = WICK_MAY_FAIL,
+    .ref = divide_ref,
     .compute = divide_compute,
     .expand = mod_expand,
     .scalar = WICK_RULE_SAME,
@@ -167,6 +181,7 @@ const wick_op wick_op_fmod = {
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_NUMBERS,
     .effect = WICK_MAY_FAIL,
+    .ref = divide_ref,
     .compute = divide_compute,
     .expand = fmod_expand,
     .scalar = WICK_RULE_SAME,

@@ -32,14 +32,16 @@ static wick_status const_infer(wick_infer *c)
   if (!imm->constant && t->kind != WICK_TENSOR && t->kind != WICK_SCALAR)
     return wick_infer_fail(c, WICK_ETYPE, "a number is a tensor or a scalar");
   wick_dim n = wick_type_numel(c->module, c->want[0]);
-  if (!wick_elem_is_int(t->elem) || !wick_dim_is_const(n) || n.v > WICK_MAX_CONTENT ||
-      t->kind != WICK_TENSOR)
+  bool whole = wick_elem_is_int(t->elem) || t->elem == WICK_BOOL;
+  if (!whole || !wick_dim_is_const(n) || n.v > WICK_MAX_CONTENT || t->kind != WICK_TENSOR)
     return NULL;
   const void *data = imm->constant ? wick_constant_get(c->module, imm->constant)->data : NULL;
   if (imm->constant && !data) return NULL;
   wick_dim *content = wick_new(&c->module->mem, wick_dim, (size_t)n.v);
-  for (int64_t k = 0; k < n.v; k++)
+  for (int64_t k = 0; k < n.v; k++) {
     content[k] = wick_dim_const(data ? wick_load_int(t->elem, data, (uint64_t)k) : imm->i);
+    if (!wick_dim_is_const(content[k])) return NULL; /* the lowest numbers name expressions */
+  }
   c->out[0].content = content;
   c->out[0].ncontent = (uint32_t)n.v;
   return NULL;

@@ -1,0 +1,116 @@
+/* The registry: every row is whole, and named as ops.def says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "ops/scalar.h"
+
+static const char *const names[WICK_NOP] = {
+    "",
+#define OP(name) #name,
+#include "ir/ops.def"
+#undef OP
+};
+
+static void names_are_sorted(void **state)
+{
+  (void)state;
+  for (wick_opcode op = 1; op < WICK_NOP; op++) {
+    assert_string_equal(wick_ops[op]->name, names[op]);
+    assert_int_equal(wick_op_find(names[op], strlen(names[op])), op);
+    if (op > 1) assert_true(strcmp(names[op - 1], names[op]) < 0);
+  }
+  assert_int_equal(wick_op_find("ad", 2), WICK_OP_none);
+  assert_int_equal(wick_op_find("addx", 4), WICK_OP_none);
+}
+
+#define WHOLE(condition)                                                                           \
+  do {                                                                                             \
+    if (!(condition)) fail_msg("%s: %s", row->name, #condition);                                   \
+  } while (0)
+
+static uint32_t words(const char *s)
+{
+  uint32_t n = *s != 0;
+  for (; *s; s++) n += *s == ' ';
+  return n;
+}
+
+static void attributes_are_sane(void **state)
+{
+  (void)state;
+  for (wick_opcode op = 1; op < WICK_NOP; op++) {
+    const wick_op *row = wick_ops[op];
+    for (uint32_t i = 0; i < wick_op_nattr(row); i++) {
+      const wick_attr_spec *a = &row->attr[i];
+      WHOLE(a->kind != WICK_ATTR_NONE);
+      for (uint32_t k = 0; k < i; k++) WHOLE(strcmp(a->name, row->attr[k].name) != 0);
+      WHOLE(a->least <= a->most);
+      WHOLE((a->kind == WICK_ATTR_ENUM) == (a->words != NULL));
+      if (a->kind == WICK_ATTR_ENUM) WHOLE(a->dflt >= 0 && a->dflt < words(a->words));
+      if (a->kind == WICK_ATTR_BOOL) WHOLE(a->dflt == 0 || a->dflt == 1);
+      bool limited = a->least != 0 || a->most != 0,
+           number = a->kind == WICK_ATTR_INT || a->kind == WICK_ATTR_FLOAT;
+      if (limited && number && !a->required) WHOLE(a->dflt >= a->least && a->dflt <= a->most);
+    }
+  }
+}
+
+static void rows_are_whole(void **state)
+{
+  (void)state;
+  for (wick_opcode op = 1; op < WICK_NOP; op++) {
+    const wick_op *row = wick_ops[op];
+    WHOLE(row->doc && strlen(row->doc) >= 4);
+    WHOLE(row->level != 0);
+    WHOLE(row->nin[0] <= row->nin[1]);
+    WHOLE(row->nout[0] <= row->nout[1]);
+    WHOLE(row->nregion[0] <= row->nregion[1]);
+    WHOLE(row->ulp >= 0);
+    WHOLE(row->ulp == 0 || row->expand);
+    if (!row->scalar) continue;
+    WHOLE(row->eval && wick_ref_of(op) && wick_compute_of(op));
+    WHOLE(row->nout[0] == 1 && row->nout[1] == 1 && row->nregion[1] == 0);
+    WHOLE(row->nin[0] >= 1 && row->nin[0] == row->nin[1] && row->nin[1] <= 3);
+    WHOLE(row->level & WICK_LOOP);
+    WHOLE(row->typed == (row->scalar == WICK_RULE_TYPED));
+    WHOLE(!row->expands || (row->expand && !(row->expands & ~row->elems)));
+    WHOLE(!row->neutral || row->nin[0] == 2);
+  }
+}
+
+/* What folds combine by: the neutral element is neutral. */
+static void neutral_elements_are(void **state)
+{
+  (void)state;
+  for (wick_opcode op = 1; op < WICK_NOP; op++) {
+    const wick_op *row = wick_ops[op];
+    if (!row->neutral) continue;
+    for (wick_elem e = WICK_F64; e <= WICK_BOOL; e++) {
+      if (!(row->elems & WICK_BIT(e))) continue;
+      bool is_float = wick_elem_is_float(e);
+      for (int x = -3; x <= 3; x++) {
+        wick_scalar v =
+            wick_round_elem(e, is_float ? (wick_scalar){.f = x} : (wick_scalar){.i = x});
+        wick_scalar in[2] = {row->neutral(e), v}, r = wick_eval_scalar(op, NULL, e, e, in);
+        WHOLE(is_float ? r.f == v.f : r.i == v.i);
+      }
+    }
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(names_are_sorted),
+      cmocka_unit_test(attributes_are_sane),
+      cmocka_unit_test(rows_are_whole),
+      cmocka_unit_test(neutral_elements_are),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
