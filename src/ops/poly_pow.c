@@ -141,15 +141,32 @@ static wick_value pow_fmod32(wick_builder *b, wick_value x, wick_value y)
   return r;
 }
 
-/* Digits of 52 bits; those whose place is beyond the largest number are left out. */
+/* A digit at a place, where that is a number. */
+static wick_value pow_digit64(wick_builder *b, wick_value r, wick_value place)
+{
+  wick_value next = pow_digit(b, r, place, true);
+  return expr_where(b, expr_lt(b, place, (double)INFINITY), next, r);
+}
+
+/* Digits of 52 bits, at the places y 2^(52 k), k from 40, where the largest x has its digit over
+ * the smallest y, down to 0. All but the first and the last by a loop (which is why this is for the
+ * loop level), which carries r and 2^(26 k). */
 static wick_value pow_fmod64(wick_builder *b, wick_value x, wick_value y)
 {
-  enum { DIGITS = 41 };
-  wick_value place[DIGITS] = {y}, r = x;
-  for (int k = 1; k < DIGITS; k++) place[k] = expr_mulk(b, place[k - 1], 0x1p52);
-  for (int k = DIGITS - 1; k > 0; k--)
-    r = expr_where(b, expr_lt(b, place[k], (double)INFINITY), pow_digit(b, r, place[k], true), r);
-  return pow_digit(b, r, y, true);
+  enum { LAST = 39 };
+  wick_value half = expr_k(b, y, ldexp(1, 26 * LAST));
+  wick_value first = expr_mulk(b, expr_mul(b, expr_mul(b, y, half), half), 0x1p52);
+  wick_value in[4] = {wick_build_i64(b, 0), wick_build_i64(b, LAST), pow_digit64(b, x, first),
+                      half};
+  if (b->status) return x;
+  wick_type t[3] = {wick_built_type(b, in[0]), wick_built_type(b, in[2]), wick_built_type(b, half)};
+  wick_build_open(b, WICK_OP_for, 4, in, NULL, 0, NULL);
+  uint32_t index = wick_region_begin(b, 3, t).id;
+  wick_value r = {index + 1}, scale = {index + 2}, next[2];
+  next[0] = pow_digit64(b, r, expr_mul(b, expr_mul(b, y, scale), scale));
+  next[1] = expr_mulk(b, scale, 0x1p-26);
+  wick_yield(b, 2, next);
+  return pow_digit(b, wick_build_close(b), y, true);
 }
 
 wick_value wick_poly_fmod(wick_builder *b, wick_value x, wick_value y)
