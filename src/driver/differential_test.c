@@ -400,8 +400,33 @@ static void diff_coverage(uint64_t (*seen)[WICK_NOP], uint64_t ngraph)
   print_message("%u of %u rows, %u pairs of row and element type\n", rows, all, types);
 }
 
+/* One graph, with memory of its own. */
+typedef struct diff_total {
+  uint64_t compared, skipped;
+  bool differs;
+} diff_total;
+
+static __attribute__((noinline)) void diff_graph(diff_total *out, uint64_t seed, const char *target,
+                                                 uint64_t (*seen)[WICK_NOP], uint32_t *nnode)
+{
+  diff *d = calloc(1, sizeof *d);
+  d->guard.allocator = wick_allocator_malloc();
+  if (setjmp(d->guard.where)) fail_msg("out of memory");
+  d->mem = wick_arena_make(&d->guard), d->tmp = wick_arena_make(&d->guard);
+  d->a = wick_arena_make(&d->guard), d->b = wick_arena_make(&d->guard);
+  wick_error *e = wick_context_create(NULL, &d->context);
+  assert_null(e);
+  bool ok = diff_one(d, seed, target, seen, nnode);
+  *out = (diff_total){d->compared, d->skipped, !ok};
+  wick_context_free(d->context);
+  wick_arena_free(&d->mem), wick_arena_free(&d->tmp), wick_arena_free(&d->a),
+      wick_arena_free(&d->b);
+  free(d);
+}
+
 static void diff_random_graphs(void **state)
 {
+  diff_total total;
   (void)state;
   uint64_t n = diff_setting("WICK_RANDOM_GRAPHS", 60), first = diff_setting("WICK_RANDOM_SEED", 1),
            bad = 0, compared = 0, skipped = 0;
@@ -416,19 +441,9 @@ static void diff_random_graphs(void **state)
       run[ntarget++] = targets[i];
   if (!ntarget) skip();
   for (uint64_t i = 0; i < n; i++) {
-    diff *d = calloc(1, sizeof *d);
-    d->guard.allocator = wick_allocator_malloc();
-    if (setjmp(d->guard.where)) fail_msg("out of memory");
-    d->mem = wick_arena_make(&d->guard), d->tmp = wick_arena_make(&d->guard),
-    d->a = wick_arena_make(&d->guard), d->b = wick_arena_make(&d->guard);
-    wick_error *e = wick_context_create(NULL, &d->context);
-    assert_null(e);
-    bad += !diff_one(d, first + i, run[i % ntarget], seen, &nnode[i]);
-    compared += d->compared, skipped += d->skipped;
-    wick_context_free(d->context);
-    wick_arena_free(&d->mem), wick_arena_free(&d->tmp), wick_arena_free(&d->a),
-        wick_arena_free(&d->b);
-    free(d);
+    diff_graph(&total, first + i, run[i % ntarget], seen, &nnode[i]);
+    compared += total.compared, skipped += total.skipped;
+    bad += total.differs;
   }
   qsort(nnode, n, sizeof *nnode, diff_order);
   print_message("%llu graphs, a median of %u nodes; %llu elements compared, %llu not stable\n",

@@ -176,7 +176,7 @@ static const struct {
 static void numbers(void **state)
 {
   (void)state;
-  for (size_t i = 0; i < WICK_COUNT(rows); i++) {
+  for (volatile size_t i = 0; i < WICK_COUNT(rows); i++) { /* volatile: it lives over setjmp */
     bench b = {0};
     if (setjmp(b.guard.where)) fail_msg("out of memory");
     begin(&b);
@@ -232,7 +232,7 @@ static const struct {
 static void failures(void **state)
 {
   (void)state;
-  for (size_t i = 0; i < WICK_COUNT(errors); i++) {
+  for (volatile size_t i = 0; i < WICK_COUNT(errors); i++) {
     bench b = {0};
     if (setjmp(b.guard.where)) fail_msg("out of memory");
     begin(&b);
