@@ -225,6 +225,36 @@ static void import_graph(wick_onnx_context *c)
   import_metadata(c);
 }
 
+/* ---- the interface alone ---- */
+
+static void import_begin(wick_onnx_context *c, wick_arena *mem)
+{
+  c->errors = wick_errors_begin(c->tmp, WICK_ONNX_ERRORS);
+  c->symbols = wick_names_begin(c->tmp);
+  c->taken = wick_names_begin(c->tmp);
+  c->symbol_dims.n = 0;
+  wick_push(c->tmp, &c->symbol_dims, (wick_dim){0});
+  wick_build_begin(&c->b, c->module, WICK_GRAPH, "main", mem);
+}
+
+/* Inputs as before, outputs as declared; false where an output's type is not. */
+static bool import_interface(wick_onnx_context *c)
+{
+  const wick_onnx_graph *g = c->model->graph;
+  wick_value *out = wick_new(c->tmp, wick_value, g->output.n);
+  c->scope = wick_onnx_scope_make(c, &c->model->opset_import);
+  import_initializer_names(c, g);
+  import_inputs(c, g);
+  for (size_t i = 0; i < g->output.n; i++) {
+    wick_type type;
+    if (!import_type(c, &g->output.at[i], c->file, &type)) return false;
+    out[i] = wick_build_const(&c->b, type, 0, 0);
+    wick_build_name(&c->b, out[i], wick_onnx_module_name(c, g->output.at[i].name), WICK_REL_SAME);
+  }
+  wick_build_return(&c->b, (uint32_t)g->output.n, out);
+  return !c->errors.list.n;
+}
+
 /* Functions that call functions can ask for any number of nodes: it is bound to the file's size. */
 static uint64_t import_most_nodes(const wick_onnx_options *options, size_t nbytes)
 {
@@ -255,16 +285,16 @@ wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
                          .model = model,
                          .options = options,
                          .file = file,
-                         .errors = wick_errors_begin(tmp, WICK_ONNX_ERRORS),
                          .nodes_left = import_most_nodes(options, bytes.nbytes),
                          .most_bytes = ((uint64_t)64 << 20) + 64 * (uint64_t)bytes.nbytes,
-                         .symbols = wick_names_begin(tmp),
-                         .taken = wick_names_begin(tmp),
                          .outside = {options ? options->files : NULL, wick_path_folder(tmp, path)}};
-  wick_push(tmp, &c.symbol_dims, (wick_dim){0});
-  wick_build_begin(&c.b, m, WICK_GRAPH, "main", mem);
+  import_begin(&c, mem);
   import_graph(&c);
-  WICK_TRY(wick_errors_end(&c.errors));
+  wick_status failure = wick_errors_end(&c.errors);
+  bool sized = !failure || !options || !options->describe || !c.symbolic ||
+               c.misfits != c.errors.list.n + c.errors.more;
+  if (!sized) import_begin(&c, mem);
+  if (sized ? failure != NULL : !import_interface(&c)) return failure;
   wick_func *f;
   WICK_TRY(wick_build_end(&c.b, &f));
   wick_module_set(m, f);

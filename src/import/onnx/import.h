@@ -69,6 +69,7 @@ typedef struct wick_onnx_context {
   wick_onnx_outside outside;
   const char *file; /* the path's base name */
   wick_errors errors;
+  uint32_t misfits; /* of the errors: those that rows found, which may depend on sizes */
   wick_list(wick_onnx_unsupported) unsupported;
   wick_onnx_scope *scope;
   uint32_t depth; /* of function calls */
@@ -76,6 +77,7 @@ typedef struct wick_onnx_context {
   bool over; /* a limit was reached, which has been said */
   uint64_t call_bytes, expanded_bytes,
       most_bytes;     /* used before the outermost call; by those before it; by all, at most */
+  bool symbolic;      /* an input has a symbolic size */
   wick_names symbols; /* dimension names of the model, made fit for Wick's text */
   wick_list(wick_dim) symbol_dims;                /* by the name's number in `symbols` */
   wick_names taken;                               /* names of symbols that are in use */

@@ -271,6 +271,34 @@ static void test_options(void **state)
   wick_module_free(m);
 }
 
+/* What fits for some sizes only is described, and imported once they are given. */
+static void test_describe(void **state)
+{
+  (void)state;
+  static const char model[] =
+      "opset 15; in x 1 N,2; const w 1 3,2 = 1,2,3,4,5,6; const z 7 1 = 0; Shape x -> n end=i1;"
+      "Slice w,z,n -> t; Add x,t -> y; out y 1 N,2";
+  static const wick_onnx_range range = {"N", 2, 2};
+  static const struct {
+    wick_onnx_options options;
+    const char *want;
+  } rows[] = {
+      {{.describe = false},
+       "m.onnx: node \"y\" (Add): shapes do not broadcast: f32[N,2] and f32[min(N, 3),2]"},
+      {{.describe = true},
+       "graph @main(%p0: f32[N[1..536870912],2]) -> f32[N,2] {\n  %0 = const 0 : f32[N,2]\n  "
+       "return %0\n}"},
+      {{.describe = true, .range = &range, .nrange = 1},
+       "graph @main(%p0: f32[2,2]) -> f32[2,2] {\n  %0 = const @w : f32[3,2]\n"
+       "  %1 = slice %0 {begin=[0, 0], shape=[2, 2]} : f32[2,2]\n  %2 = add %p0, %1 : f32[2,2]\n  "
+       "return %2\n}"},
+  };
+  for (size_t i = 0; i < WICK_COUNT(rows); i++)
+    assert_string_equal(
+        onnx_import_with(&guard, &mem, onnx_encode(&mem, model), &rows[i].options, 0),
+        rows[i].want);
+}
+
 /* ---- hostile files ---- */
 
 /* In storage of exactly their size; imports, or says why not, and verifies what it imports. */
@@ -397,6 +425,7 @@ int main(void)
       cmocka_unit_test(test_unsupported),
       cmocka_unit_test_setup_teardown(test_places, begin, end),
       cmocka_unit_test_setup_teardown(test_options, begin, end),
+      cmocka_unit_test_setup_teardown(test_describe, begin, end),
       cmocka_unit_test_setup_teardown(test_truncations, begin, end),
       cmocka_unit_test_setup_teardown(test_bytes, begin, end),
       cmocka_unit_test_setup_teardown(test_deep, begin, end),

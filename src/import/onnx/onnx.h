@@ -26,6 +26,10 @@ typedef struct wick_onnx_options {
                          / 8 */
   const wick_onnx_range *range;
   uint32_t nrange;
+  /* Where the nodes fit together for some sizes only, so that symbolic ones must be given first: no
+   * failure, but a function of the interface alone, its results 0 in the types that the model
+   * declares. */
+  bool describe;
 } wick_onnx_options;
 
 /* Reads the model in `bytes`, which came from `path`, and sets the function "main" of the module.

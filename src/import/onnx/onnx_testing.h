@@ -53,17 +53,21 @@ static inline wick_text onnx_dims(wick_arena *mem, char *list)
   return shape;
 }
 
-static inline void onnx_put_input(onnx_testing *t, char *s)
+static inline void onnx_put_info(onnx_testing *t, unsigned number, char *s)
 {
   wick_text info = wick_text_begin(t->mem), type = wick_text_begin(t->mem),
             tensor = wick_text_begin(t->mem);
   put_str(&info, 1, onnx_name(onnx_word(&s, " ")));
+  if (!*s) {
+    put_part(&t->graph, number, &info);
+    return;
+  }
   put_i64(&tensor, 1, strtoll(onnx_word(&s, " "), NULL, 10));
   wick_text shape = onnx_dims(t->mem, onnx_word(&s, " "));
   put_part(&tensor, 2, &shape);
   put_part(&type, 1, &tensor);
   put_part(&info, 2, &type);
-  put_part(&t->graph, 11, &info);
+  put_part(&t->graph, number, &info);
 }
 
 static inline wick_text onnx_tensor(wick_arena *mem, const char *name, char *s)
@@ -171,14 +175,13 @@ static inline void onnx_put_line(onnx_testing *t, char *word, char *line)
     put_part(&t->model, 25, &t->body);
     t->function = NULL;
   } else if (strcmp(word, "in") == 0) {
-    onnx_put_input(t, line);
+    onnx_put_info(t, 11, line);
   } else if (strcmp(word, "const") == 0) {
     const char *name = onnx_word(&line, " ");
     part = onnx_tensor(t->mem, name, line);
     put_part(&t->graph, 5, &part);
   } else if (strcmp(word, "out") == 0) {
-    put_str(&part, 1, onnx_word(&line, " "));
-    put_part(&t->graph, 12, &part);
+    onnx_put_info(t, 12, line);
   } else {
     part = onnx_node(t->mem, word, line);
     put_part(t->function ? t->function : &t->graph, t->function ? 7 : 1, &part);
@@ -205,12 +208,12 @@ static inline wick_span onnx_encode(wick_arena *mem, const char *text)
 /* ---- rows of a model and what its import prints ---- */
 
 /* The text of the imported function, or the error. */
-static inline const char *onnx_import_text(wick_guard *guard, wick_arena *mem, wick_span bytes,
-                                           unsigned flags)
+static inline const char *onnx_import_with(wick_guard *guard, wick_arena *mem, wick_span bytes,
+                                           const wick_onnx_options *options, unsigned flags)
 {
   const wick_func *f;
   wick_module *m = wick_module_create(guard, "");
-  wick_status s = wick_import_onnx(m, bytes, "dir/m.onnx", NULL, mem, mem, &f);
+  wick_status s = wick_import_onnx(m, bytes, "dir/m.onnx", options, mem, mem, &f);
   if (!s) s = wick_verify_func(f, mem);
   wick_text t = wick_text_begin(mem);
   if (s)
@@ -220,6 +223,12 @@ static inline const char *onnx_import_text(wick_guard *guard, wick_arena *mem, w
   wick_module_free(m);
   while (t.n && t.at[t.n - 1] == '\n') t.at[--t.n] = 0;
   return t.at + strspn(t.at, "\n");
+}
+
+static inline const char *onnx_import_text(wick_guard *guard, wick_arena *mem, wick_span bytes,
+                                           unsigned flags)
+{
+  return onnx_import_with(guard, mem, bytes, NULL, flags);
 }
 
 typedef struct onnx_row {

@@ -104,6 +104,7 @@ static wick_dim scope_symbol(wick_onnx_context *c, const char *name)
     const wick_onnx_range *r = &c->options->range[i];
     if (strcmp(r->name, name) == 0 || strcmp(r->name, word) == 0) lo = r->lo, hi = r->hi;
   }
+  c->symbolic = c->symbolic || lo != hi;
   return lo == hi ? wick_dim_const(lo) : wick_dim_symbol(c->module->dims, word, lo, hi);
 }
 
