@@ -1,5 +1,6 @@
 """Bundles for tests: made by the command, linked by a plain C compiler, run natively or under an emulator."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -84,6 +85,17 @@ def call(command, cwd=None, timeout=600, **more):
     return r.stdout
 
 
+@contextlib.contextmanager
+def emulator_bugs():
+    """Skips where the emulator itself ends, by an assertion about itself, at correct code."""
+    try:
+        yield
+    except AssertionError as e:
+        if "decode_save_opc: Assertion" in str(e):  # gen_set_rm of vfcvt.rtz, twice in a block
+            pytest.skip("qemu-riscv64 before 8.0 ends at two vector conversions that truncate")
+        raise
+
+
 class Io:
     """An input or output, as the header describes it."""
 
@@ -162,7 +174,8 @@ class Bundle:
             weights = [] if self.embed else [f"{self.name}.weights.bin"]
             call([*t.emulator, HERE / "runner_wasm.js", self.program, self.size("ARENA"), *weights], cwd=self.folder)
         else:
-            call([*t.emulator, self.program], cwd=self.folder, stdin=subprocess.DEVNULL)
+            with emulator_bugs():
+                call([*t.emulator, self.program], cwd=self.folder, stdin=subprocess.DEVNULL)
         out = (self.folder / "out").read_bytes()
         for io, a in zip(self.inputs, arrays):
             assert out[io.offset : io.offset + io.nbytes] == a.tobytes(), f"{io.name} was changed"

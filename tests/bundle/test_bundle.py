@@ -297,6 +297,21 @@ def test_addresses_are_checked(tmp_path):
     call(["./check"], cwd=tmp_path)
 
 
+@pytest.mark.parametrize("target", ["x86-64-v2", "rv64gc", "cortex-m4", "wasm32"])
+def test_the_failure_of_a_kernel_is_returned(target, tmp_path):
+    """Division by zero is one of an input's fault; without it the same bundle runs."""
+    NAMES[target].want()
+    (tmp_path / "div.wick").write_text(
+        "graph @main(%x: i32[100], %y: i32[100]) -> i32[100] {\n  %0 = div %x, %y\n  return %0\n}\n"
+    )
+    b = Bundle(tmp_path / "div.wick", tmp_path / "b", NAMES[target])
+    x, y = np.arange(-50, 50, dtype=np.int32), np.full(100, 7, np.int32)
+    assert (b.run(x, y)[0] == np.trunc(x / 7)).all()
+    y[60] = 0
+    with pytest.raises(AssertionError, match=r"program.*: 4\n|runner_wasm.*: 4\n"):
+        b.run(x, y)
+
+
 def test_folders_are_made(tmp_path):
     """`-o DIR` makes the folders above it, and the current folder is one."""
     model = TINY.save(tmp_path / "tiny.onnx")
