@@ -7,22 +7,22 @@
 static const double exp_ln2[2][2] = {{0x1.62e4p-1, 0x1.7f7d1cp-20},
                                      {0x1.62e42feep-1, 0x1.a39ef35793c76p-33}};
 
-/* e^r = 1 + r + r^2 P(r), the error relative to e^r: 2^-28 and 2^-58. */
+/* e^r = 1 + r + r^2 P(r), the error relative to e^r: 2^-28 and 2^-59. */
 static const wick_poly exp_table[2] = {
     {5, {0x1.fffffcp-2, 0x1.555482p-3, 0x1.555824p-5, 0x1.12449cp-7, 0x1.6b01e6p-10}},
     {11,
-     {0x1p-1, 0x1.555555555555ep-3, 0x1.555555555557p-5, 0x1.111111110e07p-7, 0x1.6c16c16c07b86p-10,
-      0x1.a01a01b7e504dp-13, 0x1.a01a01fa36de2p-16, 0x1.71dde63e5f9e5p-19, 0x1.27e431ca80ff5p-22,
-      0x1.af7a16be3c75dp-26, 0x1.203818f6edca3p-29}},
+     {0x1p-1, 0x1.555555555555cp-3, 0x1.55555555554fap-5, 0x1.111111110e95fp-7,
+      0x1.6c16c16c325ffp-10, 0x1.a01a01b4ab3f2p-13, 0x1.a01a0130235bbp-16, 0x1.71dded27f760dp-19,
+      0x1.27e5bbb5007dap-22, 0x1.af7122c30dfe6p-26, 0x1.1e39a55037ef2p-29}},
 };
 
-/* The same, the error relative to e^r - 1: 2^-28 and 2^-58. */
+/* The same, the error relative to e^r - 1: 2^-28 and 2^-59. */
 static const wick_poly exp_expm1_table[2] = {
-    {6, {0x1p-1, 0x1.55552ap-3, 0x1.5554fep-5, 0x1.115758p-7, 0x1.6d34f4p-10, 0x1.3b4d8p-13}},
+    {6, {0x1p-1, 0x1.555554p-3, 0x1.5554aap-5, 0x1.11118ep-7, 0x1.6d78d8p-10, 0x1.a0333ep-13}},
     {12,
-     {0x1p-1, 0x1.5555555555556p-3, 0x1.5555555555557p-5, 0x1.1111111110d47p-7,
-      0x1.6c16c16c1553bp-10, 0x1.a01a01a1d533ap-13, 0x1.a01a01aca2db4p-16, 0x1.71de34e6b1f66p-19,
-      0x1.27e4c9bf363efp-22, 0x1.ae76b10908b64p-26, 0x1.1f9212e7e2394p-29, 0x1.43f07958cb414p-33}},
+     {0x1p-1, 0x1.5555555555555p-3, 0x1.5555555555559p-5, 0x1.1111111111104p-7,
+      0x1.6c16c16c14bcbp-10, 0x1.a01a01a0211e1p-13, 0x1.a01a01ae5f57ap-16, 0x1.71de3a3bfcf14p-19,
+      0x1.27e4ca9a68946p-22, 0x1.ae649c0c60e72p-26, 0x1.1f8dd41752901p-29, 0x1.612833947317ep-33}},
 };
 
 /* sinh r = r + r^3 P(r^2), cosh r = 1 + r^2 P(r^2), each relative to itself: 2^-34 and 2^-65. */
@@ -30,13 +30,13 @@ static const wick_poly exp_sinh_table[2] = {
     {3, {0x1.555556p-3, 0x1.110fc2p-7, 0x1.a2d6b2p-13}},
     {6,
      {0x1.5555555555555p-3, 0x1.111111111137cp-7, 0x1.a01a019eada41p-13, 0x1.71de402fcf5a3p-19,
-      0x1.ae4e722ccf53dp-26, 0x1.7fda3416551e1p-33}},
+      0x1.ae4e722ccf54ap-26, 0x1.7fda341651662p-33}},
 };
 static const wick_poly exp_cosh_table[2] = {
     {3, {0x1p-1, 0x1.5554e2p-5, 0x1.6d54dp-10}},
     {6,
      {0x1p-1, 0x1.5555555555558p-5, 0x1.6c16c16c14f95p-10, 0x1.a01a01adbcbedp-16,
-      0x1.27e4cb5531e15p-22, 0x1.1f8d4ae74ed11p-29}},
+      0x1.27e4cb5531e15p-22, 0x1.1f8d4ae74ed06p-29}},
 };
 
 /* Below [0] e^x is 0, above [1] it is inf; from [2] on sinh and cosh are; e^-[3] is nothing beside

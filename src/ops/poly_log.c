@@ -5,17 +5,17 @@
 
 #include <math.h>
 
-/* log(1 + f) = f - f^2 / 2 + f^3 P(f), relative to itself: 2^-27 and 2^-59. */
+/* log(1 + f) = f - f^2 / 2 + f^3 P(f), relative to itself: 2^-27 and 2^-58. */
 static const wick_poly log_table[2] = {
     {8,
      {0x1.555506p-2, -0x1.fffefp-3, 0x1.99d028p-3, -0x1.559dc8p-3, 0x1.1ed72p-3, -0x1.f311a8p-4,
       0x1.1e6688p-3, -0x1.0804ap-3}},
     {20,
      {0x1.5555555555538p-2, -0x1.fffffffffff36p-3, 0x1.99999999a009ap-3, -0x1.55555555650f2p-3,
-      0x1.24924920b8e43p-3, -0x1.fffffff10824ep-4, 0x1.c71c7409676d8p-4, -0x1.99999d5353212p-4,
-      0x1.745cb66053b1fp-4, -0x1.5554c8624041cp-4, 0x1.3b1dacadbe893p-4, -0x1.249f6e37fe301p-4,
-      0x1.106a043373399p-4, -0x1.fe6a6781d8a85p-5, 0x1.efb6ab3cc3da3p-5, -0x1.d6cbe0ed14b3dp-5,
-      0x1.563d24e3bb676p-5, -0x1.3a7fa8f312678p-5, 0x1.5bfc5d0ad3635p-4, -0x1.555fe105100bep-4}},
+      0x1.24924920b8e42p-3, -0x1.fffffff10824dp-4, 0x1.c71c7409676f3p-4, -0x1.99999d535324p-4,
+      0x1.745cb6605371bp-4, -0x1.5554c8623fe3fp-4, 0x1.3b1dacadc4228p-4, -0x1.249f6e380598cp-4,
+      0x1.106a043326a73p-4, -0x1.fe6a67811db01p-5, 0x1.efb6ab41ac306p-5, -0x1.d6cbe0f2af31p-5,
+      0x1.563d24cd9231ap-5, -0x1.3a7fa8db29634p-5, 0x1.5bfc5d1ffdd48p-4, -0x1.555fe11ad0f36p-4}},
 };
 
 static const double log_ln2[2][2] = {{0x1.62e4p-1, 0x1.7f7d1cp-20},

@@ -51,9 +51,9 @@ static pow_pair pow_constant(wick_builder *b, wick_value like, double hi, double
 /* 2 atanh s = 2 s + s^3 (2 / 3 + s^2 P(s^2)) for |s| <= 1/5: 2^-55. */
 static const wick_poly pow_atanh_table = {
     9,
-    {0x1.999999999999ap-2, 0x1.2492492491f9p-2, 0x1.c71c71c865d6fp-3, 0x1.745d1643c4223p-3,
-     0x1.3b1414a435088p-3, 0x1.10fc378bf744cp-3, 0x1.e6c0ac4691befp-4, 0x1.625d18d9a513fp-4,
-     0x1.c4cf4b7ccc67fp-3}};
+    {0x1.999999999999ap-2, 0x1.2492492491f9p-2, 0x1.c71c71c865d72p-3, 0x1.745d1643c3d1bp-3,
+     0x1.3b1414a4652p-3, 0x1.10fc377e4ba1p-3, 0x1.e6c0b0480dfeep-4, 0x1.625cce158f534p-4,
+     0x1.c4d05e407fcc1p-3}};
 
 /* log2 x for x > 0: with s = f / (2 + f), log(1 + f) = 2 atanh s. Relative to itself 2^-64. */
 static pow_pair pow_log2(wick_builder *b, wick_value x)

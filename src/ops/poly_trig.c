@@ -41,15 +41,15 @@ static const double trig_half_pi[2][4] = {
     {0x1.922p+0, -0x1.2aeef4b9ee59ep-18, 0x1.921fb6p+0, -0x1.777a5cf72cecep-25},
     {0x1.921fb58p+0, -0x1.dde973dcb3b3ap-27, 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54}};
 
-/* sin r = r + r^3 P(r^2), |r| <= pi / 4, relative to itself: 2^-28 and 2^-58. */
+/* sin r = r + r^3 P(r^2), |r| <= pi / 4, relative to itself: 2^-27 and 2^-57. */
 static const wick_poly trig_sin_table[2] = {
     {3, {-0x1.555546p-3, 0x1.110774p-7, -0x1.9951eap-13}},
     {6,
      {-0x1.5555555555548p-3, 0x1.111111110f731p-7, -0x1.a01a019be953bp-13, 0x1.71de3555612c1p-19,
-      -0x1.ae5e4bb3c24f4p-26, 0x1.5d8b64c7cef0bp-33}},
+      -0x1.ae5e4bb3c24f4p-26, 0x1.5d8b64c7cef09p-33}},
 };
 
-/* cos r = 1 - r^2 / 2 + r^4 P(r^2): 2^-33 and 2^-64. */
+/* cos r = 1 - r^2 / 2 + r^4 P(r^2): 2^-32 and 2^-63. */
 static const wick_poly trig_cos_table[2] = {
     {3, {0x1.55554ap-5, -0x1.6c0c28p-10, 0x1.99e80cp-16}},
     {6,
@@ -293,7 +293,7 @@ static const wick_poly trig_asin_table[2] = {
       0x1.0b46f5c405375p-5}},
 };
 
-/* atan x = x + x^3 P(x^2) for |x| <= tan(pi / 8): 2^-29 and 2^-59. */
+/* atan x = x + x^3 P(x^2) for |x| <= tan(pi / 8): 2^-30 and 2^-59. */
 static const wick_poly trig_atan_table[2] = {
     {5, {-0x1.55554ap-2, 0x1.9991ep-3, -0x1.23b964p-3, 0x1.b21fb8p-4, -0x1.f2ca0cp-5}},
     {11,
