@@ -7,9 +7,92 @@
 
 #include <string.h>
 
-#include "ops/scalar.h"
+#include "ops/ref.h"
+#include "ops/stage.h"
+
+/* ---- orders ---- */
+
+wick_order wick_order_make(int64_t channels, int64_t parts, int64_t block, bool shuffled)
+{
+  bool one = parts == 1 || (!shuffled && channels / parts % block == 0);
+  return (wick_order){channels, one ? 1 : parts, block, shuffled && !one};
+}
+
+int64_t wick_order_place(const wick_order *o, int64_t channel)
+{
+  int64_t part = o->shuffled ? channel % o->parts : channel / wick_order_part(o),
+          at = o->shuffled ? channel / o->parts : channel % wick_order_part(o);
+  return part * wick_order_width(o) + at;
+}
+
+int64_t wick_order_channel(const wick_order *o, int64_t place)
+{
+  int64_t part = place / wick_order_width(o), at = place % wick_order_width(o);
+  if (at >= wick_order_part(o)) return -1;
+  return o->shuffled ? at * o->parts + part : part * wick_order_part(o) + at;
+}
+
+bool wick_runs_of(const wick_order *o, int64_t group, wick_runs *out)
+{
+  int64_t part = wick_order_part(o), share = o->channels / group;
+  *out = (wick_runs){.order = *o, .group = group, .n = 1, .length = share};
+  if (group == 1)
+    out->n = wick_order_places(o) / o->block, out->length = o->block;
+  else if (o->shuffled)
+    out->n = o->parts, out->length = (share - 1) / o->parts + 1;
+  else if (o->parts == 1 && share % o->block == 0)
+    out->n = share / o->block, out->length = o->block;
+  else if (o->parts > 1 && share % part == 0)
+    out->n = share / part, out->length = part;
+  else
+    return o->parts == 1 || part % share == 0;
+  return true;
+}
+
+wick_dim wick_runs_first(wick_dims *t, const wick_runs *r, wick_dim group, wick_dim run)
+{
+  const wick_order *o = &r->order;
+  int64_t part = wick_order_part(o), share = o->channels / r->group;
+  wick_dim width = wick_dim_const(wick_order_width(o));
+  if (r->group == 1) return wick_dim_mul(t, run, wick_dim_const(r->length));
+  wick_dim first = wick_dim_mul(t, group, wick_dim_const(share)); /* the group's first channel */
+  if (o->shuffled) { /* the first channel from there on that lies in part `run` */
+    first = wick_dim_sub(t, wick_dim_add(t, first, wick_dim_const(o->parts - 1)), run);
+    return wick_dim_add(t, wick_dim_mul(t, run, width),
+                        wick_dim_floordiv(t, first, wick_dim_const(o->parts)));
+  }
+  if (o->parts == 1) return wick_dim_add(t, first, wick_dim_mul(t, run, wick_dim_const(r->length)));
+  if (share % part == 0)
+    return wick_dim_mul(t, wick_dim_add(t, wick_dim_mul(t, group, wick_dim_const(r->n)), run),
+                        width);
+  wick_dim of_part = wick_dim_const(part / share);
+  return wick_dim_add(t, wick_dim_mul(t, wick_dim_floordiv(t, group, of_part), width),
+                      wick_dim_mul(t, wick_dim_mod(t, group, of_part), wick_dim_const(share)));
+}
 
 /* ---- pack, unpack ---- */
+
+/* The order that the attributes `parts` and `shuffle` at `attr` give an axis of that extent; where
+ * the extent is not constant, parts is 1 and `channels` 0. */
+static wick_order blocked_order(const wick_attr *attr, wick_dim extent, int64_t block)
+{
+  return (wick_order){wick_dim_is_const(extent) ? extent.v : 0, attr[0].i, block, attr[1].i != 0};
+}
+
+static wick_status blocked_check(const wick_infer *c, const wick_order *o)
+{
+  if (o->parts > 1 && (!o->channels || o->channels % o->parts))
+    return wick_infer_fail(c, WICK_ETYPE, "%lld channels in %lld parts", (long long)o->channels,
+                           (long long)o->parts);
+  return NULL;
+}
+
+/* As many blocks as the order has. */
+static wick_dim blocked_count(wick_dims *t, const wick_order *o, wick_dim extent)
+{
+  if (!o->channels) return wick_dim_ceildiv(t, extent, wick_dim_const(o->block));
+  return wick_dim_const(wick_order_places(o) / o->block);
+}
 
 static wick_status pack_infer(wick_infer *c)
 {
@@ -18,8 +101,10 @@ static wick_status pack_infer(wick_infer *c)
   wick_dim dim[WICK_MAX_RANK];
   if (t->rank >= WICK_MAX_RANK)
     return wick_infer_fail(c, WICK_ETYPE, "the rank is %u already", t->rank);
+  wick_order o = blocked_order(&c->attr[2], t->dim[axis], block);
+  WICK_TRY(blocked_check(c, &o));
   memcpy(dim, t->dim, t->rank * sizeof *dim);
-  dim[axis] = wick_dim_ceildiv(c->module->dims, t->dim[axis], wick_dim_const(block));
+  dim[axis] = blocked_count(c->module->dims, &o, t->dim[axis]);
   dim[t->rank] = wick_dim_const(block);
   c->out[0].type = wick_type_tensor(c->module, t->elem, t->rank + 1u, dim);
   return NULL;
@@ -34,20 +119,19 @@ static uint64_t blocked_product(const int64_t *dim, uint32_t from, uint32_t to)
 
 /* Both rows move elements between [outer, extent, inner] and [outer, blocks, inner, block]. */
 static void blocked_move(const wick_tensor *flat, const wick_tensor *packed, int64_t axis,
-                         int64_t block, bool to_packed)
+                         const wick_order *o, bool to_packed)
 {
   uint64_t outer = blocked_product(flat->dim, 0, (uint32_t)axis),
            inner = blocked_product(flat->dim, (uint32_t)axis + 1, flat->rank);
   uint64_t extent = (uint64_t)flat->dim[axis], nblock = (uint64_t)packed->dim[axis],
-           size = wick_elem_bytes(flat->elem, 1);
+           size = wick_elem_bytes(flat->elem, 1), block = (uint64_t)o->block;
   char *f = flat->data, *p = packed->data;
-  for (uint64_t o = 0; o < outer; o++)
+  for (uint64_t n = 0; n < outer; n++)
     for (uint64_t e = 0; e < extent; e++) {
-      char *from = f + (o * extent + e) * inner * size;
-      char *to = p + (((o * nblock + e / (uint64_t)block) * inner) * (uint64_t)block +
-                      e % (uint64_t)block) *
-                         size;
-      for (uint64_t i = 0; i < inner; i++, from += size, to += size * (uint64_t)block) {
+      uint64_t place = (uint64_t)wick_order_place(o, (int64_t)e);
+      char *from = f + (n * extent + e) * inner * size;
+      char *to = p + (((n * nblock + place / block) * inner) * block + place % block) * size;
+      for (uint64_t i = 0; i < inner; i++, from += size, to += size * block) {
         if (to_packed)
           memcpy(to, from, size);
         else
@@ -58,37 +142,57 @@ static void blocked_move(const wick_tensor *flat, const wick_tensor *packed, int
 
 static wick_status pack_ref(wick_ref *c)
 {
-  blocked_move(&c->in[0], &c->out[0], c->attr[0].i, c->attr[1].i, true);
+  wick_order o =
+      blocked_order(&c->attr[2], wick_dim_const(c->in[0].dim[c->attr[0].i]), c->attr[1].i);
+  blocked_move(&c->in[0], &c->out[0], c->attr[0].i, &o, true);
   return NULL;
 }
 
 static void pack_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
-  wick_dims *dims = b->module->dims;
+  wick_dims *t = b->module->dims;
   const wick_type_info *x = wick_built_info(b, c->in[0]);
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK];
   uint32_t n = wick_axes_of(b, c->out_type[0], axis), at = (uint32_t)c->attr[0].i;
+  wick_order o = blocked_order(&c->attr[2], x->dim[at], c->attr[1].i);
+  wick_dim block = wick_dim_const(o.block), place = axis[at].sym, part = wick_dim_const(0);
   for (uint32_t k = 0; k < x->rank; k++) index[k] = axis[k].sym;
-  index[at] =
-      wick_dim_add(dims, wick_dim_mul(dims, axis[at].sym, axis[n - 1].extent), axis[n - 1].sym);
-  bool exact = wick_dim_is(wick_dim_mod(dims, x->dim[at], axis[n - 1].extent), 0);
+  if (o.parts > 1) {
+    wick_dim blocks = wick_dim_const(wick_order_width(&o) / o.block);
+    part = wick_dim_floordiv(t, place, blocks), place = wick_dim_mod(t, place, blocks);
+  }
+  place = wick_dim_add(t, wick_dim_mul(t, place, block), axis[n - 1].sym); /* within the part */
+  wick_dim parts = wick_dim_const(o.parts), size = wick_dim_floordiv(t, x->dim[at], parts);
+  index[at] = o.shuffled ? wick_dim_add(t, wick_dim_mul(t, place, parts), part)
+                         : wick_dim_add(t, wick_dim_mul(t, part, size), place);
+  bool exact = wick_dim_is(wick_dim_mod(t, size, block), 0);
   wick_type one = wick_type_scalar(b->module, x->elem, 1);
   wick_map_begin(b, "pack", n, axis, 1, c->out_type);
   wick_value zero = exact ? (wick_value){0} : wick_build_const(b, one, 0, 0);
   wick_value v = wick_read(b, c->in[0], index, 0, NULL, zero);
+  if (!exact && o.parts > 1)
+    v = wick_build3(b, WICK_OP_where, wick_stage_compare(b, WICK_OP_lt, place, size), v, zero);
   c->out[0] = wick_map_end(b, 1, &v);
 }
+
+#define BLOCKED_ORDER_ATTRS                                                                        \
+  {"parts", WICK_ATTR_INT, 1, false, NULL, 1, 1 << 20},                                            \
+  {                                                                                                \
+    "shuffle", WICK_ATTR_BOOL, 0, false, NULL, 0, 0                                                \
+  }
 
 const wick_op wick_op_pack = {
     .name = "pack",
     .doc = "An axis in blocks: [.., C, ..] becomes [.., ceil(C / block), .., block]; what is "
-           "beyond C is 0",
+           "beyond C is 0. In `parts`, each has blocks of its own; with `shuffle` they hold every "
+           "parts-th element, else consecutive ones",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, 1, false, NULL, 0, 0},
-             {"block", WICK_ATTR_INT, 16, false, NULL, 1, 1024}},
+             {"block", WICK_ATTR_INT, 16, false, NULL, 1, 1024},
+             BLOCKED_ORDER_ATTRS},
     .level = WICK_GRAPH,
     .elems = WICK_PLAIN,
     .infer = pack_infer,
@@ -103,8 +207,11 @@ static wick_status unpack_infer(wick_infer *c)
   wick_dim extent = c->attr[1].n == 1 ? c->attr[1].dims[0] : WICK_DIM_INVALID, dim[WICK_MAX_RANK];
   if (t->rank < 2 || axis >= t->rank - 1)
     return wick_infer_fail(c, WICK_ETYPE, "the axis is the block itself");
-  if (c->attr[1].n != 1 ||
-      !wick_dim_eq(wick_dim_ceildiv(c->module->dims, extent, t->dim[t->rank - 1]), t->dim[axis]))
+  if (!wick_dim_is_const(t->dim[t->rank - 1]))
+    return wick_infer_fail(c, WICK_ETYPE, "the block has no constant size");
+  wick_order o = blocked_order(&c->attr[2], extent, t->dim[t->rank - 1].v);
+  WICK_TRY(blocked_check(c, &o));
+  if (c->attr[1].n != 1 || !wick_dim_eq(blocked_count(c->module->dims, &o, extent), t->dim[axis]))
     return wick_infer_fail(c, WICK_ETYPE, "the extent does not have as many blocks as the operand");
   memcpy(dim, t->dim, t->rank * sizeof *dim);
   dim[axis] = extent;
@@ -114,21 +221,32 @@ static wick_status unpack_infer(wick_infer *c)
 
 static wick_status unpack_ref(wick_ref *c)
 {
-  blocked_move(&c->out[0], &c->in[0], c->attr[0].i, c->in[0].dim[c->in[0].rank - 1], false);
+  wick_order o = blocked_order(&c->attr[2], wick_dim_const(c->out[0].dim[c->attr[0].i]),
+                               c->in[0].dim[c->in[0].rank - 1]);
+  blocked_move(&c->out[0], &c->in[0], c->attr[0].i, &o, false);
   return NULL;
 }
 
 static void unpack_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
-  wick_dims *dims = b->module->dims;
+  wick_dims *t = b->module->dims;
   const wick_type_info *x = wick_built_info(b, c->in[0]);
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK], block = x->dim[x->rank - 1];
   uint32_t n = wick_axes_of(b, c->out_type[0], axis), at = (uint32_t)c->attr[0].i;
+  wick_order o = blocked_order(&c->attr[2], axis[at].extent, block.v);
   for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
-  index[at] = wick_dim_floordiv(dims, axis[at].sym, block);
-  index[n] = wick_dim_mod(dims, axis[at].sym, block);
+  wick_dim place = axis[at].sym, first = wick_dim_const(0);
+  if (o.parts > 1) {
+    wick_dim of = wick_dim_const(o.shuffled ? o.parts : wick_order_part(&o)),
+             high = wick_dim_floordiv(t, place, of), low = wick_dim_mod(t, place, of);
+    place = o.shuffled ? high : low;
+    first =
+        wick_dim_mul(t, o.shuffled ? low : high, wick_dim_const(wick_order_width(&o) / o.block));
+  }
+  index[at] = wick_dim_add(t, first, wick_dim_floordiv(t, place, block));
+  index[n] = wick_dim_mod(t, place, block);
   wick_map_begin(b, "unpack", n, axis, 1, c->out_type);
   wick_value v = wick_read(b, c->in[0], index, 0, NULL, (wick_value){0});
   c->out[0] = wick_map_end(b, 1, &v);
@@ -140,7 +258,8 @@ const wick_op wick_op_unpack = {
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, 1, false, NULL, 0, 0},
-             {"extent", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
+             {"extent", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
+             BLOCKED_ORDER_ATTRS},
     .level = WICK_GRAPH,
     .elems = WICK_PLAIN,
     .infer = unpack_infer,
@@ -150,14 +269,17 @@ const wick_op wick_op_unpack = {
 
 /* ---- conv_packed ---- */
 
-/* x [N, CB, Y, X, ci] in blocks, or [N, C, Y, X] as it is (few channels); w [OB, CB/g, R, S, ci,
- * co], or [OB, C, R, S, co], or, each channel by itself (group = C), [CB, R, S, c]. Result [N, OB,
- * Y', X', co]. */
+/* x [N, CB, Y, X, ci] in blocks, or [N, C, Y, X] as it is (few channels); w [OB, runs, R, S,
+ * length, co] along the runs of places that a group sums over, or [OB, C, R, S, co], or, each
+ * channel by itself (group = C), [CB, R, S, c]. Result [N, OB, Y', X', co]. */
 typedef struct conv_packed_shape {
   bool plain, depthwise;
   const wick_type_info *x, *w;
   const int64_t *stride, *pad, *dilation; /* of y and x; pad: y begin, x begin, y end, x end */
   int64_t group;
+  uint32_t window; /* the first axis of the window in w */
+  wick_runs runs;  /* where neither plain nor depthwise */
+  bool runs_known; /* false: there are no such runs */
 } conv_packed_shape;
 
 static const int64_t conv_packed_ones[4] = {1, 1, 1, 1}, conv_packed_zeros[4] = {0};
@@ -165,14 +287,45 @@ static const int64_t conv_packed_ones[4] = {1, 1, 1, 1}, conv_packed_zeros[4] = 
 static conv_packed_shape conv_packed_of(const wick_type_info *x, const wick_type_info *w,
                                         const wick_attr *a)
 {
-  return (conv_packed_shape){.plain = x->rank == 4,
-                             .depthwise = w->rank == 4,
-                             .x = x,
-                             .w = w,
-                             .stride = a[0].n ? a[0].ints : conv_packed_ones,
-                             .pad = a[1].n ? a[1].ints : conv_packed_zeros,
-                             .dilation = a[2].n ? a[2].ints : conv_packed_ones,
-                             .group = a[3].i};
+  conv_packed_shape s = {.plain = x->rank == 4,
+                         .depthwise = w->rank == 4,
+                         .x = x,
+                         .w = w,
+                         .stride = a[0].n ? a[0].ints : conv_packed_ones,
+                         .pad = a[1].n ? a[1].ints : conv_packed_zeros,
+                         .dilation = a[2].n ? a[2].ints : conv_packed_ones,
+                         .group = a[3].i,
+                         .window = w->rank == 4 ? 1 : 2};
+  if (s.plain || s.depthwise || x->rank != 5 || !wick_dim_is_const(x->dim[1]) ||
+      !wick_dim_is_const(x->dim[4]))
+    return s;
+  int64_t places = x->dim[1].v * x->dim[4].v;
+  wick_order o = {a[4].i ? a[4].i : places, a[5].i, x->dim[4].v, a[6].i != 0};
+  s.runs_known = o.channels % o.parts == 0 && o.channels % s.group == 0 &&
+                 wick_order_places(&o) == places && wick_runs_of(&o, s.group, &s.runs);
+  return s;
+}
+
+static wick_status conv_packed_operands(const wick_infer *c, const conv_packed_shape *s)
+{
+  const wick_type_info *x = s->x, *w = s->w;
+  if ((x->rank != 5 && x->rank != 4) ||
+      (w->rank != (s->plain ? 5 : 6) && !(s->depthwise && x->rank == 5)))
+    return wick_infer_fail(c, WICK_ETYPE,
+                           "operands of rank %u and %u are not packed for each other", x->rank,
+                           w->rank);
+  if (x->elem != w->elem) return wick_infer_fail(c, WICK_ETYPE, "operands of different elements");
+  if ((c->attr[0].n | c->attr[2].n) & ~2u || c->attr[1].n & ~4u)
+    return wick_infer_fail(c, WICK_ETYPE, "stride and dilation have 2 entries, pad has 4");
+  bool fits;
+  if (s->plain)
+    fits = s->group == 1 && wick_dim_eq(w->dim[1], x->dim[1]);
+  else if (s->depthwise)
+    fits = wick_dim_eq(w->dim[0], x->dim[1]);
+  else
+    fits = s->runs_known && wick_dim_is(w->dim[1], s->runs.n) &&
+           wick_dim_is(w->dim[4], s->runs.length);
+  return fits ? NULL : wick_infer_fail(c, WICK_ETYPE, "x and w have different channels");
 }
 
 static wick_status conv_packed_infer(wick_infer *c)
@@ -181,24 +334,11 @@ static wick_status conv_packed_infer(wick_infer *c)
   const wick_type_info *x = wick_type_get(c->module, c->in[0]->type),
                        *w = wick_type_get(c->module, c->in[1]->type);
   conv_packed_shape s = conv_packed_of(x, w, c->attr);
-  if ((x->rank != 5 && x->rank != 4) ||
-      (w->rank != (s.plain ? 5 : 6) && !(s.depthwise && x->rank == 5)))
-    return wick_infer_fail(c, WICK_ETYPE,
-                           "operands of rank %u and %u are not packed for each other", x->rank,
-                           w->rank);
-  if (x->elem != w->elem) return wick_infer_fail(c, WICK_ETYPE, "operands of different elements");
-  if ((c->attr[0].n | c->attr[2].n) & ~2u || c->attr[1].n & ~4u)
-    return wick_infer_fail(c, WICK_ETYPE, "stride and dilation have 2 entries, pad has 4");
-  wick_dim channels =
-      wick_dim_mul(dims, s.depthwise ? wick_dim_const(1) : w->dim[1], wick_dim_const(s.group));
-  if (!s.depthwise && !wick_dim_eq(channels, x->dim[1]))
-    return wick_infer_fail(c, WICK_ETYPE, "x and w have different channels");
-  if (s.depthwise && !wick_dim_eq(w->dim[0], x->dim[1]))
-    return wick_infer_fail(c, WICK_ETYPE, "x and w have different channels");
+  WICK_TRY(conv_packed_operands(c, &s));
   wick_dim dim[5] = {x->dim[0], w->dim[0], WICK_DIM_INVALID, WICK_DIM_INVALID, w->dim[w->rank - 1]};
   for (uint32_t k = 0; k < 2; k++) {
-    wick_dim kernel = w->dim[(s.depthwise ? 1 : 2) +
-                             k]; /* (X + pads - dilation * (K - 1) - 1) floordiv stride + 1 */
+    wick_dim kernel =
+        w->dim[s.window + k]; /* (X + pads - dilation * (K - 1) - 1) floordiv stride + 1 */
     wick_dim reach = wick_dim_mul(dims, wick_dim_sub(dims, kernel, wick_dim_const(1)),
                                   wick_dim_const(s.dilation[k]));
     wick_dim room = wick_dim_sub(
@@ -211,63 +351,57 @@ static wick_status conv_packed_infer(wick_infer *c)
   return NULL;
 }
 
-typedef struct conv_packed_dims {
-  int64_t n, ob, oy, ox, co, cb, ci, kr, ks, y, x, gcb; /* gcb: input blocks of one group */
-} conv_packed_dims;
-
-static double conv_packed_sum(const wick_ref *c, const conv_packed_shape *s,
-                              const conv_packed_dims *d, const int64_t *at)
+/* The products of one window place of an output: along channels. at: of the output. */
+static double conv_packed_place(const wick_ref *c, const conv_packed_shape *s, wick_dims *t,
+                                const int64_t *at, const int64_t *tap, double sum)
 {
-  double sum = 0;
   const wick_tensor *x = &c->in[0], *w = &c->in[1];
-  int64_t first = s->group > 1 && !s->depthwise ? at[1] / (d->ob / s->group) * d->gcb : 0;
-  for (int64_t cb = 0; cb < (s->depthwise ? 1 : d->gcb); cb++)
-    for (int64_t r = 0; r < d->kr; r++)
-      for (int64_t q = 0; q < d->ks; q++)
-        for (int64_t ci = 0; ci < (s->depthwise ? 1 : d->ci); ci++) {
-          int64_t y = at[2] * s->stride[0] - s->pad[0] + r * s->dilation[0],
-                  xx = at[3] * s->stride[1] - s->pad[1] + q * s->dilation[1];
-          if (y < 0 || y >= d->y || xx < 0 || xx >= d->x) continue;
-          int64_t block = s->depthwise ? at[1] : first + cb, lane = s->depthwise ? at[4] : ci;
-          uint64_t xi =
-              (uint64_t)((((at[0] * d->cb + block) * d->y + y) * d->x + xx) * d->ci + lane);
-          uint64_t wi =
-              s->depthwise
-                  ? (uint64_t)(((at[1] * d->kr + r) * d->ks + q) * d->co + at[4])
-                  : (uint64_t)(((((at[1] * d->gcb + cb) * d->kr + r) * d->ks + q) * d->ci + ci) *
-                                   d->co +
-                               at[4]);
-          sum += wick_load_elem(x->elem, x->data, xi).f * wick_load_elem(w->elem, w->data, wi).f;
-        }
+  int64_t y = at[2] * s->stride[0] - s->pad[0] + tap[0] * s->dilation[0],
+          i = at[3] * s->stride[1] - s->pad[1] + tap[1] * s->dilation[1];
+  const int64_t *xd = x->dim, *wd = w->dim;
+  int64_t kr = wd[s->window], ks = wd[s->window + 1], co = wd[w->rank - 1],
+          ci = s->plain ? 1 : xd[4];
+  if (y < 0 || y >= xd[2] || i < 0 || i >= xd[3]) return sum;
+  int64_t nrun = s->plain       ? wd[1]
+                 : s->depthwise ? 1
+                                : s->runs.n,
+          length = s->plain || s->depthwise ? 1 : s->runs.length;
+  for (int64_t q = 0; q < nrun; q++) {
+    int64_t first = s->plain ? q : at[1] * ci + at[4];
+    if (!s->plain && !s->depthwise) {
+      wick_dim group = wick_dim_const(at[1] / (wd[0] / s->group));
+      first = wick_runs_first(t, &s->runs, group, wick_dim_const(q)).v;
+    }
+    for (int64_t k = 0; k < length; k++) {
+      int64_t place = first + k,
+              xi = (((at[0] * xd[1] + place / ci) * xd[2] + y) * xd[3] + i) * ci + place % ci,
+              wi = ((((at[1] * nrun + q) * kr + tap[0]) * ks + tap[1]) * length + k) * co + at[4];
+      sum += wick_load_elem(x->elem, x->data, (uint64_t)xi).f *
+             wick_load_elem(w->elem, w->data, (uint64_t)wi).f;
+    }
+  }
   return sum;
 }
 
 static wick_status conv_packed_ref(wick_ref *c)
 {
-  wick_type_info x = {.rank = (uint16_t)c->in[0].rank}, w = {.rank = (uint16_t)c->in[1].rank};
+  wick_dim xd[5], wd[6];
+  for (uint32_t k = 0; k < c->in[0].rank; k++) xd[k] = wick_dim_const(c->in[0].dim[k]);
+  for (uint32_t k = 0; k < c->in[1].rank; k++) wd[k] = wick_dim_const(c->in[1].dim[k]);
+  wick_type_info x = {.rank = (uint16_t)c->in[0].rank, .dim = xd},
+                 w = {.rank = (uint16_t)c->in[1].rank, .dim = wd};
   conv_packed_shape s = conv_packed_of(&x, &w, c->attr);
-  const int64_t *xd = c->in[0].dim, *wd = c->in[1].dim, *od = c->out[0].dim;
-  conv_packed_dims d = {.n = od[0],
-                        .ob = od[1],
-                        .oy = od[2],
-                        .ox = od[3],
-                        .co = od[4],
-                        .cb = xd[1],
-                        .ci = s.plain ? 1 : xd[4],
-                        .kr = wd[s.depthwise ? 1 : 2],
-                        .ks = wd[s.depthwise ? 2 : 3],
-                        .y = xd[2],
-                        .x = xd[3],
-                        .gcb = s.depthwise ? 1 : wd[1]};
+  const int64_t *od = c->out[0].dim;
+  int64_t at[5] = {0}, tap[2];
   uint64_t k = 0;
-  int64_t at[5];
-  for (at[0] = 0; at[0] < d.n; at[0]++)
-    for (at[1] = 0; at[1] < d.ob; at[1]++)
-      for (at[2] = 0; at[2] < d.oy; at[2]++)
-        for (at[3] = 0; at[3] < d.ox; at[3]++)
-          for (at[4] = 0; at[4] < d.co; at[4]++)
-            wick_store_elem(c->out[0].elem, c->out[0].data, k++,
-                            (wick_scalar){.f = conv_packed_sum(c, &s, &d, at)});
+  if (wick_ref_numel(&c->out[0]) == 0) return NULL;
+  do {
+    double sum = 0;
+    for (tap[0] = 0; tap[0] < c->in[1].dim[s.window]; tap[0]++)
+      for (tap[1] = 0; tap[1] < c->in[1].dim[s.window + 1]; tap[1]++)
+        sum = conv_packed_place(c, &s, c->module->dims, at, tap, sum);
+    wick_store_elem(c->out[0].elem, c->out[0].data, k++, (wick_scalar){.f = sum});
+  } while (wick_ref_next(5, od, at));
   return NULL;
 }
 
@@ -278,6 +412,20 @@ static wick_dim conv_packed_at(wick_dims *dims, const conv_packed_shape *s, uint
   wick_dim at = wick_dim_mul(dims, out, wick_dim_const(s->stride[k]));
   at = wick_dim_add(dims, at, wick_dim_mul(dims, tap, wick_dim_const(s->dilation[k])));
   return wick_dim_sub(dims, at, wick_dim_const(s->pad[k]));
+}
+
+/* Where x is read along runs of places: block and lane of element `i` of run `run`. */
+static void conv_packed_channel(wick_dims *t, const conv_packed_shape *s, wick_dim oc, wick_dim ob,
+                                wick_dim run, wick_dim i, wick_dim *block, wick_dim *lane)
+{
+  wick_dim size = wick_dim_const(s->runs.order.block),
+           group =
+               s->group == 1
+                   ? wick_dim_const(0)
+                   : wick_dim_floordiv(t, oc, wick_dim_floordiv(t, ob, wick_dim_const(s->group))),
+           place = wick_dim_add(t, wick_runs_first(t, &s->runs, group, run), i);
+  *block = wick_dim_floordiv(t, place, size);
+  *lane = wick_dim_mod(t, place, size);
 }
 
 static void conv_packed_compute(const wick_compute *c)
@@ -293,20 +441,17 @@ static void conv_packed_compute(const wick_compute *c)
   for (uint32_t k = 0; k < 5; k++) axis[k] = wick_make_axis(b, name[k], od[k], false);
   if (!s.depthwise) axis[n++] = wick_make_axis(b, "ic", wd[1], true);
   uint32_t r = n;
-  axis[n++] = wick_make_axis(b, "r", wd[s.depthwise ? 1 : 2], true);
-  axis[n++] = wick_make_axis(b, "s", wd[s.depthwise ? 2 : 3], true);
+  axis[n++] = wick_make_axis(b, "r", wd[s.window], true);
+  axis[n++] = wick_make_axis(b, "s", wd[s.window + 1], true);
   if (!s.depthwise && !s.plain) axis[n++] = wick_make_axis(b, "i", wd[4], true);
   wick_dim y = conv_packed_at(dims, &s, 0, axis[2].sym, axis[r].sym),
-           x = conv_packed_at(dims, &s, 1, axis[3].sym, axis[r + 1].sym);
-  wick_dim block = s.depthwise ? axis[1].sym : axis[5].sym;
-  if (!s.depthwise && s.group > 1) /* the input blocks of the output block's group */
-    block = wick_dim_add(
-        dims, block,
-        wick_dim_mul(dims,
-                     wick_dim_floordiv(dims, axis[1].sym,
-                                       wick_dim_floordiv(dims, od[1], wick_dim_const(s.group))),
-                     wd[1]));
-  wick_dim xi[5] = {axis[0].sym, block, y, x, s.depthwise ? axis[4].sym : axis[n - 1].sym};
+           x = conv_packed_at(dims, &s, 1, axis[3].sym, axis[r + 1].sym), block = axis[1].sym,
+           lane = axis[4].sym;
+  if (s.plain)
+    block = axis[5].sym;
+  else if (!s.depthwise)
+    conv_packed_channel(dims, &s, axis[1].sym, od[1], axis[5].sym, axis[n - 1].sym, &block, &lane);
+  wick_dim xi[5] = {axis[0].sym, block, y, x, lane};
   wick_dim wi[6] = {axis[1].sym,
                     axis[5].sym,
                     axis[r].sym,
@@ -324,14 +469,19 @@ static void conv_packed_compute(const wick_compute *c)
 
 const wick_op wick_op_conv_packed = {
     .name = "conv_packed",
-    .doc = "A 2-D convolution on packed operands; sums in the order of input block, row, column, "
-           "place in the block, each step one fma",
+    .doc =
+        "A 2-D convolution on packed operands; sums in the order of input block, row, column, "
+        "place in the block, each step one fma. Where the groups are not whole blocks, `channels` "
+        "says how many there are in x, and `parts` and `shuffle` how `pack` put them; a block of "
+        "the result belongs to one group",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {{"stride", WICK_ATTR_INTS, 0, false, NULL, 1, 1 << 20},
              {"pad", WICK_ATTR_INTS, 0, false, NULL, -(1 << 20), 1 << 20},
              {"dilation", WICK_ATTR_INTS, 0, false, NULL, 1, 1 << 20},
-             {"group", WICK_ATTR_INT, 1, false, NULL, 1, 1 << 20}},
+             {"group", WICK_ATTR_INT, 1, false, NULL, 1, 1 << 20},
+             {"channels", WICK_ATTR_INT, 0, false, NULL, 0, 1 << 30},
+             BLOCKED_ORDER_ATTRS},
     .level = WICK_GRAPH,
     .elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64),
     .infer = conv_packed_infer,
@@ -407,14 +557,15 @@ const wick_op wick_op_matmul_packed = {
     .compute = matmul_packed_compute,
 };
 
-wick_value wick_build_pack(wick_builder *b, wick_value x, int64_t axis, int64_t block)
+wick_value wick_build_pack(wick_builder *b, wick_value x, int64_t axis, const wick_order *o)
 {
-  wick_attr a[2] = {{.i = axis}, {.i = block}};
+  wick_attr a[4] = {{.i = axis}, {.i = o->block}, {.i = o->parts}, {.i = o->shuffled}};
   return wick_build(b, WICK_OP_pack, 1, &x, a, 0, NULL);
 }
 
-wick_value wick_build_unpack(wick_builder *b, wick_value x, int64_t axis, wick_dim extent)
+wick_value wick_build_unpack(wick_builder *b, wick_value x, int64_t axis, const wick_order *o)
 {
-  wick_attr a[2] = {{.i = axis}, {.n = 1, .dims = &extent}};
+  wick_dim extent = wick_dim_const(o->channels);
+  wick_attr a[4] = {{.i = axis}, {.n = 1, .dims = &extent}, {.i = o->parts}, {.i = o->shuffled}};
   return wick_build(b, WICK_OP_unpack, 1, &x, a, 0, NULL);
 }

@@ -1,4 +1,5 @@
 /* Tensors put together along an axis, and taken apart. */
+#include "ops/layout.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -84,6 +85,7 @@ const wick_op wick_op_concat = {
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .joins = concat_joins,
+    .layout = wick_layout_join,
     .infer = concat_infer,
     .ref = concat_ref,
     .compute = concat_compute,

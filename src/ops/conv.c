@@ -1,6 +1,7 @@
 /* Convolution over one to three spatial dimensions. */
 #include <math.h>
 
+#include "ops/layout.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/window.h"
@@ -175,6 +176,7 @@ const wick_op wick_op_conv = {
     .attr = {WICK_WINDOW_ATTRS, {"group", WICK_ATTR_INT, 1, false, NULL, 1, WICK_WINDOW_LIMIT}},
     .level = WICK_GRAPH,
     .elems = WICK_NUMBERS,
+    .layout = wick_layout_conv,
     .infer = conv_infer,
     .ref = conv_ref,
     .compute = conv_compute,

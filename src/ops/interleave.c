@@ -1,5 +1,6 @@
 /* Tensors whose elements alternate along an axis: what the phases of a strided upsampling become.
  */
+#include "ops/layout.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -85,6 +86,7 @@ const wick_op wick_op_interleave = {
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .joins = interleave_joins,
+    .layout = wick_layout_join,
     .infer = interleave_infer,
     .ref = interleave_ref,
     .compute = interleave_compute,

@@ -1,4 +1,5 @@
 /* The matrix product, as NumPy has it. */
+#include "ops/layout.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -114,6 +115,7 @@ const wick_op wick_op_matmul = {
     .nout = {1, 1},
     .level = WICK_GRAPH,
     .elems = WICK_NUMBERS,
+    .layout = wick_layout_matmul,
     .infer = matmul_infer,
     .ref = matmul_ref,
     .compute = matmul_compute,

@@ -1,6 +1,7 @@
 /* Pools: the largest, the mean, the p-norm of each window. */
 #include <math.h>
 
+#include "ops/layout.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/window.h"
@@ -342,6 +343,7 @@ const wick_op wick_op_max_pool = {
              {"column_major", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_NUMBERS,
+    .layout = wick_layout_pool,
     .infer = max_pool_infer,
     .ref = pool_ref,
     .compute = max_pool_compute,
@@ -357,6 +359,7 @@ const wick_op wick_op_avg_pool = {
     .attr = {POOL_ATTRS, {"count_pad", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
+    .layout = wick_layout_pool,
     .infer = pool_infer,
     .ref = pool_ref,
     .compute = avg_pool_compute,

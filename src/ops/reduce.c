@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ops/compose.h"
+#include "ops/layout.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -277,6 +278,7 @@ static void reduce_log_sum_exp_expand(wick_builder *b, const wick_node *n, const
       .attr = {{"axes", WICK_ATTR_INTS, 0, false, NULL, 0, 0},                                     \
                {"keepdims", WICK_ATTR_BOOL, 1, false, NULL, 0, 0}},                                \
       .level = WICK_GRAPH,                                                                         \
+      .layout = wick_layout_reduce,                                                                \
       .elems = types,                                                                              \
       .infer = reduce_infer,                                                                       \
       .ref = reduce_ref,                                                                           \

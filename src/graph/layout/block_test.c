@@ -1,0 +1,187 @@
+/* Blocked layouts change no result: random chains of convolutions, shuffles, pools, joins and
+ * element-wise rows are evaluated before and after the pass. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graph/layout/block.h"
+#include "ops/evaluate.h"
+
+typedef struct block_random {
+  wick_builder b;
+  wick_module *m;
+  wick_arena *mem;
+  uint64_t seed;
+  int64_t group; /* of the last convolution */
+} block_random;
+
+static int64_t block_pick(block_random *r, uint32_t n, const int64_t *of)
+{
+  r->seed = r->seed * 6364136223846793005u + 1442695040888963407u;
+  return of[(r->seed >> 33) % n];
+}
+#define PICK(r, ...)                                                                               \
+  block_pick(r, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
+
+static float *block_numbers(block_random *r, int64_t n)
+{
+  float *x = wick_new(&r->m->mem, float, (size_t)n);
+  for (int64_t i = 0; i < n; i++) x[i] = (float)PICK(r, -3, -2, -1, 1, 2, 3) / 4;
+  return x;
+}
+
+static wick_value block_weights(block_random *r, uint32_t rank, const int64_t *dim)
+{
+  int64_t n = 1;
+  for (uint32_t k = 0; k < rank; k++) n *= dim[k];
+  return wick_build_constant(
+      &r->b, wick_constant_add(r->m, "w", wick_type_tensor_const(r->m, WICK_F32, rank, dim),
+                               block_numbers(r, n), (uint64_t)n * 4));
+}
+
+static wick_value block_conv(block_random *r, wick_value x)
+{
+  const wick_type_info *t = wick_built_info(&r->b, x);
+  int64_t c = t->dim[1].v, group = PICK(r, 1, 1, 2, 3, 4, c), size = PICK(r, 1, 1, 3);
+  if (c % group) group = 1;
+  r->group = group;
+  int64_t out = group == c && c > 4 ? c : group * PICK(r, 1, 3, 4, 6, 8, 10);
+  int64_t dim[4] = {out, c / group, size, size}, pad[4] = {size / 2, size / 2, size / 2, size / 2},
+          stride[2] = {1, PICK(r, 1, 2)};
+  wick_attr a[4] = {{.n = 2, .ints = stride}, {.n = 4, .ints = pad}, {.n = 0}, {.i = group}};
+  wick_value in[3] = {x, block_weights(r, 4, dim)};
+  if (PICK(r, 0, 1)) in[2] = block_weights(r, 1, &out);
+  return wick_build(&r->b, WICK_OP_conv, in[2].id ? 3 : 2, in, a, 0, NULL);
+}
+
+static wick_value block_step(block_random *r, wick_value x)
+{
+  static const int64_t twos[2] = {2, 2}, places[2] = {2, 3};
+  const wick_type_info *t = wick_built_info(&r->b, x);
+  int64_t c = t->dim[1].v, channels[3] = {c, 1, 1};
+  wick_value pair[2] = {x, x};
+  wick_attr groups[2] = {{.i = 1}, {.i = r->group > 1 ? r->group : PICK(r, 2, 3, 4)}},
+            axis = {.i = PICK(r, 1, 2, 3)},
+            pool[4] = {{.n = 0}, {.n = 0}, {.n = 0}, {.n = 2, .ints = twos}},
+            mean[2] = {{.n = 2, .ints = places}, {.i = 1}};
+  switch (PICK(r, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10)) {
+  case 0: return wick_build1(&r->b, WICK_OP_relu, x);
+  case 1: return wick_build2(&r->b, WICK_OP_mul, x, block_weights(r, 3, channels));
+  case 2:
+    return c % groups[1].i ? x : wick_build(&r->b, WICK_OP_channel_shuffle, 1, &x, groups, 0, NULL);
+  case 3:
+    return wick_build(&r->b, PICK(r, 0, 1) ? WICK_OP_concat : WICK_OP_interleave, 2, pair, &axis, 0,
+                      NULL);
+  case 4:
+    if (t->dim[2].v < 2 || t->dim[3].v < 2) return x;
+    return wick_build(&r->b, PICK(r, 0, 1) ? WICK_OP_max_pool : WICK_OP_avg_pool, 1, &x, pool, 0,
+                      NULL);
+  case 5: return wick_build(&r->b, WICK_OP_reduce_mean, 1, &x, mean, 0, NULL);
+  case 6: return wick_build1(&r->b, WICK_OP_cos, x); /* 1 where there is no channel */
+  default: return block_conv(r, x);
+  }
+}
+
+static const wick_func *block_function(block_random *r)
+{
+  int64_t dim[4] = {1, PICK(r, 3, 4, 6, 8, 12, 20), PICK(r, 1, 5), 6};
+  wick_func *f;
+  wick_build_begin(&r->b, r->m, WICK_GRAPH, "f", r->mem);
+  wick_value x = wick_build_param(&r->b, wick_type_tensor_const(r->m, WICK_F32, 4, dim), WICK_IN,
+                                  "x"),
+             last = x, out[2];
+  for (uint32_t i = 0; i < 7; i++) {
+    last = x;
+    x = block_step(r, x);
+    /* the sum of two values that may be in different orders */
+    if (x.id && last.id && x.id != last.id &&
+        wick_type_eq(wick_built_type(&r->b, x), wick_built_type(&r->b, last)) && PICK(r, 0, 1))
+      x = wick_build2(&r->b, WICK_OP_add, x, last);
+  }
+  out[0] = x, out[1] = last;
+  wick_build_return(&r->b, 2, out);
+  assert_null(wick_build_end(&r->b, &f));
+  return f;
+}
+
+static void block_evaluate(const wick_func *f, const wick_tensor *in, wick_tensor *out,
+                           wick_arena *mem, wick_guard *guard)
+{
+  wick_arena tmp = wick_arena_make(guard), scratch = wick_arena_make(guard);
+  wick_status s = wick_evaluate(f, 1, in, NULL, mem, &tmp, &scratch, out);
+  if (s) fail_msg("%s", s->message);
+  wick_arena_free(&scratch);
+  wick_arena_free(&tmp);
+}
+
+static void block_compare(const wick_tensor *a, const wick_tensor *b, uint64_t seed)
+{
+  int64_t n = 1;
+  double largest = 0, error = 0;
+  for (uint32_t k = 0; k < a->rank; k++) n *= a->dim[k];
+  for (int64_t i = 0; i < n; i++) {
+    double x = ((const float *)a->data)[i], y = ((const float *)b->data)[i];
+    largest = fmax(largest, fabs(x));
+    error = fmax(error, fabs(x - y));
+  }
+  if (!(error <= 1e-5 * largest))
+    fail_msg("seed %llu: %g of %g", (unsigned long long)seed, error, largest);
+}
+
+/* What must be among what was compared. */
+typedef struct block_seen {
+  unsigned convs, by_channels, shuffled, unpacked_parts, joins;
+} block_seen;
+
+static void block_count(const wick_func *g, block_seen *seen)
+{
+  for (uint32_t i = 0; i < g->nnode; i++) {
+    const wick_node *n = &g->node[i];
+    if (n->op == WICK_OP_conv_packed) {
+      seen->convs++;
+      seen->by_channels += n->attr[4].i != 0;
+      seen->shuffled += n->attr[6].i != 0;
+    }
+    seen->unpacked_parts += n->op == WICK_OP_unpack && n->attr[2].i > 1;
+    seen->joins += wick_op_of(n)->joins && wick_info_of(g, n->first)->rank == 5;
+  }
+}
+
+static void test_random(void **state)
+{
+  (void)state;
+  block_seen seen = {0};
+  wick_target t;
+  assert_true(wick_target_find("x86-64-v2", &t)); /* blocks of 4 */
+  for (uint64_t seed = 1; seed <= 400; seed++) {
+    wick_guard guard = {.allocator = wick_allocator_malloc()};
+    if (setjmp(guard.where)) fail_msg("out of memory");
+    wick_arena mem = wick_arena_make(&guard);
+    block_random r = {.m = wick_module_create(&guard, ""), .mem = &mem, .seed = seed};
+    const wick_func *f = block_function(&r);
+    wick_func *g;
+    assert_null(wick_pass_block(f, &t, &mem, &g));
+    wick_tensor in = {.elem = WICK_F32, .rank = 4}, before[2], after[2];
+    wick_type_const_dims(wick_info_of(f, (wick_value){1}), in.dim);
+    in.data = block_numbers(&r, in.dim[0] * in.dim[1] * in.dim[2] * in.dim[3]);
+    block_evaluate(f, &in, before, &mem, &guard);
+    block_evaluate(g, &in, after, &mem, &guard);
+    block_count(g, &seen);
+    for (uint32_t k = 0; k < 2; k++) block_compare(&before[k], &after[k], seed);
+    wick_module_free(r.m);
+    wick_arena_free(&mem);
+  }
+  assert_true(seen.convs > 400 && seen.by_channels > 40 && seen.shuffled > 10);
+  assert_true(seen.unpacked_parts > 10 && seen.joins > 20);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

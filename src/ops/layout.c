@@ -1,0 +1,102 @@
+/* Values in their layouts: conversions where they are missing, constants in an order. */
+#include "ops/layout.h"
+
+#include <string.h>
+
+bool wick_layout_is_image(const wick_layouts *s, wick_value v)
+{
+  int64_t dim[WICK_MAX_RANK];
+  const wick_type_info *t = v.id && !s->packed[v.id].columns ? wick_layout_info(s, v) : NULL;
+  return t && t->kind == WICK_TENSOR && t->rank == 4 && t->elem == WICK_F32 &&
+         wick_type_const_dims(t, dim) && dim[1] > 0;
+}
+
+const wick_order *wick_layout_order(const wick_layouts *s, wick_value v)
+{
+  const wick_packed *p = &s->packed[v.id];
+  return v.id && p->v.id && !p->columns ? &p->order : NULL;
+}
+
+wick_value wick_layout_plain(wick_layouts *s, wick_value v)
+{
+  const wick_packed *p = &s->packed[v.id];
+  if (!v.id || s->c.to[v.id].id || !p->v.id) return s->c.to[v.id];
+  const wick_type_info *t = wick_layout_info(s, v);
+  if (!p->columns) return s->c.to[v.id] = wick_build_unpack(&s->c.b, p->v, 1, &p->order);
+  if (t->dim[t->rank - 1].v % p->columns) {
+    wick_order o = {t->dim[t->rank - 1].v, 1, p->columns, false};
+    return s->c.to[v.id] = wick_build_unpack(&s->c.b, p->v, t->rank - 1, &o);
+  }
+  wick_attr a = {.n = t->rank, .dims = t->dim}; /* whole blocks lie as the plain rows do */
+  return s->c.to[v.id] = wick_build(&s->c.b, WICK_OP_reshape, 1, &p->v, &a, 0, NULL);
+}
+
+wick_value wick_layout_pack(wick_layouts *s, wick_value v, const wick_order *o)
+{
+  wick_packed *p = &s->packed[v.id], *second = &s->second[v.id];
+  if (p->v.id && wick_order_eq(&p->order, o)) return p->v;
+  if (second->v.id && wick_order_eq(&second->order, o)) return second->v;
+  wick_value x = wick_build_pack(&s->c.b, wick_layout_plain(s, v), 1, o);
+  *(p->v.id ? second : p) = (wick_packed){x, *o, 0};
+  return x;
+}
+
+wick_value wick_layout_packed(wick_layouts *s, wick_value v, wick_order *o)
+{
+  const wick_order *own = wick_layout_order(s, v);
+  *o = own ? *own : wick_order_make(wick_layout_info(s, v)->dim[1].v, 1, s->block, false);
+  return wick_layout_pack(s, v, o);
+}
+
+void wick_layout_set(wick_layouts *s, const wick_node *n, wick_value packed, const wick_order *o)
+{
+  s->packed[n->first.id] = (wick_packed){packed, *o, 0};
+}
+
+void wick_layout_set_columns(wick_layouts *s, const wick_node *n, wick_value packed,
+                             int64_t columns)
+{
+  s->packed[n->first.id] = (wick_packed){packed, {0}, columns};
+}
+
+/* ---- constants ---- */
+
+const wick_constant *wick_layout_constant(const wick_layouts *s, wick_value v)
+{
+  uint32_t d = v.id ? s->definer[v.id] : UINT32_MAX;
+  if (d == UINT32_MAX || s->c.f->node[d].op != WICK_OP_const ||
+      !s->c.f->node[d].attr[0].imm.constant)
+    return NULL;
+  const wick_constant *k = wick_constant_get(s->c.f->module, s->c.f->node[d].attr[0].imm.constant);
+  return k->data ? k : NULL;
+}
+
+wick_value wick_layout_new_constant(wick_layouts *s, const char *name, const float *data,
+                                    uint32_t rank, const int64_t *dim)
+{
+  wick_module *m = s->c.f->module;
+  uint64_t n = 4;
+  for (uint32_t k = 0; k < rank; k++) n *= (uint64_t)dim[k];
+  uint32_t id = wick_constant_add(m, wick_str_printf(s->mem, "%s.packed", name),
+                                  wick_type_tensor_const(m, WICK_F32, rank, dim), data, n);
+  return wick_build_constant(&s->c.b, id);
+}
+
+wick_value wick_layout_channels(wick_layouts *s, const wick_constant *k, const wick_order *o)
+{
+  int64_t places = wick_order_places(o), dim[5] = {1, places / o->block, 1, 1, o->block};
+  float *data = wick_arena_alloc(&s->c.f->module->mem, (size_t)places * 4, 64);
+  for (int64_t c = 0; c < o->channels; c++)
+    memcpy(&data[wick_order_place(o, c)], (const char *)k->data + c * 4, 4);
+  return wick_layout_new_constant(s, k->name, data, 5, dim);
+}
+
+bool wick_layout_same(wick_layouts *s, const wick_node *n)
+{
+  const wick_packed *p = &s->packed[n->in[0].id];
+  if (!n->in[0].id || n->nout != 1 || !p->v.id ||
+      !wick_type_eq(wick_type_of(s->c.f, n->in[0]), wick_type_of(s->c.f, n->first)))
+    return false;
+  s->packed[n->first.id] = *p;
+  return true;
+}

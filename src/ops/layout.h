@@ -1,0 +1,71 @@
+/* Blocked layouts as a column of the rows: what a row does with packed operands.
+ *
+ * A walk over a function knows each value plain, packed, or both. An image [N, C, Y, X] is packed
+ * by channels, in some order (ops/blocked.h); a matrix [.., N] that a product with constant weights
+ * gives, by columns: [.., blocks, columns]. The column `layout` builds the node on packed operands
+ * and sets its packed result, or returns false, and the node is built on plain ones. Places of a
+ * packed image that hold no channel hold 0. */
+#ifndef WICK_OPS_LAYOUT_H
+#define WICK_OPS_LAYOUT_H
+
+#include "ir/copy.h"
+#include "ops/blocked.h"
+
+typedef struct wick_packed {
+  wick_value v; /* 0: none */
+  wick_order order;
+  int64_t columns; /* of a matrix: in a block; then there is no order. Else 0 */
+} wick_packed;
+
+struct wick_layouts {
+  wick_copier c;       /* c.to: the plain form, or 0 */
+  wick_packed *packed; /* per old value */
+  wick_packed *second; /* per old value: in another order */
+  const uint32_t *definer;
+  wick_arena *mem;
+  int64_t block; /* channels in a block: lanes of f32 */
+};
+
+static inline const wick_type_info *wick_layout_info(const wick_layouts *s, wick_value v)
+{
+  return wick_info_of(s->c.f, v);
+}
+/* An image of f32 with constant sizes: what can be packed. */
+bool wick_layout_is_image(const wick_layouts *s, wick_value v);
+/* The order of a packed image; NULL where v is none. */
+const wick_order *wick_layout_order(const wick_layouts *s, wick_value v);
+
+wick_value wick_layout_plain(wick_layouts *s, wick_value v);
+/* An image in that order. */
+wick_value wick_layout_pack(wick_layouts *s, wick_value v, const wick_order *o);
+/* In the order that it has, or in one part. */
+wick_value wick_layout_packed(wick_layouts *s, wick_value v, wick_order *o);
+/* n's result is packed. */
+void wick_layout_set(wick_layouts *s, const wick_node *n, wick_value packed, const wick_order *o);
+void wick_layout_set_columns(wick_layouts *s, const wick_node *n, wick_value packed,
+                             int64_t columns);
+
+/* The data of a constant operand, or NULL. */
+const wick_constant *wick_layout_constant(const wick_layouts *s, wick_value v);
+wick_value wick_layout_new_constant(wick_layouts *s, const char *name, const float *data,
+                                    uint32_t rank, const int64_t *dim);
+/* [channels] numbers as [1, blocks, 1, 1, block]. */
+wick_value wick_layout_channels(wick_layouts *s, const wick_constant *k, const wick_order *o);
+
+/* ---- columns that rows share ---- */
+
+/* Element by element: rows without a column of their own that are scalar have this one. */
+bool wick_layout_scalar(wick_layouts *s, const wick_node *n);
+/* Joins: along places as they are; along channels where the parts lie one behind another. */
+bool wick_layout_join(wick_layouts *s, const wick_node *n);
+/* Pools: windows of 1 along the block; stride, pad, dilation, kernel come first. */
+bool wick_layout_pool(wick_layouts *s, const wick_node *n);
+/* Sums and means over whole images: the same axes of the packed tensor. */
+bool wick_layout_reduce(wick_layouts *s, const wick_node *n);
+bool wick_layout_conv(wick_layouts *s, const wick_node *n);
+bool wick_layout_matmul(wick_layouts *s, const wick_node *n);
+bool wick_layout_shuffle(wick_layouts *s, const wick_node *n);
+/* A view that keeps the type, and all that may be done with a value without looking at it. */
+bool wick_layout_same(wick_layouts *s, const wick_node *n);
+
+#endif

@@ -1,0 +1,133 @@
+/* Convolutions on packed images: which of them, the weights for it, and the orders. */
+#include <string.h>
+
+#include "ops/layout.h"
+
+enum { CONV_FEW_CHANNELS = 8 };
+
+typedef struct layout_conv {
+  const wick_node *n;
+  const wick_constant *w, *bias;
+  int64_t xd[WICK_MAX_RANK], wd[WICK_MAX_RANK]; /* [N, C, Y, X], [O, C / group, R, S] */
+  int64_t group;
+  bool plain, depthwise;
+  wick_order in, out;
+  wick_runs runs;
+} layout_conv;
+
+/* ---- weights; places without a channel have 0 ---- */
+
+/* w[o][c] has `area` elements; they go to out[to + k * step]. */
+static void layout_conv_put(const layout_conv *v, int64_t o, int64_t c, float *out, int64_t to,
+                            int64_t step)
+{
+  int64_t area = v->wd[2] * v->wd[3];
+  const float *from = (const float *)v->w->data + (o * v->wd[1] + c) * area;
+  for (int64_t k = 0; k < area; k++) out[to + k * step] = from[k];
+}
+
+/* By channel: [blocks, R, S, c], or, of a plain input: [OB, C, R, S, co]. */
+static wick_value layout_conv_by_channel(wick_layouts *s, const layout_conv *v)
+{
+  int64_t b = s->block, c = v->wd[1], area = v->wd[2] * v->wd[3],
+          ob = wick_order_places(&v->out) / b;
+  int64_t dims5[5] = {ob, c, v->wd[2], v->wd[3], b}, dims4[4] = {ob, v->wd[2], v->wd[3], b};
+  float *out = wick_arena_alloc(&s->c.f->module->mem, (size_t)(ob * c * area * b) * 4, 64);
+  for (int64_t o = 0; o < v->wd[0]; o++) {
+    int64_t place = wick_order_place(&v->out, o);
+    for (int64_t i = 0; i < c; i++)
+      layout_conv_put(v, o, i, out, (place / b * c + i) * area * b + place % b, b);
+  }
+  return wick_layout_new_constant(s, v->w->name, out, v->depthwise ? 4 : 5,
+                                  v->depthwise ? dims4 : dims5);
+}
+
+/* Along runs: [OB, runs, R, S, length, co]. */
+static wick_value layout_conv_by_runs(wick_layouts *s, const layout_conv *v)
+{
+  wick_dims *t = s->c.f->module->dims;
+  int64_t b = s->block, area = v->wd[2] * v->wd[3], n = v->runs.n, length = v->runs.length,
+          per_group = v->wd[0] / v->group, share = v->wd[1];
+  int64_t dim[6] = {wick_order_places(&v->out) / b, n, v->wd[2], v->wd[3], length, b};
+  float *out =
+      wick_arena_alloc(&s->c.f->module->mem, (size_t)(dim[0] * n * area * length * b) * 4, 64);
+  int64_t *channel = wick_new(s->mem, int64_t, (size_t)(n * length)), known = -1;
+  for (int64_t o = 0; o < v->wd[0]; o++) {
+    int64_t place = wick_order_place(&v->out, o), group = o / per_group;
+    for (int64_t q = 0; q < n && group != known; q++) { /* which channel of the group it is */
+      int64_t first = wick_runs_first(t, &v->runs, wick_dim_const(group), wick_dim_const(q)).v;
+      for (int64_t k = 0; k < length; k++) {
+        int64_t c = wick_order_channel(&v->in, first + k);
+        channel[q * length + k] = c >= 0 && c / share == group ? c % share : -1;
+      }
+    }
+    known = group;
+    for (int64_t q = 0; q < n; q++)
+      for (int64_t k = 0; k < length; k++)
+        if (channel[q * length + k] >= 0)
+          layout_conv_put(v, o, channel[q * length + k], out,
+                          (((place / b * n + q) * area * length) + k) * b + place % b, length * b);
+  }
+  return wick_layout_new_constant(s, v->w->name, out, 6, dim);
+}
+
+/* ---- which ---- */
+
+/* Groups that would leave more than half of the lanes empty stay as they are. */
+static bool layout_conv_groups(const wick_layouts *s, layout_conv *v)
+{
+  const wick_order *own = wick_layout_order(s, v->n->in[0]);
+  v->out = wick_order_make(v->wd[0], v->group, s->block, false);
+  if (wick_order_places(&v->out) > 2 * v->wd[0]) return false;
+  v->in = own ? *own : wick_order_make(v->xd[1], 1, s->block, false);
+  if (wick_runs_of(&v->in, v->group, &v->runs)) return true;
+  v->in = wick_order_make(v->xd[1], 1, s->block, false);
+  return wick_runs_of(&v->in, v->group, &v->runs);
+}
+
+static bool layout_conv_fits(const wick_layouts *s, layout_conv *v)
+{
+  const wick_node *n = v->n;
+  int64_t c = v->xd[1], o = v->wd[0];
+  const wick_order *own = wick_layout_order(s, n->in[0]);
+  bool strided = n->attr[0].n && n->attr[0].ints[0] > 1;
+  v->depthwise = v->group > 1 && v->group == c && o == c && v->wd[1] == 1;
+  v->plain = v->group == 1 && c < CONV_FEW_CHANNELS && s->c.to[n->in[0].id].id;
+  v->in = own ? *own : wick_order_make(c, 1, s->block, false);
+  v->out = v->depthwise ? v->in : wick_order_make(o, 1, s->block, false);
+  if (v->depthwise) return true;
+  if (v->group > 1) return layout_conv_groups(s, v);
+  if (!v->plain && !wick_runs_of(&v->in, 1, &v->runs)) return false;
+  return o >= CONV_FEW_CHANNELS || own || !n->attr[0].n || strided;
+}
+
+static bool layout_conv_of(const wick_layouts *s, const wick_node *n, layout_conv *v)
+{
+  *v = (layout_conv){.n = n, .w = wick_layout_constant(s, n->in[1]), .group = n->attr[3].i};
+  bool biased = n->nin > 2 && n->in[2].id;
+  if (!v->w || !wick_layout_is_image(s, n->in[0]) || !wick_layout_is_image(s, n->in[1]))
+    return false;
+  if (biased && !(v->bias = wick_layout_constant(s, n->in[2]))) return false;
+  wick_type_const_dims(wick_layout_info(s, n->in[0]), v->xd);
+  wick_type_const_dims(wick_layout_info(s, n->in[1]), v->wd);
+  return layout_conv_fits(s, v);
+}
+
+bool wick_layout_conv(wick_layouts *s, const wick_node *n)
+{
+  layout_conv v;
+  wick_attr a[WICK_MAX_ATTR] = {{0}};
+  if (!layout_conv_of(s, n, &v)) return false;
+  memcpy(a, n->attr, 4 * sizeof *a); /* stride, pad, dilation, group */
+  bool places = !v.plain && !v.depthwise && v.group > 1;
+  a[4].i = places ? v.in.channels : 0;
+  a[5].i = places ? v.in.parts : 1;
+  a[6].i = places && v.in.shuffled;
+  wick_value in[2] = {v.plain ? s->c.to[n->in[0].id] : wick_layout_pack(s, n->in[0], &v.in),
+                      v.plain || v.depthwise ? layout_conv_by_channel(s, &v)
+                                             : layout_conv_by_runs(s, &v)};
+  wick_value y = wick_build(&s->c.b, WICK_OP_conv_packed, 2, in, a, 0, NULL);
+  if (v.bias) y = wick_build2(&s->c.b, WICK_OP_add, y, wick_layout_channels(s, v.bias, &v.out));
+  wick_layout_set(s, n, y, &v.out);
+  return true;
+}

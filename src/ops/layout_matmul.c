@@ -1,0 +1,28 @@
+/* Matrix products with constant weights: columns in blocks of up to four vectors, so that a kernel
+ * reads them from one end to the other. */
+#include <string.h>
+
+#include "ops/layout.h"
+
+bool wick_layout_matmul(wick_layouts *s, const wick_node *n)
+{
+  const wick_constant *k = wick_layout_constant(s, n->in[1]);
+  const wick_type_info *x = wick_layout_info(s, n->in[0]), *w = wick_layout_info(s, n->in[1]);
+  int64_t xd[WICK_MAX_RANK], wd[WICK_MAX_RANK], v = 4 * s->block;
+  if (!k || x->elem != WICK_F32 || w->rank != 2 || x->rank < 2 || !wick_type_const_dims(x, xd) ||
+      !wick_type_const_dims(w, wd) || wd[1] < s->block)
+    return false;
+  while (v > s->block && wick_ceildiv_i64(wd[1], v) * v > wd[1] + wd[1] / 8) v /= 2;
+  int64_t dim[3] = {wick_ceildiv_i64(wd[1], v), wd[0], v};
+  float *data = wick_arena_alloc(&s->c.f->module->mem, (size_t)(dim[0] * dim[1] * dim[2]) * 4, 64);
+  const char *from = k->data;
+  for (int64_t b = 0; b < dim[0]; b++)
+    for (int64_t i = 0; i < wd[0]; i++)
+      memcpy(data + (b * wd[0] + i) * v, from + (i * wd[1] + b * v) * 4,
+             (size_t)wick_min_i64(v, wd[1] - b * v) * 4);
+  wick_value in[2] = {wick_layout_plain(s, n->in[0]),
+                      wick_layout_new_constant(s, k->name, data, 3, dim)};
+  wick_layout_set_columns(s, n, wick_build(&s->c.b, WICK_OP_matmul_packed, 2, in, NULL, 0, NULL),
+                          v);
+  return true;
+}

@@ -1,0 +1,174 @@
+/* Element-wise rows on packed images, and on matrices in blocks of columns. */
+#include <string.h>
+
+#include "ops/layout.h"
+#include "ops/scalar.h"
+
+enum { SCALAR_MOST = 8 }; /* operands */
+
+/* ---- images ---- */
+
+/* The number that an operand holds where a packed image has no channel: the same everywhere for
+ * numbers, 0 for images and for constants along channels. */
+static double layout_scalar_hole(const wick_layouts *s, wick_value v)
+{
+  uint32_t d = s->definer[v.id];
+  const wick_constant *one = wick_layout_constant(s, v);
+  if (one && one->nbytes == 4) return wick_load_elem(WICK_F32, one->data, 0).f;
+  if (d == UINT32_MAX || s->c.f->node[d].op != WICK_OP_const ||
+      s->c.f->node[d].attr[0].imm.constant)
+    return 0;
+  return s->c.f->node[d].attr[0].imm.f;
+}
+
+/* Places without a channel hold 0 in all images: does the row make 0 of them? */
+static bool layout_scalar_keeps_zero(const wick_layouts *s, const wick_node *n)
+{
+  wick_scalar in[SCALAR_MOST] = {{0}};
+  if (!wick_op_of(n)->eval) return false;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    if (!n->in[k].id || wick_layout_info(s, n->in[k])->elem != WICK_F32) return false;
+    in[k].f = layout_scalar_hole(s, n->in[k]);
+  }
+  return wick_eval_scalar(n->op, n->attr, WICK_F32, WICK_F32, in).f == 0;
+}
+
+/* A constant that varies along the channels alone. */
+static const wick_constant *layout_scalar_channels(const wick_layouts *s, wick_value v,
+                                                   int64_t channels)
+{
+  const wick_constant *k = wick_layout_constant(s, v);
+  const wick_type_info *t = k ? wick_type_get(s->c.f->module, k->type) : NULL;
+  int64_t dim[WICK_MAX_RANK];
+  if (!t || t->elem != WICK_F32 || t->rank < 3 || t->rank > 4 || !wick_type_const_dims(t, dim))
+    return NULL;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (dim[i] != (i + 3 == t->rank ? channels : 1)) return NULL;
+  return k;
+}
+
+static bool layout_scalar_full(const wick_layouts *s, const wick_node *n, wick_value v)
+{
+  return wick_type_eq(wick_type_of(s->c.f, v), wick_type_of(s->c.f, n->first));
+}
+
+static bool layout_scalar_one(const wick_layouts *s, wick_value v)
+{
+  return wick_dim_is(wick_type_numel(s->c.f->module, wick_type_of(s->c.f, v)), 1);
+}
+
+/* Moves over the image that it costs to have all operands in order o. */
+static uint32_t layout_scalar_cost(const wick_layouts *s, const wick_node *n, const wick_order *o)
+{
+  uint32_t cost = 0;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    wick_value v = n->in[k];
+    if (!v.id || layout_scalar_one(s, v) || !layout_scalar_full(s, n, v)) continue;
+    const wick_order *own = wick_layout_order(s, v);
+    const wick_packed *second = &s->second[v.id];
+    bool there = own && wick_order_eq(own, o);
+    if (!there && !(second->v.id && wick_order_eq(&second->order, o)))
+      cost += s->c.to[v.id].id ? 1 : 2;
+  }
+  return cost;
+}
+
+/* The cheapest order that an operand has, of equal ones that with the fewest places; false where
+ * none is packed, or where one fits no order. */
+static bool layout_scalar_order(const wick_layouts *s, const wick_node *n, wick_order *o)
+{
+  bool any = false;
+  uint32_t cost = 0;
+  int64_t channels = wick_layout_info(s, n->first)->dim[1].v;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    wick_value v = n->in[k];
+    if (!v.id || layout_scalar_one(s, v)) continue;
+    if (!layout_scalar_full(s, n, v)) {
+      if (!layout_scalar_channels(s, v, channels)) return false;
+      continue;
+    }
+    const wick_order *own = wick_layout_order(s, v);
+    uint32_t each = own ? layout_scalar_cost(s, n, own) : 0;
+    if (!own ||
+        (any && (each > cost || (each == cost && wick_order_places(own) >= wick_order_places(o)))))
+      continue;
+    *o = *own, cost = each, any = true;
+  }
+  return any;
+}
+
+static bool layout_scalar_image(wick_layouts *s, const wick_node *n)
+{
+  wick_value in[SCALAR_MOST] = {{0}};
+  wick_order o;
+  if (!wick_layout_is_image(s, n->first) || !layout_scalar_order(s, n, &o)) return false;
+  if (wick_order_places(&o) != o.channels && !layout_scalar_keeps_zero(s, n)) return false;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    wick_value v = n->in[k];
+    if (!v.id) continue;
+    if (layout_scalar_full(s, n, v))
+      in[k] = wick_layout_pack(s, v, &o);
+    else if (layout_scalar_one(s, v))
+      in[k] = s->c.to[v.id];
+    else
+      in[k] = wick_layout_channels(s, layout_scalar_channels(s, v, o.channels), &o);
+  }
+  wick_value y = wick_build(&s->c.b, n->op, n->nin, in, n->nattr ? n->attr : NULL, 0, NULL);
+  wick_layout_set(s, n, y, &o);
+  return true;
+}
+
+/* ---- columns ---- */
+
+/* The one size of blocks among the operands, or 0. */
+static int64_t layout_scalar_width(const wick_layouts *s, const wick_node *n)
+{
+  int64_t v = 0;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    int64_t own = n->in[k].id ? s->packed[n->in[k].id].columns : 0;
+    if (own && v && v != own) return 0;
+    if (own) v = own;
+  }
+  return v;
+}
+
+/* An operand: blocks of columns, a number, or a constant row; 0 where it is none of them. */
+static wick_value layout_scalar_row(wick_layouts *s, const wick_node *n, wick_value v,
+                                    int64_t columns, int64_t width)
+{
+  const wick_type_info *t = wick_layout_info(s, v);
+  const wick_constant *row = wick_layout_constant(s, v);
+  wick_dim numel = wick_type_numel(s->c.f->module, wick_type_of(s->c.f, v));
+  if (s->packed[v.id].columns && layout_scalar_full(s, n, v)) return s->packed[v.id].v;
+  if (t->elem != WICK_F32) return (wick_value){0};
+  if (wick_dim_is(numel, 1)) return s->c.to[v.id];
+  if (!row || !t->rank || !wick_dim_is(numel, columns) ||
+      !wick_dim_is(t->dim[t->rank - 1], columns))
+    return (wick_value){0};
+  int64_t packed[2] = {wick_ceildiv_i64(columns, width), width};
+  float *data = wick_arena_alloc(&s->c.f->module->mem, (size_t)(packed[0] * width) * 4, 64);
+  memcpy(data, row->data, (size_t)columns * 4);
+  return wick_layout_new_constant(s, row->name, data, 2, packed);
+}
+
+static bool layout_scalar_columns(wick_layouts *s, const wick_node *n)
+{
+  wick_value in[SCALAR_MOST] = {{0}};
+  int64_t width = layout_scalar_width(s, n), dim[WICK_MAX_RANK];
+  const wick_type_info *r = wick_layout_info(s, n->first);
+  if (!width || r->elem != WICK_F32 || r->rank < 2 || !wick_type_const_dims(r, dim)) return false;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    if (!n->in[k].id) continue;
+    in[k] = layout_scalar_row(s, n, n->in[k], dim[r->rank - 1], width);
+    if (!in[k].id) return false;
+  }
+  wick_value y = wick_build(&s->c.b, n->op, n->nin, in, n->nattr ? n->attr : NULL, 0, NULL);
+  wick_layout_set_columns(s, n, y, width);
+  return true;
+}
+
+bool wick_layout_scalar(wick_layouts *s, const wick_node *n)
+{
+  if (n->nout != 1 || n->nin > SCALAR_MOST || wick_op_of(n)->typed) return false;
+  return layout_scalar_image(s, n) || layout_scalar_columns(s, n);
+}
