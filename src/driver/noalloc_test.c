@@ -49,11 +49,13 @@ void *aligned_alloc(size_t align, size_t n)
 }
 #endif
 
+#ifdef NOALLOC_COUNTS
 static void ok(wick_error *e)
 {
   if (e) print_error("%s\n", wick_error_message(e));
   assert_null(e);
 }
+#endif
 
 static void runs(void **state)
 {

@@ -49,8 +49,8 @@ static void try_orders(all_orders *o, uint32_t ndone, uint64_t peak)
 static void best_of_all(void **state)
 {
   (void)state;
-  uint32_t better = 0, nfunc = 0, missed = 0;
-  for (uint64_t seed = 1; seed < 3000; seed++) {
+  volatile uint32_t better = 0, nfunc = 0, missed = 0;
+  for (volatile uint64_t seed = 1; seed < 3000; seed++) {
     if (seed % 3 == 0) continue; /* those have control flow */
     wick_guard guard = {.allocator = wick_allocator_malloc()};
     wick_arena mem = wick_arena_make(&guard), tmp = wick_arena_make(&guard);
