@@ -14,7 +14,7 @@
 #include "command.h"
 
 typedef struct check_flags {
-  bool print;
+  bool print, data;
   wick_onnx_range *range;
   uint32_t nrange;
 } check_flags;
@@ -52,9 +52,9 @@ static wick_status check_model(const char *path, const check_flags *flags, wick_
   WICK_TRY(wick_import_onnx(m, (wick_span){file->at, file->nbytes}, path, &options, mem, tmp, &f));
   WICK_TRY(wick_verify_func(f, tmp));
   check_print(path, f, tmp);
-  if (!flags->print) return NULL;
+  if (!flags->print && !flags->data) return NULL;
   wick_text t = wick_text_begin(tmp);
-  wick_print_module(m, WICK_PRINT_LOCS | WICK_PRINT_NAMES, &t);
+  wick_print_module(m, flags->data ? WICK_PRINT_ALL : WICK_PRINT_LOCS | WICK_PRINT_NAMES, &t);
   fputs(t.at, stdout);
   return NULL;
 }
@@ -81,6 +81,7 @@ static int check_run(int argc, char **argv, wick_guard *guard, wick_files *files
       {"dim", 0, WICK_FLAG_LIST, &dims, "NAME=N...",
        "sizes of symbolic dimensions, or ranges: NAME=LO..HI"},
       {"print", 0, WICK_FLAG_BOOL, &f.print, NULL, "prints the imported module"},
+      {"data", 0, WICK_FLAG_BOOL, &f.data, NULL, "prints it with the numbers of its constants"},
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = UINT32_MAX};
   int stop = wick_args_parse(&args, mem, argc, argv);
