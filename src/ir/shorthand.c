@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ir/build.h"
+#include "ir/element.h"
 
 wick_value wick_build1(wick_builder *b, wick_opcode op, wick_value x)
 {
@@ -29,6 +30,8 @@ wick_value wick_build_cast(wick_builder *b, wick_value x, wick_elem to)
 
 wick_value wick_build_const(wick_builder *b, wick_type type, double f, int64_t i)
 {
+  wick_elem e = wick_type_get(b->module, type)->elem;
+  if (wick_elem_is_float(e)) f = wick_round_elem(e, (wick_scalar){.f = f}).f;
   wick_attr a = {.imm = {.f = f, .i = i}};
   return wick_build(b, WICK_OP_const, 0, NULL, &a, 1, &type);
 }
