@@ -38,7 +38,7 @@ const wick_op wick_op_exp = {
     .expand = exp_expand,
     .scalar = WICK_RULE_SAME,
     .eval = exp_eval,
-    .ulp = 1,
+    .ulp = 1.1,
 };
 
 static void exp2_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
