@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/plan.h"
+#include "graph/cse.h"
 #include "graph/drop_identity.h"
 #include "graph/expand_rows.h"
 #include "graph/fold.h"
@@ -15,6 +16,9 @@
 #include "graph/shuffles.h"
 #include "ir/copy.h"
 #include "ir/verify.h"
+#include "loop/expand.h"
+#include "loop/hoist.h"
+#include "loop/legalize.h"
 #include "low/copy_elim.h"
 #include "low/dead_store.h"
 #include "low/free.h"
@@ -92,11 +96,18 @@ static wick_status pipeline_plan(wick_pass_context *c, const wick_func *f, wick_
   return wick_low_plan_make(f, WICK_PLAN_STEPS, 0, c->mem, c->tmp, out, &plan);
 }
 
+static wick_status pipeline_legalize(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  *out = wick_pass_legalize(f, c->target, c->mem);
+  return NULL;
+}
+
 enum { PIPELINE_ALL = WICK_GRAPH | WICK_GROUP | WICK_LOW | WICK_LOOP };
 
 const wick_pass wick_passes[] = {
     {"dce", PIPELINE_ALL, pipeline_dce, NULL,
      "drops nodes without effect whose results are not used"},
+    {"cse", PIPELINE_ALL, wick_pass_cse, NULL, "one node where several give the same"},
     {"drop_identity", WICK_GRAPH, wick_pass_drop_identity, NULL, "x*1 and x/1 become x"},
     {"expand_rows", WICK_GRAPH, NULL, pipeline_expand_rows, "rows without stages become others"},
     {"fold", WICK_GRAPH, wick_pass_fold, NULL, "computes what depends on constants alone"},
@@ -112,6 +123,9 @@ const wick_pass wick_passes[] = {
     {"order", WICK_LOW, NULL, pipeline_order, "the order of least peak memory that is found"},
     {"free", WICK_LOW, NULL, pipeline_free, "frees buffers behind their last use"},
     {"plan", WICK_LOW, NULL, pipeline_plan, "gives buffers of the arena their offsets"},
+    {"expand", WICK_LOOP, wick_pass_expand, NULL, "scalar rows become what machines have"},
+    {"legalize", WICK_LOOP, NULL, pipeline_legalize, "types and operators that the target lacks"},
+    {"hoist", WICK_LOOP, wick_pass_hoist, NULL, "moves what does not change out of loops"},
     {NULL, 0, NULL, NULL, NULL},
 };
 

@@ -135,7 +135,8 @@ static wick_value legalize_encode_word(wick_builder *b, wick_value x, const lega
   uint32_t top = 1u << (f->size - 1);
   wick_value word = legalize_word(b, x), size = legalize_and(b, word, 0x7fffffff);
   wick_value r = legalize_round(b, size, f);
-  r = expr_where(b, legalize_op(b, WICK_OP_gt, r, f->most), legalize_u(b, r, f->over), r);
+  if (f->bias != 127) /* with f32's exponents, what is too large has the code of infinity */
+    r = expr_where(b, legalize_op(b, WICK_OP_gt, r, f->most), legalize_u(b, r, f->over), r);
   wick_value nan = legalize_u(b, r, f->nan);
   if (f->infinity) {
     wick_value kept =
