@@ -107,7 +107,7 @@ enum { PIPELINE_ALL = WICK_GRAPH | WICK_GROUP | WICK_LOW | WICK_LOOP };
 const wick_pass wick_passes[] = {
     {"dce", PIPELINE_ALL, pipeline_dce, NULL,
      "drops nodes without effect whose results are not used"},
-    {"cse", PIPELINE_ALL, wick_pass_cse, NULL, "one node where several give the same"},
+    {"cse", WICK_GRAPH | WICK_GROUP, wick_pass_cse, NULL, "one node where several give the same"},
     {"drop_identity", WICK_GRAPH, wick_pass_drop_identity, NULL, "x*1 and x/1 become x"},
     {"expand_rows", WICK_GRAPH, NULL, pipeline_expand_rows, "rows without stages become others"},
     {"fold", WICK_GRAPH, wick_pass_fold, NULL, "computes what depends on constants alone"},

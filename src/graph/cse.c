@@ -1,0 +1,192 @@
+/* One walk with a table of what has been built; leaving a region takes back what was entered there.
+ */
+#include "graph/cse.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+typedef struct cse_entry {
+  const wick_node *node; /* of the old function */
+  const wick_value *in;  /* its new operands */
+  uint32_t next;         /* of the same slot; index + 1 into the list, 0: none */
+  uint32_t slot;
+} cse_entry;
+
+typedef struct cse_state {
+  wick_copier c;
+  wick_arena *mem;
+  uint32_t *slot; /* index + 1 into the list */
+  uint32_t nslot; /* a power of two */
+  wick_list(cse_entry) entries;
+  uint32_t *constant; /* per constant of the module: the first with equal bytes; 0: not asked yet */
+} cse_state;
+
+enum { CSE_SAMPLE = 4096 }; /* bytes of a constant that its hash sees; equality sees all */
+
+/* ---- constants ---- */
+
+static uint64_t cse_constant_hash(const wick_constant *k)
+{
+  uint64_t h = wick_hash_u64(WICK_HASH_SEED, k->type.id);
+  size_t n = k->nbytes < CSE_SAMPLE ? (size_t)k->nbytes : CSE_SAMPLE;
+  return wick_hash_bytes(h, k->data, n);
+}
+
+/* For each constant with data the first one of equal type and bytes. */
+static void cse_constants(cse_state *s)
+{
+  const wick_module *m = s->c.f->module;
+  uint32_t n = m->constants.n, nslot = 16;
+  s->constant = wick_new(s->mem, uint32_t, n);
+  while (nslot < 2 * n) nslot *= 2;
+  uint32_t *slot = wick_new(s->mem, uint32_t, nslot);
+  for (uint32_t i = 1; i < n; i++) {
+    const wick_constant *k = &m->constants.at[i];
+    s->constant[i] = i;
+    if (!k->data) continue;
+    uint64_t at = cse_constant_hash(k);
+    for (;; at++) {
+      uint32_t other = slot[at & (nslot - 1)];
+      const wick_constant *o = other ? &m->constants.at[other] : NULL;
+      if (!o) slot[at & (nslot - 1)] = i;
+      if (o && (!wick_type_eq(o->type, k->type) || memcmp(o->data, k->data, k->nbytes) != 0))
+        continue;
+      if (o) s->constant[i] = other;
+      break;
+    }
+  }
+}
+
+/* ---- attributes ---- */
+
+static bool cse_imm_eq(const cse_state *s, const wick_imm *a, const wick_imm *b)
+{
+  if (a->constant || b->constant)
+    return a->constant && b->constant && s->constant[a->constant] == s->constant[b->constant];
+  return memcmp(&a->f, &b->f, sizeof a->f) == 0 && a->i == b->i; /* -0 is not 0 */
+}
+
+static bool cse_dims_eq(uint32_t n, const wick_dim *a, const wick_dim *b)
+{
+  for (uint32_t k = 0; k < n; k++)
+    if (!wick_dim_eq(a[k], b[k])) return false;
+  return true;
+}
+
+static bool cse_attr_eq(const cse_state *s, wick_attr_kind kind, const wick_attr *a,
+                        const wick_attr *b)
+{
+  if (a->n != b->n) return false;
+  switch (kind) {
+  case WICK_ATTR_NONE: return true;
+  case WICK_ATTR_INT:
+  case WICK_ATTR_BOOL:
+  case WICK_ATTR_AXIS:
+  case WICK_ATTR_ENUM: return a->i == b->i;
+  case WICK_ATTR_FLOAT: return memcmp(&a->f, &b->f, sizeof a->f) == 0;
+  case WICK_ATTR_STRING:
+  case WICK_ATTR_FUNC: return a->s == b->s;
+  case WICK_ATTR_INTS: return !a->n || memcmp(a->ints, b->ints, a->n * sizeof *a->ints) == 0;
+  case WICK_ATTR_FLOATS:
+    return !a->n || memcmp(a->floats, b->floats, a->n * sizeof *a->floats) == 0;
+  case WICK_ATTR_DIMS: return cse_dims_eq(a->n, a->dims, b->dims);
+  case WICK_ATTR_AXES: return false;
+  case WICK_ATTR_CONST: return cse_imm_eq(s, &a->imm, &b->imm);
+  }
+  return false;
+}
+
+/* ---- nodes ---- */
+
+static bool cse_takes_part(const wick_node *n)
+{
+  const wick_op *op = wick_op_of(n);
+  return op->effect != WICK_EFFECT && !op->terminator && !n->nregion && n->nout;
+}
+
+static uint64_t cse_hash(const cse_state *s, const wick_node *n, const wick_value *in)
+{
+  uint64_t h = wick_hash_u64(WICK_HASH_SEED, n->op);
+  for (uint32_t k = 0; k < n->nin; k++) h = wick_hash_u64(h, in[k].id);
+  h = wick_hash_u64(h, wick_type_of(s->c.f, n->first).id);
+  if (n->op == WICK_OP_const) {
+    const wick_imm *imm = &n->attr[0].imm;
+    uint64_t bits;
+    memcpy(&bits, &imm->f, sizeof bits);
+    h = wick_hash_u64(h, imm->constant ? s->constant[imm->constant] : bits ^ (uint64_t)imm->i);
+  }
+  return h;
+}
+
+static bool cse_same(const cse_state *s, const cse_entry *e, const wick_node *n,
+                     const wick_value *in)
+{
+  const wick_node *o = e->node;
+  if (o->op != n->op || o->nin != n->nin || o->nout != n->nout) return false;
+  for (uint32_t k = 0; k < n->nin; k++)
+    if (e->in[k].id != in[k].id) return false;
+  for (uint32_t k = 0; k < n->nout; k++)
+    if (!wick_type_eq(wick_type_of(s->c.f, (wick_value){o->first.id + k}),
+                      wick_type_of(s->c.f, (wick_value){n->first.id + k})))
+      return false;
+  for (uint32_t k = 0; k < n->nattr; k++)
+    if (!cse_attr_eq(s, wick_op_of(n)->attr[k].kind, &o->attr[k], &n->attr[k])) return false;
+  return true;
+}
+
+/* The names of n go to its equal's results, where those have none. */
+static void cse_take(cse_state *s, const wick_node *n, const wick_node *equal)
+{
+  for (uint32_t k = 0; k < n->nout; k++) {
+    const wick_value_info *old = &s->c.f->value[n->first.id + k];
+    wick_value to = s->c.to[n->first.id + k] = s->c.to[equal->first.id + k];
+    if (to.id && !s->c.b.values.at[to.id].name)
+      wick_build_name(&s->c.b, to, old->name, old->relation);
+  }
+}
+
+static void cse_node(cse_state *s, const wick_node *n)
+{
+  wick_value *in = wick_new(s->mem, wick_value, n->nin);
+  for (uint32_t k = 0; k < n->nin; k++) in[k] = s->c.to[n->in[k].id];
+  uint32_t slot = (uint32_t)(cse_hash(s, n, in) & (s->nslot - 1));
+  for (uint32_t e = s->slot[slot]; e; e = s->entries.at[e - 1].next)
+    if (cse_same(s, &s->entries.at[e - 1], n, in)) {
+      cse_take(s, n, s->entries.at[e - 1].node);
+      return;
+    }
+  wick_push(s->mem, &s->entries, (cse_entry){n, in, s->slot[slot], slot});
+  s->slot[slot] = s->entries.n;
+  wick_copy_node(&s->c, n);
+}
+
+static void cse_leave(cse_state *s, uint32_t nentry)
+{
+  while (s->entries.n > nentry) {
+    cse_entry *e = &s->entries.at[--s->entries.n];
+    s->slot[e->slot] = e->next;
+  }
+}
+
+wick_func *wick_pass_cse(const wick_func *f, wick_arena *mem)
+{
+  cse_state s = {.mem = mem, .nslot = 16};
+  while (s.nslot < 2 * f->nnode) s.nslot *= 2;
+  s.c = wick_copy_begin(f, mem);
+  s.slot = wick_new(mem, uint32_t, s.nslot);
+  cse_constants(&s);
+  uint32_t depth = 0, *outside = wick_new(mem, uint32_t, WICK_MAX_DEPTH + 1);
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    if (n->nregion) outside[depth++] = s.entries.n; /* what its first region begins with */
+    if (cse_takes_part(n))
+      cse_node(&s, n);
+    else
+      wick_copy_node(&s.c, n);
+    if (n->op != WICK_OP_yield) continue;
+    cse_leave(&s, outside[depth - 1]);
+    if (s.c.open.n < depth) depth--; /* its last region: the node is closed */
+  }
+  return wick_copy_end(&s.c);
+}
