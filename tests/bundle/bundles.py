@@ -152,13 +152,13 @@ class Bundle:
         self.program = f / "program"
         if t.kind == "thumb":
             call([*t.compiler, *flags, "-specs=rdimon.specs", "-nostartfiles", f"-T{HERE / 'cortex.ld'}",
-                  HERE / "runner.c", HERE / "cortex.c", o, "-o", self.program])  # fmt: skip
+                  HERE / "runner.c", HERE / "cortex.c", o, "-lm", "-o", self.program])  # fmt: skip
         elif t.kind == "wasm":
             call([*t.compiler, *flags, "-fno-builtin", "-c", HERE / "runner_wasm.c", "-o", f / "runner.o"])
             exports = [f"--export={x}" for x in ("run", "weights_at", "data_at", "arena_at")]
             call([t.linker, "--no-entry", *exports, f / "runner.o", o, "-o", self.program])
         else:
-            call([*t.compiler, *flags, HERE / "runner.c", o, "-o", self.program])
+            call([*t.compiler, *flags, HERE / "runner.c", o, "-lm", "-o", self.program])
 
     def run(self, *arrays):
         """The outputs, of two runs that must be the same."""

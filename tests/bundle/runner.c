@@ -1,11 +1,29 @@
 /* For tests: calls a bundle twice on the bytes of the file `in`, which are the mutable data, and
  * writes them to the file `out`. What is in the arena before must not matter, and the second call
- * must give what the first one gave. HEADER, FUNCTION and the sizes come from the command line; so
- * does EMBEDDED, or the file WEIGHTS. */
+ * must give what the first one gave, though the caller then rounds upwards, and goes on to do so.
+ * HEADER, FUNCTION and the sizes come from the command line; so does EMBEDDED, or the file WEIGHTS.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include HEADER
+
+/* The rounding mode; newlib has no fenv.h for Cortex-M. */
+#if defined(__arm__)
+enum { NEAREST = 0, UPWARD = 1 << 22 | 1 << 24 }; /* and denormals flushed */
+static void set_mode(int mode) { __asm__ volatile("vmsr fpscr, %0" : : "r"(mode)); }
+static int get_mode(void)
+{
+  int mode;
+  __asm__ volatile("vmrs %0, fpscr" : "=r"(mode));
+  return mode & (3 << 22 | 1 << 24);
+}
+#else
+#include <fenv.h>
+enum { NEAREST = FE_TONEAREST, UPWARD = FE_UPWARD };
+static void set_mode(int mode) { fesetround(mode); }
+static int get_mode(void) { return fegetround(); }
+#endif
 
 #ifndef EMBEDDED
 static _Alignas(64) unsigned char weights[CONSTANTS];
@@ -39,8 +57,11 @@ int main(void)
     if (!fill("in", data, sizeof data)) return 11;
     memset(arena, run ? 0xff : 0, ARENA);
     memset(arena + ARENA, 0xa5, 64);
-    int code = FUNCTION(weights, data, arena);
+    set_mode(run ? UPWARD : NEAREST);
+    int code = FUNCTION(weights, data, arena), mode = get_mode();
+    set_mode(NEAREST);
     if (code) return code;
+    if (mode != (run ? UPWARD : NEAREST)) return 15;
     if (!beyond_is_kept()) return 12;
     if (run == 0) memcpy(first, data, sizeof data);
   }
