@@ -238,7 +238,7 @@ static bool parse_data_list(wick_parser *p, wick_elem e, uint64_t nelem, uint64_
   if (n != nelem)
     return wick_parse_fail(p, &at, WICK_ETYPE, "%llu numbers, the type has %llu",
                            (unsigned long long)n, (unsigned long long)nelem);
-  *out = wick_new(&p->m->mem, char, nbytes);
+  *out = wick_arena_alloc(&p->m->mem, nbytes, 64);
   for (uint64_t i = 0; i < nelem; i++) {
     wick_token t = *wick_parse_token(p);
     const char *text, *wrong;
@@ -266,7 +266,7 @@ static bool parse_data_hex(wick_parser *p, uint64_t nbytes, void **out)
   if (t->n != nbytes * 2)
     return wick_parse_fail(p, t, WICK_ETYPE, "%zu hexadecimal digits, the type has %llu bytes",
                            t->n, (unsigned long long)nbytes);
-  unsigned char *data = wick_new(&p->m->mem, unsigned char, nbytes);
+  unsigned char *data = wick_arena_alloc(&p->m->mem, nbytes, 64); /* passes read it as elements */
   for (uint64_t i = 0; i < nbytes; i++) {
     int high = parse_hex(t->at[2 * i]), low = parse_hex(t->at[2 * i + 1]);
     if (high < 0 || low < 0)

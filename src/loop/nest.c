@@ -624,11 +624,11 @@ static void nest_stage(nest *t, uint32_t stage, const wick_dim *lo, const wick_d
 /* The index of parallel loop l is set by `task`; a smaller last step is code of its own. */
 static void nest_parallel(nest *t, nest_run *r, uint32_t l, const wick_dim *index)
 {
-  const wick_sloop *loop = &r->st->loops.at[l];
-  if (l == r->st->loops.n || loop->kind != WICK_PARALLEL) {
+  if (l == r->st->loops.n || r->st->loops.at[l].kind != WICK_PARALLEL) {
     nest_loops(t, r, l);
     return;
   }
+  const wick_sloop *loop = &r->st->loops.at[l];
   nest_steps steps = nest_steps_of(t, r, loop);
   bool both = steps.rest && !wick_dim_is(steps.whole, 0);
   if (both) {

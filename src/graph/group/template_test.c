@@ -114,9 +114,12 @@ static void template_group(template_bench *t, const wick_func *g)
   wick_text inline_only = wick_text_begin(&t->tmp);
   char *steps = wick_str_dup(&t->tmp, g->schedule);
   if (halo) steps[halo - g->schedule] = 0; /* halos are tried where kernels run on real buffers */
-  for (const char *s = steps; *s; s += strcspn(s, ";") + 1)
+  for (const char *s = steps; *s; s += strspn(s, ";")) {
+    size_t n = strcspn(s, ";");
     if (strncmp(s + strspn(s, " "), "inline", 6) == 0)
-      wick_text_printf(&inline_only, "%.*s;", (int)strcspn(s, ";"), s);
+      wick_text_printf(&inline_only, "%.*s;", (int)n, s);
+    s += n;
+  }
   wick_type *type = wick_new(&t->tmp, wick_type, g->nparam + 1);
   wick_interpret_arg *in = wick_new(&t->tmp, wick_interpret_arg, g->nparam);
   const wick_type_info *r = wick_info_of(g, wick_return(g)->in[0]);

@@ -67,7 +67,7 @@ static wick_value block_step(block_random *r, wick_value x)
   wick_value pair[2] = {x, x};
   wick_attr groups[2] = {{.i = 1}, {.i = r->group > 1 ? r->group : PICK(r, 2, 3, 4)}},
             axis = {.i = PICK(r, 1, 2, 3)},
-            pool[4] = {{.n = 0}, {.n = 0}, {.n = 0}, {.n = 2, .ints = twos}},
+            pool[WICK_MAX_ATTR] = {{.n = 0}, {.n = 0}, {.n = 0}, {.n = 2, .ints = twos}},
             mean[2] = {{.n = 2, .ints = places}, {.i = 1}};
   switch (PICK(r, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10)) {
   case 0: return wick_build1(&r->b, WICK_OP_relu, x);
