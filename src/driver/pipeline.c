@@ -14,6 +14,7 @@
 #include "graph/layout/block.h"
 #include "graph/phases.h"
 #include "graph/shuffles.h"
+#include "graph/simplify.h"
 #include "ir/copy.h"
 #include "ir/verify.h"
 #include "loop/expand.h"
@@ -114,6 +115,7 @@ const wick_pass wick_passes[] = {
     {"fold_scale", WICK_GRAPH, wick_pass_fold_scale, NULL,
      "factors per channel go into the weights before them"},
     {"shuffles", WICK_GRAPH, wick_pass_shuffles, NULL, "reshape, transpose, reshape as one node"},
+    {"simplify", WICK_GRAPH, wick_pass_simplify, NULL, "nodes that are equal to something cheaper"},
     {"phases", WICK_GRAPH, NULL, pipeline_phases, "transposed convolutions as convolutions"},
     {"block", WICK_GRAPH, NULL, pipeline_block, "images and weights in blocks of channels"},
     {"form_groups", WICK_GRAPH, NULL, pipeline_form_groups, "kernels on buffers, from nodes"},
@@ -130,8 +132,8 @@ const wick_pass wick_passes[] = {
 };
 
 const char wick_pipeline_compile[] =
-    "drop_identity,fold,expand_rows,fold,fold_scale,shuffles,phases,fold,block,fold,form_groups,"
-    "copy_elim,in_place,dead_store,order,free,plan";
+    "fold,expand_rows,fold,drop_identity,simplify,cse,fold_scale,shuffles,phases,fold,block,fold,"
+    "form_groups,copy_elim,in_place,dead_store,order,free,plan";
 
 const wick_pass *wick_pass_find(const char *name)
 {

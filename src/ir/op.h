@@ -6,7 +6,8 @@
 #include "ir/ir.h"
 
 typedef struct wick_builder wick_builder;
-typedef struct wick_layouts wick_layouts; /* ops/layout.h */
+typedef struct wick_layouts wick_layouts;   /* ops/layout.h */
+typedef struct wick_simplify wick_simplify; /* ops/simplify.h */
 
 typedef enum wick_effect {
   WICK_PURE,
@@ -127,6 +128,8 @@ typedef struct wick_op {
    * indices there of operand k are first, first + step, ...; extent[]: of all operands. */
   void (*joins)(uint32_t nin, const int64_t *extent, uint32_t k, int64_t *first, int64_t *step);
   bool view; /* the result has the elements of the first operand, in their order: no code */
+  /* Something cheaper that the node, with the operands in[], is equal to; 0: nothing is known. */
+  wick_value (*simplify)(wick_simplify *s, const wick_node *n, const wick_value *in);
   /* On operands in blocked layouts: builds the node and sets its packed result; false: it does not.
    * Scalar rows without it are done element by element. */
   bool (*layout)(wick_layouts *s, const wick_node *n);

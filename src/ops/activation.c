@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "ops/scalar.h"
+#include "ops/simplify.h"
 
 static wick_value activation_where(wick_builder *b, wick_opcode compare, wick_value x, double bound,
                                    wick_value yes, wick_value no)
@@ -42,6 +43,7 @@ const wick_op wick_op_relu = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS | WICK_SINTS,
+    .simplify = wick_simplify_relu,
     .expand = relu_expand,
     .scalar = WICK_RULE_SAME,
     .eval = relu_eval,

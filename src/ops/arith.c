@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "ops/poly.h"
+#include "ops/simplify.h"
 
 static wick_scalar arith_wrap(uint64_t x) { return (wick_scalar){.i = (int64_t)x}; }
 
@@ -25,6 +26,7 @@ const wick_op wick_op_add = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_NUMBERS,
+    .simplify = wick_simplify_add,
     .scalar = WICK_RULE_SAME,
     .eval = add_eval,
     .content = add_content,
@@ -47,6 +49,7 @@ const wick_op wick_op_sub = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_NUMBERS,
+    .simplify = wick_simplify_add,
     .scalar = WICK_RULE_SAME,
     .eval = sub_eval,
     .content = sub_content,
@@ -127,6 +130,7 @@ const wick_op wick_op_neg = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_NUMBERS,
+    .simplify = wick_simplify_again,
     .scalar = WICK_RULE_SAME,
     .eval = neg_eval,
     .content = neg_content,
@@ -151,6 +155,7 @@ const wick_op wick_op_abs = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_NUMBERS,
+    .simplify = wick_simplify_again,
     .scalar = WICK_RULE_SAME,
     .eval = abs_eval,
     .content = abs_content,
@@ -239,6 +244,7 @@ const wick_op wick_op_max = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_PLAIN,
+    .simplify = wick_simplify_bound,
     .scalar = WICK_RULE_SAME,
     .eval = max_eval,
     .content = max_content,
@@ -260,6 +266,7 @@ const wick_op wick_op_min = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_PLAIN,
+    .simplify = wick_simplify_bound,
     .scalar = WICK_RULE_SAME,
     .eval = min_eval,
     .content = min_content,

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ops/poly.h"
+#include "ops/simplify.h"
 
 typedef struct compare_order { /* all false: one of them is NaN */
   bool less, equal, greater;
@@ -246,6 +247,7 @@ const wick_op wick_op_where = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_PLAIN,
+    .simplify = wick_simplify_where,
     .scalar = WICK_RULE_SELECT,
     .eval = where_eval,
     .content = where_content,

@@ -1,6 +1,7 @@
 /* Tensors put together along an axis, and taken apart. */
 #include "ops/layout.h"
 #include "ops/ref.h"
+#include "ops/simplify.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
@@ -85,6 +86,7 @@ const wick_op wick_op_concat = {
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .joins = concat_joins,
+    .simplify = wick_simplify_concat,
     .layout = wick_layout_join,
     .infer = concat_infer,
     .ref = concat_ref,

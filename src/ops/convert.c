@@ -1,5 +1,6 @@
 /* Element-wise changes of type: by value (cast) and by bits (bitcast). */
 #include "ops/scalar.h"
+#include "ops/simplify.h"
 
 static wick_scalar cast_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
 {
@@ -23,6 +24,7 @@ const wick_op wick_op_cast = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .typed = true,
+    .simplify = wick_simplify_cast,
     .scalar = WICK_RULE_TYPED,
     .eval = cast_eval,
     .content = cast_content,

@@ -5,6 +5,7 @@
 
 #include "ops/poly_pow.h"
 #include "ops/ref.h"
+#include "ops/simplify.h"
 
 typedef struct divide_parts { /* x = quotient * y + rest, truncated; 0 and 0 where y is 0 */
   uint64_t quotient, rest;
@@ -88,6 +89,7 @@ const wick_op wick_op_div = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_NUMBERS,
+    .simplify = wick_simplify_div,
     .effect = WICK_MAY_FAIL,
     .ref = divide_ref,
     .compute = divide_compute,

@@ -1,5 +1,6 @@
 /* Logic of bools, logic and shifts of the bits of integers. */
 #include "ops/scalar.h"
+#include "ops/simplify.h"
 
 static wick_scalar logic_zero(wick_elem e)
 {
@@ -109,6 +110,7 @@ const wick_op wick_op_not = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_BOOLS,
+    .simplify = wick_simplify_again,
     .scalar = WICK_RULE_SAME,
     .eval = not_eval,
     .content = not_content,

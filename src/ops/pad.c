@@ -1,5 +1,6 @@
 /* More (or, by negative numbers, fewer) elements at the ends of dimensions. */
 #include "ops/ref.h"
+#include "ops/simplify.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
@@ -119,6 +120,7 @@ const wick_op wick_op_pad = {
     .attr = {{"pad", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
              {"mode", WICK_ATTR_ENUM, 0, false, "constant reflect edge wrap", 0, 0}},
     .level = WICK_GRAPH,
+    .simplify = wick_simplify_pad,
     .infer = pad_infer,
     .ref = pad_ref,
     .compute = pad_compute,

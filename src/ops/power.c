@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ops/poly_pow.h"
+#include "ops/simplify.h"
 
 static wick_scalar sqrt_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
 {
@@ -110,6 +111,7 @@ const wick_op wick_op_pow = {
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_NUMBERS,
+    .simplify = wick_simplify_pow,
     .expand = pow_expand,
     .scalar = WICK_RULE_SAME,
     .eval = pow_eval,

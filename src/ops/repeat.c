@@ -1,5 +1,6 @@
 /* Elements more than once: along dimensions of size 1 (expand), and whole tensors (tile). */
 #include "ops/ref.h"
+#include "ops/simplify.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
@@ -55,6 +56,7 @@ const wick_op wick_op_expand = {
     .nout = {1, 1},
     .attr = {{"shape", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .simplify = wick_simplify_expand,
     .infer = expand_infer,
     .ref = expand_ref,
     .compute = expand_compute,

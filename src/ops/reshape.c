@@ -1,5 +1,6 @@
 /* The same elements in the same order, under another shape. */
 #include "ops/ref.h"
+#include "ops/simplify.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
@@ -101,6 +102,7 @@ const wick_op wick_op_reshape = {
     .attr = {{"shape", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .view = true,
+    .simplify = wick_simplify_reshape,
     .infer = reshape_infer,
     .ref = reshape_ref,
     .compute = reshape_compute,

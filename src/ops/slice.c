@@ -2,6 +2,7 @@
 #include "ops/slice.h"
 
 #include "ops/ref.h"
+#include "ops/simplify.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
@@ -123,6 +124,7 @@ const wick_op wick_op_slice = {
              {"shape", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
              {"step", WICK_ATTR_INTS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .simplify = wick_simplify_slice,
     .infer = slice_infer,
     .ref = slice_ref,
     .compute = slice_compute,

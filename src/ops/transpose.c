@@ -1,5 +1,6 @@
 /* Dimensions in another order. */
 #include "ops/ref.h"
+#include "ops/simplify.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
@@ -68,6 +69,7 @@ const wick_op wick_op_transpose = {
     .nout = {1, 1},
     .attr = {{"perm", WICK_ATTR_INTS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .simplify = wick_simplify_transpose,
     .infer = transpose_infer,
     .ref = transpose_ref,
     .compute = transpose_compute,
