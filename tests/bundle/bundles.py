@@ -39,7 +39,7 @@ class Target:
 
     def want(self):
         """Skips the test where a tool, or this processor, is missing."""
-        if self.kind == "native":
+        if self.name in LEVELS:
             flags = re.search(r"^flags\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
             if not flags or not LEVELS[self.name] <= set(flags[1].split()):
                 pytest.skip(f"this processor does not run {self.name}")
@@ -74,6 +74,7 @@ TARGETS = [
     Target("wasm32", "wasm", ["clang", "--target=wasm32"], ["node"]),
     Target("wasm32-simd", "wasm", ["clang", "--target=wasm32"], ["node"]),
 ]
+HOST = Target("host", "native", [CC])
 NAMES = {t.name: t for t in TARGETS}
 each_target = pytest.mark.parametrize("target", TARGETS, ids=repr)
 each_level = pytest.mark.parametrize("target", [t for t in TARGETS if t.kind == "native"], ids=repr)

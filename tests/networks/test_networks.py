@@ -1,5 +1,6 @@
 """The benchmark networks: outputs against ONNX Runtime on inputs made now, the same bits on 1, 2 and
-4 threads, from the cache and from an artifact. The large ones run where WICK_LARGE is set."""
+4 threads, from the cache, from an artifact and from a bundle. The large ones run where WICK_LARGE is
+set."""
 
 import os
 import pathlib
@@ -17,6 +18,9 @@ MAKE = ROOT / ".." / "shared" / "bench" / "make_models.py"
 WICK = os.environ.get("WICK_COMMAND", str(ROOT / "build" / "wick"))
 SMALL = ["lenet", "dqn", "squeezenet", "shufflenet", "mobilenet_v2", "densenet121", "inception_v1"]
 LARGE = ["resnet18", "resnet50", "dcgan", "alexnet", "vgg19"]
+
+sys.path.insert(0, str(ROOT / "tests" / "bundle"))
+from bundles import HOST, Bundle  # noqa: E402
 
 if not MAKE.exists():
     pytest.skip("../shared/bench/make_models.py is not there", allow_module_level=True)
@@ -58,6 +62,9 @@ def test_network(name, logits, tmp_path, monkeypatch):
         bits = [g.tobytes() for g in got]
         first = first or bits
         assert bits == first, f"{what.name} on {threads} threads has other bits"
+    bundle = Bundle(model, tmp_path / "bundle", HOST)
+    assert not bundle.needs()
+    assert [y.tobytes() for y in bundle.run(*feeds)] == first, "the bundle has other bits"
     for g, w in zip(got, want, strict=True):
         assert g.shape == w.shape and g.dtype == w.dtype
         assert np.abs(g - w).max() <= 1e-4 * np.abs(w).max()
