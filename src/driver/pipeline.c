@@ -15,6 +15,7 @@
 #include "graph/phases.h"
 #include "graph/shuffles.h"
 #include "graph/simplify.h"
+#include "graph/sink.h"
 #include "ir/copy.h"
 #include "ir/verify.h"
 #include "loop/expand.h"
@@ -116,6 +117,7 @@ const wick_pass wick_passes[] = {
      "factors per channel go into the weights before them"},
     {"shuffles", WICK_GRAPH, wick_pass_shuffles, NULL, "reshape, transpose, reshape as one node"},
     {"simplify", WICK_GRAPH, wick_pass_simplify, NULL, "nodes that are equal to something cheaper"},
+    {"sink", WICK_GRAPH, wick_pass_sink, NULL, "moves of elements behind element-wise nodes"},
     {"phases", WICK_GRAPH, NULL, pipeline_phases, "transposed convolutions as convolutions"},
     {"block", WICK_GRAPH, NULL, pipeline_block, "images and weights in blocks of channels"},
     {"form_groups", WICK_GRAPH, NULL, pipeline_form_groups, "kernels on buffers, from nodes"},
@@ -132,8 +134,9 @@ const wick_pass wick_passes[] = {
 };
 
 const char wick_pipeline_compile[] =
-    "fold,expand_rows,fold,drop_identity,simplify,cse,fold_scale,shuffles,phases,fold,block,fold,"
-    "form_groups,copy_elim,in_place,dead_store,order,free,plan";
+    "fold,expand_rows,fold,drop_identity,simplify,cse,fold_scale,shuffles,phases,fold,sink,"
+    "simplify,"
+    "block,fold,form_groups,copy_elim,in_place,dead_store,order,free,plan";
 
 const wick_pass *wick_pass_find(const char *name)
 {

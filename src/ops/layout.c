@@ -17,6 +17,26 @@ const wick_order *wick_layout_order(const wick_layouts *s, wick_value v)
   return v.id && p->v.id && !p->columns ? &p->order : NULL;
 }
 
+const wick_order *wick_layout_wanted(const wick_layouts *s, const wick_node *n)
+{
+  wick_value v = n->first;
+  wick_type type = wick_type_of(s->c.f, v);
+  for (;;) {
+    uint32_t use = s->uses.first[v.id];
+    if (s->uses.first[v.id + 1] - use != 1) return NULL;
+    const wick_node *user = &s->c.f->node[s->uses.use[use]];
+    if (!wick_op_of(user)->scalar || user->nout != 1 ||
+        !wick_type_eq(wick_type_of(s->c.f, user->first), type))
+      return NULL;
+    for (uint32_t k = 0; k < user->nin; k++)
+      if (user->in[k].id != v.id && user->in[k].id &&
+          wick_type_eq(wick_type_of(s->c.f, user->in[k]), type) &&
+          wick_layout_order(s, user->in[k]))
+        return wick_layout_order(s, user->in[k]);
+    v = user->first;
+  }
+}
+
 wick_value wick_layout_plain(wick_layouts *s, wick_value v)
 {
   const wick_packed *p = &s->packed[v.id];

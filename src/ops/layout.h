@@ -22,6 +22,7 @@ struct wick_layouts {
   wick_packed *packed; /* per old value */
   wick_packed *second; /* per old value: in another order */
   const uint32_t *definer;
+  wick_uses uses;
   wick_arena *mem;
   int64_t block; /* channels in a block: lanes of f32 */
 };
@@ -34,6 +35,10 @@ static inline const wick_type_info *wick_layout_info(const wick_layouts *s, wick
 bool wick_layout_is_image(const wick_layouts *s, wick_value v);
 /* The order of a packed image; NULL where v is none. */
 const wick_order *wick_layout_order(const wick_layouts *s, wick_value v);
+
+/* The order that n's result meets next: that of an operand beside it where its only users, one
+ * behind another, are element-wise. NULL where there is none. */
+const wick_order *wick_layout_wanted(const wick_layouts *s, const wick_node *n);
 
 wick_value wick_layout_plain(wick_layouts *s, wick_value v);
 /* An image in that order. */

@@ -73,13 +73,29 @@ static wick_value layout_conv_by_runs(wick_layouts *s, const layout_conv *v)
 
 /* ---- which ---- */
 
+/* The order of the result: of one part for each group, or what it meets next, where each block
+ * there belongs to one group, too, and there are not many more. */
+static void layout_conv_out(const wick_layouts *s, layout_conv *v)
+{
+  const wick_order *next = wick_layout_wanted(s, v->n);
+  v->out = wick_order_make(v->wd[0], v->group, s->block, false);
+  bool whole = v->group == 1 || (next && !next->shuffled && next->parts % v->group == 0);
+  if (next && whole && 4 * wick_order_places(next) <= 5 * wick_order_places(&v->out))
+    v->out = *next;
+}
+
 /* Groups that would leave more than half of the lanes empty stay as they are. */
 static bool layout_conv_groups(const wick_layouts *s, layout_conv *v)
 {
   const wick_order *own = wick_layout_order(s, v->n->in[0]);
-  v->out = wick_order_make(v->wd[0], v->group, s->block, false);
   if (wick_order_places(&v->out) > 2 * v->wd[0]) return false;
-  v->in = own ? *own : wick_order_make(v->xd[1], 1, s->block, false);
+  if (own) {
+    v->in = *own;
+  } else { /* as its result is: what is packed for it meets that before long */
+    v->in = wick_order_make(v->xd[1], v->group, s->block, false);
+    if (2 * wick_order_places(&v->in) > 3 * v->xd[1])
+      v->in = wick_order_make(v->xd[1], 1, s->block, false);
+  }
   if (wick_runs_of(&v->in, v->group, &v->runs)) return true;
   v->in = wick_order_make(v->xd[1], 1, s->block, false);
   return wick_runs_of(&v->in, v->group, &v->runs);
@@ -94,8 +110,9 @@ static bool layout_conv_fits(const wick_layouts *s, layout_conv *v)
   v->depthwise = v->group > 1 && v->group == c && o == c && v->wd[1] == 1;
   v->plain = v->group == 1 && c < CONV_FEW_CHANNELS && s->c.to[n->in[0].id].id;
   v->in = own ? *own : wick_order_make(c, 1, s->block, false);
-  v->out = v->depthwise ? v->in : wick_order_make(o, 1, s->block, false);
+  v->out = v->in;
   if (v->depthwise) return true;
+  layout_conv_out(s, v);
   if (v->group > 1) return layout_conv_groups(s, v);
   if (!v->plain && !wick_runs_of(&v->in, 1, &v->runs)) return false;
   return o >= CONV_FEW_CHANNELS || own || !n->attr[0].n || strided;

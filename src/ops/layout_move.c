@@ -6,27 +6,49 @@
 
 /* ---- joins ---- */
 
-/* Along channels: whole blocks one behind another, or parts of one size. */
-static bool layout_join_channels(const wick_layouts *s, const wick_node *n, wick_order *o)
+/* The order of operand `v` in a join along channels whose result has parts of that size; 0: one
+ * part, of whole blocks. False where it cannot have one. */
+static bool layout_join_each(const wick_layouts *s, wick_value v, int64_t part, wick_order *o)
 {
-  int64_t total = 0, parts = 0, part = 0;
-  bool whole = true, same = true;
+  int64_t channels = wick_layout_info(s, v)->dim[1].v;
+  if (channels % (part ? part : s->block)) return false;
+  *o = wick_order_make(channels, part ? channels / part : 1, s->block, false);
+  return true;
+}
+
+/* Channels that are moved to have all operands in parts of that size; -1: it cannot be. */
+static int64_t layout_join_cost(const wick_layouts *s, const wick_node *n, int64_t part)
+{
+  int64_t cost = 0;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    wick_order each;
+    const wick_order *own = wick_layout_order(s, n->in[k]);
+    if (!layout_join_each(s, n->in[k], part, &each)) return -1;
+    if (!own || !wick_order_eq(own, &each)) cost += each.channels * (own ? 2 : 1);
+  }
+  return cost;
+}
+
+/* Along channels the operands lie one behind another: in whole blocks, or in parts of a size that
+ * one of them has, whichever moves the fewest channels. *part: that size, or 0. */
+static bool layout_join_channels(const wick_layouts *s, const wick_node *n, int64_t *part)
+{
+  int64_t best = layout_join_cost(s, n, 0);
+  *part = 0;
   for (uint32_t k = 0; k < n->nin; k++) {
     const wick_order *own = wick_layout_order(s, n->in[k]);
-    int64_t channels = wick_layout_info(s, n->in[k])->dim[1].v;
-    whole = whole && channels % s->block == 0;
-    same = same && own && !own->shuffled && (!k || wick_order_part(own) == part);
-    if (own) part = wick_order_part(own), parts += own->parts;
-    total += channels;
+    int64_t cost = own ? layout_join_cost(s, n, wick_order_part(own)) : -1;
+    bool larger = own && wick_order_part(own) > *part && *part;
+    if (cost < 0 || (best >= 0 && (cost > best || (cost == best && !larger)))) continue;
+    best = cost, *part = wick_order_part(own);
   }
-  if (!whole && !same) return false;
-  *o = wick_order_make(total, whole ? 1 : parts, s->block, false);
-  return true;
+  return best >= 0;
 }
 
 bool wick_layout_join(wick_layouts *s, const wick_node *n)
 {
   bool any = false, channels = n->attr[0].i == 1;
+  int64_t part = 0, all = wick_layout_info(s, n->first)->dim[1].v;
   wick_order o = {0};
   if (!wick_layout_is_image(s, n->first) || !n->attr[0].i || (channels && n->op != WICK_OP_concat))
     return false;
@@ -36,17 +58,14 @@ bool wick_layout_join(wick_layouts *s, const wick_node *n)
     if (own && !any) o = *own;
     any = any || own;
   }
-  if (!any || (channels && !layout_join_channels(s, n, &o))) return false;
+  if (!any || (channels && !layout_join_channels(s, n, &part))) return false;
   wick_value *in = wick_new(s->mem, wick_value, n->nin);
   for (uint32_t k = 0; k < n->nin; k++) {
     wick_order each = o;
-    if (channels) {
-      int64_t own = wick_layout_info(s, n->in[k])->dim[1].v;
-      each = wick_order_make(own, own / wick_order_part(&o) ? own / wick_order_part(&o) : 1,
-                             s->block, false);
-    }
+    if (channels) layout_join_each(s, n->in[k], part, &each);
     in[k] = wick_layout_pack(s, n->in[k], &each);
   }
+  if (channels) o = wick_order_make(all, part ? all / part : 1, s->block, false);
   wick_layout_set(s, n, wick_build(&s->c.b, n->op, n->nin, in, n->attr, 0, NULL), &o);
   return true;
 }

@@ -21,6 +21,7 @@ wick_status wick_pass_block(const wick_func *f, const wick_target *t, wick_arena
   s.packed = wick_new(mem, wick_packed, f->nvalue + 1);
   s.second = wick_new(mem, wick_packed, f->nvalue + 1);
   s.definer = wick_definers_of(f, mem);
+  s.uses = wick_uses_of(f, mem);
   bool flat = s.block > 1;
   for (uint32_t i = 0; i < f->nnode; i++) flat = flat && !f->node[i].nregion;
   for (uint32_t i = 0; i < f->nnode; i++) {
