@@ -48,7 +48,7 @@ static bool layout_join_channels(const wick_layouts *s, const wick_node *n, int6
 bool wick_layout_join(wick_layouts *s, const wick_node *n)
 {
   bool any = false, channels = n->attr[0].i == 1;
-  int64_t part = 0, all = wick_layout_info(s, n->first)->dim[1].v;
+  int64_t part = 0;
   wick_order o = {0};
   if (!wick_layout_is_image(s, n->first) || !n->attr[0].i || (channels && n->op != WICK_OP_concat))
     return false;
@@ -65,7 +65,10 @@ bool wick_layout_join(wick_layouts *s, const wick_node *n)
     if (channels) layout_join_each(s, n->in[k], part, &each);
     in[k] = wick_layout_pack(s, n->in[k], &each);
   }
-  if (channels) o = wick_order_make(all, part ? all / part : 1, s->block, false);
+  if (channels) {
+    int64_t all = wick_layout_info(s, n->first)->dim[1].v;
+    o = wick_order_make(all, part ? all / part : 1, s->block, false);
+  }
   wick_layout_set(s, n, wick_build(&s->c.b, n->op, n->nin, in, n->attr, 0, NULL), &o);
   return true;
 }
