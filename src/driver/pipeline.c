@@ -16,7 +16,6 @@
 #include "graph/shuffles.h"
 #include "graph/simplify.h"
 #include "graph/sink.h"
-#include "ir/copy.h"
 #include "ir/verify.h"
 #include "loop/expand.h"
 #include "loop/hoist.h"
@@ -28,15 +27,7 @@
 #include "low/order.h"
 #include "low/plan.h"
 
-/* ---- the passes ---- */
-
-/* The copier alone: what is dead is not copied. */
-static wick_func *pipeline_dce(const wick_func *f, wick_arena *mem)
-{
-  wick_copier c = wick_copy_begin(f, mem);
-  for (uint32_t i = 0; i < f->nnode; i++) wick_copy_node(&c, &f->node[i]);
-  return wick_copy_end(&c);
-}
+/* ---- the passes ---- (what is dead needs none: the builder, with which each ends, drops it) */
 
 static wick_status pipeline_expand_rows(wick_pass_context *c, const wick_func *f, wick_func **out)
 {
@@ -104,11 +95,7 @@ static wick_status pipeline_legalize(wick_pass_context *c, const wick_func *f, w
   return NULL;
 }
 
-enum { PIPELINE_ALL = WICK_GRAPH | WICK_GROUP | WICK_LOW | WICK_LOOP };
-
 const wick_pass wick_passes[] = {
-    {"dce", PIPELINE_ALL, pipeline_dce, NULL,
-     "drops nodes without effect whose results are not used"},
     {"cse", WICK_GRAPH | WICK_GROUP, wick_pass_cse, NULL, "one node where several give the same"},
     {"drop_identity", WICK_GRAPH, wick_pass_drop_identity, NULL, "x*1 and x/1 become x"},
     {"expand_rows", WICK_GRAPH, NULL, pipeline_expand_rows, "rows without stages become others"},

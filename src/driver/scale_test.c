@@ -111,7 +111,7 @@ static void test_scale(void **state)
   wick_pipeline_begin(&p, back);
   p.verify = false;
   for (int i = 0; i < SCALE_PASSES; i++) {
-    s = wick_pipeline_run(&p, wick_pass_find("dce"), &tmp);
+    s = wick_pipeline_run(&p, wick_pass_find("drop_identity"), &tmp);
     assert_null(s);
   }
   t = scale_show("copied by 20 passes", t, &g);

@@ -3,10 +3,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
+#include <glob.h>
 
+#include "base/file.h"
+#include "driver/pipeline.h"
 #include "driver/texttest.h"
 
 #define TEXTTEST_GRAPH "graph @f(%x: f32[]) -> f32[] { %0 = neg %x; return %0 }\n"
@@ -28,10 +32,10 @@ static const struct {
      "constant, "
      "metadata or module\n",
      1, 0, "", NULL},
-    {"pass dce,drop_identity\ncase \"a\"\n" TEXTTEST_GRAPH "=> same", 1, 0, "", NULL},
+    {"pass cse,drop_identity\ncase \"a\"\n" TEXTTEST_GRAPH "=> same", 1, 0, "", NULL},
     {"pass nope\ncase \"a\"\n" TEXTTEST_GRAPH "=> error: there is no pass \"nope\"", 1, 0, "",
      NULL},
-    {"target x86-64-v2\npass dce\ncase \"a\"\n" TEXTTEST_GRAPH
+    {"target x86-64-v2\npass cse\ncase \"a\"\n" TEXTTEST_GRAPH
      "=> same\ntarget x\ncase \"b\"\n" TEXTTEST_GRAPH "=> error: there is no target \"x\"",
      2, 0, "", NULL},
     /* failures */
@@ -104,8 +108,65 @@ static void test_blessed(void **state)
   wick_arena_free(&tmp);
 }
 
+/* ---- the files themselves ---- */
+
+typedef struct coverage { /* of one pass */
+  uint32_t acts, rests;   /* cases that want another module; that want the same */
+} coverage;
+
+/* Adds up the cases of one file by the pass that they are for. */
+static void cover(const char *text, coverage *of)
+{
+  const wick_pass *pass = NULL;
+  for (const char *at = text, *next; *at; at = next) {
+    next = at + strcspn(at, "\n");
+    next += *next == '\n';
+    char word[32], what[32] = "";
+    int n = sscanf(at, "%31[a-z_=>]%*[ ]%31[a-z_:]", word, what);
+    if (n < 1) continue;
+    if (strcmp(word, "pass") == 0) pass = wick_pass_find(what);
+    if (strcmp(word, "=>") || !pass) continue;
+    if (strcmp(what, "same") == 0) of[pass - wick_passes].rests++;
+    if (!*what) of[pass - wick_passes].acts++;
+  }
+}
+
+/* Every pass has a case in which it acts, and one in which it must not. */
+static void test_every_pass(void **state)
+{
+  (void)state;
+  wick_guard g = {.allocator = wick_allocator_malloc()};
+  assert_int_equal(setjmp(g.where), 0);
+  wick_arena mem = wick_arena_make(&g);
+  coverage of[64] = {{0}};
+  const char *const where[] = {"src/*/*.test", "src/*/*/*.test"};
+  for (uint32_t k = 0; k < WICK_COUNT(where); k++) {
+    glob_t files;
+    assert_int_equal(glob(where[k], 0, NULL, &files), 0);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+      char *text;
+      size_t n;
+      assert_null(wick_file_read(&mem, files.gl_pathv[i], 0, &text, &n));
+      cover(wick_str_dupn(&mem, text, n), of);
+    }
+    globfree(&files);
+  }
+  uint32_t missing = 0;
+  for (const wick_pass *p = wick_passes; p->name; p++) {
+    const coverage *c = &of[p - wick_passes];
+    assert_true((size_t)(p - wick_passes) < WICK_COUNT(of));
+    if (c->acts && c->rests) continue;
+    print_error("pass %s: %u text cases in which it acts, %u in which it must not\n", p->name,
+                c->acts, c->rests);
+    missing++;
+  }
+  assert_int_equal(missing, 0);
+  wick_arena_free(&mem);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_blessed)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_blessed),
+                                     cmocka_unit_test(test_every_pass)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static void fuzz_read(fuzz_state *s, const uint8_t *bytes, size_t nbytes)
   if (again.n != text.n || memcmp(again.at, text.at, text.n) != 0) fuzz_fail(text.at, again.at);
   wick_pipeline_begin(&s->pipeline, s->second);
   s->pipeline.verify = true;
-  bad = wick_pipeline_run_all(&s->pipeline, "drop_identity,dce", &s->mem);
+  bad = wick_pipeline_run_all(&s->pipeline, "drop_identity,cse", &s->mem);
   if (bad) fuzz_fail(bad->message, text.at);
 }
 

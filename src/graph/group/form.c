@@ -42,10 +42,22 @@ static bool form_joins(const wick_func *f, const wick_node *n)
   return wick_op_of(n)->joins && wick_type_const_dims(wick_info_of(f, n->first), dim);
 }
 
+/* Control flow, calls and tuples: not compiled yet. */
+static bool form_is_later(const wick_node *n)
+{
+  return n->nregion || n->op == WICK_OP_call || n->op == WICK_OP_tuple || n->op == WICK_OP_item;
+}
+
+/* The next node that is in no region of node i. */
+static uint32_t form_next(const wick_func *f, uint32_t i)
+{
+  return f->node[i].nregion ? f->node[i].end : i + 1;
+}
+
 static bool form_has_code(const wick_func *f, const wick_node *n)
 {
   return n->op != WICK_OP_const && n->op != WICK_OP_return && !wick_op_of(n)->view &&
-         !form_joins(f, n);
+         !form_joins(f, n) && !form_is_later(n);
 }
 
 /* A group grows by a node that works element by element on what the group computes, when nobody
@@ -80,7 +92,7 @@ static void form_assign(form_state *s)
   s->group = wick_new(s->tmp, uint32_t, s->f->nnode);
   for (uint32_t i = 0; i < s->f->nnode; i++) s->group[i] = UINT32_MAX;
   wick_value *room = wick_new(s->tmp, wick_value, s->f->nvalue + 1);
-  for (uint32_t i = 0; i < s->f->nnode; i++) {
+  for (uint32_t i = 0; i < s->f->nnode; i = form_next(s->f, i)) {
     if (!form_has_code(s->f, &s->f->node[i])) continue;
     s->group[i] = i;
     uint32_t d = form_choose(s, i);
@@ -362,7 +374,7 @@ static wick_status form_node(form_state *s, uint32_t i)
   const wick_node *n = &s->f->node[i];
   s->b.loc = n->loc;
   if (n->op == WICK_OP_const || n->op == WICK_OP_return) return NULL;
-  if (n->nregion || n->op == WICK_OP_call || n->op == WICK_OP_tuple || n->op == WICK_OP_item)
+  if (form_is_later(n))
     return wick_fail(s->tmp, WICK_EUNSUPPORTED, wick_loc_text(s->f->module, n->loc),
                      "%s cannot be compiled yet", wick_op_of(n)->name);
   if (wick_op_of(n)->view) {
@@ -398,7 +410,7 @@ wick_status wick_form_groups(const wick_func *f, const wick_target *target, wick
   }
   wick_errors all = wick_errors_begin(tmp, 20);
   form_groups(&s, &all);
-  for (uint32_t i = 0; i < f->nnode; i++) wick_errors_add(&all, form_node(&s, i));
+  for (uint32_t i = 0; i < f->nnode; i = form_next(f, i)) wick_errors_add(&all, form_node(&s, i));
   WICK_TRY(wick_errors_end(&all));
   for (uint32_t k = 0; k < ret->nin; k++) {
     wick_value copy[2] = {result[k], form_low(&s, ret->in[k])};
