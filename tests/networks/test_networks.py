@@ -1,6 +1,6 @@
 """The benchmark networks: outputs against ONNX Runtime on inputs made now, the same bits on 1, 2 and
-4 threads, from the cache, from an artifact and from a bundle. The large ones run where WICK_LARGE is
-set."""
+4 threads, from the cache, from an artifact and from a bundle, and runs that allocate nothing. The large
+ones run where WICK_LARGE is set."""
 
 import os
 import pathlib
@@ -15,7 +15,9 @@ ort = pytest.importorskip("onnxruntime")
 
 ROOT = pathlib.Path(__file__).parents[2]
 MAKE = ROOT / ".." / "shared" / "bench" / "make_models.py"
-WICK = os.environ.get("WICK_COMMAND", str(ROOT / "build" / "wick"))
+BUILD = pathlib.Path(os.environ.get("WICK_BUILD", ROOT / "build"))
+WICK = os.environ.get("WICK_COMMAND", str(BUILD / "wick"))
+NOALLOC = BUILD / "tests" / "driver.noalloc_test"  # counts the calls of malloc in runs 2 to 100
 SMALL = ["lenet", "dqn", "squeezenet", "shufflenet", "mobilenet_v2", "densenet121", "inception_v1"]
 LARGE = ["resnet18", "resnet50", "dcgan", "alexnet", "vgg19"]
 
@@ -68,3 +70,6 @@ def test_network(name, logits, tmp_path, monkeypatch):
     for g, w in zip(got, want, strict=True):
         assert g.shape == w.shape and g.dtype == w.dtype
         assert np.abs(g - w).max() <= 1e-4 * np.abs(w).max()
+    if not logits and NOALLOC.exists():  # without cmocka it is not
+        r = subprocess.run([NOALLOC, tmp_path / "net.wick"], capture_output=True, text=True, timeout=600)
+        assert r.returncode == 0, r.stdout + r.stderr
