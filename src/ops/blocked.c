@@ -36,7 +36,7 @@ bool wick_runs_of(const wick_order *o, int64_t group, wick_runs *out)
 {
   int64_t part = wick_order_part(o), share = o->channels / group;
   *out = (wick_runs){.order = *o, .group = group, .n = 1, .length = share};
-  if (group == 1)
+  if (group == 1 && part % o->block == 0)
     out->n = wick_order_places(o) / o->block, out->length = o->block;
   else if (o->shuffled)
     out->n = o->parts, out->length = (share - 1) / o->parts + 1;
@@ -54,7 +54,8 @@ wick_dim wick_runs_first(wick_dims *t, const wick_runs *r, wick_dim group, wick_
   const wick_order *o = &r->order;
   int64_t part = wick_order_part(o), share = o->channels / r->group;
   wick_dim width = wick_dim_const(wick_order_width(o));
-  if (r->group == 1) return wick_dim_mul(t, run, wick_dim_const(r->length));
+  if (r->group == 1)
+    return wick_dim_mul(t, run, r->length == part ? width : wick_dim_const(r->length));
   wick_dim first = wick_dim_mul(t, group, wick_dim_const(share)); /* the group's first channel */
   if (o->shuffled) { /* the first channel from there on that lies in part `run` */
     first = wick_dim_sub(t, wick_dim_add(t, first, wick_dim_const(o->parts - 1)), run);
@@ -270,8 +271,9 @@ const wick_op wick_op_unpack = {
 /* ---- conv_packed ---- */
 
 /* x [N, CB, Y, X, ci] in blocks, or [N, C, Y, X] as it is (few channels); w [OB, runs, R, S,
- * length, co] along the runs of places that a group sums over, or [OB, C, R, S, co], or, each
- * channel by itself (group = C), [CB, R, S, c]. Result [N, OB, Y', X', co]. */
+ * length, co] along the runs of places that a group sums over, or [OB, R, S, C, co] (channels
+ * innermost: neighbouring taps read the same elements, and unrolled they would want to keep them),
+ * or, each channel by itself (group = C), [CB, R, S, c]. Result [N, OB, Y', X', co]. */
 typedef struct conv_packed_shape {
   bool plain, depthwise;
   const wick_type_info *x, *w;
@@ -295,7 +297,7 @@ static conv_packed_shape conv_packed_of(const wick_type_info *x, const wick_type
                          .pad = a[1].n ? a[1].ints : conv_packed_zeros,
                          .dilation = a[2].n ? a[2].ints : conv_packed_ones,
                          .group = a[3].i,
-                         .window = w->rank == 4 ? 1 : 2};
+                         .window = x->rank == 4 || w->rank == 4 ? 1 : 2};
   if (s.plain || s.depthwise || x->rank != 5 || !wick_dim_is_const(x->dim[1]) ||
       !wick_dim_is_const(x->dim[4]))
     return s;
@@ -319,7 +321,7 @@ static wick_status conv_packed_operands(const wick_infer *c, const conv_packed_s
     return wick_infer_fail(c, WICK_ETYPE, "stride and dilation have 2 entries, pad has 4");
   bool fits;
   if (s->plain)
-    fits = s->group == 1 && wick_dim_eq(w->dim[1], x->dim[1]);
+    fits = s->group == 1 && wick_dim_eq(w->dim[3], x->dim[1]);
   else if (s->depthwise)
     fits = wick_dim_eq(w->dim[0], x->dim[1]);
   else
@@ -362,12 +364,11 @@ static double conv_packed_place(const wick_ref *c, const conv_packed_shape *s, w
   int64_t kr = wd[s->window], ks = wd[s->window + 1], co = wd[w->rank - 1],
           ci = s->plain ? 1 : xd[4];
   if (y < 0 || y >= xd[2] || i < 0 || i >= xd[3]) return sum;
-  int64_t nrun = s->plain       ? wd[1]
-                 : s->depthwise ? 1
-                                : s->runs.n,
-          length = s->plain || s->depthwise ? 1 : s->runs.length;
+  int64_t nrun = s->plain || s->depthwise ? 1 : s->runs.n, length = s->plain       ? wd[3]
+                                                                    : s->depthwise ? 1
+                                                                                   : s->runs.length;
   for (int64_t q = 0; q < nrun; q++) {
-    int64_t first = s->plain ? q : at[1] * ci + at[4];
+    int64_t first = s->plain ? 0 : at[1] * ci + at[4];
     if (!s->plain && !s->depthwise) {
       wick_dim group = wick_dim_const(at[1] / (wd[0] / s->group));
       first = wick_runs_first(t, &s->runs, group, wick_dim_const(q)).v;
@@ -439,41 +440,37 @@ static void conv_packed_compute(const wick_compute *c)
   wick_axis axis[9];
   uint32_t n = 5;
   for (uint32_t k = 0; k < 5; k++) axis[k] = wick_make_axis(b, name[k], od[k], false);
-  if (!s.depthwise) axis[n++] = wick_make_axis(b, "ic", wd[1], true);
+  if (!s.depthwise && !s.plain) axis[n++] = wick_make_axis(b, "ic", wd[1], true);
   uint32_t r = n;
   axis[n++] = wick_make_axis(b, "r", wd[s.window], true);
   axis[n++] = wick_make_axis(b, "s", wd[s.window + 1], true);
-  if (!s.depthwise && !s.plain) axis[n++] = wick_make_axis(b, "i", wd[4], true);
+  if (!s.depthwise) axis[n++] = wick_make_axis(b, "i", wd[s.window + 2], true);
   wick_dim y = conv_packed_at(dims, &s, 0, axis[2].sym, axis[r].sym),
            x = conv_packed_at(dims, &s, 1, axis[3].sym, axis[r + 1].sym), block = axis[1].sym,
            lane = axis[4].sym;
   if (s.plain)
-    block = axis[5].sym;
+    block = axis[n - 1].sym;
   else if (!s.depthwise)
     conv_packed_channel(dims, &s, axis[1].sym, od[1], axis[5].sym, axis[n - 1].sym, &block, &lane);
   wick_dim xi[5] = {axis[0].sym, block, y, x, lane};
-  wick_dim wi[6] = {axis[1].sym,
-                    axis[5].sym,
-                    axis[r].sym,
-                    axis[r + 1].sym,
-                    s.plain ? axis[4].sym : axis[n - 1].sym,
-                    axis[4].sym};
-  wick_dim wdepth[4] = {axis[1].sym, axis[r].sym, axis[r + 1].sym, axis[4].sym};
+  wick_dim wi[6] = {axis[1].sym};
+  for (uint32_t k = 5; k < n; k++) wi[k - 4] = axis[k].sym; /* the sum's axes, as they come */
+  wi[n - 4] = axis[4].sym;
   wick_type one = wick_type_scalar(b->module, s.x->elem, 1);
   wick_fold_begin(b, "conv", n, axis, c->out_type[0], WICK_OP_add);
   wick_value zero = wick_build_const(b, one, 0, 0);
   wick_value a = wick_read(b, c->in[0], xi, 0, NULL, zero),
-             w = wick_read(b, c->in[1], s.depthwise ? wdepth : wi, 0, NULL, (wick_value){0});
+             w = wick_read(b, c->in[1], wi, 0, NULL, (wick_value){0});
   c->out[0] = wick_fold_end_muladd(b, a, w);
 }
 
 const wick_op wick_op_conv_packed = {
     .name = "conv_packed",
-    .doc =
-        "A 2-D convolution on packed operands; sums in the order of input block, row, column, "
-        "place in the block, each step one fma. Where the groups are not whole blocks, `channels` "
-        "says how many there are in x, and `parts` and `shuffle` how `pack` put them; a block of "
-        "the result belongs to one group",
+    .doc = "A 2-D convolution on packed operands; sums in the order of run of input places, row, "
+           "column, place in the run, each step one fma. Where the channels are not whole blocks, "
+           "`channels` says how many there are in x, and `parts` and `shuffle` how `pack` put "
+           "them; a block of "
+           "the result belongs to one group",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {{"stride", WICK_ATTR_INTS, 0, false, NULL, 1, 1 << 20},

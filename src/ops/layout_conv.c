@@ -26,17 +26,17 @@ static void layout_conv_put(const layout_conv *v, int64_t o, int64_t c, float *o
   for (int64_t k = 0; k < area; k++) out[to + k * step] = from[k];
 }
 
-/* By channel: [blocks, R, S, c], or, of a plain input: [OB, C, R, S, co]. */
+/* By channel: [blocks, R, S, c], or, of a plain input: [OB, R, S, C, co]. */
 static wick_value layout_conv_by_channel(wick_layouts *s, const layout_conv *v)
 {
   int64_t b = s->block, c = v->wd[1], area = v->wd[2] * v->wd[3],
           ob = wick_order_places(&v->out) / b;
-  int64_t dims5[5] = {ob, c, v->wd[2], v->wd[3], b}, dims4[4] = {ob, v->wd[2], v->wd[3], b};
+  int64_t dims5[5] = {ob, v->wd[2], v->wd[3], c, b}, dims4[4] = {ob, v->wd[2], v->wd[3], b};
   float *out = wick_arena_alloc(&s->c.f->module->mem, (size_t)(ob * c * area * b) * 4, 64);
   for (int64_t o = 0; o < v->wd[0]; o++) {
     int64_t place = wick_order_place(&v->out, o);
     for (int64_t i = 0; i < c; i++)
-      layout_conv_put(v, o, i, out, (place / b * c + i) * area * b + place % b, b);
+      layout_conv_put(v, o, i, out, (place / b * area * c + i) * b + place % b, c * b);
   }
   return wick_layout_new_constant(s, v->w->name, out, v->depthwise ? 4 : 5,
                                   v->depthwise ? dims4 : dims5);
@@ -101,12 +101,22 @@ static bool layout_conv_groups(const wick_layouts *s, layout_conv *v)
   return wick_runs_of(&v->in, v->group, &v->runs);
 }
 
+/* Along a row of places many more lanes would work than along the channels of the result, and all
+ * that is at hand is plain. */
+static bool layout_conv_narrow(const wick_layouts *s, const layout_conv *v)
+{
+  const wick_attr *stride = &v->n->attr[0];
+  int64_t width = wick_layout_info(s, v->n->first)->dim[3].v,
+          columns = wick_ceildiv_i64(width, s->block) * s->block;
+  if (wick_layout_order(s, v->n->in[0]) || (stride->n && stride->ints[1] > 1)) return false;
+  return 5 * v->wd[0] * columns < 3 * width * wick_order_places(&v->out);
+}
+
 static bool layout_conv_fits(const wick_layouts *s, layout_conv *v)
 {
   const wick_node *n = v->n;
   int64_t c = v->xd[1], o = v->wd[0];
   const wick_order *own = wick_layout_order(s, n->in[0]);
-  bool strided = n->attr[0].n && n->attr[0].ints[0] > 1;
   v->depthwise = v->group > 1 && v->group == c && o == c && v->wd[1] == 1;
   v->plain = v->group == 1 && c < CONV_FEW_CHANNELS && s->c.to[n->in[0].id].id;
   v->in = own ? *own : wick_order_make(c, 1, s->block, false);
@@ -115,7 +125,7 @@ static bool layout_conv_fits(const wick_layouts *s, layout_conv *v)
   layout_conv_out(s, v);
   if (v->group > 1) return layout_conv_groups(s, v);
   if (!v->plain && !wick_runs_of(&v->in, 1, &v->runs)) return false;
-  return o >= CONV_FEW_CHANNELS || own || !n->attr[0].n || strided;
+  return !layout_conv_narrow(s, v);
 }
 
 static bool layout_conv_of(const wick_layouts *s, const wick_node *n, layout_conv *v)
@@ -136,7 +146,8 @@ bool wick_layout_conv(wick_layouts *s, const wick_node *n)
   wick_attr a[WICK_MAX_ATTR] = {{0}};
   if (!layout_conv_of(s, n, &v)) return false;
   memcpy(a, n->attr, 4 * sizeof *a); /* stride, pad, dilation, group */
-  bool places = !v.plain && !v.depthwise && v.group > 1;
+  bool places =
+      !v.plain && !v.depthwise && (v.group > 1 || wick_order_places(&v.in) != v.in.channels);
   a[4].i = places ? v.in.channels : 0;
   a[5].i = places ? v.in.parts : 1;
   a[6].i = places && v.in.shuffled;

@@ -136,46 +136,54 @@ static bool template_product(const template_state *t, const wick_stage *fold, co
 /* ---- dot ---- */
 
 typedef struct template_tile {
-  int64_t ob, th, tw; /* vectors of output channels, rows, columns */
-  double cost;
+  int64_t ob, vb, th, tw; /* output channels, vectors along the last axis, rows, columns */
 } template_tile;
 
 /* Cycles for a tile's step along the sum, on a machine with two multiply-add pipes of latency 4 and
  * two loads a cycle. */
-static double template_tile_cycles(int64_t ob, int64_t places)
+static double template_tile_cycles(int64_t vectors, int64_t places)
 {
-  double fma = (double)(ob * places) / 2, load = (double)(ob + places) / 2,
+  double fma = (double)(vectors * places) / 2, load = (double)(vectors + places) / 2,
          cycles = fma > load ? fma : load;
   return (cycles > 4 ? cycles : 4) + 0.3;
 }
 
-static double template_tile_cost(int64_t o, int64_t y, int64_t x, int64_t ob, int64_t th,
-                                 int64_t tw)
+/* Of all tiles, whole ones and those at the ends, that cover the extents `all`. */
+static double template_tile_cost(const template_tile *all, const template_tile *t)
 {
+  const int64_t extent[4] = {all->ob, all->vb, all->th, all->tw},
+                tile[4] = {t->ob, t->vb, t->th, t->tw};
   double cost = 0;
-  for (int oi = 0; oi < 2; oi++)
-    for (int yi = 0; yi < 2; yi++)
-      for (int xi = 0; xi < 2; xi++) {
-        int64_t no = oi ? o % ob != 0 : o / ob, ny = yi ? y % th != 0 : y / th,
-                nx = xi ? x % tw != 0 : x / tw;
-        int64_t so = oi ? o % ob : ob, sy = yi ? y % th : th, sx = xi ? x % tw : tw;
-        if (no && ny && nx) cost += (double)(no * ny * nx) * template_tile_cycles(so, sy * sx);
-      }
+  for (uint32_t rest = 0; rest < 16; rest++) { /* bit k: the last, smaller tile along k */
+    int64_t size[4], count = 1;
+    for (uint32_t k = 0; k < 4; k++) {
+      bool last = rest >> k & 1;
+      size[k] = last ? extent[k] % tile[k] : tile[k];
+      count *= last ? size[k] != 0 : extent[k] / tile[k];
+    }
+    if (count) cost += (double)count * template_tile_cycles(size[0] * size[1], size[2] * size[3]);
+  }
   return cost;
 }
 
-static template_tile template_tile_best(const template_state *t, int64_t o, int64_t y, int64_t x)
+/* The cheapest tile that fits the registers. Vectors along two axes only where the one behind is
+ * covered, and not where each is used once: then they are read in their order. */
+static template_tile template_tile_best(const template_state *t, const template_tile *all)
 {
-  template_tile best = {1, 1, 1, 1e300};
+  template_tile best = {1, 1, 1, 1}, x;
+  double least = 1e300;
   int64_t registers = t->t->nvector ? t->t->nvector : 8;
-  for (int64_t ob = 1; ob <= o && ob <= 8; ob++)
-    for (int64_t th = 1; th <= y && th <= 4; th++)
-      for (int64_t tw = 1; tw <= x && tw <= 28; tw++) {
-        if (ob * th * tw + ob + 1 > registers) continue;
-        if (th > 1 && tw != x) continue; /* several rows only where a row is one tile */
-        double cost = template_tile_cost(o, y, x, ob, th, tw);
-        if (cost < best.cost * 0.999) best = (template_tile){ob, th, tw, cost};
-      }
+  bool both = all->th * all->tw > 1;
+  for (x.ob = 1; x.ob <= all->ob && x.ob <= 8; x.ob++)
+    for (x.vb = 1; x.vb <= all->vb && x.vb <= 14; x.vb++)
+      for (x.th = 1; x.th <= all->th && x.th <= 4; x.th++)
+        for (x.tw = 1; x.tw <= all->tw && x.tw <= 28; x.tw++) {
+          if (x.ob * x.vb * (x.th * x.tw + 1) + 1 > registers) break;
+          if (x.th > 1 && x.tw != all->tw) continue; /* several rows: where a row is one tile */
+          if (x.ob > 1 && (x.vb != all->vb || (all->vb > 1 && !both))) continue;
+          double cost = template_tile_cost(all, &x);
+          if (cost < least * 0.999) best = x, least = cost;
+        }
   return best;
 }
 
@@ -221,6 +229,11 @@ static uint64_t template_bytes(const template_state *t, const wick_node *read)
   return nbytes;
 }
 
+static bool template_splits_lanes(const wick_stage *st, uint32_t vaxis, int64_t lanes)
+{
+  return lanes > 1 && template_extent(st, vaxis) != lanes;
+}
+
 /* The loops of a fold in registers: the sum outside, in the text's order, its last axis unrolled by
  * some; the tile inside, with the output channels innermost: a value that all lanes share is
  * loaded, used by each of their vectors at once, and dead. */
@@ -235,7 +248,7 @@ static void template_fold_loops(template_state *t, const wick_stage *fold, uint3
   if (split)
     wick_text_printf(&t->steps, "split %s.%s u:%lld; ", fold->name, template_loop(t, fold, last),
                      (long long)unroll);
-  bool split_v = vaxis != UINT32_MAX && lanes > 1 && template_extent(fold, vaxis) != lanes;
+  bool split_v = vaxis != UINT32_MAX && template_splits_lanes(fold, vaxis, lanes);
   if (split_v)
     wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", fold->name,
                      template_loop(t, fold, vaxis), (long long)lanes);
@@ -264,52 +277,72 @@ static void template_fold_loops(template_state *t, const wick_stage *fold, uint3
   wick_text_add(&t->steps, "; ");
 }
 
-/* The loops of the output around a tile of ob x th x tw vectors. */
+/* Splits the tile off the output's axes; the names of its loops, outermost first. */
+static wick_text template_out_split(template_state *t, const template_roles *r,
+                                    const template_tile *tile, int64_t lanes)
+{
+  const wick_stage *out = t->out;
+  bool split_v = template_splits_lanes(out, r->v, lanes);
+  const struct {
+    uint32_t axis;
+    int64_t size;
+    const char *name;
+  } part[] = {{r->o, tile->ob, "ob"},
+              {split_v ? r->v : UINT32_MAX, tile->vb, "vb"},
+              {r->y, tile->th, "yi"},
+              {r->x, tile->tw, "xi"}};
+  wick_text names = wick_text_begin(t->tmp);
+  if (split_v)
+    wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", out->name, template_loop(t, out, r->v),
+                     (long long)lanes);
+  for (uint32_t i = 0; i < WICK_COUNT(part); i++) {
+    if (part[i].axis == UINT32_MAX || part[i].size < 2) continue;
+    wick_text_printf(&t->steps, "split %s.%s %s:%lld; ", out->name,
+                     template_loop(t, out, part[i].axis), part[i].name, (long long)part[i].size);
+    wick_text_printf(&names, " %s", part[i].name);
+  }
+  return names;
+}
+
+/* The loops of the output around a tile. */
 static const char *template_out_loops(template_state *t, const template_roles *r,
                                       const template_tile *tile, bool channels_outside,
                                       int64_t lanes)
 {
   const wick_stage *out = t->out;
-  const char *name[TEMPLATE_AXES], *o = out->name, *at = NULL;
-  for (uint32_t k = 0; k < out->naxis; k++) name[k] = template_loop(t, out, k);
-  bool split_v = lanes > 1 && template_extent(out, r->v) != lanes;
-  if (split_v)
-    wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, name[r->v], (long long)lanes);
-  uint32_t oaxis = split_v ? r->v : r->o;
-  if (oaxis != UINT32_MAX && tile->ob > 1)
-    wick_text_printf(&t->steps, "split %s.%s ob:%lld; ", o, name[oaxis], (long long)tile->ob);
-  if (r->y != UINT32_MAX && tile->th > 1)
-    wick_text_printf(&t->steps, "split %s.%s yi:%lld; ", o, name[r->y], (long long)tile->th);
-  if (r->x != UINT32_MAX && tile->tw > 1)
-    wick_text_printf(&t->steps, "split %s.%s xi:%lld; ", o, name[r->x], (long long)tile->tw);
+  const char *o = out->name, *at = NULL, *name = NULL;
+  bool split_v = template_splits_lanes(out, r->v, lanes);
+  wick_text tiles = template_out_split(t, r, tile, lanes), parallel = wick_text_begin(t->tmp);
   template_order_begin(t, out);
-  wick_text parallel = wick_text_begin(t->tmp);
-  for (uint32_t pass = 0; pass < 3;
-       pass++) /* channels first or last; batch and places between, in the text's order */
+  for (uint32_t pass = 0; pass < 3; pass++) /* channels first or last; the text's order between */
     for (uint32_t k = 0; k < out->naxis; k++) {
-      uint32_t when = k != oaxis ? 1 : channels_outside ? 0 : 2;
-      if (when != pass || (k == r->v && k != oaxis)) continue;
-      wick_text_printf(&t->steps, " %s", name[k]);
-      wick_text_printf(&parallel, " %s.%s", o, name[k]);
-      at = name[k];
+      uint32_t when = k != (split_v ? r->v : r->o) ? 1 : channels_outside ? 0 : 2;
+      if (when != pass || (k == r->v && !split_v)) continue;
+      at = template_loop(t, out, k);
+      wick_text_printf(&t->steps, " %s", at);
+      wick_text_printf(&parallel, " %s.%s", o, at);
     }
-  if (split_v && oaxis != r->v) {
-    wick_text_printf(&t->steps, " %s", name[r->v]);
-    wick_text_printf(&parallel, " %s.%s", o, name[r->v]);
-    at = name[r->v];
-  }
-  bool has_ob = oaxis != UINT32_MAX && tile->ob > 1, has_y = r->y != UINT32_MAX && tile->th > 1,
-       has_x = r->x != UINT32_MAX && tile->tw > 1;
-  wick_text_printf(&t->steps, "%s%s%s %s; ", has_ob ? " ob" : "", has_y ? " yi" : "",
-                   has_x ? " xi" : "", split_v ? "lane" : name[r->v]);
+  const char *last = split_v ? "lane" : template_loop(t, out, r->v);
+  wick_text_printf(&t->steps, "%s %s; ", tiles.n ? tiles.at : "", last);
   if (parallel.n) wick_text_printf(&t->steps, "parallel%s; ", parallel.at);
-  if (lanes > 1) wick_text_printf(&t->steps, "vector %s.%s; ", o, split_v ? "lane" : name[r->v]);
-  if (has_ob) wick_text_printf(&t->steps, "unroll %s.ob; ", o);
-  if (has_y) wick_text_printf(&t->steps, "unroll %s.yi; ", o);
-  if (has_x) wick_text_printf(&t->steps, "unroll %s.xi; ", o);
-  return lanes > 1
-             ? at
-             : name[r->v]; /* without a vector the last axis is one more loop around the fold */
+  if (lanes > 1) wick_text_printf(&t->steps, "vector %s.%s; ", o, last);
+  if (tiles.n) wick_text_add(&t->steps, "unroll");
+  for (const char *p = tiles.n ? tiles.at : ""; *p; p += strcspn(p, " ")) {
+    name = p += strspn(p, " ");
+    wick_text_printf(&t->steps, " %s.%.*s", o, (int)strcspn(name, " "), name);
+  }
+  if (tiles.n) wick_text_add(&t->steps, "; ");
+  return lanes > 1 ? at : last; /* without a vector the last axis is a loop around the fold */
+}
+
+/* Lanes of a vector along an axis of that extent: all; of a shorter one, masked where that costs
+ * nothing, else a power of two within. */
+static int64_t template_dot_lanes(const template_state *t, int64_t extent)
+{
+  int64_t lanes = t->lanes;
+  bool mask = t->t->mask & WICK_BIT(wick_info_of(t->g, template_node(t, t->out)->first)->elem);
+  while (lanes > extent && (!mask || lanes / 2 >= extent)) lanes /= 2;
+  return lanes;
 }
 
 static bool template_dot(template_state *t, const wick_stage *fold)
@@ -321,16 +354,12 @@ static bool template_dot(template_state *t, const wick_stage *fold)
   if (!template_product(t, fold, &a, &b) || !template_roles_of(t, fold, a, b, &r)) return false;
   int64_t v = template_extent(t->out, n - 1);
   if (v < 2) return false;
-  int64_t lanes = v < t->lanes ? v : t->lanes;
-  if (lanes & (lanes - 1)) { /* a power of two below the extent */
-    while (lanes & (lanes - 1)) lanes &= lanes - 1;
-  }
-  int64_t o = v != lanes          ? wick_max_i64(v / lanes, 1)
-              : r.o != UINT32_MAX ? template_extent(t->out, r.o)
-                                  : 1;
-  int64_t y = r.y != UINT32_MAX ? template_extent(t->out, r.y) : 1,
-          x = r.x != UINT32_MAX ? template_extent(t->out, r.x) : 1;
-  template_tile tile = template_tile_best(t, o, y, x);
+  int64_t lanes = template_dot_lanes(t, v);
+  template_tile all = {r.o != UINT32_MAX ? template_extent(t->out, r.o) : 1,
+                       wick_ceildiv_i64(v, lanes),
+                       r.y != UINT32_MAX ? template_extent(t->out, r.y) : 1,
+                       r.x != UINT32_MAX ? template_extent(t->out, r.x) : 1};
+  template_tile tile = template_tile_best(t, &all);
   uint64_t weights = template_bytes(t, template_step_of(t, a, fold->axis[n - 1].sym) ? a : b);
   const char *at = template_out_loops(t, &r, &tile, weights > (256u << 10), lanes);
   if (!at) return false;
@@ -347,7 +376,7 @@ static const char *template_simple_out(template_state *t, int64_t places, int64_
 {
   template_roles r = {t->out->naxis - 1, UINT32_MAX, UINT32_MAX,
                       t->out->naxis > 1 && places > 1 ? t->out->naxis - 2 : UINT32_MAX};
-  template_tile tile = {1, 1, places, 0};
+  template_tile tile = {1, 1, 1, places};
   return template_out_loops(t, &r, &tile, true, lanes);
 }
 
