@@ -14,7 +14,9 @@ static wick_status abi_params(const wick_func *f, wick_arena *mem, wick_frame *o
       return wick_fail(mem, WICK_EUNSUPPORTED, f->name,
                        "parameter %u is neither a buffer nor an i64", v);
   uint32_t n = f->nparam;
-  out->range = !out->entry && n >= 2 && abi_is_i64(f, n) && abi_is_i64(f, n - 1);
+  bool range = n >= 2 && abi_is_i64(f, n) && abi_is_i64(f, n - 1);
+  out->entry = out->kernels.n > 0 || (f->nnode == 1 && n && !range);
+  out->range = !out->entry && range;
   out->nslot = n - (out->range ? 2 : 0);
   return NULL;
 }
@@ -87,7 +89,6 @@ wick_status wick_frame_of(const wick_func *f, const wick_target *t, bool direct,
     if (n->op == WICK_OP_alloc) WICK_TRY(abi_alloc(f, i, t, mem, out_frame, &place[i]));
   }
   out_frame->place = place;
-  out_frame->entry = out_frame->kernels.n > 0;
   out_frame->scratch = out_frame->scratch_bytes > 0;
   WICK_TRY(abi_params(f, mem, out_frame));
   if (out_frame->entry && (out_frame->fault || out_frame->scratch))

@@ -75,7 +75,7 @@ static wick_status infer_attr_check(const wick_infer *c, const wick_attr_spec *s
   case WICK_ATTR_BOOL: a->i = a->i != 0; break;
   case WICK_ATTR_INT:
     if (infer_outside(s, (double)a->i))
-      return wick_infer_fail(c, WICK_ERANGE, "%s is %lld, wanted %g to %g", s->name,
+      return wick_infer_fail(c, WICK_ERANGE, "%s is %lld, wanted %.0f to %.0f", s->name,
                              (long long)a->i, s->least, s->most);
     break;
   case WICK_ATTR_FLOAT:
@@ -90,7 +90,7 @@ static wick_status infer_attr_check(const wick_infer *c, const wick_attr_spec *s
   case WICK_ATTR_INTS:
     for (uint32_t i = 0; i < a->n; i++)
       if (infer_outside(s, (double)a->ints[i]))
-        return wick_infer_fail(c, WICK_ERANGE, "%s has %lld, wanted %g to %g", s->name,
+        return wick_infer_fail(c, WICK_ERANGE, "%s has %lld, wanted %.0f to %.0f", s->name,
                                (long long)a->ints[i], s->least, s->most);
     a->ints = wick_dup(mem, int64_t, a->ints, a->n);
     break;
@@ -184,6 +184,9 @@ wick_status wick_infer_node(wick_infer *c, wick_level level)
           (wick_dim_is_const(t->dim[k]) || wick_dim_eq(t->dim[k], WICK_DIM_INVALID)))
         return wick_infer_fail(c, WICK_ERANGE,
                                "dimension %u of the result is negative or overflows", k);
+    if (t->kind == WICK_TENSOR &&
+        wick_dim_eq(wick_type_numel(c->module, c->out[i].type), WICK_DIM_INVALID))
+      return wick_infer_fail(c, WICK_ERANGE, "the number of elements of the result overflows");
   }
   return NULL;
 }

@@ -47,7 +47,7 @@ static wick_status divide_ref(wick_ref *c)
   if (!wick_elem_is_float(y->elem) && wick_ref_numel(&c->out[0]))
     for (uint64_t k = 0; k < wick_ref_numel(y); k++)
       if (wick_load_int(y->elem, y->data, k) == 0)
-        return wick_ref_fail(c, WICK_ERANGE, "division by zero");
+        return wick_ref_fail(c, WICK_EINVAL, "division by zero");
   return wick_scalar_ref(c);
 }
 

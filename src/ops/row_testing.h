@@ -270,7 +270,7 @@ static inline void row_run_node(row_test *t, const wick_func *g, const wick_node
     }
   arg[narg + 1].number = k.tasks.v;
   s = wick_interpret(k.loop, narg + 2, arg, &t->mem, &t->tmp);
-  if (s && t->fails && s->code == WICK_ERANGE)
+  if (s && t->fails && (s->code == WICK_ERANGE || s->code == WICK_EINVAL))
     t->failed = true;
   else if (s)
     row_wrong(t, "stages", s->message);

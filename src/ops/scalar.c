@@ -68,10 +68,11 @@ static wick_value scalar_index(wick_builder *b, uint32_t n, const wick_axis *axi
   return wick_index(b, at);
 }
 
+/* Fails the run with the element's position, where an operand there has no result. */
 static void scalar_fail(wick_builder *b, wick_value condition, wick_value position)
 {
   wick_value in[2] = {condition, position};
-  wick_attr code = {.i = WICK_ERANGE};
+  wick_attr code = {.i = WICK_EINVAL};
   wick_build(b, WICK_OP_fail, 2, in, &code, 0, NULL);
 }
 

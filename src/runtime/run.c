@@ -80,9 +80,10 @@ static wick_error *run_fault(const wick_session *s, wick_code code)
   if (f.kernel >= p->nkernel)
     snprintf(text, sizeof text, "the run failed with code %d", (int)code);
   else
-    snprintf(text, sizeof text, "%s: element %lld of the result: %s", p->kernel[f.kernel].place,
-             (long long)f.detail,
-             code == WICK_ERANGE ? "a divisor is 0, or an index is out of range" : "it failed");
+    snprintf(text, sizeof text,
+             code == WICK_ERANGE ? "%s: index %lld lies outside of what it indexes"
+                                 : "%s: element %lld of the result: division by zero",
+             p->kernel[f.kernel].place, (long long)f.detail);
   return run_error(code, text);
 }
 

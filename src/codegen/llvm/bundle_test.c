@@ -219,14 +219,14 @@ static void bundle_says_what_it_wants(void **state)
     const char *text, *want;
   } rows[] = {
       {"", "a bundle has an entry"},
-      {"loop @k(@out %y: buffer<f32[1],io>) { return }\n"
+      {"loop @k(@out %y: buffer<f32[1],io>, @in %b: i64, @in %e: i64) { return }\n"
        "loop @a(@out %y: buffer<f32[1],io>) { launch @k %y; return }\n"
        "loop @b(@out %y: buffer<f32[1],io>) { launch @k %y; return }\n",
        "one entry, not @a and @b"},
-      {"loop @k(@out %y: buffer<f32[1],io>) { return }\n"
+      {"loop @k(@out %y: buffer<f32[1],io>, @in %b: i64, @in %e: i64) { return }\n"
        "loop @a(@out %y: buffer<f32[1],io>, @in %n: i64) { launch @k %y; return }\n",
        "parameter 2 of a bundle is no buffer"},
-      {"loop @net(@out %y: buffer<f32[1],io>) { return }\n"
+      {"loop @net(@out %y: buffer<f32[1],io>, @in %b: i64, @in %e: i64) { return }\n"
        "loop @a(@out %y: buffer<f32[1],io>) { launch @net %y; return }\n",
        "has the name @net"},
   };

@@ -2,8 +2,26 @@
 #include "import/onnx/import.h"
 #include "ops/slice.h"
 
+/* Indices that are known lie in [-n, n), or are refused here: not when the model runs. */
+static bool index_known(wick_onnx_op *o, const wick_value_info *v, wick_dim n)
+{
+  for (uint32_t i = 0; v->content && wick_dim_is_const(n) && i < v->ncontent; i++) {
+    wick_dim at = v->content[i];
+    if (!wick_dim_is_const(at) || (at.v >= -n.v && at.v < n.v)) continue;
+    wick_onnx_fail(o, WICK_ERANGE, "index %lld is outside [%lld, %lld]", (long long)at.v,
+                   (long long)-n.v, (long long)n.v - 1);
+    return false;
+  }
+  return true;
+}
+
 static void index_gather(wick_onnx_op *o)
 {
+  uint32_t axis;
+  const wick_type_info *x = wick_onnx_info(o, 0);
+  if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", 0), x->rank, &axis) ||
+      !index_known(o, &o->b->values.at[o->in[1].id], x->dim[axis]))
+    return;
   wick_onnx_emit e = wick_onnx_begin(o, o->row->op);
   wick_onnx_set_int(&e, "axis", wick_onnx_int(o, "axis", 0));
   o->out[0] = wick_onnx_end2(&e, o->in[0], o->in[1]);

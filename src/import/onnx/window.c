@@ -21,8 +21,8 @@ static bool window_list(wick_onnx_op *o, const char *name, uint32_t n, int64_t l
   }
   for (uint32_t i = 0; i < n; i++) {
     if (v.at[i] < least || v.at[i] > INT32_MAX) {
-      wick_onnx_fail(o, WICK_ERANGE, "%s has %lld, wanted %lld or more", name, (long long)v.at[i],
-                     (long long)least);
+      wick_onnx_fail(o, WICK_ERANGE, "%s has %lld, wanted %lld to %d", name, (long long)v.at[i],
+                     (long long)least, INT32_MAX);
       return false;
     }
     out[i] = v.at[i];
@@ -36,6 +36,11 @@ static bool window_kernel(wick_onnx_op *o, const wick_dim *kernel, wick_onnx_win
   bool given = wick_onnx_ints(o, "kernel_shape").n > 0;
   for (uint32_t i = 0; i < w->n && kernel; i++) {
     int64_t have = wick_dim_is_const(kernel[i]) ? kernel[i].v : 0;
+    if (wick_dim_is(kernel[i], 0)) {
+      wick_onnx_fail(o, WICK_ETYPE, "the weights have 0 elements along axis %u, wanted 1 or more",
+                     2 + i);
+      return false;
+    }
     if (given ? have && have != w->kernel[i] : !have) {
       if (given)
         wick_onnx_fail(o, WICK_ETYPE, "kernel_shape has %lld for axis %u, the weights %lld",
