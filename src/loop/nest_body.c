@@ -64,6 +64,7 @@ static wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uin
   nest_address a;
   bool affine = nest_address_of(t, r, p, rank, index, &a);
   bool wide = affine ? a.step != 0 : true;
+  if (wide && !mask.id) mask = nest_mask(t, r);
   wick_dim linear = wick_dim_const(0);
   if (!affine || (a.step != 0 && a.step != 1))
     for (uint32_t k = 0; k < rank; k++)
@@ -80,7 +81,6 @@ static wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uin
                      e};
   nest_known *k = p->frozen ? nest_find(t, key, 8) : NULL;
   if (k) return k->value;
-  if (wide && !mask.id) mask = nest_mask(t, r);
   wick_value v;
   if (affine && a.step == 0) {
     if (mask.id &&

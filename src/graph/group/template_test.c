@@ -243,8 +243,14 @@ static void template_others(void **state)
       "graph @main(%x: f32[7,70], %y: f32[70]) -> f32[7,70] { %0 = mul %x, %y : f32[7,70] %1 = "
       "sigmoid %0 : f32[7,70] return %1 }",
       "graph @main(%x: f32[5000]) -> f32[5000] { %0 = tanh %x : f32[5000] return %0 }",
+      /* a last vector of two elements reads, for one tap, where a whole one reads for another */
+      "graph @main(%x: f32[1,3,2,18], %w: f32[8,3,1,7]) -> f32[1,8,2,18] { %0 = conv %x, %w "
+      "{pad=[0,3,0,3]} : f32[1,8,2,18] return %0 }",
   };
-  for (size_t i = 0; i < WICK_COUNT(cases); i++) template_case(cases[i], "x86-64-v4");
+  for (size_t i = 0; i < WICK_COUNT(cases); i++) {
+    template_case(cases[i], "x86-64-v4");
+    template_case(cases[i], "x86-64-v1");
+  }
 }
 
 int main(void)
