@@ -1,29 +1,31 @@
-/* The reference of resize: axis by axis, coordinates in double. */
+/* The reference of resize: axis by axis. A coordinate is one division of integers in double, so
+ * that it is whole, or a half, where the exact one is: a place beside would be another neighbour.
+ */
 #include <math.h>
 
 #include "ops/ref.h"
 #include "ops/resize.h"
 
-/* One axis of the task. */
+/* One axis of the task; the scale is over / under. */
 typedef struct resize_axis {
   const wick_attr *attr;
   uint32_t k, rank;
   int64_t in, out;
-  double scale;
+  double over, under;
 } resize_axis;
 
 static double resize_coordinate(const resize_axis *a, double o)
 {
-  double in = (double)a->in, out = (double)a->out, half = (o + 0.5) / a->scale - 0.5;
+  double in = (double)a->in, out = (double)a->out, half = (2 * o + 1) * a->under - a->over;
   switch (a->attr[RESIZE_COORDINATES].i) {
-  case RESIZE_HALF_PIXEL: return half;
-  case RESIZE_HALF_PIXEL_SYMMETRIC: return in / 2 * (1 - out / (a->scale * in)) + half;
-  case RESIZE_PYTORCH_HALF_PIXEL: return a->out > 1 ? half : 0;
-  case RESIZE_ALIGN_CORNERS: {
-    double length = a->attr[RESIZE_SCALE].n ? a->scale * in : out;
-    return length != 1 ? o * (in - 1) / (length - 1) : 0;
-  }
-  case RESIZE_ASYMMETRIC: return o / a->scale;
+  case RESIZE_HALF_PIXEL: return half / (2 * a->over);
+  case RESIZE_HALF_PIXEL_SYMMETRIC: return (half + in * a->over - out * a->under) / (2 * a->over);
+  case RESIZE_PYTORCH_HALF_PIXEL: return a->out > 1 ? half / (2 * a->over) : 0;
+  case RESIZE_ALIGN_CORNERS:
+    if (a->attr[RESIZE_SCALE].n) /* the result's length, in * over / under, is not rounded */
+      return in * a->over != a->under ? o * (in - 1) * a->under / (in * a->over - a->under) : 0;
+    return out != 1 ? o * (in - 1) / (out - 1) : 0;
+  case RESIZE_ASYMMETRIC: return o * a->under / a->over;
   default: {
     double begin = a->attr[RESIZE_ROI].floats[a->k],
            end = a->attr[RESIZE_ROI].floats[a->rank + a->k];
@@ -57,7 +59,7 @@ static double resize_weight(const resize_axis *a, double d)
 /* The interpolated element of a line at x. */
 static double resize_sample(const resize_axis *a, const wick_scalar *line, int64_t step, double x)
 {
-  double shrink = a->attr[RESIZE_ANTIALIAS].i && a->scale < 1 ? a->scale : 1;
+  double scale = a->over / a->under, shrink = a->attr[RESIZE_ANTIALIAS].i && scale < 1 ? scale : 1;
   double radius = (a->attr[RESIZE_MODE].i == RESIZE_IS_LINEAR ? 1 : 2) / shrink;
   double sum = 0, total = 0;
   /* The elements that a weight can reach, as many for every x: a NaN beside them is none of theirs.
@@ -122,7 +124,7 @@ wick_status wick_resize_ref(wick_ref *c)
     wick_dim in = wick_dim_const(x->dim[k]), size = wick_dim_const(out->dim[k]);
     wick_ratio s = wick_resize_scale(c->attr, k, in, size);
     axis[k] = (resize_axis){.attr = c->attr, .k = k, .rank = x->rank, .in = in.v, .out = size.v};
-    axis[k].scale = (double)s.over.v / (double)s.under.v;
+    axis[k].over = (double)s.over.v, axis[k].under = (double)s.under.v;
     inner /= in.v;
     if (!wick_resize_keeps(c->attr, k, in, size)) v = resize_pass(c, &axis[k], v, outer, inner);
     outer *= size.v;
