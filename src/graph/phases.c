@@ -18,7 +18,6 @@ enum { PHASES_MOST = 16 }; /* of one axis */
 typedef struct phases_axis {
   int64_t in, out, kernel, stride, pad, dilation;
   phases_tap phase[PHASES_MOST];
-  phases_tap all; /* the union of their windows: begin, end and n; step 1 */
 } phases_axis;
 
 typedef struct phases {
@@ -45,7 +44,7 @@ static phases_tap phases_find(const phases_axis *a, int64_t t)
                   .count = wick_ceildiv_i64(a->out - t, a->stride)};
   for (int64_t k = 0; k < a->kernel; k++)
     if (wick_floormod_i64(t + a->pad - k * a->dilation, a->stride) == 0) last = k, p.n++;
-  p.tap = last; /* -1: no element of the window meets this phase; one of weight 0 stands for it */
+  p.tap = last; /* -1: no element of the window meets this phase */
   int64_t shift = last < 0 ? 0 : wick_floordiv_i64(t + a->pad - last * a->dilation, a->stride);
   p.begin = -shift;
   p.n = wick_max_i64(p.n, 1);
@@ -56,19 +55,21 @@ static phases_tap phases_find(const phases_axis *a, int64_t t)
 /* False where a window does not reach to an edge. */
 static bool phases_axis_of(phases_axis *a)
 {
-  int64_t lo = 0, hi = 0;
   if (a->stride > PHASES_MOST || a->out < a->stride) return false;
   for (int64_t t = 0; t < a->stride; t++) {
-    phases_tap *p = &a->phase[t];
-    *p = phases_find(a, t);
-    if (p->begin < 0 || p->end < 0) return false;
-    int64_t far = (p->n - 1) * p->step - p->begin;
-    lo = t ? wick_max_i64(lo, p->begin) : p->begin;
-    hi = t ? wick_max_i64(hi, far) : far;
+    a->phase[t] = phases_find(a, t);
+    if (a->phase[t].begin < 0 || a->phase[t].end < 0) return false;
   }
-  int64_t count = a->phase[0].count;
-  a->all = (phases_tap){.n = lo + hi + 1, .begin = lo, .end = count - 1 + hi - (a->in - 1)};
   return true;
+}
+
+/* The axis without pads, for a result to be cut: then each phase has the same window. */
+static phases_axis phases_uncut(const phases_axis *a)
+{
+  phases_axis u = *a;
+  u.pad = 0, u.out = (a->in - 1) * a->stride + a->kernel;
+  for (int64_t t = 0; t < a->stride; t++) u.phase[t] = phases_find(&u, t);
+  return u;
 }
 
 static bool phases_fits(phases *s, const wick_node *n)
@@ -109,25 +110,21 @@ static wick_value phases_constant(phases *s, const char *what, uint32_t rank, co
   return wick_build_constant(&s->c.b, wick_constant_add(m, name, t, data, nbytes));
 }
 
-/* Adds one phase's part of the weights: phase[k] of axis k; its window begins `from[k]` into the
- * result's window [.., n[0], n[1], n[2]]; its channels begin at `channel` of the result. */
-static void phases_put(const phases *s, const phases_tap *const *phase, const int64_t *from,
-                       const int64_t *n, int64_t channel, float *out)
+/* Puts the weights of one phase, phase[k] of axis k, whose windows are [n[0], n[1], n[2]], into
+ * the channels from `channel` on. */
+static void phases_put(const phases *s, const phases_tap *const *phase, const int64_t *n,
+                       int64_t channel, float *out)
 {
   int64_t tap[3], kernel[3] = {1, 1, 1}, size = n[0] * n[1] * n[2];
   const float *w = s->w->data;
-  for (uint32_t k = 0; k < s->nsp; k++) {
-    kernel[k] = s->axis[k].kernel;
-    if (phase[k]->tap < 0) return;
-  }
-  for (tap[0] = 0; tap[0] < (s->nsp > 0 ? phase[0]->n : 1); tap[0]++)
-    for (tap[1] = 0; tap[1] < (s->nsp > 1 ? phase[1]->n : 1); tap[1]++)
-      for (tap[2] = 0; tap[2] < (s->nsp > 2 ? phase[2]->n : 1); tap[2]++) {
+  for (uint32_t k = 0; k < s->nsp; k++) kernel[k] = s->axis[k].kernel;
+  for (tap[0] = 0; tap[0] < n[0]; tap[0]++)
+    for (tap[1] = 0; tap[1] < n[1]; tap[1]++)
+      for (tap[2] = 0; tap[2] < n[2]; tap[2]++) {
         int64_t at = 0, source = 0;
         for (uint32_t k = 0; k < 3; k++) {
-          int64_t place = k < s->nsp ? from[k] + tap[k] : 0,
-                  which = k < s->nsp ? phase[k]->tap - tap[k] * phase[k]->back : 0;
-          at = at * n[k] + place;
+          int64_t which = k < s->nsp ? phase[k]->tap - tap[k] * phase[k]->back : 0;
+          at = at * n[k] + tap[k];
           source = source * kernel[k] + which;
         }
         for (int64_t m = 0; m < s->mi; m++)
@@ -164,13 +161,36 @@ static wick_value phases_conv(phases *s, wick_value w, wick_value bias, const ph
   return wick_build(&s->c.b, WICK_OP_conv, bias.id ? 3 : 2, in, a, 0, NULL);
 }
 
+/* A phase that no element of the window meets: the bias alone. Not a convolution with a weight of
+ * 0, which an infinity in x would make a not-a-number. */
+static wick_value phases_empty(phases *s, const phases_tap *const *phase)
+{
+  wick_builder *b = &s->c.b;
+  wick_dim shape[2 + WICK_WINDOW_MAX], column[1 + WICK_WINDOW_MAX];
+  wick_value bias = phases_bias(s);
+  shape[0] = wick_info_of(s->k.f, s->n->first)->dim[0];
+  shape[1] = column[0] = wick_dim_const(s->mi);
+  for (uint32_t k = 0; k < s->nsp; k++) {
+    shape[2 + k] = wick_dim_const(phase[k]->count);
+    column[1 + k] = wick_dim_const(1);
+  }
+  wick_type type = wick_type_tensor(s->k.f->module, WICK_F32, s->nsp + 2, shape);
+  if (!bias.id) return wick_build_const(b, type, 0, 0);
+  wick_attr as = {.n = s->nsp + 1, .dims = column}, to = {.n = s->nsp + 2, .dims = shape};
+  bias = wick_build(b, WICK_OP_reshape, 1, &bias, &as, 0, NULL);
+  return wick_build(b, WICK_OP_expand, 1, &bias, &to, 0, NULL);
+}
+
 /* The convolution of one phase of each axis. */
 static wick_value phases_one(phases *s, const phases_tap *const *phase)
 {
-  int64_t n[3] = {1, 1, 1}, from[3] = {0}, dim[2 + WICK_WINDOW_MAX] = {s->mi, s->ni};
-  for (uint32_t k = 0; k < s->nsp; k++) n[k] = dim[2 + k] = phase[k]->n;
+  int64_t n[3] = {1, 1, 1}, dim[2 + WICK_WINDOW_MAX] = {s->mi, s->ni};
+  for (uint32_t k = 0; k < s->nsp; k++) {
+    if (phase[k]->tap < 0) return phases_empty(s, phase);
+    n[k] = dim[2 + k] = phase[k]->n;
+  }
   float *data = phases_room(s, s->mi, n);
-  phases_put(s, phase, from, n, 0, data);
+  phases_put(s, phase, n, 0, data);
   return phases_conv(s, phases_constant(s, "phase", s->nsp + 2, dim, data), phases_bias(s), phase);
 }
 
@@ -188,22 +208,29 @@ static wick_value phases_alternate(phases *s, uint32_t k, const phases_tap **pha
   return n == 1 ? in[0] : wick_build(&s->c.b, WICK_OP_interleave, n, in, &a, 0, NULL);
 }
 
-/* All phases as channels of one convolution, in the order of `depth_to_space`. */
+/* All phases as channels of one convolution, in the order of `depth_to_space`, and what the pads
+ * leave of its result. */
 static wick_value phases_stacked(phases *s)
 {
   wick_builder *b = &s->c.b;
-  const phases_tap *all[2] = {&s->axis[0].all, &s->axis[1].all};
-  int64_t stride = s->axis[0].stride, total = stride * stride * s->mi,
-          n[3] = {all[0]->n, all[1]->n, 1}, dim[4] = {total, s->ni, n[0], n[1]};
+  const phases_axis axis[2] = {phases_uncut(&s->axis[0]), phases_uncut(&s->axis[1])};
+  int64_t stride = axis[0].stride, total = stride * stride * s->mi,
+          n[3] = {axis[0].phase[0].n, axis[1].phase[0].n, 1}, dim[4] = {total, s->ni, n[0], n[1]};
   float *data = phases_room(s, total, n);
   for (int64_t t = 0; t < stride * stride; t++) {
-    const phases_tap *phase[2] = {&s->axis[0].phase[t / stride], &s->axis[1].phase[t % stride]};
-    int64_t from[3] = {all[0]->begin - phase[0]->begin, all[1]->begin - phase[1]->begin};
-    phases_put(s, phase, from, n, t * s->mi, data);
+    const phases_tap *phase[2] = {&axis[0].phase[t / stride], &axis[1].phase[t % stride]};
+    phases_put(s, phase, n, t * s->mi, data);
   }
-  wick_value y = phases_conv(s, phases_constant(s, "phases", 4, dim, data), (wick_value){0}, all);
+  const phases_tap *any[2] = {&axis[0].phase[0], &axis[1].phase[0]};
+  wick_value y = phases_conv(s, phases_constant(s, "phases", 4, dim, data), (wick_value){0}, any);
   wick_attr a[2] = {{.i = stride}, {.i = 0}};
   y = wick_build(b, WICK_OP_depth_to_space, 1, &y, a, 0, NULL);
+  wick_dim begin[4] = {wick_dim_const(0), wick_dim_const(0), wick_dim_const(s->axis[0].pad),
+                       wick_dim_const(s->axis[1].pad)};
+  wick_attr cut[3] = {
+      {.n = 4, .dims = begin}, {.n = 4, .dims = wick_info_of(s->k.f, s->n->first)->dim}, {.n = 0}};
+  if (axis[0].out != s->axis[0].out || axis[1].out != s->axis[1].out)
+    y = wick_build(b, WICK_OP_slice, 1, &y, cut, 0, NULL);
   wick_value bias = phases_bias(s);
   if (!bias.id) return y;
   wick_dim shape[3] = {wick_dim_const(s->mi), wick_dim_const(1), wick_dim_const(1)};
@@ -245,25 +272,38 @@ static wick_value phases_matmul(phases *s)
 
 /* ---- the choice ---- */
 
+/* Are all phases' windows the same once the result is not cut? Then no weight of 0 stands beside
+ * others: it would make a not-a-number of an infinity in x. */
+static bool phases_stack(const phases *s)
+{
+  if (s->nsp != 2 || s->axis[0].stride != s->axis[1].stride || s->axis[0].stride == 1) return false;
+  for (uint32_t k = 0; k < 2; k++) {
+    const phases_axis *a = &s->axis[k];
+    if (a->kernel % a->stride || a->dilation != 1 ||
+        a->pad + a->out > (a->in - 1) * a->stride + a->kernel)
+      return false;
+  }
+  return true;
+}
+
 static wick_value phases_build(phases *s)
 {
-  int64_t apart = wick_ceildiv_i64(s->mi, s->lanes), together = 1, taps = 1, phases_all = 1;
-  bool point = true,
-       square = s->nsp == 2 && s->axis[0].stride == s->axis[1].stride && s->axis[0].stride > 1;
+  int64_t apart = wick_ceildiv_i64(s->mi, s->lanes), together = 1, taps = 1;
+  bool point = true;
   for (uint32_t k = 0; k < s->nsp; k++) {
     const phases_axis *a = &s->axis[k];
+    phases_axis u = phases_uncut(a);
     point = point && a->in == 1 && !a->pad && a->dilation == 1 && a->out == a->kernel;
-    square = square && a->out % a->stride == 0 && a->dilation == 1;
-    taps *= a->all.n, phases_all *= a->stride;
+    taps *= u.phase[0].n * u.phase[0].count, together *= a->stride;
     int64_t sum = 0;
-    for (int64_t t = 0; t < a->stride; t++) sum += a->phase[t].n;
+    for (int64_t t = 0; t < a->stride; t++) sum += a->phase[t].n * a->phase[t].count;
     apart *= sum;
   }
-  together = wick_ceildiv_i64(phases_all * s->mi, s->lanes) * taps;
+  together = wick_ceildiv_i64(together * s->mi, s->lanes) * taps;
   s->c.b.loc = s->n->loc;
   const phases_tap *phase[WICK_WINDOW_MAX];
   if (point) return phases_matmul(s);
-  return square && together < apart ? phases_stacked(s) : phases_alternate(s, 0, phase);
+  return phases_stack(s) && together < apart ? phases_stacked(s) : phases_alternate(s, 0, phase);
 }
 
 wick_status wick_pass_phases(const wick_func *f, const wick_target *t, wick_arena *mem,

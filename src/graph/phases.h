@@ -3,9 +3,10 @@
  * with a part of the window, and the phases' results alternate.
  *
  * Three forms, by what costs least in vectors of output channels times elements of windows: a
- * convolution for each phase, and `interleave`; where output channels fill no vector, all phases as
- * channels of one convolution over the union of their windows, and `depth_to_space`; for images of
- * one place, a matrix product.
+ * convolution for each phase, and `interleave`; where output channels fill no vector and the window
+ * is a multiple of the stride, all phases as channels of one convolution, `depth_to_space`, and a
+ * slice; for images of one place, a matrix product. None has a weight that the window has not:
+ * times an infinity it would not be 0.
  *
  * Needs: a verified graph function; weights as constants (fold first). Guarantees: the same sums in
  * the order of input channel, then window backwards (class: rounding). Leaves alone: other weights,
