@@ -204,7 +204,10 @@ WICK_API uint32_t wick_compiled_noutput(const wick_compiled *compiled);
 WICK_API const wick_io *wick_compiled_input(const wick_compiled *compiled, uint32_t i);
 WICK_API const wick_io *wick_compiled_output(const wick_compiled *compiled, uint32_t i);
 WICK_API const char *wick_compiled_metadata(const wick_compiled *compiled, const char *key);
-WICK_API const char *wick_compiled_contract(const wick_compiled *compiled); /* of the numbers */
+/* What the bits of the results depend on: a line for all, then one for each kernel: the order of
+ * every accumulation, its precision, what rounds or approximates. Equal texts of one model say
+ * equal bits on one CPU level, for any number of threads, in the process and as a bundle. */
+WICK_API const char *wick_compiled_contract(const wick_compiled *compiled);
 
 typedef struct wick_memory { /* bytes */
   uint64_t constants;        /* packed weights, shared by all sessions */

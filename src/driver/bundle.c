@@ -6,6 +6,7 @@
 
 #include "codegen/abi.h"
 #include "codegen/object.h"
+#include "driver/contract.h"
 #include "ir/copy.h"
 #include "ir/verify.h"
 #include "wick/bundle.h"
@@ -261,6 +262,7 @@ wick_status wick_bundle_make(wick_compilation *c, const wick_bundle_options *o)
   const wick_func *entry;
   wick_frame frame;
   WICK_TRY(wick_compile_loops(c, &l));
+  b.contract = wick_contract_text(&l, &c->pipeline, &c->mem);
   WICK_TRY(bundle_layout(c, &l, &b));
   WICK_TRY(bundle_entry(c, l.entry, &b, &entry));
   WICK_TRY(wick_frame_of(entry, &c->target, true, &c->mem, &frame));

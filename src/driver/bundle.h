@@ -14,6 +14,7 @@ typedef struct wick_bundle {
   const uint64_t *offset; /* of each, in the mutable data */
   uint64_t constant_bytes, mutable_bytes;
   uint64_t arena_bytes;     /* with the scratch memory behind it */
+  const char *contract;     /* of the numbers */
   const char *const *needs; /* functions from outside */
   uint32_t nneed;
 } wick_bundle;

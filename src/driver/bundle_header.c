@@ -117,6 +117,21 @@ static void bundle_example(const bundle_header *h)
   bundle_lines(h, " *     return 0;\n *   }\n");
 }
 
+/* What the bits of the results depend on. A name cannot end the comment: of `*` and `/` in a row
+ * one goes. */
+static void bundle_contract(const bundle_header *h)
+{
+  wick_text_add(h->out,
+                " *\n * The numbers, and the order in which each kernel computes them:\n *   ");
+  for (const char *at = h->b->contract; *at; at++) {
+    if (*at == '\n')
+      wick_text_add(h->out, "\n *   ");
+    else if (at[0] != '*' || at[1] != '/')
+      wick_text_char(h->out, *at);
+  }
+  wick_text_add(h->out, "\n");
+}
+
 static void bundle_comment(const bundle_header *h)
 {
   wick_text target = wick_text_begin(h->out->mem);
@@ -126,6 +141,7 @@ static void bundle_comment(const bundle_header *h)
   bundle_needs(h);
   bundle_lines(h, " *\n");
   bundle_example(h);
+  bundle_contract(h);
   wick_text_add(h->out, " */\n");
 }
 

@@ -95,6 +95,7 @@ static void the_header_says_everything(void **state)
                    .constant_bytes = 64,
                    .mutable_bytes = 192,
                    .arena_bytes = 4096,
+                   .contract = "x: sums */ of\nnet.loop: sum: f32 add over k:4; exact",
                    .needs = needs,
                    .nneed = 5};
   static const char *const wanted[] = {
@@ -103,6 +104,8 @@ static void the_header_says_everything(void **state)
       " * Net.o needs from outside: memcpy, __aeabi_dadd, __aeabi_dmul, __aeabi_d2iz,\n"
       " *   __aeabi_i2d.\n",
       "if (Net(Net_constants, data, arena)) return 3;",
+      " * The numbers, and the order in which each kernel computes them:\n"
+      " *   x: sums / of\n *   net.loop: sum: f32 add over k:4; exact\n */\n",
       "#define NET_TARGET \"cortex-m4\"\n",
       "#define NET_ALIGN 64\n#define NET_CONSTANTS_BYTES 64\n#define NET_MUTABLE_BYTES 192\n"
       "#define NET_ARENA_BYTES 4096\n",
@@ -158,6 +161,15 @@ static wick_error *bundle_write(const wick_options *options, const char *text, c
   return e;
 }
 
+/* The line of a text that the header shows in its comment. */
+static void contract_line(const char *header, const char *contract)
+{
+  for (const char *at = contract; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+    const char *line = wick_str_printf(&mem, " *   %.*s\n", (int)strcspn(at, "\n"), at);
+    if (!strstr(header, line)) fail_msg("there is no line%s", line);
+  }
+}
+
 static bool have_codegen(void)
 {
   wick_error *e = bundle_write(NULL, small_text, "wasm32", folder);
@@ -187,6 +199,38 @@ static void more_than_a_machine_can_address_is_refused(void **state)
   wick_error *e = bundle_write(NULL, large, "armv8-a", into);
   if (e) print_error("%s\n", wick_error_message(e));
   assert_null(e);
+}
+
+/* A bundle computes what the process does: its header has the same contract, line by line, and
+ * machines without fused multiply-add have another. */
+static void the_contract_is_that_of_the_process(void **state)
+{
+  (void)state;
+  if (!have_codegen()) skip();
+  static const char *const target[] = {"x86-64-v4", "x86-64-v2", "armv8-a"};
+  static const char *const sum[] = {"f32 fma over k:3", "f32 mul add over k:3", "f32 fma over k:3"};
+  for (uint32_t i = 0; i < WICK_COUNT(target); i++) {
+    const char *into = wick_path_join(&mem, folder, target[i]);
+    wick_context *context = NULL;
+    wick_model *model = NULL;
+    wick_compiled *compiled = NULL;
+    wick_compile_options o = {.size = sizeof o, .target = target[i], .cache = ""};
+    assert_null(bundle_write(NULL, small_text, target[i], into));
+    assert_null(wick_context_create(NULL, &context));
+    assert_null(wick_load_bytes(context, "net.wick", small_text, strlen(small_text), &model));
+    char *header;
+    size_t n;
+    assert_null(wick_file_read(&mem, wick_path_join(&mem, into, "net.h"), 0, &header, &n));
+    header = wick_str_dupn(&mem, header, n);
+    assert_non_null(strstr(header, sum[i]));
+    wick_error *e = wick_compile(model, &o, &compiled);
+    if (!e) contract_line(header, wick_compiled_contract(compiled));
+    wick_error_free(e); /* no code of this processor */
+    assert_true(!e || i > 0);
+    wick_compiled_free(compiled);
+    wick_model_free(model);
+    wick_context_free(context);
+  }
 }
 
 static bool stop(void *arg)
@@ -232,6 +276,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(names_are_made_of_paths, setup, teardown),
       cmocka_unit_test_setup_teardown(the_header_says_everything, setup, teardown),
+      cmocka_unit_test_setup_teardown(the_contract_is_that_of_the_process, setup, teardown),
       cmocka_unit_test_setup_teardown(more_than_a_machine_can_address_is_refused, setup, teardown),
       cmocka_unit_test_setup_teardown(work_that_is_canceled_leaves_nothing, setup, teardown),
       cmocka_unit_test_setup_teardown(running_out_of_memory_is_an_error_everywhere, setup,

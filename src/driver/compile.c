@@ -6,6 +6,7 @@
 #include "codegen/client.h"
 #include "codegen/link.h"
 #include "driver/cache.h"
+#include "driver/contract.h"
 #include "driver/lower.h"
 
 /* ---- stages ---- */
@@ -79,6 +80,7 @@ wick_span wick_compile_constants(wick_compilation *c, const wick_lowered *l)
 static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
 {
   wick_program p = {.entry = l->entry,
+                    .contract = wick_contract_text(l, &c->pipeline, &c->mem),
                     .arena_bytes = l->arena_bytes,
                     .scratch_bytes = l->scratch_bytes,
                     .packed_bytes = l->constant_bytes,

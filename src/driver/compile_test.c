@@ -181,9 +181,13 @@ static void artifacts(void **state)
   begin(&t, NULL);
   ok(go(&t, test_small, &no_cache));
   ok(wick_save(t.compiled, path));
+  char *contract = strdup(wick_compiled_contract(t.compiled));
+  assert_non_null(contract);
   end(&t);
   begin(&t, NULL);
   ok(wick_open(t.context, path, &t.compiled));
+  assert_string_equal(wick_compiled_contract(t.compiled), contract);
+  free(contract);
   ok(wick_session_create(t.compiled, NULL, &t.session));
   check_run(t.session);
   end(&t);

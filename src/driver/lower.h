@@ -14,6 +14,7 @@ typedef struct wick_lowered_kernel {
   uint64_t scratch_bytes; /* for each worker */
   uint64_t flops, bytes;  /* of one launch: operations on floats, bytes of its operands */
   uint32_t nlaunch;
+  const char *contract; /* of its group (loop/contract.h) */
 } wick_lowered_kernel;
 
 typedef struct wick_lowered_constant {

@@ -8,6 +8,7 @@
 #include "ir/copy.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "loop/contract.h"
 #include "loop/expand.h"
 #include "loop/hoist.h"
 #include "loop/legalize.h"
@@ -116,6 +117,10 @@ wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, 
   for (uint32_t k = 0; k < use->noperand; k++) buffer[k] = kernel_buffer(g->module, use->type[k]);
   wick_schedule *s = wick_schedule_begin(g, tmp);
   if (g->schedule) WICK_TRY(wick_schedule_apply(s, g->schedule));
+  const char *contract = wick_contract_of(s, t);
+  if (g->contract && strcmp(g->contract, contract) != 0)
+    return wick_fail(tmp, WICK_EINVAL, g->name, "its contract is \"%s\", its schedule keeps \"%s\"",
+                     g->contract, contract);
   wick_nest_options options = {.name = kernel_name(g, tmp), .buffer = buffer};
   wick_kernel_info info;
   WICK_TRY(wick_nest(g, s, &options, mem, tmp, &info));
@@ -131,6 +136,7 @@ wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, 
                                .tasks = info.tasks.v,
                                .scratch = frame.scratch,
                                .fault = frame.fault,
+                               .contract = contract,
                                .scratch_bytes = frame.scratch_bytes};
   kernel_facts(use, out);
   return NULL;

@@ -96,28 +96,45 @@ static wick_status pipeline_legalize(wick_pass_context *c, const wick_func *f, w
 }
 
 const wick_pass wick_passes[] = {
-    {"cse", WICK_GRAPH | WICK_GROUP, wick_pass_cse, NULL, "one node where several give the same"},
-    {"drop_identity", WICK_GRAPH, wick_pass_drop_identity, NULL, "x*1 and x/1 become x"},
-    {"expand_rows", WICK_GRAPH, NULL, pipeline_expand_rows, "rows without stages become others"},
-    {"fold", WICK_GRAPH, wick_pass_fold, NULL, "computes what depends on constants alone"},
-    {"fold_scale", WICK_GRAPH, wick_pass_fold_scale, NULL,
+    {"cse", WICK_GRAPH | WICK_GROUP, wick_pass_cse, NULL, WICK_EXACT,
+     "one node where several give the same"},
+    {"drop_identity", WICK_GRAPH, wick_pass_drop_identity, NULL, WICK_EXACT,
+     "x*1 and x/1 become x"},
+    {"expand_rows", WICK_GRAPH, NULL, pipeline_expand_rows, WICK_EXACT,
+     "rows without stages become others"},
+    {"fold", WICK_GRAPH, wick_pass_fold, NULL, WICK_EXACT,
+     "computes what depends on constants alone"},
+    {"fold_scale", WICK_GRAPH, wick_pass_fold_scale, NULL, WICK_ROUNDING,
      "factors per channel go into the weights before them"},
-    {"shuffles", WICK_GRAPH, wick_pass_shuffles, NULL, "reshape, transpose, reshape as one node"},
-    {"simplify", WICK_GRAPH, wick_pass_simplify, NULL, "nodes that are equal to something cheaper"},
-    {"sink", WICK_GRAPH, wick_pass_sink, NULL, "moves of elements behind element-wise nodes"},
-    {"phases", WICK_GRAPH, NULL, pipeline_phases, "transposed convolutions as convolutions"},
-    {"block", WICK_GRAPH, NULL, pipeline_block, "images and weights in blocks of channels"},
-    {"form_groups", WICK_GRAPH, NULL, pipeline_form_groups, "kernels on buffers, from nodes"},
-    {"copy_elim", WICK_LOW, NULL, pipeline_copy_elim, "sources of copies are written in place"},
-    {"in_place", WICK_LOW, NULL, pipeline_in_place, "results take the memory of dying operands"},
-    {"dead_store", WICK_LOW, NULL, pipeline_dead_store, "drops kernels that nobody reads"},
-    {"order", WICK_LOW, NULL, pipeline_order, "the order of least peak memory that is found"},
-    {"free", WICK_LOW, NULL, pipeline_free, "frees buffers behind their last use"},
-    {"plan", WICK_LOW, NULL, pipeline_plan, "gives buffers of the arena their offsets"},
-    {"expand", WICK_LOOP, wick_pass_expand, NULL, "scalar rows become what machines have"},
-    {"legalize", WICK_LOOP, NULL, pipeline_legalize, "types and operators that the target lacks"},
-    {"hoist", WICK_LOOP, wick_pass_hoist, NULL, "moves what does not change out of loops"},
-    {NULL, 0, NULL, NULL, NULL},
+    {"shuffles", WICK_GRAPH, wick_pass_shuffles, NULL, WICK_EXACT,
+     "reshape, transpose, reshape as one node"},
+    {"simplify", WICK_GRAPH, wick_pass_simplify, NULL, WICK_EXACT,
+     "nodes that are equal to something cheaper"},
+    {"sink", WICK_GRAPH, wick_pass_sink, NULL, WICK_EXACT,
+     "moves of elements behind element-wise nodes"},
+    {"phases", WICK_GRAPH, NULL, pipeline_phases, WICK_ROUNDING,
+     "transposed convolutions as convolutions"},
+    {"block", WICK_GRAPH, NULL, pipeline_block, WICK_ROUNDING,
+     "images and weights in blocks of channels"},
+    {"form_groups", WICK_GRAPH, NULL, pipeline_form_groups, WICK_EXACT,
+     "kernels on buffers, from nodes"},
+    {"copy_elim", WICK_LOW, NULL, pipeline_copy_elim, WICK_EXACT,
+     "sources of copies are written in place"},
+    {"in_place", WICK_LOW, NULL, pipeline_in_place, WICK_EXACT,
+     "results take the memory of dying operands"},
+    {"dead_store", WICK_LOW, NULL, pipeline_dead_store, WICK_EXACT,
+     "drops kernels that nobody reads"},
+    {"order", WICK_LOW, NULL, pipeline_order, WICK_EXACT,
+     "the order of least peak memory that is found"},
+    {"free", WICK_LOW, NULL, pipeline_free, WICK_EXACT, "frees buffers behind their last use"},
+    {"plan", WICK_LOW, NULL, pipeline_plan, WICK_EXACT, "gives buffers of the arena their offsets"},
+    {"expand", WICK_LOOP, wick_pass_expand, NULL, WICK_EXACT,
+     "scalar rows become what machines have"},
+    {"legalize", WICK_LOOP, NULL, pipeline_legalize, WICK_EXACT,
+     "types and operators that the target lacks"},
+    {"hoist", WICK_LOOP, wick_pass_hoist, NULL, WICK_EXACT,
+     "moves what does not change out of loops"},
+    {NULL, 0, NULL, NULL, WICK_EXACT, NULL},
 };
 
 const char wick_pipeline_compile[] =
@@ -202,14 +219,31 @@ static double pipeline_seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Node by node the same: passes copy in order, so that equal functions have equal numbers. */
+static bool pipeline_same(const wick_func *a, const wick_func *b)
+{
+  if (a == b) return true;
+  if (!b || a->level != b->level || a->nnode != b->nnode || a->nparam != b->nparam) return false;
+  for (uint32_t i = 0; i < a->nnode; i++) {
+    const wick_node *x = &a->node[i], *y = &b->node[i];
+    if (x->op != y->op || x->nin != y->nin || x->first.id != y->first.id || x->end != y->end)
+      return false;
+    for (uint32_t k = 0; k < x->nin; k++)
+      if (x->in[k].id != y->in[k].id) return false;
+    if (x->op == WICK_OP_const && x->attr[0].imm.constant != y->attr[0].imm.constant) return false;
+  }
+  return true;
+}
+
 static wick_status pipeline_function(const wick_pass *pass, wick_pass_context *c,
-                                     const wick_func *f)
+                                     const wick_func *f, bool *acted)
 {
   wick_func *out = NULL;
   if (pass->rewrite)
     out = pass->rewrite(f, c->mem);
   else
     WICK_TRY(pass->run(c, f, &out));
+  *acted = *acted || !pipeline_same(f, out);
   if (!out)
     wick_module_remove(c->module, f->name);
   else if (out != f)
@@ -218,14 +252,15 @@ static wick_status pipeline_function(const wick_pass *pass, wick_pass_context *c
 }
 
 /* The functions of the pass's levels, as they are before it: it may add others. */
-static wick_status pipeline_functions(wick_pipeline *p, const wick_pass *pass, wick_pass_context *c)
+static wick_status pipeline_functions(wick_pipeline *p, const wick_pass *pass, wick_pass_context *c,
+                                      bool *acted)
 {
   uint32_t n = p->m->funcs.n;
   const wick_func **f = wick_dup(c->tmp, const wick_func *, p->m->funcs.at, n);
   for (uint32_t i = 0; i < n; i++) {
     if (!(f[i]->level & pass->levels) || wick_module_find(p->m, f[i]->name) != f[i]) continue;
     wick_mark m = wick_arena_mark(c->tmp);
-    wick_status s = pipeline_function(pass, c, f[i]);
+    wick_status s = pipeline_function(pass, c, f[i], acted);
     if (s)
       return wick_fail(c->tmp, s->code, NULL, "%s: @%s: %s", pass->name, f[i]->name, s->message);
     wick_arena_rewind(c->tmp, m);
@@ -245,8 +280,9 @@ wick_status wick_pipeline_run(wick_pipeline *p, const wick_pass *pass, wick_aren
   struct wick_generation *g = pipeline_open(p);
   wick_pass_context c = {.module = p->m, .target = &p->target, .mem = &g->mem, .tmp = tmp};
   double begun = pipeline_seconds();
-  wick_status s = pipeline_functions(p, pass, &c);
-  wick_pass_time t = {.pass = pass, .seconds = pipeline_seconds() - begun};
+  wick_pass_time t = {.pass = pass};
+  wick_status s = pipeline_functions(p, pass, &c, &t.acted);
+  t.seconds = pipeline_seconds() - begun;
   pipeline_account(p, g);
   if (s) return s;
   for (uint32_t i = 0; i < p->m->funcs.n; i++) t.nnode += p->m->funcs.at[i]->nnode;

@@ -14,6 +14,9 @@ typedef struct wick_pass_context {
   wick_arena *tmp; /* scratch, rewound after the pass */
 } wick_pass_context;
 
+/* What a pass may do to numbers: nothing, or round in another order or another place. */
+typedef enum wick_pass_class { WICK_EXACT, WICK_ROUNDING } wick_pass_class;
+
 /* One row: a simple pass is a pure function of a verified function, and cannot fail. Another sets
  * `out`: to a new version (perhaps of another level), to f itself where nothing changes, or to NULL
  * where the function leaves the module; it may add functions by wick_module_set. */
@@ -22,6 +25,7 @@ typedef struct wick_pass {
   uint32_t levels; /* bits of wick_level: of the functions that it is for; others are left alone */
   wick_func *(*rewrite)(const wick_func *f, wick_arena *mem);
   wick_status (*run)(wick_pass_context *c, const wick_func *f, wick_func **out);
+  wick_pass_class cls;
   const char *doc;
 } wick_pass;
 
@@ -32,6 +36,7 @@ typedef struct wick_pass_time {
   const wick_pass *pass;
   double seconds;         /* without verification */
   uint64_t nnode, nbytes; /* of the module after it; memory held then */
+  bool acted;             /* a function has changed */
 } wick_pass_time;
 
 typedef struct wick_pipeline {

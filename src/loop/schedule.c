@@ -161,16 +161,12 @@ static wick_status schedule_order(schedule_step *p)
   }
   if (n != st->loops.n) return schedule_fail(p, "%u of %u loops are named", n, st->loops.n);
   const wick_sloop *last[64] = {NULL};
-  int64_t reduced = -1;
   for (uint32_t i = 0; i < n; i++) {
     const wick_sloop *l = &now[i];
     if (l->axis < WICK_COUNT(last) && last[l->axis] && last[l->axis]->factor < l->factor)
       return schedule_fail(p, "`%s` is a part of the same axis as `%s`, and goes outside it",
                            l->name, last[l->axis]->name);
     if (l->axis < WICK_COUNT(last)) last[l->axis] = l;
-    if (!st->axis[l->axis].reduce) continue;
-    if ((int64_t)l->axis < reduced) p->s->rounding = true;
-    reduced = l->axis;
   }
   memcpy(st->loops.at, now, n * sizeof *now);
   return NULL;
@@ -194,7 +190,6 @@ static wick_status schedule_kind(schedule_step *p, wick_loop_kind kind)
         return schedule_fail(p, "`%s` is the vector already", st->loops.at[i].name);
     if (kind == WICK_VECTOR && l->factor != 1)
       return schedule_fail(p, "`%s` is not the innermost part of its axis", l->name);
-    if ((kind == WICK_VECTOR || kind == WICK_PARTS) && reduce) p->s->rounding = true;
     l->kind = kind;
   }
   return NULL;

@@ -14,8 +14,9 @@
  * computes some elements again Steps are separated by `;`. An illegal step is refused with its
  * reason.
  *
- * Class: `order` of parallel axes and `split` keep every accumulation in the text's order: exact.
- * `vector` of a reduced loop and `parts` change it: rounding. */
+ * What steps do to the order of an accumulation stands in the contract (loop/contract.h): `split`,
+ * `unroll`, and `order` of parallel axes keep it; `vector` of a reduced loop, `parts`, and `order`
+ * of reduced axes change it. */
 #ifndef WICK_LOOP_SCHEDULE_H
 #define WICK_LOOP_SCHEDULE_H
 
@@ -67,7 +68,6 @@ typedef struct wick_schedule {
   wick_stage *stage;
   wick_halo *halo; /* per parameter of the group */
   uint32_t output; /* the last stage, which the group returns */
-  bool rounding;   /* a step has changed the order of an accumulation */
 } wick_schedule;
 
 /* The unscheduled group: every stage at the root, in memory, its loops serial in the order of the

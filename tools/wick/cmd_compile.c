@@ -1,4 +1,5 @@
 /* wick compile: a model to an artifact, or to a bundle for programs without Wick. */
+#include <stdio.h>
 #include <string.h>
 
 #include "command.h"
@@ -22,6 +23,8 @@ static wick_status compile_work(compile_state *s)
   WICK_TRY(wick_job_load(j));
   if (compile_is_artifact(s->output)) {
     WICK_TRY(wick_job_compile(j, NULL));
+    const char *contract = wick_compiled_contract(j->compiled);
+    printf("%.*s\n", (int)strcspn(contract, "\n"), contract); /* the line for all kernels */
     return wick_job_take(j, wick_save(j->compiled, s->output));
   }
   if (!j->model)

@@ -6,6 +6,7 @@
 #include "graph/group/halo.h"
 #include "graph/group/template.h"
 #include "ir/element.h"
+#include "loop/contract.h"
 #include "ops/scalar.h"
 
 enum { FORM_MOST_OPERANDS = 24 };
@@ -214,6 +215,9 @@ static wick_status form_group(form_state *s, uint32_t root, wick_func **out)
   wick_func *g;
   WICK_TRY(wick_build_end(&b, &g));
   WICK_TRY(wick_template_schedule(g, s->target, s->tmp));
+  wick_schedule *schedule = wick_schedule_begin(g, s->tmp);
+  WICK_TRY(wick_schedule_apply(schedule, g->schedule));
+  g->contract = wick_contract_of(schedule, s->target);
   wick_module_set(f->module, g);
   *out = g;
   return NULL;

@@ -1,0 +1,200 @@
+/* The text of a contract, clause by clause, and the bound that follows from it. */
+#include "loop/contract.h"
+
+#include <math.h>
+
+#include "ir/op.h"
+
+typedef struct contract_loop { /* reduced loops of one axis that follow each other are one */
+  uint32_t axis;
+  wick_dim n; /* iterations */
+  bool parts;
+} contract_loop;
+
+typedef wick_list(contract_loop) contract_loops;
+
+typedef struct contract_state {
+  const wick_schedule *s;
+  const wick_target *t;
+  wick_text out;
+  bool reordered; /* an accumulation that rounds, in another order than the text's */
+} contract_state;
+
+static const wick_node *contract_node(const wick_schedule *s, const wick_stage *st)
+{
+  return &s->group->node[st->node];
+}
+
+/* ---- the order ---- */
+
+/* The loops of the reduced axes; a loop in parts stands alone. */
+static contract_loops contract_order(const wick_schedule *s, const wick_stage *st)
+{
+  wick_dims *dims = s->group->module->dims;
+  contract_loops out = {0};
+  for (uint32_t i = 0; i < st->loops.n; i++) {
+    const wick_sloop *l = &st->loops.at[i];
+    if (!st->axis[l->axis].reduce) continue;
+    wick_dim extent = st->axis[l->axis].extent,
+             n = l->size ? wick_dim_const(l->size)
+                         : wick_dim_ceildiv(dims, extent, wick_dim_const(l->factor));
+    contract_loop loop = {l->axis, n, l->kind == WICK_VECTOR || l->kind == WICK_PARTS};
+    contract_loop *last = out.n ? &out.at[out.n - 1] : NULL;
+    if (last && last->axis == loop.axis && !last->parts && !loop.parts) {
+      bool whole = l->factor == 1 && wick_dim_is_const(extent);
+      for (uint32_t k = 0; whole && k + 1 < out.n; k++) whole = out.at[k].axis != loop.axis;
+      last->n = whole ? extent : wick_dim_mul(dims, last->n, n);
+    } else {
+      wick_push(s->mem, &out, loop);
+    }
+  }
+  return out;
+}
+
+/* The elements come in the text's order, one by one. */
+static bool contract_in_order(const contract_loops *loops)
+{
+  for (uint32_t i = 0; i < loops->n; i++)
+    if (loops->at[i].parts || (i && loops->at[i].axis <= loops->at[i - 1].axis)) return false;
+  return true;
+}
+
+/* ---- what is computed ---- */
+
+/* Selections, comparisons and bounds give one of their operands: order does not change it. */
+static bool contract_rounds(const wick_func *g, const wick_node *n)
+{
+  const wick_op *op = wick_op_of(n);
+  if (n->nout != 1 || op->scalar == WICK_NOT_SCALAR || op->scalar == WICK_RULE_COMPARE ||
+      op->scalar == WICK_RULE_SELECT || op->typed)
+    return false;
+  return wick_elem_is_float(wick_info_of(g, n->first)->elem) && n->op != WICK_OP_max &&
+         n->op != WICK_OP_min;
+}
+
+static bool contract_has_fma(const contract_state *c, const wick_node *n)
+{
+  wick_elem e = wick_elem_storage[wick_info_of(c->s->group, n->first)->elem].arith;
+  return c->t->fma & WICK_BIT(e);
+}
+
+static bool contract_is_combining(const wick_node *n)
+{
+  const wick_op *op = wick_op_of(n);
+  return n->nout == 1 && op->scalar != WICK_NOT_SCALAR && !op->typed && n->op != WICK_OP_read;
+}
+
+/* The operators of a step, each once, in their order. */
+static void contract_step(contract_state *c, const wick_node *fold)
+{
+  const wick_func *g = c->s->group;
+  const wick_region *step = &fold->region[1];
+  for (uint32_t i = step->begin; i < step->end; i++) {
+    const wick_node *n = &g->node[i];
+    bool seen = !contract_is_combining(n);
+    for (uint32_t k = step->begin; k < i && !seen; k++) seen = g->node[k].op == n->op;
+    if (seen) continue;
+    wick_text_printf(&c->out, " %s",
+                     n->op != WICK_OP_muladd  ? wick_op_of(n)->name
+                     : contract_has_fma(c, n) ? "fma"
+                                              : "mul add");
+  }
+}
+
+static void contract_fold(contract_state *c, const wick_stage *st)
+{
+  const wick_func *g = c->s->group;
+  const wick_node *fold = contract_node(c->s, st);
+  const wick_region *step = &fold->region[1], *merge = &fold->region[2];
+  wick_text_printf(&c->out, "%s:", st->name);
+  for (uint32_t k = 0; k < step->nparam; k++)
+    wick_text_printf(&c->out, " %s",
+                     wick_elem_name(wick_info_of(g, (wick_value){step->first.id + k})->elem));
+  contract_step(c, fold);
+  wick_text_add(&c->out, " over");
+  contract_loops loops = contract_order(c->s, st);
+  for (uint32_t i = 0; i < loops.n; i++) {
+    const contract_loop *l = &loops.at[i];
+    const wick_term *axis = wick_dim_get(g->module->dims, st->axis[l->axis].sym).term;
+    wick_text_printf(
+        &c->out, l->parts ? " [%s:" : " %s:", wick_dim_atom(g->module->dims, axis->atom[0])->name);
+    wick_dim_print(g->module->dims, l->n, &c->out);
+    if (l->parts) wick_text_char(&c->out, ']');
+  }
+  wick_text_add(&c->out, "; ");
+  bool rounds = false;
+  for (uint32_t i = merge->begin; i < merge->end; i++)
+    rounds = rounds || contract_rounds(g, &g->node[i]);
+  c->reordered = c->reordered || (rounds && !contract_in_order(&loops));
+}
+
+/* Functions that are polynomials, each once. */
+static void contract_class(contract_state *c)
+{
+  const wick_func *g = c->s->group;
+  bool seen[WICK_NOP] = {false}, any = false;
+  if (c->reordered) wick_text_add(&c->out, "rounding");
+  for (uint32_t i = 0; i < g->nnode; i++) {
+    const wick_node *n = &g->node[i];
+    const wick_op *op = wick_op_of(n);
+    if (op->ulp <= 0 || seen[n->op] || n->nout != 1 ||
+        !wick_elem_is_float(wick_info_of(g, n->first)->elem))
+      continue;
+    wick_text_printf(&c->out, "%s%s %g ulp",
+                     any            ? ", "
+                     : c->reordered ? ", approximate("
+                                    : "approximate(",
+                     op->name, op->ulp);
+    seen[n->op] = any = true;
+  }
+  wick_text_add(&c->out, any ? ")" : c->reordered ? "" : "exact");
+}
+
+const char *wick_contract_of(const wick_schedule *s, const wick_target *t)
+{
+  contract_state c = {.s = s, .t = t, .out = wick_text_begin(s->mem)};
+  for (uint32_t i = 0; i < s->nstage; i++)
+    if (s->stage[i].fold) contract_fold(&c, &s->stage[i]);
+  contract_class(&c);
+  return wick_intern(s->group->module, c.out.at);
+}
+
+/* ---- bounds ---- */
+
+static double contract_unit(wick_elem e)
+{
+  switch (e) {
+  case WICK_F64: return 0x1p-53;
+  case WICK_F32: return 0x1p-24;
+  case WICK_F16: return 0x1p-11;
+  case WICK_BF16: return 0x1p-8;
+  default: return INFINITY;
+  }
+}
+
+double wick_contract_bound(const wick_schedule *s, const wick_target *t, uint32_t stage)
+{
+  const wick_stage *st = &s->stage[stage];
+  const wick_node *fold = contract_node(s, st);
+  contract_state c = {.s = s, .t = t};
+  double steps = 1, levels = 0, extra = 0;
+  if (!st->fold || fold->region[1].nparam != 1) return INFINITY;
+  for (uint32_t i = fold->region[1].begin; i < fold->region[1].end; i++) {
+    const wick_node *n = &s->group->node[i];
+    if (!contract_is_combining(n)) continue;
+    if (n->op != WICK_OP_add && n->op != WICK_OP_muladd) return INFINITY;
+    if (n->op == WICK_OP_muladd && !contract_has_fma(&c, n)) extra = 1;
+  }
+  contract_loops loops = contract_order(s, st);
+  for (uint32_t i = 0; i < loops.n; i++) {
+    if (!wick_dim_is_const(loops.at[i].n)) return INFINITY;
+    double n = (double)loops.at[i].n.v;
+    if (loops.at[i].parts)
+      levels += ceil(log2(n));
+    else
+      steps *= n;
+  }
+  double u = contract_unit(wick_info_of(s->group, fold->region[1].first)->elem),
+         nu = (steps + levels + extra) * u;
+  return nu < 1 ? nu / (1 - nu) : INFINITY;
+}
