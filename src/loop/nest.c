@@ -136,7 +136,7 @@ static bool nest_vector_begin(nest *t, nest_run *r, const wick_sloop *loop, nest
   if (lanes > 1024)
     nest_fail(t, "stage `%s`: a vector of %lld lanes", r->st->name, (long long)lanes);
   *saved = (nest_saved){r->base[loop->axis], r->total[loop->axis]};
-  r->vsym = nest_symbol_open(t, "lane", lanes - 1);
+  r->vsym = nest_symbol_open(t, "lane", total - 1); /* what other lanes would read does not count */
   if (lanes == 1) {
     r->vsym = WICK_DIM_INVALID;
     return true;

@@ -43,6 +43,13 @@ static wick_value nest_load_at(nest *t, const nest_place *p, wick_value index, i
   return wick_build(&t->b, WICK_OP_load, mask.id ? 3 : 2, in, &a, 1, &want);
 }
 
+/* The condition `mask` (0: none) on the active lanes alone: it says nothing of the others. */
+static wick_value nest_active(nest *t, const nest_run *r, wick_value mask)
+{
+  wick_value active = nest_mask(t, r);
+  return !active.id ? mask : mask.id ? nest_binary(t, WICK_OP_and, mask, active) : active;
+}
+
 /* Lanes one by one, where they do not lie next to each other. `index` is a vector. */
 static wick_value nest_gather(nest *t, const nest_run *r, const nest_place *p, wick_value index,
                               wick_elem e, wick_value mask)
@@ -63,8 +70,9 @@ static wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uin
 {
   nest_address a;
   bool affine = nest_address_of(t, r, p, rank, index, &a);
-  bool wide = affine ? a.step != 0 : true;
-  if (wide && !mask.id) mask = nest_mask(t, r);
+  bool wide = affine ? a.step != 0 : true,
+       lanes = mask.id && wick_built_info(&t->b, mask)->lanes > 1;
+  if (wide || lanes) mask = nest_active(t, r, mask);
   wick_dim linear = wick_dim_const(0);
   if (!affine || (a.step != 0 && a.step != 1))
     for (uint32_t k = 0; k < rank; k++)
@@ -83,9 +91,7 @@ static wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uin
   if (k) return k->value;
   wick_value v;
   if (affine && a.step == 0) {
-    if (mask.id &&
-        wick_built_info(&t->b, mask)->lanes >
-            1) /* one element, under a condition per lane: load it where any lane wants it */
+    if (lanes) /* one element, under a condition per lane: load it where any lane wants it */
       v = nest_gather(
           t, r, p,
           nest_widen(t, nest_dim(t, r, wick_dim_add(t->m->dims, a.rest, wick_dim_const(a.offset))),
@@ -239,7 +245,7 @@ static wick_value nest_read_any(nest *t, const nest_run *r, const nest_place *p,
   uint32_t lanes = wick_built_info(&t->b, at)->lanes;
   if (mask.id && wick_built_info(&t->b, mask)->lanes > 1) lanes = r->lanes;
   if (lanes == 1) return nest_load_at(t, p, at, 0, wick_type_scalar(t->m, e, 1), mask);
-  if (!mask.id) mask = nest_mask(t, r);
+  mask = nest_active(t, r, mask);
   if (mask.id) mask = nest_widen(t, mask, lanes);
   return nest_gather(t, r, p, nest_widen(t, at, lanes), e, mask);
 }
