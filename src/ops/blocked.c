@@ -273,9 +273,10 @@ const wick_op wick_op_unpack = {
 /* x [N, CB, Y, X, ci] in blocks, or [N, C, Y, X] as it is (few channels); w [OB, runs, R, S,
  * length, co] along the runs of places that a group sums over, or [OB, R, S, C, co] (channels
  * innermost: neighbouring taps read the same elements, and unrolled they would want to keep them),
- * or, each channel by itself (group = C), [CB, R, S, c]. Result [N, OB, Y', X', co]. */
+ * or, each channel by itself (group = C), [CB, R, S, c]. Result [N, OB, Y', X', co]. Of few output
+ * channels the lanes are those of x: w [O, CB, R, S, ci], result [N, O, Y', X']. */
 typedef struct conv_packed_shape {
-  bool plain, depthwise;
+  bool plain, depthwise, across;
   const wick_type_info *x, *w;
   const int64_t *stride, *pad, *dilation; /* of y and x; pad: y begin, x begin, y end, x end */
   int64_t group;
@@ -291,6 +292,7 @@ static conv_packed_shape conv_packed_of(const wick_type_info *x, const wick_type
 {
   conv_packed_shape s = {.plain = x->rank == 4,
                          .depthwise = w->rank == 4,
+                         .across = x->rank == 5 && w->rank == 5,
                          .x = x,
                          .w = w,
                          .stride = a[0].n ? a[0].ints : conv_packed_ones,
@@ -312,7 +314,7 @@ static wick_status conv_packed_operands(const wick_infer *c, const conv_packed_s
 {
   const wick_type_info *x = s->x, *w = s->w;
   if ((x->rank != 5 && x->rank != 4) ||
-      (w->rank != (s->plain ? 5 : 6) && !(s->depthwise && x->rank == 5)))
+      (w->rank != (s->plain || s->across ? 5 : 6) && !(s->depthwise && x->rank == 5)))
     return wick_infer_fail(c, WICK_ETYPE,
                            "operands of rank %u and %u are not packed for each other", x->rank,
                            w->rank);
@@ -325,7 +327,7 @@ static wick_status conv_packed_operands(const wick_infer *c, const conv_packed_s
   else if (s->depthwise)
     fits = wick_dim_eq(w->dim[0], x->dim[1]);
   else
-    fits = s->runs_known && wick_dim_is(w->dim[1], s->runs.n) &&
+    fits = s->runs_known && !(s->across && s->group > 1) && wick_dim_is(w->dim[1], s->runs.n) &&
            wick_dim_is(w->dim[4], s->runs.length);
   return fits ? NULL : wick_infer_fail(c, WICK_ETYPE, "x and w have different channels");
 }
@@ -349,7 +351,7 @@ static wick_status conv_packed_infer(wick_infer *c)
     dim[2 + k] = wick_dim_add(dims, wick_dim_floordiv(dims, room, wick_dim_const(s.stride[k])),
                               wick_dim_const(1));
   }
-  c->out[0].type = wick_type_tensor(c->module, x->elem, 5, dim);
+  c->out[0].type = wick_type_tensor(c->module, x->elem, s.across ? 4 : 5, dim);
   return NULL;
 }
 
@@ -361,7 +363,7 @@ static double conv_packed_place(const wick_ref *c, const conv_packed_shape *s, w
   int64_t y = at[2] * s->stride[0] - s->pad[0] + tap[0] * s->dilation[0],
           i = at[3] * s->stride[1] - s->pad[1] + tap[1] * s->dilation[1];
   const int64_t *xd = x->dim, *wd = w->dim;
-  int64_t kr = wd[s->window], ks = wd[s->window + 1], co = wd[w->rank - 1],
+  int64_t kr = wd[s->window], ks = wd[s->window + 1], co = s->across ? 1 : wd[w->rank - 1],
           ci = s->plain ? 1 : xd[4];
   if (y < 0 || y >= xd[2] || i < 0 || i >= xd[3]) return sum;
   int64_t nrun = s->plain || s->depthwise ? 1 : s->runs.n, length = s->plain       ? wd[3]
@@ -402,7 +404,7 @@ static wick_status conv_packed_ref(wick_ref *c)
       for (tap[1] = 0; tap[1] < c->in[1].dim[s.window + 1]; tap[1]++)
         sum = conv_packed_place(c, &s, c->module->dims, at, tap, sum);
     wick_store_elem(c->out[0].elem, c->out[0].data, k++, (wick_scalar){.f = sum});
-  } while (wick_ref_next(5, od, at));
+  } while (wick_ref_next(c->out[0].rank, od, at));
   return NULL;
 }
 
@@ -438,8 +440,8 @@ static void conv_packed_compute(const wick_compute *c)
   const wick_dim *od = wick_type_get(b->module, c->out_type[0])->dim, *wd = s.w->dim;
   static const char *const name[5] = {"n", "oc", "y", "x", "v"};
   wick_axis axis[9];
-  uint32_t n = 5;
-  for (uint32_t k = 0; k < 5; k++) axis[k] = wick_make_axis(b, name[k], od[k], false);
+  uint32_t nout = s.across ? 4 : 5, n = nout;
+  for (uint32_t k = 0; k < nout; k++) axis[k] = wick_make_axis(b, name[k], od[k], false);
   if (!s.depthwise && !s.plain) axis[n++] = wick_make_axis(b, "ic", wd[1], true);
   uint32_t r = n;
   axis[n++] = wick_make_axis(b, "r", wd[s.window], true);
@@ -447,15 +449,16 @@ static void conv_packed_compute(const wick_compute *c)
   if (!s.depthwise) axis[n++] = wick_make_axis(b, "i", wd[s.window + 2], true);
   wick_dim y = conv_packed_at(dims, &s, 0, axis[2].sym, axis[r].sym),
            x = conv_packed_at(dims, &s, 1, axis[3].sym, axis[r + 1].sym), block = axis[1].sym,
-           lane = axis[4].sym;
+           lane = axis[nout - 1].sym;
   if (s.plain)
     block = axis[n - 1].sym;
   else if (!s.depthwise)
-    conv_packed_channel(dims, &s, axis[1].sym, od[1], axis[5].sym, axis[n - 1].sym, &block, &lane);
+    conv_packed_channel(dims, &s, axis[1].sym, od[1], axis[nout].sym, axis[n - 1].sym, &block,
+                        &lane);
   wick_dim xi[5] = {axis[0].sym, block, y, x, lane};
   wick_dim wi[6] = {axis[1].sym};
-  for (uint32_t k = 5; k < n; k++) wi[k - 4] = axis[k].sym; /* the sum's axes, as they come */
-  wi[n - 4] = axis[4].sym;
+  for (uint32_t k = nout; k < n; k++) wi[k - nout + 1] = axis[k].sym; /* the sum's, as they come */
+  if (!s.across) wi[n - nout + 1] = axis[nout - 1].sym;
   wick_type one = wick_type_scalar(b->module, s.x->elem, 1);
   wick_fold_begin(b, "conv", n, axis, c->out_type[0], WICK_OP_add);
   wick_value zero = wick_build_const(b, one, 0, 0);

@@ -3,14 +3,14 @@
 
 #include "ops/layout.h"
 
-enum { CONV_FEW_CHANNELS = 8 };
+enum { CONV_FEW_CHANNELS = 8, CONV_LANES_SUM = 12 };
 
 typedef struct layout_conv {
   const wick_node *n;
   const wick_constant *w, *bias;
   int64_t xd[WICK_MAX_RANK], wd[WICK_MAX_RANK]; /* [N, C, Y, X], [O, C / group, R, S] */
   int64_t group;
-  bool plain, depthwise;
+  bool plain, depthwise, across;
   wick_order in, out;
   wick_runs runs;
 } layout_conv;
@@ -71,6 +71,20 @@ static wick_value layout_conv_by_runs(wick_layouts *s, const layout_conv *v)
   return wick_layout_new_constant(s, v->w->name, out, 6, dim);
 }
 
+/* Lanes of the input: [O, blocks, R, S, c]. */
+static wick_value layout_conv_by_lanes(wick_layouts *s, const layout_conv *v)
+{
+  int64_t b = s->block, area = v->wd[2] * v->wd[3], places = wick_order_places(&v->in);
+  int64_t dim[5] = {v->wd[0], places / b, v->wd[2], v->wd[3], b};
+  float *out = wick_arena_alloc(&s->c.f->module->mem, (size_t)(v->wd[0] * area * places) * 4, 64);
+  for (int64_t o = 0; o < v->wd[0]; o++)
+    for (int64_t c = 0; c < v->wd[1]; c++) {
+      int64_t place = wick_order_place(&v->in, c);
+      layout_conv_put(v, o, c, out, (o * (places / b) + place / b) * area * b + place % b, b);
+    }
+  return wick_layout_new_constant(s, v->w->name, out, 5, dim);
+}
+
 /* ---- which ---- */
 
 /* The order of the result: of one part for each group, or what it meets next, where each block
@@ -112,6 +126,16 @@ static bool layout_conv_narrow(const wick_layouts *s, const layout_conv *v)
   return 5 * v->wd[0] * columns < 3 * width * wick_order_places(&v->out);
 }
 
+/* Few output channels: lanes along those of the input take fewer products, even with the sum over
+ * lanes at the end. */
+static bool layout_conv_across(const wick_layouts *s, const layout_conv *v)
+{
+  int64_t area = v->wd[2] * v->wd[3], blocks = wick_order_places(&v->in) / s->block,
+          along = wick_order_places(&v->out) / s->block * v->runs.n * v->runs.length * area,
+          across = v->wd[0] * (blocks * area + CONV_LANES_SUM);
+  return !v->plain && 4 * across < 3 * along;
+}
+
 static bool layout_conv_fits(const wick_layouts *s, layout_conv *v)
 {
   const wick_node *n = v->n;
@@ -125,6 +149,7 @@ static bool layout_conv_fits(const wick_layouts *s, layout_conv *v)
   layout_conv_out(s, v);
   if (v->group > 1) return layout_conv_groups(s, v);
   if (!v->plain && !wick_runs_of(&v->in, 1, &v->runs)) return false;
+  v->across = layout_conv_across(s, v);
   return !layout_conv_narrow(s, v);
 }
 
@@ -146,16 +171,24 @@ bool wick_layout_conv(wick_layouts *s, const wick_node *n)
   wick_attr a[WICK_MAX_ATTR] = {{0}};
   if (!layout_conv_of(s, n, &v)) return false;
   memcpy(a, n->attr, 4 * sizeof *a); /* stride, pad, dilation, group */
-  bool places =
-      !v.plain && !v.depthwise && (v.group > 1 || wick_order_places(&v.in) != v.in.channels);
+  bool places = !v.plain && !v.depthwise && !v.across &&
+                (v.group > 1 || wick_order_places(&v.in) != v.in.channels);
   a[4].i = places ? v.in.channels : 0;
   a[5].i = places ? v.in.parts : 1;
   a[6].i = places && v.in.shuffled;
   wick_value in[2] = {v.plain ? s->c.to[n->in[0].id] : wick_layout_pack(s, n->in[0], &v.in),
-                      v.plain || v.depthwise ? layout_conv_by_channel(s, &v)
-                                             : layout_conv_by_runs(s, &v)};
+                      v.across                 ? layout_conv_by_lanes(s, &v)
+                      : v.plain || v.depthwise ? layout_conv_by_channel(s, &v)
+                                               : layout_conv_by_runs(s, &v)};
   wick_value y = wick_build(&s->c.b, WICK_OP_conv_packed, 2, in, a, 0, NULL);
-  if (v.bias) y = wick_build2(&s->c.b, WICK_OP_add, y, wick_layout_channels(s, v.bias, &v.out));
-  wick_layout_set(s, n, y, &v.out);
+  int64_t channels[4] = {1, v.wd[0], 1, 1};
+  if (v.bias)
+    y = wick_build2(&s->c.b, WICK_OP_add, y,
+                    v.across ? wick_layout_new_constant(s, v.bias->name, v.bias->data, 4, channels)
+                             : wick_layout_channels(s, v.bias, &v.out));
+  if (v.across)
+    s->c.to[n->first.id] = y;
+  else
+    wick_layout_set(s, n, y, &v.out);
   return true;
 }

@@ -2,10 +2,12 @@
  * target.
  *
  *   dot      a sum of products, one factor shared by the lanes: convolution, matrix product.
- * Register tile of vectors by places window   any other fold whose lanes are the output's last
- * axis: pooling, depthwise convolution, sums over places row      folds over the output's last
- * axis, one row at a time: softmax, norms map      element by element The output is a map in all of
- * them (group formation sees to that); folds are computed inside its loops, in registers. */
+ * Register tile of vectors by places inner    a sum of products along whose last axis both factors
+ * lie: the lanes are parts of the sum. Register tile as before window   any other fold whose lanes
+ * are the output's last axis: pooling, depthwise convolution, sums over places row      folds over
+ * the output's last axis, one row at a time: softmax, norms map      element by element The output
+ * is a map in all of them (group formation sees to that); folds are computed inside its loops, in
+ * registers. */
 #include "graph/group/template.h"
 
 #include <string.h>
@@ -28,6 +30,11 @@ typedef struct template_state {
 static const wick_node *template_node(const template_state *t, const wick_stage *st)
 {
   return &t->g->node[st->node];
+}
+
+static wick_elem template_elem(const template_state *t) /* of the output */
+{
+  return wick_info_of(t->g, template_node(t, t->out)->first)->elem;
 }
 
 /* ---- what stages are like ---- */
@@ -166,19 +173,20 @@ static double template_tile_cost(const template_tile *all, const template_tile *
   return cost;
 }
 
-/* The cheapest tile that fits the registers. Vectors along two axes only where the one behind is
- * covered, and not where each is used once: then they are read in their order. */
+/* The cheapest tile that fits the registers: with its vectors, a shared value, and what a product
+ * takes where it is an instruction of its own, one is left. Vectors along two axes only where the
+ * one behind is covered, and not where each is used once: then they are read in their order. */
 static template_tile template_tile_best(const template_state *t, const template_tile *all)
 {
   template_tile best = {1, 1, 1, 1}, x;
   double least = 1e300;
   int64_t registers = t->t->nvector ? t->t->nvector : 8;
-  bool both = all->th * all->tw > 1;
+  bool fused = t->t->fma & WICK_BIT(template_elem(t)), both = all->th * all->tw > 1;
   for (x.ob = 1; x.ob <= all->ob && x.ob <= 8; x.ob++)
     for (x.vb = 1; x.vb <= all->vb && x.vb <= 14; x.vb++)
       for (x.th = 1; x.th <= all->th && x.th <= 4; x.th++)
         for (x.tw = 1; x.tw <= all->tw && x.tw <= 28; x.tw++) {
-          if (x.ob * x.vb * (x.th * x.tw + 1) + 1 > registers) break;
+          if (x.ob * x.vb * (x.th * x.tw + 1) + (fused ? 2 : 3) > registers) break;
           if (x.th > 1 && x.tw != all->tw) continue; /* several rows: where a row is one tile */
           if (x.ob > 1 && (x.vb != all->vb || (all->vb > 1 && !both))) continue;
           double cost = template_tile_cost(all, &x);
@@ -187,8 +195,8 @@ static template_tile template_tile_best(const template_state *t, const template_
   return best;
 }
 
-/* The roles of the output's axes: the vector, output channels (blocks), the last two places.
- * UINT32_MAX: none. */
+/* The roles of the output's axes: the vector (of `inner` none), output channels (blocks), the last
+ * two places. UINT32_MAX: none. */
 typedef struct template_roles {
   uint32_t v, o, y, x;
 } template_roles;
@@ -322,7 +330,7 @@ static const char *template_out_loops(template_state *t, const template_roles *r
       wick_text_printf(&t->steps, " %s", at);
       wick_text_printf(&parallel, " %s.%s", o, at);
     }
-  const char *last = split_v ? "lane" : template_loop(t, out, r->v);
+  const char *last = r->v == UINT32_MAX ? "" : split_v ? "lane" : template_loop(t, out, r->v);
   wick_text_printf(&t->steps, "%s %s; ", tiles.n ? tiles.at : "", last);
   if (parallel.n) wick_text_printf(&t->steps, "parallel%s; ", parallel.at);
   if (lanes > 1) wick_text_printf(&t->steps, "vector %s.%s; ", o, last);
@@ -332,7 +340,8 @@ static const char *template_out_loops(template_state *t, const template_roles *r
     wick_text_printf(&t->steps, " %s.%.*s", o, (int)strcspn(name, " "), name);
   }
   if (tiles.n) wick_text_add(&t->steps, "; ");
-  return lanes > 1 ? at : last; /* without a vector the last axis is a loop around the fold */
+  /* without a vector the last axis is a loop around the fold */
+  return lanes > 1 || r->v == UINT32_MAX ? at : last;
 }
 
 /* Lanes of a vector along an axis of that extent: all; of a shorter one, masked where that costs
@@ -340,7 +349,7 @@ static const char *template_out_loops(template_state *t, const template_roles *r
 static int64_t template_dot_lanes(const template_state *t, int64_t extent)
 {
   int64_t lanes = t->lanes;
-  bool mask = t->t->mask & WICK_BIT(wick_info_of(t->g, template_node(t, t->out)->first)->elem);
+  bool mask = t->t->mask & WICK_BIT(template_elem(t));
   while (lanes > extent && (!mask || lanes / 2 >= extent)) lanes /= 2;
   return lanes;
 }
@@ -365,6 +374,55 @@ static bool template_dot(template_state *t, const wick_stage *fold)
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(t, fold, r.o, n - 1, lanes, 4);
+  return true;
+}
+
+/* ---- inner ---- */
+
+/* The sum outside, then the tile, the lanes along the sum's last axis. */
+static void template_inner_loops(template_state *t, const wick_stage *fold, uint32_t k,
+                                 const template_roles *r)
+{
+  const char *name = template_loop(t, fold, k), *lane = name;
+  if (template_splits_lanes(fold, k, t->lanes)) {
+    lane = "lane";
+    wick_text_printf(&t->steps, "split %s.%s lane:%u; ", fold->name, name, t->lanes);
+  }
+  template_order_begin(t, fold);
+  for (int tile = 0; tile < 2; tile++)
+    for (uint32_t a = 0; a < fold->naxis; a++)
+      if (fold->axis[a].reduce != (bool)tile && a != r->o && (a != k || lane != name))
+        wick_text_printf(&t->steps, " %s", template_loop(t, fold, a));
+  if (r->o != UINT32_MAX) wick_text_printf(&t->steps, " %s", template_loop(t, fold, r->o));
+  wick_text_printf(&t->steps, " %s; vector %s.%s; unroll", lane, fold->name, lane);
+  for (uint32_t a = 0; a < fold->naxis; a++)
+    if (!fold->axis[a].reduce)
+      wick_text_printf(&t->steps, " %s.%s", fold->name, template_loop(t, fold, a));
+  wick_text_add(&t->steps, "; ");
+}
+
+static bool template_inner(template_state *t, const wick_stage *fold)
+{
+  const wick_node *a, *b;
+  uint32_t n = t->out->naxis, k = fold->naxis - 1;
+  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+  if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
+  if (!fold->axis[k].reduce || !template_product(t, fold, &a, &b)) return false;
+  if (template_step_of(t, a, fold->axis[k].sym) != 1 ||
+      template_step_of(t, b, fold->axis[k].sym) != 1 || template_extent(fold, k) < t->lanes)
+    return false;
+  for (uint32_t i = 0; i < n; i++) {
+    bool in_a = template_step_of(t, a, fold->axis[i].sym),
+         in_b = template_step_of(t, b, fold->axis[i].sym);
+    if (template_extent(t->out, i) > 1 && in_a != in_b) *(in_a ? &r.x : &r.o) = i;
+  }
+  template_tile all = {r.o != UINT32_MAX ? template_extent(t->out, r.o) : 1, 1, 1,
+                       r.x != UINT32_MAX ? template_extent(t->out, r.x) : 1};
+  template_tile tile = template_tile_best(t, &all);
+  const char *at = template_out_loops(t, &r, &tile, false, 1);
+  if (!at) return false;
+  wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
+  template_inner_loops(t, fold, k, &r);
   return true;
 }
 
@@ -396,8 +454,9 @@ static bool template_window(template_state *t, const wick_stage *fold)
     if (t->g->node[i].op == WICK_OP_read &&
         template_step_of(t, &t->g->node[i], fold->axis[n - 1].sym) == 2)
       lanes = 1;
-  int64_t places = 1, width = n > 1 ? template_extent(t->out, n - 2) : 1;
-  for (int64_t p = 2; p <= 8 && lanes > 1; p++)
+  int64_t places = 1, width = n > 1 ? template_extent(t->out, n - 2) : 1,
+          most = t->t->nvector / 4; /* a state; elements for it, and for its neighbours */
+  for (int64_t p = 2; p <= most && lanes > 1; p++)
     if (width % p == 0) places = p;
   if (places == 1 && lanes > 1 && width > 8) places = 4;
   const char *at = template_simple_out(t, places, lanes);
@@ -544,7 +603,8 @@ static void template_choose(template_state *t)
   if (nfold == 0)
     template_try(t, template_map, NULL);
   else if (!(nfold == 1 && in_place &&
-             (template_try(t, template_dot, fold) || template_try(t, template_window, fold))))
+             (template_try(t, template_dot, fold) || template_try(t, template_inner, fold) ||
+              template_try(t, template_window, fold))))
     template_try(t, template_row, NULL);
 }
 
