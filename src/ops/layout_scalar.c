@@ -8,17 +8,29 @@ enum { SCALAR_MOST = 8 }; /* operands */
 
 /* ---- images ---- */
 
-/* The number that an operand holds where a packed image has no channel: the same everywhere for
- * numbers, 0 for images and for constants along channels. */
-static double layout_scalar_hole(const wick_layouts *s, wick_value v)
+static bool layout_scalar_full(const wick_layouts *s, const wick_node *n, wick_value v)
+{
+  return wick_type_eq(wick_type_of(s->c.f, v), wick_type_of(s->c.f, n->first));
+}
+
+static bool layout_scalar_one(const wick_layouts *s, wick_value v)
+{
+  return wick_dim_is(wick_type_numel(s->c.f->module, wick_type_of(s->c.f, v)), 1);
+}
+
+/* What an operand holds where a packed image has no channel: 0 in images and in constants along
+ * channels, a number everywhere; false where that is not known. */
+static bool layout_scalar_hole(const wick_layouts *s, const wick_node *n, wick_value v, double *out)
 {
   uint32_t d = s->definer[v.id];
-  const wick_constant *one = wick_layout_constant(s, v);
-  if (one && one->nbytes == 4) return wick_load_elem(WICK_F32, one->data, 0).f;
-  if (d == UINT32_MAX || s->c.f->node[d].op != WICK_OP_const ||
-      s->c.f->node[d].attr[0].imm.constant)
-    return 0;
-  return s->c.f->node[d].attr[0].imm.f;
+  const wick_constant *data = wick_layout_constant(s, v);
+  *out = 0;
+  if (layout_scalar_full(s, n, v) || !layout_scalar_one(s, v)) return true;
+  if (d == UINT32_MAX || s->c.f->node[d].op != WICK_OP_const) return false;
+  const wick_imm *imm = &s->c.f->node[d].attr[0].imm;
+  if (imm->constant && !data) return false;
+  *out = data ? wick_load_elem(WICK_F32, data->data, 0).f : imm->f;
+  return true;
 }
 
 /* Places without a channel hold 0 in all images: does the row make 0 of them? */
@@ -28,7 +40,7 @@ static bool layout_scalar_keeps_zero(const wick_layouts *s, const wick_node *n)
   if (!wick_op_of(n)->eval) return false;
   for (uint32_t k = 0; k < n->nin; k++) {
     if (!n->in[k].id || wick_layout_info(s, n->in[k])->elem != WICK_F32) return false;
-    in[k].f = layout_scalar_hole(s, n->in[k]);
+    if (!layout_scalar_hole(s, n, n->in[k], &in[k].f)) return false;
   }
   return wick_eval_scalar(n->op, n->attr, WICK_F32, WICK_F32, in).f == 0;
 }
@@ -45,16 +57,6 @@ static const wick_constant *layout_scalar_channels(const wick_layouts *s, wick_v
   for (uint32_t i = 0; i < t->rank; i++)
     if (dim[i] != (i + 3 == t->rank ? channels : 1)) return NULL;
   return k;
-}
-
-static bool layout_scalar_full(const wick_layouts *s, const wick_node *n, wick_value v)
-{
-  return wick_type_eq(wick_type_of(s->c.f, v), wick_type_of(s->c.f, n->first));
-}
-
-static bool layout_scalar_one(const wick_layouts *s, wick_value v)
-{
-  return wick_dim_is(wick_type_numel(s->c.f->module, wick_type_of(s->c.f, v)), 1);
 }
 
 /* Moves over the image that it costs to have all operands in order o. */
@@ -109,7 +111,7 @@ static bool layout_scalar_image(wick_layouts *s, const wick_node *n)
     if (layout_scalar_full(s, n, v))
       in[k] = wick_layout_pack(s, v, &o);
     else if (layout_scalar_one(s, v))
-      in[k] = s->c.to[v.id];
+      in[k] = wick_layout_plain(s, v);
     else
       in[k] = wick_layout_channels(s, layout_scalar_channels(s, v, o.channels), &o);
   }
@@ -141,7 +143,7 @@ static wick_value layout_scalar_row(wick_layouts *s, const wick_node *n, wick_va
   wick_dim numel = wick_type_numel(s->c.f->module, wick_type_of(s->c.f, v));
   if (s->packed[v.id].columns && layout_scalar_full(s, n, v)) return s->packed[v.id].v;
   if (t->elem != WICK_F32) return (wick_value){0};
-  if (wick_dim_is(numel, 1)) return s->c.to[v.id];
+  if (wick_dim_is(numel, 1)) return wick_layout_plain(s, v);
   if (!row || !t->rank || !wick_dim_is(numel, columns) ||
       !wick_dim_is(t->dim[t->rank - 1], columns))
     return (wick_value){0};
