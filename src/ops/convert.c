@@ -60,6 +60,7 @@ const wick_op wick_op_bitcast = {
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
+    .elems = ~WICK_BOOLS,
     .typed = true,
     .infer = bitcast_infer,
     .scalar = WICK_RULE_TYPED,

@@ -215,8 +215,12 @@ static void reduce_compute(const wick_compute *c)
   wick_value s = wick_stage_fold(b, wick_ops[c->op]->name, n, axis, c->out_type[0], by, acc);
   wick_value x = wick_build_cast(b, wick_read(b, c->in[0], index, 0, NULL, (wick_value){0}), acc);
   s = wick_stage_finish(b, wick_build2(b, by, s, x), by);
-  if (c->op == WICK_OP_reduce_mean)
-    s = wick_build2(b, WICK_OP_div, s, wick_stage_number(b, count, acc));
+  if (c->op == WICK_OP_reduce_mean) {
+    /* the number of elements may be more than a short integer holds */
+    wick_elem wide = wick_elem_is_int(acc) && wick_elem_storage[acc].bits < 64 ? WICK_I64 : acc;
+    s = wick_build2(b, WICK_OP_div, wick_build_cast(b, s, wide), wick_stage_number(b, count, wide));
+    s = wick_build_cast(b, s, acc);
+  }
   c->out[0] = wick_stage_end(b, s, c->out_type[0]);
 }
 

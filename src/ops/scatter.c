@@ -175,7 +175,7 @@ static void scatter_elements_compute(const wick_compute *c)
     from[k] = wick_dim_min(b->module->dims, index[k],
                            wick_dim_sub(b->module->dims, indices->dim[k], wick_dim_const(1)));
   }
-  axis[n] = wick_make_axis(b, "u", indices->dim[at], true);
+  axis[n] = wick_make_axis(b, "t", indices->dim[at], true);
   from[at] = axis[n].sym;
   wick_value state = scatter_fold(c, n + 1, axis);
   wick_value first = wick_stage_compare(b, WICK_OP_eq, index[at], wick_dim_const(0));

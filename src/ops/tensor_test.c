@@ -79,6 +79,8 @@ static const row_case reductions[] = {
     {"reduce_min", "u8[3]: 200 3 4", "", "u8[1]: 3", 0},
     {"reduce_mean", "f32[2,2]: 1 2 3 5", "axes=[1]", "f32[2,1]: 1.5 4", 0},
     {"reduce_mean", "i32[2]: -1 -2", "", "i32[1]: -1", 0},
+    {"reduce_mean", "u8[1,2]: 200 100", "axes=[1]", "u8[1,1]: 22", 0}, /* the sum wraps */
+    {"reduce_mean", "i8[0,300]", "axes=[1]", "i8[0,1]", 0},
     {"reduce_mean", "f32[0]", "", "f32[1]: nan", 0},
     {"reduce_l1", "f32[3]: 1 -2 3", "", "f32[1]: 6", 0},
     {"reduce_l2", "f32[2]: 3 -4", "", "f32[1]: 5", 0},
