@@ -55,6 +55,7 @@ static wick_status compile_passes(wick_compilation *c)
 {
   wick_pipeline_begin(&c->pipeline, c->module);
   c->pipeline.target = c->target;
+  c->pipeline.strict = c->strict;
   for (const char *at = wick_pipeline_compile; *at;) {
     size_t n = strcspn(at, ",");
     const wick_pass *pass = wick_pass_find(wick_str_dupn(&c->tmp, at, n));
@@ -172,6 +173,7 @@ wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out)
 wick_status wick_compilation_take(wick_compilation *c, const wick_compile_options *o)
 {
   c->nprocess = o->nprocess;
+  c->strict = o->strict;
   c->stage = o->stage;
   c->arg = o->arg;
   if (o->target && !wick_target_find(o->target, &c->target))

@@ -16,6 +16,7 @@ typedef struct wick_compilation {
   uint32_t nsize; /* no size of the model is left open */
   const wick_size *sizes;
   uint32_t nprocess;
+  bool strict; /* as the public option */
   wick_work work;
   void (*stage)(void *arg, const char *name, double seconds);
   void *arg;

@@ -41,6 +41,7 @@ typedef struct diff {
   uint64_t noise;
   double disturb;    /* units in the last place; 0: none */
   wick_tensor *kept; /* per value: what the reference says; NULL: not kept */
+  bool strict;       /* nothing that is only promised for numbers */
   uint64_t skipped, compared;
 } diff;
 
@@ -319,6 +320,18 @@ static void diff_against(diff *d, const wick_func *f, const wick_compiled *k, co
   wick_error_free(e);
 }
 
+/* What only approximates is promised for numbers: an infinity or a not-a-number may reach more
+ * elements than it should. */
+static bool diff_all_finite(const diff *d, const wick_func *f)
+{
+  for (uint32_t v = 1; v <= f->nvalue; v++) {
+    const wick_tensor *t = &d->kept[v];
+    for (uint64_t k = 0; t->data && wick_elem_is_float(t->elem) && k < diff_numel(t); k++)
+      if (!isfinite(wick_load_elem(t->elem, t->data, k).f)) return false;
+  }
+  return true;
+}
+
 /* Runs f compiled for a target, and compares. The reference may fail: then the run must, too. */
 static diff_result diff_run(diff *d, const wick_func *f, const wick_tensor *in, const char *target)
 {
@@ -326,6 +339,7 @@ static diff_result diff_run(diff *d, const wick_func *f, const wick_tensor *in, 
   wick_tensor want[DIFF_MOST];
   diff_bound bound[DIFF_MOST];
   wick_status s = diff_reference(d, f, in, want);
+  if (d->kept) d->strict = s || !diff_all_finite(d, f);
   for (uint32_t o = 0; o < wick_return(f)->nin && !s; o++) bound[o] = diff_bound_of(d, &want[o]);
   if (!s && !diff_round(d, f, in, want, bound)) return r; /* it fails where it is disturbed */
   const char *text = diff_text(d, f);

@@ -41,7 +41,7 @@ static wick_status pipeline_phases(wick_pass_context *c, const wick_func *f, wic
 
 static wick_status pipeline_block(wick_pass_context *c, const wick_func *f, wick_func **out)
 {
-  return wick_pass_block(f, c->target, c->mem, out);
+  return wick_pass_block(f, c->target, c->strict, c->mem, out);
 }
 
 static wick_status pipeline_form_groups(wick_pass_context *c, const wick_func *f, wick_func **out)
@@ -278,7 +278,8 @@ wick_status wick_pipeline_run(wick_pipeline *p, const wick_pass *pass, wick_aren
 {
   if (!p->versions.n) pipeline_account(p, NULL);
   struct wick_generation *g = pipeline_open(p);
-  wick_pass_context c = {.module = p->m, .target = &p->target, .mem = &g->mem, .tmp = tmp};
+  wick_pass_context c = {
+      .module = p->m, .target = &p->target, .strict = p->strict, .mem = &g->mem, .tmp = tmp};
   double begun = pipeline_seconds();
   wick_pass_time t = {.pass = pass};
   wick_status s = pipeline_functions(p, pass, &c, &t.acted);

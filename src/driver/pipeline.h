@@ -10,6 +10,7 @@
 typedef struct wick_pass_context {
   wick_module *module;
   const wick_target *target;
+  bool strict;     /* only rewrites of the classes exact and rounding */
   wick_arena *mem; /* of the result, and of functions that the pass adds to the module */
   wick_arena *tmp; /* scratch, rewound after the pass */
 } wick_pass_context;
@@ -42,6 +43,7 @@ typedef struct wick_pass_time {
 typedef struct wick_pipeline {
   wick_module *m;
   wick_target target; /* the host's, unless it is set */
+  bool strict;        /* only rewrites of the classes exact and rounding */
   bool verify;        /* after each pass; wick_pipeline_begin sets it in debug builds */
   void (*after)(void *arg, const wick_pass *pass, const wick_module *m); /* may be NULL */
   void *arg;

@@ -252,6 +252,7 @@ static wick_status interpret_node(interpret *t, const wick_node *n)
   case WICK_OP_view: return interpret_view(t, n);
   case WICK_OP_load: return interpret_load(t, n);
   case WICK_OP_store: return interpret_store(t, n);
+  case WICK_OP_prefetch: return NULL;
   case WICK_OP_for: return interpret_for(t, n);
   case WICK_OP_while: return interpret_while(t, n);
   case WICK_OP_if: return interpret_if(t, n);

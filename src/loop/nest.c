@@ -22,7 +22,7 @@ static void nest_attached(nest *t, const nest_run *r, uint32_t loop);
 /* ---- loops ---- */
 
 /* Opens `for 0 .. count` with carried values; *first is the first carried value inside. */
-static wick_dim nest_for_begin(nest *t, const char *name, wick_dim count, uint32_t ncarried,
+static wick_dim nest_for_begin(nest *t, const wick_sloop *l, wick_dim count, uint32_t ncarried,
                                const wick_value *carried, wick_value *first)
 {
   int64_t lo, hi;
@@ -36,8 +36,8 @@ static wick_dim nest_for_begin(nest *t, const char *name, wick_dim count, uint32
            type[1 + i] = t->b.status ? type[0] : wick_built_type(&t->b, carried[i]);
   wick_build_open(&t->b, WICK_OP_for, ncarried + 2, in, NULL, 0, NULL);
   wick_value index = wick_region_begin(&t->b, ncarried + 1, type);
-  wick_dim sym = nest_symbol_open(t, name, hi > 0 ? hi - 1 : 0);
-  wick_push(t->tmp, &t->symbols, (struct nest_symbol){sym, index});
+  wick_dim sym = nest_symbol_open(t, l->name, hi > 0 ? hi - 1 : 0);
+  wick_push(t->tmp, &t->symbols, (struct nest_symbol){sym, index, l->prefetch});
   *first = (wick_value){index.id + 1};
   return sym;
 }
@@ -103,12 +103,22 @@ static void nest_fold(nest *t, nest_run *r, uint32_t l);
 
 static void nest_point(nest *t, const nest_run *r)
 {
-  wick_value *out = wick_new(t->tmp, wick_value, r->node->nout);
+  wick_value *out = wick_new(t->tmp, wick_value, t->g->node[r->node->region[0].end - 1].nin + 1);
   nest_eval(t, r, 0, NULL, out);
-  for (uint32_t k = 0; k < r->node->nout; k++) nest_sink(t, r, k, out[k]);
+  nest_sink(t, r, out);
 }
 
 static void nest_loops(nest *t, nest_run *r, uint32_t l);
+
+/* What lies inside loop l: stages that are computed there, then the loops to come. Their scratch
+ * is free again behind it. */
+static void nest_inside(nest *t, nest_run *r, uint32_t l)
+{
+  uint64_t scratch = t->scratch;
+  nest_attached(t, r, l);
+  nest_loops(t, r, l + 1);
+  t->scratch = scratch;
+}
 
 static void nest_unrolled(nest *t, nest_run *r, uint32_t l)
 {
@@ -164,16 +174,14 @@ static void nest_serial(nest *t, nest_run *r, uint32_t l)
   wick_dim step = loop->factor == 1 ? wick_dim_const(1) : wick_dim_const(loop->factor);
   if (wick_dim_is(steps.whole, 1)) {
     nest_saved s = nest_narrow(t, r, loop, wick_dim_const(0), step);
-    nest_attached(t, r, l);
-    nest_loops(t, r, l + 1);
+    nest_inside(t, r, l);
     nest_restore(r, loop, s);
   } else if (!wick_dim_is(steps.whole, 0)) {
     wick_value first;
     uint32_t mark = nest_known_mark(t);
-    wick_dim sym = nest_for_begin(t, loop->name, steps.whole, 0, NULL, &first);
+    wick_dim sym = nest_for_begin(t, loop, steps.whole, 0, NULL, &first);
     nest_saved s = nest_narrow(t, r, loop, sym, step);
-    nest_attached(t, r, l);
-    nest_loops(t, r, l + 1);
+    nest_inside(t, r, l);
     nest_restore(r, loop, s);
     nest_for_end(t, 0, NULL);
     nest_known_rewind(t, mark);
@@ -184,8 +192,7 @@ static void nest_serial(nest *t, nest_run *r, uint32_t l)
   if (steps.overlap)
     r->base[loop->axis] =
         wick_dim_sub(t->m->dims, r->base[loop->axis], wick_dim_const(loop->factor - steps.rest));
-  nest_attached(t, r, l);
-  nest_loops(t, r, l + 1);
+  nest_inside(t, r, l);
   nest_restore(r, loop, s);
 }
 
@@ -274,7 +281,7 @@ static void nest_reduce_serial(nest *t, nest_run *r, nest_tile *tile, uint32_t l
   } else if (!wick_dim_is(steps.whole, 0)) {
     wick_value first;
     uint32_t mark = nest_known_mark(t);
-    wick_dim sym = nest_for_begin(t, loop->name, steps.whole, n, tile->state, &first);
+    wick_dim sym = nest_for_begin(t, loop, steps.whole, n, tile->state, &first);
     for (uint32_t i = 0; i < n; i++) tile->state[i] = (wick_value){first.id + i};
     nest_saved s = nest_narrow(t, r, loop, sym, step);
     nest_attached(t, r, l);
@@ -373,9 +380,9 @@ static void nest_fold_finish(nest *t, nest_run *r, nest_tile *tile, uint32_t l, 
 {
   if (t->b.status) return;
   if (l == r->st->loops.n) {
-    wick_value *out = wick_new(t->tmp, wick_value, r->node->nout);
+    wick_value *out = wick_new(t->tmp, wick_value, t->g->node[r->node->region[3].end - 1].nin + 1);
     nest_eval(t, r, 3, nest_state(tile, elem, 0), out);
-    for (uint32_t k = 0; k < r->node->nout; k++) nest_sink(t, r, k, out[k]);
+    nest_sink(t, r, out);
     return;
   }
   const wick_sloop *loop = &r->st->loops.at[l];
@@ -503,7 +510,20 @@ static void nest_box_add(nest *t, const nest_run *r, const wick_node *read, uint
   box->any = true;
 }
 
-/* All reads of a value in the run's stage, and through the stages that it reads in line. */
+static nest_run nest_run_of(nest *t, uint32_t stage, const wick_dim *lo, const wick_dim *extent);
+
+/* Own dimensions are always computed whole. */
+static void nest_box_own(nest *t, const wick_node *stage, nest_box *box)
+{
+  uint32_t numel, own = nest_own(t, stage, 0, &numel);
+  for (uint32_t k = 0; k < own && box->any; k++) {
+    box->lo[k] = wick_dim_const(0);
+    box->hi[k] = wick_info_of(t->g, stage->first)->dim[k].v - 1;
+  }
+}
+
+/* All reads of a value in the run's stage, and through the stages that it reads in line, or that
+ * are computed inside its loops. */
 static void nest_boxes(nest *t, const nest_run *r, wick_value value, nest_box *box)
 {
   uint32_t rank = wick_info_of(t->g, value)->rank;
@@ -513,19 +533,15 @@ static void nest_boxes(nest *t, const nest_run *r, wick_value value, nest_box *b
     const nest_place *p = &t->place[n->in[0].id];
     if (n->in[0].id == value.id) {
       nest_box_add(t, r, n, rank, box);
-    } else if (!p->in_memory && p->stage != UINT32_MAX &&
-               t->s->stage[p->stage].where == WICK_INLINE) {
+    } else if (p->stage != UINT32_MAX && p->stage > t->place[value.id].stage &&
+               t->s->stage[p->stage].where != WICK_ROOT) {
       nest_box inner = {.any = false};
-      nest_box_add(t, r, n, wick_info_of(t->g, n->in[0])->rank, &inner);
-      nest_run child = *r;
-      child.stage = p->stage;
-      child.st = &t->s->stage[p->stage];
-      child.node = &t->g->node[child.st->node];
-      child.base = inner.lo;
-      child.total = wick_new(t->tmp, wick_dim, child.st->naxis);
-      for (uint32_t a = 0; a < child.st->naxis; a++)
-        child.total[a] = wick_dim_const(inner.hi[a] + 1);
-      child.base = wick_dup(t->tmp, wick_dim, inner.lo, child.st->naxis);
+      uint32_t inner_rank = wick_info_of(t->g, n->in[0])->rank;
+      nest_box_add(t, r, n, inner_rank, &inner);
+      nest_box_own(t, &t->g->node[t->s->stage[p->stage].node], &inner);
+      wick_dim extent[WICK_MAX_RANK];
+      for (uint32_t k = 0; k < inner_rank; k++) extent[k] = wick_dim_const(inner.hi[k] + 1);
+      nest_run child = nest_run_of(t, p->stage, inner.lo, extent);
       nest_boxes(t, &child, value, box);
     }
   }
@@ -542,24 +558,40 @@ static void nest_dense(nest *t, nest_place *p, uint32_t rank, const wick_dim *ex
   }
 }
 
+enum { NEST_LINE = 64, NEST_PAGE = 4096 };
+
+/* Where neighbours along a dimension would lie whole pages apart, they meet in one set of the
+ * cache: such strides are a line longer. Returns the elements that the buffer takes. */
+static int64_t nest_strides(nest_place *p, wick_elem e, uint32_t rank, const int64_t *extent)
+{
+  int64_t stride = 1, line = NEST_LINE * 8 / wick_elem_storage[e].bits,
+          page = NEST_PAGE * 8 / wick_elem_storage[e].bits;
+  for (uint32_t k = rank; k-- > 0;) {
+    if (k + 1 < rank && extent[k] > 1 && stride % page == 0) stride += line;
+    p->stride[k] = wick_dim_const(stride);
+    if (wick_mul_overflows(stride, extent[k], &stride)) return INT64_MAX / NEST_LINE;
+  }
+  return stride;
+}
+
 /* Scratch for `extent` elements of a stage's result; released when the consumer's loop ends. */
 static void nest_scratch(nest *t, nest_place *p, wick_type type, uint32_t rank,
                          const wick_dim *extent)
 {
   const wick_type_info *info = wick_type_get(t->m, type);
-  wick_type buffer = wick_type_buffer(t->m, info->elem, rank, extent, WICK_SCRATCH);
-  uint64_t nbytes = 0;
-  int64_t lo, hi = 1;
+  int64_t lo, most[WICK_MAX_RANK];
+  bool constant = true;
   for (uint32_t k = 0; k < rank; k++) { /* symbolic sizes: room for the largest */
-    wick_dim_range(t->m->dims, extent[k], &lo, &lo);
-    if (wick_mul_overflows(hi, lo, &hi)) hi = INT64_MAX / 64;
+    wick_dim_range(t->m->dims, extent[k], &lo, &most[k]);
+    constant = constant && wick_dim_is_const(extent[k]);
   }
-  nbytes = wick_elem_bytes(info->elem, (uint64_t)hi);
+  wick_dim numel = wick_dim_const(nest_strides(p, info->elem, rank, most));
+  if (!constant) nest_dense(t, p, rank, extent);
+  wick_type buffer = wick_type_buffer(t->m, info->elem, 1, &numel, WICK_SCRATCH);
   wick_attr a = {.i = (int64_t)t->scratch};
   p->buffer = wick_build(&t->b, WICK_OP_alloc, 0, NULL, &a, 1, &buffer);
-  t->scratch = wick_align_up(t->scratch + nbytes, 64);
+  t->scratch = wick_align_up(t->scratch + wick_elem_bytes(info->elem, (uint64_t)numel.v), 64);
   if (t->scratch > t->scratch_peak) t->scratch_peak = t->scratch;
-  nest_dense(t, p, rank, extent);
 }
 
 static void nest_stage_at(nest *t, uint32_t stage, const nest_run *consumer)
@@ -570,6 +602,7 @@ static void nest_stage_at(nest *t, uint32_t stage, const nest_run *consumer)
   for (uint32_t k = 0; k < n->nout; k++)
     nest_boxes(t, consumer, (wick_value){n->first.id + k}, &box);
   if (!box.any) return; /* not read in this loop: nothing to compute */
+  nest_box_own(t, n, &box);
   uint32_t rank = wick_info_of(t->g, n->first)->rank;
   wick_dim extent[WICK_MAX_RANK];
   for (uint32_t k = 0; k < rank; k++) extent[k] = wick_dim_const(box.hi[k] + 1);
@@ -581,6 +614,8 @@ static void nest_stage_at(nest *t, uint32_t stage, const nest_run *consumer)
       nest_scratch(t, p, wick_type_of(t->g, (wick_value){n->first.id + k}), rank, extent);
   }
   nest_stage(t, stage, box.lo, extent);
+  for (uint32_t k = 0; k < n->nout; k++) /* from here on it is only read, until the loop ends */
+    t->place[n->first.id + k].frozen = true;
 }
 
 static void nest_attached(nest *t, const nest_run *r, uint32_t loop)
@@ -604,7 +639,8 @@ static nest_run nest_run_of(nest *t, uint32_t stage, const wick_dim *lo, const w
                 .vaxis = UINT32_MAX};
   r.base = wick_new(t->tmp, wick_dim, st->naxis);
   r.total = wick_new(t->tmp, wick_dim, st->naxis);
-  for (uint32_t a = 0, k = 0; a < st->naxis; a++) {
+  uint32_t numel, k = nest_own(t, r.node, 0, &numel);
+  for (uint32_t a = 0; a < st->naxis; a++) {
     bool reduce = st->axis[a].reduce;
     r.base[a] = reduce || !lo ? wick_dim_const(0) : lo[k];
     r.total[a] = reduce || !extent ? st->axis[a].extent : extent[k];
@@ -645,15 +681,18 @@ static void nest_parallel(nest *t, nest_run *r, uint32_t l, const wick_dim *inde
         !rest; /* here the index is less than `whole`: a symbol that says so spares guards */
     if (narrower) {
       at = nest_symbol_open(t, loop->name, steps.whole.v - 1);
-      wick_push(t->tmp, &t->symbols, (struct nest_symbol){at, nest_dim(t, NULL, index[l])});
+      wick_push(t->tmp, &t->symbols,
+                (struct nest_symbol){at, nest_dim(t, NULL, index[l]), loop->prefetch});
     }
     int64_t total = rest && steps.rest && !steps.overlap ? steps.rest : loop->factor;
     nest_saved s = nest_narrow(t, r, loop, at, wick_dim_const(total));
     if (rest && steps.overlap)
       r->base[loop->axis] =
           wick_dim_sub(t->m->dims, r->base[loop->axis], wick_dim_const(loop->factor - steps.rest));
+    uint64_t scratch = t->scratch;
     nest_attached(t, r, l);
     nest_parallel(t, r, l + 1, index);
+    t->scratch = scratch;
     nest_restore(r, loop, s);
     if (narrower && t->symbols.n) t->symbols.n--;
     if (both) wick_yield(&t->b, 0, NULL);
@@ -687,7 +726,7 @@ static wick_dim nest_tasks(nest *t, wick_value begin, wick_value end)
   wick_value task = wick_region_begin(&t->b, 1, &i64);
   uint32_t mark = nest_known_mark(t);
   wick_dim rest = nest_symbol_open(t, "task", hi > 0 ? hi - 1 : 0);
-  wick_push(t->tmp, &t->symbols, (struct nest_symbol){rest, task});
+  wick_push(t->tmp, &t->symbols, (struct nest_symbol){rest, task, false});
   for (uint32_t k = n; k-- > 0;) {
     index[k] = k ? wick_dim_mod(dims, rest, count[k]) : rest;
     rest = wick_dim_floordiv(dims, rest, count[k]);
@@ -695,7 +734,8 @@ static wick_dim nest_tasks(nest *t, wick_value begin, wick_value end)
     /* A symbol of its own keeps divisions out of the address arithmetic. */
     wick_dim sym = nest_symbol_open(t, out->loops.at[k].name,
                                     wick_dim_is_const(count[k]) ? count[k].v - 1 : hi);
-    wick_push(t->tmp, &t->symbols, (struct nest_symbol){sym, nest_dim(t, NULL, index[k])});
+    wick_push(t->tmp, &t->symbols,
+              (struct nest_symbol){sym, nest_dim(t, NULL, index[k]), out->loops.at[k].prefetch});
     index[k] = sym;
   }
   if (n == 0) /* one task: stages at the root first */

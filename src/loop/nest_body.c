@@ -65,6 +65,22 @@ static wick_value nest_gather(nest *t, const nest_run *r, const nest_place *p, w
   return wick_build(&t->b, WICK_OP_vector, r->lanes, lane, NULL, 1, &all);
 }
 
+/* Behind a vector of a parameter that has just been loaded: those that the next iterations of loops
+ * which want so will load. */
+static void nest_prefetch(nest *t, const nest_run *r, const nest_place *p, const nest_address *a)
+{
+  for (uint32_t i = 0; p->halo && i < t->symbols.n; i++) {
+    wick_dim step, rest;
+    const struct nest_symbol *s = &t->symbols.at[i];
+    if (!s->prefetch || !wick_dim_uses(t->m->dims, a->rest, s->sym) ||
+        !wick_dim_linear(t->m->dims, a->rest, s->sym, &step, &rest) || !wick_dim_is_const(step))
+      continue;
+    wick_value in[2] = {p->buffer, nest_dim(t, r, a->rest)};
+    wick_attr offset = {.i = a->offset + step.v};
+    wick_build(&t->b, WICK_OP_prefetch, 2, in, &offset, 0, NULL);
+  }
+}
+
 static wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
                             const wick_dim *index, wick_elem e, wick_value mask)
 {
@@ -103,6 +119,7 @@ static wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uin
     if (mask.id) mask = nest_widen(t, mask, r->lanes);
     v = nest_load_at(t, p, nest_dim(t, r, a.rest), a.offset, wick_type_scalar(t->m, e, r->lanes),
                      mask);
+    nest_prefetch(t, r, p, &a);
   } else {
     if (mask.id) mask = nest_widen(t, mask, r->lanes);
     v = nest_gather(t, r, p, nest_dim(t, r, linear), e, mask);
@@ -209,14 +226,19 @@ static wick_value nest_read_inline(nest *t, const nest_run *r, wick_value tensor
   child.stage = p->stage;
   child.st = &t->s->stage[p->stage];
   child.node = &t->g->node[child.st->node];
-  child.base = wick_dup(t->tmp, wick_dim, index, rank);
-  wick_value out[WICK_MAX_RANK];
-  if (child.node->nout > WICK_COUNT(out)) {
-    nest_fail(t, "stage `%s` has too many results to be read in line", child.st->name);
+  uint32_t numel, own = nest_own(t, child.node, p->nth, &numel), before = 0;
+  if (own) {
+    nest_fail(t, "stage `%s` gives several elements at once, and is read in line", child.st->name);
     return (wick_value){0};
   }
+  for (uint32_t k = 0; k < p->nth; k++) {
+    nest_own(t, child.node, k, &numel);
+    before += numel;
+  }
+  child.base = wick_dup(t->tmp, wick_dim, index, rank);
+  wick_value *out = wick_new(t->tmp, wick_value, t->g->node[child.node->region[0].end - 1].nin + 1);
   nest_eval(t, &child, 0, NULL, out);
-  return nest_remember(t, key, 3 + rank, out[p->nth]);
+  return nest_remember(t, key, 3 + rank, out[before]);
 }
 
 /* Memory that is read at indices some of which are run-time values: the linear index is built from
@@ -396,12 +418,28 @@ static void nest_store_lanes(nest *t, const nest_run *r, const nest_place *p, ui
   }
 }
 
-void nest_sink(nest *t, const nest_run *r, uint32_t k, wick_value v)
+uint32_t nest_own(const nest *t, const wick_node *stage, uint32_t k, uint32_t *out_numel)
+{
+  const wick_type_info *type = wick_info_of(t->g, (wick_value){stage->first.id + k});
+  uint32_t own = type->rank;
+  for (uint32_t a = 0; a < stage->attr[1].n; a++) own -= !stage->attr[1].axes[a].reduce;
+  *out_numel = 1;
+  for (uint32_t i = 0; i < own; i++) *out_numel *= (uint32_t)type->dim[i].v;
+  return own;
+}
+
+/* Element `elem` of the own dimensions of result k. */
+static void nest_sink_one(nest *t, const nest_run *r, uint32_t k, uint32_t elem, wick_value v)
 {
   wick_value result = {r->node->first.id + k};
   nest_place *p = &t->place[result.id];
   wick_dim index[WICK_MAX_RANK];
-  uint32_t rank = 0;
+  uint32_t numel, rank = nest_own(t, r->node, k, &numel);
+  for (uint32_t i = rank; i-- > 0;) {
+    uint32_t extent = (uint32_t)wick_info_of(t->g, result)->dim[i].v;
+    index[i] = wick_dim_const(elem % extent);
+    elem /= extent;
+  }
   for (uint32_t a = 0; a < r->st->naxis; a++)
     if (!r->st->axis[a].reduce) {
       if (a == r->vaxis && r->lanes > 1) p->vdim = rank;
@@ -436,4 +474,13 @@ void nest_sink(nest *t, const nest_run *r, uint32_t k, wick_value v)
                       wide ? nest_mask(t, r) : (wick_value){0}};
   wick_attr offset = {.i = a.offset};
   wick_build(&t->b, WICK_OP_store, in[3].id ? 4 : 3, in, &offset, 0, NULL);
+}
+
+void nest_sink(nest *t, const nest_run *r, const wick_value *v)
+{
+  for (uint32_t k = 0; k < r->node->nout; k++) {
+    uint32_t numel;
+    nest_own(t, r->node, k, &numel);
+    for (uint32_t e = 0; e < numel; e++) nest_sink_one(t, r, k, e, *v++);
+  }
 }

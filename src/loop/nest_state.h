@@ -53,7 +53,8 @@ typedef struct nest {
   wick_list(struct nest_symbol {
     wick_dim sym;
     wick_value value;
-  }) symbols; /* open loops, outermost first */
+    bool prefetch; /* what is read of parameters is wanted for its next value, too */
+  }) symbols;      /* open loops, outermost first */
   wick_list(nest_known) known;
   uint32_t bucket[NEST_BUCKETS]; /* index into known + 1 */
   uint64_t scratch, scratch_peak;
@@ -82,7 +83,10 @@ wick_value nest_mask(nest *t, const nest_run *r); /* the active lanes; 0 where a
  */
 void nest_eval(nest *t, const nest_run *r, uint32_t region, const wick_value *param,
                wick_value *out);
-/* Writes result k of the run's stage at its indices. */
-void nest_sink(nest *t, const nest_run *r, uint32_t k, wick_value v);
+/* Writes what the run's stage gives at its indices: all elements of all results. */
+void nest_sink(nest *t, const nest_run *r, const wick_value *v);
+/* How many dimensions of result k of a stage are its own, before those of the axes, and how many
+ * elements they have. */
+uint32_t nest_own(const nest *t, const wick_node *stage, uint32_t k, uint32_t *out_numel);
 
 #endif

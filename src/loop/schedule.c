@@ -253,6 +253,17 @@ static wick_status schedule_halo(schedule_step *p)
   return NULL;
 }
 
+static wick_status schedule_prefetch(schedule_step *p)
+{
+  wick_stage *st;
+  wick_sloop *l;
+  WICK_TRY(schedule_loop_word(p, schedule_next(p), &st, &l));
+  if (l->kind != WICK_SERIAL && l->kind != WICK_PARALLEL)
+    return schedule_fail(p, "`%s` is unrolled or a vector", l->name);
+  l->prefetch = true;
+  return NULL;
+}
+
 static wick_status schedule_tail(schedule_step *p)
 {
   wick_stage *st;
@@ -290,6 +301,7 @@ static wick_status schedule_step_apply(schedule_step *p)
   if (schedule_is(w, "at")) return schedule_at(p);
   if (schedule_is(w, "inline")) return schedule_inline(p);
   if (schedule_is(w, "halo")) return schedule_halo(p);
+  if (schedule_is(w, "prefetch")) return schedule_prefetch(p);
   if (schedule_is(w, "tail")) return schedule_tail(p);
   return schedule_fail(p, "there is no such step");
 }

@@ -11,8 +11,9 @@
  * where it is read at STAGE CONSUMER.LOOP [reg|stack|scratch]   computed inside that loop, for the
  * box that is read there tail STAGE.LOOP peel|mask|overlap  what happens where a factor does not
  * divide: code of its own (the default), masked lanes, or a last tile that is moved back and
- * computes some elements again Steps are separated by `;`. An illegal step is refused with its
- * reason.
+ * computes some elements again prefetch STAGE.LOOP    vectors that are read of parameters inside
+ * are fetched for the loop's next iteration, too Steps are separated by `;`. An illegal step is
+ * refused with its reason.
  *
  * What steps do to the order of an accumulation stands in the contract (loop/contract.h): `split`,
  * `unroll`, and `order` of parallel axes keep it; `vector` of a reduced loop, `parts`, and `order`
@@ -40,6 +41,7 @@ typedef struct wick_sloop {
   int64_t size;   /* iterations; 0: what the axis' extent leaves */
   wick_loop_kind kind;
   wick_tail tail;
+  bool prefetch; /* vectors of parameters are wanted early: those of its next iteration */
 } wick_sloop;
 
 typedef struct wick_stage {

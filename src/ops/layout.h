@@ -10,6 +10,7 @@
 
 #include "ir/copy.h"
 #include "ops/blocked.h"
+#include "target/target.h"
 
 typedef struct wick_packed {
   wick_value v; /* 0: none */
@@ -24,7 +25,9 @@ struct wick_layouts {
   const uint32_t *definer;
   wick_uses uses;
   wick_arena *mem;
+  const wick_target *target;
   int64_t block; /* channels in a block: lanes of f32 */
+  bool strict;   /* nothing that is only approximately the convolution */
 };
 
 static inline const wick_type_info *wick_layout_info(const wick_layouts *s, wick_value v)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ops/layout.h"
+#include "ops/winograd.h"
 
 enum { CONV_FEW_CHANNELS = 8, CONV_LANES_SUM = 12 };
 
@@ -85,7 +86,60 @@ static wick_value layout_conv_by_lanes(wick_layouts *s, const layout_conv *v)
   return wick_layout_new_constant(s, v->w->name, out, 5, dim);
 }
 
+/* Transformed, for tiles of m: [n * n, OB, CB, ci, co]. */
+static wick_value layout_conv_by_transform(wick_layouts *s, const layout_conv *v, int64_t m)
+{
+  wick_winograd w;
+  if (!wick_winograd_of(m, v->wd[2], &w)) return (wick_value){0};
+  int64_t b = s->block, n = w.n, r = w.r, ob = wick_order_places(&v->out) / b,
+          cb = wick_order_places(&v->in) / b, dim[5] = {n * n, ob, cb, b, b};
+  float *out = wick_arena_alloc(&s->c.f->module->mem, (size_t)(n * n * ob * cb * b * b) * 4, 64);
+  for (int64_t o = 0; o < v->wd[0]; o++)
+    for (int64_t c = 0; c < v->wd[1]; c++) {
+      const float *from = (const float *)v->w->data + (o * v->wd[1] + c) * r * r;
+      int64_t to = wick_order_place(&v->out, o), at = wick_order_place(&v->in, c);
+      double half[WICK_WINOGRAD_MOST][WICK_WINOGRAD_MOST] = {{0}};
+      for (int64_t i = 0; i < n; i++)
+        for (int64_t q = 0; q < r; q++)
+          for (int64_t p = 0; p < r; p++) half[i][q] += w.g[i][p] * from[p * r + q];
+      for (int64_t k = 0; k < n * n; k++) {
+        double u = 0;
+        for (int64_t q = 0; q < r; q++) u += w.g[k % n][q] * half[k / n][q];
+        out[((((k * ob + to / b) * cb + at / b) * b) + at % b) * b + to % b] = (float)u;
+      }
+    }
+  return wick_layout_new_constant(s, v->w->name, out, 5, dim);
+}
+
 /* ---- which ---- */
+
+static bool layout_conv_ones(const wick_attr *a)
+{
+  for (uint32_t k = 0; k < a->n; k++)
+    if (a->ints[k] != 1) return false;
+  return true;
+}
+
+/* The tile of minimal filtering that it is best done by, or 0. */
+static int64_t layout_conv_tile(const wick_layouts *s, const layout_conv *v)
+{
+  const wick_attr *a = v->n->attr;
+  int64_t y[4];
+  if (s->strict || v->plain || v->across || v->group > 1 || v->wd[2] != v->wd[3] ||
+      !layout_conv_ones(&a[0]) || !layout_conv_ones(&a[2]) ||
+      !wick_type_const_dims(wick_layout_info(s, v->n->first), y))
+    return 0;
+  wick_winograd_layer l = {.images = y[0],
+                           .in = wick_order_places(&v->in) / s->block,
+                           .out = wick_order_places(&v->out) / s->block,
+                           .lanes = s->block,
+                           .y = y[2],
+                           .x = y[3],
+                           .taps = v->wd[2]};
+  for (uint32_t k = 0; k < a[1].n; k++)
+    if (a[1].ints[k] < 0) return 0;
+  return wick_winograd_tile(s->target, &l);
+}
 
 /* The order of the result: of one part for each group, or what it meets next, where each block
  * there belongs to one group, too, and there are not many more. */
@@ -165,11 +219,33 @@ static bool layout_conv_of(const wick_layouts *s, const wick_node *n, layout_con
   return layout_conv_fits(s, v);
 }
 
+static void layout_conv_set(wick_layouts *s, const layout_conv *v, wick_value y)
+{
+  int64_t channels[4] = {1, v->wd[0], 1, 1};
+  if (v->bias)
+    y = wick_build2(&s->c.b, WICK_OP_add, y,
+                    v->across
+                        ? wick_layout_new_constant(s, v->bias->name, v->bias->data, 4, channels)
+                        : wick_layout_channels(s, v->bias, &v->out));
+  if (v->across)
+    s->c.to[v->n->first.id] = y;
+  else
+    wick_layout_set(s, v->n, y, &v->out);
+}
+
 bool wick_layout_conv(wick_layouts *s, const wick_node *n)
 {
   layout_conv v;
   wick_attr a[WICK_MAX_ATTR] = {{0}};
   if (!layout_conv_of(s, n, &v)) return false;
+  int64_t tile = layout_conv_tile(s, &v);
+  if (tile) {
+    a[0].i = tile, a[1].i = v.wd[2], a[2] = n->attr[1];
+    wick_value in[2] = {wick_layout_pack(s, n->in[0], &v.in),
+                        layout_conv_by_transform(s, &v, tile)};
+    layout_conv_set(s, &v, wick_build(&s->c.b, WICK_OP_conv_winograd, 2, in, a, 0, NULL));
+    return true;
+  }
   memcpy(a, n->attr, 4 * sizeof *a); /* stride, pad, dilation, group */
   bool places = !v.plain && !v.depthwise && !v.across &&
                 (v.group > 1 || wick_order_places(&v.in) != v.in.channels);
@@ -180,15 +256,6 @@ bool wick_layout_conv(wick_layouts *s, const wick_node *n)
                       v.across                 ? layout_conv_by_lanes(s, &v)
                       : v.plain || v.depthwise ? layout_conv_by_channel(s, &v)
                                                : layout_conv_by_runs(s, &v)};
-  wick_value y = wick_build(&s->c.b, WICK_OP_conv_packed, 2, in, a, 0, NULL);
-  int64_t channels[4] = {1, v.wd[0], 1, 1};
-  if (v.bias)
-    y = wick_build2(&s->c.b, WICK_OP_add, y,
-                    v.across ? wick_layout_new_constant(s, v.bias->name, v.bias->data, 4, channels)
-                             : wick_layout_channels(s, v.bias, &v.out));
-  if (v.across)
-    s->c.to[n->first.id] = y;
-  else
-    wick_layout_set(s, n, y, &v.out);
+  layout_conv_set(s, &v, wick_build(&s->c.b, WICK_OP_conv_packed, 2, in, a, 0, NULL));
   return true;
 }

@@ -176,6 +176,25 @@ const wick_op wick_op_store = {
     .infer = store_infer,
 };
 
+static wick_status prefetch_infer(wick_infer *c)
+{
+  const wick_type_info *t;
+  WICK_TRY(memory_buffer(c, 0, &t));
+  return memory_index(c, 1);
+}
+
+const wick_op wick_op_prefetch = {
+    .name = "prefetch",
+    .doc =
+        "The line of memory of element index + offset is wanted soon, in the second cache; it may "
+        "lie outside the buffer. Changes nothing",
+    .nin = {2, 2},
+    .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0}},
+    .level = WICK_LOOP,
+    .effect = WICK_EFFECT,
+    .infer = prefetch_infer,
+};
+
 /* ---- vectors ---- */
 
 static wick_status memory_vector(wick_infer *c, const wick_type_info **x, const wick_type_info **w)

@@ -1,41 +1,61 @@
 /* The nodes of groups: stages, and what their bodies read. */
 #include "ir/op.h"
 
+enum { STAGES_MOST_OWN = 256 };
+
+/* Results have a dimension for each axis that is not reduced, in order; what they have before
+ * those is their own: each point of the axes gives all elements of it. */
 static wick_status stages_results(const wick_infer *c, const wick_axis *axis, uint32_t naxis,
                                   bool reduce)
 {
-  for (uint32_t i = 0; i < naxis; i++)
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < naxis; i++) {
     if (axis[i].reduce && !reduce)
       return wick_infer_fail(c, WICK_ETYPE, "a map has no axis that is reduced");
+    kept += !axis[i].reduce;
+  }
   for (uint32_t o = 0; o < c->nwant; o++) {
     const wick_type_info *t = wick_type_get(c->module, c->want[o]);
-    uint32_t k = 0;
     if (t->kind != WICK_TENSOR)
       return wick_infer_fail(c, WICK_ETYPE, "a stage's result is a tensor");
+    if (kept > t->rank)
+      return wick_infer_fail(c, WICK_ETYPE, "the result has rank %u, the stage has %u axes",
+                             t->rank, kept);
+    uint32_t k = t->rank - kept;
+    for (uint32_t i = 0; i < k; i++)
+      if (!wick_dim_is_const(t->dim[i]) || t->dim[i].v < 1 || t->dim[i].v > STAGES_MOST_OWN)
+        return wick_infer_fail(c, WICK_ETYPE,
+                               "dimension %u of the result is its own, and not 1 to %d", i,
+                               STAGES_MOST_OWN);
     for (uint32_t i = 0; i < naxis; i++) {
       if (axis[i].reduce) continue;
-      if (k >= t->rank || !wick_dim_eq(t->dim[k], axis[i].extent))
+      if (!wick_dim_eq(t->dim[k], axis[i].extent))
         return wick_infer_fail(c, WICK_ETYPE,
                                "dimension %u of the result is not the extent of its axis", k);
       k++;
     }
-    if (k != t->rank)
-      return wick_infer_fail(c, WICK_ETYPE, "the result has rank %u, the stage has %u axes",
-                             t->rank, k);
   }
   return NULL;
 }
 
-/* What region r yields are single elements of the results. */
-static wick_status stages_yield(const wick_infer *c, uint32_t r)
+/* What region r yields are single elements of the results: of each as many as its own dimensions
+ * have, the last of them running fastest. */
+static wick_status stages_yield(const wick_infer *c, uint32_t r, uint32_t kept)
 {
-  if (c->nyield[r] != c->nwant)
-    return wick_infer_fail(c, WICK_ETYPE, "the stage yields %u values for %u results", c->nyield[r],
-                           c->nwant);
-  for (uint32_t i = 0; i < c->nwant; i++)
-    if (!wick_type_eq(c->yield[r][i],
-                      wick_type_scalar(c->module, wick_type_get(c->module, c->want[i])->elem, 1)))
-      return wick_infer_fail(c, WICK_ETYPE, "value %u is not one element of its result", i);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < c->nwant; i++) {
+    const wick_type_info *t = wick_type_get(c->module, c->want[i]);
+    uint64_t own = 1;
+    for (uint32_t k = 0; k + kept < t->rank; k++) own *= (uint64_t)t->dim[k].v;
+    for (uint64_t k = 0; k < own && own <= STAGES_MOST_OWN; k++, n++)
+      if (n < c->nyield[r] &&
+          !wick_type_eq(c->yield[r][n], wick_type_scalar(c->module, t->elem, 1)))
+        return wick_infer_fail(c, WICK_ETYPE, "value %u is not one element of its result", n);
+    if (own > STAGES_MOST_OWN) n = UINT32_MAX / 2;
+  }
+  if (c->nyield[r] != n)
+    return wick_infer_fail(c, WICK_ETYPE, "the stage yields %u values for %u elements",
+                           c->nyield[r], n);
   return NULL;
 }
 
@@ -43,12 +63,14 @@ static wick_status map_infer(wick_infer *c)
 {
   WICK_TRY(stages_results(c, c->attr[1].axes, c->attr[1].n, false));
   if (c->nregionparam[0]) return wick_infer_fail(c, WICK_ETYPE, "a map's region has no parameters");
-  return stages_yield(c, 0);
+  return stages_yield(c, 0, c->attr[1].n);
 }
 
 const wick_op wick_op_map = {
     .name = "map",
-    .doc = "A stage that computes every element of its results by itself",
+    .doc =
+        "A stage that computes every element of its results by itself. A result may have "
+        "dimensions of its own before those of the axes: one point gives all elements along them",
     .nout = {1, WICK_ANY},
     .nregion = {1, 1},
     .attr = {{"name", WICK_ATTR_STRING, 0, false, NULL, 0, 0},
@@ -78,7 +100,9 @@ static wick_status fold_infer(wick_infer *c)
       if (!wick_type_eq(c->yield[r][i], c->yield[0][i]))
         return wick_infer_fail(c, WICK_ETYPE, "region %u yields a state of another type", r);
   }
-  return stages_yield(c, 3);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < c->attr[1].n; i++) kept += !c->attr[1].axes[i].reduce;
+  return stages_yield(c, 3, kept);
 }
 
 const wick_op wick_op_fold = {

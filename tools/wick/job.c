@@ -137,6 +137,7 @@ wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed)
                             .nprocess = (uint32_t)j->processes,
                             .nsize = j->nsize,
                             .sizes = j->sizes,
+                            .strict = j->strict,
                             .cache = j->no_cache ? "" : NULL,
                             .stage = j->time || isatty(STDERR_FILENO) ? job_stage : NULL,
                             .arg = j};

@@ -22,7 +22,7 @@ typedef struct wick_job {
   const char *command, *path;
   const char *target;
   int64_t threads, processes;
-  bool no_cache, time;
+  bool no_cache, time, strict;
   wick_words dims; /* NAME=N */
   uint32_t nsize;
   wick_size *sizes;
@@ -43,6 +43,7 @@ typedef struct wick_job {
       {"target", 0, WICK_FLAG_STRING, &(j)->target, "NAME", "machine to compile for; host"},       \
       {"dim", 0, WICK_FLAG_LIST, &(j)->dims, "NAME=N...", "sizes that the model leaves open"},     \
       {"processes", 0, WICK_FLAG_INT, &(j)->processes, "N", "of the code generator at once"},      \
+      {"strict", 0, WICK_FLAG_BOOL, &(j)->strict, NULL, "nothing that only approximates"},         \
       {"no-cache", 0, WICK_FLAG_BOOL, &(j)->no_cache, NULL, "neither reads nor writes the cache"}, \
   {                                                                                                \
     "time-passes", 0, WICK_FLAG_BOOL, &(j)->time, NULL, "seconds of each stage, on stderr"         \

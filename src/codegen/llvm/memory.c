@@ -167,6 +167,17 @@ static void memory_store(emit *e, const wick_node *n)
     LLVMSetAlignment(LLVMBuildStore(e->b, x, p), (unsigned)align);
 }
 
+static void memory_prefetch(emit *e, const wick_node *n)
+{
+  LLVMValueRef p = memory_address(e, n, emit_info(e, n->in[0])->elem);
+  if (!p) return;
+  enum { READ = 0, SECOND_CACHE = 2, DATA = 1 };
+  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context), over = emit_pointer(e);
+  LLVMValueRef arg[4] = {p, LLVMConstInt(i32, READ, false), LLVMConstInt(i32, SECOND_CACHE, false),
+                         LLVMConstInt(i32, DATA, false)};
+  emit_intrinsic(e, "llvm.prefetch", &over, 1, arg, 4);
+}
+
 /* ---- buffers ---- */
 
 static LLVMValueRef memory_stack(emit *e, uint64_t nbytes)
@@ -202,6 +213,6 @@ static void memory_view(emit *e, const wick_node *n)
 }
 
 const struct emit_named emit_memory_rows[] = {
-    {"load", memory_load}, {"store", memory_store}, {"alloc", memory_alloc}, {"view", memory_view},
-    {NULL, NULL},
+    {"load", memory_load},   {"store", memory_store}, {"prefetch", memory_prefetch},
+    {"alloc", memory_alloc}, {"view", memory_view},   {NULL, NULL},
 };

@@ -12,10 +12,14 @@
 
 #include <string.h>
 
+#include "graph/group/template_winograd.h"
 #include "ir/op.h"
 #include "loop/schedule.h"
 
 enum { TEMPLATE_AXES = 16 };
+
+/* Bytes of weights: that pass by again and again at no cost; that stay in a cache between runs. */
+enum { TEMPLATE_NEAR = 256 << 10, TEMPLATE_CACHED = 1 << 20 };
 
 typedef struct template_state {
   wick_func *g;
@@ -43,7 +47,9 @@ static wick_elem template_elem(const template_state *t) /* of the output */
  * want it in memory. */
 static bool template_can_inline(const wick_func *g, const wick_node *stage)
 {
-  if (stage->op != WICK_OP_map) return false;
+  if (stage->op != WICK_OP_map ||
+      wick_info_of(g, stage->first)->rank != stage->attr[1].n) /* it gives several at once */
+    return false;
   for (uint32_t i = 0; i < g->nnode; i++) {
     const wick_node *n = &g->node[i];
     bool uses = false;
@@ -176,12 +182,13 @@ static double template_tile_cost(const template_tile *all, const template_tile *
 /* The cheapest tile that fits the registers: with its vectors, a shared value, and what a product
  * takes where it is an instruction of its own, one is left. Vectors along two axes only where the
  * one behind is covered, and not where each is used once: then they are read in their order. */
-static template_tile template_tile_best(const template_state *t, const template_tile *all)
+static template_tile template_tile_best(const wick_target *t, wick_elem elem,
+                                        const template_tile *all)
 {
   template_tile best = {1, 1, 1, 1}, x;
   double least = 1e300;
-  int64_t registers = t->t->nvector ? t->t->nvector : 8;
-  bool fused = t->t->fma & WICK_BIT(template_elem(t)), both = all->th * all->tw > 1;
+  int64_t registers = t->nvector ? t->nvector : 8;
+  bool fused = t->fma & WICK_BIT(elem), both = all->th * all->tw > 1;
   for (x.ob = 1; x.ob <= all->ob && x.ob <= 8; x.ob++)
     for (x.vb = 1; x.vb <= all->vb && x.vb <= 14; x.vb++)
       for (x.th = 1; x.th <= all->th && x.th <= 4; x.th++)
@@ -193,6 +200,12 @@ static template_tile template_tile_best(const template_state *t, const template_
           if (cost < least * 0.999) best = x, least = cost;
         }
   return best;
+}
+
+wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places)
+{
+  template_tile all = {vectors, 1, 1, places}, best = template_tile_best(t, elem, &all);
+  return (wick_tile){best.ob, best.tw};
 }
 
 /* The roles of the output's axes: the vector (of `inner` none), output channels (blocks), the last
@@ -368,10 +381,13 @@ static bool template_dot(template_state *t, const wick_stage *fold)
                        wick_ceildiv_i64(v, lanes),
                        r.y != UINT32_MAX ? template_extent(t->out, r.y) : 1,
                        r.x != UINT32_MAX ? template_extent(t->out, r.x) : 1};
-  template_tile tile = template_tile_best(t, &all);
+  template_tile tile = template_tile_best(t->t, template_elem(t), &all);
   uint64_t weights = template_bytes(t, template_step_of(t, a, fold->axis[n - 1].sym) ? a : b);
-  const char *at = template_out_loops(t, &r, &tile, weights > (256u << 10), lanes);
+  const char *at = template_out_loops(t, &r, &tile, weights > TEMPLATE_NEAR, lanes);
   if (!at) return false;
+  bool again = all.th * all.tw > 4 * tile.th * tile.tw; /* time to fetch while these are used */
+  if (weights > TEMPLATE_CACHED && r.o != UINT32_MAX && again)
+    wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, r.o));
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(t, fold, r.o, n - 1, lanes, 4);
   return true;
@@ -418,7 +434,7 @@ static bool template_inner(template_state *t, const wick_stage *fold)
   }
   template_tile all = {r.o != UINT32_MAX ? template_extent(t->out, r.o) : 1, 1, 1,
                        r.x != UINT32_MAX ? template_extent(t->out, r.x) : 1};
-  template_tile tile = template_tile_best(t, &all);
+  template_tile tile = template_tile_best(t->t, template_elem(t), &all);
   const char *at = template_out_loops(t, &r, &tile, false, 1);
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
@@ -618,7 +634,7 @@ wick_status wick_template_schedule(wick_func *g, const wick_target *target, wick
   if (!t.s->nstage) return wick_fail(tmp, WICK_EINTERNAL, g->name, "a group without stages");
   t.out = &t.s->stage[t.s->output];
   t.lanes = template_lanes(&t, t.out);
-  template_choose(&t);
+  if (!wick_template_winograd(t.s, target, &t.steps)) template_choose(&t);
   g->schedule = wick_intern(g->module, t.steps.at);
   return wick_schedule_apply(wick_schedule_begin(g, tmp), g->schedule);
 }

@@ -7,6 +7,13 @@
 
 /* Sets g->schedule. Never fails on a legal group: what no template fits stays unscheduled but for
  * stages in line. */
+/* Registers that hold one block of accumulators: vectors by places. */
+typedef struct wick_tile {
+  int64_t vectors, places;
+} wick_tile;
+/* The best for that many vectors and places in all. */
+wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places);
+
 WICK_CHECKED wick_status wick_template_schedule(wick_func *g, const wick_target *t,
                                                 wick_arena *tmp);
 

@@ -178,7 +178,7 @@ static void template_case(const char *text, const char *target_name)
   const wick_func *f = wick_module_find(t->m, "main");
   f = wick_pass_fold(f, &t->mem);
   wick_func *blocked, *low;
-  template_ok(wick_pass_block(f, &target, &t->mem, &blocked));
+  template_ok(wick_pass_block(f, &target, true, &t->mem, &blocked));
   template_ok(wick_verify_func(blocked, &t->tmp));
   template_ok(wick_form_groups(blocked, &target, &t->mem, &t->tmp, &low));
   template_ok(wick_verify_func(low, &t->tmp));

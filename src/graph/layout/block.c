@@ -13,10 +13,10 @@ static bool block_node(wick_layouts *s, const wick_node *n)
   return op->view && n->nin && wick_layout_same(s, n);
 }
 
-wick_status wick_pass_block(const wick_func *f, const wick_target *t, wick_arena *mem,
+wick_status wick_pass_block(const wick_func *f, const wick_target *t, bool strict, wick_arena *mem,
                             wick_func **out)
 {
-  wick_layouts s = {.mem = mem, .block = t->vector_bytes / 4};
+  wick_layouts s = {.mem = mem, .target = t, .block = t->vector_bytes / 4, .strict = strict};
   s.c = wick_copy_begin(f, mem);
   s.packed = wick_new(mem, wick_packed, f->nvalue + 1);
   s.second = wick_new(mem, wick_packed, f->nvalue + 1);

@@ -17,7 +17,7 @@
 #include "ir/copy.h"
 #include "target/target.h"
 
-WICK_CHECKED wick_status wick_pass_block(const wick_func *f, const wick_target *t, wick_arena *mem,
-                                         wick_func **out);
+WICK_CHECKED wick_status wick_pass_block(const wick_func *f, const wick_target *t, bool strict,
+                                         wick_arena *mem, wick_func **out);
 
 #endif

@@ -165,7 +165,7 @@ static void test_random(void **state)
     block_random r = {.m = wick_module_create(&guard, ""), .mem = &mem, .seed = seed};
     const wick_func *f = block_function(&r);
     wick_func *g;
-    assert_null(wick_pass_block(f, &t, &mem, &g));
+    assert_null(wick_pass_block(f, &t, true, &mem, &g));
     wick_tensor in = {.elem = WICK_F32, .rank = 4}, before[2], after[2];
     wick_type_const_dims(wick_info_of(f, (wick_value){1}), in.dim);
     in.data = block_numbers(&r, in.dim[0] * in.dim[1] * in.dim[2] * in.dim[3]);
@@ -180,8 +180,76 @@ static void test_random(void **state)
   assert_true(seen.unpacked_parts > 10 && seen.joins > 20);
 }
 
+/* One convolution by itself. */
+typedef struct block_layer {
+  int64_t in, out, y, x, taps, pad, stride, group;
+  int64_t tile; /* of minimal filtering; 0: not by it */
+} block_layer;
+
+static const wick_func *block_single(block_random *r, const block_layer *l)
+{
+  int64_t dim[4] = {1, l->in, l->y, l->x}, w[4] = {l->out, l->in / l->group, l->taps, l->taps},
+          pad[4] = {l->pad, l->pad, l->pad, l->pad}, stride[2] = {l->stride, l->stride};
+  wick_attr a[4] = {{.n = 2, .ints = stride}, {.n = 4, .ints = pad}, {.n = 0}, {.i = l->group}};
+  wick_func *f;
+  wick_build_begin(&r->b, r->m, WICK_GRAPH, "f", r->mem);
+  wick_type type = wick_type_tensor_const(r->m, WICK_F32, 4, dim);
+  wick_value in[2] = {wick_build_param(&r->b, type, WICK_IN, "x"), block_weights(r, 4, w)},
+             y = wick_build(&r->b, WICK_OP_conv, 2, in, a, 0, NULL);
+  y = wick_build1(&r->b, WICK_OP_relu, y);
+  wick_build_return(&r->b, 1, &y);
+  assert_null(wick_build_end(&r->b, &f));
+  return f;
+}
+
+static int64_t block_tile(const wick_func *g)
+{
+  for (uint32_t i = 0; i < g->nnode; i++)
+    if (g->node[i].op == WICK_OP_conv_winograd) return g->node[i].attr[0].i;
+  return 0;
+}
+
+static void test_minimal_filtering(void **state)
+{
+  (void)state;
+  static const block_layer layers[] = {
+      {32, 32, 13, 15, 3, 1, 1, 1, 4},
+      {29, 18, 8, 7, 3, 1, 1, 1, 2},
+      {16, 16, 12, 12, 5, 2, 1, 1, 4},
+      {32, 32, 10, 13, 2, 0, 1, 1, 3}, /* and not: too small, strides, groups, single taps */
+      {32, 32, 3, 12, 3, 1, 1, 1, 0},
+      {32, 32, 13, 15, 3, 1, 2, 1, 0},
+      {32, 32, 13, 15, 3, 1, 1, 4, 0},
+      {32, 32, 13, 15, 1, 0, 1, 1, 0},
+      {16, 16, 12, 12, 8, 3, 1, 1, 0},
+  };
+  wick_target t;
+  assert_true(wick_target_find("x86-64-v2", &t));
+  for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+    wick_guard guard = {.allocator = wick_allocator_malloc()};
+    if (setjmp(guard.where)) fail_msg("out of memory");
+    wick_arena mem = wick_arena_make(&guard);
+    block_random r = {.m = wick_module_create(&guard, ""), .mem = &mem, .seed = i};
+    const wick_func *f = block_single(&r, &layers[i]);
+    wick_func *g, *strict;
+    assert_null(wick_pass_block(f, &t, true, &mem, &strict));
+    assert_int_equal(block_tile(strict), 0);
+    assert_null(wick_pass_block(f, &t, false, &mem, &g));
+    assert_int_equal(block_tile(g), layers[i].tile);
+    wick_tensor in = {.elem = WICK_F32, .rank = 4}, before, after;
+    wick_type_const_dims(wick_info_of(f, (wick_value){1}), in.dim);
+    in.data = block_numbers(&r, in.dim[0] * in.dim[1] * in.dim[2] * in.dim[3]);
+    block_evaluate(f, &in, &before, &mem, &guard);
+    block_evaluate(g, &in, &after, &mem, &guard);
+    block_compare(&before, &after, i);
+    wick_module_free(r.m);
+    wick_arena_free(&mem);
+  }
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
+                                     cmocka_unit_test(test_minimal_filtering)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

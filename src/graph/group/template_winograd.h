@@ -1,0 +1,13 @@
+/* The first schedule of a convolution by minimal filtering. */
+#ifndef WICK_GRAPH_GROUP_TEMPLATE_WINOGRAD_H
+#define WICK_GRAPH_GROUP_TEMPLATE_WINOGRAD_H
+
+#include "loop/schedule.h"
+#include "target/target.h"
+
+/* Adds the steps; false where the group is something else.
+ *   tiles (a map with dimensions of its own) -> products (a fold) -> outputs (as tiles)
+ *   -> maps in line -> the output, element-wise */
+bool wick_template_winograd(const wick_schedule *s, const wick_target *t, wick_text *steps);
+
+#endif

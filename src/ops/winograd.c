@@ -1,0 +1,408 @@
+/* The matrices of minimal filtering, and the convolution that uses them.
+ *
+ * Points with small numerators and denominators keep errors small: for six of them 0, +-5/8, +-3/2
+ * have less than half the error of 0, +-1, +-2 (measured: largest error over the largest output of
+ * layers with random weights). */
+#include "ops/winograd.h"
+
+#include "ops/ref.h"
+#include "ops/stage.h"
+
+/* ---- matrices ---- */
+
+typedef struct winograd_ratio {
+  int64_t num, den; /* den > 0, in lowest terms */
+} winograd_ratio;
+
+static winograd_ratio winograd_make(int64_t num, int64_t den)
+{
+  int64_t a = num < 0 ? -num : num, b = den < 0 ? -den : den;
+  while (b) {
+    int64_t rest = a % b;
+    a = b, b = rest;
+  }
+  if (den < 0) a = -a;
+  return (winograd_ratio){num / a, den / a};
+}
+static winograd_ratio winograd_mul(winograd_ratio x, winograd_ratio y)
+{
+  return winograd_make(x.num * y.num, x.den * y.den);
+}
+static winograd_ratio winograd_sub(winograd_ratio x, winograd_ratio y)
+{
+  return winograd_make(x.num * y.den - y.num * x.den, x.den * y.den);
+}
+static double winograd_number(winograd_ratio x) { return (double)x.num / (double)x.den; }
+
+/* The finite points for n products; infinity is the last one. */
+static const winograd_ratio winograd_points[WICK_WINOGRAD_MOST + 1][WICK_WINOGRAD_MOST - 1] = {
+    [4] = {{0, 1}, {1, 1}, {-1, 1}},
+    [6] = {{0, 1}, {5, 8}, {-5, 8}, {3, 2}, {-3, 2}},
+    [8] = {{0, 1}, {1, 1}, {-1, 1}, {2, 1}, {-2, 1}, {1, 2}, {-1, 2}},
+};
+
+/* The coefficients of the product of (x - point) over all finite points but `without`. */
+static void winograd_polynomial(const winograd_ratio *point, int64_t n, int64_t without,
+                                double *out)
+{
+  winograd_ratio c[WICK_WINOGRAD_MOST] = {{1, 1}};
+  int64_t degree = 0;
+  for (int64_t k = 0; k < WICK_WINOGRAD_MOST; k++) c[k].den = 1;
+  for (int64_t q = 0; q < n; q++) {
+    if (q == without) continue;
+    degree++;
+    for (int64_t k = degree; k >= 0; k--)
+      c[k] = winograd_sub(k ? c[k - 1] : (winograd_ratio){0, 1}, winograd_mul(point[q], c[k]));
+  }
+  for (int64_t k = 0; k <= degree; k++) out[k] = winograd_number(c[k]);
+}
+
+bool wick_winograd_of(int64_t m, int64_t r, wick_winograd *out)
+{
+  *out = (wick_winograd){.m = m, .r = r, .n = m + r - 1};
+  int64_t n = out->n, finite = n - 1;
+  if (m < 1 || r < 1 || n > WICK_WINOGRAD_MOST || !winograd_points[n][0].den) return false;
+  const winograd_ratio *point = winograd_points[n];
+  for (int64_t k = 0; k < finite; k++) {
+    winograd_ratio scale = {1, 1}, power = {1, 1};
+    for (int64_t q = 0; q < finite; q++)
+      if (q != k) scale = winograd_mul(scale, winograd_sub(point[k], point[q]));
+    scale = winograd_make(scale.den, scale.num);
+    for (int64_t i = 0; i < m || i < r; i++, power = winograd_mul(power, point[k])) {
+      if (i < m) out->at[i][k] = winograd_number(power);
+      if (i < r) out->g[k][i] = winograd_number(winograd_mul(power, scale));
+    }
+    winograd_polynomial(point, finite, k, out->bt[k]);
+  }
+  out->at[m - 1][finite] = out->g[finite][r - 1] = 1;
+  winograd_polynomial(point, finite, -1, out->bt[finite]);
+  return true;
+}
+
+/* ---- the model ---- */
+
+/* Cycles of one core with two multiply-add pipes; what it reads of weights beyond a cache of 1 MiB
+ * comes from memory at 10 bytes a cycle, half of it behind the arithmetic. */
+static double winograd_weights(double numbers)
+{
+  double nbytes = 4 * numbers;
+  return nbytes > 1 << 20 ? nbytes / 20 : 0;
+}
+
+/* Tiles in registers are full of places where there are many: small numbers of tiles waste some. */
+static double winograd_products_cost(const wick_winograd_layer *l, double places, double taps)
+{
+  double least = places < 6 ? 6 : places, in = (double)(l->in * l->lanes), out = (double)l->out;
+  return taps * least * in * out / 2 + winograd_weights(taps * in * out * (double)l->lanes);
+}
+
+int64_t wick_winograd_tile(const wick_target *t, const wick_winograd_layer *l)
+{
+  static const int64_t tile[] = {2, 3, 4};
+  double images = (double)l->images,
+         least =
+             winograd_products_cost(l, images * (double)(l->y * l->x), (double)(l->taps * l->taps));
+  int64_t best = 0;
+  if (!t->vector_bytes || l->taps < 2) return 0;
+  for (size_t i = 0; i < sizeof tile / sizeof *tile; i++) {
+    wick_winograd w;
+    if (tile[i] * 2 > l->y || tile[i] * 2 > l->x || !wick_winograd_of(tile[i], l->taps, &w))
+      continue;
+    double tiles = images * (double)(wick_ceildiv_i64(l->y, w.m) * wick_ceildiv_i64(l->x, w.m)),
+           n2 = (double)(w.n * w.n);
+    double cost = 1.1 * winograd_products_cost(l, tiles, n2) +
+                  tiles * n2 * (4.5 * (double)l->in + 4 * (double)l->out);
+    if (cost < 0.95 * least) least = cost, best = w.m;
+  }
+  return best;
+}
+
+/* ---- a matrix times a vector of values ---- */
+
+/* Read alone: C17 does not take arrays of arrays where arrays of constant ones are wanted. */
+typedef double winograd_matrix[WICK_WINOGRAD_MOST][WICK_WINOGRAD_MOST];
+
+typedef struct winograd_sum {
+  wick_builder *b;
+  wick_value v; /* 0: nothing yet */
+} winograd_sum;
+
+static void winograd_add(winograd_sum *s, double factor, wick_value x)
+{
+  if (factor == 0 || s->b->status) return;
+  if (!s->v.id)
+    s->v = factor == 1 ? x : wick_build2(s->b, WICK_OP_mul, wick_build_like(s->b, x, factor), x);
+  else if (factor == 1 || factor == -1)
+    s->v = wick_build2(s->b, factor > 0 ? WICK_OP_add : WICK_OP_sub, s->v, x);
+  else
+    s->v = wick_build3(s->b, WICK_OP_muladd, wick_build_like(s->b, x, factor), x, s->v);
+}
+
+/* Rows (or columns, `by_column`) p and q have equal entries but for signs. */
+static bool winograd_pair(winograd_matrix t, int64_t n, int64_t p, int64_t q, bool by_column)
+{
+  bool same = false, other = false;
+  for (int64_t k = 0; k < n; k++) {
+    double x = by_column ? t[k][p] : t[p][k], y = by_column ? t[k][q] : t[q][k];
+    if (x != y && x != -y) return false;
+    same = same || (x == y && x != 0);
+    other = other || (x == -y && x != 0);
+  }
+  return same && other;
+}
+
+/* Rows that come in pairs share the sums of their equal entries and of their opposite ones. */
+static void winograd_rows(wick_builder *b, winograd_matrix t, int64_t rows, int64_t cols,
+                          const wick_value *in, wick_value *out)
+{
+  for (int64_t p = 0; p < rows; p++) {
+    bool pair = p + 1 < rows && winograd_pair(t, cols, p, p + 1, false);
+    winograd_sum even = {b, {0}}, odd = {b, {0}};
+    for (int64_t k = 0; k < cols; k++)
+      winograd_add(pair && t[p][k] != t[p + 1][k] ? &odd : &even, t[p][k], in[k]);
+    out[p] = even.v;
+    if (!pair) continue;
+    out[p] = wick_build2(b, WICK_OP_add, even.v, odd.v);
+    out[++p] = wick_build2(b, WICK_OP_sub, even.v, odd.v);
+  }
+}
+
+/* Columns that come in pairs are entered by their sum and their difference. */
+static void winograd_apply(wick_builder *b, winograd_matrix t, int64_t rows, int64_t cols,
+                           const wick_value *in, wick_value *out)
+{
+  wick_value paired[WICK_WINOGRAD_MOST];
+  winograd_matrix folded;
+  for (int64_t k = 0; k < cols; k++) {
+    bool pair = k + 1 < cols && winograd_pair(t, rows, k, k + 1, true);
+    paired[k] = in[k];
+    for (int64_t i = 0; i < rows; i++) folded[i][k] = t[i][k];
+    if (!pair) continue;
+    paired[k] = wick_build2(b, WICK_OP_add, in[k], in[k + 1]);
+    paired[k + 1] = wick_build2(b, WICK_OP_sub, in[k], in[k + 1]);
+    for (int64_t i = 0; i < rows; i++) {
+      bool equal = t[i][k] == t[i][k + 1];
+      folded[i][k] = equal ? t[i][k] : 0;
+      folded[i][k + 1] = equal ? 0 : t[i][k];
+    }
+    k++;
+  }
+  winograd_rows(b, folded, rows, cols, paired, out);
+}
+
+/* out = t in t', for a square of values, the columns running fastest. */
+static void winograd_square(wick_builder *b, winograd_matrix t, int64_t rows, int64_t cols,
+                            const wick_value *in, wick_value *out)
+{
+  wick_value half[WICK_WINOGRAD_MOST][WICK_WINOGRAD_MOST], column[WICK_WINOGRAD_MOST],
+      result[WICK_WINOGRAD_MOST];
+  for (int64_t j = 0; j < cols; j++) {
+    for (int64_t i = 0; i < cols; i++) column[i] = in[i * cols + j];
+    winograd_apply(b, t, rows, cols, column, result);
+    for (int64_t i = 0; i < rows; i++) half[i][j] = result[i];
+  }
+  for (int64_t i = 0; i < rows; i++) winograd_apply(b, t, rows, cols, half[i], &out[i * rows]);
+}
+
+/* ---- the row: x [N, CB, Y, X, c], u [n * n, OB, CB, c, v] ---- */
+
+typedef struct winograd_shape {
+  wick_winograd w;
+  const int64_t *pad;
+  wick_dim y, x;   /* of the result */
+  wick_dim ty, tx; /* tiles */
+} winograd_shape;
+
+static const int64_t winograd_no_pad[4] = {0};
+
+/* False where the attributes name no transform, or the pads are not four. */
+static bool winograd_of(wick_dims *t, const wick_attr *a, const wick_dim *x, winograd_shape *out)
+{
+  out->pad = a[2].n ? a[2].ints : winograd_no_pad;
+  if (!wick_winograd_of(a[0].i, a[1].i, &out->w) || (a[2].n && a[2].n != 4)) return false;
+  wick_dim size[2], m = wick_dim_const(out->w.m);
+  for (uint32_t k = 0; k < 2; k++)
+    size[k] =
+        wick_dim_add(t, x[2 + k], wick_dim_const(out->pad[k] + out->pad[2 + k] + 1 - out->w.r));
+  out->y = size[0], out->x = size[1];
+  out->ty = wick_dim_ceildiv(t, size[0], m), out->tx = wick_dim_ceildiv(t, size[1], m);
+  return true;
+}
+
+static wick_status conv_winograd_infer(wick_infer *c)
+{
+  const wick_type_info *x = wick_type_get(c->module, c->in[0]->type),
+                       *u = wick_type_get(c->module, c->in[1]->type);
+  winograd_shape s;
+  if (x->rank != 5 || u->rank != 5)
+    return wick_infer_fail(c, WICK_ETYPE,
+                           "operands of rank %u and %u are not packed for each other", x->rank,
+                           u->rank);
+  if (x->elem != u->elem) return wick_infer_fail(c, WICK_ETYPE, "operands of different elements");
+  if (!winograd_of(c->module->dims, c->attr, x->dim, &s))
+    return wick_infer_fail(c, WICK_ETYPE, "no transform gives tiles of %lld with %lld taps",
+                           (long long)c->attr[0].i, (long long)c->attr[1].i);
+  if (!wick_dim_is(u->dim[0], s.w.n * s.w.n) || !wick_dim_eq(u->dim[2], x->dim[1]) ||
+      !wick_dim_eq(u->dim[3], x->dim[4]))
+    return wick_infer_fail(c, WICK_ETYPE, "x and u have different channels, or u another size");
+  for (uint32_t k = 0; k < 2; k++) {
+    int64_t lo, hi;
+    wick_dim_range(c->module->dims, k ? s.x : s.y, &lo, &hi);
+    if (lo < 0) return wick_infer_fail(c, WICK_ETYPE, "the window is larger than the padded image");
+  }
+  wick_dim dim[5] = {x->dim[0], u->dim[1], s.y, s.x, u->dim[4]};
+  c->out[0].type = wick_type_tensor(c->module, x->elem, 5, dim);
+  return NULL;
+}
+
+/* Products of one tile for one output channel, by the definition. */
+static void winograd_tile_ref(const wick_ref *c, const winograd_shape *s, const int64_t *at,
+                              int64_t ty, int64_t tx, double *product)
+{
+  const wick_tensor *x = &c->in[0], *u = &c->in[1];
+  const int64_t *xd = x->dim, *ud = u->dim, n = s->w.n;
+  for (int64_t cb = 0; cb < xd[1]; cb++)
+    for (int64_t i = 0; i < xd[4]; i++)
+      for (int64_t k = 0; k < n * n; k++) {
+        double v = 0;
+        for (int64_t p = 0; p < n; p++)
+          for (int64_t q = 0; q < n; q++) {
+            int64_t y = ty * s->w.m + p - s->pad[0], z = tx * s->w.m + q - s->pad[1];
+            if (y < 0 || y >= xd[2] || z < 0 || z >= xd[3]) continue;
+            int64_t xi = (((at[0] * xd[1] + cb) * xd[2] + y) * xd[3] + z) * xd[4] + i;
+            v += s->w.bt[k / n][p] * s->w.bt[k % n][q] *
+                 wick_load_elem(x->elem, x->data, (uint64_t)xi).f;
+          }
+        int64_t ui = (((k * ud[1] + at[1]) * ud[2] + cb) * ud[3] + i) * ud[4] + at[4];
+        product[k] += v * wick_load_elem(u->elem, u->data, (uint64_t)ui).f;
+      }
+}
+
+static wick_status conv_winograd_ref(wick_ref *c)
+{
+  winograd_shape s;
+  wick_dim xd[5];
+  for (uint32_t k = 0; k < 5; k++) xd[k] = wick_dim_const(c->in[0].dim[k]);
+  winograd_of(c->module->dims, c->attr, xd, &s);
+  int64_t at[5] = {0}, n = s.w.n;
+  uint64_t k = 0;
+  if (wick_ref_numel(&c->out[0]) == 0) return NULL;
+  do {
+    double product[WICK_WINOGRAD_MOST * WICK_WINOGRAD_MOST] = {0}, sum = 0;
+    winograd_tile_ref(c, &s, at, at[2] / s.w.m, at[3] / s.w.m, product);
+    for (int64_t i = 0; i < n * n; i++)
+      sum += s.w.at[at[2] % s.w.m][i / n] * s.w.at[at[3] % s.w.m][i % n] * product[i];
+    wick_store_elem(c->out[0].elem, c->out[0].data, k++, (wick_scalar){.f = sum});
+  } while (wick_ref_next(5, c->out[0].dim, at));
+  return NULL;
+}
+
+/* ---- stages ---- */
+
+/* [n * n, N, CB, T, c]: the tiles of x, transformed. */
+static wick_value winograd_tiles(const wick_compute *c, winograd_shape *s)
+{
+  wick_builder *b = c->b;
+  wick_dims *t = b->module->dims;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  wick_dim n2 = wick_dim_const(s->w.n * s->w.n), m = wick_dim_const(s->w.m),
+           dim[5] = {n2, x->dim[0], x->dim[1], wick_dim_mul(t, s->ty, s->tx), x->dim[4]};
+  static const char *const name[4] = {"n", "cb", "t", "c"};
+  wick_axis axis[4];
+  wick_value in[WICK_WINOGRAD_MOST * WICK_WINOGRAD_MOST],
+      out[WICK_WINOGRAD_MOST * WICK_WINOGRAD_MOST];
+  for (uint32_t k = 0; k < 4; k++) axis[k] = wick_make_axis(b, name[k], dim[k + 1], false);
+  wick_type type = wick_type_tensor(b->module, x->elem, 5, dim);
+  wick_map_begin(b, "tiles", 4, axis, 1, &type);
+  wick_dim y = wick_dim_mul(t, wick_dim_floordiv(t, axis[2].sym, s->tx), m),
+           z = wick_dim_mul(t, wick_dim_mod(t, axis[2].sym, s->tx), m);
+  for (int64_t i = 0; i < s->w.n * s->w.n; i++) {
+    wick_dim at[5] = {axis[0].sym, axis[1].sym,
+                      wick_dim_add(t, y, wick_dim_const(i / s->w.n - s->pad[0])),
+                      wick_dim_add(t, z, wick_dim_const(i % s->w.n - s->pad[1])), axis[3].sym};
+    in[i] = wick_stage_read0(b, c->in[0], at);
+  }
+  winograd_square(b, s->w.bt, s->w.n, s->w.n, in, out);
+  return wick_map_end(b, (uint32_t)(s->w.n * s->w.n), out);
+}
+
+/* [n * n, N, OB, T, v]: their products with the weights, summed over channels. */
+static wick_value winograd_products(const wick_compute *c, wick_value tiles)
+{
+  wick_builder *b = c->b;
+  if (b->status) return tiles;
+  const wick_dim *v = wick_built_info(b, tiles)->dim, *u = wick_built_info(b, c->in[1])->dim;
+  wick_dim extent[7] = {v[0], v[1], u[1], v[3], u[4], v[2], v[4]};
+  static const char *const name[7] = {"xi", "n", "ob", "t", "v", "cb", "c"};
+  wick_axis a[7];
+  for (uint32_t k = 0; k < 7; k++) a[k] = wick_make_axis(b, name[k], extent[k], k > 4);
+  wick_elem e = wick_built_info(b, tiles)->elem;
+  wick_fold_begin(b, "products", 7, a, wick_type_tensor(b->module, e, 5, extent), WICK_OP_add);
+  wick_dim vi[5] = {a[0].sym, a[1].sym, a[5].sym, a[3].sym, a[6].sym},
+           ui[5] = {a[0].sym, a[2].sym, a[5].sym, a[6].sym, a[4].sym};
+  wick_value x = wick_read(b, tiles, vi, 0, NULL, (wick_value){0}),
+             w = wick_read(b, c->in[1], ui, 0, NULL, (wick_value){0});
+  return wick_fold_end_muladd(b, x, w);
+}
+
+/* [m * m, N, OB, T, v]: tiles of the result. */
+static wick_value winograd_outputs(const wick_compute *c, winograd_shape *s, wick_value products)
+{
+  wick_builder *b = c->b;
+  if (b->status) return products;
+  const wick_type_info *p = wick_built_info(b, products);
+  static const char *const name[4] = {"n", "ob", "t", "v"};
+  wick_axis axis[4];
+  wick_value in[WICK_WINOGRAD_MOST * WICK_WINOGRAD_MOST],
+      out[WICK_WINOGRAD_MOST * WICK_WINOGRAD_MOST];
+  wick_dim dim[5] = {wick_dim_const(s->w.m * s->w.m), p->dim[1], p->dim[2], p->dim[3], p->dim[4]};
+  for (uint32_t k = 0; k < 4; k++) axis[k] = wick_make_axis(b, name[k], dim[k + 1], false);
+  wick_type type = wick_type_tensor(b->module, p->elem, 5, dim);
+  wick_map_begin(b, "outputs", 4, axis, 1, &type);
+  for (int64_t i = 0; i < s->w.n * s->w.n; i++) {
+    wick_dim at[5] = {wick_dim_const(i), axis[0].sym, axis[1].sym, axis[2].sym, axis[3].sym};
+    in[i] = wick_read(b, products, at, 0, NULL, (wick_value){0});
+  }
+  winograd_square(b, s->w.at, s->w.m, s->w.n, in, out);
+  return wick_map_end(b, (uint32_t)(s->w.m * s->w.m), out);
+}
+
+static void conv_winograd_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  wick_dims *t = b->module->dims;
+  winograd_shape s;
+  if (!winograd_of(t, c->attr, wick_built_info(b, c->in[0])->dim, &s)) return;
+  wick_value outputs = winograd_outputs(c, &s, winograd_products(c, winograd_tiles(c, &s)));
+  const wick_dim *od = wick_type_get(b->module, c->out_type[0])->dim;
+  static const char *const name[5] = {"n", "ob", "y", "x", "v"};
+  wick_axis a[5];
+  for (uint32_t k = 0; k < 5; k++) a[k] = wick_make_axis(b, name[k], od[k], false);
+  wick_dim m = wick_dim_const(s.w.m), y = a[2].sym, x = a[3].sym;
+  wick_dim within =
+               wick_dim_add(t, wick_dim_mul(t, wick_dim_mod(t, y, m), m), wick_dim_mod(t, x, m)),
+           tile = wick_dim_add(t, wick_dim_mul(t, wick_dim_floordiv(t, y, m), s.tx),
+                               wick_dim_floordiv(t, x, m));
+  wick_dim at[5] = {within, a[0].sym, a[1].sym, tile, a[4].sym};
+  wick_map_begin(b, "conv", 5, a, 1, c->out_type);
+  wick_value v = wick_read(b, outputs, at, 0, NULL, (wick_value){0});
+  c->out[0] = wick_map_end(b, 1, &v);
+}
+
+const wick_op wick_op_conv_winograd = {
+    .name = "conv_winograd",
+    .doc = "A 2-D convolution of packed operands by minimal filtering: tiles of `tile` outputs, a "
+           "kernel of `taps`, both square; u [(tile + taps - 1)^2, blocks, input blocks, place, "
+           "place] holds the transformed weights. Sums in the order of input block, place. "
+           "Approximate; an infinity or a not-a-number reaches its whole tile",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .attr = {{"tile", WICK_ATTR_INT, 0, true, NULL, 1, WICK_WINOGRAD_MOST},
+             {"taps", WICK_ATTR_INT, 0, true, NULL, 1, WICK_WINOGRAD_MOST},
+             {"pad", WICK_ATTR_INTS, 0, false, NULL, 0, 1 << 20}},
+    .level = WICK_GRAPH,
+    .elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64),
+    .infer = conv_winograd_infer,
+    .ref = conv_winograd_ref,
+    .compute = conv_winograd_compute,
+};

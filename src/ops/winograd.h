@@ -1,0 +1,35 @@
+/* Minimal filtering: convolutions by products of transformed tiles (Winograd; the construction is
+ * Toom's and Cook's, by interpolation). F(m, r) gives m outputs of a filter of r taps from
+ * n = m + r - 1 products: y = at ((g w) * (bt x)), and the same along rows and columns.
+ *
+ * The matrices come from interpolation points, infinity among them, as exact rationals. */
+#ifndef WICK_OPS_WINOGRAD_H
+#define WICK_OPS_WINOGRAD_H
+
+#include "ir/build.h"
+#include "target/target.h"
+
+enum { WICK_WINOGRAD_MOST = 8 };
+
+typedef struct wick_winograd {
+  int64_t m, r, n;
+  double at[WICK_WINOGRAD_MOST][WICK_WINOGRAD_MOST]; /* m x n */
+  double g[WICK_WINOGRAD_MOST][WICK_WINOGRAD_MOST];  /* n x r */
+  double bt[WICK_WINOGRAD_MOST][WICK_WINOGRAD_MOST]; /* n x n */
+} wick_winograd;
+
+/* False where there are no points for that size. */
+bool wick_winograd_of(int64_t m, int64_t r, wick_winograd *out);
+
+/* A convolution of stride and dilation 1 with a square kernel. */
+typedef struct wick_winograd_layer {
+  int64_t images, in, out; /* blocks of channels */
+  int64_t lanes;           /* channels in a block */
+  int64_t y, x;            /* of the result */
+  int64_t taps;
+} wick_winograd_layer;
+
+/* The tile m that is fastest by the model of the target, or 0 where the convolution itself is. */
+int64_t wick_winograd_tile(const wick_target *t, const wick_winograd_layer *l);
+
+#endif
