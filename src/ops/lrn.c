@@ -27,7 +27,7 @@ static wick_status lrn_ref(wick_ref *c)
         int64_t lo = ch - (size - 1) / 2, hi = lo + size;
         for (int64_t k = wick_max_i64(lo, 0); k < wick_min_i64(hi, channels); k++) {
           double near = v[(n * channels + k) * inner + i].f;
-          sum += near * near;
+          sum = wick_ref_range(x->elem, sum + wick_ref_range(x->elem, near * near));
         }
         double factor = c->attr[LRN_BIAS].f + c->attr[LRN_ALPHA].f / (double)size * sum;
         wick_scalar y = {.f = v[at].f / pow(factor, c->attr[LRN_BETA].f)};

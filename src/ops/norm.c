@@ -80,9 +80,10 @@ const wick_op wick_op_batch_norm = {
 
 /* ---- by the statistics of the data ---- */
 
-/* Each run of `inner` elements, less its mean where `centre`, divided by sqrt(its mean square +
- * epsilon). */
-static void norm_runs(wick_scalar *v, int64_t outer, int64_t inner, bool centre, double epsilon)
+/* Each run of `inner` elements of type e, less its mean where `centre`, divided by sqrt(its mean
+ * square + epsilon). */
+static void norm_runs(wick_elem e, wick_scalar *v, int64_t outer, int64_t inner, bool centre,
+                      double epsilon)
 {
   for (int64_t o = 0; o < outer; o++, v += inner) {
     double mean = 0, square = 0;
@@ -90,7 +91,8 @@ static void norm_runs(wick_scalar *v, int64_t outer, int64_t inner, bool centre,
     mean /= (double)inner;
     if (!centre) mean = 0;
     for (int64_t i = 0; i < inner; i++) v[i].f -= mean;
-    for (int64_t i = 0; i < inner; i++) square += v[i].f * v[i].f;
+    for (int64_t i = 0; i < inner; i++)
+      square = wick_ref_range(e, square + wick_ref_range(e, v[i].f * v[i].f));
     double factor = 1 / sqrt(square / (double)inner + epsilon);
     for (int64_t i = 0; i < inner; i++) v[i].f *= factor;
   }
@@ -151,7 +153,8 @@ static wick_status instance_norm_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0];
   wick_scalar *v = wick_ref_load(c->mem, x);
-  norm_runs(v, wick_ref_product(x, 0, 2), wick_ref_product(x, 2, x->rank), true, c->attr[0].f);
+  norm_runs(x->elem, v, wick_ref_product(x, 0, 2), wick_ref_product(x, 2, x->rank), true,
+            c->attr[0].f);
   norm_affine_channels(c, v);
   wick_ref_write(&c->out[0], 0, wick_ref_numel(x), v);
   return NULL;
@@ -201,7 +204,8 @@ static wick_status group_norm_ref(wick_ref *c)
   const wick_tensor *x = &c->in[0];
   wick_scalar *v = wick_ref_load(c->mem, x);
   int64_t groups = c->attr[1].i, per_group = x->dim[1] / groups;
-  norm_runs(v, x->dim[0] * groups, per_group * wick_ref_product(x, 2, x->rank), true, c->attr[0].f);
+  norm_runs(x->elem, v, x->dim[0] * groups, per_group * wick_ref_product(x, 2, x->rank), true,
+            c->attr[0].f);
   norm_affine_channels(c, v);
   wick_ref_write(&c->out[0], 0, wick_ref_numel(x), v);
   return NULL;
@@ -278,7 +282,7 @@ static wick_status layer_norm_ref(wick_ref *c)
   uint32_t axis = (uint32_t)c->attr[1].i;
   wick_scalar *v = wick_ref_load(c->mem, x);
   uint64_t n = wick_ref_numel(x);
-  norm_runs(v, wick_ref_product(x, 0, axis), wick_ref_product(x, axis, x->rank),
+  norm_runs(x->elem, v, wick_ref_product(x, 0, axis), wick_ref_product(x, axis, x->rank),
             c->op == WICK_OP_layer_norm, c->attr[0].f);
   for (uint32_t i = 1; i < c->nin; i++) {
     if (!c->in[i].data) continue;

@@ -87,6 +87,7 @@ static void pool_take_max(void *arg, wick_scalar x, int64_t at)
 }
 
 typedef struct pool_sum {
+  wick_elem elem;
   double sum, p;
   int64_t count;
 } pool_sum;
@@ -103,7 +104,7 @@ static void pool_take_power(void *arg, wick_scalar x, int64_t at)
 {
   (void)at;
   pool_sum *s = arg;
-  s->sum += pow(fabs(x.f), s->p);
+  s->sum = wick_ref_range(s->elem, s->sum + wick_ref_range(s->elem, pow(fabs(x.f), s->p)));
 }
 
 /* How many elements of the window lie in x or its declared padding. */
@@ -138,7 +139,7 @@ static wick_scalar pool_max(const wick_ref *c, const pool_window *p, int64_t ima
 static wick_scalar pool_one(const wick_ref *c, const pool_window *p, int64_t image, uint64_t at)
 {
   if (c->op == WICK_OP_max_pool) return pool_max(c, p, image, at);
-  pool_sum s = {0};
+  pool_sum s = {.elem = p->elem};
   if (c->op == WICK_OP_avg_pool) {
     pool_visit(p, pool_take_sum, &s);
     int64_t count = c->attr[AVG_POOL_COUNT_PAD].i ? pool_padded_count(p) : s.count;

@@ -111,7 +111,8 @@ static wick_scalar reduce_step(const wick_ref *c, wick_elem e, wick_scalar s, wi
     return (wick_scalar){.i = (int64_t)(a + b)};
   case WICK_OP_reduce_l2:
   case WICK_OP_reduce_sum_square:
-    return f ? (wick_scalar){.f = s.f + x.f * x.f} : (wick_scalar){.i = (int64_t)(a + b * b)};
+    return f ? (wick_scalar){.f = wick_ref_range(e, s.f + wick_ref_range(e, x.f * x.f))}
+             : (wick_scalar){.i = (int64_t)(a + b * b)};
   case WICK_OP_reduce_log_sum_exp: return (wick_scalar){.f = s.f + exp(x.f)};
   default: return f ? (wick_scalar){.f = s.f + x.f} : (wick_scalar){.i = (int64_t)(a + b)};
   }
@@ -210,8 +211,8 @@ static void reduce_compute(const wick_compute *c)
   wick_axis axis[2 * WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK], count;
   uint32_t n = reduce_axes_of(c, axis, index, &count);
-  wick_elem e = wick_built_info(b, c->in[0])->elem, acc = wick_stage_arith(e);
   wick_opcode by = reduce_by(c->op);
+  wick_elem e = wick_built_info(b, c->in[0])->elem, acc = wick_stage_range(e, by);
   wick_value s = wick_stage_fold(b, wick_ops[c->op]->name, n, axis, c->out_type[0], by, acc);
   wick_value x = wick_build_cast(b, wick_read(b, c->in[0], index, 0, NULL, (wick_value){0}), acc);
   s = wick_stage_finish(b, wick_build2(b, by, s, x), by);
@@ -293,7 +294,9 @@ REDUCE_ROW(reduce_sum,
            "The sum along `axes` (none given: all), in order; 0 without elements. Integers wrap; "
            "f16 and bf16 are summed in f32",
            WICK_NUMBERS, .compute = reduce_compute)
-REDUCE_ROW(reduce_prod, "The product along `axes`, in order; 1 without elements. Integers wrap",
+REDUCE_ROW(reduce_prod,
+           "The product along `axes`, in order; 1 without elements. Integers wrap; floats are "
+           "multiplied in f64",
            WICK_NUMBERS, .compute = reduce_compute)
 REDUCE_ROW(reduce_max,
            "The largest element along `axes`, as `max` finds it; the type's least without elements",

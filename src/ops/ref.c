@@ -1,7 +1,16 @@
 /* Elements of concrete tensors, for references. */
 #include "ops/ref.h"
 
+#include <math.h>
 #include <string.h>
+
+double wick_ref_range(wick_elem e, double x)
+{
+  wick_elem arith = wick_elem_storage[e].arith;
+  double rounded = wick_round_elem(arith, (wick_scalar){.f = x}).f;
+  bool normal = arith == WICK_F64 || fabs(x) >= 0x1p-126;
+  return isinf(rounded) || !normal ? rounded : x;
+}
 
 uint64_t wick_ref_numel(const wick_tensor *t) { return (uint64_t)wick_ref_product(t, 0, t->rank); }
 

@@ -1,8 +1,9 @@
 /* What the references of tensor rows share: access to the elements of concrete tensors.
  *
  * A reference is slow and obvious, and independent of `compute`: floats are accumulated in double,
- * integers in 64 bits that wrap, and the result is rounded to its type once, at the end. Rows that
- * only move elements copy their bits. */
+ * integers in 64 bits that wrap, and the result is rounded to its type once, at the end. Powers
+ * that are steps of a row have the range that they have there (wick_ref_range). Rows that only move
+ * elements copy their bits. */
 #ifndef WICK_OPS_REF_H
 #define WICK_OPS_REF_H
 
@@ -21,6 +22,10 @@ void wick_ref_read(const wick_tensor *t, uint64_t at, uint64_t n, wick_scalar *o
 wick_scalar *wick_ref_load(wick_arena *mem, const wick_tensor *t); /* all of them */
 /* Rounds floats to the tensor's type, wraps integers. */
 void wick_ref_write(const wick_tensor *t, uint64_t at, uint64_t n, const wick_scalar *v);
+
+/* x with the range of e's arithmetic (f32 for f16 and bf16), but with all of its digits: above its
+ * numbers an infinity, below its normal ones a multiple of the least. */
+double wick_ref_range(wick_elem e, double x);
 
 /* One element's bits. Both tensors are of one element type. */
 void wick_ref_move(const wick_tensor *to, uint64_t at, const wick_tensor *from, uint64_t from_at);

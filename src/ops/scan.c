@@ -57,8 +57,8 @@ static void scan_compute(const wick_compute *c)
   axis[n] = wick_make_axis(b, "k", x->dim[at], true);
   wick_dim last = wick_dim_sub(t, x->dim[at], wick_dim_const(1)), own = index[at];
   index[at] = reverse ? wick_dim_sub(t, last, axis[n].sym) : axis[n].sym; /* in the order of sums */
-  wick_elem acc = wick_stage_arith(x->elem);
   wick_opcode by = scan_row(c->op);
+  wick_elem acc = wick_stage_range(x->elem, by);
   wick_value state =
       wick_stage_fold(b, wick_ops[c->op]->name, n + 1, axis, c->out_type[0], by, acc);
   wick_opcode before =
@@ -90,7 +90,7 @@ const wick_op wick_op_cumprod = {
     .name = "cumprod",
     .doc =
         "The product of the elements up to each place along `axis`, in order; without the element "
-        "itself (`exclusive`), from the end (`reverse`). f16 and bf16 are multiplied in f32; "
+        "itself (`exclusive`), from the end (`reverse`). Floats are multiplied in f64; "
         "integers wrap",
     .nin = {1, 1},
     .nout = {1, 1},

@@ -9,6 +9,12 @@
 wick_value wick_stage_zero(wick_builder *b, wick_elem e);
 /* The type that sums of e are kept in: f32 for f16 and bf16. */
 static inline wick_elem wick_stage_arith(wick_elem e) { return wick_elem_storage[e].arith; }
+/* The type of a fold's state: the row's arithmetic; for products f64, as parts of one leave the
+ * range of f32 sooner than the whole. */
+static inline wick_elem wick_stage_range(wick_elem e, wick_opcode by)
+{
+  return by == WICK_OP_mul && wick_elem_is_float(e) ? WICK_F64 : wick_stage_arith(e);
+}
 /* acc + x * y: a muladd for floats, wrapping for integers. */
 wick_value wick_stage_muladd(wick_builder *b, wick_value x, wick_value y, wick_value acc);
 /* An expression's value in element type e. */
