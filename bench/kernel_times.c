@@ -63,7 +63,7 @@ int main(int argc, char **argv)
   times t = {.nrun = (uint32_t)atoi(argv[2])};
   times_check(wick_context_create(NULL, &context));
   times_check(wick_load(context, argv[1], &model));
-  wick_compile_options o = {.size = sizeof o, .cache = ""};
+  wick_compile_options o = {.size = sizeof o, .cache = "", .strict = true};
   times_check(wick_compile(model, &o, &k));
   const void **in = times_inputs(k);
   void **out = times_room(wick_compiled_noutput(k) * sizeof *out);

@@ -158,7 +158,7 @@ def loops(code):
 def stack_operands(wick, model):
     """(of vector instructions, of all) in the innermost loops of the kernels that compute."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([wick, "compile", model, "-o", folder], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([wick, "compile", "--strict", model, "-o", folder], check=True, stdout=subprocess.DEVNULL)
         (obj,) = pathlib.Path(folder).glob("*.o")
         text = subprocess.check_output(["objdump", "-d", "--no-show-raw-insn", str(obj)], text=True)
     return stack_operands_of(text)

@@ -121,15 +121,14 @@ static void bundle_example(const bundle_header *h)
  * one goes. */
 static void bundle_contract(const bundle_header *h)
 {
-  wick_text_add(h->out,
-                " *\n * The numbers, and the order in which each kernel computes them:\n *   ");
+  wick_text_add(h->out, "/* The numbers, and the order in which each kernel computes them:\n *   ");
   for (const char *at = h->b->contract; *at; at++) {
     if (*at == '\n')
       wick_text_add(h->out, "\n *   ");
     else if (at[0] != '*' || at[1] != '/')
       wick_text_char(h->out, *at);
   }
-  wick_text_add(h->out, "\n");
+  wick_text_add(h->out, "\n */\n");
 }
 
 static void bundle_comment(const bundle_header *h)
@@ -141,8 +140,8 @@ static void bundle_comment(const bundle_header *h)
   bundle_needs(h);
   bundle_lines(h, " *\n");
   bundle_example(h);
-  bundle_contract(h);
   wick_text_add(h->out, " */\n");
+  bundle_contract(h);
 }
 
 /* ---- macros ---- */

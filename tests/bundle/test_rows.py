@@ -36,7 +36,9 @@ class Row:
         self.name, self.rule = name, field("scalar", "").removeprefix("WICK_RULE_")
         self.nin = int(field("nin", "{1, 1}")[1])
         self.ulp = float(field("ulp", "0"))
-        self.elems = set().union(*(SETS[s.strip()] for s in field("elems", "WICK_PLAIN").split("|")))
+        elems = field("elems", "WICK_PLAIN")
+        named = set().union(*(SETS[s.strip(" ~")] for s in elems.split("|")))
+        self.elems = SETS["WICK_PLAIN"] - named if elems.startswith("~") else named
         self.tensors = field("level", "") == "WICK_SCALAR_LEVELS"
 
 
