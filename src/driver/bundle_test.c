@@ -104,7 +104,7 @@ static void the_header_says_everything(void **state)
       " * Net.o needs from outside: memcpy, __aeabi_dadd, __aeabi_dmul, __aeabi_d2iz,\n"
       " *   __aeabi_i2d.\n",
       "if (Net(Net_constants, data, arena)) return 3;",
-      " * The numbers, and the order in which each kernel computes them:\n"
+      "/* The numbers, and the order in which each kernel computes them:\n"
       " *   x: sums / of\n *   net.loop: sum: f32 add over k:4; exact\n */\n",
       "#define NET_TARGET \"cortex-m4\"\n",
       "#define NET_ALIGN 64\n#define NET_CONSTANTS_BYTES 64\n#define NET_MUTABLE_BYTES 192\n"
