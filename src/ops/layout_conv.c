@@ -177,7 +177,7 @@ static bool layout_conv_narrow(const wick_layouts *s, const layout_conv *v)
   int64_t width = wick_layout_info(s, v->n->first)->dim[3].v,
           columns = wick_ceildiv_i64(width, s->block) * s->block;
   if (wick_layout_order(s, v->n->in[0]) || (stride->n && stride->ints[1] > 1)) return false;
-  return 5 * v->wd[0] * columns < 3 * width * wick_order_places(&v->out);
+  return 3 * v->wd[0] * columns < 2 * width * wick_order_places(&v->out);
 }
 
 /* Few output channels: lanes along those of the input take fewer products, even with the sum over
@@ -201,10 +201,11 @@ static bool layout_conv_fits(const wick_layouts *s, layout_conv *v)
   v->out = v->in;
   if (v->depthwise) return true;
   layout_conv_out(s, v);
+  if (layout_conv_narrow(s, v)) return false;
   if (v->group > 1) return layout_conv_groups(s, v);
   if (!v->plain && !wick_runs_of(&v->in, 1, &v->runs)) return false;
   v->across = layout_conv_across(s, v);
-  return !layout_conv_narrow(s, v);
+  return true;
 }
 
 static bool layout_conv_of(const wick_layouts *s, const wick_node *n, layout_conv *v)

@@ -1,0 +1,239 @@
+/* Sums of products: which of the output's axes are vectors and which places, and the register tile.
+ */
+#include "graph/group/template_state.h"
+
+/* ---- the two factors ---- */
+
+/* The two reads whose product a fold's step adds; false where the step is something else. */
+static bool template_product(const template_state *t, const wick_stage *fold, const wick_node **a,
+                             const wick_node **b)
+{
+  const wick_node *n = template_node(t, fold);
+  const wick_region *step = &n->region[1];
+  uint32_t nread = 0, nmuladd = 0, nother = 0;
+  for (uint32_t i = step->begin; i < step->end - 1; i++) {
+    const wick_node *x = &t->g->node[i];
+    if (x->op == WICK_OP_read) {
+      *(nread == 0 ? a : b) = x;
+      nread++;
+    } else if (x->op == WICK_OP_muladd) {
+      nmuladd++;
+    } else if (x->op != WICK_OP_const) {
+      nother++;
+    }
+  }
+  return nread == 2 && nmuladd == 1 && nother == 0;
+}
+
+/* ---- tiles ---- */
+
+/* Cycles for a tile's step along the sum, on a machine with two multiply-add pipes of latency 4 and
+ * two loads a cycle. */
+static double template_tile_cycles(int64_t vectors, int64_t places)
+{
+  double fma = (double)(vectors * places) / 2, load = (double)(vectors + places) / 2,
+         cycles = fma > load ? fma : load;
+  return (cycles > 4 ? cycles : 4) + 0.3;
+}
+
+/* Of all tiles, whole ones and those at the ends, that cover the extents `all`. */
+static double template_tile_cost(const template_tile *all, const template_tile *t)
+{
+  const int64_t extent[4] = {all->ob, all->vb, all->th, all->tw},
+                tile[4] = {t->ob, t->vb, t->th, t->tw};
+  double cost = 0;
+  for (uint32_t rest = 0; rest < 16; rest++) { /* bit k: the last, smaller tile along k */
+    int64_t size[4], count = 1;
+    for (uint32_t k = 0; k < 4; k++) {
+      bool last = rest >> k & 1;
+      size[k] = last ? extent[k] % tile[k] : tile[k];
+      count *= last ? size[k] != 0 : extent[k] / tile[k];
+    }
+    if (count) cost += (double)count * template_tile_cycles(size[0] * size[1], size[2] * size[3]);
+  }
+  return cost;
+}
+
+/* The largest number of neighbours along an axis that share what is read, from multiples of it on:
+ * the channels of one group of a convolution. 1: none do. */
+static int64_t template_sharing(const template_state *t, const wick_node *read,
+                                const wick_stage *st, uint32_t axis)
+{
+  wick_dims *dims = t->g->module->dims;
+  int64_t extent = template_extent(st, axis), n = extent;
+  for (; n > 1; n--) {
+    if (extent % n) continue;
+    wick_dim at = wick_dim_symbol(dims, "neighbour", 0, n - 1), sym = st->axis[axis].sym,
+             first = wick_dim_symbol(dims, "neighbours", 0, extent / n - 1),
+             both = wick_dim_add(dims, wick_dim_mul(dims, first, wick_dim_const(n)), at);
+    bool uses = false;
+    for (uint32_t k = 0; k < read->attr[0].n; k++) {
+      wick_dim d = read->attr[0].dims[k];
+      if (wick_dim_eq(d, WICK_DIM_ANY)) return 1;
+      uses = uses || wick_dim_uses(dims, wick_dim_substitute(dims, d, 1, &sym, &both), at);
+    }
+    if (!uses) break;
+  }
+  return n;
+}
+
+static bool template_roles_of(const template_state *t, const wick_stage *fold, const wick_node *a,
+                              const wick_node *b, template_roles *out)
+{
+  uint32_t n = t->out->naxis;
+  *out = (template_roles){n - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1};
+  wick_dim v = fold->axis[n - 1].sym;
+  if (template_step_of(t, a, v) != 0) {
+    const wick_node *swap = a;
+    a = b, b = swap;
+  }
+  if (template_step_of(t, a, v) != 0 || template_step_of(t, b, v) != 1) return false;
+  bool whole = false;
+  for (uint32_t k = 0; k + 1 < n; k++) {
+    unsigned in_a = template_step_of(t, a, fold->axis[k].sym),
+             in_b = template_step_of(t, b, fold->axis[k].sym);
+    int64_t extent = template_extent(t->out, k);
+    if (extent <= 1) continue;
+    int64_t nb = in_b ? template_sharing(t, a, fold, k) : 1,
+            na = in_a ? template_sharing(t, b, fold, k) : 1;
+    if (nb > out->no) out->o = k, out->no = nb;
+    if (na == extent) {
+      out->y = whole ? out->x : UINT32_MAX;
+      out->x = k, out->nx = na, whole = true;
+    } else if (na > 1 && !whole) {
+      out->x = k, out->nx = na;
+    }
+  }
+  return true;
+}
+
+/* Bytes of the parameter that a read takes. */
+static uint64_t template_bytes(const template_state *t, const wick_node *read)
+{
+  uint64_t nbytes = UINT64_MAX;
+  wick_type_nbytes(t->g->module, wick_type_of(t->g, read->in[0]), &nbytes);
+  return nbytes;
+}
+
+/* Tiles of that size would reach over the ends of the neighbours that share what is read. */
+static bool template_crosses(const template_state *t, uint32_t axis, int64_t n, int64_t size)
+{
+  return n != template_extent(t->out, axis) && n % size;
+}
+
+/* The cheapest tile that fits the registers: with its vectors, a shared value, and what a product
+ * takes where it is an instruction of its own, one is left. Vectors along two axes only where the
+ * one behind is covered, and not where each is used once: then they are read in their order. */
+static template_tile template_tile_best(const template_state *t, wick_elem elem,
+                                        const template_tile *all, const template_roles *r)
+{
+  template_tile best = {1, 1, 1, 1}, x;
+  double least = 1e300;
+  int64_t registers = t->t->nvector ? t->t->nvector : 8;
+  bool fused = t->t->fma & WICK_BIT(elem), both = all->th * all->tw > 1;
+  for (x.ob = 1; x.ob <= all->ob && x.ob <= 8; x.ob++)
+    for (x.vb = 1; x.vb <= all->vb && x.vb <= 14; x.vb++)
+      for (x.th = 1; x.th <= all->th && x.th <= 4; x.th++)
+        for (x.tw = 1; x.tw <= all->tw && x.tw <= 28; x.tw++) {
+          if (x.ob * x.vb * (x.th * x.tw + 1) + (fused ? 2 : 3) > registers) break;
+          if (x.th > 1 && x.tw != all->tw) continue; /* several rows: where a row is one tile */
+          if ((x.ob > 1 && r->o != UINT32_MAX && template_crosses(t, r->o, r->no, x.ob)) ||
+              (x.tw > 1 && r->x != UINT32_MAX && template_crosses(t, r->x, r->nx, x.tw)))
+            continue;
+          if (x.ob > 1 && (x.vb != all->vb || (all->vb > 1 && !both))) continue;
+          double cost = template_tile_cost(all, &x);
+          if (cost < least * 0.999) best = x, least = cost;
+        }
+  return best;
+}
+
+wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places)
+{
+  template_state s = {.t = t};
+  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, vectors, places};
+  template_tile all = {vectors, 1, 1, places}, best = template_tile_best(&s, elem, &all, &r);
+  return (wick_tile){best.ob, best.tw};
+}
+
+/* Lanes of a vector along an axis of that extent: all; of a shorter one, masked where that costs
+ * nothing, else a power of two within. */
+static int64_t template_dot_lanes(const template_state *t, int64_t extent)
+{
+  int64_t lanes = t->lanes;
+  bool mask = t->t->mask & WICK_BIT(template_elem(t));
+  while (lanes > extent && (!mask || lanes / 2 >= extent)) lanes /= 2;
+  return lanes;
+}
+
+bool template_dot(template_state *t, const wick_stage *fold)
+{
+  const wick_node *a, *b;
+  template_roles r;
+  uint32_t n = t->out->naxis;
+  if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
+  if (!template_product(t, fold, &a, &b) || !template_roles_of(t, fold, a, b, &r)) return false;
+  int64_t v = template_extent(t->out, n - 1);
+  if (v < 2) return false;
+  int64_t lanes = template_dot_lanes(t, v);
+  template_tile all = {r.no, wick_ceildiv_i64(v, lanes),
+                       r.y != UINT32_MAX ? template_extent(t->out, r.y) : 1, r.nx};
+  template_tile tile = template_tile_best(t, template_elem(t), &all, &r);
+  uint64_t weights = template_bytes(t, template_step_of(t, a, fold->axis[n - 1].sym) ? a : b);
+  const char *at = template_out_loops(t, &r, &tile, weights > TEMPLATE_NEAR, lanes);
+  if (!at) return false;
+  bool again = all.th * all.tw > 4 * tile.th * tile.tw; /* time to fetch while these are used */
+  if (weights > TEMPLATE_CACHED && r.o != UINT32_MAX && again)
+    wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, r.o));
+  wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
+  template_fold_loops(t, fold, r.o, n - 1, lanes, 4);
+  return true;
+}
+
+/* ---- inner ---- */
+
+/* The sum outside, then the tile, the lanes along the sum's last axis. */
+static void template_inner_loops(template_state *t, const wick_stage *fold, uint32_t k,
+                                 const template_roles *r)
+{
+  const char *name = template_loop(t, fold, k), *lane = name;
+  if (template_splits_lanes(fold, k, t->lanes)) {
+    lane = "lane";
+    wick_text_printf(&t->steps, "split %s.%s lane:%u; ", fold->name, name, t->lanes);
+  }
+  template_order_begin(t, fold);
+  for (int tile = 0; tile < 2; tile++)
+    for (uint32_t a = 0; a < fold->naxis; a++)
+      if (fold->axis[a].reduce != (bool)tile && a != r->o && (a != k || lane != name))
+        wick_text_printf(&t->steps, " %s", template_loop(t, fold, a));
+  if (r->o != UINT32_MAX) wick_text_printf(&t->steps, " %s", template_loop(t, fold, r->o));
+  wick_text_printf(&t->steps, " %s; vector %s.%s; unroll", lane, fold->name, lane);
+  for (uint32_t a = 0; a < fold->naxis; a++)
+    if (!fold->axis[a].reduce)
+      wick_text_printf(&t->steps, " %s.%s", fold->name, template_loop(t, fold, a));
+  wick_text_add(&t->steps, "; ");
+}
+
+bool template_inner(template_state *t, const wick_stage *fold)
+{
+  const wick_node *a, *b;
+  uint32_t n = t->out->naxis, k = fold->naxis - 1;
+  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1};
+  if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
+  if (!fold->axis[k].reduce || !template_product(t, fold, &a, &b)) return false;
+  if (template_step_of(t, a, fold->axis[k].sym) != 1 ||
+      template_step_of(t, b, fold->axis[k].sym) != 1 || template_extent(fold, k) < t->lanes)
+    return false;
+  for (uint32_t i = 0; i < n; i++) {
+    bool in_a = template_step_of(t, a, fold->axis[i].sym),
+         in_b = template_step_of(t, b, fold->axis[i].sym);
+    int64_t extent = template_extent(t->out, i);
+    if (extent > 1 && in_a != in_b) *(in_a ? &r.x : &r.o) = i, *(in_a ? &r.nx : &r.no) = extent;
+  }
+  template_tile all = {r.no, 1, 1, r.nx};
+  template_tile tile = template_tile_best(t, template_elem(t), &all, &r);
+  const char *at = template_out_loops(t, &r, &tile, false, 1);
+  if (!at) return false;
+  wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
+  template_inner_loops(t, fold, k, &r);
+  return true;
+}

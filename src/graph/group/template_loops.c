@@ -1,0 +1,154 @@
+/* What the stages of a group are like, and the steps of loops around tiles. */
+#include <string.h>
+
+#include "graph/group/template_state.h"
+
+/* ---- stages ---- */
+
+const wick_node *template_node(const template_state *t, const wick_stage *st)
+{
+  return &t->g->node[st->node];
+}
+
+wick_elem template_elem(const template_state *t) /* of the output */
+{
+  return wick_info_of(t->g, template_node(t, t->out)->first)->elem;
+}
+
+const char *template_loop(const template_state *t, const wick_stage *st, uint32_t axis)
+{
+  const wick_term *term = wick_dim_get(t->g->module->dims, st->axis[axis].sym).term;
+  return wick_dim_atom(t->g->module->dims, term->atom[0])->name;
+}
+
+int64_t template_extent(const wick_stage *st, uint32_t axis)
+{
+  return wick_dim_is_const(st->axis[axis].extent) ? st->axis[axis].extent.v : 0;
+}
+
+unsigned template_step_of(const template_state *t, const wick_node *read, wick_dim sym)
+{
+  wick_dims *dims = t->g->module->dims;
+  uint32_t rank = read->attr[0].n;
+  unsigned how = 0;
+  for (uint32_t k = 0; k < rank; k++) {
+    wick_dim d = read->attr[0].dims[k], coef, rest;
+    if (wick_dim_eq(d, WICK_DIM_ANY)) {
+      how = 2;
+    } else if (wick_dim_uses(dims, d, sym)) {
+      bool unit = k == rank - 1 && how == 0 && wick_dim_linear(dims, d, sym, &coef, &rest) &&
+                  wick_dim_is(coef, 1);
+      how = unit ? 1 : 2;
+    }
+  }
+  return how;
+}
+
+/* ---- loops ---- */
+
+void template_order_begin(template_state *t, const wick_stage *st)
+{
+  wick_text_printf(&t->steps, "order %s:", st->name);
+}
+
+bool template_splits_lanes(const wick_stage *st, uint32_t vaxis, int64_t lanes)
+{
+  return lanes > 1 && template_extent(st, vaxis) != lanes;
+}
+
+void template_fold_loops(template_state *t, const wick_stage *fold, uint32_t oaxis, uint32_t vaxis,
+                         int64_t lanes, int64_t unroll)
+{
+  uint32_t last = UINT32_MAX;
+  for (uint32_t k = 0; k < fold->naxis; k++)
+    if (fold->axis[k].reduce) last = k;
+  int64_t extent = last == UINT32_MAX ? 1 : template_extent(fold, last);
+  bool split = last != UINT32_MAX && extent > unroll && unroll > 1;
+  if (split)
+    wick_text_printf(&t->steps, "split %s.%s u:%lld; ", fold->name, template_loop(t, fold, last),
+                     (long long)unroll);
+  bool split_v = vaxis != UINT32_MAX && template_splits_lanes(fold, vaxis, lanes);
+  if (split_v)
+    wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", fold->name,
+                     template_loop(t, fold, vaxis), (long long)lanes);
+  template_order_begin(t, fold);
+  for (uint32_t k = 0; k < fold->naxis; k++)
+    if (fold->axis[k].reduce) wick_text_printf(&t->steps, " %s", template_loop(t, fold, k));
+  if (split) wick_text_add(&t->steps, " u");
+  for (uint32_t k = 0; k < fold->naxis; k++)
+    if (!fold->axis[k].reduce && k != vaxis && k != oaxis)
+      wick_text_printf(&t->steps, " %s", template_loop(t, fold, k));
+  if (oaxis != UINT32_MAX) wick_text_printf(&t->steps, " %s", template_loop(t, fold, oaxis));
+  if (split_v) wick_text_printf(&t->steps, " %s", template_loop(t, fold, vaxis));
+  if (vaxis != UINT32_MAX)
+    wick_text_printf(&t->steps, " %s", split_v ? "lane" : template_loop(t, fold, vaxis));
+  wick_text_add(&t->steps, "; ");
+  if (vaxis != UINT32_MAX && lanes > 1)
+    wick_text_printf(&t->steps, "vector %s.%s; ", fold->name,
+                     split_v ? "lane" : template_loop(t, fold, vaxis));
+  wick_text_add(&t->steps, "unroll");
+  for (uint32_t k = 0; k < fold->naxis; k++)
+    if (!fold->axis[k].reduce && (k != vaxis || split_v || lanes <= 1))
+      wick_text_printf(&t->steps, " %s.%s", fold->name, template_loop(t, fold, k));
+  if (split) wick_text_printf(&t->steps, " %s.u", fold->name);
+  if (last != UINT32_MAX && !split && extent <= unroll && extent > 0)
+    wick_text_printf(&t->steps, " %s.%s", fold->name, template_loop(t, fold, last));
+  wick_text_add(&t->steps, "; ");
+}
+
+/* Splits the tile off the output's axes; the names of its loops, outermost first. */
+static wick_text template_out_split(template_state *t, const template_roles *r,
+                                    const template_tile *tile, int64_t lanes)
+{
+  const wick_stage *out = t->out;
+  bool split_v = template_splits_lanes(out, r->v, lanes);
+  const struct {
+    uint32_t axis;
+    int64_t size;
+    const char *name;
+  } part[] = {{r->o, tile->ob, "ob"},
+              {split_v ? r->v : UINT32_MAX, tile->vb, "vb"},
+              {r->y, tile->th, "yi"},
+              {r->x, tile->tw, "xi"}};
+  wick_text names = wick_text_begin(t->tmp);
+  if (split_v)
+    wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", out->name, template_loop(t, out, r->v),
+                     (long long)lanes);
+  for (uint32_t i = 0; i < WICK_COUNT(part); i++) {
+    if (part[i].axis == UINT32_MAX || part[i].size < 2) continue;
+    wick_text_printf(&t->steps, "split %s.%s %s:%lld; ", out->name,
+                     template_loop(t, out, part[i].axis), part[i].name, (long long)part[i].size);
+    wick_text_printf(&names, " %s", part[i].name);
+  }
+  return names;
+}
+
+const char *template_out_loops(template_state *t, const template_roles *r,
+                               const template_tile *tile, bool channels_outside, int64_t lanes)
+{
+  const wick_stage *out = t->out;
+  const char *o = out->name, *at = NULL, *name = NULL;
+  bool split_v = template_splits_lanes(out, r->v, lanes);
+  wick_text tiles = template_out_split(t, r, tile, lanes), parallel = wick_text_begin(t->tmp);
+  template_order_begin(t, out);
+  for (uint32_t pass = 0; pass < 3; pass++) /* channels first or last; the text's order between */
+    for (uint32_t k = 0; k < out->naxis; k++) {
+      uint32_t when = k != (split_v ? r->v : r->o) ? 1 : channels_outside ? 0 : 2;
+      if (when != pass || (k == r->v && !split_v)) continue;
+      at = template_loop(t, out, k);
+      wick_text_printf(&t->steps, " %s", at);
+      wick_text_printf(&parallel, " %s.%s", o, at);
+    }
+  const char *last = r->v == UINT32_MAX ? "" : split_v ? "lane" : template_loop(t, out, r->v);
+  wick_text_printf(&t->steps, "%s %s; ", tiles.n ? tiles.at : "", last);
+  if (parallel.n) wick_text_printf(&t->steps, "parallel%s; ", parallel.at);
+  if (lanes > 1) wick_text_printf(&t->steps, "vector %s.%s; ", o, last);
+  if (tiles.n) wick_text_add(&t->steps, "unroll");
+  for (const char *p = tiles.n ? tiles.at : ""; *p; p += strcspn(p, " ")) {
+    name = p += strspn(p, " ");
+    wick_text_printf(&t->steps, " %s.%.*s", o, (int)strcspn(name, " "), name);
+  }
+  if (tiles.n) wick_text_add(&t->steps, "; ");
+  /* without a vector the last axis is a loop around the fold */
+  return lanes > 1 || r->v == UINT32_MAX ? at : last;
+}

@@ -1,0 +1,63 @@
+/* What the files of templates share: the group at hand, what its stages are like, and the steps of
+ * loops. */
+#ifndef WICK_GRAPH_GROUP_TEMPLATE_STATE_H
+#define WICK_GRAPH_GROUP_TEMPLATE_STATE_H
+
+#include "graph/group/template.h"
+#include "ir/op.h"
+#include "loop/schedule.h"
+
+enum { TEMPLATE_AXES = 16 };
+
+/* Bytes of weights: that pass by again and again at no cost; that stay in a cache between runs. */
+enum { TEMPLATE_NEAR = 256 << 10, TEMPLATE_CACHED = 1 << 20 };
+
+typedef struct template_state {
+  wick_func *g;
+  const wick_target *t;
+  wick_arena *tmp;
+  wick_schedule *s;
+  wick_text steps;
+  const wick_stage *out;
+  uint32_t lanes; /* of the output's element type */
+} template_state;
+
+typedef struct template_tile {
+  int64_t ob, vb, th, tw; /* output channels, vectors along the last axis, rows, columns */
+} template_tile;
+
+/* The roles of the output's axes: the vector (of `inner` none), output channels (blocks), the last
+ * two places. UINT32_MAX: none. */
+typedef struct template_roles {
+  uint32_t v, o, y, x;
+  int64_t no, nx; /* along o and x, tiles lie within so many neighbours */
+} template_roles;
+
+/* ---- stages (template_loops.c) ---- */
+const wick_node *template_node(const template_state *t, const wick_stage *st);
+wick_elem template_elem(const template_state *t); /* of the output */
+const char *template_loop(const template_state *t, const wick_stage *st, uint32_t axis);
+/* The extent, or 0 where it is not constant. */
+int64_t template_extent(const wick_stage *st, uint32_t axis);
+/* How a read uses an axis along which the vector would run: 0 not at all, 1 next to each other, 2
+ * otherwise. */
+unsigned template_step_of(const template_state *t, const wick_node *read, wick_dim sym);
+
+/* ---- loops (template_loops.c) ---- */
+/* A vector of that many lanes is a part of the axis. */
+bool template_splits_lanes(const wick_stage *st, uint32_t vaxis, int64_t lanes);
+void template_order_begin(template_state *t, const wick_stage *st);
+/* The loops of a fold in registers: the sum outside, in the text's order, its last axis unrolled by
+ * some; the tile inside, with the output channels innermost: a value that all lanes share is
+ * loaded, used by each of their vectors at once, and dead. */
+void template_fold_loops(template_state *t, const wick_stage *fold, uint32_t oaxis, uint32_t vaxis,
+                         int64_t lanes, int64_t unroll);
+/* The loops of the output around a tile; the innermost of them, where the fold goes, or NULL. */
+const char *template_out_loops(template_state *t, const template_roles *r,
+                               const template_tile *tile, bool channels_outside, int64_t lanes);
+
+/* ---- templates that say whether they fit (template_dot.c) ---- */
+bool template_dot(template_state *t, const wick_stage *fold);
+bool template_inner(template_state *t, const wick_stage *fold);
+
+#endif
