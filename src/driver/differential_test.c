@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "driver/random_graph.h"
+#include "driver/random_rows.h"
 #include "ir/copy.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -428,30 +428,40 @@ static void diff_shrink(diff *d, const wick_func *f, const char *target, const c
 
 /* ---- the test ---- */
 
+/* Rows and element types of a graph. */
+static void diff_count(const wick_func *f, uint64_t (*seen)[WICK_NOP])
+{
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    wick_value v = random_counted(&f->node[i]);
+    if (v.id) (*seen)[f->node[i].op] |= WICK_BIT(wick_info_of(f, v)->elem);
+  }
+}
+
 static bool diff_one(diff *d, uint64_t seed, const char *target, uint64_t (*seen)[WICK_NOP],
                      uint32_t *nnode)
 {
   random_graph *r = calloc(1, sizeof *r);
   wick_module *m = wick_module_create(&d->guard, "random");
-  wick_func *f = random_function(r, m, seed, &d->mem, &d->tmp, seen);
-  bool ok = true;
-  if (f) {
-    wick_status s = wick_verify_func(f, &d->tmp);
-    if (s) fail_msg("seed %llu: %s", (unsigned long long)seed, s->message);
-    wick_module_set(m, f);
-    wick_tensor in[DIFF_MOST];
-    d->noise = seed;
-    diff_inputs(d, f, seed % 4 == 0, in);
-    d->kept = wick_new(&d->mem, wick_tensor, f->nvalue + 1);
-    *nnode = f->nnode;
-    diff_result result = diff_run(d, f, in, target);
-    if (result.differs) diff_shrink(d, f, target, result.why, seed);
-    ok = !result.differs;
-    d->kept = NULL;
-  }
+  wick_func *f = random_function(r, m, seed, &d->mem, &d->tmp);
+  uint32_t npair;
+  random_pair pair = random_pair_of(seed, &npair);
+  if (!f)
+    fail_msg("seed %llu: no %s of %s is built", (unsigned long long)seed, wick_ops[pair.op]->name,
+             wick_elem_name(pair.elem));
+  wick_status s = wick_verify_func(f, &d->tmp);
+  if (s) fail_msg("seed %llu: %s", (unsigned long long)seed, s->message);
+  diff_count(f, seen);
+  wick_module_set(m, f);
+  wick_tensor in[DIFF_MOST];
+  d->noise = seed;
+  diff_inputs(d, f, seed % 4 == 0, in);
+  d->kept = wick_new(&d->mem, wick_tensor, f->nvalue + 1);
+  *nnode = f->nnode;
+  diff_result result = diff_run(d, f, in, target);
+  if (result.differs) diff_shrink(d, f, target, result.why, seed);
   wick_module_free(m);
   free(r);
-  return ok;
+  return !result.differs;
 }
 
 static uint64_t diff_setting(const char *name, uint64_t otherwise)
@@ -466,20 +476,24 @@ static int diff_order(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* Rows of graphs that have been built, and of how many element types. */
+/* What has been built of all pairs of a row and an element type that it takes: each graph has one,
+ * in turn, so that as many graphs as there are pairs have all. */
 static void diff_coverage(uint64_t (*seen)[WICK_NOP], uint64_t ngraph)
 {
-  uint32_t rows = 0, all = 0, types = 0;
+  uint32_t rows = 0, all = 0, pairs = 0, npair;
+  random_pair_of(0, &npair);
   for (uint32_t op = 1; op < WICK_NOP; op++) {
-    if (!(wick_ops[op]->level & WICK_GRAPH) || wick_ops[op]->nregion[1] ||
-        !(wick_compute_of((wick_opcode)op) || wick_ops[op]->expand))
-      continue;
-    all++;
-    rows += (*seen)[op] != 0;
-    for (uint64_t s = (*seen)[op]; s; s &= s - 1) types++;
-    if (!(*seen)[op] && ngraph >= 2000) print_message("not covered: %s\n", wick_ops[op]->name);
+    uint64_t types = random_types((wick_opcode)op), missing = types & ~(*seen)[op];
+    all += types != 0;
+    rows += (types & (*seen)[op]) != 0;
+    for (uint64_t s = types & (*seen)[op]; s; s &= s - 1) pairs++;
+    for (uint64_t s = missing; s && ngraph >= npair; s &= s - 1)
+      print_error("no %s of %s\n", wick_ops[op]->name,
+                  wick_elem_name((wick_elem)__builtin_ctzll(s)));
   }
-  print_message("%u of %u rows, %u pairs of row and element type\n", rows, all, types);
+  print_message("%u of %u rows, %u of %u pairs of row and element type\n", rows, all, pairs, npair);
+  if (ngraph >= npair) assert_int_equal(pairs, npair);
+  assert_true(pairs >= (ngraph < npair ? ngraph : npair));
 }
 
 /* One graph, with memory of its own. */
