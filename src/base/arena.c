@@ -83,7 +83,7 @@ static void arena_add_chunk(wick_arena *a, size_t need)
   ARENA_POISON(a->at, (size_t)(a->end - a->at));
 }
 
-void *wick_arena_alloc(wick_arena *a, size_t nbytes, size_t align)
+void *wick_arena_raw(wick_arena *a, size_t nbytes, size_t align)
 {
   size_t pad = a->at ? (size_t)(-(uintptr_t)a->at & (align - 1)) : 0;
   if (!a->at || nbytes >= (size_t)(a->end - a->at) || pad + nbytes + 1 > (size_t)(a->end - a->at)) {
@@ -94,12 +94,17 @@ void *wick_arena_alloc(wick_arena *a, size_t nbytes, size_t align)
   char *p = a->at + pad;
   a->at = p + (nbytes ? nbytes : 1);
   ARENA_UNPOISON(p, nbytes);
-  return memset(p, 0, nbytes);
+  return p;
+}
+
+void *wick_arena_alloc(wick_arena *a, size_t nbytes, size_t align)
+{
+  return memset(wick_arena_raw(a, nbytes, align), 0, nbytes);
 }
 
 void *wick_arena_copy(wick_arena *a, const void *from, size_t nbytes, size_t align)
 {
-  void *p = wick_arena_alloc(a, nbytes, align);
+  void *p = wick_arena_raw(a, nbytes, align);
   return nbytes ? memcpy(p, from, nbytes) : p;
 }
 

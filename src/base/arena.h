@@ -44,6 +44,8 @@ void wick_arena_free(wick_arena *a);           /* the arena may be used again */
 /* align is a power of two of at most 64. nbytes may be 0 (the pointer is still distinct from NULL).
  */
 void *wick_arena_alloc(wick_arena *a, size_t nbytes, size_t align);
+void *wick_arena_raw(wick_arena *a, size_t nbytes,
+                     size_t align); /* not zeroed: for what is large */
 void *wick_arena_copy(wick_arena *a, const void *from, size_t nbytes, size_t align);
 
 wick_mark wick_arena_mark(const wick_arena *a);

@@ -32,6 +32,12 @@ static wick_status file_fail(wick_arena *mem, const char *path, const char *what
 
 wick_files wick_files_begin(wick_arena *mem) { return (wick_files){.mem = mem}; }
 
+void wick_files_release(const wick_files *files)
+{
+  for (const wick_file *f = files->first; f; f = f->next)
+    if (f->nbytes) madvise((void *)(uintptr_t)f->at, f->nbytes, MADV_DONTNEED);
+}
+
 void wick_files_close(wick_files *files)
 {
   for (wick_file *f = files->first; f; f = f->next)

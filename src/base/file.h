@@ -32,6 +32,10 @@ void wick_files_close(wick_files *files); /* unmaps all; legal at any moment, an
  * that is mmap's rule. */
 WICK_CHECKED wick_status wick_files_map(wick_files *files, const char *path, wick_file **out_file);
 
+/* The memory that holds what was read goes back to the system; it is read again when it is wanted.
+ */
+void wick_files_release(const wick_files *files);
+
 /* Maps a file that an untrusted file named: `name` is a relative path of plain components below
  * `folder`. WICK_EINVAL for an absolute name and for "..", WICK_EIO where any component is a link.
  */

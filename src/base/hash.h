@@ -13,14 +13,24 @@ static inline uint64_t wick_hash_u64(uint64_t h, uint64_t x)
   return h ^ (h >> 29);
 }
 
-static inline uint64_t wick_hash_bytes(uint64_t h, const void *p, size_t n)
+/* n words of 8 bytes; in pieces it is the same. */
+static inline uint64_t wick_hash_words(uint64_t h, const void *p, size_t n)
 {
   const unsigned char *s = p;
-  for (; n >= 8; n -= 8, s += 8) {
+  for (; n; n--, s += 8) {
     uint64_t x = 0;
     for (int i = 0; i < 8; i++) x |= (uint64_t)s[i] << (8 * i);
     h = wick_hash_u64(h, x);
   }
+  return h;
+}
+
+static inline uint64_t wick_hash_bytes(uint64_t h, const void *p, size_t n)
+{
+  const unsigned char *s = p;
+  h = wick_hash_words(h, s, n / 8);
+  if (n >= 8) s += n & ~(size_t)7; /* p may be NULL where n is 0 */
+  n &= 7;
   uint64_t x = n;
   for (size_t i = 0; i < n; i++) x |= (uint64_t)s[i] << (8 * i + 8);
   return wick_hash_u64(h, x);

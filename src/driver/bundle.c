@@ -212,13 +212,13 @@ static wick_status bundle_fits(const wick_compilation *c, const wick_bundle *b, 
 
 /* ---- the files ---- */
 
-/* The constants, padded to what the header says. */
+/* The constants in one piece, padded to what the header says. */
 static wick_span bundle_constants(wick_compilation *c, const wick_lowered *l, const wick_bundle *b)
 {
-  wick_span k = wick_compile_constants(c, l);
-  if (k.nbytes == b->constant_bytes) return k;
-  unsigned char *at = wick_arena_alloc(&c->mem, b->constant_bytes, WICK_BUNDLE_ALIGN);
-  memcpy(at, k.at, k.nbytes);
+  wick_pieces k = wick_compile_constants(c, l);
+  unsigned char *at = wick_arena_raw(&c->mem, b->constant_bytes, WICK_BUNDLE_ALIGN), *to = at;
+  for (size_t i = 0; i < k.n; to += k.at[i++].nbytes) memcpy(to, k.at[i].at, k.at[i].nbytes);
+  memset(to, 0, b->constant_bytes - k.nbytes);
   return (wick_span){at, b->constant_bytes};
 }
 

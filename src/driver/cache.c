@@ -113,10 +113,13 @@ wick_cache wick_cache_of(const wick_compilation *c, const char *folder, uint64_t
 
 /* ---- sections ---- */
 
-void wick_cache_sections(const wick_cache *cache, wick_span constants, wick_arena *mem,
+/* Pieces are whole words: the hash is the same for one piece and for many. */
+void wick_cache_sections(const wick_cache *cache, const wick_pieces *constants, wick_arena *mem,
                          wick_section out[WICK_CACHE_SECTIONS])
 {
-  uint64_t hash = wick_hash_bytes(WICK_HASH_SEED, constants.at, constants.nbytes);
+  uint64_t hash = WICK_HASH_SEED;
+  for (size_t i = 0; i < constants->n; i++)
+    hash = wick_hash_words(hash, constants->at[i].at, constants->at[i].nbytes / 8);
   const char *check = wick_str_printf(mem, "%016llx", (unsigned long long)hash);
   out[0] = (wick_section){.name = "key",
                           .bytes = {(const unsigned char *)cache->key, strlen(cache->key)}};
@@ -128,22 +131,28 @@ static bool cache_is(wick_span s, const char *text)
   return s.at && s.nbytes == strlen(text) && memcmp(s.at, text, s.nbytes) == 0;
 }
 
-bool wick_cache_find(const wick_cache *cache, wick_compiled *k, wick_arena *tmp)
+/* Constants are a part of what is read here, or of no artifact of the cache. */
+static bool cache_is_whole(const wick_cache *cache, const wick_artifact *a, wick_arena *tmp)
+{
+  wick_span constants = wick_artifact_section(a, "constants");
+  wick_bytes one = {constants.at, constants.nbytes};
+  wick_section check[WICK_CACHE_SECTIONS];
+  if (constants.nbytes % 8) return false;
+  wick_cache_sections(cache, &(wick_pieces){&one, 1, constants.nbytes}, tmp, check);
+  return cache_is(wick_artifact_section(a, "check"), (const char *)check[1].bytes.at);
+}
+
+bool wick_cache_find(const wick_cache *cache, bool check, wick_compiled *k, wick_arena *tmp)
 {
   if (!cache->folder || access(cache->path, R_OK) != 0) return false;
   wick_file *file;
   wick_artifact a;
   if (wick_files_map(&k->files, cache->path, &file)) return false;
-  wick_span bytes = {file->at, file->nbytes}, constants;
+  wick_span bytes = {file->at, file->nbytes};
   bool hit = !wick_artifact_read(bytes, cache->path, tmp, &a);
   hit = hit && cache_is(wick_artifact_section(&a, "key"), cache->key);
-  if (hit) {
-    wick_section check[WICK_CACHE_SECTIONS];
-    constants = wick_artifact_section(&a, "constants");
-    wick_cache_sections(cache, constants, tmp, check);
-    hit = cache_is(wick_artifact_section(&a, "check"), (const char *)check[1].bytes.at) &&
-          !wick_compiled_take(k, bytes, cache->path);
-  }
+  hit = hit && (!check || cache_is_whole(cache, &a, tmp)) &&
+        !wick_compiled_take(k, bytes, cache->path);
   if (hit)
     utimensat(AT_FDCWD, cache->path, NULL, 0); /* it was used now */
   else

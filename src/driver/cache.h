@@ -22,11 +22,11 @@ wick_cache wick_cache_of(const wick_compilation *c, const char *folder, uint64_t
 
 /* The sections that an artifact in the cache has beside its own. */
 enum { WICK_CACHE_SECTIONS = 2 };
-void wick_cache_sections(const wick_cache *cache, wick_span constants, wick_arena *mem,
+void wick_cache_sections(const wick_cache *cache, const wick_pieces *constants, wick_arena *mem,
                          wick_section out[WICK_CACHE_SECTIONS]);
 
-/* Fills *k; false where there is no such artifact. */
-bool wick_cache_find(const wick_cache *cache, wick_compiled *k, wick_arena *tmp);
+/* Fills *k; false where there is no such artifact. `check`: that its constants are whole, too. */
+bool wick_cache_find(const wick_cache *cache, bool check, wick_compiled *k, wick_arena *tmp);
 
 /* Writes the artifact and drops what was not used for longest, beyond the bound. False where it was
  * not written. */

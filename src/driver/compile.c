@@ -60,6 +60,7 @@ static wick_status compile_passes(wick_compilation *c)
     size_t n = strcspn(at, ",");
     const wick_pass *pass = wick_pass_find(wick_str_dupn(&c->tmp, at, n));
     WICK_TRY(wick_pipeline_run(&c->pipeline, pass, &c->tmp));
+    if (c->pipeline.times.at[c->pipeline.times.n - 1].acted) wick_files_release(&c->model->files);
     WICK_TRY(wick_compilation_stage(c, pass->name));
     at += n + (at[n] == ',');
   }
@@ -68,14 +69,23 @@ static wick_status compile_passes(wick_compilation *c)
 
 /* ---- sections ---- */
 
-wick_span wick_compile_constants(wick_compilation *c, const wick_lowered *l)
+/* Of each constant its whole words, then what is left with the zeros up to the next one. */
+wick_pieces wick_compile_constants(wick_compilation *c, const wick_lowered *l)
 {
-  unsigned char *at = wick_arena_alloc(&c->mem, l->constant_bytes, WICK_ARTIFACT_ALIGN);
+  wick_pieces p = {.at = wick_new(&c->mem, wick_bytes, 2 * (size_t)l->constants.n)};
   for (uint32_t i = 0; i < l->constants.n; i++) {
     const wick_constant *k = wick_constant_get(c->module, l->constants.at[i].constant);
-    memcpy(at + l->constants.at[i].offset, k->data, k->nbytes);
+    uint64_t whole = k->nbytes & ~(uint64_t)7, begin = l->constants.at[i].offset,
+             end = i + 1 < l->constants.n ? l->constants.at[i + 1].offset : l->constant_bytes,
+             rest = end - begin - whole;
+    p.at[p.n++] = (wick_bytes){k->data, whole};
+    if (!rest) continue;
+    unsigned char *tail = wick_new(&c->mem, unsigned char, rest);
+    if (k->nbytes > whole) memcpy(tail, (const char *)k->data + whole, k->nbytes - whole);
+    p.at[p.n++] = (wick_bytes){tail, rest};
   }
-  return (wick_span){at, l->constant_bytes};
+  p.nbytes = l->constant_bytes;
+  return p;
 }
 
 static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
@@ -158,10 +168,13 @@ wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out)
   WICK_TRY(wick_compilation_stage(c, "link"));
   n = WICK_LINK_SECTIONS;
   section[n++] = compile_program(c, &l);
-  wick_span constants = wick_compile_constants(c, &l);
-  section[n++] = (wick_section){"constants", constants, WICK_ARTIFACT_ALIGN, WICK_SECTION_BULK};
+  wick_pieces constants = wick_compile_constants(c, &l);
+  section[n++] = (wick_section){"constants",
+                                {(const void *)constants.at, constants.nbytes},
+                                WICK_ARTIFACT_ALIGN,
+                                WICK_SECTION_BULK | WICK_SECTION_PIECES};
   if (c->cache) {
-    wick_cache_sections(c->cache, constants, &c->mem, section + n);
+    wick_cache_sections(c->cache, &constants, &c->mem, section + n);
     n += WICK_CACHE_SECTIONS;
   }
   WICK_TRY(wick_artifact_make(c->target.machine, c->target.needs, n, section, &c->mem, out));
@@ -189,12 +202,13 @@ static wick_status compile_public(wick_compilation *c, const wick_compile_option
   WICK_TRY(wick_compilation_take(c, o));
   c->begun = wick_now();
   wick_cache cache = wick_cache_of(c, o->cache, o->cache_bytes, &c->mem);
-  bool hit = wick_cache_find(&cache, k, &c->tmp);
+  wick_files_release(&c->model->files); /* which the key has read */
+  bool hit = wick_cache_find(&cache, true, k, &c->tmp);
   WICK_TRY(wick_compilation_stage(c, hit ? "cache, found" : "cache"));
   if (hit) return NULL;
   c->cache = cache.folder ? &cache : NULL;
   WICK_TRY(wick_compile_model(c, &parts));
-  bool kept = wick_cache_put(&cache, &parts, &c->tmp) && wick_cache_find(&cache, k, &c->tmp);
+  bool kept = wick_cache_put(&cache, &parts, &c->tmp) && wick_cache_find(&cache, false, k, &c->tmp);
   k->cached = false;
   if (kept) return wick_compilation_stage(c, "cache, written");
   const char *name = wick_path_base(c->model->path);

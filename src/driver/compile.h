@@ -45,8 +45,14 @@ WICK_CHECKED wick_status wick_compile_loops(wick_compilation *c, wick_lowered *o
 WICK_CHECKED wick_status wick_compile_objects(wick_compilation *c,
                                               const wick_codegen_options *options,
                                               wick_span **out_object, uint32_t *out_n);
-/* The constants as the code wants them; 64-byte aligned. */
-wick_span wick_compile_constants(wick_compilation *c, const wick_lowered *l);
+/* The constants as the code wants them, in pieces of whole words which follow each other; they stay
+ * where they are. */
+typedef struct wick_pieces {
+  wick_bytes *at;
+  size_t n;
+  uint64_t nbytes; /* of all */
+} wick_pieces;
+wick_pieces wick_compile_constants(wick_compilation *c, const wick_lowered *l);
 /* The end of a stage that is none of these. */
 WICK_CHECKED wick_status wick_compilation_stage(wick_compilation *c, const char *name);
 

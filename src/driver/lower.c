@@ -43,7 +43,7 @@ static wick_status lower_constant(lower_state *s, const wick_node *n, uint64_t *
     wick_lowered_constant c = {id, wick_align_up(s->out->constant_bytes, WICK_ARENA_ALIGN),
                                k->nbytes};
     wick_push(s->mem, &s->out->constants, c);
-    s->out->constant_bytes = c.offset + c.nbytes;
+    s->out->constant_bytes = wick_align_up(c.offset + c.nbytes, WICK_ARENA_ALIGN);
     s->offset[id] = c.offset + 1;
   }
   *out = s->offset[id] - 1;

@@ -26,9 +26,9 @@ typedef struct wick_lowered {
   const char *entry; /* @FUNCTION.entry: arena, constants, then the parameters of the function */
   wick_list(wick_lowered_kernel) kernels;     /* in the order of their first launch */
   wick_list(wick_lowered_constant) constants; /* where each lies in the blob, by offset */
-  uint64_t constant_bytes;                    /* of the blob: each constant at a multiple of 64 */
-  uint64_t arena_bytes;                       /* a multiple of 64; so are the buffers' offsets */
-  uint64_t scratch_bytes;                     /* the most of one kernel, for each worker */
+  uint64_t constant_bytes; /* of the blob, a multiple of 64; each constant begins at one */
+  uint64_t arena_bytes;    /* a multiple of 64; so are the buffers' offsets */
+  uint64_t scratch_bytes;  /* the most of one kernel, for each worker */
 } wick_lowered;
 
 /* Adds the loop functions to the module of `f`, a planned low function without control flow; they

@@ -286,6 +286,7 @@ wick_status wick_pipeline_run(wick_pipeline *p, const wick_pass *pass, wick_aren
   t.seconds = pipeline_seconds() - begun;
   pipeline_account(p, g);
   if (s) return s;
+  if (t.acted) wick_module_collect(p->m, tmp);
   for (uint32_t i = 0; i < p->m->funcs.n; i++) t.nnode += p->m->funcs.at[i]->nnode;
   t.nbytes = p->m->guard->used_bytes;
   wick_push(&p->mem, &p->times, t);

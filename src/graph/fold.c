@@ -81,7 +81,7 @@ static bool fold_node(fold_state *s, const wick_node *n, const wick_imm *const *
     operands += wick_type_nbytes(m, wick_type_of(s->c.f, n->in[k]), &one) ? one : 0;
   }
   if ((nbytes > 4096 && nbytes > 4 * operands) || nbytes > fold_limit - s->spent) return false;
-  out.data = wick_arena_alloc(&m->mem, nbytes, 64);
+  out.data = memset(wick_module_room(m, nbytes), 0, nbytes);
   wick_ref r = {.op = n->op,
                 .mem = s->mem,
                 .module = m,

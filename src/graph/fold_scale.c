@@ -136,7 +136,7 @@ static wick_value fold_scale_new_weights(fold_scale *s, const fold_scale_weights
 {
   const wick_constant *k = w->w;
   wick_elem e = wick_type_get(s->k.f->module, k->type)->elem;
-  void *data = wick_arena_alloc(&s->k.f->module->mem, k->nbytes, 64);
+  void *data = wick_module_room(s->k.f->module, k->nbytes);
   uint64_t at = 0;
   for (int64_t o = 0; o < w->outer; o++)
     for (int64_t i = 0; i < w->n; i++, at += (uint64_t)w->inner)

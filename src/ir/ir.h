@@ -155,15 +155,21 @@ const uint32_t *wick_definers_of(const wick_func *f, wick_arena *mem);
 
 typedef struct wick_constant {
   const char *name;
-  wick_type type; /* a tensor */
-  const void *
-      data; /* elements in order, little-endian; NULL: declared only. Lives as long as the module */
+  wick_type type;   /* a tensor */
+  const void *data; /* elements in order, little-endian; NULL: declared only, or collected */
   uint64_t nbytes;
 } wick_constant;
 
 typedef struct wick_pair {
   const char *key, *value;
 } wick_pair;
+
+/* Large data of constants, which may be freed before the module. */
+typedef struct wick_room {
+  wick_arena mem;
+  const char *at;
+  size_t nbytes;
+} wick_room;
 
 struct wick_module {
   wick_guard *guard;
@@ -173,6 +179,7 @@ struct wick_module {
   const char *name;
   wick_type_table *types;
   wick_list(wick_constant) constants; /* at[0] is unused */
+  wick_list(wick_room) rooms;
   wick_list(const wick_func *) funcs; /* current versions, in order of definition */
   wick_list(const char *) locs;       /* at[0] is "" */
   wick_list(wick_pair) metadata;
@@ -191,6 +198,12 @@ static inline const char *wick_loc_text(const wick_module *m, wick_loc l)
 {
   return m->locs.at[l.id];
 }
+
+/* Storage for the data of a constant that is about to be added, not zeroed, aligned to 64 bytes. */
+void *wick_module_room(wick_module *m, size_t nbytes);
+/* Frees the rooms that no constant in a current function lies in; constants that did lie there have
+ * no data any more. */
+void wick_module_collect(wick_module *m, wick_arena *tmp);
 
 /* Adds a constant; data is not copied. The name is made unique by a suffix where it is taken.
  * Returns its number, from 1. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ir/ir.h"
+#include "ir/op.h"
 
 static void module_fill(wick_module *m, const char *name)
 {
@@ -35,6 +36,7 @@ wick_module *wick_module_create(wick_guard *guard, const char *name)
 void wick_module_free(wick_module *m)
 {
   if (!m) return;
+  for (uint32_t i = 0; i < m->rooms.n; i++) wick_arena_free(&m->rooms.at[i].mem);
   wick_arena mem = m->mem;
   wick_arena_free(&mem);
 }
@@ -78,6 +80,60 @@ uint32_t wick_constant_add(wick_module *m, const char *name, wick_type type, con
             (wick_constant){wick_names_get(&m->names, id), type, data, nbytes});
   while (m->constant_of_name.n <= id) wick_push(&m->mem, &m->constant_of_name, 0);
   return m->constant_of_name.at[id] = m->constants.n - 1;
+}
+
+/* ---- data of constants ---- */
+
+enum { MODULE_SMALL = 1 << 16 }; /* bytes that are not worth a room of their own */
+
+void *wick_module_room(wick_module *m, size_t nbytes)
+{
+  if (nbytes < MODULE_SMALL) return wick_arena_raw(&m->mem, nbytes, 64);
+  wick_push(&m->mem, &m->rooms, (wick_room){.mem = wick_arena_make(m->guard), .nbytes = nbytes});
+  wick_room *r = &m->rooms.at[m->rooms.n - 1];
+  void *at = wick_arena_raw(&r->mem, nbytes, 64);
+  r->at = at;
+  return at;
+}
+
+static bool module_in_room(const wick_room *r, const void *data)
+{
+  uintptr_t at = (uintptr_t)data, from = (uintptr_t)r->at;
+  return at >= from && at < from + r->nbytes;
+}
+
+/* used[id]: a current function has constant id. */
+static const bool *module_used(const wick_module *m, wick_arena *tmp)
+{
+  bool *used = wick_new(tmp, bool, m->constants.n);
+  for (uint32_t i = 0; i < m->funcs.n; i++)
+    for (uint32_t k = 0; k < m->funcs.at[i]->nnode; k++) {
+      const wick_node *n = &m->funcs.at[i]->node[k];
+      if (n->op == WICK_OP_const) used[n->attr[0].imm.constant] = true;
+    }
+  return used;
+}
+
+void wick_module_collect(wick_module *m, wick_arena *tmp)
+{
+  wick_mark mark = wick_arena_mark(tmp);
+  const bool *used = m->rooms.n ? module_used(m, tmp) : NULL;
+  uint32_t n = 0;
+  for (uint32_t r = 0; r < m->rooms.n; r++) {
+    wick_room *room = &m->rooms.at[r];
+    bool live = false;
+    for (uint32_t k = 1; k < m->constants.n && !live; k++)
+      live = used[k] && module_in_room(room, m->constants.at[k].data);
+    if (live) {
+      m->rooms.at[n++] = *room;
+      continue;
+    }
+    for (uint32_t k = 1; k < m->constants.n; k++)
+      if (module_in_room(room, m->constants.at[k].data)) m->constants.at[k].data = NULL;
+    wick_arena_free(&room->mem);
+  }
+  m->rooms.n = n;
+  wick_arena_rewind(tmp, mark);
 }
 
 const wick_func *wick_module_find(const wick_module *m, const char *name)

@@ -4,6 +4,20 @@
 
 #include "ops/layout.h"
 
+/* Some rows at a time: of those, each block's part is whole pages. */
+static void layout_matmul_pack(const float *from, const int64_t *dim, int64_t v, float *to)
+{
+  enum { ROWS = 64 };
+  for (int64_t first = 0; first < dim[0]; first += ROWS)
+    for (int64_t b = 0; b * v < dim[1]; b++)
+      for (int64_t i = first; i < dim[0] && i < first + ROWS; i++) {
+        float *row = to + (b * dim[0] + i) * v;
+        int64_t n = wick_min_i64(v, dim[1] - b * v);
+        memcpy(row, from + i * dim[1] + b * v, (size_t)n * 4);
+        if (n < v) memset(row + n, 0, (size_t)(v - n) * 4);
+      }
+}
+
 bool wick_layout_matmul(wick_layouts *s, const wick_node *n)
 {
   const wick_constant *k = wick_layout_constant(s, n->in[1]);
@@ -14,12 +28,8 @@ bool wick_layout_matmul(wick_layouts *s, const wick_node *n)
     return false;
   while (v > s->block && wick_ceildiv_i64(wd[1], v) * v > wd[1] + wd[1] / 8) v /= 2;
   int64_t dim[3] = {wick_ceildiv_i64(wd[1], v), wd[0], v};
-  float *data = wick_arena_alloc(&s->c.f->module->mem, (size_t)(dim[0] * dim[1] * dim[2]) * 4, 64);
-  const char *from = k->data;
-  for (int64_t b = 0; b < dim[0]; b++)
-    for (int64_t i = 0; i < wd[0]; i++)
-      memcpy(data + (b * wd[0] + i) * v, from + (i * wd[1] + b * v) * 4,
-             (size_t)wick_min_i64(v, wd[1] - b * v) * 4);
+  float *data = wick_module_room(s->c.f->module, (size_t)(dim[0] * dim[1] * dim[2]) * 4);
+  layout_matmul_pack(k->data, wd, v, data);
   wick_value in[2] = {wick_layout_plain(s, n->in[0]),
                       wick_layout_new_constant(s, k->name, data, 3, dim)};
   wick_layout_set_columns(s, n, wick_build(&s->c.b, WICK_OP_matmul_packed, 2, in, NULL, 0, NULL),

@@ -41,7 +41,7 @@ static void artifact_entry(unsigned char *at, const wick_section *s, uint64_t of
   artifact_put(at + WICK_ARTIFACT_NAME, offset, 8);
   artifact_put(at + 40, s->bytes.nbytes, 8);
   artifact_put(at + 48, align, 4);
-  artifact_put(at + 52, s->flags, 4);
+  artifact_put(at + 52, s->flags & WICK_SECTION_BULK, 4);
 }
 
 /* The hash is of the header with zeros in its place. */
@@ -59,6 +59,15 @@ static uint64_t artifact_hash(const unsigned char *head, size_t nhead, uint32_t 
   return h;
 }
 
+static size_t artifact_npiece(const wick_section *s)
+{
+  if (!(s->flags & WICK_SECTION_PIECES)) return 1;
+  const wick_bytes *piece = (const void *)s->bytes.at;
+  size_t n = 0;
+  for (uint64_t nbytes = 0; nbytes < s->bytes.nbytes; nbytes += piece[n++].nbytes) continue;
+  return n;
+}
+
 wick_status wick_artifact_make(wick_machine machine, uint64_t features, uint32_t nsection,
                                const wick_section *section, wick_arena *mem,
                                wick_artifact_parts *out_parts)
@@ -66,7 +75,9 @@ wick_status wick_artifact_make(wick_machine machine, uint64_t features, uint32_t
   size_t nhead = ARTIFACT_HEADER + (size_t)nsection * ARTIFACT_ENTRY;
   unsigned char *head = wick_new(mem, unsigned char, nhead),
                 *zeros = wick_new(mem, unsigned char, ARTIFACT_MOST_ALIGN);
-  wick_artifact_parts p = {.part = wick_new(mem, wick_bytes, 2 * (size_t)nsection + 1)};
+  size_t most = 1;
+  for (uint32_t i = 0; i < nsection; i++) most += 1 + artifact_npiece(&section[i]);
+  wick_artifact_parts p = {.part = wick_new(mem, wick_bytes, most)};
   p.part[p.npart++] = (wick_bytes){head, nhead};
   p.nbytes = nhead;
   for (uint32_t i = 0; i < nsection; i++) {
@@ -77,7 +88,9 @@ wick_status wick_artifact_make(wick_machine machine, uint64_t features, uint32_t
       return wick_fail(mem, WICK_EINTERNAL, NULL, "artifact: \"%s\" is not a section", s->name);
     size_t gap = wick_align_up(p.nbytes, align) - p.nbytes;
     p.part[p.npart++] = (wick_bytes){zeros, gap};
-    p.part[p.npart++] = (wick_bytes){s->bytes.at, s->bytes.nbytes};
+    const wick_bytes whole = {s->bytes.at, s->bytes.nbytes},
+                     *piece = s->flags & WICK_SECTION_PIECES ? (const void *)s->bytes.at : &whole;
+    for (size_t k = 0; k < artifact_npiece(s); k++) p.part[p.npart++] = piece[k];
     artifact_entry(head + ARTIFACT_HEADER + (size_t)i * ARTIFACT_ENTRY, s, p.nbytes + gap, align);
     p.nbytes += gap + s->bytes.nbytes;
   }
@@ -89,7 +102,7 @@ wick_status wick_artifact_make(wick_machine machine, uint64_t features, uint32_t
 
 wick_span wick_artifact_join(const wick_artifact_parts *parts, wick_arena *mem)
 {
-  unsigned char *at = wick_arena_alloc(mem, parts->nbytes, WICK_ARTIFACT_ALIGN), *p = at;
+  unsigned char *at = wick_arena_raw(mem, parts->nbytes, WICK_ARTIFACT_ALIGN), *p = at;
   for (size_t i = 0; i < parts->npart; i++) {
     if (parts->part[i].nbytes) memcpy(p, parts->part[i].at, parts->part[i].nbytes);
     p += parts->part[i].nbytes;

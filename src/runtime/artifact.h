@@ -34,7 +34,9 @@ enum {
 };
 
 typedef enum wick_section_flag {
-  WICK_SECTION_BULK = 1 /* large, and not part of the hash */
+  WICK_SECTION_BULK = 1,  /* large, and not part of the hash */
+  WICK_SECTION_PIECES = 2 /* for writing, beside BULK: `bytes.at` is an array of wick_bytes, which
+                             together have bytes.nbytes */
 } wick_section_flag;
 
 typedef struct wick_section {

@@ -198,7 +198,7 @@ static wick_status tensor_varints(const wick_wire_spans *data, const char *place
 
 /* Elements that lie there as they are: in place where there is one piece, aligned and clean. */
 static wick_status tensor_bytes(const wick_span *piece, size_t npiece, const char *place,
-                                wick_arena *mem, wick_onnx_data *out)
+                                wick_module *module, wick_arena *mem, wick_onnx_data *out)
 {
   uint64_t have = 0;
   for (size_t i = 0; i < npiece; i++) have += piece[i].nbytes;
@@ -211,7 +211,9 @@ static wick_status tensor_bytes(const wick_span *piece, size_t npiece, const cha
     out->data = piece[0].at;
     return NULL;
   }
-  unsigned char *to = wick_arena_alloc(mem, (size_t)out->nbytes, 16), *at = to;
+  unsigned char *to = module ? wick_module_room(module, (size_t)out->nbytes)
+                             : wick_arena_raw(mem, (size_t)out->nbytes, 64),
+                *at = to;
   for (size_t i = 0; i < npiece; at += piece[i++].nbytes)
     if (piece[i].nbytes) memcpy(at, piece[i].at, piece[i].nbytes);
   for (uint64_t k = 0; dirty && k < out->nbytes; k++) to[k] = to[k] != 0;
@@ -237,7 +239,8 @@ wick_status wick_onnx_tensor_read(const wick_onnx_tensor *t, const wick_onnx_out
                      row->name);
   wick_span s = t->raw_data;
   if (external) WICK_TRY(tensor_external(t, outside, place, mem, out->nbytes, &s));
-  if (external || raw) return tensor_bytes(&s, 1, place, mem, out);
+  if (external || raw)
+    return tensor_bytes(&s, 1, place, outside ? outside->module : NULL, mem, out);
   if (row->kind == WICK_WIRE_DATA_VARINT) return tensor_varints(data, place, mem, out);
-  return tensor_bytes(data->at, data->n, place, mem, out);
+  return tensor_bytes(data->at, data->n, place, outside ? outside->module : NULL, mem, out);
 }

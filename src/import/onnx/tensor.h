@@ -5,12 +5,13 @@
 
 #include "base/file.h"
 #include "import/onnx/proto.h"
-#include "ir/type.h"
+#include "ir/ir.h"
 
 /* Where the elements that lie outside of the model are looked for. */
 typedef struct wick_onnx_outside {
-  wick_files *files;  /* owns the mappings; NULL: external data is refused */
-  const char *folder; /* of the model; names are resolved beneath it, without links */
+  wick_files *files;   /* owns the mappings; NULL: external data is refused */
+  const char *folder;  /* of the model; names are resolved beneath it, without links */
+  wick_module *module; /* whose rooms copies lie in; NULL: in `mem` */
 } wick_onnx_outside;
 
 typedef struct wick_onnx_data {
