@@ -68,7 +68,8 @@ static void diff_disturb(diff *d, const wick_tensor *t, double disturb)
            by = ((double)(diff_noise(d) % 2001) - 1000) / 1000;
     double unit = t->elem == WICK_F64 ? diff_unit(t->elem) : diff_unit(t->elem) + 0x1p-22;
     if (isfinite(x)) x *= 1 + disturb * unit * by;
-    if (isnan(x)) x = copysign(x, by); /* its bits mean nothing */
+    if (x != 0 && fabs(x) < 0x1p-126) x += round(by * 2) * 0x1p-149; /* denormals have few bits */
+    if (isnan(x)) x = copysign(x, by);                               /* its bits mean nothing */
     wick_store_elem(t->elem, t->data, k, (wick_scalar){.f = x});
   }
 }

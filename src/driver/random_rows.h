@@ -283,6 +283,26 @@ static void random_conv_packed(random_graph *r, wick_opcode op)
   random_build(r, op, 2, in, a, NULL);
 }
 
+static void random_conv_winograd(random_graph *r, wick_opcode op)
+{
+  static const int64_t sizes[][2] = {{2, 3}, {4, 3}, {4, 5}, {3, 2}}; /* tile, taps */
+  wick_value x = random_where(r, wick_ops[op]->elems, 4, 4);
+  if (!x.id) return;
+  const wick_type_info t = *random_info(r, x);
+  const int64_t *size = RANDOM_OF(r, sizes);
+  int64_t ci = 1 + random_below(r, 8), n = size[0] + size[1] - 1,
+          dim[5] = {n * n, 1 + random_below(r, 2), wick_ceildiv_i64(t.dim[1].v, ci), ci,
+                    1 + random_below(r, 8)},
+          pad[4];
+  for (uint32_t i = 0; i < 4; i++) pad[i] = size[1] - 1 - random_below(r, 2);
+  wick_value in[2] = {random_packed(r, x, 1, ci), random_tensor(r, t.elem, 5, dim, true)};
+  wick_attr *a = random_attrs(r, op);
+  random_attr(op, a, "tile")->i = size[0];
+  random_attr(op, a, "taps")->i = size[1];
+  random_set_ints(r, op, a, "pad", 4, pad);
+  random_build(r, op, 2, in, a, NULL);
+}
+
 static void random_matmul_packed(random_graph *r, wick_opcode op)
 {
   wick_value x = random_where(r, wick_ops[op]->elems, 1, 4);
@@ -390,6 +410,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_conv, random_conv, 12},
     {WICK_OP_conv_transpose, random_conv, 6},
     {WICK_OP_conv_packed, random_conv_packed, 1},
+    {WICK_OP_conv_winograd, random_conv_winograd, 1},
     {WICK_OP_max_pool, random_pool, 3},
     {WICK_OP_avg_pool, random_pool, 3},
     {WICK_OP_lp_pool, random_pool, 3},

@@ -27,6 +27,16 @@ static element_format element_format_of(wick_elem e)
   }
 }
 
+/* A quiet not-a-number of a sign, whose mantissa begins with n bits. */
+static double element_quiet(bool negative, uint32_t man, int n)
+{
+  uint64_t bits =
+      (uint64_t)negative << 63 | UINT64_C(0xfff) << 51 | (n ? (uint64_t)man << (52 - n) : 0);
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
 static double element_decode(wick_elem e, uint32_t bits)
 {
   if (e == WICK_F8E8M0) return bits == 0xff ? (double)NAN : ldexp(1.0, (int)bits - 127);
@@ -36,25 +46,31 @@ static double element_decode(wick_elem e, uint32_t bits)
   uint32_t top = (1u << f.exp_bits) - 1;
   double sign = bits >> (f.man_bits + f.exp_bits) & 1 ? -1 : 1;
   if (f.fnuz && man == 0 && exp == 0 && sign < 0) return (double)NAN;
-  if (f.infinity && exp == top) return man ? (double)NAN : sign * (double)INFINITY;
-  if (f.one_nan && exp == top && man == (1u << f.man_bits) - 1) return (double)NAN;
+  if (f.infinity && exp == top)
+    return man ? element_quiet(sign < 0, man, f.man_bits) : sign * (double)INFINITY;
+  if (f.one_nan && exp == top && man == (1u << f.man_bits) - 1)
+    return element_quiet(sign < 0, 0, 0);
   if (exp == 0) return sign * ldexp(man, 1 - f.bias - f.man_bits);
   return sign * ldexp(man + (1u << f.man_bits), (int)exp - f.bias - f.man_bits);
 }
 
-static uint32_t element_nan(wick_elem e, const element_format *f, uint32_t sign)
+static uint32_t element_nan(wick_elem e, const element_format *f, double x)
 {
+  uint32_t sign = signbit(x) ? 1u << (f->man_bits + f->exp_bits) : 0;
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
   if (f->fnuz) return 1u << (f->man_bits + f->exp_bits);
   if (e == WICK_F4E2M1) return sign | 7; /* no NaN: the largest */
   if (f->one_nan) return sign | ((1u << (f->man_bits + f->exp_bits)) - 1);
-  return sign | ((1u << f->exp_bits) - 1) << f->man_bits | 1u << (f->man_bits - 1);
+  uint32_t man = (uint32_t)(bits >> (52 - f->man_bits)) & ((1u << f->man_bits) - 1);
+  return sign | ((1u << f->exp_bits) - 1) << f->man_bits | 1u << (f->man_bits - 1) | man;
 }
 
 static uint32_t element_overflow(wick_elem e, const element_format *f, uint32_t sign)
 {
   if (e == WICK_F4E2M1) return sign | 7;
   if (f->infinity) return sign | ((1u << f->exp_bits) - 1) << f->man_bits;
-  return element_nan(e, f, sign);
+  return element_nan(e, f, copysign((double)NAN, sign ? -1 : 1));
 }
 
 static uint32_t element_encode_e8m0(double x)
@@ -72,7 +88,7 @@ static uint32_t element_encode(wick_elem e, double x)
   if (e == WICK_F8E8M0) return element_encode_e8m0(x);
   element_format f = element_format_of(e);
   uint32_t sign = signbit(x) ? 1u << (f.man_bits + f.exp_bits) : 0;
-  if (isnan(x)) return element_nan(e, &f, sign);
+  if (isnan(x)) return element_nan(e, &f, x);
   double a = fabs(x);
   if (isinf(x)) return element_overflow(e, &f, sign);
   int exp = 0;

@@ -86,6 +86,15 @@ static void pool_take_max(void *arg, wick_scalar x, int64_t at)
   if (best->at < 0 || pool_above(best->elem, x, best->value)) best->value = x, best->at = at;
 }
 
+/* Without places the maximum is that of the row `max`: +0 over -0. */
+static void pool_take_larger(void *arg, wick_scalar x, int64_t at)
+{
+  (void)at;
+  pool_best *best = arg;
+  wick_scalar both[2] = {best->value, x};
+  best->value = wick_ops[WICK_OP_max]->eval(NULL, best->elem, best->elem, both);
+}
+
 typedef struct pool_sum {
   wick_elem elem;
   double sum, p;
@@ -124,7 +133,7 @@ static int64_t pool_padded_count(const pool_window *p)
 static wick_scalar pool_max(const wick_ref *c, const pool_window *p, int64_t image, uint64_t at)
 {
   pool_best best = {.elem = p->elem, .value = wick_ops[WICK_OP_max]->neutral(p->elem), .at = -1};
-  pool_visit(p, pool_take_max, &best);
+  pool_visit(p, c->nout > 1 ? pool_take_max : pool_take_larger, &best);
   if (c->nout > 1) {
     const wick_window3 *w = p->w;
     int64_t z = best.at / (w->in[1] * w->in[2]), y = best.at / w->in[2] % w->in[1],

@@ -105,7 +105,14 @@ typedef struct resize_taps { /* of one axis */
   uint32_t n, axis;
   wick_dim at[RESIZE_MOST_TAPS];
   wick_value weight[RESIZE_MOST_TAPS];
+  wick_value inside[RESIZE_MOST_TAPS]; /* where not, the tap is left out; none: it always counts */
 } resize_taps;
+
+/* v where there is no condition or it holds, else 0. */
+static wick_value resize_where(wick_builder *b, wick_value condition, wick_value v, wick_elem e)
+{
+  return condition.id ? wick_build3(b, WICK_OP_where, condition, v, resize_number(b, e, 0)) : v;
+}
 
 static resize_taps resize_taps_of(const wick_compute *c, uint32_t k, wick_dim in, wick_dim out,
                                   wick_dim o, wick_elem e)
@@ -130,9 +137,8 @@ static resize_taps resize_taps_of(const wick_compute *c, uint32_t k, wick_dim in
     r.weight[i] = resize_weight(b, c->attr, d, e, place == 0 || place == 3);
     r.at[i] = resize_clamp(t, at, in);
     if (!exclude) continue;
-    wick_value inside = wick_stage_inside(b, 1, &at, &in);
-    if (inside.id)
-      r.weight[i] = wick_build3(b, WICK_OP_where, inside, r.weight[i], resize_number(b, e, 0));
+    r.inside[i] = wick_stage_inside(b, 1, &at, &in);
+    r.weight[i] = resize_where(b, r.inside[i], r.weight[i], e);
     total = total.id ? wick_build2(b, WICK_OP_add, total, r.weight[i]) : r.weight[i];
   }
   for (uint32_t i = 0; exclude && i < r.n; i++)
@@ -149,6 +155,7 @@ static wick_value resize_interpolate(const wick_compute *c, uint32_t n, const re
   for (uint32_t i = 0; i < taps->n; i++) {
     index[taps->axis] = taps->at[i];
     wick_value v = resize_interpolate(c, n - 1, taps + 1, index, e);
+    v = resize_where(b, taps->inside[i], v, e); /* an infinity that is left out has no weight */
     sum = sum.id ? wick_stage_muladd(b, v, taps->weight[i], sum)
                  : wick_build2(b, WICK_OP_mul, v, taps->weight[i]);
   }

@@ -147,6 +147,8 @@ static const value_case exact[] = {
     {"bitcast", WICK_F32, WICK_I32, {1}, 0x3f800000, {0}, false},
     {"bitcast", WICK_I32, WICK_F32, {0x40000000}, 2, {0}, false},
     {"bitcast", WICK_F32, WICK_I32, {-0.0}, -2147483648.0, {0}, false},
+    {"bitcast", WICK_F16, WICK_I16, {-(double)NAN}, -512, {0}, false},
+    {"bitcast", WICK_BF16, WICK_U16, {(double)NAN}, 0x7fc0, {0}, false},
     {"bitcast", WICK_F8E4M3, WICK_U8, {1}, 0x38, {0}, false},
     {"relu", F, {-0.0}, 0, {0}, false},
     {"relu", F, {NANF}, NANF, {0}, false},

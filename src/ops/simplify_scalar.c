@@ -47,7 +47,9 @@ wick_value wick_simplify_again(wick_simplify *s, const wick_node *n, const wick_
 {
   wick_node d;
   if (wick_simplify_def(s, in[0], n->op, &d)) return n->op == WICK_OP_abs ? in[0] : d.in[0];
-  if (n->op == WICK_OP_abs && wick_simplify_def(s, in[0], WICK_OP_neg, &d))
+  wick_elem e = wick_built_info(&s->c.b, in[0])->elem;
+  if (n->op == WICK_OP_abs && wick_elem_class(e) != WICK_UINT && /* they wrap */
+      wick_simplify_def(s, in[0], WICK_OP_neg, &d))
     return wick_build1(&s->c.b, WICK_OP_abs, d.in[0]);
   return simplify_none;
 }

@@ -268,6 +268,7 @@ static void winograd_tile_ref(const wick_ref *c, const winograd_shape *s, const 
         for (int64_t p = 0; p < n; p++)
           for (int64_t q = 0; q < n; q++) {
             int64_t y = ty * s->w.m + p - s->pad[0], z = tx * s->w.m + q - s->pad[1];
+            if (s->w.bt[k / n][p] == 0 || s->w.bt[k % n][q] == 0) continue; /* not a product */
             if (y < 0 || y >= xd[2] || z < 0 || z >= xd[3]) continue;
             int64_t xi = (((at[0] * xd[1] + cb) * xd[2] + y) * xd[3] + z) * xd[4] + i;
             v += s->w.bt[k / n][p] * s->w.bt[k % n][q] *
@@ -290,8 +291,10 @@ static wick_status conv_winograd_ref(wick_ref *c)
   do {
     double product[WICK_WINOGRAD_MOST * WICK_WINOGRAD_MOST] = {0}, sum = 0;
     winograd_tile_ref(c, &s, at, at[2] / s.w.m, at[3] / s.w.m, product);
-    for (int64_t i = 0; i < n * n; i++)
-      sum += s.w.at[at[2] % s.w.m][i / n] * s.w.at[at[3] % s.w.m][i % n] * product[i];
+    for (int64_t i = 0; i < n * n; i++) {
+      double by = s.w.at[at[2] % s.w.m][i / n] * s.w.at[at[3] % s.w.m][i % n];
+      if (by != 0) sum += by * product[i];
+    }
     wick_store_elem(c->out[0].elem, c->out[0].data, k++, (wick_scalar){.f = sum});
   } while (wick_ref_next(5, c->out[0].dim, at));
   return NULL;
