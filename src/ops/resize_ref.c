@@ -60,14 +60,14 @@ static double resize_weight(const resize_axis *a, double d)
 static double resize_sample(const resize_axis *a, const wick_scalar *line, int64_t step, double x)
 {
   double scale = a->over / a->under, shrink = a->attr[RESIZE_ANTIALIAS].i && scale < 1 ? scale : 1;
-  double radius = (a->attr[RESIZE_MODE].i == RESIZE_IS_LINEAR ? 1 : 2) / shrink;
+  double reach = a->attr[RESIZE_MODE].i == RESIZE_IS_LINEAR ? 1 : 2, radius = reach / shrink;
   double sum = 0, total = 0;
-  /* The elements that a weight can reach, as many for every x: a NaN beside them is none of theirs.
-   */
+  /* The elements that a weight can reach: a NaN beside them is none of theirs. */
   int64_t first = shrink < 1 ? (int64_t)floor(x - radius) : (int64_t)(floor(x) - radius + 1);
   int64_t last = shrink < 1 ? (int64_t)ceil(x + radius) : (int64_t)(floor(x) + radius);
   for (int64_t i = first; i <= last; i++) {
-    double w = resize_weight(a, ((double)i - x) * shrink);
+    double d = ((double)i - x) * shrink, w = resize_weight(a, d);
+    if (shrink < 1 && fabs(d) >= reach - 1e-9) continue; /* 1e-9: d has been rounded */
     int64_t at = wick_max_i64(0, wick_min_i64(i, a->in - 1));
     if (a->attr[RESIZE_EXCLUDE].i && at != i) continue;
     sum += w * line[at * step].f;

@@ -190,8 +190,9 @@ static wick_value resize_beyond(const wick_compute *c, const wick_type_info *x,
 
 /* Axis k of `from` is resized; the others stay. The sum of weights is a second state. */
 static wick_value resize_fold(const wick_compute *c, wick_value from, uint32_t k, wick_type type,
-                              double scale, wick_elem e)
+                              wick_ratio ratio, wick_elem e)
 {
+  double scale = (double)ratio.over.v / (double)ratio.under.v;
   wick_builder *b = c->b;
   wick_dims *t = b->module->dims;
   const wick_type_info *x = wick_built_info(b, from);
@@ -219,13 +220,22 @@ static wick_value resize_fold(const wick_compute *c, wick_value from, uint32_t k
   wick_value w =
       wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_lt, d, one),
                   resize_weight(b, c->attr, d, e, false), resize_weight(b, c->attr, d, e, true));
-  wick_value off = wick_build2(b, WICK_OP_ge, d, resize_number(b, e, linear ? 1 : 2));
-  w = wick_build3(b, WICK_OP_where, off, resize_number(b, e, 0), w);
-  wick_value inside = {0};
-  if (c->attr[RESIZE_EXCLUDE].i) inside = wick_stage_inside(b, 1, &place, &x->dim[k]);
-  if (inside.id) w = wick_build3(b, WICK_OP_where, inside, w, resize_number(b, e, 0));
+  /* within reach of the weights, by whole numbers: what is not has no part in the sum */
+  wick_dim far =
+               wick_dim_mul(t, wick_dim_sub(t, wick_dim_mul(t, shift, at.under), rest), ratio.over),
+           end = wick_dim_mul(t, wick_dim_mul(t, at.under, ratio.under),
+                              wick_dim_const(linear ? 1 : 2));
+  wick_value inside =
+      wick_build2(b, WICK_OP_and, wick_stage_compare(b, WICK_OP_lt, far, end),
+                  wick_stage_compare(b, WICK_OP_gt, far, wick_dim_sub(t, wick_dim_const(0), end)));
+  if (c->attr[RESIZE_EXCLUDE].i) {
+    wick_value there = wick_stage_inside(b, 1, &place, &x->dim[k]);
+    if (there.id) inside = wick_build2(b, WICK_OP_and, inside, there);
+  }
+  w = resize_where(b, inside, w, e);
   index[k] = resize_clamp(t, place, x->dim[k]);
   wick_value v = wick_build_cast(b, wick_read(b, from, index, 0, NULL, (wick_value){0}), e);
+  v = resize_where(b, inside, v, e);
   pair[0] = wick_stage_muladd(b, v, w, state);
   pair[1] = wick_build2(b, WICK_OP_add, (wick_value){state.id + 1}, w);
   wick_yield(b, 2, pair);
@@ -257,7 +267,7 @@ static wick_value resize_shrink(const wick_compute *c, wick_elem e, bool *done)
       return v;
     }
     dim[k] = out->dim[k];
-    v = resize_fold(c, v, k, wick_type_tensor(b->module, e, x->rank, dim), scale, e);
+    v = resize_fold(c, v, k, wick_type_tensor(b->module, e, x->rank, dim), s, e);
     done[k] = true;
   }
   return v;
