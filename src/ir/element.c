@@ -45,7 +45,7 @@ static double element_decode(wick_elem e, uint32_t bits)
            exp = bits >> f.man_bits & ((1u << f.exp_bits) - 1);
   uint32_t top = (1u << f.exp_bits) - 1;
   double sign = bits >> (f.man_bits + f.exp_bits) & 1 ? -1 : 1;
-  if (f.fnuz && man == 0 && exp == 0 && sign < 0) return (double)NAN;
+  if (f.fnuz && man == 0 && exp == 0 && sign < 0) return element_quiet(true, 0, 0);
   if (f.infinity && exp == top)
     return man ? element_quiet(sign < 0, man, f.man_bits) : sign * (double)INFINITY;
   if (f.one_nan && exp == top && man == (1u << f.man_bits) - 1)

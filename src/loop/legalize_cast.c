@@ -91,12 +91,12 @@ static wick_value legalize_decode(wick_builder *b, wick_value x, wick_elem e)
     r = legalize_or(b, r, expr_where(b, is_inf, legalize_u(b, r, 0x7f800000), none));
     r = legalize_or(b, r, expr_where(b, is_nan, legalize_u(b, r, 0x00400000), none));
   }
-  wick_value sign = wick_expr_shl(b, legalize_and(b, code, top), (uint32_t)(32 - f.size));
-  r = legalize_or(b, r, sign);
   if (!f.infinity && e != WICK_F4E2M1) {
     wick_value is_nan = legalize_op(b, WICK_OP_eq, f.fnuz ? code : size, f.nan);
     r = expr_where(b, is_nan, legalize_u(b, r, 0x7fc00000), r);
   }
+  wick_value sign = wick_expr_shl(b, legalize_and(b, code, top), (uint32_t)(32 - f.size));
+  r = legalize_or(b, r, sign); /* that of a NaN, too */
   return legalize_float(b, r);
 }
 
