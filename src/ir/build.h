@@ -89,6 +89,9 @@ wick_value wick_build_i64(wick_builder *b, int64_t i); /* loop level and stage b
 wick_axis wick_make_axis(wick_builder *b, const char *name, wick_dim extent, bool reduce);
 void wick_map_begin(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
                     uint32_t nout, const wick_type *out);
+/* The same, with what the contract says of results that only approximate (or NULL). */
+void wick_map_begin_within(wick_builder *b, const char *bound, const char *name, uint32_t naxis,
+                           const wick_axis *axis, uint32_t nout, const wick_type *out);
 wick_value wick_map_end(wick_builder *b, uint32_t n,
                         const wick_value *v); /* yields, closes, returns the first result */
 /* Inside a stage's body. index: rank of them, in the axes' symbols; WICK_DIM_ANY takes the next of

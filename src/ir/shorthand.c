@@ -82,16 +82,23 @@ static const char *shorthand_name(wick_builder *b, const char *name)
 }
 
 static void shorthand_stage(wick_builder *b, wick_opcode op, const char *name, uint32_t naxis,
-                            const wick_axis *axis, uint32_t nout, const wick_type *out)
+                            const wick_axis *axis, const char *bound, uint32_t nout,
+                            const wick_type *out)
 {
-  wick_attr a[2] = {{.s = shorthand_name(b, name)}, {.n = naxis, .axes = axis}};
+  wick_attr a[3] = {{.s = shorthand_name(b, name)}, {.n = naxis, .axes = axis}, {.s = bound}};
   wick_build_open(b, op, 0, NULL, a, nout, out);
 }
 
 void wick_map_begin(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
                     uint32_t nout, const wick_type *out)
 {
-  shorthand_stage(b, WICK_OP_map, name, naxis, axis, nout, out);
+  wick_map_begin_within(b, NULL, name, naxis, axis, nout, out);
+}
+
+void wick_map_begin_within(wick_builder *b, const char *bound, const char *name, uint32_t naxis,
+                           const wick_axis *axis, uint32_t nout, const wick_type *out)
+{
+  shorthand_stage(b, WICK_OP_map, name, naxis, axis, bound, nout, out);
   wick_region_begin(b, 0, NULL);
 }
 
@@ -123,7 +130,7 @@ wick_value wick_index(wick_builder *b, wick_dim expr)
 void wick_fold_open(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
                     uint32_t nout, const wick_type *out)
 {
-  shorthand_stage(b, WICK_OP_fold, name, naxis, axis, nout, out);
+  shorthand_stage(b, WICK_OP_fold, name, naxis, axis, NULL, nout, out);
 }
 
 wick_value wick_build_neutral(wick_builder *b, wick_opcode op, wick_type scalar)

@@ -5,6 +5,8 @@
 
 #include "ir/op.h"
 
+enum { MAP_BOUND = 2 }; /* attribute of the row `map` */
+
 typedef struct contract_loop { /* reduced loops of one axis that follow each other are one */
   uint32_t axis;
   wick_dim n; /* iterations */
@@ -128,7 +130,7 @@ static void contract_fold(contract_state *c, const wick_stage *st)
   c->reordered = c->reordered || (rounds && !contract_in_order(&loops));
 }
 
-/* Functions that are polynomials, each once. */
+/* Stages that only approximate, and functions that are polynomials, each once. */
 static void contract_class(contract_state *c)
 {
   const wick_func *g = c->s->group;
@@ -137,14 +139,16 @@ static void contract_class(contract_state *c)
   for (uint32_t i = 0; i < g->nnode; i++) {
     const wick_node *n = &g->node[i];
     const wick_op *op = wick_op_of(n);
-    if (op->ulp <= 0 || seen[n->op] || n->nout != 1 ||
-        !wick_elem_is_float(wick_info_of(g, n->first)->elem))
-      continue;
-    wick_text_printf(&c->out, "%s%s %g ulp",
+    const char *bound = n->op == WICK_OP_map ? n->attr[MAP_BOUND].s : NULL;
+    bool function = op->ulp > 0 && !seen[n->op] && n->nout == 1 &&
+                    wick_elem_is_float(wick_info_of(g, n->first)->elem);
+    if (!function && !(bound && *bound)) continue;
+    if (function) bound = wick_str_printf(c->s->mem, "%s %g ulp", op->name, op->ulp);
+    wick_text_printf(&c->out, "%s%s",
                      any            ? ", "
                      : c->reordered ? ", approximate("
                                     : "approximate(",
-                     op->name, op->ulp);
+                     bound);
     seen[n->op] = any = true;
   }
   wick_text_add(&c->out, any ? ")" : c->reordered ? "" : "exact");

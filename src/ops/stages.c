@@ -70,11 +70,13 @@ const wick_op wick_op_map = {
     .name = "map",
     .doc =
         "A stage that computes every element of its results by itself. A result may have "
-        "dimensions of its own before those of the axes: one point gives all elements along them",
+        "dimensions of its own before those of the axes: one point gives all elements along them. "
+        "`bound` says how far results may be from what the group's text stands for",
     .nout = {1, WICK_ANY},
     .nregion = {1, 1},
     .attr = {{"name", WICK_ATTR_STRING, 0, false, NULL, 0, 0},
-             {"axes", WICK_ATTR_AXES, 0, true, NULL, 0, 0}},
+             {"axes", WICK_ATTR_AXES, 0, true, NULL, 0, 0},
+             {"bound", WICK_ATTR_STRING, 0, false, NULL, 0, 0}},
     .level = WICK_GROUP,
     .typed = true,
     .infer = map_infer,

@@ -5,6 +5,8 @@
  * layers with random weights). */
 #include "ops/winograd.h"
 
+#include <math.h>
+
 #include "ops/ref.h"
 #include "ops/stage.h"
 
@@ -77,6 +79,22 @@ bool wick_winograd_of(int64_t m, int64_t r, wick_winograd *out)
   out->at[m - 1][finite] = out->g[finite][r - 1] = 1;
   winograd_polynomial(point, finite, -1, out->bt[finite]);
   return true;
+}
+
+double wick_winograd_bound(const wick_winograd *w, int64_t channels, double unit)
+{
+  double growth = 0, roundings = (double)(4 * (w->n + 2) + 1 + channels) * unit;
+  for (int64_t i = 0; i < w->m; i++) {
+    double row = 0;
+    for (int64_t k = 0; k < w->n; k++) {
+      double g = 0, b = 0;
+      for (int64_t j = 0; j < w->r; j++) g += fabs(w->g[k][j]);
+      for (int64_t j = 0; j < w->n; j++) b += fabs(w->bt[k][j]);
+      row += fabs(w->at[i][k]) * g * b;
+    }
+    growth = fmax(growth, row);
+  }
+  return roundings < 1 ? roundings / (1 - roundings) * growth * growth : INFINITY;
 }
 
 /* ---- the model ---- */
@@ -348,6 +366,19 @@ static wick_value winograd_products(const wick_compute *c, wick_value tiles)
   return wick_fold_end_muladd(b, x, w);
 }
 
+/* What the contract says of it. */
+static const char *winograd_states(const wick_compute *c, const winograd_shape *s, wick_elem e)
+{
+  const wick_dim *x = wick_built_info(c->b, c->in[0])->dim;
+  int64_t lo, channels = INT64_MAX;
+  wick_dim_range(c->b->module->dims, wick_dim_mul(c->b->module->dims, x[1], x[4]), &lo, &channels);
+  double unit = ldexp(1, -wick_elem_storage[e].mantissa - 1),
+         bound = wick_winograd_bound(&s->w, channels, unit);
+  return wick_str_printf(c->b->mem, "filtering %lldx%lld of %lldx%lld by %.1e sum max|x| max|w|",
+                         (long long)s->w.m, (long long)s->w.m, (long long)s->w.r, (long long)s->w.r,
+                         bound);
+}
+
 /* [m * m, N, OB, T, v]: tiles of the result. */
 static wick_value winograd_outputs(const wick_compute *c, winograd_shape *s, wick_value products)
 {
@@ -361,7 +392,7 @@ static wick_value winograd_outputs(const wick_compute *c, winograd_shape *s, wic
   wick_dim dim[5] = {wick_dim_const(s->w.m * s->w.m), p->dim[1], p->dim[2], p->dim[3], p->dim[4]};
   for (uint32_t k = 0; k < 4; k++) axis[k] = wick_make_axis(b, name[k], dim[k + 1], false);
   wick_type type = wick_type_tensor(b->module, p->elem, 5, dim);
-  wick_map_begin(b, "outputs", 4, axis, 1, &type);
+  wick_map_begin_within(b, winograd_states(c, s, p->elem), "outputs", 4, axis, 1, &type);
   for (int64_t i = 0; i < s->w.n * s->w.n; i++) {
     wick_dim at[5] = {wick_dim_const(i), axis[0].sym, axis[1].sym, axis[2].sym, axis[3].sym};
     in[i] = wick_read(b, products, at, 0, NULL, (wick_value){0});

@@ -21,6 +21,14 @@ typedef struct wick_winograd {
 /* False where there are no points for that size. */
 bool wick_winograd_of(int64_t m, int64_t r, wick_winograd *out);
 
+/* Of a square tile: its elements differ from the convolution's by at most the returned number times
+ * the sum over channels of max |x| max |w|, over the channel's part of the tile and of the filter.
+ * A term goes through at most n + 2 roundings in each of the four transforms of rows and columns
+ * (sharing of sums included), one of the weights and one for each channel; magnitudes grow by at
+ * most the largest row of |at| (|g| 1) (|bt| 1), once for rows and once for columns. The analysis
+ * is that of Higham, Accuracy and Stability, 3.1; `unit` is the unit roundoff. */
+double wick_winograd_bound(const wick_winograd *w, int64_t channels, double unit);
+
 /* A convolution of stride and dilation 1 with a square kernel. */
 typedef struct wick_winograd_layer {
   int64_t images, in, out; /* blocks of channels */
