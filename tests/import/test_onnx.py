@@ -17,16 +17,17 @@ ELEM = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16"
         "float4_e2m1fn": "f4e2m1"}
 
 # Operators whose every case must be taken; those named below want training, strings or sizes that only a run knows.
-WHOLE = """Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh AveragePool BatchNormalization BitCast BitShift BitwiseAnd
-BitwiseNot BitwiseOr BitwiseXor CastLike Ceil Celu Clip Concat Constant ConstantOfShape Conv ConvTranspose Cos Cosh CumSum
-DepthToSpace Div Dropout Elu Equal Erf Exp Expand EyeLike Flatten Floor Gather GatherElements GatherND Gelu Gemm GlobalAveragePool
-GlobalMaxPool Greater GreaterOrEqual GroupNormalization HardSigmoid HardSwish Hardmax InstanceNormalization IsInf IsNaN LRN
-LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax LpNormalization LpPool MatMul Max MaxPool Mean
-MeanVarianceNormalization Min Mish Mod Mul Neg Not OneHot Or PRelu Pad Pow RMSNormalization Range Reciprocal ReduceL1 ReduceL2
-ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Reshape Resize Round Selu
-Shape Shrink Sigmoid Sign Sin Sinh Size Slice Softmax Softplus Softsign SpaceToDepth Split Sqrt Squeeze Sub Sum SwiGLU Swish Tan
-Tanh ThresholdedRelu Tile Transpose Trilu Unsqueeze Upsample Where Xor""".split()
-NOT_TAKEN = re.compile(r"training|string|_expanded|tf_half_pixel_for_nn|e8m0")
+WHOLE = """Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh AveragePool BatchNormalization BitCast BitShift
+BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CastLike Ceil Celu Clip Concat Constant ConstantOfShape Conv ConvInteger
+ConvTranspose Cos Cosh CumSum DepthToSpace DequantizeLinear Div Dropout DynamicQuantizeLinear Elu Equal Erf Exp Expand
+EyeLike Flatten Floor Gather GatherElements GatherND Gelu Gemm GlobalAveragePool GlobalMaxPool Greater GreaterOrEqual
+GroupNormalization HardSigmoid HardSwish Hardmax InstanceNormalization IsInf IsNaN LRN LayerNormalization LeakyRelu Less
+LessOrEqual Log LogSoftmax LpNormalization LpPool MatMul MatMulInteger Max MaxPool Mean MeanVarianceNormalization Min Mish
+Mod Mul Neg Not OneHot Or PRelu Pad Pow QLinearConv QLinearMatMul QuantizeLinear RMSNormalization Range Reciprocal ReduceL1
+ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Reshape Resize
+Round Selu Shape Shrink Sigmoid Sign Sin Sinh Size Slice Softmax Softplus Softsign SpaceToDepth Split Sqrt Squeeze Sub Sum
+SwiGLU Swish Tan Tanh ThresholdedRelu Tile Transpose Trilu Unsqueeze Upsample Where Xor""".split()
+NOT_TAKEN = re.compile(r"training|string|_expanded|tf_half_pixel_for_nn|e8m0|float6")
 
 
 def with_constants(test):

@@ -100,19 +100,24 @@ static double constant_largest(wick_elem e)
   }
 }
 
+wick_value wick_onnx_saturate(wick_onnx_op *o, wick_value x, wick_elem to)
+{
+  double most = constant_largest(to);
+  if (most == 0 || !wick_onnx_int(o, "saturate", 1)) return x;
+  wick_value in[3] = {x, wick_onnx_number(o, x, -most), wick_onnx_number(o, x, most)};
+  return wick_build(o->b, WICK_OP_clip, 3, in, NULL, 0, NULL);
+}
+
 static void constant_cast_to(wick_onnx_op *o, wick_elem to)
 {
   wick_value x = o->in[0];
-  double most = constant_largest(to);
   if (to == WICK_F8E8M0) {
     wick_onnx_fail(o, WICK_EUNSUPPORTED, "casts to FLOAT8E8M0 are not supported");
     return;
   }
-  if (most > 0 && wick_onnx_int(o, "saturate", 1)) {
-    if (!wick_elem_is_float(wick_onnx_info(o, 0)->elem)) x = wick_build_cast(o->b, x, WICK_F32);
-    wick_value in[3] = {x, wick_onnx_number(o, x, -most), wick_onnx_number(o, x, most)};
-    x = wick_build(o->b, WICK_OP_clip, 3, in, NULL, 0, NULL);
-  }
+  if (constant_largest(to) > 0 && !wick_elem_is_float(wick_onnx_info(o, 0)->elem))
+    x = wick_build_cast(o->b, x, WICK_F32);
+  x = wick_onnx_saturate(o, x, to);
   /* Integers below a byte wrap, also from floats, where those that Wick has saturate. */
   if (wick_elem_storage[to].bits < 8 && wick_elem_is_int(to) &&
       wick_elem_is_float(wick_onnx_info(o, 0)->elem))

@@ -1,10 +1,9 @@
 /* Convolution and its transpose. */
 #include "import/onnx/import.h"
 
-/* The weights' spatial dimensions; NULL after a failure was added. */
-static const wick_dim *conv_kernel(wick_onnx_op *o)
+const wick_dim *wick_onnx_conv_kernel(wick_onnx_op *o, uint32_t i)
 {
-  const wick_type_info *x = wick_onnx_info(o, 0), *w = wick_onnx_info(o, 1);
+  const wick_type_info *x = wick_onnx_info(o, 0), *w = wick_onnx_info(o, i);
   if (w->rank == x->rank && w->rank >= 3) return w->dim + 2;
   wick_onnx_fail(o, WICK_ETYPE,
                  "the input's rank is %u and the weights' %u, wanted the same, 3 or more", x->rank,
@@ -22,7 +21,7 @@ static wick_value conv_end(wick_onnx_op *o, wick_onnx_emit *e, const wick_onnx_w
 static void conv_conv(wick_onnx_op *o)
 {
   wick_onnx_window w;
-  const wick_dim *kernel = conv_kernel(o);
+  const wick_dim *kernel = wick_onnx_conv_kernel(o, 1);
   if (!kernel || !wick_onnx_window_read(o, kernel, &w)) return;
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_conv);
   o->out[0] = conv_end(o, &e, &w);
@@ -32,7 +31,7 @@ static void conv_transpose(wick_onnx_op *o)
 {
   wick_onnx_window w;
   int64_t out_pad[WICK_ONNX_SPATIAL];
-  const wick_dim *kernel = conv_kernel(o);
+  const wick_dim *kernel = wick_onnx_conv_kernel(o, 1);
   if (!kernel || !wick_onnx_window_read_transposed(o, kernel, &w, out_pad)) return;
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_conv_transpose);
   bool longer = false;

@@ -27,8 +27,8 @@ typedef struct wick_onnx_row {
 extern const wick_onnx_row wick_onnx_arith_rows[], wick_onnx_activation_rows[],
     wick_onnx_constant_rows[], wick_onnx_conv_rows[], wick_onnx_generate_rows[],
     wick_onnx_index_rows[], wick_onnx_matmul_rows[], wick_onnx_norm_rows[], wick_onnx_pool_rows[],
-    wick_onnx_reduce_rows[], wick_onnx_resize_rows[], wick_onnx_shape_rows[],
-    wick_onnx_softmax_rows[];
+    wick_onnx_quantize_rows[], wick_onnx_reduce_rows[], wick_onnx_resize_rows[],
+    wick_onnx_shape_rows[], wick_onnx_softmax_rows[];
 
 /* The row of an operator of ONNX's own domain at that opset. NULL where there is none; then
  * *out_known says whether the operator is known at other opsets. */
@@ -185,6 +185,10 @@ wick_value wick_onnx_reshape(wick_onnx_op *o, wick_value x, uint32_t n, const wi
 wick_value wick_onnx_transpose(wick_onnx_op *o, wick_value x, uint32_t n, const int64_t *perm);
 wick_value wick_onnx_reduce(wick_onnx_op *o, wick_opcode op, wick_value x, uint32_t n,
                             const int64_t *axes, bool keepdims);
+/* x, a float, within the range of the 8-bit float `to`, unless the attribute `saturate` is 0. */
+wick_value wick_onnx_saturate(wick_onnx_op *o, wick_value x, wick_elem to);
+/* The spatial dimensions of a convolution's weights, operand i; NULL after a failure was added. */
+const wick_dim *wick_onnx_conv_kernel(wick_onnx_op *o, uint32_t i);
 
 /* window.c: strides, dilations and pads of convolutions and pools, with auto_pad resolved. Lists
  * are as long as n; pads are the begins, then the ends. */
