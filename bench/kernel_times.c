@@ -1,8 +1,11 @@
-/* kernel_times MODEL RUNS: runs a model on one thread, and prints a line for each kernel: the least
- * and the median time in nanoseconds, and its name. Inputs are numbers around 0. */
+/* kernel_times [--filtering] [--out FILE] MODEL RUNS [FILE...]: runs a model on one thread, and
+ * prints a line for each kernel: the least and the median time in nanoseconds, its name, a tab and
+ * its schedule. Inputs are the bytes of FILEs; without them, numbers around 0. The first output
+ * goes to the file after --out. Compiled strictly, unless minimal filtering is allowed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <wick/wick.h>
 
@@ -37,17 +40,30 @@ static void *times_room(size_t nbytes)
   return p;
 }
 
-static const void **times_inputs(const wick_compiled *k)
+static void times_file(const char *path, const char *mode, void *p, size_t nbytes)
+{
+  FILE *f = fopen(path, mode);
+  size_t n = !f ? 0 : *mode == 'r' ? fread(p, 1, nbytes, f) : fwrite(p, 1, nbytes, f);
+  if (f) fclose(f);
+  if (n == nbytes) return;
+  fprintf(stderr, "%s: not %zu bytes\n", path, nbytes);
+  exit(1);
+}
+
+static const void **times_inputs(const wick_compiled *k, char **file)
 {
   uint32_t n = wick_compiled_ninput(k), state = 2463534242u;
   const void **in = times_room(n * sizeof *in);
   for (uint32_t i = 0; i < n; i++) {
     const wick_io *io = wick_compiled_input(k, i);
     float *x = times_room(io->nbytes);
-    for (uint64_t j = 0; io->elem == WICK_F32 && j < io->nbytes / 4; j++) {
-      state = state * 1664525u + 1013904223u;
-      x[j] = (float)(state >> 8) * 0x1p-23f - 1;
-    }
+    if (*file)
+      times_file(*file++, "rb", x, io->nbytes);
+    else
+      for (uint64_t j = 0; io->elem == WICK_F32 && j < io->nbytes / 4; j++) {
+        state = state * 1664525u + 1013904223u;
+        x[j] = (float)(state >> 8) * 0x1p-23f - 1;
+      }
     in[i] = x;
   }
   return in;
@@ -59,13 +75,21 @@ int main(int argc, char **argv)
   wick_model *model;
   wick_compiled *k;
   wick_session *session;
-  if (argc != 3 || atoi(argv[2]) < 1) return fprintf(stderr, "kernel_times MODEL RUNS\n"), 2;
+  bool filtering = false;
+  const char *output = NULL;
+  for (; argc > 1 && argv[1][0] == '-'; argc--, argv++)
+    if (strcmp(argv[1], "--filtering") == 0)
+      filtering = true;
+    else if (strcmp(argv[1], "--out") == 0 && argc > 2)
+      output = argv[2], argc--, argv++;
+  if (argc < 3 || atoi(argv[2]) < 1)
+    return fprintf(stderr, "kernel_times [--filtering] [--out FILE] MODEL RUNS [FILE...]\n"), 2;
   times t = {.nrun = (uint32_t)atoi(argv[2])};
   times_check(wick_context_create(NULL, &context));
   times_check(wick_load(context, argv[1], &model));
-  wick_compile_options o = {.size = sizeof o, .cache = "", .strict = true};
+  wick_compile_options o = {.size = sizeof o, .cache = "", .strict = !filtering};
   times_check(wick_compile(model, &o, &k));
-  const void **in = times_inputs(k);
+  const void **in = times_inputs(k, argv + 3);
   void **out = times_room(wick_compiled_noutput(k) * sizeof *out);
   for (uint32_t i = 0; i < wick_compiled_noutput(k); i++)
     out[i] = times_room(wick_compiled_output(k, i)->nbytes);
@@ -76,8 +100,10 @@ int main(int argc, char **argv)
   for (uint32_t i = 0; i < wick_compiled_nkernel(k); i++) {
     uint64_t *ns = &t.ns[(size_t)i * t.nrun];
     qsort(ns, t.nrun, sizeof *ns, times_compare);
-    printf("%" PRIu64 " %" PRIu64 " %s\n", ns[0], ns[t.nrun / 2], wick_compiled_kernel(k, i).name);
+    wick_kernel_facts f = wick_compiled_kernel(k, i);
+    printf("%" PRIu64 " %" PRIu64 " %s\t%s\n", ns[0], ns[t.nrun / 2], f.name, f.schedule);
   }
+  if (output) times_file(output, "wb", out[0], wick_compiled_output(k, 0)->nbytes);
   wick_session_free(session);
   wick_compiled_free(k);
   wick_model_free(model);

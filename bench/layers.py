@@ -134,11 +134,23 @@ def ceiling(peak):
     return float(found[1])
 
 
+def kernels(program, model, runs, *more, files=()):
+    """(least nanoseconds, name, schedule) of each kernel that computes, and of all the least nanoseconds."""
+    text = subprocess.check_output(list(map(str, [program, *more, model, runs, *files])), text=True)
+    rows = [(int(line.split()[0]), *line.split(maxsplit=2)[2].split("\t")) for line in text.splitlines()]
+    return [r for r in rows if not LAYOUT.match(r[1])], sum(r[0] for r in rows)
+
+
 def kernel_time(program, model, runs):
     """The least nanoseconds of the kernels that compute."""
-    text = subprocess.check_output([program, model, str(runs)], text=True)
-    rows = [line.split(maxsplit=2) for line in text.splitlines()]
-    return sum(int(least) for least, _, name in rows if not LAYOUT.match(name))
+    return sum(r[0] for r in kernels(program, model, runs)[0])
+
+
+def build_times(wick, folder):
+    """The program kernel_times, for the library beside the command."""
+    lib = wick.parent / "lib"
+    return compile_c(report.ROOT / "bench" / "kernel_times.c", folder / "kernel_times",
+                     "-I", report.ROOT / "include", "-L", lib, "-lwick", f"-Wl,-rpath,{lib}")  # fmt: skip
 
 
 # ---- the stack ----
@@ -198,11 +210,10 @@ def main():
     p.add_argument("--rounds", type=int, default=3)
     a = p.parse_args()
     report.need_shared()
-    a.wick, folder, lib = a.wick.resolve(), a.build / "layers", a.wick.resolve().parent / "lib"
+    a.wick, folder = a.wick.resolve(), a.build / "layers"
     folder.mkdir(parents=True, exist_ok=True)
     peak = compile_c(report.SHARED / "peak.c", folder / "peak", "-march=native", "-pthread")
-    program = compile_c(report.ROOT / "bench" / "kernel_times.c", folder / "kernel_times",
-                        "-I", report.ROOT / "include", "-L", lib, "-lwick", f"-Wl,-rpath,{lib}")  # fmt: skip
+    program = build_times(a.wick, folder)
     os.environ["WICK_CACHE_DIR"] = str(folder / "cache")
     todo = [x for x in layers() if not a.filters or any(f in x.name for f in a.filters)]
     top, least, stack = 0.0, {}, {}

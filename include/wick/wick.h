@@ -220,6 +220,7 @@ WICK_API wick_memory wick_compiled_memory(const wick_compiled *compiled);
 typedef struct wick_kernel_facts {
   const char *name;
   const char *place;      /* of the user's nodes that it computes */
+  const char *schedule;   /* the steps that made its loops, from the plain ones */
   uint64_t flops, nbytes; /* of one run: floating-point operations, bytes read and written */
 } wick_kernel_facts;
 WICK_API uint32_t wick_compiled_nkernel(const wick_compiled *compiled);

@@ -103,6 +103,7 @@ static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
     const wick_lowered_kernel *k = &l->kernels.at[i];
     kernel[i] = (wick_program_kernel){.name = k->name,
                                       .place = wick_loc_text(c->module, k->loc),
+                                      .schedule = k->schedule,
                                       .scratch = k->scratch,
                                       .fault = k->fault,
                                       .flops = k->flops * k->nlaunch,

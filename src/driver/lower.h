@@ -15,6 +15,7 @@ typedef struct wick_lowered_kernel {
   uint64_t flops, bytes;  /* of one launch: operations on floats, bytes of its operands */
   uint32_t nlaunch;
   const char *contract; /* of its group (loop/contract.h) */
+  const char *schedule; /* of its group: steps */
 } wick_lowered_kernel;
 
 typedef struct wick_lowered_constant {

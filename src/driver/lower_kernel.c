@@ -137,6 +137,7 @@ wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, 
                                .scratch = frame.scratch,
                                .fault = frame.fault,
                                .contract = contract,
+                               .schedule = g->schedule,
                                .scratch_bytes = frame.scratch_bytes};
   kernel_facts(use, out);
   return NULL;

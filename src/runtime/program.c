@@ -48,6 +48,7 @@ wick_span wick_program_write(const wick_program *p, wick_arena *mem)
   for (uint32_t i = 0; i < p->nkernel; i++) {
     program_str(&t, p->kernel[i].name);
     program_str(&t, p->kernel[i].place);
+    program_str(&t, p->kernel[i].schedule);
     program_u32(&t, (p->kernel[i].scratch ? 1u : 0u) | (p->kernel[i].fault ? 2u : 0u));
     program_u64(&t, p->kernel[i].flops);
     program_u64(&t, p->kernel[i].bytes);
@@ -96,7 +97,7 @@ static bool program_get_kernel(wick_reader *r, wick_arena *mem, wick_program_ker
 {
   uint32_t flags;
   if (!program_get_str(r, mem, &k->name) || !program_get_str(r, mem, &k->place) ||
-      !wick_read_u32(r, &flags))
+      !program_get_str(r, mem, &k->schedule) || !wick_read_u32(r, &flags))
     return false;
   k->scratch = flags & 1;
   k->fault = flags >> 1 & 1;
@@ -123,7 +124,7 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
   p->io = io;
   for (uint32_t i = 0; i < p->ninput + p->noutput; i++)
     if (!program_get_io(r, mem, &io[i])) return false;
-  if (!program_get_count(r, 28, &p->nkernel)) return false;
+  if (!program_get_count(r, 32, &p->nkernel)) return false;
   wick_program_kernel *kernel = wick_new(mem, wick_program_kernel, p->nkernel);
   p->kernel = kernel;
   for (uint32_t i = 0; i < p->nkernel; i++)

@@ -9,11 +9,12 @@
 #include "runtime/artifact.h"
 #include "wick/wick.h"
 
-enum { WICK_PROGRAM_VERSION = 1 };
+enum { WICK_PROGRAM_VERSION = 2 };
 
 typedef struct wick_program_kernel {
   const char *name;      /* symbol in the code */
   const char *place;     /* of the user's nodes, for errors and profiles */
+  const char *schedule;  /* the steps that made its loops */
   bool scratch, fault;   /* hidden slots, as codegen/abi.h has them */
   uint64_t flops, bytes; /* of one run */
 } wick_program_kernel;

@@ -17,9 +17,13 @@ static const wick_io program_io[] = {
     {.name = "x", .elem = WICK_F32, .rank = 2, .dim = {3, 0}, .nbytes = 0},
     {.name = "", .elem = WICK_U8, .rank = 0, .nbytes = 1},
     {.name = "y", .elem = WICK_BF16, .rank = 1, .dim = {7}, .nbytes = 14}};
-static const wick_program_kernel program_kernel[] = {
-    {.name = "k0", .place = "net: node \"a\"", .scratch = true, .flops = 1u << 31, .bytes = 12},
-    {.name = "k1", .place = "", .fault = true}};
+static const wick_program_kernel program_kernel[] = {{.name = "k0",
+                                                      .place = "net: node \"a\"",
+                                                      .schedule = "vector out.x",
+                                                      .scratch = true,
+                                                      .flops = 1u << 31,
+                                                      .bytes = 12},
+                                                     {.name = "k1", .place = "", .fault = true}};
 static const wick_program_pair program_pair[] = {{"labels", "a,b"}, {"", ""}};
 static const wick_program program_all = {.entry = "main.entry",
                                          .contract = "sums in order",
@@ -51,6 +55,7 @@ static void program_check(const wick_program *p)
   assert_true(p->kernel[0].scratch && !p->kernel[0].fault && p->kernel[1].fault);
   assert_int_equal(p->kernel[0].flops, 1u << 31);
   assert_string_equal(p->kernel[0].place, "net: node \"a\"");
+  assert_string_equal(p->kernel[0].schedule, "vector out.x");
   assert_string_equal(p->metadata[0].value, "a,b");
 }
 
