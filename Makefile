@@ -5,6 +5,7 @@
 #   make test          the whole suite                  make sanitize      unit and text tests under sanitizers
 #   make venv          build/venv for Python tests      make fuzz          FUZZ_SECONDS for each reader
 #   make bench         networks beside their peers  make bench-layers  layers against the machine's ceiling
+#   make bench-shapes  shapes that SEEDS draw, as shares of the machine's limits
 #   make planted       are planted bugs found?      make clean
 BUILD ?= build
 FUZZ_SECONDS ?= 600
@@ -14,7 +15,7 @@ FOLDERS = $(wildcard include src tools tests examples bench python)
 SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all configure demo test venv sanitize asan tsan fuzz planted bench bench-layers format check-format clean
+.PHONY: all configure demo test venv sanitize asan tsan fuzz planted bench bench-layers bench-shapes format check-format clean
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -65,12 +66,16 @@ planted:
 	@scripts/setup.sh test
 	@python3 tests/differential/planted.py --build $(BUILD)/planted
 
-# Both write their tables into bench/README.md.
+# All write their tables into bench/README.md.
 bench: venv all
 	@$(BUILD)/venv/bin/python bench/networks.py --wick $(BUILD)/wick --build $(BUILD)/bench
 
 bench-layers: venv all
 	@$(BUILD)/venv/bin/python bench/layers.py --wick $(BUILD)/wick --build $(BUILD)/bench
+
+SEEDS ?= 1
+bench-shapes: venv all
+	@$(BUILD)/venv/bin/python bench/shapes.py $(SEEDS) --write --wick $(BUILD)/wick --build $(BUILD)/bench
 
 format:
 	@clang-format -i $(SOURCES)
