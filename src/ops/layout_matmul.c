@@ -1,5 +1,6 @@
-/* Matrix products with constant weights: columns in blocks of up to four vectors, so that a kernel
+/* Matrix products with constant weights: columns in blocks of one to four vectors, so that a kernel
  * reads them from one end to the other. */
+#include <math.h>
 #include <string.h>
 
 #include "ops/layout.h"
@@ -18,16 +19,42 @@ static void layout_matmul_pack(const float *from, const int64_t *dim, int64_t v,
       }
 }
 
+enum { MATMUL_MOST = 4 }; /* vectors in a block */
+
+/* Cycles for one vector's columns of all rows, a step along the sum: register tiles of v vectors by
+ * places, on a machine with two multiply-add pipes of latency 4. */
+static double layout_matmul_cycles(const wick_target *t, int64_t v, double rows)
+{
+  double most = (double)((t->nvector - 2) / v - 1);
+  double tiles = ceil(rows / (most > 1 ? most : 1)), fma = (double)v * (rows / tiles) / 2;
+  return tiles * ((fma > 4 ? fma : 4) + 0.3) / (double)v;
+}
+
+/* Vectors in a block: as many as a tile has. Of equal ones the fewest: then each is used by more
+ * rows. */
+static int64_t layout_matmul_width(const wick_layouts *s, const wick_type_info *x, int64_t columns)
+{
+  double rows = 1, least = 0;
+  int64_t best = 1;
+  for (uint32_t k = 0; k + 1 < x->rank; k++) rows *= (double)x->dim[k].v;
+  for (int64_t v = 1; v <= MATMUL_MOST; v *= 2) {
+    int64_t all = wick_ceildiv_i64(columns, v * s->block) * v * s->block;
+    double cost = layout_matmul_cycles(s->target, v, rows);
+    if (v > 1 && (all > columns + columns / 8 || cost > least * 0.97)) continue;
+    best = v, least = cost;
+  }
+  return best * s->block;
+}
+
 bool wick_layout_matmul(wick_layouts *s, const wick_node *n)
 {
   const wick_constant *k = wick_layout_constant(s, n->in[1]);
   const wick_type_info *x = wick_layout_info(s, n->in[0]), *w = wick_layout_info(s, n->in[1]);
-  int64_t xd[WICK_MAX_RANK], wd[WICK_MAX_RANK], v = 4 * s->block;
+  int64_t xd[WICK_MAX_RANK], wd[WICK_MAX_RANK];
   if (!k || x->elem != WICK_F32 || w->rank != 2 || x->rank < 2 || !wick_type_const_dims(x, xd) ||
       !wick_type_const_dims(w, wd) || wd[1] < s->block)
     return false;
-  while (v > s->block && wick_ceildiv_i64(wd[1], v) * v > wd[1] + wd[1] / 8) v /= 2;
-  int64_t dim[3] = {wick_ceildiv_i64(wd[1], v), wd[0], v};
+  int64_t v = layout_matmul_width(s, x, wd[1]), dim[3] = {wick_ceildiv_i64(wd[1], v), wd[0], v};
   float *data = wick_module_room(s->c.f->module, (size_t)(dim[0] * dim[1] * dim[2]) * 4);
   layout_matmul_pack(k->data, wd, v, data);
   wick_value in[2] = {wick_layout_plain(s, n->in[0]),

@@ -78,7 +78,8 @@ static const char *template_simple_out(template_state *t, int64_t places, int64_
                       UINT32_MAX,
                       t->out->naxis > 1 && places > 1 ? t->out->naxis - 2 : UINT32_MAX,
                       1,
-                      1};
+                      1,
+                      0};
   template_tile tile = {1, 1, 1, places};
   return template_out_loops(t, &r, &tile, true, lanes);
 }

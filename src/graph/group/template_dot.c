@@ -81,7 +81,7 @@ static bool template_roles_of(const template_state *t, const wick_stage *fold, c
                               const wick_node *b, template_roles *out)
 {
   uint32_t n = t->out->naxis;
-  *out = (template_roles){n - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1};
+  *out = (template_roles){n - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0};
   wick_dim v = fold->axis[n - 1].sym;
   if (template_step_of(t, a, v) != 0) {
     const wick_node *swap = a;
@@ -96,6 +96,7 @@ static bool template_roles_of(const template_state *t, const wick_stage *fold, c
     if (extent <= 1) continue;
     int64_t nb = in_b ? template_sharing(t, a, fold, k) : 1,
             na = in_a ? template_sharing(t, b, fold, k) : 1;
+    if (in_a && in_b && na == 1 && nb == 1) out->batch |= 1u << k;
     if (nb > out->no) out->o = k, out->no = nb;
     if (na == extent) {
       out->y = whole ? out->x : UINT32_MAX;
@@ -115,17 +116,48 @@ static uint64_t template_bytes(const template_state *t, const wick_node *read)
   return nbytes;
 }
 
+/* What is fetched early, `next` bytes, is still in the second cache when its turn comes: not where
+ * it and the other factor pass through that one again and again. */
+static bool template_stays(const template_state *t, const wick_node *other, uint64_t next)
+{
+  uint64_t cache = t->t->cache_bytes[1];
+  return !cache || template_bytes(t, other) <= cache || 4 * next <= cache;
+}
+
 /* Tiles of that size would reach over the ends of the neighbours that share what is read. */
 static bool template_crosses(const template_state *t, uint32_t axis, int64_t n, int64_t size)
 {
   return n != template_extent(t->out, axis) && n % size;
 }
 
+enum { TEMPLATE_PAGE = 4096, TEMPLATE_PAGES_MOST = 8 };
+
+/* Neighbours along an axis lie whole pages apart: more than a few of them meet in one set of the
+ * nearest cache. */
+static bool template_pages_apart(const template_state *t, const wick_node *read, wick_dim sym)
+{
+  wick_dims *dims = t->g->module->dims;
+  const wick_type_info *info = wick_info_of(t->g, read->in[0]);
+  wick_dim coef, rest;
+  int64_t bytes = 0, stride = wick_elem_storage[info->elem].bits / 8;
+  for (uint32_t k = info->rank; k-- > 0;) {
+    wick_dim d = read->attr[0].dims[k];
+    if (wick_dim_eq(d, WICK_DIM_ANY) || !wick_dim_is_const(info->dim[k])) return false;
+    if (wick_dim_uses(dims, d, sym)) {
+      if (!wick_dim_linear(dims, d, sym, &coef, &rest) || !wick_dim_is_const(coef)) return false;
+      bytes += coef.v * stride;
+    }
+    if (wick_mul_overflows(stride, info->dim[k].v, &stride)) return false;
+  }
+  return bytes && bytes % TEMPLATE_PAGE == 0;
+}
+
 /* The cheapest tile that fits the registers: with its vectors, a shared value, and what a product
  * takes where it is an instruction of its own, one is left. Vectors along two axes only where the
  * one behind is covered, and not where each is used once: then they are read in their order. */
 static template_tile template_tile_best(const template_state *t, wick_elem elem,
-                                        const template_tile *all, const template_roles *r)
+                                        const template_tile *all, const template_tile *most,
+                                        const template_roles *r)
 {
   template_tile best = {1, 1, 1, 1}, x;
   double least = 1e300;
@@ -134,7 +166,7 @@ static template_tile template_tile_best(const template_state *t, wick_elem elem,
   for (x.ob = 1; x.ob <= all->ob && x.ob <= 8; x.ob++)
     for (x.vb = 1; x.vb <= all->vb && x.vb <= 14; x.vb++)
       for (x.th = 1; x.th <= all->th && x.th <= 4; x.th++)
-        for (x.tw = 1; x.tw <= all->tw && x.tw <= 28; x.tw++) {
+        for (x.tw = 1; x.tw <= most->tw && x.tw <= 8; x.tw++) {
           if (x.ob * x.vb * (x.th * x.tw + 1) + (fused ? 2 : 3) > registers) break;
           if (x.th > 1 && x.tw != all->tw) continue; /* several rows: where a row is one tile */
           if ((x.ob > 1 && r->o != UINT32_MAX && template_crosses(t, r->o, r->no, x.ob)) ||
@@ -150,8 +182,8 @@ static template_tile template_tile_best(const template_state *t, wick_elem elem,
 wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places)
 {
   template_state s = {.t = t};
-  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, vectors, places};
-  template_tile all = {vectors, 1, 1, places}, best = template_tile_best(&s, elem, &all, &r);
+  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, vectors, places, 0};
+  template_tile all = {vectors, 1, 1, places}, best = template_tile_best(&s, elem, &all, &all, &r);
   return (wick_tile){best.ob, best.tw};
 }
 
@@ -177,12 +209,17 @@ bool template_dot(template_state *t, const wick_stage *fold)
   int64_t lanes = template_dot_lanes(t, v);
   template_tile all = {r.no, wick_ceildiv_i64(v, lanes),
                        r.y != UINT32_MAX ? template_extent(t->out, r.y) : 1, r.nx};
-  template_tile tile = template_tile_best(t, template_elem(t), &all, &r);
-  uint64_t weights = template_bytes(t, template_step_of(t, a, fold->axis[n - 1].sym) ? a : b);
+  const wick_node *shared = template_step_of(t, a, fold->axis[n - 1].sym) ? b : a;
+  template_tile most = all;
+  if (r.x != UINT32_MAX && template_pages_apart(t, shared, fold->axis[r.x].sym))
+    most.tw = wick_min_i64(all.tw, TEMPLATE_PAGES_MOST);
+  template_tile tile = template_tile_best(t, template_elem(t), &all, &most, &r);
+  uint64_t weights = template_bytes(t, shared == a ? b : a);
   const char *at = template_out_loops(t, &r, &tile, weights > TEMPLATE_NEAR, lanes);
   if (!at) return false;
   bool again = all.th * all.tw > 4 * tile.th * tile.tw; /* time to fetch while these are used */
-  if (weights > TEMPLATE_CACHED && r.o != UINT32_MAX && again)
+  if (weights > TEMPLATE_CACHED && r.o != UINT32_MAX && again &&
+      template_stays(t, shared, weights / (uint64_t)r.no * (uint64_t)tile.ob))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, r.o));
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(t, fold, r.o, n - 1, lanes, 4);
@@ -217,7 +254,7 @@ bool template_inner(template_state *t, const wick_stage *fold)
 {
   const wick_node *a, *b;
   uint32_t n = t->out->naxis, k = fold->naxis - 1;
-  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1};
+  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0};
   if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
   if (!fold->axis[k].reduce || !template_product(t, fold, &a, &b)) return false;
   if (template_step_of(t, a, fold->axis[k].sym) != 1 ||
@@ -230,7 +267,7 @@ bool template_inner(template_state *t, const wick_stage *fold)
     if (extent > 1 && in_a != in_b) *(in_a ? &r.x : &r.o) = i, *(in_a ? &r.nx : &r.no) = extent;
   }
   template_tile all = {r.no, 1, 1, r.nx};
-  template_tile tile = template_tile_best(t, template_elem(t), &all, &r);
+  template_tile tile = template_tile_best(t, template_elem(t), &all, &all, &r);
   const char *at = template_out_loops(t, &r, &tile, false, 1);
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);

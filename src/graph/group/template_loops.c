@@ -131,9 +131,11 @@ const char *template_out_loops(template_state *t, const template_roles *r,
   bool split_v = template_splits_lanes(out, r->v, lanes);
   wick_text tiles = template_out_split(t, r, tile, lanes), parallel = wick_text_begin(t->tmp);
   template_order_begin(t, out);
-  for (uint32_t pass = 0; pass < 3; pass++) /* channels first or last; the text's order between */
+  /* batches, then channels first or last; the text's order between */
+  for (uint32_t pass = 0; pass < 4; pass++)
     for (uint32_t k = 0; k < out->naxis; k++) {
-      uint32_t when = k != (split_v ? r->v : r->o) ? 1 : channels_outside ? 0 : 2;
+      bool channel = k == r->v || k == r->o;
+      uint32_t when = channel ? (channels_outside ? 1 : 3) : r->batch >> k & 1 ? 0 : 2;
       if (when != pass || (k == r->v && !split_v)) continue;
       at = template_loop(t, out, k);
       wick_text_printf(&t->steps, " %s", at);
