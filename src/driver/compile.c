@@ -107,7 +107,8 @@ static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
                                       .scratch = k->scratch,
                                       .fault = k->fault,
                                       .flops = k->flops * k->nlaunch,
-                                      .bytes = k->bytes * k->nlaunch};
+                                      .bytes = k->bytes * k->nlaunch,
+                                      .cost = k->cost};
   }
   p.kernel = kernel;
   wick_program_pair *pair = wick_new(&c->mem, wick_program_pair, p.nmetadata);

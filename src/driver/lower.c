@@ -8,6 +8,7 @@
 #include "ir/build.h"
 #include "ir/verify.h"
 #include "low/alias.h"
+#include "low/beside.h"
 #include "low/plan.h"
 
 typedef struct lower_state {
@@ -16,9 +17,11 @@ typedef struct lower_state {
   wick_alias alias;
   wick_builder b; /* the entry */
   wick_value arena, constants;
-  wick_value *to;   /* per value: the buffer in the entry; 0: not made yet */
-  uint64_t *offset; /* per constant of the module: its place in the blob + 1; 0: none yet */
-  wick_names keys;  /* of kernels: the number in this table less 1 is the kernel's */
+  wick_value *to;     /* per value: the buffer in the entry; 0: not made yet */
+  uint64_t *offset;   /* per constant of the module: its place in the blob + 1; 0: none yet */
+  wick_names keys;    /* of kernels: the number in this table less 1 is the kernel's */
+  const bool *beside; /* per node: low/beside.h */
+  bool fault;         /* the last launch may fail: nothing runs beside it */
   wick_arena *mem, *tmp;
   wick_lowered *out;
 } lower_state;
@@ -139,7 +142,9 @@ static wick_status lower_launch(lower_state *s, const wick_node *n, const wick_k
   for (uint32_t i = 0; i < use->noperand; i++)
     if (use->same[i] == i) in[nin++] = operand[i];
   k->nlaunch++;
-  wick_attr a[2] = {{.s = k->name}, {.i = k->tasks}};
+  bool beside = s->beside[n - s->f->node] && !k->fault && !s->fault;
+  s->fault = k->fault;
+  wick_attr a[3] = {{.s = k->name}, {.i = k->tasks}, {.i = beside}};
   s->b.loc = n->loc;
   wick_build(&s->b, WICK_OP_launch, nin, in, a, 0, NULL);
   return s->b.status;
@@ -291,6 +296,7 @@ wick_status wick_lower(const wick_func *f, const wick_target *t, wick_arena *mem
   s.to = wick_new(tmp, wick_value, f->nvalue + 1);
   s.offset = wick_new(tmp, uint64_t, f->module->constants.n);
   s.keys = wick_names_begin(tmp);
+  s.beside = wick_low_beside(&s.alias, tmp);
   lower_params(&s);
   for (uint32_t i = 0; i < f->nnode; i = f->node[i].end) WICK_TRY(lower_node(&s, &f->node[i]));
   lower_sizes(&s);

@@ -13,6 +13,7 @@ typedef struct wick_lowered_kernel {
   bool scratch, fault;    /* hidden slots (codegen/abi.h) */
   uint64_t scratch_bytes; /* for each worker */
   uint64_t flops, bytes;  /* of one launch: operations on floats, bytes of its operands */
+  uint64_t cost;          /* of one launch: estimated nanoseconds of one worker */
   uint32_t nlaunch;
   const char *contract; /* of its group (loop/contract.h) */
   const char *schedule; /* of its group: steps */

@@ -15,6 +15,10 @@ typedef struct interpret {
   wick_arena *mem, *tmp;
   wick_scalar **lane;       /* per value: its lanes */
   interpret_buffer *buffer; /* per value */
+  wick_list(struct interpret_call {
+    const wick_func *f;
+    const wick_interpret_arg *arg;
+  }) beside; /* launches that may run side by side */
 } interpret;
 
 static wick_status interpret_fail(const interpret *t, const wick_node *n, wick_code code,
@@ -224,6 +228,16 @@ static wick_status interpret_if(interpret *t, const wick_node *n)
   return NULL;
 }
 
+/* Launches that may run side by side do so in the reverse order: who relies on the order shows. */
+static wick_status interpret_flush(interpret *t)
+{
+  while (t->beside.n) {
+    const struct interpret_call *c = &t->beside.at[--t->beside.n];
+    WICK_TRY(wick_interpret(c->f, c->f->nparam, c->arg, t->mem, t->tmp));
+  }
+  return NULL;
+}
+
 static wick_status interpret_launch(interpret *t, const wick_node *n)
 {
   const wick_func *f = wick_module_find(t->f->module, n->attr[0].s);
@@ -237,7 +251,9 @@ static wick_status interpret_launch(interpret *t, const wick_node *n)
     if (interpret_type(t, n->in[i])->kind == WICK_SCALAR) arg[i].number = t->lane[n->in[i].id][0].i;
   }
   arg[n->nin + 1u].number = n->attr[1].i;
-  return wick_interpret(f, f->nparam, arg, t->mem, t->tmp);
+  if (!n->attr[2].i) WICK_TRY(interpret_flush(t));
+  wick_push(t->tmp, &t->beside, (struct interpret_call){f, arg});
+  return NULL;
 }
 
 /* ---- nodes ---- */
@@ -305,5 +321,6 @@ wick_status wick_interpret(const wick_func *f, uint32_t narg, const wick_interpr
     if (wick_info_of(f, (wick_value){i + 1})->kind == WICK_SCALAR)
       t.lane[i + 1][0].i = arg[i].number;
   }
-  return interpret_region(&t, &(wick_region){.begin = 0, .end = f->nnode});
+  WICK_TRY(interpret_region(&t, &(wick_region){.begin = 0, .end = f->nnode}));
+  return interpret_flush(&t);
 }

@@ -106,10 +106,12 @@ const wick_op wick_op_kernel = {
 
 const wick_op wick_op_launch = {
     .name = "launch",
-    .doc = "Runs a loop function over the tasks 0 .. tasks-1, in any order and in parallel",
+    .doc = "Runs a loop function over the tasks 0 .. tasks-1, in any order and in parallel; with "
+           "`beside` at the same time as the launches before it, back to the first without",
     .nin = {1, WICK_ANY},
     .attr = {{"callee", WICK_ATTR_FUNC, 0, true, NULL, 0, 0},
-             {"tasks", WICK_ATTR_INT, 1, false, NULL, 0, 0}},
+             {"tasks", WICK_ATTR_INT, 1, false, NULL, 0, 0},
+             {"beside", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_LOOP,
     .effect = WICK_EFFECT,
     .infer = kernel_infer,

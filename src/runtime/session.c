@@ -1,4 +1,5 @@
-/* Runs: the entry calls back for every kernel; the pool's workers take parts of its tasks. */
+/* Runs: the entry calls back for every kernel. Launches that may run side by side are gathered; the
+ * pool's workers take equal shares of what they cost. */
 #include "runtime/session.h"
 
 #include <fenv.h>
@@ -13,7 +14,9 @@ enum {
   SESSION_SLOTS = 64,
   SESSION_ALIGN = 64,
   SESSION_PAD = 256,
-  SESSION_FIRST = 4 /* slots before io */
+  SESSION_FIRST = 4,    /* slots before io */
+  SESSION_BATCH = 32,   /* launches that are gathered */
+  SESSION_ALONE = 1500, /* nanoseconds of work that one worker does sooner than two */
 };
 
 /* What one worker has for itself: hidden slots differ between workers. On cache lines of its own.
@@ -23,6 +26,16 @@ typedef struct session_worker {
   void *args[SESSION_SLOTS + 2];
   char pad[SESSION_PAD - (sizeof(wick_fault) + (SESSION_SLOTS + 2) * sizeof(void *)) % SESSION_PAD];
 } session_worker;
+
+/* A launch that waits, and what the launches of the batch before it cost. */
+typedef struct session_kernel {
+  wick_kernel kernel;
+  uint32_t index;
+  bool scratch, fault;
+  int64_t nargs, tasks;
+  uint64_t before, cost;
+  void *args[SESSION_SLOTS];
+} session_kernel;
 
 struct wick_session_state {
   const wick_program *program;
@@ -40,6 +53,8 @@ struct wick_session_state {
   void *block; /* the one allocation that all of this lies in */
   size_t nblock;
   wick_session_fault fault;
+  uint32_t nbatch, share; /* share: workers that take parts of the batch */
+  session_kernel batch[SESSION_BATCH];
 };
 
 /* ---- creation ---- */
@@ -73,7 +88,7 @@ static session_layout session_layout_of(const wick_program *p, uint32_t nworker)
 }
 
 static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, void **args,
-                              int64_t nargs, int64_t tasks);
+                              int64_t nargs, int64_t tasks, int32_t beside);
 
 wick_status wick_session_make(const wick_image *image, const wick_program *program,
                               const void *constants, const wick_session_setup *setup,
@@ -133,14 +148,6 @@ void wick_session_drop(wick_session_state *s)
 
 /* ---- runs ---- */
 
-typedef struct session_kernel {
-  wick_session_state *s;
-  wick_kernel kernel;
-  void **args;
-  int64_t nargs;
-  bool scratch, fault;
-} session_kernel;
-
 /* Denormals are kept and rounding is to nearest even while generated code runs. */
 #if defined(__x86_64__)
 typedef unsigned session_float;
@@ -163,21 +170,43 @@ static session_float session_float_set(void)
 static void session_float_restore(session_float old) { fesetenv(&old); }
 #endif
 
-static void session_part(void *ctx, uint32_t worker, int64_t begin, int64_t end)
+/* The first task of k that the workers from the i-th of the batch's shares on do: where a share
+ * ends inside of a kernel, at the nearest of its tasks. */
+static int64_t session_bound(const wick_session_state *s, const session_kernel *k, int64_t i)
 {
-  session_kernel *k = ctx;
-  session_worker *w = &k->s->worker[worker];
-  session_float old = session_float_set();
-  void **args = k->args;
+  const session_kernel *last = &s->batch[s->nbatch - 1];
+  double total = (double)(last->before + last->cost), at = total * (double)i / s->share,
+         part = (at - (double)k->before) / (double)k->cost;
+  if (i == 0 || part <= 0) return 0;
+  return i == s->share || part >= 1 ? k->tasks : (int64_t)(part * (double)k->tasks + 0.5);
+}
+
+static void session_kernel_run(const wick_session_state *s, const session_kernel *k,
+                               uint32_t worker, int64_t begin, int64_t end)
+{
+  session_worker *w = &s->worker[worker];
+  void **args = (void **)(uintptr_t)k->args;
   if (k->scratch || k->fault) {
     int64_t n = k->nargs;
     memcpy(w->args, k->args, (size_t)n * sizeof *args);
-    if (k->scratch) w->args[n++] = k->s->scratch + worker * k->s->scratch_stride;
+    if (k->scratch) w->args[n++] = s->scratch + worker * s->scratch_stride;
     if (k->fault) w->args[n] = &w->fault;
     w->fault = (wick_fault){0};
     args = w->args;
   }
   k->kernel(args, begin, end);
+}
+
+/* Shares begin .. end-1 of the batch. */
+static void session_part(void *ctx, uint32_t worker, int64_t begin, int64_t end)
+{
+  const wick_session_state *s = ctx;
+  session_float old = session_float_set();
+  for (uint32_t i = 0; i < s->nbatch; i++) {
+    const session_kernel *k = &s->batch[i];
+    int64_t from = session_bound(s, k, begin), to = session_bound(s, k, end);
+    if (from < to) session_kernel_run(s, k, worker, from, to);
+  }
   session_float_restore(old);
 }
 
@@ -201,20 +230,44 @@ static uint64_t session_now(void)
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Runs what has been gathered. */
+static int32_t session_flush(wick_session_state *s)
+{
+  if (!s->nbatch) return 0;
+  const session_kernel *last = &s->batch[s->nbatch - 1];
+  uint64_t begin = s->profile ? session_now() : 0;
+  if (last->fault)
+    for (uint32_t w = 0; w < s->nworker; w++) s->worker[w].fault = (wick_fault){0};
+  s->share = last->before + last->cost < SESSION_ALONE ? 1 : s->nworker;
+  wick_pool_launch(&s->run, session_part, s, s->share);
+  s->nbatch = 0;
+  if (s->profile) s->profile(s->profile_ctx, last->index, session_now() - begin);
+  return last->fault ? session_faults(s, last->index) : 0;
+}
+
+/* A kernel that may fail runs alone, so that it is known who failed; so does each that is timed. */
 static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, void **args,
-                              int64_t nargs, int64_t tasks)
+                              int64_t nargs, int64_t tasks, int32_t beside)
 {
   wick_session_state *s = context;
   if (index < 0 || (uint32_t)index >= s->program->nkernel || nargs > SESSION_SLOTS)
     return WICK_EINTERNAL;
   const wick_program_kernel *info = &s->program->kernel[index];
-  session_kernel k = {s, kernel, args, nargs, info->scratch, info->fault};
-  uint64_t begin = s->profile ? session_now() : 0;
-  if (k.fault)
-    for (uint32_t w = 0; w < s->nworker; w++) s->worker[w].fault = (wick_fault){0};
-  wick_pool_launch(&s->run, session_part, &k, tasks);
-  if (s->profile) s->profile(s->profile_ctx, (uint32_t)index, session_now() - begin);
-  return k.fault ? session_faults(s, (uint32_t)index) : 0;
+  if (!beside || info->fault || s->profile || s->nbatch == SESSION_BATCH) {
+    int32_t code = session_flush(s);
+    if (code) return code;
+  }
+  if (tasks <= 0) return 0;
+  session_kernel *k = &s->batch[s->nbatch], *last = s->nbatch ? k - 1 : NULL;
+  k->kernel = kernel;
+  k->index = (uint32_t)index;
+  k->scratch = info->scratch, k->fault = info->fault;
+  k->nargs = nargs, k->tasks = tasks;
+  k->before = last ? last->before + last->cost : 0;
+  k->cost = info->cost ? info->cost : 1;
+  memcpy(k->args, args, (size_t)nargs * sizeof *args);
+  s->nbatch++;
+  return info->fault || s->profile ? session_flush(s) : 0;
 }
 
 wick_code wick_session_run(wick_session_state *s, const void *const *inputs, void *const *outputs)
@@ -225,7 +278,9 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
     memcpy(s->args + SESSION_FIRST + p->ninput, outputs, p->noutput * sizeof *outputs);
   s->fault = (wick_session_fault){.kernel = p->nkernel};
   s->run = wick_pool_begin(s->pool);
+  s->nbatch = 0;
   int32_t code = s->entry(s->args);
+  if (!code) code = session_flush(s);
   wick_pool_end(&s->run);
   return (wick_code)code;
 }

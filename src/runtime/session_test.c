@@ -10,7 +10,7 @@
 
 #include "base/torture.h"
 
-enum { TASKS = 100, SCRATCH = 1024 };
+enum { TASKS = 100, HALF = 37, SCRATCH = 1024, COST = 100000 };
 
 /* What the kernels saw. */
 static bool seen_nearest;
@@ -50,24 +50,27 @@ typedef union any {
   wick_launch launch;
 } any;
 
-/* arena = 2 * x; y = 2 * arena; then what may fail. */
+/* arena = 2 * x; y = 2 * arena, its halves side by side; then what may fail. */
 static int32_t entry_all(void **args)
 {
   any launch = {args[0]};
-  void *first[] = {args[2], args[4]}, *second[] = {args[5], args[2]}, *third[] = {args[5]};
+  void *first[] = {args[2], args[4]}, *second[] = {args[5], args[2]},
+       *upper[] = {(float *)args[5] + HALF, (float *)args[2] + HALF}, *third[] = {args[5]};
   assert_int_equal(*(const int *)args[3], 42);
-  int32_t code = launch.launch(args[1], kernel_double, 0, first, 2, TASKS);
-  if (!code) code = launch.launch(args[1], kernel_double, 1, second, 2, TASKS);
-  if (!code) code = launch.launch(args[1], kernel_fail, 2, third, 1, TASKS);
+  int32_t code = launch.launch(args[1], kernel_double, 0, first, 2, TASKS, 0);
+  if (!code) code = launch.launch(args[1], kernel_double, 1, second, 2, HALF, 0);
+  if (!code) code = launch.launch(args[1], kernel_double, 1, upper, 2, TASKS - HALF, 1);
+  if (!code) code = launch.launch(args[1], kernel_fail, 2, third, 1, TASKS, 0);
   return code;
 }
 
 static const wick_io test_io[] = {
     {.name = "x", .elem = WICK_F32, .rank = 1, .dim = {TASKS}, .nbytes = 4 * TASKS},
     {.name = "y", .elem = WICK_F32, .rank = 1, .dim = {TASKS}, .nbytes = 4 * TASKS}};
-static const wick_program_kernel test_kernel[] = {{.name = "a", .place = "net: a", .scratch = true},
-                                                  {.name = "b", .place = "net: b", .scratch = true},
-                                                  {.name = "c", .place = "net: c", .fault = true}};
+static const wick_program_kernel test_kernel[] = {
+    {.name = "a", .place = "net: a", .scratch = true, .cost = COST},
+    {.name = "b", .place = "net: b", .scratch = true, .cost = COST},
+    {.name = "c", .place = "net: c", .fault = true, .cost = COST}};
 static const wick_program test_program = {.entry = "entry",
                                           .contract = "",
                                           .arena_bytes = 4 * TASKS,
@@ -130,7 +133,7 @@ static void check_runs(fixture *t)
     assert_int_equal(fegetround(), FE_UPWARD);
     fesetround(FE_TONEAREST);
     assert_int_equal(wick_session_last_fault(s).kernel, 3);
-    for (int k = 0; k < 3; k++) assert_int_equal(count[k], 20);
+    for (int k = 0; k < 3; k++) assert_int_equal(count[k], k == 1 ? 40 : 20);
     wick_session_drop(s);
     wick_pool_free(pool);
   }
@@ -145,9 +148,12 @@ static void check_faults(fixture *t)
     assert_null(wick_pool_create(&(wick_pool_options){.nworker = workers}, &t->mem, &pool));
     wick_session_setup setup = {.pool = pool};
     assert_null(wick_session_make(&t->image, &test_program, &test_constants, &setup, &t->mem, &s));
-    float x[TASKS] = {0}, y[TASKS];
+    float x[TASKS], y[TASKS];
+    for (int i = 0; i < TASKS; i++) x[i] = (float)i;
     for (fail_from = 0; fail_from <= TASKS; fail_from += 10) {
+      memset(y, 0, sizeof y);
       wick_code code = wick_session_run(s, (const void *[]){x}, (void *[]){y});
+      for (int i = 0; i < TASKS; i++) assert_true(y[i] == (float)(4 * i));
       wick_session_fault f = wick_session_last_fault(s);
       assert_int_equal(code, fail_from < TASKS ? WICK_ERANGE : WICK_OK);
       assert_int_equal(f.kernel, fail_from < TASKS ? 2 : 3);

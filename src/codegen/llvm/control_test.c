@@ -301,7 +301,7 @@ static const char fail_text[] = "loop @gather(@out %y: " F32(8) ", @in %x: " F32
                            "loop @run(@out %y: " F32(8) ", @in %x: " F32(8) ", @in %i: " I64(
                                8) ") {\n"
                                   "  launch @gather %y, %x, %i {tasks=4}\n"
-                                  "  launch @gather %y, %x, %i {tasks=8}\n"
+                                  "  launch @gather %y, %x, %i {tasks=8, beside=true}\n"
                                   "  return\n"
                                   "}\n";
 
@@ -339,9 +339,10 @@ typedef struct launched {
 } launched;
 
 static int32_t control_launch(void *context, wick_kernel kernel, int32_t index, void **args,
-                              int64_t nargs, int64_t tasks)
+                              int64_t nargs, int64_t tasks, int32_t beside)
 {
   launched *l = context;
+  assert_int_equal(beside, l->count == 1);
   void *slots[8];
   memcpy(slots, args, (size_t)nargs * sizeof(void *));
   slots[nargs] = &l->fault;

@@ -62,13 +62,18 @@ static void run_direct(emit *e, const wick_node *n, LLVMValueRef kernel, LLVMTyp
 static void run_callback(emit *e, const wick_node *n, LLVMValueRef kernel, LLVMValueRef tasks)
 {
   LLVMTypeRef p = emit_pointer(e), i32 = LLVMInt32TypeInContext(e->context),
-              i64 = LLVMInt64TypeInContext(e->context), args[6] = {p, p, i32, p, i64, i64};
-  LLVMTypeRef type = LLVMFunctionType(i32, args, 6, false);
+              i64 = LLVMInt64TypeInContext(e->context), args[7] = {p, p, i32, p, i64, i64, i32};
+  LLVMTypeRef type = LLVMFunctionType(i32, args, 7, false);
   uint32_t index = 0;
   while (e->frame.kernels.at[index] != n->attr[0].s) index++;
-  LLVMValueRef arg[6] = {e->context_slot,     kernel, LLVMConstInt(i32, index, false), run_slots(e),
-                         emit_i64(e, n->nin), tasks};
-  LLVMValueRef r = LLVMBuildCall2(e->b, type, e->launch, arg, 6, "");
+  LLVMValueRef arg[7] = {e->context_slot,
+                         kernel,
+                         LLVMConstInt(i32, index, false),
+                         run_slots(e),
+                         emit_i64(e, n->nin),
+                         tasks,
+                         LLVMConstInt(i32, n->attr[2].i != 0, false)};
+  LLVMValueRef r = LLVMBuildCall2(e->b, type, e->launch, arg, 7, "");
   run_return_unless_zero(e, r);
 }
 

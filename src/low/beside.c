@@ -1,0 +1,82 @@
+/* One walk: what the instructions since the last one that had to wait have touched. */
+#include "low/beside.h"
+
+enum { BESIDE_MOST = 64 }; /* accesses that are compared with */
+
+typedef struct beside {
+  const wick_alias *a;
+  wick_access at[BESIDE_MOST];
+  uint32_t n;
+} beside;
+
+/* Bytes from the beginning of the memory that the root lies in; false where that is the root's own:
+ * no other root lies there. */
+static bool beside_arena(const beside *s, const wick_place *p, int64_t *lo, int64_t *end)
+{
+  uint32_t d = s->a->definer[p->root.id];
+  if (d == UINT32_MAX || s->a->f->node[d].op != WICK_OP_alloc) return false;
+  int64_t base = s->a->f->node[d].attr[0].i; /* -1: not planned */
+  *lo = base < 0 ? INT64_MIN : base + p->offset;
+  *end = base < 0 ? INT64_MAX : base + wick_place_end(p);
+  return true;
+}
+
+static bool beside_meet(const beside *s, const wick_access *x, const wick_access *y)
+{
+  if (!x->writes && !y->writes) return false;
+  wick_place p = wick_access_place(s->a, x), q = wick_access_place(s->a, y);
+  if (!p.known || !q.known || s->a->tied[p.root.id] || s->a->tied[q.root.id]) return true;
+  if (p.root.id == q.root.id) return !wick_place_disjoint(&p, &q);
+  int64_t lo[2], end[2];
+  return beside_arena(s, &p, &lo[0], &end[0]) && beside_arena(s, &q, &lo[1], &end[1]) &&
+         lo[0] < end[1] && lo[1] < end[0];
+}
+
+/* What node i does to its operands; returns how many accesses that are. */
+static uint32_t beside_accesses(const beside *s, uint32_t i, wick_access *out)
+{
+  const wick_node *n = &s->a->f->node[i];
+  uint32_t count = 0;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    const wick_access_list *all = &s->a->access[s->a->place[n->in[k].id].root.id];
+    uint32_t j = 0;
+    for (uint32_t hi = all->n; j < hi;) { /* the first of node i */
+      uint32_t mid = (j + hi) / 2;
+      if (all->at[mid].node < i)
+        j = mid + 1;
+      else
+        hi = mid;
+    }
+    for (; j < all->n && all->at[j].node == i; j++) {
+      const wick_access *x = &all->at[j];
+      if (x->operand != k || (!x->reads && !x->writes)) continue;
+      if (count == BESIDE_MOST) return UINT32_MAX;
+      out[count++] = *x;
+    }
+  }
+  return count;
+}
+
+const bool *wick_low_beside(const wick_alias *a, wick_arena *mem)
+{
+  beside s = {.a = a};
+  bool *out = wick_new(mem, bool, a->f->nnode);
+  for (uint32_t i = 0; i < a->f->nnode; i = a->f->node[i].end) {
+    const wick_node *n = &a->f->node[i];
+    if (n->nregion) s.n = BESIDE_MOST + 1u;
+    if (n->op != WICK_OP_kernel && n->op != WICK_OP_copy) continue;
+    wick_access mine[BESIDE_MOST];
+    uint32_t count = beside_accesses(&s, i, mine);
+    bool meets = count > BESIDE_MOST || s.n + count > BESIDE_MOST;
+    for (uint32_t x = 0; x < s.n && !meets; x++)
+      for (uint32_t y = 0; y < count && !meets; y++) meets = beside_meet(&s, &s.at[x], &mine[y]);
+    out[i] = !meets && s.n;
+    if (meets) s.n = 0;
+    if (count > BESIDE_MOST) {
+      s.n = BESIDE_MOST + 1u; /* the next one waits */
+      continue;
+    }
+    for (uint32_t y = 0; y < count; y++) s.at[s.n++] = mine[y];
+  }
+  return out;
+}
