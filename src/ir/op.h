@@ -127,6 +127,12 @@ typedef struct wick_op {
   /* The result is the operands, put side by side along attr[0]: views of it, filled by copies. The
    * indices there of operand k are first, first + step, ...; extent[]: of all operands. */
   void (*joins)(uint32_t nin, const int64_t *extent, uint32_t k, int64_t *first, int64_t *step);
+  /* The result is the operand's dimensions in another order: its dimension k is the operand's
+   * perm[k]. */
+  void (*turns)(const wick_attr *attr, uint32_t rank, uint32_t *perm);
+  /* The dimensions, as a set, along which elements of the operand go into one of the result: those
+   * are whole in the result or of size 1, all others are the operand's. 0: it is not so. */
+  uint32_t (*along)(const wick_attr *attr, uint32_t rank);
   bool view; /* the result has the elements of the first operand, in their order: no code */
   /* Something cheaper that the node, with the operands in[], is equal to; 0: nothing is known. */
   wick_value (*simplify)(wick_simplify *s, const wick_node *n, const wick_value *in);

@@ -211,6 +211,16 @@ bool wick_place_move(const wick_place *p, const wick_place *from, const wick_pla
   return true;
 }
 
+/* The dim of p, a part of `whole`, whose neighbours are those of the whole's dim k: the same, or
+ * another where p has its dims in another order. p->rank: there is none. */
+static uint32_t place_dim_of(const wick_place *p, const wick_place *whole, uint32_t k)
+{
+  if (p->dim[k] > 1 && p->stride[k] == whole->stride[k]) return k;
+  for (uint32_t i = 0; i < p->rank && whole->dim[k] > 1; i++)
+    if (p->dim[i] > 1 && p->stride[i] == whole->stride[k]) return i;
+  return p->dim[k] <= 1 || whole->dim[k] <= 1 ? k : p->rank;
+}
+
 bool wick_place_extend(const wick_place *p, const wick_place *whole, const wick_place *to,
                        wick_arena *mem, wick_place *out)
 {
@@ -222,13 +232,16 @@ bool wick_place_extend(const wick_place *p, const wick_place *whole, const wick_
     return wick_place_move(whole, p, to, mem, out);
   if (p->rank != whole->rank || p->elem_bytes != whole->elem_bytes) return false;
   int64_t rest = (p->offset - whole->offset) / p->elem_bytes, offset = to->offset;
+  int64_t *stride = wick_new(mem, int64_t, p->rank);
   for (uint32_t k = 0; k < p->rank; k++) {
-    if (p->dim[k] > 1 && p->stride[k] != whole->stride[k]) return false;
+    uint32_t i = place_dim_of(p, whole, k);
+    if (i == p->rank) return false;
+    stride[k] = to->stride[i];
     if (whole->dim[k] <= 1) continue;
-    offset -= rest / whole->stride[k] * to->stride[k] * p->elem_bytes;
+    offset -= rest / whole->stride[k] * stride[k] * p->elem_bytes;
     rest %= whole->stride[k];
   }
-  out->stride = wick_dup(mem, int64_t, to->stride, to->rank);
+  out->stride = stride;
   out->offset = offset;
   return offset >= 0 && rest == 0;
 }

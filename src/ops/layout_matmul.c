@@ -22,12 +22,14 @@ static void layout_matmul_pack(const float *from, const int64_t *dim, int64_t v,
 enum { MATMUL_MOST = 4 }; /* vectors in a block */
 
 /* Cycles for one vector's columns of all rows, a step along the sum: register tiles of v vectors by
- * places, on a machine with two multiply-add pipes of latency 4. */
+ * places, on a machine with two multiply-add pipes of latency 4 and two loads a cycle. */
 static double layout_matmul_cycles(const wick_target *t, int64_t v, double rows)
 {
   double most = (double)((t->nvector - 2) / v - 1);
-  double tiles = ceil(rows / (most > 1 ? most : 1)), fma = (double)v * (rows / tiles) / 2;
-  return tiles * ((fma > 4 ? fma : 4) + 0.3) / (double)v;
+  double tiles = ceil(rows / (most > 1 ? most : 1)), places = rows / tiles;
+  double fma = (double)v * places / 2, load = ((double)v + places) / 2;
+  double cycles = fma > load ? fma : load;
+  return tiles * ((cycles > 4 ? cycles : 4) + 0.3) / (double)v;
 }
 
 /* Vectors in a block: as many as a tile has. Of equal ones the fewest: then each is used by more
@@ -40,7 +42,7 @@ static int64_t layout_matmul_width(const wick_layouts *s, const wick_type_info *
   for (int64_t v = 1; v <= MATMUL_MOST; v *= 2) {
     int64_t all = wick_ceildiv_i64(columns, v * s->block) * v * s->block;
     double cost = layout_matmul_cycles(s->target, v, rows);
-    if (v > 1 && (all > columns + columns / 8 || cost > least * 0.97)) continue;
+    if (v > 1 && (all > columns + columns / 8 || cost > least * 0.995)) continue;
     best = v, least = cost;
   }
   return best * s->block;

@@ -274,6 +274,11 @@ static void reduce_log_sum_exp_expand(wick_builder *b, const wick_node *n, const
 
 /* ---- the rows ---- */
 
+static uint32_t reduce_along(const wick_attr *attr, uint32_t rank)
+{
+  return attr[REDUCE_KEEPDIMS].i ? reduce_set(&attr[REDUCE_AXES], rank) : 0;
+}
+
 #define REDUCE_ROW(row, text, types, ...)                                                          \
   const wick_op wick_op_##row = {                                                                  \
       .name = #row,                                                                                \
@@ -285,6 +290,7 @@ static void reduce_log_sum_exp_expand(wick_builder *b, const wick_node *n, const
       .level = WICK_GRAPH,                                                                         \
       .layout = wick_layout_reduce,                                                                \
       .elems = types,                                                                              \
+      .along = reduce_along,                                                                       \
       .infer = reduce_infer,                                                                       \
       .ref = reduce_ref,                                                                           \
       __VA_ARGS__,                                                                                 \

@@ -92,32 +92,56 @@ static wick_value softmax_whole(wick_builder *b, wick_value stage, uint32_t axis
   return wick_read(b, stage, own, 0, NULL, (wick_value){0});
 }
 
+/* x - max x at an index of x, in the arithmetic type. */
+static wick_value softmax_less(const wick_compute *c, wick_value max, const wick_dim *index)
+{
+  wick_builder *b = c->b;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  wick_value e = wick_build_cast(b, wick_read(b, c->in[0], index, 0, NULL, (wick_value){0}),
+                                 wick_stage_arith(x->elem));
+  return wick_build2(b, WICK_OP_sub, e,
+                     softmax_whole(b, max, (uint32_t)c->attr[0].i, x->rank, index));
+}
+
+/* exp(x - max x): a stage, which the sum and the result read. */
+static wick_value softmax_exp(const wick_compute *c, wick_value max, wick_elem acc)
+{
+  wick_builder *b = c->b;
+  wick_axis axis[WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK];
+  wick_type type = wick_type_with_elem(b->module, wick_built_type(b, c->in[0]), acc);
+  uint32_t n = wick_axes_of(b, type, axis);
+  for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
+  wick_map_begin(b, "exp", n, axis, 1, &type);
+  wick_value e = wick_build1(b, WICK_OP_exp, softmax_less(c, max, index));
+  return wick_map_end(b, 1, &e);
+}
+
 static void softmax_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
   const wick_type_info *x = wick_built_info(b, c->in[0]);
   uint32_t at = (uint32_t)c->attr[0].i, rank = x->rank;
   wick_elem acc = wick_stage_arith(x->elem);
-  wick_value none = {0};
+  wick_value none = {0}, exp = {0};
+  bool log = c->op == WICK_OP_log_softmax;
   softmax_fold f = softmax_fold_of(c, acc);
   wick_fold_begin(b, "max", f.n, f.axis, f.type, WICK_OP_max);
   wick_value max =
       wick_fold_end(b, wick_build_cast(b, wick_read(b, c->in[0], f.index, 0, NULL, none), acc));
+  if (!log) exp = softmax_exp(c, max, acc);
   wick_fold_begin(b, "sum", f.n, f.axis, f.type, WICK_OP_add);
-  wick_value e = wick_build_cast(b, wick_read(b, c->in[0], f.index, 0, NULL, none), acc);
-  e = wick_build2(b, WICK_OP_sub, e, softmax_whole(b, max, at, rank, f.index));
-  wick_value sum = wick_fold_end(b, wick_build1(b, WICK_OP_exp, e));
+  wick_value sum = wick_fold_end(b, log ? wick_build1(b, WICK_OP_exp, softmax_less(c, max, f.index))
+                                        : wick_read(b, exp, f.index, 0, NULL, none));
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK];
   wick_stage_map(c, 0, wick_ops[c->op]->name, axis);
   for (uint32_t k = 0; k < rank; k++) index[k] = axis[k].sym;
-  e = wick_build_cast(b, wick_read(b, c->in[0], index, 0, NULL, none), acc);
-  e = wick_build2(b, WICK_OP_sub, e, softmax_whole(b, max, at, rank, index));
-  wick_value s = softmax_whole(b, sum, at, rank, index);
-  if (c->op == WICK_OP_softmax)
-    e = wick_build2(b, WICK_OP_div, wick_build1(b, WICK_OP_exp, e), s);
+  wick_value s = softmax_whole(b, sum, at, rank, index), e;
+  if (log)
+    e = wick_build2(b, WICK_OP_sub, softmax_less(c, max, index), wick_build1(b, WICK_OP_log, s));
   else
-    e = wick_build2(b, WICK_OP_sub, e, wick_build1(b, WICK_OP_log, s));
+    e = wick_build2(b, WICK_OP_div, wick_read(b, exp, index, 0, NULL, none), s);
   if (!b->status) e = wick_build_cast(b, e, wick_type_get(b->module, c->out_type[0])->elem);
   c->out[0] = wick_map_end(b, 1, &e);
 }
@@ -144,6 +168,12 @@ static void hardmax_compute(const wick_compute *c)
   c->out[0] = wick_map_end(b, 1, &hit);
 }
 
+static uint32_t softmax_along(const wick_attr *attr, uint32_t rank)
+{
+  (void)rank;
+  return 1u << attr[0].i;
+}
+
 const wick_op wick_op_softmax = {
     .name = "softmax",
     .doc = "exp(x - max x) / sum exp(x - max x) along `axis`. A line that has NaN or +inf, or only "
@@ -153,6 +183,7 @@ const wick_op wick_op_softmax = {
     .attr = {{"axis", WICK_ATTR_AXIS, -1, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
+    .along = softmax_along,
     .infer = softmax_infer,
     .ref = softmax_ref,
     .compute = softmax_compute,
@@ -167,6 +198,7 @@ const wick_op wick_op_log_softmax = {
     .attr = {{"axis", WICK_ATTR_AXIS, -1, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
+    .along = softmax_along,
     .infer = softmax_infer,
     .ref = softmax_ref,
     .compute = softmax_compute,
@@ -181,6 +213,7 @@ const wick_op wick_op_hardmax = {
     .attr = {{"axis", WICK_ATTR_AXIS, -1, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
+    .along = softmax_along,
     .infer = softmax_infer,
     .ref = softmax_ref,
     .compute = hardmax_compute,

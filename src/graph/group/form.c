@@ -1,130 +1,26 @@
-/* Group formation: which nodes run in one kernel, and the low function that runs the kernels. */
+/* Group formation: the stages of each group, and the low function that runs the kernels. */
 #include "graph/group/form.h"
 
 #include <string.h>
 
+#include "graph/group/assign.h"
 #include "graph/group/halo.h"
 #include "graph/group/template.h"
 #include "ir/element.h"
 #include "loop/contract.h"
 #include "ops/scalar.h"
 
-enum { FORM_MOST_OPERANDS = 24 };
-
 typedef struct form_state {
   const wick_func *f;
   const wick_target *target;
   wick_arena *mem, *tmp;
-  wick_uses uses;
-  const uint32_t *definer;
-  uint32_t *group; /* per node: the last node of its group, which names it; UINT32_MAX: none */
+  wick_groups g;
   wick_value *low; /* per value: its buffer */
   wick_builder b;  /* the low function */
   uint32_t ngroup;
   wick_func **func; /* per node that names a group: the group */
   wick_halo *halo;  /* per value: the zeros around its buffer */
 } form_state;
-
-/* ---- which nodes go together ---- */
-
-static bool form_is_imm(const wick_node *n)
-{
-  return n->op == WICK_OP_const && !n->attr[0].imm.constant;
-}
-static bool form_is_scalar(const wick_node *n)
-{
-  return wick_op_of(n)->scalar != WICK_NOT_SCALAR && !wick_op_of(n)->compute;
-}
-
-/* A join of constant sizes is done by views; of others it is a kernel. */
-static bool form_joins(const wick_func *f, const wick_node *n)
-{
-  int64_t dim[WICK_MAX_RANK];
-  return wick_op_of(n)->joins && wick_type_const_dims(wick_info_of(f, n->first), dim);
-}
-
-/* Control flow, calls and tuples: not compiled yet. */
-static bool form_is_later(const wick_node *n)
-{
-  return n->nregion || n->op == WICK_OP_call || n->op == WICK_OP_tuple || n->op == WICK_OP_item;
-}
-
-/* The next node that is in no region of node i. */
-static uint32_t form_next(const wick_func *f, uint32_t i)
-{
-  return f->node[i].nregion ? f->node[i].end : i + 1;
-}
-
-static bool form_has_code(const wick_func *f, const wick_node *n)
-{
-  return n->op != WICK_OP_const && n->op != WICK_OP_return && !wick_op_of(n)->view &&
-         !form_joins(f, n) && !form_is_later(n);
-}
-
-/* A group grows by a node that works element by element on what the group computes, when nobody
- * else wants that. */
-static uint32_t form_choose(const form_state *s, uint32_t i)
-{
-  const wick_node *n = &s->f->node[i];
-  uint32_t best = UINT32_MAX;
-  bool best_fold = false;
-  if (!form_is_scalar(n)) return UINT32_MAX;
-  for (uint32_t k = 0; k < n->nin; k++) {
-    uint32_t v = n->in[k].id, d = v ? s->definer[v] : UINT32_MAX;
-    if (d == UINT32_MAX || s->group[d] == UINT32_MAX || s->f->node[d].nout != 1) continue;
-    if (s->uses.first[v + 1] - s->uses.first[v] != 1) continue;
-    const wick_type_info *a = wick_info_of(s->f, n->in[k]), *r = wick_info_of(s->f, n->first);
-    bool same = a->rank == r->rank;
-    for (uint32_t j = 0; same && j < a->rank; j++) same = wick_dim_eq(a->dim[j], r->dim[j]);
-    if (!same) continue;
-    bool fold = false;
-    for (uint32_t j = 0; j <= d; j++)
-      fold = fold || (s->group[j] == s->group[d] && !form_is_scalar(&s->f->node[j]));
-    if (best == UINT32_MAX || (fold && !best_fold) || (fold == best_fold && d > best))
-      best = d, best_fold = fold;
-  }
-  return best;
-}
-
-static uint32_t form_operands(const form_state *s, uint32_t root, wick_value *out);
-
-static void form_assign(form_state *s)
-{
-  s->group = wick_new(s->tmp, uint32_t, s->f->nnode);
-  for (uint32_t i = 0; i < s->f->nnode; i++) s->group[i] = UINT32_MAX;
-  wick_value *room = wick_new(s->tmp, wick_value, s->f->nvalue + 1);
-  for (uint32_t i = 0; i < s->f->nnode; i = form_next(s->f, i)) {
-    if (!form_has_code(s->f, &s->f->node[i])) continue;
-    s->group[i] = i;
-    uint32_t d = form_choose(s, i);
-    if (d == UINT32_MAX) continue;
-    uint32_t old = s->group[d];
-    for (uint32_t j = 0; j < i; j++)
-      if (s->group[j] == old) s->group[j] = i;
-    if (form_operands(s, i, room) <= FORM_MOST_OPERANDS) continue;
-    for (uint32_t j = 0; j < i; j++) /* too many operands: leave it alone */
-      if (s->group[j] == i) s->group[j] = old;
-  }
-}
-
-/* What a group reads from outside, each once, in the order of first use; immediates are not
- * operands. */
-static uint32_t form_operands(const form_state *s, uint32_t root, wick_value *out)
-{
-  uint32_t n = 0;
-  for (uint32_t i = 0; i <= root; i++) {
-    if (s->group[i] != root) continue;
-    for (uint32_t k = 0; k < s->f->node[i].nin; k++) {
-      wick_value v = s->f->node[i].in[k];
-      uint32_t d = v.id ? s->definer[v.id] : UINT32_MAX;
-      bool seen =
-          !v.id || (d != UINT32_MAX && (s->group[d] == root || form_is_imm(&s->f->node[d])));
-      for (uint32_t j = 0; j < n && !seen; j++) seen = out[j].id == v.id;
-      if (!seen) out[n++] = v;
-    }
-  }
-  return n;
-}
 
 /* ---- one group ---- */
 
@@ -151,8 +47,8 @@ static wick_status form_stages(form_state *s, wick_builder *b, uint32_t i, wick_
              *out = wick_new(s->tmp, wick_value, n->nout);
   wick_type *type = wick_new(s->tmp, wick_type, n->nout);
   for (uint32_t k = 0; k < n->nin; k++) {
-    uint32_t d = n->in[k].id ? s->definer[n->in[k].id] : UINT32_MAX;
-    if (d != UINT32_MAX && form_is_imm(&s->f->node[d]) && !to[n->in[k].id].id)
+    uint32_t d = n->in[k].id ? s->g.definer[n->in[k].id] : UINT32_MAX;
+    if (d != UINT32_MAX && wick_group_is_imm(&s->f->node[d]) && !to[n->in[k].id].id)
       to[n->in[k].id] = form_imm(b, s->f, &s->f->node[d]);
     in[k] = to[n->in[k].id];
   }
@@ -197,9 +93,9 @@ static wick_status form_group(form_state *s, uint32_t root, wick_func **out)
   const wick_node *last = &f->node[root];
   wick_value *operand = wick_new(s->tmp, wick_value, f->nvalue + 1),
              *to = wick_new(s->tmp, wick_value, f->nvalue + 1);
-  uint32_t n = form_operands(s, root, operand), anchor = root;
+  uint32_t n = wick_group_operands(&s->g, root, operand), anchor = root;
   for (uint32_t i = root + 1; i-- > 0;)
-    if (s->group[i] == root && !form_is_scalar(&f->node[i])) anchor = i;
+    if (s->g.of[i] == root && !wick_group_is_scalar(&f->node[i])) anchor = i;
   wick_builder b;
   const char *name =
       wick_str_printf(s->tmp, "%s.%s.%u", f->name, wick_op_of(&f->node[anchor])->name, s->ngroup++);
@@ -207,7 +103,7 @@ static wick_status form_group(form_state *s, uint32_t root, wick_func **out)
   for (uint32_t k = 0; k < n; k++)
     to[operand[k].id] = wick_build_param(&b, wick_type_of(f, operand[k]), WICK_IN, NULL);
   for (uint32_t i = 0; i <= root; i++)
-    if (s->group[i] == root) WICK_TRY(form_stages(s, &b, i, to));
+    if (s->g.of[i] == root) WICK_TRY(form_stages(s, &b, i, to));
   wick_value *result = wick_new(s->tmp, wick_value, last->nout);
   for (uint32_t k = 0; k < last->nout; k++) result[k] = to[last->first.id + k];
   if (last->nout == 1) result[0] = form_output(&b, result[0]);
@@ -235,7 +131,7 @@ static wick_type form_buffer(form_state *s, wick_type tensor, wick_space space)
 static wick_value form_low(form_state *s, wick_value v)
 {
   if (s->low[v.id].id) return s->low[v.id];
-  uint32_t d = s->definer[v.id];
+  uint32_t d = s->g.definer[v.id];
   if (d == UINT32_MAX || s->f->node[d].op != WICK_OP_const) return (wick_value){0};
   wick_module *m = s->f->module;
   wick_type tensor = wick_type_of(s->f, v), type = form_buffer(s, tensor, WICK_CONSTANT);
@@ -259,10 +155,13 @@ static wick_value form_low(form_state *s, wick_value v)
 /* Whether a value's own buffer may have a halo: a kernel makes it, and only kernels use it. */
 static bool form_owns_buffer(const form_state *s, wick_value v)
 {
-  uint32_t d = s->definer[v.id];
-  if (d == UINT32_MAX || (s->group[d] != d && !form_joins(s->f, &s->f->node[d]))) return false;
-  for (uint32_t u = s->uses.first[v.id]; u < s->uses.first[v.id + 1]; u++)
-    if (s->group[s->uses.use[u]] == UINT32_MAX) return false;
+  uint32_t d = s->g.definer[v.id];
+  uint32_t perm[WICK_MAX_RANK];
+  if (d == UINT32_MAX || (s->g.of[d] != d && !wick_group_joins(s->f, &s->f->node[d]) &&
+                          !wick_group_turns(s->f, &s->f->node[d], perm)))
+    return false;
+  for (uint32_t u = s->g.uses.first[v.id]; u < s->g.uses.first[v.id + 1]; u++)
+    if (s->g.of[s->g.uses.use[u]] == UINT32_MAX) return false;
   return true;
 }
 
@@ -281,10 +180,10 @@ static void form_groups(form_state *s, wick_errors *all)
   s->halo = wick_new(s->tmp, wick_halo, f->nvalue + 1);
   wick_value *operand = wick_new(s->tmp, wick_value, f->nvalue + 1);
   for (uint32_t i = 0; i < f->nnode; i++) {
-    if (s->group[i] != i) continue;
+    if (s->g.of[i] != i) continue;
     wick_errors_add(all, form_group(s, i, &s->func[i]));
     if (!s->func[i]) continue;
-    uint32_t n = form_operands(s, i, operand);
+    uint32_t n = wick_group_operands(&s->g, i, operand);
     wick_halo h;
     for (uint32_t k = 0; k < n; k++)
       if (wick_halo_wanted(s->func[i], k, &h) && form_owns_buffer(s, operand[k]))
@@ -317,7 +216,7 @@ static wick_status form_kernel(form_state *s, uint32_t i)
   if (!g) return NULL; /* reported when it could not be formed */
   wick_value *operand = wick_new(s->tmp, wick_value, f->nvalue + 1),
              *in = wick_new(s->tmp, wick_value, n->nout + g->nparam);
-  uint32_t nin = form_operands(s, i, operand);
+  uint32_t nin = wick_group_operands(&s->g, i, operand);
   for (uint32_t k = 0; k < nin; k++) in[n->nout + k] = form_operand(s, g, k, operand[k]);
   for (uint32_t k = 0; k < n->nout; k++) {
     wick_value v = {n->first.id + k};
@@ -334,41 +233,68 @@ static wick_status form_kernel(form_state *s, uint32_t i)
   return s->b.status;
 }
 
-/* The operands copied into views of the result; the pass over copies lets their kernels write there
- * at once. */
+/* The result's buffer, and the elements from neighbour to neighbour along each dimension. */
+static wick_value form_whole(form_state *s, wick_value v, wick_dim *stride)
+{
+  const wick_func *f = s->f;
+  wick_type type = form_buffer(s, wick_type_of(f, v), WICK_ARENA);
+  wick_value whole =
+      form_has_halo(&s->halo[v.id], wick_info_of(f, v)->rank)
+          ? wick_halo_alloc(&s->b, s->target, wick_type_of(f, v), &s->halo[v.id], s->tmp)
+          : wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &type);
+  if (s->b.status) return whole;
+  const wick_type_info *info = wick_built_info(&s->b, whole);
+  wick_dim step = wick_dim_const(1);
+  for (uint32_t k = info->rank; k-- > 0; step = wick_dim_mul(f->module->dims, step, info->dim[k]))
+    stride[k] = info->stride ? info->stride[k] : step;
+  return whole;
+}
+
+/* x, copied into a view of `whole`, which has x' dimensions and those strides; the pass over copies
+ * lets x' kernel write there at once, or what reads the whole read x. */
+static void form_copy(form_state *s, wick_value whole, wick_value x, const wick_dim *stride,
+                      int64_t offset)
+{
+  const wick_type_info *t = wick_info_of(s->f, x);
+  wick_type_info view = {.kind = WICK_BUFFER,
+                         .elem = t->elem,
+                         .space = WICK_ARENA,
+                         .rank = t->rank,
+                         .dim = t->dim,
+                         .stride = stride};
+  wick_type type = wick_type_intern(s->f->module, &view);
+  wick_attr a = {.i = offset};
+  wick_value copy[2] = {wick_build(&s->b, WICK_OP_view, 1, &whole, &a, 1, &type), form_low(s, x)};
+  if (copy[1].id) wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
+}
+
+/* The operands copied side by side. */
 static wick_status form_join(form_state *s, const wick_node *n)
 {
   const wick_func *f = s->f;
-  wick_module *m = f->module;
   uint32_t axis = (uint32_t)n->attr[0].i;
-  wick_type type = form_buffer(s, wick_type_of(f, n->first), WICK_ARENA);
-  bool halo = form_has_halo(&s->halo[n->first.id], wick_info_of(f, n->first)->rank);
-  wick_value whole = halo ? wick_halo_alloc(&s->b, s->target, wick_type_of(f, n->first),
-                                            &s->halo[n->first.id], s->tmp)
-                          : wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &type);
+  wick_dim stride[WICK_MAX_RANK];
+  wick_value whole = form_whole(s, n->first, stride);
   if (s->b.status) return s->b.status;
-  wick_type_info info = *wick_built_info(&s->b, whole);
-  wick_dim stride[WICK_MAX_RANK], step = wick_dim_const(1);
-  for (uint32_t k = info.rank; k-- > 0; step = wick_dim_mul(m->dims, step, info.dim[k]))
-    stride[k] = info.stride ? info.stride[k] : step;
   int64_t *extent = wick_new(s->tmp, int64_t, n->nin), first, each;
   for (uint32_t k = 0; k < n->nin; k++) extent[k] = wick_info_of(f, n->in[k])->dim[axis].v;
   wick_dim along = stride[axis];
   for (uint32_t k = 0; k < n->nin; k++) {
     wick_op_of(n)->joins(n->nin, extent, k, &first, &each);
     stride[axis] = wick_dim_const(along.v * each);
-    wick_type_info view = {.kind = WICK_BUFFER,
-                           .elem = info.elem,
-                           .space = WICK_ARENA,
-                           .rank = info.rank,
-                           .dim = wick_info_of(f, n->in[k])->dim,
-                           .stride = stride};
-    wick_type view_type = wick_type_intern(m, &view);
-    wick_attr a = {.i = first * along.v};
-    wick_value copy[2] = {wick_build(&s->b, WICK_OP_view, 1, &whole, &a, 1, &view_type),
-                          form_low(s, n->in[k])};
-    if (copy[1].id) wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
+    form_copy(s, whole, n->in[k], stride, first * along.v);
   }
+  s->low[n->first.id] = whole;
+  return s->b.status;
+}
+
+/* Dimensions in another order: the operand's, with the strides that they have in the result. */
+static wick_status form_turn(form_state *s, const wick_node *n, const uint32_t *perm)
+{
+  wick_dim stride[WICK_MAX_RANK], of[WICK_MAX_RANK];
+  wick_value whole = form_whole(s, n->first, stride);
+  for (uint32_t k = 0; k < wick_info_of(s->f, n->first)->rank; k++) of[perm[k]] = stride[k];
+  if (!s->b.status) form_copy(s, whole, n->in[0], of, 0);
   s->low[n->first.id] = whole;
   return s->b.status;
 }
@@ -378,7 +304,7 @@ static wick_status form_node(form_state *s, uint32_t i)
   const wick_node *n = &s->f->node[i];
   s->b.loc = n->loc;
   if (n->op == WICK_OP_const || n->op == WICK_OP_return) return NULL;
-  if (form_is_later(n))
+  if (wick_group_is_later(n))
     return wick_fail(s->tmp, WICK_EUNSUPPORTED, wick_loc_text(s->f->module, n->loc),
                      "%s cannot be compiled yet", wick_op_of(n)->name);
   if (wick_op_of(n)->view) {
@@ -388,18 +314,18 @@ static wick_status form_node(form_state *s, uint32_t i)
     s->low[n->first.id] = wick_build(&s->b, WICK_OP_view, 1, &x, NULL, 1, &type);
     return s->b.status;
   }
-  if (form_joins(s->f, n)) return form_join(s, n);
-  return s->group[i] == i ? form_kernel(s, i) : NULL;
+  uint32_t perm[WICK_MAX_RANK];
+  if (wick_group_joins(s->f, n)) return form_join(s, n);
+  if (wick_group_turns(s->f, n, perm)) return form_turn(s, n, perm);
+  return s->g.of[i] == i ? form_kernel(s, i) : NULL;
 }
 
 wick_status wick_form_groups(const wick_func *f, const wick_target *target, wick_arena *mem,
                              wick_arena *tmp, wick_func **out)
 {
   form_state s = {.f = f, .target = target, .mem = mem, .tmp = tmp};
-  s.uses = wick_uses_of(f, tmp);
-  s.definer = wick_definers_of(f, tmp);
+  s.g = wick_groups_of(f, tmp);
   s.low = wick_new(tmp, wick_value, f->nvalue + 1);
-  form_assign(&s);
   wick_build_begin(&s.b, f->module, WICK_LOW, f->name, mem);
   const wick_node *ret = wick_return(f);
   for (uint32_t v = 1; v <= f->nparam; v++) {
@@ -414,7 +340,8 @@ wick_status wick_form_groups(const wick_func *f, const wick_target *target, wick
   }
   wick_errors all = wick_errors_begin(tmp, 20);
   form_groups(&s, &all);
-  for (uint32_t i = 0; i < f->nnode; i = form_next(f, i)) wick_errors_add(&all, form_node(&s, i));
+  for (uint32_t i = 0; i < f->nnode; i = wick_group_next(f, i))
+    wick_errors_add(&all, form_node(&s, i));
   WICK_TRY(wick_errors_end(&all));
   for (uint32_t k = 0; k < ret->nin; k++) {
     wick_value copy[2] = {result[k], form_low(&s, ret->in[k])};

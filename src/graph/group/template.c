@@ -15,6 +15,8 @@
 #include "graph/group/template_state.h"
 #include "graph/group/template_winograd.h"
 
+enum { TEMPLATE_DEAR = 8 };
+
 /* ---- what stages are like ---- */
 
 /* A map is computed where it is read, unless a read of it has a guard or a run-time index: those
@@ -112,6 +114,40 @@ static bool template_window(template_state *t, const wick_stage *fold)
   return true;
 }
 
+/* The axis along which a read finds neighbours that the vector takes from far apart: a
+ * transposition. UINT32_MAX: none. */
+static uint32_t template_across(const template_state *t)
+{
+  const wick_node *out = template_node(t, t->out);
+  uint32_t n = t->out->naxis;
+  for (uint32_t i = t->out->node + 1; i < out->end; i++) {
+    const wick_node *r = &t->g->node[i];
+    if (r->op != WICK_OP_read || template_step_of(t, r, t->out->axis[n - 1].sym) != 2) continue;
+    for (uint32_t k = 0; k + 1 < n; k++)
+      if (template_step_of(t, r, t->out->axis[k].sym) == 1 && template_extent(t->out, k) > 1)
+        return k;
+  }
+  return UINT32_MAX;
+}
+
+/* Vector after vector along that axis: the lines that the lanes come from are used up at once. */
+static void template_map_across(template_state *t, uint32_t across, int64_t lanes)
+{
+  uint32_t n = t->out->naxis;
+  const char *o = t->out->name, *last = template_loop(t, t->out, n - 1);
+  bool split = template_extent(t->out, n - 1) != lanes;
+  if (split) wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, last, (long long)lanes);
+  template_order_begin(t, t->out);
+  for (uint32_t k = 0; k < n; k++)
+    if (k != across && (split || k + 1 < n))
+      wick_text_printf(&t->steps, " %s", template_loop(t, t->out, k));
+  wick_text_printf(&t->steps, " %s %s; vector %s.%s; ", template_loop(t, t->out, across),
+                   split ? "lane" : last, o, split ? "lane" : last);
+  for (uint32_t k = 0; k < n; k++)
+    if (k != across && (split || k + 1 < n))
+      wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
+}
+
 /* Vectors along the last axis where it is long enough; tasks over all other axes. */
 static bool template_map(template_state *t, const wick_stage *none)
 {
@@ -128,6 +164,11 @@ static bool template_map(template_state *t, const wick_stage *none)
       wick_text_printf(&t->steps, "split %s.chunk lane:%lld; vector %s.lane; ", t->out->name,
                        (long long)lanes, t->out->name);
     wick_text_printf(&t->steps, "parallel %s.%s; ", t->out->name, name);
+    return true;
+  }
+  uint32_t across = lanes > 1 ? template_across(t) : UINT32_MAX;
+  if (across != UINT32_MAX) {
+    template_map_across(t, across, lanes);
     return true;
   }
   /* The last axis' loop stays inside the task: a task of one vector is too small. */
@@ -156,14 +197,15 @@ static bool template_read_in_order(const template_state *t, const wick_stage *fo
       if (r->op != WICK_OP_read || r->in[0].id < f->first.id ||
           r->in[0].id >= f->first.id + f->nout)
         continue;
+      const wick_dim *dim = wick_info_of(t->g, r->in[0])->dim;
       uint32_t a = 0;
-      for (uint32_t k = 0; k < r->attr[0].n; k++, a++) {
-        while (a < st->naxis && st->axis[a].reduce) a++;
+      for (uint32_t k = 0; k < r->attr[0].n; k++) {
         wick_dim d = r->attr[0].dims[k];
-        if (a >= st->naxis) return false;
-        if (!wick_dim_eq(d, st->axis[a].sym) &&
-            !(wick_dim_is(d, 0) && wick_dim_is(st->axis[a].extent, 1)))
-          return false;
+        bool one = wick_dim_is(dim[k], 1) && wick_dim_is(d, 0);
+        while (a < st->naxis && st->axis[a].reduce) a++;
+        bool same = a < st->naxis && wick_dim_eq(d, st->axis[a].sym);
+        if (!one && !same) return false;
+        a++;
       }
     }
   }
@@ -175,12 +217,68 @@ static bool template_is_row(const template_state *t, const wick_stage *fold)
 {
   uint32_t reduced = 0, k = 0;
   for (uint32_t a = 0; a < fold->naxis; a++) {
-    if (fold->axis[a].reduce)
+    if (fold->axis[a].reduce) {
       reduced++;
-    else if (k + 1 >= t->out->naxis || !wick_dim_eq(fold->axis[a].extent, t->out->axis[k++].extent))
-      return false;
+    } else if (k + 1 < t->out->naxis) {
+      if (!wick_dim_eq(fold->axis[a].extent, t->out->axis[k++].extent)) return false;
+    } else if (!wick_dim_is(fold->axis[a].extent, 1)) {
+      return false; /* a kept dimension, in place of the one that it sums over */
+    }
   }
   return reduced == 1 && k + 1 == t->out->naxis && template_read_in_order(t, fold);
+}
+
+/* What an element of a stage costs, with all that it reads in line. */
+static uint32_t template_cost(const template_state *t, const wick_node *n, uint32_t depth)
+{
+  uint32_t cost = 0;
+  for (uint32_t i = n->region[0].begin; i < n->region[0].end; i++) {
+    const wick_node *x = &t->g->node[i];
+    if (x->op == WICK_OP_read && depth)
+      for (uint32_t k = 0; k < t->s->output; k++)
+        if (!t->s->stage[k].fold && template_node(t, &t->s->stage[k])->first.id == x->in[0].id)
+          cost += template_cost(t, template_node(t, &t->s->stage[k]), depth - 1);
+    if (wick_op_of(x)->ulp > 0) cost += TEMPLATE_DEAR; /* a polynomial */
+  }
+  return cost;
+}
+
+/* How often a map is evaluated if it is read in line: passes[] of the stages that read it. */
+static uint32_t template_passes(const template_state *t, uint32_t stage, const uint32_t *passes)
+{
+  const wick_node *n = template_node(t, &t->s->stage[stage]);
+  uint32_t sum = 0;
+  for (uint32_t s = stage + 1; s <= t->s->output; s++) {
+    const wick_node *user = template_node(t, &t->s->stage[s]);
+    bool reads = false;
+    for (uint32_t i = t->s->stage[s].node + 1; i < user->end; i++)
+      reads = reads || (t->g->node[i].op == WICK_OP_read && t->g->node[i].in[0].id == n->first.id);
+    if (reads) sum += passes[s];
+  }
+  return sum;
+}
+
+/* A map of the row that is dear, and read by more than one pass over it, is kept for the row. */
+static void template_row_maps(template_state *t, const char *row, int64_t lanes)
+{
+  uint32_t *passes = wick_new(t->tmp, uint32_t, t->s->nstage);
+  uint32_t n = t->out->naxis;
+  for (uint32_t i = t->s->nstage; i-- > 0;) {
+    const wick_stage *st = &t->s->stage[i];
+    passes[i] = 1;
+    if (st->fold || i == t->s->output) continue;
+    passes[i] = template_passes(t, i, passes);
+    bool whole = st->naxis == n && wick_dim_eq(st->axis[n - 1].extent, t->out->axis[n - 1].extent);
+    if (!whole || passes[i] < 2 || template_cost(t, template_node(t, st), 4) < TEMPLATE_DEAR) {
+      wick_text_printf(&t->steps, "inline %s; ", st->name);
+      continue;
+    }
+    passes[i] = 1;
+    wick_text_printf(&t->steps, "at %s %s.%s scratch; ", st->name, t->out->name, row);
+    if (lanes > 1)
+      wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", st->name,
+                       template_loop(t, st, n - 1), (long long)lanes, st->name);
+  }
 }
 
 /* Folds over the output's last axis, which it reads again: all of them inside the loops over rows,
@@ -195,6 +293,7 @@ static bool template_row(template_state *t, const wick_stage *none)
     if (t->s->stage[i].fold && !template_is_row(t, &t->s->stage[i])) return false;
   const char *row = template_loop(t, t->out, n - 2), *last = template_loop(t, t->out, n - 1),
              *o = t->out->name;
+  template_row_maps(t, row, lanes);
   for (uint32_t k = 0; k + 1 < n; k++)
     wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
   if (lanes > 1)
@@ -226,32 +325,47 @@ static bool template_try(template_state *t, bool (*template)(template_state *, c
   return false;
 }
 
+/* Maps that can be are read in line; false where one lies in memory, before the output's loops. */
+static bool template_inline(template_state *t)
+{
+  bool all = true;
+  for (uint32_t i = 0; i < t->s->output; i++) {
+    const wick_stage *st = &t->s->stage[i];
+    if (st->fold) continue;
+    if (template_can_inline(t->g, template_node(t, st)))
+      wick_text_printf(&t->steps, "inline %s; ", st->name);
+    else
+      all = false;
+  }
+  return all;
+}
+
 static void template_choose(template_state *t)
 {
   uint32_t nfold = 0;
   const wick_stage *fold = NULL;
-  bool in_place = true, in_line = true;
+  bool in_place = true;
+  size_t mark = t->steps.n;
   for (uint32_t i = 0; i < t->s->output; i++) {
     const wick_stage *st = &t->s->stage[i];
-    if (st->fold) {
-      fold = st;
-      nfold++;
-      in_place = in_place && template_read_in_place(t, st);
-    } else if (template_can_inline(t->g, template_node(t, st))) {
-      wick_text_printf(&t->steps, "inline %s; ", st->name);
-    } else {
-      in_line = false; /* it lies in memory, before the loops of the output: one task */
-    }
+    if (!st->fold) continue;
+    fold = st;
+    nfold++;
+    in_place = in_place && template_read_in_place(t, st);
   }
-  if (t->out->fold || !t->out->naxis || !in_line) return;
+  if (!template_inline(t) || t->out->fold || !t->out->naxis) return;
   for (uint32_t k = 0; k < t->out->naxis; k++)
     if (!template_extent(t->out, k)) return; /* symbolic, or empty: unscheduled */
-  if (nfold == 0)
+  if (nfold == 0) {
     template_try(t, template_map, NULL);
-  else if (!(nfold == 1 && in_place &&
-             (template_try(t, template_dot, fold) || template_try(t, template_inner, fold) ||
-              template_try(t, template_window, fold))))
-    template_try(t, template_row, NULL);
+    return;
+  }
+  if (nfold == 1 && in_place &&
+      (template_try(t, template_dot, fold) || template_try(t, template_inner, fold) ||
+       template_try(t, template_window, fold)))
+    return;
+  t->steps.n = mark, t->steps.at[mark] = 0; /* rows say themselves what is read in line */
+  if (!template_try(t, template_row, NULL)) template_inline(t);
 }
 
 wick_status wick_template_schedule(wick_func *g, const wick_target *target, wick_arena *tmp)

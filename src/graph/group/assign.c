@@ -1,0 +1,207 @@
+/* One walk from the last node to the first: when a node's turn comes, all its users have a group,
+ * and it joins theirs where that is one, and takes it. */
+#include "graph/group/assign.h"
+
+#include "ir/op.h"
+
+enum { ASSIGN_MOST_OPERANDS = 24, ASSIGN_CHAIN = 64 };
+
+/* ---- nodes ---- */
+
+bool wick_group_is_imm(const wick_node *n)
+{
+  return n->op == WICK_OP_const && !n->attr[0].imm.constant;
+}
+
+bool wick_group_is_scalar(const wick_node *n)
+{
+  return wick_op_of(n)->scalar != WICK_NOT_SCALAR && !wick_op_of(n)->compute;
+}
+
+bool wick_group_joins(const wick_func *f, const wick_node *n)
+{
+  int64_t dim[WICK_MAX_RANK];
+  return wick_op_of(n)->joins && wick_type_const_dims(wick_info_of(f, n->first), dim);
+}
+
+bool wick_group_turns(const wick_func *f, const wick_node *n, uint32_t *perm)
+{
+  int64_t dim[WICK_MAX_RANK];
+  if (!wick_op_of(n)->turns || !wick_type_const_dims(wick_info_of(f, n->first), dim)) return false;
+  uint32_t rank = wick_info_of(f, n->first)->rank;
+  wick_op_of(n)->turns(n->attr, rank, perm);
+  return rank && perm[rank - 1] == rank - 1;
+}
+
+bool wick_group_is_later(const wick_node *n)
+{
+  return n->nregion || n->op == WICK_OP_call || n->op == WICK_OP_tuple || n->op == WICK_OP_item;
+}
+
+uint32_t wick_group_next(const wick_func *f, uint32_t i)
+{
+  return f->node[i].nregion ? f->node[i].end : i + 1;
+}
+
+static bool assign_has_code(const wick_func *f, const wick_node *n)
+{
+  uint32_t perm[WICK_MAX_RANK];
+  return n->op != WICK_OP_const && n->op != WICK_OP_return && !wick_op_of(n)->view &&
+         !wick_group_joins(f, n) && !wick_group_turns(f, n, perm) && !wick_group_is_later(n);
+}
+
+/* ---- groups ---- */
+
+typedef struct assign {
+  wick_groups g;
+  uint32_t *anchor; /* per root: the node with stages of its own; UINT32_MAX: none yet */
+  bool *rows;       /* per root: it has folds along rows */
+  wick_value *room;
+} assign;
+
+uint32_t wick_group_operands(const wick_groups *g, uint32_t root, wick_value *out)
+{
+  uint32_t n = 0;
+  for (uint32_t i = 0; i <= root; i++) {
+    if (g->of[i] != root) continue;
+    for (uint32_t k = 0; k < g->f->node[i].nin; k++) {
+      wick_value v = g->f->node[i].in[k];
+      uint32_t d = v.id ? g->definer[v.id] : UINT32_MAX;
+      bool seen =
+          !v.id || (d != UINT32_MAX && (g->of[d] == root || wick_group_is_imm(&g->f->node[d])));
+      for (uint32_t j = 0; j < n && !seen; j++) seen = out[j].id == v.id;
+      if (!seen) out[n++] = v;
+    }
+  }
+  return n;
+}
+
+/* The root of the one group in which all users of node i are, or UINT32_MAX. */
+static uint32_t assign_users(const assign *s, uint32_t i)
+{
+  const wick_node *n = &s->g.f->node[i];
+  uint32_t root = UINT32_MAX;
+  if (n->nout != 1) return UINT32_MAX;
+  for (uint32_t u = s->g.uses.first[n->first.id]; u < s->g.uses.first[n->first.id + 1]; u++) {
+    uint32_t own = s->g.of[s->g.uses.use[u]];
+    if (own == UINT32_MAX || (root != UINT32_MAX && own != root)) return UINT32_MAX;
+    root = own;
+  }
+  return root;
+}
+
+/* Both have the same dimensions; with `line`, a has one element for each of b's rows. */
+static bool assign_fits(const wick_func *f, wick_value a, wick_value b, bool line)
+{
+  const wick_type_info *x = wick_info_of(f, a), *y = wick_info_of(f, b);
+  if (x->rank != y->rank || (line && !x->rank)) return false;
+  for (uint32_t k = 0; k + line < x->rank; k++)
+    if (!wick_dim_eq(x->dim[k], y->dim[k])) return false;
+  return !line || wick_dim_is(x->dim[x->rank - 1], 1);
+}
+
+/* A fold along rows of `like`'s shape: of all dimensions the last. */
+static bool assign_is_row(const wick_func *f, const wick_node *n, wick_value like)
+{
+  const wick_op *op = wick_op_of(n);
+  uint32_t rank = wick_info_of(f, like)->rank;
+  if (!op->along || n->nout != 1 || !rank || !assign_fits(f, n->in[0], like, false)) return false;
+  return op->along(n->attr, rank) == 1u << (rank - 1) &&
+         (assign_fits(f, n->first, like, false) || assign_fits(f, n->first, like, true));
+}
+
+/* The node that gives operand k of n, where n is its only user and has its shape. */
+static const wick_node *assign_before(const assign *s, const wick_node *n, uint32_t k)
+{
+  wick_value v = n->in[k];
+  if (!v.id || s->g.definer[v.id] == UINT32_MAX) return NULL;
+  bool once = s->g.uses.first[v.id + 1] - s->g.uses.first[v.id] == 1;
+  const wick_node *d = &s->g.f->node[s->g.definer[v.id]];
+  return once && d->nout == 1 && assign_has_code(s->g.f, d) &&
+                 assign_fits(s->g.f, v, n->first, false)
+             ? d
+             : NULL;
+}
+
+/* Element-wise nodes, each the only user of the one before, lead from an anchor that is no fold
+ * along rows to n. */
+static bool assign_is_epilogue(const assign *s, const wick_node *n)
+{
+  const wick_node *stack[ASSIGN_CHAIN] = {n};
+  uint32_t depth = 1;
+  for (uint32_t steps = 0; depth && steps < ASSIGN_CHAIN; steps++) {
+    const wick_node *at = stack[--depth];
+    if (!wick_group_is_scalar(at)) {
+      if (!wick_op_of(at)->along) return true;
+      continue;
+    }
+    for (uint32_t k = 0; k < at->nin && depth < ASSIGN_CHAIN; k++) {
+      const wick_node *d = assign_before(s, at, k);
+      if (d) stack[depth++] = d;
+    }
+  }
+  return false;
+}
+
+/* One element a row, and computed from what a fold along rows of `like`'s shape gives. */
+static bool assign_is_line(const assign *s, const wick_node *n, wick_value like, uint32_t depth)
+{
+  const wick_func *f = s->g.f;
+  if (!assign_fits(f, n->first, like, true)) return false;
+  if (!wick_group_is_scalar(n)) return assign_is_row(f, n, like);
+  for (uint32_t k = 0; k < n->nin && depth; k++) {
+    uint32_t d = n->in[k].id ? s->g.definer[n->in[k].id] : UINT32_MAX;
+    if (d != UINT32_MAX && assign_is_line(s, &f->node[d], like, depth - 1)) return true;
+  }
+  return false;
+}
+
+/* Whether node i goes into the group of its users. */
+static bool assign_takes(assign *s, uint32_t root, uint32_t i)
+{
+  const wick_func *f = s->g.f;
+  const wick_node *n = &f->node[i];
+  wick_value like = f->node[root].first;
+  bool whole = assign_fits(f, n->first, like, false);
+  if (f->node[root].nout != 1) return false;
+  if (s->anchor[root] != UINT32_MAX && !s->rows[root]) return false;
+  if (assign_is_row(f, n, like)) return s->rows[root] = true;
+  if (wick_group_is_scalar(n))
+    return whole ? !s->rows[root] || !assign_is_epilogue(s, n) : assign_is_line(s, n, like, 8);
+  if (!whole || s->rows[root]) return false;
+  s->anchor[root] = i;
+  return true;
+}
+
+static void assign_node(assign *s, uint32_t i)
+{
+  const wick_node *n = &s->g.f->node[i];
+  uint32_t root = assign_users(s, i);
+  if (root != UINT32_MAX) {
+    uint32_t anchor = s->anchor[root];
+    bool rows = s->rows[root];
+    if (assign_takes(s, root, i)) {
+      s->g.of[i] = root;
+      if (wick_group_operands(&s->g, root, s->room) <= ASSIGN_MOST_OPERANDS) return;
+    }
+    s->anchor[root] = anchor, s->rows[root] = rows;
+  }
+  s->g.of[i] = i;
+  s->rows[i] = n->nout == 1 && assign_is_row(s->g.f, n, n->first);
+  s->anchor[i] = s->rows[i] || wick_group_is_scalar(n) ? UINT32_MAX : i;
+}
+
+wick_groups wick_groups_of(const wick_func *f, wick_arena *tmp)
+{
+  assign s = {.g = {.f = f, .uses = wick_uses_of(f, tmp), .definer = wick_definers_of(f, tmp)}};
+  s.g.of = wick_new(tmp, uint32_t, f->nnode);
+  s.anchor = wick_new(tmp, uint32_t, f->nnode);
+  s.rows = wick_new(tmp, bool, f->nnode);
+  s.room = wick_new(tmp, wick_value, f->nvalue + 1);
+  uint32_t *order = wick_new(tmp, uint32_t, f->nnode), n = 0;
+  for (uint32_t i = 0; i < f->nnode; i++) s.g.of[i] = s.anchor[i] = UINT32_MAX;
+  for (uint32_t i = 0; i < f->nnode; i = wick_group_next(f, i)) order[n++] = i;
+  while (n-- > 0)
+    if (assign_has_code(f, &f->node[order[n]])) assign_node(&s, order[n]);
+  return s.g;
+}

@@ -1,0 +1,41 @@
+/* Which nodes run in one kernel.
+ *
+ * A group ends in one node, its root, and has beside it nodes whose results nobody outside wants:
+ * - behind a node with stages of its own (its anchor): element-wise nodes of the result's shape;
+ * - around folds along the last dimension (rows: softmax, means of a norm): element-wise nodes of
+ *   the whole shape or of one element a row, before, between and behind them.
+ *
+ * What could be the end of another anchor's group, as the only user of one value after another,
+ * goes there rather than before a row's fold. */
+#ifndef WICK_GRAPH_GROUP_ASSIGN_H
+#define WICK_GRAPH_GROUP_ASSIGN_H
+
+#include "ir/ir.h"
+
+typedef struct wick_groups {
+  const wick_func *f;
+  wick_uses uses;
+  const uint32_t *definer;
+  uint32_t *of; /* per node: the root of its group; UINT32_MAX: none */
+} wick_groups;
+
+wick_groups wick_groups_of(const wick_func *f, wick_arena *tmp);
+
+/* What a group reads from outside, each once, in the order of first use; immediates are not
+ * operands. Room for all values. */
+uint32_t wick_group_operands(const wick_groups *g, uint32_t root, wick_value *out);
+
+/* ---- nodes ---- */
+bool wick_group_is_imm(const wick_node *n);    /* a number that is no operand */
+bool wick_group_is_scalar(const wick_node *n); /* element by element */
+/* A join of constant sizes is done by views; of others it is a kernel. */
+bool wick_group_joins(const wick_func *f, const wick_node *n);
+/* Dimensions in another order, but for the last: a view. perm[k]: the operand's for the result's k.
+ */
+bool wick_group_turns(const wick_func *f, const wick_node *n, uint32_t *perm);
+/* Control flow, calls and tuples: not compiled yet. */
+bool wick_group_is_later(const wick_node *n);
+/* The next node that is in no region of node i. */
+uint32_t wick_group_next(const wick_func *f, uint32_t i);
+
+#endif
