@@ -52,8 +52,9 @@ static wick_status interpret_alloc(interpret *t, const wick_node *n)
     return interpret_fail(t, n, WICK_EUNSUPPORTED, "the buffer's size is not a number");
   uint64_t nbytes = wick_elem_bytes(b->elem, (uint64_t)numel.v);
   interpret_buffer *own = &t->buffer[n->first.id];
-  if (!own->data) own->data = wick_arena_alloc(t->tmp, nbytes, 16);
   own->nelem = (uint64_t)numel.v;
+  if (own->data) return NULL; /* tasks share what one of them has stored there */
+  own->data = wick_arena_alloc(t->tmp, nbytes, 16);
   memset(own->data, 0xfd, nbytes); /* so that elements that were never stored show */
   return NULL;
 }

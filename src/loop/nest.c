@@ -17,7 +17,7 @@ void nest_fail(nest *t, const char *fmt, ...)
 }
 
 static void nest_stage(nest *t, uint32_t stage, const wick_dim *lo, const wick_dim *extent);
-static void nest_attached(nest *t, const nest_run *r, uint32_t loop);
+static void nest_attached(nest *t, const nest_run *r, uint32_t loop, wick_value fresh);
 
 /* ---- loops ---- */
 
@@ -115,7 +115,7 @@ static void nest_loops(nest *t, nest_run *r, uint32_t l);
 static void nest_inside(nest *t, nest_run *r, uint32_t l)
 {
   uint64_t scratch = t->scratch;
-  nest_attached(t, r, l);
+  nest_attached(t, r, l, (wick_value){0});
   nest_loops(t, r, l + 1);
   t->scratch = scratch;
 }
@@ -275,7 +275,7 @@ static void nest_reduce_serial(nest *t, nest_run *r, nest_tile *tile, uint32_t l
   wick_dim step = wick_dim_const(loop->factor);
   if (wick_dim_is(steps.whole, 1)) {
     nest_saved s = nest_narrow(t, r, loop, wick_dim_const(0), step);
-    nest_attached(t, r, l);
+    nest_attached(t, r, l, (wick_value){0});
     nest_reduce(t, r, tile, l + 1, elem, part);
     nest_restore(r, loop, s);
   } else if (!wick_dim_is(steps.whole, 0)) {
@@ -284,7 +284,7 @@ static void nest_reduce_serial(nest *t, nest_run *r, nest_tile *tile, uint32_t l
     wick_dim sym = nest_for_begin(t, loop, steps.whole, n, tile->state, &first);
     for (uint32_t i = 0; i < n; i++) tile->state[i] = (wick_value){first.id + i};
     nest_saved s = nest_narrow(t, r, loop, sym, step);
-    nest_attached(t, r, l);
+    nest_attached(t, r, l, (wick_value){0});
     nest_reduce(t, r, tile, l + 1, elem, part);
     nest_restore(r, loop, s);
     wick_value out = nest_for_end(t, n, tile->state);
@@ -293,7 +293,7 @@ static void nest_reduce_serial(nest *t, nest_run *r, nest_tile *tile, uint32_t l
   }
   if (!steps.rest || t->b.status) return;
   nest_saved s = nest_narrow(t, r, loop, steps.whole, wick_dim_const(steps.rest));
-  nest_attached(t, r, l);
+  nest_attached(t, r, l, (wick_value){0});
   nest_reduce(t, r, tile, l + 1, elem, part);
   nest_restore(r, loop, s);
 }
@@ -594,7 +594,9 @@ static void nest_scratch(nest *t, nest_place *p, wick_type type, uint32_t rank,
   if (t->scratch > t->scratch_peak) t->scratch_peak = t->scratch;
 }
 
-static void nest_stage_at(nest *t, uint32_t stage, const nest_run *consumer)
+/* fresh: it is computed under this condition, else what is in memory already is taken; 0: always.
+ */
+static void nest_stage_at(nest *t, uint32_t stage, const nest_run *consumer, wick_value fresh)
 {
   const wick_stage *st = &t->s->stage[stage];
   const wick_node *n = &t->g->node[st->node];
@@ -613,17 +615,30 @@ static void nest_stage_at(nest *t, uint32_t stage, const nest_run *consumer)
     if (p->in_memory)
       nest_scratch(t, p, wick_type_of(t->g, (wick_value){n->first.id + k}), rank, extent);
   }
+  bool kept = fresh.id && st->store != WICK_STORE_REG;
+  uint32_t mark = nest_known_mark(t);
+  if (kept) {
+    wick_build_open(&t->b, WICK_OP_if, 1, &fresh, NULL, 0, NULL);
+    wick_region_begin(&t->b, 0, NULL);
+  }
   nest_stage(t, stage, box.lo, extent);
+  if (kept) {
+    wick_yield(&t->b, 0, NULL);
+    nest_known_rewind(t, mark);
+    wick_region_begin(&t->b, 0, NULL);
+    wick_yield(&t->b, 0, NULL);
+    wick_build_close(&t->b);
+  }
   for (uint32_t k = 0; k < n->nout; k++) /* from here on it is only read, until the loop ends */
     t->place[n->first.id + k].frozen = true;
 }
 
-static void nest_attached(nest *t, const nest_run *r, uint32_t loop)
+static void nest_attached(nest *t, const nest_run *r, uint32_t loop, wick_value fresh)
 {
   for (uint32_t i = 0; i < t->s->nstage && !t->b.status; i++) {
     const wick_stage *st = &t->s->stage[i];
     if (st->where == WICK_AT && st->consumer == r->stage && st->consumer_loop == loop)
-      nest_stage_at(t, i, r);
+      nest_stage_at(t, i, r, fresh);
   }
 }
 
@@ -656,6 +671,20 @@ static void nest_stage(nest *t, uint32_t stage, const wick_dim *lo, const wick_d
 }
 
 /* ---- the kernel ---- */
+
+/* What is computed in parallel loop l serves the tasks that differ only in the loops inside it.
+ * They follow one another: it is computed for the first of them that this call runs. 0: each is. */
+static wick_value nest_fresh(nest *t, const nest_run *r, uint32_t l, const wick_dim *index)
+{
+  wick_value first = {0};
+  for (uint32_t k = l + 1; k < r->st->loops.n && r->st->loops.at[k].kind == WICK_PARALLEL; k++) {
+    if (wick_dim_is_const(index[k])) continue;
+    wick_value zero = nest_binary(t, WICK_OP_eq, nest_dim(t, NULL, index[k]), nest_i64(t, 0));
+    first = first.id ? nest_binary(t, WICK_OP_and, first, zero) : zero;
+  }
+  return first.id ? nest_binary(t, WICK_OP_or, first, nest_binary(t, WICK_OP_eq, t->task, t->begin))
+                  : first;
+}
 
 /* The index of parallel loop l is set by `task`; a smaller last step is code of its own. */
 static void nest_parallel(nest *t, nest_run *r, uint32_t l, const wick_dim *index)
@@ -690,7 +719,7 @@ static void nest_parallel(nest *t, nest_run *r, uint32_t l, const wick_dim *inde
       r->base[loop->axis] =
           wick_dim_sub(t->m->dims, r->base[loop->axis], wick_dim_const(loop->factor - steps.rest));
     uint64_t scratch = t->scratch;
-    nest_attached(t, r, l);
+    nest_attached(t, r, l, nest_fresh(t, r, l, index));
     nest_parallel(t, r, l + 1, index);
     t->scratch = scratch;
     nest_restore(r, loop, s);
@@ -724,6 +753,7 @@ static wick_dim nest_tasks(nest *t, wick_value begin, wick_value end)
   wick_value range[2] = {begin, end};
   wick_build_open(&t->b, WICK_OP_for, 2, range, NULL, 0, NULL);
   wick_value task = wick_region_begin(&t->b, 1, &i64);
+  t->task = task, t->begin = begin;
   uint32_t mark = nest_known_mark(t);
   wick_dim rest = nest_symbol_open(t, "task", hi > 0 ? hi - 1 : 0);
   wick_push(t->tmp, &t->symbols, (struct nest_symbol){rest, task, false});

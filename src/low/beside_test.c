@@ -15,7 +15,7 @@
 #define BUFFER(name, at) "%" name " = alloc {offset=" #at "} : buffer<f32[4],arena>\n"
 #define HALVES(of)                                                                                 \
   "%l = view %" of " : buffer<f32[2],arena>\n%r = view %" of " {offset=2} : "                      \
-                                                             "buffer<f32[2],arena>\n"
+  "buffer<f32[2],arena>\n"
 
 /* want: a letter for each copy, b where it runs beside those before it, else w */
 static const struct {

@@ -10,6 +10,7 @@
 /* Registers that hold one block of accumulators: vectors by places. */
 typedef struct wick_tile {
   int64_t vectors, places;
+  double slack; /* cycles that such tiles take, as a multiple of those of their multiply-adds */
 } wick_tile;
 /* The best for that many vectors and places in all. */
 wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places);

@@ -184,7 +184,8 @@ wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vecto
   template_state s = {.t = t};
   template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, vectors, places, 0};
   template_tile all = {vectors, 1, 1, places}, best = template_tile_best(&s, elem, &all, &all, &r);
-  return (wick_tile){best.ob, best.tw};
+  double least = (double)(vectors * places) / 2;
+  return (wick_tile){best.ob, best.tw, template_tile_cost(&all, &best) / least};
 }
 
 /* Lanes of a vector along an axis of that extent: all; of a shorter one, masked where that costs

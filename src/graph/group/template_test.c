@@ -162,7 +162,7 @@ static void template_constants(template_bench *t)
   }
 }
 
-static void template_case(const char *text, const char *target_name)
+static void template_case(const char *text, const char *target_name, bool strict)
 {
   template_bench *t = calloc(1, sizeof *t);
   assert_non_null(t);
@@ -178,7 +178,7 @@ static void template_case(const char *text, const char *target_name)
   const wick_func *f = wick_module_find(t->m, "main");
   f = wick_pass_fold(f, &t->mem);
   wick_func *blocked, *low;
-  template_ok(wick_pass_block(f, &target, true, &t->mem, &blocked));
+  template_ok(wick_pass_block(f, &target, strict, &t->mem, &blocked));
   template_ok(wick_verify_func(blocked, &t->tmp));
   template_ok(wick_form_groups(blocked, &target, &t->mem, &t->tmp, &low));
   template_ok(wick_verify_func(low, &t->tmp));
@@ -191,7 +191,7 @@ static void template_case(const char *text, const char *target_name)
 }
 
 static void template_conv(int n, int c, int o, int y, int x, int r, int s, const char *attr, int oy,
-                          int ox, int group)
+                          int ox, int group, bool strict)
 {
   char text[2048];
   snprintf(text, sizeof text,
@@ -202,26 +202,35 @@ static void template_conv(int n, int c, int o, int y, int x, int r, int s, const
            "constant @w : f32[%d,%d,%d,%d]\nconstant @b : f32[%d]\n",
            n, c, y, x, n, o, oy, ox, o, c / group, r, s, o, attr, n, o, oy, ox, n, o, oy, ox, o,
            c / group, r, s, o);
-  template_case(text, "x86-64-v4");
-  template_case(text, "x86-64-v3");
+  template_case(text, "x86-64-v4", strict);
+  template_case(text, "x86-64-v3", strict);
 }
 
 static void template_convolutions(void **state)
 {
   (void)state;
-  template_conv(1, 16, 32, 7, 7, 3, 3, "pad=[1,1,1,1]", 7, 7, 1);
-  template_conv(2, 17, 24, 6, 9, 3, 3, "pad=[1,1,1,1]", 6, 9, 1);
-  template_conv(1, 3, 17, 9, 11, 3, 3, "stride=[2,2], pad=[1,1,1,1]", 5, 6, 1);
-  template_conv(1, 20, 36, 7, 8, 1, 1, "", 7, 8, 1);
-  template_conv(1, 16, 16, 9, 9, 3, 3, "dilation=[2,2], pad=[2,2,2,2]", 9, 9, 1);
-  template_conv(1, 16, 20, 10, 10, 3, 3, "stride=[3,3], pad=[0,1,0,1]", 3, 4, 1);
-  template_conv(1, 24, 24, 7, 6, 3, 3, "group=24, pad=[1,1,1,1]", 7, 6, 24);
-  template_conv(1, 64, 64, 5, 5, 1, 3, "group=4, pad=[0,1,0,1]", 5, 5, 4);
-  template_conv(1, 12, 12, 5, 5, 3, 3, "group=4, pad=[1,1,1,1]", 5, 5, 4);
-  template_conv(1, 5, 3, 8, 20, 3, 3, "pad=[1,1,1,1]", 8, 20, 1);
-  template_conv(1, 7, 2, 5, 11, 2, 5, "pad=[0,2,1,2]", 5, 11, 1);
-  template_conv(1, 33, 3, 9, 9, 3, 3, "stride=[2,2], pad=[1,1,1,1]", 5, 5, 1);
-  template_conv(2, 64, 1, 7, 2, 1, 1, "", 7, 2, 1);
+  template_conv(1, 16, 32, 7, 7, 3, 3, "pad=[1,1,1,1]", 7, 7, 1, true);
+  template_conv(2, 17, 24, 6, 9, 3, 3, "pad=[1,1,1,1]", 6, 9, 1, true);
+  template_conv(1, 3, 17, 9, 11, 3, 3, "stride=[2,2], pad=[1,1,1,1]", 5, 6, 1, true);
+  template_conv(1, 20, 36, 7, 8, 1, 1, "", 7, 8, 1, true);
+  template_conv(1, 16, 16, 9, 9, 3, 3, "dilation=[2,2], pad=[2,2,2,2]", 9, 9, 1, true);
+  template_conv(1, 16, 20, 10, 10, 3, 3, "stride=[3,3], pad=[0,1,0,1]", 3, 4, 1, true);
+  template_conv(1, 24, 24, 7, 6, 3, 3, "group=24, pad=[1,1,1,1]", 7, 6, 24, true);
+  template_conv(1, 64, 64, 5, 5, 1, 3, "group=4, pad=[0,1,0,1]", 5, 5, 4, true);
+  template_conv(1, 12, 12, 5, 5, 3, 3, "group=4, pad=[1,1,1,1]", 5, 5, 4, true);
+  template_conv(1, 5, 3, 8, 20, 3, 3, "pad=[1,1,1,1]", 8, 20, 1, true);
+  template_conv(1, 7, 2, 5, 11, 2, 5, "pad=[0,2,1,2]", 5, 11, 1, true);
+  template_conv(1, 33, 3, 9, 9, 3, 3, "stride=[2,2], pad=[1,1,1,1]", 5, 5, 1, true);
+  template_conv(2, 64, 1, 7, 2, 1, 1, "", 7, 2, 1, true);
+}
+
+/* Minimal filtering: blocks of tiles, some of them smaller, in parts that share them. */
+static void template_filtering(void **state)
+{
+  (void)state;
+  template_conv(1, 32, 64, 20, 20, 3, 3, "pad=[1,1,1,1]", 20, 20, 1, false);
+  template_conv(2, 64, 32, 13, 15, 3, 3, "pad=[1,1,1,1]", 13, 15, 1, false);
+  template_conv(1, 16, 96, 7, 7, 3, 3, "pad=[1,1,1,1]", 7, 7, 1, false);
 }
 
 static void template_others(void **state)
@@ -257,14 +266,15 @@ static void template_others(void **state)
       "{pad=[0,3,0,3]} : f32[1,8,2,18] return %0 }",
   };
   for (size_t i = 0; i < WICK_COUNT(cases); i++) {
-    template_case(cases[i], "x86-64-v4");
-    template_case(cases[i], "x86-64-v1");
+    template_case(cases[i], "x86-64-v4", true);
+    template_case(cases[i], "x86-64-v1", true);
   }
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(template_convolutions),
+                                     cmocka_unit_test(template_filtering),
                                      cmocka_unit_test(template_others)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

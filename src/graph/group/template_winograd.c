@@ -5,7 +5,8 @@
 #include "graph/group/template.h"
 #include "ir/ir.h"
 
-enum { WINOGRAD_CACHED = 1 << 20 }; /* bytes of weights that stay in a cache between runs */
+/* Bytes of weights: that come by themselves; that stay in a cache between runs. */
+enum { WINOGRAD_NEAR = 256 << 10, WINOGRAD_CACHED = 1 << 20 };
 
 typedef struct winograd_group {
   const wick_schedule *s;
@@ -63,24 +64,61 @@ static bool winograd_group_of(const wick_schedule *s, winograd_group *w)
   return w->n > 0 && w->ob > 0 && w->y > 0 && w->x > 0 && w->in > 0;
 }
 
-/* Rows of tiles in a block: scratch of about the second cache, equal blocks, not fewer tiles than
- * registers want. */
-static int64_t winograd_rows(const winograd_group *w, const wick_target *t)
+/* How the work is cut: rows of tiles in a block, parts of the output channels. A task is a part of
+ * a block; the tasks of a block share its transformed tiles. */
+typedef struct winograd_cut {
+  int64_t rows, parts;
+  wick_tile tile; /* of the products, in registers */
+} winograd_cut;
+
+/* How long the slowest of `workers` takes, in units of an equal share of the products: its tasks,
+ * and the weights that it fetches for each, as long as `fetch` tiles of products. */
+static double winograd_time(const winograd_group *w, const winograd_cut *c, int64_t workers,
+                            double fetch)
 {
-  int64_t n2 = winograd_own(w, w->tiles), row = n2 * w->tx * w->lanes * 4 * (w->in + w->ob),
-          room = t->cache_bytes[1] ? (int64_t)t->cache_bytes[1] : 1 << 20;
-  int64_t rows = wick_max_i64(room / row, wick_ceildiv_i64(24, w->tx));
-  rows = wick_min_i64(wick_max_i64(rows, 1), w->ty);
-  return wick_ceildiv_i64(w->ty, wick_ceildiv_i64(w->ty, rows));
+  int64_t blocks = wick_ceildiv_i64(w->ty, c->rows), tasks = w->n * blocks * c->parts;
+  double most = 0, all = (double)(w->n * w->ty * c->parts);
+  for (int64_t i = 0, at = 0; i < workers; i++) {
+    int64_t begin = at, end = (tasks * (i + 1) + workers / 2) / workers, rows = 0;
+    for (; at < end; at++) rows += wick_min_i64(c->rows, w->ty - at / c->parts % blocks * c->rows);
+    double time = (double)rows + fetch * (double)(end - begin) / (double)w->tx;
+    if (time > most) most = time;
+  }
+  return most * (double)workers / all;
 }
 
-/* Parts of the output channels: a task each where blocks of tiles are too few. */
-static int64_t winograd_parts(const winograd_group *w, int64_t blocks)
+/* What a cut costs with one worker, and with a few; what each part reads of the block. */
+static double winograd_cost(const winograd_group *w, const winograd_cut *c, bool near, double fetch)
 {
-  int64_t parts = 1;
-  while (blocks * parts < 4 && parts < 4 && w->ob % (2 * parts) == 0 && w->ob / parts >= 8)
-    parts *= 2;
-  return parts;
+  double parts = (near ? 0.005 : 0.02) * (double)c->parts, cost = 0;
+  for (int64_t workers = 1; workers <= 4; workers *= 2)
+    cost += (winograd_time(w, c, workers, fetch) + c->tile.slack + parts) / (double)workers;
+  return cost;
+}
+
+enum { WINOGRAD_LEAST = 8, WINOGRAD_WHOLE = 49 }; /* tiles of a block */
+enum { WINOGRAD_PARTS = 4 };
+
+/* Blocks lie in the second cache unless that leaves too few tiles for the weights that come along.
+ */
+static winograd_cut winograd_cut_of(const winograd_group *w, const wick_target *t, bool cached)
+{
+  wick_elem elem = wick_info_of(w->s->group, winograd_node(w, w->out)->first)->elem;
+  int64_t row = winograd_own(w, w->tiles) * w->tx * w->lanes * 4 * (w->in + w->ob),
+          room = t->cache_bytes[1] ? (int64_t)t->cache_bytes[1] : 1 << 20,
+          least = wick_min_i64(wick_ceildiv_i64(WINOGRAD_LEAST, w->tx), w->ty),
+          most = wick_max_i64(room / row, cached ? least : WINOGRAD_WHOLE / w->tx);
+  winograd_cut best = {.rows = w->ty, .parts = 1}, c;
+  double lowest = 1e300;
+  most = wick_min_i64(wick_max_i64(most, least), w->ty);
+  for (c.rows = most; c.rows >= least; c.rows--)
+    for (c.parts = 1; c.parts <= WINOGRAD_PARTS; c.parts *= 2) {
+      if (w->ob % c.parts) break;
+      c.tile = wick_template_tile(t, elem, w->ob / c.parts, c.rows * w->tx);
+      double cost = winograd_cost(w, &c, c.rows * row <= room, cached ? 2 : 5);
+      if (cost < lowest - 0.001) best = c, lowest = cost;
+    }
+  return best;
 }
 
 static const char *winograd_loop(const winograd_group *w, const wick_stage *st, uint32_t axis)
@@ -93,8 +131,9 @@ bool wick_template_winograd(const wick_schedule *s, const wick_target *t, wick_t
 {
   winograd_group w;
   if (!winograd_group_of(s, &w)) return false;
-  int64_t rows = winograd_rows(&w, t), blocks = w.n * wick_ceildiv_i64(w.ty, rows),
-          part = w.ob / winograd_parts(&w, blocks);
+  int64_t weights = winograd_own(&w, w.tiles) * w.in * w.ob * w.lanes * w.lanes * 4;
+  winograd_cut cut = winograd_cut_of(&w, t, weights <= WINOGRAD_CACHED);
+  int64_t rows = cut.rows, part = w.ob / cut.parts;
   const char *o = w.out->name, *loop[5];
   for (uint32_t k = 0; k < 5; k++) loop[k] = winograd_loop(&w, w.out, k);
   for (const wick_stage *st = w.outputs + 1; st < w.out; st++)
@@ -103,20 +142,19 @@ bool wick_template_winograd(const wick_schedule *s, const wick_target *t, wick_t
                    loop[1], (long long)part, o, loop[2], (long long)(rows * w.m), o,
                    (long long)w.m);
   wick_text_printf(steps, "split %s.%s xi:%lld; order %s: %s %s %s op yt %s yi xi %s; ", o, loop[3],
-                   (long long)w.m, o, loop[0], loop[1], loop[2], loop[3], loop[4]);
+                   (long long)w.m, o, loop[0], loop[2], loop[1], loop[3], loop[4]);
   wick_text_printf(steps, "parallel %s.%s %s.%s %s.%s; vector %s.%s; unroll %s.yi %s.xi; ", o,
-                   loop[0], o, loop[1], o, loop[2], o, loop[4], o, o);
+                   loop[0], o, loop[2], o, loop[1], o, loop[4], o, o);
   wick_text_printf(steps, "at tiles %s.%s scratch; vector tiles.c; ", o, loop[2]);
-  wick_tile tile = wick_template_tile(
-      t, wick_info_of(s->group, winograd_node(&w, w.out)->first)->elem, part, rows * w.tx);
-  wick_text_printf(steps, "at products %s.%s scratch; split products.ob oi:%lld; ", o, loop[2],
-                   (long long)tile.vectors);
+  wick_text_printf(steps, "at products %s.%s scratch; split products.ob oi:%lld; ", o, loop[1],
+                   (long long)cut.tile.vectors);
   wick_text_printf(steps, "split products.t ti:%lld; split products.c u:4; ",
-                   (long long)tile.places);
+                   (long long)cut.tile.places);
   wick_text_add(steps, "order products: xi n ob t cb c u ti oi v; vector products.v; "
                        "unroll products.u products.ti products.oi; ");
-  int64_t weights = winograd_own(&w, w.tiles) * w.in * w.ob * w.lanes * w.lanes * 4;
-  if (weights > WINOGRAD_CACHED) wick_text_add(steps, "prefetch products.ob; ");
+  if (weights > WINOGRAD_NEAR) /* of the next product, where that is not too much for the cache */
+    wick_text_printf(steps, "prefetch products.%s; ",
+                     weights / winograd_own(&w, w.tiles) / cut.parts > WINOGRAD_NEAR ? "ob" : "xi");
   wick_text_printf(steps, "at outputs %s.%s reg; ", o, loop[3]);
   wick_text_add(steps, "unroll outputs.n outputs.ob outputs.t; vector outputs.v; ");
   return true;
