@@ -7,6 +7,7 @@
 
 #include "graph/known.h"
 #include "ir/element.h"
+#include "ir/op.h"
 
 typedef struct fold_scale {
   wick_known k;
@@ -195,6 +196,29 @@ static bool fold_scale_node(fold_scale *s, const wick_node *n)
   return true;
 }
 
+/* ---- quotients ---- */
+
+/* x / c as x * (1 / c), where only functions that are polynomials anyway see the difference: none
+ * of them jumps, as floor does. */
+static bool fold_scale_quotient(fold_scale *s, const wick_node *n)
+{
+  double c;
+  wick_elem e = wick_info_of(s->k.f, n->first)->elem;
+  if (n->op != WICK_OP_div || (e != WICK_F32 && e != WICK_F64)) return false;
+  if (!wick_known_number(&s->k, n->in[1], &c) || !(fabs(c) > 1e-30 && fabs(c) < 1e30)) return false;
+  uint32_t first = s->k.uses.first[n->first.id], end = s->k.uses.first[n->first.id + 1];
+  for (uint32_t u = first; u < end; u++)
+    if (!(wick_op_of(&s->k.f->node[s->k.uses.use[u]])->ulp > 0)) return false;
+  if (first == end) return false;
+  wick_builder *b = &s->c.b;
+  b->loc = n->loc;
+  wick_value x = s->c.to[n->in[0].id];
+  wick_value k = wick_build_const(b, wick_built_type(b, s->c.to[n->in[1].id]),
+                                  e == WICK_F32 ? (float)(1 / c) : 1 / c, 0);
+  s->c.to[n->first.id] = wick_build2(b, WICK_OP_mul, x, k);
+  return true;
+}
+
 wick_func *wick_pass_fold_scale(const wick_func *f, wick_arena *mem)
 {
   fold_scale s = {.k = wick_known_of(f, mem), .mem = mem};
@@ -207,7 +231,7 @@ wick_func *wick_pass_fold_scale(const wick_func *f, wick_arena *mem)
       s.c.to[n->first.id] = s.became[n->first.id];
     else if (n->nout == 1 && s.gone[n->first.id])
       continue;
-    else if (n->nout != 1 || n->nregion || !fold_scale_node(&s, n))
+    else if (n->nout != 1 || n->nregion || (!fold_scale_node(&s, n) && !fold_scale_quotient(&s, n)))
       wick_copy_node(&s.c, n);
   }
   return wick_copy_end(&s.c);

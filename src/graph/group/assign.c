@@ -13,9 +13,11 @@ bool wick_group_is_imm(const wick_node *n)
   return n->op == WICK_OP_const && !n->attr[0].imm.constant;
 }
 
-bool wick_group_is_scalar(const wick_node *n)
+bool wick_group_is_scalar(const wick_func *f, const wick_node *n)
 {
-  return wick_op_of(n)->scalar != WICK_NOT_SCALAR && !wick_op_of(n)->compute;
+  const wick_op *op = wick_op_of(n);
+  if (op->scalar == WICK_NOT_SCALAR) return false;
+  return !op->compute || (n->nout == 1 && wick_elem_is_float(wick_info_of(f, n->first)->elem));
 }
 
 bool wick_group_joins(const wick_func *f, const wick_node *n)
@@ -131,7 +133,7 @@ static bool assign_is_epilogue(const assign *s, const wick_node *n)
   uint32_t depth = 1;
   for (uint32_t steps = 0; depth && steps < ASSIGN_CHAIN; steps++) {
     const wick_node *at = stack[--depth];
-    if (!wick_group_is_scalar(at)) {
+    if (!wick_group_is_scalar(s->g.f, at)) {
       if (!wick_op_of(at)->along) return true;
       continue;
     }
@@ -148,7 +150,7 @@ static bool assign_is_line(const assign *s, const wick_node *n, wick_value like,
 {
   const wick_func *f = s->g.f;
   if (!assign_fits(f, n->first, like, true)) return false;
-  if (!wick_group_is_scalar(n)) return assign_is_row(f, n, like);
+  if (!wick_group_is_scalar(f, n)) return assign_is_row(f, n, like);
   for (uint32_t k = 0; k < n->nin && depth; k++) {
     uint32_t d = n->in[k].id ? s->g.definer[n->in[k].id] : UINT32_MAX;
     if (d != UINT32_MAX && assign_is_line(s, &f->node[d], like, depth - 1)) return true;
@@ -166,7 +168,7 @@ static bool assign_takes(assign *s, uint32_t root, uint32_t i)
   if (f->node[root].nout != 1) return false;
   if (s->anchor[root] != UINT32_MAX && !s->rows[root]) return false;
   if (assign_is_row(f, n, like)) return s->rows[root] = true;
-  if (wick_group_is_scalar(n))
+  if (wick_group_is_scalar(f, n))
     return whole ? !s->rows[root] || !assign_is_epilogue(s, n) : assign_is_line(s, n, like, 8);
   if (!whole || s->rows[root]) return false;
   s->anchor[root] = i;
@@ -188,7 +190,7 @@ static void assign_node(assign *s, uint32_t i)
   }
   s->g.of[i] = i;
   s->rows[i] = n->nout == 1 && assign_is_row(s->g.f, n, n->first);
-  s->anchor[i] = s->rows[i] || wick_group_is_scalar(n) ? UINT32_MAX : i;
+  s->anchor[i] = s->rows[i] || wick_group_is_scalar(s->g.f, n) ? UINT32_MAX : i;
 }
 
 wick_groups wick_groups_of(const wick_func *f, wick_arena *tmp)

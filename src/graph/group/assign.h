@@ -26,8 +26,10 @@ wick_groups wick_groups_of(const wick_func *f, wick_arena *tmp);
 uint32_t wick_group_operands(const wick_groups *g, uint32_t root, wick_value *out);
 
 /* ---- nodes ---- */
-bool wick_group_is_imm(const wick_node *n);    /* a number that is no operand */
-bool wick_group_is_scalar(const wick_node *n); /* element by element */
+bool wick_group_is_imm(const wick_node *n); /* a number that is no operand */
+/* Element by element, and it cannot fail: of the rows that have stages, as integers may, floats do
+ * not. */
+bool wick_group_is_scalar(const wick_func *f, const wick_node *n);
 /* A join of constant sizes is done by views; of others it is a kernel. */
 bool wick_group_joins(const wick_func *f, const wick_node *n);
 /* Dimensions in another order, but for the last: a view. perm[k]: the operand's for the result's k.

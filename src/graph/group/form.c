@@ -95,7 +95,7 @@ static wick_status form_group(form_state *s, uint32_t root, wick_func **out)
              *to = wick_new(s->tmp, wick_value, f->nvalue + 1);
   uint32_t n = wick_group_operands(&s->g, root, operand), anchor = root;
   for (uint32_t i = root + 1; i-- > 0;)
-    if (s->g.of[i] == root && !wick_group_is_scalar(&f->node[i])) anchor = i;
+    if (s->g.of[i] == root && !wick_group_is_scalar(f, &f->node[i])) anchor = i;
   wick_builder b;
   const char *name =
       wick_str_printf(s->tmp, "%s.%s.%u", f->name, wick_op_of(&f->node[anchor])->name, s->ngroup++);
