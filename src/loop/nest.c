@@ -21,6 +21,8 @@ static void nest_attached(nest *t, const nest_run *r, uint32_t loop, wick_value 
 
 /* ---- loops ---- */
 
+enum { NEST_INNER = 1 << 20 }; /* loops that are code: inside all that are tasks */
+
 /* Opens `for 0 .. count` with carried values; *first is the first carried value inside. */
 static wick_dim nest_for_begin(nest *t, const wick_sloop *l, wick_dim count, uint32_t ncarried,
                                const wick_value *carried, wick_value *first)
@@ -37,7 +39,8 @@ static wick_dim nest_for_begin(nest *t, const wick_sloop *l, wick_dim count, uin
   wick_build_open(&t->b, WICK_OP_for, ncarried + 2, in, NULL, 0, NULL);
   wick_value index = wick_region_begin(&t->b, ncarried + 1, type);
   wick_dim sym = nest_symbol_open(t, l->name, hi > 0 ? hi - 1 : 0);
-  wick_push(t->tmp, &t->symbols, (struct nest_symbol){sym, index, l->prefetch});
+  wick_push(t->tmp, &t->symbols,
+            (struct nest_symbol){sym, index, l->prefetch, NEST_INNER + t->symbols.n});
   *first = (wick_value){index.id + 1};
   return sym;
 }
@@ -711,7 +714,7 @@ static void nest_parallel(nest *t, nest_run *r, uint32_t l, const wick_dim *inde
     if (narrower) {
       at = nest_symbol_open(t, loop->name, steps.whole.v - 1);
       wick_push(t->tmp, &t->symbols,
-                (struct nest_symbol){at, nest_dim(t, NULL, index[l]), loop->prefetch});
+                (struct nest_symbol){at, nest_dim(t, NULL, index[l]), loop->prefetch, l});
     }
     int64_t total = rest && steps.rest && !steps.overlap ? steps.rest : loop->factor;
     nest_saved s = nest_narrow(t, r, loop, at, wick_dim_const(total));
@@ -756,7 +759,7 @@ static wick_dim nest_tasks(nest *t, wick_value begin, wick_value end)
   t->task = task, t->begin = begin;
   uint32_t mark = nest_known_mark(t);
   wick_dim rest = nest_symbol_open(t, "task", hi > 0 ? hi - 1 : 0);
-  wick_push(t->tmp, &t->symbols, (struct nest_symbol){rest, task, false});
+  wick_push(t->tmp, &t->symbols, (struct nest_symbol){rest, task, false, 0});
   for (uint32_t k = n; k-- > 0;) {
     index[k] = k ? wick_dim_mod(dims, rest, count[k]) : rest;
     rest = wick_dim_floordiv(dims, rest, count[k]);
@@ -765,7 +768,7 @@ static wick_dim nest_tasks(nest *t, wick_value begin, wick_value end)
     wick_dim sym = nest_symbol_open(t, out->loops.at[k].name,
                                     wick_dim_is_const(count[k]) ? count[k].v - 1 : hi);
     wick_push(t->tmp, &t->symbols,
-              (struct nest_symbol){sym, nest_dim(t, NULL, index[k]), out->loops.at[k].prefetch});
+              (struct nest_symbol){sym, nest_dim(t, NULL, index[k]), out->loops.at[k].prefetch, k});
     index[k] = sym;
   }
   if (n == 0) /* one task: stages at the root first */

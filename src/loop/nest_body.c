@@ -65,6 +65,44 @@ static wick_value nest_gather(nest *t, const nest_run *r, const nest_place *p, w
   return wick_build(&t->b, WICK_OP_vector, r->lanes, lane, NULL, 1, &all);
 }
 
+/* The open loop next inside `level`; NULL: none. Of two symbols of one loop, the one that counts.
+ */
+static const struct nest_symbol *nest_symbol_inside(const nest *t, uint32_t level)
+{
+  const struct nest_symbol *best = NULL;
+  for (uint32_t i = 0; i < t->symbols.n; i++) {
+    const struct nest_symbol *s = &t->symbols.at[i];
+    if (s->level > level && (!best || s->level <= best->level)) best = s;
+  }
+  return best;
+}
+
+/* Where loops inside s use what is read over and over, each of their iterations fetches its share
+ * of the next: the first loop that runs through it stands still for as long as it takes. */
+static wick_dim nest_spread(nest *t, wick_dim at, const struct nest_symbol *s)
+{
+  wick_dims *dims = t->m->dims;
+  const struct nest_symbol *first = NULL;
+  wick_dim again = wick_dim_const(0);
+  int64_t times = 1, lo, hi;
+  for (uint32_t level = s->level;;) {
+    const struct nest_symbol *x = nest_symbol_inside(t, level);
+    if (!x) break;
+    level = x->level;
+    wick_dim_range(dims, x->sym, &lo, &hi);
+    bool used = wick_dim_uses(dims, at, x->sym);
+    if (used && !first) first = x;
+    if (used || hi >= 1 << 20 || times >= 1 << 20) continue;
+    again = wick_dim_add(dims, wick_dim_mul(dims, again, wick_dim_const(hi + 1)), x->sym);
+    times *= hi + 1;
+  }
+  if (!first || times == 1) return at;
+  wick_dim_range(dims, first->sym, &lo, &hi);
+  wick_dim share = wick_dim_mul(dims, again, wick_dim_const(hi + 1));
+  share = wick_dim_floordiv(dims, wick_dim_add(dims, share, first->sym), wick_dim_const(times));
+  return wick_dim_substitute(dims, at, 1, &first->sym, &share);
+}
+
 /* Behind a vector of a parameter that has just been loaded: those that the next iterations of loops
  * which want so will load. */
 static void nest_prefetch(nest *t, const nest_run *r, const nest_place *p, const nest_address *a)
@@ -75,7 +113,7 @@ static void nest_prefetch(nest *t, const nest_run *r, const nest_place *p, const
     if (!s->prefetch || !wick_dim_uses(t->m->dims, a->rest, s->sym) ||
         !wick_dim_linear(t->m->dims, a->rest, s->sym, &step, &rest) || !wick_dim_is_const(step))
       continue;
-    wick_value in[2] = {p->buffer, nest_dim(t, r, a->rest)};
+    wick_value in[2] = {p->buffer, nest_dim(t, r, nest_spread(t, a->rest, s))};
     wick_attr offset = {.i = a->offset + step.v};
     wick_build(&t->b, WICK_OP_prefetch, 2, in, &offset, 0, NULL);
   }

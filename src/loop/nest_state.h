@@ -53,8 +53,9 @@ typedef struct nest {
   wick_list(struct nest_symbol {
     wick_dim sym;
     wick_value value;
-    bool prefetch; /* what is read of parameters is wanted for its next value, too */
-  }) symbols;      /* open loops, outermost first */
+    bool prefetch;  /* what is read of parameters is wanted for its next value, too */
+    uint32_t level; /* of two, the one whose loop is further out has the smaller */
+  }) symbols;       /* open loops, outermost first */
   wick_list(nest_known) known;
   uint32_t bucket[NEST_BUCKETS]; /* index into known + 1 */
   wick_value task, begin; /* of this iteration; the first of the call */
