@@ -65,8 +65,12 @@ static void cache_key_compiler(wick_text *key, wick_arena *mem)
 
 static void cache_key_bytes(wick_text *key, const char *name, const void *at, size_t nbytes)
 {
+  wick_digest d = {.nword = 0};
+  wick_digest_words(&d, at, nbytes / 8);
+  size_t whole = nbytes & ~(size_t)7;
+  uint64_t h = wick_hash_bytes(wick_digest_end(&d), (const char *)at + whole, nbytes - whole);
   wick_text_printf(key, "file %s %zu %016llx\n", wick_path_base(name), nbytes,
-                   (unsigned long long)wick_hash_bytes(WICK_HASH_SEED, at, nbytes));
+                   (unsigned long long)h);
 }
 
 static const char *cache_key(const wick_compilation *c, wick_arena *mem)
@@ -117,10 +121,10 @@ wick_cache wick_cache_of(const wick_compilation *c, const char *folder, uint64_t
 void wick_cache_sections(const wick_cache *cache, const wick_pieces *constants, wick_arena *mem,
                          wick_section out[WICK_CACHE_SECTIONS])
 {
-  uint64_t hash = WICK_HASH_SEED;
+  wick_digest d = {.nword = 0};
   for (size_t i = 0; i < constants->n; i++)
-    hash = wick_hash_words(hash, constants->at[i].at, constants->at[i].nbytes / 8);
-  const char *check = wick_str_printf(mem, "%016llx", (unsigned long long)hash);
+    wick_digest_words(&d, constants->at[i].at, constants->at[i].nbytes / 8);
+  const char *check = wick_str_printf(mem, "%016llx", (unsigned long long)wick_digest_end(&d));
   out[0] = (wick_section){.name = "key",
                           .bytes = {(const unsigned char *)cache->key, strlen(cache->key)}};
   out[1] = (wick_section){.name = "check", .bytes = {(const unsigned char *)check, strlen(check)}};

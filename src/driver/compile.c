@@ -48,6 +48,7 @@ static wick_status compile_import(wick_compilation *c)
         return wick_fail(&c->mem, WICK_ETYPE, wick_path_base(c->model->path),
                          "the size %s of \"%s\" is open: give the shapes of the inputs",
                          io[i].dim_name[k], io[i].name);
+  wick_module_align(c->module);
   return wick_compilation_stage(c, "import");
 }
 

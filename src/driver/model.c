@@ -45,7 +45,8 @@ wick_status wick_model_import(wick_model *m, uint32_t nsize, const wick_size *si
                          .max_nodes = m->context->options.max_nodes,
                          .range = range,
                          .nrange = nsize,
-                         .describe = nsize == 0};
+                         .describe = nsize == 0,
+                         .loose = true};
   WICK_TRY(wick_import_onnx(module, m->bytes, m->path, &o, mem, tmp, out_main));
   return wick_verify_func(*out_main, tmp);
 }

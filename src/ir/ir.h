@@ -201,6 +201,9 @@ static inline const char *wick_loc_text(const wick_module *m, wick_loc l)
 
 /* Storage for the data of a constant that is about to be added, not zeroed, aligned to 64 bytes. */
 void *wick_module_room(wick_module *m, size_t nbytes);
+/* Copies the data of constants that lies misaligned into rooms: an import may leave it where it is
+ * in the file, for those who do not read it. */
+void wick_module_align(wick_module *m);
 /* Frees the rooms that no constant in a current function lies in; constants that did lie there have
  * no data any more. */
 void wick_module_collect(wick_module *m, wick_arena *tmp);

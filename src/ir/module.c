@@ -96,6 +96,16 @@ void *wick_module_room(wick_module *m, size_t nbytes)
   return at;
 }
 
+void wick_module_align(wick_module *m)
+{
+  for (uint32_t i = 1; i < m->constants.n; i++) {
+    wick_constant *k = &m->constants.at[i];
+    wick_elem e = wick_type_get(m, k->type)->elem;
+    if (!k->data || (uintptr_t)k->data % wick_elem_storage[e].align == 0) continue;
+    k->data = memcpy(wick_module_room(m, k->nbytes), k->data, k->nbytes);
+  }
+}
+
 static bool module_in_room(const wick_room *r, const void *data)
 {
   uintptr_t at = (uintptr_t)data, from = (uintptr_t)r->at;

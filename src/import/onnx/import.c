@@ -280,15 +280,15 @@ wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
     model->opset_import.at = wick_dup(tmp, wick_onnx_opset, &first, 1);
     model->opset_import.n = 1;
   }
-  wick_onnx_context c = {
-      .module = m,
-      .tmp = tmp,
-      .model = model,
-      .options = options,
-      .file = file,
-      .nodes_left = import_most_nodes(options, bytes.nbytes),
-      .most_bytes = ((uint64_t)64 << 20) + 64 * (uint64_t)bytes.nbytes,
-      .outside = {options ? options->files : NULL, wick_path_folder(tmp, path), m}};
+  wick_onnx_context c = {.module = m,
+                         .tmp = tmp,
+                         .model = model,
+                         .options = options,
+                         .file = file,
+                         .nodes_left = import_most_nodes(options, bytes.nbytes),
+                         .most_bytes = ((uint64_t)64 << 20) + 64 * (uint64_t)bytes.nbytes,
+                         .outside = {options ? options->files : NULL, wick_path_folder(tmp, path),
+                                     m, options && options->loose}};
   import_begin(&c, mem);
   import_graph(&c);
   wick_status failure = wick_errors_end(&c.errors);

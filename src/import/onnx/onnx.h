@@ -30,6 +30,7 @@ typedef struct wick_onnx_options {
    * failure, but a function of the interface alone, its results 0 in the types that the model
    * declares. */
   bool describe;
+  bool loose; /* large data of constants may lie misaligned in the file, until wick_module_align */
 } wick_onnx_options;
 
 /* Reads the model in `bytes`, which came from `path`, and sets the function "main" of the module.

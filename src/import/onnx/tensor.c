@@ -196,10 +196,14 @@ static wick_status tensor_varints(const wick_wire_spans *data, const char *place
   return NULL;
 }
 
+enum { TENSOR_LARGE = 1 << 16 };
+
 /* Elements that lie there as they are: in place where there is one piece, aligned and clean. */
 static wick_status tensor_bytes(const wick_span *piece, size_t npiece, const char *place,
-                                wick_module *module, wick_arena *mem, wick_onnx_data *out)
+                                const wick_onnx_outside *outside, wick_arena *mem,
+                                wick_onnx_data *out)
 {
+  wick_module *module = outside ? outside->module : NULL;
   uint64_t have = 0;
   for (size_t i = 0; i < npiece; i++) have += piece[i].nbytes;
   if (have != out->nbytes) return tensor_count(place, mem, have, out->nbytes);
@@ -207,7 +211,8 @@ static wick_status tensor_bytes(const wick_span *piece, size_t npiece, const cha
   for (size_t i = 0; out->elem == WICK_BOOL && i < npiece; i++)
     for (size_t k = 0; k < piece[i].nbytes; k++) dirty |= piece[i].at[k] > 1;
   size_t align = wick_elem_storage[out->elem].align;
-  if (npiece == 1 && !dirty && (uintptr_t)piece[0].at % align == 0) {
+  bool loose = outside && outside->loose && out->nbytes >= TENSOR_LARGE;
+  if (npiece == 1 && !dirty && (loose || (uintptr_t)piece[0].at % align == 0)) {
     out->data = piece[0].at;
     return NULL;
   }
@@ -239,8 +244,7 @@ wick_status wick_onnx_tensor_read(const wick_onnx_tensor *t, const wick_onnx_out
                      row->name);
   wick_span s = t->raw_data;
   if (external) WICK_TRY(tensor_external(t, outside, place, mem, out->nbytes, &s));
-  if (external || raw)
-    return tensor_bytes(&s, 1, place, outside ? outside->module : NULL, mem, out);
+  if (external || raw) return tensor_bytes(&s, 1, place, outside, mem, out);
   if (row->kind == WICK_WIRE_DATA_VARINT) return tensor_varints(data, place, mem, out);
-  return tensor_bytes(data->at, data->n, place, outside ? outside->module : NULL, mem, out);
+  return tensor_bytes(data->at, data->n, place, outside, mem, out);
 }

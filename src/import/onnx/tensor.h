@@ -12,6 +12,7 @@ typedef struct wick_onnx_outside {
   wick_files *files;   /* owns the mappings; NULL: external data is refused */
   const char *folder;  /* of the model; names are resolved beneath it, without links */
   wick_module *module; /* whose rooms copies lie in; NULL: in `mem` */
+  bool loose;          /* large data stays in the file misaligned, too (wick_module_align) */
 } wick_onnx_outside;
 
 typedef struct wick_onnx_data {
