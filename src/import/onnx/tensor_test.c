@@ -22,7 +22,7 @@ static int begin(void **state)
   (void)state;
   guard = (wick_guard){.allocator = wick_allocator_malloc()};
   mem = wick_arena_make(&guard);
-  outside = (wick_onnx_outside){0, NULL, NULL};
+  outside = (wick_onnx_outside){.files = NULL};
   return setjmp(guard.where);
 }
 
@@ -266,7 +266,7 @@ static void test_external(void **state)
   fails(&good, "m: w: its data is in the file \"w.bin\", and the model has no folder");
   static wick_files files;
   files = wick_files_begin(&mem);
-  outside = (wick_onnx_outside){&files, folder, NULL};
+  outside = (wick_onnx_outside){.files = &files, .folder = folder};
   wick_onnx_data d;
   assert_null(tensor(&good, &d));
   assert_memory_equal(d.data, data + 1, 8);
