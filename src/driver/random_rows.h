@@ -313,6 +313,54 @@ static void random_matmul_packed(random_graph *r, wick_opcode op)
   random_build(r, op, 2, in, NULL, NULL);
 }
 
+/* ---- recurrent rows ---- */
+
+static void random_recurrent(random_graph *r, wick_opcode op)
+{
+  wick_value x = random_where(r, wick_ops[op]->elems, 3, 3), in[8] = {x};
+  if (!x.id) return;
+  const wick_type_info t = *random_info(r, x);
+  int64_t units = 1 + random_below(r, 20), batch = t.dim[1].v,
+          gates = op == WICK_OP_lstm  ? 4
+                  : op == WICK_OP_gru ? 3
+                                      : 1;
+  int64_t w[2] = {gates * units, t.dim[2].v}, u[2] = {gates * units, units},
+          state[2] = {batch, units}, bias = 2 * gates * units, peep = 3 * units;
+  uint32_t nin = 3;
+  in[1] = random_tensor(r, t.elem, 2, w, true);
+  in[2] = random_tensor(r, t.elem, 2, u, random_below(r, 4) != 0);
+  for (uint32_t k = 3; k < wick_ops[op]->nin[1]; k++) {
+    if (random_below(r, 2)) continue;
+    if (k == 3) in[k] = random_tensor(r, t.elem, 1, &bias, true);
+    if (k == 4) in[k] = random_tensor(r, WICK_I32, 1, &batch, true);
+    if (k == 5 || k == 6) in[k] = random_tensor(r, t.elem, 2, state, random_below(r, 2));
+    if (k == 7) in[k] = random_tensor(r, t.elem, 1, &peep, true);
+    nin = k + 1;
+  }
+  wick_attr *a = random_attrs(r, op);
+  random_attr(op, a, "clip")->f = random_below(r, 3) ? 0 : 0.75;
+  random_build(r, op, nin, in, a, NULL);
+}
+
+static void random_recurrent_step(random_graph *r, wick_opcode op)
+{
+  wick_value state = random_where(r, wick_ops[op]->elems, 3, 3), in[5] = {{0}, state};
+  if (!state.id) return;
+  const wick_type_info t = *random_info(r, state);
+  int64_t gates = op == WICK_OP_lstm_step ? 4 : 3, inner = 1 + random_below(r, 40);
+  int64_t x[4] = {t.dim[0].v, t.dim[1].v, gates, t.dim[2].v}, h[2] = {x[0], inner + 1},
+          u[4] = {x[1], inner, gates, x[3]}, more[3] = {x[1], gates == 4 ? 3 : 1, x[3]};
+  uint32_t nin = 2;
+  in[0] = random_tensor(r, t.elem, 4, x, true);
+  if (random_below(r, 4)) {
+    in[2] = random_tensor(r, t.elem, 2, h, random_below(r, 2));
+    in[3] = random_tensor(r, t.elem, 4, u, true);
+    nin = 4;
+  }
+  if (random_below(r, 2)) in[4] = random_tensor(r, t.elem, 3, more, true), nin = 5;
+  random_build(r, op, nin, in, random_attrs(r, op), NULL);
+}
+
 /* ---- indices ---- */
 
 static void random_gather(random_graph *r, wick_opcode op)
@@ -416,6 +464,11 @@ static const random_kind random_kinds[] = {
     {WICK_OP_lp_pool, random_pool, 3},
     {WICK_OP_matmul, random_matmul, 8},
     {WICK_OP_matmul_packed, random_matmul_packed, 1},
+    {WICK_OP_lstm, random_recurrent, 1},
+    {WICK_OP_gru, random_recurrent, 1},
+    {WICK_OP_rnn, random_recurrent, 1},
+    {WICK_OP_lstm_step, random_recurrent_step, 1},
+    {WICK_OP_gru_step, random_recurrent_step, 1},
     {WICK_OP_batch_norm, random_norm, 3},
     {WICK_OP_instance_norm, random_norm, 1},
     {WICK_OP_layer_norm, random_norm, 1},

@@ -119,8 +119,9 @@ typedef struct wick_op {
   uint8_t nin[2], nout[2], nregion[2]; /* least, most */
   wick_attr_spec attr[WICK_MAX_ATTR];  /* ends at the first without a name */
   uint32_t level;                      /* bits of wick_level */
-  uint64_t elems; /* bit set of element types that the data operands may have: WICK_FLOATS | ... ;
-                     0: any */
+  uint64_t elems;  /* bit set of element types that the data operands may have: WICK_FLOATS | ... ;
+                      0: any */
+  uint32_t beside; /* bit set of operands that are not data: their element types are their own */
   wick_effect effect;
   bool typed; /* result types are given, not inferred (const, cast, load, alloc, view, stages) */
   bool terminator; /* ends a region */
@@ -134,6 +135,9 @@ typedef struct wick_op {
    * are whole in the result or of size 1, all others are the operand's. 0: it is not so. */
   uint32_t (*along)(const wick_attr *attr, uint32_t rank);
   bool view; /* the result has the elements of the first operand, in their order: no code */
+  /* The result is a box of the first operand: where it begins, per axis; false where it is none, or
+   * that is not constant. */
+  bool (*part)(const wick_node *n, int64_t *begin);
   /* Something cheaper that the node, with the operands in[], is equal to; 0: nothing is known. */
   wick_value (*simplify)(wick_simplify *s, const wick_node *n, const wick_value *in);
   /* On operands in blocked layouts: builds the node and sets its packed result; false: it does not.

@@ -114,6 +114,16 @@ static void slice_compute(const wick_compute *c)
   c->out[0] = wick_map_end(c->b, 1, &v);
 }
 
+static bool slice_part(const wick_node *n, int64_t *begin)
+{
+  for (uint32_t k = 0; k < n->attr[SLICE_BEGIN].n; k++) {
+    if (!wick_dim_is_const(n->attr[SLICE_BEGIN].dims[k]) || slice_step(n->attr, k) != 1)
+      return false;
+    begin[k] = n->attr[SLICE_BEGIN].dims[k].v;
+  }
+  return true;
+}
+
 const wick_op wick_op_slice = {
     .name = "slice",
     .doc = "Element begin + i*step of each dimension, for i below `shape`; all lie in x. Without "
@@ -124,6 +134,7 @@ const wick_op wick_op_slice = {
              {"shape", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
              {"step", WICK_ATTR_INTS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .part = slice_part,
     .simplify = wick_simplify_slice,
     .infer = slice_infer,
     .ref = slice_ref,

@@ -35,6 +35,29 @@ bool wick_group_turns(const wick_func *f, const wick_node *n, uint32_t *perm)
   return rank && perm[rank - 1] == rank - 1;
 }
 
+bool wick_group_is_part(const wick_func *f, const wick_node *n, int64_t *offset)
+{
+  int64_t dim[WICK_MAX_RANK], begin[WICK_MAX_RANK], size[WICK_MAX_RANK];
+  if (!wick_op_of(n)->part || !wick_type_const_dims(wick_info_of(f, n->in[0]), dim) ||
+      !wick_op_of(n)->part(n, begin) || !wick_type_const_dims(wick_info_of(f, n->first), size))
+    return false;
+  bool cut = false;
+  int64_t stride = 1;
+  *offset = 0;
+  for (uint32_t k = wick_info_of(f, n->in[0])->rank; k-- > 0; stride *= dim[k]) {
+    if (size[k] == 0 || (cut && size[k] != 1)) return false;
+    cut = cut || size[k] != dim[k];
+    *offset += begin[k] * stride;
+  }
+  return true;
+}
+
+bool wick_group_is_view(const wick_func *f, const wick_node *n)
+{
+  int64_t offset;
+  return wick_op_of(n)->view || wick_group_is_part(f, n, &offset);
+}
+
 bool wick_group_is_later(const wick_node *n)
 {
   return n->nregion || n->op == WICK_OP_call || n->op == WICK_OP_tuple || n->op == WICK_OP_item;
@@ -48,7 +71,7 @@ uint32_t wick_group_next(const wick_func *f, uint32_t i)
 static bool assign_has_code(const wick_func *f, const wick_node *n)
 {
   uint32_t perm[WICK_MAX_RANK];
-  return n->op != WICK_OP_const && n->op != WICK_OP_return && !wick_op_of(n)->view &&
+  return n->op != WICK_OP_const && n->op != WICK_OP_return && !wick_group_is_view(f, n) &&
          !wick_group_joins(f, n) && !wick_group_turns(f, n, perm) && !wick_group_is_later(n);
 }
 

@@ -35,6 +35,11 @@ bool wick_group_joins(const wick_func *f, const wick_node *n);
 /* Dimensions in another order, but for the last: a view. perm[k]: the operand's for the result's k.
  */
 bool wick_group_turns(const wick_func *f, const wick_node *n, uint32_t *perm);
+/* A part in one piece: of the axes before the first that is cut there is one index each. Elements
+ * before it: *offset. */
+bool wick_group_is_part(const wick_func *f, const wick_node *n, int64_t *offset);
+/* The operand's memory under another type, or a part of it. */
+bool wick_group_is_view(const wick_func *f, const wick_node *n);
 /* Control flow, calls and tuples: not compiled yet. */
 bool wick_group_is_later(const wick_node *n);
 /* The next node that is in no region of node i. */

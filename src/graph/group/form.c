@@ -307,11 +307,13 @@ static wick_status form_node(form_state *s, uint32_t i)
   if (wick_group_is_later(n))
     return wick_fail(s->tmp, WICK_EUNSUPPORTED, wick_loc_text(s->f->module, n->loc),
                      "%s cannot be compiled yet", wick_op_of(n)->name);
-  if (wick_op_of(n)->view) {
+  if (wick_group_is_view(s->f, n)) {
+    wick_attr at = {.i = 0};
+    wick_group_is_part(s->f, n, &at.i);
     wick_value x = form_low(s, n->in[0]);
     if (s->b.status || !x.id) return s->b.status;
     wick_type type = form_buffer(s, wick_type_of(s->f, n->first), wick_built_info(&s->b, x)->space);
-    s->low[n->first.id] = wick_build(&s->b, WICK_OP_view, 1, &x, NULL, 1, &type);
+    s->low[n->first.id] = wick_build(&s->b, WICK_OP_view, 1, &x, &at, 1, &type);
     return s->b.status;
   }
   uint32_t perm[WICK_MAX_RANK];

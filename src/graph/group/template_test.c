@@ -261,6 +261,16 @@ static void template_others(void **state)
       "graph @main(%x: f32[7,70], %y: f32[70]) -> f32[7,70] { %0 = mul %x, %y : f32[7,70] %1 = "
       "sigmoid %0 : f32[7,70] return %1 }",
       "graph @main(%x: f32[5000]) -> f32[5000] { %0 = tanh %x : f32[5000] return %0 }",
+      /* three sums of products meet in an element */
+      "graph @main(%x: f32[1,3,3,16], %s: f32[1,3,16], %h: f32[1,48], %r: f32[3,45,3,16]) -> "
+      "f32[1,3,16] { %0 = gru_step %x, %s, %h, %r : f32[1,3,16] return %0 }",
+      "graph @main(%x: f32[7,5,3,16], %s: f32[7,5,16], %h: f32[7,80], %r: f32[5,77,3,16], %b: "
+      "f32[5,1,16]) -> f32[7,5,16] { %0 = gru_step %x, %s, %h, %r, %b : f32[7,5,16] return %0 }",
+      "graph @main(%x: f32[2,2,3,4], %s: f32[2,2,4], %h: f32[2,8], %r: f32[2,8,3,4]) -> "
+      "f32[2,2,4] { %0 = gru_step %x, %s, %h, %r : f32[2,2,4] return %0 }",
+      /* columns in blocks of several vectors, more rows than a tile has */
+      "graph @main(%x: f32[16,21], %w: f32[3,21,64]) -> f32[16,3,64] { %0 = matmul_packed %x, %w : "
+      "f32[16,3,64] return %0 }",
       /* a last vector of two elements reads, for one tap, where a whole one reads for another */
       "graph @main(%x: f32[1,3,2,18], %w: f32[8,3,1,7]) -> f32[1,8,2,18] { %0 = conv %x, %w "
       "{pad=[0,3,0,3]} : f32[1,8,2,18] return %0 }",

@@ -1,0 +1,245 @@
+/* LSTM, GRU and RNN: a row for each direction, put together. */
+#include <ctype.h>
+#include <string.h>
+
+#include "import/onnx/import.h"
+
+enum { RECURRENT_MOST = 8, RECURRENT_ACTS = 3 };
+
+/* ONNX' names, in the order of the rows' words; which take alpha and beta, and what these are. */
+static const struct {
+  const char *name;
+  uint32_t nattr;
+  double alpha, beta;
+} recurrent_acts[] = {
+    {"tanh", 0, 1, 1},       {"sigmoid", 0, 1, 1},         {"relu", 0, 1, 1},
+    {"affine", 2, 1, 0},     {"leakyrelu", 1, 0.01, 0},    {"thresholdedrelu", 1, 1, 0},
+    {"scaledtanh", 2, 1, 1}, {"hardsigmoid", 2, 0.2, 0.5}, {"elu", 1, 1, 0},
+    {"softsign", 0, 1, 1},   {"softplus", 0, 1, 1},
+};
+
+/* A kind of layer: its row, gates, states, and its activations in ONNX' order (default, attribute,
+ * place among the row's). */
+typedef struct recurrent_kind {
+  wick_opcode op;
+  uint32_t gates, nstate, nact;
+  struct {
+    int64_t kind;
+    const char *attr;
+    uint32_t place;
+  } act[RECURRENT_ACTS];
+} recurrent_kind;
+
+static const recurrent_kind recurrent_lstm = {
+    WICK_OP_lstm, 4, 2, 3, {{1, "gate", 1}, {0, "cell", 0}, {0, "hidden", 2}}};
+static const recurrent_kind recurrent_gru = {
+    WICK_OP_gru, 3, 1, 2, {{1, "gate", 1}, {0, "cell", 0}}};
+static const recurrent_kind recurrent_rnn = {WICK_OP_rnn, 1, 1, 1, {{0, "cell", 0}}};
+
+typedef struct recurrent {
+  wick_onnx_op *o;
+  const recurrent_kind *kind;
+  int64_t directions;
+  bool batch_first;
+  size_t alpha, beta; /* of the lists: taken so far */
+} recurrent;
+
+/* ---- activations ---- */
+
+static bool recurrent_named(wick_span s, const char *name)
+{
+  if (s.nbytes != strlen(name)) return false;
+  for (size_t i = 0; i < s.nbytes; i++)
+    if (tolower(s.at[i]) != name[i]) return false;
+  return true;
+}
+
+static int64_t recurrent_word(recurrent *r, wick_span s)
+{
+  for (size_t i = 0; i < WICK_COUNT(recurrent_acts); i++)
+    if (recurrent_named(s, recurrent_acts[i].name)) return (int64_t)i;
+  wick_onnx_fail(r->o, WICK_EPARSE, "there is no activation \"%s\"",
+                 wick_wire_text(r->o->c->tmp, s));
+  return 0;
+}
+
+/* The next number of a list, which activations take in turn that have one. */
+static double recurrent_take(wick_onnx_op *o, const char *name, size_t *at, double otherwise)
+{
+  const wick_onnx_attr *a = wick_onnx_attr_find(o, name);
+  return a && *at < a->floats.n ? (double)a->floats.at[(*at)++] : otherwise;
+}
+
+static void recurrent_set_acts(recurrent *r, wick_onnx_emit *e, int64_t direction)
+{
+  wick_onnx_op *o = r->o;
+  uint32_t n = r->kind->nact;
+  const wick_onnx_attr *given = wick_onnx_attr_find(o, "activations");
+  double *alpha = wick_new(o->c->tmp, double, n), *beta = wick_new(o->c->tmp, double, n);
+  if (given && given->strings.n && given->strings.n != n * (size_t)r->directions) {
+    wick_onnx_fail(o, WICK_EPARSE, "activations has %zu names, wanted %zu", given->strings.n,
+                   n * (size_t)r->directions);
+    return;
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    int64_t kind = r->kind->act[k].kind;
+    if (given && given->strings.n)
+      kind = recurrent_word(r, given->strings.at[(size_t)direction * n + k]);
+    uint32_t nattr = recurrent_acts[kind].nattr, place = r->kind->act[k].place;
+    alpha[place] = recurrent_acts[kind].alpha, beta[place] = recurrent_acts[kind].beta;
+    if (nattr > 0) alpha[place] = recurrent_take(o, "activation_alpha", &r->alpha, alpha[place]);
+    if (nattr > 1) beta[place] = recurrent_take(o, "activation_beta", &r->beta, beta[place]);
+    wick_onnx_set_int(e, r->kind->act[k].attr, kind);
+  }
+  if (r->alpha) wick_onnx_set_floats(e, "alpha", n, alpha);
+  if (r->beta) wick_onnx_set_floats(e, "beta", n, beta);
+}
+
+/* ---- operands ---- */
+
+/* Operand i of one direction, which counts along `axis`, without that axis; 0 where it is missing.
+ */
+static wick_value recurrent_part(recurrent *r, uint32_t i, uint32_t axis, uint32_t rank,
+                                 int64_t direction, const char *what)
+{
+  wick_onnx_op *o = r->o;
+  if (!wick_onnx_has(o, i) || o->failed || o->b->status) return (wick_value){0};
+  const wick_type_info *t = wick_onnx_info(o, i);
+  if (t->rank != rank || !wick_dim_is(t->dim[axis], r->directions)) {
+    wick_onnx_fail(o, WICK_ETYPE, "%s has rank %u, wanted %u with %lld along axis %u", what,
+                   t->rank, rank, (long long)r->directions, axis);
+    return (wick_value){0};
+  }
+  wick_dim begin[3], shape[3], left[2];
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < rank; k++) {
+    begin[k] = wick_dim_const(k == axis ? direction : 0);
+    shape[k] = k == axis ? wick_dim_const(1) : t->dim[k];
+    if (k != axis) left[n++] = t->dim[k];
+  }
+  wick_value x = o->in[i];
+  if (r->directions > 1) {
+    wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_slice);
+    wick_onnx_set_dims(&e, "begin", rank, begin);
+    wick_onnx_set_dims(&e, "shape", rank, shape);
+    x = wick_onnx_end1(&e, x);
+  }
+  return wick_onnx_reshape(o, x, n, left);
+}
+
+/* ---- results ---- */
+
+/* A direction's result [..] with a dimension of 1 before `axis`. */
+static wick_value recurrent_place(recurrent *r, wick_value x, uint32_t axis)
+{
+  wick_onnx_op *o = r->o;
+  if (o->b->status) return x;
+  const wick_type_info *t = wick_built_info(o->b, x);
+  wick_dim dim[4];
+  for (uint32_t k = 0; k <= t->rank; k++)
+    dim[k] = k == axis ? wick_dim_const(1) : t->dim[k - (k > axis)];
+  return wick_onnx_reshape(o, x, t->rank + 1u, dim);
+}
+
+static wick_value recurrent_join(recurrent *r, const wick_value *x, uint32_t axis)
+{
+  if (r->directions == 1) return x[0];
+  wick_onnx_emit e = wick_onnx_begin(r->o, WICK_OP_concat);
+  wick_onnx_set_int(&e, "axis", axis);
+  return wick_onnx_end(&e, 2, x);
+}
+
+/* ---- a layer ---- */
+
+static wick_value recurrent_direction(recurrent *r, wick_value x, int64_t direction, bool reverse)
+{
+  wick_onnx_op *o = r->o;
+  uint32_t axis = r->batch_first ? 1 : 0, nin = 3;
+  wick_value in[RECURRENT_MOST] = {x,
+                                   recurrent_part(r, 1, 0, 3, direction, "W"),
+                                   recurrent_part(r, 2, 0, 3, direction, "R"),
+                                   recurrent_part(r, 3, 0, 2, direction, "B"),
+                                   wick_onnx_has(o, 4) ? o->in[4] : (wick_value){0},
+                                   recurrent_part(r, 5, axis, 3, direction, "initial_h"),
+                                   recurrent_part(r, 6, axis, 3, direction, "initial_c"),
+                                   recurrent_part(r, 7, 0, 2, direction, "P")};
+  for (uint32_t i = 3; i < RECURRENT_MOST; i++)
+    if (in[i].id) nin = i + 1;
+  wick_onnx_emit e = wick_onnx_begin(o, r->kind->op);
+  recurrent_set_acts(r, &e, direction);
+  if (wick_onnx_attr_find(o, "clip"))
+    wick_onnx_set_float(&e, "clip", wick_onnx_float(o, "clip", 0));
+  if (reverse) wick_onnx_set_int(&e, "reverse", 1);
+  if (r->kind->op == WICK_OP_lstm && wick_onnx_int(o, "input_forget", 0))
+    wick_onnx_set_int(&e, "coupled", 1);
+  if (r->kind->op == WICK_OP_gru && wick_onnx_int(o, "linear_before_reset", 0))
+    wick_onnx_set_int(&e, "late", 1);
+  if (o->failed) return (wick_value){0};
+  return wick_onnx_end(&e, nin, in);
+}
+
+static void recurrent_check(recurrent *r)
+{
+  wick_onnx_op *o = r->o;
+  int64_t units = wick_onnx_int(o, "hidden_size", 0);
+  if (wick_onnx_info(o, 0)->rank != 3) {
+    wick_onnx_fail(o, WICK_ETYPE, "X has rank %u, wanted 3", wick_onnx_info(o, 0)->rank);
+    return;
+  }
+  const wick_type_info *w = wick_onnx_info(o, 2);
+  if (units && w->rank == 3 && !wick_dim_is(w->dim[2], units))
+    wick_onnx_fail(o, WICK_ETYPE, "hidden_size is %lld, R is for another", (long long)units);
+  if (wick_onnx_float(o, "clip", 1) <= 0)
+    wick_onnx_fail(o, WICK_ERANGE, "clip is %g, wanted more than 0", wick_onnx_float(o, "clip", 1));
+}
+
+static void recurrent_layer(wick_onnx_op *o, const recurrent_kind *kind)
+{
+  int way = wick_onnx_word(o, "direction", "forward reverse bidirectional");
+  recurrent r = {.o = o,
+                 .kind = kind,
+                 .directions = way == 2 ? 2 : 1,
+                 .batch_first = wick_onnx_int(o, "layout", 0) != 0};
+  static const int64_t swap[] = {1, 0, 2};
+  recurrent_check(&r);
+  if (o->failed) return;
+  wick_value x = r.batch_first ? wick_onnx_transpose(o, o->in[0], 3, swap) : o->in[0],
+             part[3][2] = {{{0}}};
+  for (int64_t d = 0; d < r.directions; d++) {
+    wick_value y = recurrent_direction(&r, x, d, way == 1 || d == 1);
+    if (o->failed || o->b->status || !y.id) return;
+    for (uint32_t k = 0; k <= kind->nstate; k++) {
+      wick_value v = {y.id + k};
+      if (k == 0 && r.batch_first) v = wick_onnx_transpose(o, v, 3, swap);
+      part[k][d] = recurrent_place(&r, v, k == 0 ? 1 + r.batch_first : r.batch_first);
+    }
+  }
+  for (uint32_t k = 0; k <= kind->nstate && k < o->nout; k++)
+    o->out[k] = recurrent_join(&r, part[k], k == 0 ? 1 + r.batch_first : r.batch_first);
+}
+
+static void recurrent_import_lstm(wick_onnx_op *o) { recurrent_layer(o, &recurrent_lstm); }
+static void recurrent_import_gru(wick_onnx_op *o) { recurrent_layer(o, &recurrent_gru); }
+static void recurrent_import_rnn(wick_onnx_op *o) { recurrent_layer(o, &recurrent_rnn); }
+
+#define RECURRENT_ATTRS                                                                            \
+  "activation_alpha:F activation_beta:F activations:S clip:f direction:s hidden_size:i"
+#define RECURRENT_ROW(type, since, most, nout, attrs, import)                                      \
+  {                                                                                                \
+    type, since, {3, most}, nout, RECURRENT_ATTRS attrs, import, 0, 0                              \
+  }
+
+/* `output_sequence` says whether the first result is wanted: so does who uses it. */
+const wick_onnx_row wick_onnx_recurrent_rows[] = {
+    RECURRENT_ROW("GRU", 1, 6, 2, " output_sequence:i", recurrent_import_gru),
+    RECURRENT_ROW("GRU", 3, 6, 2, " linear_before_reset:i output_sequence:i", recurrent_import_gru),
+    RECURRENT_ROW("GRU", 7, 6, 2, " linear_before_reset:i", recurrent_import_gru),
+    RECURRENT_ROW("GRU", 14, 6, 2, " layout:i linear_before_reset:i", recurrent_import_gru),
+    RECURRENT_ROW("LSTM", 1, 8, 3, " input_forget:i output_sequence:i", recurrent_import_lstm),
+    RECURRENT_ROW("LSTM", 7, 8, 3, " input_forget:i", recurrent_import_lstm),
+    RECURRENT_ROW("LSTM", 14, 8, 3, " input_forget:i layout:i", recurrent_import_lstm),
+    RECURRENT_ROW("RNN", 1, 6, 2, " output_sequence:i", recurrent_import_rnn),
+    RECURRENT_ROW("RNN", 7, 6, 2, "", recurrent_import_rnn),
+    RECURRENT_ROW("RNN", 14, 6, 2, " layout:i", recurrent_import_rnn),
+    {0},
+};

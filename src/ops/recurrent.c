@@ -1,0 +1,355 @@
+/* Recurrent rows as steps: weights in blocks of units, one product for all inputs, states from step
+ * to step; and what their inference and stages share. */
+#include "ops/recurrent.h"
+
+#include "ops/tensor.h"
+
+/* ---- inference ---- */
+
+static wick_status recurrent_operand(const wick_infer *c, uint32_t i, const char *what,
+                                     uint32_t rank, const wick_dim *dim)
+{
+  const wick_type_info *t;
+  if (i >= c->nin || !c->in[i]) return NULL;
+  WICK_TRY(wick_infer_alike(c, i, what, rank, &t));
+  bool same = t->rank == rank;
+  for (uint32_t k = 0; same && k < rank; k++) same = wick_dim_eq(t->dim[k], dim[k]);
+  if (same) return NULL;
+  wick_type want = wick_type_tensor(c->module, t->elem, rank, dim);
+  return wick_infer_fail(c, WICK_ETYPE, "%s is %s, wanted %s", what,
+                         wick_infer_type_text(c, c->in[i]->type), wick_infer_type_text(c, want));
+}
+
+static wick_status recurrent_lengths(const wick_infer *c, wick_dim batch)
+{
+  uint32_t i = WICK_RECURRENT_LENGTHS;
+  if (i >= c->nin || !c->in[i]) return NULL;
+  wick_type want = wick_type_tensor(c->module, WICK_I32, 1, &batch);
+  if (wick_type_eq(c->in[i]->type, want)) return NULL;
+  return wick_infer_fail(c, WICK_ETYPE, "lengths are %s, wanted %s",
+                         wick_infer_type_text(c, c->in[i]->type), wick_infer_type_text(c, want));
+}
+
+wick_status wick_recurrent_infer(wick_infer *c, uint32_t gates, uint32_t nstate)
+{
+  const wick_type_info *x, *r;
+  wick_dims *t = c->module->dims;
+  WICK_TRY(wick_infer_tensor(c, WICK_RECURRENT_X, "x", 3, &x));
+  WICK_TRY(wick_infer_alike(c, WICK_RECURRENT_R, "r", 2, &r));
+  if (x->rank != 3) return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, wanted 3", x->rank);
+  wick_dim units = r->dim[r->rank - 1], all = wick_dim_mul(t, units, wick_dim_const(gates)),
+           weights[2] = {all, x->dim[2]}, state[2] = {x->dim[1], units},
+           recurrent[2] = {all, units}, bias = wick_dim_mul(t, all, wick_dim_const(2));
+  WICK_TRY(recurrent_operand(c, WICK_RECURRENT_W, "w", 2, weights));
+  WICK_TRY(recurrent_operand(c, WICK_RECURRENT_R, "r", 2, recurrent));
+  WICK_TRY(recurrent_operand(c, WICK_RECURRENT_B, "the bias", 1, &bias));
+  WICK_TRY(recurrent_lengths(c, x->dim[1]));
+  for (uint32_t k = 0; k < nstate; k++)
+    WICK_TRY(recurrent_operand(c, WICK_RECURRENT_H + k, k ? "c" : "h", 2, state));
+  uint32_t nact = 0;
+  for (uint32_t i = WICK_RECURRENT_CELL; wick_ops[c->op]->attr[i].kind == WICK_ATTR_ENUM; i++)
+    nact++;
+  for (uint32_t i = WICK_RECURRENT_ALPHA; i <= WICK_RECURRENT_BETA; i++)
+    if (c->attr[i].n && c->attr[i].n != nact)
+      return wick_infer_fail(c, WICK_ETYPE, "%s has %u numbers, wanted %u",
+                             wick_ops[c->op]->attr[i].name, c->attr[i].n, nact);
+  wick_dim y[3] = {x->dim[0], x->dim[1], units};
+  wick_infer_out(c, 0, x->elem, 3, y);
+  for (uint32_t k = 0; k < nstate; k++) wick_infer_out(c, 1 + k, x->elem, 2, state);
+  c->nout = 1 + nstate;
+  return NULL;
+}
+
+/* ---- activations ---- */
+
+enum {
+  RECURRENT_TANH,
+  RECURRENT_SIGMOID,
+  RECURRENT_RELU,
+  RECURRENT_AFFINE,
+  RECURRENT_LEAKY_RELU,
+  RECURRENT_THRESHOLDED_RELU,
+  RECURRENT_SCALED_TANH,
+  RECURRENT_HARD_SIGMOID,
+  RECURRENT_ELU,
+  RECURRENT_SOFTSIGN,
+  RECURRENT_SOFTPLUS
+};
+
+/* op: the row that does it, with the first `nattr` of alpha and beta as its attributes. */
+static const struct {
+  wick_opcode op;
+  uint32_t nattr;
+  double alpha, beta;
+} recurrent_acts[] = {
+    [RECURRENT_TANH] = {WICK_OP_tanh, 0, 1, 1},
+    [RECURRENT_SIGMOID] = {WICK_OP_sigmoid, 0, 1, 1},
+    [RECURRENT_RELU] = {WICK_OP_relu, 0, 1, 1},
+    [RECURRENT_AFFINE] = {WICK_OP_none, 0, 1, 0},
+    [RECURRENT_LEAKY_RELU] = {WICK_OP_leaky_relu, 1, 0.01, 0},
+    [RECURRENT_THRESHOLDED_RELU] = {WICK_OP_thresholded_relu, 1, 1, 0},
+    [RECURRENT_SCALED_TANH] = {WICK_OP_none, 0, 1, 1},
+    [RECURRENT_HARD_SIGMOID] = {WICK_OP_hard_sigmoid, 2, 0.2, 0.5},
+    [RECURRENT_ELU] = {WICK_OP_elu, 1, 1, 0},
+    [RECURRENT_SOFTSIGN] = {WICK_OP_softsign, 0, 1, 1},
+    [RECURRENT_SOFTPLUS] = {WICK_OP_softplus, 0, 1, 1},
+};
+
+void wick_recurrent_defaults(int64_t kind, double *alpha, double *beta)
+{
+  *alpha = recurrent_acts[kind].alpha, *beta = recurrent_acts[kind].beta;
+}
+
+static int64_t recurrent_act_of(const wick_attr *attr, uint32_t k, double *alpha, double *beta)
+{
+  int64_t kind = attr[WICK_RECURRENT_CELL + k].i;
+  wick_recurrent_defaults(kind, alpha, beta);
+  if (attr[WICK_RECURRENT_ALPHA].n > k) *alpha = attr[WICK_RECURRENT_ALPHA].floats[k];
+  if (attr[WICK_RECURRENT_BETA].n > k) *beta = attr[WICK_RECURRENT_BETA].floats[k];
+  return kind;
+}
+
+static wick_value recurrent_times(wick_builder *b, wick_value x, double by)
+{
+  return by == 1 ? x : wick_build2(b, WICK_OP_mul, x, wick_build_like(b, x, by));
+}
+
+wick_value wick_recurrent_act(wick_builder *b, const wick_attr *attr, uint32_t k, wick_value x)
+{
+  double alpha, beta, clip = attr[WICK_RECURRENT_CLIP].f;
+  int64_t kind = recurrent_act_of(attr, k, &alpha, &beta);
+  if (b->status) return x;
+  if (clip > 0 && k != WICK_RECURRENT_HIDDEN) {
+    x = wick_build2(b, WICK_OP_max, x, wick_build_like(b, x, -clip));
+    x = wick_build2(b, WICK_OP_min, x, wick_build_like(b, x, clip));
+  }
+  if (kind == RECURRENT_AFFINE) {
+    x = recurrent_times(b, x, alpha);
+    return wick_build2(b, WICK_OP_add, x, wick_build_like(b, x, beta));
+  }
+  if (kind == RECURRENT_SCALED_TANH)
+    return recurrent_times(b, wick_build1(b, WICK_OP_tanh, recurrent_times(b, x, beta)), alpha);
+  wick_attr a[2] = {{.f = alpha}, {.f = beta}};
+  return wick_build(b, recurrent_acts[kind].op, 1, &x, recurrent_acts[kind].nattr ? a : NULL, 0,
+                    NULL);
+}
+
+/* ---- parts of operands ---- */
+
+static wick_value recurrent_reshape(wick_recurrent *r, wick_value x, uint32_t n, const int64_t *dim)
+{
+  wick_dim d[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < n; k++) d[k] = wick_dim_const(dim[k]);
+  return wick_compose_reshape(r->b, x, n, d);
+}
+
+/* Elements begin .. begin+size-1 of an axis. */
+static wick_value recurrent_slice(wick_recurrent *r, wick_value x, uint32_t axis, int64_t begin,
+                                  int64_t size)
+{
+  if (r->b->status) return x;
+  const wick_type_info *t = wick_built_info(r->b, x);
+  if (wick_dim_is(t->dim[axis], size)) return x;
+  wick_dim first[WICK_MAX_RANK], shape[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < t->rank; k++) first[k] = wick_dim_const(0), shape[k] = t->dim[k];
+  first[axis] = wick_dim_const(begin), shape[axis] = wick_dim_const(size);
+  wick_attr a[3] = {{.n = t->rank, .dims = first}, {.n = t->rank, .dims = shape}, {.n = 0}};
+  return wick_build(r->b, WICK_OP_slice, 1, &x, a, 0, NULL);
+}
+
+/* Zeros behind an axis, up to `size`. */
+static wick_value recurrent_fill(wick_recurrent *r, wick_value x, uint32_t axis, int64_t size)
+{
+  if (r->b->status) return x;
+  const wick_type_info *t = wick_built_info(r->b, x);
+  if (wick_dim_is(t->dim[axis], size)) return x;
+  wick_dim pad[2 * WICK_MAX_RANK];
+  for (uint32_t k = 0; k < 2u * t->rank; k++) pad[k] = wick_dim_const(0);
+  pad[t->rank + axis] = wick_dim_const(size - t->dim[axis].v);
+  wick_attr a[2] = {{.n = 2u * t->rank, .dims = pad}, {.i = 0}};
+  return wick_build(r->b, WICK_OP_pad, 1, &x, a, 0, NULL);
+}
+
+static wick_value recurrent_transpose(wick_recurrent *r, wick_value x, uint32_t n,
+                                      const int64_t *perm)
+{
+  wick_attr a = {.n = n, .ints = perm};
+  return wick_build(r->b, WICK_OP_transpose, 1, &x, &a, 0, NULL);
+}
+
+wick_value wick_recurrent_weights(wick_recurrent *r, wick_value matrix, uint32_t first, uint32_t n,
+                                  int64_t inner)
+{
+  int64_t v = WICK_RECURRENT_BLOCK, gate[3] = {n, r->units, inner},
+          block[4] = {n, r->blocks, v, inner};
+  static const int64_t perm[4] = {1, 3, 0, 2};
+  matrix = recurrent_slice(r, matrix, 0, first * r->units, n * r->units);
+  matrix = recurrent_fill(r, recurrent_reshape(r, matrix, 3, gate), 1, r->blocks * v);
+  return recurrent_transpose(r, recurrent_reshape(r, matrix, 4, block), 4, perm);
+}
+
+wick_value wick_recurrent_numbers(wick_recurrent *r, wick_value v, int64_t begin, uint32_t n)
+{
+  int64_t gate[2] = {n, r->units}, block[3] = {n, r->blocks, WICK_RECURRENT_BLOCK};
+  static const int64_t perm[3] = {1, 0, 2};
+  v = recurrent_reshape(r, recurrent_slice(r, v, 0, begin, n * r->units), 2, gate);
+  v = recurrent_fill(r, v, 1, r->blocks * WICK_RECURRENT_BLOCK);
+  return recurrent_transpose(r, recurrent_reshape(r, v, 3, block), 3, perm);
+}
+
+wick_value wick_recurrent_inputs(wick_recurrent *r, uint32_t first, uint32_t n, uint32_t own)
+{
+  wick_builder *b = r->b;
+  int64_t columns = r->blocks * n * WICK_RECURRENT_BLOCK, all = r->gates * r->units,
+          rows[2] = {r->steps * r->batch, r->inputs}, matrix[2] = {r->inputs, columns},
+          place[5] = {r->steps, r->batch, r->blocks, n, WICK_RECURRENT_BLOCK};
+  static const int64_t perm[4] = {1, 0, 2, 3};
+  wick_value w = wick_recurrent_weights(r, r->in[WICK_RECURRENT_W], first, n, r->inputs);
+  w = recurrent_reshape(r, recurrent_transpose(r, w, 4, perm), 2, matrix);
+  wick_value y =
+      wick_build2(b, WICK_OP_matmul, recurrent_reshape(r, r->in[WICK_RECURRENT_X], 2, rows), w);
+  wick_value bias = r->in[WICK_RECURRENT_B];
+  if (bias.id && !b->status) {
+    wick_value beside = recurrent_slice(r, bias, 0, all, all);
+    bias = recurrent_slice(r, bias, 0, 0, all);
+    if (own < r->gates)
+      beside = recurrent_fill(r, recurrent_slice(r, beside, 0, 0, own * r->units), 0, all);
+    bias = wick_build2(b, WICK_OP_add, bias, beside);
+    bias = wick_recurrent_numbers(r, bias, first * r->units, n);
+    y = wick_build2(b, WICK_OP_add, y, recurrent_reshape(r, bias, 1, &columns));
+  }
+  return recurrent_reshape(r, y, 5, place);
+}
+
+wick_value wick_recurrent_input(wick_recurrent *r, wick_value inputs, int64_t t)
+{
+  if (r->b->status) return inputs;
+  int64_t dim[4] = {r->batch, r->blocks, wick_built_info(r->b, inputs)->dim[3].v,
+                    WICK_RECURRENT_BLOCK};
+  return recurrent_reshape(r, recurrent_slice(r, inputs, 0, t, 1), 4, dim);
+}
+
+/* ---- states ---- */
+
+wick_value wick_recurrent_rows(wick_recurrent *r, wick_value state)
+{
+  int64_t dim[2] = {r->batch, r->blocks * WICK_RECURRENT_BLOCK};
+  return recurrent_reshape(r, state, 2, dim);
+}
+
+static wick_value recurrent_blocks(wick_recurrent *r, wick_value rows)
+{
+  int64_t dim[3] = {r->batch, r->blocks, WICK_RECURRENT_BLOCK};
+  return recurrent_reshape(r, rows, 3, dim);
+}
+
+wick_value wick_recurrent_columns(wick_recurrent *r, wick_value matrix, uint32_t gate)
+{
+  int64_t dim[3] = {r->blocks, r->units, WICK_RECURRENT_BLOCK};
+  return recurrent_reshape(r, wick_recurrent_weights(r, matrix, gate, 1, r->units), 3, dim);
+}
+
+wick_value wick_recurrent_units(wick_recurrent *r, wick_value input)
+{
+  return recurrent_blocks(r, input);
+}
+
+wick_value wick_recurrent_times(wick_recurrent *r, wick_value state, wick_value columns)
+{
+  wick_value rows = recurrent_slice(r, wick_recurrent_rows(r, state), 1, 0, r->units);
+  return wick_build2(r->b, WICK_OP_matmul_packed, rows, columns);
+}
+
+wick_value wick_recurrent_zero(wick_recurrent *r)
+{
+  int64_t dim[3] = {r->batch, r->blocks, WICK_RECURRENT_BLOCK};
+  wick_elem e = wick_elem_storage[r->elem].arith;
+  return wick_build_const(r->b, wick_type_tensor_const(r->b->module, e, 3, dim), 0, 0);
+}
+
+bool wick_recurrent_begin(wick_builder *b, const wick_node *n, const wick_value *in, uint32_t gates,
+                          uint32_t nstate, wick_recurrent *out)
+{
+  int64_t x[WICK_MAX_RANK], w[WICK_MAX_RANK];
+  if (b->status) return false;
+  const wick_type_info *t = wick_built_info(b, in[WICK_RECURRENT_X]);
+  if (!wick_type_const_dims(t, x) ||
+      !wick_type_const_dims(wick_built_info(b, in[WICK_RECURRENT_R]), w)) {
+    wick_build_fail(b, WICK_EUNSUPPORTED, "its sizes must be known when it is compiled");
+    return false;
+  }
+  if (x[0] > WICK_RECURRENT_MOST) {
+    wick_build_fail(b, WICK_EUNSUPPORTED, "a sequence of %lld steps, at most %d are compiled",
+                    (long long)x[0], WICK_RECURRENT_MOST);
+    return false;
+  }
+  *out = (wick_recurrent){.b = b,
+                          .n = n,
+                          .steps = x[0],
+                          .batch = x[1],
+                          .inputs = x[2],
+                          .units = w[1],
+                          .gates = gates,
+                          .blocks = wick_ceildiv_i64(w[1], WICK_RECURRENT_BLOCK),
+                          .elem = t->elem,
+                          .nstate = nstate};
+  for (uint32_t i = 0; i < n->nin; i++)
+    if (in[i].id) out->in[i] = i == WICK_RECURRENT_LENGTHS ? in[i] : wick_compose_wide(b, in[i]);
+  for (uint32_t k = 0; k < nstate; k++) {
+    wick_value s = out->in[WICK_RECURRENT_H + k];
+    if (s.id)
+      out->state[k] =
+          recurrent_blocks(out, recurrent_fill(out, s, 1, out->blocks * WICK_RECURRENT_BLOCK));
+  }
+  return !b->status;
+}
+
+/* ---- from step to step ---- */
+
+/* Where step t is behind the end of a sequence, its states stay, and the result is 0. */
+static wick_value recurrent_mask(wick_recurrent *r, int64_t t, const wick_value *before)
+{
+  wick_builder *b = r->b;
+  wick_value lengths = r->in[WICK_RECURRENT_LENGTHS], y = r->state[0];
+  if (!lengths.id || b->status) return y;
+  int64_t dim[3] = {r->batch, 1, 1};
+  wick_value now = wick_build_const(b, wick_type_tensor(b->module, WICK_I32, 0, NULL), 0, t);
+  wick_value on = recurrent_reshape(r, wick_build2(b, WICK_OP_gt, lengths, now), 3, dim);
+  y = wick_build3(b, WICK_OP_where, on, y, wick_recurrent_zero(r));
+  for (uint32_t k = 0; k < r->nstate; k++)
+    r->state[k] = wick_build3(b, WICK_OP_where, on, r->state[k],
+                              before[k].id ? before[k] : wick_recurrent_zero(r));
+  return y;
+}
+
+/* The units alone, in the operands' element type. */
+static wick_value recurrent_result(wick_recurrent *r, wick_value x, uint32_t axis)
+{
+  return wick_build_cast(r->b, recurrent_slice(r, x, axis, 0, r->units), r->elem);
+}
+
+void wick_recurrent_run(wick_recurrent *r, bool reverse, wick_recurrent_step *step, const void *arg,
+                        wick_value *out)
+{
+  wick_builder *b = r->b;
+  int64_t one[3] = {1, r->batch, r->blocks * WICK_RECURRENT_BLOCK},
+          none[3] = {0, r->batch, r->blocks * WICK_RECURRENT_BLOCK};
+  wick_value *y = wick_new(b->mem, wick_value, (size_t)r->steps + 1);
+  for (int64_t s = 0; s < r->steps && !b->status; s++) {
+    int64_t t = reverse ? r->steps - 1 - s : s;
+    wick_value before[2] = {r->state[0], r->state[1]};
+    step(r, arg, t);
+    y[t] = recurrent_reshape(r, recurrent_mask(r, t, before), 3, one);
+  }
+  if (b->status) return;
+  wick_attr axis = {.i = 0};
+  wick_elem e = wick_elem_storage[r->elem].arith;
+  wick_value all = r->steps
+                       ? wick_build(b, WICK_OP_concat, (uint32_t)r->steps, y, &axis, 0, NULL)
+                       : wick_build_const(b, wick_type_tensor_const(b->module, e, 3, none), 0, 0);
+  out[0] = recurrent_result(r, all, 2);
+  for (uint32_t k = 0; k < r->nstate; k++) {
+    wick_value s = r->state[k].id ? r->state[k] : wick_recurrent_zero(r);
+    out[1 + k] = recurrent_result(r, wick_recurrent_rows(r, s), 1);
+  }
+}
