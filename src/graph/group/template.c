@@ -40,7 +40,7 @@ static bool template_can_inline(const wick_func *g, const wick_node *stage)
 }
 
 /* Every read of the fold's results, in stages that are not in line, has the reading stage's axes as
- * its index, one by one. */
+ * its index, one by one; behind them, where the fold has more axes, numbers. */
 static bool template_read_in_place(const template_state *t, const wick_stage *fold)
 {
   const wick_node *f = template_node(t, fold);
@@ -52,7 +52,9 @@ static bool template_read_in_place(const template_state *t, const wick_stage *fo
       if (r->op != WICK_OP_read || r->in[0].id < f->first.id ||
           r->in[0].id >= f->first.id + f->nout)
         continue;
-      if (st->fold || r->attr[1].i || r->attr[0].n != st->naxis) return false;
+      if (st->fold || r->attr[1].i || r->attr[0].n < st->naxis) return false;
+      for (uint32_t k = st->naxis; k < r->attr[0].n; k++)
+        if (!wick_dim_is_const(r->attr[0].dims[k])) return false;
       for (uint32_t k = 0; k < st->naxis; k++)
         if (!wick_dim_eq(r->attr[0].dims[k], st->axis[k].sym) &&
             !(wick_dim_is(r->attr[0].dims[k], 0) && wick_dim_is(st->axis[k].extent, 1)))
@@ -81,7 +83,8 @@ static const char *template_simple_out(template_state *t, int64_t places, int64_
                       t->out->naxis > 1 && places > 1 ? t->out->naxis - 2 : UINT32_MAX,
                       1,
                       1,
-                      0};
+                      0,
+                      1};
   template_tile tile = {1, 1, 1, places};
   return template_out_loops(t, &r, &tile, true, lanes);
 }

@@ -37,7 +37,7 @@ static double template_tile_cycles(int64_t vectors, int64_t places)
 }
 
 /* Of all tiles, whole ones and those at the ends, that cover the extents `all`. */
-static double template_tile_cost(const template_tile *all, const template_tile *t)
+static double template_tile_cost(const template_tile *all, const template_tile *t, int64_t own)
 {
   const int64_t extent[4] = {all->ob, all->vb, all->th, all->tw},
                 tile[4] = {t->ob, t->vb, t->th, t->tw};
@@ -49,7 +49,8 @@ static double template_tile_cost(const template_tile *all, const template_tile *
       size[k] = last ? extent[k] % tile[k] : tile[k];
       count *= last ? size[k] != 0 : extent[k] / tile[k];
     }
-    if (count) cost += (double)count * template_tile_cycles(size[0] * size[1], size[2] * size[3]);
+    if (count)
+      cost += (double)count * template_tile_cycles(own * size[0] * size[1], size[2] * size[3]);
   }
   return cost;
 }
@@ -81,7 +82,9 @@ static bool template_roles_of(const template_state *t, const wick_stage *fold, c
                               const wick_node *b, template_roles *out)
 {
   uint32_t n = t->out->naxis;
-  *out = (template_roles){n - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0};
+  *out = (template_roles){n - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1};
+  for (uint32_t k = n; k < fold->naxis; k++)
+    if (!fold->axis[k].reduce) out->own *= template_extent(fold, k);
   wick_dim v = fold->axis[n - 1].sym;
   if (template_step_of(t, a, v) != 0) {
     const wick_node *swap = a;
@@ -167,13 +170,13 @@ static template_tile template_tile_best(const template_state *t, wick_elem elem,
     for (x.vb = 1; x.vb <= all->vb && x.vb <= 14; x.vb++)
       for (x.th = 1; x.th <= all->th && x.th <= 4; x.th++)
         for (x.tw = 1; x.tw <= most->tw && x.tw <= 8; x.tw++) {
-          if (x.ob * x.vb * (x.th * x.tw + 1) + (fused ? 2 : 3) > registers) break;
+          if (r->own * x.ob * x.vb * (x.th * x.tw + 1) + (fused ? 2 : 3) > registers) break;
           if (x.th > 1 && x.tw != all->tw) continue; /* several rows: where a row is one tile */
           if ((x.ob > 1 && r->o != UINT32_MAX && template_crosses(t, r->o, r->no, x.ob)) ||
               (x.tw > 1 && r->x != UINT32_MAX && template_crosses(t, r->x, r->nx, x.tw)))
             continue;
-          if (x.ob > 1 && (x.vb != all->vb || (all->vb > 1 && !both))) continue;
-          double cost = template_tile_cost(all, &x);
+          if (x.ob > 1 && (x.vb != all->vb || (r->own * all->vb > 1 && !both))) continue;
+          double cost = template_tile_cost(all, &x, r->own);
           if (cost < least * 0.999) best = x, least = cost;
         }
   return best;
@@ -182,7 +185,7 @@ static template_tile template_tile_best(const template_state *t, wick_elem elem,
 wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places)
 {
   template_state s = {.t = t};
-  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, vectors, places, 0};
+  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, vectors, places, 0, 1};
   template_tile all = {vectors, 1, 1, places}, best = template_tile_best(&s, elem, &all, &all, &r);
   double least = (double)(vectors * places) / 2;
   return (wick_tile){best.ob, best.tw, template_tile_cost(&all, &best) / least};
@@ -255,7 +258,7 @@ bool template_inner(template_state *t, const wick_stage *fold)
 {
   const wick_node *a, *b;
   uint32_t n = t->out->naxis, k = fold->naxis - 1;
-  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0};
+  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1};
   if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
   if (!fold->axis[k].reduce || !template_product(t, fold, &a, &b)) return false;
   if (template_step_of(t, a, fold->axis[k].sym) != 1 ||

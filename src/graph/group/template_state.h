@@ -32,6 +32,7 @@ typedef struct template_roles {
   uint32_t v, o, y, x;
   int64_t no, nx; /* along o and x, tiles lie within so many neighbours */
   uint32_t batch; /* a set: along these axes nothing that is read is shared */
+  int64_t own;    /* elements of the fold that one of the output is made of */
 } template_roles;
 
 /* ---- stages (template_loops.c) ---- */
