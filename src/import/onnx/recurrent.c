@@ -105,9 +105,13 @@ static wick_value recurrent_part(recurrent *r, uint32_t i, uint32_t axis, uint32
   wick_onnx_op *o = r->o;
   if (!wick_onnx_has(o, i) || o->failed || o->b->status) return (wick_value){0};
   const wick_type_info *t = wick_onnx_info(o, i);
-  if (t->rank != rank || !wick_dim_is(t->dim[axis], r->directions)) {
-    wick_onnx_fail(o, WICK_ETYPE, "%s has rank %u, wanted %u with %lld along axis %u", what,
-                   t->rank, rank, (long long)r->directions, axis);
+  if (t->rank != rank) {
+    wick_onnx_fail(o, WICK_ETYPE, "%s has rank %u, wanted %u", what, t->rank, rank);
+    return (wick_value){0};
+  }
+  if (!wick_dim_is(t->dim[axis], r->directions)) {
+    wick_onnx_fail(o, WICK_ETYPE, "axis %u of %s is not the number of directions, %lld", axis, what,
+                   (long long)r->directions);
     return (wick_value){0};
   }
   wick_dim begin[3], shape[3], left[2];
