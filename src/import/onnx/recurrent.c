@@ -3,19 +3,18 @@
 #include <string.h>
 
 #include "import/onnx/import.h"
+#include "ops/recurrent.h"
 
 enum { RECURRENT_MOST = 8, RECURRENT_ACTS = 3 };
 
-/* ONNX' names, in the order of the rows' words; which take alpha and beta, and what these are. */
+/* ONNX' names, in the order of the rows' words, and how many of alpha and beta each takes. */
 static const struct {
   const char *name;
   uint32_t nattr;
-  double alpha, beta;
 } recurrent_acts[] = {
-    {"tanh", 0, 1, 1},       {"sigmoid", 0, 1, 1},         {"relu", 0, 1, 1},
-    {"affine", 2, 1, 0},     {"leakyrelu", 1, 0.01, 0},    {"thresholdedrelu", 1, 1, 0},
-    {"scaledtanh", 2, 1, 1}, {"hardsigmoid", 2, 0.2, 0.5}, {"elu", 1, 1, 0},
-    {"softsign", 0, 1, 1},   {"softplus", 0, 1, 1},
+    {"tanh", 0},      {"sigmoid", 0},         {"relu", 0},       {"affine", 2},
+    {"leakyrelu", 1}, {"thresholdedrelu", 1}, {"scaledtanh", 2}, {"hardsigmoid", 2},
+    {"elu", 1},       {"softsign", 0},        {"softplus", 0},
 };
 
 /* A kind of layer: its row, gates, states, and its activations in ONNX' order (default, attribute,
@@ -86,7 +85,7 @@ static void recurrent_set_acts(recurrent *r, wick_onnx_emit *e, int64_t directio
     if (given && given->strings.n)
       kind = recurrent_word(r, given->strings.at[(size_t)direction * n + k]);
     uint32_t nattr = recurrent_acts[kind].nattr, place = r->kind->act[k].place;
-    alpha[place] = recurrent_acts[kind].alpha, beta[place] = recurrent_acts[kind].beta;
+    wick_recurrent_defaults(kind, &alpha[place], &beta[place]);
     if (nattr > 0) alpha[place] = recurrent_take(o, "activation_alpha", &r->alpha, alpha[place]);
     if (nattr > 1) beta[place] = recurrent_take(o, "activation_beta", &r->beta, beta[place]);
     wick_onnx_set_int(e, r->kind->act[k].attr, kind);
