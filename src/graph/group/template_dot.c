@@ -188,7 +188,7 @@ wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vecto
   template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, vectors, places, 0, 1};
   template_tile all = {vectors, 1, 1, places}, best = template_tile_best(&s, elem, &all, &all, &r);
   double least = (double)(vectors * places) / 2;
-  return (wick_tile){best.ob, best.tw, template_tile_cost(&all, &best) / least};
+  return (wick_tile){best.ob, best.tw, template_tile_cost(&all, &best, 1) / least};
 }
 
 /* Lanes of a vector along an axis of that extent: all; of a shorter one, masked where that costs
@@ -221,7 +221,7 @@ bool template_dot(template_state *t, const wick_stage *fold)
   uint64_t weights = template_bytes(t, shared == a ? b : a);
   const char *at = template_out_loops(t, &r, &tile, weights > TEMPLATE_NEAR, lanes);
   if (!at) return false;
-  bool again = all.th * all.tw > 4 * tile.th * tile.tw; /* time to fetch while these are used */
+  bool again = all.th * all.tw > tile.th * tile.tw; /* time to fetch while these are used */
   if (weights > TEMPLATE_CACHED && r.o != UINT32_MAX && again &&
       template_stays(t, shared, weights / (uint64_t)r.no * (uint64_t)tile.ob))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, r.o));
