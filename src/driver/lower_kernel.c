@@ -70,7 +70,8 @@ static bool kernel_is_flop(const wick_func *g, const wick_node *n)
 {
   return n->nout == 1 && n->op != WICK_OP_const && n->op != WICK_OP_read &&
          wick_op_of(n)->scalar != WICK_NOT_SCALAR &&
-         wick_elem_is_float(wick_info_of(g, n->first)->elem);
+         (wick_elem_is_float(wick_info_of(g, n->first)->elem) ||
+          wick_info_of(g, n->first)->elem == WICK_I32);
 }
 
 /* Operations of a stage: of a fold its steps, of a map its elements. */

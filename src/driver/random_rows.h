@@ -274,9 +274,17 @@ static void random_conv_packed(random_graph *r, wick_opcode op)
   int64_t plain[5] = {2, kr, ks, t.dim[1].v, co}, packed[6] = {2, 1, kr, ks, cb * ci, co};
   bool is_packed = random_below(r, 2);
   wick_value in[2];
-  in[0] = is_packed ? random_packed(r, x, 1, ci) : x;
-  in[1] = random_tensor(r, t.elem, is_packed ? 6 : 5, is_packed ? packed : plain, true);
+  bool bytes = t.elem == WICK_U8 || t.elem == WICK_I8;
   wick_attr *a = random_attrs(r, op);
+  if (bytes && is_packed && random_below(r, 2)) { /* dot products */
+    ci = 4 * (1 + random_below(r, 2)), cb = wick_ceildiv_i64(t.dim[1].v, ci);
+    int64_t dots[7] = {2, cb, kr, ks, ci / 4, co, 4};
+    in[1] = random_tensor(r, WICK_I8, 7, dots, true);
+    random_attr(op, a, "fill")->i = random_below(r, 100);
+  } else {
+    in[1] = random_tensor(r, t.elem, is_packed ? 6 : 5, is_packed ? packed : plain, true);
+  }
+  in[0] = is_packed ? random_packed(r, x, 1, ci) : x;
   int64_t pad[4] = {kr / 2, ks / 2, kr - 1, ks - 1};
   random_set_ints(r, op, a, "pad", 4, pad);
   random_attr(op, a, "shuffle")->i = 0;
@@ -309,7 +317,10 @@ static void random_matmul_packed(random_graph *r, wick_opcode op)
   if (!x.id) return;
   const wick_type_info t = *random_info(r, x);
   int64_t d[3] = {1 + random_below(r, 3), t.dim[t.rank - 1].v, 1 + random_below(r, 16)};
-  wick_value in[2] = {x, random_tensor(r, t.elem, 3, d, true)};
+  bool bytes = t.elem == WICK_U8 || t.elem == WICK_I8, dots = bytes && d[1] % 4 == 0;
+  int64_t d4[4] = {d[0], d[1] / 4, d[2], 4};
+  wick_value in[2] = {x, dots ? random_tensor(r, WICK_I8, 4, d4, true)
+                              : random_tensor(r, t.elem, 3, d, true)};
   random_build(r, op, 2, in, NULL, NULL);
 }
 

@@ -1,6 +1,7 @@
 /* Every tensor row, in every element type that it has: its stages, or those of the rows that define
  * it, against its reference, on made-up elements. A row without a line here fails the test. */
 #include "graph/expand_rows.h"
+#include "ops/blocked.h"
 #include "ops/row_testing.h"
 
 /* T stands for each element type in turn. */
@@ -23,27 +24,34 @@ static const row_case lines[] = {
     {"conv", "T[1,3,9]; T[3,1,3]", "group=3, dilation=[2], pad=[2,2]", "T[1,3,9]", 0},
     {"conv", "T[1,2,3,4,5]; T[2,2,2,1,3]", "", "T[1,2,2,4,3]", 0},
     {"conv", "T[1,2,5]; T[6,1,2]", "group=2", "T[1,6,4]", 0},
-    {"conv_packed", "T[2,2,3,4,4]; T[1,2,2,3,4,4]", "pad=[1,0,1,1], stride=[1,2]", "T[2,1,4,2,4]",
+    {"conv_packed", "T[2,2,3,4,4]; T[1,2,2,3,4,4]", "pad=[1,0,1,1], stride=[1,2]", "S[2,1,4,2,4]",
      0},
-    {"conv_packed", "T[1,3,3,4]; T[2,2,2,3,4]", "dilation=[1,2]", "T[1,2,2,2,4]", 0},
-    {"conv_packed", "T[1,2,3,3,4]; T[2,1,2,2,6,4]", "channels=6", "T[1,2,2,2,4]", 0},
-    {"conv_packed", "T[1,2,3,3,4]; T[2,2,1,1,3,4]", "channels=6, parts=2", "T[1,2,3,3,4]", 0},
-    {"conv_packed", "T[1,2,3,3,4]; T[3,2,2,2,4]", "stride=[2,1], pad=[1,0,0,1]", "T[1,3,2,3]", 0},
-    {"conv_packed", "T[1,2,3,3,4]; T[3,2,2,2,4]", "group=2",
+    {"conv_packed", "T[1,3,3,4]; T[2,2,2,3,4]", "dilation=[1,2]", "S[1,2,2,2,4]", 0},
+    {"conv_packed", "T[1,2,3,3,4]; T[2,1,2,2,6,4]", "channels=6", "S[1,2,2,2,4]", 0},
+    {"conv_packed", "T[1,2,3,3,4]; T[2,2,1,1,3,4]", "channels=6, parts=2", "S[1,2,3,3,4]", 0},
+    {"conv_packed", "T[1,2,3,3,4]; T[3,2,2,2,4]", "stride=[2,1], pad=[1,0,0,1]", "S[1,3,2,3]", 0},
+    {"conv_packed", "S[1,2,3,3,4]; T[3,2,2,2,4]", "group=2",
      "error: x and w have different channels", 0},
-    {"conv_packed", "T[1,2,3,3,4]; T[2,2,2,4]", "group=8", "T[1,2,2,2,4]", 0},
-    {"conv_packed", "T[1,4,2,2,4]; T[2,2,1,1,4,4]", "group=2", "T[1,2,2,2,4]", 0},
-    {"conv_packed", "T[1,2,2,2,4]; T[2,1,1,1,3,4]", "group=2, channels=6", "T[1,2,2,2,4]", 0},
-    {"conv_packed", "T[1,4,2,2,4]; T[2,2,1,1,5,4]", "group=2, channels=20, parts=4",
+    {"conv_packed", "u8[1,2,3,3,4]; i8[2,2,2,2,1,3,4]", "pad=[1,0,1,1], fill=7", "i32[1,2,4,3,3]",
+     0},
+    {"conv_packed", "i8[1,2,3,3,8]; i8[2,1,1,1,3,4,4]", "channels=11, fill=-3", "i32[1,2,3,3,4]",
+     0},
+    {"conv_packed", "i8[1,2,3,3,4]; i32[2,2,2,4]", "group=8, pad=[1,1,1,1], fill=-128",
+     "i32[1,2,4,4,4]", 0},
+    {"matmul_packed", "u8[2,3,8]; i8[2,2,5,4]", "", "i32[2,3,2,5]", 0},
+    {"conv_packed", "T[1,2,3,3,4]; T[2,2,2,4]", "group=8", "S[1,2,2,2,4]", 0},
+    {"conv_packed", "T[1,4,2,2,4]; T[2,2,1,1,4,4]", "group=2", "S[1,2,2,2,4]", 0},
+    {"conv_packed", "T[1,2,2,2,4]; T[2,1,1,1,3,4]", "group=2, channels=6", "S[1,2,2,2,4]", 0},
+    {"conv_packed", "S[1,4,2,2,4]; T[2,2,1,1,5,4]", "group=2, channels=20, parts=4",
      "error: x and w have different channels", 0},
-    {"conv_packed", "T[1,8,2,2,4]; T[2,2,1,1,5,4]", "group=2, channels=20, parts=4", "T[1,2,2,2,4]",
+    {"conv_packed", "T[1,8,2,2,4]; T[2,2,1,1,5,4]", "group=2, channels=20, parts=4", "S[1,2,2,2,4]",
      0},
-    {"conv_packed", "T[1,4,2,2,4]; T[4,1,1,1,3,4]", "group=4, channels=12, parts=2", "T[1,4,2,2,4]",
+    {"conv_packed", "T[1,4,2,2,4]; T[4,1,1,1,3,4]", "group=4, channels=12, parts=2", "S[1,4,2,2,4]",
      0},
-    {"conv_packed", "T[1,6,2,2,4]; T[2,3,1,1,3,4]", "group=2, channels=15, parts=3, shuffle=true",
+    {"conv_packed", "S[1,6,2,2,4]; T[2,3,1,1,3,4]", "group=2, channels=15, parts=3, shuffle=true",
      "error: x and w have different channels", 0},
     {"conv_packed", "T[1,4,2,2,4]; T[2,2,1,2,3,4]",
-     "group=2, channels=12, parts=2, shuffle=true, pad=[0,1,0,0]", "T[1,2,2,2,4]", 0},
+     "group=2, channels=12, parts=2, shuffle=true, pad=[0,1,0,0]", "S[1,2,2,2,4]", 0},
     {"conv_transpose", "T[2,4,3,3]; T[4,3,3,2]; T[6]",
      "group=2, stride=[2,3], pad=[1,0,0,1], output_pad=[1,0]", "T[2,6,7,7]", 0},
     {"conv_transpose", "T[1,2,4]; T[2,2,3]", "stride=[2], dilation=[3]", "T[1,2,13]", 0},
@@ -166,13 +174,13 @@ static const row_case lines[] = {
     {"unpack", "T[4,3,4]", "axis=0, extent=[10], parts=2, shuffle=true", "T[10,3]", 0},
 };
 
-/* `T` in types, where it stands before a dimension list. */
-static const char *rows_typed(wick_arena *mem, const char *s, const char *elem)
+/* `T` in types, where it stands before a dimension list; `S` is the type of its packed sums. */
+static const char *rows_typed(wick_arena *mem, const char *s, wick_elem e)
 {
   wick_text t = wick_text_begin(mem);
   for (; *s; s++)
-    if (*s == 'T' && s[1] == '[')
-      wick_text_add(&t, elem);
+    if ((*s == 'T' || *s == 'S') && s[1] == '[')
+      wick_text_add(&t, wick_elem_name(*s == 'T' ? e : wick_packed_sum(e)));
     else
       wick_text_char(&t, *s);
   return t.at;
@@ -189,10 +197,9 @@ static void test_lines(void **state)
     wick_opcode op = wick_op_find(lines[i].op, strlen(lines[i].op));
     for (size_t k = 0; k < WICK_COUNT(elems); k++) {
       if (wick_ops[op]->elems && !(wick_ops[op]->elems & WICK_BIT(elems[k]))) continue;
-      const char *name = wick_elem_name(elems[k]);
       row_case line = lines[i];
-      line.in = rows_typed(&mem, line.in, name);
-      line.want = rows_typed(&mem, line.want, name);
+      line.in = rows_typed(&mem, line.in, elems[k]);
+      line.want = rows_typed(&mem, line.want, elems[k]);
       row_check(&line, 1);
     }
   }

@@ -157,6 +157,18 @@ static void interpret_shuffle(interpret *t, const wick_node *n)
   }
 }
 
+static void interpret_dot(interpret *t, const wick_node *n)
+{
+  const wick_type_info *r = interpret_type(t, n->first);
+  uint32_t k = interpret_type(t, n->in[1])->lanes / r->lanes;
+  const wick_scalar *x = t->lane[n->in[1].id], *w = t->lane[n->in[2].id];
+  for (uint32_t i = 0; i < r->lanes; i++) {
+    int64_t sum = t->lane[n->in[0].id][i].i;
+    for (uint32_t j = 0; j < k; j++) sum += x[i * k + j].i * w[i * k + j].i;
+    t->lane[n->first.id][i] = wick_round_elem(r->elem, (wick_scalar){.i = sum});
+  }
+}
+
 /* ---- control ---- */
 
 static wick_status interpret_region(interpret *t, const wick_region *g);
@@ -262,7 +274,8 @@ static wick_status interpret_launch(interpret *t, const wick_node *n)
 static wick_status interpret_node(interpret *t, const wick_node *n)
 {
   wick_scalar *out = t->lane[n->first.id];
-  uint32_t lanes = n->nout ? interpret_type(t, n->first)->lanes : 0;
+  uint32_t lanes = n->nout ? interpret_type(t, n->first)->lanes : 0,
+           own = n->nin ? interpret_type(t, n->in[0])->lanes : 0;
   switch (n->op) {
   case WICK_OP_const: interpret_const(t, n); return NULL;
   case WICK_OP_alloc: return interpret_alloc(t, n);
@@ -275,8 +288,9 @@ static wick_status interpret_node(interpret *t, const wick_node *n)
   case WICK_OP_if: return interpret_if(t, n);
   case WICK_OP_launch: return interpret_launch(t, n);
   case WICK_OP_shuffle: interpret_shuffle(t, n); return NULL;
+  case WICK_OP_dot: interpret_dot(t, n); return NULL;
   case WICK_OP_broadcast:
-    for (uint32_t i = 0; i < lanes; i++) out[i] = t->lane[n->in[0].id][0];
+    for (uint32_t i = 0; i < lanes; i++) out[i] = t->lane[n->in[0].id][i % own];
     return NULL;
   case WICK_OP_vector:
     for (uint32_t i = 0; i < lanes; i++) out[i] = t->lane[n->in[i].id][0];

@@ -52,10 +52,40 @@ static wick_value legalize_widened(const legalize_state *s, const wick_node *n, 
   return wick_legalize_cast(s->b, r, narrow, s->t->convert);
 }
 
+/* ---- dot products ---- */
+
+/* Every k-th lane of v, from lane j on, as an i32. */
+static wick_value legalize_every(wick_builder *b, wick_value v, uint32_t k, uint32_t j)
+{
+  uint32_t n = wick_built_info(b, v)->lanes / k;
+  int64_t *lane = wick_new(b->mem, int64_t, n);
+  for (uint32_t i = 0; i < n; i++) lane[i] = (int64_t)i * k + j;
+  wick_attr a = {.n = n, .ints = lane};
+  wick_value both[2] = {v, v};
+  return wick_build_cast(b, wick_build(b, WICK_OP_shuffle, 2, both, &a, 0, NULL), WICK_I32);
+}
+
+static wick_value legalize_dot(const legalize_state *s, const wick_value *in)
+{
+  wick_builder *b = s->b;
+  const wick_type_info *sum = wick_built_info(b, in[0]), *x = wick_built_info(b, in[1]),
+                       *w = wick_built_info(b, in[2]);
+  uint32_t k = x->lanes / sum->lanes;
+  bool whole = sum->lanes == s->t->vector_bytes / 4;
+  wick_value r = in[0];
+  if (whole && wick_target_dot(s->t, x->elem, w->elem, k)) return (wick_value){0};
+  for (uint32_t j = 0; j < k; j++) {
+    wick_value u = legalize_every(b, in[1], k, j), v = legalize_every(b, in[2], k, j);
+    r = expr_add(b, r, expr_mul(b, u, v));
+  }
+  return r;
+}
+
 /* What n becomes; 0 where it stays as it is. */
 static wick_value legalize_node(const legalize_state *s, const wick_func *f, const wick_node *n,
                                 const wick_value *in)
 {
+  if (n->op == WICK_OP_dot) return legalize_dot(s, in);
   if (!wick_op_of(n)->scalar || legalize_moves(n->op) || s->b->status) return (wick_value){0};
   wick_elem e = wick_info_of(f, n->in[n->nin - 1])->elem, out = wick_info_of(f, n->first)->elem;
   bool narrow = wick_legalize_is_narrow(e), to_narrow = wick_legalize_is_narrow(out);

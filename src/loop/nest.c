@@ -311,7 +311,10 @@ static void nest_reduce(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint3
   }
   const wick_sloop *loop = &r->st->loops.at[l];
   bool reduce = r->st->axis[loop->axis].reduce;
-  if (loop->kind == WICK_VECTOR) {
+  if (loop->kind == WICK_DOT) { /* the innermost one */
+    wick_value *state = nest_state(tile, elem, part);
+    *state = nest_dot(t, r, loop, *state);
+  } else if (loop->kind == WICK_VECTOR) {
     nest_saved s;
     if (!nest_vector_begin(t, r, loop, &s)) return;
     nest_reduce(t, r, tile, l + 1, elem, part);

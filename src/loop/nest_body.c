@@ -198,13 +198,14 @@ static wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *
   return all;
 }
 
-/* What a guarded read gives outside is the number 0. */
-static bool nest_zero_outside(const nest *t, const nest_run *r, const wick_node *read)
+/* What a guarded read gives outside is what the halo holds. */
+static bool nest_halo_fits(const nest *t, const nest_run *r, const wick_node *read,
+                           const wick_halo *halo)
 {
   for (uint32_t i = r->st->node; i < r->node->end; i++) {
     const wick_node *n = &t->g->node[i];
     if (n->op != WICK_OP_const || n->first.id != read->in[read->nin - 1].id) continue;
-    return !n->attr[0].imm.constant && n->attr[0].imm.f == 0 && n->attr[0].imm.i == 0;
+    return !n->attr[0].imm.constant && n->attr[0].imm.f == 0 && n->attr[0].imm.i == halo->fill;
   }
   return false;
 }
@@ -328,7 +329,7 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
       index[k] = wick_dim_substitute(t->m->dims, index[k], r->st->naxis, sym, r->base);
   }
   bool guard = n->attr[1].i, never = false;
-  const wick_halo *halo = guard && p->halo && nest_zero_outside(t, r, n) ? p->halo : NULL;
+  const wick_halo *halo = guard && p->halo && nest_halo_fits(t, r, n, p->halo) ? p->halo : NULL;
   wick_value inside = guard ? nest_inside(t, r, type, halo, index, &never) : (wick_value){0};
   wick_value otherwise = guard ? val[n->in[n->nin - 1].id] : (wick_value){0};
   if (never) return otherwise;
@@ -434,6 +435,16 @@ void nest_eval(nest *t, const nest_run *r, uint32_t region, const wick_value *pa
   }
   const wick_node *y = &t->g->node[g->end - 1];
   for (uint32_t i = 0; i < y->nin; i++) out[i] = val[y->in[i].id];
+}
+
+wick_value nest_eval_read(nest *t, const nest_run *r, const wick_node *read)
+{
+  wick_value *val = wick_new(t->tmp, wick_value, t->g->nvalue + 1);
+  for (uint32_t i = r->st->node; i < r->node->end; i++)
+    for (uint32_t k = 1; k < read->nin; k++)
+      if (t->g->node[i].op == WICK_OP_const && t->g->node[i].first.id == read->in[k].id)
+        val[read->in[k].id] = nest_body_node(t, r, &t->g->node[i], val);
+  return nest_read(t, r, read, val);
 }
 
 /* ---- writing ---- */

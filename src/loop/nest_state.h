@@ -73,7 +73,8 @@ void nest_known_rewind(nest *t, uint32_t mark);
 
 wick_dim nest_symbol_open(nest *t, const char *name, int64_t hi); /* a fresh symbol 0 .. hi */
 wick_value nest_i64(nest *t, int64_t i);
-wick_value nest_widen(nest *t, wick_value v, uint32_t lanes); /* broadcast where it has one lane */
+wick_value nest_widen(nest *t, wick_value v, uint32_t lanes);  /* broadcast where it has one lane */
+wick_value nest_repeat(nest *t, wick_value v, uint32_t lanes); /* v's lanes again and again */
 wick_value nest_binary(nest *t, wick_opcode op, wick_value x, wick_value y);
 /* The value of an expression of open loops; a vector where it uses the run's lane. r may be NULL.
  */
@@ -85,10 +86,16 @@ wick_value nest_mask(nest *t, const nest_run *r); /* the active lanes; 0 where a
  */
 void nest_eval(nest *t, const nest_run *r, uint32_t region, const wick_value *param,
                wick_value *out);
+/* What a read of the run's stage gives at the run's indices; its operands are constants. */
+wick_value nest_eval_read(nest *t, const nest_run *r, const wick_node *read);
 /* Writes what the run's stage gives at its indices: all elements of all results. */
 void nest_sink(nest *t, const nest_run *r, const wick_value *v);
 /* How many dimensions of result k of a stage are its own, before those of the axes, and how many
  * elements they have. */
 uint32_t nest_own(const nest *t, const wick_node *stage, uint32_t k, uint32_t *out_numel);
+
+/* ---- dot products (nest_dot.c) ---- */
+/* The state of a fold behind all iterations of loop l, a dot product. */
+wick_value nest_dot(nest *t, const nest_run *r, const wick_sloop *l, wick_value state);
 
 #endif

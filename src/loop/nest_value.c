@@ -55,9 +55,14 @@ wick_value nest_i64(nest *t, int64_t i)
 
 wick_value nest_widen(nest *t, wick_value v, uint32_t lanes)
 {
-  if (lanes == 1 || t->b.status) return v;
+  if (lanes == 1 || t->b.status || wick_built_info(&t->b, v)->lanes != 1) return v;
+  return nest_repeat(t, v, lanes);
+}
+
+wick_value nest_repeat(nest *t, wick_value v, uint32_t lanes)
+{
+  if (t->b.status) return v;
   const wick_type_info *info = wick_built_info(&t->b, v);
-  if (info->lanes != 1) return v;
   uint64_t key[3] = {NEST_KEY_WIDE, v.id, lanes};
   nest_known *k = nest_find(t, key, 3);
   if (k) return k->value;

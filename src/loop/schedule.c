@@ -184,10 +184,12 @@ static wick_status schedule_kind(schedule_step *p, wick_loop_kind kind)
     if (l->kind != WICK_SERIAL) return schedule_fail(p, "`%s` is no longer serial", l->name);
     if (kind == WICK_PARALLEL && reduce)
       return schedule_fail(p, "`%s` is reduced: its iterations depend on each other", l->name);
-    if (kind == WICK_PARTS && !reduce) return schedule_fail(p, "`%s` is not reduced", l->name);
+    if ((kind == WICK_PARTS || kind == WICK_DOT) && !reduce)
+      return schedule_fail(p, "`%s` is not reduced", l->name);
     for (uint32_t i = 0; kind == WICK_VECTOR && i < st->loops.n; i++)
       if (st->loops.at[i].kind == WICK_VECTOR)
         return schedule_fail(p, "`%s` is the vector already", st->loops.at[i].name);
+    if (kind == WICK_DOT && l->size) return schedule_fail(p, "`%s` is a part of its axis", l->name);
     if (kind == WICK_VECTOR && l->factor != 1)
       return schedule_fail(p, "`%s` is not the innermost part of its axis", l->name);
     l->kind = kind;
@@ -250,6 +252,12 @@ static wick_status schedule_halo(schedule_step *p)
     if (!comma || !schedule_number(w, &at, &h->hi[d]) || at != w.n)
       return schedule_fail(p, "LO,HI is wanted for each dimension");
   }
+  w = schedule_next(p);
+  bool minus = w.n > 1 && w.at[1] == '-';
+  at = minus ? 2 : 1;
+  if (w.n && (*w.at != '=' || !schedule_number(w, &at, &h->fill) || at != w.n))
+    return schedule_fail(p, "=NUMBER is wanted behind the dimensions");
+  if (minus) h->fill = -h->fill;
   return NULL;
 }
 
@@ -291,7 +299,8 @@ static wick_status schedule_step_apply(schedule_step *p)
   } kinds[] = {{"parallel", WICK_PARALLEL},
                {"vector", WICK_VECTOR},
                {"unroll", WICK_UNROLL},
-               {"parts", WICK_PARTS}};
+               {"parts", WICK_PARTS},
+               {"dot", WICK_DOT}};
   schedule_word w = schedule_next(p);
   if (!w.n) return NULL;
   for (size_t i = 0; i < WICK_COUNT(kinds); i++)
@@ -334,6 +343,8 @@ static wick_status schedule_check_stage(wick_schedule *s, wick_stage *st)
                            "`%s.%s`: parallel loops are the outermost ones of the group's output",
                            st->name, l->name);
     serial = serial || l->kind != WICK_PARALLEL;
+    if (l->kind == WICK_DOT && i + 1 < st->loops.n)
+      return schedule_fail(&p, "`%s.%s`: a dot product is the innermost loop", st->name, l->name);
     if (reduce && reduced == UINT32_MAX) reduced = i;
     if (!reduce && reduced != UINT32_MAX && l->kind != WICK_UNROLL && l->kind != WICK_VECTOR)
       return schedule_fail(&p,

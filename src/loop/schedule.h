@@ -1,19 +1,25 @@
 /* Schedules: a record per stage of a group, edited by steps. Nothing is rewritten by a step;
  * wick_nest builds the loops once.
  *
- * Steps (STAGE is the stage's `name`, LOOP a loop of it; at first each axis is a loop of its own
- * name): split STAGE.LOOP NEW:FACTOR        LOOP steps by FACTOR, a new loop NEW of FACTOR
- * iterations goes inside, right behind it order STAGE: LOOP LOOP ...         all loops, outermost
- * first parallel STAGE.LOOP ...            tasks of the kernel; the outermost loops of the group's
- * output vector STAGE.LOOP                  the lanes of one vector unroll STAGE.LOOP ...
- * straight-line code parts STAGE.LOOP                   a reduced loop, unrolled into partial
- * states that are merged as a binary tree at the end inline STAGE                       computed
- * where it is read at STAGE CONSUMER.LOOP [reg|stack|scratch]   computed inside that loop, for the
- * box that is read there tail STAGE.LOOP peel|mask|overlap  what happens where a factor does not
- * divide: code of its own (the default), masked lanes, or a last tile that is moved back and
- * computes some elements again prefetch STAGE.LOOP    vectors that are read of parameters inside
- * are fetched for the loop's next iteration, too Steps are separated by `;`. An illegal step is
- * refused with its reason.
+ * Steps, separated by `;` (STAGE is the stage's `name`, LOOP a loop of it; at first each axis is a
+ * loop of its own name; an illegal step is refused with its reason):
+ *
+ * - split STAGE.LOOP NEW:FACTOR: LOOP steps by FACTOR, a new loop NEW of FACTOR iterations goes
+ *   inside, right behind it
+ * - order STAGE: LOOP LOOP ...: all loops, outermost first
+ * - parallel STAGE.LOOP ...: tasks of the kernel; the outermost loops of the group's output
+ * - vector STAGE.LOOP: the lanes of one vector
+ * - unroll STAGE.LOOP ...: straight-line code
+ * - parts STAGE.LOOP: a reduced loop, unrolled into partial states that are merged as a binary tree
+ *   at the end
+ * - dot STAGE.LOOP: a reduced loop, the innermost, as one dot product (loop/product.h)
+ * - inline STAGE: computed where it is read
+ * - at STAGE CONSUMER.LOOP [reg|stack|scratch]: computed inside that loop, for the box that is read
+ *   there
+ * - tail STAGE.LOOP peel|mask|overlap: what happens where a factor does not divide: code of its own
+ *   (the default), masked lanes, or a last tile that is moved back and computes some elements again
+ * - prefetch STAGE.LOOP: vectors that are read of parameters inside are fetched for the loop's next
+ *   iteration, too
  *
  * What steps do to the order of an accumulation stands in the contract (loop/contract.h): `split`,
  * `unroll`, and `order` of parallel axes keep it; `vector` of a reduced loop, `parts`, and `order`
@@ -28,7 +34,8 @@ typedef enum wick_loop_kind {
   WICK_PARALLEL,
   WICK_VECTOR,
   WICK_UNROLL,
-  WICK_PARTS
+  WICK_PARTS,
+  WICK_DOT
 } wick_loop_kind;
 typedef enum wick_tail { WICK_PEEL, WICK_MASK, WICK_OVERLAP } wick_tail;
 typedef enum wick_where { WICK_ROOT, WICK_INLINE, WICK_AT } wick_where;
@@ -59,8 +66,8 @@ typedef struct wick_stage {
 } wick_stage;
 
 typedef struct wick_halo { /* of a parameter, per dimension: elements before and behind it that hold
-                              0 */
-  int64_t lo[WICK_MAX_RANK], hi[WICK_MAX_RANK];
+                              `fill`; 0 of floats */
+  int64_t lo[WICK_MAX_RANK], hi[WICK_MAX_RANK], fill;
 } wick_halo;
 
 typedef struct wick_schedule {

@@ -270,9 +270,13 @@ const wick_op wick_op_unpack = {
 
 /* ---- conv_packed ---- */
 
+/* The sums' type: that of floats, i32 of integers. */
+wick_elem wick_packed_sum(wick_elem e) { return wick_elem_is_float(e) ? e : WICK_I32; }
+
 /* x [N, CB, Y, X, ci] in blocks, or [N, C, Y, X] as it is (few channels); w [OB, runs, R, S,
  * length, co] along the runs of places that a group sums over, or [OB, R, S, C, co] (channels
  * innermost: neighbouring taps read the same elements, and unrolled they would want to keep them),
+ * or, for dot products of k neighbours, [OB, runs, R, S, length / k, co, k],
  * or, each channel by itself (group = C), [CB, R, S, c]. Result [N, OB, Y', X', co]. Of few output
  * channels the lanes are those of x: w [O, CB, R, S, ci], result [N, O, Y', X']. */
 typedef struct conv_packed_shape {
@@ -280,6 +284,7 @@ typedef struct conv_packed_shape {
   const wick_type_info *x, *w;
   const int64_t *stride, *pad, *dilation; /* of y and x; pad: y begin, x begin, y end, x end */
   int64_t group;
+  int64_t k;       /* products in a dot product */
   uint32_t window; /* the first axis of the window in w */
   wick_runs runs;  /* where neither plain nor depthwise */
   bool runs_known; /* false: there are no such runs */
@@ -299,6 +304,7 @@ static conv_packed_shape conv_packed_of(const wick_type_info *x, const wick_type
                          .pad = a[1].n ? a[1].ints : conv_packed_zeros,
                          .dilation = a[2].n ? a[2].ints : conv_packed_ones,
                          .group = a[3].i,
+                         .k = w->rank == 7 && wick_dim_is_const(w->dim[6]) ? w->dim[6].v : 1,
                          .window = x->rank == 4 || w->rank == 4 ? 1 : 2};
   if (s.plain || s.depthwise || x->rank != 5 || !wick_dim_is_const(x->dim[1]) ||
       !wick_dim_is_const(x->dim[4]))
@@ -310,15 +316,32 @@ static conv_packed_shape conv_packed_of(const wick_type_info *x, const wick_type
   return s;
 }
 
+static bool conv_packed_elems(const conv_packed_shape *s)
+{
+  wick_elem x = s->x->elem, w = s->w->elem;
+  return wick_elem_is_float(x) ? x == w : wick_elem_is_int(w) && wick_elem_storage[w].bits <= 32;
+}
+
+/* Runs that are no whole number of dot products end where their blocks do. */
+static bool conv_packed_runs(const conv_packed_shape *s)
+{
+  const wick_dim *w = s->w->dim;
+  bool whole = s->k == 1 || (s->group == 1 && s->runs.order.block % s->k == 0);
+  return s->runs_known && whole && !(s->across && s->group > 1) && wick_dim_is(w[1], s->runs.n) &&
+         wick_dim_is(w[4], wick_ceildiv_i64(s->runs.length, s->k));
+}
+
 static wick_status conv_packed_operands(const wick_infer *c, const conv_packed_shape *s)
 {
   const wick_type_info *x = s->x, *w = s->w;
   if ((x->rank != 5 && x->rank != 4) ||
-      (w->rank != (s->plain || s->across ? 5 : 6) && !(s->depthwise && x->rank == 5)))
+      (w->rank != (s->plain || s->across ? 5 : 6) && !(x->rank == 5 && w->rank == 7) &&
+       !(s->depthwise && x->rank == 5)))
     return wick_infer_fail(c, WICK_ETYPE,
                            "operands of rank %u and %u are not packed for each other", x->rank,
                            w->rank);
-  if (x->elem != w->elem) return wick_infer_fail(c, WICK_ETYPE, "operands of different elements");
+  if (!conv_packed_elems(s))
+    return wick_infer_fail(c, WICK_ETYPE, "operands of different elements");
   if ((c->attr[0].n | c->attr[2].n) & ~2u || c->attr[1].n & ~4u)
     return wick_infer_fail(c, WICK_ETYPE, "stride and dilation have 2 entries, pad has 4");
   bool fits;
@@ -327,8 +350,7 @@ static wick_status conv_packed_operands(const wick_infer *c, const conv_packed_s
   else if (s->depthwise)
     fits = wick_dim_eq(w->dim[0], x->dim[1]);
   else
-    fits = s->runs_known && !(s->across && s->group > 1) && wick_dim_is(w->dim[1], s->runs.n) &&
-           wick_dim_is(w->dim[4], s->runs.length);
+    fits = conv_packed_runs(s);
   return fits ? NULL : wick_infer_fail(c, WICK_ETYPE, "x and w have different channels");
 }
 
@@ -339,7 +361,8 @@ static wick_status conv_packed_infer(wick_infer *c)
                        *w = wick_type_get(c->module, c->in[1]->type);
   conv_packed_shape s = conv_packed_of(x, w, c->attr);
   WICK_TRY(conv_packed_operands(c, &s));
-  wick_dim dim[5] = {x->dim[0], w->dim[0], WICK_DIM_INVALID, WICK_DIM_INVALID, w->dim[w->rank - 1]};
+  wick_dim dim[5] = {x->dim[0], w->dim[0], WICK_DIM_INVALID, WICK_DIM_INVALID,
+                     w->dim[w->rank == 7 ? 5 : w->rank - 1]};
   for (uint32_t k = 0; k < 2; k++) {
     wick_dim kernel =
         w->dim[s.window + k]; /* (X + pads - dilation * (K - 1) - 1) floordiv stride + 1 */
@@ -351,36 +374,44 @@ static wick_status conv_packed_infer(wick_infer *c)
     dim[2 + k] = wick_dim_add(dims, wick_dim_floordiv(dims, room, wick_dim_const(s.stride[k])),
                               wick_dim_const(1));
   }
-  c->out[0].type = wick_type_tensor(c->module, x->elem, s.across ? 4 : 5, dim);
+  c->out[0].type = wick_type_tensor(c->module, wick_packed_sum(x->elem), s.across ? 4 : 5, dim);
   return NULL;
 }
 
 /* The products of one window place of an output: along channels. at: of the output. */
-static double conv_packed_place(const wick_ref *c, const conv_packed_shape *s, wick_dims *t,
-                                const int64_t *at, const int64_t *tap, double sum)
+static wick_scalar conv_packed_place(const wick_ref *c, const conv_packed_shape *s, wick_dims *t,
+                                     const int64_t *at, const int64_t *tap, wick_scalar sum)
 {
   const wick_tensor *x = &c->in[0], *w = &c->in[1];
   int64_t y = at[2] * s->stride[0] - s->pad[0] + tap[0] * s->dilation[0],
           i = at[3] * s->stride[1] - s->pad[1] + tap[1] * s->dilation[1];
   const int64_t *xd = x->dim, *wd = w->dim;
-  int64_t kr = wd[s->window], ks = wd[s->window + 1], co = s->across ? 1 : wd[w->rank - 1],
+  int64_t kr = wd[s->window], ks = wd[s->window + 1],
+          co = s->across ? 1 : wd[w->rank == 7 ? 5 : w->rank - 1], k = s->k, fill = c->attr[7].i,
           ci = s->plain ? 1 : xd[4];
-  if (y < 0 || y >= xd[2] || i < 0 || i >= xd[3]) return sum;
+  bool inside = y >= 0 && y < xd[2] && i >= 0 && i < xd[3];
+  if (!inside && !fill) return sum;
   int64_t nrun = s->plain || s->depthwise ? 1 : s->runs.n, length = s->plain       ? wd[3]
                                                                     : s->depthwise ? 1
-                                                                                   : s->runs.length;
+                                                                                   : wd[4] * k;
   for (int64_t q = 0; q < nrun; q++) {
     int64_t first = s->plain ? 0 : at[1] * ci + at[4];
     if (!s->plain && !s->depthwise) {
       wick_dim group = wick_dim_const(at[1] / (wd[0] / s->group));
       first = wick_runs_first(t, &s->runs, group, wick_dim_const(q)).v;
     }
-    for (int64_t k = 0; k < length; k++) {
-      int64_t place = first + k,
+    for (int64_t j = 0; j < length; j++) {
+      int64_t place = first + j,
               xi = (((at[0] * xd[1] + place / ci) * xd[2] + y) * xd[3] + i) * ci + place % ci,
-              wi = ((((at[1] * nrun + q) * kr + tap[0]) * ks + tap[1]) * length + k) * co + at[4];
-      sum += wick_load_elem(x->elem, x->data, (uint64_t)xi).f *
-             wick_load_elem(w->elem, w->data, (uint64_t)wi).f;
+              wi = ((((at[1] * nrun + q) * kr + tap[0]) * ks + tap[1]) * (length / k) + j / k) * co;
+      wi = (wi + at[4]) * k + j % k;
+      wick_scalar u = inside ? wick_load_elem(x->elem, x->data, (uint64_t)xi)
+                             : (wick_scalar){.i = fill},
+                  v = wick_load_elem(w->elem, w->data, (uint64_t)wi);
+      if (wick_elem_is_float(x->elem))
+        sum.f += u.f * v.f;
+      else
+        sum.i = (int64_t)((uint64_t)sum.i + (uint64_t)u.i * (uint64_t)v.i);
     }
   }
   return sum;
@@ -388,22 +419,22 @@ static double conv_packed_place(const wick_ref *c, const conv_packed_shape *s, w
 
 static wick_status conv_packed_ref(wick_ref *c)
 {
-  wick_dim xd[5], wd[6];
+  wick_dim xd[5], wd[7];
   for (uint32_t k = 0; k < c->in[0].rank; k++) xd[k] = wick_dim_const(c->in[0].dim[k]);
   for (uint32_t k = 0; k < c->in[1].rank; k++) wd[k] = wick_dim_const(c->in[1].dim[k]);
-  wick_type_info x = {.rank = (uint16_t)c->in[0].rank, .dim = xd},
-                 w = {.rank = (uint16_t)c->in[1].rank, .dim = wd};
+  wick_type_info x = {.elem = c->in[0].elem, .rank = (uint16_t)c->in[0].rank, .dim = xd},
+                 w = {.elem = c->in[1].elem, .rank = (uint16_t)c->in[1].rank, .dim = wd};
   conv_packed_shape s = conv_packed_of(&x, &w, c->attr);
   const int64_t *od = c->out[0].dim;
   int64_t at[5] = {0}, tap[2];
   uint64_t k = 0;
   if (wick_ref_numel(&c->out[0]) == 0) return NULL;
   do {
-    double sum = 0;
+    wick_scalar sum = {.i = 0};
     for (tap[0] = 0; tap[0] < c->in[1].dim[s.window]; tap[0]++)
       for (tap[1] = 0; tap[1] < c->in[1].dim[s.window + 1]; tap[1]++)
         sum = conv_packed_place(c, &s, c->module->dims, at, tap, sum);
-    wick_store_elem(c->out[0].elem, c->out[0].data, k++, (wick_scalar){.f = sum});
+    wick_store_elem(c->out[0].elem, c->out[0].data, k++, sum);
   } while (wick_ref_next(c->out[0].rank, od, at));
   return NULL;
 }
@@ -417,18 +448,20 @@ static wick_dim conv_packed_at(wick_dims *dims, const conv_packed_shape *s, uint
   return wick_dim_sub(dims, at, wick_dim_const(s->pad[k]));
 }
 
-/* Where x is read along runs of places: block and lane of element `i` of run `run`. */
+/* Where x is read along runs of places: block and lane of element `i` * k + `q` of run `run`. */
 static void conv_packed_channel(wick_dims *t, const conv_packed_shape *s, wick_dim oc, wick_dim ob,
-                                wick_dim run, wick_dim i, wick_dim *block, wick_dim *lane)
+                                wick_dim run, wick_dim i, wick_dim q, wick_dim *block,
+                                wick_dim *lane)
 {
-  wick_dim size = wick_dim_const(s->runs.order.block),
+  wick_dim k = wick_dim_const(s->k), size = wick_dim_const(s->runs.order.block / s->k),
            group =
                s->group == 1
                    ? wick_dim_const(0)
                    : wick_dim_floordiv(t, oc, wick_dim_floordiv(t, ob, wick_dim_const(s->group))),
-           place = wick_dim_add(t, wick_runs_first(t, &s->runs, group, run), i);
+           first = wick_runs_first(t, &s->runs, group, run),
+           place = wick_dim_add(t, wick_dim_floordiv(t, first, k), i); /* in units of k */
   *block = wick_dim_floordiv(t, place, size);
-  *lane = wick_dim_mod(t, place, size);
+  *lane = wick_dim_add(t, wick_dim_mul(t, wick_dim_mod(t, place, size), k), q);
 }
 
 static void conv_packed_compute(const wick_compute *c)
@@ -439,7 +472,7 @@ static void conv_packed_compute(const wick_compute *c)
       conv_packed_of(wick_built_info(b, c->in[0]), wick_built_info(b, c->in[1]), c->attr);
   const wick_dim *od = wick_type_get(b->module, c->out_type[0])->dim, *wd = s.w->dim;
   static const char *const name[5] = {"n", "oc", "y", "x", "v"};
-  wick_axis axis[9];
+  wick_axis axis[10];
   uint32_t nout = s.across ? 4 : 5, n = nout;
   for (uint32_t k = 0; k < nout; k++) axis[k] = wick_make_axis(b, name[k], od[k], false);
   if (!s.depthwise && !s.plain) axis[n++] = wick_make_axis(b, "ic", wd[1], true);
@@ -447,23 +480,28 @@ static void conv_packed_compute(const wick_compute *c)
   axis[n++] = wick_make_axis(b, "r", wd[s.window], true);
   axis[n++] = wick_make_axis(b, "s", wd[s.window + 1], true);
   if (!s.depthwise) axis[n++] = wick_make_axis(b, "i", wd[s.window + 2], true);
+  uint32_t i = n - 1; /* the last one, but for those of a dot product */
+  if (s.w->rank == 7) axis[n++] = wick_make_axis(b, "q", wd[6], true);
   wick_dim y = conv_packed_at(dims, &s, 0, axis[2].sym, axis[r].sym),
            x = conv_packed_at(dims, &s, 1, axis[3].sym, axis[r + 1].sym), block = axis[1].sym,
            lane = axis[nout - 1].sym;
   if (s.plain)
     block = axis[n - 1].sym;
   else if (!s.depthwise)
-    conv_packed_channel(dims, &s, axis[1].sym, od[1], axis[nout].sym, axis[n - 1].sym, &block,
-                        &lane);
+    conv_packed_channel(dims, &s, axis[1].sym, od[1], axis[nout].sym, axis[i].sym,
+                        n > i + 1 ? axis[i + 1].sym : wick_dim_const(0), &block, &lane);
   wick_dim xi[5] = {axis[0].sym, block, y, x, lane};
-  wick_dim wi[6] = {axis[1].sym};
-  for (uint32_t k = nout; k < n; k++) wi[k - nout + 1] = axis[k].sym; /* the sum's, as they come */
-  if (!s.across) wi[n - nout + 1] = axis[nout - 1].sym;
+  wick_dim wi[7] = {axis[1].sym};
+  for (uint32_t k = nout; k <= i; k++) wi[k - nout + 1] = axis[k].sym; /* the sum's, as they come */
+  if (!s.across) wi[i - nout + 2] = axis[nout - 1].sym;
+  if (n > i + 1) wi[i - nout + 3] = axis[i + 1].sym;
   wick_type one = wick_type_scalar(b->module, s.x->elem, 1);
   wick_fold_begin(b, "conv", n, axis, c->out_type[0], WICK_OP_add);
-  wick_value zero = wick_build_const(b, one, 0, 0);
-  wick_value a = wick_read(b, c->in[0], xi, 0, NULL, zero),
+  wick_value outside = wick_build_const(b, one, 0, c->attr[7].i);
+  wick_value a = wick_read(b, c->in[0], xi, 0, NULL, outside),
              w = wick_read(b, c->in[1], wi, 0, NULL, (wick_value){0});
+  wick_elem sum = wick_packed_sum(s.x->elem);
+  a = wick_build_cast(b, a, sum), w = wick_build_cast(b, w, sum);
   c->out[0] = wick_fold_end_muladd(b, a, w);
 }
 
@@ -473,7 +511,8 @@ const wick_op wick_op_conv_packed = {
            "column, place in the run, each step one fma. Where the channels are not whole blocks, "
            "`channels` says how many there are in x, and `parts` and `shuffle` how `pack` put "
            "them; a block of "
-           "the result belongs to one group",
+           "the result belongs to one group. Of integers the sums are i32, which wrap, and x is "
+           "`fill` in its padding",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {{"stride", WICK_ATTR_INTS, 0, false, NULL, 1, 1 << 20},
@@ -481,80 +520,13 @@ const wick_op wick_op_conv_packed = {
              {"dilation", WICK_ATTR_INTS, 0, false, NULL, 1, 1 << 20},
              {"group", WICK_ATTR_INT, 1, false, NULL, 1, 1 << 20},
              {"channels", WICK_ATTR_INT, 0, false, NULL, 0, 1 << 30},
-             BLOCKED_ORDER_ATTRS},
+             BLOCKED_ORDER_ATTRS,
+             {"fill", WICK_ATTR_INT, 0, false, NULL, -128, 255}},
     .level = WICK_GRAPH,
-    .elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64),
+    .elems = WICK_PACKED_ELEMS,
     .infer = conv_packed_infer,
     .ref = conv_packed_ref,
     .compute = conv_packed_compute,
-};
-
-/* ---- matmul_packed ---- */
-
-/* x [.., K], w [NB, K, v] (the columns of a matrix in blocks); result [.., NB, v]. */
-static wick_status matmul_packed_infer(wick_infer *c)
-{
-  const wick_type_info *x = wick_type_get(c->module, c->in[0]->type),
-                       *w = wick_type_get(c->module, c->in[1]->type);
-  wick_dim dim[WICK_MAX_RANK];
-  if (x->rank < 1 || x->rank + 1u > WICK_MAX_RANK || w->rank != 3)
-    return wick_infer_fail(c, WICK_ETYPE,
-                           "operands of rank %u and %u are not packed for each other", x->rank,
-                           w->rank);
-  if (x->elem != w->elem || !wick_dim_eq(x->dim[x->rank - 1], w->dim[1]))
-    return wick_infer_fail(c, WICK_ETYPE, "x and w have different inner sizes");
-  memcpy(dim, x->dim, x->rank * sizeof *dim);
-  dim[x->rank - 1] = w->dim[0];
-  dim[x->rank] = w->dim[2];
-  c->out[0].type = wick_type_tensor(c->module, x->elem, x->rank + 1u, dim);
-  return NULL;
-}
-
-static wick_status matmul_packed_ref(wick_ref *c)
-{
-  const wick_tensor *x = &c->in[0], *w = &c->in[1];
-  uint64_t rows = blocked_product(x->dim, 0, x->rank - 1), inner = (uint64_t)w->dim[1],
-           v = (uint64_t)w->dim[2], blocks = (uint64_t)w->dim[0];
-  for (uint64_t r = 0; r < rows; r++)
-    for (uint64_t b = 0; b < blocks; b++)
-      for (uint64_t i = 0; i < v; i++) {
-        double sum = 0;
-        for (uint64_t k = 0; k < inner; k++)
-          sum += wick_load_elem(x->elem, x->data, r * inner + k).f *
-                 wick_load_elem(w->elem, w->data, (b * inner + k) * v + i).f;
-        wick_store_elem(x->elem, c->out[0].data, (r * blocks + b) * v + i, (wick_scalar){.f = sum});
-      }
-  return NULL;
-}
-
-static void matmul_packed_compute(const wick_compute *c)
-{
-  wick_builder *b = c->b;
-  const wick_type_info *x = wick_built_info(b, c->in[0]);
-  wick_axis axis[WICK_MAX_RANK + 1];
-  wick_dim xi[WICK_MAX_RANK];
-  uint32_t n = wick_axes_of(b, c->out_type[0], axis);
-  axis[n] = wick_make_axis(b, "k", x->dim[x->rank - 1], true);
-  for (uint32_t k = 0; k + 1 < x->rank; k++) xi[k] = axis[k].sym;
-  xi[x->rank - 1] = axis[n].sym;
-  wick_dim wi[3] = {axis[n - 2].sym, axis[n].sym, axis[n - 1].sym};
-  wick_fold_begin(b, "matmul", n + 1, axis, c->out_type[0], WICK_OP_add);
-  wick_value p = wick_read(b, c->in[0], xi, 0, NULL, (wick_value){0}),
-             q = wick_read(b, c->in[1], wi, 0, NULL, (wick_value){0});
-  c->out[0] = wick_fold_end_muladd(b, p, q);
-}
-
-const wick_op wick_op_matmul_packed = {
-    .name = "matmul_packed",
-    .doc = "x [.., K] times a matrix whose columns are in blocks, w [NB, K, v]; sums in the order "
-           "of k, each step one fma",
-    .nin = {2, 2},
-    .nout = {1, 1},
-    .level = WICK_GRAPH,
-    .elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64),
-    .infer = matmul_packed_infer,
-    .ref = matmul_packed_ref,
-    .compute = matmul_packed_compute,
 };
 
 wick_value wick_build_pack(wick_builder *b, wick_value x, int64_t axis, const wick_order *o)

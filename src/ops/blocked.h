@@ -44,6 +44,13 @@ bool wick_runs_of(const wick_order *o, int64_t group, wick_runs *out);
 /* The first place of run `run` of group `group`, both expressions. */
 wick_dim wick_runs_first(wick_dims *t, const wick_runs *r, wick_dim group, wick_dim run);
 
+/* What packed products take, and the type of their sums. The weights of integers may be others.
+ */
+#define WICK_PACKED_ELEMS                                                                          \
+  (WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64) | WICK_BIT(WICK_U8) | WICK_BIT(WICK_I8) |               \
+   WICK_BIT(WICK_I16) | WICK_BIT(WICK_I32))
+wick_elem wick_packed_sum(wick_elem e);
+
 wick_value wick_build_pack(wick_builder *b, wick_value x, int64_t axis, const wick_order *o);
 wick_value wick_build_unpack(wick_builder *b, wick_value x, int64_t axis, const wick_order *o);
 

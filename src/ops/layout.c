@@ -7,7 +7,8 @@ bool wick_layout_is_image(const wick_layouts *s, wick_value v)
 {
   int64_t dim[WICK_MAX_RANK];
   const wick_type_info *t = v.id && !s->packed[v.id].columns ? wick_layout_info(s, v) : NULL;
-  return t && t->kind == WICK_TENSOR && t->rank == 4 && t->elem == WICK_F32 &&
+  uint64_t elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_I32) | WICK_BIT(WICK_U8) | WICK_BIT(WICK_I8);
+  return t && t->kind == WICK_TENSOR && t->rank == 4 && WICK_BIT(t->elem) & elems &&
          wick_type_const_dims(t, dim) && dim[1] > 0;
 }
 
@@ -91,24 +92,28 @@ const wick_constant *wick_layout_constant(const wick_layouts *s, wick_value v)
   return k->data ? k : NULL;
 }
 
-wick_value wick_layout_new_constant(wick_layouts *s, const char *name, const float *data,
-                                    uint32_t rank, const int64_t *dim)
+wick_value wick_layout_new_constant(wick_layouts *s, const char *name, wick_elem elem,
+                                    const void *data, uint32_t rank, const int64_t *dim)
 {
   wick_module *m = s->c.f->module;
-  uint64_t n = 4;
+  uint64_t n = 1;
   for (uint32_t k = 0; k < rank; k++) n *= (uint64_t)dim[k];
-  uint32_t id = wick_constant_add(m, wick_str_printf(s->mem, "%s.packed", name),
-                                  wick_type_tensor_const(m, WICK_F32, rank, dim), data, n);
+  uint32_t id =
+      wick_constant_add(m, wick_str_printf(s->mem, "%s.packed", name),
+                        wick_type_tensor_const(m, elem, rank, dim), data, wick_elem_bytes(elem, n));
   return wick_build_constant(&s->c.b, id);
 }
 
 wick_value wick_layout_channels(wick_layouts *s, const wick_constant *k, const wick_order *o)
 {
   int64_t places = wick_order_places(o), dim[5] = {1, places / o->block, 1, 1, o->block};
-  float *data = wick_arena_alloc(&s->c.f->module->mem, (size_t)places * 4, 64);
+  wick_elem e = wick_type_get(s->c.f->module, k->type)->elem;
+  size_t size = wick_elem_bytes(e, 1);
+  char *data = wick_arena_alloc(&s->c.f->module->mem, (size_t)places * size, 64);
   for (int64_t c = 0; c < o->channels; c++)
-    memcpy(&data[wick_order_place(o, c)], (const char *)k->data + c * 4, 4);
-  return wick_layout_new_constant(s, k->name, data, 5, dim);
+    memcpy(data + (size_t)wick_order_place(o, c) * size, (const char *)k->data + (size_t)c * size,
+           size);
+  return wick_layout_new_constant(s, k->name, e, data, 5, dim);
 }
 
 bool wick_layout_same(wick_layouts *s, const wick_node *n)

@@ -34,7 +34,7 @@ static inline const wick_type_info *wick_layout_info(const wick_layouts *s, wick
 {
   return wick_info_of(s->c.f, v);
 }
-/* An image of f32 with constant sizes: what can be packed. */
+/* An image of words or bytes with constant sizes: what can be packed. */
 bool wick_layout_is_image(const wick_layouts *s, wick_value v);
 /* The order of a packed image; NULL where v is none. */
 const wick_order *wick_layout_order(const wick_layouts *s, wick_value v);
@@ -55,8 +55,8 @@ void wick_layout_set_columns(wick_layouts *s, const wick_node *n, wick_value pac
 
 /* The data of a constant operand, or NULL. */
 const wick_constant *wick_layout_constant(const wick_layouts *s, wick_value v);
-wick_value wick_layout_new_constant(wick_layouts *s, const char *name, const float *data,
-                                    uint32_t rank, const int64_t *dim);
+wick_value wick_layout_new_constant(wick_layouts *s, const char *name, wick_elem elem,
+                                    const void *data, uint32_t rank, const int64_t *dim);
 /* [channels] numbers as [1, blocks, 1, 1, block]. */
 wick_value wick_layout_channels(wick_layouts *s, const wick_constant *k, const wick_order *o);
 
@@ -71,6 +71,12 @@ bool wick_layout_pool(wick_layouts *s, const wick_node *n);
 /* Sums and means over whole images: the same axes of the packed tensor. */
 bool wick_layout_reduce(wick_layouts *s, const wick_node *n);
 bool wick_layout_conv(wick_layouts *s, const wick_node *n);
+/* The same of bytes, with sums in i32 (layout_bytes.c). */
+bool wick_layout_conv_bytes(wick_layouts *s, const wick_node *n);
+bool wick_layout_matmul_bytes(wick_layouts *s, const wick_node *n);
+/* Columns in a block of a matrix that is multiplied by rows like x's: the vectors that a tile has.
+ */
+int64_t wick_layout_matmul_width(const wick_layouts *s, const wick_type_info *x, int64_t columns);
 bool wick_layout_matmul(wick_layouts *s, const wick_node *n);
 bool wick_layout_shuffle(wick_layouts *s, const wick_node *n);
 /* A view that keeps the type, and all that may be done with a value without looking at it. */

@@ -39,7 +39,7 @@ static wick_value layout_conv_by_channel(wick_layouts *s, const layout_conv *v)
     for (int64_t i = 0; i < c; i++)
       layout_conv_put(v, o, i, out, (place / b * area * c + i) * b + place % b, c * b);
   }
-  return wick_layout_new_constant(s, v->w->name, out, v->depthwise ? 4 : 5,
+  return wick_layout_new_constant(s, v->w->name, WICK_F32, out, v->depthwise ? 4 : 5,
                                   v->depthwise ? dims4 : dims5);
 }
 
@@ -69,7 +69,7 @@ static wick_value layout_conv_by_runs(wick_layouts *s, const layout_conv *v)
           layout_conv_put(v, o, channel[q * length + k], out,
                           (((place / b * n + q) * area * length) + k) * b + place % b, length * b);
   }
-  return wick_layout_new_constant(s, v->w->name, out, 6, dim);
+  return wick_layout_new_constant(s, v->w->name, WICK_F32, out, 6, dim);
 }
 
 /* Lanes of the input: [O, blocks, R, S, c]. */
@@ -83,7 +83,7 @@ static wick_value layout_conv_by_lanes(wick_layouts *s, const layout_conv *v)
       int64_t place = wick_order_place(&v->in, c);
       layout_conv_put(v, o, c, out, (o * (places / b) + place / b) * area * b + place % b, b);
     }
-  return wick_layout_new_constant(s, v->w->name, out, 5, dim);
+  return wick_layout_new_constant(s, v->w->name, WICK_F32, out, 5, dim);
 }
 
 /* Transformed, for tiles of m: [n * n, OB, CB, ci, co]. */
@@ -108,7 +108,7 @@ static wick_value layout_conv_by_transform(wick_layouts *s, const layout_conv *v
         out[((((k * ob + to / b) * cb + at / b) * b) + at % b) * b + to % b] = (float)u;
       }
     }
-  return wick_layout_new_constant(s, v->w->name, out, 5, dim);
+  return wick_layout_new_constant(s, v->w->name, WICK_F32, out, 5, dim);
 }
 
 /* ---- which ---- */
@@ -210,6 +210,7 @@ static bool layout_conv_fits(const wick_layouts *s, layout_conv *v)
 
 static bool layout_conv_of(const wick_layouts *s, const wick_node *n, layout_conv *v)
 {
+  if (wick_layout_info(s, n->in[0])->elem != WICK_F32) return false;
   *v = (layout_conv){.n = n, .w = wick_layout_constant(s, n->in[1]), .group = n->attr[3].i};
   bool biased = n->nin > 2 && n->in[2].id;
   if (!v->w || !wick_layout_is_image(s, n->in[0]) || !wick_layout_is_image(s, n->in[1]))
@@ -224,10 +225,10 @@ static void layout_conv_set(wick_layouts *s, const layout_conv *v, wick_value y)
 {
   int64_t channels[4] = {1, v->wd[0], 1, 1};
   if (v->bias)
-    y = wick_build2(&s->c.b, WICK_OP_add, y,
-                    v->across
-                        ? wick_layout_new_constant(s, v->bias->name, v->bias->data, 4, channels)
-                        : wick_layout_channels(s, v->bias, &v->out));
+    y = wick_build2(
+        &s->c.b, WICK_OP_add, y,
+        v->across ? wick_layout_new_constant(s, v->bias->name, WICK_F32, v->bias->data, 4, channels)
+                  : wick_layout_channels(s, v->bias, &v->out));
   if (v->across)
     s->c.to[v->n->first.id] = y;
   else
@@ -238,7 +239,7 @@ bool wick_layout_conv(wick_layouts *s, const wick_node *n)
 {
   layout_conv v;
   wick_attr a[WICK_MAX_ATTR] = {{0}};
-  if (!layout_conv_of(s, n, &v)) return false;
+  if (!layout_conv_of(s, n, &v)) return wick_layout_conv_bytes(s, n);
   int64_t tile = layout_conv_tile(s, &v);
   if (tile) {
     a[0].i = tile, a[1].i = v.wd[2], a[2] = n->attr[1];

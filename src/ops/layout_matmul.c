@@ -32,9 +32,8 @@ static double layout_matmul_cycles(const wick_target *t, int64_t v, double rows)
   return tiles * ((cycles > 4 ? cycles : 4) + 0.3) / (double)v;
 }
 
-/* Vectors in a block: as many as a tile has. Of equal ones the fewest: then each is used by more
- * rows. */
-static int64_t layout_matmul_width(const wick_layouts *s, const wick_type_info *x, int64_t columns)
+/* Of equal ones the fewest vectors: then each is used by more rows. */
+int64_t wick_layout_matmul_width(const wick_layouts *s, const wick_type_info *x, int64_t columns)
 {
   double rows = 1, least = 0;
   int64_t best = 1;
@@ -53,14 +52,16 @@ bool wick_layout_matmul(wick_layouts *s, const wick_node *n)
   const wick_constant *k = wick_layout_constant(s, n->in[1]);
   const wick_type_info *x = wick_layout_info(s, n->in[0]), *w = wick_layout_info(s, n->in[1]);
   int64_t xd[WICK_MAX_RANK], wd[WICK_MAX_RANK];
+  if (x->elem == WICK_I32) return wick_layout_matmul_bytes(s, n);
   if (!k || x->elem != WICK_F32 || w->rank != 2 || x->rank < 2 || !wick_type_const_dims(x, xd) ||
       !wick_type_const_dims(w, wd) || wd[1] < s->block)
     return false;
-  int64_t v = layout_matmul_width(s, x, wd[1]), dim[3] = {wick_ceildiv_i64(wd[1], v), wd[0], v};
+  int64_t v = wick_layout_matmul_width(s, x, wd[1]),
+          dim[3] = {wick_ceildiv_i64(wd[1], v), wd[0], v};
   float *data = wick_module_room(s->c.f->module, (size_t)(dim[0] * dim[1] * dim[2]) * 4);
   layout_matmul_pack(k->data, wd, v, data);
   wick_value in[2] = {wick_layout_plain(s, n->in[0]),
-                      wick_layout_new_constant(s, k->name, data, 3, dim)};
+                      wick_layout_new_constant(s, k->name, WICK_F32, data, 3, dim)};
   wick_layout_set_columns(s, n, wick_build(&s->c.b, WICK_OP_matmul_packed, 2, in, NULL, 0, NULL),
                           v);
   return true;

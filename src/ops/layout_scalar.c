@@ -10,7 +10,9 @@ enum { SCALAR_MOST = 8 }; /* operands */
 
 static bool layout_scalar_full(const wick_layouts *s, const wick_node *n, wick_value v)
 {
-  return wick_type_eq(wick_type_of(s->c.f, v), wick_type_of(s->c.f, n->first));
+  wick_type own = wick_type_of(s->c.f, v), result = wick_type_of(s->c.f, n->first);
+  wick_elem e = wick_layout_info(s, n->first)->elem;
+  return wick_type_eq(wick_type_with_elem(s->c.f->module, own, e), result);
 }
 
 static bool layout_scalar_one(const wick_layouts *s, wick_value v)
@@ -20,16 +22,23 @@ static bool layout_scalar_one(const wick_layouts *s, wick_value v)
 
 /* What an operand holds where a packed image has no channel: 0 in images and in constants along
  * channels, a number everywhere; false where that is not known. */
-static bool layout_scalar_hole(const wick_layouts *s, const wick_node *n, wick_value v, double *out)
+static bool layout_scalar_hole(const wick_layouts *s, const wick_node *n, wick_value v,
+                               wick_scalar *out)
 {
   uint32_t d = s->definer[v.id];
   const wick_constant *data = wick_layout_constant(s, v);
-  *out = 0;
+  *out = (wick_scalar){.i = 0};
   if (layout_scalar_full(s, n, v) || !layout_scalar_one(s, v)) return true;
   if (d == UINT32_MAX || s->c.f->node[d].op != WICK_OP_const) return false;
   const wick_imm *imm = &s->c.f->node[d].attr[0].imm;
   if (imm->constant && !data) return false;
-  *out = data ? wick_load_elem(WICK_F32, data->data, 0).f : imm->f;
+  wick_elem e = wick_layout_info(s, v)->elem;
+  if (data)
+    *out = wick_load_elem(e, data->data, 0);
+  else if (wick_elem_is_float(e))
+    out->f = imm->f;
+  else
+    out->i = imm->i;
   return true;
 }
 
@@ -38,11 +47,13 @@ static bool layout_scalar_keeps_zero(const wick_layouts *s, const wick_node *n)
 {
   wick_scalar in[SCALAR_MOST] = {{0}};
   if (!wick_op_of(n)->eval) return false;
-  for (uint32_t k = 0; k < n->nin; k++) {
-    if (!n->in[k].id || wick_layout_info(s, n->in[k])->elem != WICK_F32) return false;
-    if (!layout_scalar_hole(s, n, n->in[k], &in[k].f)) return false;
-  }
-  return wick_eval_scalar(n->op, n->attr, WICK_F32, WICK_F32, in).f == 0;
+  for (uint32_t k = 0; k < n->nin; k++)
+    if (!n->in[k].id || !layout_scalar_hole(s, n, n->in[k], &in[k])) return false;
+  bool select = wick_op_of(n)->scalar == WICK_RULE_SELECT;
+  wick_elem from = wick_layout_info(s, n->in[select])->elem,
+            to = wick_layout_info(s, n->first)->elem;
+  wick_scalar y = wick_eval_scalar(n->op, n->attr, from, to, in);
+  return wick_elem_is_float(to) ? y.f == 0 : y.i == 0;
 }
 
 /* A constant that varies along the channels alone. */
@@ -52,8 +63,7 @@ static const wick_constant *layout_scalar_channels(const wick_layouts *s, wick_v
   const wick_constant *k = wick_layout_constant(s, v);
   const wick_type_info *t = k ? wick_type_get(s->c.f->module, k->type) : NULL;
   int64_t dim[WICK_MAX_RANK];
-  if (!t || t->elem != WICK_F32 || t->rank < 3 || t->rank > 4 || !wick_type_const_dims(t, dim))
-    return NULL;
+  if (!t || t->rank < 3 || t->rank > 4 || !wick_type_const_dims(t, dim)) return NULL;
   for (uint32_t i = 0; i < t->rank; i++)
     if (dim[i] != (i + 3 == t->rank ? channels : 1)) return NULL;
   return k;
@@ -99,6 +109,17 @@ static bool layout_scalar_order(const wick_layouts *s, const wick_node *n, wick_
   return any;
 }
 
+/* The node on packed operands; the types that rows ask for are theirs. */
+static wick_value layout_scalar_build(wick_layouts *s, const wick_node *n, const wick_value *in)
+{
+  const wick_attr *attr = n->nattr ? n->attr : NULL;
+  if (!wick_op_of(n)->typed || s->c.b.status)
+    return wick_build(&s->c.b, n->op, n->nin, in, attr, 0, NULL);
+  wick_type want = wick_type_with_elem(s->c.f->module, wick_built_type(&s->c.b, in[0]),
+                                       wick_layout_info(s, n->first)->elem);
+  return wick_build(&s->c.b, n->op, n->nin, in, attr, 1, &want);
+}
+
 static bool layout_scalar_image(wick_layouts *s, const wick_node *n)
 {
   wick_value in[SCALAR_MOST] = {{0}};
@@ -115,8 +136,7 @@ static bool layout_scalar_image(wick_layouts *s, const wick_node *n)
     else
       in[k] = wick_layout_channels(s, layout_scalar_channels(s, v, o.channels), &o);
   }
-  wick_value y = wick_build(&s->c.b, n->op, n->nin, in, n->nattr ? n->attr : NULL, 0, NULL);
-  wick_layout_set(s, n, y, &o);
+  wick_layout_set(s, n, layout_scalar_build(s, n, in), &o);
   return true;
 }
 
@@ -142,15 +162,16 @@ static wick_value layout_scalar_row(wick_layouts *s, const wick_node *n, wick_va
   const wick_constant *row = wick_layout_constant(s, v);
   wick_dim numel = wick_type_numel(s->c.f->module, wick_type_of(s->c.f, v));
   if (s->packed[v.id].columns && layout_scalar_full(s, n, v)) return s->packed[v.id].v;
-  if (t->elem != WICK_F32) return (wick_value){0};
   if (wick_dim_is(numel, 1)) return wick_layout_plain(s, v);
   if (!row || !t->rank || !wick_dim_is(numel, columns) ||
       !wick_dim_is(t->dim[t->rank - 1], columns))
     return (wick_value){0};
   int64_t packed[2] = {wick_ceildiv_i64(columns, width), width};
-  float *data = wick_arena_alloc(&s->c.f->module->mem, (size_t)(packed[0] * width) * 4, 64);
-  memcpy(data, row->data, (size_t)columns * 4);
-  return wick_layout_new_constant(s, row->name, data, 2, packed);
+  uint64_t room = wick_elem_bytes(t->elem, (uint64_t)(packed[0] * width)),
+           used = wick_elem_bytes(t->elem, (uint64_t)columns);
+  char *data = wick_arena_alloc(&s->c.f->module->mem, room, 64);
+  memcpy(data, row->data, used);
+  return wick_layout_new_constant(s, row->name, t->elem, data, 2, packed);
 }
 
 static bool layout_scalar_columns(wick_layouts *s, const wick_node *n)
@@ -158,19 +179,18 @@ static bool layout_scalar_columns(wick_layouts *s, const wick_node *n)
   wick_value in[SCALAR_MOST] = {{0}};
   int64_t width = layout_scalar_width(s, n), dim[WICK_MAX_RANK];
   const wick_type_info *r = wick_layout_info(s, n->first);
-  if (!width || r->elem != WICK_F32 || r->rank < 2 || !wick_type_const_dims(r, dim)) return false;
+  if (!width || r->rank < 2 || !wick_type_const_dims(r, dim)) return false;
   for (uint32_t k = 0; k < n->nin; k++) {
     if (!n->in[k].id) continue;
     in[k] = layout_scalar_row(s, n, n->in[k], dim[r->rank - 1], width);
     if (!in[k].id) return false;
   }
-  wick_value y = wick_build(&s->c.b, n->op, n->nin, in, n->nattr ? n->attr : NULL, 0, NULL);
-  wick_layout_set_columns(s, n, y, width);
+  wick_layout_set_columns(s, n, layout_scalar_build(s, n, in), width);
   return true;
 }
 
 bool wick_layout_scalar(wick_layouts *s, const wick_node *n)
 {
-  if (n->nout != 1 || n->nin > SCALAR_MOST || wick_op_of(n)->typed) return false;
+  if (n->nout != 1 || n->nin > SCALAR_MOST) return false;
   return layout_scalar_image(s, n) || layout_scalar_columns(s, n);
 }

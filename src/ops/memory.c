@@ -212,12 +212,13 @@ static wick_status broadcast_infer(wick_infer *c)
 {
   const wick_type_info *x, *w;
   WICK_TRY(memory_vector(c, &x, &w));
-  return x->lanes == 1 ? NULL : wick_infer_fail(c, WICK_ETYPE, "the operand is not a scalar");
+  if (w->lanes % x->lanes == 0) return NULL;
+  return wick_infer_fail(c, WICK_ETYPE, "%u lanes are no part of %u", x->lanes, w->lanes);
 }
 
 const wick_op wick_op_broadcast = {
     .name = "broadcast",
-    .doc = "A vector whose lanes all are the operand",
+    .doc = "A vector whose lanes are those of the operand, again and again",
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_LOOP,

@@ -91,7 +91,8 @@ static const wick_target target_rows[] = {
      .cache_bytes = {32 << 10, 1 << 20, 16 << 20}},
     {AARCH64, .row = "armv8-a", .doc = "NEON: every 64-bit Arm", .features = "+v8a,+neon"},
     {AARCH64, .row = "armv8.2-a", .doc = "with half precision and dot products",
-     .features = "+v8.2a,+neon,+fullfp16,+dotprod", .needs = WICK_CPU_ARM_V82, .dot_i8 = true},
+     .features = "+v8.2a,+neon,+fullfp16,+dotprod", .needs = WICK_CPU_ARM_V82,
+     .dot = {{WICK_I8, WICK_I8, 4}, {WICK_U8, WICK_U8, 4}}},
     {RISCV64, .row = "rv64gc", .doc = "scalar RISC-V", .features = "+m,+a,+f,+d,+c,-relax"},
     {RISCV64, .row = "rv64gcv", .doc = "with vectors of 128 bits",
      .features = "+m,+a,+f,+d,+c,+v,-relax", .needs = WICK_CPU_RISCV_V, .vector_bytes = 16,
@@ -113,15 +114,19 @@ typedef struct target_extra {
   wick_machine machine;
   uint64_t bit;
   const char *least; /* the row from which it may be asked for */
-  bool dot_i8, dot_bf16;
+  wick_dot dot;
 } target_extra;
 
 static const target_extra target_extras[] = {
-    {"avxvnni", WICK_MACHINE_X86_64, WICK_CPU_X86_AVXVNNI, "x86-64-v3", true, false},
-    {"avx512vnni", WICK_MACHINE_X86_64, WICK_CPU_X86_AVX512VNNI, "x86-64-v4", true, false},
-    {"avx512bf16", WICK_MACHINE_X86_64, WICK_CPU_X86_AVX512BF16, "x86-64-v4", false, true},
-    {"i8mm", WICK_MACHINE_AARCH64, WICK_CPU_ARM_I8MM, "armv8.2-a", true, false},
-    {"bf16", WICK_MACHINE_AARCH64, WICK_CPU_ARM_BF16, "armv8.2-a", false, true},
+    {"avxvnni", WICK_MACHINE_X86_64, WICK_CPU_X86_AVXVNNI, "x86-64-v3", {WICK_U8, WICK_I8, 4}},
+    {"avx512vnni",
+     WICK_MACHINE_X86_64,
+     WICK_CPU_X86_AVX512VNNI,
+     "x86-64-v4",
+     {WICK_U8, WICK_I8, 4}},
+    {"avx512bf16", WICK_MACHINE_X86_64, WICK_CPU_X86_AVX512BF16, "x86-64-v4", {0}},
+    {"i8mm", WICK_MACHINE_AARCH64, WICK_CPU_ARM_I8MM, "armv8.2-a", {WICK_U8, WICK_I8, 4}},
+    {"bf16", WICK_MACHINE_AARCH64, WICK_CPU_ARM_BF16, "armv8.2-a", {0}},
 };
 
 const wick_target *wick_target_row(uint32_t i)
@@ -149,8 +154,9 @@ static bool target_add_extra(wick_target *t, const target_extra *e)
   const wick_target *row = target_find_row(t->row, strlen(t->row));
   if (row < target_find_row(e->least, strlen(e->least))) return false;
   t->needs |= e->bit;
-  t->dot_i8 |= e->dot_i8;
-  t->dot_bf16 |= e->dot_bf16;
+  uint32_t n = 0;
+  while (t->dot[n].k) n++;
+  if (e->dot.k && !wick_target_dot(t, e->dot.x, e->dot.w, e->dot.k)) t->dot[n] = e->dot;
   return true;
 }
 
@@ -213,6 +219,13 @@ void wick_target_features(const wick_target *t, wick_text *out)
   for (uint32_t i = 0; i < WICK_COUNT(target_extras); i++)
     if (target_has_extra(t, &target_extras[i]))
       wick_text_printf(out, "%s+%s", out->n ? "," : "", target_extras[i].name);
+}
+
+const wick_dot *wick_target_dot(const wick_target *t, wick_elem x, wick_elem w, uint32_t k)
+{
+  for (const wick_dot *d = t->dot; d < t->dot + WICK_DOTS && d->k; d++)
+    if (d->x == x && d->w == w && d->k == k) return d;
+  return NULL;
 }
 
 bool wick_target_may_call(const wick_target *t, const char *symbol)

@@ -11,6 +11,14 @@
 #include "base/str.h"
 #include "ir/op.h"
 
+/* k products of neighbours, x by w, are added to each lane of an i32. */
+typedef struct wick_dot {
+  wick_elem x, w;
+  uint32_t k;
+} wick_dot;
+
+enum { WICK_DOTS = 4 };
+
 typedef struct wick_target {
   const char *row; /* "x86-64-v3" */
   const char *doc;
@@ -31,8 +39,7 @@ typedef struct wick_target {
   uint64_t convert; /* 16-bit floats that convert to and from f32, exactly, denormals kept */
   uint64_t mask;    /* masked vector loads and stores are instructions */
 
-  bool dot_i8;   /* 4 products of bytes, summed into an i32 */
-  bool dot_bf16; /* 2 products of bf16, summed into an f32 */
+  wick_dot dot[WICK_DOTS]; /* dot products that are instructions; .k 0 behind the last */
 
   uint64_t cache_bytes[3]; /* levels 1 to 3 of data; 0: none */
   uint32_t stack_bytes;    /* that one kernel may use for small buffers */
@@ -52,6 +59,9 @@ void wick_target_features(const wick_target *t, wick_text *out); /* "+avx512vnni
 
 /* Code for `t` runs on the processor `cpu`. */
 bool wick_target_runs_on(const wick_target *t, wick_cpu cpu);
+
+/* The row for products of x by w, NULL where there is none. */
+const wick_dot *wick_target_dot(const wick_target *t, wick_elem x, wick_elem w, uint32_t k);
 
 /* Generated code for `t` may call `symbol`. */
 bool wick_target_may_call(const wick_target *t, const char *symbol);

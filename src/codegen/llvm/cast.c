@@ -23,6 +23,24 @@ static LLVMValueRef cast_narrow(emit *e, const wick_node *n, wick_elem from, wic
   return LLVMBuildBitCast(e->b, LLVMBuildFPTrunc(e->b, x, half, ""), type, "");
 }
 
+/* To integers whose limits are floats: within these limits (NaN becomes 0), then by a word, whose
+ * conversion is an instruction; LLVM would take one lane after another. */
+static LLVMValueRef cast_short(emit *e, const wick_node *n, wick_elem to, LLVMValueRef x)
+{
+  uint32_t bits = wick_elem_storage[to].bits;
+  bool is_signed = wick_elem_class(to) == WICK_SINT;
+  double hi = (double)((1u << (bits - is_signed)) - 1), lo = is_signed ? -hi - 1 : 0;
+  LLVMTypeRef type = LLVMTypeOf(x);
+  LLVMValueRef least = emit_float(e, type, lo), most = emit_float(e, type, hi);
+  if (is_signed)
+    x = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealORD, x, x, ""), x, LLVMConstNull(type),
+                        "");
+  x = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOGT, x, least, ""), x, least, "");
+  x = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, x, most, ""), x, most, "");
+  x = LLVMBuildFPToSI(e->b, x, emit_type(e, WICK_I32, emit_info(e, n->first)->lanes), "");
+  return LLVMBuildTrunc(e->b, x, emit_type_of(e, n->first), "");
+}
+
 static LLVMValueRef cast_from_float(emit *e, const wick_node *n, wick_elem from, wick_elem to,
                                     LLVMValueRef x)
 {
@@ -34,6 +52,7 @@ static LLVMValueRef cast_from_float(emit *e, const wick_node *n, wick_elem from,
   if (!cast_is_wide(from)) return cast_narrow(e, n, from, to, x);
   if (to == WICK_BOOL) return LLVMBuildFCmp(e->b, LLVMRealUNE, x, LLVMConstNull(wide), "");
   bool is_signed = wick_elem_class(to) == WICK_SINT;
+  if (wick_elem_storage[to].bits <= 16) return cast_short(e, n, to, x);
   return emit_intrinsic(e, is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat", over, 2, &x, 1);
 }
 

@@ -1,11 +1,33 @@
 /* Lanes: broadcasts, vectors of scalars, counting vectors, extraction, shuffles. */
 #include "codegen/llvm/emit.h"
 
+/* Bytes of up to a word are one element that all places of the result have. */
+static LLVMValueRef vector_repeat(const emit *e, LLVMValueRef x, uint32_t own, uint32_t lanes)
+{
+  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
+  LLVMTypeRef elem = LLVMGetElementType(LLVMTypeOf(x)), result = LLVMVectorType(elem, lanes);
+  if (LLVMGetTypeKind(elem) == LLVMIntegerTypeKind && own * LLVMGetIntTypeWidth(elem) == 32) {
+    LLVMTypeRef words = LLVMVectorType(i32, lanes / own);
+    x = LLVMBuildBitCast(e->b, x, i32, "");
+    x = LLVMBuildInsertElement(e->b, LLVMGetPoison(words), x, emit_i64(e, 0), "");
+    x = LLVMBuildShuffleVector(e->b, x, LLVMGetPoison(words),
+                               LLVMConstNull(LLVMVectorType(i32, lanes / own)), "");
+    return LLVMBuildBitCast(e->b, x, result, "");
+  }
+  LLVMValueRef *lane = wick_new(e->mem, LLVMValueRef, lanes);
+  for (uint32_t i = 0; i < lanes; i++) lane[i] = LLVMConstInt(i32, i % own, false);
+  return LLVMBuildShuffleVector(e->b, x, LLVMGetPoison(LLVMTypeOf(x)), LLVMConstVector(lane, lanes),
+                                "");
+}
+
 static void vector_broadcast(emit *e, const wick_node *n)
 {
   LLVMValueRef x = emit_get(e, n->in[0]);
   uint32_t lanes = emit_info(e, n->first)->lanes;
-  if (lanes > 1) {
+  uint32_t own = emit_info(e, n->in[0])->lanes;
+  if (own > 1) {
+    x = vector_repeat(e, x, own, lanes);
+  } else if (lanes > 1) {
     LLVMTypeRef type = emit_type_of(e, n->first);
     x = LLVMBuildInsertElement(e->b, LLVMGetPoison(type), x, emit_i64(e, 0), "");
     LLVMTypeRef mask = LLVMVectorType(LLVMInt32TypeInContext(e->context), lanes);

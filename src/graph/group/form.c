@@ -172,6 +172,13 @@ static bool form_has_halo(const wick_halo *h, uint32_t rank)
   return false;
 }
 
+/* A buffer has one halo: what wants another number around it takes a copy. */
+static bool form_may_join(const form_state *s, wick_value v, const wick_halo *h)
+{
+  const wick_halo *own = &s->halo[v.id];
+  return !form_has_halo(own, wick_info_of(s->f, v)->rank) || own->fill == h->fill;
+}
+
 /* All groups, and the halos that they want of what they read. */
 static void form_groups(form_state *s, wick_errors *all)
 {
@@ -186,7 +193,8 @@ static void form_groups(form_state *s, wick_errors *all)
     uint32_t n = wick_group_operands(&s->g, i, operand);
     wick_halo h;
     for (uint32_t k = 0; k < n; k++)
-      if (wick_halo_wanted(s->func[i], k, &h) && form_owns_buffer(s, operand[k]))
+      if (wick_halo_wanted(s->func[i], k, &h) && form_owns_buffer(s, operand[k]) &&
+          form_may_join(s, operand[k], &h))
         wick_halo_join(&s->halo[operand[k].id], &h, wick_info_of(f, operand[k])->rank);
   }
 }
@@ -198,7 +206,7 @@ static wick_value form_operand(form_state *s, wick_func *g, uint32_t k, wick_val
   wick_halo h;
   wick_value low = form_low(s, v);
   if (!low.id || !wick_halo_wanted(g, k, &h)) return low;
-  if (!form_owns_buffer(s, v)) {
+  if (!form_owns_buffer(s, v) || !form_may_join(s, v, &h)) {
     wick_value copy[2] = {wick_halo_alloc(&s->b, s->target, wick_type_of(s->f, v), &h, s->tmp),
                           low};
     wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);

@@ -6,16 +6,20 @@
 
 #include "ops/scalar.h"
 
-enum { HALO_MOST = 64, HALO_RATIO = 4 };
+enum { HALO_MOST = 64, HALO_RATIO = 4, HALO_NUMBER = 1 << 20 };
 
 /* ---- who wants one ---- */
 
-static bool halo_zero(const wick_func *g, wick_value v)
+/* The number that v is: of floats 0 alone. */
+static bool halo_number(const wick_func *g, wick_value v, int64_t *out)
 {
+  *out = 0;
   for (uint32_t i = 0; i < g->nnode; i++)
-    if (g->node[i].op == WICK_OP_const && g->node[i].first.id == v.id)
+    if (g->node[i].op == WICK_OP_const && g->node[i].first.id == v.id) {
+      *out = g->node[i].attr[0].imm.i;
       return !g->node[i].attr[0].imm.constant && g->node[i].attr[0].imm.f == 0 &&
-             g->node[i].attr[0].imm.i == 0;
+             *out > -HALO_NUMBER && *out < HALO_NUMBER;
+    }
   return false;
 }
 
@@ -23,13 +27,16 @@ bool wick_halo_wanted(const wick_func *g, uint32_t k, wick_halo *out)
 {
   const wick_type_info *t = wick_info_of(g, (wick_value){k + 1});
   int64_t dim[WICK_MAX_RANK], inside = 1, all = 1;
-  bool any = false;
-  *out = (wick_halo){{0}, {0}};
+  bool any = false, guarded = false;
+  *out = (wick_halo){.fill = 0};
   if (t->kind != WICK_TENSOR || !wick_type_const_dims(t, dim)) return false;
   for (uint32_t i = 0; i < g->nnode; i++) {
     const wick_node *n = &g->node[i];
     if (n->op != WICK_OP_read || n->in[0].id != k + 1 || !n->attr[1].i) continue;
-    if (n->nin != 2 || !halo_zero(g, n->in[1])) return false;
+    int64_t fill;
+    if (n->nin != 2 || !halo_number(g, n->in[1], &fill) || (guarded && fill != out->fill))
+      return false;
+    out->fill = fill, guarded = true;
     for (uint32_t d = 0; d < t->rank; d++) {
       int64_t lo, hi;
       wick_dim_range(g->module->dims, n->attr[0].dims[d], &lo, &hi);
@@ -52,6 +59,7 @@ void wick_halo_join(wick_halo *h, const wick_halo *more, uint32_t rank)
     h->lo[d] = wick_max_i64(h->lo[d], more->lo[d]);
     h->hi[d] = wick_max_i64(h->hi[d], more->hi[d]);
   }
+  h->fill = more->fill;
 }
 
 void wick_halo_declare(wick_func *group, uint32_t k, const wick_halo *h, wick_arena *tmp)
@@ -60,6 +68,7 @@ void wick_halo_declare(wick_func *group, uint32_t k, const wick_halo *h, wick_ar
   wick_text_printf(&t, "%shalo %u", group->schedule ? group->schedule : "", k);
   for (uint32_t d = 0; d < wick_info_of(group, (wick_value){k + 1})->rank; d++)
     wick_text_printf(&t, " %lld,%lld", (long long)h->lo[d], (long long)h->hi[d]);
+  if (h->fill) wick_text_printf(&t, " =%lld", (long long)h->fill);
   wick_text_add(&t, "; ");
   group->schedule = wick_intern(group->module, t.at);
 }
@@ -91,15 +100,16 @@ static uint32_t halo_boxes(const int64_t *dim, const wick_halo *h, uint32_t rank
   return n;
 }
 
-/* A group that gives a tensor of zeros for each box; vectors along the last axis. */
+/* A group that gives a tensor of `fill` for each box; vectors along the last axis. */
 static const char *halo_group(wick_module *m, const wick_target *t, wick_elem elem, uint32_t rank,
-                              const halo_box *box, uint32_t nbox, wick_arena *tmp)
+                              const halo_box *box, uint32_t nbox, int64_t fill, wick_arena *tmp)
 {
   wick_builder b;
   wick_text steps = wick_text_begin(tmp);
   wick_value result[2 * WICK_MAX_RANK];
   int64_t lanes = t->vector_bytes * 8 / wick_elem_storage[elem].bits,
           last = box[0].extent[rank - 1];
+  while (lanes > last && lanes > t->vector_bytes / 4) lanes /= 2;
   const char *name = wick_str_printf(tmp, "halo.%u", m->funcs.n);
   wick_build_begin(&b, m, WICK_GROUP, name, &m->mem);
   wick_type one = wick_type_scalar(m, elem, 1);
@@ -108,7 +118,7 @@ static const char *halo_group(wick_module *m, const wick_target *t, wick_elem el
     wick_type type = wick_type_tensor_const(m, elem, rank, box[i].extent);
     wick_axes_of(&b, type, axis);
     wick_map_begin(&b, "zero", rank, axis, 1, &type);
-    wick_value zero = wick_build_const(&b, one, 0, 0);
+    wick_value zero = wick_build_const(&b, one, 0, fill);
     result[i] = wick_map_end(&b, 1, &zero);
     char stage[32];
     snprintf(stage, sizeof stage, i ? "zero.%u" : "zero", i);
@@ -164,7 +174,7 @@ wick_value wick_halo_alloc(wick_builder *b, const wick_target *t, wick_type tens
   for (uint32_t i = 0; i < n; i++)
     in[i] = halo_view(b, whole, halo_view_type(m, info, box[i].extent, stride), box[i].at, stride,
                       info->rank);
-  wick_attr a = {.s = halo_group(m, t, info->elem, info->rank, box, n, tmp)};
+  wick_attr a = {.s = halo_group(m, t, info->elem, info->rank, box, n, h->fill, tmp)};
   if (!a.s)
     wick_build_fail(b, WICK_EINTERNAL, "the kernel that writes a halo cannot be built");
   else

@@ -64,11 +64,24 @@ static bool template_read_in_place(const template_state *t, const wick_stage *fo
   return true;
 }
 
-static uint32_t template_lanes(const template_state *t, const wick_stage *st)
+static uint32_t template_bits(const template_state *t, wick_value v)
 {
-  wick_elem e = wick_info_of(t->g, template_node(t, st)->first)->elem;
-  uint32_t bits = wick_elem_storage[wick_elem_storage[e].arith].bits;
-  return bits && t->t->vector_bytes ? t->t->vector_bytes * 8 / bits : 1;
+  return wick_elem_storage[wick_elem_storage[wick_info_of(t->g, v)->elem].arith].bits;
+}
+
+/* As many as a register has of the output's elements, or of what they are computed from, where that
+ * is wider, up to words. */
+static uint32_t template_lanes(const template_state *t)
+{
+  enum { WORD = 32 };
+  uint32_t bits = template_bits(t, template_node(t, t->out)->first);
+  if (!bits || !t->t->vector_bytes) return 1;
+  for (uint32_t i = 0; i <= t->s->output && bits < WORD; i++) {
+    const wick_node *n = template_node(t, &t->s->stage[i]);
+    uint32_t own = template_bits(t, t->s->stage[i].fold ? n->region[1].first : n->first);
+    bits = own > WORD ? WORD : own > bits ? own : bits;
+  }
+  return t->t->vector_bytes * 8 / bits;
 }
 
 /* ---- window, row, map ---- */
@@ -91,8 +104,9 @@ static const char *template_simple_out(template_state *t, int64_t places, int64_
 
 static int64_t template_vector_lanes(const template_state *t)
 {
-  int64_t v = template_extent(t->out, t->out->naxis - 1);
-  return v >= t->lanes ? t->lanes : 1;
+  int64_t v = template_extent(t->out, t->out->naxis - 1), lanes = t->lanes;
+  while (lanes > v && lanes > t->t->vector_bytes / 4) lanes /= 2; /* of short elements */
+  return v >= lanes ? lanes : 1;
 }
 
 static bool template_window(template_state *t, const wick_stage *fold)
@@ -113,7 +127,8 @@ static bool template_window(template_state *t, const wick_stage *fold)
   const char *at = template_simple_out(t, places, lanes);
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
-  template_fold_loops(t, fold, UINT32_MAX, lanes > 1 ? n - 1 : UINT32_MAX, lanes, 8);
+  template_fold_loops(
+      t, fold, &(template_fold){UINT32_MAX, lanes > 1 ? n - 1 : UINT32_MAX, UINT32_MAX, lanes, 8});
   return true;
 }
 
@@ -380,7 +395,7 @@ wick_status wick_template_schedule(wick_func *g, const wick_target *target, wick
                       .steps = wick_text_begin(tmp)};
   if (!t.s->nstage) return wick_fail(tmp, WICK_EINTERNAL, g->name, "a group without stages");
   t.out = &t.s->stage[t.s->output];
-  t.lanes = template_lanes(&t, t.out);
+  t.lanes = template_lanes(&t);
   if (!wick_template_winograd(t.s, target, &t.steps)) template_choose(&t);
   g->schedule = wick_intern(g->module, t.steps.at);
   return wick_schedule_apply(wick_schedule_begin(g, tmp), g->schedule);

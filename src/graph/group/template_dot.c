@@ -1,6 +1,7 @@
 /* Sums of products: which of the output's axes are vectors and which places, and the register tile.
  */
 #include "graph/group/template_state.h"
+#include "loop/product.h"
 
 /* ---- the two factors ---- */
 
@@ -8,21 +9,32 @@
 static bool template_product(const template_state *t, const wick_stage *fold, const wick_node **a,
                              const wick_node **b)
 {
+  wick_product p;
+  if (!wick_product_of(t->g, template_node(t, fold), &p)) return false;
+  *a = p.x, *b = p.y;
+  return true;
+}
+
+static wick_elem template_read_elem(const template_state *t, const wick_node *read)
+{
+  return wick_info_of(t->g, read->in[0])->elem;
+}
+
+/* The last axis of the fold where it is a dot product that the target has, its lanes along axis v;
+ * UINT32_MAX where it is none. */
+static uint32_t template_dot_axis(const template_state *t, const wick_stage *fold, uint32_t v)
+{
+  wick_product p;
+  const wick_axis *axis = &fold->axis[fold->naxis - 1];
   const wick_node *n = template_node(t, fold);
-  const wick_region *step = &n->region[1];
-  uint32_t nread = 0, nmuladd = 0, nother = 0;
-  for (uint32_t i = step->begin; i < step->end - 1; i++) {
-    const wick_node *x = &t->g->node[i];
-    if (x->op == WICK_OP_read) {
-      *(nread == 0 ? a : b) = x;
-      nread++;
-    } else if (x->op == WICK_OP_muladd) {
-      nmuladd++;
-    } else if (x->op != WICK_OP_const) {
-      nother++;
-    }
-  }
-  return nread == 2 && nmuladd == 1 && nother == 0;
+  if (!axis->reduce || !wick_product_of(t->g, n, &p) ||
+      !wick_product_dots(t->g, axis, &fold->axis[v], &p) ||
+      wick_info_of(t->g, n->region[1].first)->elem != WICK_I32)
+    return UINT32_MAX;
+  bool has =
+      axis->extent.v < 64 && wick_target_dot(t->t, template_read_elem(t, p.x),
+                                             template_read_elem(t, p.y), (uint32_t)axis->extent.v);
+  return has ? fold->naxis - 1 : UINT32_MAX;
 }
 
 /* ---- tiles ---- */
@@ -90,7 +102,8 @@ static bool template_roles_of(const template_state *t, const wick_stage *fold, c
     const wick_node *swap = a;
     a = b, b = swap;
   }
-  if (template_step_of(t, a, v) != 0 || template_step_of(t, b, v) != 1) return false;
+  unsigned dot = template_dot_axis(t, fold, n - 1) != UINT32_MAX; /* then the lanes are apart */
+  if (template_step_of(t, a, v) != 0 || template_step_of(t, b, v) != 1 + dot) return false;
   bool whole = false;
   for (uint32_t k = 0; k + 1 < n; k++) {
     unsigned in_a = template_step_of(t, a, fold->axis[k].sym),
@@ -155,17 +168,24 @@ static bool template_pages_apart(const template_state *t, const wick_node *read,
   return bytes && bytes % TEMPLATE_PAGE == 0;
 }
 
+/* A product and its sum are one instruction. */
+static bool template_fused(const template_state *t, const wick_stage *fold)
+{
+  wick_elem e = wick_info_of(t->g, template_node(t, fold)->region[1].first)->elem;
+  return t->t->fma & WICK_BIT(e);
+}
+
 /* The cheapest tile that fits the registers: with its vectors, a shared value, and what a product
  * takes where it is an instruction of its own, one is left. Vectors along two axes only where the
  * one behind is covered, and not where each is used once: then they are read in their order. */
-static template_tile template_tile_best(const template_state *t, wick_elem elem,
+static template_tile template_tile_best(const template_state *t, bool fused,
                                         const template_tile *all, const template_tile *most,
                                         const template_roles *r)
 {
   template_tile best = {1, 1, 1, 1}, x;
   double least = 1e300;
   int64_t registers = t->t->nvector ? t->t->nvector : 8;
-  bool fused = t->t->fma & WICK_BIT(elem), both = all->th * all->tw > 1;
+  bool both = all->th * all->tw > 1;
   for (x.ob = 1; x.ob <= all->ob && x.ob <= 8; x.ob++)
     for (x.vb = 1; x.vb <= all->vb && x.vb <= 14; x.vb++)
       for (x.th = 1; x.th <= all->th && x.th <= 4; x.th++)
@@ -186,7 +206,8 @@ wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vecto
 {
   template_state s = {.t = t};
   template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, vectors, places, 0, 1};
-  template_tile all = {vectors, 1, 1, places}, best = template_tile_best(&s, elem, &all, &all, &r);
+  template_tile all = {vectors, 1, 1, places},
+                best = template_tile_best(&s, t->fma & WICK_BIT(elem), &all, &all, &r);
   double least = (double)(vectors * places) / 2;
   return (wick_tile){best.ob, best.tw, template_tile_cost(&all, &best, 1) / least};
 }
@@ -217,7 +238,10 @@ bool template_dot(template_state *t, const wick_stage *fold)
   template_tile most = all;
   if (r.x != UINT32_MAX && template_pages_apart(t, shared, fold->axis[r.x].sym))
     most.tw = wick_min_i64(all.tw, TEMPLATE_PAGES_MOST);
-  template_tile tile = template_tile_best(t, template_elem(t), &all, &most, &r);
+  uint32_t dot = template_dot_axis(t, fold, n - 1);
+  bool fused = dot != UINT32_MAX || template_fused(t, fold);
+  if (dot != UINT32_MAX && lanes != t->t->vector_bytes / 4) return false;
+  template_tile tile = template_tile_best(t, fused, &all, &most, &r);
   uint64_t weights = template_bytes(t, shared == a ? b : a);
   const char *at = template_out_loops(t, &r, &tile, weights > TEMPLATE_NEAR, lanes);
   if (!at) return false;
@@ -226,7 +250,7 @@ bool template_dot(template_state *t, const wick_stage *fold)
       template_stays(t, shared, weights / (uint64_t)r.no * (uint64_t)tile.ob))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, r.o));
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
-  template_fold_loops(t, fold, r.o, n - 1, lanes, 4);
+  template_fold_loops(t, fold, &(template_fold){r.o, n - 1, dot, lanes, 4});
   return true;
 }
 
@@ -271,7 +295,7 @@ bool template_inner(template_state *t, const wick_stage *fold)
     if (extent > 1 && in_a != in_b) *(in_a ? &r.x : &r.o) = i, *(in_a ? &r.nx : &r.no) = extent;
   }
   template_tile all = {r.no, 1, 1, r.nx};
-  template_tile tile = template_tile_best(t, template_elem(t), &all, &all, &r);
+  template_tile tile = template_tile_best(t, template_fused(t, fold), &all, &all, &r);
   const char *at = template_out_loops(t, &r, &tile, false, 1);
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);

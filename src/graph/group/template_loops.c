@@ -56,12 +56,12 @@ bool template_splits_lanes(const wick_stage *st, uint32_t vaxis, int64_t lanes)
   return lanes > 1 && template_extent(st, vaxis) != lanes;
 }
 
-void template_fold_loops(template_state *t, const wick_stage *fold, uint32_t oaxis, uint32_t vaxis,
-                         int64_t lanes, int64_t unroll)
+void template_fold_loops(template_state *t, const wick_stage *fold, const template_fold *f)
 {
-  uint32_t last = UINT32_MAX;
+  uint32_t last = UINT32_MAX, vaxis = f->v;
+  int64_t lanes = f->lanes, unroll = f->unroll;
   for (uint32_t k = 0; k < fold->naxis; k++)
-    if (fold->axis[k].reduce) last = k;
+    if (fold->axis[k].reduce && k != f->dot) last = k;
   int64_t extent = last == UINT32_MAX ? 1 : template_extent(fold, last);
   bool split = last != UINT32_MAX && extent > unroll && unroll > 1;
   if (split)
@@ -73,16 +73,20 @@ void template_fold_loops(template_state *t, const wick_stage *fold, uint32_t oax
                      template_loop(t, fold, vaxis), (long long)lanes);
   template_order_begin(t, fold);
   for (uint32_t k = 0; k < fold->naxis; k++)
-    if (fold->axis[k].reduce) wick_text_printf(&t->steps, " %s", template_loop(t, fold, k));
+    if (fold->axis[k].reduce && k != f->dot)
+      wick_text_printf(&t->steps, " %s", template_loop(t, fold, k));
   if (split) wick_text_add(&t->steps, " u");
   for (uint32_t k = 0; k < fold->naxis; k++)
-    if (!fold->axis[k].reduce && k != vaxis && k != oaxis)
+    if (!fold->axis[k].reduce && k != vaxis && k != f->o)
       wick_text_printf(&t->steps, " %s", template_loop(t, fold, k));
-  if (oaxis != UINT32_MAX) wick_text_printf(&t->steps, " %s", template_loop(t, fold, oaxis));
+  if (f->o != UINT32_MAX) wick_text_printf(&t->steps, " %s", template_loop(t, fold, f->o));
   if (split_v) wick_text_printf(&t->steps, " %s", template_loop(t, fold, vaxis));
   if (vaxis != UINT32_MAX)
     wick_text_printf(&t->steps, " %s", split_v ? "lane" : template_loop(t, fold, vaxis));
+  if (f->dot != UINT32_MAX) wick_text_printf(&t->steps, " %s", template_loop(t, fold, f->dot));
   wick_text_add(&t->steps, "; ");
+  if (f->dot != UINT32_MAX)
+    wick_text_printf(&t->steps, "dot %s.%s; ", fold->name, template_loop(t, fold, f->dot));
   if (vaxis != UINT32_MAX && lanes > 1)
     wick_text_printf(&t->steps, "vector %s.%s; ", fold->name,
                      split_v ? "lane" : template_loop(t, fold, vaxis));

@@ -19,7 +19,7 @@ typedef struct template_state {
   wick_schedule *s;
   wick_text steps;
   const wick_stage *out;
-  uint32_t lanes; /* of the output's element type */
+  uint32_t lanes; /* of the widest type that the stages give */
 } template_state;
 
 typedef struct template_tile {
@@ -52,8 +52,11 @@ void template_order_begin(template_state *t, const wick_stage *st);
 /* The loops of a fold in registers: the sum outside, in the text's order, its last axis unrolled by
  * some; the tile inside, with the output channels innermost: a value that all lanes share is
  * loaded, used by each of their vectors at once, and dead. */
-void template_fold_loops(template_state *t, const wick_stage *fold, uint32_t oaxis, uint32_t vaxis,
-                         int64_t lanes, int64_t unroll);
+typedef struct template_fold {
+  uint32_t o, v, dot; /* axes: output channels, the vector's, one that is a dot product; or none */
+  int64_t lanes, unroll;
+} template_fold;
+void template_fold_loops(template_state *t, const wick_stage *fold, const template_fold *f);
 /* The loops of the output around a tile; the innermost of them, where the fold goes, or NULL. */
 const char *template_out_loops(template_state *t, const template_roles *r,
                                const template_tile *tile, bool channels_outside, int64_t lanes);

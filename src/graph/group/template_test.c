@@ -127,7 +127,7 @@ static void template_group(template_bench *t, const wick_func *g, const wick_tar
   type[0] = wick_type_buffer(t->m, r->elem, r->rank, r->dim, WICK_IO);
   for (uint32_t p = 0; p < g->nparam; p++) {
     int64_t first;
-    type[p + 1] = template_fill(t, wick_info_of(g, (wick_value){p + 1}), &(wick_halo){{0}, {0}},
+    type[p + 1] = template_fill(t, wick_info_of(g, (wick_value){p + 1}), &(wick_halo){.fill = 0},
                                 &in[p], &first);
   }
   uint64_t n;

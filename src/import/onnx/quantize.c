@@ -127,8 +127,8 @@ static void quantize_quantize(wick_onnx_op *o)
                                      : quantize_type(o, "output_dtype", WICK_U8);
   wick_value scale = quantize_parameter(o, 1, axis), zero = quantize_parameter(o, 2, axis);
   if (o->failed) return;
-  wick_value q =
-      wick_build2(b, WICK_OP_div, wick_build_cast(b, o->in[0], e), wick_build_cast(b, scale, e));
+  wick_value x = wick_build_cast(b, o->in[0], e);
+  wick_value q = wick_build2(b, WICK_OP_div, x, wick_build_cast(b, scale, e));
   o->out[0] = quantize_round(o, q, zero, to);
 }
 
@@ -142,8 +142,8 @@ static void quantize_dequantize(wick_onnx_op *o)
              v = o->in[0];
   if (o->failed) return;
   if (quantize_is_integer(wick_onnx_info(o, 0)->elem)) v = quantize_centre(o, v, zero);
-  v = wick_build2(b, WICK_OP_mul, wick_build_cast(b, v, WICK_F32),
-                  wick_build_cast(b, scale, WICK_F32));
+  v = wick_build_cast(b, v, WICK_F32), scale = wick_build_cast(b, scale, WICK_F32);
+  v = wick_build2(b, WICK_OP_mul, v, scale);
   o->out[0] = wick_build_cast(b, v, to);
 }
 
@@ -160,8 +160,8 @@ static void quantize_dynamic(wick_onnx_op *o)
   hi = wick_build2(b, WICK_OP_max, hi, none), lo = wick_build2(b, WICK_OP_min, lo, none);
   wick_value most = wick_onnx_number(o, x, 255),
              width = wick_build2(b, WICK_OP_div, wick_build2(b, WICK_OP_sub, hi, lo), most),
-             scale = wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_eq, hi, lo),
-                                 wick_onnx_number(o, x, 1), width);
+             equal = wick_build2(b, WICK_OP_eq, hi, lo), one = wick_onnx_number(o, x, 1),
+             scale = wick_build3(b, WICK_OP_where, equal, one, width);
   wick_value zero = wick_build2(b, WICK_OP_sub, none, wick_build2(b, WICK_OP_div, lo, scale));
   zero = wick_build_cast(b, wick_build1(b, WICK_OP_round_even, zero), WICK_U8);
   o->out[0] = quantize_round(o, wick_build2(b, WICK_OP_div, x, scale), zero, WICK_U8);
@@ -212,8 +212,8 @@ static wick_value quantize_again(wick_onnx_op *o, wick_value sum, wick_value a, 
   wick_builder *s = o->b;
   if (s->status) return sum;
   wick_value scale = wick_build2(s, WICK_OP_div, wick_build2(s, WICK_OP_mul, a, b), y);
-  return quantize_round(o, wick_build2(s, WICK_OP_mul, quantize_f32(o, sum), scale), zero,
-                        wick_built_info(s, zero)->elem);
+  sum = wick_build2(s, WICK_OP_mul, quantize_f32(o, sum), scale);
+  return quantize_round(o, sum, zero, wick_built_info(s, zero)->elem);
 }
 
 /* a, its scale and zero point; the same of b; y's scale and zero point. */
@@ -267,9 +267,9 @@ static void quantize_linear_conv(wick_onnx_op *o)
   wick_value y = quantize_conv_of(o, 3, o->in[2], o->in[5], quantize_optional(o, 8));
   if (!y.id || o->b->status) return;
   uint32_t rank = wick_built_info(o->b, y)->rank;
-  o->out[0] =
-      quantize_again(o, y, quantize_along(o, o->in[1], 0, 1), quantize_along(o, o->in[4], 1, rank),
-                     quantize_along(o, o->in[6], 0, 1), quantize_along(o, o->in[7], 0, 1));
+  wick_value sx = quantize_along(o, o->in[1], 0, 1), sw = quantize_along(o, o->in[4], 1, rank),
+             sy = quantize_along(o, o->in[6], 0, 1), zero = quantize_along(o, o->in[7], 0, 1);
+  o->out[0] = quantize_again(o, y, sx, sw, sy, zero);
 }
 
 #define CONV_ATTRS "auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I"

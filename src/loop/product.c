@@ -1,0 +1,72 @@
+/* Sums of products, recognized. */
+#include "loop/product.h"
+
+#include "ir/op.h"
+
+/* The node of the region that defines v, or NULL. */
+static const wick_node *product_def(const wick_func *g, const wick_region *step, wick_value v)
+{
+  for (uint32_t i = step->begin; i < step->end; i++)
+    if (g->node[i].nout && g->node[i].first.id == v.id) return &g->node[i];
+  return NULL;
+}
+
+/* A read, perhaps in another type. */
+static const wick_node *product_read(const wick_func *g, const wick_region *step, wick_value v)
+{
+  const wick_node *n = product_def(g, step, v);
+  if (n && n->op == WICK_OP_cast) n = product_def(g, step, n->in[0]);
+  return n && n->op == WICK_OP_read ? n : NULL;
+}
+
+bool wick_product_of(const wick_func *group, const wick_node *fold, wick_product *out)
+{
+  const wick_region *step = &fold->region[1];
+  const wick_node *yield = &group->node[step->end - 1],
+                  *sum = yield->nin == 1 ? product_def(group, step, yield->in[0]) : NULL,
+                  *mul = sum;
+  uint32_t nread = 0;
+  for (uint32_t i = step->begin; i < step->end; i++) nread += group->node[i].op == WICK_OP_read;
+  if (!sum || step->nparam != 1 || nread != 2) return false;
+  wick_value state = {0};
+  if (sum->op == WICK_OP_muladd)
+    state = sum->in[2];
+  else if (sum->op == WICK_OP_add)
+    state = sum->in[0], mul = product_def(group, step, sum->in[1]);
+  if (state.id != step->first.id || !mul || (mul != sum && mul->op != WICK_OP_mul)) return false;
+  *out =
+      (wick_product){product_read(group, step, mul->in[0]), product_read(group, step, mul->in[1])};
+  return out->x && out->y && out->x != out->y;
+}
+
+/* 1 where expression d is sym + something without it, 0 where it has none of sym, else -1. */
+static int product_step(wick_dims *t, wick_dim d, wick_dim sym)
+{
+  wick_dim coef, rest;
+  if (wick_dim_eq(d, WICK_DIM_ANY)) return -1;
+  if (!wick_dim_uses(t, d, sym)) return 0;
+  return wick_dim_linear(t, d, sym, &coef, &rest) && wick_dim_is(coef, 1) ? 1 : -1;
+}
+
+/* Index k of the read steps by one with sym, and no other index has it. */
+static bool product_steps(wick_dims *t, const wick_node *read, uint32_t k, wick_dim sym)
+{
+  for (uint32_t i = 0; i < read->attr[0].n; i++)
+    if (product_step(t, read->attr[0].dims[i], sym) != (i == k)) return false;
+  return true;
+}
+
+bool wick_product_dots(const wick_func *group, const wick_axis *axis, const wick_axis *lane,
+                       const wick_product *p)
+{
+  wick_dims *t = group->module->dims;
+  uint32_t nx = p->x->attr[0].n, ny = p->y->attr[0].n;
+  const wick_type_info *y = wick_info_of(group, p->y->in[0]);
+  if (!nx || ny < 2 || !wick_dim_is_const(axis->extent)) return false;
+  for (uint32_t i = 0; i < nx; i++)
+    if (product_step(t, p->x->attr[0].dims[i], lane->sym) != 0) return false;
+  return product_steps(t, p->x, nx - 1, axis->sym) && product_steps(t, p->y, ny - 1, axis->sym) &&
+         product_steps(t, p->y, ny - 2, lane->sym) &&
+         wick_dim_eq(p->y->attr[0].dims[ny - 1], axis->sym) &&
+         wick_dim_eq(y->dim[ny - 1], axis->extent);
+}
