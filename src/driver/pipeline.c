@@ -13,6 +13,7 @@
 #include "graph/group/form.h"
 #include "graph/layout/block.h"
 #include "graph/phases.h"
+#include "graph/quantized.h"
 #include "graph/shuffles.h"
 #include "graph/simplify.h"
 #include "graph/sink.h"
@@ -106,6 +107,8 @@ const wick_pass wick_passes[] = {
      "computes what depends on constants alone"},
     {"fold_scale", WICK_GRAPH, wick_pass_fold_scale, NULL, WICK_ROUNDING,
      "factors per channel go into the weights before them"},
+    {"quantized", WICK_GRAPH, wick_pass_quantized, NULL, WICK_ROUNDING,
+     "products of dequantized numbers as those of integers"},
     {"shuffles", WICK_GRAPH, wick_pass_shuffles, NULL, WICK_EXACT,
      "reshape, transpose, reshape as one node"},
     {"simplify", WICK_GRAPH, wick_pass_simplify, NULL, WICK_EXACT,
@@ -138,7 +141,8 @@ const wick_pass wick_passes[] = {
 };
 
 const char wick_pipeline_compile[] =
-    "fold,expand_rows,fold,drop_identity,simplify,cse,fold_scale,shuffles,phases,fold,sink,"
+    "quantized,fold,expand_rows,fold,drop_identity,simplify,cse,fold_scale,shuffles,phases,fold,"
+    "sink,"
     "simplify,"
     "block,fold,form_groups,copy_elim,in_place,dead_store,order,free,plan";
 

@@ -182,3 +182,43 @@ def test_dynamic_quantize_linear_of_zeros(tmp_path):
     x = np.zeros((4, 3), np.float32)
     model = one("DynamicQuantizeLinear", [x], [U8, F32, U8])
     compare(tmp_path, model, [x], runtime(model, [x]))
+
+
+# ---- Q/DQ graphs: exact i32 sums, then one f32 operation after another ----
+
+def quantized_graph(x, w, bias, scales, zeros, attrs):
+    """Dequantize, convolve with a bias, Relu, quantize."""
+    (sx, sw, sy), (zx, zy) = scales, zeros
+    constants = {"sx": sx, "zx": zx, "w": w, "sw": sw, "zw": np.zeros(sw.shape, np.int8), "sy": sy, "zy": zy, "b": bias}
+    nodes = [helper.make_node("DequantizeLinear", ["x", "sx", "zx"], ["xf"]),
+             helper.make_node("DequantizeLinear", ["w", "sw", "zw"], ["wf"], axis=0),
+             helper.make_node("Conv", ["xf", "wf", "b"], ["c"], **attrs),
+             helper.make_node("Relu", ["c"], ["r"]),
+             helper.make_node("QuantizeLinear", ["r", "sy", "zy"], ["y"])]
+    kind = helper.np_dtype_to_tensor_dtype(x.dtype)
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", kind, x.shape)],
+                              [helper.make_tensor_value_info("y", kind, None)],
+                              [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+@pytest.mark.parametrize("shape", SHAPES[:4], ids=str)
+@pytest.mark.parametrize("kind", ["uint8", "int8"])
+def test_quantized_graph(tmp_path, shape, kind):
+    c, size, m, k, stride, pad, group = shape
+    rng = np.random.default_rng(7)
+    x, w = random(rng, (1, c, size, size), kind), random(rng, (m, c // group, k, k), "int8")
+    scales = np.float32(0.02), rng.uniform(0.001, 0.01, m).astype(np.float32), np.float32(0.05)
+    zeros, bias = (np.array(5, kind), np.array(3, kind)), rng.standard_normal(m).astype(np.float32)
+    attrs = {"strides": [stride] * 2, "pads": [pad] * 4, "group": group}
+    model = quantized_graph(x, w, bias, scales, zeros, attrs)
+    wide = [x.astype(np.float64) - 5, w.astype(np.float64)]  # exact
+    acc = onnx.reference.ReferenceEvaluator(one("Conv", wide, [11], **attrs)).run(None, {"i0": wide[0]})[0]
+    row = lambda v: v.reshape(-1, 1, 1)
+    y = acc.astype(np.float32) * row(scales[0] * scales[1]) + row(bias)
+    q = np.rint(np.maximum(y, 0) / scales[2]) + np.float32(3)
+    limits = np.iinfo(kind)
+    want = np.clip(q, limits.min, limits.max).astype(kind)
+    for flags in ([], WAYS[-1]):
+        np.testing.assert_array_equal(wick(tmp_path, model, [x], *flags)[0], want)
+    assert np.abs(runtime(model, [x])[0].astype(int) - want).max() <= 1
