@@ -23,22 +23,68 @@ static LLVMValueRef cast_narrow(emit *e, const wick_node *n, wick_elem from, wic
   return LLVMBuildBitCast(e->b, LLVMBuildFPTrunc(e->b, x, half, ""), type, "");
 }
 
-/* To integers whose limits are floats: within these limits (NaN becomes 0), then by a word, whose
- * conversion is an instruction; LLVM would take one lane after another. */
-static LLVMValueRef cast_short(emit *e, const wick_node *n, wick_elem to, LLVMValueRef x)
+/* x, of f32, to the nearest i32, ties to even; NULL where that is no instruction of the target. */
+static LLVMValueRef cast_nearest(emit *e, LLVMValueRef x, uint32_t lanes)
 {
-  uint32_t bits = wick_elem_storage[to].bits;
-  bool is_signed = wick_elem_class(to) == WICK_SINT;
-  double hi = (double)((1u << (bits - is_signed)) - 1), lo = is_signed ? -hi - 1 : 0;
+  if (e->target->machine != WICK_MACHINE_X86_64 || lanes * 4 > e->target->vector_bytes) return NULL;
+  LLVMTypeRef i16 = LLVMInt16TypeInContext(e->context), i32 = LLVMInt32TypeInContext(e->context);
+  LLVMValueRef arg[4] = {x, LLVMConstNull(emit_type(e, WICK_I32, lanes)), LLVMConstAllOnes(i16),
+                         LLVMConstInt(i32, 4, false)};
+  switch (lanes) {
+  case 16: return emit_intrinsic(e, "llvm.x86.avx512.mask.cvtps2dq.512", NULL, 0, arg, 4);
+  case 8: return emit_intrinsic(e, "llvm.x86.avx.cvt.ps2dq.256", NULL, 0, arg, 1);
+  case 4: return emit_intrinsic(e, "llvm.x86.sse2.cvtps2dq", NULL, 0, arg, 1);
+  default: return NULL;
+  }
+}
+
+/* v, an f32, is an integer that was rounded, perhaps with a small one added: what was rounded. */
+static wick_value cast_rounded(const emit *e, wick_value v, int64_t *out_add)
+{
+  enum { SMALL = 1 << 16 };
+  const wick_node *n = e->definer[v.id] == UINT32_MAX ? NULL : &e->f->node[e->definer[v.id]];
+  wick_scalar c;
+  *out_add = 0;
+  if (n && n->op == WICK_OP_add && emit_known(e, n->in[1], &c) && c.f > -SMALL && c.f < SMALL &&
+      c.f == (double)(int64_t)c.f) {
+    *out_add = (int64_t)c.f;
+    n = e->definer[n->in[0].id] == UINT32_MAX ? NULL : &e->f->node[e->definer[n->in[0].id]];
+  }
+  bool is = n && n->op == WICK_OP_round_even && emit_info(e, n->first)->elem == WICK_F32;
+  return is ? n->in[0] : (wick_value){0};
+}
+
+/* x within lo .. hi; NaN becomes `nan`. */
+static LLVMValueRef cast_within(emit *e, LLVMValueRef x, double lo, double hi, double nan)
+{
   LLVMTypeRef type = LLVMTypeOf(x);
   LLVMValueRef least = emit_float(e, type, lo), most = emit_float(e, type, hi);
-  if (is_signed)
-    x = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealORD, x, x, ""), x, LLVMConstNull(type),
-                        "");
+  if (nan != lo)
+    x = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealORD, x, x, ""), x,
+                        emit_float(e, type, nan), "");
   x = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOGT, x, least, ""), x, least, "");
-  x = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, x, most, ""), x, most, "");
-  x = LLVMBuildFPToSI(e->b, x, emit_type(e, WICK_I32, emit_info(e, n->first)->lanes), "");
-  return LLVMBuildTrunc(e->b, x, emit_type_of(e, n->first), "");
+  return LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, x, most, ""), x, most, "");
+}
+
+/* To integers whose limits are floats: within these limits (NaN becomes 0), then by a word, whose
+ * conversion is an instruction; LLVM would take one lane after another. The limits are integers, so
+ * that it does not matter whether a rounding comes before them or with the conversion. */
+static LLVMValueRef cast_short(emit *e, const wick_node *n, wick_elem to, LLVMValueRef x)
+{
+  uint32_t bits = wick_elem_storage[to].bits, lanes = emit_info(e, n->first)->lanes;
+  bool is_signed = wick_elem_class(to) == WICK_SINT;
+  double hi = (double)((1u << (bits - is_signed)) - 1), lo = is_signed ? -hi - 1 : 0;
+  int64_t add;
+  wick_value rounded = cast_rounded(e, n->in[0], &add);
+  LLVMTypeRef word = emit_type(e, WICK_I32, lanes);
+  LLVMValueRef y = NULL;
+  if (rounded.id && emit_info(e, n->in[0])->elem == WICK_F32) {
+    double by = (double)add;
+    y = cast_nearest(e, cast_within(e, emit_get(e, rounded), lo - by, hi - by, -by), lanes);
+    if (y && add) y = LLVMBuildAdd(e->b, y, emit_int(e, word, add), "");
+  }
+  if (!y) y = LLVMBuildFPToSI(e->b, cast_within(e, x, lo, hi, 0), word, "");
+  return LLVMBuildTrunc(e->b, y, emit_type_of(e, n->first), "");
 }
 
 static LLVMValueRef cast_from_float(emit *e, const wick_node *n, wick_elem from, wick_elem to,
