@@ -58,7 +58,7 @@ typedef struct nest {
   }) symbols;       /* open loops, outermost first */
   wick_list(nest_known) known;
   uint32_t bucket[NEST_BUCKETS]; /* index into known + 1 */
-  wick_value task, begin; /* of this iteration; the first of the call */
+  wick_value task, begin;        /* of this iteration; the first of the call */
   uint64_t scratch, scratch_peak;
   uint32_t nsymbol; /* made so far, for names */
 } nest;
