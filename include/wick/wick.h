@@ -168,7 +168,9 @@ typedef struct wick_compile_options {
   uint64_t cache_bytes; /* the cache drops what was not used for longest; 0: 4 GiB */
   void (*stage)(void *arg, const char *name, double seconds); /* after each stage; may be NULL */
   void *arg;                                                  /* of stage */
-  bool strict; /* only rewrites that round as the operators do; no minimal filtering */
+  bool strict;           /* only rewrites that round as the operators do; no minimal filtering */
+  const char *precision; /* of arithmetic on floats: "f64", between inputs and outputs that keep
+                            their types; NULL: as the model's types say */
 } wick_compile_options;
 
 /* `options` may be NULL. The result does not need the model any more. Fails: WICK_EUNSUPPORTED with

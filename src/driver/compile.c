@@ -8,6 +8,7 @@
 #include "driver/cache.h"
 #include "driver/contract.h"
 #include "driver/lower.h"
+#include "ir/copy.h"
 
 /* ---- stages ---- */
 
@@ -36,9 +37,43 @@ static wick_status compile_module(wick_compilation *c)
   return wick_model_import(m, c->nsize, c->sizes, c->module, &c->module->mem, &c->tmp, &c->graph);
 }
 
+/* The result of the last node at a place; 0: none. */
+static wick_value compile_value_at(const wick_func *f, const char *place)
+{
+  wick_value v = {0};
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (f->node[i].nout == 1 && strcmp(wick_loc_text(f->module, f->node[i].loc), place) == 0)
+      v = f->node[i].first;
+  return v;
+}
+
+/* The graph with more results, each once. */
+static void compile_show(wick_compilation *c)
+{
+  const wick_func *f = c->graph;
+  const wick_node *r = wick_return(f);
+  uint32_t n = 0;
+  wick_value *v = wick_new(&c->tmp, wick_value, r->nin + c->nshow);
+  for (; n < r->nin; n++) v[n] = r->in[n];
+  for (uint32_t i = 0; i < c->nshow; i++) {
+    wick_value shown = compile_value_at(f, c->show[i].place);
+    uint32_t k = 0;
+    while (k < n && v[k].id != shown.id) k++;
+    if (shown.id && k == n) v[n++] = shown;
+    c->show[i].output = shown.id ? k : UINT32_MAX;
+  }
+  wick_copier copy = wick_copy_begin(f, &c->module->mem);
+  for (uint32_t i = 0; i + 1 < f->nnode; i++) wick_copy_node(&copy, &f->node[i]);
+  for (uint32_t k = 0; k < n; k++) v[k] = copy.to[v[k].id];
+  wick_build_return(&copy.b, n, v);
+  c->graph = wick_copy_end(&copy);
+  wick_module_set(c->module, c->graph);
+}
+
 static wick_status compile_import(wick_compilation *c)
 {
   WICK_TRY(compile_module(c));
+  if (c->nshow) compile_show(c);
   uint32_t nin, nout;
   const wick_io *io;
   wick_model_describe(c->graph, &c->mem, &nin, &nout, &io);
@@ -52,12 +87,35 @@ static wick_status compile_import(wick_compilation *c)
   return wick_compilation_stage(c, "import");
 }
 
+/* What the user may choose, and the passes that come before all others for it. */
+static const struct {
+  const char *name, *passes;
+} compile_precision[] = {{"f64", "widen,"}};
+
+static const char *compile_pipeline(wick_compilation *c)
+{
+  for (size_t i = 0; c->precision && i < WICK_COUNT(compile_precision); i++)
+    if (strcmp(c->precision, compile_precision[i].name) == 0)
+      return wick_str_printf(&c->mem, "%s%s", compile_precision[i].passes, wick_pipeline_compile);
+  return wick_pipeline_compile;
+}
+
+static wick_status compile_precision_take(wick_compilation *c, const char *name)
+{
+  bool known = !name;
+  for (size_t i = 0; i < WICK_COUNT(compile_precision); i++)
+    known = known || strcmp(name, compile_precision[i].name) == 0;
+  c->precision = name;
+  if (known) return NULL;
+  return wick_fail(&c->mem, WICK_EINVAL, NULL, "there is no precision \"%s\"; there is f64", name);
+}
+
 static wick_status compile_passes(wick_compilation *c)
 {
   wick_pipeline_begin(&c->pipeline, c->module);
   c->pipeline.target = c->target;
   c->pipeline.strict = c->strict;
-  for (const char *at = wick_pipeline_compile; *at;) {
+  for (const char *at = compile_pipeline(c); *at;) {
     size_t n = strcspn(at, ",");
     const wick_pass *pass = wick_pass_find(wick_str_dupn(&c->tmp, at, n));
     WICK_TRY(wick_pipeline_run(&c->pipeline, pass, &c->tmp));
@@ -190,6 +248,7 @@ wick_status wick_compilation_take(wick_compilation *c, const wick_compile_option
 {
   c->nprocess = o->nprocess;
   c->strict = o->strict;
+  WICK_TRY(compile_precision_take(c, o->precision));
   c->stage = o->stage;
   c->arg = o->arg;
   if (o->target && !wick_target_find(o->target, &c->target))
@@ -221,13 +280,21 @@ static wick_status compile_public(wick_compilation *c, const wick_compile_option
 wick_error *wick_compile(wick_model *m, const wick_compile_options *options,
                          wick_compiled **out_compiled)
 {
+  return wick_compile_shown(m, options, 0, NULL, out_compiled);
+}
+
+wick_error *wick_compile_shown(wick_model *m, const wick_compile_options *options, uint32_t nshow,
+                               wick_shown *show, wick_compiled **out_compiled)
+{
   *out_compiled = NULL;
   wick_compile_options o;
   wick_options_take(&o, sizeof o, options, options ? options->size : 0);
+  if (nshow) o.cache = ""; /* its keys know nothing of what is shown */
   wick_compiled *k = wick_compiled_new(m->context);
   if (!k) return wick_error_nomem();
   wick_compilation c;
   wick_compilation_begin(&c, m);
+  c.nshow = nshow, c.show = show;
   wick_error *e;
   if (setjmp(m->guard.where) || setjmp(k->guard.where))
     e = wick_guard_error(&m->guard);

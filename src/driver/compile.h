@@ -16,7 +16,10 @@ typedef struct wick_compilation {
   uint32_t nsize; /* no size of the model is left open */
   const wick_size *sizes;
   uint32_t nprocess;
-  bool strict; /* as the public option */
+  bool strict;           /* as the public option */
+  const char *precision; /* NULL: none */
+  uint32_t nshow;
+  struct wick_shown *show;
   wick_work work;
   void (*stage)(void *arg, const char *name, double seconds);
   void *arg;
@@ -55,6 +58,16 @@ typedef struct wick_pieces {
 wick_pieces wick_compile_constants(wick_compilation *c, const wick_lowered *l);
 /* The end of a stage that is none of these. */
 WICK_CHECKED wick_status wick_compilation_stage(wick_compilation *c, const char *name);
+
+typedef struct wick_shown { /* a place of the model whose value is to be an output */
+  const char *place;
+  uint32_t output; /* out: its number; UINT32_MAX: no node is there */
+} wick_shown;
+
+/* wick_compile, but with more outputs behind the model's: what the last nodes at these places give.
+ * Not cached. */
+wick_error *wick_compile_shown(wick_model *model, const wick_compile_options *options,
+                               uint32_t nshow, wick_shown *show, wick_compiled **out_compiled);
 
 /* All of them. The artifact's parts live as long as the compilation and the model; errors too. */
 WICK_CHECKED wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out);

@@ -17,6 +17,7 @@
 #include "graph/shuffles.h"
 #include "graph/simplify.h"
 #include "graph/sink.h"
+#include "graph/widen.h"
 #include "ir/verify.h"
 #include "loop/expand.h"
 #include "loop/hoist.h"
@@ -29,6 +30,11 @@
 #include "low/plan.h"
 
 /* ---- the passes ---- (what is dead needs none: the builder, with which each ends, drops it) */
+
+static wick_status pipeline_widen(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return wick_pass_widen(f, c->mem, out);
+}
 
 static wick_status pipeline_expand_rows(wick_pass_context *c, const wick_func *f, wick_func **out)
 {
@@ -115,6 +121,7 @@ const wick_pass wick_passes[] = {
      "nodes that are equal to something cheaper"},
     {"sink", WICK_GRAPH, wick_pass_sink, NULL, WICK_EXACT,
      "moves of elements behind element-wise nodes"},
+    {"widen", WICK_GRAPH, NULL, pipeline_widen, WICK_ROUNDING, "floats become f64"},
     {"phases", WICK_GRAPH, NULL, pipeline_phases, WICK_ROUNDING,
      "transposed convolutions as convolutions"},
     {"block", WICK_GRAPH, NULL, pipeline_block, WICK_ROUNDING,

@@ -154,6 +154,25 @@ def test_what_is_wrong_with_inputs(small, tmp_path):
     assert "open" in wick("bench", small, status=1)
 
 
+def test_precision(small, tmp_path):
+    x, b = feeds(tmp_path)
+    for k, precision in enumerate([[], ["--precision", "f64"]]):
+        wick("run", small, "-i", x, b, "-o", tmp_path / str(k), *precision)
+    got, want = outputs(tmp_path / "0"), outputs(tmp_path / "1")
+    assert got[0].dtype == want[0].dtype
+    np.testing.assert_allclose(got[0], want[0], rtol=1e-5, atol=1e-5)
+    assert 'there is no precision "f99"' in wick("run", small, "-i", x, b, "--precision", "f99", status=1)
+
+
+def test_errors_against_f64(small, tmp_path):
+    x, b = feeds(tmp_path)
+    said = wick("compile", small, "-o", tmp_path / "x.wick", "--inputs", x, b)
+    table = said.split("differences from f64")[1].splitlines()[1:]
+    assert [line.split()[2] for line in table if ":" not in line] == ["y", "z"]
+    assert all(float(line.split()[1]) <= float(line.split()[0]) < 1e-5 for line in table)
+    wick("compile", small, "-o", tmp_path / "bundle", "--inputs", x, b, status=2)
+
+
 def test_sizes_on_the_command_line(small, tmp_path):
     wick("compile", small, "--dim", "N=2", "-o", tmp_path / "two.wick")
     x, b = feeds(tmp_path)

@@ -14,7 +14,8 @@
 typedef struct run_state {
   wick_job job;
   wick_words inputs;
-  const char *outputs, *mean, *scale, *layout;
+  const char *outputs;
+  wick_job_image image;
   bool reference;
 } run_state;
 
@@ -74,16 +75,8 @@ static wick_status run_model(run_state *r)
 {
   wick_job *j = &r->job;
   WICK_TRY(wick_job_load(j));
-  wick_image_options image = {0};
-  WICK_TRY(wick_image_options_read(wick_job_metadata(j, "image_layout"),
-                                   wick_job_metadata(j, "image_mean"),
-                                   wick_job_metadata(j, "image_scale"), j->path, &j->mem, &image));
-  WICK_TRY(wick_image_options_read(r->layout, r->mean, r->scale, "--image-*", &j->mem, &image));
   wick_feed feed;
-  uint32_t nin;
-  const wick_io **in = wick_job_inputs(j, &nin);
-  WICK_TRY(wick_feed_read(in, nin, r->inputs.at, r->inputs.n, &image, &j->files, &j->mem, &j->tmp,
-                          &feed));
+  WICK_TRY(wick_job_feed(j, &r->inputs, &r->image, &feed));
   wick_array *output = NULL;
   uint32_t n = 0;
   if (r->reference)
@@ -102,9 +95,9 @@ static int run_main(wick_job *j, void *arg, int argc, char **argv)
        "tensors or pictures, by spaces or commas: .npy .npz .pb .png .jpg"},
       {"input", 0, WICK_FLAG_LIST, &r->inputs, NULL, NULL},
       {"outputs", 'o', WICK_FLAG_STRING, &r->outputs, "DIR", "writes DIR/output_K.npy"},
-      {"image-layout", 0, WICK_FLAG_STRING, &r->layout, "LAYOUT", "nchw or nhwc"},
-      {"image-mean", 0, WICK_FLAG_STRING, &r->mean, "X[,X,X]", "taken from each channel"},
-      {"image-scale", 0, WICK_FLAG_STRING, &r->scale, "X[,X,X]", "then multiplies it"},
+      {"image-layout", 0, WICK_FLAG_STRING, &r->image.layout, "LAYOUT", "nchw or nhwc"},
+      {"image-mean", 0, WICK_FLAG_STRING, &r->image.mean, "X[,X,X]", "taken from each channel"},
+      {"image-scale", 0, WICK_FLAG_STRING, &r->image.scale, "X[,X,X]", "then multiplies it"},
       {"reference", 0, WICK_FLAG_BOOL, &r->reference, NULL,
        "by the slow definitions instead of compiled code"},
       WICK_JOB_FLAGS(j),

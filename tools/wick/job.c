@@ -130,6 +130,20 @@ static void job_stage(void *arg, const char *name, double seconds)
     fprintf(stderr, "\r\033[Kcompiling %s: %s", wick_path_base(j->path), name);
 }
 
+wick_status wick_job_feed(wick_job *j, const wick_words *files, const wick_job_image *image,
+                          wick_feed *out)
+{
+  wick_image_options o = {0};
+  WICK_TRY(wick_image_options_read(wick_job_metadata(j, "image_layout"),
+                                   wick_job_metadata(j, "image_mean"),
+                                   wick_job_metadata(j, "image_scale"), j->path, &j->mem, &o));
+  WICK_TRY(
+      wick_image_options_read(image->layout, image->mean, image->scale, "--image-*", &j->mem, &o));
+  uint32_t n;
+  const wick_io **io = wick_job_inputs(j, &n);
+  return wick_feed_read(io, n, files->at, files->n, &o, &j->files, &j->mem, &j->tmp, out);
+}
+
 wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed)
 {
   wick_compile_options o = {.size = sizeof o,
@@ -138,6 +152,7 @@ wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed)
                             .nsize = j->nsize,
                             .sizes = j->sizes,
                             .strict = j->strict,
+                            .precision = j->precision,
                             .cache = j->no_cache ? "" : NULL,
                             .stage = j->time || isatty(STDERR_FILENO) ? job_stage : NULL,
                             .arg = j};

@@ -20,7 +20,7 @@
 
 typedef struct wick_job {
   const char *command, *path;
-  const char *target;
+  const char *target, *precision;
   int64_t threads, processes;
   bool no_cache, time, strict;
   wick_words dims; /* NAME=N */
@@ -44,6 +44,8 @@ typedef struct wick_job {
       {"dim", 0, WICK_FLAG_LIST, &(j)->dims, "NAME=N...", "sizes that the model leaves open"},     \
       {"processes", 0, WICK_FLAG_INT, &(j)->processes, "N", "of the code generator at once"},      \
       {"strict", 0, WICK_FLAG_BOOL, &(j)->strict, NULL, "nothing that only approximates"},         \
+      {"precision",     0,      WICK_FLAG_STRING,                                                  \
+       &(j)->precision, "NAME", "of arithmetic on floats: f64; the model's own"},                  \
       {"no-cache", 0, WICK_FLAG_BOOL, &(j)->no_cache, NULL, "neither reads nor writes the cache"}, \
   {                                                                                                \
     "time-passes", 0, WICK_FLAG_BOOL, &(j)->time, NULL, "seconds of each stage, on stderr"         \
@@ -64,6 +66,12 @@ const char *wick_job_metadata(const wick_job *j, const char *key);
 /* Of the model, or of what is compiled, once it is. */
 const wick_io **wick_job_inputs(wick_job *j, uint32_t *out_n);
 const wick_io **wick_job_outputs(wick_job *j);
+/* Inputs from files, pictures as the model's metadata says, or as `image` does where it does. */
+typedef struct wick_job_image {
+  const char *layout, *mean, *scale;
+} wick_job_image;
+WICK_CHECKED wick_status wick_job_feed(wick_job *j, const wick_words *files,
+                                       const wick_job_image *image, wick_feed *out);
 /* Shapes of the model's inputs. */
 const wick_shape *wick_job_shapes(wick_job *j, const wick_feed *feed);
 /* What the flags, and the shapes of `feed` (NULL: the model's own), ask of the compiler. */
