@@ -39,7 +39,8 @@ bool wick_group_is_part(const wick_func *f, const wick_node *n, int64_t *offset)
 {
   int64_t dim[WICK_MAX_RANK], begin[WICK_MAX_RANK], size[WICK_MAX_RANK];
   if (!wick_op_of(n)->part || !wick_type_const_dims(wick_info_of(f, n->in[0]), dim) ||
-      !wick_op_of(n)->part(n, begin) || !wick_type_const_dims(wick_info_of(f, n->first), size))
+      !wick_op_of(n)->part(n, begin) || !wick_type_const_dims(wick_info_of(f, n->first), size) ||
+      wick_elem_storage[wick_info_of(f, n->first)->elem].bits % 8) /* it may begin within a byte */
     return false;
   bool cut = false;
   int64_t stride = 1;
