@@ -189,7 +189,7 @@ static template_tile template_tile_best(const template_state *t, bool fused,
   for (x.ob = 1; x.ob <= all->ob && x.ob <= 8; x.ob++)
     for (x.vb = 1; x.vb <= all->vb && x.vb <= 14; x.vb++)
       for (x.th = 1; x.th <= all->th && x.th <= 4; x.th++)
-        for (x.tw = 1; x.tw <= most->tw && x.tw <= 8; x.tw++) {
+        for (x.tw = 1; x.tw <= most->tw && x.tw <= 28; x.tw++) {
           if (r->own * x.ob * x.vb * (x.th * x.tw + 1) + (fused ? 2 : 3) > registers) break;
           if (x.th > 1 && x.tw != all->tw) continue; /* several rows: where a row is one tile */
           if ((x.ob > 1 && r->o != UINT32_MAX && template_crosses(t, r->o, r->no, x.ob)) ||
