@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "codegen/client.h"
+#include "driver/digest.h"
 
 enum { CACHE_NAME = 40 };
 static const uint64_t cache_most_bytes = (uint64_t)4 << 30;
@@ -63,12 +64,12 @@ static void cache_key_compiler(wick_text *key, wick_arena *mem)
                      (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 }
 
-static void cache_key_bytes(wick_text *key, const char *name, const void *at, size_t nbytes)
+static void cache_key_bytes(wick_text *key, const char *name, const void *at, size_t nbytes,
+                            wick_arena *tmp)
 {
-  wick_digest d = {.nword = 0};
-  wick_digest_words(&d, at, nbytes / 8);
-  size_t whole = nbytes & ~(size_t)7;
-  uint64_t h = wick_hash_bytes(wick_digest_end(&d), (const char *)at + whole, nbytes - whole);
+  wick_bytes words = {at, nbytes & ~(size_t)7};
+  uint64_t h = wick_digest_of(&(wick_pieces){&words, 1, words.nbytes}, tmp);
+  h = wick_hash_bytes(h, (const char *)at + words.nbytes, nbytes - words.nbytes);
   wick_text_printf(key, "file %s %zu %016llx\n", wick_path_base(name), nbytes,
                    (unsigned long long)h);
 }
@@ -86,9 +87,9 @@ static const char *cache_key(const wick_compilation *c, wick_arena *mem)
   for (uint32_t i = 0; i < c->nsize; i++)
     wick_text_printf(&key, "size %s %lld\n", c->sizes[i].name, (long long)c->sizes[i].value);
   const wick_model *m = c->model;
-  cache_key_bytes(&key, m->path, m->bytes.at, m->bytes.nbytes);
+  cache_key_bytes(&key, m->path, m->bytes.at, m->bytes.nbytes, mem);
   for (const wick_file *f = m->files.first; f; f = f->next)
-    if (f->at != m->bytes.at) cache_key_bytes(&key, f->path, f->at, f->nbytes);
+    if (f->at != m->bytes.at) cache_key_bytes(&key, f->path, f->at, f->nbytes, mem);
   return key.at;
 }
 
@@ -122,10 +123,8 @@ wick_cache wick_cache_of(const wick_compilation *c, const char *folder, uint64_t
 void wick_cache_sections(const wick_cache *cache, const wick_pieces *constants, wick_arena *mem,
                          wick_section out[WICK_CACHE_SECTIONS])
 {
-  wick_digest d = {.nword = 0};
-  for (size_t i = 0; i < constants->n; i++)
-    wick_digest_words(&d, constants->at[i].at, constants->at[i].nbytes / 8);
-  const char *check = wick_str_printf(mem, "%016llx", (unsigned long long)wick_digest_end(&d));
+  const char *check =
+      wick_str_printf(mem, "%016llx", (unsigned long long)wick_digest_of(constants, mem));
   out[0] = (wick_section){.name = "key",
                           .bytes = {(const unsigned char *)cache->key, strlen(cache->key)}};
   out[1] = (wick_section){.name = "check", .bytes = {(const unsigned char *)check, strlen(check)}};

@@ -1,0 +1,11 @@
+/* The digest of gigabytes: of blocks, each by itself, so that threads share the work. */
+#ifndef WICK_DRIVER_DIGEST_H
+#define WICK_DRIVER_DIGEST_H
+
+#include "driver/compile.h"
+
+/* Of pieces that are whole words of 8 bytes; the same for one piece and for many, and for any
+ * number of threads, of which there are as many as the process may use. */
+uint64_t wick_digest_of(const wick_pieces *p, wick_arena *tmp);
+
+#endif
