@@ -224,6 +224,10 @@ typedef struct wick_kernel_facts {
   const char *place;      /* of the user's nodes that it computes */
   const char *schedule;   /* the steps that made its loops, from the plain ones */
   uint64_t flops, nbytes; /* of one run: floating-point operations, bytes read and written */
+  uint64_t cycles;        /* of one run on one thread, by Wick's model: the time of so many pairs of
+                             multiply-adds of a vector */
+  uint64_t tasks;         /* that threads share */
+  const char *limit;      /* what limits it by the model, in words */
 } wick_kernel_facts;
 WICK_API uint32_t wick_compiled_nkernel(const wick_compiled *compiled);
 WICK_API wick_kernel_facts wick_compiled_kernel(const wick_compiled *compiled, uint32_t i);

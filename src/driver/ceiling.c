@@ -131,3 +131,45 @@ wick_status wick_ceiling(const wick_target *t, uint32_t threads, wick_guard *gua
   wick_module_free(m);
   return s ? s : ceiling_run_code(&a, lanes, threads, mem, out_flops);
 }
+
+/* ---- memory ---- */
+
+enum { CEILING_STREAM = 32 << 20 }; /* bytes of each thread */
+
+typedef struct ceiling_stream {
+  const uint64_t *memory;
+  uint64_t *sum; /* a line for each worker */
+} ceiling_stream;
+
+static void ceiling_read(void *ctx, uint32_t worker, int64_t begin, int64_t end)
+{
+  ceiling_stream *s = ctx;
+  enum { WORDS = CEILING_STREAM / 8 };
+  uint64_t x[8] = {0};
+  for (int64_t part = begin; part < end; part++)
+    for (int64_t i = 0; i < WORDS; i += 8)
+      for (int k = 0; k < 8; k++) x[k] += s->memory[part * WORDS + i + k];
+  for (int k = 0; k < 8; k++) s->sum[8 * worker] += x[k];
+}
+
+wick_status wick_ceiling_bytes(uint32_t threads, wick_arena *mem, double *out_bytes)
+{
+  enum { TRIES = 5 };
+  wick_pool *pool;
+  WICK_TRY(wick_pool_create(&(wick_pool_options){.nworker = threads}, mem, &pool));
+  uint32_t n = wick_pool_size(pool);
+  ceiling_stream s = {wick_arena_alloc(mem, (size_t)CEILING_STREAM * n, 64),
+                      wick_new(mem, uint64_t, (size_t)8 * n)};
+  memset((void *)(uintptr_t)s.memory, 1, (size_t)CEILING_STREAM * n);
+  *out_bytes = 0;
+  for (int try = 0; try < TRIES; try++) {
+    wick_pool_run run = wick_pool_begin(pool);
+    double begin = wick_now();
+    wick_pool_launch(&run, ceiling_read, &s, n);
+    double rate = (double)CEILING_STREAM * n / (wick_now() - begin);
+    wick_pool_end(&run);
+    *out_bytes = rate > *out_bytes ? rate : *out_bytes;
+  }
+  wick_pool_free(pool);
+  return NULL;
+}

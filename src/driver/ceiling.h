@@ -12,4 +12,7 @@
 WICK_CHECKED wick_status wick_ceiling(const wick_target *t, uint32_t threads, wick_guard *guard,
                                       wick_arena *mem, double *out_flops);
 
+/* Bytes a second that `threads` threads read from memory together: the best of several tries. */
+WICK_CHECKED wick_status wick_ceiling_bytes(uint32_t threads, wick_arena *mem, double *out_bytes);
+
 #endif

@@ -165,9 +165,12 @@ static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
                                       .schedule = k->schedule,
                                       .scratch = k->scratch,
                                       .fault = k->fault,
-                                      .flops = k->flops * k->nlaunch,
+                                      .flops = k->model.flops * k->nlaunch,
                                       .bytes = k->bytes * k->nlaunch,
-                                      .cost = k->cost};
+                                      .cost = k->cost,
+                                      .cycles = (uint64_t)k->model.cycles * k->nlaunch,
+                                      .tasks = (uint64_t)k->tasks,
+                                      .limit = wick_cost_limit_text(k->model.limit)};
   }
   p.kernel = kernel;
   wick_program_pair *pair = wick_new(&c->mem, wick_program_pair, p.nmetadata);

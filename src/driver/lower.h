@@ -3,6 +3,7 @@
 #ifndef WICK_DRIVER_LOWER_H
 #define WICK_DRIVER_LOWER_H
 
+#include "graph/group/cost.h"
 #include "ir/ir.h"
 #include "target/target.h"
 
@@ -12,7 +13,8 @@ typedef struct wick_lowered_kernel {
   int64_t tasks;
   bool scratch, fault;    /* hidden slots (codegen/abi.h) */
   uint64_t scratch_bytes; /* for each worker */
-  uint64_t flops, bytes;  /* of one launch: operations on floats, bytes of its operands */
+  uint64_t bytes;         /* of one launch: of its operands */
+  wick_cost model;        /* of one launch: operations, cycles */
   uint64_t cost;          /* of one launch: estimated nanoseconds of one worker */
   uint32_t nlaunch;
   const char *contract; /* of its group (loop/contract.h) */

@@ -66,51 +66,15 @@ static wick_status kernel_merge(const wick_func *f, const wick_kernel_use *use, 
 
 /* ---- what it costs ---- */
 
-static bool kernel_is_flop(const wick_func *g, const wick_node *n)
+static void kernel_facts(const wick_kernel_use *use, const wick_schedule *s, const wick_target *t,
+                         wick_lowered_kernel *out)
 {
-  return n->nout == 1 && n->op != WICK_OP_const && n->op != WICK_OP_read &&
-         wick_op_of(n)->scalar != WICK_NOT_SCALAR &&
-         (wick_elem_is_float(wick_info_of(g, n->first)->elem) ||
-          wick_info_of(g, n->first)->elem == WICK_I32);
-}
-
-/* Operations of a stage: of a fold its steps, of a map its elements. */
-static uint64_t kernel_flops(const wick_func *g, const wick_node *n)
-{
-  const wick_region *body = &n->region[n->op == WICK_OP_fold ? 1 : 0];
-  uint64_t ops = 0;
-  for (uint32_t i = body->begin; i < body->end; i++)
-    if (kernel_is_flop(g, &g->node[i]))
-      ops += g->node[i].op == WICK_OP_fma || g->node[i].op == WICK_OP_muladd ? 2 : 1;
-  for (uint32_t a = 0; a < n->attr[1].n; a++) {
-    int64_t extent = wick_dim_is_const(n->attr[1].axes[a].extent) ? n->attr[1].axes[a].extent.v : 1;
-    if (wick_mul_overflows(ops, (uint64_t)extent, &ops)) return UINT64_MAX;
-  }
-  return ops;
-}
-
-/* A clock of 3 GHz, two multiply-adds of vectors a cycle, 10 bytes of memory: good enough to share
- * work. */
-enum { KERNEL_CYCLES = 3, KERNEL_BYTES = 10 };
-
-static uint64_t kernel_cost(const wick_target *t, uint64_t flops, uint64_t bytes)
-{
-  uint64_t lanes = t->vector_bytes >= 4 ? t->vector_bytes / 4 : 1,
-           compute = flops / (KERNEL_CYCLES * 4 * lanes),
-           move = bytes / (KERNEL_CYCLES * KERNEL_BYTES);
-  return compute > move ? compute : move;
-}
-
-static void kernel_facts(const wick_kernel_use *use, const wick_target *t, wick_lowered_kernel *out)
-{
-  const wick_func *g = use->group;
-  for (uint32_t i = 0; i < g->nnode; i = g->node[i].end)
-    if (g->node[i].nregion) out->flops += kernel_flops(g, &g->node[i]);
+  out->model = wick_cost_of(s, t);
   for (uint32_t k = 0; k < use->noperand; k++) {
     uint64_t nbytes;
-    if (wick_type_nbytes(g->module, use->type[k], &nbytes)) out->bytes += nbytes;
+    if (wick_type_nbytes(use->group->module, use->type[k], &nbytes)) out->bytes += nbytes;
   }
-  out->cost = kernel_cost(t, out->flops, out->bytes);
+  out->cost = wick_cost_nanoseconds(&out->model, out->bytes);
 }
 
 /* ---- building ---- */
@@ -153,7 +117,7 @@ wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, 
                                .contract = contract,
                                .schedule = g->schedule,
                                .scratch_bytes = frame.scratch_bytes};
-  kernel_facts(use, t, out);
+  kernel_facts(use, s, t, out);
   return NULL;
 }
 

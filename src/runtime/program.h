@@ -18,6 +18,9 @@ typedef struct wick_program_kernel {
   bool scratch, fault;   /* hidden slots, as codegen/abi.h has them */
   uint64_t flops, bytes; /* of one run */
   uint64_t cost;         /* of one launch: estimated nanoseconds of one worker */
+  uint64_t cycles;       /* that one run takes by the model (graph/group/cost.h) */
+  uint64_t tasks;        /* of one launch */
+  const char *limit;     /* what limits it by the model, in words */
 } wick_program_kernel;
 
 typedef struct wick_program_pair {

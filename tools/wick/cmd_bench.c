@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "driver/ceiling.h"
+#include "graph/group/cost.h"
 
 #include "command.h"
 #include "job.h"
@@ -14,7 +15,7 @@ typedef struct bench {
   wick_job job;
   wick_words inputs;
   double seconds;
-  bool pipe;
+  bool pipe, roofline;
   int64_t kernels; /* lines of the table */
   wick_feed feed;
   void **room;
@@ -213,6 +214,31 @@ static void bench_table(bench *b, double ceiling)
   }
 }
 
+/* Each kernel beside what the machine allows and what the model predicts. */
+static void bench_roofline(bench *b, const wick_cost_machine *m)
+{
+  const wick_compiled *k = b->job.compiled;
+  uint32_t n = wick_compiled_nkernel(k), *order = bench_order(b, n);
+  double total = 0, least = 0, foreseen = 0;
+  printf("multiply-adds %.1f GFLOP/s, memory %.1f GB/s\n", 1e-9 * m->flops, 1e-9 * m->bytes);
+  printf("%10s %10s %7s %10s %10s  %s\n", "us", "predicted", "share", "MFLOP", "KiB", "kernel");
+  for (uint32_t i = 0; i < n; i++) {
+    wick_kernel_facts f = wick_compiled_kernel(k, order[i]);
+    wick_cost_facts c = {f.flops, f.nbytes, f.cycles, f.tasks, f.limit};
+    double took = 1e-9 * (double)b->nanoseconds[order[i]] / b->nprofiled,
+           lowest = wick_cost_floor(m, &c), predicted = wick_cost_seconds(m, &c);
+    total += took, least += lowest, foreseen += predicted;
+    if (i >= (uint64_t)b->kernels) continue;
+    if (took <= 0) took = 1e-9;
+    const char *why = wick_cost_reason(m, &c, took);
+    printf("%10.2f %10.2f %6.1f%% %10.3f %10.1f  %s  %s%s%s\n", 1e6 * took, 1e6 * predicted,
+           100 * lowest / took, 1e-6 * (double)f.flops, (double)f.nbytes / 1024, f.name, f.place,
+           *why ? ": " : "", why);
+  }
+  printf("%10.2f %10.2f %6.1f%%  all kernels\n", 1e6 * total, 1e6 * foreseen,
+         total > 0 ? 100 * least / total : 0);
+}
+
 static wick_status bench_report(bench *b)
 {
   wick_job *j = &b->job;
@@ -228,7 +254,16 @@ static wick_status bench_report(bench *b)
   WICK_TRY(bench_profile_runs(b, median));
   wick_target t = wick_target_host();
   WICK_TRY(wick_ceiling(&t, wick_session_threads(j->session), &j->guard, &j->mem, &ceiling));
-  bench_table(b, ceiling);
+  if (!b->roofline) {
+    bench_table(b, ceiling);
+    return NULL;
+  }
+  wick_cost_machine machine = {.flops = ceiling,
+                               .threads = wick_session_threads(j->session),
+                               .cache_bytes = t.cache_bytes[2],
+                               .lanes = t.vector_bytes >= 8 ? t.vector_bytes / 4 : 1};
+  WICK_TRY(wick_ceiling_bytes(machine.threads, &j->mem, &machine.bytes));
+  bench_roofline(b, &machine);
   return NULL;
 }
 
@@ -240,6 +275,8 @@ static int bench_main(wick_job *j, void *arg, int argc, char **argv)
       {"input", 0, WICK_FLAG_LIST, &b->inputs, NULL, NULL},
       {"seconds", 's', WICK_FLAG_DOUBLE, &b->seconds, "S", "of timed runs; 3"},
       {"kernels", 'k', WICK_FLAG_INT, &b->kernels, "N", "shows the N slowest; 20"},
+      {"roofline", 0, WICK_FLAG_BOOL, &b->roofline, NULL,
+       "each kernel beside the machine's limits and the model, and why it is below"},
       {"pipe", 0, WICK_FLAG_BOOL, &b->pipe, NULL,
        "answers `run N`, `feed A.npy,B.npy`, `output DIR` on the standard input"},
       WICK_JOB_FLAGS(j),

@@ -1,5 +1,6 @@
 /* Sums of products: which of the output's axes are vectors and which places, and the register tile.
  */
+#include "graph/group/cost.h"
 #include "graph/group/template_state.h"
 #include "loop/product.h"
 
@@ -39,20 +40,19 @@ static uint32_t template_dot_axis(const template_state *t, const wick_stage *fol
 
 /* ---- tiles ---- */
 
-/* Cycles for a tile's step along the sum, on a machine with two multiply-add pipes of latency 4 and
- * two loads a cycle. */
-static double template_tile_cycles(int64_t vectors, int64_t places)
-{
-  double fma = (double)(vectors * places) / 2, load = (double)(vectors + places) / 2,
-         cycles = fma > load ? fma : load;
-  return (cycles > 4 ? cycles : 4) + 0.3;
-}
+/* Bytes of vectors that pass by while a tile sums: of each of its vectors, where tiles that follow
+ * read the same ones again; else of all. */
+typedef struct template_stream {
+  uint64_t each, all;
+} template_stream;
 
-/* Of all tiles, whole ones and those at the ends, that cover the extents `all`. */
-static double template_tile_cost(const template_tile *all, const template_tile *t, int64_t own)
+/* Of all tiles, whole ones and those at the ends, that cover the extents `all`, of `own` sums each;
+ * `stream` bytes of vectors pass by for each vector of a tile, or for all tiles. */
+static double template_tile_cost(const template_state *t, const template_tile *all,
+                                 const template_tile *x, int64_t own, const template_stream *stream)
 {
   const int64_t extent[4] = {all->ob, all->vb, all->th, all->tw},
-                tile[4] = {t->ob, t->vb, t->th, t->tw};
+                tile[4] = {x->ob, x->vb, x->th, x->tw};
   double cost = 0;
   for (uint32_t rest = 0; rest < 16; rest++) { /* bit k: the last, smaller tile along k */
     int64_t size[4], count = 1;
@@ -61,8 +61,11 @@ static double template_tile_cost(const template_tile *all, const template_tile *
       size[k] = last ? extent[k] % tile[k] : tile[k];
       count *= last ? size[k] != 0 : extent[k] / tile[k];
     }
-    if (count)
-      cost += (double)count * template_tile_cycles(own * size[0] * size[1], size[2] * size[3]);
+    if (!count) continue;
+    int64_t vectors = own * size[0] * size[1], places = size[2] * size[3];
+    wick_cost_tile c = {vectors, places, vectors * places, stream->all};
+    if (stream->each) c.stream_bytes = (uint64_t)c.vectors * stream->each;
+    cost += (double)count * wick_cost_step(t->t, &c);
   }
   return cost;
 }
@@ -180,7 +183,7 @@ static bool template_fused(const template_state *t, const wick_stage *fold)
  * one behind is covered, and not where each is used once: then they are read in their order. */
 static template_tile template_tile_best(const template_state *t, bool fused,
                                         const template_tile *all, const template_tile *most,
-                                        const template_roles *r)
+                                        const template_roles *r, const template_stream *stream)
 {
   template_tile best = {1, 1, 1, 1}, x;
   double least = 1e300;
@@ -196,7 +199,7 @@ static template_tile template_tile_best(const template_state *t, bool fused,
               (x.tw > 1 && r->x != UINT32_MAX && template_crosses(t, r->x, r->nx, x.tw)))
             continue;
           if (x.ob > 1 && (x.vb != all->vb || (r->own * all->vb > 1 && !both))) continue;
-          double cost = template_tile_cost(all, &x, r->own);
+          double cost = template_tile_cost(t, all, &x, r->own, stream);
           if (cost < least * 0.999) best = x, least = cost;
         }
   return best;
@@ -206,10 +209,11 @@ wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vecto
 {
   template_state s = {.t = t};
   template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, vectors, places, 0, 1};
+  template_stream none = {0, 0};
   template_tile all = {vectors, 1, 1, places},
-                best = template_tile_best(&s, t->fma & WICK_BIT(elem), &all, &all, &r);
+                best = template_tile_best(&s, t->fma & WICK_BIT(elem), &all, &all, &r, &none);
   double least = (double)(vectors * places) / 2;
-  return (wick_tile){best.ob, best.tw, template_tile_cost(&all, &best, 1) / least};
+  return (wick_tile){best.ob, best.tw, template_tile_cost(&s, &all, &best, 1, &none) / least};
 }
 
 /* Lanes of a vector along an axis of that extent: all; of a shorter one, masked where that costs
@@ -220,6 +224,14 @@ static int64_t template_dot_lanes(const template_state *t, int64_t extent)
   bool mask = t->t->mask & WICK_BIT(template_elem(t));
   while (lanes > extent && (!mask || lanes / 2 >= extent)) lanes /= 2;
   return lanes;
+}
+
+static uint64_t template_steps(const wick_stage *fold) /* of its sum */
+{
+  uint64_t n = 1;
+  for (uint32_t k = 0; k < fold->naxis; k++)
+    if (fold->axis[k].reduce) n *= (uint64_t)template_extent(fold, k);
+  return n;
 }
 
 bool template_dot(template_state *t, const wick_stage *fold)
@@ -241,9 +253,14 @@ bool template_dot(template_state *t, const wick_stage *fold)
   uint32_t dot = template_dot_axis(t, fold, n - 1);
   bool fused = dot != UINT32_MAX || template_fused(t, fold);
   if (dot != UINT32_MAX && lanes != t->t->vector_bytes / 4) return false;
-  template_tile tile = template_tile_best(t, fused, &all, &most, &r);
-  uint64_t weights = template_bytes(t, shared == a ? b : a);
-  const char *at = template_out_loops(t, &r, &tile, weights > TEMPLATE_NEAR, lanes);
+  uint64_t weights = template_bytes(t, shared == a ? b : a),
+           column = template_steps(fold) * t->t->vector_bytes; /* of one vector, in the whole sum */
+  if (dot != UINT32_MAX) column /= (uint64_t)template_extent(fold, dot);
+  bool outside = weights > TEMPLATE_NEAR ||
+                 (r.o != UINT32_MAX && r.no != template_extent(t->out, r.o)); /* group by group */
+  template_stream stream = {outside ? column : 0, weights};
+  template_tile tile = template_tile_best(t, fused, &all, &most, &r, &stream);
+  const char *at = template_out_loops(t, &r, &tile, outside, lanes);
   if (!at) return false;
   bool again = all.th * all.tw > tile.th * tile.tw; /* time to fetch while these are used */
   if (weights > TEMPLATE_CACHED && r.o != UINT32_MAX && again &&
@@ -295,7 +312,8 @@ bool template_inner(template_state *t, const wick_stage *fold)
     if (extent > 1 && in_a != in_b) *(in_a ? &r.x : &r.o) = i, *(in_a ? &r.nx : &r.no) = extent;
   }
   template_tile all = {r.no, 1, 1, r.nx};
-  template_tile tile = template_tile_best(t, template_fused(t, fold), &all, &all, &r);
+  template_tile tile =
+      template_tile_best(t, template_fused(t, fold), &all, &all, &r, &(template_stream){0, 0});
   const char *at = template_out_loops(t, &r, &tile, false, 1);
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);

@@ -1,0 +1,274 @@
+/* Cycles of tiles in registers, and of the stages of a group. */
+#include "graph/group/cost.h"
+
+#include <string.h>
+
+#include "ir/op.h"
+
+enum { COST_AXES = 16, COST_FUNCTION = 16 /* products that a polynomial takes */ };
+
+/* Lines of 64 bytes arrive after so many cycles each (measured on one core that streams). */
+static const double cost_near = 1.4, cost_far = 3.5;
+
+double wick_cost_step(const wick_target *t, const wick_cost_tile *x)
+{
+  uint64_t first = t->cache_bytes[0] ? t->cache_bytes[0] : 32 << 10,
+           second = t->cache_bytes[1] ? t->cache_bytes[1] : 1 << 20;
+  double line = x->stream_bytes <= first / 2         ? 0
+                : x->stream_bytes <= second / 10 * 6 ? cost_near
+                                                     : cost_far,
+         stream = (double)x->vectors * line * t->vector_bytes / 64,
+         products = (double)x->products / 2, load = (double)(x->vectors + x->places) / 2;
+  double cycles = products > load ? products : load;
+  if (stream > cycles) cycles = stream;
+  return (cycles > 4 ? cycles : 4) + 0.3;
+}
+
+static wick_cost_limit cost_step_limit(const wick_target *t, const wick_cost_tile *x)
+{
+  wick_cost_tile near = *x;
+  near.stream_bytes = 0;
+  double products = (double)x->products / 2;
+  if (wick_cost_step(t, x) > wick_cost_step(t, &near)) return WICK_COST_STREAM;
+  if ((double)(x->vectors + x->places) / 2 > products && x->vectors + x->places > 8)
+    return WICK_COST_LOADS;
+  return products < 4 ? WICK_COST_LATENCY : WICK_COST_PRODUCTS;
+}
+
+const char *wick_cost_limit_text(wick_cost_limit limit)
+{
+  static const char *const text[] = {"products", "loads", "weights from a farther cache",
+                                     "latency",  "tails", "no template"};
+  return text[limit];
+}
+
+/* ---- what stages are like ---- */
+
+static const wick_node *cost_node(const wick_schedule *s, const wick_stage *st)
+{
+  return &s->group->node[st->node];
+}
+
+static const wick_region *cost_body(const wick_node *n)
+{
+  return &n->region[n->op == WICK_OP_fold ? 1 : 0];
+}
+
+static int64_t cost_extent(const wick_stage *st, uint32_t axis)
+{
+  return wick_dim_is_const(st->axis[axis].extent) ? st->axis[axis].extent.v : 1;
+}
+
+static double cost_numel(const wick_stage *st)
+{
+  double n = 1;
+  for (uint32_t k = 0; k < st->naxis; k++) n *= (double)cost_extent(st, k);
+  return n;
+}
+
+/* Floating-point operations of an element (`flops`), and what they take in products. */
+static void cost_operations(const wick_func *g, const wick_node *n, double *flops, double *products)
+{
+  const wick_region *body = cost_body(n);
+  *flops = *products = 0;
+  for (uint32_t i = body->begin; i < body->end; i++) {
+    const wick_node *x = &g->node[i];
+    const wick_op *op = wick_op_of(x);
+    if (x->nout != 1 || x->op == WICK_OP_const || x->op == WICK_OP_read ||
+        op->scalar == WICK_NOT_SCALAR)
+      continue;
+    wick_elem e = wick_info_of(g, x->first)->elem;
+    if (!wick_elem_is_float(e) && e != WICK_I32) continue; /* as sums of products of bytes are */
+    *flops += x->op == WICK_OP_fma || x->op == WICK_OP_muladd ? 2 : 1;
+    *products += op->ulp > 0 ? COST_FUNCTION : 1;
+  }
+}
+
+/* Elements in a vector of the stage, 1 where it has none; a stage in line is as its readers are. */
+static int64_t cost_lanes(const wick_schedule *s, const wick_stage *st)
+{
+  const wick_stage *at = st->where == WICK_INLINE ? &s->stage[s->output] : st;
+  for (uint32_t i = 0; i < at->loops.n; i++) {
+    const wick_sloop *l = &at->loops.at[i];
+    if (l->kind == WICK_VECTOR) return l->size ? l->size : cost_extent(at, l->axis);
+  }
+  return 1;
+}
+
+/* ---- tiles ---- */
+
+typedef struct cost_axis {
+  int64_t extent, tile; /* the tile in vectors along a vector's axis */
+  bool reduce, vector;
+} cost_axis;
+
+/* How much of axis k the loops behind `first` cover. */
+static int64_t cost_covers(const wick_stage *st, uint32_t axis, uint32_t first, bool registers)
+{
+  int64_t n = 1;
+  for (uint32_t i = first; i < st->loops.n; i++) {
+    const wick_sloop *l = &st->loops.at[i];
+    if (l->axis != axis || (registers && l->kind != WICK_UNROLL && l->kind != WICK_VECTOR))
+      continue;
+    n *= l->size ? l->size : wick_ceildiv_i64(cost_extent(st, axis), l->factor);
+  }
+  return wick_min_i64(n, cost_extent(st, axis));
+}
+
+/* The tile of a fold: inside its consumer's loops where it is computed there in registers, else its
+ * own unrolled loops. */
+static void cost_tile_of(const wick_schedule *s, const wick_stage *fold, cost_axis *axis)
+{
+  const wick_stage *out = fold->where == WICK_AT ? &s->stage[fold->consumer] : NULL;
+  bool inside = out && fold->store == WICK_STORE_REG;
+  uint32_t first = 0, k = 0;
+  if (inside)
+    while (first < out->loops.n && strcmp(out->loops.at[first].name, fold->consumer_loop_name) != 0)
+      first++;
+  for (uint32_t a = 0; a < fold->naxis; a++) {
+    bool reduce = fold->axis[a].reduce;
+    axis[a] = (cost_axis){.extent = cost_extent(fold, a), .tile = 1, .reduce = reduce};
+    if (!reduce && inside && k < out->naxis)
+      axis[a].tile = cost_covers(out, k, first + 1, false);
+    else if (!reduce)
+      axis[a].tile = cost_covers(fold, a, 0, true);
+    if (!reduce) k++;
+  }
+  int64_t lanes = cost_lanes(s, fold);
+  for (uint32_t i = 0; i < fold->loops.n; i++)
+    if (fold->loops.at[i].kind == WICK_VECTOR) {
+      cost_axis *v = &axis[fold->loops.at[i].axis];
+      v->vector = true, v->tile = wick_ceildiv_i64(v->tile, lanes);
+      v->extent = wick_ceildiv_i64(v->extent, lanes);
+    }
+}
+
+/* Loads of one step: for each read, the tile along the axes that it depends on. A read along the
+ * vector is one of vectors. */
+static void cost_loads(const wick_schedule *s, const wick_stage *fold, const cost_axis *axis,
+                       const int64_t *size, wick_cost_tile *out)
+{
+  const wick_region *body = cost_body(cost_node(s, fold));
+  wick_dims *dims = s->group->module->dims;
+  for (uint32_t i = body->begin; i < body->end; i++) {
+    const wick_node *r = &s->group->node[i];
+    if (r->op != WICK_OP_read) continue;
+    int64_t n = 1;
+    bool vector = false;
+    for (uint32_t a = 0; a < fold->naxis; a++) {
+      bool uses = false;
+      for (uint32_t k = 0; k < r->attr[0].n && !uses; k++)
+        uses = !wick_dim_eq(r->attr[0].dims[k], WICK_DIM_ANY) &&
+               wick_dim_uses(dims, r->attr[0].dims[k], fold->axis[a].sym);
+      if (uses && !axis[a].reduce) n *= size[a];
+      vector = vector || (uses && axis[a].vector);
+    }
+    *(vector ? &out->vectors : &out->places) += n;
+  }
+}
+
+/* Cycles of all tiles, full ones and those at the ends. */
+static double cost_sum(const wick_schedule *s, const wick_target *t, const wick_stage *fold,
+                       double products, wick_cost *out)
+{
+  cost_axis axis[COST_AXES];
+  int64_t size[COST_AXES], steps = 1;
+  uint32_t naxis = fold->naxis < COST_AXES ? fold->naxis : COST_AXES, tails = 0;
+  double cycles = 0, count = 1;
+  cost_tile_of(s, fold, axis);
+  for (uint32_t a = 0; a < naxis; a++)
+    if (axis[a].reduce) steps *= axis[a].extent;
+  for (uint32_t rest = 0; rest < 1u << naxis; rest++) { /* bit a: the last, smaller tile along a */
+    wick_cost_tile x = {.products = 1};
+    bool any = true;
+    count = 1;
+    for (uint32_t a = 0; a < naxis && any; a++) {
+      bool last = rest >> a & 1;
+      int64_t tile = axis[a].tile, n = axis[a].extent;
+      size[a] = last ? n % tile : tile;
+      any = axis[a].reduce ? !last : last ? size[a] != 0 : n >= tile;
+      if (axis[a].reduce) continue;
+      count *= last ? 1 : (double)(n / tile);
+      x.products *= size[a];
+    }
+    if (!any) continue;
+    cost_loads(s, fold, axis, size, &x);
+    x.stream_bytes = (uint64_t)x.vectors * (uint64_t)steps * t->vector_bytes;
+    double step = wick_cost_step(t, &x);
+    if (products > 1 && step < products * (double)x.products / 2)
+      step = products * (double)x.products / 2;
+    cycles += count * step * (double)steps;
+    if (!rest) out->tile = x, out->steps = steps;
+    tails += rest != 0;
+  }
+  return cycles;
+}
+
+/* Of one stage; where it is the slowest so far, it decides what limits the group. */
+static void cost_stage(const wick_schedule *s, const wick_target *t, const wick_stage *st,
+                       double *most, wick_cost *out)
+{
+  double flops, products, lanes = (double)cost_lanes(s, st), numel = cost_numel(st),
+                          full = t->vector_bytes >= 8 ? t->vector_bytes / 4 : 1;
+  cost_operations(s->group, cost_node(s, st), &flops, &products);
+  out->flops += (uint64_t)(flops * numel);
+  double cycles = numel * (products > 1 ? products : 1) / 2 / lanes,
+         least = numel * products / 2 / full;
+  wick_cost found = {.limit = lanes > 1 ? WICK_COST_PRODUCTS : WICK_COST_SCALAR};
+  if (st->fold && lanes > 1) {
+    cycles = cost_sum(s, t, st, products, &found);
+    found.limit = cost_step_limit(t, &found.tile);
+    if (found.limit == WICK_COST_PRODUCTS && cycles > 1.2 * least) found.limit = WICK_COST_TAILS;
+  }
+  out->cycles += cycles;
+  out->least += least;
+  if (cycles <= *most) return;
+  *most = cycles;
+  out->limit = found.limit;
+  if (st->fold) out->tile = found.tile, out->steps = found.steps;
+}
+
+wick_cost wick_cost_of(const wick_schedule *s, const wick_target *t)
+{
+  wick_cost out = {0};
+  double most = 0;
+  for (uint32_t i = 0; i < s->nstage; i++) cost_stage(s, t, &s->stage[i], &most, &out);
+  return out;
+}
+
+/* ---- times ---- */
+
+enum { COST_CYCLES = 3, COST_BYTES = 10 }; /* in a nanosecond; of memory, in a cycle */
+
+uint64_t wick_cost_nanoseconds(const wick_cost *c, uint64_t nbytes)
+{
+  uint64_t compute = (uint64_t)(c->cycles / COST_CYCLES),
+           move = nbytes / (COST_CYCLES * COST_BYTES);
+  return compute > move ? compute : move;
+}
+
+double wick_cost_floor(const wick_cost_machine *m, const wick_cost_facts *f)
+{
+  double compute = (double)f->flops / m->flops, memory = (double)f->bytes / m->bytes;
+  return compute > memory ? compute : memory;
+}
+
+double wick_cost_seconds(const wick_cost_machine *m, const wick_cost_facts *f)
+{
+  double threads = (double)wick_min_i64((int64_t)m->threads, (int64_t)(f->tasks ? f->tasks : 1)),
+         compute = (double)f->cycles * 4 * m->lanes * m->threads / m->flops / threads,
+         memory = f->bytes > m->cache_bytes ? (double)f->bytes / m->bytes : 0;
+  return compute > memory ? compute : memory;
+}
+
+const char *wick_cost_reason(const wick_cost_machine *m, const wick_cost_facts *f, double seconds)
+{
+  static const double enough = 0.7, small = 5e-6, close = 1.25;
+  if (wick_cost_floor(m, f) >= enough * seconds) return "";
+  if (seconds < small) return "small";
+  if ((double)f->flops / m->flops < (double)f->bytes / m->bytes) return "memory";
+  if (m->threads > 1 && f->tasks < 4 * (uint64_t)m->threads) return "few tasks for the threads";
+  return seconds > close * wick_cost_seconds(m, f) && strcmp(f->limit, "products") == 0
+             ? "slower than the model"
+             : f->limit;
+}

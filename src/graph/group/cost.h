@@ -1,0 +1,68 @@
+/* What a kernel takes on a machine, from its group's schedule: the one model that templates choose
+ * by, that `wick bench --roofline` shows beside what it measured, and that the tuner starts from.
+ *
+ * The unit is a cycle of a machine that starts two multiply-adds of a vector and two loads in each;
+ * a program that does nothing but multiply-adds (driver/ceiling.h) says how long one is. */
+#ifndef WICK_GRAPH_GROUP_COST_H
+#define WICK_GRAPH_GROUP_COST_H
+
+#include "loop/schedule.h"
+#include "target/target.h"
+
+/* A tile of a sum of products in registers: each step loads `vectors` vectors and `places` shared
+ * values. */
+typedef struct wick_cost_tile {
+  int64_t vectors, places, products; /* products: accumulators */
+  uint64_t stream_bytes; /* of vectors that pass by in the whole sum, or are read again */
+} wick_cost_tile;
+/* Cycles of one step. */
+double wick_cost_step(const wick_target *t, const wick_cost_tile *tile);
+
+/* What limits a kernel by the model. */
+typedef enum wick_cost_limit {
+  WICK_COST_PRODUCTS, /* multiply-adds, or other operations: nothing else does */
+  WICK_COST_LOADS,    /* loads for each product */
+  WICK_COST_STREAM,   /* vectors come from a farther cache */
+  WICK_COST_LATENCY,  /* too few accumulators for the pipes */
+  WICK_COST_TAILS,    /* tiles or vectors that are not full */
+  WICK_COST_SCALAR    /* no template fits: no vectors */
+} wick_cost_limit;
+const char *wick_cost_limit_text(wick_cost_limit limit);
+
+typedef struct wick_cost {
+  uint64_t flops; /* of the definition; a multiply-add is two */
+  double cycles;  /* on one thread, operands in the caches */
+  double least;   /* cycles that the same stages take where nothing limits them */
+  wick_cost_limit limit;
+  /* The largest sum: its tile, and its steps. 0 where there is none. */
+  wick_cost_tile tile;
+  int64_t steps;
+} wick_cost;
+
+/* Of a schedule whose steps have been applied. Extents that are not constant count as 1. */
+wick_cost wick_cost_of(const wick_schedule *s, const wick_target *t);
+
+/* ---- times ---- */
+
+/* Of a common machine, on one worker: good enough to share work. */
+uint64_t wick_cost_nanoseconds(const wick_cost *c, uint64_t nbytes);
+
+typedef struct wick_cost_machine { /* as measured, on all threads together */
+  double flops, bytes;             /* a second: multiply-adds from registers; a streaming read */
+  uint32_t threads;
+  uint64_t cache_bytes; /* more than that comes from memory in each run; 0: all does */
+  uint32_t lanes;       /* elements in a vector */
+} wick_cost_machine;
+
+typedef struct wick_cost_facts { /* of a kernel, in one run */
+  uint64_t flops, bytes, cycles, tasks;
+  const char *limit;
+} wick_cost_facts;
+
+/* Seconds that the machine's limits allow, and those that the model predicts. */
+double wick_cost_floor(const wick_cost_machine *m, const wick_cost_facts *f);
+double wick_cost_seconds(const wick_cost_machine *m, const wick_cost_facts *f);
+/* Why a kernel takes so many seconds: "" where it takes less than 1/0.7 of its floor. */
+const char *wick_cost_reason(const wick_cost_machine *m, const wick_cost_facts *f, double seconds);
+
+#endif
