@@ -191,6 +191,17 @@ def test_bench(small, cache):
     assert len(list(cache.iterdir())) == 1
 
 
+def test_roofline():
+    """Each kernel beside the machine's limits and the model's prediction, and all of them at the end."""
+    text = wick("bench", DIGITS / "digits.onnx", "--roofline", "--seconds", 0.01)
+    lines = text.splitlines()[2:]
+    assert "multiply-adds" in lines[0] and "memory" in lines[0] and "predicted" in lines[1]
+    assert lines[-1].endswith("all kernels")
+    for line in lines[2:-1]:
+        took, predicted, share = line.split()[:3]
+        assert float(took) > 0 and float(predicted) >= 0 and share.endswith("%")
+
+
 def test_bench_pipe(small, tmp_path):
     x, b = feeds(tmp_path)
     command = [WICK, "bench", "--pipe", small, "--inputs", f"{x},{b}", "--threads", "1"]
