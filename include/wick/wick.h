@@ -171,6 +171,7 @@ typedef struct wick_compile_options {
   bool strict;           /* only rewrites that round as the operators do; no minimal filtering */
   const char *precision; /* of arithmetic on floats: "f64", between inputs and outputs that keep
                             their types; NULL: as the model's types say */
+  const char *records;   /* a file of schedules that `wick tune` wrote; NULL: none */
 } wick_compile_options;
 
 /* `options` may be NULL. The result does not need the model any more. Fails: WICK_EUNSUPPORTED with

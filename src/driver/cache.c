@@ -84,6 +84,7 @@ static const char *cache_key(const wick_compilation *c, wick_arena *mem)
     wick_text_printf(&key, " %llu", (unsigned long long)c->target.cache_bytes[i]);
   wick_text_printf(&key, "\nstrict %d\nprecision %s\n", c->strict,
                    c->precision ? c->precision : "");
+  if (c->records) wick_text_printf(&key, "records %016llx\n", (unsigned long long)c->records_hash);
   for (uint32_t i = 0; i < c->nsize; i++)
     wick_text_printf(&key, "size %s %lld\n", c->sizes[i].name, (long long)c->sizes[i].value);
   const wick_model *m = c->model;

@@ -3,12 +3,15 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "codegen/client.h"
 #include "codegen/link.h"
 #include "driver/cache.h"
 #include "driver/contract.h"
 #include "driver/lower.h"
 #include "ir/copy.h"
+
+enum { COMPILE_RECORDS_MOST = 256 << 20 }; /* bytes of a file of records */
 
 /* ---- stages ---- */
 
@@ -115,6 +118,7 @@ static wick_status compile_passes(wick_compilation *c)
   wick_pipeline_begin(&c->pipeline, c->module);
   c->pipeline.target = c->target;
   c->pipeline.strict = c->strict;
+  c->pipeline.records = c->records;
   for (const char *at = compile_pipeline(c); *at;) {
     size_t n = strcspn(at, ",");
     const wick_pass *pass = wick_pass_find(wick_str_dupn(&c->tmp, at, n));
@@ -247,6 +251,17 @@ wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out)
 
 /* ---- the public interface ---- */
 
+static wick_status compile_records(wick_compilation *c, const char *path)
+{
+  char *text;
+  size_t n;
+  WICK_TRY(wick_file_read(&c->mem, path, COMPILE_RECORDS_MOST, &text, &n));
+  c->records = wick_new(&c->mem, wick_records, 1);
+  *c->records = wick_records_begin(path, &c->mem);
+  c->records_hash = wick_hash_bytes(WICK_HASH_SEED, text, n);
+  return wick_records_read(c->records, path, text, n);
+}
+
 wick_status wick_compilation_take(wick_compilation *c, const wick_compile_options *o)
 {
   c->nprocess = o->nprocess;
@@ -254,6 +269,7 @@ wick_status wick_compilation_take(wick_compilation *c, const wick_compile_option
   WICK_TRY(compile_precision_take(c, o->precision));
   c->stage = o->stage;
   c->arg = o->arg;
+  if (o->records) WICK_TRY(compile_records(c, o->records));
   if (o->target && !wick_target_find(o->target, &c->target))
     return wick_fail(&c->mem, WICK_EINVAL, NULL, "there is no target \"%s\"", o->target);
   return wick_model_sizes(c->model, o->nshape, o->shape, o->nsize, o->sizes, &c->mem, &c->nsize,

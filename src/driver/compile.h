@@ -20,6 +20,8 @@ typedef struct wick_compilation {
   const char *precision; /* NULL: none */
   uint32_t nshow;
   struct wick_shown *show;
+  wick_records *records; /* read from the file that the options name; NULL: none */
+  uint64_t records_hash; /* of its bytes */
   wick_work work;
   void (*stage)(void *arg, const char *name, double seconds);
   void *arg;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/file.h"
+
 /* The passes that have changed what is rounded, each once. */
 static void contract_passes(const wick_pipeline *p, wick_text *out)
 {
@@ -36,6 +38,15 @@ static void contract_functions(const wick_lowered *l, wick_arena *mem, wick_text
   }
 }
 
+/* The groups whose schedules came from records. */
+static void contract_records(const wick_records *r, wick_text *out)
+{
+  if (!r || !r->used.n) return;
+  wick_text_printf(out, "; schedules of %s:", wick_path_base(r->path));
+  for (uint32_t i = 0; i < r->used.n; i++)
+    wick_text_printf(out, "%s%s", i ? ", " : " ", r->used.at[i]);
+}
+
 const char *wick_contract_text(const wick_lowered *l, const wick_pipeline *p, wick_arena *mem)
 {
   wick_text out = wick_text_begin(mem);
@@ -49,6 +60,7 @@ const char *wick_contract_text(const wick_lowered *l, const wick_pipeline *p, wi
   wick_text_printf(&out, ": %u kernels accumulate in order, %u in parts", ordered, parts);
   contract_passes(p, &out);
   contract_functions(l, mem, &out);
+  contract_records(p->records, &out);
   for (uint32_t i = 0; i < l->kernels.n; i++)
     wick_text_printf(&out, "\n%s: %s", l->kernels.at[i].name, l->kernels.at[i].contract);
   return out.at;

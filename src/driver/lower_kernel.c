@@ -139,7 +139,7 @@ wick_status wick_kernel_copy_group(wick_module *m, const wick_target *t, wick_el
   wick_build_return(&b, 1, &y);
   wick_func *g;
   WICK_TRY(wick_build_end(&b, &g));
-  WICK_TRY(wick_template_schedule(g, t, tmp));
+  WICK_TRY(wick_template_schedule(g, t, NULL, tmp));
   *out = g;
   return NULL;
 }

@@ -53,7 +53,7 @@ static wick_status pipeline_block(wick_pass_context *c, const wick_func *f, wick
 
 static wick_status pipeline_form_groups(wick_pass_context *c, const wick_func *f, wick_func **out)
 {
-  return wick_form_groups(f, c->target, c->mem, c->tmp, out);
+  return wick_form_groups(f, c->target, c->records, c->mem, c->tmp, out);
 }
 
 typedef wick_func *pipeline_scratch(const wick_func *f, wick_arena *mem, wick_arena *tmp);
@@ -289,8 +289,12 @@ wick_status wick_pipeline_run(wick_pipeline *p, const wick_pass *pass, wick_aren
 {
   if (!p->versions.n) pipeline_account(p, NULL);
   struct wick_generation *g = pipeline_open(p);
-  wick_pass_context c = {
-      .module = p->m, .target = &p->target, .strict = p->strict, .mem = &g->mem, .tmp = tmp};
+  wick_pass_context c = {.module = p->m,
+                         .target = &p->target,
+                         .strict = p->strict,
+                         .records = p->records,
+                         .mem = &g->mem,
+                         .tmp = tmp};
   double begun = pipeline_seconds();
   wick_pass_time t = {.pass = pass};
   wick_status s = pipeline_functions(p, pass, &c, &t.acted);

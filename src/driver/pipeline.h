@@ -4,15 +4,17 @@
 #define WICK_DRIVER_PIPELINE_H
 
 #include "ir/ir.h"
+#include "loop/records.h"
 #include "target/target.h"
 
 /* What a pass that may fail, or that needs more than the function, gets. */
 typedef struct wick_pass_context {
   wick_module *module;
   const wick_target *target;
-  bool strict;     /* only rewrites of the classes exact and rounding */
-  wick_arena *mem; /* of the result, and of functions that the pass adds to the module */
-  wick_arena *tmp; /* scratch, rewound after the pass */
+  bool strict;           /* only rewrites of the classes exact and rounding */
+  wick_records *records; /* of schedules; NULL: none */
+  wick_arena *mem;       /* of the result, and of functions that the pass adds to the module */
+  wick_arena *tmp;       /* scratch, rewound after the pass */
 } wick_pass_context;
 
 /* What a pass may do to numbers: nothing, or round in another order or another place. */
@@ -42,9 +44,10 @@ typedef struct wick_pass_time {
 
 typedef struct wick_pipeline {
   wick_module *m;
-  wick_target target; /* the host's, unless it is set */
-  bool strict;        /* only rewrites of the classes exact and rounding */
-  bool verify;        /* after each pass; wick_pipeline_begin sets it in debug builds */
+  wick_target target;    /* the host's, unless it is set */
+  bool strict;           /* only rewrites of the classes exact and rounding */
+  wick_records *records; /* of schedules, owned by the caller; NULL: none */
+  bool verify;           /* after each pass; wick_pipeline_begin sets it in debug builds */
   void (*after)(void *arg, const wick_pass *pass, const wick_module *m); /* may be NULL */
   void *arg;
   wick_arena mem;

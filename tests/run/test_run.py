@@ -202,6 +202,26 @@ def test_roofline():
         assert float(took) > 0 and float(predicted) >= 0 and share.endswith("%")
 
 
+def test_tune(tmp_path):
+    """A file of records is written, searched on, used, named in the contract; a wrong one is refused."""
+    records, model = tmp_path / "digits.records", DIGITS / "digits.onnx"
+    assert "choices replaced" in wick("tune", model, "--minutes", 0.02, "-o", records)
+    text = records.read_text()
+    assert text.startswith("wick records 1\ngroup ")
+    wick("tune", model, "--minutes", 0, "-o", records)
+    assert records.read_text().count("group ") >= text.count("group ")
+    assert list(tmp_path.glob("digits.records?*")) == []
+    said = wick("run", model, "--records", records, "--input", DIGITS / "seven.png")
+    assert said == wick("run", model, "--input", DIGITS / "seven.png")
+    contract = wick("compile", model, "--records", records, "-o", tmp_path / "d.wick")
+    assert ("schedules of digits.records: " in contract) == ("\nsteps " in records.read_text())
+    records.write_text("wick records 1\nsteps a\n")
+    assert "digits.records:2: wanted a group first" in wick("run", model, "--records", records, "--input",
+                                                            DIGITS / "seven.png", status=1)  # fmt: skip
+    assert "gone.records" in wick("compile", model, "--records", tmp_path / "gone.records", "-o", tmp_path / "e.wick",
+                                  status=1)  # fmt: skip
+
+
 def test_bench_pipe(small, tmp_path):
     x, b = feeds(tmp_path)
     command = [WICK, "bench", "--pipe", small, "--inputs", f"{x},{b}", "--threads", "1"]

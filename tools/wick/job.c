@@ -153,6 +153,7 @@ wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed)
                             .sizes = j->sizes,
                             .strict = j->strict,
                             .precision = j->precision,
+                            .records = j->records,
                             .cache = j->no_cache ? "" : NULL,
                             .stage = j->time || isatty(STDERR_FILENO) ? job_stage : NULL,
                             .arg = j};

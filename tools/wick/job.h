@@ -20,7 +20,7 @@
 
 typedef struct wick_job {
   const char *command, *path;
-  const char *target, *precision;
+  const char *target, *precision, *records;
   int64_t threads, processes;
   bool no_cache, time, strict;
   wick_words dims; /* NAME=N */
@@ -43,6 +43,7 @@ typedef struct wick_job {
       {"target", 0, WICK_FLAG_STRING, &(j)->target, "NAME", "machine to compile for; host"},       \
       {"dim", 0, WICK_FLAG_LIST, &(j)->dims, "NAME=N...", "sizes that the model leaves open"},     \
       {"processes", 0, WICK_FLAG_INT, &(j)->processes, "N", "of the code generator at once"},      \
+      {"records", 0, WICK_FLAG_STRING, &(j)->records, "FILE", "schedules that `wick tune` found"}, \
       {"strict", 0, WICK_FLAG_BOOL, &(j)->strict, NULL, "nothing that only approximates"},         \
       {"precision",     0,      WICK_FLAG_STRING,                                                  \
        &(j)->precision, "NAME", "of arithmetic on floats: f64; the model's own"},                  \

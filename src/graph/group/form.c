@@ -13,6 +13,7 @@
 typedef struct form_state {
   const wick_func *f;
   const wick_target *target;
+  wick_records *records;
   wick_arena *mem, *tmp;
   wick_groups g;
   wick_value *low; /* per value: its buffer */
@@ -110,7 +111,7 @@ static wick_status form_group(form_state *s, uint32_t root, wick_func **out)
   wick_build_return(&b, last->nout, result);
   wick_func *g;
   WICK_TRY(wick_build_end(&b, &g));
-  WICK_TRY(wick_template_schedule(g, s->target, s->tmp));
+  WICK_TRY(wick_template_schedule(g, s->target, s->records, s->tmp));
   wick_schedule *schedule = wick_schedule_begin(g, s->tmp);
   WICK_TRY(wick_schedule_apply(schedule, g->schedule));
   g->contract = wick_contract_of(schedule, s->target);
@@ -330,10 +331,10 @@ static wick_status form_node(form_state *s, uint32_t i)
   return s->g.of[i] == i ? form_kernel(s, i) : NULL;
 }
 
-wick_status wick_form_groups(const wick_func *f, const wick_target *target, wick_arena *mem,
-                             wick_arena *tmp, wick_func **out)
+wick_status wick_form_groups(const wick_func *f, const wick_target *target, wick_records *records,
+                             wick_arena *mem, wick_arena *tmp, wick_func **out)
 {
-  form_state s = {.f = f, .target = target, .mem = mem, .tmp = tmp};
+  form_state s = {.f = f, .target = target, .records = records, .mem = mem, .tmp = tmp};
   s.g = wick_groups_of(f, tmp);
   s.low = wick_new(tmp, wick_value, f->nvalue + 1);
   wick_build_begin(&s.b, f->module, WICK_LOW, f->name, mem);

@@ -10,9 +10,11 @@
 #define WICK_GRAPH_GROUP_FORM_H
 
 #include "ir/build.h"
+#include "loop/records.h"
 #include "target/target.h"
 
 WICK_CHECKED wick_status wick_form_groups(const wick_func *f, const wick_target *target,
-                                          wick_arena *mem, wick_arena *tmp, wick_func **out);
+                                          wick_records *records, wick_arena *mem, wick_arena *tmp,
+                                          wick_func **out);
 
 #endif

@@ -12,6 +12,7 @@
  *
  * The output is a map in all of them (group formation sees to that); folds are computed inside its
  * loops, in registers. */
+#include "base/file.h"
 #include "graph/group/template_state.h"
 #include "graph/group/template_winograd.h"
 
@@ -124,6 +125,8 @@ static bool template_window(template_state *t, const wick_stage *fold)
   for (int64_t p = 2; p <= most && lanes > 1; p++)
     if (width % p == 0) places = p;
   if (places == 1 && lanes > 1 && width > 8) places = 4;
+  if (t->knobs.columns) places = wick_min_i64(t->knobs.columns, width);
+  t->refused = t->refused || (t->knobs.columns && places > 2 * most);
   const char *at = template_simple_out(t, places, lanes);
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
@@ -386,17 +389,48 @@ static void template_choose(template_state *t)
   if (!template_try(t, template_row, NULL)) template_inline(t);
 }
 
-wick_status wick_template_schedule(wick_func *g, const wick_target *target, wick_arena *tmp)
+wick_status wick_template_steps(wick_func *g, const wick_target *target, const wick_knobs *knobs,
+                                wick_arena *tmp, const char **out)
 {
   template_state t = {.g = g,
                       .t = target,
                       .tmp = tmp,
                       .s = wick_schedule_begin(g, tmp),
-                      .steps = wick_text_begin(tmp)};
+                      .steps = wick_text_begin(tmp),
+                      .knobs = *knobs};
+  *out = NULL;
   if (!t.s->nstage) return wick_fail(tmp, WICK_EINTERNAL, g->name, "a group without stages");
   t.out = &t.s->stage[t.s->output];
   t.lanes = template_lanes(&t);
   if (!wick_template_winograd(t.s, target, &t.steps)) template_choose(&t);
-  g->schedule = wick_intern(g->module, t.steps.at);
-  return wick_schedule_apply(wick_schedule_begin(g, tmp), g->schedule);
+  if (t.refused) return NULL;
+  *out = t.steps.at;
+  return wick_schedule_apply(wick_schedule_begin(g, tmp), t.steps.at);
+}
+
+/* The record's schedule is legal for the group, and keeps the order of its sums. */
+static wick_status template_record(wick_func *g, const wick_target *t, wick_records *records,
+                                   wick_arena *tmp)
+{
+  const wick_record *x = wick_records_find(records, wick_records_key(g, t, tmp));
+  if (!x || !x->steps) return NULL;
+  wick_schedule *s = wick_schedule_begin(g, tmp);
+  wick_status wrong = wick_schedule_apply(s, x->steps);
+  if (!wrong) wrong = wick_schedule_check(s);
+  if (wrong)
+    return wick_fail(tmp, WICK_EINVAL, wick_path_base(records->path), "its schedule: %s",
+                     wrong->message);
+  g->schedule = wick_intern(g->module, x->steps);
+  wick_push(records->mem, &records->used, wick_str_dup(records->mem, g->name));
+  return NULL;
+}
+
+wick_status wick_template_schedule(wick_func *g, const wick_target *target, wick_records *records,
+                                   wick_arena *tmp)
+{
+  const char *steps;
+  WICK_TRY(wick_template_steps(g, target, &(wick_knobs){0}, tmp, &steps));
+  if (records) WICK_TRY(template_record(g, target, records, tmp));
+  if (!g->schedule) g->schedule = wick_intern(g->module, steps);
+  return NULL;
 }

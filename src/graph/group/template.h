@@ -3,10 +3,9 @@
 #define WICK_GRAPH_GROUP_TEMPLATE_H
 
 #include "ir/ir.h"
+#include "loop/records.h"
 #include "target/target.h"
 
-/* Sets g->schedule. Never fails on a legal group: what no template fits stays unscheduled but for
- * stages in line. */
 /* Registers that hold one block of accumulators: vectors by places. */
 typedef struct wick_tile {
   int64_t vectors, places;
@@ -15,7 +14,22 @@ typedef struct wick_tile {
 /* The best for that many vectors and places in all. */
 wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places);
 
+/* Sets g->schedule: the records' where they have one for this group, else the templates'. Never
+ * fails on a legal group without records: what no template fits stays unscheduled but for stages in
+ * line. With records (or NULL): WICK_EINVAL where theirs is illegal. */
 WICK_CHECKED wick_status wick_template_schedule(wick_func *g, const wick_target *t,
-                                                wick_arena *tmp);
+                                                wick_records *records, wick_arena *tmp);
+
+/* What a search may set of a template instead of the model; 0: the model's choice. */
+typedef struct wick_knobs {
+  int64_t vectors, rows, columns; /* of the tile: vectors, rows and columns of places */
+  int64_t unroll;                 /* of the sum */
+  int outside, prefetch; /* 1: no, 2: yes; channels outside of places; the next weights early */
+} wick_knobs;
+
+/* The templates' steps under these knobs, legal ones; NULL where a tile does not fit. */
+WICK_CHECKED wick_status wick_template_steps(wick_func *g, const wick_target *t,
+                                             const wick_knobs *knobs, wick_arena *tmp,
+                                             const char **out);
 
 #endif

@@ -181,9 +181,9 @@ static bool template_fused(const template_state *t, const wick_stage *fold)
 /* The cheapest tile that fits the registers: with its vectors, a shared value, and what a product
  * takes where it is an instruction of its own, one is left. Vectors along two axes only where the
  * one behind is covered, and not where each is used once: then they are read in their order. */
-static template_tile template_tile_best(const template_state *t, bool fused,
-                                        const template_tile *all, const template_tile *most,
-                                        const template_roles *r, const template_stream *stream)
+static template_tile template_tile_search(const template_state *t, bool fused,
+                                          const template_tile *all, const template_tile *most,
+                                          const template_roles *r, const template_stream *stream)
 {
   template_tile best = {1, 1, 1, 1}, x;
   double least = 1e300;
@@ -203,6 +203,27 @@ static template_tile template_tile_best(const template_state *t, bool fused,
           if (cost < least * 0.999) best = x, least = cost;
         }
   return best;
+}
+
+/* The tile that the knobs set, or the best. */
+static template_tile template_tile_best(template_state *t, bool fused, const template_tile *all,
+                                        const template_tile *most, const template_roles *r,
+                                        const template_stream *stream)
+{
+  const wick_knobs *k = &t->knobs;
+  if (!k->vectors && !k->rows && !k->columns)
+    return template_tile_search(t, fused, all, most, r, stream);
+  bool blocks = all->ob > 1;
+  template_tile x = {blocks ? wick_min_i64(k->vectors, all->ob) : 1,
+                     blocks ? all->vb : wick_min_i64(k->vectors, all->vb),
+                     wick_min_i64(k->rows, all->th), wick_min_i64(k->columns, all->tw)};
+  int64_t registers = t->t->nvector ? t->t->nvector : 8;
+  t->refused = x.ob < 1 || x.vb < 1 || x.th < 1 || x.tw < 1 ||
+               r->own * x.ob * x.vb * (x.th * x.tw + 1) + (fused ? 2 : 3) > registers ||
+               (x.th > 1 && x.tw != all->tw) ||
+               (x.ob > 1 && r->o != UINT32_MAX && template_crosses(t, r->o, r->no, x.ob)) ||
+               (x.tw > 1 && r->x != UINT32_MAX && template_crosses(t, r->x, r->nx, x.tw));
+  return t->refused ? (template_tile){1, 1, 1, 1} : x;
 }
 
 wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places)
@@ -258,16 +279,19 @@ bool template_dot(template_state *t, const wick_stage *fold)
   if (dot != UINT32_MAX) column /= (uint64_t)template_extent(fold, dot);
   bool outside = weights > TEMPLATE_NEAR ||
                  (r.o != UINT32_MAX && r.no != template_extent(t->out, r.o)); /* group by group */
+  if (t->knobs.outside) outside = t->knobs.outside > 1;
   template_stream stream = {outside ? column : 0, weights};
   template_tile tile = template_tile_best(t, fused, &all, &most, &r, &stream);
   const char *at = template_out_loops(t, &r, &tile, outside, lanes);
   if (!at) return false;
   bool again = all.th * all.tw > tile.th * tile.tw; /* time to fetch while these are used */
-  if (weights > TEMPLATE_CACHED && r.o != UINT32_MAX && again &&
-      template_stays(t, shared, weights / (uint64_t)r.no * (uint64_t)tile.ob))
+  bool fetch = weights > TEMPLATE_CACHED && again &&
+               template_stays(t, shared, weights / (uint64_t)r.no * (uint64_t)tile.ob);
+  if (r.o != UINT32_MAX && (t->knobs.prefetch ? t->knobs.prefetch > 1 : fetch))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, r.o));
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
-  template_fold_loops(t, fold, &(template_fold){r.o, n - 1, dot, lanes, 4});
+  int64_t unroll = t->knobs.unroll ? t->knobs.unroll : 4;
+  template_fold_loops(t, fold, &(template_fold){r.o, n - 1, dot, lanes, unroll});
   return true;
 }
 

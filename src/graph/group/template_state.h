@@ -20,6 +20,8 @@ typedef struct template_state {
   wick_text steps;
   const wick_stage *out;
   uint32_t lanes; /* of the widest type that the stages give */
+  wick_knobs knobs;
+  bool refused; /* a knob does not fit */
 } template_state;
 
 typedef struct template_tile {

@@ -180,7 +180,7 @@ static void template_case(const char *text, const char *target_name, bool strict
   wick_func *blocked, *low;
   template_ok(wick_pass_block(f, &target, strict, &t->mem, &blocked));
   template_ok(wick_verify_func(blocked, &t->tmp));
-  template_ok(wick_form_groups(blocked, &target, &t->mem, &t->tmp, &low));
+  template_ok(wick_form_groups(blocked, &target, NULL, &t->mem, &t->tmp, &low));
   template_ok(wick_verify_func(low, &t->tmp));
   for (uint32_t i = 0; i < t->m->funcs.n; i++)
     if (t->m->funcs.at[i]->level == WICK_GROUP) template_group(t, t->m->funcs.at[i], &target);

@@ -1,0 +1,161 @@
+/* Reading, merging and writing of tuning records. */
+#include "loop/records.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "ir/text.h"
+
+static const char records_head[] = "wick records 1";
+
+wick_records wick_records_begin(const char *path, wick_arena *mem)
+{
+  return (wick_records){.mem = mem, .path = path, .keys = wick_names_begin(mem)};
+}
+
+/* One line: what is white is one blank. */
+const char *wick_records_key(const wick_func *g, const wick_target *t, wick_arena *mem)
+{
+  wick_func bare = *g;
+  wick_text text = wick_text_begin(mem), key = wick_text_begin(mem);
+  bare.schedule = bare.contract = NULL;
+  wick_print_func(&bare, 0, &text);
+  wick_target_name(t, &key);
+  const char *at = strchr(text.at, '(');
+  for (bool blank = true; at && *at; at++) {
+    bool white = *at == ' ' || *at == '\n';
+    if (!white && blank) wick_text_char(&key, ' ');
+    if (!white) wick_text_char(&key, *at);
+    blank = white;
+  }
+  return key.at;
+}
+
+wick_record *wick_records_add(wick_records *r, const char *key)
+{
+  uint32_t id = wick_names_add(&r->keys, key, strlen(key));
+  if (id > r->list.n) wick_push(r->mem, &r->list, (wick_record){0});
+  return &r->list.at[id - 1];
+}
+
+const wick_record *wick_records_find(const wick_records *r, const char *key)
+{
+  uint32_t id = wick_names_find(&r->keys, key, strlen(key));
+  return id ? &r->list.at[id - 1] : NULL;
+}
+
+void wick_record_try(wick_records *r, wick_record *x, const char *steps, uint64_t ns)
+{
+  for (uint32_t i = 0; i < x->trials.n; i++)
+    if (strcmp(x->trials.at[i].steps, steps) == 0) {
+      if (ns < x->trials.at[i].ns) x->trials.at[i].ns = ns;
+      return;
+    }
+  wick_push(r->mem, &x->trials, (wick_trial){wick_str_dup(r->mem, steps), ns});
+}
+
+/* ---- reading ---- */
+
+typedef struct records_reader {
+  wick_records *r;
+  const char *path;
+  uint32_t line;
+  wick_record *x;    /* the group at hand; NULL: none yet */
+  const char *steps; /* that wait for their time */
+} records_reader;
+
+static wick_status records_fail(const records_reader *p, const char *what)
+{
+  return wick_fail(p->r->mem, WICK_EPARSE,
+                   wick_str_printf(p->r->mem, "%s:%u", wick_path_base(p->path), p->line), "%s",
+                   what);
+}
+
+static bool records_number(const char **at, uint64_t *out)
+{
+  const char *s = *at;
+  uint64_t n = 0;
+  for (; *s >= '0' && *s <= '9' && n < (uint64_t)1 << 50; s++) n = 10 * n + (uint64_t)(*s - '0');
+  bool ok = s > *at && n > 0 && (*s == ' ' || !*s);
+  *at = s + (*s == ' ');
+  *out = n;
+  return ok;
+}
+
+static wick_status records_time(records_reader *p, const char *rest)
+{
+  uint64_t ns, was;
+  bool ok = records_number(&rest, &ns) && strncmp(rest, "was ", 4) == 0;
+  rest += ok ? 4 : 0;
+  if (!ok || !records_number(&rest, &was) || *rest)
+    return records_fail(p, "wanted `time N was N`, in nanoseconds");
+  if (!p->steps) return records_fail(p, "a time without its steps");
+  if (!p->x->steps || ns < p->x->ns) p->x->steps = p->steps, p->x->ns = ns, p->x->was = was;
+  p->steps = NULL;
+  return NULL;
+}
+
+static wick_status records_line(records_reader *p, const char *line)
+{
+  const char *rest = strchr(line, ' ');
+  size_t n = rest ? (size_t)(rest - line) : strlen(line);
+  rest = rest ? rest + 1 : line + n;
+  if (!*line || *line == '#') return NULL;
+  bool group = n == 5 && memcmp(line, "group", n) == 0;
+  if (group && p->steps) return records_fail(p, "the steps above it have no time");
+  if (group) {
+    if (!strchr(rest, '(')) return records_fail(p, "wanted a target and the text of a group");
+    p->x = wick_records_add(p->r, rest);
+    return NULL;
+  }
+  if (!p->x) return records_fail(p, "wanted a group first");
+  if (n == 5 && memcmp(line, "steps", n) == 0) {
+    if (p->steps) return records_fail(p, "the steps above it have no time");
+    p->steps = wick_str_dup(p->r->mem, rest);
+    return NULL;
+  }
+  if (n == 4 && memcmp(line, "time", n) == 0) return records_time(p, rest);
+  uint64_t ns;
+  if (n == 5 && memcmp(line, "tried", n) == 0) {
+    if (!records_number(&rest, &ns)) return records_fail(p, "wanted `tried N STEPS`");
+    wick_record_try(p->r, p->x, rest, ns);
+    return NULL;
+  }
+  return records_fail(p, "a line is none of group, steps, time, tried");
+}
+
+wick_status wick_records_read(wick_records *r, const char *path, const char *text, size_t n)
+{
+  records_reader p = {.r = r, .path = path, .line = 1};
+  const char *end = text + n;
+  for (const char *at = text; at < end; p.line++) {
+    const char *stop = memchr(at, '\n', (size_t)(end - at));
+    size_t length = (size_t)((stop ? stop : end) - at);
+    const char *line = wick_str_dupn(r->mem, at, length);
+    if (strlen(line) != length) return records_fail(&p, "a line of text has a zero byte");
+    if (p.line > 1)
+      WICK_TRY(records_line(&p, line));
+    else if (strcmp(line, records_head) != 0)
+      return records_fail(&p, "it does not begin with `wick records 1`");
+    at = stop ? stop + 1 : end;
+  }
+  if (!n) return records_fail(&p, "it does not begin with `wick records 1`");
+  return p.steps ? records_fail(&p, "the last steps have no time") : NULL;
+}
+
+/* ---- writing ---- */
+
+void wick_records_print(const wick_records *r, wick_text *out)
+{
+  wick_text_printf(out, "%s\n", records_head);
+  for (uint32_t i = 0; i < r->list.n; i++) {
+    const wick_record *x = &r->list.at[i];
+    wick_text_printf(out, "group %s\n", wick_names_get(&r->keys, i + 1));
+    if (x->steps)
+      wick_text_printf(out, "steps %s\ntime %llu was %llu\n", x->steps, (unsigned long long)x->ns,
+                       (unsigned long long)x->was);
+    for (uint32_t k = 0; k < x->trials.n; k++)
+      wick_text_printf(out, "tried %llu %s\n", (unsigned long long)x->trials.at[k].ns,
+                       x->trials.at[k].steps);
+  }
+}

@@ -1,0 +1,43 @@
+/* The search for faster schedules of a network's groups, within a time.
+ *
+ * Candidates are the templates' schedules under other knobs. A regression on features of schedule
+ * and shape learns from every measurement what the cost model leaves out, and says which candidates
+ * are worth one; some are drawn blindly. Groups that take more of the network's time get more
+ * tries. A choice is replaced only beyond the noise that was measured with it, twice.
+ *
+ * Whoever measures is the caller's: the command does on this machine, a test replays a log. */
+#ifndef WICK_TUNE_TUNE_H
+#define WICK_TUNE_TUNE_H
+
+#include "loop/records.h"
+#include "target/target.h"
+
+typedef struct wick_tune_group {
+  wick_func *group; /* formed: its schedule is the first choice; steps of halos come last */
+  uint32_t launches;
+} wick_tune_group;
+
+typedef struct wick_tune_bench {
+  /* Seconds of each schedule, side by side: the least of several runs, and how far the first one's
+   * runs lie apart, as a part of it. A negative time: that one does not compile. */
+  wick_status (*measure)(void *arg, uint32_t group, uint32_t n, const char *const *steps,
+                         double *out_seconds, double *out_noise);
+  double (*now)(void *arg);                             /* seconds */
+  wick_status (*progress)(void *arg, const char *line); /* something was found; keep it */
+  void *arg;
+} wick_tune_bench;
+
+typedef struct wick_tune_report {
+  uint32_t ngroup, nfound, ntrial;
+  double before, after; /* seconds of all launches, with the first choices and the best */
+  double gain;          /* geometric mean over groups of best / first choice */
+} wick_tune_report;
+
+/* Until `seconds` have passed or nothing is left to try; what `records` holds is where it begins.
+ */
+WICK_CHECKED wick_status wick_tune(const wick_tune_group *group, uint32_t ngroup,
+                                   const wick_target *t, double seconds,
+                                   const wick_tune_bench *bench, wick_records *records,
+                                   wick_arena *mem, wick_arena *tmp, wick_tune_report *out);
+
+#endif
