@@ -173,7 +173,7 @@ static double cost_sum(const wick_schedule *s, const wick_target *t, const wick_
 {
   cost_axis axis[COST_AXES];
   int64_t size[COST_AXES], steps = 1;
-  uint32_t naxis = fold->naxis < COST_AXES ? fold->naxis : COST_AXES, tails = 0;
+  uint32_t naxis = fold->naxis < COST_AXES ? fold->naxis : COST_AXES;
   double cycles = 0, count = 1;
   cost_tile_of(s, fold, axis);
   for (uint32_t a = 0; a < naxis; a++)
@@ -199,7 +199,6 @@ static double cost_sum(const wick_schedule *s, const wick_target *t, const wick_
       step = products * (double)x.products / 2;
     cycles += count * step * (double)steps;
     if (!rest) out->tile = x, out->steps = steps;
-    tails += rest != 0;
   }
   return cycles;
 }
