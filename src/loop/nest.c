@@ -135,9 +135,11 @@ static void nest_unrolled(nest *t, nest_run *r, uint32_t l)
     nest_saved s =
         nest_narrow(t, r, loop, wick_dim_const(i),
                     wick_dim_const(wick_min_i64(loop->factor, total - i * loop->factor)));
+    if (loop->turn) r->taxis = loop->axis, r->turn = (uint32_t)i, r->turns = (uint32_t)total;
     nest_loops(t, r, l + 1);
     nest_restore(r, loop, s);
   }
+  if (loop->turn) r->turns = 0;
 }
 
 /* Makes loop l the run's vector; false where it is too short for one lane more. */

@@ -9,15 +9,8 @@ enum { NEST_KEY_LOAD = 16, NEST_KEY_TILE, NEST_KEY_INLINE, NEST_KEY_CONST, NEST_
 
 /* ---- memory ---- */
 
-/* The linear index of indices in a place, split into the vector's coefficient, a constant and the
- * rest. */
-typedef struct nest_address {
-  wick_dim rest;
-  int64_t offset, step; /* step: elements from lane to lane */
-} nest_address;
-
-static bool nest_address_of(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
-                            const wick_dim *index, nest_address *out)
+bool nest_address_of(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
+                     const wick_dim *index, nest_address *out)
 {
   wick_dims *dims = t->m->dims;
   wick_dim linear = wick_dim_const(0), step = wick_dim_const(0);
@@ -35,8 +28,8 @@ static bool nest_address_of(nest *t, const nest_run *r, const nest_place *p, uin
   return true;
 }
 
-static wick_value nest_load_at(nest *t, const nest_place *p, wick_value index, int64_t offset,
-                               wick_type want, wick_value mask)
+wick_value nest_load_at(nest *t, const nest_place *p, wick_value index, int64_t offset,
+                        wick_type want, wick_value mask)
 {
   wick_value in[3] = {p->buffer, index, mask};
   wick_attr a = {.i = offset};
@@ -333,7 +326,9 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
   wick_value inside = guard ? nest_inside(t, r, type, halo, index, &never) : (wick_value){0};
   wick_value otherwise = guard ? val[n->in[n->nin - 1].id] : (wick_value){0};
   if (never) return otherwise;
-  wick_value v;
+  wick_value v = {0};
+  if (p->in_memory && r->turns && !nany && !inside.id) v = nest_turned(t, r, n);
+  if (v.id || t->b.status) return v;
   if (p->in_memory && nany)
     v = nest_read_any(t, r, p, type->rank, index, any, type->elem, inside);
   else if (p->in_memory)

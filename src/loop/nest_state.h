@@ -41,6 +41,9 @@ typedef struct nest_run {
   uint32_t lanes;  /* of the vector; 1 without */
   uint32_t active; /* lanes in use; fewer than lanes: masked */
   uint32_t vaxis;
+  /* The unrolled loop along which parameters are turned: its axis, iteration now, and iterations;
+   * turns 0: none. */
+  uint32_t taxis, turn, turns;
 } nest_run;
 
 typedef struct nest {
@@ -81,7 +84,24 @@ wick_value nest_binary(nest *t, wick_opcode op, wick_value x, wick_value y);
 wick_value nest_dim(nest *t, const nest_run *r, wick_dim d);
 wick_value nest_mask(nest *t, const nest_run *r); /* the active lanes; 0 where all are */
 
+/* ---- blocks that are turned (nest_turn.c) ---- */
+/* Where `read` of a tensor in memory gives lanes that lie apart, but next to each other along the
+ * run's turning loop: the vector of the present iteration, with which those of all iterations are
+ * known. 0 where that is not so. */
+wick_value nest_turned(nest *t, const nest_run *r, const wick_node *read);
+
 /* ---- bodies (nest_body.c) ---- */
+/* The linear index of indices in a place, split into the vector's coefficient, a constant and the
+ * rest; false where it is none. */
+typedef struct nest_address {
+  wick_dim rest;
+  int64_t offset, step; /* step: elements from lane to lane */
+} nest_address;
+bool nest_address_of(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
+                     const wick_dim *index, nest_address *out);
+/* `want`: a number or a vector of neighbours; mask 0: all of it. */
+wick_value nest_load_at(nest *t, const nest_place *p, wick_value index, int64_t offset,
+                        wick_type want, wick_value mask);
 /* Evaluates region `region` of the run's stage at the run's indices: params in, what it yields out.
  */
 void nest_eval(nest *t, const nest_run *r, uint32_t region, const wick_value *param,

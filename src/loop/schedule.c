@@ -272,6 +272,18 @@ static wick_status schedule_prefetch(schedule_step *p)
   return NULL;
 }
 
+static wick_status schedule_turn(schedule_step *p)
+{
+  wick_stage *st;
+  wick_sloop *l;
+  WICK_TRY(schedule_loop_word(p, schedule_next(p), &st, &l));
+  if (l->kind != WICK_SERIAL) return schedule_fail(p, "`%s` is no longer serial", l->name);
+  if (l->factor != 1 || st->fold)
+    return schedule_fail(p, "`%s` is not the innermost part of a map's axis", l->name);
+  l->kind = WICK_UNROLL, l->turn = true;
+  return NULL;
+}
+
 static wick_status schedule_tail(schedule_step *p)
 {
   wick_stage *st;
@@ -311,6 +323,7 @@ static wick_status schedule_step_apply(schedule_step *p)
   if (schedule_is(w, "inline")) return schedule_inline(p);
   if (schedule_is(w, "halo")) return schedule_halo(p);
   if (schedule_is(w, "prefetch")) return schedule_prefetch(p);
+  if (schedule_is(w, "turn")) return schedule_turn(p);
   if (schedule_is(w, "tail")) return schedule_tail(p);
   return schedule_fail(p, "there is no such step");
 }

@@ -20,6 +20,8 @@
  *   (the default), masked lanes, or a last tile that is moved back and computes some elements again
  * - prefetch STAGE.LOOP: vectors that are read of parameters inside are fetched for the loop's next
  *   iteration, too
+ * - turn STAGE.LOOP: unrolled; where the lanes of a vector lie apart in a parameter, and the loop's
+ *   iterations next to each other, vectors along the loop are read and turned in registers
  *
  * What steps do to the order of an accumulation stands in the contract (loop/contract.h): `split`,
  * `unroll`, and `order` of parallel axes keep it; `vector` of a reduced loop, `parts`, and `order`
@@ -49,6 +51,7 @@ typedef struct wick_sloop {
   wick_loop_kind kind;
   wick_tail tail;
   bool prefetch; /* vectors of parameters are wanted early: those of its next iteration */
+  bool turn;     /* unrolled: parameters are read along it, and turned in registers */
 } wick_sloop;
 
 typedef struct wick_stage {

@@ -91,7 +91,9 @@ static wick_attr layout_longer(wick_layouts *s, wick_attr a, uint32_t halves, in
 
 bool wick_layout_pool(wick_layouts *s, const wick_node *n)
 {
-  if (n->nout != 1 || !wick_layout_is_image(s, n->in[0]) || !wick_layout_order(s, n->in[0]))
+  if (n->nout != 1 || !wick_layout_is_image(s, n->in[0])) return false;
+  /* windows of plain images have lanes that lie apart, or begin anywhere */
+  if (!wick_layout_order(s, n->in[0]) && wick_layout_info(s, n->in[0])->dim[1].v < s->block)
     return false;
   wick_attr a[WICK_MAX_ATTR];
   memcpy(a, n->attr, n->nattr * sizeof *a);
@@ -99,8 +101,9 @@ bool wick_layout_pool(wick_layouts *s, const wick_node *n)
   a[1] = layout_longer(s, a[1], 2, 0);
   a[2] = layout_longer(s, a[2], 1, 1);
   a[3] = layout_longer(s, a[3], 1, 1);
-  const wick_packed *x = &s->packed[n->in[0].id];
-  wick_layout_set(s, n, wick_build(&s->c.b, n->op, 1, &x->v, a, 0, NULL), &x->order);
+  wick_order o;
+  wick_value x = wick_layout_packed(s, n->in[0], &o);
+  wick_layout_set(s, n, wick_build(&s->c.b, n->op, 1, &x, a, 0, NULL), &o);
   return true;
 }
 

@@ -259,6 +259,28 @@ static void max_pool_indices(const wick_compute *c, const pool_stage *s)
   c->out[1] = (wick_value){c->out[0].id + 1};
 }
 
+/* A maximum may take an element of its window twice: what lies outside along an axis becomes the
+ * element at the edge, where each window has that. Not along the last axis, whose elements are read
+ * as vectors. */
+static void pool_clamp(wick_dims *t, pool_stage *s)
+{
+  bool outside = false;
+  for (uint32_t k = 0; k < s->w.n; k++) {
+    wick_dim in = s->x->dim[2 + k], *at = &s->index[2 + k], zero = wick_dim_const(0);
+    int64_t lo, hi, least, most;
+    wick_dim_range(t, wick_window_at(t, &s->w, k, s->axis[2 + k].sym, zero), &lo, &hi);
+    wick_dim_range(t, *at, &least, &most);
+    bool known = wick_dim_is_const(in);
+    if (known && least >= 0 && most < in.v) continue;
+    bool edge = known && s->w.dilation[k] == 1 && lo + s->w.kernel[k] > 0 && hi < in.v;
+    outside = outside || !edge || k + 1 == s->w.n;
+    if (!edge || k + 1 == s->w.n) continue;
+    if (most >= in.v) *at = wick_dim_min(t, *at, wick_dim_const(in.v - 1));
+    if (least < 0) *at = wick_dim_max(t, *at, zero);
+  }
+  s->outside = s->outside && outside;
+}
+
 static void max_pool_compute(const wick_compute *c)
 {
   pool_stage s = pool_stage_of(c);
@@ -266,6 +288,7 @@ static void max_pool_compute(const wick_compute *c)
     max_pool_indices(c, &s);
     return;
   }
+  pool_clamp(c->b->module->dims, &s);
   wick_type one = wick_type_scalar(c->b->module, s.x->elem, 1);
   wick_fold_begin(c->b, "max_pool", s.naxis, s.axis, c->out_type[0], WICK_OP_max);
   wick_value least = wick_build_neutral(c->b, WICK_OP_max, one);

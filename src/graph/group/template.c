@@ -135,35 +135,74 @@ static bool template_window(template_state *t, const wick_stage *fold)
   return true;
 }
 
+/* Iterations of an axis that are turned in registers, for vectors of so many lanes. */
+static int64_t template_turn(const template_state *t, uint32_t axis, int64_t lanes)
+{
+  int64_t extent = template_extent(t->out, axis), n = lanes;
+  while (n > extent) n /= 2;
+  return n;
+}
+
+/* From multiples of `size` on, that many elements along an axis of the output lie next to each
+ * other in what is read; *even: from any element on. */
+static bool template_runs(const template_state *t, const wick_node *read, uint32_t axis,
+                          int64_t size, bool *even)
+{
+  wick_dims *dims = t->g->module->dims;
+  wick_dim sym = t->out->axis[axis].sym, coef, rest, from[2], first;
+  uint32_t rank = read->attr[0].n;
+  first = wick_dim_mul(dims, wick_dim_symbol(dims, "run", 0, INT32_MAX), wick_dim_const(size));
+  for (uint32_t k = 0; k < rank; k++) {
+    wick_dim d = read->attr[0].dims[k];
+    if (wick_dim_eq(d, WICK_DIM_ANY)) return false;
+    from[0] = wick_dim_substitute(dims, d, 1, &sym, &first);
+    for (int64_t i = 1; i < size; i++) {
+      wick_dim at = wick_dim_add(dims, first, wick_dim_const(i));
+      from[1] = wick_dim_substitute(dims, d, 1, &sym, &at);
+      if (!wick_dim_is(wick_dim_sub(dims, from[1], from[0]), k + 1 == rank ? i : 0)) return false;
+    }
+  }
+  *even = wick_dim_linear(dims, read->attr[0].dims[rank - 1], sym, &coef, &rest) &&
+          wick_dim_is(coef, 1);
+  return true;
+}
+
 /* The axis along which a read finds neighbours that the vector takes from far apart: a
  * transposition. UINT32_MAX: none. */
-static uint32_t template_across(const template_state *t)
+static uint32_t template_across(const template_state *t, int64_t lanes, bool *even)
 {
   const wick_node *out = template_node(t, t->out);
   uint32_t n = t->out->naxis;
   for (uint32_t i = t->out->node + 1; i < out->end; i++) {
     const wick_node *r = &t->g->node[i];
     if (r->op != WICK_OP_read || template_step_of(t, r, t->out->axis[n - 1].sym) != 2) continue;
-    for (uint32_t k = 0; k + 1 < n; k++)
-      if (template_step_of(t, r, t->out->axis[k].sym) == 1 && template_extent(t->out, k) > 1)
-        return k;
+    for (uint32_t k = 0; k + 1 < n; k++) {
+      int64_t size = template_turn(t, k, lanes);
+      if (size > 1 && template_runs(t, r, k, size, even)) return k;
+    }
   }
   return UINT32_MAX;
 }
 
-/* Vector after vector along that axis: the lines that the lanes come from are used up at once. */
-static void template_map_across(template_state *t, uint32_t across, int64_t lanes)
+/* Vector after vector along that axis: the lines that the lanes come from are used up at once.
+ * Where the last ones are fewer, and may begin anywhere, they begin earlier. */
+static void template_map_across(template_state *t, uint32_t across, bool even, int64_t lanes)
 {
   uint32_t n = t->out->naxis;
-  const char *o = t->out->name, *last = template_loop(t, t->out, n - 1);
+  int64_t size = template_turn(t, across, lanes);
+  const char *o = t->out->name, *last = template_loop(t, t->out, n - 1),
+             *along = template_loop(t, t->out, across);
   bool split = template_extent(t->out, n - 1) != lanes;
   if (split) wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, last, (long long)lanes);
+  wick_text_printf(&t->steps, "split %s.%s turned:%lld; ", o, along, (long long)size);
+  if (even && template_extent(t->out, across) % size)
+    wick_text_printf(&t->steps, "tail %s.%s overlap; ", o, along);
   template_order_begin(t, t->out);
   for (uint32_t k = 0; k < n; k++)
     if (k != across && (split || k + 1 < n))
       wick_text_printf(&t->steps, " %s", template_loop(t, t->out, k));
-  wick_text_printf(&t->steps, " %s %s; vector %s.%s; ", template_loop(t, t->out, across),
-                   split ? "lane" : last, o, split ? "lane" : last);
+  wick_text_printf(&t->steps, " %s turned %s; vector %s.%s; turn %s.turned; ", along,
+                   split ? "lane" : last, o, split ? "lane" : last, o);
   for (uint32_t k = 0; k < n; k++)
     if (k != across && (split || k + 1 < n))
       wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
@@ -187,9 +226,10 @@ static bool template_map(template_state *t, const wick_stage *none)
     wick_text_printf(&t->steps, "parallel %s.%s; ", t->out->name, name);
     return true;
   }
-  uint32_t across = lanes > 1 ? template_across(t) : UINT32_MAX;
+  bool even = false;
+  uint32_t across = lanes > 1 ? template_across(t, lanes, &even) : UINT32_MAX;
   if (across != UINT32_MAX) {
-    template_map_across(t, across, lanes);
+    template_map_across(t, across, even, lanes);
     return true;
   }
   /* The last axis' loop stays inside the task: a task of one vector is too small. */

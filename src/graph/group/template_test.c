@@ -271,6 +271,19 @@ static void template_others(void **state)
       /* columns in blocks of several vectors, more rows than a tile has */
       "graph @main(%x: f32[16,21], %w: f32[3,21,64]) -> f32[16,3,64] { %0 = matmul_packed %x, %w : "
       "f32[16,3,64] return %0 }",
+      /* blocks turned in registers: whole ones, a last one that begins earlier, few lanes */
+      "graph @main(%x: f32[2,32,3,37]) -> f32[2,2,3,37,16] { %0 = pack %x : f32[2,2,3,37,16] "
+      "return %0 }",
+      "graph @main(%x: f32[1,32,2,6]) -> f32[1,2,2,6,16] { %0 = pack %x : f32[1,2,2,6,16] return "
+      "%0 }",
+      "graph @main(%x: f32[1,2,3,37,16]) -> f32[1,24,3,37] { %0 = unpack %x {extent=[24]} : "
+      "f32[1,24,3,37] return %0 }",
+      "graph @main(%x: f32[40,56]) -> f32[56,40] { %0 = transpose %x {perm=[1,0]} : f32[56,40] "
+      "return %0 }",
+      "graph @main(%x: f32[1,16,7,9]) -> f32[1,16,4,5] { %0 = max_pool %x {kernel=[3,2], "
+      "stride=[2,2], pad=[1,1,1,1], ceil=true} : f32[1,16,4,5] return %0 }",
+      "graph @main(%x: f32[1,4,7,9]) -> f32[1,4,3,9] { %0 = max_pool %x {kernel=[3,3], "
+      "stride=[2,1], pad=[0,1,0,1]} : f32[1,4,3,9] return %0 }",
       /* a last vector of two elements reads, for one tap, where a whole one reads for another */
       "graph @main(%x: f32[1,3,2,18], %w: f32[8,3,1,7]) -> f32[1,8,2,18] { %0 = conv %x, %w "
       "{pad=[0,3,0,3]} : f32[1,8,2,18] return %0 }",

@@ -1,0 +1,86 @@
+/* Blocks of a parameter that are read along one axis and wanted along another one: rows are loaded
+ * as vectors, and become columns by shuffles. */
+#include "loop/nest_state.h"
+
+enum { TURN_MOST = 64 };
+
+/* The address that the read has in iteration i of the turning loop. */
+static bool turn_address(nest *t, const nest_run *r, const wick_node *read, uint32_t i,
+                         nest_address *out)
+{
+  wick_dim sym[64], base[64], index[WICK_MAX_RANK];
+  uint32_t rank = read->attr[0].n;
+  for (uint32_t a = 0; a < r->st->naxis; a++) sym[a] = r->st->axis[a].sym, base[a] = r->base[a];
+  base[r->taxis] = wick_dim_add(t->m->dims, base[r->taxis], wick_dim_const((int64_t)i - r->turn));
+  for (uint32_t k = 0; k < rank; k++)
+    index[k] = wick_dim_substitute(t->m->dims, read->attr[0].dims[k], r->st->naxis, sym, base);
+  return nest_address_of(t, r, &t->place[read->in[0].id], rank, index, out);
+}
+
+static wick_value turn_shuffle(nest *t, wick_value a, wick_value b, uint32_t n, const int64_t *lane)
+{
+  wick_value in[2] = {a, b};
+  wick_attr at = {.n = n, .ints = wick_dup(&t->m->mem, int64_t, lane, n)};
+  return wick_build(&t->b, WICK_OP_shuffle, 2, in, &at, 0, NULL);
+}
+
+/* Vectors behind one another until each is as wide as the run's: returns how many are left. */
+static uint32_t turn_join(nest *t, uint32_t n, uint32_t width, uint32_t lanes, wick_value *v)
+{
+  int64_t all[TURN_MOST];
+  for (uint32_t i = 0; i < lanes; i++) all[i] = i;
+  for (; width < lanes; width *= 2, n /= 2)
+    for (uint32_t i = 0; i < n / 2; i++)
+      v[i] = turn_shuffle(t, v[2 * i], v[2 * i + 1], 2 * width, all);
+  return n;
+}
+
+/* The elements, one vector behind the other, are dealt like two halves of a pack of cards: the bits
+ * of an element's place turn by one. */
+static void turn_deal(nest *t, uint32_t n, uint32_t lanes, wick_value *v)
+{
+  wick_value next[TURN_MOST];
+  int64_t lane[2][TURN_MOST];
+  for (uint32_t h = 0; h < 2; h++)
+    for (uint32_t i = 0; i < lanes; i++) lane[h][i] = (i % 2) * lanes + h * (lanes / 2) + i / 2;
+  for (uint32_t i = 0; i < n / 2; i++)
+    for (uint32_t h = 0; h < 2; h++)
+      next[2 * i + h] = turn_shuffle(t, v[i], v[i + n / 2], lanes, lane[h]);
+  for (uint32_t i = 0; i < n; i++) v[i] = next[i];
+}
+
+enum { NEST_KEY_TURN = 32 };
+
+wick_value nest_turned(nest *t, const nest_run *r, const wick_node *read)
+{
+  const nest_place *p = &t->place[read->in[0].id];
+  wick_elem e = wick_info_of(t->g, read->in[0])->elem;
+  nest_address first, a;
+  wick_value v[TURN_MOST] = {{0}}, none = {0};
+  uint32_t n = r->turns, lanes = r->lanes;
+  if (!p->frozen || n < 2 || (n & (n - 1)) || n > lanes || (lanes & (lanes - 1)) ||
+      lanes > TURN_MOST || !turn_address(t, r, read, 0, &first) || first.step < 2)
+    return none;
+  for (uint32_t i = 1; i < n; i++)
+    if (!turn_address(t, r, read, i, &a) || !wick_dim_eq(a.rest, first.rest) ||
+        a.offset != first.offset + i || a.step != first.step)
+      return none;
+  uint64_t key[8] = {
+      NEST_KEY_TURN, p->buffer.id, (uint64_t)first.rest.v, 0, (uint64_t)first.step, lanes, n,
+      r->active};
+  key[3] = (uint64_t)(first.offset + r->turn);
+  nest_known *k = nest_find(t, key, 8);
+  if (k) return k->value;
+  wick_type row = wick_type_scalar(t->m, e, n);
+  for (uint32_t i = 0; i < lanes; i++) /* lanes that are not active repeat the first */
+    v[i] = i < r->active ? nest_load_at(t, p, nest_dim(t, r, first.rest),
+                                        first.offset + (int64_t)i * first.step, row, none)
+                         : v[0];
+  uint32_t left = turn_join(t, lanes, n, lanes, v);
+  for (uint32_t bit = 1; bit < lanes; bit *= 2) turn_deal(t, left, lanes, v);
+  for (uint32_t i = 0; i < n; i++) {
+    key[3] = (uint64_t)(first.offset + i);
+    nest_remember(t, key, 8, v[i]);
+  }
+  return v[r->turn];
+}
