@@ -2,7 +2,9 @@
 #include "ops/resize.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "ops/layout.h"
 #include "ops/tensor.h"
 
 /* x = m * 2^e, m a whole number below 2^24; as a fraction of whole numbers. False where x is not
@@ -70,6 +72,34 @@ static wick_status resize_infer(wick_infer *c)
   return NULL;
 }
 
+/* Packed images: their places are resized, and nothing happens along the block. A crop writes
+ * numbers where there are no channels. */
+static bool resize_layout(wick_layouts *s, const wick_node *n)
+{
+  enum { RANK = 5 };
+  const wick_order *o = wick_layout_order(s, n->in[0]);
+  if (!o || !wick_layout_is_image(s, n->in[0]) || !wick_layout_is_image(s, n->first) ||
+      n->attr[RESIZE_COORDINATES].i == RESIZE_CROP)
+    return false;
+  const wick_dim *shape = n->attr[RESIZE_SHAPE].dims, *in = wick_layout_info(s, n->in[0])->dim;
+  for (uint32_t k = 0; k < 2; k++)
+    if (!wick_resize_keeps(n->attr, k, in[k], shape[k])) return false;
+  wick_value x = wick_layout_pack(s, n->in[0], o);
+  wick_attr a[WICK_MAX_ATTR];
+  memcpy(a, n->attr, n->nattr * sizeof *a);
+  const wick_dim *packed = wick_built_info(&s->c.b, x)->dim;
+  wick_dim dim[RANK] = {packed[0], packed[1], shape[2], shape[3], packed[4]};
+  double scale[RANK] = {1, 1, 1, 1, 1};
+  a[RESIZE_SHAPE] = (wick_attr){.n = RANK, .dims = wick_dup(s->mem, wick_dim, dim, RANK)};
+  if (a[RESIZE_SCALE].n) {
+    memcpy(scale, a[RESIZE_SCALE].floats, (RANK - 1) * sizeof *scale);
+    a[RESIZE_SCALE] = (wick_attr){.n = RANK, .floats = wick_dup(s->mem, double, scale, RANK)};
+  }
+  a[RESIZE_ROI] = (wick_attr){.n = 0};
+  wick_layout_set(s, n, wick_build(&s->c.b, n->op, 1, &x, a, 0, NULL), o);
+  return true;
+}
+
 const wick_op wick_op_resize = {
     .name = "resize",
     .doc = "x sampled at `shape` places: the result's index o lies at x's coordinate o/s "
@@ -98,6 +128,7 @@ const wick_op wick_op_resize = {
              {"outside", WICK_ATTR_FLOAT, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_PLAIN,
+    .layout = resize_layout,
     .infer = resize_infer,
     .ref = wick_resize_ref,
     .compute = wick_resize_compute,

@@ -5,6 +5,8 @@
  *   tile of vectors by places.
  * - inner: a sum of products along whose last axis both factors lie: the lanes are parts of the
  * sum. Register tile as before.
+ * - line: another fold of numbers that lie next to each other; the lanes are parts of it, and
+ *   several lines are folded at a time.
  * - window: any other fold whose lanes are the output's last axis: pooling, depthwise convolution,
  *   sums over places.
  * - row: folds over the output's last axis, one row at a time: softmax, norms.
@@ -423,7 +425,7 @@ static void template_choose(template_state *t)
   }
   if (nfold == 1 && in_place &&
       (template_try(t, template_dot, fold) || template_try(t, template_inner, fold) ||
-       template_try(t, template_window, fold)))
+       template_try(t, template_line, fold) || template_try(t, template_window, fold)))
     return;
   t->steps.n = mark, t->steps.at[mark] = 0; /* rows say themselves what is read in line */
   if (!template_try(t, template_row, NULL)) template_inline(t);

@@ -285,7 +285,7 @@ bool template_dot(template_state *t, const wick_stage *fold)
   const char *at = template_out_loops(t, &r, &tile, outside, lanes);
   if (!at) return false;
   bool again = all.th * all.tw > tile.th * tile.tw; /* time to fetch while these are used */
-  bool fetch = weights > TEMPLATE_CACHED && again &&
+  bool fetch = weights > TEMPLATE_NEAR && again &&
                template_stays(t, shared, weights / (uint64_t)r.no * (uint64_t)tile.ob);
   if (r.o != UINT32_MAX && (t->knobs.prefetch ? t->knobs.prefetch > 1 : fetch))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, r.o));
@@ -339,6 +339,36 @@ bool template_inner(template_state *t, const wick_stage *fold)
   template_tile tile =
       template_tile_best(t, template_fused(t, fold), &all, &all, &r, &(template_stream){0, 0});
   const char *at = template_out_loops(t, &r, &tile, false, 1);
+  if (!at) return false;
+  wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
+  template_inner_loops(t, fold, k, &r);
+  return true;
+}
+
+/* ---- lines ---- */
+
+/* A fold of one number along an axis that all of its reads have last; the tile: several lines. */
+bool template_line(template_state *t, const wick_stage *fold)
+{
+  uint32_t n = t->out->naxis, k = fold->naxis - 1;
+  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1};
+  const wick_node *f = template_node(t, fold);
+  const wick_region *step = &f->region[1];
+  bool reads = false;
+  if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2 || f->nout != 1 ||
+      !fold->axis[k].reduce || template_extent(fold, k) < t->lanes)
+    return false;
+  for (uint32_t i = step->begin; i < step->end; i++) {
+    const wick_node *x = &t->g->node[i];
+    if (x->op == WICK_OP_index) return false;
+    if (x->op != WICK_OP_read) continue;
+    reads = true;
+    if (template_step_of(t, x, fold->axis[k].sym) != 1) return false;
+  }
+  for (uint32_t i = 0; i < n; i++)
+    if (template_extent(t->out, i) > 1) r.x = i, r.nx = template_extent(t->out, i);
+  template_tile tile = {1, 1, 1, r.nx < 8 ? r.nx : 8};
+  const char *at = reads ? template_out_loops(t, &r, &tile, false, 1) : NULL;
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_inner_loops(t, fold, k, &r);

@@ -9,8 +9,8 @@
 
 enum { TEMPLATE_AXES = 16 };
 
-/* Bytes of weights: that pass by again and again at no cost; that stay in a cache between runs. */
-enum { TEMPLATE_NEAR = 256 << 10, TEMPLATE_CACHED = 1 << 20 };
+/* Bytes of weights that pass by again and again at no cost. */
+enum { TEMPLATE_NEAR = 256 << 10 };
 
 typedef struct template_state {
   wick_func *g;
@@ -66,5 +66,6 @@ const char *template_out_loops(template_state *t, const template_roles *r,
 /* ---- templates that say whether they fit (template_dot.c) ---- */
 bool template_dot(template_state *t, const wick_stage *fold);
 bool template_inner(template_state *t, const wick_stage *fold);
+bool template_line(template_state *t, const wick_stage *fold);
 
 #endif

@@ -271,6 +271,11 @@ static void template_others(void **state)
       /* columns in blocks of several vectors, more rows than a tile has */
       "graph @main(%x: f32[16,21], %w: f32[3,21,64]) -> f32[16,3,64] { %0 = matmul_packed %x, %w : "
       "f32[16,3,64] return %0 }",
+      "graph @main(%x: f32[5,40]) -> f32[5,1] { %0 = reduce_max %x {axes=[1]} : f32[5,1] return %0 "
+      "}",
+      "graph @main(%x: f32[2,3,6,37]) -> f32[2,3] { %0 = reduce_sum %x {axes=[2,3], "
+      "keepdims=false} "
+      ": f32[2,3] return %0 }",
       /* blocks turned in registers: whole ones, a last one that begins earlier, few lanes */
       "graph @main(%x: f32[2,32,3,37]) -> f32[2,2,3,37,16] { %0 = pack %x : f32[2,2,3,37,16] "
       "return %0 }",
