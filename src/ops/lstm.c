@@ -32,15 +32,22 @@ static wick_status lstm_infer(wick_infer *c)
 /* ---- reference ---- */
 
 /* a: sums of the gates i, o, f, g; peep: of i, o, f. */
+/* The gate's sum with its peephole's part of the state; `peep` may be NULL: an infinite state is
+ * not multiplied by a weight that is not there. */
+static double lstm_sum(double a, const double *peep, int64_t k, double c)
+{
+  return peep ? a + peep[k] * c : a;
+}
+
 static void lstm_unit(const wick_attr *attr, const double *a, const double *peep, double *h,
                       double *c)
 {
-  double i = wick_recurrent_act_ref(attr, LSTM_GATE, a[LSTM_I] + peep[0] * *c),
-         f = wick_recurrent_act_ref(attr, LSTM_GATE, a[LSTM_F] + peep[2] * *c),
+  double i = wick_recurrent_act_ref(attr, LSTM_GATE, lstm_sum(a[LSTM_I], peep, 0, *c)),
+         f = wick_recurrent_act_ref(attr, LSTM_GATE, lstm_sum(a[LSTM_F], peep, 2, *c)),
          g = wick_recurrent_act_ref(attr, LSTM_CELL, a[LSTM_G]);
   if (attr[LSTM_COUPLED].i) f = 1 - i;
   *c = f * *c + i * g;
-  *h = wick_recurrent_act_ref(attr, LSTM_GATE, a[LSTM_O] + peep[1] * *c) *
+  *h = wick_recurrent_act_ref(attr, LSTM_GATE, lstm_sum(a[LSTM_O], peep, 1, *c)) *
        wick_recurrent_act_ref(attr, LSTM_HIDDEN, *c);
 }
 
@@ -52,7 +59,7 @@ static void lstm_cell(wick_recurrent_ref *r, double *const *state)
     for (int64_t g = 0; g < 4; g++)
       a[g] = r->from_input[g * r->units + k] + r->from_state[g * r->units + k];
     for (int64_t g = 0; p && g < 3; g++) peep[g] = p[g * r->units + k].f;
-    lstm_unit(r->c->attr, a, peep, &state[0][k], &state[1][k]);
+    lstm_unit(r->c->attr, a, p ? peep : NULL, &state[0][k], &state[1][k]);
   }
 }
 
@@ -126,7 +133,8 @@ static wick_status lstm_step_ref(wick_ref *c)
     for (int64_t g = 0; g < 4; g++)
       a[g] = wick_step_input_ref(c, at, g) + wick_step_sum_ref(c, at, g);
     for (int64_t g = 0; g < 3; g++) peep[g] = wick_step_more_ref(c, at, g);
-    lstm_unit(c->attr, a, peep, &h, &s);
+    bool has = c->nin > WICK_STEP_MORE && c->in[WICK_STEP_MORE].data;
+    lstm_unit(c->attr, a, has ? peep : NULL, &h, &s);
     wick_store_elem(state->elem, c->out[0].data, place, (wick_scalar){.f = h});
     wick_store_elem(state->elem, c->out[1].data, place++, (wick_scalar){.f = s});
   } while (wick_ref_next(3, state->dim, at));
