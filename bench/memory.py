@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Memory of the twelve convolutional networks, from `wick plan`; the table goes into README.md.
+"""Memory of the networks, from `wick plan`; the table goes into README.md.
 
     build/venv/bin/python bench/memory.py [NAME ...]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The twelve convolutional networks on Wick, ONNX Runtime and OpenVINO; the table goes into README.md.
+"""The fourteen networks of the shared bench on Wick, ONNX Runtime and OpenVINO; the table goes into README.md.
 
     build/venv/bin/python bench/networks.py [--runs 3] [--threads 1,2] [NAME ...]
 

@@ -9,7 +9,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "bench"
 README = ROOT / "bench" / "README.md"
 NETWORKS = (
-    "lenet dqn squeezenet shufflenet mobilenet_v2 densenet121 inception_v1 resnet18 resnet50 dcgan alexnet vgg19"
+    "lenet dqn squeezenet shufflenet mobilenet_v2 densenet121 inception_v1 resnet18 resnet50 dcgan alexnet vgg19 "
+    "bert_base lstm_lm"
 ).split()
 
 
