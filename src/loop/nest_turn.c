@@ -2,7 +2,7 @@
  * as vectors, and become columns by shuffles. */
 #include "loop/nest_state.h"
 
-enum { TURN_MOST = 64 };
+enum { TURN_MOST = 16 };
 
 /* The address that the read has in iteration i of the turning loop. */
 static bool turn_address(nest *t, const nest_run *r, const wick_node *read, uint32_t i,

@@ -5,8 +5,6 @@
  *   tile of vectors by places.
  * - inner: a sum of products along whose last axis both factors lie: the lanes are parts of the
  * sum. Register tile as before.
- * - line: another fold of numbers that lie next to each other; the lanes are parts of it, and
- *   several lines are folded at a time.
  * - window: any other fold whose lanes are the output's last axis: pooling, depthwise convolution,
  *   sums over places.
  * - row: folds over the output's last axis, one row at a time: softmax, norms.
@@ -229,7 +227,7 @@ static bool template_map(template_state *t, const wick_stage *none)
     return true;
   }
   bool even = false;
-  uint32_t across = lanes > 1 ? template_across(t, lanes, &even) : UINT32_MAX;
+  uint32_t across = lanes > 1 && lanes <= 16 ? template_across(t, lanes, &even) : UINT32_MAX;
   if (across != UINT32_MAX) {
     template_map_across(t, across, even, lanes);
     return true;
@@ -425,7 +423,7 @@ static void template_choose(template_state *t)
   }
   if (nfold == 1 && in_place &&
       (template_try(t, template_dot, fold) || template_try(t, template_inner, fold) ||
-       template_try(t, template_line, fold) || template_try(t, template_window, fold)))
+       template_try(t, template_window, fold)))
     return;
   t->steps.n = mark, t->steps.at[mark] = 0; /* rows say themselves what is read in line */
   if (!template_try(t, template_row, NULL)) template_inline(t);

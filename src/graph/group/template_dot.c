@@ -344,33 +344,3 @@ bool template_inner(template_state *t, const wick_stage *fold)
   template_inner_loops(t, fold, k, &r);
   return true;
 }
-
-/* ---- lines ---- */
-
-/* A fold of one number along an axis that all of its reads have last; the tile: several lines. */
-bool template_line(template_state *t, const wick_stage *fold)
-{
-  uint32_t n = t->out->naxis, k = fold->naxis - 1;
-  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1};
-  const wick_node *f = template_node(t, fold);
-  const wick_region *step = &f->region[1];
-  bool reads = false;
-  if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2 || f->nout != 1 ||
-      !fold->axis[k].reduce || template_extent(fold, k) < t->lanes)
-    return false;
-  for (uint32_t i = step->begin; i < step->end; i++) {
-    const wick_node *x = &t->g->node[i];
-    if (x->op == WICK_OP_index) return false;
-    if (x->op != WICK_OP_read) continue;
-    reads = true;
-    if (template_step_of(t, x, fold->axis[k].sym) != 1) return false;
-  }
-  for (uint32_t i = 0; i < n; i++)
-    if (template_extent(t->out, i) > 1) r.x = i, r.nx = template_extent(t->out, i);
-  template_tile tile = {1, 1, 1, r.nx < 8 ? r.nx : 8};
-  const char *at = reads ? template_out_loops(t, &r, &tile, false, 1) : NULL;
-  if (!at) return false;
-  wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
-  template_inner_loops(t, fold, k, &r);
-  return true;
-}

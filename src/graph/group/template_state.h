@@ -66,6 +66,5 @@ const char *template_out_loops(template_state *t, const template_roles *r,
 /* ---- templates that say whether they fit (template_dot.c) ---- */
 bool template_dot(template_state *t, const wick_stage *fold);
 bool template_inner(template_state *t, const wick_stage *fold);
-bool template_line(template_state *t, const wick_stage *fold);
 
 #endif
