@@ -13,7 +13,7 @@
 enum { TASKS = 100, HALF = 37, SCRATCH = 1024, COST = 100000 };
 
 /* What the kernels saw. */
-static bool seen_nearest;
+static _Atomic bool seen_nearest;
 static int32_t fail_from = TASKS; /* tasks from here on fail */
 
 static bool rounds_to_nearest(void)
