@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """VGG-19 on Wick and on TensorFlow (keras.applications, tf.function), side by side; the table goes into README.md.
 
-    python3 bench/keras.py [--rounds 5] [--seconds 1] [--tensorflow PYTHON]
+    python3 bench/vgg19_tensorflow.py [--rounds 5] [--seconds 1] [--tensorflow PYTHON]
 
 TensorFlow runs in a Python of its own, for it is large: PYTHON must have the package tensorflow-cpu. Both have random
 weights of the same shapes, and run one image of 224 x 224 in turns. ../shared/bench/peers.py holds the clock."""
