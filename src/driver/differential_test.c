@@ -32,6 +32,7 @@
  * jump. What seems to differ then is doubted: a result near a jump falls on one side of it eight
  * times in a row once in a while, so up to DIFF_DOUBTS such rounds more are made before it counts.
  */
+enum { DIFF_LITTLE = 8 }; /* units of the last place, in the runs that say how far elements move */
 enum { DIFF_SPREAD = 6, DIFF_DISTURBED = 8, DIFF_DOUBTS = 24, DIFF_MOST = 8 };
 
 typedef struct diff {
@@ -60,14 +61,28 @@ static uint64_t diff_numel(const wick_tensor *t)
   return n;
 }
 
+/* The largest finite magnitude. */
+static double diff_largest(const wick_tensor *t)
+{
+  double most = 0;
+  for (uint64_t k = 0, n = diff_numel(t); k < n; k++) {
+    double x = fabs(wick_load_elem(t->elem, t->data, k).f);
+    if (isfinite(x)) most = fmax(most, x);
+  }
+  return most;
+}
+
+/* By some units in the last place; where that is much, what is less than one of the tensor's
+ * largest element may be a zero that has cancelled otherwise. */
 static void diff_disturb(diff *d, const wick_tensor *t, double disturb)
 {
   if (!wick_elem_is_float(t->elem)) return;
+  double unit = t->elem == WICK_F64 ? diff_unit(t->elem) : diff_unit(t->elem) + 0x1p-22;
+  double none = disturb > DIFF_LITTLE ? unit * diff_largest(t) : 0;
   for (uint64_t k = 0, n = diff_numel(t); k < n; k++) {
     double x = wick_load_elem(t->elem, t->data, k).f,
            by = ((double)(diff_noise(d) % 2001) - 1000) / 1000;
-    double unit = t->elem == WICK_F64 ? diff_unit(t->elem) : diff_unit(t->elem) + 0x1p-22;
-    if (isfinite(x)) x *= 1 + disturb * unit * by;
+    if (isfinite(x)) x *= fabs(x) < none && by > 0 ? 0 : 1 + disturb * unit * by;
     if (x != 0 && fabs(x) < 0x1p-126) x += round(by * 2) * 0x1p-149; /* denormals have few bits */
     if (isnan(x)) x = copysign(x, by);                               /* its bits mean nothing */
     wick_store_elem(t->elem, t->data, k, (wick_scalar){.f = x});
@@ -231,7 +246,7 @@ static bool diff_round(diff *d, const wick_func *f, const wick_tensor *in, const
     wick_mark mem = wick_arena_mark(&d->mem), tmp = wick_arena_mark(&d->tmp),
               a = wick_arena_mark(&d->a), b = wick_arena_mark(&d->b);
     bool spread = i < DIFF_SPREAD;
-    ok = !diff_disturbed(d, f, in, spread ? 8 : 64, out);
+    ok = !diff_disturbed(d, f, in, spread ? DIFF_LITTLE : 8 * DIFF_LITTLE, out);
     for (uint32_t o = 0; o < wick_return(f)->nin && ok; o++)
       diff_widen(&want[o], &out[o], spread, &bound[o]);
     wick_arena_rewind(&d->mem, mem), wick_arena_rewind(&d->tmp, tmp);

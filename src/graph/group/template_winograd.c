@@ -111,13 +111,16 @@ static winograd_cut winograd_cut_of(const winograd_group *w, const wick_target *
   winograd_cut best = {.rows = w->ty, .parts = 1}, c;
   double lowest = 1e300;
   most = wick_min_i64(wick_max_i64(most, least), w->ty);
-  for (c.rows = most; c.rows >= least; c.rows--)
+  for (c.rows = most; c.rows >= least; c.rows--) {
+    /* the last block would be a part of a row, whose extent is not that of the others' rows */
+    if (w->y % w->m && c.rows < w->ty && w->ty % c.rows == (c.rows > 1)) continue;
     for (c.parts = 1; c.parts <= WINOGRAD_PARTS; c.parts *= 2) {
       if (w->ob % c.parts) break;
       c.tile = wick_template_tile(t, elem, w->ob / c.parts, c.rows * w->tx);
       double cost = winograd_cost(w, &c, c.rows * row <= room, cached ? 2 : 5);
       if (cost < lowest - 0.001) best = c, lowest = cost;
     }
+  }
   return best;
 }
 
