@@ -233,6 +233,22 @@ static void template_filtering(void **state)
   template_conv(1, 16, 96, 7, 7, 3, 3, "pad=[1,1,1,1]", 7, 7, 1, false);
 }
 
+/* The last row of tiles is cut: on machines with few registers blocks have one row. */
+static void template_cut_tiles(void **state)
+{
+  (void)state;
+  static const char *const target[] = {"x86-64-v1", "x86-64-v3", "x86-64-v4"};
+  for (int rows = 5; rows <= 11; rows++)
+    for (size_t k = 0; k < WICK_COUNT(target); k++) {
+      char text[300];
+      snprintf(text, sizeof text,
+               "graph @main(%%x: f32[1,3,%d,29,2], %%u: f32[64,1,3,2,2]) -> f32[1,1,%d,29,2] { %%0 "
+               "= conv_winograd %%x, %%u {tile=4, taps=5, pad=[2,2,2,2]} return %%0 }",
+               rows, rows);
+      template_case(text, target[k], true);
+    }
+}
+
 static void template_others(void **state)
 {
   (void)state;
@@ -301,8 +317,8 @@ static void template_others(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(template_convolutions),
-                                     cmocka_unit_test(template_filtering),
-                                     cmocka_unit_test(template_others)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(template_convolutions), cmocka_unit_test(template_filtering),
+      cmocka_unit_test(template_cut_tiles), cmocka_unit_test(template_others)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
