@@ -8,9 +8,6 @@ what makes bytes of them again. What counts is as in layers.py; the ceiling is f
 (../shared/bench/peak.c), where the machine has dot products of bytes.
 """
 
-import argparse
-import os
-import pathlib
 import re
 
 import numpy as np
@@ -53,20 +50,10 @@ def shapes():
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = layers.arguments(__doc__, runs=60, rounds=3)
     p.add_argument("filters", nargs="*", metavar="FILTER")
-    p.add_argument("--wick", type=pathlib.Path, default=report.ROOT / "build" / "wick")
-    p.add_argument("--build", type=pathlib.Path, default=report.ROOT / "build" / "bench", help="programs, models")
-    p.add_argument("--runs", type=int, default=60)
-    p.add_argument("--rounds", type=int, default=3)
     a = p.parse_args()
-    report.need_shared()
-    folder, lib = a.build / "bytes", a.wick.resolve().parent / "lib"
-    folder.mkdir(parents=True, exist_ok=True)
-    peak = layers.compile_c(report.SHARED / "peak.c", folder / "peak", "-march=native", "-pthread")
-    program = layers.compile_c(report.ROOT / "bench" / "kernel_times.c", folder / "kernel_times",
-                               "-I", report.ROOT / "include", "-L", lib, "-lwick", f"-Wl,-rpath,{lib}")  # fmt: skip
-    os.environ["WICK_CACHE_DIR"] = str(folder / "cache")
+    folder, peak, program = layers.programs(a, "bytes")
     todo = [x for x in shapes() if not a.filters or any(f in x.name for f in a.filters)]
     top, least = 0.0, {}
     for _ in range(a.rounds):

@@ -146,11 +146,26 @@ def kernel_time(program, model, runs):
     return sum(r[0] for r in kernels(program, model, runs)[0])
 
 
-def build_times(wick, folder):
-    """The program kernel_times, for the library beside the command."""
-    lib = wick.parent / "lib"
-    return compile_c(report.ROOT / "bench" / "kernel_times.c", folder / "kernel_times",
-                     "-I", report.ROOT / "include", "-L", lib, "-lwick", f"-Wl,-rpath,{lib}")  # fmt: skip
+def arguments(doc, runs, rounds):
+    """What all benches of single layers take."""
+    p = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--wick", type=pathlib.Path, default=report.ROOT / "build" / "wick")
+    p.add_argument("--build", type=pathlib.Path, default=report.ROOT / "build" / "bench", help="programs, models")
+    p.add_argument("--runs", type=int, default=runs)
+    p.add_argument("--rounds", type=int, default=rounds)
+    return p
+
+
+def programs(a, name):
+    """The folder of a bench, with a cache of its own; the ceiling's program; that of kernel times."""
+    report.need_shared()
+    folder, lib = a.build / name, a.wick.resolve().parent / "lib"
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ["WICK_CACHE_DIR"] = str(folder / "cache")
+    peak = compile_c(report.SHARED / "peak.c", folder / "peak", "-march=native", "-pthread")
+    times = compile_c(report.ROOT / "bench" / "kernel_times.c", folder / "kernel_times",
+                      "-I", report.ROOT / "include", "-L", lib, "-lwick", f"-Wl,-rpath,{lib}")  # fmt: skip
+    return folder, peak, times
 
 
 # ---- the stack ----
@@ -202,19 +217,11 @@ def row(layer, ns, top, stack):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = arguments(__doc__, runs=60, rounds=3)
     p.add_argument("filters", nargs="*", metavar="FILTER")
-    p.add_argument("--wick", type=pathlib.Path, default=report.ROOT / "build" / "wick")
-    p.add_argument("--build", type=pathlib.Path, default=report.ROOT / "build" / "bench", help="programs, models")
-    p.add_argument("--runs", type=int, default=60)
-    p.add_argument("--rounds", type=int, default=3)
     a = p.parse_args()
-    report.need_shared()
-    a.wick, folder = a.wick.resolve(), a.build / "layers"
-    folder.mkdir(parents=True, exist_ok=True)
-    peak = compile_c(report.SHARED / "peak.c", folder / "peak", "-march=native", "-pthread")
-    program = build_times(a.wick, folder)
-    os.environ["WICK_CACHE_DIR"] = str(folder / "cache")
+    a.wick = a.wick.resolve()
+    folder, peak, program = programs(a, "layers")
     todo = [x for x in layers() if not a.filters or any(f in x.name for f in a.filters)]
     top, least, stack = 0.0, {}, {}
     for r in range(a.rounds):

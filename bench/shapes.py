@@ -11,10 +11,7 @@ second column stands the share of all kernels, with those that bring operands in
 are those of the definition, so that minimal filtering may exceed the limit.
 """
 
-import argparse
 import dataclasses
-import os
-import pathlib
 import random
 import re
 import statistics
@@ -180,25 +177,16 @@ def summary(seed, kind, strict, part, top, worst):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = layers.arguments(__doc__, runs=15, rounds=2)
     p.add_argument("seeds", nargs="+", metavar="SEED")
-    p.add_argument("--wick", type=pathlib.Path, default=report.ROOT / "build" / "wick")
-    p.add_argument("--build", type=pathlib.Path, default=report.ROOT / "build" / "bench")
     p.add_argument("--count", type=int, default=100)
     p.add_argument("--only", choices=("conv", "matmul"))
-    p.add_argument("--runs", type=int, default=15)
-    p.add_argument("--rounds", type=int, default=2)
     p.add_argument("--peak", type=float, nargs=2, default=(0.0, 0.0), metavar=("GFLOP/s", "GB/s"),
                    help="measured when the machine was left alone; at least what is measured now")  # fmt: skip
     p.add_argument("--worst", type=int, default=10, help="how many are listed with their schedules")
     p.add_argument("--write", action="store_true", help="puts the table into README.md")
     a = p.parse_args()
-    report.need_shared()
-    folder = a.build / "shapes"
-    folder.mkdir(parents=True, exist_ok=True)
-    peak = layers.compile_c(report.SHARED / "peak.c", folder / "peak", "-march=native", "-pthread")
-    program = layers.build_times(a.wick.resolve(), folder)
-    os.environ["WICK_CACHE_DIR"] = str(folder / "cache")
+    folder, peak, program = layers.programs(a, "shapes")
     table, top = [], tuple(a.peak)
     for seed in a.seeds:
         for kind in (a.only,) if a.only else ("conv", "matmul"):
