@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "loop/contract.h"
 
 /* The passes that have changed what is rounded, each once. */
 static void contract_passes(const wick_pipeline *p, wick_text *out)
@@ -22,18 +23,16 @@ static void contract_passes(const wick_pipeline *p, wick_text *out)
 /* The functions that any kernel approximates, each once. */
 static void contract_functions(const wick_lowered *l, wick_arena *mem, wick_text *out)
 {
-  static const char word[] = "approximate(";
   wick_names seen = wick_names_begin(mem);
   for (uint32_t i = 0; i < l->kernels.n; i++) {
-    const char *at = strstr(l->kernels.at[i].contract, word);
-    if (!at) continue;
-    for (at += strlen(word); *at && *at != ')'; at += *at == ',' ? 2 : 0) {
-      size_t n = strcspn(at, ",)");
+    size_t rest, n;
+    const char *at = wick_contract_approximate(l->kernels.at[i].contract, &rest);
+    for (const char *end = at ? at + rest : at; at < end; at += n + 2) { /* ", " */
+      n = strcspn(at, ",)");
       uint32_t before = seen.n;
       wick_names_add(&seen, at, n);
       if (seen.n > before)
         wick_text_printf(out, "%s%.*s", before > 1 ? ", " : "; approximate: ", (int)n, at);
-      at += n;
     }
   }
 }

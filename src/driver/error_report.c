@@ -6,6 +6,7 @@
 
 #include "driver/compile.h"
 #include "ir/element.h"
+#include "loop/contract.h"
 
 typedef struct error_report {
   wick_model *model;
@@ -19,17 +20,14 @@ typedef struct error_report {
   void **outputs[2];
 } error_report;
 
-/* What stands between "approximate(" and ")" in the kernel's line; NULL: it does not. */
+/* What the kernel's line says of approximations; NULL: nothing. */
 static const char *error_report_bound(const error_report *r, const char *contract, const char *name)
 {
-  static const char word[] = "approximate(";
-  size_t n = strlen(name);
+  size_t n = strlen(name), length;
   for (const char *at = contract; (at = strchr(at, '\n'));) {
     if (strncmp(++at, name, n) != 0 || at[n] != ':') continue;
-    const char *end = strchr(at, '\n'), *begin = strstr(at, word);
-    if (!begin || (end && begin > end)) return NULL;
-    begin += strlen(word);
-    return wick_str_dupn(r->mem, begin, strcspn(begin, ")\n"));
+    const char *bound = wick_contract_approximate(at, &length);
+    return bound ? wick_str_dupn(r->mem, bound, length) : NULL;
   }
   return NULL;
 }

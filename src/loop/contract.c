@@ -2,6 +2,7 @@
 #include "loop/contract.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "ir/op.h"
 
@@ -161,6 +162,16 @@ const char *wick_contract_of(const wick_schedule *s, const wick_target *t)
     if (s->stage[i].fold) contract_fold(&c, &s->stage[i]);
   contract_class(&c);
   return wick_intern(s->group->module, c.out.at);
+}
+
+const char *wick_contract_approximate(const char *contract, size_t *n)
+{
+  static const char word[] = "approximate(";
+  const char *at = strstr(contract, word);
+  if (!at || at > contract + strcspn(contract, "\n")) return NULL;
+  at += sizeof word - 1;
+  *n = strcspn(at, ")\n");
+  return at;
 }
 
 /* ---- bounds ---- */

@@ -22,6 +22,10 @@
 /* The text, of a schedule whose steps have been applied; in the module's memory. */
 const char *wick_contract_of(const wick_schedule *s, const wick_target *t);
 
+/* What stands between "approximate(" and ")" in a contract that ends at the line's end, *n bytes of
+ * it; NULL: nothing approximates. */
+const char *wick_contract_approximate(const char *contract, size_t *n);
+
 /* An error bound for one stage, a fold by `add` or `muladd`: its result differs from the exact sum
  * by at most the returned number times the sum of the terms' magnitudes (n*u/(1 - n*u), where n is
  * the number of roundings that one term goes through: Higham, Accuracy and Stability, 3.1). inf
