@@ -99,11 +99,25 @@ static double winograd_cost(const winograd_group *w, const winograd_cut *c, bool
 enum { WINOGRAD_LEAST = 8, WINOGRAD_WHOLE = 49 }; /* tiles of a block */
 enum { WINOGRAD_PARTS = 4 };
 
+/* All numbers of parts, with so many rows: keeps the best. `near`: rows of which a block stays in
+ * the second cache. */
+static void winograd_cut_try(const winograd_group *w, const wick_target *t, winograd_cut *c,
+                             int64_t near, bool cached, winograd_cut *best, double *lowest)
+{
+  wick_elem elem = wick_info_of(w->s->group, winograd_node(w, w->out)->first)->elem;
+  /* the last block would be a part of a row, whose extent is not that of the others' rows */
+  if (w->y % w->m && c->rows < w->ty && w->ty % c->rows == (c->rows > 1)) return;
+  for (c->parts = 1; c->parts <= WINOGRAD_PARTS && w->ob % c->parts == 0; c->parts *= 2) {
+    c->tile = wick_template_tile(t, elem, w->ob / c->parts, c->rows * w->tx);
+    double cost = winograd_cost(w, c, c->rows <= near, cached ? 2 : 5);
+    if (cost < *lowest - 0.001) *best = *c, *lowest = cost;
+  }
+}
+
 /* Blocks lie in the second cache unless that leaves too few tiles for the weights that come along.
  */
 static winograd_cut winograd_cut_of(const winograd_group *w, const wick_target *t, bool cached)
 {
-  wick_elem elem = wick_info_of(w->s->group, winograd_node(w, w->out)->first)->elem;
   int64_t row = winograd_own(w, w->tiles) * w->tx * w->lanes * 4 * (w->in + w->ob),
           room = t->cache_bytes[1] ? (int64_t)t->cache_bytes[1] : 1 << 20,
           least = wick_min_i64(wick_ceildiv_i64(WINOGRAD_LEAST, w->tx), w->ty),
@@ -111,16 +125,10 @@ static winograd_cut winograd_cut_of(const winograd_group *w, const wick_target *
   winograd_cut best = {.rows = w->ty, .parts = 1}, c;
   double lowest = 1e300;
   most = wick_min_i64(wick_max_i64(most, least), w->ty);
-  for (c.rows = most; c.rows >= least; c.rows--) {
-    /* the last block would be a part of a row, whose extent is not that of the others' rows */
-    if (w->y % w->m && c.rows < w->ty && w->ty % c.rows == (c.rows > 1)) continue;
-    for (c.parts = 1; c.parts <= WINOGRAD_PARTS; c.parts *= 2) {
-      if (w->ob % c.parts) break;
-      c.tile = wick_template_tile(t, elem, w->ob / c.parts, c.rows * w->tx);
-      double cost = winograd_cost(w, &c, c.rows * row <= room, cached ? 2 : 5);
-      if (cost < lowest - 0.001) best = c, lowest = cost;
-    }
-  }
+  for (c.rows = most; c.rows >= least; c.rows--)
+    winograd_cut_try(w, t, &c, room / row, cached, &best, &lowest);
+  for (c.rows = most + 1; !best.tile.places; c.rows++) /* of all rows it always can be */
+    winograd_cut_try(w, t, &c, room / row, cached, &best, &lowest);
   return best;
 }
 
