@@ -134,16 +134,15 @@ def ceiling(peak):
     return float(found[1])
 
 
-def kernels(program, model, runs, *more, files=()):
-    """(least nanoseconds, name, schedule) of each kernel that computes, and of all the least nanoseconds."""
+def kernel_rows(program, model, runs, *more, files=()):
+    """(least nanoseconds, name and schedule) of each kernel."""
     text = subprocess.check_output(list(map(str, [program, *more, model, runs, *files])), text=True)
-    rows = [(int(line.split()[0]), *line.split(maxsplit=2)[2].split("\t")) for line in text.splitlines()]
-    return [r for r in rows if not LAYOUT.match(r[1])], sum(r[0] for r in rows)
+    return [(int(line.split()[0]), line.split(maxsplit=2)[2]) for line in text.splitlines()]
 
 
 def kernel_time(program, model, runs):
     """The least nanoseconds of the kernels that compute."""
-    return sum(r[0] for r in kernels(program, model, runs)[0])
+    return sum(ns for ns, kernel in kernel_rows(program, model, runs) if not LAYOUT.match(kernel))
 
 
 def arguments(doc, runs, rounds):

@@ -9,9 +9,13 @@ the operands times the bandwidth, both by ../shared/bench/peak.c, measured again
 counts are the kernels that compute, as in layers.py: the least time of all rounds against the highest peak; in the
 second column stands the share of all kernels, with those that bring operands into another layout. Operations
 are those of the definition, so that minimal filtering may exceed the limit.
+
+On a machine that others use, too: `--step prepare` compiles and compares, `--step time --part 1/4` measures a quarter,
+`--below 60` only those that were below 60 %, `--step report` prints. Times are kept between steps; `--keep` does not begin anew.
 """
 
 import dataclasses
+import json
 import random
 import re
 import statistics
@@ -29,6 +33,7 @@ import report
 LEAST, MOST = 20e6, 2e9
 TOLERANCE = 1e-4
 MEDIAN, WORST = 70, 40  # percent: the goals
+STEPS = ("prepare", "time", "report")
 
 
 @dataclasses.dataclass
@@ -95,82 +100,114 @@ def draw(seed, kind, count):
 
 
 @dataclasses.dataclass
-class Result:
+class Case:
+    """A shape, compiled in one way."""
+
     shape: Shape
     strict: bool
-    least: float = 1e300  # nanoseconds of what computes
-    whole: float = 1e300
-    schedule: str = ""
-    share: float = 0
+    key: str
+    model: object  # the file
+    rows: dict = dataclasses.field(default_factory=dict)  # kernels: least nanoseconds
+
+    @property
+    def options(self):
+        return [] if self.strict else ["--filtering"]
+
+    @property
+    def schedule(self):
+        return "\n      ".join(k.replace("\t", ": ", 1) for k in self.rows if not layers.LAYOUT.match(k))
+
+    def nanoseconds(self, whole):
+        return sum(ns for k, ns in self.rows.items() if whole or not layers.LAYOUT.match(k))
+
+    def share(self, limits, whole=False):
+        allowed = min(limits[0], self.shape.flops / self.shape.nbytes * limits[1])
+        return 100 * self.shape.flops / self.nanoseconds(whole) / allowed if self.rows else 0
+
+    def time(self, program, runs, anew):
+        """The least of these runs and of those before, unless anew, or the kernels are others."""
+        rows = {kernel: ns for ns, kernel in layers.kernel_rows(program, self.model, runs, *self.options)}
+        same = not anew and rows.keys() == self.rows.keys()
+        self.rows = {k: min(ns, self.rows[k]) for k, ns in rows.items()} if same else rows
 
 
 def machine_limits(peak, top):
     """GFLOP/s and GB/s of one thread, the highest seen."""
     text = subprocess.check_output([peak, "1"], text=True)
     rate = lambda what: float(re.search(rf"{what}\s+([\d.]+)", text)[1])
-    return max(top[0], rate("float32 multiply-add")), max(top[1], rate("streaming read"))
+    return [max(top[0], rate("float32 multiply-add")), max(top[1], rate("streaming read"))]
 
 
-def prepare(shape, folder, seed):
-    """Writes the model and its inputs; what ONNX Runtime makes of them."""
-    rng = np.random.default_rng(seed)
+def prepare(program, folder, cases, seed):
+    """Writes the model, compiles it, and compares what it gives with what ONNX Runtime makes of the same inputs."""
+    shape, rng = cases[0].shape, np.random.default_rng(seed)
     model = shape.model(rng)
-    onnx.save(model, folder / "shape.onnx")
+    onnx.save(model, cases[0].model)
     feed = {f"x{i}": rng.standard_normal(d, dtype=np.float32) for i, d in enumerate(shape.inputs)}
     files = [folder / f"{n}.bin" for n in feed]
     for f, x in zip(files, feed.values()):
         x.tofile(f)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return files, session.run(None, feed)[0]
-
-
-def measure(a, program, folder, shape, results, seed):
-    files, want = prepare(shape, folder, seed)
-    for result in results:
-        more = [] if result.strict else ["--filtering"]
-        rows, whole = layers.kernels(program, folder / "shape.onnx", a.runs, *more, "--out", folder / "y.bin", files=files)
+    want = session.run(None, feed)[0]
+    for case in cases:
+        layers.kernel_rows(program, case.model, 1, *case.options, "--out", folder / "y.bin", files=files)
         got = np.fromfile(folder / "y.bin", dtype=np.float32).reshape(want.shape)
         error = np.abs(got - want).max() / np.abs(want).max()
         if not error <= TOLERANCE:
             sys.exit(f"{shape.name}: the largest difference is {error:.1e}")
-        result.least = min(result.least, sum(r[0] for r in rows))
-        result.whole = min(result.whole, whole)
-        result.schedule = "\n      ".join(f"{name}: {schedule}" for _, name, schedule in rows)
 
 
-def share(shape, ns, limits):
-    allowed = min(limits[0], shape.flops / shape.nbytes * limits[1])
-    return 100 * shape.flops / ns / allowed
+# ---- what is kept between steps ----
 
 
-def run(a, peak, program, folder, seed, kind, top):
-    shapes = draw(seed, kind, a.count)
-    modes = (True, False) if kind == "conv" else (True,)
-    results = [[Result(s, strict) for strict in modes] for s in shapes]
-    for r in range(a.rounds):
-        for i, (s, rows) in enumerate(zip(shapes, results)):
+def cases_of(folder, seed, kind, count, kept):
+    """Lists of the cases of a shape each."""
+    found = []
+    for i, shape in enumerate(draw(seed, kind, count)):
+        found.append([])
+        for strict in (True, False) if kind == "conv" else (True,):
+            key = f"{kind}-{seed}-{i}-{'direct' if strict else 'chosen'}"
+            case = Case(shape, strict, key, folder / f"{kind}-{seed}-{i}.onnx")
+            case.rows = kept["times"].get(key, case.rows)
+            found[-1].append(case)
+    return found
+
+
+def part_of(a, cases, limits):
+    k, n = (int(x) for x in a.part.split("/"))
+    return [c for i, c in enumerate(cases) if i % n == k - 1 and (not a.below or any(x.share(limits) < a.below for x in c))]
+
+
+def run(a, peak, program, folder, seed, kind, kept):
+    cases = cases_of(folder, seed, kind, a.count, kept)
+    todo = part_of(a, cases, kept["limits"])
+    if "prepare" in a.step:
+        for i, c in enumerate(todo):
+            prepare(program, folder, c, i)
+    for r in range(a.rounds if "time" in a.step else 0):
+        for i, c in enumerate(todo):
             if i % 25 == 0:
-                top = machine_limits(peak, top)
-            measure(a, program, folder, s, rows, i)
-    table = []
-    for k, strict in enumerate(modes):
-        part = [row[k] for row in results]
-        for x in part:
-            x.share = share(x.shape, x.least, top)
-        table.append(summary(seed, kind, strict, part, top, a.worst))
-    return table, top
+                kept["limits"] = machine_limits(peak, kept["limits"])
+            for case in c:
+                case.time(program, a.runs, r == 0 and not a.keep)
+                kept["times"][case.key] = case.rows
+    (folder / "times.json").write_text(json.dumps(kept))
+    if "report" not in a.step:
+        return []
+    return [summary(seed, kind, part, kept["limits"], a.worst) for part in map(list, zip(*cases))]
 
 
-def summary(seed, kind, strict, part, top, worst):
-    part.sort(key=lambda x: x.share)
-    median, least = statistics.median(x.share for x in part), part[0].share
-    whole = statistics.median(share(x.shape, x.whole, top) for x in part)
-    how = "direct" if strict else "as chosen"
+def summary(seed, kind, part, limits, worst):
+    how = "direct" if part[0].strict else "as chosen"
+    part = sorted((x for x in part if x.rows), key=lambda x: x.share(limits))
+    shares, whole = ([x.share(limits, w) for x in part] for w in (False, True))
+    median, least = statistics.median(shares), shares[0]
     print(f"\nseed {seed}, {len(part)} {kind}, {how}: median {median:.0f} %, worst {least:.0f} % "
-          f"(with layouts: median {whole:.0f} %); peak {top[0]:.1f} GFLOP/s, {top[1]:.1f} GB/s")  # fmt: skip
+          f"(with layouts: median {statistics.median(whole):.0f} %, worst {min(whole):.0f} %); "
+          f"peak {limits[0]:.1f} GFLOP/s, {limits[1]:.1f} GB/s")  # fmt: skip
     for x in part[:worst]:
-        print(f"  {x.share:3.0f} % ({share(x.shape, x.whole, top):3.0f} %)  {x.least / 1e3:8.1f} us  "
-              f"{x.shape.flops / 1e6:5.0f} MFLOP  {x.shape.name}\n      {x.schedule}")  # fmt: skip
+        print(f"  {x.share(limits):3.0f} % ({x.share(limits, True):3.0f} %)  {x.nanoseconds(False) / 1e3:8.1f} us  "
+              f"{x.shape.flops / 1e6:5.0f} MFLOP  {x.key}: {x.shape.name}\n      {x.schedule}")  # fmt: skip
     sys.stdout.flush()
     reached = median >= MEDIAN and least >= WORST
     return [f"{kind}, {how}, seed {seed}", f"{median:.0f} %", f"{least:.0f} %", "yes" if reached else "**no**"]
@@ -184,18 +221,27 @@ def main():
     p.add_argument("--peak", type=float, nargs=2, default=(0.0, 0.0), metavar=("GFLOP/s", "GB/s"),
                    help="measured when the machine was left alone; at least what is measured now")  # fmt: skip
     p.add_argument("--worst", type=int, default=10, help="how many are listed with their schedules")
+    p.add_argument("--step", action="append", choices=STEPS, help="only these; all")
+    p.add_argument("--part", default="1/1", metavar="K/N", help="every N-th shape, from the K-th on")
+    p.add_argument("--below", type=float, default=0, metavar="PERCENT", help="only shapes of which that was kept")
+    p.add_argument("--keep", action="store_true", help="the least of what was kept and of these runs")
     p.add_argument("--write", action="store_true", help="puts the table into README.md")
     a = p.parse_args()
+    a.step = a.step or STEPS
     folder, peak, program = layers.programs(a, "shapes")
-    table, top = [], tuple(a.peak)
+    file = folder / "times.json"
+    kept = json.loads(file.read_text()) if file.exists() else {"limits": [0.0, 0.0], "times": {}}
+    kept["limits"] = [max(x, y) for x, y in zip(kept["limits"], a.peak)]
+    table = []
     for seed in a.seeds:
         for kind in (a.only,) if a.only else ("conv", "matmul"):
-            rows, top = run(a, peak, program, folder, seed, kind, top)
-            table += rows
+            table += run(a, peak, program, folder, seed, kind, kept)
+    if "report" not in a.step:
+        return
     head = ["drawn", "median", "worst", f"{MEDIAN} % and {WORST} % reached"]
     print("\n" + report.table(head, table))
     if a.write:
-        about = f"{report.machine()}; {report.today()}; ceiling {top[0]:.1f} GFLOP/s, {top[1]:.1f} GB/s.\n\n"
+        about = f"{report.machine()}; {report.today()}; ceiling {kept['limits'][0]:.1f} GFLOP/s, {kept['limits'][1]:.1f} GB/s.\n\n"
         report.write("shapes", about + report.table(head, table))
     sys.exit(0 if all(row[-1] == "yes" for row in table) else 1)
 
