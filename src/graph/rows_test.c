@@ -8,6 +8,16 @@
 static const row_case lines[] = {
     {"argmax", "T[3,4,2]", "axis=1", "i64[3,1,2]", 0},
     {"argmin", "T[3,4,2]", "axis=2, last=true, keepdims=false", "i64[3,4]", 0},
+    {"attention", "T[2,3,5,4]; T[2,3,7,4]; T[2,3,7,6]", "scale=0.5", "T[2,3,5,6]", 0},
+    {"attention", "T[2,5,4]; T[7,4]; T[1,7,6]; T[5,7]", "block=3", "T[2,5,6]", 0},
+    {"attention", "T[2,5,4]; T[2,6,4]; T[2,6,6]; T[2,1,6]", "block=2", "T[2,5,6]", 0},
+    {"attention", "T[2,5,4]; T[2,6,4]; T[2,6,6]; bool[6]: 1 1 0 0 1 0", "block=2", "T[2,5,6]", 0},
+    {"attention", "T[2,4]; T[3,4]; T[3,1]; bool[2,3]: 1 0 0 1 1 0", "fill=-2", "T[2,1]", 0},
+    {"attention", "T[2,4]; T[3,5]; T[3,1]", "",
+     "error: q and k have columns of different sizes: 4 and 5", 0},
+    {"attention", "T[2,4]; T[3,4]; T[4,1]", "", "error: there are 3 keys and 4 values", 0},
+    {"attention", "T[2,4]; T[3,4]; T[3,1]; bool[2,2,3]", "",
+     "error: the mask, bool[2,2,3], is larger than the scores", 0},
     {"avg_pool", "T[2,3,5,6]", "kernel=[3,2], stride=[2,1], pad=[1,0,1,1]", "T[2,3,3,6]", 0},
     {"avg_pool", "T[1,2,7]",
      "kernel=[3], stride=[3], dilation=[2], pad=[1,1], ceil=true, "

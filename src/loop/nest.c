@@ -111,14 +111,12 @@ static void nest_point(nest *t, const nest_run *r)
   nest_sink(t, r, out);
 }
 
-static void nest_loops(nest *t, nest_run *r, uint32_t l);
-
 /* What lies inside loop l: stages that are computed there, then the loops to come. Their scratch
  * is free again behind it. */
 static void nest_inside(nest *t, nest_run *r, uint32_t l)
 {
   uint64_t scratch = t->scratch;
-  nest_attached(t, r, l, (wick_value){0});
+  if (nest_kept_steps(r)) nest_attached(t, r, l, (wick_value){0});
   nest_loops(t, r, l + 1);
   t->scratch = scratch;
 }
@@ -201,10 +199,11 @@ static void nest_serial(nest *t, nest_run *r, uint32_t l)
   nest_restore(r, loop, s);
 }
 
-static void nest_loops(nest *t, nest_run *r, uint32_t l)
+void nest_loops(nest *t, nest_run *r, uint32_t l)
 {
-  if (t->b.status) return;
-  if (r->st->fold && (l == r->st->loops.n || r->st->axis[r->st->loops.at[l].axis].reduce)) {
+  if (t->b.status || (r->kept && nest_kept_loop(t, r, l))) return;
+  if (!r->kept && r->st->fold &&
+      (l == r->st->loops.n || r->st->axis[r->st->loops.at[l].axis].reduce)) {
     nest_fold(t, r, l);
     return;
   }
@@ -418,6 +417,10 @@ static void nest_fold_finish(nest *t, nest_run *r, nest_tile *tile, uint32_t l, 
 
 static void nest_fold(nest *t, nest_run *r, uint32_t l0)
 {
+  if (nest_is_kept(r->st)) {
+    nest_kept_fold(t, r, l0);
+    return;
+  }
   nest_tile tile = {
       .l0 = l0, .nelem = 1, .nparts = 1, .ncomp = t->g->node[r->node->region[0].end - 1].nin};
   uint32_t lanes = r->lanes;
@@ -582,6 +585,16 @@ static int64_t nest_strides(nest_place *p, wick_elem e, uint32_t rank, const int
   return stride;
 }
 
+wick_value nest_scratch_room(nest *t, wick_elem e, int64_t n)
+{
+  wick_dim numel = wick_dim_const(n);
+  wick_type buffer = wick_type_buffer(t->m, e, 1, &numel, WICK_SCRATCH);
+  wick_attr a = {.i = (int64_t)t->scratch};
+  t->scratch = wick_align_up(t->scratch + wick_elem_bytes(e, (uint64_t)n), 64);
+  if (t->scratch > t->scratch_peak) t->scratch_peak = t->scratch;
+  return wick_build(&t->b, WICK_OP_alloc, 0, NULL, &a, 1, &buffer);
+}
+
 /* Scratch for `extent` elements of a stage's result; released when the consumer's loop ends. */
 static void nest_scratch(nest *t, nest_place *p, wick_type type, uint32_t rank,
                          const wick_dim *extent)
@@ -593,13 +606,8 @@ static void nest_scratch(nest *t, nest_place *p, wick_type type, uint32_t rank,
     wick_dim_range(t->m->dims, extent[k], &lo, &most[k]);
     constant = constant && wick_dim_is_const(extent[k]);
   }
-  wick_dim numel = wick_dim_const(nest_strides(p, info->elem, rank, most));
+  p->buffer = nest_scratch_room(t, info->elem, nest_strides(p, info->elem, rank, most));
   if (!constant) nest_dense(t, p, rank, extent);
-  wick_type buffer = wick_type_buffer(t->m, info->elem, 1, &numel, WICK_SCRATCH);
-  wick_attr a = {.i = (int64_t)t->scratch};
-  p->buffer = wick_build(&t->b, WICK_OP_alloc, 0, NULL, &a, 1, &buffer);
-  t->scratch = wick_align_up(t->scratch + wick_elem_bytes(info->elem, (uint64_t)numel.v), 64);
-  if (t->scratch > t->scratch_peak) t->scratch_peak = t->scratch;
 }
 
 /* fresh: it is computed under this condition, else what is in memory already is taken; 0: always.

@@ -413,14 +413,12 @@ static wick_value nest_body_node(nest *t, const nest_run *r, const wick_node *n,
                     op->typed ? &want : NULL);
 }
 
-void nest_eval(nest *t, const nest_run *r, uint32_t region, const wick_value *param,
-               wick_value *out)
+void nest_eval_part(nest *t, const nest_run *r, const wick_region *region, const uint64_t *of,
+                    uint64_t some, bool depends, wick_value *val)
 {
-  const wick_region *g = &r->node->region[region];
-  wick_value *val = wick_new(t->tmp, wick_value, t->g->nvalue + 1);
-  for (uint32_t i = 0; i < g->nparam; i++) val[g->first.id + i] = param[i];
-  for (uint32_t i = g->begin; i < g->end - 1 && !t->b.status; i++) {
+  for (uint32_t i = region->begin; i < region->end - 1 && !t->b.status; i++) {
     const wick_node *n = &t->g->node[i];
+    if (of && (n->nout ? (of[n->first.id] & some) != 0 : true) != depends) continue;
     if (n->nregion || n->nin > 8 + WICK_MAX_RANK) {
       nest_fail(t, "stage `%s`: control flow in a stage's body", r->st->name);
       return;
@@ -428,6 +426,15 @@ void nest_eval(nest *t, const nest_run *r, uint32_t region, const wick_value *pa
     wick_value v = nest_body_node(t, r, n, val);
     if (n->nout) val[n->first.id] = v;
   }
+}
+
+void nest_eval(nest *t, const nest_run *r, uint32_t region, const wick_value *param,
+               wick_value *out)
+{
+  const wick_region *g = &r->node->region[region];
+  wick_value *val = wick_new(t->tmp, wick_value, t->g->nvalue + 1);
+  for (uint32_t i = 0; i < g->nparam; i++) val[g->first.id + i] = param[i];
+  nest_eval_part(t, r, g, NULL, 0, true, val);
   const wick_node *y = &t->g->node[g->end - 1];
   for (uint32_t i = 0; i < y->nin; i++) out[i] = val[y->in[i].id];
 }

@@ -44,6 +44,7 @@ typedef struct nest_run {
   /* The unrolled loop along which parameters are turned: its axis, iteration now, and iterations;
    * turns 0: none. */
   uint32_t taxis, turn, turns;
+  struct nest_kept *kept; /* of a fold whose states lie in memory, while its loops are built */
 } nest_run;
 
 typedef struct nest {
@@ -113,6 +114,23 @@ void nest_sink(nest *t, const nest_run *r, const wick_value *v);
 /* How many dimensions of result k of a stage are its own, before those of the axes, and how many
  * elements they have. */
 uint32_t nest_own(const nest *t, const wick_node *stage, uint32_t k, uint32_t *out_numel);
+
+/* Evaluates the nodes of a region whose value depends on axes in the set `some`, or else the
+ * others; of[]: the axes of each value; NULL: all nodes. val: per value of the group. */
+void nest_eval_part(nest *t, const nest_run *r, const wick_region *region, const uint64_t *of,
+                    uint64_t some, bool depends, wick_value *val);
+
+/* ---- loops (nest.c) ---- */
+void nest_loops(nest *t, nest_run *r, uint32_t l); /* loop l of the run, and all inside it */
+/* Scratch for n elements, until the loop around it ends. */
+wick_value nest_scratch_room(nest *t, wick_elem e, int64_t n);
+
+/* ---- folds whose states lie in memory (nest_kept.c) ---- */
+bool nest_is_kept(const wick_stage *st);
+void nest_kept_fold(nest *t, nest_run *r, uint32_t l0);
+/* Loop l of such a fold; false where it is like that of any stage. */
+bool nest_kept_loop(nest *t, nest_run *r, uint32_t l);
+bool nest_kept_steps(const nest_run *r); /* stages inside its loops are wanted now */
 
 /* ---- dot products (nest_dot.c) ---- */
 /* The state of a fold behind all iterations of loop l, a dot product. */

@@ -347,7 +347,6 @@ static wick_status schedule_check_stage(wick_schedule *s, wick_stage *st)
 {
   schedule_step p = {.s = s, .text = "", .at = "", .end = ""};
   bool serial = false;
-  uint32_t reduced = UINT32_MAX;
   for (uint32_t i = 0; i < st->loops.n; i++) {
     const wick_sloop *l = &st->loops.at[i];
     bool reduce = st->axis[l->axis].reduce;
@@ -358,12 +357,6 @@ static wick_status schedule_check_stage(wick_schedule *s, wick_stage *st)
     serial = serial || l->kind != WICK_PARALLEL;
     if (l->kind == WICK_DOT && i + 1 < st->loops.n)
       return schedule_fail(&p, "`%s.%s`: a dot product is the innermost loop", st->name, l->name);
-    if (reduce && reduced == UINT32_MAX) reduced = i;
-    if (!reduce && reduced != UINT32_MAX && l->kind != WICK_UNROLL && l->kind != WICK_VECTOR)
-      return schedule_fail(&p,
-                           "`%s.%s`: loops inside a reduced loop are unrolled or the vector, so "
-                           "that the tile stays in registers",
-                           st->name, l->name);
     if (st->where == WICK_AT && st->store == WICK_STORE_REG && !reduce && l->kind != WICK_UNROLL &&
         l->kind != WICK_VECTOR)
       return schedule_fail(

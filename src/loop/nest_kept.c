@@ -1,0 +1,206 @@
+/* Folds whose states lie in scratch memory, because loops over them run inside the reduced ones: a
+ * block of the reduced axis is read once for all states of a tile.
+ *
+ * The loops from the first reduced one on are built three times: they write the states' beginnings,
+ * step them, and give the results. Components of the state that have fewer axes than others
+ * (loop/states.h) are stepped once, around the loops along the axes that they have not; what these
+ * others need of them is their value before the step. */
+#include "loop/nest_state.h"
+#include "loop/states.h"
+
+struct nest_kept {
+  enum { KEPT_BEGIN, KEPT_STEP, KEPT_FINISH } phase;
+  uint32_t own;    /* from this loop on they run along axes that some components have not */
+  uint64_t beyond; /* those axes */
+  bool inside;     /* these loops are open */
+  wick_states states;
+  nest_place *place; /* per component */
+  wick_value *val;   /* per value of the group: at this point */
+};
+
+static const wick_region *kept_region(const nest_run *r)
+{
+  static const uint32_t of[] = {0, 1, 3};
+  return &r->node->region[of[r->kept->phase]];
+}
+
+bool nest_is_kept(const wick_stage *st)
+{
+  bool reduced = false;
+  for (uint32_t i = 0; i < st->loops.n; i++) {
+    const wick_sloop *l = &st->loops.at[i];
+    reduced = reduced || st->axis[l->axis].reduce;
+    if (reduced && !st->axis[l->axis].reduce && l->kind == WICK_SERIAL) return true;
+  }
+  return false;
+}
+
+/* ---- memory ---- */
+
+static uint32_t kept_index(const nest_run *r, wick_dim *index)
+{
+  uint32_t n = 0;
+  for (uint32_t a = 0; a < r->st->naxis; a++)
+    if (!r->st->axis[a].reduce) index[n++] = r->base[a];
+  return n;
+}
+
+/* Room for component c over the loops that are to come, the vector's axis innermost, in whole
+ * vectors. */
+static void kept_room(nest *t, const nest_run *r, uint32_t c)
+{
+  nest_place *p = &r->kept->place[c];
+  *p = (nest_place){.in_memory = true, .stage = r->stage, .vdim = UINT32_MAX};
+  uint32_t rank = kept_index(r, p->lo), k, vector = UINT32_MAX;
+  int64_t stride = 1, lanes = 1;
+  for (uint32_t l = 0; l < r->st->loops.n; l++)
+    if (r->st->loops.at[l].kind == WICK_VECTOR)
+      vector = r->st->loops.at[l].axis, lanes = wick_max_i64(r->st->loops.at[l].size, 1);
+  for (int pass = 0; pass < 2; pass++) { /* the vector's axis, then the others */
+    k = rank;
+    for (uint32_t a = r->st->naxis; a-- > 0;) {
+      if (r->st->axis[a].reduce) continue;
+      k--;
+      if ((a == vector) != (pass == 0)) continue;
+      int64_t lo, extent;
+      bool has = a < 64 && r->kept->states.axes[c] >> a & 1;
+      wick_dim_range(t->m->dims, r->total[a], &lo, &extent);
+      if (a == vector) extent = wick_ceildiv_i64(extent, lanes) * lanes;
+      p->stride[k] = wick_dim_const(has ? stride : 0);
+      if (has && wick_mul_overflows(stride, extent, &stride)) stride = INT64_MAX / 64;
+    }
+  }
+  wick_elem e = wick_info_of(t->g, (wick_value){r->node->region[1].first.id + c})->elem;
+  p->buffer = nest_scratch_room(t, e, stride);
+}
+
+/* The load, or the store of v, of component c at the run's place. */
+static wick_value kept_access(nest *t, const nest_run *r, uint32_t c, wick_value v)
+{
+  wick_dim index[WICK_MAX_RANK];
+  const nest_place *p = &r->kept->place[c];
+  nest_address a;
+  uint32_t rank = kept_index(r, index);
+  if (t->b.status) return v;
+  if (!nest_address_of(t, r, p, rank, index, &a) || (a.step != 0 && a.step != 1)) {
+    nest_fail(t, "stage `%s`: its states lie apart along the vector", r->st->name);
+    return v;
+  }
+  uint32_t lanes = a.step ? r->lanes : 1;
+  wick_value in[3] = {p->buffer, nest_dim(t, r, a.rest), nest_widen(t, v, lanes)};
+  wick_attr offset = {.i = a.offset};
+  if (v.id) return wick_build(&t->b, WICK_OP_store, 3, in, &offset, 0, NULL);
+  wick_elem e = wick_info_of(t->g, (wick_value){r->node->region[1].first.id + c})->elem;
+  return nest_load_at(t, p, in[1], a.offset, wick_type_scalar(t->m, e, lanes), (wick_value){0});
+}
+
+/* ---- a point, and the points along the axes that only some components have ---- */
+
+static bool kept_is_inner(const nest_run *r, uint32_t c)
+{
+  return (r->kept->states.axes[c] & r->kept->beyond) != 0;
+}
+
+static void kept_loads(nest *t, const nest_run *r, bool inner)
+{
+  const struct nest_kept *k = r->kept;
+  for (uint32_t c = 0; c < k->states.n && k->phase != KEPT_BEGIN; c++)
+    if (kept_is_inner(r, c) == inner)
+      k->val[kept_region(r)->first.id + c] = kept_access(t, r, c, (wick_value){0});
+}
+
+static void kept_stores(nest *t, const nest_run *r, bool inner)
+{
+  const struct nest_kept *k = r->kept;
+  const wick_node *yield = &t->g->node[kept_region(r)->end - 1];
+  for (uint32_t c = 0; c < k->states.n && k->phase != KEPT_FINISH; c++)
+    if (kept_is_inner(r, c) == inner) kept_access(t, r, c, k->val[yield->in[c].id]);
+}
+
+static void kept_leaf(nest *t, const nest_run *r)
+{
+  struct nest_kept *k = r->kept;
+  kept_loads(t, r, true);
+  nest_eval_part(t, r, kept_region(r), k->states.value, k->beyond, true, k->val);
+  kept_stores(t, r, true);
+  if (k->phase != KEPT_FINISH) return;
+  const wick_node *yield = &t->g->node[kept_region(r)->end - 1];
+  wick_value *out = wick_new(t->tmp, wick_value, yield->nin + 1);
+  for (uint32_t i = 0; i < yield->nin; i++) out[i] = k->val[yield->in[i].id];
+  nest_sink(t, r, out);
+}
+
+static void kept_point(nest *t, nest_run *r)
+{
+  struct nest_kept *k = r->kept;
+  k->val = wick_new(t->tmp, wick_value, t->g->nvalue + 1);
+  kept_loads(t, r, false);
+  nest_eval_part(t, r, kept_region(r), k->states.value, k->beyond, false, k->val);
+  k->inside = true;
+  nest_loops(t, r, k->own);
+  k->inside = false;
+  kept_stores(t, r, false);
+}
+
+bool nest_kept_steps(const nest_run *r) { return !r->kept || r->kept->phase == KEPT_STEP; }
+
+bool nest_kept_loop(nest *t, nest_run *r, uint32_t l)
+{
+  const struct nest_kept *k = r->kept;
+  if (l == r->st->loops.n && k->inside) {
+    kept_leaf(t, r);
+  } else if (l == k->own && !k->inside) {
+    kept_point(t, r);
+  } else if (r->st->axis[r->st->loops.at[l].axis].reduce && k->phase != KEPT_STEP) {
+    nest_loops(t, r, l + 1);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/* ---- the fold ---- */
+
+/* The axes that some component has not, and the loops along them: the innermost ones. */
+static void kept_axes(nest *t, nest_run *r, uint32_t l0)
+{
+  struct nest_kept *k = r->kept;
+  const wick_stage *st = r->st;
+  uint64_t most = 0;
+  for (uint32_t c = 0; c < k->states.n; c++) most |= k->states.axes[c];
+  for (uint32_t a = 0; a < st->naxis && a < 64; a++)
+    for (uint32_t c = 0; c < k->states.n; c++)
+      if (!st->axis[a].reduce && !(k->states.axes[c] >> a & 1)) k->beyond |= (uint64_t)1 << a;
+  for (uint32_t c = 0; c < k->states.n; c++) {
+    uint64_t some = k->states.axes[c] & k->beyond;
+    if (some && some != (most & k->beyond))
+      nest_fail(t, "stage `%s`: two components of its state have axes of their own", st->name);
+  }
+  k->own = st->loops.n;
+  while (k->own > l0 && k->beyond >> st->loops.at[k->own - 1].axis & 1) k->own--;
+  for (uint32_t i = l0; i < st->loops.n; i++) {
+    const wick_sloop *l = &st->loops.at[i];
+    bool reduce = st->axis[l->axis].reduce;
+    if (i < k->own && !reduce && k->beyond >> l->axis & 1)
+      nest_fail(t, "stage `%s`: not all of its state has the axis of `%s`, which goes innermost",
+                st->name, l->name);
+    if (reduce && l->kind != WICK_SERIAL)
+      nest_fail(t, "stage `%s`: its states lie in memory, and `%s` is not serial", st->name,
+                l->name);
+  }
+}
+
+void nest_kept_fold(nest *t, nest_run *r, uint32_t l0)
+{
+  struct nest_kept *k = wick_new(t->tmp, struct nest_kept, 1);
+  r->kept = k;
+  k->states = wick_states_of(t->g, r->node, t->tmp);
+  k->place = wick_new(t->tmp, nest_place, k->states.n);
+  kept_axes(t, r, l0);
+  for (uint32_t c = 0; c < k->states.n && !t->b.status; c++) kept_room(t, r, c);
+  for (uint32_t phase = KEPT_BEGIN; phase <= KEPT_FINISH; phase++) {
+    k->phase = phase;
+    nest_loops(t, r, l0);
+  }
+  r->kept = NULL;
+}
