@@ -161,6 +161,15 @@ bool nest_kept_loop(nest *t, nest_run *r, uint32_t l)
 
 /* ---- the fold ---- */
 
+/* Loop l has several iterations along an axis that some component has not. */
+static bool kept_beyond(const nest_run *r, uint32_t l)
+{
+  const wick_sloop *loop = &r->st->loops.at[l];
+  wick_dim total = r->total[loop->axis];
+  bool once = wick_dim_is_const(total) && total.v <= loop->factor;
+  return r->kept->beyond >> loop->axis & 1 && (!once || loop->kind == WICK_VECTOR);
+}
+
 /* The axes that some component has not, and the loops along them: the innermost ones. */
 static void kept_axes(nest *t, nest_run *r, uint32_t l0)
 {
@@ -177,11 +186,11 @@ static void kept_axes(nest *t, nest_run *r, uint32_t l0)
       nest_fail(t, "stage `%s`: two components of its state have axes of their own", st->name);
   }
   k->own = st->loops.n;
-  while (k->own > l0 && k->beyond >> st->loops.at[k->own - 1].axis & 1) k->own--;
+  while (k->own > l0 && kept_beyond(r, k->own - 1)) k->own--;
   for (uint32_t i = l0; i < st->loops.n; i++) {
     const wick_sloop *l = &st->loops.at[i];
     bool reduce = st->axis[l->axis].reduce;
-    if (i < k->own && !reduce && k->beyond >> l->axis & 1)
+    if (i < k->own && kept_beyond(r, i))
       nest_fail(t, "stage `%s`: not all of its state has the axis of `%s`, which goes innermost",
                 st->name, l->name);
     if (reduce && l->kind != WICK_SERIAL)

@@ -7,6 +7,7 @@
  * sum. Register tile as before.
  * - window: any other fold whose lanes are the output's last axis: pooling, depthwise convolution,
  *   sums over places.
+ * - attention: template_attention.c; minimal filtering: template_winograd.c.
  * - row: folds over the output's last axis, one row at a time: softmax, norms.
  * - map: element by element.
  *
@@ -442,7 +443,8 @@ wick_status wick_template_steps(wick_func *g, const wick_target *target, const w
   if (!t.s->nstage) return wick_fail(tmp, WICK_EINTERNAL, g->name, "a group without stages");
   t.out = &t.s->stage[t.s->output];
   t.lanes = template_lanes(&t);
-  if (!wick_template_winograd(t.s, target, &t.steps)) template_choose(&t);
+  if (!wick_template_winograd(t.s, target, &t.steps) && !template_attention(&t))
+    template_choose(&t);
   if (t.refused) return NULL;
   *out = t.steps.at;
   return wick_schedule_apply(wick_schedule_begin(g, tmp), t.steps.at);

@@ -239,7 +239,7 @@ wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vecto
 
 /* Lanes of a vector along an axis of that extent: all; of a shorter one, masked where that costs
  * nothing, else a power of two within. */
-static int64_t template_dot_lanes(const template_state *t, int64_t extent)
+int64_t template_dot_lanes(const template_state *t, int64_t extent)
 {
   int64_t lanes = t->lanes;
   bool mask = t->t->mask & WICK_BIT(template_elem(t));

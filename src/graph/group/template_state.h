@@ -64,7 +64,11 @@ const char *template_out_loops(template_state *t, const template_roles *r,
                                const template_tile *tile, bool channels_outside, int64_t lanes);
 
 /* ---- templates that say whether they fit (template_dot.c) ---- */
+int64_t template_dot_lanes(const template_state *t, int64_t extent); /* along a tile's vectors */
 bool template_dot(template_state *t, const wick_stage *fold);
 bool template_inner(template_state *t, const wick_stage *fold);
+
+/* ---- of whole groups (template_attention.c) ---- */
+bool template_attention(template_state *t);
 
 #endif

@@ -286,6 +286,17 @@ static void template_others(void **state)
       "f32[5,1,16]) -> f32[7,5,16] { %0 = gru_step %x, %s, %h, %r, %b : f32[7,5,16] return %0 }",
       "graph @main(%x: f32[2,2,3,4], %s: f32[2,2,4], %h: f32[2,8], %r: f32[2,8,3,4]) -> "
       "f32[2,2,4] { %0 = gru_step %x, %s, %h, %r : f32[2,2,4] return %0 }",
+      /* attention: whole vectors and rests of queries, keys and columns; blocks; masks */
+      "graph @main(%q: f32[2,40,20], %k: f32[2,37,20], %v: f32[2,37,24]) -> f32[2,40,24] { %0 = "
+      "attention %q, %k, %v {scale=0.25} : f32[2,40,24] return %0 }",
+      "graph @main(%q: f32[3,70,33], %k: f32[1,24,33], %v: f32[24,70], %m: f32[70,24]) -> "
+      "f32[3,70,70] { %0 = attention %q, %k, %v, %m {block=8} : f32[3,70,70] return %0 }",
+      "graph @main(%q: f32[35,8], %k: f32[29,8], %v: f32[29,200], %m: f32[35,29]) -> f32[35,200] "
+      "{ %0 = attention %q, %k, %v, %m {block=10} : f32[35,200] return %0 }",
+      "graph @main(%q: f32[2,17,4], %k: f32[2,5,4], %v: f32[2,5,3], %m: f32[2,1,5]) -> f32[2,17,3] "
+      "{ %0 = attention %q, %k, %v, %m {block=2} %1 = relu %0 return %1 }",
+      "graph @main(%q: f32[1,4], %k: f32[9,4], %v: f32[9,1]) -> f32[1,1] "
+      "{ %0 = attention %q, %k, %v {block=4} return %0 }",
       /* columns in blocks of several vectors, more rows than a tile has */
       "graph @main(%x: f32[16,21], %w: f32[3,21,64]) -> f32[16,3,64] { %0 = matmul_packed %x, %w : "
       "f32[16,3,64] return %0 }",
