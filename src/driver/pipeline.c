@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/plan.h"
+#include "graph/attention.h"
 #include "graph/cse.h"
 #include "graph/drop_identity.h"
 #include "graph/expand_rows.h"
@@ -39,6 +40,11 @@ static wick_status pipeline_widen(wick_pass_context *c, const wick_func *f, wick
 static wick_status pipeline_expand_rows(wick_pass_context *c, const wick_func *f, wick_func **out)
 {
   return wick_pass_expand_rows(f, c->mem, out);
+}
+
+static wick_status pipeline_attention(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return wick_pass_attention(f, c->target, c->mem, out);
 }
 
 static wick_status pipeline_phases(wick_pass_context *c, const wick_func *f, wick_func **out)
@@ -122,6 +128,8 @@ const wick_pass wick_passes[] = {
     {"sink", WICK_GRAPH, wick_pass_sink, NULL, WICK_EXACT,
      "moves of elements behind element-wise nodes"},
     {"widen", WICK_GRAPH, NULL, pipeline_widen, WICK_ROUNDING, "floats become f64"},
+    {"attention", WICK_GRAPH, NULL, pipeline_attention, WICK_ROUNDING,
+     "queries, keys, softmax and values as one node"},
     {"phases", WICK_GRAPH, NULL, pipeline_phases, WICK_ROUNDING,
      "transposed convolutions as convolutions"},
     {"block", WICK_GRAPH, NULL, pipeline_block, WICK_ROUNDING,
@@ -148,7 +156,8 @@ const wick_pass wick_passes[] = {
 };
 
 const char wick_pipeline_compile[] =
-    "quantized,fold,expand_rows,fold,drop_identity,simplify,cse,fold_scale,shuffles,phases,fold,"
+    "quantized,fold,expand_rows,fold,drop_identity,simplify,cse,fold_scale,shuffles,attention,"
+    "phases,fold,"
     "sink,"
     "simplify,"
     "block,fold,form_groups,copy_elim,in_place,dead_store,order,free,plan";

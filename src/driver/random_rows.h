@@ -105,6 +105,49 @@ static void random_matmul(random_graph *r, wick_opcode op)
   random_build(r, op, 2, in, NULL, NULL);
 }
 
+/* q is there; the row itself, or what the pass finds it in. */
+static void random_attention(random_graph *r, wick_opcode op)
+{
+  wick_value q = random_where(r, wick_ops[op]->elems, 2, 4), in[4] = {q};
+  if (!q.id) return;
+  const wick_type_info t = *random_info(r, q);
+  uint32_t rank = random_below(r, 3) ? t.rank : 2;
+  int64_t d[WICK_MAX_RANK], n = 1 + random_below(r, 40), perm[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < rank; k++)
+    d[k] = random_below(r, 3) ? t.dim[t.rank - rank + k].v : 1, perm[k] = k;
+  d[rank - 2] = n, d[rank - 1] = t.dim[t.rank - 1].v;
+  in[1] = random_tensor(r, t.elem, rank, d, random_below(r, 4) == 0);
+  d[rank - 1] = 1 + random_below(r, 40);
+  in[2] = random_tensor(r, t.elem, rank, d, random_below(r, 4) == 0);
+  int64_t mask[2] = {random_below(r, 2) ? t.dim[t.rank - 2].v : 1, random_below(r, 3) ? n : 1};
+  bool logic = random_below(r, 2), masked = random_below(r, 2), apart = random_below(r, 2);
+  if (masked) in[3] = random_tensor(r, logic ? WICK_BOOL : t.elem, 2, mask, random_below(r, 2));
+  double scale = random_below(r, 2) ? 0.5 : 1, fill = -2;
+  if (!apart) {
+    wick_attr *a = random_attrs(r, op);
+    random_attr(op, a, "scale")->f = scale;
+    random_attr(op, a, "fill")->f = fill;
+    random_attr(op, a, "block")->i = random_below(r, 12);
+    random_build(r, op, masked ? 4 : 3, in, a, NULL);
+    return;
+  }
+  perm[rank - 2] = rank - 1, perm[rank - 1] = rank - 2;
+  wick_attr *a = random_attrs(r, WICK_OP_transpose);
+  random_set_ints(r, WICK_OP_transpose, a, "perm", rank, perm);
+  wick_value s[3] = {q, random_build(r, WICK_OP_transpose, 1, &in[1], a, NULL)};
+  s[0] = random_build(r, WICK_OP_matmul, 2, s, NULL, NULL);
+  s[1] = r->b.status ? q : wick_build_like(&r->b, q, scale);
+  s[0] = random_build(r, WICK_OP_mul, 2, s, NULL, NULL);
+  s[1] = in[3];
+  if (masked && !logic) s[0] = random_build(r, WICK_OP_add, 2, s, NULL, NULL);
+  wick_value where[3] = {in[3], s[0], r->b.status ? q : wick_build_like(&r->b, q, fill)};
+  if (masked && logic) s[0] = random_build(r, WICK_OP_where, 3, where, NULL, NULL);
+  a = random_attrs(r, WICK_OP_softmax);
+  random_attr(WICK_OP_softmax, a, "axis")->i = s[0].id ? random_info(r, s[0])->rank - 1 : 0;
+  s[0] = random_build(r, WICK_OP_softmax, 1, s, a, NULL), s[1] = in[2];
+  random_build(r, WICK_OP_matmul, 2, s, NULL, NULL);
+}
+
 static void random_norm(random_graph *r, wick_opcode op)
 {
   bool row = op == WICK_OP_layer_norm || op == WICK_OP_rms_norm;
@@ -475,6 +518,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_lp_pool, random_pool, 3},
     {WICK_OP_matmul, random_matmul, 8},
     {WICK_OP_matmul_packed, random_matmul_packed, 1},
+    {WICK_OP_attention, random_attention, 2},
     {WICK_OP_lstm, random_recurrent, 1},
     {WICK_OP_gru, random_recurrent, 1},
     {WICK_OP_rnn, random_recurrent, 1},

@@ -1,0 +1,191 @@
+/* A walk over the products with values; from each back to the queries. */
+#include "graph/attention.h"
+
+#include "graph/known.h"
+
+typedef struct attention_found {
+  wick_value q, k, v, mask; /* k as it is multiplied: [.., d, keys]; mask 0: none */
+  bool inverse;             /* scores stay where the mask is false */
+  double scale, fill;
+  int64_t batch, m, n, d, e; /* sizes */
+} attention_found;
+
+/* ---- finding ---- */
+
+/* The node that gives v, where nobody else uses it. */
+static const wick_node *attention_from(const wick_known *k, wick_value v)
+{
+  const wick_node *n = wick_known_node(k, v);
+  return n && n->nout == 1 && wick_known_user(k, v) ? n : NULL;
+}
+
+static bool attention_same_shape(const wick_known *k, wick_value a, wick_value b)
+{
+  const wick_type_info *x = wick_info_of(k->f, a), *y = wick_info_of(k->f, b);
+  bool same = x->rank == y->rank;
+  for (uint32_t i = 0; same && i < x->rank; i++) same = wick_dim_eq(x->dim[i], y->dim[i]);
+  return same;
+}
+
+/* The operand of n that goes on to the products: of n's shape and, where both are, a node's result.
+ * The mask is the other one. 0: none. */
+static wick_value attention_masked(const wick_known *k, const wick_node *n, attention_found *a)
+{
+  uint32_t first = n->op == WICK_OP_where;
+  for (uint32_t i = 0; i < 2; i++) {
+    wick_value scores = n->in[first + i], other = n->in[first + 1 - i];
+    const wick_node *from = attention_from(k, scores);
+    if (!from || !attention_same_shape(k, scores, n->first) ||
+        (from->op != WICK_OP_matmul && from->op != WICK_OP_mul && from->op != WICK_OP_div))
+      continue;
+    if (!first) {
+      a->mask = other;
+      return scores;
+    }
+    if (!wick_known_number(k, other, &a->fill)) continue;
+    a->mask = n->in[0], a->inverse = i == 1;
+    return scores;
+  }
+  return (wick_value){0};
+}
+
+/* From the softmax's operand to the product of queries and keys; NULL where it is none. */
+static const wick_node *attention_products(const wick_known *k, wick_value v, attention_found *a)
+{
+  double by;
+  for (const wick_node *n = attention_from(k, v); n; n = attention_from(k, v)) {
+    if (n->op == WICK_OP_matmul) return n;
+    if ((n->op == WICK_OP_add || n->op == WICK_OP_where) && !a->mask.id && a->scale == 1) {
+      v = attention_masked(k, n, a);
+      if (!v.id) return NULL;
+    } else if (n->op == WICK_OP_div && wick_known_number(k, n->in[1], &by) &&
+               attention_same_shape(k, n->in[0], n->first)) {
+      a->scale /= by, v = n->in[0];
+    } else if (n->op == WICK_OP_mul) {
+      uint32_t number = wick_known_number(k, n->in[1], &by) ? 1 : 0;
+      if (!wick_known_number(k, n->in[number], &by) ||
+          !attention_same_shape(k, n->in[1 - number], n->first))
+        return NULL;
+      a->scale *= by, v = n->in[1 - number];
+    } else {
+      return NULL;
+    }
+  }
+  return NULL;
+}
+
+static bool attention_sizes(const wick_known *k, const wick_node *n, attention_found *a)
+{
+  const wick_func *f = k->f;
+  int64_t q[WICK_MAX_RANK], key[WICK_MAX_RANK], v[WICK_MAX_RANK], out[WICK_MAX_RANK];
+  const wick_type_info *tq = wick_info_of(f, a->q), *tk = wick_info_of(f, a->k),
+                       *tv = wick_info_of(f, a->v), *to = wick_info_of(f, n->first);
+  if (tq->rank < 2 || tk->rank < 2 || tv->rank < 2 || !wick_type_const_dims(tq, q) ||
+      !wick_type_const_dims(tk, key) || !wick_type_const_dims(tv, v) ||
+      !wick_type_const_dims(to, out))
+    return false;
+  a->batch = 1;
+  for (uint32_t i = 0; i + 2 < to->rank; i++) a->batch *= out[i];
+  a->m = q[tq->rank - 2], a->d = q[tq->rank - 1];
+  a->n = v[tv->rank - 2], a->e = v[tv->rank - 1];
+  return a->batch > 0 && a->m > 0 && a->d > 0 && a->n > 0 && a->e > 0 &&
+         (to->elem == WICK_F32 || to->elem == WICK_F64);
+}
+
+/* The last two dimensions change places, and before that the last one stayed where it was: what is
+ * left is a view. */
+static bool attention_is_turned(const wick_known *k, wick_value v)
+{
+  const wick_node *n = wick_known_op(k, v, WICK_OP_transpose);
+  uint32_t rank = wick_info_of(k->f, v)->rank;
+  if (!n) return false;
+  return n->attr[0].n ? n->attr[0].ints[rank - 2] == (int64_t)rank - 1 : rank == 2;
+}
+
+static bool attention_find(const wick_known *k, const wick_node *n, attention_found *a)
+{
+  *a = (attention_found){.scale = 1};
+  const wick_node *softmax = n->op == WICK_OP_matmul ? attention_from(k, n->in[0]) : NULL;
+  if (!softmax || softmax->op != WICK_OP_softmax) return false;
+  uint32_t rank = wick_info_of(k->f, softmax->first)->rank;
+  if (softmax->attr[0].i != (int64_t)rank - 1) return false;
+  const wick_node *products = attention_products(k, softmax->in[0], a);
+  if (!products || !attention_same_shape(k, products->first, softmax->first)) return false;
+  a->q = products->in[0], a->k = products->in[1], a->v = n->in[1];
+  return attention_sizes(k, n, a) && attention_is_turned(k, a->k);
+}
+
+/* ---- whether, and in which blocks ---- */
+
+enum { ATTENTION_WEIGHT = 8, ATTENTION_PASSES = 10 }; /* cycles a vector: exp; what softmax reads */
+enum { ATTENTION_MOST = 512, ATTENTION_LEAST = 128 }; /* keys in a block, where there are several */
+
+/* Whole queries in vectors, and each thing once, against whole keys in vectors, scores that go
+ * through memory, and keys that are copied. In cycles of a vector's multiply-adds. */
+static bool attention_wins(const attention_found *a, int64_t lanes)
+{
+  double rows = (double)wick_ceildiv_i64(a->m, lanes),
+         columns = (double)wick_ceildiv_i64(a->n, lanes),
+         values = (double)wick_ceildiv_i64(a->e, lanes), m = (double)a->m, n = (double)a->n,
+         d = (double)a->d,
+         one = rows * n * d / 2 + m * n * values / 2 + rows * n * ATTENTION_WEIGHT,
+         three = m * columns * d / 2 + m * n * values / 2 +
+                 m * columns * (ATTENTION_WEIGHT + ATTENTION_PASSES);
+  return one + 2 * rows * d <= three + 2 * columns * d;
+}
+
+/* A few hundred keys, of equal blocks where their number allows it; 0: all at once. */
+static int64_t attention_block(const attention_found *a)
+{
+  if (a->n <= ATTENTION_MOST) return 0;
+  for (int64_t block = ATTENTION_MOST; block >= ATTENTION_LEAST; block--)
+    if (a->n % block == 0) return block;
+  return a->n <= 2 * ATTENTION_MOST ? 0 : ATTENTION_MOST / 2;
+}
+
+/* ---- building ---- */
+
+/* [.., d, keys] -> [.., keys, d] */
+static wick_value attention_keys(wick_copier *c, wick_value v)
+{
+  int64_t perm[WICK_MAX_RANK];
+  uint32_t rank = c->b.status ? 2 : wick_built_info(&c->b, v)->rank;
+  for (uint32_t k = 0; k < rank; k++) perm[k] = k;
+  perm[rank - 2] = rank - 1, perm[rank - 1] = rank - 2;
+  wick_attr a = {.n = rank, .ints = perm};
+  return wick_build(&c->b, WICK_OP_transpose, 1, &v, &a, 0, NULL);
+}
+
+static void attention_build(wick_copier *c, const wick_node *n, const attention_found *a)
+{
+  wick_value in[4] = {c->to[a->q.id], attention_keys(c, c->to[a->k.id]), c->to[a->v.id],
+                      a->mask.id ? c->to[a->mask.id] : (wick_value){0}};
+  if (a->inverse) in[3] = wick_build1(&c->b, WICK_OP_not, in[3]);
+  wick_attr attr[3] = {{.f = a->scale}, {.f = a->fill}, {.i = attention_block(a)}};
+  if (!a->mask.id || wick_info_of(c->f, a->mask)->elem != WICK_BOOL)
+    attr[1].f = wick_ops[WICK_OP_attention]->attr[1].dflt;
+  c->b.loc = n->loc;
+  wick_value y = wick_build(&c->b, WICK_OP_attention, a->mask.id ? 4 : 3, in, attr, 0, NULL);
+  const wick_value_info *old = &c->f->value[n->first.id];
+  c->to[n->first.id] = y;
+  if (y.id) wick_build_name(&c->b, y, old->name, old->relation);
+}
+
+wick_status wick_pass_attention(const wick_func *f, const wick_target *t, wick_arena *mem,
+                                wick_func **out)
+{
+  wick_known k = wick_known_of(f, mem);
+  wick_copier c = wick_copy_begin(f, mem);
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    attention_found a;
+    bool found = attention_find(&k, n, &a);
+    uint32_t bits = found ? wick_elem_storage[wick_info_of(f, n->first)->elem].bits : 32;
+    int64_t lanes = t->vector_bytes ? t->vector_bytes * 8 / bits : 1;
+    if (found && attention_wins(&a, lanes))
+      attention_build(&c, n, &a);
+    else
+      wick_copy_node(&c, n);
+  }
+  return wick_copy_finish(&c, out);
+}
