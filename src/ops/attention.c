@@ -1,7 +1,8 @@
 /* Attention: softmax(q k^T * scale + mask) v, over the keys in blocks.
  *
- * In stages, for a block of keys: the queries, turned so that they lie side by side; their products
- * with the keys, [key, query]; the block's maximum, weights and sum for each query; the values
+ * In stages, for a block of keys: the keys and values as they are (templates may copy them, so that
+ * they lie close together); the queries, turned so that they lie side by side; their products with
+ * the keys, [key, query]; the block's maximum, weights and sum for each query; the values
  * weighed by them. Blocks meet in one fold, whose state is the maximum, the sum, and for each
  * column the weighed values, all relative to that maximum (Milakov and Gimelshein,
  * arXiv:1805.02867; Rabe and Staats, arXiv:2112.05682; Dao and others, arXiv:2205.14135). */
@@ -226,6 +227,15 @@ static wick_value attention_read(const attention *a, const attention_axes *x, wi
   return wick_read(a->b, stage, index, 0, NULL, (wick_value){0});
 }
 
+/* [.., block, key, d or e]: operand k. */
+static wick_value attention_rows(const attention *a, uint32_t k)
+{
+  attention_axes x = attention_axes_of(a, k == 1 ? "kid" : "kie", false);
+  wick_map_begin(a->b, k == 1 ? "keys" : "rows", x.n, x.axis, 1, &x.type);
+  wick_value v = attention_operand(a, &x, k, x.key, k == 1 ? x.d : x.e);
+  return wick_map_end(a->b, 1, &v);
+}
+
 /* [.., d, query] */
 static wick_value attention_queries(const attention *a)
 {
@@ -239,12 +249,12 @@ static wick_value attention_queries(const attention *a)
 }
 
 /* [.., block, key, query] */
-static wick_value attention_products(const attention *a, wick_value queries)
+static wick_value attention_products(const attention *a, wick_value keys, wick_value queries)
 {
   attention_axes x = attention_axes_of(a, "kimd", true);
   wick_fold_begin(a->b, "products", x.n, x.axis, x.type, WICK_OP_add);
-  wick_dim at[2] = {x.d, x.m};
-  wick_value k = attention_operand(a, &x, 1, x.key, x.d),
+  wick_dim from[2] = {x.i, x.d}, at[2] = {x.d, x.m};
+  wick_value k = attention_read(a, &x, keys, true, 2, from),
              q = attention_read(a, &x, queries, false, 2, at);
   return wick_fold_end_muladd(a->b, k, q);
 }
@@ -333,13 +343,13 @@ static wick_value attention_sum(const attention *a, wick_value weights)
 }
 
 /* [.., block, query, e] */
-static wick_value attention_values(const attention *a, wick_value weights)
+static wick_value attention_values(const attention *a, wick_value rows, wick_value weights)
 {
   attention_axes x = attention_axes_of(a, "kmei", true);
-  wick_dim at[2] = {x.i, x.m};
+  wick_dim at[2] = {x.i, x.m}, from[2] = {x.i, x.e};
   wick_fold_begin(a->b, "values", x.n, x.axis, x.type, WICK_OP_add);
   wick_value w = attention_read(a, &x, weights, true, 2, at),
-             v = attention_operand(a, &x, 2, x.key, x.e);
+             v = attention_read(a, &x, rows, true, 2, from);
   return wick_fold_end_muladd(a->b, w, v);
 }
 
@@ -397,10 +407,11 @@ static void attention_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
   attention a = attention_of(c);
-  wick_value scores = attention_scores(&a, attention_products(&a, attention_queries(&a))),
-             largest = attention_largest(&a, scores),
+  wick_value keys = attention_rows(&a, 1), rows = attention_rows(&a, 2),
+             products = attention_products(&a, keys, attention_queries(&a)),
+             scores = attention_scores(&a, products), largest = attention_largest(&a, scores),
              weights = attention_exponents(&a, scores, largest), sum = attention_sum(&a, weights),
-             values = attention_values(&a, weights), all = values;
+             values = attention_values(&a, rows, weights), all = values;
   if (a.many) all = attention_fold(&a, largest, sum, values);
   attention_axes x = attention_axes_of(&a, "me", false);
   wick_dim at[2] = {x.m, x.e};

@@ -4,13 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/group/cost.h"
 #include "graph/group/template_state.h"
 
 enum { ATTENTION_VECTORS = 2 }; /* of queries, in a task */
+/* Keys and values are copied for the tasks of a batch, where so many queries pay for it and they
+ * are not too much memory. */
+enum { ATTENTION_COPY = 256, ATTENTION_COPIED = 8 << 20 };
 
 typedef struct attention_group {
   template_state *t;
-  const wick_stage *st[9]; /* in the order of the row's stages; NULL: there is none */
+  const wick_stage *st[11]; /* in the order of the row's stages; NULL: there is none */
   const wick_stage *out;
   uint32_t nbatch;
   int64_t m, e, d, n;       /* queries, columns of values and of keys, keys in a block */
@@ -19,13 +23,14 @@ typedef struct attention_group {
   const char *block;        /* STAGE.LOOP in which one is */
 } attention_group;
 
-enum { QUERIES, PRODUCTS, MASK, SCORES, LARGEST, WEIGHTS, SUM, VALUES, BLOCKS };
+enum { KEYS, ROWS, QUERIES, PRODUCTS, MASK, SCORES, LARGEST, WEIGHTS, SUM, VALUES, BLOCKS };
 
 static bool attention_group_of(template_state *t, attention_group *a)
 {
-  static const char *const name[] = {"queries", "products", "mask",   "scores", "largest",
-                                     "weights", "sum",      "values", "blocks"};
-  static const bool fold[] = {false, true, false, false, true, false, true, true, true};
+  static const char *const name[] = {"keys",    "rows",    "queries", "products", "mask",  "scores",
+                                     "largest", "weights", "sum",     "values",   "blocks"};
+  static const bool fold[] = {
+      [PRODUCTS] = true, [LARGEST] = true, [SUM] = true, [VALUES] = true, [BLOCKS] = true};
   *a = (attention_group){.t = t, .out = t->out};
   uint32_t at = 0;
   for (uint32_t k = 0; k < WICK_COUNT(name); k++) {
@@ -102,24 +107,30 @@ static void attention_turned(const attention_group *a, uint32_t stage, const cha
   if (n > 1) attention_text(a, "turn %s.turned; ", st->name);
 }
 
+/* Unrolls a part of the loop of a sum; " u" where there is one. */
+static const char *attention_unroll(const attention_group *a, const char *stage, const char *sum,
+                                    int64_t extent)
+{
+  int64_t unroll = a->t->knobs.unroll ? a->t->knobs.unroll : 4;
+  if (extent <= unroll || unroll < 2) return "";
+  attention_text(a, "split %s.%s u:%lld; unroll %s.u; ", stage, sum, (long long)unroll, stage);
+  return " u";
+}
+
 /* A sum of products in registers: `sum` outside, then the tile's loops. */
 static void attention_product(const attention_group *a, uint32_t stage, const char *sum,
                               int64_t extent, const char *places, const char *vectors,
                               int64_t lanes)
 {
   const wick_stage *st = a->st[stage];
-  int64_t unroll = a->t->knobs.unroll ? a->t->knobs.unroll : 4;
-  bool split = extent > unroll && unroll > 1;
-  if (split) attention_text(a, "split %s.%s u:%lld; ", st->name, sum, (long long)unroll);
+  const char *u = attention_unroll(a, st->name, sum, extent);
   attention_lanes(a, st->name, vectors, lanes);
   attention_order(a, st);
-  attention_text(a, " %s%s %s %s%s; ", sum, split ? " u" : "", places, vectors,
-                 attention_lane(lanes));
+  attention_text(a, " %s%s %s %s%s; ", sum, u, places, vectors, attention_lane(lanes));
   for (uint32_t k = 0; k < a->nbatch; k++)
     attention_text(a, "unroll %s.%s; ", st->name, template_loop(a->t, st, k));
   if (a->many) attention_text(a, "unroll %s.block; ", st->name);
   attention_text(a, "unroll %s.%s %s.%s; ", st->name, places, st->name, vectors);
-  if (split) attention_text(a, "unroll %s.u; ", st->name);
 }
 
 /* A number for each query, of all keys of a block: some partial states, for the pipes. */
@@ -136,38 +147,65 @@ static void attention_row(const attention_group *a, uint32_t stage)
 
 /* ---- the whole ---- */
 
-/* The tile with those vectors and at most so many places; a knob's, where it is set. */
-static wick_tile attention_tile_of(const attention_group *a, int64_t vectors, int64_t places,
-                                   int64_t knob)
+/* Cycles of tiles of v vectors by p places that cover all; `each` bytes of vectors pass by for each
+ * vector of a tile. */
+static double attention_cost(const attention_group *a, int64_t vectors, int64_t places, int64_t v,
+                             int64_t p, uint64_t each)
 {
-  wick_tile x = wick_template_tile(a->t->t, template_elem(a->t), vectors, places);
-  if (knob) x.places = wick_min_i64(knob, places);
-  int64_t registers = a->t->t->nvector ? a->t->t->nvector : 8;
-  if (knob && x.vectors * (x.places + 1) + 2 > registers) a->t->refused = true;
-  return x;
+  double cost = 0;
+  for (uint32_t rest = 0; rest < 4; rest++) { /* bits: the last, smaller tile along each */
+    int64_t x = rest & 1 ? vectors % v : v, y = rest & 2 ? places % p : p,
+            count = (rest & 1 ? x != 0 : vectors / v) * (rest & 2 ? y != 0 : places / p);
+    wick_cost_tile tile = {x, y, x * y, (uint64_t)x * each};
+    if (count && x && y) cost += (double)count * wick_cost_step(a->t->t, &tile);
+  }
+  return cost;
 }
 
-/* Loops over queries and columns of values around a tile of them, which is computed there. */
-static void attention_around(const attention_group *a, const wick_stage *st, const char *first,
-                             const char *query, const char *column, const wick_tile *tile)
+/* The best tile in registers, or the knob's; `whole`: of all vectors, `even`: of a number of places
+ * that is a power of two. */
+static wick_tile attention_tile_of(const attention_group *a, int64_t vectors, int64_t places,
+                                   bool whole, bool even, uint64_t each, int64_t knob)
+{
+  int64_t registers = a->t->t->nvector ? a->t->t->nvector : 8;
+  wick_tile best = {whole ? vectors : 1, 1, 1};
+  double least = 1e300;
+  for (int64_t v = whole ? vectors : 1; v <= vectors && v <= 8; v++)
+    for (int64_t p = 1; p <= places && (p == 1 || v * (p + 1) + 2 <= registers); p++) {
+      if ((even && p & (p - 1)) || (knob && p != wick_min_i64(knob, places))) continue;
+      double cost = attention_cost(a, vectors, places, v, p, each);
+      if (cost < least * 0.999) best = (wick_tile){v, p, 1}, least = cost;
+    }
+  a->t->refused = a->t->refused || (knob && least == 1e300);
+  return best;
+}
+
+/* Loops over queries and columns, in the order `outside`, around a tile. */
+static void attention_around(const attention_group *a, const wick_stage *st, const char *query,
+                             const char *column, const wick_tile *tile, const char *outside)
 {
   const char *s = st->name;
   attention_text(a, "split %s.%s mi:%lld; ", s, query, (long long)tile->places);
   attention_lanes(a, s, column, a->columns);
   attention_text(a, "split %s.%s ev:%lld; ", s, column, (long long)tile->vectors);
   attention_order(a, st);
-  attention_text(a, " %s %s %s mi ev%s; unroll %s.mi %s.ev; ", first, query, column,
-                 attention_lane(a->columns), s, s);
-  attention_text(a, "at values %s.%s reg; ", s, column);
+  attention_text(a, " %s mi ev%s; unroll %s.mi %s.ev; ", outside, attention_lane(a->columns), s, s);
 }
 
-/* The fold over blocks, and the output, which takes its elements. */
+/* The fold over blocks, whose values are in scratch memory, and the output, which takes its
+ * elements. */
 static void attention_many(const attention_group *a, const char *query, const char *column,
                            const wick_tile *tile)
 {
   const char *o = a->out->name;
   attention_text(a, "at blocks %s.%s scratch; ", o, query);
-  attention_around(a, a->st[BLOCKS], "block", "query", "e", tile);
+  attention_lanes(a, "blocks", "e", a->columns);
+  attention_order(a, a->st[BLOCKS]);
+  attention_text(a, " block query e%s; at values blocks.block scratch; ",
+                 attention_lane(a->columns));
+  const char *u = attention_unroll(a, "values", "key", a->n);
+  attention_around(a, a->st[VALUES], "query", "e", tile,
+                   wick_str_printf(a->t->tmp, "e query key%s", u));
   if (!attention_lanes(a, o, column, a->columns)) return;
   attention_order(a, a->out);
   attention_text(a, " %s qi %s lane; ", query, column);
@@ -196,20 +234,24 @@ static void attention_inside(const attention_group *a, const wick_tile *tile)
   attention_row(a, SUM);
 }
 
-/* Of the weighed values: queries by columns. With several blocks it has all columns, so that a
- * block's are used where they are made. Queries are a power of two, which divides a task's. */
-static wick_tile attention_values(const attention_group *a, int64_t queries)
+/* Keys and values: copied by the first task of a batch that a worker runs, or read where they are.
+ */
+static void attention_copies(const attention_group *a)
 {
-  int64_t vectors = wick_ceildiv_i64(a->e, a->columns), two = 1,
-          registers = a->t->t->nvector ? a->t->t->nvector : 8;
-  wick_tile x = attention_tile_of(a, vectors, queries, a->t->knobs.rows);
-  if (a->many && x.vectors < vectors) {
-    x.vectors = vectors;
-    x.places = wick_min_i64(wick_max_i64((registers - 2) / vectors - 1, 1), queries);
+  const wick_stage *rows = a->st[ROWS];
+  int64_t all = a->n * (a->d + a->e) * (a->many ? template_extent(rows, a->nbatch) : 1);
+  bool copy = a->nbatch && a->m >= ATTENTION_COPY && all <= ATTENTION_COPIED / 4;
+  for (uint32_t k = KEYS; k <= ROWS; k++) {
+    const char *name = a->st[k]->name;
+    if (!copy) {
+      attention_text(a, "inline %s; ", name);
+      continue;
+    }
+    attention_text(a, "at %s %s.%s scratch; ", name, a->out->name,
+                   template_loop(a->t, a->out, a->nbatch - 1));
+    attention_lanes(a, name, k == KEYS ? "d" : "e",
+                    template_dot_lanes(a->t, k == KEYS ? a->d : a->e));
   }
-  while (2 * two <= x.places) two *= 2;
-  x.places = two;
-  return x;
 }
 
 bool template_attention(template_state *t)
@@ -220,23 +262,29 @@ bool template_attention(template_state *t)
              *column = template_loop(t, a->out, a->nbatch + 1);
   int64_t vectors = t->knobs.vectors ? t->knobs.vectors : ATTENTION_VECTORS,
           size = wick_min_i64(vectors * a->queries, a->m);
-  wick_tile products =
-                attention_tile_of(a, wick_ceildiv_i64(size, a->queries), a->n, t->knobs.columns),
-            values = attention_values(a, size);
+  uint64_t bytes = t->t->vector_bytes;
+  wick_tile products = attention_tile_of(a, wick_ceildiv_i64(size, a->queries), a->n, true, false,
+                                         (uint64_t)a->d * bytes, t->knobs.columns),
+            values = attention_tile_of(a, wick_ceildiv_i64(a->e, a->columns), size, false, !a->many,
+                                       (uint64_t)a->n * bytes, t->knobs.rows);
   size = wick_ceildiv_i64(size, values.places) * values.places;
   for (const wick_stage *st = a->st[VALUES] + 1; st < a->out; st++)
     if (!st->fold) attention_text(a, "inline %s; ", st->name);
+  attention_copies(a);
   attention_text(a, "split %s.%s qi:%lld; ", o, query, (long long)size);
-  if (a->many)
+  if (a->many) {
     attention_many(a, query, column, &values);
-  else
-    attention_around(a, a->out, query, "qi", column, &values);
+  } else {
+    attention_around(a, a->out, "qi", column, &values,
+                     wick_str_printf(t->tmp, "%s qi %s", query, column));
+    attention_text(a, "at values %s.%s reg; ", o, column);
+    attention_product(a, VALUES, "key", a->n, "query", "e", a->columns);
+  }
   for (uint32_t k = 0; k < a->nbatch; k++)
     attention_text(a, "parallel %s.%s; ", o, template_loop(t, a->out, k));
   attention_text(a, "parallel %s.%s; ", o, query);
   attention_text(a, "at queries %s.%s scratch; ", o, query);
   attention_turned(a, QUERIES, "d", a->d);
   attention_inside(a, &products);
-  attention_product(a, VALUES, "key", a->n, "query", "e", a->columns);
   return true;
 }
