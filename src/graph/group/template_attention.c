@@ -162,8 +162,9 @@ static double attention_cost(const attention_group *a, int64_t vectors, int64_t 
   return cost;
 }
 
-/* The best tile in registers, or the knob's; `whole`: of all vectors, `even`: of a number of places
- * that is a power of two. */
+/* The best tile in registers, or the knob's; `whole`: of all vectors; `even`: of a number of places
+ * that is a power of two, which divides that of a task's queries (smaller tiles behind the others
+ * have been seen to take half of the time again). */
 static wick_tile attention_tile_of(const attention_group *a, int64_t vectors, int64_t places,
                                    bool whole, bool even, uint64_t each, int64_t knob)
 {
@@ -265,7 +266,7 @@ bool template_attention(template_state *t)
   uint64_t bytes = t->t->vector_bytes;
   wick_tile products = attention_tile_of(a, wick_ceildiv_i64(size, a->queries), a->n, true, false,
                                          (uint64_t)a->d * bytes, t->knobs.columns),
-            values = attention_tile_of(a, wick_ceildiv_i64(a->e, a->columns), size, false, !a->many,
+            values = attention_tile_of(a, wick_ceildiv_i64(a->e, a->columns), size, false, true,
                                        (uint64_t)a->n * bytes, t->knobs.rows);
   size = wick_ceildiv_i64(size, values.places) * values.places;
   for (const wick_stage *st = a->st[VALUES] + 1; st < a->out; st++)
