@@ -101,7 +101,7 @@ static const char *template_simple_out(template_state *t, int64_t places, int64_
                       0,
                       1};
   template_tile tile = {1, 1, 1, places};
-  return template_out_loops(t, &r, &tile, true, lanes);
+  return template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0}, lanes);
 }
 
 static int64_t template_vector_lanes(const template_state *t)

@@ -282,7 +282,9 @@ bool template_dot(template_state *t, const wick_stage *fold)
   if (t->knobs.outside) outside = t->knobs.outside > 1;
   template_stream stream = {outside ? column : 0, weights};
   template_tile tile = template_tile_best(t, fused, &all, &most, &r, &stream);
-  const char *at = template_out_loops(t, &r, &tile, outside, lanes);
+  template_order order = {outside, UINT32_MAX, 0};
+  if (outside) order = template_order_of(t, &r, &tile, fold, shared);
+  const char *at = template_out_loops(t, &r, &tile, &order, lanes);
   if (!at) return false;
   bool again = all.th * all.tw > tile.th * tile.tw; /* time to fetch while these are used */
   bool fetch = weights > TEMPLATE_NEAR && again &&
@@ -338,7 +340,7 @@ bool template_inner(template_state *t, const wick_stage *fold)
   template_tile all = {r.no, 1, 1, r.nx};
   template_tile tile =
       template_tile_best(t, template_fused(t, fold), &all, &all, &r, &(template_stream){0, 0});
-  const char *at = template_out_loops(t, &r, &tile, false, 1);
+  const char *at = template_out_loops(t, &r, &tile, &(template_order){false, UINT32_MAX, 0}, 1);
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_inner_loops(t, fold, k, &r);

@@ -100,9 +100,18 @@ void template_fold_loops(template_state *t, const wick_stage *fold, const templa
   wick_text_add(&t->steps, "; ");
 }
 
-/* Splits the tile off the output's axes; the names of its loops, outermost first. */
+/* The loop over blocks of rows has another one inside, unless a block is a tile. */
+static bool template_splits_rows(const template_roles *r, const template_tile *tile,
+                                 const template_order *o, uint32_t axis)
+{
+  return axis == o->axis && o->rows > (axis == r->y ? tile->th : axis == r->x ? tile->tw : 1);
+}
+
+/* Splits blocks and the tile off the output's axes; the names of the tile's loops, outermost first.
+ */
 static wick_text template_out_split(template_state *t, const template_roles *r,
-                                    const template_tile *tile, int64_t lanes)
+                                    const template_tile *tile, const template_order *order,
+                                    int64_t lanes)
 {
   const wick_stage *out = t->out;
   bool split_v = template_splits_lanes(out, r->v, lanes);
@@ -118,33 +127,62 @@ static wick_text template_out_split(template_state *t, const template_roles *r,
   if (split_v)
     wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", out->name, template_loop(t, out, r->v),
                      (long long)lanes);
+  for (uint32_t k = 0; k < out->naxis; k++)
+    if (template_splits_rows(r, tile, order, k))
+      wick_text_printf(&t->steps, "split %s.%s rows:%lld; ", out->name, template_loop(t, out, k),
+                       (long long)order->rows);
   for (uint32_t i = 0; i < WICK_COUNT(part); i++) {
     if (part[i].axis == UINT32_MAX || part[i].size < 2) continue;
+    bool rows = template_splits_rows(r, tile, order, part[i].axis);
     wick_text_printf(&t->steps, "split %s.%s %s:%lld; ", out->name,
-                     template_loop(t, out, part[i].axis), part[i].name, (long long)part[i].size);
+                     rows ? "rows" : template_loop(t, out, part[i].axis), part[i].name,
+                     (long long)part[i].size);
     wick_text_printf(&names, " %s", part[i].name);
   }
   return names;
 }
 
-const char *template_out_loops(template_state *t, const template_roles *r,
-                               const template_tile *tile, bool channels_outside, int64_t lanes)
+bool template_is_place(const template_state *t, const template_roles *r, uint32_t axis)
+{
+  return axis < t->out->naxis && axis != r->v && axis != r->o && !(r->batch >> axis & 1);
+}
+
+/* Batches, then blocks of places, channels, the places of a block; the channels last where they do
+ * not go outside; the text's order between. Behind a loop over a block none is parallel: the last
+ * block may have fewer rows. Returns the innermost loop. */
+static const char *template_out_order(template_state *t, const template_roles *r,
+                                      const template_tile *tile, const template_order *order,
+                                      wick_text *parallel, int64_t lanes)
 {
   const wick_stage *out = t->out;
-  const char *o = out->name, *at = NULL, *name = NULL;
-  bool split_v = template_splits_lanes(out, r->v, lanes);
-  wick_text tiles = template_out_split(t, r, tile, lanes), parallel = wick_text_begin(t->tmp);
+  const char *at = NULL;
+  bool serial = false;
   template_order_begin(t, out);
-  /* batches, then channels first or last; the text's order between */
-  for (uint32_t pass = 0; pass < 4; pass++)
+  for (uint32_t pass = 0; pass < 5; pass++)
     for (uint32_t k = 0; k < out->naxis; k++) {
-      bool channel = k == r->v || k == r->o;
-      uint32_t when = channel ? (channels_outside ? 1 : 3) : r->batch >> k & 1 ? 0 : 2;
-      if (when != pass || (k == r->v && !split_v)) continue;
-      at = template_loop(t, out, k);
+      bool place = template_is_place(t, r, k), channel = k == r->v || k == r->o,
+           block = place && order->axis != UINT32_MAX && k <= order->axis,
+           rows = pass == 3 && template_splits_rows(r, tile, order, k);
+      uint32_t when = channel ? (order->channels_outside ? 2 : 4) : !place ? 0 : block ? 1 : 3;
+      if ((when != pass && !rows) || (k == r->v && !template_splits_lanes(out, k, lanes))) continue;
+      at = rows ? "rows" : template_loop(t, out, k);
+      serial = serial || rows;
       wick_text_printf(&t->steps, " %s", at);
-      wick_text_printf(&parallel, " %s.%s", o, at);
+      if (!serial) wick_text_printf(parallel, " %s.%s", out->name, at);
     }
+  return at;
+}
+
+const char *template_out_loops(template_state *t, const template_roles *r,
+                               const template_tile *tile, const template_order *order,
+                               int64_t lanes)
+{
+  const wick_stage *out = t->out;
+  const char *o = out->name, *name = NULL;
+  bool split_v = template_splits_lanes(out, r->v, lanes);
+  wick_text tiles = template_out_split(t, r, tile, order, lanes),
+            parallel = wick_text_begin(t->tmp);
+  const char *at = template_out_order(t, r, tile, order, &parallel, lanes);
   const char *last = r->v == UINT32_MAX ? "" : split_v ? "lane" : template_loop(t, out, r->v);
   wick_text_printf(&t->steps, "%s %s; ", tiles.n ? tiles.at : "", last);
   if (parallel.n) wick_text_printf(&t->steps, "parallel%s; ", parallel.at);

@@ -59,9 +59,28 @@ typedef struct template_fold {
   int64_t lanes, unroll;
 } template_fold;
 void template_fold_loops(template_state *t, const wick_stage *fold, const template_fold *f);
+
+/* Whether the loops over channels go outside those over places; of all, or of blocks of `rows`
+ * along an axis, with the axes before it outside. */
+typedef struct template_order {
+  bool channels_outside;
+  uint32_t axis; /* UINT32_MAX: no blocks */
+  int64_t rows;
+} template_order;
+
 /* The loops of the output around a tile; the innermost of them, where the fold goes, or NULL. */
 const char *template_out_loops(template_state *t, const template_roles *r,
-                               const template_tile *tile, bool channels_outside, int64_t lanes);
+                               const template_tile *tile, const template_order *order,
+                               int64_t lanes);
+
+/* ---- orders (template_order.c) ---- */
+/* For channels that go outside: blocks of places of which what `shared` reads stays in the second
+ * cache while the channels pass by. */
+template_order template_order_of(const template_state *t, const template_roles *r,
+                                 const template_tile *tile, const wick_stage *fold,
+                                 const wick_node *shared);
+/* An axis of the output that is neither of channels nor of batches. */
+bool template_is_place(const template_state *t, const template_roles *r, uint32_t axis);
 
 /* ---- templates that say whether they fit (template_dot.c) ---- */
 int64_t template_dot_lanes(const template_state *t, int64_t extent); /* along a tile's vectors */

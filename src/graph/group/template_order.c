@@ -1,0 +1,54 @@
+/* Places in blocks, where all that they read is too much for the second cache: it would come from
+ * farther away again for each tile of channels. */
+#include "graph/group/template_state.h"
+
+/* Bytes of the parameter that places read, for one group of channels: of the axes before `axis` one
+ * place, of that axis `rows`, of those behind it all. */
+static uint64_t order_bytes(const template_state *t, const template_roles *r,
+                            const wick_stage *fold, const wick_node *shared, uint32_t axis,
+                            int64_t rows)
+{
+  wick_dims *dims = t->g->module->dims;
+  const wick_type_info *info = wick_info_of(t->g, shared->in[0]);
+  wick_dim sym[TEMPLATE_AXES];
+  int64_t first[TEMPLATE_AXES] = {0}, last[TEMPLATE_AXES] = {0};
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < t->out->naxis; k++) {
+    if (k > axis && template_is_place(t, r, k)) continue;
+    last[n] = k == axis ? rows - 1 : 0;
+    sym[n++] = fold->axis[k].sym;
+  }
+  uint64_t bytes = wick_elem_bytes(info->elem, 1);
+  for (uint32_t k = 0; k < info->rank; k++) {
+    int64_t lo, hi, extent = wick_dim_is_const(info->dim[k]) ? info->dim[k].v : INT32_MAX;
+    if (wick_dim_eq(shared->attr[0].dims[k], WICK_DIM_ANY)) return UINT64_MAX;
+    wick_dim_range_with(dims, shared->attr[0].dims[k], n, sym, first, last, &lo, &hi);
+    bytes *= (uint64_t)wick_min_i64(hi - lo + 1, extent);
+  }
+  return bytes;
+}
+
+template_order template_order_of(const template_state *t, const template_roles *r,
+                                 const template_tile *tile, const wick_stage *fold,
+                                 const wick_node *shared)
+{
+  const template_order all = {true, UINT32_MAX, 0};
+  template_order order = all;
+  uint64_t room = (t->t->cache_bytes[1] ? t->t->cache_bytes[1] : 1 << 20) / 2;
+  if (r->no <= tile->ob || r->x == UINT32_MAX) return all; /* the channels pass by once */
+  for (uint32_t k = 0; k < t->out->naxis; k++) {
+    int64_t extent = template_extent(t->out, k),
+            least = k == r->y   ? tile->th
+                    : k == r->x ? tile->tw
+                                : 1,
+            n = 1, rows = extent;
+    if (!template_is_place(t, r, k)) continue;
+    while (rows > least && order_bytes(t, r, fold, shared, k, rows) > room)
+      rows = wick_ceildiv_i64(wick_ceildiv_i64(extent, ++n), least) * least;
+    if (order_bytes(t, r, fold, shared, k, rows) > room)
+      order = (template_order){true, k, rows}; /* one each, of which there is more behind */
+    else
+      return n == 1 ? order : (template_order){true, k, rows};
+  }
+  return all;
+}
