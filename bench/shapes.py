@@ -175,6 +175,8 @@ def cases_of(folder, seed, kind, count, kept):
 
 def part_of(a, cases, limits):
     k, n = (int(x) for x in a.part.split("/"))
+    if a.shapes:
+        return [cases[int(i)] for i in a.shapes.split(",")]
     return [c for i, c in enumerate(cases) if i % n == k - 1 and (not a.below or any(x.share(limits) < a.below for x in c))]
 
 
@@ -223,6 +225,7 @@ def main():
     p.add_argument("--worst", type=int, default=10, help="how many are listed with their schedules")
     p.add_argument("--step", action="append", choices=STEPS, help="only these; all")
     p.add_argument("--part", default="1/1", metavar="K/N", help="every N-th shape, from the K-th on")
+    p.add_argument("--shapes", default="", metavar="I,J", help="only these, by their numbers")
     p.add_argument("--below", type=float, default=0, metavar="PERCENT", help="only shapes of which that was kept")
     p.add_argument("--keep", action="store_true", help="the least of what was kept and of these runs")
     p.add_argument("--write", action="store_true", help="puts the table into README.md")

@@ -49,9 +49,21 @@ bool wick_runs_of(const wick_order *o, int64_t group, wick_runs *out)
   return true;
 }
 
+bool wick_runs_of_blocks(const wick_order *o, int64_t group, wick_runs *out)
+{
+  int64_t part = wick_order_part(o), share = o->channels / group;
+  *out = (wick_runs){.order = *o, .group = group, .length = o->block, .blocks = true};
+  out->n = wick_order_places(o) / o->block / group;
+  return group == 1 || (!o->shuffled && (o->parts == 1 ? share % o->block : share % part) == 0);
+}
+
 wick_dim wick_runs_first(wick_dims *t, const wick_runs *r, wick_dim group, wick_dim run)
 {
   const wick_order *o = &r->order;
+  if (r->blocks) {
+    wick_dim at = wick_dim_add(t, wick_dim_mul(t, group, wick_dim_const(r->n)), run);
+    return wick_dim_mul(t, at, wick_dim_const(r->length));
+  }
   int64_t part = wick_order_part(o), share = o->channels / r->group;
   wick_dim width = wick_dim_const(wick_order_width(o));
   if (r->group == 1)
@@ -278,7 +290,8 @@ wick_elem wick_packed_sum(wick_elem e) { return wick_elem_is_float(e) ? e : WICK
  * innermost: neighbouring taps read the same elements, and unrolled they would want to keep them),
  * or, for dot products of k neighbours, [OB, runs, R, S, length / k, co, k],
  * or, each channel by itself (group = C), [CB, R, S, c]. Result [N, OB, Y', X', co]. Of few output
- * channels the lanes are those of x: w [O, CB, R, S, ci], result [N, O, Y', X']. */
+ * channels the lanes are those of x: w [O, blocks, R, S, ci] along the blocks of a group, result
+ * [N, O, Y', X']. */
 typedef struct conv_packed_shape {
   bool plain, depthwise, across;
   const wick_type_info *x, *w;
@@ -312,7 +325,8 @@ static conv_packed_shape conv_packed_of(const wick_type_info *x, const wick_type
   int64_t places = x->dim[1].v * x->dim[4].v;
   wick_order o = {a[4].i ? a[4].i : places, a[5].i, x->dim[4].v, a[6].i != 0};
   s.runs_known = o.channels % o.parts == 0 && o.channels % s.group == 0 &&
-                 wick_order_places(&o) == places && wick_runs_of(&o, s.group, &s.runs);
+                 wick_order_places(&o) == places &&
+                 (s.across ? wick_runs_of_blocks : wick_runs_of)(&o, s.group, &s.runs);
   return s;
 }
 
@@ -327,7 +341,7 @@ static bool conv_packed_runs(const conv_packed_shape *s)
 {
   const wick_dim *w = s->w->dim;
   bool whole = s->k == 1 || (s->group == 1 && s->runs.order.block % s->k == 0);
-  return s->runs_known && whole && !(s->across && s->group > 1) && wick_dim_is(w[1], s->runs.n) &&
+  return s->runs_known && whole && wick_dim_is(w[1], s->runs.n) &&
          wick_dim_is(w[4], wick_ceildiv_i64(s->runs.length, s->k));
 }
 

@@ -37,10 +37,13 @@ static inline bool wick_order_eq(const wick_order *a, const wick_order *b)
 typedef struct wick_runs {
   wick_order order; /* of the input */
   int64_t group, n, length;
+  bool blocks; /* runs are whole blocks, which belong to one group each */
 } wick_runs;
 
 /* False where there are no such runs for that many groups. One group: all blocks. */
 bool wick_runs_of(const wick_order *o, int64_t group, wick_runs *out);
+/* The same, of whole blocks. */
+bool wick_runs_of_blocks(const wick_order *o, int64_t group, wick_runs *out);
 /* The first place of run `run` of group `group`, both expressions. */
 wick_dim wick_runs_first(wick_dims *t, const wick_runs *r, wick_dim group, wick_dim run);
 

@@ -4,7 +4,7 @@
 #include "ops/layout.h"
 #include "ops/winograd.h"
 
-enum { CONV_FEW_CHANNELS = 8, CONV_LANES_SUM = 12 };
+enum { CONV_FEW_CHANNELS = 8, CONV_LANES_SUM = 8 };
 
 typedef struct layout_conv {
   const wick_node *n;
@@ -72,17 +72,19 @@ static wick_value layout_conv_by_runs(wick_layouts *s, const layout_conv *v)
   return wick_layout_new_constant(s, v->w->name, WICK_F32, out, 6, dim);
 }
 
-/* Lanes of the input: [O, blocks, R, S, c]. */
+/* Lanes of the input: [O, blocks of the group, R, S, c]. */
 static wick_value layout_conv_by_lanes(wick_layouts *s, const layout_conv *v)
 {
-  int64_t b = s->block, area = v->wd[2] * v->wd[3], places = wick_order_places(&v->in);
-  int64_t dim[5] = {v->wd[0], places / b, v->wd[2], v->wd[3], b};
-  float *out = wick_arena_alloc(&s->c.f->module->mem, (size_t)(v->wd[0] * area * places) * 4, 64);
-  for (int64_t o = 0; o < v->wd[0]; o++)
-    for (int64_t c = 0; c < v->wd[1]; c++) {
-      int64_t place = wick_order_place(&v->in, c);
-      layout_conv_put(v, o, c, out, (o * (places / b) + place / b) * area * b + place % b, b);
+  int64_t b = s->block, area = v->wd[2] * v->wd[3], share = v->wd[1], n = v->runs.n,
+          dim[5] = {v->wd[0], n, v->wd[2], v->wd[3], b};
+  float *out = wick_arena_alloc(&s->c.f->module->mem, (size_t)(v->wd[0] * n * area * b) * 4, 64);
+  for (int64_t o = 0; o < v->wd[0]; o++) {
+    int64_t group = o / (v->wd[0] / v->group);
+    for (int64_t c = 0; c < share; c++) {
+      int64_t place = wick_order_place(&v->in, group * share + c) - group * n * b;
+      layout_conv_put(v, o, c, out, (o * n + place / b) * area * b + place % b, b);
     }
+  }
   return wick_layout_new_constant(s, v->w->name, WICK_F32, out, 5, dim);
 }
 
@@ -152,14 +154,14 @@ static void layout_conv_out(const wick_layouts *s, layout_conv *v)
     v->out = *next;
 }
 
-/* Groups that would leave more than half of the lanes empty stay as they are. */
-static bool layout_conv_groups(const wick_layouts *s, layout_conv *v)
+/* The order that lanes along the channels of the result want of the input. */
+static bool layout_conv_along(const wick_layouts *s, layout_conv *v)
 {
   const wick_order *own = wick_layout_order(s, v->n->in[0]);
-  if (wick_order_places(&v->out) > 2 * v->wd[0]) return false;
-  if (own) {
+  if (v->plain) return true;
+  if (own) { /* else as the result is: what is packed for it meets that before long */
     v->in = *own;
-  } else { /* as its result is: what is packed for it meets that before long */
+  } else {
     v->in = wick_order_make(v->xd[1], v->group, s->block, false);
     if (2 * wick_order_places(&v->in) > 3 * v->xd[1])
       v->in = wick_order_make(v->xd[1], 1, s->block, false);
@@ -169,25 +171,41 @@ static bool layout_conv_groups(const wick_layouts *s, layout_conv *v)
   return wick_runs_of(&v->in, v->group, &v->runs);
 }
 
-/* Along a row of places many more lanes would work than along the channels of the result, and all
- * that is at hand is plain. */
-static bool layout_conv_narrow(const wick_layouts *s, const layout_conv *v)
+/* Vectors of products of a place of the result, by the ways to convolve; of plain operands the
+ * lanes are places of a row, or there are none where those lie apart. */
+typedef struct layout_conv_cost {
+  int64_t along, across, plain;
+} layout_conv_cost;
+
+static layout_conv_cost layout_conv_costs(const wick_layouts *s, const layout_conv *v,
+                                          const wick_runs *blocks)
 {
   const wick_attr *stride = &v->n->attr[0];
-  int64_t width = wick_layout_info(s, v->n->first)->dim[3].v,
-          columns = wick_ceildiv_i64(width, s->block) * s->block;
-  if (wick_layout_order(s, v->n->in[0]) || (stride->n && stride->ints[1] > 1)) return false;
-  return 3 * v->wd[0] * columns < 2 * width * wick_order_places(&v->out);
+  int64_t area = v->wd[2] * v->wd[3], b = s->block, all = v->wd[0] * v->wd[1] * area,
+          width = wick_layout_info(s, v->n->first)->dim[3].v;
+  bool apart = stride->n && stride->ints[1] > 1;
+  return (layout_conv_cost){
+      wick_order_places(&v->out) / b * (v->plain ? v->xd[1] : v->runs.n * v->runs.length) * area,
+      v->wd[0] * (blocks->n * area + CONV_LANES_SUM),
+      apart ? all : wick_ceildiv_i64(all * wick_ceildiv_i64(width, b), width)};
 }
 
-/* Few output channels: lanes along those of the input take fewer products, even with the sum over
- * lanes at the end. */
-static bool layout_conv_across(const wick_layouts *s, const layout_conv *v)
+/* How it is done best; false on plain operands, as where groups would leave more than half of the
+ * lanes empty. Of few output channels lanes along those of the input take fewer products, even with
+ * the sum over lanes at the end. */
+static bool layout_conv_way(const wick_layouts *s, layout_conv *v)
 {
-  int64_t area = v->wd[2] * v->wd[3], blocks = wick_order_places(&v->in) / s->block,
-          along = wick_order_places(&v->out) / s->block * v->runs.n * v->runs.length * area,
-          across = v->wd[0] * (blocks * area + CONV_LANES_SUM);
-  return !v->plain && 4 * across < 3 * along;
+  const wick_order *own = wick_layout_order(s, v->n->in[0]);
+  wick_order in = own ? *own : wick_order_make(v->xd[1], v->group, s->block, false);
+  wick_runs blocks = {.n = 0};
+  bool may = !v->plain && wick_runs_of_blocks(&in, v->group, &blocks),
+       along =
+           layout_conv_along(s, v) && (v->group == 1 || wick_order_places(&v->out) <= 2 * v->wd[0]);
+  layout_conv_cost c = layout_conv_costs(s, v, &blocks);
+  v->across = may && (along ? 4 * c.across < 3 * c.along : c.across < c.plain);
+  if (!own && 3 * c.plain < 2 * c.along && !(v->across && c.across < c.plain)) return false;
+  if (v->across) v->in = in, v->runs = blocks;
+  return v->across || along;
 }
 
 static bool layout_conv_fits(const wick_layouts *s, layout_conv *v)
@@ -201,11 +219,7 @@ static bool layout_conv_fits(const wick_layouts *s, layout_conv *v)
   v->out = v->in;
   if (v->depthwise) return true;
   layout_conv_out(s, v);
-  if (layout_conv_narrow(s, v)) return false;
-  if (v->group > 1) return layout_conv_groups(s, v);
-  if (!v->plain && !wick_runs_of(&v->in, 1, &v->runs)) return false;
-  v->across = layout_conv_across(s, v);
-  return true;
+  return layout_conv_way(s, v);
 }
 
 static bool layout_conv_of(const wick_layouts *s, const wick_node *n, layout_conv *v)
@@ -249,8 +263,8 @@ bool wick_layout_conv(wick_layouts *s, const wick_node *n)
     return true;
   }
   memcpy(a, n->attr, 4 * sizeof *a); /* stride, pad, dilation, group */
-  bool places = !v.plain && !v.depthwise && !v.across &&
-                (v.group > 1 || wick_order_places(&v.in) != v.in.channels);
+  bool places =
+      !v.plain && !v.depthwise && (v.group > 1 || wick_order_places(&v.in) != v.in.channels);
   a[4].i = places ? v.in.channels : 0;
   a[5].i = places ? v.in.parts : 1;
   a[6].i = places && v.in.shuffled;

@@ -334,13 +334,17 @@ bool template_inner(template_state *t, const wick_stage *fold)
   for (uint32_t i = 0; i < n; i++) {
     bool in_a = template_step_of(t, a, fold->axis[i].sym),
          in_b = template_step_of(t, b, fold->axis[i].sym);
-    int64_t extent = template_extent(t->out, i);
-    if (extent > 1 && in_a != in_b) *(in_a ? &r.x : &r.o) = i, *(in_a ? &r.nx : &r.no) = extent;
+    if (template_extent(t->out, i) <= 1) continue;
+    int64_t na = in_b ? template_sharing(t, a, fold, i) : 1, /* neighbours with one value of a */
+        nb = in_a ? template_sharing(t, b, fold, i) : 1;
+    if (na > 1) r.o = i, r.no = na;
+    if (nb > 1) r.x = i, r.nx = nb;
   }
   template_tile all = {r.no, 1, 1, r.nx};
-  template_tile tile =
-      template_tile_best(t, template_fused(t, fold), &all, &all, &r, &(template_stream){0, 0});
-  const char *at = template_out_loops(t, &r, &tile, &(template_order){false, UINT32_MAX, 0}, 1);
+  template_stream stream = {template_steps(fold) / t->lanes * t->t->vector_bytes, 0};
+  template_tile tile = template_tile_best(t, template_fused(t, fold), &all, &all, &r, &stream);
+  template_order order = {false, UINT32_MAX, 0};
+  const char *at = template_out_loops(t, &r, &tile, &order, 1);
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_inner_loops(t, fold, k, &r);

@@ -218,6 +218,7 @@ static void template_convolutions(void **state)
   template_conv(1, 24, 24, 7, 6, 3, 3, "group=24, pad=[1,1,1,1]", 7, 6, 24, true);
   template_conv(1, 64, 64, 5, 5, 1, 3, "group=4, pad=[0,1,0,1]", 5, 5, 4, true);
   template_conv(1, 12, 12, 5, 5, 3, 3, "group=4, pad=[1,1,1,1]", 5, 5, 4, true);
+  template_conv(1, 60, 6, 9, 11, 3, 3, "group=2, stride=[2,2], pad=[1,1,1,1]", 5, 6, 2, true);
   template_conv(1, 5, 3, 8, 20, 3, 3, "pad=[1,1,1,1]", 8, 20, 1, true);
   template_conv(1, 7, 2, 5, 11, 2, 5, "pad=[0,2,1,2]", 5, 11, 1, true);
   template_conv(1, 33, 3, 9, 9, 3, 3, "stride=[2,2], pad=[1,1,1,1]", 5, 5, 1, true);

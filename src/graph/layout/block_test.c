@@ -209,6 +209,18 @@ static int64_t block_tile(const wick_func *g)
   return 0;
 }
 
+/* Both functions give the same of random numbers. */
+static void block_same(block_random *r, const wick_func *f, const wick_func *g, wick_guard *guard,
+                       uint64_t seed)
+{
+  wick_tensor in = {.elem = WICK_F32, .rank = 4}, before, after;
+  wick_type_const_dims(wick_info_of(f, (wick_value){1}), in.dim);
+  in.data = block_numbers(r, in.dim[0] * in.dim[1] * in.dim[2] * in.dim[3]);
+  block_evaluate(f, &in, &before, r->mem, guard);
+  block_evaluate(g, &in, &after, r->mem, guard);
+  block_compare(&before, &after, seed);
+}
+
 static void test_minimal_filtering(void **state)
 {
   (void)state;
@@ -236,12 +248,41 @@ static void test_minimal_filtering(void **state)
     assert_int_equal(block_tile(strict), 0);
     assert_null(wick_pass_block(f, &t, false, &mem, &g));
     assert_int_equal(block_tile(g), layers[i].tile);
-    wick_tensor in = {.elem = WICK_F32, .rank = 4}, before, after;
-    wick_type_const_dims(wick_info_of(f, (wick_value){1}), in.dim);
-    in.data = block_numbers(&r, in.dim[0] * in.dim[1] * in.dim[2] * in.dim[3]);
-    block_evaluate(f, &in, &before, &mem, &guard);
-    block_evaluate(g, &in, &after, &mem, &guard);
-    block_compare(&before, &after, i);
+    block_same(&r, f, g, &guard, i);
+    wick_module_free(r.m);
+    wick_arena_free(&mem);
+  }
+}
+
+/* Few channels of the result in each group: the lanes are those of the input, in blocks of its
+ * group's own. */
+static void test_groups_across(void **state)
+{
+  (void)state;
+  static const struct {
+    block_layer layer;
+    bool across;
+  } rows[] = {
+      {{52, 2, 9, 10, 3, 1, 2, 2, 0}, true},  {{48, 2, 7, 6, 3, 1, 1, 2, 0}, true},
+      {{52, 4, 9, 10, 3, 1, 3, 4, 0}, true},  {{48, 16, 7, 6, 3, 1, 1, 2, 0}, false},
+      {{12, 4, 9, 10, 1, 0, 1, 4, 0}, false},
+  };
+  wick_target t;
+  assert_true(wick_target_find("x86-64-v2", &t));
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    wick_guard guard = {.allocator = wick_allocator_malloc()};
+    if (setjmp(guard.where)) fail_msg("out of memory");
+    wick_arena mem = wick_arena_make(&guard);
+    block_random r = {.m = wick_module_create(&guard, ""), .mem = &mem, .seed = i};
+    const wick_func *f = block_single(&r, &rows[i].layer);
+    wick_func *g;
+    bool across = false;
+    assert_null(wick_pass_block(f, &t, true, &mem, &g));
+    for (uint32_t k = 0; k < g->nnode; k++)
+      across = across || (g->node[k].op == WICK_OP_conv_packed &&
+                          wick_info_of(g, g->node[k].first)->rank == 4);
+    if (across != rows[i].across) fail_msg("layer %zu", i);
+    block_same(&r, f, g, &guard, i);
     wick_module_free(r.m);
     wick_arena_free(&mem);
   }
@@ -250,6 +291,7 @@ static void test_minimal_filtering(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
-                                     cmocka_unit_test(test_minimal_filtering)};
+                                     cmocka_unit_test(test_minimal_filtering),
+                                     cmocka_unit_test(test_groups_across)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
