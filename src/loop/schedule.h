@@ -24,8 +24,8 @@
  *   iterations next to each other, vectors along the loop are read and turned in registers
  *
  * A fold has its states in registers, where the loops inside its reduced ones are unrolled or the
- * vector; with serial ones there they lie in scratch memory, all reduced loops are serial, and loops
- * along axes that a part of the state has not (loop/states.h) go innermost.
+ * vector; with serial ones there they lie in scratch memory, all reduced loops are serial, and
+ * loops along axes that a part of the state has not (loop/states.h) go innermost.
  *
  * What steps do to the order of an accumulation stands in the contract (loop/contract.h): `split`,
  * `unroll`, and `order` of parallel axes keep it; `vector` of a reduced loop, `parts`, and `order`
