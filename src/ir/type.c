@@ -130,7 +130,7 @@ static bool type_stride_dense(wick_module *m, const wick_type_info *t)
 {
   wick_dim want = wick_dim_const(1);
   for (uint32_t k = t->rank; k-- > 0;) {
-    if (!wick_dim_eq(t->stride[k], want) && !wick_dim_is(t->dim[k], 1)) return false;
+    if (!wick_dim_eq(t->stride[k], want)) return false; /* of one element too: a halo is beyond */
     want = wick_dim_mul(m->dims, want, t->dim[k]);
   }
   return true;

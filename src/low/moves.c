@@ -297,7 +297,7 @@ static wick_type moves_type(const wick_moves *m, wick_value v)
   info.space = wick_info_of(m->alias.f, p->root)->space;
   wick_dim *stride = wick_new(m->tmp, wick_dim, p->rank);
   for (uint32_t k = 0; k < p->rank; k++) stride[k] = wick_dim_const(p->stride[k]);
-  info.stride = wick_place_contiguous(p) ? NULL : stride;
+  info.stride = stride;
   return wick_type_intern(module, &info);
 }
 
