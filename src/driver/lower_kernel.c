@@ -11,6 +11,7 @@
 #include "loop/contract.h"
 #include "loop/expand.h"
 #include "loop/hoist.h"
+#include "loop/join.h"
 #include "loop/legalize.h"
 #include "loop/nest.h"
 #include "ops/scalar.h"
@@ -105,7 +106,8 @@ wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, 
   if (!wick_dim_is_const(info.tasks))
     return wick_fail(tmp, WICK_EUNSUPPORTED, g->name, "the number of tasks is not constant");
   WICK_TRY(kernel_merge(info.loop, use, mem, &f));
-  f = wick_pass_hoist(wick_pass_legalize(wick_pass_expand(f, mem), t, mem), mem);
+  f = wick_pass_expand(wick_pass_join(f, t, mem), mem);
+  f = wick_pass_hoist(wick_pass_legalize(f, t, mem), mem);
   WICK_TRY(wick_verify_func(f, tmp));
   wick_frame frame;
   WICK_TRY(wick_frame_of(f, t, false, tmp, &frame));

@@ -22,6 +22,7 @@
 #include "ir/verify.h"
 #include "loop/expand.h"
 #include "loop/hoist.h"
+#include "loop/join.h"
 #include "loop/legalize.h"
 #include "low/copy_elim.h"
 #include "low/dead_store.h"
@@ -102,6 +103,12 @@ static wick_status pipeline_plan(wick_pass_context *c, const wick_func *f, wick_
   return wick_low_plan_make(f, WICK_PLAN_STEPS, 0, c->mem, c->tmp, out, &plan);
 }
 
+static wick_status pipeline_join(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  *out = wick_pass_join(f, c->target, c->mem);
+  return NULL;
+}
+
 static wick_status pipeline_legalize(wick_pass_context *c, const wick_func *f, wick_func **out)
 {
   *out = wick_pass_legalize(f, c->target, c->mem);
@@ -146,6 +153,7 @@ const wick_pass wick_passes[] = {
      "the order of least peak memory that is found"},
     {"free", WICK_LOW, NULL, pipeline_free, WICK_EXACT, "frees buffers behind their last use"},
     {"plan", WICK_LOW, NULL, pipeline_plan, WICK_EXACT, "gives buffers of the arena their offsets"},
+    {"join", WICK_LOOP, NULL, pipeline_join, WICK_EXACT, "stores of quarters of registers as one"},
     {"expand", WICK_LOOP, wick_pass_expand, NULL, WICK_EXACT,
      "scalar rows become what machines have"},
     {"legalize", WICK_LOOP, NULL, pipeline_legalize, WICK_EXACT,

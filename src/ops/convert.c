@@ -19,9 +19,11 @@ const wick_op wick_op_cast = {
     .name = "cast",
     .doc = "x in another element type. Float to float rounds to nearest even, a NaN stays one; "
            "float to integer truncates towards zero, NaN gives 0, what does not fit saturates; "
-           "integer to float rounds to nearest even; integer to integer wraps; to bool: x != 0",
+           "integer to float rounds to nearest even; integer to integer wraps; to bool: x != 0. "
+           "`within` says what is known of a float: it is a number below 2^30 in size",
     .nin = {1, 1},
     .nout = {1, 1},
+    .attr = {{"within", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_SCALAR_LEVELS,
     .typed = true,
     .simplify = wick_simplify_cast,

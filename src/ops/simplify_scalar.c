@@ -1,6 +1,7 @@
 /* Element-wise rows that are equal to less. */
 #include <math.h>
 
+#include "ops/scalar.h"
 #include "ops/simplify.h"
 
 static const wick_value simplify_none = {0};
@@ -119,11 +120,79 @@ static bool simplify_widens(wick_elem from, wick_elem to)
 }
 
 /* To the same type; from a type that was widened. */
+enum { SIMPLIFY_DEEP = 12 };
+
+/* The largest and the least size of a constant's elements; infinity and 0 where one is no number.
+ */
+static void simplify_sizes(wick_simplify *s, const wick_node *k, double *most, double *least)
+{
+  const wick_module *m = s->c.f->module;
+  const wick_imm *imm = &k->attr[0].imm;
+  wick_elem e = wick_built_info(&s->c.b, k->first)->elem;
+  const wick_constant *c = imm->constant ? wick_constant_get(m, imm->constant) : NULL;
+  uint64_t n = c ? c->nbytes * 8 / wick_elem_storage[e].bits : 1;
+  *most = 0, *least = INFINITY;
+  bool number = wick_elem_is_float(e) && (!c || c->data);
+  for (uint64_t i = 0; number && i < n; i++) {
+    double x = fabs(c ? wick_load_elem(e, c->data, i).f : imm->f);
+    number = isfinite(x);
+    *most = fmax(*most, x), *least = fmin(*least, x);
+  }
+  if (!number) *most = INFINITY, *least = 0;
+}
+
+/* No element of v is larger in size, or NaN; infinity where that is not known. Roundings on the way
+ * do not count: who asks leaves room. */
+static double simplify_limit(wick_simplify *s, wick_value v, uint32_t depth)
+{
+  wick_node d;
+  double most, least;
+  if (depth > SIMPLIFY_DEEP) return INFINITY;
+  if (wick_simplify_def(s, v, WICK_OP_const, &d)) {
+    simplify_sizes(s, &d, &most, &least);
+    return most;
+  }
+  if (wick_simplify_def(s, v, WICK_OP_cast, &d)) {
+    wick_elem e = wick_built_info(&s->c.b, d.in[0])->elem;
+    bool is_signed = wick_elem_class(e) == WICK_SINT;
+    return wick_elem_is_int(e) ? ldexp(1, (int)wick_elem_storage[e].bits - is_signed) : INFINITY;
+  }
+  if (wick_simplify_def(s, v, WICK_OP_mul, &d) || wick_simplify_def(s, v, WICK_OP_add, &d)) {
+    double x = simplify_limit(s, d.in[0], depth + 1), y = simplify_limit(s, d.in[1], depth + 1);
+    return d.op == WICK_OP_add ? x + y : isinf(x) || isinf(y) ? INFINITY : x * y;
+  }
+  if (wick_simplify_def(s, v, WICK_OP_div, &d)) {
+    wick_node k;
+    if (!wick_simplify_def(s, d.in[1], WICK_OP_const, &k)) return INFINITY;
+    simplify_sizes(s, &k, &most, &least);
+    return least > 0 ? simplify_limit(s, d.in[0], depth + 1) / least : INFINITY;
+  }
+  if (wick_simplify_def(s, v, WICK_OP_relu, &d)) return simplify_limit(s, d.in[0], depth + 1);
+  if (wick_simplify_def(s, v, WICK_OP_round_even, &d))
+    return simplify_limit(s, d.in[0], depth + 1) + 1;
+  return INFINITY;
+}
+
+/* A float becomes a short integer: that it is none of those which do not fit into a word is worth
+ * knowing. */
+static wick_value simplify_within(wick_simplify *s, const wick_node *n, const wick_value *in)
+{
+  wick_type type = simplify_type(s, n);
+  wick_elem e = wick_info_of(s->c.f, n->first)->elem;
+  if (n->attr[0].i || wick_built_info(&s->c.b, in[0])->elem != WICK_F32 || !wick_elem_is_int(e) ||
+      wick_elem_storage[e].bits > 8 || !(simplify_limit(s, in[0], 0) < ldexp(1, 29)))
+    return simplify_none;
+  wick_attr within = {.i = 1};
+  return wick_build(&s->c.b, WICK_OP_cast, 1, in, &within, 1, &type);
+}
+
 wick_value wick_simplify_cast(wick_simplify *s, const wick_node *n, const wick_value *in)
 {
   wick_node d;
   wick_type type = simplify_type(s, n);
   if (wick_type_eq(wick_built_type(&s->c.b, in[0]), type)) return in[0];
+  wick_value within = simplify_within(s, n, in);
+  if (within.id) return within;
   if (!wick_simplify_def(s, in[0], WICK_OP_cast, &d) ||
       !simplify_widens(wick_built_info(&s->c.b, d.in[0])->elem,
                        wick_built_info(&s->c.b, in[0])->elem))

@@ -66,6 +66,48 @@ static LLVMValueRef cast_within(emit *e, LLVMValueRef x, double lo, double hi, d
   return LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, x, most, ""), x, most, "");
 }
 
+/* Four registers of f32, as one vector, each rounded to the nearest integer, plus `add`, to bytes:
+ * words are narrowed twice with saturation, and what lies in the parts of a register is put in
+ * order. NULL where the target has other ways. `hi`: the largest that does not saturate; `within`:
+ * all are known to fit into words. */
+static LLVMValueRef cast_four(emit *e, LLVMValueRef x, uint32_t lanes, int64_t add, int64_t hi,
+                              bool is_signed, bool within)
+{
+  static const char *const words[] = {"llvm.x86.sse2.packssdw.128", "llvm.x86.avx2.packssdw",
+                                      "llvm.x86.avx512.packssdw.512"},
+                           *const bytes[2][3] = {
+                               {"llvm.x86.sse2.packuswb.128", "llvm.x86.avx2.packuswb",
+                                "llvm.x86.avx512.packuswb.512"},
+                               {"llvm.x86.sse2.packsswb.128", "llvm.x86.avx2.packsswb",
+                                "llvm.x86.avx512.packsswb.512"}};
+  uint32_t n = lanes / 4, parts = n / 4, size = parts == 4 ? 2 : parts == 2 ? 1 : 0;
+  if (e->target->machine != WICK_MACHINE_X86_64 || lanes != e->target->vector_bytes || add > 255 ||
+      add < -255)
+    return NULL;
+  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context), i16 = emit_type(e, WICK_I16, 2 * n);
+  LLVMValueRef y[4], lane[64];
+  for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t k = 0; k < n; k++) lane[k] = LLVMConstInt(i32, i * n + k, false);
+    y[i] =
+        LLVMBuildShuffleVector(e->b, x, LLVMGetPoison(LLVMTypeOf(x)), LLVMConstVector(lane, n), "");
+    LLVMValueRef most = emit_float(e, LLVMTypeOf(y[i]), (double)(hi - add)), /* NaN stays */
+        large = LLVMBuildFCmp(e->b, LLVMRealOLT, most, y[i], "");
+    if (!within) y[i] = LLVMBuildSelect(e->b, large, most, y[i], "");
+    y[i] = cast_nearest(e, y[i], n);
+  }
+  for (uint32_t i = 0; i < 2; i++) {
+    y[i] = emit_intrinsic(e, words[size], NULL, 0, (LLVMValueRef[]){y[2 * i], y[2 * i + 1]}, 2);
+    LLVMValueRef arg[2] = {y[i], emit_int(e, i16, add)};
+    if (add) y[i] = emit_intrinsic(e, "llvm.sadd.sat", &i16, 1, arg, 2);
+  }
+  x = emit_intrinsic(e, bytes[is_signed][size], NULL, 0, y, 2);
+  for (uint32_t k = 0; k < n; k++) lane[k] = LLVMConstInt(i32, k % parts * 4 + k / parts, false);
+  LLVMTypeRef word = emit_type(e, WICK_I32, n), type = LLVMTypeOf(x);
+  x = LLVMBuildBitCast(e->b, x, word, "");
+  x = LLVMBuildShuffleVector(e->b, x, LLVMGetPoison(word), LLVMConstVector(lane, n), "");
+  return LLVMBuildBitCast(e->b, x, type, "");
+}
+
 /* To integers whose limits are floats: within these limits (NaN becomes 0), then by a word, whose
  * conversion is an instruction; LLVM would take one lane after another. The limits are integers, so
  * that it does not matter whether a rounding comes before them or with the conversion. */
@@ -80,7 +122,14 @@ static LLVMValueRef cast_short(emit *e, const wick_node *n, wick_elem to, LLVMVa
   LLVMValueRef y = NULL;
   if (rounded.id && emit_info(e, n->in[0])->elem == WICK_F32) {
     double by = (double)add;
-    y = cast_nearest(e, cast_within(e, emit_get(e, rounded), lo - by, hi - by, -by), lanes);
+    LLVMValueRef z = emit_get(e, rounded);
+    if (is_signed && !n->attr[0].i) /* NaN would be the least */
+      z = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealORD, z, z, ""), z,
+                          emit_float(e, LLVMTypeOf(z), -by), "");
+    z = bits == 8 ? cast_four(e, z, lanes, add, (int64_t)hi, is_signed, n->attr[0].i) : NULL;
+    if (z) return z;
+    double nan = n->attr[0].i ? lo - by : -by;
+    y = cast_nearest(e, cast_within(e, emit_get(e, rounded), lo - by, hi - by, nan), lanes);
     if (y && add) y = LLVMBuildAdd(e->b, y, emit_int(e, word, add), "");
   }
   if (!y) y = LLVMBuildFPToSI(e->b, cast_within(e, x, lo, hi, 0), word, "");
