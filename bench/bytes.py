@@ -3,7 +3,7 @@
 
     build/venv/bin/python bench/bytes.py [--runs 60] [--rounds 3] [FILTER ...]
 
-The convolutions of ResNet-50 and of MobileNetV2, depthwise ones left out, as QLinearConv on random bytes: the sums and
+The convolutions of ResNet-50 and of MobileNetV2 as QLinearConv on random bytes: the sums and
 what makes bytes of them again. What counts is as in layers.py; the ceiling is four times that of f32 multiply-adds
 (../shared/bench/peak.c), where the machine has dot products of bytes.
 """
@@ -36,9 +36,10 @@ def save(layer, path):
 def shapes():
     found = [x for x in layers.layers() if x.kind == "resnet50"]
 
-    def add(kind, cin, size, cout, kernel, stride):
+    def add(kind, cin, size, cout, kernel, stride, group=1):
         name = f"{cin} to {cout}, {size}x{size}, {kernel}x{kernel}" + (f", stride {stride}" if stride > 1 else "")
-        found.append(layers.Layer(kind, name, cin, (size, size), cout, (kernel, kernel), stride))
+        name += ", depthwise" if group > 1 else ""
+        found.append(layers.Layer(kind, name, cin, (size, size), cout, (kernel, kernel), stride, 1, group))
 
     add("resnet50", 3, 224, 64, 7, 2)
     add("mobilenet_v2", 3, 224, 32, 3, 2)
@@ -46,6 +47,9 @@ def shapes():
                     (192, 28, 32), (192, 14, 64), (64, 14, 384), (384, 14, 64), (384, 14, 96), (96, 14, 576), (576, 14, 96),
                     (576, 7, 160), (160, 7, 960), (960, 7, 160), (960, 7, 320), (320, 7, 1280)]:  # fmt: skip
         add("mobilenet_v2", c, s, o, 1, 1)
+    for c, s, stride in [(32, 112, 1), (96, 112, 2), (144, 56, 1), (144, 56, 2), (192, 28, 1), (192, 28, 2), (384, 14, 1),
+                         (576, 14, 1), (576, 14, 2), (960, 7, 1)]:  # fmt: skip
+        add("mobilenet_v2", c, s, c, 3, stride, c)
     return found
 
 

@@ -70,6 +70,7 @@ wick_cpu wick_cpu_detect(void)
     cpu.features |= WICK_CPU_X86_V2 << i;
   }
   if (cpu.features & WICK_CPU_X86_V4) {
+    if (c7 >> 1 & 1) cpu.features |= WICK_CPU_X86_AVX512VBMI;
     if (c7 >> 11 & 1) cpu.features |= WICK_CPU_X86_AVX512VNNI;
     if (sub >> 5 & 1) cpu.features |= WICK_CPU_X86_AVX512BF16;
   }

@@ -22,6 +22,7 @@ typedef enum wick_machine {
 #define WICK_CPU_X86_AVX512VNNI ((uint64_t)1 << 3)
 #define WICK_CPU_X86_AVX512BF16 ((uint64_t)1 << 4)
 #define WICK_CPU_X86_AVXVNNI ((uint64_t)1 << 5)
+#define WICK_CPU_X86_AVX512VBMI ((uint64_t)1 << 6)
 
 #define WICK_CPU_ARM_DOTPROD ((uint64_t)1 << 0)
 #define WICK_CPU_ARM_FP16 ((uint64_t)1 << 1)

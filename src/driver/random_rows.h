@@ -334,6 +334,26 @@ static void random_conv_packed(random_graph *r, wick_opcode op)
   random_build(r, op, 2, in, a, NULL);
 }
 
+static void random_depthwise_packed(random_graph *r, wick_opcode op)
+{
+  wick_value x = random_where(r, wick_ops[op]->elems, 4, 4);
+  if (!x.id) return;
+  const wick_type_info t = *random_info(r, x);
+  int64_t c = 4 << random_below(r, 3), taps = 1 + random_below(r, 5),
+          stride[2] = {1 + random_below(r, 2), 1 + random_below(r, 2)}, groups = 1, phases = 1,
+          rows = 1 + random_below(r, 3), pad[4] = {rows / 2, taps / 2, rows - 1, taps - 1};
+  while (groups * 4 < taps) groups++;
+  while ((2 * phases - 1) * stride[1] + taps <= groups * 4) phases *= 2;
+  int64_t dim[6] = {wick_ceildiv_i64(t.dim[1].v, c), rows, phases, groups, c, 4};
+  wick_value in[2] = {random_packed(r, x, 1, c), random_tensor(r, WICK_I8, 6, dim, true)};
+  wick_attr *a = random_attrs(r, op);
+  random_set_ints(r, op, a, "stride", 2, stride);
+  random_set_ints(r, op, a, "pad", 4, pad);
+  random_attr(op, a, "taps")->i = taps;
+  random_attr(op, a, "fill")->i = random_below(r, 100);
+  random_build(r, op, 2, in, a, NULL);
+}
+
 static void random_conv_winograd(random_graph *r, wick_opcode op)
 {
   static const int64_t sizes[][2] = {{2, 3}, {4, 3}, {4, 5}, {3, 2}}; /* tile, taps */
@@ -517,6 +537,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_avg_pool, random_pool, 3},
     {WICK_OP_lp_pool, random_pool, 3},
     {WICK_OP_matmul, random_matmul, 8},
+    {WICK_OP_depthwise_packed, random_depthwise_packed, 1},
     {WICK_OP_matmul_packed, random_matmul_packed, 1},
     {WICK_OP_attention, random_attention, 2},
     {WICK_OP_lstm, random_recurrent, 1},

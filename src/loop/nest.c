@@ -415,6 +415,38 @@ static void nest_fold_finish(nest *t, nest_run *r, nest_tile *tile, uint32_t l, 
   }
 }
 
+/* What the sums of the tile begin with: its elements, one by one. */
+static void nest_fold_start(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
+                            uint32_t lanes)
+{
+  if (t->b.status) return;
+  if (l == r->st->loops.n) {
+    wick_value *init = wick_new(t->tmp, wick_value, tile->ncomp);
+    nest_eval(t, r, 0, NULL, init);
+    for (uint32_t part = 0; part < tile->nparts; part++)
+      for (uint32_t c = 0; c < tile->ncomp; c++)
+        nest_state(tile, elem, part)[c] = nest_widen(t, init[c], lanes);
+    return;
+  }
+  const wick_sloop *loop = &r->st->loops.at[l];
+  nest_saved s;
+  if (r->st->axis[loop->axis].reduce) {
+    nest_fold_start(t, r, tile, l + 1, elem, lanes);
+  } else if (loop->kind == WICK_VECTOR) {
+    if (!nest_vector_begin(t, r, loop, &s)) return;
+    nest_fold_start(t, r, tile, l + 1, elem, lanes);
+    nest_vector_end(r, loop, s);
+  } else {
+    int64_t total, n = nest_const(t, r, loop->axis, &total) ? nest_count(t, r, loop) : 0;
+    for (int64_t i = 0; i < n && !t->b.status; i++) {
+      s = nest_narrow(t, r, loop, wick_dim_const(i),
+                      wick_dim_const(wick_min_i64(loop->factor, total - i * loop->factor)));
+      nest_fold_start(t, r, tile, l + 1, elem * (uint32_t)n + (uint32_t)i, lanes);
+      nest_restore(r, loop, s);
+    }
+  }
+}
+
 static void nest_fold(nest *t, nest_run *r, uint32_t l0)
 {
   if (nest_is_kept(r->st)) {
@@ -445,12 +477,8 @@ static void nest_fold(nest *t, nest_run *r, uint32_t l0)
               r->st->name, tile.nelem, tile.nparts);
     return;
   }
-  wick_value *init = wick_new(t->tmp, wick_value, tile.ncomp);
-  nest_eval(t, r, 0, NULL, init);
   tile.state = wick_new(t->tmp, wick_value, tile.nelem * tile.nparts * tile.ncomp);
-  for (uint32_t i = 0; i < tile.nelem * tile.nparts; i++)
-    for (uint32_t c = 0; c < tile.ncomp; c++)
-      tile.state[i * tile.ncomp + c] = nest_widen(t, init[c], lanes);
+  nest_fold_start(t, r, &tile, l0, 0, lanes);
   nest_reduce(t, r, &tile, l0, 0, 0);
   for (uint32_t e = 0; e < tile.nelem && !t->b.status; e++)
     nest_merge_element(t, r, &tile, e, lanes);

@@ -56,17 +56,21 @@ static bool product_steps(wick_dims *t, const wick_node *read, uint32_t k, wick_
   return true;
 }
 
-bool wick_product_dots(const wick_func *group, const wick_axis *axis, const wick_axis *lane,
-                       const wick_product *p)
+wick_dots wick_product_dots(const wick_func *group, const wick_axis *axis, const wick_axis *lane,
+                            const wick_product *p)
 {
   wick_dims *t = group->module->dims;
   uint32_t nx = p->x->attr[0].n, ny = p->y->attr[0].n;
   const wick_type_info *y = wick_info_of(group, p->y->in[0]);
-  if (!nx || ny < 2 || !wick_dim_is_const(axis->extent)) return false;
+  if (!nx || ny < 2 || !wick_dim_is_const(axis->extent) ||
+      !product_steps(t, p->y, ny - 1, axis->sym) || !product_steps(t, p->y, ny - 2, lane->sym) ||
+      !wick_dim_eq(p->y->attr[0].dims[ny - 1], axis->sym) ||
+      !wick_dim_eq(y->dim[ny - 1], axis->extent))
+    return WICK_DOTS_NONE;
+  if (nx >= 2 && product_steps(t, p->x, nx - 2, axis->sym) &&
+      product_steps(t, p->x, nx - 1, lane->sym))
+    return WICK_DOTS_ACROSS;
   for (uint32_t i = 0; i < nx; i++)
-    if (product_step(t, p->x->attr[0].dims[i], lane->sym) != 0) return false;
-  return product_steps(t, p->x, nx - 1, axis->sym) && product_steps(t, p->y, ny - 1, axis->sym) &&
-         product_steps(t, p->y, ny - 2, lane->sym) &&
-         wick_dim_eq(p->y->attr[0].dims[ny - 1], axis->sym) &&
-         wick_dim_eq(y->dim[ny - 1], axis->extent);
+    if (product_step(t, p->x->attr[0].dims[i], lane->sym) != 0) return WICK_DOTS_NONE;
+  return product_steps(t, p->x, nx - 1, axis->sym) ? WICK_DOTS_SHARED : WICK_DOTS_NONE;
 }

@@ -343,10 +343,18 @@ wick_status wick_schedule_apply(wick_schedule *s, const char *steps)
 
 /* ---- the whole ---- */
 
+bool wick_stage_starts(const wick_schedule *s, const wick_stage *st)
+{
+  const wick_node *n = &s->group->node[st->node];
+  for (uint32_t i = n->region[0].begin; st->fold && i < n->region[0].end; i++)
+    if (s->group->node[i].op == WICK_OP_read) return true;
+  return false;
+}
+
 static wick_status schedule_check_stage(wick_schedule *s, wick_stage *st)
 {
   schedule_step p = {.s = s, .text = "", .at = "", .end = ""};
-  bool serial = false;
+  bool serial = false, starts = wick_stage_starts(s, st);
   for (uint32_t i = 0; i < st->loops.n; i++) {
     const wick_sloop *l = &st->loops.at[i];
     bool reduce = st->axis[l->axis].reduce;
@@ -357,6 +365,9 @@ static wick_status schedule_check_stage(wick_schedule *s, wick_stage *st)
     serial = serial || l->kind != WICK_PARALLEL;
     if (l->kind == WICK_DOT && i + 1 < st->loops.n)
       return schedule_fail(&p, "`%s.%s`: a dot product is the innermost loop", st->name, l->name);
+    if (reduce && starts && (l->kind == WICK_PARTS || l->kind == WICK_VECTOR))
+      return schedule_fail(&p, "`%s.%s`: parts of a sum that begins with an element", st->name,
+                           l->name);
     if (st->where == WICK_AT && st->store == WICK_STORE_REG && !reduce && l->kind != WICK_UNROLL &&
         l->kind != WICK_VECTOR)
       return schedule_fail(

@@ -96,6 +96,9 @@ WICK_CHECKED wick_status wick_schedule_apply(wick_schedule *s, const char *steps
  * Called by wick_nest. */
 WICK_CHECKED wick_status wick_schedule_check(wick_schedule *s);
 
+/* A fold that begins with an element of a tensor: one sum, which has no parts. */
+bool wick_stage_starts(const wick_schedule *s, const wick_stage *st);
+
 uint32_t wick_schedule_stage(const wick_schedule *s, const char *name,
                              size_t n); /* UINT32_MAX: none */
 

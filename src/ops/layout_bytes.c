@@ -121,6 +121,37 @@ static wick_value layout_bytes_by_channel(wick_layouts *s, const layout_bytes *v
   return wick_layout_new_constant(s, v->name, WICK_I32, out, 4, dim);
 }
 
+/* Columns that a dot product takes at once, for how many outputs next to each other: a power of
+ * two, so that tiles are whole groups of them. */
+typedef struct layout_bytes_spread {
+  int64_t groups, phases;
+} layout_bytes_spread;
+
+static layout_bytes_spread layout_bytes_phases(const layout_bytes *v, int64_t stride)
+{
+  layout_bytes_spread p = {wick_ceildiv_i64(v->wd[3], v->k), 1};
+  while ((2 * p.phases - 1) * stride + v->wd[3] <= p.groups * v->k) p.phases *= 2;
+  return p;
+}
+
+/* Each channel by itself, its columns in dot products: [blocks, R, phases, groups, c, k]. */
+static wick_value layout_bytes_by_columns(wick_layouts *s, const layout_bytes *v, int64_t stride)
+{
+  layout_bytes_spread p = layout_bytes_phases(v, stride);
+  int64_t b = s->block, k = v->k, rows = v->wd[2], taps = v->wd[3],
+          dim[6] = {wick_order_places(&v->in) / b, rows, p.phases, p.groups, b, k};
+  int8_t *out = layout_bytes_room(s, 6, dim, 1);
+  for (int64_t o = 0; o < v->wd[0]; o++)
+    for (int64_t at = 0; at < rows * p.phases * taps; at++) {
+      int64_t place = wick_order_place(&v->in, o), tap = at % taps, e = at / taps % p.phases,
+              r = at / taps / p.phases, column = e * stride + tap,
+              to =
+                  (((place / b * rows + r) * p.phases + e) * p.groups + column / k) * b + place % b;
+      out[to * k + column % k] = (int8_t)v->w[(o * rows + r) * taps + tap];
+    }
+  return wick_layout_new_constant(s, v->name, WICK_I8, out, 6, dim);
+}
+
 /* Along runs: [OB, runs, R, S, length / k, co, k]; without the last where k is 1. */
 static wick_value layout_bytes_by_runs(wick_layouts *s, const layout_bytes *v)
 {
@@ -167,7 +198,8 @@ static bool layout_bytes_orders(const wick_layouts *s, layout_bytes *v)
   int64_t c = v->xd[1], o = v->wd[0], group = v->n->attr[3].i;
   v->depthwise = group > 1 && group == c && o == c && v->wd[1] == 1;
   if (group > 1 && !v->depthwise) return false;
-  if (!v->depthwise) layout_bytes_dot(s, v);
+  bool apart = v->n->attr[2].n && (v->n->attr[2].ints[0] != 1 || v->n->attr[2].ints[1] != 1);
+  if (!v->depthwise || !apart) layout_bytes_dot(s, v);
   bool few = !own && !v->depthwise && v->k > 1 && 2 * c < s->block;
   v->in = own ? *own : wick_order_make(c, 1, few ? v->k : s->block, false);
   v->out = v->depthwise ? v->in : wick_order_make(o, 1, s->block, false);
@@ -178,23 +210,37 @@ static bool layout_bytes_orders(const wick_layouts *s, layout_bytes *v)
   return wick_runs_of(&v->in, 1, &v->runs);
 }
 
+static wick_value layout_bytes_depthwise(wick_layouts *s, const layout_bytes *v, wick_value x)
+{
+  const wick_node *n = v->n;
+  wick_attr a[WICK_MAX_ATTR] = {n->attr[0], n->attr[1], {.i = v->wd[3]}, {.i = v->zero}};
+  wick_value in[2] = {x, layout_bytes_by_columns(s, v, n->attr[0].n ? n->attr[0].ints[1] : 1)};
+  return wick_build(&s->c.b, WICK_OP_depthwise_packed, 2, in, a, 0, NULL);
+}
+
+static wick_value layout_bytes_conv(wick_layouts *s, const layout_bytes *v, wick_value x)
+{
+  wick_attr a[WICK_MAX_ATTR] = {{0}};
+  memcpy(a, v->n->attr, 4 * sizeof *a); /* stride, pad, dilation, group */
+  bool places = !v->depthwise && wick_order_places(&v->in) != v->in.channels;
+  a[4].i = places ? v->in.channels : 0;
+  a[5].i = places ? v->in.parts : 1;
+  a[6].i = places && v->in.shuffled;
+  for (uint32_t i = 0; i < a[1].n; i++)
+    if (a[1].ints[i]) a[7].i = v->zero;
+  wick_value in[2] = {x, v->depthwise ? layout_bytes_by_channel(s, v) : layout_bytes_by_runs(s, v)};
+  return wick_build(&s->c.b, WICK_OP_conv_packed, 2, in, a, 0, NULL);
+}
+
 bool wick_layout_conv_bytes(wick_layouts *s, const wick_node *n)
 {
   layout_bytes v;
   if (!layout_bytes_of(s, n, &v) || v.by.id || !wick_layout_is_image(s, v.x)) return false;
   if (n->nin > 2 && n->in[2].id && !(v.bias = wick_layout_constant(s, n->in[2]))) return false;
   if (!layout_bytes_orders(s, &v)) return false;
-  wick_attr a[WICK_MAX_ATTR] = {{0}};
-  memcpy(a, n->attr, 4 * sizeof *a); /* stride, pad, dilation, group */
-  bool places = !v.depthwise && wick_order_places(&v.in) != v.in.channels;
-  a[4].i = places ? v.in.channels : 0;
-  a[5].i = places ? v.in.parts : 1;
-  a[6].i = places && v.in.shuffled;
-  for (uint32_t i = 0; i < a[1].n; i++)
-    if (a[1].ints[i]) a[7].i = v.zero;
-  wick_value in[2] = {layout_bytes_turned(s, &v, wick_layout_pack(s, v.x, &v.in)),
-                      v.depthwise ? layout_bytes_by_channel(s, &v) : layout_bytes_by_runs(s, &v)};
-  wick_value y = wick_build(&s->c.b, WICK_OP_conv_packed, 2, in, a, 0, NULL),
+  wick_value x = layout_bytes_turned(s, &v, wick_layout_pack(s, v.x, &v.in)),
+             y = v.depthwise && v.dot ? layout_bytes_depthwise(s, &v, x)
+                                      : layout_bytes_conv(s, &v, x),
              share = layout_bytes_shares(s, &v);
   if (share.id) y = wick_build2(&s->c.b, WICK_OP_add, y, share);
   wick_layout_set(s, n, y, &v.out);
@@ -210,7 +256,7 @@ static bool layout_bytes_rows(const wick_layouts *s, const layout_bytes *v)
   return !t || t->rank == 0 || wick_dim_is(t->dim[t->rank - 1], 1);
 }
 
-/* The sums of columns, less `of` each: in blocks, [NB, v]. */
+/* The sums of columns, `times` each: in blocks, [NB, v]. */
 static wick_value layout_bytes_columns(wick_layouts *s, const layout_bytes *v, int64_t width,
                                        int64_t times)
 {
@@ -249,7 +295,7 @@ bool wick_layout_matmul_bytes(wick_layouts *s, const wick_node *n)
   wick_value in[2] = {layout_bytes_turned(s, &v, wick_layout_plain(s, v.x)),
                       layout_bytes_matrix(s, &v, width)};
   wick_value y = wick_build(b, WICK_OP_matmul_packed, 2, in, NULL, 0, NULL);
-  if (v.zero) y = wick_build2(b, WICK_OP_sub, y, layout_bytes_columns(s, &v, width, v.zero));
+  if (v.zero) y = wick_build2(b, WICK_OP_add, y, layout_bytes_columns(s, &v, width, -v.zero));
   if (v.by.id) {
     wick_value by = wick_layout_plain(s, v.by), sums = layout_bytes_columns(s, &v, width, 1);
     const wick_type_info *t = wick_layout_info(s, v.by);

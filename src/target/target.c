@@ -124,6 +124,7 @@ static const target_extra target_extras[] = {
      WICK_CPU_X86_AVX512VNNI,
      "x86-64-v4",
      {WICK_U8, WICK_I8, 4}},
+    {"avx512vbmi", WICK_MACHINE_X86_64, WICK_CPU_X86_AVX512VBMI, "x86-64-v4", {0}},
     {"avx512bf16", WICK_MACHINE_X86_64, WICK_CPU_X86_AVX512BF16, "x86-64-v4", {0}},
     {"i8mm", WICK_MACHINE_AARCH64, WICK_CPU_ARM_I8MM, "armv8.2-a", {WICK_U8, WICK_I8, 4}},
     {"bf16", WICK_MACHINE_AARCH64, WICK_CPU_ARM_BF16, "armv8.2-a", {0}},

@@ -1,5 +1,6 @@
 /* Group formation: the stages of each group, and the low function that runs the kernels. */
 #include "graph/group/form.h"
+#include "graph/group/start.h"
 
 #include <string.h>
 
@@ -111,6 +112,7 @@ static wick_status form_group(form_state *s, uint32_t root, wick_func **out)
   wick_build_return(&b, last->nout, result);
   wick_func *g;
   WICK_TRY(wick_build_end(&b, &g));
+  g = wick_group_start(g, &f->module->mem);
   WICK_TRY(wick_template_schedule(g, s->target, s->records, s->tmp));
   wick_schedule *schedule = wick_schedule_begin(g, s->tmp);
   WICK_TRY(wick_schedule_apply(schedule, g->schedule));

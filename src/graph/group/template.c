@@ -3,6 +3,8 @@
  *
  * - dot: a sum of products, one factor shared by the lanes: convolution, matrix product. Register
  *   tile of vectors by places.
+ * - columns: a sum of products whose lanes are channels, one dot product over neighbouring columns:
+ *   depthwise convolution of bytes.
  * - inner: a sum of products along whose last axis both factors lie: the lanes are parts of the
  * sum. Register tile as before.
  * - window: any other fold whose lanes are the output's last axis: pooling, depthwise convolution,
@@ -132,7 +134,8 @@ static bool template_window(template_state *t, const wick_stage *fold)
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(
-      t, fold, &(template_fold){UINT32_MAX, lanes > 1 ? n - 1 : UINT32_MAX, UINT32_MAX, lanes, 8});
+      t, fold,
+      &(template_fold){UINT32_MAX, lanes > 1 ? n - 1 : UINT32_MAX, UINT32_MAX, lanes, 8, false});
   return true;
 }
 
@@ -287,7 +290,8 @@ static bool template_is_row(const template_state *t, const wick_stage *fold)
       return false; /* a kept dimension, in place of the one that it sums over */
     }
   }
-  return reduced == 1 && k + 1 == t->out->naxis && template_read_in_order(t, fold);
+  return reduced == 1 && !wick_stage_starts(t->s, fold) && k + 1 == t->out->naxis &&
+         template_read_in_order(t, fold);
 }
 
 /* What an element of a stage costs, with all that it reads in line. */
@@ -423,8 +427,8 @@ static void template_choose(template_state *t)
     return;
   }
   if (nfold == 1 && in_place &&
-      (template_try(t, template_dot, fold) || template_try(t, template_inner, fold) ||
-       template_try(t, template_window, fold)))
+      (template_try(t, template_dot, fold) || template_try(t, template_columns, fold) ||
+       template_try(t, template_inner, fold) || template_try(t, template_window, fold)))
     return;
   t->steps.n = mark, t->steps.at[mark] = 0; /* rows say themselves what is read in line */
   if (!template_try(t, template_row, NULL)) template_inline(t);

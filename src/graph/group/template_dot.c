@@ -2,7 +2,6 @@
  */
 #include "graph/group/cost.h"
 #include "graph/group/template_state.h"
-#include "loop/product.h"
 
 /* ---- the two factors ---- */
 
@@ -21,15 +20,14 @@ static wick_elem template_read_elem(const template_state *t, const wick_node *re
   return wick_info_of(t->g, read->in[0])->elem;
 }
 
-/* The last axis of the fold where it is a dot product that the target has, its lanes along axis v;
- * UINT32_MAX where it is none. */
-static uint32_t template_dot_axis(const template_state *t, const wick_stage *fold, uint32_t v)
+uint32_t template_dot_axis(const template_state *t, const wick_stage *fold, uint32_t v,
+                           wick_dots form)
 {
   wick_product p;
   const wick_axis *axis = &fold->axis[fold->naxis - 1];
   const wick_node *n = template_node(t, fold);
   if (!axis->reduce || !wick_product_of(t->g, n, &p) ||
-      !wick_product_dots(t->g, axis, &fold->axis[v], &p) ||
+      wick_product_dots(t->g, axis, &fold->axis[v], &p) != form ||
       wick_info_of(t->g, n->region[1].first)->elem != WICK_I32)
     return UINT32_MAX;
   bool has =
@@ -70,26 +68,29 @@ static double template_tile_cost(const template_state *t, const template_tile *a
   return cost;
 }
 
+bool template_shares(const template_state *t, const wick_node *read, wick_dim sym, int64_t n,
+                     int64_t extent)
+{
+  wick_dims *dims = t->g->module->dims;
+  wick_dim at = wick_dim_symbol(dims, "neighbour", 0, n - 1),
+           first = wick_dim_symbol(dims, "neighbours", 0, extent / n - 1),
+           both = wick_dim_add(dims, wick_dim_mul(dims, first, wick_dim_const(n)), at);
+  for (uint32_t k = 0; k < read->attr[0].n; k++) {
+    wick_dim d = read->attr[0].dims[k];
+    if (wick_dim_eq(d, WICK_DIM_ANY) ||
+        wick_dim_uses(dims, wick_dim_substitute(dims, d, 1, &sym, &both), at))
+      return false;
+  }
+  return true;
+}
+
 /* The largest number of neighbours along an axis that share what is read, from multiples of it on:
  * the channels of one group of a convolution. 1: none do. */
 static int64_t template_sharing(const template_state *t, const wick_node *read,
                                 const wick_stage *st, uint32_t axis)
 {
-  wick_dims *dims = t->g->module->dims;
   int64_t extent = template_extent(st, axis), n = extent;
-  for (; n > 1; n--) {
-    if (extent % n) continue;
-    wick_dim at = wick_dim_symbol(dims, "neighbour", 0, n - 1), sym = st->axis[axis].sym,
-             first = wick_dim_symbol(dims, "neighbours", 0, extent / n - 1),
-             both = wick_dim_add(dims, wick_dim_mul(dims, first, wick_dim_const(n)), at);
-    bool uses = false;
-    for (uint32_t k = 0; k < read->attr[0].n; k++) {
-      wick_dim d = read->attr[0].dims[k];
-      if (wick_dim_eq(d, WICK_DIM_ANY)) return 1;
-      uses = uses || wick_dim_uses(dims, wick_dim_substitute(dims, d, 1, &sym, &both), at);
-    }
-    if (!uses) break;
-  }
+  while (n > 1 && (extent % n || !template_shares(t, read, st->axis[axis].sym, n, extent))) n--;
   return n;
 }
 
@@ -105,7 +106,8 @@ static bool template_roles_of(const template_state *t, const wick_stage *fold, c
     const wick_node *swap = a;
     a = b, b = swap;
   }
-  unsigned dot = template_dot_axis(t, fold, n - 1) != UINT32_MAX; /* then the lanes are apart */
+  unsigned dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_SHARED) !=
+                 UINT32_MAX; /* then the lanes are apart */
   if (template_step_of(t, a, v) != 0 || template_step_of(t, b, v) != 1 + dot) return false;
   bool whole = false;
   for (uint32_t k = 0; k + 1 < n; k++) {
@@ -271,7 +273,7 @@ bool template_dot(template_state *t, const wick_stage *fold)
   template_tile most = all;
   if (r.x != UINT32_MAX && template_pages_apart(t, shared, fold->axis[r.x].sym))
     most.tw = wick_min_i64(all.tw, TEMPLATE_PAGES_MOST);
-  uint32_t dot = template_dot_axis(t, fold, n - 1);
+  uint32_t dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_SHARED);
   bool fused = dot != UINT32_MAX || template_fused(t, fold);
   if (dot != UINT32_MAX && lanes != t->t->vector_bytes / 4) return false;
   uint64_t weights = template_bytes(t, shared == a ? b : a),
@@ -293,7 +295,45 @@ bool template_dot(template_state *t, const wick_stage *fold)
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, r.o));
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   int64_t unroll = t->knobs.unroll ? t->knobs.unroll : 4;
-  template_fold_loops(t, fold, &(template_fold){r.o, n - 1, dot, lanes, unroll});
+  template_fold_loops(t, fold, &(template_fold){r.o, n - 1, dot, lanes, unroll, false});
+  return true;
+}
+
+/* ---- columns ---- */
+
+/* Places of a row that are whole groups of those that share what is read, and rows. */
+static template_tile template_columns_tile(template_state *t, const wick_stage *fold,
+                                           const wick_node *x)
+{
+  uint32_t n = t->out->naxis;
+  int64_t width = template_extent(t->out, n - 2), most = t->t->nvector / 2, share = 4;
+  while (share > 1 && !template_shares(t, x, fold->axis[n - 2].sym, share, width + share))
+    share /= 2;
+  int64_t tw = t->knobs.columns;
+  if (!tw) tw = wick_ceildiv_i64(width, wick_ceildiv_i64(width, most));
+  tw = wick_min_i64(width, wick_ceildiv_i64(tw, share) * share);
+  int64_t th = t->knobs.rows ? t->knobs.rows : n > 2 && tw == width ? most / tw : 1;
+  t->refused = t->refused || tw * th > 2 * most;
+  return (template_tile){1, 1, wick_max_i64(th, 1), tw};
+}
+
+bool template_columns(template_state *t, const wick_stage *fold)
+{
+  const wick_node *a, *b;
+  uint32_t n = t->out->naxis, dot;
+  int64_t lanes = t->t->vector_bytes / 4;
+  if (n < 2 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
+  dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_ACROSS);
+  if (dot == UINT32_MAX || template_extent(t->out, n - 1) != lanes ||
+      !template_product(t, fold, &a, &b))
+    return false;
+  const wick_node *x = template_step_of(t, a, fold->axis[n - 1].sym) == 1 ? a : b;
+  template_tile tile = template_columns_tile(t, fold, x);
+  template_roles r = {n - 1, UINT32_MAX, n > 2 ? n - 3 : UINT32_MAX, n - 2, 1, 1, 0, 1};
+  const char *at = template_out_loops(t, &r, &tile, true, lanes);
+  if (!at) return false;
+  wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
+  template_fold_loops(t, fold, &(template_fold){UINT32_MAX, n - 1, dot, lanes, 8, true});
   return true;
 }
 
@@ -327,7 +367,8 @@ bool template_inner(template_state *t, const wick_stage *fold)
   uint32_t n = t->out->naxis, k = fold->naxis - 1;
   template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1};
   if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
-  if (!fold->axis[k].reduce || !template_product(t, fold, &a, &b)) return false;
+  if (!fold->axis[k].reduce || wick_stage_starts(t->s, fold) || !template_product(t, fold, &a, &b))
+    return false;
   if (template_step_of(t, a, fold->axis[k].sym) != 1 ||
       template_step_of(t, b, fold->axis[k].sym) != 1 || template_extent(fold, k) < t->lanes)
     return false;

@@ -63,7 +63,7 @@ void template_fold_loops(template_state *t, const wick_stage *fold, const templa
   for (uint32_t k = 0; k < fold->naxis; k++)
     if (fold->axis[k].reduce && k != f->dot) last = k;
   int64_t extent = last == UINT32_MAX ? 1 : template_extent(fold, last);
-  bool split = last != UINT32_MAX && extent > unroll && unroll > 1;
+  bool split = last != UINT32_MAX && extent > unroll && unroll > 1 && !f->whole;
   if (split)
     wick_text_printf(&t->steps, "split %s.%s u:%lld; ", fold->name, template_loop(t, fold, last),
                      (long long)unroll);
@@ -95,8 +95,10 @@ void template_fold_loops(template_state *t, const wick_stage *fold, const templa
     if (!fold->axis[k].reduce && (k != vaxis || split_v || lanes <= 1))
       wick_text_printf(&t->steps, " %s.%s", fold->name, template_loop(t, fold, k));
   if (split) wick_text_printf(&t->steps, " %s.u", fold->name);
-  if (last != UINT32_MAX && !split && extent <= unroll && extent > 0)
-    wick_text_printf(&t->steps, " %s.%s", fold->name, template_loop(t, fold, last));
+  for (uint32_t k = 0; k < fold->naxis; k++)
+    if (fold->axis[k].reduce && k != f->dot &&
+        (f->whole || (k == last && !split && extent <= unroll && extent > 0)))
+      wick_text_printf(&t->steps, " %s.%s", fold->name, template_loop(t, fold, k));
   wick_text_add(&t->steps, "; ");
 }
 

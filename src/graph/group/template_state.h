@@ -5,6 +5,7 @@
 
 #include "graph/group/template.h"
 #include "ir/op.h"
+#include "loop/product.h"
 #include "loop/schedule.h"
 
 enum { TEMPLATE_AXES = 16 };
@@ -57,6 +58,7 @@ void template_order_begin(template_state *t, const wick_stage *st);
 typedef struct template_fold {
   uint32_t o, v, dot; /* axes: output channels, the vector's, one that is a dot product; or none */
   int64_t lanes, unroll;
+  bool whole; /* all of the sum is straight-line code */
 } template_fold;
 void template_fold_loops(template_state *t, const wick_stage *fold, const template_fold *f);
 
@@ -84,7 +86,15 @@ bool template_is_place(const template_state *t, const template_roles *r, uint32_
 
 /* ---- templates that say whether they fit (template_dot.c) ---- */
 int64_t template_dot_lanes(const template_state *t, int64_t extent); /* along a tile's vectors */
+/* The last axis of the fold where it is a dot product of that form that the target has, its lanes
+ * along axis v; UINT32_MAX where it is none. */
+uint32_t template_dot_axis(const template_state *t, const wick_stage *fold, uint32_t v,
+                           wick_dots form);
+/* Neighbours along an axis, from multiples of n on, share what is read. */
+bool template_shares(const template_state *t, const wick_node *read, wick_dim sym, int64_t n,
+                     int64_t extent);
 bool template_dot(template_state *t, const wick_stage *fold);
+bool template_columns(template_state *t, const wick_stage *fold);
 bool template_inner(template_state *t, const wick_stage *fold);
 
 /* ---- of whole groups (template_attention.c) ---- */
