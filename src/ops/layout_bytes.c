@@ -77,10 +77,10 @@ static void layout_bytes_dot(const wick_layouts *s, layout_bytes *v)
 {
   enum { BYTES = 4 };
   wick_elem own = wick_layout_info(s, v->x)->elem, other = own == WICK_U8 ? WICK_I8 : WICK_U8;
-  v->dot = wick_target_dot(s->target, own, WICK_I8, BYTES);
-  v->turn = !v->dot;
-  if (v->turn) v->dot = wick_target_dot(s->target, other, WICK_I8, BYTES);
-  v->turn = v->turn && v->dot;
+  const wick_dot *as_is = wick_target_dot(s->target, own, WICK_I8, BYTES),
+                 *turned = wick_target_dot(s->target, other, WICK_I8, BYTES);
+  v->turn = turned && (!as_is || (as_is->pairs && !turned->pairs));
+  v->dot = v->turn ? turned : as_is;
   v->k = v->dot ? BYTES : 1;
   if (v->turn) v->zero += other == WICK_U8 ? 128 : -128;
 }

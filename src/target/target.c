@@ -58,7 +58,8 @@ static const char *const target_thumb_helpers[] = {"__aeabi_dadd",
 /* What rows of one machine share. */
 #define X86_64                                                                                     \
   .machine = WICK_MACHINE_X86_64, .triple = "x86_64-unknown-linux-gnu", .pointer_bits = 64,        \
-  .sqrt = F32 | F64, .stack_bytes = 16384, .helpers = target_no_helpers
+  .sqrt = F32 | F64, .stack_bytes = 16384, .helpers = target_no_helpers,                           \
+  .dot = {{WICK_U8, WICK_I8, 4, true}, {WICK_I8, WICK_I8, 4, true}} /* pmaddwd */
 #define AARCH64                                                                                    \
   .machine = WICK_MACHINE_AARCH64, .triple = "aarch64-unknown-linux-gnu", .cpu = "generic",        \
   .pointer_bits = 64, .vector_bytes = 16, .nvector = 32, .fma = F32 | F64, .sqrt = F32 | F64,      \
@@ -92,7 +93,7 @@ static const wick_target target_rows[] = {
     {AARCH64, .row = "armv8-a", .doc = "NEON: every 64-bit Arm", .features = "+v8a,+neon"},
     {AARCH64, .row = "armv8.2-a", .doc = "with half precision and dot products",
      .features = "+v8.2a,+neon,+fullfp16,+dotprod", .needs = WICK_CPU_ARM_V82,
-     .dot = {{WICK_I8, WICK_I8, 4}, {WICK_U8, WICK_U8, 4}}},
+     .dot = {{WICK_I8, WICK_I8, 4, false}, {WICK_U8, WICK_U8, 4, false}}},
     {RISCV64, .row = "rv64gc", .doc = "scalar RISC-V", .features = "+m,+a,+f,+d,+c,-relax"},
     {RISCV64, .row = "rv64gcv", .doc = "with vectors of 128 bits",
      .features = "+m,+a,+f,+d,+c,+v,-relax", .needs = WICK_CPU_RISCV_V, .vector_bytes = 16,
@@ -118,15 +119,19 @@ typedef struct target_extra {
 } target_extra;
 
 static const target_extra target_extras[] = {
-    {"avxvnni", WICK_MACHINE_X86_64, WICK_CPU_X86_AVXVNNI, "x86-64-v3", {WICK_U8, WICK_I8, 4}},
+    {"avxvnni",
+     WICK_MACHINE_X86_64,
+     WICK_CPU_X86_AVXVNNI,
+     "x86-64-v3",
+     {WICK_U8, WICK_I8, 4, false}},
     {"avx512vnni",
      WICK_MACHINE_X86_64,
      WICK_CPU_X86_AVX512VNNI,
      "x86-64-v4",
-     {WICK_U8, WICK_I8, 4}},
+     {WICK_U8, WICK_I8, 4, false}},
     {"avx512vbmi", WICK_MACHINE_X86_64, WICK_CPU_X86_AVX512VBMI, "x86-64-v4", {0}},
     {"avx512bf16", WICK_MACHINE_X86_64, WICK_CPU_X86_AVX512BF16, "x86-64-v4", {0}},
-    {"i8mm", WICK_MACHINE_AARCH64, WICK_CPU_ARM_I8MM, "armv8.2-a", {WICK_U8, WICK_I8, 4}},
+    {"i8mm", WICK_MACHINE_AARCH64, WICK_CPU_ARM_I8MM, "armv8.2-a", {WICK_U8, WICK_I8, 4, false}},
     {"bf16", WICK_MACHINE_AARCH64, WICK_CPU_ARM_BF16, "armv8.2-a", {0}},
 };
 
@@ -155,9 +160,9 @@ static bool target_add_extra(wick_target *t, const target_extra *e)
   const wick_target *row = target_find_row(t->row, strlen(t->row));
   if (row < target_find_row(e->least, strlen(e->least))) return false;
   t->needs |= e->bit;
-  uint32_t n = 0;
-  while (t->dot[n].k) n++;
-  if (e->dot.k && !wick_target_dot(t, e->dot.x, e->dot.w, e->dot.k)) t->dot[n] = e->dot;
+  uint32_t n = 0; /* an instruction takes the place of pairs */
+  while (t->dot[n].k && (t->dot[n].x != e->dot.x || t->dot[n].w != e->dot.w)) n++;
+  if (e->dot.k) t->dot[n] = e->dot;
   return true;
 }
 

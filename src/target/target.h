@@ -11,10 +11,12 @@
 #include "base/str.h"
 #include "ir/op.h"
 
-/* k products of neighbours, x by w, are added to each lane of an i32. */
+/* k products of neighbours, x by w, are added to each lane of an i32: by one instruction, or, in
+ * pairs, by some on numbers of twice the width (every second byte, then the others). */
 typedef struct wick_dot {
   wick_elem x, w;
   uint32_t k;
+  bool pairs;
 } wick_dot;
 
 enum { WICK_DOTS = 4 };

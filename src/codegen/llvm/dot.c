@@ -1,4 +1,5 @@
-/* Dot products that are instructions: which of LLVM's intrinsics. */
+/* Dot products: those that are instructions, which of LLVM's intrinsics; those of pairs, as two
+ * products of every second byte. */
 #include "codegen/llvm/emit.h"
 
 typedef struct dot_intrinsic {
@@ -11,11 +12,21 @@ typedef struct dot_intrinsic {
 } dot_intrinsic;
 
 static const dot_intrinsic dot_intrinsics[] = {
-    {WICK_MACHINE_X86_64, {WICK_U8, WICK_I8, 4}, 16, "llvm.x86.avx512.vpdpbusd.512", false, true},
-    {WICK_MACHINE_X86_64, {WICK_U8, WICK_I8, 4}, 8, "llvm.x86.avx512.vpdpbusd.256", false, true},
-    {WICK_MACHINE_AARCH64, {WICK_I8, WICK_I8, 4}, 4, "llvm.aarch64.neon.sdot", true, false},
-    {WICK_MACHINE_AARCH64, {WICK_U8, WICK_U8, 4}, 4, "llvm.aarch64.neon.udot", true, false},
-    {WICK_MACHINE_AARCH64, {WICK_U8, WICK_I8, 4}, 4, "llvm.aarch64.neon.usdot", true, false},
+    {WICK_MACHINE_X86_64,
+     {WICK_U8, WICK_I8, 4, false},
+     16,
+     "llvm.x86.avx512.vpdpbusd.512",
+     false,
+     true},
+    {WICK_MACHINE_X86_64,
+     {WICK_U8, WICK_I8, 4, false},
+     8,
+     "llvm.x86.avx512.vpdpbusd.256",
+     false,
+     true},
+    {WICK_MACHINE_AARCH64, {WICK_I8, WICK_I8, 4, false}, 4, "llvm.aarch64.neon.sdot", true, false},
+    {WICK_MACHINE_AARCH64, {WICK_U8, WICK_U8, 4, false}, 4, "llvm.aarch64.neon.udot", true, false},
+    {WICK_MACHINE_AARCH64, {WICK_U8, WICK_I8, 4, false}, 4, "llvm.aarch64.neon.usdot", true, false},
 };
 
 static const dot_intrinsic *dot_find(const emit *e, const wick_node *n)
@@ -32,8 +43,51 @@ static const dot_intrinsic *dot_find(const emit *e, const wick_node *n)
   return NULL;
 }
 
+/* ---- pairs ---- */
+
+/* Every second byte of a vector from `odd` on, as words of 16 bits; once in a block. */
+static LLVMValueRef dot_half(emit *e, wick_value v, bool odd)
+{
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
+  for (uint32_t i = e->halves.n; i-- > 0 && e->halves.at[i].block == here;)
+    if (e->halves.at[i].value == v.id && e->halves.at[i].odd == odd) return e->halves.at[i].half;
+  const wick_type_info *t = emit_info(e, v);
+  LLVMTypeRef type = emit_type(e, WICK_I16, t->lanes / 2);
+  LLVMValueRef x = LLVMBuildBitCast(e->b, emit_get(e, v), type, ""), by = emit_int(e, type, 8);
+  if (t->elem == WICK_U8)
+    x = odd ? LLVMBuildLShr(e->b, x, by, "") : LLVMBuildAnd(e->b, x, emit_int(e, type, 255), "");
+  else
+    x = LLVMBuildAShr(e->b, odd ? x : LLVMBuildShl(e->b, x, by, ""), by, "");
+  wick_push(e->mem, &e->halves, ((emit_half){here, v.id, odd, x}));
+  return x;
+}
+
+/* pmaddwd: products of 16 bits, the sums of two in an i32. None is too large. */
+static void dot_pairs(emit *e, const wick_node *n)
+{
+  uint32_t lanes = emit_info(e, n->first)->lanes;
+  const char *name = lanes == 16  ? "llvm.x86.avx512.pmaddw.d.512"
+                     : lanes == 8 ? "llvm.x86.avx2.pmadd.wd"
+                                  : "llvm.x86.sse2.pmadd.wd";
+  LLVMValueRef sum = emit_get(e, n->in[0]);
+  for (int odd = 0; odd < 2; odd++) {
+    LLVMValueRef arg[2] = {dot_half(e, n->in[1], odd), dot_half(e, n->in[2], odd)};
+    sum = LLVMBuildAdd(e->b, sum, emit_intrinsic(e, name, NULL, 0, arg, 2), "");
+  }
+  emit_set(e, n->first, sum);
+}
+
+/* ---- the row ---- */
+
 static void dot_dot(emit *e, const wick_node *n)
 {
+  const wick_dot *row =
+      wick_target_dot(e->target, emit_info(e, n->in[1])->elem, emit_info(e, n->in[2])->elem,
+                      emit_info(e, n->in[1])->lanes / emit_info(e, n->first)->lanes);
+  if (row && row->pairs) {
+    dot_pairs(e, n);
+    return;
+  }
   const dot_intrinsic *d = dot_find(e, n);
   if (!d) {
     emit_fail(e, n, "%s has no such dot product: a pass expands it", e->target->row);

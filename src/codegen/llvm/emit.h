@@ -28,6 +28,13 @@ typedef struct emit_group {
   uint32_t nbuffer, buffer[8], first[8]; /* first: norder at the buffer's first load */
 } emit_group;
 
+typedef struct emit_half { /* of a vector of bytes: every second one, widened (dot.c) */
+  LLVMBasicBlockRef block;
+  uint32_t value;
+  bool odd;
+  LLVMValueRef half;
+} emit_half;
+
 struct emit {
   LLVMContextRef context;
   LLVMModuleRef module;
@@ -48,8 +55,9 @@ struct emit {
   uint32_t norder;
   const uint32_t *definer; /* by value */
   wick_list(emit_address) addresses;
-  uint32_t *address_of;                     /* by value used as an index: its first address, + 1 */
-  emit_group group;                         /* in the block being emitted */
+  uint32_t *address_of; /* by value used as an index: its first address, + 1 */
+  emit_group group;     /* in the block being emitted */
+  wick_list(emit_half) halves;
   LLVMValueRef scratch, fault;              /* hidden slots */
   LLVMValueRef begin, end, task;            /* of a kernel; task: of the node being emitted */
   LLVMValueRef launch, context_slot, slots; /* of an entry */

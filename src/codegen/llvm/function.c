@@ -75,6 +75,7 @@ static void function_begin(emit *e, const wick_func *f)
   e->value = wick_new(e->mem, LLVMValueRef, f->nvalue + 1);
   e->order = wick_new(e->mem, uint32_t, f->nvalue + 1);
   e->address_of = wick_new(e->mem, uint32_t, f->nvalue + 1);
+  e->halves.n = 0;
   e->definer = wick_definers_of(f, e->mem);
   e->addresses.n = 0;
   e->norder = 0;

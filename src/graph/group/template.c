@@ -101,6 +101,7 @@ static const char *template_simple_out(template_state *t, int64_t places, int64_
                       1,
                       1,
                       0,
+                      1,
                       1};
   template_tile tile = {1, 1, 1, places};
   return template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0}, lanes);

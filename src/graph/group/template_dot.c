@@ -20,6 +20,17 @@ static wick_elem template_read_elem(const template_state *t, const wick_node *re
   return wick_info_of(t->g, read->in[0])->elem;
 }
 
+/* The target's dot product for the fold's last axis; NULL where there is none. */
+static const wick_dot *template_dot_row(const template_state *t, const wick_stage *fold)
+{
+  wick_product p;
+  wick_dim k = fold->axis[fold->naxis - 1].extent;
+  if (!wick_dim_is_const(k) || k.v >= 64 || !wick_product_of(t->g, template_node(t, fold), &p))
+    return NULL;
+  return wick_target_dot(t->t, template_read_elem(t, p.x), template_read_elem(t, p.y),
+                         (uint32_t)k.v);
+}
+
 uint32_t template_dot_axis(const template_state *t, const wick_stage *fold, uint32_t v,
                            wick_dots form)
 {
@@ -30,10 +41,7 @@ uint32_t template_dot_axis(const template_state *t, const wick_stage *fold, uint
       wick_product_dots(t->g, axis, &fold->axis[v], &p) != form ||
       wick_info_of(t->g, n->region[1].first)->elem != WICK_I32)
     return UINT32_MAX;
-  bool has =
-      axis->extent.v < 64 && wick_target_dot(t->t, template_read_elem(t, p.x),
-                                             template_read_elem(t, p.y), (uint32_t)axis->extent.v);
-  return has ? fold->naxis - 1 : UINT32_MAX;
+  return template_dot_row(t, fold) ? fold->naxis - 1 : UINT32_MAX;
 }
 
 /* ---- tiles ---- */
@@ -98,7 +106,7 @@ static bool template_roles_of(const template_state *t, const wick_stage *fold, c
                               const wick_node *b, template_roles *out)
 {
   uint32_t n = t->out->naxis;
-  *out = (template_roles){n - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1};
+  *out = (template_roles){n - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1};
   for (uint32_t k = n; k < fold->naxis; k++)
     if (!fold->axis[k].reduce) out->own *= template_extent(fold, k);
   wick_dim v = fold->axis[n - 1].sym;
@@ -173,17 +181,22 @@ static bool template_pages_apart(const template_state *t, const wick_node *read,
   return bytes && bytes % TEMPLATE_PAGE == 0;
 }
 
-/* A product and its sum are one instruction. */
-static bool template_fused(const template_state *t, const wick_stage *fold)
+/* Registers beside sums and vectors: a shared value, one that is left, and a product where that is
+ * no instruction with its sum. */
+static int64_t template_spare(const template_state *t, wick_elem e)
 {
-  wick_elem e = wick_info_of(t->g, template_node(t, fold)->region[1].first)->elem;
-  return t->t->fma & WICK_BIT(e);
+  return t->t->fma & WICK_BIT(e) ? 2 : 3;
+}
+
+static wick_elem template_sum(const template_state *t, const wick_stage *fold)
+{
+  return wick_info_of(t->g, template_node(t, fold)->region[1].first)->elem;
 }
 
 /* The cheapest tile that fits the registers: with its vectors, a shared value, and what a product
  * takes where it is an instruction of its own, one is left. Vectors along two axes only where the
  * one behind is covered, and not where each is used once: then they are read in their order. */
-static template_tile template_tile_search(const template_state *t, bool fused,
+static template_tile template_tile_search(const template_state *t, int64_t spare,
                                           const template_tile *all, const template_tile *most,
                                           const template_roles *r, const template_stream *stream)
 {
@@ -195,7 +208,7 @@ static template_tile template_tile_search(const template_state *t, bool fused,
     for (x.vb = 1; x.vb <= all->vb && x.vb <= 14; x.vb++)
       for (x.th = 1; x.th <= all->th && x.th <= 4; x.th++)
         for (x.tw = 1; x.tw <= most->tw && x.tw <= 28; x.tw++) {
-          if (r->own * x.ob * x.vb * (x.th * x.tw + 1) + (fused ? 2 : 3) > registers) break;
+          if (r->own * x.ob * x.vb * (x.th * x.tw + r->parts) + spare > registers) break;
           if (x.th > 1 && x.tw != all->tw) continue; /* several rows: where a row is one tile */
           if ((x.ob > 1 && r->o != UINT32_MAX && template_crosses(t, r->o, r->no, x.ob)) ||
               (x.tw > 1 && r->x != UINT32_MAX && template_crosses(t, r->x, r->nx, x.tw)))
@@ -208,20 +221,20 @@ static template_tile template_tile_search(const template_state *t, bool fused,
 }
 
 /* The tile that the knobs set, or the best. */
-static template_tile template_tile_best(template_state *t, bool fused, const template_tile *all,
+static template_tile template_tile_best(template_state *t, int64_t spare, const template_tile *all,
                                         const template_tile *most, const template_roles *r,
                                         const template_stream *stream)
 {
   const wick_knobs *k = &t->knobs;
   if (!k->vectors && !k->rows && !k->columns)
-    return template_tile_search(t, fused, all, most, r, stream);
+    return template_tile_search(t, spare, all, most, r, stream);
   bool blocks = all->ob > 1;
   template_tile x = {blocks ? wick_min_i64(k->vectors, all->ob) : 1,
                      blocks ? all->vb : wick_min_i64(k->vectors, all->vb),
                      wick_min_i64(k->rows, all->th), wick_min_i64(k->columns, all->tw)};
   int64_t registers = t->t->nvector ? t->t->nvector : 8;
   t->refused = x.ob < 1 || x.vb < 1 || x.th < 1 || x.tw < 1 ||
-               r->own * x.ob * x.vb * (x.th * x.tw + 1) + (fused ? 2 : 3) > registers ||
+               r->own * x.ob * x.vb * (x.th * x.tw + r->parts) + spare > registers ||
                (x.th > 1 && x.tw != all->tw) ||
                (x.ob > 1 && r->o != UINT32_MAX && template_crosses(t, r->o, r->no, x.ob)) ||
                (x.tw > 1 && r->x != UINT32_MAX && template_crosses(t, r->x, r->nx, x.tw));
@@ -231,10 +244,10 @@ static template_tile template_tile_best(template_state *t, bool fused, const tem
 wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places)
 {
   template_state s = {.t = t};
-  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, vectors, places, 0, 1};
+  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, vectors, places, 0, 1, 1};
   template_stream none = {0, 0};
   template_tile all = {vectors, 1, 1, places},
-                best = template_tile_best(&s, t->fma & WICK_BIT(elem), &all, &all, &r, &none);
+                best = template_tile_best(&s, template_spare(&s, elem), &all, &all, &r, &none);
   double least = (double)(vectors * places) / 2;
   return (wick_tile){best.ob, best.tw, template_tile_cost(&s, &all, &best, 1, &none) / least};
 }
@@ -274,7 +287,8 @@ bool template_dot(template_state *t, const wick_stage *fold)
   if (r.x != UINT32_MAX && template_pages_apart(t, shared, fold->axis[r.x].sym))
     most.tw = wick_min_i64(all.tw, TEMPLATE_PAGES_MOST);
   uint32_t dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_SHARED);
-  bool fused = dot != UINT32_MAX || template_fused(t, fold);
+  int64_t spare = dot != UINT32_MAX ? 2 : template_spare(t, template_sum(t, fold));
+  if (dot != UINT32_MAX && template_dot_row(t, fold)->pairs) spare = 4, r.parts = 2;
   if (dot != UINT32_MAX && lanes != t->t->vector_bytes / 4) return false;
   uint64_t weights = template_bytes(t, shared == a ? b : a),
            column = template_steps(fold) * t->t->vector_bytes; /* of one vector, in the whole sum */
@@ -283,7 +297,7 @@ bool template_dot(template_state *t, const wick_stage *fold)
                  (r.o != UINT32_MAX && r.no != template_extent(t->out, r.o)); /* group by group */
   if (t->knobs.outside) outside = t->knobs.outside > 1;
   template_stream stream = {outside ? column : 0, weights};
-  template_tile tile = template_tile_best(t, fused, &all, &most, &r, &stream);
+  template_tile tile = template_tile_best(t, spare, &all, &most, &r, &stream);
   template_order order = {outside, UINT32_MAX, 0};
   if (outside) order = template_order_of(t, &r, &tile, fold, shared);
   const char *at = template_out_loops(t, &r, &tile, &order, lanes);
@@ -329,8 +343,8 @@ bool template_columns(template_state *t, const wick_stage *fold)
     return false;
   const wick_node *x = template_step_of(t, a, fold->axis[n - 1].sym) == 1 ? a : b;
   template_tile tile = template_columns_tile(t, fold, x);
-  template_roles r = {n - 1, UINT32_MAX, n > 2 ? n - 3 : UINT32_MAX, n - 2, 1, 1, 0, 1};
-  const char *at = template_out_loops(t, &r, &tile, true, lanes);
+  template_roles r = {n - 1, UINT32_MAX, n > 2 ? n - 3 : UINT32_MAX, n - 2, 1, 1, 0, 1, 1};
+  const char *at = template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0}, lanes);
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(t, fold, &(template_fold){UINT32_MAX, n - 1, dot, lanes, 8, true});
@@ -365,7 +379,7 @@ bool template_inner(template_state *t, const wick_stage *fold)
 {
   const wick_node *a, *b;
   uint32_t n = t->out->naxis, k = fold->naxis - 1;
-  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1};
+  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1};
   if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
   if (!fold->axis[k].reduce || wick_stage_starts(t->s, fold) || !template_product(t, fold, &a, &b))
     return false;
@@ -383,7 +397,8 @@ bool template_inner(template_state *t, const wick_stage *fold)
   }
   template_tile all = {r.no, 1, 1, r.nx};
   template_stream stream = {template_steps(fold) / t->lanes * t->t->vector_bytes, 0};
-  template_tile tile = template_tile_best(t, template_fused(t, fold), &all, &all, &r, &stream);
+  int64_t spare = template_spare(t, template_sum(t, fold));
+  template_tile tile = template_tile_best(t, spare, &all, &all, &r, &stream);
   template_order order = {false, UINT32_MAX, 0};
   const char *at = template_out_loops(t, &r, &tile, &order, 1);
   if (!at) return false;

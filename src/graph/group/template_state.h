@@ -36,6 +36,7 @@ typedef struct template_roles {
   int64_t no, nx; /* along o and x, tiles lie within so many neighbours */
   uint32_t batch; /* a set: along these axes nothing that is read is shared */
   int64_t own;    /* elements of the fold that one of the output is made of */
+  int64_t parts;  /* registers that a vector takes while it is used: 2 where it is widened */
 } template_roles;
 
 /* ---- stages (template_loops.c) ---- */
