@@ -11,6 +11,7 @@
 #include <cpuid.h>
 #elif defined(__linux__)
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #endif
 
 #if defined(__x86_64__)
@@ -92,6 +93,10 @@ wick_cpu wick_cpu_detect(void)
   if (atomics && rdm && dcpop && (cpu.features & both) == both) cpu.features |= WICK_CPU_ARM_V82;
   if (cap2 >> 13 & 1) cpu.features |= WICK_CPU_ARM_I8MM;
   if (cap2 >> 14 & 1) cpu.features |= WICK_CPU_ARM_BF16;
+  enum { SVE_GET_VL = 51, SVE_VL_BYTES = 0xffff }; /* of prctl */
+  int vl = cap >> 22 & 1 ? prctl(SVE_GET_VL) : 0;
+  if (vl > 0 && (vl & SVE_VL_BYTES) >= 32) cpu.features |= WICK_CPU_ARM_SVE256;
+  if (vl > 0 && (vl & SVE_VL_BYTES) >= 64) cpu.features |= WICK_CPU_ARM_SVE512;
 #elif defined(__APPLE__) /* all of Apple's have them */
   cpu.features = WICK_CPU_ARM_DOTPROD | WICK_CPU_ARM_FP16 | WICK_CPU_ARM_V82;
 #endif
@@ -104,7 +109,12 @@ wick_cpu wick_cpu_detect(void)
 {
   wick_cpu cpu = {.machine = WICK_MACHINE_RISCV64};
 #if defined(__linux__)
-  if (getauxval(AT_HWCAP) >> ('v' - 'a') & 1) cpu.features |= WICK_CPU_RISCV_V;
+  if (!(getauxval(AT_HWCAP) >> ('v' - 'a') & 1)) return cpu;
+  unsigned long nbytes; /* of a vector: the register vlenb, by its number */
+  __asm__ volatile("csrr %0, 0xc22" : "=r"(nbytes));
+  cpu.features |= WICK_CPU_RISCV_V;
+  if (nbytes >= 32) cpu.features |= WICK_CPU_RISCV_V256;
+  if (nbytes >= 64) cpu.features |= WICK_CPU_RISCV_V512;
 #endif
   return cpu;
 }

@@ -30,7 +30,12 @@ typedef enum wick_machine {
 #define WICK_CPU_ARM_BF16 ((uint64_t)1 << 3)
 #define WICK_CPU_ARM_V82 ((uint64_t)1 << 4) /* armv8.2-a with WICK_CPU_ARM_FP16 and _DOTPROD */
 
+#define WICK_CPU_ARM_SVE256 ((uint64_t)1 << 5) /* SVE, vectors of at least so many bits */
+#define WICK_CPU_ARM_SVE512 ((uint64_t)1 << 6)
+
 #define WICK_CPU_RISCV_V ((uint64_t)1 << 0)
+#define WICK_CPU_RISCV_V256 ((uint64_t)1 << 1) /* vectors of at least so many bits */
+#define WICK_CPU_RISCV_V512 ((uint64_t)1 << 2)
 
 typedef struct wick_cpu {
   wick_machine machine; /* NONE where Wick has no code generator for it */

@@ -62,9 +62,16 @@ static const char *const target_thumb_helpers[] = {"__aeabi_dadd",
   .dot = {{WICK_U8, WICK_I8, 4, true}, {WICK_I8, WICK_I8, 4, true}} /* pmaddwd */
 #define AARCH64                                                                                    \
   .machine = WICK_MACHINE_AARCH64, .triple = "aarch64-unknown-linux-gnu", .cpu = "generic",        \
-  .pointer_bits = 64, .vector_bytes = 16, .nvector = 32, .fma = F32 | F64, .sqrt = F32 | F64,      \
-  .round = F32 | F64, .convert = F16, .cache_bytes = {32 << 10, 512 << 10, 2 << 20},               \
-  .stack_bytes = 16384, .helpers = target_no_helpers
+  .pointer_bits = 64, .nvector = 32, .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64,      \
+  .convert = F16, .cache_bytes = {32 << 10, 512 << 10, 2 << 20}, .stack_bytes = 16384,             \
+  .helpers = target_no_helpers
+#define AARCH64_DOTS                                                                               \
+  {                                                                                                \
+    {WICK_I8, WICK_I8, 4, false}, { WICK_U8, WICK_U8, 4, false }                                   \
+  }
+#define AARCH64_SVE                                                                                \
+  AARCH64, .features = "+v8.2a,+neon,+fullfp16,+dotprod,+sve", .scalable = 16, .mask = WICK_PLAIN, \
+           .dot = AARCH64_DOTS
 #define RISCV64                                                                                    \
   .machine = WICK_MACHINE_RISCV64, .triple = "riscv64-unknown-linux-gnu", .cpu = "generic-rv64",   \
   .pointer_bits = 64, .nvector = 32, .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64,      \
@@ -90,13 +97,25 @@ static const wick_target target_rows[] = {
      .features = "", .needs = X86_V4, .vector_bytes = 64, .nvector = 32, .fma = F32 | F64,
      .round = F32 | F64, .convert = F16, .mask = WICK_PLAIN,
      .cache_bytes = {32 << 10, 1 << 20, 16 << 20}},
-    {AARCH64, .row = "armv8-a", .doc = "NEON: every 64-bit Arm", .features = "+v8a,+neon"},
+    {AARCH64, .row = "armv8-a", .doc = "NEON: every 64-bit Arm", .features = "+v8a,+neon",
+     .vector_bytes = 16},
     {AARCH64, .row = "armv8.2-a", .doc = "with half precision and dot products",
-     .features = "+v8.2a,+neon,+fullfp16,+dotprod", .needs = WICK_CPU_ARM_V82,
-     .dot = {{WICK_I8, WICK_I8, 4, false}, {WICK_U8, WICK_U8, 4, false}}},
+     .features = "+v8.2a,+neon,+fullfp16,+dotprod", .needs = WICK_CPU_ARM_V82, .vector_bytes = 16,
+     .dot = AARCH64_DOTS},
+    {AARCH64_SVE, .row = "armv8.2-a-sve256", .doc = "SVE of 256 bits or more",
+     .needs = WICK_CPU_ARM_V82 | WICK_CPU_ARM_SVE256, .vector_bytes = 32},
+    {AARCH64_SVE, .row = "armv8.2-a-sve512", .doc = "SVE of 512 bits or more",
+     .needs = WICK_CPU_ARM_V82 | WICK_CPU_ARM_SVE256 | WICK_CPU_ARM_SVE512, .vector_bytes = 64},
     {RISCV64, .row = "rv64gc", .doc = "scalar RISC-V", .features = "+m,+a,+f,+d,+c,-relax"},
     {RISCV64, .row = "rv64gcv", .doc = "with vectors of 128 bits",
      .features = "+m,+a,+f,+d,+c,+v,-relax", .needs = WICK_CPU_RISCV_V, .vector_bytes = 16,
+     .mask = WICK_PLAIN},
+    {RISCV64, .row = "rv64gcv-zvl256b", .doc = "with vectors of 256 bits or more",
+     .features = "+m,+a,+f,+d,+c,+v,+zvl256b,-relax",
+     .needs = WICK_CPU_RISCV_V | WICK_CPU_RISCV_V256, .vector_bytes = 32, .mask = WICK_PLAIN},
+    {RISCV64, .row = "rv64gcv-zvl512b", .doc = "with vectors of 512 bits or more",
+     .features = "+m,+a,+f,+d,+c,+v,+zvl512b,-relax",
+     .needs = WICK_CPU_RISCV_V | WICK_CPU_RISCV_V256 | WICK_CPU_RISCV_V512, .vector_bytes = 64,
      .mask = WICK_PLAIN},
     {THUMB, .row = "cortex-m4", .doc = "single precision in hardware", .cpu = "cortex-m4",
      .features = "", .fma = F32, .sqrt = F32},

@@ -32,6 +32,7 @@ typedef struct wick_target {
 
   uint32_t pointer_bits; /* 64 or 32; all machines are little-endian */
   uint32_t vector_bytes; /* of a vector register; 0: there are none */
+  uint32_t scalable;     /* in units of so many bytes registers may be longer; 0: they are not */
   uint32_t nvector;      /* vector registers, or floating-point ones where there are no vectors */
 
   /* Sets of element types, WICK_BIT(e). What is not here, a pass of Wick expands. */

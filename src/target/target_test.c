@@ -43,6 +43,9 @@ static void names_are_found_and_printed(void **state)
       {"x86-64-v4+avx512vnni", "x86-64-v4", "+avx512vnni"},
       {"x86-64-v4+avx512vnni+avx512bf16", "x86-64-v4", "+avx512vnni,+avx512bf16"},
       {"armv8.2-a+i8mm", "armv8.2-a", "+v8.2a,+neon,+fullfp16,+dotprod,+i8mm"},
+      {"armv8.2-a-sve256+i8mm", "armv8.2-a-sve256", "+v8.2a,+neon,+fullfp16,+dotprod,+sve,+i8mm"},
+      {"rv64gcv-zvl256b", "rv64gcv-zvl256b", "+m,+a,+f,+d,+c,+v,+zvl256b,-relax"},
+      {"armv8.2-a-sve128", NULL, NULL},
       {"cortex-m4", "cortex-m4", ""},
       {"x86-64-v3+avx512vnni", NULL, NULL}, /* needs v4 */
       {"armv8-a+i8mm", NULL, NULL},

@@ -28,6 +28,8 @@ LEVELS = {"x86-64-v1": {"sse2"},
           "x86-64-v2": {"sse2", "ssse3", "sse4_1", "sse4_2", "popcnt"},
           "x86-64-v3": {"sse4_2", "avx2", "fma", "f16c", "bmi1", "bmi2", "movbe"},
           "x86-64-v4": {"avx2", "fma", "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}}  # fmt: skip
+# And its extras.
+EXTRAS = {"avxvnni": {"avx_vnni"}, "avx512vnni": {"avx512_vnni"}, "avx512vbmi": {"avx512vbmi"}}
 
 
 class Target:
@@ -39,9 +41,10 @@ class Target:
 
     def want(self):
         """Skips the test where a tool, or this processor, is missing."""
-        if self.name in LEVELS:
+        level, *extras = self.name.split("+")
+        if level in LEVELS:
             flags = re.search(r"^flags\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
-            if not flags or not LEVELS[self.name] <= set(flags[1].split()):
+            if not flags or not LEVELS[level].union(*(EXTRAS[x] for x in extras)) <= set(flags[1].split()):
                 pytest.skip(f"this processor does not run {self.name}")
         for tool in {*self.compiler[:1], *self.emulator[:1]}:
             if not shutil.which(tool):
@@ -67,16 +70,26 @@ TARGETS = [
     *(Target(level, "native", [CC]) for level in LEVELS),
     Target("armv8-a", "user", _AARCH64, ["qemu-aarch64", "-cpu", "cortex-a53"]),
     Target("armv8.2-a", "user", _AARCH64, ["qemu-aarch64", "-cpu", "max"]),
+    *(Target(f"armv8.2-a-sve{n}", "user", _AARCH64, ["qemu-aarch64", "-cpu", f"max,sve-max-vq={n // 128}"])
+      for n in (256, 512)),
     Target("rv64gc", "user", _RISCV64, ["qemu-riscv64", "-cpu", "rv64"]),
     Target("rv64gcv", "user", _RISCV64, ["qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=128"]),
+    *(Target(f"rv64gcv-zvl{n}b", "user", _RISCV64, ["qemu-riscv64", "-cpu", f"rv64,v=true,vext_spec=v1.0,vlen={n}"])
+      for n in (256, 512)),
     _cortex("cortex-m4", "cortex-m4", "fpv4-sp-d16", "mps2-an386"),
     _cortex("cortex-m7", "cortex-m7", "fpv5-d16", "mps2-an500"),
     Target("wasm32", "wasm", ["clang", "--target=wasm32"], ["node"]),
     Target("wasm32-simd", "wasm", ["clang", "--target=wasm32"], ["node"]),
 ]
+# Where machines differ in their dot products of bytes, beside those above.
+BYTES = [*(Target(name, "native", [CC]) for name in ("x86-64-v3+avxvnni", "x86-64-v4+avx512vnni",
+                                                    "x86-64-v4+avx512vnni+avx512vbmi")),
+         Target("armv8.2-a+i8mm", "user", _AARCH64, ["qemu-aarch64", "-cpu", "max"]),
+         Target("armv8.2-a-sve256+i8mm", "user", _AARCH64, ["qemu-aarch64", "-cpu", "max,sve-max-vq=4"])]  # fmt: skip
 HOST = Target("host", "native", [CC])
 NAMES = {t.name: t for t in TARGETS}
 each_target = pytest.mark.parametrize("target", TARGETS, ids=repr)
+each_byte_target = pytest.mark.parametrize("target", TARGETS + BYTES, ids=repr)
 each_level = pytest.mark.parametrize("target", [t for t in TARGETS if t.kind == "native"], ids=repr)
 
 

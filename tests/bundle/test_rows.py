@@ -23,8 +23,9 @@ N = 512
 
 # The levels of x86-64 that others are compared with: without fma, and with it.
 WITHOUT, WITH = NAMES["x86-64-v1"], NAMES["x86-64-v3"]
-FMA = {"x86-64-v3": FLOATS, "x86-64-v4": FLOATS, "armv8-a": FLOATS, "armv8.2-a": FLOATS, "rv64gc": FLOATS,
-       "rv64gcv": FLOATS, "cortex-m4": FLOATS - {"f64"}, "cortex-m7": FLOATS}  # fmt: skip
+FMA = {"x86-64-v3": FLOATS, "x86-64-v4": FLOATS, "armv8-a": FLOATS, "armv8.2-a": FLOATS, "armv8.2-a-sve256": FLOATS,
+       "armv8.2-a-sve512": FLOATS, "rv64gc": FLOATS, "rv64gcv": FLOATS, "rv64gcv-zvl256b": FLOATS, "rv64gcv-zvl512b": FLOATS,
+       "cortex-m4": FLOATS - {"f64"}, "cortex-m7": FLOATS}  # fmt: skip
 
 
 class Row:

@@ -5,7 +5,7 @@
 typedef struct dot_intrinsic {
   wick_machine machine;
   wick_dot row;
-  uint32_t lanes; /* of the sum */
+  uint32_t lanes; /* of the sum; 0: those of scalable registers */
   const char *name;
   bool typed; /* overloaded by the sum's type and the operands' */
   bool words; /* operands are i32 */
@@ -27,6 +27,9 @@ static const dot_intrinsic dot_intrinsics[] = {
     {WICK_MACHINE_AARCH64, {WICK_I8, WICK_I8, 4, false}, 4, "llvm.aarch64.neon.sdot", true, false},
     {WICK_MACHINE_AARCH64, {WICK_U8, WICK_U8, 4, false}, 4, "llvm.aarch64.neon.udot", true, false},
     {WICK_MACHINE_AARCH64, {WICK_U8, WICK_I8, 4, false}, 4, "llvm.aarch64.neon.usdot", true, false},
+    {WICK_MACHINE_AARCH64, {WICK_I8, WICK_I8, 4, false}, 0, "llvm.aarch64.sve.sdot", true, false},
+    {WICK_MACHINE_AARCH64, {WICK_U8, WICK_U8, 4, false}, 0, "llvm.aarch64.sve.udot", true, false},
+    {WICK_MACHINE_AARCH64, {WICK_U8, WICK_I8, 4, false}, 0, "llvm.aarch64.sve.usdot", true, false},
 };
 
 static const dot_intrinsic *dot_find(const emit *e, const wick_node *n)
@@ -37,10 +40,29 @@ static const dot_intrinsic *dot_find(const emit *e, const wick_node *n)
   for (uint32_t i = 0; row && i < WICK_COUNT(dot_intrinsics); i++) {
     const dot_intrinsic *d = &dot_intrinsics[i];
     if (d->machine == e->target->machine && d->row.x == row->x && d->row.w == row->w &&
-        d->row.k == row->k && d->lanes == sum->lanes)
+        d->row.k == row->k && d->lanes == (e->target->scalable ? 0 : sum->lanes))
       return d;
   }
   return NULL;
+}
+
+/* ---- scalable registers ---- */
+
+/* Vectors of a known size are the beginnings of registers. */
+static void dot_scalable(emit *e, const wick_node *n, const dot_intrinsic *d)
+{
+  LLVMTypeRef word = LLVMInt32TypeInContext(e->context), byte = LLVMInt8TypeInContext(e->context),
+              sums = LLVMScalableVectorType(word, e->target->scalable / 4),
+              bytes = LLVMScalableVectorType(byte, e->target->scalable), over[2];
+  LLVMValueRef arg[3], zero = emit_i64(e, 0);
+  for (uint32_t i = 0; i < 3; i++) {
+    over[0] = i ? bytes : sums, over[1] = emit_type_of(e, n->in[i]);
+    LLVMValueRef in[3] = {LLVMGetPoison(over[0]), emit_get(e, n->in[i]), zero};
+    arg[i] = emit_intrinsic(e, "llvm.vector.insert", over, 2, in, 3);
+  }
+  LLVMValueRef all[2] = {emit_intrinsic(e, d->name, &sums, 1, arg, 3), zero};
+  over[0] = emit_type_of(e, n->first), over[1] = sums;
+  emit_set(e, n->first, emit_intrinsic(e, "llvm.vector.extract", over, 2, all, 2));
 }
 
 /* ---- pairs ---- */
@@ -91,6 +113,10 @@ static void dot_dot(emit *e, const wick_node *n)
   const dot_intrinsic *d = dot_find(e, n);
   if (!d) {
     emit_fail(e, n, "%s has no such dot product: a pass expands it", e->target->row);
+    return;
+  }
+  if (!d->lanes) {
+    dot_scalable(e, n, d);
     return;
   }
   LLVMTypeRef sum = emit_type_of(e, n->first), over[2] = {sum};

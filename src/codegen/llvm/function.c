@@ -4,13 +4,23 @@
 
 #include <string.h>
 
-/* Attributes that every function has: nothing unwinds, and nothing asks for unwind tables. */
+static void function_attribute(const emit *e, LLVMValueRef f, const char *name, uint64_t value)
+{
+  unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                          LLVMCreateEnumAttribute(e->context, kind, value));
+}
+
+/* Attributes that every function has: nothing unwinds, and nothing asks for unwind tables; and how
+ * long SVE's registers are at least, and at most: vectors of that size then lie in one. */
 void emit_attributes(const emit *e, LLVMValueRef f)
 {
-  static const char name[] = "nounwind";
-  unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
-  LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                          LLVMCreateEnumAttribute(e->context, kind, 0));
+  enum { MOST = 16 };
+  function_attribute(e, f, "nounwind", 0);
+  uint32_t unit = e->target->machine == WICK_MACHINE_AARCH64 ? e->target->scalable : 0;
+  if (unit)
+    function_attribute(e, f, "vscale_range",
+                       (uint64_t)(e->target->vector_bytes / unit) << 32 | MOST);
 }
 
 static LLVMTypeRef function_type(const emit *e, bool entry)

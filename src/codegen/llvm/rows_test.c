@@ -363,8 +363,9 @@ static void rows_under(const char *cc, const char *qemu, const char *const *targ
 static void rows_are_what_they_say_on_aarch64(void **state)
 {
   (void)state;
-  rows_under("aarch64-linux-gnu-gcc", "qemu-aarch64",
-             (const char *const[]){"armv8-a", "armv8.2-a", NULL});
+  rows_under(
+      "aarch64-linux-gnu-gcc", "qemu-aarch64",
+      (const char *const[]){"armv8-a", "armv8.2-a", "armv8.2-a-sve256", "armv8.2-a-sve512", NULL});
 }
 
 static void rows_are_what_they_say_on_riscv64(void **state)
@@ -372,6 +373,8 @@ static void rows_are_what_they_say_on_riscv64(void **state)
   (void)state;
   rows_under("riscv64-linux-gnu-gcc", "qemu-riscv64 -cpu rv64,v=true,vext_spec=v1.0,vlen=128",
              (const char *const[]){"rv64gc", "rv64gcv", NULL});
+  rows_under("riscv64-linux-gnu-gcc", "qemu-riscv64 -cpu rv64,v=true,vext_spec=v1.0,vlen=512",
+             (const char *const[]){"rv64gcv-zvl256b", "rv64gcv-zvl512b", NULL});
 }
 
 static void rows_compile_without_calls_for_all_machines(void **state)
