@@ -13,7 +13,8 @@ typedef struct wick_lowered_kernel {
   int64_t tasks;
   bool scratch, fault;    /* hidden slots (codegen/abi.h) */
   uint64_t scratch_bytes; /* for each worker */
-  uint64_t bytes;         /* of one launch: of its operands */
+  uint64_t bytes;         /* of one launch: of its operands, as far as they are read or written */
+  uint64_t weights;       /* those that are constants */
   wick_cost model;        /* of one launch: operations, cycles */
   uint64_t cost;          /* of one launch: estimated nanoseconds of one worker */
   uint32_t nlaunch;

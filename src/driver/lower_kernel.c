@@ -67,13 +67,43 @@ static wick_status kernel_merge(const wick_func *f, const wick_kernel_use *use, 
 
 /* ---- what it costs ---- */
 
+/* Elements of a parameter that the stages can read: each read takes one in each point of its stage.
+ */
+static uint64_t kernel_reads(const wick_schedule *s, wick_value parameter)
+{
+  double n = 0;
+  for (uint32_t i = 0; i < s->nstage; i++) {
+    const wick_stage *st = &s->stage[i];
+    double points = 1;
+    for (uint32_t k = 0; k < st->naxis; k++) {
+      if (!wick_dim_is_const(st->axis[k].extent)) return UINT64_MAX;
+      points *= (double)st->axis[k].extent.v;
+    }
+    for (uint32_t k = st->node + 1; k < s->group->node[st->node].end; k++) {
+      const wick_node *r = &s->group->node[k];
+      if (r->op == WICK_OP_read && r->in[0].id == parameter.id) n += points;
+    }
+  }
+  return n < 0x1p63 ? (uint64_t)n : UINT64_MAX;
+}
+
 static void kernel_facts(const wick_kernel_use *use, const wick_schedule *s, const wick_target *t,
                          wick_lowered_kernel *out)
 {
+  const wick_module *m = use->group->module;
+  uint32_t nout = use->noperand - use->group->nparam;
   out->model = wick_cost_of(s, t);
   for (uint32_t k = 0; k < use->noperand; k++) {
-    uint64_t nbytes;
-    if (wick_type_nbytes(use->group->module, use->type[k], &nbytes)) out->bytes += nbytes;
+    uint64_t nbytes, most;
+    const wick_type_info *info = wick_type_get(m, use->type[k]);
+    if (!wick_type_nbytes(m, use->type[k], &nbytes)) continue;
+    if (k >= nout &&
+        !wick_mul_overflows(kernel_reads(s, (wick_value){k - nout + 1}),
+                            wick_elem_bytes(info->elem, 1), &most) &&
+        most < nbytes)
+      nbytes = most; /* rows that an index picks */
+    out->bytes += nbytes;
+    if (info->space == WICK_CONSTANT) out->weights += nbytes;
   }
   out->cost = wick_cost_nanoseconds(&out->model, out->bytes);
 }

@@ -108,6 +108,6 @@ wick_kernel_facts wick_compiled_kernel(const wick_compiled *k, uint32_t i)
   if (i >= k->program.nkernel)
     return (wick_kernel_facts){.name = "", .place = "", .schedule = "", .limit = ""};
   const wick_program_kernel *p = &k->program.kernel[i];
-  return (wick_kernel_facts){p->name,  p->place,  p->schedule, p->flops,
-                             p->bytes, p->cycles, p->tasks,    p->limit};
+  return (wick_kernel_facts){p->name,   p->place, p->schedule, p->flops,  p->bytes,
+                             p->cycles, p->tasks, p->limit,    p->weights};
 }

@@ -52,6 +52,7 @@ wick_span wick_program_write(const wick_program *p, wick_arena *mem)
     program_u32(&t, (p->kernel[i].scratch ? 1u : 0u) | (p->kernel[i].fault ? 2u : 0u));
     program_u64(&t, p->kernel[i].flops);
     program_u64(&t, p->kernel[i].bytes);
+    program_u64(&t, p->kernel[i].weights);
     program_u64(&t, p->kernel[i].cost);
     program_u64(&t, p->kernel[i].cycles);
     program_u64(&t, p->kernel[i].tasks);
@@ -105,7 +106,8 @@ static bool program_get_kernel(wick_reader *r, wick_arena *mem, wick_program_ker
     return false;
   k->scratch = flags & 1;
   k->fault = flags >> 1 & 1;
-  return wick_read_u64(r, &k->flops) && wick_read_u64(r, &k->bytes) && wick_read_u64(r, &k->cost) &&
+  return wick_read_u64(r, &k->flops) && wick_read_u64(r, &k->bytes) &&
+         wick_read_u64(r, &k->weights) && wick_read_u64(r, &k->cost) &&
          wick_read_u64(r, &k->cycles) && wick_read_u64(r, &k->tasks) &&
          program_get_str(r, mem, &k->limit);
 }
@@ -130,7 +132,7 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
   p->io = io;
   for (uint32_t i = 0; i < p->ninput + p->noutput; i++)
     if (!program_get_io(r, mem, &io[i])) return false;
-  if (!program_get_count(r, 60, &p->nkernel)) return false;
+  if (!program_get_count(r, 68, &p->nkernel)) return false;
   wick_program_kernel *kernel = wick_new(mem, wick_program_kernel, p->nkernel);
   p->kernel = kernel;
   for (uint32_t i = 0; i < p->nkernel; i++)

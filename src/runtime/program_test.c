@@ -23,6 +23,7 @@ static const wick_program_kernel program_kernel[] = {{.name = "k0",
                                                       .scratch = true,
                                                       .flops = 1u << 31,
                                                       .bytes = 12,
+                                                      .weights = 5,
                                                       .cost = 3},
                                                      {.name = "k1", .place = "", .fault = true}};
 static const wick_program_pair program_pair[] = {{"labels", "a,b"}, {"", ""}};
@@ -55,6 +56,7 @@ static void program_check(const wick_program *p)
   }
   assert_true(p->kernel[0].scratch && !p->kernel[0].fault && p->kernel[1].fault);
   assert_int_equal(p->kernel[0].flops, 1u << 31);
+  assert_int_equal(p->kernel[0].weights, 5);
   assert_int_equal(p->kernel[0].cost, 3);
   assert_string_equal(p->kernel[0].place, "net: node \"a\"");
   assert_string_equal(p->kernel[0].schedule, "vector out.x");

@@ -8,6 +8,7 @@
 #include "driver/ceiling.h"
 #include "graph/group/cost.h"
 
+#include "bench_threads.h"
 #include "command.h"
 #include "job.h"
 
@@ -264,7 +265,17 @@ static wick_status bench_report(bench *b)
                                .lanes = t.vector_bytes >= 8 ? t.vector_bytes / 4 : 1};
   WICK_TRY(wick_ceiling_bytes(machine.threads, &j->mem, &machine.bytes));
   bench_roofline(b, &machine);
-  return NULL;
+  if (machine.threads == 1) return NULL;
+  wick_session_free(j->session);
+  j->session = NULL;
+  wick_bench_threads threads = {.job = j,
+                                .inputs = b->feed.data,
+                                .outputs = b->room,
+                                .seconds = b->seconds,
+                                .kernels = (uint32_t)b->kernels,
+                                .memory = machine.bytes,
+                                .cache_bytes = machine.cache_bytes};
+  return wick_bench_threads_run(&threads);
 }
 
 static int bench_main(wick_job *j, void *arg, int argc, char **argv)
@@ -276,7 +287,8 @@ static int bench_main(wick_job *j, void *arg, int argc, char **argv)
       {"seconds", 's', WICK_FLAG_DOUBLE, &b->seconds, "S", "of timed runs; 3"},
       {"kernels", 'k', WICK_FLAG_INT, &b->kernels, "N", "shows the N slowest; 20"},
       {"roofline", 0, WICK_FLAG_BOOL, &b->roofline, NULL,
-       "each kernel beside the machine's limits and the model, and why it is below"},
+       "each kernel beside the machine's limits and the model, and why it is below; of several "
+       "threads also what they lose"},
       {"pipe", 0, WICK_FLAG_BOOL, &b->pipe, NULL,
        "answers `run N`, `feed A.npy,B.npy`, `output DIR` on the standard input"},
       WICK_JOB_FLAGS(j),

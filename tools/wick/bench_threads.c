@@ -1,0 +1,149 @@
+/* Rounds of three runs: timed by kernel with one thread, and with all; timed as a whole with all.
+ * Each time is the least of the rounds: other load on a machine takes from several threads more
+ * than from one, so that their medians are of different machines. */
+#include "bench_threads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+enum { THREADS_MOST = 1000, THREADS_LEAST = 3 }; /* rounds */
+
+typedef struct threads_side {
+  uint32_t threads;
+  wick_session *session;
+  uint64_t *ns; /* per kernel, of the rounds */
+} threads_side;
+
+typedef struct threads_state {
+  const wick_bench_threads *b;
+  uint32_t nkernel, round;
+  threads_side *now;    /* whose run is timed by kernel */
+  threads_side side[2]; /* one thread, all threads */
+  wick_session *whole;  /* all threads, kernels not timed */
+  uint64_t *ns;         /* of whole runs, per round */
+} threads_state;
+
+static void threads_profile(void *arg, uint32_t kernel, uint64_t nanoseconds)
+{
+  threads_state *s = arg;
+  s->now->ns[(size_t)kernel * THREADS_MOST + s->round] += nanoseconds;
+}
+
+static wick_status threads_session(threads_state *s, uint32_t threads, bool timed,
+                                   wick_session **out)
+{
+  wick_job *j = s->b->job;
+  wick_session_options o = {.size = sizeof o, .threads = threads};
+  if (timed) o.profile = threads_profile, o.arg = s;
+  return wick_job_take(j, wick_session_create(j->compiled, &o, out));
+}
+
+static wick_status threads_run(threads_state *s, wick_session *session)
+{
+  return wick_job_take(s->b->job, wick_run(session, s->b->inputs, s->b->outputs));
+}
+
+/* A whole run, behind one that is not timed: its workers are awake, its buffers in the caches. */
+static wick_status threads_whole(threads_state *s)
+{
+  WICK_TRY(threads_run(s, s->whole));
+  double begin = wick_now();
+  WICK_TRY(threads_run(s, s->whole));
+  s->ns[s->round] = (uint64_t)(1e9 * (wick_now() - begin));
+  return NULL;
+}
+
+static wick_status threads_rounds(threads_state *s)
+{
+  wick_job *j = s->b->job;
+  for (int k = 0; k < 2; k++) {
+    threads_side *x = &s->side[k];
+    x->threads = k ? (uint32_t)j->threads : 1;
+    x->ns = wick_new(&j->mem, uint64_t, (size_t)s->nkernel * THREADS_MOST);
+    WICK_TRY(threads_session(s, x->threads, true, &x->session));
+  }
+  WICK_TRY(threads_session(s, (uint32_t)j->threads, false, &s->whole));
+  s->ns = wick_new(&j->mem, uint64_t, THREADS_MOST);
+  double end = wick_now() + s->b->seconds;
+  for (; s->round < THREADS_MOST && (s->round < THREADS_LEAST || wick_now() < end); s->round++) {
+    for (int k = 0; k < 2; k++) {
+      s->now = &s->side[k];
+      WICK_TRY(threads_run(s, s->now->session));
+    }
+    WICK_TRY(threads_whole(s));
+  }
+  return NULL;
+}
+
+static double threads_least(const uint64_t *ns, uint32_t n)
+{
+  uint64_t least = ns[0];
+  for (uint32_t i = 1; i < n; i++) least = ns[i] < least ? ns[i] : least;
+  return 1e-9 * (double)least;
+}
+
+/* A kernel's times, and what it could take with all threads. */
+typedef struct threads_row {
+  wick_kernel_facts facts;
+  double one, all, bound;
+} threads_row;
+
+static int threads_lost(const void *a, const void *b) /* the most seconds first */
+{
+  double x = ((const threads_row *)a)->all - ((const threads_row *)a)->bound,
+         y = ((const threads_row *)b)->all - ((const threads_row *)b)->bound;
+  return (x < y) - (x > y);
+}
+
+static threads_row threads_row_of(const threads_state *s, uint32_t kernel)
+{
+  const wick_compiled *k = s->b->job->compiled;
+  wick_memory m = wick_compiled_memory(k);
+  threads_row r = {.facts = wick_compiled_kernel(k, kernel)};
+  r.one = threads_least(s->side[0].ns + (size_t)kernel * THREADS_MOST, s->round);
+  r.all = threads_least(s->side[1].ns + (size_t)kernel * THREADS_MOST, s->round);
+  r.bound = r.one / wick_session_threads(s->whole);
+  if (m.constants + m.arena > s->b->cache_bytes &&
+      (double)r.facts.nweights > r.bound * s->b->memory)
+    r.bound = (double)r.facts.nweights / s->b->memory;
+  return r;
+}
+
+static void threads_table(threads_state *s)
+{
+  uint32_t threads = wick_session_threads(s->whole);
+  threads_row *row = wick_new(&s->b->job->mem, threads_row, s->nkernel);
+  double one = 0, all = 0, bound = 0, whole = threads_least(s->ns, s->round);
+  for (uint32_t i = 0; i < s->nkernel; i++) {
+    row[i] = threads_row_of(s, i);
+    one += row[i].one, all += row[i].all, bound += row[i].bound;
+  }
+  qsort(row, s->nkernel, sizeof *row, threads_lost);
+  printf("%u rounds; what %u threads lose; memory %.1f GB/s\n", s->round, threads,
+         1e-9 * s->b->memory);
+  printf("%10s %10s %10s %10s %7s %6s  %s\n", "one, us", "bound", "all, us", "lost", "share",
+         "tasks", "kernel");
+  for (uint32_t i = 0; i < s->nkernel && i < s->b->kernels; i++) {
+    const threads_row *r = &row[i];
+    printf("%10.2f %10.2f %10.2f %10.2f %6.1f%% %6llu  %s  %s\n", 1e6 * r->one, 1e6 * r->bound,
+           1e6 * r->all, 1e6 * (r->all - r->bound), r->all > 0 ? 100 * r->bound / r->all : 100,
+           (unsigned long long)r->facts.tasks, r->facts.name, r->facts.place);
+  }
+  printf("%10.2f %10.2f %10.2f %10.2f %6.1f%%         all kernels, one by one\n", 1e6 * one,
+         1e6 * bound, 1e6 * all, 1e6 * (all - bound), all > 0 ? 100 * bound / all : 100);
+  printf("threads %u: one %.3f ms, bound %.3f ms, time %.3f ms, bound / time %.3f\n", threads,
+         1e3 * one, 1e3 * bound, 1e3 * whole, whole > 0 ? bound / whole : 0);
+}
+
+wick_status wick_bench_threads_run(const wick_bench_threads *b)
+{
+  threads_state s = {.b = b, .nkernel = wick_compiled_nkernel(b->job->compiled)};
+  wick_status failed = threads_rounds(&s);
+  if (!failed) threads_table(&s);
+  wick_session_free(s.whole);
+  for (int k = 0; k < 2; k++) wick_session_free(s.side[k].session);
+  return failed;
+}

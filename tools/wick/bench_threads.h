@@ -1,0 +1,22 @@
+/* What several threads make of each kernel, beside what they could: half of one thread's time with
+ * two, or the time in which its weights come from memory. */
+#ifndef WICK_TOOLS_BENCH_THREADS_H
+#define WICK_TOOLS_BENCH_THREADS_H
+
+#include "job.h"
+
+typedef struct wick_bench_threads {
+  wick_job *job; /* compiled; of --threads */
+  const void *const *inputs;
+  void *const *outputs;
+  double seconds;       /* of timed runs */
+  uint32_t kernels;     /* lines of the table */
+  double memory;        /* bytes a second, read by all threads together */
+  uint64_t cache_bytes; /* weights and buffers beyond that come from memory in each run */
+} wick_bench_threads;
+
+/* Runs with one thread and with all of them in turn, and prints the table. Its last line:
+ *   threads 2: one 2.400 ms, bound 1.234 ms, time 1.300 ms, bound / time 0.949 */
+WICK_CHECKED wick_status wick_bench_threads_run(const wick_bench_threads *b);
+
+#endif
