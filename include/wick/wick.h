@@ -229,7 +229,7 @@ typedef struct wick_kernel_facts {
                              multiply-adds of a vector */
   uint64_t tasks;         /* that threads share */
   const char *limit;      /* what limits it by the model, in words */
-  uint64_t nweights;      /* those of nbytes that are constants */
+  uint64_t nweights;      /* constants among nbytes, each once */
 } wick_kernel_facts;
 WICK_API uint32_t wick_compiled_nkernel(const wick_compiled *compiled);
 WICK_API wick_kernel_facts wick_compiled_kernel(const wick_compiled *compiled, uint32_t i);

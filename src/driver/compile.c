@@ -171,7 +171,7 @@ static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
                                       .fault = k->fault,
                                       .flops = k->model.flops * k->nlaunch,
                                       .bytes = k->bytes * k->nlaunch,
-                                      .weights = k->weights * k->nlaunch,
+                                      .weights = k->weights,
                                       .cost = k->cost,
                                       .cycles = (uint64_t)k->model.cycles * k->nlaunch,
                                       .tasks = (uint64_t)k->tasks,

@@ -20,6 +20,7 @@ typedef struct lower_state {
   wick_value *to;     /* per value: the buffer in the entry; 0: not made yet */
   uint64_t *offset;   /* per constant of the module: its place in the blob + 1; 0: none yet */
   wick_names keys;    /* of kernels: the number in this table less 1 is the kernel's */
+  wick_names weights; /* kernels with the constants that they have read */
   const bool *beside; /* per node: low/beside.h */
   bool fault;         /* the last launch may fail: nothing runs beside it */
   wick_arena *mem, *tmp;
@@ -132,6 +133,21 @@ static wick_status lower_kernel(lower_state *s, const wick_node *n, const wick_k
   return NULL;
 }
 
+/* Constants that a launch reads count once in a run, however often its kernel meets them. */
+static void lower_weights(lower_state *s, const wick_node *n, wick_lowered_kernel *k)
+{
+  wick_text key = wick_text_begin(s->tmp);
+  uint32_t before = s->weights.n;
+  wick_text_add(&key, k->name);
+  for (uint32_t i = 0; i < n->nin; i++) {
+    uint32_t d = s->alias.definer[s->alias.place[n->in[i].id].root.id];
+    if (d != UINT32_MAX && s->f->node[d].op == WICK_OP_const)
+      wick_text_printf(&key, " %u", s->f->node[d].attr[0].imm.constant);
+  }
+  wick_names_add(&s->weights, key.at, key.n);
+  if (s->weights.n > before) k->weights += k->launch_weights;
+}
+
 static wick_status lower_launch(lower_state *s, const wick_node *n, const wick_kernel_use *use,
                                 const wick_value *operand)
 {
@@ -142,6 +158,7 @@ static wick_status lower_launch(lower_state *s, const wick_node *n, const wick_k
   for (uint32_t i = 0; i < use->noperand; i++)
     if (use->same[i] == i) in[nin++] = operand[i];
   k->nlaunch++;
+  lower_weights(s, n, k);
   bool beside = s->beside[n - s->f->node] && !k->fault && !s->fault;
   s->fault = k->fault;
   wick_attr a[3] = {{.s = k->name}, {.i = k->tasks}, {.i = beside}};
@@ -295,7 +312,7 @@ wick_status wick_lower(const wick_func *f, const wick_target *t, wick_arena *mem
   s.out = out;
   s.to = wick_new(tmp, wick_value, f->nvalue + 1);
   s.offset = wick_new(tmp, uint64_t, f->module->constants.n);
-  s.keys = wick_names_begin(tmp);
+  s.keys = wick_names_begin(tmp), s.weights = wick_names_begin(tmp);
   s.beside = wick_low_beside(&s.alias, tmp);
   lower_params(&s);
   for (uint32_t i = 0; i < f->nnode; i = f->node[i].end) WICK_TRY(lower_node(&s, &f->node[i]));

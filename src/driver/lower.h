@@ -11,12 +11,13 @@ typedef struct wick_lowered_kernel {
   const char *name; /* of its loop function */
   wick_loc loc;     /* of the first instruction that it runs */
   int64_t tasks;
-  bool scratch, fault;    /* hidden slots (codegen/abi.h) */
-  uint64_t scratch_bytes; /* for each worker */
-  uint64_t bytes;         /* of one launch: of its operands, as far as they are read or written */
-  uint64_t weights;       /* those that are constants */
-  wick_cost model;        /* of one launch: operations, cycles */
-  uint64_t cost;          /* of one launch: estimated nanoseconds of one worker */
+  bool scratch, fault;     /* hidden slots (codegen/abi.h) */
+  uint64_t scratch_bytes;  /* for each worker */
+  uint64_t bytes;          /* of one launch: of its operands, as far as they are read or written */
+  uint64_t launch_weights; /* those that are constants */
+  uint64_t weights;        /* of one run: each constant once */
+  wick_cost model;         /* of one launch: operations, cycles */
+  uint64_t cost;           /* of one launch: estimated nanoseconds of one worker */
   uint32_t nlaunch;
   const char *contract; /* of its group (loop/contract.h) */
   const char *schedule; /* of its group: steps */

@@ -103,7 +103,7 @@ static void kernel_facts(const wick_kernel_use *use, const wick_schedule *s, con
         most < nbytes)
       nbytes = most; /* rows that an index picks */
     out->bytes += nbytes;
-    if (info->space == WICK_CONSTANT) out->weights += nbytes;
+    if (info->space == WICK_CONSTANT) out->launch_weights += nbytes;
   }
   out->cost = wick_cost_nanoseconds(&out->model, out->bytes);
 }

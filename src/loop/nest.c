@@ -597,16 +597,25 @@ static void nest_dense(nest *t, nest_place *p, uint32_t rank, const wick_dim *ex
   }
 }
 
-enum { NEST_LINE = 64, NEST_PAGE = 4096 };
+enum { NEST_LINE = 64, NEST_SETS = 64, NEST_WAYS = 4 };
 
-/* Where neighbours along a dimension would lie whole pages apart, they meet in one set of the
- * cache: such strides are a line longer. Returns the elements that the buffer takes. */
+/* `n` neighbours that lie so many lines apart meet in a few sets of the nearest cache, more than a
+ * few of them in each. */
+static bool nest_crowds(int64_t lines, int64_t n)
+{
+  int64_t shared = lines & -lines; /* the power of two in it */
+  if (shared >= NEST_SETS) return n > 1;
+  return n > NEST_WAYS * (NEST_SETS / shared);
+}
+
+/* Where neighbours along a dimension would crowd in the cache, the stride is a line longer. Returns
+ * the elements that the buffer takes. */
 static int64_t nest_strides(nest_place *p, wick_elem e, uint32_t rank, const int64_t *extent)
 {
-  int64_t stride = 1, line = NEST_LINE * 8 / wick_elem_storage[e].bits,
-          page = NEST_PAGE * 8 / wick_elem_storage[e].bits;
+  int64_t stride = 1, line = NEST_LINE * 8 / wick_elem_storage[e].bits;
   for (uint32_t k = rank; k-- > 0;) {
-    if (k + 1 < rank && extent[k] > 1 && stride % page == 0) stride += line;
+    if (k + 1 < rank && stride && stride % line == 0 && nest_crowds(stride / line, extent[k]))
+      stride += line;
     p->stride[k] = wick_dim_const(stride);
     if (wick_mul_overflows(stride, extent[k], &stride)) return INT64_MAX / NEST_LINE;
   }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -462,6 +463,47 @@ static void test_creation(void **state)
   assert_int_equal(t.live, 0);
 }
 
+/* ---- what waiting costs ---- */
+
+enum { IDLE_US = 200000, IDLE_MOST_NS = IDLE_US * 100 }; /* a tenth of a processor */
+
+static int64_t cpu_ns(void) /* of all threads */
+{
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void idle_task(void *ctx, uint32_t worker, int64_t begin, int64_t end)
+{
+  (void)begin, (void)end;
+  if (worker == *(uint32_t *)ctx) usleep(IDLE_US);
+}
+
+/* Who waits sleeps before long: workers between the launches of a run and behind it, workers and
+ * the caller while another one still works. */
+static void test_idle(void **state)
+{
+  (void)state;
+  wick_pool *pool = pool_of(3);
+  uint32_t slow = UINT32_MAX;
+  wick_pool_run run = wick_pool_begin(pool);
+  wick_pool_launch(&run, idle_task, &slow, 3);
+  int64_t begin = cpu_ns();
+  usleep(IDLE_US);
+  assert_true(cpu_ns() - begin < IDLE_MOST_NS);
+  for (slow = 0; slow < 2; slow++) {
+    begin = cpu_ns();
+    wick_pool_launch(&run, idle_task, &slow, 3);
+    assert_true(cpu_ns() - begin < IDLE_MOST_NS);
+  }
+  wick_pool_end(&run);
+  begin = cpu_ns();
+  usleep(IDLE_US);
+  assert_true(cpu_ns() - begin < IDLE_MOST_NS);
+  wick_pool_free(pool);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -472,6 +514,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_many_runs, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sleepers, setup, teardown),
       cmocka_unit_test_setup_teardown(test_slow_worker, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_idle, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sessions, setup, teardown),
       cmocka_unit_test_setup_teardown(test_nested, setup, teardown),
       cmocka_unit_test_setup_teardown(test_fork_idle, setup, teardown),

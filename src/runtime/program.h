@@ -17,7 +17,7 @@ typedef struct wick_program_kernel {
   const char *schedule;  /* the steps that made its loops */
   bool scratch, fault;   /* hidden slots, as codegen/abi.h has them */
   uint64_t flops, bytes; /* of one run */
-  uint64_t weights;      /* those of `bytes` that are constants */
+  uint64_t weights;      /* constants among `bytes`, each once */
   uint64_t cost;         /* of one launch: estimated nanoseconds of one worker */
   uint64_t cycles;       /* that one run takes by the model (graph/group/cost.h) */
   uint64_t tasks;        /* of one launch */

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -193,13 +194,25 @@ def test_bench(small, cache):
 
 def test_roofline():
     """Each kernel beside the machine's limits and the model's prediction, and all of them at the end."""
-    text = wick("bench", DIGITS / "digits.onnx", "--roofline", "--seconds", 0.01)
+    text = wick("bench", DIGITS / "digits.onnx", "--roofline", "--seconds", 0.01, "--threads", 1)
     lines = text.splitlines()[2:]
     assert "multiply-adds" in lines[0] and "memory" in lines[0] and "predicted" in lines[1]
     assert lines[-1].endswith("all kernels")
     for line in lines[2:-1]:
         took, predicted, share = line.split()[:3]
         assert float(took) > 0 and float(predicted) >= 0 and share.endswith("%")
+
+
+def test_threads():
+    """What two threads lose of each kernel; the last line is for programs."""
+    text = wick("bench", DIGITS / "digits.onnx", "--roofline", "--seconds", 0.01, "--threads", 2)
+    lines = text.split("all kernels\n")[1].splitlines()
+    assert "what 2 threads lose" in lines[0] and lines[-2].endswith("all kernels, one by one")
+    for line in lines[2:-1]:
+        one, bound, together = map(float, line.split()[:3])
+        assert one > 0 and bound > 0 and together > 0
+    found = re.fullmatch(r"threads 2: one (\S+) ms, bound (\S+) ms, time (\S+) ms, bound / time (\S+)", lines[-1])
+    assert all(float(x) >= 0 for x in found.groups())
 
 
 def test_tune(tmp_path):
