@@ -212,13 +212,11 @@ static wick_status bundle_fits(const wick_compilation *c, const wick_bundle *b, 
 
 /* ---- the files ---- */
 
-/* The constants in one piece, padded to what the header says. */
+/* The constants, padded to what the header says; they are made meanwhile. */
 static wick_span bundle_constants(wick_compilation *c, const wick_lowered *l, const wick_bundle *b)
 {
-  wick_pieces k = wick_compile_constants(c, l);
-  unsigned char *at = wick_arena_raw(&c->mem, b->constant_bytes, WICK_BUNDLE_ALIGN), *to = at;
-  for (size_t i = 0; i < k.n; to += k.at[i++].nbytes) memcpy(to, k.at[i].at, k.at[i].nbytes);
-  memset(to, 0, b->constant_bytes - k.nbytes);
+  unsigned char *at = wick_arena_alloc(&c->mem, b->constant_bytes, WICK_BUNDLE_ALIGN);
+  wick_compile_constants(c, l, at);
   return (wick_span){at, b->constant_bytes};
 }
 
@@ -227,7 +225,10 @@ static wick_status bundle_object(wick_compilation *c, wick_bundle *b, wick_span 
 {
   wick_codegen_options o = {.output = WICK_OUTPUT_OBJECT, .direct = true, .bundle = b->name};
   o.absolute = c->target.pointer_bits == 32; /* on small machines programs have fixed addresses */
-  if (b->embed) o.constants = constants;
+  if (b->embed) {
+    WICK_TRY(wick_compile_constants_end(c));
+    o.constants = constants;
+  }
   wick_span *object;
   uint32_t n;
   WICK_TRY(wick_compile_objects(c, &o, &object, &n));
@@ -270,6 +271,7 @@ wick_status wick_bundle_make(wick_compilation *c, const wick_bundle_options *o)
   WICK_TRY(bundle_fits(c, &b, &c->mem));
   wick_span constants = bundle_constants(c, &l, &b), object;
   WICK_TRY(bundle_object(c, &b, constants, &object));
+  WICK_TRY(wick_compile_constants_end(c));
   return bundle_write(c, &b, o->folder ? o->folder : ".", object, constants);
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -120,12 +121,13 @@ wick_cache wick_cache_of(const wick_compilation *c, const char *folder, uint64_t
 
 /* ---- sections ---- */
 
-/* Pieces are whole words: the hash is the same for one piece and for many. */
-void wick_cache_sections(const wick_cache *cache, const wick_pieces *constants, wick_arena *mem,
+/* Constants are whole words. */
+void wick_cache_sections(const wick_cache *cache, wick_span constants, wick_arena *mem,
                          wick_section out[WICK_CACHE_SECTIONS])
 {
-  const char *check =
-      wick_str_printf(mem, "%016llx", (unsigned long long)wick_digest_of(constants, mem));
+  wick_bytes all = {constants.at, constants.nbytes};
+  uint64_t digest = wick_digest_of(&(wick_pieces){&all, 1, all.nbytes}, mem);
+  const char *check = wick_str_printf(mem, "%016llx", (unsigned long long)digest);
   out[0] = (wick_section){.name = "key",
                           .bytes = {(const unsigned char *)cache->key, strlen(cache->key)}};
   out[1] = (wick_section){.name = "check", .bytes = {(const unsigned char *)check, strlen(check)}};
@@ -140,10 +142,9 @@ static bool cache_is(wick_span s, const char *text)
 static bool cache_is_whole(const wick_cache *cache, const wick_artifact *a, wick_arena *tmp)
 {
   wick_span constants = wick_artifact_section(a, "constants");
-  wick_bytes one = {constants.at, constants.nbytes};
   wick_section check[WICK_CACHE_SECTIONS];
   if (constants.nbytes % 8) return false;
-  wick_cache_sections(cache, &(wick_pieces){&one, 1, constants.nbytes}, tmp, check);
+  wick_cache_sections(cache, constants, tmp, check);
   return cache_is(wick_artifact_section(a, "check"), (const char *)check[1].bytes.at);
 }
 
@@ -168,20 +169,55 @@ bool wick_cache_find(const wick_cache *cache, bool check, wick_compiled *k, wick
 
 /* ---- writing ---- */
 
-static bool cache_write(const char *temp, const wick_artifact_parts *parts)
+wick_draft *wick_cache_begin(const wick_cache *cache, uint64_t first, uint64_t nbytes,
+                             wick_arena *mem)
 {
-  int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) return false;
+  if (!cache->folder || first + nbytes > cache->most_bytes ||
+      wick_folder_make(mem, cache->folder) != NULL)
+    return NULL;
+  wick_draft *d = wick_new(mem, wick_draft, 1);
+  d->path = wick_str_printf(mem, "%s.%ld.part", cache->path, (long)getpid());
+  d->nbytes = first + nbytes;
+  d->fd = open(d->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (d->fd < 0) return NULL;
+  /* Space that is there: a disk that is full would end the process when it writes in memory. */
+  void *at = MAP_FAILED;
+  if (d->nbytes <= INT64_MAX && fallocate(d->fd, 0, 0, (off_t)d->nbytes) == 0)
+    at = mmap(NULL, d->nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->fd, 0);
+  if (at != MAP_FAILED) {
+    d->at = at;
+    return d;
+  }
+  wick_draft_drop(d);
+  return NULL;
+}
+
+void wick_draft_drop(wick_draft *d)
+{
+  if (!d) return;
+  if (d->at) munmap(d->at, d->nbytes);
+  if (d->path && d->fd >= 0) unlink(d->path);
+  if (d->fd >= 0) close(d->fd);
+  *d = (wick_draft){.fd = -1};
+}
+
+/* What lies in the draft's memory is written already. */
+static bool cache_write(const wick_draft *d, const wick_artifact_parts *parts)
+{
+  uint64_t offset = 0;
   bool good = true;
   for (size_t i = 0; i < parts->npart && good; i++) {
-    const char *at = parts->part[i].at;
-    for (size_t left = parts->part[i].nbytes; left && good;) {
-      ssize_t n = write(fd, at, left);
-      good = n > 0;
-      if (good) at += n, left -= (size_t)n;
+    const unsigned char *at = parts->part[i].at, *mine = d->at + offset;
+    size_t left = parts->part[i].nbytes;
+    offset += left;
+    if (at == mine) continue;
+    for (size_t n = left; left && good; at += n, left -= n) {
+      ssize_t done = pwrite(d->fd, at, left, (off_t)(offset - left));
+      good = done > 0;
+      n = good ? (size_t)done : left;
     }
   }
-  return close(fd) == 0 && good;
+  return good;
 }
 
 typedef struct cache_entry {
@@ -236,14 +272,12 @@ static void cache_trim(const wick_cache *cache, wick_arena *tmp)
   }
 }
 
-bool wick_cache_put(const wick_cache *cache, const wick_artifact_parts *parts, wick_arena *tmp)
+bool wick_cache_end(const wick_cache *cache, wick_draft *d, const wick_artifact_parts *parts,
+                    wick_arena *tmp)
 {
-  if (!cache->folder || parts->nbytes > cache->most_bytes ||
-      wick_folder_make(tmp, cache->folder) != NULL)
-    return false;
-  const char *temp = wick_str_printf(tmp, "%s.%ld.part", cache->path, (long)getpid());
-  bool good = cache_write(temp, parts) && rename(temp, cache->path) == 0;
-  if (!good) unlink(temp);
+  if (!d || parts->nbytes > cache->most_bytes) return false;
+  bool good = cache_write(d, parts) && rename(d->path, cache->path) == 0;
+  if (good) d->path = NULL;
   cache_trim(cache, tmp);
   return good;
 }

@@ -22,14 +22,30 @@ wick_cache wick_cache_of(const wick_compilation *c, const char *folder, uint64_t
 
 /* The sections that an artifact in the cache has beside its own. */
 enum { WICK_CACHE_SECTIONS = 2 };
-void wick_cache_sections(const wick_cache *cache, const wick_pieces *constants, wick_arena *mem,
+void wick_cache_sections(const wick_cache *cache, wick_span constants, wick_arena *mem,
                          wick_section out[WICK_CACHE_SECTIONS]);
 
 /* Fills *k; false where there is no such artifact. `check`: that its constants are whole, too. */
 bool wick_cache_find(const wick_cache *cache, bool check, wick_compiled *k, wick_arena *tmp);
 
-/* Writes the artifact and drops what was not used for longest, beyond the bound. False where it was
- * not written. */
-bool wick_cache_put(const wick_cache *cache, const wick_artifact_parts *parts, wick_arena *tmp);
+/* A file of the cache that is being written. Of those who hold one somebody drops it. */
+typedef struct wick_draft {
+  const char *path; /* its own until it is complete */
+  int fd;
+  unsigned char *at; /* mapped: the bytes before the first section, then those of that one */
+  uint64_t nbytes;
+} wick_draft;
+
+/* A file with room for the first section, from byte `first` on, zeros that may be written in
+ * memory; the disk has the space. NULL where there cannot be one. */
+wick_draft *wick_cache_begin(const wick_cache *cache, uint64_t first, uint64_t nbytes,
+                             wick_arena *mem);
+
+/* Writes the rest of the artifact, whose first section is the draft's, gives the file its name, and
+ * drops what was not used for longest, beyond the bound. False where it was not written. */
+bool wick_cache_end(const wick_cache *cache, wick_draft *draft, const wick_artifact_parts *parts,
+                    wick_arena *tmp);
+
+void wick_draft_drop(wick_draft *draft); /* NULL, and a second time, are legal */
 
 #endif

@@ -132,23 +132,17 @@ static wick_status compile_passes(wick_compilation *c)
 
 /* ---- sections ---- */
 
-/* Of each constant its whole words, then what is left with the zeros up to the next one. */
-wick_pieces wick_compile_constants(wick_compilation *c, const wick_lowered *l)
+void wick_compile_constants(wick_compilation *c, const wick_lowered *l, void *to)
 {
-  wick_pieces p = {.at = wick_new(&c->mem, wick_bytes, 2 * (size_t)l->constants.n)};
-  for (uint32_t i = 0; i < l->constants.n; i++) {
-    const wick_constant *k = wick_constant_get(c->module, l->constants.at[i].constant);
-    uint64_t whole = k->nbytes & ~(uint64_t)7, begin = l->constants.at[i].offset,
-             end = i + 1 < l->constants.n ? l->constants.at[i + 1].offset : l->constant_bytes,
-             rest = end - begin - whole;
-    p.at[p.n++] = (wick_bytes){k->data, whole};
-    if (!rest) continue;
-    unsigned char *tail = wick_new(&c->mem, unsigned char, rest);
-    if (k->nbytes > whole) memcpy(tail, (const char *)k->data + whole, k->nbytes - whole);
-    p.at[p.n++] = (wick_bytes){tail, rest};
-  }
-  p.nbytes = l->constant_bytes;
-  return p;
+  c->weights = wick_weights_begin(c->module, l, to, &c->mem);
+}
+
+wick_status wick_compile_constants_end(wick_compilation *c)
+{
+  wick_weights_end(c->weights);
+  c->weights = NULL;
+  wick_files_release(&c->model->files);
+  return wick_compilation_stage(c, "weights");
 }
 
 static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
@@ -218,32 +212,45 @@ void wick_compilation_begin(wick_compilation *c, wick_model *model)
 
 void wick_compilation_free(wick_compilation *c)
 {
+  wick_weights_end(c->weights); /* before what they read and write is gone */
+  wick_draft_drop(c->draft);
   wick_pipeline_free(&c->pipeline);
   if (!c->borrowed) wick_module_free(c->module);
   wick_arena_free(&c->tmp);
   wick_arena_free(&c->mem);
 }
 
+enum { COMPILE_SECTIONS = 2 + WICK_LINK_SECTIONS }; /* constants, program */
+
+/* The constants come first in the artifact: their place in its file is known before the code is
+ * made, and they are made there, where there is a cache. */
+static wick_span compile_constants(wick_compilation *c, const wick_lowered *l)
+{
+  uint64_t first = wick_artifact_first(COMPILE_SECTIONS + WICK_CACHE_SECTIONS);
+  if (c->cache) c->draft = wick_cache_begin(c->cache, first, l->constant_bytes, &c->mem);
+  unsigned char *to = c->draft ? c->draft->at + first
+                               : wick_arena_alloc(&c->mem, l->constant_bytes, WICK_ARTIFACT_ALIGN);
+  wick_compile_constants(c, l, to);
+  return (wick_span){to, l->constant_bytes};
+}
+
 wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out)
 {
   static const wick_codegen_options options = {.output = WICK_OUTPUT_OBJECT};
-  wick_section section[WICK_LINK_SECTIONS + 2 + WICK_CACHE_SECTIONS];
+  wick_section section[COMPILE_SECTIONS + WICK_CACHE_SECTIONS];
   wick_lowered l;
   wick_span *object;
   uint32_t n;
   WICK_TRY(wick_compile_loops(c, &l));
+  section[0] = (wick_section){"constants", compile_constants(c, &l), 0, WICK_SECTION_BULK};
   WICK_TRY(wick_compile_objects(c, &options, &object, &n));
-  WICK_TRY(wick_link(n, object, &c->target, &c->mem, section));
+  WICK_TRY(wick_link(n, object, &c->target, &c->mem, section + 1));
   WICK_TRY(wick_compilation_stage(c, "link"));
-  n = WICK_LINK_SECTIONS;
+  n = 1 + WICK_LINK_SECTIONS;
   section[n++] = compile_program(c, &l);
-  wick_pieces constants = wick_compile_constants(c, &l);
-  section[n++] = (wick_section){"constants",
-                                {(const void *)constants.at, constants.nbytes},
-                                WICK_ARTIFACT_ALIGN,
-                                WICK_SECTION_BULK | WICK_SECTION_PIECES};
+  WICK_TRY(wick_compile_constants_end(c));
   if (c->cache) {
-    wick_cache_sections(c->cache, &constants, &c->mem, section + n);
+    wick_cache_sections(c->cache, section[0].bytes, &c->mem, section + n);
     n += WICK_CACHE_SECTIONS;
   }
   WICK_TRY(wick_artifact_make(c->target.machine, c->target.needs, n, section, &c->mem, out));
@@ -290,7 +297,8 @@ static wick_status compile_public(wick_compilation *c, const wick_compile_option
   if (hit) return NULL;
   c->cache = cache.folder ? &cache : NULL;
   WICK_TRY(wick_compile_model(c, &parts));
-  bool kept = wick_cache_put(&cache, &parts, &c->tmp) && wick_cache_find(&cache, false, k, &c->tmp);
+  bool kept = wick_cache_end(&cache, c->draft, &parts, &c->tmp) &&
+              wick_cache_find(&cache, false, k, &c->tmp);
   k->cached = false;
   if (kept) return wick_compilation_stage(c, "cache, written");
   const char *name = wick_path_base(c->model->path);

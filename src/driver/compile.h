@@ -6,6 +6,7 @@
 #include "driver/lower.h"
 #include "driver/model.h"
 #include "driver/pipeline.h"
+#include "driver/weights.h"
 #include "runtime/compiled.h"
 #include "target/target.h"
 
@@ -26,6 +27,8 @@ typedef struct wick_compilation {
   void (*stage)(void *arg, const char *name, double seconds);
   void *arg;
   const struct wick_cache *cache; /* whose sections go into the artifact; NULL: none */
+  struct wick_draft *draft;       /* the file in the cache that is being written; NULL: none */
+  wick_weights *weights;          /* that are being made; NULL: none */
 
   wick_arena mem, tmp; /* of results and errors; scratch */
   wick_module *module;
@@ -50,14 +53,10 @@ WICK_CHECKED wick_status wick_compile_loops(wick_compilation *c, wick_lowered *o
 WICK_CHECKED wick_status wick_compile_objects(wick_compilation *c,
                                               const wick_codegen_options *options,
                                               wick_span **out_object, uint32_t *out_n);
-/* The constants as the code wants them, in pieces of whole words which follow each other; they stay
- * where they are. */
-typedef struct wick_pieces {
-  wick_bytes *at;
-  size_t n;
-  uint64_t nbytes; /* of all */
-} wick_pieces;
-wick_pieces wick_compile_constants(wick_compilation *c, const wick_lowered *l);
+/* Begins to make the constants as the code wants them at `to`, l->constant_bytes of zeros. */
+void wick_compile_constants(wick_compilation *c, const wick_lowered *l, void *to);
+/* Until they are made. */
+WICK_CHECKED wick_status wick_compile_constants_end(wick_compilation *c);
 /* The end of a stage that is none of these. */
 WICK_CHECKED wick_status wick_compilation_stage(wick_compilation *c, const char *name);
 

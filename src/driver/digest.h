@@ -2,7 +2,13 @@
 #ifndef WICK_DRIVER_DIGEST_H
 #define WICK_DRIVER_DIGEST_H
 
-#include "driver/compile.h"
+#include "base/file.h"
+
+typedef struct wick_pieces {
+  wick_bytes *at;
+  size_t n;
+  uint64_t nbytes; /* of all */
+} wick_pieces;
 
 /* Of pieces that are whole words of 8 bytes; the same for one piece and for many, and for any
  * number of threads, of which there are as many as the process may use. */

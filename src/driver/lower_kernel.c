@@ -90,7 +90,7 @@ static uint64_t kernel_reads(const wick_schedule *s, wick_value parameter)
 static void kernel_facts(const wick_kernel_use *use, const wick_schedule *s, const wick_target *t,
                          wick_lowered_kernel *out)
 {
-  const wick_module *m = use->group->module;
+  wick_module *m = use->group->module;
   uint32_t nout = use->noperand - use->group->nparam;
   out->model = wick_cost_of(s, t);
   for (uint32_t k = 0; k < use->noperand; k++) {

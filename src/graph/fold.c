@@ -3,13 +3,16 @@
 
 #include <string.h>
 
+#include "ir/op.h"
 #include "ops/scalar.h"
+#include "ops/turned.h"
 
 static const uint64_t fold_limit = (uint64_t)1 << 30;
 
 typedef struct fold_state {
   wick_copier c;
   wick_arena *mem;
+  wick_uses uses;
   uint64_t spent;
 } fold_state;
 
@@ -31,13 +34,12 @@ static bool fold_operand(fold_state *s, const wick_imm *imm, wick_type type, wic
   uint64_t nbytes;
   if (!fold_tensor(m, type, out) || !wick_type_nbytes(m, type, &nbytes)) return false;
   if (imm->constant) {
-    const wick_constant *k = wick_constant_get(m, imm->constant);
     union {
       const void *c;
       void *p;
-    } data = {k->data};
+    } data = {wick_constant_bytes(m, imm->constant)};
     out->data = data.p;
-    return k->data != NULL;
+    return data.c != NULL;
   }
   if (nbytes > 1 << 20) return false;
   out->data = wick_arena_alloc(s->mem, nbytes, 64);
@@ -65,8 +67,35 @@ static wick_value fold_result(fold_state *s, const wick_node *n, wick_type type,
                                                type, t->data, nbytes));
 }
 
+enum { FOLD_LARGE = 1 << 20 }; /* bytes of a matrix that is not turned before it is wanted */
+
+/* A large matrix that only products read, from its other side: its bytes are made later. */
+static bool fold_turned(fold_state *s, const wick_node *n, const wick_imm *const *imm)
+{
+  wick_module *m = s->c.f->module;
+  const wick_type_info *t = wick_info_of(s->c.f, n->first);
+  wick_type type = wick_type_of(s->c.f, n->first);
+  uint64_t nbytes;
+  if (n->op != WICK_OP_transpose || t->kind != WICK_TENSOR || t->rank != 2 || t->elem != WICK_F32 ||
+      (n->attr[0].n && n->attr[0].ints[0] != 1) || !imm[0]->constant ||
+      !wick_type_nbytes(m, type, &nbytes) || nbytes < FOLD_LARGE)
+    return false;
+  const wick_constant *from = wick_constant_get(m, imm[0]->constant);
+  if (!from->data) return false;
+  for (uint32_t u = s->uses.first[n->first.id]; u < s->uses.first[n->first.id + 1]; u++) {
+    const wick_node *user = &s->c.f->node[s->uses.use[u]];
+    if (user->op != WICK_OP_matmul || user->in[0].id == n->first.id) return false;
+  }
+  s->c.b.loc = n->loc;
+  s->c.to[n->first.id] = wick_build_constant(
+      &s->c.b, wick_constant_turned(m, wick_str_printf(s->mem, "%s.turned", from->name), type,
+                                    imm[0]->constant));
+  return true;
+}
+
 static bool fold_node(fold_state *s, const wick_node *n, const wick_imm *const *imm)
 {
+  if (fold_turned(s, n, imm)) return true;
   wick_module *m = s->c.f->module;
   wick_status (*ref)(wick_ref *) = wick_ref_of(n->op);
   wick_type type = wick_type_of(s->c.f, n->first);
@@ -102,6 +131,7 @@ wick_func *wick_pass_fold(const wick_func *f, wick_arena *mem)
 {
   fold_state s = {.mem = mem};
   s.c = wick_copy_begin(f, mem);
+  s.uses = wick_uses_of(f, mem);
   const wick_imm **known =
       wick_new(mem, const wick_imm *, f->nvalue + 1); /* per old value: what it is */
   for (uint32_t i = 0; i < f->nnode; i++) {

@@ -84,6 +84,7 @@ static void fold_scale_follow(const fold_scale *s, const wick_node *n, fold_scal
  * m within group g of the outer ones is g * n + m. */
 typedef struct fold_scale_weights {
   const wick_constant *w;
+  uint32_t constant; /* its number */
   int64_t outer, n, inner, groups;
 } fold_scale_weights;
 
@@ -95,7 +96,7 @@ static bool fold_scale_product(const fold_scale *s, const wick_node *n, fold_sca
   bool conv = n->op == WICK_OP_conv, transposed = n->op == WICK_OP_conv_transpose;
   if (!conv && !transposed && n->op != WICK_OP_matmul) return false;
   const wick_type_info *r = wick_info_of(s->k.f, n->first), *t = wick_info_of(s->k.f, n->in[1]);
-  *w = (fold_scale_weights){.w = wick_known_data(&s->k, n->in[1]), .groups = 1};
+  *w = (fold_scale_weights){.w = wick_known_constant(&s->k, n->in[1]), .groups = 1};
   if (!w->w || !wick_elem_is_float(r->elem) || !wick_type_const_dims(t, d)) return false;
   ch->rank = r->rank;
   ch->axis = conv || transposed ? 1 : r->rank - 1u;
@@ -108,6 +109,7 @@ static bool fold_scale_product(const fold_scale *s, const wick_node *n, fold_sca
   w->inner = 1;
   for (uint32_t k = conv ? 1 : 2; k < t->rank; k++) w->inner *= d[k];
   if (transposed) w->groups = n->attr[3].i;
+  w->constant = wick_known_imm(&s->k, n->in[1])->constant;
   return true;
 }
 
@@ -119,31 +121,41 @@ static wick_value fold_scale_constant(fold_scale *s, const char *name, wick_type
   return wick_build_constant(&s->c.b, wick_constant_add(m, name, type, data, nbytes));
 }
 
-/* Elements at .. at + n - 1 times f. */
-static void fold_scale_run(wick_elem e, const void *from, void *to, uint64_t at, uint64_t n,
-                           double f)
+typedef struct fold_scale_recipe {
+  wick_recipe r; /* a part: one of the outer indices and one of the middle ones */
+  wick_elem elem;
+  fold_scale_weights w;
+  const double *scale;
+} fold_scale_recipe;
+
+static void fold_scale_make(const wick_recipe *r, const void *from, uint32_t part, void *to)
 {
-  const float *x = from;
-  float *y = to;
-  for (uint64_t i = at; i < at + n; i++)
-    if (e == WICK_F32) /* most weights; the compiler makes a loop of its own of it */
-      y[i] = (float)((double)x[i] * f);
-    else
-      wick_store_elem(e, to, i, (wick_scalar){.f = wick_load_elem(e, from, i).f * f});
+  const fold_scale_recipe *x = (const fold_scale_recipe *)(const void *)r;
+  const fold_scale_weights *w = &x->w;
+  int64_t outer = part / w->n, middle = part % w->n;
+  double f = x->scale[outer / (w->outer / w->groups) * w->n + middle];
+  uint64_t at = part * (uint64_t)w->inner, end = at + (uint64_t)w->inner;
+  for (uint64_t i = at; i < end; i++)
+    if (x->elem == WICK_F32) { /* most weights; the compiler makes a loop of its own of it */
+      float y;
+      memcpy(&y, (const char *)from + 4 * i, 4);
+      ((float *)to)[i] = (float)((double)y * f);
+    } else {
+      wick_store_elem(x->elem, to, i, (wick_scalar){.f = wick_load_elem(x->elem, from, i).f * f});
+    }
 }
 
 static wick_value fold_scale_new_weights(fold_scale *s, const fold_scale_weights *w,
                                          const double *scale)
 {
+  wick_module *m = s->k.f->module;
   const wick_constant *k = w->w;
-  wick_elem e = wick_type_get(s->k.f->module, k->type)->elem;
-  void *data = wick_module_room(s->k.f->module, k->nbytes);
-  uint64_t at = 0;
-  for (int64_t o = 0; o < w->outer; o++)
-    for (int64_t i = 0; i < w->n; i++, at += (uint64_t)w->inner)
-      fold_scale_run(e, k->data, data, at, (uint64_t)w->inner,
-                     scale[o / (w->outer / w->groups) * w->n + i]);
-  return fold_scale_constant(s, wick_str_printf(s->mem, "%s.scaled", k->name), k->type, data);
+  fold_scale_recipe *x = wick_new(&m->mem, fold_scale_recipe, 1);
+  *x = (fold_scale_recipe){.elem = wick_type_get(m, k->type)->elem, .w = *w};
+  x->r = (wick_recipe){w->constant, (uint32_t)(w->outer * w->n), fold_scale_make};
+  x->scale = wick_dup(&m->mem, double, scale, (size_t)(w->groups * w->n));
+  const char *name = wick_str_printf(s->mem, "%s.scaled", k->name);
+  return wick_build_constant(&s->c.b, wick_constant_defer(m, name, k->type, k->nbytes, &x->r));
 }
 
 static wick_value fold_scale_shift(fold_scale *s, const fold_scale_chain *ch, const char *name,

@@ -31,12 +31,18 @@ const wick_imm *wick_known_imm(const wick_known *k, wick_value v)
   return n ? &n->attr[0].imm : NULL;
 }
 
-const wick_constant *wick_known_data(const wick_known *k, wick_value v)
+const wick_constant *wick_known_constant(const wick_known *k, wick_value v)
 {
   const wick_imm *imm = wick_known_imm(k, v);
   if (!imm || !imm->constant) return NULL;
   const wick_constant *c = wick_constant_get(k->f->module, imm->constant);
-  return c->data ? c : NULL;
+  return c->data || c->recipe ? c : NULL;
+}
+
+const wick_constant *wick_known_data(const wick_known *k, wick_value v)
+{
+  const wick_constant *c = wick_known_constant(k, v);
+  return c && c->data ? c : NULL;
 }
 
 /* The element that all of v's elements are equal to. */

@@ -22,7 +22,10 @@ const wick_node *wick_known_user(const wick_known *k, wick_value v);
 
 /* The number of a `const`, or NULL. */
 const wick_imm *wick_known_imm(const wick_known *k, wick_value v);
-/* The constant of the module, with its data; NULL for others and for immediates. */
+/* The constant of the module, whether its bytes are made already or not; NULL for others and for
+ * immediates. */
+const wick_constant *wick_known_constant(const wick_known *k, wick_value v);
+/* The same with its data; NULL where that is not there. */
 const wick_constant *wick_known_data(const wick_known *k, wick_value v);
 /* All elements of v, of floats: the same number. */
 bool wick_known_number(const wick_known *k, wick_value v, double *out);

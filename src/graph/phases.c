@@ -77,8 +77,9 @@ static bool phases_fits(phases *s, const wick_node *n)
   int64_t x[WICK_MAX_RANK], w[WICK_MAX_RANK], out[WICK_MAX_RANK];
   const wick_type_info *t = wick_info_of(s->k.f, n->in[0]);
   s->n = n;
-  s->w = wick_known_data(&s->k, n->in[1]);
-  if (n->op != WICK_OP_conv_transpose || !s->w || t->elem != WICK_F32 || n->attr[3].i != 1)
+  s->w = n->op == WICK_OP_conv_transpose ? wick_known_constant(&s->k, n->in[1]) : NULL;
+  if (!s->w || !wick_constant_bytes(s->k.f->module, wick_known_imm(&s->k, n->in[1])->constant) ||
+      t->elem != WICK_F32 || n->attr[3].i != 1)
     return false;
   if (!wick_type_const_dims(t, x) || !wick_type_const_dims(wick_info_of(s->k.f, n->in[1]), w) ||
       !wick_type_const_dims(wick_info_of(s->k.f, n->first), out))

@@ -153,11 +153,22 @@ const uint32_t *wick_definers_of(const wick_func *f, wick_arena *mem);
 
 /* ---- module ---- */
 
+/* How the bytes of a large constant come from those of another one: they are made when they are
+ * wanted, in parts that threads share. What a part needs stands behind this. */
+typedef struct wick_recipe wick_recipe;
+struct wick_recipe {
+  uint32_t from, nparts; /* the other constant */
+  /* Writes its share of the bytes at `to`, which were 0; those of `from` may lie misaligned. */
+  void (*make)(const wick_recipe *r, const void *from, uint32_t part, void *to);
+};
+
 typedef struct wick_constant {
   const char *name;
   wick_type type;   /* a tensor */
-  const void *data; /* elements in order, little-endian; NULL: declared only, or collected */
+  const void *data; /* elements in order, little-endian; NULL: declared only, collected, or not made
+                       yet */
   uint64_t nbytes;
+  const wick_recipe *recipe; /* NULL: none */
 } wick_constant;
 
 typedef struct wick_pair {
@@ -201,8 +212,11 @@ static inline const char *wick_loc_text(const wick_module *m, wick_loc l)
 
 /* Storage for the data of a constant that is about to be added, not zeroed, aligned to 64 bytes. */
 void *wick_module_room(wick_module *m, size_t nbytes);
-/* Copies the data of constants that lies misaligned into rooms: an import may leave it where it is
- * in the file, for those who do not read it. */
+/* The bytes of a constant as elements: made now where they are not there yet, copied where they lie
+ * misaligned, as an import may leave them in the file. NULL where it has none. */
+const void *wick_constant_bytes(wick_module *m, uint32_t id);
+/* Copies what lies misaligned, but the large constants of f32: who reads those asks for the bytes,
+ * or is a recipe. */
 void wick_module_align(wick_module *m);
 /* Frees the rooms that no constant in a current function lies in; constants that did lie there have
  * no data any more. */
@@ -212,6 +226,10 @@ void wick_module_collect(wick_module *m, wick_arena *tmp);
  * Returns its number, from 1. */
 uint32_t wick_constant_add(wick_module *m, const char *name, wick_type type, const void *data,
                            uint64_t nbytes);
+/* Adds a constant whose bytes are made from another one's: at once where they are few and the other
+ * one has its own, else they are not there yet (data is NULL). `r` lives as long as the module. */
+uint32_t wick_constant_defer(wick_module *m, const char *name, wick_type type, uint64_t nbytes,
+                             const wick_recipe *r);
 static inline const wick_constant *wick_constant_get(const wick_module *m, uint32_t id)
 {
   return &m->constants.at[id];

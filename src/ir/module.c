@@ -77,7 +77,7 @@ uint32_t wick_constant_add(wick_module *m, const char *name, wick_type type, con
     unique = wick_str_printf(&m->mem, "%s.%u", stem, k);
   uint32_t id = wick_names_add(&m->names, unique, strlen(unique));
   wick_push(&m->mem, &m->constants,
-            (wick_constant){wick_names_get(&m->names, id), type, data, nbytes});
+            (wick_constant){wick_names_get(&m->names, id), type, data, nbytes, NULL});
   while (m->constant_of_name.n <= id) wick_push(&m->mem, &m->constant_of_name, 0);
   return m->constant_of_name.at[id] = m->constants.n - 1;
 }
@@ -96,14 +96,46 @@ void *wick_module_room(wick_module *m, size_t nbytes)
   return at;
 }
 
+static void module_make(wick_module *m, uint32_t id, void *to)
+{
+  const wick_recipe *r = m->constants.at[id].recipe;
+  const void *from = m->constants.at[r->from].data;
+  for (uint32_t part = 0; part < r->nparts; part++) r->make(r, from, part, to);
+  m->constants.at[id].data = to;
+  m->constants.at[id].recipe = NULL;
+}
+
+const void *wick_constant_bytes(wick_module *m, uint32_t id)
+{
+  wick_constant *k = &m->constants.at[id];
+  if (!id) return NULL;
+  if (k->recipe) {
+    (void)wick_constant_bytes(m, k->recipe->from);
+    module_make(m, id, memset(wick_module_room(m, k->nbytes), 0, k->nbytes));
+  }
+  wick_elem e = wick_type_get(m, k->type)->elem;
+  if (k->data && (uintptr_t)k->data % wick_elem_storage[e].align)
+    k->data = memcpy(wick_module_room(m, k->nbytes), k->data, k->nbytes);
+  return k->data;
+}
+
 void wick_module_align(wick_module *m)
 {
   for (uint32_t i = 1; i < m->constants.n; i++) {
-    wick_constant *k = &m->constants.at[i];
-    wick_elem e = wick_type_get(m, k->type)->elem;
-    if (!k->data || (uintptr_t)k->data % wick_elem_storage[e].align == 0) continue;
-    k->data = memcpy(wick_module_room(m, k->nbytes), k->data, k->nbytes);
+    const wick_constant *k = &m->constants.at[i];
+    if (k->nbytes < MODULE_SMALL || wick_type_get(m, k->type)->elem != WICK_F32)
+      (void)wick_constant_bytes(m, i);
   }
+}
+
+uint32_t wick_constant_defer(wick_module *m, const char *name, wick_type type, uint64_t nbytes,
+                             const wick_recipe *r)
+{
+  uint32_t id = wick_constant_add(m, name, type, NULL, nbytes);
+  m->constants.at[id].recipe = r;
+  if (nbytes < MODULE_SMALL && m->constants.at[r->from].data)
+    module_make(m, id, wick_arena_alloc(&m->mem, nbytes, 64));
+  return id;
 }
 
 static bool module_in_room(const wick_room *r, const void *data)
@@ -112,7 +144,7 @@ static bool module_in_room(const wick_room *r, const void *data)
   return at >= from && at < from + r->nbytes;
 }
 
-/* used[id]: a current function has constant id. */
+/* used[id]: a current function has constant id, or one that is made of it. */
 static const bool *module_used(const wick_module *m, wick_arena *tmp)
 {
   bool *used = wick_new(tmp, bool, m->constants.n);
@@ -121,6 +153,8 @@ static const bool *module_used(const wick_module *m, wick_arena *tmp)
       const wick_node *n = &m->funcs.at[i]->node[k];
       if (n->op == WICK_OP_const) used[n->attr[0].imm.constant] = true;
     }
+  for (uint32_t i = m->constants.n; i-- > 1;) /* made of earlier ones */
+    if (used[i] && m->constants.at[i].recipe) used[m->constants.at[i].recipe->from] = true;
   return used;
 }
 

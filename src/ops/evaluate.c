@@ -225,12 +225,13 @@ static wick_status evaluate_const(evaluate *e, evaluate_frame *fr, const wick_no
     return NULL;
   }
   const wick_constant *c = wick_constant_get(fr->f->module, imm->constant);
-  if (!c->data)
+  const void *data = wick_constant_bytes(fr->f->module, imm->constant);
+  if (!data)
     return wick_fail(e->mem, WICK_EINVAL, evaluate_place(fr, n), "the constant @%s has no data",
                      c->name);
   wick_tensor t = out->tensor;
   evaluate_release(e, out);
-  t.data = (void *)(uintptr_t)c->data; /* rows do not write their operands */
+  t.data = (void *)(uintptr_t)data; /* rows do not write their operands */
   *out = (evaluate_datum){.tensor = t};
   return NULL;
 }

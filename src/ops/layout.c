@@ -82,14 +82,20 @@ void wick_layout_set_columns(wick_layouts *s, const wick_node *n, wick_value pac
 
 /* ---- constants ---- */
 
-const wick_constant *wick_layout_constant(const wick_layouts *s, wick_value v)
+uint32_t wick_layout_weights(const wick_layouts *s, wick_value v)
 {
   uint32_t d = v.id ? s->definer[v.id] : UINT32_MAX;
-  if (d == UINT32_MAX || s->c.f->node[d].op != WICK_OP_const ||
-      !s->c.f->node[d].attr[0].imm.constant)
-    return NULL;
-  const wick_constant *k = wick_constant_get(s->c.f->module, s->c.f->node[d].attr[0].imm.constant);
-  return k->data ? k : NULL;
+  if (d == UINT32_MAX || s->c.f->node[d].op != WICK_OP_const) return 0;
+  uint32_t id = s->c.f->node[d].attr[0].imm.constant;
+  const wick_constant *k = wick_constant_get(s->c.f->module, id);
+  return k->data || k->recipe ? id : 0;
+}
+
+const wick_constant *wick_layout_constant(const wick_layouts *s, wick_value v)
+{
+  uint32_t id = wick_layout_weights(s, v);
+  bool has = wick_constant_bytes(s->c.f->module, id) != NULL;
+  return has ? wick_constant_get(s->c.f->module, id) : NULL;
 }
 
 wick_value wick_layout_new_constant(wick_layouts *s, const char *name, wick_elem elem,
@@ -101,6 +107,18 @@ wick_value wick_layout_new_constant(wick_layouts *s, const char *name, wick_elem
   uint32_t id =
       wick_constant_add(m, wick_str_printf(s->mem, "%s.packed", name),
                         wick_type_tensor_const(m, elem, rank, dim), data, wick_elem_bytes(elem, n));
+  return wick_build_constant(&s->c.b, id);
+}
+
+wick_value wick_layout_new_weights(wick_layouts *s, uint32_t rank, const int64_t *dim,
+                                   const wick_recipe *r)
+{
+  wick_module *m = s->c.f->module;
+  uint64_t n = 1;
+  for (uint32_t k = 0; k < rank; k++) n *= (uint64_t)dim[k];
+  const char *name = wick_str_printf(s->mem, "%s.packed", wick_constant_get(m, r->from)->name);
+  uint32_t id = wick_constant_defer(m, name, wick_type_tensor_const(m, WICK_F32, rank, dim),
+                                    wick_elem_bytes(WICK_F32, n), r);
   return wick_build_constant(&s->c.b, id);
 }
 

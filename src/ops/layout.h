@@ -55,6 +55,11 @@ void wick_layout_set_columns(wick_layouts *s, const wick_node *n, wick_value pac
 
 /* The data of a constant operand, or NULL. */
 const wick_constant *wick_layout_constant(const wick_layouts *s, wick_value v);
+/* The number of a constant operand, whose bytes may lie misaligned or not be made yet, for recipes;
+ * 0 where it is none. */
+uint32_t wick_layout_weights(const wick_layouts *s, wick_value v);
+wick_value wick_layout_new_weights(wick_layouts *s, uint32_t rank, const int64_t *dim,
+                                   const wick_recipe *r);
 wick_value wick_layout_new_constant(wick_layouts *s, const char *name, wick_elem elem,
                                     const void *data, uint32_t rank, const int64_t *dim);
 /* [channels] numbers as [1, blocks, 1, 1, block]. */

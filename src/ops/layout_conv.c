@@ -8,7 +8,8 @@ enum { CONV_FEW_CHANNELS = 8, CONV_LANES_SUM = 8 };
 
 typedef struct layout_conv {
   const wick_node *n;
-  const wick_constant *w, *bias;
+  uint32_t w; /* constant */
+  const wick_constant *bias;
   int64_t xd[WICK_MAX_RANK], wd[WICK_MAX_RANK]; /* [N, C, Y, X], [O, C / group, R, S] */
   int64_t group;
   bool plain, depthwise, across;
@@ -18,13 +19,51 @@ typedef struct layout_conv {
 
 /* ---- weights; places without a channel have 0 ---- */
 
-/* w[o][c] has `area` elements; they go to out[to + k * step]. */
-static void layout_conv_put(const layout_conv *v, int64_t o, int64_t c, float *out, int64_t to,
-                            int64_t step)
+/* w[o][c], `area` elements, goes to out[row[o] + column[k].to], `step` elements apart, where c is
+ * column[k].channel, of the columns of o's group. A part: some output channels. */
+typedef struct layout_conv_column {
+  int64_t channel, to; /* channel -1: none */
+} layout_conv_column;
+
+typedef struct layout_conv_recipe {
+  wick_recipe r;
+  int64_t no, nc, area, step, ncolumn;
+  int64_t per_group; /* output channels that have the same columns */
+  int64_t *row;
+  layout_conv_column *column;
+} layout_conv_recipe;
+
+enum { CONV_PART = 16 };
+
+static void layout_conv_make(const wick_recipe *r, const void *from, uint32_t part, void *to)
 {
-  int64_t area = v->wd[2] * v->wd[3];
-  const float *from = (const float *)v->w->data + (o * v->wd[1] + c) * area;
-  for (int64_t k = 0; k < area; k++) out[to + k * step] = from[k];
+  const layout_conv_recipe *x = (const layout_conv_recipe *)(const void *)r;
+  int64_t first = (int64_t)part * CONV_PART, end = wick_min_i64(x->no, first + CONV_PART);
+  for (int64_t o = first; o < end; o++)
+    for (int64_t k = 0; k < x->ncolumn; k++) {
+      const layout_conv_column *c = &x->column[o / x->per_group * x->ncolumn + k];
+      if (c->channel < 0) continue;
+      const char *in = (const char *)from + 4 * ((o * x->nc + c->channel) * x->area);
+      float *out = (float *)to + x->row[o] + c->to;
+      for (int64_t i = 0; i < x->area; i++) memcpy(&out[i * x->step], in + 4 * i, 4);
+    }
+}
+
+static layout_conv_recipe *layout_conv_recipe_of(wick_layouts *s, const layout_conv *v,
+                                                 int64_t groups, int64_t ncolumn, int64_t step)
+{
+  wick_arena *mem = &s->c.f->module->mem;
+  layout_conv_recipe *x = wick_new(mem, layout_conv_recipe, 1);
+  *x = (layout_conv_recipe){.no = v->wd[0],
+                            .nc = v->wd[1],
+                            .area = v->wd[2] * v->wd[3],
+                            .step = step,
+                            .per_group = v->wd[0] / groups,
+                            .row = wick_new(mem, int64_t, (size_t)v->wd[0])};
+  x->r = (wick_recipe){v->w, (uint32_t)wick_ceildiv_i64(v->wd[0], CONV_PART), layout_conv_make};
+  x->column = wick_new(mem, layout_conv_column, (size_t)(groups * ncolumn));
+  x->ncolumn = ncolumn;
+  return x;
 }
 
 /* By channel: [blocks, R, S, c], or, of a plain input: [OB, R, S, C, co]. */
@@ -33,14 +72,13 @@ static wick_value layout_conv_by_channel(wick_layouts *s, const layout_conv *v)
   int64_t b = s->block, c = v->wd[1], area = v->wd[2] * v->wd[3],
           ob = wick_order_places(&v->out) / b;
   int64_t dims5[5] = {ob, v->wd[2], v->wd[3], c, b}, dims4[4] = {ob, v->wd[2], v->wd[3], b};
-  float *out = wick_arena_alloc(&s->c.f->module->mem, (size_t)(ob * c * area * b) * 4, 64);
+  layout_conv_recipe *x = layout_conv_recipe_of(s, v, 1, c, c * b);
   for (int64_t o = 0; o < v->wd[0]; o++) {
     int64_t place = wick_order_place(&v->out, o);
-    for (int64_t i = 0; i < c; i++)
-      layout_conv_put(v, o, i, out, (place / b * area * c + i) * b + place % b, c * b);
+    x->row[o] = place / b * area * c * b + place % b;
   }
-  return wick_layout_new_constant(s, v->w->name, WICK_F32, out, v->depthwise ? 4 : 5,
-                                  v->depthwise ? dims4 : dims5);
+  for (int64_t i = 0; i < c; i++) x->column[i] = (layout_conv_column){i, i * b};
+  return wick_layout_new_weights(s, v->depthwise ? 4 : 5, v->depthwise ? dims4 : dims5, &x->r);
 }
 
 /* Along runs: [OB, runs, R, S, length, co]. */
@@ -48,28 +86,24 @@ static wick_value layout_conv_by_runs(wick_layouts *s, const layout_conv *v)
 {
   wick_dims *t = s->c.f->module->dims;
   int64_t b = s->block, area = v->wd[2] * v->wd[3], n = v->runs.n, length = v->runs.length,
-          per_group = v->wd[0] / v->group, share = v->wd[1];
+          share = v->wd[1];
   int64_t dim[6] = {wick_order_places(&v->out) / b, n, v->wd[2], v->wd[3], length, b};
-  float *out =
-      wick_arena_alloc(&s->c.f->module->mem, (size_t)(dim[0] * n * area * length * b) * 4, 64);
-  int64_t *channel = wick_new(s->mem, int64_t, (size_t)(n * length)), known = -1;
+  layout_conv_recipe *x = layout_conv_recipe_of(s, v, v->group, n * length, length * b);
   for (int64_t o = 0; o < v->wd[0]; o++) {
-    int64_t place = wick_order_place(&v->out, o), group = o / per_group;
-    for (int64_t q = 0; q < n && group != known; q++) { /* which channel of the group it is */
+    int64_t place = wick_order_place(&v->out, o);
+    x->row[o] = place / b * n * area * length * b + place % b;
+  }
+  for (int64_t group = 0; group < v->group; group++) {
+    for (int64_t q = 0; q < n; q++) { /* which channels of the group a run has */
       int64_t first = wick_runs_first(t, &v->runs, wick_dim_const(group), wick_dim_const(q)).v;
       for (int64_t k = 0; k < length; k++) {
         int64_t c = wick_order_channel(&v->in, first + k);
-        channel[q * length + k] = c >= 0 && c / share == group ? c % share : -1;
+        x->column[(group * n + q) * length + k] = (layout_conv_column){
+            c >= 0 && c / share == group ? c % share : -1, (q * area * length + k) * b};
       }
     }
-    known = group;
-    for (int64_t q = 0; q < n; q++)
-      for (int64_t k = 0; k < length; k++)
-        if (channel[q * length + k] >= 0)
-          layout_conv_put(v, o, channel[q * length + k], out,
-                          (((place / b * n + q) * area * length) + k) * b + place % b, length * b);
   }
-  return wick_layout_new_constant(s, v->w->name, WICK_F32, out, 6, dim);
+  return wick_layout_new_weights(s, 6, dim, &x->r);
 }
 
 /* Lanes of the input: [O, blocks of the group, R, S, c]. */
@@ -77,40 +111,77 @@ static wick_value layout_conv_by_lanes(wick_layouts *s, const layout_conv *v)
 {
   int64_t b = s->block, area = v->wd[2] * v->wd[3], share = v->wd[1], n = v->runs.n,
           dim[5] = {v->wd[0], n, v->wd[2], v->wd[3], b};
-  float *out = wick_arena_alloc(&s->c.f->module->mem, (size_t)(v->wd[0] * n * area * b) * 4, 64);
-  for (int64_t o = 0; o < v->wd[0]; o++) {
-    int64_t group = o / (v->wd[0] / v->group);
+  layout_conv_recipe *x = layout_conv_recipe_of(s, v, v->group, share, b);
+  for (int64_t o = 0; o < v->wd[0]; o++) x->row[o] = o * n * area * b;
+  for (int64_t group = 0; group < v->group; group++)
     for (int64_t c = 0; c < share; c++) {
       int64_t place = wick_order_place(&v->in, group * share + c) - group * n * b;
-      layout_conv_put(v, o, c, out, (o * n + place / b) * area * b + place % b, b);
+      x->column[group * share + c] = (layout_conv_column){c, place / b * area * b + place % b};
     }
-  }
-  return wick_layout_new_constant(s, v->w->name, WICK_F32, out, 5, dim);
+  return wick_layout_new_weights(s, 5, dim, &x->r);
 }
 
-/* Transformed, for tiles of m: [n * n, OB, CB, ci, co]. */
+/* ---- transformed weights ---- */
+
+/* [n * n, OB, CB, ci, co]. A part: a block of output channels. */
+typedef struct layout_conv_transform {
+  wick_recipe r;
+  wick_winograd w;
+  int64_t b, ob, cb, nc;
+  wick_order in, out;
+} layout_conv_transform;
+
+/* Filters side by side: x[tap][filter] to u[point][filter]. */
+static void layout_conv_filters(const wick_winograd *w, float x[][CONV_PART], float u[][CONV_PART])
+{
+  double half[WICK_WINOGRAD_MOST][WICK_WINOGRAD_MOST][CONV_PART] = {{{0}}};
+  int64_t n = w->n, r = w->r;
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t q = 0; q < r; q++)
+      for (int64_t p = 0; p < r; p++)
+        for (int l = 0; l < CONV_PART; l++) half[i][q][l] += w->g[i][p] * x[p * r + q][l];
+  for (int64_t k = 0; k < n * n; k++) {
+    double sum[CONV_PART] = {0};
+    for (int64_t q = 0; q < r; q++)
+      for (int l = 0; l < CONV_PART; l++) sum[l] += w->g[k % n][q] * half[k / n][q][l];
+    for (int l = 0; l < CONV_PART; l++) u[k][l] = (float)sum[l];
+  }
+}
+
+static void layout_conv_transform_make(const wick_recipe *r, const void *from, uint32_t part,
+                                       void *to)
+{
+  enum { MOST = WICK_WINOGRAD_MOST * WICK_WINOGRAD_MOST };
+  const layout_conv_transform *t = (const layout_conv_transform *)(const void *)r;
+  int64_t b = t->b, points = t->w.n * t->w.n, taps = t->w.r * t->w.r;
+  for (int64_t at = 0; at < t->cb * b; at++) { /* a place of the input: a line for each point */
+    int64_t c = wick_order_channel(&t->in, at);
+    for (int64_t first = 0; c >= 0 && first < b; first += CONV_PART) {
+      int64_t lanes = wick_min_i64(CONV_PART, b - first);
+      float x[MOST][CONV_PART], u[MOST][CONV_PART];
+      memset(x, 0, sizeof x);
+      for (int64_t l = 0; l < lanes; l++) {
+        int64_t o = wick_order_channel(&t->out, part * b + first + l);
+        for (int64_t k = 0; o >= 0 && k < taps; k++)
+          memcpy(&x[k][l], (const char *)from + 4 * ((o * t->nc + c) * taps + k), 4);
+      }
+      layout_conv_filters(&t->w, x, u);
+      for (int64_t k = 0; k < points; k++)
+        memcpy((float *)to + ((k * t->ob + part) * t->cb * b + at) * b + first, u[k],
+               (size_t)lanes * 4);
+    }
+  }
+}
+
 static wick_value layout_conv_by_transform(wick_layouts *s, const layout_conv *v, int64_t m)
 {
-  wick_winograd w;
-  if (!wick_winograd_of(m, v->wd[2], &w)) return (wick_value){0};
-  int64_t b = s->block, n = w.n, r = w.r, ob = wick_order_places(&v->out) / b,
-          cb = wick_order_places(&v->in) / b, dim[5] = {n * n, ob, cb, b, b};
-  float *out = wick_arena_alloc(&s->c.f->module->mem, (size_t)(n * n * ob * cb * b * b) * 4, 64);
-  for (int64_t o = 0; o < v->wd[0]; o++)
-    for (int64_t c = 0; c < v->wd[1]; c++) {
-      const float *from = (const float *)v->w->data + (o * v->wd[1] + c) * r * r;
-      int64_t to = wick_order_place(&v->out, o), at = wick_order_place(&v->in, c);
-      double half[WICK_WINOGRAD_MOST][WICK_WINOGRAD_MOST] = {{0}};
-      for (int64_t i = 0; i < n; i++)
-        for (int64_t q = 0; q < r; q++)
-          for (int64_t p = 0; p < r; p++) half[i][q] += w.g[i][p] * from[p * r + q];
-      for (int64_t k = 0; k < n * n; k++) {
-        double u = 0;
-        for (int64_t q = 0; q < r; q++) u += w.g[k % n][q] * half[k / n][q];
-        out[((((k * ob + to / b) * cb + at / b) * b) + at % b) * b + to % b] = (float)u;
-      }
-    }
-  return wick_layout_new_constant(s, v->w->name, WICK_F32, out, 5, dim);
+  layout_conv_transform *x = wick_new(&s->c.f->module->mem, layout_conv_transform, 1);
+  if (!wick_winograd_of(m, v->wd[2], &x->w)) return (wick_value){0};
+  x->b = s->block, x->nc = v->wd[1], x->in = v->in, x->out = v->out;
+  x->ob = wick_order_places(&v->out) / x->b, x->cb = wick_order_places(&v->in) / x->b;
+  x->r = (wick_recipe){v->w, (uint32_t)x->ob, layout_conv_transform_make};
+  int64_t n = x->w.n, dim[5] = {n * n, x->ob, x->cb, x->b, x->b};
+  return wick_layout_new_weights(s, 5, dim, &x->r);
 }
 
 /* ---- which ---- */
@@ -225,7 +296,7 @@ static bool layout_conv_fits(const wick_layouts *s, layout_conv *v)
 static bool layout_conv_of(const wick_layouts *s, const wick_node *n, layout_conv *v)
 {
   if (wick_layout_info(s, n->in[0])->elem != WICK_F32) return false;
-  *v = (layout_conv){.n = n, .w = wick_layout_constant(s, n->in[1]), .group = n->attr[3].i};
+  *v = (layout_conv){.n = n, .w = wick_layout_weights(s, n->in[1]), .group = n->attr[3].i};
   bool biased = n->nin > 2 && n->in[2].id;
   if (!v->w || !wick_layout_is_image(s, n->in[0]) || !wick_layout_is_image(s, n->in[1]))
     return false;

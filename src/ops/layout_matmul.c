@@ -4,19 +4,56 @@
 #include <string.h>
 
 #include "ops/layout.h"
+#include "ops/turned.h"
 
-/* Some rows at a time: of those, each block's part is whole pages. */
-static void layout_matmul_pack(const float *from, const int64_t *dim, int64_t v, float *to)
+enum { MATMUL_ROWS = 64 }; /* of a part */
+
+typedef struct layout_matmul_recipe {
+  wick_recipe r;
+  int64_t rows, columns, v;
+} layout_matmul_recipe;
+
+/* A part: some rows of all blocks. */
+static void layout_matmul_make(const wick_recipe *r, const void *from, uint32_t part, void *to)
 {
-  enum { ROWS = 64 };
-  for (int64_t first = 0; first < dim[0]; first += ROWS)
-    for (int64_t b = 0; b * v < dim[1]; b++)
-      for (int64_t i = first; i < dim[0] && i < first + ROWS; i++) {
-        float *row = to + (b * dim[0] + i) * v;
-        int64_t n = wick_min_i64(v, dim[1] - b * v);
-        memcpy(row, from + i * dim[1] + b * v, (size_t)n * 4);
-        if (n < v) memset(row + n, 0, (size_t)(v - n) * 4);
-      }
+  const layout_matmul_recipe *x = (const layout_matmul_recipe *)(const void *)r;
+  int64_t first = (int64_t)part * MATMUL_ROWS, end = wick_min_i64(x->rows, first + MATMUL_ROWS);
+  for (int64_t b = 0; b * x->v < x->columns; b++)
+    for (int64_t i = first; i < end; i++)
+      memcpy((float *)to + (b * x->rows + i) * x->v,
+             (const char *)from + 4 * (i * x->columns + b * x->v),
+             (size_t)wick_min_i64(x->v, x->columns - b * x->v) * 4);
+}
+
+/* The same of [columns, rows]. A part: one block, line by line of its columns. */
+static void layout_matmul_make_turned(const wick_recipe *r, const void *from, uint32_t part,
+                                      void *to)
+{
+  enum { LINE = 16 };
+  const layout_matmul_recipe *x = (const layout_matmul_recipe *)(const void *)r;
+  int64_t first = part * x->v, n = wick_min_i64(x->v, x->columns - first);
+  for (int64_t i = 0; i < x->rows; i += LINE) {
+    int64_t lines = wick_min_i64(LINE, x->rows - i);
+    float line[LINE], *block = (float *)to + (part * x->rows + i) * x->v;
+    for (int64_t k = 0; k < n; k++) {
+      memcpy(line, (const char *)from + 4 * ((first + k) * x->rows + i), (size_t)lines * 4);
+      for (int64_t q = 0; q < lines; q++) block[q * x->v + k] = line[q];
+    }
+  }
+}
+
+/* [blocks, rows, v] of the constant [rows, columns]. */
+static wick_value layout_matmul_packed(wick_layouts *s, uint32_t from, const int64_t *wd, int64_t v)
+{
+  wick_module *m = s->c.f->module;
+  int64_t blocks = wick_ceildiv_i64(wd[1], v), dim[3] = {blocks, wd[0], v};
+  layout_matmul_recipe *x = wick_new(&m->mem, layout_matmul_recipe, 1);
+  uint32_t other = wick_constant_turned_from(wick_constant_get(m, from));
+  *x = (layout_matmul_recipe){.rows = wd[0], .columns = wd[1], .v = v};
+  x->r = other ? (wick_recipe){other, (uint32_t)blocks, layout_matmul_make_turned}
+               : (wick_recipe){from, (uint32_t)wick_ceildiv_i64(wd[0], MATMUL_ROWS),
+                               layout_matmul_make};
+  return wick_layout_new_weights(s, 3, dim, &x->r);
 }
 
 enum { MATMUL_MOST = 4 }; /* vectors in a block */
@@ -53,19 +90,15 @@ int64_t wick_layout_matmul_width(const wick_layouts *s, const wick_type_info *x,
 
 bool wick_layout_matmul(wick_layouts *s, const wick_node *n)
 {
-  const wick_constant *k = wick_layout_constant(s, n->in[1]);
+  uint32_t k = wick_layout_weights(s, n->in[1]);
   const wick_type_info *x = wick_layout_info(s, n->in[0]), *w = wick_layout_info(s, n->in[1]);
   int64_t xd[WICK_MAX_RANK], wd[WICK_MAX_RANK];
   if (x->elem == WICK_I32) return wick_layout_matmul_bytes(s, n);
   if (!k || x->elem != WICK_F32 || w->rank != 2 || x->rank < 2 || !wick_type_const_dims(x, xd) ||
       !wick_type_const_dims(w, wd) || wd[1] < s->block)
     return false;
-  int64_t v = wick_layout_matmul_width(s, x, wd[1]),
-          dim[3] = {wick_ceildiv_i64(wd[1], v), wd[0], v};
-  float *data = wick_module_room(s->c.f->module, (size_t)(dim[0] * dim[1] * dim[2]) * 4);
-  layout_matmul_pack(k->data, wd, v, data);
-  wick_value in[2] = {wick_layout_plain(s, n->in[0]),
-                      wick_layout_new_constant(s, k->name, WICK_F32, data, 3, dim)};
+  int64_t v = wick_layout_matmul_width(s, x, wd[1]);
+  wick_value in[2] = {wick_layout_plain(s, n->in[0]), layout_matmul_packed(s, k, wd, v)};
   wick_layout_set_columns(s, n, wick_build(&s->c.b, WICK_OP_matmul_packed, 2, in, NULL, 0, NULL),
                           v);
   return true;

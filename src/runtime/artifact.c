@@ -68,6 +68,12 @@ static size_t artifact_npiece(const wick_section *s)
   return n;
 }
 
+uint64_t wick_artifact_first(uint32_t nsection)
+{
+  uint64_t nhead = ARTIFACT_HEADER + (uint64_t)nsection * ARTIFACT_ENTRY;
+  return wick_align_up(nhead, WICK_ARTIFACT_ALIGN);
+}
+
 wick_status wick_artifact_make(wick_machine machine, uint64_t features, uint32_t nsection,
                                const wick_section *section, wick_arena *mem,
                                wick_artifact_parts *out_parts)

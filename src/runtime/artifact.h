@@ -73,6 +73,9 @@ WICK_CHECKED wick_status wick_artifact_make(wick_machine machine, uint64_t featu
                                             uint32_t nsection, const wick_section *section,
                                             wick_arena *mem, wick_artifact_parts *out_parts);
 
+/* Where the first of so many sections lies, whose alignment is the usual one. */
+uint64_t wick_artifact_first(uint32_t nsection);
+
 /* The parts in one piece. */
 wick_span wick_artifact_join(const wick_artifact_parts *parts, wick_arena *mem);
 

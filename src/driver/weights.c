@@ -1,0 +1,154 @@
+/* Tasks are parts of constants, in the order of their places, and are taken from a counter. */
+#include "driver/weights.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "runtime/pool.h"
+
+enum {
+  WEIGHTS_COPY = 4 << 20, /* bytes of a task that copies */
+  WEIGHTS_PARTS = 32,     /* tasks of one recipe */
+  WEIGHTS_MOST_WORKERS = 16,
+  WEIGHTS_FEW = 1 << 20 /* bytes that are not worth a thread */
+};
+
+/* Parts begin to end - 1 of a constant's recipe, or bytes of its data. */
+typedef struct weights_task {
+  uint32_t constant;
+  unsigned char *to; /* of the whole constant */
+  uint64_t begin, end;
+} weights_task;
+
+/* Where a worker makes what only other recipes read: constants of constants. */
+typedef struct weights_room {
+  struct weights_room *next; /* for what that one is made of */
+  void *at;
+} weights_room;
+
+typedef struct weights_worker {
+  struct wick_weights *w;
+  pthread_t thread;
+  weights_room *room;
+} weights_worker;
+
+struct wick_weights {
+  const wick_constant *constant;
+  wick_list(weights_task) tasks;
+  atomic_uint next;
+  uint32_t nthread; /* started */
+  weights_worker worker[WEIGHTS_MOST_WORKERS];
+};
+
+/* ---- work ---- */
+
+/* The bytes of a constant: its own, or made in the room. */
+static const void *weights_bytes(const wick_weights *w, uint32_t id, weights_room *room)
+{
+  const wick_constant *k = &w->constant[id];
+  if (!k->recipe) return k->data;
+  const void *from = weights_bytes(w, k->recipe->from, room->next);
+  memset(room->at, 0, k->nbytes);
+  for (uint32_t part = 0; part < k->recipe->nparts; part++)
+    k->recipe->make(k->recipe, from, part, room->at);
+  return room->at;
+}
+
+static void *weights_work(void *arg)
+{
+  const weights_worker *self = arg;
+  wick_weights *w = self->w;
+  for (uint32_t i; (i = atomic_fetch_add(&w->next, 1)) < w->tasks.n;) {
+    const weights_task *t = &w->tasks.at[i];
+    const wick_constant *k = &w->constant[t->constant];
+    if (!k->recipe) {
+      memcpy(t->to + t->begin, (const char *)k->data + t->begin, (size_t)(t->end - t->begin));
+      continue;
+    }
+    const void *from = weights_bytes(w, k->recipe->from, self->room);
+    for (uint64_t part = t->begin; part < t->end; part++)
+      k->recipe->make(k->recipe, from, (uint32_t)part, t->to);
+  }
+  return NULL;
+}
+
+/* ---- the plan ---- */
+
+static void weights_plan(wick_weights *w, const wick_lowered *l, unsigned char *to, wick_arena *mem)
+{
+  for (uint32_t i = 0; i < l->constants.n; i++) {
+    weights_task t = {.constant = l->constants.at[i].constant,
+                      .to = to + l->constants.at[i].offset};
+    const wick_constant *k = &w->constant[t.constant];
+    uint64_t n = k->recipe ? k->recipe->nparts : k->nbytes, each = k->recipe ? n : WEIGHTS_COPY;
+    bool direct = k->recipe && !w->constant[k->recipe->from].recipe;
+    if (direct) each = n / WEIGHTS_PARTS + 1;
+    for (t.begin = 0; t.begin < n; t.begin = t.end) {
+      t.end = n - t.begin < each ? n : t.begin + each;
+      wick_push(mem, &w->tasks, t);
+    }
+  }
+}
+
+/* Bytes that the constants take which are made at that depth below those of the program. */
+static uint64_t weights_room_bytes(const wick_weights *w, const wick_lowered *l, uint32_t depth)
+{
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < l->constants.n; i++) {
+    const wick_constant *k = &w->constant[l->constants.at[i].constant];
+    for (uint32_t d = 0; d < depth && k->recipe; d++) k = &w->constant[k->recipe->from];
+    if (k->recipe && k != &w->constant[l->constants.at[i].constant] && k->nbytes > most)
+      most = k->nbytes;
+  }
+  return most;
+}
+
+static weights_room *weights_rooms(const wick_weights *w, const wick_lowered *l, wick_arena *mem)
+{
+  weights_room *first = NULL, **at = &first;
+  for (uint32_t depth = 1;; depth++) {
+    uint64_t nbytes = weights_room_bytes(w, l, depth);
+    if (!nbytes) return first;
+    *at = wick_new(mem, weights_room, 1);
+    (*at)->at = wick_arena_raw(mem, nbytes, 64);
+    at = &(*at)->next;
+  }
+}
+
+/* ---- begin and end ---- */
+
+static void weights_start(wick_weights *w, uint32_t nworker)
+{
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  for (; w->nthread + 1 < nworker; w->nthread++)
+    if (pthread_create(&w->worker[w->nthread + 1].thread, NULL, weights_work,
+                       &w->worker[w->nthread + 1]))
+      break;
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+wick_weights *wick_weights_begin(const wick_module *m, const wick_lowered *l, void *to,
+                                 wick_arena *mem)
+{
+  wick_weights *w = wick_new(mem, wick_weights, 1);
+  uint32_t nworker = wick_pool_cpus() + 1; /* the caller is one, in the end */
+  w->constant = wick_dup(mem, wick_constant, m->constants.at, m->constants.n);
+  weights_plan(w, l, to, mem);
+  if (nworker > WEIGHTS_MOST_WORKERS) nworker = WEIGHTS_MOST_WORKERS;
+  if (nworker > w->tasks.n || l->constant_bytes < WEIGHTS_FEW) nworker = 1;
+  for (uint32_t i = 0; i < nworker; i++)
+    w->worker[i] = (weights_worker){.w = w, .room = weights_rooms(w, l, mem)};
+  weights_start(w, nworker);
+  return w;
+}
+
+void wick_weights_end(wick_weights *w)
+{
+  if (!w) return;
+  (void)weights_work(&w->worker[0]);
+  for (; w->nthread; w->nthread--) pthread_join(w->worker[w->nthread].thread, NULL);
+}
