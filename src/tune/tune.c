@@ -173,6 +173,17 @@ static wick_status tune_replace(tune_state *s, tune_task *task, uint32_t index,
                                      1e6 * task->seconds, 1e6 * task->before));
 }
 
+/* Candidates that could not be measured are counted; that none of a turn could is said, too. */
+static wick_status tune_refused(tune_state *s, const tune_task *task, uint32_t n,
+                                const char *message)
+{
+  s->report->nrefused += n;
+  if (!message) return NULL;
+  return s->bench->progress(s->bench->arg,
+                            wick_str_printf(s->tmp, "%s: %u schedules are not compiled: %s",
+                                            task->of->group->name, n, message));
+}
+
 static wick_status tune_turn(tune_state *s, uint32_t index)
 {
   tune_task *task = &s->task[index];
@@ -186,10 +197,15 @@ static wick_status tune_turn(tune_state *s, uint32_t index)
   wick_status failed = s->bench->measure(s->bench->arg, index, n + 1, steps, seconds, &noise);
   if (failed && failed->code == WICK_ECANCELED) return failed;
   for (uint32_t i = 0; i < n; i++) wick_names_add(&task->tried, c[i].steps, strlen(c[i].steps));
-  if (failed || seconds[0] <= 0) return NULL; /* the compiler refuses one of them */
+  if (failed || seconds[0] <= 0)
+    return tune_refused(s, task, n,
+                        failed ? failed->message : "the nest refuses the choice so far");
   wick_record *x = wick_records_add(s->records, task->key);
   for (uint32_t i = 0; i < n; i++) {
-    if (seconds[i + 1] <= 0) continue;
+    if (seconds[i + 1] <= 0) {
+      WICK_TRY(tune_refused(s, task, 1, NULL));
+      continue;
+    }
     s->report->ntrial++;
     wick_record_try(s->records, x, c[i].steps, tune_ns(seconds[i + 1]));
     tune_learn(s, &c[i], seconds[i + 1]);

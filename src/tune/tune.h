@@ -19,16 +19,18 @@ typedef struct wick_tune_group {
 
 typedef struct wick_tune_bench {
   /* Seconds of each schedule, side by side: the least of several runs, and how far the first one's
-   * runs lie apart, as a part of it. A negative time: that one does not compile. */
+   * runs lie apart, as a part of it. A negative time: that one does not compile. A failure: none
+   * does; WICK_ECANCELED ends the search. */
   wick_status (*measure)(void *arg, uint32_t group, uint32_t n, const char *const *steps,
                          double *out_seconds, double *out_noise);
   double (*now)(void *arg);                             /* seconds */
-  wick_status (*progress)(void *arg, const char *line); /* something was found; keep it */
+  wick_status (*progress)(void *arg, const char *line); /* something was found, or failed */
   void *arg;
 } wick_tune_bench;
 
 typedef struct wick_tune_report {
   uint32_t ngroup, nfound, ntrial;
+  uint32_t nrefused;    /* schedules that were chosen to be measured, but not compiled */
   double before, after; /* seconds of all launches, with the first choices and the best */
   double gain;          /* geometric mean over groups of best / first choice */
 } wick_tune_report;

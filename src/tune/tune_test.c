@@ -21,7 +21,10 @@ typedef struct tune_row {
 typedef struct tune_replay {
   const tune_row *log;
   double noise, clock;
-  bool lucky; /* what was fast in a crowd is not when it is measured again */
+  bool lucky;        /* what was fast in a crowd is not when it is measured again */
+  const char *fails; /* a part of steps that are not compiled */
+  uint32_t nwhole;   /* turns from here on fail as a whole; 0: none */
+  uint32_t nturn, nsaid;
   uint32_t nmeasured, nprogress, nagain;
   const char *known; /* steps that must not be asked for again, but as the best */
 } tune_replay;
@@ -36,14 +39,17 @@ static double tune_time(const tune_replay *r, const char *steps)
 static wick_status tune_measure(void *arg, uint32_t group, uint32_t n, const char *const *steps,
                                 double *seconds, double *noise)
 {
+  static const struct wick_error whole = {WICK_ELIMIT, "wick-codegen: it needs more memory", false};
   tune_replay *r = arg;
   (void)group;
+  r->clock += 1;
+  if (r->nwhole && ++r->nturn > r->nwhole) return &whole;
   for (uint32_t i = 0; i < n; i++) {
     seconds[i] = r->lucky && n == 2 ? 1e-3 : tune_time(r, steps[i]);
+    if (r->fails && i && strstr(steps[i], r->fails)) seconds[i] = -1;
     r->nagain += i && n > 2 && r->known && strstr(steps[i], r->known);
   }
   r->nmeasured += n;
-  r->clock += 1;
   *noise = r->noise;
   return NULL;
 }
@@ -52,8 +58,10 @@ static double tune_now(void *arg) { return ((tune_replay *)arg)->clock; }
 
 static wick_status tune_progress(void *arg, const char *line)
 {
-  assert_non_null(strstr(line, " us, was "));
-  ((tune_replay *)arg)->nprogress++;
+  tune_replay *r = arg;
+  bool failed = strstr(line, " schedules are not compiled: wick-codegen: it needs more memory");
+  assert_true(failed || strstr(line, " us, was "));
+  *(failed ? &r->nsaid : &r->nprogress) += 1;
   return NULL;
 }
 
@@ -163,6 +171,26 @@ static void tune_keeps(void **state)
   }
 }
 
+/* Schedules that are not compiled are counted, one by one or a whole turn, and the latter is said.
+ */
+static void tune_refuses(void **state)
+{
+  (void)state;
+  for (uint32_t whole = 0; whole < 2; whole++) {
+    tune_world w;
+    tune_open(&w);
+    if (setjmp(w.guard.where)) fail_msg("out of memory");
+    assert_null(tune_form(&w, NULL));
+    wick_records records = wick_records_begin("refused.records", &w.mem);
+    tune_replay r = {.log = tune_log, .noise = 0.01, .fails = whole ? NULL : "xi:10;"};
+    r.nwhole = 2 * whole; /* the first one measures what the search begins with */
+    wick_tune_report report = tune_search(&w, &r, &records);
+    assert_true(report.nrefused > 0);
+    assert_int_equal(r.nsaid > 0, whole);
+    tune_close(&w);
+  }
+}
+
 static void tune_illegal(void **state)
 {
   (void)state;
@@ -210,6 +238,7 @@ static void tune_trees(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(tune_finds), cmocka_unit_test(tune_keeps),
-                                     cmocka_unit_test(tune_illegal), cmocka_unit_test(tune_trees)};
+                                     cmocka_unit_test(tune_refuses), cmocka_unit_test(tune_illegal),
+                                     cmocka_unit_test(tune_trees)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,9 +50,10 @@ static wick_status tune_work(tune_command *c)
   wick_status s = wick_tune_model(j->model, &compile, &o, &j->mem, &j->tmp, &r);
   if (terminal) fputs("\r\033[K", stderr);
   if (s) return s;
-  printf("%u groups, %u trials; %u choices replaced: kernels take %.3f ms, took %.3f ms; geometric "
+  printf("%u groups, %u trials, %u refused; %u choices replaced: kernels take %.3f ms, took %.3f "
+         "ms; geometric "
          "mean over the groups %.3f\n",
-         r.ngroup, r.ntrial, r.nfound, 1e3 * r.after, 1e3 * r.before, r.gain);
+         r.ngroup, r.ntrial, r.nrefused, r.nfound, 1e3 * r.after, 1e3 * r.before, r.gain);
   return NULL;
 }
 
