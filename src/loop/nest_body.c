@@ -5,7 +5,15 @@
 #include "base/hash.h"
 #include "loop/nest_state.h"
 
-enum { NEST_KEY_LOAD = 16, NEST_KEY_TILE, NEST_KEY_INLINE, NEST_KEY_CONST, NEST_KEY_INSIDE };
+enum {
+  NEST_KEY_LOAD = 16,
+  NEST_KEY_TILE,
+  NEST_KEY_INLINE,
+  NEST_KEY_CONST,
+  NEST_KEY_INSIDE,
+  NEST_KEY_FETCH
+};
+enum { NEST_LINE = 64 }; /* bytes */
 
 /* ---- memory ---- */
 
@@ -96,19 +104,26 @@ static wick_dim nest_spread(nest *t, wick_dim at, const struct nest_symbol *s)
   return wick_dim_substitute(dims, at, 1, &first->sym, &share);
 }
 
-/* Behind a vector of a parameter that has just been loaded: those that the next iterations of loops
- * which want so will load. */
-static void nest_prefetch(nest *t, const nest_run *r, const nest_place *p, const nest_address *a)
+/* Behind what has just been loaded of a parameter: what the next iterations of loops which want so
+ * will load, each line once. */
+static void nest_prefetch(nest *t, const nest_run *r, const nest_place *p, const nest_address *a,
+                          wick_elem e)
 {
+  int64_t line = NEST_LINE * 8 / wick_elem_storage[e].bits;
   for (uint32_t i = 0; p->halo && i < t->symbols.n; i++) {
     wick_dim step, rest;
     const struct nest_symbol *s = &t->symbols.at[i];
     if (!s->prefetch || !wick_dim_uses(t->m->dims, a->rest, s->sym) ||
         !wick_dim_linear(t->m->dims, a->rest, s->sym, &step, &rest) || !wick_dim_is_const(step))
       continue;
-    wick_value in[2] = {p->buffer, nest_dim(t, r, nest_spread(t, a->rest, s))};
+    wick_dim at = nest_spread(t, a->rest, s);
     wick_attr offset = {.i = a->offset + step.v};
+    uint64_t key[4] = {NEST_KEY_FETCH, p->buffer.id, (uint64_t)at.v,
+                       (uint64_t)wick_floordiv_i64(offset.i, line)};
+    if (nest_find(t, key, 4)) continue;
+    wick_value in[2] = {p->buffer, nest_dim(t, r, at)};
     wick_build(&t->b, WICK_OP_prefetch, 2, in, &offset, 0, NULL);
+    nest_remember(t, key, 4, in[1]);
   }
 }
 
@@ -146,11 +161,12 @@ static wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uin
           e, mask);
     else
       v = nest_load_at(t, p, nest_dim(t, r, a.rest), a.offset, wick_type_scalar(t->m, e, 1), mask);
+    nest_prefetch(t, r, p, &a, e);
   } else if (affine && a.step == 1) {
     if (mask.id) mask = nest_widen(t, mask, r->lanes);
     v = nest_load_at(t, p, nest_dim(t, r, a.rest), a.offset, wick_type_scalar(t->m, e, r->lanes),
                      mask);
-    nest_prefetch(t, r, p, &a);
+    nest_prefetch(t, r, p, &a, e);
   } else {
     if (mask.id) mask = nest_widen(t, mask, r->lanes);
     v = nest_gather(t, r, p, nest_dim(t, r, linear), e, mask);

@@ -128,7 +128,7 @@ static wick_status schedule_split(schedule_step *p)
   if (schedule_loop_of(st, name.at, name.n) != UINT32_MAX)
     return schedule_fail(p, "the stage has a loop `%.*s` already", (int)name.n, name.at);
   if (l->kind != WICK_SERIAL) return schedule_fail(p, "`%s` is no longer serial", l->name);
-  if (l->size && l->size % factor)
+  if (l->size && l->size % factor && st->axis[l->axis].reduce) /* its order is the contract's */
     return schedule_fail(p,
                          "%lld does not divide the %lld iterations of a loop that was split before",
                          (long long)factor, (long long)l->size);
@@ -136,7 +136,7 @@ static wick_status schedule_split(schedule_step *p)
   inner.name = wick_intern(p->s->group->module, wick_str_dupn(p->s->mem, name.at, name.n));
   inner.size = factor;
   l->factor *= factor;
-  if (l->size) l->size /= factor;
+  if (l->size) l->size = wick_ceildiv_i64(l->size, factor);
   uint32_t at = (uint32_t)(l - st->loops.at) + 1;
   wick_push(p->s->mem, &st->loops, inner);
   memmove(&st->loops.at[at + 1], &st->loops.at[at], (st->loops.n - 1 - at) * sizeof inner);

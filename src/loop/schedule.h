@@ -5,7 +5,7 @@
  * loop of its own name; an illegal step is refused with its reason):
  *
  * - split STAGE.LOOP NEW:FACTOR: LOOP steps by FACTOR, a new loop NEW of FACTOR iterations goes
- *   inside, right behind it
+ *   inside, right behind it; a reduced loop that was split before only by what divides it
  * - order STAGE: LOOP LOOP ...: all loops, outermost first
  * - parallel STAGE.LOOP ...: tasks of the kernel; the outermost loops of the group's output
  * - vector STAGE.LOOP: the lanes of one vector
@@ -18,8 +18,8 @@
  *   there
  * - tail STAGE.LOOP peel|mask|overlap: what happens where a factor does not divide: code of its own
  *   (the default), masked lanes, or a last tile that is moved back and computes some elements again
- * - prefetch STAGE.LOOP: vectors that are read of parameters inside are fetched for the loop's next
- *   iteration, too
+ * - prefetch STAGE.LOOP: what is read of parameters inside is fetched for the loop's next
+ * iteration, too
  * - turn STAGE.LOOP: unrolled; where the lanes of a vector lie apart in a parameter, and the loop's
  *   iterations next to each other, vectors along the loop are read and turned in registers
  *
@@ -54,7 +54,7 @@ typedef struct wick_sloop {
   int64_t size;   /* iterations; 0: what the axis' extent leaves */
   wick_loop_kind kind;
   wick_tail tail;
-  bool prefetch; /* vectors of parameters are wanted early: those of its next iteration */
+  bool prefetch; /* what is read of parameters is wanted early: for its next iteration, too */
   bool turn;     /* unrolled: parameters are read along it, and turned in registers */
 } wick_sloop;
 

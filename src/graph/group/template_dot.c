@@ -159,6 +159,13 @@ static bool template_crosses(const template_state *t, uint32_t axis, int64_t n, 
   return n != template_extent(t->out, axis) && n % size;
 }
 
+/* Two loads a cycle leave room to fetch the lines of a tile's places once in `unroll` steps. */
+static bool template_loads_fit(const template_tile *x, int64_t unroll)
+{
+  int64_t vectors = x->ob * x->vb, places = x->th * x->tw;
+  return vectors + places + wick_ceildiv_i64(places, unroll) <= vectors * places;
+}
+
 enum { TEMPLATE_PAGE = 4096, TEMPLATE_PAGES_MOST = 8 };
 
 /* Neighbours along an axis lie whole pages apart: more than a few of them meet in one set of the
@@ -210,9 +217,7 @@ static template_tile template_tile_search(const template_state *t, int64_t spare
         for (x.tw = 1; x.tw <= most->tw && x.tw <= 28; x.tw++) {
           if (r->own * x.ob * x.vb * (x.th * x.tw + r->parts) + spare > registers) break;
           if (x.th > 1 && x.tw != all->tw) continue; /* several rows: where a row is one tile */
-          if ((x.ob > 1 && r->o != UINT32_MAX && template_crosses(t, r->o, r->no, x.ob)) ||
-              (x.tw > 1 && r->x != UINT32_MAX && template_crosses(t, r->x, r->nx, x.tw)))
-            continue;
+          if (x.tw > 1 && r->x != UINT32_MAX && template_crosses(t, r->x, r->nx, x.tw)) continue;
           if (x.ob > 1 && (x.vb != all->vb || (r->own * all->vb > 1 && !both))) continue;
           double cost = template_tile_cost(t, all, &x, r->own, stream);
           if (cost < least * 0.999) best = x, least = cost;
@@ -236,7 +241,6 @@ static template_tile template_tile_best(template_state *t, int64_t spare, const 
   t->refused = x.ob < 1 || x.vb < 1 || x.th < 1 || x.tw < 1 ||
                r->own * x.ob * x.vb * (x.th * x.tw + r->parts) + spare > registers ||
                (x.th > 1 && x.tw != all->tw) ||
-               (x.ob > 1 && r->o != UINT32_MAX && template_crosses(t, r->o, r->no, x.ob)) ||
                (x.tw > 1 && r->x != UINT32_MAX && template_crosses(t, r->x, r->nx, x.tw));
   return t->refused ? (template_tile){1, 1, 1, 1} : x;
 }
@@ -293,8 +297,7 @@ bool template_dot(template_state *t, const wick_stage *fold)
   uint64_t weights = template_bytes(t, shared == a ? b : a),
            column = template_steps(fold) * t->t->vector_bytes; /* of one vector, in the whole sum */
   if (dot != UINT32_MAX) column /= (uint64_t)template_extent(fold, dot);
-  bool outside = weights > TEMPLATE_NEAR ||
-                 (r.o != UINT32_MAX && r.no != template_extent(t->out, r.o)); /* group by group */
+  bool outside = weights > TEMPLATE_NEAR || template_has_groups(t, &r); /* group by group */
   if (t->knobs.outside) outside = t->knobs.outside > 1;
   template_stream stream = {outside ? column : 0, weights};
   template_tile tile = template_tile_best(t, spare, &all, &most, &r, &stream);
@@ -302,13 +305,18 @@ bool template_dot(template_state *t, const wick_stage *fold)
   if (outside) order = template_order_of(t, &r, &tile, fold, shared);
   const char *at = template_out_loops(t, &r, &tile, &order, lanes);
   if (!at) return false;
-  bool again = all.th * all.tw > tile.th * tile.tw; /* time to fetch while these are used */
-  bool fetch = weights > TEMPLATE_NEAR && again &&
-               template_stays(t, shared, weights / (uint64_t)r.no * (uint64_t)tile.ob);
-  if (r.o != UINT32_MAX && (t->knobs.prefetch ? t->knobs.prefetch > 1 : fetch))
-    wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, r.o));
-  wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   int64_t unroll = t->knobs.unroll ? t->knobs.unroll : 4;
+  bool again = all.th * all.tw > tile.th * tile.tw; /* time to fetch while these are used */
+  uint64_t of = r.o == UINT32_MAX ? 1 : (uint64_t)template_extent(t->out, r.o);
+  bool fetch = weights > TEMPLATE_NEAR && again &&
+               template_stays(t, shared, weights / of * (uint64_t)tile.ob);
+  if (r.o != UINT32_MAX && (t->knobs.prefetch ? t->knobs.prefetch > 1 : fetch))
+    wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_channels_loop(t, &r));
+  if (outside && r.y != UINT32_MAX && all.th > tile.th && template_loads_fit(&tile, unroll) &&
+      template_reads_far(t, &r, fold, shared))
+    wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name,
+                     template_rows_loop(t, &r, &tile, &order));
+  wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(t, fold, &(template_fold){r.o, n - 1, dot, lanes, unroll, false});
   return true;
 }

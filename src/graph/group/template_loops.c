@@ -102,6 +102,16 @@ void template_fold_loops(template_state *t, const wick_stage *fold, const templa
   wick_text_add(&t->steps, "; ");
 }
 
+bool template_has_groups(const template_state *t, const template_roles *r)
+{
+  return r->o != UINT32_MAX && r->no != template_extent(t->out, r->o);
+}
+
+const char *template_channels_loop(template_state *t, const template_roles *r)
+{
+  return template_has_groups(t, r) ? "of" : template_loop(t, t->out, r->o);
+}
+
 /* The loop over blocks of rows has another one inside, unless a block is a tile. */
 static bool template_splits_rows(const template_roles *r, const template_tile *tile,
                                  const template_order *o, uint32_t axis)
@@ -129,15 +139,20 @@ static wick_text template_out_split(template_state *t, const template_roles *r,
   if (split_v)
     wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", out->name, template_loop(t, out, r->v),
                      (long long)lanes);
+  if (template_has_groups(t, r))
+    wick_text_printf(&t->steps, "split %s.%s of:%lld; ", out->name, template_loop(t, out, r->o),
+                     (long long)r->no);
   for (uint32_t k = 0; k < out->naxis; k++)
     if (template_splits_rows(r, tile, order, k))
       wick_text_printf(&t->steps, "split %s.%s rows:%lld; ", out->name, template_loop(t, out, k),
                        (long long)order->rows);
   for (uint32_t i = 0; i < WICK_COUNT(part); i++) {
     if (part[i].axis == UINT32_MAX || part[i].size < 2) continue;
-    bool rows = template_splits_rows(r, tile, order, part[i].axis);
-    wick_text_printf(&t->steps, "split %s.%s %s:%lld; ", out->name,
-                     rows ? "rows" : template_loop(t, out, part[i].axis), part[i].name,
+    const char *loop = part[i].axis == r->o ? template_channels_loop(t, r)
+                       : template_splits_rows(r, tile, order, part[i].axis)
+                           ? "rows"
+                           : template_loop(t, out, part[i].axis);
+    wick_text_printf(&t->steps, "split %s.%s %s:%lld; ", out->name, loop, part[i].name,
                      (long long)part[i].size);
     wick_text_printf(&names, " %s", part[i].name);
   }
@@ -149,9 +164,15 @@ bool template_is_place(const template_state *t, const template_roles *r, uint32_
   return axis < t->out->naxis && axis != r->v && axis != r->o && !(r->batch >> axis & 1);
 }
 
-/* Batches, then blocks of places, channels, the places of a block; the channels last where they do
- * not go outside; the text's order between. Behind a loop over a block none is parallel: the last
- * block may have fewer rows. Returns the innermost loop. */
+const char *template_rows_loop(template_state *t, const template_roles *r,
+                               const template_tile *tile, const template_order *order)
+{
+  return template_splits_rows(r, tile, order, r->y) ? "rows" : template_loop(t, t->out, r->y);
+}
+
+/* Batches and groups, then blocks of places, channels, the places of a block; the channels last
+ * where they do not go outside; the text's order between. Behind a loop over a block none is
+ * parallel: the last block may have fewer rows. Returns the innermost loop. */
 static const char *template_out_order(template_state *t, const template_roles *r,
                                       const template_tile *tile, const template_order *order,
                                       wick_text *parallel, int64_t lanes)
@@ -164,10 +185,14 @@ static const char *template_out_order(template_state *t, const template_roles *r
     for (uint32_t k = 0; k < out->naxis; k++) {
       bool place = template_is_place(t, r, k), channel = k == r->v || k == r->o,
            block = place && order->axis != UINT32_MAX && k <= order->axis,
-           rows = pass == 3 && template_splits_rows(r, tile, order, k);
+           rows = pass == 3 && template_splits_rows(r, tile, order, k),
+           group = pass == 0 && k == r->o && template_has_groups(t, r);
       uint32_t when = channel ? (order->channels_outside ? 2 : 4) : !place ? 0 : block ? 1 : 3;
-      if ((when != pass && !rows) || (k == r->v && !template_splits_lanes(out, k, lanes))) continue;
-      at = rows ? "rows" : template_loop(t, out, k);
+      if (when != pass && !rows && !group) continue;
+      if (k == r->v && !template_splits_lanes(out, k, lanes)) continue;
+      at = rows                  ? "rows"
+           : k == r->o && !group ? template_channels_loop(t, r)
+                                 : template_loop(t, out, k);
       serial = serial || rows;
       wick_text_printf(&t->steps, " %s", at);
       if (!serial) wick_text_printf(parallel, " %s.%s", out->name, at);

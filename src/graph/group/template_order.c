@@ -3,7 +3,7 @@
 #include "graph/group/template_state.h"
 
 /* Bytes of the parameter that places read, for one group of channels: of the axes before `axis` one
- * place, of that axis `rows`, of those behind it all. */
+ * place, of that axis `rows`, of those behind it all; without an axis, of all. */
 static uint64_t order_bytes(const template_state *t, const template_roles *r,
                             const wick_stage *fold, const wick_node *shared, uint32_t axis,
                             int64_t rows)
@@ -14,7 +14,7 @@ static uint64_t order_bytes(const template_state *t, const template_roles *r,
   int64_t first[TEMPLATE_AXES] = {0}, last[TEMPLATE_AXES] = {0};
   uint32_t n = 0;
   for (uint32_t k = 0; k < t->out->naxis; k++) {
-    if (k > axis && template_is_place(t, r, k)) continue;
+    if ((k > axis || axis == UINT32_MAX) && template_is_place(t, r, k)) continue;
     last[n] = k == axis ? rows - 1 : 0;
     sym[n++] = fold->axis[k].sym;
   }
@@ -28,13 +28,24 @@ static uint64_t order_bytes(const template_state *t, const template_roles *r,
   return bytes;
 }
 
+static uint64_t order_cache(const template_state *t)
+{
+  return t->t->cache_bytes[1] ? t->t->cache_bytes[1] : 1 << 20;
+}
+
+bool template_reads_far(const template_state *t, const template_roles *r, const wick_stage *fold,
+                        const wick_node *shared)
+{
+  return order_bytes(t, r, fold, shared, UINT32_MAX, 0) > 2 * order_cache(t);
+}
+
 template_order template_order_of(const template_state *t, const template_roles *r,
                                  const template_tile *tile, const wick_stage *fold,
                                  const wick_node *shared)
 {
   const template_order all = {true, UINT32_MAX, 0};
   template_order order = all;
-  uint64_t room = (t->t->cache_bytes[1] ? t->t->cache_bytes[1] : 1 << 20) / 2;
+  uint64_t room = order_cache(t) / 2;
   if (r->no <= tile->ob || r->x == UINT32_MAX) return all; /* the channels pass by once */
   for (uint32_t k = 0; k < t->out->naxis; k++) {
     int64_t extent = template_extent(t->out, k),

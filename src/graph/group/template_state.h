@@ -76,12 +76,24 @@ const char *template_out_loops(template_state *t, const template_roles *r,
                                const template_tile *tile, const template_order *order,
                                int64_t lanes);
 
+/* Channels of one group alone share what is read: then the loop over them is inside one over
+ * groups.
+ */
+bool template_has_groups(const template_state *t, const template_roles *r);
+const char *template_channels_loop(template_state *t, const template_roles *r);
+/* The innermost loop over rows. */
+const char *template_rows_loop(template_state *t, const template_roles *r,
+                               const template_tile *tile, const template_order *order);
+
 /* ---- orders (template_order.c) ---- */
 /* For channels that go outside: blocks of places of which what `shared` reads stays in the second
  * cache while the channels pass by. */
 template_order template_order_of(const template_state *t, const template_roles *r,
                                  const template_tile *tile, const wick_stage *fold,
                                  const wick_node *shared);
+/* What `shared` reads for all places of a group of channels comes from beyond the second cache. */
+bool template_reads_far(const template_state *t, const template_roles *r, const wick_stage *fold,
+                        const wick_node *shared);
 /* An axis of the output that is neither of channels nor of batches. */
 bool template_is_place(const template_state *t, const template_roles *r, uint32_t axis);
 

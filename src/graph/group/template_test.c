@@ -162,7 +162,7 @@ static void template_constants(template_bench *t)
   }
 }
 
-static void template_case(const char *text, const char *target_name, bool strict)
+static void template_case_on(const char *text, const wick_target *target, bool strict)
 {
   template_bench *t = calloc(1, sizeof *t);
   assert_non_null(t);
@@ -171,23 +171,28 @@ static void template_case(const char *text, const char *target_name, bool strict
   if (setjmp(t->guard.where)) fail_msg("out of memory");
   t->mem = wick_arena_make(&t->guard), t->tmp = wick_arena_make(&t->guard);
   t->m = wick_module_create(&t->guard, "test");
-  wick_target target;
-  assert_true(wick_target_find(target_name, &target));
   template_ok(wick_parse_module(t->m, "test", text, strlen(text), &t->tmp));
   template_constants(t);
   const wick_func *f = wick_module_find(t->m, "main");
   f = wick_pass_fold(f, &t->mem);
   wick_func *blocked, *low;
-  template_ok(wick_pass_block(f, &target, strict, &t->mem, &blocked));
+  template_ok(wick_pass_block(f, target, strict, &t->mem, &blocked));
   template_ok(wick_verify_func(blocked, &t->tmp));
-  template_ok(wick_form_groups(blocked, &target, NULL, &t->mem, &t->tmp, &low));
+  template_ok(wick_form_groups(blocked, target, NULL, &t->mem, &t->tmp, &low));
   template_ok(wick_verify_func(low, &t->tmp));
   for (uint32_t i = 0; i < t->m->funcs.n; i++)
-    if (t->m->funcs.at[i]->level == WICK_GROUP) template_group(t, t->m->funcs.at[i], &target);
+    if (t->m->funcs.at[i]->level == WICK_GROUP) template_group(t, t->m->funcs.at[i], target);
   wick_module_free(t->m);
   wick_arena_free(&t->mem);
   wick_arena_free(&t->tmp);
   free(t);
+}
+
+static void template_case(const char *text, const char *target_name, bool strict)
+{
+  wick_target target;
+  assert_true(wick_target_find(target_name, &target));
+  template_case_on(text, &target, strict);
 }
 
 static void template_conv(int n, int c, int o, int y, int x, int r, int s, const char *attr, int oy,
@@ -250,6 +255,25 @@ static void template_cut_tiles(void **state)
                rows, rows);
       template_case(text, target[k], true);
     }
+}
+
+/* Blocks of rows, and of columns, whose images stay in a small cache; groups whose channels are no
+ * whole tiles; what comes from far is fetched ahead. */
+static void template_blocks(void **state)
+{
+  (void)state;
+  static const char *const cases[] = {
+      "graph @main(%x: f32[1,96,13,12]) -> f32[1,160,13,12] { %w = const @w : f32[160,48,1,1] %0 = "
+      "conv %x, %w {group=2} : f32[1,160,13,12] return %0 } constant @w : f32[160,48,1,1]",
+      "graph @main(%x: f32[2,64,11,17]) -> f32[2,224,5,8] { %w = const @w : f32[224,32,3,3] %0 = "
+      "conv %x, %w {group=2, stride=[2,2]} : f32[2,224,5,8] return %0 } constant @w : "
+      "f32[224,32,3,3]",
+  };
+  wick_target target;
+  assert_true(wick_target_find("x86-64-v4", &target));
+  for (target.cache_bytes[1] = 64 << 10; target.cache_bytes[1] >= 4 << 10;
+       target.cache_bytes[1] /= 2)
+    for (size_t i = 0; i < WICK_COUNT(cases); i++) template_case_on(cases[i], &target, true);
 }
 
 static void template_others(void **state)
@@ -333,6 +357,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(template_convolutions), cmocka_unit_test(template_filtering),
-      cmocka_unit_test(template_cut_tiles), cmocka_unit_test(template_others)};
+      cmocka_unit_test(template_cut_tiles), cmocka_unit_test(template_blocks),
+      cmocka_unit_test(template_others)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
