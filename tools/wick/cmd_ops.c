@@ -24,21 +24,21 @@ static void ops_levels(uint32_t level)
     if (level & 1u << i) printf("%s%s", between, name[i]), between = ", ";
 }
 
-static void ops_count(const char *what, const uint8_t n[2])
+static void ops_count(const char *what, const uint8_t n[2], const char *end)
 {
   if (n[1] == WICK_ANY)
-    printf("%s: %u or more\n", what, n[0]);
+    printf("%s: %u or more%s", what, n[0], end);
   else if (n[0] != n[1])
-    printf("%s: %u to %u\n", what, n[0], n[1]);
+    printf("%s: %u to %u%s", what, n[0], n[1], end);
   else if (n[0])
-    printf("%s: %u\n", what, n[0]);
+    printf("%s: %u%s", what, n[0], end);
 }
 
 static void ops_attr(const wick_attr_spec *a)
 {
-  printf("  %s: %s", a->name, ops_kind[a->kind]);
+  printf("%s: %s", a->name, ops_kind[a->kind]);
   if (a->words) printf(" of %s", a->words);
-  if (a->least != 0 || a->most != 0) printf(" from %g to %g", a->least, a->most);
+  if (a->least != 0 || a->most != 0) printf(" from %.10g to %.10g", a->least, a->most);
   if (a->required) {
     printf(", required");
   } else if (a->kind == WICK_ATTR_ENUM) {
@@ -47,35 +47,105 @@ static void ops_attr(const wick_attr_spec *a)
     printf(", %.*s", (int)strcspn(word, " "), word);
   } else if (a->kind != WICK_ATTR_INTS && a->kind != WICK_ATTR_FLOATS &&
              a->kind != WICK_ATTR_STRING && a->kind != WICK_ATTR_DIMS) {
-    printf(", %g", a->dflt);
+    printf(", %.10g", a->dflt);
   }
-  putchar('\n');
 }
 
 static void ops_elems(uint64_t elems)
 {
-  if (!elems) return;
   printf("elements:");
   for (uint32_t e = 0; e < WICK_NELEM; e++)
     if (elems & WICK_BIT(e)) printf(" %s", wick_elem_name((wick_elem)e));
-  putchar('\n');
 }
+
+static const char *const ops_effect[] = {"", "may fail at run time", "has an effect"};
 
 /* Everything that a row says. */
 static void ops_row(const wick_op *op)
 {
-  static const char *const effect[] = {"", "may fail at run time\n", "has an effect\n"};
   printf("%s\n%s\nlevels: ", op->name, op->doc);
   ops_levels(op->level);
   putchar('\n');
-  ops_count("operands", op->nin);
-  ops_count("results", op->nout);
-  ops_count("regions", op->nregion);
+  ops_count("operands", op->nin, "\n");
+  ops_count("results", op->nout, "\n");
+  ops_count("regions", op->nregion, "\n");
   if (op->attr[0].name) puts("attributes:");
-  for (uint32_t i = 0; i < WICK_MAX_ATTR && op->attr[i].name; i++) ops_attr(&op->attr[i]);
-  ops_elems(op->elems);
-  fputs(effect[op->effect], stdout);
+  for (uint32_t i = 0; i < WICK_MAX_ATTR && op->attr[i].name; i++) {
+    fputs("  ", stdout);
+    ops_attr(&op->attr[i]);
+    putchar('\n');
+  }
+  if (op->elems) ops_elems(op->elems), putchar('\n');
+  if (*ops_effect[op->effect]) puts(ops_effect[op->effect]);
   if (op->ulp > 0) printf("error: %g ulp\n", op->ulp);
+}
+
+/* ---- docs/operators.md ---- */
+
+/* What the row is defined by, and the test that compares that with its reference. */
+static void ops_definition(const wick_op *op)
+{
+  static const char rows[] = "src/graph/rows_test.c", scalars[] = "src/ops/scalar_test.c";
+  if (op->scalar != WICK_NOT_SCALAR)
+    printf("- defined element by element%s; `%s`\n",
+           op->expand ? ", in code by other scalar rows" : "", scalars);
+  else if (op->compute)
+    printf("- defined by stages%s; `%s`\n", op->expand ? ", or by other rows" : "", rows);
+  else if (op->expand)
+    printf("- defined by other rows; `%s`\n", rows);
+  else
+    printf("- %s\n", op->view ? "a view: no code" : "a part of the representation");
+}
+
+static void ops_markdown_row(const wick_op *op)
+{
+  printf("\n### %s\n\n%s.\n\n", op->name, op->doc);
+  ops_definition(op);
+  printf("- levels: ");
+  ops_levels(op->level);
+  ops_count("; operands", op->nin, "");
+  ops_count("; results", op->nout, "");
+  ops_count("; regions", op->nregion, "");
+  if (*ops_effect[op->effect]) printf("; %s", ops_effect[op->effect]);
+  if (op->ulp > 0) printf("; error: %g ulp", op->ulp);
+  putchar('\n');
+  for (uint32_t i = 0; i < WICK_MAX_ATTR && op->attr[i].name; i++) {
+    fputs("- attribute ", stdout);
+    ops_attr(&op->attr[i]);
+    putchar('\n');
+  }
+  if (!op->elems) return;
+  fputs("- ", stdout);
+  ops_elems(op->elems);
+  putchar('\n');
+}
+
+static void ops_markdown(void)
+{
+  static const struct {
+    const char *title;
+    bool scalar;
+    uint32_t level, without;
+  } part[] = {{"Tensors", false, WICK_GRAPH, 0},
+              {"Scalars, and tensors element by element", true, UINT32_MAX, 0},
+              {"Groups", false, WICK_GROUP, WICK_GRAPH},
+              {"Buffers", false, WICK_LOW, WICK_GRAPH | WICK_GROUP},
+              {"Loops", false, WICK_LOOP, WICK_GRAPH | WICK_GROUP | WICK_LOW}};
+  puts(
+      "# Operators\n\nOf all levels, as their rows in `src/ops` have them (`make docs` writes this "
+      "page). Each\nrow says what it computes, with its rule for not-a-numbers, signed zeros, "
+      "rounding and\noverflow; what it is defined by, with the test that compares this with the "
+      "row's reference;\nits attributes with range and default; the element types that it takes, "
+      "where not all.");
+  for (size_t p = 0; p < sizeof part / sizeof *part; p++) {
+    printf("\n## %s\n", part[p].title);
+    for (uint32_t i = 1; i < WICK_NOP; i++) {
+      const wick_op *op = wick_ops[i];
+      if ((op->scalar != WICK_NOT_SCALAR) == part[p].scalar && (op->level & part[p].level) &&
+          !(op->level & part[p].without))
+        ops_markdown_row(op);
+    }
+  }
 }
 
 static void ops_list(uint32_t levels)
@@ -116,16 +186,19 @@ static int ops_named(const wick_words *words)
 
 static int ops_run(int argc, char **argv, wick_arena *mem)
 {
-  bool all = false, onnx = false;
+  bool all = false, onnx = false, markdown = false;
   const wick_flag flag[] = {
       {"all", 'a', WICK_FLAG_BOOL, &all, NULL, "of all levels, not of the graph alone"},
       {"onnx", 0, WICK_FLAG_BOOL, &onnx, NULL, "ONNX operators that are read, with their opsets"},
+      {"markdown", 0, WICK_FLAG_BOOL, &markdown, NULL, "all of them as docs/operators.md"},
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 0, .most = UINT32_MAX};
   int stop = wick_args_parse(&args, mem, argc, argv);
   if (stop >= 0) return stop;
   if (args.word.n) return ops_named(&args.word);
-  if (onnx)
+  if (markdown)
+    ops_markdown();
+  else if (onnx)
     ops_onnx();
   else
     ops_list(all ? UINT32_MAX : WICK_GRAPH);

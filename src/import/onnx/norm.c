@@ -1,6 +1,14 @@
 /* Normalizations, in inference. */
 #include "import/onnx/import.h"
 
+/* Of a row that adds epsilon to a variance. */
+static wick_onnx_emit norm_begin(wick_onnx_op *o, wick_opcode op)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, op);
+  wick_onnx_set_float(&e, "epsilon", wick_onnx_float(o, "epsilon", 1e-5f));
+  return e;
+}
+
 /* The operands in one element type: that of the first, or, where they differ, f32 or f64; the
  * result is cast back. */
 static wick_value norm_row(wick_onnx_op *o, wick_onnx_emit *e, uint32_t nin)
@@ -38,15 +46,13 @@ static void norm_batch(wick_onnx_op *o)
     o->out[0] = norm_batch_full(o);
     return;
   }
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_batch_norm);
-  wick_onnx_set_float(&e, "epsilon", wick_onnx_float(o, "epsilon", 1e-5f));
+  wick_onnx_emit e = norm_begin(o, WICK_OP_batch_norm);
   o->out[0] = norm_row(o, &e, 5);
 }
 
 static void norm_instance(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_instance_norm);
-  wick_onnx_set_float(&e, "epsilon", wick_onnx_float(o, "epsilon", 1e-5f));
+  wick_onnx_emit e = norm_begin(o, WICK_OP_instance_norm);
   o->out[0] = norm_row(o, &e, 3);
 }
 
@@ -72,16 +78,14 @@ static void norm_group_18(wick_onnx_op *o)
     return;
   }
   wick_value in[3] = {o->in[0], norm_spread(o, 1, groups), norm_spread(o, 2, groups)};
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_group_norm);
-  wick_onnx_set_float(&e, "epsilon", wick_onnx_float(o, "epsilon", 1e-5f));
+  wick_onnx_emit e = norm_begin(o, WICK_OP_group_norm);
   wick_onnx_set_int(&e, "groups", groups);
   o->out[0] = wick_onnx_end(&e, 3, in);
 }
 
 static void norm_group(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_group_norm);
-  wick_onnx_set_float(&e, "epsilon", wick_onnx_float(o, "epsilon", 1e-5f));
+  wick_onnx_emit e = norm_begin(o, WICK_OP_group_norm);
   wick_onnx_set_int(&e, "groups", wick_onnx_int(o, "num_groups", 1));
   o->out[0] = norm_row(o, &e, 3);
 }
@@ -116,8 +120,7 @@ static void norm_layer(wick_onnx_op *o)
 {
   uint32_t axis;
   if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", -1), wick_onnx_info(o, 0)->rank, &axis)) return;
-  wick_onnx_emit e = wick_onnx_begin(o, o->row->op);
-  wick_onnx_set_float(&e, "epsilon", wick_onnx_float(o, "epsilon", 1e-5f));
+  wick_onnx_emit e = norm_begin(o, o->row->op);
   wick_onnx_set_int(&e, "axis", axis);
   o->out[0] = norm_row(o, &e, o->nin);
   if (o->nout > 1) norm_layer_statistics(o, axis);
