@@ -13,6 +13,9 @@ wick_moves wick_moves_begin(const wick_func *f, wick_arena *mem, wick_arena *tmp
   m.next = wick_new(tmp, uint32_t, f->nvalue + 1);
   m.moved = wick_new(tmp, bool, f->nvalue + 1);
   m.drop = wick_new(tmp, bool, f->nnode);
+  m.end = wick_new(tmp, int64_t, f->nvalue + 1);
+  for (uint32_t v = 1; v <= f->nvalue; v++)
+    if (m.alias.place[v].known) m.end[v] = wick_place_end(&m.alias.place[v]);
   for (uint32_t v = f->nvalue; v >= 1; v--) { /* a root's list begins at itself, in order */
     uint32_t root = m.alias.place[v].root.id;
     if (root && root != v) m.next[v] = m.next[root], m.next[root] = v;
@@ -152,6 +155,16 @@ static bool moves_node_legal(const wick_moves *m, const wick_move *x, const wick
          (b->writes == (x->kind == WICK_MOVE_UNDER));
 }
 
+/* The access meets none of the bytes `to`, which end at `end`. */
+static bool moves_apart(const wick_moves *m, const wick_access *b, const wick_place *to,
+                        int64_t end)
+{
+  const wick_place *p = &m->alias.place[b->value.id];
+  if (!b->halo && p->known && (p->offset >= end || m->end[b->value.id] <= to->offset)) return true;
+  wick_place place = wick_access_place(&m->alias, b);
+  return wick_place_disjoint(&place, to);
+}
+
 static bool moves_legal(const wick_moves *m, const wick_move *x)
 {
   const wick_alias *a = &m->alias;
@@ -164,10 +177,10 @@ static bool moves_legal(const wick_moves *m, const wick_move *x)
   if (!moves_root_legal(m, x, &t)) return false;
   if (!in_place && !moves_idle(m, x, x->at)) return false;
   const wick_access_list *list = &a->access[x->to.root.id];
+  int64_t end = x->to.known ? wick_place_end(&x->to) : INT64_MAX;
   for (uint32_t i = 0; i < list->n; i++) {
     const wick_access *b = &list->at[i];
-    wick_place place = wick_access_place(a, b);
-    if (m->drop[b->node] || wick_place_disjoint(&place, &x->to)) continue;
+    if (m->drop[b->node] || moves_apart(m, b, &x->to, end)) continue;
     if (moves_idle(m, x, b->node) || (in_place && moves_node_legal(m, x, b))) continue;
     if (!moves_target_legal(x, &t, b)) return false;
   }
@@ -251,17 +264,24 @@ static void moves_account(wick_moves *m, const wick_move *x)
   }
 }
 
+static uint32_t moves_drop_accesses(const wick_moves *m, wick_access_list *list)
+{
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < list->n; i++)
+    if (!m->drop[list->at[i].node]) list->at[n++] = list->at[i];
+  return list->n = n;
+}
+
+/* From the end, in the target's own room: many small buffers may move into one. */
 static void moves_merge_accesses(wick_moves *m, const wick_move *x)
 {
-  wick_access_list *from = &m->alias.access[x->root.id], *to = &m->alias.access[x->to.root.id],
-                   all = {0};
-  uint32_t i = 0, k = 0;
-  while (i < from->n || k < to->n) {
-    bool first = k == to->n || (i < from->n && from->at[i].node <= to->at[k].node);
-    wick_access b = first ? from->at[i++] : to->at[k++];
-    if (!m->drop[b.node]) wick_push(m->tmp, &all, b);
+  wick_access_list *from = &m->alias.access[x->root.id], *to = &m->alias.access[x->to.root.id];
+  uint32_t i = moves_drop_accesses(m, from), k = moves_drop_accesses(m, to), at = i + k;
+  while (to->n < at) wick_push(m->tmp, to, (wick_access){0});
+  while (i > 0) {
+    bool last = k > 0 && to->at[k - 1].node >= from->at[i - 1].node;
+    to->at[--at] = last ? to->at[--k] : from->at[--i];
   }
-  *to = all;
   *from = (wick_access_list){0};
 }
 
@@ -279,6 +299,7 @@ void wick_move_make(wick_moves *m, const wick_move *x)
     bool known = wick_place_move(&a->place[v], &whole, &x->to, m->tmp, &p);
     p.known = known; /* one that cannot follow is not used */
     a->place[v] = p;
+    m->end[v] = known ? wick_place_end(&p) : 0;
     m->moved[v] = true;
   }
   m->next[last] = m->next[x->to.root.id];

@@ -27,6 +27,7 @@ typedef struct wick_moves {
   uint64_t *nbytes;   /* [nnode]: bytes of the arena in use */
   uint64_t limit;     /* the most that a move may raise them to */
   uint32_t *next;     /* per value: the next one of the same root */
+  int64_t *end;       /* per value: behind its last byte, where its place is known */
   bool *moved, *drop; /* per value; per node */
   uint32_t nmove;
   wick_arena *mem, *tmp;

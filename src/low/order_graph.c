@@ -2,6 +2,8 @@
  * behind those that touched what it writes. */
 #include "low/order_graph.h"
 
+#include <stdlib.h>
+
 #include "ir/op.h"
 
 enum { ORDER_PAIRS = 1 << 26 }; /* of accesses of one root that are compared, in all */
@@ -42,29 +44,80 @@ static void order_edge(order_build *b, uint32_t from, uint32_t to)
   wick_push(b->mem, &b->edges, (struct order_edge){from, to});
 }
 
-/* Accesses of one root, pairwise. With too many, each depends on the one before. */
+/* An access, and from which byte of its root to which one it reaches. */
+typedef struct order_reach {
+  uint32_t access;
+  bool pure; /* it only reads */
+  int64_t begin, end;
+  wick_place place;
+} order_reach;
+
+static int order_reach_compare(const void *a, const void *b)
+{
+  const order_reach *x = a, *y = b;
+  if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+  return (x->access > y->access) - (x->access < y->access);
+}
+
+/* By the later step, the nearest first. */
+static int order_edge_compare(const void *a, const void *b)
+{
+  const struct order_edge *x = a, *y = b;
+  if (x->to != y->to) return x->to < y->to ? -1 : 1;
+  return (x->from < y->from) - (x->from > y->from);
+}
+
+static order_reach *order_reaches(const order_build *b, const wick_access_list *list, bool *written)
+{
+  order_reach *r = wick_new(b->mem, order_reach, list->n);
+  *written = false;
+  for (uint32_t i = 0; i < list->n; i++) {
+    const wick_access *x = &list->at[i];
+    wick_place p = wick_access_place(&b->a, x);
+    r[i] = (order_reach){i, x->reads && !x->writes, INT64_MIN, INT64_MAX, p};
+    if (p.known) r[i].begin = p.offset, r[i].end = wick_place_end(&p);
+    *written = *written || x->writes || !x->reads;
+  }
+  qsort(r, list->n, sizeof *r, order_reach_compare);
+  return r;
+}
+
+/* Each depends on the one before. */
+static void order_chain(order_build *b, const wick_access_list *list)
+{
+  for (uint32_t i = 1; i < list->n; i++) {
+    uint32_t from = b->step_of[list->at[i - 1].node], to = b->step_of[list->at[i].node];
+    if (from != to) order_edge(b, from, to);
+  }
+}
+
+/* Pairs of accesses of one root that meet: in the order in which they begin in memory each is
+ * compared with those that reach beyond its beginning. With too many of them in all, a chain. */
 static void order_root_edges(order_build *b, uint32_t root, uint64_t *npair)
 {
   const wick_access_list *list = &b->a.access[root];
-  bool written = false;
-  for (uint32_t i = 0; i < list->n; i++)
-    written = written || list->at[i].writes || !list->at[i].reads;
-  if (!written) return;
-  *npair += (uint64_t)list->n * list->n / 2;
-  for (uint32_t i = 0; i < list->n; i++) {
-    const wick_access *y = &list->at[i];
-    uint32_t to = b->step_of[y->node];
-    for (uint32_t k = i; k-- > 0;) {
-      const wick_access *x = &list->at[k];
-      uint32_t from = b->step_of[x->node];
-      if (from == to) continue;
-      bool pure = x->reads && !x->writes && y->reads && !y->writes;
-      wick_place px = wick_access_place(&b->a, x), py = wick_access_place(&b->a, y);
-      bool apart = wick_place_disjoint(&px, &py);
-      if (*npair < ORDER_PAIRS && (pure || apart)) continue;
-      order_edge(b, from, to);
-      if (*npair >= ORDER_PAIRS) break;
+  bool written;
+  order_reach *r = order_reaches(b, list, &written);
+  uint32_t first = b->edges.n, *open = wick_new(b->mem, uint32_t, list->n), nopen = 0;
+  for (uint32_t i = 0; i < list->n && written && *npair < ORDER_PAIRS; i++) {
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < nopen; k++) {
+      const order_reach *x = &r[open[k]];
+      if (x->end <= r[i].begin) continue;
+      open[kept++] = open[k];
+      ++*npair;
+      uint32_t s = b->step_of[list->at[x->access].node], t = b->step_of[list->at[r[i].access].node];
+      if (s == t || (x->pure && r[i].pure) || wick_place_disjoint(&x->place, &r[i].place)) continue;
+      order_edge(b, s < t ? s : t, s < t ? t : s);
     }
+    nopen = kept;
+    open[nopen++] = i;
+  }
+  if (*npair >= ORDER_PAIRS) {
+    b->edges.n = first;
+    if (written) order_chain(b, list);
+  } else if (b->edges.n > first) {
+    qsort(b->edges.at + first, b->edges.n - first, sizeof *b->edges.at, order_edge_compare);
   }
 }
 

@@ -124,6 +124,7 @@ bool wick_place_disjoint(const wick_place *a, const wick_place *b)
 {
   if (!a->known || !b->known) return false;
   if (!wick_place_numel(a) || !wick_place_numel(b)) return true;
+  if (wick_place_end(a) <= b->offset || wick_place_end(b) <= a->offset) return true; /* mostly */
   place_box box[2] = {place_box_of(a), place_box_of(b)};
   uint32_t at[2] = {0, 0};
   for (;;) {

@@ -22,6 +22,8 @@ typedef struct form_state {
   uint32_t ngroup;
   wick_func **func; /* per node that names a group: the group */
   wick_halo *halo;  /* per value: the zeros around its buffer */
+  /* room for one group at a time: its operands; per value what it is in the group, or 0 */
+  wick_value *operand, *to;
 } form_state;
 
 /* ---- one group ---- */
@@ -89,13 +91,24 @@ static wick_value form_output(wick_builder *b, wick_value v)
   return v;
 }
 
+/* What other groups made of the values that this one meets. */
+static void form_forget(form_state *s, uint32_t root)
+{
+  for (uint32_t i = 0; i <= root; i++) {
+    const wick_node *n = &s->f->node[i];
+    if (s->g.of[i] != root) continue;
+    for (uint32_t k = 0; k < n->nin; k++) s->to[n->in[k].id] = (wick_value){0};
+    for (uint32_t k = 0; k < n->nout; k++) s->to[n->first.id + k] = (wick_value){0};
+  }
+}
+
 static wick_status form_group(form_state *s, uint32_t root, wick_func **out)
 {
   const wick_func *f = s->f;
   const wick_node *last = &f->node[root];
-  wick_value *operand = wick_new(s->tmp, wick_value, f->nvalue + 1),
-             *to = wick_new(s->tmp, wick_value, f->nvalue + 1);
+  wick_value *operand = s->operand, *to = s->to;
   uint32_t n = wick_group_operands(&s->g, root, operand), anchor = root;
+  form_forget(s, root);
   for (uint32_t i = root + 1; i-- > 0;)
     if (s->g.of[i] == root && !wick_group_is_scalar(f, &f->node[i])) anchor = i;
   wick_builder b;
@@ -188,7 +201,9 @@ static void form_groups(form_state *s, wick_errors *all)
   const wick_func *f = s->f;
   s->func = wick_new(s->tmp, wick_func *, f->nnode);
   s->halo = wick_new(s->tmp, wick_halo, f->nvalue + 1);
-  wick_value *operand = wick_new(s->tmp, wick_value, f->nvalue + 1);
+  s->operand = wick_new(s->tmp, wick_value, f->nvalue + 1);
+  s->to = wick_new(s->tmp, wick_value, f->nvalue + 1);
+  wick_value *operand = s->operand;
   for (uint32_t i = 0; i < f->nnode; i++) {
     if (s->g.of[i] != i) continue;
     wick_errors_add(all, form_group(s, i, &s->func[i]));
@@ -225,8 +240,7 @@ static wick_status form_kernel(form_state *s, uint32_t i)
   const wick_node *n = &f->node[i];
   wick_func *g = s->func[i];
   if (!g) return NULL; /* reported when it could not be formed */
-  wick_value *operand = wick_new(s->tmp, wick_value, f->nvalue + 1),
-             *in = wick_new(s->tmp, wick_value, n->nout + g->nparam);
+  wick_value *operand = s->operand, *in = wick_new(s->tmp, wick_value, n->nout + g->nparam);
   uint32_t nin = wick_group_operands(&s->g, i, operand);
   for (uint32_t k = 0; k < nin; k++) in[n->nout + k] = form_operand(s, g, k, operand[k]);
   for (uint32_t k = 0; k < n->nout; k++) {
