@@ -55,7 +55,7 @@ static wick_status pipeline_phases(wick_pass_context *c, const wick_func *f, wic
 
 static wick_status pipeline_block(wick_pass_context *c, const wick_func *f, wick_func **out)
 {
-  return wick_pass_block(f, c->target, c->strict, c->mem, out);
+  return wick_pass_block(f, c->target, c->strict, c->records, c->mem, out);
 }
 
 static wick_status pipeline_form_groups(wick_pass_context *c, const wick_func *f, wick_func **out)

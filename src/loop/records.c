@@ -54,6 +54,39 @@ void wick_record_try(wick_records *r, wick_record *x, const char *steps, uint64_
   wick_push(r->mem, &x->trials, (wick_trial){wick_str_dup(r->mem, steps), ns});
 }
 
+/* ---- choices ---- */
+
+static void records_note(wick_records *r, const wick_choice *c)
+{
+  for (uint32_t i = 0; i < r->choices.n; i++)
+    if (strcmp(r->choices.at[i].key, c->key) == 0) return;
+  wick_option *option = wick_dup(r->mem, wick_option, c->option, c->noption);
+  for (uint32_t i = 0; i < c->noption; i++) {
+    option[i].steps = wick_str_dup(r->mem, option[i].steps);
+    option[i].graph = wick_str_dup(r->mem, option[i].graph);
+  }
+  wick_choice kept = {wick_str_dup(r->mem, c->key), c->noption, c->first, option};
+  wick_push(r->mem, &r->choices, kept);
+}
+
+wick_status wick_records_choose(wick_records *r, const wick_choice *c, wick_arena *mem,
+                                uint32_t *out)
+{
+  *out = c->first;
+  if (!r) return NULL;
+  if (r->tuning) records_note(r, c);
+  const wick_record *x = wick_records_find(r, c->key);
+  if (!x || !x->steps) return NULL;
+  for (uint32_t i = 0; i < c->noption; i++) {
+    if (strcmp(x->steps, c->option[i].steps) != 0) continue;
+    *out = i;
+    wick_push(r->mem, &r->used, wick_str_dup(r->mem, strchr(c->key, '(')));
+    return NULL;
+  }
+  return wick_fail(mem, WICK_EINVAL, wick_path_base(r->path), "\"%s\" is no way to compute %s",
+                   x->steps, strchr(c->key, '('));
+}
+
 /* ---- reading ---- */
 
 typedef struct records_reader {

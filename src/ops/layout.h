@@ -9,6 +9,7 @@
 #define WICK_OPS_LAYOUT_H
 
 #include "ir/copy.h"
+#include "loop/records.h"
 #include "ops/blocked.h"
 #include "target/target.h"
 
@@ -26,8 +27,10 @@ struct wick_layouts {
   wick_uses uses;
   wick_arena *mem;
   const wick_target *target;
-  int64_t block; /* channels in a block: lanes of f32 */
-  bool strict;   /* nothing that is only approximately the convolution */
+  int64_t block;         /* channels in a block: lanes of f32 */
+  bool strict;           /* nothing that is only approximately the convolution */
+  wick_records *records; /* of choices; NULL: none */
+  wick_status failed;    /* the first failure, NULL: none yet */
 };
 
 static inline const wick_type_info *wick_layout_info(const wick_layouts *s, wick_value v)

@@ -194,7 +194,7 @@ static bool layout_conv_ones(const wick_attr *a)
 }
 
 /* The tile of minimal filtering that it is best done by, or 0. */
-static int64_t layout_conv_tile(const wick_layouts *s, const layout_conv *v)
+static int64_t layout_conv_tile(wick_layouts *s, const layout_conv *v)
 {
   const wick_attr *a = v->n->attr;
   int64_t y[4];
@@ -211,7 +211,10 @@ static int64_t layout_conv_tile(const wick_layouts *s, const layout_conv *v)
                            .taps = v->wd[2]};
   for (uint32_t k = 0; k < a[1].n; k++)
     if (a[1].ints[k] < 0) return 0;
-  return wick_winograd_tile(s->target, &l);
+  int64_t tile = 0;
+  wick_status failed = wick_winograd_choose(s->target, s->records, &l, s->mem, &tile);
+  if (failed && !s->failed) s->failed = failed;
+  return tile;
 }
 
 /* The order of the result: of one part for each group, or what it meets next, where each block

@@ -114,18 +114,25 @@ static double winograd_products_cost(const wick_winograd_layer *l, double places
   return taps * least * in * out / 2 + winograd_weights(taps * in * out * (double)l->lanes);
 }
 
+static const int64_t winograd_tiles_tried[] = {2, 3, 4};
+
+/* There is a transform, and the image has two tiles along each side. */
+static bool winograd_fits(const wick_target *t, const wick_winograd_layer *l, int64_t m,
+                          wick_winograd *out)
+{
+  return t->vector_bytes && l->taps > 1 && 2 * m <= l->y && 2 * m <= l->x &&
+         wick_winograd_of(m, l->taps, out);
+}
+
 int64_t wick_winograd_tile(const wick_target *t, const wick_winograd_layer *l)
 {
-  static const int64_t tile[] = {2, 3, 4};
   double images = (double)l->images,
          least =
              winograd_products_cost(l, images * (double)(l->y * l->x), (double)(l->taps * l->taps));
   int64_t best = 0;
-  if (!t->vector_bytes || l->taps < 2) return 0;
-  for (size_t i = 0; i < sizeof tile / sizeof *tile; i++) {
+  for (size_t i = 0; i < WICK_COUNT(winograd_tiles_tried); i++) {
     wick_winograd w;
-    if (tile[i] * 2 > l->y || tile[i] * 2 > l->x || !wick_winograd_of(tile[i], l->taps, &w))
-      continue;
+    if (!winograd_fits(t, l, winograd_tiles_tried[i], &w)) continue;
     double tiles = images * (double)(wick_ceildiv_i64(l->y, w.m) * wick_ceildiv_i64(l->x, w.m)),
            n2 = (double)(w.n * w.n);
     double cost = 1.1 * winograd_products_cost(l, tiles, n2) +
@@ -133,6 +140,55 @@ int64_t wick_winograd_tile(const wick_target *t, const wick_winograd_layer *l)
     if (cost < 0.95 * least) least = cost, best = w.m;
   }
   return best;
+}
+
+/* A function of packed operands that does the layer alone, its image as large as the result. */
+static wick_option winograd_option(const wick_winograd_layer *l, int64_t m, wick_arena *mem)
+{
+  long long lanes = l->lanes, n = l->images, in = l->in, out = l->out, y = l->y, x = l->x,
+            taps = l->taps, lo = taps / 2, hi = taps - 1 - lo, n2 = (m + taps - 1) * (m + taps - 1);
+  const char *weights = m ? wick_str_printf(mem, "%lld,%lld,%lld", n2, out, in)
+                          : wick_str_printf(mem, "%lld,%lld,%lld,%lld", out, in, taps, taps),
+             *op = m ? wick_str_printf(mem, "conv_winograd %%0, %%1 {tile=%lld, taps=%lld, ",
+                                       (long long)m, taps)
+                     : "conv_packed %0, %1 {";
+  wick_option o = {.steps = m ? wick_str_printf(mem, "tiles of %lld", (long long)m) : "as it is"};
+  o.graph = wick_str_printf(
+      mem,
+      "graph @tiles%lld(%%0: f32[%lld,%lld,%lld,%lld,%lld], %%1: f32[%s,%lld,%lld]) -> "
+      "f32[%lld,%lld,%lld,%lld,%lld] { %%2 = %spad=[%lld,%lld,%lld,%lld]} return %%2 }",
+      (long long)m, n, in, y, x, lanes, weights, lanes, lanes, n, out, y, x, lanes, op, lo, lo, hi,
+      hi);
+  return o;
+}
+
+wick_status wick_winograd_choose(const wick_target *t, wick_records *records,
+                                 const wick_winograd_layer *l, wick_arena *mem, int64_t *out_tile)
+{
+  enum { MOST = 1 + WICK_COUNT(winograd_tiles_tried) };
+  wick_winograd w;
+  wick_option option[MOST];
+  int64_t tile[MOST], best = wick_winograd_tile(t, l);
+  wick_choice c = {.option = option};
+  *out_tile = best;
+  if (!records) return NULL;
+  for (size_t i = 0; i < MOST; i++) {
+    int64_t m = i ? winograd_tiles_tried[i - 1] : 0;
+    if (m && !winograd_fits(t, l, m, &w)) continue;
+    if (m == best) c.first = c.noption;
+    option[c.noption] = winograd_option(l, m, mem), tile[c.noption++] = m;
+  }
+  if (c.noption < 2) return NULL;
+  wick_text key = wick_text_begin(mem);
+  wick_target_name(t, &key);
+  wick_text_printf(&key, " (filtering %lldx%lld: %lldx%lldx%lld, %lld by %lld blocks of %lld)",
+                   (long long)l->taps, (long long)l->taps, (long long)l->images, (long long)l->y,
+                   (long long)l->x, (long long)l->in, (long long)l->out, (long long)l->lanes);
+  uint32_t chosen;
+  c.key = key.at;
+  WICK_TRY(wick_records_choose(records, &c, mem, &chosen));
+  *out_tile = tile[chosen];
+  return NULL;
 }
 
 /* ---- a matrix times a vector of values ---- */

@@ -7,6 +7,7 @@
 #define WICK_OPS_WINOGRAD_H
 
 #include "ir/build.h"
+#include "loop/records.h"
 #include "target/target.h"
 
 enum { WICK_WINOGRAD_MOST = 8 };
@@ -39,5 +40,10 @@ typedef struct wick_winograd_layer {
 
 /* The tile m that is fastest by the model of the target, or 0 where the convolution itself is. */
 int64_t wick_winograd_tile(const wick_target *t, const wick_winograd_layer *l);
+
+/* The same, or what the records have of the layer. */
+WICK_CHECKED wick_status wick_winograd_choose(const wick_target *t, wick_records *records,
+                                              const wick_winograd_layer *l, wick_arena *mem,
+                                              int64_t *out_tile);
 
 #endif

@@ -1,7 +1,10 @@
 /* One module with a kernel for each schedule; runs of all of them in turns. */
 #include "tune/measure.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "codegen/client.h"
 #include "codegen/link.h"
@@ -9,18 +12,35 @@
 #include "runtime/context.h"
 #include "runtime/load.h"
 
-enum { MEASURE_ROUNDS = 5, MEASURE_MARGIN = 4096 };
-static const double measure_seconds = 2e-3; /* of one schedule in one round, at least */
+enum { MEASURE_LEAST = 9, MEASURE_MOST = 25 }; /* turns */
+static const double measure_slice = 0.3e-3,    /* seconds of one schedule in a turn, at least */
+    measure_enough = 0.25;                     /* of all turns */
 
-void wick_measure_groups(const wick_func *low, wick_arena *mem, wick_tune_group **out_group,
-                         wick_measure_use **out_use, uint32_t *out_n)
+/* ---- the groups of a function ---- */
+
+static wick_operand_kind measure_kind(const wick_func *low, const wick_node *n, uint32_t k,
+                                      bool alone)
+{
+  const wick_func *g = wick_module_find(low->module, n->attr[0].s);
+  if (k + g->nparam < n->nin) return WICK_OPERAND_WRITTEN;
+  bool constant = alone ? n->in[k].id > 1 && n->in[k].id <= low->nparam
+                        : wick_info_of(low, n->in[k])->space == WICK_CONSTANT;
+  return constant ? WICK_OPERAND_WEIGHTS : WICK_OPERAND_READ;
+}
+
+static void measure_drop_loops(wick_module *m)
+{
+  for (uint32_t i = m->funcs.n; i-- > 0;)
+    if (m->funcs.at[i]->level == WICK_LOOP) wick_module_remove(m, m->funcs.at[i]->name);
+}
+
+void wick_measure_groups(const wick_func *low, bool alone, wick_arena *mem,
+                         wick_tune_group **out_group, wick_measure_use **out_use, uint32_t *out_n)
 {
   wick_module *m = low->module;
   wick_names seen = wick_names_begin(mem);
   wick_tune_group *group = wick_new(mem, wick_tune_group, low->nnode);
   wick_measure_use *use = wick_new(mem, wick_measure_use, low->nnode);
-  for (uint32_t i = m->funcs.n; i-- > 0;)
-    if (m->funcs.at[i]->level == WICK_LOOP) wick_module_remove(m, m->funcs.at[i]->name);
   for (uint32_t i = 0; i < low->nnode; i++) {
     const wick_node *n = &low->node[i];
     if (n->op != WICK_OP_kernel) continue;
@@ -28,36 +48,20 @@ void wick_measure_groups(const wick_func *low, wick_arena *mem, wick_tune_group 
     group[id - 1].launches++;
     if (seen.n == before) continue;
     wick_type *type = wick_new(mem, wick_type, n->nin);
-    for (uint32_t k = 0; k < n->nin; k++) type[k] = wick_type_of(low, n->in[k]);
+    wick_operand_kind *kind = wick_new(mem, wick_operand_kind, n->nin);
+    for (uint32_t k = 0; k < n->nin; k++) {
+      type[k] = wick_type_of(low, n->in[k]);
+      kind[k] = measure_kind(low, n, k, alone);
+    }
     group[id - 1].group = (wick_func *)(uintptr_t)wick_module_find(m, n->attr[0].s);
-    use[id - 1] = (wick_measure_use){n->nin, type};
+    use[id - 1] = (wick_measure_use){n->nin, type, kind};
   }
   *out_group = group, *out_use = use, *out_n = seen.n - 1; /* name 0 is none */
 }
 
-/* ---- operands ---- */
-
-/* Numbers around 0 in floats, zeros elsewhere; the address of the first element, with room for a
- * halo around it. */
-static void *measure_operand(const wick_measure *m, wick_type type, uint32_t seed)
+static const char *measure_halo(const wick_func *g)
 {
-  const wick_type_info *t = wick_type_get(m->module, type);
-  uint64_t span = 1, bytes = (wick_elem_storage[t->elem].bits + 7u) / 8, dense = 1;
-  for (uint32_t k = t->rank; k-- > 0;) {
-    uint64_t n = wick_dim_is_const(t->dim[k]) ? (uint64_t)t->dim[k].v : 1,
-             stride =
-                 t->stride && wick_dim_is_const(t->stride[k]) ? (uint64_t)t->stride[k].v : dense;
-    span += (n + 16) * stride; /* a halo is smaller */
-    dense *= n;
-  }
-  uint64_t n = 2 * (span * bytes + MEASURE_MARGIN) / 4;
-  float *at = wick_arena_alloc(m->tmp, n * 4, 64);
-  uint32_t state = 2463534242u + seed;
-  for (uint64_t i = 0; i < n; i++) {
-    state = state * 1664525u + 1013904223u;
-    at[i] = t->elem == WICK_F32 ? (float)(state >> 8) * 0x1p-23f - 1 : 0;
-  }
-  return (char *)at + wick_align_up(n * 2, 64);
+  return g->schedule ? strstr(g->schedule, "halo ") : NULL;
 }
 
 /* ---- code ---- */
@@ -66,22 +70,22 @@ typedef struct measure_kernel {
   wick_kernel run;
   const char *name;
   int64_t tasks;
+  uint32_t noperand;
+  const wick_operand *operand;
   void **args;
-  double best, worst; /* of the rounds */
   uint32_t repeat;
 } measure_kernel;
 
-static wick_status measure_build(const wick_measure *m, uint32_t index, const char *steps,
+static wick_status measure_build(const wick_measure *m, const wick_measured *of,
                                  wick_lowered_kernel *out)
 {
-  const wick_func *g = m->group[index].group;
-  const char *halo = g->schedule ? strstr(g->schedule, "halo ") : NULL;
-  wick_func *with = wick_dup(m->tmp, wick_func, g, 1);
-  with->schedule = wick_intern(m->module, wick_str_printf(m->tmp, "%s%s", steps, halo ? halo : ""));
-  const wick_measure_use *use = &m->use[index];
-  uint32_t *same = wick_new(m->tmp, uint32_t, use->noperand);
-  for (uint32_t k = 0; k < use->noperand; k++) same[k] = k;
-  wick_kernel_use u = {with, use->noperand, use->type, same};
+  const char *halo = measure_halo(of->group);
+  wick_func *with = wick_dup(m->tmp, wick_func, of->group, 1);
+  with->schedule =
+      wick_intern(m->module, wick_str_printf(m->tmp, "%s%s", of->steps, halo ? halo : ""));
+  uint32_t *same = wick_new(m->tmp, uint32_t, of->use->noperand);
+  for (uint32_t k = 0; k < of->use->noperand; k++) same[k] = k;
+  wick_kernel_use u = {with, of->use->noperand, of->use->type, same};
   return wick_kernel_build(&u, m->target, m->tmp, m->tmp, out);
 }
 
@@ -99,75 +103,140 @@ static wick_status measure_compile(const wick_measure *m, wick_artifact *out)
   return wick_artifact_read(wick_artifact_join(&parts, m->tmp), "tune", m->tmp, out);
 }
 
-/* ---- time ---- */
-
-static double measure_once(const measure_kernel *k, uint32_t repeat)
+/* Results, then parameters, for which the group's schedule says what halo they have. */
+static const wick_operand *measure_operands(wick_measure *m, const wick_measured *of)
 {
-  double begin = wick_now();
-  for (uint32_t i = 0; i < repeat; i++) k->run(k->args, 0, k->tasks);
-  return (wick_now() - begin) / repeat;
+  const wick_measure_use *use = of->use;
+  const char *halo = measure_halo(of->group);
+  wick_schedule *s = wick_schedule_begin(of->group, m->tmp);
+  uint32_t first = use->noperand - of->group->nparam;
+  bool has = halo && !wick_schedule_apply(s, halo);
+  wick_operand *out = wick_new(m->tmp, wick_operand, use->noperand);
+  for (uint32_t k = 0; k < use->noperand; k++)
+    out[k] = wick_operand_take(&m->operands, wick_type_get(m->module, use->type[k]),
+                               has && k >= first ? &s->halo[k - first] : NULL, use->kind[k]);
+  return out;
 }
 
-static void measure_rounds(measure_kernel *k, uint32_t n, double *out_seconds, double *out_noise)
+/* All of them share scratch memory: where its pages lie tells in the caches. */
+static wick_status measure_all(wick_measure *m, uint32_t n, const wick_measured *of,
+                               measure_kernel *k, wick_artifact *a)
 {
-  for (uint32_t i = 0; i < n; i++) {
-    if (!k[i].run) continue;
-    double first = measure_once(&k[i], 1);
-    k[i].repeat = first < measure_seconds ? (uint32_t)(measure_seconds / (first + 1e-8)) + 1 : 1;
-    k[i].best = 1e300;
-  }
-  for (uint32_t r = 0; r < MEASURE_ROUNDS; r++)
-    for (uint32_t i = 0; i < n; i++) {
-      if (!k[i].run) continue;
-      double took = measure_once(&k[i], k[i].repeat);
-      if (took < k[i].best)
-        k[i].worst = k[i].best, k[i].best = took;
-      else if (took < k[i].worst)
-        k[i].worst = took; /* the second best */
-    }
-  for (uint32_t i = 0; i < n; i++) out_seconds[i] = k[i].run ? k[i].best : -1;
-  *out_noise = k[0].run ? k[0].worst / k[0].best - 1 : 0;
-}
-
-static wick_status measure_all(const wick_measure *m, uint32_t index, uint32_t n,
-                               const char *const *steps, measure_kernel *k, wick_artifact *a)
-{
-  const wick_measure_use *use = &m->use[index];
-  void **operand = wick_new(m->tmp, void *, use->noperand);
+  wick_lowered_kernel *l = wick_new(m->tmp, wick_lowered_kernel, n);
+  uint64_t scratch = 0;
   bool any = false;
-  for (uint32_t i = 0; i < use->noperand; i++) operand[i] = measure_operand(m, use->type[i], i);
+  wick_operands_clear(&m->operands);
   for (uint32_t i = 0; i < n; i++) {
-    wick_lowered_kernel l;
-    if (measure_build(m, index, steps[i], &l)) continue; /* a schedule that the nest refuses */
-    uint32_t slot = use->noperand;
-    k[i] = (measure_kernel){.name = l.name, .tasks = l.tasks};
+    bool again = i && of[i].use == of[i - 1].use; /* then they share the operands */
+    k[i].noperand = of[i].use->noperand;
+    k[i].operand = again ? k[i - 1].operand : measure_operands(m, &of[i]);
+    if (measure_build(m, &of[i], &l[i])) continue; /* a schedule that the nest refuses */
+    k[i].name = l[i].name, k[i].tasks = l[i].tasks, any = true;
+    if (l[i].scratch && l[i].scratch_bytes > scratch) scratch = l[i].scratch_bytes;
+  }
+  char *room = wick_arena_alloc(m->tmp, scratch, 64);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t slot = k[i].noperand;
+    if (!k[i].name) continue;
     k[i].args = wick_new(m->tmp, void *, slot + 2);
-    memcpy(k[i].args, operand, slot * sizeof *operand);
-    if (l.scratch) k[i].args[slot++] = wick_arena_alloc(m->tmp, l.scratch_bytes, 64);
-    if (l.fault) k[i].args[slot] = wick_new(m->tmp, wick_fault, 1);
-    any = true;
+    if (l[i].scratch) k[i].args[slot++] = room;
+    if (l[i].fault) k[i].args[slot] = wick_new(m->tmp, wick_fault, 1);
   }
   return any ? measure_compile(m, a) : NULL;
 }
 
-wick_status wick_measure_run(const wick_measure *m, uint32_t index, uint32_t n,
-                             const char *const *steps, double *out_seconds, double *out_noise)
+/* ---- time ---- */
+
+/* Of this thread: what others run in between does not count. */
+static double measure_now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* *next: of all copies the next one, whoever runs; those that were used last are near. */
+static double measure_once(measure_kernel *k, uint32_t repeat, uint32_t *next)
+{
+  double begin = measure_now();
+  for (uint32_t i = 0; i < repeat; i++, ++*next) {
+    for (uint32_t o = 0; o < k->noperand; o++)
+      k->args[o] = k->operand[o].at + *next % k->operand[o].ncopy * k->operand[o].step;
+    k->run(k->args, 0, k->tasks);
+  }
+  return (measure_now() - begin) / repeat;
+}
+
+static int measure_compare(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double measure_median(double *at, uint32_t n)
+{
+  qsort(at, n, sizeof *at, measure_compare);
+  return n % 2 ? at[n / 2] : (at[n / 2 - 1] + at[n / 2]) / 2;
+}
+
+/* How often each runs in its slice; how many turns there is time for. */
+static uint32_t measure_turns(measure_kernel *k, uint32_t n, uint32_t *next)
+{
+  double turn = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (!k[i].run) continue;
+    double first = measure_once(&k[i], 1, next), second = measure_once(&k[i], 1, next),
+           once = (first < second ? first : second) + 1e-8;
+    k[i].repeat = once < measure_slice ? (uint32_t)(measure_slice / once) + 1 : 1;
+    turn += once * k[i].repeat * (i ? 1 : 2);
+  }
+  double turns = measure_enough / turn;
+  return turns < MEASURE_LEAST  ? MEASURE_LEAST
+         : turns > MEASURE_MOST ? MEASURE_MOST
+                                : (uint32_t)turns;
+}
+
+/* A turn begins and ends with the first one: what lies between is compared with both. */
+static void measure_rounds(measure_kernel *k, uint32_t n, wick_arena *tmp, double *out_seconds,
+                           double *out_noise)
+{
+  uint32_t next = 0, turns = measure_turns(k, n, &next);
+  double *ratio = wick_new(tmp, double, (size_t)n *turns), least = 1e300;
+  for (uint32_t r = 0; r < turns; r++) {
+    double begin = measure_once(&k[0], k[0].repeat, &next);
+    for (uint32_t j = 1; j < n; j++) {
+      uint32_t i = r % 2 ? n - j : j;
+      if (k[i].run) ratio[i * turns + r] = measure_once(&k[i], k[i].repeat, &next);
+    }
+    double end = measure_once(&k[0], k[0].repeat, &next), own = (begin + end) / 2;
+    for (uint32_t i = 1; i < n; i++) ratio[i * turns + r] /= own;
+    ratio[r] = fabs(end / begin - 1);
+    least = fmin(least, fmin(begin, end));
+  }
+  out_seconds[0] = least;
+  /* three times what a median of so many turns is uncertain by */
+  *out_noise = 3 * measure_median(ratio, turns) / sqrt(turns);
+  for (uint32_t i = 1; i < n; i++)
+    out_seconds[i] = k[i].run ? least * measure_median(ratio + i * turns, turns) : -1;
+}
+
+wick_status wick_measure_run(wick_measure *m, uint32_t n, const wick_measured *of,
+                             double *out_seconds, double *out_noise)
 {
   wick_mark mark = wick_arena_mark(m->tmp);
   measure_kernel *k = wick_new(m->tmp, measure_kernel, n);
   wick_artifact a = {0};
   wick_image image = {0};
-  wick_status s = measure_all(m, index, n, steps, k, &a);
-  for (uint32_t i = m->module->funcs.n; i-- > 0;)
-    if (m->module->funcs.at[i]->level == WICK_LOOP)
-      wick_module_remove(m->module, m->module->funcs.at[i]->name);
-  bool any = false;
-  for (uint32_t i = 0; i < n; i++) any = any || k[i].name;
-  if (!s && any) s = wick_image_map(&a, m->tmp, &image);
-  if (s) return s;
-  for (uint32_t i = 0; i < n && any; i++)
+  measure_drop_loops(m->module);
+  wick_status s = measure_all(m, n, of, k, &a);
+  measure_drop_loops(m->module);
+  *out_noise = 0;
+  for (uint32_t i = 0; i < n; i++) out_seconds[i] = -1;
+  if (s || !k[0].name) return s;
+  WICK_TRY(wick_image_map(&a, m->tmp, &image));
+  for (uint32_t i = 0; i < n; i++)
     if (k[i].name) k[i].run = wick_image_kernel(&image, k[i].name);
-  measure_rounds(k, n, out_seconds, out_noise);
+  measure_rounds(k, n, m->tmp, out_seconds, out_noise);
   wick_image_unmap(&image);
   wick_arena_rewind(m->tmp, mark);
   return NULL;

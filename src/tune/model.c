@@ -5,6 +5,8 @@
 
 #include "base/file.h"
 #include "driver/compile.h"
+#include "graph/group/form.h"
+#include "ir/text.h"
 #include "runtime/context.h"
 #include "tune/measure.h"
 
@@ -15,6 +17,10 @@ typedef struct model_tune {
   wick_compilation *compilation;
   wick_records records;
   wick_measure measure;
+  const wick_tune_group *group;
+  const wick_measure_use *use;
+  wick_module *options; /* of the choice at hand */
+  wick_arena room;      /* of operands */
   double start, kept;
   wick_arena *mem, *tmp;
 } model_tune;
@@ -38,14 +44,61 @@ static wick_status model_write(model_tune *m)
   return NULL;
 }
 
+static wick_status model_work(model_tune *m, const char *what)
+{
+  if (m->o->at) m->o->at(m->o->arg, wick_now() - m->start, what);
+  WICK_TRY(wick_work_check(&m->compilation->work, m->mem));
+  return wick_now() - m->kept < model_keep ? NULL : model_write(m);
+}
+
 static wick_status model_measure(void *arg, uint32_t group, uint32_t n, const char *const *steps,
                                  double *seconds, double *noise)
 {
   model_tune *m = arg;
-  if (m->o->at) m->o->at(m->o->arg, wick_now() - m->start, m->measure.group[group].group->name);
-  WICK_TRY(wick_work_check(&m->compilation->work, m->mem));
-  WICK_TRY(wick_measure_run(&m->measure, group, n, steps, seconds, noise));
-  return wick_now() - m->kept < model_keep ? NULL : model_write(m);
+  const wick_func *g = m->group[group].group;
+  WICK_TRY(model_work(m, g->name));
+  wick_mark mark = wick_arena_mark(m->tmp);
+  wick_measured *of = wick_new(m->tmp, wick_measured, n);
+  for (uint32_t i = 0; i < n; i++) of[i] = (wick_measured){g, &m->use[group], steps[i]};
+  WICK_TRY(wick_measure_run(&m->measure, n, of, seconds, noise));
+  wick_arena_rewind(m->tmp, mark);
+  return NULL;
+}
+
+/* The last kernel of an option's function: before it stands at most what writes a halo. */
+static wick_status model_option(model_tune *m, const wick_option *o, wick_measured *out)
+{
+  wick_func *low;
+  wick_tune_group *group;
+  wick_measure_use *use;
+  uint32_t n;
+  WICK_TRY(wick_parse_module(m->options, o->steps, o->graph, strlen(o->graph), m->tmp));
+  const wick_func *f = m->options->funcs.at[m->options->funcs.n - 1];
+  WICK_TRY(wick_form_groups(f, m->measure.target, NULL, m->tmp, m->tmp, &low));
+  wick_measure_groups(low, true, m->tmp, &group, &use, &n);
+  if (!n) return wick_fail(m->tmp, WICK_EINTERNAL, o->steps, "an option without a kernel");
+  const wick_func *g = group[n - 1].group;
+  *out = (wick_measured){g, &use[n - 1], wick_tune_steps(g, m->tmp)};
+  return NULL;
+}
+
+static wick_status model_compare(void *arg, const wick_choice *c, uint32_t n,
+                                 const uint32_t *option, double *seconds, double *noise)
+{
+  model_tune *m = arg;
+  wick_module *model = m->measure.module;
+  WICK_TRY(model_work(m, strchr(c->key, '(')));
+  wick_mark mark = wick_arena_mark(m->tmp);
+  wick_measured *of = wick_new(m->tmp, wick_measured, n);
+  m->options = wick_module_create(&m->compilation->model->guard, "options");
+  for (uint32_t i = 0; i < n; i++) WICK_TRY(model_option(m, &c->option[option[i]], &of[i]));
+  m->measure.module = m->options;
+  WICK_TRY(wick_measure_run(&m->measure, n, of, seconds, noise));
+  m->measure.module = model;
+  wick_module_free(m->options);
+  m->options = NULL;
+  wick_arena_rewind(m->tmp, mark);
+  return NULL;
 }
 
 static double model_now(void *arg)
@@ -61,27 +114,50 @@ static wick_status model_progress(void *arg, const char *line)
   return model_write(m);
 }
 
-static wick_status model_run(model_tune *m, const wick_compile_options *options,
-                             wick_tune_report *out)
+/* The model as far as its groups, whose schedules are the templates'. */
+static wick_status model_groups(model_tune *m, const wick_compile_options *options, uint32_t *out_n)
 {
+  enum { PASSING = 64 << 20 };
   wick_compilation *c = m->compilation;
   wick_lowered lowered;
   wick_tune_group *group;
   wick_measure_use *use;
-  uint32_t n;
   WICK_TRY(wick_compilation_take(c, options));
   wick_target host = wick_target_host();
   if (c->target.machine != host.machine || (c->target.needs & ~host.needs))
     return wick_fail(m->mem, WICK_EINVAL, NULL, "code for this target does not run here");
+  m->records.tuning = true, m->records.choices.n = 0;
+  c->records = &m->records;
+  WICK_TRY(wick_compile_loops(c, &lowered));
+  wick_measure_groups(wick_module_find(c->module, c->graph->name), false, m->mem, &group, &use,
+                      out_n);
+  uint64_t most = c->target.cache_bytes[2] ? 2 * c->target.cache_bytes[2] : PASSING;
+  m->group = group, m->use = use;
+  m->measure.module = c->module, m->measure.target = &c->target, m->measure.tmp = &c->tmp;
+  m->measure.operands.passing = lowered.constant_bytes < most ? lowered.constant_bytes : most;
+  return NULL;
+}
+
+static wick_status model_run(model_tune *m, const wick_compile_options *options,
+                             wick_tune_report *out)
+{
+  static const double first = 0.3; /* part of the time for choices before there are groups */
+  wick_tune_bench bench = {model_measure, model_compare, model_now, model_progress, m};
+  uint32_t n;
+  *out = (wick_tune_report){0};
   if (wick_file_exists(m->o->records)) WICK_TRY(model_read(m, m->o->records));
   for (uint32_t i = 0; i < m->o->nmerge; i++) WICK_TRY(model_read(m, m->o->merge[i]));
-  WICK_TRY(wick_compile_loops(c, &lowered));
-  wick_measure_groups(wick_module_find(c->module, c->graph->name), m->mem, &group, &use, &n);
-  m->measure = (wick_measure){c->module, &c->target, group, use, &c->tmp};
-  wick_tune_bench bench = {model_measure, model_now, model_progress, m};
+  WICK_TRY(model_groups(m, options, &n));
   m->start = m->kept = wick_now();
+  WICK_TRY(wick_tune_choices(first * m->o->seconds, &bench, &m->records, m->tmp, out));
+  double left = m->o->seconds - (wick_now() - m->start);
+  if (out->nchosen) { /* then the groups are others */
+    wick_compilation_free(m->compilation);
+    wick_compilation_begin(m->compilation, m->compilation->model);
+    WICK_TRY(model_groups(m, options, &n));
+  }
   WICK_TRY(
-      wick_tune(group, n, &c->target, m->o->seconds, &bench, &m->records, m->mem, m->tmp, out));
+      wick_tune(m->group, n, m->measure.target, left, &bench, &m->records, m->mem, m->tmp, out));
   return model_write(m);
 }
 
@@ -96,9 +172,13 @@ wick_status wick_tune_model(wick_model *model, const wick_compile_options *compi
                   .records = wick_records_begin(o->records, mem),
                   .mem = mem,
                   .tmp = tmp};
+  m.room = wick_arena_make(&model->guard);
+  m.measure.operands.mem = &m.room;
   wick_status s = setjmp(model->guard.where) ? wick_fail(mem, WICK_ENOMEM, NULL, "out of memory")
                                              : model_run(&m, compile, out);
   if (s) s = wick_fail(mem, s->code, NULL, "%s", s->message); /* it may live in the compilation */
+  if (m.options) wick_module_free(m.options);
+  wick_arena_free(&m.room);
   wick_compilation_free(&c);
   return s;
 }

@@ -15,7 +15,8 @@ enum {
   TUNE_BLIND = 1,    /* without asking the model */
   TUNE_IDLE = 6,     /* turns without anything found, after which a group rests */
 };
-static const double tune_margin = 0.02; /* less is no reason to change a choice */
+static const double tune_margin = 0.02, /* less is no reason to change a choice */
+    tune_cycle = 1 / 3e9;               /* seconds, before anything was measured */
 
 typedef struct tune_candidate {
   wick_knobs knobs;
@@ -26,10 +27,12 @@ typedef struct tune_candidate {
 
 typedef struct tune_task {
   const wick_tune_group *of;
+  uint32_t launches;       /* of all groups with that key */
   const char *key, *first; /* the first choice */
   const char *best;
-  wick_knobs knobs; /* of the best, as far as known */
-  double seconds, before;
+  wick_knobs knobs;       /* of the best, as far as known */
+  double seconds, before; /* of the best and the first; 0: not measured yet */
+  double guess;           /* until then */
   uint32_t idle, turns;
   wick_names tried;
 } tune_task;
@@ -54,6 +57,17 @@ static uint32_t tune_random(tune_state *s, uint32_t below)
 }
 
 /* ---- candidates ---- */
+
+/* The outermost axis of the output: what is swept again for each part of it. */
+static uint32_t tune_outside(const wick_schedule *plan)
+{
+  const wick_stage *out = &plan->stage[plan->output];
+  for (uint32_t i = 0; i < out->loops.n; i++) {
+    wick_dim extent = out->axis[out->loops.at[i].axis].extent;
+    if (!wick_dim_is(extent, 1)) return out->loops.at[i].axis;
+  }
+  return 0;
+}
 
 static bool tune_features(tune_state *s, const tune_task *task, tune_candidate *c)
 {
@@ -85,30 +99,35 @@ static bool tune_features(tune_state *s, const tune_task *task, tune_candidate *
       log2(unrolled),
       inner,
       strstr(c->steps, "prefetch") != NULL,
-      (double)c->knobs.outside};
+      (double)tune_outside(plan)};
   memcpy(c->feature, feature, sizeof feature);
   return true;
 }
 
+/* Any knobs, or a neighbour of the best. What a template has no use for changes nothing. */
 static wick_knobs tune_draw(tune_state *s, const tune_task *task)
 {
   static const int64_t unroll[] = {1, 2, 4, 8};
   wick_knobs k = {.vectors = 1 + tune_random(s, 8),
                   .columns = 1 + tune_random(s, 28),
-                  .rows = tune_random(s, 4) ? 1 : 1 + tune_random(s, 4),
+                  .rows = tune_random(s, 2) ? 1 : 1 + tune_random(s, 8),
+                  .parts = 1 << tune_random(s, 4),
                   .unroll = unroll[tune_random(s, 4)],
+                  .keep = 1 + (int)tune_random(s, 2),
                   .outside = 1 + (int)tune_random(s, 2),
-                  .prefetch = 1 + (int)tune_random(s, 2)};
-  const wick_knobs *b = &task->knobs;
-  if (!b->vectors || tune_random(s, 3) == 0) return k;
-  uint32_t change = tune_random(s, 6); /* a neighbour of the best */
-  wick_knobs near = *b;
-  if (change == 0) near.vectors = k.vectors;
-  if (change == 1) near.columns = k.columns;
-  if (change == 2) near.rows = k.rows, near.columns = k.columns;
-  if (change == 3) near.unroll = k.unroll;
-  if (change == 4) near.outside = 3 - near.outside;
-  if (change == 5) near.prefetch = 3 - near.prefetch;
+                  .prefetch = 1 + (int)tune_random(s, 3)};
+  wick_knobs near = task->knobs;
+  if (!near.vectors || tune_random(s, 3) == 0) return k;
+  switch (tune_random(s, 8)) {
+  case 0: near.vectors = k.vectors; break;
+  case 1: near.columns = k.columns; break;
+  case 2: near.rows = k.rows, near.columns = k.columns; break;
+  case 3: near.unroll = k.unroll; break;
+  case 4: near.outside = k.outside; break;
+  case 5: near.parts = k.parts; break;
+  case 6: near.keep = k.keep; break;
+  default: near.prefetch = k.prefetch;
+  }
   return near;
 }
 
@@ -173,53 +192,73 @@ static wick_status tune_replace(tune_state *s, tune_task *task, uint32_t index,
                                      1e6 * task->seconds, 1e6 * task->before));
 }
 
-/* Candidates that could not be measured are counted; that none of a turn could is said, too. */
+/* None of a turn's candidates could be measured. */
 static wick_status tune_refused(tune_state *s, const tune_task *task, uint32_t n,
                                 const char *message)
 {
   s->report->nrefused += n;
-  if (!message) return NULL;
   return s->bench->progress(s->bench->arg,
                             wick_str_printf(s->tmp, "%s: %u schedules are not compiled: %s",
                                             task->of->group->name, n, message));
+}
+
+/* What was measured of the choices that were there before: the best, and the first one. */
+static void tune_known(tune_state *s, tune_task *task, const double *seconds, uint32_t nold)
+{
+  if (task->before > 0) return;
+  task->seconds = seconds[0], task->before = seconds[nold - 1];
+  tune_candidate c = {.steps = task->first};
+  wick_record *x = wick_records_add(s->records, task->key);
+  wick_record_try(s->records, x, c.steps, tune_ns(task->before));
+  if (tune_features(s, task, &c)) tune_learn(s, &c, task->before);
+}
+
+/* The best of the candidates, or UINT32_MAX. */
+static uint32_t tune_note(tune_state *s, tune_task *task, const tune_candidate *c, uint32_t n,
+                          const double *seconds)
+{
+  uint32_t best = UINT32_MAX;
+  wick_record *x = wick_records_add(s->records, task->key);
+  for (uint32_t i = 0; i < n; i++) {
+    if (seconds[i] <= 0) {
+      s->report->nrefused++;
+      continue;
+    }
+    s->report->ntrial++;
+    wick_record_try(s->records, x, c[i].steps, tune_ns(seconds[i]));
+    tune_learn(s, &c[i], seconds[i]);
+    if (best == UINT32_MAX || seconds[i] < seconds[best]) best = i;
+  }
+  wick_trees_fit(s->x.at, s->y.at, s->y.n, TUNE_FEATURES, s->tmp, &s->trees);
+  return best;
 }
 
 static wick_status tune_turn(tune_state *s, uint32_t index)
 {
   tune_task *task = &s->task[index];
   tune_candidate c[TUNE_MEASURED];
-  const char *steps[TUNE_MEASURED + 1] = {task->best};
-  double seconds[TUNE_MEASURED + 1], noise = 0;
-  uint32_t n = tune_candidates(s, task, c), best = UINT32_MAX;
+  const char *steps[TUNE_MEASURED + 2] = {task->best, task->first};
+  double seconds[TUNE_MEASURED + 2], noise = 0;
+  uint32_t n = tune_candidates(s, task, c),
+           nold = task->before > 0 || strcmp(task->best, task->first) == 0 ? 1 : 2;
   task->turns++, task->idle = n ? task->idle + 1 : TUNE_IDLE;
   if (!n) return NULL;
-  for (uint32_t i = 0; i < n; i++) steps[i + 1] = c[i].steps;
-  wick_status failed = s->bench->measure(s->bench->arg, index, n + 1, steps, seconds, &noise);
+  for (uint32_t i = 0; i < n; i++) steps[nold + i] = c[i].steps;
+  wick_status failed = s->bench->measure(s->bench->arg, index, nold + n, steps, seconds, &noise);
   if (failed && failed->code == WICK_ECANCELED) return failed;
   for (uint32_t i = 0; i < n; i++) wick_names_add(&task->tried, c[i].steps, strlen(c[i].steps));
-  if (failed || seconds[0] <= 0)
+  if (failed || seconds[0] <= 0 || seconds[nold - 1] <= 0)
     return tune_refused(s, task, n,
                         failed ? failed->message : "the nest refuses the choice so far");
-  wick_record *x = wick_records_add(s->records, task->key);
-  for (uint32_t i = 0; i < n; i++) {
-    if (seconds[i + 1] <= 0) {
-      WICK_TRY(tune_refused(s, task, 1, NULL));
-      continue;
-    }
-    s->report->ntrial++;
-    wick_record_try(s->records, x, c[i].steps, tune_ns(seconds[i + 1]));
-    tune_learn(s, &c[i], seconds[i + 1]);
-    if (best == UINT32_MAX || seconds[i + 1] < seconds[best + 1]) best = i;
-  }
-  wick_trees_fit(s->x.at, s->y.at, s->y.n, TUNE_FEATURES, s->tmp, &s->trees);
-  if (best == UINT32_MAX || seconds[best + 1] >= seconds[0] * (1 - tune_margin)) return NULL;
+  tune_known(s, task, seconds, nold);
+  uint32_t best = tune_note(s, task, c, n, seconds + nold);
+  if (best == UINT32_MAX || seconds[nold + best] >= seconds[0] * (1 - tune_margin)) return NULL;
   return tune_replace(s, task, index, &c[best], noise);
 }
 
 /* ---- the groups ---- */
 
-/* The schedule without the halos, which belong to the buffers. */
-static const char *tune_first(const wick_func *g, wick_arena *mem)
+const char *wick_tune_steps(const wick_func *g, wick_arena *mem)
 {
   const char *steps = g->schedule ? g->schedule : "", *halo = strstr(steps, "halo ");
   return wick_str_dupn(mem, steps, halo ? (size_t)(halo - steps) : strlen(steps));
@@ -238,29 +277,30 @@ static void tune_resume(tune_state *s, tune_task *task)
   }
 }
 
-static wick_status tune_begin(tune_state *s, const wick_tune_group *group, uint32_t n)
+static void tune_begin(tune_state *s, const wick_tune_group *group, uint32_t n)
 {
   wick_names keys = wick_names_begin(s->mem);
-  s->task = wick_new(s->mem, tune_task, n);
+  wick_list(uint32_t) unique = {0}; /* per key: the first group's */
+  s->task = wick_new(s->mem, tune_task, n), s->ntask = n;
   for (uint32_t i = 0; i < n; i++) {
     const char *key = wick_records_key(group[i].group, s->t, s->mem);
-    uint32_t before = keys.n;
-    wick_names_add(&keys, key, strlen(key));
+    uint32_t before = keys.n, id = wick_names_add(&keys, key, strlen(key));
     tune_task *task = &s->task[i];
     *task = (tune_task){.of = &group[i], .key = key, .tried = wick_names_begin(s->mem)};
-    task->best = task->first = tune_first(group[i].group, s->mem);
-    if (keys.n == before) task->idle = TUNE_IDLE; /* the same group on other buffers */
+    wick_push(s->tmp, &unique, i);
+    if (keys.n == before) unique.n--; /* the same group on other buffers */
+    s->task[unique.at[id - 1]].launches += group[i].launches;
+    task->best = task->first = wick_tune_steps(group[i].group, s->mem);
+    if (keys.n == before) task->idle = TUNE_IDLE;
     wick_names_add(&task->tried, task->first, strlen(task->first));
+    tune_candidate c = {.steps = task->first};
+    if (tune_features(s, task, &c))
+      task->guess = tune_cycle * c.cycles;
+    else
+      task->idle = TUNE_IDLE;
     tune_resume(s, task);
-    const char *both[2] = {task->best, task->first};
-    double seconds[2], noise;
-    WICK_TRY(s->bench->measure(s->bench->arg, i, 2, both, seconds, &noise));
-    task->seconds = seconds[0], task->before = seconds[1];
-    if (seconds[0] <= 0 || seconds[1] <= 0) task->idle = TUNE_IDLE;
-    s->ntask = i + 1;
   }
   wick_trees_fit(s->x.at, s->y.at, s->y.n, TUNE_FEATURES, s->tmp, &s->trees);
-  return NULL;
 }
 
 /* The group whose next turn is worth most: of much time, and few turns yet. */
@@ -270,7 +310,8 @@ static uint32_t tune_next(const tune_state *s)
   double most = 0;
   for (uint32_t i = 0; i < s->ntask; i++) {
     const tune_task *x = &s->task[i];
-    double worth = x->seconds * x->of->launches / (1 + x->turns * (1 + 0.5 * x->idle));
+    double seconds = x->before > 0 ? x->seconds : x->guess,
+           worth = seconds * x->launches / (1 + x->turns * (1 + 0.5 * x->idle));
     if (x->idle >= TUNE_IDLE || worth <= most) continue;
     best = i, most = worth;
   }
@@ -282,10 +323,10 @@ static void tune_report(const tune_state *s, wick_tune_report *out)
   double sum = 0;
   for (uint32_t i = 0; i < s->ntask; i++) {
     const tune_task *x = &s->task[i];
-    if (x->seconds <= 0 || x->before <= 0) continue;
+    if (x->before <= 0) continue;
     out->ngroup++;
     out->nfound += strcmp(x->best, x->first) != 0;
-    out->before += x->before * x->of->launches, out->after += x->seconds * x->of->launches;
+    out->before += x->before * x->launches, out->after += x->seconds * x->launches;
     sum += log(x->seconds / x->before);
   }
   out->gain = out->ngroup ? exp(sum / out->ngroup) : 1;
@@ -293,18 +334,17 @@ static void tune_report(const tune_state *s, wick_tune_report *out)
 
 wick_status wick_tune(const wick_tune_group *group, uint32_t ngroup, const wick_target *t,
                       double seconds, const wick_tune_bench *bench, wick_records *records,
-                      wick_arena *mem, wick_arena *tmp, wick_tune_report *out)
+                      wick_arena *mem, wick_arena *tmp, wick_tune_report *report)
 {
-  *out = (wick_tune_report){0};
   tune_state s = {.t = t,
                   .bench = bench,
                   .records = records,
                   .random = 1,
                   .mem = mem,
                   .tmp = tmp,
-                  .report = out};
+                  .report = report};
   double end = bench->now(bench->arg) + seconds;
-  WICK_TRY(tune_begin(&s, group, ngroup));
+  tune_begin(&s, group, ngroup);
   while (bench->now(bench->arg) < end) {
     uint32_t next = tune_next(&s);
     if (next == UINT32_MAX) break;
@@ -312,6 +352,6 @@ wick_status wick_tune(const wick_tune_group *group, uint32_t ngroup, const wick_
     WICK_TRY(tune_turn(&s, next));
     wick_arena_rewind(tmp, mark);
   }
-  tune_report(&s, out);
+  tune_report(&s, report);
   return NULL;
 }

@@ -17,11 +17,17 @@ typedef struct wick_tune_group {
   uint32_t launches;
 } wick_tune_group;
 
+/* The group's schedule without the halos, which belong to its buffers. */
+const char *wick_tune_steps(const wick_func *group, wick_arena *mem);
+
 typedef struct wick_tune_bench {
-  /* Seconds of each schedule, side by side: the least of several runs, and how far the first one's
-   * runs lie apart, as a part of it. A negative time: that one does not compile. A failure: none
-   * does; WICK_ECANCELED ends the search. */
+  /* Seconds of each schedule, side by side, and how uncertain their ratios to the first one are, as
+   * a part of 1. A negative time: that one does not compile. A failure: none does; WICK_ECANCELED
+   * ends the search. */
   wick_status (*measure)(void *arg, uint32_t group, uint32_t n, const char *const *steps,
+                         double *out_seconds, double *out_noise);
+  /* The same of options of a choice. */
+  wick_status (*compare)(void *arg, const wick_choice *c, uint32_t n, const uint32_t *option,
                          double *out_seconds, double *out_noise);
   double (*now)(void *arg);                             /* seconds */
   wick_status (*progress)(void *arg, const char *line); /* something was found, or failed */
@@ -29,17 +35,24 @@ typedef struct wick_tune_bench {
 } wick_tune_bench;
 
 typedef struct wick_tune_report {
-  uint32_t ngroup, nfound, ntrial;
-  uint32_t nrefused;    /* schedules that were chosen to be measured, but not compiled */
-  double before, after; /* seconds of all launches, with the first choices and the best */
-  double gain;          /* geometric mean over groups of best / first choice */
+  uint32_t nchoice, nchosen;       /* between ways to compute the same; not as the model has it */
+  uint32_t ngroup, nfound, ntrial; /* groups with something to try; other schedules; measurements */
+  uint32_t nrefused;               /* schedules that were chosen to be measured, but not compiled */
+  double before, after; /* seconds of all launches, with the first schedules and the best */
+  double gain;          /* geometric mean over groups of best / first schedule */
 } wick_tune_report;
 
+/* Measures what has been noted in records->choices, each with all of its options, until `seconds`
+ * have passed. Adds to the report. */
+WICK_CHECKED wick_status wick_tune_choices(double seconds, const wick_tune_bench *bench,
+                                           wick_records *records, wick_arena *tmp,
+                                           wick_tune_report *report);
+
 /* Until `seconds` have passed or nothing is left to try; what `records` holds is where it begins.
- */
+ * Adds to the report. */
 WICK_CHECKED wick_status wick_tune(const wick_tune_group *group, uint32_t ngroup,
                                    const wick_target *t, double seconds,
                                    const wick_tune_bench *bench, wick_records *records,
-                                   wick_arena *mem, wick_arena *tmp, wick_tune_report *out);
+                                   wick_arena *mem, wick_arena *tmp, wick_tune_report *report);
 
 #endif

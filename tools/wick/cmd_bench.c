@@ -225,7 +225,7 @@ static void bench_roofline(bench *b, const wick_cost_machine *m)
   printf("%10s %10s %7s %10s %10s  %s\n", "us", "predicted", "share", "MFLOP", "KiB", "kernel");
   for (uint32_t i = 0; i < n; i++) {
     wick_kernel_facts f = wick_compiled_kernel(k, order[i]);
-    wick_cost_facts c = {f.flops, f.nbytes, f.cycles, f.tasks, f.limit};
+    wick_cost_facts c = {f.flops, f.nbytes, f.cycles, f.tasks, f.nweights, f.limit};
     double took = 1e-9 * (double)b->nanoseconds[order[i]] / b->nprofiled,
            lowest = wick_cost_floor(m, &c), predicted = wick_cost_seconds(m, &c);
     total += took, least += lowest, foreseen += predicted;
@@ -261,7 +261,9 @@ static wick_status bench_report(bench *b)
   }
   wick_cost_machine machine = {.flops = ceiling,
                                .threads = wick_session_threads(j->session),
+                               .second_bytes = t.cache_bytes[1],
                                .cache_bytes = t.cache_bytes[2],
+                               .constants = wick_compiled_memory(j->compiled).constants,
                                .lanes = t.vector_bytes >= 8 ? t.vector_bytes / 4 : 1};
   WICK_TRY(wick_ceiling_bytes(machine.threads, &j->mem, &machine.bytes));
   bench_roofline(b, &machine);

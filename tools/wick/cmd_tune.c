@@ -50,9 +50,9 @@ static wick_status tune_work(tune_command *c)
   wick_status s = wick_tune_model(j->model, &compile, &o, &j->mem, &j->tmp, &r);
   if (terminal) fputs("\r\033[K", stderr);
   if (s) return s;
-  printf("%u groups, %u trials, %u refused; %u choices replaced: kernels take %.3f ms, took %.3f "
-         "ms; geometric "
-         "mean over the groups %.3f\n",
+  if (r.nchoice) printf("%u layers, of which %u are computed another way\n", r.nchoice, r.nchosen);
+  printf("%u groups, %u trials, %u refused; %u schedules replaced: kernels take %.3f ms, took %.3f "
+         "ms; geometric mean over the groups %.3f\n",
          r.ngroup, r.ntrial, r.nrefused, r.nfound, 1e3 * r.after, 1e3 * r.before, r.gain);
   return NULL;
 }
@@ -68,6 +68,7 @@ static int tune_main(wick_job *j, void *arg, int argc, char **argv)
       {"target", 0, WICK_FLAG_STRING, &j->target, "NAME", "machine to tune for; host"},
       {"dim", 0, WICK_FLAG_LIST, &j->dims, "NAME=N...", "sizes that the model leaves open"},
       {"strict", 0, WICK_FLAG_BOOL, &j->strict, NULL, "nothing that only approximates"},
+      {"precision", 0, WICK_FLAG_STRING, &j->precision, "NAME", "as `wick compile` has it"},
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
   int stop = wick_job_args(j, &args, argc, argv);

@@ -7,8 +7,15 @@
 
 enum { COST_AXES = 16, COST_FUNCTION = 16 /* products that a polynomial takes */ };
 
-/* Lines of 64 bytes arrive after so many cycles each (measured on one core that streams). */
-static const double cost_near = 1.4, cost_far = 3.5;
+/* Lines of 64 bytes arrive after so many cycles each (measured on one core that streams): from the
+ * second cache, from the third, from memory. */
+static const double cost_near = 1.4, cost_far = 3.5, cost_memory = 6.5;
+
+double wick_cost_first(const wick_target *t, uint64_t nbytes)
+{
+  uint64_t second = t->cache_bytes[1] ? t->cache_bytes[1] : 1 << 20;
+  return (nbytes > second ? cost_memory : cost_far) * t->vector_bytes / 64;
+}
 
 double wick_cost_step(const wick_target *t, const wick_cost_tile *x)
 {
@@ -246,18 +253,38 @@ uint64_t wick_cost_nanoseconds(const wick_cost *c, uint64_t nbytes)
   return compute > move ? compute : move;
 }
 
+static double cost_memory_seconds(const wick_cost_machine *m, const wick_cost_facts *f)
+{
+  uint64_t bytes = f->bytes > m->cache_bytes       ? f->bytes
+                   : m->constants > m->cache_bytes ? f->constants
+                                                   : 0;
+  return (double)bytes / m->bytes;
+}
+
 double wick_cost_floor(const wick_cost_machine *m, const wick_cost_facts *f)
 {
-  double compute = (double)f->flops / m->flops, memory = (double)f->bytes / m->bytes;
+  double compute = (double)f->flops / m->flops, memory = cost_memory_seconds(m, f);
   return compute > memory ? compute : memory;
+}
+
+/* Of one core, operands in the caches. */
+static double cost_cycle(const wick_cost_machine *m)
+{
+  return 4 * m->lanes * m->threads / m->flops;
+}
+
+static double cost_cached_seconds(const wick_cost_machine *m, const wick_cost_facts *f)
+{
+  return (double)f->bytes / 64 * (f->bytes > m->second_bytes ? cost_far : cost_near) *
+         cost_cycle(m);
 }
 
 double wick_cost_seconds(const wick_cost_machine *m, const wick_cost_facts *f)
 {
   double threads = (double)wick_min_i64((int64_t)m->threads, (int64_t)(f->tasks ? f->tasks : 1)),
-         compute = (double)f->cycles * 4 * m->lanes * m->threads / m->flops / threads,
-         memory = f->bytes > m->cache_bytes ? (double)f->bytes / m->bytes : 0;
-  return compute > memory ? compute : memory;
+         compute = (double)f->cycles * cost_cycle(m), cached = cost_cached_seconds(m, f),
+         core = (compute > cached ? compute : cached) / threads, memory = cost_memory_seconds(m, f);
+  return core > memory ? core : memory;
 }
 
 const char *wick_cost_reason(const wick_cost_machine *m, const wick_cost_facts *f, double seconds)
@@ -265,9 +292,9 @@ const char *wick_cost_reason(const wick_cost_machine *m, const wick_cost_facts *
   static const double enough = 0.7, small = 5e-6, close = 1.25;
   if (wick_cost_floor(m, f) >= enough * seconds) return "";
   if (seconds < small) return "small";
-  if ((double)f->flops / m->flops < (double)f->bytes / m->bytes) return "memory";
+  if ((double)f->flops / m->flops < cost_memory_seconds(m, f)) return "memory";
   if (m->threads > 1 && f->tasks < 4 * (uint64_t)m->threads) return "few tasks for the threads";
-  return seconds > close * wick_cost_seconds(m, f) && strcmp(f->limit, "products") == 0
-             ? "slower than the model"
-             : f->limit;
+  if (seconds > close * wick_cost_seconds(m, f)) return "slower than the model";
+  return (double)f->cycles * cost_cycle(m) < cost_cached_seconds(m, f) ? "operands from the caches"
+                                                                       : f->limit;
 }

@@ -17,6 +17,9 @@ typedef struct wick_cost_tile {
 } wick_cost_tile;
 /* Cycles of one step. */
 double wick_cost_step(const wick_target *t, const wick_cost_tile *tile);
+/* Cycles in which a vector arrives that a run reads for the first time, one of so many bytes of
+ * weights: since the last run others have passed through the caches. */
+double wick_cost_first(const wick_target *t, uint64_t nbytes);
 
 /* What limits a kernel by the model. */
 typedef enum wick_cost_limit {
@@ -50,16 +53,21 @@ uint64_t wick_cost_nanoseconds(const wick_cost *c, uint64_t nbytes);
 typedef struct wick_cost_machine { /* as measured, on all threads together */
   double flops, bytes;             /* a second: multiply-adds from registers; a streaming read */
   uint32_t threads;
-  uint64_t cache_bytes; /* more than that comes from memory in each run; 0: all does */
-  uint32_t lanes;       /* elements in a vector */
+  uint64_t second_bytes; /* of the second cache */
+  uint64_t cache_bytes;  /* more than that comes from memory in each run; 0: all does */
+  uint64_t constants;    /* bytes of the model's constants, which all pass in a run */
+  uint32_t lanes;        /* elements in a vector */
 } wick_cost_machine;
 
 typedef struct wick_cost_facts { /* of a kernel, in one run */
   uint64_t flops, bytes, cycles, tasks;
+  uint64_t constants; /* of the bytes */
   const char *limit;
 } wick_cost_facts;
 
-/* Seconds that the machine's limits allow, and those that the model predicts. */
+/* Seconds that the machine's limits allow, and those that the model predicts. What passes through
+ * the last cache between two uses comes from memory: constants, where the model's are more than it
+ * holds, and all operands of a kernel whose own are. */
 double wick_cost_floor(const wick_cost_machine *m, const wick_cost_facts *f);
 double wick_cost_seconds(const wick_cost_machine *m, const wick_cost_facts *f);
 /* Why a kernel takes so many seconds: "" where it takes less than 1/0.7 of its floor. */

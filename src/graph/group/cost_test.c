@@ -67,7 +67,7 @@ static void cost_group(void **state)
 static void cost_reasons(void **state)
 {
   (void)state;
-  wick_cost_machine one = {256e9, 40e9, 1, 16 << 20, 16}, two = one;
+  wick_cost_machine one = {256e9, 40e9, 1, 1 << 20, 16 << 20, 100 << 20, 16}, two = one;
   two.threads = 2;
   static const struct {
     wick_cost_facts f;
@@ -75,12 +75,16 @@ static void cost_reasons(void **state)
     double seconds;
     const char *why;
   } rows[] = {
-      {{256000000, 4000, 4000000, 100, "products"}, false, 1.2e-3, ""},
-      {{256000, 400, 4000, 100, "products"}, false, 4e-6, "small"},
-      {{256000, 40000000, 4000, 100, "products"}, false, 2e-3, "memory"},
-      {{256000000, 4000, 4000000, 3, "products"}, true, 2e-3, "few tasks for the threads"},
-      {{256000000, 4000, 8000000, 100, "tails"}, false, 2e-3, "tails"},
-      {{256000000, 4000, 4000000, 100, "products"}, false, 2e-3, "slower than the model"},
+      {{256000000, 4000, 4000000, 100, 0, "products"}, false, 1.2e-3, ""},
+      {{256000, 400, 4000, 100, 0, "products"}, false, 4e-6, "small"},
+      {{256000, 40000000, 4000, 100, 0, "products"}, false, 2e-3, "memory"},
+      {{2560000, 4000000, 40000, 100, 4000000, "loads"}, false, 2e-4, "memory"}, /* constants */
+      {{2560000, 400000, 80000, 100, 0, "loads"}, false, 2e-5, "loads"},
+      {{2560, 1000000, 40, 100, 0, "products"}, false, 6e-6, "operands from the caches"},
+      {{256000000, 4000, 4000000, 3, 0, "products"}, true, 2e-3, "few tasks for the threads"},
+      {{256000000, 4000, 8000000, 100, 0, "tails"}, false, 2e-3, "tails"},
+      {{256000000, 4000, 8000000, 100, 0, "tails"}, false, 3e-3, "slower than the model"},
+      {{256000000, 4000, 4000000, 100, 0, "products"}, false, 2e-3, "slower than the model"},
   };
   for (size_t i = 0; i < WICK_COUNT(rows); i++)
     assert_string_equal(wick_cost_reason(rows[i].two ? &two : &one, &rows[i].f, rows[i].seconds),

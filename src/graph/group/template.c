@@ -16,6 +16,7 @@
  * The output is a map in all of them (group formation sees to that); folds are computed inside its
  * loops, in registers. */
 #include "base/file.h"
+#include "graph/group/cost.h"
 #include "graph/group/template_state.h"
 #include "graph/group/template_winograd.h"
 
@@ -114,6 +115,72 @@ static int64_t template_vector_lanes(const template_state *t)
   return v >= lanes ? lanes : 1;
 }
 
+/* How far an index moves while that axis of the fold goes from one value to the other, the others
+ * at their beginnings; 0: not known. */
+static int64_t template_moves(const template_state *t, const wick_stage *fold, wick_dim index,
+                              uint32_t axis, int64_t from, int64_t to)
+{
+  wick_dims *dims = t->g->module->dims;
+  wick_dim sym[TEMPLATE_AXES], at[TEMPLATE_AXES], end[2];
+  for (uint32_t a = 0; a < fold->naxis; a++) sym[a] = fold->axis[a].sym, at[a] = wick_dim_const(0);
+  for (uint32_t k = 0; k < 2; k++) {
+    at[axis] = wick_dim_const(k ? to : from);
+    end[k] = wick_dim_substitute(dims, index, fold->naxis, sym, at);
+    if (!wick_dim_is_const(end[k])) return 0;
+  }
+  return end[1].v > end[0].v ? end[1].v - end[0].v : end[0].v - end[1].v;
+}
+
+/* Elements that a tile of `places` neighbours along axis k reads in a row, at most of all reads;
+ * those of the window's last axis that two neighbours share count once. */
+static int64_t template_window_reach(const template_state *t, const wick_stage *fold, uint32_t k,
+                                     int64_t places)
+{
+  const wick_node *f = template_node(t, fold);
+  int64_t most = 1, middle = template_extent(fold, k) / 2;
+  for (uint32_t i = f->region[1].begin; i < f->region[1].end; i++) {
+    const wick_node *r = &t->g->node[i];
+    if (r->op != WICK_OP_read) continue;
+    for (uint32_t d = 0; d < r->attr[0].n; d++) {
+      wick_dim index = r->attr[0].dims[d];
+      if (wick_dim_eq(index, WICK_DIM_ANY)) continue;
+      int64_t reach = 1 + (places - 1) * template_moves(t, fold, index, k, middle - 1, middle);
+      for (uint32_t a = 0; a < fold->naxis; a++)
+        if (fold->axis[a].reduce)
+          reach += template_moves(t, fold, index, a, 0, template_extent(fold, a) - 1);
+      if (template_moves(t, fold, index, k, middle - 1, middle)) most = wick_max_i64(most, reach);
+    }
+  }
+  return most;
+}
+
+/* Neighbours in a tile: their states, and what they read in a row, lie in registers. */
+static int64_t template_window_places(const template_state *t, const wick_stage *fold)
+{
+  uint32_t x = t->out->naxis - 2;
+  int64_t best = 1, width = template_extent(t->out, x);
+  double least = 1e300;
+  for (int64_t p = 1; p <= width; p++) {
+    if (p > 1 && p + template_window_reach(t, fold, x, p) > (int64_t)t->t->nvector) break;
+    wick_cost_tile whole = {1, p, p, 0}, last = {1, width % p, width % p, 0};
+    double cost = (double)(width / p) * wick_cost_step(t->t, &whole);
+    if (width % p) cost += wick_cost_step(t->t, &last) + 1; /* code of its own */
+    if (cost < least * 0.999) best = p, least = cost;
+  }
+  return best;
+}
+
+/* The lanes of a map along its last axis: those of some vectors side by side, where the knobs say
+ * so. */
+static int64_t template_wide(template_state *t, int64_t lanes)
+{
+  if (lanes < 2 || t->knobs.vectors < 2) return lanes;
+  int64_t wide = lanes * t->knobs.vectors;
+  t->refused =
+      t->refused || t->knobs.vectors > 4 || wide > template_extent(t->out, t->out->naxis - 1);
+  return t->refused ? lanes : wide;
+}
+
 static bool template_window(template_state *t, const wick_stage *fold)
 {
   uint32_t n = t->out->naxis;
@@ -124,13 +191,10 @@ static bool template_window(template_state *t, const wick_stage *fold)
     if (t->g->node[i].op == WICK_OP_read &&
         template_step_of(t, &t->g->node[i], fold->axis[n - 1].sym) == 2)
       lanes = 1;
-  int64_t places = 1, width = n > 1 ? template_extent(t->out, n - 2) : 1,
-          most = t->t->nvector / 4; /* a state; elements for it, and for its neighbours */
-  for (int64_t p = 2; p <= most && lanes > 1; p++)
-    if (width % p == 0) places = p;
-  if (places == 1 && lanes > 1 && width > 8) places = 4;
+  int64_t width = n > 1 ? template_extent(t->out, n - 2) : 1,
+          places = lanes > 1 && n > 1 ? template_window_places(t, fold) : 1;
   if (t->knobs.columns) places = wick_min_i64(t->knobs.columns, width);
-  t->refused = t->refused || (t->knobs.columns && places > 2 * most);
+  t->refused = t->refused || (t->knobs.columns && places > t->t->nvector / 2);
   const char *at = template_simple_out(t, places, lanes);
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
@@ -224,6 +288,7 @@ static bool template_map(template_state *t, const wick_stage *none)
     const char *name = template_loop(t, t->out, 0);
     int64_t extent = template_extent(t->out, 0);
     if (extent < 1) return false;
+    lanes = template_wide(t, lanes);
     wick_text_printf(&t->steps, "split %s.%s chunk:%d; ", t->out->name, name, 4096);
     if (lanes > 1)
       wick_text_printf(&t->steps, "split %s.chunk lane:%lld; vector %s.lane; ", t->out->name,
@@ -241,7 +306,7 @@ static bool template_map(template_state *t, const wick_stage *none)
   const char *last = template_loop(t, t->out, n - 1);
   if (lanes > 1 && template_extent(t->out, n - 1) != lanes)
     wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", t->out->name, last,
-                     (long long)lanes, t->out->name);
+                     (long long)template_wide(t, lanes), t->out->name);
   else if (lanes > 1)
     wick_text_printf(&t->steps, "vector %s.%s; ", t->out->name, last);
   uint32_t nparallel = n - 1;
@@ -325,7 +390,8 @@ static uint32_t template_passes(const template_state *t, uint32_t stage, const u
   return sum;
 }
 
-/* A map of the row that is dear, and read by more than one pass over it, is kept for the row. */
+/* A map of the row that is dear, and read by more than one pass over it, is kept for the row; the
+ * knobs may say so of all, or of none. */
 static void template_row_maps(template_state *t, const char *row, int64_t lanes)
 {
   uint32_t *passes = wick_new(t->tmp, uint32_t, t->s->nstage);
@@ -336,7 +402,9 @@ static void template_row_maps(template_state *t, const char *row, int64_t lanes)
     if (st->fold || i == t->s->output) continue;
     passes[i] = template_passes(t, i, passes);
     bool whole = st->naxis == n && wick_dim_eq(st->axis[n - 1].extent, t->out->axis[n - 1].extent);
-    if (!whole || passes[i] < 2 || template_cost(t, template_node(t, st), 4) < TEMPLATE_DEAR) {
+    bool dear = t->knobs.keep ? t->knobs.keep > 1
+                              : template_cost(t, template_node(t, st), 4) >= TEMPLATE_DEAR;
+    if (!whole || passes[i] < 2 || !dear) {
       wick_text_printf(&t->steps, "inline %s; ", st->name);
       continue;
     }
@@ -365,7 +433,7 @@ static bool template_row(template_state *t, const wick_stage *none)
     wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
   if (lanes > 1)
     wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", o, last,
-                     (long long)lanes, o);
+                     (long long)template_wide(t, lanes), o);
   for (uint32_t i = 0; i < t->s->output; i++) {
     const wick_stage *fold = &t->s->stage[i];
     if (!fold->fold) continue;
@@ -448,7 +516,7 @@ wick_status wick_template_steps(wick_func *g, const wick_target *target, const w
   if (!t.s->nstage) return wick_fail(tmp, WICK_EINTERNAL, g->name, "a group without stages");
   t.out = &t.s->stage[t.s->output];
   t.lanes = template_lanes(&t);
-  if (!wick_template_winograd(t.s, target, &t.steps) && !template_attention(&t))
+  if (!wick_template_winograd(t.s, target, knobs, &t.steps, &t.refused) && !template_attention(&t))
     template_choose(&t);
   if (t.refused) return NULL;
   *out = t.steps.at;
@@ -460,7 +528,7 @@ static wick_status template_record(wick_func *g, const wick_target *t, wick_reco
                                    wick_arena *tmp)
 {
   const wick_record *x = wick_records_find(records, wick_records_key(g, t, tmp));
-  if (!x || !x->steps) return NULL;
+  if (!x || !x->steps || records->tuning) return NULL;
   wick_schedule *s = wick_schedule_begin(g, tmp);
   wick_status wrong = wick_schedule_apply(s, x->steps);
   if (!wrong) wrong = wick_schedule_check(s);

@@ -11,8 +11,9 @@ typedef struct wick_tile {
   int64_t vectors, places;
   double slack; /* cycles that such tiles take, as a multiple of those of their multiply-adds */
 } wick_tile;
-/* The best for that many vectors and places in all. */
-wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places);
+/* The best for that many vectors and places in all; each vector takes `far` cycles to arrive. */
+wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places,
+                             double far);
 
 /* Sets g->schedule: the records' where they have one for this group, else the templates'. Never
  * fails on a legal group without records: what no template fits stays unscheduled but for stages in
@@ -22,9 +23,13 @@ WICK_CHECKED wick_status wick_template_schedule(wick_func *g, const wick_target 
 
 /* What a search may set of a template instead of the model; 0: the model's choice. */
 typedef struct wick_knobs {
-  int64_t vectors, rows, columns; /* of the tile: vectors, rows and columns of places */
+  int64_t vectors, rows, columns; /* of the tile: vectors, rows and columns of places; of maps and
+                                     rows of elements the vectors side by side */
+  int64_t parts;                  /* of minimal filtering's channels; its rows are a block's */
   int64_t unroll;                 /* of the sum */
-  int outside, prefetch; /* 1: no, 2: yes; channels outside of places; the next weights early */
+  int keep;                       /* 1: no, 2: yes; maps that several passes over a row read */
+  int outside, prefetch; /* 1: no, 2: yes; channels outside of places; the next weights early (of
+                            minimal filtering: 2 the next channels', 3 the next product's) */
 } wick_knobs;
 
 /* The templates' steps under these knobs, legal ones; NULL where a tile does not fit. */

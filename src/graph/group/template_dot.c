@@ -47,10 +47,30 @@ uint32_t template_dot_axis(const template_state *t, const wick_stage *fold, uint
 /* ---- tiles ---- */
 
 /* Bytes of vectors that pass by while a tile sums: of each of its vectors, where tiles that follow
- * read the same ones again; else of all. */
+ * read the same ones again; else of all. The first tile that needs a vector waits for it, `far`
+ * cycles. */
 typedef struct template_stream {
   uint64_t each, all;
+  double far;
+  int64_t steps;   /* of the sum; 0: many */
+  uint32_t beside; /* operands as large as the result, which are read when it is stored */
 } template_stream;
+
+/* Cycles, a step, that a tile takes beside its sum: to begin, and until its elements are stored;
+ * that is hidden behind the next tile's products where its own are few enough to wait with them. */
+static double template_ends(const template_stream *s, int64_t products)
+{
+  enum { HIDDEN = 256, BEGIN = 12 };
+  static const double store = 1.5, read = 3;
+  double cycles = BEGIN;
+  if (!s->steps) return 0;
+  if (products * s->steps > HIDDEN / (1 + (int64_t)s->beside))
+    cycles += (store + read * s->beside) * (double)products;
+  return cycles / (double)s->steps;
+}
+
+/* The part of a step behind which vectors arrive. */
+static const double template_hidden = 0.85;
 
 /* Of all tiles, whole ones and those at the ends, that cover the extents `all`, of `own` sums each;
  * `stream` bytes of vectors pass by for each vector of a tile, or for all tiles. */
@@ -61,17 +81,21 @@ static double template_tile_cost(const template_state *t, const template_tile *a
                 tile[4] = {x->ob, x->vb, x->th, x->tw};
   double cost = 0;
   for (uint32_t rest = 0; rest < 16; rest++) { /* bit k: the last, smaller tile along k */
-    int64_t size[4], count = 1;
+    int64_t size[4], count[2] = {1, 1};        /* of vectors, of places */
     for (uint32_t k = 0; k < 4; k++) {
       bool last = rest >> k & 1;
       size[k] = last ? extent[k] % tile[k] : tile[k];
-      count *= last ? size[k] != 0 : extent[k] / tile[k];
+      count[k / 2] *= last ? size[k] != 0 : extent[k] / tile[k];
     }
-    if (!count) continue;
+    if (!count[0] || !count[1]) continue;
     int64_t vectors = own * size[0] * size[1], places = size[2] * size[3];
     wick_cost_tile c = {vectors, places, vectors * places, stream->all};
     if (stream->each) c.stream_bytes = (uint64_t)c.vectors * stream->each;
-    cost += (double)count * wick_cost_step(t->t, &c);
+    double step = wick_cost_step(t->t, &c),
+           wait = (double)vectors * stream->far - template_hidden * step;
+    step += template_ends(stream, c.products);
+    cost += (double)(count[0] * count[1]) * step;
+    if (rest < 4 && wait > 0) cost += (double)count[0] * wait; /* of the first places */
   }
   return cost;
 }
@@ -151,6 +175,32 @@ static bool template_stays(const template_state *t, const wick_node *other, uint
 {
   uint64_t cache = t->t->cache_bytes[1];
   return !cache || template_bytes(t, other) <= cache || 4 * next <= cache;
+}
+
+/* Parameters with as many elements as the result, but for those of the sum. */
+static uint32_t template_beside(const template_state *t, const wick_node *a, const wick_node *b)
+{
+  wick_module *m = t->g->module;
+  wick_dim all = wick_type_numel(m, wick_type_of(t->g, template_node(t, t->out)->first));
+  uint32_t n = 0;
+  for (uint32_t v = 1; v <= t->g->nparam; v++)
+    n += v != a->in[0].id && v != b->in[0].id &&
+         wick_dim_eq(wick_type_numel(m, wick_type_of(t->g, (wick_value){v})), all);
+  return n;
+}
+
+static uint64_t template_first_cache(const template_state *t)
+{
+  return t->t->cache_bytes[0] ? t->t->cache_bytes[0] : 32 << 10;
+}
+
+/* The image is swept again for each part of the channels: where the weights are the larger ones, or
+ * where it stays in the second cache, and the weights of the next part can be fetched meanwhile. */
+static bool template_outside(const template_state *t, const wick_node *image, uint64_t weights)
+{
+  uint64_t second = t->t->cache_bytes[1] ? t->t->cache_bytes[1] : 1 << 20;
+  return weights > TEMPLATE_NEAR ||
+         (weights > template_first_cache(t) && template_bytes(t, image) <= second / 2);
 }
 
 /* Tiles of that size would reach over the ends of the neighbours that share what is read. */
@@ -245,15 +295,16 @@ static template_tile template_tile_best(template_state *t, int64_t spare, const 
   return t->refused ? (template_tile){1, 1, 1, 1} : x;
 }
 
-wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places)
+wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places,
+                             double far)
 {
   template_state s = {.t = t};
   template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, vectors, places, 0, 1, 1};
-  template_stream none = {0, 0};
+  template_stream once = {0, 0, far, 0, 0};
   template_tile all = {vectors, 1, 1, places},
-                best = template_tile_best(&s, template_spare(&s, elem), &all, &all, &r, &none);
+                best = template_tile_best(&s, template_spare(&s, elem), &all, &all, &r, &once);
   double least = (double)(vectors * places) / 2;
-  return (wick_tile){best.ob, best.tw, template_tile_cost(&s, &all, &best, 1, &none) / least};
+  return (wick_tile){best.ob, best.tw, template_tile_cost(&s, &all, &best, 1, &once) / least};
 }
 
 /* Lanes of a vector along an axis of that extent: all; of a shorter one, masked where that costs
@@ -297,18 +348,20 @@ bool template_dot(template_state *t, const wick_stage *fold)
   uint64_t weights = template_bytes(t, shared == a ? b : a),
            column = template_steps(fold) * t->t->vector_bytes; /* of one vector, in the whole sum */
   if (dot != UINT32_MAX) column /= (uint64_t)template_extent(fold, dot);
-  bool outside = weights > TEMPLATE_NEAR || template_has_groups(t, &r); /* group by group */
+  bool outside = template_outside(t, shared, weights) || template_has_groups(t, &r);
   if (t->knobs.outside) outside = t->knobs.outside > 1;
-  template_stream stream = {outside ? column : 0, weights};
+  template_stream stream = {outside ? column : 0, weights, wick_cost_first(t->t, weights),
+                            (int64_t)(column / t->t->vector_bytes), template_beside(t, a, b)};
   template_tile tile = template_tile_best(t, spare, &all, &most, &r, &stream);
   template_order order = {outside, UINT32_MAX, 0};
   if (outside) order = template_order_of(t, &r, &tile, fold, shared);
   const char *at = template_out_loops(t, &r, &tile, &order, lanes);
   if (!at) return false;
   int64_t unroll = t->knobs.unroll ? t->knobs.unroll : 4;
-  bool again = all.th * all.tw > tile.th * tile.tw; /* time to fetch while these are used */
+  bool again = all.th * all.tw > tile.th * tile.tw || /* time to fetch while these are used */
+               (double)(tile.th * tile.tw) > stream.far;
   uint64_t of = r.o == UINT32_MAX ? 1 : (uint64_t)template_extent(t->out, r.o);
-  bool fetch = weights > TEMPLATE_NEAR && again &&
+  bool fetch = weights > template_first_cache(t) && again &&
                template_stays(t, shared, weights / of * (uint64_t)tile.ob);
   if (r.o != UINT32_MAX && (t->knobs.prefetch ? t->knobs.prefetch > 1 : fetch))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_channels_loop(t, &r));
@@ -404,7 +457,7 @@ bool template_inner(template_state *t, const wick_stage *fold)
     if (nb > 1) r.x = i, r.nx = nb;
   }
   template_tile all = {r.no, 1, 1, r.nx};
-  template_stream stream = {template_steps(fold) / t->lanes * t->t->vector_bytes, 0};
+  template_stream stream = {.each = template_steps(fold) / t->lanes * t->t->vector_bytes};
   int64_t spare = template_spare(t, template_sum(t, fold));
   template_tile tile = template_tile_best(t, spare, &all, &all, &r, &stream);
   template_order order = {false, UINT32_MAX, 0};

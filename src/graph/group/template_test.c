@@ -176,7 +176,7 @@ static void template_case_on(const char *text, const wick_target *target, bool s
   const wick_func *f = wick_module_find(t->m, "main");
   f = wick_pass_fold(f, &t->mem);
   wick_func *blocked, *low;
-  template_ok(wick_pass_block(f, target, strict, &t->mem, &blocked));
+  template_ok(wick_pass_block(f, target, strict, NULL, &t->mem, &blocked));
   template_ok(wick_verify_func(blocked, &t->tmp));
   template_ok(wick_form_groups(blocked, target, NULL, &t->mem, &t->tmp, &low));
   template_ok(wick_verify_func(low, &t->tmp));

@@ -2,10 +2,11 @@
  * the cache; a tile of outputs is made in registers, inside the loops of the output. */
 #include "graph/group/template_winograd.h"
 
+#include "graph/group/cost.h"
 #include "graph/group/template.h"
 #include "ir/ir.h"
 
-/* Bytes of weights: that come by themselves; that stay in a cache between runs. */
+/* Bytes of weights: that can be fetched for the next product; that stay in a cache between runs. */
 enum { WINOGRAD_NEAR = 256 << 10, WINOGRAD_CACHED = 1 << 20 };
 
 typedef struct winograd_group {
@@ -87,49 +88,71 @@ static double winograd_time(const winograd_group *w, const winograd_cut *c, int6
   return most * (double)workers / all;
 }
 
-/* What a cut costs with one worker, and with a few; what each part reads of the block. */
-static double winograd_cost(const winograd_group *w, const winograd_cut *c, bool near, double fetch)
+/* What a cut costs with one worker, and with a few; what each part reads of the block. A vector of
+ * weights arrives in `far` cycles, of which most are behind the products. */
+static double winograd_cost(const winograd_group *w, const winograd_cut *c, bool near, double far)
 {
   double parts = (near ? 0.005 : 0.02) * (double)c->parts, cost = 0;
   for (int64_t workers = 1; workers <= 4; workers *= 2)
-    cost += (winograd_time(w, c, workers, fetch) + c->tile.slack + parts) / (double)workers;
+    cost += (winograd_time(w, c, workers, 0.6 * far) + c->tile.slack + parts) / (double)workers;
   return cost;
+}
+
+/* The last block would be a part of a row, whose extent is not that of the others' rows. */
+static bool winograd_cuts_row(const winograd_group *w, int64_t rows)
+{
+  return w->y % w->m && rows < w->ty && w->ty % rows == (rows > 1);
 }
 
 enum { WINOGRAD_LEAST = 8, WINOGRAD_WHOLE = 49 }; /* tiles of a block */
 enum { WINOGRAD_PARTS = 4 };
 
 /* All numbers of parts, with so many rows: keeps the best. `near`: rows of which a block stays in
- * the second cache. */
+ * the second cache; `far`: cycles in which a vector of weights arrives. */
 static void winograd_cut_try(const winograd_group *w, const wick_target *t, winograd_cut *c,
-                             int64_t near, bool cached, winograd_cut *best, double *lowest)
+                             int64_t near, double far, winograd_cut *best, double *lowest)
 {
   wick_elem elem = wick_info_of(w->s->group, winograd_node(w, w->out)->first)->elem;
-  /* the last block would be a part of a row, whose extent is not that of the others' rows */
-  if (w->y % w->m && c->rows < w->ty && w->ty % c->rows == (c->rows > 1)) return;
+  if (winograd_cuts_row(w, c->rows)) return;
   for (c->parts = 1; c->parts <= WINOGRAD_PARTS && w->ob % c->parts == 0; c->parts *= 2) {
-    c->tile = wick_template_tile(t, elem, w->ob / c->parts, c->rows * w->tx);
-    double cost = winograd_cost(w, c, c->rows <= near, cached ? 2 : 5);
+    c->tile = wick_template_tile(t, elem, w->ob / c->parts, c->rows * w->tx, far);
+    double cost = winograd_cost(w, c, c->rows <= near, far);
     if (cost < *lowest - 0.001) *best = *c, *lowest = cost;
   }
 }
 
 /* Blocks lie in the second cache unless that leaves too few tiles for the weights that come along.
  */
-static winograd_cut winograd_cut_of(const winograd_group *w, const wick_target *t, bool cached)
+static winograd_cut winograd_cut_of(const winograd_group *w, const wick_target *t, int64_t weights)
 {
   int64_t row = winograd_own(w, w->tiles) * w->tx * w->lanes * 4 * (w->in + w->ob),
           room = t->cache_bytes[1] ? (int64_t)t->cache_bytes[1] : 1 << 20,
           least = wick_min_i64(wick_ceildiv_i64(WINOGRAD_LEAST, w->tx), w->ty),
-          most = wick_max_i64(room / row, cached ? least : WINOGRAD_WHOLE / w->tx);
+          most =
+              wick_max_i64(room / row, weights <= WINOGRAD_CACHED ? least : WINOGRAD_WHOLE / w->tx);
   winograd_cut best = {.rows = w->ty, .parts = 1}, c;
-  double lowest = 1e300;
+  double lowest = 1e300, far = wick_cost_first(t, (uint64_t)weights);
   most = wick_min_i64(wick_max_i64(most, least), w->ty);
   for (c.rows = most; c.rows >= least; c.rows--)
-    winograd_cut_try(w, t, &c, room / row, cached, &best, &lowest);
+    winograd_cut_try(w, t, &c, room / row, far, &best, &lowest);
   for (c.rows = most + 1; !best.tile.places; c.rows++) /* of all rows it always can be */
-    winograd_cut_try(w, t, &c, room / row, cached, &best, &lowest);
+    winograd_cut_try(w, t, &c, room / row, far, &best, &lowest);
   return best;
+}
+
+/* What the knobs set of it; false where that does not fit. */
+static bool winograd_knobs(const winograd_group *w, const wick_target *t, const wick_knobs *k,
+                           winograd_cut *c)
+{
+  if (k->rows) c->rows = wick_min_i64(k->rows, w->ty);
+  if (k->parts) c->parts = k->parts;
+  if (winograd_cuts_row(w, c->rows) || w->ob % c->parts) return false;
+  int64_t most = w->ob / c->parts, places = c->rows * w->tx;
+  if (k->vectors) c->tile.vectors = k->vectors;
+  if (k->columns) c->tile.places = k->columns;
+  c->tile.vectors = wick_min_i64(c->tile.vectors, most);
+  c->tile.places = wick_min_i64(c->tile.places, places);
+  return c->tile.vectors * (c->tile.places + 1) + 2 <= (t->nvector ? t->nvector : 8);
 }
 
 static const char *winograd_loop(const winograd_group *w, const wick_stage *st, uint32_t axis)
@@ -138,12 +161,26 @@ static const char *winograd_loop(const winograd_group *w, const wick_stage *st, 
   return wick_dim_atom(t, wick_dim_get(t, st->axis[axis].sym).term->atom[0])->name;
 }
 
-bool wick_template_winograd(const wick_schedule *s, const wick_target *t, wick_text *steps)
+/* Weights that are more than the first cache holds: of the next product, where that is not too much
+ * for the second one. */
+static void winograd_prefetch(const winograd_group *w, const wick_target *t, const winograd_cut *c,
+                              int64_t weights, int knob, wick_text *steps)
+{
+  int64_t each = weights / winograd_own(w, w->tiles) / c->parts,
+          first = t->cache_bytes[0] ? (int64_t)t->cache_bytes[0] : 32 << 10;
+  bool early = knob ? knob > 1 : weights > first,
+       channels = knob ? knob == 2 : each > WINOGRAD_NEAR;
+  if (early) wick_text_printf(steps, "prefetch products.%s; ", channels ? "ob" : "xi");
+}
+
+bool wick_template_winograd(const wick_schedule *s, const wick_target *t, const wick_knobs *knobs,
+                            wick_text *steps, bool *refused)
 {
   winograd_group w;
   if (!winograd_group_of(s, &w)) return false;
   int64_t weights = winograd_own(&w, w.tiles) * w.in * w.ob * w.lanes * w.lanes * 4;
-  winograd_cut cut = winograd_cut_of(&w, t, weights <= WINOGRAD_CACHED);
+  winograd_cut cut = winograd_cut_of(&w, t, weights);
+  if (!winograd_knobs(&w, t, knobs, &cut)) return *refused = true;
   int64_t rows = cut.rows, part = w.ob / cut.parts;
   const char *o = w.out->name, *loop[5];
   for (uint32_t k = 0; k < 5; k++) loop[k] = winograd_loop(&w, w.out, k);
@@ -159,13 +196,12 @@ bool wick_template_winograd(const wick_schedule *s, const wick_target *t, wick_t
   wick_text_printf(steps, "at tiles %s.%s scratch; vector tiles.c; ", o, loop[2]);
   wick_text_printf(steps, "at products %s.%s scratch; split products.ob oi:%lld; ", o, loop[1],
                    (long long)cut.tile.vectors);
-  wick_text_printf(steps, "split products.t ti:%lld; split products.c u:4; ",
-                   (long long)cut.tile.places);
+  wick_text_printf(steps, "split products.t ti:%lld; split products.c u:%lld; ",
+                   (long long)cut.tile.places,
+                   (long long)(knobs->unroll ? wick_max_i64(knobs->unroll, 2) : 4));
   wick_text_add(steps, "order products: xi n ob t cb c u ti oi v; vector products.v; "
                        "unroll products.u products.ti products.oi; ");
-  if (weights > WINOGRAD_NEAR) /* of the next product, where that is not too much for the cache */
-    wick_text_printf(steps, "prefetch products.%s; ",
-                     weights / winograd_own(&w, w.tiles) / cut.parts > WINOGRAD_NEAR ? "ob" : "xi");
+  winograd_prefetch(&w, t, &cut, weights, knobs->prefetch, steps);
   wick_text_printf(steps, "at outputs %s.%s reg; ", o, loop[3]);
   wick_text_add(steps, "unroll outputs.n outputs.ob outputs.t; vector outputs.v; ");
   return true;

@@ -13,10 +13,11 @@ static bool block_node(wick_layouts *s, const wick_node *n)
   return op->view && n->nin && wick_layout_same(s, n);
 }
 
-wick_status wick_pass_block(const wick_func *f, const wick_target *t, bool strict, wick_arena *mem,
-                            wick_func **out)
+wick_status wick_pass_block(const wick_func *f, const wick_target *t, bool strict,
+                            wick_records *records, wick_arena *mem, wick_func **out)
 {
-  wick_layouts s = {.mem = mem, .target = t, .block = t->vector_bytes / 4, .strict = strict};
+  wick_layouts s = {
+      .mem = mem, .target = t, .block = t->vector_bytes / 4, .strict = strict, .records = records};
   s.c = wick_copy_begin(f, mem);
   s.packed = wick_new(mem, wick_packed, f->nvalue + 1);
   s.second = wick_new(mem, wick_packed, f->nvalue + 1);
@@ -30,5 +31,6 @@ wick_status wick_pass_block(const wick_func *f, const wick_target *t, bool stric
     for (uint32_t k = 0; k < n->nin; k++) wick_layout_plain(&s, n->in[k]);
     wick_copy_node(&s.c, n);
   }
+  WICK_TRY(s.failed);
   return wick_copy_finish(&s.c, out);
 }

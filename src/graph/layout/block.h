@@ -10,14 +10,15 @@
  * packed and a plain value meet. Leaves alone: other ranks than 4, elements other than f32, sizes
  * that are not constant, targets without vectors, groups that would fill less than half of their
  * blocks, and element-wise nodes that would fill places without a channel with something else than
- * 0. */
+ * 0. Where records have a tile of minimal filtering for a layer, it is taken; NULL: none have. */
 #ifndef WICK_GRAPH_LAYOUT_BLOCK_H
 #define WICK_GRAPH_LAYOUT_BLOCK_H
 
 #include "ir/copy.h"
+#include "loop/records.h"
 #include "target/target.h"
 
 WICK_CHECKED wick_status wick_pass_block(const wick_func *f, const wick_target *t, bool strict,
-                                         wick_arena *mem, wick_func **out);
+                                         wick_records *records, wick_arena *mem, wick_func **out);
 
 #endif

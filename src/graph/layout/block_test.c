@@ -165,7 +165,7 @@ static void test_random(void **state)
     block_random r = {.m = wick_module_create(&guard, ""), .mem = &mem, .seed = seed};
     const wick_func *f = block_function(&r);
     wick_func *g;
-    assert_null(wick_pass_block(f, &t, true, &mem, &g));
+    assert_null(wick_pass_block(f, &t, true, NULL, &mem, &g));
     wick_tensor in = {.elem = WICK_F32, .rank = 4}, before[2], after[2];
     wick_type_const_dims(wick_info_of(f, (wick_value){1}), in.dim);
     in.data = block_numbers(&r, in.dim[0] * in.dim[1] * in.dim[2] * in.dim[3]);
@@ -244,9 +244,9 @@ static void test_minimal_filtering(void **state)
     block_random r = {.m = wick_module_create(&guard, ""), .mem = &mem, .seed = i};
     const wick_func *f = block_single(&r, &layers[i]);
     wick_func *g, *strict;
-    assert_null(wick_pass_block(f, &t, true, &mem, &strict));
+    assert_null(wick_pass_block(f, &t, true, NULL, &mem, &strict));
     assert_int_equal(block_tile(strict), 0);
-    assert_null(wick_pass_block(f, &t, false, &mem, &g));
+    assert_null(wick_pass_block(f, &t, false, NULL, &mem, &g));
     assert_int_equal(block_tile(g), layers[i].tile);
     block_same(&r, f, g, &guard, i);
     wick_module_free(r.m);
@@ -277,7 +277,7 @@ static void test_groups_across(void **state)
     const wick_func *f = block_single(&r, &rows[i].layer);
     wick_func *g;
     bool across = false;
-    assert_null(wick_pass_block(f, &t, true, &mem, &g));
+    assert_null(wick_pass_block(f, &t, true, NULL, &mem, &g));
     for (uint32_t k = 0; k < g->nnode; k++)
       across = across || (g->node[k].op == WICK_OP_conv_packed &&
                           wick_info_of(g, g->node[k].first)->rank == 4);
