@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The fourteen networks of the shared bench on Wick, ONNX Runtime and OpenVINO; the table goes into README.md.
+"""The fourteen networks of the shared bench on Wick, ONNX Runtime and OpenVINO: the tables go into bench/README.md, the
+picture beside it, the figures into README.md.
 
     build/venv/bin/python bench/networks.py [--runs 3] [--threads 1,2] [NAME ...]
 
@@ -7,6 +8,10 @@
 hides differences), peers.py times one of them on all runtimes side by side and compares the outputs. A whole run is
 all networks at all thread counts; the table has medians over the runs. What has been measured for the same program
 is not measured again: an interrupted bench goes on where it was. The table is written only of all networks.
+
+The floor of a network is the sum over its kernels of what the machine allows at most (`wick bench --roofline`):
+operations at the rate of multiply-adds from registers, those that minimal filtering leaves, or bytes from memory at its
+rate. `wick compile --inputs` says how far outputs are from the same model in f64, before a final softmax.
 """
 
 import argparse
@@ -20,10 +25,14 @@ import subprocess
 import sys
 import time
 
+import picture
 import report
 
 PEERS = {"ort": "onnxruntime", "openvino": "openvino"}  # as peers.py names them, and their packages
 TOLERANCE = 1e-4
+SETTINGS = """ONNX Runtime: CPUExecutionProvider, all graph optimizations, as many intra-op threads, one inter-op thread, bound
+inputs and outputs. OpenVINO: CPU, as many inference threads, performance hint LATENCY, precision hint f32, shared inputs.
+Wick: `wick bench --pipe`, nothing tuned."""
 
 
 def program_hash(wick):
@@ -60,6 +69,38 @@ def measure(a, model, threads, out, rounds, seconds):
     return result
 
 
+def kept(out, find):
+    """What `find` gives, now or earlier."""
+    if not out.exists():
+        part = out.with_suffix(".part")
+        part.write_text(json.dumps(find()))
+        os.replace(part, out)
+    return json.loads(out.read_text())
+
+
+def wick_says(a, *args):
+    r = subprocess.run([str(a.wick), *map(str, args)], capture_output=True, text=True)
+    if r.returncode:
+        sys.exit(f"wick {' '.join(map(str, args))}: {r.stdout}{r.stderr}")
+    return r.stdout.splitlines()
+
+
+def floor(a, model, threads):
+    """Milliseconds below which the machine's limits let no kernel of the network go, in all."""
+    lines = wick_says(a, "bench", model, "--threads", threads, "--seconds", a.seconds, "--kernels", 0, "--roofline")
+    took, _, share = lines[-1].split()[:3]
+    return float(took) * float(share.rstrip("%")) / 100 / 1000
+
+
+def from_f64(a, model):
+    """The largest difference from the model in f64 over the largest magnitude, of all outputs."""
+    inputs = sorted(model.parent.glob(f"{model.stem}.input_*.npy"))
+    lines = wick_says(a, "compile", model, "--inputs", *inputs, "-o", a.build / "f64.wick")
+    begin = next(i for i, line in enumerate(lines) if line.startswith("differences from f64"))
+    outputs = [line.split(maxsplit=2) for line in lines[begin + 1 :] if ": node " not in line]
+    return max(float(largest) for largest, _, _ in outputs)
+
+
 def fastest(ms):
     return min((n for n in ms if n != "wick"), key=ms.get)
 
@@ -82,27 +123,53 @@ def show(e):
     return e if isinstance(e, str) else f"{e:.0e}"
 
 
-def network_row(name, runs, logits):
+def network_row(name, runs, more):
     ms = {n: statistics.median(r["ms"][n] for r in runs) for n in runs[0]["ms"]}
     times = statistics.median(ratio(r["ms"]) for r in runs)
-    return times, [name, f"{ms['wick']:.3f}", *(f"{ms[p]:.3f}" for p in PEERS), fastest(ms), f"{times:.2f}",
-                   show(error(runs)), show(error([logits]))]  # fmt: skip
+    peer = ms[fastest(ms)]
+    drawn = (name, times, more["floor"] / ms["wick"] * times, [ms[p] / peer for p in PEERS])
+    return drawn, [name, f"{ms['wick']:.3f}", f"{ms['wick'] / more['floor']:.2f}", *(f"{ms[p]:.3f}" for p in PEERS),
+                   fastest(ms), f"{times:.2f}", show(error(runs)), show(error([more["logits"]])), show(more["f64"])]  # fmt: skip
 
 
-def tables(measured, logits, threads):
-    text = ""
+def geometric(numbers):
+    return math.exp(statistics.fmean(map(math.log, numbers)))
+
+
+def tables(measured, more, threads):
+    """The tables; what the picture shows; for each number of threads the geometric mean and the largest ratio."""
+    text, panels, figures = "", [], {}
     for t in threads:
-        rows, ratios = [], []
-        for name in report.NETWORKS:
-            times, row = network_row(name, measured[name, t], logits[name])
-            rows.append(row)
-            ratios.append(times)
-        mean = math.exp(statistics.fmean(map(math.log, ratios)))
-        rows.append(["**geometric mean**", "", *[""] * len(PEERS), "", f"**{mean:.2f}**", "", ""])
-        head = ["network", "wick ms", *(f"{p} ms" for p in PEERS), "fastest peer", "ratio", "difference", "logits"]
-        text += f"\n{t} thread{'s' if t > 1 else ''}; the largest ratio is {max(ratios):.2f}:\n\n"
-        text += report.table(head, rows)
-    return text
+        found = [network_row(name, measured[name, t], more[name, t]) for name in report.NETWORKS]
+        drawn, rows = [f[0] for f in found], [f[1] for f in found]
+        mean, most = geometric([d[1] for d in drawn]), max(d[1] for d in drawn)
+        rows.append(["**geometric mean**", *[""] * (3 + len(PEERS)), f"**{mean:.2f}**", "", "", ""])
+        head = ["network", "wick ms", "over floor", *(f"{p} ms" for p in PEERS), "fastest peer", "ratio", "difference"]
+        of = f"{t} thread{'s' if t > 1 else ''}"
+        text += f"\n{of}; the largest ratio is {most:.2f}:\n\n" + report.table([*head, "logits", "f64"], rows)
+        panels.append((of, [*drawn, ("geometric mean", mean, 0, [])]))
+        figures[t] = (mean, most)
+    return text, panels, figures
+
+
+def headline(figures, about):
+    one, two = figures[1], figures[2]
+    return (f"One inference of fourteen networks takes {one[0]:.2f} of the time of the faster of ONNX Runtime and OpenVINO on one\n"
+            f"thread, {two[0]:.2f} on two (float32, geometric means; the largest are {one[1]:.2f} and {two[1]:.2f}): {about}.\n"
+            "`bench/README.md` has the tables, and the commands that made them.\n\n"
+            "![Times of fourteen networks over those of the fastest peer](bench/networks.svg)\n")  # fmt: skip
+
+
+def publish(a, measured, more, threads):
+    machine, peers = report.machine(), report.versions(PEERS.values())
+    text, panels, figures = tables(measured, more, threads)
+    report.write("networks", f"{machine}; {peers}; {report.today()}; medians of {a.runs} whole runs.\n\n{SETTINGS}\n{text}")
+    svg = report.README.parent / "networks.svg"
+    svg.write_text(picture.draw("Inference, float32", panels, list(PEERS.values())))
+    print(f"written {svg}")
+    if {1, 2} <= set(figures):
+        about = f"{machine}, {peers.replace(',', ' and')}, {report.today()}"
+        report.write("speed", headline(figures, about), report.ROOT / "README.md")
 
 
 def main():
@@ -121,7 +188,7 @@ def main():
     make_models(a.build / "models", names)
     make_models(a.build / "logits", names, "--logits")
     results = a.build / f"results-{program_hash(a.wick)}-{a.rounds}-{a.seconds:g}"
-    measured, logits, begun = {}, {}, time.monotonic()
+    measured, logits, exact, more, begun = {}, {}, {}, {}, time.monotonic()
     for run in range(a.runs):
         folder = results / f"run{run}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -129,19 +196,21 @@ def main():
             if run == 0:
                 model = a.build / "logits" / f"{name}.onnx"
                 logits[name] = measure(a, model, threads[-1], folder / f"{name}.logits.json", 1, 0.1)
+                exact[name] = kept(folder / f"{name}.f64.json", lambda m=model: from_f64(a, m))
             for t in threads:
                 model = a.build / "models" / f"{name}.onnx"
                 r = measure(a, model, t, folder / f"{name}.{t}.json", a.rounds, a.seconds)
                 measured.setdefault((name, t), []).append(r)
+                if run == 0:
+                    least = kept(folder / f"{name}.{t}.floor.json", lambda m=model, t=t: floor(a, m, t))
+                    more[name, t] = {"floor": least, "logits": logits[name], "f64": exact[name]}
                 print(f"{time.monotonic() - begun:5.0f} s  run {run + 1} of {a.runs}, {name}, {t} threads: wick "
                       f"{r['ms']['wick']:.3f} ms, {ratio(r['ms']):.2f} of {fastest(r['ms'])}, difference "
                       f"{show(error([r]))}, logits {show(error([logits[name]]))}", flush=True)  # fmt: skip
     wrong = {n for (n, _), runs in measured.items() if is_wrong(error(runs))}
-    wrong |= {n for n, r in logits.items() if is_wrong(error([r]))}
+    wrong |= {n for n, r in logits.items() if is_wrong(error([r]))} | {n for n, e in exact.items() if is_wrong(e)}
     if names == report.NETWORKS:
-        peers = report.versions(PEERS.values())
-        about = f"{report.machine()}; {peers}; {report.today()}; medians of {a.runs} whole runs.\n"
-        report.write("networks", about + tables(measured, logits, threads))
+        publish(a, measured, more, threads)
     sys.exit(f"outputs differ by more than {TOLERANCE}: {' '.join(sorted(wrong))}" if wrong else 0)
 
 

@@ -34,15 +34,15 @@ def versions(packages):
     return ", ".join(f"{p} {importlib.metadata.version(p)}" for p in packages)
 
 
-def write(section, text):
-    """Puts the text between README.md's markers `<!-- SECTION -->` and `<!-- /SECTION -->`."""
+def write(section, text, path=README):
+    """Puts the text between the page's markers `<!-- SECTION -->` and `<!-- /SECTION -->`."""
     begin, end = f"<!-- {section} -->\n", f"<!-- /{section} -->"
-    old = README.read_text()
+    old = path.read_text()
     if old.count(begin) != 1 or old.count(end) != 1:
-        sys.exit(f"{README} has no place for {section}")
+        sys.exit(f"{path} has no place for {section}")
     head, rest = old.split(begin)
-    README.write_text(head + begin + text.strip() + "\n" + end + rest.split(end)[1])
-    print(f"written into {README}")
+    path.write_text(head + begin + text.strip() + "\n" + end + rest.split(end)[1])
+    print(f"written into {path}")
 
 
 def table(head, rows):

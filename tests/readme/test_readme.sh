@@ -1,4 +1,5 @@
-# Runs what README.md shows: the sh blocks that a comment marks, with this build in place of build/,
+# Runs what README.md shows: the sh blocks that a comment marks, with this build's wick and a folder of
+# its own in place of build/,
 # and every C example, linked with libwick alone.
 set -eu
 work=$(mktemp -d)
@@ -17,7 +18,7 @@ count=0
 for block in "$work"/block*; do
   case $block in
   *.sh)
-    sed "s#build/wick#$WICK_COMMAND#g" "$block" >"$block.run"
+    sed "s#build/\([a-z0-9-]*\.\)#$work/\1#g; s#build/wick#$WICK_COMMAND#g" "$block" >"$block.run"
     sh -eu "$block.run" >"$block.out" 2>&1 || { cat "$block" "$block.out"; exit 1; }
     ;;
   *.c)
