@@ -65,11 +65,14 @@ wick_status wick_tune_choices(double seconds, const wick_tune_bench *bench, wick
                               wick_arena *tmp, wick_tune_report *report)
 {
   double end = bench->now(bench->arg) + seconds;
-  for (uint32_t i = 0; i < records->choices.n && bench->now(bench->arg) < end; i++) {
+  bool first = seconds > 0; /* one at least */
+  for (uint32_t i = 0; i < records->choices.n; i++) {
+    if (!first && bench->now(bench->arg) >= end) break;
     const wick_choice *c = &records->choices.at[i];
     if (c->noption > CHOOSE_MOST || choose_is_known(records, c)) continue;
     wick_mark mark = wick_arena_mark(tmp);
     WICK_TRY(choose_one(bench, c, records, tmp, report));
+    first = false;
     wick_arena_rewind(tmp, mark);
   }
   return NULL;

@@ -151,7 +151,8 @@ static wick_status model_run(model_tune *m, const wick_compile_options *options,
   m->start = m->kept = wick_now();
   WICK_TRY(wick_tune_choices(first * m->o->seconds, &bench, &m->records, m->tmp, out));
   double left = m->o->seconds - (wick_now() - m->start);
-  if (out->nchosen) { /* then the groups are others */
+  if (m->o->seconds > 0 && left <= 0) left = 1e-9; /* one turn */
+  if (out->nchosen) {                              /* then the groups are others */
     wick_compilation_free(m->compilation);
     wick_compilation_begin(m->compilation, m->compilation->model);
     WICK_TRY(model_groups(m, options, &n));

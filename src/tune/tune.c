@@ -345,7 +345,7 @@ wick_status wick_tune(const wick_tune_group *group, uint32_t ngroup, const wick_
                   .report = report};
   double end = bench->now(bench->arg) + seconds;
   tune_begin(&s, group, ngroup);
-  while (bench->now(bench->arg) < end) {
+  for (bool first = seconds > 0; first || bench->now(bench->arg) < end; first = false) {
     uint32_t next = tune_next(&s);
     if (next == UINT32_MAX) break;
     wick_mark mark = wick_arena_mark(tmp);

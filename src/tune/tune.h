@@ -48,8 +48,8 @@ WICK_CHECKED wick_status wick_tune_choices(double seconds, const wick_tune_bench
                                            wick_records *records, wick_arena *tmp,
                                            wick_tune_report *report);
 
-/* Until `seconds` have passed or nothing is left to try; what `records` holds is where it begins.
- * Adds to the report. */
+/* Until `seconds` have passed (0: not at all; else one turn at least) or nothing is left to try;
+ * what `records` holds is where it begins. Adds to the report. */
 WICK_CHECKED wick_status wick_tune(const wick_tune_group *group, uint32_t ngroup,
                                    const wick_target *t, double seconds,
                                    const wick_tune_bench *bench, wick_records *records,

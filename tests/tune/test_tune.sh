@@ -11,7 +11,7 @@ head -1 "$work/a.records" | grep -qx 'wick records 1'
 grep -q '^group .*(%p0: ' "$work/a.records"
 grep -q '^group .*(filtering 3x3: ' "$work/a.records"
 grep -q '^tried [0-9]* ' "$work/a.records"
-grep -q 'groups, .* trials; .* schedules replaced' "$work/a.out"
+grep -q 'groups, .* trials, .* refused; .* schedules replaced' "$work/a.out"
 
 # it goes on: nothing is lost, no schedule of a group is measured twice
 "$WICK_COMMAND" tune $model --minutes 0.03 -o "$work/b.records" --merge "$work/a.records" >/dev/null
