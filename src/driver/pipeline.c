@@ -15,6 +15,7 @@
 #include "graph/layout/block.h"
 #include "graph/phases.h"
 #include "graph/quantized.h"
+#include "graph/rescale.h"
 #include "graph/shuffles.h"
 #include "graph/simplify.h"
 #include "graph/sink.h"
@@ -128,6 +129,8 @@ const wick_pass wick_passes[] = {
      "factors per channel go into the weights before them"},
     {"quantized", WICK_GRAPH, wick_pass_quantized, NULL, WICK_ROUNDING,
      "products of dequantized numbers as those of integers"},
+    {"rescale", WICK_GRAPH, wick_pass_rescale, NULL, WICK_ROUNDING,
+     "one factor and an integer bias behind sums of integers"},
     {"shuffles", WICK_GRAPH, wick_pass_shuffles, NULL, WICK_EXACT,
      "reshape, transpose, reshape as one node"},
     {"simplify", WICK_GRAPH, wick_pass_simplify, NULL, WICK_EXACT,
@@ -164,7 +167,7 @@ const wick_pass wick_passes[] = {
 };
 
 const char wick_pipeline_compile[] =
-    "quantized,fold,expand_rows,fold,drop_identity,simplify,cse,fold_scale,shuffles,attention,"
+    "quantized,fold,expand_rows,fold,drop_identity,simplify,cse,rescale,fold_scale,shuffles,attention,"
     "phases,fold,"
     "sink,"
     "simplify,"

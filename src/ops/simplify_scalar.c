@@ -186,13 +186,32 @@ static wick_value simplify_within(wick_simplify *s, const wick_node *n, const wi
   return wick_build(&s->c.b, WICK_OP_cast, 1, in, &within, 1, &type);
 }
 
+/* A relu whose zero becomes the least of the integers does nothing: what is below saturates. */
+static wick_value simplify_clamped(wick_simplify *s, const wick_node *n, const wick_value *in)
+{
+  wick_node add, round, relu;
+  wick_elem e = wick_info_of(s->c.f, n->first)->elem;
+  double zero = 0, least = wick_elem_class(e) == WICK_SINT ? -128 : 0;
+  bool shifted = wick_simplify_def(s, in[0], WICK_OP_add, &add);
+  if ((e != WICK_U8 && e != WICK_I8) || (shifted && !wick_simplify_number(s, add.in[1], &zero)) ||
+      zero != least ||
+      !wick_simplify_def(s, shifted ? add.in[0] : in[0], WICK_OP_round_even, &round) ||
+      !wick_simplify_def(s, round.in[0], WICK_OP_relu, &relu))
+    return simplify_none;
+  wick_type type = simplify_type(s, n);
+  wick_value v = wick_build1(&s->c.b, WICK_OP_round_even, relu.in[0]);
+  if (shifted) v = wick_build2(&s->c.b, WICK_OP_add, v, add.in[1]);
+  return wick_build(&s->c.b, WICK_OP_cast, 1, &v, n->attr, 1, &type);
+}
+
 wick_value wick_simplify_cast(wick_simplify *s, const wick_node *n, const wick_value *in)
 {
   wick_node d;
   wick_type type = simplify_type(s, n);
   if (wick_type_eq(wick_built_type(&s->c.b, in[0]), type)) return in[0];
-  wick_value within = simplify_within(s, n, in);
-  if (within.id) return within;
+  wick_value less = simplify_clamped(s, n, in);
+  if (!less.id) less = simplify_within(s, n, in);
+  if (less.id) return less;
   if (!wick_simplify_def(s, in[0], WICK_OP_cast, &d) ||
       !simplify_widens(wick_built_info(&s->c.b, d.in[0])->elem,
                        wick_built_info(&s->c.b, in[0])->elem))

@@ -184,13 +184,19 @@ def test_dynamic_quantize_linear_of_zeros(tmp_path):
     compare(tmp_path, model, [x], runtime(model, [x]))
 
 
-# ---- Q/DQ graphs: exact i32 sums, then one f32 operation after another ----
+# ---- Q/DQ graphs: exact i32 sums, one product with all scales, the bias in the sums or behind ----
 
 def quantized_graph(x, w, bias, scales, zeros, attrs):
-    """Dequantize, convolve with a bias, Relu, quantize."""
+    """Dequantize, convolve with a bias, Relu, quantize; a bias of integers is in units of its scale."""
     (sx, sw, sy), (zx, zy) = scales, zeros
-    constants = {"sx": sx, "zx": zx, "w": w, "sw": sw, "zw": np.zeros(sw.shape, np.int8), "sy": sy, "zy": zy, "b": bias}
-    nodes = [helper.make_node("DequantizeLinear", ["x", "sx", "zx"], ["xf"]),
+    constants = {"sx": sx, "zx": zx, "w": w, "sw": sw, "zw": np.zeros(sw.shape, np.int8), "sy": sy, "zy": zy,
+                 "b": bias}
+    first = []
+    if bias.dtype == np.int32:
+        constants |= {"whole": constants.pop("b"), "sb": sx * sw, "zb": np.zeros(sw.shape, np.int32)}
+        first = [helper.make_node("DequantizeLinear", ["whole", "sb", "zb"], ["b"], axis=0)]
+    nodes = [*first,
+             helper.make_node("DequantizeLinear", ["x", "sx", "zx"], ["xf"]),
              helper.make_node("DequantizeLinear", ["w", "sw", "zw"], ["wf"], axis=0),
              helper.make_node("Conv", ["xf", "wf", "b"], ["c"], **attrs),
              helper.make_node("Relu", ["c"], ["r"]),
@@ -204,19 +210,26 @@ def quantized_graph(x, w, bias, scales, zeros, attrs):
 
 @pytest.mark.parametrize("shape", SHAPES[:4], ids=str)
 @pytest.mark.parametrize("kind", ["uint8", "int8"])
-def test_quantized_graph(tmp_path, shape, kind):
+@pytest.mark.parametrize("whole", [False, True])
+def test_quantized_graph(tmp_path, shape, kind, whole):
     c, size, m, k, stride, pad, group = shape
     rng = np.random.default_rng(7)
     x, w = random(rng, (1, c, size, size), kind), random(rng, (m, c // group, k, k), "int8")
     scales = np.float32(0.02), rng.uniform(0.001, 0.01, m).astype(np.float32), np.float32(0.05)
     zeros, bias = (np.array(5, kind), np.array(3, kind)), rng.standard_normal(m).astype(np.float32)
+    if whole:
+        bias = rng.integers(-9999, 9999, m).astype(np.int32)
     attrs = {"strides": [stride] * 2, "pads": [pad] * 4, "group": group}
     model = quantized_graph(x, w, bias, scales, zeros, attrs)
     wide = [x.astype(np.float64) - 5, w.astype(np.float64)]  # exact
     acc = onnx.reference.ReferenceEvaluator(one("Conv", wide, [11], **attrs)).run(None, {"i0": wide[0]})[0]
     row = lambda v: v.reshape(-1, 1, 1)
-    y = acc.astype(np.float32) * row(scales[0] * scales[1]) + row(bias)
-    q = np.rint(np.maximum(y, 0) / scales[2]) + np.float32(3)
+    factor = row(scales[0] * scales[1] / scales[2])
+    if whole:
+        y = (acc + row(bias)).astype(np.float32) * factor
+    else:
+        y = acc.astype(np.float32) * factor + row(bias / scales[2])
+    q = np.rint(np.maximum(y, 0)) + np.float32(3)
     limits = np.iinfo(kind)
     want = np.clip(q, limits.min, limits.max).astype(kind)
     for flags in ([], WAYS[-1]):
