@@ -167,7 +167,8 @@ const wick_pass wick_passes[] = {
 };
 
 const char wick_pipeline_compile[] =
-    "quantized,fold,expand_rows,fold,drop_identity,simplify,cse,rescale,fold_scale,shuffles,attention,"
+    "quantized,fold,expand_rows,fold,drop_identity,simplify,cse,rescale,fold_scale,shuffles,"
+    "attention,"
     "phases,fold,"
     "sink,"
     "simplify,"

@@ -58,7 +58,7 @@ wick_value wick_layout_pack(wick_layouts *s, wick_value v, const wick_order *o)
   if (p->v.id && wick_order_eq(&p->order, o)) return p->v;
   if (second->v.id && wick_order_eq(&second->order, o)) return second->v;
   wick_value x = wick_build_pack(&s->c.b, wick_layout_plain(s, v), 1, o);
-  *(p->v.id ? second : p) = (wick_packed){x, *o, 0};
+  *(p->v.id ? second : p) = (wick_packed){.v = x, .order = *o};
   return x;
 }
 
@@ -71,13 +71,13 @@ wick_value wick_layout_packed(wick_layouts *s, wick_value v, wick_order *o)
 
 void wick_layout_set(wick_layouts *s, const wick_node *n, wick_value packed, const wick_order *o)
 {
-  s->packed[n->first.id] = (wick_packed){packed, *o, 0};
+  s->packed[n->first.id] = (wick_packed){.v = packed, .order = *o};
 }
 
 void wick_layout_set_columns(wick_layouts *s, const wick_node *n, wick_value packed,
                              int64_t columns)
 {
-  s->packed[n->first.id] = (wick_packed){packed, {0}, columns};
+  s->packed[n->first.id] = (wick_packed){.v = packed, .columns = columns};
 }
 
 /* ---- constants ---- */

@@ -4,11 +4,13 @@
  * by channels, in some order (ops/blocked.h); a matrix [.., N] that a product with constant weights
  * gives, by columns: [.., blocks, columns]. The column `layout` builds the node on packed operands
  * and sets its packed result, or returns false, and the node is built on plain ones. Places of a
- * packed image that hold no channel hold 0. */
+ * packed image that hold no channel hold 0, or, where only element-wise rows see them (and what
+ * sums bytes, whose weights are 0 there), some other number. */
 #ifndef WICK_OPS_LAYOUT_H
 #define WICK_OPS_LAYOUT_H
 
 #include "ir/copy.h"
+#include "ir/op.h"
 #include "loop/records.h"
 #include "ops/blocked.h"
 #include "target/target.h"
@@ -16,7 +18,8 @@
 typedef struct wick_packed {
   wick_value v; /* 0: none */
   wick_order order;
-  int64_t columns; /* of a matrix: in a block; then there is no order. Else 0 */
+  int64_t columns;  /* of a matrix: in a block; then there is no order. Else 0 */
+  wick_scalar hole; /* of an image: what its places hold that hold no channel */
 } wick_packed;
 
 struct wick_layouts {

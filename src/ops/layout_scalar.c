@@ -1,4 +1,5 @@
 /* Element-wise rows on packed images, and on matrices in blocks of columns. */
+#include <math.h>
 #include <string.h>
 
 #include "ops/layout.h"
@@ -20,14 +21,16 @@ static bool layout_scalar_one(const wick_layouts *s, wick_value v)
   return wick_dim_is(wick_type_numel(s->c.f->module, wick_type_of(s->c.f, v)), 1);
 }
 
-/* What an operand holds where a packed image has no channel: 0 in images and in constants along
- * channels, a number everywhere; false where that is not known. */
+/* What an operand holds where an image in order o has no channel: 0 in constants along channels, a
+ * number everywhere; false where that is not known. */
 static bool layout_scalar_hole(const wick_layouts *s, const wick_node *n, wick_value v,
-                               wick_scalar *out)
+                               const wick_order *o, wick_scalar *out)
 {
   uint32_t d = s->definer[v.id];
   const wick_constant *data = wick_layout_constant(s, v);
+  const wick_order *own = wick_layout_order(s, v);
   *out = (wick_scalar){.i = 0};
+  if (layout_scalar_full(s, n, v) && own && wick_order_eq(own, o)) *out = s->packed[v.id].hole;
   if (layout_scalar_full(s, n, v) || !layout_scalar_one(s, v)) return true;
   if (d == UINT32_MAX || s->c.f->node[d].op != WICK_OP_const) return false;
   const wick_imm *imm = &s->c.f->node[d].attr[0].imm;
@@ -42,18 +45,35 @@ static bool layout_scalar_hole(const wick_layouts *s, const wick_node *n, wick_v
   return true;
 }
 
-/* Places without a channel hold 0 in all images: does the row make 0 of them? */
-static bool layout_scalar_keeps_zero(const wick_layouts *s, const wick_node *n)
+/* Nobody sees all places of n's result but element-wise rows. */
+static bool layout_scalar_alone(const wick_layouts *s, const wick_node *n)
+{
+  uint32_t v = n->first.id;
+  for (uint32_t i = s->uses.first[v]; i < s->uses.first[v + 1]; i++) {
+    const wick_node *user = &s->c.f->node[s->uses.use[i]];
+    if (!wick_op_of(user)->scalar || user->nout != 1 || !wick_layout_is_image(s, user->first))
+      return false;
+  }
+  return true;
+}
+
+/* What the row makes of places without a channel; false where they would have to hold 0, and do
+ * not. */
+static bool layout_scalar_holes(const wick_layouts *s, const wick_node *n, const wick_order *o,
+                                wick_scalar *out)
 {
   wick_scalar in[SCALAR_MOST] = {{0}};
-  if (!wick_op_of(n)->eval) return false;
+  *out = (wick_scalar){.i = 0};
+  if (wick_order_places(o) == o->channels) return true;
+  if (!wick_op_of(n)->eval || wick_op_of(n)->effect != WICK_PURE) return false;
   for (uint32_t k = 0; k < n->nin; k++)
-    if (!n->in[k].id || !layout_scalar_hole(s, n, n->in[k], &in[k])) return false;
+    if (!n->in[k].id || !layout_scalar_hole(s, n, n->in[k], o, &in[k])) return false;
   bool select = wick_op_of(n)->scalar == WICK_RULE_SELECT;
   wick_elem from = wick_layout_info(s, n->in[select])->elem,
             to = wick_layout_info(s, n->first)->elem;
-  wick_scalar y = wick_eval_scalar(n->op, n->attr, from, to, in);
-  return wick_elem_is_float(to) ? y.f == 0 : y.i == 0;
+  *out = wick_eval_scalar(n->op, n->attr, from, to, in);
+  bool zero = wick_elem_is_float(to) ? out->f == 0 : out->i == 0;
+  return zero || (layout_scalar_alone(s, n) && (!wick_elem_is_float(to) || isfinite(out->f)));
 }
 
 /* A constant that varies along the channels alone. */
@@ -124,8 +144,10 @@ static bool layout_scalar_image(wick_layouts *s, const wick_node *n)
 {
   wick_value in[SCALAR_MOST] = {{0}};
   wick_order o;
-  if (!wick_layout_is_image(s, n->first) || !layout_scalar_order(s, n, &o)) return false;
-  if (wick_order_places(&o) != o.channels && !layout_scalar_keeps_zero(s, n)) return false;
+  wick_scalar hole;
+  if (!wick_layout_is_image(s, n->first) || !layout_scalar_order(s, n, &o) ||
+      !layout_scalar_holes(s, n, &o, &hole))
+    return false;
   for (uint32_t k = 0; k < n->nin; k++) {
     wick_value v = n->in[k];
     if (!v.id) continue;
@@ -137,6 +159,7 @@ static bool layout_scalar_image(wick_layouts *s, const wick_node *n)
       in[k] = wick_layout_channels(s, layout_scalar_channels(s, v, o.channels), &o);
   }
   wick_layout_set(s, n, layout_scalar_build(s, n, in), &o);
+  s->packed[n->first.id].hole = hole;
   return true;
 }
 
