@@ -67,6 +67,9 @@ static int file_map_fd(int fd, wick_file *f)
   if (error) return error;
   f->at = at ? at : (const unsigned char *)"";
   f->nbytes = (size_t)st.st_size;
+  f->device = st.st_dev, f->inode = st.st_ino;
+  f->written_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+  f->changed_ns = (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
   return 0;
 }
 

@@ -16,6 +16,11 @@ typedef struct wick_file {
   const char *path;        /* as messages name it */
   const unsigned char *at; /* never NULL; read-only; page-aligned unless empty */
   size_t nbytes;
+  /* When it was mapped: which file it is, and when it was last written and changed, in nanoseconds.
+   * The same file of the same size and times has the same bytes, unless it was written at the very
+   * end of that time. */
+  uint64_t device, inode;
+  int64_t written_ns, changed_ns;
   struct wick_file *next;
 } wick_file;
 

@@ -9,13 +9,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "codegen/client.h"
 #include "driver/digest.h"
+#include "driver/stamp.h"
 
-enum { CACHE_NAME = 40 };
+enum { CACHE_NAME = 40, CACHE_STAMPED = 16 << 20 /* bytes of a file that is worth a stamp */ };
 static const uint64_t cache_most_bytes = (uint64_t)4 << 30;
 
 /* ---- the key ---- */
@@ -65,17 +67,30 @@ static void cache_key_compiler(wick_text *key, wick_arena *mem)
                      (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 }
 
-static void cache_key_bytes(wick_text *key, const char *name, const void *at, size_t nbytes,
-                            wick_arena *tmp)
+static uint64_t cache_digest(const void *at, size_t nbytes, wick_arena *tmp)
 {
   wick_bytes words = {at, nbytes & ~(size_t)7};
   uint64_t h = wick_digest_of(&(wick_pieces){&words, 1, words.nbytes}, tmp);
-  h = wick_hash_bytes(h, (const char *)at + words.nbytes, nbytes - words.nbytes);
-  wick_text_printf(key, "file %s %zu %016llx\n", wick_path_base(name), nbytes,
+  return wick_hash_bytes(h, (const char *)at + words.nbytes, nbytes - words.nbytes);
+}
+
+/* The bytes of a model, or of a file beside it; `f` NULL: they come from no file. */
+static void cache_key_bytes(wick_text *key, const char *name, wick_span bytes, const wick_file *f,
+                            const char *folder, wick_arena *tmp)
+{
+  uint64_t h = 0;
+  bool large = f && bytes.nbytes >= CACHE_STAMPED;
+  if (!large || !wick_stamp_find(folder, f, tmp, &h)) {
+    h = cache_digest(bytes.at, bytes.nbytes, tmp);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (large) wick_stamp_keep(folder, f, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, tmp, h);
+  }
+  wick_text_printf(key, "file %s %zu %016llx\n", wick_path_base(name), bytes.nbytes,
                    (unsigned long long)h);
 }
 
-static const char *cache_key(const wick_compilation *c, wick_arena *mem)
+static const char *cache_key(const wick_compilation *c, const char *folder, wick_arena *mem)
 {
   wick_text key = wick_text_begin(mem);
   cache_key_compiler(&key, mem);
@@ -89,9 +104,11 @@ static const char *cache_key(const wick_compilation *c, wick_arena *mem)
   for (uint32_t i = 0; i < c->nsize; i++)
     wick_text_printf(&key, "size %s %lld\n", c->sizes[i].name, (long long)c->sizes[i].value);
   const wick_model *m = c->model;
-  cache_key_bytes(&key, m->path, m->bytes.at, m->bytes.nbytes, mem);
+  const wick_file *own = m->files.first;
+  while (own && own->at != m->bytes.at) own = own->next;
+  cache_key_bytes(&key, m->path, m->bytes, own, folder, mem);
   for (const wick_file *f = m->files.first; f; f = f->next)
-    if (f->at != m->bytes.at) cache_key_bytes(&key, f->path, f->at, f->nbytes, mem);
+    if (f != own) cache_key_bytes(&key, f->path, (wick_span){f->at, f->nbytes}, f, folder, mem);
   return key.at;
 }
 
@@ -112,7 +129,7 @@ wick_cache wick_cache_of(const wick_compilation *c, const char *folder, uint64_t
   wick_cache cache = {.folder = cache_folder(folder, mem),
                       .most_bytes = most_bytes ? most_bytes : cache_most_bytes};
   if (!cache.folder) return cache;
-  cache.key = cache_key(c, mem);
+  cache.key = cache_key(c, cache.folder, mem);
   const char *name = wick_str_printf(mem, "%016llx.wick",
                                      (unsigned long long)wick_hash_str(WICK_HASH_SEED, cache.key));
   cache.path = wick_path_join(mem, cache.folder, name);
@@ -242,7 +259,8 @@ static uint32_t cache_list(const char *folder, uint32_t room, cache_entry *out)
   for (const struct dirent *e; (e = readdir(d)) != NULL;) {
     const char *end = strrchr(e->d_name, '.');
     struct stat st;
-    if (!end || (strcmp(end, ".wick") != 0 && strcmp(end, ".part") != 0) ||
+    if (!end ||
+        (strcmp(end, ".wick") != 0 && strcmp(end, ".part") != 0 && strcmp(end, ".stamp") != 0) ||
         strlen(e->d_name) >= CACHE_NAME || fstatat(dirfd(d), e->d_name, &st, 0) != 0)
       continue;
     if (n < room) {
