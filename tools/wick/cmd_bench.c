@@ -21,7 +21,7 @@ typedef struct bench {
   wick_feed feed;
   void **room;
   const wick_io **output;
-  uint64_t *nanoseconds; /* per kernel, of the profiled runs */
+  uint64_t *run, *nanoseconds; /* per kernel: of the run at hand, the least of the profiled ones */
   uint32_t nprofiled;
 } bench;
 
@@ -139,7 +139,7 @@ static wick_status bench_pipe(bench *b)
 static void bench_profile(void *arg, uint32_t kernel, uint64_t nanoseconds)
 {
   bench *b = arg;
-  b->nanoseconds[kernel] += nanoseconds;
+  b->run[kernel] += nanoseconds;
 }
 
 static int bench_compare(const void *a, const void *b)
@@ -169,15 +169,20 @@ static wick_status bench_latency(bench *b, double *out_median)
 static wick_status bench_profile_runs(bench *b, double median)
 {
   wick_job *j = &b->job;
-  b->nanoseconds = wick_new(&j->mem, uint64_t, wick_compiled_nkernel(j->compiled));
+  uint32_t n = wick_compiled_nkernel(j->compiled);
+  b->run = wick_new(&j->mem, uint64_t, n), b->nanoseconds = wick_new(&j->mem, uint64_t, n);
   wick_session_free(j->session);
   j->session = NULL;
   WICK_TRY(wick_job_session(j, bench_profile, b));
   b->nprofiled = 1;
   if (median > 0 && b->seconds / 2 / median > 1) b->nprofiled = (uint32_t)(b->seconds / 2 / median);
   WICK_TRY(bench_run(b));
-  memset(b->nanoseconds, 0, sizeof(uint64_t) * wick_compiled_nkernel(j->compiled));
-  for (uint32_t i = 0; i < b->nprofiled; i++) WICK_TRY(bench_run(b));
+  for (uint32_t i = 0; i < b->nprofiled; i++) {
+    memset(b->run, 0, sizeof *b->run * n);
+    WICK_TRY(bench_run(b));
+    for (uint32_t k = 0; k < n; k++)
+      if (!i || b->run[k] < b->nanoseconds[k]) b->nanoseconds[k] = b->run[k];
+  }
   return NULL;
 }
 
@@ -198,7 +203,7 @@ static void bench_table(bench *b, double ceiling)
   uint32_t n = wick_compiled_nkernel(k), *order = bench_order(b, n);
   double total = 0, flops = 0;
   for (uint32_t i = 0; i < n; i++) {
-    total += (double)b->nanoseconds[i] / b->nprofiled;
+    total += (double)b->nanoseconds[i];
     flops += (double)wick_compiled_kernel(k, i).flops;
   }
   printf("multiply-add ceiling %.1f GFLOP/s; the model: %.3f GFLOP, %.1f GFLOP/s, %.1f %% of it\n",
@@ -207,7 +212,7 @@ static void bench_table(bench *b, double ceiling)
          "kernel");
   for (uint32_t i = 0; i < n && i < (uint64_t)b->kernels; i++) {
     wick_kernel_facts f = wick_compiled_kernel(k, order[i]);
-    double ns = (double)b->nanoseconds[order[i]] / b->nprofiled;
+    double ns = (double)b->nanoseconds[order[i]];
     if (ns <= 0) ns = 1;
     printf("%10.2f %5.1f%% %10.3f %9.2f %6.1f%% %8.2f  %s  %s\n", 1e-3 * ns, 100 * ns / total,
            1e-6 * (double)f.flops, (double)f.flops / ns, 100e9 * (double)f.flops / ns / ceiling,
@@ -221,13 +226,14 @@ static void bench_roofline(bench *b, const wick_cost_machine *m)
   const wick_compiled *k = b->job.compiled;
   uint32_t n = wick_compiled_nkernel(k), *order = bench_order(b, n);
   double total = 0, least = 0, foreseen = 0;
-  printf("multiply-adds %.1f GFLOP/s, memory %.1f GB/s\n", 1e-9 * m->flops, 1e-9 * m->bytes);
+  printf("multiply-adds %.1f GFLOP/s, memory %.1f GB/s; least of %u runs\n", 1e-9 * m->flops,
+         1e-9 * m->bytes, b->nprofiled);
   printf("%10s %10s %7s %10s %10s  %s\n", "us", "predicted", "share", "MFLOP", "KiB", "kernel");
   for (uint32_t i = 0; i < n; i++) {
     wick_kernel_facts f = wick_compiled_kernel(k, order[i]);
     wick_cost_facts c = {f.flops, f.nbytes, f.cycles, f.tasks, f.nweights, f.limit};
-    double took = 1e-9 * (double)b->nanoseconds[order[i]] / b->nprofiled,
-           lowest = wick_cost_floor(m, &c), predicted = wick_cost_seconds(m, &c);
+    double took = 1e-9 * (double)b->nanoseconds[order[i]], lowest = wick_cost_floor(m, &c),
+           predicted = wick_cost_seconds(m, &c);
     total += took, least += lowest, foreseen += predicted;
     if (i >= (uint64_t)b->kernels) continue;
     if (took <= 0) took = 1e-9;
