@@ -6,6 +6,7 @@
 #   make venv          build/venv for Python tests      make fuzz          FUZZ_SECONDS for each reader
 #   make bench         networks beside their peers  make bench-layers  layers against the machine's ceiling
 #   make bench-shapes  shapes that SEEDS draw, as shares of the machine's limits
+#   make bench-tuned   what `wick tune` gains in a minute for each of other networks
 #   make planted       are planted bugs found?      make docs          writes docs/operators.md
 #   make clean
 BUILD ?= build
@@ -16,7 +17,7 @@ FOLDERS = $(wildcard include src tools tests examples bench python)
 SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all configure demo test venv sanitize asan tsan fuzz planted bench bench-layers bench-shapes docs format check-format clean
+.PHONY: all configure demo test venv sanitize asan tsan fuzz planted bench bench-layers bench-shapes bench-tuned docs format check-format clean
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -77,6 +78,9 @@ bench-layers: venv all
 SEEDS ?= 1
 bench-shapes: venv all
 	@$(BUILD)/venv/bin/python bench/shapes.py $(SEEDS) --write --wick $(BUILD)/wick --build $(BUILD)/bench
+
+bench-tuned: venv all
+	@$(BUILD)/venv/bin/python bench/tuned.py --write --wick $(BUILD)/wick --build $(BUILD)/bench/tuned
 
 docs: all
 	@$(BUILD)/wick ops --markdown >docs/operators.md

@@ -50,11 +50,11 @@ def groups(path):
 
 
 def describe(key):
-    if not key.startswith("(%"):
+    if " -> " not in key:
         return key.strip("()")
     fold = re.search(r'fold \{name="(\w+)", axes=\[([^\]]*)\]', key)
     if not fold:
-        return "element-wise, " + re.search(r"-> (\S+)", key)[1]
+        return "no sum, " + re.search(r"-> (\S+)", key)[1]
     return f"{fold[1]}, " + re.sub(r"\w+:1, |:", lambda m: ":" if m[0] == ":" else "", fold[2]).replace(" | ", " over ")
 
 
