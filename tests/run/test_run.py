@@ -218,14 +218,16 @@ def test_threads():
 def test_tune(tmp_path):
     """A file of records is written, searched on, used, named in the contract; a wrong one is refused."""
     records, model = tmp_path / "digits.records", DIGITS / "digits.onnx"
-    assert "choices replaced" in wick("tune", model, "--minutes", 0.02, "-o", records)
+    assert "schedules replaced" in wick("tune", model, "--minutes", 0.02, "-o", records)
     text = records.read_text()
     assert text.startswith("wick records 1\ngroup ")
     wick("tune", model, "--minutes", 0, "-o", records)
     assert records.read_text().count("group ") >= text.count("group ")
     assert list(tmp_path.glob("digits.records?*")) == []
-    said = wick("run", model, "--records", records, "--input", DIGITS / "seven.png")
-    assert said == wick("run", model, "--input", DIGITS / "seven.png")
+    tuned = wick("run", model, "--records", records, "--input", DIGITS / "seven.png").split()
+    plain = wick("run", model, "--input", DIGITS / "seven.png").split()
+    assert tuned[2::3] == plain[2::3]  # the labels: another tile of minimal filtering rounds otherwise
+    assert np.allclose([float(x) for x in tuned[::3]], [float(x) for x in plain[::3]], atol=0.01)
     contract = wick("compile", model, "--records", records, "-o", tmp_path / "d.wick")
     assert ("schedules of digits.records: " in contract) == ("\nsteps " in records.read_text())
     records.write_text("wick records 1\nsteps a\n")
