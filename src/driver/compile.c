@@ -90,16 +90,22 @@ static wick_status compile_import(wick_compilation *c)
   return wick_compilation_stage(c, "import");
 }
 
-/* What the user may choose, and the passes that come before all others for it. */
+/* What the user may choose, the pass that does it, and the one before which it runs: behind what
+ * computes with weights, where they become narrow. */
 static const struct {
-  const char *name, *passes;
-} compile_precision[] = {{"f64", "widen,"}};
+  const char *name, *pass, *before;
+} compile_precision[] = {{"f64", "widen,", "quantized,"},
+                         {"bf16", "narrow_bf16,", "block,"},
+                         {"f16", "narrow_f16,", "block,"}};
 
 static const char *compile_pipeline(wick_compilation *c)
 {
   for (size_t i = 0; c->precision && i < WICK_COUNT(compile_precision); i++)
-    if (strcmp(c->precision, compile_precision[i].name) == 0)
-      return wick_str_printf(&c->mem, "%s%s", compile_precision[i].passes, wick_pipeline_compile);
+    if (strcmp(c->precision, compile_precision[i].name) == 0) {
+      const char *at = strstr(wick_pipeline_compile, compile_precision[i].before);
+      return wick_str_printf(&c->mem, "%.*s%s%s", (int)(at - wick_pipeline_compile),
+                             wick_pipeline_compile, compile_precision[i].pass, at);
+    }
   return wick_pipeline_compile;
 }
 
@@ -110,7 +116,8 @@ static wick_status compile_precision_take(wick_compilation *c, const char *name)
     known = known || strcmp(name, compile_precision[i].name) == 0;
   c->precision = name;
   if (known) return NULL;
-  return wick_fail(&c->mem, WICK_EINVAL, NULL, "there is no precision \"%s\"; there is f64", name);
+  return wick_fail(&c->mem, WICK_EINVAL, NULL,
+                   "there is no precision \"%s\"; there are f64, bf16 and f16", name);
 }
 
 static wick_status compile_passes(wick_compilation *c)

@@ -6,6 +6,9 @@
  * rounding can move it. A result that jumps (a comparison, an index, an integer made of a float) is
  * not looked at where it does. Integers that do not hang on floats are compared exactly.
  *
+ * A third of the graphs is rounded to bf16 or f16 first, where kernels meet (graph/narrow.h): both
+ * sides compute what that pass has left.
+ *
  * WICK_RANDOM_GRAPHS: how many graphs (60); WICK_RANDOM_SEED: the first one's seed. A difference is
  * shrunk: the first node that is wrong by itself, its operands made parameters. */
 #include <math.h>
@@ -20,6 +23,7 @@
 #include <cmocka.h>
 
 #include "driver/random_rows.h"
+#include "graph/narrow.h"
 #include "ir/copy.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -467,6 +471,12 @@ static bool diff_one(diff *d, uint64_t seed, const char *target, uint64_t (*seen
   wick_status s = wick_verify_func(f, &d->tmp);
   if (s) fail_msg("seed %llu: %s", (unsigned long long)seed, s->message);
   diff_count(f, seen);
+  if (seed % 3 == 2) { /* of all targets, and of all levels */
+    wick_target t = wick_target_host();
+    s = wick_pass_narrow(f, seed / 12 % 4 ? WICK_BF16 : WICK_F16, &t, false, &d->mem, &d->tmp, &f);
+    if (!s) s = wick_verify_func(f, &d->tmp);
+    if (s) fail_msg("seed %llu: %s", (unsigned long long)seed, s->message);
+  }
   wick_module_set(m, f);
   wick_tensor in[DIFF_MOST];
   d->noise = seed;
@@ -542,8 +552,8 @@ static void diff_random_graphs(void **state)
   (void)state;
   uint64_t n = diff_setting("WICK_RANDOM_GRAPHS", 60), first = diff_setting("WICK_RANDOM_SEED", 1),
            bad = 0, compared = 0, skipped = 0;
-  static const char *const targets[] = {"x86-64-v4", "x86-64-v3", "x86-64-v1", "armv8-a"};
-  const char *run[4];
+  static const char *const targets[] = {"host", "x86-64-v4", "x86-64-v3", "x86-64-v1", "armv8-a"};
+  const char *run[WICK_COUNT(targets)];
   uint32_t ntarget = 0, *nnode = calloc(n + 1, sizeof *nnode);
   uint64_t(*seen)[WICK_NOP] = calloc(1, sizeof *seen);
   wick_target host = wick_target_host(), t;

@@ -13,6 +13,7 @@
 #include "graph/fold_scale.h"
 #include "graph/group/form.h"
 #include "graph/layout/block.h"
+#include "graph/narrow.h"
 #include "graph/phases.h"
 #include "graph/quantized.h"
 #include "graph/rescale.h"
@@ -37,6 +38,16 @@
 static wick_status pipeline_widen(wick_pass_context *c, const wick_func *f, wick_func **out)
 {
   return wick_pass_widen(f, c->mem, out);
+}
+
+static wick_status pipeline_narrow_bf16(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return wick_pass_narrow(f, WICK_BF16, c->target, c->strict, c->mem, c->tmp, out);
+}
+
+static wick_status pipeline_narrow_f16(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return wick_pass_narrow(f, WICK_F16, c->target, c->strict, c->mem, c->tmp, out);
 }
 
 static wick_status pipeline_expand_rows(wick_pass_context *c, const wick_func *f, wick_func **out)
@@ -140,6 +151,10 @@ const wick_pass wick_passes[] = {
     {"widen", WICK_GRAPH, NULL, pipeline_widen, WICK_ROUNDING, "floats become f64"},
     {"attention", WICK_GRAPH, NULL, pipeline_attention, WICK_ROUNDING,
      "queries, keys, softmax and values as one node"},
+    {"narrow_bf16", WICK_GRAPH, NULL, pipeline_narrow_bf16, WICK_ROUNDING,
+     "factors and what kernels leave in memory become bf16"},
+    {"narrow_f16", WICK_GRAPH, NULL, pipeline_narrow_f16, WICK_ROUNDING,
+     "factors and what kernels leave in memory become f16"},
     {"phases", WICK_GRAPH, NULL, pipeline_phases, WICK_ROUNDING,
      "transposed convolutions as convolutions"},
     {"block", WICK_GRAPH, NULL, pipeline_block, WICK_ROUNDING,

@@ -122,7 +122,7 @@ static void cover(const char *text, coverage *of)
     next = at + strcspn(at, "\n");
     next += *next == '\n';
     char word[32], what[32] = "";
-    int n = sscanf(at, "%31[a-z_=>]%*[ ]%31[a-z_:]", word, what);
+    int n = sscanf(at, "%31[a-z_=>]%*[ ]%31[a-z_0-9:]", word, what);
     if (n < 1) continue;
     if (strcmp(word, "pass") == 0) pass = wick_pass_find(what);
     if (strcmp(word, "=>") || !pass) continue;

@@ -99,6 +99,24 @@ typedef enum wick_scalar_rule { /* types of a scalar row's operands and result; 
 typedef wick_scalar (*wick_scalar_eval)(const wick_attr *attr, wick_elem elem, wick_elem out,
                                         const wick_scalar *in);
 
+/* ---- narrow floats in place of f32 (graph/narrow.c) ---- */
+
+typedef struct wick_target wick_target; /* target/target.h */
+
+typedef struct wick_narrowing {
+  const wick_func *f;
+  const wick_node *n;
+  const uint32_t *definer; /* of f's values */
+  const wick_target *target;
+  wick_elem elem;
+  bool strict; /* of the compilation */
+} wick_narrowing;
+
+typedef struct wick_factors {
+  uint32_t operands;   /* as a set */
+  uint32_t first, end; /* of a constant among them: the axes, end excluded, that are summed over */
+} wick_factors;
+
 /* ---- stages: what `compute` gets ---- */
 
 typedef struct wick_compute {
@@ -143,6 +161,10 @@ typedef struct wick_op {
   /* On operands in blocked layouts: builds the node and sets its packed result; false: it does not.
    * Scalar rows without it are done element by element. */
   bool (*layout)(wick_layouts *s, const wick_node *n);
+  /* The operands whose products are summed and which are better rounded to a narrow
+   * float first: that is less to read, or the target has dot products of them. */
+  wick_factors (*factors)(const wick_narrowing *c);
+  bool moves; /* it moves elements, or takes the best or the mean of some, rounded once */
   wick_status (*infer)(wick_infer *c);
   wick_status (*ref)(
       wick_ref *c); /* slow and obvious: the oracle (scalar rows: derived from eval) */

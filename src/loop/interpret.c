@@ -1,6 +1,8 @@
 /* Loop functions, node by node. */
 #include "loop/interpret.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "ir/element.h"
@@ -157,12 +159,32 @@ static void interpret_shuffle(interpret *t, const wick_node *n)
   }
 }
 
+/* Below the normal range of f32: 0. */
+static float interpret_normal(double x)
+{
+  return fabs(x) < FLT_MIN ? (float)copysign(0, x) : (float)x;
+}
+
+/* As x86's vdpbf16ps. */
+static double interpret_dot_floats(double sum, uint32_t k, const wick_scalar *x,
+                                   const wick_scalar *w)
+{
+  float s = interpret_normal(sum);
+  while (k-- > 0) s = interpret_normal(fmaf(interpret_normal(x[k].f), interpret_normal(w[k].f), s));
+  return s;
+}
+
 static void interpret_dot(interpret *t, const wick_node *n)
 {
   const wick_type_info *r = interpret_type(t, n->first);
   uint32_t k = interpret_type(t, n->in[1])->lanes / r->lanes;
   const wick_scalar *x = t->lane[n->in[1].id], *w = t->lane[n->in[2].id];
   for (uint32_t i = 0; i < r->lanes; i++) {
+    if (wick_elem_is_float(r->elem)) {
+      double s = t->lane[n->in[0].id][i].f;
+      t->lane[n->first.id][i].f = interpret_dot_floats(s, k, x + i * k, w + i * k);
+      continue;
+    }
     int64_t sum = t->lane[n->in[0].id][i].i;
     for (uint32_t j = 0; j < k; j++) sum += x[i * k + j].i * w[i * k + j].i;
     t->lane[n->first.id][i] = wick_round_elem(r->elem, (wick_scalar){.i = sum});

@@ -1,6 +1,8 @@
 /* Legalization: node by node, what the target's row has not is replaced. */
 #include "loop/legalize.h"
 
+#include <float.h>
+
 #include "loop/legalize_cast.h"
 #include "loop/legalize_soft.h"
 
@@ -52,17 +54,35 @@ static wick_value legalize_widened(const legalize_state *s, const wick_node *n, 
   return wick_legalize_cast(s->b, r, narrow, s->t->convert);
 }
 
+/* `narrow` as a cast of what is not below the normal range; 0 where it is an instruction. f16 has
+ * 0 for all of that anyway. */
+static wick_value legalize_narrow(const legalize_state *s, wick_value x, wick_elem to)
+{
+  wick_builder *b = s->b;
+  bool whole = wick_built_info(b, x)->lanes == s->t->vector_bytes / 4;
+  if (whole && (s->t->narrow & WICK_BIT(to))) return (wick_value){0};
+  if (to == WICK_BF16) {
+    wick_value sign = wick_expr_with_sign(b, expr_k(b, x, 0), wick_expr_bits(b, x));
+    x = expr_where(b, expr_lt(b, expr_abs(b, x), FLT_MIN), sign, x);
+  }
+  return wick_legalize_cast(b, x, to, s->t->convert);
+}
+
 /* ---- dot products ---- */
 
-/* Every k-th lane of v, from lane j on, as an i32. */
-static wick_value legalize_every(wick_builder *b, wick_value v, uint32_t k, uint32_t j)
+/* Every k-th lane of v, from lane j on, in the sum's type. */
+static wick_value legalize_every(const legalize_state *s, wick_value v, wick_elem sum, uint32_t k,
+                                 uint32_t j)
 {
+  wick_builder *b = s->b;
   uint32_t n = wick_built_info(b, v)->lanes / k;
   int64_t *lane = wick_new(b->mem, int64_t, n);
   for (uint32_t i = 0; i < n; i++) lane[i] = (int64_t)i * k + j;
   wick_attr a = {.n = n, .ints = lane};
   wick_value both[2] = {v, v};
-  return wick_build_cast(b, wick_build(b, WICK_OP_shuffle, 2, both, &a, 0, NULL), WICK_I32);
+  v = wick_build(b, WICK_OP_shuffle, 2, both, &a, 0, NULL);
+  return sum == WICK_I32 ? wick_build_cast(b, v, sum)
+                         : wick_legalize_cast(b, v, sum, s->t->convert);
 }
 
 static wick_value legalize_dot(const legalize_state *s, const wick_value *in)
@@ -74,9 +94,12 @@ static wick_value legalize_dot(const legalize_state *s, const wick_value *in)
   bool whole = sum->lanes == s->t->vector_bytes / 4;
   wick_value r = in[0];
   if (whole && wick_target_dot(s->t, x->elem, w->elem, k)) return (wick_value){0};
-  for (uint32_t j = 0; j < k; j++) {
-    wick_value u = legalize_every(b, in[1], k, j), v = legalize_every(b, in[2], k, j);
-    r = expr_add(b, r, expr_mul(b, u, v));
+  bool floats = wick_elem_is_float(sum->elem), fused = s->t->fma & WICK_BIT(sum->elem);
+  for (uint32_t i = 0; i < k; i++) {
+    uint32_t j = floats ? k - 1 - i : i;
+    wick_value u = legalize_every(s, in[1], sum->elem, k, j),
+               v = legalize_every(s, in[2], sum->elem, k, j);
+    r = floats && fused ? wick_build3(b, WICK_OP_fma, u, v, r) : expr_add(b, r, expr_mul(b, u, v));
   }
   return r;
 }
@@ -89,6 +112,7 @@ static wick_value legalize_node(const legalize_state *s, const wick_func *f, con
   if (!wick_op_of(n)->scalar || legalize_moves(n->op) || s->b->status) return (wick_value){0};
   wick_elem e = wick_info_of(f, n->in[n->nin - 1])->elem, out = wick_info_of(f, n->first)->elem;
   bool narrow = wick_legalize_is_narrow(e), to_narrow = wick_legalize_is_narrow(out);
+  if (n->op == WICK_OP_narrow) return legalize_narrow(s, in[0], out);
   if (n->op == WICK_OP_cast)
     return narrow || to_narrow ? wick_legalize_cast(s->b, in[0], out, s->t->convert)
                                : (wick_value){0};

@@ -57,6 +57,15 @@ bool wick_runs_of_blocks(const wick_order *o, int64_t group, wick_runs *out)
   return group == 1 || (!o->shuffled && (o->parts == 1 ? share % o->block : share % part) == 0);
 }
 
+bool wick_runs_whole(wick_dims *t, const wick_runs *r, int64_t k)
+{
+  bool whole = r->order.block % k == 0 && (r->group == 1 || r->length % k == 0);
+  for (int64_t g = 0; whole && g < r->group; g++)
+    for (int64_t q = 0; whole && q < r->n; q++)
+      whole = wick_runs_first(t, r, wick_dim_const(g), wick_dim_const(q)).v % k == 0;
+  return whole;
+}
+
 wick_dim wick_runs_first(wick_dims *t, const wick_runs *r, wick_dim group, wick_dim run)
 {
   const wick_order *o = &r->order;
@@ -282,16 +291,24 @@ const wick_op wick_op_unpack = {
 
 /* ---- conv_packed ---- */
 
-/* The sums' type: that of floats, i32 of integers. */
-wick_elem wick_packed_sum(wick_elem e) { return wick_elem_is_float(e) ? e : WICK_I32; }
+wick_elem wick_packed_sum(wick_elem e)
+{
+  return wick_elem_is_float(e) ? wick_elem_storage[e].arith : WICK_I32;
+}
+
+bool wick_packed_elems(wick_elem x, wick_elem w)
+{
+  if (wick_elem_is_float(x)) return w == x || w == wick_packed_sum(x);
+  return wick_elem_is_int(w) && wick_elem_storage[w].bits <= 32;
+}
 
 /* x [N, CB, Y, X, ci] in blocks, or [N, C, Y, X] as it is (few channels); w [OB, runs, R, S,
  * length, co] along the runs of places that a group sums over, or [OB, R, S, C, co] (channels
  * innermost: neighbouring taps read the same elements, and unrolled they would want to keep them),
- * or, for dot products of k neighbours, [OB, runs, R, S, length / k, co, k],
- * or, each channel by itself (group = C), [CB, R, S, c]. Result [N, OB, Y', X', co]. Of few output
- * channels the lanes are those of x: w [O, blocks, R, S, ci] along the blocks of a group, result
- * [N, O, Y', X']. */
+ * or, for dot products of k neighbours, [OB, runs, R, S, length / k, co, k] (of a plain x they are
+ * neighbours in a row: [OB, R, S / k, C, co, k]), or, each channel by itself (group = C), [CB, R,
+ * S, c]. Result [N, OB, Y', X', co]. Of few output channels the lanes are those of x: w [O, blocks,
+ * R, S, ci] along the blocks of a group, result [N, O, Y', X']. */
 typedef struct conv_packed_shape {
   bool plain, depthwise, across;
   const wick_type_info *x, *w;
@@ -305,6 +322,25 @@ typedef struct conv_packed_shape {
 
 static const int64_t conv_packed_ones[4] = {1, 1, 1, 1}, conv_packed_zeros[4] = {0};
 
+static int64_t conv_packed_k(const wick_type_info *x, const wick_type_info *w)
+{
+  bool dots = w->rank == (x->rank == 4 ? 6 : 7);
+  return dots && wick_dim_is_const(w->dim[w->rank - 1]) ? w->dim[w->rank - 1].v : 1;
+}
+
+/* The axis of w along which a block of the result lies. */
+static uint32_t conv_packed_lanes(const conv_packed_shape *s)
+{
+  return s->w->rank - (s->k > 1 ? 2u : 1u);
+}
+
+/* Taps along spatial axis k: neighbours in a row are in one dot product. */
+static wick_dim conv_packed_taps(wick_dims *t, const conv_packed_shape *s, uint32_t k)
+{
+  wick_dim n = s->w->dim[s->window + k];
+  return s->plain && k ? wick_dim_mul(t, n, wick_dim_const(s->k)) : n;
+}
+
 static conv_packed_shape conv_packed_of(const wick_type_info *x, const wick_type_info *w,
                                         const wick_attr *a)
 {
@@ -317,7 +353,7 @@ static conv_packed_shape conv_packed_of(const wick_type_info *x, const wick_type
                          .pad = a[1].n ? a[1].ints : conv_packed_zeros,
                          .dilation = a[2].n ? a[2].ints : conv_packed_ones,
                          .group = a[3].i,
-                         .k = w->rank == 7 && wick_dim_is_const(w->dim[6]) ? w->dim[6].v : 1,
+                         .k = conv_packed_k(x, w),
                          .window = x->rank == 4 || w->rank == 4 ? 1 : 2};
   if (s.plain || s.depthwise || x->rank != 5 || !wick_dim_is_const(x->dim[1]) ||
       !wick_dim_is_const(x->dim[4]))
@@ -330,41 +366,32 @@ static conv_packed_shape conv_packed_of(const wick_type_info *x, const wick_type
   return s;
 }
 
-static bool conv_packed_elems(const conv_packed_shape *s)
-{
-  wick_elem x = s->x->elem, w = s->w->elem;
-  return wick_elem_is_float(x) ? x == w : wick_elem_is_int(w) && wick_elem_storage[w].bits <= 32;
-}
-
-/* Runs that are no whole number of dot products end where their blocks do. */
-static bool conv_packed_runs(const conv_packed_shape *s)
+static bool conv_packed_runs(wick_dims *t, const conv_packed_shape *s)
 {
   const wick_dim *w = s->w->dim;
-  bool whole = s->k == 1 || (s->group == 1 && s->runs.order.block % s->k == 0);
-  return s->runs_known && whole && wick_dim_is(w[1], s->runs.n) &&
-         wick_dim_is(w[4], wick_ceildiv_i64(s->runs.length, s->k));
+  return s->runs_known && (s->k == 1 || wick_runs_whole(t, &s->runs, s->k)) &&
+         wick_dim_is(w[1], s->runs.n) && wick_dim_is(w[4], wick_ceildiv_i64(s->runs.length, s->k));
 }
 
 static wick_status conv_packed_operands(const wick_infer *c, const conv_packed_shape *s)
 {
   const wick_type_info *x = s->x, *w = s->w;
   if ((x->rank != 5 && x->rank != 4) ||
-      (w->rank != (s->plain || s->across ? 5 : 6) && !(x->rank == 5 && w->rank == 7) &&
-       !(s->depthwise && x->rank == 5)))
+      (w->rank != (s->plain || s->across ? 5 : 6) && s->k == 1 && !(s->depthwise && x->rank == 5)))
     return wick_infer_fail(c, WICK_ETYPE,
                            "operands of rank %u and %u are not packed for each other", x->rank,
                            w->rank);
-  if (!conv_packed_elems(s))
+  if (!wick_packed_elems(s->x->elem, s->w->elem))
     return wick_infer_fail(c, WICK_ETYPE, "operands of different elements");
   if ((c->attr[0].n | c->attr[2].n) & ~2u || c->attr[1].n & ~4u)
     return wick_infer_fail(c, WICK_ETYPE, "stride and dilation have 2 entries, pad has 4");
   bool fits;
   if (s->plain)
-    fits = s->group == 1 && wick_dim_eq(w->dim[3], x->dim[1]);
+    fits = s->group == 1 && wick_dim_eq(w->dim[3], x->dim[1]) && (s->k == 1 || s->dilation[1] == 1);
   else if (s->depthwise)
     fits = wick_dim_eq(w->dim[0], x->dim[1]);
   else
-    fits = conv_packed_runs(s);
+    fits = conv_packed_runs(c->module->dims, s);
   return fits ? NULL : wick_infer_fail(c, WICK_ETYPE, "x and w have different channels");
 }
 
@@ -376,10 +403,10 @@ static wick_status conv_packed_infer(wick_infer *c)
   conv_packed_shape s = conv_packed_of(x, w, c->attr);
   WICK_TRY(conv_packed_operands(c, &s));
   wick_dim dim[5] = {x->dim[0], w->dim[0], WICK_DIM_INVALID, WICK_DIM_INVALID,
-                     w->dim[w->rank == 7 ? 5 : w->rank - 1]};
+                     w->dim[conv_packed_lanes(&s)]};
   for (uint32_t k = 0; k < 2; k++) {
-    wick_dim kernel =
-        w->dim[s.window + k]; /* (X + pads - dilation * (K - 1) - 1) floordiv stride + 1 */
+    /* (X + pads - dilation * (K - 1) - 1) floordiv stride + 1 */
+    wick_dim kernel = conv_packed_taps(dims, &s, k);
     wick_dim reach = wick_dim_mul(dims, wick_dim_sub(dims, kernel, wick_dim_const(1)),
                                   wick_dim_const(s.dilation[k]));
     wick_dim room = wick_dim_sub(
@@ -400,9 +427,9 @@ static wick_scalar conv_packed_place(const wick_ref *c, const conv_packed_shape 
   int64_t y = at[2] * s->stride[0] - s->pad[0] + tap[0] * s->dilation[0],
           i = at[3] * s->stride[1] - s->pad[1] + tap[1] * s->dilation[1];
   const int64_t *xd = x->dim, *wd = w->dim;
-  int64_t kr = wd[s->window], ks = wd[s->window + 1],
-          co = s->across ? 1 : wd[w->rank == 7 ? 5 : w->rank - 1], k = s->k, fill = c->attr[7].i,
-          ci = s->plain ? 1 : xd[4];
+  int64_t kr = wd[s->window], ks = wd[s->window + 1], co = s->across ? 1 : wd[conv_packed_lanes(s)],
+          k = s->k, fill = c->attr[7].i, ci = s->plain ? 1 : xd[4], taps = s->plain ? k : 1,
+          places = k / taps; /* in a dot product */
   bool inside = y >= 0 && y < xd[2] && i >= 0 && i < xd[3];
   if (!inside && !fill) return sum;
   int64_t nrun = s->plain || s->depthwise ? 1 : s->runs.n, length = s->plain       ? wd[3]
@@ -417,8 +444,8 @@ static wick_scalar conv_packed_place(const wick_ref *c, const conv_packed_shape 
     for (int64_t j = 0; j < length; j++) {
       int64_t place = first + j,
               xi = (((at[0] * xd[1] + place / ci) * xd[2] + y) * xd[3] + i) * ci + place % ci,
-              wi = ((((at[1] * nrun + q) * kr + tap[0]) * ks + tap[1]) * (length / k) + j / k) * co;
-      wi = (wi + at[4]) * k + j % k;
+              wi = ((at[1] * nrun + q) * kr + tap[0]) * ks + tap[1] / taps;
+      wi = ((wi * (length / places) + j / places) * co + at[4]) * k + tap[1] % taps + j % places;
       wick_scalar u = inside ? wick_load_elem(x->elem, x->data, (uint64_t)xi)
                              : (wick_scalar){.i = fill},
                   v = wick_load_elem(w->elem, w->data, (uint64_t)wi);
@@ -446,7 +473,7 @@ static wick_status conv_packed_ref(wick_ref *c)
   do {
     wick_scalar sum = {.i = 0};
     for (tap[0] = 0; tap[0] < c->in[1].dim[s.window]; tap[0]++)
-      for (tap[1] = 0; tap[1] < c->in[1].dim[s.window + 1]; tap[1]++)
+      for (tap[1] = 0; tap[1] < conv_packed_taps(c->module->dims, &s, 1).v; tap[1]++)
         sum = conv_packed_place(c, &s, c->module->dims, at, tap, sum);
     wick_store_elem(c->out[0].elem, c->out[0].data, k++, sum);
   } while (wick_ref_next(c->out[0].rank, od, at));
@@ -495,12 +522,14 @@ static void conv_packed_compute(const wick_compute *c)
   axis[n++] = wick_make_axis(b, "s", wd[s.window + 1], true);
   if (!s.depthwise) axis[n++] = wick_make_axis(b, "i", wd[s.window + 2], true);
   uint32_t i = n - 1; /* the last one, but for those of a dot product */
-  if (s.w->rank == 7) axis[n++] = wick_make_axis(b, "q", wd[6], true);
+  if (s.k > 1) axis[n++] = wick_make_axis(b, "q", wick_dim_const(s.k), true);
+  wick_dim tap = axis[r + 1].sym, block = axis[1].sym, lane = axis[nout - 1].sym;
+  if (s.plain && s.k > 1)
+    tap = wick_dim_add(dims, wick_dim_mul(dims, tap, wick_dim_const(s.k)), axis[n - 1].sym);
   wick_dim y = conv_packed_at(dims, &s, 0, axis[2].sym, axis[r].sym),
-           x = conv_packed_at(dims, &s, 1, axis[3].sym, axis[r + 1].sym), block = axis[1].sym,
-           lane = axis[nout - 1].sym;
+           x = conv_packed_at(dims, &s, 1, axis[3].sym, tap);
   if (s.plain)
-    block = axis[n - 1].sym;
+    block = axis[i].sym;
   else if (!s.depthwise)
     conv_packed_channel(dims, &s, axis[1].sym, od[1], axis[nout].sym, axis[i].sym,
                         n > i + 1 ? axis[i + 1].sym : wick_dim_const(0), &block, &lane);
@@ -525,7 +554,9 @@ const wick_op wick_op_conv_packed = {
            "column, place in the run, each step one fma. Where the channels are not whole blocks, "
            "`channels` says how many there are in x, and `parts` and `shuffle` how `pack` put "
            "them; a block of "
-           "the result belongs to one group. Of integers the sums are i32, which wrap, and x is "
+           "the result belongs to one group. Of integers the sums are i32, which wrap, of narrow "
+           "floats f32, and "
+           "x is "
            "`fill` in its padding",
     .nin = {2, 2},
     .nout = {1, 1},

@@ -44,15 +44,17 @@ typedef struct wick_runs {
 bool wick_runs_of(const wick_order *o, int64_t group, wick_runs *out);
 /* The same, of whole blocks. */
 bool wick_runs_of_blocks(const wick_order *o, int64_t group, wick_runs *out);
+/* In units of k places runs begin, and end there or where their blocks do. */
+bool wick_runs_whole(wick_dims *t, const wick_runs *r, int64_t k);
 /* The first place of run `run` of group `group`, both expressions. */
 wick_dim wick_runs_first(wick_dims *t, const wick_runs *r, wick_dim group, wick_dim run);
 
-/* What packed products take, and the type of their sums. The weights of integers may be others.
- */
+/* What packed products take, and the type of their sums: i32 of integers, f32 of narrow floats. The
+ * weights of integers may be others; those of narrow floats may be f32. */
 #define WICK_PACKED_ELEMS                                                                          \
-  (WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64) | WICK_BIT(WICK_U8) | WICK_BIT(WICK_I8) |               \
-   WICK_BIT(WICK_I16) | WICK_BIT(WICK_I32))
+  (WICK_FLOATS | WICK_BIT(WICK_U8) | WICK_BIT(WICK_I8) | WICK_BIT(WICK_I16) | WICK_BIT(WICK_I32))
 wick_elem wick_packed_sum(wick_elem e);
+bool wick_packed_elems(wick_elem x, wick_elem w); /* they are multiplied */
 
 wick_value wick_build_pack(wick_builder *b, wick_value x, int64_t axis, const wick_order *o);
 wick_value wick_build_unpack(wick_builder *b, wick_value x, int64_t axis, const wick_order *o);

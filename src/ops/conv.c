@@ -175,6 +175,7 @@ const wick_op wick_op_conv = {
     .nout = {1, 1},
     .attr = {WICK_WINDOW_ATTRS, {"group", WICK_ATTR_INT, 1, false, NULL, 1, WICK_WINDOW_LIMIT}},
     .level = WICK_GRAPH,
+    .factors = wick_conv_factors,
     .elems = WICK_NUMBERS,
     .layout = wick_layout_conv,
     .infer = conv_infer,

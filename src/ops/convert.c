@@ -1,4 +1,8 @@
-/* Element-wise changes of type: by value (cast) and by bits (bitcast). */
+/* Element-wise changes of type: by value (cast; narrow, from f32) and by bits
+ * (bitcast). */
+#include <float.h>
+#include <math.h>
+
 #include "ops/scalar.h"
 #include "ops/simplify.h"
 
@@ -30,6 +34,37 @@ const wick_op wick_op_cast = {
     .scalar = WICK_RULE_TYPED,
     .eval = cast_eval,
     .content = cast_content,
+};
+
+static wick_status narrow_infer(wick_infer *c)
+{
+  wick_elem from = wick_type_get(c->module, c->in[0]->type)->elem,
+            to = wick_type_get(c->module, c->want[0])->elem;
+  if (from != WICK_F32 || (to != WICK_F16 && to != WICK_BF16))
+    return wick_infer_fail(c, WICK_ETYPE, "%s is not narrowed to %s", wick_elem_name(from),
+                           wick_elem_name(to));
+  return wick_infer_scalar(c);
+}
+
+static wick_scalar narrow_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a;
+  return wick_cast_elem(e, out,
+                        fabs(x[0].f) < FLT_MIN ? (wick_scalar){.f = copysign(0, x[0].f)} : x[0]);
+}
+
+const wick_op wick_op_narrow = {
+    .name = "narrow",
+    .doc = "x, of f32, as f16 or bf16: to nearest even, a NaN stays one; what is below the normal "
+           "range of f32 is 0, which a conversion of bf16 in hardware makes of it",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_BIT(WICK_F32),
+    .typed = true,
+    .infer = narrow_infer,
+    .scalar = WICK_RULE_TYPED,
+    .eval = narrow_eval,
 };
 
 static bool convert_has_bits(wick_elem e) { return wick_elem_is_float(e) || wick_elem_is_int(e); }

@@ -2,9 +2,12 @@
  * (loop/interpret.c) says what it computes. */
 #include "ir/op.h"
 
-static bool dot_is_narrow(wick_elem e)
+/* Whole numbers or floats of at most 16 bits, and what their products are summed in. */
+static bool dot_sums(wick_elem sum, wick_elem x, wick_elem w)
 {
-  return wick_elem_is_int(e) && wick_elem_storage[e].bits <= 16;
+  bool ints = wick_elem_is_int(x) && wick_elem_is_int(w);
+  if (wick_elem_storage[x].bits > 16 || wick_elem_storage[w].bits > 16) return false;
+  return ints ? sum == WICK_I32 : x == w && wick_elem_is_float(x) && sum == WICK_F32;
 }
 
 static wick_status dot_infer(wick_infer *c)
@@ -16,7 +19,7 @@ static wick_status dot_infer(wick_infer *c)
       return wick_infer_fail(c, WICK_ETYPE, "operand %u is no vector", i);
   }
   const wick_type_info *sum = t[0], *x = t[1], *w = t[2];
-  if (sum->elem != WICK_I32 || !dot_is_narrow(x->elem) || !dot_is_narrow(w->elem))
+  if (!dot_sums(sum->elem, x->elem, w->elem))
     return wick_infer_fail(c, WICK_ETYPE, "there is no sum of %s times %s in %s",
                            wick_elem_name(x->elem), wick_elem_name(w->elem),
                            wick_elem_name(sum->elem));
@@ -29,9 +32,11 @@ static wick_status dot_infer(wick_infer *c)
 
 const wick_op wick_op_dot = {
     .name = "dot",
-    .doc = "To each lane of a sum, an i32, the products of k neighbouring lanes of x and w, whole "
-           "numbers of at most 16 bits, are added; k: as many lanes as they have for one of the "
-           "sum. Wraps",
+    .doc = "To each lane of a sum, the products of k neighbouring lanes of x and w are added; k: "
+           "as many lanes as they have for one of the sum. Of whole numbers of at most 16 bits the "
+           "sum is an i32, which wraps; of f16 or bf16 an f32, to which the last product is added "
+           "first, each by one fma; numbers below the normal range, of the operands and between, "
+           "may be 0 (on a target that has the product as an instruction they are)",
     .nin = {3, 3},
     .nout = {1, 1},
     .level = WICK_LOOP,

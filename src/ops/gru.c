@@ -1,5 +1,6 @@
 /* Gated recurrent units: the row over a sequence, and its step where the state's product comes
  * before the reset: then the three gates are one product and meet in registers. */
+#include "ops/layout.h"
 #include "ops/recurrent.h"
 #include "ops/ref.h"
 
@@ -175,13 +176,17 @@ const wick_op wick_op_gru_step = {
     .name = "gru_step",
     .doc = "One step of `gru`, `late`, on units in blocks: x [B, N, 3, v] holds what the inputs "
            "add to the gates, the state [B, N, v], the state again as rows [B, places] and r [N, "
-           "K, 3, v] its weights (both or none), the bias of n [N, 1, v]. Sums along K in order, "
+           "K, 3, v] its weights (both or none; of narrower floats, too, r for dot products of k "
+           "neighbours [N, K / k, 3, v, k]), the bias of n [N, 1, v]. Sums along K in order, "
            "each step one fma. Gives the state [B, N, v]",
     .nin = {2, 5},
     .nout = {1, 1},
     .attr = {GRU_ATTRS},
     .level = WICK_GRAPH,
     .elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64),
+    .beside = 1u << WICK_STEP_H | 1u << WICK_STEP_R,
+    .factors = wick_step_factors,
+    .layout = wick_layout_step,
     .infer = gru_step_infer,
     .ref = gru_step_ref,
     .compute = gru_step_compute,

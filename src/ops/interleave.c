@@ -85,6 +85,7 @@ const wick_op wick_op_interleave = {
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .moves = true,
     .joins = interleave_joins,
     .layout = wick_layout_join,
     .infer = interleave_infer,

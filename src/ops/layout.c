@@ -3,11 +3,14 @@
 
 #include <string.h>
 
+#include "ir/element.h"
+
 bool wick_layout_is_image(const wick_layouts *s, wick_value v)
 {
   int64_t dim[WICK_MAX_RANK];
   const wick_type_info *t = v.id && !s->packed[v.id].columns ? wick_layout_info(s, v) : NULL;
-  uint64_t elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_I32) | WICK_BIT(WICK_U8) | WICK_BIT(WICK_I8);
+  uint64_t elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F16) | WICK_BIT(WICK_BF16) |
+                   WICK_BIT(WICK_I32) | WICK_BIT(WICK_U8) | WICK_BIT(WICK_I8);
   return t && t->kind == WICK_TENSOR && t->rank == 4 && WICK_BIT(t->elem) & elems &&
          wick_type_const_dims(t, dim) && dim[1] > 0;
 }
@@ -36,6 +39,47 @@ const wick_order *wick_layout_wanted(const wick_layouts *s, const wick_node *n)
         return wick_layout_order(s, user->in[k]);
     v = user->first;
   }
+}
+
+wick_value wick_layout_narrow(const wick_layouts *s, wick_value v)
+{
+  uint32_t d = v.id ? s->definer[v.id] : UINT32_MAX;
+  const wick_node *n = d == UINT32_MAX ? NULL : &s->c.f->node[d];
+  if (!n || n->op != WICK_OP_cast || wick_layout_info(s, v)->elem != WICK_F32) return v;
+  wick_elem e = wick_layout_info(s, n->in[0])->elem;
+  return e == WICK_F16 || e == WICK_BF16 ? n->in[0] : v;
+}
+
+uint16_t wick_layout_half(wick_elem e, const void *from)
+{
+  uint32_t word;
+  float x;
+  memcpy(&word, from, sizeof word);
+  memcpy(&x, from, sizeof x);
+  return e == WICK_BF16 ? (uint16_t)(word >> 16) : wick_f64_to_bits16(e, (double)x);
+}
+
+bool wick_layout_holds(const wick_layouts *s, uint32_t constant, wick_elem e)
+{
+  const float *x = wick_constant_bytes(s->c.f->module, constant);
+  uint64_t n = x ? wick_constant_get(s->c.f->module, constant)->nbytes / sizeof *x : 0;
+  bool holds = x;
+  for (uint64_t i = 0; i < n && holds; i++) {
+    uint32_t word;
+    memcpy(&word, &x[i], sizeof word);
+    holds = e == WICK_BF16 ? !(word & 0xffff)
+                           : wick_bits16_to_f64(e, wick_layout_half(e, &x[i])) == (double)x[i];
+  }
+  return holds;
+}
+
+const uint16_t *wick_layout_halves(const wick_layouts *s, const wick_constant *k, wick_elem e)
+{
+  uint64_t n = k->nbytes / sizeof(float);
+  const float *from = k->data;
+  uint16_t *to = wick_arena_alloc(s->mem, n * sizeof *to, 64);
+  for (uint64_t i = 0; i < n; i++) to[i] = wick_layout_half(e, &from[i]);
+  return to;
 }
 
 wick_value wick_layout_plain(wick_layouts *s, wick_value v)
@@ -110,15 +154,15 @@ wick_value wick_layout_new_constant(wick_layouts *s, const char *name, wick_elem
   return wick_build_constant(&s->c.b, id);
 }
 
-wick_value wick_layout_new_weights(wick_layouts *s, uint32_t rank, const int64_t *dim,
-                                   const wick_recipe *r)
+wick_value wick_layout_new_weights(wick_layouts *s, wick_elem elem, uint32_t rank,
+                                   const int64_t *dim, const wick_recipe *r)
 {
   wick_module *m = s->c.f->module;
   uint64_t n = 1;
   for (uint32_t k = 0; k < rank; k++) n *= (uint64_t)dim[k];
   const char *name = wick_str_printf(s->mem, "%s.packed", wick_constant_get(m, r->from)->name);
-  uint32_t id = wick_constant_defer(m, name, wick_type_tensor_const(m, WICK_F32, rank, dim),
-                                    wick_elem_bytes(WICK_F32, n), r);
+  uint32_t id = wick_constant_defer(m, name, wick_type_tensor_const(m, elem, rank, dim),
+                                    wick_elem_bytes(elem, n), r);
   return wick_build_constant(&s->c.b, id);
 }
 

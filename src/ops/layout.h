@@ -26,6 +26,7 @@ struct wick_layouts {
   wick_copier c;       /* c.to: the plain form, or 0 */
   wick_packed *packed; /* per old value */
   wick_packed *second; /* per old value: in another order */
+  wick_value *weights; /* per old value: a constant that many nodes multiply by, as they want it */
   const uint32_t *definer;
   wick_uses uses;
   wick_arena *mem;
@@ -40,7 +41,7 @@ static inline const wick_type_info *wick_layout_info(const wick_layouts *s, wick
 {
   return wick_info_of(s->c.f, v);
 }
-/* An image of words or bytes with constant sizes: what can be packed. */
+/* An image of words, halves or bytes with constant sizes: what can be packed. */
 bool wick_layout_is_image(const wick_layouts *s, wick_value v);
 /* The order of a packed image; NULL where v is none. */
 const wick_order *wick_layout_order(const wick_layouts *s, wick_value v);
@@ -48,6 +49,15 @@ const wick_order *wick_layout_order(const wick_layouts *s, wick_value v);
 /* The order that n's result meets next: that of an operand beside it where its only users, one
  * behind another, are element-wise. NULL where there is none. */
 const wick_order *wick_layout_wanted(const wick_layouts *s, const wick_node *n);
+
+/* What v, of f32, was cast from where that is a float of 16 bits; else v. */
+wick_value wick_layout_narrow(const wick_layouts *s, wick_value v);
+/* e, a float of 16 bits, holds all numbers of an f32 constant. */
+bool wick_layout_holds(const wick_layouts *s, uint32_t constant, wick_elem e);
+/* The f32 at `from`, which may lie misaligned and which e holds, as e. */
+uint16_t wick_layout_half(wick_elem e, const void *from);
+/* All of a constant. */
+const uint16_t *wick_layout_halves(const wick_layouts *s, const wick_constant *k, wick_elem e);
 
 wick_value wick_layout_plain(wick_layouts *s, wick_value v);
 /* An image in that order. */
@@ -64,8 +74,8 @@ const wick_constant *wick_layout_constant(const wick_layouts *s, wick_value v);
 /* The number of a constant operand, whose bytes may lie misaligned or not be made yet, for recipes;
  * 0 where it is none. */
 uint32_t wick_layout_weights(const wick_layouts *s, wick_value v);
-wick_value wick_layout_new_weights(wick_layouts *s, uint32_t rank, const int64_t *dim,
-                                   const wick_recipe *r);
+wick_value wick_layout_new_weights(wick_layouts *s, wick_elem elem, uint32_t rank,
+                                   const int64_t *dim, const wick_recipe *r);
 wick_value wick_layout_new_constant(wick_layouts *s, const char *name, wick_elem elem,
                                     const void *data, uint32_t rank, const int64_t *dim);
 /* [channels] numbers as [1, blocks, 1, 1, block]. */
@@ -82,6 +92,7 @@ bool wick_layout_pool(wick_layouts *s, const wick_node *n);
 /* Sums and means over whole images: the same axes of the packed tensor. */
 bool wick_layout_reduce(wick_layouts *s, const wick_node *n);
 bool wick_layout_conv(wick_layouts *s, const wick_node *n);
+wick_factors wick_conv_factors(const wick_narrowing *c);
 /* The same of bytes, with sums in i32 (layout_bytes.c). */
 bool wick_layout_conv_bytes(wick_layouts *s, const wick_node *n);
 bool wick_layout_matmul_bytes(wick_layouts *s, const wick_node *n);
@@ -89,6 +100,9 @@ bool wick_layout_matmul_bytes(wick_layouts *s, const wick_node *n);
  */
 int64_t wick_layout_matmul_width(const wick_layouts *s, const wick_type_info *x, int64_t columns);
 bool wick_layout_matmul(wick_layouts *s, const wick_node *n);
+/* Steps of recurrent rows: a narrow state by weights in pairs (layout_step.c). */
+bool wick_layout_step(wick_layouts *s, const wick_node *n);
+wick_factors wick_step_factors(const wick_narrowing *c);
 bool wick_layout_shuffle(wick_layouts *s, const wick_node *n);
 /* A view that keeps the type, and all that may be done with a value without looking at it. */
 bool wick_layout_same(wick_layouts *s, const wick_node *n);

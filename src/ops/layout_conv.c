@@ -8,8 +8,11 @@ enum { CONV_FEW_CHANNELS = 8, CONV_LANES_SUM = 8 };
 
 typedef struct layout_conv {
   const wick_node *n;
-  uint32_t w; /* constant */
+  wick_value x; /* what is read: the image, or what it was cast from */
+  uint32_t w;   /* constant */
   const wick_constant *bias;
+  wick_elem elem;                               /* of the weights as they are packed */
+  int64_t k;                                    /* products in a dot product */
   int64_t xd[WICK_MAX_RANK], wd[WICK_MAX_RANK]; /* [N, C, Y, X], [O, C / group, R, S] */
   int64_t group;
   bool plain, depthwise, across;
@@ -31,6 +34,7 @@ typedef struct layout_conv_recipe {
   int64_t per_group; /* output channels that have the same columns */
   int64_t *row;
   layout_conv_column *column;
+  wick_elem elem; /* of the result */
 } layout_conv_recipe;
 
 enum { CONV_PART = 16 };
@@ -44,8 +48,13 @@ static void layout_conv_make(const wick_recipe *r, const void *from, uint32_t pa
       const layout_conv_column *c = &x->column[o / x->per_group * x->ncolumn + k];
       if (c->channel < 0) continue;
       const char *in = (const char *)from + 4 * ((o * x->nc + c->channel) * x->area);
-      float *out = (float *)to + x->row[o] + c->to;
-      for (int64_t i = 0; i < x->area; i++) memcpy(&out[i * x->step], in + 4 * i, 4);
+      int64_t at = x->row[o] + c->to;
+      float *out = (float *)to + at;
+      uint16_t *half = (uint16_t *)to + at;
+      for (int64_t i = 0; i < x->area && x->elem == WICK_F32; i++)
+        memcpy(&out[i * x->step], in + 4 * i, 4);
+      for (int64_t i = 0; i < x->area && x->elem != WICK_F32; i++)
+        half[i * x->step] = wick_layout_half(x->elem, in + 4 * i);
     }
 }
 
@@ -59,6 +68,7 @@ static layout_conv_recipe *layout_conv_recipe_of(wick_layouts *s, const layout_c
                             .area = v->wd[2] * v->wd[3],
                             .step = step,
                             .per_group = v->wd[0] / groups,
+                            .elem = v->elem,
                             .row = wick_new(mem, int64_t, (size_t)v->wd[0])};
   x->r = (wick_recipe){v->w, (uint32_t)wick_ceildiv_i64(v->wd[0], CONV_PART), layout_conv_make};
   x->column = wick_new(mem, layout_conv_column, (size_t)(groups * ncolumn));
@@ -78,32 +88,56 @@ static wick_value layout_conv_by_channel(wick_layouts *s, const layout_conv *v)
     x->row[o] = place / b * area * c * b + place % b;
   }
   for (int64_t i = 0; i < c; i++) x->column[i] = (layout_conv_column){i, i * b};
-  return wick_layout_new_weights(s, v->depthwise ? 4 : 5, v->depthwise ? dims4 : dims5, &x->r);
+  return wick_layout_new_weights(s, v->elem, v->depthwise ? 4 : 5, v->depthwise ? dims4 : dims5,
+                                 &x->r);
 }
 
-/* Along runs: [OB, runs, R, S, length, co]. */
+/* Of a plain input, k neighbours in a row together: [OB, R, S / k, C, co, k]. */
+static wick_value layout_conv_by_taps(wick_layouts *s, const layout_conv *v)
+{
+  int64_t b = s->block, c = v->wd[1], row = v->wd[3], area = v->wd[2] * row,
+          dim[6] = {
+              wick_order_places(&v->out) / b, v->wd[2], wick_ceildiv_i64(row, v->k), c, b, v->k};
+  const wick_constant *w = wick_layout_constant(s, v->n->in[1]);
+  const uint16_t *half = wick_layout_halves(s, w, v->elem);
+  uint64_t n = (uint64_t)(dim[0] * dim[1] * dim[2] * c * b * v->k);
+  uint16_t *out = wick_arena_alloc(&s->c.f->module->mem, n * sizeof *out, 64);
+  memset(out, 0, n * sizeof *out);
+  for (int64_t o = 0; o < v->wd[0]; o++)
+    for (int64_t i = 0; i < c; i++)
+      for (int64_t t = 0; t < area; t++) {
+        int64_t place = wick_order_place(&v->out, o),
+                unit = (place / b * dim[1] + t / row) * dim[2] + t % row / v->k;
+        out[((unit * c + i) * b + place % b) * v->k + t % row % v->k] =
+            half[(o * c + i) * area + t];
+      }
+  return wick_layout_new_constant(s, w->name, v->elem, out, 6, dim);
+}
+
+/* Along runs: [OB, runs, R, S, length, co], or [.., length / k, co, k]. */
 static wick_value layout_conv_by_runs(wick_layouts *s, const layout_conv *v)
 {
   wick_dims *t = s->c.f->module->dims;
-  int64_t b = s->block, area = v->wd[2] * v->wd[3], n = v->runs.n, length = v->runs.length,
-          share = v->wd[1];
-  int64_t dim[6] = {wick_order_places(&v->out) / b, n, v->wd[2], v->wd[3], length, b};
+  int64_t b = s->block, area = v->wd[2] * v->wd[3], n = v->runs.n, dot = v->k,
+          units = wick_ceildiv_i64(v->runs.length, dot), length = units * dot, share = v->wd[1];
+  int64_t dim[7] = {wick_order_places(&v->out) / b, n, v->wd[2], v->wd[3], units, b, dot};
   layout_conv_recipe *x = layout_conv_recipe_of(s, v, v->group, n * length, length * b);
   for (int64_t o = 0; o < v->wd[0]; o++) {
     int64_t place = wick_order_place(&v->out, o);
-    x->row[o] = place / b * n * area * length * b + place % b;
+    x->row[o] = place / b * n * area * length * b + place % b * dot;
   }
   for (int64_t group = 0; group < v->group; group++) {
     for (int64_t q = 0; q < n; q++) { /* which channels of the group a run has */
       int64_t first = wick_runs_first(t, &v->runs, wick_dim_const(group), wick_dim_const(q)).v;
       for (int64_t k = 0; k < length; k++) {
-        int64_t c = wick_order_channel(&v->in, first + k);
-        x->column[(group * n + q) * length + k] = (layout_conv_column){
-            c >= 0 && c / share == group ? c % share : -1, (q * area * length + k) * b};
+        int64_t c = k < v->runs.length ? wick_order_channel(&v->in, first + k) : -1;
+        x->column[(group * n + q) * length + k] =
+            (layout_conv_column){c >= 0 && c / share == group ? c % share : -1,
+                                 (q * area * units + k / dot) * b * dot + k % dot};
       }
     }
   }
-  return wick_layout_new_weights(s, 6, dim, &x->r);
+  return wick_layout_new_weights(s, v->elem, dot > 1 ? 7 : 6, dim, &x->r);
 }
 
 /* Lanes of the input: [O, blocks of the group, R, S, c]. */
@@ -118,7 +152,7 @@ static wick_value layout_conv_by_lanes(wick_layouts *s, const layout_conv *v)
       int64_t place = wick_order_place(&v->in, group * share + c) - group * n * b;
       x->column[group * share + c] = (layout_conv_column){c, place / b * area * b + place % b};
     }
-  return wick_layout_new_weights(s, 5, dim, &x->r);
+  return wick_layout_new_weights(s, v->elem, 5, dim, &x->r);
 }
 
 /* ---- transformed weights ---- */
@@ -181,7 +215,7 @@ static wick_value layout_conv_by_transform(wick_layouts *s, const layout_conv *v
   x->ob = wick_order_places(&v->out) / x->b, x->cb = wick_order_places(&v->in) / x->b;
   x->r = (wick_recipe){v->w, (uint32_t)x->ob, layout_conv_transform_make};
   int64_t n = x->w.n, dim[5] = {n * n, x->ob, x->cb, x->b, x->b};
-  return wick_layout_new_weights(s, 5, dim, &x->r);
+  return wick_layout_new_weights(s, WICK_F32, 5, dim, &x->r);
 }
 
 /* ---- which ---- */
@@ -193,28 +227,75 @@ static bool layout_conv_ones(const wick_attr *a)
   return true;
 }
 
+/* A convolution in blocks of channels, for the question whether it is better filtered. */
+typedef struct layout_filter {
+  const wick_target *target;
+  wick_records *records; /* NULL: none */
+  wick_arena *mem;       /* of errors that records have */
+  bool strict;
+  const wick_attr *attr;
+  const int64_t *w, *y; /* dimensions: of the weights, of the result */
+  int64_t in, out, lanes, dot;
+} layout_filter;
+
 /* The tile of minimal filtering that it is best done by, or 0. */
+static wick_status layout_conv_filter(const layout_filter *c, int64_t *out)
+{
+  *out = 0;
+  const wick_attr *a = c->attr;
+  wick_winograd_layer l = {.images = c->y[0],
+                           .in = c->in,
+                           .out = c->out,
+                           .lanes = c->lanes,
+                           .y = c->y[2],
+                           .x = c->y[3],
+                           .taps = c->w[2],
+                           .dot = c->dot};
+  if (c->strict || a[3].i > 1 || c->w[2] != c->w[3] || !layout_conv_ones(&a[0]) ||
+      !layout_conv_ones(&a[2]))
+    return NULL;
+  for (uint32_t k = 0; k < a[1].n; k++)
+    if (a[1].ints[k] < 0) return NULL;
+  return wick_winograd_choose(c->target, c->records, &l, c->mem, out);
+}
+
 static int64_t layout_conv_tile(wick_layouts *s, const layout_conv *v)
 {
-  const wick_attr *a = v->n->attr;
-  int64_t y[4];
-  if (s->strict || v->plain || v->across || v->group > 1 || v->wd[2] != v->wd[3] ||
-      !layout_conv_ones(&a[0]) || !layout_conv_ones(&a[2]) ||
+  int64_t y[WICK_MAX_RANK];
+  if (v->plain || v->across || v->in.block != s->block ||
       !wick_type_const_dims(wick_layout_info(s, v->n->first), y))
     return 0;
-  wick_winograd_layer l = {.images = y[0],
-                           .in = wick_order_places(&v->in) / s->block,
-                           .out = wick_order_places(&v->out) / s->block,
-                           .lanes = s->block,
-                           .y = y[2],
-                           .x = y[3],
-                           .taps = v->wd[2]};
-  for (uint32_t k = 0; k < a[1].n; k++)
-    if (a[1].ints[k] < 0) return 0;
   int64_t tile = 0;
-  wick_status failed = wick_winograd_choose(s->target, s->records, &l, s->mem, &tile);
+  wick_status failed =
+      layout_conv_filter(&(layout_filter){s->target, s->records, s->mem, s->strict, v->n->attr,
+                                          v->wd, y, wick_order_places(&v->in) / s->block,
+                                          wick_order_places(&v->out) / s->block, s->block, v->k},
+                         &tile);
   if (failed && !s->failed) s->failed = failed;
   return tile;
+}
+
+enum { CONV_PAIR = 2 }; /* floats of 16 bits that a dot product takes */
+
+/* Weights are multiplied as they are by dot products alone: not where each channel is by itself,
+ * nor transformed. */
+wick_factors wick_conv_factors(const wick_narrowing *c)
+{
+  int64_t w[WICK_MAX_RANK], y[WICK_MAX_RANK], block = c->target->vector_bytes / 4;
+  const wick_type_info *info = wick_info_of(c->f, c->n->in[1]);
+  wick_factors image = {1, 0, 0}, both = {3, 1, info->rank};
+  if (info->rank != 4 || !wick_type_const_dims(info, w) || block < 2 ||
+      !wick_type_const_dims(wick_info_of(c->f, c->n->first), y))
+    return both;
+  int64_t in = wick_ceildiv_i64(w[1], block), out = wick_ceildiv_i64(w[0], block);
+  bool dots = wick_target_dot(c->target, c->elem, c->elem, CONV_PAIR),
+       depthwise = w[1] == 1 && c->n->attr[3].i == w[0];
+  layout_filter filter = {c->target, NULL, NULL, c->strict, c->n->attr, w,
+                          y,         in,   out,  block,     CONV_PAIR};
+  bool few = w[1] < CONV_FEW_CHANNELS; /* no blocks of them */
+  int64_t tile = 0;                    /* by the model: without records the choice cannot fail */
+  if (!few && layout_conv_filter(&filter, &tile)) tile = 0;
+  return !dots || depthwise || tile ? image : both;
 }
 
 /* The order of the result: of one part for each group, or what it meets next, where each block
@@ -231,11 +312,11 @@ static void layout_conv_out(const wick_layouts *s, layout_conv *v)
 /* The order that lanes along the channels of the result want of the input. */
 static bool layout_conv_along(const wick_layouts *s, layout_conv *v)
 {
-  const wick_order *own = wick_layout_order(s, v->n->in[0]);
+  const wick_order *own = wick_layout_order(s, v->x);
   if (v->plain) return true;
   if (own) { /* else as the result is: what is packed for it meets that before long */
     v->in = *own;
-  } else {
+  } else if (v->in.block == s->block) {
     v->in = wick_order_make(v->xd[1], v->group, s->block, false);
     if (2 * wick_order_places(&v->in) > 3 * v->xd[1])
       v->in = wick_order_make(v->xd[1], 1, s->block, false);
@@ -258,10 +339,11 @@ static layout_conv_cost layout_conv_costs(const wick_layouts *s, const layout_co
   int64_t area = v->wd[2] * v->wd[3], b = s->block, all = v->wd[0] * v->wd[1] * area,
           width = wick_layout_info(s, v->n->first)->dim[3].v;
   bool apart = stride->n && stride->ints[1] > 1;
-  return (layout_conv_cost){
-      wick_order_places(&v->out) / b * (v->plain ? v->xd[1] : v->runs.n * v->runs.length) * area,
-      v->wd[0] * (blocks->n * area + CONV_LANES_SUM),
-      apart ? all : wick_ceildiv_i64(all * wick_ceildiv_i64(width, b), width)};
+  return (layout_conv_cost){wick_order_places(&v->out) / b *
+                                (v->plain ? v->xd[1] : v->runs.n * v->runs.length) * area / v->k,
+                            v->wd[0] * (blocks->n * area + CONV_LANES_SUM),
+                            apart ? all
+                                  : wick_ceildiv_i64(all * wick_ceildiv_i64(width, b), width)};
 }
 
 /* How it is done best; false on plain operands, as where groups would leave more than half of the
@@ -269,7 +351,7 @@ static layout_conv_cost layout_conv_costs(const wick_layouts *s, const layout_co
  * the sum over lanes at the end. */
 static bool layout_conv_way(const wick_layouts *s, layout_conv *v)
 {
-  const wick_order *own = wick_layout_order(s, v->n->in[0]);
+  const wick_order *own = wick_layout_order(s, v->x);
   wick_order in = own ? *own : wick_order_make(v->xd[1], v->group, s->block, false);
   wick_runs blocks = {.n = 0};
   bool may = !v->plain && wick_runs_of_blocks(&in, v->group, &blocks),
@@ -282,24 +364,57 @@ static bool layout_conv_way(const wick_layouts *s, layout_conv *v)
   return v->across || along;
 }
 
+/* The target's dot products of x as it lies in memory: then the weights lie so, too. */
+static bool layout_conv_dots(const wick_layouts *s, layout_conv *v)
+{
+  wick_elem e = wick_layout_info(s, v->x)->elem;
+  const wick_dot *dot = wick_target_dot(s->target, e, e, CONV_PAIR);
+  if (!dot || !wick_layout_holds(s, v->w, e)) return false;
+  v->elem = e, v->k = CONV_PAIR;
+  return true;
+}
+
+/* Dot products of neighbours in a row: what is one too many is multiplied by 0, which only an
+ * infinity or a not-a-number there would show. */
+static bool layout_conv_rows(const wick_layouts *s, const layout_conv *v)
+{
+  const wick_attr *dilation = &v->n->attr[2];
+  bool near = !dilation->n || dilation->ints[1] == 1;
+  return near && v->wd[3] > 1 && (!s->strict || v->wd[3] % v->k == 0);
+}
+
+/* Where channels of a group begin within a dot product, sums in words after all. */
+static bool layout_conv_words(const wick_layouts *s, layout_conv *v)
+{
+  bool apart = v->group > 1 && !v->across;
+  if (apart && !wick_runs_whole(s->c.f->module->dims, &v->runs, v->k)) v->elem = WICK_F32, v->k = 1;
+  return true;
+}
+
 static bool layout_conv_fits(const wick_layouts *s, layout_conv *v)
 {
-  const wick_node *n = v->n;
   int64_t c = v->xd[1], o = v->wd[0];
-  const wick_order *own = wick_layout_order(s, n->in[0]);
+  const wick_order *own = wick_layout_order(s, v->x);
   v->depthwise = v->group > 1 && v->group == c && o == c && v->wd[1] == 1;
-  v->plain = v->group == 1 && c < CONV_FEW_CHANNELS && s->c.to[n->in[0].id].id;
-  v->in = own ? *own : wick_order_make(c, 1, s->block, false);
+  bool few = v->group == 1 && c < CONV_FEW_CHANNELS && s->c.to[v->x.id].id,
+       dots = !v->depthwise && layout_conv_dots(s, v);
+  v->plain = few && (!dots || layout_conv_rows(s, v));
+  v->in = own ? *own : wick_order_make(c, 1, few && dots ? v->k : s->block, false);
   v->out = v->in;
-  if (v->depthwise) return true;
+  if (v->depthwise) return v->in.block == s->block;
   layout_conv_out(s, v);
-  return layout_conv_way(s, v);
+  return layout_conv_way(s, v) && layout_conv_words(s, v);
 }
 
 static bool layout_conv_of(const wick_layouts *s, const wick_node *n, layout_conv *v)
 {
   if (wick_layout_info(s, n->in[0])->elem != WICK_F32) return false;
-  *v = (layout_conv){.n = n, .w = wick_layout_weights(s, n->in[1]), .group = n->attr[3].i};
+  *v = (layout_conv){.n = n,
+                     .x = wick_layout_narrow(s, n->in[0]),
+                     .w = wick_layout_weights(s, n->in[1]),
+                     .elem = WICK_F32,
+                     .k = 1,
+                     .group = n->attr[3].i};
   bool biased = n->nin > 2 && n->in[2].id;
   if (!v->w || !wick_layout_is_image(s, n->in[0]) || !wick_layout_is_image(s, n->in[1]))
     return false;
@@ -331,19 +446,25 @@ bool wick_layout_conv(wick_layouts *s, const wick_node *n)
   int64_t tile = layout_conv_tile(s, &v);
   if (tile) {
     a[0].i = tile, a[1].i = v.wd[2], a[2] = n->attr[1];
-    wick_value in[2] = {wick_layout_pack(s, n->in[0], &v.in),
-                        layout_conv_by_transform(s, &v, tile)};
+    wick_value in[2] = {wick_layout_pack(s, v.x, &v.in), layout_conv_by_transform(s, &v, tile)};
     layout_conv_set(s, &v, wick_build(&s->c.b, WICK_OP_conv_winograd, 2, in, a, 0, NULL));
     return true;
   }
   memcpy(a, n->attr, 4 * sizeof *a); /* stride, pad, dilation, group */
+  int64_t pad[4] = {0};
+  if (v.plain && v.wd[3] % v.k) { /* the last neighbour of a row */
+    for (uint32_t i = 0; i < a[1].n; i++) pad[i] = a[1].ints[i];
+    pad[3] += v.k - v.wd[3] % v.k;
+    a[1] = (wick_attr){.n = 4, .ints = pad};
+  }
   bool places =
       !v.plain && !v.depthwise && (v.group > 1 || wick_order_places(&v.in) != v.in.channels);
   a[4].i = places ? v.in.channels : 0;
   a[5].i = places ? v.in.parts : 1;
   a[6].i = places && v.in.shuffled;
-  wick_value in[2] = {v.plain ? s->c.to[n->in[0].id] : wick_layout_pack(s, n->in[0], &v.in),
+  wick_value in[2] = {v.plain ? s->c.to[v.x.id] : wick_layout_pack(s, v.x, &v.in),
                       v.across                 ? layout_conv_by_lanes(s, &v)
+                      : v.plain && v.k > 1     ? layout_conv_by_taps(s, &v)
                       : v.plain || v.depthwise ? layout_conv_by_channel(s, &v)
                                                : layout_conv_by_runs(s, &v)};
   layout_conv_set(s, &v, wick_build(&s->c.b, WICK_OP_conv_packed, 2, in, a, 0, NULL));

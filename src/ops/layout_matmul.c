@@ -11,6 +11,8 @@ enum { MATMUL_ROWS = 64 }; /* of a part */
 typedef struct layout_matmul_recipe {
   wick_recipe r;
   int64_t rows, columns, v;
+  int64_t k;      /* rows beside each other */
+  wick_elem elem; /* of the result */
 } layout_matmul_recipe;
 
 /* A part: some rows of all blocks. */
@@ -23,6 +25,21 @@ static void layout_matmul_make(const wick_recipe *r, const void *from, uint32_t 
       memcpy((float *)to + (b * x->rows + i) * x->v,
              (const char *)from + 4 * (i * x->columns + b * x->v),
              (size_t)wick_min_i64(x->v, x->columns - b * x->v) * 4);
+}
+
+/* The same as floats of 16 bits: [NB, K / k, v, k]. */
+static void layout_matmul_make_halves(const wick_recipe *r, const void *from, uint32_t part,
+                                      void *to)
+{
+  const layout_matmul_recipe *x = (const layout_matmul_recipe *)(const void *)r;
+  int64_t first = (int64_t)part * MATMUL_ROWS, end = wick_min_i64(x->rows, first + MATMUL_ROWS);
+  for (int64_t b = 0; b * x->v < x->columns; b++)
+    for (int64_t i = first; i < end; i++) {
+      const char *in = (const char *)from + 4 * (i * x->columns + b * x->v);
+      uint16_t *row = (uint16_t *)to + (b * x->rows + i / x->k * x->k) * x->v + i % x->k;
+      for (int64_t j = 0; j < wick_min_i64(x->v, x->columns - b * x->v); j++)
+        row[j * x->k] = wick_layout_half(x->elem, in + 4 * j);
+    }
 }
 
 /* The same of [columns, rows]. A part: one block, line by line of its columns. */
@@ -42,18 +59,24 @@ static void layout_matmul_make_turned(const wick_recipe *r, const void *from, ui
   }
 }
 
-/* [blocks, rows, v] of the constant [rows, columns]. */
-static wick_value layout_matmul_packed(wick_layouts *s, uint32_t from, const int64_t *wd, int64_t v)
+/* [blocks, rows, v] of the constant [rows, columns], as x's elements want it: where they and all
+ * numbers are floats of 16 bits, these, in pairs where the target has their dot product. */
+static wick_value layout_matmul_packed(wick_layouts *s, uint32_t from, const int64_t *wd, int64_t v,
+                                       wick_elem e)
 {
+  enum { PAIR = 2 };
   wick_module *m = s->c.f->module;
-  int64_t blocks = wick_ceildiv_i64(wd[1], v), dim[3] = {blocks, wd[0], v};
   layout_matmul_recipe *x = wick_new(&m->mem, layout_matmul_recipe, 1);
-  uint32_t other = wick_constant_turned_from(wick_constant_get(m, from));
-  *x = (layout_matmul_recipe){.rows = wd[0], .columns = wd[1], .v = v};
+  bool half = e != WICK_F32 && wick_layout_holds(s, from, e),
+       pairs = half && wick_target_dot(s->target, e, e, PAIR) && wd[0] % PAIR == 0;
+  *x = (layout_matmul_recipe){
+      .rows = wd[0], .columns = wd[1], .v = v, .k = pairs ? PAIR : 1, .elem = half ? e : WICK_F32};
+  int64_t blocks = wick_ceildiv_i64(wd[1], v), dim[4] = {blocks, wd[0] / x->k, v, x->k};
+  uint32_t other = half ? 0 : wick_constant_turned_from(wick_constant_get(m, from)),
+           parts = (uint32_t)wick_ceildiv_i64(wd[0], MATMUL_ROWS);
   x->r = other ? (wick_recipe){other, (uint32_t)blocks, layout_matmul_make_turned}
-               : (wick_recipe){from, (uint32_t)wick_ceildiv_i64(wd[0], MATMUL_ROWS),
-                               layout_matmul_make};
-  return wick_layout_new_weights(s, 3, dim, &x->r);
+               : (wick_recipe){from, parts, half ? layout_matmul_make_halves : layout_matmul_make};
+  return wick_layout_new_weights(s, x->elem, pairs ? 4 : 3, dim, &x->r);
 }
 
 enum { MATMUL_MOST = 4 }; /* vectors in a block */
@@ -94,11 +117,13 @@ bool wick_layout_matmul(wick_layouts *s, const wick_node *n)
   const wick_type_info *x = wick_layout_info(s, n->in[0]), *w = wick_layout_info(s, n->in[1]);
   int64_t xd[WICK_MAX_RANK], wd[WICK_MAX_RANK];
   if (x->elem == WICK_I32) return wick_layout_matmul_bytes(s, n);
+  wick_value from = wick_layout_narrow(s, n->in[0]);
   if (!k || x->elem != WICK_F32 || w->rank != 2 || x->rank < 2 || !wick_type_const_dims(x, xd) ||
       !wick_type_const_dims(w, wd) || wd[1] < s->block)
     return false;
   int64_t v = wick_layout_matmul_width(s, x, wd[1]);
-  wick_value in[2] = {wick_layout_plain(s, n->in[0]), layout_matmul_packed(s, k, wd, v)};
+  wick_value in[2] = {wick_layout_plain(s, from),
+                      layout_matmul_packed(s, k, wd, v, wick_layout_info(s, from)->elem)};
   wick_layout_set_columns(s, n, wick_build(&s->c.b, WICK_OP_matmul_packed, 2, in, NULL, 0, NULL),
                           v);
   return true;

@@ -93,6 +93,7 @@ const wick_op wick_op_lrn = {
              {"beta", WICK_ATTR_FLOAT, 0.75, false, NULL, 0, 0},
              {"bias", WICK_ATTR_FLOAT, 1, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .moves = true,
     .elems = WICK_FLOATS,
     .infer = lrn_infer,
     .ref = lrn_ref,

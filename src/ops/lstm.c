@@ -1,5 +1,6 @@
 /* Long short-term memory: the row over a sequence, and its step, in which the four gates are one
  * product and meet in registers. */
+#include "ops/layout.h"
 #include "ops/recurrent.h"
 #include "ops/ref.h"
 #include "ops/tensor.h"
@@ -172,13 +173,17 @@ const wick_op wick_op_lstm_step = {
     .name = "lstm_step",
     .doc = "One step of `lstm` on units in blocks: x [B, N, 4, v] holds what the inputs add to the "
            "gates, c [B, N, v], h [B, places] and r [N, K, 4, v] the state and its weights (both "
-           "or none), p [N, 3, v] the peepholes. Sums along K in order, each step one fma. Gives "
+           "or none; of narrower floats, too, r for dot products of k neighbours [N, K / k, 4, v, "
+           "k]), p [N, 3, v] the peepholes. Sums along K in order, each step one fma. Gives "
            "h and c [B, N, v]",
     .nin = {2, 5},
     .nout = {2, 2},
     .attr = {LSTM_ATTRS},
     .level = WICK_GRAPH,
     .elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64),
+    .beside = 1u << WICK_STEP_H | 1u << WICK_STEP_R,
+    .factors = wick_step_factors,
+    .layout = wick_layout_step,
     .infer = lstm_step_infer,
     .ref = lstm_step_ref,
     .compute = lstm_step_compute,

@@ -106,6 +106,23 @@ static void matmul_compute(const wick_compute *c)
   c->out[0] = wick_stage_end(b, state, c->out_type[0]);
 }
 
+enum { MATMUL_SMALL = 1 << 15 }; /* products that are not worth a conversion of their factors */
+
+/* Dot products are for weights; between computed matrices sums are of f32. */
+static wick_factors matmul_factors(const wick_narrowing *c)
+{
+  uint32_t d = c->definer[c->n->in[1].id];
+  wick_factors none = {0};
+  if (d == UINT32_MAX || c->f->node[d].op != WICK_OP_const) return none;
+  const wick_type_info *y = wick_info_of(c->f, c->n->in[1]);
+  wick_dims *t = c->f->module->dims;
+  uint32_t row = y->rank > 1 ? y->rank - 2u : 0;
+  wick_dim all =
+      wick_dim_mul(t, wick_type_numel(c->f->module, wick_type_of(c->f, c->n->first)), y->dim[row]);
+  bool small = wick_dim_is_const(all) && all.v < MATMUL_SMALL;
+  return small ? none : (wick_factors){3, row, row + 1};
+}
+
 const wick_op wick_op_matmul = {
     .name = "matmul",
     .doc = "The matrix product of the last two dimensions; the others broadcast. A vector on the "
@@ -114,6 +131,7 @@ const wick_op wick_op_matmul = {
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_GRAPH,
+    .factors = matmul_factors,
     .elems = WICK_NUMBERS,
     .layout = wick_layout_matmul,
     .infer = matmul_infer,

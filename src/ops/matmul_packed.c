@@ -21,9 +21,8 @@ static wick_status matmul_packed_infer(wick_infer *c)
     return wick_infer_fail(c, WICK_ETYPE,
                            "operands of rank %u and %u are not packed for each other", x->rank,
                            w->rank);
-  bool same = wick_elem_is_float(x->elem) ? x->elem == w->elem : wick_elem_is_int(w->elem);
   wick_dim inner = wick_dim_mul(c->module->dims, w->dim[1], matmul_packed_k(w));
-  if (!same || !wick_dim_eq(x->dim[x->rank - 1], inner))
+  if (!wick_packed_elems(x->elem, w->elem) || !wick_dim_eq(x->dim[x->rank - 1], inner))
     return wick_infer_fail(c, WICK_ETYPE, "x and w have different inner sizes");
   memcpy(dim, x->dim, x->rank * sizeof *dim);
   dim[x->rank - 1] = w->dim[0];
@@ -81,7 +80,7 @@ static void matmul_packed_compute(const wick_compute *c)
 const wick_op wick_op_matmul_packed = {
     .name = "matmul_packed",
     .doc = "x [.., K] times a matrix whose columns are in blocks, w [NB, K, v]; sums in the order "
-           "of k, each step one fma; of integers they are i32, which wrap",
+           "of k, each step one fma; of integers they are i32, which wrap, of narrow floats f32",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_GRAPH,

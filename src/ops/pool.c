@@ -289,10 +289,11 @@ static void max_pool_compute(const wick_compute *c)
     return;
   }
   pool_clamp(c->b->module->dims, &s);
-  wick_type one = wick_type_scalar(c->b->module, s.x->elem, 1);
-  wick_fold_begin(c->b, "max_pool", s.naxis, s.axis, c->out_type[0], WICK_OP_max);
-  wick_value least = wick_build_neutral(c->b, WICK_OP_max, one);
-  c->out[0] = wick_fold_end(c->b, pool_read(c, &s, least));
+  wick_type one = wick_type_scalar(c->b->module, s.x->elem, 1), out = c->out_type[0];
+  wick_value best = wick_stage_fold(c->b, "max_pool", s.naxis, s.axis, out, WICK_OP_max, s.acc);
+  wick_value x = pool_read(c, &s, wick_build_neutral(c->b, WICK_OP_max, one));
+  best = wick_build2(c->b, WICK_OP_max, best, wick_build_cast(c->b, x, s.acc));
+  c->out[0] = wick_stage_end(c->b, wick_stage_finish(c->b, best, WICK_OP_max), out);
 }
 
 /* How many taps along k lie in [-before, in + after), by index arithmetic. */
@@ -375,6 +376,7 @@ const wick_op wick_op_max_pool = {
              {"indices", WICK_ATTR_BOOL, 0, false, NULL, 0, 0},
              {"column_major", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .moves = true,
     .elems = WICK_NUMBERS,
     .layout = wick_layout_pool,
     .infer = max_pool_infer,
@@ -391,6 +393,7 @@ const wick_op wick_op_avg_pool = {
     .nout = {1, 1},
     .attr = {POOL_ATTRS, {"count_pad", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .moves = true,
     .elems = WICK_FLOATS,
     .layout = wick_layout_pool,
     .infer = pool_infer,

@@ -1,5 +1,6 @@
 /* What the steps of recurrent rows share: inference, reference, and the stages: all gates of a unit
  * are one fold over the state, and meet in the map behind it. */
+#include "ops/blocked.h"
 #include "ops/recurrent.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -7,7 +8,19 @@
 
 /* ---- inference ---- */
 
+/* Of the state's elements: as many as a dot product takes. */
+static wick_dim step_together(const wick_type_info *r)
+{
+  return r->rank == 5 ? r->dim[4] : wick_dim_const(1);
+}
+
 static bool step_has(const wick_infer *c, uint32_t i) { return i < c->nin && c->in[i]; }
+
+/* State and weights are of x's elements, or narrow ones whose products are summed in them. */
+static bool step_elems_fit(wick_elem x, wick_elem h, wick_elem r)
+{
+  return h == r && (h == x || (wick_elem_is_float(h) && wick_elem_storage[h].arith == x));
+}
 
 static bool step_weights_fit(const wick_infer *c, const wick_type_info *x, uint32_t gates)
 {
@@ -16,9 +29,11 @@ static bool step_weights_fit(const wick_infer *c, const wick_type_info *x, uint3
   if (!step_has(c, WICK_STEP_H)) return true;
   const wick_type_info *h = wick_type_get(c->module, c->in[WICK_STEP_H]->type),
                        *r = wick_type_get(c->module, c->in[WICK_STEP_R]->type);
-  if (h->rank != 2 || r->rank != 4 || h->elem != x->elem || r->elem != x->elem) return false;
+  if (h->rank != 2 || (r->rank != 4 && r->rank != 5) || !step_elems_fit(x->elem, h->elem, r->elem))
+    return false;
   wick_dims *t = c->module->dims;
-  wick_dim_range(t, wick_dim_sub(t, h->dim[1], r->dim[1]), &least, &most);
+  wick_dim places = wick_dim_mul(t, r->dim[1], step_together(r));
+  wick_dim_range(t, wick_dim_sub(t, h->dim[1], places), &least, &most);
   return least >= 0 && wick_dim_eq(h->dim[0], x->dim[0]) && wick_dim_eq(r->dim[0], x->dim[1]) &&
          wick_dim_is(r->dim[2], gates) && wick_dim_eq(r->dim[3], x->dim[3]);
 }
@@ -60,9 +75,10 @@ double wick_step_sum_ref(const wick_ref *c, const int64_t *at, int64_t gate)
   double sum = 0;
   if (c->nin <= WICK_STEP_R || !c->in[WICK_STEP_R].data) return sum;
   const wick_tensor *h = &c->in[WICK_STEP_H], *r = &c->in[WICK_STEP_R];
-  for (int64_t k = 0; k < r->dim[1]; k++) {
-    int64_t ri = ((at[1] * r->dim[1] + k) * r->dim[2] + gate) * r->dim[3] + at[2];
-    sum += step_load(h, at[0] * h->dim[1] + k) * step_load(r, ri);
+  int64_t each = r->rank == 5 ? r->dim[4] : 1;
+  for (int64_t k = 0; k < r->dim[1] * each; k++) {
+    int64_t ri = ((at[1] * r->dim[1] + k / each) * r->dim[2] + gate) * r->dim[3] + at[2];
+    sum += step_load(h, at[0] * h->dim[1] + k) * step_load(r, ri * each + k % each);
   }
   return sum;
 }
@@ -84,14 +100,20 @@ static wick_value step_product(const wick_compute *c)
                        *w = wick_built_info(b, c->in[WICK_STEP_R]);
   wick_dim dim[4] = {h->dim[0], w->dim[0], w->dim[3], w->dim[2]};
   static const char *const name[4] = {"b", "n", "v", "g"};
-  wick_axis a[5];
+  wick_dims *t = b->module->dims;
+  wick_axis a[6];
   for (uint32_t k = 0; k < 4; k++) a[k] = wick_make_axis(b, name[k], dim[k], false);
   a[4] = wick_make_axis(b, "k", w->dim[1], true);
-  wick_fold_begin(b, "gates", 5, a, wick_type_tensor(b->module, h->elem, 4, dim), WICK_OP_add);
-  wick_dim hi[2] = {a[0].sym, a[4].sym}, wi[4] = {a[1].sym, a[4].sym, a[3].sym, a[2].sym};
+  a[5] = wick_make_axis(b, "q", step_together(w), true);
+  wick_elem sum = wick_packed_sum(h->elem);
+  wick_dim place = wick_dim_mul(t, a[4].sym, a[5].extent);
+  if (w->rank == 5) place = wick_dim_add(t, place, a[5].sym);
+  wick_fold_begin(b, "gates", w->rank + 1u, a, wick_type_tensor(b->module, sum, 4, dim),
+                  WICK_OP_add);
+  wick_dim hi[2] = {a[0].sym, place}, wi[5] = {a[1].sym, a[4].sym, a[3].sym, a[2].sym, a[5].sym};
   wick_value p = wick_read(b, c->in[WICK_STEP_H], hi, 0, NULL, (wick_value){0}),
              q = wick_read(b, c->in[WICK_STEP_R], wi, 0, NULL, (wick_value){0});
-  return wick_fold_end_muladd(b, p, q);
+  return wick_fold_end_muladd(b, wick_build_cast(b, p, sum), wick_build_cast(b, q, sum));
 }
 
 wick_step wick_step_begin(const wick_compute *c, const char *name)

@@ -101,6 +101,7 @@ const wick_op wick_op_reshape = {
     .nout = {1, 1},
     .attr = {{"shape", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .moves = true,
     .view = true,
     .simplify = wick_simplify_reshape,
     .infer = reshape_infer,

@@ -57,6 +57,7 @@ const wick_op wick_op_channel_shuffle = {
     .attr = {{"axis", WICK_ATTR_AXIS, 1, false, NULL, 0, 0},
              {"groups", WICK_ATTR_INT, 1, true, NULL, 1, 1 << 20}},
     .level = WICK_GRAPH,
+    .moves = true,
     .layout = wick_layout_shuffle,
     .infer = channel_shuffle_infer,
     .ref = channel_shuffle_ref,

@@ -134,6 +134,7 @@ const wick_op wick_op_slice = {
              {"shape", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
              {"step", WICK_ATTR_INTS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .moves = true,
     .part = slice_part,
     .simplify = wick_simplify_slice,
     .infer = slice_infer,

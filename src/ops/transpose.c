@@ -85,6 +85,7 @@ const wick_op wick_op_transpose = {
     .nout = {1, 1},
     .attr = {{"perm", WICK_ATTR_INTS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .moves = true,
     .turns = transpose_perm,
     .simplify = wick_simplify_transpose,
     .infer = transpose_infer,

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "ops/blocked.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 
@@ -127,8 +128,9 @@ static bool winograd_fits(const wick_target *t, const wick_winograd_layer *l, in
 int64_t wick_winograd_tile(const wick_target *t, const wick_winograd_layer *l)
 {
   double images = (double)l->images,
-         least =
-             winograd_products_cost(l, images * (double)(l->y * l->x), (double)(l->taps * l->taps));
+         dot = l->dot > 1 ? (double)l->dot : 1, /* and smaller weights */
+      places = images * (double)(l->y * l->x),
+         least = winograd_products_cost(l, places, (double)(l->taps * l->taps)) / dot;
   int64_t best = 0;
   for (size_t i = 0; i < WICK_COUNT(winograd_tiles_tried); i++) {
     wick_winograd w;
@@ -312,7 +314,8 @@ static wick_status conv_winograd_infer(wick_infer *c)
     return wick_infer_fail(c, WICK_ETYPE,
                            "operands of rank %u and %u are not packed for each other", x->rank,
                            u->rank);
-  if (x->elem != u->elem) return wick_infer_fail(c, WICK_ETYPE, "operands of different elements");
+  if (!wick_packed_elems(x->elem, u->elem))
+    return wick_infer_fail(c, WICK_ETYPE, "operands of different elements");
   if (!winograd_of(c->module->dims, c->attr, x->dim, &s))
     return wick_infer_fail(c, WICK_ETYPE, "no transform gives tiles of %lld with %lld taps",
                            (long long)c->attr[0].i, (long long)c->attr[1].i);
@@ -325,7 +328,7 @@ static wick_status conv_winograd_infer(wick_infer *c)
     if (lo < 0) return wick_infer_fail(c, WICK_ETYPE, "the window is larger than the padded image");
   }
   wick_dim dim[5] = {x->dim[0], u->dim[1], s.y, s.x, u->dim[4]};
-  c->out[0].type = wick_type_tensor(c->module, x->elem, 5, dim);
+  c->out[0].type = wick_type_tensor(c->module, wick_packed_sum(x->elem), 5, dim);
   return NULL;
 }
 
@@ -389,7 +392,8 @@ static wick_value winograd_tiles(const wick_compute *c, winograd_shape *s)
   wick_value in[WICK_WINOGRAD_MOST * WICK_WINOGRAD_MOST],
       out[WICK_WINOGRAD_MOST * WICK_WINOGRAD_MOST];
   for (uint32_t k = 0; k < 4; k++) axis[k] = wick_make_axis(b, name[k], dim[k + 1], false);
-  wick_type type = wick_type_tensor(b->module, x->elem, 5, dim);
+  wick_elem sum = wick_packed_sum(x->elem);
+  wick_type type = wick_type_tensor(b->module, sum, 5, dim);
   wick_map_begin(b, "tiles", 4, axis, 1, &type);
   wick_dim y = wick_dim_mul(t, wick_dim_floordiv(t, axis[2].sym, s->tx), m),
            z = wick_dim_mul(t, wick_dim_mod(t, axis[2].sym, s->tx), m);
@@ -397,7 +401,7 @@ static wick_value winograd_tiles(const wick_compute *c, winograd_shape *s)
     wick_dim at[5] = {axis[0].sym, axis[1].sym,
                       wick_dim_add(t, y, wick_dim_const(i / s->w.n - s->pad[0])),
                       wick_dim_add(t, z, wick_dim_const(i % s->w.n - s->pad[1])), axis[3].sym};
-    in[i] = wick_stage_read0(b, c->in[0], at);
+    in[i] = wick_build_cast(b, wick_stage_read0(b, c->in[0], at), sum);
   }
   winograd_square(b, s->w.bt, s->w.n, s->w.n, in, out);
   return wick_map_end(b, (uint32_t)(s->w.n * s->w.n), out);
@@ -419,7 +423,7 @@ static wick_value winograd_products(const wick_compute *c, wick_value tiles)
            ui[5] = {a[0].sym, a[2].sym, a[5].sym, a[6].sym, a[4].sym};
   wick_value x = wick_read(b, tiles, vi, 0, NULL, (wick_value){0}),
              w = wick_read(b, c->in[1], ui, 0, NULL, (wick_value){0});
-  return wick_fold_end_muladd(b, x, w);
+  return wick_fold_end_muladd(b, x, wick_build_cast(b, w, e));
 }
 
 /* What the contract says of it. */
@@ -484,14 +488,15 @@ const wick_op wick_op_conv_winograd = {
     .doc = "A 2-D convolution of packed operands by minimal filtering: tiles of `tile` outputs, a "
            "kernel of `taps`, both square; u [(tile + taps - 1)^2, blocks, input blocks, place, "
            "place] holds the transformed weights. Sums in the order of input block, place. "
-           "Approximate; an infinity or a not-a-number reaches its whole tile",
+           "Sums of narrow floats are f32. Approximate; an infinity or a not-a-number reaches its "
+           "whole tile",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {{"tile", WICK_ATTR_INT, 0, true, NULL, 1, WICK_WINOGRAD_MOST},
              {"taps", WICK_ATTR_INT, 0, true, NULL, 1, WICK_WINOGRAD_MOST},
              {"pad", WICK_ATTR_INTS, 0, false, NULL, 0, 1 << 20}},
     .level = WICK_GRAPH,
-    .elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64),
+    .elems = WICK_FLOATS,
     .infer = conv_winograd_infer,
     .ref = conv_winograd_ref,
     .compute = conv_winograd_compute,

@@ -36,6 +36,7 @@ typedef struct wick_winograd_layer {
   int64_t lanes;           /* channels in a block */
   int64_t y, x;            /* of the result */
   int64_t taps;
+  int64_t dot; /* products that the convolution itself does at once; 0, 1: one */
 } wick_winograd_layer;
 
 /* The tile m that is fastest by the model of the target, or 0 where the convolution itself is. */

@@ -6,6 +6,7 @@
 #define F32 WICK_BIT(WICK_F32)
 #define F64 WICK_BIT(WICK_F64)
 #define F16 WICK_BIT(WICK_F16)
+#define BF16 WICK_BIT(WICK_BF16)
 #define WORDS                                                                                      \
   (F32 | F64 | WICK_BIT(WICK_I32) | WICK_BIT(WICK_U32) | WICK_BIT(WICK_I64) | WICK_BIT(WICK_U64))
 
@@ -135,6 +136,7 @@ typedef struct target_extra {
   uint64_t bit;
   const char *least; /* the row from which it may be asked for */
   wick_dot dot;
+  uint64_t narrow;
 } target_extra;
 
 static const target_extra target_extras[] = {
@@ -142,16 +144,23 @@ static const target_extra target_extras[] = {
      WICK_MACHINE_X86_64,
      WICK_CPU_X86_AVXVNNI,
      "x86-64-v3",
-     {WICK_U8, WICK_I8, 4, false}},
+     {WICK_U8, WICK_I8, 4, false},
+     0},
     {"avx512vnni",
      WICK_MACHINE_X86_64,
      WICK_CPU_X86_AVX512VNNI,
      "x86-64-v4",
-     {WICK_U8, WICK_I8, 4, false}},
-    {"avx512vbmi", WICK_MACHINE_X86_64, WICK_CPU_X86_AVX512VBMI, "x86-64-v4", {0}},
-    {"avx512bf16", WICK_MACHINE_X86_64, WICK_CPU_X86_AVX512BF16, "x86-64-v4", {0}},
-    {"i8mm", WICK_MACHINE_AARCH64, WICK_CPU_ARM_I8MM, "armv8.2-a", {WICK_U8, WICK_I8, 4, false}},
-    {"bf16", WICK_MACHINE_AARCH64, WICK_CPU_ARM_BF16, "armv8.2-a", {0}},
+     {WICK_U8, WICK_I8, 4, false},
+     0},
+    {"avx512vbmi", WICK_MACHINE_X86_64, WICK_CPU_X86_AVX512VBMI, "x86-64-v4", {0}, 0},
+    {"avx512bf16",
+     WICK_MACHINE_X86_64,
+     WICK_CPU_X86_AVX512BF16,
+     "x86-64-v4",
+     {WICK_BF16, WICK_BF16, 2, false},
+     BF16},
+    {"i8mm", WICK_MACHINE_AARCH64, WICK_CPU_ARM_I8MM, "armv8.2-a", {WICK_U8, WICK_I8, 4, false}, 0},
+    {"bf16", WICK_MACHINE_AARCH64, WICK_CPU_ARM_BF16, "armv8.2-a", {0}, 0},
 };
 
 const wick_target *wick_target_row(uint32_t i)
@@ -179,6 +188,7 @@ static bool target_add_extra(wick_target *t, const target_extra *e)
   const wick_target *row = target_find_row(t->row, strlen(t->row));
   if (row < target_find_row(e->least, strlen(e->least))) return false;
   t->needs |= e->bit;
+  t->narrow |= e->narrow;
   uint32_t n = 0; /* an instruction takes the place of pairs */
   while (t->dot[n].k && (t->dot[n].x != e->dot.x || t->dot[n].w != e->dot.w)) n++;
   if (e->dot.k) t->dot[n] = e->dot;

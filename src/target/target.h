@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "ir/op.h"
 
-/* k products of neighbours, x by w, are added to each lane of an i32: by one instruction, or, in
+/* k products of neighbours, x by w, are added to each lane of an i32, of floats of an f32: by one instruction, or, in
  * pairs, by some on numbers of twice the width (every second byte, then the others). */
 typedef struct wick_dot {
   wick_elem x, w;
@@ -21,7 +21,7 @@ typedef struct wick_dot {
 
 enum { WICK_DOTS = 4 };
 
-typedef struct wick_target {
+struct wick_target {
   const char *row; /* "x86-64-v3" */
   const char *doc;
   wick_machine machine;
@@ -40,6 +40,7 @@ typedef struct wick_target {
   uint64_t sqrt;    /* square root is correctly rounded code without a call */
   uint64_t round;   /* floor, ceil, trunc, nearest are code without a call */
   uint64_t convert; /* 16-bit floats that convert to and from f32, exactly, denormals kept */
+  uint64_t narrow;  /* `narrow` of a vector of f32 to these is an instruction */
   uint64_t mask;    /* masked vector loads and stores are instructions */
 
   wick_dot dot[WICK_DOTS]; /* dot products that are instructions; .k 0 behind the last */
@@ -50,7 +51,7 @@ typedef struct wick_target {
   /* Beside memcpy and memset (and what C calls them there): functions that generated code may call.
    * NULL at the end. */
   const char *const *helpers;
-} wick_target;
+};
 
 bool wick_target_find(const char *name, wick_target *out_target);
 wick_target wick_target_host(void); /* x86-64-v1 on a machine without a row */

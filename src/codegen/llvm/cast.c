@@ -180,6 +180,22 @@ static void cast_cast(emit *e, const wick_node *n)
   emit_set(e, n->first, x);
 }
 
+/* To bf16, as an instruction. */
+static void cast_to_bf16(emit *e, const wick_node *n)
+{
+  const wick_type_info *t = emit_info(e, n->first);
+  LLVMValueRef x = emit_get(e, n->in[0]);
+  bool has = e->target->narrow & WICK_BIT(t->elem) && t->lanes == e->target->vector_bytes / 4 &&
+             t->lanes == 16;
+  if (has)
+    emit_set(e, n->first,
+             LLVMBuildBitCast(
+                 e->b, emit_intrinsic(e, "llvm.x86.avx512bf16.cvtneps2bf16.512", NULL, 0, &x, 1),
+                 emit_type_of(e, n->first), ""));
+  else
+    emit_fail(e, n, "%s narrows no %u lanes: a pass expands it", e->target->row, t->lanes);
+}
+
 static void cast_bitcast(emit *e, const wick_node *n)
 {
   emit_set(e, n->first,
@@ -187,4 +203,4 @@ static void cast_bitcast(emit *e, const wick_node *n)
 }
 
 const struct emit_named emit_cast_rows[] = {
-    {"cast", cast_cast}, {"bitcast", cast_bitcast}, {NULL, NULL}};
+    {"cast", cast_cast}, {"bitcast", cast_bitcast}, {"narrow", cast_to_bf16}, {NULL, NULL}};

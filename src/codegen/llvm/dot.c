@@ -7,8 +7,8 @@ typedef struct dot_intrinsic {
   wick_dot row;
   uint32_t lanes; /* of the sum; 0: those of scalable registers */
   const char *name;
-  bool typed; /* overloaded by the sum's type and the operands' */
-  bool words; /* operands are i32 */
+  bool typed;                               /* overloaded by the sum's type and the operands' */
+  LLVMTypeRef (*operand)(LLVMContextRef c); /* of how the operands are vectors; NULL: bytes */
 } dot_intrinsic;
 
 static const dot_intrinsic dot_intrinsics[] = {
@@ -17,19 +17,25 @@ static const dot_intrinsic dot_intrinsics[] = {
      16,
      "llvm.x86.avx512.vpdpbusd.512",
      false,
-     true},
+     LLVMInt32TypeInContext},
     {WICK_MACHINE_X86_64,
      {WICK_U8, WICK_I8, 4, false},
      8,
      "llvm.x86.avx512.vpdpbusd.256",
      false,
-     true},
-    {WICK_MACHINE_AARCH64, {WICK_I8, WICK_I8, 4, false}, 4, "llvm.aarch64.neon.sdot", true, false},
-    {WICK_MACHINE_AARCH64, {WICK_U8, WICK_U8, 4, false}, 4, "llvm.aarch64.neon.udot", true, false},
-    {WICK_MACHINE_AARCH64, {WICK_U8, WICK_I8, 4, false}, 4, "llvm.aarch64.neon.usdot", true, false},
-    {WICK_MACHINE_AARCH64, {WICK_I8, WICK_I8, 4, false}, 0, "llvm.aarch64.sve.sdot", true, false},
-    {WICK_MACHINE_AARCH64, {WICK_U8, WICK_U8, 4, false}, 0, "llvm.aarch64.sve.udot", true, false},
-    {WICK_MACHINE_AARCH64, {WICK_U8, WICK_I8, 4, false}, 0, "llvm.aarch64.sve.usdot", true, false},
+     LLVMInt32TypeInContext},
+    {WICK_MACHINE_X86_64,
+     {WICK_BF16, WICK_BF16, 2, false},
+     16,
+     "llvm.x86.avx512bf16.dpbf16ps.512",
+     false,
+     LLVMBFloatTypeInContext},
+    {WICK_MACHINE_AARCH64, {WICK_I8, WICK_I8, 4, false}, 4, "llvm.aarch64.neon.sdot", true, NULL},
+    {WICK_MACHINE_AARCH64, {WICK_U8, WICK_U8, 4, false}, 4, "llvm.aarch64.neon.udot", true, NULL},
+    {WICK_MACHINE_AARCH64, {WICK_U8, WICK_I8, 4, false}, 4, "llvm.aarch64.neon.usdot", true, NULL},
+    {WICK_MACHINE_AARCH64, {WICK_I8, WICK_I8, 4, false}, 0, "llvm.aarch64.sve.sdot", true, NULL},
+    {WICK_MACHINE_AARCH64, {WICK_U8, WICK_U8, 4, false}, 0, "llvm.aarch64.sve.udot", true, NULL},
+    {WICK_MACHINE_AARCH64, {WICK_U8, WICK_I8, 4, false}, 0, "llvm.aarch64.sve.usdot", true, NULL},
 };
 
 static const dot_intrinsic *dot_find(const emit *e, const wick_node *n)
@@ -101,6 +107,14 @@ static void dot_pairs(emit *e, const wick_node *n)
 
 /* ---- the row ---- */
 
+/* Operands have as many bits as the sum. */
+static LLVMTypeRef dot_operand(const emit *e, const dot_intrinsic *d)
+{
+  LLVMTypeRef one = d->operand(e->context);
+  uint32_t each = LLVMGetTypeKind(one) == LLVMBFloatTypeKind ? 2 : 1;
+  return LLVMVectorType(one, d->lanes * each);
+}
+
 static void dot_dot(emit *e, const wick_node *n)
 {
   const wick_dot *row =
@@ -123,7 +137,7 @@ static void dot_dot(emit *e, const wick_node *n)
   LLVMValueRef arg[3];
   for (uint32_t i = 0; i < 3; i++) {
     arg[i] = emit_get(e, n->in[i]);
-    if (i && d->words) arg[i] = LLVMBuildBitCast(e->b, arg[i], sum, "");
+    if (i && d->operand) arg[i] = LLVMBuildBitCast(e->b, arg[i], dot_operand(e, d), "");
   }
   over[1] = LLVMTypeOf(arg[1]);
   emit_set(e, n->first, emit_intrinsic(e, d->name, over, d->typed ? 2 : 0, arg, 3));

@@ -182,6 +182,24 @@ static bool assign_is_line(const assign *s, const wick_node *n, wick_value like,
   return false;
 }
 
+/* The cast of narrow floats to wider ones: less to read than what it gives, and nearly free. Its
+ * users take elements as they are, without guards. */
+static bool assign_widens(const assign *s, uint32_t i)
+{
+  const wick_func *f = s->g.f;
+  const wick_node *n = &f->node[i];
+  if (n->op != WICK_OP_cast) return false;
+  wick_elem from = wick_info_of(f, n->in[0])->elem, to = wick_info_of(f, n->first)->elem;
+  bool wider = wick_elem_is_float(from) && wick_elem_is_float(to) &&
+               wick_elem_storage[from].bits < wick_elem_storage[to].bits;
+  for (uint32_t u = s->g.uses.first[n->first.id]; wider && u < s->g.uses.first[n->first.id + 1];
+       u++) {
+    const wick_node *user = &f->node[s->g.uses.use[u]];
+    wider = wick_group_is_scalar(f, user) || wick_op_of(user)->along;
+  }
+  return wider;
+}
+
 /* Whether node i goes into the group of its users. */
 static bool assign_takes(assign *s, uint32_t root, uint32_t i)
 {
@@ -190,6 +208,7 @@ static bool assign_takes(assign *s, uint32_t root, uint32_t i)
   wick_value like = f->node[root].first;
   bool whole = assign_fits(f, n->first, like, false);
   if (f->node[root].nout != 1) return false;
+  if (assign_widens(s, i)) return true;
   if (s->anchor[root] != UINT32_MAX && !s->rows[root]) return false;
   if (assign_is_row(f, n, like)) return s->rows[root] = true;
   if (wick_group_is_scalar(f, n))

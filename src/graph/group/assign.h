@@ -4,6 +4,7 @@
  * - behind a node with stages of its own (its anchor): element-wise nodes of the result's shape;
  * - around folds along the last dimension (rows: softmax, means of a norm): element-wise nodes of
  *   the whole shape or of one element a row, before, between and behind them.
+ * - casts of narrow floats to wider ones, of any shape, before element-wise nodes and folds.
  *
  * What could be the end of another anchor's group, as the only user of one value after another,
  * goes there rather than before a row's fold. */

@@ -2,6 +2,7 @@
  */
 #include "graph/group/cost.h"
 #include "graph/group/template_state.h"
+#include "ops/blocked.h"
 
 /* ---- the two factors ---- */
 
@@ -39,7 +40,7 @@ uint32_t template_dot_axis(const template_state *t, const wick_stage *fold, uint
   const wick_node *n = template_node(t, fold);
   if (!axis->reduce || !wick_product_of(t->g, n, &p) ||
       wick_product_dots(t->g, axis, &fold->axis[v], &p) != form ||
-      wick_info_of(t->g, n->region[1].first)->elem != WICK_I32)
+      wick_info_of(t->g, n->region[1].first)->elem != wick_packed_sum(template_read_elem(t, p.x)))
     return UINT32_MAX;
   return template_dot_row(t, fold) ? fold->naxis - 1 : UINT32_MAX;
 }

@@ -21,6 +21,7 @@ wick_status wick_pass_block(const wick_func *f, const wick_target *t, bool stric
   s.c = wick_copy_begin(f, mem);
   s.packed = wick_new(mem, wick_packed, f->nvalue + 1);
   s.second = wick_new(mem, wick_packed, f->nvalue + 1);
+  s.weights = wick_new(mem, wick_value, f->nvalue + 1);
   s.definer = wick_definers_of(f, mem);
   s.uses = wick_uses_of(f, mem);
   bool flat = s.block > 1;
