@@ -169,8 +169,9 @@ typedef struct wick_compile_options {
   void (*stage)(void *arg, const char *name, double seconds); /* after each stage; may be NULL */
   void *arg;                                                  /* of stage */
   bool strict;           /* only rewrites that round as the operators do; no minimal filtering */
-  const char *precision; /* of arithmetic on floats: "f64", between inputs and outputs that keep
-                            their types; NULL: as the model's types say */
+  const char *precision; /* of floats, between inputs and outputs that keep their types: "f64";
+                            "bf16" or "f16": f32 is rounded where it is multiplied and summed, and
+                            between kernels, sums stay f32; NULL: as the model's types say */
   const char *records;   /* a file of schedules that `wick tune` wrote; NULL: none */
 } wick_compile_options;
 

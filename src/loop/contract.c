@@ -11,7 +11,7 @@ enum { MAP_BOUND = 2 }; /* attribute of the row `map` */
 typedef struct contract_loop { /* reduced loops of one axis that follow each other are one */
   uint32_t axis;
   wick_dim n; /* iterations */
-  bool parts;
+  bool parts, dot;
 } contract_loop;
 
 typedef wick_list(contract_loop) contract_loops;
@@ -41,9 +41,10 @@ static contract_loops contract_order(const wick_schedule *s, const wick_stage *s
     wick_dim extent = st->axis[l->axis].extent,
              n = l->size ? wick_dim_const(l->size)
                          : wick_dim_ceildiv(dims, extent, wick_dim_const(l->factor));
-    contract_loop loop = {l->axis, n, l->kind == WICK_VECTOR || l->kind == WICK_PARTS};
+    contract_loop loop = {l->axis, n, l->kind == WICK_VECTOR || l->kind == WICK_PARTS,
+                          l->kind == WICK_DOT};
     contract_loop *last = out.n ? &out.at[out.n - 1] : NULL;
-    if (last && last->axis == loop.axis && !last->parts && !loop.parts) {
+    if (last && last->axis == loop.axis && !last->parts && !loop.parts && !loop.dot) {
       bool whole = l->factor == 1 && wick_dim_is_const(extent);
       for (uint32_t k = 0; whole && k + 1 < out.n; k++) whole = out.at[k].axis != loop.axis;
       last->n = whole ? extent : wick_dim_mul(dims, last->n, n);
@@ -54,11 +55,12 @@ static contract_loops contract_order(const wick_schedule *s, const wick_stage *s
   return out;
 }
 
-/* The elements come in the text's order, one by one. */
+/* The elements come in the text's order, one by one: not those of a dot product. */
 static bool contract_in_order(const contract_loops *loops)
 {
   for (uint32_t i = 0; i < loops->n; i++)
-    if (loops->at[i].parts || (i && loops->at[i].axis <= loops->at[i - 1].axis)) return false;
+    if (loops->at[i].parts || loops->at[i].dot || (i && loops->at[i].axis <= loops->at[i - 1].axis))
+      return false;
   return true;
 }
 
@@ -119,8 +121,11 @@ static void contract_fold(contract_state *c, const wick_stage *st)
   for (uint32_t i = 0; i < loops.n; i++) {
     const contract_loop *l = &loops.at[i];
     const wick_term *axis = wick_dim_get(g->module->dims, st->axis[l->axis].sym).term;
-    wick_text_printf(
-        &c->out, l->parts ? " [%s:" : " %s:", wick_dim_atom(g->module->dims, axis->atom[0])->name);
+    wick_text_printf(&c->out,
+                     l->parts ? " [%s:"
+                     : l->dot ? " dot %s:"
+                              : " %s:",
+                     wick_dim_atom(g->module->dims, axis->atom[0])->name);
     wick_dim_print(g->module->dims, l->n, &c->out);
     if (l->parts) wick_text_char(&c->out, ']');
   }

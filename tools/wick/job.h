@@ -45,8 +45,9 @@ typedef struct wick_job {
       {"processes", 0, WICK_FLAG_INT, &(j)->processes, "N", "of the code generator at once"},      \
       {"records", 0, WICK_FLAG_STRING, &(j)->records, "FILE", "schedules that `wick tune` found"}, \
       {"strict", 0, WICK_FLAG_BOOL, &(j)->strict, NULL, "nothing that only approximates"},         \
-      {"precision",     0,      WICK_FLAG_STRING,                                                  \
-       &(j)->precision, "NAME", "of arithmetic on floats: f64; the model's own"},                  \
+      {"precision",      0,                                                                        \
+       WICK_FLAG_STRING, &(j)->precision,                                                          \
+       "NAME",           "of floats: f64; bf16 or f16 where they are multiplied and in memory"},   \
       {"no-cache", 0, WICK_FLAG_BOOL, &(j)->no_cache, NULL, "neither reads nor writes the cache"}, \
   {                                                                                                \
     "time-passes", 0, WICK_FLAG_BOOL, &(j)->time, NULL, "seconds of each stage, on stderr"         \
