@@ -91,6 +91,16 @@ static void casts_keep_their_bits(void **state)
     }
 }
 
+/* Where it is no instruction. */
+static void narrow_keeps_its_bits(void **state)
+{
+  scalar_test *t = *state;
+  wick_target poor = {.row = "poor"};
+  t->target = &poor;
+  check_row(t, WICK_OP_narrow, WICK_F32, WICK_BF16);
+  check_row(t, WICK_OP_narrow, WICK_F32, WICK_F16);
+}
+
 /* Sums that cancel, halves that decide, results below the normal range: random products with
  * addends near them. */
 static void a_fused_sum_is_rounded_once(void **state)
@@ -135,6 +145,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_keep_their_bits),
       cmocka_unit_test(casts_keep_their_bits),
+      cmocka_unit_test(narrow_keeps_its_bits),
       cmocka_unit_test(a_fused_sum_is_rounded_once),
   };
   return cmocka_run_group_tests(tests, scalar_setup, scalar_teardown);
