@@ -37,6 +37,8 @@ wick_value wick_simplify_div(wick_simplify *s, const wick_node *n, const wick_va
 wick_value wick_simplify_again(wick_simplify *s, const wick_node *n, const wick_value *in);
 wick_value wick_simplify_bound(wick_simplify *s, const wick_node *n, const wick_value *in);
 wick_value wick_simplify_relu(wick_simplify *s, const wick_node *n, const wick_value *in);
+/* A single number needs no memory, and kernels know it. */
+wick_value wick_simplify_const(wick_simplify *s, const wick_node *n, const wick_value *in);
 wick_value wick_simplify_cast(wick_simplify *s, const wick_node *n, const wick_value *in);
 wick_value wick_simplify_pow(wick_simplify *s, const wick_node *n, const wick_value *in);
 wick_value wick_simplify_where(wick_simplify *s, const wick_node *n, const wick_value *in);

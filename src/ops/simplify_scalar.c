@@ -204,6 +204,22 @@ static wick_value simplify_clamped(wick_simplify *s, const wick_node *n, const w
   return wick_build(&s->c.b, WICK_OP_cast, 1, &v, n->attr, 1, &type);
 }
 
+wick_value wick_simplify_const(wick_simplify *s, const wick_node *n, const wick_value *in)
+{
+  (void)in;
+  wick_module *m = s->c.f->module;
+  wick_type type = wick_type_of(s->c.f, n->first);
+  const wick_type_info *t = wick_type_get(m, type);
+  const wick_constant *k =
+      n->attr[0].imm.constant ? wick_constant_get(m, n->attr[0].imm.constant) : NULL;
+  if (!k || !k->data || t->kind != WICK_TENSOR || t->rank || !(WICK_BIT(t->elem) & WICK_PLAIN))
+    return (wick_value){0};
+  wick_scalar x = wick_load_elem(t->elem, k->data, 0);
+  bool is_float = wick_elem_is_float(t->elem);
+  if (is_float && isnan(x.f)) return (wick_value){0}; /* its bits stay */
+  return wick_build_const(&s->c.b, type, is_float ? x.f : 0, is_float ? 0 : x.i);
+}
+
 wick_value wick_simplify_cast(wick_simplify *s, const wick_node *n, const wick_value *in)
 {
   wick_node d;

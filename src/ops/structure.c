@@ -1,7 +1,7 @@
 /* Structure of functions at every level: constants, tuples, calls, branches, loops over values,
  * terminators. */
 #include "ir/element.h"
-#include "ir/op.h"
+#include "ops/simplify.h"
 
 enum { STRUCTURE_ALL = WICK_GRAPH | WICK_GROUP | WICK_LOW | WICK_LOOP };
 
@@ -54,6 +54,7 @@ const wick_op wick_op_const = {
     .attr = {{"value", WICK_ATTR_CONST, 0, true, NULL, 0, 0}},
     .level = STRUCTURE_ALL,
     .typed = true,
+    .simplify = wick_simplify_const,
     .infer = const_infer,
 };
 
