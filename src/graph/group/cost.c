@@ -66,6 +66,13 @@ static int64_t cost_extent(const wick_stage *st, uint32_t axis)
   return wick_dim_is_const(st->axis[axis].extent) ? st->axis[axis].extent.v : 1;
 }
 
+/* Products that are one instruction: iterations of the loop that is a dot product. */
+static int64_t cost_dot(const wick_stage *st)
+{
+  const wick_sloop *l = st->loops.n ? &st->loops.at[st->loops.n - 1] : NULL;
+  return l && l->kind == WICK_DOT ? cost_extent(st, l->axis) : 1;
+}
+
 static double cost_numel(const wick_stage *st)
 {
   double n = 1;
@@ -82,7 +89,7 @@ static void cost_operations(const wick_func *g, const wick_node *n, double *flop
     const wick_node *x = &g->node[i];
     const wick_op *op = wick_op_of(x);
     if (x->nout != 1 || x->op == WICK_OP_const || x->op == WICK_OP_read ||
-        op->scalar == WICK_NOT_SCALAR)
+        op->scalar == WICK_NOT_SCALAR || op->typed) /* a change of type comes with the load */
       continue;
     wick_elem e = wick_info_of(g, x->first)->elem;
     if (!wick_elem_is_float(e) && e != WICK_I32) continue; /* as sums of products of bytes are */
@@ -185,6 +192,7 @@ static double cost_sum(const wick_schedule *s, const wick_target *t, const wick_
   cost_tile_of(s, fold, axis);
   for (uint32_t a = 0; a < naxis; a++)
     if (axis[a].reduce) steps *= axis[a].extent;
+  steps /= cost_dot(fold);
   for (uint32_t rest = 0; rest < 1u << naxis; rest++) { /* bit a: the last, smaller tile along a */
     wick_cost_tile x = {.products = 1};
     bool any = true;
@@ -219,7 +227,7 @@ static void cost_stage(const wick_schedule *s, const wick_target *t, const wick_
   cost_operations(s->group, cost_node(s, st), &flops, &products);
   out->flops += (uint64_t)(flops * numel);
   double cycles = numel * (products > 1 ? products : 1) / 2 / lanes,
-         least = numel * products / 2 / full;
+         least = numel * products / 2 / full / (double)cost_dot(st);
   wick_cost found = {.limit = lanes > 1 ? WICK_COST_PRODUCTS : WICK_COST_SCALAR};
   if (st->fold && lanes > 1) {
     cycles = cost_sum(s, t, st, products, &found);
