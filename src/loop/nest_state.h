@@ -88,8 +88,10 @@ wick_value nest_mask(nest *t, const nest_run *r); /* the active lanes; 0 where a
 /* ---- blocks that are turned (nest_turn.c) ---- */
 /* Where `read` of a tensor in memory gives lanes that lie apart, but next to each other along the
  * run's turning loop: the vector of the present iteration, with which those of all iterations are
- * known. 0 where that is not so. */
-wick_value nest_turned(nest *t, const nest_run *r, const wick_node *read);
+ * known. 0 where that is not so. `otherwise`: what lanes outside the tensor hold; 0: there are
+ * none.
+ */
+wick_value nest_turned(nest *t, const nest_run *r, const wick_node *read, wick_value otherwise);
 
 /* ---- bodies (nest_body.c) ---- */
 /* The linear index of indices in a place, split into the vector's coefficient, a constant and the

@@ -4,17 +4,51 @@
 
 enum { TURN_MOST = 16 };
 
-/* The address that the read has in iteration i of the turning loop. */
+/* The index that the read has in iteration i of the turning loop. */
+static void turn_index(nest *t, const nest_run *r, const wick_node *read, uint32_t i,
+                       wick_dim *index)
+{
+  wick_dim sym[64], base[64];
+  for (uint32_t a = 0; a < r->st->naxis; a++) sym[a] = r->st->axis[a].sym, base[a] = r->base[a];
+  base[r->taxis] = wick_dim_add(t->m->dims, base[r->taxis], wick_dim_const((int64_t)i - r->turn));
+  for (uint32_t k = 0; k < read->attr[0].n; k++)
+    index[k] = wick_dim_substitute(t->m->dims, read->attr[0].dims[k], r->st->naxis, sym, base);
+}
+
 static bool turn_address(nest *t, const nest_run *r, const wick_node *read, uint32_t i,
                          nest_address *out)
 {
-  wick_dim sym[64], base[64], index[WICK_MAX_RANK];
-  uint32_t rank = read->attr[0].n;
-  for (uint32_t a = 0; a < r->st->naxis; a++) sym[a] = r->st->axis[a].sym, base[a] = r->base[a];
-  base[r->taxis] = wick_dim_add(t->m->dims, base[r->taxis], wick_dim_const((int64_t)i - r->turn));
-  for (uint32_t k = 0; k < rank; k++)
-    index[k] = wick_dim_substitute(t->m->dims, read->attr[0].dims[k], r->st->naxis, sym, base);
-  return nest_address_of(t, r, &t->place[read->in[0].id], rank, index, out);
+  wick_dim index[WICK_MAX_RANK];
+  turn_index(t, r, read, i, index);
+  return nest_address_of(t, r, &t->place[read->in[0].id], read->attr[0].n, index, out);
+}
+
+/* Which lanes lie in the tensor, a bit each, in all iterations; false where one does so in some. */
+static bool turn_inside(nest *t, const nest_run *r, const wick_node *read, uint32_t *out)
+{
+  wick_dims *dims = t->m->dims;
+  const wick_type_info *info = wick_info_of(t->g, read->in[0]);
+  wick_dim index[WICK_MAX_RANK];
+  *out = 0;
+  for (uint32_t lane = 0; lane < r->active; lane++) {
+    uint32_t in = 0, never = 0;
+    for (uint32_t i = 0; i < r->turns; i++) {
+      bool inside = true, outside = false;
+      turn_index(t, r, read, i, index);
+      for (uint32_t k = 0; k < info->rank; k++) {
+        wick_dim at = wick_dim_const(lane);
+        int64_t lo, hi, least, most;
+        wick_dim_range(dims, wick_dim_substitute(dims, index[k], 1, &r->vsym, &at), &lo, &hi);
+        wick_dim_range(dims, info->dim[k], &least, &most);
+        inside = inside && lo >= 0 && hi < least;
+        outside = outside || hi < 0 || lo >= most;
+      }
+      in += inside, never += outside;
+    }
+    if (in != r->turns && never != r->turns) return false;
+    *out |= (uint32_t)(in == r->turns) << lane;
+  }
+  return true;
 }
 
 static wick_value turn_shuffle(nest *t, wick_value a, wick_value b, uint32_t n, const int64_t *lane)
@@ -51,16 +85,17 @@ static void turn_deal(nest *t, uint32_t n, uint32_t lanes, wick_value *v)
 
 enum { NEST_KEY_TURN = 32 };
 
-wick_value nest_turned(nest *t, const nest_run *r, const wick_node *read)
+wick_value nest_turned(nest *t, const nest_run *r, const wick_node *read, wick_value otherwise)
 {
   const nest_place *p = &t->place[read->in[0].id];
   wick_elem e = wick_info_of(t->g, read->in[0])->elem;
   nest_address first, a;
   wick_value v[TURN_MOST] = {{0}}, none = {0};
-  uint32_t n = r->turns, lanes = r->lanes;
+  uint32_t n = r->turns, lanes = r->lanes, inside = UINT32_MAX;
   if (!p->frozen || n < 2 || (n & (n - 1)) || n > lanes || (lanes & (lanes - 1)) ||
       lanes > TURN_MOST || !turn_address(t, r, read, 0, &first) || first.step < 2)
     return none;
+  if (otherwise.id && !turn_inside(t, r, read, &inside)) return none;
   for (uint32_t i = 1; i < n; i++)
     if (!turn_address(t, r, read, i, &a) || !wick_dim_eq(a.rest, first.rest) ||
         a.offset != first.offset + i || a.step != first.step)
@@ -73,9 +108,10 @@ wick_value nest_turned(nest *t, const nest_run *r, const wick_node *read)
   if (k) return k->value;
   wick_type row = wick_type_scalar(t->m, e, n);
   for (uint32_t i = 0; i < lanes; i++) /* lanes that are not active repeat the first */
-    v[i] = i < r->active ? nest_load_at(t, p, nest_dim(t, r, first.rest),
-                                        first.offset + (int64_t)i * first.step, row, none)
-                         : v[0];
+    v[i] = i >= r->active    ? v[0]
+           : inside >> i & 1 ? nest_load_at(t, p, nest_dim(t, r, first.rest),
+                                            first.offset + (int64_t)i * first.step, row, none)
+                             : nest_widen(t, otherwise, n);
   uint32_t left = turn_join(t, lanes, n, lanes, v);
   for (uint32_t bit = 1; bit < lanes; bit *= 2) turn_deal(t, left, lanes, v);
   for (uint32_t i = 0; i < n; i++) {

@@ -297,6 +297,10 @@ static bool template_map(template_state *t, const wick_stage *none)
     return true;
   }
   bool even = false;
+  int64_t few = template_extent(t->out, n - 1);
+  if (lanes == 1 && few >= 4 && few <= 8 && !(few & (few - 1)) &&
+      template_across(t, few, &even) != UINT32_MAX)
+    lanes = few; /* of short elements: vectors that are no whole registers, but many */
   uint32_t across = lanes > 1 && lanes <= 16 ? template_across(t, lanes, &even) : UINT32_MAX;
   if (across != UINT32_MAX) {
     template_map_across(t, across, even, lanes);
