@@ -7,6 +7,7 @@
 #   make bench         networks beside their peers  make bench-layers  layers against the machine's ceiling
 #   make bench-shapes  shapes that SEEDS draw, as shares of the machine's limits
 #   make bench-tuned   what `wick tune` gains in a minute for each of other networks
+#   make bench-lines   what moves more than it computes, beside the memory's rate
 #   make planted       are planted bugs found?      make docs          writes docs/operators.md
 #   make clean
 BUILD ?= build
@@ -18,6 +19,7 @@ SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
 .PHONY: all configure demo test venv sanitize asan tsan fuzz planted bench bench-layers bench-shapes bench-tuned docs format check-format clean
+.PHONY: all configure demo test venv sanitize asan tsan fuzz planted bench bench-layers bench-shapes bench-lines docs format check-format clean
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -81,6 +83,8 @@ bench-shapes: venv all
 
 bench-tuned: venv all
 	@$(BUILD)/venv/bin/python bench/tuned.py --write --wick $(BUILD)/wick --build $(BUILD)/bench/tuned
+bench-lines: venv all
+	@$(BUILD)/venv/bin/python bench/lines.py --wick $(BUILD)/wick --build $(BUILD)/bench
 
 docs: all
 	@$(BUILD)/wick ops --markdown >docs/operators.md

@@ -7,10 +7,13 @@
  *   depthwise convolution of bytes.
  * - inner: a sum of products along whose last axis both factors lie: the lanes are parts of the
  * sum. Register tile as before.
+ * - line: a fold along the last axes of what it reads, which the output does not have: sums and
+ *   maxima over rows.
  * - window: any other fold whose lanes are the output's last axis: pooling, depthwise convolution,
  *   sums over places.
  * - attention: template_attention.c; minimal filtering: template_winograd.c.
  * - row: folds over the output's last axis, one row at a time: softmax, norms.
+ * - column: the same along another axis, some lines side by side.
  * - map: element by element.
  *
  * The output is a map in all of them (group formation sees to that); folds are computed inside its
@@ -91,9 +94,10 @@ static uint32_t template_lanes(const template_state *t)
 
 /* ---- window, row, map ---- */
 
-/* Loops of the output when only its last axis matters: a vector, and `places` of the axis before it
- * in registers. */
-static const char *template_simple_out(template_state *t, int64_t places, int64_t lanes)
+/* Loops of the output when only its last axis matters: vectors along it, and `places` of the axis
+ * before it, in registers. */
+static const char *template_simple_out(template_state *t, int64_t vectors, int64_t places,
+                                       int64_t lanes)
 {
   template_roles r = {t->out->naxis - 1,
                       UINT32_MAX,
@@ -104,7 +108,7 @@ static const char *template_simple_out(template_state *t, int64_t places, int64_
                       0,
                       1,
                       1};
-  template_tile tile = {1, 1, 1, places};
+  template_tile tile = {1, vectors, 1, places};
   return template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0}, lanes);
 }
 
@@ -181,6 +185,28 @@ static int64_t template_wide(template_state *t, int64_t lanes)
   return t->refused ? lanes : wide;
 }
 
+/* Neighbours along an axis of the output may read the same elements: it and a reduced axis move an
+ * index together. */
+static bool template_overlaps(const template_state *t, const wick_stage *fold, uint32_t axis)
+{
+  wick_dims *dims = t->g->module->dims;
+  for (uint32_t i = fold->node + 1; i < template_node(t, fold)->end; i++) {
+    const wick_node *n = &t->g->node[i];
+    for (uint32_t k = 0; n->op == WICK_OP_read && k < n->attr[0].n; k++) {
+      wick_dim d = n->attr[0].dims[k];
+      if (wick_dim_eq(d, WICK_DIM_ANY)) return true;
+      for (uint32_t a = 0; a < fold->naxis && wick_dim_uses(dims, d, fold->axis[axis].sym); a++)
+        if (fold->axis[a].reduce && wick_dim_uses(dims, d, fold->axis[a].sym)) return true;
+    }
+  }
+  return false;
+}
+
+int64_t template_even(int64_t n, int64_t most)
+{
+  return wick_ceildiv_i64(n, wick_ceildiv_i64(n, most));
+}
+
 static bool template_window(template_state *t, const wick_stage *fold)
 {
   uint32_t n = t->out->naxis;
@@ -191,11 +217,15 @@ static bool template_window(template_state *t, const wick_stage *fold)
     if (t->g->node[i].op == WICK_OP_read &&
         template_step_of(t, &t->g->node[i], fold->axis[n - 1].sym) == 2)
       lanes = 1;
-  int64_t width = n > 1 ? template_extent(t->out, n - 2) : 1,
+  int64_t width = n > 1 ? template_extent(t->out, n - 2) : 1, vectors = 1,
           places = lanes > 1 && n > 1 ? template_window_places(t, fold) : 1;
+  if (lanes > 1 && (n < 2 || !template_overlaps(t, fold, n - 2))) /* whole lines of vectors */
+    vectors = template_even(wick_ceildiv_i64(template_extent(t->out, n - 1), lanes),
+                            wick_max_i64(t->t->nvector / 4, 1));
+  if (vectors > 1) places = 1;
   if (t->knobs.columns) places = wick_min_i64(t->knobs.columns, width);
-  t->refused = t->refused || (t->knobs.columns && places > t->t->nvector / 2);
-  const char *at = template_simple_out(t, places, lanes);
+  t->refused = t->refused || (t->knobs.columns && places * vectors > t->t->nvector / 2);
+  const char *at = template_simple_out(t, vectors, places, lanes);
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(
@@ -396,7 +426,7 @@ static uint32_t template_passes(const template_state *t, uint32_t stage, const u
 
 /* A map of the row that is dear, and read by more than one pass over it, is kept for the row; the
  * knobs may say so of all, or of none. */
-static void template_row_maps(template_state *t, const char *row, int64_t lanes)
+void template_row_maps(template_state *t, const char *row, int64_t lanes, bool columns)
 {
   uint32_t *passes = wick_new(t->tmp, uint32_t, t->s->nstage);
   uint32_t n = t->out->naxis;
@@ -417,6 +447,8 @@ static void template_row_maps(template_state *t, const char *row, int64_t lanes)
     if (lanes > 1)
       wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", st->name,
                        template_loop(t, st, n - 1), (long long)lanes, st->name);
+    if (columns)
+      wick_text_printf(&t->steps, "unroll %s.%s; ", st->name, template_loop(t, st, n - 1));
   }
 }
 
@@ -432,7 +464,7 @@ static bool template_row(template_state *t, const wick_stage *none)
     if (t->s->stage[i].fold && !template_is_row(t, &t->s->stage[i])) return false;
   const char *row = template_loop(t, t->out, n - 2), *last = template_loop(t, t->out, n - 1),
              *o = t->out->name;
-  template_row_maps(t, row, lanes);
+  template_row_maps(t, row, lanes, false);
   for (uint32_t k = 0; k + 1 < n; k++)
     wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
   if (lanes > 1)
@@ -492,7 +524,8 @@ static void template_choose(template_state *t)
     nfold++;
     in_place = in_place && template_read_in_place(t, st);
   }
-  if (!template_inline(t) || t->out->fold || !t->out->naxis) return;
+  if (!template_inline(t) || t->out->fold) return;
+  if (!t->out->naxis && nfold != 1) return;
   for (uint32_t k = 0; k < t->out->naxis; k++)
     if (!template_extent(t->out, k)) return; /* symbolic, or empty: unscheduled */
   if (nfold == 0) {
@@ -501,10 +534,12 @@ static void template_choose(template_state *t)
   }
   if (nfold == 1 && in_place &&
       (template_try(t, template_dot, fold) || template_try(t, template_columns, fold) ||
-       template_try(t, template_inner, fold) || template_try(t, template_window, fold)))
+       template_try(t, template_inner, fold) || template_try(t, template_line, fold) ||
+       template_try(t, template_window, fold)))
     return;
   t->steps.n = mark, t->steps.at[mark] = 0; /* rows say themselves what is read in line */
-  if (!template_try(t, template_row, NULL)) template_inline(t);
+  if (!template_try(t, template_row, NULL) && !template_try(t, template_column, NULL))
+    template_inline(t);
 }
 
 wick_status wick_template_steps(wick_func *g, const wick_target *target, const wick_knobs *knobs,

@@ -109,6 +109,16 @@ bool template_shares(const template_state *t, const wick_node *read, wick_dim sy
 bool template_dot(template_state *t, const wick_stage *fold);
 bool template_columns(template_state *t, const wick_stage *fold);
 bool template_inner(template_state *t, const wick_stage *fold);
+/* (template_line.c) */
+bool template_line(template_state *t, const wick_stage *fold);
+bool template_column(template_state *t, const wick_stage *none);
+
+/* ---- (template.c) ---- */
+/* Equal parts of at most `most`, each of so many. */
+int64_t template_even(int64_t n, int64_t most);
+/* Maps that are read in line, or kept inside loop `row` of the output: those that are dear and read
+ * by more than one pass. `columns`: their folds are vectors, in registers. */
+void template_row_maps(template_state *t, const char *row, int64_t lanes, bool columns);
 
 /* ---- of whole groups (template_attention.c) ---- */
 bool template_attention(template_state *t);

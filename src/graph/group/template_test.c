@@ -330,6 +330,23 @@ static void template_others(void **state)
       "graph @main(%x: f32[2,3,6,37]) -> f32[2,3] { %0 = reduce_sum %x {axes=[2,3], "
       "keepdims=false} "
       ": f32[2,3] return %0 }",
+      /* folds along lines: in parts, of a few lanes more than a vector, all to one element; along
+         other axes: whole vectors of neighbours, and what reads the column again */
+      "graph @main(%x: f32[3,2,77]) -> f32[3,2] { %0 = reduce_mean %x {axes=[2], keepdims=false} : "
+      "f32[3,2] return %0 }",
+      "graph @main(%x: f32[3,5,25]) -> f32[3,1,1] { %0 = reduce_sum %x {axes=[1,2]} : f32[3,1,1] "
+      "return %0 }",
+      "graph @main(%x: f32[5,70]) -> f32[] { %0 = reduce_sum %x {axes=[0,1], keepdims=false} : "
+      "f32[] return %0 }",
+      "graph @main(%x: f32[9,150]) -> f32[150] { %0 = reduce_sum %x {axes=[0], keepdims=false} : "
+      "f32[150] return %0 }",
+      "graph @main(%x: f32[2,7,90]) -> f32[2,1,90] { %0 = reduce_max %x {axes=[1]} : f32[2,1,90] "
+      "return %0 }",
+      "graph @main(%x: f32[2,9,3,37]) -> f32[2,9,3,37] { %0 = softmax %x {axis=1} : f32[2,9,3,37] "
+      "return %0 }",
+      "graph @main(%x: f32[3,100]) -> f32[3,100] { %0 = log_softmax %x {axis=0} : f32[3,100] "
+      "return "
+      "%0 }",
       /* blocks turned in registers: whole ones, a last one that begins earlier, few lanes */
       "graph @main(%x: f32[2,32,3,37]) -> f32[2,2,3,37,16] { %0 = pack %x : f32[2,2,3,37,16] "
       "return %0 }",
