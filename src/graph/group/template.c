@@ -24,6 +24,7 @@
 #include "graph/group/template_winograd.h"
 
 enum { TEMPLATE_DEAR = 8 };
+enum { TEMPLATE_SHORT = 4 }; /* vectors of a line that the next one follows soon */
 
 /* ---- what stages are like ---- */
 
@@ -268,7 +269,8 @@ static bool template_runs(const template_state *t, const wick_node *read, uint32
 
 /* The axis along which a read finds neighbours that the vector takes from far apart: a
  * transposition. UINT32_MAX: none. */
-static uint32_t template_across(const template_state *t, int64_t lanes, bool *even)
+static uint32_t template_across(const template_state *t, int64_t lanes, const wick_node **read,
+                                bool *even)
 {
   const wick_node *out = template_node(t, t->out);
   uint32_t n = t->out->naxis;
@@ -277,33 +279,40 @@ static uint32_t template_across(const template_state *t, int64_t lanes, bool *ev
     if (r->op != WICK_OP_read || template_step_of(t, r, t->out->axis[n - 1].sym) != 2) continue;
     for (uint32_t k = 0; k + 1 < n; k++) {
       int64_t size = template_turn(t, k, lanes);
+      *read = r;
       if (size > 1 && template_runs(t, r, k, size, even)) return k;
     }
   }
   return UINT32_MAX;
 }
 
-/* Vector after vector along that axis: the lines that the lanes come from are used up at once.
- * Where the last ones are fewer, and may begin anywhere, they begin earlier. */
-static void template_map_across(template_state *t, uint32_t across, bool even, int64_t lanes)
+/* Vector after vector along that axis, which uses up the lines that the lanes come from; or along
+ * the last axis, so that what is written are a few lines that grow: where those are long, or the
+ * lanes follow one another. Where the last iterations are fewer, and may begin anywhere, they begin
+ * earlier. */
+static void template_map_across(template_state *t, uint32_t across, const wick_node *read,
+                                bool even, int64_t lanes)
 {
   uint32_t n = t->out->naxis;
   int64_t size = template_turn(t, across, lanes);
   const char *o = t->out->name, *last = template_loop(t, t->out, n - 1),
              *along = template_loop(t, t->out, across);
   bool split = template_extent(t->out, n - 1) != lanes;
+  bool rows = split && (template_extent(t->out, n - 1) > TEMPLATE_SHORT * lanes ||
+                        template_stride(t, read, t->out->axis[n - 1].sym) == size);
   if (split) wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, last, (long long)lanes);
   wick_text_printf(&t->steps, "split %s.%s turned:%lld; ", o, along, (long long)size);
   if (even && template_extent(t->out, across) % size)
     wick_text_printf(&t->steps, "tail %s.%s overlap; ", o, along);
+  uint32_t inner = rows ? n - 1 : across;
   template_order_begin(t, t->out);
   for (uint32_t k = 0; k < n; k++)
-    if (k != across && (split || k + 1 < n))
+    if (k != inner && (split || k + 1 < n))
       wick_text_printf(&t->steps, " %s", template_loop(t, t->out, k));
-  wick_text_printf(&t->steps, " %s turned %s; vector %s.%s; turn %s.turned; ", along,
+  wick_text_printf(&t->steps, " %s turned %s; vector %s.%s; turn %s.turned; ", rows ? last : along,
                    split ? "lane" : last, o, split ? "lane" : last, o);
   for (uint32_t k = 0; k < n; k++)
-    if (k != across && (split || k + 1 < n))
+    if (k != inner && (split || k + 1 < n))
       wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
 }
 
@@ -327,13 +336,14 @@ static bool template_map(template_state *t, const wick_stage *none)
     return true;
   }
   bool even = false;
+  const wick_node *read = NULL;
   int64_t few = template_extent(t->out, n - 1);
   if (lanes == 1 && few >= 4 && few <= 8 && !(few & (few - 1)) &&
-      template_across(t, few, &even) != UINT32_MAX)
+      template_across(t, few, &read, &even) != UINT32_MAX)
     lanes = few; /* of short elements: vectors that are no whole registers, but many */
-  uint32_t across = lanes > 1 && lanes <= 16 ? template_across(t, lanes, &even) : UINT32_MAX;
+  uint32_t across = lanes > 1 && lanes <= 16 ? template_across(t, lanes, &read, &even) : UINT32_MAX;
   if (across != UINT32_MAX) {
-    template_map_across(t, across, even, lanes);
+    template_map_across(t, across, read, even, lanes);
     return true;
   }
   /* The last axis' loop stays inside the task: a task of one vector is too small. */

@@ -223,19 +223,8 @@ enum { TEMPLATE_PAGE = 4096, TEMPLATE_PAGES_MOST = 8 };
  * nearest cache. */
 static bool template_pages_apart(const template_state *t, const wick_node *read, wick_dim sym)
 {
-  wick_dims *dims = t->g->module->dims;
-  const wick_type_info *info = wick_info_of(t->g, read->in[0]);
-  wick_dim coef, rest;
-  int64_t bytes = 0, stride = wick_elem_storage[info->elem].bits / 8;
-  for (uint32_t k = info->rank; k-- > 0;) {
-    wick_dim d = read->attr[0].dims[k];
-    if (wick_dim_eq(d, WICK_DIM_ANY) || !wick_dim_is_const(info->dim[k])) return false;
-    if (wick_dim_uses(dims, d, sym)) {
-      if (!wick_dim_linear(dims, d, sym, &coef, &rest) || !wick_dim_is_const(coef)) return false;
-      bytes += coef.v * stride;
-    }
-    if (wick_mul_overflows(stride, info->dim[k].v, &stride)) return false;
-  }
+  int64_t bytes = template_stride(t, read, sym) *
+                  (wick_elem_storage[wick_info_of(t->g, read->in[0])->elem].bits / 8);
   return bytes && bytes % TEMPLATE_PAGE == 0;
 }
 

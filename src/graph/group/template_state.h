@@ -48,6 +48,8 @@ int64_t template_extent(const wick_stage *st, uint32_t axis);
 /* How a read uses an axis along which the vector would run: 0 not at all, 1 next to each other, 2
  * otherwise. */
 unsigned template_step_of(const template_state *t, const wick_node *read, wick_dim sym);
+/* Elements from neighbour to neighbour along an axis in what is read; 0 where it is not known. */
+int64_t template_stride(const template_state *t, const wick_node *read, wick_dim sym);
 
 /* ---- loops (template_loops.c) ---- */
 /* A vector of that many lanes is a part of the axis. */
