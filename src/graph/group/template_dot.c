@@ -170,14 +170,6 @@ static uint64_t template_bytes(const template_state *t, const wick_node *read)
   return nbytes;
 }
 
-/* What is fetched early, `next` bytes, is still in the second cache when its turn comes: not where
- * it and the other factor pass through that one again and again. */
-static bool template_stays(const template_state *t, const wick_node *other, uint64_t next)
-{
-  uint64_t cache = t->t->cache_bytes[1];
-  return !cache || template_bytes(t, other) <= cache || 4 * next <= cache;
-}
-
 /* Parameters with as many elements as the result, but for those of the sum. */
 static uint32_t template_beside(const template_state *t, const wick_node *a, const wick_node *b)
 {
@@ -350,9 +342,7 @@ bool template_dot(template_state *t, const wick_stage *fold)
   int64_t unroll = t->knobs.unroll ? t->knobs.unroll : 4;
   bool again = all.th * all.tw > tile.th * tile.tw || /* time to fetch while these are used */
                (double)(tile.th * tile.tw) > stream.far;
-  uint64_t of = r.o == UINT32_MAX ? 1 : (uint64_t)template_extent(t->out, r.o);
-  bool fetch = weights > template_first_cache(t) && again &&
-               template_stays(t, shared, weights / of * (uint64_t)tile.ob);
+  bool fetch = weights > template_first_cache(t) && again;
   if (r.o != UINT32_MAX && (t->knobs.prefetch ? t->knobs.prefetch > 1 : fetch))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_channels_loop(t, &r));
   if (outside && r.y != UINT32_MAX && all.th > tile.th && template_loads_fit(&tile, unroll) &&
