@@ -93,12 +93,21 @@ static bool attention_sizes(const wick_known *k, const wick_node *n, attention_f
 }
 
 /* The last two dimensions change places, and before that the last one stayed where it was: what is
- * left is a view. */
-static bool attention_is_turned(const wick_known *k, wick_value v)
+ * left is a view. A factor of all of them goes to the scores. */
+static bool attention_is_turned(const wick_known *k, attention_found *a)
 {
-  const wick_node *n = wick_known_op(k, v, WICK_OP_transpose);
-  uint32_t rank = wick_info_of(k->f, v)->rank;
-  if (!n) return false;
+  const wick_node *n = wick_known_node(k, a->k);
+  double by;
+  if (n && n->op == WICK_OP_mul && attention_from(k, a->k)) {
+    uint32_t number = wick_known_number(k, n->in[1], &by) ? 1 : 0;
+    if (!wick_known_number(k, n->in[number], &by) ||
+        !attention_same_shape(k, n->in[1 - number], n->first))
+      return false;
+    a->scale *= by, a->k = n->in[1 - number];
+    n = wick_known_node(k, a->k);
+  }
+  uint32_t rank = wick_info_of(k->f, a->k)->rank;
+  if (!n || n->op != WICK_OP_transpose) return false;
   return n->attr[0].n ? n->attr[0].ints[rank - 2] == (int64_t)rank - 1 : rank == 2;
 }
 
@@ -112,7 +121,7 @@ static bool attention_find(const wick_known *k, const wick_node *n, attention_fo
   const wick_node *products = attention_products(k, softmax->in[0], a);
   if (!products || !attention_same_shape(k, products->first, softmax->first)) return false;
   a->q = products->in[0], a->k = products->in[1], a->v = n->in[1];
-  return attention_sizes(k, n, a) && attention_is_turned(k, a->k);
+  return attention_sizes(k, n, a) && attention_is_turned(k, a);
 }
 
 /* ---- whether, and in which blocks ---- */
