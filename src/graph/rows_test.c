@@ -96,6 +96,8 @@ static const row_case lines[] = {
     {"conv_winograd", "T[1,1,7,8,4]; T[64,1,1,4,4]", "tile=4, taps=5, pad=[2,2,2,2]",
      "S[1,1,7,8,4]", 1e-3},
     {"conv_winograd", "T[1,1,4,6,4]; T[16,1,1,4,4]", "tile=3, taps=2", "S[1,1,3,5,4]", 1e-5},
+    {"conv_winograd", "T[1,4,5,7,4]; T[16,6,2,4,4]", "tile=2, taps=3, group=2", "S[1,6,3,5,4]",
+     1e-5},
     {"conv_winograd", "T[1,1,4,6,4]; T[36,1,1,4,4]", "tile=3, taps=2",
      "error: x and u have different channels, or u another size", 0},
     {"conv_winograd", "T[1,1,4,6,4]; T[25,1,1,4,4]", "tile=3, taps=3",

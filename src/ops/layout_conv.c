@@ -157,11 +157,12 @@ static wick_value layout_conv_by_lanes(wick_layouts *s, const layout_conv *v)
 
 /* ---- transformed weights ---- */
 
-/* [n * n, OB, CB, ci, co]. A part: a block of output channels. */
+/* [n * n, OB, CB of a group, ci, co]. A part: a block of output channels, which are of one group.
+ */
 typedef struct layout_conv_transform {
   wick_recipe r;
   wick_winograd w;
-  int64_t b, ob, cb, nc;
+  int64_t b, ob, cb, nc, group;
   wick_order in, out;
 } layout_conv_transform;
 
@@ -188,8 +189,9 @@ static void layout_conv_transform_make(const wick_recipe *r, const void *from, u
   enum { MOST = WICK_WINOGRAD_MOST * WICK_WINOGRAD_MOST };
   const layout_conv_transform *t = (const layout_conv_transform *)(const void *)r;
   int64_t b = t->b, points = t->w.n * t->w.n, taps = t->w.r * t->w.r;
+  int64_t group = part / (t->ob / t->group);
   for (int64_t at = 0; at < t->cb * b; at++) { /* a place of the input: a line for each point */
-    int64_t c = wick_order_channel(&t->in, at);
+    int64_t c = wick_order_channel(&t->in, group * t->cb * b + at) - group * t->nc;
     for (int64_t first = 0; c >= 0 && first < b; first += CONV_PART) {
       int64_t lanes = wick_min_i64(CONV_PART, b - first);
       float x[MOST][CONV_PART], u[MOST][CONV_PART];
@@ -212,13 +214,25 @@ static wick_value layout_conv_by_transform(wick_layouts *s, const layout_conv *v
   layout_conv_transform *x = wick_new(&s->c.f->module->mem, layout_conv_transform, 1);
   if (!wick_winograd_of(m, v->wd[2], &x->w)) return (wick_value){0};
   x->b = s->block, x->nc = v->wd[1], x->in = v->in, x->out = v->out;
-  x->ob = wick_order_places(&v->out) / x->b, x->cb = wick_order_places(&v->in) / x->b;
+  x->ob = wick_order_places(&v->out) / x->b, x->cb = wick_order_places(&v->in) / x->b / v->group;
+  x->group = v->group;
   x->r = (wick_recipe){v->w, (uint32_t)x->ob, layout_conv_transform_make};
   int64_t n = x->w.n, dim[5] = {n * n, x->ob, x->cb, x->b, x->b};
   return wick_layout_new_weights(s, WICK_F32, 5, dim, &x->r);
 }
 
 /* ---- which ---- */
+
+/* Each of the groups' channels fill as many blocks of their own, one group behind the other. */
+static bool layout_conv_apart(const wick_layouts *s, const layout_conv *v, const wick_order *o)
+{
+  int64_t blocks = wick_order_places(o) / s->block, share = o->channels / v->group;
+  if (v->group == 1) return true;
+  if (blocks % v->group || o->channels % v->group) return false;
+  for (int64_t c = 0; c < o->channels; c++)
+    if (wick_order_place(o, c) / s->block / (blocks / v->group) != c / share) return false;
+  return true;
+}
 
 static bool layout_conv_ones(const wick_attr *a)
 {
@@ -246,13 +260,13 @@ static wick_status layout_conv_filter(const layout_filter *c, int64_t *out)
   wick_winograd_layer l = {.images = c->y[0],
                            .in = c->in,
                            .out = c->out,
+                           .group = c->attr[3].i,
                            .lanes = c->lanes,
                            .y = c->y[2],
                            .x = c->y[3],
                            .taps = c->w[2],
                            .dot = c->dot};
-  if (c->strict || a[3].i > 1 || c->w[2] != c->w[3] || !layout_conv_ones(&a[0]) ||
-      !layout_conv_ones(&a[2]))
+  if (c->strict || c->w[2] != c->w[3] || !layout_conv_ones(&a[0]) || !layout_conv_ones(&a[2]))
     return NULL;
   for (uint32_t k = 0; k < a[1].n; k++)
     if (a[1].ints[k] < 0) return NULL;
@@ -262,7 +276,8 @@ static wick_status layout_conv_filter(const layout_filter *c, int64_t *out)
 static int64_t layout_conv_tile(wick_layouts *s, const layout_conv *v)
 {
   int64_t y[WICK_MAX_RANK];
-  if (v->plain || v->across || v->in.block != s->block ||
+  if (v->plain || v->across || v->depthwise || v->in.block != s->block ||
+      !layout_conv_apart(s, v, &v->in) || !layout_conv_apart(s, v, &v->out) ||
       !wick_type_const_dims(wick_layout_info(s, v->n->first), y))
     return 0;
   int64_t tile = 0;
@@ -287,13 +302,14 @@ wick_factors wick_conv_factors(const wick_narrowing *c)
   if (info->rank != 4 || !wick_type_const_dims(info, w) || block < 2 ||
       !wick_type_const_dims(wick_info_of(c->f, c->n->first), y))
     return both;
-  int64_t in = wick_ceildiv_i64(w[1], block), out = wick_ceildiv_i64(w[0], block);
+  int64_t group = c->n->attr[3].i, in = group * wick_ceildiv_i64(w[1], block),
+          out = group * wick_ceildiv_i64(w[0] / group, block);
   bool dots = wick_target_dot(c->target, c->elem, c->elem, CONV_PAIR),
-       depthwise = w[1] == 1 && c->n->attr[3].i == w[0];
+       depthwise = w[1] == 1 && group == w[0];
   layout_filter filter = {c->target, NULL, NULL, c->strict, c->n->attr, w,
                           y,         in,   out,  block,     CONV_PAIR};
-  bool few = w[1] < CONV_FEW_CHANNELS; /* no blocks of them */
-  int64_t tile = 0;                    /* by the model: without records the choice cannot fail */
+  bool few = w[1] < CONV_FEW_CHANNELS || (group > 1 && w[1] % block); /* no blocks of them */
+  int64_t tile = 0; /* by the model: without records the choice cannot fail */
   if (!few && layout_conv_filter(&filter, &tile)) tile = 0;
   return !dots || depthwise || tile ? image : both;
 }
@@ -445,7 +461,7 @@ bool wick_layout_conv(wick_layouts *s, const wick_node *n)
   if (!layout_conv_of(s, n, &v)) return wick_layout_conv_bytes(s, n);
   int64_t tile = layout_conv_tile(s, &v);
   if (tile) {
-    a[0].i = tile, a[1].i = v.wd[2], a[2] = n->attr[1];
+    a[0].i = tile, a[1].i = v.wd[2], a[2] = n->attr[1], a[3].i = v.group;
     wick_value in[2] = {wick_layout_pack(s, v.x, &v.in), layout_conv_by_transform(s, &v, tile)};
     layout_conv_set(s, &v, wick_build(&s->c.b, WICK_OP_conv_winograd, 2, in, a, 0, NULL));
     return true;

@@ -111,7 +111,8 @@ static double winograd_weights(double numbers)
 /* Tiles in registers are full of places where there are many: small numbers of tiles waste some. */
 static double winograd_products_cost(const wick_winograd_layer *l, double places, double taps)
 {
-  double least = places < 6 ? 6 : places, in = (double)(l->in * l->lanes), out = (double)l->out;
+  double least = places < 6 ? 6 : places, in = (double)(l->in / l->group * l->lanes),
+         out = (double)l->out;
   return taps * least * in * out / 2 + winograd_weights(taps * in * out * (double)l->lanes);
 }
 
@@ -280,7 +281,9 @@ static void winograd_square(wick_builder *b, winograd_matrix t, int64_t rows, in
   for (int64_t i = 0; i < rows; i++) winograd_apply(b, t, rows, cols, half[i], &out[i * rows]);
 }
 
-/* ---- the row: x [N, CB, Y, X, c], u [n * n, OB, CB, c, v] ---- */
+/* ---- the row: x [N, CB, Y, X, c], u [n * n, OB, CB / group, c, v] ---- */
+
+enum { WINOGRAD_GROUP = 3 }; /* attribute */
 
 typedef struct winograd_shape {
   wick_winograd w;
@@ -319,7 +322,10 @@ static wick_status conv_winograd_infer(wick_infer *c)
   if (!winograd_of(c->module->dims, c->attr, x->dim, &s))
     return wick_infer_fail(c, WICK_ETYPE, "no transform gives tiles of %lld with %lld taps",
                            (long long)c->attr[0].i, (long long)c->attr[1].i);
-  if (!wick_dim_is(u->dim[0], s.w.n * s.w.n) || !wick_dim_eq(u->dim[2], x->dim[1]) ||
+  wick_dim group = wick_dim_const(c->attr[WINOGRAD_GROUP].i);
+  if (!wick_dim_is(u->dim[0], s.w.n * s.w.n) ||
+      !wick_dim_eq(wick_dim_mul(c->module->dims, u->dim[2], group), x->dim[1]) ||
+      !wick_dim_is(wick_dim_mod(c->module->dims, u->dim[1], group), 0) ||
       !wick_dim_eq(u->dim[3], x->dim[4]))
     return wick_infer_fail(c, WICK_ETYPE, "x and u have different channels, or u another size");
   for (uint32_t k = 0; k < 2; k++) {
@@ -337,8 +343,9 @@ static void winograd_tile_ref(const wick_ref *c, const winograd_shape *s, const 
                               int64_t ty, int64_t tx, double *product)
 {
   const wick_tensor *x = &c->in[0], *u = &c->in[1];
-  const int64_t *xd = x->dim, *ud = u->dim, n = s->w.n;
-  for (int64_t cb = 0; cb < xd[1]; cb++)
+  const int64_t *xd = x->dim, *ud = u->dim, n = s->w.n,
+                first = at[1] / (ud[1] / c->attr[WINOGRAD_GROUP].i) * ud[2];
+  for (int64_t cb = 0; cb < ud[2]; cb++)
     for (int64_t i = 0; i < xd[4]; i++)
       for (int64_t k = 0; k < n * n; k++) {
         double v = 0;
@@ -347,7 +354,7 @@ static void winograd_tile_ref(const wick_ref *c, const winograd_shape *s, const 
             int64_t y = ty * s->w.m + p - s->pad[0], z = tx * s->w.m + q - s->pad[1];
             if (s->w.bt[k / n][p] == 0 || s->w.bt[k % n][q] == 0) continue; /* not a product */
             if (y < 0 || y >= xd[2] || z < 0 || z >= xd[3]) continue;
-            int64_t xi = (((at[0] * xd[1] + cb) * xd[2] + y) * xd[3] + z) * xd[4] + i;
+            int64_t xi = (((at[0] * xd[1] + first + cb) * xd[2] + y) * xd[3] + z) * xd[4] + i;
             v += s->w.bt[k / n][p] * s->w.bt[k % n][q] *
                  wick_load_elem(x->elem, x->data, (uint64_t)xi).f;
           }
@@ -407,19 +414,23 @@ static wick_value winograd_tiles(const wick_compute *c, winograd_shape *s)
   return wick_map_end(b, (uint32_t)(s->w.n * s->w.n), out);
 }
 
-/* [n * n, N, OB, T, v]: their products with the weights, summed over channels. */
+/* [n * n, N, OB, T, v]: their products with the weights, summed over the channels of the group. */
 static wick_value winograd_products(const wick_compute *c, wick_value tiles)
 {
   wick_builder *b = c->b;
   if (b->status) return tiles;
   const wick_dim *v = wick_built_info(b, tiles)->dim, *u = wick_built_info(b, c->in[1])->dim;
-  wick_dim extent[7] = {v[0], v[1], u[1], v[3], u[4], v[2], v[4]};
+  wick_dim extent[7] = {v[0], v[1], u[1], v[3], u[4], u[2], v[4]};
   static const char *const name[7] = {"xi", "n", "ob", "t", "v", "cb", "c"};
   wick_axis a[7];
   for (uint32_t k = 0; k < 7; k++) a[k] = wick_make_axis(b, name[k], extent[k], k > 4);
   wick_elem e = wick_built_info(b, tiles)->elem;
   wick_fold_begin(b, "products", 7, a, wick_type_tensor(b->module, e, 5, extent), WICK_OP_add);
-  wick_dim vi[5] = {a[0].sym, a[1].sym, a[5].sym, a[3].sym, a[6].sym},
+  wick_dims *t = b->module->dims;
+  int64_t group = c->attr[WINOGRAD_GROUP].i;
+  wick_dim of = wick_dim_floordiv(t, a[2].sym, wick_dim_floordiv(t, u[1], wick_dim_const(group))),
+           cb = group > 1 ? wick_dim_add(t, wick_dim_mul(t, of, u[2]), a[5].sym) : a[5].sym;
+  wick_dim vi[5] = {a[0].sym, a[1].sym, cb, a[3].sym, a[6].sym},
            ui[5] = {a[0].sym, a[2].sym, a[5].sym, a[6].sym, a[4].sym};
   wick_value x = wick_read(b, tiles, vi, 0, NULL, (wick_value){0}),
              w = wick_read(b, c->in[1], ui, 0, NULL, (wick_value){0});
@@ -429,9 +440,9 @@ static wick_value winograd_products(const wick_compute *c, wick_value tiles)
 /* What the contract says of it. */
 static const char *winograd_states(const wick_compute *c, const winograd_shape *s, wick_elem e)
 {
-  const wick_dim *x = wick_built_info(c->b, c->in[0])->dim;
+  const wick_dim *u = wick_built_info(c->b, c->in[1])->dim;
   int64_t lo, channels = INT64_MAX;
-  wick_dim_range(c->b->module->dims, wick_dim_mul(c->b->module->dims, x[1], x[4]), &lo, &channels);
+  wick_dim_range(c->b->module->dims, wick_dim_mul(c->b->module->dims, u[2], u[3]), &lo, &channels);
   double unit = ldexp(1, -wick_elem_storage[e].mantissa - 1),
          bound = wick_winograd_bound(&s->w, channels, unit);
   return wick_str_printf(c->b->mem, "filtering %lldx%lld of %lldx%lld by %.1e sum max|x| max|w|",
@@ -485,16 +496,18 @@ static void conv_winograd_compute(const wick_compute *c)
 
 const wick_op wick_op_conv_winograd = {
     .name = "conv_winograd",
-    .doc = "A 2-D convolution of packed operands by minimal filtering: tiles of `tile` outputs, a "
-           "kernel of `taps`, both square; u [(tile + taps - 1)^2, blocks, input blocks, place, "
-           "place] holds the transformed weights. Sums in the order of input block, place. "
-           "Sums of narrow floats are f32. Approximate; an infinity or a not-a-number reaches its "
-           "whole tile",
+    .doc =
+        "A 2-D convolution of packed operands by minimal filtering: tiles of `tile` outputs, a "
+        "kernel of `taps`, both square; u [(tile + taps - 1)^2, blocks, input blocks of a group, "
+        "place, place] holds the transformed weights; a block belongs to one of `group`. Sums in "
+        "the order of input block, place. Sums of narrow floats are f32. "
+        "Approximate; an infinity or a not-a-number reaches its whole tile",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {{"tile", WICK_ATTR_INT, 0, true, NULL, 1, WICK_WINOGRAD_MOST},
              {"taps", WICK_ATTR_INT, 0, true, NULL, 1, WICK_WINOGRAD_MOST},
-             {"pad", WICK_ATTR_INTS, 0, false, NULL, 0, 1 << 20}},
+             {"pad", WICK_ATTR_INTS, 0, false, NULL, 0, 1 << 20},
+             {"group", WICK_ATTR_INT, 1, false, NULL, 1, 1 << 20}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
     .infer = conv_winograd_infer,

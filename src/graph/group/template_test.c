@@ -237,6 +237,8 @@ static void template_filtering(void **state)
   template_conv(1, 32, 64, 20, 20, 3, 3, "pad=[1,1,1,1]", 20, 20, 1, false);
   template_conv(2, 64, 32, 13, 15, 3, 3, "pad=[1,1,1,1]", 13, 15, 1, false);
   template_conv(1, 16, 96, 7, 7, 3, 3, "pad=[1,1,1,1]", 7, 7, 1, false);
+  template_conv(1, 64, 96, 20, 20, 5, 5, "group=2, pad=[2,2,2,2]", 20, 20, 2, false);
+  template_conv(1, 48, 144, 14, 14, 3, 3, "group=3, pad=[1,1,1,1]", 14, 14, 3, false);
   /* two rows of tiles fit the cache, three there are, and the last one is cut */
   template_conv(1, 16, 16, 10, 400, 3, 3, "pad=[1,1,1,1]", 10, 400, 1, false);
 }

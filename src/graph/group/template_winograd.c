@@ -14,6 +14,7 @@ typedef struct winograd_group {
   const wick_stage *tiles, *products, *outputs, *out;
   int64_t m;                              /* tile */
   int64_t n, in, ob, y, x, ty, tx, lanes; /* extents; ob: blocks of output channels */
+  int64_t group;                          /* of channels */
 } winograd_group;
 
 static int64_t winograd_extent(const wick_stage *st, uint32_t axis)
@@ -61,8 +62,9 @@ static bool winograd_group_of(const wick_schedule *s, winograd_group *w)
   w->y = winograd_extent(w->out, 2), w->x = winograd_extent(w->out, 3);
   w->lanes = winograd_extent(w->out, 4);
   w->in = winograd_extent(w->tiles, 1);
+  w->group = w->in / wick_max_i64(winograd_extent(w->products, 5), 1);
   w->ty = wick_ceildiv_i64(w->y, w->m), w->tx = wick_ceildiv_i64(w->x, w->m);
-  return w->n > 0 && w->ob > 0 && w->y > 0 && w->x > 0 && w->in > 0;
+  return w->n > 0 && w->ob > 0 && w->y > 0 && w->x > 0 && w->in > 0 && w->group > 0;
 }
 
 /* How the work is cut: rows of tiles in a block, parts of the output channels. A task is a part of
@@ -107,15 +109,29 @@ static bool winograd_cuts_row(const winograd_group *w, int64_t rows)
 enum { WINOGRAD_LEAST = 8, WINOGRAD_WHOLE = 49 }; /* tiles of a block */
 enum { WINOGRAD_PARTS = 4 };
 
+/* The best tile of products whose vectors are of one group, and share what they read. */
+static wick_tile winograd_tile(const winograd_group *w, const wick_target *t, int64_t vectors,
+                               int64_t places, double far)
+{
+  wick_elem elem = wick_info_of(w->s->group, winograd_node(w, w->out)->first)->elem;
+  wick_tile best = {1, 1, 1e300};
+  if (w->group == 1) return wick_template_tile(t, elem, vectors, places, far);
+  for (int64_t v = 1; v <= vectors && v <= 8; v++) {
+    wick_tile x = wick_template_tile(t, elem, v, places, far);
+    bool one = (w->ob / w->group) % x.vectors == 0 && vectors % x.vectors == 0;
+    if (one && x.slack < best.slack) best = x;
+  }
+  return best;
+}
+
 /* All numbers of parts, with so many rows: keeps the best. `near`: rows of which a block stays in
  * the second cache; `far`: cycles in which a vector of weights arrives. */
 static void winograd_cut_try(const winograd_group *w, const wick_target *t, winograd_cut *c,
                              int64_t near, double far, winograd_cut *best, double *lowest)
 {
-  wick_elem elem = wick_info_of(w->s->group, winograd_node(w, w->out)->first)->elem;
   if (winograd_cuts_row(w, c->rows)) return;
   for (c->parts = 1; c->parts <= WINOGRAD_PARTS && w->ob % c->parts == 0; c->parts *= 2) {
-    c->tile = wick_template_tile(t, elem, w->ob / c->parts, c->rows * w->tx, far);
+    c->tile = winograd_tile(w, t, w->ob / c->parts, c->rows * w->tx, far);
     double cost = winograd_cost(w, c, c->rows <= near, far);
     if (cost < *lowest - 0.001) *best = *c, *lowest = cost;
   }
@@ -178,7 +194,7 @@ bool wick_template_winograd(const wick_schedule *s, const wick_target *t, const 
 {
   winograd_group w;
   if (!winograd_group_of(s, &w)) return false;
-  int64_t weights = winograd_own(&w, w.tiles) * w.in * w.ob * w.lanes * w.lanes * 4;
+  int64_t weights = winograd_own(&w, w.tiles) * w.in / w.group * w.ob * w.lanes * w.lanes * 4;
   winograd_cut cut = winograd_cut_of(&w, t, weights);
   if (!winograd_knobs(&w, t, knobs, &cut)) return *refused = true;
   int64_t rows = cut.rows, part = w.ob / cut.parts;
