@@ -131,6 +131,10 @@ typedef struct wick_compute {
 
 /* ---- the row ---- */
 
+/* What one element of a result is made of: of the first operand's elements those at the same place,
+ * all channels; or those around the same place, of the same channel. */
+typedef enum wick_reach { WICK_REACH_ANY, WICK_REACH_CHANNELS, WICK_REACH_PLACES } wick_reach;
+
 typedef struct wick_op {
   const char *name;
   const char *doc; /* what it computes, with its rule for NaN, -0, rounding, overflow */
@@ -152,6 +156,8 @@ typedef struct wick_op {
   /* The dimensions, as a set, along which elements of the operand go into one of the result: those
    * are whole in the result or of size 1, all others are the operand's. 0: it is not so. */
   uint32_t (*along)(const wick_attr *attr, uint32_t rank);
+  /* Of packed images, [n, blocks, y, x, place] both; NULL: any. */
+  wick_reach (*reach)(const wick_func *f, const wick_node *n);
   bool view; /* the result has the elements of the first operand, in their order: no code */
   /* The result is a box of the first operand: where it begins, per axis; false where it is none, or
    * that is not constant. */

@@ -548,6 +548,25 @@ static void conv_packed_compute(const wick_compute *c)
   c->out[0] = wick_fold_end_muladd(b, a, w);
 }
 
+static bool conv_packed_are(const int64_t *v, int64_t want, uint32_t n)
+{
+  for (uint32_t k = 0; k < n; k++)
+    if (v[k] != want) return false;
+  return true;
+}
+
+static wick_reach conv_packed_reach(const wick_func *f, const wick_node *n)
+{
+  conv_packed_shape s =
+      conv_packed_of(wick_info_of(f, n->in[0]), wick_info_of(f, n->in[1]), n->attr);
+  if (s.x->rank != 5 || s.across || wick_info_of(f, n->first)->rank != 5) return WICK_REACH_ANY;
+  if (s.depthwise) return WICK_REACH_PLACES;
+  bool one = wick_dim_is(s.w->dim[2], 1) && wick_dim_is(s.w->dim[3], 1);
+  return one && s.group == 1 && conv_packed_are(s.stride, 1, 2) && conv_packed_are(s.pad, 0, 4)
+             ? WICK_REACH_CHANNELS
+             : WICK_REACH_ANY;
+}
+
 const wick_op wick_op_conv_packed = {
     .name = "conv_packed",
     .doc = "A 2-D convolution on packed operands; sums in the order of run of input places, row, "
@@ -569,6 +588,7 @@ const wick_op wick_op_conv_packed = {
              {"fill", WICK_ATTR_INT, 0, false, NULL, -128, 255}},
     .level = WICK_GRAPH,
     .elems = WICK_PACKED_ELEMS,
+    .reach = conv_packed_reach,
     .infer = conv_packed_infer,
     .ref = conv_packed_ref,
     .compute = conv_packed_compute,

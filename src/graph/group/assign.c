@@ -82,6 +82,9 @@ typedef struct assign {
   wick_groups g;
   uint32_t *anchor; /* per root: the node with stages of its own; UINT32_MAX: none yet */
   bool *rows;       /* per root: it has folds along rows */
+  uint32_t *before; /* per node: the root whose anchor it leads to, from a convolution by depth */
+  uint64_t near;    /* bytes of an image that stay where it was written */
+  int64_t lanes;    /* of floats in a vector */
   wick_value *room;
 } assign;
 
@@ -200,11 +203,57 @@ static bool assign_widens(const assign *s, uint32_t i)
   return wider;
 }
 
+enum { ASSIGN_WEIGHTS = 256 << 10 };
+
+static uint64_t assign_bytes(const assign *s, wick_value v)
+{
+  uint64_t nbytes = 0;
+  return wick_type_nbytes(s->g.f->module, wick_type_of(s->g.f, v), &nbytes) ? nbytes : 0;
+}
+
+/* It pays, and there is a template for it, to keep rows of the anchor's first operand. */
+static bool assign_keeps_rows(const assign *s, const wick_node *n)
+{
+  const wick_func *f = s->g.f;
+  if (!wick_op_of(n)->reach || wick_op_of(n)->reach(f, n) != WICK_REACH_CHANNELS) return false;
+  const wick_type_info *x = wick_info_of(f, n->in[0]), *y = wick_info_of(f, n->first);
+  int64_t xd[WICK_MAX_RANK], yd[WICK_MAX_RANK];
+  return x->elem == WICK_F32 && wick_type_const_dims(x, xd) && wick_type_const_dims(y, yd) &&
+         s->lanes > 1 && xd[4] == s->lanes && yd[4] == s->lanes &&
+         assign_bytes(s, n->in[0]) > s->near && assign_bytes(s, n->in[1]) <= ASSIGN_WEIGHTS;
+}
+
+/* Node i became the anchor of a group: of its first operand's nodes, those that go along. */
+static void assign_before_anchor(assign *s, uint32_t root, uint32_t i)
+{
+  const wick_func *f = s->g.f;
+  const wick_node *n = &f->node[i], *chain[ASSIGN_CHAIN];
+  uint32_t depth = 0;
+  if (!assign_keeps_rows(s, n)) return;
+  for (wick_value v = n->in[0]; depth < ASSIGN_CHAIN; v = chain[depth - 1]->in[0]) {
+    uint32_t d = v.id ? s->g.definer[v.id] : UINT32_MAX;
+    if (d == UINT32_MAX || s->g.uses.first[v.id + 1] - s->g.uses.first[v.id] != 1 ||
+        f->node[d].nout != 1 || !assign_has_code(f, &f->node[d]))
+      return;
+    chain[depth++] = &f->node[d];
+    if (!wick_group_is_scalar(f, &f->node[d])) break;
+    if (!f->node[d].nin || !assign_fits(f, f->node[d].in[0], v, false) ||
+        wick_info_of(f, f->node[d].in[0])->elem != WICK_F32)
+      return;
+  }
+  const wick_node *first = depth ? chain[depth - 1] : NULL;
+  if (depth < 2 || !wick_op_of(first)->reach ||
+      wick_op_of(first)->reach(f, first) != WICK_REACH_PLACES)
+    return;
+  for (uint32_t k = 0; k < depth; k++) s->before[chain[k] - f->node] = root;
+}
+
 /* Whether node i goes into the group of its users. */
 static bool assign_takes(assign *s, uint32_t root, uint32_t i)
 {
   const wick_func *f = s->g.f;
   const wick_node *n = &f->node[i];
+  if (s->before[i] == root) return true;
   wick_value like = f->node[root].first;
   bool whole = assign_fits(f, n->first, like, false);
   if (f->node[root].nout != 1) return false;
@@ -215,6 +264,7 @@ static bool assign_takes(assign *s, uint32_t root, uint32_t i)
     return whole ? !s->rows[root] || !assign_is_epilogue(s, n) : assign_is_line(s, n, like, 8);
   if (!whole || s->rows[root]) return false;
   s->anchor[root] = i;
+  assign_before_anchor(s, root, i);
   return true;
 }
 
@@ -234,17 +284,21 @@ static void assign_node(assign *s, uint32_t i)
   s->g.of[i] = i;
   s->rows[i] = n->nout == 1 && assign_is_row(s->g.f, n, n->first);
   s->anchor[i] = s->rows[i] || wick_group_is_scalar(s->g.f, n) ? UINT32_MAX : i;
+  if (s->anchor[i] == i) assign_before_anchor(s, i, i);
 }
 
-wick_groups wick_groups_of(const wick_func *f, wick_arena *tmp)
+wick_groups wick_groups_of(const wick_func *f, const wick_target *t, wick_arena *tmp)
 {
   assign s = {.g = {.f = f, .uses = wick_uses_of(f, tmp), .definer = wick_definers_of(f, tmp)}};
   s.g.of = wick_new(tmp, uint32_t, f->nnode);
   s.anchor = wick_new(tmp, uint32_t, f->nnode);
   s.rows = wick_new(tmp, bool, f->nnode);
+  s.before = wick_new(tmp, uint32_t, f->nnode);
+  s.lanes = t->vector_bytes / 4;
+  s.near = t->cache_bytes[1] ? t->cache_bytes[1] / 2 : 512 << 10;
   s.room = wick_new(tmp, wick_value, f->nvalue + 1);
   uint32_t *order = wick_new(tmp, uint32_t, f->nnode), n = 0;
-  for (uint32_t i = 0; i < f->nnode; i++) s.g.of[i] = s.anchor[i] = UINT32_MAX;
+  for (uint32_t i = 0; i < f->nnode; i++) s.g.of[i] = s.anchor[i] = s.before[i] = UINT32_MAX;
   for (uint32_t i = 0; i < f->nnode; i = wick_group_next(f, i)) order[n++] = i;
   while (n-- > 0)
     if (assign_has_code(f, &f->node[order[n]])) assign_node(&s, order[n]);

@@ -6,12 +6,18 @@
  *   the whole shape or of one element a row, before, between and behind them.
  * - casts of narrow floats to wider ones, of any shape, before element-wise nodes and folds.
  *
+ * - before an anchor that takes all channels of a place: element-wise nodes, and before them a node
+ *   with stages of its own that takes each channel by itself (a convolution by depth), where the
+ *   images between them are larger than half of the second cache, and the weights are few: a row of
+ *   it is used up while it is near.
+ *
  * What could be the end of another anchor's group, as the only user of one value after another,
  * goes there rather than before a row's fold. */
 #ifndef WICK_GRAPH_GROUP_ASSIGN_H
 #define WICK_GRAPH_GROUP_ASSIGN_H
 
 #include "ir/ir.h"
+#include "target/target.h"
 
 typedef struct wick_groups {
   const wick_func *f;
@@ -20,7 +26,7 @@ typedef struct wick_groups {
   uint32_t *of; /* per node: the root of its group; UINT32_MAX: none */
 } wick_groups;
 
-wick_groups wick_groups_of(const wick_func *f, wick_arena *tmp);
+wick_groups wick_groups_of(const wick_func *f, const wick_target *t, wick_arena *tmp);
 
 /* What a group reads from outside, each once, in the order of first use; immediates are not
  * operands. Room for all values. */

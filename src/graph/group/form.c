@@ -351,7 +351,7 @@ wick_status wick_form_groups(const wick_func *f, const wick_target *target, wick
                              wick_arena *mem, wick_arena *tmp, wick_func **out)
 {
   form_state s = {.f = f, .target = target, .records = records, .mem = mem, .tmp = tmp};
-  s.g = wick_groups_of(f, tmp);
+  s.g = wick_groups_of(f, target, tmp);
   s.low = wick_new(tmp, wick_value, f->nvalue + 1);
   wick_build_begin(&s.b, f->module, WICK_LOW, f->name, mem);
   const wick_node *ret = wick_return(f);

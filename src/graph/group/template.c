@@ -11,7 +11,8 @@
  *   maxima over rows.
  * - window: any other fold whose lanes are the output's last axis: pooling, depthwise convolution,
  *   sums over places.
- * - attention: template_attention.c; minimal filtering: template_winograd.c.
+ * - attention: template_attention.c; minimal filtering: template_winograd.c; a convolution by depth
+ *   and one by points: template_depth.c.
  * - row: folds over the output's last axis, one row at a time: softmax, norms.
  * - column: the same along another axis, some lines side by side.
  * - map: element by element.
@@ -50,7 +51,7 @@ static bool template_can_inline(const wick_func *g, const wick_node *stage)
 
 /* Every read of the fold's results, in stages that are not in line, has the reading stage's axes as
  * its index, one by one; behind them, where the fold has more axes, numbers. */
-static bool template_read_in_place(const template_state *t, const wick_stage *fold)
+bool template_read_in_place(const template_state *t, const wick_stage *fold)
 {
   const wick_node *f = template_node(t, fold);
   for (uint32_t s = 0; s < t->s->nstage; s++) {
@@ -565,7 +566,8 @@ wick_status wick_template_steps(wick_func *g, const wick_target *target, const w
   if (!t.s->nstage) return wick_fail(tmp, WICK_EINTERNAL, g->name, "a group without stages");
   t.out = &t.s->stage[t.s->output];
   t.lanes = template_lanes(&t);
-  if (!wick_template_winograd(t.s, target, knobs, &t.steps, &t.refused) && !template_attention(&t))
+  if (!wick_template_winograd(t.s, target, knobs, &t.steps, &t.refused) && !template_attention(&t) &&
+      !template_depth(&t))
     template_choose(&t);
   if (t.refused) return NULL;
   *out = t.steps.at;

@@ -316,6 +316,7 @@ bool template_dot(template_state *t, const wick_stage *fold)
   if (!template_product(t, fold, &a, &b) || !template_roles_of(t, fold, a, b, &r)) return false;
   int64_t v = template_extent(t->out, n - 1);
   if (v < 2) return false;
+  if (t->rows) r.y = UINT32_MAX;
   int64_t lanes = template_dot_lanes(t, v);
   template_tile all = {r.no, wick_ceildiv_i64(v, lanes),
                        r.y != UINT32_MAX ? template_extent(t->out, r.y) : 1, r.nx};
@@ -337,6 +338,7 @@ bool template_dot(template_state *t, const wick_stage *fold)
   template_tile tile = template_tile_best(t, spare, &all, &most, &r, &stream);
   template_order order = {outside, UINT32_MAX, 0};
   if (outside) order = template_order_of(t, &r, &tile, fold, shared);
+  if (t->rows) order = (template_order){true, n - 3, t->rows};
   const char *at = template_out_loops(t, &r, &tile, &order, lanes);
   if (!at) return false;
   int64_t unroll = t->knobs.unroll ? t->knobs.unroll : 4;

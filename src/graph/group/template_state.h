@@ -23,6 +23,7 @@ typedef struct template_state {
   uint32_t lanes; /* of the widest type that the stages give */
   wick_knobs knobs;
   bool refused; /* a knob does not fit */
+  int64_t rows; /* of places in a block, for which something is made before; 0: none */
 } template_state;
 
 typedef struct template_tile {
@@ -122,7 +123,11 @@ int64_t template_even(int64_t n, int64_t most);
  * by more than one pass. `columns`: their folds are vectors, in registers. */
 void template_row_maps(template_state *t, const char *row, int64_t lanes, bool columns);
 
-/* ---- of whole groups (template_attention.c) ---- */
+/* ---- of whole groups (template_attention.c, template_depth.c) ---- */
 bool template_attention(template_state *t);
+bool template_depth(template_state *t);
+
+/* Every read of the fold's results is at the reading stage's own place (template.c). */
+bool template_read_in_place(const template_state *t, const wick_stage *fold);
 
 #endif

@@ -230,6 +230,24 @@ static void template_convolutions(void **state)
   template_conv(2, 64, 1, 7, 2, 1, 1, "", 7, 2, 1, true);
 }
 
+/* By depth, then by points, in one group where the image between them is large. */
+static void template_by_depth(void **state)
+{
+  (void)state;
+  static const char *const cases[] = {
+      "graph @main(%x: f32[1,2,66,65,16], %w: f32[2,3,3,16], %p: f32[1,2,1,1,16,16]) -> "
+      "f32[1,1,66,65,16] { %0 = conv_packed %x, %w {group=32, pad=[1,1,1,1]} %1 = relu %0 %2 = "
+      "conv_packed %1, %p %3 = sigmoid %2 return %3 }",
+      "graph @main(%x: f32[2,3,79,81,16], %w: f32[3,3,3,16], %p: f32[3,3,1,1,16,16], %b: "
+      "f32[1,3,1,1,16]) -> f32[2,3,40,41,16] { %0 = conv_packed %x, %w {group=48, stride=[2,2], "
+      "pad=[1,1,1,1]} %1 = add %0, %b %2 = relu %1 %3 = conv_packed %2, %p return %3 }",
+  };
+  for (size_t i = 0; i < WICK_COUNT(cases); i++) {
+    template_case(cases[i], "x86-64-v4", true);
+    template_case(cases[i], "x86-64-v3", true);
+  }
+}
+
 /* Minimal filtering: blocks of tiles, some of them smaller, in parts that share them. */
 static void template_filtering(void **state)
 {
@@ -376,7 +394,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(template_convolutions), cmocka_unit_test(template_filtering),
-      cmocka_unit_test(template_cut_tiles), cmocka_unit_test(template_blocks),
-      cmocka_unit_test(template_others)};
+      cmocka_unit_test(template_cut_tiles),    cmocka_unit_test(template_blocks),
+      cmocka_unit_test(template_by_depth),     cmocka_unit_test(template_others)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
