@@ -34,8 +34,8 @@ double wick_winograd_bound(const wick_winograd *w, int64_t channels, double unit
 typedef struct wick_winograd_layer {
   int64_t images, in, out; /* blocks of channels, of all groups */
   int64_t group;
-  int64_t lanes;           /* channels in a block */
-  int64_t y, x;            /* of the result */
+  int64_t lanes; /* channels in a block */
+  int64_t y, x;  /* of the result */
   int64_t taps;
   int64_t dot; /* products that the convolution itself does at once; 0, 1: one */
 } wick_winograd_layer;
