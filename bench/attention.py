@@ -19,7 +19,7 @@ import report
 from onnx import TensorProto, helper, numpy_helper
 
 CASES = list(itertools.product((128, 512, 2048), ((12, 64), (8, 128)), ("", "mask")))
-ROUNDS, SECONDS = 5, 0.25
+ROUNDS, SECONDS = 3, 0.1
 
 
 def save(folder, sequence, heads, d, mask):
