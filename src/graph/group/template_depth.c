@@ -60,7 +60,7 @@ static void depth_between(template_state *t, const depth_group *g, const char *r
                    g->depth->name, name, axis[3]);
   template_fold_loops(
       t, g->depth,
-      &(template_fold){UINT32_MAX, 4, UINT32_MAX, template_extent(st, 4), DEPTH_UNROLL});
+      &(template_fold){UINT32_MAX, 4, UINT32_MAX, template_extent(st, 4), DEPTH_UNROLL, false});
 }
 
 /* Rows in a block, so that some workers have equal shares of them. */
