@@ -566,8 +566,8 @@ wick_status wick_template_steps(wick_func *g, const wick_target *target, const w
   if (!t.s->nstage) return wick_fail(tmp, WICK_EINTERNAL, g->name, "a group without stages");
   t.out = &t.s->stage[t.s->output];
   t.lanes = template_lanes(&t);
-  if (!wick_template_winograd(t.s, target, knobs, &t.steps, &t.refused) && !template_attention(&t) &&
-      !template_depth(&t))
+  if (!wick_template_winograd(t.s, target, knobs, &t.steps, &t.refused) &&
+      !template_attention(&t) && !template_depth(&t))
     template_choose(&t);
   if (t.refused) return NULL;
   *out = t.steps.at;
