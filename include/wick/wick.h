@@ -139,6 +139,9 @@ WICK_API uint32_t wick_model_noutput(const wick_model *model);
 WICK_API const wick_io *wick_model_input(const wick_model *model, uint32_t i); /* NULL: no such */
 WICK_API const wick_io *wick_model_output(const wick_model *model, uint32_t i);
 WICK_API const char *wick_model_metadata(const wick_model *model, const char *key); /* or NULL */
+WICK_API const char *wick_model_metadata_key(const wick_model *model, uint32_t i);  /* or NULL */
+/* It can be compiled only once the shapes of some inputs, or their contents, are given. */
+WICK_API bool wick_model_open(const wick_model *model);
 
 /* ---- compiling ---- */
 
@@ -154,6 +157,12 @@ typedef struct wick_size { /* what an open size is from now on */
   const char *name;
   int64_t value;
 } wick_size;
+
+typedef struct wick_content { /* what an input holds in every run of the compiled code */
+  const char *input;          /* its name */
+  const void *data;           /* dense, in the shape that the input then has */
+  uint64_t nbytes;
+} wick_content;
 
 typedef struct wick_compile_options {
   size_t size;        /* sizeof(wick_compile_options) */
@@ -173,6 +182,9 @@ typedef struct wick_compile_options {
                             "bf16" or "f16": f32 is rounded where it is multiplied and summed, and
                             between kernels, sums stay f32; NULL: as the model's types say */
   const char *records;   /* a file of schedules that `wick tune` wrote; NULL: none */
+  uint32_t ncontent;     /* looked at where sizes or the like follow from them, and nowhere else:
+                            wick_compiled_fixed says of which */
+  const wick_content *contents;
 } wick_compile_options;
 
 /* `options` may be NULL. The result does not need the model any more. Fails: WICK_EUNSUPPORTED with
@@ -208,7 +220,11 @@ WICK_API uint32_t wick_compiled_ninput(const wick_compiled *compiled);
 WICK_API uint32_t wick_compiled_noutput(const wick_compiled *compiled);
 WICK_API const wick_io *wick_compiled_input(const wick_compiled *compiled, uint32_t i);
 WICK_API const wick_io *wick_compiled_output(const wick_compiled *compiled, uint32_t i);
+/* What input `i` must hold in every run, wick_io.nbytes bytes: the sizes in the code follow from
+ * it. NULL: anything. A run with other contents fails with WICK_ERANGE. */
+WICK_API const void *wick_compiled_fixed(const wick_compiled *compiled, uint32_t i);
 WICK_API const char *wick_compiled_metadata(const wick_compiled *compiled, const char *key);
+WICK_API const char *wick_compiled_metadata_key(const wick_compiled *compiled, uint32_t i);
 /* What the bits of the results depend on: a line for all, then one for each kernel: the order of
  * every accumulation, its precision, what rounds or approximates. Equal texts of one model say
  * equal bits on one CPU level, for any number of threads, in the process and as a bundle. */

@@ -101,9 +101,16 @@ static const char *cache_key(const wick_compilation *c, const char *folder, wick
   wick_text_printf(&key, "\nstrict %d\nprecision %s\n", c->strict,
                    c->precision ? c->precision : "");
   if (c->records) wick_text_printf(&key, "records %016llx\n", (unsigned long long)c->records_hash);
-  for (uint32_t i = 0; i < c->nsize; i++)
-    wick_text_printf(&key, "size %s %lld\n", c->sizes[i].name, (long long)c->sizes[i].value);
   const wick_model *m = c->model;
+  const wick_given *g = &c->given;
+  for (uint32_t i = 0; i < g->nsize; i++)
+    wick_text_printf(&key, "size %s %lld
+", g->sizes[i].name, (long long)g->sizes[i].value);
+  for (uint32_t i = 0; i < g->ncontent && m->follows; i++)
+    wick_text_printf(&key, "content %s %016llx
+", g->contents[i].input,
+                     (unsigned long long)wick_hash_bytes(WICK_HASH_SEED, g->contents[i].data,
+                                                         g->contents[i].nbytes));
   const wick_file *own = m->files.first;
   while (own && own->at != m->bytes.at) own = own->next;
   cache_key_bytes(&key, m->path, m->bytes, own, folder, mem);

@@ -32,12 +32,12 @@ wick_status wick_compilation_stage(wick_compilation *c, const char *name)
 static wick_status compile_module(wick_compilation *c)
 {
   wick_model *m = c->model;
-  c->borrowed = !c->nsize && !m->spent;
+  c->borrowed = !c->given.nsize && !m->described && !m->spent;
   c->module = c->borrowed ? m->module : wick_module_create(&m->guard, wick_path_base(m->path));
   c->graph = m->main;
   m->spent = m->spent || c->borrowed;
   if (c->borrowed) return NULL;
-  return wick_model_import(m, c->nsize, c->sizes, c->module, &c->module->mem, &c->tmp, &c->graph);
+  return wick_model_import(m, &c->given, c->module, &c->module->mem, &c->tmp, &c->graph);
 }
 
 /* The result of the last node at a place; 0: none. */
@@ -152,6 +152,18 @@ wick_status wick_compile_constants_end(wick_compilation *c)
   return wick_compilation_stage(c, "weights");
 }
 
+/* By input: what it must hold, or NULL. */
+static const void *const *compile_fixed(wick_compilation *c, uint32_t ninput, const wick_io *io)
+{
+  const wick_given *g = &c->given;
+  const void **fixed = wick_new(&c->mem, const void *, ninput);
+  for (uint32_t i = 0; i < ninput; i++)
+    for (uint32_t k = 0; k < g->ncontent; k++)
+      if (g->fixed[k] && strcmp(g->contents[k].input, io[i].name) == 0)
+        fixed[i] = g->contents[k].data;
+  return fixed;
+}
+
 static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
 {
   wick_program p = {.entry = l->entry,
@@ -162,6 +174,7 @@ static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
                     .nkernel = l->kernels.n,
                     .nmetadata = c->module->metadata.n};
   wick_model_describe(c->graph, &c->mem, &p.ninput, &p.noutput, &p.io);
+  p.fixed = compile_fixed(c, p.ninput, p.io);
   wick_program_kernel *kernel = wick_new(&c->mem, wick_program_kernel, p.nkernel);
   for (uint32_t i = 0; i < p.nkernel; i++) {
     const wick_lowered_kernel *k = &l->kernels.at[i];
@@ -287,8 +300,22 @@ wick_status wick_compilation_take(wick_compilation *c, const wick_compile_option
   if (o->records) WICK_TRY(compile_records(c, o->records));
   if (o->target && !wick_target_find(o->target, &c->target))
     return wick_fail(&c->mem, WICK_EINVAL, NULL, "there is no target \"%s\"", o->target);
-  return wick_model_sizes(c->model, o->nshape, o->shape, o->nsize, o->sizes, &c->mem, &c->nsize,
-                          &c->sizes);
+  WICK_TRY(wick_model_sizes(c->model, o->nshape, o->shape, o->nsize, o->sizes, &c->mem, &c->given));
+  return wick_model_contents(c->model, o->ncontent, o->contents, &c->mem, &c->given);
+}
+
+/* May what was compiled before run on these contents? */
+static bool compile_fits(const wick_compilation *c, const wick_program *p)
+{
+  const wick_given *g = &c->given;
+  for (uint32_t i = 0; i < p->ninput; i++) {
+    uint32_t k = 0;
+    while (k < g->ncontent && strcmp(g->contents[k].input, p->io[i].name) != 0) k++;
+    if (p->fixed[i] && (k == g->ncontent || g->contents[k].nbytes != p->io[i].nbytes ||
+                        memcmp(g->contents[k].data, p->fixed[i], p->io[i].nbytes) != 0))
+      return false;
+  }
+  return true;
 }
 
 static wick_status compile_public(wick_compilation *c, const wick_compile_options *o,
@@ -299,7 +326,7 @@ static wick_status compile_public(wick_compilation *c, const wick_compile_option
   c->begun = wick_now();
   wick_cache cache = wick_cache_of(c, o->cache, o->cache_bytes, &c->mem);
   wick_files_release(&c->model->files); /* which the key has read */
-  bool hit = wick_cache_find(&cache, true, k, &c->tmp);
+  bool hit = wick_cache_find(&cache, true, k, &c->tmp) && compile_fits(c, &k->program);
   WICK_TRY(wick_compilation_stage(c, hit ? "cache, found" : "cache"));
   if (hit) return NULL;
   c->cache = cache.folder ? &cache : NULL;

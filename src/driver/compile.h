@@ -14,8 +14,7 @@
 typedef struct wick_compilation {
   wick_model *model;
   wick_target target;
-  uint32_t nsize; /* no size of the model is left open */
-  const wick_size *sizes;
+  wick_given given; /* no size of the model is left open */
   uint32_t nprocess;
   bool strict;           /* as the public option */
   const char *precision; /* NULL: none */

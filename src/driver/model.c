@@ -33,19 +33,28 @@ static wick_status model_parse(wick_model *m, wick_module *module, wick_arena *t
   return NULL;
 }
 
-wick_status wick_model_import(wick_model *m, uint32_t nsize, const wick_size *sizes,
-                              wick_module *module, wick_arena *mem, wick_arena *tmp,
-                              const wick_func **out_main)
+wick_status wick_model_import(wick_model *m, const wick_given *given, wick_module *module,
+                              wick_arena *mem, wick_arena *tmp, const wick_func **out_main)
 {
+  static const wick_given nothing;
   if (model_is_text(m->bytes)) return model_parse(m, module, tmp, out_main);
-  wick_onnx_range *range = wick_new(tmp, wick_onnx_range, nsize);
-  for (uint32_t i = 0; i < nsize; i++)
-    range[i] = (wick_onnx_range){sizes[i].name, sizes[i].value, sizes[i].value};
+  const wick_given *g = given ? given : &nothing;
+  wick_onnx_range *range = wick_new(tmp, wick_onnx_range, g->nsize);
+  for (uint32_t i = 0; i < g->nsize; i++)
+    range[i] = (wick_onnx_range){g->sizes[i].name, g->sizes[i].value, g->sizes[i].value};
+  wick_onnx_content *content = wick_new(tmp, wick_onnx_content, g->ncontent);
+  for (uint32_t i = 0; i < g->ncontent; i++)
+    content[i] =
+        (wick_onnx_content){g->contents[i].input, {g->contents[i].data, g->contents[i].nbytes}};
   wick_onnx_options o = {.files = &m->files,
                          .max_nodes = m->context->options.max_nodes,
                          .range = range,
-                         .nrange = nsize,
-                         .describe = nsize == 0,
+                         .nrange = g->nsize,
+                         .content = content,
+                         .ncontent = g->ncontent,
+                         .fixed = g->fixed,
+                         .described = given ? NULL : &m->described,
+                         .follows = given ? NULL : &m->follows,
                          .loose = true};
   WICK_TRY(wick_import_onnx(module, m->bytes, m->path, &o, mem, tmp, out_main));
   return wick_verify_func(*out_main, tmp);
@@ -163,7 +172,7 @@ static bool model_has_size(const wick_model *m, const char *name)
 
 wick_status wick_model_sizes(const wick_model *m, uint32_t nshape, const wick_shape *shape,
                              uint32_t nsize, const wick_size *sizes, wick_arena *mem,
-                             uint32_t *out_nsize, const wick_size **out_sizes)
+                             wick_given *out)
 {
   model_sizes s = {.m = m, .mem = mem};
   const char *place = wick_path_base(m->path);
@@ -173,8 +182,25 @@ wick_status wick_model_sizes(const wick_model *m, uint32_t nshape, const wick_sh
     WICK_TRY(model_size(&s, sizes[i].name, sizes[i].value, place));
   }
   for (uint32_t i = 0; i < nshape; i++) WICK_TRY(model_shape(&s, &shape[i]));
-  *out_nsize = s.list.n;
-  *out_sizes = s.list.at;
+  *out = (wick_given){.nsize = s.list.n, .sizes = s.list.at};
+  return NULL;
+}
+
+wick_status wick_model_contents(const wick_model *m, uint32_t n, const wick_content *contents,
+                                wick_arena *mem, wick_given *given)
+{
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t k = 0;
+    while (k < m->ninput && strcmp(m->io[k].name, contents[i].input) != 0) k++;
+    if (k == m->ninput)
+      return wick_fail(
+          mem, WICK_ETYPE,
+          wick_str_printf(mem, "%s: input \"%s\"", wick_path_base(m->path), contents[i].input),
+          "the model has no such input");
+  }
+  given->ncontent = n;
+  given->contents = contents;
+  given->fixed = wick_new(mem, bool, n);
   return NULL;
 }
 
@@ -190,7 +216,7 @@ static wick_status model_load(wick_model *m, const char *path, const void *bytes
     m->bytes = (wick_span){file->at, file->nbytes};
   }
   m->module = wick_module_create(&m->guard, wick_path_base(m->path));
-  WICK_TRY(wick_model_import(m, 0, NULL, m->module, &m->mem, &m->tmp, &m->main));
+  WICK_TRY(wick_model_import(m, NULL, m->module, &m->mem, &m->tmp, &m->main));
   wick_model_describe(m->main, &m->mem, &m->ninput, &m->noutput, &m->io);
   return NULL;
 }
@@ -243,6 +269,19 @@ const wick_io *wick_model_input(const wick_model *m, uint32_t i)
 const wick_io *wick_model_output(const wick_model *m, uint32_t i)
 {
   return i < m->noutput ? &m->io[m->ninput + i] : NULL;
+}
+
+const char *wick_model_metadata_key(const wick_model *m, uint32_t i)
+{
+  return i < m->module->metadata.n ? m->module->metadata.at[i].key : NULL;
+}
+
+bool wick_model_open(const wick_model *m)
+{
+  bool open = m->described;
+  for (uint32_t i = 0; i < m->ninput; i++)
+    for (uint32_t k = 0; k < m->io[i].rank; k++) open = open || m->io[i].dim[k] < 0;
+  return open;
 }
 
 const char *wick_model_metadata(const wick_model *m, const char *key)

@@ -17,13 +17,23 @@ struct wick_model {
   wick_module *module;
   const wick_func *main; /* as imported, sizes open */
   bool spent; /* a compilation has taken the module: its functions are not the model's any more */
+  bool described; /* `main` is the interface alone: sizes or contents must be given first */
+  bool follows;   /* sizes are known to follow from contents of inputs */
   uint32_t ninput, noutput;
   const wick_io *io; /* inputs, then outputs */
 };
 
-/* Reads the model in `bytes` (ONNX or text, by what is in it) into a new module, with some of its
- * open sizes given. Functions live in `mem`. */
-WICK_CHECKED wick_status wick_model_import(wick_model *m, uint32_t nsize, const wick_size *sizes,
+typedef struct wick_given { /* of what is open in a model */
+  uint32_t nsize;
+  const wick_size *sizes;
+  uint32_t ncontent;
+  const wick_content *contents;
+  bool *fixed; /* out, by content: it was used */
+} wick_given;
+
+/* Reads the model in `bytes` (ONNX or text, by what is in it) into a new module, with some of what
+ * is open given. Functions live in `mem`. */
+WICK_CHECKED wick_status wick_model_import(wick_model *m, const wick_given *given,
                                            wick_module *module, wick_arena *mem, wick_arena *tmp,
                                            const wick_func **out_main);
 
@@ -32,8 +42,12 @@ WICK_CHECKED wick_status wick_model_import(wick_model *m, uint32_t nsize, const 
  * size; WICK_EINVAL for a size that the model does not have. */
 WICK_CHECKED wick_status wick_model_sizes(const wick_model *m, uint32_t nshape,
                                           const wick_shape *shape, uint32_t nsize,
-                                          const wick_size *sizes, wick_arena *mem,
-                                          uint32_t *out_nsize, const wick_size **out_sizes);
+                                          const wick_size *sizes, wick_arena *mem, wick_given *out);
+/* Adds contents of inputs, which live as long as *given. Fails with WICK_ETYPE for an input that
+ * does not exist. */
+WICK_CHECKED wick_status wick_model_contents(const wick_model *m, uint32_t n,
+                                             const wick_content *contents, wick_arena *mem,
+                                             wick_given *given);
 
 /* Inputs or outputs of `f`; dim -1 where a size is open. */
 void wick_model_describe(const wick_func *f, wick_arena *mem, uint32_t *out_ninput,

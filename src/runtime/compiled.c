@@ -82,6 +82,11 @@ const wick_io *wick_compiled_input(const wick_compiled *k, uint32_t i)
   return i < k->program.ninput ? &k->program.io[i] : NULL;
 }
 
+const void *wick_compiled_fixed(const wick_compiled *k, uint32_t i)
+{
+  return i < k->program.ninput ? k->program.fixed[i] : NULL;
+}
+
 const wick_io *wick_compiled_output(const wick_compiled *k, uint32_t i)
 {
   return i < k->program.noutput ? &k->program.io[k->program.ninput + i] : NULL;
@@ -92,6 +97,11 @@ const char *wick_compiled_metadata(const wick_compiled *k, const char *key)
   for (uint32_t i = 0; i < k->program.nmetadata; i++)
     if (strcmp(k->program.metadata[i].key, key) == 0) return k->program.metadata[i].value;
   return NULL;
+}
+
+const char *wick_compiled_metadata_key(const wick_compiled *k, uint32_t i)
+{
+  return i < k->program.nmetadata ? k->program.metadata[i].key : NULL;
 }
 
 const char *wick_compiled_contract(const wick_compiled *k) { return k->program.contract; }

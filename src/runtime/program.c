@@ -5,6 +5,8 @@
 
 #include "base/str.h"
 
+enum { PROGRAM_ALIGN = 64 }; /* of contents */
+
 /* ---- writing ---- */
 
 static void program_u32(wick_text *t, uint32_t x)
@@ -32,6 +34,12 @@ static void program_write_io(wick_text *t, const wick_io *io)
   program_u64(t, io->nbytes);
 }
 
+static void program_write_fixed(wick_text *t, const wick_io *io, const void *fixed)
+{
+  program_u32(t, fixed ? 1 : 0);
+  if (fixed) wick_text_addn(t, fixed, (size_t)io->nbytes);
+}
+
 wick_span wick_program_write(const wick_program *p, wick_arena *mem)
 {
   wick_text t = wick_text_begin(mem);
@@ -44,6 +52,7 @@ wick_span wick_program_write(const wick_program *p, wick_arena *mem)
   program_u32(&t, p->ninput);
   program_u32(&t, p->noutput);
   for (uint32_t i = 0; i < p->ninput + p->noutput; i++) program_write_io(&t, &p->io[i]);
+  for (uint32_t i = 0; i < p->ninput; i++) program_write_fixed(&t, &p->io[i], p->fixed[i]);
   program_u32(&t, p->nkernel);
   for (uint32_t i = 0; i < p->nkernel; i++) {
     program_str(&t, p->kernel[i].name);
@@ -98,6 +107,17 @@ static bool program_get_io(wick_reader *r, wick_arena *mem, wick_io *io)
   return wick_read_u64(r, &io->nbytes);
 }
 
+static bool program_get_fixed(wick_reader *r, wick_arena *mem, const wick_io *io, const void **out)
+{
+  uint32_t given;
+  wick_span s;
+  if (!wick_read_u32(r, &given)) return false;
+  if (!given) return true;
+  if (!wick_read_span(r, io->nbytes, &s)) return false;
+  *out = wick_arena_copy(mem, s.at, s.nbytes, PROGRAM_ALIGN);
+  return true;
+}
+
 static bool program_get_kernel(wick_reader *r, wick_arena *mem, wick_program_kernel *k)
 {
   uint32_t flags;
@@ -132,6 +152,10 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
   p->io = io;
   for (uint32_t i = 0; i < p->ninput + p->noutput; i++)
     if (!program_get_io(r, mem, &io[i])) return false;
+  const void **fixed = wick_new(mem, const void *, p->ninput);
+  p->fixed = fixed;
+  for (uint32_t i = 0; i < p->ninput; i++)
+    if (!program_get_fixed(r, mem, &io[i], &fixed[i])) return false;
   if (!program_get_count(r, 68, &p->nkernel)) return false;
   wick_program_kernel *kernel = wick_new(mem, wick_program_kernel, p->nkernel);
   p->kernel = kernel;

@@ -9,7 +9,7 @@
 #include "runtime/artifact.h"
 #include "wick/wick.h"
 
-enum { WICK_PROGRAM_VERSION = 4 };
+enum { WICK_PROGRAM_VERSION = 5 };
 
 typedef struct wick_program_kernel {
   const char *name;      /* symbol in the code */
@@ -34,7 +34,8 @@ typedef struct wick_program {
   uint64_t arena_bytes, scratch_bytes; /* scratch: for each worker */
   uint64_t packed_bytes;               /* of the section `constants` */
   uint32_t ninput, noutput, nkernel, nmetadata;
-  const wick_io *io; /* in the order of the entry's parameters: inputs, then outputs */
+  const wick_io *io;        /* in the order of the entry's parameters: inputs, then outputs */
+  const void *const *fixed; /* by input: the bytes that it must hold, or NULL */
   const wick_program_kernel *kernel;
   const wick_program_pair *metadata; /* the user's, of the model file */
 } wick_program;

@@ -27,6 +27,8 @@ static const wick_program_kernel program_kernel[] = {{.name = "k0",
                                                       .cost = 3},
                                                      {.name = "k1", .place = "", .fault = true}};
 static const wick_program_pair program_pair[] = {{"labels", "a,b"}, {"", ""}};
+static const unsigned char program_byte = 7;
+static const void *const program_fixed[] = {NULL, &program_byte};
 static const wick_program program_all = {.entry = "main.entry",
                                          .contract = "sums in order",
                                          .arena_bytes = 1ull << 40,
@@ -37,6 +39,7 @@ static const wick_program program_all = {.entry = "main.entry",
                                          .nkernel = 2,
                                          .nmetadata = 2,
                                          .io = program_io,
+                                         .fixed = program_fixed,
                                          .kernel = program_kernel,
                                          .metadata = program_pair};
 
@@ -54,6 +57,8 @@ static void program_check(const wick_program *p)
     assert_memory_equal(p->io[i].dim, program_io[i].dim, sizeof p->io[i].dim);
     assert_int_equal(p->io[i].nbytes, program_io[i].nbytes);
   }
+  assert_null(p->fixed[0]);
+  assert_int_equal(*(const unsigned char *)p->fixed[1], program_byte);
   assert_true(p->kernel[0].scratch && !p->kernel[0].fault && p->kernel[1].fault);
   assert_int_equal(p->kernel[0].flops, 1u << 31);
   assert_int_equal(p->kernel[0].weights, 5);

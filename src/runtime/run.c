@@ -1,5 +1,6 @@
 /* Public sessions: a pool of their own, and errors with the user's places. */
 #include <stdio.h>
+#include <string.h>
 
 #include "runtime/compiled.h"
 #include "runtime/session.h"
@@ -87,11 +88,23 @@ static wick_error *run_fault(const wick_session *s, wick_code code)
   return run_error(code, text);
 }
 
+static wick_error *run_other(const wick_program *p, uint32_t i)
+{
+  char text[RUN_MESSAGE];
+  snprintf(text, sizeof text,
+           "input \"%s\" holds something else than when the model was compiled, and sizes follow "
+           "from it: compile it for these contents",
+           p->io[i].name);
+  return run_error(WICK_ERANGE, text);
+}
+
 wick_error *wick_run(wick_session *s, const void *const *inputs, void *const *outputs)
 {
   const wick_program *p = &s->compiled->program;
   for (uint32_t i = 0; i < p->ninput; i++)
     if (!inputs[i] && p->io[i].nbytes) return run_missing(p, i, "input");
+  for (uint32_t i = 0; i < p->ninput; i++)
+    if (p->fixed[i] && memcmp(inputs[i], p->fixed[i], p->io[i].nbytes) != 0) return run_other(p, i);
   for (uint32_t i = 0; i < p->noutput; i++)
     if (!outputs[i] && p->io[p->ninput + i].nbytes) return run_missing(p, p->ninput + i, "output");
   wick_code code = wick_session_run(s->state, inputs, outputs);

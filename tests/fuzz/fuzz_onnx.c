@@ -16,7 +16,8 @@ static void fuzz_import(wick_guard *guard, wick_arena *mem, wick_module **m, con
                         size_t nbytes)
 {
   *m = wick_module_create(guard, "");
-  static const wick_onnx_options options = {.describe = true};
+  bool described = false;
+  const wick_onnx_options options = {.described = &described};
   const wick_func *f;
   if (wick_import_onnx(*m, (wick_span){bytes, nbytes}, "fuzz.onnx", &options, mem, mem, &f)) return;
   if (wick_verify_func(f, mem)) abort(); /* the importer made what it may not */

@@ -17,6 +17,7 @@ typedef struct run_state {
   const char *outputs;
   wick_job_image image;
   bool reference;
+  wick_module *module; /* of the reference, whose sizes and contents are the feed's */
 } run_state;
 
 /* ---- the reference ---- */
@@ -26,11 +27,15 @@ static wick_status run_reference(run_state *r, const wick_feed *feed, wick_array
 {
   wick_job *j = &r->job;
   wick_model *m = j->model;
-  uint32_t nsize;
-  const wick_size *sizes;
+  wick_given given;
+  const wick_func *f;
   if (!m) return wick_fail(&j->mem, WICK_EINVAL, j->path, "an artifact has no reference");
   const wick_shape *shape = wick_job_shapes(j, feed);
-  WICK_TRY(wick_model_sizes(m, m->ninput, shape, j->nsize, j->sizes, &j->mem, &nsize, &sizes));
+  WICK_TRY(wick_model_sizes(m, m->ninput, shape, j->nsize, j->sizes, &j->mem, &given));
+  WICK_TRY(wick_model_contents(m, m->ninput, wick_job_contents(j, feed), &j->mem, &given));
+  r->module = wick_module_create(&j->guard, j->path);
+  WICK_TRY(wick_model_import(m, &given, r->module, &j->mem, &j->tmp, &f));
+  wick_module_align(r->module);
   wick_tensor *in = wick_new(&j->mem, wick_tensor, feed->n),
               *result = wick_new(&j->mem, wick_tensor, m->noutput);
   for (uint32_t i = 0; i < feed->n; i++) {
@@ -39,7 +44,7 @@ static wick_status run_reference(run_state *r, const wick_feed *feed, wick_array
         .elem = a->elem, .rank = a->rank, .data = wick_arena_copy(&j->mem, a->data, a->nbytes, 64)};
     memcpy(in[i].dim, a->dim, a->rank * sizeof *a->dim);
   }
-  WICK_TRY(wick_evaluate(m->main, feed->n, in, NULL, &j->mem, &j->tmp, &j->scratch, result));
+  WICK_TRY(wick_evaluate(f, feed->n, in, NULL, &j->mem, &j->tmp, &j->scratch, result));
   *out = wick_new(&j->mem, wick_array, m->noutput);
   *out_n = m->noutput;
   for (uint32_t k = 0; k < m->noutput; k++) {
@@ -110,5 +115,7 @@ static int run_main(wick_job *j, void *arg, int argc, char **argv)
 int wick_cmd_run(int argc, char **argv)
 {
   run_state r = {0};
-  return wick_job_main(&r.job, run_main, &r, argc, argv);
+  int status = wick_job_main(&r.job, run_main, &r, argc, argv);
+  wick_module_free(r.module);
+  return status;
 }

@@ -120,6 +120,15 @@ const wick_shape *wick_job_shapes(wick_job *j, const wick_feed *feed)
   return shape;
 }
 
+const wick_content *wick_job_contents(wick_job *j, const wick_feed *feed)
+{
+  wick_content *content = wick_new(&j->mem, wick_content, feed->n);
+  for (uint32_t i = 0; i < feed->n; i++)
+    content[i] = (wick_content){wick_model_input(j->model, i)->name, feed->array[i].data,
+                                feed->array[i].nbytes};
+  return content;
+}
+
 /* Each stage when it is done: a line, or what is gone again at the end, on a terminal. */
 static void job_stage(void *arg, const char *name, double seconds)
 {
@@ -157,7 +166,9 @@ wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed)
                             .cache = j->no_cache ? "" : NULL,
                             .stage = j->time || isatty(STDERR_FILENO) ? job_stage : NULL,
                             .arg = j};
-  if (feed) o.nshape = feed->n, o.shape = wick_job_shapes(j, feed);
+  if (!feed) return o;
+  o.nshape = feed->n, o.shape = wick_job_shapes(j, feed);
+  o.ncontent = feed->n, o.contents = wick_job_contents(j, feed);
   return o;
 }
 

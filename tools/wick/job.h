@@ -76,7 +76,9 @@ WICK_CHECKED wick_status wick_job_feed(wick_job *j, const wick_words *files,
                                        const wick_job_image *image, wick_feed *out);
 /* Shapes of the model's inputs. */
 const wick_shape *wick_job_shapes(wick_job *j, const wick_feed *feed);
-/* What the flags, and the shapes of `feed` (NULL: the model's own), ask of the compiler. */
+const wick_content *wick_job_contents(wick_job *j, const wick_feed *feed);
+/* What the flags, and the shapes and contents of `feed` (NULL: the model's own shapes), ask of the
+ * compiler. */
 wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed);
 /* Compiles for the shapes of `feed` (NULL: the model's own). An artifact is what it is. */
 WICK_CHECKED wick_status wick_job_compile(wick_job *j, const wick_feed *feed);

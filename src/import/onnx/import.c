@@ -61,6 +61,13 @@ static void import_metadata(wick_onnx_context *c)
 
 /* ---- inputs ---- */
 
+enum { IMPORT_ALIGN = 64 }; /* of contents */
+
+static const char *import_param(const wick_onnx_context *c, uint32_t i)
+{
+  return wick_names_get(&c->module->names, c->b.values.at[1 + i].name);
+}
+
 /* The type of an input; false after an error. */
 static bool import_type(wick_onnx_context *c, const wick_onnx_value_info *v, const char *place,
                         wick_type *out)
@@ -114,6 +121,30 @@ static void import_inputs(wick_onnx_context *c, const wick_onnx_graph *g)
   }
 }
 
+/* Inputs whose contents must be known, as constants that are read in their place. */
+static void import_contents(wick_onnx_context *c)
+{
+  wick_module *m = c->module;
+  for (uint32_t i = 0; i < c->options->ncontent; i++) {
+    const wick_onnx_content *given = &c->options->content[i];
+    wick_span name = {(const unsigned char *)given->input, strlen(given->input)};
+    const wick_onnx_binding *b = c->options->fixed[i] ? wick_onnx_find(c, name) : NULL;
+    if (!b || !b->v.id) continue;
+    const char *place = wick_str_printf(c->tmp, "%s: input \"%s\"", c->file, given->input);
+    wick_type type = wick_built_type(&c->b, b->v);
+    uint64_t nbytes;
+    if (!wick_type_nbytes(m, type, &nbytes)) continue; /* its size is open */
+    if (nbytes != given->data.nbytes) {
+      wick_onnx_error(c, WICK_ETYPE, place, "it holds %llu bytes, %zu are given",
+                      (unsigned long long)nbytes, given->data.nbytes);
+      continue;
+    }
+    const void *kept = wick_arena_copy(&m->mem, given->data.at, nbytes, IMPORT_ALIGN);
+    uint32_t k = wick_onnx_constant_add(m, given->input, type, kept, nbytes);
+    wick_onnx_rebind(c, name, wick_build_constant(&c->b, k));
+  }
+}
+
 /* Names that are taken before inputs are looked at; their values follow, as parameters come first.
  */
 static void import_initializer_names(wick_onnx_context *c, const wick_onnx_graph *g)
@@ -141,8 +172,7 @@ static void import_initializers(wick_onnx_context *c, const wick_onnx_graph *g)
     const char *place = wick_str_printf(c->tmp, "%s: initializer \"%s\"", c->file, name);
     wick_value v = wick_onnx_constant(c, t, name, place);
     if (v.id) wick_build_name(&c->b, v, wick_onnx_module_name(c, t->name), WICK_REL_SAME);
-    uint32_t id = wick_names_add(&c->scope->names, (const char *)t->name.at, t->name.nbytes);
-    c->scope->bound.at[id] = (wick_onnx_binding){.v = v};
+    wick_onnx_rebind(c, t->name, v);
   }
 }
 
@@ -218,6 +248,8 @@ static void import_graph(wick_onnx_context *c)
   import_functions(c);
   import_initializer_names(c, g);
   import_inputs(c, g);
+  c->wanted = wick_new(c->tmp, bool, c->b.nparam);
+  if (c->options && c->options->ncontent) import_contents(c);
   import_initializers(c, g);
   wick_onnx_import_nodes(c, &g->node);
   import_unsupported(c);
@@ -263,6 +295,33 @@ static uint64_t import_most_nodes(const wick_onnx_options *options, size_t nbyte
   return most < fit ? most : fit;
 }
 
+/* The graph, in as many tries as it takes to find out which inputs' contents are needed. */
+static wick_status import_tries(wick_onnx_context *c, wick_arena *mem)
+{
+  const wick_onnx_options *o = c->options;
+  const wick_onnx_context first = *c;
+  uint32_t nmetadata = c->module->metadata.n;
+  for (bool again = true; again;) {
+    *c = first;
+    c->module->metadata.n = nmetadata;
+    import_begin(c, mem);
+    import_graph(c);
+    again = false;
+    for (uint32_t i = 0; o && i < o->ncontent && c->unknown; i++)
+      for (uint32_t k = 0; k < c->b.nparam && !o->fixed[i]; k++)
+        if (c->wanted[k] && strcmp(import_param(c, k), o->content[i].input) == 0)
+          o->fixed[i] = again = true;
+  }
+  return wick_errors_end(&c->errors);
+}
+
+/* May sizes or contents of inputs, given later, mend all that is wrong? */
+static bool import_is_open(const wick_onnx_context *c)
+{
+  uint32_t errors = c->errors.list.n + c->errors.more;
+  return errors == (c->symbolic ? c->misfits : c->unknown);
+}
+
 wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
                              const wick_onnx_options *options, wick_arena *mem, wick_arena *tmp,
                              const wick_func **out)
@@ -280,6 +339,8 @@ wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
     model->opset_import.at = wick_dup(tmp, wick_onnx_opset, &first, 1);
     model->opset_import.n = 1;
   }
+  if (options && options->ncontent)
+    memset(options->fixed, 0, options->ncontent * sizeof *options->fixed);
   wick_onnx_context c = {.module = m,
                          .tmp = tmp,
                          .model = model,
@@ -289,13 +350,14 @@ wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
                          .most_bytes = ((uint64_t)64 << 20) + 64 * (uint64_t)bytes.nbytes,
                          .outside = {options ? options->files : NULL, wick_path_folder(tmp, path),
                                      m, options && options->loose}};
-  import_begin(&c, mem);
-  import_graph(&c);
-  wick_status failure = wick_errors_end(&c.errors);
-  bool sized = !failure || !options || !options->describe || !c.symbolic ||
-               c.misfits != c.errors.list.n + c.errors.more;
-  if (!sized) import_begin(&c, mem);
-  if (sized ? failure != NULL : !import_interface(&c)) return failure;
+  wick_status failure = import_tries(&c, mem);
+  if (failure) {
+    if (!options || !options->described || !import_is_open(&c)) return failure;
+    import_begin(&c, mem);
+    if (!import_interface(&c)) return failure;
+    *options->described = true;
+    if (options->follows) *options->follows = c.unknown > 0;
+  }
   wick_func *f;
   WICK_TRY(wick_build_end(&c.b, &f));
   wick_module_set(m, f);

@@ -78,6 +78,8 @@ typedef struct wick_onnx_context {
   uint64_t call_bytes, expanded_bytes,
       most_bytes;     /* used before the outermost call; by those before it; by all, at most */
   bool symbolic;      /* an input has a symbolic size */
+  uint32_t unknown;   /* of the misfits: what must be known follows from inputs' contents */
+  bool *wanted;       /* by parameter: its contents must be known */
   wick_names symbols; /* dimension names of the model, made fit for Wick's text */
   wick_list(wick_dim) symbol_dims;                /* by the name's number in `symbols` */
   wick_names taken;                               /* names of symbols that are in use */
@@ -95,6 +97,7 @@ void wick_onnx_error(wick_onnx_context *c, wick_code code, const char *place, co
 wick_onnx_scope *wick_onnx_scope_make(wick_onnx_context *c, const wick_onnx_opsets *opsets);
 bool wick_onnx_bind(wick_onnx_context *c, wick_span name,
                     wick_onnx_binding b); /* false: the name is taken */
+void wick_onnx_rebind(wick_onnx_context *c, wick_span name, wick_value v); /* if it is there */
 const wick_onnx_binding *wick_onnx_find(const wick_onnx_context *c,
                                         wick_span name); /* NULL: not defined */
 wick_onnx_binding wick_onnx_use(wick_onnx_context *c, wick_span name, const char *place,

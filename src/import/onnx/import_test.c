@@ -279,16 +279,17 @@ static void test_describe(void **state)
       "opset 15; in x 1 N,2; const w 1 3,2 = 1,2,3,4,5,6; const z 7 1 = 0; Shape x -> n end=i1;"
       "Slice w,z,n -> t; Add x,t -> y; out y 1 N,2";
   static const wick_onnx_range range = {"N", 2, 2};
-  static const struct {
+  bool described = false;
+  const struct {
     wick_onnx_options options;
     const char *want;
   } rows[] = {
-      {{.describe = false},
+      {{.described = NULL},
        "m.onnx: node \"y\" (Add): shapes do not broadcast: f32[N,2] and f32[min(N, 3),2]"},
-      {{.describe = true},
+      {{.described = &described},
        "graph @main(%p0: f32[N[1..536870912],2]) -> f32[N,2] {\n  %0 = const 0 : f32[N,2]\n  "
        "return %0\n}"},
-      {{.describe = true, .range = &range, .nrange = 1},
+      {{.described = &described, .range = &range, .nrange = 1},
        "graph @main(%p0: f32[2,2]) -> f32[2,2] {\n  %0 = const @w : f32[3,2]\n"
        "  %1 = slice %0 {begin=[0, 0], shape=[2, 2]} : f32[2,2]\n  %2 = add %p0, %1 : f32[2,2]\n  "
        "return %2\n}"},
@@ -297,6 +298,34 @@ static void test_describe(void **state)
     assert_string_equal(
         onnx_import_with(&guard, &mem, onnx_encode(&mem, model), &rows[i].options, 0),
         rows[i].want);
+}
+
+/* What sizes follow from is a constant once its contents are given; what they do not, is not. */
+static void test_contents(void **state)
+{
+  (void)state;
+  static const char model[] = "opset 15; in x 1 6; in shape 7 2; in y 1 3,2; Reshape x,shape -> z;"
+                              "Add z,y -> v; out v 1 3,2";
+  static const int64_t shape[2] = {3, 2};
+  static const float y[6];
+  const wick_onnx_content content[] = {{"y", {(const void *)y, sizeof y}},
+                                       {"shape", {(const void *)shape, sizeof shape}}};
+  bool described = false, follows = false, fixed[2];
+  wick_onnx_options open = {.described = &described, .follows = &follows},
+                    given = {.content = content, .ncontent = 2, .fixed = fixed};
+  assert_string_equal(onnx_import_with(&guard, &mem, onnx_encode(&mem, model), &open, 0),
+                      "graph @main(%p0: f32[6], %p1: i64[2], %p2: f32[3,2]) -> f32[3,2] {\n"
+                      "  %0 = const 0 : f32[3,2]\n  return %0\n}");
+  assert_true(described && follows);
+  assert_string_equal(onnx_import_with(&guard, &mem, onnx_encode(&mem, model), &given, 0),
+                      "graph @main(%p0: f32[6], %p1: i64[2], %p2: f32[3,2]) -> f32[3,2] {\n"
+                      "  %0 = reshape %p0 {shape=[3, 2]} : f32[3,2]\n"
+                      "  %1 = add %0, %p2 : f32[3,2]\n  return %1\n}");
+  assert_true(fixed[1] && !fixed[0]);
+  given.ncontent = 1;
+  assert_string_equal(onnx_import_with(&guard, &mem, onnx_encode(&mem, model), &given, 0),
+                      "m.onnx: node \"z\" (Reshape): the shape must be known when the model is "
+                      "compiled");
 }
 
 /* ---- hostile files ---- */
@@ -426,6 +455,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_places, begin, end),
       cmocka_unit_test_setup_teardown(test_options, begin, end),
       cmocka_unit_test_setup_teardown(test_describe, begin, end),
+      cmocka_unit_test_setup_teardown(test_contents, begin, end),
       cmocka_unit_test_setup_teardown(test_truncations, begin, end),
       cmocka_unit_test_setup_teardown(test_bytes, begin, end),
       cmocka_unit_test_setup_teardown(test_deep, begin, end),

@@ -20,16 +20,28 @@ typedef struct wick_onnx_range {
   int64_t lo, hi;   /* equal: the dimension becomes that number */
 } wick_onnx_range;
 
+/* What an input holds, dense. */
+typedef struct wick_onnx_content {
+  const char *input; /* its name */
+  wick_span data;
+} wick_onnx_content;
+
 typedef struct wick_onnx_options {
   wick_files *files;  /* owns the mappings of external data; NULL: external data is refused */
   uint64_t max_nodes; /* after expanding functions; 0: 10,000,000; never more than 100,000 + nbytes
                          / 8 */
   const wick_onnx_range *range;
   uint32_t nrange;
-  /* Where the nodes fit together for some sizes only, so that symbolic ones must be given first: no
-   * failure, but a function of the interface alone, its results 0 in the types that the model
-   * declares. */
-  bool describe;
+  /* Used where sizes and the like follow from what an input holds; then the input is still a
+   * parameter, but nobody reads it, and fixed[i] is set for content i. */
+  const wick_onnx_content *content;
+  uint32_t ncontent;
+  bool *fixed;
+  /* Not NULL: where the nodes fit together for some sizes or contents of inputs only, which must be
+   * given first, there is no failure, but a function of the interface alone, its results 0 in the
+   * types that the model declares; then *described is set, and *follows where contents of inputs
+   * are wanted, as far as that can be seen. */
+  bool *described, *follows;
   bool loose; /* large data of constants may lie misaligned in the file, until wick_module_align */
 } wick_onnx_options;
 

@@ -63,9 +63,28 @@ static bool operand_elems(wick_onnx_op *o, uint32_t i, uint32_t *out_n, wick_ele
   return true;
 }
 
-static bool operand_unknown(wick_onnx_op *o, const char *what)
+/* The inputs that a value follows from; false where there are none. */
+static bool operand_inputs(wick_onnx_op *o, wick_value v)
+{
+  const wick_builder *b = o->b;
+  wick_list(wick_value) open = {0};
+  bool *seen = wick_new(o->c->tmp, bool, b->values.n), any = false;
+  wick_push(o->c->tmp, &open, v);
+  while (open.n) {
+    v = open.at[--open.n];
+    if (!v.id || seen[v.id]) continue;
+    seen[v.id] = true;
+    const wick_node *n = operand_definer(b, v);
+    for (uint32_t i = 0; n && i < n->nin; i++) wick_push(o->c->tmp, &open, n->in[i]);
+    if (v.id <= b->nparam) o->c->wanted[v.id - 1] = any = true;
+  }
+  return any;
+}
+
+static bool operand_unknown(wick_onnx_op *o, uint32_t i, const char *what)
 {
   wick_onnx_fail(o, WICK_EUNSUPPORTED, "%s must be known when the model is compiled", what);
+  if (operand_inputs(o, o->in[i])) o->c->unknown++;
   return false;
 }
 
@@ -95,7 +114,7 @@ bool wick_onnx_dims(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out
   }
   *out_n = v->ncontent;
   *out = v->content;
-  return v->content || operand_lowest(o, i, out_n, out) || operand_unknown(o, what);
+  return v->content || operand_lowest(o, i, out_n, out) || operand_unknown(o, i, what);
 }
 
 bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
@@ -105,7 +124,7 @@ bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *
   if (!wick_onnx_dims(o, i, what, out_n, &dim)) return false;
   int64_t *v = wick_new(o->c->tmp, int64_t, *out_n);
   for (uint32_t k = 0; k < *out_n; k++) {
-    if (!wick_dim_is_const(dim[k])) return operand_unknown(o, what);
+    if (!wick_dim_is_const(dim[k])) return operand_unknown(o, i, what);
     v[k] = dim[k].v;
   }
   *out = v;
@@ -117,7 +136,7 @@ bool wick_onnx_floats(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *o
 {
   wick_scalar *s;
   wick_elem e;
-  if (!operand_elems(o, i, out_n, &e, &s)) return operand_unknown(o, what);
+  if (!operand_elems(o, i, out_n, &e, &s)) return operand_unknown(o, i, what);
   double *v = wick_new(o->c->tmp, double, *out_n);
   for (uint32_t k = 0; k < *out_n; k++) v[k] = wick_elem_is_float(e) ? s[k].f : (double)s[k].i;
   *out = v;

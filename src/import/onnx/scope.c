@@ -42,6 +42,12 @@ static wick_onnx_binding *scope_find(const wick_onnx_context *c, wick_span name)
   return id ? &c->scope->bound.at[id] : NULL;
 }
 
+void wick_onnx_rebind(wick_onnx_context *c, wick_span name, wick_value v)
+{
+  wick_onnx_binding *b = scope_find(c, name);
+  if (b) *b = (wick_onnx_binding){.v = v};
+}
+
 const wick_onnx_binding *wick_onnx_find(const wick_onnx_context *c, wick_span name)
 {
   return scope_find(c, name);
