@@ -104,11 +104,9 @@ static const char *cache_key(const wick_compilation *c, const char *folder, wick
   const wick_model *m = c->model;
   const wick_given *g = &c->given;
   for (uint32_t i = 0; i < g->nsize; i++)
-    wick_text_printf(&key, "size %s %lld
-", g->sizes[i].name, (long long)g->sizes[i].value);
+    wick_text_printf(&key, "size %s %lld\n", g->sizes[i].name, (long long)g->sizes[i].value);
   for (uint32_t i = 0; i < g->ncontent && m->follows; i++)
-    wick_text_printf(&key, "content %s %016llx
-", g->contents[i].input,
+    wick_text_printf(&key, "content %s %016llx\n", g->contents[i].input,
                      (unsigned long long)wick_hash_bytes(WICK_HASH_SEED, g->contents[i].data,
                                                          g->contents[i].nbytes));
   const wick_file *own = m->files.first;

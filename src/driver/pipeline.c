@@ -20,6 +20,7 @@
 #include "graph/shuffles.h"
 #include "graph/simplify.h"
 #include "graph/sink.h"
+#include "graph/subbyte.h"
 #include "graph/widen.h"
 #include "ir/verify.h"
 #include "loop/expand.h"
@@ -148,6 +149,8 @@ const wick_pass wick_passes[] = {
      "nodes that are equal to something cheaper"},
     {"sink", WICK_GRAPH, wick_pass_sink, NULL, WICK_EXACT,
      "moves of elements behind element-wise nodes"},
+    {"subbyte", WICK_GRAPH, wick_pass_subbyte, NULL, WICK_EXACT,
+     "elements below a byte are computed in whole ones"},
     {"widen", WICK_GRAPH, NULL, pipeline_widen, WICK_ROUNDING, "floats become f64"},
     {"attention", WICK_GRAPH, NULL, pipeline_attention, WICK_ROUNDING,
      "queries, keys, softmax and values as one node"},
@@ -182,9 +185,8 @@ const wick_pass wick_passes[] = {
 };
 
 const char wick_pipeline_compile[] =
-    "quantized,fold,expand_rows,fold,drop_identity,simplify,cse,rescale,fold_scale,shuffles,"
-    "attention,"
-    "phases,fold,"
+    "quantized,fold,expand_rows,fold,subbyte,drop_identity,simplify,cse,rescale,fold_scale,"
+    "shuffles,attention,phases,fold,"
     "sink,"
     "simplify,"
     "block,fold,form_groups,copy_elim,in_place,dead_store,order,free,plan";

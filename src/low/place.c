@@ -4,15 +4,34 @@
 
 #include <string.h>
 
+/* Elements below a byte have no places of their own: all bytes in a row. */
+static wick_place place_packed(wick_place p, const wick_module *m, wick_type t, int64_t *dim,
+                               int64_t *stride)
+{
+  const wick_type_info *info = wick_type_get(m, t);
+  int64_t numel = 1;
+  p.elem_bytes = 1;
+  if (info->stride || p.offset < 0 || !wick_type_const_dims(info, dim)) return p;
+  for (uint32_t k = 0; k < info->rank; k++)
+    if (wick_mul_overflows(numel, dim[k], &numel)) return p;
+  p.known = numel < INT64_MAX / 32 - p.offset;
+  if (!p.known) return p;
+  p.rank = 1;
+  dim[0] = (int64_t)wick_elem_bytes(info->elem, (uint64_t)numel), stride[0] = 1;
+  return p;
+}
+
 wick_place wick_place_make(const wick_module *m, wick_type t, wick_value root, int64_t offset,
                            wick_arena *mem)
 {
   const wick_type_info *info = wick_type_get(m, t);
   wick_place p = {.root = root, .rank = info->rank, .offset = offset};
   uint32_t bits = wick_elem_storage[info->elem].bits;
-  int64_t *dim = wick_new(mem, int64_t, info->rank), *stride = wick_new(mem, int64_t, info->rank);
+  int64_t *dim = wick_new(mem, int64_t, info->rank + 1),
+          *stride = wick_new(mem, int64_t, info->rank + 1);
   p.dim = dim, p.stride = stride;
   p.elem_bytes = bits / 8;
+  if (bits && bits < 8) return place_packed(p, m, t, dim, stride);
   if (bits % 8 || !bits || offset < 0 || !wick_type_const_dims(info, dim)) return p;
   int64_t numel = 1, end = 0;
   for (uint32_t k = info->rank; k-- > 0;) {

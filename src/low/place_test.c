@@ -214,12 +214,13 @@ static void types(void **state)
   assert_int_equal(wick_place_end(&p), 8 + 60);
   p = wick_place_make(m, wick_type_buffer(m, WICK_I4, 2, dim, WICK_ARENA), (wick_value){1}, 0,
                       &m->mem);
-  assert_false(p.known); /* smaller than a byte */
+  assert_true(p.known && wick_place_contiguous(&p)); /* smaller than a byte: by its bytes */
+  assert_int_equal(wick_place_end(&p), 8);
   dim[0] = wick_dim_symbol(m->dims, "N", 1, 4);
   wick_place n = wick_place_make(m, wick_type_buffer(m, WICK_F32, 2, dim, WICK_ARENA),
                                  (wick_value){1}, 0, &m->mem);
   assert_false(n.known);
-  assert_false(wick_place_disjoint(&n, &p));
+  assert_false(wick_place_disjoint(&n, &p)); /* one is not known */
   dim[0] = wick_dim_const(INT64_MAX / 8);
   assert_false(wick_place_make(m, wick_type_buffer(m, WICK_F32, 2, dim, WICK_ARENA),
                                (wick_value){1}, 0, &m->mem)
