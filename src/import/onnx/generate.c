@@ -122,11 +122,11 @@ static void generate_eye(wick_onnx_op *o)
   o->out[0] = wick_build(o->b, WICK_OP_eye, 0, NULL, e.attr, 1, &want);
 }
 
-static void generate_cumsum(wick_onnx_op *o)
+static void generate_scan(wick_onnx_op *o)
 {
   int64_t axis;
   if (!generate_number(o, 1, "axis", 0, &axis)) return;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_cumsum);
+  wick_onnx_emit e = wick_onnx_begin(o, o->row->op);
   wick_onnx_set_int(&e, "axis", axis);
   wick_onnx_set_int(&e, "exclusive", wick_onnx_int(o, "exclusive", 0));
   wick_onnx_set_int(&e, "reverse", wick_onnx_int(o, "reverse", 0));
@@ -134,7 +134,8 @@ static void generate_cumsum(wick_onnx_op *o)
 }
 
 const wick_onnx_row wick_onnx_generate_rows[] = {
-    {"CumSum", 11, {2, 2}, 1, "exclusive:i reverse:i", generate_cumsum, 0, 0},
+    {"CumProd", 26, {2, 2}, 1, "exclusive:i reverse:i", generate_scan, WICK_OP_cumprod, 0},
+    {"CumSum", 11, {2, 2}, 1, "exclusive:i reverse:i", generate_scan, WICK_OP_cumsum, 0},
     {"EyeLike", 9, {1, 1}, 1, "dtype:i k:i", generate_eye, 0, 0},
     {"OneHot", 9, {3, 3}, 1, "axis:i", generate_one_hot, 0, 0},
     {"Range", 11, {3, 3}, 1, "", generate_range, 0, 0},

@@ -12,7 +12,7 @@ typedef struct wick_onnx_op wick_onnx_op;
 
 /* An operator from the opset `since` on, until the next row of the same operator begins. */
 typedef struct wick_onnx_row {
-  const char *op_type;
+  const char *op_type; /* with its domain in front: "ai.onnx.ml.Binarizer" */
   int since;
   uint8_t nin[2];    /* least, most; WICK_ANY: no limit */
   uint8_t nout;      /* most */
@@ -25,14 +25,17 @@ typedef struct wick_onnx_row {
 
 /* Each family's rows, sorted by operator and opset, end with an empty one. */
 extern const wick_onnx_row wick_onnx_arith_rows[], wick_onnx_activation_rows[],
-    wick_onnx_constant_rows[], wick_onnx_conv_rows[], wick_onnx_generate_rows[],
-    wick_onnx_index_rows[], wick_onnx_matmul_rows[], wick_onnx_norm_rows[], wick_onnx_pool_rows[],
+    wick_onnx_attention_rows[], wick_onnx_constant_rows[], wick_onnx_conv_rows[],
+    wick_onnx_einsum_rows[], wick_onnx_generate_rows[], wick_onnx_index_rows[],
+    wick_onnx_loss_rows[], wick_onnx_matmul_rows[], wick_onnx_norm_rows[], wick_onnx_pool_rows[],
     wick_onnx_quantize_rows[], wick_onnx_recurrent_rows[], wick_onnx_reduce_rows[],
-    wick_onnx_resize_rows[], wick_onnx_shape_rows[], wick_onnx_softmax_rows[];
+    wick_onnx_resize_rows[], wick_onnx_scatter_rows[], wick_onnx_shape_rows[],
+    wick_onnx_signal_rows[], wick_onnx_softmax_rows[], wick_onnx_training_rows[];
 
-/* The row of an operator of ONNX's own domain at that opset. NULL where there is none; then
- * *out_known says whether the operator is known at other opsets. */
-const wick_onnx_row *wick_onnx_row_find(wick_span op_type, int64_t opset, bool *out_known);
+/* The row of an operator at that opset of its domain. NULL where there is none; then *out_known
+ * says whether the operator is known at other opsets. */
+const wick_onnx_row *wick_onnx_row_find(wick_span domain, wick_span op_type, int64_t opset,
+                                        bool *out_known);
 
 /* ---- the context ---- */
 
@@ -192,6 +195,27 @@ wick_value wick_onnx_reduce(wick_onnx_op *o, wick_opcode op, wick_value x, uint3
 wick_value wick_onnx_saturate(wick_onnx_op *o, wick_value x, wick_elem to);
 /* The spatial dimensions of a convolution's weights, operand i; NULL after a failure was added. */
 const wick_dim *wick_onnx_conv_kernel(wick_onnx_op *o, uint32_t i);
+
+/* compose.c: what compositions are written in. Axes count from 0 and are there. */
+wick_value wick_onnx_expand(wick_onnx_op *o, wick_value x, uint32_t n, const wick_dim *dim);
+/* 0, 1, ... n - 1, in i64; of rank `rank`, sizes 1 but for `axis`. */
+wick_value wick_onnx_count(wick_onnx_op *o, wick_dim n);
+wick_value wick_onnx_count_along(wick_onnx_op *o, wick_dim n, uint32_t axis, uint32_t rank);
+wick_value wick_onnx_unsqueeze(wick_onnx_op *o, wick_value x, uint32_t axis);
+wick_value wick_onnx_squeeze(wick_onnx_op *o, wick_value x, uint32_t axis);
+wick_value wick_onnx_slice(wick_onnx_op *o, wick_value x, uint32_t axis, wick_dim begin,
+                           wick_dim size);
+wick_value wick_onnx_concat(wick_onnx_op *o, uint32_t axis, uint32_t n, const wick_value *in);
+/* gather or gather_elements */
+wick_value wick_onnx_gather(wick_onnx_op *o, wick_opcode op, wick_value x, wick_value index,
+                            uint32_t axis);
+/* x op number, the number in x's element type */
+wick_value wick_onnx_by(wick_onnx_op *o, wick_opcode op, wick_value x, double number);
+wick_value wick_onnx_reduce1(wick_onnx_op *o, wick_opcode op, wick_value x, int64_t axis,
+                             bool keepdims);
+/* A constant of these numbers, rounded to `elem`. */
+wick_value wick_onnx_table(wick_onnx_op *o, wick_elem elem, uint32_t rank, const int64_t *dim,
+                           const double *numbers);
 
 /* window.c: strides, dilations and pads of convolutions and pools, with auto_pad resolved. Lists
  * are as long as n; pads are the begins, then the ends. */

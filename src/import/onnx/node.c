@@ -119,7 +119,7 @@ static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const cha
   wick_onnx_op o = node_begin(c, n, place);
   uint32_t first = c->b.values.n;
   bool known = false;
-  if (wick_onnx_domain_is_own(n->domain)) o.row = wick_onnx_row_find(n->op_type, o.opset, &known);
+  o.row = wick_onnx_row_find(n->domain, n->op_type, o.opset, &known);
   if (!o.row || !o.row->import) {
     node_unsupported(c, n, place, o.opset, known);
     return;

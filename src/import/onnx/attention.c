@@ -1,0 +1,485 @@
+/* Attention and what stands beside it: rotary embedding, linear attention, causal convolution. */
+#include <math.h>
+
+#include "import/onnx/import.h"
+
+/* ---- heads ---- */
+
+/* [batch, length, heads * size] -> [batch, heads, length, size]; 0 after a failure was added. */
+static wick_value attention_heads(wick_onnx_op *o, wick_value x, int64_t heads)
+{
+  static const int64_t swap[] = {0, 2, 1, 3};
+  if (o->b->status) return (wick_value){0};
+  const wick_type_info *t = wick_built_info(o->b, x);
+  wick_dim n = wick_dim_const(heads);
+  if (heads < 1 || t->rank != 3 ||
+      !wick_dim_is(wick_dim_mod(o->c->module->dims, t->dim[2], n), 0)) {
+    wick_onnx_fail(o, WICK_ETYPE, "rank %u and %lld heads, wanted 3 and a divisor of the last size",
+                   t->rank, (long long)heads);
+    return (wick_value){0};
+  }
+  const wick_dim split[] = {t->dim[0], t->dim[1], n,
+                            wick_dim_floordiv(o->c->module->dims, t->dim[2], n)};
+  return wick_onnx_transpose(o, wick_onnx_reshape(o, x, 4, split), 4, swap);
+}
+
+/* The way back. */
+static wick_value attention_joined(wick_onnx_op *o, wick_value x)
+{
+  static const int64_t swap[] = {0, 2, 1, 3};
+  if (o->b->status) return x;
+  const wick_type_info *t = wick_built_info(o->b, x);
+  const wick_dim joined[] = {t->dim[0], t->dim[2],
+                             wick_dim_mul(o->c->module->dims, t->dim[1], t->dim[3])};
+  return wick_onnx_reshape(o, wick_onnx_transpose(o, x, 4, swap), 3, joined);
+}
+
+/* ---- biases ---- */
+
+typedef struct attention {
+  wick_onnx_op *o;
+  wick_value q, k, v; /* [batch, heads, length, size] */
+  wick_dim nq, nk;
+  wick_elem elem;
+  wick_value bias;   /* added to the scores; 0: none */
+  bool may_be_empty; /* a row of the bias may be -inf everywhere */
+} attention;
+
+static void attention_add(attention *a, wick_value bias)
+{
+  a->bias = a->bias.id ? wick_build2(a->o->b, WICK_OP_add, a->bias, bias) : bias;
+}
+
+/* 0 where allowed, else -inf */
+static wick_value attention_allowed(attention *a, wick_value allowed)
+{
+  wick_onnx_op *o = a->o;
+  if (o->b->status) return allowed;
+  return wick_build3(o->b, WICK_OP_where, allowed, wick_onnx_number(o, a->q, 0),
+                     wick_onnx_number(o, a->q, -(double)INFINITY));
+}
+
+/* Shorter than the keys: the rest is not attended to. */
+static wick_value attention_padded(attention *a, wick_value mask)
+{
+  wick_onnx_op *o = a->o;
+  const wick_type_info *t = wick_built_info(o->b, mask);
+  wick_dim less =
+      t->rank ? wick_dim_sub(o->c->module->dims, a->nk, t->dim[t->rank - 1]) : wick_dim_const(0);
+  if (!t->rank || wick_dim_is(less, 0) || wick_dim_is(t->dim[t->rank - 1], 1)) return mask;
+  wick_dim pad[2 * WICK_MAX_RANK];
+  for (uint32_t k = 0; k < 2 * t->rank; k++) pad[k] = wick_dim_const(0);
+  pad[2 * t->rank - 1] = less;
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_pad);
+  wick_onnx_set_dims(&e, "pad", 2 * t->rank, pad);
+  double fill = t->elem == WICK_BOOL ? 0 : -(double)INFINITY;
+  return wick_onnx_end2(&e, mask, wick_onnx_number(o, mask, fill));
+}
+
+static void attention_mask(attention *a, uint32_t i)
+{
+  wick_onnx_op *o = a->o;
+  if (!wick_onnx_has(o, i)) return;
+  wick_value mask = attention_padded(a, o->in[i]);
+  a->may_be_empty = true;
+  attention_add(a, wick_onnx_info(o, i)->elem == WICK_BOOL ? attention_allowed(a, mask)
+                                                           : wick_build_cast(o->b, mask, a->elem));
+}
+
+/* Which keys a query may see, by its position among them: `first` for the first query, one for all
+ * or one for each batch. */
+static void attention_frontier(attention *a, wick_value first)
+{
+  wick_onnx_op *o = a->o;
+  wick_builder *b = o->b;
+  int64_t left = wick_onnx_int(o, "left_window_size", -1),
+          right = wick_onnx_int(o, "right_window_size", -1);
+  bool causal = wick_onnx_int(o, "is_causal", 0) != 0;
+  if (!causal && left < 0 && right < 0) return;
+  uint32_t rank = first.id ? 4 : 2;
+  wick_value ahead = wick_build2(b, WICK_OP_sub, wick_onnx_count_along(o, a->nk, rank - 1, rank),
+                                 wick_onnx_count_along(o, a->nq, rank - 2, rank));
+  if (first.id) ahead = wick_build2(b, WICK_OP_sub, ahead, first);
+  wick_value allowed = {0};
+  const struct {
+    bool is;
+    wick_opcode op;
+    int64_t bound;
+  } rule[] = {
+      {causal, WICK_OP_le, 0}, {left >= 0, WICK_OP_ge, -left}, {right >= 0, WICK_OP_le, right}};
+  for (size_t i = 0; i < WICK_COUNT(rule); i++) {
+    if (!rule[i].is || b->status) continue;
+    wick_value is = wick_onnx_by(o, rule[i].op, ahead, (double)rule[i].bound);
+    allowed = allowed.id ? wick_build2(b, WICK_OP_and, allowed, is) : is;
+  }
+  attention_add(a, attention_allowed(a, allowed));
+}
+
+/* Keys beyond a batch's count are padding; and queries stand at the end of those that count. */
+static void attention_padding(attention *a, uint32_t i, wick_dim past)
+{
+  wick_onnx_op *o = a->o;
+  wick_builder *b = o->b;
+  wick_value first = {0};
+  bool counted = wick_onnx_has(o, i);
+  if (counted) {
+    const wick_dim column[] = {wick_built_info(b, a->q)->dim[0], wick_dim_const(1),
+                               wick_dim_const(1), wick_dim_const(1)};
+    wick_value n = wick_onnx_reshape(o, o->in[i], 4, column);
+    wick_value queries = wick_build1(b, WICK_OP_size, wick_onnx_count(o, a->nq));
+    first = wick_build2(b, WICK_OP_sub, n, queries);
+    attention_frontier(a, first);
+    attention_add(a, attention_allowed(
+                         a, wick_build2(b, WICK_OP_lt, wick_onnx_count_along(o, a->nk, 3, 4), n)));
+    a->may_be_empty = true;
+    return;
+  }
+  if (!wick_dim_is(past, 0)) {
+    const wick_dim one[] = {wick_dim_const(1), wick_dim_const(1), wick_dim_const(1),
+                            wick_dim_const(1)};
+    first = wick_onnx_reshape(o, wick_build1(b, WICK_OP_size, wick_onnx_count(o, past)), 4, one);
+  }
+  a->may_be_empty = a->may_be_empty || wick_onnx_int(o, "left_window_size", -1) >= 0 ||
+                    wick_onnx_int(o, "right_window_size", -1) >= 0;
+  attention_frontier(a, first);
+}
+
+/* ---- attention ---- */
+
+/* Several query heads share one of the keys: they become more rows of it. */
+static wick_value attention_product(attention *a, wick_value x, wick_value y)
+{
+  wick_onnx_op *o = a->o;
+  wick_dims *dims = o->c->module->dims;
+  if (o->b->status) return x;
+  const wick_type_info *tx = wick_built_info(o->b, x), *ty = wick_built_info(o->b, y);
+  if (wick_dim_eq(tx->dim[1], ty->dim[1])) return wick_build2(o->b, WICK_OP_matmul, x, y);
+  const wick_dim shape[] = {tx->dim[0], tx->dim[1], tx->dim[2], ty->dim[3]};
+  const wick_dim rows[] = {
+      tx->dim[0], ty->dim[1],
+      wick_dim_mul(dims, wick_dim_floordiv(dims, tx->dim[1], ty->dim[1]), tx->dim[2]), tx->dim[3]};
+  wick_value z = wick_build2(o->b, WICK_OP_matmul, wick_onnx_reshape(o, x, 4, rows), y);
+  return wick_onnx_reshape(o, z, 4, shape);
+}
+
+/* Rows that attend to nothing are 0, not the mean of nothing. */
+static wick_value attention_softmax(attention *a, wick_value scores, wick_elem precision)
+{
+  wick_onnx_op *o = a->o;
+  wick_builder *b = o->b;
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_softmax);
+  wick_onnx_set_int(&e, "axis", -1);
+  wick_value p = wick_onnx_end1(&e, wick_build_cast(b, scores, precision));
+  if (b->status || !a->may_be_empty) return wick_build_cast(b, p, a->elem);
+  wick_value most = wick_onnx_reduce1(o, WICK_OP_reduce_max, a->bias, -1, true),
+             empty = wick_onnx_by(o, WICK_OP_eq, most, -(double)INFINITY);
+  if (b->status) return p;
+  p = wick_build3(b, WICK_OP_where, empty, wick_onnx_number(o, p, 0), p);
+  return wick_build_cast(b, p, a->elem);
+}
+
+static wick_value attention_softcap(attention *a, wick_value x, double cap)
+{
+  wick_onnx_op *o = a->o;
+  if (!(cap > 0)) return x;
+  return wick_onnx_by(o, WICK_OP_mul,
+                      wick_build1(o->b, WICK_OP_tanh, wick_onnx_by(o, WICK_OP_div, x, cap)), cap);
+}
+
+/* Q, K and V as heads, K and V behind what the cache has; false after a failure was added. */
+static bool attention_operands(attention *a, bool *out_flat, wick_dim *out_past)
+{
+  wick_onnx_op *o = a->o;
+  uint32_t rank = wick_onnx_info(o, 0)->rank;
+  wick_value *const to[] = {&a->q, &a->k, &a->v};
+  *out_flat = rank == 3;
+  *out_past = wick_dim_const(0);
+  for (uint32_t i = 0; i < 3; i++) {
+    *to[i] = o->in[i];
+    if (rank == 3)
+      *to[i] =
+          attention_heads(o, o->in[i], wick_onnx_int(o, i ? "kv_num_heads" : "q_num_heads", 0));
+    if (!to[i]->id || wick_built_info(o->b, *to[i])->rank != 4) {
+      if (!o->failed) wick_onnx_fail(o, WICK_ETYPE, "input %u has no rank 3 or 4", i);
+      return false;
+    }
+  }
+  if (wick_onnx_has(o, 4) != wick_onnx_has(o, 5) ||
+      (wick_onnx_has(o, 4) && (wick_onnx_info(o, 4)->rank != 4 || wick_onnx_has(o, 6)))) {
+    wick_onnx_fail(o, WICK_ETYPE,
+                   "past_key and past_value come together, of rank 4, and without "
+                   "nonpad_kv_seqlen");
+    return false;
+  }
+  if (wick_onnx_has(o, 4)) {
+    *out_past = wick_onnx_info(o, 4)->dim[2];
+    a->k = wick_onnx_concat(o, 2, 2, (wick_value[]){o->in[4], a->k});
+    a->v = wick_onnx_concat(o, 2, 2, (wick_value[]){o->in[5], a->v});
+  }
+  if (o->b->status) return false;
+  const wick_type_info *q = wick_built_info(o->b, a->q), *k = wick_built_info(o->b, a->k);
+  a->nq = q->dim[2], a->nk = k->dim[2], a->elem = q->elem;
+  if (wick_dim_is(wick_dim_mod(o->c->module->dims, q->dim[1], k->dim[1]), 0)) return true;
+  wick_onnx_fail(o, WICK_ETYPE, "the heads of the keys are no divisor of the queries'");
+  return false;
+}
+
+static void attention_import(wick_onnx_op *o)
+{
+  attention a = {.o = o};
+  wick_builder *b = o->b;
+  bool flat;
+  wick_dim past;
+  wick_elem precision;
+  if (!attention_operands(&a, &flat, &past)) return;
+  const wick_type_info *q = wick_built_info(b, a.q);
+  double size = wick_dim_is_const(q->dim[3]) ? (double)q->dim[3].v : 1,
+         scale = wick_onnx_float(o, "scale", (float)(1 / sqrt(size)));
+  precision = a.elem;
+  int64_t number = wick_onnx_int(o, "softmax_precision", 0);
+  if (number && (!wick_onnx_elem(number, &precision) || !wick_elem_is_float(precision))) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "softmax_precision %lld is not supported",
+                   (long long)number);
+    return;
+  }
+  attention_mask(&a, 3);
+  attention_padding(&a, 6, past);
+  wick_value turned = wick_onnx_transpose(o, a.k, 4, (const int64_t[]){0, 1, 3, 2});
+  wick_value raw = attention_product(&a, wick_onnx_by(o, WICK_OP_mul, a.q, scale), turned);
+  wick_value capped = attention_softcap(&a, raw, wick_onnx_float(o, "softcap", 0));
+  wick_value scores = a.bias.id ? wick_build2(b, WICK_OP_add, capped, a.bias) : capped;
+  wick_value p = attention_softmax(&a, scores, precision), y = attention_product(&a, p, a.v);
+  const wick_value shown[] = {capped, capped, scores, p};
+  int64_t mode = wick_onnx_int(o, "qk_matmul_output_mode", 0);
+  if (mode < 0 || mode > 3) {
+    wick_onnx_fail(o, WICK_ERANGE, "qk_matmul_output_mode is %lld", (long long)mode);
+    return;
+  }
+  const wick_value results[] = {flat ? attention_joined(o, y) : y, a.k, a.v, shown[mode]};
+  for (uint32_t i = 0; i < o->nout; i++) o->out[i] = results[i];
+}
+
+/* ---- rotary embedding ---- */
+
+/* cos or sin [batch, length, half], from a table where there are positions; for heads. */
+static wick_value attention_angles(wick_onnx_op *o, uint32_t i, uint32_t axis)
+{
+  wick_value x = o->in[i];
+  if (wick_onnx_has(o, 3)) x = wick_onnx_gather(o, WICK_OP_gather, x, o->in[3], 0);
+  return wick_onnx_unsqueeze(o, x, axis);
+}
+
+/* Pairs of numbers turned by an angle: the halves, or neighbours where `interleaved`. */
+static void attention_rotary(wick_onnx_op *o)
+{
+  wick_builder *b = o->b;
+  const wick_type_info *t = wick_onnx_info(o, 0), *cos = wick_onnx_info(o, 1);
+  wick_dims *dims = o->c->module->dims;
+  bool flat = t->rank == 3, interleaved = wick_onnx_int(o, "interleaved", 0) != 0;
+  wick_dim two = wick_dim_const(2), zero = wick_dim_const(0);
+  wick_value x = o->in[0];
+  if (flat) { /* [batch, length, heads, size]: no need to turn it around */
+    wick_dim n = wick_dim_const(wick_onnx_int(o, "num_heads", 0));
+    if (n.v < 1 || !wick_dim_is(wick_dim_mod(dims, t->dim[2], n), 0)) {
+      wick_onnx_fail(o, WICK_ETYPE, "%lld heads do not divide the last size", (long long)n.v);
+      return;
+    }
+    x = wick_onnx_reshape(
+        o, x, 4,
+        (const wick_dim[]){t->dim[0], t->dim[1], n, wick_dim_floordiv(dims, t->dim[2], n)});
+  } else if (t->rank != 4 || !cos->rank) {
+    wick_onnx_fail(o, WICK_ETYPE, "its rank is %u, wanted 3 or 4", t->rank);
+    return;
+  }
+  if (b->status) return;
+  const wick_type_info *h = wick_built_info(b, x);
+  wick_dim size = h->dim[3], half = cos->dim[cos->rank - 1], turned = wick_dim_mul(dims, half, two),
+           rest = wick_dim_sub(dims, size, turned);
+  wick_value c = attention_angles(o, 1, flat ? 2 : 1), s = attention_angles(o, 2, flat ? 2 : 1);
+  wick_value part = wick_onnx_slice(o, x, 3, zero, turned), x1, x2;
+  if (interleaved) {
+    const wick_dim pairs[] = {h->dim[0], h->dim[1], h->dim[2], half, two};
+    part = wick_onnx_reshape(o, part, 5, pairs);
+    x1 = wick_onnx_squeeze(o, wick_onnx_slice(o, part, 4, zero, wick_dim_const(1)), 4);
+    x2 = wick_onnx_squeeze(o, wick_onnx_slice(o, part, 4, wick_dim_const(1), wick_dim_const(1)), 4);
+  } else {
+    x1 = wick_onnx_slice(o, part, 3, zero, half);
+    x2 = wick_onnx_slice(o, part, 3, half, half);
+  }
+  wick_value real = wick_build2(b, WICK_OP_sub, wick_build2(b, WICK_OP_mul, c, x1),
+                                wick_build2(b, WICK_OP_mul, s, x2)),
+             imag = wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, s, x1),
+                                wick_build2(b, WICK_OP_mul, c, x2));
+  if (interleaved) {
+    const wick_dim joined[] = {h->dim[0], h->dim[1], h->dim[2], turned};
+    const wick_value both[] = {wick_onnx_unsqueeze(o, real, 4), wick_onnx_unsqueeze(o, imag, 4)};
+    part = wick_onnx_reshape(o, wick_onnx_concat(o, 4, 2, both), 4, joined);
+  } else {
+    part = wick_onnx_concat(o, 3, 2, (wick_value[]){real, imag});
+  }
+  if (!wick_dim_is(rest, 0))
+    part = wick_onnx_concat(o, 3, 2, (wick_value[]){part, wick_onnx_slice(o, x, 3, turned, rest)});
+  o->out[0] = flat ? wick_onnx_reshape(o, part, 3, t->dim) : part;
+}
+
+/* ---- causal convolution ---- */
+
+/* A depthwise convolution along the last axis, behind what came before. */
+static void attention_causal_conv(wick_onnx_op *o)
+{
+  wick_builder *b = o->b;
+  const wick_type_info *x = wick_onnx_info(o, 0), *w = wick_onnx_info(o, 1);
+  if (x->rank != 3 || w->rank != 3 || !wick_dim_is_const(w->dim[2]) ||
+      !wick_dim_is_const(w->dim[0])) {
+    wick_onnx_fail(o, WICK_ETYPE, "ranks %u and %u, wanted 3 and 3 of known sizes", x->rank,
+                   w->rank);
+    return;
+  }
+  wick_dim before = wick_dim_const(w->dim[2].v - 1);
+  const wick_dim state[] = {x->dim[0], x->dim[1], before};
+  wick_value past = wick_onnx_has(o, 3)
+                        ? o->in[3]
+                        : wick_onnx_expand(o, wick_onnx_number(o, o->in[0], 0), 3, state);
+  wick_value whole = wick_onnx_concat(o, 2, 2, (wick_value[]){past, o->in[0]});
+  wick_onnx_window window = {.n = 1, .kernel = {w->dim[2].v}, .stride = {1}, .dilation = {1}};
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_conv);
+  wick_onnx_window_set(&e, &window);
+  wick_onnx_set_int(&e, "group", w->dim[0].v);
+  wick_value y =
+      wick_onnx_end(&e, wick_onnx_has(o, 2) ? 3 : 2, (wick_value[]){whole, o->in[1], o->in[2]});
+  if (wick_onnx_word(o, "activation", "none silu swish") && !b->status) {
+    wick_value f = wick_build_cast(b, y, WICK_F32);
+    y = wick_build_cast(b, wick_build2(b, WICK_OP_mul, f, wick_build1(b, WICK_OP_sigmoid, f)),
+                        x->elem);
+  }
+  o->out[0] = y;
+  o->out[1] = wick_onnx_slice(o, whole, 2, x->dim[2], before);
+}
+
+/* ---- linear attention ---- */
+
+enum { ATTENTION_STEPS = 4096 }; /* as of recurrent layers: docs/decisions/0007 */
+
+typedef struct attention_state {
+  wick_onnx_op *o;
+  wick_value q, k, v, decay, beta; /* [batch, heads, steps, size]; 0: none */
+  wick_value state;                /* [batch, heads, key size, value size] */
+  double scale;
+} attention_state;
+
+/* Row t: [batch, heads, 1, size] */
+static wick_value attention_at(const attention_state *a, wick_value x, int64_t t)
+{
+  return wick_onnx_slice(a->o, x, 2, wick_dim_const(t), wick_dim_const(1));
+}
+
+static wick_value attention_column(const attention_state *a, wick_value row)
+{
+  return wick_onnx_transpose(a->o, row, 4, (const int64_t[]){0, 1, 3, 2});
+}
+
+/* One step of the recurrence; the row that is read. */
+static wick_value attention_step(attention_state *a, int64_t t)
+{
+  wick_builder *b = a->o->b;
+  wick_value k = attention_at(a, a->k, t), v = attention_at(a, a->v, t);
+  if (a->decay.id)
+    a->state =
+        wick_build2(b, WICK_OP_mul, a->state,
+                    wick_build1(b, WICK_OP_exp, attention_column(a, attention_at(a, a->decay, t))));
+  if (a->beta.id)
+    v = wick_build2(b, WICK_OP_mul, attention_at(a, a->beta, t),
+                    wick_build2(b, WICK_OP_sub, v, wick_build2(b, WICK_OP_matmul, k, a->state)));
+  a->state =
+      wick_build2(b, WICK_OP_add, a->state, wick_build2(b, WICK_OP_mul, attention_column(a, k), v));
+  attention read = {.o = a->o};
+  return wick_onnx_by(a->o, WICK_OP_mul,
+                      attention_product(&read, attention_at(a, a->q, t), a->state), a->scale);
+}
+
+/* Decay: a number for each head, or for each of its keys. */
+static wick_value attention_gate(wick_onnx_op *o, uint32_t i, int64_t heads)
+{
+  if (!wick_onnx_has(o, i)) return (wick_value){0};
+  const wick_type_info *t = wick_onnx_info(o, i);
+  int64_t n = t->rank == 3 && wick_dim_is(t->dim[2], 1) ? 1 : heads;
+  return wick_build_cast(o->b, attention_heads(o, o->in[i], n), WICK_F32);
+}
+
+static void attention_linear(wick_onnx_op *o)
+{
+  wick_builder *b = o->b;
+  int64_t nq = wick_onnx_int(o, "q_num_heads", 0), nkv = wick_onnx_int(o, "kv_num_heads", 0);
+  int rule = wick_onnx_word(o, "update_rule", "gated_delta linear gated delta");
+  bool gated = rule == 0 || rule == 2, delta = rule == 0 || rule == 3;
+  if (gated != wick_onnx_has(o, 4) || delta != wick_onnx_has(o, 5)) {
+    wick_onnx_fail(o, WICK_ETYPE,
+                   "its update rule and its inputs decay and beta do not go together");
+    return;
+  }
+  attention_state a = {.o = o, .q = attention_heads(o, o->in[0], nq)};
+  a.k = attention_heads(o, o->in[1], nkv);
+  a.v = attention_heads(o, o->in[2], nkv);
+  a.decay = attention_gate(o, 4, nkv);
+  a.beta = attention_gate(o, 5, nkv);
+  if (o->failed || b->status) return;
+  const wick_type_info *q = wick_built_info(b, a.q), *k = wick_built_info(b, a.k);
+  const wick_dim steps = k->dim[2], size = k->dim[3];
+  const wick_dim shape[] = {k->dim[0], k->dim[1], size, wick_built_info(b, a.v)->dim[3]};
+  wick_elem elem = q->elem, kept = wick_onnx_has(o, 3) ? wick_onnx_info(o, 3)->elem : elem;
+  if (!wick_dim_is_const(steps) || steps.v < 1 || steps.v > ATTENTION_STEPS ||
+      !wick_dim_is_const(size)) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "its length must be known, and at most %d",
+                   ATTENTION_STEPS);
+    return;
+  }
+  double scale = wick_onnx_float(o, "scale", 0);
+  a.scale = scale != 0 ? scale : 1 / sqrt((double)size.v);
+  a.q = wick_build_cast(b, a.q, WICK_F32);
+  a.k = wick_build_cast(b, a.k, WICK_F32);
+  a.v = wick_build_cast(b, a.v, WICK_F32);
+  if (b->status) return;
+  a.state = wick_onnx_has(o, 3) ? wick_build_cast(b, o->in[3], WICK_F32)
+                                : wick_onnx_expand(o, wick_onnx_number(o, a.q, 0), 4, shape);
+  wick_value *row = wick_new(o->c->tmp, wick_value, (size_t)steps.v);
+  for (int64_t t = 0; t < steps.v && !b->status; t++) row[t] = attention_step(&a, t);
+  if (b->status) return;
+  wick_value y = steps.v > 1 ? wick_onnx_concat(o, 2, (uint32_t)steps.v, row) : row[0];
+  o->out[0] = wick_build_cast(b, attention_joined(o, y), elem);
+  o->out[1] = wick_build_cast(b, a.state, kept);
+}
+
+#define ATTENTION_ATTRS                                                                            \
+  "is_causal:i kv_num_heads:i q_num_heads:i qk_matmul_output_mode:i scale:f softcap:f "            \
+  "softmax_precision:i"
+
+const wick_onnx_row wick_onnx_attention_rows[] = {
+    {"Attention", 23, {3, 6}, 4, ATTENTION_ATTRS, attention_import, 0, 0},
+    {"Attention", 24, {3, 7}, 4, ATTENTION_ATTRS, attention_import, 0, 0},
+    {"Attention",
+     25,
+     {3, 7},
+     4,
+     ATTENTION_ATTRS " left_window_size:i right_window_size:i",
+     attention_import,
+     0,
+     0},
+    {"CausalConvWithState", 27, {2, 4}, 2, "activation:s", attention_causal_conv, 0, 0},
+    {"LinearAttention",
+     27,
+     {3, 6},
+     2,
+     "chunk_size:i kv_num_heads:i! q_num_heads:i! scale:f update_rule:s",
+     attention_linear,
+     0,
+     0},
+    {"RotaryEmbedding",
+     23,
+     {3, 4},
+     1,
+     "interleaved:i num_heads:i rotary_embedding_dim:i",
+     attention_rotary,
+     0,
+     0},
+    {0},
+};
