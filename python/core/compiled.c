@@ -1,0 +1,194 @@
+/* Compiled: machine code with its weights; from Model.compile, or from a file. */
+#include <string.h>
+
+#include "core.h"
+
+core_compiled *core_compiled_new(core_context *context)
+{
+  core_compiled *k = PyObject_New(core_compiled, core.compiled);
+  if (!k) return NULL;
+  Py_INCREF((PyObject *)context);
+  k->context = context;
+  k->compiled = NULL;
+  return k;
+}
+
+static void compiled_dealloc(PyObject *self)
+{
+  core_compiled *k = (core_compiled *)self;
+  wick_compiled_free(k->compiled);
+  Py_XDECREF((PyObject *)k->context);
+  core_dealloc(self);
+}
+
+/* open(path) -> Compiled */
+static PyObject *compiled_open(PyObject *type, PyObject *args)
+{
+  (void)type;
+  PyObject *path = NULL;
+  if (!PyArg_ParseTuple(args, "O&:open", PyUnicode_FSConverter, &path)) return NULL;
+  core_context *context = core_context_new();
+  core_compiled *k = context ? core_compiled_new(context) : NULL;
+  Py_XDECREF((PyObject *)context);
+  if (k) {
+    const char *name = PyBytes_AsString(path);
+    wick_error *e;
+    Py_BEGIN_ALLOW_THREADS e = wick_open(k->context->context, name, &k->compiled);
+    Py_END_ALLOW_THREADS if (e)
+    {
+      Py_CLEAR(k);
+      core_raise(e);
+    }
+  }
+  Py_DECREF(path);
+  return (PyObject *)k;
+}
+
+static PyObject *compiled_save(PyObject *self, PyObject *args)
+{
+  PyObject *path = NULL;
+  if (!PyArg_ParseTuple(args, "O&:save", PyUnicode_FSConverter, &path)) return NULL;
+  const wick_compiled *k = ((core_compiled *)self)->compiled;
+  const char *name = PyBytes_AsString(path);
+  wick_error *e;
+  Py_BEGIN_ALLOW_THREADS e = wick_save(k, name);
+  Py_END_ALLOW_THREADS Py_DECREF(path);
+  if (e) return core_raise(e);
+  Py_RETURN_NONE;
+}
+
+/* ---- what it says of itself ---- */
+
+static PyObject *compiled_ios(const wick_compiled *k, bool outputs)
+{
+  uint32_t n = outputs ? wick_compiled_noutput(k) : wick_compiled_ninput(k);
+  PyObject *list = PyTuple_New((Py_ssize_t)n);
+  for (uint32_t i = 0; list && i < n; i++) {
+    PyObject *io = core_io(outputs ? wick_compiled_output(k, i) : wick_compiled_input(k, i));
+    if (!io) {
+      Py_DECREF(list);
+      return NULL;
+    }
+    PyTuple_SetItem(list, (Py_ssize_t)i, io);
+  }
+  return list;
+}
+
+static PyObject *compiled_inputs(PyObject *self, void *arg)
+{
+  (void)arg;
+  return compiled_ios(((core_compiled *)self)->compiled, false);
+}
+
+static PyObject *compiled_outputs(PyObject *self, void *arg)
+{
+  (void)arg;
+  return compiled_ios(((core_compiled *)self)->compiled, true);
+}
+
+static PyObject *compiled_fixed(PyObject *self, void *arg)
+{
+  (void)arg;
+  const wick_compiled *k = ((core_compiled *)self)->compiled;
+  uint32_t n = wick_compiled_ninput(k);
+  PyObject *list = PyTuple_New((Py_ssize_t)n);
+  for (uint32_t i = 0; list && i < n; i++) {
+    const void *data = wick_compiled_fixed(k, i);
+    Py_ssize_t nbytes = (Py_ssize_t)wick_compiled_input(k, i)->nbytes;
+    PyObject *bytes = data ? PyBytes_FromStringAndSize(data, nbytes) : Py_NewRef(Py_None);
+    if (!bytes) {
+      Py_DECREF(list);
+      return NULL;
+    }
+    PyTuple_SetItem(list, (Py_ssize_t)i, bytes);
+  }
+  return list;
+}
+
+static PyObject *compiled_metadata(PyObject *self, void *arg)
+{
+  (void)arg;
+  const wick_compiled *k = ((core_compiled *)self)->compiled;
+  PyObject *all = PyDict_New();
+  const char *key;
+  for (uint32_t i = 0; all && (key = wick_compiled_metadata_key(k, i)); i++) {
+    const char *text = wick_compiled_metadata(k, key);
+    PyObject *value = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    if (!value || PyDict_SetItemString(all, key, value) < 0) Py_CLEAR(all);
+    Py_XDECREF(value);
+  }
+  return all;
+}
+
+static PyObject *compiled_contract(PyObject *self, void *arg)
+{
+  (void)arg;
+  return PyUnicode_FromString(wick_compiled_contract(((core_compiled *)self)->compiled));
+}
+
+static PyObject *compiled_cached(PyObject *self, void *arg)
+{
+  (void)arg;
+  return PyBool_FromLong(wick_compiled_cached(((core_compiled *)self)->compiled));
+}
+
+static PyObject *compiled_memory(PyObject *self, void *arg)
+{
+  (void)arg;
+  wick_memory m = wick_compiled_memory(((core_compiled *)self)->compiled);
+  return Py_BuildValue("KKK", (unsigned long long)m.constants, (unsigned long long)m.arena,
+                       (unsigned long long)m.scratch);
+}
+
+/* (name, place, schedule, flops, bytes, cycles, tasks, limit) of each */
+static PyObject *compiled_kernels(PyObject *self, void *arg)
+{
+  (void)arg;
+  const wick_compiled *k = ((core_compiled *)self)->compiled;
+  uint32_t n = wick_compiled_nkernel(k);
+  PyObject *list = PyTuple_New((Py_ssize_t)n);
+  for (uint32_t i = 0; list && i < n; i++) {
+    wick_kernel_facts f = wick_compiled_kernel(k, i);
+    PyObject *row =
+        Py_BuildValue("sssKKKKs", f.name, f.place, f.schedule, (unsigned long long)f.flops,
+                      (unsigned long long)f.nbytes, (unsigned long long)f.cycles,
+                      (unsigned long long)f.tasks, f.limit);
+    if (!row) {
+      Py_DECREF(list);
+      return NULL;
+    }
+    PyTuple_SetItem(list, (Py_ssize_t)i, row);
+  }
+  return list;
+}
+
+/* ---- the type ---- */
+
+static PyMethodDef compiled_methods[] = {
+    {"open", compiled_open, METH_VARARGS | METH_STATIC, "open(path) -> Compiled"},
+    {"save", compiled_save, METH_VARARGS, "save(path)"},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef compiled_getset[] = {
+    {"inputs", compiled_inputs, NULL, "(name, element type, sizes, \"\"...) of each", NULL},
+    {"outputs", compiled_outputs, NULL, "as inputs", NULL},
+    {"fixed", compiled_fixed, NULL, "by input: bytes that it must hold, or None", NULL},
+    {"metadata", compiled_metadata, NULL, "what the model's file says of itself", NULL},
+    {"contract", compiled_contract, NULL, "what the bits of the results depend on", NULL},
+    {"cached", compiled_cached, NULL, "it came out of the cache", NULL},
+    {"memory", compiled_memory, NULL, "bytes of constants, arena, scratch", NULL},
+    {"kernels", compiled_kernels, NULL,
+     "(name, place, schedule, flops, bytes, cycles, tasks, limit) of each", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot compiled_slots[] = {{Py_tp_dealloc, compiled_dealloc},
+                                       {Py_tp_methods, compiled_methods},
+                                       {Py_tp_getset, compiled_getset},
+                                       {0, NULL}};
+static PyType_Spec compiled_spec = {.name = "wick._core.Compiled",
+                                    .basicsize = sizeof(core_compiled),
+                                    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                    .slots = compiled_slots};
+
+bool core_add_compiled(PyObject *module)
+{
+  return (core.compiled = core_type(module, &compiled_spec));
+}

@@ -1,0 +1,49 @@
+/* The extension module wick._core: libwick's public interface as Python objects, and nothing more.
+ *
+ * What users see is python/wick/, in Python. Here an array is an object with the buffer protocol
+ * whose bytes are dense; element types and shapes are compared where they are known, in Python. The
+ * global lock is released while a model is loaded, compiled or run. Stable ABI of Python 3.11. */
+#ifndef WICK_PYTHON_CORE_H
+#define WICK_PYTHON_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "wick/wick.h"
+
+/* The tables of the stable ABI keep functions in void pointers, which ISO C does not know. */
+#pragma GCC diagnostic ignored "-Wpedantic"
+
+typedef struct core_context { /* what models and compiled models belong to */
+  PyObject_HEAD wick_context *context;
+} core_context;
+
+typedef struct core_compiled {
+  PyObject_HEAD core_context *context;
+  wick_compiled *compiled;
+} core_compiled;
+
+/* The module's types; set once, when it is imported. */
+typedef struct core_types {
+  PyTypeObject *context, *model, *compiled, *session, *tensor;
+  PyObject *error; /* wick._core.Error(code, message) */
+} core_types;
+extern core_types core;
+
+/* module.c */
+PyObject *core_raise(wick_error *e); /* frees it; NULL */
+core_context *core_context_new(void);
+PyObject *core_io(const wick_io *io); /* (name, element type, sizes, names of open sizes) */
+PyObject *core_elem(wick_elem e);
+PyTypeObject *core_type(PyObject *module, PyType_Spec *spec); /* adds it; NULL: an exception */
+void core_dealloc(PyObject *self);                            /* the object's own memory */
+
+/* One file each; false: an exception */
+bool core_add_model(PyObject *module);
+bool core_add_compiled(PyObject *module);
+bool core_add_session(PyObject *module);
+bool core_add_tensor(PyObject *module);
+
+core_compiled *core_compiled_new(core_context *context); /* empty */
+
+#endif

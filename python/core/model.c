@@ -1,0 +1,238 @@
+/* Model: a loaded model, and its compilation. */
+#include <string.h>
+
+#include "core.h"
+
+typedef struct core_model {
+  PyObject_HEAD core_context *context;
+  wick_model *model;
+  Py_buffer bytes; /* of a model that is not a file; .obj NULL: it is one */
+} core_model;
+
+static void model_dealloc(PyObject *self)
+{
+  core_model *m = (core_model *)self;
+  wick_model_free(m->model);
+  Py_XDECREF((PyObject *)m->context);
+  if (m->bytes.obj) PyBuffer_Release(&m->bytes);
+  core_dealloc(self);
+}
+
+/* Model(path, bytes=None): `path` is only a name where there are bytes. */
+static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+  static char *words[] = {"path", "bytes", NULL};
+  PyObject *path = NULL, *bytes = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|O", words, PyUnicode_FSConverter, &path,
+                                   &bytes))
+    return NULL;
+  allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+  core_model *m = (core_model *)alloc(type, 0);
+  bool good = m && (bytes == Py_None || PyObject_GetBuffer(bytes, &m->bytes, PyBUF_SIMPLE) == 0) &&
+              (m->context = core_context_new());
+  if (good) {
+    const char *name = PyBytes_AsString(path);
+    wick_error *e;
+    Py_BEGIN_ALLOW_THREADS e =
+        wick_load_bytes(m->context->context, name, m->bytes.obj ? m->bytes.buf : NULL,
+                        m->bytes.obj ? (size_t)m->bytes.len : 0, &m->model);
+    Py_END_ALLOW_THREADS if (e) core_raise(e);
+    good = !e;
+  }
+  Py_DECREF(path);
+  if (!good) Py_CLEAR(m);
+  return (PyObject *)m;
+}
+
+/* ---- what it says of itself ---- */
+
+static PyObject *model_ios(const wick_model *m, bool outputs)
+{
+  uint32_t n = outputs ? wick_model_noutput(m) : wick_model_ninput(m);
+  PyObject *list = PyTuple_New((Py_ssize_t)n);
+  for (uint32_t i = 0; list && i < n; i++) {
+    PyObject *io = core_io(outputs ? wick_model_output(m, i) : wick_model_input(m, i));
+    if (!io) {
+      Py_DECREF(list);
+      return NULL;
+    }
+    PyTuple_SetItem(list, (Py_ssize_t)i, io);
+  }
+  return list;
+}
+
+static PyObject *model_inputs(PyObject *self, void *arg)
+{
+  (void)arg;
+  return model_ios(((core_model *)self)->model, false);
+}
+
+static PyObject *model_outputs(PyObject *self, void *arg)
+{
+  (void)arg;
+  return model_ios(((core_model *)self)->model, true);
+}
+
+static PyObject *model_open(PyObject *self, void *arg)
+{
+  (void)arg;
+  return PyBool_FromLong(wick_model_open(((core_model *)self)->model));
+}
+
+static PyObject *model_metadata(PyObject *self, void *arg)
+{
+  (void)arg;
+  const wick_model *m = ((core_model *)self)->model;
+  PyObject *all = PyDict_New();
+  const char *key;
+  for (uint32_t i = 0; all && (key = wick_model_metadata_key(m, i)); i++) {
+    const char *text = wick_model_metadata(m, key);
+    PyObject *value = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    if (!value || PyDict_SetItemString(all, key, value) < 0) Py_CLEAR(all);
+    Py_XDECREF(value);
+  }
+  return all;
+}
+
+/* ---- compiling ---- */
+
+typedef struct model_request { /* arrays of as many as the Python lists have */
+  wick_shape *shape;
+  int64_t (*dim)[WICK_MAX_DIMS];
+  wick_size *size;
+  wick_content *content;
+  Py_buffer *buffer;
+  uint32_t nshape, nsize, ncontent;
+} model_request;
+
+static void model_request_free(model_request *r)
+{
+  for (uint32_t i = 0; i < r->ncontent; i++) PyBuffer_Release(&r->buffer[i]);
+  PyMem_Free(r->shape);
+  PyMem_Free(r->dim);
+  PyMem_Free(r->size);
+  PyMem_Free(r->content);
+  PyMem_Free(r->buffer);
+}
+
+static void *model_room(PyObject *dict, size_t size)
+{
+  void *p = PyMem_Calloc((size_t)PyDict_Size(dict) + 1, size);
+  if (!p) PyErr_NoMemory();
+  return p;
+}
+
+static bool model_shapes(model_request *r, PyObject *dict)
+{
+  PyObject *key, *value;
+  Py_ssize_t at = 0;
+  r->shape = model_room(dict, sizeof *r->shape);
+  r->dim = model_room(dict, sizeof *r->dim);
+  while (r->shape && r->dim && PyDict_Next(dict, &at, &key, &value)) {
+    const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
+    Py_ssize_t rank = PySequence_Size(value);
+    if (!name || rank < 0) return false;
+    if (rank > WICK_MAX_DIMS) {
+      PyErr_Format(PyExc_ValueError, "input \"%s\": its rank is %zd, the most is %d", name, rank,
+                   WICK_MAX_DIMS);
+      return false;
+    }
+    for (Py_ssize_t k = 0; k < rank; k++) {
+      PyObject *size = PySequence_GetItem(value, k);
+      r->dim[r->nshape][k] = size ? PyLong_AsLongLong(size) : -1;
+      Py_XDECREF(size);
+    }
+    if (PyErr_Occurred()) return false;
+    r->shape[r->nshape] = (wick_shape){name, (uint32_t)rank, r->dim[r->nshape]};
+    r->nshape++;
+  }
+  return r->shape && r->dim;
+}
+
+static bool model_sizes(model_request *r, PyObject *dict)
+{
+  PyObject *key, *value;
+  Py_ssize_t at = 0;
+  r->size = model_room(dict, sizeof *r->size);
+  while (r->size && PyDict_Next(dict, &at, &key, &value)) {
+    const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
+    int64_t size = name ? PyLong_AsLongLong(value) : -1;
+    if (PyErr_Occurred()) return false;
+    r->size[r->nsize++] = (wick_size){name, size};
+  }
+  return r->size != NULL;
+}
+
+static bool model_contents(model_request *r, PyObject *dict)
+{
+  PyObject *key, *value;
+  Py_ssize_t at = 0;
+  r->content = model_room(dict, sizeof *r->content);
+  r->buffer = model_room(dict, sizeof *r->buffer);
+  while (r->content && r->buffer && PyDict_Next(dict, &at, &key, &value)) {
+    const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
+    Py_buffer *b = &r->buffer[r->ncontent];
+    if (!name || PyObject_GetBuffer(value, b, PyBUF_SIMPLE) < 0) return false;
+    r->content[r->ncontent++] = (wick_content){name, b->buf, (uint64_t)b->len};
+  }
+  return r->content && r->buffer;
+}
+
+/* compile(shapes, sizes, contents, target, precision, records, cache, strict, processes): dicts of
+ * names, and texts or None. */
+static PyObject *model_compile(PyObject *self, PyObject *args)
+{
+  core_model *m = (core_model *)self;
+  PyObject *shapes, *sizes, *contents;
+  wick_compile_options o = {.size = sizeof o};
+  model_request r = {0};
+  int strict;
+  unsigned processes;
+  if (!PyArg_ParseTuple(args, "O!O!O!zzzzpI:compile", &PyDict_Type, &shapes, &PyDict_Type, &sizes,
+                        &PyDict_Type, &contents, &o.target, &o.precision, &o.records, &o.cache,
+                        &strict, &processes))
+    return NULL;
+  core_compiled *k = NULL;
+  if (model_shapes(&r, shapes) && model_sizes(&r, sizes) && model_contents(&r, contents) &&
+      (k = core_compiled_new(m->context))) {
+    o.strict = strict;
+    o.nprocess = processes;
+    o.nshape = r.nshape, o.shape = r.shape;
+    o.nsize = r.nsize, o.sizes = r.size;
+    o.ncontent = r.ncontent, o.contents = r.content;
+    wick_error *e;
+    Py_BEGIN_ALLOW_THREADS e = wick_compile(m->model, &o, &k->compiled);
+    Py_END_ALLOW_THREADS if (e)
+    {
+      Py_CLEAR(k);
+      core_raise(e);
+    }
+  }
+  model_request_free(&r);
+  return (PyObject *)k;
+}
+
+/* ---- the type ---- */
+
+static PyMethodDef model_methods[] = {
+    {"compile", model_compile, METH_VARARGS,
+     "compile(shapes, sizes, contents, target, precision, records, cache, strict, processes)"},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef model_getset[] = {
+    {"inputs", model_inputs, NULL, "(name, element type, sizes, names of open sizes) of each",
+     NULL},
+    {"outputs", model_outputs, NULL, "as inputs", NULL},
+    {"metadata", model_metadata, NULL, "what the file says of itself", NULL},
+    {"open", model_open, NULL, "shapes or contents of inputs must be given to compile it", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot model_slots[] = {{Py_tp_new, model_new},
+                                    {Py_tp_dealloc, model_dealloc},
+                                    {Py_tp_methods, model_methods},
+                                    {Py_tp_getset, model_getset},
+                                    {0, NULL}};
+static PyType_Spec model_spec = {.name = "wick._core.Model",
+                                 .basicsize = sizeof(core_model),
+                                 .flags = Py_TPFLAGS_DEFAULT,
+                                 .slots = model_slots};
+
+bool core_add_model(PyObject *module) { return (core.model = core_type(module, &model_spec)); }

@@ -1,0 +1,186 @@
+/* Session: memory and threads for runs of one Compiled; of one thread at a time. */
+#include "core.h"
+
+enum { SESSION_ON_STACK = 16 }; /* inputs and outputs of most models */
+
+typedef struct session_time {
+  uint64_t nanoseconds;
+  uint32_t kernel;
+} session_time;
+
+typedef struct core_session {
+  PyObject_HEAD core_compiled *compiled;
+  wick_session *session;
+  session_time *time; /* of the last run's kernels; NULL: it does not profile */
+  uint32_t ntime, room;
+} core_session;
+
+static void session_profile(void *arg, uint32_t kernel, uint64_t nanoseconds)
+{
+  core_session *s = arg;
+  if (s->ntime < s->room) s->time[s->ntime++] = (session_time){nanoseconds, kernel};
+}
+
+static void session_dealloc(PyObject *self)
+{
+  core_session *s = (core_session *)self;
+  wick_session_free(s->session);
+  Py_XDECREF((PyObject *)s->compiled);
+  PyMem_Free(s->time);
+  core_dealloc(self);
+}
+
+/* Session(compiled, threads, profile) */
+static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+  static char *words[] = {"compiled", "threads", "profile", NULL};
+  PyObject *compiled;
+  unsigned threads = 0;
+  int profile = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|Ip", words, core.compiled, &compiled, &threads,
+                                   &profile))
+    return NULL;
+  allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+  core_session *s = (core_session *)alloc(type, 0);
+  if (!s) return NULL;
+  s->compiled = (core_compiled *)Py_NewRef(compiled);
+  wick_session_options o = {.size = sizeof o, .threads = threads};
+  if (profile) {
+    s->room = 64 * wick_compiled_nkernel(s->compiled->compiled); /* launches; more go uncounted */
+    s->time = PyMem_Calloc((size_t)s->room + 1, sizeof *s->time);
+    if (!s->time) PyErr_NoMemory();
+    o.profile = session_profile, o.arg = s;
+  }
+  wick_error *e = wick_session_create(s->compiled->compiled, &o, &s->session);
+  if (e) core_raise(e);
+  if (PyErr_Occurred()) Py_CLEAR(s);
+  return (PyObject *)s;
+}
+
+/* ---- runs ---- */
+
+typedef struct session_call {
+  Py_buffer on_stack[SESSION_ON_STACK], *buffer;
+  void *address_on_stack[SESSION_ON_STACK], **address;
+  uint32_t n;
+} session_call;
+
+static bool session_begin(session_call *c, uint32_t n)
+{
+  c->n = 0;
+  c->buffer = c->on_stack;
+  c->address = c->address_on_stack;
+  if (n <= SESSION_ON_STACK) return true;
+  c->buffer = PyMem_Calloc(n, sizeof *c->buffer);
+  c->address = PyMem_Calloc(n, sizeof *c->address);
+  if (!c->buffer || !c->address) PyErr_NoMemory();
+  return c->buffer && c->address;
+}
+
+static void session_end(session_call *c)
+{
+  for (uint32_t i = 0; i < c->n; i++) PyBuffer_Release(&c->buffer[i]);
+  if (c->buffer == c->on_stack) return;
+  PyMem_Free(c->buffer);
+  PyMem_Free(c->address);
+}
+
+/* Takes the buffer of one input or output, and compares its size. */
+static bool session_take(session_call *c, PyObject *o, const wick_io *io, int flags)
+{
+  Py_buffer *b = &c->buffer[c->n];
+  if (!o || PyObject_GetBuffer(o, b, flags) < 0) return false;
+  c->address[c->n++] = b->buf;
+  if ((uint64_t)b->len == io->nbytes) return true;
+  PyErr_Format(PyExc_ValueError, "\"%s\" takes %llu bytes, %zd are given", io->name,
+               (unsigned long long)io->nbytes, b->len);
+  return false;
+}
+
+static bool session_take_all(session_call *c, const wick_compiled *k, PyObject *inputs,
+                             PyObject *outputs)
+{
+  uint32_t nin = wick_compiled_ninput(k), nout = wick_compiled_noutput(k);
+  if (PyTuple_Size(inputs) != (Py_ssize_t)nin || PyTuple_Size(outputs) != (Py_ssize_t)nout) {
+    PyErr_Format(PyExc_ValueError, "wanted %u inputs and %u outputs", nin, nout);
+    return false;
+  }
+  for (uint32_t i = 0; i < nin; i++)
+    if (!session_take(c, PyTuple_GetItem(inputs, (Py_ssize_t)i), wick_compiled_input(k, i),
+                      PyBUF_SIMPLE))
+      return false;
+  for (uint32_t i = 0; i < nout; i++)
+    if (!session_take(c, PyTuple_GetItem(outputs, (Py_ssize_t)i), wick_compiled_output(k, i),
+                      PyBUF_WRITABLE))
+      return false;
+  return true;
+}
+
+/* run(inputs, outputs): tuples of buffers */
+static PyObject *session_run(PyObject *self, PyObject *args)
+{
+  core_session *s = (core_session *)self;
+  const wick_compiled *k = s->compiled->compiled;
+  PyObject *inputs, *outputs;
+  if (!PyArg_ParseTuple(args, "O!O!:run", &PyTuple_Type, &inputs, &PyTuple_Type, &outputs))
+    return NULL;
+  uint32_t nin = wick_compiled_ninput(k);
+  session_call c;
+  bool good =
+      session_begin(&c, nin + wick_compiled_noutput(k)) && session_take_all(&c, k, inputs, outputs);
+  if (good) {
+    wick_error *e;
+    s->ntime = 0;
+    Py_BEGIN_ALLOW_THREADS e =
+        wick_run(s->session, (const void *const *)c.address, c.address + nin);
+    Py_END_ALLOW_THREADS if (e) core_raise(e);
+    good = !e;
+  }
+  session_end(&c);
+  if (!good) return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject *session_threads(PyObject *self, void *arg)
+{
+  (void)arg;
+  return PyLong_FromUnsignedLong(wick_session_threads(((core_session *)self)->session));
+}
+
+static PyObject *session_times(PyObject *self, void *arg)
+{
+  (void)arg;
+  core_session *s = (core_session *)self;
+  PyObject *list = PyList_New(0);
+  for (uint32_t i = 0; list && i < s->ntime; i++) {
+    PyObject *row = Py_BuildValue("IK", (unsigned)s->time[i].kernel,
+                                  (unsigned long long)s->time[i].nanoseconds);
+    if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+    Py_XDECREF(row);
+  }
+  return list;
+}
+
+/* ---- the type ---- */
+
+static PyMethodDef session_methods[] = {
+    {"run", session_run, METH_VARARGS, "run(inputs, outputs): tuples of buffers"},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef session_getset[] = {
+    {"threads", session_threads, NULL, "with the caller's", NULL},
+    {"times", session_times, NULL, "(kernel, nanoseconds) of the last run, in order", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot session_slots[] = {{Py_tp_new, session_new},
+                                      {Py_tp_dealloc, session_dealloc},
+                                      {Py_tp_methods, session_methods},
+                                      {Py_tp_getset, session_getset},
+                                      {0, NULL}};
+static PyType_Spec session_spec = {.name = "wick._core.Session",
+                                   .basicsize = sizeof(core_session),
+                                   .flags = Py_TPFLAGS_DEFAULT,
+                                   .slots = session_slots};
+
+bool core_add_session(PyObject *module)
+{
+  return (core.session = core_type(module, &session_spec));
+}

@@ -1,0 +1,35 @@
+"""Wick compiles trained models to machine code and runs them.
+
+    import wick
+    session = wick.InferenceSession("net.onnx")           # as users of ONNX Runtime know it
+    outputs = session.run(None, {"image": array})
+
+    program = wick.compile("net.onnx", shapes={"image": (1, 3, 224, 224)})
+    result = program(array)
+"""
+from wick import _core
+from wick.errors import (Bug, Canceled, InvalidArgument, InvalidModel, LimitReached, OutOfMemory, OutOfRange,
+                         SystemRefused, TypeMismatch, Unsupported, WickError)
+from wick.program import Model, Program, Specialised
+from wick.session import (GraphOptimizationLevel, ExecutionMode, InferenceSession, IOBinding, ModelMetadata, NodeArg,
+                          OrtValue, RunOptions, SessionOptions, get_available_providers, get_device)
+
+__version__ = f"{_core.VERSION_MAJOR}.{_core.VERSION_MINOR}"
+
+
+def load(source, name="model.onnx"):
+    """Reads and checks a model: a path, or the bytes of a file."""
+    return source if isinstance(source, Model) else Model(source, name)
+
+
+def compile(source, shapes=None, sizes=None, contents=None, **options):
+    """Machine code for a model, whose open sizes are given; see Model.compile."""
+    return load(source).compile(shapes, sizes, contents, **options)
+
+
+def run(source, *args, **named):
+    """Loads, compiles and runs once: arrays by order or by name -> the output, or a tuple of several."""
+    from wick.program import arrays_of
+    model = load(source)
+    out = Specialised(model).run(arrays_of(model.inputs, args, named))
+    return out[0] if len(out) == 1 else tuple(out)

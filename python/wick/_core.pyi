@@ -1,0 +1,47 @@
+"""Types of the extension module; users import wick."""
+from typing import Any
+
+VERSION_MAJOR: int
+VERSION_MINOR: int
+
+Io = tuple[str, str, tuple[int, ...], tuple[str, ...]]
+
+class Error(Exception): ...
+
+class Context: ...
+
+class Model:
+    def __init__(self, path: Any, bytes: Any = None) -> None: ...
+    inputs: tuple[Io, ...]
+    outputs: tuple[Io, ...]
+    metadata: dict[str, str]
+    open: bool
+    def compile(self, shapes: dict[str, Any], sizes: dict[str, int], contents: dict[str, Any], target: str | None,
+                precision: str | None, records: str | None, cache: str | None, strict: bool,
+                processes: int) -> Compiled: ...
+
+class Compiled:
+    inputs: tuple[Io, ...]
+    outputs: tuple[Io, ...]
+    fixed: tuple[bytes | None, ...]
+    metadata: dict[str, str]
+    contract: str
+    cached: bool
+    memory: tuple[int, int, int]
+    kernels: tuple[tuple[str, str, str, int, int, int, int, str], ...]
+    @staticmethod
+    def open(path: Any) -> Compiled: ...
+    def save(self, path: Any) -> None: ...
+
+class Session:
+    def __init__(self, compiled: Compiled, threads: int = 0, profile: bool = False) -> None: ...
+    threads: int
+    times: list[tuple[int, int]]
+    def run(self, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None: ...
+
+class Tensor:
+    shape: tuple[int, ...]
+    dtype: tuple[int, int]
+
+def from_dlpack(capsule: Any) -> Tensor: ...
+def to_dlpack(buffer: Any, shape: tuple[int, ...], code: int, bits: int) -> Any: ...

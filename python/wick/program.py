@@ -1,0 +1,235 @@
+"""Loading, compiling and running: what wick.load, wick.compile and wick.run stand on."""
+import collections
+import os
+import threading
+
+import numpy as np
+
+from wick import _core, types
+from wick.errors import InvalidArgument, TypeMismatch, raised
+
+Port = collections.namedtuple("Port", "name elem shape symbols")
+Port.__doc__ = "An input or output: its name, Wick's element type, sizes (-1: open), names of open sizes."
+
+
+class Options:
+    """How to compile and run; every field has a default."""
+
+    FIELDS = {"target": None, "precision": None, "records": None, "cache": None, "strict": False,
+              "processes": 0, "threads": 0}
+
+    def __init__(self, **given):
+        unknown = sorted(set(given) - set(self.FIELDS))
+        if unknown:
+            raise TypeError(f"unknown options: {', '.join(unknown)}; there are {', '.join(self.FIELDS)}")
+        for name, default in self.FIELDS.items():
+            setattr(self, name, given.get(name, default))
+
+    def _compile(self):
+        text = lambda x: None if x is None else os.fspath(x)
+        return (text(self.target), text(self.precision), text(self.records), text(self.cache),
+                bool(self.strict), int(self.processes))
+
+
+class Model:
+    """A loaded model. `source` is a path, or the bytes of a file, then `name` stands in messages."""
+
+    def __init__(self, source, name="model.onnx"):
+        if hasattr(source, "SerializeToString"):
+            source = source.SerializeToString()
+        in_memory = isinstance(source, (bytes, bytearray, memoryview))
+        self.source, self.name = source, name if in_memory else os.fspath(source)
+        self._core = raised(_core.Model, self.name, source) if in_memory else raised(_core.Model, self.name)
+        self._lock = threading.Lock()
+        self.inputs = tuple(Port(*p) for p in self._core.inputs)
+        self.outputs = tuple(Port(*p) for p in self._core.outputs)
+        self.metadata = self._core.metadata
+        self.open = self._core.open
+
+    def compile(self, shapes=None, sizes=None, contents=None, **options):
+        """Machine code for these shapes of inputs ({name: shape}) and open sizes ({name: number}).
+
+        `contents` ({name: array}) are what inputs hold from which sizes follow.
+        """
+        o = Options(**options)
+        given = {}
+        for name, array in (contents or {}).items():
+            port = next((p for p in self.inputs if p.name == name), None)
+            if port is None:
+                raise InvalidArgument(f"the model has no input \"{name}\"")
+            given[name] = types.memory(port.elem, np.ascontiguousarray(array, types.dtype(port.elem)))
+        with self._lock:
+            core = raised(self._core.compile, dict(shapes or {}), dict(sizes or {}), given, *o._compile())
+        return Program(core, o)
+
+    def __reduce__(self):
+        return Model, (bytes(self.source) if isinstance(self.source, memoryview) else self.source, self.name)
+
+    def __repr__(self):
+        return f"wick.Model({self.name!r}: {_signature(self.inputs, self.outputs)})"
+
+
+class Program:
+    """Compiled code. A call runs it; any number of threads may call it at once."""
+
+    def __init__(self, core, options):
+        self._core, self.options = core, options
+        self.inputs = tuple(Port(*p) for p in core.inputs)
+        self.outputs = tuple(Port(*p) for p in core.outputs)
+        self.fixed = core.fixed
+        self._free = collections.deque()  # sessions that nobody runs
+        self._pid = os.getpid()
+
+    @classmethod
+    def open(cls, path, **options):
+        """What save wrote. Who opens an artifact trusts its author as if it were a program."""
+        return cls(raised(_core.Compiled.open, os.fspath(path)), Options(**options))
+
+    def save(self, path):
+        raised(self._core.save, os.fspath(path))
+
+    @property
+    def contract(self):
+        return self._core.contract
+
+    @property
+    def kernels(self):
+        return self._core.kernels
+
+    @property
+    def memory(self):
+        return dict(zip(("constants", "arena", "scratch"), self._core.memory))
+
+    def takes(self, arrays):
+        """May it run on these contents?"""
+        return all(f is None or types.memory(p.elem, a).tobytes() == f
+                   for f, p, a in zip(self.fixed, self.inputs, arrays))
+
+    def run(self, arrays, outputs=None):
+        """Arrays in the order of the inputs, dense, of the right types and shapes -> a list of arrays.
+
+        `outputs`: arrays to write to, or None for each that is to be made.
+        """
+        made = [types.room(p.elem, p.shape) if o is None else (o, types.memory(p.elem, o))
+                for p, o in zip(self.outputs, outputs or (None,) * len(self.outputs))]
+        ins = tuple([types.memory(p.elem, a) for p, a in zip(self.inputs, arrays)])
+        session = self._take()
+        try:
+            raised(session.run, ins, tuple([buffer for _, buffer in made]))
+        finally:
+            self._free.append(session)
+        return [types.unpacked(p.elem, p.shape, a, b) for p, (a, b) in zip(self.outputs, made)]
+
+    def _take(self):
+        if self._pid != os.getpid():  # a fork: the other process's threads are not here
+            self._free, self._pid = collections.deque(), os.getpid()
+        try:
+            return self._free.pop()
+        except IndexError:
+            return raised(_core.Session, self._core, self.options.threads)
+
+    def profile(self, arrays):
+        """One run -> (its outputs, [(kernel's number, nanoseconds)])."""
+        session = raised(_core.Session, self._core, self.options.threads, True)
+        made = [types.room(p.elem, p.shape) for p in self.outputs]
+        raised(session.run, tuple(types.memory(p.elem, a) for p, a in zip(self.inputs, arrays)),
+               tuple(buffer for _, buffer in made))
+        return ([types.unpacked(p.elem, p.shape, a, b) for p, (a, b) in zip(self.outputs, made)],
+                session.times)
+
+    def __call__(self, *args, **named):
+        """Arrays by order or by name -> the output, or a tuple of several."""
+        out = self.run(arrays_of(self.inputs, args, named))
+        return out[0] if len(out) == 1 else tuple(out)
+
+    def __repr__(self):
+        return f"wick.Program({_signature(self.inputs, self.outputs)})"
+
+
+def _port_text(p):
+    dims = (str(d) if d >= 0 else s or "?" for d, s in zip(p.shape, p.symbols))
+    return f"{p.name}: {p.elem}[{','.join(dims)}]"
+
+
+def _signature(inputs, outputs):
+    return f"({', '.join(map(_port_text, inputs))}) -> ({', '.join(map(_port_text, outputs))})"
+
+
+# ---- arrays ----
+
+
+def as_array(port, value):
+    """A dense array of the input's type and shape; no copy where it is one already."""
+    array = value if isinstance(value, np.ndarray) else _from_other(value, port)
+    want = types.dtype(port.elem)
+    if array.dtype != want:
+        # Python's own numbers have no type: they take the input's, where nothing is lost.
+        if isinstance(value, (int, float, bool, list, tuple)):
+            array = np.asarray(value, want)
+        else:
+            raise TypeMismatch(f"input \"{port.name}\" is {port.elem}, an array of {array.dtype} is given")
+    if len(port.shape) != array.ndim or any(a != b for a, b in zip(port.shape, array.shape) if a >= 0):
+        raise TypeMismatch(f"input {_port_text(port)}: an array of the shape {array.shape} is given")
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array).reshape(array.shape)
+
+
+def _from_other(value, port):
+    if hasattr(value, "numpy") and hasattr(value, "_wick_value"):
+        return value.numpy()
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array_interface__"):
+        return from_dlpack(value)
+    return np.asarray(value)
+
+
+def from_dlpack(value):
+    """An array over the memory of an object with __dlpack__, also of types that NumPy lacks."""
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError):
+        tensor = _core.from_dlpack(value.__dlpack__())
+    elem = types.elem_of_dlpack(tensor.dtype)
+    if elem is None:
+        raise TypeMismatch(f"a tensor of DLPack's type {tensor.dtype} is not supported")
+    return np.frombuffer(tensor, np.uint8).view(types.dtype(elem)).reshape(tensor.shape)
+
+
+def arrays_of(inputs, args, named):
+    names = [p.name for p in inputs]
+    unknown = sorted(set(named) - set(names))
+    if unknown or len(args) > len(inputs):
+        raise InvalidArgument(f"inputs are {', '.join(names)}; given: {len(args)} by order"
+                              + "".join(f", {n}" for n in unknown))
+    given = dict(zip(names, args))
+    twice = sorted(set(given) & set(named))
+    missing = [n for n in names if n not in given and n not in named]
+    if twice or missing:
+        raise InvalidArgument(f"given twice: {', '.join(twice)}" if twice
+                              else f"missing inputs: {', '.join(missing)}")
+    return [as_array(p, given.get(p.name, named.get(p.name))) for p in inputs]
+
+
+class Specialised:
+    """One model, and a Program for each tuple of shapes (and contents, where sizes follow) it meets."""
+
+    def __init__(self, model, **options):
+        self.model, self.options = model, options
+        self._programs = {}
+        self._lock = threading.Lock()
+
+    def program(self, arrays):
+        key = tuple([a.shape for a in arrays])
+        for program in self._programs.get(key, ()):
+            if program.takes(arrays):
+                return program
+        with self._lock:
+            for program in self._programs.get(key, ()):
+                if program.takes(arrays):
+                    return program
+            names = [p.name for p in self.model.inputs]
+            program = self.model.compile(shapes=dict(zip(names, key)), contents=dict(zip(names, arrays)),
+                                         **self.options)
+            self._programs[key] = self._programs.get(key, ()) + (program,)
+            return program
+
+    def run(self, arrays, outputs=None):
+        return self.program(arrays).run(arrays, outputs)

@@ -1,0 +1,51 @@
+"""ONNX's own cases for single operators, by wick.backend: those of operators that are composed."""
+
+import os
+import pathlib
+import re
+import sys
+
+import pytest
+
+np = pytest.importorskip("numpy")
+onnx = pytest.importorskip("onnx")
+node_cases = pytest.importorskip("onnx.backend.test.case.node")
+
+ROOT = pathlib.Path(__file__).parents[2]
+BUILD = pathlib.Path(os.environ.get("WICK_BUILD", ROOT / "build"))
+PACKAGE = BUILD / "python"
+if not list(PACKAGE.glob("wick/_core*.so")):
+    pytest.skip("the Python package is not built: Python's headers were not found", allow_module_level=True)
+sys.path.insert(0, str(PACKAGE))
+from wick import backend  # noqa: E402
+
+FAMILIES = ("adagrad|adam|momentum|nesterov|affine_grid|attention|blackman|hamming|hann|causal_conv|cumprod|dft|"
+            "einsum|gridsample|linear_attention|melweight|nllloss|reversesequence|rotary|scatter|sce_|stft|"
+            "tensorscatter|top_k")
+# Their expected values have the rounding of another library's transform where the exact value is 0.
+NOISE = {"test_dft_inverse", "test_dft_inverse_opset19"}
+# What they are composed of in ONNX is another test's; and these need `If` or data-dependent sizes.
+OTHERS = re.compile("_expanded|flex_attention")
+
+
+def cases():
+    for case in node_cases.collect_testcases(None):
+        if re.search(FAMILIES, case.name) and not OTHERS.search(case.name):
+            yield pytest.param(case, id=case.name)
+
+
+def plain(x):
+    return onnx.numpy_helper.to_array(x) if isinstance(x, onnx.TensorProto) else x
+
+
+@pytest.mark.parametrize("case", cases())
+def test_case(case):
+    rep = backend.prepare(case.model, cache="")
+    for inputs, outputs in case.data_sets:
+        got = rep.run([plain(i) for i in inputs])
+        assert len(got) == len(outputs)
+        for g, w in zip(got, map(plain, outputs)):
+            assert (g.dtype, g.shape) == (w.dtype, w.shape)
+            wide = (lambda a: a.astype(np.float64)) if w.dtype.kind != "c" else (lambda a: a)
+            atol = 1e-6 if case.name in NOISE else case.atol
+            np.testing.assert_allclose(wide(g), wide(w), rtol=case.rtol, atol=atol)
