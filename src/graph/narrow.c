@@ -187,7 +187,7 @@ wick_status wick_pass_narrow(const wick_func *f, wick_elem elem, const wick_targ
                              wick_arena *mem, wick_arena *tmp, wick_func **out)
 {
   narrow_state s = {.c = wick_copy_begin(f, mem),
-                    .g = wick_groups_of(f, tmp),
+                    .g = wick_groups_of(f, t, tmp),
                     .target = t,
                     .elem = elem,
                     .strict = strict,
