@@ -11,8 +11,9 @@
 #include "base/str.h"
 #include "ir/op.h"
 
-/* k products of neighbours, x by w, are added to each lane of an i32, of floats of an f32: by one instruction, or, in
- * pairs, by some on numbers of twice the width (every second byte, then the others). */
+/* k products of neighbours, x by w, are added to each lane of an i32, of floats of an f32: by one
+ * instruction, or, in pairs, by some on numbers of twice the width (every second byte, then the
+ * others). */
 typedef struct wick_dot {
   wick_elem x, w;
   uint32_t k;

@@ -28,6 +28,12 @@ FMA = {"x86-64-v3": FLOATS, "x86-64-v4": FLOATS, "armv8-a": FLOATS, "armv8.2-a":
        "cortex-m4": FLOATS - {"f64"}, "cortex-m7": FLOATS}  # fmt: skip
 
 
+def elements(word):
+    """Of WICK_FLOATS, or of WICK_BIT(WICK_F32)."""
+    one = re.fullmatch(r"WICK_BIT\(WICK_(\w+)\)", word)
+    return {one[1].lower()} if one else SETS[word]
+
+
 class Row:
     def __init__(self, name, text):
         def field(what, default):
@@ -38,7 +44,7 @@ class Row:
         self.nin = int(field("nin", "{1, 1}")[1])
         self.ulp = float(field("ulp", "0"))
         elems = field("elems", "WICK_PLAIN")
-        named = set().union(*(SETS[s.strip(" ~")] for s in elems.split("|")))
+        named = set().union(*(elements(s.strip(" ~")) for s in elems.split("|")))
         self.elems = SETS["WICK_PLAIN"] - named if elems.startswith("~") else named
         self.tensors = field("level", "") == "WICK_SCALAR_LEVELS"
 
