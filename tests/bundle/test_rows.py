@@ -71,6 +71,8 @@ def cases(row, elem):
         return [elem]
     if row.name == "cast":
         return [t for t in ORDER if t != elem]
+    if row.name == "narrow":
+        return ["f16", "bf16"]
     return [t for t in ORDER if t != elem and elem != "bool" != t and BITS[t] == BITS[elem]]
 
 

@@ -245,6 +245,10 @@ static void attention_import(wick_onnx_op *o)
   attention_mask(&a, 3);
   attention_padding(&a, 6, past);
   wick_value turned = wick_onnx_transpose(o, a.k, 4, (const int64_t[]){0, 1, 3, 2});
+  if (a.elem == WICK_F16 || a.elem == WICK_BF16) { /* half of it on either side, as ONNX rounds */
+    scale = sqrt(scale);
+    turned = wick_onnx_by(o, WICK_OP_mul, turned, scale);
+  }
   wick_value raw = attention_product(&a, wick_onnx_by(o, WICK_OP_mul, a.q, scale), turned);
   wick_value capped = attention_softcap(&a, raw, wick_onnx_float(o, "softcap", 0));
   wick_value scores = a.bias.id ? wick_build2(b, WICK_OP_add, capped, a.bias) : capped;
