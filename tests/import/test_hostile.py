@@ -186,7 +186,7 @@ HOSTILE = {
                             constants=[tensor("roi", (0,)), numpy_helper.from_array(np.array([1, 1, 0, 1], np.float32), "s")]),
                        'node "n" (Resize): the scale of axis 2 is 0'),
     "top k larger": (one("TopK", (4,), constants=[ints("k", 5)], output="y z"),
-                     'node "n" (TopK): the operator TopK is not supported'),
+                     'node "n" (TopK): the first 5 of 4 elements'),
     "one hot depth": (one("OneHot", ((4,), I), constants=[ints("d", -1), tensor("v", (2,))]),
                       'node "n" (OneHot): dimension 1 of the result is negative or overflows'),
     "range step 0": (model([node("Range", "b e s")], [], [ints("b", 0), ints("e", 4), ints("s", 0)]),
