@@ -241,7 +241,8 @@ typedef struct wick_kernel_facts {
   const char *name;
   const char *place;      /* of the user's nodes that it computes */
   const char *schedule;   /* the steps that made its loops, from the plain ones */
-  uint64_t flops, nbytes; /* of one run: floating-point operations, bytes read and written */
+  uint64_t flops, nbytes; /* of one run: floating-point operations; bytes read and written, each
+                             constant once */
   uint64_t cycles;        /* of one run on one thread, by Wick's model: the time of so many pairs of
                              multiply-adds of a vector */
   uint64_t tasks;         /* that threads share */

@@ -184,7 +184,8 @@ static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
                                       .scratch = k->scratch,
                                       .fault = k->fault,
                                       .flops = k->model.flops * k->nlaunch,
-                                      .bytes = k->bytes * k->nlaunch,
+                                      .bytes = (k->bytes - k->launch_weights) * k->nlaunch +
+                                               k->weights, /* these are read once a run */
                                       .weights = k->weights,
                                       .cost = k->cost,
                                       .cycles = (uint64_t)k->model.cycles * k->nlaunch,
