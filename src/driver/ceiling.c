@@ -134,10 +134,11 @@ wick_status wick_ceiling(const wick_target *t, uint32_t threads, wick_guard *gua
 
 /* ---- memory ---- */
 
-enum { CEILING_STREAM = 32 << 20 }; /* bytes of each thread */
+enum { CEILING_STREAM = 256 << 20 }; /* bytes of all threads: beyond the last cache */
 
 typedef struct ceiling_stream {
   const uint64_t *memory;
+  int64_t words; /* of each thread */
   uint64_t *sum; /* a line for each worker */
 } ceiling_stream;
 
@@ -145,9 +146,9 @@ typedef struct ceiling_stream {
 static void ceiling_read(void *ctx, uint32_t worker, int64_t begin, int64_t end)
 {
   ceiling_stream *s = ctx;
-  enum { WORDS = CEILING_STREAM / 8, LINE = 8 };
+  enum { LINE = 8 };
   uint64_t a = 0, b = 0, c = 0, d = 0;
-  for (int64_t i = begin * WORDS; i < end * WORDS; i += 4 * LINE) {
+  for (int64_t i = begin * s->words; i < end * s->words; i += 4 * LINE) {
     a += s->memory[i], b += s->memory[i + LINE];
     c += s->memory[i + 2 * LINE], d += s->memory[i + 3 * LINE];
   }
@@ -160,15 +161,16 @@ wick_status wick_ceiling_bytes(uint32_t threads, wick_arena *mem, double *out_by
   wick_pool *pool;
   WICK_TRY(wick_pool_create(&(wick_pool_options){.nworker = threads}, mem, &pool));
   uint32_t n = wick_pool_size(pool);
-  ceiling_stream s = {wick_arena_alloc(mem, (size_t)CEILING_STREAM * n, 64),
+  int64_t each = CEILING_STREAM / n / 256 * 256; /* whole steps of four lines */
+  ceiling_stream s = {wick_arena_alloc(mem, (size_t)each * n, 64), each / 8,
                       wick_new(mem, uint64_t, (size_t)8 * n)};
-  memset((void *)(uintptr_t)s.memory, 1, (size_t)CEILING_STREAM * n);
+  memset((void *)(uintptr_t)s.memory, 1, (size_t)each * n);
   *out_bytes = 0;
   for (int try = 0; try < TRIES; try++) {
     wick_pool_run run = wick_pool_begin(pool);
     double begin = wick_now();
     wick_pool_launch(&run, ceiling_read, &s, n);
-    double rate = (double)CEILING_STREAM * n / (wick_now() - begin);
+    double rate = (double)each * n / (wick_now() - begin);
     wick_pool_end(&run);
     *out_bytes = rate > *out_bytes ? rate : *out_bytes;
   }
