@@ -282,6 +282,11 @@ static void attention_rotary(wick_onnx_op *o)
   bool flat = t->rank == 3, interleaved = wick_onnx_int(o, "interleaved", 0) != 0;
   wick_dim two = wick_dim_const(2), zero = wick_dim_const(0);
   wick_value x = o->in[0];
+  if ((!flat && t->rank != 4) || !cos->rank) {
+    wick_onnx_fail(o, WICK_ETYPE, "ranks %u and %u, wanted 3 or 4, and 1 or more", t->rank,
+                   cos->rank);
+    return;
+  }
   if (flat) { /* [batch, length, heads, size]: no need to turn it around */
     wick_dim n = wick_dim_const(wick_onnx_int(o, "num_heads", 0));
     if (n.v < 1 || !wick_dim_is(wick_dim_mod(dims, t->dim[2], n), 0)) {
@@ -291,9 +296,6 @@ static void attention_rotary(wick_onnx_op *o)
     x = wick_onnx_reshape(
         o, x, 4,
         (const wick_dim[]){t->dim[0], t->dim[1], n, wick_dim_floordiv(dims, t->dim[2], n)});
-  } else if (t->rank != 4 || !cos->rank) {
-    wick_onnx_fail(o, WICK_ETYPE, "its rank is %u, wanted 3 or 4", t->rank);
-    return;
   }
   if (b->status) return;
   const wick_type_info *h = wick_built_info(b, x);
@@ -334,7 +336,7 @@ static void attention_causal_conv(wick_onnx_op *o)
   wick_builder *b = o->b;
   const wick_type_info *x = wick_onnx_info(o, 0), *w = wick_onnx_info(o, 1);
   if (x->rank != 3 || w->rank != 3 || !wick_dim_is_const(w->dim[2]) ||
-      !wick_dim_is_const(w->dim[0])) {
+      !wick_dim_is_const(w->dim[0]) || w->dim[2].v < 1) {
     wick_onnx_fail(o, WICK_ETYPE, "ranks %u and %u, wanted 3 and 3 of known sizes", x->rank,
                    w->rank);
     return;

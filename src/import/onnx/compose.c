@@ -1,6 +1,23 @@
 /* A vocabulary for operators that are composed of several rows. */
 #include "import/onnx/import.h"
 
+/* The type of x, which has that axis; NULL after a failure. */
+static const wick_type_info *compose_info(wick_onnx_op *o, wick_value x, uint32_t axis,
+                                          uint32_t most)
+{
+  if (o->b->status || !x.id) return NULL;
+  const wick_type_info *t = wick_built_info(o->b, x);
+  if (axis < most + t->rank && t->rank + most <= WICK_MAX_RANK) return t;
+  wick_build_fail(o->b, WICK_ETYPE, "rank %u has no axis %u", t->rank, axis);
+  return NULL;
+}
+
+/* Operand i, which some exporters give as a vector of one. */
+wick_value wick_onnx_scalar(wick_onnx_op *o, uint32_t i)
+{
+  return wick_onnx_info(o, i)->rank ? wick_onnx_reshape(o, o->in[i], 0, NULL) : o->in[i];
+}
+
 wick_value wick_onnx_expand(wick_onnx_op *o, wick_value x, uint32_t n, const wick_dim *dim)
 {
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_expand);
@@ -26,9 +43,9 @@ wick_value wick_onnx_count_along(wick_onnx_op *o, wick_dim n, uint32_t axis, uin
 
 wick_value wick_onnx_unsqueeze(wick_onnx_op *o, wick_value x, uint32_t axis)
 {
-  if (o->b->status) return (wick_value){0};
-  const wick_type_info *t = wick_built_info(o->b, x);
-  wick_dim dim[WICK_MAX_RANK + 1];
+  const wick_type_info *t = compose_info(o, x, axis, 1);
+  if (!t) return (wick_value){0};
+  wick_dim dim[WICK_MAX_RANK];
   for (uint32_t k = 0; k <= t->rank; k++)
     dim[k] = k == axis ? wick_dim_const(1) : t->dim[k - (k > axis)];
   return wick_onnx_reshape(o, x, t->rank + 1, dim);
@@ -36,8 +53,8 @@ wick_value wick_onnx_unsqueeze(wick_onnx_op *o, wick_value x, uint32_t axis)
 
 wick_value wick_onnx_squeeze(wick_onnx_op *o, wick_value x, uint32_t axis)
 {
-  if (o->b->status) return (wick_value){0};
-  const wick_type_info *t = wick_built_info(o->b, x);
+  const wick_type_info *t = compose_info(o, x, axis, 0);
+  if (!t) return (wick_value){0};
   wick_dim dim[WICK_MAX_RANK];
   for (uint32_t k = 0, n = 0; k < t->rank; k++)
     if (k != axis) dim[n++] = t->dim[k];
@@ -47,8 +64,8 @@ wick_value wick_onnx_squeeze(wick_onnx_op *o, wick_value x, uint32_t axis)
 wick_value wick_onnx_slice(wick_onnx_op *o, wick_value x, uint32_t axis, wick_dim begin,
                            wick_dim size)
 {
-  if (o->b->status) return (wick_value){0};
-  const wick_type_info *t = wick_built_info(o->b, x);
+  const wick_type_info *t = compose_info(o, x, axis, 0);
+  if (!t) return (wick_value){0};
   wick_dim from[WICK_MAX_RANK], shape[WICK_MAX_RANK];
   for (uint32_t k = 0; k < t->rank; k++) {
     from[k] = k == axis ? begin : wick_dim_const(0);
@@ -77,7 +94,7 @@ wick_value wick_onnx_gather(wick_onnx_op *o, wick_opcode op, wick_value x, wick_
 
 wick_value wick_onnx_by(wick_onnx_op *o, wick_opcode op, wick_value x, double number)
 {
-  if (o->b->status) return (wick_value){0};
+  if (o->b->status || !x.id) return (wick_value){0};
   return wick_build2(o->b, op, x, wick_onnx_number(o, x, number));
 }
 

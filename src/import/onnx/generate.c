@@ -3,12 +3,6 @@
 
 #include "import/onnx/import.h"
 
-/* A scalar operand as rank 0; some exporters give a vector of one. */
-static wick_value generate_scalar(wick_onnx_op *o, uint32_t i)
-{
-  return wick_onnx_info(o, i)->rank ? wick_onnx_reshape(o, o->in[i], 0, NULL) : o->in[i];
-}
-
 /* max(ceil((limit - start) / delta), 0), of floats: the difference in their type. False after a
  * failure was added. */
 static bool generate_float_count(wick_onnx_op *o, wick_dim *out)
@@ -55,7 +49,7 @@ static void generate_range(wick_onnx_op *o)
   if (!(floats ? generate_float_count(o, &count) : generate_int_count(o, &count))) return;
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_range);
   wick_onnx_set_dims(&e, "count", 1, &count);
-  o->out[0] = wick_onnx_end2(&e, generate_scalar(o, 0), generate_scalar(o, 2));
+  o->out[0] = wick_onnx_end2(&e, wick_onnx_scalar(o, 0), wick_onnx_scalar(o, 2));
 }
 
 /* Indices and depth may be of any type of number. */
@@ -82,24 +76,10 @@ static void generate_one_hot(wick_onnx_op *o)
   o->out[0] = wick_onnx_end2(&e, indices, o->in[2]);
 }
 
-/* One number of an operand that must be constant; `otherwise` where there is none. */
-static bool generate_number(wick_onnx_op *o, uint32_t i, const char *what, int64_t otherwise,
-                            int64_t *out)
-{
-  uint32_t n;
-  const int64_t *v;
-  *out = otherwise;
-  if (!wick_onnx_has(o, i)) return true;
-  if (!wick_onnx_numbers(o, i, what, &n, &v)) return false;
-  if (n == 1) *out = v[0];
-  if (n != 1) wick_onnx_fail(o, WICK_ETYPE, "%s has %u numbers, wanted 1", what, n);
-  return n == 1;
-}
-
 static void generate_triangle(wick_onnx_op *o)
 {
   int64_t k;
-  if (!generate_number(o, 1, "k", 0, &k)) return;
+  if (!wick_onnx_one(o, 1, "k", 0, &k)) return;
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_triangle);
   wick_onnx_set_int(&e, "upper", wick_onnx_int(o, "upper", 1));
   wick_onnx_set_int(&e, "k", k);
@@ -125,7 +105,7 @@ static void generate_eye(wick_onnx_op *o)
 static void generate_scan(wick_onnx_op *o)
 {
   int64_t axis;
-  if (!generate_number(o, 1, "axis", 0, &axis)) return;
+  if (!wick_onnx_one(o, 1, "axis", 0, &axis)) return;
   wick_onnx_emit e = wick_onnx_begin(o, o->row->op);
   wick_onnx_set_int(&e, "axis", axis);
   wick_onnx_set_int(&e, "exclusive", wick_onnx_int(o, "exclusive", 0));

@@ -157,6 +157,8 @@ bool wick_onnx_dims(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out
                     const wick_dim **out);
 bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
                        const int64_t **out);
+/* One number of an integer operand; `otherwise` where it is absent. */
+bool wick_onnx_one(wick_onnx_op *o, uint32_t i, const char *what, int64_t otherwise, int64_t *out);
 /* A constant operand of floats or integers. */
 bool wick_onnx_floats(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
                       const double **out);
@@ -196,7 +198,10 @@ wick_value wick_onnx_saturate(wick_onnx_op *o, wick_value x, wick_elem to);
 /* The spatial dimensions of a convolution's weights, operand i; NULL after a failure was added. */
 const wick_dim *wick_onnx_conv_kernel(wick_onnx_op *o, uint32_t i);
 
-/* compose.c: what compositions are written in. Axes count from 0 and are there. */
+/* compose.c: what compositions are written in. Axes count from 0; one that is not there is an
+ * error of the node. */
+wick_value wick_onnx_scalar(wick_onnx_op *o,
+                            uint32_t i); /* operand i, also of one element, as rank 0 */
 wick_value wick_onnx_expand(wick_onnx_op *o, wick_value x, uint32_t n, const wick_dim *dim);
 /* 0, 1, ... n - 1, in i64; of rank `rank`, sizes 1 but for `axis`. */
 wick_value wick_onnx_count(wick_onnx_op *o, wick_dim n);

@@ -131,6 +131,18 @@ bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *
   return true;
 }
 
+bool wick_onnx_one(wick_onnx_op *o, uint32_t i, const char *what, int64_t otherwise, int64_t *out)
+{
+  uint32_t n;
+  const int64_t *v;
+  *out = otherwise;
+  if (!wick_onnx_has(o, i)) return true;
+  if (!wick_onnx_numbers(o, i, what, &n, &v)) return false;
+  if (n == 1) *out = v[0];
+  if (n != 1) wick_onnx_fail(o, WICK_ETYPE, "%s has %u numbers, wanted 1", what, n);
+  return n == 1;
+}
+
 bool wick_onnx_floats(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
                       const double **out)
 {

@@ -143,7 +143,7 @@ static void scatter_affine(wick_onnx_op *o)
   wick_dim shape[5], flat[3] = {wick_dim_const(1), wick_dim_const(d + 1), wick_dim_const(1)};
   wick_value part[4];
   for (uint32_t k = 0; k < d; k++) {
-    if (size[2 + k] < 1 || size[2 + k] > 1 << 24) {
+    if (size[2 + k] < 1 || size[2 + k] > 1 << 20) {
       wick_onnx_fail(o, WICK_ERANGE, "size %lld of the grid", (long long)size[2 + k]);
       return;
     }

@@ -179,20 +179,6 @@ static bool signal_length(wick_onnx_op *o, const char *what, int64_t n, int64_t 
   return false;
 }
 
-/* One number of operand i; `otherwise` where there is none. False after a failure was added. */
-static bool signal_number(wick_onnx_op *o, uint32_t i, const char *what, int64_t otherwise,
-                          int64_t *out)
-{
-  uint32_t n;
-  const int64_t *v;
-  *out = otherwise;
-  if (!wick_onnx_has(o, i)) return true;
-  if (!wick_onnx_numbers(o, i, what, &n, &v)) return false;
-  if (n == 1) *out = v[0];
-  if (n != 1) wick_onnx_fail(o, WICK_ETYPE, "%s has %u numbers, wanted 1", what, n);
-  return n == 1;
-}
-
 /* Parts of the last axis, [..., 1 or 2]. */
 static signal_complex signal_parts(wick_onnx_op *o, wick_value x, wick_elem elem)
 {
@@ -262,7 +248,7 @@ static void signal_dft_along(wick_onnx_op *o, uint32_t axis)
     return;
   }
   int64_t have = t->dim[axis].v, n, there[WICK_MAX_RANK], back[WICK_MAX_RANK];
-  if (!signal_number(o, 1, "dft_length", real ? 2 * (have - 1) : have, &n) ||
+  if (!wick_onnx_one(o, 1, "dft_length", real ? 2 * (have - 1) : have, &n) ||
       !signal_length(o, "dft_length", n, SIGNAL_LARGEST))
     return;
   for (uint32_t k = 0; k < rank; k++) {
@@ -298,7 +284,7 @@ static void signal_dft(wick_onnx_op *o)
 {
   uint32_t axis, rank = wick_onnx_info(o, 0)->rank;
   int64_t given;
-  if (signal_number(o, 2, "axis", -2, &given) && wick_onnx_axis(o, given, rank, &axis))
+  if (wick_onnx_one(o, 2, "axis", -2, &given) && wick_onnx_axis(o, given, rank, &axis))
     signal_dft_along(o, axis);
 }
 
@@ -308,14 +294,17 @@ static void signal_stft(wick_onnx_op *o)
   const wick_type_info *t = wick_onnx_info(o, 0);
   wick_builder *b = o->b;
   int64_t step, n;
-  wick_dim window = wick_onnx_has(o, 2) ? wick_onnx_info(o, 2)->dim[0] : wick_dim_const(0);
-  if (t->rank != 3 || !wick_dim_is_const(t->dim[1]) || !wick_dim_is_const(window)) {
-    wick_onnx_fail(o, WICK_ETYPE, "its rank is %u, wanted 3, and known lengths", t->rank);
+  wick_dim window = wick_dim_const(0);
+  bool row = !wick_onnx_has(o, 2) || wick_onnx_info(o, 2)->rank == 1;
+  if (row && wick_onnx_has(o, 2)) window = wick_onnx_info(o, 2)->dim[0];
+  if (t->rank != 3 || !row || !wick_dim_is_const(t->dim[1]) || !wick_dim_is_const(window)) {
+    wick_onnx_fail(o, WICK_ETYPE, "its rank is %u, wanted 3, a window in one row, known lengths",
+                   t->rank);
     return;
   }
   int64_t length = t->dim[1].v;
-  if (!signal_number(o, 1, "frame_step", 1, &step) ||
-      !signal_number(o, 3, "frame_length", window.v ? window.v : length, &n) ||
+  if (!wick_onnx_one(o, 1, "frame_step", 1, &step) ||
+      !wick_onnx_one(o, 3, "frame_length", window.v ? window.v : length, &n) ||
       !signal_length(o, "frame_step", step, INT32_MAX) ||
       !signal_length(o, "frame_length", n, length < SIGNAL_LARGEST ? length : SIGNAL_LARGEST))
     return;
@@ -360,7 +349,7 @@ static void signal_window(wick_onnx_op *o)
   const double *w = weight[o->row->arg];
   int64_t n;
   wick_elem elem;
-  if (!signal_elem(o, &elem) || !signal_number(o, 0, "size", 0, &n) ||
+  if (!signal_elem(o, &elem) || !wick_onnx_one(o, 0, "size", 0, &n) ||
       !signal_length(o, "size", n, SIGNAL_LARGEST))
     return;
   double *y = wick_new(o->c->tmp, double, (size_t)n),
@@ -379,9 +368,9 @@ static void signal_mel(wick_onnx_op *o)
   const double *low, *high;
   uint32_t nlow, nhigh;
   wick_elem elem;
-  if (!signal_elem(o, &elem) || !signal_number(o, 0, "num_mel_bins", 0, &bins) ||
-      !signal_number(o, 1, "dft_length", 0, &length) ||
-      !signal_number(o, 2, "sample_rate", 0, &rate) ||
+  if (!signal_elem(o, &elem) || !wick_onnx_one(o, 0, "num_mel_bins", 0, &bins) ||
+      !wick_onnx_one(o, 1, "dft_length", 0, &length) ||
+      !wick_onnx_one(o, 2, "sample_rate", 0, &rate) ||
       !wick_onnx_floats(o, 3, "lower_edge_hertz", &nlow, &low) ||
       !wick_onnx_floats(o, 4, "upper_edge_hertz", &nhigh, &high) ||
       !signal_length(o, "num_mel_bins", bins, 4096) ||

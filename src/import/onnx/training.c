@@ -13,14 +13,9 @@ static bool training_counts(wick_onnx_op *o, uint32_t nstate, uint32_t *out_n)
   return false;
 }
 
-static wick_value training_rank0(wick_onnx_op *o, uint32_t i)
-{
-  return wick_onnx_info(o, i)->rank ? wick_onnx_reshape(o, o->in[i], 0, NULL) : o->in[i];
-}
-
 static wick_value training_rate(wick_onnx_op *o, wick_value x)
 {
-  return wick_build_cast(o->b, training_rank0(o, 0), wick_built_info(o->b, x)->elem);
+  return wick_build_cast(o->b, wick_onnx_scalar(o, 0), wick_built_info(o->b, x)->elem);
 }
 
 /* x + a * y */
@@ -42,7 +37,7 @@ static void training_adagrad(wick_onnx_op *o)
   if (!training_counts(o, 1, &n)) return;
   for (uint32_t i = 0; i < n; i++) {
     wick_value x = o->in[2 + i], g = training_regularized(o, o->in[2 + n + i], x);
-    wick_value steps = wick_build_cast(b, training_rank0(o, 1), wick_built_info(b, x)->elem);
+    wick_value steps = wick_build_cast(b, wick_onnx_scalar(o, 1), wick_built_info(b, x)->elem);
     wick_value rate = wick_build2(
         b, WICK_OP_div, training_rate(o, x),
         wick_onnx_by(o, WICK_OP_add,
@@ -63,7 +58,7 @@ static void training_adagrad(wick_onnx_op *o)
 static wick_value training_adam_rate(wick_onnx_op *o, wick_value x, double alpha, double beta)
 {
   wick_builder *b = o->b;
-  wick_value t = wick_build_cast(b, training_rank0(o, 1), wick_built_info(b, x)->elem),
+  wick_value t = wick_build_cast(b, wick_onnx_scalar(o, 1), wick_built_info(b, x)->elem),
              rate = training_rate(o, x);
   if (b->status) return x;
   wick_value one = wick_onnx_number(o, x, 1);
@@ -113,7 +108,7 @@ static void training_momentum(wick_onnx_op *o)
   for (uint32_t i = 0; i < n; i++) {
     wick_value x = o->in[2 + i], g = training_regularized(o, o->in[2 + n + i], x);
     wick_value first =
-        wick_onnx_by(o, WICK_OP_gt, wick_build_cast(b, training_rank0(o, 1), WICK_I64), 0);
+        wick_onnx_by(o, WICK_OP_gt, wick_build_cast(b, wick_onnx_scalar(o, 1), WICK_I64), 0);
     if (b->status) return;
     wick_value by = wick_build3(b, WICK_OP_where, first, wick_onnx_number(o, x, beta),
                                 wick_onnx_number(o, x, 1)); /* whole at the first step */
