@@ -10,7 +10,6 @@ arena and scratch, and 20 MiB; from the cache it may take 0.15 s, and resnet50 1
 the exit status is 1.
 """
 
-import argparse
 import os
 import pathlib
 import re
@@ -97,15 +96,8 @@ def wrong(name, cold, cached, running, size):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("names", nargs="*", metavar="NAME")
-    p.add_argument("--runs", type=int, default=3)
-    p.add_argument("--wick", type=pathlib.Path, default=report.ROOT / "build" / "wick")
-    p.add_argument("--build", type=pathlib.Path, default=report.ROOT / "build" / "bench", help="models")
-    a = p.parse_args()
-    report.need_shared()
-    names, rows, bad = a.names or report.NETWORKS, [], []
-    networks.make_models(a.build / "models", names)
+    a = networks.arguments(__doc__, runs=3)
+    names, rows, bad = a.names, [], []
     for name in names:
         with tempfile.TemporaryDirectory(dir=a.build) as folder:
             cold, cached, loaded, compiling, running, size = measure(a, name, pathlib.Path(folder))

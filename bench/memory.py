@@ -7,8 +7,6 @@ The arena without its padding may have at most the bytes that are live at once i
 the importer's order: otherwise the exit status is 1.
 """
 
-import argparse
-import pathlib
 import re
 import subprocess
 import sys
@@ -24,14 +22,8 @@ def plan(wick, model):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("names", nargs="*", metavar="NAME")
-    p.add_argument("--wick", type=pathlib.Path, default=report.ROOT / "build" / "wick")
-    p.add_argument("--build", type=pathlib.Path, default=report.ROOT / "build" / "bench", help="models")
-    a = p.parse_args()
-    report.need_shared()
-    names, rows, bad = a.names or report.NETWORKS, [], []
-    networks.make_models(a.build / "models", names)
+    a = networks.arguments(__doc__)
+    names, rows, bad = a.names, [], []
     for name in names:
         m = plan(a.wick, a.build / "models" / f"{name}.onnx")
         net = m["arena"] - m["padding"]

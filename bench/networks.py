@@ -51,6 +51,22 @@ def make_models(folder, names, *options):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
+def arguments(doc, **more):
+    """The command line of a bench of the networks, whose models are there afterwards: NAME..., --wick, --build, and
+    an option for each of `more`, of the type of its default."""
+    p = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("names", nargs="*", metavar="NAME")
+    p.add_argument("--wick", type=pathlib.Path, default=report.ROOT / "build" / "wick")
+    p.add_argument("--build", type=pathlib.Path, default=report.ROOT / "build" / "bench", help="models")
+    for name, default in more.items():
+        p.add_argument(f"--{name}", type=type(default), default=default)
+    a = p.parse_args()
+    report.need_shared()
+    a.wick, a.names = a.wick.resolve(), a.names or report.NETWORKS
+    make_models(a.build / "models", a.names)
+    return a
+
+
 def measure(a, model, threads, out, rounds, seconds):
     """What peers.py wrote for one network, now or earlier; a wrong output stands in it, and the bench goes on."""
     if not out.exists():

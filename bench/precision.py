@@ -9,7 +9,6 @@ RMS of the differences from `wick --precision f64` over the RMS of its numbers, 
 of the networks without their final softmax, which hides differences. The table is written only of all networks.
 """
 
-import argparse
 import math
 import pathlib
 import sys
@@ -86,22 +85,9 @@ def errors(a, model):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("names", nargs="*", metavar="NAME")
-    p.add_argument("--wick", type=pathlib.Path, default=report.ROOT / "build" / "wick")
-    p.add_argument("--build", type=pathlib.Path, default=report.ROOT / "build" / "bench", help="models")
-    p.add_argument("--precision", default="bf16")
-    p.add_argument("--threads", default="1,2")
-    p.add_argument("--rounds", type=int, default=7)
-    p.add_argument("--seconds", type=float, default=1.0)
-    p.add_argument("--inputs", type=int, default=8)
-    p.add_argument("--seed", type=int, default=1)
-    a = p.parse_args()
-    report.need_shared()
+    a = networks.arguments(__doc__, precision="bf16", threads="1,2", rounds=7, seconds=1.0, inputs=8, seed=1)
     sys.path.insert(0, str(report.SHARED))
-    a.wick, names = a.wick.resolve(), a.names or report.NETWORKS
-    threads = [int(t) for t in a.threads.split(",") if t != "0"]
-    networks.make_models(a.build / "models", names)
+    names, threads = a.names, [int(t) for t in a.threads.split(",") if t != "0"]
     networks.make_models(a.build / "logits", names, "--logits")
     rows, ratios, bad = [], {t: [] for t in threads}, []
     for name in names:

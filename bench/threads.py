@@ -8,8 +8,6 @@ network does not stay in the cache; that of a network is the sum of its kernels'
 one thread takes more than 5 ms, the bound over the time must be at least 0.9: otherwise the exit status is 1.
 """
 
-import argparse
-import pathlib
 import re
 import subprocess
 import sys
@@ -35,17 +33,8 @@ def measure(a, model):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("names", nargs="*", metavar="NAME")
-    p.add_argument("--threads", type=int, default=2)
-    p.add_argument("--seconds", type=float, default=3)
-    p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--wick", type=pathlib.Path, default=report.ROOT / "build" / "wick")
-    p.add_argument("--build", type=pathlib.Path, default=report.ROOT / "build" / "bench", help="models")
-    a = p.parse_args()
-    report.need_shared()
-    names, rows, bad = a.names or report.NETWORKS, [], []
-    networks.make_models(a.build / "models", names)
+    a = networks.arguments(__doc__, threads=2, seconds=3.0, rounds=3)
+    names, rows, bad = a.names, [], []
     for name in names:
         one, bound, took, share, worst = measure(a, a.build / "models" / f"{name}.onnx")
         if share < LEAST and one > ONE_MS:
