@@ -16,9 +16,11 @@ if(wick_codegen_sources)
   if(WICK_LLVM_STATIC)
     enable_language(CXX) # whose library LLVM needs
     wick_llvm_config(llvm_libs --libs --link-static all-targets passes)
-    # What archives of these there are is taken: zstd's may be a shared library only, which is on every
-    # Debian. Not the solvers and parsers that LLVM was built with and that Wick never calls.
-    list(APPEND llvm_libs -static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,--as-needed -lz -lzstd -ldl -lm)
+    # Of what LLVM was built with, its code needs these two alone, which every Debian has, with or
+    # without headers; not the solver and the parser, which Wick never calls.
+    find_library(WICK_ZLIB NAMES libz.a z libz.so.1 REQUIRED)
+    find_library(WICK_ZSTD NAMES libzstd.a zstd libzstd.so.1 REQUIRED)
+    list(APPEND llvm_libs ${WICK_ZLIB} ${WICK_ZSTD} -static-libstdc++ -static-libgcc -Wl,--gc-sections -ldl -lm)
   else()
     wick_llvm_config(llvm_libs --libs --link-shared)
   endif()
