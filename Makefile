@@ -18,8 +18,7 @@ FOLDERS = $(wildcard include src tools tests examples bench python)
 SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all configure demo test venv sanitize asan tsan fuzz planted bench bench-layers bench-shapes bench-tuned docs format check-format clean
-.PHONY: all configure demo test venv sanitize asan tsan fuzz planted bench bench-layers bench-shapes bench-lines docs format check-format clean
+.PHONY: all configure demo test venv sanitize asan tsan fuzz planted bench bench-layers bench-shapes bench-tuned bench-lines docs format check-format clean
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)

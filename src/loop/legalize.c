@@ -62,7 +62,8 @@ static wick_value legalize_narrow(const legalize_state *s, wick_value x, wick_el
   bool whole = wick_built_info(b, x)->lanes == s->t->vector_bytes / 4;
   if (whole && (s->t->narrow & WICK_BIT(to))) return (wick_value){0};
   if (to == WICK_BF16) {
-    wick_value sign = wick_expr_with_sign(b, expr_k(b, x, 0), wick_expr_bits(b, x));
+    wick_value bits = wick_expr_bits(b, x); /* first: C leaves the order of arguments open */
+    wick_value sign = wick_expr_with_sign(b, expr_k(b, x, 0), bits);
     x = expr_where(b, expr_lt(b, expr_abs(b, x), FLT_MIN), sign, x);
   }
   return wick_legalize_cast(b, x, to, s->t->convert);
