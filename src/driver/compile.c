@@ -91,12 +91,13 @@ static wick_status compile_import(wick_compilation *c)
 }
 
 /* What the user may choose, the pass that does it, and the one before which it runs: behind what
- * computes with weights, where they become narrow. */
+ * computes with weights, where they become narrow. Transposed convolutions keep their exact
+ * factors: they have not become others yet. */
 static const struct {
   const char *name, *pass, *before;
 } compile_precision[] = {{"f64", "widen,", "quantized,"},
-                         {"bf16", "narrow_bf16,", "block,"},
-                         {"f16", "narrow_f16,", "block,"}};
+                         {"bf16", "sink,simplify,narrow_bf16,", "phases,"},
+                         {"f16", "sink,simplify,narrow_f16,", "phases,"}};
 
 static const char *compile_pipeline(wick_compilation *c)
 {

@@ -12,6 +12,7 @@ typedef struct narrow_state {
   wick_elem elem;
   bool strict;
   wick_arena *tmp;
+  bool *multiplies;   /* per root: a kernel with rounded factors */
   bool *wanted;       /* per value: somebody takes it narrow */
   wick_value *narrow; /* per value: the narrow form, or 0 */
   wick_value *exact;  /* per constant that is a factor: its rounded numbers, f32 */
@@ -82,6 +83,23 @@ static bool narrow_is_much(const narrow_state *s, wick_value v)
          nbytes > s->target->cache_bytes[1];
 }
 
+/* The kernel that writes v, or the one of node `user`, multiplies what is rounded: between others
+ * f32 is left whole. */
+static bool narrow_is_near(const narrow_state *s, wick_value v, const wick_node *user)
+{
+  const wick_node *d = narrow_def(s, v);
+  uint32_t own = d ? s->g.of[d - s->c.f->node] : UINT32_MAX, its = s->g.of[user - s->c.f->node];
+  return (own != UINT32_MAX && s->multiplies[own]) || (its != UINT32_MAX && s->multiplies[its]);
+}
+
+static void narrow_find(narrow_state *s)
+{
+  const wick_func *f = s->c.f;
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (s->g.of[i] != UINT32_MAX && narrow_factors(s, &f->node[i]).operands)
+      s->multiplies[s->g.of[i]] = true;
+}
+
 static void narrow_want(narrow_state *s)
 {
   const wick_func *f = s->c.f;
@@ -93,10 +111,10 @@ static void narrow_want(narrow_state *s)
     for (uint32_t k = 0; k < n->nin; k++) {
       wick_value v = n->in[k];
       if (!narrow_is_f32(s, v) || narrow_is_const(s, v)) continue;
-      bool want = whole ? narrow_any_wanted(s, n)
-                  : factors.operands >> k & 1
-                      ? true
-                      : !later && narrow_crosses(s, v, n) && narrow_is_much(s, v);
+      bool want = whole                       ? narrow_any_wanted(s, n)
+                  : factors.operands >> k & 1 ? true
+                                              : !later && narrow_crosses(s, v, n) &&
+                                                    narrow_is_near(s, v, n) && narrow_is_much(s, v);
       s->wanted[v.id] = s->wanted[v.id] || want;
     }
   }
@@ -192,12 +210,13 @@ wick_status wick_pass_narrow(const wick_func *f, wick_elem elem, const wick_targ
                     .elem = elem,
                     .strict = strict,
                     .tmp = tmp};
+  s.multiplies = wick_new(tmp, bool, f->nnode + 1);
   s.wanted = wick_new(tmp, bool, f->nvalue + 1);
   s.narrow = wick_new(tmp, wick_value, f->nvalue + 1);
   s.exact = wick_new(tmp, wick_value, f->nvalue + 1);
   bool flat = true;
   for (uint32_t i = 0; i < f->nnode; i++) flat = flat && !f->node[i].nregion;
-  if (flat) narrow_want(&s);
+  if (flat) narrow_find(&s), narrow_want(&s);
   for (uint32_t v = 1; v <= f->nparam && flat; v++)
     if (narrow_is_f32(&s, (wick_value){v})) narrow_round(&s, (wick_value){v});
   for (uint32_t i = 0; i < f->nnode; i++)

@@ -5,8 +5,8 @@
  *   steps) are rounded, constants too where they are multiplied as they are. Products are exact
  *   then, and their sums are f32.
  * - What one kernel gives to another is rounded once, behind all that the first one does with it,
- *   where somebody multiplies it or it is much; users in f32 each have a cast of their own, which
- *   goes into their kernel.
+ *   where somebody multiplies it, or it is much and one of the two multiplies; users in f32 each
+ * have a cast of their own, which goes into their kernel.
  * - Rows that move elements, or take the best or the mean of some (`moves`), work on what is
  *   rounded.
  * Inputs and results keep their types; a result that nobody else multiplies is not rounded. What is

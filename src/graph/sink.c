@@ -50,6 +50,14 @@ static bool sink_goes_along(const sink *s, wick_value v)
   return axis < 0 || wick_dim_is(t->dim[axis], 1);
 }
 
+/* Behind n there are more bytes to move. */
+static bool sink_widens(const sink *s)
+{
+  wick_elem from = wick_info_of(s->k.f, s->n->in[s->at])->elem,
+            to = wick_info_of(s->k.f, s->n->first)->elem;
+  return wick_elem_storage[to].bits > wick_elem_storage[from].bits;
+}
+
 static bool sink_hits(sink *s, const wick_node *n)
 {
   if (!wick_op_of(n)->scalar || n->nout != 1 || n->nin > SINK_MOST) return false;
@@ -62,7 +70,7 @@ static bool sink_hits(sink *s, const wick_node *n)
     s->at = k;
     if (!s->move || !sink_is_move(s->move->op) || !wick_known_user(&s->k, n->in[k])) return false;
   }
-  if (!s->move || !sink_same_shape(s, n->first, n->in[s->at])) return false;
+  if (!s->move || sink_widens(s) || !sink_same_shape(s, n->first, n->in[s->at])) return false;
   for (uint32_t k = 0; k < n->nin; k++)
     if (k != s->at && !sink_goes_along(s, n->in[k])) return false;
   return true;
