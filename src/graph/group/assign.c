@@ -30,9 +30,10 @@ bool wick_group_turns(const wick_func *f, const wick_node *n, uint32_t *perm)
 {
   int64_t dim[WICK_MAX_RANK];
   if (!wick_op_of(n)->turns || !wick_type_const_dims(wick_info_of(f, n->first), dim)) return false;
-  uint32_t rank = wick_info_of(f, n->first)->rank;
+  uint32_t rank = wick_info_of(f, n->first)->rank, last = rank;
   wick_op_of(n)->turns(n->attr, rank, perm);
-  return rank && perm[rank - 1] == rank - 1;
+  while (last > 1 && dim[last - 1] == 1 && perm[last - 1] == last - 1) last--;
+  return last && perm[last - 1] == last - 1;
 }
 
 bool wick_group_is_part(const wick_func *f, const wick_node *n, int64_t *offset)

@@ -39,8 +39,8 @@ bool wick_group_is_imm(const wick_node *n); /* a number that is no operand */
 bool wick_group_is_scalar(const wick_func *f, const wick_node *n);
 /* A join of constant sizes is done by views; of others it is a kernel. */
 bool wick_group_joins(const wick_func *f, const wick_node *n);
-/* Dimensions in another order, but for the last: a view. perm[k]: the operand's for the result's k.
- */
+/* Dimensions in another order, but for the last of more than one element: a view. perm[k]: the
+ * operand's for the result's k. */
 bool wick_group_turns(const wick_func *f, const wick_node *n, uint32_t *perm);
 /* A part in one piece: of the axes before the first that is cut there is one index each. Elements
  * before it: *offset. */

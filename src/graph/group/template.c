@@ -114,9 +114,10 @@ static const char *template_simple_out(template_state *t, int64_t vectors, int64
   return template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0}, lanes);
 }
 
-static int64_t template_vector_lanes(const template_state *t)
+/* Lanes along that axis of the output. */
+static int64_t template_vector_lanes(const template_state *t, uint32_t axis)
 {
-  int64_t v = template_extent(t->out, t->out->naxis - 1), lanes = t->lanes;
+  int64_t v = template_extent(t->out, axis), lanes = t->lanes;
   while (lanes > v && lanes > t->t->vector_bytes / 4) lanes /= 2; /* of short elements */
   return v >= lanes ? lanes : 1;
 }
@@ -176,14 +177,13 @@ static int64_t template_window_places(const template_state *t, const wick_stage 
   return best;
 }
 
-/* The lanes of a map along its last axis: those of some vectors side by side, where the knobs say
- * so. */
-static int64_t template_wide(template_state *t, int64_t lanes)
+/* The lanes of a map along that axis: those of some vectors side by side, where the knobs say so.
+ */
+static int64_t template_wide(template_state *t, uint32_t axis, int64_t lanes)
 {
   if (lanes < 2 || t->knobs.vectors < 2) return lanes;
   int64_t wide = lanes * t->knobs.vectors;
-  t->refused =
-      t->refused || t->knobs.vectors > 4 || wide > template_extent(t->out, t->out->naxis - 1);
+  t->refused = t->refused || t->knobs.vectors > 4 || wide > template_extent(t->out, axis);
   return t->refused ? lanes : wide;
 }
 
@@ -214,7 +214,7 @@ static bool template_window(template_state *t, const wick_stage *fold)
   uint32_t n = t->out->naxis;
   const wick_node *f = template_node(t, fold);
   if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES) return false;
-  int64_t lanes = template_vector_lanes(t);
+  int64_t lanes = template_vector_lanes(t, n - 1);
   for (uint32_t i = f->region[1].begin; i < f->region[1].end && lanes > 1; i++)
     if (t->g->node[i].op == WICK_OP_read &&
         template_step_of(t, &t->g->node[i], fold->axis[n - 1].sym) == 2)
@@ -268,13 +268,12 @@ static bool template_runs(const template_state *t, const wick_node *read, uint32
   return true;
 }
 
-/* The axis along which a read finds neighbours that the vector takes from far apart: a
- * transposition. UINT32_MAX: none. */
-static uint32_t template_across(const template_state *t, int64_t lanes, const wick_node **read,
-                                bool *even)
+/* The axis, of the first n, along which a read finds neighbours that the vector takes from far
+ * apart: a transposition. UINT32_MAX: none. */
+static uint32_t template_across(const template_state *t, uint32_t n, int64_t lanes,
+                                const wick_node **read, bool *even)
 {
   const wick_node *out = template_node(t, t->out);
-  uint32_t n = t->out->naxis;
   for (uint32_t i = t->out->node + 1; i < out->end; i++) {
     const wick_node *r = &t->g->node[i];
     if (r->op != WICK_OP_read || template_step_of(t, r, t->out->axis[n - 1].sym) != 2) continue;
@@ -291,10 +290,9 @@ static uint32_t template_across(const template_state *t, int64_t lanes, const wi
  * the last axis, so that what is written are a few lines that grow: where those are long, or the
  * lanes follow one another. Where the last iterations are fewer, and may begin anywhere, they begin
  * earlier. */
-static void template_map_across(template_state *t, uint32_t across, const wick_node *read,
-                                bool even, int64_t lanes)
+static void template_map_across(template_state *t, uint32_t n, uint32_t across,
+                                const wick_node *read, bool even, int64_t lanes)
 {
-  uint32_t n = t->out->naxis;
   int64_t size = template_turn(t, across, lanes);
   const char *o = t->out->name, *last = template_loop(t, t->out, n - 1),
              *along = template_loop(t, t->out, across);
@@ -305,60 +303,70 @@ static void template_map_across(template_state *t, uint32_t across, const wick_n
   wick_text_printf(&t->steps, "split %s.%s turned:%lld; ", o, along, (long long)size);
   if (even && template_extent(t->out, across) % size)
     wick_text_printf(&t->steps, "tail %s.%s overlap; ", o, along);
-  uint32_t inner = rows ? n - 1 : across;
+  uint32_t inner = rows ? n - 1 : across, naxis = t->out->naxis;
   template_order_begin(t, t->out);
-  for (uint32_t k = 0; k < n; k++)
-    if (k != inner && (split || k + 1 < n))
+  for (uint32_t i = 0, k = n % naxis; i < naxis; i++, k = (k + 1) % naxis)
+    if (k != inner && (split || k + 1 != n))
       wick_text_printf(&t->steps, " %s", template_loop(t, t->out, k));
   wick_text_printf(&t->steps, " %s turned %s; vector %s.%s; turn %s.turned; ", rows ? last : along,
                    split ? "lane" : last, o, split ? "lane" : last, o);
-  for (uint32_t k = 0; k < n; k++)
-    if (k != inner && (split || k + 1 < n))
+  for (uint32_t k = 0; k < naxis; k++)
+    if (k != inner && (split || k + 1 != n))
       wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
 }
 
-/* Vectors along the last axis where it is long enough; tasks over all other axes. */
+/* Chunks of the one axis, so that there are tasks. */
+static bool template_map_line(template_state *t)
+{
+  const char *o = t->out->name, *name = template_loop(t, t->out, 0);
+  int64_t lanes = template_wide(t, 0, template_vector_lanes(t, 0));
+  if (template_extent(t->out, 0) < 1) return false;
+  wick_text_printf(&t->steps, "split %s.%s chunk:%d; ", o, name, 4096);
+  if (lanes > 1)
+    wick_text_printf(&t->steps, "split %s.chunk lane:%lld; vector %s.lane; ", o, (long long)lanes,
+                     o);
+  wick_text_printf(&t->steps, "parallel %s.%s; ", o, name);
+  return true;
+}
+
+/* Vectors along the last axis of more than one element, where it is long enough; tasks over all
+ * other axes. */
 static bool template_map(template_state *t, const wick_stage *none)
 {
   (void)none;
-  uint32_t n = t->out->naxis;
+  uint32_t naxis = t->out->naxis, n = naxis;
   if (n < 1 || n > TEMPLATE_AXES) return false;
-  int64_t lanes = template_vector_lanes(t);
-  if (n == 1) { /* chunks, so that there are tasks */
-    const char *name = template_loop(t, t->out, 0);
-    int64_t extent = template_extent(t->out, 0);
-    if (extent < 1) return false;
-    lanes = template_wide(t, lanes);
-    wick_text_printf(&t->steps, "split %s.%s chunk:%d; ", t->out->name, name, 4096);
-    if (lanes > 1)
-      wick_text_printf(&t->steps, "split %s.chunk lane:%lld; vector %s.lane; ", t->out->name,
-                       (long long)lanes, t->out->name);
-    wick_text_printf(&t->steps, "parallel %s.%s; ", t->out->name, name);
-    return true;
-  }
+  while (n > 1 && template_extent(t->out, n - 1) == 1) n--;
+  if (naxis == 1) return template_map_line(t);
   bool even = false;
   const wick_node *read = NULL;
-  int64_t few = template_extent(t->out, n - 1);
+  int64_t lanes = template_vector_lanes(t, n - 1), few = template_extent(t->out, n - 1);
   if (lanes == 1 && few >= 4 && few <= 8 && !(few & (few - 1)) &&
-      template_across(t, few, &read, &even) != UINT32_MAX)
+      template_across(t, n, few, &read, &even) != UINT32_MAX)
     lanes = few; /* of short elements: vectors that are no whole registers, but many */
-  uint32_t across = lanes > 1 && lanes <= 16 ? template_across(t, lanes, &read, &even) : UINT32_MAX;
+  uint32_t across =
+      lanes > 1 && lanes <= 16 ? template_across(t, n, lanes, &read, &even) : UINT32_MAX;
   if (across != UINT32_MAX) {
-    template_map_across(t, across, read, even, lanes);
+    template_map_across(t, n, across, read, even, lanes);
     return true;
   }
   /* The last axis' loop stays inside the task: a task of one vector is too small. */
-  const char *last = template_loop(t, t->out, n - 1);
-  if (lanes > 1 && template_extent(t->out, n - 1) != lanes)
-    wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", t->out->name, last,
-                     (long long)template_wide(t, lanes), t->out->name);
-  else if (lanes > 1)
-    wick_text_printf(&t->steps, "vector %s.%s; ", t->out->name, last);
-  uint32_t nparallel = n - 1;
-  if (lanes > 1 && template_extent(t->out, n - 1) == lanes && n > 2)
-    nparallel = n - 2; /* whole rows of vectors */
-  for (uint32_t k = 0; k < nparallel; k++)
-    wick_text_printf(&t->steps, "parallel %s.%s; ", t->out->name, template_loop(t, t->out, k));
+  const char *o = t->out->name, *last = template_loop(t, t->out, n - 1);
+  bool split = lanes > 1 && few != lanes, whole = lanes > 1 && few == lanes;
+  if (split)
+    wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, last,
+                     (long long)template_wide(t, n - 1, lanes));
+  if (lanes > 1 && n < naxis) {
+    template_order_begin(t, t->out);
+    for (uint32_t i = 0, k = n; i < naxis; i++, k = (k + 1) % naxis)
+      wick_text_printf(&t->steps, " %s", template_loop(t, t->out, k));
+    wick_text_printf(&t->steps, "%s; ", split ? " lane" : "");
+  }
+  if (lanes > 1) wick_text_printf(&t->steps, "vector %s.%s; ", o, split ? "lane" : last);
+  uint32_t inside = whole && n > 2 ? n - 2 : n - 1; /* from there on: whole rows of vectors */
+  for (uint32_t k = 0; k < naxis; k++)
+    if (k < inside || (lanes > 1 && k >= n))
+      wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
   return true;
 }
 
@@ -480,7 +488,7 @@ static bool template_row(template_state *t, const wick_stage *none)
     wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
   if (lanes > 1)
     wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", o, last,
-                     (long long)template_wide(t, lanes), o);
+                     (long long)template_wide(t, n - 1, lanes), o);
   for (uint32_t i = 0; i < t->s->output; i++) {
     const wick_stage *fold = &t->s->stage[i];
     if (!fold->fold) continue;
