@@ -51,9 +51,9 @@ def make_models(folder, names, *options):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
-def arguments(doc, **more):
-    """The command line of a bench of the networks, whose models are there afterwards: NAME..., --wick, --build, and
-    an option for each of `more`, of the type of its default."""
+def arguments(doc, known=None, **more):
+    """The command line of a bench of the networks, whose models are there afterwards, or of others that are `known`:
+    NAME..., --wick, --build, and an option for each of `more`, of the type of its default."""
     p = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("names", nargs="*", metavar="NAME")
     p.add_argument("--wick", type=pathlib.Path, default=report.ROOT / "build" / "wick")
@@ -62,8 +62,9 @@ def arguments(doc, **more):
         p.add_argument(f"--{name}", type=type(default), default=default)
     a = p.parse_args()
     report.need_shared()
-    a.wick, a.names = a.wick.resolve(), a.names or report.NETWORKS
-    make_models(a.build / "models", a.names)
+    a.wick, a.names = a.wick.resolve(), a.names or known or report.NETWORKS
+    if known is None:
+        make_models(a.build / "models", a.names)
     return a
 
 
