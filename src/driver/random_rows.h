@@ -508,7 +508,11 @@ static void random_made(random_graph *r, wick_opcode op)
   wick_elem e = r->only ? (wick_elem)__builtin_ctzll(r->only) : RANDOM_OF(r, random_elems);
   int64_t d[2] = {1 + random_below(r, 12), 1 + random_below(r, 12)};
   wick_attr *a = random_attrs(r, op);
-  if (op == WICK_OP_range) {
+  if (op == WICK_OP_random) {
+    wick_value key = random_tensor(r, WICK_U64, 0, NULL, true);
+    wick_type want = wick_type_tensor_const(r->m, e, 2, d);
+    random_build(r, op, 1, &key, a, &want);
+  } else if (op == WICK_OP_range) {
     wick_value in[2] = {random_tensor(r, e, 0, NULL, true), random_tensor(r, e, 0, NULL, true)};
     random_set_dims(r, op, a, "count", 1, d);
     random_build(r, op, 2, in, a, NULL);
@@ -596,6 +600,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_scatter_nd, random_scatter, 1},
     {WICK_OP_grid_sample, random_grid_sample, 1},
     {WICK_OP_one_hot, random_one_hot, 1},
+    {WICK_OP_random, random_made, 1},
     {WICK_OP_range, random_made, 1},
     {WICK_OP_eye, random_made, 1},
 };
@@ -630,8 +635,10 @@ static void random_step(random_graph *r)
 /* The value by whose element type a node counts: its first tensor of data, or its result. */
 static wick_value random_counted(const wick_node *n)
 {
-  bool second = n->nin > 1 && wick_ops[n->op]->scalar == WICK_RULE_SELECT;
-  return n->nin ? n->in[second] : n->first;
+  const wick_op *row = wick_ops[n->op];
+  uint32_t k = row->scalar == WICK_RULE_SELECT;
+  while (k < n->nin && k < 32 && row->beside >> k & 1) k++;
+  return k < n->nin ? n->in[k] : n->first;
 }
 
 /* What the graph's node of the pair gives, or 0. */

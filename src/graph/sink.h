@@ -7,8 +7,8 @@
  *
  * Needs: a verified graph function. Guarantees: each element's arithmetic is as it was (class:
  * exact). Leaves alone: moves whose results somebody else uses, element-wise nodes with two
- * operands that are not constant, pads and slices (f would be computed for other elements), casts to
- * wider elements (there would be more bytes to move). */
+ * operands that are not constant, pads and slices (f would be computed for other elements), casts
+ * to wider elements (there would be more bytes to move). */
 #ifndef WICK_GRAPH_SINK_H
 #define WICK_GRAPH_SINK_H
 

@@ -284,39 +284,13 @@ static void test_casts(void **state)
   onnx_check(rows, WICK_COUNT(rows));
 }
 
-static void test_dropout(void **state)
-{
-  (void)state;
-  static const onnx_row rows[] = {
-      {"opset 6; in x 1 2; Dropout x -> y,m is_test=i1; out y; out m",
-       "graph @main(%p0: f32[2]) -> (f32[2], f32[2]) {\n"
-       "  %0 = const 1 : f32[2]\n"
-       "  %1 = reshape %p0 {shape=[2]} : f32[2]\n"
-       "  return %1, %0\n"
-       "}"},
-      {"opset 10; in x 1 2; Dropout x -> y,m ratio=f0.1; out m",
-       "graph @main(%p0: f32[2]) -> bool[2] {\n"
-       "  %0 = const 1 : bool[2]\n"
-       "  return %0\n"
-       "}"},
-      {"opset 13; in x 1 2; const r 1 - = 0.5; const t 9 - = 1; Dropout x,r,t -> y; out y",
-       "m.onnx: node \"y\" (Dropout): training_mode is not supported"},
-      {"opset 13; in x 1 2; const r 1 - = 0.5; const t 9 - = 0; Dropout x,r,t -> y; out y",
-       "graph @main(%p0: f32[2]) -> f32[2] {\n"
-       "  %0 = reshape %p0 {shape=[2]} : f32[2]\n"
-       "  return %0\n"
-       "}"},
-  };
-  onnx_check(rows, WICK_COUNT(rows));
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_broadcast),   cmocka_unit_test(test_variadic),
       cmocka_unit_test(test_powers),      cmocka_unit_test(test_others),
       cmocka_unit_test(test_activations), cmocka_unit_test(test_constants),
-      cmocka_unit_test(test_casts),       cmocka_unit_test(test_dropout),
+      cmocka_unit_test(test_casts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

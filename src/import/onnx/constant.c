@@ -163,22 +163,6 @@ static void constant_bitcast(wick_onnx_op *o)
 
 static void constant_identity(wick_onnx_op *o) { o->out[0] = o->in[0]; }
 
-/* In inference nothing is dropped, and the mask is all ones: bool from opset 10 on. */
-static void constant_dropout(wick_onnx_op *o)
-{
-  if (wick_onnx_has(o, 2)) {
-    uint32_t n;
-    const double *training;
-    if (!wick_onnx_floats(o, 2, "training_mode", &n, &training)) return;
-    if (n != 1 || training[0] != 0)
-      wick_onnx_fail(o, WICK_EUNSUPPORTED, "training_mode is not supported");
-  }
-  o->out[0] = o->in[0];
-  wick_type type = wick_built_type(o->b, o->in[0]);
-  if (o->opset >= 10) type = wick_type_with_elem(o->c->module, type, WICK_BOOL);
-  if (o->nout > 1) o->out[1] = wick_build_const(o->b, type, 1, 1);
-}
-
 const wick_onnx_row wick_onnx_constant_rows[] = {
     {"BitCast", 26, {1, 1}, 1, "to:i!", constant_bitcast, 0, 0},
     {"Cast", 1, {1, 1}, 1, "to:s!", constant_cast, 0, 0},
@@ -200,9 +184,6 @@ const wick_onnx_row wick_onnx_constant_rows[] = {
      0,
      0},
     {"ConstantOfShape", 9, {1, 1}, 1, "value:t", constant_of_shape, 0, 0},
-    {"Dropout", 1, {1, 1}, 2, "is_test:i ratio:f", constant_dropout, 0, 0},
-    {"Dropout", 7, {1, 1}, 2, "ratio:f", constant_dropout, 0, 0},
-    {"Dropout", 12, {1, 3}, 2, "seed:i", constant_dropout, 0, 0},
     {"Identity", 1, {1, 1}, 1, "", constant_identity, 0, 0},
     {0},
 };
