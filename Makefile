@@ -8,6 +8,7 @@
 #   make bench-shapes  shapes that SEEDS draw, as shares of the machine's limits
 #   make bench-tuned   what `wick tune` gains in a minute for each of other networks
 #   make bench-lines   what moves more than it computes, beside the memory's rate
+#   make mutated       10,000 models that went wrong
 #   make planted       are planted bugs found?      make docs          writes docs/operators.md
 #   make clean
 BUILD ?= build
@@ -18,7 +19,7 @@ FOLDERS = $(wildcard include src tools tests examples bench python)
 SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all configure demo test venv sanitize asan tsan fuzz planted bench bench-layers bench-shapes bench-tuned bench-lines docs format check-format clean
+.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated planted bench bench-layers bench-shapes bench-tuned bench-lines docs format check-format clean
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -63,6 +64,10 @@ fuzz:
 	@$(SANITIZED) -B $(BUILD)/fuzz -DWICK_SANITIZE=address,undefined -DWICK_FUZZ=ON >/dev/null
 	@cmake --build $(BUILD)/fuzz -j $(JOBS) --target fuzzers
 	@scripts/fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS)
+
+# Models of ONNX's suite that went wrong, ten thousand of them.
+mutated: venv all
+	@$(BUILD)/venv/bin/python tests/fuzz/mutated.py --build $(BUILD) --jobs $(JOBS)
 
 # Ten bugs, kept as patches: the random graphs must find each.
 planted:
