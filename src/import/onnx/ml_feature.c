@@ -1,0 +1,170 @@
+/* Features of ai.onnx.ml: chosen, joined, scaled, filled in, made into bits. */
+#include "import/onnx/ml.h"
+
+#include <math.h>
+
+/* Along the last axis; one row becomes a matrix. */
+static void feature_extract(wick_onnx_op *o)
+{
+  const wick_type_info *x = wick_onnx_info(o, 0);
+  if (x->rank < 1) {
+    wick_onnx_fail(o, WICK_ETYPE, "x has rank 0");
+    return;
+  }
+  wick_value flat = wick_onnx_reshape(o, o->in[1], 1, (const wick_dim[]){wick_dim_const(-1)});
+  wick_value y = wick_onnx_gather(o, WICK_OP_gather, o->in[0], flat, x->rank - 1u);
+  o->out[0] = x->rank == 1 ? wick_onnx_unsqueeze(o, y, 0) : y;
+}
+
+static void feature_binarize(wick_onnx_op *o)
+{
+  wick_elem e = wick_onnx_info(o, 0)->elem;
+  double threshold = wick_onnx_float(o, "threshold", 0);
+  if (wick_elem_is_int(e)) threshold = floor(threshold); /* x > 0.5 is x > 0 */
+  o->out[0] = wick_build_cast(o->b, wick_onnx_by(o, WICK_OP_gt, o->in[0], threshold), e);
+}
+
+/* Each input is cut, or filled with zeros, to the columns that it is said to have. */
+static wick_value feature_columns(wick_onnx_op *o, uint32_t i, int64_t n)
+{
+  const wick_type_info *t = wick_onnx_info(o, i);
+  wick_dim rows = t->rank > 1 ? t->dim[0] : wick_dim_const(1);
+  wick_value x = wick_onnx_reshape(o, o->in[i], 2, (const wick_dim[]){rows, wick_dim_const(-1)});
+  if (o->b->status) return x;
+  wick_dim have = wick_built_info(o->b, x)->dim[1];
+  x = wick_build_cast(o->b, x, WICK_F32);
+  if (n < 0 || wick_dim_is(have, n)) return x;
+  if (!wick_dim_is_const(have)) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "the number of features must be known");
+    return x;
+  }
+  if (have.v > n) return wick_onnx_slice(o, x, 1, wick_dim_const(0), wick_dim_const(n));
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_pad);
+  wick_onnx_set_ints(&e, "pad", 4, (const int64_t[]){0, 0, 0, n - have.v});
+  return wick_onnx_end1(&e, x);
+}
+
+static void feature_join(wick_onnx_op *o)
+{
+  wick_wire_i64s sizes = wick_onnx_ints(o, "inputdimensions");
+  wick_value *part = wick_new(o->c->tmp, wick_value, o->nin);
+  for (uint32_t i = 0; i < o->nin; i++)
+    part[i] = feature_columns(o, i, i < sizes.n ? sizes.at[i] : -1);
+  if (!o->failed) o->out[0] = wick_onnx_concat(o, 1, o->nin, part);
+}
+
+/* What stands in place of the replaced value: one number, or one for each column. */
+static void feature_impute(wick_onnx_op *o)
+{
+  wick_elem e = wick_onnx_info(o, 0)->elem;
+  bool is_float = wick_elem_is_float(e);
+  wick_wire_f32s floats = wick_ml_floats(o, "imputed_value_floats");
+  wick_wire_i64s ints = wick_onnx_ints(o, "imputed_value_int64s");
+  double replaced = wick_onnx_float(o, "replaced_value_float", 0);
+  if (!(is_float ? floats.n : ints.n)) {
+    wick_onnx_fail(o, WICK_EPARSE, "there are no imputed values for elements of type %s",
+                   wick_elem_name(e));
+    return;
+  }
+  wick_value with =
+      is_float ? wick_ml_table(o, floats, 0, (int64_t)floats.n) : wick_ml_ints(o, ints);
+  with = wick_build_cast(o->b, with, e);
+  wick_value hit;
+  if (is_float && isnan(replaced)) {
+    hit = wick_build1(o->b, WICK_OP_isnan, o->in[0]);
+  } else if (is_float) {
+    hit = wick_onnx_by(o, WICK_OP_eq, o->in[0], replaced);
+  } else {
+    wick_value it = wick_build_const(o->b, wick_type_tensor(o->c->module, e, 0, NULL), 0,
+                                     wick_onnx_int(o, "replaced_value_int64", 0));
+    hit = wick_build2(o->b, WICK_OP_eq, o->in[0], it);
+  }
+  o->out[0] = wick_build3(o->b, WICK_OP_where, hit, with, o->in[0]);
+}
+
+/* Each row, along the second axis, by its largest element, sum of sizes, or length; rows of zeros
+ * stay. */
+static void feature_normalize(wick_onnx_op *o)
+{
+  static const wick_opcode rows[] = {WICK_OP_reduce_max, WICK_OP_reduce_l1, WICK_OP_reduce_l2};
+  int norm = wick_onnx_word(o, "norm", "MAX L1 L2");
+  wick_elem e = wick_onnx_info(o, 0)->elem == WICK_F64 ? WICK_F64 : WICK_F32;
+  uint32_t rank = wick_onnx_info(o, 0)->rank;
+  if (!rank) {
+    wick_onnx_fail(o, WICK_ETYPE, "x has rank 0");
+    return;
+  }
+  wick_value x = wick_build_cast(o->b, o->in[0], e);
+  wick_value by = wick_onnx_reduce1(o, rows[norm], x, rank > 1, true);
+  wick_value zero = wick_onnx_by(o, WICK_OP_eq, by, 0);
+  if (o->b->status) return;
+  by = wick_build3(o->b, WICK_OP_where, zero, wick_onnx_number(o, by, 1), by);
+  o->out[0] = wick_build_cast(o->b, wick_build2(o->b, WICK_OP_div, x, by), WICK_F32);
+}
+
+static void feature_scale(wick_onnx_op *o)
+{
+  wick_wire_f32s offset = wick_ml_floats(o, "offset"), scale = wick_ml_floats(o, "scale");
+  wick_elem e = wick_onnx_info(o, 0)->elem == WICK_F32 ? WICK_F32 : WICK_F64;
+  wick_value x = wick_build_cast(o->b, o->in[0], e);
+  for (int k = 0; k < 2; k++) {
+    wick_wire_f32s list = k ? scale : offset;
+    if (!list.n) continue;
+    wick_value by = wick_build_cast(o->b, wick_ml_table(o, list, 0, (int64_t)list.n), e);
+    x = wick_build2(o->b, k ? WICK_OP_mul : WICK_OP_sub, x, by);
+  }
+  o->out[0] = wick_build_cast(o->b, x, WICK_F32);
+}
+
+/* A bit for each category; a row without one fails the run unless `zeros` is set. */
+static void feature_one_hot(wick_onnx_op *o)
+{
+  wick_wire_i64s ints = wick_onnx_ints(o, "cats_int64s");
+  if (!ints.n) {
+    wick_onnx_fail(o, WICK_EPARSE, "there are no categories for elements of type %s",
+                   wick_elem_name(wick_onnx_info(o, 0)->elem));
+    return;
+  }
+  wick_value x = wick_build_cast(o->b, o->in[0], WICK_I64), cats = wick_ml_ints(o, ints);
+  x = wick_onnx_unsqueeze(o, x, wick_onnx_info(o, 0)->rank);
+  wick_value hit = wick_build2(o->b, WICK_OP_eq, x, cats);
+  if (o->b->status) return;
+  wick_value y = wick_build_cast(o->b, hit, WICK_F32);
+  if (!wick_onnx_int(o, "zeros", 1)) {
+    /* 1 without a hit, which as an index into one element lies outside */
+    uint32_t rank = wick_built_info(o->b, y)->rank;
+    static const double one = 1;
+    wick_value most = wick_onnx_reduce1(o, WICK_OP_reduce_max, y, rank - 1u, true);
+    if (o->b->status) return;
+    most = wick_build2(o->b, WICK_OP_sub, wick_onnx_number(o, y, 1), most);
+    wick_value at = wick_build_cast(o->b, most, WICK_I64);
+    wick_value ones = wick_onnx_table(o, WICK_F32, 1, (const int64_t[]){1}, &one);
+    y = wick_build2(o->b, WICK_OP_mul, y, wick_onnx_gather(o, WICK_OP_gather, ones, at, 0));
+  }
+  o->out[0] = y;
+}
+
+const wick_onnx_row wick_onnx_ml_feature_rows[] = {
+    {"ai.onnx.ml.ArrayFeatureExtractor", 1, {2, 2}, 1, "", feature_extract, 0, 0},
+    {"ai.onnx.ml.Binarizer", 1, {1, 1}, 1, "threshold:f", feature_binarize, 0, 0},
+    {"ai.onnx.ml.FeatureVectorizer", 1, {1, WICK_ANY}, 1, "inputdimensions:I", feature_join, 0, 0},
+    {"ai.onnx.ml.Imputer",
+     1,
+     {1, 1},
+     1,
+     "imputed_value_floats:F imputed_value_int64s:I replaced_value_float:f replaced_value_int64:i",
+     feature_impute,
+     0,
+     0},
+    {"ai.onnx.ml.Normalizer", 1, {1, 1}, 1, "norm:s", feature_normalize, 0, 0},
+    {"ai.onnx.ml.OneHotEncoder",
+     1,
+     {1, 1},
+     1,
+     "cats_int64s:I cats_strings:S zeros:i",
+     feature_one_hot,
+     0,
+     0},
+    {"ai.onnx.ml.Scaler", 1, {1, 1}, 1, "offset:F scale:F", feature_scale, 0, 0},
+    {0},
+};

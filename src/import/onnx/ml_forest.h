@@ -1,0 +1,47 @@
+/* Decision trees on their way from attributes to tables. */
+#ifndef WICK_IMPORT_ONNX_ML_FOREST_H
+#define WICK_IMPORT_ONNX_ML_FOREST_H
+
+#include "import/onnx/ml.h"
+
+typedef enum wick_forest_mode { /* in the order of TreeEnsemble's numbers */
+                                WICK_FOREST_LEQ,
+                                WICK_FOREST_LT,
+                                WICK_FOREST_GTE,
+                                WICK_FOREST_GT,
+                                WICK_FOREST_EQ,
+                                WICK_FOREST_NEQ,
+                                WICK_FOREST_MEMBER,
+                                WICK_FOREST_LEAF
+} wick_forest_mode;
+#define WICK_FOREST_WORDS                                                                          \
+  "BRANCH_LEQ BRANCH_LT BRANCH_GTE BRANCH_GT BRANCH_EQ BRANCH_NEQ BRANCH_MEMBER LEAF"
+
+/* Where a branch leads: a node, or (negative) ~ the number of a leaf. */
+typedef int32_t wick_forest_to;
+
+typedef struct wick_forest_node {
+  wick_forest_mode mode; /* not LEAF */
+  int64_t column;
+  double value;         /* MEMBER: unused */
+  const double *member; /* of MEMBER: rising, each once */
+  uint32_t nmember;
+  bool tracks; /* not-a-number goes where "true" goes */
+  wick_forest_to yes, no;
+} wick_forest_node;
+
+typedef struct wick_forest {
+  wick_elem elem; /* x is compared in: f32 or f64 */
+  uint32_t nnode, nroot, nleaf, ntarget;
+  const wick_forest_node *node;
+  const wick_forest_to *root;
+  const double *weight; /* [nleaf, ntarget] */
+} wick_forest;
+
+enum { WICK_FOREST_AVERAGE, WICK_FOREST_SUM, WICK_FOREST_MIN, WICK_FOREST_MAX };
+
+/* The sum, mean, least or largest weights, [rows, ntarget] in the forest's type, of the leaves that
+ * the rows of x [rows, columns] come to. 0 after a failure. */
+wick_value wick_forest_apply(wick_onnx_op *o, const wick_forest *f, wick_value x, int aggregate);
+
+#endif
