@@ -104,10 +104,9 @@ static wick_value random_tensor(random_graph *r, wick_elem e, uint32_t rank, con
 }
 
 /* Indices below `extent`; negative ones count from the end. */
-static wick_value random_indices(random_graph *r, uint32_t rank, const int64_t *dim, int64_t extent)
+static wick_value random_numbers(random_graph *r, wick_elem e, uint32_t rank, const int64_t *dim,
+                                 int64_t extent)
 {
-  static const wick_elem elems[] = {WICK_I64, WICK_I64, WICK_I32, WICK_I16};
-  wick_elem e = RANDOM_OF(r, elems);
   wick_type type = wick_type_tensor_const(r->m, e, rank, dim);
   uint64_t nbytes = 0, n = random_numel(wick_type_get(r->m, type));
   wick_type_nbytes(r->m, type, &nbytes);
@@ -116,6 +115,12 @@ static wick_value random_indices(random_graph *r, uint32_t rank, const int64_t *
     wick_store_elem(e, data, k,
                     (wick_scalar){.i = (int64_t)random_below(r, (uint32_t)(2 * extent)) - extent});
   return wick_build_constant(&r->b, wick_constant_add(r->m, "index", type, data, nbytes));
+}
+
+static wick_value random_indices(random_graph *r, uint32_t rank, const int64_t *dim, int64_t extent)
+{
+  static const wick_elem elems[] = {WICK_I64, WICK_I64, WICK_I32, WICK_I16};
+  return random_numbers(r, RANDOM_OF(r, elems), rank, dim, extent);
 }
 
 /* A value that satisfies a condition, or 0. Where only some element types are wanted, the first

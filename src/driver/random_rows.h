@@ -502,6 +502,24 @@ static void random_one_hot(random_graph *r, wick_opcode op)
   random_build(r, op, 2, in, a, NULL);
 }
 
+/* Nodes lead anywhere, their own way round, too. */
+static void random_tree(random_graph *r, wick_opcode op)
+{
+  wick_value x = random_where(r, wick_ops[op]->elems, 2, 2);
+  if (!x.id) return;
+  const wick_type_info t = *random_info(r, x);
+  int64_t n = 1 + random_below(r, 12), two[2] = {n, 2}, at[2] = {1, 1 + random_below(r, 20)};
+  bool rows_last = random_below(r, 2);
+  if (rows_last) at[0] = at[1], at[1] = random_below(r, 2) ? 1 : t.dim[0].v;
+  wick_value in[5] = {x, random_numbers(r, WICK_I32, 1, &n, t.dim[1].v),
+                      random_tensor(r, t.elem, 1, &n, true), random_numbers(r, WICK_I32, 2, two, n),
+                      random_numbers(r, WICK_I32, 2, at, n)};
+  wick_attr *a = random_attrs(r, op);
+  random_attr(op, a, "depth")->i = 1 + random_below(r, 5);
+  random_attr(op, a, "rows_last")->i = rows_last;
+  random_build(r, op, 5, in, a, NULL);
+}
+
 /* Rows without a tensor to begin with. */
 static void random_made(random_graph *r, wick_opcode op)
 {
@@ -601,6 +619,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_grid_sample, random_grid_sample, 1},
     {WICK_OP_one_hot, random_one_hot, 1},
     {WICK_OP_random, random_made, 1},
+    {WICK_OP_tree_walk, random_tree, 1},
     {WICK_OP_range, random_made, 1},
     {WICK_OP_eye, random_made, 1},
 };

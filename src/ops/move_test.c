@@ -57,6 +57,24 @@ static const row_case gathers[] = {
      "error: tuples of 3 indices behind 0 batch dimensions into f32[2,2]", 0},
 };
 
+/* Leaves 0 to 2; node 3 splits column 0 at 1, node 4 column 1 at -1. */
+#define TREE "i32[5]: 0 0 0 0 1; f32[5]: 0 0 0 1 -1; i32[5,2]: 0 0 1 1 2 2 0 4 1 2; "
+static const row_case trees[] = {
+    {"tree_walk", "f32[3,2]: 1 5 2 -1 2 0; " TREE "i32[1,2]: 3 4", "depth=2",
+     "i32[3,2]: 0 2 1 1 2 2", 0},
+    {"tree_walk", "f32[3,2]: 1 5 2 -1 2 0; " TREE "i32[2,1]: 3 4", "depth=2, rows_last=true",
+     "i32[2,3]: 0 1 2 2 1 2", 0},
+    {"tree_walk", "f32[1,2]: nan nan; " TREE "i32[1,1]: 3", "depth=1", "i32[1,1]: 4", 0},
+    {"tree_walk", "f32[1,2]: nan nan; " TREE "i32[1,1]: 99", "depth=3", "i32[1,1]: 2", 0},
+    {"tree_walk", "f32[N[1..9],2]; " TREE "i32[1,2]: 3 4", "depth=1", "i32[N,2]", 0},
+    {"tree_walk", "f32[3,2]; " TREE "i32[2,2]: 3 4 3 4", "depth=1",
+     "error: i32[2,2] as first nodes of x f32[3,2]", 0},
+    {"tree_walk", "f32[3,2]; " TREE "i64[1,1]: 3", "depth=1",
+     "error: i64[1,1] as first nodes of x f32[3,2]", 0},
+    {"tree_walk", "f32[3,2]; i32[2]: 0 0; f32[1]: 0; i32[2,2]: 0 0 1 1; i32[1,1]: 0", "depth=1",
+     "error: 2 columns, 1 thresholds and children i32[2,2]", 0},
+};
+
 static const row_case scatters[] = {
     {"scatter_elements", "f32[3]: 1 2 3; i64[2]: 2 -3; f32[2]: 8 9", "", "f32[3]: 9 2 8", 0},
     {"scatter_elements", "f32[1,5]: 1 2 3 4 5; i64[1,3]: 1 3 1; f32[1,3]: 10 20 30", "axis=1",
@@ -256,13 +274,13 @@ TEST(scatters)
 TEST(made)
 TEST(resizes)
 TEST(samples)
+TEST(trees)
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_moves),    cmocka_unit_test(test_gathers),
-      cmocka_unit_test(test_scatters), cmocka_unit_test(test_made),
-      cmocka_unit_test(test_resizes),  cmocka_unit_test(test_samples),
-      cmocka_unit_test(test_resolve)};
+      cmocka_unit_test(test_moves), cmocka_unit_test(test_gathers), cmocka_unit_test(test_scatters),
+      cmocka_unit_test(test_made),  cmocka_unit_test(test_resizes), cmocka_unit_test(test_samples),
+      cmocka_unit_test(test_trees), cmocka_unit_test(test_resolve)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
