@@ -209,6 +209,16 @@ int64_t template_even(int64_t n, int64_t most)
   return wick_ceildiv_i64(n, wick_ceildiv_i64(n, most));
 }
 
+/* A step of the fold has a polynomial: enough for the pipes, and much code. */
+static bool template_is_dear(const template_state *t, const wick_stage *fold)
+{
+  const wick_node *f = template_node(t, fold);
+  bool is = false;
+  for (uint32_t i = f->region[1].begin; i < f->region[1].end; i++)
+    is = is || wick_op_of(&t->g->node[i])->ulp > 0;
+  return is;
+}
+
 static bool template_window(template_state *t, const wick_stage *fold)
 {
   uint32_t n = t->out->naxis;
@@ -219,9 +229,11 @@ static bool template_window(template_state *t, const wick_stage *fold)
     if (t->g->node[i].op == WICK_OP_read &&
         template_step_of(t, &t->g->node[i], fold->axis[n - 1].sym) == 2)
       lanes = 1;
+  bool dear = template_is_dear(t, fold);
   int64_t width = n > 1 ? template_extent(t->out, n - 2) : 1, vectors = 1,
-          places = lanes > 1 && n > 1 ? template_window_places(t, fold) : 1;
-  if (lanes > 1 && (n < 2 || !template_overlaps(t, fold, n - 2))) /* whole lines of vectors */
+          places = lanes > 1 && n > 1 && !dear ? template_window_places(t, fold) : 1;
+  if (lanes > 1 && !dear &&
+      (n < 2 || !template_overlaps(t, fold, n - 2))) /* whole lines of vectors */
     vectors = template_even(wick_ceildiv_i64(template_extent(t->out, n - 1), lanes),
                             wick_max_i64(t->t->nvector / 4, 1));
   if (vectors > 1) places = 1;
@@ -230,9 +242,9 @@ static bool template_window(template_state *t, const wick_stage *fold)
   const char *at = template_simple_out(t, vectors, places, lanes);
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
-  template_fold_loops(
-      t, fold,
-      &(template_fold){UINT32_MAX, lanes > 1 ? n - 1 : UINT32_MAX, UINT32_MAX, lanes, 8, false});
+  template_fold_loops(t, fold,
+                      &(template_fold){UINT32_MAX, lanes > 1 ? n - 1 : UINT32_MAX, UINT32_MAX,
+                                       lanes, dear ? 1 : 8, false});
   return true;
 }
 
