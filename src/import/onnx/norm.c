@@ -77,7 +77,9 @@ static void norm_batch_training(wick_onnx_op *o)
   wick_value d = wick_build2(b, WICK_OP_sub, x, mean);
   wick_value variance =
       wick_onnx_reduce(o, WICK_OP_reduce_mean, wick_build2(b, WICK_OP_mul, d, d), n, axes, false);
-  mean = wick_onnx_reduce(o, WICK_OP_reduce_mean, x, n, axes, false);
+  if (b->status) return;
+  const wick_type_info *t = wick_built_info(b, variance);
+  mean = wick_onnx_reshape(o, mean, t->rank, t->dim);
   o->out[0] = norm_batch_by(o, (wick_value[]){o->in[0], o->in[1], o->in[2], mean, variance});
   if (o->nout > 1) o->out[1] = norm_batch_running(o, o->in[3], mean);
   if (o->nout > 2) o->out[2] = norm_batch_running(o, o->in[4], variance);
