@@ -3,7 +3,7 @@
 #ifndef WICK_DRIVER_RANDOM_ROWS_H
 #define WICK_DRIVER_RANDOM_ROWS_H
 
-#include "driver/random_graph.h"
+#include "driver/random_images.h"
 
 static void random_scalar(random_graph *r, wick_opcode op)
 {
@@ -477,18 +477,6 @@ static void random_scatter(random_graph *r, wick_opcode op)
   random_build(r, op, 3, in, a, NULL);
 }
 
-static void random_grid_sample(random_graph *r, wick_opcode op)
-{
-  wick_value x = random_where(r, WICK_FLOATS, 3, 5);
-  if (!x.id) return;
-  const wick_type_info t = *random_info(r, x);
-  int64_t d[5] = {t.dim[0].v};
-  for (uint32_t k = 1; k + 1 < t.rank; k++) d[k] = 1 + random_below(r, 6);
-  d[t.rank - 1] = t.rank - 2;
-  wick_value in[2] = {x, random_tensor(r, t.elem, t.rank, d, true)};
-  random_build(r, op, 2, in, random_attrs(r, op), NULL);
-}
-
 static void random_one_hot(random_graph *r, wick_opcode op)
 {
   static const int64_t two = 2;
@@ -617,6 +605,11 @@ static const random_kind random_kinds[] = {
     {WICK_OP_scatter_elements, random_scatter, 1},
     {WICK_OP_scatter_nd, random_scatter, 1},
     {WICK_OP_grid_sample, random_grid_sample, 1},
+    {WICK_OP_roi_align, random_roi, 1},
+    {WICK_OP_roi_max_pool, random_roi, 1},
+    {WICK_OP_col2im, random_unwindow, 1},
+    {WICK_OP_max_unpool, random_unwindow, 1},
+    {WICK_OP_det, random_det, 1},
     {WICK_OP_one_hot, random_one_hot, 1},
     {WICK_OP_random, random_made, 1},
     {WICK_OP_tree_walk, random_tree, 1},

@@ -79,8 +79,8 @@ static wick_value subbyte_decode(subbyte *s, wick_value code)
   return wick_build(&s->c.b, WICK_OP_gather, 2, in, NULL, 0, NULL);
 }
 
-/* To nearest even, by the places between the numbers; half way goes to the even code. No infinity
- * and no NaN: the largest. */
+/* To nearest even, by the places between the numbers; half way goes to the even code. There is no
+ * infinity: the largest; and no NaN: a zero of the other sign. */
 static wick_value subbyte_encode(subbyte *s, wick_value x)
 {
   static const struct {
@@ -96,11 +96,10 @@ static wick_value subbyte_encode(subbyte *s, wick_value x)
     over = wick_build_cast(b, over, WICK_U8);
     code = i ? wick_build2(b, WICK_OP_add, code, over) : over;
   }
-  wick_value nan = wick_build1(b, WICK_OP_isnan, x);
-  code = wick_build3(b, WICK_OP_where, nan, subbyte_number(s, WICK_U8, 0, 7), code);
   wick_type bits = wick_type_with_elem(b->module, wick_built_type(b, x), WICK_I32);
   wick_value raw = wick_build(b, WICK_OP_bitcast, 1, &x, NULL, 1, &bits);
   wick_value minus = subbyte_by(s, WICK_OP_lt, raw, WICK_I32, 0);
+  minus = wick_build2(b, WICK_OP_xor, minus, wick_build1(b, WICK_OP_isnan, x));
   return wick_build3(b, WICK_OP_where, minus, subbyte_by(s, WICK_OP_add, code, WICK_U8, 8), code);
 }
 

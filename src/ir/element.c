@@ -60,7 +60,7 @@ static uint32_t element_nan(wick_elem e, const element_format *f, double x)
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
   if (f->fnuz) return 1u << (f->man_bits + f->exp_bits);
-  if (e == WICK_F4E2M1) return sign | 7; /* no NaN: the largest */
+  if (e == WICK_F4E2M1) return sign ^ 8; /* no NaN: a zero of the other sign */
   if (f->one_nan) return sign | ((1u << (f->man_bits + f->exp_bits)) - 1);
   uint32_t man = (uint32_t)(bits >> (52 - f->man_bits)) & ((1u << f->man_bits) - 1);
   return sign | ((1u << f->exp_bits) - 1) << f->man_bits | 1u << (f->man_bits - 1) | man;

@@ -8,7 +8,7 @@ typedef struct legalize_format {
   int32_t size, man, bias;
   uint32_t most; /* the largest finite code */
   uint32_t over; /* the code of what is larger, and of infinity */
-  uint32_t nan;  /* without its sign */
+  uint32_t nan;  /* of its sign the other bits; f4e2m1 has none: -0, and 0 for one below zero */
   bool infinity; /* `over` is one; NaNs follow it, and keep their upper bits */
   bool fnuz;     /* no -0: that code is NaN */
 } legalize_format;
@@ -24,7 +24,7 @@ static legalize_format legalize_format_of(wick_elem e)
   case WICK_F8E4M3FNUZ: return (legalize_format){WICK_U8, 8, 3, 8, 0x7f, 0x80, 0x80, false, true};
   case WICK_F8E5M2: return (legalize_format){WICK_U8, 8, 2, 15, 0x7b, 0x7c, 0x7e, true, false};
   case WICK_F8E5M2FNUZ: return (legalize_format){WICK_U8, 8, 2, 16, 0x7f, 0x80, 0x80, false, true};
-  default: return (legalize_format){WICK_U4, 4, 1, 1, 7, 7, 7, false, false}; /* f4e2m1 */
+  default: return (legalize_format){WICK_U4, 4, 1, 1, 7, 7, 8, false, false}; /* f4e2m1 */
   }
 }
 
@@ -147,7 +147,7 @@ static wick_value legalize_encode_word(wick_builder *b, wick_value x, const lega
   wick_value sign = wick_expr_shr(b, legalize_and(b, word, 0x80000000), (uint32_t)(32 - f->size));
   if (f->fnuz) sign = expr_where(b, legalize_op(b, WICK_OP_eq, r, 0), r, sign); /* no -0 */
   if (f->fnuz) return expr_where(b, legalize_op(b, WICK_OP_eq, r, top), r, legalize_or(b, r, sign));
-  return legalize_or(b, r, sign);
+  return wick_build2(b, WICK_OP_bit_xor, r, sign);
 }
 
 static wick_value legalize_encode(wick_builder *b, wick_value x, wick_elem e)

@@ -1,4 +1,5 @@
 /* Transposed convolution: each element of x spreads its window over the result. */
+#include "ops/meeting.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/window.h"
@@ -142,39 +143,6 @@ static wick_status conv_transpose_ref(wick_ref *c)
 
 /* ---- stages ---- */
 
-/* Along one spatial dimension: which element of x and of w the reduced axis' index meets for an
- * output. */
-typedef struct transpose_meeting {
-  wick_axis axis;
-  wick_dim x, w;
-  wick_dim rest; /* there is such an element of x only where this is 0 */
-  bool exact;    /* rest is 0 and w is in bounds for all indices */
-} transpose_meeting;
-
-static transpose_meeting transpose_meet(wick_builder *b, const wick_window *w, uint32_t k,
-                                        wick_dim out)
-{
-  wick_dims *t = b->module->dims;
-  const char *name = wick_window_tap(w->n, k);
-  int64_t s = w->stride[k], d = w->dilation[k], n = w->kernel[k];
-  wick_dim at = wick_dim_add(t, out, wick_dim_const(w->begin[k])), stride = wick_dim_const(s);
-  transpose_meeting m = {.rest = wick_dim_const(0)};
-  if (d == 1) { /* the outputs of one phase meet every s-th element of the window, and no other */
-    m.axis = wick_make_axis(b, name, wick_dim_const(wick_ceildiv_i64(n, s)), true);
-    m.x = wick_dim_sub(t, wick_dim_floordiv(t, at, stride), m.axis.sym);
-    m.w = wick_dim_add(t, wick_dim_mod(t, at, stride), wick_dim_mul(t, m.axis.sym, stride));
-    m.exact = n % s == 0;
-    return m;
-  }
-  m.axis = wick_make_axis(b, name, wick_dim_const(n), true);
-  m.w = m.axis.sym;
-  at = wick_dim_sub(t, at, wick_dim_mul(t, m.axis.sym, wick_dim_const(d)));
-  m.x = wick_dim_floordiv(t, at, stride);
-  m.rest = wick_dim_mod(t, at, stride);
-  m.exact = wick_dim_is(m.rest, 0);
-  return m;
-}
-
 static void conv_transpose_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
@@ -199,10 +167,10 @@ static void conv_transpose_compute(const wick_compute *c)
   wick_dim xi[WICK_MAX_RANK] = {axis[0].sym, channel},
            wi[WICK_MAX_RANK] = {channel,
                                 wick_dim_sub(t, axis[1].sym, wick_dim_mul(t, group, w->dim[1]))};
-  transpose_meeting m[WICK_WINDOW_MAX];
+  wick_meeting m[WICK_WINDOW_MAX];
   bool exact = true;
   for (uint32_t k = 0; k < nsp; k++) {
-    m[k] = transpose_meet(b, &window, k, axis[2 + k].sym);
+    m[k] = wick_meet(b, &window, k, axis[2 + k].sym);
     exact = exact && m[k].exact;
     axis[n++] = m[k].axis;
     xi[2 + k] = m[k].x, wi[2 + k] = m[k].w;

@@ -21,7 +21,8 @@ static wick_dim cast_content(wick_dims *t, const wick_dim *x)
 
 const wick_op wick_op_cast = {
     .name = "cast",
-    .doc = "x in another element type. Float to float rounds to nearest even, a NaN stays one; "
+    .doc = "x in another element type. Float to float rounds to nearest even, a NaN stays one "
+           "(f4e2m1 has none: it becomes a zero of the other sign); "
            "float to integer truncates towards zero, NaN gives 0, what does not fit saturates; "
            "integer to float rounds to nearest even; integer to integer wraps; to bool: x != 0. "
            "`within` says what is known of a float: it is a number below 2^30 in size",

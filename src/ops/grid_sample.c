@@ -5,7 +5,7 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-enum { GRID_MODE, GRID_PADDING, GRID_ALIGN };
+enum { GRID_MODE, GRID_PADDING, GRID_ALIGN, GRID_ELEMENTS };
 enum { GRID_LINEAR, GRID_NEAREST, GRID_CUBIC };
 enum { GRID_ZEROS, GRID_BORDER, GRID_REFLECTION };
 enum { GRID_MOST = 3 }; /* spatial dimensions */
@@ -102,7 +102,9 @@ static double grid_sample_point(grid_point *p, const wick_scalar *place)
   double at[GRID_MOST];
   for (uint32_t k = 0; k < p->n; k++) { /* the grid has the last dimension first */
     double u = place[p->n - 1 - k].f, size = (double)p->size[k], lo, hi;
-    double x = align ? (u + 1) / 2 * (size - 1) : ((u + 1) * size - 1) / 2;
+    double x = p->attr[GRID_ELEMENTS].i ? u
+               : align                  ? (u + 1) / 2 * (size - 1)
+                                        : ((u + 1) * size - 1) / 2;
     if (nearest) x = nearbyint(x);
     grid_ends(p, k, &lo, &hi);
     if (x < lo || x > hi) {
@@ -180,6 +182,18 @@ static wick_value grid_stage_bring(const grid_stage *s, wick_value x, uint32_t k
   return wick_build3(b, WICK_OP_where, outside, y, x);
 }
 
+/* From -1 .. 1 to elements. */
+static wick_value grid_from_ends(const grid_stage *s, uint32_t k, wick_value u, wick_value size)
+{
+  wick_builder *b = s->b;
+  wick_value half = grid_number(s, 0.5);
+  u = wick_build2(b, WICK_OP_add, u, s->one);
+  if (s->c->attr[GRID_ALIGN].i)
+    return wick_build2(b, WICK_OP_mul, wick_build2(b, WICK_OP_mul, u, half), s->last[k]);
+  u = wick_build2(b, WICK_OP_sub, wick_build2(b, WICK_OP_mul, u, size), s->one);
+  return wick_build2(b, WICK_OP_mul, u, half);
+}
+
 static void grid_coordinates(grid_stage *s)
 {
   wick_builder *b = s->b;
@@ -187,7 +201,6 @@ static void grid_coordinates(grid_stage *s)
   bool align = s->c->attr[GRID_ALIGN].i, nearest = s->c->attr[GRID_MODE].i == GRID_NEAREST;
   wick_dim from[WICK_MAX_RANK] = {s->index[0]};
   for (uint32_t k = 0; k < s->n; k++) from[1 + k] = s->index[2 + k];
-  wick_value half = grid_number(s, 0.5);
   for (uint32_t k = 0; k < s->n; k++) {
     wick_value size = wick_stage_number(b, x->dim[2 + k], s->e);
     s->last[k] = wick_build2(b, WICK_OP_sub, size, s->one);
@@ -196,12 +209,7 @@ static void grid_coordinates(grid_stage *s)
     from[1 + s->n] = wick_dim_const((int64_t)s->n - 1 - k);
     wick_value u =
         wick_build_cast(b, wick_read(b, s->c->in[1], from, 0, NULL, (wick_value){0}), s->e);
-    u = wick_build2(b, WICK_OP_add, u, s->one);
-    u = align
-            ? wick_build2(b, WICK_OP_mul, wick_build2(b, WICK_OP_mul, u, half), s->last[k])
-            : wick_build2(b, WICK_OP_mul,
-                          wick_build2(b, WICK_OP_sub, wick_build2(b, WICK_OP_mul, u, size), s->one),
-                          half);
+    if (!s->c->attr[GRID_ELEMENTS].i) u = grid_from_ends(s, k, u, size);
     if (nearest) u = wick_build1(b, WICK_OP_round_even, u);
     u = grid_stage_bring(s, u, k);
     s->at[k] = nearest ? wick_build1(b, WICK_OP_trunc, u) : u;
@@ -286,14 +294,16 @@ const wick_op wick_op_grid_sample = {
     .name = "grid_sample",
     .doc = "x [N, C, spatial...] at the places that grid [N, out..., coordinates] gives, the last "
            "dimension's coordinate first: -1 and 1 are the outer edges of the first and last "
-           "elements, or their centres (`align`). Interpolated linearly, by cubics with -0.75, or "
+           "elements, or their centres (`align`), or they count the elements (`elements`). "
+           "Interpolated linearly, by cubics with -0.75, or "
            "the nearest, ties to even. Elements outside are 0, those at the border, or x mirrored "
            "at the edges",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {{"mode", WICK_ATTR_ENUM, 0, false, "linear nearest cubic", 0, 0},
              {"padding", WICK_ATTR_ENUM, 0, false, "zeros border reflection", 0, 0},
-             {"align", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
+             {"align", WICK_ATTR_BOOL, 0, false, NULL, 0, 0},
+             {"elements", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
     .infer = grid_sample_infer,

@@ -17,20 +17,24 @@ static wick_status gru_infer(wick_infer *c) { return wick_recurrent_infer(c, 3, 
 static void gru_cell(wick_recurrent_ref *r, double *const *state)
 {
   const wick_attr *attr = r->c->attr;
+  wick_elem e = r->c->in[WICK_RECURRENT_X].elem;
   int64_t n = r->units;
+  bool begun = r->begun[(state[0] - r->state[0]) / n], late = attr[GRU_LATE].i;
   double *z = wick_new(r->c->mem, double, (size_t)n * 3 + 1), *reset = z + n, *next = z + 2 * n;
   for (int64_t k = 0; k < n; k++) {
-    z[k] = wick_recurrent_act_ref(attr, GRU_GATE, r->from_input[k] + r->from_state[k]);
-    reset[k] = wick_recurrent_act_ref(attr, GRU_GATE, r->from_input[n + k] + r->from_state[n + k]);
+    z[k] = wick_recurrent_act_ref(attr, e, GRU_GATE, r->from_input[k] + r->from_state[k]);
+    reset[k] =
+        wick_recurrent_act_ref(attr, e, GRU_GATE, r->from_input[n + k] + r->from_state[n + k]);
   }
   for (int64_t k = 0; k < n; k++) {
     const wick_scalar *bias = r->in[WICK_RECURRENT_B],
                       *u = r->in[WICK_RECURRENT_R] + (2 * n + k) * n;
     double s = bias ? bias[5 * n + k].f : 0;
-    for (int64_t i = 0; i < n; i++) s += reset[i] * state[0][i] * u[i].f;
-    if (attr[GRU_LATE].i) s = reset[k] * r->from_state[2 * n + k];
-    double g = wick_recurrent_act_ref(attr, GRU_CELL, r->from_input[2 * n + k] + s);
-    next[k] = (1 - z[k]) * g + z[k] * state[0][k];
+    for (int64_t i = 0; i < n && begun && !late; i++)
+      s = wick_ref_range(e, s + wick_ref_range(e, reset[i] * state[0][i]) * u[i].f);
+    if (late) s = bias || begun ? reset[k] * r->from_state[2 * n + k] : 0;
+    double g = wick_recurrent_act_ref(attr, e, GRU_CELL, r->from_input[2 * n + k] + s);
+    next[k] = wick_recurrent_mix_ref(e, 1 - z[k], g, begun || late ? z[k] : 0, state[0][k]);
   }
   for (int64_t k = 0; k < n; k++) state[0][k] = next[k];
 }
@@ -136,18 +140,21 @@ static wick_status gru_step_infer(wick_infer *c) { return wick_step_infer(c, 3, 
 static wick_status gru_step_ref(wick_ref *c)
 {
   const wick_tensor *state = &c->in[WICK_STEP_STATE];
+  wick_elem e = state->elem;
   int64_t at[3] = {0};
   uint64_t place = 0;
+  bool more = c->nin > WICK_STEP_R && (c->in[WICK_STEP_R].data || c->nin > WICK_STEP_MORE);
   if (wick_ref_numel(state) == 0) return NULL;
   do {
     double x[3], s[3], h = wick_load_elem(state->elem, state->data, place).f;
     for (int64_t g = 0; g < 3; g++)
       x[g] = wick_step_input_ref(c, at, g), s[g] = wick_step_sum_ref(c, at, g);
-    double z = wick_recurrent_act_ref(c->attr, GRU_GATE, x[GRU_Z] + s[GRU_Z]),
-           reset = wick_recurrent_act_ref(c->attr, GRU_GATE, x[GRU_R] + s[GRU_R]),
-           late = reset * (s[GRU_N] + wick_step_more_ref(c, at, 0)),
-           n = wick_recurrent_act_ref(c->attr, GRU_CELL, x[GRU_N] + late);
-    wick_store_elem(state->elem, c->out[0].data, place++, (wick_scalar){.f = (1 - z) * n + z * h});
+    double z = wick_recurrent_act_ref(c->attr, e, GRU_GATE, x[GRU_Z] + s[GRU_Z]),
+           reset = wick_recurrent_act_ref(c->attr, e, GRU_GATE, x[GRU_R] + s[GRU_R]),
+           late = more ? reset * wick_ref_range(e, s[GRU_N] + wick_step_more_ref(c, at, 0)) : 0,
+           n = wick_recurrent_act_ref(c->attr, e, GRU_CELL, x[GRU_N] + late);
+    wick_scalar next = {.f = wick_recurrent_mix_ref(e, 1 - z, n, z, h)};
+    wick_store_elem(e, c->out[0].data, place++, next);
   } while (wick_ref_next(3, state->dim, at));
   return NULL;
 }
@@ -168,7 +175,8 @@ static void gru_step_compute(const wick_compute *c)
   }
   wick_value n = wick_recurrent_act(b, c->attr, GRU_CELL, x[GRU_N]),
              rest = wick_build2(b, WICK_OP_sub, wick_build_like(b, x[GRU_Z], 1), x[GRU_Z]);
-  n = wick_build3(b, WICK_OP_muladd, x[GRU_Z], h, wick_build2(b, WICK_OP_mul, rest, n));
+  n = wick_build2(b, WICK_OP_mul, rest, n);
+  n = wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, x[GRU_Z], h), n);
   c->out[0] = wick_map_end(b, 1, &n);
 }
 

@@ -40,16 +40,17 @@ static double lstm_sum(double a, const double *peep, int64_t k, double c)
   return peep ? a + peep[k] * c : a;
 }
 
-static void lstm_unit(const wick_attr *attr, const double *a, const double *peep, double *h,
-                      double *c)
+static void lstm_unit(const wick_attr *attr, wick_elem e, const double *a, const double *peep,
+                      double *h, double *c)
 {
-  double i = wick_recurrent_act_ref(attr, LSTM_GATE, lstm_sum(a[LSTM_I], peep, 0, *c)),
-         f = wick_recurrent_act_ref(attr, LSTM_GATE, lstm_sum(a[LSTM_F], peep, 2, *c)),
-         g = wick_recurrent_act_ref(attr, LSTM_CELL, a[LSTM_G]);
+  double i = wick_recurrent_act_ref(attr, e, LSTM_GATE, lstm_sum(a[LSTM_I], peep, 0, *c)),
+         f = wick_recurrent_act_ref(attr, e, LSTM_GATE, lstm_sum(a[LSTM_F], peep, 2, *c)),
+         g = wick_recurrent_act_ref(attr, e, LSTM_CELL, a[LSTM_G]);
   if (attr[LSTM_COUPLED].i) f = 1 - i;
-  *c = f * *c + i * g;
-  *h = wick_recurrent_act_ref(attr, LSTM_GATE, lstm_sum(a[LSTM_O], peep, 1, *c)) *
-       wick_recurrent_act_ref(attr, LSTM_HIDDEN, *c);
+  *c = wick_recurrent_mix_ref(e, f, *c, i, g);
+  *h = wick_recurrent_act_ref(attr, e, LSTM_GATE, lstm_sum(a[LSTM_O], peep, 1, *c)) *
+       wick_recurrent_act_ref(attr, e, LSTM_HIDDEN, *c);
+  *h = wick_ref_range(e, *h);
 }
 
 static void lstm_cell(wick_recurrent_ref *r, double *const *state)
@@ -60,7 +61,8 @@ static void lstm_cell(wick_recurrent_ref *r, double *const *state)
     for (int64_t g = 0; g < 4; g++)
       a[g] = r->from_input[g * r->units + k] + r->from_state[g * r->units + k];
     for (int64_t g = 0; p && g < 3; g++) peep[g] = p[g * r->units + k].f;
-    lstm_unit(r->c->attr, a, p ? peep : NULL, &state[0][k], &state[1][k]);
+    lstm_unit(r->c->attr, r->c->in[WICK_RECURRENT_X].elem, a, p ? peep : NULL, &state[0][k],
+              &state[1][k]);
   }
 }
 
@@ -135,7 +137,7 @@ static wick_status lstm_step_ref(wick_ref *c)
       a[g] = wick_step_input_ref(c, at, g) + wick_step_sum_ref(c, at, g);
     for (int64_t g = 0; g < 3; g++) peep[g] = wick_step_more_ref(c, at, g);
     bool has = c->nin > WICK_STEP_MORE && c->in[WICK_STEP_MORE].data;
-    lstm_unit(c->attr, a, has ? peep : NULL, &h, &s);
+    lstm_unit(c->attr, state->elem, a, has ? peep : NULL, &h, &s);
     wick_store_elem(state->elem, c->out[0].data, place, (wick_scalar){.f = h});
     wick_store_elem(state->elem, c->out[1].data, place++, (wick_scalar){.f = s});
   } while (wick_ref_next(3, state->dim, at));
@@ -161,7 +163,9 @@ static void lstm_step_compute(const wick_compute *c)
              f = c->attr[LSTM_COUPLED].i ? wick_build2(b, WICK_OP_sub, wick_build_like(b, i, 1), i)
                                          : lstm_step_gate(&s, LSTM_F, state),
              g = lstm_step_gate(&s, LSTM_G, state);
-  wick_value next = wick_build3(b, WICK_OP_muladd, i, g, wick_build2(b, WICK_OP_mul, f, state));
+  wick_value kept = wick_build2(b, WICK_OP_mul, f, state),
+             added = wick_build2(b, WICK_OP_mul, i, g);
+  wick_value next = wick_build2(b, WICK_OP_add, added, kept);
   wick_value o = lstm_step_gate(&s, LSTM_O, next),
              shown = wick_recurrent_act(b, c->attr, LSTM_HIDDEN, next);
   wick_value out[2] = {wick_build2(b, WICK_OP_mul, o, shown), next};

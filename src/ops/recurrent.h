@@ -50,7 +50,10 @@ void wick_recurrent_defaults(int64_t kind, double *alpha, double *beta);
 /* Activation k (0: cell, then as the row has them) of x, which is clipped before. Tensors or
  * elements. */
 wick_value wick_recurrent_act(wick_builder *b, const wick_attr *attr, uint32_t k, wick_value x);
-double wick_recurrent_act_ref(const wick_attr *attr, uint32_t k, double x);
+/* In the range of e's arithmetic, as are all steps of the references: a state without bounds leaves
+ * it, and what then is infinite, or not a number, says the definition. */
+double wick_recurrent_act_ref(const wick_attr *attr, wick_elem e, uint32_t k, double x);
+double wick_recurrent_mix_ref(wick_elem e, double x, double a, double y, double b); /* x a + y b */
 
 /* ---- references ---- */
 typedef struct wick_recurrent_ref {

@@ -5,7 +5,7 @@
 #include "ops/recurrent.h"
 #include "ops/ref.h"
 
-double wick_recurrent_act_ref(const wick_attr *attr, uint32_t k, double x)
+static double recurrent_act(const wick_attr *attr, uint32_t k, double x)
 {
   int64_t kind = attr[WICK_RECURRENT_CELL + k].i;
   double alpha, beta, clip = attr[WICK_RECURRENT_CLIP].f;
@@ -30,8 +30,19 @@ double wick_recurrent_act_ref(const wick_attr *attr, uint32_t k, double x)
   }
 }
 
+double wick_recurrent_act_ref(const wick_attr *attr, wick_elem e, uint32_t k, double x)
+{
+  return wick_ref_range(e, recurrent_act(attr, k, wick_ref_range(e, x)));
+}
+
+double wick_recurrent_mix_ref(wick_elem e, double x, double a, double y, double b)
+{
+  return wick_ref_range(e, wick_ref_range(e, x * a) + wick_ref_range(e, y * b));
+}
+
 static void recurrent_products(wick_recurrent_ref *r, int64_t t, int64_t place)
 {
+  wick_elem e = r->c->in[WICK_RECURRENT_X].elem;
   int64_t all = r->gates * r->units;
   const wick_scalar *x = r->in[WICK_RECURRENT_X] + (t * r->batch + place) * r->inputs,
                     *bias = r->in[WICK_RECURRENT_B];
@@ -39,9 +50,9 @@ static void recurrent_products(wick_recurrent_ref *r, int64_t t, int64_t place)
     const wick_scalar *w = r->in[WICK_RECURRENT_W] + i * r->inputs,
                       *u = r->in[WICK_RECURRENT_R] + i * r->units;
     double a = bias ? bias[i].f : 0, s = bias ? bias[all + i].f : 0;
-    for (int64_t k = 0; k < r->inputs; k++) a += x[k].f * w[k].f;
+    for (int64_t k = 0; k < r->inputs; k++) a = wick_ref_range(e, a + x[k].f * w[k].f);
     for (int64_t k = 0; r->begun[place] && k < r->units; k++)
-      s += r->state[0][place * r->units + k] * u[k].f;
+      s = wick_ref_range(e, s + r->state[0][place * r->units + k] * u[k].f);
     r->from_input[i] = a, r->from_state[i] = s;
   }
 }

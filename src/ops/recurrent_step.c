@@ -79,6 +79,7 @@ double wick_step_sum_ref(const wick_ref *c, const int64_t *at, int64_t gate)
   for (int64_t k = 0; k < r->dim[1] * each; k++) {
     int64_t ri = ((at[1] * r->dim[1] + k / each) * r->dim[2] + gate) * r->dim[3] + at[2];
     sum += step_load(h, at[0] * h->dim[1] + k) * step_load(r, ri * each + k % each);
+    sum = wick_ref_range(c->in[WICK_STEP_STATE].elem, sum);
   }
   return sum;
 }

@@ -8,7 +8,8 @@ static wick_status rnn_infer(wick_infer *c) { return wick_recurrent_infer(c, 1, 
 static void rnn_cell(wick_recurrent_ref *r, double *const *state)
 {
   for (int64_t k = 0; k < r->units; k++)
-    state[0][k] = wick_recurrent_act_ref(r->c->attr, 0, r->from_input[k] + r->from_state[k]);
+    state[0][k] = wick_recurrent_act_ref(r->c->attr, r->c->in[WICK_RECURRENT_X].elem, 0,
+                                         r->from_input[k] + r->from_state[k]);
 }
 
 static wick_status rnn_ref(wick_ref *c)

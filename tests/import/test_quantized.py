@@ -12,7 +12,7 @@ from onnx import helper, numpy_helper  # noqa: E402
 WICK = os.environ.get("WICK_COMMAND", "build/wick")
 KINDS = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "ConvInteger", "MatMulInteger", "QLinearConv",
          "QLinearMatMul"}
-NOT_TAKEN = ("e8m0", "float6", "_expanded")
+NOT_TAKEN = ("float6", "_expanded")
 PLAIN = {np.dtype(k) for k in ("u1", "i1", "u2", "i2", "i4", "f2", "f4")}
 
 

@@ -280,6 +280,41 @@ static void test_casts(void **state)
                                                           "  %0 = bitcast %p0 : i32[2]\n"
                                                           "  return %0\n"
                                                           "}"},
+      {"opset 24; in x 1 2; Cast x -> y to=i24 round_mode=snearest saturate=i0; out y",
+       "graph @main(%p0: f32[2]) -> f8e8m0[2] {\n"
+       "  %0 = cast %p0 : f64[2]\n"
+       "  %1 = bitcast %0 : i64[2]\n"
+       "  %2 = const 0 : i64[]\n"
+       "  %3 = const 4503599627370495 : i64[]\n"
+       "  %4 = bit_and %1, %3 : i64[2]\n"
+       "  %5 = const 52 : i64[]\n"
+       "  %6 = shift_right %1, %5 : i64[2]\n"
+       "  %7 = const 896 : i64[]\n"
+       "  %8 = sub %6, %7 : i64[2]\n"
+       "  %9 = const 2251799813685248 : i64[]\n"
+       "  %10 = ge %4, %9 : bool[2]\n"
+       "  %11 = cast %10 : i64[2]\n"
+       "  %12 = add %8, %11 : i64[2]\n"
+       "  %13 = const 254 : i64[]\n"
+       "  %14 = const 255 : i64[]\n"
+       "  %15 = lt %12, %2 : bool[2]\n"
+       "  %16 = gt %12, %13 : bool[2]\n"
+       "  %17 = where %15, %14, %12 : i64[2]\n"
+       "  %18 = where %16, %14, %17 : i64[2]\n"
+       "  %19 = const 0 : f64[]\n"
+       "  %20 = ge %0, %19 : bool[2]\n"
+       "  %21 = where %20, %18, %14 : i64[2]\n"
+       "  %22 = cast %21 : u8[2]\n"
+       "  %23 = bitcast %22 : f8e8m0[2]\n"
+       "  return %23\n"
+       "}"},
+      {"opset 24; in x 24 2; Cast x -> y to=i24 round_mode=ssideways; out y",
+       "graph @main(%p0: f8e8m0[2]) -> f8e8m0[2] {\n"
+       "  %0 = reshape %p0 {shape=[2]} : f8e8m0[2]\n"
+       "  return %0\n"
+       "}"},
+      {"opset 24; in x 1 2; Cast x -> y to=i24 round_mode=ssideways; out y",
+       "m.onnx: node \"y\" (Cast): round_mode \"sideways\" is not one of: up down nearest"},
   };
   onnx_check(rows, WICK_COUNT(rows));
 }

@@ -108,11 +108,45 @@ wick_value wick_onnx_saturate(wick_onnx_op *o, wick_value x, wick_elem to)
   return wick_build(o->b, WICK_OP_clip, 3, in, NULL, 0, NULL);
 }
 
+static wick_value constant_bits(wick_onnx_op *o, wick_value x, wick_elem to)
+{
+  if (o->b->status) return x;
+  wick_type want = wick_type_with_elem(o->c->module, wick_built_type(o->b, x), to);
+  return wick_build(o->b, WICK_OP_bitcast, 1, &x, NULL, 1, &want);
+}
+
+/* In f64 the exponent and the fraction of any number lie apart: the code is the exponent, one more
+ * where the fraction says so. What is below 0 becomes NaN, which the operator leaves open. */
+wick_value wick_onnx_power(wick_onnx_op *o, wick_value x)
+{
+  enum { UP, DOWN, NEAREST, BIAS = 1023 - 127, MOST = 254, NOT_A_NUMBER = 255 };
+  wick_builder *b = o->b;
+  int mode = wick_onnx_word(o, "round_mode", "up down nearest");
+  bool saturate = wick_onnx_int(o, "saturate", 1) != 0;
+  x = wick_build_cast(b, x, WICK_F64);
+  wick_value word = constant_bits(o, x, WICK_I64), zero = wick_onnx_number(o, word, 0);
+  wick_value fraction = wick_build2(b, WICK_OP_bit_and, word,
+                                    wick_onnx_number(o, word, (double)((INT64_C(1) << 52) - 1)));
+  wick_value code =
+      wick_onnx_by(o, WICK_OP_sub,
+                   wick_build2(b, WICK_OP_shift_right, word, wick_onnx_number(o, word, 52)), BIAS);
+  wick_value more = wick_onnx_by(o, WICK_OP_ge, fraction, mode == NEAREST ? 0x1p51 : 1);
+  if (mode != DOWN) code = wick_build2(b, WICK_OP_add, code, wick_build_cast(b, more, WICK_I64));
+  wick_value most = wick_onnx_number(o, word, MOST), nan = wick_onnx_number(o, word, NOT_A_NUMBER);
+  wick_value low = wick_build2(b, WICK_OP_lt, code, zero),
+             high = wick_build2(b, WICK_OP_gt, code, most);
+  code = wick_build3(b, WICK_OP_where, low, saturate ? zero : nan, code);
+  code = wick_build3(b, WICK_OP_where, high, saturate ? most : nan, code);
+  wick_value number = wick_onnx_by(o, WICK_OP_ge, x, 0);
+  code = wick_build3(b, WICK_OP_where, number, code, nan);
+  return constant_bits(o, wick_build_cast(b, code, WICK_U8), WICK_F8E8M0);
+}
+
 static void constant_cast_to(wick_onnx_op *o, wick_elem to)
 {
   wick_value x = o->in[0];
-  if (to == WICK_F8E8M0) {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED, "casts to FLOAT8E8M0 are not supported");
+  if (to == WICK_F8E8M0 && to != wick_onnx_info(o, 0)->elem) {
+    o->out[0] = wick_onnx_power(o, x);
     return;
   }
   if (constant_largest(to) > 0 && !wick_elem_is_float(wick_onnx_info(o, 0)->elem))
@@ -155,8 +189,7 @@ static void constant_bitcast(wick_onnx_op *o)
     o->out[0] = wick_build_cast(o->b, o->in[0], to); /* its bits are 0 and 1 */
     return;
   }
-  wick_type want = wick_type_with_elem(o->c->module, wick_built_type(o->b, o->in[0]), to);
-  o->out[0] = wick_build(o->b, WICK_OP_bitcast, 1, o->in, NULL, 1, &want);
+  o->out[0] = constant_bits(o, o->in[0], to);
 }
 
 /* ---- what passes its operand on ---- */

@@ -191,6 +191,8 @@ wick_value wick_onnx_reduce(wick_onnx_op *o, wick_opcode op, wick_value x, uint3
                             const int64_t *axes, bool keepdims);
 /* x, a float, within the range of the 8-bit float `to`, unless the attribute `saturate` is 0. */
 wick_value wick_onnx_saturate(wick_onnx_op *o, wick_value x, wick_elem to);
+/* x as the nearest, next or last power of two, f8e8m0: attributes `round_mode` and `saturate`. */
+wick_value wick_onnx_power(wick_onnx_op *o, wick_value x);
 /* The spatial dimensions of a convolution's weights, operand i; NULL after a failure was added. */
 const wick_dim *wick_onnx_conv_kernel(wick_onnx_op *o, uint32_t i);
 

@@ -1,4 +1,4 @@
-/* Normalizations, in inference. */
+/* Normalizations. */
 #include "import/onnx/import.h"
 
 /* Of a row that adds epsilon to a variance. */
@@ -11,43 +11,93 @@ static wick_onnx_emit norm_begin(wick_onnx_op *o, wick_opcode op)
 
 /* The operands in one element type: that of the first, or, where they differ, f32 or f64; the
  * result is cast back. */
-static wick_value norm_row(wick_onnx_op *o, wick_onnx_emit *e, uint32_t nin)
-{
-  wick_elem x = wick_onnx_info(o, 0)->elem, wide = x;
-  wick_value in[5];
-  for (uint32_t i = 1; i < nin; i++)
-    if (wick_onnx_has(o, i) && wick_onnx_info(o, i)->elem != wide && wide != WICK_F64)
-      wide = wick_onnx_info(o, i)->elem == WICK_F64 ? WICK_F64 : WICK_F32;
-  for (uint32_t i = 0; i < nin; i++)
-    in[i] = wick_onnx_has(o, i) ? wick_build_cast(o->b, o->in[i], wide) : o->in[i];
-  return wick_build_cast(o->b, wick_onnx_end(e, nin, in), x);
-}
-
-/* Statistics per element: spatial = 0, before opset 9. */
-static wick_value norm_batch_full(wick_onnx_op *o)
+static wick_value norm_row_of(wick_onnx_op *o, wick_onnx_emit *e, uint32_t nin,
+                              const wick_value *in)
 {
   wick_builder *b = o->b;
-  wick_value eps = wick_onnx_number(o, o->in[4], wick_onnx_float(o, "epsilon", 1e-5f));
-  wick_value deviation = wick_build1(b, WICK_OP_sqrt, wick_build2(b, WICK_OP_add, o->in[4], eps));
-  wick_value y =
-      wick_build2(b, WICK_OP_div, wick_build2(b, WICK_OP_sub, o->in[0], o->in[3]), deviation);
-  return wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, y, o->in[1]), o->in[2]);
+  if (b->status) return in[0];
+  wick_elem x = wick_built_info(b, in[0])->elem, wide = x;
+  wick_value alike[5];
+  for (uint32_t i = 1; i < nin; i++)
+    if (in[i].id && wick_built_info(b, in[i])->elem != wide && wide != WICK_F64)
+      wide = wick_built_info(b, in[i])->elem == WICK_F64 ? WICK_F64 : WICK_F32;
+  for (uint32_t i = 0; i < nin; i++) alike[i] = in[i].id ? wick_build_cast(b, in[i], wide) : in[i];
+  return wick_build_cast(b, wick_onnx_end(e, nin, alike), x);
 }
 
-/* Training wants more outputs than one: those are not supported, and said to be so where they are
- * used. */
+static wick_value norm_row(wick_onnx_op *o, wick_onnx_emit *e, uint32_t nin)
+{
+  return norm_row_of(o, e, nin, o->in);
+}
+
+/* ---- of batches ---- */
+
+/* x by scale, bias, mean and variance: a number of each for each channel, or, where spatial is 0,
+ * as it may be before opset 9, for each element. */
+static wick_value norm_batch_by(wick_onnx_op *o, const wick_value in[5])
+{
+  wick_builder *b = o->b;
+  if (wick_onnx_int(o, "spatial", 1)) {
+    wick_onnx_emit e = norm_begin(o, WICK_OP_batch_norm);
+    return norm_row_of(o, &e, 5, in);
+  }
+  wick_value eps = wick_onnx_number(o, in[4], wick_onnx_float(o, "epsilon", 1e-5f));
+  wick_value deviation = wick_build1(b, WICK_OP_sqrt, wick_build2(b, WICK_OP_add, in[4], eps));
+  wick_value y = wick_build2(b, WICK_OP_div, wick_build2(b, WICK_OP_sub, in[0], in[3]), deviation);
+  return wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, y, in[1]), in[2]);
+}
+
+/* What a run so far says and what this batch says, in the former's type. */
+static wick_value norm_batch_running(wick_onnx_op *o, wick_value so_far, wick_value now)
+{
+  if (o->b->status) return now;
+  double momentum = wick_onnx_float(o, "momentum", 0.9f);
+  wick_elem e = wick_built_info(o->b, so_far)->elem, wide = wick_built_info(o->b, now)->elem;
+  so_far = wick_onnx_by(o, WICK_OP_mul, wick_build_cast(o->b, so_far, wide), momentum);
+  now = wick_onnx_by(o, WICK_OP_mul, now, 1 - momentum);
+  return wick_build_cast(o->b, wick_build2(o->b, WICK_OP_add, so_far, now), e);
+}
+
+/* By the mean and the variance of the batch, in f32 or f64, which then go into those of the run;
+ * before opset 14 they are results of their own, too. */
+static void norm_batch_training(wick_onnx_op *o)
+{
+  wick_builder *b = o->b;
+  uint32_t rank = wick_onnx_info(o, 0)->rank, n = 0;
+  int64_t axes[WICK_MAX_RANK];
+  if (rank < 2) {
+    wick_onnx_fail(o, WICK_ETYPE, "its rank is %u, wanted 2 or more", rank);
+    return;
+  }
+  for (uint32_t k = 0; k < (wick_onnx_int(o, "spatial", 1) ? rank : 1); k++)
+    if (k != 1) axes[n++] = k;
+  wick_elem e = wick_onnx_info(o, 3)->elem;
+  wick_value x = wick_build_cast(b, o->in[0], wick_elem_storage[wick_onnx_info(o, 0)->elem].arith);
+  wick_value mean = wick_onnx_reduce(o, WICK_OP_reduce_mean, x, n, axes, true);
+  wick_value d = wick_build2(b, WICK_OP_sub, x, mean);
+  wick_value variance =
+      wick_onnx_reduce(o, WICK_OP_reduce_mean, wick_build2(b, WICK_OP_mul, d, d), n, axes, false);
+  if (b->status) return;
+  const wick_type_info *t = wick_built_info(b, variance);
+  mean = wick_onnx_reshape(o, mean, t->rank, t->dim);
+  o->out[0] = norm_batch_by(o, (wick_value[]){o->in[0], o->in[1], o->in[2], mean, variance});
+  if (o->nout > 1) o->out[1] = norm_batch_running(o, o->in[3], mean);
+  if (o->nout > 2) o->out[2] = norm_batch_running(o, o->in[4], variance);
+  if (o->nout > 3) o->out[3] = wick_build_cast(b, mean, e);
+  if (o->nout > 4) o->out[4] = wick_build_cast(b, variance, e);
+}
+
+/* Before opset 14 it trains where results of training are asked for. */
 static void norm_batch(wick_onnx_op *o)
 {
-  if (wick_onnx_int(o, "training_mode", 0)) {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED, "training_mode is not supported");
-    return;
-  }
-  if (!wick_onnx_int(o, "spatial", 1)) {
-    o->out[0] = norm_batch_full(o);
-    return;
-  }
-  wick_onnx_emit e = norm_begin(o, WICK_OP_batch_norm);
-  o->out[0] = norm_row(o, &e, 5);
+  bool more = false;
+  for (uint32_t k = 1; k < o->nout; k++) more = more || o->node->output.at[k].nbytes;
+  bool training = o->opset < 14 ? more && !wick_onnx_int(o, "is_test", 0)
+                                : wick_onnx_int(o, "training_mode", 0) != 0;
+  if (training)
+    norm_batch_training(o);
+  else
+    o->out[0] = norm_batch_by(o, o->in);
 }
 
 static void norm_instance(wick_onnx_op *o)

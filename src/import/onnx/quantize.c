@@ -103,6 +103,13 @@ static wick_value quantize_round(wick_onnx_op *o, wick_value v, wick_value zero,
   return wick_build_cast(b, v, to);
 }
 
+/* The type of arithmetic with a scale: the scale's own, unless that is a power of two or whole. */
+static wick_elem quantize_arith(const wick_onnx_op *o)
+{
+  wick_elem e = wick_onnx_info(o, 1)->elem;
+  return wick_elem_is_float(e) && wick_elem_storage[e].bits > 8 ? e : WICK_F32;
+}
+
 /* The element type that an attribute names; `otherwise` where it is absent or 0. */
 static wick_elem quantize_type(wick_onnx_op *o, const char *name, wick_elem otherwise)
 {
@@ -122,7 +129,7 @@ static void quantize_quantize(wick_onnx_op *o)
   wick_builder *b = o->b;
   uint32_t axis;
   if (!quantize_axis(o, &axis)) return;
-  wick_elem e = quantize_type(o, "precision", wick_onnx_info(o, 1)->elem),
+  wick_elem e = quantize_type(o, "precision", quantize_arith(o)),
             to = wick_onnx_has(o, 2) ? wick_onnx_info(o, 2)->elem
                                      : quantize_type(o, "output_dtype", WICK_U8);
   wick_value scale = quantize_parameter(o, 1, axis), zero = quantize_parameter(o, 2, axis);
@@ -137,7 +144,7 @@ static void quantize_dequantize(wick_onnx_op *o)
   wick_builder *b = o->b;
   uint32_t axis;
   if (!quantize_axis(o, &axis)) return;
-  wick_elem to = quantize_type(o, "output_dtype", wick_onnx_info(o, 1)->elem);
+  wick_elem to = quantize_type(o, "output_dtype", quantize_arith(o));
   wick_value scale = quantize_parameter(o, 1, axis), zero = quantize_parameter(o, 2, axis),
              v = o->in[0];
   if (o->failed) return;

@@ -89,7 +89,6 @@ static void test_dropout(void **state)
        "  return %0\n"
        "}"},
       {"opset 13; in x 1 2; const r 1 - = 0.5; const t 9 - = 1; Dropout x,r,t -> y; out y",
-
        "graph @main(%p0: f32[2]) -> f32[2] {\n"
        "  %0 = const @r : f32[]\n"
        "  %1 = cast %0 : f64[]\n"

@@ -188,13 +188,36 @@ static void test_norms(void **state)
        "}"},
       {"opset 9; in x 1 N,3,4,4; in s 1 3; BatchNormalization x,s,s,s,s -> y,m,v; out y",
        "graph @main(%p0: f32[N[1..536870912],3,4,4], %p1: f32[3]) -> f32[N,3,4,4] {\n"
-       "  %0 = batch_norm %p0, %p1, %p1, %p1, %p1 {epsilon=9.999999747378752e-06} : f32[N,3,4,4]\n"
-       "  return %0\n"
+       "  %0 = reduce_mean %p0 {axes=[0,2,3]} : f32[1,3,1,1]\n"
+       "  %1 = sub %p0, %0 : f32[N,3,4,4]\n"
+       "  %2 = mul %1, %1 : f32[N,3,4,4]\n"
+       "  %3 = reduce_mean %2 {axes=[0,2,3], keepdims=false} : f32[3]\n"
+       "  %4 = reshape %0 {shape=[3]} : f32[3]\n"
+       "  %5 = batch_norm %p0, %p1, %p1, %4, %3 {epsilon=9.999999747378752e-06} : f32[N,3,4,4]\n"
+       "  return %5\n"
        "}"},
       {"opset 9; in x 1 N,3,4,4; in s 1 3; BatchNormalization x,s,s,s,s -> y,m,v; Relu m -> r; out "
        "y; out v; out m",
-       "m.onnx: node \"r\" (Relu): the input \"m\": this output is not supported\n"
-       "m.onnx: output \"v\": the value \"v\": this output is not supported"},
+       "graph @main(%p0: f32[N[1..536870912],3,4,4], %p1: f32[3]) -> (f32[N,3,4,4], f32[3], "
+       "f32[3]) {\n"
+       "  %0 = reduce_mean %p0 {axes=[0,2,3]} : f32[1,3,1,1]\n"
+       "  %1 = sub %p0, %0 : f32[N,3,4,4]\n"
+       "  %2 = mul %1, %1 : f32[N,3,4,4]\n"
+       "  %3 = reduce_mean %2 {axes=[0,2,3], keepdims=false} : f32[3]\n"
+       "  %4 = reshape %0 {shape=[3]} : f32[3]\n"
+       "  %5 = batch_norm %p0, %p1, %p1, %4, %3 {epsilon=9.999999747378752e-06} : f32[N,3,4,4]\n"
+       "  %6 = const 0.9 : f32[]\n"
+       "  %7 = mul %p1, %6 : f32[3]\n"
+       "  %8 = const 0.100000024 : f32[]\n"
+       "  %9 = mul %4, %8 : f32[3]\n"
+       "  %10 = add %7, %9 : f32[3]\n"
+       "  %11 = const 0.9 : f32[]\n"
+       "  %12 = mul %p1, %11 : f32[3]\n"
+       "  %13 = const 0.100000024 : f32[]\n"
+       "  %14 = mul %3, %13 : f32[3]\n"
+       "  %15 = add %12, %14 : f32[3]\n"
+       "  return %5, %15, %10\n"
+       "}"},
       {"opset 15; in x 10 N,3,4,4; in s 10 3; in m 1 3; BatchNormalization x,s,s,m,m -> y; out y",
        "graph @main(%p0: f16[N[1..536870912],3,4,4], %p1: f16[3], %p2: f32[3]) -> f16[N,3,4,4] {\n"
        "  %0 = cast %p0 : f32[N,3,4,4]\n"
@@ -204,8 +227,52 @@ static void test_norms(void **state)
        "  %4 = cast %3 : f16[N,3,4,4]\n"
        "  return %4\n"
        "}"},
-      {"opset 15; in x 1 N,3; in s 1 3; BatchNormalization x,s,s,s,s -> y training_mode=i1; out y",
-       "m.onnx: node \"y\" (BatchNormalization): training_mode is not supported"},
+      {"opset 15; in x 10 N,3; in s 1 3; BatchNormalization x,s,s,s,s -> y,m,v training_mode=i1; "
+       "out y; out m; out v",
+       "graph @main(%p0: f16[N[1..536870912],3], %p1: f32[3]) -> (f16[N,3], f32[3], f32[3]) {\n"
+       "  %0 = cast %p0 : f32[N,3]\n"
+       "  %1 = reduce_mean %0 {axes=[0]} : f32[1,3]\n"
+       "  %2 = sub %0, %1 : f32[N,3]\n"
+       "  %3 = mul %2, %2 : f32[N,3]\n"
+       "  %4 = reduce_mean %3 {axes=[0], keepdims=false} : f32[3]\n"
+       "  %5 = reshape %1 {shape=[3]} : f32[3]\n"
+       "  %6 = cast %p0 : f32[N,3]\n"
+       "  %7 = batch_norm %6, %p1, %p1, %5, %4 {epsilon=9.999999747378752e-06} : f32[N,3]\n"
+       "  %8 = cast %7 : f16[N,3]\n"
+       "  %9 = const 0.9 : f32[]\n"
+       "  %10 = mul %p1, %9 : f32[3]\n"
+       "  %11 = const 0.100000024 : f32[]\n"
+       "  %12 = mul %5, %11 : f32[3]\n"
+       "  %13 = add %10, %12 : f32[3]\n"
+       "  %14 = const 0.9 : f32[]\n"
+       "  %15 = mul %p1, %14 : f32[3]\n"
+       "  %16 = const 0.100000024 : f32[]\n"
+       "  %17 = mul %4, %16 : f32[3]\n"
+       "  %18 = add %15, %17 : f32[3]\n"
+       "  return %8, %13, %18\n"
+       "}"},
+      {"opset 7; in x 1 2,3; in s 1 3; BatchNormalization x,s,s,s,s -> y,m,v,n,w spatial=i0; out "
+       "y; out v; out w",
+       "graph @main(%p0: f32[2,3], %p1: f32[3]) -> (f32[2,3], f32[3], f32[3]) {\n"
+       "  %0 = reduce_mean %p0 {axes=[0]} : f32[1,3]\n"
+       "  %1 = sub %p0, %0 : f32[2,3]\n"
+       "  %2 = mul %1, %1 : f32[2,3]\n"
+       "  %3 = reduce_mean %2 {axes=[0], keepdims=false} : f32[3]\n"
+       "  %4 = reshape %0 {shape=[3]} : f32[3]\n"
+       "  %5 = const 1e-05 : f32[]\n"
+       "  %6 = add %3, %5 : f32[3]\n"
+       "  %7 = sqrt %6 : f32[3]\n"
+       "  %8 = sub %p0, %4 : f32[2,3]\n"
+       "  %9 = div %8, %7 : f32[2,3]\n"
+       "  %10 = mul %9, %p1 : f32[2,3]\n"
+       "  %11 = add %10, %p1 : f32[2,3]\n"
+       "  %12 = const 0.9 : f32[]\n"
+       "  %13 = mul %p1, %12 : f32[3]\n"
+       "  %14 = const 0.100000024 : f32[]\n"
+       "  %15 = mul %3, %14 : f32[3]\n"
+       "  %16 = add %13, %15 : f32[3]\n"
+       "  return %11, %16, %3\n"
+       "}"},
       {"opset 9; in x 1 N,3; in s 1 4; BatchNormalization x,s,s,s,s -> y; out y",
        "m.onnx: node \"y\" (BatchNormalization): scale is f32[4], wanted [3]"},
       {"opset 6; in x 1 N,3,4; in s 1 3; InstanceNormalization x,s,s -> y; out y",

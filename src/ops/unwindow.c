@@ -1,0 +1,353 @@
+/* Windows put back: their elements summed where they lie (col2im), or what was the best of each
+ * (max_unpool). */
+#include "ops/meeting.h"
+#include "ops/ref.h"
+#include "ops/stage.h"
+
+/* Attributes, after those of every window. */
+enum { UNWINDOW_KERNEL = WICK_WINDOW_NATTR, COL2IM_IMAGE };
+
+#define UNWINDOW_ATTRS                                                                             \
+  WICK_WINDOW_ATTRS, { "kernel", WICK_ATTR_INTS, 0, true, NULL, 1, WICK_WINDOW_LIMIT }
+
+static wick_status unwindow_check(const wick_infer *c, uint32_t n)
+{
+  WICK_TRY(wick_window_check(c, n + 2, c->attr));
+  if (c->attr[UNWINDOW_KERNEL].n == n) return NULL;
+  return wick_infer_fail(c, WICK_ETYPE, "kernel has %u numbers, wanted %u",
+                         c->attr[UNWINDOW_KERNEL].n, n);
+}
+
+static wick_window unwindow_of(const wick_attr *attr)
+{
+  return wick_window_of(attr, attr[UNWINDOW_KERNEL].n, attr[UNWINDOW_KERNEL].ints);
+}
+
+static int64_t unwindow_numel(const wick_window *w)
+{
+  int64_t n = 1;
+  for (uint32_t k = 0; k < w->n; k++) n *= w->kernel[k];
+  return n;
+}
+
+/* The axes of an image [N, C, spatial...], then those that run over the windows which meet an
+ * element of it; returns their number. */
+static uint32_t unwindow_axes(wick_builder *b, const wick_window *w, wick_type image,
+                              wick_axis *axis, wick_meeting *m)
+{
+  const wick_type_info *t = wick_type_get(b->module, image);
+  uint32_t n = 2 + w->n;
+  axis[0] = wick_make_axis(b, "n", t->dim[0], false);
+  axis[1] = wick_make_axis(b, "c", t->dim[1], false);
+  for (uint32_t k = 0; k < w->n; k++)
+    axis[2 + k] = wick_make_axis(b, wick_window_axis(w->n, k), t->dim[2 + k], false);
+  for (uint32_t k = 0; k < w->n; k++) {
+    m[k] = wick_meet(b, w, k, axis[2 + k].sym);
+    axis[n++] = m[k].axis;
+  }
+  return n;
+}
+
+/* All of them meet: the condition, or 0 for always. */
+static wick_value unwindow_inside(wick_builder *b, const wick_window *w, const wick_meeting *m,
+                                  const wick_dim *windows)
+{
+  wick_value all = {0};
+  for (uint32_t k = 0; k < w->n; k++) {
+    wick_value on = wick_meeting_inside(b, &m[k], windows[k]);
+    all = all.id && on.id ? wick_build2(b, WICK_OP_and, all, on) : on.id ? on : all;
+  }
+  return all;
+}
+
+/* The place of an element in its window, row-major. */
+static wick_dim unwindow_tap(wick_dims *t, const wick_window *w, const wick_meeting *m)
+{
+  wick_dim at = wick_dim_const(0);
+  for (uint32_t k = 0; k < w->n; k++)
+    at = wick_dim_add(t, wick_dim_mul(t, at, wick_dim_const(w->kernel[k])), m[k].w);
+  return at;
+}
+
+/* ---- col2im ---- */
+
+static wick_status col2im_infer(wick_infer *c)
+{
+  const wick_type_info *x;
+  wick_dims *t = c->module->dims;
+  const wick_attr *image = &c->attr[COL2IM_IMAGE];
+  WICK_TRY(wick_infer_tensor(c, 0, "x", 3, &x));
+  WICK_TRY(unwindow_check(c, image->n));
+  if (x->rank != 3) return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, wanted 3", x->rank);
+  wick_window w = unwindow_of(c->attr);
+  wick_dim taps = wick_dim_const(unwindow_numel(&w)), windows = wick_dim_const(1);
+  wick_dim dim[WICK_MAX_RANK] = {x->dim[0], wick_dim_floordiv(t, x->dim[1], taps)};
+  if (!wick_dim_is(wick_dim_mod(t, x->dim[1], taps), 0))
+    return wick_infer_fail(c, WICK_ETYPE, "%s elements in windows of %s",
+                           wick_infer_dim_text(c, x->dim[1]), wick_infer_dim_text(c, taps));
+  for (uint32_t k = 0; k < w.n; k++) {
+    wick_dim n;
+    dim[2 + k] = image->dims[k];
+    WICK_TRY(wick_window_size(c, &w, k, dim[2 + k], false, &n));
+    windows = wick_dim_mul(t, windows, n);
+  }
+  if (!wick_dim_eq(windows, x->dim[2]))
+    return wick_infer_fail(c, WICK_ETYPE, "x has %s windows, the image %s",
+                           wick_infer_dim_text(c, x->dim[2]), wick_infer_dim_text(c, windows));
+  wick_infer_out(c, 0, x->elem, 2 + w.n, dim);
+  return NULL;
+}
+
+/* Adds one line of x, the elements `tap` of all windows, to an image. */
+static void col2im_line(const wick_window3 *w, const int64_t tap[3], bool is_float,
+                        const wick_scalar *x, wick_scalar *image)
+{
+  wick_scalar one = {.i = 1};
+  if (is_float) one.f = 1;
+  for (int64_t z = 0; z < w->out[0]; z++)
+    for (int64_t y = 0; y < w->out[1]; y++)
+      for (int64_t i = 0; i < w->out[2]; i++, x++) {
+        int64_t iz = wick_window3_at(w, 0, z, tap[0]), iy = wick_window3_at(w, 1, y, tap[1]),
+                ix = wick_window3_at(w, 2, i, tap[2]);
+        if (iz >= 0 && iy >= 0 && ix >= 0)
+          wick_ref_axpy(is_float, 1, &image[(iz * w->in[1] + iy) * w->in[2] + ix], one, x, 1);
+      }
+}
+
+static wick_status col2im_ref(wick_ref *c)
+{
+  const wick_tensor *x = &c->in[0], *out = &c->out[0];
+  wick_window window = unwindow_of(c->attr);
+  wick_window3 w = wick_window3_of(&window, out, out);
+  for (uint32_t k = 0; k < 3; k++)
+    w.out[k] =
+        (w.in[k] + w.begin[k] + w.end[k] - w.dilation[k] * (w.kernel[k] - 1) - 1) / w.stride[k] + 1;
+  int64_t taps = w.kernel[0] * w.kernel[1] * w.kernel[2],
+          size = wick_ref_product(out, 2, out->rank);
+  const wick_scalar *xs = wick_ref_load(c->mem, x);
+  wick_scalar *image = wick_new(c->mem, wick_scalar, (size_t)size);
+  for (int64_t i = 0; i < out->dim[0] * out->dim[1]; i++) {
+    for (int64_t k = 0; k < size; k++) image[k] = (wick_scalar){.i = 0};
+    for (int64_t t = 0; t < taps; t++) {
+      int64_t tap[3] = {t / w.kernel[2] / w.kernel[1], t / w.kernel[2] % w.kernel[1],
+                        t % w.kernel[2]};
+      col2im_line(&w, tap, wick_elem_is_float(x->elem), xs + (i * taps + t) * x->dim[2], image);
+    }
+    wick_ref_write(out, (uint64_t)(i * size), (uint64_t)size, image);
+  }
+  return NULL;
+}
+
+static void col2im_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  wick_dims *t = b->module->dims;
+  const wick_type_info *x = wick_built_info(b, c->in[0]),
+                       *out = wick_type_get(b->module, c->out_type[0]);
+  wick_window w = unwindow_of(c->attr);
+  wick_axis axis[2 + 2 * WICK_WINDOW_MAX];
+  wick_meeting m[WICK_WINDOW_MAX];
+  wick_dim windows[WICK_WINDOW_MAX], line = wick_dim_const(0);
+  uint32_t n = unwindow_axes(b, &w, c->out_type[0], axis, m);
+  for (uint32_t k = 0; k < w.n; k++) {
+    int64_t more = w.begin[k] + w.end[k] - w.dilation[k] * (w.kernel[k] - 1) - 1 + w.stride[k];
+    windows[k] = wick_dim_floordiv(t, wick_dim_add(t, out->dim[2 + k], wick_dim_const(more)),
+                                   wick_dim_const(w.stride[k]));
+    line = wick_dim_add(t, wick_dim_mul(t, line, windows[k]), m[k].x);
+  }
+  wick_dim taps = wick_dim_const(unwindow_numel(&w)),
+           tap = wick_dim_add(t, wick_dim_mul(t, axis[1].sym, taps), unwindow_tap(t, &w, m));
+  wick_elem acc = wick_stage_arith(x->elem);
+  wick_value state = wick_stage_fold(b, "col2im", n, axis, c->out_type[0], WICK_OP_add, acc);
+  wick_value v = wick_stage_read0(b, c->in[0], (const wick_dim[]){axis[0].sym, tap, line}),
+             on = unwindow_inside(b, &w, m, windows);
+  v = wick_build_cast(b, v, acc);
+  if (on.id) v = wick_build3(b, WICK_OP_where, on, v, wick_stage_zero(b, acc));
+  v = wick_build2(b, WICK_OP_add, state, v);
+  c->out[0] = wick_stage_end(b, wick_stage_finish(b, v, WICK_OP_add), c->out_type[0]);
+}
+
+const wick_op wick_op_col2im = {
+    .name = "col2im",
+    .doc = "x [N, C*taps, windows] as images [N, C, spatial...] of the sizes `image`: each element "
+           "is the sum of those elements of windows that lie on it, where the windows slide as "
+           "those of a convolution, in row-major order. f16 and bf16 are summed in f32; integers "
+           "wrap",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {UNWINDOW_ATTRS, {"image", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
+    .level = WICK_GRAPH,
+    .elems = WICK_NUMBERS,
+    .infer = col2im_infer,
+    .ref = col2im_ref,
+    .compute = col2im_compute,
+};
+
+/* ---- max_unpool ---- */
+
+static wick_status max_unpool_infer(wick_infer *c)
+{
+  const wick_type_info *x, *at;
+  wick_dims *t = c->module->dims;
+  WICK_TRY(wick_infer_tensor(c, 0, "x", 3, &x));
+  WICK_TRY(wick_infer_tensor(c, 1, "the places", 3, &at));
+  WICK_TRY(unwindow_check(c, x->rank - 2u));
+  bool same = at->rank == x->rank && at->elem == WICK_I64;
+  for (uint32_t k = 0; same && k < x->rank; k++) same = wick_dim_eq(at->dim[k], x->dim[k]);
+  if (!same)
+    return wick_infer_fail(c, WICK_ETYPE, "the places are %s, x is %s",
+                           wick_infer_type_text(c, c->in[1]->type),
+                           wick_infer_type_text(c, c->in[0]->type));
+  wick_window w = unwindow_of(c->attr);
+  wick_dim dim[WICK_MAX_RANK] = {x->dim[0], x->dim[1]};
+  for (uint32_t k = 0; k < w.n; k++) {
+    int64_t lo, hi, more = w.dilation[k] * (w.kernel[k] - 1) + 1 - w.begin[k] - w.end[k];
+    dim[2 + k] = wick_dim_mul(t, wick_dim_sub(t, x->dim[2 + k], wick_dim_const(1)),
+                              wick_dim_const(w.stride[k]));
+    dim[2 + k] = wick_dim_add(t, dim[2 + k], wick_dim_const(more));
+    wick_dim_range(t, dim[2 + k], &lo, &hi);
+    if (hi < 0)
+      return wick_infer_fail(c, WICK_ETYPE, "dimension %u of the result is %s", 2 + k,
+                             wick_infer_dim_text(c, dim[2 + k]));
+  }
+  wick_infer_out(c, 0, x->elem, x->rank, dim);
+  return NULL;
+}
+
+static wick_status max_unpool_ref(wick_ref *c)
+{
+  const wick_tensor *x = &c->in[0], *out = &c->out[0];
+  wick_window window = unwindow_of(c->attr);
+  wick_window3 w = wick_window3_of(&window, out, x);
+  int64_t size = w.in[0] * w.in[1] * w.in[2], many = w.out[0] * w.out[1] * w.out[2];
+  for (int64_t i = 0; i < x->dim[0] * x->dim[1] * many; i++) {
+    int64_t to = wick_load_int(WICK_I64, c->in[1].data, (uint64_t)i), rest = to - i / many * size;
+    int64_t at[3] = {rest / w.in[2] / w.in[1], rest / w.in[2] % w.in[1], rest % w.in[2]},
+            from[3] = {i / w.out[2] / w.out[1] % w.out[0], i / w.out[2] % w.out[1], i % w.out[2]};
+    bool inside = rest >= 0 && rest < size;
+    for (uint32_t k = 0; k < 3 && inside; k++) {
+      int64_t tap = at[k] + w.begin[k] - from[k] * w.stride[k];
+      inside = tap >= 0 && tap % w.dilation[k] == 0 && tap / w.dilation[k] < w.kernel[k];
+    }
+    if (!inside)
+      return wick_ref_fail(c, WICK_ERANGE, "place %lld is outside of its window", (long long)to);
+    wick_ref_move(out, (uint64_t)to, x, (uint64_t)i);
+  }
+  return NULL;
+}
+
+/* One place is checked, and divided: along each dimension it lies in its window, at some tap. */
+typedef struct unpool_place {
+  wick_value rest, bad, tap; /* what is left to divide; it is outside; the taps so far, row-major */
+  int64_t below;             /* taps of a window along the dimensions so far */
+} unpool_place;
+
+static void max_unpool_divide(wick_builder *b, const wick_window *w, uint32_t k, wick_dim extent,
+                              wick_dim window, unpool_place *p)
+{
+  wick_value size = wick_stage_number(b, extent, WICK_I64), zero = wick_build_i64(b, 0),
+             step = wick_build_i64(b, w->dilation[k]),
+             first =
+                 wick_index(b, wick_window_at(b->module->dims, w, k, window, wick_dim_const(0)));
+  wick_value at = wick_build2(b, WICK_OP_sub, wick_build2(b, WICK_OP_rem, p->rest, size), first);
+  wick_value own = wick_build2(b, WICK_OP_quot, at, step);
+  wick_value wrong[3] = {wick_build2(b, WICK_OP_lt, at, zero),
+                         wick_build2(b, WICK_OP_ge, own, wick_build_i64(b, w->kernel[k])),
+                         wick_build2(b, WICK_OP_ne, wick_build2(b, WICK_OP_mul, own, step), at)};
+  for (uint32_t i = 0; i < (w->dilation[k] > 1 ? 3 : 2); i++)
+    p->bad = wick_build2(b, WICK_OP_or, p->bad, wrong[i]);
+  wick_value more = wick_build2(b, WICK_OP_mul, own, wick_build_i64(b, p->below));
+  p->tap = wick_build2(b, WICK_OP_add, p->tap, more);
+  p->rest = wick_build2(b, WICK_OP_quot, p->rest, size);
+  p->below *= w->kernel[k];
+}
+
+/* Which element of its window each place is, an i32. */
+static wick_value max_unpool_taps(const wick_compute *c, const wick_window *w)
+{
+  wick_builder *b = c->b;
+  wick_dims *t = b->module->dims;
+  wick_type taps = wick_type_with_elem(b->module, wick_built_type(b, c->in[0]), WICK_I32);
+  const wick_type_info *out = wick_type_get(b->module, c->out_type[0]);
+  wick_axis axis[WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK], size = wick_dim_const(1);
+  uint32_t n = wick_axes_of(b, taps, axis);
+  wick_map_begin(b, "tap", n, axis, 1, &taps);
+  for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
+  for (uint32_t k = 2; k < n; k++) size = wick_dim_mul(t, size, out->dim[k]);
+  wick_dim image = wick_dim_add(t, wick_dim_mul(t, index[0], out->dim[1]), index[1]);
+  wick_value to = wick_read(b, c->in[1], index, 0, NULL, (wick_value){0}),
+             first = wick_index(b, wick_dim_mul(t, image, size)), zero = wick_build_i64(b, 0);
+  unpool_place p = {.rest = wick_build2(b, WICK_OP_sub, to, first), .tap = zero, .below = 1};
+  wick_value low = wick_build2(b, WICK_OP_lt, p.rest, zero),
+             high = wick_build2(b, WICK_OP_ge, p.rest, wick_stage_number(b, size, WICK_I64));
+  p.bad = wick_build2(b, WICK_OP_or, low, high);
+  for (uint32_t k = w->n; k-- > 0;) max_unpool_divide(b, w, k, out->dim[2 + k], index[2 + k], &p);
+  wick_value fail[2] = {p.bad, to};
+  wick_attr code = {.i = WICK_ERANGE};
+  wick_build(b, WICK_OP_fail, 2, fail, &code, 0, NULL);
+  wick_value tap = wick_build_cast(b, p.tap, WICK_I32);
+  return wick_map_end(b, 1, &tap);
+}
+
+/* The state of x where it has been hit, else that of y. */
+static void max_unpool_yield(wick_builder *b, wick_value x, wick_value y_hit, wick_value y)
+{
+  wick_value next[2] = {wick_build2(b, WICK_OP_or, x, y_hit),
+                        wick_build3(b, WICK_OP_where, x, (wick_value){x.id + 1}, y)};
+  wick_yield(b, 2, next);
+}
+
+/* Of the windows that meet an element those whose own tap it is. They come from the last to the
+ * first: the first that hits is the last in their order. */
+static void max_unpool_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  wick_window w = unwindow_of(c->attr);
+  wick_value taps = max_unpool_taps(c, &w);
+  if (b->status) return;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  wick_axis axis[2 + 2 * WICK_WINDOW_MAX];
+  wick_meeting m[WICK_WINDOW_MAX];
+  uint32_t n = unwindow_axes(b, &w, c->out_type[0], axis, m);
+  wick_dim index[WICK_MAX_RANK] = {axis[0].sym, axis[1].sym};
+  for (uint32_t k = 0; k < w.n; k++) index[2 + k] = m[k].x;
+  wick_type s[4] = {wick_type_scalar(b->module, WICK_BOOL, 1),
+                    wick_type_scalar(b->module, x->elem, 1)};
+  s[2] = s[0], s[3] = s[1];
+  wick_fold_open(b, "max_unpool", n, axis, 1, c->out_type);
+  wick_region_begin(b, 0, NULL);
+  wick_value first[2] = {wick_build_const(b, s[0], 0, 0), wick_stage_zero(b, x->elem)};
+  wick_yield(b, 2, first);
+  wick_value state = wick_region_begin(b, 2, s);
+  wick_value nowhere = wick_build_const(b, wick_type_scalar(b->module, WICK_I32, 1), 0, -1);
+  wick_value tap = wick_read(b, taps, index, 0, NULL, nowhere),
+             v = wick_read(b, c->in[0], index, 0, NULL, wick_stage_zero(b, x->elem)),
+             own = wick_stage_number(b, unwindow_tap(b->module->dims, &w, m), WICK_I32);
+  wick_value hit = wick_build2(b, WICK_OP_eq, tap, own), on = unwindow_inside(b, &w, m, &x->dim[2]);
+  if (on.id) hit = wick_build2(b, WICK_OP_and, hit, on);
+  v = wick_build3(b, WICK_OP_where, hit, v, wick_stage_zero(b, x->elem));
+  max_unpool_yield(b, state, hit, v);
+  uint32_t both = wick_region_begin(b, 4, s).id;
+  max_unpool_yield(b, (wick_value){both}, (wick_value){both + 2}, (wick_value){both + 3});
+  wick_value last = wick_region_begin(b, 2, s);
+  c->out[0] = wick_stage_end(b, (wick_value){last.id + 1}, c->out_type[0]);
+}
+
+const wick_op wick_op_max_unpool = {
+    .name = "max_unpool",
+    .doc = "x [N, C, windows...], each at its place in a result of zeros [N, C, spatial...] over "
+           "which the windows slide as those of max_pool: the places (i64) count all elements of "
+           "the result, row-major. Of two at one place that of the later window counts. A place "
+           "outside of its window fails the run",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .attr = {UNWINDOW_ATTRS},
+    .level = WICK_GRAPH,
+    .elems = WICK_PLAIN,
+    .beside = 1u << 1,
+    .effect = WICK_MAY_FAIL,
+    .infer = max_unpool_infer,
+    .ref = max_unpool_ref,
+    .compute = max_unpool_compute,
+};
