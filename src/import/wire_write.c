@@ -20,8 +20,7 @@ typedef struct wire_writer {
 
 static void wire_write_flush(wire_writer *w)
 {
-  if (w->at != w->end)
-    wick_push(w->mem, &w->part, (wick_bytes){w->at, (size_t)(w->end - w->at)});
+  if (w->at != w->end) wick_push(w->mem, &w->part, (wick_bytes){w->at, (size_t)(w->end - w->at)});
   w->end = w->at;
 }
 

@@ -77,8 +77,7 @@ void wick_export_loop(wick_export_op *o)
   const char **in = wick_new(x->mem, const char *, o->n->nin + 1u);
   in[0] = wick_export_in(o, 0), in[1] = "";
   for (uint32_t i = 1; i < o->n->nin; i++) in[i + 1] = wick_export_in(o, i);
-  for (uint32_t k = 0; k < o->n->nout; k++)
-    wick_export_value(x, (wick_value){o->n->first.id + k});
+  for (uint32_t k = 0; k < o->n->nout; k++) wick_export_value(x, (wick_value){o->n->first.id + k});
   wick_onnx_value_info *input = wick_new(x->mem, wick_onnx_value_info, r->nparam + 1u);
   for (uint32_t i = 0; i < r->nparam; i++) {
     wick_value v = {r->first.id + i};

@@ -5,9 +5,9 @@
 #include "ir/element.h"
 
 enum {
-  MODEL_ALIGN = 4096,       /* of data in a file of its own: it can be mapped where it lies */
-  MODEL_OUTSIDE = 1024,     /* bytes of a constant that goes there */
-  MODEL_ROOM = 256 << 20,   /* of a message, for all but the constants */
+  MODEL_ALIGN = 4096,     /* of data in a file of its own: it can be mapped where it lies */
+  MODEL_OUTSIDE = 1024,   /* bytes of a constant that goes there */
+  MODEL_ROOM = 256 << 20, /* of a message, for all but the constants */
 };
 
 /* ---- names ---- */
@@ -143,8 +143,7 @@ const char *wick_export_i64s(wick_export *x, uint32_t n, const int64_t *v)
 {
   wick_text key = wick_text_begin(x->mem);
   wick_text_char(&key, '[');
-  for (uint32_t i = 0; i < n; i++)
-    wick_text_printf(&key, "%s%lld", i ? "," : "", (long long)v[i]);
+  for (uint32_t i = 0; i < n; i++) wick_text_printf(&key, "%s%lld", i ? "," : "", (long long)v[i]);
   wick_text_char(&key, ']');
   return model_shared(x, key.at, WICK_I64, 1, n, v);
 }
@@ -295,8 +294,7 @@ static bool model_wanted(const wick_names *names, const wick_span *s, size_t n)
 static void model_prune(wick_export *x, wick_onnx_nodes *nodes, size_t nout, const wick_span *out)
 {
   wick_names names = wick_names_begin(x->mem);
-  for (size_t i = 0; i < nout; i++)
-    wick_names_add(&names, (const char *)out[i].at, out[i].nbytes);
+  for (size_t i = 0; i < nout; i++) wick_names_add(&names, (const char *)out[i].at, out[i].nbytes);
   size_t to = nodes->n;
   for (size_t i = nodes->n; i-- > 0;) {
     if (!model_wanted(&names, nodes->at[i].output.at, nodes->at[i].output.n)) continue;
@@ -318,8 +316,7 @@ static wick_onnx_opsets model_opsets(wick_arena *mem)
 {
   const wick_onnx_opset own[] = {{.version = WICK_EXPORT_OPSET},
                                  {.domain = wick_export_span("wick"), .version = 1}};
-  return (wick_onnx_opsets){wick_dup(mem, wick_onnx_opset, own, WICK_COUNT(own)),
-                            WICK_COUNT(own)};
+  return (wick_onnx_opsets){wick_dup(mem, wick_onnx_opset, own, WICK_COUNT(own)), WICK_COUNT(own)};
 }
 
 wick_onnx_nodes wick_export_take(wick_export *x)

@@ -20,8 +20,7 @@ static void move_end(wick_export_op *o, wick_onnx_node *n, wick_elem wide)
 
 static wick_onnx_node *move_begin(wick_export_op *o, const char *x, const char *y)
 {
-  wick_onnx_node *n =
-      wick_export_begin(o, o->row->op_type, 2, (const char *const[]){x, y});
+  wick_onnx_node *n = wick_export_begin(o, o->row->op_type, 2, (const char *const[]){x, y});
   wick_export_set_attrs(o, n, o->row->attrs);
   return n;
 }
@@ -86,8 +85,9 @@ void wick_export_slice(wick_export_op *o)
     int64_t s = step->n ? step->ints[k] : 1;
     wick_dim size = shape->dims[k], b = begin->dims[k], last;
     if (s == 1 && wick_dim_is(b, 0) && wick_dim_eq(size, t->dim[k])) continue;
-    last = wick_dim_add(dims, b, wick_dim_mul(dims, wick_dim_sub(dims, size, wick_dim_const(1)),
-                                              wick_dim_const(s)));
+    last = wick_dim_add(
+        dims, b,
+        wick_dim_mul(dims, wick_dim_sub(dims, size, wick_dim_const(1)), wick_dim_const(s)));
     wick_dim end = wick_dim_add(dims, last, wick_dim_const(s > 0 ? 1 : -1));
     if (wick_dim_is(size, 0)) end = b;
     if (s > 0 && wick_dim_eq(end, t->dim[k])) end = wick_dim_const(INT64_MAX);
@@ -151,12 +151,17 @@ void wick_export_range_row(wick_export_op *o)
 
 void wick_export_one_hot(wick_export_op *o)
 {
+  wick_elem e = wick_export_info(o, 1)->elem;
+  wick_elem wide = wick_export_wide(o, e, o->row->elems);
   const char *in[] = {wick_export_in(o, 0),
                       wick_export_dims(o, 1, wick_export_attr(o, "depth")->dims),
-                      wick_export_in(o, 1)};
+                      wick_export_cast(o, wick_export_in(o, 1), e, wide)};
   wick_onnx_node *y = wick_export_begin(o, "OneHot", WICK_COUNT(in), in);
   wick_export_set_attrs(o, y, o->row->attrs);
-  wick_export_end_results(o, y, 1);
+  if (wide == e)
+    wick_export_end_results(o, y, 1);
+  else
+    wick_export_result_is(o, 0, wick_export_cast(o, wick_export_end(o, y), wide, e));
 }
 
 void wick_export_eye(wick_export_op *o)

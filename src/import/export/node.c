@@ -10,8 +10,7 @@ void wick_export_fail(wick_export_op *o, const char *fmt, ...)
 {
   va_list args;
   va_start(args, fmt);
-  wick_errors_add(&o->x->errors,
-                  wick_vfail(o->x->mem, WICK_EUNSUPPORTED, o->place, fmt, args));
+  wick_errors_add(&o->x->errors, wick_vfail(o->x->mem, WICK_EUNSUPPORTED, o->place, fmt, args));
   va_end(args);
   o->failed = true;
 }
@@ -228,13 +227,14 @@ static void node_outputs(wick_export_op *o, wick_onnx_node *n, uint32_t count)
   wick_push(o->x->mem, &o->x->nodes->list, n);
 }
 
-/* A name for a value that Wick does not have: of the node's result, or, of `return`, its operand. */
+/* A name for a value that Wick does not have: of the node's result, or, of `return`, its operand.
+ */
 static const char *node_fresh(wick_export_op *o, const wick_onnx_node *n)
 {
   wick_export *x = o->x;
-  const char *stem = o->n->nout ? wick_export_value(x, o->n->first)
-                                : wick_str_dupn(x->mem, (const char *)n->input.at[0].at,
-                                                n->input.at[0].nbytes);
+  const char *stem =
+      o->n->nout ? wick_export_value(x, o->n->first)
+                 : wick_str_dupn(x->mem, (const char *)n->input.at[0].at, n->input.at[0].nbytes);
   const char *type = wick_str_dupn(x->mem, (const char *)n->op_type.at, n->op_type.nbytes);
   return wick_export_name(x, wick_str_printf(x->mem, "%s/%s", stem, type));
 }
@@ -260,8 +260,7 @@ void wick_export_end_results(wick_export_op *o, wick_onnx_node *n, uint32_t nout
 {
   node_outputs(o, n, nout);
   for (uint32_t k = 0; k < nout; k++)
-    n->output.at[k] =
-        wick_export_span(wick_export_value(o->x, (wick_value){o->n->first.id + k}));
+    n->output.at[k] = wick_export_span(wick_export_value(o->x, (wick_value){o->n->first.id + k}));
 }
 
 static bool node_renames(wick_span *s, size_t n, wick_span from, wick_span to)

@@ -8,14 +8,10 @@
 #define SIGNED (WICK_FLOATS | WICK_SINTS)
 #define POWERS (WICK_FLOATS | WICK_BIT(WICK_I64) | WICK_BIT(WICK_I32))
 
-#define PLAIN(op, type)                                                                            \
-  [WICK_OP_##op] = {type, NULL, 0, NULL}
-#define ATTRS(op, type, attrs)                                                                     \
-  [WICK_OP_##op] = {type, attrs, 0, NULL}
-#define LESS(op, type, attrs, elems)                                                               \
-  [WICK_OP_##op] = {type, attrs, elems, NULL}
-#define PUT(op, type, attrs, elems, put)                                                           \
-  [WICK_OP_##op] = {type, attrs, elems, put}
+#define PLAIN(op, type) [WICK_OP_##op] = {type, NULL, 0, NULL}
+#define ATTRS(op, type, attrs) [WICK_OP_##op] = {type, attrs, 0, NULL}
+#define LESS(op, type, attrs, elems) [WICK_OP_##op] = {type, attrs, elems, NULL}
+#define PUT(op, type, attrs, elems, put) [WICK_OP_##op] = {type, attrs, elems, put}
 
 static const wick_export_row rows[WICK_NOP] = {
     PLAIN(abs, "Abs"),
@@ -117,7 +113,7 @@ static const wick_export_row rows[WICK_NOP] = {
     PUT(ne, NULL, NULL, 0, wick_export_scalar),
     LESS(neg, "Neg", NULL, SIGNED),
     PLAIN(not, "Not"),
-    PUT(one_hot, "OneHot", "axis", 0, wick_export_one_hot),
+    PUT(one_hot, "OneHot", "axis", ~WICK_BIT(WICK_BF16), wick_export_one_hot),
     PLAIN(or, "Or"),
     PUT(pad, "Pad", "mode", 0, wick_export_pad),
     LESS(pow, "Pow", NULL, POWERS),

@@ -60,11 +60,10 @@ void wick_export_const(wick_export_op *o)
 
 /* ---- conversions ---- */
 
-/* Integers below a byte saturate in Wick and wrap in ONNX, coming from floats. */
+/* Out of an integer's range Wick saturates; ONNX leaves it open, and wraps below a byte. */
 static const char *scalar_saturate(wick_export_op *o, const char *x, wick_elem from, wick_elem to)
 {
   uint32_t bits = wick_elem_storage[to].bits;
-  if (bits >= 8 || !wick_elem_is_int(to) || !wick_elem_is_float(from)) return x;
   bool is_signed = wick_elem_class(to) == WICK_SINT;
   double lo = is_signed ? -ldexp(1, (int)bits - 1) : 0,
          hi = ldexp(1, (int)bits - (is_signed ? 1 : 0)) - 1;
@@ -72,10 +71,77 @@ static const char *scalar_saturate(wick_export_op *o, const char *x, wick_elem f
                        wick_export_number(o->x, from, hi));
 }
 
+/* The node that gives v, or, where that is a conversion between floats, its operand. */
+static const wick_node *scalar_behind(wick_export_op *o, wick_value v)
+{
+  const wick_node *n = wick_export_definer(o, v);
+  if (n && n->op == WICK_OP_cast && wick_elem_is_float(wick_info_of(o->x->f, n->in[0])->elem))
+    n = wick_export_definer(o, n->in[0]);
+  return n;
+}
+
+/* A value that is rounded, then, perhaps, has a zero point of type `to` added, which is set: the
+ * rounding; NULL: it is none. */
+static const wick_node *scalar_rounding(wick_export_op *o, wick_elem to, wick_value *out_zero)
+{
+  const wick_node *n = wick_export_definer(o, o->n->in[0]);
+  *out_zero = (wick_value){0};
+  if (n && n->op == WICK_OP_add) {
+    const wick_node *zero = wick_export_definer(o, n->in[1]);
+    if (zero && zero->op == WICK_OP_cast && wick_info_of(o->x->f, zero->in[0])->elem == to)
+      *out_zero = zero->in[0];
+    n = out_zero->id ? scalar_behind(o, n->in[0]) : wick_export_definer(o, n->in[0]);
+  } else {
+    n = scalar_behind(o, o->n->in[0]);
+  }
+  return n && n->op == WICK_OP_round_even ? n : NULL;
+}
+
+static bool scalar_is_one(const wick_export_op *o, wick_value v)
+{
+  return wick_dim_is(wick_type_numel(o->x->m, wick_type_of(o->x->f, v)), 1);
+}
+
+/* round(x / scale) + zero as ONNX's QuantizeLinear, which saturates; NULL: it is something else. */
+static const char *scalar_quantize(wick_export_op *o, wick_elem to)
+{
+  static const uint64_t takes = WICK_BIT(WICK_I8) | WICK_BIT(WICK_U8) | WICK_BIT(WICK_I16) |
+                                WICK_BIT(WICK_U16) | WICK_BIT(WICK_I4) | WICK_BIT(WICK_U4);
+  const wick_func *f = o->x->f;
+  wick_value zero;
+  const wick_node *round = takes & WICK_BIT(to) ? scalar_rounding(o, to, &zero) : NULL;
+  const wick_node *add = wick_export_definer(o, o->n->in[0]);
+  if (!round || (zero.id ? !scalar_is_one(o, zero) : add && add->op == WICK_OP_add)) return NULL;
+  const wick_node *div = wick_export_definer(o, round->in[0]);
+  bool divides = div && div->op == WICK_OP_div && scalar_is_one(o, div->in[1]) &&
+                 wick_info_of(f, div->in[0])->rank == wick_info_of(f, round->in[0])->rank;
+  wick_value v = divides ? div->in[0] : round->in[0];
+  wick_elem e = wick_info_of(f, v)->elem;
+  if (e != WICK_F32 && e != WICK_F16 && e != WICK_BF16) return NULL;
+  const char *in[] = {wick_export_value(o->x, v),
+                      divides ? wick_export_reshape(o, wick_export_value(o->x, div->in[1]), 0, NULL)
+                              : wick_export_number(o->x, e, 1),
+                      zero.id ? wick_export_reshape(o, wick_export_value(o->x, zero), 0, NULL)
+                              : ""};
+  wick_onnx_node *n = wick_export_begin(o, "QuantizeLinear", WICK_COUNT(in), in);
+  if (!zero.id) wick_export_set_int(o, n, "output_dtype", wick_export_type(to));
+  return wick_export_end(o, n);
+}
+
 void wick_export_cast_row(wick_export_op *o)
 {
   wick_elem from = wick_export_info(o, 0)->elem, to = wick_export_out_info(o, 0)->elem;
-  const char *x = scalar_saturate(o, wick_export_in(o, 0), from, to);
+  const char *x = wick_export_in(o, 0);
+  bool narrow =
+      wick_elem_is_float(from) && wick_elem_is_int(to) && wick_elem_storage[to].bits <= 16;
+  const char *quantized = narrow ? scalar_quantize(o, to) : NULL;
+  wick_value zero;
+  if (quantized) {
+    wick_export_result_is(o, 0, quantized);
+    return;
+  }
+  if (narrow && (wick_elem_storage[to].bits < 8 || scalar_rounding(o, to, &zero)))
+    x = scalar_saturate(o, x, from, to);
   wick_export_result_is(o, 0, wick_export_cast(o, x, from, to));
 }
 
@@ -106,8 +172,7 @@ void wick_export_narrow(wick_export_op *o)
   const char *small =
       wick_export_2(o, "Less", wick_export_1(o, "Abs", x), scalar_number(o, 0x1p-126));
   x = wick_export_3(o, "Where", small, wick_export_2(o, "Mul", x, zero), x);
-  wick_export_result_is(
-      o, 0, wick_export_cast(o, x, WICK_F32, wick_export_out_info(o, 0)->elem));
+  wick_export_result_is(o, 0, wick_export_cast(o, x, WICK_F32, wick_export_out_info(o, 0)->elem));
 }
 
 /* ---- in other words ---- */
@@ -173,8 +238,7 @@ void wick_export_minmax(wick_export_op *o)
 {
   bool max = o->n->op == WICK_OP_max, logic = wick_export_info(o, 0)->elem == WICK_BOOL;
   const char *type = logic ? (max ? "Or" : "And") : max ? "Max" : "Min";
-  wick_export_result_is(o, 0,
-                        wick_export_2(o, type, wick_export_in(o, 0), wick_export_in(o, 1)));
+  wick_export_result_is(o, 0, wick_export_2(o, type, wick_export_in(o, 0), wick_export_in(o, 1)));
 }
 
 static const char *scalar_shift(wick_export_op *o, const char *x, const char *y)
@@ -188,10 +252,8 @@ static const char *scalar_shift(wick_export_op *o, const char *x, const char *y)
  * enter as copies of the sign. */
 void wick_export_shift(wick_export_op *o)
 {
-  static const wick_elem plain[WICK_NELEM] = {[WICK_I64] = WICK_U64,
-                                              [WICK_I32] = WICK_U32,
-                                              [WICK_I16] = WICK_U16,
-                                              [WICK_I8] = WICK_U8};
+  static const wick_elem plain[WICK_NELEM] = {
+      [WICK_I64] = WICK_U64, [WICK_I32] = WICK_U32, [WICK_I16] = WICK_U16, [WICK_I8] = WICK_U8};
   wick_elem e = wick_export_info(o, 0)->elem;
   const char *x = wick_export_in(o, 0), *y = wick_export_in(o, 1);
   if (!plain[e]) {

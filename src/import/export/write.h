@@ -26,11 +26,11 @@ typedef struct wick_export {
   wick_arena *mem;
   const char *place;
   wick_errors errors;
-  wick_names taken;   /* names of values */
+  wick_names taken; /* names of values */
   wick_names node_names;
-  wick_names shared;  /* constants by what is in them; shared_name by that number */
+  wick_names shared; /* constants by what is in them; shared_name by that number */
   wick_list(const char *) shared_name;
-  uint32_t fresh;     /* suffixes that were used */
+  uint32_t fresh;          /* suffixes that were used */
   const uint32_t *definer; /* wick_definers_of f */
   const char **value; /* by value of f: its name in the model; NULL: none yet, or out of sight */
   const wick_value **items; /* by value of f: what a tuple holds */
@@ -40,7 +40,7 @@ typedef struct wick_export {
   wick_list(wick_onnx_function) function;
   wick_list(const wick_func *) callee; /* that have been seen */
   uint32_t depth;                      /* of calls */
-  bool body; /* of a function: it has no initializers, but nodes */
+  bool body;                           /* of a function: it has no initializers, but nodes */
 } wick_export;
 
 wick_span wick_export_span(const char *s);
@@ -50,7 +50,8 @@ int64_t wick_export_type(wick_elem e); /* ONNX's number of an element type; 0: i
 void wick_export_error(wick_export *x, const char *place, const char *fmt, ...) WICK_PRINTF(3, 4);
 /* The type as an input, output or the like has it. */
 wick_onnx_value_info wick_export_value_info(wick_export *x, const char *name, wick_type type);
-wick_onnx_nodes wick_export_take(wick_export *x); /* the nodes that were made, as a list of the file */
+wick_onnx_nodes
+wick_export_take(wick_export *x); /* the nodes that were made, as a list of the file */
 /* Adds a function that is called to the model's, in the domain "wick". */
 void wick_export_function(wick_export *x, const wick_func *f);
 /* The nodes of f from `begin` to `end`, those of regions left out. */
@@ -65,7 +66,7 @@ const char *wick_export_tensor(wick_export *x, const char *stem, wick_elem e, ui
                                const int64_t *dim, const void *data, uint64_t nbytes);
 /* The same numbers have the same name. */
 const char *wick_export_i64s(wick_export *x, uint32_t n, const int64_t *v);
-const char *wick_export_i64(wick_export *x, int64_t v); /* of rank 0 */
+const char *wick_export_i64(wick_export *x, int64_t v);                     /* of rank 0 */
 const char *wick_export_number(wick_export *x, wick_elem e, double number); /* of rank 0 */
 
 /* ---- a node on its way ---- */
