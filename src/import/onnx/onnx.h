@@ -62,4 +62,12 @@ typedef struct wick_onnx_support {
 } wick_onnx_support;
 bool wick_onnx_supported(size_t i, wick_onnx_support *out);
 
+/* Activations of recurrent layers by ONNX's names, whatever case a model writes them in, in the
+ * order of the rows' words, and how many of alpha and beta each takes; ends without a name. */
+typedef struct wick_onnx_act {
+  const char *name;
+  uint32_t nattr;
+} wick_onnx_act;
+extern const wick_onnx_act wick_onnx_acts[];
+
 #endif

@@ -114,9 +114,9 @@ static MESSAGE(proto_value_info, "ValueInfoProto", wick_onnx_value_info, proto_v
 
 static const wick_wire_field proto_attr_fields[] = {
     FIELD(wick_onnx_attr, name, 1, BYTES),
-    FIELD(wick_onnx_attr, f, 2, F32),
-    FIELD(wick_onnx_attr, i, 3, I64),
-    FIELD(wick_onnx_attr, s, 4, BYTES),
+    FIELD(wick_onnx_attr, f, WICK_ONNX_FIELD_F, F32),
+    FIELD(wick_onnx_attr, i, WICK_ONNX_FIELD_I, I64),
+    FIELD(wick_onnx_attr, s, WICK_ONNX_FIELD_S, BYTES),
     PART(wick_onnx_attr, t, 5, MESSAGE, wick_onnx_tensor_message),
     PART(wick_onnx_attr, g, 6, MESSAGE, proto_graph),
     FIELD(wick_onnx_attr, floats, 7, F32S),

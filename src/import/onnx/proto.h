@@ -79,6 +79,9 @@ enum {
   WICK_ONNX_TYPE_SPARSE_TENSOR = 8,
   WICK_ONNX_TYPE_OPTIONAL = 9,
   WICK_ONNX_TENSOR_TYPE_SHAPE = 2,
+  WICK_ONNX_FIELD_F = 2, /* of attributes */
+  WICK_ONNX_FIELD_I = 3,
+  WICK_ONNX_FIELD_S = 4,
 };
 
 typedef struct wick_onnx_pair { /* StringStringEntryProto */

@@ -7,14 +7,10 @@
 
 enum { RECURRENT_MOST = 8, RECURRENT_ACTS = 3 };
 
-/* ONNX' names, in the order of the rows' words, and how many of alpha and beta each takes. */
-static const struct {
-  const char *name;
-  uint32_t nattr;
-} recurrent_acts[] = {
-    {"tanh", 0},      {"sigmoid", 0},         {"relu", 0},       {"affine", 2},
-    {"leakyrelu", 1}, {"thresholdedrelu", 1}, {"scaledtanh", 2}, {"hardsigmoid", 2},
-    {"elu", 1},       {"softsign", 0},        {"softplus", 0},
+const wick_onnx_act wick_onnx_acts[] = {
+    {"Tanh", 0},      {"Sigmoid", 0},         {"Relu", 0},       {"Affine", 2},
+    {"LeakyRelu", 1}, {"ThresholdedRelu", 1}, {"ScaledTanh", 2}, {"HardSigmoid", 2},
+    {"Elu", 1},       {"Softsign", 0},        {"Softplus", 0},   {NULL, 0},
 };
 
 /* A kind of layer: its row, gates, states, and its activations in ONNX' order (default, attribute,
@@ -49,14 +45,14 @@ static bool recurrent_named(wick_span s, const char *name)
 {
   if (s.nbytes != strlen(name)) return false;
   for (size_t i = 0; i < s.nbytes; i++)
-    if (tolower(s.at[i]) != name[i]) return false;
+    if (tolower(s.at[i]) != tolower((unsigned char)name[i])) return false;
   return true;
 }
 
 static int64_t recurrent_word(recurrent *r, wick_span s)
 {
-  for (size_t i = 0; i < WICK_COUNT(recurrent_acts); i++)
-    if (recurrent_named(s, recurrent_acts[i].name)) return (int64_t)i;
+  for (int64_t i = 0; wick_onnx_acts[i].name; i++)
+    if (recurrent_named(s, wick_onnx_acts[i].name)) return i;
   wick_onnx_fail(r->o, WICK_EPARSE, "there is no activation \"%s\"",
                  wick_wire_text(r->o->c->tmp, s));
   return 0;
@@ -84,7 +80,7 @@ static void recurrent_set_acts(recurrent *r, wick_onnx_emit *e, int64_t directio
     int64_t kind = r->kind->act[k].kind;
     if (given && given->strings.n)
       kind = recurrent_word(r, given->strings.at[(size_t)direction * n + k]);
-    uint32_t nattr = recurrent_acts[kind].nattr, place = r->kind->act[k].place;
+    uint32_t nattr = wick_onnx_acts[kind].nattr, place = r->kind->act[k].place;
     wick_recurrent_defaults(kind, &alpha[place], &beta[place]);
     if (nattr > 0) alpha[place] = recurrent_take(o, "activation_alpha", &r->alpha, alpha[place]);
     if (nattr > 1) beta[place] = recurrent_take(o, "activation_beta", &r->beta, beta[place]);

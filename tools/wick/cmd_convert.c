@@ -1,0 +1,86 @@
+/* wick convert: a model, or a module in Wick's text, as an ONNX model. */
+#include <stdio.h>
+#include <string.h>
+
+#include "import/export/export.h"
+
+#include "command.h"
+#include "job.h"
+
+typedef struct convert_state {
+  wick_job job;
+  const char *output;
+  wick_words inputs;
+  bool external;
+  wick_module *module; /* here, so that it is freed after a longjmp, too */
+} convert_state;
+
+/* What is given of sizes and contents, as a compilation has it. */
+static wick_status convert_given(convert_state *s, wick_given *out)
+{
+  wick_job *j = &s->job;
+  wick_feed feed = {0};
+  if (s->inputs.n) WICK_TRY(wick_job_feed(j, &s->inputs, &(wick_job_image){0}, &feed));
+  WICK_TRY(wick_model_sizes(j->model, feed.n, wick_job_shapes(j, &feed), j->nsize, j->sizes,
+                            &j->mem, out));
+  return wick_model_contents(j->model, feed.n, wick_job_contents(j, &feed), &j->mem, out);
+}
+
+static wick_status convert_write(convert_state *s, const wick_export_result *r,
+                                 const char *data_path)
+{
+  const wick_output file[] = {{data_path, r->data.at, r->data.n},
+                              {s->output, r->model.at, r->model.n}};
+  uint32_t first = r->data.n ? 0 : 1; /* the model last: it names the other */
+  WICK_TRY(wick_files_write(&s->job.mem, file + first, 2 - first));
+  printf("%s: %.2f MiB", s->output, (double)r->model.nbytes / 1048576);
+  if (r->data.n) printf(", %s: %.2f MiB", data_path, (double)r->data.nbytes / 1048576);
+  putchar('\n');
+  return NULL;
+}
+
+static wick_status convert_work(convert_state *s)
+{
+  wick_job *j = &s->job;
+  wick_given given;
+  const wick_func *f;
+  WICK_TRY(wick_job_load(j));
+  if (!j->model)
+    return wick_fail(&j->mem, WICK_EINVAL, j->path, "it is compiled: there is no graph in it");
+  WICK_TRY(convert_given(s, &given));
+  s->module = wick_module_create(&j->guard, "");
+  WICK_TRY(wick_model_import(j->model, &given, s->module, &j->mem, &j->tmp, &f));
+  wick_module_align(s->module);
+  const char *data_path = wick_str_printf(&j->mem, "%s.data", s->output);
+  const wick_export_options o = {.data_name = wick_path_base(data_path), .external = s->external};
+  wick_export_result r;
+  WICK_TRY(wick_export_onnx(s->module, f, wick_path_base(j->path), &o, &j->mem, &r));
+  return convert_write(s, &r, data_path);
+}
+
+static int convert_main(wick_job *j, void *arg, int argc, char **argv)
+{
+  convert_state *s = arg;
+  const wick_flag flag[] = {
+      {"output", 'o', WICK_FLAG_STRING, &s->output, "OUT.onnx", "where the model goes"},
+      {"external", 0, WICK_FLAG_BOOL, &s->external, NULL,
+       "weights go to OUT.onnx.data, as they do where they are 2 GiB"},
+      {"dim", 0, WICK_FLAG_LIST, &j->dims, "NAME=N...", "sizes that the model leaves open"},
+      {"inputs", 'i', WICK_FLAG_LIST, &s->inputs, "FILE...",
+       "whose sizes are taken, and what they hold where sizes follow from that"},
+      {"input", 0, WICK_FLAG_LIST, &s->inputs, NULL, NULL},
+  };
+  wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
+  int stop = wick_job_args(j, &args, argc, argv);
+  if (stop >= 0) return stop;
+  if (!s->output) return wick_job_usage(j, "--output is wanted");
+  return wick_job_end(j, convert_work(s));
+}
+
+int wick_cmd_convert(int argc, char **argv)
+{
+  convert_state s = {0};
+  int status = wick_job_main(&s.job, convert_main, &s, argc, argv);
+  wick_module_free(s.module);
+  return status;
+}
