@@ -59,7 +59,7 @@ wick_status wick_differentiate(const wick_func *f, const wick_gradient *g, wick_
     of[i] = c.to[g->of[i].id];
     if (!g->given) seed[i] = wick_build_const(b, wick_built_type(b, of[i]), 1, 1);
   }
-  wick_grad_build(b, 0, n, g->nof, of, seed, g->nwrt, wrt, result + end->nin);
+  if (!g->flat) wick_grad_build(b, 0, n, g->nof, of, seed, g->nwrt, wrt, result + end->nin);
   for (uint32_t i = 0; i < end->nin; i++) result[i] = c.to[end->in[i].id];
   for (uint32_t i = 0; i < g->nwrt && !b->status; i++) {
     wick_value *r = &result[end->nin + i];

@@ -16,6 +16,7 @@ typedef struct wick_gradient {
   uint32_t nwrt; /* by what: likewise. Parameters, constants, or values on the way, which then are
                     variables of their own */
   const wick_value *wrt;
+  bool flat;  /* for its interface alone: zeros in place of the derivatives */
   bool given; /* the cotangents of `of` are parameters behind f's own, named "y.grad"; else ones */
 } wick_gradient;
 
