@@ -7,9 +7,7 @@ void wick_grad_zero(wick_adjoint *a) { (void)a; }
 
 void wick_grad_none(wick_adjoint *a)
 {
-  const char *place = wick_loc_text(a->b->module, a->node->loc);
-  wick_build_fail(a->b, WICK_EUNSUPPORTED, "%s%s%s has no derivative", place, *place ? ": " : "",
-                  wick_ops[a->node->op]->name);
+  wick_build_fail(a->b, WICK_EUNSUPPORTED, "%s has no derivative", wick_ops[a->node->op]->name);
 }
 
 bool wick_grad_has(const wick_builder *b, wick_value v)

@@ -96,6 +96,20 @@ static void gradient_replay(gradient *g)
   if (to[g->y.id].id) g->y = to[g->y.id];
 }
 
+/* Gradients of gradients multiply nodes. */
+static bool gradient_within_limits(gradient *g)
+{
+  wick_onnx_context *c = g->o->c;
+  uint64_t made = g->b->nodes.n - g->end;
+  if (made <= c->nodes_left) {
+    c->nodes_left -= made;
+    return true;
+  }
+  wick_onnx_fail(g->o, WICK_ELIMIT, "the model has too many nodes");
+  c->over = true;
+  return false;
+}
+
 void wick_onnx_gradient(wick_onnx_op *o)
 {
   gradient g;
@@ -111,6 +125,7 @@ void wick_onnx_gradient(wick_onnx_op *o)
   wick_value *by = wick_new(o->c->tmp, wick_value, g.n + 1u),
              one = wick_build_const(b, wick_built_type(b, g.y), 1, 1);
   wick_grad_build(b, 0, b->nodes.n, 1, &g.y, &one, g.n, g.at, by);
+  if (!gradient_within_limits(&g)) return;
   for (uint32_t i = 0; i < o->nout && !b->status; i++) {
     wick_value v = by[i].id ? by[i] : wick_build_const(b, wick_built_type(b, g.at[i]), 0, 0);
     o->out[i] = b->status ? v : gradient_own(&g, v);
