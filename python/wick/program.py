@@ -226,7 +226,7 @@ class Gradient:
     def __init__(self, model, wrt=None, of=None, cotangent=False, **options):
         self.count = len(model.outputs)
         self.model = model.grad(wrt, of, cotangent)
-        self.names = [p.name.removesuffix(".grad") for p in self.model.outputs[self.count:]]
+        self.names = [p.name.rpartition(".grad")[0] for p in self.model.outputs[self.count:]]
         self._programs = Specialised(self.model, **options)
 
     def __call__(self, *args, **named):

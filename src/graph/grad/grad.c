@@ -6,15 +6,27 @@
 #include "ir/copy.h"
 #include "ops/grad.h"
 
-static const char grad_suffix[] = ".grad";
-
-/* The name of v's cotangent; 0 where v has none. */
-static uint32_t grad_name(wick_module *m, uint32_t name)
+static bool grad_taken(const wick_builder *b, uint32_t name)
 {
+  for (uint32_t i = 1; i < b->values.n; i++)
+    if (b->values.at[i].name == name) return true;
+  return false;
+}
+
+/* The name of a cotangent of what is called `name`: "x.grad", or "x.grad2", ... where that is
+ * taken; 0 where it has none. */
+static uint32_t grad_name(wick_builder *b, uint32_t name)
+{
+  wick_module *m = b->module;
   const char *own = wick_names_get(&m->names, name);
+  uint32_t made = 0;
   if (!name || !*own) return 0;
-  const char *s = wick_str_printf(&m->mem, "%s%s", own, grad_suffix);
-  return wick_names_add(&m->names, s, strlen(s));
+  for (uint32_t k = 1; !made || grad_taken(b, made); k++) {
+    const char *s = k == 1 ? wick_str_printf(&m->mem, "%s.grad", own)
+                           : wick_str_printf(&m->mem, "%s.grad%u", own, k);
+    made = wick_names_add(&m->names, s, strlen(s));
+  }
+  return made;
 }
 
 /* What stands for a name of its own: v, or, where v has another use as a result, the same again. */
@@ -35,7 +47,7 @@ static void grad_cotangents(wick_copier *c, const wick_gradient *g, wick_value *
   wick_module *m = c->b.module;
   for (uint32_t i = 0; i < g->nof; i++) {
     const wick_value_info *v = &c->f->value[g->of[i].id];
-    uint32_t name = grad_name(m, v->name);
+    uint32_t name = grad_name(&c->b, v->name);
     out[i] =
         wick_build_param(&c->b, v->type, WICK_IN, name ? wick_names_get(&m->names, name) : NULL);
   }
@@ -64,7 +76,7 @@ wick_status wick_differentiate(const wick_func *f, const wick_gradient *g, wick_
   for (uint32_t i = 0; i < g->nwrt && !b->status; i++) {
     wick_value *r = &result[end->nin + i];
     if (!r->id) *r = wick_build_const(b, wick_built_type(b, wrt[i]), 0, 0);
-    *r = grad_result(b, *r, grad_name(b->module, b->values.at[wrt[i].id].name));
+    *r = grad_result(b, *r, grad_name(b, b->values.at[wrt[i].id].name));
   }
   wick_build_return(b, end->nin + g->nwrt, result);
   return wick_copy_finish(&c, out);

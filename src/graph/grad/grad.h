@@ -20,8 +20,9 @@ typedef struct wick_gradient {
   bool given; /* the cotangents of `of` are parameters behind f's own, named "y.grad"; else ones */
 } wick_gradient;
 
-/* The results of f, then for each value of wrt its cotangent, of its type, named "x.grad"; zeros
- * where nothing depends on it. Fails with WICK_EUNSUPPORTED where a row has no derivative. */
+/* The results of f, then for each value of wrt its cotangent, of its type, named "x.grad" (or
+ * "x.grad2", ... where f has that already); zeros where nothing depends on it. Fails with
+ * WICK_EUNSUPPORTED where a row has no derivative. */
 WICK_CHECKED wick_status wick_differentiate(const wick_func *f, const wick_gradient *g,
                                             wick_arena *mem, wick_func **out);
 
