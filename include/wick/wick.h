@@ -155,10 +155,10 @@ typedef struct wick_grad_options {
                              are added up */
 } wick_grad_options;
 
-/* From now on the model has more outputs: for each of these tensors the derivative of the sum of Y's
- * elements by each of X's, in reverse mode; "X.grad", or "X.grad2", ... where that is taken. To be
- * called before the model is compiled; again, it differentiates what there is, "X.grad" among it.
- * `options` may be NULL. Fails: WICK_EINVAL for a tensor that is not there, or not of floats;
+/* From now on the model has more outputs: for each of these tensors the derivative of the sum of
+ * Y's elements by each of X's, in reverse mode; "X.grad", or "X.grad2", ... where that is taken. To
+ * be called before the model is compiled; again, it differentiates what there is, "X.grad" among
+ * it. `options` may be NULL. Fails: WICK_EINVAL for a tensor that is not there, or not of floats;
  * WICK_EUNSUPPORTED at operators that have no derivative. A model whose sizes are open is asked for
  * tensors of its interface alone, and is differentiated when it is compiled. */
 WICK_API wick_error *wick_grad(wick_model *model, const wick_grad_options *options);
