@@ -153,12 +153,32 @@ static wick_value window_weights_whole(const window *v, wick_value x, wick_value
   return wick_grad_transpose(b, dw, n + 2, perm);
 }
 
+/* The same where each channel has a window of its own: a sum for each tap and channel. */
+static wick_value window_weights_apart(const window *v, wick_value x, wick_value g)
+{
+  wick_builder *b = v->b;
+  int64_t taps = 1, axis[WICK_MAX_RANK] = {0};
+  wick_dim dim[WICK_MAX_RANK] = {wick_dim_const(v->o[1]), wick_dim_const(1)};
+  for (uint32_t k = 0; k < v->w.n; k++) taps *= v->w.kernel[k], axis[1 + k] = 2 + k;
+  wick_value *sum = wick_new(b->mem, wick_value, (size_t)taps);
+  x = window_padded(v, x);
+  for (int64_t t = 0; t < taps && !b->status; t++) {
+    wick_value product = expr_mul(b, window_tap(v, x, t), g);
+    sum[t] = wick_grad_sum(b, product, 1 + v->w.n, axis, false);
+    sum[t] = wick_grad_reshape(b, sum[t], 2, dim);
+  }
+  if (b->status) return g;
+  for (uint32_t k = 0; k < v->w.n; k++) dim[2 + k] = wick_dim_const(v->w.kernel[k]);
+  return wick_grad_reshape(b, wick_grad_concat(b, 1, (uint32_t)taps, sum), 2 + v->w.n, dim);
+}
+
 static wick_value window_by_weights(const window *v, wick_value x, wick_value g)
 {
   int64_t taps = 1;
   for (uint32_t k = 0; k < v->w.n; k++) taps *= v->w.kernel[k];
-  bool whole = taps > WINDOW_TAPS;
-  return whole ? window_weights_whole(v, x, g) : window_weights(v, x, g);
+  if (taps > WINDOW_TAPS) return window_weights_whole(v, x, g);
+  bool apart = v->group > 1 && v->x[1] == v->group && v->o[1] == v->group;
+  return apart ? window_weights_apart(v, x, g) : window_weights(v, x, g);
 }
 
 /* The cotangent of a convolution's bias. */
