@@ -249,15 +249,27 @@ static bool window_of_pool(const wick_adjoint *a, window *out)
   return window_of(a, a->in[0], a->out[0], a->node->attr[WINDOW_KERNEL].ints, out);
 }
 
+/* A constant of the module, in which every number is the same. */
+static wick_value window_ones(const window *v, wick_elem e, uint32_t rank, const int64_t *dim)
+{
+  wick_module *m = v->b->module;
+  wick_type type = wick_type_tensor_const(m, e, rank, dim);
+  uint64_t nbytes = 0, count = 1;
+  wick_type_nbytes(m, type, &nbytes);
+  void *data = wick_arena_alloc(&m->mem, nbytes + 1, 64);
+  for (uint32_t k = 0; k < rank; k++) count *= (uint64_t)dim[k];
+  for (uint64_t i = 0; i < count; i++) wick_store_elem(e, data, i, (wick_scalar){.f = 1});
+  return wick_build_constant(v->b, wick_constant_add(m, "ones", type, data, nbytes));
+}
+
 /* Each element of o to all of x that its window has, in each channel. */
 static wick_value window_share(const window *v, wick_value g)
 {
   if (v->b->status) return g;
-  int64_t ones[WICK_MAX_RANK] = {v->x[1], 1};
-  for (uint32_t k = 0; k < v->w.n; k++) ones[2 + k] = v->w.kernel[k];
-  wick_type type =
-      wick_type_tensor_const(v->b->module, wick_built_info(v->b, g)->elem, v->w.n + 2, ones);
-  return window_spread(v, g, wick_build_const(v->b, type, 1, 1), v->x[1]);
+  int64_t dim[WICK_MAX_RANK] = {v->x[1], 1};
+  for (uint32_t k = 0; k < v->w.n; k++) dim[2 + k] = v->w.kernel[k];
+  wick_value ones = window_ones(v, wick_built_info(v->b, g)->elem, v->w.n + 2, dim);
+  return window_spread(v, g, ones, v->x[1]);
 }
 
 /* How many elements of window `o` along k count: those in x, or in its padding too. */
