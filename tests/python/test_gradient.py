@@ -91,6 +91,10 @@ def test_open_sizes_and_pickles():
         _, by = gradient(x)
         _, fixed = wick.grad(network(w, n))(x)
         np.testing.assert_array_equal(by["x"], fixed["x"])
+    _, by = wick.grad(network(w, "N"), wrt=["w", "x"])(np.zeros((1, 3, 5, 6)))
+    assert by["w"].shape == w.shape and by["x"].shape == (1, 3, 5, 6)
+    with pytest.raises(wick.InvalidArgument, match="there is no tensor \"q\""):
+        wick.grad(network(w, "N"), wrt="q")
 
 
 def test_of_a_derivative():

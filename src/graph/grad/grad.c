@@ -13,9 +13,7 @@ static bool grad_taken(const wick_builder *b, uint32_t name)
   return false;
 }
 
-/* The name of a cotangent of what is called `name`: "x.grad", or "x.grad2", ... where that is
- * taken; 0 where it has none. */
-static uint32_t grad_name(wick_builder *b, uint32_t name)
+uint32_t wick_gradient_name(const wick_builder *b, uint32_t name)
 {
   wick_module *m = b->module;
   const char *own = wick_names_get(&m->names, name);
@@ -47,7 +45,7 @@ static void grad_cotangents(wick_copier *c, const wick_gradient *g, wick_value *
   wick_module *m = c->b.module;
   for (uint32_t i = 0; i < g->nof; i++) {
     const wick_value_info *v = &c->f->value[g->of[i].id];
-    uint32_t name = grad_name(&c->b, v->name);
+    uint32_t name = wick_gradient_name(&c->b, v->name);
     out[i] =
         wick_build_param(&c->b, v->type, WICK_IN, name ? wick_names_get(&m->names, name) : NULL);
   }
@@ -71,12 +69,12 @@ wick_status wick_differentiate(const wick_func *f, const wick_gradient *g, wick_
     of[i] = c.to[g->of[i].id];
     if (!g->given) seed[i] = wick_build_const(b, wick_built_type(b, of[i]), 1, 1);
   }
-  if (!g->flat) wick_grad_build(b, 0, n, g->nof, of, seed, g->nwrt, wrt, result + end->nin);
+  wick_grad_build(b, 0, n, g->nof, of, seed, g->nwrt, wrt, result + end->nin);
   for (uint32_t i = 0; i < end->nin; i++) result[i] = c.to[end->in[i].id];
   for (uint32_t i = 0; i < g->nwrt && !b->status; i++) {
     wick_value *r = &result[end->nin + i];
     if (!r->id) *r = wick_build_const(b, wick_built_type(b, wrt[i]), 0, 0);
-    *r = grad_result(b, *r, grad_name(b, b->values.at[wrt[i].id].name));
+    *r = grad_result(b, *r, wick_gradient_name(b, b->values.at[wrt[i].id].name));
   }
   wick_build_return(b, end->nin + g->nwrt, result);
   return wick_copy_finish(&c, out);

@@ -8,7 +8,7 @@
 #ifndef WICK_GRAPH_GRAD_GRAD_H
 #define WICK_GRAPH_GRAD_GRAD_H
 
-#include "ir/ir.h"
+#include "ir/build.h"
 
 typedef struct wick_gradient {
   uint32_t nof; /* what is differentiated: values of WICK_FLOATS */
@@ -16,7 +16,6 @@ typedef struct wick_gradient {
   uint32_t nwrt; /* by what: likewise. Parameters, constants, or values on the way, which then are
                     variables of their own */
   const wick_value *wrt;
-  bool flat;  /* for its interface alone: zeros in place of the derivatives */
   bool given; /* the cotangents of `of` are parameters behind f's own, named "y.grad"; else ones */
 } wick_gradient;
 
@@ -32,6 +31,9 @@ WICK_CHECKED wick_status wick_differentiate(const wick_func *f, const wick_gradi
 WICK_CHECKED wick_status wick_gradient_find(const wick_func *f, const char *of, uint32_t nwrt,
                                             const char *const *wrt, wick_arena *mem,
                                             wick_gradient *out);
+
+/* What the cotangent of a value of that name is called in b; 0 where it has none. */
+uint32_t wick_gradient_name(const wick_builder *b, uint32_t name);
 
 /* The pass: the sum of the first result's elements by all parameters that have cotangents; nothing
  * happens where there are none. */
