@@ -143,6 +143,26 @@ WICK_API const char *wick_model_metadata_key(const wick_model *model, uint32_t i
 /* It can be compiled only once the shapes of some inputs, or their contents, are given. */
 WICK_API bool wick_model_open(const wick_model *model);
 
+/* ---- derivatives ---- */
+
+typedef struct wick_grad_options {
+  size_t size;            /* sizeof(wick_grad_options) */
+  const char *of;         /* a tensor's name; NULL: the first output */
+  uint32_t nwrt;          /* by which tensors: inputs, constants (initializers), or others on the */
+  const char *const *wrt; /* way, by name; none: by all inputs of floats. Those on the way count as
+                             independent of what they were computed from */
+  bool cotangent;         /* one more input, "Y.grad", of Y's type, weighs Y's elements; else they
+                             are added up */
+} wick_grad_options;
+
+/* From now on the model has more outputs: for each of these tensors the derivative of the sum of
+ * Y's elements by each of X's, in reverse mode; "X.grad", or "X.grad2", ... where that is taken. To
+ * be called before the model is compiled; again, it differentiates what there is, "X.grad" among
+ * it. `options` may be NULL. Fails: WICK_EINVAL for a tensor that is not there, or not of floats;
+ * WICK_EUNSUPPORTED at operators that have no derivative. A model whose sizes are open is asked for
+ * tensors of its interface alone, and is differentiated when it is compiled. */
+WICK_API wick_error *wick_grad(wick_model *model, const wick_grad_options *options);
+
 /* ---- compiling ---- */
 
 typedef struct wick_compiled wick_compiled;

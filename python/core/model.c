@@ -212,9 +212,34 @@ static PyObject *model_compile(PyObject *self, PyObject *args)
   return (PyObject *)k;
 }
 
+/* grad(of, wrt, cotangent): a text or None, a tuple of texts, a bool; see wick_grad. */
+static PyObject *model_grad(PyObject *self, PyObject *args)
+{
+  core_model *m = (core_model *)self;
+  PyObject *wrt;
+  wick_grad_options o = {.size = sizeof o};
+  int cotangent;
+  if (!PyArg_ParseTuple(args, "zO!p:grad", &o.of, &PyTuple_Type, &wrt, &cotangent)) return NULL;
+  Py_ssize_t n = PyTuple_Size(wrt);
+  const char **name = PyMem_Calloc((size_t)n + 1, sizeof *name);
+  if (!name) return PyErr_NoMemory();
+  for (Py_ssize_t i = 0; i < n && !PyErr_Occurred(); i++)
+    name[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(wrt, i), NULL);
+  wick_error *e = NULL;
+  if (!PyErr_Occurred()) {
+    o.nwrt = (uint32_t)n, o.wrt = name, o.cotangent = cotangent;
+    Py_BEGIN_ALLOW_THREADS e = wick_grad(m->model, &o);
+    Py_END_ALLOW_THREADS if (e) core_raise(e);
+  }
+  PyMem_Free(name);
+  if (PyErr_Occurred()) return NULL;
+  Py_RETURN_NONE;
+}
+
 /* ---- the type ---- */
 
 static PyMethodDef model_methods[] = {
+    {"grad", model_grad, METH_VARARGS, "grad(of, wrt, cotangent)"},
     {"compile", model_compile, METH_VARARGS,
      "compile(shapes, sizes, contents, target, precision, records, cache, strict, processes)"},
     {NULL, NULL, 0, NULL}};

@@ -10,7 +10,7 @@
 from wick import _core
 from wick.errors import (Bug, Canceled, InvalidArgument, InvalidModel, LimitReached, OutOfMemory, OutOfRange,
                          SystemRefused, TypeMismatch, Unsupported, WickError)
-from wick.program import Model, Program, Specialised
+from wick.program import Gradient, Model, Program, Specialised
 from wick.session import (GraphOptimizationLevel, ExecutionMode, InferenceSession, IOBinding, ModelMetadata, NodeArg,
                           OrtValue, RunOptions, SessionOptions, get_available_providers, get_device)
 
@@ -33,3 +33,14 @@ def run(source, *args, **named):
     model = load(source)
     out = Specialised(model).run(arrays_of(model.inputs, args, named))
     return out[0] if len(out) == 1 else tuple(out)
+
+
+def grad(source, wrt=None, of=None, cotangent=False, **options):
+    """What computes a model's outputs and derivatives: called with arrays, it gives (outputs, {name: array}).
+
+    The sum of the elements of `of` (a tensor's name; the first output) is differentiated by each tensor of `wrt`:
+    inputs, weights, or tensors on the way, by name; without names all inputs of floats. With `cotangent` there is one
+    more input, "Y.grad", which weighs the elements of Y. Derivatives are outputs of `.model`, "X.grad", and can be
+    differentiated again.
+    """
+    return Gradient(load(source), wrt, of, cotangent, **options)

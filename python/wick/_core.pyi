@@ -16,6 +16,7 @@ class Model:
     outputs: tuple[Io, ...]
     metadata: dict[str, str]
     open: bool
+    def grad(self, of: str | None, wrt: tuple[str, ...], cotangent: bool) -> None: ...
     def compile(self, shapes: dict[str, Any], sizes: dict[str, int], contents: dict[str, Any], target: str | None,
                 precision: str | None, records: str | None, cache: str | None, strict: bool,
                 processes: int) -> Compiled: ...

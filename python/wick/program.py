@@ -32,15 +32,21 @@ class Options:
 
 
 class Model:
-    """A loaded model. `source` is a path, or the bytes of a file, then `name` stands in messages."""
+    """A loaded model. `source` is a path, or the bytes of a file, then `name` stands in messages.
 
-    def __init__(self, source, name="model.onnx"):
+    `derivatives` are what `grad` adds, in order: (of, wrt, cotangent) each.
+    """
+
+    def __init__(self, source, name="model.onnx", derivatives=()):
         if hasattr(source, "SerializeToString"):
             source = source.SerializeToString()
         in_memory = isinstance(source, (bytes, bytearray, memoryview))
         self.source, self.name = source, name if in_memory else os.fspath(source)
         self._core = raised(_core.Model, self.name, source) if in_memory else raised(_core.Model, self.name)
         self._lock = threading.Lock()
+        self.derivatives = tuple(derivatives)
+        for derivative in self.derivatives:
+            raised(self._core.grad, *derivative)
         self.inputs = tuple(Port(*p) for p in self._core.inputs)
         self.outputs = tuple(Port(*p) for p in self._core.outputs)
         self.metadata = self._core.metadata
@@ -62,8 +68,14 @@ class Model:
             core = raised(self._core.compile, dict(shapes or {}), dict(sizes or {}), given, *o._compile())
         return Program(core, o)
 
+    def grad(self, wrt=None, of=None, cotangent=False):
+        """The same model with more outputs, "X.grad": what derivatives are taken of and by; see wick.grad."""
+        wrt = () if wrt is None else (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        return Model(self.source, self.name, self.derivatives + ((of, wrt, bool(cotangent)),))
+
     def __reduce__(self):
-        return Model, (bytes(self.source) if isinstance(self.source, memoryview) else self.source, self.name)
+        source = bytes(self.source) if isinstance(self.source, memoryview) else self.source
+        return Model, (source, self.name, self.derivatives)
 
     def __repr__(self):
         return f"wick.Model({self.name!r}: {_signature(self.inputs, self.outputs)})"
@@ -206,6 +218,24 @@ def arrays_of(inputs, args, named):
         raise InvalidArgument(f"given twice: {', '.join(twice)}" if twice
                               else f"missing inputs: {', '.join(missing)}")
     return [as_array(p, given.get(p.name, named.get(p.name))) for p in inputs]
+
+
+class Gradient:
+    """A model and derivatives of one of its tensors: a call gives (outputs, {name: derivative})."""
+
+    def __init__(self, model, wrt=None, of=None, cotangent=False, **options):
+        self.count = len(model.outputs)
+        self.model = model.grad(wrt, of, cotangent)
+        self.names = [p.name.rpartition(".grad")[0] for p in self.model.outputs[self.count:]]
+        self._programs = Specialised(self.model, **options)
+
+    def __call__(self, *args, **named):
+        out = self._programs.run(arrays_of(self.model.inputs, args, named))
+        own = out[: self.count]
+        return own[0] if len(own) == 1 else tuple(own), dict(zip(self.names, out[self.count:]))
+
+    def __repr__(self):
+        return f"wick.Gradient({_signature(self.model.inputs, self.model.outputs)})"
 
 
 class Specialised:

@@ -103,6 +103,11 @@ static const char *cache_key(const wick_compilation *c, const char *folder, wick
   if (c->records) wick_text_printf(&key, "records %016llx\n", (unsigned long long)c->records_hash);
   const wick_model *m = c->model;
   const wick_given *g = &c->given;
+  for (uint32_t i = 0; i < m->derivatives.n; i++) {
+    const wick_derivative *d = &m->derivatives.at[i];
+    wick_text_printf(&key, "grad %d %s\n", d->cotangent, d->of ? d->of : "");
+    for (uint32_t k = 0; k < d->nwrt; k++) wick_text_printf(&key, "by %s\n", d->wrt[k]);
+  }
   for (uint32_t i = 0; i < g->nsize; i++)
     wick_text_printf(&key, "size %s %lld\n", g->sizes[i].name, (long long)g->sizes[i].value);
   for (uint32_t i = 0; i < g->ncontent && m->follows; i++)

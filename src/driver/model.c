@@ -33,7 +33,7 @@ static wick_status model_parse(wick_model *m, wick_module *module, wick_arena *t
   return NULL;
 }
 
-wick_status wick_model_import(wick_model *m, const wick_given *given, wick_module *module,
+static wick_status model_read(wick_model *m, const wick_given *given, wick_module *module,
                               wick_arena *mem, wick_arena *tmp, const wick_func **out_main)
 {
   static const wick_given nothing;
@@ -58,6 +58,15 @@ wick_status wick_model_import(wick_model *m, const wick_given *given, wick_modul
                          .loose = true};
   WICK_TRY(wick_import_onnx(module, m->bytes, m->path, &o, mem, tmp, out_main));
   return wick_verify_func(*out_main, tmp);
+}
+
+wick_status wick_model_import(wick_model *m, const wick_given *given, wick_module *module,
+                              wick_arena *mem, wick_arena *tmp, const wick_func **out_main)
+{
+  WICK_TRY(model_read(m, given, module, mem, tmp, out_main));
+  for (uint32_t i = 0; i < m->derivatives.n; i++)
+    WICK_TRY(wick_model_derive(m, &m->derivatives.at[i], *out_main, mem, out_main));
+  return NULL;
 }
 
 /* ---- inputs and outputs ---- */

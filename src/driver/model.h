@@ -7,6 +7,13 @@
 #include "ir/ir.h"
 #include "runtime/context.h"
 
+typedef struct wick_derivative { /* what wick_grad was asked for */
+  const char *of;
+  uint32_t nwrt;
+  const char *const *wrt;
+  bool cotangent;
+} wick_derivative;
+
 struct wick_model {
   wick_context *context;
   wick_guard guard; /* of all memory below */
@@ -20,7 +27,8 @@ struct wick_model {
   bool described; /* `main` is the interface alone: sizes or contents must be given first */
   bool follows;   /* sizes are known to follow from contents of inputs */
   uint32_t ninput, noutput;
-  const wick_io *io; /* inputs, then outputs */
+  const wick_io *io;                      /* inputs, then outputs */
+  wick_list(wick_derivative) derivatives; /* that the model has been given, in order */
 };
 
 typedef struct wick_given { /* of what is open in a model */
@@ -32,7 +40,7 @@ typedef struct wick_given { /* of what is open in a model */
 } wick_given;
 
 /* Reads the model in `bytes` (ONNX or text, by what is in it) into a new module, with some of what
- * is open given. Functions live in `mem`. */
+ * is open given, and differentiates it as it was asked to. Functions live in `mem`. */
 WICK_CHECKED wick_status wick_model_import(wick_model *m, const wick_given *given,
                                            wick_module *module, wick_arena *mem, wick_arena *tmp,
                                            const wick_func **out_main);
@@ -48,6 +56,11 @@ WICK_CHECKED wick_status wick_model_sizes(const wick_model *m, uint32_t nshape,
 WICK_CHECKED wick_status wick_model_contents(const wick_model *m, uint32_t n,
                                              const wick_content *contents, wick_arena *mem,
                                              wick_given *given);
+
+/* derivative.c: `f` with these derivatives as further results, set in its module. */
+WICK_CHECKED wick_status wick_model_derive(const wick_model *m, const wick_derivative *d,
+                                           const wick_func *f, wick_arena *mem,
+                                           const wick_func **out);
 
 /* Inputs or outputs of `f`; dim -1 where a size is open. */
 void wick_model_describe(const wick_func *f, wick_arena *mem, uint32_t *out_ninput,

@@ -11,6 +11,7 @@
 #include "graph/expand_rows.h"
 #include "graph/fold.h"
 #include "graph/fold_scale.h"
+#include "graph/grad/grad.h"
 #include "graph/group/form.h"
 #include "graph/layout/block.h"
 #include "graph/narrow.h"
@@ -54,6 +55,11 @@ static wick_status pipeline_narrow_f16(wick_pass_context *c, const wick_func *f,
 static wick_status pipeline_expand_rows(wick_pass_context *c, const wick_func *f, wick_func **out)
 {
   return wick_pass_expand_rows(f, c->mem, out);
+}
+
+static wick_status pipeline_grad(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return wick_pass_grad(f, c->mem, out);
 }
 
 static wick_status pipeline_attention(wick_pass_context *c, const wick_func *f, wick_func **out)
@@ -139,6 +145,8 @@ const wick_pass wick_passes[] = {
      "computes what depends on constants alone"},
     {"fold_scale", WICK_GRAPH, wick_pass_fold_scale, NULL, WICK_ROUNDING,
      "factors per channel go into the weights before them"},
+    {"grad", WICK_GRAPH, NULL, pipeline_grad, WICK_EXACT,
+     "the first result's derivatives by the parameters"},
     {"quantized", WICK_GRAPH, wick_pass_quantized, NULL, WICK_ROUNDING,
      "products of dequantized numbers as those of integers"},
     {"rescale", WICK_GRAPH, wick_pass_rescale, NULL, WICK_ROUNDING,

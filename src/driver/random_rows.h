@@ -91,6 +91,25 @@ static void random_pool(random_graph *r, wick_opcode op)
   random_build(r, op, 1, &x, a, NULL);
 }
 
+/* What a maximum pool of x took goes back. */
+static void random_unpool(random_graph *r, wick_opcode op)
+{
+  uint32_t before = r->b.nodes.n;
+  random_pool(r, WICK_OP_max_pool);
+  for (uint32_t i = before; i < r->b.nodes.n; i++) {
+    const wick_node pool = r->b.nodes.at[i];
+    if (pool.op != WICK_OP_max_pool || pool.nout < 2 || pool.attr[6].i) continue;
+    const wick_type_info *t = random_info(r, pool.in[0]);
+    int64_t size[3];
+    for (uint32_t k = 0; k + 2 < t->rank; k++) size[k] = t->dim[2 + k].v;
+    wick_attr a[5] = {
+        pool.attr[0], pool.attr[1], pool.attr[2], pool.attr[3], {.n = t->rank - 2u, .ints = size}};
+    wick_value in[2] = {pool.first, {pool.first.id + 1}};
+    random_build(r, op, 2, in, a, NULL);
+    return;
+  }
+}
+
 static void random_matmul(random_graph *r, wick_opcode op)
 {
   wick_value x = random_where(r, WICK_NUMBERS, 1, 4);
@@ -548,6 +567,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_max_pool, random_pool, 3},
     {WICK_OP_avg_pool, random_pool, 3},
     {WICK_OP_lp_pool, random_pool, 3},
+    {WICK_OP_unpool, random_unpool, 1},
     {WICK_OP_matmul, random_matmul, 8},
     {WICK_OP_depthwise_packed, random_depthwise_packed, 1},
     {WICK_OP_matmul_packed, random_matmul_packed, 1},

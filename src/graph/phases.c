@@ -28,7 +28,7 @@ typedef struct phases {
   const wick_node *n; /* the node at hand */
   const wick_constant *w;
   uint32_t nsp;
-  int64_t ni, mi; /* channels of x and of the result */
+  int64_t ni, mi, group; /* channels of x and of the result in each group */
   phases_axis axis[WICK_WINDOW_MAX];
 } phases;
 
@@ -79,12 +79,13 @@ static bool phases_fits(phases *s, const wick_node *n)
   s->n = n;
   s->w = n->op == WICK_OP_conv_transpose ? wick_known_constant(&s->k, n->in[1]) : NULL;
   if (!s->w || !wick_constant_bytes(s->k.f->module, wick_known_imm(&s->k, n->in[1])->constant) ||
-      t->elem != WICK_F32 || n->attr[3].i != 1)
+      t->elem != WICK_F32)
     return false;
   if (!wick_type_const_dims(t, x) || !wick_type_const_dims(wick_info_of(s->k.f, n->in[1]), w) ||
       !wick_type_const_dims(wick_info_of(s->k.f, n->first), out))
     return false;
-  s->nsp = t->rank - 2u, s->ni = w[0], s->mi = w[1];
+  s->nsp = t->rank - 2u, s->group = n->attr[3].i;
+  s->ni = w[0] / s->group, s->mi = w[1];
   wick_window window = wick_window_of(n->attr, s->nsp, w + 2);
   for (uint32_t k = 0; k < s->nsp; k++) {
     s->axis[k] = (phases_axis){.in = x[2 + k],
@@ -128,10 +129,12 @@ static void phases_put(const phases *s, const phases_tap *const *phase, const in
           at = at * n[k] + tap[k];
           source = source * kernel[k] + which;
         }
-        for (int64_t m = 0; m < s->mi; m++)
-          for (int64_t c = 0; c < s->ni; c++)
+        for (int64_t m = 0; m < s->mi * s->group; m++)
+          for (int64_t c = 0; c < s->ni; c++) {
+            int64_t from = (m / s->mi * s->ni + c) * s->mi + m % s->mi;
             out[((channel + m) * s->ni + c) * size + at] =
-                w[(c * s->mi + m) * kernel[0] * kernel[1] * kernel[2] + source];
+                w[from * kernel[0] * kernel[1] * kernel[2] + source];
+          }
       }
 }
 
@@ -157,7 +160,7 @@ static wick_value phases_conv(phases *s, wick_value w, wick_value bias, const ph
     dilation[k] = wick_max_i64(p[k]->step, 1);
   }
   wick_attr a[4] = {
-      {.n = 0}, {.n = 2 * s->nsp, .ints = pad}, {.n = s->nsp, .ints = dilation}, {.i = 1}};
+      {.n = 0}, {.n = 2 * s->nsp, .ints = pad}, {.n = s->nsp, .ints = dilation}, {.i = s->group}};
   wick_value in[3] = {s->c.to[s->n->in[0].id], w, bias};
   return wick_build(&s->c.b, WICK_OP_conv, bias.id ? 3 : 2, in, a, 0, NULL);
 }
@@ -170,7 +173,7 @@ static wick_value phases_empty(phases *s, const phases_tap *const *phase)
   wick_dim shape[2 + WICK_WINDOW_MAX], column[1 + WICK_WINDOW_MAX];
   wick_value bias = phases_bias(s);
   shape[0] = wick_info_of(s->k.f, s->n->first)->dim[0];
-  shape[1] = column[0] = wick_dim_const(s->mi);
+  shape[1] = column[0] = wick_dim_const(s->mi * s->group);
   for (uint32_t k = 0; k < s->nsp; k++) {
     shape[2 + k] = wick_dim_const(phase[k]->count);
     column[1 + k] = wick_dim_const(1);
@@ -185,12 +188,12 @@ static wick_value phases_empty(phases *s, const phases_tap *const *phase)
 /* The convolution of one phase of each axis. */
 static wick_value phases_one(phases *s, const phases_tap *const *phase)
 {
-  int64_t n[3] = {1, 1, 1}, dim[2 + WICK_WINDOW_MAX] = {s->mi, s->ni};
+  int64_t n[3] = {1, 1, 1}, dim[2 + WICK_WINDOW_MAX] = {s->mi * s->group, s->ni};
   for (uint32_t k = 0; k < s->nsp; k++) {
     if (phase[k]->tap < 0) return phases_empty(s, phase);
     n[k] = dim[2 + k] = phase[k]->n;
   }
-  float *data = phases_room(s, s->mi, n);
+  float *data = phases_room(s, s->mi * s->group, n);
   phases_put(s, phase, n, 0, data);
   return phases_conv(s, phases_constant(s, "phase", s->nsp + 2, dim, data), phases_bias(s), phase);
 }
@@ -273,11 +276,13 @@ static wick_value phases_matmul(phases *s)
 
 /* ---- the choice ---- */
 
-/* Are all phases' windows the same once the result is not cut? Then no weight of 0 stands beside
- * others: it would make a not-a-number of an infinity in x. */
+/* Without groups: are all phases' windows the same once the result is not cut? Then no weight of 0
+ * stands beside others: it would make a not-a-number of an infinity in x. */
 static bool phases_stack(const phases *s)
 {
-  if (s->nsp != 2 || s->axis[0].stride != s->axis[1].stride || s->axis[0].stride == 1) return false;
+  if (s->group > 1 || s->nsp != 2 || s->axis[0].stride != s->axis[1].stride ||
+      s->axis[0].stride == 1)
+    return false;
   for (uint32_t k = 0; k < 2; k++) {
     const phases_axis *a = &s->axis[k];
     if (a->kernel % a->stride || a->dilation != 1 ||
@@ -290,7 +295,7 @@ static bool phases_stack(const phases *s)
 static wick_value phases_build(phases *s)
 {
   int64_t apart = wick_ceildiv_i64(s->mi, s->lanes), together = 1, taps = 1;
-  bool point = true;
+  bool point = s->group == 1;
   for (uint32_t k = 0; k < s->nsp; k++) {
     const phases_axis *a = &s->axis[k];
     phases_axis u = phases_uncut(a);

@@ -264,6 +264,13 @@ static const row_case lines[] = {
     {"triangle", "T[2,3,4]", "k=1", "T[2,3,4]", 0},
     {"unpack", "T[2,2,3,4]", "extent=[5]", "T[2,5,3]", 0},
     {"unpack", "T[2,4,3,4]", "extent=[10], parts=2", "T[2,10,3]", 0},
+    {"unpool", "T[1,2,2,3]: 1 2 3 4 5 6 7 8 9 10 11 12; i64[1,2,2,3]: 1 1 3 5 5 7 9 10 -1 13 14 15",
+     "kernel=[2,2], pad=[0,0,1,1], size=[2,4]", "T[1,2,2,4]: 0 3 0 3 0 9 0 6 0 7 8 0 0 10 11 12",
+     0},
+    {"unpool", "T[1,1,2]; i64[1,1,2]: 2 4", "kernel=[2], stride=[2], dilation=[2], size=[5]",
+     "T[1,1,5]", 0},
+    {"unpool", "T[1,1,2]; i64[1,2,2]", "kernel=[2], size=[5]",
+     "error: the places are i64[1,2,2], x is T[1,1,2]", 0},
     {"unpack", "T[4,3,4]", "axis=0, extent=[10], parts=2, shuffle=true", "T[10,3]", 0},
 };
 

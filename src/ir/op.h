@@ -8,6 +8,7 @@
 typedef struct wick_builder wick_builder;
 typedef struct wick_layouts wick_layouts;   /* ops/layout.h */
 typedef struct wick_simplify wick_simplify; /* ops/simplify.h */
+typedef struct wick_adjoint wick_adjoint;   /* ops/grad.h */
 
 typedef enum wick_effect {
   WICK_PURE,
@@ -178,6 +179,9 @@ typedef struct wick_op {
   /* The definition in other rows; at loop level too where the row is a scalar one. in[] and out[]
    * are values of b. */
   void (*expand)(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out);
+  /* Rows of the graph: the cotangents of the operands, from those of the results; NULL: those of
+   * `expand` are meant. wick_grad_zero and wick_grad_none say that there are none. */
+  void (*grad)(wick_adjoint *a);
   uint64_t expands; /* scalar rows: the element types that have no form but `expand`; 0: all */
   wick_scalar_rule scalar;
   wick_scalar_eval eval;

@@ -2,6 +2,7 @@
  * Attributes and intermediate results are rounded to the type's arithmetic. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/scalar.h"
 #include "ops/simplify.h"
 
@@ -49,6 +50,7 @@ const wick_op wick_op_relu = {
     .eval = relu_eval,
     .content = relu_content,
 
+    .grad = wick_grad_relu,
 };
 
 static wick_scalar leaky_relu_eval(const wick_attr *a, wick_elem e, wick_elem out,
@@ -77,6 +79,7 @@ const wick_op wick_op_leaky_relu = {
     .expand = leaky_relu_expand,
     .scalar = WICK_RULE_SAME,
     .eval = leaky_relu_eval,
+    .grad = wick_grad_leaky_relu,
 };
 
 static wick_scalar prelu_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -108,6 +111,7 @@ const wick_op wick_op_prelu = {
     .expand = prelu_expand,
     .scalar = WICK_RULE_SAME,
     .eval = prelu_eval,
+    .grad = wick_grad_prelu,
 };
 
 static wick_scalar thresholded_relu_eval(const wick_attr *a, wick_elem e, wick_elem out,
@@ -135,6 +139,7 @@ const wick_op wick_op_thresholded_relu = {
     .expand = thresholded_relu_expand,
     .scalar = WICK_RULE_SAME,
     .eval = thresholded_relu_eval,
+    .grad = wick_grad_thresholded_relu,
 };
 
 static wick_scalar shrink_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -168,6 +173,7 @@ const wick_op wick_op_shrink = {
     .expand = shrink_expand,
     .scalar = WICK_RULE_SAME,
     .eval = shrink_eval,
+    .grad = wick_grad_shrink,
 };
 
 static wick_scalar hard_sigmoid_eval(const wick_attr *a, wick_elem e, wick_elem out,
@@ -199,6 +205,7 @@ const wick_op wick_op_hard_sigmoid = {
     .expand = hard_sigmoid_expand,
     .scalar = WICK_RULE_SAME,
     .eval = hard_sigmoid_eval,
+    .grad = wick_grad_hard_sigmoid,
 };
 
 static wick_scalar hard_swish_eval(const wick_attr *a, wick_elem e, wick_elem out,
@@ -230,6 +237,7 @@ const wick_op wick_op_hard_swish = {
     .expand = hard_swish_expand,
     .scalar = WICK_RULE_SAME,
     .eval = hard_swish_eval,
+    .grad = wick_grad_hard_swish,
 };
 
 static wick_scalar softsign_eval(const wick_attr *a, wick_elem e, wick_elem out,
@@ -258,6 +266,7 @@ const wick_op wick_op_softsign = {
     .expand = softsign_expand,
     .scalar = WICK_RULE_SAME,
     .eval = softsign_eval,
+    .grad = wick_grad_softsign,
 };
 
 /* ---- clip: on tensors only, because its bounds may be missing ---- */
@@ -310,4 +319,5 @@ const wick_op wick_op_clip = {
     .infer = clip_infer,
     .ref = clip_ref,
     .expand = clip_expand,
+    .grad = wick_grad_bound,
 };

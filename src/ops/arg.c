@@ -1,6 +1,7 @@
 /* Where the largest, or the least, element of each line lies. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -98,6 +99,7 @@ static void arg_compute(const wick_compute *c)
       .infer = arg_infer,                                                                          \
       .ref = arg_ref,                                                                              \
       .compute = arg_compute,                                                                      \
+      .grad = wick_grad_zero,                                                                      \
   };
 
 ARG_ROW(argmax, "largest")

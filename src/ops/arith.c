@@ -2,6 +2,7 @@
  * Integers wrap; floats round to nearest even, NaN and infinities as IEEE 754 says. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/poly.h"
 #include "ops/simplify.h"
 
@@ -32,6 +33,7 @@ const wick_op wick_op_add = {
     .content = add_content,
     .commutative = true,
     .neutral = add_neutral,
+    .grad = wick_grad_add,
 };
 
 static wick_scalar sub_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -53,6 +55,7 @@ const wick_op wick_op_sub = {
     .scalar = WICK_RULE_SAME,
     .eval = sub_eval,
     .content = sub_content,
+    .grad = wick_grad_sub,
 };
 
 static wick_scalar mul_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -79,6 +82,7 @@ const wick_op wick_op_mul = {
     .content = mul_content,
     .commutative = true,
     .neutral = mul_neutral,
+    .grad = wick_grad_mul,
 };
 
 /* C's fma in the type's arithmetic: going through double would round an f32 result twice. */
@@ -98,6 +102,7 @@ const wick_op wick_op_fma = {
     .elems = WICK_FLOATS,
     .scalar = WICK_RULE_SAME,
     .eval = fma_eval,
+    .grad = wick_grad_fma,
 };
 
 const wick_op wick_op_muladd = {
@@ -110,6 +115,7 @@ const wick_op wick_op_muladd = {
     .elems = WICK_FLOATS,
     .scalar = WICK_RULE_SAME,
     .eval = fma_eval,
+    .grad = wick_grad_fma,
 };
 
 static wick_scalar neg_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -134,6 +140,7 @@ const wick_op wick_op_neg = {
     .scalar = WICK_RULE_SAME,
     .eval = neg_eval,
     .content = neg_content,
+    .grad = wick_grad_neg,
 };
 
 static wick_scalar abs_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -159,6 +166,7 @@ const wick_op wick_op_abs = {
     .scalar = WICK_RULE_SAME,
     .eval = abs_eval,
     .content = abs_content,
+    .grad = wick_grad_abs,
 };
 
 static wick_scalar sign_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -197,6 +205,7 @@ const wick_op wick_op_sign = {
     .scalar = WICK_RULE_SAME,
     .eval = sign_eval,
     .content = sign_content,
+    .grad = wick_grad_zero,
 };
 
 /* NaN where one operand is NaN; of zeros, max gives +0 and min -0 when there is one: so they are
@@ -250,6 +259,7 @@ const wick_op wick_op_max = {
     .content = max_content,
     .commutative = true,
     .neutral = max_neutral,
+    .grad = wick_grad_extreme,
 };
 
 static wick_scalar min_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -272,4 +282,5 @@ const wick_op wick_op_min = {
     .content = min_content,
     .commutative = true,
     .neutral = min_neutral,
+    .grad = wick_grad_extreme,
 };

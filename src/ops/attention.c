@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -440,4 +441,5 @@ const wick_op wick_op_attention = {
     .infer = attention_infer,
     .ref = attention_ref,
     .compute = attention_compute,
+    .grad = wick_grad_attention,
 };

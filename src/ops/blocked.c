@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 
@@ -220,6 +221,7 @@ const wick_op wick_op_pack = {
     .infer = pack_infer,
     .ref = pack_ref,
     .compute = pack_compute,
+    .grad = wick_grad_pack,
 };
 
 static wick_status unpack_infer(wick_infer *c)
@@ -287,6 +289,7 @@ const wick_op wick_op_unpack = {
     .infer = unpack_infer,
     .ref = unpack_ref,
     .compute = unpack_compute,
+    .grad = wick_grad_unpack,
 };
 
 /* ---- conv_packed ---- */
@@ -592,6 +595,7 @@ const wick_op wick_op_conv_packed = {
     .infer = conv_packed_infer,
     .ref = conv_packed_ref,
     .compute = conv_packed_compute,
+    .grad = wick_grad_none,
 };
 
 wick_value wick_build_pack(wick_builder *b, wick_value x, int64_t axis, const wick_order *o)

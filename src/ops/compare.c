@@ -1,6 +1,7 @@
 /* Comparisons, tests for NaN and infinity, and the choice between two elements. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/poly.h"
 #include "ops/simplify.h"
 
@@ -53,6 +54,7 @@ const wick_op wick_op_eq = {
     .eval = eq_eval,
     .content = eq_content,
     .commutative = true,
+    .grad = wick_grad_zero,
 };
 
 static wick_scalar ne_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -77,6 +79,7 @@ const wick_op wick_op_ne = {
     .eval = ne_eval,
     .content = ne_content,
     .commutative = true,
+    .grad = wick_grad_zero,
 };
 
 static wick_scalar lt_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -100,6 +103,7 @@ const wick_op wick_op_lt = {
     .scalar = WICK_RULE_COMPARE,
     .eval = lt_eval,
     .content = lt_content,
+    .grad = wick_grad_zero,
 };
 
 static wick_scalar le_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -123,6 +127,7 @@ const wick_op wick_op_le = {
     .scalar = WICK_RULE_COMPARE,
     .eval = le_eval,
     .content = le_content,
+    .grad = wick_grad_zero,
 };
 
 static wick_scalar gt_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -146,6 +151,7 @@ const wick_op wick_op_gt = {
     .scalar = WICK_RULE_COMPARE,
     .eval = gt_eval,
     .content = gt_content,
+    .grad = wick_grad_zero,
 };
 
 static wick_scalar ge_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -169,6 +175,7 @@ const wick_op wick_op_ge = {
     .scalar = WICK_RULE_COMPARE,
     .eval = ge_eval,
     .content = ge_content,
+    .grad = wick_grad_zero,
 };
 
 /* ---- classes of floats ---- */
@@ -195,6 +202,7 @@ const wick_op wick_op_isnan = {
     .expand = isnan_expand,
     .scalar = WICK_RULE_COMPARE,
     .eval = isnan_eval,
+    .grad = wick_grad_zero,
 };
 
 static wick_scalar isinf_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -223,6 +231,7 @@ const wick_op wick_op_isinf = {
     .expand = isinf_expand,
     .scalar = WICK_RULE_COMPARE,
     .eval = isinf_eval,
+    .grad = wick_grad_zero,
 };
 
 /* ---- choice ---- */
@@ -251,4 +260,5 @@ const wick_op wick_op_where = {
     .scalar = WICK_RULE_SELECT,
     .eval = where_eval,
     .content = where_content,
+    .grad = wick_grad_where,
 };

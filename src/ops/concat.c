@@ -1,4 +1,5 @@
 /* Tensors put together along an axis, and taken apart. */
+#include "ops/grad.h"
 #include "ops/layout.h"
 #include "ops/ref.h"
 #include "ops/simplify.h"
@@ -92,6 +93,7 @@ const wick_op wick_op_concat = {
     .infer = concat_infer,
     .ref = concat_ref,
     .compute = concat_compute,
+    .grad = wick_grad_concat_row,
 };
 
 /* ---- split ---- */
@@ -168,4 +170,5 @@ const wick_op wick_op_split = {
     .infer = split_infer,
     .ref = split_ref,
     .compute = split_compute,
+    .grad = wick_grad_split,
 };

@@ -1,6 +1,7 @@
 /* Convolution over one to three spatial dimensions. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/layout.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -181,4 +182,5 @@ const wick_op wick_op_conv = {
     .infer = conv_infer,
     .ref = conv_ref,
     .compute = conv_compute,
+    .grad = wick_grad_conv,
 };

@@ -1,4 +1,5 @@
 /* Transposed convolution: each element of x spreads its window over the result. */
+#include "ops/grad.h"
 #include "ops/meeting.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -214,4 +215,5 @@ const wick_op wick_op_conv_transpose = {
     .infer = conv_transpose_infer,
     .ref = conv_transpose_ref,
     .compute = conv_transpose_compute,
+    .grad = wick_grad_conv_transpose,
 };

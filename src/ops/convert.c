@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/scalar.h"
 #include "ops/simplify.h"
 
@@ -35,6 +36,7 @@ const wick_op wick_op_cast = {
     .scalar = WICK_RULE_TYPED,
     .eval = cast_eval,
     .content = cast_content,
+    .grad = wick_grad_cast,
 };
 
 static wick_status narrow_infer(wick_infer *c)
@@ -66,6 +68,7 @@ const wick_op wick_op_narrow = {
     .infer = narrow_infer,
     .scalar = WICK_RULE_TYPED,
     .eval = narrow_eval,
+    .grad = wick_grad_cast,
 };
 
 static bool convert_has_bits(wick_elem e) { return wick_elem_is_float(e) || wick_elem_is_int(e); }
@@ -103,4 +106,5 @@ const wick_op wick_op_bitcast = {
     .infer = bitcast_infer,
     .scalar = WICK_RULE_TYPED,
     .eval = bitcast_eval,
+    .grad = wick_grad_none,
 };

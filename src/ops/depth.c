@@ -1,4 +1,5 @@
 /* Blocks of image elements as channels, and back. */
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -69,6 +70,7 @@ const wick_op wick_op_depth_to_space = {
     .infer = depth_to_space_infer,
     .ref = depth_to_space_ref,
     .compute = depth_to_space_compute,
+    .grad = wick_grad_depth_to_space,
 };
 
 /* ---- the inverse, in the order dcr ---- */
@@ -136,4 +138,5 @@ const wick_op wick_op_space_to_depth = {
     .infer = space_to_depth_infer,
     .ref = space_to_depth_ref,
     .compute = space_to_depth_compute,
+    .grad = wick_grad_space_to_depth,
 };

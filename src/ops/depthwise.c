@@ -5,6 +5,7 @@
  * registers, are a vector with k columns of each channel. Neighbouring outputs take what they need
  * of the same columns: each of them has weights of its own, with zeros where its window is not. */
 #include "ops/blocked.h"
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 
@@ -131,4 +132,5 @@ const wick_op wick_op_depthwise_packed = {
     .infer = depthwise_packed_infer,
     .ref = depthwise_packed_ref,
     .compute = depthwise_packed_compute,
+    .grad = wick_grad_zero,
 };

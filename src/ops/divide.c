@@ -3,6 +3,7 @@
  * their stages check it. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/poly_pow.h"
 #include "ops/ref.h"
 #include "ops/simplify.h"
@@ -98,6 +99,7 @@ const wick_op wick_op_div = {
     .scalar = WICK_RULE_SAME,
     .eval = div_eval,
     .content = div_content,
+    .grad = wick_grad_div,
 };
 
 /* ---- remainders ---- */
@@ -152,6 +154,7 @@ const wick_op wick_op_mod = {
     .scalar = WICK_RULE_SAME,
     .eval = mod_eval,
     .content = mod_content,
+    .grad = wick_grad_fmod,
 };
 
 static wick_scalar fmod_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -189,6 +192,7 @@ const wick_op wick_op_fmod = {
     .scalar = WICK_RULE_SAME,
     .eval = fmod_eval,
     .content = fmod_content,
+    .grad = wick_grad_fmod,
 };
 
 /* ---- what machines have ---- */
@@ -245,4 +249,5 @@ const wick_op wick_op_reciprocal = {
     .expand = reciprocal_expand,
     .scalar = WICK_RULE_SAME,
     .eval = reciprocal_eval,
+    .grad = wick_grad_reciprocal,
 };

@@ -1,5 +1,6 @@
 /* Elements chosen by indices that are data. Negative indices count from the end; those outside fail
  * the run. */
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -106,6 +107,7 @@ const wick_op wick_op_gather = {
     .infer = gather_infer,
     .ref = gather_ref,
     .compute = gather_compute,
+    .grad = wick_grad_gather,
 };
 
 /* ---- gather_elements ---- */
@@ -175,6 +177,7 @@ const wick_op wick_op_gather_elements = {
     .infer = gather_elements_infer,
     .ref = gather_elements_ref,
     .compute = gather_elements_compute,
+    .grad = wick_grad_gather_elements,
 };
 
 /* ---- gather_nd ---- */
@@ -264,4 +267,5 @@ const wick_op wick_op_gather_nd = {
     .infer = gather_nd_infer,
     .ref = gather_nd_ref,
     .compute = gather_nd_compute,
+    .grad = wick_grad_gather_nd,
 };

@@ -1,4 +1,5 @@
 /* Tensors made of their own indices: ranges, one-hot vectors, identity and triangular matrices. */
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -73,6 +74,7 @@ const wick_op wick_op_range = {
     .infer = range_infer,
     .ref = range_ref,
     .compute = range_compute,
+    .grad = wick_grad_range,
 };
 
 /* ---- one_hot ---- */
@@ -164,6 +166,7 @@ const wick_op wick_op_one_hot = {
     .infer = one_hot_infer,
     .ref = one_hot_ref,
     .compute = one_hot_compute,
+    .grad = wick_grad_one_hot,
 };
 
 /* ---- triangle, eye ---- */
@@ -221,6 +224,7 @@ const wick_op wick_op_triangle = {
     .infer = triangle_infer,
     .ref = triangle_ref,
     .compute = triangle_compute,
+    .grad = wick_grad_triangle,
 };
 
 static wick_status eye_infer(wick_infer *c)
@@ -266,4 +270,5 @@ const wick_op wick_op_eye = {
     .infer = eye_infer,
     .ref = eye_ref,
     .compute = eye_compute,
+    .grad = wick_grad_zero,
 };

@@ -1,6 +1,7 @@
 /* Images sampled at places that are data. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -309,4 +310,5 @@ const wick_op wick_op_grid_sample = {
     .infer = grid_sample_infer,
     .ref = grid_sample_ref,
     .compute = grid_sample_compute,
+    .grad = wick_grad_grid_sample,
 };

@@ -180,6 +180,28 @@ static void gru_step_compute(const wick_compute *c)
   c->out[0] = wick_map_end(b, 1, &n);
 }
 
+/* ---- its derivative ---- */
+
+static void gru_step_rows(wick_builder *b, const wick_node *n, const wick_value *in,
+                          wick_value *out)
+{
+  wick_step_rows s = wick_step_rows_of(b, n, in);
+  wick_value z = wick_recurrent_act(b, n->attr, GRU_GATE, wick_step_rows_gate(&s, GRU_Z)),
+             r = wick_recurrent_act(b, n->attr, GRU_GATE, wick_step_rows_gate(&s, GRU_R)),
+             x = wick_step_rows_input(&s, GRU_N), late = wick_step_rows_sum(&s, GRU_N),
+             bias = wick_step_rows_more(&s, 0);
+  if (b->status) return;
+  if (late.id && bias.id) late = wick_build2(b, WICK_OP_add, late, bias);
+  if (!late.id) late = bias;
+  if (late.id) x = wick_build3(b, WICK_OP_muladd, r, late, x);
+  x = wick_recurrent_act(b, n->attr, GRU_CELL, x);
+  wick_value rest = wick_build2(b, WICK_OP_sub, wick_build_like(b, z, 1), z),
+             own = wick_build2(b, WICK_OP_mul, rest, x);
+  out[0] = wick_build3(b, WICK_OP_muladd, z, in[WICK_STEP_STATE], own);
+}
+
+static void gru_step_grad(wick_adjoint *a) { wick_step_grad(a, gru_step_rows); }
+
 const wick_op wick_op_gru_step = {
     .name = "gru_step",
     .doc = "One step of `gru`, `late`, on units in blocks: x [B, N, 3, v] holds what the inputs "
@@ -191,6 +213,7 @@ const wick_op wick_op_gru_step = {
     .nout = {1, 1},
     .attr = {GRU_ATTRS},
     .level = WICK_GRAPH,
+    .grad = gru_step_grad,
     .elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64),
     .beside = 1u << WICK_STEP_H | 1u << WICK_STEP_R,
     .factors = wick_step_factors,

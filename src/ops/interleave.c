@@ -1,5 +1,6 @@
 /* Tensors whose elements alternate along an axis: what the phases of a strided upsampling become.
  */
+#include "ops/grad.h"
 #include "ops/layout.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -91,4 +92,5 @@ const wick_op wick_op_interleave = {
     .infer = interleave_infer,
     .ref = interleave_ref,
     .compute = interleave_compute,
+    .grad = wick_grad_interleave,
 };

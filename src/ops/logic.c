@@ -1,4 +1,5 @@
 /* Logic of bools, logic and shifts of the bits of integers. */
+#include "ops/grad.h"
 #include "ops/scalar.h"
 #include "ops/simplify.h"
 
@@ -45,6 +46,7 @@ const wick_op wick_op_and = {
     .content = and_content,
     .commutative = true,
     .neutral = logic_true,
+    .grad = wick_grad_zero,
 };
 
 static wick_dim or_content(wick_dims *t, const wick_dim *x)
@@ -71,6 +73,7 @@ const wick_op wick_op_or = {
     .content = or_content,
     .commutative = true,
     .neutral = logic_zero,
+    .grad = wick_grad_zero,
 };
 
 static wick_scalar xor_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -90,6 +93,7 @@ const wick_op wick_op_xor = {
     .eval = xor_eval,
     .commutative = true,
     .neutral = logic_zero,
+    .grad = wick_grad_zero,
 };
 
 static wick_dim not_content(wick_dims *t, const wick_dim *x)
@@ -114,6 +118,7 @@ const wick_op wick_op_not = {
     .scalar = WICK_RULE_SAME,
     .eval = not_eval,
     .content = not_content,
+    .grad = wick_grad_zero,
 };
 
 /* ---- bits ---- */
@@ -136,6 +141,7 @@ const wick_op wick_op_bit_and = {
     .eval = bit_and_eval,
     .commutative = true,
     .neutral = logic_ones,
+    .grad = wick_grad_zero,
 };
 
 static wick_scalar bit_or_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -155,6 +161,7 @@ const wick_op wick_op_bit_or = {
     .eval = bit_or_eval,
     .commutative = true,
     .neutral = logic_zero,
+    .grad = wick_grad_zero,
 };
 
 static wick_scalar bit_xor_eval(const wick_attr *a, wick_elem e, wick_elem out,
@@ -175,6 +182,7 @@ const wick_op wick_op_bit_xor = {
     .eval = bit_xor_eval,
     .commutative = true,
     .neutral = logic_zero,
+    .grad = wick_grad_zero,
 };
 
 static wick_scalar bit_not_eval(const wick_attr *a, wick_elem e, wick_elem out,
@@ -193,6 +201,7 @@ const wick_op wick_op_bit_not = {
     .elems = WICK_INTS,
     .scalar = WICK_RULE_SAME,
     .eval = bit_not_eval,
+    .grad = wick_grad_zero,
 };
 
 /* Amounts below 0 or at or above the width push every bit out. */
@@ -214,6 +223,7 @@ const wick_op wick_op_shift_left = {
     .elems = WICK_INTS,
     .scalar = WICK_RULE_SAME,
     .eval = shift_left_eval,
+    .grad = wick_grad_zero,
 };
 
 static wick_scalar shift_right_eval(const wick_attr *a, wick_elem e, wick_elem out,
@@ -236,4 +246,5 @@ const wick_op wick_op_shift_right = {
     .elems = WICK_INTS,
     .scalar = WICK_RULE_SAME,
     .eval = shift_right_eval,
+    .grad = wick_grad_zero,
 };

@@ -1,6 +1,7 @@
 /* Local response normalization, over neighbouring channels. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -98,4 +99,5 @@ const wick_op wick_op_lrn = {
     .infer = lrn_infer,
     .ref = lrn_ref,
     .compute = lrn_compute,
+    .grad = wick_grad_lrn,
 };

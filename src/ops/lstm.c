@@ -173,6 +173,33 @@ static void lstm_step_compute(const wick_compute *c)
   c->out[1] = (wick_value){c->out[0].id ? c->out[0].id + 1 : 0};
 }
 
+/* ---- its derivative ---- */
+
+static wick_value lstm_rows_gate(const wick_step_rows *s, int64_t gate, wick_value state)
+{
+  wick_value x = wick_step_rows_gate(s, gate),
+             peep = gate == LSTM_G ? (wick_value){0} : wick_step_rows_more(s, gate);
+  if (peep.id) x = wick_build3(s->b, WICK_OP_muladd, peep, state, x);
+  return wick_recurrent_act(s->b, s->n->attr, gate == LSTM_G ? LSTM_CELL : LSTM_GATE, x);
+}
+
+static void lstm_step_rows(wick_builder *b, const wick_node *n, const wick_value *in,
+                           wick_value *out)
+{
+  wick_step_rows s = wick_step_rows_of(b, n, in);
+  wick_value state = in[WICK_STEP_STATE], i = lstm_rows_gate(&s, LSTM_I, state);
+  if (b->status) return;
+  wick_value f = n->attr[LSTM_COUPLED].i ? wick_build2(b, WICK_OP_sub, wick_build_like(b, i, 1), i)
+                                         : lstm_rows_gate(&s, LSTM_F, state),
+             g = lstm_rows_gate(&s, LSTM_G, state), kept = wick_build2(b, WICK_OP_mul, f, state);
+  out[1] = wick_build3(b, WICK_OP_muladd, i, g, kept);
+  wick_value o = lstm_rows_gate(&s, LSTM_O, out[1]),
+             shown = wick_recurrent_act(b, n->attr, LSTM_HIDDEN, out[1]);
+  out[0] = wick_build2(b, WICK_OP_mul, o, shown);
+}
+
+static void lstm_step_grad(wick_adjoint *a) { wick_step_grad(a, lstm_step_rows); }
+
 const wick_op wick_op_lstm_step = {
     .name = "lstm_step",
     .doc = "One step of `lstm` on units in blocks: x [B, N, 4, v] holds what the inputs add to the "
@@ -184,6 +211,7 @@ const wick_op wick_op_lstm_step = {
     .nout = {2, 2},
     .attr = {LSTM_ATTRS},
     .level = WICK_GRAPH,
+    .grad = lstm_step_grad,
     .elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64),
     .beside = 1u << WICK_STEP_H | 1u << WICK_STEP_R,
     .factors = wick_step_factors,

@@ -1,6 +1,7 @@
 /* Exponentials, logarithms and the error function. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/poly_erf.h"
 #include "ops/poly_log.h"
 
@@ -39,6 +40,7 @@ const wick_op wick_op_exp = {
     .scalar = WICK_RULE_SAME,
     .eval = exp_eval,
     .ulp = 1.1,
+    .grad = wick_grad_exp,
 };
 
 static void exp2_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -58,6 +60,7 @@ const wick_op wick_op_exp2 = {
     .scalar = WICK_RULE_SAME,
     .eval = exp2_eval,
     .ulp = 1.5,
+    .grad = wick_grad_exp2,
 };
 
 static void expm1_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -78,6 +81,7 @@ const wick_op wick_op_expm1 = {
     .scalar = WICK_RULE_SAME,
     .eval = expm1_eval,
     .ulp = 2,
+    .grad = wick_grad_expm1,
 };
 
 static void log_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -97,6 +101,7 @@ const wick_op wick_op_log = {
     .scalar = WICK_RULE_SAME,
     .eval = log_eval,
     .ulp = 1,
+    .grad = wick_grad_log,
 };
 
 static void log2_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -117,6 +122,7 @@ const wick_op wick_op_log2 = {
     .scalar = WICK_RULE_SAME,
     .eval = log2_eval,
     .ulp = 2.5,
+    .grad = wick_grad_log2,
 };
 
 static void log1p_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -137,6 +143,7 @@ const wick_op wick_op_log1p = {
     .scalar = WICK_RULE_SAME,
     .eval = log1p_eval,
     .ulp = 2,
+    .grad = wick_grad_log1p,
 };
 
 static void erf_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -157,4 +164,5 @@ const wick_op wick_op_erf = {
     .scalar = WICK_RULE_SAME,
     .eval = erf_eval,
     .ulp = 1.5,
+    .grad = wick_grad_erf,
 };

@@ -1,4 +1,5 @@
 /* The matrix product, as NumPy has it. */
+#include "ops/grad.h"
 #include "ops/layout.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -137,4 +138,5 @@ const wick_op wick_op_matmul = {
     .infer = matmul_infer,
     .ref = matmul_ref,
     .compute = matmul_compute,
+    .grad = wick_grad_matmul,
 };

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ops/blocked.h"
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 
@@ -88,4 +89,5 @@ const wick_op wick_op_matmul_packed = {
     .infer = matmul_packed_infer,
     .ref = matmul_packed_ref,
     .compute = matmul_packed_compute,
+    .grad = wick_grad_matmul_packed,
 };

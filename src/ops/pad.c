@@ -1,4 +1,5 @@
 /* More (or, by negative numbers, fewer) elements at the ends of dimensions. */
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/simplify.h"
 #include "ops/stage.h"
@@ -124,4 +125,5 @@ const wick_op wick_op_pad = {
     .infer = pad_infer,
     .ref = pad_ref,
     .compute = pad_compute,
+    .grad = wick_grad_pad_row,
 };

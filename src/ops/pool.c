@@ -1,6 +1,7 @@
 /* Pools: the largest, the mean, the p-norm of each window. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/layout.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -382,6 +383,7 @@ const wick_op wick_op_max_pool = {
     .infer = max_pool_infer,
     .ref = pool_ref,
     .compute = max_pool_compute,
+    .grad = wick_grad_max_pool,
 };
 
 const wick_op wick_op_avg_pool = {
@@ -399,6 +401,7 @@ const wick_op wick_op_avg_pool = {
     .infer = pool_infer,
     .ref = pool_ref,
     .compute = avg_pool_compute,
+    .grad = wick_grad_avg_pool,
 };
 
 const wick_op wick_op_lp_pool = {
@@ -412,4 +415,5 @@ const wick_op wick_op_lp_pool = {
     .infer = pool_infer,
     .ref = pool_ref,
     .compute = lp_pool_compute,
+    .grad = wick_grad_lp_pool,
 };

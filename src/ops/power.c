@@ -1,6 +1,7 @@
 /* Roots and powers. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/poly_pow.h"
 #include "ops/simplify.h"
 
@@ -19,6 +20,7 @@ const wick_op wick_op_sqrt = {
     .elems = WICK_FLOATS,
     .scalar = WICK_RULE_SAME,
     .eval = sqrt_eval,
+    .grad = wick_grad_sqrt,
 };
 
 static wick_scalar rsqrt_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -45,6 +47,7 @@ const wick_op wick_op_rsqrt = {
     .scalar = WICK_RULE_SAME,
     .eval = rsqrt_eval,
     .ulp = 1.5,
+    .grad = wick_grad_rsqrt,
 };
 
 /* ---- pow ---- */
@@ -117,4 +120,5 @@ const wick_op wick_op_pow = {
     .eval = pow_eval,
     .ulp = 1.5,
     .content = pow_content,
+    .grad = wick_grad_pow,
 };

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "ir/expr.h"
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -233,4 +234,5 @@ const wick_op wick_op_random = {
     .infer = random_infer,
     .ref = random_ref,
     .compute = random_compute,
+    .grad = wick_grad_zero,
 };

@@ -10,6 +10,7 @@
 
 #include "ir/op.h"
 #include "ops/compose.h"
+#include "ops/grad.h"
 
 enum { WICK_RECURRENT_BLOCK = 16, WICK_RECURRENT_MOST = 4096, WICK_RECURRENT_GATES = 4 };
 
@@ -133,5 +134,21 @@ wick_value wick_step_input(const wick_step *s, int64_t gate);
 wick_value wick_step_sum(const wick_step *s, int64_t gate); /* 0 without weights */
 wick_value wick_step_state(const wick_step *s);
 wick_value wick_step_more(const wick_step *s, int64_t k); /* 0 where there are none */
+
+/* A step in other rows, for its derivative: parts [B, N, v] of its operands; 0 where there are
+ * none.
+ */
+typedef struct wick_step_rows {
+  wick_builder *b;
+  const wick_node *n;
+  const wick_value *in;
+  wick_value sum; /* [B, N, gates, v]: the state times its weights; 0: none */
+} wick_step_rows;
+wick_step_rows wick_step_rows_of(wick_builder *b, const wick_node *n, const wick_value *in);
+wick_value wick_step_rows_input(const wick_step_rows *s, int64_t gate);
+wick_value wick_step_rows_sum(const wick_step_rows *s, int64_t gate);
+wick_value wick_step_rows_gate(const wick_step_rows *s, int64_t gate); /* of both, what there is */
+wick_value wick_step_rows_more(const wick_step_rows *s, int64_t k);
+void wick_step_grad(wick_adjoint *a, wick_grad_define *define);
 
 #endif

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ops/compose.h"
+#include "ops/grad.h"
 #include "ops/layout.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -299,26 +300,29 @@ static uint32_t reduce_along(const wick_attr *attr, uint32_t rank)
 REDUCE_ROW(reduce_sum,
            "The sum along `axes` (none given: all), in order; 0 without elements. Integers wrap; "
            "f16 and bf16 are summed in f32",
-           WICK_NUMBERS, .compute = reduce_compute)
+           WICK_NUMBERS, .compute = reduce_compute, .grad = wick_grad_reduce_sum)
 REDUCE_ROW(reduce_prod,
            "The product along `axes`, in order; 1 without elements. Integers wrap; floats are "
            "multiplied in f64",
-           WICK_NUMBERS, .compute = reduce_compute)
+           WICK_NUMBERS, .compute = reduce_compute, .grad = wick_grad_reduce_prod)
 REDUCE_ROW(reduce_max,
            "The largest element along `axes`, as `max` finds it; the type's least without elements",
-           WICK_PLAIN, .compute = reduce_compute)
+           WICK_PLAIN, .compute = reduce_compute, .grad = wick_grad_reduce_extreme)
 REDUCE_ROW(reduce_min,
            "The least element along `axes`, as `min` finds it; the type's largest without elements",
-           WICK_PLAIN, .compute = reduce_compute)
+           WICK_PLAIN, .compute = reduce_compute, .grad = wick_grad_reduce_extreme)
 REDUCE_ROW(reduce_mean,
            "The sum along `axes` divided by the number of elements; NaN without elements. Integers "
            "round towards zero",
-           WICK_NUMBERS, .compute = reduce_compute)
-REDUCE_ROW(reduce_l1, "sum |x| along `axes`", WICK_NUMBERS, .expand = reduce_expand)
-REDUCE_ROW(reduce_l2, "sqrt(sum x*x) along `axes`", WICK_FLOATS, .expand = reduce_expand)
+           WICK_NUMBERS, .compute = reduce_compute, .grad = wick_grad_reduce_mean)
+REDUCE_ROW(reduce_l1, "sum |x| along `axes`", WICK_NUMBERS, .expand = reduce_expand,
+           .grad = wick_grad_reduce_l1)
+REDUCE_ROW(reduce_l2, "sqrt(sum x*x) along `axes`", WICK_FLOATS, .expand = reduce_expand,
+           .grad = wick_grad_reduce_l2)
 REDUCE_ROW(reduce_log_sum, "log(sum x) along `axes`", WICK_FLOATS, .expand = reduce_expand)
 REDUCE_ROW(reduce_log_sum_exp,
            "log(sum exp x) along `axes`, by way of x less its largest; -inf without elements or "
            "where all are -inf",
-           WICK_FLOATS, .expand = reduce_log_sum_exp_expand)
-REDUCE_ROW(reduce_sum_square, "sum x*x along `axes`", WICK_NUMBERS, .expand = reduce_expand)
+           WICK_FLOATS, .expand = reduce_log_sum_exp_expand, .grad = wick_grad_reduce_log_sum_exp)
+REDUCE_ROW(reduce_sum_square, "sum x*x along `axes`", WICK_NUMBERS, .expand = reduce_expand,
+           .grad = wick_grad_reduce_sum_square)

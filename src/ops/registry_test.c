@@ -73,6 +73,10 @@ static void rows_are_whole(void **state)
     WHOLE(row->nregion[0] <= row->nregion[1]);
     WHOLE(row->ulp >= 0);
     WHOLE(row->ulp == 0 || row->expand);
+    /* rows of the graph have a derivative, or one through their definition, or say that they have
+     * none; polynomials are no definitions to differentiate */
+    if (row->level & WICK_GRAPH) WHOLE(row->grad || (row->expand && !row->scalar));
+    if (!(row->level & WICK_GRAPH)) WHOLE(!row->grad);
     if (!row->scalar) continue;
     WHOLE(row->eval && wick_ref_of(op) && wick_compute_of(op));
     WHOLE(row->nout[0] == 1 && row->nout[1] == 1 && row->nregion[1] == 0);

@@ -1,4 +1,5 @@
 /* Elements more than once: along dimensions of size 1 (expand), and whole tensors (tile). */
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/simplify.h"
 #include "ops/stage.h"
@@ -61,6 +62,7 @@ const wick_op wick_op_expand = {
     .infer = expand_infer,
     .ref = expand_ref,
     .compute = expand_compute,
+    .grad = wick_grad_expand_row,
 };
 
 /* ---- tile ---- */
@@ -120,4 +122,5 @@ const wick_op wick_op_tile = {
     .infer = tile_infer,
     .ref = tile_ref,
     .compute = tile_compute,
+    .grad = wick_grad_tile,
 };

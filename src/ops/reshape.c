@@ -1,4 +1,5 @@
 /* The same elements in the same order, under another shape. */
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/simplify.h"
 #include "ops/stage.h"
@@ -107,4 +108,5 @@ const wick_op wick_op_reshape = {
     .infer = reshape_infer,
     .ref = reshape_ref,
     .compute = reshape_compute,
+    .grad = wick_grad_reshape_row,
 };

@@ -1,5 +1,6 @@
 /* Images of other sizes: the row, and the exact scales of its axes. */
 #include "ops/resize.h"
+#include "ops/grad.h"
 
 #include <math.h>
 #include <string.h>
@@ -132,4 +133,5 @@ const wick_op wick_op_resize = {
     .infer = resize_infer,
     .ref = wick_resize_ref,
     .compute = wick_resize_compute,
+    .grad = wick_grad_resize,
 };

@@ -1,6 +1,7 @@
 /* The same bytes as a tensor of another type. */
 #include <string.h>
 
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/tensor.h"
 
@@ -36,4 +37,5 @@ const wick_op wick_op_retype = {
     .view = true,
     .infer = retype_infer,
     .ref = retype_ref,
+    .grad = wick_grad_none,
 };

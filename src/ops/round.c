@@ -2,6 +2,7 @@
  * a result of zero has the sign of x. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/scalar.h"
 
 #define ROUND_EVAL(name, expr)                                                                     \
@@ -27,6 +28,7 @@ const wick_op wick_op_floor = {
     .elems = WICK_FLOATS,
     .scalar = WICK_RULE_SAME,
     .eval = floor_eval,
+    .grad = wick_grad_zero,
 };
 
 const wick_op wick_op_ceil = {
@@ -38,6 +40,7 @@ const wick_op wick_op_ceil = {
     .elems = WICK_FLOATS,
     .scalar = WICK_RULE_SAME,
     .eval = ceil_eval,
+    .grad = wick_grad_zero,
 };
 
 const wick_op wick_op_trunc = {
@@ -49,6 +52,7 @@ const wick_op wick_op_trunc = {
     .elems = WICK_FLOATS,
     .scalar = WICK_RULE_SAME,
     .eval = trunc_eval,
+    .grad = wick_grad_zero,
 };
 
 const wick_op wick_op_round_even = {
@@ -60,4 +64,5 @@ const wick_op wick_op_round_even = {
     .elems = WICK_FLOATS,
     .scalar = WICK_RULE_SAME,
     .eval = round_even_eval,
+    .grad = wick_grad_zero,
 };

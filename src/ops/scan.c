@@ -1,4 +1,5 @@
 /* Running sums and products along an axis. */
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -84,6 +85,7 @@ const wick_op wick_op_cumsum = {
     .infer = scan_infer,
     .ref = scan_ref,
     .compute = scan_compute,
+    .grad = wick_grad_cumsum,
 };
 
 const wick_op wick_op_cumprod = {
@@ -102,4 +104,5 @@ const wick_op wick_op_cumprod = {
     .infer = scan_infer,
     .ref = scan_ref,
     .compute = scan_compute,
+    .grad = wick_grad_cumprod,
 };

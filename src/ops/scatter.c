@@ -1,5 +1,6 @@
 /* Elements replaced, or added to, at indices that are data. Negative indices count from the end;
  * those outside fail the run. Several updates of one element apply in their order. */
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -202,6 +203,7 @@ const wick_op wick_op_scatter_elements = {
     .infer = scatter_elements_infer,
     .ref = scatter_elements_ref,
     .compute = scatter_elements_compute,
+    .grad = wick_grad_scatter_elements,
 };
 
 /* ---- scatter_nd ---- */
@@ -291,4 +293,5 @@ const wick_op wick_op_scatter_nd = {
     .infer = scatter_nd_infer,
     .ref = scatter_nd_ref,
     .compute = scatter_nd_compute,
+    .grad = wick_grad_scatter_nd,
 };

@@ -1,4 +1,5 @@
 /* Sizes as data: so shape arithmetic of exported models stays in expressions. */
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -67,6 +68,7 @@ const wick_op wick_op_shape = {
     .infer = shape_infer,
     .ref = shape_ref,
     .compute = shape_compute,
+    .grad = wick_grad_zero,
 };
 
 static wick_status size_infer(wick_infer *c)
@@ -105,4 +107,5 @@ const wick_op wick_op_size = {
     .infer = size_infer,
     .ref = size_ref,
     .compute = size_compute,
+    .grad = wick_grad_zero,
 };

@@ -1,4 +1,5 @@
 /* Channels of groups in turn: what grouped convolutions exchange their channels by. */
+#include "ops/grad.h"
 #include "ops/layout.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -62,4 +63,5 @@ const wick_op wick_op_channel_shuffle = {
     .infer = channel_shuffle_infer,
     .ref = channel_shuffle_ref,
     .compute = channel_shuffle_compute,
+    .grad = wick_grad_channel_shuffle,
 };

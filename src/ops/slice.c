@@ -1,5 +1,6 @@
 /* Regular parts of a tensor. */
 #include "ops/slice.h"
+#include "ops/grad.h"
 
 #include "ops/ref.h"
 #include "ops/simplify.h"
@@ -140,4 +141,5 @@ const wick_op wick_op_slice = {
     .infer = slice_infer,
     .ref = slice_ref,
     .compute = slice_compute,
+    .grad = wick_grad_slice_row,
 };

@@ -2,6 +2,7 @@
  * would be inf * 0, the limit is meant. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/poly_erf.h"
 #include "ops/poly_log.h"
 
@@ -58,6 +59,7 @@ const wick_op wick_op_sigmoid = {
     .scalar = WICK_RULE_SAME,
     .eval = sigmoid_eval,
     .ulp = 2.5,
+    .grad = wick_grad_sigmoid,
 };
 
 static wick_scalar softplus_eval(const wick_attr *a, wick_elem e, wick_elem out,
@@ -86,6 +88,7 @@ const wick_op wick_op_softplus = {
     .scalar = WICK_RULE_SAME,
     .eval = softplus_eval,
     .ulp = 2.5,
+    .grad = wick_grad_softplus,
 };
 
 static wick_scalar elu_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -113,6 +116,7 @@ const wick_op wick_op_elu = {
     .scalar = WICK_RULE_SAME,
     .eval = elu_eval,
     .ulp = 2.5,
+    .grad = wick_grad_elu,
 };
 
 static wick_scalar celu_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -144,6 +148,7 @@ const wick_op wick_op_celu = {
     .scalar = WICK_RULE_SAME,
     .eval = celu_eval,
     .ulp = 3,
+    .grad = wick_grad_celu,
 };
 
 static wick_scalar selu_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -173,6 +178,7 @@ const wick_op wick_op_selu = {
     .scalar = WICK_RULE_SAME,
     .eval = selu_eval,
     .ulp = 2.5,
+    .grad = wick_grad_selu,
 };
 
 static wick_scalar swish_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -201,6 +207,7 @@ const wick_op wick_op_swish = {
     .scalar = WICK_RULE_SAME,
     .eval = swish_eval,
     .ulp = 3.5,
+    .grad = wick_grad_swish,
 };
 
 static wick_scalar mish_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -239,6 +246,7 @@ const wick_op wick_op_mish = {
     .scalar = WICK_RULE_SAME,
     .eval = mish_eval,
     .ulp = 4.5,
+    .grad = wick_grad_mish,
 };
 
 /* What the tanh form hands to sigmoid: 2 sqrt(2 / pi) (x + 0.044715 x^3), in steps. */
@@ -286,4 +294,5 @@ const wick_op wick_op_gelu = {
     .scalar = WICK_RULE_SAME,
     .eval = gelu_eval,
     .ulp = 5,
+    .grad = wick_grad_gelu,
 };

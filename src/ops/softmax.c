@@ -1,6 +1,7 @@
 /* Softmax and its relatives along one axis. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -187,6 +188,7 @@ const wick_op wick_op_softmax = {
     .infer = softmax_infer,
     .ref = softmax_ref,
     .compute = softmax_compute,
+    .grad = wick_grad_softmax,
 };
 
 const wick_op wick_op_log_softmax = {
@@ -202,6 +204,7 @@ const wick_op wick_op_log_softmax = {
     .infer = softmax_infer,
     .ref = softmax_ref,
     .compute = softmax_compute,
+    .grad = wick_grad_log_softmax,
 };
 
 const wick_op wick_op_hardmax = {
@@ -217,4 +220,5 @@ const wick_op wick_op_hardmax = {
     .infer = softmax_infer,
     .ref = softmax_ref,
     .compute = hardmax_compute,
+    .grad = wick_grad_zero,
 };

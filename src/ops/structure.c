@@ -1,6 +1,7 @@
 /* Structure of functions at every level: constants, tuples, calls, branches, loops over values,
  * terminators. */
 #include "ir/element.h"
+#include "ops/grad.h"
 #include "ops/simplify.h"
 
 enum { STRUCTURE_ALL = WICK_GRAPH | WICK_GROUP | WICK_LOW | WICK_LOOP };
@@ -56,6 +57,7 @@ const wick_op wick_op_const = {
     .typed = true,
     .simplify = wick_simplify_const,
     .infer = const_infer,
+    .grad = wick_grad_zero,
 };
 
 /* ---- tuples ---- */
@@ -75,6 +77,7 @@ const wick_op wick_op_tuple = {
     .nout = {1, 1},
     .level = WICK_GRAPH,
     .infer = tuple_infer,
+    .grad = wick_grad_none,
 };
 
 static wick_status item_infer(wick_infer *c)
@@ -96,6 +99,7 @@ const wick_op wick_op_item = {
     .attr = {{"index", WICK_ATTR_INT, 0, true, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .infer = item_infer,
+    .grad = wick_grad_none,
 };
 
 /* ---- calls ---- */
@@ -130,6 +134,7 @@ const wick_op wick_op_call = {
     .level = WICK_GRAPH | WICK_LOW,
     .typed = true,
     .infer = call_infer,
+    .grad = wick_grad_none,
 };
 
 /* ---- branches and loops over values ---- */
@@ -170,6 +175,7 @@ const wick_op wick_op_if = {
     .nregion = {2, 2},
     .level = STRUCTURE_ALL,
     .infer = if_infer,
+    .grad = wick_grad_none,
 };
 
 /* Region r takes and yields the carried values: operands from `first`, region parameters from
@@ -214,6 +220,7 @@ const wick_op wick_op_loop = {
     .nregion = {1, 1},
     .level = WICK_GRAPH | WICK_LOW,
     .infer = loop_infer,
+    .grad = wick_grad_none,
 };
 
 static wick_status for_infer(wick_infer *c)
@@ -273,6 +280,7 @@ const wick_op wick_op_yield = {
     .nin = {0, WICK_ANY},
     .level = STRUCTURE_ALL,
     .terminator = true,
+    .grad = wick_grad_none,
 };
 
 const wick_op wick_op_return = {
@@ -281,4 +289,5 @@ const wick_op wick_op_return = {
     .nin = {0, WICK_ANY},
     .level = STRUCTURE_ALL,
     .terminator = true,
+    .grad = wick_grad_none,
 };

@@ -1,6 +1,7 @@
 /* The largest, or least, elements of each line, in order. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -151,4 +152,5 @@ const wick_op wick_op_top_k = {
     .infer = top_k_infer,
     .ref = top_k_ref,
     .compute = top_k_compute,
+    .grad = wick_grad_top_k,
 };

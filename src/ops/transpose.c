@@ -1,4 +1,5 @@
 /* Dimensions in another order. */
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/simplify.h"
 #include "ops/stage.h"
@@ -91,4 +92,5 @@ const wick_op wick_op_transpose = {
     .infer = transpose_infer,
     .ref = transpose_ref,
     .compute = transpose_compute,
+    .grad = wick_grad_transpose_row,
 };

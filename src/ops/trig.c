@@ -1,6 +1,7 @@
 /* Trigonometric and hyperbolic functions and their inverses. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/poly_exp.h"
 #include "ops/poly_log.h"
 #include "ops/poly_trig.h"
@@ -44,6 +45,7 @@ const wick_op wick_op_sin = {
     .scalar = WICK_RULE_SAME,
     .eval = sin_eval,
     .ulp = 1.5,
+    .grad = wick_grad_sin,
 };
 
 static void cos_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -63,6 +65,7 @@ const wick_op wick_op_cos = {
     .scalar = WICK_RULE_SAME,
     .eval = cos_eval,
     .ulp = 1.5,
+    .grad = wick_grad_cos,
 };
 
 static void tan_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -82,6 +85,7 @@ const wick_op wick_op_tan = {
     .scalar = WICK_RULE_SAME,
     .eval = tan_eval,
     .ulp = 3,
+    .grad = wick_grad_tan,
 };
 
 static void asin_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -101,6 +105,7 @@ const wick_op wick_op_asin = {
     .scalar = WICK_RULE_SAME,
     .eval = asin_eval,
     .ulp = 2.5,
+    .grad = wick_grad_asin,
 };
 
 static void acos_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -120,6 +125,7 @@ const wick_op wick_op_acos = {
     .scalar = WICK_RULE_SAME,
     .eval = acos_eval,
     .ulp = 1.5,
+    .grad = wick_grad_acos,
 };
 
 static void atan_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -140,6 +146,7 @@ const wick_op wick_op_atan = {
     .scalar = WICK_RULE_SAME,
     .eval = atan_eval,
     .ulp = 2.5,
+    .grad = wick_grad_atan,
 };
 
 static void sinh_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -159,6 +166,7 @@ const wick_op wick_op_sinh = {
     .scalar = WICK_RULE_SAME,
     .eval = sinh_eval,
     .ulp = 4.5,
+    .grad = wick_grad_sinh,
 };
 
 static void cosh_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -178,6 +186,7 @@ const wick_op wick_op_cosh = {
     .scalar = WICK_RULE_SAME,
     .eval = cosh_eval,
     .ulp = 3.5,
+    .grad = wick_grad_cosh,
 };
 
 static void tanh_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -197,6 +206,7 @@ const wick_op wick_op_tanh = {
     .scalar = WICK_RULE_SAME,
     .eval = tanh_eval,
     .ulp = 3,
+    .grad = wick_grad_tanh,
 };
 
 static void asinh_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -216,6 +226,7 @@ const wick_op wick_op_asinh = {
     .scalar = WICK_RULE_SAME,
     .eval = asinh_eval,
     .ulp = 2.5,
+    .grad = wick_grad_asinh,
 };
 
 static void acosh_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -235,6 +246,7 @@ const wick_op wick_op_acosh = {
     .scalar = WICK_RULE_SAME,
     .eval = acosh_eval,
     .ulp = 2.5,
+    .grad = wick_grad_acosh,
 };
 
 static void atanh_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
@@ -254,4 +266,5 @@ const wick_op wick_op_atanh = {
     .scalar = WICK_RULE_SAME,
     .eval = atanh_eval,
     .ulp = 3,
+    .grad = wick_grad_atanh,
 };

@@ -4,6 +4,7 @@
  * have less than half the error of 0, +-1, +-2 (measured: largest error over the largest output of
  * layers with random weights). */
 #include "ops/winograd.h"
+#include "ops/grad.h"
 
 #include <math.h>
 
@@ -513,4 +514,5 @@ const wick_op wick_op_conv_winograd = {
     .infer = conv_winograd_infer,
     .ref = conv_winograd_ref,
     .compute = conv_winograd_compute,
+    .grad = wick_grad_none,
 };

@@ -83,9 +83,15 @@ wick_status wick_job_load(wick_job *j)
   WICK_TRY(wick_job_take(j, wick_context_create(NULL, &j->context)));
   wick_file *file;
   WICK_TRY(wick_files_map(&j->files, j->path, &file));
-  if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0)
+  bool derive = j->grad || j->wrt.n;
+  if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0) {
+    if (derive) return wick_fail(&j->mem, WICK_EINVAL, j->path, "an artifact has no derivatives");
     return wick_job_take(j, wick_open(j->context, j->path, &j->compiled));
-  return wick_job_take(j, wick_load(j->context, j->path, &j->model));
+  }
+  WICK_TRY(wick_job_take(j, wick_load(j->context, j->path, &j->model)));
+  if (!derive) return NULL;
+  wick_grad_options o = {.size = sizeof o, .of = j->grad, .nwrt = j->wrt.n, .wrt = j->wrt.at};
+  return wick_job_take(j, wick_grad(j->model, &o));
 }
 
 const char *wick_job_metadata(const wick_job *j, const char *key)

@@ -23,7 +23,9 @@ typedef struct wick_job {
   const char *target, *precision, *records;
   int64_t threads, processes;
   bool no_cache, time, strict;
-  wick_words dims; /* NAME=N */
+  wick_words dims;  /* NAME=N */
+  const char *grad; /* what is differentiated; NULL: the first output, where `wrt` has names */
+  wick_words wrt;
   uint32_t nsize;
   wick_size *sizes;
 
@@ -42,6 +44,8 @@ typedef struct wick_job {
       &(j)->threads, "N", "of a run; 0: all that the process may use"},                            \
       {"target", 0, WICK_FLAG_STRING, &(j)->target, "NAME", "machine to compile for; host"},       \
       {"dim", 0, WICK_FLAG_LIST, &(j)->dims, "NAME=N...", "sizes that the model leaves open"},     \
+      {"grad", 0, WICK_FLAG_STRING, &(j)->grad, "TENSOR", "gives its derivatives, too"},           \
+      {"wrt", 0, WICK_FLAG_LIST, &(j)->wrt, "TENSOR...", "derivatives by these; all inputs"},      \
       {"processes", 0, WICK_FLAG_INT, &(j)->processes, "N", "of the code generator at once"},      \
       {"records", 0, WICK_FLAG_STRING, &(j)->records, "FILE", "schedules that `wick tune` found"}, \
       {"strict", 0, WICK_FLAG_BOOL, &(j)->strict, NULL, "nothing that only approximates"},         \

@@ -220,6 +220,8 @@ wick_value wick_onnx_reduce1(wick_onnx_op *o, wick_opcode op, wick_value x, int6
 wick_value wick_onnx_table(wick_onnx_op *o, wick_elem elem, uint32_t rank, const int64_t *dim,
                            const double *numbers);
 
+void wick_onnx_gradient(wick_onnx_op *o); /* gradient.c */
+
 /* window.c: strides, dilations and pads of convolutions and pools, with auto_pad resolved. Lists
  * are as long as n; pads are the begins, then the ends. */
 enum { WICK_ONNX_SPATIAL = WICK_MAX_RANK - 2 };

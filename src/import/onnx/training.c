@@ -1,4 +1,4 @@
-/* Optimizers of the training preview: one step for each of the optimized tensors. */
+/* The training preview. Optimizers: one step for each of the optimized tensors. */
 #include "import/onnx/import.h"
 
 /* Operands: R (rate), T (steps taken), then all X, all gradients, and `nstate` groups of states.
@@ -142,6 +142,7 @@ const wick_onnx_row wick_onnx_training_rows[] = {
      training_adam,
      0,
      0},
+    {TRAINING("Gradient"), 1, {1, WICK_ANY}, WICK_ANY, "xs:S! zs:S y:s!", wick_onnx_gradient, 0, 0},
     {TRAINING("Momentum"),
      1,
      {5, WICK_ANY},

@@ -1,0 +1,199 @@
+/* Derivatives of images in other sizes, and of images sampled at places that are data. */
+#include <string.h>
+
+#include "ir/expr.h"
+#include "ops/grad.h"
+#include "ops/resize.h"
+
+/* ---- resize: along each axis a matrix, that of the row itself ---- */
+
+/* [out, in]: the identity, resized along one axis as axis k of the node is. */
+static wick_value image_matrix(const wick_adjoint *a, uint32_t k, int64_t in, int64_t out)
+{
+  wick_builder *b = a->b;
+  const wick_attr *at = a->node->attr;
+  int64_t square[2] = {in, in};
+  wick_dim shape[2] = {wick_dim_const(out), wick_dim_const(in)};
+  uint32_t rank = at[RESIZE_SHAPE].n;
+  double scale[2] = {at[RESIZE_SCALE].n ? at[RESIZE_SCALE].floats[k] : 1, 1};
+  bool crop = at[RESIZE_ROI].n == 2 * rank;
+  double roi[4] = {crop ? at[RESIZE_ROI].floats[k] : 0, 0,
+                   crop ? at[RESIZE_ROI].floats[rank + k] : 1, 1};
+  wick_type type = wick_type_tensor_const(b->module, wick_built_info(b, a->in[0])->elem, 2, square);
+  wick_attr diagonal = {.i = 0}, own[WICK_MAX_ATTR];
+  wick_value eye = wick_build(b, WICK_OP_eye, 0, NULL, &diagonal, 1, &type);
+  memcpy(own, at, a->node->nattr * sizeof *own);
+  own[RESIZE_SHAPE] = (wick_attr){.n = 2, .dims = shape};
+  if (at[RESIZE_SCALE].n) own[RESIZE_SCALE] = (wick_attr){.n = 2, .floats = scale};
+  if (crop) own[RESIZE_ROI] = (wick_attr){.n = 4, .floats = roi};
+  own[RESIZE_OUTSIDE] = (wick_attr){.f = 0};
+  return wick_build(b, WICK_OP_resize, 1, &eye, own, 0, NULL);
+}
+
+void wick_grad_resize(wick_adjoint *a)
+{
+  wick_builder *b = a->b;
+  int64_t x[WICK_MAX_RANK], y[WICK_MAX_RANK];
+  if (!wick_grad_sizes(b, a->in[0], x) || !wick_grad_sizes(b, a->out[0], y)) return;
+  uint32_t rank = wick_built_info(b, a->in[0])->rank;
+  wick_value g = a->dout[0];
+  int64_t outer = 1, inner = 1;
+  for (uint32_t k = 0; k < rank; k++) inner *= y[k];
+  for (uint32_t k = 0; k < rank; outer *= x[k++]) {
+    inner = y[k] ? inner / y[k] : 0;
+    if (wick_resize_keeps(a->node->attr, k, wick_dim_const(x[k]), wick_dim_const(y[k]))) continue;
+    wick_value matrix = image_matrix(a, k, x[k], y[k]);
+    wick_dim dim[3] = {wick_dim_const(outer), wick_dim_const(y[k]), wick_dim_const(inner)};
+    g = wick_grad_reshape(b, g, inner == 1 ? 2 : 3, dim);
+    g = inner == 1 ? wick_build2(b, WICK_OP_matmul, g, matrix)
+                   : wick_build2(b, WICK_OP_matmul, wick_grad_swap(b, matrix), g);
+  }
+  a->din[0] = wick_grad_shape_of(b, g, a->in[0]);
+}
+
+/* ---- grid_sample, in rows ---- */
+
+enum { SAMPLE_MODE, SAMPLE_PADDING, SAMPLE_ALIGN, SAMPLE_MOST = 3 };
+enum { SAMPLE_LINEAR, SAMPLE_NEAREST, SAMPLE_CUBIC };
+enum { SAMPLE_ZEROS, SAMPLE_BORDER, SAMPLE_REFLECTION };
+
+typedef struct sample {
+  wick_builder *b;
+  const wick_attr *attr;
+  uint32_t n;
+  wick_dim dim[3]; /* N, C, places */
+  wick_value x;    /* [N, C, elements] */
+  double size[SAMPLE_MOST];
+  wick_value at[SAMPLE_MOST], tap[SAMPLE_MOST]; /* [N, 1, places] */
+} sample;
+
+static double sample_low(const sample *s) { return s->attr[SAMPLE_ALIGN].i ? 0 : -0.5; }
+static double sample_range(const sample *s, uint32_t k)
+{
+  return s->size[k] - (s->attr[SAMPLE_ALIGN].i ? 1 : 0);
+}
+
+static wick_value sample_clamp(const sample *s, wick_value v, uint32_t k)
+{
+  return expr_at_most(s->b, expr_at_least(s->b, v, 0), s->size[k] - 1);
+}
+
+/* Mirrored at the ends until it is inside. */
+static wick_value sample_reflect(const sample *s, wick_value v, uint32_t k)
+{
+  wick_builder *b = s->b;
+  double low = sample_low(s), range = sample_range(s, k);
+  if (!(range > 0)) return expr_addk(b, expr_mulk(b, v, 0), low);
+  wick_value d = expr_abs(b, expr_addk(b, v, -low));
+  d = wick_build2(b, WICK_OP_fmod, d, expr_k(b, d, 2 * range));
+  wick_value back = expr_addk(b, expr_neg(b, d), 2 * range);
+  return expr_addk(b, wick_build2(b, WICK_OP_min, d, back), low);
+}
+
+static wick_value sample_bring(const sample *s, wick_value v, uint32_t k)
+{
+  wick_builder *b = s->b;
+  int64_t padding = s->attr[SAMPLE_PADDING].i;
+  double low = sample_low(s);
+  if (padding == SAMPLE_ZEROS || b->status) return v;
+  wick_value below = expr_lt(b, v, low), above = expr_gt(b, v, low + sample_range(s, k));
+  wick_value inner = padding == SAMPLE_BORDER ? sample_clamp(s, v, k) : sample_reflect(s, v, k);
+  return expr_where(b, wick_build2(b, WICK_OP_or, below, above), inner, v);
+}
+
+static void sample_coordinates(sample *s, wick_value grid)
+{
+  wick_builder *b = s->b;
+  wick_dim dim[3] = {s->dim[0], wick_dim_const(1), s->dim[2]};
+  bool nearest = s->attr[SAMPLE_MODE].i == SAMPLE_NEAREST;
+  for (uint32_t k = 0; k < s->n && !b->status; k++) {
+    wick_value u = wick_grad_slice(b, grid, s->n + 1, wick_dim_const((int64_t)s->n - 1 - k),
+                                   wick_dim_const(1), 1);
+    u = wick_grad_reshape(b, u, 3, dim);
+    if (b->status) return;
+    u = expr_addk(b, u, 1);
+    u = s->attr[SAMPLE_ALIGN].i ? expr_mulk(b, expr_mulk(b, u, 0.5), s->size[k] - 1)
+                                : expr_mulk(b, expr_addk(b, expr_mulk(b, u, s->size[k]), -1), 0.5);
+    if (nearest) u = wick_build1(b, WICK_OP_round_even, u);
+    u = sample_bring(s, u, k);
+    s->at[k] = s->tap[k] = nearest ? wick_build1(b, WICK_OP_trunc, u) : u;
+  }
+}
+
+/* The elements at the taps, [N, C, places]. */
+static wick_value sample_pixel(const sample *s)
+{
+  wick_builder *b = s->b;
+  wick_value at = {0}, inside = {0};
+  for (uint32_t k = 0; k < s->n && !b->status; k++) {
+    wick_value i = s->tap[k], last = expr_k(b, i, s->size[k] - 1), zero = expr_k(b, i, 0);
+    wick_value from = wick_build2(b, WICK_OP_ge, i, zero), to = wick_build2(b, WICK_OP_le, i, last);
+    wick_value in = wick_build2(b, WICK_OP_and, from, to);
+    if (s->attr[SAMPLE_PADDING].i == SAMPLE_REFLECTION)
+      i = expr_where(b, in, i, wick_build1(b, WICK_OP_trunc, sample_reflect(s, i, k)));
+    else if (s->attr[SAMPLE_PADDING].i == SAMPLE_ZEROS)
+      inside = inside.id ? wick_build2(b, WICK_OP_and, inside, in) : in;
+    if (b->status) return at;
+    i = wick_build_cast(b, sample_clamp(s, i, k), WICK_I64);
+    if (at.id) at = expr_mulk(b, at, s->size[k]);
+    at = at.id ? expr_add(b, at, i) : i;
+  }
+  wick_attr shape = {.n = 3, .dims = s->dim}, axis = {.i = 2};
+  wick_value in[2] = {s->x, wick_build(b, WICK_OP_expand, 1, &at, &shape, 0, NULL)};
+  wick_value v = wick_build(b, WICK_OP_gather_elements, 2, in, &axis, 0, NULL);
+  if (!inside.id || b->status) return v;
+  return expr_where(b, inside, v, expr_k(b, v, 0));
+}
+
+/* The weight of the i-th neighbour, where f is the fraction. */
+static wick_value sample_weight(const sample *s, wick_value f, uint32_t i, bool cubic)
+{
+  wick_builder *b = s->b;
+  const double a = -0.75;
+  double place = cubic ? (double)i - 1 : (double)i; /* from the floor */
+  wick_value d = place < 1 ? expr_addk(b, f, -place) : expr_addk(b, expr_neg(b, f), place);
+  if (!cubic) return expr_addk(b, expr_neg(b, d), 1);
+  bool far = i == 0 || i == 3;
+  const double terms[2][4] = {{a + 2, -(a + 3), 0, 1}, {a, -5 * a, 8 * a, -4 * a}};
+  wick_value v = expr_k(b, d, terms[far][0]);
+  for (uint32_t t = 1; t < 4; t++) v = expr_addk(b, expr_mul(b, v, d), terms[far][t]);
+  return v;
+}
+
+static wick_value sample_value(sample *s, uint32_t k)
+{
+  wick_builder *b = s->b;
+  bool cubic = s->attr[SAMPLE_MODE].i == SAMPLE_CUBIC;
+  if (k == s->n) return sample_pixel(s);
+  wick_value whole = wick_build1(b, WICK_OP_floor, s->at[k]), f = expr_sub(b, s->at[k], whole),
+             sum = {0};
+  for (uint32_t i = 0; i < (cubic ? 4 : 2) && !b->status; i++) {
+    s->tap[k] = expr_addk(b, whole, (double)i - cubic);
+    wick_value v = sample_value(s, k + 1), w = sample_weight(s, f, i, cubic);
+    v = expr_mul(b, v, w);
+    sum = sum.id ? expr_add(b, sum, v) : v;
+  }
+  return sum;
+}
+
+static void sample_rows(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  int64_t x[WICK_MAX_RANK], grid[WICK_MAX_RANK], elements = 1, places = 1;
+  if (!wick_grad_sizes(b, in[0], x) || !wick_grad_sizes(b, in[1], grid)) return;
+  sample s = {.b = b, .attr = n->attr, .n = wick_built_info(b, in[0])->rank - 2u};
+  wick_dim dim[WICK_MAX_RANK] = {wick_dim_const(x[0]), wick_dim_const(x[1])};
+  for (uint32_t k = 0; k < s.n; k++) {
+    s.size[k] = (double)x[2 + k];
+    elements *= x[2 + k], places *= grid[1 + k];
+    dim[2 + k] = wick_dim_const(grid[1 + k]);
+  }
+  wick_dim flat[3] = {dim[0], dim[1], wick_dim_const(elements)};
+  s.dim[0] = dim[0], s.dim[1] = dim[1], s.dim[2] = wick_dim_const(places);
+  s.x = wick_grad_reshape(b, in[0], 3, flat);
+  sample_coordinates(&s, in[1]);
+  if (b->status) return;
+  wick_value v = s.attr[SAMPLE_MODE].i == SAMPLE_NEAREST ? sample_pixel(&s) : sample_value(&s, 0);
+  out[0] = wick_grad_reshape(b, v, 2 + s.n, dim);
+}
+
+void wick_grad_grid_sample(wick_adjoint *a) { wick_grad_through(a, sample_rows); }
