@@ -162,6 +162,25 @@ static const wick_onnx_function *node_function(const wick_onnx_context *c, const
   return id ? c->function.at[id] : NULL;
 }
 
+bool wick_onnx_enter(wick_onnx_context *c, wick_onnx_scope *s)
+{
+  if (c->depth > 2 * NODE_CALLS) {
+    if (!c->over)
+      wick_onnx_error(c, WICK_ELIMIT, c->file, "graphs are nested more than %d deep",
+                      2 * NODE_CALLS);
+    return !(c->over = true);
+  }
+  c->scope = s;
+  if (!c->depth++) c->call_bytes = c->tmp->guard->used_bytes;
+  return true;
+}
+
+void wick_onnx_leave(wick_onnx_context *c, wick_onnx_scope *back)
+{
+  c->scope = back;
+  if (!--c->depth) c->expanded_bytes += c->tmp->guard->used_bytes - c->call_bytes;
+}
+
 static void node_expand(wick_onnx_context *c, const wick_onnx_node *n, const wick_onnx_function *f,
                         const char *place)
 {
@@ -181,8 +200,7 @@ static void node_expand(wick_onnx_context *c, const wick_onnx_node *n, const wic
   if (good) {
     wick_onnx_scope *outer = c->scope, *s = wick_onnx_scope_make(c, &f->opset_import);
     s->call = &call, s->outer = outer, s->function = f;
-    c->scope = s;
-    if (!c->depth++) c->call_bytes = c->tmp->guard->used_bytes;
+    wick_onnx_enter(c, s);
     for (size_t i = 0; i < f->input.n; i++) {
       wick_onnx_binding b = {.v = i < call.nin ? in[i] : (wick_value){0}};
       b.absent = !b.v.id;
@@ -192,8 +210,7 @@ static void node_expand(wick_onnx_context *c, const wick_onnx_node *n, const wic
     for (uint32_t k = 0; k < call.nout && !c->over; k++)
       if (f->output.at[k].nbytes)
         out[k] = wick_onnx_use(c, f->output.at[k], place, "the function's output").v;
-    c->scope = outer;
-    if (!--c->depth) c->expanded_bytes += c->tmp->guard->used_bytes - c->call_bytes;
+    wick_onnx_leave(c, outer);
   }
   node_bind(c, n, place, good ? out : NULL, first, NULL);
 }

@@ -4,14 +4,14 @@
 #include "import/onnx/import.h"
 
 static const wick_onnx_row *const rows_families[] = {
-    wick_onnx_activation_rows, wick_onnx_arith_rows,  wick_onnx_attention_rows,
-    wick_onnx_constant_rows,   wick_onnx_conv_rows,   wick_onnx_einsum_rows,
-    wick_onnx_generate_rows,   wick_onnx_index_rows,  wick_onnx_loss_rows,
-    wick_onnx_matmul_rows,     wick_onnx_norm_rows,   wick_onnx_pool_rows,
-    wick_onnx_quantize_rows,   wick_onnx_random_rows, wick_onnx_recurrent_rows,
-    wick_onnx_reduce_rows,     wick_onnx_resize_rows, wick_onnx_scatter_rows,
-    wick_onnx_shape_rows,      wick_onnx_signal_rows, wick_onnx_softmax_rows,
-    wick_onnx_training_rows,
+    wick_onnx_activation_rows, wick_onnx_arith_rows,    wick_onnx_attention_rows,
+    wick_onnx_constant_rows,   wick_onnx_conv_rows,     wick_onnx_einsum_rows,
+    wick_onnx_flow_rows,       wick_onnx_generate_rows, wick_onnx_index_rows,
+    wick_onnx_loss_rows,       wick_onnx_matmul_rows,   wick_onnx_norm_rows,
+    wick_onnx_pool_rows,       wick_onnx_quantize_rows, wick_onnx_random_rows,
+    wick_onnx_recurrent_rows,  wick_onnx_reduce_rows,   wick_onnx_resize_rows,
+    wick_onnx_scatter_rows,    wick_onnx_shape_rows,    wick_onnx_signal_rows,
+    wick_onnx_softmax_rows,    wick_onnx_training_rows,
 };
 
 /* "ai.onnx.ml.Binarizer" is Binarizer of ai.onnx.ml. */
