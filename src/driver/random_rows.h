@@ -457,6 +457,18 @@ static void random_gather(random_graph *r, wick_opcode op)
   random_build(r, op, 2, in, a, NULL);
 }
 
+static void random_take(random_graph *r, wick_opcode op)
+{
+  wick_value in[2] = {random_where(r, 0, 1, 4)};
+  if (!in[0].id) return;
+  wick_attr *a = random_attrs(r, op);
+  uint32_t axis = random_below(r, random_info(r, in[0])->rank);
+  random_attr(op, a, "axis")->i = axis;
+  in[1] = wick_build_const(&r->b, wick_type_tensor(r->m, WICK_I64, 0, NULL), 0,
+                           (int64_t)random_below(r, 8) - 2);
+  random_build(r, op, 2, in, a, NULL);
+}
+
 static void random_scatter(random_graph *r, wick_opcode op)
 {
   wick_value x = random_where(r, 0, 1, 4), in[3] = {x};
@@ -596,6 +608,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_gather, random_gather, 1},
     {WICK_OP_gather_elements, random_gather, 1},
     {WICK_OP_gather_nd, random_gather, 1},
+    {WICK_OP_take, random_take, 1},
     {WICK_OP_scatter_elements, random_scatter, 1},
     {WICK_OP_scatter_nd, random_scatter, 1},
     {WICK_OP_grid_sample, random_grid_sample, 1},

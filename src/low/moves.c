@@ -334,9 +334,10 @@ static void moves_emit(wick_moves *m, wick_copier *c, wick_value v)
   wick_value root = c->to[p->root.id];
   wick_type type = moves_type(m, v);
   c->to[v.id] = root;
-  if (!p->offset && wick_type_eq(type, wick_built_type(&c->b, root))) return;
-  wick_attr a = {.i = p->offset / p->elem_bytes};
-  c->to[v.id] = wick_build(&c->b, WICK_OP_view, 1, &root, &a, 1, &type);
+  if (!p->offset && !p->choice.index.id && wick_type_eq(type, wick_built_type(&c->b, root))) return;
+  wick_picked choice = p->choice;
+  choice.index = c->to[choice.index.id];
+  c->to[v.id] = wick_build_view(&c->b, root, type, p->offset / p->elem_bytes, &choice);
   wick_build_name(&c->b, c->to[v.id], f->value[v.id].name, f->value[v.id].relation);
 }
 
