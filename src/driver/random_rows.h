@@ -679,36 +679,4 @@ static void random_params(random_graph *r, random_pair pair)
   }
 }
 
-/* A function @main of some 20 nodes, that of the seed's pair among them; returns it and up to six
- * of the values that nobody uses. NULL where the pair cannot be built. */
-static wick_func *random_function(random_graph *r, wick_module *m, uint64_t seed, wick_arena *mem,
-                                  wick_arena *tmp)
-{
-  uint32_t npair, nout = 0;
-  random_pair pair = random_pair_of(seed, &npair);
-  *r = (random_graph){.m = m, .seed = seed * 2 + 1, .tmp = tmp};
-  for (int i = 0; i < 4; i++) random_below(r, 2);
-  wick_build_begin(&r->b, m, WICK_GRAPH, "main", mem);
-  random_params(r, pair);
-  r->only = WICK_BIT(pair.elem);
-  wick_value out[7] = {{0}};
-  for (int tries = 0; tries < 100 && !out[0].id; tries++) {
-    random_row(r, pair.op);
-    out[0] = random_find(r, pair);
-  }
-  if (!out[nout++].id) return NULL;
-  r->only = 0;
-  for (int tries = 0; tries < 200 && r->b.nodes.n < 36; tries++) random_step(r);
-  bool *used = wick_new(tmp, bool, r->b.values.n);
-  used[out[0].id] = true;
-  for (uint32_t i = 0; i < r->b.nodes.n; i++)
-    for (uint32_t k = 0; k < r->b.nodes.at[i].nin; k++) used[r->b.nodes.at[i].in[k].id] = true;
-  for (uint32_t i = r->values.n; i-- > 0 && nout < WICK_COUNT(out);)
-    if (!used[r->values.at[i].id] && r->values.at[i].id > r->b.nparam)
-      out[nout++] = r->values.at[i];
-  wick_build_return(&r->b, nout, out);
-  wick_func *f = NULL;
-  return wick_build_end(&r->b, &f) ? NULL : f;
-}
-
 #endif
