@@ -182,8 +182,7 @@ void wick_onnx_want(wick_onnx_op *o, wick_value v);
 /* known.c: the elements of a value that follows from constants, as far as they are few. */
 bool wick_onnx_known(wick_onnx_context *c, wick_value v, wick_tensor *out);
 bool wick_onnx_known_int(wick_onnx_context *c, wick_value v, int64_t *out);
-/* The node that defines a value of this import: results are numbered in the order of the nodes.
- * NULL for parameters, and for results of nodes with regions. */
+/* The node that defines a value of this import. NULL for parameters, also of regions. */
 const wick_node *wick_onnx_definer(const wick_builder *b, wick_value v);
 
 /* subgraph.c: what may be taken back */

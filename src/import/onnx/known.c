@@ -21,6 +21,7 @@ typedef struct known {
 const wick_node *wick_onnx_definer(const wick_builder *b, wick_value v)
 {
   uint32_t lo = 0, hi = b->nodes.n;
+  if (v.id <= b->nparam) return NULL;
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
     if (b->nodes.at[mid].first.id + b->nodes.at[mid].nout <= v.id)
@@ -28,8 +29,12 @@ const wick_node *wick_onnx_definer(const wick_builder *b, wick_value v)
     else
       hi = mid;
   }
-  const wick_node *n = lo < b->nodes.n ? &b->nodes.at[lo] : NULL;
-  return n && v.id >= n->first.id && v.id < n->first.id + n->nout ? n : NULL;
+  /* Results of a node with regions come behind those of its regions' nodes. */
+  for (uint32_t i = lo + (lo < b->nodes.n); i-- > 0;) {
+    const wick_node *n = &b->nodes.at[i];
+    if (v.id >= n->first.id && v.id < n->first.id + n->nout) return n;
+  }
+  return NULL;
 }
 
 /* Room for v's elements; false where there are too many, or sizes are open. */

@@ -133,14 +133,14 @@ static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const cha
   bool good = node_operands(&o, o.row->nin[0], in) && !o.failed;
   if (good) {
     c->b.loc = wick_loc_add(c->module, place);
-    uint32_t before = c->errors.list.n + c->errors.more;
+    uint32_t before = c->errors.list.n + c->errors.more, misfits = c->misfits;
     o.row->import(&o);
     if (c->b.status) { /* found by inference */
       wick_errors_add(&c->errors, c->b.status);
       c->b.status = NULL;
       o.failed = true;
     }
-    c->misfits += c->errors.list.n + c->errors.more - before;
+    c->misfits = misfits + c->errors.list.n + c->errors.more - before; /* with its graphs' own */
   }
   bool bad = !good || o.failed;
   node_bind(c, n, place, bad ? NULL : o.out, first, bad ? NULL : "this output is not supported");

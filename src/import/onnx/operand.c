@@ -48,7 +48,11 @@ static bool operand_inputs(wick_onnx_op *o, wick_value v)
     if (!v.id || seen[v.id]) continue;
     seen[v.id] = true;
     const wick_node *n = wick_onnx_definer(b, v);
-    for (uint32_t i = 0; n && i < n->nin; i++) wick_push(o->c->tmp, &open, n->in[i]);
+    uint32_t first = n ? (uint32_t)(n - b->nodes.at) : 0, end = n ? first + 1 : 0;
+    if (n && n->nregion) end = n->end; /* and what its regions read */
+    for (uint32_t k = first; k < end; k++)
+      for (uint32_t i = 0; i < b->nodes.at[k].nin; i++)
+        wick_push(o->c->tmp, &open, b->nodes.at[k].in[i]);
     if (v.id <= b->nparam) o->c->wanted[v.id - 1] = any = true;
   }
   return any;
