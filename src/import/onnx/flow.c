@@ -17,7 +17,9 @@ static bool flow_same_types(const wick_onnx_op *o, uint32_t n, const wick_value 
                             const wick_value *b)
 {
   for (uint32_t k = 0; k < n; k++)
-    if (!wick_type_eq(wick_built_type(o->b, a[k]), wick_built_type(o->b, b[k]))) return false;
+    if (!wick_type_eq(wick_built_type(o->b, a[k]), wick_built_type(o->b, b[k])) ||
+        wick_built_info(o->b, a[k])->kind != WICK_TENSOR)
+      return false;
   return true;
 }
 
@@ -189,9 +191,11 @@ bool wick_onnx_loop_build(wick_onnx_op *o, const wick_onnx_loop *l)
     return false;
   }
   wick_onnx_trial t = wick_onnx_trial_begin(o);
-  bool finite = l->steps > 0 && l->steps <= FLOW_MOST_STEPS, changed = false;
-  if (finite && l->steps <= FLOW_FEW_STEPS &&
-      (size_t)l->steps * l->body->node.n <= FLOW_FEW_NODES) {
+  bool finite = l->steps > 0 && l->steps <= FLOW_MOST_STEPS, changed = false, small;
+  small = l->steps <= FLOW_FEW_STEPS && (size_t)l->steps * l->body->node.n <= FLOW_FEW_NODES;
+  for (uint32_t k = 0; k < l->ncarried; k++) /* sequences are no values of a program */
+    small = small || wick_built_info(o->b, l->carried[k])->kind != WICK_TENSOR;
+  if (finite && small) {
     if (flow_loop_unrolled(o, l)) return true;
     wick_onnx_trial_undo(o, &t);
   }

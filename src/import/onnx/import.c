@@ -202,6 +202,10 @@ static wick_value import_output(wick_onnx_context *c, const wick_onnx_value_info
   wick_value x = wick_onnx_use(c, v->name, place, "the value").v;
   if (!x.id) return x;
   const wick_onnx_tensor_type *t = v->type ? v->type->tensor_type : NULL;
+  if (wick_built_info(&c->b, x)->kind != WICK_TENSOR) {
+    wick_onnx_error(c, WICK_EUNSUPPORTED, place, "sequences and optionals cannot be outputs");
+    return (wick_value){0};
+  }
   wick_elem want, have = wick_built_info(&c->b, x)->elem;
   if (t && t->elem_type && (!wick_onnx_elem(t->elem_type, &want) || want != have))
     wick_onnx_error(c, WICK_ETYPE, place, "it is %s, the model says %s", wick_elem_name(have),

@@ -19,7 +19,8 @@ typedef struct wick_onnx_row {
   const char *attrs; /* "axis:i pads:I! mode:s": a letter of the kind (i f s t, lists I F S), !
                         where it is required */
   void (*import)(wick_onnx_op *o); /* sets o->out; NULL: the operator ended with this opset */
-  wick_opcode op;                  /* for functions that serve several rows */
+  wick_opcode op;                  /* for functions that serve several rows; `tuple`, `loop`, `if`:
+                                      the row takes sequences */
   int arg;                         /* likewise, as the function says */
 } wick_onnx_row;
 
@@ -30,8 +31,8 @@ extern const wick_onnx_row wick_onnx_arith_rows[], wick_onnx_activation_rows[],
     wick_onnx_index_rows[], wick_onnx_loss_rows[], wick_onnx_matmul_rows[], wick_onnx_norm_rows[],
     wick_onnx_pool_rows[], wick_onnx_quantize_rows[], wick_onnx_random_rows[],
     wick_onnx_recurrent_rows[], wick_onnx_reduce_rows[], wick_onnx_resize_rows[],
-    wick_onnx_scatter_rows[], wick_onnx_shape_rows[], wick_onnx_signal_rows[],
-    wick_onnx_softmax_rows[], wick_onnx_training_rows[];
+    wick_onnx_scatter_rows[], wick_onnx_sequence_rows[], wick_onnx_shape_rows[],
+    wick_onnx_signal_rows[], wick_onnx_softmax_rows[], wick_onnx_training_rows[];
 
 /* The row of an operator at that opset of its domain. NULL where there is none; then *out_known
  * says whether the operator is known at other opsets. */

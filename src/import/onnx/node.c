@@ -89,6 +89,19 @@ static bool node_operands(wick_onnx_op *o, uint32_t least, wick_value *in)
   return good;
 }
 
+/* Sequences go to rows that know them. */
+static bool node_plain(wick_onnx_op *o)
+{
+  wick_opcode op = o->row->op;
+  bool takes = op == WICK_OP_tuple || op == WICK_OP_loop || op == WICK_OP_if;
+  for (uint32_t i = 0; i < o->nin && !takes; i++)
+    if (o->in[i].id && wick_built_info(o->b, o->in[i])->kind != WICK_TENSOR) {
+      wick_onnx_fail(o, WICK_ETYPE, "input %u is a sequence or an optional", i);
+      return false;
+    }
+  return true;
+}
+
 static void node_counts(wick_onnx_op *o)
 {
   const wick_onnx_row *r = o->row;
@@ -130,7 +143,7 @@ static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const cha
   o.out = wick_new(c->tmp, wick_value, (size_t)o.nout + 1);
   node_counts(&o); /* all three, so that all that is wrong is said */
   wick_onnx_attrs_check(&o);
-  bool good = node_operands(&o, o.row->nin[0], in) && !o.failed;
+  bool good = node_operands(&o, o.row->nin[0], in) && !o.failed && node_plain(&o);
   if (good) {
     c->b.loc = wick_loc_add(c->module, place);
     uint32_t before = c->errors.list.n + c->errors.more, misfits = c->misfits;

@@ -10,8 +10,8 @@ static const wick_onnx_row *const rows_families[] = {
     wick_onnx_loss_rows,       wick_onnx_matmul_rows,   wick_onnx_norm_rows,
     wick_onnx_pool_rows,       wick_onnx_quantize_rows, wick_onnx_random_rows,
     wick_onnx_recurrent_rows,  wick_onnx_reduce_rows,   wick_onnx_resize_rows,
-    wick_onnx_scatter_rows,    wick_onnx_shape_rows,    wick_onnx_signal_rows,
-    wick_onnx_softmax_rows,    wick_onnx_training_rows,
+    wick_onnx_scatter_rows,    wick_onnx_sequence_rows, wick_onnx_shape_rows,
+    wick_onnx_signal_rows,     wick_onnx_softmax_rows,  wick_onnx_training_rows,
 };
 
 /* "ai.onnx.ml.Binarizer" is Binarizer of ai.onnx.ml. */
