@@ -135,8 +135,8 @@ static wick_type bundle_bytes(wick_module *m, uint64_t nbytes, wick_space space)
 static wick_value bundle_view(wick_builder *b, wick_value data, uint64_t offset, wick_type t)
 {
   uint64_t size = wick_elem_bytes(wick_type_get(b->module, t)->elem, 1);
-  wick_attr a = {.i = (int64_t)(offset / size)}; /* both are powers of two, offset the larger */
-  return wick_build(b, WICK_OP_view, 1, &data, &a, 1, &t);
+  /* both are powers of two, offset the larger */
+  return wick_build_view(b, data, t, (int64_t)(offset / size), NULL);
 }
 
 static wick_status bundle_entry(wick_compilation *c, const char *name, const wick_bundle *b,

@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "driver/random_rows.h"
+#include "driver/random_flow.h"
 #include "graph/narrow.h"
 #include "ir/copy.h"
 #include "ir/text.h"

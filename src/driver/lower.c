@@ -6,6 +6,7 @@
 
 #include "driver/lower_kernel.h"
 #include "ir/build.h"
+#include "ir/element.h"
 #include "ir/verify.h"
 #include "low/alias.h"
 #include "low/beside.h"
@@ -17,12 +18,15 @@ typedef struct lower_state {
   wick_alias alias;
   wick_builder b; /* the entry */
   wick_value arena, constants;
-  wick_value *to;     /* per value: the buffer in the entry; 0: not made yet */
-  uint64_t *offset;   /* per constant of the module: its place in the blob + 1; 0: none yet */
-  wick_names keys;    /* of kernels: the number in this table less 1 is the kernel's */
-  wick_names weights; /* kernels with the constants that they have read */
-  const bool *beside; /* per node: low/beside.h */
-  bool fault;         /* the last launch may fail: nothing runs beside it */
+  wick_value *to;           /* per value: the buffer in the entry; 0: not made yet */
+  wick_list(uint32_t) made; /* the values that have one, in order */
+  wick_value *index;        /* per value: of a loop's index, the number in the entry */
+  bool pending;             /* something may have been launched that is not waited for */
+  uint64_t *offset;         /* per constant of the module: its place in the blob + 1; 0: none yet */
+  wick_names keys;          /* of kernels: the number in this table less 1 is the kernel's */
+  wick_names weights;       /* kernels with the constants that they have read */
+  const bool *beside;       /* per node: low/beside.h */
+  bool fault;               /* the last launch may fail: nothing runs beside it */
   wick_arena *mem, *tmp;
   wick_lowered *out;
 } lower_state;
@@ -94,14 +98,19 @@ static wick_status lower_base(lower_state *s, const wick_node *n, wick_value v, 
 static wick_status lower_view(lower_state *s, const wick_node *n, wick_value v, wick_type type,
                               wick_value *out)
 {
-  wick_value base;
+  wick_value base = {0};
   uint64_t offset = 0, elem = (uint64_t)s->alias.place[v.id].elem_bytes;
   WICK_TRY(lower_base(s, n, v, &base, &offset));
   *out = base;
-  if (!offset && wick_type_eq(type, wick_built_type(&s->b, base))) return NULL;
+  wick_picked choice = s->alias.place[v.id].choice;
+  if (choice.index.id) {
+    choice.index = s->index[s->alias.place[choice.index.id].root.id];
+    if (!choice.index.id)
+      return lower_fail(s, n, WICK_EUNSUPPORTED, "a view's index is no loop's own");
+  }
+  if (!offset && !choice.index.id && wick_type_eq(type, wick_built_type(&s->b, base))) return NULL;
   if (offset % elem) return lower_fail(s, n, WICK_EINTERNAL, "an operand is not aligned");
-  wick_attr a = {.i = (int64_t)(offset / elem)};
-  *out = wick_build(&s->b, WICK_OP_view, 1, &base, &a, 1, &type);
+  *out = wick_build_view(&s->b, base, type, (int64_t)(offset / elem), &choice);
   return s->b.status;
 }
 
@@ -109,7 +118,10 @@ static wick_status lower_operand(lower_state *s, const wick_node *n, wick_value 
 {
   if (wick_info_of(s->f, v)->kind != WICK_BUFFER)
     return lower_fail(s, n, WICK_EUNSUPPORTED, "an operand is no buffer");
-  if (!s->to[v.id].id) WICK_TRY(lower_view(s, n, v, wick_type_of(s->f, v), &s->to[v.id]));
+  if (!s->to[v.id].id) {
+    WICK_TRY(lower_view(s, n, v, wick_type_of(s->f, v), &s->to[v.id]));
+    wick_push(s->tmp, &s->made, v.id);
+  }
   *out = s->to[v.id];
   return NULL;
 }
@@ -164,6 +176,7 @@ static wick_status lower_launch(lower_state *s, const wick_node *n, const wick_k
   wick_attr a[3] = {{.s = k->name}, {.i = k->tasks}, {.i = beside}};
   s->b.loc = n->loc;
   wick_build(&s->b, WICK_OP_launch, nin, in, a, 0, NULL);
+  s->pending = true;
   return s->b.status;
 }
 
@@ -290,9 +303,123 @@ static void lower_sizes(lower_state *s)
   s->b.values.at[s->constants.id].type = wick_type_buffer(m, WICK_U8, 1, &blob, WICK_CONSTANT);
 }
 
+/* ---- branches and loops ---- */
+
+static wick_status lower_node(lower_state *s, const wick_node *n);
+
+static void lower_wait(lower_state *s)
+{
+  if (s->pending) wick_build(&s->b, WICK_OP_wait, 0, NULL, NULL, 0, NULL);
+  s->pending = false;
+}
+
+/* The instructions of a region. What is made in it is not seen outside. */
+static wick_status lower_region(lower_state *s, const wick_region *r)
+{
+  uint32_t nmade = s->made.n;
+  for (uint32_t i = r->begin; i + 1 < r->end; i = s->f->node[i].end)
+    WICK_TRY(lower_node(s, &s->f->node[i]));
+  while (s->made.n > nmade) s->to[s->made.at[--s->made.n]] = (wick_value){0};
+  return s->b.status;
+}
+
+/* The number that a buffer of one element holds now. */
+static wick_status lower_scalar(lower_state *s, const wick_node *n, wick_value v, wick_value *out)
+{
+  uint32_t d = s->alias.definer[v.id];
+  const wick_node *k = d == UINT32_MAX ? NULL : &s->f->node[d];
+  const wick_type_info *t = wick_info_of(s->f, v);
+  wick_type type = wick_type_scalar(s->f->module, t->elem, 1);
+  const void *data = NULL;
+  if (k && k->op == WICK_OP_const && k->attr[0].imm.constant)
+    data = wick_constant_get(s->f->module, k->attr[0].imm.constant)->data;
+  if (data) {
+    *out = wick_build_const(&s->b, type, 0, wick_load_int(t->elem, data, 0));
+    return s->b.status;
+  }
+  if (t->kind != WICK_BUFFER) return lower_fail(s, n, WICK_EUNSUPPORTED, "an operand is no buffer");
+  lower_wait(s);
+  wick_value in[2];
+  WICK_TRY(lower_operand(s, n, v, &in[0]));
+  in[1] = wick_build_i64(&s->b, 0);
+  *out = wick_build(&s->b, WICK_OP_load, 2, in, NULL, 1, &type);
+  return s->b.status;
+}
+
+static wick_status lower_if(lower_state *s, const wick_node *n)
+{
+  wick_value cond;
+  WICK_TRY(lower_scalar(s, n, n->in[0], &cond));
+  wick_build_open(&s->b, WICK_OP_if, 1, &cond, NULL, 0, NULL);
+  bool before = s->pending, after = false;
+  for (uint32_t r = 0; r < 2; r++) {
+    s->pending = before;
+    wick_region_begin(&s->b, 0, NULL);
+    WICK_TRY(lower_region(s, &n->region[r]));
+    wick_yield(&s->b, 0, NULL);
+    after = after || s->pending;
+  }
+  wick_build_close(&s->b);
+  s->pending = after;
+  return s->b.status;
+}
+
+/* Puts the index where kernels read it, if one does. */
+static wick_status lower_index(lower_state *s, const wick_node *n, wick_value i)
+{
+  wick_value in[3] = {{0}, {0}, i};
+  if (n->nin < 2 || !n->in[1].id) return NULL;
+  wick_value root = s->alias.place[n->in[1].id].root;
+  s->index[root.id] = i;
+  if (s->alias.access[root.id].n < 2) return s->b.status;
+  lower_wait(s);
+  WICK_TRY(lower_operand(s, n, n->in[1], &in[0]));
+  in[1] = wick_build_i64(&s->b, 0);
+  wick_build(&s->b, WICK_OP_store, 3, in, NULL, 0, NULL);
+  return s->b.status;
+}
+
+static wick_status lower_loop(lower_state *s, const wick_node *n)
+{
+  wick_type type[2] = {wick_type_scalar(s->f->module, WICK_I64, 1),
+                       wick_type_scalar(s->f->module, WICK_BOOL, 1)};
+  bool stops = n->nin > 2 && n->in[2].id;
+  wick_value count, in[2] = {wick_build_i64(&s->b, 0), {0}};
+  WICK_TRY(lower_scalar(s, n, n->in[0], &count));
+  uint32_t nmade = s->made.n;
+  if (stops) {
+    in[1] = wick_build_const(&s->b, type[1], 0, 1);
+    wick_build_open(&s->b, WICK_OP_while, 2, in, NULL, 0, NULL);
+    wick_value i = wick_region_begin(&s->b, 2, type);
+    wick_value within = wick_build2(&s->b, WICK_OP_lt, i, count);
+    wick_value both = wick_build2(&s->b, WICK_OP_and, within, (wick_value){i.id + 1});
+    wick_yield(&s->b, 1, &both);
+  } else {
+    in[1] = count;
+    wick_build_open(&s->b, WICK_OP_for, 2, in, NULL, 0, NULL);
+  }
+  wick_value i = wick_region_begin(&s->b, 1 + stops, type), next[2];
+  s->pending = true; /* by the iteration before */
+  WICK_TRY(lower_index(s, n, i));
+  WICK_TRY(lower_region(s, &n->region[0]));
+  if (stops) {
+    WICK_TRY(lower_scalar(s, n, n->in[2], &next[1]));
+    next[0] = wick_build2(&s->b, WICK_OP_add, i, wick_build_i64(&s->b, 1));
+  }
+  wick_yield(&s->b, stops ? 2 : 0, next);
+  while (s->made.n > nmade) s->to[s->made.at[--s->made.n]] = (wick_value){0};
+  wick_build_close(&s->b);
+  s->pending = true;
+  return s->b.status;
+}
+
+/* ---- the whole ---- */
+
 static wick_status lower_node(lower_state *s, const wick_node *n)
 {
   switch (n->op) {
+  case WICK_OP_if: return lower_if(s, n);
+  case WICK_OP_loop: return lower_loop(s, n);
   case WICK_OP_kernel: return lower_group(s, n);
   case WICK_OP_copy: return lower_copy(s, n);
   case WICK_OP_alloc:
@@ -311,6 +438,7 @@ wick_status wick_lower(const wick_func *f, const wick_target *t, wick_arena *mem
   lower_state s = {.f = f, .target = t, .alias = wick_alias_of(f, tmp), .mem = mem, .tmp = tmp};
   s.out = out;
   s.to = wick_new(tmp, wick_value, f->nvalue + 1);
+  s.index = wick_new(tmp, wick_value, f->nvalue + 1);
   s.offset = wick_new(tmp, uint64_t, f->module->constants.n);
   s.keys = wick_names_begin(tmp), s.weights = wick_names_begin(tmp);
   s.beside = wick_low_beside(&s.alias, tmp);

@@ -37,11 +37,12 @@ typedef struct wick_lowered {
   uint64_t scratch_bytes;  /* the most of one kernel, for each worker */
 } wick_lowered;
 
-/* Adds the loop functions to the module of `f`, a planned low function without control flow; they
+/* Adds the loop functions to the module of `f`, a planned low function; they
  * live in `mem`. Kernels of the same group text, schedule and operands are one; an operand that a
  * kernel writes in place is one parameter, @inout. Copies become kernels.
- * Fails: WICK_EUNSUPPORTED for control flow, sizes that are not constant, constants without data;
- * what the nest says of a schedule. */
+ * Branches and loops on buffers become those of the entry, which waits and reads before it decides.
+ * Fails: WICK_EUNSUPPORTED for loops that carry buffers, sizes that are not constant, constants
+ * without data; what the nest says of a schedule. */
 WICK_CHECKED wick_status wick_lower(const wick_func *f, const wick_target *t, wick_arena *mem,
                                     wick_arena *tmp, wick_lowered *out);
 

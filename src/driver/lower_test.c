@@ -213,7 +213,7 @@ static const struct {
      "@main: alloc: it has no place in the arena"},
     {NEG "low @main(@in %c: bool, " IO ") {\nif %c () { kernel @neg %y, %x; yield } () { yield }\n"
          "return }",
-     "@main: if: it cannot be compiled yet"},
+     "@main: if: an operand is no buffer"},
     {NEG "low @main(" IO ") {\nkernel @neg %y\nreturn }", "@main: kernel: @neg has 2 operands"},
     {"low @main(" IO ") {\nkernel @nobody %y, %x\nreturn }",
      "@main: kernel: there is no group @nobody"},

@@ -6,6 +6,7 @@
 
 #include "base/plan.h"
 #include "graph/attention.h"
+#include "graph/branch.h"
 #include "graph/cse.h"
 #include "graph/drop_identity.h"
 #include "graph/expand_rows.h"
@@ -13,6 +14,7 @@
 #include "graph/fold_scale.h"
 #include "graph/grad/grad.h"
 #include "graph/group/form.h"
+#include "graph/invariant.h"
 #include "graph/layout/block.h"
 #include "graph/narrow.h"
 #include "graph/phases.h"
@@ -135,6 +137,9 @@ static wick_status pipeline_legalize(wick_pass_context *c, const wick_func *f, w
 }
 
 const wick_pass wick_passes[] = {
+    {"branch", WICK_GRAPH, wick_pass_branch, NULL, WICK_EXACT, "branches that are known"},
+    {"invariant", WICK_GRAPH, wick_pass_invariant, NULL, WICK_EXACT,
+     "what a loop's steps do not change is computed before it"},
     {"cse", WICK_GRAPH | WICK_GROUP, wick_pass_cse, NULL, WICK_EXACT,
      "one node where several give the same"},
     {"drop_identity", WICK_GRAPH, wick_pass_drop_identity, NULL, WICK_EXACT,
@@ -193,7 +198,8 @@ const wick_pass wick_passes[] = {
 };
 
 const char wick_pipeline_compile[] =
-    "quantized,fold,expand_rows,fold,subbyte,drop_identity,simplify,cse,rescale,fold_scale,"
+    "quantized,fold,branch,expand_rows,fold,subbyte,drop_identity,simplify,invariant,cse,rescale,"
+    "fold_scale,"
     "shuffles,attention,phases,fold,"
     "sink,"
     "simplify,"

@@ -1,4 +1,5 @@
-/* Random graph functions for tests: what a step builds on. The steps are in random_rows.h.
+/* Random graph functions for tests: what a step builds on. The steps are in random_rows.h and
+ * random_flow.h.
  *
  * Each graph is for one pair of a row and an element type that the row takes, which it builds
  * first; the pairs come in turn with the seeds, so that as many seeds in a row as there are pairs

@@ -476,6 +476,18 @@ static void random_gather(random_graph *r, wick_opcode op)
   random_build(r, op, 2, in, a, NULL);
 }
 
+static void random_take(random_graph *r, wick_opcode op)
+{
+  wick_value in[2] = {random_where(r, 0, 1, 4)};
+  if (!in[0].id) return;
+  wick_attr *a = random_attrs(r, op);
+  uint32_t axis = random_below(r, random_info(r, in[0])->rank);
+  random_attr(op, a, "axis")->i = axis;
+  in[1] = wick_build_const(&r->b, wick_type_tensor(r->m, WICK_I64, 0, NULL), 0,
+                           (int64_t)random_below(r, 8) - 2);
+  random_build(r, op, 2, in, a, NULL);
+}
+
 static void random_scatter(random_graph *r, wick_opcode op)
 {
   wick_value x = random_where(r, 0, 1, 4), in[3] = {x};
@@ -622,6 +634,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_gather, random_gather, 1},
     {WICK_OP_gather_elements, random_gather, 1},
     {WICK_OP_gather_nd, random_gather, 1},
+    {WICK_OP_take, random_take, 1},
     {WICK_OP_scatter_elements, random_scatter, 1},
     {WICK_OP_scatter_nd, random_scatter, 1},
     {WICK_OP_grid_sample, random_grid_sample, 1},
@@ -696,38 +709,6 @@ static void random_params(random_graph *r, random_pair pair)
         r->tmp, &r->values,
         wick_build_param(&r->b, wick_type_tensor_const(r->m, e, rank, dim), WICK_IN, names[i]));
   }
-}
-
-/* A function @main of some 20 nodes, that of the seed's pair among them; returns it and up to six
- * of the values that nobody uses. NULL where the pair cannot be built. */
-static wick_func *random_function(random_graph *r, wick_module *m, uint64_t seed, wick_arena *mem,
-                                  wick_arena *tmp)
-{
-  uint32_t npair, nout = 0;
-  random_pair pair = random_pair_of(seed, &npair);
-  *r = (random_graph){.m = m, .seed = seed * 2 + 1, .tmp = tmp};
-  for (int i = 0; i < 4; i++) random_below(r, 2);
-  wick_build_begin(&r->b, m, WICK_GRAPH, "main", mem);
-  random_params(r, pair);
-  r->only = WICK_BIT(pair.elem);
-  wick_value out[7] = {{0}};
-  for (int tries = 0; tries < 100 && !out[0].id; tries++) {
-    random_row(r, pair.op);
-    out[0] = random_find(r, pair);
-  }
-  if (!out[nout++].id) return NULL;
-  r->only = 0;
-  for (int tries = 0; tries < 200 && r->b.nodes.n < 36; tries++) random_step(r);
-  bool *used = wick_new(tmp, bool, r->b.values.n);
-  used[out[0].id] = true;
-  for (uint32_t i = 0; i < r->b.nodes.n; i++)
-    for (uint32_t k = 0; k < r->b.nodes.at[i].nin; k++) used[r->b.nodes.at[i].in[k].id] = true;
-  for (uint32_t i = r->values.n; i-- > 0 && nout < WICK_COUNT(out);)
-    if (!used[r->values.at[i].id] && r->values.at[i].id > r->b.nparam)
-      out[nout++] = r->values.at[i];
-  wick_build_return(&r->b, nout, out);
-  wick_func *f = NULL;
-  return wick_build_end(&r->b, &f) ? NULL : f;
 }
 
 #endif

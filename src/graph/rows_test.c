@@ -126,6 +126,8 @@ static const row_case lines[] = {
     {"det", "T[3,2]", "", "error: matrices of 3 rows and 2 columns", 0},
     {"eye", "", "k=-1", "T[3,4]", 0},
     {"gather", "T[3,4]; i32[2,2]: 0 3 -1 1", "axis=1", "T[3,2,2]", 0},
+    {"take", "T[3,4]; i64[]: 2", "axis=1", "T[3]", 0},
+    {"take", "T[3,4]; i64[]: 9", "reverse=true", "T[4]", 0},
     {"gather_elements", "T[3,4]; i64[3,2]: 0 3 -1 1 2 -4", "axis=1", "T[3,2]", 0},
     {"gather_nd", "T[2,3,4]; i64[2,2,1]: 0 2 -1 1", "batch=1", "T[2,2,4]", 0},
     {"tree_walk",

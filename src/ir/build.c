@@ -155,6 +155,7 @@ void wick_build_open(wick_builder *b, wick_opcode op, uint32_t nin, const wick_v
                         .nin = (uint16_t)nin,
                         .nattr = (uint16_t)wick_op_nattr(wick_ops[op]),
                         .loc = b->loc,
+                        .first = {b->values.n}, /* until it is closed: no results yet */
                         .in = wick_dup(b->mem, wick_value, in, nin),
                         .attr = c.attr});
 }

@@ -83,6 +83,16 @@ wick_value wick_build_const(wick_builder *b, wick_type type, double f, int64_t i
 wick_value wick_build_like(wick_builder *b, wick_value x, double number);
 wick_value wick_build_constant(wick_builder *b, uint32_t constant); /* a constant of the module */
 wick_value wick_build_i64(wick_builder *b, int64_t i); /* loop level and stage bodies */
+/* One of `count` places, `step` elements apart, that an index chooses (the row `view`). */
+typedef struct wick_picked {
+  wick_value index; /* 0: there is no choice */
+  int64_t step, count;
+  bool reverse;
+} wick_picked;
+/* x' memory from `offset`, in elements of `type`, on. choice: NULL: none. */
+wick_value wick_build_view(wick_builder *b, wick_value x, wick_type type, int64_t offset,
+                           const wick_picked *choice);
+wick_picked wick_view_choice(const wick_node *view);
 
 /* Stages (groups). Axes are given by name and extent; the tensors' element types are the results'
  * types. */

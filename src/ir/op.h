@@ -163,6 +163,9 @@ typedef struct wick_op {
   /* The result is a box of the first operand: where it begins, per axis; false where it is none, or
    * that is not constant. */
   bool (*part)(const wick_node *n, int64_t *begin);
+  /* The result is a part of the first operand that the second one, a number, chooses: along which
+   * axis, which the result lacks, and whether it counts from the end. */
+  void (*chosen)(const wick_attr *attr, uint32_t *axis, bool *reverse);
   /* Something cheaper that the node, with the operands in[], is equal to; 0: nothing is known. */
   wick_value (*simplify)(wick_simplify *s, const wick_node *n, const wick_value *in);
   /* On operands in blocked layouts: builds the node and sets its packed result; false: it does not.

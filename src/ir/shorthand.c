@@ -187,3 +187,22 @@ wick_value wick_fold_end_muladd(wick_builder *b, wick_value x, wick_value y)
                : wick_build2(b, WICK_OP_add, b->fold_state, wick_build2(b, WICK_OP_mul, x, y));
   return shorthand_fold_rest(b, next);
 }
+
+wick_value wick_build_view(wick_builder *b, wick_value x, wick_type type, int64_t offset,
+                           const wick_picked *choice)
+{
+  bool chosen = choice && choice->index.id;
+  wick_value in[2] = {x, chosen ? choice->index : (wick_value){0}};
+  wick_attr a[4] = {
+      {.i = offset}, {.n = WICK_ATTR_UNSET}, {.n = WICK_ATTR_UNSET}, {.n = WICK_ATTR_UNSET}};
+  if (chosen)
+    a[1] = (wick_attr){.i = choice->step}, a[2] = (wick_attr){.i = choice->count},
+    a[3] = (wick_attr){.i = choice->reverse};
+  return wick_build(b, WICK_OP_view, 1 + chosen, in, a, 1, &type);
+}
+
+wick_picked wick_view_choice(const wick_node *n)
+{
+  if (n->op != WICK_OP_view || n->nin < 2) return (wick_picked){.count = 1};
+  return (wick_picked){n->in[1], n->attr[1].i, n->attr[2].i, n->attr[3].i != 0};
+}

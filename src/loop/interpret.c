@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/build.h"
 #include "ir/element.h"
 
 typedef struct interpret_buffer {
@@ -66,7 +67,13 @@ static wick_status interpret_view(interpret *t, const wick_node *n)
 {
   const wick_type_info *from = interpret_type(t, n->in[0]), *to = interpret_type(t, n->first);
   const interpret_buffer *b = &t->buffer[n->in[0].id];
-  uint64_t offset = wick_elem_bytes(to->elem, (uint64_t)n->attr[0].i), last = 0, dense = 1;
+  wick_picked choice = wick_view_choice(n);
+  int64_t at = 0;
+  if (choice.index.id) {
+    at = wick_min_i64(wick_max_i64(t->lane[choice.index.id][0].i, 0), choice.count - 1);
+    at = (choice.reverse ? choice.count - 1 - at : at) * choice.step;
+  }
+  uint64_t offset = wick_elem_bytes(to->elem, (uint64_t)(n->attr[0].i + at)), last = 0, dense = 1;
   for (uint32_t k = to->rank; k-- > 0;) {
     if (!wick_dim_is_const(to->dim[k]) || (to->stride && !wick_dim_is_const(to->stride[k])))
       return interpret_fail(t, n, WICK_EUNSUPPORTED, "the buffer's size is not a number");
@@ -309,6 +316,7 @@ static wick_status interpret_node(interpret *t, const wick_node *n)
   case WICK_OP_while: return interpret_while(t, n);
   case WICK_OP_if: return interpret_if(t, n);
   case WICK_OP_launch: return interpret_launch(t, n);
+  case WICK_OP_wait: return interpret_flush(t);
   case WICK_OP_shuffle: interpret_shuffle(t, n); return NULL;
   case WICK_OP_dot: interpret_dot(t, n); return NULL;
   case WICK_OP_broadcast:

@@ -27,6 +27,8 @@ void wick_low_effect(const wick_func *f, const wick_node *n, uint32_t k, bool *o
   if (!alias_is_buffer(f, n->in[k])) return;
   if (n->op == WICK_OP_copy) {
     *out_writes = k == 0, *out_reads = k == 1;
+  } else if (n->nregion && alias_is_buffer(f, n->in[0])) { /* else operands are carried */
+    *out_writes = n->op == WICK_OP_loop && k == 1, *out_reads = !*out_writes;
   } else if (n->op == WICK_OP_kernel || n->op == WICK_OP_call) {
     const wick_func *callee = wick_module_find(f->module, n->attr[0].s);
     bool staged = callee && callee->level == WICK_GROUP;
@@ -103,7 +105,21 @@ static void alias_view(alias_state *s, const wick_node *n)
                bits % 8 == 0 && !wick_add_overflows(from->offset, bits / 8, &offset);
   wick_place *p = &s->out->place[n->first.id];
   *p = wick_place_make(s->f->module, wick_type_of(s->f, n->first), from->root, offset, s->mem);
-  p->known = p->known && known;
+  wick_picked choice = wick_view_choice(n);
+  bool one = from->choice.index.id == 0;
+  if (!choice.index.id && one) {
+    p->known = p->known && known;
+    return;
+  }
+  int64_t all; /* of one more choice, or a part of what is chosen */
+  p->known = p->known && known &&
+             (one || (!choice.index.id && from->elem_bytes == p->elem_bytes)) &&
+             p->rank < WICK_MAX_RANK;
+  p->choice = choice.index.id ? choice : from->choice;
+  if (wick_mul_overflows(p->choice.count, p->choice.step * p->elem_bytes, &all) ||
+      all > INT64_MAX / 32)
+    p->known = false;
+  if (!p->known) p->choice = (wick_picked){.count = 1};
 }
 
 static void alias_places(alias_state *s)

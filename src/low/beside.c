@@ -61,9 +61,9 @@ const bool *wick_low_beside(const wick_alias *a, wick_arena *mem)
 {
   beside s = {.a = a};
   bool *out = wick_new(mem, bool, a->f->nnode);
-  for (uint32_t i = 0; i < a->f->nnode; i = a->f->node[i].end) {
+  for (uint32_t i = 0; i < a->f->nnode; i++) {
     const wick_node *n = &a->f->node[i];
-    if (n->nregion) s.n = BESIDE_MOST + 1u;
+    if (n->nregion || n->op == WICK_OP_yield) s.n = BESIDE_MOST + 1u; /* what comes next waits */
     if (n->op != WICK_OP_kernel && n->op != WICK_OP_copy) continue;
     wick_access mine[BESIDE_MOST];
     uint32_t count = beside_accesses(&s, i, mine);

@@ -72,8 +72,8 @@ static bool moves_place(const wick_moves *m, const wick_move *x, wick_value v, w
 static bool moves_idle(const wick_moves *m, const wick_move *x, uint32_t node)
 {
   const wick_node *n = &m->alias.f->node[node];
-  if (n->op != WICK_OP_copy || x->kind > WICK_MOVE_BACK) return false;
-  wick_value moved = n->in[x->kind == WICK_MOVE_AHEAD ? 1 : 0];
+  if (n->op != WICK_OP_copy || x->kind == WICK_MOVE_UNDER) return false;
+  wick_value moved = n->in[x->kind == WICK_MOVE_BACK ? 0 : 1];
   wick_place dst, src;
   return m->alias.place[moved.id].root.id == x->root.id && moves_place(m, x, n->in[0], &dst) &&
          moves_place(m, x, n->in[1], &src) && wick_place_same(&dst, &src);
@@ -131,7 +131,8 @@ static bool moves_root_legal(const wick_moves *m, const wick_move *x, moves_time
     if (x->kind == WICK_MOVE_OVER && b->node < x->at) return false;
     if (x->kind == WICK_MOVE_UNDER && b->node > x->at) return false;
   }
-  return x->kind != WICK_MOVE_AHEAD || moves_covers(m, x);
+  bool goes = x->kind == WICK_MOVE_AHEAD || (x->kind == WICK_MOVE_OVER && t->last_idle);
+  return !goes || moves_covers(m, x);
 }
 
 /* An access to the target's root that meets the moved root's bytes. */
@@ -141,7 +142,9 @@ static bool moves_target_legal(const wick_move *x, const moves_times *t, const w
   switch (x->kind) {
   case WICK_MOVE_AHEAD: return !during || (b->node > t->last_idle && !b->writes);
   case WICK_MOVE_BACK: return !b->writes || b->node < t->first_idle || b->node > t->live.last;
-  case WICK_MOVE_OVER: return b->node < x->at;
+  case WICK_MOVE_OVER:
+    return b->node < x->at || (t->last_idle && b->node > t->last_idle &&
+                               (!b->writes || b->node > t->live.last));
   case WICK_MOVE_UNDER: return !during;
   }
   return false;
@@ -173,8 +176,9 @@ static bool moves_legal(const wick_moves *m, const wick_move *x)
   if (!moves_roots_fit(m, x)) return false;
   uint32_t scope = wick_alias_scope(a, x->root);
   if (a->parent[x->at] != scope) return false;
-  if (x->kind == WICK_MOVE_OVER && wick_alias_scope(a, x->to.root) != scope) return false;
   if (!moves_root_legal(m, x, &t)) return false;
+  bool over = x->kind == WICK_MOVE_OVER && !t.last_idle; /* what it reads is gone */
+  if (over && wick_alias_scope(a, x->to.root) != scope) return false;
   if (!in_place && !moves_idle(m, x, x->at)) return false;
   const wick_access_list *list = &a->access[x->to.root.id];
   int64_t end = x->to.known ? wick_place_end(&x->to) : INT64_MAX;
@@ -185,7 +189,7 @@ static bool moves_legal(const wick_moves *m, const wick_move *x)
     if (!moves_target_legal(x, &t, b)) return false;
   }
   /* What the caller gets at the end is still wanted then. */
-  return x->kind != WICK_MOVE_OVER || wick_alias_planned(a->f, a->definer, x->to.root);
+  return !over || wick_alias_planned(a->f, a->definer, x->to.root);
 }
 
 bool wick_move_legal(wick_moves *m, const wick_move *x)
@@ -334,9 +338,10 @@ static void moves_emit(wick_moves *m, wick_copier *c, wick_value v)
   wick_value root = c->to[p->root.id];
   wick_type type = moves_type(m, v);
   c->to[v.id] = root;
-  if (!p->offset && wick_type_eq(type, wick_built_type(&c->b, root))) return;
-  wick_attr a = {.i = p->offset / p->elem_bytes};
-  c->to[v.id] = wick_build(&c->b, WICK_OP_view, 1, &root, &a, 1, &type);
+  if (!p->offset && !p->choice.index.id && wick_type_eq(type, wick_built_type(&c->b, root))) return;
+  wick_picked choice = p->choice;
+  choice.index = c->to[choice.index.id];
+  c->to[v.id] = wick_build_view(&c->b, root, type, p->offset / p->elem_bytes, &choice);
   wick_build_name(&c->b, c->to[v.id], f->value[v.id].name, f->value[v.id].relation);
 }
 

@@ -11,7 +11,9 @@
 typedef enum wick_move_kind {
   WICK_MOVE_AHEAD, /* a copy writes `to` from the root: what writes the root writes `to` at once */
   WICK_MOVE_BACK,  /* a copy writes the root from `to`: what reads the root reads `to` */
-  WICK_MOVE_OVER,  /* node `at` reads `to` for the last time, and is the first to write the root */
+  /* node `at` is the first to write the root, and reads `to` for the last time before that is
+   * written: not at all, or by a copy of the root behind it, as loops do with what they carry */
+  WICK_MOVE_OVER,
   WICK_MOVE_UNDER  /* node `at` writes `to`, and reads the root for the last time */
 } wick_move_kind;
 

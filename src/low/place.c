@@ -25,7 +25,7 @@ wick_place wick_place_make(const wick_module *m, wick_type t, wick_value root, i
                            wick_arena *mem)
 {
   const wick_type_info *info = wick_type_get(m, t);
-  wick_place p = {.root = root, .rank = info->rank, .offset = offset};
+  wick_place p = {.root = root, .rank = info->rank, .offset = offset, .choice = {.count = 1}};
   uint32_t bits = wick_elem_storage[info->elem].bits;
   int64_t *dim = wick_new(mem, int64_t, info->rank + 1),
           *stride = wick_new(mem, int64_t, info->rank + 1);
@@ -64,6 +64,7 @@ int64_t wick_place_end(const wick_place *p)
     if (!p->dim[k]) return p->offset;
     last += (p->dim[k] - 1) * p->stride[k];
   }
+  last += (p->choice.count - 1) * p->choice.step;
   return p->offset + (last + 1) * p->elem_bytes;
 }
 
@@ -80,7 +81,9 @@ bool wick_place_contiguous(const wick_place *p)
 bool wick_place_same(const wick_place *a, const wick_place *b)
 {
   bool same = a->known && b->known && a->root.id == b->root.id && a->offset == b->offset &&
-              a->elem_bytes == b->elem_bytes && a->rank == b->rank;
+              a->elem_bytes == b->elem_bytes && a->rank == b->rank &&
+              a->choice.index.id == b->choice.index.id && a->choice.step == b->choice.step &&
+              a->choice.count == b->choice.count && a->choice.reverse == b->choice.reverse;
   for (uint32_t k = 0; same && k < a->rank; k++)
     same = a->dim[k] == b->dim[k] && (a->dim[k] <= 1 || a->stride[k] == b->stride[k]);
   return same;
@@ -94,17 +97,19 @@ typedef struct place_axis {
 
 typedef struct place_box { /* axes of more than one element, from the largest stride down */
   uint32_t n;
-  place_axis axis[WICK_MAX_RANK + 1];
+  place_axis axis[WICK_MAX_RANK + 2];
   int64_t offset;
 } place_box;
 
-/* Elements of more than one byte are an axis too: so places of different elements compare. */
+/* Elements of more than one byte are an axis too: so places of different elements compare. So are
+ * the places of a choice. */
 static place_box place_box_of(const wick_place *p)
 {
   place_box b = {.offset = p->offset};
-  for (uint32_t k = 0; k <= p->rank; k++) {
-    place_axis x = k < p->rank ? (place_axis){p->dim[k], p->stride[k] * p->elem_bytes}
-                               : (place_axis){p->elem_bytes, 1};
+  for (uint32_t k = 0; k <= p->rank + 1; k++) {
+    place_axis x = k < p->rank    ? (place_axis){p->dim[k], p->stride[k] * p->elem_bytes}
+                   : k == p->rank ? (place_axis){p->elem_bytes, 1}
+                                  : (place_axis){p->choice.count, p->choice.step * p->elem_bytes};
     if (x.extent == 1) continue;
     uint32_t at = b.n++;
     for (; at > 0 && b.axis[at - 1].stride < x.stride; at--) b.axis[at] = b.axis[at - 1];
@@ -133,7 +138,9 @@ static int64_t place_span(const place_box *b, uint32_t i)
 bool wick_place_injective(const wick_place *p)
 {
   if (!p->known) return false;
-  place_box b = place_box_of(p);
+  wick_place one = *p;
+  one.choice = (wick_picked){.count = 1};
+  place_box b = place_box_of(&one);
   for (uint32_t i = 0; i < b.n; i++)
     if (b.axis[i].stride < place_span(&b, i + 1)) return false;
   return true;
@@ -197,12 +204,16 @@ bool wick_place_move(const wick_place *p, const wick_place *from, const wick_pla
   *out = *p;
   out->root = to->root;
   if (!p->known || !from->known || !to->known || !wick_place_contiguous(from)) return false;
+  if (from->choice.index.id || (p->choice.index.id && to->choice.index.id)) return false;
+  if (to->choice.index.id) out->choice = to->choice;
   int64_t rest = p->offset - from->offset;
   if (wick_place_contiguous(to)) {
     out->offset = to->offset + rest;
+    if (to->choice.index.id && p->elem_bytes != to->elem_bytes) return false;
     return out->offset >= 0 && out->offset % p->elem_bytes == 0;
   }
-  if (p->elem_bytes != from->elem_bytes || rest < 0 || rest % p->elem_bytes) return false;
+  if (p->choice.index.id || p->elem_bytes != from->elem_bytes || rest < 0 || rest % p->elem_bytes)
+    return false;
   rest /= p->elem_bytes;
   place_block block[WICK_MAX_RANK];
   uint32_t n = place_blocks(from, to, block);
@@ -247,10 +258,12 @@ bool wick_place_extend(const wick_place *p, const wick_place *whole, const wick_
   *out = *whole;
   out->root = to->root;
   if (!p->known || !to->known || !wick_place_contiguous(whole)) return false;
+  if (p->choice.index.id || whole->choice.index.id) return false;
   if (wick_place_contiguous(p) && p->offset == whole->offset &&
       wick_place_numel(p) == wick_place_numel(whole))
     return wick_place_move(whole, p, to, mem, out);
   if (p->rank != whole->rank || p->elem_bytes != whole->elem_bytes) return false;
+  out->choice = to->choice;
   int64_t rest = (p->offset - whole->offset) / p->elem_bytes, offset = to->offset;
   int64_t *stride = wick_new(mem, int64_t, p->rank);
   for (uint32_t k = 0; k < p->rank; k++) {

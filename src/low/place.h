@@ -6,14 +6,15 @@
 #ifndef WICK_LOW_PLACE_H
 #define WICK_LOW_PLACE_H
 
-#include "ir/ir.h"
+#include "ir/build.h"
 
 typedef struct wick_place {
   wick_value root; /* an alloc, a parameter or a constant; 0: not a buffer */
   bool known;      /* what follows is true */
   uint32_t rank;
   int64_t elem_bytes;
-  int64_t offset;              /* bytes */
+  int64_t offset;              /* bytes; of the first of several places */
+  wick_picked choice;          /* which of them it is; index 0: there is one */
   const int64_t *dim, *stride; /* strides in elements, also where the type is dense; at least 0 */
 } wick_place;
 
@@ -22,12 +23,15 @@ wick_place wick_place_make(const wick_module *m, wick_type t, wick_value root, i
                            wick_arena *mem);
 
 int64_t wick_place_numel(const wick_place *p);
-int64_t wick_place_end(const wick_place *p);     /* bytes: behind the last element, from the root */
+/* bytes: behind the last element, from the root; of several places, behind the last one */
+int64_t wick_place_end(const wick_place *p);
 bool wick_place_contiguous(const wick_place *p); /* dense but for its offset */
 bool wick_place_injective(const wick_place *p);  /* seen to have each element at bytes of its own */
-bool wick_place_same(const wick_place *a, const wick_place *b); /* element k at the same bytes */
+/* Element k at the same bytes; of several places at one time: for operands of one instruction. */
+bool wick_place_same(const wick_place *a, const wick_place *b);
 
-/* No byte is shared. Two places of one root; exact for boxes of one array. */
+/* No byte is shared, whichever of several places it is. Two places of one root; exact for boxes of
+ * one array. */
 bool wick_place_disjoint(const wick_place *a, const wick_place *b);
 
 /* Moves p along with the array that it is a view of: the elements of `from`, a contiguous place of

@@ -145,8 +145,7 @@ static wick_value random_part(random_gen *r, random_tensor whole, random_tensor 
   info.rank = (uint16_t)random_dims(r, part, dim);
   info.dim = dim, info.stride = r->outer > 1 || random_below(r, 2) ? stride : NULL;
   wick_type type = wick_type_intern(r->m, &info);
-  wick_attr a = {.i = at * LAST};
-  return wick_build(r->b, WICK_OP_view, 1, &whole.v, &a, 1, &type);
+  return wick_build_view(r->b, whole.v, type, at * LAST, NULL);
 }
 
 static void random_copy(random_gen *r, wick_value to, wick_value from)

@@ -302,14 +302,29 @@ static bool evaluate_true(const evaluate_datum *d)
   return wick_load_int(WICK_BOOL, d->tensor.data, 0) != 0;
 }
 
+/* Row i of a stacked result. */
+static void evaluate_stack(evaluate *e, evaluate_datum *out, int64_t i, evaluate_datum *row)
+{
+  const wick_tensor *t = &row->tensor;
+  size_t nbytes = (size_t)wick_elem_bytes(t->elem, wick_ref_numel(t));
+  if (i < out->tensor.dim[0] && nbytes)
+    memcpy((char *)out->tensor.data + (size_t)i * nbytes, t->data, nbytes);
+  evaluate_release(e, row);
+}
+
 static wick_status evaluate_loop(evaluate *e, evaluate_frame *fr, const wick_node *n,
                                  evaluate_datum *out)
 {
   const wick_region *g = &n->region[0];
   uint32_t ncarried = n->nin - 1u;
   int64_t count = wick_load_int(WICK_I64, fr->value[n->in[0].id].tensor.data, 0);
-  evaluate_datum *next = wick_new(e->tmp, evaluate_datum, ncarried + 1);
+  evaluate_datum *next = wick_new(e->tmp, evaluate_datum, n->nout + 1u);
   for (uint32_t k = 0; k < ncarried; k++) out[k] = evaluate_retain(fr->value[n->in[1 + k].id]);
+  for (uint32_t k = ncarried; k < n->nout; k++) {
+    WICK_TRY(evaluate_new(e, fr, n, wick_type_of(fr->f, (wick_value){n->first.id + k}), &out[k]));
+    const wick_tensor *t = &out[k].tensor;
+    memset(t->data, 0, (size_t)wick_elem_bytes(t->elem, wick_ref_numel(t)));
+  }
   for (int64_t i = 0; i < count; i++) {
     evaluate_datum *param = &fr->value[g->first.id];
     WICK_TRY(evaluate_new(e, fr, n, wick_type_of(fr->f, g->first), &param[0]));
@@ -319,6 +334,7 @@ static wick_status evaluate_loop(evaluate *e, evaluate_frame *fr, const wick_nod
     bool go_on = evaluate_true(&next[0]);
     evaluate_release(e, &next[0]);
     for (uint32_t k = 0; k < ncarried; k++) out[k] = next[1 + k];
+    for (uint32_t k = ncarried; k < n->nout; k++) evaluate_stack(e, &out[k], i, &next[1 + k]);
     if (!go_on) break;
   }
   return NULL;

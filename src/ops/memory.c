@@ -48,15 +48,26 @@ static wick_status view_infer(wick_infer *c)
   const wick_type_info *w = wick_type_get(c->module, c->want[0]);
   if (w->space != t->space)
     return wick_infer_fail(c, WICK_ETYPE, "a view stays in the space of its buffer");
-  return NULL;
+  if (c->nin < 2) return NULL;
+  const wick_type_info *i = c->in[1] ? wick_type_get(c->module, c->in[1]->type) : NULL;
+  bool one = i && i->elem == WICK_I64 &&
+             (i->kind == WICK_BUFFER ? i->rank == 0 : i->kind == WICK_SCALAR && i->lanes == 1);
+  return one && c->attr[1].i >= 0 && c->attr[2].i >= 1
+             ? NULL
+             : wick_infer_fail(c, WICK_ETYPE, "the index is not one i64, or chooses among nothing");
 }
 
 const wick_op wick_op_view = {
     .name = "view",
-    .doc = "The same memory under another shape; `offset` in elements of the result",
-    .nin = {1, 1},
+    .doc = "The same memory under another shape; `offset` in elements of the result. With an index "
+           "it is one of `count` places, `step` elements apart: the nearest to the index, counted "
+           "from the last one where `reverse` is set",
+    .nin = {1, 2},
     .nout = {1, 1},
-    .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0}},
+    .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0},
+             {"step", WICK_ATTR_INT, 0, false, NULL, 0, 0},
+             {"count", WICK_ATTR_INT, 1, false, NULL, 0, 0},
+             {"reverse", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_LOW | WICK_LOOP,
     .typed = true,
     .infer = view_infer,
@@ -104,6 +115,12 @@ const wick_op wick_op_kernel = {
     .infer = kernel_infer,
 };
 
+static wick_status wait_infer(wick_infer *c)
+{
+  c->nout = 0;
+  return NULL;
+}
+
 const wick_op wick_op_launch = {
     .name = "launch",
     .doc = "Runs a loop function over the tasks 0 .. tasks-1, in any order and in parallel; with "
@@ -115,6 +132,14 @@ const wick_op wick_op_launch = {
     .level = WICK_LOOP,
     .effect = WICK_EFFECT,
     .infer = kernel_infer,
+};
+
+const wick_op wick_op_wait = {
+    .name = "wait",
+    .doc = "What has been launched is done behind it: its memory may be read and written here",
+    .level = WICK_LOOP,
+    .effect = WICK_EFFECT,
+    .infer = wait_infer,
 };
 
 /* ---- loads and stores ---- */

@@ -224,6 +224,11 @@ wick_value wick_recurrent_inputs(wick_recurrent *r, uint32_t first, uint32_t n, 
 wick_value wick_recurrent_input(wick_recurrent *r, wick_value inputs, int64_t t)
 {
   if (r->b->status) return inputs;
+  if (r->index.id) {
+    wick_value in[2] = {inputs, r->index};
+    wick_attr a[2] = {{.i = 0}, {.i = r->reverse}};
+    return wick_build(r->b, WICK_OP_take, 2, in, a, 0, NULL);
+  }
   int64_t dim[4] = {r->batch, r->blocks, wick_built_info(r->b, inputs)->dim[3].v,
                     WICK_RECURRENT_BLOCK};
   return recurrent_reshape(r, recurrent_slice(r, inputs, 0, t, 1), 4, dim);
@@ -278,11 +283,6 @@ bool wick_recurrent_begin(wick_builder *b, const wick_node *n, const wick_value 
     wick_build_fail(b, WICK_EUNSUPPORTED, "its sizes must be known when it is compiled");
     return false;
   }
-  if (x[0] > WICK_RECURRENT_MOST) {
-    wick_build_fail(b, WICK_EUNSUPPORTED, "a sequence of %lld steps, at most %d are compiled",
-                    (long long)x[0], WICK_RECURRENT_MOST);
-    return false;
-  }
   *out = (wick_recurrent){.b = b,
                           .n = n,
                           .steps = x[0],
@@ -306,6 +306,17 @@ bool wick_recurrent_begin(wick_builder *b, const wick_node *n, const wick_value 
 
 /* ---- from step to step ---- */
 
+/* Step t as an i32. */
+static wick_value recurrent_now(wick_recurrent *r, int64_t t)
+{
+  wick_builder *b = r->b;
+  wick_type type = wick_type_tensor(b->module, WICK_I32, 0, NULL);
+  if (!r->index.id) return wick_build_const(b, type, 0, t);
+  wick_value now = wick_build_cast(b, r->index, WICK_I32);
+  wick_value last = wick_build_const(b, type, 0, r->steps - 1);
+  return r->reverse ? wick_build2(b, WICK_OP_sub, last, now) : now;
+}
+
 /* Where step t is behind the end of a sequence, its states stay, and the result is 0. */
 static wick_value recurrent_mask(wick_recurrent *r, int64_t t, const wick_value *before)
 {
@@ -313,7 +324,7 @@ static wick_value recurrent_mask(wick_recurrent *r, int64_t t, const wick_value 
   wick_value lengths = r->in[WICK_RECURRENT_LENGTHS], y = r->state[0];
   if (!lengths.id || b->status) return y;
   int64_t dim[3] = {r->batch, 1, 1};
-  wick_value now = wick_build_const(b, wick_type_tensor(b->module, WICK_I32, 0, NULL), 0, t);
+  wick_value now = recurrent_now(r, t);
   wick_value on = recurrent_reshape(r, wick_build2(b, WICK_OP_gt, lengths, now), 3, dim);
   y = wick_build3(b, WICK_OP_where, on, y, wick_recurrent_zero(r));
   for (uint32_t k = 0; k < r->nstate; k++)
@@ -328,25 +339,76 @@ static wick_value recurrent_result(wick_recurrent *r, wick_value x, uint32_t axi
   return wick_build_cast(r->b, recurrent_slice(r, x, axis, 0, r->units), r->elem);
 }
 
-void wick_recurrent_run(wick_recurrent *r, bool reverse, wick_recurrent_step *step, const void *arg,
-                        wick_value *out)
+/* Axis 0 of x from its end. */
+static wick_value recurrent_flip(wick_recurrent *r, wick_value x)
+{
+  if (r->b->status) return x;
+  const wick_type_info *t = wick_built_info(r->b, x);
+  wick_dim first[WICK_MAX_RANK], shape[WICK_MAX_RANK];
+  int64_t step[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < t->rank; k++)
+    first[k] = wick_dim_const(k ? 0 : r->steps - 1), shape[k] = t->dim[k], step[k] = k ? 1 : -1;
+  wick_attr a[3] = {
+      {.n = t->rank, .dims = first}, {.n = t->rank, .dims = shape}, {.n = t->rank, .ints = step}};
+  return wick_build(r->b, WICK_OP_slice, 1, &x, a, 0, NULL);
+}
+
+/* One step for all: the states are carried, the results stacked. */
+static wick_value recurrent_loop(wick_recurrent *r, wick_recurrent_step *step, const void *arg)
+{
+  wick_builder *b = r->b;
+  wick_type scalar = wick_type_tensor(b->module, WICK_I64, 0, NULL), type[3] = {scalar};
+  wick_value in[3] = {wick_build_const(b, scalar, 0, r->steps)}, y[4];
+  uint32_t n = r->nstate;
+  for (uint32_t k = 0; k < n; k++) {
+    in[1 + k] = r->state[k].id ? r->state[k] : wick_recurrent_zero(r);
+    if (b->status) return in[0];
+    type[1 + k] = wick_built_type(b, in[1 + k]);
+  }
+  wick_attr a[2] = {{.i = 1}, {.i = r->steps}};
+  wick_build_open(b, WICK_OP_loop, 1 + n, in, a, 0, NULL);
+  r->index = wick_region_begin(b, 1 + n, type);
+  wick_value before[2] = {{r->index.id + 1}, {r->index.id + 2}};
+  for (uint32_t k = 0; k < n; k++) r->state[k] = before[k];
+  step(r, arg, 0);
+  y[0] = wick_build_const(b, wick_type_tensor(b->module, WICK_BOOL, 0, NULL), 0, 1);
+  y[1 + n] = wick_recurrent_rows(r, recurrent_mask(r, 0, before));
+  for (uint32_t k = 0; k < n; k++) y[1 + k] = r->state[k];
+  wick_yield(b, 2 + n, y);
+  r->index = (wick_value){0};
+  wick_value first = wick_build_close(b);
+  for (uint32_t k = 0; k < n; k++) r->state[k] = (wick_value){first.id + k};
+  wick_value all = {first.id + n};
+  return r->reverse ? recurrent_flip(r, all) : all;
+}
+
+/* A node for each step. */
+static wick_value recurrent_unrolled(wick_recurrent *r, wick_recurrent_step *step, const void *arg)
 {
   wick_builder *b = r->b;
   int64_t one[3] = {1, r->batch, r->blocks * WICK_RECURRENT_BLOCK},
           none[3] = {0, r->batch, r->blocks * WICK_RECURRENT_BLOCK};
   wick_value *y = wick_new(b->mem, wick_value, (size_t)r->steps + 1);
   for (int64_t s = 0; s < r->steps && !b->status; s++) {
-    int64_t t = reverse ? r->steps - 1 - s : s;
+    int64_t t = r->reverse ? r->steps - 1 - s : s;
     wick_value before[2] = {r->state[0], r->state[1]};
     step(r, arg, t);
     y[t] = recurrent_reshape(r, recurrent_mask(r, t, before), 3, one);
   }
-  if (b->status) return;
+  if (b->status) return (wick_value){0};
   wick_attr axis = {.i = 0};
   wick_elem e = wick_elem_storage[r->elem].arith;
-  wick_value all = r->steps
-                       ? wick_build(b, WICK_OP_concat, (uint32_t)r->steps, y, &axis, 0, NULL)
-                       : wick_build_const(b, wick_type_tensor_const(b->module, e, 3, none), 0, 0);
+  return r->steps ? wick_build(b, WICK_OP_concat, (uint32_t)r->steps, y, &axis, 0, NULL)
+                  : wick_build_const(b, wick_type_tensor_const(b->module, e, 3, none), 0, 0);
+}
+
+void wick_recurrent_run(wick_recurrent *r, bool reverse, wick_recurrent_step *step, const void *arg,
+                        wick_value *out)
+{
+  r->reverse = reverse;
+  bool loop = r->steps > WICK_RECURRENT_UNROLLED;
+  wick_value all = loop ? recurrent_loop(r, step, arg) : recurrent_unrolled(r, step, arg);
+  if (r->b->status) return;
   out[0] = recurrent_result(r, all, 2);
   for (uint32_t k = 0; k < r->nstate; k++) {
     wick_value s = r->state[k].id ? r->state[k] : wick_recurrent_zero(r);

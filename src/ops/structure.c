@@ -142,8 +142,9 @@ const wick_op wick_op_call = {
 static wick_status structure_is_bool(const wick_infer *c, wick_type t, const char *what)
 {
   const wick_type_info *info = wick_type_get(c->module, t);
-  bool one =
-      info->kind == WICK_SCALAR ? info->lanes == 1 : info->kind == WICK_TENSOR && info->rank == 0;
+  bool one = info->kind == WICK_SCALAR
+                 ? info->lanes == 1
+                 : (info->kind == WICK_TENSOR || info->kind == WICK_BUFFER) && info->rank == 0;
   return info->elem == WICK_BOOL && one
              ? NULL
              : wick_infer_fail(c, WICK_ETYPE, "%s is not one bool", what);
@@ -179,17 +180,17 @@ const wick_op wick_op_if = {
 };
 
 /* Region r takes and yields the carried values: operands from `first`, region parameters from
- * `param`, yields from `yield`. */
+ * `param`, yields from `yield`, with `behind` others behind them. */
 static wick_status structure_carried(wick_infer *c, uint32_t r, uint32_t first, uint32_t param,
-                                     uint32_t yield)
+                                     uint32_t yield, uint32_t behind)
 {
   uint32_t n = c->nin - first;
   if (c->nregionparam[r] != param + n)
     return wick_infer_fail(c, WICK_ETYPE, "region %u takes %u values, wanted %u", r,
                            c->nregionparam[r], param + n);
-  if (c->nyield[r] != yield + n)
+  if (c->nyield[r] != yield + n + behind)
     return wick_infer_fail(c, WICK_ETYPE, "region %u yields %u values, wanted %u", r, c->nyield[r],
-                           yield + n);
+                           yield + n + behind);
   for (uint32_t i = 0; i < n; i++) {
     wick_type t = c->in[first + i]->type;
     if (!wick_type_eq(t, c->param[r][param + i]) || !wick_type_eq(t, c->yield[r][yield + i]))
@@ -200,24 +201,67 @@ static wick_status structure_carried(wick_infer *c, uint32_t r, uint32_t first, 
   return NULL;
 }
 
+/* What region 0 yields behind the carried values, of all iterations. */
+static wick_status loop_stacked(wick_infer *c, uint32_t nstacked)
+{
+  wick_dim dim[WICK_MAX_RANK];
+  dim[0] = wick_dim_const(c->attr[1].i);
+  for (uint32_t k = 0; k < nstacked; k++) {
+    const wick_type_info *t = wick_type_get(c->module, c->yield[0][c->nout + 1]);
+    if (t->kind != WICK_TENSOR || t->rank == WICK_MAX_RANK)
+      return wick_infer_fail(c, WICK_ETYPE, "stacked value %u is no tensor of rank %d or less", k,
+                             WICK_MAX_RANK - 1);
+    for (uint32_t i = 0; i < t->rank; i++) dim[1 + i] = t->dim[i];
+    c->out[c->nout++].type = wick_type_tensor(c->module, t->elem, t->rank + 1u, dim);
+  }
+  return NULL;
+}
+
+static bool loop_buffer(const wick_infer *c, uint32_t i, wick_elem e)
+{
+  const wick_type_info *t = c->in[i] ? wick_type_get(c->module, c->in[i]->type) : NULL;
+  return t && t->kind == WICK_BUFFER && t->elem == e && t->rank == 0;
+}
+
+/* On buffers: nothing is carried but what lies in them. */
+static wick_status loop_of_buffers(const wick_infer *c)
+{
+  if (c->nin > 3 || !loop_buffer(c, 0, WICK_I64) ||
+      (c->nin > 1 && c->in[1] && !loop_buffer(c, 1, WICK_I64)) ||
+      (c->nin > 2 && c->in[2] && !loop_buffer(c, 2, WICK_BOOL)))
+    return wick_infer_fail(c, WICK_ETYPE,
+                           "wanted are buffers of the count, i64[], of the index, "
+                           "i64[], and of whether it goes on, bool[]");
+  return c->nregionparam[0] || c->nyield[0]
+             ? wick_infer_fail(c, WICK_ETYPE, "on buffers the region takes and yields nothing")
+             : NULL;
+}
+
 static wick_status loop_infer(wick_infer *c)
 {
   wick_type count = wick_type_tensor(c->module, WICK_I64, 0, NULL);
+  uint32_t nstacked = (uint32_t)c->attr[0].i;
+  if (wick_type_get(c->module, c->in[0]->type)->kind == WICK_BUFFER) return loop_of_buffers(c);
   if (!wick_type_eq(c->in[0]->type, count))
     return wick_infer_fail(c, WICK_ETYPE, "the count is not i64[]");
-  WICK_TRY(structure_carried(c, 0, 1, 1, 1));
+  WICK_TRY(structure_carried(c, 0, 1, 1, 1, nstacked));
   if (!wick_type_eq(c->param[0][0], count))
     return wick_infer_fail(c, WICK_ETYPE, "the region's first parameter is not i64[]");
-  return structure_is_bool(c, c->yield[0][0], "the first value that the region yields");
+  WICK_TRY(structure_is_bool(c, c->yield[0][0], "the first value that the region yields"));
+  return loop_stacked(c, nstacked);
 }
 
 const wick_op wick_op_loop = {
     .name = "loop",
     .doc = "Runs its region for 0 .. count-1 while the first value it yields is true; carries the "
-           "others",
+           "others, but for the last `stacked`, which are put behind each other: of `most` "
+           "iterations, those that are not run give 0, and count is at most that. On buffers: "
+           "count, where the index goes before each iteration, and what is read behind each",
     .nin = {1, WICK_ANY},
     .nout = {0, WICK_ANY},
     .nregion = {1, 1},
+    .attr = {{"stacked", WICK_ATTR_INT, 0, false, NULL, 0, 128},
+             {"most", WICK_ATTR_INT, 0, false, NULL, 0, 0x1p40}},
     .level = WICK_GRAPH | WICK_LOW,
     .infer = loop_infer,
     .grad = wick_grad_none,
@@ -232,7 +276,7 @@ static wick_status for_infer(wick_infer *c)
   if (c->attr[0].i < 1)
     return wick_infer_fail(c, WICK_ERANGE, "step is %lld, wanted 1 or more",
                            (long long)c->attr[0].i);
-  WICK_TRY(structure_carried(c, 0, 2, 1, 0));
+  WICK_TRY(structure_carried(c, 0, 2, 1, 0, 0));
   if (!wick_type_eq(c->param[0][0], index))
     return wick_infer_fail(c, WICK_ETYPE, "the region's first parameter is not i64");
   return NULL;
@@ -259,7 +303,7 @@ static wick_status while_infer(wick_infer *c)
   for (uint32_t i = 0; i < c->nin; i++)
     if (!wick_type_eq(c->param[0][i], c->in[i]->type))
       return wick_infer_fail(c, WICK_ETYPE, "carried value %u changes its type", i);
-  return structure_carried(c, 1, 0, 0, 0);
+  return structure_carried(c, 1, 0, 0, 0, 0);
 }
 
 const wick_op wick_op_while = {

@@ -12,7 +12,8 @@ typedef void (*wick_kernel)(void **args, int64_t begin, int64_t end);
  * order of their first launch. args: nargs declared slots of the kernel, valid during the call.
  * beside: 1 where it may run at the same time as the launches before it, back to the first with 0;
  * else 0. What was launched is done at the latest when the next launch with 0 begins, or behind the
- * entry. Not 0: the entry returns at once with that number. */
+ * entry. kernel NULL: nothing is launched, and what was before is done when the call returns. Not
+ * 0: the entry returns at once with that number. */
 typedef int32_t (*wick_launch)(void *context, wick_kernel kernel, int32_t kernel_index, void **args,
                                int64_t nargs, int64_t tasks, int32_t beside);
 

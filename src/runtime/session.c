@@ -250,6 +250,7 @@ static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, 
                               int64_t nargs, int64_t tasks, int32_t beside)
 {
   wick_session_state *s = context;
+  if (!kernel) return session_flush(s);
   if (index < 0 || (uint32_t)index >= s->program->nkernel || nargs > SESSION_SLOTS)
     return WICK_EINTERNAL;
   const wick_program_kernel *info = &s->program->kernel[index];

@@ -1,5 +1,6 @@
 /* Buffers: addresses, loads and stores. */
 #include "codegen/llvm/emit.h"
+#include "ir/build.h"
 
 /* ---- addresses ---- */
 
@@ -200,6 +201,16 @@ static void memory_alloc(emit *e, const wick_node *n)
   emit_set(e, n->first, place < 0 ? memory_stack(e, nbytes) : memory_offset(e, e->scratch, place));
 }
 
+/* Bytes to the place that the view's index chooses. */
+static LLVMValueRef memory_choice(emit *e, const wick_picked *c, uint32_t bits)
+{
+  LLVMValueRef last = emit_i64(e, c->count - 1), zero = emit_i64(e, 0), i = emit_get(e, c->index);
+  i = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, i, zero, ""), zero, i, "");
+  i = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSGT, i, last, ""), last, i, "");
+  if (c->reverse) i = LLVMBuildSub(e->b, last, i, "");
+  return LLVMBuildMul(e->b, i, emit_i64(e, c->step * (int64_t)bits / 8), "");
+}
+
 static void memory_view(emit *e, const wick_node *n)
 {
   wick_elem elem = emit_info(e, n->first)->elem;
@@ -209,7 +220,13 @@ static void memory_view(emit *e, const wick_node *n)
     emit_fail(e, n, "the offset is not a number of bytes");
     return;
   }
-  emit_set(e, n->first, memory_offset(e, emit_get(e, n->in[0]), nbytes / 8));
+  LLVMValueRef p = memory_offset(e, emit_get(e, n->in[0]), nbytes / 8);
+  wick_picked choice = wick_view_choice(n);
+  if (choice.index.id) {
+    LLVMValueRef at = memory_index(e, memory_choice(e, &choice, wick_elem_storage[elem].bits));
+    p = LLVMBuildGEP2(e->b, LLVMInt8TypeInContext(e->context), p, &at, 1, "");
+  }
+  emit_set(e, n->first, p);
 }
 
 const struct emit_named emit_memory_rows[] = {

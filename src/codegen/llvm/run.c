@@ -59,11 +59,16 @@ static void run_direct(emit *e, const wick_node *n, LLVMValueRef kernel, LLVMTyp
                            LLVMBuildLoad2(e->b, LLVMInt64TypeInContext(e->context), e->fault, ""));
 }
 
-static void run_callback(emit *e, const wick_node *n, LLVMValueRef kernel, LLVMValueRef tasks)
+static LLVMTypeRef run_launch_type(emit *e)
 {
   LLVMTypeRef p = emit_pointer(e), i32 = LLVMInt32TypeInContext(e->context),
               i64 = LLVMInt64TypeInContext(e->context), args[7] = {p, p, i32, p, i64, i64, i32};
-  LLVMTypeRef type = LLVMFunctionType(i32, args, 7, false);
+  return LLVMFunctionType(i32, args, 7, false);
+}
+
+static void run_callback(emit *e, const wick_node *n, LLVMValueRef kernel, LLVMValueRef tasks)
+{
+  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
   uint32_t index = 0;
   while (e->frame.kernels.at[index] != n->attr[0].s) index++;
   LLVMValueRef arg[7] = {e->context_slot,
@@ -73,7 +78,7 @@ static void run_callback(emit *e, const wick_node *n, LLVMValueRef kernel, LLVMV
                          emit_i64(e, n->nin),
                          tasks,
                          LLVMConstInt(i32, n->attr[2].i != 0, false)};
-  LLVMValueRef r = LLVMBuildCall2(e->b, type, e->launch, arg, 7, "");
+  LLVMValueRef r = LLVMBuildCall2(e->b, run_launch_type(e), e->launch, arg, 7, "");
   run_return_unless_zero(e, r);
 }
 
@@ -139,5 +144,16 @@ static void run_fail(emit *e, const wick_node *n)
   LLVMPositionBuilderAtEnd(e->b, on);
 }
 
+/* A launch of nothing: kernels that are called are done when they return. */
+static void run_wait(emit *e, const wick_node *n)
+{
+  (void)n;
+  if (e->options->direct) return;
+  LLVMTypeRef p = emit_pointer(e), i32 = LLVMInt32TypeInContext(e->context);
+  LLVMValueRef arg[7] = {e->context_slot, LLVMConstNull(p), LLVMConstNull(i32), LLVMConstNull(p),
+                         emit_i64(e, 0),  emit_i64(e, 0),   LLVMConstNull(i32)};
+  run_return_unless_zero(e, LLVMBuildCall2(e->b, run_launch_type(e), e->launch, arg, 7, ""));
+}
+
 const struct emit_named emit_run_rows[] = {
-    {"launch", run_launch}, {"fail", run_fail}, {NULL, NULL}};
+    {"launch", run_launch}, {"wait", run_wait}, {"fail", run_fail}, {NULL, NULL}};

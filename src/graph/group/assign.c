@@ -54,27 +54,48 @@ bool wick_group_is_part(const wick_func *f, const wick_node *n, int64_t *offset)
   return true;
 }
 
+/* The index of a loop: it is written where the loop is run. */
+static bool assign_is_index(const wick_func *f, wick_value v)
+{
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (f->node[i].op == WICK_OP_loop && f->node[i].region[0].first.id == v.id) return true;
+  return false;
+}
+
+bool wick_group_is_chosen(const wick_func *f, const wick_node *n, wick_picked *out)
+{
+  int64_t dim[WICK_MAX_RANK], outer = 1;
+  if (!wick_op_of(n)->chosen || !wick_type_const_dims(wick_info_of(f, n->in[0]), dim) ||
+      wick_elem_storage[wick_info_of(f, n->first)->elem].bits % 8 || !assign_is_index(f, n->in[1]))
+    return false;
+  uint32_t axis;
+  *out = (wick_picked){.index = n->in[1], .step = 1};
+  wick_op_of(n)->chosen(n->attr, &axis, &out->reverse);
+  for (uint32_t k = 0; k < axis; k++) outer *= dim[k];
+  for (uint32_t k = axis + 1; k < wick_info_of(f, n->in[0])->rank; k++) out->step *= dim[k];
+  out->count = dim[axis];
+  return outer == 1;
+}
+
 bool wick_group_is_view(const wick_func *f, const wick_node *n)
 {
   int64_t offset;
-  return wick_op_of(n)->view || wick_group_is_part(f, n, &offset);
+  wick_picked choice;
+  return wick_op_of(n)->view || wick_group_is_part(f, n, &offset) ||
+         wick_group_is_chosen(f, n, &choice);
 }
 
 bool wick_group_is_later(const wick_node *n)
 {
-  return n->nregion || n->op == WICK_OP_call || n->op == WICK_OP_tuple || n->op == WICK_OP_item;
-}
-
-uint32_t wick_group_next(const wick_func *f, uint32_t i)
-{
-  return f->node[i].nregion ? f->node[i].end : i + 1;
+  return n->op == WICK_OP_call || n->op == WICK_OP_tuple || n->op == WICK_OP_item;
 }
 
 static bool assign_has_code(const wick_func *f, const wick_node *n)
 {
   uint32_t perm[WICK_MAX_RANK];
-  return n->op != WICK_OP_const && n->op != WICK_OP_return && !wick_group_is_view(f, n) &&
-         !wick_group_joins(f, n) && !wick_group_turns(f, n, perm) && !wick_group_is_later(n);
+  return n->op != WICK_OP_const && !wick_op_of(n)->terminator && !n->nregion &&
+         !wick_group_is_view(f, n) && !wick_group_joins(f, n) && !wick_group_turns(f, n, perm) &&
+         !wick_group_is_later(n);
 }
 
 /* ---- groups ---- */
@@ -86,6 +107,7 @@ typedef struct assign {
   uint32_t *before; /* per node: the root whose anchor it leads to, from a convolution by depth */
   uint64_t near;    /* bytes of an image that stay where it was written */
   int64_t lanes;    /* of floats in a vector */
+  uint32_t *region; /* per node: where the region that it is in begins */
   wick_value *room;
 } assign;
 
@@ -114,7 +136,8 @@ static uint32_t assign_users(const assign *s, uint32_t i)
   if (n->nout != 1) return UINT32_MAX;
   for (uint32_t u = s->g.uses.first[n->first.id]; u < s->g.uses.first[n->first.id + 1]; u++) {
     uint32_t own = s->g.of[s->g.uses.use[u]];
-    if (own == UINT32_MAX || (root != UINT32_MAX && own != root)) return UINT32_MAX;
+    if (own == UINT32_MAX || (root != UINT32_MAX && own != root) || s->region[own] != s->region[i])
+      return UINT32_MAX;
     root = own;
   }
   return root;
@@ -300,7 +323,12 @@ wick_groups wick_groups_of(const wick_func *f, const wick_target *t, wick_arena 
   s.room = wick_new(tmp, wick_value, f->nvalue + 1);
   uint32_t *order = wick_new(tmp, uint32_t, f->nnode), n = 0;
   for (uint32_t i = 0; i < f->nnode; i++) s.g.of[i] = s.anchor[i] = s.before[i] = UINT32_MAX;
-  for (uint32_t i = 0; i < f->nnode; i = wick_group_next(f, i)) order[n++] = i;
+  s.region = wick_new(tmp, uint32_t, f->nnode);
+  for (uint32_t i = 0; i < f->nnode; i++) order[n++] = i;
+  for (uint32_t i = 0; i < f->nnode; i++) /* inner ones come later */
+    for (uint32_t r = 0; r < f->node[i].nregion; r++)
+      for (uint32_t k = f->node[i].region[r].begin; k < f->node[i].region[r].end; k++)
+        s.region[k] = f->node[i].region[r].begin;
   while (n-- > 0)
     if (assign_has_code(f, &f->node[order[n]])) assign_node(&s, order[n]);
   return s.g;

@@ -12,11 +12,11 @@
  *   it is used up while it is near.
  *
  * What could be the end of another anchor's group, as the only user of one value after another,
- * goes there rather than before a row's fold. */
+ * goes there rather than before a row's fold. A group lies in one region. */
 #ifndef WICK_GRAPH_GROUP_ASSIGN_H
 #define WICK_GRAPH_GROUP_ASSIGN_H
 
-#include "ir/ir.h"
+#include "ir/build.h"
 #include "target/target.h"
 
 typedef struct wick_groups {
@@ -45,11 +45,11 @@ bool wick_group_turns(const wick_func *f, const wick_node *n, uint32_t *perm);
 /* A part in one piece: of the axes before the first that is cut there is one index each. Elements
  * before it: *offset. */
 bool wick_group_is_part(const wick_func *f, const wick_node *n, int64_t *offset);
+/* One of the parts behind each other that an index chooses, where that is a loop's own. */
+bool wick_group_is_chosen(const wick_func *f, const wick_node *n, wick_picked *out);
 /* The operand's memory under another type, or a part of it. */
 bool wick_group_is_view(const wick_func *f, const wick_node *n);
-/* Control flow, calls and tuples: not compiled yet. */
+/* Calls and tuples: not compiled yet. */
 bool wick_group_is_later(const wick_node *n);
-/* The next node that is in no region of node i. */
-uint32_t wick_group_next(const wick_func *f, uint32_t i);
 
 #endif

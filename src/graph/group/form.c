@@ -4,27 +4,11 @@
 
 #include <string.h>
 
-#include "graph/group/assign.h"
-#include "graph/group/halo.h"
+#include "graph/group/form_state.h"
 #include "graph/group/template.h"
 #include "ir/element.h"
 #include "loop/contract.h"
 #include "ops/scalar.h"
-
-typedef struct form_state {
-  const wick_func *f;
-  const wick_target *target;
-  wick_records *records;
-  wick_arena *mem, *tmp;
-  wick_groups g;
-  wick_value *low; /* per value: its buffer */
-  wick_builder b;  /* the low function */
-  uint32_t ngroup;
-  wick_func **func; /* per node that names a group: the group */
-  wick_halo *halo;  /* per value: the zeros around its buffer */
-  /* room for one group at a time: its operands; per value what it is in the group, or 0 */
-  wick_value *operand, *to;
-} form_state;
 
 /* ---- one group ---- */
 
@@ -137,20 +121,19 @@ static wick_status form_group(form_state *s, uint32_t root, wick_func **out)
 
 /* ---- the low function ---- */
 
-static wick_type form_buffer(form_state *s, wick_type tensor, wick_space space)
+wick_type wick_form_buffer(form_state *s, wick_type tensor, wick_space space)
 {
   const wick_type_info *t = wick_type_get(s->f->module, tensor);
   return wick_type_buffer(s->f->module, t->elem, t->rank, t->dim, space);
 }
 
-/* The buffer of a value; immediates that are wanted in memory become constants of the module. */
-static wick_value form_low(form_state *s, wick_value v)
+wick_value wick_form_low(form_state *s, wick_value v)
 {
   if (s->low[v.id].id) return s->low[v.id];
   uint32_t d = s->g.definer[v.id];
   if (d == UINT32_MAX || s->f->node[d].op != WICK_OP_const) return (wick_value){0};
   wick_module *m = s->f->module;
-  wick_type tensor = wick_type_of(s->f, v), type = form_buffer(s, tensor, WICK_CONSTANT);
+  wick_type tensor = wick_type_of(s->f, v), type = wick_form_buffer(s, tensor, WICK_CONSTANT);
   wick_imm imm = s->f->node[d].attr[0].imm;
   if (!imm.constant) {
     uint64_t nbytes = 0;
@@ -165,6 +148,7 @@ static wick_value form_low(form_state *s, wick_value v)
     imm.constant = wick_constant_add(m, "number", tensor, data, nbytes);
   }
   wick_attr a = {.imm = {.constant = imm.constant}};
+  wick_push(s->tmp, &s->inner, v.id);
   return s->low[v.id] = wick_build(&s->b, WICK_OP_const, 0, NULL, &a, 1, &type);
 }
 
@@ -222,7 +206,7 @@ static void form_groups(form_state *s, wick_errors *all)
 static wick_value form_operand(form_state *s, wick_func *g, uint32_t k, wick_value v)
 {
   wick_halo h;
-  wick_value low = form_low(s, v);
+  wick_value low = wick_form_low(s, v);
   if (!low.id || !wick_halo_wanted(g, k, &h)) return low;
   if (!form_owns_buffer(s, v) || !form_may_join(s, v, &h)) {
     wick_value copy[2] = {wick_halo_alloc(&s->b, s->target, wick_type_of(s->f, v), &h, s->tmp),
@@ -245,7 +229,7 @@ static wick_status form_kernel(form_state *s, uint32_t i)
   for (uint32_t k = 0; k < nin; k++) in[n->nout + k] = form_operand(s, g, k, operand[k]);
   for (uint32_t k = 0; k < n->nout; k++) {
     wick_value v = {n->first.id + k};
-    wick_type type = form_buffer(s, wick_type_of(f, v), WICK_ARENA);
+    wick_type type = wick_form_buffer(s, wick_type_of(f, v), WICK_ARENA);
     bool halo = form_has_halo(&s->halo[v.id], wick_info_of(f, v)->rank);
     in[k] = s->low[v.id] =
         halo ? wick_halo_alloc(&s->b, s->target, wick_type_of(f, v), &s->halo[v.id], s->tmp)
@@ -262,7 +246,7 @@ static wick_status form_kernel(form_state *s, uint32_t i)
 static wick_value form_whole(form_state *s, wick_value v, wick_dim *stride)
 {
   const wick_func *f = s->f;
-  wick_type type = form_buffer(s, wick_type_of(f, v), WICK_ARENA);
+  wick_type type = wick_form_buffer(s, wick_type_of(f, v), WICK_ARENA);
   wick_value whole =
       form_has_halo(&s->halo[v.id], wick_info_of(f, v)->rank)
           ? wick_halo_alloc(&s->b, s->target, wick_type_of(f, v), &s->halo[v.id], s->tmp)
@@ -288,8 +272,8 @@ static void form_copy(form_state *s, wick_value whole, wick_value x, const wick_
                          .dim = t->dim,
                          .stride = stride};
   wick_type type = wick_type_intern(s->f->module, &view);
-  wick_attr a = {.i = offset};
-  wick_value copy[2] = {wick_build(&s->b, WICK_OP_view, 1, &whole, &a, 1, &type), form_low(s, x)};
+  wick_value part = wick_build_view(&s->b, whole, type, offset, NULL);
+  wick_value copy[2] = {part, wick_form_low(s, x)};
   if (copy[1].id) wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
 }
 
@@ -333,18 +317,30 @@ static wick_status form_node(form_state *s, uint32_t i)
     return wick_fail(s->tmp, WICK_EUNSUPPORTED, wick_loc_text(s->f->module, n->loc),
                      "%s cannot be compiled yet", wick_op_of(n)->name);
   if (wick_group_is_view(s->f, n)) {
-    wick_attr at = {.i = 0};
-    wick_group_is_part(s->f, n, &at.i);
-    wick_value x = form_low(s, n->in[0]);
+    int64_t at = 0;
+    wick_picked choice = {.count = 1};
+    wick_group_is_part(s->f, n, &at);
+    if (wick_group_is_chosen(s->f, n, &choice)) choice.index = s->low[choice.index.id];
+    wick_value x = wick_form_low(s, n->in[0]);
     if (s->b.status || !x.id) return s->b.status;
-    wick_type type = form_buffer(s, wick_type_of(s->f, n->first), wick_built_info(&s->b, x)->space);
-    s->low[n->first.id] = wick_build(&s->b, WICK_OP_view, 1, &x, &at, 1, &type);
+    wick_type type =
+        wick_form_buffer(s, wick_type_of(s->f, n->first), wick_built_info(&s->b, x)->space);
+    s->low[n->first.id] = wick_build_view(&s->b, x, type, at, &choice);
     return s->b.status;
   }
   uint32_t perm[WICK_MAX_RANK];
   if (wick_group_joins(s->f, n)) return form_join(s, n);
   if (wick_group_turns(s->f, n, perm)) return form_turn(s, n, perm);
   return s->g.of[i] == i ? form_kernel(s, i) : NULL;
+}
+
+void wick_form_nodes(form_state *s, uint32_t begin, uint32_t end, wick_errors *all)
+{
+  for (uint32_t i = begin; i < end; i = s->f->node[i].end)
+    if (s->f->node[i].nregion)
+      wick_form_flow(s, i, all);
+    else
+      wick_errors_add(all, form_node(s, i));
 }
 
 wick_status wick_form_groups(const wick_func *f, const wick_target *target, wick_records *records,
@@ -356,22 +352,22 @@ wick_status wick_form_groups(const wick_func *f, const wick_target *target, wick
   wick_build_begin(&s.b, f->module, WICK_LOW, f->name, mem);
   const wick_node *ret = wick_return(f);
   for (uint32_t v = 1; v <= f->nparam; v++) {
-    s.low[v] = wick_build_param(&s.b, form_buffer(&s, f->value[v].type, WICK_IO), WICK_IN, NULL);
+    s.low[v] =
+        wick_build_param(&s.b, wick_form_buffer(&s, f->value[v].type, WICK_IO), WICK_IN, NULL);
     s.b.values.at[s.low[v].id].name = f->value[v].name;
   }
   wick_value *result = wick_new(tmp, wick_value, ret->nin);
   for (uint32_t k = 0; k < ret->nin; k++) {
-    result[k] = wick_build_param(&s.b, form_buffer(&s, wick_type_of(f, ret->in[k]), WICK_IO),
+    result[k] = wick_build_param(&s.b, wick_form_buffer(&s, wick_type_of(f, ret->in[k]), WICK_IO),
                                  WICK_OUT, NULL);
     s.b.values.at[result[k].id].name = f->value[ret->in[k].id].name;
   }
   wick_errors all = wick_errors_begin(tmp, 20);
   form_groups(&s, &all);
-  for (uint32_t i = 0; i < f->nnode; i = wick_group_next(f, i))
-    wick_errors_add(&all, form_node(&s, i));
+  wick_form_nodes(&s, 0, f->nnode, &all);
   WICK_TRY(wick_errors_end(&all));
   for (uint32_t k = 0; k < ret->nin; k++) {
-    wick_value copy[2] = {result[k], form_low(&s, ret->in[k])};
+    wick_value copy[2] = {result[k], wick_form_low(&s, ret->in[k])};
     wick_build(&s.b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
   }
   wick_build_return(&s.b, 0, NULL);

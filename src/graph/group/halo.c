@@ -149,9 +149,9 @@ static wick_type halo_view_type(wick_module *m, const wick_type_info *t, const i
 static wick_value halo_view(wick_builder *b, wick_value whole, wick_type type, const int64_t *at,
                             const int64_t *stride, uint32_t rank)
 {
-  wick_attr a = {.i = 0};
-  for (uint32_t k = 0; k < rank; k++) a.i += at[k] * stride[k];
-  return wick_build(b, WICK_OP_view, 1, &whole, &a, 1, &type);
+  int64_t offset = 0;
+  for (uint32_t k = 0; k < rank; k++) offset += at[k] * stride[k];
+  return wick_build_view(b, whole, type, offset, NULL);
 }
 
 wick_value wick_halo_alloc(wick_builder *b, const wick_target *t, wick_type tensor,

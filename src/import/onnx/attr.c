@@ -18,6 +18,7 @@ static const struct {
     {'I', WICK_ONNX_ATTR_INTS, 8, "a list of integers"},
     {'S', WICK_ONNX_ATTR_STRINGS, 9, "a list of strings"},
     {'T', WICK_ONNX_ATTR_TENSORS, 10, "a list of tensors"},
+    {'p', WICK_ONNX_ATTR_TYPE_PROTO, 14, "a type"},
     {'x', WICK_ONNX_ATTR_SPARSE_TENSOR, 22, "a sparse tensor"},
 };
 

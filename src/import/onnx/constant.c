@@ -217,6 +217,6 @@ const wick_onnx_row wick_onnx_constant_rows[] = {
      0,
      0},
     {"ConstantOfShape", 9, {1, 1}, 1, "value:t", constant_of_shape, 0, 0},
-    {"Identity", 1, {1, 1}, 1, "", constant_identity, 0, 0},
+    {"Identity", 1, {1, 1}, 1, "", constant_identity, WICK_OP_tuple, 0},
     {0},
 };

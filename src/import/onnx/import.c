@@ -176,6 +176,12 @@ static void import_initializers(wick_onnx_context *c, const wick_onnx_graph *g)
   }
 }
 
+void wick_onnx_import_initializers(wick_onnx_context *c, const wick_onnx_graph *g)
+{
+  import_initializer_names(c, g);
+  import_initializers(c, g);
+}
+
 /* ---- outputs ---- */
 
 /* x again as a value of its own, under that name: a parameter, a constant or what two names stand
@@ -196,6 +202,10 @@ static wick_value import_output(wick_onnx_context *c, const wick_onnx_value_info
   wick_value x = wick_onnx_use(c, v->name, place, "the value").v;
   if (!x.id) return x;
   const wick_onnx_tensor_type *t = v->type ? v->type->tensor_type : NULL;
+  if (wick_built_info(&c->b, x)->kind != WICK_TENSOR) {
+    wick_onnx_error(c, WICK_EUNSUPPORTED, place, "sequences and optionals cannot be outputs");
+    return (wick_value){0};
+  }
   wick_elem want, have = wick_built_info(&c->b, x)->elem;
   if (t && t->elem_type && (!wick_onnx_elem(t->elem_type, &want) || want != have))
     wick_onnx_error(c, WICK_ETYPE, place, "it is %s, the model says %s", wick_elem_name(have),
@@ -307,7 +317,7 @@ static wick_status import_tries(wick_onnx_context *c, wick_arena *mem)
     import_begin(c, mem);
     import_graph(c);
     again = false;
-    for (uint32_t i = 0; o && i < o->ncontent && c->unknown; i++)
+    for (uint32_t i = 0; o && i < o->ncontent && (c->unknown || c->branches); i++)
       for (uint32_t k = 0; k < c->b.nparam && !o->fixed[i]; k++)
         if (c->wanted[k] && strcmp(import_param(c, k), o->content[i].input) == 0)
           o->fixed[i] = again = true;
@@ -319,7 +329,7 @@ static wick_status import_tries(wick_onnx_context *c, wick_arena *mem)
 static bool import_is_open(const wick_onnx_context *c)
 {
   uint32_t errors = c->errors.list.n + c->errors.more;
-  return errors == (c->symbolic ? c->misfits : c->unknown);
+  return c->branches || errors == (c->symbolic ? c->misfits : c->unknown);
 }
 
 wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
@@ -356,7 +366,7 @@ wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
     import_begin(&c, mem);
     if (!import_interface(&c)) return failure;
     *options->described = true;
-    if (options->follows) *options->follows = c.unknown > 0;
+    if (options->follows) *options->follows = c.unknown > 0 || c.branches;
   }
   wick_func *f;
   WICK_TRY(wick_build_end(&c.b, &f));

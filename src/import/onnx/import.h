@@ -19,7 +19,8 @@ typedef struct wick_onnx_row {
   const char *attrs; /* "axis:i pads:I! mode:s": a letter of the kind (i f s t, lists I F S), !
                         where it is required */
   void (*import)(wick_onnx_op *o); /* sets o->out; NULL: the operator ended with this opset */
-  wick_opcode op;                  /* for functions that serve several rows */
+  wick_opcode op;                  /* for functions that serve several rows; `tuple`, `loop`, `if`:
+                                      the row takes sequences */
   int arg;                         /* likewise, as the function says */
 } wick_onnx_row;
 
@@ -44,14 +45,16 @@ typedef struct wick_onnx_binding {
 } wick_onnx_binding;
 
 /* The names of a graph, or of a function's body while it is expanded. */
-typedef struct wick_onnx_scope {
+typedef struct wick_onnx_scope wick_onnx_scope;
+struct wick_onnx_scope {
   wick_names names;
   wick_list(wick_onnx_binding) bound; /* by name; at[0] is unused */
   const wick_onnx_opsets *opsets;
-  const wick_onnx_op *call; /* of a function's body: whose attributes its references mean */
-  const struct wick_onnx_scope *outer; /* the scope of the call */
+  const wick_onnx_op *call;     /* of a function's body: whose attributes its references mean */
+  const wick_onnx_scope *outer; /* the scope of the call */
+  wick_onnx_scope *around; /* of a graph within a node: where that stands; its names are seen */
   const wick_onnx_function *function;
-} wick_onnx_scope;
+};
 
 typedef struct wick_onnx_unsupported { /* an operator that no row imports */
   const char *name;                    /* with domain */
@@ -78,6 +81,7 @@ typedef struct wick_onnx_context {
       most_bytes;     /* used before the outermost call; by those before it; by all, at most */
   bool symbolic;      /* an input has a symbolic size */
   uint32_t unknown;   /* of the misfits: what must be known follows from inputs' contents */
+  bool branches;      /* contents of inputs may tell which branches with errors are not taken */
   bool *wanted;       /* by parameter: its contents must be known */
   wick_names symbols; /* dimension names of the model, made fit for Wick's text */
   wick_list(wick_dim) symbol_dims;                /* by the name's number in `symbols` */
@@ -106,7 +110,13 @@ uint32_t wick_onnx_module_name(wick_onnx_context *c, wick_span name); /* interne
 wick_dim wick_onnx_symbol(wick_onnx_context *c, wick_span name, const char *stem, uint32_t axis);
 int64_t wick_onnx_opset_of(const wick_onnx_scope *s, wick_span domain); /* 0: not imported */
 
+/* import.c: binds the names of a graph's initializers to constants. */
+void wick_onnx_import_initializers(wick_onnx_context *c, const wick_onnx_graph *g);
+
 /* node.c */
+/* Nodes of another scope, within the current one; false after a limit was reached and said. */
+bool wick_onnx_enter(wick_onnx_context *c, wick_onnx_scope *s);
+void wick_onnx_leave(wick_onnx_context *c, wick_onnx_scope *back);
 void wick_onnx_import_nodes(wick_onnx_context *c, const wick_onnx_nodes *nodes);
 bool wick_onnx_domain_is_own(wick_span domain); /* "" and "ai.onnx" */
 
@@ -158,6 +168,32 @@ bool wick_onnx_one(wick_onnx_op *o, uint32_t i, const char *what, int64_t otherw
 /* A constant operand of floats or integers. */
 bool wick_onnx_floats(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
                       const double **out);
+
+/* Adds "`what` must be known when the model is compiled"; what inputs operand i follows from may be
+ * given then. */
+bool wick_onnx_unknown(wick_onnx_op *o, uint32_t i, const char *what);
+/* The node's errors may be mended where the inputs that v follows from are known. */
+void wick_onnx_want(wick_onnx_op *o, wick_value v);
+
+/* known.c: the elements of a value that follows from constants, as far as they are few. */
+bool wick_onnx_known(wick_onnx_context *c, wick_value v, wick_tensor *out);
+bool wick_onnx_known_int(wick_onnx_context *c, wick_value v, int64_t *out);
+/* The node that defines a value of this import. NULL for parameters, also of regions. */
+const wick_node *wick_onnx_definer(const wick_builder *b, wick_value v);
+
+/* subgraph.c: what may be taken back */
+typedef struct wick_onnx_trial {
+  wick_errors errors;
+  uint32_t unsupported, misfits, unknown, nodes, values, open;
+} wick_onnx_trial;
+wick_onnx_trial wick_onnx_trial_begin(wick_onnx_op *o);
+bool wick_onnx_trial_good(const wick_onnx_op *o, const wick_onnx_trial *t); /* nothing was wrong */
+void wick_onnx_trial_undo(wick_onnx_op *o, const wick_onnx_trial *t);
+/* The errors stay, the nodes that were opened are closed: the node has failed. */
+void wick_onnx_trial_stop(wick_onnx_op *o, const wick_onnx_trial *t);
+/* The nodes of a graph within the node. out: as many as its outputs. False where it failed. */
+bool wick_onnx_subgraph(wick_onnx_op *o, const wick_onnx_graph *g, uint32_t nin,
+                        const wick_value *in, wick_value *out);
 
 /* emit.c: one row of Wick, its attributes set by name, the others at their defaults. */
 typedef struct wick_onnx_emit {

@@ -197,9 +197,11 @@ static void test_unsupported(void **state)
        "m.onnx: node \"z\" (Bar): the operator Bar is not supported\n"
        "m.onnx: node \"v\" (Foo): the operator a.Foo is not supported"},
       {"opset 13; in c 9 -; If c -> y; Loop c -> z; Scan c -> w; out y",
-       "m.onnx: node \"y\" (If): the operator If is not supported\n"
-       "m.onnx: node \"z\" (Loop): the operator Loop is not supported\n"
-       "m.onnx: node \"w\" (Scan): the operator Scan is not supported"},
+       "m.onnx: node \"y\" (If): attribute \"then_branch\" is missing\n"
+       "m.onnx: node \"y\" (If): attribute \"else_branch\" is missing\n"
+       "m.onnx: node \"z\" (Loop): attribute \"body\" is missing\n"
+       "m.onnx: node \"w\" (Scan): attribute \"body\" is missing\n"
+       "m.onnx: node \"w\" (Scan): attribute \"num_scan_inputs\" is missing"},
   };
   onnx_check(rows, WICK_COUNT(rows));
 }

@@ -89,6 +89,19 @@ static bool node_operands(wick_onnx_op *o, uint32_t least, wick_value *in)
   return good;
 }
 
+/* Sequences go to rows that know them. */
+static bool node_plain(wick_onnx_op *o)
+{
+  wick_opcode op = o->row->op;
+  bool takes = op == WICK_OP_tuple || op == WICK_OP_loop || op == WICK_OP_if;
+  for (uint32_t i = 0; i < o->nin && !takes; i++)
+    if (o->in[i].id && wick_built_info(o->b, o->in[i])->kind != WICK_TENSOR) {
+      wick_onnx_fail(o, WICK_ETYPE, "input %u is a sequence or an optional", i);
+      return false;
+    }
+  return true;
+}
+
 static void node_counts(wick_onnx_op *o)
 {
   const wick_onnx_row *r = o->row;
@@ -130,17 +143,17 @@ static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const cha
   o.out = wick_new(c->tmp, wick_value, (size_t)o.nout + 1);
   node_counts(&o); /* all three, so that all that is wrong is said */
   wick_onnx_attrs_check(&o);
-  bool good = node_operands(&o, o.row->nin[0], in) && !o.failed;
+  bool good = node_operands(&o, o.row->nin[0], in) && !o.failed && node_plain(&o);
   if (good) {
     c->b.loc = wick_loc_add(c->module, place);
-    uint32_t before = c->errors.list.n + c->errors.more;
+    uint32_t before = c->errors.list.n + c->errors.more, misfits = c->misfits;
     o.row->import(&o);
     if (c->b.status) { /* found by inference */
       wick_errors_add(&c->errors, c->b.status);
       c->b.status = NULL;
       o.failed = true;
     }
-    c->misfits += c->errors.list.n + c->errors.more - before;
+    c->misfits = misfits + c->errors.list.n + c->errors.more - before; /* with its graphs' own */
   }
   bool bad = !good || o.failed;
   node_bind(c, n, place, bad ? NULL : o.out, first, bad ? NULL : "this output is not supported");
@@ -162,6 +175,25 @@ static const wick_onnx_function *node_function(const wick_onnx_context *c, const
   return id ? c->function.at[id] : NULL;
 }
 
+bool wick_onnx_enter(wick_onnx_context *c, wick_onnx_scope *s)
+{
+  if (c->depth > 2 * NODE_CALLS) {
+    if (!c->over)
+      wick_onnx_error(c, WICK_ELIMIT, c->file, "graphs are nested more than %d deep",
+                      2 * NODE_CALLS);
+    return !(c->over = true);
+  }
+  c->scope = s;
+  if (!c->depth++) c->call_bytes = c->tmp->guard->used_bytes;
+  return true;
+}
+
+void wick_onnx_leave(wick_onnx_context *c, wick_onnx_scope *back)
+{
+  c->scope = back;
+  if (!--c->depth) c->expanded_bytes += c->tmp->guard->used_bytes - c->call_bytes;
+}
+
 static void node_expand(wick_onnx_context *c, const wick_onnx_node *n, const wick_onnx_function *f,
                         const char *place)
 {
@@ -181,8 +213,7 @@ static void node_expand(wick_onnx_context *c, const wick_onnx_node *n, const wic
   if (good) {
     wick_onnx_scope *outer = c->scope, *s = wick_onnx_scope_make(c, &f->opset_import);
     s->call = &call, s->outer = outer, s->function = f;
-    c->scope = s;
-    if (!c->depth++) c->call_bytes = c->tmp->guard->used_bytes;
+    wick_onnx_enter(c, s);
     for (size_t i = 0; i < f->input.n; i++) {
       wick_onnx_binding b = {.v = i < call.nin ? in[i] : (wick_value){0}};
       b.absent = !b.v.id;
@@ -192,8 +223,7 @@ static void node_expand(wick_onnx_context *c, const wick_onnx_node *n, const wic
     for (uint32_t k = 0; k < call.nout && !c->over; k++)
       if (f->output.at[k].nbytes)
         out[k] = wick_onnx_use(c, f->output.at[k], place, "the function's output").v;
-    c->scope = outer;
-    if (!--c->depth) c->expanded_bytes += c->tmp->guard->used_bytes - c->call_bytes;
+    wick_onnx_leave(c, outer);
   }
   node_bind(c, n, place, good ? out : NULL, first, NULL);
 }

@@ -1,6 +1,8 @@
 /* What a row asks of its operands: types, known contents, constants. */
 #include "import/onnx/import.h"
 #include "ir/element.h"
+#include "ops/ref.h"
+#include "ops/scalar.h"
 
 const wick_type_info *wick_onnx_info(const wick_onnx_op *o, uint32_t i)
 {
@@ -21,45 +23,16 @@ bool wick_onnx_axis(wick_onnx_op *o, int64_t axis, int64_t rank, uint32_t *out)
   return true;
 }
 
-/* The node that defines a value of this import: results are numbered in the order of the nodes. */
-static const wick_node *operand_definer(const wick_builder *b, wick_value v)
-{
-  uint32_t lo = 0, hi = b->nodes.n;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (b->nodes.at[mid].first.id + b->nodes.at[mid].nout <= v.id)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  const wick_node *n = lo < b->nodes.n ? &b->nodes.at[lo] : NULL;
-  return n && v.id >= n->first.id && v.id < n->first.id + n->nout ? n : NULL;
-}
-
-/* The elements of a constant operand. */
+/* The elements of an operand that follows from constants. */
 static bool operand_elems(wick_onnx_op *o, uint32_t i, uint32_t *out_n, wick_elem *out_elem,
                           wick_scalar **out)
 {
-  const wick_node *n = operand_definer(o->b, o->in[i]);
-  if (!n || n->op != WICK_OP_const) return false;
-  const wick_type_info *t = wick_onnx_info(o, i);
-  wick_dim numel = wick_type_numel(o->c->module, wick_built_type(o->b, o->in[i]));
-  const wick_imm *imm = &n->attr[0].imm;
-  const void *data = imm->constant ? wick_constant_get(o->c->module, imm->constant)->data : NULL;
-  bool number = wick_elem_is_float(t->elem) || wick_elem_is_int(t->elem) || t->elem == WICK_BOOL;
-  if (!wick_dim_is_const(numel) || numel.v > 4096 || !number || (imm->constant && !data))
-    return false;
-  *out_n = (uint32_t)numel.v;
-  *out_elem = t->elem;
-  *out = wick_new(o->c->tmp, wick_scalar, *out_n);
-  for (uint32_t k = 0; k < *out_n; k++) {
-    if (data)
-      (*out)[k] = wick_load_elem(t->elem, data, k);
-    else if (wick_elem_is_float(t->elem))
-      (*out)[k].f = imm->f;
-    else
-      (*out)[k].i = imm->i;
-  }
+  wick_tensor t;
+  if (!wick_onnx_known(o->c, o->in[i], &t)) return false;
+  *out_n = (uint32_t)wick_ref_numel(&t);
+  *out_elem = t.elem;
+  *out = wick_new(o->c->tmp, wick_scalar, *out_n + 1);
+  for (uint32_t k = 0; k < *out_n; k++) (*out)[k] = wick_load_elem(t.elem, t.data, k);
   return true;
 }
 
@@ -74,18 +47,27 @@ static bool operand_inputs(wick_onnx_op *o, wick_value v)
     v = open.at[--open.n];
     if (!v.id || seen[v.id]) continue;
     seen[v.id] = true;
-    const wick_node *n = operand_definer(b, v);
-    for (uint32_t i = 0; n && i < n->nin; i++) wick_push(o->c->tmp, &open, n->in[i]);
+    const wick_node *n = wick_onnx_definer(b, v);
+    uint32_t first = n ? (uint32_t)(n - b->nodes.at) : 0, end = n ? first + 1 : 0;
+    if (n && n->nregion) end = n->end; /* and what its regions read */
+    for (uint32_t k = first; k < end; k++)
+      for (uint32_t i = 0; i < b->nodes.at[k].nin; i++)
+        wick_push(o->c->tmp, &open, b->nodes.at[k].in[i]);
     if (v.id <= b->nparam) o->c->wanted[v.id - 1] = any = true;
   }
   return any;
 }
 
-static bool operand_unknown(wick_onnx_op *o, uint32_t i, const char *what)
+bool wick_onnx_unknown(wick_onnx_op *o, uint32_t i, const char *what)
 {
   wick_onnx_fail(o, WICK_EUNSUPPORTED, "%s must be known when the model is compiled", what);
-  if (operand_inputs(o, o->in[i])) o->c->unknown++;
+  if (o->in[i].id && operand_inputs(o, o->in[i])) o->c->unknown++;
   return false;
+}
+
+void wick_onnx_want(wick_onnx_op *o, wick_value v)
+{
+  if (v.id && operand_inputs(o, v)) o->c->branches = true;
 }
 
 /* Inference gives up where one element is among the least integers of all, which exporters write
@@ -114,7 +96,7 @@ bool wick_onnx_dims(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out
   }
   *out_n = v->ncontent;
   *out = v->content;
-  return v->content || operand_lowest(o, i, out_n, out) || operand_unknown(o, i, what);
+  return v->content || operand_lowest(o, i, out_n, out) || wick_onnx_unknown(o, i, what);
 }
 
 bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
@@ -124,7 +106,7 @@ bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *
   if (!wick_onnx_dims(o, i, what, out_n, &dim)) return false;
   int64_t *v = wick_new(o->c->tmp, int64_t, *out_n);
   for (uint32_t k = 0; k < *out_n; k++) {
-    if (!wick_dim_is_const(dim[k])) return operand_unknown(o, i, what);
+    if (!wick_dim_is_const(dim[k])) return wick_onnx_unknown(o, i, what);
     v[k] = dim[k].v;
   }
   *out = v;
@@ -148,7 +130,7 @@ bool wick_onnx_floats(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *o
 {
   wick_scalar *s;
   wick_elem e;
-  if (!operand_elems(o, i, out_n, &e, &s)) return operand_unknown(o, i, what);
+  if (!operand_elems(o, i, out_n, &e, &s)) return wick_onnx_unknown(o, i, what);
   double *v = wick_new(o->c->tmp, double, *out_n);
   for (uint32_t k = 0; k < *out_n; k++) v[k] = wick_elem_is_float(e) ? s[k].f : (double)s[k].i;
   *out = v;

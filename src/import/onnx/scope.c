@@ -38,8 +38,11 @@ static size_t scope_length(wick_span name)
 
 static wick_onnx_binding *scope_find(const wick_onnx_context *c, wick_span name)
 {
-  uint32_t id = wick_names_find(&c->scope->names, (const char *)name.at, scope_length(name));
-  return id ? &c->scope->bound.at[id] : NULL;
+  for (wick_onnx_scope *s = c->scope; s; s = s->around) {
+    uint32_t id = wick_names_find(&s->names, (const char *)name.at, scope_length(name));
+    if (id) return &s->bound.at[id];
+  }
+  return NULL;
 }
 
 void wick_onnx_rebind(wick_onnx_context *c, wick_span name, wick_value v)

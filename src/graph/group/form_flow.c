@@ -1,0 +1,185 @@
+/* Branches and loops on buffers. Both arms of a branch are copied into one destination; what a loop
+ * carries lies in one buffer, into which the next values are copied at the end of its region. The
+ * passes over copies let kernels write there at once. */
+#include "graph/group/form_state.h"
+#include "graph/group/template.h"
+#include "ops/scalar.h"
+
+static wick_value flow_alloc(form_state *s, wick_type tensor)
+{
+  wick_type type = wick_form_buffer(s, tensor, WICK_ARENA);
+  return wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &type);
+}
+
+static void flow_copy(form_state *s, wick_value to, wick_value from)
+{
+  wick_value copy[2] = {to, from};
+  if (to.id && from.id) wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
+}
+
+/* Constants that got a buffer in a region have none outside of it. */
+static void flow_region(form_state *s, const wick_region *r, wick_errors *all)
+{
+  wick_form_nodes(s, r->begin, r->end - 1, all);
+}
+
+static void flow_leave(form_state *s, uint32_t ninner)
+{
+  while (s->inner.n > ninner) s->low[s->inner.at[--s->inner.n]] = (wick_value){0};
+}
+
+static void flow_if(form_state *s, const wick_node *n, wick_errors *all)
+{
+  const wick_func *f = s->f;
+  wick_value cond = wick_form_low(s, n->in[0]);
+  for (uint32_t k = 0; k < n->nout; k++) {
+    wick_value v = {n->first.id + k};
+    s->low[v.id] = flow_alloc(s, wick_type_of(f, v));
+  }
+  wick_build_open(&s->b, WICK_OP_if, 1, &cond, NULL, 0, NULL);
+  for (uint32_t r = 0; r < 2; r++) {
+    uint32_t ninner = s->inner.n;
+    const wick_node *y = &f->node[n->region[r].end - 1];
+    wick_region_begin(&s->b, 0, NULL);
+    flow_region(s, &n->region[r], all);
+    s->b.loc = n->loc;
+    for (uint32_t k = 0; k < y->nin; k++)
+      flow_copy(s, s->low[n->first.id + k], wick_form_low(s, y->in[k]));
+    wick_yield(&s->b, 0, NULL);
+    flow_leave(s, ninner);
+  }
+  wick_build_close(&s->b);
+}
+
+/* ---- loops ---- */
+
+/* A kernel that writes zeros: rows that no iteration comes to. */
+static void flow_clear(form_state *s, wick_value buffer, wick_type tensor, wick_errors *all)
+{
+  wick_module *m = s->f->module;
+  wick_axis axis[WICK_MAX_RANK];
+  wick_builder b;
+  wick_build_begin(&b, m, WICK_GROUP, wick_str_printf(s->tmp, "clear.%u", m->funcs.n), &m->mem);
+  wick_type one = wick_type_scalar(m, wick_type_get(m, tensor)->elem, 1);
+  uint32_t naxis = wick_axes_of(&b, tensor, axis);
+  wick_map_begin(&b, "clear", naxis, axis, 1, &tensor);
+  wick_value zero = wick_build_const(&b, one, 0, 0);
+  wick_value y = wick_map_end(&b, 1, &zero);
+  wick_build_return(&b, 1, &y);
+  wick_func *g;
+  wick_status bad = wick_build_end(&b, &g);
+  if (!bad) bad = wick_template_schedule(g, s->target, NULL, s->tmp);
+  wick_errors_add(all, bad);
+  if (bad) return;
+  wick_module_set(m, g);
+  wick_attr a = {.s = g->name};
+  wick_build(&s->b, WICK_OP_kernel, 1, &buffer, &a, 0, NULL);
+}
+
+static const wick_imm *flow_known(const form_state *s, wick_value v)
+{
+  uint32_t d = s->g.definer[v.id];
+  const wick_node *n = d == UINT32_MAX ? NULL : &s->f->node[d];
+  return n && n->op == WICK_OP_const && !n->attr[0].imm.constant ? &n->attr[0].imm : NULL;
+}
+
+/* The buffer of the low function that v is a view of. */
+static wick_value flow_root(const form_state *s, wick_value v)
+{
+  for (uint32_t i = s->b.nodes.n; i-- > 0;) {
+    const wick_node *n = &s->b.nodes.at[i];
+    if (n->op == WICK_OP_view && n->first.id == v.id) v = n->in[0];
+  }
+  return v;
+}
+
+typedef struct flow_loop {
+  const wick_node *n;
+  uint32_t ncarried;
+  wick_value *carried, *stacked, index, more; /* more: 0: it runs to the end */
+} flow_loop;
+
+static void flow_loop_begin(form_state *s, flow_loop *l, wick_errors *all)
+{
+  const wick_node *n = l->n, *y = &s->f->node[n->region[0].end - 1];
+  const wick_imm *count = flow_known(s, n->in[0]), *more = flow_known(s, y->in[0]);
+  for (uint32_t k = 0; k < n->nout; k++) {
+    wick_value v = {n->first.id + k};
+    wick_value to = s->low[v.id] = flow_alloc(s, wick_type_of(s->f, v));
+    if (k < l->ncarried) {
+      l->carried[k] = to;
+      s->low[n->region[0].first.id + 1 + k] = to;
+      flow_copy(s, to, wick_form_low(s, n->in[1 + k]));
+    } else {
+      l->stacked[k - l->ncarried] = to;
+      bool whole = count && count->i >= n->attr[1].i && more && more->i;
+      if (!whole) flow_clear(s, to, wick_type_of(s->f, v), all);
+    }
+  }
+  l->index = s->low[n->region[0].first.id] = flow_alloc(s, wick_type_of(s->f, n->region[0].first));
+  if (!more || !more->i) l->more = flow_alloc(s, wick_type_of(s->f, y->in[0]));
+}
+
+/* Row `index` of a stacked result. */
+static void flow_stack(form_state *s, const flow_loop *l, wick_value whole, wick_value v)
+{
+  wick_type row = wick_form_buffer(s, wick_type_of(s->f, v), WICK_ARENA);
+  wick_dim numel = wick_type_numel(s->f->module, wick_type_of(s->f, v));
+  if (!l->n->attr[1].i) return;
+  wick_picked choice = {.index = l->index, .step = numel.v, .count = l->n->attr[1].i};
+  flow_copy(s, wick_build_view(&s->b, whole, row, 0, &choice), wick_form_low(s, v));
+}
+
+/* All values go over at once: one that lies in what is carried is put aside first. */
+static void flow_loop_end(form_state *s, flow_loop *l)
+{
+  const wick_node *y = &s->f->node[l->n->region[0].end - 1];
+  wick_value *from = wick_new(s->tmp, wick_value, l->ncarried);
+  uint32_t nstacked = y->nin - 1 - l->ncarried;
+  for (uint32_t k = 0; k < nstacked; k++)
+    flow_stack(s, l, l->stacked[k], y->in[1 + l->ncarried + k]);
+  if (l->more.id) flow_copy(s, l->more, wick_form_low(s, y->in[0]));
+  for (uint32_t k = 0; k < l->ncarried; k++) {
+    from[k] = wick_form_low(s, y->in[1 + k]);
+    wick_value root = flow_root(s, from[k]);
+    bool aside = false;
+    for (uint32_t j = 0; j < l->ncarried; j++)
+      aside = aside || (root.id == l->carried[j].id && from[k].id != l->carried[k].id);
+    if (!aside || s->b.status) continue;
+    wick_value t = flow_alloc(s, wick_type_of(s->f, y->in[1 + k]));
+    flow_copy(s, t, from[k]);
+    from[k] = t;
+  }
+  for (uint32_t k = 0; k < l->ncarried; k++)
+    if (from[k].id != l->carried[k].id) flow_copy(s, l->carried[k], from[k]);
+}
+
+static void flow_loop_form(form_state *s, const wick_node *n, wick_errors *all)
+{
+  flow_loop l = {.n = n, .ncarried = n->nin - 1u};
+  l.carried = wick_new(s->tmp, wick_value, l.ncarried + 1);
+  l.stacked = wick_new(s->tmp, wick_value, n->nout + 1);
+  wick_value count = wick_form_low(s, n->in[0]);
+  flow_loop_begin(s, &l, all);
+  wick_value in[3] = {count, l.index, l.more};
+  wick_build_open(&s->b, WICK_OP_loop, 2 + (l.more.id != 0), in, NULL, 0, NULL);
+  wick_region_begin(&s->b, 0, NULL);
+  uint32_t ninner = s->inner.n;
+  flow_region(s, &n->region[0], all);
+  s->b.loc = n->loc;
+  flow_loop_end(s, &l);
+  wick_yield(&s->b, 0, NULL);
+  flow_leave(s, ninner);
+  wick_build_close(&s->b);
+}
+
+void wick_form_flow(form_state *s, uint32_t i, wick_errors *all)
+{
+  const wick_node *n = &s->f->node[i];
+  s->b.loc = n->loc;
+  if (n->op == WICK_OP_if)
+    flow_if(s, n, all);
+  else
+    flow_loop_form(s, n, all);
+  wick_errors_add(all, s->b.status);
+}

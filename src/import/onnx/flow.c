@@ -1,0 +1,275 @@
+/* Branches and loops. A condition that is known while importing leaves its branch alone; loops of
+ * few steps, and those whose values change their types, are written out. */
+#include "import/onnx/flow.h"
+
+enum { FLOW_FEW_STEPS = 4, FLOW_FEW_NODES = 48, FLOW_MOST_STEPS = 4096 };
+
+/* ---- If ---- */
+
+static const wick_onnx_graph *flow_graph(wick_onnx_op *o, const char *name)
+{
+  const wick_onnx_attr *a = wick_onnx_attr_find(o, name);
+  if (!a || !a->g) wick_onnx_fail(o, WICK_EPARSE, "%s is no graph", name);
+  return a ? a->g : NULL;
+}
+
+static bool flow_same_types(const wick_onnx_op *o, uint32_t n, const wick_value *a,
+                            const wick_value *b)
+{
+  for (uint32_t k = 0; k < n; k++)
+    if (!wick_type_eq(wick_built_type(o->b, a[k]), wick_built_type(o->b, b[k])) ||
+        wick_built_info(o->b, a[k])->kind != WICK_TENSOR)
+      return false;
+  return true;
+}
+
+/* Both branches; what is wrong may be mended where the condition is known. */
+static void flow_if_both(wick_onnx_op *o, const wick_onnx_graph *const *branch)
+{
+  wick_onnx_trial t = wick_onnx_trial_begin(o);
+  wick_value cond = wick_onnx_scalar(o, 0), *y[2];
+  wick_build_open(o->b, WICK_OP_if, 1, &cond, NULL, 0, NULL);
+  bool good = true;
+  for (uint32_t r = 0; r < 2 && good; r++) {
+    y[r] = wick_new(o->c->tmp, wick_value, branch[r]->output.n + 1);
+    wick_region_begin(o->b, 0, NULL);
+    good = wick_onnx_subgraph(o, branch[r], 0, NULL, y[r]);
+    if (good) wick_yield(o->b, o->nout, y[r]);
+  }
+  if (!good) {
+    wick_onnx_want(o, o->in[0]);
+    wick_onnx_trial_stop(o, &t);
+    return;
+  }
+  if (!flow_same_types(o, o->nout, y[0], y[1])) {
+    wick_onnx_unknown(o, 0, "the condition, on which shapes depend,");
+    wick_onnx_trial_stop(o, &t);
+    return;
+  }
+  wick_value first = wick_build_close(o->b);
+  for (uint32_t k = 0; k < o->nout && first.id; k++) o->out[k] = (wick_value){first.id + k};
+}
+
+static void flow_if(wick_onnx_op *o)
+{
+  const wick_onnx_graph *branch[2] = {flow_graph(o, "then_branch"), flow_graph(o, "else_branch")};
+  int64_t cond;
+  if (o->failed) return;
+  for (uint32_t r = 0; r < 2; r++)
+    if (branch[r]->output.n < o->nout)
+      wick_onnx_fail(o, WICK_EPARSE, "a branch gives %zu values, wanted %u", branch[r]->output.n,
+                     o->nout);
+  if (o->failed) return;
+  if (!wick_onnx_known_int(o->c, o->in[0], &cond)) {
+    flow_if_both(o, branch);
+    return;
+  }
+  const wick_onnx_graph *g = branch[!cond];
+  wick_value *y = wick_new(o->c->tmp, wick_value, g->output.n + 1);
+  if (!wick_onnx_subgraph(o, g, 0, NULL, y)) o->failed = true;
+  for (uint32_t k = 0; k < o->nout && !o->failed; k++) o->out[k] = y[k];
+}
+
+/* ---- loops ---- */
+
+static wick_value flow_number(wick_onnx_op *o, wick_elem e, int64_t i)
+{
+  return wick_build_const(o->b, wick_type_tensor(o->c->module, e, 0, NULL), 0, i);
+}
+
+/* A body takes the index and the condition as it declares them: some say [1]. */
+static wick_value flow_declared(wick_onnx_op *o, const wick_onnx_value_info *v, wick_value x)
+{
+  const wick_onnx_tensor_type *t = v->type ? v->type->tensor_type : NULL;
+  wick_dim one = wick_dim_const(1);
+  return t && t->shape && t->shape->dim.n == 1 ? wick_onnx_reshape(o, x, 1, &one) : x;
+}
+
+static wick_value flow_plain(wick_onnx_op *o, wick_value x)
+{
+  return wick_built_info(o->b, x)->rank ? wick_onnx_reshape(o, x, 0, NULL) : x;
+}
+
+/* The body's operands at an index: those before the carried values as it declares them, these, and
+ * the elements that it scans. */
+static bool flow_body(wick_onnx_op *o, const wick_onnx_loop *l, wick_value index,
+                      const wick_value *carried, wick_value *out)
+{
+  uint32_t n = 0;
+  wick_value *in = wick_new(o->c->tmp, wick_value, 2 + l->ncarried + l->nscan);
+  if (l->conditional) {
+    if (l->body->input.n < 2) {
+      wick_onnx_fail(o, WICK_EPARSE, "its body takes %zu values, wanted 2 or more",
+                     l->body->input.n);
+      return false;
+    }
+    in[n++] = flow_declared(o, &l->body->input.at[0], index);
+    in[n++] = flow_declared(o, &l->body->input.at[1], flow_number(o, WICK_BOOL, 1));
+  }
+  for (uint32_t k = 0; k < l->ncarried; k++) in[n++] = carried[k];
+  for (uint32_t k = 0; k < l->nscan; k++) {
+    wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_take);
+    wick_onnx_set_int(&e, "axis", l->scan[k].axis);
+    wick_onnx_set_int(&e, "reverse", l->scan[k].reverse);
+    in[n++] = wick_onnx_end2(&e, l->scan[k].x, index);
+  }
+  if (!wick_onnx_subgraph(o, l->body, n, in, out)) return false;
+  if (l->conditional) out[0] = flow_plain(o, out[0]);
+  return !o->b->status;
+}
+
+/* The results of the body behind its condition. */
+static uint32_t flow_nstacked(const wick_onnx_loop *l)
+{
+  return (uint32_t)l->body->output.n - l->conditional - l->ncarried;
+}
+
+/* The loop itself. *out_changed: values change their types from one step to the next. */
+static bool flow_loop_region(wick_onnx_op *o, const wick_onnx_loop *l, bool *out_changed)
+{
+  wick_module *m = o->c->module;
+  uint32_t nstacked = flow_nstacked(l);
+  wick_value *in = wick_new(o->c->tmp, wick_value, 1 + l->ncarried),
+             *y = wick_new(o->c->tmp, wick_value, l->body->output.n + 1),
+             *carried = wick_new(o->c->tmp, wick_value, l->ncarried + 1);
+  wick_type *type = wick_new(o->c->tmp, wick_type, 1 + l->ncarried);
+  in[0] = l->count, type[0] = wick_type_tensor(m, WICK_I64, 0, NULL);
+  for (uint32_t k = 0; k < l->ncarried; k++)
+    in[1 + k] = l->carried[k], type[1 + k] = wick_built_type(o->b, l->carried[k]);
+  wick_attr attr[2] = {{.i = nstacked}, {.i = nstacked ? l->most : 0}};
+  wick_build_open(o->b, WICK_OP_loop, 1 + l->ncarried, in, attr, 0, NULL);
+  wick_value index = wick_region_begin(o->b, 1 + l->ncarried, type);
+  if (o->b->status) return false;
+  for (uint32_t k = 0; k < l->ncarried; k++) carried[k] = (wick_value){index.id + 1 + k};
+  wick_value *results = l->conditional ? y : y + 1;
+  if (!flow_body(o, l, index, carried, results)) return false;
+  if (!l->conditional) y[0] = flow_number(o, WICK_BOOL, 1);
+  *out_changed = !flow_same_types(o, l->ncarried, l->carried, y + 1);
+  int64_t on;
+  if (nstacked && l->conditional && !*out_changed &&
+      (!wick_onnx_known_int(o->c, y[0], &on) || !on)) {
+    wick_onnx_unknown(o, 1, "when the loop ends, on which shapes depend,");
+    return false;
+  }
+  if (*out_changed) return false;
+  wick_yield(o->b, 1 + l->ncarried + nstacked, y);
+  wick_value first = wick_build_close(o->b);
+  for (uint32_t k = 0; k < l->ncarried + nstacked && first.id; k++)
+    l->result[k] = (wick_value){first.id + k};
+  return first.id != 0 || !(l->ncarried + nstacked);
+}
+
+/* Written out; false where it is not known when it ends. */
+static bool flow_loop_unrolled(wick_onnx_op *o, const wick_onnx_loop *l)
+{
+  uint32_t nstacked = flow_nstacked(l), noutput = (uint32_t)l->body->output.n;
+  wick_value *y = wick_new(o->c->tmp, wick_value, noutput + 1),
+             *row = wick_new(o->c->tmp, wick_value, (size_t)l->steps * nstacked + 1);
+  int64_t n = 0;
+  for (uint32_t k = 0; k < l->ncarried; k++) l->result[k] = l->carried[k];
+  for (int64_t on = l->steps > 0; on && n < l->steps; n++) {
+    if (!flow_body(o, l, flow_number(o, WICK_I64, n), l->result, y)) return false;
+    for (uint32_t k = 0; k < l->ncarried; k++) l->result[k] = y[l->conditional + k];
+    for (uint32_t k = 0; k < nstacked; k++)
+      row[(uint64_t)n * nstacked + k] =
+          wick_onnx_unsqueeze(o, y[l->conditional + l->ncarried + k], 0);
+    if (l->conditional && !wick_onnx_known_int(o->c, y[0], &on)) return false;
+  }
+  wick_value *part = wick_new(o->c->tmp, wick_value, (size_t)n + 1);
+  for (uint32_t k = 0; k < nstacked; k++) {
+    for (int64_t i = 0; i < n; i++) part[i] = row[(uint64_t)i * nstacked + k];
+    l->result[l->ncarried + k] = n == 1 ? part[0] : wick_onnx_concat(o, 0, (uint32_t)n, part);
+  }
+  return n > 0 && !o->b->status;
+}
+
+bool wick_onnx_loop_build(wick_onnx_op *o, const wick_onnx_loop *l)
+{
+  if (l->body->output.n < l->conditional + l->ncarried) {
+    wick_onnx_fail(o, WICK_EPARSE, "its body gives %zu values, wanted %u or more",
+                   l->body->output.n, l->conditional + l->ncarried);
+    return false;
+  }
+  wick_onnx_trial t = wick_onnx_trial_begin(o);
+  bool finite = l->steps > 0 && l->steps <= FLOW_MOST_STEPS, changed = false, small;
+  small = l->steps <= FLOW_FEW_STEPS && (size_t)l->steps * l->body->node.n <= FLOW_FEW_NODES;
+  for (uint32_t k = 0; k < l->ncarried; k++) /* sequences are no values of a program */
+    small = small || wick_built_info(o->b, l->carried[k])->kind != WICK_TENSOR;
+  if (finite && small) {
+    if (flow_loop_unrolled(o, l)) return true;
+    wick_onnx_trial_undo(o, &t);
+  }
+  if (flow_loop_region(o, l, &changed)) return true;
+  if (finite) { /* with numbers for the index more is known */
+    wick_onnx_trial_undo(o, &t);
+    if (flow_loop_unrolled(o, l)) return true;
+    if (!wick_onnx_trial_good(o, &t)) return wick_onnx_trial_stop(o, &t), false;
+    wick_onnx_trial_undo(o, &t);
+    if (flow_loop_region(o, l, &changed)) return true;
+  }
+  if (changed) wick_onnx_unknown(o, 0, "the count of a loop whose values change their shapes");
+  for (uint32_t i = 0; i < o->nin; i++) wick_onnx_want(o, o->in[i]);
+  wick_onnx_trial_stop(o, &t);
+  return false;
+}
+
+/* ---- Loop ---- */
+
+static void flow_loop(wick_onnx_op *o)
+{
+  int64_t on = 1, most = INT64_MAX;
+  wick_onnx_loop l = {.body = flow_graph(o, "body"), .conditional = true, .steps = -1};
+  if (o->nin < 2) wick_onnx_fail(o, WICK_EPARSE, "it has %u inputs, wanted 2 or more", o->nin);
+  if (o->failed) return;
+  l.ncarried = o->nin - 2;
+  l.carried = o->in + 2;
+  for (uint32_t k = 0; k < l.ncarried; k++)
+    if (!l.carried[k].id) {
+      wick_onnx_fail(o, WICK_EPARSE, "input %u is missing", 2 + k);
+      return;
+    }
+  bool counted = !wick_onnx_has(o, 0) || wick_onnx_known_int(o->c, o->in[0], &most),
+       begins = !wick_onnx_has(o, 1) || wick_onnx_known_int(o->c, o->in[1], &on);
+  l.count = counted ? flow_number(o, WICK_I64, most) : wick_onnx_scalar(o, 0);
+  if (begins && !on)
+    l.count = flow_number(o, WICK_I64, 0), most = 0;
+  else if (!begins)
+    l.count = wick_build3(o->b, WICK_OP_where, wick_onnx_scalar(o, 1), l.count,
+                          flow_number(o, WICK_I64, 0));
+  most = most < 0 ? 0 : most;
+  if (counted && begins && wick_onnx_has(o, 0)) l.steps = most;
+  l.most = most;
+  l.result = wick_new(o->c->tmp, wick_value, l.ncarried + l.body->output.n + 1);
+  bool stacks = l.body->output.n > 1 + l.ncarried;
+  if (stacks && (!counted || !begins || !wick_onnx_has(o, 0))) {
+    wick_onnx_unknown(o, counted ? 1 : 0, "how often the loop runs, on which shapes depend,");
+    return;
+  }
+  if (l.body->output.n < 1 + (size_t)o->nout)
+    wick_onnx_fail(o, WICK_EPARSE, "it has %u outputs, its body gives less", o->nout);
+  if (o->failed || o->b->status || !wick_onnx_loop_build(o, &l)) return;
+  for (uint32_t k = 0; k < o->nout; k++) o->out[k] = l.result[k];
+}
+
+const wick_onnx_row wick_onnx_flow_rows[] = {
+    {"If", 1, {1, 1}, WICK_ANY, "then_branch:g! else_branch:g!", flow_if, WICK_OP_if, 0},
+    {"Loop", 1, {0, WICK_ANY}, WICK_ANY, "body:g!", flow_loop, WICK_OP_loop, 0},
+    {"Scan",
+     8,
+     {0, WICK_ANY},
+     WICK_ANY,
+     "body:g! num_scan_inputs:i! directions:I",
+     wick_onnx_scan_batched,
+     WICK_OP_loop,
+     0},
+    {"Scan",
+     9,
+     {1, WICK_ANY},
+     WICK_ANY,
+     "body:g! num_scan_inputs:i! scan_input_axes:I scan_input_directions:I scan_output_axes:I "
+     "scan_output_directions:I",
+     wick_onnx_scan,
+     WICK_OP_loop,
+     0},
+    {NULL, 0, {0, 0}, 0, NULL, NULL, WICK_OP_none, 0},
+};

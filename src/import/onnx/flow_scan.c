@@ -1,0 +1,188 @@
+/* Scan: a loop over indices of its inputs. */
+#include "import/onnx/flow.h"
+
+/* What its body scans and gives, with axes and directions of its outputs. */
+typedef struct scan_form {
+  wick_onnx_loop loop;
+  wick_onnx_scanned *scan;
+  uint32_t nstacked;
+} scan_form;
+
+static bool scan_begin(wick_onnx_op *o, uint32_t first, scan_form *s)
+{
+  const wick_onnx_attr *a = wick_onnx_attr_find(o, "body");
+  int64_t nscan = wick_onnx_int(o, "num_scan_inputs", 0);
+  if (o->nin < first) return wick_onnx_fail(o, WICK_EPARSE, "it has no inputs"), false;
+  if (!a || !a->g || nscan < 1 || nscan > (int64_t)o->nin - first) {
+    wick_onnx_fail(o, WICK_EPARSE, "num_scan_inputs is %lld of %u inputs", (long long)nscan,
+                   o->nin - first);
+    return false;
+  }
+  *s = (scan_form){.loop = {.body = a->g, .nscan = (uint32_t)nscan}};
+  s->loop.ncarried = o->nin - first - s->loop.nscan;
+  s->loop.carried = o->in + first;
+  s->loop.scan = s->scan = wick_new(o->c->tmp, wick_onnx_scanned, s->loop.nscan);
+  s->loop.result = wick_new(o->c->tmp, wick_value, a->g->output.n + 1);
+  if (a->g->output.n < s->loop.ncarried || a->g->output.n < o->nout) {
+    wick_onnx_fail(o, WICK_EPARSE, "it has %u outputs and carries %u values, its body gives %zu",
+                   o->nout, s->loop.ncarried, a->g->output.n);
+    return false;
+  }
+  s->nstacked = (uint32_t)a->g->output.n - s->loop.ncarried;
+  for (uint32_t k = first; k < o->nin; k++)
+    if (!o->in[k].id) wick_onnx_fail(o, WICK_EPARSE, "input %u is missing", k);
+  return !o->failed;
+}
+
+/* How many indices there are. */
+static bool scan_count(wick_onnx_op *o, scan_form *s)
+{
+  for (uint32_t k = 0; k < s->loop.nscan; k++) {
+    wick_dim n = wick_built_info(o->b, s->scan[k].x)->dim[s->scan[k].axis];
+    if (!wick_dim_is_const(n)) {
+      wick_onnx_fail(o, WICK_EUNSUPPORTED, "how often it runs must be known");
+      return false;
+    }
+    if (k && n.v != s->loop.steps) {
+      wick_onnx_fail(o, WICK_ETYPE, "inputs of %lld and %lld steps are scanned",
+                     (long long)s->loop.steps, (long long)n.v);
+      return false;
+    }
+    s->loop.steps = s->loop.most = n.v;
+  }
+  wick_type type = wick_type_tensor(o->c->module, WICK_I64, 0, NULL);
+  s->loop.count = wick_build_const(o->b, type, 0, s->loop.steps);
+  return true;
+}
+
+static wick_value scan_reversed(wick_onnx_op *o, wick_value x)
+{
+  const wick_type_info *t = wick_built_info(o->b, x);
+  wick_dim begin[WICK_MAX_RANK], shape[WICK_MAX_RANK];
+  int64_t step[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < t->rank; k++) {
+    shape[k] = t->dim[k], begin[k] = wick_dim_const(0), step[k] = k ? 1 : -1;
+    if (!k) begin[k] = wick_dim_sub(o->c->module->dims, t->dim[k], wick_dim_const(1));
+  }
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_slice);
+  wick_onnx_set_dims(&e, "begin", t->rank, begin);
+  wick_onnx_set_dims(&e, "shape", t->rank, shape);
+  wick_onnx_set_ints(&e, "step", t->rank, step);
+  return wick_onnx_end1(&e, x);
+}
+
+/* Axis 0 becomes `axis`. */
+static wick_value scan_turned(wick_onnx_op *o, wick_value x, uint32_t axis)
+{
+  int64_t perm[WICK_MAX_RANK];
+  uint32_t rank = wick_built_info(o->b, x)->rank;
+  for (uint32_t k = 0; k < rank; k++) perm[k] = k < axis ? k + 1 : k == axis ? 0 : k;
+  return axis ? wick_onnx_transpose(o, x, rank, perm) : x;
+}
+
+void wick_onnx_scan(wick_onnx_op *o)
+{
+  scan_form s;
+  if (!scan_begin(o, 0, &s)) return;
+  wick_wire_i64s axes = wick_onnx_ints(o, "scan_input_axes"),
+                 directions = wick_onnx_ints(o, "scan_input_directions"),
+                 out_axes = wick_onnx_ints(o, "scan_output_axes"),
+                 out_directions = wick_onnx_ints(o, "scan_output_directions");
+  for (uint32_t k = 0; k < s.loop.nscan; k++) {
+    s.scan[k].x = s.loop.carried[s.loop.ncarried + k];
+    s.scan[k].reverse = k < directions.n && directions.at[k] == 1;
+    if (!wick_onnx_axis(o, k < axes.n ? axes.at[k] : 0, wick_built_info(o->b, s.scan[k].x)->rank,
+                        &s.scan[k].axis))
+      return;
+  }
+  if (!scan_count(o, &s) || !wick_onnx_loop_build(o, &s.loop)) return;
+  for (uint32_t k = 0; k < o->nout; k++) {
+    o->out[k] = s.loop.result[k];
+    if (k < s.loop.ncarried) continue;
+    uint32_t i = k - s.loop.ncarried, axis;
+    if (!wick_onnx_axis(o, i < out_axes.n ? out_axes.at[i] : 0,
+                        wick_built_info(o->b, o->out[k])->rank, &axis))
+      return;
+    if (i < out_directions.n && out_directions.at[i] == 1) o->out[k] = scan_reversed(o, o->out[k]);
+    o->out[k] = scan_turned(o, o->out[k], axis);
+  }
+}
+
+/* ---- opset 8: everything has a batch in front, and steps behind it ---- */
+
+/* Item b of the batch, of which each has its own number of steps. */
+static bool scan_item(wick_onnx_op *o, const scan_form *whole, int64_t b, int64_t steps,
+                      wick_value *result)
+{
+  scan_form s = *whole;
+  wick_wire_i64s directions = wick_onnx_ints(o, "directions");
+  wick_value *carried = wick_new(o->c->tmp, wick_value, s.loop.ncarried + 1);
+  wick_dim at = wick_dim_const(b), one = wick_dim_const(1), zero = wick_dim_const(0);
+  s.scan = wick_new(o->c->tmp, wick_onnx_scanned, s.loop.nscan);
+  s.loop.scan = s.scan;
+  for (uint32_t k = 0; k < s.loop.ncarried + s.loop.nscan; k++) {
+    wick_value x = whole->loop.carried[k];
+    x = wick_onnx_squeeze(o, wick_onnx_slice(o, x, 0, at, one), 0);
+    if (k < s.loop.ncarried) {
+      carried[k] = x;
+      continue;
+    }
+    uint32_t i = k - s.loop.ncarried;
+    x = wick_onnx_slice(o, x, 0, zero, wick_dim_const(steps));
+    s.scan[i] = (wick_onnx_scanned){x, 0, i < directions.n && directions.at[i] == 1};
+  }
+  s.loop.carried = carried;
+  s.loop.result = result;
+  return !o->b->status && scan_count(o, &s) && wick_onnx_loop_build(o, &s.loop);
+}
+
+/* Behind `steps` rows, zeros up to `most`. */
+static wick_value scan_padded(wick_onnx_op *o, wick_value x, int64_t steps, int64_t most)
+{
+  wick_dim dim[WICK_MAX_RANK];
+  if (steps == most || o->b->status) return x;
+  const wick_type_info *t = wick_built_info(o->b, x);
+  uint32_t rank = t->rank;
+  for (uint32_t k = 0; k < rank; k++) dim[k] = k ? t->dim[k] : wick_dim_const(most - steps);
+  wick_value part[2] = {x, wick_onnx_expand(o, wick_onnx_number(o, x, 0), rank, dim)};
+  return wick_onnx_concat(o, 0, 2, part);
+}
+
+void wick_onnx_scan_batched(wick_onnx_op *o)
+{
+  scan_form s;
+  if (!scan_begin(o, 1, &s)) return;
+  uint32_t nresult = s.loop.ncarried + s.nstacked, nlen = 0;
+  const int64_t *len = NULL;
+  const wick_type_info *t = wick_built_info(o->b, s.loop.carried[s.loop.ncarried]);
+  for (uint32_t k = 0; k < s.loop.ncarried + s.loop.nscan; k++)
+    if (wick_built_info(o->b, s.loop.carried[k])->rank < 1 + (k >= s.loop.ncarried))
+      wick_onnx_fail(o, WICK_ETYPE, "input %u has no batch", 1 + k);
+  if (o->failed) return;
+  if (!wick_dim_is_const(t->dim[0]) || !wick_dim_is_const(t->dim[1]) || t->dim[0].v < 1 ||
+      t->dim[0].v > 1024) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "batch and steps must be known");
+    return;
+  }
+  int64_t batch = t->dim[0].v, most = t->dim[1].v;
+  if (wick_onnx_has(o, 0) && !wick_onnx_numbers(o, 0, "sequence_lens", &nlen, &len)) return;
+  if (len && nlen != batch) {
+    wick_onnx_fail(o, WICK_ETYPE, "sequence_lens has %u numbers, the batch is %lld", nlen,
+                   (long long)batch);
+    return;
+  }
+  wick_value *result = wick_new(o->c->tmp, wick_value, (size_t)batch * nresult + 1),
+             *part = wick_new(o->c->tmp, wick_value, (size_t)batch);
+  for (int64_t b = 0; b < batch; b++)
+    if (!scan_item(o, &s, b, len ? wick_max_i64(0, wick_min_i64(len[b], most)) : most,
+                   result + (uint64_t)b * nresult))
+      return;
+  for (uint32_t k = 0; k < o->nout; k++) {
+    for (int64_t b = 0; b < batch; b++) {
+      part[b] = result[(uint64_t)b * nresult + k];
+      if (k >= s.loop.ncarried) part[b] = scan_padded(o, part[b], len ? len[b] : most, most);
+      part[b] = wick_onnx_unsqueeze(o, part[b], 0);
+    }
+    o->out[k] = wick_onnx_concat(o, 0, (uint32_t)batch, part);
+  }
+}

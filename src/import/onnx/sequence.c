@@ -1,0 +1,241 @@
+/* Sequences and optionals whose lengths are known while importing. A sequence is a `tuple` of the
+ * graph that nothing but these operators takes: they see its items, and nobody needs the tuple. An
+ * optional with a value is the value; one without is a tuple of an empty tuple. */
+#include "import/onnx/import.h"
+
+enum { SEQUENCE_MOST = 65535 }; /* operands of a node */
+
+static const wick_type_info *sequence_type(const wick_onnx_op *o, wick_value v)
+{
+  const wick_type_info *t = wick_built_info(o->b, v);
+  return t->kind == WICK_TUPLE ? t : NULL;
+}
+
+static bool sequence_is_none(const wick_onnx_op *o, wick_value v)
+{
+  const wick_type_info *t = sequence_type(o, v);
+  if (!t || t->nitem != 1) return false;
+  return wick_type_get(o->c->module, t->item[0])->kind == WICK_TUPLE;
+}
+
+/* The items of operand i; false after a failure was added. */
+static bool sequence_items(wick_onnx_op *o, uint32_t i, uint32_t *out_n, const wick_value **out)
+{
+  const wick_node *n = sequence_type(o, o->in[i]) ? wick_onnx_definer(o->b, o->in[i]) : NULL;
+  if (!n || sequence_is_none(o, o->in[i])) {
+    wick_onnx_fail(o, WICK_ETYPE, "input %u is no sequence", i);
+    return false;
+  }
+  if (n->op != WICK_OP_tuple) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "the length of input %u must be known", i);
+    return false;
+  }
+  *out_n = n->nin;
+  *out = wick_dup(o->c->tmp, wick_value, n->in, n->nin);
+  return true;
+}
+
+static wick_value sequence_make(wick_onnx_op *o, uint32_t n, const wick_value *item)
+{
+  if (n > SEQUENCE_MOST) {
+    wick_onnx_fail(o, WICK_ELIMIT, "a sequence of %u tensors", n);
+    return (wick_value){0};
+  }
+  return wick_build(o->b, WICK_OP_tuple, n, item, NULL, 0, NULL);
+}
+
+/* Operand i as a position in 0 .. most; `otherwise` where it is absent. */
+static bool sequence_position(wick_onnx_op *o, uint32_t i, int64_t n, int64_t most,
+                              int64_t otherwise, int64_t *out)
+{
+  if (!wick_onnx_one(o, i, "the position", otherwise, out)) return false;
+  if (*out < 0) *out += n;
+  if (*out >= 0 && *out <= most) return true;
+  wick_onnx_fail(o, WICK_ERANGE, "position %lld of a sequence of %lld", (long long)*out,
+                 (long long)n);
+  return false;
+}
+
+static void sequence_construct(wick_onnx_op *o) { o->out[0] = sequence_make(o, o->nin, o->in); }
+
+static void sequence_insert(wick_onnx_op *o)
+{
+  uint32_t n;
+  int64_t at;
+  const wick_value *item;
+  if (!sequence_items(o, 0, &n, &item) || !sequence_position(o, 2, n, n, n, &at)) return;
+  wick_value *all = wick_new(o->c->tmp, wick_value, (size_t)n + 1);
+  for (uint32_t k = 0; k <= n; k++) all[k] = k == at ? o->in[1] : item[k - (k > at)];
+  o->out[0] = sequence_make(o, n + 1, all);
+}
+
+static void sequence_erase(wick_onnx_op *o)
+{
+  uint32_t n;
+  int64_t at;
+  const wick_value *item;
+  if (!sequence_items(o, 0, &n, &item) ||
+      !sequence_position(o, 1, n, (int64_t)n - 1, (int64_t)n - 1, &at))
+    return;
+  wick_value *all = wick_new(o->c->tmp, wick_value, n);
+  for (uint32_t k = 0; k + 1 < n; k++) all[k] = item[k + (k >= at)];
+  o->out[0] = sequence_make(o, n - 1, all);
+}
+
+static void sequence_at(wick_onnx_op *o)
+{
+  uint32_t n;
+  int64_t at;
+  const wick_value *item;
+  if (sequence_items(o, 0, &n, &item) && sequence_position(o, 1, n, (int64_t)n - 1, 0, &at))
+    o->out[0] = item[at];
+}
+
+static void sequence_length(wick_onnx_op *o)
+{
+  uint32_t n;
+  const wick_value *item;
+  if (sequence_items(o, 0, &n, &item))
+    o->out[0] = wick_build_const(o->b, wick_type_tensor(o->c->module, WICK_I64, 0, NULL), 0, n);
+}
+
+static void sequence_concat(wick_onnx_op *o)
+{
+  uint32_t n, axis;
+  const wick_value *item;
+  bool fresh = wick_onnx_int(o, "new_axis", 0) != 0;
+  if (!sequence_items(o, 0, &n, &item)) return;
+  if (!n) {
+    wick_onnx_fail(o, WICK_ETYPE, "the sequence is empty");
+    return;
+  }
+  int64_t rank = wick_built_info(o->b, item[0])->rank + fresh;
+  if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", 0), rank, &axis)) return;
+  wick_value *part = wick_dup(o->c->tmp, wick_value, item, n);
+  for (uint32_t k = 0; k < n && fresh; k++) part[k] = wick_onnx_unsqueeze(o, item[k], axis);
+  o->out[0] = wick_onnx_concat(o, axis, n, part);
+}
+
+/* The sizes of the parts along an axis of `extent`; false after a failure was added. */
+static bool sequence_sizes(wick_onnx_op *o, int64_t extent, uint32_t *out_n, int64_t **out)
+{
+  uint32_t n = 0;
+  const int64_t *given = NULL;
+  bool each = !wick_onnx_has(o, 1) || wick_onnx_info(o, 1)->rank == 0;
+  int64_t size = 1, sum = 0;
+  if (wick_onnx_has(o, 1) && !wick_onnx_numbers(o, 1, "split", &n, &given)) return false;
+  if (each && given) size = given[0];
+  bool good = size >= 1;
+  if (each && good) n = (uint32_t)wick_min_i64(wick_ceildiv_i64(extent, size), SEQUENCE_MOST + 1);
+  *out = wick_new(o->c->tmp, int64_t, (size_t)n + 1);
+  for (uint32_t k = 0; k < n && good; k++) {
+    (*out)[k] = each ? wick_min_i64(size, extent - sum) : given[k];
+    good = (*out)[k] >= 0 && (*out)[k] <= extent - sum;
+    sum += good ? (*out)[k] : 0;
+  }
+  *out_n = n;
+  if (good && sum == extent) return true;
+  wick_onnx_fail(o, WICK_ERANGE, "split does not make up %lld", (long long)extent);
+  return false;
+}
+
+static void sequence_split(wick_onnx_op *o)
+{
+  uint32_t axis, n;
+  int64_t *size, at = 0;
+  const wick_type_info *t = wick_onnx_info(o, 0);
+  bool keep = wick_onnx_has(o, 1) || wick_onnx_int(o, "keepdims", 1) != 0;
+  if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", 0), t->rank, &axis)) return;
+  if (!wick_dim_is_const(t->dim[axis])) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "the size of axis %u must be known", axis);
+    return;
+  }
+  if (!sequence_sizes(o, t->dim[axis].v, &n, &size)) return;
+  wick_value *part = wick_new(o->c->tmp, wick_value, (size_t)n + 1);
+  for (uint32_t k = 0; k < n; at += size[k++]) {
+    part[k] = wick_onnx_slice(o, o->in[0], axis, wick_dim_const(at), wick_dim_const(size[k]));
+    if (!keep) part[k] = wick_onnx_squeeze(o, part[k], axis);
+  }
+  o->out[0] = sequence_make(o, n, part);
+}
+
+/* The body on each item; of other inputs on their items too, or on what they are. */
+static void sequence_map(wick_onnx_op *o)
+{
+  uint32_t n, m;
+  const wick_value *first;
+  const wick_onnx_attr *a = wick_onnx_attr_find(o, "body");
+  if (!a || !a->g || a->g->output.n < o->nout) {
+    wick_onnx_fail(o, WICK_EPARSE, "its body gives less than its %u outputs", o->nout);
+    return;
+  }
+  if (!sequence_items(o, 0, &n, &first)) return;
+  const wick_value **item = wick_new(o->c->tmp, const wick_value *, o->nin);
+  for (uint32_t i = 0; i < o->nin; i++) {
+    if (!sequence_type(o, o->in[i])) continue;
+    if (!sequence_items(o, i, &m, &item[i])) return;
+    if (m < n) {
+      wick_onnx_fail(o, WICK_ETYPE, "sequences of %u and %u items", n, m);
+      return;
+    }
+  }
+  wick_value *all = wick_new(o->c->tmp, wick_value, (size_t)n * o->nout + 1),
+             *in = wick_new(o->c->tmp, wick_value, o->nin),
+             *out = wick_new(o->c->tmp, wick_value, a->g->output.n + 1);
+  for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t i = 0; i < o->nin; i++) in[i] = item[i] ? item[i][k] : o->in[i];
+    if (!wick_onnx_subgraph(o, a->g, o->nin, in, out)) {
+      o->failed = true;
+      return;
+    }
+    for (uint32_t j = 0; j < o->nout; j++) all[(size_t)j * n + k] = out[j];
+  }
+  for (uint32_t j = 0; j < o->nout; j++) o->out[j] = sequence_make(o, n, all + (size_t)j * n);
+}
+
+/* ---- optionals ---- */
+
+static void optional_make(wick_onnx_op *o)
+{
+  if (wick_onnx_has(o, 0)) {
+    o->out[0] = o->in[0];
+    return;
+  }
+  wick_value nothing = wick_build(o->b, WICK_OP_tuple, 0, NULL, NULL, 0, NULL);
+  o->out[0] = wick_build(o->b, WICK_OP_tuple, 1, &nothing, NULL, 0, NULL);
+}
+
+static void optional_has(wick_onnx_op *o)
+{
+  bool has = wick_onnx_has(o, 0) && !sequence_is_none(o, o->in[0]);
+  o->out[0] = wick_build_const(o->b, wick_type_tensor(o->c->module, WICK_BOOL, 0, NULL), 0, has);
+}
+
+static void optional_get(wick_onnx_op *o)
+{
+  if (sequence_is_none(o, o->in[0]))
+    wick_onnx_fail(o, WICK_ETYPE, "the optional is empty");
+  else
+    o->out[0] = o->in[0];
+}
+
+#define SEQUENCE_ROW(type, since, least, most, nout, attrs, import)                                \
+  {                                                                                                \
+    type, since, {least, most}, nout, attrs, import, WICK_OP_tuple, 0                              \
+  }
+
+const wick_onnx_row wick_onnx_sequence_rows[] = {
+    SEQUENCE_ROW("ConcatFromSequence", 11, 1, 1, 1, "axis:i! new_axis:i", sequence_concat),
+    SEQUENCE_ROW("Optional", 15, 0, 1, 1, "type:p", optional_make),
+    SEQUENCE_ROW("OptionalGetElement", 15, 1, 1, 1, "", optional_get),
+    SEQUENCE_ROW("OptionalHasElement", 15, 0, 1, 1, "", optional_has),
+    SEQUENCE_ROW("SequenceAt", 11, 2, 2, 1, "", sequence_at),
+    SEQUENCE_ROW("SequenceConstruct", 11, 1, WICK_ANY, 1, "", sequence_construct),
+    SEQUENCE_ROW("SequenceEmpty", 11, 0, 0, 1, "dtype:i", sequence_construct),
+    SEQUENCE_ROW("SequenceErase", 11, 1, 2, 1, "", sequence_erase),
+    SEQUENCE_ROW("SequenceInsert", 11, 2, 3, 1, "", sequence_insert),
+    SEQUENCE_ROW("SequenceLength", 11, 1, 1, 1, "", sequence_length),
+    SEQUENCE_ROW("SequenceMap", 17, 1, WICK_ANY, WICK_ANY, "body:g!", sequence_map),
+    SEQUENCE_ROW("SplitToSequence", 11, 1, 2, 1, "axis:i keepdims:i", sequence_split),
+    {0},
+};
