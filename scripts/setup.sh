@@ -7,7 +7,8 @@
 set -eu
 
 build='gcc libc6-dev make cmake ninja-build pkg-config llvm-19-dev
-  libpng-dev libjpeg-dev libzip-dev libjansson-dev'
+  libpng-dev libjpeg-dev libzip-dev libjansson-dev
+  libpcre2-dev libwebp-dev libtiff-dev libopenjp2-7-dev'
 test='libcmocka-dev python3 python3-venv python3-dev g++
   clang libclang-rt-14-dev clang-format lld-19 binutils
   gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross

@@ -81,6 +81,14 @@ typedef enum wick_elem {
   WICK_NELEM
 } wick_elem;
 
+/* An element of a tensor of strings, of WICK_STRING: bytes, which ONNX says are UTF-8. What a run
+ * writes points into the inputs of that run, into the compiled model or into the session, and is
+ * good until the session's next run. */
+typedef struct wick_string {
+  const char *at; /* may be NULL where nbytes is 0 */
+  uint64_t nbytes;
+} wick_string;
+
 /* ---- context ---- */
 
 /* Memory for everything but runs. `alloc` returns storage aligned to 16 bytes, or NULL. */
@@ -293,7 +301,9 @@ WICK_API void wick_session_free(wick_session *session); /* NULL is legal */
 WICK_API uint32_t wick_session_threads(const wick_session *session);
 
 /* Runs once, on the caller's memory: an address for each input and each output, of wick_io.nbytes
- * bytes, aligned to the element; no output overlaps anything else. Nothing is copied or allocated.
+ * bytes, aligned to the element; no output overlaps anything else. Nothing is copied or allocated,
+ * but for strings that the model makes: memory for those is taken where a run has more of them than
+ * any before.
  * The bits are the same for any number of threads. Fails where the model fails on these inputs. */
 WICK_API wick_error *wick_run(wick_session *session, const void *const *inputs,
                               void *const *outputs);

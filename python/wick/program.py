@@ -114,7 +114,7 @@ class Program:
 
     def takes(self, arrays):
         """May it run on these contents?"""
-        return all(f is None or types.memory(p.elem, a).tobytes() == f
+        return all(f is None or types.holds(p.elem, a, f)
                    for f, p, a in zip(self.fixed, self.inputs, arrays))
 
     def run(self, arrays, outputs=None):
@@ -128,9 +128,10 @@ class Program:
         session = self._take()
         try:
             raised(session.run, ins, tuple([buffer for _, buffer in made]))
+            # Strings are the session's, until it runs again.
+            return [types.unpacked(p.elem, p.shape, a, b) for p, (a, b) in zip(self.outputs, made)]
         finally:
             self._free.append(session)
-        return [types.unpacked(p.elem, p.shape, a, b) for p, (a, b) in zip(self.outputs, made)]
 
     def _take(self):
         if self._pid != os.getpid():  # a fork: the other process's threads are not here
@@ -178,6 +179,8 @@ def as_array(port, value):
         # Python's own numbers have no type: they take the input's, where nothing is lost.
         if isinstance(value, (int, float, bool, list, tuple)):
             array = np.asarray(value, want)
+        elif port.elem == "string" and types.elem_of(array.dtype) == "string":
+            array = array.astype(object)
         else:
             raise TypeMismatch(f"input \"{port.name}\" is {port.elem}, an array of {array.dtype} is given")
     if len(port.shape) != array.ndim or any(a != b for a, b in zip(port.shape, array.shape) if a >= 0):

@@ -94,6 +94,8 @@ def elem_of_onnx(number):
 def nbytes(elem, shape):
     """Of a dense tensor."""
     n = int(np.prod(shape, dtype=np.int64)) if len(shape) else 1
+    if elem == "string":
+        return 16 * n
     return (n * _BITS[elem] + 7) // 8 if elem in _BITS else n * dtype(elem).itemsize
 
 
@@ -101,6 +103,8 @@ def memory(elem, array):
     """The bytes of a dense array as Wick lays them out: the array itself where nothing is packed."""
     if elem in _BITS:
         return _pack(array, _BITS[elem])
+    if elem == "string":
+        return _addresses(array)
     # An array of a type that NumPy does not know has no buffer.
     return array.reshape(-1).view(np.uint8) if elem in _OWN else array
 
@@ -109,13 +113,54 @@ def room(elem, shape):
     """An empty array, and the buffer that a run writes."""
     if elem in _BITS:
         return None, np.empty(nbytes(elem, shape), np.uint8)
+    if elem == "string":
+        return None, np.empty((int(np.prod(shape, dtype=np.int64)), 2), np.uint64)
     array = np.empty(shape, dtype(elem))
     return array, memory(elem, array)
 
 
 def unpacked(elem, shape, array, buffer):
     """The array, after a run has written `buffer`."""
+    if elem == "string":
+        text = _texts(shape, buffer)
+        if array is None:
+            return text
+        array[...] = text
+        return array
     return _unpack(elem, shape, buffer) if array is None else array
+
+
+def holds(elem, array, fixed):
+    """Is that what the bytes say that an input must hold?"""
+    if elem == "string":
+        texts = _texts(array.shape, np.frombuffer(fixed, np.uint64).reshape(-1, 2))
+        return np.array_equal(texts, array.astype(str).astype(object))
+    return memory(elem, array).tobytes() == fixed
+
+
+class _Addresses(np.ndarray):
+    """Of strings: (address, bytes) of each; what they point to lives as long."""
+
+
+def _addresses(array):
+    parts = [s if isinstance(s, bytes) else str(s).encode() for s in array.reshape(-1).tolist()]
+    held = np.frombuffer(b"".join(parts) + b"\0", np.uint8)
+    out = np.empty((len(parts), 2), np.uint64).view(_Addresses)
+    out[:, 1] = [len(s) for s in parts]
+    out[:, 0] = held.__array_interface__["data"][0]
+    out[1:, 0] += np.cumsum(out[:-1, 1], dtype=np.uint64)
+    out.held = held
+    return out
+
+
+def _texts(shape, buffer):
+    """The strings that a run left there, before the session's next run."""
+    import ctypes
+
+    out = np.empty(len(buffer), object)
+    for k, (at, n) in enumerate(buffer.tolist()):
+        out[k] = ctypes.string_at(at, n).decode(errors="surrogateescape") if n else ""
+    return out.reshape(shape)
 
 
 def _pack(array, bits):

@@ -170,6 +170,18 @@ static wick_status bundle_entry(wick_compilation *c, const char *name, const wic
 
 /* ---- the layout ---- */
 
+/* What needs the runtime is refused by name. */
+static wick_status bundle_check_host(const wick_compilation *c, const wick_lowered *l,
+                                     wick_arena *mem)
+{
+  for (uint32_t i = 0; i < l->kernels.n; i++)
+    if (l->kernels.at[i].host)
+      return wick_fail(mem, WICK_EUNSUPPORTED, wick_loc_text(c->module, l->kernels.at[i].loc),
+                       "%s is done by the runtime, which bundles are without",
+                       wick_op_of(l->kernels.at[i].host)->name);
+  return NULL;
+}
+
 static wick_status bundle_check_io(const wick_compilation *c, const wick_io *io, wick_arena *mem)
 {
   if (io->elem != WICK_STRING) return NULL;
@@ -187,6 +199,7 @@ static uint64_t bundle_room(uint64_t nbytes)
 static wick_status bundle_layout(wick_compilation *c, const wick_lowered *l, wick_bundle *b)
 {
   wick_model_describe(c->graph, &c->mem, &b->ninput, &b->noutput, &b->io);
+  WICK_TRY(bundle_check_host(c, l, &c->mem));
   uint64_t *offset = wick_new(&c->mem, uint64_t, (size_t)b->ninput + b->noutput);
   for (uint32_t i = 0; i < b->ninput + b->noutput; i++) {
     WICK_TRY(bundle_check_io(c, &b->io[i], &c->mem));

@@ -10,6 +10,7 @@
 #include "driver/contract.h"
 #include "driver/lower.h"
 #include "ir/copy.h"
+#include "ops/host.h"
 
 enum { COMPILE_RECORDS_MOST = 256 << 20 }; /* bytes of a file of records */
 
@@ -165,6 +166,33 @@ static const void *const *compile_fixed(wick_compilation *c, uint32_t ninput, co
   return fixed;
 }
 
+/* The launch's slots are the group's results and parameters; a node may have one of them twice. */
+static wick_program_host compile_host(const wick_compilation *c, const wick_lowered_kernel *k,
+                                      wick_arena *mem)
+{
+  if (!k->host) return (wick_program_host){0};
+  const wick_node *n = k->host;
+  wick_program_host h = {.row = wick_op_of(n)->host,
+                         .nattr = wick_op_nattr(wick_op_of(n)),
+                         .nout = n->nout,
+                         .nin = n->nin,
+                         .attr = wick_host_attrs(n->op, n->attr, mem)};
+  wick_host_tensor *arg = wick_new(mem, wick_host_tensor, h.nout + h.nin);
+  uint32_t *slot = wick_new(mem, uint32_t, h.nout + h.nin);
+  for (uint32_t i = 0; i < h.nout + h.nin; i++) {
+    slot[i] = i < h.nout ? i : h.nout + n->in[i - h.nout].id - 1; /* parameters are values 1 .. */
+    const wick_type_info *t = wick_type_get(c->module, k->operand[slot[i]]);
+    arg[i].elem = t->elem, arg[i].rank = t->rank;
+    int64_t step = 1;
+    for (uint32_t d = t->rank; d-- > 0; step *= arg[i].dim[d]) {
+      arg[i].dim[d] = t->dim[d].v;
+      arg[i].stride[d] = t->stride ? t->stride[d].v : step;
+    }
+  }
+  h.arg = arg, h.slot = slot;
+  return h;
+}
+
 static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
 {
   wick_program p = {.entry = l->entry,
@@ -191,13 +219,15 @@ static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
                                       .cost = k->cost,
                                       .cycles = (uint64_t)k->model.cycles * k->nlaunch,
                                       .tasks = (uint64_t)k->tasks,
-                                      .limit = wick_cost_limit_text(k->model.limit)};
+                                      .limit = wick_cost_limit_text(k->model.limit),
+                                      .host = compile_host(c, k, &c->mem)};
   }
   p.kernel = kernel;
   wick_program_pair *pair = wick_new(&c->mem, wick_program_pair, p.nmetadata);
   for (uint32_t i = 0; i < p.nmetadata; i++)
     pair[i] = (wick_program_pair){c->module->metadata.at[i].key, c->module->metadata.at[i].value};
   p.metadata = pair;
+  p.strings = c->module->strings;
   return (wick_section){"program", wick_program_write(&p, &c->mem), 0, 0};
 }
 
@@ -314,7 +344,7 @@ static bool compile_fits(const wick_compilation *c, const wick_program *p)
     uint32_t k = 0;
     while (k < g->ncontent && strcmp(g->contents[k].input, p->io[i].name) != 0) k++;
     if (p->fixed[i] && (k == g->ncontent || g->contents[k].nbytes != p->io[i].nbytes ||
-                        memcmp(g->contents[k].data, p->fixed[i], p->io[i].nbytes) != 0))
+                        !wick_io_same(&p->io[i], g->contents[k].data, p->fixed[i])))
       return false;
   }
   return true;

@@ -21,6 +21,11 @@ typedef struct wick_lowered_kernel {
   uint32_t nlaunch;
   const char *contract; /* of its group (loop/contract.h) */
   const char *schedule; /* of its group: steps */
+  /* The runtime's part of it: the node that is called (NULL: none), its group, the buffers of the
+   * group's results and parameters. The function of that name does nothing. */
+  const wick_node *host;
+  const wick_func *group;
+  const wick_type *operand;
 } wick_lowered_kernel;
 
 typedef struct wick_lowered_constant {

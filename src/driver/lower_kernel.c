@@ -14,6 +14,7 @@
 #include "loop/join.h"
 #include "loop/legalize.h"
 #include "loop/nest.h"
+#include "ops/host.h"
 #include "ops/scalar.h"
 
 /* Kernels do not care whether the caller or the plan owns a buffer: constants alone are special. */
@@ -118,10 +119,45 @@ static const char *kernel_name(const wick_func *g, wick_arena *tmp)
   return name;
 }
 
+/* What the runtime does has a function all the same, so that it is launched like the others. */
+static wick_status kernel_host(const wick_kernel_use *use, wick_arena *mem, wick_arena *tmp,
+                               wick_lowered_kernel *out)
+{
+  const wick_func *g = use->group;
+  wick_module *m = g->module;
+  wick_builder b;
+  wick_build_begin(&b, m, WICK_LOOP, kernel_name(g, tmp), mem);
+  uint32_t nout = use->noperand - g->nparam;
+  for (uint32_t k = 0; k < use->noperand; k++)
+    wick_build_param(&b, kernel_buffer(m, use->type[k]), k < nout ? WICK_OUT : WICK_IN, NULL);
+  wick_build_param(&b, wick_type_scalar(m, WICK_I64, 1), WICK_IN, "begin");
+  wick_build_param(&b, wick_type_scalar(m, WICK_I64, 1), WICK_IN, "end");
+  wick_build_return(&b, 0, NULL);
+  wick_func *f;
+  WICK_TRY(wick_build_end(&b, &f));
+  wick_module_set(m, f);
+  *out = (wick_lowered_kernel){
+      .name = f->name,
+      .tasks = 1,
+      .fault = true, /* nothing runs beside it */
+      .contract = wick_str_printf(mem, "%s: by the runtime", wick_op_of(&g->node[0])->host),
+      .schedule = "",
+      .host = &g->node[0],
+      .group = g,
+      .operand = wick_dup(mem, wick_type, use->type, use->noperand)};
+  for (uint32_t k = 0; k < use->noperand; k++) {
+    uint64_t nbytes;
+    if (wick_type_nbytes(m, use->type[k], &nbytes)) out->bytes += nbytes;
+  }
+  out->cost = out->bytes;
+  return NULL;
+}
+
 wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, wick_arena *mem,
                               wick_arena *tmp, wick_lowered_kernel *out)
 {
   const wick_func *g = use->group, *f;
+  if (wick_host_node(g)) return kernel_host(use, mem, tmp, out);
   wick_type *buffer = wick_new(tmp, wick_type, use->noperand);
   for (uint32_t k = 0; k < use->noperand; k++) buffer[k] = kernel_buffer(g->module, use->type[k]);
   wick_schedule *s = wick_schedule_begin(g, tmp);

@@ -89,6 +89,7 @@ static void model_describe(const wick_func *f, wick_value v, wick_arena *mem, wi
     open = true;
   }
   if (open || !wick_type_nbytes(f->module, f->value[v.id].type, &io->nbytes)) io->nbytes = 0;
+  if (t->elem == WICK_STRING) io->nbytes = io->nbytes / sizeof(int64_t) * sizeof(wick_string);
 }
 
 void wick_model_describe(const wick_func *f, wick_arena *mem, uint32_t *out_ninput,

@@ -24,6 +24,7 @@
 #include "graph/simplify.h"
 #include "graph/sink.h"
 #include "graph/subbyte.h"
+#include "graph/tokens.h"
 #include "graph/widen.h"
 #include "ir/verify.h"
 #include "loop/expand.h"
@@ -38,6 +39,11 @@
 #include "low/plan.h"
 
 /* ---- the passes ---- (what is dead needs none: the builder, with which each ends, drops it) */
+
+static wick_status pipeline_tokens(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return wick_pass_tokens(f, c->mem, out);
+}
 
 static wick_status pipeline_widen(wick_pass_context *c, const wick_func *f, wick_func **out)
 {
@@ -164,6 +170,7 @@ const wick_pass wick_passes[] = {
      "moves of elements behind element-wise nodes"},
     {"subbyte", WICK_GRAPH, wick_pass_subbyte, NULL, WICK_EXACT,
      "elements below a byte are computed in whole ones"},
+    {"tokens", WICK_GRAPH, NULL, pipeline_tokens, WICK_EXACT, "strings become their numbers"},
     {"widen", WICK_GRAPH, NULL, pipeline_widen, WICK_ROUNDING, "floats become f64"},
     {"attention", WICK_GRAPH, NULL, pipeline_attention, WICK_ROUNDING,
      "queries, keys, softmax and values as one node"},
@@ -198,7 +205,7 @@ const wick_pass wick_passes[] = {
 };
 
 const char wick_pipeline_compile[] =
-    "quantized,fold,branch,expand_rows,fold,subbyte,drop_identity,simplify,invariant,cse,rescale,"
+    "tokens,quantized,fold,branch,expand_rows,fold,subbyte,drop_identity,simplify,invariant,cse,rescale,"
     "fold_scale,"
     "shuffles,attention,phases,fold,"
     "sink,"

@@ -521,6 +521,24 @@ static void random_one_hot(random_graph *r, wick_opcode op)
   random_build(r, op, 2, in, a, NULL);
 }
 
+static void random_search(random_graph *r, wick_opcode op)
+{
+  wick_value x = random_where(r, WICK_NUMBERS, 0, 4);
+  if (!x.id) return;
+  wick_elem e = random_info(r, x)->elem;
+  int64_t n = 1 + random_below(r, 40);
+  wick_type type = wick_type_tensor_const(r->m, e, 1, &n);
+  uint64_t nbytes = wick_elem_bytes(e, (uint64_t)n);
+  char *data = wick_arena_alloc(&r->m->mem, nbytes + 8, 64);
+  for (int64_t k = 0; k < n; k++) /* rising */
+    wick_store_elem(e, data, (uint64_t)k,
+                    wick_elem_is_float(e) ? (wick_scalar){.f = 0.25 * (double)(k - n / 2)}
+                                          : (wick_scalar){.i = k});
+  wick_value keys = wick_build_constant(&r->b, wick_constant_add(r->m, "keys", type, data, nbytes));
+  wick_value in[2] = {x, keys};
+  random_build(r, op, 2, in, NULL, NULL);
+}
+
 /* Nodes lead anywhere, their own way round, too. */
 static void random_tree(random_graph *r, wick_opcode op)
 {
@@ -646,6 +664,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_one_hot, random_one_hot, 1},
     {WICK_OP_random, random_made, 1},
     {WICK_OP_tree_walk, random_tree, 1},
+    {WICK_OP_search_sorted, random_search, 1},
     {WICK_OP_range, random_made, 1},
     {WICK_OP_eye, random_made, 1},
 };

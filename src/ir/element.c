@@ -157,7 +157,8 @@ wick_scalar wick_load_elem(wick_elem e, const void *data, uint64_t k)
     return (wick_scalar){.f = element_decode(e, x)};
   }
   case WICK_I64:
-  case WICK_U64: ELEMENT_GET(int64_t)
+  case WICK_U64:
+  case WICK_STRING: ELEMENT_GET(int64_t)
   case WICK_I32: ELEMENT_GET(int32_t)
   case WICK_U32: ELEMENT_GET(uint32_t)
   case WICK_I16: ELEMENT_GET(int16_t)

@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "base/str.h"
+#include "base/strings.h"
 #include "ir/dim.h"
 #include "ir/type.h"
 
@@ -194,6 +195,7 @@ struct wick_module {
   wick_list(const wick_func *) funcs; /* current versions, in order of definition */
   wick_list(const char *) locs;       /* at[0] is "" */
   wick_list(wick_pair) metadata;
+  wick_strings strings;                 /* elements of constants of strings are numbers of these */
   wick_list(uint32_t) constant_of_name; /* by name: the constant's number, or 0 */
   wick_list(uint32_t) func_of_name;     /* by name: index into funcs + 1, or 0 */
 };

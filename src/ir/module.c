@@ -9,6 +9,7 @@ static void module_fill(wick_module *m, const char *name)
   m->names = wick_names_begin(&m->mem);
   m->dims = wick_dims_create(&m->mem);
   m->types = wick_types_create(&m->mem);
+  m->strings = wick_strings_in(&m->mem);
   m->name = wick_intern(m, name ? name : "");
   wick_push(&m->mem, &m->constants, (wick_constant){0});
   wick_push(&m->mem, &m->locs, "");

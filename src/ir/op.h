@@ -159,6 +159,8 @@ typedef struct wick_op {
   uint32_t (*along)(const wick_attr *attr, uint32_t rank);
   /* Of packed images, [n, blocks, y, x, place] both; NULL: any. */
   wick_reach (*reach)(const wick_func *f, const wick_node *n);
+  /* The row is a call into the runtime (runtime/host.h) by this name. Bundles refuse it. */
+  const char *host;
   bool view; /* the result has the elements of the first operand, in their order: no code */
   /* The result is a box of the first operand: where it begins, per axis; false where it is none, or
    * that is not constant. */
@@ -210,6 +212,7 @@ typedef struct wick_op {
 #define WICK_INTS (WICK_SINTS | WICK_UINTS)
 #define WICK_NUMBERS (WICK_FLOATS | WICK_INTS)
 #define WICK_BOOLS WICK_BIT(WICK_BOOL)
+#define WICK_TEXTS WICK_BIT(WICK_STRING)
 #define WICK_PLAIN (WICK_NUMBERS | WICK_BOOLS)
 
 #define OP(name) extern const wick_op wick_op_##name;

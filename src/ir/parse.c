@@ -106,7 +106,7 @@ bool wick_parse_is_number(const wick_parser *p)
 {
   const wick_token *t = wick_parse_token(p);
   return t->kind == WICK_TOKEN_INT || t->kind == WICK_TOKEN_NUMBER || wick_token_is(t, '-') ||
-         parse_is_number_word(t);
+         t->kind == WICK_TOKEN_STRING || parse_is_number_word(t);
 }
 
 bool wick_parse_number(wick_parser *p, const char **out)
@@ -219,6 +219,11 @@ static void parse_declare(wick_parser *p, const parse_head *h)
 
 /* ---- constants ---- */
 
+wick_scalar wick_parse_text(wick_parser *p, const char *text)
+{
+  return (wick_scalar){.i = wick_strings_add(&p->m->strings, text, strlen(text), true)};
+}
+
 static uint64_t parse_count_list(const wick_parser *p)
 {
   wick_lexer l = p->lex;
@@ -242,6 +247,12 @@ static bool parse_data_list(wick_parser *p, wick_elem e, uint64_t nelem, uint64_
   for (uint64_t i = 0; i < nelem; i++) {
     wick_token t = *wick_parse_token(p);
     const char *text, *wrong;
+    if (e == WICK_STRING) {
+      if (!wick_parse_string(p, &text)) return false;
+      wick_store_elem(e, *out, i, wick_parse_text(p, text));
+      if (i + 1 < nelem && !wick_parse_punct(p, ',', "`,`")) return false;
+      continue;
+    }
     if (!wick_parse_number(p, &text)) return false;
     wrong = wick_number_read(e, text, strlen(text), p->tmp, *out, i);
     if (wrong) return wick_parse_fail(p, &t, WICK_ERANGE, "%s", wrong);

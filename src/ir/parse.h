@@ -96,6 +96,7 @@ bool wick_parse_string(wick_parser *p, const char **out); /* interned */
 bool wick_parse_name_text(wick_parser *p, const wick_token *t, const char **out); /* in tmp */
 bool wick_parse_int(wick_parser *p, int64_t *out);
 /* A number's text, "-0.5", in tmp. */
+wick_scalar wick_parse_text(wick_parser *p, const char *text); /* the string's number */
 bool wick_parse_number(wick_parser *p, const char **out);
 bool wick_parse_is_number(const wick_parser *p);
 

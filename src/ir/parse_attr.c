@@ -152,6 +152,7 @@ static bool parse_attr_value(wick_parser *p, const wick_attr_spec *s, uint32_t a
   case WICK_ATTR_ENUM: return parse_attr_word(p, s, a);
   case WICK_ATTR_CONST:
     if (t->kind == WICK_TOKEN_GLOBAL) return parse_attr_global(p, s->kind, a);
+    if (t->kind == WICK_TOKEN_STRING) return wick_parse_string(p, &p->imm[at]);
     return wick_parse_number(p, &p->imm[at]);
   case WICK_ATTR_FUNC:
     if (t->kind == WICK_TOKEN_GLOBAL) return parse_attr_global(p, s->kind, a);
@@ -203,9 +204,11 @@ static bool parse_attr_imm(wick_parser *p, const wick_token *at, const char *tex
   if (!type.id) return wick_parse_fail(p, at, WICK_EPARSE, "a number wants its type: `: f32[]`");
   wick_elem e = wick_type_get(p->m, type)->elem;
   unsigned char bytes[16] = {0};
-  const char *wrong = wick_number_read(e, text, strlen(text), p->tmp, bytes, 0);
+  const char *wrong =
+      e == WICK_STRING ? NULL : wick_number_read(e, text, strlen(text), p->tmp, bytes, 0);
   if (wrong) return wick_parse_fail(p, at, WICK_ERANGE, "%s", wrong);
   wick_scalar x = wick_load_elem(e, bytes, 0);
+  if (e == WICK_STRING) x = wick_parse_text(p, text);
   *out = (wick_imm){0};
   if (wick_elem_is_float(e))
     out->f = x.f;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/element.h"
 #include "ir/grammar.h"
 #include "ir/lex.h"
 #include "ir/number.h"
@@ -146,6 +147,13 @@ static void print_word(wick_text *out, const char *words, int64_t index)
   wick_text_addn(out, words ? words : "?", words ? strcspn(words, " ") : 1);
 }
 
+/* An element of strings, by its number. */
+static void print_text(wick_text *out, const wick_module *m, int64_t number)
+{
+  wick_string s = wick_strings_get(&m->strings, number);
+  wick_text_quoted(out, wick_str_dupn(out->mem, s.at, (size_t)s.nbytes));
+}
+
 /* An immediate is a number of the first result's element type. */
 static void print_imm(wick_printer *p, const wick_node *n, const wick_imm *imm)
 {
@@ -156,6 +164,10 @@ static void print_imm(wick_printer *p, const wick_node *n, const wick_imm *imm)
   }
   wick_elem e = n->nout ? wick_info_of(p->f, n->first)->elem : WICK_F64;
   wick_scalar x = {.i = imm->i};
+  if (e == WICK_STRING) {
+    print_text(p->out, p->m, imm->i);
+    return;
+  }
   if (wick_elem_is_float(e)) x.f = imm->f;
   wick_number_print_scalar(p->out, e, x);
 }
@@ -332,12 +344,16 @@ static void print_data(wick_text *out, const wick_module *m, const wick_constant
   wick_class cls = wick_elem_class(e);
   wick_dim n = wick_type_numel((wick_module *)(uintptr_t)m, c->type);
   uint64_t want = wick_dim_is_const(n) ? wick_elem_bytes(e, (uint64_t)n.v) : 0;
-  if (cls != WICK_COMPLEX && cls != WICK_TEXT && wick_dim_is_const(n) && n.v <= PRINT_LIST &&
+  bool text = cls == WICK_TEXT; /* numbers mean nothing elsewhere */
+  if (cls != WICK_COMPLEX && wick_dim_is_const(n) && (text || n.v <= PRINT_LIST) &&
       want == c->nbytes) {
     wick_text_add(out, " = [");
     for (uint64_t i = 0; i < (uint64_t)n.v; i++) {
       if (i) wick_text_add(out, ", ");
-      wick_number_print(out, e, c->data, i);
+      if (text)
+        print_text(out, m, wick_load_int(e, c->data, i));
+      else
+        wick_number_print(out, e, c->data, i);
     }
     wick_text_char(out, ']');
     return;

@@ -63,6 +63,15 @@ static const row_case gathers[] = {
      "error: tuples of 3 indices behind 0 batch dimensions into f32[2,2]", 0},
 };
 
+static const row_case searches[] = {
+    {"search_sorted", "f32[6]: 0 1 2 3 9 nan; f32[3]: 1 2 4", "", "i64[6]: 0 0 1 2 3 0", 0},
+    {"search_sorted", "u8[2,2]: 0 200 7 255; u8[4]: 5 7 200 255", "", "i64[2,2]: 0 2 1 3", 0},
+    {"search_sorted", "i64[3]: -5 -4 7; i64[1]: -4", "", "i64[3]: 0 0 1", 0},
+    {"search_sorted", "i64[3]; i64[0]", "",
+     "error: the list is i64[0], wanted one row of at least one element", 0},
+    {"search_sorted", "i64[3]; i32[2]", "", "error: the list is i32, wanted i64", 0},
+};
+
 /* Leaves 0 to 2; node 3 splits column 0 at 1, node 4 column 1 at -1. */
 #define TREE "i32[5]: 0 0 0 0 1; f32[5]: 0 0 0 1 -1; i32[5,2]: 0 0 1 1 2 2 0 4 1 2; "
 static const row_case trees[] = {
@@ -281,12 +290,15 @@ TEST(made)
 TEST(resizes)
 TEST(samples)
 TEST(trees)
+TEST(searches)
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_moves), cmocka_unit_test(test_gathers), cmocka_unit_test(test_scatters),
-      cmocka_unit_test(test_made),  cmocka_unit_test(test_resizes), cmocka_unit_test(test_samples),
-      cmocka_unit_test(test_trees), cmocka_unit_test(test_resolve)};
+      cmocka_unit_test(test_moves),    cmocka_unit_test(test_gathers),
+      cmocka_unit_test(test_scatters), cmocka_unit_test(test_made),
+      cmocka_unit_test(test_resizes),  cmocka_unit_test(test_samples),
+      cmocka_unit_test(test_trees),    cmocka_unit_test(test_searches),
+      cmocka_unit_test(test_resolve)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,10 @@
 
 #include "base/str.h"
 
-enum { PROGRAM_ALIGN = 64 }; /* of contents */
+enum {
+  PROGRAM_ALIGN = 64, /* of contents */
+  PROGRAM_SLOTS = 64,
+};
 
 /* ---- writing ---- */
 
@@ -34,10 +37,61 @@ static void program_write_io(wick_text *t, const wick_io *io)
   program_u64(t, io->nbytes);
 }
 
+static void program_string(wick_text *t, wick_string s)
+{
+  program_u64(t, s.nbytes);
+  if (s.nbytes) wick_text_addn(t, s.at, (size_t)s.nbytes);
+}
+
 static void program_write_fixed(wick_text *t, const wick_io *io, const void *fixed)
 {
   program_u32(t, fixed ? 1 : 0);
-  if (fixed) wick_text_addn(t, fixed, (size_t)io->nbytes);
+  if (!fixed) return;
+  const wick_string *s = fixed;
+  if (io->elem == WICK_STRING)
+    for (uint64_t k = 0; k < io->nbytes / sizeof *s; k++) program_string(t, s[k]);
+  else
+    wick_text_addn(t, fixed, (size_t)io->nbytes);
+}
+
+static void program_write_host(wick_text *t, const wick_program_host *h)
+{
+  program_str(t, h->row);
+  if (!h->row) return;
+  program_u32(t, h->nattr);
+  for (uint32_t k = 0; k < h->nattr; k++) {
+    const wick_host_attr *a = &h->attr[k];
+    uint64_t f;
+    memcpy(&f, &a->f, sizeof f);
+    program_u64(t, (uint64_t)a->i);
+    program_u64(t, f);
+    program_u32(t, a->ints ? 1 : a->floats ? 2 : 0);
+    program_u32(t, a->n);
+    for (uint32_t i = 0; i < a->n; i++) {
+      if (a->floats) memcpy(&f, &a->floats[i], sizeof f);
+      program_u64(t, a->floats ? f : (uint64_t)a->ints[i]);
+    }
+  }
+  program_u32(t, h->nout);
+  program_u32(t, h->nin);
+  for (uint32_t k = 0; k < h->nout + h->nin; k++) {
+    const wick_host_tensor *x = &h->arg[k];
+    program_u32(t, h->slot[k]);
+    program_u32(t, (uint32_t)x->elem);
+    program_u32(t, x->rank);
+    for (uint32_t d = 0; d < x->rank; d++) {
+      program_u64(t, (uint64_t)x->dim[d]);
+      program_u64(t, (uint64_t)x->stride[d]);
+    }
+  }
+}
+
+/* But for the empty one, which each table begins with. */
+static void program_write_strings(wick_text *t, const wick_strings *s)
+{
+  uint32_t n = s->n ? wick_strings_count(s) : 1;
+  program_u32(t, n - 1);
+  for (uint32_t k = 1; k < n; k++) program_string(t, wick_strings_get(s, k));
 }
 
 wick_span wick_program_write(const wick_program *p, wick_arena *mem)
@@ -66,7 +120,9 @@ wick_span wick_program_write(const wick_program *p, wick_arena *mem)
     program_u64(&t, p->kernel[i].cycles);
     program_u64(&t, p->kernel[i].tasks);
     program_str(&t, p->kernel[i].limit);
+    program_write_host(&t, &p->kernel[i].host);
   }
+  program_write_strings(&t, &p->strings);
   program_u32(&t, p->nmetadata);
   for (uint32_t i = 0; i < p->nmetadata; i++) {
     program_str(&t, p->metadata[i].key);
@@ -83,6 +139,19 @@ static bool program_get_str(wick_reader *r, wick_arena *mem, const char **out)
   wick_span s;
   if (!wick_read_u32(r, &n) || !wick_read_span(r, n, &s)) return false;
   *out = wick_str_dupn(mem, n ? (const char *)s.at : "", n);
+  return true;
+}
+
+static bool program_get_count(wick_reader *r, uint64_t size, uint32_t *out)
+{
+  return wick_read_u32(r, out) && wick_reader_fits(r, *out, size);
+}
+
+static bool program_get_string(wick_reader *r, wick_arena *mem, wick_string *out)
+{
+  wick_span s;
+  if (!wick_read_u64(r, &out->nbytes) || !wick_read_span(r, out->nbytes, &s)) return false;
+  out->at = wick_str_dupn(mem, out->nbytes ? (const char *)s.at : "", (size_t)out->nbytes);
   return true;
 }
 
@@ -113,8 +182,91 @@ static bool program_get_fixed(wick_reader *r, wick_arena *mem, const wick_io *io
   wick_span s;
   if (!wick_read_u32(r, &given)) return false;
   if (!given) return true;
+  if (io->elem == WICK_STRING) {
+    uint64_t n = io->nbytes / sizeof(wick_string);
+    if (!wick_reader_fits(r, n, sizeof(uint64_t))) return false;
+    wick_string *text = wick_new(mem, wick_string, n);
+    for (uint64_t k = 0; k < n; k++)
+      if (!program_get_string(r, mem, &text[k])) return false;
+    *out = text;
+    return true;
+  }
   if (!wick_read_span(r, io->nbytes, &s)) return false;
   *out = wick_arena_copy(mem, s.at, s.nbytes, PROGRAM_ALIGN);
+  return true;
+}
+
+static bool program_get_i64(wick_reader *r, int64_t *out)
+{
+  uint64_t u = 0;
+  bool good = wick_read_u64(r, &u);
+  *out = (int64_t)u;
+  return good;
+}
+
+static bool program_get_attr(wick_reader *r, wick_arena *mem, wick_host_attr *a)
+{
+  int64_t f;
+  uint32_t kind;
+  if (!program_get_i64(r, &a->i) || !program_get_i64(r, &f) || !wick_read_u32(r, &kind) ||
+      !program_get_count(r, 8, &a->n))
+    return false;
+  memcpy(&a->f, &f, sizeof f);
+  int64_t *ints = wick_new(mem, int64_t, a->n + 1);
+  double *floats = wick_new(mem, double, a->n + 1);
+  for (uint32_t k = 0; k < a->n; k++) {
+    if (!program_get_i64(r, &ints[k])) return false;
+    memcpy(&floats[k], &ints[k], sizeof *floats);
+  }
+  if (kind == 1) a->ints = ints;
+  if (kind == 2) a->floats = floats;
+  return true;
+}
+
+static bool program_get_tensor(wick_reader *r, uint32_t *slot, wick_host_tensor *x)
+{
+  uint32_t elem;
+  if (!wick_read_u32(r, slot) || !wick_read_u32(r, &elem) || !wick_read_u32(r, &x->rank))
+    return false;
+  if (elem >= WICK_NELEM || x->rank > WICK_MAX_DIMS || *slot >= PROGRAM_SLOTS)
+    return wick_reader_refuse(r, wick_reader_position(r), "an operand is not described correctly");
+  x->elem = (wick_elem)elem;
+  for (uint32_t d = 0; d < x->rank; d++)
+    if (!program_get_i64(r, &x->dim[d]) || !program_get_i64(r, &x->stride[d])) return false;
+  return true;
+}
+
+static bool program_get_host(wick_reader *r, wick_arena *mem, wick_program_host *h)
+{
+  const char *row;
+  if (!program_get_str(r, mem, &row)) return false;
+  if (!*row) return true;
+  h->row = row;
+  if (!program_get_count(r, 24, &h->nattr)) return false;
+  wick_host_attr *attr = wick_new(mem, wick_host_attr, h->nattr + 1);
+  h->attr = attr;
+  for (uint32_t k = 0; k < h->nattr; k++)
+    if (!program_get_attr(r, mem, &attr[k])) return false;
+  if (!program_get_count(r, 12, &h->nout) || !program_get_count(r, 12, &h->nin)) return false;
+  uint64_t n = (uint64_t)h->nout + h->nin;
+  wick_host_tensor *arg = wick_new(mem, wick_host_tensor, n + 1);
+  uint32_t *slot = wick_new(mem, uint32_t, n + 1);
+  h->arg = arg, h->slot = slot;
+  for (uint64_t k = 0; k < n; k++)
+    if (!program_get_tensor(r, &slot[k], &arg[k])) return false;
+  return true;
+}
+
+static bool program_get_strings(wick_reader *r, wick_arena *mem, wick_strings *out)
+{
+  uint32_t n;
+  if (!program_get_count(r, 8, &n)) return false;
+  *out = wick_strings_in(mem);
+  for (uint32_t k = 0; k < n; k++) {
+    wick_string s;
+    if (!program_get_string(r, mem, &s)) return false;
+    wick_strings_add(out, s.at, s.nbytes, false);
+  }
   return true;
 }
 
@@ -129,12 +281,7 @@ static bool program_get_kernel(wick_reader *r, wick_arena *mem, wick_program_ker
   return wick_read_u64(r, &k->flops) && wick_read_u64(r, &k->bytes) &&
          wick_read_u64(r, &k->weights) && wick_read_u64(r, &k->cost) &&
          wick_read_u64(r, &k->cycles) && wick_read_u64(r, &k->tasks) &&
-         program_get_str(r, mem, &k->limit);
-}
-
-static bool program_get_count(wick_reader *r, uint64_t size, uint32_t *out)
-{
-  return wick_read_u32(r, out) && wick_reader_fits(r, *out, size);
+         program_get_str(r, mem, &k->limit) && program_get_host(r, mem, &k->host);
 }
 
 static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
@@ -161,6 +308,7 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
   p->kernel = kernel;
   for (uint32_t i = 0; i < p->nkernel; i++)
     if (!program_get_kernel(r, mem, &kernel[i])) return false;
+  if (!program_get_strings(r, mem, &p->strings)) return false;
   if (!program_get_count(r, 8, &p->nmetadata)) return false;
   wick_program_pair *pair = wick_new(mem, wick_program_pair, p->nmetadata);
   p->metadata = pair;
@@ -178,4 +326,26 @@ wick_status wick_program_read(wick_span bytes, const char *place, wick_arena *me
   if (!bytes.at) return wick_fail(mem, WICK_EPARSE, place, "there is no section `program`");
   if (!program_get(&r, mem, out)) return wick_reader_status(&r, mem, place);
   return NULL;
+}
+
+/* ---- contents ---- */
+
+bool wick_io_same(const wick_io *io, const void *a, const void *b)
+{
+  if (io->elem != WICK_STRING) return memcmp(a, b, (size_t)io->nbytes) == 0;
+  const wick_string *x = a, *y = b;
+  for (uint64_t k = 0; k < io->nbytes / sizeof *x; k++)
+    if (x[k].nbytes != y[k].nbytes ||
+        (x[k].nbytes && memcmp(x[k].at, y[k].at, (size_t)x[k].nbytes) != 0))
+      return false;
+  return true;
+}
+
+const void *wick_io_copy(const wick_io *io, const void *data, wick_arena *mem)
+{
+  if (io->elem != WICK_STRING) return wick_arena_copy(mem, data, io->nbytes, PROGRAM_ALIGN);
+  wick_string *s = wick_arena_copy(mem, data, io->nbytes, sizeof(uint64_t));
+  for (uint64_t k = 0; k < io->nbytes / sizeof *s; k++)
+    s[k].at = wick_str_dupn(mem, s[k].nbytes ? s[k].at : "", (size_t)s[k].nbytes);
+  return s;
 }

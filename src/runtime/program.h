@@ -7,9 +7,20 @@
 #define WICK_RUNTIME_PROGRAM_H
 
 #include "runtime/artifact.h"
+#include "runtime/host.h"
 #include "wick/wick.h"
 
-enum { WICK_PROGRAM_VERSION = 5 };
+enum { WICK_PROGRAM_VERSION = 6 };
+
+/* What a kernel is where the runtime does it: operators.h of host.h with their operands' types; an
+ * operand is one of the launch's slots. */
+typedef struct wick_program_host {
+  const char *row; /* NULL: the code does it */
+  uint32_t nattr, nout, nin;
+  const wick_host_attr *attr;
+  const wick_host_tensor *arg; /* results, then operands; no data */
+  const uint32_t *slot;        /* of each: which of the launch's slots it is */
+} wick_program_host;
 
 typedef struct wick_program_kernel {
   const char *name;      /* symbol in the code */
@@ -22,6 +33,7 @@ typedef struct wick_program_kernel {
   uint64_t cycles;       /* that one run takes by the model (graph/group/cost.h) */
   uint64_t tasks;        /* of one launch */
   const char *limit;     /* what limits it by the model, in words */
+  wick_program_host host;
 } wick_program_kernel;
 
 typedef struct wick_program_pair {
@@ -38,7 +50,13 @@ typedef struct wick_program {
   const void *const *fixed; /* by input: the bytes that it must hold, or NULL */
   const wick_program_kernel *kernel;
   const wick_program_pair *metadata; /* the user's, of the model file */
+  wick_strings strings;              /* of constants and attributes */
 } wick_program;
+
+/* Two contents of an input or output are the same. */
+bool wick_io_same(const wick_io *io, const void *a, const void *b);
+/* A copy of contents, with the bytes of strings. */
+const void *wick_io_copy(const wick_io *io, const void *data, wick_arena *mem);
 
 wick_span wick_program_write(const wick_program *p, wick_arena *mem);
 WICK_CHECKED wick_status wick_program_read(wick_span bytes, const char *place, wick_arena *mem,

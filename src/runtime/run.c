@@ -78,7 +78,9 @@ static wick_error *run_fault(const wick_session *s, wick_code code)
   const wick_program *p = &s->compiled->program;
   wick_session_fault f = wick_session_last_fault(s->state);
   char text[RUN_MESSAGE];
-  if (f.kernel >= p->nkernel)
+  if (f.message && *f.message && f.kernel < p->nkernel)
+    snprintf(text, sizeof text, "%s: %s", p->kernel[f.kernel].place, f.message);
+  else if (f.kernel >= p->nkernel)
     snprintf(text, sizeof text, "the run failed with code %d", (int)code);
   else
     snprintf(text, sizeof text,
@@ -104,7 +106,7 @@ wick_error *wick_run(wick_session *s, const void *const *inputs, void *const *ou
   for (uint32_t i = 0; i < p->ninput; i++)
     if (!inputs[i] && p->io[i].nbytes) return run_missing(p, i, "input");
   for (uint32_t i = 0; i < p->ninput; i++)
-    if (p->fixed[i] && memcmp(inputs[i], p->fixed[i], p->io[i].nbytes) != 0) return run_other(p, i);
+    if (p->fixed[i] && !wick_io_same(&p->io[i], inputs[i], p->fixed[i])) return run_other(p, i);
   for (uint32_t i = 0; i < p->noutput; i++)
     if (!outputs[i] && p->io[p->ninput + i].nbytes) return run_missing(p, p->ninput + i, "output");
   wick_code code = wick_session_run(s->state, inputs, outputs);

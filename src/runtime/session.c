@@ -1,6 +1,7 @@
 /* Runs: the entry calls back for every kernel. Launches that may run side by side are gathered; the
  * pool's workers take equal shares of what they cost. */
 #include "runtime/session.h"
+#include "runtime/session_host.h"
 
 #include <fenv.h>
 #include <string.h>
@@ -53,7 +54,8 @@ struct wick_session_state {
   void *block; /* the one allocation that all of this lies in */
   size_t nblock;
   wick_session_fault fault;
-  uint32_t nbatch, share; /* share: workers that take parts of the batch */
+  wick_session_host *host; /* NULL: the program has nothing for it */
+  uint32_t nbatch, share;  /* share: workers that take parts of the batch */
   session_kernel batch[SESSION_BATCH];
 };
 
@@ -104,8 +106,11 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
   if (l.overflow)
     return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: the arena wants %llu bytes",
                      (unsigned long long)program->arena_bytes);
+  wick_session_host *host;
+  WICK_TRY(wick_session_host_make(program, a, mem, &host));
   size_t nblock = l.total + SESSION_ALIGN;
   void *block = a.alloc(a.self, nblock);
+  if (!block) wick_session_host_drop(host);
   if (!block)
     return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: a session wants %llu bytes",
                      (unsigned long long)nblock);
@@ -122,6 +127,7 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
                             .arena = at + l.arena,
                             .scratch = at + l.scratch,
                             .scratch_stride = wick_align_up(program->scratch_bytes, SESSION_PAD),
+                            .host = host,
                             .block = block,
                             .nblock = nblock};
   if (setup) s->profile = setup->profile, s->profile_ctx = setup->profile_ctx;
@@ -143,7 +149,9 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
 
 void wick_session_drop(wick_session_state *s)
 {
-  if (s) s->allocator.free(s->allocator.self, s->block, s->nblock);
+  if (!s) return;
+  wick_session_host_drop(s->host);
+  s->allocator.free(s->allocator.self, s->block, s->nblock);
 }
 
 /* ---- runs ---- */
@@ -219,7 +227,7 @@ static int32_t session_faults(wick_session_state *s, uint32_t kernel)
     if (f->code && (!least || f->task < least->task)) least = f;
   }
   if (!least) return 0;
-  s->fault = (wick_session_fault){kernel, least->task, least->detail};
+  s->fault = (wick_session_fault){kernel, least->task, least->detail, NULL};
   return (int32_t)least->code;
 }
 
@@ -245,6 +253,18 @@ static int32_t session_flush(wick_session_state *s)
   return last->fault ? session_faults(s, last->index) : 0;
 }
 
+/* On the run's own thread, when all before it is done. */
+static int32_t session_host(wick_session_state *s, uint32_t index, void **args)
+{
+  uint64_t begin = s->profile ? session_now() : 0;
+  session_float old = session_float_set();
+  wick_code code = wick_session_host_run(s->host, index, args);
+  session_float_restore(old);
+  if (s->profile) s->profile(s->profile_ctx, index, session_now() - begin);
+  if (code) s->fault = (wick_session_fault){index, 0, 0, wick_session_host_message(s->host)};
+  return (int32_t)code;
+}
+
 /* A kernel that may fail runs alone, so that it is known who failed; so does each that is timed. */
 static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, void **args,
                               int64_t nargs, int64_t tasks, int32_t beside)
@@ -259,6 +279,7 @@ static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, 
     if (code) return code;
   }
   if (tasks <= 0) return 0;
+  if (info->host.row) return session_host(s, (uint32_t)index, args);
   session_kernel *k = &s->batch[s->nbatch], *last = s->nbatch ? k - 1 : NULL;
   k->kernel = kernel;
   k->index = (uint32_t)index;
@@ -278,11 +299,16 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
   if (p->noutput)
     memcpy(s->args + SESSION_FIRST + p->ninput, outputs, p->noutput * sizeof *outputs);
   s->fault = (wick_session_fault){.kernel = p->nkernel};
+  if (s->host) {
+    wick_code code = wick_session_host_begin(s->host, inputs, s->args + SESSION_FIRST);
+    if (code) return code;
+  }
   s->run = wick_pool_begin(s->pool);
   s->nbatch = 0;
   int32_t code = s->entry(s->args);
   if (!code) code = session_flush(s);
   wick_pool_end(&s->run);
+  if (s->host && !code) wick_session_host_end(s->host, outputs);
   return (wick_code)code;
 }
 

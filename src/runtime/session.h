@@ -38,6 +38,7 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
 typedef struct wick_session_fault {
   uint32_t kernel;
   int64_t task, detail;
+  const char *message; /* of what the runtime did itself; else NULL or empty */
 } wick_session_fault;
 wick_session_fault wick_session_last_fault(const wick_session_state *s);
 

@@ -9,6 +9,7 @@
 #include "codegen/client.h"
 #include "codegen/link.h"
 #include "driver/lower_kernel.h"
+#include "ops/host.h"
 #include "runtime/context.h"
 #include "runtime/load.h"
 
@@ -43,7 +44,7 @@ void wick_measure_groups(const wick_func *low, bool alone, wick_arena *mem,
   wick_measure_use *use = wick_new(mem, wick_measure_use, low->nnode);
   for (uint32_t i = 0; i < low->nnode; i++) {
     const wick_node *n = &low->node[i];
-    if (n->op != WICK_OP_kernel) continue;
+    if (n->op != WICK_OP_kernel || wick_host_node(wick_module_find(m, n->attr[0].s))) continue;
     uint32_t before = seen.n, id = wick_names_add(&seen, n->attr[0].s, strlen(n->attr[0].s));
     group[id - 1].launches++;
     if (seen.n == before) continue;

@@ -114,13 +114,14 @@ typedef struct assign {
 uint32_t wick_group_operands(const wick_groups *g, uint32_t root, wick_value *out)
 {
   uint32_t n = 0;
+  bool host = wick_op_of(&g->f->node[root])->host; /* it takes all of them in memory */
   for (uint32_t i = 0; i <= root; i++) {
     if (g->of[i] != root) continue;
     for (uint32_t k = 0; k < g->f->node[i].nin; k++) {
       wick_value v = g->f->node[i].in[k];
       uint32_t d = v.id ? g->definer[v.id] : UINT32_MAX;
-      bool seen =
-          !v.id || (d != UINT32_MAX && (g->of[d] == root || wick_group_is_imm(&g->f->node[d])));
+      bool seen = !v.id || (d != UINT32_MAX &&
+                            (g->of[d] == root || (!host && wick_group_is_imm(&g->f->node[d]))));
       for (uint32_t j = 0; j < n && !seen; j++) seen = out[j].id == v.id;
       if (!seen) out[n++] = v;
     }
@@ -277,6 +278,7 @@ static bool assign_takes(assign *s, uint32_t root, uint32_t i)
 {
   const wick_func *f = s->g.f;
   const wick_node *n = &f->node[i];
+  if (wick_op_of(n)->host || wick_op_of(&f->node[root])->host) return false;
   if (s->before[i] == root) return true;
   wick_value like = f->node[root].first;
   bool whole = assign_fits(f, n->first, like, false);

@@ -6,8 +6,10 @@
 
 #include "graph/group/form_state.h"
 #include "graph/group/template.h"
+#include "ir/copy.h"
 #include "ir/element.h"
 #include "loop/contract.h"
+#include "ops/host.h"
 #include "ops/scalar.h"
 
 /* ---- one group ---- */
@@ -86,6 +88,19 @@ static void form_forget(form_state *s, uint32_t root)
   }
 }
 
+/* A call into the runtime is a group of that node. */
+static wick_status form_host(form_state *s, wick_builder *b, const wick_node *n, wick_func **out)
+{
+  wick_copier c = {.f = s->f, .b = *b, .to = s->to};
+  wick_copy_node(&c, n);
+  wick_value *result = wick_new(s->tmp, wick_value, n->nout);
+  for (uint32_t k = 0; k < n->nout; k++) result[k] = s->to[n->first.id + k];
+  wick_build_return(&c.b, n->nout, result);
+  WICK_TRY(wick_build_end(&c.b, out));
+  wick_module_set(s->f->module, *out);
+  return NULL;
+}
+
 static wick_status form_group(form_state *s, uint32_t root, wick_func **out)
 {
   const wick_func *f = s->f;
@@ -101,6 +116,7 @@ static wick_status form_group(form_state *s, uint32_t root, wick_func **out)
   wick_build_begin(&b, f->module, WICK_GROUP, name, &f->module->mem);
   for (uint32_t k = 0; k < n; k++)
     to[operand[k].id] = wick_build_param(&b, wick_type_of(f, operand[k]), WICK_IN, NULL);
+  if (wick_op_of(last)->host) return form_host(s, &b, last, out);
   for (uint32_t i = 0; i <= root; i++)
     if (s->g.of[i] == root) WICK_TRY(form_stages(s, &b, i, to));
   wick_value *result = wick_new(s->tmp, wick_value, last->nout);

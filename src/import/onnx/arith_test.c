@@ -228,11 +228,15 @@ static void test_constants(void **state)
        "  %3 = const -1 : i64[]\n"
        "  return %0, %1, %2, %3\n"
        "}"},
-      {"opset 13; Constant -> a value_float=f2 value_int=i1; Constant -> b; Constant -> c "
-       "value_string=sx; out a",
+      {"opset 13; Constant -> a value_float=f2 value_int=i1; Constant -> b; out a",
        "m.onnx: node \"a\" (Constant): it has both value_float and value_int\n"
-       "m.onnx: node \"b\" (Constant): it has no value\n"
-       "m.onnx: node \"c\" (Constant): strings are not supported"},
+       "m.onnx: node \"b\" (Constant): it has no value"},
+      {"opset 13; Constant -> a value_string=sx; Constant -> b value_strings=Sy,x; out a; out b",
+       "graph @main() -> (string[], string[2]) {\n"
+       "  %0 = const \"x\" : string[]\n"
+       "  %1 = const @b : string[2]\n"
+       "  return %0, %1\n"
+       "}"},
       {"opset 11; Constant -> a value_float=f2; out a",
        "m.onnx: node \"a\" (Constant): there is no attribute \"value_float\" in opset 11"},
       {"opset 13; in x 1 N,3; Shape x -> s; ConstantOfShape s -> y; out y",
@@ -269,8 +273,12 @@ static void test_casts(void **state)
        "  %4 = cast %p0 : f8e5m2[2]\n"
        "  return %3, %4\n"
        "}"},
-      {"opset 13; in x 1 2; Cast x -> y to=i8; out y",
-       "m.onnx: node \"y\" (Cast): elements of type STRING are not supported"},
+      {"opset 13; in x 1 2; in s 8 2; Cast x -> y to=i8; Cast s -> z to=i7; out y; out z",
+       "graph @main(%p0: f32[2], %p1: string[2]) -> (string[2], i64[2]) {\n"
+       "  %0 = to_string %p0 : string[2]\n"
+       "  %1 = string_to %p1 : i64[2]\n"
+       "  return %0, %1\n"
+       "}"},
       {"opset 15; in x 1 2; in t 10 1; CastLike x,t -> y; out y",
        "graph @main(%p0: f32[2], %p1: f16[1]) -> f16[2] {\n"
        "  %0 = cast %p0 : f16[2]\n"

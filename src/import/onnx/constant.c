@@ -20,6 +20,18 @@ static wick_value constant_row(wick_onnx_op *o, wick_elem elem, const void *data
                              wick_onnx_constant_add(m, constant_name(o), type, kept, n * size));
 }
 
+int64_t wick_onnx_string(wick_onnx_context *c, wick_span s)
+{
+  return wick_strings_add(&c->module->strings, (const char *)s.at, s.nbytes, true);
+}
+
+wick_value wick_onnx_strings(wick_onnx_op *o, wick_wire_spans list)
+{
+  int64_t *v = wick_new(o->c->tmp, int64_t, list.n + 1);
+  for (size_t i = 0; i < list.n; i++) v[i] = wick_onnx_string(o->c, list.at[i]);
+  return constant_row(o, WICK_STRING, v, list.n, sizeof *v);
+}
+
 /* Exactly one of its attributes holds the value; from opset 11 on there are several forms. */
 static void constant_constant(wick_onnx_op *o)
 {
@@ -48,9 +60,13 @@ static void constant_constant(wick_onnx_op *o)
     o->out[0] = wick_build_const(o->b, wick_type_tensor(m, WICK_I64, 0, NULL), 0, a->i);
   } else if (form == 4) {
     o->out[0] = constant_row(o, WICK_I64, a->ints.at, a->ints.n, sizeof *a->ints.at);
+  } else if (form == 5) {
+    wick_type one = wick_type_tensor(m, WICK_STRING, 0, NULL);
+    o->out[0] = wick_build_const(o->b, one, 0, wick_onnx_string(o->c, a->s));
+  } else if (form == 6) {
+    o->out[0] = wick_onnx_strings(o, a->strings);
   } else {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED,
-                   form == 7 ? "sparse tensors are not supported" : "strings are not supported");
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "sparse tensors are not supported");
   }
 }
 
@@ -142,9 +158,25 @@ wick_value wick_onnx_power(wick_onnx_op *o, wick_value x)
   return constant_bits(o, wick_build_cast(b, code, WICK_U8), WICK_F8E8M0);
 }
 
+/* From strings, or to them. */
+static bool constant_cast_text(wick_onnx_op *o, wick_elem to)
+{
+  wick_elem from = wick_onnx_info(o, 0)->elem;
+  if (from != WICK_STRING && to != WICK_STRING) return false;
+  if (from == to) {
+    o->out[0] = o->in[0];
+    return true;
+  }
+  wick_type want = wick_type_with_elem(o->c->module, wick_built_type(o->b, o->in[0]), to);
+  wick_opcode op = to == WICK_STRING ? WICK_OP_to_string : WICK_OP_string_to;
+  o->out[0] = wick_build(o->b, op, 1, o->in, NULL, 1, &want);
+  return true;
+}
+
 static void constant_cast_to(wick_onnx_op *o, wick_elem to)
 {
   wick_value x = o->in[0];
+  if (constant_cast_text(o, to)) return;
   if (to == WICK_F8E8M0 && to != wick_onnx_info(o, 0)->elem) {
     o->out[0] = wick_onnx_power(o, x);
     return;
@@ -166,7 +198,7 @@ static bool constant_type(wick_onnx_op *o, const wick_onnx_attr *a, wick_elem *o
   int64_t type = a->i;
   for (int64_t k = 0; a->s.nbytes && k < WICK_ONNX_NTYPE; k++)
     if (wick_span_is(a->s, wick_onnx_elem_name(k, o->c->tmp))) type = k;
-  if (wick_onnx_elem(type, out) && *out != WICK_STRING) return true;
+  if (wick_onnx_elem(type, out)) return true;
   wick_onnx_fail(o, WICK_EUNSUPPORTED, "elements of type %s are not supported",
                  wick_onnx_elem_name(type, o->c->tmp));
   return false;
@@ -184,6 +216,10 @@ static void constant_bitcast(wick_onnx_op *o)
 {
   wick_elem to;
   if (!constant_type(o, wick_onnx_attr_find(o, "to"), &to)) return;
+  if (to == WICK_STRING) {
+    wick_onnx_fail(o, WICK_ETYPE, "the bits of strings are their own");
+    return;
+  }
   if (wick_onnx_info(o, 0)->elem == WICK_BOOL && wick_elem_storage[to].bits == 8 &&
       wick_elem_is_int(to)) {
     o->out[0] = wick_build_cast(o->b, o->in[0], to); /* its bits are 0 and 1 */

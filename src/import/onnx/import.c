@@ -81,7 +81,7 @@ static bool import_type(wick_onnx_context *c, const wick_onnx_value_info *v, con
                c, WICK_EUNSUPPORTED, place,
                "only tensors are supported, not sequences, maps, optionals or sparse tensors"),
            false;
-  if (!wick_onnx_elem(t->elem_type, &elem) || elem == WICK_STRING)
+  if (!wick_onnx_elem(t->elem_type, &elem))
     return wick_onnx_error(c, WICK_EUNSUPPORTED, place, "elements of type %s are not supported",
                            wick_onnx_elem_name(t->elem_type, c->tmp)),
            false;
@@ -121,6 +121,20 @@ static void import_inputs(wick_onnx_context *c, const wick_onnx_graph *g)
   }
 }
 
+/* The module's numbers of strings as the interface has them. */
+static const void *import_strings(wick_module *m, const wick_span *data, uint64_t *out_nbytes)
+{
+  uint64_t n = data->nbytes / sizeof(wick_string);
+  int64_t *to = wick_arena_alloc(&m->mem, n * sizeof *to + 1, IMPORT_ALIGN);
+  for (uint64_t k = 0; k < n; k++) {
+    wick_string s;
+    memcpy(&s, data->at + k * sizeof s, sizeof s);
+    to[k] = wick_strings_add(&m->strings, s.at, s.nbytes, true);
+  }
+  *out_nbytes = n * sizeof *to;
+  return to;
+}
+
 /* Inputs whose contents must be known, as constants that are read in their place. */
 static void import_contents(wick_onnx_context *c)
 {
@@ -134,12 +148,15 @@ static void import_contents(wick_onnx_context *c)
     wick_type type = wick_built_type(&c->b, b->v);
     uint64_t nbytes;
     if (!wick_type_nbytes(m, type, &nbytes)) continue; /* its size is open */
+    bool text = wick_type_get(m, type)->elem == WICK_STRING;
+    if (text) nbytes = nbytes / sizeof(int64_t) * sizeof(wick_string);
     if (nbytes != given->data.nbytes) {
       wick_onnx_error(c, WICK_ETYPE, place, "it holds %llu bytes, %zu are given",
                       (unsigned long long)nbytes, given->data.nbytes);
       continue;
     }
-    const void *kept = wick_arena_copy(&m->mem, given->data.at, nbytes, IMPORT_ALIGN);
+    const void *kept = text ? import_strings(m, &given->data, &nbytes)
+                            : wick_arena_copy(&m->mem, given->data.at, nbytes, IMPORT_ALIGN);
     uint32_t k = wick_onnx_constant_add(m, given->input, type, kept, nbytes);
     wick_onnx_rebind(c, name, wick_build_constant(&c->b, k));
   }

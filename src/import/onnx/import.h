@@ -217,6 +217,10 @@ uint32_t wick_onnx_constant_add(wick_module *m, const char *name, wick_type type
 wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, const char *name,
                               const char *place);
 
+/* The module's number of a string; strings as a constant of rank 1. */
+int64_t wick_onnx_string(wick_onnx_context *c, wick_span s);
+wick_value wick_onnx_strings(wick_onnx_op *o, wick_wire_spans list);
+
 /* An immediate of rank 0 and of x's element type; integers saturate. */
 wick_value wick_onnx_number(wick_onnx_op *o, wick_value x, double number);
 /* What families lend each other. Of the sizes that x is reshaped to, one may be -1: what is left.

@@ -121,8 +121,8 @@ wick_value wick_ml_labels(wick_onnx_op *o, const char *ints, const char *strings
   const wick_onnx_attr *a = wick_onnx_attr_find(o, strings);
   *out_n = (int64_t)list.n;
   if (a && a->strings.n) {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED, "labels that are strings are not supported");
-    return (wick_value){0};
+    *out_n = (int64_t)a->strings.n;
+    return wick_onnx_strings(o, a->strings);
   }
   if (!list.n) {
     wick_onnx_fail(o, WICK_EPARSE, "neither %s nor %s has labels", ints, strings);

@@ -120,12 +120,15 @@ static void feature_scale(wick_onnx_op *o)
 static void feature_one_hot(wick_onnx_op *o)
 {
   wick_wire_i64s ints = wick_onnx_ints(o, "cats_int64s");
-  if (!ints.n) {
+  const wick_onnx_attr *a = wick_onnx_attr_find(o, "cats_strings");
+  bool text = wick_onnx_info(o, 0)->elem == WICK_STRING;
+  if (!(text ? a && a->strings.n : ints.n)) {
     wick_onnx_fail(o, WICK_EPARSE, "there are no categories for elements of type %s",
                    wick_elem_name(wick_onnx_info(o, 0)->elem));
     return;
   }
-  wick_value x = wick_build_cast(o->b, o->in[0], WICK_I64), cats = wick_ml_ints(o, ints);
+  wick_value x = text ? o->in[0] : wick_build_cast(o->b, o->in[0], WICK_I64),
+             cats = text ? wick_onnx_strings(o, a->strings) : wick_ml_ints(o, ints);
   x = wick_onnx_unsqueeze(o, x, wick_onnx_info(o, 0)->rank);
   wick_value hit = wick_build2(o->b, WICK_OP_eq, x, cats);
   if (o->b->status) return;

@@ -23,7 +23,7 @@ static const tensor_row tensor_rows[WICK_ONNX_NTYPE] = {
     ROW(INT16, WICK_I16, VARINT, int32_data),
     ROW(INT32, WICK_I32, VARINT, int32_data),
     ROW(INT64, WICK_I64, VARINT, int64_data),
-    ROW(STRING, -1, VARINT, int32_data), /* see tensor_type */
+    ROW(STRING, WICK_STRING, VARINT, string_data), /* see tensor_strings */
     ROW(BOOL, WICK_BOOL, VARINT, int32_data),
     ROW(FLOAT16, WICK_F16, VARINT, int32_data),
     ROW(DOUBLE, WICK_F64, F64, double_data),
@@ -68,7 +68,7 @@ static wick_status tensor_type(const wick_onnx_tensor *t, const char *place, wic
 {
   if (t->segment)
     return wick_fail(mem, WICK_EUNSUPPORTED, place, "tensors in segments are not supported");
-  if (!wick_onnx_elem(t->data_type, &out->elem) || out->elem == WICK_STRING)
+  if (!wick_onnx_elem(t->data_type, &out->elem))
     return wick_fail(mem, t->data_type == WICK_ONNX_UNDEFINED ? WICK_EPARSE : WICK_EUNSUPPORTED,
                      place, "elements of type %s are not supported",
                      wick_onnx_elem_name(t->data_type, mem));
@@ -226,6 +226,25 @@ static wick_status tensor_bytes(const wick_span *piece, size_t npiece, const cha
   return NULL;
 }
 
+/* The numbers that the module has for them. */
+static wick_status tensor_strings(const wick_wire_spans *data, const char *place,
+                                  const wick_onnx_outside *outside, wick_arena *mem,
+                                  wick_onnx_data *out)
+{
+  uint64_t n = out->nbytes / sizeof(int64_t);
+  if (!outside || !outside->module)
+    return wick_fail(mem, WICK_EUNSUPPORTED, place, "strings are not supported here");
+  if (data->n != n)
+    return wick_fail(mem, WICK_EPARSE, place, "its data has %zu strings, its shape wants %llu",
+                     data->n, (unsigned long long)n);
+  int64_t *to = wick_new(mem, int64_t, n);
+  for (uint64_t i = 0; i < n; i++)
+    to[i] = wick_strings_add(&outside->module->strings, (const char *)data->at[i].at,
+                             data->at[i].nbytes, true);
+  out->data = to;
+  return NULL;
+}
+
 wick_status wick_onnx_tensor_read(const wick_onnx_tensor *t, const wick_onnx_outside *outside,
                                   const char *place, wick_arena *mem, wick_onnx_data *out)
 {
@@ -243,6 +262,11 @@ wick_status wick_onnx_tensor_read(const wick_onnx_tensor *t, const wick_onnx_out
                      "its data must stand in one place, raw or in the field of its type (%s)",
                      row->name);
   wick_span s = t->raw_data;
+  if (out->elem == WICK_STRING) {
+    if (external || raw)
+      return wick_fail(mem, WICK_EPARSE, place, "strings stand neither raw nor in other files");
+    return tensor_strings(&t->string_data, place, outside, mem, out);
+  }
   if (external) WICK_TRY(tensor_external(t, outside, place, mem, out->nbytes, &s));
   if (external || raw) return tensor_bytes(&s, 1, place, outside, mem, out);
   if (row->kind == WICK_WIRE_DATA_VARINT) return tensor_varints(data, place, mem, out);

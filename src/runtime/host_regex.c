@@ -1,0 +1,131 @@
+/* Regular expressions by PCRE2. What RE2 does not have (references back) is refused, and effort is
+ * limited: a pattern from a model cannot hold up a run. */
+#include <string.h>
+
+#include "runtime/host.h"
+#include "runtime/library.h"
+
+#ifdef WICK_HAVE_PCRE2
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+enum { REGEX_STEPS = 10000000, REGEX_KIB = 64 << 10 };
+
+#define REGEX_FILE "libpcre2-8.so.0"
+typedef struct regex_api {
+  __typeof__(pcre2_compile) *compile;
+  __typeof__(pcre2_code_free) *code_free;
+  __typeof__(pcre2_get_error_message) *message;
+  __typeof__(pcre2_match) *match;
+  __typeof__(pcre2_match_context_create) *context_create;
+  __typeof__(pcre2_match_context_free) *context_free;
+  __typeof__(pcre2_match_data_create) *data_create;
+  __typeof__(pcre2_match_data_free) *data_free;
+  __typeof__(pcre2_pattern_info) *info;
+  __typeof__(pcre2_set_heap_limit) *heap_limit;
+  __typeof__(pcre2_set_match_limit) *match_limit;
+} regex_api;
+
+static const wick_library_symbol regex_symbols[] = {
+    WICK_SYMBOL(regex_api, compile, pcre2_compile_8),
+    WICK_SYMBOL(regex_api, code_free, pcre2_code_free_8),
+    WICK_SYMBOL(regex_api, message, pcre2_get_error_message_8),
+    WICK_SYMBOL(regex_api, match, pcre2_match_8),
+    WICK_SYMBOL(regex_api, context_create, pcre2_match_context_create_8),
+    WICK_SYMBOL(regex_api, context_free, pcre2_match_context_free_8),
+    WICK_SYMBOL(regex_api, data_create, pcre2_match_data_create_8),
+    WICK_SYMBOL(regex_api, data_free, pcre2_match_data_free_8),
+    WICK_SYMBOL(regex_api, info, pcre2_pattern_info_8),
+    WICK_SYMBOL(regex_api, heap_limit, pcre2_set_heap_limit_8),
+    WICK_SYMBOL(regex_api, match_limit, pcre2_set_match_limit_8),
+    {0},
+};
+
+typedef struct regex_state {
+  regex_api api;
+  pcre2_code *code;
+  pcre2_match_data *match;
+  pcre2_match_context *limits;
+} regex_state;
+
+static void regex_drop(wick_host_call *c)
+{
+  regex_state *s = c->state;
+  if (s->match) s->api.data_free(s->match);
+  if (s->limits) s->api.context_free(s->limits);
+  if (s->code) s->api.code_free(s->code);
+  c->allocator.free(c->allocator.self, s, sizeof *s);
+}
+
+static wick_code regex_prepare(wick_host_call *c)
+{
+  wick_string p = wick_strings_get(c->strings, c->attr[0].i);
+  regex_state *s = c->allocator.alloc(c->allocator.self, sizeof *s);
+  int error = 0;
+  PCRE2_SIZE at = 0;
+  uint32_t back = 0;
+  if (!s) return wick_host_fail(c, WICK_ENOMEM, "out of memory");
+  *s = (regex_state){0};
+  c->state = s;
+  if (!wick_library_load(REGEX_FILE, regex_symbols, &s->api)) {
+    regex_drop(c);
+    c->state = NULL;
+    return wick_host_fail(c, WICK_EUNSUPPORTED, "the library " REGEX_FILE " is not here");
+  }
+  s->code = s->api.compile((PCRE2_SPTR)p.at, (PCRE2_SIZE)p.nbytes,
+                           PCRE2_UTF | PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_NEVER_BACKSLASH_C,
+                           &error, &at, NULL);
+  if (!s->code) {
+    char text[120];
+    s->api.message(error, (PCRE2_UCHAR *)text, sizeof text);
+    regex_drop(c);
+    c->state = NULL;
+    return wick_host_fail(c, WICK_EINVAL, "the pattern, at byte %zu: %s", (size_t)at, text);
+  }
+  s->match = s->api.data_create(1, NULL);
+  s->limits = s->api.context_create(NULL);
+  s->api.info(s->code, PCRE2_INFO_BACKREFMAX, &back);
+  if (!s->match || !s->limits || back) {
+    regex_drop(c);
+    c->state = NULL;
+    return back ? wick_host_fail(c, WICK_EUNSUPPORTED, "the pattern refers to what it matched")
+                : wick_host_fail(c, WICK_ENOMEM, "out of memory");
+  }
+  s->api.match_limit(s->limits, REGEX_STEPS);
+  s->api.heap_limit(s->limits, REGEX_KIB);
+  return WICK_OK;
+}
+
+/* Text that is not UTF-8 does not match. */
+static wick_code regex_full_match(wick_host_call *c)
+{
+  const wick_host_tensor *out = &c->arg[0];
+  const regex_state *s = c->state;
+  for (int64_t k = 0, n = wick_host_numel(out); k < n; k++) {
+    wick_string x = wick_host_text(c, &c->arg[1], k);
+    int r = s->api.match(s->code, (PCRE2_SPTR)(x.nbytes ? x.at : ""), (PCRE2_SIZE)x.nbytes, 0, 0,
+                         s->match, s->limits);
+    if (r < PCRE2_ERROR_UTF8_ERR21 - 1 && r != PCRE2_ERROR_NOMATCH)
+      return wick_host_fail(c, WICK_ELIMIT, "element %lld takes too long to match", (long long)k);
+    ((uint8_t *)out->data)[wick_host_at(out, k)] = r >= 0;
+  }
+  return WICK_OK;
+}
+
+#else
+
+static wick_code regex_prepare(wick_host_call *c)
+{
+  return wick_host_fail(c, WICK_EUNSUPPORTED,
+                        "this build of Wick has no regular expressions: it was made without PCRE2");
+}
+#define regex_drop NULL
+#define regex_full_match NULL
+
+#endif
+
+const wick_host_row wick_host_regex_rows[] = {
+    {"regex_full_match", regex_prepare, regex_drop, regex_full_match},
+    {0},
+};

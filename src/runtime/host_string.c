@@ -1,0 +1,221 @@
+/* Strings: put together, cut, in lower or upper case.
+ *
+ * Case is that of single characters, by the C library: of the wanted locale where the system has
+ * it, else of C.UTF-8, whose tables are Unicode's. */
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <wctype.h>
+
+#include "runtime/host.h"
+
+/* ---- string_concat ---- */
+
+static wick_code string_concat(wick_host_call *c)
+{
+  const wick_host_tensor *out = &c->arg[0];
+  for (int64_t k = 0, n = wick_host_numel(out); k < n; k++) {
+    wick_string x = wick_host_text(c, &c->arg[1], k), y = wick_host_text(c, &c->arg[2], k);
+    char *room = wick_strings_room(c->strings, x.nbytes + y.nbytes);
+    if (!room) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
+    if (x.nbytes) memcpy(room, x.at, (size_t)x.nbytes);
+    if (y.nbytes) memcpy(room + x.nbytes, y.at, (size_t)y.nbytes);
+    int64_t number = wick_strings_take(c->strings, room, x.nbytes + y.nbytes);
+    if (number < 0) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
+    wick_host_set(out, k, number);
+  }
+  return WICK_OK;
+}
+
+/* ---- string_split ---- */
+
+/* Bytes of white space at s, which is not empty: as Python's str.split has it, for UTF-8. */
+static uint64_t string_space(const char *s, uint64_t n)
+{
+  const unsigned char *u = (const unsigned char *)s;
+  if ((u[0] >= 9 && u[0] <= 13) || (u[0] >= 28 && u[0] <= 32)) return 1;
+  if (n >= 2 && u[0] == 0xc2 && (u[1] == 0x85 || u[1] == 0xa0)) return 2;
+  if (n < 3) return 0;
+  unsigned c = u[0] >> 4 == 0xe ? (u[0] & 15u) << 12 | (u[1] & 63u) << 6 | (u[2] & 63u) : 0;
+  bool is = c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
+            c == 0x202f || c == 0x205f || c == 0x3000;
+  return is ? 3 : 0;
+}
+
+static uint64_t string_words(wick_string s, int64_t most,
+                             void (*part)(void *, const char *, uint64_t), void *arg)
+{
+  uint64_t at = 0, pieces = 0, space;
+  while (true) {
+    while (at < s.nbytes && (space = string_space(s.at + at, s.nbytes - at))) at += space;
+    if (at == s.nbytes) return pieces;
+    uint64_t begin = at;
+    if (most >= 0 && pieces == (uint64_t)most) at = s.nbytes;
+    while (at < s.nbytes && !string_space(s.at + at, s.nbytes - at)) at++;
+    part(arg, s.at + begin, at - begin);
+    pieces++;
+  }
+}
+
+uint64_t wick_host_split(wick_string s, wick_string delimiter, int64_t most,
+                         void (*part)(void *arg, const char *at, uint64_t nbytes), void *arg)
+{
+  if (!delimiter.nbytes) return string_words(s, most, part, arg);
+  uint64_t pieces = 0, begin = 0, at = 0;
+  if (!s.nbytes) return 0;
+  while (at + delimiter.nbytes <= s.nbytes && (most < 0 || pieces < (uint64_t)most)) {
+    if (memcmp(s.at + at, delimiter.at, (size_t)delimiter.nbytes) != 0) {
+      at++;
+      continue;
+    }
+    part(arg, s.at + begin, at - begin);
+    pieces++;
+    begin = at += delimiter.nbytes;
+  }
+  part(arg, s.at + begin, s.nbytes - begin);
+  return pieces + 1;
+}
+
+typedef struct string_pieces {
+  wick_host_call *c;
+  int64_t first, n, width; /* first: of the line that is filled */
+  wick_code code;
+} string_pieces;
+
+static void string_piece(void *arg, const char *at, uint64_t nbytes)
+{
+  string_pieces *p = arg;
+  if (p->n < p->width && p->code == WICK_OK)
+    p->code = wick_host_put(p->c, &p->c->arg[0], p->first + p->n, at, nbytes);
+  p->n++;
+}
+
+enum { SPLIT_DELIMITER, SPLIT_MOST };
+
+static wick_code string_split(wick_host_call *c)
+{
+  const wick_host_tensor *out = &c->arg[0], *count = &c->arg[1], *x = &c->arg[2];
+  wick_string delimiter = wick_strings_get(c->strings, c->attr[SPLIT_DELIMITER].i);
+  int64_t width = out->dim[out->rank - 1];
+  for (int64_t k = 0, n = wick_host_numel(x); k < n; k++) {
+    string_pieces p = {c, k * width, 0, width, WICK_OK};
+    wick_host_split(wick_host_text(c, x, k), delimiter, c->attr[SPLIT_MOST].i, string_piece, &p);
+    if (p.code != WICK_OK) return p.code;
+    if (p.n > width)
+      return wick_host_fail(c, WICK_ERANGE, "element %lld has %lld parts, there is room for %lld",
+                            (long long)k, (long long)p.n, (long long)width);
+    wick_host_set(count, k, p.n);
+    for (; p.n < width; p.n++) wick_host_set(out, k * width + p.n, 0);
+  }
+  return WICK_OK;
+}
+
+/* ---- string_case ---- */
+
+enum { CASE_CHANGE, CASE_LOCALE };
+enum { CASE_LOWER, CASE_UPPER };
+
+typedef struct string_locale {
+  locale_t locale;
+} string_locale;
+
+/* Languages whose letters change their case otherwise than the rest of the world's. */
+static bool string_language_is_own(const char *name)
+{
+  return strncmp(name, "tr", 2) == 0 || strncmp(name, "az", 2) == 0 || strncmp(name, "lt", 2) == 0;
+}
+
+static wick_code string_case_prepare(wick_host_call *c)
+{
+  wick_string s = wick_strings_get(c->strings, c->attr[CASE_LOCALE].i);
+  char name[64] = "", wide[72];
+  if (s.nbytes < sizeof name) memcpy(name, s.at, (size_t)s.nbytes), name[s.nbytes] = 0;
+  snprintf(wide, sizeof wide, "%s.UTF-8", name);
+  locale_t l = *name ? newlocale(LC_CTYPE_MASK, wide, (locale_t)0) : (locale_t)0;
+  if (!l && string_language_is_own(name))
+    return wick_host_fail(c, WICK_EUNSUPPORTED, "the system has no locale \"%s\"", wide);
+  if (!l) l = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+  if (!l) return wick_host_fail(c, WICK_EUNSUPPORTED, "the system has no locale \"C.UTF-8\"");
+  string_locale *state = c->allocator.alloc(c->allocator.self, sizeof *state);
+  if (!state) {
+    freelocale(l);
+    return wick_host_fail(c, WICK_ENOMEM, "out of memory");
+  }
+  state->locale = l;
+  c->state = state;
+  return WICK_OK;
+}
+
+static void string_case_drop(wick_host_call *c)
+{
+  string_locale *state = c->state;
+  freelocale(state->locale);
+  c->allocator.free(c->allocator.self, state, sizeof *state);
+}
+
+/* A character of UTF-8 at s, at least one byte long; bytes that are none are taken as they are,
+ * with *out 0. */
+static uint64_t string_decode(const unsigned char *s, uint64_t n, uint32_t *out)
+{
+  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  uint64_t len = *s < 0x80 ? 1 : *s >> 5 == 6 ? 2 : *s >> 4 == 14 ? 3 : *s >> 3 == 30 ? 4 : 0;
+  *out = 0;
+  if (!len || len > n) return 1;
+  uint32_t x = len == 1 ? *s : *s & (0x7fu >> len);
+  for (uint64_t k = 1; k < len; k++) {
+    if (s[k] >> 6 != 2) return 1;
+    x = x << 6 | (s[k] & 63u);
+  }
+  if (x < least[len] || x > 0x10ffff || (x >= 0xd800 && x < 0xe000)) return 1;
+  *out = x;
+  return len;
+}
+
+static uint64_t string_encode(uint32_t x, char *to)
+{
+  uint64_t len = x < 0x80 ? 1 : x < 0x800 ? 2 : x < 0x10000 ? 3 : 4;
+  static const uint32_t lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+  for (uint64_t k = len; k-- > 1; x >>= 6) to[k] = (char)(0x80 | (x & 63));
+  to[0] = (char)(lead[len] | x);
+  return len;
+}
+
+static wick_code string_case_one(wick_host_call *c, int64_t k)
+{
+  wick_string s = wick_host_text(c, &c->arg[1], k);
+  locale_t l = ((const string_locale *)c->state)->locale;
+  char *room = wick_strings_room(c->strings, 4 * s.nbytes);
+  if (!room) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
+  uint64_t n = 0;
+  for (uint64_t at = 0; at < s.nbytes;) {
+    uint32_t x;
+    uint64_t len = string_decode((const unsigned char *)s.at + at, s.nbytes - at, &x);
+    wint_t y = !x                                     ? 0
+               : c->attr[CASE_CHANGE].i == CASE_LOWER ? towlower_l((wint_t)x, l)
+                                                      : towupper_l((wint_t)x, l);
+    if (x)
+      n += string_encode((uint32_t)y, room + n);
+    else
+      room[n++] = s.at[at];
+    at += len;
+  }
+  int64_t number = wick_strings_take(c->strings, room, n);
+  if (number < 0) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
+  wick_host_set(&c->arg[0], k, number);
+  return WICK_OK;
+}
+
+static wick_code string_case(wick_host_call *c)
+{
+  wick_code code = WICK_OK;
+  for (int64_t k = 0, n = wick_host_numel(&c->arg[0]); k < n && code == WICK_OK; k++)
+    code = string_case_one(c, k);
+  return code;
+}
+
+const wick_host_row wick_host_string_rows[] = {
+    {"string_case", string_case_prepare, string_case_drop, string_case},
+    {"string_concat", NULL, NULL, string_concat},
+    {"string_split", NULL, NULL, string_split},
+    {0},
+};

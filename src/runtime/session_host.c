@@ -1,0 +1,171 @@
+/* Strings of inputs get numbers in the session's table, which stands on the program's; those of
+ * results are looked up in it. */
+#include "runtime/session_host.h"
+
+#include <string.h>
+
+enum { HOST_MESSAGE = 256 };
+
+struct wick_session_host {
+  const wick_program *program;
+  wick_allocator allocator;
+  wick_strings strings;
+  int64_t **numbers;     /* by input and output: of strings; else NULL */
+  wick_host_call *call;  /* by kernel: .row NULL where the code does it */
+  wick_host_tensor *arg; /* of all calls */
+  uint32_t narg;
+  char message[HOST_MESSAGE];
+};
+
+static uint64_t host_count(const wick_io *io)
+{
+  return io->elem == WICK_STRING ? io->nbytes / sizeof(wick_string) : 0;
+}
+
+static void *host_alloc(wick_session_host *h, size_t nbytes)
+{
+  void *p = h->allocator.alloc(h->allocator.self, nbytes ? nbytes : 1);
+  if (p) memset(p, 0, nbytes);
+  return p;
+}
+
+static void host_free(wick_session_host *h, void *p, size_t nbytes)
+{
+  if (p) h->allocator.free(h->allocator.self, p, nbytes ? nbytes : 1);
+}
+
+void wick_session_host_drop(wick_session_host *h)
+{
+  if (!h) return;
+  const wick_program *p = h->program;
+  uint32_t nio = p->ninput + p->noutput;
+  for (uint32_t k = 0; h->call && k < p->nkernel; k++)
+    if (h->call[k].state) h->call[k].row->drop(&h->call[k]);
+  for (uint32_t i = 0; h->numbers && i < nio; i++)
+    host_free(h, h->numbers[i], (size_t)host_count(&p->io[i]) * sizeof(int64_t));
+  host_free(h, h->numbers, nio * sizeof *h->numbers);
+  host_free(h, h->call, p->nkernel * sizeof *h->call);
+  host_free(h, h->arg, h->narg * sizeof *h->arg);
+  wick_strings_free(&h->strings);
+  h->allocator.free(h->allocator.self, h, sizeof *h);
+}
+
+/* ---- creation ---- */
+
+static bool host_strings(wick_session_host *h)
+{
+  const wick_program *p = h->program;
+  uint32_t nio = p->ninput + p->noutput;
+  uint64_t room = 0;
+  h->numbers = host_alloc(h, nio * sizeof *h->numbers);
+  for (uint32_t i = 0; h->numbers && i < nio; i++) {
+    uint64_t n = host_count(&p->io[i]);
+    room += n;
+    if (p->io[i].elem == WICK_STRING &&
+        !(h->numbers[i] = host_alloc(h, (size_t)n * sizeof(int64_t))))
+      return false;
+  }
+  if (room > UINT32_MAX / 4) room = UINT32_MAX / 4;
+  return h->numbers &&
+         wick_strings_make(&h->strings, h->allocator, &p->strings, (uint32_t)room + 16);
+}
+
+static wick_status host_call(wick_session_host *h, uint32_t k, wick_host_tensor *arg,
+                             wick_arena *mem)
+{
+  const wick_program_host *of = &h->program->kernel[k].host;
+  wick_host_call *c = &h->call[k];
+  *c = (wick_host_call){.row = wick_host_find(of->row),
+                        .nattr = of->nattr,
+                        .nout = of->nout,
+                        .nin = of->nin,
+                        .attr = of->attr,
+                        .arg = arg,
+                        .strings = &h->strings,
+                        .allocator = h->allocator,
+                        .message = h->message,
+                        .room = HOST_MESSAGE};
+  if (!c->row)
+    return wick_fail(mem, WICK_EPARSE, h->program->kernel[k].place,
+                     "this runtime has no operator \"%s\"", of->row);
+  memcpy(arg, of->arg, ((size_t)of->nout + of->nin) * sizeof *arg);
+  wick_code code = c->row->prepare ? c->row->prepare(c) : WICK_OK;
+  return code == WICK_OK ? NULL
+                         : wick_fail(mem, code, h->program->kernel[k].place, "%s", h->message);
+}
+
+static wick_status host_calls(wick_session_host *h, wick_arena *mem)
+{
+  const wick_program *p = h->program;
+  uint32_t at = 0;
+  for (uint32_t k = 0; k < p->nkernel; k++)
+    if (p->kernel[k].host.row) h->narg += p->kernel[k].host.nout + p->kernel[k].host.nin;
+  h->call = host_alloc(h, p->nkernel * sizeof *h->call);
+  h->arg = host_alloc(h, h->narg * sizeof *h->arg);
+  if (!h->call || !h->arg || !host_strings(h))
+    return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory");
+  for (uint32_t k = 0; k < p->nkernel; k++) {
+    if (!p->kernel[k].host.row) continue;
+    WICK_TRY(host_call(h, k, h->arg + at, mem));
+    at += p->kernel[k].host.nout + p->kernel[k].host.nin;
+  }
+  return NULL;
+}
+
+wick_status wick_session_host_make(const wick_program *p, wick_allocator a, wick_arena *mem,
+                                   wick_session_host **out)
+{
+  bool any = false;
+  *out = NULL;
+  for (uint32_t i = 0; i < p->ninput + p->noutput; i++) any = any || p->io[i].elem == WICK_STRING;
+  for (uint32_t k = 0; k < p->nkernel; k++) any = any || p->kernel[k].host.row;
+  if (!any) return NULL;
+  wick_session_host *h = a.alloc(a.self, sizeof *h);
+  if (!h) return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory");
+  *h = (wick_session_host){.program = p, .allocator = a};
+  wick_status s = host_calls(h, mem);
+  if (s)
+    wick_session_host_drop(h);
+  else
+    *out = h;
+  return s;
+}
+
+/* ---- runs ---- */
+
+wick_code wick_session_host_begin(wick_session_host *h, const void *const *inputs, void **args)
+{
+  const wick_program *p = h->program;
+  wick_strings_clear(&h->strings);
+  h->message[0] = 0;
+  for (uint32_t i = 0; i < p->ninput + p->noutput; i++) {
+    if (!h->numbers[i]) continue;
+    args[i] = h->numbers[i];
+    if (i >= p->ninput) continue;
+    const wick_string *s = inputs[i];
+    for (uint64_t k = 0, n = host_count(&p->io[i]); k < n; k++)
+      if ((h->numbers[i][k] = wick_strings_add(&h->strings, s[k].at, s[k].nbytes, false)) < 0)
+        return WICK_ENOMEM;
+  }
+  return WICK_OK;
+}
+
+void wick_session_host_end(wick_session_host *h, void *const *outputs)
+{
+  const wick_program *p = h->program;
+  for (uint32_t i = p->ninput; i < p->ninput + p->noutput; i++) {
+    wick_string *s = h->numbers[i] ? outputs[i - p->ninput] : NULL;
+    for (uint64_t k = 0, n = host_count(&p->io[i]); s && k < n; k++)
+      s[k] = wick_strings_get(&h->strings, h->numbers[i][k]);
+  }
+}
+
+wick_code wick_session_host_run(wick_session_host *h, uint32_t kernel, void *const *args)
+{
+  wick_host_call *c = &h->call[kernel];
+  const wick_program_host *of = &h->program->kernel[kernel].host;
+  for (uint32_t k = 0; k < c->nout + c->nin; k++) c->arg[k].data = args[of->slot[k]];
+  return c->row->run(c);
+}
+
+const char *wick_session_host_message(const wick_session_host *h) { return h->message; }

@@ -1,0 +1,23 @@
+/* The runtime's part of a session: strings, and the operators that are no code. */
+#ifndef WICK_RUNTIME_SESSION_HOST_H
+#define WICK_RUNTIME_SESSION_HOST_H
+
+#include "runtime/program.h"
+
+typedef struct wick_session_host wick_session_host;
+
+/* NULL in *out where the program has nothing for it. `program` outlives it. */
+WICK_CHECKED wick_status wick_session_host_make(const wick_program *program, wick_allocator a,
+                                                wick_arena *mem, wick_session_host **out);
+void wick_session_host_drop(wick_session_host *h); /* NULL is legal */
+
+/* Before a run: in args, by input and output, those of strings become numbers in memory of its own.
+ * Behind it: the strings of outputs. */
+wick_code wick_session_host_begin(wick_session_host *h, const void *const *inputs, void **args);
+void wick_session_host_end(wick_session_host *h, void *const *outputs);
+
+/* One launch; where it fails, wick_session_host_message says why. */
+wick_code wick_session_host_run(wick_session_host *h, uint32_t kernel, void *const *args);
+const char *wick_session_host_message(const wick_session_host *h);
+
+#endif
