@@ -143,8 +143,8 @@ static bool moves_target_legal(const wick_move *x, const moves_times *t, const w
   case WICK_MOVE_AHEAD: return !during || (b->node > t->last_idle && !b->writes);
   case WICK_MOVE_BACK: return !b->writes || b->node < t->first_idle || b->node > t->live.last;
   case WICK_MOVE_OVER:
-    return b->node < x->at || (t->last_idle && b->node > t->last_idle &&
-                               (!b->writes || b->node > t->live.last));
+    return b->node < x->at ||
+           (t->last_idle && b->node > t->last_idle && (!b->writes || b->node > t->live.last));
   case WICK_MOVE_UNDER: return !during;
   }
   return false;

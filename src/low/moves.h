@@ -14,7 +14,7 @@ typedef enum wick_move_kind {
   /* node `at` is the first to write the root, and reads `to` for the last time before that is
    * written: not at all, or by a copy of the root behind it, as loops do with what they carry */
   WICK_MOVE_OVER,
-  WICK_MOVE_UNDER  /* node `at` writes `to`, and reads the root for the last time */
+  WICK_MOVE_UNDER /* node `at` writes `to`, and reads the root for the last time */
 } wick_move_kind;
 
 typedef struct wick_move {
