@@ -1,5 +1,6 @@
 /* Regions of interest of images, pooled into results of one size. */
 #include "ops/roi.h"
+#include "ops/grad.h"
 
 #include "ir/expr.h"
 
@@ -324,6 +325,7 @@ const wick_op wick_op_roi_align = {
     .infer = roi_align_infer,
     .ref = wick_roi_align_ref,
     .compute = roi_align_compute,
+    .grad = wick_grad_none,
 };
 
 /* ---- roi_max_pool ---- */
@@ -401,4 +403,5 @@ const wick_op wick_op_roi_max_pool = {
     .infer = roi_max_pool_infer,
     .ref = wick_roi_max_pool_ref,
     .compute = roi_max_pool_compute,
+    .grad = wick_grad_none,
 };

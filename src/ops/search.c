@@ -1,6 +1,7 @@
 /* Places in a sorted list, by halving: straight-line code whose lanes are elements. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -72,4 +73,5 @@ const wick_op wick_op_search_sorted = {
     .infer = search_infer,
     .ref = search_ref,
     .compute = search_compute,
+    .grad = wick_grad_zero,
 };

@@ -1,4 +1,5 @@
 /* One index along an axis, chosen at run time: what loops read of a sequence. */
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -74,4 +75,5 @@ const wick_op wick_op_take = {
     .infer = take_infer,
     .ref = take_ref,
     .compute = take_compute,
+    .grad = wick_grad_none,
 };

@@ -1,5 +1,6 @@
 /* Rows on strings. Their elements are numbers of the module's strings; once types are physical they
  * are i64, which these rows take as well. Attributes that are strings are such numbers, too. */
+#include "ops/grad.h"
 #include "ops/host.h"
 #include "ops/tensor.h"
 
@@ -32,6 +33,7 @@ const wick_op wick_op_string_case = {
     .host = "string_case",
     .infer = text_same,
     .ref = wick_host_ref,
+    .grad = wick_grad_zero,
 };
 
 static wick_status string_concat_infer(wick_infer *c)
@@ -55,6 +57,7 @@ const wick_op wick_op_string_concat = {
     .host = "string_concat",
     .infer = string_concat_infer,
     .ref = wick_host_ref,
+    .grad = wick_grad_zero,
 };
 
 enum { SPLIT_DELIMITER, SPLIT_MOST, SPLIT_WIDTH };
@@ -91,6 +94,7 @@ const wick_op wick_op_string_split = {
     .host = "string_split",
     .infer = string_split_infer,
     .ref = wick_host_ref,
+    .grad = wick_grad_zero,
 };
 
 /* ---- numbers ---- */
@@ -126,6 +130,7 @@ const wick_op wick_op_to_string = {
     .host = "to_string",
     .infer = to_string_infer,
     .ref = wick_host_ref,
+    .grad = wick_grad_zero,
 };
 
 const wick_op wick_op_string_to = {
@@ -140,6 +145,7 @@ const wick_op wick_op_string_to = {
     .host = "string_to",
     .infer = string_to_infer,
     .ref = wick_host_ref,
+    .grad = wick_grad_zero,
 };
 
 /* ---- patterns ---- */
@@ -164,6 +170,7 @@ const wick_op wick_op_regex_full_match = {
     .host = "regex_full_match",
     .infer = regex_full_match_infer,
     .ref = wick_host_ref,
+    .grad = wick_grad_zero,
 };
 
 enum { NGRAM_POOL, NGRAM_COUNTS, NGRAM_COLUMNS, NGRAM_LEAST, NGRAM_MOST, NGRAM_SKIPS, NGRAM_WIDTH };
@@ -208,4 +215,5 @@ const wick_op wick_op_ngram_counts = {
     .host = "ngram_counts",
     .infer = ngram_counts_infer,
     .ref = wick_host_ref,
+    .grad = wick_grad_zero,
 };

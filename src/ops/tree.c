@@ -3,6 +3,7 @@
  * A node is a column of x, a threshold and two children: x at most the threshold goes to the first,
  * all else, not-a-number too, to the second. A leaf is its own child, so that walks of different
  * lengths are one. The steps are straight-line code whose lanes are rows or trees. */
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -146,4 +147,5 @@ const wick_op wick_op_tree_walk = {
     .infer = tree_walk_infer,
     .ref = tree_walk_ref,
     .compute = tree_walk_compute,
+    .grad = wick_grad_zero,
 };

@@ -1,5 +1,6 @@
 /* Windows put back: their elements summed where they lie (col2im), or what was the best of each
  * (max_unpool). */
+#include "ops/grad.h"
 #include "ops/meeting.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -181,6 +182,7 @@ const wick_op wick_op_col2im = {
     .infer = col2im_infer,
     .ref = col2im_ref,
     .compute = col2im_compute,
+    .grad = wick_grad_none,
 };
 
 /* ---- max_unpool ---- */
@@ -350,4 +352,5 @@ const wick_op wick_op_max_unpool = {
     .infer = max_unpool_infer,
     .ref = max_unpool_ref,
     .compute = max_unpool_compute,
+    .grad = wick_grad_none,
 };

@@ -15,7 +15,7 @@ FLOATS = {"f64", "f32", "f16", "bf16"}
 SINTS, UINTS = {"i64", "i32", "i16", "i8"}, {"u64", "u32", "u16", "u8"}
 BITS = {t: int(re.sub(r"\D", "", t.replace("bf", ""))) for t in FLOATS | SINTS | UINTS}
 SETS = {"WICK_FLOATS": FLOATS, "WICK_SINTS": SINTS, "WICK_UINTS": UINTS, "WICK_INTS": SINTS | UINTS,
-        "WICK_NUMBERS": FLOATS | SINTS | UINTS, "WICK_BOOLS": {"bool"},
+        "WICK_NUMBERS": FLOATS | SINTS | UINTS, "WICK_BOOLS": {"bool"}, "WICK_TEXTS": set(),
         "WICK_PLAIN": FLOATS | SINTS | UINTS | {"bool"}}  # fmt: skip
 DIVIDES = {"div", "mod", "fmod"}
 ORDER = sorted(SETS["WICK_PLAIN"])

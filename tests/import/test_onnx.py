@@ -11,7 +11,7 @@ np = pytest.importorskip("numpy")
 
 WICK = os.environ.get("WICK_COMMAND", "build/wick")
 ELEM = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32", "int16": "i16",
-        "int8": "i8", "uint64": "u64", "uint32": "u32", "uint16": "u16", "uint8": "u8", "bool": "bool", "complex64": "c64",
+        "int8": "i8", "uint64": "u64", "uint32": "u32", "uint16": "u16", "uint8": "u8", "bool": "bool", "complex64": "c64", "object": "string",
         "complex128": "c128", "int4": "i4", "uint4": "u4", "int2": "i2", "uint2": "u2", "float8_e4m3fn": "f8e4m3",
         "float8_e4m3fnuz": "f8e4m3fnuz", "float8_e5m2": "f8e5m2", "float8_e5m2fnuz": "f8e5m2fnuz", "float8_e8m0fnu": "f8e8m0",
         "float4_e2m1fn": "f4e2m1"}
