@@ -53,7 +53,7 @@ void wick_grad_resize(wick_adjoint *a)
 
 /* ---- grid_sample, in rows ---- */
 
-enum { SAMPLE_MODE, SAMPLE_PADDING, SAMPLE_ALIGN, SAMPLE_MOST = 3 };
+enum { SAMPLE_MODE, SAMPLE_PADDING, SAMPLE_ALIGN, SAMPLE_ELEMENTS, SAMPLE_MOST = 3 };
 enum { SAMPLE_LINEAR, SAMPLE_NEAREST, SAMPLE_CUBIC };
 enum { SAMPLE_ZEROS, SAMPLE_BORDER, SAMPLE_REFLECTION };
 
@@ -101,6 +101,15 @@ static wick_value sample_bring(const sample *s, wick_value v, uint32_t k)
   return expr_where(b, wick_build2(b, WICK_OP_or, below, above), inner, v);
 }
 
+/* From -1 .. 1 to elements. */
+static wick_value sample_from_ends(const sample *s, wick_value u, uint32_t k)
+{
+  wick_builder *b = s->b;
+  u = expr_addk(b, u, 1);
+  if (s->attr[SAMPLE_ALIGN].i) return expr_mulk(b, expr_mulk(b, u, 0.5), s->size[k] - 1);
+  return expr_mulk(b, expr_addk(b, expr_mulk(b, u, s->size[k]), -1), 0.5);
+}
+
 static void sample_coordinates(sample *s, wick_value grid)
 {
   wick_builder *b = s->b;
@@ -111,9 +120,7 @@ static void sample_coordinates(sample *s, wick_value grid)
                                    wick_dim_const(1), 1);
     u = wick_grad_reshape(b, u, 3, dim);
     if (b->status) return;
-    u = expr_addk(b, u, 1);
-    u = s->attr[SAMPLE_ALIGN].i ? expr_mulk(b, expr_mulk(b, u, 0.5), s->size[k] - 1)
-                                : expr_mulk(b, expr_addk(b, expr_mulk(b, u, s->size[k]), -1), 0.5);
+    if (!s->attr[SAMPLE_ELEMENTS].i) u = sample_from_ends(s, u, k);
     if (nearest) u = wick_build1(b, WICK_OP_round_even, u);
     u = sample_bring(s, u, k);
     s->at[k] = s->tap[k] = nearest ? wick_build1(b, WICK_OP_trunc, u) : u;
