@@ -89,8 +89,8 @@ def test_cases_keep_their_results(tmp_path, block):
         source = tmp_path / "model.onnx"
         source.write_bytes(case.model.SerializeToString())
         path, why = convert(tmp_path, source, case.data_sets[0][0])
-        if path is None and "the operator random" in why:
-            continue  # its bits are Wick's own
+        if path is None and ("has no form in ONNX" in why or "Python objects" in why):
+            continue  # the first: src/import/export/export_test.c says which; files hold no strings
         if path is None:
             wrong.append(f"{case.name}: {why}")
             continue
