@@ -265,10 +265,10 @@ def test_all_at_once(tmp_path):
     assert r.returncode == 1
     assert r.stderr.splitlines() == [
         'm.onnx: initializer "v": its data has 3 bytes, its shape wants 8',
-        'm.onnx: node "a" (Conv): strides has 0, wanted 1 to 2147483647',
-        'm.onnx: node "c" (Reshape): f32[1,4,8,8] does not fill [3,3]',
-        'm.onnx: node "d" (Softmax): axis 9 is outside [-4, 3]',
-        'm.onnx: node "e" (Reluu): the operator Reluu is not supported']
+        'm.onnx: node "a" (Conv): strides has 0, wanted 1 to 2147483647 (ai.onnx, opset 17)',
+        'm.onnx: node "c" (Reshape): f32[1,4,8,8] does not fill [3,3] (ai.onnx, opset 17)',
+        'm.onnx: node "d" (Softmax): axis 9 is outside [-4, 3] (ai.onnx, opset 17)',
+        'm.onnx: node "e" (Reluu): the operator Reluu is not supported (ai.onnx, opset 17)']
 
 
 # ---- at run time ----

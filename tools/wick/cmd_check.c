@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "base/file.h"
 #include "import/onnx/onnx.h"
 #include "ir/text.h"
@@ -14,7 +16,7 @@
 #include "command.h"
 
 typedef struct check_flags {
-  bool print, data;
+  bool print, data, json;
   wick_onnx_range *range;
   uint32_t nrange;
 } check_flags;
@@ -42,21 +44,119 @@ static void check_print(const char *path, const wick_func *f, wick_arena *tmp)
   fputs(t.at, stdout);
 }
 
-static wick_status check_model(const char *path, const check_flags *flags, wick_module *m,
-                               wick_files *files, wick_arena *mem, wick_arena *tmp)
+/* ---- what is wrong ---- */
+
+/* "net.onnx: node \"a\" (Foo): the operator Foo is not supported (ai.onnx, opset 13; 4 nodes:
+ * \"a\",
+ * \"b\", \"c\", ...)" */
+static void check_problem(const wick_onnx_problem *p, wick_text *out)
+{
+  wick_text_printf(out, "%s%s%s", p->place, *p->place ? ": " : "", p->what);
+  if (*p->op_type) {
+    wick_text_printf(out, " (%s, opset %lld", p->domain, (long long)p->opset);
+    if (p->count > 1) wick_text_printf(out, "; %u nodes:", p->count);
+    for (uint32_t i = 0; i < p->count && i < WICK_ONNX_NAMES && p->count > 1; i++)
+      wick_text_printf(out, "%s \"%s\"", i ? "," : "", p->node[i]);
+    wick_text_add(out, p->count > WICK_ONNX_NAMES ? ", ...)" : ")");
+  }
+  wick_text_char(out, '\n');
+}
+
+static void check_problems(const wick_onnx_problems *list, wick_status s, wick_arena *tmp)
+{
+  wick_text t = wick_text_begin(tmp);
+  for (uint32_t i = 0; i < list->n; i++) check_problem(&list->at[i], &t);
+  if (!list->n) wick_text_printf(&t, "%s\n", s->message);
+  if (list->more) wick_text_printf(&t, "(and %u more)\n", list->more);
+  fputs(t.at, stderr);
+}
+
+/* ---- for programs ---- */
+
+static json_t *check_json_value(const wick_module *m, const wick_value_info *v, wick_arena *tmp)
+{
+  wick_text type = wick_text_begin(tmp);
+  wick_type_print(m, v->type, &type);
+  return json_pack("{s:s, s:s}", "name", wick_names_get(&m->names, v->name), "type", type.at);
+}
+
+static json_t *check_json_problem(const wick_onnx_problem *p)
+{
+  json_t *nodes = json_array();
+  for (uint32_t i = 0; i < p->count && i < WICK_ONNX_NAMES && *p->op_type; i++)
+    json_array_append_new(nodes, json_string(p->node[i]));
+  json_t *o =
+      json_pack("{s:s, s:s, s:b, s:I, s:o}", "place", p->place, "message", p->what, "unsupported",
+                p->code == WICK_EUNSUPPORTED, "count", (json_int_t)p->count, "nodes", nodes);
+  if (*p->op_type) {
+    json_object_set_new(o, "operator", json_string(p->op_type));
+    json_object_set_new(o, "domain", json_string(p->domain));
+    json_object_set_new(o, "opset", json_integer((json_int_t)p->opset));
+  }
+  return o;
+}
+
+/* One object a model; f is NULL where it could not be imported. */
+static json_t *check_json(const char *path, const wick_func *f, const wick_onnx_problems *list,
+                          wick_status s, wick_arena *tmp)
+{
+  json_t *o = json_pack("{s:s, s:b}", "file", path, "good", s == NULL), *problems = json_array(),
+         *in = json_array(), *out = json_array();
+  for (uint32_t i = 0; i < list->n; i++)
+    json_array_append_new(problems, check_json_problem(&list->at[i]));
+  if (s && !list->n) {
+    const wick_onnx_problem all = {
+        .code = s->code, .place = "", .what = s->message, .op_type = "", .count = 1};
+    json_array_append_new(problems, check_json_problem(&all));
+  }
+  for (uint32_t i = 1; f && i <= f->nparam; i++)
+    json_array_append_new(in, check_json_value(f->module, &f->value[i], tmp));
+  const wick_node *r = f ? wick_return(f) : NULL;
+  for (uint32_t i = 0; f && i < r->nin; i++)
+    json_array_append_new(out, check_json_value(f->module, &f->value[r->in[i].id], tmp));
+  if (f) json_object_set_new(o, "nodes", json_integer((json_int_t)f->nnode));
+  json_object_set_new(o, "inputs", in);
+  json_object_set_new(o, "outputs", out);
+  json_object_set_new(o, "problems", problems);
+  return o;
+}
+
+/* ---- one model ---- */
+
+static wick_status check_import(const char *path, const check_flags *flags, wick_module *m,
+                                wick_files *files, wick_onnx_problems *problems, wick_arena *mem,
+                                wick_arena *tmp, const wick_func **out)
 {
   wick_file *file;
   WICK_TRY(wick_files_map(files, path, &file));
-  wick_onnx_options options = {.files = files, .range = flags->range, .nrange = flags->nrange};
-  const wick_func *f;
-  WICK_TRY(wick_import_onnx(m, (wick_span){file->at, file->nbytes}, path, &options, mem, tmp, &f));
-  WICK_TRY(wick_verify_func(f, tmp));
+  wick_onnx_options options = {
+      .files = files, .range = flags->range, .nrange = flags->nrange, .problems = problems};
+  wick_span bytes = {file->at, file->nbytes};
+  WICK_TRY(wick_import_onnx(m, bytes, path, &options, mem, tmp, out));
+  return wick_verify_func(*out, tmp);
+}
+
+/* Says what it is, or what is wrong; whether it is good. */
+static bool check_model(const char *path, const check_flags *flags, wick_module *m,
+                        wick_files *files, json_t *json, wick_arena *mem, wick_arena *tmp)
+{
+  wick_onnx_problems problems = {0};
+  const wick_func *f = NULL;
+  wick_status s = check_import(path, flags, m, files, &problems, mem, tmp, &f);
+  if (flags->json) {
+    json_array_append_new(json, check_json(path, s ? NULL : f, &problems, s, tmp));
+    return !s;
+  }
+  if (s) {
+    check_problems(&problems, s, tmp);
+    return false;
+  }
   check_print(path, f, tmp);
-  if (!flags->print && !flags->data) return NULL;
+  if (!flags->print && !flags->data) return true;
   wick_text t = wick_text_begin(tmp);
   wick_print_module(m, flags->data ? WICK_PRINT_ALL : WICK_PRINT_LOCS | WICK_PRINT_NAMES, &t);
   fputs(t.at, stdout);
-  return NULL;
+  return true;
 }
 
 /* "N=4", "N=1..8" */
@@ -82,6 +182,7 @@ static int check_run(int argc, char **argv, wick_guard *guard, wick_files *files
        "sizes of symbolic dimensions, or ranges: NAME=LO..HI"},
       {"print", 0, WICK_FLAG_BOOL, &f.print, NULL, "prints the imported module"},
       {"data", 0, WICK_FLAG_BOOL, &f.data, NULL, "prints it with the numbers of its constants"},
+      {"json", 0, WICK_FLAG_BOOL, &f.json, NULL, "prints all of it for programs"},
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = UINT32_MAX};
   int stop = wick_args_parse(&args, mem, argc, argv);
@@ -93,14 +194,17 @@ static int check_run(int argc, char **argv, wick_guard *guard, wick_files *files
       return WICK_EXIT_USAGE;
     }
   int exit_status = WICK_EXIT_OK;
+  json_t *json = f.json ? json_array() : NULL;
   for (uint32_t i = 0; i < args.word.n; i++) {
     wick_module *m = wick_module_create(guard, "");
-    wick_status s = check_model(args.word.at[i], &f, m, files, mem, tmp);
-    if (s) fprintf(stderr, "%s\n", s->message);
-    if (s) exit_status = WICK_EXIT_FAILURE;
+    if (!check_model(args.word.at[i], &f, m, files, json, mem, tmp))
+      exit_status = WICK_EXIT_FAILURE;
     wick_module_free(m);
     wick_arena_free(tmp);
   }
+  if (json) json_dumpf(json, stdout, JSON_INDENT(2));
+  if (json) putchar('\n');
+  json_decref(json);
   return exit_status;
 }
 

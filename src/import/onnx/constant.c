@@ -86,6 +86,7 @@ static void constant_of_shape(wick_onnx_op *o)
       a && a->t ? wick_onnx_tensor_read(a->t, &o->c->outside, o->place, o->c->tmp, &d) : NULL;
   if (s) {
     wick_errors_add(&o->c->errors, s);
+    wick_onnx_problem_add(o->c, o->node, s, o->place);
     o->failed = true;
     return;
   }

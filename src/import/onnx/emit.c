@@ -85,6 +85,7 @@ wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, c
   wick_status s = wick_onnx_tensor_read(t, &c->outside, place, &c->module->mem, &d);
   if (s) {
     wick_errors_add(&c->errors, s);
+    wick_onnx_problem_add(c, NULL, s, place);
     return (wick_value){0};
   }
   wick_type type = wick_type_tensor_const(c->module, d.elem, d.rank, d.dim);

@@ -253,14 +253,16 @@ static void import_outputs(wick_onnx_context *c, const wick_onnx_graph *g)
 
 /* ---- the model ---- */
 
+/* Their nodes are problems already. */
 static void import_unsupported(wick_onnx_context *c)
 {
   for (uint32_t i = 0; i < c->unsupported.n; i++) {
     const wick_onnx_unsupported *u = &c->unsupported.at[i];
     if (u->count > 1)
-      wick_onnx_error(c, WICK_EUNSUPPORTED, u->place, "%s (%u such nodes)", u->text, u->count);
+      wick_errors_add(&c->errors, wick_fail(c->tmp, WICK_EUNSUPPORTED, u->place,
+                                            "%s (%u such nodes)", u->text, u->count));
     else
-      wick_onnx_error(c, WICK_EUNSUPPORTED, u->place, "%s", u->text);
+      wick_errors_add(&c->errors, wick_fail(c->tmp, WICK_EUNSUPPORTED, u->place, "%s", u->text));
   }
 }
 
@@ -293,6 +295,7 @@ static void import_begin(wick_onnx_context *c, wick_arena *mem)
   c->taken = wick_names_begin(c->tmp);
   c->symbol_dims.n = 0;
   wick_push(c->tmp, &c->symbol_dims, (wick_dim){0});
+  if (c->options && c->options->problems) *c->options->problems = (wick_onnx_problems){0};
   wick_build_begin(&c->b, c->module, WICK_GRAPH, "main", mem);
 }
 

@@ -96,6 +96,10 @@ const char *wick_onnx_name(const wick_onnx_context *c, wick_span name);
 void wick_onnx_error(wick_onnx_context *c, wick_code code, const char *place, const char *fmt, ...)
     WICK_PRINTF(4, 5);
 
+/* problem.c: for lists of what is wrong; n: NULL where it is of no node. */
+void wick_onnx_problem_add(wick_onnx_context *c, const wick_onnx_node *n, wick_status s,
+                           const char *place);
+
 /* scope.c */
 wick_onnx_scope *wick_onnx_scope_make(wick_onnx_context *c, const wick_onnx_opsets *opsets);
 bool wick_onnx_bind(wick_onnx_context *c, wick_span name,

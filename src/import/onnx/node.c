@@ -7,16 +7,20 @@ void wick_onnx_error(wick_onnx_context *c, wick_code code, const char *place, co
 {
   va_list args;
   va_start(args, fmt);
-  wick_errors_add(&c->errors, wick_vfail(c->tmp, code, place, fmt, args));
+  wick_status s = wick_vfail(c->tmp, code, place, fmt, args);
   va_end(args);
+  wick_errors_add(&c->errors, s);
+  wick_onnx_problem_add(c, NULL, s, place);
 }
 
 void wick_onnx_fail(wick_onnx_op *o, wick_code code, const char *fmt, ...)
 {
   va_list args;
   va_start(args, fmt);
-  wick_errors_add(&o->c->errors, wick_vfail(o->c->tmp, code, o->place, fmt, args));
+  wick_status s = wick_vfail(o->c->tmp, code, o->place, fmt, args);
   va_end(args);
+  wick_errors_add(&o->c->errors, s);
+  wick_onnx_problem_add(o->c, o->node, s, o->place);
   o->failed = true;
 }
 
@@ -57,15 +61,16 @@ static void node_unsupported(wick_onnx_context *c, const wick_onnx_node *n, cons
              *domain = wick_wire_text(c->tmp, n->domain);
   const char *name =
       wick_onnx_domain_is_own(n->domain) ? type : wick_str_printf(c->tmp, "%s.%s", domain, type);
+  const char *text =
+      known ? wick_str_printf(c->tmp, "%s is not an operator of opset %lld", name, (long long)opset)
+            : wick_str_printf(c->tmp, "the operator %s is not supported", name);
   node_bind(c, n, place, NULL, 0, NULL);
+  wick_onnx_problem_add(c, n, wick_fail(c->tmp, WICK_EUNSUPPORTED, place, "%s", text), place);
   for (uint32_t i = 0; i < c->unsupported.n; i++)
     if (strcmp(c->unsupported.at[i].name, name) == 0) {
       c->unsupported.at[i].count++;
       return;
     }
-  const char *text =
-      known ? wick_str_printf(c->tmp, "%s is not an operator of opset %lld", name, (long long)opset)
-            : wick_str_printf(c->tmp, "the operator %s is not supported", name);
   wick_push(c->tmp, &c->unsupported, (wick_onnx_unsupported){name, place, text, 1});
 }
 
@@ -150,6 +155,7 @@ static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const cha
     o.row->import(&o);
     if (c->b.status) { /* found by inference */
       wick_errors_add(&c->errors, c->b.status);
+      wick_onnx_problem_add(c, n, c->b.status, place);
       c->b.status = NULL;
       o.failed = true;
     }

@@ -26,6 +26,23 @@ typedef struct wick_onnx_content {
   wick_span data;
 } wick_onnx_content;
 
+/* What an import cannot take. Equal problems of several nodes are one. */
+enum { WICK_ONNX_NAMES = 3, WICK_ONNX_PROBLEMS = 1000 };
+typedef struct wick_onnx_problem {
+  wick_code code;
+  const char *place;                 /* "net.onnx: node \"prob\" (Softmax)"; of the first */
+  const char *what;                  /* without its place */
+  const char *op_type, *domain;      /* of the nodes; "" where it is of no node */
+  int64_t opset;                     /* that the model has of that domain; 0: it says none */
+  uint32_t count;                    /* nodes */
+  const char *node[WICK_ONNX_NAMES]; /* names of the first ones */
+} wick_onnx_problem;
+typedef struct wick_onnx_problems {
+  wick_onnx_problem *at;
+  uint32_t n, cap;
+  uint32_t more; /* that are not in the list: it is full */
+} wick_onnx_problems;
+
 typedef struct wick_onnx_options {
   wick_files *files;  /* owns the mappings of external data; NULL: external data is refused */
   uint64_t max_nodes; /* after expanding functions; 0: 10,000,000; never more than 100,000 + nbytes
@@ -42,6 +59,7 @@ typedef struct wick_onnx_options {
    * types that the model declares; then *described is set, and *follows where contents of inputs
    * are wanted, as far as that can be seen. */
   bool *described, *follows;
+  wick_onnx_problems *problems; /* what is wrong, in the order of the file; NULL: not wanted */
   bool loose; /* large data of constants may lie misaligned in the file, until wick_module_align */
 } wick_onnx_options;
 
