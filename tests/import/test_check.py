@@ -55,7 +55,7 @@ def test_ten_problems(tmp_path):
         'm.onnx: node "resize0" (Resize): tf_half_pixel_for_nn is not supported (ai.onnx, opset 12; 2 nodes: "resize0", "resize1")',
         'm.onnx: node "axis" (Softmax): axis 9 is outside [-2, 1] (ai.onnx, opset 12)',
         'm.onnx: node "extra" (Relu): there is no attribute "alpha" in opset 12 (ai.onnx, opset 12)',
-        'm.onnx: node "shapes" (Add): f32[2,3] and f32[2] do not broadcast (ai.onnx, opset 12)',
+        'm.onnx: node "shapes" (Add): shapes do not broadcast: f32[2,3] and f32[2] (ai.onnx, opset 12)',
         'm.onnx: node "missing" (Conv): it has 1 inputs, wanted 2 to 3 (ai.onnx, opset 12)',
         'm.onnx: node "nothing" (Neg): the input "nowhere" is not defined before it is used']
 

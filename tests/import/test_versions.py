@@ -1,0 +1,109 @@
+"""Every schema version of every operator: ONNX's own cases written for older opsets, against ONNX Runtime where it has the
+version, else against ONNX's reference evaluator.
+
+The first case of each version; with WICK_VERSIONS_ALL=1 all of them, some minutes."""
+import collections
+import os
+import pathlib
+import re
+import sys
+
+import pytest
+
+onnx = pytest.importorskip("onnx")
+np = pytest.importorskip("numpy")
+ort = pytest.importorskip("onnxruntime")
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import onnx_versions  # noqa: E402
+
+PACKAGE = pathlib.Path(os.environ.get("WICK_COMMAND", "build/wick")).resolve().parent / "python"
+if not list(PACKAGE.glob("wick/_core*.so")):
+    pytest.skip("the Python package is not built", allow_module_level=True)
+sys.path.insert(0, str(PACKAGE))
+from wick import backend  # noqa: E402
+
+MOST = 10**6 if os.environ.get("WICK_VERSIONS_ALL") else 1
+# What is drawn has no expected values; Wick's bits are tested where they are made.
+DRAWN = re.compile("Random|Bernoulli|Multinomial|Dropout")
+
+
+def runtime(model, feeds):
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    try:
+        s = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return s.run(None, {i.name: np.asarray(x) for i, x in zip(s.get_inputs(), feeds)})
+    except Exception:
+        return None
+
+
+def reference(model, feeds):
+    from onnx.reference import ReferenceEvaluator
+    try:
+        return ReferenceEvaluator(model).run(None, {i.name: x for i, x in zip(model.graph.input, feeds)})
+    except Exception:
+        return None
+
+
+def difference(got, want, rtol, atol):
+    got, want = np.asarray(got), np.asarray(want)
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return f"{got.dtype} {got.shape}, wanted {want.dtype} {want.shape}"
+    if want.dtype == object or want.dtype.kind in "USbiu":
+        return None if (got == want).all() else "other values"
+    got, want = (x if x.dtype.kind == "c" else x.astype("f8") for x in (got, want))
+    return None if np.allclose(got, want, rtol=rtol, atol=atol, equal_nan=True) else f"{got.ravel()[:4]}, wanted {want.ravel()[:4]}"
+
+
+def chosen():
+    """(schema, name, model, feeds, wanted or None, tolerances), the first of each version."""
+    seen = collections.Counter()
+    for schema, name, model, feeds, want, tolerances in onnx_versions.cases():
+        key = schema.domain, schema.name, schema.since_version
+        seen[key] += 1
+        if seen[key] <= MOST:
+            yield schema, name, model, feeds, want, tolerances
+    for schema, name, model, feeds in onnx_versions.by_hand():
+        yield schema, name, model, feeds, None, (1e-3, 1e-5)
+
+
+# Transforms of ONNX Runtime round where Wick's sums do not.
+LOOSE = {"DFT": 1e-3, "STFT": 1e-3}
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    found = [[] for _ in range(8)]
+    for k, case in enumerate(chosen()):
+        found[k % 8].append(case)
+    return found
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_versions(blocks, block):
+    wrong, compared = [], 0
+    for schema, name, model, feeds, want, (rtol, atol) in blocks[block]:
+        label = f"{schema.domain or 'ai.onnx'} {schema.name} {schema.since_version} ({name})"
+        try:
+            got = list(backend.prepare(model, "CPU", cache="").run(feeds))
+        except Exception as e:
+            if not backend_lacks(str(e)):
+                wrong.append(f"{label}: {str(e).splitlines()[0]}")
+            continue
+        if DRAWN.search(schema.name):
+            continue
+        expected = runtime(model, feeds)
+        expected = reference(model, feeds) if expected is None else expected
+        if expected is None:
+            continue
+        compared += 1
+        for g, w in zip(got, expected):
+            if why := difference(g, w, rtol, max(atol, LOOSE.get(schema.name, 0))):
+                wrong.append(f"{label}: {why}")
+    assert not wrong, "\n".join(wrong)
+    assert compared > 20
+
+
+def backend_lacks(message):
+    """It is said to be unsupported, which is `docs/onnx.md`'s matter."""
+    return "not supported" in message or "is not an operator of opset" in message
