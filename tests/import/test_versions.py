@@ -38,6 +38,8 @@ def runtime(model, feeds):
 
 
 def reference(model, feeds):
+    if model.graph.node[0].op_type == "AveragePool":
+        return None  # it counts the padding, which version 1 does not
     from onnx.reference import ReferenceEvaluator
     try:
         return ReferenceEvaluator(model).run(None, {i.name: x for i, x in zip(model.graph.input, feeds)})
@@ -47,6 +49,10 @@ def reference(model, feeds):
 
 def difference(got, want, rtol, atol):
     got, want = np.asarray(got), np.asarray(want)
+    if want.dtype == np.uint8 and got.dtype.kind == "V":
+        want = want.view(got.dtype)  # ONNX Runtime has no 8-bit floats of NumPy
+    if str(want.dtype) == "bfloat16":
+        rtol = max(rtol, 2**-7)
     if got.shape != want.shape or got.dtype != want.dtype:
         return f"{got.dtype} {got.shape}, wanted {want.dtype} {want.shape}"
     if want.dtype == object or want.dtype.kind in "USbiu":
