@@ -9,7 +9,7 @@
 #   make bench-tuned   what `wick tune` gains in a minute for each of other networks
 #   make bench-lines   what moves more than it computes, beside the memory's rate
 #   make mutated       10,000 models that went wrong
-#   make planted       are planted bugs found?      make docs          writes docs/operators.md
+#   make planted       are planted bugs found?      make docs          writes docs/operators.md, docs/onnx.md
 #   make clean
 BUILD ?= build
 FUZZ_SECONDS ?= 600
@@ -92,6 +92,8 @@ bench-lines: venv all
 
 docs: all
 	@$(BUILD)/wick ops --markdown >docs/operators.md
+	@WICK_COMMAND=$(BUILD)/wick $${WICK_VENV:-$(BUILD)/venv}/bin/python -W ignore scripts/onnx_table.py >$(BUILD)/onnx.md
+	@mv $(BUILD)/onnx.md docs/onnx.md
 
 format:
 	@clang-format -i $(SOURCES)

@@ -23,7 +23,8 @@ NEWEST = {"": 28, "ai.onnx.ml": 5, "ai.onnx.preview.training": 1, "ai.onnx.previ
 # ONNX's names of element types, and Wick's.
 TYPES = {"double": "f64", "float": "f32", "float16": "f16", "bfloat16": "bf16", "float8e4m3fn": "f8e4m3",
          "float8e4m3fnuz": "f8e4m3fnuz", "float8e5m2": "f8e5m2", "float8e5m2fnuz": "f8e5m2fnuz", "float8e8m0": "f8e8m0",
-         "float6e2m3": "f6e2m3", "float6e3m2": "f6e3m2", "float4e2m1": "f4e2m1", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "int4": "i4", "int2": "i2",
+         "float6e2m3": "f6e2m3", "float6e3m2": "f6e3m2", "float4e2m1": "f4e2m1", "int64": "i64", "int32": "i32", "int16": "i16",
+         "int8": "i8", "int4": "i4", "int2": "i2",
          "uint64": "u64", "uint32": "u32", "uint16": "u16", "uint8": "u8", "uint4": "u4", "uint2": "u2", "bool": "bool",
          "complex64": "c64", "complex128": "c128", "string": "string"}
 GROUPS = [("all", list(TYPES.values())), ("floats", "f64 f32 f16 bf16".split()), ("ints", "i64 i32 i16 i8".split()),
@@ -47,35 +48,38 @@ def spans(history):
     return [(s, s.since_version, e) for s, e in zip(history, ends)]
 
 
-def main_param(schema):
-    """The name of the type that the first input has, its types and the inputs that have it."""
-    if not schema.inputs:
-        return None, [], []
-    name = schema.inputs[0].type_str
-    inputs = [i for i, f in enumerate(schema.inputs) if f.type_str == name]
-    return name, sorted(t[7:-1] for t in schema.inputs[0].types if t.startswith("tensor(")), inputs
+def first_types(schema):
+    """The element types that the first input may have."""
+    return sorted(t[7:-1] for t in schema.inputs[0].types if t.startswith("tensor(")) if schema.inputs else []
 
 
 def retyped(schema, model, feeds, kind):
-    """The case's model with its first type replaced, inputs of other types as constants; None where that cannot be."""
-    _, _, inputs = main_param(schema)
+    """The case's model with its first type replaced: with its other inputs as constants, and with all."""
     elem = onnx.TensorProto.DataType.Value(kind.upper())
-    node = model.graph.node[0]
-    of_main = {n for i, n in enumerate(node.input)
-               if i in inputs or (i >= len(schema.inputs) and schema.inputs[-1].type_str == schema.inputs[0].type_str)}
-    made = onnx.ModelProto.FromString(model.SerializeToString())
-    del made.graph.input[:], made.graph.output[:]
-    for info, value in zip(model.graph.input, feeds):
-        if info.name in of_main:
-            made.graph.input.append(helper.make_tensor_value_info(info.name, elem, np.shape(value)))
-        elif info.type.tensor_type.elem_type == onnx.TensorProto.STRING:
-            return None
+    node, values = model.graph.node[0], dict(zip((i.name for i in model.graph.input), feeds))
+    first, place = node.input[0] if node.input else "", {n: i for i, n in enumerate(node.input)}
+    old = onnx_versions.tensor_type(values[first]) if first in values else 0
+    bound = {n for n, v in values.items() if onnx_versions.tensor_type(v) == old and f"tensor({kind})" in
+             schema.inputs[min(place[n], len(schema.inputs) - 1)].types}
+    for constants in (False, True):
+        made = onnx.ModelProto.FromString(model.SerializeToString())
+        del made.graph.input[:]
+        for a in made.graph.node[0].attribute:
+            if node.op_type == "BitCast" and a.name == "to":
+                a.i = elem
+        for o in made.graph.output:
+            o.ClearField("type")
+        for name, value in values.items():
+            value = np.asarray(value)
+            if name in bound and not constants:
+                made.graph.input.append(helper.make_tensor_value_info(name, elem, value.shape))
+            elif value.dtype == object or (name in bound and kind == "string"):
+                break
+            else:
+                value = value.astype(helper.tensor_dtype_to_np_dtype(elem)) if name in bound else value
+                made.graph.initializer.append(numpy_helper.from_array(value, name))
         else:
-            made.graph.initializer.append(numpy_helper.from_array(np.asarray(value), info.name))
-    made.graph.output.extend(helper.make_empty_tensor_value_info(o) for o in node.output if o)
-    for info in made.graph.output:
-        info.type.tensor_type.elem_type = 0
-    return made
+            yield made
 
 
 def types_read():
@@ -89,14 +93,12 @@ def types_read():
     with tempfile.TemporaryDirectory() as folder:
         files = {}
         for key, (schema, model, feeds) in first.items():
-            for kind in main_param(schema)[1]:
-                made = retyped(schema, model, feeds, kind) if kind in TYPES else None
-                if made is None:
-                    continue
-                path = os.path.join(folder, f"{len(files)}.onnx")
-                with open(path, "wb") as f:
-                    f.write(made.SerializeToString())
-                files[path] = key, kind
+            for kind in first_types(schema):
+                for made in retyped(schema, model, feeds, kind) if kind in TYPES else ():
+                    path = os.path.join(folder, f"{len(files)}.onnx")
+                    with open(path, "wb") as f:
+                        f.write(made.SerializeToString())
+                    files[path] = key, kind
         paths = list(files)
         for k in range(0, len(paths), 500):
             out = subprocess.run([WICK, "check", "--json", *paths[k:k + 500]], capture_output=True, text=True).stdout
@@ -161,9 +163,13 @@ def read(name, first, last, ranges):
 HEAD = """# ONNX
 
 What Wick reads of ONNX: each operator in each version of its schema (`make docs` writes this page; `wick ops --onnx` lists
-the importer's rows alone). `opsets` are those in which the version holds. `types` are the element types of the first input:
-what Wick reads of what the schema has, tried with a model of each; `-` where there is no case to try with. Words stand for
-several: {groups}. `tests` names cases of ONNX's own suite where they reach the version, else Wick's tests.
+the importer's rows alone, `wick check` says what a model has that is not read).
+
+- `opsets`: those in which the version holds.
+- `read`: whether all of them are read, or which.
+- `types`: element types of the first input, of those in the schema; each was tried with a model. `-`: there was no case to try
+  it with. Words stand for several: {groups}.
+- `tests`: cases of ONNX's own suite that reach the version, else Wick's tests of it.
 
 {count}
 """
@@ -186,13 +192,13 @@ def main():
                 continue
             how = read(name, first, last, ranges)
             total, good = total + 1, good + (how != "no")
-            have, want = types.get(key, set()), {TYPES[t] for t in main_param(schema)[1] if t in TYPES}
+            have, want = types.get(key, set()), {TYPES[t] for t in first_types(schema) if t in TYPES}
             missing = want - have
             kinds = "" if how == "no" else "-" if not have else compact(have) + (f"; not {compact(missing)}" if missing else "")
             tests = tests_of(key, cases, versions, own) if how != "no" else ""
             lines.append(f"| {op if not k else ''} | {first}-{last} | {how} | {kinds} | {tests} |")
     groups = "; ".join(f"{w}: {' '.join(g)}" if w != "all" else "all" for w, g in GROUPS if w != "all")
-    count = f"Of {total} schema versions that are not deprecated {good} are read."
+    count = f"Of the {total} schema versions of onnx {onnx.__version__} that are not deprecated {good} are read."
     print(HEAD.format(groups=groups, count=count) + "\n".join(lines))
 
 
