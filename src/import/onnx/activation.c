@@ -7,7 +7,7 @@ static void activation_plain(wick_onnx_op *o)
 }
 
 /* Rows of Wick whose float attributes are named as ONNX's: every one that the row declares is taken
- * over. */
+ * over. Shrink is there for integers, too. */
 static void activation_floats(wick_onnx_op *o)
 {
   wick_onnx_emit e = wick_onnx_begin(o, o->row->op);
@@ -15,7 +15,9 @@ static void activation_floats(wick_onnx_op *o)
   for (uint32_t i = 0; i < wick_op_nattr(row); i++)
     wick_onnx_set_float(&e, row->attr[i].name,
                         wick_onnx_float(o, row->attr[i].name, (float)row->attr[i].dflt));
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_value x = o->in[0];
+  if (o->row->op == WICK_OP_shrink) x = wick_onnx_widen(o, WICK_OP_shrink, x);
+  o->out[0] = wick_build_cast(o->b, wick_onnx_end1(&e, x), wick_onnx_info(o, 0)->elem);
 }
 
 /* Selu of opset 1 has its constants in fewer digits. */

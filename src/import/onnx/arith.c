@@ -3,6 +3,14 @@
 
 static void arith_unary(wick_onnx_op *o) { o->out[0] = wick_build1(o->b, o->row->op, o->in[0]); }
 
+/* Also of integers, whose results lose their fraction, and of narrow floats. */
+static void arith_widened(wick_onnx_op *o)
+{
+  wick_value x = o->in[0], y = wick_build1(o->b, o->row->op, wick_onnx_widen(o, o->row->op, x));
+  bool logic = !o->b->status && wick_built_info(o->b, y)->elem == WICK_BOOL;
+  o->out[0] = logic ? y : wick_build_cast(o->b, y, wick_built_info(o->b, x)->elem);
+}
+
 static void arith_binary(wick_onnx_op *o)
 {
   o->out[0] = wick_build2(o->b, o->row->op, o->in[0], o->in[1]);
@@ -74,7 +82,7 @@ static void arith_isinf(wick_onnx_op *o)
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_isinf);
   wick_onnx_set_int(&e, "detect_negative", wick_onnx_int(o, "detect_negative", 1));
   wick_onnx_set_int(&e, "detect_positive", wick_onnx_int(o, "detect_positive", 1));
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  o->out[0] = wick_onnx_end1(&e, wick_onnx_widen(o, WICK_OP_isinf, o->in[0]));
 }
 
 static void arith_where(wick_onnx_op *o)
@@ -85,6 +93,10 @@ static void arith_where(wick_onnx_op *o)
 #define UNARY(type, since, op)                                                                     \
   {                                                                                                \
     type, since, {1, 1}, 1, "", arith_unary, WICK_OP_##op, 0                                       \
+  }
+#define WIDENED(type, since, op)                                                                   \
+  {                                                                                                \
+    type, since, {1, 1}, 1, "", arith_widened, WICK_OP_##op, 0                                     \
   }
 #define BINARY(type, since, op)                                                                    \
   {                                                                                                \
@@ -123,14 +135,14 @@ const wick_onnx_row wick_onnx_arith_rows[] = {
     BINARY("Div", 7, div),
     BINARY_1("Equal", eq),
     BINARY("Equal", 7, eq),
-    UNARY("Erf", 9, erf),
+    WIDENED("Erf", 9, erf),
     UNARY("Exp", 1, exp),
     UNARY("Floor", 1, floor),
     BINARY_1("Greater", gt),
     BINARY("Greater", 7, gt),
     BINARY("GreaterOrEqual", 12, ge),
     {"IsInf", 10, {1, 1}, 1, "detect_negative:i detect_positive:i", arith_isinf, 0, 0},
-    UNARY("IsNaN", 9, isnan),
+    WIDENED("IsNaN", 9, isnan),
     BINARY_1("Less", lt),
     BINARY("Less", 7, lt),
     BINARY("LessOrEqual", 12, le),

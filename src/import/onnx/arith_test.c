@@ -8,6 +8,17 @@ static void test_broadcast(void **state)
 {
   (void)state;
   static const onnx_row rows[] = {
+      {"opset 9; in x 6 2; Erf x -> y; out y", "graph @main(%p0: i32[2]) -> i32[2] {\n"
+                                               "  %0 = cast %p0 : f64[2]\n"
+                                               "  %1 = erf %0 : f64[2]\n"
+                                               "  %2 = cast %1 : i32[2]\n"
+                                               "  return %2\n"
+                                               "}"},
+      {"opset 20; in x 17 2; IsNaN x -> y; out y", "graph @main(%p0: f8e4m3[2]) -> bool[2] {\n"
+                                                   "  %0 = cast %p0 : f32[2]\n"
+                                                   "  %1 = isnan %0 : bool[2]\n"
+                                                   "  return %1\n"
+                                                   "}"},
       {"opset 6; in x 1 2,3,4; in y 1 3; Add x,y -> z broadcast=i1 axis=i1; out z",
        "graph @main(%p0: f32[2,3,4], %p1: f32[3]) -> f32[2,3,4] {\n"
        "  %0 = reshape %p1 {shape=[3, 1]} : f32[3,1]\n"

@@ -116,3 +116,10 @@ wick_value wick_onnx_table(wick_onnx_op *o, wick_elem elem, uint32_t rank, const
                                       type, kept, n * sizeof *numbers);
   return wick_build_cast(o->b, wick_build_constant(o->b, k), elem);
 }
+
+wick_value wick_onnx_widen(wick_onnx_op *o, wick_opcode op, wick_value x)
+{
+  wick_elem e = wick_built_info(o->b, x)->elem;
+  if (wick_ops[op]->elems & WICK_BIT(e)) return x;
+  return wick_build_cast(o->b, x, wick_elem_is_int(e) ? WICK_F64 : WICK_F32);
+}

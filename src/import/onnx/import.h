@@ -256,6 +256,8 @@ wick_value wick_onnx_concat(wick_onnx_op *o, uint32_t axis, uint32_t n, const wi
 /* gather or gather_elements */
 wick_value wick_onnx_gather(wick_onnx_op *o, wick_opcode op, wick_value x, wick_value index,
                             uint32_t axis);
+/* x in a type that the row takes, where ONNX has more: integers as f64, narrow floats as f32. */
+wick_value wick_onnx_widen(wick_onnx_op *o, wick_opcode op, wick_value x);
 /* x op number, the number in x's element type */
 wick_value wick_onnx_by(wick_onnx_op *o, wick_opcode op, wick_value x, double number);
 wick_value wick_onnx_reduce1(wick_onnx_op *o, wick_opcode op, wick_value x, int64_t axis,

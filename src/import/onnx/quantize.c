@@ -134,6 +134,7 @@ static void quantize_quantize(wick_onnx_op *o)
                                      : quantize_type(o, "output_dtype", WICK_U8);
   wick_value scale = quantize_parameter(o, 1, axis), zero = quantize_parameter(o, 2, axis);
   if (o->failed) return;
+  if (wick_elem_is_int(e)) e = WICK_F32;
   wick_value x = wick_build_cast(b, o->in[0], e);
   wick_value q = wick_build2(b, WICK_OP_div, x, wick_build_cast(b, scale, e));
   o->out[0] = quantize_round(o, q, zero, to);
