@@ -368,11 +368,12 @@ const char *wick_export_concat(wick_export_op *o, int64_t axis, uint32_t n, cons
 
 wick_elem wick_export_wide(wick_export_op *o, wick_elem e, uint64_t elems)
 {
-  static const wick_elem ints[] = {WICK_I32, WICK_I64}, floats[] = {WICK_F32, WICK_F64};
+  static const wick_elem wide[] = {WICK_I32, WICK_I64, WICK_F32, WICK_F64};
+  uint32_t bits = wick_elem_storage[e].bits;
   if (!elems || elems & WICK_BIT(e)) return e;
-  const wick_elem *wide = wick_elem_is_float(e) ? floats : ints;
-  for (uint32_t i = 0; i < 2; i++)
-    if (wick_elem_storage[wide[i]].bits > wick_elem_storage[e].bits && elems & WICK_BIT(wide[i]))
+  for (uint32_t i = wick_elem_is_float(e) ? 2 : 0; i < WICK_COUNT(wide); i++)
+    if (wick_elem_storage[wide[i]].bits > bits && elems & WICK_BIT(wide[i]) &&
+        (wide[i] != WICK_F32 || bits <= 16))
       return wide[i];
   wick_export_fail(o, "ONNX has no %s of %s", wick_op_of(o->n)->name, wick_elem_name(e));
   return e;

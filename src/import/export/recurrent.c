@@ -31,8 +31,8 @@ static void recurrent_set_acts(wick_export_op *o, wick_onnx_node *n, uint32_t ki
     if (nattr > 1) beta[nbeta++] = place < given_b->n ? given_b->floats[place] : b;
   }
   wick_export_set_words(o, n, "activations", kind + 1, name);
-  if (nalpha) wick_export_set_floats(o, n, "activation_alpha", nalpha, alpha);
-  if (nbeta) wick_export_set_floats(o, n, "activation_beta", nbeta, beta);
+  if (nalpha && given_a->n) wick_export_set_floats(o, n, "activation_alpha", nalpha, alpha);
+  if (nbeta && given_b->n) wick_export_set_floats(o, n, "activation_beta", nbeta, beta);
 }
 
 /* Operand i with an axis in front; where it is a reshape without that axis, what that reshapes. */

@@ -5,7 +5,6 @@
 #define SMALL                                                                                      \
   (WICK_FLOATS | WICK_BIT(WICK_I64) | WICK_BIT(WICK_I32) | WICK_BIT(WICK_U64) | WICK_BIT(WICK_U32))
 #define BEST (SMALL | WICK_BIT(WICK_I8) | WICK_BIT(WICK_U8) | WICK_BIT(WICK_BOOL))
-#define SIGNED (WICK_FLOATS | WICK_SINTS)
 #define POWERS (WICK_FLOATS | WICK_BIT(WICK_I64) | WICK_BIT(WICK_I32))
 
 #define PLAIN(op, type) [WICK_OP_##op] = {type, NULL, 0, NULL}
@@ -39,7 +38,7 @@ static const wick_export_row rows[WICK_NOP] = {
     PUT(call, NULL, NULL, 0, wick_export_call),
     PUT(cast, NULL, NULL, 0, wick_export_cast_row),
     PLAIN(ceil, "Ceil"),
-    LESS(celu, "Celu", "alpha", WICK_BIT(WICK_F32)),
+    PUT(celu, NULL, NULL, 0, wick_export_celu),
     PUT(channel_shuffle, NULL, NULL, 0, wick_export_shuffle),
     PLAIN(clip, "Clip"),
     ATTRS(concat, "Concat", "axis"),
@@ -111,7 +110,7 @@ static const wick_export_row rows[WICK_NOP] = {
     PUT(muladd, NULL, NULL, 0, wick_export_scalar),
     PUT(narrow, NULL, NULL, 0, wick_export_narrow),
     PUT(ne, NULL, NULL, 0, wick_export_scalar),
-    LESS(neg, "Neg", NULL, SIGNED),
+    PUT(neg, NULL, NULL, 0, wick_export_scalar),
     PLAIN(not, "Not"),
     PUT(one_hot, "OneHot", "axis", ~WICK_BIT(WICK_BF16), wick_export_one_hot),
     PLAIN(or, "Or"),

@@ -227,10 +227,34 @@ void wick_export_scalar(wick_export_op *o)
     z = wick_export_2(o, "Add", wick_export_2(o, "Mul", x, y), wick_export_in(o, 2));
     break;
   case WICK_OP_ne: z = wick_export_1(o, "Not", wick_export_2(o, "Equal", x, y)); break;
+  case WICK_OP_neg:
+    z = wick_elem_class(wick_export_info(o, 0)->elem) == WICK_UINT
+            ? wick_export_2(o, "Sub", scalar_number(o, 0), x)
+            : wick_export_1(o, "Neg", x);
+    break;
   case WICK_OP_rsqrt: z = wick_export_1(o, "Reciprocal", wick_export_1(o, "Sqrt", x)); break;
   default: z = scalar_trunc(o, x); break;
   }
   wick_export_result_is(o, 0, z);
+}
+
+/* ONNX has it for f32; of f64 by its definition. */
+void wick_export_celu(wick_export_op *o)
+{
+  wick_elem e = wick_export_info(o, 0)->elem;
+  const char *x = wick_export_in(o, 0);
+  if (e == WICK_F64) {
+    const char *alpha = scalar_number(o, wick_export_attr(o, "alpha")->f),
+               *y = wick_export_1(o, "Exp", wick_export_2(o, "Div", x, alpha));
+    y = wick_export_2(o, "Mul", alpha, wick_export_2(o, "Sub", y, scalar_number(o, 1)));
+    const char *below = wick_export_2(o, "Less", x, scalar_number(o, 0));
+    wick_export_result_is(o, 0, wick_export_3(o, "Where", below, y, x));
+    return;
+  }
+  x = wick_export_cast(o, x, e, WICK_F32);
+  wick_onnx_node *n = wick_export_begin(o, "Celu", 1, &x);
+  wick_export_set_attrs(o, n, "alpha");
+  wick_export_result_is(o, 0, wick_export_cast(o, wick_export_end(o, n), WICK_F32, e));
 }
 
 /* Of bools the larger is `or`. */

@@ -29,21 +29,63 @@ static const char *window_bytes(wick_export_op *o, wick_value v, const char **ou
   return wick_export_value(o->x, n->in[0]);
 }
 
-static void window_integers(wick_export_op *o)
+/* An integer convolution, or NULL: the operands are no bytes. */
+static const char *window_of_bytes(wick_export_op *o)
 {
-  const char *in[4], *y;
-  bool i32 = wick_export_info(o, 0)->elem == WICK_I32 && o->n->op == WICK_OP_conv;
-  for (uint32_t i = 0; i < 2 && i32; i++) {
+  const char *in[4];
+  if (wick_export_info(o, 0)->elem != WICK_I32 || o->n->op != WICK_OP_conv) return NULL;
+  for (uint32_t i = 0; i < 2; i++) {
     in[i] = window_bytes(o, o->n->in[i], &in[2 + i]);
-    i32 = in[i] != NULL;
-  }
-  if (!i32) {
-    wick_export_fail(o, "ONNX convolves integers only where they are bytes less zero points");
-    return;
+    if (!in[i]) return NULL;
   }
   wick_onnx_node *n = wick_export_begin(o, "ConvInteger", 4, in);
   wick_export_set_attrs(o, n, o->row->attrs);
-  y = wick_export_end(o, n);
+  return wick_export_end(o, n);
+}
+
+/* ---- integer convolutions: exact sums in f64 ---- */
+
+/* Of integers of at most 17 bits, as i64. */
+static const char *window_exact(wick_export_op *o, const char *x, const char *w, wick_elem e)
+{
+  const char *in[] = {wick_export_cast(o, x, e, WICK_F64), wick_export_cast(o, w, e, WICK_F64)};
+  wick_onnx_node *n = wick_export_begin(o, o->row->op_type, 2, in);
+  wick_export_set_attrs(o, n, o->row->attrs);
+  return wick_export_cast(o, wick_export_end(o, n), WICK_F64, WICK_I64);
+}
+
+/* x as its lower 16 bits and what is above them. */
+static void window_halves(wick_export_op *o, const char *x, wick_elem e, const char *out_half[2])
+{
+  const char *low = wick_export_2(o, "BitwiseAnd", x, wick_export_number(o->x, e, 0xffff)),
+             *rest = wick_export_2(o, "Sub", x, low);
+  out_half[0] = low;
+  out_half[1] = wick_export_2(o, "Div", rest, wick_export_number(o->x, e, 0x10000));
+}
+
+/* Integers wrap: of the product of the upper halves nothing is left. */
+static const char *window_of_integers(wick_export_op *o, wick_elem e)
+{
+  const char *x[2] = {wick_export_in(o, 0)}, *w[2] = {wick_export_in(o, 1)};
+  if (wick_elem_storage[e].bits <= 16)
+    return wick_export_cast(o, window_exact(o, x[0], w[0], e), WICK_I64, e);
+  window_halves(o, wick_export_in(o, 0), e, x);
+  window_halves(o, wick_export_in(o, 1), e, w);
+  const char *low = window_exact(o, x[0], w[0], e), *left = window_exact(o, x[0], w[1], e),
+             *right = window_exact(o, x[1], w[0], e), *high = wick_export_2(o, "Add", left, right);
+  high = wick_export_2(o, "Mul", high, wick_export_i64(o->x, 0x10000));
+  return wick_export_cast(o, wick_export_2(o, "Add", low, high), WICK_I64, e);
+}
+
+static void window_integers(wick_export_op *o)
+{
+  wick_elem e = wick_export_info(o, 0)->elem;
+  if (wick_elem_storage[e].bits > 32) {
+    wick_export_fail(o, "ONNX has no convolution of %s", wick_elem_name(e));
+    return;
+  }
+  const char *y = window_of_bytes(o);
+  if (!y) y = window_of_integers(o, e);
   if (wick_export_given(o, 2)) { /* beside the channels */
     const wick_type_info *t = wick_export_out_info(o, 0);
     wick_dim dim[WICK_MAX_RANK] = {t->dim[1]};
@@ -62,17 +104,22 @@ void wick_export_window(wick_export_op *o)
     window_integers(o);
     return;
   }
-  wick_elem wide = o->n->nout == 1 ? wick_export_wide(o, e, o->row->elems) : e;
+  wick_elem wide = wick_export_wide(o, e, o->row->elems);
   const char *in[3];
   if (o->failed) return;
   for (uint32_t i = 0; i < o->n->nin; i++)
     in[i] = wick_export_cast(o, wick_export_in(o, i), e, wide);
   wick_onnx_node *n = wick_export_begin(o, o->row->op_type, o->n->nin, in);
   wick_export_set_attrs(o, n, o->row->attrs);
-  if (wide == e)
-    wick_export_end_results(o, n, o->n->nout);
-  else
-    wick_export_result_is(o, 0, wick_export_cast(o, wick_export_end(o, n), wide, e));
+  const char *out[2];
+  uint32_t nout = o->n->nout;
+  if (wide == e) {
+    wick_export_end_results(o, n, nout);
+    return;
+  }
+  wick_export_end_list(o, n, nout, out);
+  wick_export_result_is(o, 0, wick_export_cast(o, out[0], wide, e));
+  if (nout > 1) wick_export_result_is(o, 1, out[1]);
 }
 
 /* ---- resize ---- */

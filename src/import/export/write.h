@@ -176,6 +176,7 @@ void wick_export_bitcast_row(wick_export_op *o);
 void wick_export_retype(wick_export_op *o);
 void wick_export_narrow(wick_export_op *o);
 void wick_export_scalar(wick_export_op *o); /* compositions of element-wise operators */
+void wick_export_celu(wick_export_op *o);
 void wick_export_minmax(wick_export_op *o);
 void wick_export_shift(wick_export_op *o);
 void wick_export_mod(wick_export_op *o);
