@@ -70,7 +70,7 @@ wick_code wick_host_put(wick_host_call *c, const wick_host_tensor *t, int64_t k,
 
 /* The families. */
 extern const wick_host_row wick_host_string_rows[], wick_host_number_rows[], wick_host_regex_rows[],
-    wick_host_ngram_rows[];
+    wick_host_ngram_rows[], wick_host_image_rows[];
 
 /* Cuts s at each of the delimiters, at most `most` times (negative: no limit); an empty delimiter
  * means runs of white space, and drops those at both ends, as Python's str.split does. Calls `part`
