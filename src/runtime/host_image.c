@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "runtime/host.h"
-#include "runtime/image.h"
+#include "runtime/picture.h"
 
 enum { IMAGE_SHAPE, IMAGE_FORMAT };
 enum { IMAGE_RGB, IMAGE_BGR, IMAGE_GRAY };
@@ -18,16 +18,16 @@ static wick_code host_image_decode(wick_host_call *c)
   const wick_host_tensor *out = &c->arg[0], *x = &c->arg[1];
   int64_t n = out->dim[0] * out->dim[1];
   bool dense = x->stride[0] == 1 || x->dim[0] <= 1;
-  wick_image image = {.at = x->data,
-                      .nbytes = (uint64_t)x->dim[0],
-                      .height = out->dim[0],
-                      .width = out->dim[1],
-                      .message = c->message,
-                      .room = c->room};
+  wick_picture image = {.at = x->data,
+                        .nbytes = (uint64_t)x->dim[0],
+                        .height = out->dim[0],
+                        .width = out->dim[1],
+                        .message = c->message,
+                        .room = c->room};
   if (!dense) return wick_host_fail(c, WICK_EINTERNAL, "the bytes lie apart");
   image.rgb = c->allocator.alloc(c->allocator.self, (size_t)(3 * n));
   if (!image.rgb) return wick_host_fail(c, WICK_ENOMEM, "out of memory");
-  wick_code code = wick_image_read(&image);
+  wick_code code = wick_picture_read(&image);
   uint8_t *to = out->data;
   for (int64_t k = 0; k < n && code == WICK_OK; k++) {
     const uint8_t *p = image.rgb + 3 * k;

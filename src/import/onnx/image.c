@@ -1,6 +1,6 @@
 /* ImageDecoder: the sizes stand in the file, which is looked at when the model is compiled. */
-#include "runtime/image.h"
 #include "import/onnx/import.h"
+#include "runtime/picture.h"
 
 /* The bytes of a constant operand, or NULL. */
 static const void *image_bytes(wick_onnx_op *o, uint32_t i)
@@ -23,17 +23,17 @@ static void image_decoder(wick_onnx_op *o)
     wick_onnx_fail(o, WICK_ETYPE, "the file is no row of bytes");
     return;
   }
-  wick_image image = {.at = image_bytes(o, 0),
-                      .nbytes = (uint64_t)t->dim[0].v,
-                      .message = message,
-                      .room = sizeof message};
+  wick_picture image = {.at = image_bytes(o, 0),
+                        .nbytes = (uint64_t)t->dim[0].v,
+                        .message = message,
+                        .room = sizeof message};
   if (!image.at) {
     uint32_t n;
     const int64_t *never;
     wick_onnx_numbers(o, 0, "the file", &n, &never);
     return;
   }
-  wick_code code = wick_image_read(&image);
+  wick_code code = wick_picture_read(&image);
   if (code) {
     wick_onnx_fail(o, code, "%s", message);
     return;

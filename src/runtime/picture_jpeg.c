@@ -1,6 +1,6 @@
 /* JPEG by libjpeg (turbo), as it is set by default: exact integer transforms, smooth chroma. */
-#include "runtime/image.h"
 #include "runtime/library.h"
+#include "runtime/picture.h"
 
 #ifdef WICK_HAVE_JPEG
 
@@ -19,7 +19,7 @@
 #define JPEG_FILE "libjpeg.so." IMAGE_NUMBER(JPEG_LIB_VERSION)
 #endif
 
-typedef struct image_jpeg_api {
+typedef struct picture_jpeg_api {
   __typeof__(jpeg_CreateDecompress) *create;
   __typeof__(jpeg_destroy_decompress) *destroy;
   __typeof__(jpeg_mem_src) *source;
@@ -27,44 +27,44 @@ typedef struct image_jpeg_api {
   __typeof__(jpeg_read_scanlines) *lines;
   __typeof__(jpeg_start_decompress) *start;
   __typeof__(jpeg_std_error) *error;
-} image_jpeg_api;
+} picture_jpeg_api;
 
-static const wick_library_symbol image_jpeg_symbols[] = {
-    WICK_SYMBOL(image_jpeg_api, create, jpeg_CreateDecompress),
-    WICK_SYMBOL(image_jpeg_api, destroy, jpeg_destroy_decompress),
-    WICK_SYMBOL(image_jpeg_api, source, jpeg_mem_src),
-    WICK_SYMBOL(image_jpeg_api, header, jpeg_read_header),
-    WICK_SYMBOL(image_jpeg_api, lines, jpeg_read_scanlines),
-    WICK_SYMBOL(image_jpeg_api, start, jpeg_start_decompress),
-    WICK_SYMBOL(image_jpeg_api, error, jpeg_std_error),
+static const wick_library_symbol picture_jpeg_symbols[] = {
+    WICK_SYMBOL(picture_jpeg_api, create, jpeg_CreateDecompress),
+    WICK_SYMBOL(picture_jpeg_api, destroy, jpeg_destroy_decompress),
+    WICK_SYMBOL(picture_jpeg_api, source, jpeg_mem_src),
+    WICK_SYMBOL(picture_jpeg_api, header, jpeg_read_header),
+    WICK_SYMBOL(picture_jpeg_api, lines, jpeg_read_scanlines),
+    WICK_SYMBOL(picture_jpeg_api, start, jpeg_start_decompress),
+    WICK_SYMBOL(picture_jpeg_api, error, jpeg_std_error),
     {0},
 };
 
 /* All that an error passes by lies in here, and not in registers of who calls setjmp. */
-typedef struct image_jpeg {
+typedef struct picture_jpeg {
   struct jpeg_error_mgr error; /* first: the library's pointer to it is one to the whole */
   struct jpeg_decompress_struct d;
-  image_jpeg_api api;
-  wick_image *image;
+  picture_jpeg_api api;
+  wick_picture *image;
   uint8_t *line; /* of four colors */
   wick_code code;
   jmp_buf where;
-} image_jpeg;
+} picture_jpeg;
 
-static void image_jpeg_error(j_common_ptr d)
+static void picture_jpeg_error(j_common_ptr d)
 {
-  image_jpeg *j = (image_jpeg *)(void *)d->err;
+  picture_jpeg *j = (picture_jpeg *)(void *)d->err;
   char text[JMSG_LENGTH_MAX];
   j->error.format_message(d, text);
-  j->code = wick_image_fail(j->image, WICK_EPARSE, "JPEG: %s", text);
+  j->code = wick_picture_fail(j->image, WICK_EPARSE, "JPEG: %s", text);
   longjmp(j->where, 1);
 }
 
-static void image_jpeg_message(j_common_ptr d, int level) { (void)d, (void)level; }
-static void image_jpeg_output(j_common_ptr d) { (void)d; }
+static void picture_jpeg_message(j_common_ptr d, int level) { (void)d, (void)level; }
+static void picture_jpeg_output(j_common_ptr d) { (void)d; }
 
 /* Cyan, magenta, yellow and black; Adobe's are inverted. */
-static void image_jpeg_cmyk(image_jpeg *j, uint8_t *to)
+static void picture_jpeg_cmyk(picture_jpeg *j, uint8_t *to)
 {
   bool inverted = j->d.saw_Adobe_marker;
   for (int64_t x = 0; x < j->image->width; x++) {
@@ -77,17 +77,17 @@ static void image_jpeg_cmyk(image_jpeg *j, uint8_t *to)
   }
 }
 
-static void image_jpeg_run(image_jpeg *j)
+static void picture_jpeg_run(picture_jpeg *j)
 {
-  wick_image *m = j->image;
+  wick_picture *m = j->image;
   j->api.create(&j->d, JPEG_LIB_VERSION, sizeof j->d);
   j->api.source(&j->d, m->at, (unsigned long)m->nbytes);
   j->api.header(&j->d, TRUE);
-  if (!wick_image_sized(m, j->d.image_height, j->d.image_width, &j->code)) return;
+  if (!wick_picture_sized(m, j->d.image_height, j->d.image_width, &j->code)) return;
   bool four = j->d.num_components == 4;
   j->d.out_color_space = four ? JCS_CMYK : JCS_RGB;
   if (four && !(j->line = malloc(4 * (size_t)m->width))) {
-    j->code = wick_image_fail(m, WICK_ENOMEM, "out of memory");
+    j->code = wick_picture_fail(m, WICK_ENOMEM, "out of memory");
     return;
   }
   j->api.start(&j->d);
@@ -95,27 +95,27 @@ static void image_jpeg_run(image_jpeg *j)
     uint8_t *to = m->rgb + 3 * y * m->width;
     JSAMPROW row = four ? j->line : to;
     if (j->api.lines(&j->d, &row, 1) != 1) {
-      j->code = wick_image_fail(m, WICK_EPARSE, "JPEG: it ends in line %lld", (long long)y);
+      j->code = wick_picture_fail(m, WICK_EPARSE, "JPEG: it ends in line %lld", (long long)y);
       return;
     }
-    if (four) image_jpeg_cmyk(j, to);
+    if (four) picture_jpeg_cmyk(j, to);
   }
 }
 
-wick_code wick_image_jpeg(wick_image *image)
+wick_code wick_picture_jpeg(wick_picture *image)
 {
-  image_jpeg *j = calloc(1, sizeof *j);
-  if (!j) return wick_image_fail(image, WICK_ENOMEM, "out of memory");
+  picture_jpeg *j = calloc(1, sizeof *j);
+  if (!j) return wick_picture_fail(image, WICK_ENOMEM, "out of memory");
   j->image = image;
-  if (!wick_library_load(JPEG_FILE, image_jpeg_symbols, &j->api)) {
+  if (!wick_library_load(JPEG_FILE, picture_jpeg_symbols, &j->api)) {
     free(j);
-    return wick_image_fail(image, WICK_EUNSUPPORTED, "the library " JPEG_FILE " is not here");
+    return wick_picture_fail(image, WICK_EUNSUPPORTED, "the library " JPEG_FILE " is not here");
   }
   j->d.err = j->api.error(&j->error);
-  j->error.error_exit = image_jpeg_error;
-  j->error.emit_message = image_jpeg_message;
-  j->error.output_message = image_jpeg_output;
-  if (!setjmp(j->where)) image_jpeg_run(j);
+  j->error.error_exit = picture_jpeg_error;
+  j->error.emit_message = picture_jpeg_message;
+  j->error.output_message = picture_jpeg_output;
+  if (!setjmp(j->where)) picture_jpeg_run(j);
   j->api.destroy(&j->d);
   wick_code code = j->code;
   free(j->line);
@@ -125,9 +125,9 @@ wick_code wick_image_jpeg(wick_image *image)
 
 #else
 
-wick_code wick_image_jpeg(wick_image *image)
+wick_code wick_picture_jpeg(wick_picture *image)
 {
-  return wick_image_fail(image, WICK_EUNSUPPORTED, "this build of Wick was made without libjpeg");
+  return wick_picture_fail(image, WICK_EUNSUPPORTED, "this build of Wick was made without libjpeg");
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* PNM: bits, gray or colors, as text or bytes (netpbm's pages pbm, pgm, ppm). */
 #include <string.h>
 
-#include "runtime/image.h"
+#include "runtime/picture.h"
 
 typedef struct pnm {
   const unsigned char *at, *end;
@@ -42,7 +42,7 @@ static bool pnm_sample(pnm *p, char kind, int64_t most, int64_t *out)
   return true;
 }
 
-static wick_code pnm_pixels(wick_image *image, pnm *p, char kind, int64_t most)
+static wick_code pnm_pixels(wick_picture *image, pnm *p, char kind, int64_t most)
 {
   int colors = kind == '3' || kind == '6' ? 3 : 1;
   uint8_t *to = image->rgb;
@@ -57,7 +57,7 @@ static wick_code pnm_pixels(wick_image *image, pnm *p, char kind, int64_t most)
         good = pnm_sample(p, kind, most, &v);
       }
       if (!good)
-        return wick_image_fail(image, WICK_EPARSE, "the image ends in line %lld", (long long)y);
+        return wick_picture_fail(image, WICK_EPARSE, "the image ends in line %lld", (long long)y);
       if (v > most) v = most;
       bool bits = kind == '1' || kind == '4';
       uint8_t byte = (uint8_t)(bits ? (v ? 0 : 255) : (v * 255 + most / 2) / most);
@@ -68,7 +68,7 @@ static wick_code pnm_pixels(wick_image *image, pnm *p, char kind, int64_t most)
   return WICK_OK;
 }
 
-wick_code wick_image_pnm(wick_image *image)
+wick_code wick_picture_pnm(wick_picture *image)
 {
   pnm p = {image->at + 2, image->at + image->nbytes};
   char kind = (char)image->at[1];
@@ -76,9 +76,9 @@ wick_code wick_image_pnm(wick_image *image)
   wick_code code;
   if (!pnm_number(&p, &width) || !pnm_number(&p, &height) ||
       (kind != '1' && kind != '4' && (!pnm_number(&p, &most) || most < 1 || most > 65535)))
-    return wick_image_fail(image, WICK_EPARSE, "its sizes are no numbers");
-  if (!wick_image_sized(image, height, width, &code)) return code;
+    return wick_picture_fail(image, WICK_EPARSE, "its sizes are no numbers");
+  if (!wick_picture_sized(image, height, width, &code)) return code;
   if (kind >= '4') p.at++; /* one white space */
   return p.at <= p.end ? pnm_pixels(image, &p, kind, most)
-                       : wick_image_fail(image, WICK_EPARSE, "there are no pixels");
+                       : wick_picture_fail(image, WICK_EPARSE, "there are no pixels");
 }

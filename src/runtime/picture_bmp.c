@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/image.h"
+#include "runtime/picture.h"
 
 enum { BMP_RGB, BMP_RLE8, BMP_RLE4, BMP_FIELDS, BMP_ALPHA_FIELDS = 6 };
 
 typedef struct bmp {
-  wick_image *image;
+  wick_picture *image;
   uint32_t header, bits, kind, ncolor;
   bool top; /* the first line is the highest */
   const unsigned char *palette, *pixel;
@@ -64,7 +64,7 @@ static wick_code bmp_lines(const bmp *b)
   uint64_t pitch = ((uint64_t)b->image->width * b->bits + 31) / 32 * 4;
   for (int64_t y = 0; y < b->image->height; y++) {
     if (((uint64_t)y + 1) * pitch > b->left)
-      return wick_image_fail(b->image, WICK_EPARSE, "the image ends in line %lld", (long long)y);
+      return wick_picture_fail(b->image, WICK_EPARSE, "the image ends in line %lld", (long long)y);
     bmp_line(b, b->pixel + (uint64_t)y * pitch, y);
   }
   return WICK_OK;
@@ -101,12 +101,12 @@ static wick_code bmp_runs(const bmp *b)
       if (bytes % 2 && p < end) p++;
     }
   }
-  return y >= h ? WICK_OK : wick_image_fail(b->image, WICK_EPARSE, "its runs end early");
+  return y >= h ? WICK_OK : wick_picture_fail(b->image, WICK_EPARSE, "its runs end early");
 }
 
 static bool bmp_header(bmp *b, int64_t *height, int64_t *width)
 {
-  wick_image *m = b->image;
+  wick_picture *m = b->image;
   if (m->nbytes < 26) return false;
   b->header = bmp_u32(m->at + 14);
   bool core = b->header == 12;
@@ -139,19 +139,20 @@ static bool bmp_header(bmp *b, int64_t *height, int64_t *width)
   return true;
 }
 
-wick_code wick_image_bmp(wick_image *image)
+wick_code wick_picture_bmp(wick_picture *image)
 {
   bmp b = {.image = image};
   int64_t height, width;
   wick_code code;
   if (!bmp_header(&b, &height, &width))
-    return wick_image_fail(image, WICK_EPARSE, "its header is not that of a BMP");
+    return wick_picture_fail(image, WICK_EPARSE, "its header is not that of a BMP");
   bool plain = b.kind == BMP_RGB || b.kind == BMP_FIELDS || b.kind == BMP_ALPHA_FIELDS,
        bits = b.bits == 1 || b.bits == 2 || b.bits == 4 || b.bits == 8 || b.bits == 16 ||
               b.bits == 24 || b.bits == 32;
   if (!bits ||
       (!plain && !(b.kind == BMP_RLE8 && b.bits == 8) && !(b.kind == BMP_RLE4 && b.bits == 4)))
-    return wick_image_fail(image, WICK_EUNSUPPORTED, "BMP of kind %u with %u bits", b.kind, b.bits);
-  if (!wick_image_sized(image, height, width, &code)) return code;
+    return wick_picture_fail(image, WICK_EUNSUPPORTED, "BMP of kind %u with %u bits", b.kind,
+                             b.bits);
+  if (!wick_picture_sized(image, height, width, &code)) return code;
   return plain ? bmp_lines(&b) : bmp_runs(&b);
 }
