@@ -88,19 +88,26 @@ static void reads(void **state)
 static void survives(void **state)
 {
   (void)state;
-  static const char *const heads[] = {"\xff\xd8\xff\xe0\0\x10JFIF\0\1\1\0\0\1\0\1\0\0",
-                                      "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\1\0\0\0\1\x08\2\0\0\0",
-                                      "\0\0\0\x0cjP  \r\n\x87\n\0\0\0\x14"
-                                      "ftypjp2 ",
-                                      "\xff\x4f\xff\x51\0\x29\0\0\0\0\0\x20\0\0\0\x20",
-                                      "II*\0\x08\0\0\0\1\0\0\1\3\0\1\0\0\0\1\0\0\0",
-                                      "RIFF\x20\0\0\0WEBPVP8 \x10\0\0\0\x30\1\0\x9d\1\x2a"};
+#define HEAD(bytes)                                                                                \
+  {                                                                                                \
+    bytes, sizeof bytes - 1                                                                        \
+  }
+  static const struct {
+    const char *at;
+    size_t n;
+  } heads[] = {HEAD("\xff\xd8\xff\xe0\0\x10JFIF\0\1\1\0\0\1\0\1\0\0"),
+               HEAD("\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\1\0\0\0\1\x08\2\0\0\0"),
+               HEAD("\0\0\0\x0cjP  \r\n\x87\n\0\0\0\x14"
+                    "ftypjp2 "),
+               HEAD("\xff\x4f\xff\x51\0\x29\0\0\0\0\0\x20\0\0\0\x20"),
+               HEAD("II*\0\x08\0\0\0\1\0\0\1\3\0\1\0\0\0\1\0\0\0"),
+               HEAD("RIFF\x20\0\0\0WEBPVP8 \x10\0\0\0\x30\1\0\x9d\1\x2a")};
   uint32_t random = 1;
   for (int i = 0; i < 3000; i++) {
     unsigned char bytes[96];
     char text[200] = "";
     memset(bytes, 0, sizeof bytes);
-    memcpy(bytes, heads[i % 6], i % 6 == 0 ? 20 : i % 6 == 1 ? 26 : 22);
+    memcpy(bytes, heads[i % 6].at, heads[i % 6].n);
     for (int k = 12; k < 96; k++) {
       random = random * 1664525 + 1013904223;
       if (random >> 30 == 0 || k > 30) bytes[k] = (unsigned char)(random >> 16);
