@@ -1,6 +1,7 @@
 """Strings: operators on them, and those that move them, against ONNX Runtime or what is written here."""
 import os
 import pathlib
+import re
 import sys
 
 import pytest
@@ -16,6 +17,8 @@ sys.path.insert(0, str(PACKAGE))
 import wick  # noqa: E402
 from onnx import TensorProto as T  # noqa: E402
 from onnx import helper, numpy_helper  # noqa: E402
+from onnx.backend.test.case.node import collect_testcases  # noqa: E402
+from wick import backend  # noqa: E402
 
 
 def model_of(op, feeds, outputs, domain="", opset=22, constants=None, **attrs):
@@ -180,7 +183,7 @@ def test_stop_words(stop, sensitive):
 def test_regular_expressions():
     text = words("account@gmail.com", "x@hotmail.com", "www.gmail.com", "", "aab", "ä")
     for pattern in (r"(\W|^)[\w.\-]{0,25}@(yahoo|gmail)\.com(\W|$)", r"a*b?", r"(?i)AAB", r"\p{L}", r"(?P<x>a)+b", ""):
-        import re
+
         want = [bool(re.fullmatch(pattern.replace(r"\p{L}", r"[^\W\d_]"), s)) for s in text]
         check("RegexFullMatch", {"X": text}, {"Y": T.BOOL}, [np.array(want)], pattern=pattern)
     for pattern, wrong in (("(", "missing"), (r"(a)\1", "refers to what it matched")):
@@ -259,3 +262,21 @@ def test_labels_of_classifiers():
     x = np.array([[-1.0], [2.0]], np.float32)
     check("LinearClassifier", {"X": x}, {"L": T.STRING, "S": T.FLOAT}, domain="ai.onnx.ml", coefficients=[1.0, -1.0, 0.0],
           intercepts=[0.0, 0.0, 0.5], classlabels_strings=["a", "b", "c"])
+
+
+# ---- ONNX's own cases ----
+
+FAMILIES = re.compile("test_(ai_onnx_ml|equal_string|regex|string_|strnorm|tfidf)")
+CASES = [t for t in collect_testcases(None) if FAMILIES.match(t.name)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda t: t.name)
+def test_cases(case):
+    rep = backend.prepare(case.model, cache="")
+    for inputs, outputs in case.data_sets:
+        for g, w in zip(rep.run(inputs), outputs, strict=True):
+            assert (g.dtype, g.shape) == (w.dtype, w.shape)
+            if w.dtype.kind == "f":
+                np.testing.assert_allclose(g, w, rtol=case.rtol, atol=case.atol)
+            else:
+                np.testing.assert_array_equal(g, w)
