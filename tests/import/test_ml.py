@@ -85,6 +85,27 @@ def test_svm_regressor(tmp_path, kernel, one):
           support_vectors=rows(5, 4).ravel().tolist(), rho=[0.3], kernel_type=kernel, kernel_params=[0.4, 0.2, 3.0], one_class=one)
 
 
+@pytest.mark.parametrize("kernel", ["LINEAR", "RBF"])
+@pytest.mark.parametrize("classes", [2, 3, 5])
+@pytest.mark.parametrize("probable", [False, True])
+@pytest.mark.parametrize("post", POST)
+def test_svm_classifier(tmp_path, kernel, classes, probable, post):
+    per = [3, 1, 2, 4, 2][:classes]
+    pairs = classes * (classes - 1) // 2
+    more = {"prob_a": (-1 - RNG.random(pairs)).tolist(), "prob_b": rows(1, pairs)[0].tolist()} if probable else {}
+    check(tmp_path, "SVMClassifier", {"X": rows(20, 4)}, {"L": T.INT64, "S": T.FLOAT}, kernel_type=kernel,
+          kernel_params=[0.4, 0.2, 3.0], coefficients=rows(classes - 1, sum(per)).ravel().tolist(), rho=rows(1, pairs)[0].tolist(),
+          support_vectors=rows(sum(per), 4).ravel().tolist(), vectors_per_class=per, classlabels_ints=[9, 4, -1, 7, 5][:classes],
+          post_transform=post, **more)
+
+
+@pytest.mark.parametrize("post", POST)
+def test_svm_classifier_without_vectors(tmp_path, post):
+    check(tmp_path, "SVMClassifier", {"X": rows(20, 4)}, {"L": T.INT64, "S": T.FLOAT}, kernel_type="LINEAR",
+          kernel_params=[0.0, 0.0, 0.0], coefficients=rows(3, 4).ravel().tolist(), rho=[0.3, 0.1, 0.2], classlabels_ints=[9, 4, -1],
+          post_transform=post)
+
+
 def test_svm_regressor_without_vectors(tmp_path):
     check(tmp_path, "SVMRegressor", {"X": rows(6, 4)}, {"Y": T.FLOAT}, coefficients=rows(1, 4).ravel().tolist(), rho=[0.3],
           kernel_type="LINEAR", kernel_params=[0.0, 0.0, 0.0])

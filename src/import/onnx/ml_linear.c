@@ -138,6 +138,141 @@ static void linear_svm_regressor(wick_onnx_op *o)
   o->out[0] = y;
 }
 
+/* ---- SVMClassifier ---- */
+
+/* The scores of pairs of classes, [rows, pairs]: each sums the vectors of its two, by coefficients
+ * of their own. */
+static wick_value linear_pairs(wick_onnx_op *o, wick_value k, wick_wire_i64s per, int64_t vectors)
+{
+  wick_wire_f32s w = wick_ml_floats(o, "coefficients"), rho = wick_ml_floats(o, "rho");
+  int64_t n = (int64_t)per.n, pairs = n * (n - 1) / 2, dim[2] = {vectors, pairs};
+  if (w.n != (size_t)((n - 1) * vectors) || rho.n < (size_t)pairs) {
+    wick_onnx_fail(o, WICK_ETYPE, "%zu coefficients and %zu of rho for %lld classes, %lld vectors",
+                   w.n, rho.n, (long long)n, (long long)vectors);
+    return (wick_value){0};
+  }
+  double *table = wick_new(o->c->tmp, double, (size_t)(vectors * pairs) + 1),
+         *bias = wick_new(o->c->tmp, double, (size_t)pairs + 1);
+  int64_t e = 0, first = 0, second;
+  for (int64_t i = 0; i < n; first += per.at[i++]) {
+    second = first + per.at[i];
+    for (int64_t j = i + 1; j < n; second += per.at[j++], e++) {
+      for (int64_t v = 0; v < per.at[i]; v++)
+        table[(first + v) * pairs + e] = (double)w.at[(j - 1) * vectors + first + v];
+      for (int64_t v = 0; v < per.at[j]; v++)
+        table[(second + v) * pairs + e] = (double)w.at[i * vectors + second + v];
+      bias[e] = (double)rho.at[e];
+    }
+  }
+  wick_value m = wick_onnx_table(o, WICK_F32, 2, dim, table),
+             c = wick_onnx_table(o, WICK_F32, 1, &pairs, bias);
+  return wick_build2(o->b, WICK_OP_add, wick_build2(o->b, WICK_OP_matmul, k, m), c);
+}
+
+/* The class with most votes, the first of several: a pair's score above 0 is a vote for its first.
+ */
+static wick_value linear_votes(wick_onnx_op *o, wick_value scores, int64_t n)
+{
+  int64_t pairs = n * (n - 1) / 2, dim[2] = {pairs, n}, e = 0;
+  double *first = wick_new(o->c->tmp, double, (size_t)(pairs * n) + 1),
+         *base = wick_new(o->c->tmp, double, (size_t)n + 1);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = i + 1; j < n; j++, e++) first[e * n + i] = 1, first[e * n + j] = -1, base[j]++;
+  wick_value yes = wick_build_cast(o->b, wick_onnx_by(o, WICK_OP_gt, scores, 0), WICK_F32);
+  wick_value m = wick_onnx_table(o, WICK_F32, 2, dim, first),
+             c = wick_onnx_table(o, WICK_F32, 1, &n, base);
+  wick_value votes = wick_build2(o->b, WICK_OP_matmul, yes, m);
+  return linear_argmax(o, wick_build2(o->b, WICK_OP_add, votes, c));
+}
+
+/* Probabilities [rows, classes] from the scores of pairs. */
+static wick_value linear_probabilities(wick_onnx_op *o, wick_value scores, int64_t n)
+{
+  wick_wire_f32s a = wick_ml_floats(o, "prob_a"), c = wick_ml_floats(o, "prob_b");
+  int64_t pairs = n * (n - 1) / 2, e = 0;
+  wick_builder *b = o->b;
+  wick_value ta = wick_ml_table(o, a, 0, pairs), tb = wick_ml_table(o, c, 0, pairs);
+  if (!ta.id || !tb.id) return (wick_value){0};
+  wick_value v = wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, scores, ta), tb);
+  wick_value p = wick_build1(b, WICK_OP_sigmoid, wick_build1(b, WICK_OP_neg, v));
+  if (b->status) return p;
+  wick_value limits[3] = {p, wick_onnx_number(o, p, 1e-7), wick_onnx_number(o, p, 1 - 1e-7)};
+  p = wick_build(b, WICK_OP_clip, 3, limits, NULL, 0, NULL);
+  wick_value other = wick_build2(b, WICK_OP_sub, wick_onnx_number(o, p, 1), p);
+  wick_value both = wick_onnx_concat(o, 1, 2, (const wick_value[]){p, other});
+  int64_t *at = wick_new(o->c->tmp, int64_t, (size_t)(n * n)); /* the diagonal is not looked at */
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = i + 1; j < n; j++, e++) at[i * n + j] = e, at[j * n + i] = pairs + e;
+  wick_value columns = wick_ml_ints(o, (wick_wire_i64s){at, (size_t)(n * n)});
+  wick_value r = wick_onnx_gather(o, WICK_OP_gather, both, columns, 1);
+  if (b->status) return r;
+  wick_dim dim[3] = {wick_built_info(b, r)->dim[0], wick_dim_const(n), wick_dim_const(n)};
+  p = wick_build1(b, WICK_OP_couple, wick_onnx_reshape(o, r, 3, dim));
+  return wick_onnx_transpose(o, p, 2, (const int64_t[]){1, 0});
+}
+
+/* Support vectors by class: a machine for each pair of classes. */
+static void linear_svm_pairs(wick_onnx_op *o, wick_value x, wick_value labels, wick_ml_post post)
+{
+  wick_wire_i64s per = wick_onnx_ints(o, "vectors_per_class");
+  int64_t n = (int64_t)per.n, vectors = 0, f = linear_features(o, x);
+  for (size_t i = 0; i < per.n; i++) {
+    if (per.at[i] < 0 || per.at[i] > 1 << 28) n = 0;
+    vectors += n ? per.at[i] : 0;
+  }
+  if (!f) return;
+  if (n < 2 || n > 1 << 10) {
+    wick_onnx_fail(o, WICK_ERANGE, "vectors_per_class has %zu numbers", per.n);
+    return;
+  }
+  wick_value table = wick_ml_table(o, wick_ml_floats(o, "support_vectors"), vectors, f);
+  if (!table.id) return;
+  wick_value scores = linear_pairs(o, linear_kernel(o, x, table), per, vectors);
+  if (!scores.id) return;
+  bool probable = wick_ml_floats(o, "prob_a").n > 0;
+  wick_value p = probable ? linear_probabilities(o, scores, n) : (wick_value){0};
+  if (o->failed) return;
+  o->out[0] = wick_ml_label_at(
+      o, labels, probable && n > 2 ? linear_argmax(o, p) : linear_votes(o, scores, n));
+  if (n == 2 && !probable)
+    o->out[1] = wick_ml_post_two(o, scores, post, post == WICK_ML_NONE);
+  else
+    o->out[1] = wick_ml_post_apply(o, probable ? p : scores, post);
+}
+
+/* One linear machine a class, all with the first rho, as ONNX Runtime has it. */
+static void linear_svm_classes(wick_onnx_op *o, wick_value x, wick_value labels, int64_t n,
+                               wick_ml_post post)
+{
+  wick_wire_f32s rho = wick_ml_floats(o, "rho");
+  int64_t f = linear_features(o, x);
+  wick_value table =
+      f ? wick_ml_table(o, wick_ml_floats(o, "coefficients"), n, f) : (wick_value){0};
+  if (!table.id) return;
+  wick_value scores = linear_kernel(o, x, table);
+  scores = wick_onnx_by(o, WICK_OP_add, scores, rho.n ? (double)rho.at[0] : 0);
+  o->out[0] = wick_ml_label_at(o, labels, linear_argmax(o, scores));
+  o->out[1] = wick_ml_post_apply(o, scores, post);
+}
+
+static void linear_svm_classifier(wick_onnx_op *o)
+{
+  wick_ml_post post = (wick_ml_post)wick_onnx_word(o, "post_transform", WICK_ML_POST_WORDS);
+  int64_t n;
+  wick_value labels = wick_ml_labels(o, "classlabels_ints", "classlabels_strings", &n),
+             x = wick_ml_matrix(o, 0, WICK_F32);
+  wick_wire_i64s per = wick_onnx_ints(o, "vectors_per_class");
+  if (!labels.id || !x.id) return;
+  if (per.n && (int64_t)per.n != n) {
+    wick_onnx_fail(o, WICK_ETYPE, "vectors of %zu classes, %lld labels", per.n, (long long)n);
+    return;
+  }
+  if (per.n)
+    linear_svm_pairs(o, x, labels, post);
+  else
+    linear_svm_classes(o, x, labels, n, post);
+}
+
 const wick_onnx_row wick_onnx_ml_linear_rows[] = {
     {"ai.onnx.ml.LinearClassifier",
      1,
@@ -154,6 +289,15 @@ const wick_onnx_row wick_onnx_ml_linear_rows[] = {
      1,
      "coefficients:F intercepts:F post_transform:s targets:i",
      linear_regressor,
+     0,
+     0},
+    {"ai.onnx.ml.SVMClassifier",
+     1,
+     {1, 1},
+     2,
+     "classlabels_ints:I classlabels_strings:S coefficients:F kernel_params:F kernel_type:s "
+     "post_transform:s prob_a:F prob_b:F rho:F support_vectors:F vectors_per_class:I",
+     linear_svm_classifier,
      0,
      0},
     {"ai.onnx.ml.SVMRegressor",
