@@ -74,6 +74,15 @@ bool template_read_in_place(const template_state *t, const wick_stage *fold)
   return true;
 }
 
+/* The fold's results have dimensions of their own: what templates take for the output's first axes
+ * is none of the fold's. */
+static bool template_owns(const template_state *t, const wick_stage *fold)
+{
+  uint32_t kept = 0;
+  for (uint32_t a = 0; a < fold->naxis; a++) kept += !fold->axis[a].reduce;
+  return wick_info_of(t->g, template_node(t, fold)->first)->rank != kept;
+}
+
 static uint32_t template_bits(const template_state *t, wick_value v)
 {
   return wick_elem_storage[wick_elem_storage[wick_info_of(t->g, v)->elem].arith].bits;
@@ -546,16 +555,17 @@ static void template_choose(template_state *t)
 {
   uint32_t nfold = 0;
   const wick_stage *fold = NULL;
-  bool in_place = true;
+  bool in_place = true, owns = false;
   size_t mark = t->steps.n;
   for (uint32_t i = 0; i < t->s->output; i++) {
     const wick_stage *st = &t->s->stage[i];
     if (!st->fold) continue;
     fold = st;
     nfold++;
+    owns = owns || template_owns(t, st);
     in_place = in_place && template_read_in_place(t, st);
   }
-  if (!template_inline(t) || t->out->fold) return;
+  if (!template_inline(t) || t->out->fold || owns) return;
   if (!t->out->naxis && nfold != 1) return;
   for (uint32_t k = 0; k < t->out->naxis; k++)
     if (!template_extent(t->out, k)) return; /* symbolic, or empty: unscheduled */

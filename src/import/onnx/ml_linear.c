@@ -232,8 +232,7 @@ static void linear_svm_pairs(wick_onnx_op *o, wick_value x, wick_value labels, w
   bool probable = wick_ml_floats(o, "prob_a").n > 0;
   wick_value p = probable ? linear_probabilities(o, scores, n) : (wick_value){0};
   if (o->failed) return;
-  o->out[0] = wick_ml_label_at(
-      o, labels, probable && n > 2 ? linear_argmax(o, p) : linear_votes(o, scores, n));
+  o->out[0] = wick_ml_label_at(o, labels, linear_votes(o, scores, n));
   if (n == 2 && !probable)
     o->out[1] = wick_ml_post_two(o, scores, post, post == WICK_ML_NONE);
   else
