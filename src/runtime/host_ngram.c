@@ -77,34 +77,35 @@ static wick_code ngram_prepare(wick_host_call *c)
   return WICK_OK;
 }
 
-/* One line. Unigrams have no gaps, and count once. */
-static void ngram_line(const wick_host_call *c, const int64_t *v, int64_t length, float *to,
-                       int64_t step)
+/* One line, whose elements lie `each` apart. Unigrams have no gaps, and count once. */
+static void ngram_line(const wick_host_call *c, const int64_t *v, int64_t length, int64_t each,
+                       float *to, int64_t step)
 {
   int64_t least = c->attr[NGRAM_LEAST].i, most = c->attr[NGRAM_MOST].i,
-          skips = c->attr[NGRAM_SKIPS].i;
-  for (int64_t gap = 1; gap <= skips + 1; gap++)
+          gaps = c->attr[NGRAM_SKIPS].i + 1;
+  if (gaps >= length) gaps = length > 1 ? length - 1 : 1;
+  for (int64_t gap = 1; gap <= gaps; gap++)
     for (int64_t at = 0; at < length; at++) {
       uint64_t h = WICK_HASH_SEED;
       for (int64_t n = 1; n <= most && at + (n - 1) * gap < length; n++) {
-        h = ngram_hash(h, v[at + (n - 1) * gap]);
+        h = ngram_hash(h, v[(at + (n - 1) * gap) * each]);
         if (n < least || (n == 1 && gap > 1)) continue;
-        const ngram_entry *e = ngram_find(c, v + at, gap, (uint32_t)n, h);
+        const ngram_entry *e = ngram_find(c, v + at * each, gap * each, (uint32_t)n, h);
         if (e->n) to[e->column * step] += 1;
       }
     }
 }
 
-/* The operand is i64 and dense. */
 static wick_code ngram_counts(wick_host_call *c)
 {
   const wick_host_tensor *out = &c->arg[0], *x = &c->arg[1];
-  int64_t length = x->rank ? x->dim[x->rank - 1] : 1, lines = x->rank > 1 ? x->dim[0] : 1,
-          columns = out->dim[out->rank - 1], step = out->stride[out->rank - 1];
+  uint32_t last = x->rank - 1u; /* of both */
+  int64_t lines = last ? x->dim[0] : 1, columns = out->dim[last], step = out->stride[last];
   for (int64_t i = 0; i < lines; i++) {
-    float *to = (float *)out->data + (out->rank > 1 ? i * out->stride[0] : 0);
+    float *to = (float *)out->data + (last ? i * out->stride[0] : 0);
     for (int64_t k = 0; k < columns; k++) to[k * step] = 0;
-    ngram_line(c, (const int64_t *)x->data + i * length, length, to, step);
+    const int64_t *v = (const int64_t *)x->data + (last ? i * x->stride[0] : 0);
+    ngram_line(c, v, x->dim[last], x->stride[last], to, step);
   }
   return WICK_OK;
 }
