@@ -1,5 +1,6 @@
-/* Regions of any size, by the weights that all elements of the image have for them: first along x,
- * then along y. What it costs does not depend on the regions. */
+/* Regions of any size, by the weights that all elements of the image have for them: first along y,
+ * where neighbours along x are done at once, then along x. What it costs does not depend on the
+ * regions. */
 #include "ops/roi.h"
 
 wick_value wick_roi_images(const wick_compute *c, wick_value images)
@@ -43,7 +44,7 @@ static wick_value roi_share(const wick_compute *c, const wick_roi_weights *w, co
   return wick_build3(b, WICK_OP_where, on, next, state);
 }
 
-/* [R, C, H, bins of x], in the type of sums. */
+/* [R, C, bins of y, W], in the type of sums. */
 static wick_value roi_rows(const wick_compute *c, wick_value image, const wick_roi_weights *w,
                            bool best)
 {
@@ -52,15 +53,15 @@ static wick_value roi_rows(const wick_compute *c, wick_value image, const wick_r
   const wick_type_info *x = wick_built_info(b, c->in[0]),
                        *out = wick_type_get(b->module, c->out_type[0]);
   wick_elem acc = wick_stage_arith(x->elem);
-  const wick_dim dim[] = {out->dim[0], out->dim[1], x->dim[2], out->dim[3]};
+  const wick_dim dim[] = {out->dim[0], out->dim[1], out->dim[2], x->dim[3]};
   wick_type type = wick_type_tensor(b->module, acc, 4, dim);
   wick_axis axis[5];
   wick_axes_of(b, type, axis);
-  axis[4] = wick_make_axis(b, "x", x->dim[3], true);
+  axis[4] = wick_make_axis(b, "y", x->dim[2], true);
   wick_value state = wick_stage_fold(b, "rows", 5, axis, type, by, acc), none = {0};
   wick_value i = wick_read(b, image, &axis[0].sym, 0, NULL, none);
-  const wick_dim from[] = {WICK_DIM_ANY, axis[1].sym, axis[2].sym, axis[4].sym},
-                 at[] = {axis[0].sym, axis[3].sym, axis[4].sym};
+  const wick_dim from[] = {WICK_DIM_ANY, axis[1].sym, axis[4].sym, axis[3].sym},
+                 at[] = {axis[0].sym, axis[2].sym, axis[4].sym};
   wick_value v = wick_read(b, c->in[0], from, 1, &i, none);
   state = roi_share(c, w, at, v, state, best);
   return wick_stage_end(b, wick_stage_finish(b, state, by), type);
@@ -104,17 +105,17 @@ wick_value wick_roi_dense(const wick_compute *c, wick_value image, const wick_ro
 {
   wick_builder *b = c->b;
   wick_opcode by = best ? WICK_OP_max : WICK_OP_add;
-  wick_value rows = roi_rows(c, image, &w[1], best), none = {0}, some[2] = {{0}};
+  wick_value rows = roi_rows(c, image, &w[0], best), none = {0}, some[2] = {{0}};
   for (uint32_t k = 0; k < 2 && best; k++) some[k] = roi_some(b, w[k].on);
   if (b->status) return rows;
   wick_elem acc = wick_built_info(b, rows)->elem;
   wick_axis axis[5];
   wick_axes_of(b, c->out_type[0], axis);
-  axis[4] = wick_make_axis(b, "y", wick_built_info(b, rows)->dim[2], true);
+  axis[4] = wick_make_axis(b, "x", wick_built_info(b, rows)->dim[3], true);
   wick_value state = wick_stage_fold(b, "roi", 5, axis, c->out_type[0], by, acc);
-  const wick_dim from[] = {axis[0].sym, axis[1].sym, axis[4].sym, axis[3].sym},
-                 at[] = {axis[0].sym, axis[2].sym, axis[4].sym};
-  state = roi_share(c, &w[0], at, wick_read(b, rows, from, 0, NULL, none), state, best);
+  const wick_dim from[] = {axis[0].sym, axis[1].sym, axis[2].sym, axis[4].sym},
+                 at[] = {axis[0].sym, axis[3].sym, axis[4].sym};
+  state = roi_share(c, &w[1], at, wick_read(b, rows, from, 0, NULL, none), state, best);
   state = wick_stage_finish(b, state, by);
   if (factor.id)
     state = wick_build2(b, WICK_OP_mul, state, wick_read(b, factor, &axis[0].sym, 0, NULL, none));
