@@ -152,9 +152,9 @@ static wick_value roi_around(const roi_align *s, const roi_found f[2], const wic
   wick_value none = {0}, zero = wick_build_i64(b, 0), i[2][2], w[2][2], inside[2], sum = {0};
   for (uint32_t k = 0; k < 2; k++) {
     const wick_dim at[] = {axis[0].sym, axis[2 + k].sym, axis[4 + k].sym};
-    i[k][0] = wick_read(b, f[k].low, at, 0, NULL, none);
-    i[k][1] = wick_read(b, f[k].high, at, 0, NULL, none);
-    w[k][1] = wick_read(b, f[k].weight, at, 0, NULL, none);
+    i[k][0] = wick_roi_kept(b, f[k].low, at);
+    i[k][1] = wick_roi_kept(b, f[k].high, at);
+    w[k][1] = wick_roi_kept(b, f[k].weight, at);
     w[k][0] = wick_build2(b, WICK_OP_sub, roi_number(s, 1), w[k][1]);
     inside[k] = wick_build2(b, WICK_OP_ge, i[k][0], zero);
     i[k][0] = wick_build2(b, WICK_OP_max, i[k][0], zero);
@@ -182,7 +182,7 @@ static void roi_align_known(const roi_align *s, wick_value image, bool best)
   axis[4] = wick_make_axis(b, "iy", wick_dim_const(s->ratio), true);
   axis[5] = wick_make_axis(b, "ix", wick_dim_const(s->ratio), true);
   wick_value state = wick_stage_fold(b, "roi_align", 6, axis, out, by, s->e);
-  wick_value at = wick_read(b, image, &axis[0].sym, 0, NULL, (wick_value){0});
+  wick_value at = wick_roi_kept(b, image, &axis[0].sym);
   state = wick_build2(b, by, state, roi_around(s, f, axis, at, best));
   state = wick_stage_finish(b, state, by);
   if (!best)

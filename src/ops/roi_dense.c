@@ -3,6 +3,13 @@
  * regions. */
 #include "ops/roi.h"
 
+wick_value wick_roi_kept(wick_builder *b, wick_value map, const wick_dim *at)
+{
+  if (b->status) return map;
+  wick_value zero = wick_stage_zero(b, wick_built_info(b, map)->elem);
+  return wick_read(b, map, at, 0, NULL, zero);
+}
+
 wick_value wick_roi_images(const wick_compute *c, wick_value images)
 {
   wick_builder *b = c->b;
@@ -30,14 +37,13 @@ static wick_value roi_share(const wick_compute *c, const wick_roi_weights *w, co
   wick_builder *b = c->b;
   if (b->status) return state;
   wick_elem acc = wick_built_info(b, state)->elem;
-  wick_value none = {0}, on = wick_read(b, w->on, at, 0, NULL, none),
-             zero = wick_stage_zero(b, acc);
+  wick_value on = wick_roi_kept(b, w->on, at), zero = wick_stage_zero(b, acc);
   v = wick_build_cast(b, v, acc);
   if (w->most.id) {
-    wick_value by = wick_read(b, w->most, at, 0, NULL, none);
+    wick_value by = wick_roi_kept(b, w->most, at);
     if (best)
       by = wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_lt, v, zero),
-                       wick_read(b, w->least, at, 0, NULL, none), by);
+                       wick_roi_kept(b, w->least, at), by);
     v = wick_build2(b, WICK_OP_mul, v, wick_build_cast(b, by, acc));
   }
   wick_value next = wick_build2(b, best ? WICK_OP_max : WICK_OP_add, state, v);
@@ -59,7 +65,7 @@ static wick_value roi_rows(const wick_compute *c, wick_value image, const wick_r
   wick_axes_of(b, type, axis);
   axis[4] = wick_make_axis(b, "y", x->dim[2], true);
   wick_value state = wick_stage_fold(b, "rows", 5, axis, type, by, acc), none = {0};
-  wick_value i = wick_read(b, image, &axis[0].sym, 0, NULL, none);
+  wick_value i = wick_roi_kept(b, image, &axis[0].sym);
   const wick_dim from[] = {WICK_DIM_ANY, axis[1].sym, axis[4].sym, axis[3].sym},
                  at[] = {axis[0].sym, axis[2].sym, axis[4].sym};
   wick_value v = wick_read(b, c->in[0], from, 1, &i, none);
