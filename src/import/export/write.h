@@ -166,6 +166,9 @@ void wick_export_interleave(wick_export_op *o);
 void wick_export_shape(wick_export_op *o);
 void wick_export_depth(wick_export_op *o);
 void wick_export_resize(wick_export_op *o);
+void wick_export_col2im(wick_export_op *o);
+void wick_export_roi_align(wick_export_op *o);
+void wick_export_grid_sample(wick_export_op *o);
 void wick_export_window(wick_export_op *o); /* convolutions and pools */
 void wick_export_norm(wick_export_op *o);   /* scales that are missing */
 void wick_export_attention(wick_export_op *o);

@@ -170,12 +170,11 @@ static wick_value attention_softmax(attention *a, wick_value scores, wick_elem p
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_softmax);
   wick_onnx_set_int(&e, "axis", -1);
   wick_value p = wick_onnx_end1(&e, wick_build_cast(b, scores, precision));
-  if (b->status || !a->may_be_empty) return wick_build_cast(b, p, a->elem);
+  if (b->status || !a->may_be_empty) return p;
   wick_value most = wick_onnx_reduce1(o, WICK_OP_reduce_max, a->bias, -1, true),
              empty = wick_onnx_by(o, WICK_OP_eq, most, -(double)INFINITY);
   if (b->status) return p;
-  p = wick_build3(b, WICK_OP_where, empty, wick_onnx_number(o, p, 0), p);
-  return wick_build_cast(b, p, a->elem);
+  return wick_build3(b, WICK_OP_where, empty, wick_onnx_number(o, p, 0), p);
 }
 
 static wick_value attention_softcap(attention *a, wick_value x, double cap)
@@ -224,6 +223,37 @@ static bool attention_operands(attention *a, bool *out_flat, wick_dim *out_past)
   return false;
 }
 
+/* Products of queries and keys; of narrow floats half of the scale is on either side, as ONNX
+ * rounds. */
+static wick_value attention_scores(attention *a, double scale)
+{
+  wick_onnx_op *o = a->o;
+  wick_value k = wick_onnx_transpose(o, a->k, 4, (const int64_t[]){0, 1, 3, 2});
+  if (a->elem == WICK_F16 || a->elem == WICK_BF16) {
+    scale = sqrt(scale);
+    k = wick_onnx_by(o, WICK_OP_mul, k, scale);
+  }
+  return attention_product(a, wick_onnx_by(o, WICK_OP_mul, a->q, scale), k);
+}
+
+/* The attribute, or 1 / sqrt(size of a head). */
+static double attention_scale(const attention *a)
+{
+  wick_dim size = wick_built_info(a->o->b, a->q)->dim[3];
+  double n = wick_dim_is_const(size) ? (double)size.v : 1;
+  return wick_onnx_float(a->o, "scale", (float)(1 / sqrt(n)));
+}
+
+/* False after a failure was added. */
+static bool attention_precision(wick_onnx_op *o, wick_elem *precision)
+{
+  int64_t number = wick_onnx_int(o, "softmax_precision", 0);
+  if (!number || (wick_onnx_elem(number, precision) && wick_elem_is_float(*precision))) return true;
+  wick_onnx_fail(o, WICK_EUNSUPPORTED, "softmax_precision %lld is not supported",
+                 (long long)number);
+  return false;
+}
+
 static void attention_import(wick_onnx_op *o)
 {
   attention a = {.o = o};
@@ -232,27 +262,15 @@ static void attention_import(wick_onnx_op *o)
   wick_dim past;
   wick_elem precision;
   if (!attention_operands(&a, &flat, &past)) return;
-  const wick_type_info *q = wick_built_info(b, a.q);
-  double size = wick_dim_is_const(q->dim[3]) ? (double)q->dim[3].v : 1,
-         scale = wick_onnx_float(o, "scale", (float)(1 / sqrt(size)));
   precision = a.elem;
-  int64_t number = wick_onnx_int(o, "softmax_precision", 0);
-  if (number && (!wick_onnx_elem(number, &precision) || !wick_elem_is_float(precision))) {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED, "softmax_precision %lld is not supported",
-                   (long long)number);
-    return;
-  }
+  if (!attention_precision(o, &precision)) return;
   attention_mask(&a, 3);
   attention_padding(&a, 6, past);
-  wick_value turned = wick_onnx_transpose(o, a.k, 4, (const int64_t[]){0, 1, 3, 2});
-  if (a.elem == WICK_F16 || a.elem == WICK_BF16) { /* half of it on either side, as ONNX rounds */
-    scale = sqrt(scale);
-    turned = wick_onnx_by(o, WICK_OP_mul, turned, scale);
-  }
-  wick_value raw = attention_product(&a, wick_onnx_by(o, WICK_OP_mul, a.q, scale), turned);
+  wick_value raw = attention_scores(&a, attention_scale(&a));
   wick_value capped = attention_softcap(&a, raw, wick_onnx_float(o, "softcap", 0));
   wick_value scores = a.bias.id ? wick_build2(b, WICK_OP_add, capped, a.bias) : capped;
-  wick_value p = attention_softmax(&a, scores, precision), y = attention_product(&a, p, a.v);
+  wick_value p = wick_build_cast(b, attention_softmax(&a, scores, precision), a.elem);
+  wick_value y = attention_product(&a, p, a.v);
   const wick_value shown[] = {capped, capped, scores, p};
   int64_t mode = wick_onnx_int(o, "qk_matmul_output_mode", 0);
   if (mode < 0 || mode > 3) {
@@ -261,6 +279,46 @@ static void attention_import(wick_onnx_op *o)
   }
   const wick_value results[] = {flat ? attention_joined(o, y) : y, a.k, a.v, shown[mode]};
   for (uint32_t i = 0; i < o->nout; i++) o->out[i] = results[i];
+}
+
+/* ---- attention with graphs in it ---- */
+
+/* What the graph `name`, where it is there, makes of x, of the same type; 0 after a failure was
+ * added. */
+static wick_value attention_modified(wick_onnx_op *o, const char *name, wick_value x)
+{
+  const wick_onnx_attr *a = wick_onnx_attr_find(o, name);
+  wick_value y = {0};
+  if (!a || o->b->status) return x;
+  if (!a->g || a->g->output.n != 1) {
+    wick_onnx_fail(o, WICK_EPARSE, "%s is no graph of one result", name);
+    return y;
+  }
+  if (!wick_onnx_subgraph(o, a->g, 1, &x, &y)) return (wick_value){0};
+  if (wick_type_eq(wick_built_type(o->b, x), wick_built_type(o->b, y))) return y;
+  wick_onnx_fail(o, WICK_ETYPE, "%s changes the type of what it takes", name);
+  return (wick_value){0};
+}
+
+static void attention_flex(wick_onnx_op *o)
+{
+  attention a = {.o = o};
+  wick_builder *b = o->b;
+  bool flat;
+  wick_dim past;
+  if (!attention_operands(&a, &flat, &past)) return;
+  if (flat) {
+    wick_onnx_fail(o, WICK_ETYPE, "its rank is 3, wanted 4");
+    return;
+  }
+  wick_elem precision = a.elem == WICK_F64 ? WICK_F64 : WICK_F32;
+  if (!attention_precision(o, &precision)) return;
+  wick_value p = wick_build_cast(b, attention_scores(&a, attention_scale(&a)), precision);
+  p = attention_modified(o, "score_mod", p);
+  if (!p.id) return;
+  p = attention_modified(o, "prob_mod", attention_softmax(&a, p, precision));
+  if (!p.id) return;
+  o->out[0] = attention_product(&a, wick_build_cast(b, p, a.elem), a.v);
 }
 
 /* ---- rotary embedding ---- */
@@ -468,6 +526,14 @@ const wick_onnx_row wick_onnx_attention_rows[] = {
      4,
      ATTENTION_ATTRS " left_window_size:i right_window_size:i",
      attention_import,
+     0,
+     0},
+    {"ai.onnx.preview.FlexAttention",
+     1,
+     {3, 3},
+     1,
+     "prob_mod:g scale:f score_mod:g softmax_precision:i",
+     attention_flex,
      0,
      0},
     {"CausalConvWithState", 27, {2, 4}, 2, "activation:s", attention_causal_conv, 0, 0},
