@@ -48,7 +48,7 @@ class Model:
         for derivative in self.derivatives:
             raised(self._core.grad, *derivative)
         self.inputs = tuple(Port(*p) for p in self._core.inputs)
-        self.outputs = tuple(Port(*p) for p in self._core.outputs)
+        self.outputs, _ = _visible(tuple(Port(*p) for p in self._core.outputs))
         self.metadata = self._core.metadata
         self.open = self._core.open
 
@@ -81,13 +81,26 @@ class Model:
         return f"wick.Model({self.name!r}: {_signature(self.inputs, self.outputs)})"
 
 
+def _visible(ports):
+    """Outputs, and of each whose size depends on data the axis and which output (NAME.size.AXIS) says how much of it is there."""
+    place = {p.name: k for k, p in enumerate(ports)}
+    sizes = {}
+    for k, p in enumerate(ports):
+        name, dot, axis = p.name.rpartition(".size.")
+        if dot and name in place and axis.isdigit() and not p.shape:
+            sizes[place[name]] = (int(axis), k)
+    counts = {k for _, k in sizes.values()}
+    return tuple(p for k, p in enumerate(ports) if k not in counts), sizes
+
+
 class Program:
     """Compiled code. A call runs it; any number of threads may call it at once."""
 
     def __init__(self, core, options):
         self._core, self.options = core, options
         self.inputs = tuple(Port(*p) for p in core.inputs)
-        self.outputs = tuple(Port(*p) for p in core.outputs)
+        self._all = tuple(Port(*p) for p in core.outputs)
+        self.outputs, self._sizes = _visible(self._all)
         self.fixed = core.fixed
         self._free = collections.deque()  # sessions that nobody runs
         self._pid = os.getpid()
@@ -120,10 +133,12 @@ class Program:
     def run(self, arrays, outputs=None):
         """Arrays in the order of the inputs, dense, of the right types and shapes -> a list of arrays.
 
-        `outputs`: arrays to write to, or None for each that is to be made.
+        `outputs`: arrays to write to, or None for each that is to be made. One whose size depends on data has room for
+        the most that there can be; the result is what there is.
         """
+        outputs = tuple(outputs or (None,) * len(self.outputs)) + (None,) * (len(self._all) - len(self.outputs))
         made = [types.room(p.elem, p.shape) if o is None else (o, types.memory(p.elem, o))
-                for p, o in zip(self.outputs, outputs or (None,) * len(self.outputs))]
+                for p, o in zip(self._all, outputs)]
         ins = tuple([types.memory(p.elem, a) for p, a in zip(self.inputs, arrays)])
         session = self._take()
         try:
@@ -132,6 +147,14 @@ class Program:
             return [types.unpacked(p.elem, p.shape, a, b) for p, (a, b) in zip(self.outputs, made)]
         finally:
             self._free.append(session)
+        return self._results(made)
+
+    def _results(self, made):
+        """Counts stand behind the outputs that they belong to."""
+        all = [types.unpacked(p.elem, p.shape, a, b) for p, (a, b) in zip(self._all, made)]
+        for k, (axis, count) in self._sizes.items():
+            all[k] = np.ascontiguousarray(all[k][(slice(None),) * axis + (slice(0, int(all[count])),)])
+        return all[:len(self.outputs)]
 
     def _take(self):
         if self._pid != os.getpid():  # a fork: the other process's threads are not here
@@ -144,11 +167,10 @@ class Program:
     def profile(self, arrays):
         """One run -> (its outputs, [(kernel's number, nanoseconds)])."""
         session = raised(_core.Session, self._core, self.options.threads, True)
-        made = [types.room(p.elem, p.shape) for p in self.outputs]
+        made = [types.room(p.elem, p.shape) for p in self._all]
         raised(session.run, tuple(types.memory(p.elem, a) for p, a in zip(self.inputs, arrays)),
                tuple(buffer for _, buffer in made))
-        return ([types.unpacked(p.elem, p.shape, a, b) for p, (a, b) in zip(self.outputs, made)],
-                session.times)
+        return self._results(made), session.times
 
     def __call__(self, *args, **named):
         """Arrays by order or by name -> the output, or a tuple of several."""

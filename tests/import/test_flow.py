@@ -231,3 +231,50 @@ def test_refused():
     m = model([node("SequenceConstruct", ["x"], ["s"]), node("SequenceAt", ["s", "k"], ["y"])], [value("x", F, [4])],
               [value("y", F, [4])], [("k", np.int64(3))])  # fmt: skip
     refused(m, [X], "position 3 of a sequence of 1")
+
+
+def test_sizes_that_data_decides():
+    """One program for all contents: results have what is there of them."""
+    m = model([node("NonZero", ["x"], ["p"]), node("Compress", ["x", "c"], ["q"], axis=1), node("Neg", ["x"], ["y"])],
+              [value("x", F, [3, 50]), value("c", B, [50])],
+              [value("p", I, [2, "n"]), value("y", F, [3, 50]), value("q", F, [3, "k"])])  # fmt: skip
+    rng = np.random.default_rng(3)
+    feeds = []
+    for share in (0, 0.3, 1):
+        x = rng.standard_normal((3, 50)).astype(f32) * (rng.random((3, 50)) < share)
+        feeds.append((x.astype(f32), rng.random(50) < share))
+    check(m, feeds, lambda x, c: (np.stack(np.nonzero(x)), -x, x[:, c]))
+
+
+def test_size_of_an_operand():
+    """What takes such a result asks for the contents that it follows from."""
+    m = model([node("NonZero", ["x"], ["p"]), node("Transpose", ["p"], ["q"]), node("ReduceSum", ["q"], ["y"], keepdims=0)],
+              [value("x", F, [9])], [value("y", I, [])])  # fmt: skip
+    for x in (np.arange(9), np.arange(9) % 3):
+        check(m, [(x.astype(f32),)], lambda x: (np.nonzero(x)[0].sum(),))
+
+
+def suppressed(boxes, scores, most, overlap, least):
+    picked = []
+    corner = np.concatenate([np.minimum(boxes[..., :2], boxes[..., 2:]), np.maximum(boxes[..., :2], boxes[..., 2:])], -1)
+    area = (corner[..., 2] - corner[..., 0]) * (corner[..., 3] - corner[..., 1])
+    for b, c in np.ndindex(scores.shape[:2]):
+        order = [k for k in np.argsort(-scores[b, c], kind="stable") if scores[b, c, k] > least]
+        kept = []
+        for k in order:
+            low = np.maximum(corner[b, kept, :2], corner[b, k, :2])
+            side = np.maximum(np.minimum(corner[b, kept, 2:], corner[b, k, 2:]) - low, 0)
+            both = side[:, 0] * side[:, 1]
+            if len(kept) < most and not (both / (area[b, kept] + area[b, k] - both) > overlap).any():
+                kept.append(k)
+        picked += [(b, c, k) for k in kept]
+    return np.array(picked, np.int64).reshape(-1, 3)
+
+
+def test_non_max_suppression():
+    m = model([node("NonMaxSuppression", ["b", "s", "most", "overlap", "least"], ["y"])],
+              [value("b", F, [2, 40, 4]), value("s", F, [2, 3, 40])], [value("y", I, ["n", 3])],
+              [("most", np.array([7])), ("overlap", np.array([0.4], f32)), ("least", np.array([0.35], f32))])  # fmt: skip
+    rng = np.random.default_rng(4)
+    feeds = [(rng.random((2, 40, 4)).astype(f32), (share * rng.random((2, 3, 40))).astype(f32)) for share in (0.3, 0.5, 1)]
+    check(m, feeds, lambda b, s: (suppressed(b, s, 7, f32(0.4), f32(0.35)),))

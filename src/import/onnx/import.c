@@ -230,9 +230,22 @@ static wick_value import_output(wick_onnx_context *c, const wick_onnx_value_info
   return x;
 }
 
+/* How much of an output is there whose size depends on data: an output of its own, NAME.size.AXIS;
+ * 0: all of it. */
+static wick_value import_count(wick_onnx_context *c, const wick_onnx_value_info *v)
+{
+  const wick_onnx_binding *b = wick_onnx_find(c, v->name);
+  const wick_onnx_bounded *d = b ? wick_onnx_bounded_find(c, b->v) : NULL;
+  if (!d) return (wick_value){0};
+  const char *name =
+      wick_str_printf(c->tmp, "%s.size.%u", wick_wire_text(c->tmp, v->name), d->axis);
+  uint32_t id = wick_names_add(&c->module->names, name, strlen(name));
+  return import_copy(c, d->count, id, wick_str_printf(c->tmp, "%s: output \"%s\"", c->file, name));
+}
+
 static void import_outputs(wick_onnx_context *c, const wick_onnx_graph *g)
 {
-  wick_value *out = wick_new(c->tmp, wick_value, g->output.n);
+  wick_value *out = wick_new(c->tmp, wick_value, 2 * g->output.n);
   if (!g->output.n) wick_onnx_error(c, WICK_EPARSE, c->file, "the graph has no outputs");
   uint32_t nvalue = c->b.values.n;
   bool *taken = wick_new(c->tmp, bool, nvalue);
@@ -247,8 +260,13 @@ static void import_outputs(wick_onnx_context *c, const wick_onnx_graph *g)
       out[i] = import_copy(c, x, name, place);
     taken[x.id] = true;
   }
+  uint32_t n = (uint32_t)g->output.n;
+  for (size_t i = 0; i < g->output.n && !c->errors.list.n; i++) {
+    wick_value count = import_count(c, &g->output.at[i]);
+    if (count.id) out[n++] = count;
+  }
   c->b.loc = (wick_loc){0};
-  if (!c->errors.list.n) wick_build_return(&c->b, (uint32_t)g->output.n, out);
+  if (!c->errors.list.n) wick_build_return(&c->b, n, out);
 }
 
 /* ---- the model ---- */
@@ -293,7 +311,7 @@ static void import_begin(wick_onnx_context *c, wick_arena *mem)
   c->errors = wick_errors_begin(c->tmp, WICK_ONNX_ERRORS);
   c->symbols = wick_names_begin(c->tmp);
   c->taken = wick_names_begin(c->tmp);
-  c->symbol_dims.n = 0;
+  c->symbol_dims.n = c->bounded.n = 0;
   wick_push(c->tmp, &c->symbol_dims, (wick_dim){0});
   if (c->options && c->options->problems) *c->options->problems = (wick_onnx_problems){0};
   wick_build_begin(&c->b, c->module, WICK_GRAPH, "main", mem);

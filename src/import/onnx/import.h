@@ -56,6 +56,13 @@ struct wick_onnx_scope {
   const wick_onnx_function *function;
 };
 
+/* A result whose size depends on data: it has the bound, and `count` of it is there. */
+typedef struct wick_onnx_bounded {
+  wick_value v;
+  uint32_t axis;
+  wick_value count; /* i64[] */
+} wick_onnx_bounded;
+
 typedef struct wick_onnx_unsupported { /* an operator that no row imports */
   const char *name;                    /* with domain */
   const char *place, *text;            /* of its first node */
@@ -78,15 +85,16 @@ typedef struct wick_onnx_context {
   uint64_t nodes_left;
   bool over; /* a limit was reached, which has been said */
   uint64_t call_bytes, expanded_bytes,
-      most_bytes;     /* used before the outermost call; by those before it; by all, at most */
-  bool symbolic;      /* an input has a symbolic size */
-  uint32_t unknown;   /* of the misfits: what must be known follows from inputs' contents */
-  bool branches;      /* contents of inputs may tell which branches with errors are not taken */
-  bool *wanted;       /* by parameter: its contents must be known */
-  wick_names symbols; /* dimension names of the model, made fit for Wick's text */
-  wick_list(wick_dim) symbol_dims;                /* by the name's number in `symbols` */
-  wick_names taken;                               /* names of symbols that are in use */
-  wick_names functions;                           /* "domain::name:overload" */
+      most_bytes;   /* used before the outermost call; by those before it; by all, at most */
+  bool symbolic;    /* an input has a symbolic size */
+  uint32_t unknown; /* of the misfits: what must be known follows from inputs' contents */
+  bool branches;    /* contents of inputs may tell which branches with errors are not taken */
+  wick_list(wick_onnx_bounded) bounded;
+  bool *wanted;                    /* by parameter: its contents must be known */
+  wick_names symbols;              /* dimension names of the model, made fit for Wick's text */
+  wick_list(wick_dim) symbol_dims; /* by the name's number in `symbols` */
+  wick_names taken;                /* names of symbols that are in use */
+  wick_names functions;            /* "domain::name:overload" */
   wick_list(const wick_onnx_function *) function; /* by that name's number */
 } wick_onnx_context;
 
@@ -185,10 +193,16 @@ bool wick_onnx_known_int(wick_onnx_context *c, wick_value v, int64_t *out);
 /* The node that defines a value of this import. NULL for parameters, also of regions. */
 const wick_node *wick_onnx_definer(const wick_builder *b, wick_value v);
 
+/* compact.c: results whose size depends on data are outputs of the model, and nothing else. */
+void wick_onnx_bound(wick_onnx_context *c, wick_value v, uint32_t axis, wick_value count);
+const wick_onnx_bounded *wick_onnx_bounded_find(const wick_onnx_context *c, wick_value v);
+/* False after "the size of WHAT depends on data" was added. */
+bool wick_onnx_whole(wick_onnx_op *o, wick_value v, const char *what);
+
 /* subgraph.c: what may be taken back */
 typedef struct wick_onnx_trial {
   wick_errors errors;
-  uint32_t unsupported, misfits, unknown, nodes, values, open;
+  uint32_t unsupported, misfits, unknown, bounded, nodes, values, open;
 } wick_onnx_trial;
 wick_onnx_trial wick_onnx_trial_begin(wick_onnx_op *o);
 bool wick_onnx_trial_good(const wick_onnx_op *o, const wick_onnx_trial *t); /* nothing was wrong */

@@ -99,6 +99,10 @@ static bool node_plain(wick_onnx_op *o)
 {
   wick_opcode op = o->row->op;
   bool takes = op == WICK_OP_tuple || op == WICK_OP_loop || op == WICK_OP_if;
+  bool identity = op == WICK_OP_tuple && o->nin == 1;
+  for (uint32_t i = 0; i < o->nin && !identity; i++)
+    if (o->in[i].id && !wick_onnx_whole(o, o->in[i], wick_str_printf(o->c->tmp, "input %u", i)))
+      return false;
   for (uint32_t i = 0; i < o->nin && !takes; i++)
     if (o->in[i].id && wick_built_info(o->b, o->in[i])->kind != WICK_TENSOR) {
       wick_onnx_fail(o, WICK_ETYPE, "input %u is a sequence or an optional", i);

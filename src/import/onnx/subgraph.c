@@ -8,6 +8,7 @@ wick_onnx_trial wick_onnx_trial_begin(wick_onnx_op *o)
                            .unsupported = c->unsupported.n,
                            .misfits = c->misfits,
                            .unknown = c->unknown,
+                           .bounded = c->bounded.n,
                            .nodes = c->b.nodes.n,
                            .values = c->b.values.n,
                            .open = c->b.open.n};
@@ -25,7 +26,7 @@ void wick_onnx_trial_undo(wick_onnx_op *o, const wick_onnx_trial *t)
   wick_onnx_context *c = o->c;
   if (c->over) return;
   c->errors.list.n = t->errors.list.n, c->errors.more = t->errors.more;
-  c->unsupported.n = t->unsupported;
+  c->unsupported.n = t->unsupported, c->bounded.n = t->bounded;
   c->misfits = t->misfits, c->unknown = t->unknown;
   c->b.nodes.n = t->nodes, c->b.values.n = t->values, c->b.open.n = t->open;
   c->b.status = NULL;
@@ -64,6 +65,7 @@ bool wick_onnx_subgraph(wick_onnx_op *o, const wick_onnx_graph *g, uint32_t nin,
   wick_onnx_leave(c, around);
   c->b.loc = wick_loc_add(c->module, o->place);
   bool good = wick_onnx_trial_good(o, &t);
-  for (size_t k = 0; k < g->output.n; k++) good = good && out[k].id;
+  for (size_t k = 0; k < g->output.n; k++)
+    good = good && out[k].id && wick_onnx_whole(o, out[k], "what its graph gives");
   return good;
 }

@@ -1,0 +1,337 @@
+/* Results whose size depends on data: they have the size's bound, and the number of what is there
+ * stands beside them, as an output of its own where they are one (NAME.size.AXIS). */
+#include <math.h>
+
+#include "import/onnx/import.h"
+#include "ir/element.h"
+#include "ops/ref.h"
+
+enum { COMPACT_MOST = 1 << 28, COMPACT_BLOCK = 32 };
+
+void wick_onnx_bound(wick_onnx_context *c, wick_value v, uint32_t axis, wick_value count)
+{
+  if (v.id) wick_push(c->tmp, &c->bounded, (wick_onnx_bounded){v, axis, count});
+}
+
+const wick_onnx_bounded *wick_onnx_bounded_find(const wick_onnx_context *c, wick_value v)
+{
+  for (uint32_t i = 0; i < c->bounded.n; i++)
+    if (c->bounded.at[i].v.id == v.id) return &c->bounded.at[i];
+  return NULL;
+}
+
+bool wick_onnx_whole(wick_onnx_op *o, wick_value v, const char *what)
+{
+  const wick_onnx_bounded *d = wick_onnx_bounded_find(o->c, v);
+  if (!d) return true;
+  wick_onnx_fail(o, WICK_EUNSUPPORTED, "the size of %s depends on data", what);
+  wick_onnx_want(o, v);
+  return false;
+}
+
+static wick_value compact_number(wick_onnx_op *o, int64_t i)
+{
+  return wick_build_const(o->b, wick_type_tensor(o->c->module, WICK_I64, 0, NULL), 0, i);
+}
+
+static wick_value compact_flat(wick_onnx_op *o, wick_value x, int64_t n)
+{
+  wick_dim d = wick_dim_const(n);
+  return wick_onnx_reshape(o, x, 1, &d);
+}
+
+static wick_value compact_cumsum(wick_onnx_op *o, wick_value x, uint32_t axis)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_cumsum);
+  wick_onnx_set_int(&e, "axis", axis);
+  return wick_onnx_end1(&e, x);
+}
+
+/* Running sums of x [n]: of blocks, with what all blocks before come to. (The row takes as many
+ * steps as there are pairs of elements.) */
+static wick_value compact_sums(wick_onnx_op *o, wick_value x, int64_t n)
+{
+  int64_t blocks = wick_ceildiv_i64(n, COMPACT_BLOCK), more = blocks * COMPACT_BLOCK - n;
+  wick_dim table[2] = {wick_dim_const(blocks), wick_dim_const(COMPACT_BLOCK)},
+           zeros = wick_dim_const(more), column[2] = {table[0], wick_dim_const(1)};
+  if (n <= COMPACT_BLOCK || o->b->status) return compact_cumsum(o, x, 0);
+  if (more) {
+    wick_value part[2] = {x, wick_onnx_expand(o, wick_onnx_number(o, x, 0), 1, &zeros)};
+    x = wick_onnx_concat(o, 0, 2, part);
+  }
+  x = wick_onnx_reshape(o, x, 2, table);
+  wick_value all = wick_onnx_reduce1(o, WICK_OP_reduce_sum, x, 1, false);
+  wick_value before = wick_build2(o->b, WICK_OP_sub, compact_sums(o, all, blocks), all);
+  x = wick_build2(o->b, WICK_OP_add, compact_cumsum(o, x, 1),
+                  wick_onnx_reshape(o, before, 2, column));
+  return wick_onnx_slice(o, compact_flat(o, x, blocks * COMPACT_BLOCK), 0, wick_dim_const(0),
+                         wick_dim_const(n));
+}
+
+/* The places of the true elements of `mask` [n], in order, as i64 [n]; behind them n - 1. *count:
+ * how many there are. Each is searched for in the running sums, by halves. */
+static wick_value compact_places(wick_onnx_op *o, wick_value mask, int64_t n, wick_value *count)
+{
+  wick_builder *b = o->b;
+  int64_t most = 1;
+  wick_value ones = wick_build_cast(b, mask, WICK_I64);
+  wick_value sums = compact_sums(o, ones, n), place = wick_onnx_count(o, wick_dim_const(n));
+  *count = wick_onnx_reduce1(o, WICK_OP_reduce_sum, ones, 0, false);
+  wick_value wanted = place;
+  place = wick_onnx_by(o, WICK_OP_mul, place, 0);
+  while (most * 2 <= n) most *= 2;
+  for (int64_t step = most; step > 0; step /= 2) {
+    wick_value next = wick_onnx_by(o, WICK_OP_add, place, (double)step);
+    wick_value last = wick_build2(b, WICK_OP_min, wick_onnx_by(o, WICK_OP_sub, next, 1),
+                                  compact_number(o, n - 1));
+    wick_value before = wick_onnx_gather(o, WICK_OP_gather, sums, last, 0);
+    wick_value fits = wick_onnx_by(o, WICK_OP_le, next, (double)n);
+    wick_value small = wick_build2(b, WICK_OP_le, before, wanted);
+    place = wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_and, fits, small), next, place);
+  }
+  return wick_build2(b, WICK_OP_min, place, compact_number(o, n - 1));
+}
+
+/* What is known of a mask: how many of its elements are true, and a constant of their places; false
+ * where it is not known. */
+static bool compact_known(wick_onnx_op *o, wick_value mask, wick_value *places, int64_t *count)
+{
+  wick_tensor t;
+  if (!wick_onnx_known(o->c, mask, &t)) return false;
+  int64_t n = (int64_t)wick_ref_numel(&t);
+  double *at = wick_new(o->c->tmp, double, (size_t)n + 1);
+  *count = 0;
+  for (int64_t i = 0; i < n; i++)
+    if (wick_load_int(t.elem, t.data, (uint64_t)i)) at[(*count)++] = (double)i;
+  *places = wick_onnx_table(o, WICK_I64, 1, count, at);
+  return true;
+}
+
+/* The places of a mask, and how many there are along the result's axis; NULL: as many as it has. */
+static wick_value compact_mask(wick_onnx_op *o, wick_value mask, int64_t n, int64_t *size,
+                               wick_value *count)
+{
+  wick_value places = {0};
+  *count = (wick_value){0};
+  if (o->b->status || compact_known(o, mask, &places, size)) return places;
+  *size = n;
+  return compact_places(o, mask, n, count);
+}
+
+static bool compact_numel(wick_onnx_op *o, wick_value x, int64_t *out)
+{
+  wick_dim n = wick_type_numel(o->c->module, wick_built_type(o->b, x));
+  *out = wick_dim_is_const(n) ? n.v : 0;
+  if (wick_dim_is_const(n) && n.v <= COMPACT_MOST) return true;
+  wick_onnx_fail(o, WICK_EUNSUPPORTED, "its input's size must be known, and no more than %d",
+                 COMPACT_MOST);
+  return false;
+}
+
+/* ---- NonZero ---- */
+
+static void compact_non_zero(wick_onnx_op *o)
+{
+  const wick_type_info t = *wick_onnx_info(o, 0);
+  int64_t n, dim[WICK_MAX_RANK] = {1}, stride = 1, size;
+  uint32_t rank = t.rank ? t.rank : 1;
+  wick_value x, count, row[WICK_MAX_RANK];
+  if (!compact_numel(o, o->in[0], &n)) return;
+  for (uint32_t k = 0; k < t.rank; k++) dim[k] = t.dim[k].v;
+  x = compact_flat(o, o->in[0], n);
+  if (!n) {
+    int64_t none[2] = {rank, 0};
+    o->out[0] = wick_onnx_table(o, WICK_I64, 2, none, NULL);
+    return;
+  }
+  if (t.elem != WICK_BOOL) x = wick_onnx_by(o, WICK_OP_ne, x, 0);
+  wick_value place = compact_mask(o, x, n, &size, &count);
+  for (uint32_t k = rank; k-- > 0; stride *= dim[k]) {
+    row[k] = stride > 1 ? wick_onnx_by(o, WICK_OP_div, place, (double)stride) : place;
+    if (k) row[k] = wick_onnx_by(o, WICK_OP_mod, row[k], (double)dim[k]);
+    row[k] = wick_onnx_unsqueeze(o, row[k], 0);
+  }
+  o->out[0] = wick_onnx_concat(o, 0, rank, row);
+  if (count.id) wick_onnx_bound(o->c, o->out[0], 1, count);
+}
+
+/* ---- Compress ---- */
+
+static void compact_compress(wick_onnx_op *o)
+{
+  const wick_type_info *c = wick_onnx_info(o, 1);
+  bool flat = !wick_onnx_attr_find(o, "axis");
+  uint32_t axis = 0;
+  int64_t n, size;
+  wick_value x = o->in[0], count;
+  if (!compact_numel(o, x, &n)) return;
+  if (flat)
+    x = compact_flat(o, x, n);
+  else if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", 0), wick_onnx_info(o, 0)->rank, &axis))
+    return;
+  if (o->b->status) return;
+  wick_dim extent = wick_built_info(o->b, x)->dim[axis];
+  if (c->elem != WICK_BOOL || c->rank != 1 || !wick_dim_is_const(c->dim[0]) || c->dim[0].v < 1 ||
+      c->dim[0].v > extent.v) {
+    wick_onnx_fail(o, WICK_ETYPE, "the condition is no row of at most %lld bools",
+                   (long long)extent.v);
+    return;
+  }
+  wick_value place = compact_mask(o, o->in[1], c->dim[0].v, &size, &count);
+  o->out[0] = wick_onnx_gather(o, WICK_OP_gather, x, place, axis);
+  if (count.id) wick_onnx_bound(o->c, o->out[0], axis, count);
+}
+
+/* ---- NonMaxSuppression: the best box of all classes at a time, and what it covers goes ---- */
+
+typedef struct compact_boxes {
+  int64_t batch, classes, n, most;
+  wick_value low[2], high[2], area; /* [batch, 1, n] */
+  double overlap;
+} compact_boxes;
+
+/* Column k of [batch, n, 4] as [batch, 1, n]. */
+static wick_value compact_column(wick_onnx_op *o, const compact_boxes *s, int64_t k)
+{
+  wick_dim shape[3] = {wick_dim_const(s->batch), wick_dim_const(1), wick_dim_const(s->n)};
+  wick_value x = wick_onnx_slice(o, o->in[0], 2, wick_dim_const(k), wick_dim_const(1));
+  return wick_onnx_reshape(o, x, 3, shape);
+}
+
+static void compact_corners(wick_onnx_op *o, compact_boxes *s)
+{
+  wick_builder *b = o->b;
+  bool center = wick_onnx_int(o, "center_point_box", 0) != 0;
+  for (int64_t k = 0; k < 2; k++) {
+    wick_value p = compact_column(o, s, k), q = compact_column(o, s, k + 2);
+    if (center) {
+      wick_value half = wick_onnx_by(o, WICK_OP_mul, q, 0.5);
+      q = wick_build2(b, WICK_OP_add, p, half);
+      p = wick_build2(b, WICK_OP_sub, p, half);
+    }
+    s->low[k] = wick_build2(b, WICK_OP_min, p, q);
+    s->high[k] = wick_build2(b, WICK_OP_max, p, q);
+  }
+  wick_value side = wick_build2(b, WICK_OP_sub, s->high[0], s->low[0]);
+  s->area = wick_build2(b, WICK_OP_mul, side, wick_build2(b, WICK_OP_sub, s->high[1], s->low[1]));
+}
+
+/* x [batch, 1, n] at the boxes `best` [batch, classes, 1]. */
+static wick_value compact_of(wick_onnx_op *o, const compact_boxes *s, wick_value x, wick_value best)
+{
+  wick_dim all[3] = {wick_dim_const(s->batch), wick_dim_const(s->classes), wick_dim_const(s->n)};
+  return wick_onnx_gather(o, WICK_OP_gather_elements, wick_onnx_expand(o, x, 3, all), best, 2);
+}
+
+/* The boxes that `best` covers, and itself: [batch, classes, n]. */
+static wick_value compact_covered(wick_onnx_op *o, const compact_boxes *s, wick_value best)
+{
+  wick_builder *b = o->b;
+  wick_value both = {0};
+  for (uint32_t k = 0; k < 2; k++) {
+    wick_value low = wick_build2(b, WICK_OP_max, compact_of(o, s, s->low[k], best), s->low[k]),
+               high = {0}, own = compact_of(o, s, s->high[k], best);
+    high = wick_build2(b, WICK_OP_min, own, s->high[k]);
+    wick_value side = wick_build1(b, WICK_OP_relu, wick_build2(b, WICK_OP_sub, high, low));
+    both = k ? wick_build2(b, WICK_OP_mul, both, side) : side;
+  }
+  wick_value sum = wick_build2(b, WICK_OP_add, compact_of(o, s, s->area, best), s->area),
+             united = wick_build2(b, WICK_OP_sub, sum, both),
+             over =
+                 wick_onnx_by(o, WICK_OP_gt, wick_build2(b, WICK_OP_div, both, united), s->overlap),
+             number = wick_onnx_count_along(o, wick_dim_const(s->n), 2, 3);
+  return wick_build2(b, WICK_OP_or, over, wick_build2(b, WICK_OP_eq, number, best));
+}
+
+/* The loop: [most, batch, classes, 1] of the best boxes, and whether they are any. */
+static wick_value compact_select(wick_onnx_op *o, const compact_boxes *s, wick_value scores)
+{
+  wick_builder *b = o->b;
+  wick_type type[2] = {wick_type_tensor(o->c->module, WICK_I64, 0, NULL),
+                       wick_built_type(b, scores)};
+  wick_value in[2] = {compact_number(o, s->most), scores}, y[4];
+  wick_attr a[2] = {{.i = 2}, {.i = s->most}};
+  wick_build_open(b, WICK_OP_loop, 2, in, a, 0, NULL);
+  wick_value left = {wick_region_begin(b, 2, type).id + 1};
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_argmax);
+  wick_onnx_set_int(&e, "axis", 2);
+  wick_onnx_set_int(&e, "keepdims", 1);
+  y[2] = wick_onnx_end1(&e, left);
+  wick_value top = wick_onnx_reduce1(o, WICK_OP_reduce_max, left, 2, true);
+  y[3] = wick_onnx_by(o, WICK_OP_gt, top, -(double)INFINITY);
+  wick_value gone = wick_onnx_number(o, left, -(double)INFINITY);
+  y[1] = wick_build3(b, WICK_OP_where, compact_covered(o, s, y[2]), gone, left);
+  y[0] = wick_build_const(b, wick_type_tensor(o->c->module, WICK_BOOL, 0, NULL), 0, 1);
+  wick_yield(b, 4, y);
+  return (wick_value){wick_build_close(b).id + 1}; /* behind what it carries */
+}
+
+/* [most, batch, classes, 1] as one row, a class behind another. */
+static wick_value compact_row(wick_onnx_op *o, const compact_boxes *s, wick_value x)
+{
+  static const int64_t perm[4] = {1, 2, 0, 3};
+  return compact_flat(o, wick_onnx_transpose(o, x, 4, perm), s->batch * s->classes * s->most);
+}
+
+static bool compact_nms_begin(wick_onnx_op *o, compact_boxes *s, wick_value *scores)
+{
+  const wick_type_info *x = wick_onnx_info(o, 0), *y = wick_onnx_info(o, 1);
+  uint32_t n;
+  const double *number;
+  for (uint32_t k = 0; k < 3; k++)
+    if (x->rank != 3 || y->rank != 3 || !wick_dim_is_const(x->dim[k]) ||
+        !wick_dim_is_const(y->dim[k])) {
+      wick_onnx_fail(o, WICK_EUNSUPPORTED,
+                     "the sizes of boxes and scores must be known, of rank 3");
+      return false;
+    }
+  s->batch = y->dim[0].v, s->classes = y->dim[1].v, s->n = y->dim[2].v;
+  if (x->dim[0].v != s->batch || x->dim[1].v != s->n || x->dim[2].v != 4 || !s->n) {
+    wick_onnx_fail(o, WICK_ETYPE, "boxes and scores do not fit each other");
+    return false;
+  }
+  if (!wick_onnx_one(o, 2, "max_output_boxes_per_class", 0, &s->most)) return false;
+  s->most = wick_max_i64(0, wick_min_i64(s->most, s->n));
+  if (wick_onnx_has(o, 3)) {
+    if (!wick_onnx_floats(o, 3, "iou_threshold", &n, &number)) return false;
+    if (n == 1) s->overlap = (double)(float)number[0];
+  }
+  *scores = o->in[1];
+  if (!wick_onnx_has(o, 4)) return true;
+  wick_value least = wick_onnx_scalar(o, 4);
+  *scores = wick_build3(o->b, WICK_OP_where, wick_build2(o->b, WICK_OP_gt, o->in[1], least),
+                        o->in[1], wick_onnx_number(o, o->in[1], -(double)INFINITY));
+  return !o->b->status;
+}
+
+static void compact_nms(wick_onnx_op *o)
+{
+  compact_boxes s = {0};
+  wick_value scores, count, column[3];
+  int64_t none[2] = {0, 3}, size;
+  if (!compact_nms_begin(o, &s, &scores)) return;
+  int64_t all = s.batch * s.classes * s.most;
+  if (!all) {
+    o->out[0] = wick_onnx_table(o, WICK_I64, 2, none, NULL);
+    return;
+  }
+  compact_corners(o, &s);
+  wick_value best = compact_select(o, &s, scores);
+  if (o->b->status) return;
+  wick_value box = compact_row(o, &s, best), some = compact_row(o, &s, (wick_value){best.id + 1});
+  wick_value place = compact_mask(o, some, all, &size, &count);
+  column[0] = wick_onnx_by(o, WICK_OP_div, place, (double)(s.classes * s.most));
+  column[1] = wick_onnx_by(o, WICK_OP_mod, wick_onnx_by(o, WICK_OP_div, place, (double)s.most),
+                           (double)s.classes);
+  column[2] = wick_onnx_gather(o, WICK_OP_gather, box, place, 0);
+  for (uint32_t k = 0; k < 3; k++) column[k] = wick_onnx_unsqueeze(o, column[k], 1);
+  o->out[0] = wick_onnx_concat(o, 1, 3, column);
+  if (count.id) wick_onnx_bound(o->c, o->out[0], 0, count);
+}
+
+const wick_onnx_row wick_onnx_compact_rows[] = {
+    {"Compress", 9, {2, 2}, 1, "axis:i", compact_compress, 0, 0},
+    {"NonMaxSuppression", 10, {2, 5}, 1, "center_point_box:i", compact_nms, 0, 0},
+    {"NonZero", 9, {1, 1}, 1, "", compact_non_zero, 0, 0},
+    {0},
+};
