@@ -186,7 +186,8 @@ static void compact_compress(wick_onnx_op *o)
 
 typedef struct compact_boxes {
   int64_t batch, classes, n, most;
-  wick_value low[2], high[2], area; /* [batch, 1, n] */
+  wick_value low[2], high[2], area, number;  /* [batch, 1, n]; number: [1, 1, n] */
+  wick_value of_low[2], of_high[2], of_area; /* the same for each class, [batch, classes, n] */
   double overlap;
 } compact_boxes;
 
@@ -216,11 +217,32 @@ static void compact_corners(wick_onnx_op *o, compact_boxes *s)
   s->area = wick_build2(b, WICK_OP_mul, side, wick_build2(b, WICK_OP_sub, s->high[1], s->low[1]));
 }
 
-/* x [batch, 1, n] at the boxes `best` [batch, classes, 1]. */
-static wick_value compact_of(wick_onnx_op *o, const compact_boxes *s, wick_value x, wick_value best)
+/* What the loop reads in each step, made before it. */
+static void compact_classes(wick_onnx_op *o, compact_boxes *s)
 {
   wick_dim all[3] = {wick_dim_const(s->batch), wick_dim_const(s->classes), wick_dim_const(s->n)};
-  return wick_onnx_gather(o, WICK_OP_gather_elements, wick_onnx_expand(o, x, 3, all), best, 2);
+  for (uint32_t k = 0; k < 2; k++) {
+    s->of_low[k] = wick_onnx_expand(o, s->low[k], 3, all);
+    s->of_high[k] = wick_onnx_expand(o, s->high[k], 3, all);
+  }
+  s->of_area = wick_onnx_expand(o, s->area, 3, all);
+  s->number = wick_onnx_count_along(o, all[2], 2, 3);
+}
+
+/* x [batch, classes, n] at the boxes `best` [batch, classes, 1]. */
+static wick_value compact_of(wick_onnx_op *o, wick_value x, wick_value best)
+{
+  return wick_onnx_gather(o, WICK_OP_gather_elements, x, best, 2);
+}
+
+/* The first box whose score is `top`: a fold in vectors, where `argmax` is none. */
+static wick_value compact_best(wick_onnx_op *o, const compact_boxes *s, wick_value left,
+                               wick_value top)
+{
+  wick_builder *b = o->b;
+  wick_value here = wick_build2(b, WICK_OP_eq, left, top);
+  wick_value at = wick_build3(b, WICK_OP_where, here, s->number, compact_number(o, s->n - 1));
+  return wick_onnx_reduce1(o, WICK_OP_reduce_min, at, 2, true);
 }
 
 /* The boxes that `best` covers, and itself: [batch, classes, n]. */
@@ -229,18 +251,18 @@ static wick_value compact_covered(wick_onnx_op *o, const compact_boxes *s, wick_
   wick_builder *b = o->b;
   wick_value both = {0};
   for (uint32_t k = 0; k < 2; k++) {
-    wick_value low = wick_build2(b, WICK_OP_max, compact_of(o, s, s->low[k], best), s->low[k]),
-               high = {0}, own = compact_of(o, s, s->high[k], best);
-    high = wick_build2(b, WICK_OP_min, own, s->high[k]);
+    wick_value low = compact_of(o, s->of_low[k], best);
+    wick_value high = compact_of(o, s->of_high[k], best);
+    low = wick_build2(b, WICK_OP_max, low, s->low[k]);
+    high = wick_build2(b, WICK_OP_min, high, s->high[k]);
     wick_value side = wick_build1(b, WICK_OP_relu, wick_build2(b, WICK_OP_sub, high, low));
     both = k ? wick_build2(b, WICK_OP_mul, both, side) : side;
   }
-  wick_value sum = wick_build2(b, WICK_OP_add, compact_of(o, s, s->area, best), s->area),
+  wick_value sum = wick_build2(b, WICK_OP_add, compact_of(o, s->of_area, best), s->area),
              united = wick_build2(b, WICK_OP_sub, sum, both),
              over =
-                 wick_onnx_by(o, WICK_OP_gt, wick_build2(b, WICK_OP_div, both, united), s->overlap),
-             number = wick_onnx_count_along(o, wick_dim_const(s->n), 2, 3);
-  return wick_build2(b, WICK_OP_or, over, wick_build2(b, WICK_OP_eq, number, best));
+                 wick_onnx_by(o, WICK_OP_gt, wick_build2(b, WICK_OP_div, both, united), s->overlap);
+  return wick_build2(b, WICK_OP_or, over, wick_build2(b, WICK_OP_eq, s->number, best));
 }
 
 /* The loop: [most, batch, classes, 1] of the best boxes, and whether they are any. */
@@ -253,11 +275,8 @@ static wick_value compact_select(wick_onnx_op *o, const compact_boxes *s, wick_v
   wick_attr a[2] = {{.i = 2}, {.i = s->most}};
   wick_build_open(b, WICK_OP_loop, 2, in, a, 0, NULL);
   wick_value left = {wick_region_begin(b, 2, type).id + 1};
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_argmax);
-  wick_onnx_set_int(&e, "axis", 2);
-  wick_onnx_set_int(&e, "keepdims", 1);
-  y[2] = wick_onnx_end1(&e, left);
   wick_value top = wick_onnx_reduce1(o, WICK_OP_reduce_max, left, 2, true);
+  y[2] = compact_best(o, s, left, top);
   y[3] = wick_onnx_by(o, WICK_OP_gt, top, -(double)INFINITY);
   wick_value gone = wick_onnx_number(o, left, -(double)INFINITY);
   y[1] = wick_build3(b, WICK_OP_where, compact_covered(o, s, y[2]), gone, left);
@@ -316,6 +335,7 @@ static void compact_nms(wick_onnx_op *o)
     return;
   }
   compact_corners(o, &s);
+  compact_classes(o, &s);
   wick_value best = compact_select(o, &s, scores);
   if (o->b->status) return;
   wick_value box = compact_row(o, &s, best), some = compact_row(o, &s, (wick_value){best.id + 1});
