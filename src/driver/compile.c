@@ -212,12 +212,12 @@ static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
                                       .schedule = k->schedule,
                                       .scratch = k->scratch,
                                       .fault = k->fault,
-                                      .flops = k->model.flops * k->nlaunch,
-                                      .bytes = (k->bytes - k->launch_weights) * k->nlaunch +
+                                      .flops = k->model.flops * k->nrun,
+                                      .bytes = (k->bytes - k->launch_weights) * k->nrun +
                                                k->weights, /* these are read once a run */
                                       .weights = k->weights,
                                       .cost = k->cost,
-                                      .cycles = (uint64_t)k->model.cycles * k->nlaunch,
+                                      .cycles = (uint64_t)k->model.cycles * k->nrun,
                                       .tasks = (uint64_t)k->tasks,
                                       .limit = wick_cost_limit_text(k->model.limit),
                                       .host = compile_host(c, k, &c->mem)};

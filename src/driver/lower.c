@@ -21,6 +21,7 @@ typedef struct lower_state {
   wick_value *to;           /* per value: the buffer in the entry; 0: not made yet */
   wick_list(uint32_t) made; /* the values that have one, in order */
   wick_value *index;        /* per value: of a loop's index, the number in the entry */
+  uint64_t steps;           /* of the loops around, as far as they are known */
   bool pending;             /* something may have been launched that is not waited for */
   uint64_t *offset;         /* per constant of the module: its place in the blob + 1; 0: none yet */
   wick_names keys;          /* of kernels: the number in this table less 1 is the kernel's */
@@ -170,6 +171,7 @@ static wick_status lower_launch(lower_state *s, const wick_node *n, const wick_k
   for (uint32_t i = 0; i < use->noperand; i++)
     if (use->same[i] == i) in[nin++] = operand[i];
   k->nlaunch++;
+  k->nrun += s->steps;
   lower_weights(s, n, k);
   bool beside = s->beside[n - s->f->node] && !k->fault && !s->fault;
   s->fault = k->fault;
@@ -379,6 +381,16 @@ static wick_status lower_index(lower_state *s, const wick_node *n, wick_value i)
   return s->b.status;
 }
 
+/* A loop's count, where that is a constant; else 1. */
+static int64_t lower_known(const lower_state *s, wick_value v)
+{
+  uint32_t d = s->alias.definer[v.id];
+  const wick_node *k = d == UINT32_MAX ? NULL : &s->f->node[d];
+  if (!k || k->op != WICK_OP_const || !k->attr[0].imm.constant) return 1;
+  const void *data = wick_constant_get(s->f->module, k->attr[0].imm.constant)->data;
+  return data ? wick_load_int(WICK_I64, data, 0) : 1;
+}
+
 static wick_status lower_loop(lower_state *s, const wick_node *n)
 {
   wick_type type[2] = {wick_type_scalar(s->f->module, WICK_I64, 1),
@@ -400,6 +412,10 @@ static wick_status lower_loop(lower_state *s, const wick_node *n)
   }
   wick_value i = wick_region_begin(&s->b, 1 + stops, type), next[2];
   s->pending = true; /* by the iteration before */
+  uint64_t outer = s->steps, all;
+  int64_t known = lower_known(s, n->in[0]);
+  if (known > 0 && !wick_mul_overflows(outer, (uint64_t)known, &all) && all < (uint64_t)1 << 40)
+    s->steps = all;
   WICK_TRY(lower_index(s, n, i));
   WICK_TRY(lower_region(s, &n->region[0]));
   if (stops) {
@@ -410,6 +426,7 @@ static wick_status lower_loop(lower_state *s, const wick_node *n)
   while (s->made.n > nmade) s->to[s->made.at[--s->made.n]] = (wick_value){0};
   wick_build_close(&s->b);
   s->pending = true;
+  s->steps = outer;
   return s->b.status;
 }
 
@@ -438,6 +455,7 @@ wick_status wick_lower(const wick_func *f, const wick_target *t, wick_arena *mem
   lower_state s = {.f = f, .target = t, .alias = wick_alias_of(f, tmp), .mem = mem, .tmp = tmp};
   s.out = out;
   s.to = wick_new(tmp, wick_value, f->nvalue + 1);
+  s.steps = 1;
   s.index = wick_new(tmp, wick_value, f->nvalue + 1);
   s.offset = wick_new(tmp, uint64_t, f->module->constants.n);
   s.keys = wick_names_begin(tmp), s.weights = wick_names_begin(tmp);
