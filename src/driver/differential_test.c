@@ -6,8 +6,9 @@
  * rounding can move it. A result that jumps (a comparison, an index, an integer made of a float) is
  * not looked at where it does. Integers that do not hang on floats are compared exactly.
  *
- * A third of the graphs is rounded to bf16 or f16 first, where kernels meet (graph/narrow.h): both
- * sides compute what that pass has left.
+ * An eighth of the graphs is differentiated, their results by their parameters. A third is rounded
+ * to bf16 or f16 first, where kernels meet (graph/narrow.h): both sides compute what that pass has
+ * left.
  *
  * WICK_RANDOM_GRAPHS: how many graphs (60); WICK_RANDOM_SEED: the first one's seed. A difference is
  * shrunk: the first node that is wrong by itself, its operands made parameters. */
@@ -23,6 +24,7 @@
 #include <cmocka.h>
 
 #include "driver/random_flow.h"
+#include "graph/grad/grad.h"
 #include "graph/narrow.h"
 #include "ir/copy.h"
 #include "ir/text.h"
@@ -37,7 +39,7 @@
  * times in a row once in a while, so up to DIFF_DOUBTS such rounds more are made before it counts.
  */
 enum { DIFF_LITTLE = 8 }; /* units of the last place, in the runs that say how far elements move */
-enum { DIFF_SPREAD = 6, DIFF_DISTURBED = 8, DIFF_DOUBTS = 24, DIFF_MOST = 8 };
+enum { DIFF_SPREAD = 6, DIFF_DISTURBED = 8, DIFF_DOUBTS = 24, DIFF_MOST = 16 };
 
 typedef struct diff {
   wick_guard guard;
@@ -475,6 +477,24 @@ static void diff_count(const wick_func *f, uint64_t (*seen)[WICK_NOP])
   }
 }
 
+/* With the derivatives of all float results by all float parameters; f itself where a row has none,
+ * or where it becomes too large for a test. */
+static wick_func *diff_derive(diff *d, wick_func *f)
+{
+  enum { MOST = 400 }; /* nodes */
+  wick_value of[DIFF_MOST], wrt[DIFF_MOST];
+  wick_gradient g = {.of = of, .wrt = wrt};
+  const wick_node *end = wick_return(f);
+  for (uint32_t i = 0; i < end->nin; i++)
+    if (WICK_FLOATS >> wick_info_of(f, end->in[i])->elem & 1) of[g.nof++] = end->in[i];
+  for (uint32_t i = 1; i <= f->nparam; i++)
+    if (WICK_FLOATS >> wick_info_of(f, (wick_value){i})->elem & 1) wrt[g.nwrt++] = (wick_value){i};
+  wick_func *df;
+  wick_status s = wick_differentiate(f, &g, &d->mem, &df);
+  if (s && s->code != WICK_EUNSUPPORTED) fail_msg("%s", s->message);
+  return s || df->nnode > MOST ? f : df;
+}
+
 static bool diff_one(diff *d, uint64_t seed, const char *target, uint64_t (*seen)[WICK_NOP],
                      uint32_t *nnode)
 {
@@ -489,6 +509,7 @@ static bool diff_one(diff *d, uint64_t seed, const char *target, uint64_t (*seen
   wick_status s = wick_verify_func(f, &d->tmp);
   if (s) fail_msg("seed %llu: %s", (unsigned long long)seed, s->message);
   diff_count(f, seen);
+  if (seed % 8 == 4) f = diff_derive(d, f);
   if (seed % 3 == 2) { /* of all targets, and of all levels */
     wick_target t = wick_target_host();
     s = wick_pass_narrow(f, seed / 12 % 4 ? WICK_BF16 : WICK_F16, &t, false, &d->mem, &d->tmp, &f);
