@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "driver/random_rows.h"
+#include "driver/random_flow.h"
 #include "import/onnx/onnx.h"
 #include "ir/text.h"
 #include "ir/verify.h"

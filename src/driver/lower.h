@@ -19,7 +19,7 @@ typedef struct wick_lowered_kernel {
   wick_cost model;         /* of one launch: operations, cycles */
   uint64_t cost;           /* of one launch: estimated nanoseconds of one worker */
   uint32_t nlaunch;
-  uint64_t nrun; /* launches of one run: of a loop whose count is not known, one step's */
+  uint64_t nrun;        /* launches of one run: of a loop whose count is not known, one step's */
   const char *contract; /* of its group (loop/contract.h) */
   const char *schedule; /* of its group: steps */
   /* The runtime's part of it: the node that is called (NULL: none), its group, the buffers of the
