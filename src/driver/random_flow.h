@@ -122,9 +122,10 @@ static void random_loop(random_graph *r)
 }
 
 /* A function @main of some 20 nodes, that of the seed's pair among them; returns it and up to six
- * of the values that nobody uses. NULL where the pair cannot be built. */
-static wick_func *random_function(random_graph *r, wick_module *m, uint64_t seed, wick_arena *mem,
-                                  wick_arena *tmp)
+ * of the values that nobody uses; with branches and loops where they are asked for. NULL where the
+ * pair cannot be built. */
+static wick_func *random_function(random_graph *r, wick_module *m, uint64_t seed, bool flow,
+                                  wick_arena *mem, wick_arena *tmp)
 {
   uint32_t npair, nout = 0;
   random_pair pair = random_pair_of(seed, &npair);
@@ -141,7 +142,7 @@ static wick_func *random_function(random_graph *r, wick_module *m, uint64_t seed
   if (!out[nout++].id) return NULL;
   r->only = 0;
   for (int tries = 0; tries < 200 && r->b.nodes.n < 36; tries++)
-    if (random_below(r, 24))
+    if (!flow || random_below(r, 24))
       random_step(r);
     else if (random_below(r, 2))
       random_if(r);
