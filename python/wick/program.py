@@ -143,11 +143,9 @@ class Program:
         session = self._take()
         try:
             raised(session.run, ins, tuple([buffer for _, buffer in made]))
-            # Strings are the session's, until it runs again.
-            return [types.unpacked(p.elem, p.shape, a, b) for p, (a, b) in zip(self.outputs, made)]
+            return self._results(made)  # strings are the session's, until it runs again
         finally:
             self._free.append(session)
-        return self._results(made)
 
     def _results(self, made):
         """Counts stand behind the outputs that they belong to."""
