@@ -81,6 +81,7 @@ static const row_case trees[] = {
      "i32[2,3]: 0 1 2 2 1 2", 0},
     {"tree_walk", "f32[1,2]: nan nan; " TREE "i32[1,1]: 3", "depth=1", "i32[1,1]: 4", 0},
     {"tree_walk", "f32[1,2]: nan nan; " TREE "i32[1,1]: 99", "depth=3", "i32[1,1]: 2", 0},
+    {"tree_walk", "f32[1,2]: 5 -5; " TREE "i32[1,1]: -1", "depth=1", "i32[1,1]: 1", 0},
     {"tree_walk", "f32[N[1..9],2]; " TREE "i32[1,2]: 3 4", "depth=1", "i32[N,2]", 0},
     {"tree_walk", "f32[3,2]; " TREE "i32[2,2]: 3 4 3 4", "depth=1",
      "error: i32[2,2] as first nodes of x f32[3,2]", 0},

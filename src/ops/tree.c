@@ -51,7 +51,7 @@ static wick_status tree_walk_infer(wick_infer *c)
   return NULL;
 }
 
-static int64_t tree_clamp(int64_t i, int64_t n) { return i < 0 ? 0 : i < n ? i : n - 1; }
+static int64_t tree_clamp(int64_t i, int64_t n) { return i < 0 || i >= n ? n - 1 : i; }
 
 static wick_status tree_walk_ref(wick_ref *c)
 {
@@ -78,13 +78,13 @@ static wick_status tree_walk_ref(wick_ref *c)
   return NULL;
 }
 
-/* An index as an i64 within 0 .. n-1. */
+/* An index as an i64 within 0 .. n-1: where it is negative it is large without a sign. */
 static wick_value tree_index(wick_builder *b, wick_value i, wick_dim n)
 {
-  wick_value last =
-      wick_stage_number(b, wick_dim_sub(b->module->dims, n, wick_dim_const(1)), WICK_I64);
-  i = wick_build_cast(b, i, WICK_I64);
-  return wick_build2(b, WICK_OP_min, wick_build2(b, WICK_OP_max, i, wick_build_i64(b, 0)), last);
+  wick_dim one = wick_dim_const(1);
+  wick_value last = wick_stage_number(b, wick_dim_sub(b->module->dims, n, one), WICK_U32);
+  i = wick_build2(b, WICK_OP_min, wick_build_cast(b, i, WICK_U32), last);
+  return wick_build_cast(b, i, WICK_I64);
 }
 
 static wick_value tree_table(const wick_compute *c, uint32_t k, wick_value node)
@@ -136,7 +136,7 @@ const wick_op wick_op_tree_walk = {
         "The node that rows of x reach after `depth` steps from the first nodes on, for each row "
         "and tree (tree and row: `rows_last`). A step goes to the first child where x, in the "
         "node's column, is at most its threshold, else, also where x is NaN, to the second. "
-        "Numbers outside of the tables mean the nearest one inside",
+        "Numbers outside of the tables mean the last one inside",
     .nin = {5, 5},
     .nout = {1, 1},
     .attr = {{"depth", WICK_ATTR_INT, 0, true, NULL, 1, TREE_MOST_DEPTH},
