@@ -43,6 +43,7 @@ bool core_add_model(PyObject *module);
 bool core_add_compiled(PyObject *module);
 bool core_add_session(PyObject *module);
 bool core_add_tensor(PyObject *module);
+bool core_add_text(PyObject *module);
 
 core_compiled *core_compiled_new(core_context *context); /* empty */
 

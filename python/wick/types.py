@@ -7,6 +7,8 @@ import functools
 
 import numpy as np
 
+from wick import _core
+
 # Wick's name: (NumPy's or ml_dtypes' name, ONNX's name, ONNX's number, DLPack's (code, bits) or None)
 _ROWS = {
     "f64": ("float64", "double", 11, (2, 64)),
@@ -139,27 +141,20 @@ def holds(elem, array, fixed):
 
 
 class _Addresses(np.ndarray):
-    """Of strings: (address, bytes) of each; what they point to lives as long."""
+    """Of strings: what they point to lives as long."""
 
 
 def _addresses(array):
-    parts = [s if isinstance(s, bytes) else str(s).encode() for s in array.reshape(-1).tolist()]
-    held = np.frombuffer(b"".join(parts) + b"\0", np.uint8)
-    out = np.empty((len(parts), 2), np.uint64).view(_Addresses)
-    out[:, 1] = [len(s) for s in parts]
-    out[:, 0] = held.__array_interface__["data"][0]
-    out[1:, 0] += np.cumsum(out[:-1, 1], dtype=np.uint64)
-    out.held = held
+    strings = array.reshape(-1).tolist()
+    out = np.frombuffer(_core.addresses(strings), np.uint64).reshape(-1, 2).view(_Addresses)
+    out.held = strings
     return out
 
 
 def _texts(shape, buffer):
     """The strings that a run left there, before the session's next run."""
-    import ctypes
-
     out = np.empty(len(buffer), object)
-    for k, (at, n) in enumerate(buffer.tolist()):
-        out[k] = ctypes.string_at(at, n).decode(errors="surrogateescape") if n else ""
+    out[:] = _core.texts(buffer)
     return out.reshape(shape)
 
 

@@ -71,7 +71,11 @@ const wick_op wick_op_narrow = {
     .grad = wick_grad_cast,
 };
 
-static bool convert_has_bits(wick_elem e) { return wick_elem_is_float(e) || wick_elem_is_int(e); }
+/* A string's are its number. */
+static bool convert_has_bits(wick_elem e)
+{
+  return wick_elem_is_float(e) || wick_elem_is_int(e) || e == WICK_STRING;
+}
 
 static wick_status bitcast_infer(wick_infer *c)
 {

@@ -217,7 +217,7 @@ static void constant_bitcast(wick_onnx_op *o)
 {
   wick_elem to;
   if (!constant_type(o, wick_onnx_attr_find(o, "to"), &to)) return;
-  if (to == WICK_STRING) {
+  if (to == WICK_STRING || wick_onnx_info(o, 0)->elem == WICK_STRING) {
     wick_onnx_fail(o, WICK_ETYPE, "the bits of strings are their own");
     return;
   }

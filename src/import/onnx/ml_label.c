@@ -130,6 +130,35 @@ static wick_value label_number(wick_onnx_op *o, wick_elem elem, wick_scalar v)
                           is_float ? 0 : v.i);
 }
 
+/* Integers, and strings by their numbers, that lie close together: a table of all between the least
+ * and the largest. 0: they do not. */
+static wick_value label_direct(wick_onnx_op *o, const label_list *keys, wick_elem value, uint32_t n,
+                               const label_pair *p, wick_scalar otherwise)
+{
+  wick_builder *b = o->b;
+  uint64_t first = n ? (uint64_t)p[0].key.i : 0, range = n ? (uint64_t)p[n - 1].key.i - first : 0;
+  if (!n || wick_elem_is_float(keys->elem) || range > 4 * (uint64_t)n + 1024)
+    return (wick_value){0};
+  label_pair *all = wick_new(o->c->tmp, label_pair, (size_t)range + 1);
+  for (uint64_t k = 0; k <= range; k++) all[k].value = otherwise;
+  for (uint32_t k = 0; k < n; k++) all[(uint64_t)p[k].key.i - first] = p[k];
+  wick_value table = label_constant(o, value, (uint32_t)range + 1, all, false), x = o->in[0];
+  if (keys->elem == WICK_STRING) { /* its number */
+    wick_type number = wick_type_with_elem(o->c->module, wick_built_type(b, x), WICK_I64);
+    x = wick_build(b, WICK_OP_bitcast, 1, &x, NULL, 1, &number);
+  }
+  x = wick_build_cast(b, x, WICK_I64);
+  wick_value least = label_number(o, WICK_I64, p[0].key),
+             most = label_number(o, WICK_I64, p[n - 1].key);
+  wick_value low = wick_build2(b, WICK_OP_ge, x, least), high = wick_build2(b, WICK_OP_le, x, most);
+  wick_value inside = wick_build2(b, WICK_OP_and, low, high);
+  wick_value at = wick_build2(b, WICK_OP_sub, x, least);
+  if (b->status) return at;
+  at = wick_build3(b, WICK_OP_where, inside, at, wick_onnx_number(o, at, 0));
+  wick_value found = wick_onnx_gather(o, WICK_OP_gather, table, at, 0);
+  return wick_build3(b, WICK_OP_where, inside, found, label_number(o, value, otherwise));
+}
+
 /* x looked up. */
 static wick_value label_map(wick_onnx_op *o, const label_list *keys, const label_list *values,
                             wick_scalar otherwise)
@@ -145,7 +174,8 @@ static wick_value label_map(wick_onnx_op *o, const label_list *keys, const label
   for (uint32_t k = 0; k < keys->n; k++)
     if (!n || !label_equal(&p[n - 1], &p[k])) p[n++] = p[k];
   const label_pair *nan = n && is_float && isnan(p[n - 1].key.f) ? &p[--n] : NULL;
-  wick_value y = {0};
+  wick_value y = label_direct(o, keys, values->elem, n, p, otherwise);
+  if (y.id || b->status) return y;
   if (n) {
     wick_value table = label_constant(o, keys->elem, n, p, true),
                results = label_constant(o, values->elem, n, p, false);
