@@ -78,7 +78,7 @@ wick_code wick_picture_pnm(wick_picture *image)
       (kind != '1' && kind != '4' && (!pnm_number(&p, &most) || most < 1 || most > 65535)))
     return wick_picture_fail(image, WICK_EPARSE, "its sizes are no numbers");
   if (!wick_picture_sized(image, height, width, &code)) return code;
+  if (p.at == p.end) return wick_picture_fail(image, WICK_EPARSE, "there are no pixels");
   if (kind >= '4') p.at++; /* one white space */
-  return p.at <= p.end ? pnm_pixels(image, &p, kind, most)
-                       : wick_picture_fail(image, WICK_EPARSE, "there are no pixels");
+  return pnm_pixels(image, &p, kind, most);
 }

@@ -359,7 +359,7 @@ static bool tree_members(wick_onnx_op *o, wick_forest_node *node, size_t n)
     size_t end = at;
     while (end < all.n && !isnan(all.at[end])) end++;
     double *m = wick_new(o->c->tmp, double, end - at + 1);
-    memcpy(m, all.at + at, (end - at) * sizeof *m);
+    if (end > at) memcpy(m, all.at + at, (end - at) * sizeof *m);
     qsort(m, end - at, sizeof *m, tree_number_order);
     for (size_t k = 0; k < end - at; k++)
       if (!node[i].nmember || m[k] != m[node[i].nmember - 1]) m[node[i].nmember++] = m[k];

@@ -17,7 +17,7 @@ static bool text_known(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *
     if (n->first.id != o->in[i].id || n->op != WICK_OP_const) continue;
     const wick_imm *imm = &n->attr[0].imm;
     int64_t *v = wick_new(o->c->tmp, int64_t, (size_t)numel.v + 1);
-    if (imm->constant)
+    if (imm->constant && numel.v)
       memcpy(v, wick_constant_get(o->c->module, imm->constant)->data, (size_t)numel.v * sizeof *v);
     for (int64_t e = 0; !imm->constant && e < numel.v; e++) v[e] = imm->i;
     *out_n = (uint32_t)numel.v, *out = v;
