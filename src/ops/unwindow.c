@@ -13,10 +13,14 @@ enum { UNWINDOW_KERNEL = WICK_WINDOW_NATTR, COL2IM_IMAGE };
 
 static wick_status unwindow_check(const wick_infer *c, uint32_t n)
 {
+  const wick_attr *kernel = &c->attr[UNWINDOW_KERNEL];
+  int64_t taps = 1;
   WICK_TRY(wick_window_check(c, n + 2, c->attr));
-  if (c->attr[UNWINDOW_KERNEL].n == n) return NULL;
-  return wick_infer_fail(c, WICK_ETYPE, "kernel has %u numbers, wanted %u",
-                         c->attr[UNWINDOW_KERNEL].n, n);
+  if (kernel->n != n)
+    return wick_infer_fail(c, WICK_ETYPE, "kernel has %u numbers, wanted %u", kernel->n, n);
+  for (uint32_t k = 0; k < n && taps <= WICK_WINDOW_LIMIT; k++) taps *= kernel->ints[k];
+  if (taps <= WICK_WINDOW_LIMIT) return NULL;
+  return wick_infer_fail(c, WICK_ERANGE, "windows of more than %d elements", WICK_WINDOW_LIMIT);
 }
 
 static wick_window unwindow_of(const wick_attr *attr)

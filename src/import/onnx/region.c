@@ -137,6 +137,8 @@ static void region_max_pool(wick_onnx_op *o)
 
 /* ---- DeformConv ---- */
 
+enum { REGION_TAPS = 1 << 20, REGION_GROUPS = 1 << 20 };
+
 typedef struct region_deform {
   wick_onnx_op *o;
   wick_onnx_window w;
@@ -225,7 +227,8 @@ static bool region_deform_fits(region_deform *d, const wick_type_info *w, int64_
                                int64_t offsets)
 {
   wick_dims *t = d->o->c->module->dims;
-  bool fits = d->offset->rank == d->x->rank && w->rank == d->x->rank && group > 0 && offsets > 0;
+  bool fits = d->offset->rank == d->x->rank && w->rank == d->x->rank && group > 0 && offsets > 0 &&
+              group <= REGION_GROUPS && offsets <= REGION_GROUPS;
   if (fits) {
     wick_dim channels = wick_dim_mul(t, w->dim[1], wick_dim_const(group));
     fits = wick_dim_eq(channels, d->x->dim[1]) &&
@@ -256,7 +259,11 @@ static void region_deform_conv(wick_onnx_op *o)
   const wick_type_info *w = wick_onnx_info(o, 1);
   int64_t group = wick_onnx_int(o, "group", 1), offsets = wick_onnx_int(o, "offset_group", 1);
   if (!kernel || !wick_onnx_window_read(o, kernel, &d.w)) return;
-  for (uint32_t k = 0; k < d.w.n; k++) d.taps *= d.w.kernel[k];
+  for (uint32_t k = 0; k < d.w.n && d.taps <= REGION_TAPS; k++) d.taps *= d.w.kernel[k];
+  if (d.taps > REGION_TAPS) {
+    wick_onnx_fail(o, WICK_ELIMIT, "windows of more than %d elements", REGION_TAPS);
+    return;
+  }
   if (!region_deform_fits(&d, w, group, offsets)) return;
   d.elem = wick_elem_storage[d.x->elem].arith;
   d.batch = wick_dim_mul(t, d.x->dim[0], wick_dim_const(offsets));

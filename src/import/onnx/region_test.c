@@ -18,6 +18,8 @@ static void test_center(void **state)
        "floordiv(max(-N + 8, 0), 2) + floordiv(max(N - 8, 0), 2) + 8, 0, -3]} : f32[8,3,4]\n"
        "  return %0\n"
        "}"},
+      {"opset 18; in x 1 4,4; const s 7 2 = 3,-1; CenterCropPad x,s -> y; out y",
+       "m.onnx: node \"y\" (CenterCropPad): dimension 1 of the result is negative or overflows"},
       {"opset 18; in x 1 4,4; const s 7 1 = 3; CenterCropPad x,s -> y; out y",
        "m.onnx: node \"y\" (CenterCropPad): shape has 1 numbers, wanted one for each axis"},
   };
@@ -49,6 +51,12 @@ static void test_windows(void **state)
       {"opset 18; in x 1 1,5,5; const i 7 2 = 5,5; const b 7 2 = 1,5; Col2Im x,i,b -> y pads=I0,1; "
        "out y",
        "m.onnx: node \"y\" (Col2Im): pads has 2 numbers, wanted 4"},
+      {"opset 18; in x 1 1,5,5; const i 7 3 = 5,5,5; const b 7 3 = "
+       "1000000000,1000000000,1000000000; Col2Im x,i,b -> y; out y",
+       "m.onnx: node \"y\" (Col2Im): windows of more than 1073741824 elements"},
+      {"opset 11; in x 1 1,1,2,2; in i 7 1,1,2,2; MaxUnpool x,i -> y "
+       "kernel_shape=I2000000,2000000; out y",
+       "m.onnx: node \"y\" (MaxUnpool): windows of more than 1073741824 elements"},
       {"opset 11; in x 1 1,1,2,2; in i 7 1,1,2,2; const s 7 4 = 1,1,5,5; MaxUnpool x,i,s -> y "
        "kernel_shape=I2,2 strides=I2,2; out y",
        "graph @main(%p0: f32[1,1,2,2], %p1: i64[1,1,2,2]) -> f32[1,1,5,5] {\n"
@@ -83,6 +91,12 @@ static void test_regions(void **state)
        "}"},
       {"opset 1; in x 1 1,2,8,8; in r 1 3,5; MaxRoiPool x,r -> y pooled_shape=I2; out y",
        "m.onnx: node \"y\" (MaxRoiPool): shape has 1 numbers, wanted 2"},
+      {"opset 16; in x 1 1,2,8,8; in r 1 3,4; in i 7 3; RoiAlign x,r,i -> y output_height=i0; out "
+       "y",
+       "m.onnx: node \"y\" (RoiAlign): shape has 0, wanted 1 to 1048576"},
+      {"opset 16; in x 1 1,2,8,8; in r 1 3,4; in i 7 3; RoiAlign x,r,i -> y sampling_ratio=i-1; "
+       "out y",
+       "m.onnx: node \"y\" (RoiAlign): ratio is -1, wanted 0 to 1024"},
       {"opset 11; in x 1 N,3,3; Det x -> y; out y",
        "graph @main(%p0: f32[N[1..536870912],3,3]) -> f32[N] {\n"
        "  %0 = det %p0 : f32[N]\n"
@@ -99,6 +113,12 @@ static void test_deform(void **state)
       {"opset 19; in x 1 1,2,3,3; in w 1 4,1,2,2; in o 1 1,16,3,2; DeformConv x,w,o -> y group=i2 "
        "offset_group=i2; out y",
        "m.onnx: node \"y\" (DeformConv): its offsets are for another size of axis 2"},
+      {"opset 19; in x 1 1,1,3,3; in w 1 4,1,200000,200000; in o 1 1,8,2,2; DeformConv x,w,o -> y; "
+       "out y",
+       "m.onnx: node \"y\" (DeformConv): windows of more than 1048576 elements"},
+      {"opset 19; in x 1 1,2,3,3; in w 1 4,1,2,2; in o 1 1,16,2,2; DeformConv x,w,o -> y group=i2 "
+       "offset_group=i4611686018427387904; out y",
+       "m.onnx: node \"y\" (DeformConv): its input, weights, offsets and groups do not fit"},
       {"opset 19; in x 1 1,2,3,3; in w 1 4,1,2,2; in o 1 1,8,2,2; DeformConv x,w,o -> y; out y",
        "m.onnx: node \"y\" (DeformConv): its input, weights, offsets and groups do not fit"},
   };
