@@ -37,15 +37,33 @@ static bool roi_ref_sample(const roi_ref *r, uint32_t k, int64_t p, int64_t i, i
   return true;
 }
 
+/* Of the samples of bin p those that may lie inside: from [0] to below [1], and one more at each
+ * end. All others are outside, however many they are. */
+static void roi_ref_near(const roi_ref *r, uint32_t k, int64_t p, int64_t range[2])
+{
+  double begin = r->first[k] + (double)p * r->bin[k], step = r->bin[k] / r->count[k],
+         ends[2] = {(-1 - begin) / step - 2, ((double)r->size[k] - begin) / step + 2};
+  double most = r->count[k] < 0x1p62 ? r->count[k] : 0;
+  bool all = most <= 1 << 10 || !(step > 0);
+  for (int i = 0; i < 2; i++) {
+    double at = all ? (i ? most : 0) : fmin(fmax(floor(ends[i]), 0), most);
+    range[i] = (int64_t)(all && most > 1 << 10 ? 0 : at);
+  }
+}
+
 static double roi_ref_bin(const roi_ref *r, int64_t py, int64_t px)
 {
   bool best = r->c->attr[WICK_ROI_MODE].i;
+  int64_t iy[2], ix[2];
   double sum = best ? -(double)INFINITY : 0, n = r->count[0] * r->count[1];
-  for (int64_t iy = 0; iy < (int64_t)r->count[0]; iy++)
-    for (int64_t ix = 0; ix < (int64_t)r->count[1]; ix++) {
+  roi_ref_near(r, 0, py, iy);
+  roi_ref_near(r, 1, px, ix);
+  if ((double)((iy[1] - iy[0]) * (ix[1] - ix[0])) < n) sum = 0; /* what is left out is 0 */
+  for (int64_t i = iy[0]; i < iy[1]; i++)
+    for (int64_t j = ix[0]; j < ix[1]; j++) {
       int64_t y[2], x[2];
       double wy, wx;
-      bool in_y = roi_ref_sample(r, 0, py, iy, y, &wy), in_x = roi_ref_sample(r, 1, px, ix, x, &wx);
+      bool in_y = roi_ref_sample(r, 0, py, i, y, &wy), in_x = roi_ref_sample(r, 1, px, j, x, &wx);
       for (int k = 0; k < 4; k++) {
         double v = 0;
         if (in_y && in_x)
@@ -100,8 +118,10 @@ static void roi_ref_range(const roi_ref *r, const wick_scalar *roi, uint32_t k, 
          end = round(roi_ref_step(r, roi[4 - k].f * scale)),
          length = fmax(roi_ref_step(r, roi_ref_step(r, end - first) + 1), 1),
          bin = roi_ref_step(r, length / (double)bins);
-  range[0] = fmax(floor(roi_ref_step(r, (double)p * bin)) + first, 0);
-  range[1] = fmin(ceil(roi_ref_step(r, (double)(p + 1) * bin)) + first, (double)r->size[k]);
+  double most = (double)r->size[k];
+  range[0] = fmin(fmax(floor(roi_ref_step(r, (double)p * bin)) + first, 0), most);
+  range[1] = fmin(fmax(ceil(roi_ref_step(r, (double)(p + 1) * bin)) + first, 0), most);
+  if (isnan(first) || isnan(end)) range[1] = 0;
 }
 
 wick_status wick_roi_max_pool_ref(wick_ref *c)
