@@ -163,3 +163,13 @@ def test_operator_refused():
 
     with pytest.raises(wick.InvalidModel, match="2 tensors are named, and it has 1 inputs"):
         preview(CHAIN, {"x": [], "z": []}, gradient, 2)(x=np.float64(1), z=np.float64(1))
+
+
+def test_gradients_of_gradients_are_bounded():
+    names = ["y"]
+    nodes = [node("Tanh", ["x"], ["y"])]
+    for k in range(60):
+        names.append(f"g{k}")
+        nodes.append(node("Gradient", ["x"], names[-1:], domain=TRAINING, xs=["x"], y=names[-2]))
+    with pytest.raises(wick.LimitReached, match="too many nodes"):
+        wick.load(model(nodes, {"x": []}, {names[-1]: []}))

@@ -6,6 +6,7 @@
 
 #include "import/onnx/onnx.h"
 #include "ir/op.h"
+#include "ops/grad.h"
 
 #include "args.h"
 #include "command.h"
@@ -60,6 +61,14 @@ static void ops_elems(uint64_t elems)
 
 static const char *const ops_effect[] = {"", "may fail at run time", "has an effect"};
 
+/* How a row of the graph is differentiated. */
+static const char *ops_derivative(const wick_op *op)
+{
+  if (op->grad == wick_grad_zero) return "zero almost everywhere";
+  if (op->grad == wick_grad_none) return "none";
+  return op->grad ? "by a rule of its own" : "through its definition";
+}
+
 /* Everything that a row says. */
 static void ops_row(const wick_op *op)
 {
@@ -78,6 +87,7 @@ static void ops_row(const wick_op *op)
   if (op->elems) ops_elems(op->elems), putchar('\n');
   if (*ops_effect[op->effect]) puts(ops_effect[op->effect]);
   if (op->ulp > 0) printf("error: %g ulp\n", op->ulp);
+  if (op->level & WICK_GRAPH) printf("derivative: %s\n", ops_derivative(op));
 }
 
 /* ---- docs/operators.md ---- */
@@ -108,6 +118,7 @@ static void ops_markdown_row(const wick_op *op)
   ops_count("; regions", op->nregion, "");
   if (*ops_effect[op->effect]) printf("; %s", ops_effect[op->effect]);
   if (op->ulp > 0) printf("; error: %g ulp", op->ulp);
+  if (op->level & WICK_GRAPH) printf("; derivative: %s", ops_derivative(op));
   putchar('\n');
   for (uint32_t i = 0; i < WICK_MAX_ATTR && op->attr[i].name; i++) {
     fputs("- attribute ", stdout);
