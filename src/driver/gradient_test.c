@@ -393,7 +393,7 @@ static void test_types(void **state)
 
 static void test_rows(void **state)
 {
-  (void)state;
+  (void)state, (void)random_step, (void)random_params, (void)random_pair_of; /* of whole graphs */
   const char *text = getenv("WICK_GRADIENT_CASES"), *only = getenv("WICK_GRADIENT_ROW");
   uint32_t cases = text ? (uint32_t)strtoul(text, NULL, 10) : GRADIENT_CASES;
   for (wick_opcode op = 1; op < WICK_NOP; op++) {

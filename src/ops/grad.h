@@ -86,7 +86,7 @@ wick_grad_rule wick_grad_reduce_sum, wick_grad_reduce_mean, wick_grad_reduce_ext
 wick_grad_rule wick_grad_matmul, wick_grad_matmul_packed, wick_grad_attention;
 /* grad_window.c */
 wick_grad_rule wick_grad_conv, wick_grad_conv_transpose, wick_grad_avg_pool, wick_grad_lp_pool,
-    wick_grad_max_pool, wick_grad_unpool;
+    wick_grad_max_pool, wick_grad_unpool, wick_grad_col2im;
 /* grad_move.c */
 wick_grad_rule wick_grad_reshape_row, wick_grad_transpose_row, wick_grad_expand_row, wick_grad_tile,
     wick_grad_pad_row, wick_grad_slice_row, wick_grad_concat_row, wick_grad_split,
@@ -95,7 +95,7 @@ wick_grad_rule wick_grad_reshape_row, wick_grad_transpose_row, wick_grad_expand_
 /* grad_index.c */
 wick_grad_rule wick_grad_gather, wick_grad_gather_elements, wick_grad_gather_nd,
     wick_grad_scatter_elements, wick_grad_scatter_nd, wick_grad_top_k, wick_grad_one_hot,
-    wick_grad_range;
+    wick_grad_range, wick_grad_take, wick_grad_max_unpool;
 /* grad_image.c */
 wick_grad_rule wick_grad_resize, wick_grad_grid_sample;
 

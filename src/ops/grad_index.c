@@ -228,3 +228,43 @@ void wick_grad_range(wick_adjoint *a)
   wick_value i = wick_build_cast(b, wick_grad_count(b, t->dim[0], 0, 1), t->elem);
   a->din[1] = wick_grad_to(b, expr_mul(b, a->dout[0], i), a->in[1]);
 }
+
+/* One index along an axis, the nearest that there is. */
+void wick_grad_take(wick_adjoint *a)
+{
+  wick_builder *b = a->b;
+  if (b->status) return;
+  const wick_type_info *x = wick_built_info(b, a->in[0]);
+  uint32_t axis = (uint32_t)a->node->attr[0].i;
+  wick_dim dim[WICK_MAX_RANK], size = x->dim[axis];
+  int64_t sizes[WICK_MAX_RANK];
+  if (!wick_dim_is_const(size) && !wick_grad_sizes(b, a->in[0], sizes)) return;
+  wick_value i = expr_at_most(b, expr_at_least(b, a->in[1], 0), (double)(size.v - 1));
+  if (a->node->attr[1].i) i = expr_addk(b, expr_neg(b, i), (double)(size.v - 1));
+  for (uint32_t k = 0; k < x->rank; k++) dim[k] = k == axis ? wick_dim_const(1) : x->dim[k];
+  wick_value g = wick_grad_reshape(b, a->dout[0], x->rank, dim), zero = expr_k(b, a->dout[0], 0);
+  wick_value here = wick_build2(b, WICK_OP_eq, wick_grad_count(b, size, axis, x->rank), i);
+  a->din[0] = wick_grad_expand(b, expr_where(b, here, g, zero), a->in[0]);
+}
+
+/* Each element has the cotangent of its place, where no later one has taken that: the places are
+ * asked whose number they hold. */
+void wick_grad_max_unpool(wick_adjoint *a)
+{
+  wick_builder *b = a->b;
+  if (b->status || !a->wanted[0]) return;
+  const wick_type_info *t = wick_built_info(b, a->in[0]);
+  wick_value number = wick_grad_count(b, index_product(b, t, 0, t->rank), 0, 1);
+  number = wick_grad_reshape(b, number, t->rank, t->dim);
+  wick_value in[2] = {number, a->in[1]};
+  wick_value put = wick_build(b, WICK_OP_max_unpool, 2, in, a->node->attr, 0, NULL);
+  if (b->status) return;
+  wick_dim all = wick_type_numel(b->module, wick_built_type(b, a->out[0]));
+  wick_value last = wick_grad_reshape(b, put, 1, &all),
+             g = wick_grad_reshape(b, a->dout[0], 1, &all);
+  last = index_gather(b, WICK_OP_gather, 0, last, a->in[1]);
+  g = index_gather(b, WICK_OP_gather, 0, g, a->in[1]);
+  if (b->status) return;
+  wick_value stays = wick_build2(b, WICK_OP_eq, last, number);
+  a->din[0] = expr_where(b, stays, g, expr_k(b, g, 0));
+}

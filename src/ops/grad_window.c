@@ -377,3 +377,31 @@ void wick_grad_unpool(wick_adjoint *a)
   if (!b->status) zero = expr_k(b, g, 0);
   a->din[0] = expr_where(b, none, zero, g);
 }
+
+/* The windows of the image's cotangent, side by side. */
+void wick_grad_col2im(wick_adjoint *a)
+{
+  enum { KERNEL = WICK_WINDOW_NATTR };
+  wick_builder *b = a->b;
+  const wick_attr *at = a->node->attr;
+  window v = {.b = b, .group = 1};
+  if (!wick_grad_sizes(b, a->out[0], v.x)) return;
+  v.w = wick_window_of(at, at[KERNEL].n, at[KERNEL].ints);
+  int64_t taps = 1;
+  v.o[0] = v.x[0], v.o[1] = v.x[1];
+  for (uint32_t k = 0; k < v.w.n; k++) {
+    int64_t reach = v.w.dilation[k] * (v.w.kernel[k] - 1) + 1;
+    v.o[2 + k] = (v.x[2 + k] + v.w.begin[k] + v.w.end[k] - reach) / v.w.stride[k] + 1;
+    taps *= v.w.kernel[k];
+  }
+  wick_dim dim[4] = {wick_dim_const(v.x[0]), wick_dim_const(v.x[1]), wick_dim_const(1),
+                     wick_dim_const(-1)};
+  wick_attr shape = {.n = 4, .dims = dim};
+  wick_value *part = wick_new(b->mem, wick_value, (size_t)taps), g = window_padded(&v, a->dout[0]);
+  for (int64_t t = 0; t < taps && !b->status; t++) {
+    wick_value own = window_tap(&v, g, t);
+    part[t] = wick_build(b, WICK_OP_reshape, 1, &own, &shape, 0, NULL);
+  }
+  if (!b->status)
+    a->din[0] = wick_grad_shape_of(b, wick_grad_concat(b, 2, (uint32_t)taps, part), a->in[0]);
+}

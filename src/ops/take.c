@@ -75,5 +75,5 @@ const wick_op wick_op_take = {
     .infer = take_infer,
     .ref = take_ref,
     .compute = take_compute,
-    .grad = wick_grad_none,
+    .grad = wick_grad_take,
 };

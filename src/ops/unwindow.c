@@ -186,7 +186,7 @@ const wick_op wick_op_col2im = {
     .infer = col2im_infer,
     .ref = col2im_ref,
     .compute = col2im_compute,
-    .grad = wick_grad_none,
+    .grad = wick_grad_col2im,
 };
 
 /* ---- max_unpool ---- */
@@ -356,5 +356,5 @@ const wick_op wick_op_max_unpool = {
     .infer = max_unpool_infer,
     .ref = max_unpool_ref,
     .compute = max_unpool_compute,
-    .grad = wick_grad_none,
+    .grad = wick_grad_max_unpool,
 };
