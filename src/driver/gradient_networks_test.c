@@ -75,6 +75,14 @@ static const network networks[] = {
      NULL,
      {"x", "h", "w", "r", "b", "w1", "r1"},
      2e-5},
+    {"a sequence that runs as a loop",
+     "graph @main(%x: f32[40,2,5]) -> (f32[2,9]) {\n"
+     "%w = const @w : f32[36,5]; %r = const @r : f32[36,9]\n"
+     "%a, %a1, %a2 = lstm %x, %w, %r\n"
+     "return %a1 }\n",
+     NULL,
+     {"x", "w", "r"},
+     2e-5},
     {"images and indices",
      "graph @main(%x: f32[1,4,6,7], %i: i64[5]) -> (f32[]) {\n"
      "%k = const @k : f32[4,6,3,3]; %e = const @e : f32[11,13]\n"

@@ -406,7 +406,12 @@ void wick_recurrent_run(wick_recurrent *r, bool reverse, wick_recurrent_step *st
                         wick_value *out)
 {
   r->reverse = reverse;
-  bool loop = r->steps > WICK_RECURRENT_UNROLLED;
+  bool loop = r->steps > WICK_RECURRENT_UNROLLED && !r->written;
+  if (r->written && r->steps > WICK_RECURRENT_WRITTEN)
+    wick_build_fail(r->b, WICK_EUNSUPPORTED,
+                    "a sequence of %lld steps, at most %d are differentiated", (long long)r->steps,
+                    WICK_RECURRENT_WRITTEN);
+  if (r->b->status) return;
   wick_value all = loop ? recurrent_loop(r, step, arg) : recurrent_unrolled(r, step, arg);
   if (r->b->status) return;
   out[0] = recurrent_result(r, all, 2);
