@@ -97,6 +97,6 @@ wick_grad_rule wick_grad_gather, wick_grad_gather_elements, wick_grad_gather_nd,
     wick_grad_scatter_elements, wick_grad_scatter_nd, wick_grad_top_k, wick_grad_one_hot,
     wick_grad_range, wick_grad_take, wick_grad_max_unpool;
 /* grad_image.c */
-wick_grad_rule wick_grad_resize, wick_grad_grid_sample;
+wick_grad_rule wick_grad_resize, wick_grad_grid_sample, wick_grad_roi_align;
 
 #endif

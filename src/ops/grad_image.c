@@ -1,9 +1,11 @@
-/* Derivatives of images in other sizes, and of images sampled at places that are data. */
+/* Derivatives of images in other sizes, of images sampled at places that are data, and of regions.
+ */
 #include <string.h>
 
 #include "ir/expr.h"
 #include "ops/grad.h"
 #include "ops/resize.h"
+#include "ops/roi.h"
 
 /* ---- resize: along each axis a matrix, that of the row itself ---- */
 
@@ -204,3 +206,99 @@ static void sample_rows(wick_builder *b, const wick_node *n, const wick_value *i
 }
 
 void wick_grad_grid_sample(wick_adjoint *a) { wick_grad_through(a, sample_rows); }
+
+/* ---- roi_align, in rows: the mean of samples is a product with weights along each axis ---- */
+
+typedef struct region {
+  wick_builder *b;
+  const wick_attr *attr;
+  wick_value rois; /* [R, 4] */
+  wick_dim n;      /* R */
+  double size;     /* elements of the image along the axis */
+  int64_t bins;
+} region;
+
+static wick_value region_along(const region *r, wick_dim n, uint32_t axis, wick_value like)
+{
+  wick_value v = wick_grad_count(r->b, n, axis, 4);
+  return r->b->status ? v : wick_build_cast(r->b, v, wick_built_info(r->b, like)->elem);
+}
+
+/* One of the four numbers of each region, in elements, [R, 1, 1, 1]. */
+static wick_value region_end(const region *r, uint32_t column)
+{
+  wick_builder *b = r->b;
+  wick_dim one = wick_dim_const(1), dim[4] = {r->n, one, one, one};
+  wick_value v = wick_grad_slice(b, r->rois, 1, wick_dim_const(column), one, 1);
+  v = wick_grad_reshape(b, v, 4, dim);
+  if (b->status) return v;
+  v = expr_mulk(b, v, r->attr[WICK_ROI_SCALE].f);
+  return r->attr[WICK_ROI_HALF].i ? expr_addk(b, v, -0.5) : v;
+}
+
+/* [R, bins, elements]: the share of each element in the samples of a bin along an axis. Where bins
+ * have as many samples as they are long, those from the first one on that may lie in the image. */
+static wick_value region_weights(const region *r, uint32_t axis)
+{
+  wick_builder *b = r->b;
+  int64_t ratio = r->attr[WICK_ROI_RATIO].i, samples = ratio ? ratio : 2 * (int64_t)r->size + 4;
+  wick_value first = region_end(r, 1 - axis), length = region_end(r, 3 - axis);
+  length = expr_sub(b, length, first);
+  if (b->status) return first;
+  if (!r->attr[WICK_ROI_HALF].i) length = expr_at_least(b, length, 1);
+  wick_value bin = expr_div(b, length, expr_k(b, length, (double)r->bins)),
+             place = region_along(r, wick_dim_const(r->bins), 1, bin),
+             begin = expr_add(b, first, expr_mul(b, place, bin)),
+             i = region_along(r, wick_dim_const(samples), 2, bin);
+  if (b->status) return first;
+  wick_value count = ratio ? expr_k(b, bin, (double)ratio)
+                           : expr_at_least(b, wick_build1(b, WICK_OP_ceil, bin), 0),
+             share = expr_at_least(b, count, 1), step = expr_div(b, bin, share);
+  if (!ratio) {
+    wick_value skip = expr_div(b, expr_addk(b, expr_neg(b, begin), -1), step);
+    skip = wick_build1(b, WICK_OP_ceil, expr_addk(b, skip, -0.5));
+    i = expr_add(b, i, expr_at_least(b, skip, 0));
+  }
+  wick_value at = expr_add(b, begin, expr_mul(b, expr_addk(b, i, 0.5), step));
+  if (b->status) return first;
+  wick_value from = wick_build2(b, WICK_OP_ge, at, expr_k(b, at, -1)),
+             to = wick_build2(b, WICK_OP_le, at, expr_k(b, at, r->size)),
+             on = wick_build2(b, WICK_OP_and, from, to),
+             there = wick_build2(b, WICK_OP_lt, i, count);
+  on = wick_build2(b, WICK_OP_and, on, there);
+  at = expr_at_most(b, expr_at_least(b, at, 0), r->size - 1);
+  wick_value element = region_along(r, wick_dim_const((int64_t)r->size), 3, bin);
+  if (b->status) return first;
+  wick_value w = expr_addk(b, expr_neg(b, expr_abs(b, expr_sub(b, at, element))), 1);
+  w = expr_at_least(b, w, 0);
+  w = expr_where(b, on, w, expr_k(b, w, 0));
+  w = expr_div(b, w, share);
+  static const int64_t summed = 2;
+  return wick_grad_sum(b, w, 1, &summed, false);
+}
+
+static void region_rows(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  int64_t x[WICK_MAX_RANK], rois[WICK_MAX_RANK];
+  if (!wick_grad_sizes(b, in[0], x) || !wick_grad_sizes(b, in[1], rois)) return;
+  region r = {.b = b, .attr = n->attr, .rois = in[1], .n = wick_dim_const(rois[0])};
+  wick_value w[2];
+  for (uint32_t k = 0; k < 2; k++) {
+    r.size = (double)x[2 + k], r.bins = n->attr[WICK_ROI_SHAPE].ints[k];
+    wick_dim dim[4] = {r.n, wick_dim_const(1), wick_dim_const(r.bins), wick_dim_const(x[2 + k])};
+    w[k] = wick_grad_reshape(b, region_weights(&r, k), 4, dim);
+  }
+  wick_attr axis = {.i = 0};
+  wick_value from[2] = {in[0], in[2]}, y = wick_build(b, WICK_OP_gather, 2, from, &axis, 0, NULL);
+  y = wick_build2(b, WICK_OP_matmul, w[0], y);
+  out[0] = wick_build2(b, WICK_OP_matmul, y, wick_grad_swap(b, w[1]));
+}
+
+/* The best of samples has none. */
+void wick_grad_roi_align(wick_adjoint *a)
+{
+  if (a->node->attr[WICK_ROI_MODE].i)
+    wick_grad_none(a);
+  else
+    wick_grad_through(a, region_rows);
+}

@@ -325,7 +325,7 @@ const wick_op wick_op_roi_align = {
     .infer = roi_align_infer,
     .ref = wick_roi_align_ref,
     .compute = roi_align_compute,
-    .grad = wick_grad_none,
+    .grad = wick_grad_roi_align,
 };
 
 /* ---- roi_max_pool ---- */
