@@ -3,6 +3,7 @@
  * that stop as LIBSVM's do. The steps are a fold whose state no longer changes once it is good. */
 #include <math.h>
 
+#include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
@@ -193,4 +194,5 @@ const wick_op wick_op_couple = {
     .infer = couple_infer,
     .ref = couple_ref,
     .compute = couple_compute,
+    .grad = wick_grad_none,
 };

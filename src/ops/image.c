@@ -1,4 +1,5 @@
 /* Images: a row of the runtime. */
+#include "ops/grad.h"
 #include "ops/host.h"
 #include "ops/tensor.h"
 
@@ -31,4 +32,5 @@ const wick_op wick_op_image_decode = {
     .host = "image_decode",
     .infer = image_decode_infer,
     .ref = wick_host_ref,
+    .grad = wick_grad_zero,
 };
