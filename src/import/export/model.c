@@ -108,6 +108,18 @@ static void model_constant_node(wick_export *x, const char *name, wick_onnx_tens
   wick_push(x->mem, &x->nodes->list, n);
 }
 
+/* The elements are numbers of the module's strings. */
+static void model_strings(wick_export *x, const int64_t *number, uint64_t n, wick_onnx_tensor *t)
+{
+  t->raw_data = (wick_span){0};
+  t->string_data.at = wick_new(x->mem, wick_span, n);
+  t->string_data.n = (size_t)n;
+  for (uint64_t i = 0; i < n; i++) {
+    wick_string s = wick_strings_get(&x->m->strings, number[i]);
+    t->string_data.at[i] = (wick_span){(const unsigned char *)s.at, (size_t)s.nbytes};
+  }
+}
+
 const char *wick_export_tensor(wick_export *x, const char *stem, wick_elem e, uint32_t rank,
                                const int64_t *dim, const void *data, uint64_t nbytes)
 {
@@ -116,6 +128,7 @@ const char *wick_export_tensor(wick_export *x, const char *stem, wick_elem e, ui
                         .data_type = wick_export_type(e),
                         .dims = {wick_dup(x->mem, int64_t, dim, rank), rank},
                         .raw_data = {data, (size_t)nbytes}};
+  if (e == WICK_STRING) model_strings(x, data, nbytes / sizeof(int64_t), &t);
   if (x->body)
     model_constant_node(x, name, wick_dup(x->mem, wick_onnx_tensor, &t, 1));
   else

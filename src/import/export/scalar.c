@@ -39,6 +39,12 @@ void wick_export_const(wick_export_op *o)
   }
   unsigned char *one = wick_arena_alloc(x->mem, 16, 16);
   bool is_float = wick_elem_is_float(t->elem);
+  if (t->elem == WICK_STRING) { /* ConstantOfShape has none */
+    const char *text = wick_export_tensor(x, "text", WICK_STRING, 0, dim, &imm->i, sizeof imm->i);
+    wick_export_result_is(o, 0,
+                          wick_export_2(o, "Expand", text, wick_export_dims(o, t->rank, t->dim)));
+    return;
+  }
   wick_store_elem(t->elem, one, 0,
                   is_float ? (wick_scalar){.f = imm->f} : (wick_scalar){.i = imm->i});
   if (t->rank == 0 && !x->value[v.id]) {

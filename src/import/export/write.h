@@ -166,8 +166,6 @@ void wick_export_interleave(wick_export_op *o);
 void wick_export_shape(wick_export_op *o);
 void wick_export_depth(wick_export_op *o);
 void wick_export_resize(wick_export_op *o);
-void wick_export_col2im(wick_export_op *o);
-void wick_export_roi_align(wick_export_op *o);
 void wick_export_grid_sample(wick_export_op *o);
 void wick_export_window(wick_export_op *o); /* convolutions and pools */
 void wick_export_norm(wick_export_op *o);   /* scales that are missing */
@@ -183,6 +181,15 @@ void wick_export_celu(wick_export_op *o);
 void wick_export_minmax(wick_export_op *o);
 void wick_export_shift(wick_export_op *o);
 void wick_export_mod(wick_export_op *o);
+void wick_export_roi_align(wick_export_op *o);
+void wick_export_col2im(wick_export_op *o);
+void wick_export_max_unpool(wick_export_op *o);
+void wick_export_take_row(wick_export_op *o);
+void wick_export_search(wick_export_op *o);
+void wick_export_string_case(wick_export_op *o);
+void wick_export_string_split(wick_export_op *o);
+void wick_export_regex(wick_export_op *o);
+void wick_export_text(wick_export_op *o); /* casts from strings and to them */
 void wick_export_tuple(wick_export_op *o);
 void wick_export_item(wick_export_op *o);
 void wick_export_if(wick_export_op *o);
