@@ -69,11 +69,30 @@ void wick_export_if(wick_export_op *o)
   wick_export_end_results(o, n, o->n->nout);
 }
 
+/* Results that have a row for each round have `most` of them in Wick; in ONNX only the rounds that
+ * were run. */
+static bool control_rows_differ(const wick_export_op *o)
+{
+  if (!wick_export_attr(o, "stacked")->i) return false;
+  const wick_node *yield = &o->x->f->node[o->n->region[0].end - 1],
+                  *on = wick_export_definer(o, yield->in[0]);
+  double count;
+  bool whole = wick_export_known(o, 0, &count) && count == (double)wick_export_attr(o, "most")->i;
+  const wick_imm *imm = on && on->op == WICK_OP_const ? &on->attr[0].imm : NULL;
+  if (!whole || !imm) return true;
+  const unsigned char *data = imm->constant ? wick_constant_bytes(o->x->m, imm->constant) : NULL;
+  return imm->constant ? !data || !*data : !imm->i;
+}
+
 /* Wick's loop has no condition before its first round, and the body is not told of it. */
 void wick_export_loop(wick_export_op *o)
 {
   wick_export *x = o->x;
   const wick_region *r = &o->n->region[0];
+  if (control_rows_differ(o)) {
+    wick_export_fail(o, "a loop whose rows are as many as it may run has no form in ONNX");
+    return;
+  }
   const char **in = wick_new(x->mem, const char *, o->n->nin + 1u);
   in[0] = wick_export_in(o, 0), in[1] = "";
   for (uint32_t i = 1; i < o->n->nin; i++) in[i + 1] = wick_export_in(o, i);
