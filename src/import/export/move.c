@@ -25,13 +25,32 @@ static wick_onnx_node *move_begin(wick_export_op *o, const char *x, const char *
   return n;
 }
 
+/* The mean of small integers, whose sum wraps before it is divided. */
+static void move_small_mean(wick_export_op *o, const char *x, const char *axes, wick_elem wide)
+{
+  const wick_attr *a = wick_export_attr(o, "axes");
+  const wick_type_info *t = wick_export_info(o, 0);
+  wick_dim count = wick_dim_const(1);
+  for (uint32_t k = 0; k < (a->n ? a->n : t->rank); k++)
+    count = wick_dim_mul(o->x->m->dims, count, t->dim[a->n ? a->ints[k] : k]);
+  wick_onnx_node *n = wick_export_begin(o, "ReduceSum", 2, (const char *const[]){x, axes});
+  wick_export_set_attrs(o, n, o->row->attrs);
+  const char *y = wick_export_cast(o, wick_export_end(o, n), wide, t->elem);
+  y = wick_export_2(o, "Div", wick_export_cast(o, y, t->elem, WICK_I64), wick_export_dim(o, count));
+  wick_export_result_is(o, 0, wick_export_cast(o, y, WICK_I64, t->elem));
+}
+
 void wick_export_reduce(wick_export_op *o)
 {
   wick_elem wide;
   const wick_attr *axes = wick_export_attr(o, "axes");
   const char *x = move_wide(o, wick_export_in(o, 0), &wide);
   if (o->failed) return;
-  move_end(o, move_begin(o, x, axes->n ? wick_export_i64s(o->x, axes->n, axes->ints) : ""), wide);
+  const char *along = axes->n ? wick_export_i64s(o->x, axes->n, axes->ints) : "";
+  if (o->n->op == WICK_OP_reduce_mean && wide != wick_export_info(o, 0)->elem)
+    move_small_mean(o, x, along, wide);
+  else
+    move_end(o, move_begin(o, x, along), wide);
 }
 
 void wick_export_scan(wick_export_op *o)
