@@ -189,6 +189,8 @@ void wick_export_search(wick_export_op *o);
 void wick_export_string_case(wick_export_op *o);
 void wick_export_string_split(wick_export_op *o);
 void wick_export_regex(wick_export_op *o);
+void wick_export_ngrams(wick_export_op *o);
+void wick_export_image(wick_export_op *o);
 void wick_export_text(wick_export_op *o); /* casts from strings and to them */
 void wick_export_tuple(wick_export_op *o);
 void wick_export_item(wick_export_op *o);
