@@ -66,6 +66,8 @@ def attribute(value, name, schema):
 def downgrade(node, feeds, schema):
     """(node, the names of its inputs that stay) for that schema, or None where it cannot be said there."""
     op, version = node.op_type, schema.since_version
+    if any(a.HasField("g") for a in node.attribute):
+        return None  # the nodes within are those of their opset
     names, attrs = list(node.input), {a.name: helper.get_attribute_value(a) for a in node.attribute}
     for since, index, name in MOVED.get(op, ()):
         if version >= since or index >= len(names):

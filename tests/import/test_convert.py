@@ -18,7 +18,7 @@ PACKAGE = pathlib.Path(WICK).resolve().parent / "python"
 STEP = 1 if os.environ.get("WICK_CONVERT_ALL") else 8
 SHARED = pathlib.Path(os.environ.get("WICK_SHARED", "../shared"))
 # What says that sizes follow from what an input holds: then that is given.
-OPEN = ("must be known", "must know", "are given")
+OPEN = ("must be known", "must know", "are given", "is not known to")
 
 # Rows without a form in ONNX: as src/import/export/export_test.c lists them.
 WITHOUT = re.compile("the operator (random|col2im|det|image_decode|max_unpool|ngram_counts|regex_full_match|roi_align|roi_max_pool|"

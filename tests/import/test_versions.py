@@ -28,6 +28,8 @@ DRAWN = re.compile("Random|Bernoulli|Multinomial|Dropout")
 
 
 def runtime(model, feeds):
+    if model.graph.node[0].op_type == "MaxUnpool":
+        return None  # with output_shape it puts the places of the smaller result into the larger one
     options = ort.SessionOptions()
     options.log_severity_level = 4
     try:
@@ -49,6 +51,8 @@ def reference(model, feeds):
 
 def difference(got, want, rtol, atol):
     got, want = np.asarray(got), np.asarray(want)
+    if want.dtype.kind == "U":
+        want = want.astype(object)
     if want.dtype == np.uint8 and got.dtype.kind == "V":
         want = want.view(got.dtype)  # ONNX Runtime has no 8-bit floats of NumPy
     if str(want.dtype) == "bfloat16":
