@@ -26,6 +26,9 @@ MOST = 10**6 if os.environ.get("WICK_VERSIONS_ALL") else 1
 # What is drawn has no expected values; Wick's bits are tested where they are made.
 DRAWN = re.compile("Random|Bernoulli|Multinomial|Dropout")
 
+# Sizes that only a run knows have tests of their own; places behind a given shape are ONNX Runtime's own.
+OTHERS = {"Compress", "MaxUnpool", "NonMaxSuppression", "NonZero", "Unique"}
+
 
 def runtime(model, feeds):
     if model.graph.node[0].op_type == "MaxUnpool":
@@ -100,7 +103,7 @@ def test_versions(blocks, block):
             if not backend_lacks(str(e)):
                 wrong.append(f"{label}: {str(e).splitlines()[0]}")
             continue
-        if DRAWN.search(schema.name):
+        if DRAWN.search(schema.name) or schema.name in OTHERS:
             continue
         expected = runtime(model, feeds)
         expected = reference(model, feeds) if expected is None else expected
