@@ -557,6 +557,19 @@ static void random_tree(random_graph *r, wick_opcode op)
   random_build(r, op, 5, in, a, NULL);
 }
 
+/* Pairs of classes have probabilities. */
+static void random_couple(random_graph *r, wick_opcode op)
+{
+  uint64_t elems = wick_ops[op]->elems & (r->only ? r->only : ~UINT64_C(0));
+  if (!elems) return;
+  wick_elem e =
+      elems & (elems - 1) && random_below(r, 2) ? WICK_F64 : (wick_elem)__builtin_ctzll(elems);
+  int64_t k = 2 + random_below(r, 4), dim[3] = {1 + random_below(r, 20), k, k};
+  wick_value x = random_tensor(r, e, 3, dim, true);
+  x = random_build(r, WICK_OP_sigmoid, 1, &x, NULL, NULL);
+  if (x.id) random_build(r, op, 1, &x, random_attrs(r, op), NULL);
+}
+
 /* Rows without a tensor to begin with. */
 static void random_made(random_graph *r, wick_opcode op)
 {
@@ -663,6 +676,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_det, random_det, 1},
     {WICK_OP_one_hot, random_one_hot, 1},
     {WICK_OP_random, random_made, 1},
+    {WICK_OP_couple, random_couple, 1},
     {WICK_OP_tree_walk, random_tree, 1},
     {WICK_OP_search_sorted, random_search, 1},
     {WICK_OP_range, random_made, 1},

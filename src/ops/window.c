@@ -42,7 +42,7 @@ wick_status wick_window_size(const wick_infer *c, const wick_window *w, uint32_t
            stride = wick_dim_const(w->stride[k]);
   int64_t lo, hi;
   wick_dim_range(t, room, &lo, &hi);
-  if (hi < 0)
+  if (hi < (ceil ? 1 - w->stride[k] : 0)) /* a window may hang over the end by less than a stride */
     return wick_infer_fail(c, WICK_ETYPE,
                            "the window reaches over %lld elements of dimension %u, which has %s "
                            "with its padding",

@@ -8,6 +8,7 @@ What must not happen: the process ends or hangs (over 10 s a model), or takes mo
 same number gives the same file. Findings are kept, with what was seen; the exit status is 1 where there are some."""
 
 import argparse
+import contextlib
 import os
 import pathlib
 import random
@@ -252,7 +253,8 @@ class Watched:
         self.seed, self.begun = seed, time.monotonic()
 
     def end(self):
-        os.killpg(self.p.pid, 9)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.p.pid, 9)
         return self.p.communicate()[1].decode(errors="replace")[-400:]
 
 

@@ -293,6 +293,8 @@ typedef struct wick_onnx_window {
 /* From the attributes and the first operand's spatial dimensions. `kernel` stands in for an absent
  * kernel_shape, or is NULL. False after a failure was added. */
 bool wick_onnx_window_read(wick_onnx_op *o, const wick_dim *kernel, wick_onnx_window *out);
+/* Leaves out the window's ends that meet padding alone wherever it lies, with that padding. */
+void wick_onnx_window_crop(wick_onnx_op *o, wick_onnx_window *w);
 /* The same for transposed convolution, where auto_pad and output_shape are about the result. */
 bool wick_onnx_window_read_transposed(wick_onnx_op *o, const wick_dim *kernel,
                                       wick_onnx_window *out, int64_t *out_pad);

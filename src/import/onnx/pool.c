@@ -6,6 +6,7 @@ static bool pool_begin(wick_onnx_op *o, wick_onnx_emit *e)
 {
   wick_onnx_window *w = wick_new(o->c->tmp, wick_onnx_window, 1);
   if (!wick_onnx_window_read(o, NULL, w)) return false;
+  if (!wick_onnx_int(o, "count_include_pad", 0)) wick_onnx_window_crop(o, w);
   *e = wick_onnx_begin(o, o->row->op);
   wick_onnx_window_set(e, w);
   wick_onnx_set_ints(e, "kernel", w->n, w->kernel);

@@ -101,6 +101,27 @@ bool wick_onnx_window_read(wick_onnx_op *o, const wick_dim *kernel, wick_onnx_wi
   return true;
 }
 
+void wick_onnx_window_crop(wick_onnx_op *o, wick_onnx_window *w)
+{
+  const int64_t most = 1 << 30;
+  for (uint32_t i = 0; i < w->n; i++) {
+    wick_dim size = wick_onnx_info(o, 0)->dim[2 + i];
+    int64_t k = w->kernel[i], d = w->dilation[i], s = w->stride[i], *before = &w->pad[i],
+            *after = &w->pad[w->n + i];
+    if (!wick_dim_is_const(size) || k < 1 || k > most || d < 1 || d > most || s < 1 || s > most ||
+        *before < 0 || *before > most || *after < 0 || *after > most || size.v > most)
+      continue;
+    /* with one window more than there may be, where sizes are rounded up */
+    int64_t room = size.v + *before + *after - (k - 1) * d - 1,
+            last = room < 0 ? s : (room / s + 1) * s;
+    int64_t first = wick_max_i64(*before - last, 0) / d, end = (size.v - 1 + *before) / d + 1;
+    int64_t head = wick_min_i64(wick_min_i64(first, *before / d), k - 1),
+            tail = wick_max_i64(wick_min_i64(k - wick_max_i64(end, head + 1), *after / d), 0);
+    w->kernel[i] = k - head - tail;
+    *before -= head * d, *after -= tail * d;
+  }
+}
+
 bool wick_onnx_window_read_transposed(wick_onnx_op *o, const wick_dim *kernel,
                                       wick_onnx_window *out, int64_t *out_pad)
 {
