@@ -91,8 +91,21 @@ static void export_round(const wick_func *f)
   }
 }
 
-static wick_status export_back(export_run *x, wick_module *m, const wick_func *f, wick_module *back,
-                               const wick_func **out)
+/* Kept for a comparison with another runtime (tests/differential/peer.py). */
+static void export_keep(uint64_t seed, wick_span bytes)
+{
+  const char *folder = getenv("WICK_EXPORT_DIR");
+  char path[4096];
+  if (!folder) return;
+  snprintf(path, sizeof path, "%s/%llu.onnx", folder, (unsigned long long)seed);
+  FILE *f = fopen(path, "wb");
+  assert_non_null(f);
+  assert_int_equal(fwrite(bytes.at, 1, bytes.nbytes, f), bytes.nbytes);
+  assert_int_equal(fclose(f), 0);
+}
+
+static wick_status export_back(export_run *x, uint64_t seed, wick_module *m, const wick_func *f,
+                               wick_module *back, const wick_func **out)
 {
   const wick_export_options o = {.data_name = "data"};
   wick_export_result r;
@@ -101,6 +114,7 @@ static wick_status export_back(export_run *x, wick_module *m, const wick_func *f
   for (size_t i = 0; i < r.model.n; i++)
     wick_text_addn(&bytes, r.model.at[i].at, r.model.at[i].nbytes);
   const wick_span span = {(const unsigned char *)bytes.at, bytes.n};
+  export_keep(seed, span);
   wick_status s = wick_import_onnx(back, span, "m.onnx", NULL, &x->mem, &x->tmp, out);
   return s ? s : wick_verify_func(*out, &x->tmp);
 }
@@ -164,7 +178,7 @@ static bool export_one(export_run *x, uint64_t seed)
   } else if (f) {
     export_round(f);
     wick_module_set(m, f);
-    wick_status s = export_back(x, m, f, back, &g);
+    wick_status s = export_back(x, seed, m, f, back, &g);
     bool lacks =
         s && (strstr(s->message, "ONNX has no ") || strstr(s->message, "no form in ONNX") ||
               strstr(s->message, "must be known")) /* of loops */;

@@ -122,9 +122,14 @@ bool template_shares(const template_state *t, const wick_node *read, wick_dim sy
 static int64_t template_sharing(const template_state *t, const wick_node *read,
                                 const wick_stage *st, uint32_t axis)
 {
-  int64_t extent = template_extent(st, axis), n = extent;
-  while (n > 1 && (extent % n || !template_shares(t, read, st->axis[axis].sym, n, extent))) n--;
-  return n;
+  int64_t extent = template_extent(st, axis), d = 1;
+  wick_dim sym = st->axis[axis].sym;
+  if (extent > INT32_MAX) return 1;
+  for (; d <= extent / d; d++) /* the divisors, from the largest on */
+    if (extent % d == 0 && template_shares(t, read, sym, extent / d, extent)) return extent / d;
+  while (--d > 1)
+    if (extent % d == 0 && template_shares(t, read, sym, d, extent)) return d;
+  return 1;
 }
 
 static bool template_roles_of(const template_state *t, const wick_stage *fold, const wick_node *a,
