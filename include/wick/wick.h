@@ -175,8 +175,15 @@ WICK_API wick_error *wick_grad(wick_model *model, const wick_grad_options *optio
 
 typedef struct wick_compiled wick_compiled;
 
-typedef struct wick_shape { /* what an input has from now on */
-  const char *input;        /* its name */
+/* What an input has from now on. An input that is a sequence or an optional is told how many
+ * elements it has: NAME has the shape [n], or [-1], an optional without a value; then each element
+ * is an input of its own, NAME.0, NAME.1, ..., whose shape is given, too. Outputs that are
+ * sequences or optionals are outputs NAME.0, ... The metadata "onnx.input.NAME", "onnx.output.NAME"
+ * are "AT COUNT TYPE": the place among the model's own inputs or outputs, counted from 0; the
+ * number of elements, -1, or ? before it is compiled; seq(f32), optional(f32) or
+ * optional(seq(f32)). */
+typedef struct wick_shape {
+  const char *input; /* its name */
   uint32_t rank;
   const int64_t *dim;
 } wick_shape;

@@ -7,9 +7,7 @@ import numpy as np
 
 from wick import _core, types
 from wick.errors import InvalidArgument, TypeMismatch, raised
-
-Port = collections.namedtuple("Port", "name elem shape symbols")
-Port.__doc__ = "An input or output: its name, Wick's element type, sizes (-1: open), names of open sizes."
+from wick.ports import Port, Ports, shape_of, shapes_of
 
 
 class Options:
@@ -47,9 +45,10 @@ class Model:
         self.derivatives = tuple(derivatives)
         for derivative in self.derivatives:
             raised(self._core.grad, *derivative)
-        self.inputs = tuple(Port(*p) for p in self._core.inputs)
-        self.outputs, _ = _visible(tuple(Port(*p) for p in self._core.outputs))
         self.metadata = self._core.metadata
+        self.inputs = Ports("input", tuple(Port(*p) for p in self._core.inputs), self.metadata).all
+        visible, _ = _visible(tuple(Port(*p) for p in self._core.outputs))
+        self.outputs = Ports("output", visible, self.metadata).all
         self.open = self._core.open
 
     def compile(self, shapes=None, sizes=None, contents=None, **options):
@@ -61,6 +60,8 @@ class Model:
         given = {}
         for name, array in (contents or {}).items():
             port = next((p for p in self.inputs if p.name == name), None)
+            if port and port.type:
+                continue
             if port is None:
                 raise InvalidArgument(f"the model has no input \"{name}\"")
             given[name] = types.memory(port.elem, np.ascontiguousarray(array, types.dtype(port.elem)))
@@ -98,9 +99,12 @@ class Program:
 
     def __init__(self, core, options):
         self._core, self.options = core, options
-        self.inputs = tuple(Port(*p) for p in core.inputs)
+        self._flat = tuple(Port(*p) for p in core.inputs)
         self._all = tuple(Port(*p) for p in core.outputs)
-        self.outputs, self._sizes = _visible(self._all)
+        self._visible, self._sizes = _visible(self._all)
+        metadata = core.metadata
+        self._ins, self._outs = Ports("input", self._flat, metadata), Ports("output", self._visible, metadata)
+        self.inputs, self.outputs = self._ins.all, self._outs.all
         self.fixed = core.fixed
         self._free = collections.deque()  # sessions that nobody runs
         self._pid = os.getpid()
@@ -128,18 +132,19 @@ class Program:
     def takes(self, arrays):
         """May it run on these contents?"""
         return all(f is None or types.holds(p.elem, a, f)
-                   for f, p, a in zip(self.fixed, self.inputs, arrays))
+                   for f, p, a in zip(self.fixed, self._flat, self._ins.flat(arrays)))
 
     def run(self, arrays, outputs=None):
-        """Arrays in the order of the inputs, dense, of the right types and shapes -> a list of arrays.
+        """Arrays (of sequences lists) in the order of the inputs, dense, of the right types and shapes -> a list of those.
 
         `outputs`: arrays to write to, or None for each that is to be made. One whose size depends on data has room for
         the most that there can be; the result is what there is.
         """
-        outputs = tuple(outputs or (None,) * len(self.outputs)) + (None,) * (len(self._all) - len(self.outputs))
+        outputs = tuple(outputs or ()) if self._outs.plain else ()
+        outputs += (None,) * (len(self._all) - len(outputs))
         made = [types.room(p.elem, p.shape) if o is None else (o, types.memory(p.elem, o))
                 for p, o in zip(self._all, outputs)]
-        ins = tuple([types.memory(p.elem, a) for p, a in zip(self.inputs, arrays)])
+        ins = tuple([types.memory(p.elem, a) for p, a in zip(self._flat, self._ins.flat(arrays))])
         session = self._take()
         try:
             raised(session.run, ins, tuple([buffer for _, buffer in made]))
@@ -152,7 +157,7 @@ class Program:
         all = [types.unpacked(p.elem, p.shape, a, b) for p, (a, b) in zip(self._all, made)]
         for k, (axis, count) in self._sizes.items():
             all[k] = np.ascontiguousarray(all[k][(slice(None),) * axis + (slice(0, int(all[count])),)])
-        return all[:len(self.outputs)]
+        return self._outs.packed(all[:len(self._visible)])
 
     def _take(self):
         if self._pid != os.getpid():  # a fork: the other process's threads are not here
@@ -166,7 +171,7 @@ class Program:
         """One run -> (its outputs, [(kernel's number, nanoseconds)])."""
         session = raised(_core.Session, self._core, self.options.threads, True)
         made = [types.room(p.elem, p.shape) for p in self._all]
-        raised(session.run, tuple(types.memory(p.elem, a) for p, a in zip(self.inputs, arrays)),
+        raised(session.run, tuple(types.memory(p.elem, a) for p, a in zip(self._flat, self._ins.flat(arrays))),
                tuple(buffer for _, buffer in made))
         return self._results(made), session.times
 
@@ -180,6 +185,8 @@ class Program:
 
 
 def _port_text(p):
+    if p.type:
+        return f"{p.name}: {p.type}"
     dims = (str(d) if d >= 0 else s or "?" for d, s in zip(p.shape, p.symbols))
     return f"{p.name}: {p.elem}[{','.join(dims)}]"
 
@@ -189,6 +196,20 @@ def _signature(inputs, outputs):
 
 
 # ---- arrays ----
+
+
+def as_value(port, value):
+    """What an input takes: a dense array, of a sequence a list of them, None."""
+    if not port.type:
+        return as_array(port, value)
+    value = value.numpy() if hasattr(value, "_wick_value") else value
+    if value is None and "optional" in port.type:
+        return None
+    if "seq" not in port.type:
+        return as_array(port, value)
+    if not isinstance(value, (list, tuple)):
+        raise TypeMismatch(f"input {_port_text(port)}: wanted is a list, {type(value).__name__} is given")
+    return [as_array(port, v) for v in value]
 
 
 def as_array(port, value):
@@ -203,7 +224,7 @@ def as_array(port, value):
             array = array.astype(object)
         else:
             raise TypeMismatch(f"input \"{port.name}\" is {port.elem}, an array of {array.dtype} is given")
-    if len(port.shape) != array.ndim or any(a != b for a, b in zip(port.shape, array.shape) if a >= 0):
+    if not port.type and (len(port.shape) != array.ndim or any(a != b for a, b in zip(port.shape, array.shape) if a >= 0)):
         raise TypeMismatch(f"input {_port_text(port)}: an array of the shape {array.shape} is given")
     return array if array.flags.c_contiguous else np.ascontiguousarray(array).reshape(array.shape)
 
@@ -240,7 +261,7 @@ def arrays_of(inputs, args, named):
     if twice or missing:
         raise InvalidArgument(f"given twice: {', '.join(twice)}" if twice
                               else f"missing inputs: {', '.join(missing)}")
-    return [as_array(p, given.get(p.name, named.get(p.name))) for p in inputs]
+    return [as_value(p, given.get(p.name, named.get(p.name))) for p in inputs]
 
 
 class Gradient:
@@ -270,7 +291,7 @@ class Specialised:
         self._lock = threading.Lock()
 
     def program(self, arrays):
-        key = tuple([a.shape for a in arrays])
+        key = tuple([shape_of(a) for a in arrays])
         for program in self._programs.get(key, ()):
             if program.takes(arrays):
                 return program
@@ -279,7 +300,7 @@ class Specialised:
                 if program.takes(arrays):
                     return program
             names = [p.name for p in self.model.inputs]
-            program = self.model.compile(shapes=dict(zip(names, key)), contents=dict(zip(names, arrays)),
+            program = self.model.compile(shapes=shapes_of(self.model.inputs, arrays), contents=dict(zip(names, arrays)),
                                          **self.options)
             self._programs[key] = self._programs.get(key, ()) + (program,)
             return program

@@ -14,7 +14,7 @@ import numpy as np
 
 from wick import _core, types
 from wick.errors import InvalidArgument
-from wick.program import Model, Specialised, as_array, from_dlpack
+from wick.program import Model, Specialised, as_value, from_dlpack
 
 _PROVIDERS = ["CPUExecutionProvider"]
 
@@ -99,8 +99,9 @@ class NodeArg:
 
     def __init__(self, port):
         self.name = port.name
-        self.type = f"tensor({types.onnx_name(port.elem)})"
-        self.shape = [size if size >= 0 else name or None for size, name in zip(port.shape, port.symbols)]
+        tensor = f"tensor({types.onnx_name(port.elem)})"
+        self.type = port.type.replace(f"({port.elem})", f"({tensor})") or tensor
+        self.shape = [] if port.type else [size if size >= 0 else name or None for size, name in zip(port.shape, port.symbols)]
 
     def __repr__(self):
         return f"NodeArg(name='{self.name}', type='{self.type}', shape={self.shape})"
@@ -155,6 +156,8 @@ class OrtValue:
         return list(self._array.shape)
 
     def data_type(self):
+        if not self.is_tensor():
+            return f"seq({OrtValue(self._array[0]).data_type()})" if self._array else ""
         return f"tensor({types.onnx_name(types.elem_of(self._array.dtype))})"
 
     def element_type(self):
@@ -167,16 +170,16 @@ class OrtValue:
         return self._array.ctypes.data
 
     def has_value(self):
-        return True
+        return self._array is not None
 
     def is_tensor(self):
-        return True
+        return isinstance(self._array, np.ndarray)
 
     def is_sparse_tensor(self):
         return False
 
     def is_tensor_sequence(self):
-        return False
+        return isinstance(self._array, list)
 
     def update_inplace(self, array):
         if array.shape != self._array.shape or array.dtype != self._array.dtype:
@@ -402,9 +405,9 @@ class InferenceSession:
             raise InvalidArgument("; ".join(
                 ([f"missing inputs: {', '.join(missing)}"] if missing else [])
                 + ([f"the model has no input {', '.join(unknown)}"] if unknown else [])))
-        arrays = [as_array(p, feed[p.name]) for p in self._model.inputs]
+        arrays = [as_value(p, feed[p.name]) for p in self._model.inputs]
         for port, array in zip(self._model.inputs, arrays) if self._options._sizes else ():
-            for size, symbol in zip(array.shape, port.symbols):
+            for size, symbol in zip(getattr(array, "shape", ()), port.symbols):
                 if self._options._sizes.get(symbol, size) != size:
                     raise InvalidArgument(f"input \"{port.name}\": the size {symbol} is {size}, "
                                           f"{self._options._sizes[symbol]} was set")
@@ -442,6 +445,8 @@ def _choose(providers):
 
 
 def _need_fit(port, array):
+    if port.type:
+        raise InvalidArgument(f"output \"{port.name}\" is {port.type}, which cannot be bound to memory")
     want = types.dtype(port.elem)
     if array.dtype != want or array.shape != port.shape or not array.flags.c_contiguous:
         raise InvalidArgument(f"output \"{port.name}\" is {port.elem}{list(port.shape)}, dense; "

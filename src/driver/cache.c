@@ -110,6 +110,12 @@ static const char *cache_key(const wick_compilation *c, const char *folder, wick
   }
   for (uint32_t i = 0; i < g->nsize; i++)
     wick_text_printf(&key, "size %s %lld\n", g->sizes[i].name, (long long)g->sizes[i].value);
+  for (uint32_t i = 0; i < g->nlist; i++) {
+    wick_text_printf(&key, "shape %s", g->list[i].input);
+    for (uint32_t k = 0; k < g->list[i].rank; k++)
+      wick_text_printf(&key, " %lld", (long long)g->list[i].dim[k]);
+    wick_text_char(&key, '\n');
+  }
   for (uint32_t i = 0; i < g->ncontent && m->follows; i++)
     wick_text_printf(&key, "content %s %016llx\n", g->contents[i].input,
                      (unsigned long long)wick_hash_bytes(WICK_HASH_SEED, g->contents[i].data,

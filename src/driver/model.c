@@ -46,10 +46,15 @@ static wick_status model_read(wick_model *m, const wick_given *given, wick_modul
   for (uint32_t i = 0; i < g->ncontent; i++)
     content[i] =
         (wick_onnx_content){g->contents[i].input, {g->contents[i].data, g->contents[i].nbytes}};
+  wick_onnx_given_shape *shape = wick_new(tmp, wick_onnx_given_shape, g->nlist);
+  for (uint32_t i = 0; i < g->nlist; i++)
+    shape[i] = (wick_onnx_given_shape){g->list[i].input, g->list[i].rank, g->list[i].dim};
   wick_onnx_options o = {.files = &m->files,
                          .max_nodes = m->context->options.max_nodes,
                          .range = range,
                          .nrange = g->nsize,
+                         .shape = shape,
+                         .nshape = g->nlist,
                          .content = content,
                          .ncontent = g->ncontent,
                          .fixed = g->fixed,
@@ -125,6 +130,7 @@ typedef struct model_sizes {
   const wick_model *m;
   wick_arena *mem;
   wick_list(wick_size) list;
+  wick_list(wick_shape) lists; /* shapes of inputs that are sequences or optionals */
 } model_sizes;
 
 static wick_status model_size(model_sizes *s, const char *name, int64_t value, const char *place)
@@ -153,6 +159,15 @@ static wick_status model_misfit(model_sizes *s, const wick_io *io, const wick_sh
                    wick_io_text(&given, s->mem));
 }
 
+/* Is it an input that is a sequence or an optional, or an element of one, NAME.3? */
+static bool model_has_list(const wick_model *m, const char *input, wick_arena *mem)
+{
+  const char *key = wick_str_printf(mem, "onnx.input.%s", input), *dot = strrchr(key, '.');
+  if (wick_model_metadata(m, key)) return true;
+  if (!dot[1] || dot[1 + strspn(dot + 1, "0123456789")]) return false;
+  return wick_model_metadata(m, wick_str_printf(mem, "%.*s", (int)(dot - key), key)) != NULL;
+}
+
 static wick_status model_shape(model_sizes *s, const wick_shape *shape)
 {
   const wick_model *m = s->m;
@@ -160,6 +175,10 @@ static wick_status model_shape(model_sizes *s, const wick_shape *shape)
   while (i < m->ninput && strcmp(m->io[i].name, shape->input) != 0) i++;
   const char *place =
       wick_str_printf(s->mem, "%s: input \"%s\"", wick_path_base(m->path), shape->input);
+  if (i == m->ninput && model_has_list(m, shape->input, s->mem)) {
+    wick_push(s->mem, &s->lists, *shape);
+    return NULL;
+  }
   if (i == m->ninput) return wick_fail(s->mem, WICK_ETYPE, place, "the model has no such input");
   const wick_io *io = &m->io[i];
   if (io->rank != shape->rank) return model_misfit(s, io, shape, place);
@@ -192,7 +211,8 @@ wick_status wick_model_sizes(const wick_model *m, uint32_t nshape, const wick_sh
     WICK_TRY(model_size(&s, sizes[i].name, sizes[i].value, place));
   }
   for (uint32_t i = 0; i < nshape; i++) WICK_TRY(model_shape(&s, &shape[i]));
-  *out = (wick_given){.nsize = s.list.n, .sizes = s.list.at};
+  *out =
+      (wick_given){.nsize = s.list.n, .sizes = s.list.at, .nlist = s.lists.n, .list = s.lists.at};
   return NULL;
 }
 

@@ -36,6 +36,8 @@ typedef struct wick_given { /* of what is open in a model */
   const wick_size *sizes;
   uint32_t ncontent;
   const wick_content *contents;
+  uint32_t nlist; /* of inputs that are sequences or optionals, and of their elements */
+  const wick_shape *list;
   bool *fixed; /* out, by content: it was used */
 } wick_given;
 

@@ -79,7 +79,7 @@ static bool import_type(wick_onnx_context *c, const wick_onnx_value_info *v, con
   if (!t)
     return wick_onnx_error(
                c, WICK_EUNSUPPORTED, place,
-               "only tensors are supported, not sequences, maps, optionals or sparse tensors"),
+               "only tensors, sequences and optionals are supported, not maps or sparse tensors"),
            false;
   if (!wick_onnx_elem(t->elem_type, &elem))
     return wick_onnx_error(c, WICK_EUNSUPPORTED, place, "elements of type %s are not supported",
@@ -106,6 +106,8 @@ static bool import_type(wick_onnx_context *c, const wick_onnx_value_info *v, con
 
 static void import_inputs(wick_onnx_context *c, const wick_onnx_graph *g)
 {
+  uint32_t at = 0;
+  c->lists.n = 0, c->unlisted = NULL;
   for (size_t i = 0; i < g->input.n; i++) {
     const wick_onnx_value_info *v = &g->input.at[i];
     if (wick_onnx_find(c, v->name)) continue; /* an initializer: its default is what it is */
@@ -115,9 +117,12 @@ static void import_inputs(wick_onnx_context *c, const wick_onnx_graph *g)
     wick_type type;
     if (!v->name.nbytes)
       wick_onnx_error(c, WICK_EPARSE, place, "it has no name");
+    else if (wick_onnx_is_list(v))
+      wick_onnx_list_input(c, v, at, place);
     else if (import_type(c, v, place, &type))
       b.v = wick_build_param(&c->b, type, WICK_IN, name);
     wick_onnx_bind(c, v->name, b);
+    at++;
   }
 }
 
@@ -213,60 +218,72 @@ static wick_value import_copy(wick_onnx_context *c, wick_value x, uint32_t name,
   return y;
 }
 
-static wick_value import_output(wick_onnx_context *c, const wick_onnx_value_info *v,
-                                const char *place)
+static void import_output_type(wick_onnx_context *c, const wick_onnx_value_info *v, wick_value x,
+                               const char *place)
 {
-  wick_value x = wick_onnx_use(c, v->name, place, "the value").v;
-  if (!x.id) return x;
   const wick_onnx_tensor_type *t = v->type ? v->type->tensor_type : NULL;
-  if (wick_built_info(&c->b, x)->kind != WICK_TENSOR) {
-    wick_onnx_error(c, WICK_EUNSUPPORTED, place, "sequences and optionals cannot be outputs");
-    return (wick_value){0};
-  }
   wick_elem want, have = wick_built_info(&c->b, x)->elem;
   if (t && t->elem_type && (!wick_onnx_elem(t->elem_type, &want) || want != have))
     wick_onnx_error(c, WICK_ETYPE, place, "it is %s, the model says %s", wick_elem_name(have),
                     wick_onnx_elem_name(t->elem_type, c->tmp));
-  return x;
 }
 
-/* How much of an output is there whose size depends on data: an output of its own, NAME.size.AXIS;
- * 0: all of it. */
-static wick_value import_count(wick_onnx_context *c, const wick_onnx_value_info *v)
+typedef struct import_result { /* a tensor that the function gives */
+  wick_value v;
+  const char *name;
+} import_result;
+typedef wick_list(import_result) import_results;
+
+/* The results that an output consists of. */
+static void import_output(wick_onnx_context *c, const wick_onnx_value_info *v, uint32_t at,
+                          import_results *out)
 {
-  const wick_onnx_binding *b = wick_onnx_find(c, v->name);
-  const wick_onnx_bounded *d = b ? wick_onnx_bounded_find(c, b->v) : NULL;
-  if (!d) return (wick_value){0};
-  const char *name =
-      wick_str_printf(c->tmp, "%s.size.%u", wick_wire_text(c->tmp, v->name), d->axis);
-  uint32_t id = wick_names_add(&c->module->names, name, strlen(name));
-  return import_copy(c, d->count, id, wick_str_printf(c->tmp, "%s: output \"%s\"", c->file, name));
+  const char *name = wick_wire_text(c->tmp, v->name);
+  const char *place =
+      wick_str_printf(c->tmp, "%s: output \"%s\"", c->file, wick_onnx_name(c, v->name));
+  wick_value x = wick_onnx_use(c, v->name, place, "the value").v;
+  if (!x.id) return;
+  if (!wick_onnx_is_list(v) && wick_built_info(&c->b, x)->kind == WICK_TENSOR) {
+    import_output_type(c, v, x, place);
+    wick_push(c->tmp, out, (import_result){x, name});
+    return;
+  }
+  uint32_t n;
+  const wick_value *item;
+  wick_onnx_list_output(c, v, x, at, place, &n, &item);
+  for (uint32_t k = 0; k < n; k++)
+    wick_push(c->tmp, out, (import_result){item[k], wick_str_printf(c->tmp, "%s.%u", name, k)});
+}
+
+/* How much of a result is there whose size depends on data: a result of its own, NAME.size.AXIS. */
+static void import_count(wick_onnx_context *c, import_result r, import_results *out)
+{
+  const wick_onnx_bounded *d = wick_onnx_bounded_find(c, r.v);
+  if (!d) return;
+  const char *name = wick_str_printf(c->tmp, "%s.size.%u", r.name, d->axis);
+  wick_push(c->tmp, out, (import_result){d->count, name});
 }
 
 static void import_outputs(wick_onnx_context *c, const wick_onnx_graph *g)
 {
-  wick_value *out = wick_new(c->tmp, wick_value, 2 * g->output.n);
+  import_results all = {0};
   if (!g->output.n) wick_onnx_error(c, WICK_EPARSE, c->file, "the graph has no outputs");
-  uint32_t nvalue = c->b.values.n;
+  for (size_t i = 0; i < g->output.n; i++) import_output(c, &g->output.at[i], (uint32_t)i, &all);
+  uint32_t nvalue = c->b.values.n, nplain = all.n;
+  for (uint32_t i = 0; i < nplain && !c->errors.list.n; i++) import_count(c, all.at[i], &all);
+  wick_value *out = wick_new(c->tmp, wick_value, all.n + 1);
   bool *taken = wick_new(c->tmp, bool, nvalue);
-  for (size_t i = 0; i < g->output.n; i++) {
-    const wick_onnx_value_info *v = &g->output.at[i];
-    const char *place =
-        wick_str_printf(c->tmp, "%s: output \"%s\"", c->file, wick_onnx_name(c, v->name));
-    wick_value x = out[i] = import_output(c, v, place);
-    uint32_t name = wick_onnx_module_name(c, v->name);
-    if (!x.id) continue;
-    if (x.id <= c->b.nparam || taken[x.id] || c->b.values.at[x.id].name != name)
-      out[i] = import_copy(c, x, name, place);
+  for (uint32_t i = 0; i < all.n && !c->errors.list.n; i++) {
+    wick_value x = all.at[i].v;
+    const char *text = all.at[i].name;
+    uint32_t name = wick_names_add(&c->module->names, text, strlen(text));
+    bool own = x.id > c->b.nparam && !taken[x.id] && c->b.values.at[x.id].name == name;
+    const char *place = wick_str_printf(c->tmp, "%s: output \"%s\"", c->file, text);
+    out[i] = own ? x : import_copy(c, x, name, place);
     taken[x.id] = true;
   }
-  uint32_t n = (uint32_t)g->output.n;
-  for (size_t i = 0; i < g->output.n && !c->errors.list.n; i++) {
-    wick_value count = import_count(c, &g->output.at[i]);
-    if (count.id) out[n++] = count;
-  }
   c->b.loc = (wick_loc){0};
-  if (!c->errors.list.n) wick_build_return(&c->b, n, out);
+  if (!c->errors.list.n) wick_build_return(&c->b, all.n, out);
 }
 
 /* ---- the model ---- */
@@ -296,6 +313,11 @@ static void import_graph(wick_onnx_context *c)
   import_initializer_names(c, g);
   import_inputs(c, g);
   c->wanted = wick_new(c->tmp, bool, c->b.nparam);
+  if (c->unlisted) {
+    wick_onnx_error(c, WICK_ETYPE, c->unlisted, "how many elements it has must be given");
+    return;
+  }
+  wick_onnx_list_inputs_end(c);
   if (c->options && c->options->ncontent) import_contents(c);
   import_initializers(c, g);
   wick_onnx_import_nodes(c, &g->node);
@@ -317,21 +339,29 @@ static void import_begin(wick_onnx_context *c, wick_arena *mem)
   wick_build_begin(&c->b, c->module, WICK_GRAPH, "main", mem);
 }
 
-/* Inputs as before, outputs as declared; false where an output's type is not. */
+/* Inputs as before, outputs as declared; false where an output's type is not. A sequence of unknown
+ * length has no results. */
 static bool import_interface(wick_onnx_context *c)
 {
   const wick_onnx_graph *g = c->model->graph;
-  wick_value *out = wick_new(c->tmp, wick_value, g->output.n);
+  wick_value *out = wick_new(c->tmp, wick_value, g->output.n + 1);
+  uint32_t n = 0;
   c->scope = wick_onnx_scope_make(c, &c->model->opset_import);
   import_initializer_names(c, g);
   import_inputs(c, g);
   for (size_t i = 0; i < g->output.n; i++) {
+    const wick_onnx_value_info *v = &g->output.at[i];
     wick_type type;
-    if (!import_type(c, &g->output.at[i], c->file, &type)) return false;
-    out[i] = wick_build_const(&c->b, type, 0, 0);
-    wick_build_name(&c->b, out[i], wick_onnx_module_name(c, g->output.at[i].name), WICK_REL_SAME);
+    if (wick_onnx_is_list(v)) {
+      if (!wick_onnx_list_declared(c, v, (uint32_t)i, c->file)) return false;
+      continue;
+    }
+    if (!import_type(c, v, c->file, &type)) return false;
+    out[n] = wick_build_const(&c->b, type, 0, 0);
+    wick_build_name(&c->b, out[n++], wick_onnx_module_name(c, v->name), WICK_REL_SAME);
   }
-  wick_build_return(&c->b, (uint32_t)g->output.n, out);
+  wick_build_return(&c->b, n, out);
+  import_metadata(c);
   return !c->errors.list.n;
 }
 
@@ -367,7 +397,7 @@ static wick_status import_tries(wick_onnx_context *c, wick_arena *mem)
 static bool import_is_open(const wick_onnx_context *c)
 {
   uint32_t errors = c->errors.list.n + c->errors.more;
-  return c->branches || errors == (c->symbolic ? c->misfits : c->unknown);
+  return c->branches || c->unlisted || errors == (c->symbolic ? c->misfits : c->unknown);
 }
 
 wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
@@ -398,10 +428,12 @@ wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
                          .most_bytes = ((uint64_t)64 << 20) + 64 * (uint64_t)bytes.nbytes,
                          .outside = {options ? options->files : NULL, wick_path_folder(tmp, path),
                                      m, options && options->loose}};
+  uint32_t nmetadata = m->metadata.n;
   wick_status failure = import_tries(&c, mem);
   if (failure) {
     if (!options || !options->described || !import_is_open(&c)) return failure;
     import_begin(&c, mem);
+    m->metadata.n = nmetadata;
     if (!import_interface(&c)) return failure;
     *options->described = true;
     if (options->follows) *options->follows = c.unknown > 0 || c.branches;

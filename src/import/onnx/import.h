@@ -63,6 +63,14 @@ typedef struct wick_onnx_bounded {
   wick_value count; /* i64[] */
 } wick_onnx_bounded;
 
+/* An input that is a sequence or an optional. */
+typedef struct wick_onnx_list {
+  wick_span name;
+  bool seq;
+  int64_t count; /* -1: an optional without a value */
+  wick_value *item;
+} wick_onnx_list;
+
 typedef struct wick_onnx_unsupported { /* an operator that no row imports */
   const char *name;                    /* with domain */
   const char *place, *text;            /* of its first node */
@@ -90,6 +98,8 @@ typedef struct wick_onnx_context {
   uint32_t unknown; /* of the misfits: what must be known follows from inputs' contents */
   bool branches;    /* contents of inputs may tell which branches with errors are not taken */
   wick_list(wick_onnx_bounded) bounded;
+  wick_list(wick_onnx_list) lists; /* inputs */
+  const char *unlisted;            /* the first input whose elements are not given; or NULL */
   bool *wanted;                    /* by parameter: its contents must be known */
   wick_names symbols;              /* dimension names of the model, made fit for Wick's text */
   wick_list(wick_dim) symbol_dims; /* by the name's number in `symbols` */
@@ -124,6 +134,23 @@ int64_t wick_onnx_opset_of(const wick_onnx_scope *s, wick_span domain); /* 0: no
 
 /* import.c: binds the names of a graph's initializers to constants. */
 void wick_onnx_import_initializers(wick_onnx_context *c, const wick_onnx_graph *g);
+
+/* ports.c: inputs and outputs that are sequences or optionals. `at` is their place among the
+ * model's own. */
+bool wick_onnx_is_list(const wick_onnx_value_info *v);
+void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, uint32_t at,
+                          const char *place);
+void wick_onnx_list_inputs_end(wick_onnx_context *c); /* behind all parameters: binds their names */
+/* The tensors that an output consists of; none after an error. */
+void wick_onnx_list_output(wick_onnx_context *c, const wick_onnx_value_info *v, wick_value x,
+                           uint32_t at, const char *place, uint32_t *out_n, const wick_value **out);
+/* Of an output whose elements are not known yet; false after an error. */
+bool wick_onnx_list_declared(wick_onnx_context *c, const wick_onnx_value_info *v, uint32_t at,
+                             const char *place);
+
+/* sequence.c: an optional without a value */
+wick_value wick_onnx_nothing(wick_builder *b);
+bool wick_onnx_is_nothing(const wick_builder *b, wick_value v);
 
 /* node.c */
 /* Nodes of another scope, within the current one; false after a limit was reached and said. */

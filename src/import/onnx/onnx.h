@@ -2,8 +2,8 @@
  *
  * What is imported: the main graph with its initializers (external ones too), local functions
  * (expanded where they are called), names of values, locations, metadata. What an operator means in
- * which opset stands in the rows of this folder's files. Subgraphs (If, Loop, Scan), sequences,
- * maps, optionals, sparse tensors and strings are refused by name. */
+ * which opset stands in the rows of this folder's files. Sequences and optionals at the interface
+ * become tensors (ports.c). Maps and sparse tensors are refused by name. */
 #ifndef WICK_IMPORT_ONNX_ONNX_H
 #define WICK_IMPORT_ONNX_ONNX_H
 
@@ -43,12 +43,22 @@ typedef struct wick_onnx_problems {
   uint32_t more; /* that are not in the list: it is full */
 } wick_onnx_problems;
 
+/* Of an input that is a sequence or an optional: "NAME" has the shape [n], n elements, or [-1], an
+ * optional without a value; each element "NAME.K" has its own. */
+typedef struct wick_onnx_given_shape {
+  const char *input;
+  uint32_t rank;
+  const int64_t *dim;
+} wick_onnx_given_shape;
+
 typedef struct wick_onnx_options {
   wick_files *files;  /* owns the mappings of external data; NULL: external data is refused */
   uint64_t max_nodes; /* after expanding functions; 0: 10,000,000; never more than 100,000 + nbytes
                          / 8 */
   const wick_onnx_range *range;
   uint32_t nrange;
+  const wick_onnx_given_shape *shape;
+  uint32_t nshape;
   /* Used where sizes and the like follow from what an input holds; then the input is still a
    * parameter, but nobody reads it, and fixed[i] is set for content i. */
   const wick_onnx_content *content;

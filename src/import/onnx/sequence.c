@@ -11,18 +11,24 @@ static const wick_type_info *sequence_type(const wick_onnx_op *o, wick_value v)
   return t->kind == WICK_TUPLE ? t : NULL;
 }
 
-static bool sequence_is_none(const wick_onnx_op *o, wick_value v)
+wick_value wick_onnx_nothing(wick_builder *b)
 {
-  const wick_type_info *t = sequence_type(o, v);
-  if (!t || t->nitem != 1) return false;
-  return wick_type_get(o->c->module, t->item[0])->kind == WICK_TUPLE;
+  wick_value nothing = wick_build(b, WICK_OP_tuple, 0, NULL, NULL, 0, NULL);
+  return wick_build(b, WICK_OP_tuple, 1, &nothing, NULL, 0, NULL);
+}
+
+bool wick_onnx_is_nothing(const wick_builder *b, wick_value v)
+{
+  const wick_type_info *t = wick_built_info(b, v);
+  if (t->kind != WICK_TUPLE || t->nitem != 1) return false;
+  return wick_type_get(b->module, t->item[0])->kind == WICK_TUPLE;
 }
 
 /* The items of operand i; false after a failure was added. */
 static bool sequence_items(wick_onnx_op *o, uint32_t i, uint32_t *out_n, const wick_value **out)
 {
   const wick_node *n = sequence_type(o, o->in[i]) ? wick_onnx_definer(o->b, o->in[i]) : NULL;
-  if (!n || sequence_is_none(o, o->in[i])) {
+  if (!n || wick_onnx_is_nothing(o->b, o->in[i])) {
     wick_onnx_fail(o, WICK_ETYPE, "input %u is no sequence", i);
     return false;
   }
@@ -201,19 +207,18 @@ static void optional_make(wick_onnx_op *o)
     o->out[0] = o->in[0];
     return;
   }
-  wick_value nothing = wick_build(o->b, WICK_OP_tuple, 0, NULL, NULL, 0, NULL);
-  o->out[0] = wick_build(o->b, WICK_OP_tuple, 1, &nothing, NULL, 0, NULL);
+  o->out[0] = wick_onnx_nothing(o->b);
 }
 
 static void optional_has(wick_onnx_op *o)
 {
-  bool has = wick_onnx_has(o, 0) && !sequence_is_none(o, o->in[0]);
+  bool has = wick_onnx_has(o, 0) && !wick_onnx_is_nothing(o->b, o->in[0]);
   o->out[0] = wick_build_const(o->b, wick_type_tensor(o->c->module, WICK_BOOL, 0, NULL), 0, has);
 }
 
 static void optional_get(wick_onnx_op *o)
 {
-  if (sequence_is_none(o, o->in[0]))
+  if (wick_onnx_is_nothing(o->b, o->in[0]))
     wick_onnx_fail(o, WICK_ETYPE, "the optional is empty");
   else
     o->out[0] = o->in[0];
