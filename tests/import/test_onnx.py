@@ -93,7 +93,7 @@ def test_types_of_outputs(checked):
         types = [kind for _, kind in got.get(path, [])]
         if path not in got or any(re.search("[A-Za-z_]", kind.split("[")[1]) for kind in types):
             continue
-        want = [shown(v) for v in t.data_sets[0][1]]
+        want = [shown(v) for w in t.data_sets[0][1] for v in (w if isinstance(w, list) else [w])]
         seen += 1
         if types != want:
             wrong.append(f"{t.name}: {types}, wanted {want}")
@@ -112,7 +112,13 @@ def test_whole_operators(checked):
 
 
 def test_names_of_outputs(checked):
+    """The elements of a sequence are outputs of their own; sizes that follow from data stand behind the others."""
     cases, got, _ = checked
     for t, path in cases:
         if path in got:
-            assert [name for name, _ in got[path]] == [o.name for o in t.model.graph.output], t.name
+            want = []
+            for o, made in zip(t.model.graph.output, t.data_sets[0][1]):
+                want += [f"{o.name}.{k}" for k in range(len(made))] if isinstance(made, list) else [o.name]
+            names = [name for name, _ in got[path]]
+            assert names[:len(want)] == want, t.name
+            assert all(re.search(r"\.size\.\d+$", name) for name in names[len(want):]), t.name
