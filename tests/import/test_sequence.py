@@ -1,4 +1,4 @@
-"""Inputs and outputs that are sequences or optionals, and what becomes of their elements."""
+"""Inputs and outputs that are sequences or optionals; Unique, whose sizes follow from data."""
 
 import os
 import pathlib
@@ -151,3 +151,34 @@ def test_kinds_that_do_not_fit_are_refused():
              "element 0 is i64, the model says f32")):
         with pytest.raises(Exception, match=words):
             wick.load(model(nodes, inputs, outputs))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.uint64, np.bool_, np.float16])
+@pytest.mark.parametrize("axis", [None, 1])
+def test_unique(kind, axis):
+    rng = np.random.default_rng(3)
+    for shape in ((1, 1, 1), (5, 33, 2)):
+        attrs = {} if axis is None else {"axis": axis}
+        numbers = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+        free = [None] * (3 if axis is not None else 1)
+        outputs = [tensor("y", free, numbers)] + [tensor(n, [None], I) for n in "iru"]
+        x = rng.integers(0, 2, shape).astype(kind)
+        y, first, inverse, counts = np.unique(x, True, True, True, axis=axis)
+        inverse = inverse.reshape(-1)
+        m = model([node("Unique", ["x"], ["y", "i", "r", "u"], **attrs)], [tensor("x", shape, numbers)], outputs)
+        same(list(backend.prepare(m, cache="").run([x])), [y, first, inverse, counts])
+        order = np.argsort(first)  # as met
+        back = np.argsort(order)
+        m = model([node("Unique", ["x"], ["y", "i", "r", "u"], sorted=0, **attrs)], [tensor("x", shape, numbers)], outputs)
+        same(list(backend.prepare(m, cache="").run([x])),
+             [np.take(y, order, axis or 0), first[order], back[inverse], counts[order]])
+
+
+def test_unique_of_many_and_of_nan():
+    outputs = [tensor("y", [None])] + [tensor(n, [None], I) for n in "iru"]
+    rng = np.random.default_rng(5)
+    some = np.asarray([np.nan, 1, -np.inf, np.nan, 0, np.inf, -0.0], f32)
+    for x in (rng.integers(-500, 500, 5000).astype(f32), some, rng.choice(some, 300), np.zeros(0, f32)):
+        m = model([node("Unique", ["x"], ["y", "i", "r", "u"])], [tensor("x", x.shape)], outputs)
+        want = np.unique(x, True, True, True)
+        same(list(backend.prepare(m, cache="").run([x])), [w.astype(k) for w, k in zip(want, (f32, int, int, int))])

@@ -49,7 +49,7 @@ static wick_value compact_cumsum(wick_onnx_op *o, wick_value x, uint32_t axis)
 
 /* Running sums of x [n]: of blocks, with what all blocks before come to. (The row takes as many
  * steps as there are pairs of elements.) */
-static wick_value compact_sums(wick_onnx_op *o, wick_value x, int64_t n)
+wick_value wick_onnx_sums(wick_onnx_op *o, wick_value x, int64_t n)
 {
   int64_t blocks = wick_ceildiv_i64(n, COMPACT_BLOCK), more = blocks * COMPACT_BLOCK - n;
   wick_dim table[2] = {wick_dim_const(blocks), wick_dim_const(COMPACT_BLOCK)},
@@ -61,7 +61,7 @@ static wick_value compact_sums(wick_onnx_op *o, wick_value x, int64_t n)
   }
   x = wick_onnx_reshape(o, x, 2, table);
   wick_value all = wick_onnx_reduce1(o, WICK_OP_reduce_sum, x, 1, false);
-  wick_value before = wick_build2(o->b, WICK_OP_sub, compact_sums(o, all, blocks), all);
+  wick_value before = wick_build2(o->b, WICK_OP_sub, wick_onnx_sums(o, all, blocks), all);
   x = wick_build2(o->b, WICK_OP_add, compact_cumsum(o, x, 1),
                   wick_onnx_reshape(o, before, 2, column));
   return wick_onnx_slice(o, compact_flat(o, x, blocks * COMPACT_BLOCK), 0, wick_dim_const(0),
@@ -75,7 +75,7 @@ static wick_value compact_places(wick_onnx_op *o, wick_value mask, int64_t n, wi
   wick_builder *b = o->b;
   int64_t most = 1;
   wick_value ones = wick_build_cast(b, mask, WICK_I64);
-  wick_value sums = compact_sums(o, ones, n), place = wick_onnx_count(o, wick_dim_const(n));
+  wick_value sums = wick_onnx_sums(o, ones, n), place = wick_onnx_count(o, wick_dim_const(n));
   *count = wick_onnx_reduce1(o, WICK_OP_reduce_sum, ones, 0, false);
   wick_value wanted = place;
   place = wick_onnx_by(o, WICK_OP_mul, place, 0);
@@ -107,9 +107,8 @@ static bool compact_known(wick_onnx_op *o, wick_value mask, wick_value *places, 
   return true;
 }
 
-/* The places of a mask, and how many there are along the result's axis; NULL: as many as it has. */
-static wick_value compact_mask(wick_onnx_op *o, wick_value mask, int64_t n, int64_t *size,
-                               wick_value *count)
+wick_value wick_onnx_places(wick_onnx_op *o, wick_value mask, int64_t n, int64_t *size,
+                            wick_value *count)
 {
   wick_value places = {0};
   *count = (wick_value){0};
@@ -145,7 +144,7 @@ static void compact_non_zero(wick_onnx_op *o)
     return;
   }
   if (t.elem != WICK_BOOL) x = wick_onnx_by(o, WICK_OP_ne, x, 0);
-  wick_value place = compact_mask(o, x, n, &size, &count);
+  wick_value place = wick_onnx_places(o, x, n, &size, &count);
   for (uint32_t k = rank; k-- > 0; stride *= dim[k]) {
     row[k] = stride > 1 ? wick_onnx_by(o, WICK_OP_div, place, (double)stride) : place;
     if (k) row[k] = wick_onnx_by(o, WICK_OP_mod, row[k], (double)dim[k]);
@@ -177,7 +176,7 @@ static void compact_compress(wick_onnx_op *o)
                    (long long)extent.v);
     return;
   }
-  wick_value place = compact_mask(o, o->in[1], c->dim[0].v, &size, &count);
+  wick_value place = wick_onnx_places(o, o->in[1], c->dim[0].v, &size, &count);
   o->out[0] = wick_onnx_gather(o, WICK_OP_gather, x, place, axis);
   if (count.id) wick_onnx_bound(o->c, o->out[0], axis, count);
 }
@@ -339,7 +338,7 @@ static void compact_nms(wick_onnx_op *o)
   wick_value best = compact_select(o, &s, scores);
   if (o->b->status) return;
   wick_value box = compact_row(o, &s, best), some = compact_row(o, &s, (wick_value){best.id + 1});
-  wick_value place = compact_mask(o, some, all, &size, &count);
+  wick_value place = wick_onnx_places(o, some, all, &size, &count);
   column[0] = wick_onnx_by(o, WICK_OP_div, place, (double)(s.classes * s.most));
   column[1] = wick_onnx_by(o, WICK_OP_mod, wick_onnx_by(o, WICK_OP_div, place, (double)s.most),
                            (double)s.classes);

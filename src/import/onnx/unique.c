@@ -1,0 +1,262 @@
+/* Unique: rows in order, equal ones beside each other, the first of each taken. They are sorted by
+ * a bitonic network, one loop over its n log^2 n exchanges in log^2 n steps (Batcher 1968). */
+#include "import/onnx/import.h"
+#include "ir/element.h"
+
+enum { UNIQUE_MOST = 1 << 28 };
+
+typedef struct unique_rows {
+  wick_value key; /* [n, m], of a type that has an order */
+  int64_t n, m;
+  bool nan; /* there may be: they are equal, and above all numbers */
+} unique_rows;
+
+static wick_value unique_number(wick_onnx_op *o, int64_t i)
+{
+  return wick_build_const(o->b, wick_type_tensor(o->c->module, WICK_I64, 0, NULL), 0, i);
+}
+
+static wick_value unique_at(wick_onnx_op *o, wick_value x, wick_value index)
+{
+  return wick_onnx_gather(o, WICK_OP_gather, x, index, 0);
+}
+
+static wick_value unique_flat(wick_onnx_op *o, wick_value x, int64_t n)
+{
+  wick_dim d = wick_dim_const(n);
+  return wick_onnx_reshape(o, x, 1, &d);
+}
+
+/* x at `place` [n], each once, as a row in the order of 0, 1, ... */
+static wick_value unique_put(wick_onnx_op *o, wick_value place, wick_value x)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_scatter_elements);
+  wick_onnx_set_int(&e, "axis", 0);
+  wick_value in[3] = {wick_onnx_by(o, WICK_OP_mul, x, 0), place, x};
+  return wick_onnx_end(&e, 3, in);
+}
+
+static wick_value unique_is_nan(wick_onnx_op *o, wick_value x)
+{
+  return wick_build2(o->b, WICK_OP_ne, x, x);
+}
+
+/* Where rows x and y [k, m] differ: [k, m]. */
+static wick_value unique_differ(wick_onnx_op *o, const unique_rows *u, wick_value x, wick_value y)
+{
+  wick_builder *b = o->b;
+  wick_value ne = wick_build2(b, WICK_OP_ne, x, y);
+  if (!u->nan) return ne;
+  wick_value of_x = unique_is_nan(o, x), of_y = unique_is_nan(o, y);
+  wick_value both = wick_build2(b, WICK_OP_and, of_x, of_y);
+  return wick_build2(b, WICK_OP_and, ne, wick_build1(b, WICK_OP_not, both));
+}
+
+/* Is any of a row's [k, m]? */
+static wick_value unique_any(wick_onnx_op *o, wick_value x)
+{
+  x = wick_onnx_reduce1(o, WICK_OP_reduce_max, wick_build_cast(o->b, x, WICK_I32), 1, false);
+  return wick_onnx_by(o, WICK_OP_gt, x, 0);
+}
+
+/* Does row x come before row y? The first column in which they differ tells. */
+static wick_value unique_less(wick_onnx_op *o, const unique_rows *u, wick_value x, wick_value y,
+                              wick_value differ)
+{
+  wick_builder *b = o->b;
+  wick_value less = wick_build2(b, WICK_OP_lt, x, y);
+  if (u->nan) {
+    wick_value of_x = unique_is_nan(o, x), of_y = unique_is_nan(o, y);
+    wick_value top = wick_build2(b, WICK_OP_and, of_y, wick_build1(b, WICK_OP_not, of_x));
+    less = wick_build2(b, WICK_OP_or, less, top);
+  }
+  if (u->m == 1) return unique_any(o, less);
+  wick_value column = wick_onnx_count_along(o, wick_dim_const(u->m), 1, 2);
+  wick_value at = wick_build3(b, WICK_OP_where, differ, column, unique_number(o, u->m));
+  wick_value first = wick_onnx_reduce1(o, WICK_OP_reduce_min, at, 1, true);
+  wick_value here = wick_build2(b, WICK_OP_eq, column, first);
+  return unique_any(o, wick_build2(b, WICK_OP_and, less, here));
+}
+
+/* Is the bit of weight `bit`, a power of two, 0 in i? */
+static wick_value unique_bit_is_0(wick_onnx_op *o, wick_value i, wick_value bit)
+{
+  wick_value high = wick_build2(o->b, WICK_OP_div, i, bit);
+  return wick_onnx_by(o, WICK_OP_eq, wick_onnx_by(o, WICK_OP_mod, high, 2), 0);
+}
+
+/* The network's step of distance `step` in runs of `run`: each place keeps its row's number or
+ * takes that of its partner. Equal rows go by their numbers, those behind the last above all. */
+static wick_value unique_exchange(wick_onnx_op *o, const unique_rows *u, wick_value own,
+                                  wick_value place, wick_value step, wick_value run)
+{
+  wick_builder *b = o->b;
+  wick_value lower = unique_bit_is_0(o, place, step), rising = unique_bit_is_0(o, place, run);
+  wick_value up = wick_build2(b, WICK_OP_add, place, step);
+  wick_value down = wick_build2(b, WICK_OP_sub, place, step);
+  wick_value other = unique_at(o, own, wick_build3(b, WICK_OP_where, lower, up, down));
+  wick_value last = unique_number(o, u->n - 1);
+  wick_value x = unique_at(o, u->key, wick_build2(b, WICK_OP_min, other, last));
+  wick_value y = unique_at(o, u->key, wick_build2(b, WICK_OP_min, own, last));
+  wick_value differ = unique_differ(o, u, x, y);
+  wick_value less = unique_less(o, u, x, y, differ), tie = wick_build2(b, WICK_OP_lt, other, own);
+  wick_value real = wick_build2(b, WICK_OP_le, wick_build2(b, WICK_OP_max, own, other), last);
+  wick_value by_row = wick_build2(b, WICK_OP_and, real, unique_any(o, differ));
+  wick_value before = wick_build3(b, WICK_OP_where, by_row, less, tie);
+  wick_value least = wick_build2(b, WICK_OP_eq, lower, rising);
+  return wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_eq, before, least), other, own);
+}
+
+/* The rows' numbers in rising order, equal ones in the order that they have: i64 [n]. */
+static wick_value unique_order(wick_onnx_op *o, const unique_rows *u)
+{
+  wick_builder *b = o->b;
+  int64_t size = 1, bits = 0;
+  while (size < u->n) size *= 2, bits++;
+  wick_value place = wick_onnx_count(o, wick_dim_const(size)), y[4];
+  if (size == 1 || b->status) return place;
+  wick_type one = wick_type_tensor(o->c->module, WICK_I64, 0, NULL),
+            type[4] = {one, wick_built_type(b, place), one, one};
+  wick_value in[4] = {unique_number(o, bits * (bits + 1) / 2), place, unique_number(o, 1),
+                      unique_number(o, 2)};
+  wick_attr a[2] = {{.i = 0}, {.i = 0}};
+  wick_build_open(b, WICK_OP_loop, 4, in, a, 0, NULL);
+  wick_value own = {wick_region_begin(b, 4, type).id + 1};
+  wick_value step = {own.id + 1}, run = {own.id + 2};
+  y[0] = wick_build_const(b, wick_type_tensor(o->c->module, WICK_BOOL, 0, NULL), 0, 1);
+  y[1] = unique_exchange(o, u, own, place, step, run);
+  wick_value ends = wick_onnx_by(o, WICK_OP_eq, step, 1),
+             half = wick_onnx_by(o, WICK_OP_div, step, 2);
+  y[2] = wick_build3(b, WICK_OP_where, ends, run, half);
+  y[3] = wick_build3(b, WICK_OP_where, ends, wick_onnx_by(o, WICK_OP_mul, run, 2), run);
+  wick_yield(b, 4, y);
+  place = wick_build_close(b);
+  return wick_onnx_slice(o, place, 0, wick_dim_const(0), wick_dim_const(u->n));
+}
+
+/* x as rows along `axis`, NULL: as its elements. False after a failure was added. */
+static bool unique_begin(wick_onnx_op *o, const uint32_t *axis, unique_rows *u)
+{
+  const wick_type_info t = *wick_onnx_info(o, 0);
+  int64_t perm[WICK_MAX_RANK], dim[WICK_MAX_RANK];
+  wick_dim all = wick_type_numel(o->c->module, wick_built_type(o->b, o->in[0]));
+  if (!wick_type_const_dims(&t, dim) || all.v > UNIQUE_MOST) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "its input's size must be known, and no more than %d",
+                   UNIQUE_MOST);
+    return false;
+  }
+  if (!wick_elem_is_float(t.elem) && !wick_elem_is_int(t.elem) && t.elem != WICK_BOOL) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "elements of %s have no order", wick_elem_name(t.elem));
+    return false;
+  }
+  u->n = axis ? dim[*axis] : all.v;
+  u->m = u->n ? all.v / u->n : 1;
+  u->nan = wick_elem_is_float(t.elem);
+  u->key = o->in[0];
+  if (u->n && !u->m) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "its rows have no elements");
+    return false;
+  }
+  for (uint32_t k = 0; k < t.rank && axis; k++)
+    perm[k] = !k ? *axis : k <= *axis ? k - 1 : (int64_t)k;
+  if (axis && *axis) u->key = wick_onnx_transpose(o, u->key, t.rank, perm);
+  wick_dim row[2] = {wick_dim_const(u->n), wick_dim_const(u->m)};
+  u->key = wick_onnx_reshape(o, u->key, 2, row);
+  if (t.elem == WICK_BOOL)
+    u->key = wick_build_cast(o->b, u->key, WICK_I32);
+  else if (u->nan && t.elem != WICK_F64)
+    u->key = wick_build_cast(o->b, u->key, WICK_F32);
+  return true;
+}
+
+/* Groups of equal rows: where each begins in the order. */
+typedef struct unique_groups {
+  wick_value order, number, begin, size; /* [n]: rows; of each its group; of each group */
+  wick_value count;
+} unique_groups;
+
+static unique_groups unique_find(wick_onnx_op *o, const unique_rows *u)
+{
+  wick_builder *b = o->b;
+  int64_t n = u->n, size;
+  unique_groups g = {.order = unique_order(o, u)};
+  wick_value place = wick_onnx_count(o, wick_dim_const(n)), rows = unique_at(o, u->key, g.order);
+  wick_value first = wick_onnx_by(o, WICK_OP_eq, place, 0);
+  wick_value left =
+      wick_build2(b, WICK_OP_max, wick_onnx_by(o, WICK_OP_sub, place, 1), unique_number(o, 0));
+  wick_value differ = unique_differ(o, u, rows, unique_at(o, rows, left));
+  wick_value begins = wick_build2(b, WICK_OP_or, first, unique_any(o, differ));
+  if (b->status) return g;
+  wick_value sums = wick_onnx_sums(o, wick_build_cast(b, begins, WICK_I64), n);
+  g.number = wick_onnx_by(o, WICK_OP_sub, sums, 1);
+  g.begin = wick_onnx_places(o, begins, n, &size, &g.count);
+  if (!g.count.id) g.count = unique_number(o, size);
+  wick_value next = wick_onnx_by(o, WICK_OP_add, wick_onnx_count(o, wick_dim_const(size)), 1);
+  wick_value more = wick_build2(b, WICK_OP_lt, next, g.count);
+  wick_value at = wick_build2(b, WICK_OP_min, next, unique_number(o, size - 1));
+  wick_value end =
+      wick_build3(b, WICK_OP_where, more, unique_at(o, g.begin, at), unique_number(o, n));
+  g.size = wick_build2(b, WICK_OP_sub, end, g.begin);
+  return g;
+}
+
+/* out: the first row of each group, of each row its group, sizes of groups. */
+static void unique_rising(wick_onnx_op *o, const unique_groups *g, wick_value *out)
+{
+  out[0] = unique_at(o, g->order, g->begin);
+  out[1] = unique_put(o, g->order, g->number);
+  out[2] = g->size;
+}
+
+/* The same, groups in the order of their first rows. */
+static void unique_as_met(wick_onnx_op *o, const unique_rows *u, const unique_groups *g,
+                          wick_value *out)
+{
+  wick_builder *b = o->b;
+  int64_t size;
+  wick_value count;
+  wick_value begin = unique_at(o, g->begin, g->number); /* by place in the order */
+  wick_value own = unique_at(o, g->order, begin);
+  wick_value new = wick_build2(b, WICK_OP_eq, own, g->order);
+  wick_value met = unique_put(o, g->order, wick_build_cast(b, new, WICK_I64));
+  wick_value number = wick_onnx_by(o, WICK_OP_sub, wick_onnx_sums(o, met, u->n), 1);
+  if (b->status) return;
+  out[0] = wick_onnx_places(o, wick_onnx_by(o, WICK_OP_ne, met, 0), u->n, &size, &count);
+  out[1] = unique_put(o, g->order, unique_at(o, number, own));
+  out[2] = unique_at(o, unique_put(o, g->order, unique_at(o, g->size, g->number)), out[0]);
+}
+
+static void unique_import(wick_onnx_op *o)
+{
+  unique_rows u;
+  uint32_t axis = 0;
+  bool along = wick_onnx_attr_find(o, "axis") != NULL;
+  if (along && !wick_onnx_axis(o, wick_onnx_int(o, "axis", 0), wick_onnx_info(o, 0)->rank, &axis))
+    return;
+  if (!unique_begin(o, along ? &axis : NULL, &u) || o->b->status) return;
+  wick_value x = along ? o->in[0] : unique_flat(o, o->in[0], u.n), result[3];
+  if (!u.n) {
+    int64_t none = 0;
+    o->out[0] = x;
+    for (uint32_t k = 1; k < o->nout; k++) o->out[k] = wick_onnx_table(o, WICK_I64, 1, &none, NULL);
+    return;
+  }
+  unique_groups g = unique_find(o, &u);
+  if (o->b->status) return;
+  if (wick_onnx_int(o, "sorted", 1))
+    unique_rising(o, &g, result);
+  else
+    unique_as_met(o, &u, &g, result);
+  if (o->b->status) return;
+  o->out[0] = wick_onnx_gather(o, WICK_OP_gather, x, result[0], axis);
+  wick_onnx_bound(o->c, o->out[0], axis, g.count);
+  for (uint32_t k = 1; k < o->nout; k++) {
+    o->out[k] = result[k - 1];
+    if (k != 2) wick_onnx_bound(o->c, o->out[k], 0, g.count);
+  }
+}
+
+const wick_onnx_row wick_onnx_unique_rows[] = {
+    {"Unique", 11, {1, 1}, 4, "axis:i sorted:i", unique_import, 0, 0},
+    {0},
+};
