@@ -2,8 +2,9 @@
  *
  *   "opset 13; in x 1 N,3; const w 7 2 = 0,-1; Reshape x,w -> y allowzero=i0; out y"
  *
- * in NAME TYPE DIMS: a graph input, TYPE is TensorProto.DataType's number, DIMS numbers, names and
- * ? (no name), - for rank 0. const NAME TYPE DIMS = NUMBERS: an initializer with int32_data,
+ * in NAME TYPE DIMS: a graph input, TYPE is TensorProto.DataType's number (seq1, opt1, optseq1:
+ * sequences, optionals, optional sequences of it), DIMS numbers, names and ? (no name), - for
+ * rank 0. const NAME TYPE DIMS = NUMBERS: an initializer with int32_data,
  * int64_data or float_data. OP INPUTS -> OUTPUTS ATTRS: a node; _ stands for an empty name,
  * DOMAIN/OP for another domain. Attributes are NAME=KVALUE, K being i f s or, for lists, I F S. */
 #ifndef WICK_IMPORT_ONNX_TESTING_H
@@ -53,6 +54,15 @@ static inline wick_text onnx_dims(wick_arena *mem, char *list)
   return shape;
 }
 
+/* A sequence (4) or an optional (9) of that type. */
+static inline wick_text onnx_list_type(wick_arena *mem, unsigned number, wick_text *of)
+{
+  wick_text list = wick_text_begin(mem), type = wick_text_begin(mem);
+  put_part(&list, 1, of);
+  put_part(&type, number, &list);
+  return type;
+}
+
 static inline void onnx_put_info(onnx_testing *t, unsigned number, char *s)
 {
   wick_text info = wick_text_begin(t->mem), type = wick_text_begin(t->mem),
@@ -62,10 +72,13 @@ static inline void onnx_put_info(onnx_testing *t, unsigned number, char *s)
     put_part(&t->graph, number, &info);
     return;
   }
-  put_i64(&tensor, 1, strtoll(onnx_word(&s, " "), NULL, 10));
+  const char *elem = onnx_word(&s, " ");
+  put_i64(&tensor, 1, strtoll(elem + strcspn(elem, "0123456789"), NULL, 10));
   wick_text shape = onnx_dims(t->mem, onnx_word(&s, " "));
   put_part(&tensor, 2, &shape);
   put_part(&type, 1, &tensor);
+  if (strstr(elem, "seq")) type = onnx_list_type(t->mem, 4, &type);
+  if (strstr(elem, "opt")) type = onnx_list_type(t->mem, 9, &type);
   put_part(&info, 2, &type);
   put_part(&t->graph, number, &info);
 }
