@@ -81,8 +81,7 @@ static wick_value unique_less(wick_onnx_op *o, const unique_rows *u, wick_value 
 /* Is the bit of weight `bit`, a power of two, 0 in i? */
 static wick_value unique_bit_is_0(wick_onnx_op *o, wick_value i, wick_value bit)
 {
-  wick_value high = wick_build2(o->b, WICK_OP_div, i, bit);
-  return wick_onnx_by(o, WICK_OP_eq, wick_onnx_by(o, WICK_OP_mod, high, 2), 0);
+  return wick_onnx_by(o, WICK_OP_eq, wick_build2(o->b, WICK_OP_bit_and, i, bit), 0);
 }
 
 /* The network's step of distance `step` in runs of `run`: each place keeps its row's number or
@@ -92,9 +91,7 @@ static wick_value unique_exchange(wick_onnx_op *o, const unique_rows *u, wick_va
 {
   wick_builder *b = o->b;
   wick_value lower = unique_bit_is_0(o, place, step), rising = unique_bit_is_0(o, place, run);
-  wick_value up = wick_build2(b, WICK_OP_add, place, step);
-  wick_value down = wick_build2(b, WICK_OP_sub, place, step);
-  wick_value other = unique_at(o, own, wick_build3(b, WICK_OP_where, lower, up, down));
+  wick_value other = unique_at(o, own, wick_build2(b, WICK_OP_bit_xor, place, step));
   wick_value last = unique_number(o, u->n - 1);
   wick_value x = unique_at(o, u->key, wick_build2(b, WICK_OP_min, other, last));
   wick_value y = unique_at(o, u->key, wick_build2(b, WICK_OP_min, own, last));
