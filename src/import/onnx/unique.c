@@ -55,6 +55,9 @@ static wick_value unique_differ(wick_onnx_op *o, const unique_rows *u, wick_valu
 /* Is any of a row's [k, m]? */
 static wick_value unique_any(wick_onnx_op *o, wick_value x)
 {
+  if (o->b->status || !x.id) return x;
+  const wick_type_info *t = wick_built_info(o->b, x);
+  if (wick_dim_eq(t->dim[1], wick_dim_const(1))) return wick_onnx_squeeze(o, x, 1);
   x = wick_onnx_reduce1(o, WICK_OP_reduce_max, wick_build_cast(o->b, x, WICK_I32), 1, false);
   return wick_onnx_by(o, WICK_OP_gt, x, 0);
 }
