@@ -96,8 +96,7 @@ static wick_value layout_conv_by_channel(wick_layouts *s, const layout_conv *v)
 static wick_value layout_conv_by_taps(wick_layouts *s, const layout_conv *v)
 {
   int64_t b = s->block, c = v->wd[1], row = v->wd[3], area = v->wd[2] * row,
-          dim[6] = {
-              wick_order_places(&v->out) / b, v->wd[2], wick_ceildiv_i64(row, v->k), c, b, v->k};
+          dim[6] = {wick_order_places(&v->out) / b, v->wd[2], row / v->k, c, b, v->k};
   const wick_constant *w = wick_layout_constant(s, v->n->in[1]);
   const uint16_t *half = wick_layout_halves(s, w, v->elem);
   uint64_t n = (uint64_t)(dim[0] * dim[1] * dim[2] * c * b * v->k);
@@ -390,13 +389,12 @@ static bool layout_conv_dots(const wick_layouts *s, layout_conv *v)
   return true;
 }
 
-/* Dot products of neighbours in a row: what is one too many is multiplied by 0, which only an
- * infinity or a not-a-number there would show. */
-static bool layout_conv_rows(const wick_layouts *s, const layout_conv *v)
+/* Dot products of neighbours in a row: of whole ones, for a neighbour too many times 0 is no 0
+ * where it is infinite. */
+static bool layout_conv_rows(const layout_conv *v)
 {
   const wick_attr *dilation = &v->n->attr[2];
-  bool near = !dilation->n || dilation->ints[1] == 1;
-  return near && v->wd[3] > 1 && (!s->strict || v->wd[3] % v->k == 0);
+  return (!dilation->n || dilation->ints[1] == 1) && v->wd[3] % v->k == 0;
 }
 
 /* Where channels of a group begin within a dot product, sums in words after all. */
@@ -414,7 +412,7 @@ static bool layout_conv_fits(const wick_layouts *s, layout_conv *v)
   v->depthwise = v->group > 1 && v->group == c && o == c && v->wd[1] == 1;
   bool few = v->group == 1 && c < CONV_FEW_CHANNELS && s->c.to[v->x.id].id,
        dots = !v->depthwise && layout_conv_dots(s, v);
-  v->plain = few && (!dots || layout_conv_rows(s, v));
+  v->plain = few && (!dots || layout_conv_rows(v));
   v->in = own ? *own : wick_order_make(c, 1, few && dots ? v->k : s->block, false);
   v->out = v->in;
   if (v->depthwise) return v->in.block == s->block;
@@ -467,12 +465,6 @@ bool wick_layout_conv(wick_layouts *s, const wick_node *n)
     return true;
   }
   memcpy(a, n->attr, 4 * sizeof *a); /* stride, pad, dilation, group */
-  int64_t pad[4] = {0};
-  if (v.plain && v.wd[3] % v.k) { /* the last neighbour of a row */
-    for (uint32_t i = 0; i < a[1].n; i++) pad[i] = a[1].ints[i];
-    pad[3] += v.k - v.wd[3] % v.k;
-    a[1] = (wick_attr){.n = 4, .ints = pad};
-  }
   bool places =
       !v.plain && !v.depthwise && (v.group > 1 || wick_order_places(&v.in) != v.in.channels);
   a[4].i = places ? v.in.channels : 0;
