@@ -1,8 +1,5 @@
 """If, Loop, Scan and sequences of ONNX: what is known while importing, what is compiled, and what is refused."""
 
-import os
-import pathlib
-import sys
 
 import pytest
 
@@ -10,11 +7,7 @@ np = pytest.importorskip("numpy")
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-ROOT = pathlib.Path(__file__).parents[2]
-PACKAGE = pathlib.Path(os.environ.get("WICK_BUILD", ROOT / "build")) / "python"
-if not list(PACKAGE.glob("wick/_core*.so")):
-    pytest.skip("the Python package is not built: Python's headers were not found", allow_module_level=True)
-sys.path.insert(0, str(PACKAGE))
+import built  # noqa: E402, F401: finds the package
 from wick import backend  # noqa: E402
 
 F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL

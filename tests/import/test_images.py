@@ -1,17 +1,10 @@
 """ImageDecoder: ONNX's own cases to the bit, whose values are Pillow's; and files that were cut and changed."""
-import os
-import pathlib
-import sys
 
 import pytest
 
 onnx = pytest.importorskip("onnx")
 np = pytest.importorskip("numpy")
-ROOT = pathlib.Path(__file__).parents[2]
-PACKAGE = pathlib.Path(os.environ.get("WICK_BUILD", ROOT / "build")) / "python"
-if not list(PACKAGE.glob("wick/_core*.so")):
-    pytest.skip("the Python package is not built: Python's headers were not found", allow_module_level=True)
-sys.path.insert(0, str(PACKAGE))
+import built  # noqa: E402, F401: finds the package
 import wick  # noqa: E402
 from onnx.backend.test.case.node import collect_testcases  # noqa: E402
 from wick import backend  # noqa: E402

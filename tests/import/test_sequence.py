@@ -1,8 +1,5 @@
 """Inputs and outputs that are sequences or optionals; Unique, whose sizes follow from data."""
 
-import os
-import pathlib
-import sys
 
 import pytest
 
@@ -10,11 +7,7 @@ np = pytest.importorskip("numpy")
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper  # noqa: E402
 
-ROOT = pathlib.Path(__file__).parents[2]
-PACKAGE = pathlib.Path(os.environ.get("WICK_BUILD", ROOT / "build")) / "python"
-if not list(PACKAGE.glob("wick/_core*.so")):
-    pytest.skip("the Python package is not built: Python's headers were not found", allow_module_level=True)
-sys.path.insert(0, str(PACKAGE))
+import built  # noqa: E402, F401: finds the package
 import wick  # noqa: E402
 from wick import backend  # noqa: E402
 

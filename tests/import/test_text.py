@@ -1,19 +1,12 @@
 """Strings: operators on them, and those that move them, against ONNX Runtime or what is written here."""
-import os
-import pathlib
 import re
-import sys
 
 import pytest
 
 onnx = pytest.importorskip("onnx")
 np = pytest.importorskip("numpy")
 ort = pytest.importorskip("onnxruntime")
-ROOT = pathlib.Path(__file__).parents[2]
-PACKAGE = pathlib.Path(os.environ.get("WICK_BUILD", ROOT / "build")) / "python"
-if not list(PACKAGE.glob("wick/_core*.so")):
-    pytest.skip("the Python package is not built: Python's headers were not found", allow_module_level=True)
-sys.path.insert(0, str(PACKAGE))
+import built  # noqa: E402, F401: finds the package
 import wick  # noqa: E402
 from onnx import TensorProto as T  # noqa: E402
 from onnx import helper, numpy_helper  # noqa: E402

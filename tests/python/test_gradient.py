@@ -1,9 +1,6 @@
 """Derivatives from Python, and the operator Gradient of ONNX's training preview, against central differences."""
 
-import os
-import pathlib
 import pickle
-import sys
 
 import pytest
 
@@ -11,11 +8,7 @@ np = pytest.importorskip("numpy")
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-ROOT = pathlib.Path(__file__).parents[2]
-PACKAGE = pathlib.Path(os.environ.get("WICK_BUILD", ROOT / "build")) / "python"
-if not list(PACKAGE.glob("wick/_core*.so")):
-    pytest.skip("the Python package is not built: Python's headers were not found", allow_module_level=True)
-sys.path.insert(0, str(PACKAGE))
+import built  # noqa: E402, F401: finds the package
 import wick  # noqa: E402
 
 TRAINING = "ai.onnx.preview.training"

@@ -4,7 +4,6 @@ import concurrent.futures
 import ctypes
 import json
 import multiprocessing
-import os
 import pathlib
 import pickle
 import subprocess
@@ -17,12 +16,7 @@ onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-ROOT = pathlib.Path(__file__).parents[2]
-BUILD = pathlib.Path(os.environ.get("WICK_BUILD", ROOT / "build"))
-PACKAGE = BUILD / "python"
-if not list(PACKAGE.glob("wick/_core*.so")):
-    pytest.skip("the Python package is not built: Python's headers were not found", allow_module_level=True)
-sys.path.insert(0, str(PACKAGE))
+from built import PACKAGE  # noqa: E402
 import wick  # noqa: E402
 
 
