@@ -49,29 +49,41 @@ static bool template_can_inline(const wick_func *g, const wick_node *stage)
   return true;
 }
 
-/* Every read of the fold's results, in stages that are not in line, has the reading stage's axes as
- * its index, one by one; behind them, where the fold has more axes, numbers. */
-bool template_read_in_place(const template_state *t, const wick_stage *fold)
+bool template_reads(const template_state *t, const wick_stage *fold, template_fits *fits,
+                    uint32_t axis)
 {
   const wick_node *f = template_node(t, fold);
   for (uint32_t s = 0; s < t->s->nstage; s++) {
     const wick_stage *st = &t->s->stage[s];
-    const wick_node *n = template_node(t, st);
-    for (uint32_t i = st->node + 1; i < n->end; i++) {
+    for (uint32_t i = st->node + 1; i < template_node(t, st)->end; i++) {
       const wick_node *r = &t->g->node[i];
-      if (r->op != WICK_OP_read || r->in[0].id < f->first.id ||
-          r->in[0].id >= f->first.id + f->nout)
-        continue;
-      if (st->fold || r->attr[1].i || r->attr[0].n < st->naxis) return false;
-      for (uint32_t k = st->naxis; k < r->attr[0].n; k++)
-        if (!wick_dim_is_const(r->attr[0].dims[k])) return false;
-      for (uint32_t k = 0; k < st->naxis; k++)
-        if (!wick_dim_eq(r->attr[0].dims[k], st->axis[k].sym) &&
-            !(wick_dim_is(r->attr[0].dims[k], 0) && wick_dim_is(st->axis[k].extent, 1)))
-          return false;
+      if (r->op == WICK_OP_read && r->in[0].id >= f->first.id &&
+          r->in[0].id < f->first.id + f->nout && !fits(t, st, r, axis))
+        return false;
     }
   }
   return true;
+}
+
+/* A read has the reading stage's axes as its index, one by one; behind them, where the fold has
+ * more axes, numbers. */
+static bool template_fits_in_place(const template_state *t, const wick_stage *st,
+                                   const wick_node *r, uint32_t axis)
+{
+  (void)t, (void)axis;
+  if (st->fold || r->attr[1].i || r->attr[0].n < st->naxis) return false;
+  for (uint32_t k = st->naxis; k < r->attr[0].n; k++)
+    if (!wick_dim_is_const(r->attr[0].dims[k])) return false;
+  for (uint32_t k = 0; k < st->naxis; k++)
+    if (!wick_dim_eq(r->attr[0].dims[k], st->axis[k].sym) &&
+        !(wick_dim_is(r->attr[0].dims[k], 0) && wick_dim_is(st->axis[k].extent, 1)))
+      return false;
+  return true;
+}
+
+bool template_read_in_place(const template_state *t, const wick_stage *fold)
+{
+  return template_reads(t, fold, template_fits_in_place, 0);
 }
 
 /* The fold's results have dimensions of their own: what templates take for the output's first axes
@@ -391,28 +403,18 @@ static bool template_map(template_state *t, const wick_stage *none)
   return true;
 }
 
-/* Index k of every read of the fold is the reading stage's k-th axis that is not reduced. */
-static bool template_read_in_order(const template_state *t, const wick_stage *fold)
+/* Index k of a read is the reading stage's k-th axis that is not reduced. */
+static bool template_fits_in_order(const template_state *t, const wick_stage *st,
+                                   const wick_node *r, uint32_t axis)
 {
-  const wick_node *f = template_node(t, fold);
-  for (uint32_t s = 0; s < t->s->nstage; s++) {
-    const wick_stage *st = &t->s->stage[s];
-    for (uint32_t i = st->node + 1; i < template_node(t, st)->end; i++) {
-      const wick_node *r = &t->g->node[i];
-      if (r->op != WICK_OP_read || r->in[0].id < f->first.id ||
-          r->in[0].id >= f->first.id + f->nout)
-        continue;
-      const wick_dim *dim = wick_info_of(t->g, r->in[0])->dim;
-      uint32_t a = 0;
-      for (uint32_t k = 0; k < r->attr[0].n; k++) {
-        wick_dim d = r->attr[0].dims[k];
-        bool one = wick_dim_is(dim[k], 1) && wick_dim_is(d, 0);
-        while (a < st->naxis && st->axis[a].reduce) a++;
-        bool same = a < st->naxis && wick_dim_eq(d, st->axis[a].sym);
-        if (!one && !same) return false;
-        a++;
-      }
-    }
+  const wick_dim *dim = wick_info_of(t->g, r->in[0])->dim;
+  (void)axis;
+  for (uint32_t k = 0, a = 0; k < r->attr[0].n; k++, a++) {
+    wick_dim d = r->attr[0].dims[k];
+    while (a < st->naxis && st->axis[a].reduce) a++;
+    if (!(wick_dim_is(dim[k], 1) && wick_dim_is(d, 0)) &&
+        !(a < st->naxis && wick_dim_eq(d, st->axis[a].sym)))
+      return false;
   }
   return true;
 }
@@ -431,7 +433,7 @@ static bool template_is_row(const template_state *t, const wick_stage *fold)
     }
   }
   return reduced == 1 && !wick_stage_starts(t->s, fold) && k + 1 == t->out->naxis &&
-         template_read_in_order(t, fold);
+         template_reads(t, fold, template_fits_in_order, 0);
 }
 
 /* What an element of a stage costs, with all that it reads in line. */

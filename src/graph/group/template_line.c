@@ -82,27 +82,18 @@ static bool column_is(const template_state *t, const wick_stage *fold, uint32_t 
   return reduced == 1 && k == t->out->naxis;
 }
 
-/* Stages read the fold at their own axes, but for c. */
-static bool column_reads(const template_state *t, const wick_stage *fold, uint32_t c)
+/* A stage reads the fold at its own axes, but for c. */
+static bool column_read(const template_state *t, const wick_stage *st, const wick_node *r,
+                        uint32_t c)
 {
-  const wick_node *f = template_node(t, fold);
-  for (uint32_t s = 0; s < t->s->nstage; s++) {
-    const wick_stage *st = &t->s->stage[s];
-    for (uint32_t i = st->node + 1; i < template_node(t, st)->end; i++) {
-      const wick_node *r = &t->g->node[i];
-      if (r->op != WICK_OP_read || r->in[0].id < f->first.id ||
-          r->in[0].id >= f->first.id + f->nout)
-        continue;
-      const wick_dim *dim = wick_info_of(t->g, r->in[0])->dim;
-      if (r->attr[1].i || r->nin > 1 || (!st->fold && st->naxis != t->out->naxis)) return false;
-      for (uint32_t k = 0, a = 0; k < r->attr[0].n; k++) {
-        while (a < st->naxis && (st->axis[a].reduce || (!st->fold && a == c))) a++;
-        if (wick_dim_is(dim[k], 1) && wick_dim_is(r->attr[0].dims[k], 0) &&
-            (a == st->naxis || !wick_dim_is(st->axis[a].extent, 1)))
-          continue;
-        if (a == st->naxis || !wick_dim_eq(r->attr[0].dims[k], st->axis[a++].sym)) return false;
-      }
-    }
+  const wick_dim *dim = wick_info_of(t->g, r->in[0])->dim;
+  if (r->attr[1].i || r->nin > 1 || (!st->fold && st->naxis != t->out->naxis)) return false;
+  for (uint32_t k = 0, a = 0; k < r->attr[0].n; k++) {
+    while (a < st->naxis && (st->axis[a].reduce || (!st->fold && a == c))) a++;
+    if (wick_dim_is(dim[k], 1) && wick_dim_is(r->attr[0].dims[k], 0) &&
+        (a == st->naxis || !wick_dim_is(st->axis[a].extent, 1)))
+      continue;
+    if (a == st->naxis || !wick_dim_eq(r->attr[0].dims[k], st->axis[a++].sym)) return false;
   }
   return true;
 }
@@ -113,7 +104,7 @@ static bool column_fits(const template_state *t, uint32_t c)
     const wick_stage *st = &t->s->stage[i];
     if (!st->fold) continue;
     if (st->naxis > TEMPLATE_AXES || wick_stage_starts(t->s, st) || !column_is(t, st, c) ||
-        !column_reads(t, st, c))
+        !template_reads(t, st, column_read, c))
       return false;
     const wick_node *n = template_node(t, st);
     uint32_t last = st->naxis - 1;

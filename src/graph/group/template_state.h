@@ -127,7 +127,12 @@ void template_row_maps(template_state *t, const char *row, int64_t lanes, bool c
 bool template_attention(template_state *t);
 bool template_depth(template_state *t);
 
-/* Every read of the fold's results is at the reading stage's own place (template.c). */
+/* Every read of the fold's results, `read` in stage st, fits (template.c). */
+typedef bool template_fits(const template_state *t, const wick_stage *st, const wick_node *read,
+                           uint32_t axis);
+bool template_reads(const template_state *t, const wick_stage *fold, template_fits *fits,
+                    uint32_t axis);
+/* They are at the reading stage's own place. */
 bool template_read_in_place(const template_state *t, const wick_stage *fold);
 
 #endif
