@@ -151,6 +151,9 @@ wick_uses wick_uses_of(const wick_func *f, wick_arena *mem);
 /* definer[v]: the index of the node that defines v; UINT32_MAX for parameters of the function or of
  * a region. */
 const uint32_t *wick_definers_of(const wick_func *f, wick_arena *mem);
+/* The symbols that sizes of f's values are made of, each once: of its parameters first, in order of
+ * appearance. A kernel's function has a scalar parameter for each (loop/nest.h). */
+wick_dim_list wick_func_sizes(const wick_func *f, wick_arena *mem);
 
 /* ---- module ---- */
 
