@@ -57,6 +57,7 @@ static wick_copier tokens_begin(const wick_func *f, wick_arena *mem)
 {
   wick_copier c = {.f = f, .to = wick_new(mem, wick_value, f->nvalue + 1)};
   wick_build_begin(&c.b, f->module, f->level, f->name, mem);
+  wick_build_keep_checks(&c.b, f);
   for (uint32_t p = 1; p <= f->nparam; p++) {
     wick_value from = {p};
     tokens_name(&c, from, wick_build_param(&c.b, tokens_type(f, from), f->qual[p - 1], NULL));

@@ -76,11 +76,20 @@ static bool build_operands_ok(wick_builder *b, wick_opcode op, uint32_t nin, con
   return true;
 }
 
+static bool build_relies(void *arg, wick_dim x, wick_dim y)
+{
+  wick_builder *b = arg;
+  wick_build_check(b, x, y, b->loc);
+  return true;
+}
+
 static wick_infer build_infer(wick_builder *b, wick_opcode op, uint32_t nin, const wick_value *in,
                               const wick_value_info **info)
 {
   for (uint32_t i = 0; i < nin; i++) info[i] = in[i].id ? &b->values.at[in[i].id] : NULL;
-  return (wick_infer){.module = b->module,
+  return (wick_infer){.relies = b->level == WICK_GRAPH ? build_relies : NULL,
+                      .arg = b,
+                      .module = b->module,
                       .mem = &b->module->mem,
                       .op = op,
                       .place = wick_loc_text(b->module, b->loc),
@@ -340,6 +349,8 @@ wick_status wick_build_end(wick_builder *b, wick_func **out)
                    .node = b->nodes.at,
                    .nvalue = b->values.n - 1,
                    .value = b->values.at,
+                   .ncheck = b->checks.n,
+                   .check = b->checks.at,
                    .schedule = b->schedule,
                    .contract = b->contract};
   *out = f;

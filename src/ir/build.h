@@ -28,6 +28,7 @@ struct wick_builder {
   wick_list(wick_qualifier) quals;
   wick_list(struct wick_open_node *) open; /* the nodes whose regions are being built */
   wick_value_info *infer_out;              /* room for inference's results */
+  wick_list(wick_check) checks;
   const char *schedule, *contract;
   wick_value fold_state; /* of wick_fold_begin */
   wick_opcode fold_op;
@@ -61,6 +62,11 @@ WICK_CHECKED wick_status wick_build_end(wick_builder *b, wick_func **out);
  * inference. */
 wick_value wick_build_raw(wick_builder *b, const wick_node *like, const wick_value *in,
                           const wick_value_info *results);
+
+/* check.c: sizes that must be equal. An error where they never are; nothing where they always are, or
+ * where it has been said. */
+void wick_build_check(wick_builder *b, wick_dim x, wick_dim y, wick_loc loc);
+void wick_build_keep_checks(wick_builder *b, const wick_func *f); /* of which this is a version */
 
 void wick_build_fail(wick_builder *b, wick_code code, const char *fmt, ...) WICK_PRINTF(3, 4);
 void wick_build_name(wick_builder *b, wick_value v, uint32_t name, wick_relation r);

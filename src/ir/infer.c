@@ -7,8 +7,6 @@
 
 #include "ir/element.h"
 
-#include "ir/element.h"
-
 wick_status wick_infer_fail(const wick_infer *c, wick_code code, const char *fmt, ...)
 {
   va_list args;
@@ -17,6 +15,19 @@ wick_status wick_infer_fail(const wick_infer *c, wick_code code, const char *fmt
   wick_status s = wick_vfail(c->mem, code, place, fmt, args);
   va_end(args);
   return s;
+}
+
+bool wick_infer_equal(const wick_infer *c, wick_dim a, wick_dim b)
+{
+  if (wick_dim_eq(a, b)) return true;
+  return c->relies && wick_dim_may_equal(c->module->dims, a, b) && c->relies(c->arg, a, b);
+}
+
+bool wick_infer_meet(const wick_infer *c, wick_dim *a, wick_dim b)
+{
+  if (!wick_infer_equal(c, *a, b)) return false;
+  *a = wick_dim_simpler(c->module->dims, *a, b);
+  return true;
 }
 
 uint32_t wick_op_nattr(const wick_op *op)
@@ -217,7 +228,7 @@ static wick_status infer_broadcast(const wick_infer *c, uint32_t first, wick_typ
       wick_dim *have = &dim[out->rank - t->rank + k], d = t->dim[k];
       if (wick_dim_is(*have, 1)) {
         *have = d;
-      } else if (!wick_dim_is(d, 1) && !wick_dim_eq(*have, d)) {
+      } else if (!wick_dim_is(d, 1) && !wick_infer_meet(c, have, d)) {
         wick_text a = wick_text_begin(c->mem), b = wick_text_begin(c->mem);
         for (uint32_t j = first; j < i; j++) {
           if (j > first) wick_text_add(&a, " and ");

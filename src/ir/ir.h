@@ -118,6 +118,13 @@ typedef struct wick_value_info {
       *content; /* of small integer tensors: what inference knows of the elements; NULL: nothing */
 } wick_value_info;
 
+/* Two sizes that the function's code relies on to be equal. Whoever binds its symbols to numbers sees
+ * to it: ranges alone do not say. */
+typedef struct wick_check {
+  wick_dim a, b; /* of symbols of its parameters */
+  wick_loc loc;
+} wick_check;
+
 typedef enum wick_qualifier { WICK_IN, WICK_OUT, WICK_INOUT } wick_qualifier;
 
 struct wick_func {
@@ -130,6 +137,8 @@ struct wick_func {
   const wick_node *node;        /* the last is `return` */
   uint32_t nvalue;              /* values are 1 .. nvalue */
   const wick_value_info *value; /* [nvalue + 1] */
+  uint32_t ncheck;
+  const wick_check *check;
   const char *schedule;         /* groups: steps, canonical text; NULL: unscheduled */
   const char *contract;         /* groups: NULL until formed */
 };
@@ -154,6 +163,13 @@ const uint32_t *wick_definers_of(const wick_func *f, wick_arena *mem);
 /* The symbols that sizes of f's values are made of, each once: of its parameters first, in order of
  * appearance. A kernel's function has a scalar parameter for each (loop/nest.h). */
 wick_dim_list wick_func_sizes(const wick_func *f, wick_arena *mem);
+
+/* check.c: whether one of n checks says that a and b are equal. */
+bool wick_checks_say(wick_dims *t, uint32_t n, const wick_check *check, wick_dim a, wick_dim b);
+/* The first of f's checks that does not hold for these values of symbols: "sizes N and 2*M differ: 3
+ * and 4, for N = 3, M = 2", with its place. */
+WICK_CHECKED wick_status wick_checks_hold(const wick_func *f, uint32_t n, const wick_dim *sym,
+                                          const int64_t *val, wick_arena *mem);
 
 /* ---- module ---- */
 

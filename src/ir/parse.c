@@ -449,6 +449,7 @@ static void parse_function_second(wick_parser *p, const wick_lexer *place)
   if (!parse_function_head(p, &h)) return;
   wick_build_begin(&p->b, p->m, h.level, h.name, &p->m->mem);
   parse_params_begin(p);
+  wick_parse_checks(p);
   wick_parse_body(p);
   if (p->open.n || !wick_parse_is(p, '}')) return;
   if (!p->ended) {

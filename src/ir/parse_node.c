@@ -345,6 +345,30 @@ static void parse_node_recover(wick_parser *p, const wick_token *begun, int32_t 
   }
 }
 
+static bool parse_node_check(wick_parser *p)
+{
+  wick_dim a, b;
+  wick_token at = *wick_parse_token(p);
+  wick_parse_next(p);
+  if (!wick_parse_dim(p, &a) || !wick_parse_punct(p, '=', "`=`") || !wick_parse_dim(p, &b))
+    return false;
+  if (!parse_node_loc(p)) return false;
+  if (p->building) wick_build_check(&p->b, a, b, p->loc);
+  parse_node_step(p, &at);
+  return true;
+}
+
+void wick_parse_checks(wick_parser *p)
+{
+  for (;;) {
+    wick_token t = *wick_parse_token(p);
+    if (!wick_parse_take(p, ';')) {
+      if (!wick_token_word(&t, "check")) return;
+      if (!parse_node_check(p)) parse_node_recover(p, &t, 1, p->results.n);
+    }
+  }
+}
+
 void wick_parse_body(wick_parser *p)
 {
   for (;;) {

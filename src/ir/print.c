@@ -318,6 +318,19 @@ static void print_results(wick_printer *p)
   if (r->nin > 1) wick_text_char(p->out, ')');
 }
 
+static void print_checks(wick_printer *p)
+{
+  for (uint32_t i = 0; i < p->f->ncheck; i++) {
+    const wick_check *check = &p->f->check[i];
+    wick_text_add(p->out, "  check ");
+    wick_print_dim(p, check->a);
+    wick_text_add(p->out, " = ");
+    wick_print_dim(p, check->b);
+    print_loc(p, check->loc);
+    wick_text_char(p->out, '\n');
+  }
+}
+
 void wick_print_func(const wick_func *f, unsigned flags, wick_text *out)
 {
   wick_printer p = {.m = f->module, .out = out, .flags = flags, .ranges = true, .f = f};
@@ -331,6 +344,7 @@ void wick_print_func(const wick_func *f, unsigned flags, wick_text *out)
   wick_text_char(out, ')');
   print_results(&p);
   wick_text_add(out, " {\n");
+  print_checks(&p);
   print_nodes(&p);
   wick_text_char(out, '}');
   if (f->schedule) wick_text_add(out, " schedule "), wick_text_quoted(out, f->schedule);

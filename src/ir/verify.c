@@ -93,6 +93,12 @@ static void verify_region_types(const verify_state *s, const wick_node *n, wick_
   c->yield = yield, c->nyield = nyield, c->param = param, c->nregionparam = nparam;
 }
 
+static bool verify_relies(void *arg, wick_dim a, wick_dim b)
+{
+  const wick_func *f = arg;
+  return wick_checks_say(f->module->dims, f->ncheck, f->check, a, b);
+}
+
 /* Inference again, and its result against what the function says. */
 static wick_status verify_types(const verify_state *s, uint32_t i)
 {
@@ -102,7 +108,9 @@ static wick_status verify_types(const verify_state *s, uint32_t i)
   for (uint32_t k = 0; k < n->nin; k++) in[k] = n->in[k].id ? &s->f->value[n->in[k].id] : NULL;
   wick_type *want = wick_new(s->tmp, wick_type, n->nout);
   for (uint32_t k = 0; k < n->nout; k++) want[k] = s->f->value[n->first.id + k].type;
-  wick_infer c = {.module = s->f->module,
+  wick_infer c = {.relies = verify_relies,
+                  .arg = (void *)(uintptr_t)s->f,
+                  .module = s->f->module,
                   .mem = s->tmp,
                   .op = n->op,
                   .place = wick_loc_text(s->f->module, n->loc),
@@ -174,6 +182,26 @@ static wick_status verify_own_results(const verify_state *s)
   return NULL;
 }
 
+/* Whoever calls the function can make them: they are of its parameters' symbols. */
+static wick_status verify_checks(const wick_func *f, wick_arena *tmp)
+{
+  if (!f->ncheck) return NULL;
+  wick_func head = *f;
+  head.nnode = 0;
+  wick_dim_list sym = wick_func_sizes(&head, tmp);
+  uint32_t nparam = sym.n;
+  for (uint32_t i = 0; i < f->ncheck; i++) {
+    wick_dim_symbols(f->module->dims, f->check[i].a, tmp, &sym);
+    wick_dim_symbols(f->module->dims, f->check[i].b, tmp, &sym);
+    if (sym.n == nparam) continue;
+    wick_text t = wick_text_begin(tmp);
+    wick_dim_print(f->module->dims, sym.at[nparam], &t);
+    return wick_fail(tmp, WICK_EINTERNAL, wick_loc_text(f->module, f->check[i].loc),
+                     "@%s checks a size of %s, which is no size of its parameters", f->name, t.at);
+  }
+  return NULL;
+}
+
 wick_status wick_verify_func(const wick_func *f, wick_arena *tmp)
 {
   wick_mark m = wick_arena_mark(tmp);
@@ -184,6 +212,7 @@ wick_status wick_verify_func(const wick_func *f, wick_arena *tmp)
   for (uint32_t v = 1; v <= f->nparam; v++) s.scope_end[v] = f->nnode;
   for (uint32_t i = 0; i < f->nnode; i++) WICK_TRY(verify_node(&s, i));
   WICK_TRY(verify_own_results(&s));
+  WICK_TRY(verify_checks(f, tmp));
   if (f->level & (WICK_LOW | WICK_LOOP) && wick_return(f)->nin)
     return wick_fail(tmp, WICK_EINTERNAL, NULL, "@%s: low and loop functions return nothing",
                      f->name);

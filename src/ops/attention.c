@@ -25,11 +25,11 @@ static wick_status attention_infer(wick_infer *c)
   WICK_TRY(wick_infer_alike(c, 2, "v", 2, &v));
   uint32_t rank = q->rank - 2u;
   wick_dim m = q->dim[q->rank - 2], n = k->dim[k->rank - 2];
-  if (!wick_dim_eq(q->dim[q->rank - 1], k->dim[k->rank - 1]))
+  if (!wick_infer_equal(c, q->dim[q->rank - 1], k->dim[k->rank - 1]))
     return wick_infer_fail(c, WICK_ETYPE, "q and k have columns of different sizes: %s and %s",
                            wick_infer_dim_text(c, q->dim[q->rank - 1]),
                            wick_infer_dim_text(c, k->dim[k->rank - 1]));
-  if (!wick_dim_eq(n, v->dim[v->rank - 2]))
+  if (!wick_infer_equal(c, n, v->dim[v->rank - 2]))
     return wick_infer_fail(c, WICK_ETYPE, "there are %s keys and %s values",
                            wick_infer_dim_text(c, n), wick_infer_dim_text(c, v->dim[v->rank - 2]));
   memcpy(dim, q->dim, rank * sizeof *dim);
@@ -43,7 +43,8 @@ static wick_status attention_infer(wick_infer *c)
       return wick_infer_fail(c, WICK_ETYPE, "the mask is %s, wanted bool or %s",
                              wick_infer_type_text(c, c->in[3]->type), wick_elem_name(q->elem));
     WICK_TRY(wick_infer_broadcast(c, &all, dim, mask->rank, mask->dim));
-    if (all != rank + 2 || !wick_dim_eq(dim[rank], m) || !wick_dim_eq(dim[rank + 1], n))
+    if (all != rank + 2 || !wick_infer_equal(c, dim[rank], m) ||
+        !wick_infer_equal(c, dim[rank + 1], n))
       return wick_infer_fail(c, WICK_ETYPE, "the mask, %s, is larger than the scores",
                              wick_infer_type_text(c, c->in[3]->type));
   }

@@ -19,7 +19,7 @@ static wick_status concat_infer(wick_infer *c)
     WICK_TRY(wick_infer_alike(c, i, wick_str_printf(c->mem, "operand %u", i), 1, &t));
     bool same = t->rank == x->rank;
     for (uint32_t k = 0; same && k < x->rank; k++)
-      same = k == axis || wick_dim_eq(t->dim[k], x->dim[k]);
+      same = k == axis || wick_infer_meet(c, &dim[k], t->dim[k]);
     if (!same)
       return wick_infer_fail(c, WICK_ETYPE, "operand %u, %s, does not fit %s along axis %u", i,
                              wick_infer_type_text(c, c->in[i]->type),

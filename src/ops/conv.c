@@ -20,7 +20,7 @@ static wick_status conv_infer(wick_infer *c)
     return wick_infer_fail(c, WICK_ETYPE, "w has rank %u, wanted %u as x has", w->rank, x->rank);
   int64_t group = c->attr[CONV_GROUP].i, kernel[WICK_WINDOW_MAX];
   wick_dim channels = wick_dim_mul(t, w->dim[1], wick_dim_const(group));
-  if (!wick_dim_eq(channels, x->dim[1]))
+  if (!wick_infer_equal(c, channels, x->dim[1]))
     return wick_infer_fail(c, WICK_ETYPE, "x has %s channels, w is for %lld groups of %s",
                            wick_infer_dim_text(c, x->dim[1]), (long long)group,
                            wick_infer_dim_text(c, w->dim[1]));
@@ -35,7 +35,7 @@ static wick_status conv_infer(wick_infer *c)
   }
   if (c->nin > 2 && c->in[2]) {
     WICK_TRY(wick_infer_alike(c, 2, "bias", 1, &bias));
-    if (bias->rank != 1 || !wick_dim_eq(bias->dim[0], w->dim[0]))
+    if (bias->rank != 1 || !wick_infer_equal(c, bias->dim[0], w->dim[0]))
       return wick_infer_fail(c, WICK_ETYPE, "bias is %s, wanted [%s]",
                              wick_infer_type_text(c, c->in[2]->type),
                              wick_infer_dim_text(c, w->dim[0]));

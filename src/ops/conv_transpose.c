@@ -12,7 +12,7 @@ static wick_status conv_transpose_operands(wick_infer *c, const wick_type_info *
 {
   if (w->rank != x->rank)
     return wick_infer_fail(c, WICK_ETYPE, "w has rank %u, wanted %u as x has", w->rank, x->rank);
-  if (!wick_dim_eq(w->dim[0], x->dim[1]))
+  if (!wick_infer_equal(c, w->dim[0], x->dim[1]))
     return wick_infer_fail(c, WICK_ETYPE, "x has %s channels, w is for %s",
                            wick_infer_dim_text(c, x->dim[1]), wick_infer_dim_text(c, w->dim[0]));
   wick_dim group = wick_dim_const(c->attr[TRANSPOSE_GROUP].i);
@@ -26,7 +26,7 @@ static wick_status conv_transpose_operands(wick_infer *c, const wick_type_info *
   if (c->nin > 2 && c->in[2]) {
     const wick_type_info *bias;
     WICK_TRY(wick_infer_alike(c, 2, "bias", 1, &bias));
-    if (bias->rank != 1 || !wick_dim_eq(bias->dim[0], channels))
+    if (bias->rank != 1 || !wick_infer_equal(c, bias->dim[0], channels))
       return wick_infer_fail(c, WICK_ETYPE, "bias is %s, wanted [%s]",
                              wick_infer_type_text(c, c->in[2]->type),
                              wick_infer_dim_text(c, channels));

@@ -12,7 +12,7 @@ static wick_status det_infer(wick_infer *c)
   const wick_type_info *x;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 2, &x));
   wick_dim rows = x->dim[x->rank - 2], columns = x->dim[x->rank - 1];
-  if (!wick_dim_eq(rows, columns))
+  if (!wick_infer_equal(c, rows, columns))
     return wick_infer_fail(c, WICK_ETYPE, "matrices of %s rows and %s columns",
                            wick_infer_dim_text(c, rows), wick_infer_dim_text(c, columns));
   if (!wick_dim_is_const(rows) || rows.v > DET_MOST)

@@ -149,19 +149,20 @@ static wick_status evaluate_bind(evaluate *e, evaluate_frame *fr, uint32_t param
     return wick_fail(e->mem, WICK_ETYPE, fr->f->name,
                      "operand %u is %s of rank %u, wanted %s of %u", param, wick_elem_name(t->elem),
                      t->rank, wick_elem_name(want->elem), want->rank);
+  wick_dims *dims = fr->f->module->dims;
   for (uint32_t k = 0; k < t->rank; k++) {
-    int64_t have;
-    if (!evaluate_dim(fr, want->dim[k], &have) &&
-        wick_dim_is_symbol(fr->f->module->dims, want->dim[k])) {
-      int64_t lo, hi;
-      wick_dim_range(fr->f->module->dims, want->dim[k], &lo, &hi);
-      if (t->dim[k] < lo || t->dim[k] > hi)
-        return wick_fail(e->mem, WICK_ERANGE, fr->f->name,
-                         "dimension %u of operand %u is %lld, outside [%lld, %lld]", k, param,
-                         (long long)t->dim[k], (long long)lo, (long long)hi);
-      wick_push(e->tmp, &fr->sym, want->dim[k]);
-      wick_push(e->tmp, &fr->val, t->dim[k]);
-    }
+    int64_t have, lo, hi;
+    wick_dim sym;
+    if (evaluate_dim(fr, want->dim[k], &have) ||
+        !wick_dim_solve(dims, want->dim[k], t->dim[k], e->scratch, &sym, &have))
+      continue;
+    wick_dim_range(dims, want->dim[k], &lo, &hi);
+    if (t->dim[k] < lo || t->dim[k] > hi)
+      return wick_fail(e->mem, WICK_ERANGE, fr->f->name,
+                       "dimension %u of operand %u is %lld, outside [%lld, %lld]", k, param,
+                       (long long)t->dim[k], (long long)lo, (long long)hi);
+    wick_push(e->tmp, &fr->sym, sym);
+    wick_push(e->tmp, &fr->val, have);
   }
   return NULL;
 }
@@ -409,6 +410,7 @@ static wick_status evaluate_func(evaluate *e, const wick_func *f, uint32_t nin,
   evaluate_frame fr = {
       .f = f, .plan = &plan, .value = wick_new(e->tmp, evaluate_datum, f->nvalue + 1)};
   for (uint32_t i = 0; i < nin; i++) WICK_TRY(evaluate_bind(e, &fr, i, &in[i].tensor));
+  WICK_TRY(wick_checks_hold(f, fr.sym.n, fr.sym.at, fr.val.at, e->mem));
   for (uint32_t i = 0; i < nin; i++) {
     WICK_TRY(evaluate_check(e, &fr, i, &in[i].tensor));
     fr.value[1 + i] = evaluate_retain(in[i]);

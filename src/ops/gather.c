@@ -195,7 +195,7 @@ static wick_status gather_nd_infer(wick_infer *c)
                            wick_infer_dim_text(c, depth), batch,
                            wick_infer_type_text(c, c->in[0]->type));
   for (uint32_t k = 0; k < batch; k++)
-    if (!wick_dim_eq(indices->dim[k], x->dim[k]))
+    if (!wick_infer_equal(c, indices->dim[k], x->dim[k]))
       return wick_infer_fail(c, WICK_ETYPE, "batch dimension %u is %s, of the indices %s", k,
                              wick_infer_dim_text(c, x->dim[k]),
                              wick_infer_dim_text(c, indices->dim[k]));

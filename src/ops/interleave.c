@@ -18,7 +18,7 @@ static wick_status interleave_infer(wick_infer *c)
     WICK_TRY(wick_infer_alike(c, i, wick_str_printf(c->mem, "operand %u", i), 1, &t));
     bool same = t->rank == x->rank;
     for (uint32_t k = 0; same && k < x->rank; k++)
-      same = k == axis || wick_dim_eq(t->dim[k], x->dim[k]);
+      same = k == axis || wick_infer_meet(c, &dim[k], t->dim[k]);
     /* Sizes are equal, but that the last operands may have one element less. */
     wick_dim less = wick_dim_sub(c->module->dims, x->dim[axis], wick_dim_const(1));
     if (!same || (!wick_dim_eq(t->dim[axis], before) && !wick_dim_eq(t->dim[axis], less)) ||

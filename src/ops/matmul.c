@@ -11,7 +11,7 @@ static wick_status matmul_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
   WICK_TRY(wick_infer_alike(c, 1, "y", 1, &y));
   wick_dim inner = y->dim[y->rank > 1 ? y->rank - 2 : 0];
-  if (!wick_dim_eq(x->dim[x->rank - 1], inner))
+  if (!wick_infer_equal(c, x->dim[x->rank - 1], inner))
     return wick_infer_fail(c, WICK_ETYPE, "inner sizes differ: %s and %s",
                            wick_infer_dim_text(c, x->dim[x->rank - 1]),
                            wick_infer_dim_text(c, inner));

@@ -12,7 +12,7 @@ static wick_status norm_channels(const wick_infer *c, uint32_t i, const char *wh
 {
   const wick_type_info *t;
   WICK_TRY(wick_infer_alike(c, i, what, 1, &t));
-  if (t->rank == 1 && wick_dim_eq(t->dim[0], x->dim[1])) return NULL;
+  if (t->rank == 1 && wick_infer_equal(c, t->dim[0], x->dim[1])) return NULL;
   return wick_infer_fail(c, WICK_ETYPE, "%s is %s, wanted [%s]", what,
                          wick_infer_type_text(c, c->in[i]->type),
                          wick_infer_dim_text(c, x->dim[1]));
@@ -255,7 +255,7 @@ static wick_status layer_norm_infer(wick_infer *c)
     WICK_TRY(wick_infer_alike(c, i, what, 0, &t));
     bool fits = t->rank <= x->rank - axis;
     for (uint32_t k = 0; fits && k < t->rank; k++)
-      fits = wick_dim_is(t->dim[k], 1) || wick_dim_eq(t->dim[k], x->dim[x->rank - t->rank + k]);
+      fits = wick_dim_is(t->dim[k], 1) || wick_infer_equal(c, t->dim[k], x->dim[x->rank - t->rank + k]);
     if (!fits)
       return wick_infer_fail(c, WICK_ETYPE, "%s is %s, which does not broadcast to x from axis %u",
                              what, wick_infer_type_text(c, c->in[i]->type), axis);

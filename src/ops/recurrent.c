@@ -13,7 +13,7 @@ static wick_status recurrent_operand(const wick_infer *c, uint32_t i, const char
   if (i >= c->nin || !c->in[i]) return NULL;
   WICK_TRY(wick_infer_alike(c, i, what, rank, &t));
   bool same = t->rank == rank;
-  for (uint32_t k = 0; same && k < rank; k++) same = wick_dim_eq(t->dim[k], dim[k]);
+  for (uint32_t k = 0; same && k < rank; k++) same = wick_infer_equal(c, t->dim[k], dim[k]);
   if (same) return NULL;
   wick_type want = wick_type_tensor(c->module, t->elem, rank, dim);
   return wick_infer_fail(c, WICK_ETYPE, "%s is %s, wanted %s", what,
@@ -25,7 +25,9 @@ static wick_status recurrent_lengths(const wick_infer *c, wick_dim batch)
   uint32_t i = WICK_RECURRENT_LENGTHS;
   if (i >= c->nin || !c->in[i]) return NULL;
   wick_type want = wick_type_tensor(c->module, WICK_I32, 1, &batch);
-  if (wick_type_eq(c->in[i]->type, want)) return NULL;
+  const wick_type_info *t = wick_type_get(c->module, c->in[i]->type);
+  bool plain = t->kind == WICK_TENSOR && t->elem == WICK_I32 && t->rank == 1 && !t->layout;
+  if (plain && wick_infer_equal(c, t->dim[0], batch)) return NULL;
   return wick_infer_fail(c, WICK_ETYPE, "lengths are %s, wanted %s",
                          wick_infer_type_text(c, c->in[i]->type), wick_infer_type_text(c, want));
 }

@@ -46,7 +46,7 @@ static wick_status reshape_infer(wick_infer *c)
   bool zero = wick_dim_is(want_n, 0);
   if (rest < n && !zero) dim[rest] = wick_dim_floordiv(t, have_n, want_n);
   if (rest < n && !zero) want_n = wick_dim_mul(t, want_n, dim[rest]);
-  if (!wick_dim_eq(have_n, want_n) || (rest < n && zero)) {
+  if ((rest < n && zero) || !wick_infer_equal(c, have_n, want_n)) {
     bool known = wick_dim_is_const(have_n) && wick_dim_is_const(want_n);
     wick_text text = wick_text_begin(c->mem);
     for (uint32_t k = 0; k < n; k++) {

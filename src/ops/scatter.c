@@ -132,7 +132,7 @@ static wick_status scatter_elements_infer(wick_infer *c)
     int64_t lo, hi;
     wick_dim more = wick_dim_sub(c->module->dims, indices->dim[k], x->dim[k]);
     wick_dim_range(c->module->dims, more, &lo, &hi);
-    if (!wick_dim_eq(indices->dim[k], updates->dim[k]) ||
+    if (!wick_infer_equal(c, indices->dim[k], updates->dim[k]) ||
         (k != (uint32_t)c->attr[SCATTER_AXIS].i && lo > 0))
       return wick_infer_fail(
           c, WICK_ETYPE, "dimension %u of the indices is %s, x has %s, the updates %s", k,
@@ -219,7 +219,7 @@ static wick_status scatter_nd_infer(wick_infer *c)
                            wick_infer_dim_text(c, depth), wick_infer_type_text(c, c->in[0]->type));
   bool fits = updates->rank == last + x->rank - depth.v;
   for (uint32_t k = 0; fits && k < updates->rank; k++)
-    fits = wick_dim_eq(updates->dim[k],
+    fits = wick_infer_equal(c, updates->dim[k],
                        k < last ? indices->dim[k] : x->dim[k - last + (uint32_t)depth.v]);
   if (fits) return NULL;
   return wick_infer_fail(c, WICK_ETYPE, "the updates are %s, which does not fit %s and %s",

@@ -63,7 +63,7 @@ wick_status wick_infer_broadcast(const wick_infer *c, uint32_t *rank, wick_dim *
   for (uint32_t k = 0; k < n; k++) {
     wick_dim a = k < n - *rank ? wick_dim_const(1) : dim[k - (n - *rank)],
              b = k < n - other_rank ? wick_dim_const(1) : other[k - (n - other_rank)];
-    if (!wick_dim_eq(a, b) && !wick_dim_is(a, 1) && !wick_dim_is(b, 1))
+    if (!wick_dim_is(a, 1) && !wick_dim_is(b, 1) && !wick_infer_meet(c, &a, b))
       return wick_infer_fail(c, WICK_ETYPE, "shapes do not broadcast: %s and %s",
                              tensor_dims_text(c, *rank, dim),
                              tensor_dims_text(c, other_rank, other));

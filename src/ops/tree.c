@@ -40,7 +40,7 @@ static wick_status tree_walk_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, TREE_AT, "the first nodes", 2, &at));
   uint32_t row = c->attr[TREE_ROWS_LAST].i ? 1 : 0;
   if (at->elem != WICK_I32 || at->rank != 2 || x->rank != 2 ||
-      (!wick_dim_is(at->dim[row], 1) && !wick_dim_eq(at->dim[row], x->dim[0])))
+      (!wick_dim_is(at->dim[row], 1) && !wick_infer_equal(c, at->dim[row], x->dim[0])))
     return wick_infer_fail(c, WICK_ETYPE, "%s as first nodes of x %s",
                            wick_infer_type_text(c, c->in[TREE_AT]->type),
                            wick_infer_type_text(c, c->in[TREE_X]->type));

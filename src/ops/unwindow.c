@@ -96,7 +96,7 @@ static wick_status col2im_infer(wick_infer *c)
     WICK_TRY(wick_window_size(c, &w, k, dim[2 + k], false, &n));
     windows = wick_dim_mul(t, windows, n);
   }
-  if (!wick_dim_eq(windows, x->dim[2]))
+  if (!wick_infer_equal(c, windows, x->dim[2]))
     return wick_infer_fail(c, WICK_ETYPE, "x has %s windows, the image %s",
                            wick_infer_dim_text(c, x->dim[2]), wick_infer_dim_text(c, windows));
   wick_infer_out(c, 0, x->elem, 2 + w.n, dim);
@@ -199,7 +199,7 @@ static wick_status max_unpool_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, 1, "the places", 3, &at));
   WICK_TRY(unwindow_check(c, x->rank - 2u));
   bool same = at->rank == x->rank && at->elem == WICK_I64;
-  for (uint32_t k = 0; same && k < x->rank; k++) same = wick_dim_eq(at->dim[k], x->dim[k]);
+  for (uint32_t k = 0; same && k < x->rank; k++) same = wick_infer_equal(c, at->dim[k], x->dim[k]);
   if (!same)
     return wick_infer_fail(c, WICK_ETYPE, "the places are %s, x is %s",
                            wick_infer_type_text(c, c->in[1]->type),

@@ -366,6 +366,7 @@ wick_status wick_form_groups(const wick_func *f, const wick_target *target, wick
   s.g = wick_groups_of(f, target, tmp);
   s.low = wick_new(tmp, wick_value, f->nvalue + 1);
   wick_build_begin(&s.b, f->module, WICK_LOW, f->name, mem);
+  wick_build_keep_checks(&s.b, f);
   const wick_node *ret = wick_return(f);
   for (uint32_t v = 1; v <= f->nparam; v++) {
     s.low[v] =
