@@ -16,93 +16,7 @@ void nest_fail(nest *t, const char *fmt, ...)
   va_end(args);
 }
 
-static void nest_stage(nest *t, uint32_t stage, const wick_dim *lo, const wick_dim *extent);
-static void nest_attached(nest *t, const nest_run *r, uint32_t loop, wick_value fresh);
-
-/* ---- loops ---- */
-
-enum { NEST_INNER = 1 << 20 }; /* loops that are code: inside all that are tasks */
-
-/* Opens `for 0 .. count` with carried values; *first is the first carried value inside. */
-static wick_dim nest_for_begin(nest *t, const wick_sloop *l, wick_dim count, uint32_t ncarried,
-                               const wick_value *carried, wick_value *first)
-{
-  int64_t lo, hi;
-  wick_dim_range(t->m->dims, count, &lo, &hi);
-  wick_value *in = wick_new(t->tmp, wick_value, ncarried + 2);
-  wick_type *type = wick_new(t->tmp, wick_type, ncarried + 1);
-  in[0] = nest_i64(t, 0), in[1] = nest_dim(t, NULL, count);
-  type[0] = wick_type_scalar(t->m, WICK_I64, 1);
-  for (uint32_t i = 0; i < ncarried; i++)
-    in[2 + i] = carried[i],
-           type[1 + i] = t->b.status ? type[0] : wick_built_type(&t->b, carried[i]);
-  wick_build_open(&t->b, WICK_OP_for, ncarried + 2, in, NULL, 0, NULL);
-  wick_value index = wick_region_begin(&t->b, ncarried + 1, type);
-  wick_dim sym = nest_symbol_open(t, l->name, hi > 0 ? hi - 1 : 0);
-  wick_push(t->tmp, &t->symbols,
-            (struct nest_symbol){sym, index, l->prefetch, NEST_INNER + t->symbols.n});
-  *first = (wick_value){index.id + 1};
-  return sym;
-}
-
-static wick_value nest_for_end(nest *t, uint32_t n, const wick_value *carried)
-{
-  wick_yield(&t->b, n, carried);
-  if (t->symbols.n) t->symbols.n--;
-  return wick_build_close(&t->b);
-}
-
-static bool nest_const(nest *t, const nest_run *r, uint32_t axis, int64_t *out)
-{
-  if (wick_dim_is_const(r->total[axis])) {
-    *out = r->total[axis].v;
-    return true;
-  }
-  nest_fail(t,
-            "stage `%s`: a loop that is unrolled, a vector or has a tail wants a constant extent",
-            r->st->name);
-  return false;
-}
-
-/* Narrows the run to `count` iterations' worth of loop l from iteration `at`, calls `body`, and
- * restores the run. */
-typedef struct nest_saved {
-  wick_dim base, total;
-} nest_saved;
-static nest_saved nest_narrow(nest *t, nest_run *r, const wick_sloop *l, wick_dim at,
-                              wick_dim total)
-{
-  nest_saved s = {r->base[l->axis], r->total[l->axis]};
-  r->base[l->axis] =
-      wick_dim_add(t->m->dims, s.base, wick_dim_mul(t->m->dims, at, wick_dim_const(l->factor)));
-  r->total[l->axis] = total;
-  return s;
-}
-static void nest_restore(nest_run *r, const wick_sloop *l, nest_saved s)
-{
-  r->base[l->axis] = s.base, r->total[l->axis] = s.total;
-}
-
-/* How many whole steps of loop l there are, and what is left for a last, smaller one. */
-typedef struct nest_steps {
-  wick_dim whole;
-  int64_t rest;
-  bool overlap;
-} nest_steps;
-static nest_steps nest_steps_of(nest *t, const nest_run *r, const wick_sloop *l)
-{
-  nest_steps s = {.whole = r->total[l->axis]};
-  int64_t total;
-  if (l->factor == 1 || !nest_const(t, r, l->axis, &total)) return s;
-  s.whole = wick_dim_const(total / l->factor);
-  s.rest = total % l->factor;
-  if (l->tail == WICK_OVERLAP && s.rest && total > l->factor) s.overlap = true;
-  return s;
-}
-
 /* ---- maps, and the outer loops of folds ---- */
-
-static void nest_fold(nest *t, nest_run *r, uint32_t l);
 
 static void nest_point(nest *t, const nest_run *r)
 {
@@ -113,90 +27,55 @@ static void nest_point(nest *t, const nest_run *r)
 
 /* What lies inside loop l: stages that are computed there, then the loops to come. Their scratch
  * is free again behind it. */
-static void nest_inside(nest *t, nest_run *r, uint32_t l)
+static void nest_body(nest *t, nest_run *r, uint32_t l, void *none)
 {
   uint64_t scratch = t->scratch;
+  (void)none;
   if (nest_kept_steps(r)) nest_attached(t, r, l, (wick_value){0});
   nest_loops(t, r, l + 1);
   t->scratch = scratch;
 }
 
+static void nest_serial(nest *t, nest_run *r, uint32_t l)
+{
+  nest_steps(t, r, l, &(nest_inner){.body = nest_body});
+}
+
+/* Straight-line code, where the number of iterations is known; else a loop like any other. */
 static void nest_unrolled(nest *t, nest_run *r, uint32_t l)
 {
   const wick_sloop *loop = &r->st->loops.at[l];
-  int64_t total;
-  if (!nest_const(t, r, loop->axis, &total)) return;
-  if (total / loop->factor > 1024)
-    nest_fail(t, "stage `%s`: %lld iterations are too many to unroll", r->st->name,
-              (long long)(total / loop->factor));
-  for (int64_t i = 0; i * loop->factor < total && !t->b.status; i++) {
-    nest_saved s =
-        nest_narrow(t, r, loop, wick_dim_const(i),
-                    wick_dim_const(wick_min_i64(loop->factor, total - i * loop->factor)));
-    if (loop->turn) r->taxis = loop->axis, r->turn = (uint32_t)i, r->turns = (uint32_t)total;
+  wick_dim total = r->total[loop->axis];
+  if (!wick_dim_is_const(total) && nest_high(t, total) > loop->factor) {
+    nest_serial(t, r, l);
+    return;
+  }
+  uint32_t n = nest_iterations(t, r, loop);
+  if (n > 1024) nest_fail(t, "stage `%s`: %u iterations are too many to unroll", r->st->name, n);
+  for (uint32_t i = 0; i < n && !t->b.status; i++) {
+    wick_dim at = wick_dim_const((int64_t)i * loop->factor);
+    nest_saved s = nest_narrow(t, r, loop, at, nest_share(t, r, loop, i));
+    if (loop->turn) r->taxis = loop->axis, r->turn = i, r->turns = n;
     nest_loops(t, r, l + 1);
     nest_restore(r, loop, s);
   }
   if (loop->turn) r->turns = 0;
 }
 
-/* Makes loop l the run's vector; false where it is too short for one lane more. */
-static bool nest_vector_begin(nest *t, nest_run *r, const wick_sloop *loop, nest_saved *saved)
+/* A vector; of a short rest its elements one by one. */
+static void nest_vector(nest *t, nest_run *r, uint32_t l)
 {
-  int64_t total;
-  if (!nest_const(t, r, loop->axis, &total)) return false;
-  int64_t lanes = loop->size ? loop->size : total;
-  if (lanes > 1024)
-    nest_fail(t, "stage `%s`: a vector of %lld lanes", r->st->name, (long long)lanes);
-  *saved = (nest_saved){r->base[loop->axis], r->total[loop->axis]};
-  r->vsym = nest_symbol_open(t, "lane", total - 1); /* what other lanes would read does not count */
-  if (lanes == 1) {
-    r->vsym = WICK_DIM_INVALID;
-    return true;
-  }
-  r->lanes = (uint32_t)lanes;
-  r->active = (uint32_t)total;
-  r->vaxis = loop->axis;
-  r->base[loop->axis] = wick_dim_add(t->m->dims, saved->base, r->vsym);
-  r->total[loop->axis] = wick_dim_const(1);
-  return true;
-}
-
-static void nest_vector_end(nest_run *r, const wick_sloop *loop, nest_saved s)
-{
-  nest_restore(r, loop, s);
-  r->vsym = WICK_DIM_INVALID;
-  r->lanes = r->active = 1;
-  r->vaxis = UINT32_MAX;
-}
-
-static void nest_serial(nest *t, nest_run *r, uint32_t l)
-{
+  enum { SHORT = 4 };
   const wick_sloop *loop = &r->st->loops.at[l];
-  nest_steps steps = nest_steps_of(t, r, loop);
-  wick_dim step = loop->factor == 1 ? wick_dim_const(1) : wick_dim_const(loop->factor);
-  if (wick_dim_is(steps.whole, 1)) {
-    nest_saved s = nest_narrow(t, r, loop, wick_dim_const(0), step);
-    nest_inside(t, r, l);
-    nest_restore(r, loop, s);
-  } else if (!wick_dim_is(steps.whole, 0)) {
-    wick_value first;
-    uint32_t mark = nest_known_mark(t);
-    wick_dim sym = nest_for_begin(t, loop, steps.whole, 0, NULL, &first);
-    nest_saved s = nest_narrow(t, r, loop, sym, step);
-    nest_inside(t, r, l);
-    nest_restore(r, loop, s);
-    nest_for_end(t, 0, NULL);
-    nest_known_rewind(t, mark);
+  wick_dim total = r->total[loop->axis];
+  nest_saved s;
+  if (wick_dim_is_const(total) && total.v < loop->size && loop->tail == WICK_PEEL &&
+      total.v <= SHORT) {
+    nest_unrolled(t, r, l);
+  } else if (nest_vector_begin(t, r, loop, &s)) {
+    nest_loops(t, r, l + 1);
+    nest_vector_end(r, loop, s);
   }
-  if (!steps.rest || t->b.status) return;
-  nest_saved s = nest_narrow(t, r, loop, steps.whole,
-                             wick_dim_const(steps.overlap ? loop->factor : steps.rest));
-  if (steps.overlap)
-    r->base[loop->axis] =
-        wick_dim_sub(t->m->dims, r->base[loop->axis], wick_dim_const(loop->factor - steps.rest));
-  nest_inside(t, r, l);
-  nest_restore(r, loop, s);
 }
 
 void nest_loops(nest *t, nest_run *r, uint32_t l)
@@ -205,384 +84,14 @@ void nest_loops(nest *t, nest_run *r, uint32_t l)
   if (!r->kept && r->st->fold &&
       (l == r->st->loops.n || r->st->axis[r->st->loops.at[l].axis].reduce)) {
     nest_fold(t, r, l);
-    return;
-  }
-  if (l == r->st->loops.n) {
+  } else if (l == r->st->loops.n) {
     nest_point(t, r);
-    return;
-  }
-  const wick_sloop *loop = &r->st->loops.at[l];
-  if (loop->kind == WICK_UNROLL) {
+  } else if (r->st->loops.at[l].kind == WICK_UNROLL) {
     nest_unrolled(t, r, l);
-  } else if (loop->kind == WICK_VECTOR) {
-    nest_saved s;
-    int64_t total;
-    if (!nest_const(t, r, loop->axis, &total)) return;
-    if (loop->size && total < loop->size && loop->tail == WICK_PEEL &&
-        total <= 4) { /* a short rest: elements one by one */
-      nest_unrolled(t, r, l);
-    } else if (nest_vector_begin(t, r, loop, &s)) {
-      nest_loops(t, r, l + 1);
-      nest_vector_end(r, loop, s);
-    }
+  } else if (r->st->loops.at[l].kind == WICK_VECTOR) {
+    nest_vector(t, r, l);
   } else {
     nest_serial(t, r, l);
-  }
-}
-
-/* ---- folds ---- */
-
-/* The states of a tile: for each element of the tile, for each part, for each component. */
-typedef struct nest_tile {
-  uint32_t l0; /* the first reduced loop: the tile's loops come after it */
-  uint32_t nelem, nparts, ncomp;
-  wick_value *state;
-  bool wide_reduce; /* the vector is a reduced axis: lanes are parts too */
-} nest_tile;
-
-static wick_value *nest_state(const nest_tile *tile, uint32_t elem, uint32_t part)
-{
-  return &tile->state[(elem * tile->nparts + part) * tile->ncomp];
-}
-
-static uint32_t nest_count(nest *t, const nest_run *r, const wick_sloop *l)
-{
-  int64_t total;
-  if (!nest_const(t, r, l->axis, &total)) return 1;
-  return (uint32_t)wick_ceildiv_i64(total, l->factor);
-}
-
-static void nest_reduce(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
-                        uint32_t part);
-
-static void nest_reduce_step(nest *t, const nest_run *r, nest_tile *tile, uint32_t elem,
-                             uint32_t part)
-{
-  wick_value *state = nest_state(tile, elem, part),
-             *next = wick_new(t->tmp, wick_value, tile->ncomp);
-  for (uint32_t c = 0; c < tile->ncomp; c++) state[c] = nest_widen(t, state[c], r->lanes);
-  nest_eval(t, r, 1, state, next);
-  wick_value mask = tile->wide_reduce ? nest_mask(t, r) : (wick_value){0};
-  for (uint32_t c = 0; c < tile->ncomp; c++) {
-    next[c] = nest_widen(t, next[c], r->lanes);
-    state[c] = mask.id ? wick_build3(&t->b, WICK_OP_where, mask, next[c], state[c]) : next[c];
-  }
-}
-
-/* A serial reduced loop carries all states of the tile. */
-static void nest_reduce_serial(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
-                               uint32_t part)
-{
-  const wick_sloop *loop = &r->st->loops.at[l];
-  nest_steps steps = nest_steps_of(t, r, loop);
-  uint32_t n = tile->nelem * tile->nparts * tile->ncomp;
-  wick_dim step = wick_dim_const(loop->factor);
-  if (wick_dim_is(steps.whole, 1)) {
-    nest_saved s = nest_narrow(t, r, loop, wick_dim_const(0), step);
-    nest_attached(t, r, l, (wick_value){0});
-    nest_reduce(t, r, tile, l + 1, elem, part);
-    nest_restore(r, loop, s);
-  } else if (!wick_dim_is(steps.whole, 0)) {
-    wick_value first;
-    uint32_t mark = nest_known_mark(t);
-    wick_dim sym = nest_for_begin(t, loop, steps.whole, n, tile->state, &first);
-    for (uint32_t i = 0; i < n; i++) tile->state[i] = (wick_value){first.id + i};
-    nest_saved s = nest_narrow(t, r, loop, sym, step);
-    nest_attached(t, r, l, (wick_value){0});
-    nest_reduce(t, r, tile, l + 1, elem, part);
-    nest_restore(r, loop, s);
-    wick_value out = nest_for_end(t, n, tile->state);
-    for (uint32_t i = 0; i < n; i++) tile->state[i] = (wick_value){out.id + i};
-    nest_known_rewind(t, mark);
-  }
-  if (!steps.rest || t->b.status) return;
-  nest_saved s = nest_narrow(t, r, loop, steps.whole, wick_dim_const(steps.rest));
-  nest_attached(t, r, l, (wick_value){0});
-  nest_reduce(t, r, tile, l + 1, elem, part);
-  nest_restore(r, loop, s);
-}
-
-static void nest_reduce(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
-                        uint32_t part)
-{
-  if (t->b.status) return;
-  if (l == r->st->loops.n) {
-    nest_reduce_step(t, r, tile, elem, part);
-    return;
-  }
-  const wick_sloop *loop = &r->st->loops.at[l];
-  bool reduce = r->st->axis[loop->axis].reduce;
-  if (loop->kind == WICK_DOT) { /* the innermost one */
-    wick_value *state = nest_state(tile, elem, part);
-    *state = nest_dot(t, r, loop, *state);
-  } else if (loop->kind == WICK_VECTOR) {
-    nest_saved s;
-    if (!nest_vector_begin(t, r, loop, &s)) return;
-    nest_reduce(t, r, tile, l + 1, elem, part);
-    nest_vector_end(r, loop, s);
-  } else if (loop->kind == WICK_SERIAL) {
-    nest_reduce_serial(t, r, tile, l, elem, part);
-  } else {
-    int64_t total;
-    if (!nest_const(t, r, loop->axis, &total)) return;
-    uint32_t n = nest_count(t, r, loop),
-             parts = loop->kind == WICK_PARTS ? (uint32_t)(loop->size ? loop->size : total) : 1;
-    for (uint32_t i = 0; i < n && !t->b.status; i++) {
-      nest_saved s = nest_narrow(
-          t, r, loop, wick_dim_const(i),
-          wick_dim_const(wick_min_i64(loop->factor, total - (int64_t)i * loop->factor)));
-      uint32_t e = reduce ? elem : elem * n + i,
-               p = loop->kind == WICK_PARTS ? part * parts + i : part;
-      nest_reduce(t, r, tile, l + 1, e, p);
-      nest_restore(r, loop, s);
-    }
-  }
-}
-
-static void nest_merge(nest *t, const nest_run *r, const nest_tile *tile, wick_value *a,
-                       const wick_value *b)
-{
-  wick_value *in = wick_new(t->tmp, wick_value, 2 * tile->ncomp),
-             *out = wick_new(t->tmp, wick_value, tile->ncomp);
-  memcpy(in, a, tile->ncomp * sizeof *in);
-  memcpy(in + tile->ncomp, b, tile->ncomp * sizeof *in);
-  nest_eval(t, r, 2, in, out);
-  memcpy(a, out, tile->ncomp * sizeof *out);
-}
-
-/* Parts, then lanes, are merged as a fixed binary tree: the upper half into the lower. */
-static void nest_merge_element(nest *t, nest_run *r, const nest_tile *tile, uint32_t elem,
-                               uint32_t lanes)
-{
-  for (uint32_t n = tile->nparts; n > 1;) {
-    uint32_t half = (n + 1) / 2;
-    for (uint32_t i = 0; i + half < n; i++)
-      nest_merge(t, r, tile, nest_state(tile, elem, i), nest_state(tile, elem, i + half));
-    n = half;
-  }
-  if (!tile->wide_reduce) return;
-  wick_value *s = nest_state(tile, elem, 0);
-  for (uint32_t c = 0; c < tile->ncomp; c++) s[c] = nest_widen(t, s[c], lanes);
-  for (uint32_t n = lanes; n > 1 && !t->b.status;) {
-    uint32_t half = (n + 1) / 2;
-    wick_value *upper = wick_new(t->tmp, wick_value, tile->ncomp);
-    int64_t *lo = wick_new(t->tmp, int64_t, half), *hi = wick_new(t->tmp, int64_t, half);
-    for (uint32_t i = 0; i < half; i++) lo[i] = i, hi[i] = i + half < n ? i + half : i + half - 1;
-    for (uint32_t c = 0; c < tile->ncomp; c++) {
-      wick_value both[2] = {s[c], s[c]};
-      wick_attr a_lo = {.n = half, .ints = lo}, a_hi = {.n = half, .ints = hi};
-      upper[c] = wick_build(&t->b, WICK_OP_shuffle, 2, both, &a_hi, 0, NULL);
-      s[c] = wick_build(&t->b, WICK_OP_shuffle, 2, both, &a_lo, 0, NULL);
-    }
-    if (n % 2)
-      nest_fail(t, "stage `%s`: a reduced vector of %u lanes, not a power of two", r->st->name,
-                lanes);
-    nest_merge(t, r, tile, s, upper);
-    n = half;
-  }
-}
-
-/* Writes the tile: the loops inside the first reduced one once more, without the reduced ones. */
-static void nest_fold_finish(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem)
-{
-  if (t->b.status) return;
-  if (l == r->st->loops.n) {
-    wick_value *out = wick_new(t->tmp, wick_value, t->g->node[r->node->region[3].end - 1].nin + 1);
-    nest_eval(t, r, 3, nest_state(tile, elem, 0), out);
-    nest_sink(t, r, out);
-    return;
-  }
-  const wick_sloop *loop = &r->st->loops.at[l];
-  if (r->st->axis[loop->axis].reduce) {
-    nest_fold_finish(t, r, tile, l + 1, elem);
-    return;
-  }
-  nest_saved s;
-  if (loop->kind == WICK_VECTOR) {
-    if (!nest_vector_begin(t, r, loop, &s)) return;
-    nest_fold_finish(t, r, tile, l + 1, elem);
-    nest_vector_end(r, loop, s);
-    return;
-  }
-  int64_t total;
-  if (!nest_const(t, r, loop->axis, &total)) return;
-  uint32_t n = nest_count(t, r, loop);
-  for (uint32_t i = 0; i < n && !t->b.status; i++) {
-    s = nest_narrow(t, r, loop, wick_dim_const(i),
-                    wick_dim_const(wick_min_i64(loop->factor, total - (int64_t)i * loop->factor)));
-    nest_fold_finish(t, r, tile, l + 1, elem * n + i);
-    nest_restore(r, loop, s);
-  }
-}
-
-/* What the sums of the tile begin with: its elements, one by one. */
-static void nest_fold_start(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
-                            uint32_t lanes)
-{
-  if (t->b.status) return;
-  if (l == r->st->loops.n) {
-    wick_value *init = wick_new(t->tmp, wick_value, tile->ncomp);
-    nest_eval(t, r, 0, NULL, init);
-    for (uint32_t part = 0; part < tile->nparts; part++)
-      for (uint32_t c = 0; c < tile->ncomp; c++)
-        nest_state(tile, elem, part)[c] = nest_widen(t, init[c], lanes);
-    return;
-  }
-  const wick_sloop *loop = &r->st->loops.at[l];
-  nest_saved s;
-  if (r->st->axis[loop->axis].reduce) {
-    nest_fold_start(t, r, tile, l + 1, elem, lanes);
-  } else if (loop->kind == WICK_VECTOR) {
-    if (!nest_vector_begin(t, r, loop, &s)) return;
-    nest_fold_start(t, r, tile, l + 1, elem, lanes);
-    nest_vector_end(r, loop, s);
-  } else {
-    int64_t total, n = nest_const(t, r, loop->axis, &total) ? nest_count(t, r, loop) : 0;
-    for (int64_t i = 0; i < n && !t->b.status; i++) {
-      s = nest_narrow(t, r, loop, wick_dim_const(i),
-                      wick_dim_const(wick_min_i64(loop->factor, total - i * loop->factor)));
-      nest_fold_start(t, r, tile, l + 1, elem * (uint32_t)n + (uint32_t)i, lanes);
-      nest_restore(r, loop, s);
-    }
-  }
-}
-
-static void nest_fold(nest *t, nest_run *r, uint32_t l0)
-{
-  if (nest_is_kept(r->st)) {
-    nest_kept_fold(t, r, l0);
-    return;
-  }
-  nest_tile tile = {
-      .l0 = l0, .nelem = 1, .nparts = 1, .ncomp = t->g->node[r->node->region[0].end - 1].nin};
-  uint32_t lanes = r->lanes;
-  for (uint32_t l = l0; l < r->st->loops.n; l++) {
-    const wick_sloop *loop = &r->st->loops.at[l];
-    bool reduce = r->st->axis[loop->axis].reduce;
-    int64_t total = 0;
-    if (loop->kind != WICK_SERIAL && !nest_const(t, r, loop->axis, &total)) return;
-    if (loop->kind == WICK_UNROLL && !reduce) {
-      int64_t inner = loop->size ? wick_min_i64(loop->size, wick_ceildiv_i64(total, loop->factor))
-                                 : wick_ceildiv_i64(total, loop->factor);
-      tile.nelem *= (uint32_t)inner;
-    }
-    if (loop->kind == WICK_PARTS) tile.nparts *= (uint32_t)(loop->size ? loop->size : total);
-    if (loop->kind == WICK_VECTOR) {
-      lanes = (uint32_t)(loop->size ? loop->size : total);
-      tile.wide_reduce = reduce;
-    }
-  }
-  if ((uint64_t)tile.nelem * tile.nparts > 4096) {
-    nest_fail(t, "stage `%s`: a tile of %u elements in %u parts does not fit in registers",
-              r->st->name, tile.nelem, tile.nparts);
-    return;
-  }
-  tile.state = wick_new(t->tmp, wick_value, tile.nelem * tile.nparts * tile.ncomp);
-  nest_fold_start(t, r, &tile, l0, 0, lanes);
-  nest_reduce(t, r, &tile, l0, 0, 0);
-  for (uint32_t e = 0; e < tile.nelem && !t->b.status; e++)
-    nest_merge_element(t, r, &tile, e, lanes);
-  nest_fold_finish(t, r, &tile, l0, 0);
-}
-
-/* ---- boxes ---- */
-
-/* The run's loops still to come, as symbols of its axes' rests: an access' box is its range over
- * them. */
-typedef struct nest_box {
-  wick_dim lo[WICK_MAX_RANK];
-  int64_t hi[WICK_MAX_RANK]; /* last index, relative to lo */
-  bool any;
-} nest_box;
-
-/* One access of a consumer, by interval arithmetic: base expressions of open loops stay symbols,
- * the rests run. */
-static void nest_box_add(nest *t, const nest_run *r, const wick_node *read, uint32_t rank,
-                         nest_box *box)
-{
-  wick_dims *dims = t->m->dims;
-  wick_dim sym[64], first[64], run[64];
-  int64_t zero[64], last[64];
-  for (uint32_t a = 0; a < r->st->naxis; a++) {
-    int64_t lo, hi;
-    sym[a] = r->st->axis[a].sym;
-    wick_dim_range(dims, r->total[a], &lo, &hi);
-    zero[a] = 0, last[a] = hi > 0 ? hi - 1 : 0;
-    run[a] = wick_dim_symbol(dims, wick_str_printf(t->tmp, "box.%u", a), 0, last[a]);
-    first[a] = wick_dim_add(dims, r->base[a], run[a]);
-  }
-  for (uint32_t k = 0; k < rank; k++) {
-    wick_dim d = read->attr[0].dims[k], extent = wick_info_of(t->g, read->in[0])->dim[k],
-             lo = wick_dim_const(0);
-    int64_t least = 0, most, low, high;
-    wick_dim_range(dims, extent, &low, &most);
-    most--;
-    if (!wick_dim_eq(d, WICK_DIM_ANY)) {
-      wick_dim at = wick_dim_substitute(dims, d, r->st->naxis, sym, first), begin = at, zeros[64];
-      for (uint32_t a = 0; a < r->st->naxis;
-           a++) { /* where the index falls along an axis, the box begins at that axis' last */
-        wick_dim coef, rest;
-        bool falls = wick_dim_linear(dims, at, run[a], &coef, &rest) && wick_dim_is_const(coef) &&
-                     coef.v < 0;
-        zeros[a] = wick_dim_const(falls ? last[a] : 0);
-      }
-      begin = wick_dim_substitute(dims, at, r->st->naxis, run, zeros);
-      wick_dim_range_with(dims, wick_dim_sub(dims, at, begin), r->st->naxis, run, zero, last, &low,
-                          &high);
-      if (low == 0 && high <= most) lo = begin, least = 0, most = high;
-    }
-    (void)least;
-    if (!box->any) {
-      box->lo[k] = lo, box->hi[k] = most;
-    } else { /* the union of boxes whose beginnings differ by a constant; else all */
-      wick_dim diff = wick_dim_sub(dims, lo, box->lo[k]);
-      if (wick_dim_is_const(diff)) {
-        int64_t end = wick_max_i64(box->hi[k], diff.v + most);
-        if (diff.v < 0) box->lo[k] = lo, end -= diff.v;
-        box->hi[k] = end;
-      } else {
-        wick_dim_range(dims, extent, &low, &most);
-        box->lo[k] = wick_dim_const(0), box->hi[k] = most - 1;
-      }
-    }
-  }
-  box->any = true;
-}
-
-static nest_run nest_run_of(nest *t, uint32_t stage, const wick_dim *lo, const wick_dim *extent);
-
-/* Own dimensions are always computed whole. */
-static void nest_box_own(nest *t, const wick_node *stage, nest_box *box)
-{
-  uint32_t numel, own = nest_own(t, stage, 0, &numel);
-  for (uint32_t k = 0; k < own && box->any; k++) {
-    box->lo[k] = wick_dim_const(0);
-    box->hi[k] = wick_info_of(t->g, stage->first)->dim[k].v - 1;
-  }
-}
-
-/* All reads of a value in the run's stage, and through the stages that it reads in line, or that
- * are computed inside its loops. */
-static void nest_boxes(nest *t, const nest_run *r, wick_value value, nest_box *box)
-{
-  uint32_t rank = wick_info_of(t->g, value)->rank;
-  for (uint32_t i = r->st->node + 1; i < r->node->end; i++) {
-    const wick_node *n = &t->g->node[i];
-    if (n->op != WICK_OP_read) continue;
-    const nest_place *p = &t->place[n->in[0].id];
-    if (n->in[0].id == value.id) {
-      nest_box_add(t, r, n, rank, box);
-    } else if (p->stage != UINT32_MAX && p->stage > t->place[value.id].stage &&
-               t->s->stage[p->stage].where != WICK_ROOT) {
-      nest_box inner = {.any = false};
-      uint32_t inner_rank = wick_info_of(t->g, n->in[0])->rank;
-      nest_box_add(t, r, n, inner_rank, &inner);
-      nest_box_own(t, &t->g->node[t->s->stage[p->stage].node], &inner);
-      wick_dim extent[WICK_MAX_RANK];
-      for (uint32_t k = 0; k < inner_rank; k++) extent[k] = wick_dim_const(inner.hi[k] + 1);
-      nest_run child = nest_run_of(t, p->stage, inner.lo, extent);
-      nest_boxes(t, &child, value, box);
-    }
   }
 }
 
@@ -647,6 +156,8 @@ static void nest_scratch(nest *t, nest_place *p, wick_type type, uint32_t rank,
   if (!constant) nest_dense(t, p, rank, extent);
 }
 
+static void nest_stage(nest *t, uint32_t stage, const wick_dim *lo, const wick_dim *extent);
+
 /* fresh: it is computed under this condition, else what is in memory already is taken; 0: always.
  */
 static void nest_stage_at(nest *t, uint32_t stage, const nest_run *consumer, wick_value fresh)
@@ -659,14 +170,12 @@ static void nest_stage_at(nest *t, uint32_t stage, const nest_run *consumer, wic
   if (!box.any) return; /* not read in this loop: nothing to compute */
   nest_box_own(t, n, &box);
   uint32_t rank = wick_info_of(t->g, n->first)->rank;
-  wick_dim extent[WICK_MAX_RANK];
-  for (uint32_t k = 0; k < rank; k++) extent[k] = wick_dim_const(box.hi[k] + 1);
   for (uint32_t k = 0; k < n->nout; k++) {
     nest_place *p = &t->place[n->first.id + k];
     memcpy(p->lo, box.lo, sizeof p->lo);
     p->in_memory = st->store != WICK_STORE_REG;
     if (p->in_memory)
-      nest_scratch(t, p, wick_type_of(t->g, (wick_value){n->first.id + k}), rank, extent);
+      nest_scratch(t, p, wick_type_of(t->g, (wick_value){n->first.id + k}), rank, box.extent);
   }
   bool kept = fresh.id && st->store != WICK_STORE_REG;
   uint32_t mark = nest_known_mark(t);
@@ -674,7 +183,7 @@ static void nest_stage_at(nest *t, uint32_t stage, const nest_run *consumer, wic
     wick_build_open(&t->b, WICK_OP_if, 1, &fresh, NULL, 0, NULL);
     wick_region_begin(&t->b, 0, NULL);
   }
-  nest_stage(t, stage, box.lo, extent);
+  nest_stage(t, stage, box.lo, box.extent);
   if (kept) {
     wick_yield(&t->b, 0, NULL);
     nest_known_rewind(t, mark);
@@ -686,7 +195,7 @@ static void nest_stage_at(nest *t, uint32_t stage, const nest_run *consumer, wic
     t->place[n->first.id + k].frozen = true;
 }
 
-static void nest_attached(nest *t, const nest_run *r, uint32_t loop, wick_value fresh)
+void nest_attached(nest *t, const nest_run *r, uint32_t loop, wick_value fresh)
 {
   for (uint32_t i = 0; i < t->s->nstage && !t->b.status; i++) {
     const wick_stage *st = &t->s->stage[i];
@@ -695,7 +204,7 @@ static void nest_attached(nest *t, const nest_run *r, uint32_t loop, wick_value 
   }
 }
 
-static nest_run nest_run_of(nest *t, uint32_t stage, const wick_dim *lo, const wick_dim *extent)
+nest_run nest_run_of(nest *t, uint32_t stage, const wick_dim *lo, const wick_dim *extent)
 {
   const wick_stage *st = &t->s->stage[stage];
   nest_run r = {.stage = stage,
@@ -703,7 +212,7 @@ static nest_run nest_run_of(nest *t, uint32_t stage, const wick_dim *lo, const w
                 .node = &t->g->node[st->node],
                 .vsym = WICK_DIM_INVALID,
                 .lanes = 1,
-                .active = 1,
+                .active = wick_dim_const(1),
                 .vaxis = UINT32_MAX};
   r.base = wick_new(t->tmp, wick_dim, st->naxis);
   r.total = wick_new(t->tmp, wick_dim, st->naxis);
@@ -730,6 +239,7 @@ static void nest_stage(nest *t, uint32_t stage, const wick_dim *lo, const wick_d
 static wick_value nest_fresh(nest *t, const nest_run *r, uint32_t l, const wick_dim *index)
 {
   wick_value first = {0};
+  if (t->again) return first; /* each task goes through several parts, one over the other */
   for (uint32_t k = l + 1; k < r->st->loops.n && r->st->loops.at[k].kind == WICK_PARALLEL; k++) {
     if (wick_dim_is_const(index[k])) continue;
     wick_value zero = nest_binary(t, WICK_OP_eq, nest_dim(t, NULL, index[k]), nest_i64(t, 0));
@@ -739,48 +249,100 @@ static wick_value nest_fresh(nest *t, const nest_run *r, uint32_t l, const wick_
                   : first;
 }
 
+static void nest_parallel(nest *t, nest_run *r, uint32_t l, wick_dim *index);
+
+/* `index`: of all parallel loops. */
+static void nest_task(nest *t, nest_run *r, uint32_t l, void *index)
+{
+  uint64_t scratch = t->scratch;
+  nest_attached(t, r, l, nest_fresh(t, r, l, index));
+  nest_parallel(t, r, l + 1, index);
+  t->scratch = scratch;
+}
+
+/* One whole step of parallel loop l, the `index`-th. */
+static void nest_task_whole(nest *t, nest_run *r, uint32_t l, wick_dim *index, wick_dim at)
+{
+  const wick_sloop *loop = &r->st->loops.at[l];
+  nest_saved s = nest_narrow(t, r, loop, at, wick_dim_const(loop->factor));
+  nest_task(t, r, l, index);
+  nest_restore(r, loop, s);
+}
+
+/* Where there are elements for a whole step, the last one is moved back; else steps are smaller. */
+static void nest_parallel_overlap(nest *t, nest_run *r, uint32_t l, wick_dim *index)
+{
+  wick_dims *dims = t->m->dims;
+  const wick_sloop *loop = &r->st->loops.at[l];
+  wick_dim total = r->total[loop->axis], size = wick_dim_const(loop->factor),
+           last = wick_dim_sub(dims, total, size);
+  uint32_t known = nest_known_mark(t), mark = t->symbols.n;
+  wick_value c = nest_binary(t, WICK_OP_ge, nest_dim(t, NULL, total), nest_i64(t, loop->factor));
+  wick_build_open(&t->b, WICK_OP_if, 1, &c, NULL, 0, NULL);
+  wick_region_begin(&t->b, 0, NULL);
+  wick_dim at = wick_dim_min(dims, wick_dim_mul(dims, index[l], size), last);
+  at = nest_symbol_be(t, loop->name, at, nest_high(t, last));
+  if (t->symbols.n > mark) t->symbols.at[mark].most = last, t->symbols.at[mark].exact = false;
+  nest_task_whole(t, r, l, index, at);
+  t->symbols.n = t->b.status ? t->symbols.n : mark;
+  wick_yield(&t->b, 0, NULL);
+  nest_known_rewind(t, known);
+  wick_region_begin(&t->b, 0, NULL);
+  nest_rest(t, r, l, wick_dim_const(0), total, &(nest_inner){.body = nest_task, .arg = index});
+  wick_yield(&t->b, 0, NULL);
+  nest_known_rewind(t, known);
+  wick_build_close(&t->b);
+}
+
 /* The index of parallel loop l is set by `task`; a smaller last step is code of its own. */
-static void nest_parallel(nest *t, nest_run *r, uint32_t l, const wick_dim *index)
+static void nest_parallel(nest *t, nest_run *r, uint32_t l, wick_dim *index)
 {
   if (l == r->st->loops.n || r->st->loops.at[l].kind != WICK_PARALLEL) {
     nest_loops(t, r, l);
     return;
   }
+  wick_dims *dims = t->m->dims;
   const wick_sloop *loop = &r->st->loops.at[l];
-  nest_steps steps = nest_steps_of(t, r, loop);
-  bool both = steps.rest && !wick_dim_is(steps.whole, 0);
-  if (both) {
-    wick_value c =
-        nest_binary(t, WICK_OP_lt, nest_dim(t, NULL, index[l]), nest_dim(t, NULL, steps.whole));
-    wick_build_open(&t->b, WICK_OP_if, 1, &c, NULL, 0, NULL);
+  const nest_inner in = {.body = nest_task, .arg = index};
+  wick_dim total = r->total[loop->axis], size = wick_dim_const(loop->factor),
+           whole = wick_dim_floordiv(dims, total, size), rest = wick_dim_mod(dims, total, size),
+           at = wick_dim_mul(dims, whole, size);
+  uint32_t known = nest_known_mark(t);
+  if (wick_dim_is(rest, 0) || nest_high(t, whole) == 0) {
+    if (wick_dim_is(rest, 0))
+      nest_task_whole(t, r, l, index, wick_dim_mul(dims, index[l], size));
+    else
+      nest_rest(t, r, l, wick_dim_const(0), rest, &in);
+    nest_known_rewind(t, known);
+    return;
   }
-  for (int rest = !both && steps.rest; rest <= (steps.rest != 0); rest++) {
-    uint32_t mark = nest_known_mark(t);
-    if (both) wick_region_begin(&t->b, 0, NULL);
-    wick_dim at = rest && steps.rest ? steps.whole : index[l];
-    bool narrower =
-        both &&
-        !rest; /* here the index is less than `whole`: a symbol that says so spares guards */
-    if (narrower) {
-      at = nest_symbol_open(t, loop->name, steps.whole.v - 1);
-      wick_push(t->tmp, &t->symbols,
-                (struct nest_symbol){at, nest_dim(t, NULL, index[l]), loop->prefetch, l});
-    }
-    int64_t total = rest && steps.rest && !steps.overlap ? steps.rest : loop->factor;
-    nest_saved s = nest_narrow(t, r, loop, at, wick_dim_const(total));
-    if (rest && steps.overlap)
-      r->base[loop->axis] =
-          wick_dim_sub(t->m->dims, r->base[loop->axis], wick_dim_const(loop->factor - steps.rest));
-    uint64_t scratch = t->scratch;
-    nest_attached(t, r, l, nest_fresh(t, r, l, index));
-    nest_parallel(t, r, l + 1, index);
-    t->scratch = scratch;
-    nest_restore(r, loop, s);
-    if (narrower && t->symbols.n) t->symbols.n--;
-    if (both) wick_yield(&t->b, 0, NULL);
-    nest_known_rewind(t, mark);
+  if (loop->tail == WICK_OVERLAP && !wick_dim_is_const(total)) {
+    nest_parallel_overlap(t, r, l, index);
+    return;
   }
-  if (both) wick_build_close(&t->b);
+  wick_value c = nest_binary(t, WICK_OP_lt, nest_dim(t, NULL, index[l]), nest_dim(t, NULL, whole));
+  wick_build_open(&t->b, WICK_OP_if, 1, &c, NULL, 0, NULL);
+  uint32_t inside = nest_known_mark(t);
+  wick_region_begin(&t->b, 0, NULL);
+  /* here the index is less than `whole`: a symbol that says so spares guards */
+  wick_dim narrow = nest_symbol_open(t, loop->name, nest_high(t, whole) - 1);
+  wick_push(t->tmp, &t->symbols,
+            (struct nest_symbol){.sym = narrow,
+                                 .value = nest_dim(t, NULL, index[l]),
+                                 .prefetch = loop->prefetch,
+                                 .level = l,
+                                 .most = wick_dim_sub(dims, whole, wick_dim_const(1))});
+  nest_task_whole(t, r, l, index, wick_dim_mul(dims, narrow, size));
+  if (t->symbols.n) t->symbols.n--;
+  wick_yield(&t->b, 0, NULL);
+  nest_known_rewind(t, inside);
+  wick_region_begin(&t->b, 0, NULL);
+  if (loop->tail == WICK_OVERLAP) /* moved back */
+    at = wick_dim_sub(dims, total, size), rest = size;
+  nest_rest(t, r, l, at, rest, &in);
+  wick_yield(&t->b, 0, NULL);
+  nest_known_rewind(t, inside);
+  wick_build_close(&t->b);
 }
 
 /* Tasks begin .. end-1 of the output's parallel loops, one after another. */
@@ -809,16 +371,21 @@ static wick_dim nest_tasks(nest *t, wick_value begin, wick_value end)
   t->task = task, t->begin = begin;
   uint32_t mark = nest_known_mark(t);
   wick_dim rest = nest_symbol_open(t, "task", hi > 0 ? hi - 1 : 0);
-  wick_push(t->tmp, &t->symbols, (struct nest_symbol){rest, task, false, 0});
+  wick_push(t->tmp, &t->symbols,
+            (struct nest_symbol){.sym = rest, .value = task, .most = WICK_DIM_INVALID});
   for (uint32_t k = n; k-- > 0;) {
     index[k] = k ? wick_dim_mod(dims, rest, count[k]) : rest;
     rest = wick_dim_floordiv(dims, rest, count[k]);
     if (wick_dim_is_const(index[k])) continue;
     /* A symbol of its own keeps divisions out of the address arithmetic. */
-    wick_dim sym = nest_symbol_open(t, out->loops.at[k].name,
-                                    wick_dim_is_const(count[k]) ? count[k].v - 1 : hi);
+    wick_dim sym =
+        nest_symbol_open(t, out->loops.at[k].name, wick_max_i64(nest_high(t, count[k]), 1) - 1);
     wick_push(t->tmp, &t->symbols,
-              (struct nest_symbol){sym, nest_dim(t, NULL, index[k]), out->loops.at[k].prefetch, k});
+              (struct nest_symbol){.sym = sym,
+                                   .value = nest_dim(t, NULL, index[k]),
+                                   .prefetch = out->loops.at[k].prefetch,
+                                   .level = k,
+                                   .most = wick_dim_sub(dims, count[k], wick_dim_const(1))});
     index[k] = sym;
   }
   if (n == 0) /* one task: stages at the root first */
@@ -852,6 +419,19 @@ static void nest_memory(nest *t, wick_value v, wick_value buffer, bool frozen)
     nest_dense(t, p, type->rank, type->dim);
 }
 
+/* A number for each symbol of the group's sizes. */
+static void nest_sizes(nest *t)
+{
+  wick_dim_list sizes = wick_func_sizes(t->g, t->tmp);
+  for (uint32_t k = 0; k < sizes.n; k++) {
+    const wick_term *term = wick_dim_get(t->m->dims, sizes.at[k]).term;
+    const char *name = wick_dim_atom(t->m->dims, term->atom[0])->name;
+    wick_value v = wick_build_param(&t->b, wick_type_scalar(t->m, WICK_I64, 1), WICK_IN, name);
+    wick_push(t->tmp, &t->symbols,
+              (struct nest_symbol){.sym = sizes.at[k], .value = v, .most = WICK_DIM_INVALID});
+  }
+}
+
 /* Parameters of the kernel, and where every stage's results will be. */
 static void nest_places(nest *t, const wick_nest_options *o, wick_value *begin, wick_value *end)
 {
@@ -870,6 +450,7 @@ static void nest_places(nest *t, const wick_nest_options *o, wick_value *begin, 
                 true);
     t->place[v.id].halo = &t->s->halo[k];
   }
+  nest_sizes(t);
   wick_type i64 = wick_type_scalar(t->m, WICK_I64, 1);
   *begin = wick_build_param(&t->b, i64, WICK_IN, "begin");
   *end = wick_build_param(&t->b, i64, WICK_IN, "end");

@@ -185,6 +185,15 @@ static wick_value nest_inside_one(nest *t, const nest_run *r, wick_dim d, wick_o
            : nest_remember(t, key, 4, nest_binary(t, op, nest_dim(t, r, d), nest_dim(t, r, bound)));
 }
 
+/* What an index reaches over the last element of a dimension at most, in all sizes; 0 or less: it
+ * does not. */
+static int64_t nest_inside_by(nest *t, const nest_run *r, wick_dim index, wick_dim extent)
+{
+  wick_dim over = wick_dim_sub(t->m->dims, nest_bound(t, r, index), extent);
+  int64_t hi = nest_high(t, over);
+  return hi < INT32_MAX ? hi + 1 : INT32_MAX;
+}
+
 /* The condition that all indices lie in the tensor, or in the zeros around it where `halo` says so:
  * 0 where they always do; *never where they never do. */
 static wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *type,
@@ -197,6 +206,8 @@ static wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *
     wick_dim_range(t->m->dims, index[k], &lo, &hi);
     wick_dim_range(t->m->dims, type->dim[k], &least, &most);
     if (hi < 0 || lo >= most) *never = true;
+    if (!wick_dim_is_const(type->dim[k]) && hi >= least) /* by how much it lies inside at least */
+      hi = wick_min_i64(hi, least - 1 + nest_inside_by(t, r, index[k], type->dim[k]));
     if (halo && lo >= -halo->lo[k] && hi < least + halo->hi[k]) continue;
     wick_value c[2];
     uint32_t n = 0;
@@ -379,13 +390,12 @@ static void nest_body_fail(nest *t, const nest_run *r, const wick_node *n, const
     wick_build(&t->b, n->op, 2, in, n->attr, 0, NULL);
     return;
   }
-  for (uint32_t i = 0; i < r->active; i++) {
-    wick_attr a = {.i = i};
+  wick_value mask = wick_dim_is_const(r->active) ? (wick_value){0} : nest_mask(t, r);
+  int64_t active = mask.id ? lanes : r->active.v;
+  for (int64_t i = 0; i < active; i++) {
     wick_value one[2];
-    for (uint32_t k = 0; k < 2; k++) {
-      wick_value wide = nest_widen(t, in[k], lanes);
-      one[k] = wick_build(&t->b, WICK_OP_extract, 1, &wide, &a, 0, NULL);
-    }
+    for (uint32_t k = 0; k < 2; k++) one[k] = nest_lane(t, nest_widen(t, in[k], lanes), i);
+    if (mask.id) one[0] = nest_binary(t, WICK_OP_and, one[0], nest_lane(t, mask, i));
     wick_build(&t->b, n->op, 2, one, n->attr, 0, NULL);
   }
 }
@@ -477,13 +487,14 @@ static void nest_store_lanes(nest *t, const nest_run *r, const nest_place *p, ui
     linear = wick_dim_add(
         t->m->dims, linear,
         wick_dim_mul(t->m->dims, wick_dim_sub(t->m->dims, index[k], p->lo[k]), p->stride[k]));
-  for (uint32_t i = 0; i < r->active; i++) {
-    wick_attr a = {.i = i};
+  wick_value mask = wick_dim_is_const(r->active) ? (wick_value){0} : nest_mask(t, r);
+  int64_t active = mask.id ? r->lanes : r->active.v;
+  for (int64_t i = 0; i < active; i++) {
     wick_dim lane = wick_dim_const(i);
-    wick_value one = wick_build(&t->b, WICK_OP_extract, 1, &v, &a, 0, NULL);
+    wick_value one = nest_lane(t, v, i);
     wick_value at = nest_dim(t, NULL, wick_dim_substitute(t->m->dims, linear, 1, &r->vsym, &lane));
-    wick_value in[3] = {p->buffer, at, one};
-    wick_build(&t->b, WICK_OP_store, 3, in, NULL, 0, NULL);
+    wick_value in[4] = {p->buffer, at, one, mask.id ? nest_lane(t, mask, i) : mask};
+    wick_build(&t->b, WICK_OP_store, mask.id ? 4 : 3, in, NULL, 0, NULL);
   }
 }
 

@@ -19,9 +19,9 @@ static wick_value nest_dot_factor(nest *t, const nest_run *r, const wick_sloop *
   nest_run all = *r;
   bool lanes = order != NEST_DOT_SHARED, across = order == NEST_DOT_ACROSS;
   all.lanes = lanes ? k * r->lanes : k;
-  all.active = lanes ? k * r->active : k;
+  all.active = lanes ? wick_dim_mul(dims, r->active, wick_dim_const(k)) : wick_dim_const(k);
   all.base = wick_dup(t->tmp, wick_dim, r->base, r->st->naxis);
-  all.vsym = nest_symbol_open(t, "dot", (int64_t)all.active - 1);
+  all.vsym = nest_symbol_open(t, "dot", nest_high(t, all.active) - 1);
   wick_dim by = wick_dim_const(across ? (int64_t)r->lanes : (int64_t)k),
            high = wick_dim_floordiv(dims, all.vsym, by), low = wick_dim_mod(dims, all.vsym, by);
   all.base[l->axis] = !lanes ? all.vsym : across ? high : low;
@@ -53,7 +53,7 @@ wick_value nest_dot(nest *t, const nest_run *r, const wick_sloop *l, wick_value 
                       ? wick_product_dots(t->g, axis, &r->st->axis[r->vaxis], &p)
                       : WICK_DOTS_NONE;
   bool across = how == WICK_DOTS_ACROSS;
-  if (how == WICK_DOTS_NONE || (across && r->active != r->lanes)) {
+  if (how == WICK_DOTS_NONE || (across && !wick_dim_is(r->active, r->lanes))) {
     nest_fail(t, "stage `%s`: loop `%s` is no dot product", r->st->name, l->name);
     return state;
   }

@@ -39,7 +39,7 @@ typedef struct nest_run {
   wick_dim *lo;    /* per axis: the box' beginning */
   wick_dim vsym;   /* the vector's lane: a symbol; INVALID without a vector */
   uint32_t lanes;  /* of the vector; 1 without */
-  uint32_t active; /* lanes in use; fewer than lanes: masked */
+  wick_dim active; /* lanes in use; fewer than lanes: masked */
   uint32_t vaxis;
   /* The unrolled loop along which parameters are turned: its axis, iteration now, and iterations;
    * turns 0: none. */
@@ -58,14 +58,20 @@ typedef struct nest {
     wick_dim sym;
     wick_value value;
     bool prefetch;  /* what is read of parameters is wanted for its next value, too */
-    uint32_t level; /* of two, the one whose loop is further out has the smaller */
-  }) symbols;       /* open loops, outermost first */
+    uint32_t level; /* of two, the one whose loop is further out has the smaller; 0: no loop */
+    /* Of symbols further out: it is at most that (INVALID: its range says all), or that exactly. */
+    wick_dim most;
+    bool exact;
+  }) symbols; /* sizes of the group, then open loops and what they leave, outermost first */
   wick_list(nest_known) known;
   uint32_t bucket[NEST_BUCKETS]; /* index into known + 1 */
   wick_value task, begin;        /* of this iteration; the first of the call */
   uint64_t scratch, scratch_peak;
   uint32_t nsymbol; /* made so far, for names */
+  uint32_t again;   /* what is inside runs several times in one task, for parts of it */
 } nest;
+
+enum { NEST_INNER = 1 << 20 }; /* levels of loops that are code: inside all that are tasks */
 
 void nest_fail(nest *t, const char *fmt, ...) WICK_PRINTF(2, 3);
 
@@ -76,6 +82,12 @@ uint32_t nest_known_mark(const nest *t);
 void nest_known_rewind(nest *t, uint32_t mark);
 
 wick_dim nest_symbol_open(nest *t, const char *name, int64_t hi); /* a fresh symbol 0 .. hi */
+/* A fresh symbol for what `d` is now: it has a narrow range, 0 .. hi, where that of d does not
+ * show. The caller takes it back. */
+wick_dim nest_symbol_be(nest *t, const char *name, wick_dim d, int64_t hi);
+/* An upper bound of d, in sizes: for each symbol what it is at most. r may be NULL. */
+wick_dim nest_bound(nest *t, const nest_run *r, wick_dim d);
+int64_t nest_high(const nest *t, wick_dim d); /* the end of its range */
 wick_value nest_i64(nest *t, int64_t i);
 wick_value nest_widen(nest *t, wick_value v, uint32_t lanes);  /* broadcast where it has one lane */
 wick_value nest_repeat(nest *t, wick_value v, uint32_t lanes); /* v's lanes again and again */
@@ -122,10 +134,65 @@ uint32_t nest_own(const nest *t, const wick_node *stage, uint32_t k, uint32_t *o
 void nest_eval_part(nest *t, const nest_run *r, const wick_region *region, const uint64_t *of,
                     uint64_t some, bool depends, wick_value *val);
 
-/* ---- loops (nest.c) ---- */
+/* ---- loops (nest_loop.c) ---- */
+typedef struct nest_saved {
+  wick_dim base, total;
+} nest_saved;
+/* Narrows the run to `total` of loop l's axis from `at` on; both count elements. */
+nest_saved nest_narrow(nest *t, nest_run *r, const wick_sloop *l, wick_dim at, wick_dim total);
+void nest_restore(nest_run *r, const wick_sloop *l, nest_saved s);
+
+/* What is inside a loop, and the values that its iterations hand on. */
+typedef struct nest_inner {
+  void (*body)(nest *t, nest_run *r, uint32_t l, void *arg);
+  void *arg;
+  uint32_t n;
+  wick_value *state;
+} nest_inner;
+/* All steps of a serial loop: whole ones, then what is left. */
+void nest_steps(nest *t, nest_run *r, uint32_t l, const nest_inner *in);
+/* What is left of loop l behind its whole steps: `rest` elements from `at` on. */
+void nest_rest(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim rest, const nest_inner *in);
+/* Code that runs under a condition: behind it the values are what it made of them, or the same. */
+typedef struct nest_when {
+  uint32_t n, mark;
+  wick_value *old;
+} nest_when;
+nest_when nest_when_begin(nest *t, wick_value condition, uint32_t n, const wick_value *state);
+void nest_when_end(nest *t, const nest_when *w, wick_value *state);
+
+/* Iterations of a loop that is straight-line code: as many as there can be. */
+uint32_t nest_iterations(nest *t, const nest_run *r, const wick_sloop *l);
+/* Elements that iteration i of them has: none or less where the extent is symbolic. */
+wick_dim nest_share(nest *t, const nest_run *r, const wick_sloop *l, uint32_t i);
+/* The constant extent that is left of an axis; fails where there is none. */
+bool nest_const(nest *t, const nest_run *r, uint32_t axis, int64_t *out);
+/* Makes loop l the run's vector; false where it fails. */
+bool nest_vector_begin(nest *t, nest_run *r, const wick_sloop *loop, nest_saved *saved);
+void nest_vector_end(nest_run *r, const wick_sloop *loop, nest_saved s);
+
+/* ---- maps and stages (nest.c) ---- */
 void nest_loops(nest *t, nest_run *r, uint32_t l); /* loop l of the run, and all inside it */
+nest_run nest_run_of(nest *t, uint32_t stage, const wick_dim *lo, const wick_dim *extent);
+/* The stages that are computed in that loop. fresh: they are computed under this condition, else
+ * what is in memory already is taken; 0: always. */
+void nest_attached(nest *t, const nest_run *r, uint32_t loop, wick_value fresh);
 /* Scratch for n elements, until the loop around it ends. */
 wick_value nest_scratch_room(nest *t, wick_elem e, int64_t n);
+
+/* ---- folds in registers (nest_fold.c) ---- */
+void nest_fold(nest *t, nest_run *r, uint32_t l0);
+
+/* ---- what a consumer reads (nest_box.c) ---- */
+typedef struct nest_box {
+  wick_dim lo[WICK_MAX_RANK], extent[WICK_MAX_RANK];
+  bool any;
+} nest_box;
+/* All reads of a value in the run's stage, and through the stages that it reads in line, or that
+ * are computed inside its loops. */
+void nest_boxes(nest *t, const nest_run *r, wick_value value, nest_box *box);
+/* Own dimensions are always computed whole. */
+void nest_box_own(nest *t, const wick_node *stage, nest_box *box);
 
 /* ---- folds whose states lie in memory (nest_kept.c) ---- */
 bool nest_is_kept(const wick_stage *st);

@@ -30,7 +30,7 @@ static bool turn_inside(nest *t, const nest_run *r, const wick_node *read, uint3
   const wick_type_info *info = wick_info_of(t->g, read->in[0]);
   wick_dim index[WICK_MAX_RANK];
   *out = 0;
-  for (uint32_t lane = 0; lane < r->active; lane++) {
+  for (uint32_t lane = 0; lane < nest_high(t, r->active); lane++) {
     uint32_t in = 0, never = 0;
     for (uint32_t i = 0; i < r->turns; i++) {
       bool inside = true, outside = false;
@@ -83,6 +83,22 @@ static void turn_deal(nest *t, uint32_t n, uint32_t lanes, wick_value *v)
   for (uint32_t i = 0; i < n; i++) v[i] = next[i];
 }
 
+/* What lies along the turning loop for a lane; for lanes that are not active, the last active
+ * one's. */
+static wick_value turn_row(nest *t, const nest_run *r, const nest_place *p,
+                           const nest_address *first, uint32_t lane, wick_type row)
+{
+  wick_dims *dims = t->m->dims;
+  if (wick_dim_is_const(r->active))
+    return nest_load_at(t, p, nest_dim(t, r, first->rest),
+                        first->offset + (int64_t)lane * first->step, row, (wick_value){0});
+  wick_dim last = wick_dim_sub(dims, r->active, wick_dim_const(1)),
+           at = wick_dim_mul(dims, wick_dim_min(dims, wick_dim_const(lane), last),
+                             wick_dim_const(first->step));
+  return nest_load_at(t, p, nest_dim(t, r, wick_dim_add(dims, first->rest, at)), first->offset, row,
+                      (wick_value){0});
+}
+
 enum { NEST_KEY_TURN = 32 };
 
 wick_value nest_turned(nest *t, const nest_run *r, const wick_node *read, wick_value otherwise)
@@ -101,17 +117,16 @@ wick_value nest_turned(nest *t, const nest_run *r, const wick_node *read, wick_v
         a.offset != first.offset + i || a.step != first.step)
       return none;
   uint64_t key[8] = {
-      NEST_KEY_TURN, p->buffer.id, (uint64_t)first.rest.v, 0, (uint64_t)first.step, lanes, n,
-      r->active};
+      NEST_KEY_TURN,        p->buffer.id, (uint64_t)first.rest.v, 0, (uint64_t)first.step, lanes, n,
+      (uint64_t)r->active.v};
   key[3] = (uint64_t)(first.offset + r->turn);
   nest_known *k = nest_find(t, key, 8);
   if (k) return k->value;
   wick_type row = wick_type_scalar(t->m, e, n);
-  for (uint32_t i = 0; i < lanes; i++) /* lanes that are not active repeat the first */
-    v[i] = i >= r->active    ? v[0]
-           : inside >> i & 1 ? nest_load_at(t, p, nest_dim(t, r, first.rest),
-                                            first.offset + (int64_t)i * first.step, row, none)
-                             : nest_widen(t, otherwise, n);
+  for (uint32_t i = 0; i < lanes; i++) /* lanes that are not active repeat another one */
+    v[i] = i >= nest_high(t, r->active) ? v[0]
+           : inside >> i & 1            ? turn_row(t, r, p, &first, i, row)
+                                        : nest_widen(t, otherwise, n);
   uint32_t left = turn_join(t, lanes, n, lanes, v);
   for (uint32_t bit = 1; bit < lanes; bit *= 2) turn_deal(t, left, lanes, v);
   for (uint32_t i = 0; i < n; i++) {

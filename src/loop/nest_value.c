@@ -89,6 +89,44 @@ wick_dim nest_symbol_open(nest *t, const char *name, int64_t hi)
   return wick_dim_symbol(t->m->dims, wick_str_printf(t->tmp, "%s.%u", name, t->nsymbol++), 0, hi);
 }
 
+wick_dim nest_symbol_be(nest *t, const char *name, wick_dim d, int64_t hi)
+{
+  if (wick_dim_is_const(d) || t->b.status) return d;
+  wick_value v = nest_dim(t, NULL, d);
+  wick_dim sym = nest_symbol_open(t, name, hi);
+  wick_push(t->tmp, &t->symbols,
+            (struct nest_symbol){.sym = sym, .value = v, .most = d, .exact = true});
+  return sym;
+}
+
+int64_t nest_high(const nest *t, wick_dim d)
+{
+  int64_t lo, hi;
+  wick_dim_range(t->m->dims, d, &lo, &hi);
+  return hi;
+}
+
+/* What d is where sym is `most`, if that makes it larger, or is what the symbol is. */
+static wick_dim nest_bound_by(nest *t, wick_dim d, wick_dim sym, wick_dim most, bool exact)
+{
+  wick_dim coef, rest;
+  if (wick_dim_eq(most, WICK_DIM_INVALID) || !wick_dim_uses(t->m->dims, d, sym)) return d;
+  bool grows =
+      wick_dim_linear(t->m->dims, d, sym, &coef, &rest) && wick_dim_is_const(coef) && coef.v > 0;
+  return grows || exact ? wick_dim_substitute(t->m->dims, d, 1, &sym, &most) : d;
+}
+
+wick_dim nest_bound(nest *t, const nest_run *r, wick_dim d)
+{
+  if (r && !wick_dim_eq(r->vsym, WICK_DIM_INVALID))
+    d = nest_bound_by(t, d, r->vsym, wick_dim_sub(t->m->dims, r->active, wick_dim_const(1)), false);
+  for (uint32_t i = t->symbols.n; i-- > 0;) {
+    const struct nest_symbol *s = &t->symbols.at[i];
+    d = nest_bound_by(t, d, s->sym, s->most, s->exact);
+  }
+  return d;
+}
+
 static wick_value nest_symbol_value(nest *t, const nest_run *r, wick_dim sym)
 {
   if (r && wick_dim_eq(sym, r->vsym)) {
@@ -130,9 +168,10 @@ static wick_value nest_atom(nest *t, const nest_run *r, uint32_t atom)
     return v;
   }
   wick_value by = nest_dim(t, r, a->arg[1]);
-  int64_t lo, hi;
+  int64_t lo, hi, least, most;
   wick_dim_range(t->m->dims, a->arg[0], &lo, &hi);
-  bool bare = lo >= 0 && wick_dim_is_const(a->arg[1]) && a->arg[1].v > 0; /* no guards, no signs */
+  wick_dim_range(t->m->dims, a->arg[1], &least, &most);
+  bool bare = lo >= 0 && least > 0; /* no guards, no signs */
   if (a->kind == WICK_ATOM_MOD) return nest_binary(t, bare ? WICK_OP_rem : WICK_OP_mod, v, by);
   if (lo < 0)
     v = nest_binary(t, WICK_OP_sub, v,
@@ -187,11 +226,11 @@ wick_value nest_dim(nest *t, const nest_run *r, wick_dim d)
 
 wick_value nest_mask(nest *t, const nest_run *r)
 {
-  if (r->active == r->lanes || t->b.status) return (wick_value){0};
-  uint64_t key[3] = {NEST_KEY_MASK, r->lanes, r->active};
+  if (wick_dim_is(r->active, r->lanes) || t->b.status) return (wick_value){0};
+  uint64_t key[3] = {NEST_KEY_MASK, r->lanes, (uint64_t)r->active.v};
   nest_known *k = nest_find(t, key, 3);
   if (k) return k->value;
   return nest_remember(
       t, key, 3,
-      nest_binary(t, WICK_OP_lt, nest_symbol_value(t, r, r->vsym), nest_i64(t, r->active)));
+      nest_binary(t, WICK_OP_lt, nest_symbol_value(t, r, r->vsym), nest_dim(t, NULL, r->active)));
 }

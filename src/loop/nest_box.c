@@ -1,0 +1,109 @@
+/* What a consumer reads of a stage inside a loop: the box that is computed there. */
+#include "loop/nest_state.h"
+
+/* The run's loops still to come, as symbols of its axes' rests: an access' box is its range over
+ * them. */
+typedef struct box_runs {
+  uint32_t n;
+  wick_dim sym[64], first[64], run[64], last[64];
+  int64_t zero[64], most[64]; /* what `last` is at most */
+} box_runs;
+
+static void box_runs_of(nest *t, const nest_run *r, box_runs *out)
+{
+  wick_dims *dims = t->m->dims;
+  out->n = r->st->naxis;
+  for (uint32_t a = 0; a < r->st->naxis; a++) {
+    int64_t hi = nest_high(t, r->total[a]);
+    out->sym[a] = r->st->axis[a].sym;
+    out->zero[a] = 0, out->most[a] = hi > 0 ? hi - 1 : 0;
+    out->last[a] = wick_dim_is_const(r->total[a])
+                       ? wick_dim_const(out->most[a])
+                       : wick_dim_sub(dims, r->total[a], wick_dim_const(1));
+    out->run[a] = wick_dim_symbol(dims, wick_str_printf(t->tmp, "box.%u", a), 0, out->most[a]);
+    out->first[a] = wick_dim_add(dims, r->base[a], out->run[a]);
+  }
+}
+
+/* The beginning and the extent of an index, by interval arithmetic: base expressions of open loops
+ * stay symbols, the rests run. False where that is not known: then it is all of the dimension. */
+static bool box_index(nest *t, const box_runs *x, wick_dim d, wick_dim *lo, wick_dim *extent)
+{
+  wick_dims *dims = t->m->dims;
+  wick_dim at = wick_dim_substitute(dims, d, x->n, x->sym, x->first), begin[64], end[64];
+  for (uint32_t a = 0; a < x->n; a++) {
+    wick_dim coef, rest;
+    bool linear = wick_dim_linear(dims, at, x->run[a], &coef, &rest) && wick_dim_is_const(coef),
+         falls = linear && coef.v < 0; /* then the box begins at that axis' last */
+    if (!linear && !wick_dim_is_const(x->last[a])) return false;
+    begin[a] = falls ? x->last[a] : wick_dim_const(0);
+    end[a] = wick_dim_is_const(x->last[a]) ? x->run[a] : falls ? wick_dim_const(0) : x->last[a];
+  }
+  *lo = wick_dim_substitute(dims, at, x->n, x->run, begin);
+  wick_dim all = wick_dim_sub(dims, wick_dim_substitute(dims, at, x->n, x->run, end), *lo),
+           zeros[64];
+  for (uint32_t a = 0; a < x->n; a++) zeros[a] = wick_dim_const(0);
+  wick_dim some = wick_dim_substitute(dims, all, x->n, x->run, zeros); /* of symbolic extents */
+  int64_t low, high;
+  if (wick_dim_is_const(some)) some = wick_dim_const(0);
+  wick_dim_range_with(dims, wick_dim_sub(dims, all, some), x->n, x->run, x->zero, x->most, &low,
+                      &high);
+  *extent = wick_dim_add(dims, some, wick_dim_const(high + 1));
+  return low == 0;
+}
+
+/* One access of a consumer. */
+static void box_add(nest *t, const nest_run *r, const wick_node *read, uint32_t rank, nest_box *box)
+{
+  wick_dims *dims = t->m->dims;
+  box_runs runs;
+  box_runs_of(t, r, &runs);
+  for (uint32_t k = 0; k < rank; k++) {
+    wick_dim d = read->attr[0].dims[k], all = wick_info_of(t->g, read->in[0])->dim[k], lo, extent;
+    if (wick_dim_eq(d, WICK_DIM_ANY) || !box_index(t, &runs, d, &lo, &extent) ||
+        nest_high(t, extent) > nest_high(t, all))
+      lo = wick_dim_const(0), extent = all;
+    if (!box->any) {
+      box->lo[k] = lo, box->extent[k] = extent;
+      continue;
+    }
+    wick_dim diff = wick_dim_sub(dims, lo, box->lo[k]);
+    if (wick_dim_is_const(diff)) { /* the union of boxes whose beginnings differ by a constant */
+      wick_dim end = wick_dim_max(dims, box->extent[k], wick_dim_add(dims, diff, extent));
+      if (diff.v < 0) box->lo[k] = lo, end = wick_dim_sub(dims, end, diff);
+      box->extent[k] = end;
+    } else {
+      box->lo[k] = wick_dim_const(0), box->extent[k] = all;
+    }
+  }
+  box->any = true;
+}
+
+void nest_box_own(nest *t, const wick_node *stage, nest_box *box)
+{
+  uint32_t numel, own = nest_own(t, stage, 0, &numel);
+  for (uint32_t k = 0; k < own && box->any; k++) {
+    box->lo[k] = wick_dim_const(0);
+    box->extent[k] = wick_info_of(t->g, stage->first)->dim[k];
+  }
+}
+
+void nest_boxes(nest *t, const nest_run *r, wick_value value, nest_box *box)
+{
+  uint32_t rank = wick_info_of(t->g, value)->rank;
+  for (uint32_t i = r->st->node + 1; i < r->node->end; i++) {
+    const wick_node *n = &t->g->node[i];
+    if (n->op != WICK_OP_read) continue;
+    const nest_place *p = &t->place[n->in[0].id];
+    if (n->in[0].id == value.id) {
+      box_add(t, r, n, rank, box);
+    } else if (p->stage != UINT32_MAX && p->stage > t->place[value.id].stage &&
+               t->s->stage[p->stage].where != WICK_ROOT) {
+      nest_box inner = {.any = false};
+      box_add(t, r, n, wick_info_of(t->g, n->in[0])->rank, &inner);
+      nest_box_own(t, &t->g->node[t->s->stage[p->stage].node], &inner);
+      nest_run child = nest_run_of(t, p->stage, inner.lo, inner.extent);
+      nest_boxes(t, &child, value, box);
+    }
+  }
+}

@@ -1,0 +1,255 @@
+/* Folds whose states lie in registers: those of a tile at once, for each part of the sum. */
+#include <string.h>
+
+#include "loop/nest_state.h"
+
+/* The states of a tile: for each element of the tile, for each part, for each component. */
+typedef struct nest_tile {
+  uint32_t l0; /* the first reduced loop: the tile's loops come after it */
+  uint32_t nelem, nparts, ncomp;
+  wick_value *state;
+  bool wide_reduce; /* the vector is a reduced axis: lanes are parts too */
+} nest_tile;
+
+static wick_value *nest_state(const nest_tile *tile, uint32_t elem, uint32_t part)
+{
+  return &tile->state[(elem * tile->nparts + part) * tile->ncomp];
+}
+
+static void nest_reduce(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
+                        uint32_t part);
+
+static void nest_reduce_step(nest *t, const nest_run *r, nest_tile *tile, uint32_t elem,
+                             uint32_t part)
+{
+  wick_value *state = nest_state(tile, elem, part),
+             *next = wick_new(t->tmp, wick_value, tile->ncomp);
+  for (uint32_t c = 0; c < tile->ncomp; c++) state[c] = nest_widen(t, state[c], r->lanes);
+  nest_eval(t, r, 1, state, next);
+  wick_value mask = tile->wide_reduce ? nest_mask(t, r) : (wick_value){0};
+  for (uint32_t c = 0; c < tile->ncomp; c++) {
+    next[c] = nest_widen(t, next[c], r->lanes);
+    state[c] = mask.id ? wick_build3(&t->b, WICK_OP_where, mask, next[c], state[c]) : next[c];
+  }
+}
+
+/* Of which element and part the loops inside are. */
+typedef struct fold_at {
+  nest_tile *tile;
+  uint32_t elem, part;
+} fold_at;
+
+static void fold_body(nest *t, nest_run *r, uint32_t l, void *arg)
+{
+  const fold_at *at = arg;
+  nest_attached(t, r, l, (wick_value){0});
+  nest_reduce(t, r, at->tile, l + 1, at->elem, at->part);
+}
+
+static uint32_t fold_nstate(const nest_tile *tile)
+{
+  return tile->nelem * tile->nparts * tile->ncomp;
+}
+
+/* A serial reduced loop carries all states of the tile. */
+static void nest_reduce_serial(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
+                               uint32_t part)
+{
+  fold_at at = {tile, elem, part};
+  nest_steps(t, r, l, &(nest_inner){fold_body, &at, fold_nstate(tile), tile->state});
+}
+
+/* Straight-line code. Where the extent is symbolic, parts of it may have no elements. */
+static void nest_reduce_unrolled(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
+                                 uint32_t part)
+{
+  const wick_sloop *loop = &r->st->loops.at[l];
+  wick_dim total = r->total[loop->axis];
+  bool reduce = r->st->axis[loop->axis].reduce, in_parts = loop->kind == WICK_PARTS,
+       several = !wick_dim_is_const(total) && nest_high(t, total) > loop->factor;
+  if (several && reduce && !in_parts) {
+    nest_reduce_serial(t, r, tile, l, elem, part);
+    return;
+  }
+  uint32_t n = nest_iterations(t, r, loop), parts = !in_parts    ? 1
+                                                    : loop->size ? (uint32_t)loop->size
+                                                                 : n;
+  for (uint32_t i = 0; i < n && !t->b.status; i++) {
+    int64_t first = (int64_t)i * loop->factor;
+    nest_when when;
+    if (several)
+      when = nest_when_begin(
+          t, nest_binary(t, WICK_OP_gt, nest_dim(t, NULL, total), nest_i64(t, first)),
+          fold_nstate(tile), tile->state);
+    nest_saved s = nest_narrow(t, r, loop, wick_dim_const(first), nest_share(t, r, loop, i));
+    nest_reduce(t, r, tile, l + 1, reduce ? elem : elem * n + i,
+                in_parts ? part * parts + i : part);
+    nest_restore(r, loop, s);
+    if (several) nest_when_end(t, &when, tile->state);
+  }
+}
+
+static void nest_reduce(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
+                        uint32_t part)
+{
+  if (t->b.status) return;
+  if (l == r->st->loops.n) {
+    nest_reduce_step(t, r, tile, elem, part);
+    return;
+  }
+  const wick_sloop *loop = &r->st->loops.at[l];
+  if (loop->kind == WICK_DOT) { /* the innermost one */
+    wick_value *state = nest_state(tile, elem, part);
+    *state = nest_dot(t, r, loop, *state);
+  } else if (loop->kind == WICK_VECTOR) {
+    nest_saved s;
+    if (!nest_vector_begin(t, r, loop, &s)) return;
+    nest_reduce(t, r, tile, l + 1, elem, part);
+    nest_vector_end(r, loop, s);
+  } else if (loop->kind == WICK_SERIAL) {
+    nest_reduce_serial(t, r, tile, l, elem, part);
+  } else {
+    nest_reduce_unrolled(t, r, tile, l, elem, part);
+  }
+}
+
+static void nest_merge(nest *t, const nest_run *r, const nest_tile *tile, wick_value *a,
+                       const wick_value *b)
+{
+  wick_value *in = wick_new(t->tmp, wick_value, 2 * tile->ncomp),
+             *out = wick_new(t->tmp, wick_value, tile->ncomp);
+  memcpy(in, a, tile->ncomp * sizeof *in);
+  memcpy(in + tile->ncomp, b, tile->ncomp * sizeof *in);
+  nest_eval(t, r, 2, in, out);
+  memcpy(a, out, tile->ncomp * sizeof *out);
+}
+
+/* Parts, then lanes, are merged as a fixed binary tree: the upper half into the lower. */
+static void nest_merge_element(nest *t, nest_run *r, const nest_tile *tile, uint32_t elem,
+                               uint32_t lanes)
+{
+  for (uint32_t n = tile->nparts; n > 1;) {
+    uint32_t half = (n + 1) / 2;
+    for (uint32_t i = 0; i + half < n; i++)
+      nest_merge(t, r, tile, nest_state(tile, elem, i), nest_state(tile, elem, i + half));
+    n = half;
+  }
+  if (!tile->wide_reduce) return;
+  wick_value *s = nest_state(tile, elem, 0);
+  for (uint32_t c = 0; c < tile->ncomp; c++) s[c] = nest_widen(t, s[c], lanes);
+  for (uint32_t n = lanes; n > 1 && !t->b.status;) {
+    uint32_t half = (n + 1) / 2;
+    wick_value *upper = wick_new(t->tmp, wick_value, tile->ncomp);
+    int64_t *lo = wick_new(t->tmp, int64_t, half), *hi = wick_new(t->tmp, int64_t, half);
+    for (uint32_t i = 0; i < half; i++) lo[i] = i, hi[i] = i + half < n ? i + half : i + half - 1;
+    for (uint32_t c = 0; c < tile->ncomp; c++) {
+      wick_value both[2] = {s[c], s[c]};
+      wick_attr a_lo = {.n = half, .ints = lo}, a_hi = {.n = half, .ints = hi};
+      upper[c] = wick_build(&t->b, WICK_OP_shuffle, 2, both, &a_hi, 0, NULL);
+      s[c] = wick_build(&t->b, WICK_OP_shuffle, 2, both, &a_lo, 0, NULL);
+    }
+    if (n % 2)
+      nest_fail(t, "stage `%s`: a reduced vector of %u lanes, not a power of two", r->st->name,
+                lanes);
+    nest_merge(t, r, tile, s, upper);
+    n = half;
+  }
+}
+
+/* Writes the tile: the loops inside the first reduced one once more, without the reduced ones. */
+static void nest_fold_finish(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem)
+{
+  if (t->b.status) return;
+  if (l == r->st->loops.n) {
+    wick_value *out = wick_new(t->tmp, wick_value, t->g->node[r->node->region[3].end - 1].nin + 1);
+    nest_eval(t, r, 3, nest_state(tile, elem, 0), out);
+    nest_sink(t, r, out);
+    return;
+  }
+  const wick_sloop *loop = &r->st->loops.at[l];
+  if (r->st->axis[loop->axis].reduce) {
+    nest_fold_finish(t, r, tile, l + 1, elem);
+    return;
+  }
+  nest_saved s;
+  if (loop->kind == WICK_VECTOR) {
+    if (!nest_vector_begin(t, r, loop, &s)) return;
+    nest_fold_finish(t, r, tile, l + 1, elem);
+    nest_vector_end(r, loop, s);
+    return;
+  }
+  uint32_t n = nest_iterations(t, r, loop);
+  for (uint32_t i = 0; i < n && !t->b.status; i++) {
+    wick_dim at = wick_dim_const((int64_t)i * loop->factor);
+    s = nest_narrow(t, r, loop, at, nest_share(t, r, loop, i));
+    nest_fold_finish(t, r, tile, l + 1, elem * n + i);
+    nest_restore(r, loop, s);
+  }
+}
+
+/* What the sums of the tile begin with: its elements, one by one. */
+static void nest_fold_start(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
+                            uint32_t lanes)
+{
+  if (t->b.status) return;
+  if (l == r->st->loops.n) {
+    wick_value *init = wick_new(t->tmp, wick_value, tile->ncomp);
+    nest_eval(t, r, 0, NULL, init);
+    for (uint32_t part = 0; part < tile->nparts; part++)
+      for (uint32_t c = 0; c < tile->ncomp; c++)
+        nest_state(tile, elem, part)[c] = nest_widen(t, init[c], lanes);
+    return;
+  }
+  const wick_sloop *loop = &r->st->loops.at[l];
+  nest_saved s;
+  if (r->st->axis[loop->axis].reduce) {
+    nest_fold_start(t, r, tile, l + 1, elem, lanes);
+  } else if (loop->kind == WICK_VECTOR) {
+    if (!nest_vector_begin(t, r, loop, &s)) return;
+    nest_fold_start(t, r, tile, l + 1, elem, lanes);
+    nest_vector_end(r, loop, s);
+  } else {
+    uint32_t n = nest_iterations(t, r, loop);
+    for (uint32_t i = 0; i < n && !t->b.status; i++) {
+      wick_dim at = wick_dim_const((int64_t)i * loop->factor);
+      s = nest_narrow(t, r, loop, at, nest_share(t, r, loop, i));
+      nest_fold_start(t, r, tile, l + 1, elem * n + i, lanes);
+      nest_restore(r, loop, s);
+    }
+  }
+}
+
+void nest_fold(nest *t, nest_run *r, uint32_t l0)
+{
+  if (nest_is_kept(r->st)) {
+    nest_kept_fold(t, r, l0);
+    return;
+  }
+  nest_tile tile = {
+      .l0 = l0, .nelem = 1, .nparts = 1, .ncomp = t->g->node[r->node->region[0].end - 1].nin};
+  uint32_t lanes = r->lanes;
+  for (uint32_t l = l0; l < r->st->loops.n; l++) {
+    const wick_sloop *loop = &r->st->loops.at[l];
+    bool reduce = r->st->axis[loop->axis].reduce;
+    if (loop->kind == WICK_UNROLL && !reduce) tile.nelem *= nest_iterations(t, r, loop);
+    if (loop->kind == WICK_PARTS)
+      tile.nparts *= loop->size ? (uint32_t)loop->size : nest_iterations(t, r, loop);
+    if (loop->kind == WICK_VECTOR) {
+      int64_t size = loop->size;
+      if (!size && !nest_const(t, r, loop->axis, &size)) return;
+      lanes = (uint32_t)size;
+      tile.wide_reduce = reduce;
+    }
+  }
+  if ((uint64_t)tile.nelem * tile.nparts > 4096) {
+    nest_fail(t, "stage `%s`: a tile of %u elements in %u parts does not fit in registers",
+              r->st->name, tile.nelem, tile.nparts);
+    return;
+  }
+  tile.state = wick_new(t->tmp, wick_value, tile.nelem * tile.nparts * tile.ncomp);
+  nest_fold_start(t, r, &tile, l0, 0, lanes);
+  nest_reduce(t, r, &tile, l0, 0, 0);
+  for (uint32_t e = 0; e < tile.nelem && !t->b.status; e++)
+    nest_merge_element(t, r, &tile, e, lanes);
+  nest_fold_finish(t, r, &tile, l0, 0);
+}
