@@ -41,7 +41,7 @@ static wick_status model_read(wick_model *m, const wick_given *given, wick_modul
   const wick_given *g = given ? given : &nothing;
   wick_onnx_range *range = wick_new(tmp, wick_onnx_range, g->nsize);
   for (uint32_t i = 0; i < g->nsize; i++)
-    range[i] = (wick_onnx_range){g->sizes[i].name, g->sizes[i].value, g->sizes[i].value};
+    range[i] = (wick_onnx_range){g->sizes[i].name, g->sizes[i].value, g->sizes[i].value, 1};
   wick_onnx_content *content = wick_new(tmp, wick_onnx_content, g->ncontent);
   for (uint32_t i = 0; i < g->ncontent; i++)
     content[i] =

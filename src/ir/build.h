@@ -63,8 +63,8 @@ WICK_CHECKED wick_status wick_build_end(wick_builder *b, wick_func **out);
 wick_value wick_build_raw(wick_builder *b, const wick_node *like, const wick_value *in,
                           const wick_value_info *results);
 
-/* check.c: sizes that must be equal. An error where they never are; nothing where they always are, or
- * where it has been said. */
+/* check.c: sizes that must be equal. An error where they never are; nothing where they always are,
+ * or where it has been said. */
 void wick_build_check(wick_builder *b, wick_dim x, wick_dim y, wick_loc loc);
 void wick_build_keep_checks(wick_builder *b, const wick_func *f); /* of which this is a version */
 

@@ -109,13 +109,14 @@ bool wick_dim_eval(const wick_dims *t, wick_dim d, uint32_t n, const wick_dim *s
 /* d = coef * sym + rest, where rest and coef do not use sym; false where d is not of that form. */
 bool wick_dim_linear(wick_dims *t, wick_dim d, wick_dim sym, wick_dim *out_coef,
                      wick_dim *out_rest);
-/* The only symbol of d, where d is coef * symbol + rest with numbers for both, and its value where d
- * is `value`, rounded down: then d of that is not `value`. False where d is not of that form. */
+/* The only symbol of d, where d is coef * symbol + rest with numbers for both, and its value where
+ * d is `value`, rounded down: then d of that is not `value`. False where d is not of that form. */
 bool wick_dim_solve(wick_dims *t, wick_dim d, int64_t value, wick_arena *tmp, wick_dim *out_sym,
                     int64_t *out);
 /* a - b without a common factor: of equal differences both are 0 or none. */
 wick_dim wick_dim_difference(wick_dims *t, wick_dim a, wick_dim b);
-/* Whether a and b may be equal for some values of their symbols, as far as ranges and divisors say. */
+/* Whether a and b may be equal for some values of their symbols, as far as ranges and divisors say.
+ */
 bool wick_dim_may_equal(wick_dims *t, wick_dim a, wick_dim b);
 /* Of two that are equal, the one to go on with: a number, or what is made of less. */
 wick_dim wick_dim_simpler(const wick_dims *t, wick_dim a, wick_dim b);

@@ -20,8 +20,7 @@ bool wick_dim_solve(wick_dims *t, wick_dim d, int64_t value, wick_arena *tmp, wi
   if (used.n != 1 || !wick_dim_linear(t, d, used.at[0], &coef, &rest)) return false;
   if (!wick_dim_is_const(coef) || !wick_dim_is_const(rest)) return false;
   *out_sym = used.at[0];
-  return !wick_sub_overflows(value, rest.v, out) &&
-         (*out = wick_floordiv_i64(*out, coef.v), true);
+  return !wick_sub_overflows(value, rest.v, out) && (*out = wick_floordiv_i64(*out, coef.v), true);
 }
 
 bool wick_dim_may_equal(wick_dims *t, wick_dim a, wick_dim b)

@@ -244,7 +244,8 @@ static wick_status infer_broadcast(const wick_infer *c, uint32_t first, wick_typ
   return NULL;
 }
 
-/* Whether all that d may be is a value of type e: arithmetic on expressions does not wrap. */
+/* Whether all that d may be is a value of type e: arithmetic on expressions does not wrap. Sizes
+ * beyond 2^31 are no sizes, so that those which exporters narrow to 32 bits are checked to fit. */
 static bool infer_fits(const wick_infer *c, wick_elem e, wick_dim d)
 {
   int64_t lo, hi, bits = e == WICK_BOOL ? 1 : wick_elem_storage[e].bits;
@@ -252,8 +253,14 @@ static bool infer_fits(const wick_infer *c, wick_elem e, wick_dim d)
   if (bits == 64 && is_signed) return true;
   wick_dim_range(c->module->dims, d, &lo, &hi);
   if (bits == 64) return lo >= 0;
-  int64_t most = ((int64_t)1 << (bits - is_signed)) - 1;
-  return lo >= (is_signed ? -most - 1 : 0) && hi <= most;
+  int64_t most = ((int64_t)1 << (bits - is_signed)) - 1, least = is_signed ? -most - 1 : 0;
+  if (lo >= least && hi <= most) return true;
+  wick_dims *t = c->module->dims;
+  if (lo >= 0) least = 0;
+  wick_dim above = wick_dim_sub(t, d, wick_dim_const(least)),
+           range = wick_dim_const(most - least + 1);
+  return bits == 32 && !wick_dim_is_const(d) &&
+         wick_infer_equal(c, wick_dim_floordiv(t, above, range), wick_dim_const(0));
 }
 
 static void infer_scalar_content(wick_infer *c)

@@ -118,8 +118,8 @@ typedef struct wick_value_info {
       *content; /* of small integer tensors: what inference knows of the elements; NULL: nothing */
 } wick_value_info;
 
-/* Two sizes that the function's code relies on to be equal. Whoever binds its symbols to numbers sees
- * to it: ranges alone do not say. */
+/* Two sizes that the function's code relies on to be equal. Whoever binds its symbols to numbers
+ * sees to it: ranges alone do not say. */
 typedef struct wick_check {
   wick_dim a, b; /* of symbols of its parameters */
   wick_loc loc;
@@ -139,8 +139,8 @@ struct wick_func {
   const wick_value_info *value; /* [nvalue + 1] */
   uint32_t ncheck;
   const wick_check *check;
-  const char *schedule;         /* groups: steps, canonical text; NULL: unscheduled */
-  const char *contract;         /* groups: NULL until formed */
+  const char *schedule; /* groups: steps, canonical text; NULL: unscheduled */
+  const char *contract; /* groups: NULL until formed */
 };
 
 static inline wick_type wick_type_of(const wick_func *f, wick_value v)
@@ -166,8 +166,8 @@ wick_dim_list wick_func_sizes(const wick_func *f, wick_arena *mem);
 
 /* check.c: whether one of n checks says that a and b are equal. */
 bool wick_checks_say(wick_dims *t, uint32_t n, const wick_check *check, wick_dim a, wick_dim b);
-/* The first of f's checks that does not hold for these values of symbols: "sizes N and 2*M differ: 3
- * and 4, for N = 3, M = 2", with its place. */
+/* The first of f's checks that does not hold for these values of symbols: "sizes N and 2*M differ:
+ * 3 and 4, for N = 3, M = 2", with its place. */
 WICK_CHECKED wick_status wick_checks_hold(const wick_func *f, uint32_t n, const wick_dim *sym,
                                           const int64_t *val, wick_arena *mem);
 

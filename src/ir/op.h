@@ -50,15 +50,15 @@ typedef struct wick_infer {
    * Asked by wick_infer_equal. NULL: no. */
   bool (*relies)(void *arg, wick_dim a, wick_dim b);
   void *arg;
-  uint32_t nout;           /* out */
-  wick_value_info *out;    /* out: type, and content where known; room for 256 */
+  uint32_t nout;        /* out */
+  wick_value_info *out; /* out: type, and content where known; room for 256 */
 } wick_infer;
 
 WICK_CHECKED wick_status wick_infer_fail(const wick_infer *c, wick_code code, const char *fmt, ...)
     WICK_PRINTF(3, 4);
 
-/* Sizes that must be equal are, or may be and a check says so. A size that may be 1 is never taken for
- * one that broadcasts. */
+/* Sizes that must be equal are, or may be and a check says so. A size that may be 1 is never taken
+ * for one that broadcasts. */
 bool wick_infer_equal(const wick_infer *c, wick_dim a, wick_dim b);
 /* The same; then *a is the one of the two to go on with. */
 bool wick_infer_meet(const wick_infer *c, wick_dim *a, wick_dim b);

@@ -255,7 +255,8 @@ static wick_status layer_norm_infer(wick_infer *c)
     WICK_TRY(wick_infer_alike(c, i, what, 0, &t));
     bool fits = t->rank <= x->rank - axis;
     for (uint32_t k = 0; fits && k < t->rank; k++)
-      fits = wick_dim_is(t->dim[k], 1) || wick_infer_equal(c, t->dim[k], x->dim[x->rank - t->rank + k]);
+      fits = wick_dim_is(t->dim[k], 1) ||
+             wick_infer_equal(c, t->dim[k], x->dim[x->rank - t->rank + k]);
     if (!fits)
       return wick_infer_fail(c, WICK_ETYPE, "%s is %s, which does not broadcast to x from axis %u",
                              what, wick_infer_type_text(c, c->in[i]->type), axis);

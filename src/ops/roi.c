@@ -30,7 +30,8 @@ static wick_status roi_align_infer(wick_infer *c)
   const wick_type_info *x, *rois, *images;
   WICK_TRY(roi_operands(c, 4, &x, &rois));
   WICK_TRY(wick_infer_tensor(c, 2, "the images", 1, &images));
-  if (images->rank == 1 && images->elem == WICK_I64 && wick_infer_equal(c, images->dim[0], rois->dim[0]))
+  if (images->rank == 1 && images->elem == WICK_I64 &&
+      wick_infer_equal(c, images->dim[0], rois->dim[0]))
     return NULL;
   return wick_infer_fail(c, WICK_ETYPE, "the images are %s, there are %s regions",
                          wick_infer_type_text(c, c->in[2]->type),

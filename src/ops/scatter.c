@@ -220,7 +220,7 @@ static wick_status scatter_nd_infer(wick_infer *c)
   bool fits = updates->rank == last + x->rank - depth.v;
   for (uint32_t k = 0; fits && k < updates->rank; k++)
     fits = wick_infer_equal(c, updates->dim[k],
-                       k < last ? indices->dim[k] : x->dim[k - last + (uint32_t)depth.v]);
+                            k < last ? indices->dim[k] : x->dim[k - last + (uint32_t)depth.v]);
   if (fits) return NULL;
   return wick_infer_fail(c, WICK_ETYPE, "the updates are %s, which does not fit %s and %s",
                          wick_infer_type_text(c, c->in[2]->type),

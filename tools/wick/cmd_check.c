@@ -11,12 +11,16 @@
 #include "import/onnx/onnx.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "ops/evaluate.h"
 
 #include "args.h"
 #include "command.h"
+#include "feed.h"
 
 typedef struct check_flags {
   bool print, data, json;
+  wick_words inputs; /* files */
+  const char *outputs;
   wick_onnx_range *range;
   uint32_t nrange;
 } check_flags;
@@ -29,7 +33,38 @@ static void check_value(const wick_module *m, const wick_value_info *v, const ch
   wick_text_char(out, '\n');
 }
 
-/* The module's size, and its inputs and outputs. */
+/* The symbols of its parameters' sizes. */
+static wick_dim_list check_sizes(const wick_func *f, wick_arena *tmp)
+{
+  wick_func head = *f;
+  head.nnode = 0;
+  return wick_func_sizes(&head, tmp);
+}
+
+static const char *check_dim(const wick_module *m, wick_dim d, wick_arena *tmp)
+{
+  wick_text t = wick_text_begin(tmp);
+  wick_dim_print(m->dims, d, &t);
+  return t.at;
+}
+
+/* What is open, and what must be equal. */
+static void check_open(const wick_func *f, wick_arena *tmp, wick_text *out)
+{
+  const wick_module *m = f->module;
+  wick_dim_list sym = check_sizes(f, tmp);
+  for (uint32_t i = 0; i < sym.n; i++) {
+    int64_t lo, hi;
+    wick_dim_range(m->dims, sym.at[i], &lo, &hi);
+    wick_text_printf(out, "  size   %s: %lld to %lld\n", check_dim(m, sym.at[i], tmp),
+                     (long long)lo, (long long)hi);
+  }
+  for (uint32_t i = 0; i < f->ncheck; i++)
+    wick_text_printf(out, "  equal  %s and %s, for %s\n", check_dim(m, f->check[i].a, tmp),
+                     check_dim(m, f->check[i].b, tmp), wick_loc_text(m, f->check[i].loc));
+}
+
+/* The module's size, its inputs and outputs, and the sizes that are open. */
 static void check_print(const char *path, const wick_func *f, wick_arena *tmp)
 {
   const wick_module *m = f->module;
@@ -41,6 +76,7 @@ static void check_print(const char *path, const wick_func *f, wick_arena *tmp)
                    (double)nbytes / 1048576);
   for (uint32_t i = 1; i <= f->nparam; i++) check_value(m, &f->value[i], "input", &t);
   for (uint32_t i = 0; i < r->nin; i++) check_value(m, &f->value[r->in[i].id], "output", &t);
+  check_open(f, tmp, &t);
   fputs(t.at, stdout);
 }
 
@@ -96,6 +132,25 @@ static json_t *check_json_problem(const wick_onnx_problem *p)
   return o;
 }
 
+static void check_json_open(const wick_func *f, json_t *o, wick_arena *tmp)
+{
+  const wick_module *m = f->module;
+  wick_dim_list sym = check_sizes(f, tmp);
+  json_t *sizes = json_array(), *equal = json_array();
+  for (uint32_t i = 0; i < sym.n; i++) {
+    int64_t lo, hi;
+    wick_dim_range(m->dims, sym.at[i], &lo, &hi);
+    json_array_append_new(sizes, json_pack("{s:s, s:I, s:I}", "name", check_dim(m, sym.at[i], tmp),
+                                           "least", (json_int_t)lo, "most", (json_int_t)hi));
+  }
+  for (uint32_t i = 0; i < f->ncheck; i++)
+    json_array_append_new(
+        equal, json_pack("{s:s, s:[s, s]}", "place", wick_loc_text(m, f->check[i].loc), "sizes",
+                         check_dim(m, f->check[i].a, tmp), check_dim(m, f->check[i].b, tmp)));
+  json_object_set_new(o, "sizes", sizes);
+  json_object_set_new(o, "equal", equal);
+}
+
 /* One object a model; f is NULL where it could not be imported. */
 static json_t *check_json(const char *path, const wick_func *f, const wick_onnx_problems *list,
                           wick_status s, wick_arena *tmp)
@@ -117,8 +172,65 @@ static json_t *check_json(const char *path, const wick_func *f, const wick_onnx_
   if (f) json_object_set_new(o, "nodes", json_integer((json_int_t)f->nnode));
   json_object_set_new(o, "inputs", in);
   json_object_set_new(o, "outputs", out);
+  if (f) check_json_open(f, o, tmp);
   json_object_set_new(o, "problems", problems);
   return o;
+}
+
+/* ---- its results on files, by the slow definitions ---- */
+
+/* The files' tensors, one an input, and what of them the import is told: sizes may follow from it.
+ */
+static wick_status check_feed(const check_flags *flags, wick_span bytes, const char *path,
+                              wick_onnx_options *o, wick_arena *mem, wick_arena *tmp,
+                              wick_arrays *out)
+{
+  for (uint32_t i = 0; i < flags->inputs.n; i++)
+    WICK_TRY(wick_arrays_read(o->files, flags->inputs.at[i], mem, tmp, out));
+  if (!out->n) return NULL;
+  bool described = false;
+  const wick_func *f;
+  wick_onnx_options interface = *o;
+  interface.described = &described, interface.problems = NULL;
+  wick_module *m = wick_module_create(mem->guard, "");
+  wick_status s = wick_import_onnx(m, bytes, path, &interface, mem, tmp, &f);
+  if (!s && f->nparam != out->n)
+    s = wick_fail(mem, WICK_EINVAL, path, "%u inputs are given, wanted %u", out->n, f->nparam);
+  wick_onnx_content *content = wick_new(mem, wick_onnx_content, out->n);
+  for (uint32_t i = 0; !s && i < out->n; i++)
+    content[i] =
+        (wick_onnx_content){wick_str_dup(mem, wick_names_get(&m->names, f->value[i + 1].name)),
+                            {out->at[i].data, out->at[i].nbytes}};
+  wick_module_free(m);
+  o->content = content, o->ncontent = s ? 0 : out->n;
+  o->fixed = wick_new(mem, bool, out->n);
+  return s && s->code != WICK_EINVAL ? NULL : s; /* else the import itself says it */
+}
+
+static wick_status check_evaluate(const wick_func *f, const wick_arrays *array, const char *folder,
+                                  wick_arena *mem, wick_arena *tmp)
+{
+  uint32_t n = array->n, nout = wick_return(f)->nin;
+  wick_arena scratch = wick_arena_make(mem->guard);
+  wick_tensor *in = wick_new(mem, wick_tensor, n), *result = wick_new(mem, wick_tensor, nout);
+  for (uint32_t i = 0; i < n; i++) {
+    const wick_array *a = &array->at[i];
+    in[i] = (wick_tensor){
+        .elem = a->elem, .rank = a->rank, .data = wick_arena_copy(mem, a->data, a->nbytes, 64)};
+    memcpy(in[i].dim, a->dim, a->rank * sizeof *a->dim);
+  }
+  wick_module_align(f->module);
+  wick_status s = wick_evaluate(f, n, in, NULL, mem, tmp, &scratch, result);
+  wick_arena_free(&scratch);
+  if (s) return s;
+  wick_array *out = wick_new(mem, wick_array, nout);
+  for (uint32_t k = 0; k < nout; k++) {
+    out[k] = (wick_array){
+        .name = "", .elem = result[k].elem, .rank = result[k].rank, .data = result[k].data};
+    memcpy(out[k].dim, result[k].dim, result[k].rank * sizeof *out[k].dim);
+    if (!wick_array_nbytes(out[k].elem, out[k].rank, out[k].dim, &out[k].nbytes)) out[k].nbytes = 0;
+  }
+  return wick_feed_write(out, nout, folder, tmp);
 }
 
 /* ---- one model ---- */
@@ -132,8 +244,11 @@ static wick_status check_import(const char *path, const check_flags *flags, wick
   wick_onnx_options options = {
       .files = files, .range = flags->range, .nrange = flags->nrange, .problems = problems};
   wick_span bytes = {file->at, file->nbytes};
+  wick_arrays feed = {0};
+  WICK_TRY(check_feed(flags, bytes, path, &options, mem, tmp, &feed));
   WICK_TRY(wick_import_onnx(m, bytes, path, &options, mem, tmp, out));
-  return wick_verify_func(*out, tmp);
+  WICK_TRY(wick_verify_func(*out, tmp));
+  return flags->outputs ? check_evaluate(*out, &feed, flags->outputs, mem, tmp) : NULL;
 }
 
 /* Says what it is, or what is wrong; whether it is good. */
@@ -159,7 +274,7 @@ static bool check_model(const char *path, const check_flags *flags, wick_module 
   return true;
 }
 
-/* "N=4", "N=1..8" */
+/* "N=4", "N=1..8", "N=32..640:32" */
 static bool check_range(const char *word, wick_arena *mem, wick_onnx_range *out)
 {
   const char *equal = strrchr(word, '=');
@@ -168,8 +283,10 @@ static bool check_range(const char *word, wick_arena *mem, wick_onnx_range *out)
   errno = 0;
   out->name = wick_str_dupn(mem, word, (size_t)(equal - word));
   out->lo = out->hi = strtoll(equal + 1, &end, 10);
+  out->step = 1;
   if (end != equal + 1 && end[0] == '.' && end[1] == '.') out->hi = strtoll(end + 2, &end, 10);
-  return !errno && end != equal + 1 && !*end && out->lo >= 0 && out->lo <= out->hi;
+  if (end != equal + 1 && end[0] == ':') out->step = strtoll(end + 1, &end, 10);
+  return !errno && end != equal + 1 && !*end && out->lo >= 0 && out->lo <= out->hi && out->step > 0;
 }
 
 static int check_run(int argc, char **argv, wick_guard *guard, wick_files *files, wick_arena *mem,
@@ -179,7 +296,10 @@ static int check_run(int argc, char **argv, wick_guard *guard, wick_files *files
   wick_words dims = {0};
   const wick_flag flag[] = {
       {"dim", 0, WICK_FLAG_LIST, &dims, "NAME=N...",
-       "sizes of symbolic dimensions, or ranges: NAME=LO..HI"},
+       "sizes of symbolic dimensions, or ranges: NAME=LO..HI, NAME=LO..HI:STEP"},
+      {"inputs", 'i', WICK_FLAG_LIST, &f.inputs, "FILE...",
+       "tensors: what the imported function gives for them, by the slow definitions"},
+      {"outputs", 'o', WICK_FLAG_STRING, &f.outputs, "DIR", "where to: DIR/output_K.npy"},
       {"print", 0, WICK_FLAG_BOOL, &f.print, NULL, "prints the imported module"},
       {"data", 0, WICK_FLAG_BOOL, &f.data, NULL, "prints it with the numbers of its constants"},
       {"json", 0, WICK_FLAG_BOOL, &f.json, NULL, "prints all of it for programs"},
@@ -190,7 +310,8 @@ static int check_run(int argc, char **argv, wick_guard *guard, wick_files *files
   f.range = wick_new(mem, wick_onnx_range, dims.n);
   for (; f.nrange < dims.n; f.nrange++)
     if (!check_range(dims.at[f.nrange], mem, &f.range[f.nrange])) {
-      fprintf(stderr, "wick check: --dim %s: wanted NAME=N or NAME=LO..HI\n", dims.at[f.nrange]);
+      fprintf(stderr, "wick check: --dim %s: wanted NAME=N, NAME=LO..HI or NAME=LO..HI:STEP\n",
+              dims.at[f.nrange]);
       return WICK_EXIT_USAGE;
     }
   int exit_status = WICK_EXIT_OK;

@@ -23,31 +23,76 @@ static bool flow_same_types(const wick_onnx_op *o, uint32_t n, const wick_value 
   return true;
 }
 
-/* Both branches; what is wrong may be mended where the condition is known. */
+/* Behind what only moves or negates a bool: the node that it comes from. */
+static const wick_node *flow_source(wick_onnx_op *o, wick_value v, bool *negated)
+{
+  const wick_node *n = wick_onnx_definer(o->b, v);
+  while (n && n->nin) {
+    bool bit = n->op == WICK_OP_cast && wick_built_info(o->b, n->in[0])->elem == WICK_BOOL;
+    if (n->op != WICK_OP_not && n->op != WICK_OP_reshape && !bit) return n;
+    *negated = *negated != (n->op == WICK_OP_not);
+    n = wick_onnx_definer(o->b, n->in[0]);
+  }
+  return n;
+}
+
+/* Where types depend on whether two sizes are equal, and ranges do not say: they are taken to be,
+ * which is checked. That is how exporters write a squeeze: nothing else is of use in the end. */
+static bool flow_assumable(wick_onnx_op *o, wick_dim *out_equal, int64_t *out_cond)
+{
+  bool negated = false;
+  const wick_node *n = o->b->status ? NULL : flow_source(o, o->in[0], &negated);
+  if (!n || (n->op != WICK_OP_eq && n->op != WICK_OP_ne)) return false;
+  for (uint32_t i = 0; i < 2; i++) {
+    const wick_value_info *v = &o->b->values.at[n->in[i].id];
+    if (v->ncontent != 1) return false;
+    out_equal[i] = v->content[0];
+  }
+  *out_cond = (n->op == WICK_OP_eq) != negated;
+  return true;
+}
+
+/* One branch in place of the node. */
+static void flow_branch(wick_onnx_op *o, const wick_onnx_graph *g)
+{
+  wick_value *y = wick_new(o->c->tmp, wick_value, g->output.n + 1);
+  if (!wick_onnx_subgraph(o, g, 0, NULL, y)) o->failed = true;
+  for (uint32_t k = 0; k < o->nout && !o->failed; k++) o->out[k] = y[k];
+}
+
+/* Both branches. What is wrong, sizes that must be equal in one of them alone, and types that
+ * differ may be mended where the condition is known. */
 static void flow_if_both(wick_onnx_op *o, const wick_onnx_graph *const *branch)
 {
   wick_onnx_trial t = wick_onnx_trial_begin(o);
   wick_value cond = wick_onnx_scalar(o, 0), *y[2];
   wick_build_open(o->b, WICK_OP_if, 1, &cond, NULL, 0, NULL);
-  bool good = true;
+  bool good = true, fits = true;
   for (uint32_t r = 0; r < 2 && good; r++) {
     y[r] = wick_new(o->c->tmp, wick_value, branch[r]->output.n + 1);
     wick_region_begin(o->b, 0, NULL);
     good = wick_onnx_subgraph(o, branch[r], 0, NULL, y[r]);
     if (good) wick_yield(o->b, o->nout, y[r]);
   }
-  if (!good) {
-    wick_onnx_want(o, o->in[0]);
-    wick_onnx_trial_stop(o, &t);
+  if (good) fits = flow_same_types(o, o->nout, y[0], y[1]) && o->b->checks.n == t.checks;
+  if (good && fits) {
+    wick_value first = wick_build_close(o->b);
+    for (uint32_t k = 0; k < o->nout && first.id; k++) o->out[k] = (wick_value){first.id + k};
     return;
   }
-  if (!flow_same_types(o, o->nout, y[0], y[1])) {
+  wick_dim assumed[2];
+  int64_t taken;
+  if (flow_assumable(o, assumed, &taken)) {
+    wick_onnx_trial_undo(o, &t);
+    wick_build_check(o->b, assumed[0], assumed[1], o->b->loc);
+    flow_branch(o, branch[!taken]);
+    return;
+  }
+  if (good)
     wick_onnx_unknown(o, 0, "the condition, on which shapes depend,");
-    wick_onnx_trial_stop(o, &t);
-    return;
-  }
-  wick_value first = wick_build_close(o->b);
-  for (uint32_t k = 0; k < o->nout && first.id; k++) o->out[k] = (wick_value){first.id + k};
+  else
+    wick_onnx_want(o, o->in[0]);
+  wick_onnx_trial_stop(o, &t);
 }
 
 static void flow_if(wick_onnx_op *o)
@@ -64,10 +109,7 @@ static void flow_if(wick_onnx_op *o)
     flow_if_both(o, branch);
     return;
   }
-  const wick_onnx_graph *g = branch[!cond];
-  wick_value *y = wick_new(o->c->tmp, wick_value, g->output.n + 1);
-  if (!wick_onnx_subgraph(o, g, 0, NULL, y)) o->failed = true;
-  for (uint32_t k = 0; k < o->nout && !o->failed; k++) o->out[k] = y[k];
+  flow_branch(o, branch[!cond]);
 }
 
 /* ---- loops ---- */

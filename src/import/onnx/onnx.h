@@ -18,6 +18,7 @@ enum { WICK_ONNX_OPSET = 28, WICK_ONNX_ERRORS = 100, WICK_ONNX_LARGEST = 1 << 29
 typedef struct wick_onnx_range {
   const char *name; /* as the model has it */
   int64_t lo, hi;   /* equal: the dimension becomes that number */
+  int64_t step;     /* above 1: it is lo, lo + step, ... */
 } wick_onnx_range;
 
 /* What an input holds, dense. */

@@ -36,7 +36,7 @@ static bool operand_elems(wick_onnx_op *o, uint32_t i, uint32_t *out_n, wick_ele
   return true;
 }
 
-/* The inputs that a value follows from; false where there are none. */
+/* The inputs whose contents a value follows from; false where there are none. */
 static bool operand_inputs(wick_onnx_op *o, wick_value v)
 {
   const wick_builder *b = o->b;
@@ -45,7 +45,7 @@ static bool operand_inputs(wick_onnx_op *o, wick_value v)
   wick_push(o->c->tmp, &open, v);
   while (open.n) {
     v = open.at[--open.n];
-    if (!v.id || seen[v.id]) continue;
+    if (!v.id || seen[v.id] || b->values.at[v.id].content) continue;
     seen[v.id] = true;
     const wick_node *n = wick_onnx_definer(b, v);
     uint32_t first = n ? (uint32_t)(n - b->nodes.at) : 0, end = n ? first + 1 : 0;
@@ -99,6 +99,24 @@ bool wick_onnx_dims(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out
   return v->content || operand_lowest(o, i, out_n, out) || wick_onnx_unknown(o, i, what);
 }
 
+/* `what` is made of sizes, which must be numbers. */
+static bool operand_open(wick_onnx_op *o, const char *what, wick_dim d)
+{
+  wick_dim_list sym = {0};
+  wick_text t = wick_text_begin(o->c->tmp);
+  wick_dim_symbols(o->c->module->dims, d, o->c->tmp, &sym);
+  for (uint32_t i = 0; i < sym.n; i++) {
+    if (i) wick_text_add(&t, ", ");
+    wick_dim_print(o->c->module->dims, sym.at[i], &t);
+  }
+  wick_text_add(&t, " in ");
+  wick_dim_print(o->c->module->dims, d, &t);
+  wick_onnx_fail(o, WICK_EUNSUPPORTED,
+                 "%s must be known when the model is compiled: a number must be given for %s", what,
+                 t.at);
+  return false;
+}
+
 bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
                        const int64_t **out)
 {
@@ -106,7 +124,7 @@ bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *
   if (!wick_onnx_dims(o, i, what, out_n, &dim)) return false;
   int64_t *v = wick_new(o->c->tmp, int64_t, *out_n);
   for (uint32_t k = 0; k < *out_n; k++) {
-    if (!wick_dim_is_const(dim[k])) return wick_onnx_unknown(o, i, what);
+    if (!wick_dim_is_const(dim[k])) return operand_open(o, what, dim[k]);
     v[k] = dim[k].v;
   }
   *out = v;

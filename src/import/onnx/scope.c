@@ -104,16 +104,32 @@ static const char *scope_word(wick_onnx_context *c, const char *from)
   return wick_intern(c->module, t.at);
 }
 
+/* The sizes lo, lo + step, ... up to hi: step * symbol + rest, so that what divides them does so in
+ * expressions too. */
+static wick_dim scope_steps(wick_onnx_context *c, const char *word, int64_t lo, int64_t hi,
+                            int64_t step)
+{
+  wick_dims *t = c->module->dims;
+  int64_t rest = lo % step;
+  word = scope_word(c, wick_str_printf(c->tmp, "%s_%lld", word, (long long)step));
+  wick_dim sym = wick_dim_symbol(t, word, lo / step, (hi - rest) / step);
+  return wick_dim_add(t, wick_dim_mul(t, sym, wick_dim_const(step)), wick_dim_const(rest));
+}
+
 /* Ranges go by the model's name, or by what it is called in Wick's text. */
 static wick_dim scope_symbol(wick_onnx_context *c, const char *name)
 {
-  int64_t lo = 1, hi = WICK_ONNX_LARGEST;
+  int64_t lo = 1, hi = WICK_ONNX_LARGEST, step = 1;
   const char *word = scope_word(c, name);
   for (uint32_t i = 0; c->options && i < c->options->nrange; i++) {
     const wick_onnx_range *r = &c->options->range[i];
-    if (strcmp(r->name, name) == 0 || strcmp(r->name, word) == 0) lo = r->lo, hi = r->hi;
+    if (strcmp(r->name, name) == 0 || strcmp(r->name, word) == 0) {
+      lo = r->lo, hi = r->hi, step = r->step;
+    }
   }
+  if (lo < hi && step > 1 && hi - lo < step) hi = lo;
   c->symbolic = c->symbolic || lo != hi;
+  if (lo < hi && step > 1) return scope_steps(c, word, lo, hi, step);
   return lo == hi ? wick_dim_const(lo) : wick_dim_symbol(c->module->dims, word, lo, hi);
 }
 
