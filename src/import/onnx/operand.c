@@ -109,8 +109,10 @@ static bool operand_open(wick_onnx_op *o, const char *what, wick_dim d)
     if (i) wick_text_add(&t, ", ");
     wick_dim_print(o->c->module->dims, sym.at[i], &t);
   }
-  wick_text_add(&t, " in ");
-  wick_dim_print(o->c->module->dims, d, &t);
+  if (!wick_dim_is_symbol(o->c->module->dims, d)) {
+    wick_text_add(&t, ", of which it is made: ");
+    wick_dim_print(o->c->module->dims, d, &t);
+  }
   wick_onnx_fail(o, WICK_EUNSUPPORTED,
                  "%s must be known when the model is compiled: a number must be given for %s", what,
                  t.at);
