@@ -24,7 +24,8 @@ typedef struct random_graph {
   wick_builder b;
   wick_module *m;
   uint64_t seed;
-  uint64_t only; /* element types that steps take; 0: any */
+  uint64_t only;       /* element types that steps take; 0: any */
+  const int64_t *size; /* three that dimensions of parameters often have; NULL: none */
   wick_list(wick_value) values;
   wick_arena *tmp;
 } random_graph;

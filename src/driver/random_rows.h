@@ -602,6 +602,8 @@ static void random_params(random_graph *r, random_pair pair)
     int64_t dim[4];
     uint32_t rank = i == 0 ? 4 : random_below(r, 5);
     for (uint32_t k = 0; k < rank; k++) dim[k] = 1 + random_below(r, k == 1 ? 40 : k == 0 ? 2 : 12);
+    for (uint32_t k = 0; k < rank && r->size; k++)
+      if (random_below(r, i == 0 && k == 1 ? 4 : 2) == 0) dim[k] = r->size[random_below(r, 3)];
     wick_elem e = RANDOM_OF(r, random_elems);
     if (i < 2) e = i ? WICK_F32 : pair.elem;
     wick_push(

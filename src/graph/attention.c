@@ -7,7 +7,8 @@ typedef struct attention_found {
   wick_value q, k, v, mask; /* k as it is multiplied: [.., d, keys]; mask 0: none */
   bool inverse;             /* scores stay where the mask is false */
   double scale, fill;
-  int64_t batch, m, n, d, e; /* sizes */
+  int64_t m, n, d, e; /* sizes, to weigh by */
+  wick_dim keys;
 } attention_found;
 
 /* ---- finding ---- */
@@ -77,19 +78,21 @@ static const wick_node *attention_products(const wick_known *k, wick_value v, at
 static bool attention_sizes(const wick_known *k, const wick_node *n, attention_found *a)
 {
   const wick_func *f = k->f;
-  int64_t q[WICK_MAX_RANK], key[WICK_MAX_RANK], v[WICK_MAX_RANK], out[WICK_MAX_RANK];
   const wick_type_info *tq = wick_info_of(f, a->q), *tk = wick_info_of(f, a->k),
                        *tv = wick_info_of(f, a->v), *to = wick_info_of(f, n->first);
-  if (tq->rank < 2 || tk->rank < 2 || tv->rank < 2 || !wick_type_const_dims(tq, q) ||
-      !wick_type_const_dims(tk, key) || !wick_type_const_dims(tv, v) ||
-      !wick_type_const_dims(to, out))
+  if (tq->rank < 2 || tk->rank < 2 || tv->rank < 2 ||
+      (to->elem != WICK_F32 && to->elem != WICK_F64))
     return false;
-  a->batch = 1;
-  for (uint32_t i = 0; i + 2 < to->rank; i++) a->batch *= out[i];
-  a->m = q[tq->rank - 2], a->d = q[tq->rank - 1];
-  a->n = v[tv->rank - 2], a->e = v[tv->rank - 1];
-  return a->batch > 0 && a->m > 0 && a->d > 0 && a->n > 0 && a->e > 0 &&
-         (to->elem == WICK_F32 || to->elem == WICK_F64);
+  int64_t *size[4] = {&a->m, &a->d, &a->n, &a->e}, lo, hi;
+  const wick_dim dim[4] = {tq->dim[tq->rank - 2], tq->dim[tq->rank - 1], tv->dim[tv->rank - 2],
+                           tv->dim[tv->rank - 1]};
+  for (uint32_t i = 0; i < 4; i++) {
+    wick_dim_range(f->module->dims, dim[i], &lo, &hi);
+    if (lo < 1) return false;
+    *size[i] = wick_dim_typical(f->module->dims, dim[i]);
+  }
+  a->keys = dim[2];
+  return true;
 }
 
 /* The last two dimensions change places, and before that the last one stayed where it was: what is
@@ -143,9 +146,13 @@ static bool attention_wins(const attention_found *a, int64_t lanes)
   return one + 2 * rows * d <= three + 2 * columns * d;
 }
 
-/* A few hundred keys, of equal blocks where their number allows it; 0: all at once. */
-static int64_t attention_block(const attention_found *a)
+/* A few hundred keys, of equal blocks where their number allows it; 0: all at once. Of a number
+ * that varies small ones: the last is filled up. */
+static int64_t attention_block(const wick_dims *t, const attention_found *a)
 {
+  int64_t lo, hi;
+  wick_dim_range(t, a->keys, &lo, &hi);
+  if (lo < hi) return hi <= 2 * ATTENTION_MOST ? 0 : ATTENTION_LEAST;
   if (a->n <= ATTENTION_MOST) return 0;
   for (int64_t block = ATTENTION_MOST; block >= ATTENTION_LEAST; block--)
     if (a->n % block == 0) return block;
@@ -170,7 +177,8 @@ static void attention_build(wick_copier *c, const wick_node *n, const attention_
   wick_value in[4] = {c->to[a->q.id], attention_keys(c, c->to[a->k.id]), c->to[a->v.id],
                       a->mask.id ? c->to[a->mask.id] : (wick_value){0}};
   if (a->inverse) in[3] = wick_build1(&c->b, WICK_OP_not, in[3]);
-  wick_attr attr[3] = {{.f = a->scale}, {.f = a->fill}, {.i = attention_block(a)}};
+  wick_attr attr[3] = {
+      {.f = a->scale}, {.f = a->fill}, {.i = attention_block(c->f->module->dims, a)}};
   if (!a->mask.id || wick_info_of(c->f, a->mask)->elem != WICK_BOOL)
     attr[1].f = wick_ops[WICK_OP_attention]->attr[1].dflt;
   c->b.loc = n->loc;

@@ -6,8 +6,8 @@
  * Blocks of keys are chosen so that what belongs to one lies in the nearest caches.
  *
  * Needs: a verified graph function. Class: rounding (weights are divided by their sum at the end,
- * blocks have sums of their own). Leaves alone: what somebody else uses, sizes that are not
- * constant, few queries, keys that are not turned. */
+ * blocks have sums of their own). Leaves alone: what somebody else uses, sizes that may be
+ * 0, few queries, keys that are not turned. */
 #ifndef WICK_GRAPH_ATTENTION_H
 #define WICK_GRAPH_ATTENTION_H
 

@@ -92,7 +92,7 @@ typedef struct fold_scale_weights {
 static bool fold_scale_product(const fold_scale *s, const wick_node *n, fold_scale_chain *ch,
                                fold_scale_weights *w)
 {
-  int64_t d[WICK_MAX_RANK], out[WICK_MAX_RANK];
+  int64_t d[WICK_MAX_RANK];
   bool conv = n->op == WICK_OP_conv, transposed = n->op == WICK_OP_conv_transpose;
   if (!conv && !transposed && n->op != WICK_OP_matmul) return false;
   const wick_type_info *r = wick_info_of(s->k.f, n->first), *t = wick_info_of(s->k.f, n->in[1]);
@@ -101,7 +101,6 @@ static bool fold_scale_product(const fold_scale *s, const wick_node *n, fold_sca
   ch->rank = r->rank;
   ch->axis = conv || transposed ? 1 : r->rank - 1u;
   if (!wick_dim_is_const(r->dim[ch->axis])) return false;
-  wick_type_const_dims(r, out);
   if (!conv && !transposed && (t->rank != 2 || r->rank < 2)) return false;
   ch->channels = r->dim[ch->axis].v;
   w->outer = conv ? 1 : d[0];

@@ -76,11 +76,10 @@ static bool narrow_crosses(const narrow_state *s, wick_value v, const wick_node 
  * than once. */
 static bool narrow_is_much(const narrow_state *s, wick_value v)
 {
-  uint64_t nbytes;
   const wick_node *d = narrow_def(s, v);
   if (d && wick_op_of(d)->joins && narrow_is_whole(s, d)) return true;
-  return !wick_type_nbytes(s->c.f->module, wick_type_of(s->c.f, v), &nbytes) ||
-         nbytes > s->target->cache_bytes[1];
+  return wick_type_typical_nbytes(s->c.f->module, wick_type_of(s->c.f, v)) >
+         s->target->cache_bytes[1];
 }
 
 /* The kernel that writes v, or the one of node `user`, multiplies what is rounded: between others

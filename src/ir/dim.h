@@ -121,6 +121,9 @@ bool wick_dim_may_equal(wick_dims *t, wick_dim a, wick_dim b);
 /* Of two that are equal, the one to go on with: a number, or what is made of less. */
 wick_dim wick_dim_simpler(const wick_dims *t, wick_dim a, wick_dim b);
 
+/* A middling value of d, for estimates: symbols are the geometric mean of their range, whose upper
+ * end counts as at most 1024 times the lower one. At least 0. */
+int64_t wick_dim_typical(const wick_dims *t, wick_dim d);
 /* The symbols that d uses, each once, in order of first appearance, appended to list (no duplicates
  * with what is there). */
 typedef wick_list(wick_dim) wick_dim_list;

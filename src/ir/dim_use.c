@@ -1,4 +1,6 @@
 /* Dimension expressions: asking about them, putting values for symbols, and their text. */
+#include <math.h>
+
 #include "ir/dim_table.h"
 
 static uint64_t dim_use_mask(const wick_dims *t, wick_dim d)
@@ -269,4 +271,54 @@ void wick_dim_print(const wick_dims *t, wick_dim d, wick_text *out)
 {
   wick_dims *dims = (wick_dims *)(uintptr_t)t; /* handed through, and only read */
   wick_dim_print_with(t, d, dim_use_print_name, dims, out);
+}
+
+/* ---- estimates ---- */
+
+enum { DIM_TYPICAL_SPREAD = 1024 };
+
+static double dim_use_typical(const wick_dims *t, wick_dim d);
+
+static double dim_use_typical_symbol(const wick_atom *a)
+{
+  double lo = a->lo > 1 ? (double)a->lo : 1, hi = a->hi > 1 ? (double)a->hi : 1;
+  if (hi > lo * DIM_TYPICAL_SPREAD) hi = lo * DIM_TYPICAL_SPREAD;
+  return floor(sqrt(lo * hi));
+}
+
+static double dim_use_typical_atom(const wick_dims *t, const wick_atom *a)
+{
+  if (a->kind == WICK_ATOM_SYMBOL) return dim_use_typical_symbol(a);
+  double x = dim_use_typical(t, a->arg[0]);
+  for (uint32_t i = 1; i < a->narg; i++) {
+    double y = dim_use_typical(t, a->arg[i]);
+    switch (a->kind) {
+    case WICK_ATOM_MIN: x = fmin(x, y); break;
+    case WICK_ATOM_MAX: x = fmax(x, y); break;
+    case WICK_ATOM_MOD: x = y ? x - y * floor(x / y) : 0; break;
+    default: x = y ? floor(x / y) : 0; break;
+    }
+  }
+  return x;
+}
+
+static double dim_use_typical(const wick_dims *t, wick_dim d)
+{
+  if (wick_dim_is_const(d)) return (double)d.v;
+  wick_dim_form f = wick_dim_get(t, d);
+  double sum = (double)f.constant;
+  for (uint32_t i = 0; i < f.nterm; i++) {
+    double x = (double)f.term[i].coef;
+    for (uint32_t k = 0; k < f.term[i].natom; k++)
+      x *= dim_use_typical_atom(t, wick_dim_atom(t, f.term[i].atom[k]));
+    sum += x;
+  }
+  return sum;
+}
+
+int64_t wick_dim_typical(const wick_dims *t, wick_dim d)
+{
+  if (!wick_dim_is_const(d) && !wick_dim_usable(t, d)) return 0;
+  double x = dim_use_typical(t, d);
+  return x < 0 ? 0 : x < 0x1p62 ? (int64_t)x : (int64_t)1 << 62;
 }

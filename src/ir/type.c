@@ -236,3 +236,11 @@ bool wick_type_nbytes(wick_module *m, wick_type t, uint64_t *out)
   *out = (bits + 7) / 8;
   return true;
 }
+
+uint64_t wick_type_typical_nbytes(wick_module *m, wick_type t)
+{
+  uint64_t n = (uint64_t)wick_dim_typical(m->dims, wick_type_numel(m, t)), bits;
+  if (wick_mul_overflows(n, (uint64_t)wick_elem_storage[wick_type_get(m, t)->elem].bits, &bits))
+    return UINT64_MAX / 16;
+  return (bits + 7) / 8;
+}

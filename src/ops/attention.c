@@ -147,11 +147,13 @@ static attention attention_of(const wick_compute *c)
   memcpy(a.batch, out->dim, a.nbatch * sizeof *a.batch);
   a.m = q->dim[q->rank - 2], a.d = q->dim[q->rank - 1];
   a.n = v->dim[v->rank - 2], a.e = v->dim[v->rank - 1];
-  int64_t block = c->attr[ATTENTION_BLOCK].i;
-  a.many = block > 0 && wick_dim_is_const(a.n) && a.n.v > block;
+  wick_dims *t = b->module->dims;
+  int64_t block = c->attr[ATTENTION_BLOCK].i, lo, hi;
+  wick_dim_range(t, a.n, &lo, &hi);
+  a.many = block > 0 && hi > block;
   a.block = a.many ? wick_dim_const(block) : a.n;
-  a.blocks = wick_dim_const(a.many ? wick_ceildiv_i64(a.n.v, block) : 1);
-  a.ragged = a.many && a.n.v % block != 0;
+  a.blocks = a.many ? wick_dim_ceildiv(t, a.n, a.block) : wick_dim_const(1);
+  a.ragged = a.many && !wick_dim_is(wick_dim_mod(t, a.n, a.block), 0);
   return a;
 }
 

@@ -7,12 +7,11 @@
 
 bool wick_layout_is_image(const wick_layouts *s, wick_value v)
 {
-  int64_t dim[WICK_MAX_RANK];
   const wick_type_info *t = v.id && !s->packed[v.id].columns ? wick_layout_info(s, v) : NULL;
   uint64_t elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F16) | WICK_BIT(WICK_BF16) |
                    WICK_BIT(WICK_I32) | WICK_BIT(WICK_U8) | WICK_BIT(WICK_I8) | WICK_BOOLS;
   return t && t->kind == WICK_TENSOR && t->rank == 4 && WICK_BIT(t->elem) & elems &&
-         wick_type_const_dims(t, dim) && dim[1] > 0;
+         wick_dim_is_const(t->dim[1]) && t->dim[1].v > 0;
 }
 
 const wick_order *wick_layout_order(const wick_layouts *s, wick_value v)

@@ -41,7 +41,7 @@ static inline const wick_type_info *wick_layout_info(const wick_layouts *s, wick
 {
   return wick_info_of(s->c.f, v);
 }
-/* An image of words, halves, bytes or bools with constant sizes: what can be packed. */
+/* An image of words, halves, bytes or bools with that many channels: what can be packed. */
 bool wick_layout_is_image(const wick_layouts *s, wick_value v);
 /* The order of a packed image; NULL where v is none. */
 const wick_order *wick_layout_order(const wick_layouts *s, wick_value v);

@@ -19,8 +19,8 @@ typedef struct layout_bytes {
   const char *name;
   const wick_dot *dot; /* NULL: none */
   int64_t k;
-  bool turn;                                    /* x has the other signedness */
-  int64_t xd[WICK_MAX_RANK], wd[WICK_MAX_RANK]; /* as plain */
+  bool turn;                 /* x has the other signedness */
+  int64_t wd[WICK_MAX_RANK]; /* as plain */
   bool depthwise;
   wick_order in, out;
   wick_runs runs;
@@ -64,9 +64,7 @@ static bool layout_bytes_of(const wick_layouts *s, const wick_node *n, layout_by
   *v = (layout_bytes){.n = n, .k = 1};
   if (!w || wick_layout_info(s, n->in[0])->elem != WICK_I32 || !layout_bytes_x(s, v)) return false;
   v->w = w->data, v->name = w->name;
-  if (!wick_type_const_dims(wick_layout_info(s, v->x), v->xd) ||
-      !wick_type_const_dims(wick_layout_info(s, n->in[1]), v->wd))
-    return false;
+  if (!wick_type_const_dims(wick_layout_info(s, n->in[1]), v->wd)) return false;
   for (uint64_t i = 0; i < w->nbytes / 4; i++)
     if (v->w[i] < -128 || v->w[i] > 127) return false;
   return true;
@@ -195,7 +193,7 @@ static wick_value layout_bytes_shares(wick_layouts *s, const layout_bytes *v)
 static bool layout_bytes_orders(const wick_layouts *s, layout_bytes *v)
 {
   const wick_order *own = wick_layout_order(s, v->x), *next = wick_layout_wanted(s, v->n);
-  int64_t c = v->xd[1], o = v->wd[0], group = v->n->attr[3].i;
+  int64_t c = wick_layout_info(s, v->x)->dim[1].v, o = v->wd[0], group = v->n->attr[3].i;
   v->depthwise = group > 1 && group == c && o == c && v->wd[1] == 1;
   if (group > 1 && !v->depthwise) return false;
   bool apart = v->n->attr[2].n && (v->n->attr[2].ints[0] != 1 || v->n->attr[2].ints[1] != 1);

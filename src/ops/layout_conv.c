@@ -11,9 +11,9 @@ typedef struct layout_conv {
   wick_value x; /* what is read: the image, or what it was cast from */
   uint32_t w;   /* constant */
   const wick_constant *bias;
-  wick_elem elem;                               /* of the weights as they are packed */
-  int64_t k;                                    /* products in a dot product */
-  int64_t xd[WICK_MAX_RANK], wd[WICK_MAX_RANK]; /* [N, C, Y, X], [O, C / group, R, S] */
+  wick_elem elem;                      /* of the weights as they are packed */
+  int64_t k;                           /* products in a dot product */
+  int64_t channels, wd[WICK_MAX_RANK]; /* of x; [O, C / group, R, S] */
   int64_t group;
   bool plain, depthwise, across;
   wick_order in, out;
@@ -251,6 +251,15 @@ typedef struct layout_filter {
   int64_t in, out, lanes, dot;
 } layout_filter;
 
+/* The dimensions of a convolution's result; false where places vary: tiles are numbered there, row
+ * behind row. The number of images is a typical one. */
+static bool layout_conv_result(const wick_func *f, const wick_node *n, int64_t *y)
+{
+  const wick_type_info *t = wick_info_of(f, n->first);
+  for (uint32_t k = 0; k < t->rank; k++) y[k] = wick_dim_typical(f->module->dims, t->dim[k]);
+  return t->rank == 4 && wick_dim_is_const(t->dim[2]) && wick_dim_is_const(t->dim[3]);
+}
+
 /* The tile of minimal filtering that it is best done by, or 0. */
 static wick_status layout_conv_filter(const layout_filter *c, int64_t *out)
 {
@@ -277,7 +286,7 @@ static int64_t layout_conv_tile(wick_layouts *s, const layout_conv *v)
   int64_t y[WICK_MAX_RANK];
   if (v->plain || v->across || v->depthwise || v->in.block != s->block ||
       !layout_conv_apart(s, v, &v->in) || !layout_conv_apart(s, v, &v->out) ||
-      !wick_type_const_dims(wick_layout_info(s, v->n->first), y))
+      !layout_conv_result(s->c.f, v->n, y))
     return 0;
   int64_t tile = 0;
   wick_status failed =
@@ -298,9 +307,7 @@ wick_factors wick_conv_factors(const wick_narrowing *c)
   int64_t w[WICK_MAX_RANK], y[WICK_MAX_RANK], block = c->target->vector_bytes / 4;
   const wick_type_info *info = wick_info_of(c->f, c->n->in[1]);
   wick_factors image = {1, 0, 0}, both = {3, 1, info->rank};
-  if (info->rank != 4 || !wick_type_const_dims(info, w) || block < 2 ||
-      !wick_type_const_dims(wick_info_of(c->f, c->n->first), y))
-    return both;
+  if (info->rank != 4 || !wick_type_const_dims(info, w) || block < 2) return both;
   int64_t group = c->n->attr[3].i, in = group * wick_ceildiv_i64(w[1], block),
           out = group * wick_ceildiv_i64(w[0] / group, block);
   bool dots = wick_target_dot(c->target, c->elem, c->elem, CONV_PAIR),
@@ -309,7 +316,7 @@ wick_factors wick_conv_factors(const wick_narrowing *c)
                           y,         in,   out,  block,     CONV_PAIR};
   bool few = w[1] < CONV_FEW_CHANNELS || (group > 1 && w[1] % block); /* no blocks of them */
   int64_t tile = 0; /* by the model: without records the choice cannot fail */
-  if (!few && layout_conv_filter(&filter, &tile)) tile = 0;
+  if (!few && layout_conv_result(c->f, c->n, y) && layout_conv_filter(&filter, &tile)) tile = 0;
   return !dots || depthwise || tile ? image : both;
 }
 
@@ -332,12 +339,12 @@ static bool layout_conv_along(const wick_layouts *s, layout_conv *v)
   if (own) { /* else as the result is: what is packed for it meets that before long */
     v->in = *own;
   } else if (v->in.block == s->block) {
-    v->in = wick_order_make(v->xd[1], v->group, s->block, false);
-    if (2 * wick_order_places(&v->in) > 3 * v->xd[1])
-      v->in = wick_order_make(v->xd[1], 1, s->block, false);
+    v->in = wick_order_make(v->channels, v->group, s->block, false);
+    if (2 * wick_order_places(&v->in) > 3 * v->channels)
+      v->in = wick_order_make(v->channels, 1, s->block, false);
   }
   if (wick_runs_of(&v->in, v->group, &v->runs)) return true;
-  v->in = wick_order_make(v->xd[1], 1, s->block, false);
+  v->in = wick_order_make(v->channels, 1, s->block, false);
   return wick_runs_of(&v->in, v->group, &v->runs);
 }
 
@@ -352,10 +359,11 @@ static layout_conv_cost layout_conv_costs(const wick_layouts *s, const layout_co
 {
   const wick_attr *stride = &v->n->attr[0];
   int64_t area = v->wd[2] * v->wd[3], b = s->block, all = v->wd[0] * v->wd[1] * area,
-          width = wick_layout_info(s, v->n->first)->dim[3].v;
+          width = wick_dim_typical(s->c.f->module->dims, wick_layout_info(s, v->n->first)->dim[3]);
   bool apart = stride->n && stride->ints[1] > 1;
+  width = wick_max_i64(width, 1);
   return (layout_conv_cost){wick_order_places(&v->out) / b *
-                                (v->plain ? v->xd[1] : v->runs.n * v->runs.length) * area / v->k,
+                                (v->plain ? v->channels : v->runs.n * v->runs.length) * area / v->k,
                             v->wd[0] * (blocks->n * area + CONV_LANES_SUM),
                             apart ? all
                                   : wick_ceildiv_i64(all * wick_ceildiv_i64(width, b), width)};
@@ -367,7 +375,7 @@ static layout_conv_cost layout_conv_costs(const wick_layouts *s, const layout_co
 static bool layout_conv_way(const wick_layouts *s, layout_conv *v)
 {
   const wick_order *own = wick_layout_order(s, v->x);
-  wick_order in = own ? *own : wick_order_make(v->xd[1], v->group, s->block, false);
+  wick_order in = own ? *own : wick_order_make(v->channels, v->group, s->block, false);
   wick_runs blocks = {.n = 0};
   bool may = !v->plain && wick_runs_of_blocks(&in, v->group, &blocks),
        along =
@@ -407,7 +415,7 @@ static bool layout_conv_words(const wick_layouts *s, layout_conv *v)
 
 static bool layout_conv_fits(const wick_layouts *s, layout_conv *v)
 {
-  int64_t c = v->xd[1], o = v->wd[0];
+  int64_t c = v->channels, o = v->wd[0];
   const wick_order *own = wick_layout_order(s, v->x);
   v->depthwise = v->group > 1 && v->group == c && o == c && v->wd[1] == 1;
   bool few = v->group == 1 && c < CONV_FEW_CHANNELS && s->c.to[v->x.id].id,
@@ -433,9 +441,8 @@ static bool layout_conv_of(const wick_layouts *s, const wick_node *n, layout_con
   if (!v->w || !wick_layout_is_image(s, n->in[0]) || !wick_layout_is_image(s, n->in[1]))
     return false;
   if (biased && !(v->bias = wick_layout_constant(s, n->in[2]))) return false;
-  wick_type_const_dims(wick_layout_info(s, n->in[0]), v->xd);
-  wick_type_const_dims(wick_layout_info(s, n->in[1]), v->wd);
-  return layout_conv_fits(s, v);
+  v->channels = wick_layout_info(s, n->in[0])->dim[1].v;
+  return wick_type_const_dims(wick_layout_info(s, n->in[1]), v->wd) && layout_conv_fits(s, v);
 }
 
 static void layout_conv_set(wick_layouts *s, const layout_conv *v, wick_value y)

@@ -100,7 +100,8 @@ int64_t wick_layout_matmul_width(const wick_layouts *s, const wick_type_info *x,
 {
   double rows = 1, least = 0;
   int64_t best = 1;
-  for (uint32_t k = 0; k + 1 < x->rank; k++) rows *= (double)x->dim[k].v;
+  for (uint32_t k = 0; k + 1 < x->rank; k++)
+    rows *= (double)wick_dim_typical(s->c.f->module->dims, x->dim[k]);
   if (rows > MATMUL_TILE && rows <= 4 * MATMUL_TILE) return s->block;
   for (int64_t v = 1; v <= MATMUL_MOST; v *= 2) {
     int64_t all = wick_ceildiv_i64(columns, v * s->block) * v * s->block;
@@ -115,11 +116,11 @@ bool wick_layout_matmul(wick_layouts *s, const wick_node *n)
 {
   uint32_t k = wick_layout_weights(s, n->in[1]);
   const wick_type_info *x = wick_layout_info(s, n->in[0]), *w = wick_layout_info(s, n->in[1]);
-  int64_t xd[WICK_MAX_RANK], wd[WICK_MAX_RANK];
+  int64_t wd[WICK_MAX_RANK];
   if (x->elem == WICK_I32) return wick_layout_matmul_bytes(s, n);
   wick_value from = wick_layout_narrow(s, n->in[0]);
-  if (!k || x->elem != WICK_F32 || w->rank != 2 || x->rank < 2 || !wick_type_const_dims(x, xd) ||
-      !wick_type_const_dims(w, wd) || wd[1] < s->block)
+  if (!k || x->elem != WICK_F32 || w->rank != 2 || x->rank < 2 || !wick_type_const_dims(w, wd) ||
+      wd[1] < s->block)
     return false;
   int64_t v = wick_layout_matmul_width(s, x, wd[1]);
   wick_value in[2] = {wick_layout_plain(s, from),

@@ -200,12 +200,12 @@ static wick_value layout_scalar_row(wick_layouts *s, const wick_node *n, wick_va
 static bool layout_scalar_columns(wick_layouts *s, const wick_node *n)
 {
   wick_value in[SCALAR_MOST] = {{0}};
-  int64_t width = layout_scalar_width(s, n), dim[WICK_MAX_RANK];
+  int64_t width = layout_scalar_width(s, n);
   const wick_type_info *r = wick_layout_info(s, n->first);
-  if (!width || r->rank < 2 || !wick_type_const_dims(r, dim)) return false;
+  if (!width || r->rank < 2 || !wick_dim_is_const(r->dim[r->rank - 1])) return false;
   for (uint32_t k = 0; k < n->nin; k++) {
     if (!n->in[k].id) continue;
-    in[k] = layout_scalar_row(s, n, n->in[k], dim[r->rank - 1], width);
+    in[k] = layout_scalar_row(s, n, n->in[k], r->dim[r->rank - 1].v, width);
     if (!in[k].id) return false;
   }
   wick_layout_set_columns(s, n, layout_scalar_build(s, n, in), width);

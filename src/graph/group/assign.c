@@ -232,8 +232,7 @@ enum { ASSIGN_WEIGHTS = 256 << 10 };
 
 static uint64_t assign_bytes(const assign *s, wick_value v)
 {
-  uint64_t nbytes = 0;
-  return wick_type_nbytes(s->g.f->module, wick_type_of(s->g.f, v), &nbytes) ? nbytes : 0;
+  return wick_type_typical_nbytes(s->g.f->module, wick_type_of(s->g.f, v));
 }
 
 /* It pays, and there is a template for it, to keep rows of the anchor's first operand. */
@@ -242,10 +241,9 @@ static bool assign_keeps_rows(const assign *s, const wick_node *n)
   const wick_func *f = s->g.f;
   if (!wick_op_of(n)->reach || wick_op_of(n)->reach(f, n) != WICK_REACH_CHANNELS) return false;
   const wick_type_info *x = wick_info_of(f, n->in[0]), *y = wick_info_of(f, n->first);
-  int64_t xd[WICK_MAX_RANK], yd[WICK_MAX_RANK];
-  return x->elem == WICK_F32 && wick_type_const_dims(x, xd) && wick_type_const_dims(y, yd) &&
-         s->lanes > 1 && xd[4] == s->lanes && yd[4] == s->lanes &&
-         assign_bytes(s, n->in[0]) > s->near && assign_bytes(s, n->in[1]) <= ASSIGN_WEIGHTS;
+  return x->elem == WICK_F32 && s->lanes > 1 && wick_dim_is(x->dim[4], s->lanes) &&
+         wick_dim_is(y->dim[4], s->lanes) && assign_bytes(s, n->in[0]) > s->near &&
+         assign_bytes(s, n->in[1]) <= ASSIGN_WEIGHTS;
 }
 
 /* Node i became the anchor of a group: of its first operand's nodes, those that go along. */

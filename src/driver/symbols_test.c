@@ -1,0 +1,218 @@
+/* Random graphs with symbols: the reference evaluator before the graph passes against after them,
+ * at five sizes each, as far as random_differ.h says that rounding can move a result. Groups are
+ * formed of them too; what the nest cannot take yet is counted.
+ *
+ * WICK_RANDOM_GRAPHS: how many graphs (60); WICK_RANDOM_SEED: the first one's seed;
+ * WICK_RANDOM_VERBOSE: prints what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "driver/pipeline.h"
+#include "driver/random_differ.h"
+#include "driver/random_flow.h"
+#include "driver/random_symbols.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+
+enum { SYMBOLS_SIZES = 5 };
+
+typedef struct symbols_size {
+  int64_t val[RANDOM_NSYMBOL];
+  wick_tensor in[DIFF_MOST], want[DIFF_MOST];
+  diff_bound bound[DIFF_MOST];
+  bool fails; /* the reference does, or where it is disturbed */
+} symbols_size;
+
+typedef struct symbols_count {
+  uint64_t graphs, compared, skipped, refused;
+} symbols_count;
+
+/* ---- sizes ---- */
+
+/* The least, the largest, those that the graph was made with, and others. */
+static int64_t symbols_value(diff *d, uint32_t size, uint32_t k)
+{
+  int64_t lo = random_symbols[k].lo, hi = random_symbols[k].hi;
+  return size == 0   ? random_symbols[k].size
+         : size == 1 ? lo
+         : size == 2 ? wick_min_i64(hi, 3 * random_symbols[k].size)
+                     : lo + (int64_t)(diff_noise(d) % (uint64_t)(hi - lo + 1));
+}
+
+static void symbols_prepare(diff *d, const wick_func *f, uint32_t size, const wick_dim *sym,
+                            symbols_size *s)
+{
+  for (uint32_t k = 0; k < RANDOM_NSYMBOL; k++) s->val[k] = symbols_value(d, size, k);
+  diff_inputs(d, f, false, RANDOM_NSYMBOL, sym, s->val, s->in);
+  s->fails = diff_reference(d, f, s->in, s->want) != NULL;
+  for (uint32_t o = 0; o < wick_return(f)->nin && !s->fails; o++)
+    s->bound[o] = diff_bound_of(d, &s->want[o]);
+  s->fails = s->fails || !diff_round(d, f, s->in, s->want, s->bound);
+}
+
+/* ---- passes ---- */
+
+/* f after the passes of that list, as "main" of its module. */
+static wick_status symbols_passed(diff *d, wick_pipeline *p, wick_func *f, const char *names)
+{
+  wick_module_set(f->module, f);
+  wick_pipeline_begin(p, f->module);
+  p->verify = true;
+  return wick_pipeline_run_all(p, names, &d->tmp);
+}
+
+/* The passes that graphs go through, up to the groups. */
+static const char *symbols_passes(diff *d)
+{
+  const char *end = strstr(wick_pipeline_compile, ",form_groups");
+  return wick_str_dupn(&d->tmp, wick_pipeline_compile, (size_t)(end - wick_pipeline_compile));
+}
+
+static void symbols_compare(diff *d, const wick_func *f, const wick_func *g, symbols_size *s,
+                            diff_result *r)
+{
+  wick_tensor got[DIFF_MOST];
+  uint32_t nout = wick_return(f)->nin;
+  wick_status status = wick_evaluate(g, g->nparam, s->in, NULL, &d->mem, &d->a, &d->b, got);
+  *r = (diff_result){.differs = status != NULL};
+  if (status)
+    snprintf(r->why, sizeof r->why, "after the passes: %s", status->message);
+  else
+    diff_compare(d, nout, s->want, s->bound, got, "after the passes", r);
+  for (int doubt = 0; !status && r->differs && doubt < DIFF_DOUBTS; doubt++) {
+    *r = (diff_result){false, ""};
+    if (!diff_round(d, f, s->in, s->want, s->bound)) return;
+    diff_compare(d, nout, s->want, s->bound, got, "after the passes", r);
+  }
+}
+
+static void symbols_text(diff *d, const wick_func *f)
+{
+  wick_text t = wick_text_begin(&d->tmp);
+  wick_print_func(f, 0, &t);
+  fputs(t.at, stderr);
+}
+
+/* Which pass it is: the fewest of them after which a result differs. */
+static void symbols_blame(diff *d, wick_func *f, symbols_size *s, const char *names)
+{
+  for (const char *end = names; *end;) {
+    end += strcspn(end, ",");
+    const char *first = wick_str_dupn(&d->tmp, names, (size_t)(end - names));
+    wick_pipeline p = {0};
+    diff_result r = {.differs = true};
+    wick_status status = symbols_passed(d, &p, f, first);
+    const wick_func *g = wick_module_find(f->module, f->name);
+    if (!status) symbols_compare(d, f, g, s, &r);
+    if (r.differs) {
+      fprintf(stderr, "N=%lld S=%lld T=%lld, after %s: %s\n", (long long)s->val[0],
+              (long long)s->val[1], (long long)s->val[2], first, status ? status->message : r.why);
+      symbols_text(d, f);
+      if (!status) symbols_text(d, g);
+    }
+    wick_module_set(f->module, f);
+    wick_pipeline_free(&p);
+    if (r.differs) return;
+    end += *end == ',';
+  }
+}
+
+/* ---- the test ---- */
+
+static void symbols_refused(wick_status s, symbols_count *count)
+{
+  if (!s) return;
+  count->refused++;
+  if (getenv("WICK_RANDOM_VERBOSE")) print_message("%s\n", s->message);
+}
+
+static bool symbols_one(diff *d, uint64_t seed, symbols_count *count)
+{
+  random_graph *r = calloc(1, sizeof *r);
+  wick_module *m = wick_module_create(&d->guard, "random");
+  wick_dim sym[RANDOM_NSYMBOL];
+  wick_func *f = random_function(r, m, seed, false, random_symbol_size, &d->mem, &d->tmp);
+  if (f) f = random_lifted(f, &d->mem, &d->tmp, sym);
+  free(r);
+  bool good = true;
+  if (f) {
+    wick_status status = wick_verify_func(f, &d->tmp);
+    if (status) fail_msg("seed %llu: %s", (unsigned long long)seed, status->message);
+    symbols_size *size = wick_new(&d->mem, symbols_size, SYMBOLS_SIZES);
+    d->noise = seed;
+    for (uint32_t i = 0; i < SYMBOLS_SIZES; i++) symbols_prepare(d, f, i, sym, &size[i]);
+    const char *names = symbols_passes(d);
+    wick_pipeline p = {0};
+    diff_result result = {false, ""};
+    status = symbols_passed(d, &p, f, names);
+    if (status && status->code != WICK_EUNSUPPORTED) symbols_text(d, f);
+    if (status && status->code != WICK_EUNSUPPORTED)
+      fail_msg("seed %llu: %s", (unsigned long long)seed, status->message);
+    const wick_func *g = wick_module_find(m, f->name);
+    uint32_t at = 0;
+    symbols_refused(status, count);
+    for (; at < SYMBOLS_SIZES && !result.differs && !status; at++) {
+      if (size[at].fails) continue;
+      symbols_compare(d, f, g, &size[at], &result);
+      count->compared += d->compared, count->skipped += d->skipped;
+    }
+    if (!result.differs && !status)
+      symbols_refused(wick_pipeline_run_all(&p, "form_groups", &d->tmp), count);
+    wick_pipeline_free(&p);
+    if (result.differs) {
+      fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, result.why);
+      symbols_blame(d, f, &size[at - 1], names);
+    }
+    good = !result.differs;
+    count->graphs++;
+  }
+  wick_module_free(m);
+  return good;
+}
+
+static bool symbols_graph(uint64_t seed, symbols_count *count)
+{
+  diff *d = calloc(1, sizeof *d);
+  d->guard.allocator = wick_allocator_malloc();
+  if (setjmp(d->guard.where)) fail_msg("out of memory");
+  d->mem = wick_arena_make(&d->guard), d->tmp = wick_arena_make(&d->guard);
+  d->a = wick_arena_make(&d->guard), d->b = wick_arena_make(&d->guard);
+  bool good = symbols_one(d, seed, count);
+  wick_arena_free(&d->mem), wick_arena_free(&d->tmp), wick_arena_free(&d->a),
+      wick_arena_free(&d->b);
+  free(d);
+  return good;
+}
+
+static uint64_t symbols_setting(const char *name, uint64_t otherwise)
+{
+  const char *s = getenv(name);
+  return s && *s ? strtoull(s, NULL, 10) : otherwise;
+}
+
+static void symbols_random_graphs(void **state)
+{
+  (void)state;
+  uint64_t n = symbols_setting("WICK_RANDOM_GRAPHS", 60),
+           first = symbols_setting("WICK_RANDOM_SEED", 1), bad = 0;
+  symbols_count count = {0};
+  for (uint64_t i = 0; i < n; i++) bad += !symbols_graph(first + i, &count);
+  print_message(
+      "%llu of %llu graphs have symbols; %llu elements compared, %llu not stable; %llu graphs "
+      "were refused\n",
+      (unsigned long long)count.graphs, (unsigned long long)n, (unsigned long long)count.compared,
+      (unsigned long long)count.skipped, (unsigned long long)count.refused);
+  assert_true(2 * count.graphs >= n);
+  if (bad) fail_msg("%llu of %llu graphs differ", (unsigned long long)bad, (unsigned long long)n);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(symbols_random_graphs)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
