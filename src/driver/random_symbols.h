@@ -15,7 +15,7 @@ enum { RANDOM_NSYMBOL = 3, RANDOM_MOST_PARAM = 12 };
 static const struct {
   const char *name;
   int64_t size, lo, hi;
-} random_symbols[RANDOM_NSYMBOL] = {{"N", 3, 1, 9}, {"S", 7, 5, 24}, {"T", 10, 2, 40}};
+} random_symbols[RANDOM_NSYMBOL] = {{"N", 3, 1, 5}, {"S", 7, 5, 13}, {"T", 10, 2, 19}};
 static const int64_t random_symbol_size[RANDOM_NSYMBOL] = {3, 7, 10};
 
 typedef struct random_lift {
@@ -192,6 +192,55 @@ static wick_func *random_lifted(const wick_func *f, wick_arena *mem, wick_arena 
   wick_build_return(&l.b, n, out);
   wick_func *lifted;
   return wick_build_end(&l.b, &lifted) ? NULL : lifted;
+}
+
+/* ---- one size ---- */
+
+static wick_type random_fixed_type(const wick_func *f, wick_type type, const wick_dim *sym,
+                                   const wick_dim *by)
+{
+  const wick_type_info *t = wick_type_get(f->module, type);
+  wick_dim dim[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < t->rank; k++)
+    dim[k] = wick_dim_substitute(f->module->dims, t->dim[k], RANDOM_NSYMBOL, sym, by);
+  return wick_type_tensor(f->module, t->elem, t->rank, dim);
+}
+
+/* f, which has no regions, with numbers for its symbols; NULL where inference refuses these. */
+static wick_func *random_fixed(const wick_func *f, const wick_dim *sym, const int64_t *val,
+                               wick_arena *mem, wick_arena *tmp)
+{
+  wick_builder b;
+  wick_value *to = wick_new(tmp, wick_value, f->nvalue + 1);
+  wick_dim by[RANDOM_NSYMBOL];
+  for (uint32_t i = 0; i < RANDOM_NSYMBOL; i++) by[i] = wick_dim_const(val[i]);
+  wick_build_begin(&b, f->module, WICK_GRAPH, f->name, mem);
+  for (uint32_t v = 1; v <= f->nparam; v++)
+    to[v] = wick_build_param(&b, random_fixed_type(f, f->value[v].type, sym, by), WICK_IN,
+                             wick_str_printf(tmp, "p%u", v - 1));
+  for (uint32_t i = 0; i < f->nnode && !b.status; i++) {
+    const wick_node *n = &f->node[i];
+    const wick_op *op = wick_ops[n->op];
+    wick_attr *attr = wick_dup(tmp, wick_attr, n->attr, n->nattr);
+    wick_value *in = wick_new(tmp, wick_value, n->nin);
+    for (uint32_t k = 0; k < n->nin; k++) in[k] = to[n->in[k].id];
+    for (uint32_t k = 0; k < n->nattr; k++) {
+      if (op->attr[k].kind != WICK_ATTR_DIMS) continue;
+      wick_dim *dim = wick_dup(tmp, wick_dim, n->attr[k].dims, n->attr[k].n);
+      for (uint32_t j = 0; j < n->attr[k].n; j++)
+        dim[j] = wick_dim_substitute(f->module->dims, dim[j], RANDOM_NSYMBOL, sym, by);
+      attr[k].dims = dim;
+    }
+    if (n->op == WICK_OP_return) {
+      wick_build_return(&b, n->nin, in);
+      break;
+    }
+    wick_type want = random_fixed_type(f, wick_type_of(f, n->first), sym, by);
+    wick_value v = wick_build(&b, n->op, n->nin, in, n->nattr ? attr : NULL, op->typed, &want);
+    for (uint32_t k = 0; k < n->nout; k++) to[n->first.id + k] = (wick_value){v.id + k};
+  }
+  wick_func *fixed;
+  return wick_build_end(&b, &fixed) ? NULL : fixed;
 }
 
 #endif
