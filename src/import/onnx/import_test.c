@@ -257,7 +257,7 @@ static void test_options(void **state)
 {
   (void)state;
   wick_span bytes = onnx_encode(&mem, "opset 13; in x 1 N,M; Relu x -> y; out y");
-  static const wick_onnx_range range[] = {{"N", 2, 8}, {"M", 5, 5}};
+  static const wick_onnx_range range[] = {{"N", 2, 8, 1}, {"M", 5, 5, 1}};
   wick_onnx_options options = {.range = range, .nrange = 2};
   wick_module *m = wick_module_create(&guard, "");
   const wick_func *f;
@@ -278,7 +278,7 @@ static void test_describe(void **state)
   (void)state;
   static const char model[] = "opset 15; in x 1 N,2,2; const z 7 1 = 0; Shape x -> n end=i1; "
                               "Unsqueeze x,n -> y; out y 1 N,2";
-  static const wick_onnx_range range = {"N", 2, 2};
+  static const wick_onnx_range range = {"N", 2, 2, 1};
   bool described = false;
   const struct {
     wick_onnx_options options;
