@@ -90,7 +90,7 @@ static void alias_opaque(alias_state *s, wick_value first, uint32_t n)
     wick_value v = {first.id + k};
     alias_root(s, v);
     if (!alias_is_buffer(s->f, v)) continue;
-    s->out->place[v.id].known = false;
+    s->out->place[v.id].known = s->out->place[v.id].open = false;
     s->up[v.id] = v.id; /* it is in a class, even if alone */
   }
 }
@@ -100,7 +100,7 @@ static void alias_view(alias_state *s, const wick_node *n)
   const wick_place *from = &s->out->place[n->in[0].id];
   wick_elem e = wick_info_of(s->f, n->first)->elem;
   int64_t bits, offset = 0;
-  bool known = from->known &&
+  bool known = wick_place_placed(from) &&
                !wick_mul_overflows(n->attr[0].i, (int64_t)wick_elem_storage[e].bits, &bits) &&
                bits % 8 == 0 && !wick_add_overflows(from->offset, bits / 8, &offset);
   wick_place *p = &s->out->place[n->first.id];
@@ -109,8 +109,10 @@ static void alias_view(alias_state *s, const wick_node *n)
   bool one = from->choice.index.id == 0;
   if (!choice.index.id && one) {
     p->known = p->known && known;
+    p->open = p->open && known;
     return;
   }
+  p->open = false;
   int64_t all; /* of one more choice, or a part of what is chosen */
   p->known = p->known && known &&
              (one || (!choice.index.id && from->elem_bytes == p->elem_bytes)) &&
@@ -173,6 +175,7 @@ static void alias_halo(alias_state *s, const wick_schedule *schedule, wick_acces
   if (x->operand < nout || x->operand - nout >= schedule->group->nparam) return;
   const wick_place *p = &s->out->place[x->value.id];
   const wick_halo *h = &schedule->halo[x->operand - nout];
+  if (!p->known) return; /* it meets all of its root anyway */
   int64_t *dim = wick_dup(s->mem, int64_t, p->dim, p->rank);
   bool any = false;
   for (uint32_t k = 0; k < p->rank; k++) {

@@ -11,7 +11,8 @@ static bool copy_elim_move(wick_moves *m, uint32_t node, wick_move_kind kind, wi
   const wick_place *to = &m->alias.place[n->in[!ahead ? 1 : 0].id],
                    *from = &m->alias.place[n->in[ahead ? 1 : 0].id];
   *out = (wick_move){.kind = kind, .root = from->root, .at = node};
-  if (!from->known || !to->known || from->root.id == to->root.id) return false;
+  if (!wick_place_placed(from) || !wick_place_placed(to) || from->root.id == to->root.id)
+    return false;
   const wick_func *f = m->alias.f;
   wick_place whole = wick_place_make(f->module, wick_type_of(f, from->root), from->root, 0, m->tmp);
   return wick_place_extend(from, &whole, to, m->tmp, &out->to) && wick_move_legal(m, out);

@@ -47,7 +47,8 @@ static bool in_place_pair(in_place *p, uint32_t i, const wick_schedule *s, uint3
 {
   const wick_node *n = &p->m.alias.f->node[i];
   const wick_place w = p->m.alias.place[n->in[out].id], x = p->m.alias.place[n->in[in].id];
-  if (!w.known || !x.known || w.root.id == x.root.id || !in_place_reads(p, n, s, out, in))
+  if (!wick_place_placed(&w) || !wick_place_placed(&x) || w.root.id == x.root.id ||
+      !in_place_reads(p, n, s, out, in))
     return false;
   for (int under = 0; under < 2; under++) {
     const wick_place *from = under ? &x : &w, *to = under ? &w : &x;
@@ -56,9 +57,8 @@ static bool in_place_pair(in_place *p, uint32_t i, const wick_schedule *s, uint3
     const wick_func *f = p->m.alias.f;
     wick_place whole =
         wick_place_make(f->module, wick_type_of(f, from->root), from->root, 0, p->tmp);
-    bool all = wick_place_contiguous(from) && !from->offset &&
-               wick_place_numel(from) == wick_place_numel(&whole);
-    if (!all || !wick_place_extend(from, &whole, to, p->tmp, &move.to)) continue;
+    if (!wick_place_covers(from, &whole) || !wick_place_extend(from, &whole, to, p->tmp, &move.to))
+      continue;
     if (!wick_move_legal(&p->m, &move) || !wick_moves_fit(&p->m, &move, 1)) continue;
     wick_move_make(&p->m, &move);
     return true;

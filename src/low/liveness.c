@@ -10,8 +10,7 @@ wick_liveness wick_liveness_of(const wick_alias *a, uint64_t align, wick_arena *
     wick_live_root r = {.root = {v}};
     if (a->place[v].root.id != v || !wick_alias_planned(f, a->definer, r.root)) continue;
     if (!wick_alias_live(a, r.root, &r.live)) continue;
-    if (!wick_type_nbytes(f->module, wick_type_of(f, r.root), &r.nbytes)) r.nbytes = 0;
-    r.nbytes = wick_align_up(r.nbytes, align);
+    r.nbytes = wick_align_up(wick_type_typical_nbytes(f->module, wick_type_of(f, r.root)), align);
     l.root[l.nroot++] = r;
     l.nbytes[r.live.first] += r.nbytes; /* as differences, summed below */
     l.nbytes[r.live.last + 1] -= r.nbytes;

@@ -18,7 +18,8 @@ typedef struct wick_liveness {
   uint64_t peak_nbytes;
 } wick_liveness;
 
-/* Sizes rounded up to `align` bytes, a power of two; 0 for those that are not constant. */
+/* Sizes rounded up to `align` bytes, a power of two; estimates where they are not
+ * constant. */
 wick_liveness wick_liveness_of(const wick_alias *a, uint64_t align, wick_arena *mem);
 
 #endif

@@ -54,6 +54,10 @@ static bool moves_roots_fit(const wick_moves *m, const wick_move *x)
   bool writable = moves_writable(m, to);
   bool readable = writable || space == WICK_IO || space == WICK_CONSTANT;
   if (x->kind == WICK_MOVE_BACK ? !readable : !writable) return false;
+  if (x->to.open) {
+    wick_place whole = moves_whole(m, to);
+    return wick_place_covers(&x->to, &whole);
+  }
   return wick_place_injective(&x->to) &&
          wick_type_nbytes(f->module, wick_type_of(f, to), &nbytes) &&
          (uint64_t)wick_place_end(&x->to) <= nbytes;
@@ -63,7 +67,7 @@ static bool moves_roots_fit(const wick_moves *m, const wick_move *x)
 static bool moves_place(const wick_moves *m, const wick_move *x, wick_value v, wick_place *out)
 {
   *out = m->alias.place[v.id];
-  if (out->root.id != x->root.id) return out->known;
+  if (out->root.id != x->root.id) return wick_place_placed(out);
   wick_place whole = moves_whole(m, x->root);
   return wick_place_move(&m->alias.place[v.id], &whole, &x->to, m->tmp, out);
 }
@@ -98,9 +102,11 @@ static bool moves_covers(const wick_moves *m, const wick_move *x)
     dst[n] = m->alias.place[m->alias.f->node[b->node].in[0].id];
     for (uint32_t k = 0; k < n; k++)
       if (!wick_place_disjoint(&dst[k], &dst[n])) return false;
+    if (x->to.open) return wick_place_covers(&dst[n], &x->to);
+    if (!dst[n].known) return false;
     numel += wick_place_numel(&dst[n++]);
   }
-  return numel == wick_place_numel(&x->to);
+  return x->to.known && numel == wick_place_numel(&x->to);
 }
 
 /* The root's own accesses: each can follow, and comes at the right time. */
@@ -204,12 +210,9 @@ bool wick_move_legal(wick_moves *m, const wick_move *x)
 
 static uint64_t moves_nbytes(const wick_moves *m, wick_value root)
 {
-  uint64_t n;
   const wick_func *f = m->alias.f;
-  return wick_alias_planned(f, m->alias.definer, root) &&
-                 wick_type_nbytes(f->module, wick_type_of(f, root), &n)
-             ? n
-             : 0;
+  if (!wick_alias_planned(f, m->alias.definer, root)) return 0;
+  return wick_type_typical_nbytes(f->module, wick_type_of(f, root));
 }
 
 static wick_interval moves_hull(wick_interval a, wick_interval b)
@@ -301,9 +304,10 @@ void wick_move_make(wick_moves *m, const wick_move *x)
   for (; v; last = v, v = m->next[v]) {
     wick_place p;
     bool known = wick_place_move(&a->place[v], &whole, &x->to, m->tmp, &p);
-    p.known = known; /* one that cannot follow is not used */
+    p.known = p.known && known; /* one that cannot follow is not used */
+    p.open = p.open && known;
     a->place[v] = p;
-    m->end[v] = known ? wick_place_end(&p) : 0;
+    m->end[v] = p.known ? wick_place_end(&p) : 0;
     m->moved[v] = true;
   }
   m->next[last] = m->next[x->to.root.id];
@@ -320,6 +324,7 @@ static wick_type moves_type(const wick_moves *m, wick_value v)
   wick_module *module = m->alias.f->module;
   wick_type_info info = *wick_info_of(m->alias.f, v);
   info.space = wick_info_of(m->alias.f, p->root)->space;
+  if (p->open) return wick_type_intern(module, &info);
   wick_dim *stride = wick_new(m->tmp, wick_dim, p->rank);
   for (uint32_t k = 0; k < p->rank; k++) stride[k] = wick_dim_const(p->stride[k]);
   info.stride = stride;
@@ -331,7 +336,7 @@ static void moves_emit(wick_moves *m, wick_copier *c, wick_value v)
 {
   const wick_place *p = &m->alias.place[v.id];
   const wick_func *f = m->alias.f;
-  if (!p->known) return;
+  if (!wick_place_placed(p)) return;
   wick_loc loc = c->b.loc;
   if (!c->to[p->root.id].id) wick_copy_node(c, &f->node[m->alias.definer[p->root.id]]);
   c->b.loc = loc;

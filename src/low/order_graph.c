@@ -167,7 +167,7 @@ static void order_root(order_build *b, uint32_t root)
   wick_order_root *r = &g->root[g->nroot++];
   uint32_t *user = wick_new(b->mem, uint32_t, list->n);
   *r = (wick_order_root){.user = user};
-  if (!wick_type_nbytes(b->f->module, b->f->value[root].type, &r->nbytes)) r->nbytes = 0;
+  r->nbytes = wick_type_typical_nbytes(b->f->module, b->f->value[root].type);
   for (uint32_t k = 0; k < list->n; k++) {
     uint32_t s = b->step_of[list->at[k].node];
     if (!r->nuser || user[r->nuser - 1] != s) user[r->nuser++] = s;

@@ -26,13 +26,18 @@ wick_place wick_place_make(const wick_module *m, wick_type t, wick_value root, i
 {
   const wick_type_info *info = wick_type_get(m, t);
   wick_place p = {.root = root, .rank = info->rank, .offset = offset, .choice = {.count = 1}};
+  p.numel = wick_type_numel((wick_module *)(uintptr_t)m, t), p.size = info->dim;
   uint32_t bits = wick_elem_storage[info->elem].bits;
   int64_t *dim = wick_new(mem, int64_t, info->rank + 1),
           *stride = wick_new(mem, int64_t, info->rank + 1);
   p.dim = dim, p.stride = stride;
   p.elem_bytes = bits / 8;
   if (bits && bits < 8) return place_packed(p, m, t, dim, stride);
-  if (bits % 8 || !bits || offset < 0 || !wick_type_const_dims(info, dim)) return p;
+  if (bits % 8 || !bits || offset < 0) return p;
+  if (!wick_type_const_dims(info, dim)) {
+    p.open = !info->stride && !wick_dim_eq(p.numel, WICK_DIM_INVALID);
+    return p;
+  }
   int64_t numel = 1, end = 0;
   for (uint32_t k = info->rank; k-- > 0;) {
     stride[k] = numel;
@@ -48,6 +53,20 @@ wick_place wick_place_make(const wick_module *m, wick_type t, wick_value root, i
   }
   p.known = end < INT64_MAX / 32 - offset;
   return p;
+}
+
+bool wick_place_placed(const wick_place *p) { return p->known || p->open; }
+
+/* Both are seen to have as many bytes. */
+static bool place_as_large(const wick_place *p, const wick_place *q)
+{
+  return wick_dim_eq(p->numel, q->numel) && p->elem_bytes == q->elem_bytes;
+}
+
+bool wick_place_covers(const wick_place *p, const wick_place *whole)
+{
+  return wick_place_placed(p) && wick_place_contiguous(p) && p->offset == whole->offset &&
+         !p->choice.index.id && place_as_large(p, whole);
 }
 
 int64_t wick_place_numel(const wick_place *p)
@@ -71,6 +90,7 @@ int64_t wick_place_end(const wick_place *p)
 bool wick_place_contiguous(const wick_place *p)
 {
   int64_t dense = 1;
+  if (p->open) return true;
   for (uint32_t k = p->rank; k-- > 0;) {
     if (p->dim[k] > 1 && p->stride[k] != dense) return false;
     dense *= p->dim[k];
@@ -80,6 +100,12 @@ bool wick_place_contiguous(const wick_place *p)
 
 bool wick_place_same(const wick_place *a, const wick_place *b)
 {
+  if (a->open || b->open) {
+    bool same = a->open && b->open && a->root.id == b->root.id && a->offset == b->offset &&
+                a->elem_bytes == b->elem_bytes && a->rank == b->rank;
+    for (uint32_t k = 0; same && k < a->rank; k++) same = wick_dim_eq(a->size[k], b->size[k]);
+    return same;
+  }
   bool same = a->known && b->known && a->root.id == b->root.id && a->offset == b->offset &&
               a->elem_bytes == b->elem_bytes && a->rank == b->rank &&
               a->choice.index.id == b->choice.index.id && a->choice.step == b->choice.step &&
@@ -137,6 +163,7 @@ static int64_t place_span(const place_box *b, uint32_t i)
 
 bool wick_place_injective(const wick_place *p)
 {
+  if (p->open) return true;
   if (!p->known) return false;
   wick_place one = *p;
   one.choice = (wick_picked){.count = 1};
@@ -203,6 +230,13 @@ bool wick_place_move(const wick_place *p, const wick_place *from, const wick_pla
 {
   *out = *p;
   out->root = to->root;
+  if (from->open || to->open) { /* both dense, the place as it was within them */
+    out->offset = to->offset + p->offset - from->offset;
+    return wick_place_placed(p) && wick_place_placed(from) && wick_place_placed(to) &&
+           place_as_large(from, to) && wick_place_contiguous(from) && wick_place_contiguous(to) &&
+           !from->choice.index.id && !to->choice.index.id && out->offset >= 0 &&
+           out->offset % p->elem_bytes == 0;
+  }
   if (!p->known || !from->known || !to->known || !wick_place_contiguous(from)) return false;
   if (from->choice.index.id || (p->choice.index.id && to->choice.index.id)) return false;
   if (to->choice.index.id) out->choice = to->choice;
@@ -257,6 +291,8 @@ bool wick_place_extend(const wick_place *p, const wick_place *whole, const wick_
 {
   *out = *whole;
   out->root = to->root;
+  if (whole->open || p->open)
+    return wick_place_covers(p, whole) && wick_place_move(whole, p, to, mem, out);
   if (!p->known || !to->known || !wick_place_contiguous(whole)) return false;
   if (p->choice.index.id || whole->choice.index.id) return false;
   if (wick_place_contiguous(p) && p->offset == whole->offset &&

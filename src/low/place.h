@@ -11,6 +11,10 @@
 typedef struct wick_place {
   wick_value root; /* an alloc, a parameter or a constant; 0: not a buffer */
   bool known;      /* what follows is true */
+  bool open;       /* not all sizes are constant: a dense array of `size`, `numel` elements, which
+                      begins at `offset`; of what follows, `dim` and `stride` are not set */
+  wick_dim numel;
+  const wick_dim *size; /* rank of them */
   uint32_t rank;
   int64_t elem_bytes;
   int64_t offset;              /* bytes; of the first of several places */
@@ -21,6 +25,10 @@ typedef struct wick_place {
 /* Where a buffer of type `t` lies that begins `offset` bytes behind the root's beginning. */
 wick_place wick_place_make(const wick_module *m, wick_type t, wick_value root, int64_t offset,
                            wick_arena *mem);
+
+/* Where the bytes of p are all those of `whole`, dense and from its beginning. */
+bool wick_place_covers(const wick_place *p, const wick_place *whole);
+bool wick_place_placed(const wick_place *p); /* known or open */
 
 int64_t wick_place_numel(const wick_place *p);
 /* bytes: behind the last element, from the root; of several places, behind the last one */

@@ -5,27 +5,19 @@
 #include "ir/copy.h"
 #include "low/liveness.h"
 
-static const char *plan_place_of(const wick_func *f, const wick_alias *a, wick_value root)
-{
-  return wick_loc_text(f->module, f->node[a->definer[root.id]].loc);
-}
-
-static wick_status plan_buffers(const wick_func *f, const wick_alias *a, const wick_liveness *l,
-                                wick_arena *tmp, wick_plan_buffer *buffer)
+static bool plan_buffers(const wick_func *f, const wick_liveness *l, wick_plan_buffer *buffer)
 {
   for (uint32_t i = 0; i < l->nroot; i++) {
     const wick_live_root *r = &l->root[i];
     uint64_t nbytes;
-    if (!wick_type_nbytes(f->module, wick_type_of(f, r->root), &nbytes))
-      return wick_fail(tmp, WICK_EUNSUPPORTED, plan_place_of(f, a, r->root),
-                       "a buffer's size is not constant");
+    if (!wick_type_nbytes(f->module, wick_type_of(f, r->root), &nbytes)) return false;
     uint32_t name = f->value[r->root.id].name;
     buffer[i] = (wick_plan_buffer){.name = name ? wick_names_get(&f->module->names, name) : NULL,
                                    .nbytes = nbytes,
                                    .first = r->live.first,
                                    .last = r->live.last};
   }
-  return NULL;
+  return true;
 }
 
 /* The same function with offsets; allocs that nothing needs lie at 0. */
@@ -54,7 +46,12 @@ wick_status wick_low_plan_make(const wick_func *f, uint64_t nstep, uint64_t limi
   wick_alias a = wick_alias_of(f, tmp);
   wick_liveness l = wick_liveness_of(&a, 1, tmp);
   wick_plan_buffer *buffer = wick_new(tmp, wick_plan_buffer, l.nroot);
-  WICK_TRY(plan_buffers(f, &a, &l, tmp, buffer));
+  if (!plan_buffers(f, &l, buffer)) {
+    *out = (wick_func *)(uintptr_t)f;
+    *out_plan = (wick_low_plan){.nbuffer = l.nroot, .open = true};
+    wick_arena_rewind(tmp, mark);
+    return NULL;
+  }
   wick_plan_options options = {
       .align_bytes = WICK_ARENA_ALIGN, .limit_bytes = limit, .nstep = nstep};
   wick_plan plan;

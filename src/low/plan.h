@@ -13,13 +13,14 @@ typedef struct wick_low_plan {
   uint64_t bound_nbytes;   /* no plan of this order is smaller, were there no alignment */
   uint64_t padding_nbytes; /* what alignment adds to the bound */
   uint32_t nbuffer;
+  bool open; /* sizes are not constant: nothing has a place before they are known */
 } wick_low_plan;
 
 /* `f` verified; offsets are set in *out, a copy of it in mem.
  *   nstep   the budget of the search (base/plan.h); 0: first fit by size alone
  *   limit   of the arena, in bytes; 0: none
- * Fails: WICK_EUNSUPPORTED for a buffer whose size is not constant, WICK_ERANGE beyond the limit.
- */
+ * Where the size of a buffer is not constant, f itself comes back, for a session to plan when it
+ * knows its sizes. Fails: WICK_ERANGE beyond the limit. */
 WICK_CHECKED wick_status wick_low_plan_make(const wick_func *f, uint64_t nstep, uint64_t limit,
                                             wick_arena *mem, wick_arena *tmp, wick_func **out,
                                             wick_low_plan *out_plan);

@@ -23,7 +23,7 @@ static wick_status matmul_packed_infer(wick_infer *c)
                            "operands of rank %u and %u are not packed for each other", x->rank,
                            w->rank);
   wick_dim inner = wick_dim_mul(c->module->dims, w->dim[1], matmul_packed_k(w));
-  if (!wick_packed_elems(x->elem, w->elem) || !wick_dim_eq(x->dim[x->rank - 1], inner))
+  if (!wick_packed_elems(x->elem, w->elem) || !wick_infer_equal(c, x->dim[x->rank - 1], inner))
     return wick_infer_fail(c, WICK_ETYPE, "x and w have different inner sizes");
   memcpy(dim, x->dim, x->rank * sizeof *dim);
   dim[x->rank - 1] = w->dim[0];
