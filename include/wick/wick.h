@@ -193,6 +193,12 @@ typedef struct wick_size { /* what an open size is from now on */
   int64_t value;
 } wick_size;
 
+typedef struct wick_size_range { /* what an open size may be, from run to run */
+  const char *name;
+  int64_t least, most; /* both included */
+  int64_t step;        /* above 1: it is least, least + step, ... */
+} wick_size_range;
+
 typedef struct wick_content { /* what an input holds in every run of the compiled code */
   const char *input;          /* its name */
   const void *data;           /* dense, in the shape that the input then has */
@@ -220,6 +226,11 @@ typedef struct wick_compile_options {
   uint32_t ncontent;     /* looked at where sizes or the like follow from them, and nowhere else:
                             wick_compiled_fixed says of which */
   const wick_content *contents;
+  /* Sizes that stay open: one program serves them all, and wick_session_shape says which a session
+   * runs with. With `vary` so do those that nothing is said of; without, each must be given. */
+  uint32_t nrange;
+  const wick_size_range *ranges;
+  bool vary;
 } wick_compile_options;
 
 /* `options` may be NULL. The result does not need the model any more. Fails: WICK_EUNSUPPORTED with
@@ -306,6 +317,19 @@ WICK_API wick_error *wick_session_create(const wick_compiled *compiled,
                                          wick_session **out_session);
 WICK_API void wick_session_free(wick_session *session); /* NULL is legal */
 WICK_API uint32_t wick_session_threads(const wick_session *session);
+
+/* Where the compiled model's sizes vary (wick_io.dim is -1): the shapes that inputs have in the
+ * runs to come. An input that is not named has the shape that follows from those of the others.
+ * What a new size needs is made here, and kept: giving one again costs nothing, and runs allocate
+ * nothing. Fails, and leaves the shapes as they were: WICK_EINVAL for an input that does not exist,
+ * WICK_ETYPE for shapes that do not fit the model or each other, WICK_ERANGE for sizes outside of
+ * their ranges. */
+WICK_API wick_error *wick_session_shape(wick_session *session, uint32_t nshape,
+                                        const wick_shape *shape);
+/* Inputs and outputs as they are in the runs to come: dim -1 where a shape is to be given first.
+ * Valid until wick_session_shape is called again. NULL: no such. */
+WICK_API const wick_io *wick_session_input(const wick_session *session, uint32_t i);
+WICK_API const wick_io *wick_session_output(const wick_session *session, uint32_t i);
 
 /* Runs once, on the caller's memory: an address for each input and each output, of wick_io.nbytes
  * bytes, aligned to the element; no output overlaps anything else. Nothing is copied or allocated,

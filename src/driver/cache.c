@@ -110,6 +110,11 @@ static const char *cache_key(const wick_compilation *c, const char *folder, wick
   }
   for (uint32_t i = 0; i < g->nsize; i++)
     wick_text_printf(&key, "size %s %lld\n", g->sizes[i].name, (long long)g->sizes[i].value);
+  for (uint32_t i = 0; i < g->nrange; i++)
+    wick_text_printf(&key, "range %s %lld %lld %lld\n", g->ranges[i].name,
+                     (long long)g->ranges[i].least, (long long)g->ranges[i].most,
+                     (long long)g->ranges[i].step);
+  if (g->vary) wick_text_add(&key, "vary\n");
   for (uint32_t i = 0; i < g->nlist; i++) {
     wick_text_printf(&key, "shape %s", g->list[i].input);
     for (uint32_t k = 0; k < g->list[i].rank; k++)

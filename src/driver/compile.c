@@ -33,7 +33,7 @@ wick_status wick_compilation_stage(wick_compilation *c, const char *name)
 static wick_status compile_module(wick_compilation *c)
 {
   wick_model *m = c->model;
-  c->borrowed = !c->given.nsize && !m->described && !m->spent;
+  c->borrowed = !c->given.nsize && !c->given.nrange && !m->described && !m->spent;
   c->module = c->borrowed ? m->module : wick_module_create(&m->guard, wick_path_base(m->path));
   c->graph = m->main;
   m->spent = m->spent || c->borrowed;
@@ -74,6 +74,15 @@ static void compile_show(wick_compilation *c)
   wick_module_set(c->module, c->graph);
 }
 
+/* A size may stay open: its range is given, or all may, or it follows from such. */
+static bool compile_varies(const wick_compilation *c, const char *name)
+{
+  if (c->given.vary) return true;
+  for (uint32_t i = 0; i < c->given.nrange; i++)
+    if (strcmp(c->given.ranges[i].name, name) == 0) return true;
+  return c->given.nrange && strpbrk(name, " ()*+-"); /* of an output */
+}
+
 static wick_status compile_import(wick_compilation *c)
 {
   WICK_TRY(compile_module(c));
@@ -83,7 +92,7 @@ static wick_status compile_import(wick_compilation *c)
   wick_model_describe(c->graph, &c->mem, &nin, &nout, &io);
   for (uint32_t i = 0; i < nin + nout; i++)
     for (uint32_t k = 0; k < io[i].rank; k++)
-      if (io[i].dim[k] < 0)
+      if (io[i].dim[k] < 0 && !compile_varies(c, io[i].dim_name[k]))
         return wick_fail(&c->mem, WICK_ETYPE, wick_path_base(c->model->path),
                          "the size %s of \"%s\" is open: give the shapes of the inputs",
                          io[i].dim_name[k], io[i].name);
@@ -193,7 +202,70 @@ static wick_program_host compile_host(const wick_compilation *c, const wick_lowe
   return h;
 }
 
-static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
+/* Where each symbol's value comes from: a dimension of an input that is linear in it. */
+static wick_status compile_symbol(wick_compilation *c, wick_dim symbol, wick_program_symbol *out)
+{
+  wick_dims *dims = c->module->dims;
+  wick_text name = wick_text_begin(&c->mem);
+  wick_dim_print(dims, symbol, &name);
+  *out = (wick_program_symbol){.name = name.at};
+  wick_dim_range(dims, symbol, &out->lo, &out->hi);
+  for (uint32_t v = 1; v <= c->graph->nparam; v++) {
+    const wick_type_info *t = wick_info_of(c->graph, (wick_value){v});
+    for (uint32_t k = 0; k < t->rank; k++) {
+      wick_dim factor, rest;
+      if (!wick_dim_uses(dims, t->dim[k], symbol) ||
+          !wick_dim_linear(dims, t->dim[k], symbol, &factor, &rest) || !wick_dim_is_const(factor) ||
+          !wick_dim_is_const(rest) || factor.v <= 0)
+        continue;
+      out->input = v - 1, out->axis = k, out->factor = factor.v, out->rest = rest.v;
+      return NULL;
+    }
+  }
+  return wick_fail(&c->mem, WICK_EUNSUPPORTED, wick_path_base(c->model->path),
+                   "the size %s follows from no shape of an input: give it", name.at);
+}
+
+static const char *compile_dim_text(wick_compilation *c, wick_dim d)
+{
+  wick_text t = wick_text_begin(&c->mem);
+  wick_dim_print(c->module->dims, d, &t);
+  return t.at;
+}
+
+static wick_status compile_sizes(wick_compilation *c, const wick_lowered *l,
+                                 wick_program_sizes *out)
+{
+  *out = (wick_program_sizes){.fill = l->fill};
+  if (!l->fill) return NULL;
+  out->nslot = l->sizes.slot.n + 1, out->nsymbol = l->sizes.nsymbol;
+  out->nbuffer = l->buffers.n, out->ncheck = l->checks.n;
+  wick_program_symbol *symbol = wick_new(&c->mem, wick_program_symbol, out->nsymbol);
+  wick_program_buffer *buffer = wick_new(&c->mem, wick_program_buffer, out->nbuffer);
+  wick_program_check *check = wick_new(&c->mem, wick_program_check, out->ncheck);
+  for (uint32_t i = 0; i < out->nsymbol; i++)
+    WICK_TRY(compile_symbol(c, l->sizes.slot.at[i], &symbol[i]));
+  for (uint32_t i = 0; i < out->nbuffer; i++)
+    buffer[i] = (wick_program_buffer){l->buffers.at[i].first, l->buffers.at[i].last,
+                                      l->buffers.at[i].nbytes};
+  for (uint32_t i = 0; i < out->ncheck; i++) {
+    const wick_lowered_check *k = &l->checks.at[i];
+    check[i] =
+        (wick_program_check){{k->slot[0], k->slot[1]},
+                             wick_loc_text(c->module, k->check->loc),
+                             {compile_dim_text(c, k->check->a), compile_dim_text(c, k->check->b)}};
+  }
+  uint32_t nport = c->graph->nparam + wick_return(c->graph)->nin;
+  wick_program_port *port = wick_new(&c->mem, wick_program_port, nport);
+  for (uint32_t i = 0; i < nport; i++) {
+    memcpy(port[i].dim, l->port[i].dim, sizeof port[i].dim);
+    port[i].nbytes = l->port[i].nbytes;
+  }
+  out->symbol = symbol, out->buffer = buffer, out->check = check, out->port = port;
+  return NULL;
+}
+
+static wick_status compile_program(wick_compilation *c, const wick_lowered *l, wick_section *out)
 {
   wick_program p = {.entry = l->entry,
                     .contract = wick_contract_text(l, &c->pipeline, &c->mem),
@@ -204,23 +276,25 @@ static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
                     .nmetadata = c->module->metadata.n};
   wick_model_describe(c->graph, &c->mem, &p.ninput, &p.noutput, &p.io);
   p.fixed = compile_fixed(c, p.ninput, p.io);
+  WICK_TRY(compile_sizes(c, l, &p.sizes));
   wick_program_kernel *kernel = wick_new(&c->mem, wick_program_kernel, p.nkernel);
   for (uint32_t i = 0; i < p.nkernel; i++) {
     const wick_lowered_kernel *k = &l->kernels.at[i];
-    kernel[i] = (wick_program_kernel){.name = k->name,
-                                      .place = wick_loc_text(c->module, k->loc),
-                                      .schedule = k->schedule,
-                                      .scratch = k->scratch,
-                                      .fault = k->fault,
-                                      .flops = k->model.flops * k->nrun,
-                                      .bytes = (k->bytes - k->launch_weights) * k->nrun +
-                                               k->weights, /* these are read once a run */
-                                      .weights = k->weights,
-                                      .cost = k->cost,
-                                      .cycles = (uint64_t)k->model.cycles * k->nrun,
-                                      .tasks = (uint64_t)k->tasks,
-                                      .limit = wick_cost_limit_text(k->model.limit),
-                                      .host = compile_host(c, k, &c->mem)};
+    kernel[i] =
+        (wick_program_kernel){.name = k->name,
+                              .place = wick_loc_text(c->module, k->loc),
+                              .schedule = k->schedule,
+                              .scratch = k->scratch,
+                              .fault = k->fault,
+                              .flops = k->model.flops * k->nrun,
+                              .bytes = (k->bytes - k->launch_weights) * k->nrun +
+                                       k->weights, /* these are read once a run */
+                              .weights = k->weights,
+                              .cost = k->cost,
+                              .cycles = (uint64_t)k->model.cycles * k->nrun,
+                              .tasks = (uint64_t)wick_dim_typical(c->module->dims, k->tasks),
+                              .limit = wick_cost_limit_text(k->model.limit),
+                              .host = compile_host(c, k, &c->mem)};
   }
   p.kernel = kernel;
   wick_program_pair *pair = wick_new(&c->mem, wick_program_pair, p.nmetadata);
@@ -228,7 +302,8 @@ static wick_section compile_program(wick_compilation *c, const wick_lowered *l)
     pair[i] = (wick_program_pair){c->module->metadata.at[i].key, c->module->metadata.at[i].value};
   p.metadata = pair;
   p.strings = c->module->strings;
-  return (wick_section){"program", wick_program_write(&p, &c->mem), 0, 0};
+  *out = (wick_section){"program", wick_program_write(&p, &c->mem), 0, 0};
+  return NULL;
 }
 
 wick_status wick_compile_objects(wick_compilation *c, const wick_codegen_options *options,
@@ -299,7 +374,7 @@ wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out)
   WICK_TRY(wick_link(n, object, &c->target, &c->mem, section + 1));
   WICK_TRY(wick_compilation_stage(c, "link"));
   n = 1 + WICK_LINK_SECTIONS;
-  section[n++] = compile_program(c, &l);
+  WICK_TRY(compile_program(c, &l, &section[n++]));
   WICK_TRY(wick_compile_constants_end(c));
   if (c->cache) {
     wick_cache_sections(c->cache, section[0].bytes, &c->mem, section + n);
@@ -333,6 +408,7 @@ wick_status wick_compilation_take(wick_compilation *c, const wick_compile_option
   if (o->target && !wick_target_find(o->target, &c->target))
     return wick_fail(&c->mem, WICK_EINVAL, NULL, "there is no target \"%s\"", o->target);
   WICK_TRY(wick_model_sizes(c->model, o->nshape, o->shape, o->nsize, o->sizes, &c->mem, &c->given));
+  WICK_TRY(wick_model_ranges(c->model, o->nrange, o->ranges, o->vary, &c->mem, &c->given));
   return wick_model_contents(c->model, o->ncontent, o->contents, &c->mem, &c->given);
 }
 

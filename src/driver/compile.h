@@ -14,7 +14,7 @@
 typedef struct wick_compilation {
   wick_model *model;
   wick_target target;
-  wick_given given; /* no size of the model is left open */
+  wick_given given; /* of the model's sizes */
   uint32_t nprocess;
   bool strict;           /* as the public option */
   const char *precision; /* NULL: none */

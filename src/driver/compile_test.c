@@ -424,12 +424,98 @@ static void cache(void **state)
   rmdir(folder);
 }
 
+/* ---- sizes that vary ---- */
+
+static const char test_open[] =
+    "constant @w : f32[3,2] = [1, 2, 3, 4, 5, 6]\n"
+    "graph @main(%x: f32[N[1..40],3], %z: f32[2*N + 1]) -> (f32[N,2], f32[2*N + 1]) {\n"
+    "  %1 = const @w : f32[3,2]\n"
+    "  %2 = matmul %x, %1 : f32[N,2]\n"
+    "  %3 = relu %2 : f32[N,2] as \"y\"\n"
+    "  %4 = exp %z : f32[2*N + 1]\n"
+    "  %5 = neg %4 : f32[2*N + 1] as \"e\"\n"
+    "  return %3, %5\n"
+    "}\n";
+
+static void open_shape(wick_session *s, int64_t n, wick_error **out)
+{
+  const int64_t x[2] = {n, 3}, z = 2 * n + 1;
+  const wick_shape shape[2] = {{"x", 2, x}, {"z", 1, &z}};
+  *out = wick_session_shape(s, 2, shape);
+}
+
+/* One program for all sizes; runs of a size that was met allocate nothing. */
+static void sizes_vary(void **state)
+{
+  (void)state;
+  fixture t;
+  wick_error *e;
+  begin(&t, NULL);
+  const wick_compile_options o = {.size = sizeof o, .cache = "", .vary = true};
+  ok(go(&t, test_open, &o));
+  assert_int_equal(wick_compiled_input(t.compiled, 0)->dim[0], -1);
+  assert_string_equal(wick_compiled_input(t.compiled, 1)->dim_name[0], "2*N + 1");
+  assert_string_equal(wick_compiled_output(t.compiled, 0)->dim_name[0], "N");
+  static float x[40 * 3], z[81], y[40 * 2], v[81];
+  const void *in[2] = {x, z};
+  void *out[2] = {y, v};
+  fails(wick_run(t.session, in, out), WICK_EINVAL,
+        "the size N varies: give the shapes of the inputs first");
+  for (int i = 0; i < 40 * 3; i++) x[i] = (float)(i % 7) - 2;
+  for (int round = 0; round < 2; round++)
+    for (int64_t n = 40; n >= 1; n--) {
+      open_shape(t.session, n, &e);
+      ok(e);
+      assert_int_equal(wick_session_output(t.session, 0)->dim[0], n);
+      assert_int_equal(wick_session_output(t.session, 1)->nbytes, 4 * (2 * n + 1));
+      memset(y, 0, sizeof y), memset(v, 0, sizeof v);
+      ok(wick_run(t.session, in, out));
+      for (int64_t i = 0; i < n; i++)
+        for (int k = 0; k < 2; k++) {
+          const float *r = x + 3 * i;
+          float want = r[0] * (float)(1 + k) + r[1] * (float)(3 + k) + r[2] * (float)(5 + k);
+          assert_true(y[2 * i + k] == (want > 0 ? want : 0));
+        }
+      for (int64_t i = 0; i < 2 * n + 1; i++) assert_true(v[i] == -1);
+      assert_true(n == 40 || (y[2 * n] == 0 && v[2 * n + 1] == 0));
+    }
+  end(&t);
+}
+
+static void sizes_refused(void **state)
+{
+  (void)state;
+  fixture t;
+  wick_error *e;
+  begin(&t, NULL);
+  const wick_compile_options o = {.size = sizeof o, .cache = "", .vary = true};
+  ok(go(&t, test_open, &o));
+  open_shape(t.session, 41, &e);
+  fails(e, WICK_ERANGE, "input \"x\": the size N is 41, outside of its range 1..40");
+  open_shape(t.session, 0, &e);
+  fails(e, WICK_ERANGE, "input \"x\": the size N is 0, outside of its range 1..40");
+  const int64_t x[2] = {4, 3}, z = 8, other[2] = {4, 5};
+  const wick_shape shape[3] = {{"x", 2, x}, {"z", 1, &z}, {"q", 2, other}};
+  fails(wick_session_shape(t.session, 2, shape), WICK_ETYPE,
+        "input \"z\": dimension 0 is 9, 8 is given");
+  fails(wick_session_shape(t.session, 3, shape), WICK_EINVAL, "there is no input \"q\"");
+  const wick_shape misfit = {"x", 2, other};
+  fails(wick_session_shape(t.session, 1, &misfit), WICK_ETYPE,
+        "input \"x\": dimension 1 is 3, 5 is given");
+  fails(wick_session_shape(t.session, 1, &shape[1]), WICK_ETYPE,
+        "input \"x\": its shape is not given: the size N follows from it");
+  ok(wick_session_shape(t.session, 1, &shape[0])); /* z follows */
+  assert_int_equal(wick_session_input(t.session, 1)->dim[0], 9);
+  end(&t);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(facts),         cmocka_unit_test(twice),  cmocka_unit_test(threads),
       cmocka_unit_test(artifacts),     cmocka_unit_test(errors), cmocka_unit_test(open_sizes),
       cmocka_unit_test(fault),         cmocka_unit_test(limits), cmocka_unit_test(log_lines),
-      cmocka_unit_test(out_of_memory), cmocka_unit_test(cache)};
+      cmocka_unit_test(out_of_memory), cmocka_unit_test(cache),  cmocka_unit_test(sizes_vary),
+      cmocka_unit_test(sizes_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,8 +8,11 @@
 #include "ir/build.h"
 #include "ir/element.h"
 #include "ir/verify.h"
+#include "loop/expand.h"
+#include "loop/legalize.h"
 #include "low/alias.h"
 #include "low/beside.h"
+#include "low/liveness.h"
 #include "low/plan.h"
 
 typedef struct lower_state {
@@ -27,10 +30,15 @@ typedef struct lower_state {
   wick_names keys;          /* of kernels: the number in this table less 1 is the kernel's */
   wick_names weights;       /* kernels with the constants that they have read */
   const bool *beside;       /* per node: low/beside.h */
+  bool open;                /* sizes are not constant: */
+  wick_value table, places; /* parameters of the entry, then */
+  uint32_t *buffer;         /* per value that is a root in the arena: the number of its place + 1 */
   bool fault;               /* the last launch may fail: nothing runs beside it */
   wick_arena *mem, *tmp;
   wick_lowered *out;
 } lower_state;
+
+enum { LOWER_PLACES = 1 << 30 }; /* units of the arena: 64 GiB */
 
 static wick_status lower_fail(const lower_state *s, const wick_node *n, wick_code code,
                               const char *what)
@@ -40,6 +48,17 @@ static wick_status lower_fail(const lower_state *s, const wick_node *n, wick_cod
 }
 
 /* ---- buffers ---- */
+
+/* Bytes of a dense buffer. */
+static wick_dim lower_nbytes(const lower_state *s, wick_type type)
+{
+  wick_module *m = s->f->module;
+  int64_t bits = wick_elem_storage[wick_type_get(m, type)->elem].bits;
+  wick_dim all = wick_type_numel(m, type);
+  if (bits % 8 == 0) return wick_dim_mul(m->dims, all, wick_dim_const(bits / 8));
+  return wick_dim_ceildiv(m->dims, wick_dim_mul(m->dims, all, wick_dim_const(bits)),
+                          wick_dim_const(8));
+}
 
 static wick_status lower_constant(lower_state *s, const wick_node *n, uint64_t *out)
 {
@@ -57,6 +76,35 @@ static wick_status lower_constant(lower_state *s, const wick_node *n, uint64_t *
   }
   *out = s->offset[id] - 1;
   return NULL;
+}
+
+/* The number that the table of sizes has for d. */
+static wick_value lower_size(lower_state *s, wick_dim d)
+{
+  if (wick_dim_is_const(d)) return wick_build_i64(&s->b, d.v);
+  wick_value in[2] = {s->table, wick_build_i64(&s->b, wick_sizes_slot(&s->out->sizes, d))};
+  wick_type i64 = wick_type_scalar(s->f->module, WICK_I64, 1);
+  return wick_build(&s->b, WICK_OP_load, 2, in, NULL, 1, &i64);
+}
+
+/* A buffer of the arena whose place the session finds. */
+static wick_status lower_placed(lower_state *s, const wick_node *n, wick_value root,
+                                wick_value *out)
+{
+  if (!s->to[root.id].id) {
+    const wick_type_info *t = wick_info_of(s->f, root);
+    if (t->space != WICK_ARENA || !s->buffer[root.id])
+      return lower_fail(s, n, WICK_EUNSUPPORTED, "it has no place in the arena");
+    wick_value in[2] = {s->places, wick_build_i64(&s->b, s->buffer[root.id] - 1)};
+    wick_type i64 = wick_type_scalar(s->f->module, WICK_I64, 1);
+    wick_picked choice = {.index = wick_build(&s->b, WICK_OP_load, 2, in, NULL, 1, &i64),
+                          .step = WICK_ARENA_ALIGN * 8 / wick_elem_storage[t->elem].bits,
+                          .count = LOWER_PLACES};
+    s->to[root.id] = wick_build_view(&s->b, s->arena, wick_type_of(s->f, root), 0, &choice);
+    wick_push(s->tmp, &s->made, root.id);
+  }
+  *out = s->to[root.id];
+  return s->b.status;
 }
 
 static wick_status lower_arena(lower_state *s, const wick_node *n, uint64_t *out)
@@ -79,7 +127,7 @@ static wick_status lower_base(lower_state *s, const wick_node *n, wick_value v, 
 {
   const wick_place *p = &s->alias.place[v.id];
   uint32_t d = s->alias.definer[p->root.id];
-  if (!p->known || s->alias.tied[p->root.id])
+  if (!wick_place_placed(p) || s->alias.tied[p->root.id])
     return lower_fail(s, n, WICK_EUNSUPPORTED, "the place of an operand is not known");
   *out_offset = 0;
   if (d == UINT32_MAX) {
@@ -87,6 +135,8 @@ static wick_status lower_base(lower_state *s, const wick_node *n, wick_value v, 
   } else if (s->f->node[d].op == WICK_OP_const) {
     *out = s->constants;
     WICK_TRY(lower_constant(s, &s->f->node[d], out_offset));
+  } else if (s->open) {
+    WICK_TRY(lower_placed(s, &s->f->node[d], p->root, out));
   } else {
     *out = s->arena;
     WICK_TRY(lower_arena(s, &s->f->node[d], out_offset));
@@ -165,17 +215,20 @@ static wick_status lower_launch(lower_state *s, const wick_node *n, const wick_k
                                 const wick_value *operand)
 {
   wick_lowered_kernel *k;
-  wick_value *in = wick_new(s->tmp, wick_value, use->noperand);
   uint32_t nin = 0;
   WICK_TRY(lower_kernel(s, n, use, &k));
+  bool counted = !wick_dim_is_const(k->tasks);
+  wick_value *in = wick_new(s->tmp, wick_value, use->noperand + k->sizes.n + 1);
   for (uint32_t i = 0; i < use->noperand; i++)
     if (use->same[i] == i) in[nin++] = operand[i];
+  for (uint32_t i = 0; i < k->sizes.n; i++) in[nin++] = lower_size(s, k->sizes.at[i]);
+  if (counted) in[nin++] = lower_size(s, k->tasks);
   k->nlaunch++;
   k->nrun += s->steps;
   lower_weights(s, n, k);
   bool beside = s->beside[n - s->f->node] && !k->fault && !s->fault;
   s->fault = k->fault;
-  wick_attr a[3] = {{.s = k->name}, {.i = k->tasks}, {.i = beside}};
+  wick_attr a[3] = {{.s = k->name}, {.i = counted ? -1 : k->tasks.v}, {.i = beside}};
   s->b.loc = n->loc;
   wick_build(&s->b, WICK_OP_launch, nin, in, a, 0, NULL);
   s->pending = true;
@@ -254,21 +307,39 @@ static uint32_t lower_copy_dims(const wick_place *a, const wick_place *b, uint32
   return rank;
 }
 
+/* The dims of a copy between buffers whose sizes are not constant, and their types. */
+static uint32_t lower_copy_open(lower_state *s, const wick_node *n, wick_dim *dim, wick_type *type)
+{
+  const wick_place *a = &s->alias.place[n->in[0].id], *b = &s->alias.place[n->in[1].id];
+  const wick_type_info *t = wick_info_of(s->f, n->in[0]);
+  bool dense = a->open && b->open;
+  uint32_t rank = dense ? 1 : t->rank;
+  memcpy(dim, dense ? &a->numel : t->dim, rank * sizeof *dim);
+  for (uint32_t k = 0; k < 2; k++) {
+    type[k] = wick_type_of(s->f, n->in[k]);
+    if (dense)
+      type[k] =
+          wick_type_buffer(s->f->module, t->elem, 1, dim, wick_info_of(s->f, n->in[k])->space);
+  }
+  return rank;
+}
+
 static wick_status lower_copy(lower_state *s, const wick_node *n)
 {
   const wick_place *a = &s->alias.place[n->in[0].id], *b = &s->alias.place[n->in[1].id];
   uint32_t last[WICK_MAX_RANK], same[2];
   wick_dim dim[WICK_MAX_RANK];
-  if (!a->known || !b->known)
+  bool known = a->known && b->known;
+  if (!wick_place_placed(a) || !wick_place_placed(b))
     return lower_fail(s, n, WICK_EUNSUPPORTED, "the place of an operand is not known");
-  if (!wick_place_numel(a)) return NULL;
+  if (known && !wick_place_numel(a)) return NULL;
   WICK_TRY(lower_same(s, n, 1, same));
   if (same[1] == 0) return NULL;
-  uint32_t rank = lower_copy_dims(a, b, last, dim);
   wick_type type[2];
   wick_value in[2];
+  uint32_t rank = known ? lower_copy_dims(a, b, last, dim) : lower_copy_open(s, n, dim, type);
   for (uint32_t k = 0; k < 2; k++) {
-    type[k] = lower_copy_type(s, n->in[k], rank, last, dim);
+    if (known) type[k] = lower_copy_type(s, n->in[k], rank, last, dim);
     WICK_TRY(lower_view(s, n, n->in[k], type[k], &in[k]));
   }
   const wick_func *g;
@@ -289,11 +360,71 @@ static void lower_params(lower_state *s)
       wick_build_param(b, wick_type_buffer(m, WICK_U8, 1, &none, WICK_ARENA), WICK_INOUT, "arena");
   s->constants = wick_build_param(b, wick_type_buffer(m, WICK_U8, 1, &none, WICK_CONSTANT), WICK_IN,
                                   "constants");
+  if (s->open) {
+    wick_type numbers = wick_type_buffer(m, WICK_I64, 1, &none, WICK_IO);
+    s->table = wick_build_param(b, numbers, WICK_IN, "sizes");
+    s->places = wick_build_param(b, numbers, WICK_IN, "places");
+  }
   for (uint32_t v = 1; v <= s->f->nparam; v++) {
     const wick_value_info *info = &s->f->value[v];
     s->to[v] = wick_build_param(b, info->type, s->f->qual[v - 1], NULL);
     wick_build_name(b, s->to[v], info->name, info->relation);
   }
+}
+
+/* Which buffers want a place, and when. */
+static void lower_buffers(lower_state *s)
+{
+  wick_liveness l = wick_liveness_of(&s->alias, 1, s->tmp);
+  for (uint32_t i = 0; i < l.nroot; i++) {
+    const wick_live_root *r = &l.root[i];
+    wick_dim nbytes = lower_nbytes(s, wick_type_of(s->f, r->root));
+    wick_lowered_buffer b = {r->live.first, r->live.last, wick_sizes_slot(&s->out->sizes, nbytes)};
+    wick_push(s->mem, &s->out->buffers, b);
+    s->buffer[r->root.id] = s->out->buffers.n;
+  }
+}
+
+/* What the session asks for: sizes of parameters, and what must be equal. */
+static void lower_ports(lower_state *s)
+{
+  wick_sizes *sizes = &s->out->sizes;
+  wick_lowered_port *port = wick_new(s->mem, wick_lowered_port, s->f->nparam);
+  for (uint32_t v = 1; v <= s->f->nparam; v++) {
+    const wick_type_info *t = wick_info_of(s->f, (wick_value){v});
+    wick_dim nbytes = lower_nbytes(s, s->f->value[v].type);
+    bool open = false;
+    for (uint32_t k = 0; k < t->rank; k++) {
+      bool here = !wick_dim_is_const(t->dim[k]);
+      port[v - 1].dim[k] = here ? wick_sizes_slot(sizes, t->dim[k]) : WICK_NO_SLOT;
+      open = open || here;
+    }
+    port[v - 1].nbytes = open ? wick_sizes_slot(sizes, nbytes) : WICK_NO_SLOT;
+  }
+  s->out->port = port;
+  for (uint32_t i = 0; i < s->f->ncheck; i++) {
+    const wick_check *c = &s->f->check[i];
+    wick_lowered_check k = {{wick_sizes_slot(sizes, c->a), wick_sizes_slot(sizes, c->b)}, c};
+    wick_push(s->mem, &s->out->checks, k);
+  }
+}
+
+/* The function that fills the table, as the code generator wants it. */
+static wick_status lower_fill(lower_state *s)
+{
+  wick_module *m = s->f->module;
+  wick_dim n[2] = {wick_dim_const((int64_t)s->out->sizes.slot.n + 1),
+                   wick_dim_const(s->out->buffers.n)};
+  s->b.values.at[s->table.id].type = wick_type_buffer(m, WICK_I64, 1, &n[0], WICK_IO);
+  s->b.values.at[s->places.id].type = wick_type_buffer(m, WICK_I64, 1, &n[1], WICK_IO);
+  const wick_func *f;
+  const char *name = wick_str_printf(s->mem, "%s.sizes", s->f->name);
+  WICK_TRY(wick_sizes_function(&s->out->sizes, name, s->mem, s->tmp, &f));
+  f = wick_pass_legalize(wick_pass_expand(f, s->mem), s->target, s->mem);
+  WICK_TRY(wick_verify_func(f, s->tmp));
+  wick_module_set(m, f);
+  s->out->fill = name;
+  return NULL;
 }
 
 static void lower_sizes(lower_state *s)
@@ -460,8 +591,16 @@ wick_status wick_lower(const wick_func *f, const wick_target *t, wick_arena *mem
   s.offset = wick_new(tmp, uint64_t, f->module->constants.n);
   s.keys = wick_names_begin(tmp), s.weights = wick_names_begin(tmp);
   s.beside = wick_low_beside(&s.alias, tmp);
+  s.buffer = wick_new(tmp, uint32_t, f->nvalue + 1);
+  out->sizes = wick_sizes_begin(f, mem);
+  s.open = out->sizes.nsymbol > 0;
+  if (s.open) lower_buffers(&s);
   lower_params(&s);
   for (uint32_t i = 0; i < f->nnode; i = f->node[i].end) WICK_TRY(lower_node(&s, &f->node[i]));
+  if (s.open) {
+    lower_ports(&s);
+    WICK_TRY(lower_fill(&s));
+  }
   lower_sizes(&s);
   wick_build_return(&s.b, 0, NULL);
   wick_func *entry;

@@ -3,14 +3,16 @@
 #ifndef WICK_DRIVER_LOWER_H
 #define WICK_DRIVER_LOWER_H
 
+#include "driver/lower_sizes.h"
 #include "graph/group/cost.h"
 #include "ir/ir.h"
 #include "target/target.h"
 
 typedef struct wick_lowered_kernel {
-  const char *name; /* of its loop function */
-  wick_loc loc;     /* of the first instruction that it runs */
-  int64_t tasks;
+  const char *name;        /* of its loop function */
+  wick_loc loc;            /* of the first instruction that it runs */
+  wick_dim tasks;          /* of one launch */
+  wick_dim_list sizes;     /* symbols that a launch is given behind the buffers */
   bool scratch, fault;     /* hidden slots (codegen/abi.h) */
   uint64_t scratch_bytes;  /* for each worker */
   uint64_t bytes;          /* of one launch: of its operands, as far as they are read or written */
@@ -34,6 +36,23 @@ typedef struct wick_lowered_constant {
   uint64_t offset, nbytes;
 } wick_lowered_constant;
 
+/* A buffer of the arena whose place is found when sizes are known. */
+typedef struct wick_lowered_buffer {
+  uint32_t first, last; /* instructions over which it is live, both included */
+  uint32_t nbytes;      /* its slot in the table of sizes */
+} wick_lowered_buffer;
+
+/* A parameter of the function: by dimension, where that is not constant, its slot in the table. */
+enum { WICK_NO_SLOT = UINT32_MAX };
+typedef struct wick_lowered_port {
+  uint32_t dim[WICK_MAX_RANK], nbytes;
+} wick_lowered_port;
+
+typedef struct wick_lowered_check { /* two sizes that must be equal */
+  uint32_t slot[2];
+  const wick_check *check;
+} wick_lowered_check;
+
 typedef struct wick_lowered {
   const char *entry; /* @FUNCTION.entry: arena, constants, then the parameters of the function */
   wick_list(wick_lowered_kernel) kernels;     /* in the order of their first launch */
@@ -41,14 +60,23 @@ typedef struct wick_lowered {
   uint64_t constant_bytes; /* of the blob, a multiple of 64; each constant begins at one */
   uint64_t arena_bytes;    /* a multiple of 64; so are the buffers' offsets */
   uint64_t scratch_bytes;  /* the most of one kernel, for each worker */
+  /* Where sizes are not constant; else `fill` is NULL, and what follows is empty. The entry then
+   * has two more parameters behind the constants: the table of sizes, and the places of `buffers`
+   * in the arena, in units of WICK_ARENA_ALIGN bytes. */
+  const char *fill; /* the function that fills the table */
+  wick_sizes sizes;
+  wick_list(wick_lowered_buffer) buffers;
+  wick_list(wick_lowered_check) checks;
+  const wick_lowered_port *port; /* by parameter */
 } wick_lowered;
 
 /* Adds the loop functions to the module of `f`, a planned low function; they
  * live in `mem`. Kernels of the same group text, schedule and operands are one; an operand that a
  * kernel writes in place is one parameter, @inout. Copies become kernels.
  * Branches and loops on buffers become those of the entry, which waits and reads before it decides.
- * Fails: WICK_EUNSUPPORTED for loops that carry buffers, sizes that are not constant, constants
- * without data; what the nest says of a schedule. */
+ * Sizes that are not constant come from a table, with places for what lies in the arena.
+ * Fails: WICK_EUNSUPPORTED for loops that carry buffers, host rows whose sizes are not constant,
+ * constants without data; what the nest says of a schedule. */
 WICK_CHECKED wick_status wick_lower(const wick_func *f, const wick_target *t, wick_arena *mem,
                                     wick_arena *tmp, wick_lowered *out);
 

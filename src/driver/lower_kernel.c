@@ -77,8 +77,7 @@ static uint64_t kernel_reads(const wick_schedule *s, wick_value parameter)
     const wick_stage *st = &s->stage[i];
     double points = 1;
     for (uint32_t k = 0; k < st->naxis; k++) {
-      if (!wick_dim_is_const(st->axis[k].extent)) return UINT64_MAX;
-      points *= (double)st->axis[k].extent.v;
+      points *= (double)wick_dim_typical(s->group->module->dims, st->axis[k].extent);
     }
     for (uint32_t k = st->node + 1; k < s->group->node[st->node].end; k++) {
       const wick_node *r = &s->group->node[k];
@@ -97,7 +96,7 @@ static void kernel_facts(const wick_kernel_use *use, const wick_schedule *s, con
   for (uint32_t k = 0; k < use->noperand; k++) {
     uint64_t nbytes, most;
     const wick_type_info *info = wick_type_get(m, use->type[k]);
-    if (!wick_type_nbytes(m, use->type[k], &nbytes)) continue;
+    nbytes = wick_type_typical_nbytes(m, use->type[k]);
     if (k >= nout &&
         !wick_mul_overflows(kernel_reads(s, (wick_value){k - nout + 1}),
                             wick_elem_bytes(info->elem, 1), &most) &&
@@ -125,6 +124,12 @@ static wick_status kernel_host(const wick_kernel_use *use, wick_arena *mem, wick
 {
   const wick_func *g = use->group;
   wick_module *m = g->module;
+  for (uint32_t k = 0; k < use->noperand; k++) {
+    uint64_t nbytes;
+    if (wick_type_nbytes(m, use->type[k], &nbytes)) continue;
+    return wick_fail(tmp, WICK_EUNSUPPORTED, wick_loc_text(m, g->node[0].loc),
+                     "what the runtime does wants constant sizes: give those of the inputs");
+  }
   wick_builder b;
   wick_build_begin(&b, m, WICK_LOOP, kernel_name(g, tmp), mem);
   uint32_t nout = use->noperand - g->nparam;
@@ -138,7 +143,7 @@ static wick_status kernel_host(const wick_kernel_use *use, wick_arena *mem, wick
   wick_module_set(m, f);
   *out = (wick_lowered_kernel){
       .name = f->name,
-      .tasks = 1,
+      .tasks = wick_dim_const(1),
       .fault = true, /* nothing runs beside it */
       .contract = wick_str_printf(mem, "%s: by the runtime", wick_op_of(&g->node[0])->host),
       .schedule = "",
@@ -169,8 +174,6 @@ wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, 
   wick_nest_options options = {.name = kernel_name(g, tmp), .buffer = buffer};
   wick_kernel_info info;
   WICK_TRY(wick_nest(g, s, &options, mem, tmp, &info));
-  if (!wick_dim_is_const(info.tasks))
-    return wick_fail(tmp, WICK_EUNSUPPORTED, g->name, "the number of tasks is not constant");
   WICK_TRY(kernel_merge(info.loop, use, mem, &f));
   f = wick_pass_expand(wick_pass_join(f, t, mem), mem);
   f = wick_pass_hoist(wick_pass_legalize(f, t, mem), mem);
@@ -179,7 +182,8 @@ wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, 
   WICK_TRY(wick_frame_of(f, t, false, tmp, &frame));
   wick_module_set(g->module, f);
   *out = (wick_lowered_kernel){.name = f->name,
-                               .tasks = info.tasks.v,
+                               .tasks = info.tasks,
+                               .sizes = wick_func_sizes(g, mem),
                                .scratch = frame.scratch,
                                .fault = frame.fault,
                                .contract = contract,

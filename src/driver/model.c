@@ -39,9 +39,12 @@ static wick_status model_read(wick_model *m, const wick_given *given, wick_modul
   static const wick_given nothing;
   if (model_is_text(m->bytes)) return model_parse(m, module, tmp, out_main);
   const wick_given *g = given ? given : &nothing;
-  wick_onnx_range *range = wick_new(tmp, wick_onnx_range, g->nsize);
+  wick_onnx_range *range = wick_new(tmp, wick_onnx_range, g->nsize + g->nrange);
   for (uint32_t i = 0; i < g->nsize; i++)
-    range[i] = (wick_onnx_range){g->sizes[i].name, g->sizes[i].value, g->sizes[i].value, 1};
+    range[i] = (wick_onnx_range){g->sizes[i].name, g->sizes[i].value, g->sizes[i].value, 0};
+  for (uint32_t i = 0; i < g->nrange; i++)
+    range[g->nsize + i] = (wick_onnx_range){g->ranges[i].name, g->ranges[i].least,
+                                            g->ranges[i].most, g->ranges[i].step};
   wick_onnx_content *content = wick_new(tmp, wick_onnx_content, g->ncontent);
   for (uint32_t i = 0; i < g->ncontent; i++)
     content[i] =
@@ -52,7 +55,7 @@ static wick_status model_read(wick_model *m, const wick_given *given, wick_modul
   wick_onnx_options o = {.files = &m->files,
                          .max_nodes = m->context->options.max_nodes,
                          .range = range,
-                         .nrange = g->nsize,
+                         .nrange = g->nsize + g->nrange,
                          .shape = shape,
                          .nshape = g->nlist,
                          .content = content,
@@ -213,6 +216,26 @@ wick_status wick_model_sizes(const wick_model *m, uint32_t nshape, const wick_sh
   for (uint32_t i = 0; i < nshape; i++) WICK_TRY(model_shape(&s, &shape[i]));
   *out =
       (wick_given){.nsize = s.list.n, .sizes = s.list.at, .nlist = s.lists.n, .list = s.lists.at};
+  return NULL;
+}
+
+wick_status wick_model_ranges(const wick_model *m, uint32_t n, const wick_size_range *ranges,
+                              bool vary, wick_arena *mem, wick_given *given)
+{
+  const char *place = wick_path_base(m->path);
+  for (uint32_t i = 0; i < n; i++) {
+    const wick_size_range *r = &ranges[i];
+    if (!model_has_size(m, r->name))
+      return wick_fail(mem, WICK_EINVAL, place, "no input has a size named %s", r->name);
+    if (r->least < 0 || r->most < r->least)
+      return wick_fail(mem, WICK_EINVAL, place, "the size %s cannot be from %lld to %lld", r->name,
+                       (long long)r->least, (long long)r->most);
+    for (uint32_t k = 0; k < given->nsize; k++)
+      if (strcmp(given->sizes[k].name, r->name) == 0)
+        return wick_fail(mem, WICK_EINVAL, place, "the size %s is given, and has a range, too",
+                         r->name);
+  }
+  given->nrange = n, given->ranges = ranges, given->vary = vary;
   return NULL;
 }
 

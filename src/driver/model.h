@@ -39,6 +39,9 @@ typedef struct wick_given { /* of what is open in a model */
   uint32_t nlist; /* of inputs that are sequences or optionals, and of their elements */
   const wick_shape *list;
   bool *fixed; /* out, by content: it was used */
+  uint32_t nrange;
+  const wick_size_range *ranges; /* of sizes that stay open */
+  bool vary;                     /* so do those that nothing is said of */
 } wick_given;
 
 /* Reads the model in `bytes` (ONNX or text, by what is in it) into a new module, with some of what
@@ -53,6 +56,11 @@ WICK_CHECKED wick_status wick_model_import(wick_model *m, const wick_given *give
 WICK_CHECKED wick_status wick_model_sizes(const wick_model *m, uint32_t nshape,
                                           const wick_shape *shape, uint32_t nsize,
                                           const wick_size *sizes, wick_arena *mem, wick_given *out);
+/* Adds ranges of sizes that stay open. Fails with WICK_EINVAL for a size that the model does not
+ * have, or that is given, too, and for a range without values. */
+WICK_CHECKED wick_status wick_model_ranges(const wick_model *m, uint32_t n,
+                                           const wick_size_range *ranges, bool vary,
+                                           wick_arena *mem, wick_given *given);
 /* Adds contents of inputs, which live as long as *given. Fails with WICK_ETYPE for an input that
  * does not exist. */
 WICK_CHECKED wick_status wick_model_contents(const wick_model *m, uint32_t n,

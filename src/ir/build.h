@@ -99,6 +99,12 @@ typedef struct wick_picked {
 wick_value wick_build_view(wick_builder *b, wick_value x, wick_type type, int64_t offset,
                            const wick_picked *choice);
 wick_picked wick_view_choice(const wick_node *view);
+/* Operands of a launch that its kernel gets; behind them stands the number of tasks where it is not
+ * constant. */
+static inline uint32_t wick_launch_nslot(const wick_node *launch)
+{
+  return launch->attr[1].i < 0 ? launch->nin - 1u : launch->nin;
+}
 
 /* Stages (groups). Axes are given by name and extent; the tensors' element types are the results'
  * types. */

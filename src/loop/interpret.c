@@ -283,16 +283,17 @@ static wick_status interpret_flush(interpret *t)
 static wick_status interpret_launch(interpret *t, const wick_node *n)
 {
   const wick_func *f = wick_module_find(t->f->module, n->attr[0].s);
-  if (!f || f->level != WICK_LOOP || f->nparam != n->nin + 2u)
+  uint32_t nslot = wick_launch_nslot(n);
+  if (!f || f->level != WICK_LOOP || f->nparam != nslot + 2)
     return interpret_fail(t, n, WICK_EINTERNAL, "@%s is no loop function of %u parameters",
-                          n->attr[0].s, n->nin + 2u);
+                          n->attr[0].s, nslot + 2);
   wick_interpret_arg *arg = wick_new(t->tmp, wick_interpret_arg, f->nparam);
-  for (uint32_t i = 0; i < n->nin; i++) {
+  for (uint32_t i = 0; i < nslot; i++) {
     const interpret_buffer *b = &t->buffer[n->in[i].id];
     arg[i] = (wick_interpret_arg){b->data, b->nelem, 0};
     if (interpret_type(t, n->in[i])->kind == WICK_SCALAR) arg[i].number = t->lane[n->in[i].id][0].i;
   }
-  arg[n->nin + 1u].number = n->attr[1].i;
+  arg[nslot + 1].number = nslot < n->nin ? t->lane[n->in[nslot].id][0].i : n->attr[1].i;
   if (!n->attr[2].i) WICK_TRY(interpret_flush(t));
   wick_push(t->tmp, &t->beside, (struct interpret_call){f, arg});
   return NULL;

@@ -121,17 +121,29 @@ static wick_status wait_infer(wick_infer *c)
   return NULL;
 }
 
+static wick_status launch_infer(wick_infer *c)
+{
+  WICK_TRY(kernel_infer(c));
+  if (c->attr[1].i >= 0) return NULL;
+  const wick_type_info *t = c->nin ? wick_type_get(c->module, c->in[c->nin - 1]->type) : NULL;
+  bool counted = t && t->kind == WICK_SCALAR && t->elem == WICK_I64 && t->lanes == 1;
+  return counted && c->attr[1].i == -1
+             ? NULL
+             : wick_infer_fail(c, WICK_ETYPE, "the number of tasks is no i64");
+}
+
 const wick_op wick_op_launch = {
     .name = "launch",
     .doc = "Runs a loop function over the tasks 0 .. tasks-1, in any order and in parallel; with "
-           "`beside` at the same time as the launches before it, back to the first without",
+           "`beside` at the same time as the launches before it, back to the first without; with "
+           "tasks -1 the last operand says how many there are",
     .nin = {1, WICK_ANY},
     .attr = {{"callee", WICK_ATTR_FUNC, 0, true, NULL, 0, 0},
              {"tasks", WICK_ATTR_INT, 1, false, NULL, 0, 0},
              {"beside", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_LOOP,
     .effect = WICK_EFFECT,
-    .infer = kernel_infer,
+    .infer = launch_infer,
 };
 
 const wick_op wick_op_wait = {

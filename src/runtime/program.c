@@ -8,6 +8,7 @@
 enum {
   PROGRAM_ALIGN = 64, /* of contents */
   PROGRAM_SLOTS = 64,
+  PROGRAM_MOST_SLOTS = 1 << 24, /* of the table of sizes */
 };
 
 /* ---- writing ---- */
@@ -34,7 +35,45 @@ static void program_write_io(wick_text *t, const wick_io *io)
   program_u32(t, (uint32_t)io->elem);
   program_u32(t, io->rank);
   for (uint32_t k = 0; k < io->rank; k++) program_u64(t, (uint64_t)io->dim[k]);
+  for (uint32_t k = 0; k < io->rank; k++)
+    if (io->dim[k] < 0) program_str(t, io->dim_name[k]);
   program_u64(t, io->nbytes);
+}
+
+static void program_write_sizes(wick_text *t, const wick_program *p)
+{
+  const wick_program_sizes *s = &p->sizes;
+  program_str(t, s->fill);
+  if (!s->fill || !*s->fill) return;
+  program_u32(t, s->nslot);
+  program_u32(t, s->nsymbol);
+  for (uint32_t i = 0; i < s->nsymbol; i++) {
+    const wick_program_symbol *x = &s->symbol[i];
+    program_str(t, x->name);
+    program_u64(t, (uint64_t)x->lo);
+    program_u64(t, (uint64_t)x->hi);
+    program_u32(t, x->input);
+    program_u32(t, x->axis);
+    program_u64(t, (uint64_t)x->factor);
+    program_u64(t, (uint64_t)x->rest);
+  }
+  program_u32(t, s->nbuffer);
+  for (uint32_t i = 0; i < s->nbuffer; i++) {
+    program_u32(t, s->buffer[i].first);
+    program_u32(t, s->buffer[i].last);
+    program_u32(t, s->buffer[i].nbytes);
+  }
+  program_u32(t, s->ncheck);
+  for (uint32_t i = 0; i < s->ncheck; i++) {
+    const wick_program_check *c = &s->check[i];
+    program_str(t, c->place);
+    for (uint32_t k = 0; k < 2; k++) program_u32(t, c->slot[k]);
+    for (uint32_t k = 0; k < 2; k++) program_str(t, c->text[k]);
+  }
+  for (uint32_t i = 0; i < p->ninput + p->noutput; i++) {
+    for (uint32_t k = 0; k < p->io[i].rank; k++) program_u32(t, s->port[i].dim[k]);
+    program_u32(t, s->port[i].nbytes);
+  }
 }
 
 static void program_string(wick_text *t, wick_string s)
@@ -107,6 +146,7 @@ wick_span wick_program_write(const wick_program *p, wick_arena *mem)
   program_u32(&t, p->noutput);
   for (uint32_t i = 0; i < p->ninput + p->noutput; i++) program_write_io(&t, &p->io[i]);
   for (uint32_t i = 0; i < p->ninput; i++) program_write_fixed(&t, &p->io[i], p->fixed[i]);
+  program_write_sizes(&t, p);
   program_u32(&t, p->nkernel);
   for (uint32_t i = 0; i < p->nkernel; i++) {
     program_str(&t, p->kernel[i].name);
@@ -168,11 +208,13 @@ static bool program_get_io(wick_reader *r, wick_arena *mem, wick_io *io)
   for (uint32_t k = 0; k < io->rank; k++) {
     uint64_t d;
     if (!wick_read_u64(r, &d)) return false;
-    if (d > INT64_MAX)
+    if (d > INT64_MAX && d != UINT64_MAX)
       return wick_reader_refuse(r, wick_reader_position(r), "a dimension is negative");
     io->dim[k] = (int64_t)d;
     io->dim_name[k] = "";
   }
+  for (uint32_t k = 0; k < io->rank; k++)
+    if (io->dim[k] < 0 && !program_get_str(r, mem, &io->dim_name[k])) return false;
   return wick_read_u64(r, &io->nbytes);
 }
 
@@ -202,6 +244,77 @@ static bool program_get_i64(wick_reader *r, int64_t *out)
   bool good = wick_read_u64(r, &u);
   *out = (int64_t)u;
   return good;
+}
+
+static bool program_get_symbol(wick_reader *r, wick_arena *mem, const wick_program *p,
+                               wick_program_symbol *x)
+{
+  if (!program_get_str(r, mem, &x->name) || !program_get_i64(r, &x->lo) ||
+      !program_get_i64(r, &x->hi) || !wick_read_u32(r, &x->input) || !wick_read_u32(r, &x->axis) ||
+      !program_get_i64(r, &x->factor) || !program_get_i64(r, &x->rest))
+    return false;
+  if (x->input >= p->ninput || x->axis >= p->io[x->input].rank || x->factor <= 0 || x->lo > x->hi)
+    return wick_reader_refuse(r, wick_reader_position(r), "a size is not described correctly");
+  return true;
+}
+
+static bool program_get_slot(wick_reader *r, const wick_program_sizes *s, bool may_be_const,
+                             uint32_t *out)
+{
+  if (!wick_read_u32(r, out)) return false;
+  if (*out < s->nslot || (may_be_const && *out == WICK_PROGRAM_CONST)) return true;
+  return wick_reader_refuse(r, wick_reader_position(r), "the table of sizes has no such slot");
+}
+
+static bool program_get_check(wick_reader *r, wick_arena *mem, const wick_program_sizes *s,
+                              wick_program_check *c)
+{
+  if (!program_get_str(r, mem, &c->place)) return false;
+  for (uint32_t k = 0; k < 2; k++)
+    if (!program_get_slot(r, s, false, &c->slot[k])) return false;
+  return program_get_str(r, mem, &c->text[0]) && program_get_str(r, mem, &c->text[1]);
+}
+
+static bool program_get_buffers(wick_reader *r, wick_arena *mem, wick_program_sizes *s)
+{
+  if (!program_get_count(r, 12, &s->nbuffer)) return false;
+  wick_program_buffer *buffer = wick_new(mem, wick_program_buffer, s->nbuffer + 1);
+  s->buffer = buffer;
+  for (uint32_t i = 0; i < s->nbuffer; i++) {
+    if (!wick_read_u32(r, &buffer[i].first) || !wick_read_u32(r, &buffer[i].last) ||
+        !program_get_slot(r, s, false, &buffer[i].nbytes))
+      return false;
+    if (buffer[i].first > buffer[i].last)
+      return wick_reader_refuse(r, wick_reader_position(r), "a buffer ends before it begins");
+  }
+  return true;
+}
+
+static bool program_get_sizes(wick_reader *r, wick_arena *mem, wick_program *p)
+{
+  wick_program_sizes *s = &p->sizes;
+  if (!program_get_str(r, mem, &s->fill)) return false;
+  if (!*s->fill) return true;
+  if (!wick_read_u32(r, &s->nslot) || !program_get_count(r, 44, &s->nsymbol)) return false;
+  if (s->nslot <= s->nsymbol || s->nslot > PROGRAM_MOST_SLOTS)
+    return wick_reader_refuse(r, wick_reader_position(r), "the table of sizes is too small");
+  wick_program_symbol *symbol = wick_new(mem, wick_program_symbol, s->nsymbol + 1);
+  s->symbol = symbol;
+  for (uint32_t i = 0; i < s->nsymbol; i++)
+    if (!program_get_symbol(r, mem, p, &symbol[i])) return false;
+  if (!program_get_buffers(r, mem, s) || !program_get_count(r, 20, &s->ncheck)) return false;
+  wick_program_check *check = wick_new(mem, wick_program_check, s->ncheck + 1);
+  s->check = check;
+  for (uint32_t i = 0; i < s->ncheck; i++)
+    if (!program_get_check(r, mem, s, &check[i])) return false;
+  wick_program_port *port = wick_new(mem, wick_program_port, (uint64_t)p->ninput + p->noutput + 1);
+  s->port = port;
+  for (uint32_t i = 0; i < p->ninput + p->noutput; i++) {
+    for (uint32_t k = 0; k < p->io[i].rank; k++)
+      if (!program_get_slot(r, s, p->io[i].dim[k] >= 0, &port[i].dim[k])) return false;
+    if (!program_get_slot(r, s, true, &port[i].nbytes)) return false;
+  }
+  return true;
 }
 
 static bool program_get_attr(wick_reader *r, wick_arena *mem, wick_host_attr *a)
@@ -303,6 +416,7 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
   p->fixed = fixed;
   for (uint32_t i = 0; i < p->ninput; i++)
     if (!program_get_fixed(r, mem, &io[i], &fixed[i])) return false;
+  if (!program_get_sizes(r, mem, p)) return false;
   if (!program_get_count(r, 68, &p->nkernel)) return false;
   wick_program_kernel *kernel = wick_new(mem, wick_program_kernel, p->nkernel);
   p->kernel = kernel;

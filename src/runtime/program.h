@@ -10,7 +10,7 @@
 #include "runtime/host.h"
 #include "wick/wick.h"
 
-enum { WICK_PROGRAM_VERSION = 6 };
+enum { WICK_PROGRAM_VERSION = 7 };
 
 /* What a kernel is where the runtime does it: operators.h of host.h with their operands' types; an
  * operand is one of the launch's slots. */
@@ -40,13 +40,51 @@ typedef struct wick_program_pair {
   const char *key, *value;
 } wick_program_pair;
 
+/* A size that varies: it is (d - rest) / factor, where d is the size of an input's dimension. */
+typedef struct wick_program_symbol {
+  const char *name;
+  int64_t lo, hi; /* both included */
+  uint32_t input, axis;
+  int64_t factor, rest;
+} wick_program_symbol;
+
+/* A buffer of the arena whose place is found for each size. */
+typedef struct wick_program_buffer {
+  uint32_t first, last; /* instructions over which it is live, both included */
+  uint32_t nbytes;      /* its slot */
+} wick_program_buffer;
+
+typedef struct wick_program_check { /* slots that must be equal */
+  uint32_t slot[2];
+  const char *place, *text[2]; /* of the user's node; the two sizes */
+} wick_program_check;
+
+enum { WICK_PROGRAM_CONST = UINT32_MAX }; /* in place of a slot: what wick_io says holds */
+typedef struct wick_program_port {        /* slots of an input's or output's dims and bytes */
+  uint32_t dim[WICK_MAX_DIMS], nbytes;
+} wick_program_port;
+
+/* Sizes that a session is given. They lie in a table of i64: symbols, what follows from them, and
+ * last a slot that is not 0 where a size is too large. */
+typedef struct wick_program_sizes {
+  const char *fill; /* a kernel of one argument, the table: writes what follows from the symbols;
+                       "": all sizes are constant, and the rest is empty */
+  uint32_t nslot, nsymbol, nbuffer, ncheck;
+  const wick_program_symbol *symbol;
+  const wick_program_buffer *buffer;
+  const wick_program_check *check;
+  const wick_program_port *port; /* of inputs, then outputs */
+} wick_program_sizes;
+
 typedef struct wick_program {
   const char *entry; /* symbol */
   const char *contract;
   uint64_t arena_bytes, scratch_bytes; /* scratch: for each worker */
   uint64_t packed_bytes;               /* of the section `constants` */
   uint32_t ninput, noutput, nkernel, nmetadata;
-  const wick_io *io;        /* in the order of the entry's parameters: inputs, then outputs */
+  const wick_io *io; /* in the order of the entry's parameters: inputs, then outputs; where
+                        a size varies, dim -1 with its name, and nbytes 0 */
+  wick_program_sizes sizes;
   const void *const *fixed; /* by input: the bytes that it must hold, or NULL */
   const wick_program_kernel *kernel;
   const wick_program_pair *metadata; /* the user's, of the model file */

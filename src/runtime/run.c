@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "runtime/compiled.h"
 #include "runtime/session.h"
 
@@ -58,12 +59,79 @@ void wick_session_free(wick_session *s)
 
 uint32_t wick_session_threads(const wick_session *s) { return wick_pool_size(s->pool); }
 
+/* ---- shapes ---- */
+
+/* Inputs, then outputs, as they are in the runs to come. */
+static const wick_io *run_io(const wick_session *s)
+{
+  const wick_sized *sized = wick_session_sized(s->state);
+  return sized ? sized->io : s->compiled->program.io;
+}
+
+const wick_io *wick_session_input(const wick_session *s, uint32_t i)
+{
+  return i < s->compiled->program.ninput ? run_io(s) + i : NULL;
+}
+
+const wick_io *wick_session_output(const wick_session *s, uint32_t i)
+{
+  const wick_program *p = &s->compiled->program;
+  return i < p->noutput ? run_io(s) + p->ninput + i : NULL;
+}
+
+/* Where nothing varies, the shapes must be those that were compiled for. */
+static wick_status run_shape(wick_session *s, uint32_t nshape, const wick_shape *shape,
+                             wick_arena *mem)
+{
+  const wick_program *p = &s->compiled->program;
+  wick_shape *by = wick_new(mem, wick_shape, p->ninput + 1);
+  for (uint32_t i = 0; i < p->ninput; i++) by[i].rank = UINT32_MAX;
+  for (uint32_t k = 0; k < nshape; k++) {
+    uint32_t i = 0;
+    while (i < p->ninput && strcmp(p->io[i].name, shape[k].input) != 0) i++;
+    if (i == p->ninput)
+      return wick_fail(mem, WICK_EINVAL, NULL, "there is no input \"%s\"", shape[k].input);
+    by[i] = shape[k];
+  }
+  int64_t *symbol = wick_new(mem, int64_t, p->sizes.nsymbol + 1);
+  WICK_TRY(wick_sizing_symbols(p, by, mem, symbol));
+  if (!p->sizes.nsymbol) return NULL;
+  WICK_TRY(wick_session_resize(s->state, symbol));
+  for (uint32_t i = 0; i < p->ninput; i++) {
+    const wick_io *io = &wick_session_sized(s->state)->io[i];
+    for (uint32_t k = 0; by[i].rank != UINT32_MAX && k < io->rank; k++)
+      if (by[i].dim[k] != io->dim[k])
+        return wick_fail(mem, WICK_ETYPE, wick_str_printf(mem, "input \"%s\"", io->name),
+                         "dimension %u is %lld, %lld is given", k, (long long)io->dim[k],
+                         (long long)by[i].dim[k]);
+  }
+  return NULL;
+}
+
+wick_error *wick_session_shape(wick_session *s, uint32_t nshape, const wick_shape *shape)
+{
+  wick_guard guard = wick_context_guard(s->compiled->context);
+  wick_arena mem = wick_arena_make(&guard);
+  wick_error *e = setjmp(guard.where) ? wick_error_nomem()
+                                      : wick_error_export(run_shape(s, nshape, shape, &mem));
+  wick_arena_free(&mem);
+  return e;
+}
+
 /* ---- runs ---- */
 
 static wick_error *run_error(wick_code code, const char *text)
 {
   const struct wick_error e = {code, text, false};
   return wick_error_export(&e);
+}
+
+static wick_error *run_unsized(const wick_program *p)
+{
+  char text[RUN_MESSAGE];
+  snprintf(text, sizeof text, "the size %s varies: give the shapes of the inputs first",
+           p->sizes.symbol[0].name);
+  return run_error(WICK_EINVAL, text);
 }
 
 static wick_error *run_missing(const wick_program *p, uint32_t i, const char *what)
@@ -103,12 +171,14 @@ static wick_error *run_other(const wick_program *p, uint32_t i)
 wick_error *wick_run(wick_session *s, const void *const *inputs, void *const *outputs)
 {
   const wick_program *p = &s->compiled->program;
+  const wick_io *io = run_io(s);
+  if (p->sizes.nsymbol && !wick_session_sized(s->state)) return run_unsized(p);
   for (uint32_t i = 0; i < p->ninput; i++)
-    if (!inputs[i] && p->io[i].nbytes) return run_missing(p, i, "input");
+    if (!inputs[i] && io[i].nbytes) return run_missing(p, i, "input");
   for (uint32_t i = 0; i < p->ninput; i++)
     if (p->fixed[i] && !wick_io_same(&p->io[i], inputs[i], p->fixed[i])) return run_other(p, i);
   for (uint32_t i = 0; i < p->noutput; i++)
-    if (!outputs[i] && p->io[p->ninput + i].nbytes) return run_missing(p, p->ninput + i, "output");
+    if (!outputs[i] && io[p->ninput + i].nbytes) return run_missing(p, p->ninput + i, "output");
   wick_code code = wick_session_run(s->state, inputs, outputs);
   return code ? run_fault(s, code) : NULL;
 }

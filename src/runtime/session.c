@@ -15,7 +15,7 @@ enum {
   SESSION_SLOTS = 64,
   SESSION_ALIGN = 64,
   SESSION_PAD = 256,
-  SESSION_FIRST = 4,    /* slots before io */
+  SESSION_FIRST = 4,    /* slots before io, but for sizes and places */
   SESSION_BATCH = 32,   /* launches that are gathered */
   SESSION_ALONE = 1500, /* nanoseconds of work that one worker does sooner than two */
 };
@@ -55,6 +55,11 @@ struct wick_session_state {
   size_t nblock;
   wick_session_fault fault;
   wick_session_host *host; /* NULL: the program has nothing for it */
+  wick_sizing *sizing;     /* NULL: no size varies */
+  const wick_sized *sized; /* NULL: sizes are to be given first */
+  uint32_t first;          /* the slot of the first input */
+  uint64_t room;           /* bytes of the arena, where it is on its own: sizes vary */
+  void *own;               /* it, then */
   uint32_t nbatch, share;  /* share: workers that take parts of the batch */
   session_kernel batch[SESSION_BATCH];
 };
@@ -82,7 +87,8 @@ static session_layout session_layout_of(const wick_program *p, uint32_t nworker)
   if (wick_mul_overflows(wick_align_up(p->scratch_bytes, SESSION_PAD), (uint64_t)nworker, &scratch))
     l.overflow = true;
   l.state = session_place(&l, sizeof(wick_session_state));
-  l.args = session_place(&l, ((uint64_t)p->ninput + p->noutput + SESSION_FIRST) * sizeof(void *));
+  l.args =
+      session_place(&l, ((uint64_t)p->ninput + p->noutput + SESSION_FIRST + 2) * sizeof(void *));
   l.worker = session_place(&l, (uint64_t)nworker * sizeof(session_worker));
   l.arena = session_place(&l, p->arena_bytes);
   l.scratch = session_place(&l, l.overflow ? 0 : scratch);
@@ -107,10 +113,13 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
     return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: the arena wants %llu bytes",
                      (unsigned long long)program->arena_bytes);
   wick_session_host *host;
+  wick_sizing *sizing;
   WICK_TRY(wick_session_host_make(program, a, mem, &host));
+  wick_status bad = wick_sizing_make(image, program, a, mem, &sizing);
   size_t nblock = l.total + SESSION_ALIGN;
-  void *block = a.alloc(a.self, nblock);
-  if (!block) wick_session_host_drop(host);
+  void *block = bad ? NULL : a.alloc(a.self, nblock);
+  if (!block) wick_session_host_drop(host), wick_sizing_drop(sizing);
+  if (bad) return bad;
   if (!block)
     return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: a session wants %llu bytes",
                      (unsigned long long)nblock);
@@ -128,6 +137,8 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
                             .scratch = at + l.scratch,
                             .scratch_stride = wick_align_up(program->scratch_bytes, SESSION_PAD),
                             .host = host,
+                            .sizing = sizing,
+                            .first = sizing ? SESSION_FIRST + 2 : SESSION_FIRST,
                             .block = block,
                             .nblock = nblock};
   if (setup) s->profile = setup->profile, s->profile_ctx = setup->profile_ctx;
@@ -147,10 +158,55 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
   return NULL;
 }
 
+/* ---- sizes ---- */
+
+static void session_arena_free(wick_session_state *s)
+{
+  if (s->room) s->allocator.free(s->allocator.self, s->own, s->room + SESSION_ALIGN);
+  s->room = 0;
+}
+
+/* What the arena holds between runs is nobody's. */
+static bool session_arena_fits(wick_session_state *s, uint64_t nbytes)
+{
+  if (nbytes <= s->room) return true;
+  session_arena_free(s);
+  if (nbytes > SIZE_MAX / 4) return false;
+  s->own = s->allocator.alloc(s->allocator.self, (size_t)nbytes + SESSION_ALIGN);
+  if (!s->own) return false;
+  s->room = nbytes;
+  s->arena = (char *)s->own + (-(uintptr_t)s->own & (SESSION_ALIGN - 1));
+  return true;
+}
+
+wick_status wick_session_resize(wick_session_state *s, const int64_t *symbol)
+{
+  static const struct wick_error nomem = {WICK_ENOMEM, "out of memory: the arena", false};
+  const wick_sized *sized;
+  WICK_TRY(wick_sizing_find(s->sizing, symbol, &sized));
+  if (!session_arena_fits(s, sized->arena_bytes)) {
+    s->sized = NULL;
+    return &nomem;
+  }
+  s->sized = sized;
+  union {
+    const void *c;
+    void *p;
+  } table = {sized->table}, places = {sized->places};
+  s->args[2] = s->arena;
+  s->args[SESSION_FIRST] = table.p;
+  s->args[SESSION_FIRST + 1] = places.p;
+  return NULL;
+}
+
+const wick_sized *wick_session_sized(const wick_session_state *s) { return s->sized; }
+
 void wick_session_drop(wick_session_state *s)
 {
   if (!s) return;
   wick_session_host_drop(s->host);
+  wick_sizing_drop(s->sizing);
+  session_arena_free(s);
   s->allocator.free(s->allocator.self, s->block, s->nblock);
 }
 
@@ -287,6 +343,8 @@ static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, 
   k->nargs = nargs, k->tasks = tasks;
   k->before = last ? last->before + last->cost : 0;
   k->cost = info->cost ? info->cost : 1;
+  if (s->sizing && info->tasks) /* the estimate is of so many tasks */
+    k->cost = 1 + (uint64_t)((double)k->cost * (double)tasks / (double)info->tasks);
   memcpy(k->args, args, (size_t)nargs * sizeof *args);
   s->nbatch++;
   return info->fault || s->profile ? session_flush(s) : 0;
@@ -295,12 +353,11 @@ static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, 
 wick_code wick_session_run(wick_session_state *s, const void *const *inputs, void *const *outputs)
 {
   const wick_program *p = s->program;
-  if (p->ninput) memcpy(s->args + SESSION_FIRST, inputs, p->ninput * sizeof *inputs);
-  if (p->noutput)
-    memcpy(s->args + SESSION_FIRST + p->ninput, outputs, p->noutput * sizeof *outputs);
+  if (p->ninput) memcpy(s->args + s->first, inputs, p->ninput * sizeof *inputs);
+  if (p->noutput) memcpy(s->args + s->first + p->ninput, outputs, p->noutput * sizeof *outputs);
   s->fault = (wick_session_fault){.kernel = p->nkernel};
   if (s->host) {
-    wick_code code = wick_session_host_begin(s->host, inputs, s->args + SESSION_FIRST);
+    wick_code code = wick_session_host_begin(s->host, inputs, s->args + s->first);
     if (code) return code;
   }
   s->run = wick_pool_begin(s->pool);

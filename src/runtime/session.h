@@ -6,6 +6,7 @@
 #include "runtime/load.h"
 #include "runtime/pool.h"
 #include "runtime/program.h"
+#include "runtime/sizes.h"
 
 /* Called after each kernel of a profiled run, on the thread of the run. */
 typedef void wick_profile_fn(void *ctx, uint32_t kernel, uint64_t nanoseconds);
@@ -26,6 +27,13 @@ WICK_CHECKED wick_status wick_session_make(const wick_image *image, const wick_p
                                            const void *constants, const wick_session_setup *setup,
                                            wick_arena *mem, wick_session_state **out);
 void wick_session_drop(wick_session_state *s); /* NULL is legal */
+
+/* From now on runs have these sizes, which a program whose sizes vary needs before the first run:
+ * values of its symbols. Allocates where they are new. Fails as wick_sizing_find does, and leaves
+ * the sizes as they were; the error lives until the next call. */
+WICK_CHECKED wick_status wick_session_resize(wick_session_state *s, const int64_t *symbol);
+/* The present sizes; NULL before they are given. */
+const wick_sized *wick_session_sized(const wick_session_state *s);
 
 /* Runs once. An address for each of the program's inputs and outputs; inputs are only read.
  * Rounding is to nearest even and denormals are kept during the run, in every worker; the caller's

@@ -132,7 +132,8 @@ static wick_status measure_all(wick_measure *m, uint32_t n, const wick_measured 
     k[i].noperand = of[i].use->noperand;
     k[i].operand = again ? k[i - 1].operand : measure_operands(m, &of[i]);
     if (measure_build(m, &of[i], &l[i])) continue; /* a schedule that the nest refuses */
-    k[i].name = l[i].name, k[i].tasks = l[i].tasks, any = true;
+    if (!wick_dim_is_const(l[i].tasks) || l[i].sizes.n) continue; /* sizes vary */
+    k[i].name = l[i].name, k[i].tasks = l[i].tasks.v, any = true;
     if (l[i].scratch && l[i].scratch_bytes > scratch) scratch = l[i].scratch_bytes;
   }
   char *room = wick_arena_alloc(m->tmp, scratch, 64);

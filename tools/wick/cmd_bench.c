@@ -69,8 +69,10 @@ static wick_status bench_begin(bench *b)
   if (b->inputs.n) {
     WICK_TRY(bench_read(b, b->inputs.at, b->inputs.n));
     WICK_TRY(wick_job_compile(j, &b->feed));
+    WICK_TRY(wick_job_session(j, &b->feed, NULL, NULL));
   } else {
     WICK_TRY(wick_job_compile(j, NULL));
+    WICK_TRY(wick_job_session(j, NULL, NULL, NULL));
     bench_make_inputs(b);
   }
   b->output = wick_job_outputs(j);
@@ -120,7 +122,6 @@ static wick_status bench_pipe(bench *b)
 {
   double begun = wick_now();
   WICK_TRY(bench_begin(b));
-  WICK_TRY(wick_job_session(&b->job, NULL, NULL));
   WICK_TRY(bench_run(b));
   printf("ready %.3f\n", wick_now() - begun);
   fflush(stdout);
@@ -173,7 +174,7 @@ static wick_status bench_profile_runs(bench *b, double median)
   b->run = wick_new(&j->mem, uint64_t, n), b->nanoseconds = wick_new(&j->mem, uint64_t, n);
   wick_session_free(j->session);
   j->session = NULL;
-  WICK_TRY(wick_job_session(j, bench_profile, b));
+  WICK_TRY(wick_job_session(j, &b->feed, bench_profile, b));
   b->nprofiled = 1;
   if (median > 0 && b->seconds / 2 / median > 1) b->nprofiled = (uint32_t)(b->seconds / 2 / median);
   WICK_TRY(bench_run(b));
@@ -256,7 +257,6 @@ static wick_status bench_report(bench *b)
          j->path, wick_compiled_cached(j->compiled) ? "from the cache" : "ready",
          wick_now() - begun, (double)m.constants / 1048576, (double)m.arena / 1048576,
          (double)m.scratch / 1048576);
-  WICK_TRY(wick_job_session(j, NULL, NULL));
   WICK_TRY(bench_latency(b, &median));
   WICK_TRY(bench_profile_runs(b, median));
   wick_target t = wick_target_host();

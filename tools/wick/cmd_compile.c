@@ -44,6 +44,7 @@ static wick_status compile_work(compile_state *s)
   WICK_TRY(wick_job_load(j));
   if (s->inputs.n) WICK_TRY(wick_job_feed(j, &s->inputs, &(wick_job_image){0}, &feed));
   if (compile_is_artifact(s->output)) {
+    j->vary = !s->inputs.n;
     WICK_TRY(wick_job_compile(j, s->inputs.n ? &feed : NULL));
     const char *contract = wick_compiled_contract(j->compiled);
     printf("%.*s\n", (int)strcspn(contract, "\n"), contract); /* the line for all kernels */

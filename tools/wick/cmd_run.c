@@ -66,7 +66,7 @@ static wick_status run_compiled(run_state *r, const wick_feed *feed, wick_array 
 {
   wick_job *j = &r->job;
   WICK_TRY(wick_job_compile(j, feed));
-  WICK_TRY(wick_job_session(j, NULL, NULL));
+  WICK_TRY(wick_job_session(j, feed, NULL, NULL));
   uint32_t n = *out_n = wick_compiled_noutput(j->compiled);
   const wick_io **io = wick_job_outputs(j);
   void **room = wick_feed_room(io, n, &j->mem);

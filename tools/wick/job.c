@@ -40,6 +40,30 @@ int wick_job_usage(const wick_job *j, const char *what)
   return WICK_EXIT_USAGE;
 }
 
+/* NAME=N, NAME=LO..HI, NAME=LO..HI:STEP */
+static bool job_dim(wick_job *j, const char *word)
+{
+  const char *equal = strrchr(word, '=');
+  if (!equal || equal == word) return false;
+  wick_size_range r = {.name = wick_str_dupn(&j->mem, word, (size_t)(equal - word)), .step = 1};
+  char *end;
+  errno = 0;
+  r.least = r.most = strtoll(equal + 1, &end, 10);
+  bool range = strncmp(end, "..", 2) == 0, good = end != equal + 1;
+  if (good && range) {
+    const char *most = end + 2;
+    r.most = strtoll(most, &end, 10);
+    good = end != most;
+    if (good && *end == ':') r.step = strtoll(end + 1, &end, 10);
+  }
+  if (!good || errno || *end || r.least < 0 || r.most < r.least || r.step < 1) return false;
+  if (range)
+    j->ranges[j->nrange++] = r;
+  else
+    j->sizes[j->nsize++] = (wick_size){r.name, r.least};
+  return true;
+}
+
 int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv)
 {
   int stop = wick_args_parse(args, &j->mem, argc, argv);
@@ -50,15 +74,11 @@ int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv)
   if (j->processes < 0 || j->processes > 4096)
     return wick_job_usage(j, "--processes is outside 0 to 4096");
   j->sizes = wick_new(&j->mem, wick_size, j->dims.n);
-  for (; j->nsize < j->dims.n; j->nsize++) {
-    const char *word = j->dims.at[j->nsize], *equal = strrchr(word, '=');
-    char *end = NULL;
-    errno = 0;
-    int64_t value = equal ? strtoll(equal + 1, &end, 10) : -1;
-    if (!equal || equal == word || errno || end == equal + 1 || *end || value < 0)
-      return wick_job_usage(j, wick_str_printf(&j->mem, "--dim %s: wanted NAME=N", word));
-    j->sizes[j->nsize] = (wick_size){wick_str_dupn(&j->mem, word, (size_t)(equal - word)), value};
-  }
+  j->ranges = wick_new(&j->mem, wick_size_range, j->dims.n);
+  for (uint32_t i = 0; i < j->dims.n; i++)
+    if (!job_dim(j, j->dims.at[i]))
+      return wick_job_usage(
+          j, wick_str_printf(&j->mem, "--dim %s: wanted NAME=N or NAME=LO..HI", j->dims.at[i]));
   return -1;
 }
 
@@ -105,7 +125,9 @@ const wick_io **wick_job_inputs(wick_job *j, uint32_t *out_n)
   *out_n = compiled ? wick_compiled_ninput(j->compiled) : wick_model_ninput(j->model);
   const wick_io **io = wick_new(&j->mem, const wick_io *, *out_n);
   for (uint32_t i = 0; i < *out_n; i++)
-    io[i] = compiled ? wick_compiled_input(j->compiled, i) : wick_model_input(j->model, i);
+    io[i] = j->session ? wick_session_input(j->session, i)
+            : compiled ? wick_compiled_input(j->compiled, i)
+                       : wick_model_input(j->model, i);
   return io;
 }
 
@@ -113,7 +135,8 @@ const wick_io **wick_job_outputs(wick_job *j)
 {
   uint32_t n = wick_compiled_noutput(j->compiled);
   const wick_io **io = wick_new(&j->mem, const wick_io *, n);
-  for (uint32_t i = 0; i < n; i++) io[i] = wick_compiled_output(j->compiled, i);
+  for (uint32_t i = 0; i < n; i++)
+    io[i] = j->session ? wick_session_output(j->session, i) : wick_compiled_output(j->compiled, i);
   return io;
 }
 
@@ -169,10 +192,13 @@ wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed)
                             .strict = j->strict,
                             .precision = j->precision,
                             .records = j->records,
+                            .nrange = j->nrange,
+                            .ranges = j->ranges,
+                            .vary = j->vary,
                             .cache = j->no_cache ? "" : NULL,
                             .stage = j->time || isatty(STDERR_FILENO) ? job_stage : NULL,
                             .arg = j};
-  if (!feed) return o;
+  if (!feed || j->nrange || j->vary) return o; /* then a session takes the shapes */
   o.nshape = feed->n, o.shape = wick_job_shapes(j, feed);
   o.ncontent = feed->n, o.contents = wick_job_contents(j, feed);
   return o;
@@ -187,11 +213,40 @@ wick_status wick_job_compile(wick_job *j, const wick_feed *feed)
   return wick_job_take(j, e);
 }
 
-wick_status wick_job_session(wick_job *j,
+/* Shapes for a session: the files', else what --dim says of the sizes. */
+static const wick_shape *job_session_shapes(wick_job *j, const wick_feed *feed)
+{
+  uint32_t n = wick_compiled_ninput(j->compiled);
+  wick_shape *shape = wick_new(&j->mem, wick_shape, n);
+  for (uint32_t i = 0; i < n; i++) {
+    const wick_io *io = wick_compiled_input(j->compiled, i);
+    int64_t *dim = wick_dup(&j->mem, int64_t, feed ? feed->array[i].dim : io->dim, io->rank);
+    for (uint32_t k = 0; k < io->rank && !feed; k++)
+      for (uint32_t s = 0; s < j->nsize && io->dim[k] < 0; s++)
+        if (strcmp(j->sizes[s].name, io->dim_name[k]) == 0) dim[k] = j->sizes[s].value;
+    shape[i] = (wick_shape){io->name, feed ? feed->array[i].rank : io->rank, dim};
+  }
+  return shape;
+}
+
+static bool job_open(const wick_job *j)
+{
+  for (uint32_t i = 0; i < wick_compiled_ninput(j->compiled); i++) {
+    const wick_io *io = wick_compiled_input(j->compiled, i);
+    for (uint32_t k = 0; k < io->rank; k++)
+      if (io->dim[k] < 0) return true;
+  }
+  return false;
+}
+
+wick_status wick_job_session(wick_job *j, const wick_feed *feed,
                              void (*profile)(void *arg, uint32_t kernel, uint64_t nanoseconds),
                              void *arg)
 {
   wick_session_options o = {
       .size = sizeof o, .threads = (uint32_t)j->threads, .profile = profile, .arg = arg};
-  return wick_job_take(j, wick_session_create(j->compiled, &o, &j->session));
+  WICK_TRY(wick_job_take(j, wick_session_create(j->compiled, &o, &j->session)));
+  if (!job_open(j)) return NULL;
+  const wick_shape *shape = job_session_shapes(j, feed);
+  return wick_job_take(j, wick_session_shape(j->session, wick_compiled_ninput(j->compiled), shape));
 }

@@ -23,11 +23,14 @@ typedef struct wick_job {
   const char *target, *precision, *records;
   int64_t threads, processes;
   bool no_cache, time, strict;
-  wick_words dims;  /* NAME=N */
+  wick_words dims;  /* NAME=N, NAME=LO..HI, NAME=LO..HI:STEP */
   const char *grad; /* what is differentiated; NULL: the first output, where `wrt` has names */
   wick_words wrt;
   uint32_t nsize;
   wick_size *sizes;
+  uint32_t nrange;
+  wick_size_range *ranges;
+  bool vary; /* sizes that nothing is said of stay open */
 
   wick_guard guard;
   wick_arena mem, tmp, scratch;
@@ -43,7 +46,9 @@ typedef struct wick_job {
       "threads",     't', WICK_FLAG_INT,                                                           \
       &(j)->threads, "N", "of a run; 0: all that the process may use"},                            \
       {"target", 0, WICK_FLAG_STRING, &(j)->target, "NAME", "machine to compile for; host"},       \
-      {"dim", 0, WICK_FLAG_LIST, &(j)->dims, "NAME=N...", "sizes that the model leaves open"},     \
+      {"dim",          0,                                                                          \
+       WICK_FLAG_LIST, &(j)->dims,                                                                 \
+       "NAME=N...",    "sizes that the model leaves open; NAME=LO..HI[:STEP]: what they may be"},  \
       {"grad", 0, WICK_FLAG_STRING, &(j)->grad, "TENSOR", "gives its derivatives, too"},           \
       {"wrt", 0, WICK_FLAG_LIST, &(j)->wrt, "TENSOR...", "derivatives by these; all inputs"},      \
       {"processes", 0, WICK_FLAG_INT, &(j)->processes, "N", "of the code generator at once"},      \
@@ -86,7 +91,10 @@ const wick_content *wick_job_contents(wick_job *j, const wick_feed *feed);
 wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed);
 /* Compiles for the shapes of `feed` (NULL: the model's own). An artifact is what it is. */
 WICK_CHECKED wick_status wick_job_compile(wick_job *j, const wick_feed *feed);
-WICK_CHECKED wick_status wick_job_session(
-    wick_job *j, void (*profile)(void *arg, uint32_t kernel, uint64_t nanoseconds), void *arg);
+/* Where sizes vary, with the shapes of `feed`; NULL: with the sizes that --dim says. */
+WICK_CHECKED wick_status wick_job_session(wick_job *j, const wick_feed *feed,
+                                          void (*profile)(void *arg, uint32_t kernel,
+                                                          uint64_t nanoseconds),
+                                          void *arg);
 
 #endif

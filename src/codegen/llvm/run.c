@@ -1,5 +1,6 @@
 /* What reaches outside: launches of kernels, and failures. */
 #include "codegen/llvm/emit.h"
+#include "ir/build.h"
 
 /* ---- launch ---- */
 
@@ -49,7 +50,7 @@ static void run_direct(emit *e, const wick_node *n, LLVMValueRef kernel, LLVMTyp
     if (!e->status) e->status = s;
     return;
   }
-  uint32_t slot = n->nin;
+  uint32_t slot = wick_launch_nslot(n);
   if (frame.scratch) run_store_slot(e, slot++, e->scratch);
   if (frame.fault) run_store_slot(e, slot++, e->fault);
   LLVMValueRef arg[3] = {run_slots(e), emit_i64(e, 0), tasks};
@@ -75,7 +76,7 @@ static void run_callback(emit *e, const wick_node *n, LLVMValueRef kernel, LLVMV
                          kernel,
                          LLVMConstInt(i32, index, false),
                          run_slots(e),
-                         emit_i64(e, n->nin),
+                         emit_i64(e, wick_launch_nslot(n)),
                          tasks,
                          LLVMConstInt(i32, n->attr[2].i != 0, false)};
   LLVMValueRef r = LLVMBuildCall2(e->b, run_launch_type(e), e->launch, arg, 7, "");
@@ -85,18 +86,19 @@ static void run_callback(emit *e, const wick_node *n, LLVMValueRef kernel, LLVMV
 static void run_launch(emit *e, const wick_node *n)
 {
   const wick_func *callee = wick_module_find(e->f->module, n->attr[0].s);
+  uint32_t nslot = wick_launch_nslot(n);
   if (callee) {
     wick_frame frame;
     wick_status s = wick_frame_of(callee, e->target, false, e->mem, &frame);
     if (s && !e->status) e->status = s;
-    if (!s && (frame.entry || frame.nslot != n->nin))
-      emit_fail(e, n, "@%s takes %u slots, %u are given", callee->name, frame.nslot, n->nin);
+    if (!s && (frame.entry || frame.nslot != nslot))
+      emit_fail(e, n, "@%s takes %u slots, %u are given", callee->name, frame.nslot, nslot);
     if (e->status) return;
   }
   LLVMTypeRef type;
   LLVMValueRef kernel = emit_declare(e, n->attr[0].s, false, &type);
-  for (uint32_t i = 0; i < n->nin; i++) run_store_slot(e, i, emit_get(e, n->in[i]));
-  LLVMValueRef tasks = emit_i64(e, n->attr[1].i);
+  for (uint32_t i = 0; i < nslot; i++) run_store_slot(e, i, emit_get(e, n->in[i]));
+  LLVMValueRef tasks = nslot < n->nin ? emit_get(e, n->in[nslot]) : emit_i64(e, n->attr[1].i);
   if (e->options->direct)
     run_direct(e, n, kernel, type, tasks);
   else
