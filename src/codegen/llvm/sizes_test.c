@@ -6,6 +6,7 @@
 
 #include "codegen/llvm/testing.h"
 #include "graph/attention.h"
+#include "graph/expand_rows.h"
 #include "graph/group/form.h"
 #include "graph/layout/block.h"
 #include "ir/element.h"
@@ -24,6 +25,7 @@ enum { MOST_SYMBOLS = 4, MOST_SIZES = 24, MOST_BUFFERS = 12, INTERPRETED = 6000 
 typedef struct sizes_kernel {
   const char *name;
   const wick_func *loop; /* as nested */
+  wick_dim_list size;    /* its parameters */
   wick_dim tasks;
   wick_frame frame;
 } sizes_kernel;
@@ -33,7 +35,7 @@ typedef struct sizes_case {
   unsigned passes;   /* before groups are formed */
   const char *steps; /* of the first group; NULL: the templates' */
   uint32_t nsymbol;
-  int64_t size[MOST_SIZES][MOST_SYMBOLS]; /* of the group's symbols in their order; 0: no more */
+  int64_t size[MOST_SIZES][MOST_SYMBOLS]; /* of the symbols in their order; 0: no more */
 } sizes_case;
 
 /* ---- kernels ---- */
@@ -51,7 +53,8 @@ static sizes_kernel sizes_build(testing *t, const wick_func *g, const char *step
   f = wick_pass_hoist(wick_pass_legalize(f, &row, &t->mem), &t->mem);
   testing_ok(wick_verify_func(f, &t->mem));
   wick_module_set(t->m, f);
-  sizes_kernel k = {.name = f->name, .loop = info.loop, .tasks = info.tasks};
+  sizes_kernel k = {
+      .name = f->name, .loop = info.loop, .size = wick_func_sizes(g, &t->mem), .tasks = info.tasks};
   testing_ok(wick_frame_of(f, &row, false, &t->mem, &k.frame));
   return k;
 }
@@ -163,14 +166,17 @@ static void sizes_same(const sizes_data *d, const void *want, const char *what, 
 
 /* All tasks, `step` of them in each call. */
 static void sizes_run(testing *t, const sizes_kernel *k, const sizes_data *d, uint32_t n,
-                      const wick_dim *sym, const int64_t *val, bool pass, int64_t step)
+                      const wick_dim *sym, const int64_t *val, int64_t step)
 {
   void *slot[MOST_BUFFERS + MOST_SYMBOLS + 2];
   uint32_t nslot = 0;
-  int64_t tasks;
+  int64_t tasks, size;
   wick_fault fault = {0};
   for (uint32_t i = 0; i < d->n; i++) slot[nslot++] = d->at[i];
-  for (uint32_t i = 0; i < n && pass; i++) slot[nslot++] = (void *)(intptr_t)val[i];
+  for (uint32_t i = 0; i < k->size.n; i++) {
+    assert_true(wick_dim_eval(t->m->dims, k->size.at[i], n, sym, val, &size));
+    slot[nslot++] = (void *)(intptr_t)size;
+  }
   assert_int_equal(nslot, k->frame.nslot);
   if (k->frame.scratch)
     slot[nslot++] = wick_arena_alloc(&t->mem, k->frame.scratch_bytes, WICK_FRAME_ALIGN);
@@ -189,7 +195,8 @@ static void sizes_interpret(testing *t, const sizes_kernel *k, const sizes_data 
   wick_arena tmp = wick_arena_make(&t->guard);
   for (; narg < d->n; narg++)
     arg[narg] = (wick_interpret_arg){.data = d->at[narg], .nelem = d->nelem[narg]};
-  for (uint32_t i = 0; i < n; i++) arg[narg++].number = val[i];
+  for (uint32_t i = 0; i < k->size.n; i++)
+    assert_true(wick_dim_eval(t->m->dims, k->size.at[i], n, sym, val, &arg[narg++].number));
   narg++;
   assert_true(wick_dim_eval(t->m->dims, k->tasks, n, sym, val, &arg[narg++].number));
   testing_ok(wick_interpret(k->loop, narg, arg, &t->mem, &tmp));
@@ -208,12 +215,12 @@ static void sizes_at(testing *t, const wick_func *g, const sizes_kernel *any,
 {
   sizes_data d = sizes_data_begin(t, g, n, sym, val);
   sizes_clear(&d);
-  sizes_run(t, one, &d, n, sym, val, false, INT32_MAX);
+  sizes_run(t, one, &d, n, sym, val, INT32_MAX);
   const void *want = sizes_keep(t, &d);
   static const int64_t step[] = {INT32_MAX, 1, 5};
   for (uint32_t i = 0; i < WICK_COUNT(step); i++) {
     sizes_clear(&d);
-    sizes_run(t, any, &d, n, sym, val, true, step[i]);
+    sizes_run(t, any, &d, n, sym, val, step[i]);
     sizes_same(&d, want,
                wick_str_printf(&t->mem, "@%s, %lld tasks at once", g->name, (long long)step[i]),
                val);
@@ -227,13 +234,11 @@ static void sizes_at(testing *t, const wick_func *g, const sizes_kernel *any,
   sizes_data_end(&d);
 }
 
-static void sizes_group(testing *t, const wick_func *g, const sizes_case *c, const char *steps)
+static void sizes_group(testing *t, const wick_func *g, const sizes_case *c, wick_dim_list sym,
+                        const char *steps)
 {
-  wick_dim_list sym = wick_func_sizes(g, &t->mem);
   sizes_kernel any, one[MOST_SIZES];
   uint32_t n = 0;
-  if (sym.n != c->nsymbol)
-    fail_msg("@%s has %u symbols, %u are wanted", g->name, sym.n, c->nsymbol);
   if (!steps) steps = g->schedule;
   if (getenv("SIZES_SHOW")) print_message("@%s: %s\n", g->name, steps);
   any = sizes_build(t, g, steps, wick_str_printf(&t->mem, "%s.any", g->name));
@@ -266,12 +271,16 @@ static void sizes_check(const sizes_case *c)
   wick_func *f = (wick_func *)(uintptr_t)wick_module_find(t.m, "main");
   if (c->passes & BLOCK) testing_ok(wick_pass_block(f, &row, false, NULL, &t.mem, &f));
   if (c->passes & ATTENTION) testing_ok(wick_pass_attention(f, &row, &t.mem, &f));
+  testing_ok(wick_pass_expand_rows(f, &t.mem, &f));
+  wick_dim_list sym = wick_func_sizes(f, &t.mem);
+  assert_int_equal(sym.n, c->nsymbol);
   testing_ok(wick_form_groups(f, &row, NULL, &t.mem, &t.mem, &f));
   wick_list(const wick_func *) groups = {0};
   for (uint32_t i = 0; i < t.m->funcs.n; i++)
     if (t.m->funcs.at[i]->level == WICK_GROUP) wick_push(&t.mem, &groups, t.m->funcs.at[i]);
   assert_true(groups.n > 0);
-  for (uint32_t i = 0; i < groups.n; i++) sizes_group(&t, groups.at[i], c, i ? NULL : c->steps);
+  for (uint32_t i = 0; i < groups.n; i++)
+    sizes_group(&t, groups.at[i], c, sym, i ? NULL : c->steps);
   testing_end(&t);
 }
 
@@ -370,12 +379,204 @@ static void tails(void **state)
   for (size_t i = 0; i < WICK_COUNT(rows); i++) sizes_check(&rows[i]);
 }
 
+/* ---- groups with the templates' schedules ---- */
+
+static void products(void **state)
+{
+  (void)state;
+  static const sizes_case rows[] = {
+      {"graph @main(%x: f32[M[1..512],24], %w: f32[24,80], %b: f32[80]) -> f32[M,80] {"
+       "  %1 = matmul %x, %w; %2 = add %1, %b; %3 = gelu %2; return %3 }",
+       0,
+       NULL,
+       1,
+       {{1}, {2}, {3}, {5}, {7}, {13}, {14}, {15}, {27}, {28}, {97}, {512}}},
+      {"graph @main(%x: f32[B[1..4],S[1..64],24], %w: f32[24,40], %r: f32[B,S,40]) -> f32[B,S,40] {"
+       "  %1 = matmul %x, %w; %2 = add %1, %r; return %2 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {1, 13}, {3, 14}, {4, 64}, {2, 29}}},
+      {"graph @main(%q: f32[B[1..3],S[1..90],24], %k: f32[B,24,T[1..90]]) -> f32[B,S,T] {"
+       "  %1 = matmul %q, %k; %2 = relu %1; return %2 }",
+       0,
+       NULL,
+       3,
+       {{1, 1, 1}, {2, 5, 17}, {3, 17, 33}, {1, 90, 90}, {2, 48, 63}}},
+      {"graph @main(%p: f32[B[1..3],S[1..90],T[1..90]], %v: f32[B,T,32]) -> f32[B,S,32] {"
+       "  %1 = matmul %p, %v; return %1 }",
+       0,
+       NULL,
+       3,
+       {{1, 1, 1}, {2, 5, 17}, {3, 17, 33}, {1, 90, 90}, {2, 48, 63}}},
+      {"graph @main(%x: f32[M[1..40],T[1..90]], %w: f32[30,T]) -> f32[M,30] {"
+       "  %1 = transpose %w {perm=[1,0]}; %2 = matmul %x, %1; return %2 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {5, 17}, {17, 33}, {40, 90}}},
+  };
+  for (size_t i = 0; i < WICK_COUNT(rows); i++) sizes_check(&rows[i]);
+}
+
+static void rows_and_lines(void **state)
+{
+  (void)state;
+  static const sizes_case rows[] = {
+      {"graph @main(%x: f32[B[1..4],S[1..130],S]) -> f32[B,S,S] { %1 = softmax %x; return %1 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {2, 2}, {1, 15}, {3, 16}, {2, 33}, {1, 130}}},
+      {"graph @main(%x: f32[B[1..4],130,S[1..130]]) -> f32[B,130,S] {"
+       "  %1 = softmax %x {axis=1}; return %1 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {2, 2}, {1, 15}, {3, 16}, {2, 33}, {1, 130}}},
+      {"graph @main(%x: f32[B[1..4],S[1..130],17]) -> f32[B,S,17] {"
+       "  %1 = softmax %x {axis=1}; return %1 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {2, 2}, {1, 15}, {3, 16}, {2, 33}, {1, 130}}},
+      {"graph @main(%x: f32[B[1..4],S[1..130],40], %g: f32[40], %b: f32[40]) -> f32[B,S,40] {"
+       "  %1 = layer_norm %x, %g, %b; return %1 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {2, 33}, {4, 130}}},
+      {"graph @main(%x: f32[M[1..9],T[1..200]], %g: f32[T], %b: f32[T]) -> f32[M,T] {"
+       "  %1 = layer_norm %x, %g, %b; return %1 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {2, 15}, {3, 16}, {4, 17}, {9, 200}}},
+      {"graph @main(%x: f32[M[1..9],T[1..200]]) -> f32[M,1] {"
+       "  %1 = reduce_mean %x {axes=[1]}; return %1 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {2, 15}, {3, 16}, {4, 17}, {5, 63}, {6, 65}, {9, 200}}},
+      {"graph @main(%x: f32[M[1..9],T[1..200],20]) -> f32[M,20] {"
+       "  %1 = reduce_max %x {axes=[1], keepdims=false}; return %1 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {2, 15}, {3, 16}, {9, 200}}},
+      {"graph @main(%x: f32[M[1..9],C[1..40],H[1..40],W[1..40]]) -> f32[M,C,1,1] {"
+       "  %1 = reduce_mean %x {axes=[2,3]}; return %1 }",
+       0,
+       NULL,
+       4,
+       {{1, 1, 1, 1}, {2, 3, 15, 17}, {3, 40, 16, 40}, {1, 2, 33, 5}}},
+      {"graph @main(%x: f32[M[1..9],T[1..200]]) -> i64[M,1] { %1 = argmax %x {axis=1}; return %1 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {2, 15}, {9, 200}}},
+  };
+  for (size_t i = 0; i < WICK_COUNT(rows); i++) sizes_check(&rows[i]);
+}
+
+static void elements(void **state)
+{
+  (void)state;
+  static const sizes_case rows[] = {
+      {"graph @main(%x: f32[B[1..4],S[1..130],40], %y: f32[40]) -> f32[B,S,40] {"
+       "  %1 = mul %x, %y; %2 = tanh %1; return %2 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {2, 33}, {4, 130}}},
+      {"graph @main(%x: f32[N[1..9000]]) -> f32[N] { %1 = sigmoid %x; return %1 }",
+       0,
+       NULL,
+       1,
+       {{1}, {16}, {4095}, {4096}, {4097}, {9000}}},
+      {"graph @main(%x: f32[B[1..4],S[1..130],T[1..50]], %y: f32[B,1,T]) -> f32[B,S,T] {"
+       "  %1 = add %x, %y; return %1 }",
+       0,
+       NULL,
+       3,
+       {{1, 1, 1}, {2, 33, 15}, {4, 130, 17}, {3, 5, 50}}},
+      {"graph @main(%x: f32[B[1..4],S[1..60],4,16]) -> f32[B,4,S,16] {"
+       "  %1 = transpose %x {perm=[0,2,1,3]}; return %1 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {2, 33}, {4, 60}}},
+      {"graph @main(%x: f32[B[1..4],S[1..60],T[1..60]]) -> f32[B,T,S] {"
+       "  %1 = transpose %x {perm=[0,2,1]}; return %1 }",
+       0,
+       NULL,
+       3,
+       {{1, 1, 1}, {2, 3, 5}, {2, 15, 16}, {1, 16, 17}, {4, 60, 33}, {3, 2, 60}}},
+      {"graph @main(%x: f32[B[1..4],3,H[1..60],W[1..60]]) -> f32[B,H,W,3] {"
+       "  %1 = transpose %x {perm=[0,2,3,1]}; return %1 }",
+       0,
+       NULL,
+       3,
+       {{1, 1, 1}, {2, 3, 5}, {2, 15, 16}, {1, 16, 17}, {4, 60, 33}}},
+      {"graph @main(%x: f32[B[1..4],S[1..60],8], %y: f32[B,T[1..60],8]) -> f32[B,S + T,8] {"
+       "  %1 = concat %x, %y {axis=1}; return %1 }",
+       0,
+       NULL,
+       3,
+       {{1, 1, 1}, {2, 3, 5}, {4, 60, 33}}},
+      {"graph @main(%x: f32[30,20], %i: i64[B[1..4],S[1..60]]) -> f32[B,S,20] {"
+       "  %1 = gather %x, %i; return %1 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {2, 3}, {4, 60}}},
+      {"graph @main(%x: f32[B[1..4],3,H[1..30],W[1..30]]) -> f32[B,3,2*H,2*W] {"
+       "  %1 = resize %x {shape=[B,3,2*H,2*W], scale=[1,1,2,2], coordinates=asymmetric, "
+       "nearest=floor}; return %1 }",
+       0,
+       NULL,
+       3,
+       {{1, 1, 1}, {2, 3, 5}, {2, 15, 16}, {1, 16, 17}}},
+      {"graph @main(%x: f32[B[1..4],S[1..60],8]) -> f32[B,S + 3,8] {"
+       "  %1 = pad %x {pad=[0,1,0,0,2,0]}; return %1 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {2, 3}, {4, 60}}},
+  };
+  for (size_t i = 0; i < WICK_COUNT(rows); i++) sizes_check(&rows[i]);
+}
+
+static void windows(void **state)
+{
+  (void)state;
+  static const sizes_case rows[] = {
+      {"graph @main(%x: f32[B[1..3],3,H[4..40],W[4..40]], %w: f32[8,3,3,3]) -> f32[B,8,H,W] {"
+       "  %1 = conv %x, %w {pad=[1,1,1,1]}; %2 = relu %1; return %2 }",
+       0,
+       NULL,
+       3,
+       {{1, 4, 4}, {2, 5, 16}, {1, 17, 15}, {3, 33, 40}}},
+      {"graph @main(%x: f32[B[1..3],3,H[4..40],W[4..40]]) -> f32[B,3,H,W] {"
+       "  %1 = max_pool %x {kernel=[3,3], pad=[1,1,1,1]}; return %1 }",
+       0,
+       NULL,
+       3,
+       {{1, 4, 4}, {2, 5, 16}, {1, 17, 15}, {3, 33, 40}}},
+  };
+  for (size_t i = 0; i < WICK_COUNT(rows); i++) sizes_check(&rows[i]);
+}
+
 int main(void)
 {
   wick_llvm_begin();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loops_that_are_not_scheduled),
       cmocka_unit_test(tails),
+      cmocka_unit_test(products),
+      cmocka_unit_test(rows_and_lines),
+      cmocka_unit_test(elements),
+      cmocka_unit_test(windows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

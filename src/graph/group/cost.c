@@ -1,6 +1,7 @@
 /* Cycles of tiles in registers, and of the stages of a group. */
 #include "graph/group/cost.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "ir/op.h"
@@ -61,22 +62,33 @@ static const wick_region *cost_body(const wick_node *n)
   return &n->region[n->op == WICK_OP_fold ? 1 : 0];
 }
 
-static int64_t cost_extent(const wick_stage *st, uint32_t axis)
+int64_t wick_cost_extent(const wick_dims *dims, wick_dim extent)
 {
-  return wick_dim_is_const(st->axis[axis].extent) ? st->axis[axis].extent.v : 1;
+  enum { MOST = 4096, RARE = 64 };
+  int64_t lo, hi;
+  if (wick_dim_is_const(extent)) return extent.v;
+  wick_dim_range(dims, extent, &lo, &hi);
+  hi = wick_min_i64(wick_max_i64(hi, 1), wick_max_i64(lo, MOST));
+  lo = wick_max_i64(wick_max_i64(lo, hi / RARE), 1);
+  return (int64_t)(sqrt((double)lo * (double)hi) + 0.5);
+}
+
+static int64_t cost_extent(const wick_schedule *s, const wick_stage *st, uint32_t axis)
+{
+  return wick_cost_extent(s->group->module->dims, st->axis[axis].extent);
 }
 
 /* Products that are one instruction: iterations of the loop that is a dot product. */
-static int64_t cost_dot(const wick_stage *st)
+static int64_t cost_dot(const wick_schedule *s, const wick_stage *st)
 {
   const wick_sloop *l = st->loops.n ? &st->loops.at[st->loops.n - 1] : NULL;
-  return l && l->kind == WICK_DOT ? cost_extent(st, l->axis) : 1;
+  return l && l->kind == WICK_DOT ? cost_extent(s, st, l->axis) : 1;
 }
 
-static double cost_numel(const wick_stage *st)
+static double cost_numel(const wick_schedule *s, const wick_stage *st)
 {
   double n = 1;
-  for (uint32_t k = 0; k < st->naxis; k++) n *= (double)cost_extent(st, k);
+  for (uint32_t k = 0; k < st->naxis; k++) n *= (double)cost_extent(s, st, k);
   return n;
 }
 
@@ -104,7 +116,7 @@ static int64_t cost_lanes(const wick_schedule *s, const wick_stage *st)
   const wick_stage *at = st->where == WICK_INLINE ? &s->stage[s->output] : st;
   for (uint32_t i = 0; i < at->loops.n; i++) {
     const wick_sloop *l = &at->loops.at[i];
-    if (l->kind == WICK_VECTOR) return l->size ? l->size : cost_extent(at, l->axis);
+    if (l->kind == WICK_VECTOR) return l->size ? l->size : cost_extent(s, at, l->axis);
   }
   return 1;
 }
@@ -117,16 +129,17 @@ typedef struct cost_axis {
 } cost_axis;
 
 /* How much of axis k the loops behind `first` cover. */
-static int64_t cost_covers(const wick_stage *st, uint32_t axis, uint32_t first, bool registers)
+static int64_t cost_covers(const wick_schedule *s, const wick_stage *st, uint32_t axis,
+                           uint32_t first, bool registers)
 {
   int64_t n = 1;
   for (uint32_t i = first; i < st->loops.n; i++) {
     const wick_sloop *l = &st->loops.at[i];
     if (l->axis != axis || (registers && l->kind != WICK_UNROLL && l->kind != WICK_VECTOR))
       continue;
-    n *= l->size ? l->size : wick_ceildiv_i64(cost_extent(st, axis), l->factor);
+    n *= l->size ? l->size : wick_ceildiv_i64(cost_extent(s, st, axis), l->factor);
   }
-  return wick_min_i64(n, cost_extent(st, axis));
+  return wick_min_i64(n, cost_extent(s, st, axis));
 }
 
 /* The tile of a fold: inside its consumer's loops where it is computed there in registers, else its
@@ -141,11 +154,11 @@ static void cost_tile_of(const wick_schedule *s, const wick_stage *fold, cost_ax
       first++;
   for (uint32_t a = 0; a < fold->naxis; a++) {
     bool reduce = fold->axis[a].reduce;
-    axis[a] = (cost_axis){.extent = cost_extent(fold, a), .tile = 1, .reduce = reduce};
+    axis[a] = (cost_axis){.extent = cost_extent(s, fold, a), .tile = 1, .reduce = reduce};
     if (!reduce && inside && k < out->naxis)
-      axis[a].tile = cost_covers(out, k, first + 1, false);
+      axis[a].tile = cost_covers(s, out, k, first + 1, false);
     else if (!reduce)
-      axis[a].tile = cost_covers(fold, a, 0, true);
+      axis[a].tile = cost_covers(s, fold, a, 0, true);
     if (!reduce) k++;
   }
   int64_t lanes = cost_lanes(s, fold);
@@ -192,7 +205,7 @@ static double cost_sum(const wick_schedule *s, const wick_target *t, const wick_
   cost_tile_of(s, fold, axis);
   for (uint32_t a = 0; a < naxis; a++)
     if (axis[a].reduce) steps *= axis[a].extent;
-  steps /= cost_dot(fold);
+  steps /= cost_dot(s, fold);
   for (uint32_t rest = 0; rest < 1u << naxis; rest++) { /* bit a: the last, smaller tile along a */
     wick_cost_tile x = {.products = 1};
     bool any = true;
@@ -222,12 +235,12 @@ static double cost_sum(const wick_schedule *s, const wick_target *t, const wick_
 static void cost_stage(const wick_schedule *s, const wick_target *t, const wick_stage *st,
                        double *most, wick_cost *out)
 {
-  double flops, products, lanes = (double)cost_lanes(s, st), numel = cost_numel(st),
+  double flops, products, lanes = (double)cost_lanes(s, st), numel = cost_numel(s, st),
                           full = t->vector_bytes >= 8 ? t->vector_bytes / 4 : 1;
   cost_operations(s->group, cost_node(s, st), &flops, &products);
   out->flops += (uint64_t)(flops * numel);
   double cycles = numel * (products > 1 ? products : 1) / 2 / lanes,
-         least = numel * products / 2 / full / (double)cost_dot(st);
+         least = numel * products / 2 / full / (double)cost_dot(s, st);
   wick_cost found = {.limit = lanes > 1 ? WICK_COST_PRODUCTS : WICK_COST_SCALAR};
   if (st->fold && lanes > 1) {
     cycles = cost_sum(s, t, st, products, &found);

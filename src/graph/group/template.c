@@ -138,7 +138,7 @@ static const char *template_simple_out(template_state *t, int64_t vectors, int64
 /* Lanes along that axis of the output. */
 static int64_t template_vector_lanes(const template_state *t, uint32_t axis)
 {
-  int64_t v = template_extent(t->out, axis), lanes = t->lanes;
+  int64_t v = template_most(t, t->out, axis), lanes = t->lanes;
   while (lanes > v && lanes > t->t->vector_bytes / 4) lanes /= 2; /* of short elements */
   return v >= lanes ? lanes : 1;
 }
@@ -165,7 +165,7 @@ static int64_t template_window_reach(const template_state *t, const wick_stage *
                                      int64_t places)
 {
   const wick_node *f = template_node(t, fold);
-  int64_t most = 1, middle = template_extent(fold, k) / 2;
+  int64_t most = 1, middle = template_extent(t, fold, k) / 2;
   for (uint32_t i = f->region[1].begin; i < f->region[1].end; i++) {
     const wick_node *r = &t->g->node[i];
     if (r->op != WICK_OP_read) continue;
@@ -175,7 +175,7 @@ static int64_t template_window_reach(const template_state *t, const wick_stage *
       int64_t reach = 1 + (places - 1) * template_moves(t, fold, index, k, middle - 1, middle);
       for (uint32_t a = 0; a < fold->naxis; a++)
         if (fold->axis[a].reduce)
-          reach += template_moves(t, fold, index, a, 0, template_extent(fold, a) - 1);
+          reach += template_moves(t, fold, index, a, 0, template_extent(t, fold, a) - 1);
       if (template_moves(t, fold, index, k, middle - 1, middle)) most = wick_max_i64(most, reach);
     }
   }
@@ -186,7 +186,7 @@ static int64_t template_window_reach(const template_state *t, const wick_stage *
 static int64_t template_window_places(const template_state *t, const wick_stage *fold)
 {
   uint32_t x = t->out->naxis - 2;
-  int64_t best = 1, width = template_extent(t->out, x);
+  int64_t best = 1, width = template_extent(t, t->out, x);
   double least = 1e300;
   for (int64_t p = 1; p <= width; p++) {
     if (p > 1 && p + template_window_reach(t, fold, x, p) > (int64_t)t->t->nvector) break;
@@ -204,7 +204,7 @@ static int64_t template_wide(template_state *t, uint32_t axis, int64_t lanes)
 {
   if (lanes < 2 || t->knobs.vectors < 2) return lanes;
   int64_t wide = lanes * t->knobs.vectors;
-  t->refused = t->refused || t->knobs.vectors > 4 || wide > template_extent(t->out, axis);
+  t->refused = t->refused || t->knobs.vectors > 4 || wide > template_extent(t, t->out, axis);
   return t->refused ? lanes : wide;
 }
 
@@ -251,11 +251,11 @@ static bool template_window(template_state *t, const wick_stage *fold)
         template_step_of(t, &t->g->node[i], fold->axis[n - 1].sym) == 2)
       lanes = 1;
   bool dear = template_is_dear(t, fold);
-  int64_t width = n > 1 ? template_extent(t->out, n - 2) : 1, vectors = 1,
+  int64_t width = n > 1 ? template_extent(t, t->out, n - 2) : 1, vectors = 1,
           places = lanes > 1 && n > 1 && !dear ? template_window_places(t, fold) : 1;
   if (lanes > 1 && !dear &&
       (n < 2 || !template_overlaps(t, fold, n - 2))) /* whole lines of vectors */
-    vectors = template_even(wick_ceildiv_i64(template_extent(t->out, n - 1), lanes),
+    vectors = template_even(wick_ceildiv_i64(template_extent(t, t->out, n - 1), lanes),
                             wick_max_i64(t->t->nvector / 4, 1));
   if (vectors > 1) places = 1;
   if (t->knobs.columns) places = wick_min_i64(t->knobs.columns, width);
@@ -272,7 +272,7 @@ static bool template_window(template_state *t, const wick_stage *fold)
 /* Iterations of an axis that are turned in registers, for vectors of so many lanes. */
 static int64_t template_turn(const template_state *t, uint32_t axis, int64_t lanes)
 {
-  int64_t extent = template_extent(t->out, axis), n = lanes;
+  int64_t extent = template_extent(t, t->out, axis), n = lanes;
   while (n > extent) n /= 2;
   return n;
 }
@@ -329,12 +329,12 @@ static void template_map_across(template_state *t, uint32_t n, uint32_t across,
   int64_t size = template_turn(t, across, lanes);
   const char *o = t->out->name, *last = template_loop(t, t->out, n - 1),
              *along = template_loop(t, t->out, across);
-  bool split = template_extent(t->out, n - 1) != lanes;
-  bool rows = split && (template_extent(t->out, n - 1) > TEMPLATE_SHORT * lanes ||
+  bool split = !template_is(t->out, n - 1, lanes);
+  bool rows = split && (template_extent(t, t->out, n - 1) > TEMPLATE_SHORT * lanes ||
                         template_stride(t, read, t->out->axis[n - 1].sym) == size);
   if (split) wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, last, (long long)lanes);
   wick_text_printf(&t->steps, "split %s.%s turned:%lld; ", o, along, (long long)size);
-  if (even && template_extent(t->out, across) % size)
+  if (even && (template_varies(t->out, across) || template_extent(t, t->out, across) % size))
     wick_text_printf(&t->steps, "tail %s.%s overlap; ", o, along);
   uint32_t inner = rows ? n - 1 : across, naxis = t->out->naxis;
   template_order_begin(t, t->out);
@@ -353,7 +353,7 @@ static bool template_map_line(template_state *t)
 {
   const char *o = t->out->name, *name = template_loop(t, t->out, 0);
   int64_t lanes = template_wide(t, 0, template_vector_lanes(t, 0));
-  if (template_extent(t->out, 0) < 1) return false;
+  if (template_extent(t, t->out, 0) < 1) return false;
   wick_text_printf(&t->steps, "split %s.%s chunk:%d; ", o, name, 4096);
   if (lanes > 1)
     wick_text_printf(&t->steps, "split %s.chunk lane:%lld; vector %s.lane; ", o, (long long)lanes,
@@ -369,11 +369,11 @@ static bool template_map(template_state *t, const wick_stage *none)
   (void)none;
   uint32_t naxis = t->out->naxis, n = naxis;
   if (n < 1 || n > TEMPLATE_AXES) return false;
-  while (n > 1 && template_extent(t->out, n - 1) == 1) n--;
+  while (n > 1 && template_is(t->out, n - 1, 1)) n--;
   if (naxis == 1) return template_map_line(t);
   bool even = false;
   const wick_node *read = NULL;
-  int64_t lanes = template_vector_lanes(t, n - 1), few = template_extent(t->out, n - 1);
+  int64_t lanes = template_vector_lanes(t, n - 1), few = template_extent(t, t->out, n - 1);
   if (lanes == 1 && few >= 4 && few <= 8 && !(few & (few - 1)) &&
       template_across(t, n, few, &read, &even) != UINT32_MAX)
     lanes = few; /* of short elements: vectors that are no whole registers, but many */
@@ -385,7 +385,7 @@ static bool template_map(template_state *t, const wick_stage *none)
   }
   /* The last axis' loop stays inside the task: a task of one vector is too small. */
   const char *o = t->out->name, *last = template_loop(t, t->out, n - 1);
-  bool split = lanes > 1 && few != lanes, whole = lanes > 1 && few == lanes;
+  bool whole = lanes > 1 && template_is(t->out, n - 1, lanes), split = lanes > 1 && !whole;
   if (split)
     wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, last,
                      (long long)template_wide(t, n - 1, lanes));
@@ -501,7 +501,7 @@ static bool template_row(template_state *t, const wick_stage *none)
   (void)none;
   uint32_t n = t->out->naxis;
   if (n < 2 || n > TEMPLATE_AXES) return false;
-  int64_t lanes = t->lanes > 1 && template_extent(t->out, n - 1) >= 2 * t->lanes ? t->lanes : 1;
+  int64_t lanes = t->lanes > 1 && template_most(t, t->out, n - 1) >= 2 * t->lanes ? t->lanes : 1;
   for (uint32_t i = 0; i < t->s->output; i++)
     if (t->s->stage[i].fold && !template_is_row(t, &t->s->stage[i])) return false;
   const char *row = template_loop(t, t->out, n - 2), *last = template_loop(t, t->out, n - 1),
@@ -570,7 +570,7 @@ static void template_choose(template_state *t)
   if (!template_inline(t) || t->out->fold || owns) return;
   if (!t->out->naxis && nfold != 1) return;
   for (uint32_t k = 0; k < t->out->naxis; k++)
-    if (!template_extent(t->out, k)) return; /* symbolic, or empty: unscheduled */
+    if (!template_extent(t, t->out, k)) return; /* empty: unscheduled */
   if (nfold == 0) {
     template_try(t, template_map, NULL);
     return;

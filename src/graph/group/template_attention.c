@@ -44,10 +44,11 @@ static bool attention_group_of(template_state *t, attention_group *a)
   if (a->out->fold || a->out->naxis < 2 || a->out->naxis > TEMPLATE_AXES) return false;
   a->nbatch = a->out->naxis - 2;
   const wick_stage *products = a->st[PRODUCTS];
-  a->m = template_extent(a->out, a->nbatch), a->e = template_extent(a->out, a->nbatch + 1);
-  a->d = template_extent(products, products->naxis - 1);
-  a->n = template_extent(products, products->naxis - 3);
-  a->queries = template_dot_lanes(t, a->m), a->columns = template_dot_lanes(t, a->e);
+  a->m = template_extent(t, a->out, a->nbatch), a->e = template_extent(t, a->out, a->nbatch + 1);
+  a->d = template_extent(t, products, products->naxis - 1);
+  a->n = template_extent(t, products, products->naxis - 3);
+  a->queries = template_dot_lanes(t, template_most(t, a->out, a->nbatch));
+  a->columns = template_dot_lanes(t, template_most(t, a->out, a->nbatch + 1));
   a->many = a->st[BLOCKS] != NULL;
   a->block =
       a->many ? "blocks.block"
@@ -240,7 +241,7 @@ static void attention_inside(const attention_group *a, const wick_tile *tile)
 static void attention_copies(const attention_group *a)
 {
   const wick_stage *rows = a->st[ROWS];
-  int64_t all = a->n * (a->d + a->e) * (a->many ? template_extent(rows, a->nbatch) : 1);
+  int64_t all = a->n * (a->d + a->e) * (a->many ? template_extent(a->t, rows, a->nbatch) : 1);
   bool copy = a->nbatch && a->m >= ATTENTION_COPY && all <= ATTENTION_COPIED / 4;
   for (uint32_t k = KEYS; k <= ROWS; k++) {
     const char *name = a->st[k]->name;

@@ -48,7 +48,7 @@ static void depth_between(template_state *t, const depth_group *g, const char *r
 {
   const wick_stage *st = g->between;
   const char *name = st->name, *axis[5];
-  int64_t width = template_extent(st, 3), most = t->t->nvector / 4, places = 1;
+  int64_t width = template_extent(t, st, 3), most = t->t->nvector / 4, places = 1;
   for (uint32_t k = 0; k < 5; k++) axis[k] = template_loop(t, st, k);
   for (int64_t p = 2; p <= most; p++)
     if (width % p == 0) places = p;
@@ -60,7 +60,7 @@ static void depth_between(template_state *t, const depth_group *g, const char *r
                    g->depth->name, name, axis[3]);
   template_fold_loops(
       t, g->depth,
-      &(template_fold){UINT32_MAX, 4, UINT32_MAX, template_extent(st, 4), DEPTH_UNROLL, false});
+      &(template_fold){UINT32_MAX, 4, UINT32_MAX, template_extent(t, st, 4), DEPTH_UNROLL, false});
 }
 
 /* Rows in a block, so that some workers have equal shares of them. */
@@ -79,14 +79,13 @@ bool template_depth(template_state *t)
 {
   depth_group g;
   size_t mark = t->steps.n;
-  if (!depth_group_of(t, &g) || template_extent(g.between, 4) != t->lanes || t->lanes < 2)
-    return false;
+  if (!depth_group_of(t, &g) || !template_is(g.between, 4, t->lanes) || t->lanes < 2) return false;
   for (uint32_t k = 0; k < 5; k++)
-    if (!template_extent(t->out, k) || !template_extent(g.between, k)) return false;
+    if (!template_extent(t, t->out, k) || !template_extent(t, g.between, k)) return false;
   for (uint32_t i = 0; i < t->s->output; i++)
     if (!t->s->stage[i].fold && &t->s->stage[i] != g.between)
       wick_text_printf(&t->steps, "inline %s; ", t->s->stage[i].name);
-  t->rows = depth_rows(template_extent(t->out, 2));
+  t->rows = depth_rows(template_extent(t, t->out, 2));
   if (template_dot(t, g.points)) {
     depth_between(t, &g, template_loop(t, t->out, 2));
     return true;

@@ -122,8 +122,9 @@ bool template_shares(const template_state *t, const wick_node *read, wick_dim sy
 static int64_t template_sharing(const template_state *t, const wick_node *read,
                                 const wick_stage *st, uint32_t axis)
 {
-  int64_t extent = template_extent(st, axis), d = 1;
+  int64_t extent = template_extent(t, st, axis), d = 1;
   wick_dim sym = st->axis[axis].sym;
+  if (template_varies(st, axis)) return template_step_of(t, read, sym) ? 1 : extent;
   if (extent > INT32_MAX) return 1;
   for (; d <= extent / d; d++) /* the divisors, from the largest on */
     if (extent % d == 0 && template_shares(t, read, sym, extent / d, extent)) return extent / d;
@@ -137,8 +138,11 @@ static bool template_roles_of(const template_state *t, const wick_stage *fold, c
 {
   uint32_t n = t->out->naxis;
   *out = (template_roles){n - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1};
-  for (uint32_t k = n; k < fold->naxis; k++)
-    if (!fold->axis[k].reduce) out->own *= template_extent(fold, k);
+  for (uint32_t k = n; k < fold->naxis; k++) {
+    if (fold->axis[k].reduce) continue;
+    if (template_varies(fold, k)) return false;
+    out->own *= template_extent(t, fold, k);
+  }
   wick_dim v = fold->axis[n - 1].sym;
   if (template_step_of(t, a, v) != 0) {
     const wick_node *swap = a;
@@ -151,7 +155,7 @@ static bool template_roles_of(const template_state *t, const wick_stage *fold, c
   for (uint32_t k = 0; k + 1 < n; k++) {
     unsigned in_a = template_step_of(t, a, fold->axis[k].sym),
              in_b = template_step_of(t, b, fold->axis[k].sym);
-    int64_t extent = template_extent(t->out, k);
+    int64_t extent = template_extent(t, t->out, k);
     if (extent <= 1) continue;
     int64_t nb = in_b ? template_sharing(t, a, fold, k) : 1,
             na = in_a ? template_sharing(t, b, fold, k) : 1;
@@ -164,15 +168,20 @@ static bool template_roles_of(const template_state *t, const wick_stage *fold, c
       out->x = k, out->nx = na;
     }
   }
+  if (out->y != UINT32_MAX && (template_varies(t->out, out->x) || template_varies(t->out, out->y)))
+    out->y = UINT32_MAX; /* several rows want whole ones, and tails of one loop are enough */
   return true;
 }
 
 /* Bytes of the parameter that a read takes. */
 static uint64_t template_bytes(const template_state *t, const wick_node *read)
 {
-  uint64_t nbytes = UINT64_MAX;
-  wick_type_nbytes(t->g->module, wick_type_of(t->g, read->in[0]), &nbytes);
-  return nbytes;
+  const wick_type_info *info = wick_info_of(t->g, read->in[0]);
+  uint64_t n = 1;
+  for (uint32_t k = 0; k < info->rank; k++)
+    if (wick_mul_overflows(n, (uint64_t)wick_cost_extent(t->g->module->dims, info->dim[k]), &n))
+      return UINT64_MAX;
+  return n > UINT64_MAX / 16 ? UINT64_MAX : wick_elem_bytes(info->elem, n);
 }
 
 /* Parameters with as many elements as the result, but for those of the sum. */
@@ -204,7 +213,7 @@ static bool template_outside(const template_state *t, const wick_node *image, ui
 /* Tiles of that size would reach over the ends of the neighbours that share what is read. */
 static bool template_crosses(const template_state *t, uint32_t axis, int64_t n, int64_t size)
 {
-  return n != template_extent(t->out, axis) && n % size;
+  return n != template_extent(t, t->out, axis) && n % size;
 }
 
 /* Two loads a cycle leave room to fetch the lines of a tile's places once in `unroll` steps. */
@@ -304,11 +313,11 @@ int64_t template_dot_lanes(const template_state *t, int64_t extent)
   return lanes;
 }
 
-static uint64_t template_steps(const wick_stage *fold) /* of its sum */
+static uint64_t template_steps(const template_state *t, const wick_stage *fold) /* of its sum */
 {
   uint64_t n = 1;
   for (uint32_t k = 0; k < fold->naxis; k++)
-    if (fold->axis[k].reduce) n *= (uint64_t)template_extent(fold, k);
+    if (fold->axis[k].reduce) n *= (uint64_t)template_extent(t, fold, k);
   return n;
 }
 
@@ -319,12 +328,12 @@ bool template_dot(template_state *t, const wick_stage *fold)
   uint32_t n = t->out->naxis;
   if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
   if (!template_product(t, fold, &a, &b) || !template_roles_of(t, fold, a, b, &r)) return false;
-  int64_t v = template_extent(t->out, n - 1);
+  int64_t v = template_extent(t, t->out, n - 1);
   if (v < 2) return false;
   if (t->rows) r.y = UINT32_MAX;
-  int64_t lanes = template_dot_lanes(t, v);
+  int64_t lanes = template_dot_lanes(t, template_most(t, t->out, n - 1));
   template_tile all = {r.no, wick_ceildiv_i64(v, lanes),
-                       r.y != UINT32_MAX ? template_extent(t->out, r.y) : 1, r.nx};
+                       r.y != UINT32_MAX ? template_extent(t, t->out, r.y) : 1, r.nx};
   const wick_node *shared = template_step_of(t, a, fold->axis[n - 1].sym) ? b : a;
   template_tile most = all;
   if (r.x != UINT32_MAX && template_pages_apart(t, shared, fold->axis[r.x].sym))
@@ -334,8 +343,9 @@ bool template_dot(template_state *t, const wick_stage *fold)
   if (dot != UINT32_MAX && template_dot_row(t, fold)->pairs) spare = 4, r.parts = 2;
   if (dot != UINT32_MAX && lanes != t->t->vector_bytes / 4) return false;
   uint64_t weights = template_bytes(t, shared == a ? b : a),
-           column = template_steps(fold) * t->t->vector_bytes; /* of one vector, in the whole sum */
-  if (dot != UINT32_MAX) column /= (uint64_t)template_extent(fold, dot);
+           column =
+               template_steps(t, fold) * t->t->vector_bytes; /* of one vector, in the whole sum */
+  if (dot != UINT32_MAX) column /= (uint64_t)template_extent(t, fold, dot);
   bool outside = template_outside(t, shared, weights) || template_has_groups(t, &r);
   if (t->knobs.outside) outside = t->knobs.outside > 1;
   template_stream stream = {outside ? column : 0, weights, wick_cost_first(t->t, weights),
@@ -368,13 +378,17 @@ static template_tile template_columns_tile(template_state *t, const wick_stage *
                                            const wick_node *x)
 {
   uint32_t n = t->out->naxis;
-  int64_t width = template_extent(t->out, n - 2), most = t->t->nvector / 2, share = 4;
-  while (share > 1 && !template_shares(t, x, fold->axis[n - 2].sym, share, width + share))
+  int64_t width = template_extent(t, t->out, n - 2), most = t->t->nvector / 2, share = 4, least,
+          largest;
+  wick_dim_range(t->g->module->dims, t->out->axis[n - 2].extent, &least, &largest);
+  while (share > 1 && !template_shares(t, x, fold->axis[n - 2].sym, share, largest + share))
     share /= 2;
   int64_t tw = t->knobs.columns;
   if (!tw) tw = wick_ceildiv_i64(width, wick_ceildiv_i64(width, most));
   tw = wick_min_i64(width, wick_ceildiv_i64(tw, share) * share);
-  int64_t th = t->knobs.rows ? t->knobs.rows : n > 2 && tw == width ? most / tw : 1;
+  int64_t th = t->knobs.rows                             ? t->knobs.rows
+               : n > 2 && template_is(t->out, n - 2, tw) ? most / tw
+                                                         : 1;
   t->refused = t->refused || tw * th > 2 * most;
   return (template_tile){1, 1, wick_max_i64(th, 1), tw};
 }
@@ -386,8 +400,7 @@ bool template_columns(template_state *t, const wick_stage *fold)
   int64_t lanes = t->t->vector_bytes / 4;
   if (n < 2 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
   dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_ACROSS);
-  if (dot == UINT32_MAX || template_extent(t->out, n - 1) != lanes ||
-      !template_product(t, fold, &a, &b))
+  if (dot == UINT32_MAX || !template_is(t->out, n - 1, lanes) || !template_product(t, fold, &a, &b))
     return false;
   const wick_node *x = template_step_of(t, a, fold->axis[n - 1].sym) == 1 ? a : b;
   template_tile tile = template_columns_tile(t, fold, x);
@@ -432,19 +445,19 @@ bool template_inner(template_state *t, const wick_stage *fold)
   if (!fold->axis[k].reduce || wick_stage_starts(t->s, fold) || !template_product(t, fold, &a, &b))
     return false;
   if (template_step_of(t, a, fold->axis[k].sym) != 1 ||
-      template_step_of(t, b, fold->axis[k].sym) != 1 || template_extent(fold, k) < t->lanes)
+      template_step_of(t, b, fold->axis[k].sym) != 1 || template_most(t, fold, k) < t->lanes)
     return false;
   for (uint32_t i = 0; i < n; i++) {
     bool in_a = template_step_of(t, a, fold->axis[i].sym),
          in_b = template_step_of(t, b, fold->axis[i].sym);
-    if (template_extent(t->out, i) <= 1) continue;
+    if (template_extent(t, t->out, i) <= 1) continue;
     int64_t na = in_b ? template_sharing(t, a, fold, i) : 1, /* neighbours with one value of a */
         nb = in_a ? template_sharing(t, b, fold, i) : 1;
     if (na > 1) r.o = i, r.no = na;
     if (nb > 1) r.x = i, r.nx = nb;
   }
   template_tile all = {r.no, 1, 1, r.nx};
-  template_stream stream = {.each = template_steps(fold) / t->lanes * t->t->vector_bytes};
+  template_stream stream = {.each = template_steps(t, fold) / t->lanes * t->t->vector_bytes};
   int64_t spare = template_spare(t, template_sum(t, fold));
   template_tile tile = template_tile_best(t, spare, &all, &all, &r, &stream);
   template_order order = {false, UINT32_MAX, 0};

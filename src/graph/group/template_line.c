@@ -34,7 +34,7 @@ bool template_line(template_state *t, const wick_stage *fold)
   const wick_type_info *state = wick_info_of(t->g, f->region[1].first);
   if (f->region[1].nparam != 1 || state->elem != WICK_F32 || t->lanes != t->t->vector_bytes / 4 ||
       wick_stage_starts(t->s, fold) || !fold->axis[last].reduce ||
-      2 * template_extent(fold, last) < 3 * t->lanes || !line_reads(t, fold))
+      2 * template_most(t, fold, last) < 3 * t->lanes || !line_reads(t, fold))
     return false;
   if (t->out->naxis) { /* else all is one element, and the fold goes first */
     template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1};
@@ -44,7 +44,7 @@ bool template_line(template_state *t, const wick_stage *fold)
   }
   const char *name = fold->name, *line = template_loop(t, fold, last);
   wick_text_printf(&t->steps, "split %s.%s lane:%u; ", name, line, t->lanes);
-  bool parts = template_extent(fold, last) >= LINE_PARTS * (int64_t)t->lanes;
+  bool parts = template_extent(t, fold, last) >= LINE_PARTS * (int64_t)t->lanes;
   if (parts) wick_text_printf(&t->steps, "split %s.%s part:%d; ", name, line, LINE_PARTS);
   template_order_begin(t, fold);
   for (int tile = 0; tile < 2; tile++)
@@ -126,8 +126,8 @@ bool template_column(template_state *t, const wick_stage *none)
   if (n < 2 || n > TEMPLATE_AXES || t->lanes < 2 || t->lanes != t->t->vector_bytes / 4)
     return false;
   while (c + 1 < n && !column_fits(t, c)) c++;
-  int64_t lanes = t->lanes, extent = template_extent(t->out, n - 1);
-  if (c + 1 == n || extent < lanes) return false;
+  int64_t lanes = t->lanes, extent = template_extent(t, t->out, n - 1);
+  if (c + 1 == n || template_most(t, t->out, n - 1) < lanes) return false;
   int64_t vectors = template_even(wick_ceildiv_i64(extent, lanes), COLUMN_VECTORS);
   const char *o = t->out->name, *last = template_loop(t, t->out, n - 1);
   template_row_maps(t, last, lanes, true);

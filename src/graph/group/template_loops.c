@@ -1,6 +1,7 @@
 /* What the stages of a group are like, and the steps of loops around tiles. */
 #include <string.h>
 
+#include "graph/group/cost.h"
 #include "graph/group/template_state.h"
 
 /* ---- stages ---- */
@@ -21,9 +22,26 @@ const char *template_loop(const template_state *t, const wick_stage *st, uint32_
   return wick_dim_atom(t->g->module->dims, term->atom[0])->name;
 }
 
-int64_t template_extent(const wick_stage *st, uint32_t axis)
+int64_t template_extent(const template_state *t, const wick_stage *st, uint32_t axis)
 {
-  return wick_dim_is_const(st->axis[axis].extent) ? st->axis[axis].extent.v : 0;
+  return wick_cost_extent(t->g->module->dims, st->axis[axis].extent);
+}
+
+int64_t template_most(const template_state *t, const wick_stage *st, uint32_t axis)
+{
+  int64_t lo, hi;
+  wick_dim_range(t->g->module->dims, st->axis[axis].extent, &lo, &hi);
+  return hi;
+}
+
+bool template_is(const wick_stage *st, uint32_t axis, int64_t extent)
+{
+  return wick_dim_is(st->axis[axis].extent, extent);
+}
+
+bool template_varies(const wick_stage *st, uint32_t axis)
+{
+  return !wick_dim_is_const(st->axis[axis].extent);
 }
 
 unsigned template_step_of(const template_state *t, const wick_node *read, wick_dim sym)
@@ -71,7 +89,7 @@ void template_order_begin(template_state *t, const wick_stage *st)
 
 bool template_splits_lanes(const wick_stage *st, uint32_t vaxis, int64_t lanes)
 {
-  return lanes > 1 && template_extent(st, vaxis) != lanes;
+  return lanes > 1 && !template_is(st, vaxis, lanes);
 }
 
 void template_fold_loops(template_state *t, const wick_stage *fold, const template_fold *f)
@@ -80,8 +98,9 @@ void template_fold_loops(template_state *t, const wick_stage *fold, const templa
   int64_t lanes = f->lanes, unroll = f->unroll;
   for (uint32_t k = 0; k < fold->naxis; k++)
     if (fold->axis[k].reduce && k != f->dot) last = k;
-  int64_t extent = last == UINT32_MAX ? 1 : template_extent(fold, last);
-  bool split = last != UINT32_MAX && extent > unroll && unroll > 1 && !f->whole;
+  int64_t extent = last == UINT32_MAX ? 1 : template_extent(t, fold, last);
+  bool varies = last != UINT32_MAX && template_varies(fold, last),
+       split = last != UINT32_MAX && (varies || extent > unroll) && unroll > 1 && !f->whole;
   if (split)
     wick_text_printf(&t->steps, "split %s.%s u:%lld; ", fold->name, template_loop(t, fold, last),
                      (long long)unroll);
@@ -115,14 +134,14 @@ void template_fold_loops(template_state *t, const wick_stage *fold, const templa
   if (split) wick_text_printf(&t->steps, " %s.u", fold->name);
   for (uint32_t k = 0; k < fold->naxis; k++)
     if (fold->axis[k].reduce && k != f->dot &&
-        (f->whole || (k == last && !split && extent <= unroll && extent > 0)))
+        (f->whole || (k == last && !split && extent <= unroll && extent > 0 && !varies)))
       wick_text_printf(&t->steps, " %s.%s", fold->name, template_loop(t, fold, k));
   wick_text_add(&t->steps, "; ");
 }
 
 bool template_has_groups(const template_state *t, const template_roles *r)
 {
-  return r->o != UINT32_MAX && r->no != template_extent(t->out, r->o);
+  return r->o != UINT32_MAX && r->no != template_extent(t, t->out, r->o);
 }
 
 const char *template_channels_loop(template_state *t, const template_roles *r)

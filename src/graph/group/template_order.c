@@ -48,7 +48,7 @@ template_order template_order_of(const template_state *t, const template_roles *
   uint64_t room = order_cache(t) / 2;
   if (r->no <= tile->ob || r->x == UINT32_MAX) return all; /* the channels pass by once */
   for (uint32_t k = 0; k < t->out->naxis; k++) {
-    int64_t extent = template_extent(t->out, k),
+    int64_t extent = template_extent(t, t->out, k),
             least = k == r->y   ? tile->th
                     : k == r->x ? tile->tw
                                 : 1,

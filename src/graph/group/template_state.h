@@ -44,8 +44,11 @@ typedef struct template_roles {
 const wick_node *template_node(const template_state *t, const wick_stage *st);
 wick_elem template_elem(const template_state *t); /* of the output */
 const char *template_loop(const template_state *t, const wick_stage *st, uint32_t axis);
-/* The extent, or 0 where it is not constant. */
-int64_t template_extent(const wick_stage *st, uint32_t axis);
+/* The extent; a typical one where it is symbolic: what is chosen by it is legal for all others. */
+int64_t template_extent(const template_state *t, const wick_stage *st, uint32_t axis);
+int64_t template_most(const template_state *t, const wick_stage *st, uint32_t axis); /* the largest */
+bool template_is(const wick_stage *st, uint32_t axis, int64_t extent); /* always */
+bool template_varies(const wick_stage *st, uint32_t axis);
 /* How a read uses an axis along which the vector would run: 0 not at all, 1 next to each other, 2
  * otherwise. */
 unsigned template_step_of(const template_state *t, const wick_node *read, wick_dim sym);
