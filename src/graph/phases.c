@@ -15,8 +15,12 @@ typedef struct phases_tap {
 
 enum { PHASES_MOST = 16 }; /* of one axis */
 
+/* Where the size of x is open it is `size`, and in, out and all counts are less by it, times the
+ * stride for out: pads do not depend on it. */
 typedef struct phases_axis {
   int64_t in, out, kernel, stride, pad, dilation;
+  bool open;
+  wick_dim size;
   phases_tap phase[PHASES_MOST];
 } phases_axis;
 
@@ -52,10 +56,29 @@ static phases_tap phases_find(const phases_axis *a, int64_t t)
   return p;
 }
 
+/* The sizes of x and of the result; false where one is open and the other does not follow from it.
+ */
+static bool phases_sizes(wick_dims *t, phases_axis *a, wick_dim in, wick_dim out)
+{
+  wick_dim rest = wick_dim_sub(t, out, wick_dim_mul(t, in, wick_dim_const(a->stride)));
+  int64_t lo, hi;
+  wick_dim_range(t, out, &lo, &hi);
+  a->open = !wick_dim_is_const(in), a->size = in;
+  a->in = a->open ? 0 : in.v;
+  a->out = a->open ? rest.v : out.v;
+  return wick_dim_is_const(rest) && lo >= a->stride;
+}
+
+static wick_dim phases_count(wick_dims *t, const phases_axis *a, const phases_tap *p)
+{
+  wick_dim more = a->open ? a->size : wick_dim_const(0);
+  return wick_dim_add(t, more, wick_dim_const(p->count));
+}
+
 /* False where a window does not reach to an edge. */
 static bool phases_axis_of(phases_axis *a)
 {
-  if (a->stride > PHASES_MOST || a->out < a->stride) return false;
+  if (a->stride > PHASES_MOST) return false;
   for (int64_t t = 0; t < a->stride; t++) {
     a->phase[t] = phases_find(a, t);
     if (a->phase[t].begin < 0 || a->phase[t].end < 0) return false;
@@ -74,27 +97,25 @@ static phases_axis phases_uncut(const phases_axis *a)
 
 static bool phases_fits(phases *s, const wick_node *n)
 {
-  int64_t x[WICK_MAX_RANK], w[WICK_MAX_RANK], out[WICK_MAX_RANK];
-  const wick_type_info *t = wick_info_of(s->k.f, n->in[0]);
+  int64_t w[WICK_MAX_RANK];
+  const wick_type_info *t = wick_info_of(s->k.f, n->in[0]), *y = wick_info_of(s->k.f, n->first);
   s->n = n;
   s->w = n->op == WICK_OP_conv_transpose ? wick_known_constant(&s->k, n->in[1]) : NULL;
   if (!s->w || !wick_constant_bytes(s->k.f->module, wick_known_imm(&s->k, n->in[1])->constant) ||
       t->elem != WICK_F32)
     return false;
-  if (!wick_type_const_dims(t, x) || !wick_type_const_dims(wick_info_of(s->k.f, n->in[1]), w) ||
-      !wick_type_const_dims(wick_info_of(s->k.f, n->first), out))
-    return false;
+  if (!wick_type_const_dims(wick_info_of(s->k.f, n->in[1]), w)) return false;
   s->nsp = t->rank - 2u, s->group = n->attr[3].i;
   s->ni = w[0] / s->group, s->mi = w[1];
   wick_window window = wick_window_of(n->attr, s->nsp, w + 2);
   for (uint32_t k = 0; k < s->nsp; k++) {
-    s->axis[k] = (phases_axis){.in = x[2 + k],
-                               .out = out[2 + k],
-                               .kernel = w[2 + k],
+    s->axis[k] = (phases_axis){.kernel = w[2 + k],
                                .stride = window.stride[k],
                                .pad = window.begin[k],
                                .dilation = window.dilation[k]};
-    if (!phases_axis_of(&s->axis[k])) return false;
+    if (!phases_sizes(s->k.f->module->dims, &s->axis[k], t->dim[2 + k], y->dim[2 + k]) ||
+        !phases_axis_of(&s->axis[k]))
+      return false;
   }
   return true;
 }
@@ -175,7 +196,7 @@ static wick_value phases_empty(phases *s, const phases_tap *const *phase)
   shape[0] = wick_info_of(s->k.f, s->n->first)->dim[0];
   shape[1] = column[0] = wick_dim_const(s->mi * s->group);
   for (uint32_t k = 0; k < s->nsp; k++) {
-    shape[2 + k] = wick_dim_const(phase[k]->count);
+    shape[2 + k] = phases_count(s->k.f->module->dims, &s->axis[k], phase[k]);
     column[1 + k] = wick_dim_const(1);
   }
   wick_type type = wick_type_tensor(s->k.f->module, WICK_F32, s->nsp + 2, shape);
@@ -243,11 +264,9 @@ static wick_value phases_stacked(phases *s)
   return wick_build2(b, WICK_OP_add, y, bias);
 }
 
-static wick_value phases_reshape(phases *s, wick_value x, uint32_t rank, const int64_t *dim)
+static wick_value phases_reshape(phases *s, wick_value x, uint32_t rank, const wick_dim *dim)
 {
-  wick_dim shape[WICK_MAX_RANK];
-  for (uint32_t k = 0; k < rank; k++) shape[k] = wick_dim_const(dim[k]);
-  wick_attr a = {.n = rank, .dims = shape};
+  wick_attr a = {.n = rank, .dims = dim};
   return wick_build(&s->c.b, WICK_OP_reshape, 1, &x, &a, 0, NULL);
 }
 
@@ -255,23 +274,22 @@ static wick_value phases_reshape(phases *s, wick_value x, uint32_t rank, const i
 static wick_value phases_matmul(phases *s)
 {
   wick_builder *b = &s->c.b;
-  int64_t out[WICK_MAX_RANK], area = 1, bias_dim[WICK_MAX_RANK] = {s->mi};
-  wick_type_const_dims(wick_info_of(s->k.f, s->n->first), out);
-  for (uint32_t k = 0; k < s->nsp; k++) area *= s->axis[k].kernel, bias_dim[1 + k] = 1;
-  int64_t rows[2] = {out[0], s->ni}, matrix[2] = {s->ni, s->mi * area},
-          wide[WICK_MAX_RANK] = {s->mi, area}, flat[1] = {s->mi * area};
+  const wick_type_info *out = wick_info_of(s->k.f, s->n->first);
+  int64_t all = 1;
+  for (uint32_t k = 0; k < s->nsp; k++) all *= s->axis[k].kernel;
+  wick_dim channels = wick_dim_const(s->ni), m = wick_dim_const(s->mi), area = wick_dim_const(all),
+           columns = wick_dim_const(s->mi * all), rows[2] = {out->dim[0], channels},
+           matrix[2] = {channels, columns}, wide[2] = {m, area}, tall[2] = {m, wick_dim_const(1)};
   wick_value x = phases_reshape(s, s->c.to[s->n->in[0].id], 2, rows),
              w = phases_reshape(s, s->c.to[s->n->in[1].id], 2, matrix), bias = phases_bias(s);
   wick_value y = wick_build2(b, WICK_OP_matmul, x, w);
   if (bias.id) { /* a number for each column */
-    bias_dim[1] = 1;
-    bias = phases_reshape(s, bias, 2, bias_dim);
-    wick_dim shape[2] = {wick_dim_const(wide[0]), wick_dim_const(wide[1])};
-    wick_attr a = {.n = 2, .dims = shape};
+    bias = phases_reshape(s, bias, 2, tall);
+    wick_attr a = {.n = 2, .dims = wide};
     bias = wick_build(b, WICK_OP_expand, 1, &bias, &a, 0, NULL);
-    y = wick_build2(b, WICK_OP_add, y, phases_reshape(s, bias, 1, flat));
+    y = wick_build2(b, WICK_OP_add, y, phases_reshape(s, bias, 1, &columns));
   }
-  return phases_reshape(s, y, s->nsp + 2, out);
+  return phases_reshape(s, y, s->nsp + 2, out->dim);
 }
 
 /* ---- the choice ---- */
@@ -299,10 +317,11 @@ static wick_value phases_build(phases *s)
   for (uint32_t k = 0; k < s->nsp; k++) {
     const phases_axis *a = &s->axis[k];
     phases_axis u = phases_uncut(a);
+    int64_t more = a->open ? wick_dim_typical(s->k.f->module->dims, a->size) : 0;
     point = point && a->in == 1 && !a->pad && a->dilation == 1 && a->out == a->kernel;
-    taps *= u.phase[0].n * u.phase[0].count, together *= a->stride;
+    taps *= u.phase[0].n * (u.phase[0].count + more), together *= a->stride;
     int64_t sum = 0;
-    for (int64_t t = 0; t < a->stride; t++) sum += a->phase[t].n * a->phase[t].count;
+    for (int64_t t = 0; t < a->stride; t++) sum += a->phase[t].n * (a->phase[t].count + more);
     apart *= sum;
   }
   together = wick_ceildiv_i64(together * s->mi, s->lanes) * taps;

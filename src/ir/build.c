@@ -179,6 +179,18 @@ static struct wick_open_node *build_top(wick_builder *b, bool in_region)
   return b->open.at[b->open.n - 1];
 }
 
+uint32_t wick_build_axes(const wick_builder *b, const wick_axis **out)
+{
+  *out = NULL;
+  for (uint32_t i = b->open.n; i-- > 0 && !b->status;) {
+    const wick_node *n = &b->nodes.at[b->open.at[i]->node];
+    if (n->op != WICK_OP_map && n->op != WICK_OP_fold) continue;
+    *out = n->attr[1].axes;
+    return n->attr[1].n;
+  }
+  return 0;
+}
+
 wick_value wick_region_begin(wick_builder *b, uint32_t nparam, const wick_type *type)
 {
   struct wick_open_node *o = build_top(b, false);

@@ -116,6 +116,8 @@ void wick_map_begin_within(wick_builder *b, const char *bound, const char *name,
                            const wick_axis *axis, uint32_t nout, const wick_type *out);
 wick_value wick_map_end(wick_builder *b, uint32_t n,
                         const wick_value *v); /* yields, closes, returns the first result */
+/* Those of the stage whose body is being built; returns how many. */
+uint32_t wick_build_axes(const wick_builder *b, const wick_axis **out);
 /* Inside a stage's body. index: rank of them, in the axes' symbols; WICK_DIM_ANY takes the next of
  * `any`. otherwise: 0, or the value outside the tensor's bounds. */
 wick_value wick_read(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_t nany,

@@ -60,6 +60,12 @@ typedef struct wick_axis {
   bool reduce;
 } wick_axis;
 
+/* The least and the largest value of d over the axes, without those of open extent where d is linear
+ * in them: expressions, whose ranges say more than d's own. In `y*2 - 1 < Y` for y below
+ * floordiv(Y, 2) it is Y that d and its bound have in common. */
+void wick_axes_ends(wick_dims *t, wick_dim d, uint32_t n, const wick_axis *axis,
+                    wick_dim *out_least, wick_dim *out_most);
+
 typedef struct wick_imm { /* an immediate: a number that every element has */
   uint32_t constant;      /* a constant of the module, from 1; 0: the number is here */
   double f;               /* where the element type is a float */

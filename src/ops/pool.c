@@ -260,6 +260,22 @@ static void max_pool_indices(const wick_compute *c, const pool_stage *s)
   c->out[1] = (wick_value){c->out[0].id + 1};
 }
 
+/* The least of an index, and the largest less the axis' size. */
+typedef struct pool_ends {
+  int64_t before, behind;
+} pool_ends;
+
+static pool_ends pool_ends_of(wick_dims *t, const pool_stage *s, wick_dim index, wick_dim size)
+{
+  pool_ends e;
+  int64_t other;
+  wick_dim least, most;
+  wick_axes_ends(t, index, s->naxis, s->axis, &least, &most);
+  wick_dim_range(t, least, &e.before, &other);
+  wick_dim_range(t, wick_dim_sub(t, most, size), &other, &e.behind);
+  return e;
+}
+
 /* A maximum may take an element of its window twice: what lies outside along an axis becomes the
  * element at the edge, where each window has that. Not along the last axis, whose elements are read
  * as vectors. */
@@ -268,16 +284,14 @@ static void pool_clamp(wick_dims *t, pool_stage *s)
   bool outside = false;
   for (uint32_t k = 0; k < s->w.n; k++) {
     wick_dim in = s->x->dim[2 + k], *at = &s->index[2 + k], zero = wick_dim_const(0);
-    int64_t lo, hi, least, most;
-    wick_dim_range(t, wick_window_at(t, &s->w, k, s->axis[2 + k].sym, zero), &lo, &hi);
-    wick_dim_range(t, *at, &least, &most);
-    bool known = wick_dim_is_const(in);
-    if (known && least >= 0 && most < in.v) continue;
-    bool edge = known && s->w.dilation[k] == 1 && lo + s->w.kernel[k] > 0 && hi < in.v;
+    pool_ends first = pool_ends_of(t, s, wick_window_at(t, &s->w, k, s->axis[2 + k].sym, zero), in),
+              all = pool_ends_of(t, s, *at, in);
+    if (all.before >= 0 && all.behind < 0) continue;
+    bool edge = s->w.dilation[k] == 1 && first.before + s->w.kernel[k] > 0 && first.behind < 0;
     outside = outside || !edge || k + 1 == s->w.n;
     if (!edge || k + 1 == s->w.n) continue;
-    if (most >= in.v) *at = wick_dim_min(t, *at, wick_dim_const(in.v - 1));
-    if (least < 0) *at = wick_dim_max(t, *at, zero);
+    if (all.behind >= 0) *at = wick_dim_min(t, *at, wick_dim_sub(t, in, wick_dim_const(1)));
+    if (all.before < 0) *at = wick_dim_max(t, *at, zero);
   }
   s->outside = s->outside && outside;
 }

@@ -30,10 +30,15 @@ wick_value wick_stage_compare(wick_builder *b, wick_opcode op, wick_dim x, wick_
 
 bool wick_stage_is_inside(const wick_builder *b, wick_dim index, wick_dim dim)
 {
+  wick_dims *t = b->module->dims;
+  const wick_axis *axis;
+  uint32_t n = wick_build_axes(b, &axis);
+  wick_dim least, most;
   int64_t lo, hi;
-  wick_dim_range(b->module->dims, index, &lo, &hi);
+  wick_axes_ends(t, index, n, axis, &least, &most);
+  wick_dim_range(t, least, &lo, &hi);
   if (lo < 0) return false;
-  wick_dim_range(b->module->dims, wick_dim_sub(b->module->dims, index, dim), &lo, &hi);
+  wick_dim_range(t, wick_dim_sub(t, most, dim), &lo, &hi);
   return hi < 0;
 }
 
@@ -43,9 +48,13 @@ wick_value wick_stage_inside(wick_builder *b, uint32_t n, const wick_dim *index,
   wick_value all = {0};
   for (uint32_t k = 0; k < n; k++) {
     int64_t lo, hi;
-    wick_dim_range(b->module->dims, index[k], &lo, &hi);
+    wick_dim least, most;
+    const wick_axis *axis;
+    uint32_t naxis = wick_build_axes(b, &axis);
     if (wick_stage_is_inside(b, index[k], dim[k])) continue;
     wick_value c = wick_stage_compare(b, WICK_OP_lt, index[k], dim[k]);
+    wick_axes_ends(b->module->dims, index[k], naxis, axis, &least, &most);
+    wick_dim_range(b->module->dims, least, &lo, &hi);
     if (lo < 0)
       c = wick_build2(b, WICK_OP_and,
                       wick_stage_compare(b, WICK_OP_ge, index[k], wick_dim_const(0)), c);
