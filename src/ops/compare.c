@@ -19,17 +19,23 @@ static compare_order compare_elements(wick_elem e, const wick_scalar *x)
   return (compare_order){x[0].i<x[1].i, x[0].i == x[1].i, x[0].i> x[1].i};
 }
 
-/* What is known of two dimension expressions: the comparison's result where the ranges, or their
- * being the same, decide it. */
+/* Contents: the comparison of two dimension expressions as 0 or 1. Expressions say it too where
+ * ranges do not: x > y is min(max(x - y, 0), 1). */
 static wick_dim compare_content(wick_dims *t, const wick_dim *x, bool less, bool equal,
                                 bool greater)
 {
-  int64_t lo, hi;
-  wick_dim_range(t, wick_dim_sub(t, x[0], x[1]), &lo, &hi);
-  bool may_less = lo < 0, may_equal = lo <= 0 && hi >= 0, may_greater = hi > 0;
-  bool may_true = (less && may_less) || (equal && may_equal) || (greater && may_greater);
-  bool may_false = (!less && may_less) || (!equal && may_equal) || (!greater && may_greater);
-  return may_true && may_false ? WICK_DIM_INVALID : wick_dim_const(may_true);
+  wick_dim zero = wick_dim_const(0), one = wick_dim_const(1), d = wick_dim_sub(t, x[0], x[1]),
+           back = wick_dim_sub(t, x[1], x[0]);
+  if (!wick_dim_may_equal(t, x[0], x[1]) && !wick_dim_eq(d, WICK_DIM_INVALID) && less == greater)
+    return wick_dim_const(less);
+  wick_dim above = wick_dim_min(t, wick_dim_max(t, d, zero), one),
+           below = wick_dim_min(t, wick_dim_max(t, back, zero), one);
+  if (less != greater) { /* x < y and x > y are each other's reverse */
+    wick_dim strict = greater ? above : below, other = greater ? below : above;
+    return equal ? wick_dim_sub(t, one, other) : strict;
+  }
+  wick_dim differ = wick_dim_min(t, wick_dim_max(t, wick_dim_max(t, d, back), zero), one);
+  return equal ? wick_dim_sub(t, one, differ) : differ;
 }
 
 static wick_scalar eq_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -243,9 +249,9 @@ static wick_scalar where_eval(const wick_attr *a, wick_elem e, wick_elem out, co
 }
 static wick_dim where_content(wick_dims *t, const wick_dim *x)
 {
-  (void)t;
-  if (!wick_dim_is_const(x[0])) return wick_dim_eq(x[1], x[2]) ? x[1] : WICK_DIM_INVALID;
-  return wick_dim_is(x[0], 0) ? x[2] : x[1];
+  if (wick_dim_eq(x[1], x[2])) return x[1];
+  if (wick_dim_is_const(x[0])) return wick_dim_is(x[0], 0) ? x[2] : x[1];
+  return wick_dim_add(t, x[2], wick_dim_mul(t, x[0], wick_dim_sub(t, x[1], x[2])));
 }
 
 const wick_op wick_op_where = {

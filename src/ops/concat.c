@@ -117,7 +117,8 @@ static wick_status split_infer(wick_infer *c)
     rest = wick_dim_sub(t, rest, dim[axis]);
     wick_infer_out(c, i, x->elem, x->rank, dim);
   }
-  if (!wick_dim_is(rest, 0) && (sizes->n || wick_dim_is_const(rest)))
+  if (sizes->n ? !wick_infer_equal(c, rest, wick_dim_const(0))
+               : wick_dim_is_const(rest) && !wick_dim_is(rest, 0))
     return wick_infer_fail(c, WICK_ETYPE, "the parts have %s elements together, the axis %s",
                            wick_infer_dim_text(c, wick_dim_sub(t, total, rest)),
                            wick_infer_dim_text(c, total));

@@ -24,7 +24,7 @@ static wick_status conv_infer(wick_infer *c)
     return wick_infer_fail(c, WICK_ETYPE, "x has %s channels, w is for %lld groups of %s",
                            wick_infer_dim_text(c, x->dim[1]), (long long)group,
                            wick_infer_dim_text(c, w->dim[1]));
-  if (!wick_dim_is(wick_dim_mod(t, w->dim[0], wick_dim_const(group)), 0))
+  if (!wick_infer_divides(c, w->dim[0], wick_dim_const(group)))
     return wick_infer_fail(c, WICK_ETYPE, "%s output channels in %lld groups",
                            wick_infer_dim_text(c, w->dim[0]), (long long)group);
   for (uint32_t k = 2; k < w->rank; k++) {

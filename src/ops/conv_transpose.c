@@ -16,7 +16,7 @@ static wick_status conv_transpose_operands(wick_infer *c, const wick_type_info *
     return wick_infer_fail(c, WICK_ETYPE, "x has %s channels, w is for %s",
                            wick_infer_dim_text(c, x->dim[1]), wick_infer_dim_text(c, w->dim[0]));
   wick_dim group = wick_dim_const(c->attr[TRANSPOSE_GROUP].i);
-  if (!wick_dim_is(wick_dim_mod(c->module->dims, x->dim[1], group), 0))
+  if (!wick_infer_divides(c, x->dim[1], group))
     return wick_infer_fail(c, WICK_ETYPE, "%s channels in %lld groups",
                            wick_infer_dim_text(c, x->dim[1]), (long long)group.v);
   for (uint32_t k = 2; k < w->rank; k++)

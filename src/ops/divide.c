@@ -52,14 +52,20 @@ static wick_status divide_ref(wick_ref *c)
   return wick_scalar_ref(c);
 }
 
-/* Contents: truncating and flooring agree where nothing is negative. */
-static bool divide_not_negative(const wick_dims *t, const wick_dim *x)
+/* Contents: the quotient by a positive number, truncated: flooring agrees where nothing is
+ * negative.
+ */
+static wick_dim divide_content(wick_dims *t, const wick_dim *x)
 {
   int64_t lo, hi;
-  wick_dim_range(t, x[0], &lo, &hi);
-  bool numerator = lo >= 0;
+  wick_dim zero = wick_dim_const(0);
   wick_dim_range(t, x[1], &lo, &hi);
-  return numerator && lo > 0;
+  if (lo <= 0) return WICK_DIM_INVALID;
+  wick_dim_range(t, x[0], &lo, &hi);
+  if (lo >= 0) return wick_dim_floordiv(t, x[0], x[1]);
+  wick_dim above = wick_dim_max(t, x[0], zero),
+           below = wick_dim_max(t, wick_dim_sub(t, zero, x[0]), zero);
+  return wick_dim_sub(t, wick_dim_floordiv(t, above, x[1]), wick_dim_floordiv(t, below, x[1]));
 }
 
 /* ---- div ---- */
@@ -71,10 +77,7 @@ static wick_scalar div_eval(const wick_attr *a, wick_elem e, wick_elem out, cons
   return (wick_scalar){.i = (int64_t)divide_integers(e, x[0], x[1]).quotient};
 }
 
-static wick_dim div_content(wick_dims *t, const wick_dim *x)
-{
-  return divide_not_negative(t, x) ? wick_dim_floordiv(t, x[0], x[1]) : WICK_DIM_INVALID;
-}
+static wick_dim div_content(wick_dims *t, const wick_dim *x) { return divide_content(t, x); }
 
 static void div_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
@@ -166,7 +169,7 @@ static wick_scalar fmod_eval(const wick_attr *a, wick_elem e, wick_elem out, con
 
 static wick_dim fmod_content(wick_dims *t, const wick_dim *x)
 {
-  return divide_not_negative(t, x) ? wick_dim_mod(t, x[0], x[1]) : WICK_DIM_INVALID;
+  return wick_dim_sub(t, x[0], wick_dim_mul(t, x[1], divide_content(t, x)));
 }
 
 static void fmod_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)

@@ -98,7 +98,7 @@ static wick_status one_hot_infer(wick_infer *c)
   if (!wick_elem_is_int(x->elem))
     return wick_infer_fail(c, WICK_ETYPE, "the indices are %s, wanted integers",
                            wick_elem_name(x->elem));
-  if (values->rank != 1 || !wick_dim_is(values->dim[0], 2))
+  if (values->rank != 1 || !wick_infer_equal(c, values->dim[0], wick_dim_const(2)))
     return wick_infer_fail(c, WICK_ETYPE, "the values are %s, wanted two",
                            wick_infer_type_text(c, c->in[1]->type));
   if (c->attr[ONE_HOT_DEPTH].n != 1 || x->rank >= WICK_MAX_RANK)

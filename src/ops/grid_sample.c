@@ -19,7 +19,8 @@ static wick_status grid_sample_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, 0, "x", 3, &x));
   WICK_TRY(wick_infer_alike(c, 1, "the grid", 3, &grid));
   uint32_t nsp = x->rank - 2u;
-  if (nsp > GRID_MOST || grid->rank != x->rank || !wick_dim_is(grid->dim[nsp + 1], nsp) ||
+  if (nsp > GRID_MOST || grid->rank != x->rank ||
+      !wick_infer_equal(c, grid->dim[nsp + 1], wick_dim_const(nsp)) ||
       !wick_infer_equal(c, grid->dim[0], x->dim[0]))
     return wick_infer_fail(c, WICK_ETYPE, "the grid %s does not fit %s",
                            wick_infer_type_text(c, c->in[1]->type),

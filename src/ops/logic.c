@@ -15,19 +15,9 @@ static wick_scalar logic_true(wick_elem e)
 }
 static wick_scalar logic_ones(wick_elem e) { return wick_round_elem(e, (wick_scalar){.i = -1}); }
 
-static bool logic_known(const wick_dim *x, uint32_t n)
-{
-  for (uint32_t i = 0; i < n; i++)
-    if (!wick_dim_is_const(x[i])) return false;
-  return true;
-}
+/* Contents are expressions of 0 and 1. */
 
-static wick_dim and_content(wick_dims *t, const wick_dim *x)
-{
-  (void)t;
-  if (wick_dim_is(x[0], 0) || wick_dim_is(x[1], 0)) return wick_dim_const(0);
-  return logic_known(x, 2) ? wick_dim_const(1) : WICK_DIM_INVALID;
-}
+static wick_dim and_content(wick_dims *t, const wick_dim *x) { return wick_dim_min(t, x[0], x[1]); }
 static wick_scalar and_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
 {
   (void)a, (void)e, (void)out;
@@ -49,12 +39,7 @@ const wick_op wick_op_and = {
     .grad = wick_grad_zero,
 };
 
-static wick_dim or_content(wick_dims *t, const wick_dim *x)
-{
-  (void)t;
-  if (wick_dim_is(x[0], 1) || wick_dim_is(x[1], 1)) return wick_dim_const(1);
-  return logic_known(x, 2) ? wick_dim_const(0) : WICK_DIM_INVALID;
-}
+static wick_dim or_content(wick_dims *t, const wick_dim *x) { return wick_dim_max(t, x[0], x[1]); }
 static wick_scalar or_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
 {
   (void)a, (void)e, (void)out;
@@ -98,8 +83,7 @@ const wick_op wick_op_xor = {
 
 static wick_dim not_content(wick_dims *t, const wick_dim *x)
 {
-  (void)t;
-  return logic_known(x, 1) ? wick_dim_const(wick_dim_is(x[0], 0)) : WICK_DIM_INVALID;
+  return wick_dim_sub(t, wick_dim_const(1), x[0]);
 }
 static wick_scalar not_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
 {

@@ -274,7 +274,14 @@ static void test_resolve(void **state)
   assert_true(wick_slice_resolve(t, n, wick_dim_const(0), n, 1, &begin, &size));
   assert_true(wick_dim_eq(size, n));
   wick_dim any = wick_dim_symbol(t, "S", -3, 3);
-  assert_false(wick_slice_resolve(t, n, any, n, 1, &begin, &size));
+  assert_true(wick_slice_resolve(t, n, any, n, 1, &begin, &size));
+  for (int64_t s = -3; s <= 3; s++) {
+    int64_t at;
+    assert_true(wick_dim_eval(t, begin, 2, (wick_dim[]){n, any}, (int64_t[]){5, s}, &at));
+    assert_int_equal(at, s < 0 ? 5 + s : s);
+  }
+  wick_dim wide = wick_dim_symbol(t, "S", INT64_MIN / 4, 3);
+  assert_false(wick_slice_resolve(t, n, wide, n, 1, &begin, &size));
   wick_arena_free(&mem);
 }
 

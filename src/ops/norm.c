@@ -193,7 +193,7 @@ static wick_status group_norm_infer(wick_infer *c)
   WICK_TRY(norm_channels(c, 1, "scale", x));
   WICK_TRY(norm_channels(c, 2, "bias", x));
   wick_dim groups = wick_dim_const(c->attr[1].i);
-  if (!wick_dim_is(wick_dim_mod(c->module->dims, x->dim[1], groups), 0))
+  if (!wick_infer_divides(c, x->dim[1], groups))
     return wick_infer_fail(c, WICK_ETYPE, "%s channels in %lld groups",
                            wick_infer_dim_text(c, x->dim[1]), (long long)groups.v);
   return wick_infer_same(c);

@@ -10,7 +10,8 @@ static wick_status roi_operands(wick_infer *c, uint32_t columns, const wick_type
   WICK_TRY(wick_infer_tensor(c, 0, "x", 4, x));
   WICK_TRY(wick_infer_alike(c, 1, "the regions", 2, rois));
   const wick_attr *shape = &c->attr[WICK_ROI_SHAPE];
-  if ((*x)->rank != 4 || (*rois)->rank != 2 || !wick_dim_is((*rois)->dim[1], columns))
+  if ((*x)->rank != 4 || (*rois)->rank != 2 ||
+      !wick_infer_equal(c, (*rois)->dim[1], wick_dim_const(columns)))
     return wick_infer_fail(c, WICK_ETYPE, "x is %s and the regions are %s, wanted %u numbers each",
                            wick_infer_type_text(c, c->in[0]->type),
                            wick_infer_type_text(c, c->in[1]->type), columns);

@@ -358,7 +358,8 @@ static void contents_are_known(void **state)
              low = wick_build_const(b, vector, 0, INT64_MIN + 1);
   content_is(&t, wick_build2(b, WICK_OP_add, t.n, two), "N + 2");
   content_is(&t, wick_build2(b, WICK_OP_div, t.n, two), "floordiv(N, 2)");
-  content_is(&t, wick_build2(b, WICK_OP_div, wick_build1(b, WICK_OP_neg, t.n), two), "?");
+  content_is(&t, wick_build2(b, WICK_OP_div, wick_build1(b, WICK_OP_neg, t.n), two),
+             "-floordiv(N, 2)");
   content_is(&t, wick_build2(b, WICK_OP_div, t.n, zero), "?");
   content_is(&t, wick_build2(b, WICK_OP_mod, t.n, two), "mod(N, 2)");
   content_is(&t, wick_build2(b, WICK_OP_pow, t.n, two), "N*N");
@@ -367,7 +368,13 @@ static void contents_are_known(void **state)
   content_is(&t, wick_build1(b, WICK_OP_relu, minus), "0");
   content_is(&t, wick_build2(b, WICK_OP_eq, t.n, minus), "0");
   content_is(&t, wick_build2(b, WICK_OP_eq, t.n, t.n), "1");
-  content_is(&t, wick_build2(b, WICK_OP_eq, t.n, two), "?");
+  wick_value is = wick_build2(b, WICK_OP_eq, t.n, two), more = wick_build2(b, WICK_OP_gt, t.n, two);
+  content_is(&t, is, "-min(max(-N + 2, N - 2, 0), 1) + 1");
+  content_is(&t, more, "min(max(N - 2, 0), 1)");
+  content_is(&t, wick_build3(b, WICK_OP_where, more, t.n, t.n), "N");
+  content_is(&t, wick_build3(b, WICK_OP_where, more, minus, two), "-3*min(max(N - 2, 0), 1) + 2");
+  content_is(&t, wick_build2(b, WICK_OP_and, more, wick_build1(b, WICK_OP_not, more)),
+             "min(-min(max(N - 2, 0), 1) + 1, max(N - 2, 0))");
   content_is(&t, wick_build2(b, WICK_OP_gt, t.n, zero), "1");
   wick_value given = wick_build2(b, WICK_OP_ne, t.n, minus);
   content_is(&t, wick_build3(b, WICK_OP_where, given, t.n, two), "N");

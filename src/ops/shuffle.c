@@ -13,7 +13,7 @@ static wick_status channel_shuffle_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
   wick_dim groups = wick_dim_const(c->attr[SHUFFLE_GROUPS].i),
            size = x->dim[c->attr[SHUFFLE_AXIS].i];
-  if (!wick_dim_is(wick_dim_mod(c->module->dims, size, groups), 0))
+  if (!wick_infer_divides(c, size, groups))
     return wick_infer_fail(c, WICK_ETYPE, "%s elements in %lld groups",
                            wick_infer_dim_text(c, size), (long long)groups.v);
   return wick_infer_same(c);

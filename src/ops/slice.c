@@ -16,13 +16,19 @@ static wick_dim slice_near(wick_dim v)
   return v;
 }
 
-/* v, or dim + v where it is negative, in least .. most. */
+/* v, or dim + v where it is negative, in least .. most. Where v may be both, its sign is
+ * floordiv(v, far), -1 or 0. */
 static bool slice_bring(wick_dims *t, wick_dim dim, wick_dim least, wick_dim most, wick_dim *v)
 {
+  const int64_t far = (int64_t)1 << 40;
   int64_t lo, hi;
   *v = slice_near(*v);
   wick_dim_range(t, *v, &lo, &hi);
-  if (lo < 0 && hi >= 0) return false;
+  if (lo < 0 && hi >= 0) {
+    if (lo < -far || hi >= far) return false;
+    wick_dim sign = wick_dim_floordiv(t, *v, wick_dim_const(far));
+    *v = wick_dim_sub(t, *v, wick_dim_mul(t, dim, sign));
+  }
   if (hi < 0) *v = wick_dim_add(t, dim, *v);
   *v = wick_dim_max(t, wick_dim_min(t, *v, most), least);
   return true;

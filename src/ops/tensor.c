@@ -74,6 +74,11 @@ wick_status wick_infer_broadcast(const wick_infer *c, uint32_t *rank, wick_dim *
   return NULL;
 }
 
+bool wick_infer_divides(const wick_infer *c, wick_dim d, wick_dim by)
+{
+  return wick_infer_equal(c, wick_dim_mod(c->module->dims, d, by), wick_dim_const(0));
+}
+
 const char *wick_infer_type_text(const wick_infer *c, wick_type t)
 {
   wick_text text = wick_text_begin(c->mem);

@@ -19,6 +19,9 @@ WICK_CHECKED wick_status wick_infer_axis(const wick_infer *c, int64_t axis, uint
 WICK_CHECKED wick_status wick_infer_broadcast(const wick_infer *c, uint32_t *rank, wick_dim *dim,
                                               uint32_t other_rank, const wick_dim *other);
 
+/* Whether d is a multiple of `by`, or a check says so. */
+bool wick_infer_divides(const wick_infer *c, wick_dim d, wick_dim by);
+
 /* "f32[2,3]" for messages. */
 const char *wick_infer_type_text(const wick_infer *c, wick_type t);
 const char *wick_infer_dim_text(const wick_infer *c, wick_dim d);

@@ -87,7 +87,7 @@ static wick_status col2im_infer(wick_infer *c)
   wick_window w = unwindow_of(c->attr);
   wick_dim taps = wick_dim_const(unwindow_numel(&w)), windows = wick_dim_const(1);
   wick_dim dim[WICK_MAX_RANK] = {x->dim[0], wick_dim_floordiv(t, x->dim[1], taps)};
-  if (!wick_dim_is(wick_dim_mod(t, x->dim[1], taps), 0))
+  if (!wick_infer_divides(c, x->dim[1], taps))
     return wick_infer_fail(c, WICK_ETYPE, "%s elements in windows of %s",
                            wick_infer_dim_text(c, x->dim[1]), wick_infer_dim_text(c, taps));
   for (uint32_t k = 0; k < w.n; k++) {

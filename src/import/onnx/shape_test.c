@@ -166,8 +166,14 @@ static void test_depth(void **state)
        "m.onnx: node \"a\" (SpaceToDepth): dimension 3 is 6, in blocks of 4"},
       {"opset 13; in x 1 1,3,4,6; DepthToSpace x -> a blocksize=i2; out a",
        "m.onnx: node \"a\" (DepthToSpace): 3 channels in blocks of 4"},
-      {"opset 28; in x 1 N,2,H,W; SpaceToDepth x -> a blocksize=i2 mode=sCRD; out a",
-       "m.onnx: node \"a\" (SpaceToDepth): dimension 2 is H, in blocks of 2"},
+      {"opset 13; in x 1 N,2,H,W; SpaceToDepth x -> a blocksize=i2; out a",
+       "graph @main(%p0: f32[N[1..536870912],2,H[1..536870912],W[1..536870912]]) -> "
+       "f32[N,8,floordiv(H, 2),floordiv(W, 2)] {\n"
+       "  check mod(H, 2) = 0\n"
+       "  check mod(W, 2) = 0\n"
+       "  %0 = space_to_depth %p0 {block=2} : f32[N,8,floordiv(H, 2),floordiv(W, 2)]\n"
+       "  return %0\n"
+       "}"},
   };
   onnx_check(rows, WICK_COUNT(rows));
 }
