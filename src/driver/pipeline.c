@@ -25,6 +25,7 @@
 #include "graph/sink.h"
 #include "graph/subbyte.h"
 #include "graph/tokens.h"
+#include "graph/unused.h"
 #include "graph/widen.h"
 #include "ir/verify.h"
 #include "loop/expand.h"
@@ -171,6 +172,8 @@ const wick_pass wick_passes[] = {
     {"subbyte", WICK_GRAPH, wick_pass_subbyte, NULL, WICK_EXACT,
      "elements below a byte are computed in whole ones"},
     {"tokens", WICK_GRAPH, NULL, pipeline_tokens, WICK_EXACT, "strings become their numbers"},
+    {"unused", WICK_GRAPH, wick_pass_unused, NULL, WICK_EXACT,
+     "results of branches and loops that nobody uses"},
     {"widen", WICK_GRAPH, NULL, pipeline_widen, WICK_ROUNDING, "floats become f64"},
     {"attention", WICK_GRAPH, NULL, pipeline_attention, WICK_ROUNDING,
      "queries, keys, softmax and values as one node"},
@@ -205,7 +208,7 @@ const wick_pass wick_passes[] = {
 };
 
 const char wick_pipeline_compile[] =
-    "tokens,quantized,fold,branch,expand_rows,fold,subbyte,drop_identity,simplify,invariant,cse,"
+    "tokens,quantized,fold,branch,unused,expand_rows,fold,subbyte,drop_identity,simplify,invariant,cse,"
     "rescale,"
     "fold_scale,"
     "shuffles,attention,phases,fold,"

@@ -49,9 +49,20 @@ static wick_value random_yield(random_graph *r, wick_value x)
   return x;
 }
 
+static void random_if(random_graph *r);
+static void random_loop(random_graph *r);
+
+/* Regions in regions where they are asked for. */
 static void random_steps(random_graph *r)
 {
-  for (uint32_t n = 1 + random_below(r, 4); n > 0; n--) random_step(r);
+  for (uint32_t n = 1 + random_below(r, 4); n > 0; n--) {
+    uint32_t flow = r->nests ? random_below(r, 6) : 2;
+    if (flow < 2) r->nests--;
+    if (flow == 0) random_if(r);
+    if (flow == 1) random_loop(r);
+    if (flow < 2) r->nests++;
+    if (flow >= 2) random_step(r);
+  }
 }
 
 static void random_push(random_graph *r, uint32_t nvalue, wick_value first, uint32_t n)

@@ -28,6 +28,7 @@ typedef struct random_graph {
   const int64_t *size; /* three that dimensions of parameters often have; NULL: none */
   wick_list(wick_value) values;
   wick_arena *tmp;
+  uint32_t nests; /* how deep regions may lie in regions (random_flow.h) */
 } random_graph;
 
 static uint32_t random_below(random_graph *r, uint32_t n)

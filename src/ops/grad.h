@@ -17,7 +17,14 @@ struct wick_adjoint { /* of one node, which stands in the builder */
   const wick_value *dout;     /* by result: its cotangent; 0: none, as if all zeros */
   const bool *wanted;         /* by operand */
   wick_value *din;            /* by operand, out: its cotangent; stays 0 where that is all zeros */
+  uint32_t ncaptured;         /* values from outside that its regions use and that are wanted */
+  const wick_value *captured;
+  wick_value *dcaptured; /* out, as din */
+  const struct grad_walk *walk;
 };
+
+/* A value that the node or its regions define depends on what is differentiated by. */
+bool wick_grad_active(const wick_adjoint *a, wick_value v);
 
 /* The column of rows whose results are constant almost everywhere, or have no cotangents. */
 void wick_grad_zero(wick_adjoint *a);
@@ -28,14 +35,27 @@ typedef void wick_grad_define(wick_builder *b, const wick_node *n, const wick_va
                               wick_value *out);
 void wick_grad_through(wick_adjoint *a, wick_grad_define *define);
 
+/* A value that is there already, and what stands for it: nodes that use `made` use `taken`. */
+typedef struct wick_grad_kept {
+  wick_value made, taken;
+} wick_grad_kept;
+
+typedef struct wick_grad_request {
+  uint32_t begin, end; /* the nodes of the builder, of one region, that define `of` or lead to it */
+  uint32_t nof;
+  const wick_value *of, *cotangent;
+  uint32_t nwrt;
+  const wick_value *wrt;
+  uint32_t nkept;
+  const wick_grad_kept *kept;
+} wick_grad_request;
+
 /* Adds nodes to b which compute, for `nwrt` values, the sum over `of` of its cotangent times its
- * derivative by that value; 0 where nothing depends on it. The nodes begin .. end-1 of b, which
- * define `of` or lead to it, are looked at. A value of wrt is a variable of its own: what it was
- * computed from counts for nothing. Cotangents of a value that is used several times are added in
- * the reverse order of its uses. Fails, in the builder, at nodes without a derivative. */
-void wick_grad_build(wick_builder *b, uint32_t begin, uint32_t end, uint32_t nof,
-                     const wick_value *of, const wick_value *cotangent, uint32_t nwrt,
-                     const wick_value *wrt, wick_value *out);
+ * derivative by that value; 0 where nothing depends on it. A value of wrt is a variable of its own:
+ * what it was computed from counts for nothing. Cotangents of a value that is used several times
+ * are added in the reverse order of its uses. Fails, in the builder, at nodes without a derivative.
+ */
+void wick_grad_build(wick_builder *b, const wick_grad_request *r, wick_value *out);
 bool wick_grad_has(const wick_builder *b, wick_value v); /* it is of a type with cotangents */
 
 /* ---- for rules; nothing happens after a failure ---- */
@@ -96,6 +116,8 @@ wick_grad_rule wick_grad_reshape_row, wick_grad_transpose_row, wick_grad_expand_
 wick_grad_rule wick_grad_gather, wick_grad_gather_elements, wick_grad_gather_nd,
     wick_grad_scatter_elements, wick_grad_scatter_nd, wick_grad_top_k, wick_grad_one_hot,
     wick_grad_range, wick_grad_take, wick_grad_max_unpool;
+/* grad_branch.c, grad_loop.c */
+wick_grad_rule wick_grad_if, wick_grad_call, wick_grad_loop;
 /* grad_image.c */
 wick_grad_rule wick_grad_resize, wick_grad_grid_sample, wick_grad_roi_align;
 

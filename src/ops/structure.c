@@ -134,7 +134,7 @@ const wick_op wick_op_call = {
     .level = WICK_GRAPH | WICK_LOW,
     .typed = true,
     .infer = call_infer,
-    .grad = wick_grad_none,
+    .grad = wick_grad_call,
 };
 
 /* ---- branches and loops over values ---- */
@@ -176,7 +176,7 @@ const wick_op wick_op_if = {
     .nregion = {2, 2},
     .level = STRUCTURE_ALL,
     .infer = if_infer,
-    .grad = wick_grad_none,
+    .grad = wick_grad_if,
 };
 
 /* Region r takes and yields the carried values: operands from `first`, region parameters from
@@ -264,7 +264,7 @@ const wick_op wick_op_loop = {
              {"most", WICK_ATTR_INT, 0, false, NULL, 0, 0x1p40}},
     .level = WICK_GRAPH | WICK_LOW,
     .infer = loop_infer,
-    .grad = wick_grad_none,
+    .grad = wick_grad_loop,
 };
 
 static wick_status for_infer(wick_infer *c)

@@ -110,6 +110,67 @@ def test_what_is_refused():
         wick.grad(square, wrt="z")
 
 
+# ---- branches and loops ----
+
+
+def body(name, nodes, inputs, outputs):
+    info = [[helper.make_tensor_value_info(n, *t) for n, t in which] for which in (inputs, outputs)]
+    return helper.make_graph(nodes, name, *info)
+
+
+SCALAR, FLAG, NUMBER, STATE = ((TensorProto.DOUBLE, []), (TensorProto.BOOL, []), (TensorProto.INT64, []),
+                               (TensorProto.DOUBLE, [3]))
+
+
+def compared(nodes, inputs, outputs, constants=(), **arrays):
+    m = model(nodes, inputs, outputs, constants)
+    program, (_, by) = wick.compile(m), wick.grad(m)(**arrays)
+    for name, got in by.items():
+        want = difference(lambda v: np.asarray(program(**{**arrays, name: v})).sum(), arrays[name])
+        np.testing.assert_allclose(got, want, atol=1e-8 * max(1, np.abs(want).max()))
+    return by
+
+
+def test_a_loop_that_runs_while_its_values_are_small():
+    steps = body("steps", [node("Mul", ["h", "w"], ["n"]), node("ReduceMax", ["n"], ["m"], keepdims=0),
+                           node("Less", ["m", "four"], ["on1"])],
+                 [("i", NUMBER), ("on", FLAG), ("h", STATE)], [("on1", FLAG), ("n", STATE)])
+    nodes = [node("Loop", ["", "", "x"], ["y"], body=steps)]
+    for last, count in ((1.7, 5), (1.01, 300)):  # differences do not change the count
+        w, x = np.float64([1.1, 1.001, last]) ** (5 / count), np.float64([0.1, 0.2, 4 * last ** (0.5 - count)])
+        w[2] = last
+        by = compared(nodes, {"x": [3], "w": [3]}, {"y": [3]}, {"four": np.float64(4)}, x=x, w=w)
+        np.testing.assert_allclose(by["x"], w ** count)
+
+
+def test_a_scan_in_a_branch():
+    step = body("step", [node("MatMul", ["h", "w"], ["a"]), node("Add", ["a", "s"], ["b"]), node("Tanh", ["b"], ["n"]),
+                         node("Identity", ["n"], ["r"])],
+                [("h", STATE), ("s", STATE)], [("n", STATE), ("r", STATE)])
+    rows = (TensorProto.DOUBLE, [5, 3])
+    arms = {"then_branch": body("scans", [node("Scan", ["x", "xs"], ["last", "all"], num_scan_inputs=1, body=step)], [],
+                                [("all", rows)]),
+            "else_branch": body("keeps", [node("Mul", ["xs", "x"], ["all"])], [], [("all", rows)])}
+    nodes = [node("ReduceSum", ["x"], ["t"], keepdims=0), node("Greater", ["t", "zero"], ["p"]),
+             node("If", ["p"], ["y"], **arms)]
+    rng = np.random.default_rng(3)
+    for sign in (1, -1):
+        compared(nodes, {"x": [3], "w": [3, 3], "xs": [5, 3]}, {"y": [5, 3]}, {"zero": np.float64(0)},
+                 x=sign * np.abs(rng.normal(size=3)), w=rng.normal(size=(3, 3)), xs=rng.normal(size=(5, 3)))
+
+
+def test_operator_through_a_loop_at_other_values():
+    steps = body("steps", [node("Mul", ["h", "x"], ["n"]), node("Identity", ["on"], ["on1"])],
+                 [("i", NUMBER), ("on", FLAG), ("h", SCALAR)], [("on1", FLAG), ("n", SCALAR)])
+    nodes = [node("Loop", ["seven", "", "x"], ["y"], body=steps),
+             node("Gradient", ["v"], ["d"], domain=TRAINING, xs=["x"], y="y"),
+             node("Gradient", ["x"], ["e"], domain=TRAINING, xs=["x"], y="y"),
+             node("Gradient", ["x"], ["f"], domain=TRAINING, xs=["x"], y="e")]
+    m = model(nodes, {"x": [], "v": []}, {"d": [], "e": [], "f": []}, {"seven": np.int64(7)})
+    d, e, f = wick.run(m, x=np.float64(1.25), v=np.float64(0.75))
+    np.testing.assert_allclose([d, e, f], [8 * 0.75 ** 7, 8 * 1.25 ** 7, 56 * 1.25 ** 6])
+
+
 # ---- the operator ----
 
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "graph/unused.h"
 #include "ir/copy.h"
 #include "ops/grad.h"
 
@@ -69,7 +70,9 @@ wick_status wick_differentiate(const wick_func *f, const wick_gradient *g, wick_
     of[i] = c.to[g->of[i].id];
     if (!g->given) seed[i] = wick_build_const(b, wick_built_type(b, of[i]), 1, 1);
   }
-  wick_grad_build(b, 0, n, g->nof, of, seed, g->nwrt, wrt, result + end->nin);
+  const wick_grad_request request = {
+      .end = n, .nof = g->nof, .of = of, .cotangent = seed, .nwrt = g->nwrt, .wrt = wrt};
+  wick_grad_build(b, &request, result + end->nin);
   for (uint32_t i = 0; i < end->nin; i++) result[i] = c.to[end->in[i].id];
   for (uint32_t i = 0; i < g->nwrt && !b->status; i++) {
     wick_value *r = &result[end->nin + i];
@@ -77,7 +80,9 @@ wick_status wick_differentiate(const wick_func *f, const wick_gradient *g, wick_
     *r = grad_result(b, *r, wick_gradient_name(b, b->values.at[wrt[i].id].name));
   }
   wick_build_return(b, end->nin + g->nwrt, result);
-  return wick_copy_finish(&c, out);
+  WICK_TRY(wick_copy_finish(&c, out));
+  *out = wick_pass_unused(*out, mem); /* loops are differentiated with all that might be kept */
+  return NULL;
 }
 
 /* ---- by name ---- */

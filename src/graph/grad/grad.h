@@ -3,8 +3,8 @@
  * A function becomes one with more results: behind its own, for each of some values, the derivative
  * of others by it, times their cotangents. What is made is an ordinary function, which can be
  * differentiated again. Rows say how in their column `grad` (ops/grad.h), or through `expand`.
- * Straight lines only: nodes with regions, calls and tuples on the way are refused at their
- * place. */
+ * Branches, loops and calls have rules, too (ops/grad_branch.c, ops/grad_loop.c); tuples on the way
+ * are refused at their place. */
 #ifndef WICK_GRAPH_GRAD_GRAD_H
 #define WICK_GRAPH_GRAD_GRAD_H
 

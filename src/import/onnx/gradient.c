@@ -4,7 +4,7 @@
  * they were computed from. Where its inputs are other values than these tensors, the nodes between
  * are built again on the inputs. */
 #include "import/onnx/import.h"
-#include "ir/copy.h"
+#include "ir/replay.h"
 #include "ops/grad.h"
 
 typedef struct gradient {
@@ -60,40 +60,30 @@ static wick_value gradient_own(gradient *g, wick_value v)
   return wick_build(g->b, WICK_OP_reshape, 1, &v, &a, 0, NULL);
 }
 
-static wick_value gradient_again(gradient *g, wick_node n, const wick_value *to)
+/* Something in it, or in its regions, is made of what is replaced. */
+static bool gradient_moved(const gradient *g, uint32_t node, const wick_replay *r)
 {
-  wick_builder *b = g->b;
-  wick_value *in = wick_new(b->mem, wick_value, n.nin + 1u);
-  wick_type *want = wick_new(b->mem, wick_type, n.nout + 1u);
-  for (uint32_t k = 0; k < n.nin; k++) in[k] = to[n.in[k].id].id ? to[n.in[k].id] : n.in[k];
-  for (uint32_t k = 0; k < n.nout; k++) want[k] = wick_built_type(b, (wick_value){n.first.id + k});
-  bool typed = wick_op_of(&n)->typed;
-  return wick_build(b, n.op, n.nin, in, n.attr, typed ? n.nout : 0, typed ? want : NULL);
+  const wick_node *n = &g->b->nodes.at[node];
+  for (uint32_t i = node; i < n->end; i++)
+    for (uint32_t k = 0; k < r->node[i].nin; k++)
+      if (wick_replayed(r, r->node[i].in[k]).id != r->node[i].in[k].id) return true;
+  return false;
 }
 
-/* The nodes from xs and zs to y, on the inputs. */
+/* The nodes from xs and zs to y, on the inputs. What these stand for stays what they are. */
 static void gradient_replay(gradient *g)
 {
   wick_builder *b = g->b;
-  uint32_t nvalue = b->values.n;
-  wick_value *to = wick_new(b->mem, wick_value, nvalue);
+  wick_replay r = wick_replay_begin(b);
   for (uint32_t i = 0; i < g->n && !b->status; i++)
-    to[g->name[i].id] = g->at[i] = gradient_own(g, g->at[i]);
-  for (uint32_t i = 0; i < g->end && !b->status; i++) {
+    r.to[g->name[i].id] = g->at[i] = gradient_own(g, g->at[i]);
+  for (uint32_t i = 0; i < g->end && !b->status;) {
     const wick_node n = b->nodes.at[i];
-    bool moved = false;
-    for (uint32_t k = i; k < n.end; k++)
-      for (uint32_t j = 0; j < b->nodes.at[k].nin; j++)
-        moved = moved || to[b->nodes.at[k].in[j].id].id;
-    if (moved && n.nregion)
-      wick_build_fail(b, WICK_EUNSUPPORTED, "%s on the way to y, which is computed again",
-                      wick_op_of(&n)->name);
-    wick_value again = moved && !b->status ? gradient_again(g, n, to) : (wick_value){0};
-    for (uint32_t k = 0; k < n.nout && again.id; k++)
-      if (!to[n.first.id + k].id) to[n.first.id + k] = (wick_value){again.id + k};
-    i = n.end - 1;
+    if (!wick_op_of(&n)->terminator && gradient_moved(g, i, &r)) wick_replay_nodes(&r, i, n.end);
+    for (uint32_t k = 0; k < g->n; k++) r.to[g->name[k].id] = g->at[k];
+    i = n.end > i ? n.end : i + 1;
   }
-  if (to[g->y.id].id) g->y = to[g->y.id];
+  g->y = wick_replayed(&r, g->y);
 }
 
 /* Gradients of gradients multiply nodes. */
@@ -124,7 +114,9 @@ void wick_onnx_gradient(wick_onnx_op *o)
   if (b->status) return;
   wick_value *by = wick_new(o->c->tmp, wick_value, g.n + 1u),
              one = wick_build_const(b, wick_built_type(b, g.y), 1, 1);
-  wick_grad_build(b, 0, b->nodes.n, 1, &g.y, &one, g.n, g.at, by);
+  const wick_grad_request r = {
+      .end = b->nodes.n, .nof = 1, .of = &g.y, .cotangent = &one, .nwrt = g.n, .wrt = g.at};
+  wick_grad_build(b, &r, by);
   if (!gradient_within_limits(&g)) return;
   for (uint32_t i = 0; i < o->nout && !b->status; i++) {
     wick_value v = by[i].id ? by[i] : wick_build_const(b, wick_built_type(b, g.at[i]), 0, 0);

@@ -1,0 +1,34 @@
+/* Nodes of a builder, built once more in it, on other values: what derivatives and importers
+ * compute again.
+ *
+ *   wick_replay r = wick_replay_begin(b);
+ *   r.to[old.id] = other;                        // as often as needed
+ *   wick_replay_nodes(&r, begin, end);
+ *   wick_value again = wick_replayed(&r, old);   // old itself, where it was not built again
+ * Places are carried along, the user's names are not. Types are inferred again only where what is
+ * known of an operand has changed. */
+#ifndef WICK_IR_REPLAY_H
+#define WICK_IR_REPLAY_H
+
+#include "ir/build.h"
+
+typedef struct wick_replay {
+  wick_builder *b;
+  const wick_node *node; /* as they were when it began */
+  const wick_value_info *value;
+  uint32_t nvalue;
+  wick_value *to; /* [nvalue]: what an old value became; 0: it is itself */
+} wick_replay;
+
+wick_replay wick_replay_begin(wick_builder *b);
+/* Nodes of another function, whose parameters the caller gives values. */
+wick_replay wick_replay_func(wick_builder *b, const wick_func *f);
+/* Nodes begin .. end-1: whole ones, closed. */
+void wick_replay_nodes(wick_replay *r, uint32_t begin, uint32_t end);
+
+static inline wick_value wick_replayed(const wick_replay *r, wick_value v)
+{
+  return v.id < r->nvalue && r->to[v.id].id ? r->to[v.id] : v;
+}
+
+#endif
