@@ -208,8 +208,8 @@ const wick_pass wick_passes[] = {
 };
 
 const char wick_pipeline_compile[] =
-    "tokens,quantized,fold,branch,unused,expand_rows,fold,subbyte,drop_identity,simplify,invariant,cse,"
-    "rescale,"
+    "tokens,quantized,fold,branch,unused,expand_rows,fold,subbyte,drop_identity,simplify,invariant,"
+    "cse,rescale,"
     "fold_scale,"
     "shuffles,attention,phases,fold,"
     "sink,"
