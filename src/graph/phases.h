@@ -11,7 +11,8 @@
  * Needs: a verified graph function; weights as constants (fold first). Guarantees: the same sums in
  * the order of input channel, then window backwards (class: rounding). Groups stay groups, in the
  * first form. Leaves alone: other weights, results that may have fewer elements than the stride,
- * windows that do not reach to an edge of the result (pads of the convolution would be negative). */
+ * windows that do not reach to an edge of the result (pads of the convolution would be negative).
+ */
 #ifndef WICK_GRAPH_PHASES_H
 #define WICK_GRAPH_PHASES_H
 

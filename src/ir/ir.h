@@ -60,8 +60,8 @@ typedef struct wick_axis {
   bool reduce;
 } wick_axis;
 
-/* The least and the largest value of d over the axes, without those of open extent where d is linear
- * in them: expressions, whose ranges say more than d's own. In `y*2 - 1 < Y` for y below
+/* The least and the largest value of d over the axes, without those of open extent where d is
+ * linear in them: expressions, whose ranges say more than d's own. In `y*2 - 1 < Y` for y below
  * floordiv(Y, 2) it is Y that d and its bound have in common. */
 void wick_axes_ends(wick_dims *t, wick_dim d, uint32_t n, const wick_axis *axis,
                     wick_dim *out_least, wick_dim *out_most);

@@ -46,7 +46,8 @@ wick_elem template_elem(const template_state *t); /* of the output */
 const char *template_loop(const template_state *t, const wick_stage *st, uint32_t axis);
 /* The extent; a typical one where it is symbolic: what is chosen by it is legal for all others. */
 int64_t template_extent(const template_state *t, const wick_stage *st, uint32_t axis);
-int64_t template_most(const template_state *t, const wick_stage *st, uint32_t axis); /* the largest */
+int64_t template_most(const template_state *t, const wick_stage *st,
+                      uint32_t axis);                                  /* the largest */
 bool template_is(const wick_stage *st, uint32_t axis, int64_t extent); /* always */
 bool template_varies(const wick_stage *st, uint32_t axis);
 /* How a read uses an axis along which the vector would run: 0 not at all, 1 next to each other, 2
