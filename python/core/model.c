@@ -100,9 +100,10 @@ typedef struct model_request { /* arrays of as many as the Python lists have */
   wick_shape *shape;
   int64_t (*dim)[WICK_MAX_DIMS];
   wick_size *size;
+  wick_size_range *range;
   wick_content *content;
   Py_buffer *buffer;
-  uint32_t nshape, nsize, ncontent;
+  uint32_t nshape, nsize, nrange, ncontent;
 } model_request;
 
 static void model_request_free(model_request *r)
@@ -111,6 +112,7 @@ static void model_request_free(model_request *r)
   PyMem_Free(r->shape);
   PyMem_Free(r->dim);
   PyMem_Free(r->size);
+  PyMem_Free(r->range);
   PyMem_Free(r->content);
   PyMem_Free(r->buffer);
 }
@@ -163,6 +165,23 @@ static bool model_sizes(model_request *r, PyObject *dict)
   return r->size != NULL;
 }
 
+/* {name: (least, most, step)} */
+static bool model_ranges(model_request *r, PyObject *dict)
+{
+  PyObject *key, *value;
+  Py_ssize_t at = 0;
+  r->range = model_room(dict, sizeof *r->range);
+  while (r->range && PyDict_Next(dict, &at, &key, &value)) {
+    wick_size_range *x = &r->range[r->nrange++];
+    long long least, most, step;
+    if (!(x->name = PyUnicode_AsUTF8AndSize(key, NULL)) ||
+        !PyArg_ParseTuple(value, "LLL", &least, &most, &step))
+      return false;
+    x->least = least, x->most = most, x->step = step;
+  }
+  return r->range != NULL;
+}
+
 static bool model_contents(model_request *r, PyObject *dict)
 {
   PyObject *key, *value;
@@ -178,27 +197,29 @@ static bool model_contents(model_request *r, PyObject *dict)
   return r->content && r->buffer;
 }
 
-/* compile(shapes, sizes, contents, target, precision, records, cache, strict, processes): dicts of
- * names, and texts or None. */
+/* compile(shapes, sizes, ranges, vary, contents, target, precision, records, cache, strict,
+ * processes): dicts of names, and texts or None. */
 static PyObject *model_compile(PyObject *self, PyObject *args)
 {
   core_model *m = (core_model *)self;
-  PyObject *shapes, *sizes, *contents;
+  PyObject *shapes, *sizes, *ranges, *contents;
   wick_compile_options o = {.size = sizeof o};
   model_request r = {0};
-  int strict;
+  int strict, vary;
   unsigned processes;
-  if (!PyArg_ParseTuple(args, "O!O!O!zzzzpI:compile", &PyDict_Type, &shapes, &PyDict_Type, &sizes,
-                        &PyDict_Type, &contents, &o.target, &o.precision, &o.records, &o.cache,
-                        &strict, &processes))
+  if (!PyArg_ParseTuple(args, "O!O!O!pO!zzzzpI:compile", &PyDict_Type, &shapes, &PyDict_Type,
+                        &sizes, &PyDict_Type, &ranges, &vary, &PyDict_Type, &contents, &o.target,
+                        &o.precision, &o.records, &o.cache, &strict, &processes))
     return NULL;
   core_compiled *k = NULL;
-  if (model_shapes(&r, shapes) && model_sizes(&r, sizes) && model_contents(&r, contents) &&
+  if (model_shapes(&r, shapes) && model_sizes(&r, sizes) && model_ranges(&r, ranges) &&
+      model_contents(&r, contents) &&
       (k = core_compiled_new(m->context))) {
     o.strict = strict;
     o.nprocess = processes;
     o.nshape = r.nshape, o.shape = r.shape;
     o.nsize = r.nsize, o.sizes = r.size;
+    o.nrange = r.nrange, o.ranges = r.range, o.vary = vary;
     o.ncontent = r.ncontent, o.contents = r.content;
     wick_error *e;
     Py_BEGIN_ALLOW_THREADS e = wick_compile(m->model, &o, &k->compiled);

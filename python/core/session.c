@@ -97,23 +97,94 @@ static bool session_take(session_call *c, PyObject *o, const wick_io *io, int fl
   return false;
 }
 
-static bool session_take_all(session_call *c, const wick_compiled *k, PyObject *inputs,
+static bool session_take_all(session_call *c, const core_session *s, PyObject *inputs,
                              PyObject *outputs)
 {
+  const wick_compiled *k = s->compiled->compiled;
   uint32_t nin = wick_compiled_ninput(k), nout = wick_compiled_noutput(k);
   if (PyTuple_Size(inputs) != (Py_ssize_t)nin || PyTuple_Size(outputs) != (Py_ssize_t)nout) {
     PyErr_Format(PyExc_ValueError, "wanted %u inputs and %u outputs", nin, nout);
     return false;
   }
   for (uint32_t i = 0; i < nin; i++)
-    if (!session_take(c, PyTuple_GetItem(inputs, (Py_ssize_t)i), wick_compiled_input(k, i),
+    if (!session_take(c, PyTuple_GetItem(inputs, (Py_ssize_t)i), wick_session_input(s->session, i),
                       PyBUF_SIMPLE))
       return false;
   for (uint32_t i = 0; i < nout; i++)
-    if (!session_take(c, PyTuple_GetItem(outputs, (Py_ssize_t)i), wick_compiled_output(k, i),
+    if (!session_take(c, PyTuple_GetItem(outputs, (Py_ssize_t)i), wick_session_output(s->session, i),
                       PyBUF_WRITABLE))
       return false;
   return true;
+}
+
+/* ---- shapes ---- */
+
+typedef struct session_shapes {
+  wick_shape *shape;
+  int64_t (*dim)[WICK_MAX_DIMS];
+} session_shapes;
+
+static bool session_shapes_of(const wick_compiled *k, PyObject *tuple, session_shapes *out)
+{
+  uint32_t n = wick_compiled_ninput(k);
+  if (PyTuple_Size(tuple) != (Py_ssize_t)n) {
+    PyErr_Format(PyExc_ValueError, "wanted %u shapes", n);
+    return false;
+  }
+  out->shape = PyMem_Calloc((size_t)n + 1, sizeof *out->shape);
+  out->dim = PyMem_Calloc((size_t)n + 1, sizeof *out->dim);
+  if (!out->shape || !out->dim) {
+    PyErr_NoMemory();
+    return false;
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    PyObject *one = PyTuple_GetItem(tuple, (Py_ssize_t)i);
+    Py_ssize_t rank = PyTuple_Size(one);
+    if (rank < 0) return false;
+    for (Py_ssize_t d = 0; d < rank && d < WICK_MAX_DIMS; d++)
+      out->dim[i][d] = PyLong_AsLongLong(PyTuple_GetItem(one, d));
+    if (PyErr_Occurred()) return false;
+    out->shape[i] =
+        (wick_shape){wick_compiled_input(k, i)->name, (uint32_t)rank, out->dim[i]};
+  }
+  return true;
+}
+
+static PyObject *session_output_shapes(const core_session *s)
+{
+  uint32_t n = wick_compiled_noutput(s->compiled->compiled);
+  PyObject *all = PyTuple_New((Py_ssize_t)n);
+  for (uint32_t i = 0; all && i < n; i++) {
+    const wick_io *io = wick_session_output(s->session, i);
+    PyObject *one = PyTuple_New((Py_ssize_t)io->rank);
+    for (uint32_t d = 0; one && d < io->rank; d++)
+      PyTuple_SetItem(one, (Py_ssize_t)d, PyLong_FromLongLong(io->dim[d]));
+    if (!one) Py_CLEAR(all);
+    if (all) PyTuple_SetItem(all, (Py_ssize_t)i, one);
+  }
+  if (PyErr_Occurred()) Py_CLEAR(all);
+  return all;
+}
+
+/* shape(shapes): tuples, by input; from now on runs have them. Returns those of the outputs. */
+static PyObject *session_shape(PyObject *self, PyObject *tuple)
+{
+  core_session *s = (core_session *)self;
+  session_shapes x = {0};
+  if (!PyTuple_Check(tuple)) {
+    PyErr_SetString(PyExc_TypeError, "wanted a tuple of shapes");
+    return NULL;
+  }
+  bool good = session_shapes_of(s->compiled->compiled, tuple, &x);
+  if (good) {
+    wick_error *e =
+        wick_session_shape(s->session, wick_compiled_ninput(s->compiled->compiled), x.shape);
+    if (e) core_raise(e);
+    good = !e;
+  }
+  PyMem_Free(x.shape);
+  PyMem_Free(x.dim);
+  return good ? session_output_shapes(s) : NULL;
 }
 
 /* run(inputs, outputs): tuples of buffers */
@@ -127,7 +198,7 @@ static PyObject *session_run(PyObject *self, PyObject *args)
   uint32_t nin = wick_compiled_ninput(k);
   session_call c;
   bool good =
-      session_begin(&c, nin + wick_compiled_noutput(k)) && session_take_all(&c, k, inputs, outputs);
+      session_begin(&c, nin + wick_compiled_noutput(k)) && session_take_all(&c, s, inputs, outputs);
   if (good) {
     wick_error *e;
     s->ntime = 0;
@@ -165,6 +236,7 @@ static PyObject *session_times(PyObject *self, void *arg)
 
 static PyMethodDef session_methods[] = {
     {"run", session_run, METH_VARARGS, "run(inputs, outputs): tuples of buffers"},
+    {"shape", session_shape, METH_O, "shape(shapes): of the inputs -> those of the outputs"},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef session_getset[] = {
     {"threads", session_threads, NULL, "with the caller's", NULL},

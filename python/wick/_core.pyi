@@ -17,7 +17,7 @@ class Model:
     metadata: dict[str, str]
     open: bool
     def grad(self, of: str | None, wrt: tuple[str, ...], cotangent: bool) -> None: ...
-    def compile(self, shapes: dict[str, Any], sizes: dict[str, int], contents: dict[str, Any], target: str | None,
+    def compile(self, shapes: dict[str, Any], sizes: dict[str, int], ranges: dict[str, tuple[int, int, int]], vary: bool, contents: dict[str, Any], target: str | None,
                 precision: str | None, records: str | None, cache: str | None, strict: bool,
                 processes: int) -> Compiled: ...
 
@@ -39,6 +39,7 @@ class Session:
     threads: int
     times: list[tuple[int, int]]
     def run(self, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None: ...
+    def shape(self, shapes: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]: ...
 
 class Tensor:
     shape: tuple[int, ...]

@@ -51,12 +51,15 @@ class Model:
         self.outputs = Ports("output", visible, self.metadata).all
         self.open = self._core.open
 
-    def compile(self, shapes=None, sizes=None, contents=None, **options):
+    def compile(self, shapes=None, sizes=None, contents=None, *, ranges=None, vary=False, **options):
         """Machine code for these shapes of inputs ({name: shape}) and open sizes ({name: number}).
 
-        `contents` ({name: array}) are what inputs hold from which sizes follow.
+        Sizes with a range ({name: (least, most)}, or (least, most, step)) stay open: the code serves them all. With
+        `vary` so do those that nothing is said of. `contents` ({name: array}) are what inputs hold from which sizes
+        follow.
         """
         o = Options(**options)
+        ranges = {name: (*map(int, r), 1)[:3] for name, r in (ranges or {}).items()}
         given = {}
         for name, array in (contents or {}).items():
             port = next((p for p in self.inputs if p.name == name), None)
@@ -66,7 +69,8 @@ class Model:
                 raise InvalidArgument(f"the model has no input \"{name}\"")
             given[name] = types.memory(port.elem, np.ascontiguousarray(array, types.dtype(port.elem)))
         with self._lock:
-            core = raised(self._core.compile, dict(shapes or {}), dict(sizes or {}), given, *o._compile())
+            core = raised(self._core.compile, dict(shapes or {}), dict(sizes or {}), ranges, bool(vary), given,
+                          *o._compile())
         return Program(core, o)
 
     def grad(self, wrt=None, of=None, cotangent=False):
@@ -106,6 +110,7 @@ class Program:
         self._ins, self._outs = Ports("input", self._flat, metadata), Ports("output", self._visible, metadata)
         self.inputs, self.outputs = self._ins.all, self._outs.all
         self.fixed = core.fixed
+        self.open = any(size < 0 for p in self._flat for size in p.shape)
         self._free = collections.deque()  # sessions that nobody runs
         self._pid = os.getpid()
 
@@ -142,19 +147,25 @@ class Program:
         """
         outputs = tuple(outputs or ()) if self._outs.plain else ()
         outputs += (None,) * (len(self._all) - len(outputs))
-        made = [types.room(p.elem, p.shape) if o is None else (o, types.memory(p.elem, o))
-                for p, o in zip(self._all, outputs)]
-        ins = tuple([types.memory(p.elem, a) for p, a in zip(self._flat, self._ins.flat(arrays))])
+        flat = self._ins.flat(arrays)
+        ins = tuple([types.memory(p.elem, a) for p, a in zip(self._flat, flat)])
         session = self._take()
         try:
+            shapes = self._shapes(session, flat)
+            made = [types.room(p.elem, s) if o is None else (o, types.memory(p.elem, o))
+                    for p, s, o in zip(self._all, shapes, outputs)]
             raised(session.run, ins, tuple([buffer for _, buffer in made]))
-            return self._results(made)  # strings are the session's, until it runs again
+            return self._results(shapes, made)  # strings are the session's, until it runs again
         finally:
             self._free.append(session)
 
-    def _results(self, made):
+    def _shapes(self, session, flat):
+        """Those of the outputs."""
+        return raised(session.shape, tuple([a.shape for a in flat])) if self.open else [p.shape for p in self._all]
+
+    def _results(self, shapes, made):
         """Counts stand behind the outputs that they belong to."""
-        all = [types.unpacked(p.elem, p.shape, a, b) for p, (a, b) in zip(self._all, made)]
+        all = [types.unpacked(p.elem, s, a, b) for p, s, (a, b) in zip(self._all, shapes, made)]
         for k, (axis, count) in self._sizes.items():
             all[k] = np.ascontiguousarray(all[k][(slice(None),) * axis + (slice(0, int(all[count])),)])
         return self._outs.packed(all[:len(self._visible)])
@@ -170,10 +181,12 @@ class Program:
     def profile(self, arrays):
         """One run -> (its outputs, [(kernel's number, nanoseconds)])."""
         session = raised(_core.Session, self._core, self.options.threads, True)
-        made = [types.room(p.elem, p.shape) for p in self._all]
-        raised(session.run, tuple(types.memory(p.elem, a) for p, a in zip(self._flat, self._ins.flat(arrays))),
+        flat = self._ins.flat(arrays)
+        shapes = self._shapes(session, flat)
+        made = [types.room(p.elem, s) for p, s in zip(self._all, shapes)]
+        raised(session.run, tuple(types.memory(p.elem, a) for p, a in zip(self._flat, flat)),
                tuple(buffer for _, buffer in made))
-        return self._results(made), session.times
+        return self._results(shapes, made), session.times
 
     def __call__(self, *args, **named):
         """Arrays by order or by name -> the output, or a tuple of several."""

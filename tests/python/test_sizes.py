@@ -1,0 +1,105 @@
+"""Sizes that vary: one program for all of them, through every door of the package."""
+import threading
+
+import numpy as np
+import pytest
+
+import wick
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper
+
+
+def attention_like():
+    """x[N,T,8] -> softmax over T of its products with itself, behind a matrix; T*8 numbers in a row, too."""
+    rng = np.random.default_rng(3)
+    w = helper.make_tensor("w", TensorProto.FLOAT, [8, 8], rng.standard_normal(64).astype("f").tobytes(), raw=True)
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["q"]),
+             helper.make_node("Transpose", ["x"], ["k"], perm=[0, 2, 1]),
+             helper.make_node("MatMul", ["q", "k"], ["s"]),
+             helper.make_node("Softmax", ["s"], ["p"], axis=-1),
+             helper.make_node("MatMul", ["p", "x"], ["y"]),
+             helper.make_node("Shape", ["x"], ["shape"]),
+             helper.make_node("Slice", ["shape", "zero", "one"], ["n"]),
+             helper.make_node("Concat", ["n", "rest"], ["to"], axis=0),
+             helper.make_node("Reshape", ["y", "to"], ["flat"])]
+    ints = lambda name, x: helper.make_tensor(name, TensorProto.INT64, [1], [x])
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", "T", 8])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", "T", 8]),
+                               helper.make_tensor_value_info("flat", TensorProto.FLOAT, None)],
+                              [w, ints("zero", 0), ints("one", 1), ints("rest", -1)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString(), \
+        np.frombuffer(w.raw_data, "f").reshape(8, 8)
+
+
+def expected(x, w):
+    x = x.astype("d")
+    s = (x @ w) @ x.transpose(0, 2, 1)
+    p = np.exp(s - s.max(-1, keepdims=True))
+    return (p / p.sum(-1, keepdims=True)) @ x
+
+
+@pytest.fixture(scope="module")
+def program():
+    model, w = attention_like()
+    return wick.compile(model, ranges={"N": (1, 9), "T": (1, 70)}), w
+
+
+def test_all_sizes(program):
+    program, w = program
+    assert program.inputs[0].shape == (-1, -1, 8) and program.inputs[0].symbols[:2] == ("N", "T")
+    rng = np.random.default_rng(4)
+    for n, t in [(1, 1), (9, 70), (2, 3), (1, 16), (3, 17), (9, 1), (2, 3), (4, 33)]:
+        x = rng.standard_normal((n, t, 8)).astype("f")
+        y, flat = program(x)
+        np.testing.assert_allclose(y, expected(x, w), rtol=2e-5, atol=2e-5)
+        assert flat.shape == (n, t * 8)
+        np.testing.assert_array_equal(flat, y.reshape(n, -1))
+
+
+def test_outside(program):
+    with pytest.raises(wick.Error, match="the size T is 71, outside of its range 1..70"):
+        program[0](np.zeros((1, 71, 8), "f"))
+    with pytest.raises(wick.Error, match="N is 0"):
+        program[0](np.zeros((0, 4, 8), "f"))
+    with pytest.raises(wick.Error):
+        program[0](np.zeros((1, 4, 9), "f"))
+
+
+def test_artifact_of_all_sizes(program, tmp_path):
+    program, w = program
+    program.save(tmp_path / "x.wick")
+    again = wick.Program.open(tmp_path / "x.wick")
+    x = np.random.default_rng(5).standard_normal((2, 20, 8)).astype("f")
+    for a, b in zip(program(x), again(x)):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_threads_meet_sizes_in_any_order(program):
+    """The bits are those of one thread alone."""
+    program, _ = program
+    rng = np.random.default_rng(6)
+    xs = [rng.standard_normal((1 + k % 5, 1 + 7 * k % 60, 8)).astype("f") for k in range(40)]
+    want = [program(x) for x in xs]
+    bad = []
+
+    def work(seed):
+        for k in np.random.default_rng(seed).permutation(len(xs)):
+            if any((a != b).any() for a, b in zip(program(xs[k]), want[k])):
+                bad.append(k)
+
+    threads = [threading.Thread(target=work, args=(s,)) for s in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not bad
+
+
+def test_steps():
+    model, w = attention_like()
+    program = wick.compile(model, ranges={"N": (1, 2), "T": (8, 64, 8)})
+    x = np.random.default_rng(7).standard_normal((2, 24, 8)).astype("f")
+    np.testing.assert_allclose(program(x)[0], expected(x, w), rtol=2e-5, atol=2e-5)
+    with pytest.raises(wick.Error):
+        program(np.zeros((1, 12, 8), "f"))
