@@ -153,10 +153,16 @@ static wick_status bundle_entry(wick_compilation *c, const char *name, const wic
   in[WICK_IO] = wick_build_param(&k.b, data, WICK_INOUT, "mutable_data");
   in[WICK_ARENA] = wick_build_param(&k.b, arena, WICK_INOUT, "arena");
   uint32_t nio = 0;
+  bool table = b->fill != NULL; /* the first of io, then */
   for (uint32_t v = 1; v <= f->nparam; v++) {
     wick_space space = wick_info_of(f, (wick_value){v})->space;
     k.to[v] = in[space];
-    if (space == WICK_IO)
+    if (space == WICK_IO && table) {
+      k.to[v] = bundle_view(&k.b, in[space], b->table_offset, wick_type_of(f, (wick_value){v}));
+      wick_attr a[3] = {{.s = b->fill}, {.i = 1}, {.i = 0}};
+      wick_build(&k.b, WICK_OP_launch, 1, &k.to[v], a, 0, NULL);
+      table = false;
+    } else if (space == WICK_IO)
       k.to[v] = bundle_view(&k.b, in[space], b->offset[nio++], wick_type_of(f, (wick_value){v}));
   }
   for (uint32_t i = 0; i < f->nnode; i++) wick_copy_node(&k, &f->node[i]);
@@ -196,10 +202,45 @@ static uint64_t bundle_room(uint64_t nbytes)
   return wick_align_up(nbytes ? nbytes : 1, WICK_BUNDLE_ALIGN);
 }
 
+/* An input or output as large as it can be. */
+static void bundle_most(const wick_compilation *c, wick_value v, wick_io *io)
+{
+  const wick_type_info *t = wick_info_of(c->graph, v);
+  bool open = false;
+  for (uint32_t k = 0; k < io->rank; k++) {
+    if (io->dim[k] >= 0) continue;
+    int64_t lo;
+    wick_dim_range(c->module->dims, t->dim[k], &lo, &io->dim[k]);
+    open = true;
+  }
+  if (open) io->nbytes = wick_type_most_nbytes(c->module, wick_type_of(c->graph, v));
+}
+
+static void bundle_sizes(wick_compilation *c, const wick_lowered *l, wick_bundle *b)
+{
+  if (!l->fill) return;
+  wick_bundle_size *size = wick_new(&c->mem, wick_bundle_size, l->sizes.nsymbol);
+  for (uint32_t i = 0; i < l->sizes.nsymbol; i++) {
+    wick_text name = wick_text_begin(&c->mem);
+    wick_dim_print(c->module->dims, l->sizes.slot.at[i], &name);
+    size[i].name = name.at;
+    wick_dim_range(c->module->dims, l->sizes.slot.at[i], &size[i].least, &size[i].most);
+  }
+  b->size = size, b->nsize = l->sizes.nsymbol, b->fill = l->fill;
+  b->table_offset = b->mutable_bytes;
+  b->mutable_bytes += bundle_room(((uint64_t)l->sizes.slot.n + 1) * sizeof(int64_t));
+}
+
 static wick_status bundle_layout(wick_compilation *c, const wick_lowered *l, wick_bundle *b)
 {
   wick_model_describe(c->graph, &c->mem, &b->ninput, &b->noutput, &b->io);
+  wick_io *io = wick_dup(&c->mem, wick_io, b->io, b->ninput + b->noutput);
+  const wick_node *ret = wick_return(c->graph);
+  for (uint32_t i = 0; i < b->ninput + b->noutput; i++)
+    bundle_most(c, i < b->ninput ? (wick_value){i + 1} : ret->in[i - b->ninput], &io[i]);
+  b->io = io;
   WICK_TRY(bundle_check_host(c, l, &c->mem));
+  bundle_sizes(c, l, b);
   uint64_t *offset = wick_new(&c->mem, uint64_t, (size_t)b->ninput + b->noutput);
   for (uint32_t i = 0; i < b->ninput + b->noutput; i++) {
     WICK_TRY(bundle_check_io(c, &b->io[i], &c->mem));
@@ -275,6 +316,7 @@ wick_status wick_bundle_make(wick_compilation *c, const wick_bundle_options *o)
   wick_lowered l;
   const wick_func *entry;
   wick_frame frame;
+  c->planned = true;
   WICK_TRY(wick_compile_loops(c, &l));
   for (uint32_t i = 0; i < c->given.ncontent; i++)
     if (c->given.fixed[i])

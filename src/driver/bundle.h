@@ -5,14 +5,24 @@
 
 #include "driver/compile.h"
 
+typedef struct wick_bundle_size {
+  const char *name;
+  int64_t least, most;
+} wick_bundle_size;
+
 typedef struct wick_bundle {
   const char *name; /* of the C function */
   const wick_target *target;
   bool embed; /* the constants are in the object */
   uint32_t ninput, noutput;
-  const wick_io *io;      /* inputs, then outputs */
+  const wick_io *io;      /* inputs, then outputs; what varies is as large as it can be, with a
+                             name */
   const uint64_t *offset; /* of each, in the mutable data */
   uint64_t constant_bytes, mutable_bytes;
+  uint32_t nsize; /* that vary */
+  const struct wick_bundle_size *size;
+  uint64_t table_offset;    /* in the mutable data: of their values, with room behind them */
+  const char *fill;         /* the function that checks them; NULL: none varies */
   uint64_t arena_bytes;     /* with the scratch memory behind it */
   const char *contract;     /* of the numbers */
   const char *const *needs; /* functions from outside */

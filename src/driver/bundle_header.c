@@ -91,6 +91,15 @@ static void bundle_needs(const bundle_header *h)
   wick_text_add(h->out, b->nneed ? ".\n" : "nothing.\n");
 }
 
+/* As a part of a name of C. */
+static const char *bundle_word(const char *name, wick_arena *mem)
+{
+  char *s = wick_str_dup(mem, name);
+  for (char *at = s; *at; at++)
+    if (!isalnum((unsigned char)*at) || (unsigned char)*at > 127) *at = '_';
+  return s;
+}
+
 static void bundle_example(const bundle_header *h)
 {
   const wick_bundle *b = h->b;
@@ -109,6 +118,11 @@ static void bundle_example(const bundle_header *h)
   if (b->ninput && b->io[0].nbytes)
     bundle_lines(h,
                  " *     if (fread(#_INPUT_0(data), #_INPUT_0_BYTES, 1, stdin) != 1) return 2;\n");
+  for (uint32_t i = 0; i < b->nsize; i++) {
+    const char *word = bundle_word(b->size[i].name, h->out->mem);
+    wick_text_printf(h->out, " *     %s_SIZES(data)[%s_SIZE_%s] = %s_MOST_%s;\n", h->macro,
+                     h->macro, word, h->macro, word);
+  }
   bundle_lines(h, b->embed ? " *     if (@(@_constants, data, arena)) return 3;\n"
                            : " *     if (@(weights, data, arena)) return 3;\n");
   if (b->noutput)
@@ -170,7 +184,14 @@ static void bundle_shape(const bundle_header *h, const char *what, const wick_io
   wick_text_printf(h->out, "#define %s_%s_SHAPE {", h->macro, what);
   for (uint32_t k = 0; k < io->rank; k++)
     wick_text_printf(h->out, "%s%lld", k ? ", " : "", (long long)io->dim[k]);
-  wick_text_add(h->out, io->rank ? "}\n" : "1}\n"); /* {} is no C */
+  wick_text_add(h->out, io->rank ? "}" : "1}"); /* {} is no C */
+  bool open = false;
+  for (uint32_t k = 0; k < io->rank; k++) {
+    if (!*io->dim_name[k]) continue;
+    wick_text_printf(h->out, "%s%s", open ? ", " : " /* at most: ", io->dim_name[k]);
+    open = true;
+  }
+  wick_text_add(h->out, open ? " */\n" : "\n");
 }
 
 static void bundle_io(const bundle_header *h, const char *what, const wick_io *io, uint64_t offset)
@@ -191,6 +212,29 @@ static void bundle_io(const bundle_header *h, const char *what, const wick_io *i
                    "#define %s_%s(mutable_data) \\\n"
                    "  ((%s *)(void *)((char *)(mutable_data) + %s_%s_OFFSET))\n",
                    h->macro, what, bundle_elems[io->elem].c, h->macro, what);
+}
+
+static void bundle_open(const bundle_header *h)
+{
+  const wick_bundle *b = h->b;
+  if (!b->nsize) return;
+  bundle_lines(
+      h, "\n/* Sizes that vary. Before a run their values are written into the mutable data:\n"
+         " *   #_SIZES(data)[#_SIZE_...] = ...;\n"
+         " * One outside of its range fails with WICK_BUNDLE_ERANGE, sizes that do not fit\n"
+         " * together with WICK_BUNDLE_EINVAL; nothing else is written then. Inputs and outputs\n"
+         " * lie where they are at most sizes, dense for those of the run; the memory below is\n"
+         " * what all of them want. */\n");
+  for (uint32_t i = 0; i < b->nsize; i++) {
+    const wick_bundle_size *s = &b->size[i];
+    const char *word = bundle_word(s->name, h->out->mem);
+    wick_text_printf(
+        h->out, "#define %s_SIZE_%s %u\n#define %s_LEAST_%s %lld\n#define %s_MOST_%s %lld\n",
+        h->macro, word, i, h->macro, word, (long long)s->least, h->macro, word, (long long)s->most);
+  }
+  bundle_define(h, "SIZES_OFFSET", b->table_offset);
+  bundle_lines(h, "$define #_SIZES(mutable_data) \\\n"
+                  "  ((long long *)(void *)((char *)(mutable_data) + #_SIZES_OFFSET))\n");
 }
 
 static void bundle_ios(const bundle_header *h)
@@ -261,6 +305,7 @@ void wick_bundle_header(const wick_bundle *b, wick_arena *tmp, wick_text *out)
   bundle_lines(&h, "$ifndef #_NETWORK_H\n$define #_NETWORK_H\n\n");
   bundle_sizes(&h);
   bundle_shared(&h);
+  bundle_open(&h);
   bundle_ios(&h);
   bundle_declaration(&h);
 }

@@ -111,13 +111,15 @@ static const struct {
 
 static const char *compile_pipeline(wick_compilation *c)
 {
+  const char *names = wick_pipeline_compile;
   for (size_t i = 0; c->precision && i < WICK_COUNT(compile_precision); i++)
     if (strcmp(c->precision, compile_precision[i].name) == 0) {
-      const char *at = strstr(wick_pipeline_compile, compile_precision[i].before);
-      return wick_str_printf(&c->mem, "%.*s%s%s", (int)(at - wick_pipeline_compile),
-                             wick_pipeline_compile, compile_precision[i].pass, at);
+      const char *at = strstr(names, compile_precision[i].before);
+      names = wick_str_printf(&c->mem, "%.*s%s%s", (int)(at - names), names,
+                              compile_precision[i].pass, at);
     }
-  return wick_pipeline_compile;
+  size_t n = strlen(names) - strlen("plan"); /* which is the last */
+  return c->planned ? wick_str_printf(&c->mem, "%.*splan_most", (int)n, names) : names;
 }
 
 static wick_status compile_precision_take(wick_compilation *c, const char *name)
@@ -325,7 +327,7 @@ wick_status wick_compile_loops(wick_compilation *c, wick_lowered *out)
   WICK_TRY(compile_import(c));
   WICK_TRY(compile_passes(c));
   const wick_func *low = wick_module_find(c->module, c->graph->name);
-  WICK_TRY(wick_lower(low, &c->target, &c->mem, &c->tmp, out));
+  WICK_TRY(wick_lower(low, &c->target, c->planned, &c->mem, &c->tmp, out));
   return wick_compilation_stage(c, "lower");
 }
 

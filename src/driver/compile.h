@@ -18,6 +18,7 @@ typedef struct wick_compilation {
   uint32_t nprocess;
   bool strict;           /* as the public option */
   const char *precision; /* NULL: none */
+  bool planned;          /* memory has a plan for the most that sizes can be: bundles */
   uint32_t nshow;
   struct wick_shown *show;
   wick_records *records; /* read from the file that the options name; NULL: none */

@@ -30,6 +30,7 @@ typedef struct lower_state {
   wick_names keys;          /* of kernels: the number in this table less 1 is the kernel's */
   wick_names weights;       /* kernels with the constants that they have read */
   const bool *beside;       /* per node: low/beside.h */
+  bool planned;             /* by the caller's word: places are constant, sizes or not */
   bool open;                /* sizes are not constant: */
   wick_value table, places; /* parameters of the entry, then */
   uint32_t *buffer;         /* per value that is a root in the arena: the number of its place + 1 */
@@ -110,11 +111,9 @@ static wick_status lower_placed(lower_state *s, const wick_node *n, wick_value r
 static wick_status lower_arena(lower_state *s, const wick_node *n, uint64_t *out)
 {
   const wick_type_info *t = wick_info_of(s->f, n->first);
-  uint64_t nbytes;
+  uint64_t nbytes = wick_type_most_nbytes(s->f->module, wick_type_of(s->f, n->first));
   if (t->space != WICK_ARENA || n->attr[0].i < 0)
     return lower_fail(s, n, WICK_EUNSUPPORTED, "it has no place in the arena");
-  if (!wick_type_nbytes(s->f->module, wick_type_of(s->f, n->first), &nbytes))
-    return lower_fail(s, n, WICK_EUNSUPPORTED, "its size is not constant");
   *out = (uint64_t)n->attr[0].i;
   uint64_t end = wick_align_up(*out + nbytes, WICK_ARENA_ALIGN);
   if (end > s->out->arena_bytes) s->out->arena_bytes = end;
@@ -135,7 +134,7 @@ static wick_status lower_base(lower_state *s, const wick_node *n, wick_value v, 
   } else if (s->f->node[d].op == WICK_OP_const) {
     *out = s->constants;
     WICK_TRY(lower_constant(s, &s->f->node[d], out_offset));
-  } else if (s->open) {
+  } else if (s->places.id) {
     WICK_TRY(lower_placed(s, &s->f->node[d], p->root, out));
   } else {
     *out = s->arena;
@@ -363,7 +362,7 @@ static void lower_params(lower_state *s)
   if (s->open) {
     wick_type numbers = wick_type_buffer(m, WICK_I64, 1, &none, WICK_IO);
     s->table = wick_build_param(b, numbers, WICK_IN, "sizes");
-    s->places = wick_build_param(b, numbers, WICK_IN, "places");
+    if (!s->planned) s->places = wick_build_param(b, numbers, WICK_IN, "places");
   }
   for (uint32_t v = 1; v <= s->f->nparam; v++) {
     const wick_value_info *info = &s->f->value[v];
@@ -416,10 +415,11 @@ static wick_status lower_fill(lower_state *s)
   wick_dim n[2] = {wick_dim_const((int64_t)s->out->sizes.slot.n + 1),
                    wick_dim_const(s->out->buffers.n)};
   s->b.values.at[s->table.id].type = wick_type_buffer(m, WICK_I64, 1, &n[0], WICK_IO);
-  s->b.values.at[s->places.id].type = wick_type_buffer(m, WICK_I64, 1, &n[1], WICK_IO);
+  if (!s->planned)
+    s->b.values.at[s->places.id].type = wick_type_buffer(m, WICK_I64, 1, &n[1], WICK_IO);
   const wick_func *f;
   const char *name = wick_str_printf(s->mem, "%s.sizes", s->f->name);
-  WICK_TRY(wick_sizes_function(&s->out->sizes, name, s->mem, s->tmp, &f));
+  WICK_TRY(wick_sizes_function(&s->out->sizes, name, s->planned ? s->f : NULL, s->mem, s->tmp, &f));
   f = wick_pass_legalize(wick_pass_expand(f, s->mem), s->target, s->mem);
   WICK_TRY(wick_verify_func(f, s->tmp));
   wick_module_set(m, f);
@@ -579,12 +579,13 @@ static wick_status lower_node(lower_state *s, const wick_node *n)
   }
 }
 
-wick_status wick_lower(const wick_func *f, const wick_target *t, wick_arena *mem, wick_arena *tmp,
-                       wick_lowered *out)
+wick_status wick_lower(const wick_func *f, const wick_target *t, bool planned, wick_arena *mem,
+                       wick_arena *tmp, wick_lowered *out)
 {
   *out = (wick_lowered){0};
   lower_state s = {.f = f, .target = t, .alias = wick_alias_of(f, tmp), .mem = mem, .tmp = tmp};
   s.out = out;
+  s.planned = planned;
   s.to = wick_new(tmp, wick_value, f->nvalue + 1);
   s.steps = 1;
   s.index = wick_new(tmp, wick_value, f->nvalue + 1);
@@ -594,7 +595,7 @@ wick_status wick_lower(const wick_func *f, const wick_target *t, wick_arena *mem
   s.buffer = wick_new(tmp, uint32_t, f->nvalue + 1);
   out->sizes = wick_sizes_begin(f, mem);
   s.open = out->sizes.nsymbol > 0;
-  if (s.open) lower_buffers(&s);
+  if (s.open && !planned) lower_buffers(&s);
   lower_params(&s);
   for (uint32_t i = 0; i < f->nnode; i = f->node[i].end) WICK_TRY(lower_node(&s, &f->node[i]));
   if (s.open) {

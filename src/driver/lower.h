@@ -74,10 +74,12 @@ typedef struct wick_lowered {
  * live in `mem`. Kernels of the same group text, schedule and operands are one; an operand that a
  * kernel writes in place is one parameter, @inout. Copies become kernels.
  * Branches and loops on buffers become those of the entry, which waits and reads before it decides.
- * Sizes that are not constant come from a table, with places for what lies in the arena.
+ * Sizes that are not constant come from a table, with places for what lies in the arena; `planned`:
+ * these are constant all the same (plan_most), and the function that fills the table fails where
+ * sizes are not what they must be.
  * Fails: WICK_EUNSUPPORTED for loops that carry buffers, host rows whose sizes are not constant,
  * constants without data; what the nest says of a schedule. */
-WICK_CHECKED wick_status wick_lower(const wick_func *f, const wick_target *t, wick_arena *mem,
-                                    wick_arena *tmp, wick_lowered *out);
+WICK_CHECKED wick_status wick_lower(const wick_func *f, const wick_target *t, bool planned,
+                                    wick_arena *mem, wick_arena *tmp, wick_lowered *out);
 
 #endif

@@ -108,8 +108,32 @@ static wick_value sizes_value(sizes_code *c, wick_dim d)
   return sum;
 }
 
-wick_status wick_sizes_function(const wick_sizes *s, const char *name, wick_arena *mem,
-                                wick_arena *tmp, const wick_func **out)
+static void sizes_fail(sizes_code *c, wick_value bad, wick_code code, uint32_t detail)
+{
+  wick_value in[2] = {bad, wick_build_i64(&c->b, detail)};
+  wick_attr a = {.i = code};
+  wick_build(&c->b, WICK_OP_fail, 2, in, &a, 0, NULL);
+}
+
+static void sizes_checks(sizes_code *c, const wick_func *f)
+{
+  wick_builder *b = &c->b;
+  for (uint32_t i = 0; i < c->s->nsymbol && !b->status; i++) {
+    int64_t lo, hi;
+    wick_value v = sizes_value(c, c->s->slot.at[i]);
+    wick_dim_range(c->s->module->dims, c->s->slot.at[i], &lo, &hi);
+    wick_value under = wick_build2(b, WICK_OP_lt, v, wick_build_i64(b, lo));
+    wick_value over = wick_build2(b, WICK_OP_gt, v, wick_build_i64(b, hi));
+    sizes_fail(c, wick_build2(b, WICK_OP_or, under, over), WICK_ERANGE, i);
+  }
+  for (uint32_t i = 0; i < f->ncheck && !b->status; i++) {
+    wick_value x = sizes_value(c, f->check[i].a), y = sizes_value(c, f->check[i].b);
+    sizes_fail(c, wick_build2(b, WICK_OP_ne, x, y), WICK_EINVAL, i);
+  }
+}
+
+wick_status wick_sizes_function(const wick_sizes *s, const char *name, const wick_func *checked,
+                                wick_arena *mem, wick_arena *tmp, const wick_func **out)
 {
   sizes_code c = {.s = s, .tmp = tmp};
   wick_dim n = wick_dim_const((int64_t)s->slot.n + 1);
@@ -131,6 +155,7 @@ wick_status wick_sizes_function(const wick_sizes *s, const char *name, wick_aren
   if (c.large.id && !c.b.status)
     last[2] = wick_build(&c.b, WICK_OP_cast, 1, &c.large, NULL, 1, &i64);
   wick_build(&c.b, WICK_OP_store, 3, last, NULL, 0, NULL);
+  if (checked) sizes_checks(&c, checked);
   wick_build_return(&c.b, 0, NULL);
   wick_func *f;
   WICK_TRY(wick_build_end(&c.b, &f));

@@ -22,8 +22,12 @@ wick_sizes wick_sizes_begin(const wick_func *f, wick_arena *mem);
 uint32_t wick_sizes_slot(wick_sizes *s, wick_dim d);
 
 /* The loop function `@NAME(@inout table: buffer<i64[n],io>)`, which reads the symbols and writes
- * the other slots, and one more behind them: not 0 where a size passes 2^62. */
-WICK_CHECKED wick_status wick_sizes_function(const wick_sizes *s, const char *name, wick_arena *mem,
+ * the other slots, and one more behind them: not 0 where a size passes 2^62. `checked`: it fails
+ * with WICK_ERANGE where a symbol is outside of its range (detail: its number), and with
+ * WICK_EINVAL where a check of that function does not hold (detail: which); NULL: it never fails.
+ */
+WICK_CHECKED wick_status wick_sizes_function(const wick_sizes *s, const char *name,
+                                             const wick_func *checked, wick_arena *mem,
                                              wick_arena *tmp, const wick_func **out);
 
 #endif

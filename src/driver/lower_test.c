@@ -47,7 +47,7 @@ static wick_status lower(bench *b, const char *passes)
 {
   const wick_target t = wick_target_host();
   WICK_TRY(wick_pipeline_run_all(&b->pipeline, passes, &b->tmp));
-  return wick_lower(wick_module_find(b->m, "main"), &t, &b->mem, &b->tmp, &b->lowered);
+  return wick_lower(wick_module_find(b->m, "main"), &t, false, &b->mem, &b->tmp, &b->lowered);
 }
 
 static void *constants_of(bench *b)

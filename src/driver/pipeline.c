@@ -128,7 +128,13 @@ static wick_status pipeline_free(wick_pass_context *c, const wick_func *f, wick_
 static wick_status pipeline_plan(wick_pass_context *c, const wick_func *f, wick_func **out)
 {
   wick_low_plan plan;
-  return wick_low_plan_make(f, WICK_PLAN_STEPS, 0, c->mem, c->tmp, out, &plan);
+  return wick_low_plan_make(f, WICK_PLAN_STEPS, 0, false, c->mem, c->tmp, out, &plan);
+}
+
+static wick_status pipeline_plan_most(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  wick_low_plan plan;
+  return wick_low_plan_make(f, WICK_PLAN_STEPS, 0, true, c->mem, c->tmp, out, &plan);
 }
 
 static wick_status pipeline_join(wick_pass_context *c, const wick_func *f, wick_func **out)
@@ -197,6 +203,8 @@ const wick_pass wick_passes[] = {
      "the order of least peak memory that is found"},
     {"free", WICK_LOW, NULL, pipeline_free, WICK_EXACT, "frees buffers behind their last use"},
     {"plan", WICK_LOW, NULL, pipeline_plan, WICK_EXACT, "gives buffers of the arena their offsets"},
+    {"plan_most", WICK_LOW, NULL, pipeline_plan_most, WICK_EXACT,
+     "the same, for the most that sizes can be where they vary"},
     {"join", WICK_LOOP, NULL, pipeline_join, WICK_EXACT, "stores of quarters of registers as one"},
     {"expand", WICK_LOOP, wick_pass_expand, NULL, WICK_EXACT,
      "scalar rows become what machines have"},

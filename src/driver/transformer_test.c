@@ -166,7 +166,7 @@ static uint32_t layer_run(bench *b, const layer *l, const wick_tensor *in, float
   const wick_target target = wick_target_host();
   wick_pipeline_begin(&p, b->m);
   layer_ok(l, wick_pipeline_run_all(&p, wick_pipeline_compile, &b->tmp));
-  layer_ok(l, wick_lower(wick_module_find(b->m, "main"), &target, &b->mem, &b->tmp, &w));
+  layer_ok(l, wick_lower(wick_module_find(b->m, "main"), &target, false, &b->mem, &b->tmp, &w));
   const wick_func *f = wick_module_find(b->m, w.entry);
   wick_interpret_arg *arg = wick_new(&b->mem, wick_interpret_arg, f->nparam);
   void *arena = wick_arena_alloc(&b->mem, w.arena_bytes, 64);

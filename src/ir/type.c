@@ -237,6 +237,18 @@ bool wick_type_nbytes(wick_module *m, wick_type t, uint64_t *out)
   return true;
 }
 
+uint64_t wick_type_most_nbytes(wick_module *m, wick_type t)
+{
+  int64_t lo, hi;
+  uint64_t bits;
+  wick_dim_range(m->dims, wick_type_numel(m, t), &lo, &hi);
+  if (hi < 0 || hi == INT64_MAX ||
+      wick_mul_overflows((uint64_t)hi, (uint64_t)wick_elem_storage[wick_type_get(m, t)->elem].bits,
+                         &bits))
+    return UINT64_MAX;
+  return (bits + 7) / 8;
+}
+
 uint64_t wick_type_typical_nbytes(wick_module *m, wick_type t)
 {
   uint64_t n = (uint64_t)wick_dim_typical(m->dims, wick_type_numel(m, t)), bits;

@@ -117,6 +117,8 @@ bool wick_type_const_dims(const wick_type_info *t,
 bool wick_type_nbytes(wick_module *m, wick_type t,
                       uint64_t *out); /* dense bytes; false: not constant, or overflow */
 
+/* The most that it can be, at the upper ends of ranges; UINT64_MAX where that is no number. */
+uint64_t wick_type_most_nbytes(wick_module *m, wick_type t);
 /* For estimates: the same, of middling sizes where they are not constant (wick_dim_typical). */
 uint64_t wick_type_typical_nbytes(wick_module *m, wick_type t);
 

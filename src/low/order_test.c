@@ -109,7 +109,7 @@ static void long_function(void **state)
   g = wick_pass_free(g, &mem, &tmp);
   wick_func *planned;
   wick_low_plan plan;
-  assert_null(wick_low_plan_make(g, 100000, 0, &mem, &tmp, &planned, &plan));
+  assert_null(wick_low_plan_make(g, 100000, 0, false, &mem, &tmp, &planned, &plan));
   assert_int_equal(plan.arena_nbytes, 128); /* the chain and its side, in place */
   wick_module_free(m);
   wick_arena_free(&mem);

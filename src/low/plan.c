@@ -5,12 +5,13 @@
 #include "ir/copy.h"
 #include "low/liveness.h"
 
-static bool plan_buffers(const wick_func *f, const wick_liveness *l, wick_plan_buffer *buffer)
+static bool plan_buffers(const wick_func *f, const wick_liveness *l, bool most,
+                         wick_plan_buffer *buffer)
 {
   for (uint32_t i = 0; i < l->nroot; i++) {
     const wick_live_root *r = &l->root[i];
-    uint64_t nbytes;
-    if (!wick_type_nbytes(f->module, wick_type_of(f, r->root), &nbytes)) return false;
+    uint64_t nbytes = most ? wick_type_most_nbytes(f->module, wick_type_of(f, r->root)) : 0;
+    if (!most && !wick_type_nbytes(f->module, wick_type_of(f, r->root), &nbytes)) return false;
     uint32_t name = f->value[r->root.id].name;
     buffer[i] = (wick_plan_buffer){.name = name ? wick_names_get(&f->module->names, name) : NULL,
                                    .nbytes = nbytes,
@@ -39,14 +40,15 @@ static wick_func *plan_offsets(const wick_func *f, const int64_t *offset, wick_a
   return wick_copy_end(&c);
 }
 
-wick_status wick_low_plan_make(const wick_func *f, uint64_t nstep, uint64_t limit, wick_arena *mem,
-                               wick_arena *tmp, wick_func **out, wick_low_plan *out_plan)
+wick_status wick_low_plan_make(const wick_func *f, uint64_t nstep, uint64_t limit, bool most,
+                               wick_arena *mem, wick_arena *tmp, wick_func **out,
+                               wick_low_plan *out_plan)
 {
   wick_mark mark = wick_arena_mark(tmp);
   wick_alias a = wick_alias_of(f, tmp);
   wick_liveness l = wick_liveness_of(&a, 1, tmp);
   wick_plan_buffer *buffer = wick_new(tmp, wick_plan_buffer, l.nroot);
-  if (!plan_buffers(f, &l, buffer)) {
+  if (!plan_buffers(f, &l, most, buffer)) {
     *out = (wick_func *)(uintptr_t)f;
     *out_plan = (wick_low_plan){.nbuffer = l.nroot, .open = true};
     wick_arena_rewind(tmp, mark);
@@ -100,7 +102,8 @@ static wick_status plan_hold(const wick_func *f, const wick_alias *a, const wick
   int64_t offset = f->node[node].attr[0].i;
   if (offset < 0) return plan_fail(f, node, tmp, "it has no offset");
   if (offset % WICK_ARENA_ALIGN) return plan_fail(f, node, tmp, "its offset is not aligned");
-  *out = (plan_held){r->root.id, r->live.last, (uint64_t)offset, (uint64_t)offset + r->nbytes};
+  uint64_t nbytes = wick_type_most_nbytes(f->module, wick_type_of(f, r->root));
+  *out = (plan_held){r->root.id, r->live.last, (uint64_t)offset, (uint64_t)offset + nbytes};
   return out->end <= plan->arena_nbytes ? NULL
                                         : plan_fail(f, node, tmp, "it ends behind the arena");
 }

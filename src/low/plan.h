@@ -19,11 +19,13 @@ typedef struct wick_low_plan {
 /* `f` verified; offsets are set in *out, a copy of it in mem.
  *   nstep   the budget of the search (base/plan.h); 0: first fit by size alone
  *   limit   of the arena, in bytes; 0: none
- * Where the size of a buffer is not constant, f itself comes back, for a session to plan when it
- * knows its sizes. Fails: WICK_ERANGE beyond the limit. */
+ *   most    sizes that vary count as the most that they can be
+ * Without `most`, where the size of a buffer is not constant, f itself comes back, for a session to
+ * plan when it knows its sizes. Fails: WICK_ERANGE beyond the limit, or where a size has no most.
+ */
 WICK_CHECKED wick_status wick_low_plan_make(const wick_func *f, uint64_t nstep, uint64_t limit,
-                                            wick_arena *mem, wick_arena *tmp, wick_func **out,
-                                            wick_low_plan *out_plan);
+                                            bool most, wick_arena *mem, wick_arena *tmp,
+                                            wick_func **out, wick_low_plan *out_plan);
 
 /* The most bytes in use at one instruction of f, sizes rounded up to `align`, a power of two. With
  * 1, of a function as group formation gives it: the bound for the importer's order. */

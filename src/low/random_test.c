@@ -239,7 +239,7 @@ static void check(uint64_t seed, totals *all)
   }
   wick_func *planned;
   wick_low_plan plan;
-  wick_status s = wick_low_plan_make(g, 100000, 0, &mem, &tmp, &planned, &plan);
+  wick_status s = wick_low_plan_make(g, 100000, 0, false, &mem, &tmp, &planned, &plan);
   if (!s) s = wick_low_plan_check(planned, &plan, &tmp);
   if (s) fail_msg("seed %llu: %s", (unsigned long long)seed, s->message);
   assert_true(plan.bound_nbytes == wick_low_peak(g, 1, &tmp));
