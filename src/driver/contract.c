@@ -52,8 +52,9 @@ const char *wick_contract_text(const wick_lowered *l, const wick_pipeline *p, wi
   uint32_t ordered = 0, parts = 0;
   for (uint32_t i = 0; i < l->kernels.n; i++) {
     const char *k = l->kernels.at[i].contract;
-    parts += strchr(k, '[') != NULL;
-    ordered += strstr(k, " over") && !strchr(k, '[');
+    bool apart = strchr(k, '[') || strstr(k, " ("); /* loop/contract.h */
+    parts += apart;
+    ordered += strstr(k, " over") && !apart;
   }
   wick_target_name(&p->target, &out);
   wick_text_printf(&out, ": %u kernels accumulate in order, %u in parts", ordered, parts);

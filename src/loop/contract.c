@@ -10,8 +10,8 @@ enum { MAP_BOUND = 2 }; /* attribute of the row `map` */
 
 typedef struct contract_loop { /* reduced loops of one axis that follow each other are one */
   uint32_t axis;
-  wick_dim n; /* iterations */
-  bool parts, dot;
+  wick_dim n;          /* iterations */
+  wick_loop_kind kind; /* serial, parts (vectors, too), spans or a dot product */
 } contract_loop;
 
 typedef wick_list(contract_loop) contract_loops;
@@ -30,7 +30,7 @@ static const wick_node *contract_node(const wick_schedule *s, const wick_stage *
 
 /* ---- the order ---- */
 
-/* The loops of the reduced axes; a loop in parts stands alone. */
+/* The loops of the reduced axes; one that is not serial stands alone. */
 static contract_loops contract_order(const wick_schedule *s, const wick_stage *st)
 {
   wick_dims *dims = s->group->module->dims;
@@ -41,10 +41,12 @@ static contract_loops contract_order(const wick_schedule *s, const wick_stage *s
     wick_dim extent = st->axis[l->axis].extent,
              n = l->size ? wick_dim_const(l->size)
                          : wick_dim_ceildiv(dims, extent, wick_dim_const(l->factor));
-    contract_loop loop = {l->axis, n, l->kind == WICK_VECTOR || l->kind == WICK_PARTS,
-                          l->kind == WICK_DOT};
+    contract_loop loop = {l->axis, n,
+                          l->kind == WICK_UNROLL   ? WICK_SERIAL
+                          : l->kind == WICK_VECTOR ? WICK_PARTS
+                                                   : l->kind};
     contract_loop *last = out.n ? &out.at[out.n - 1] : NULL;
-    if (last && last->axis == loop.axis && !last->parts && !loop.parts && !loop.dot) {
+    if (last && last->axis == loop.axis && last->kind == WICK_SERIAL && loop.kind == WICK_SERIAL) {
       bool whole = l->factor == 1 && wick_dim_is_const(extent);
       for (uint32_t k = 0; whole && k + 1 < out.n; k++) whole = out.at[k].axis != loop.axis;
       last->n = whole ? extent : wick_dim_mul(dims, last->n, n);
@@ -55,11 +57,11 @@ static contract_loops contract_order(const wick_schedule *s, const wick_stage *s
   return out;
 }
 
-/* The elements come in the text's order, one by one: not those of a dot product. */
+/* The elements come in the text's order, one by one. */
 static bool contract_in_order(const contract_loops *loops)
 {
   for (uint32_t i = 0; i < loops->n; i++)
-    if (loops->at[i].parts || loops->at[i].dot || (i && loops->at[i].axis <= loops->at[i - 1].axis))
+    if (loops->at[i].kind != WICK_SERIAL || (i && loops->at[i].axis <= loops->at[i - 1].axis))
       return false;
   return true;
 }
@@ -122,12 +124,14 @@ static void contract_fold(contract_state *c, const wick_stage *st)
     const contract_loop *l = &loops.at[i];
     const wick_term *axis = wick_dim_get(g->module->dims, st->axis[l->axis].sym).term;
     wick_text_printf(&c->out,
-                     l->parts ? " [%s:"
-                     : l->dot ? " dot %s:"
-                              : " %s:",
+                     l->kind == WICK_PARTS   ? " [%s:"
+                     : l->kind == WICK_SPANS ? " (%s:"
+                     : l->kind == WICK_DOT   ? " dot %s:"
+                                             : " %s:",
                      wick_dim_atom(g->module->dims, axis->atom[0])->name);
     wick_dim_print(g->module->dims, l->n, &c->out);
-    if (l->parts) wick_text_char(&c->out, ']');
+    if (l->kind == WICK_PARTS) wick_text_char(&c->out, ']');
+    if (l->kind == WICK_SPANS) wick_text_char(&c->out, ')');
   }
   wick_text_add(&c->out, "; ");
   bool rounds = false;
@@ -209,10 +213,11 @@ double wick_contract_bound(const wick_schedule *s, const wick_target *t, uint32_
   for (uint32_t i = 0; i < loops.n; i++) {
     if (!wick_dim_is_const(loops.at[i].n)) return INFINITY;
     double n = (double)loops.at[i].n.v;
-    if (loops.at[i].parts)
+    if (loops.at[i].kind == WICK_PARTS)
       levels += ceil(log2(n));
     else
       steps *= n;
+    if (loops.at[i].kind == WICK_SPANS) levels += steps, steps = 1; /* as many merges */
   }
   double u = contract_unit(wick_info_of(s->group, fold->region[1].first)->elem),
          nu = (steps + levels + extra) * u;

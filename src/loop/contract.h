@@ -3,16 +3,19 @@
  * do not come into it; two groups of one definition and one contract give the same bits on one CPU
  * level.
  *
- *   contract = {STAGE ":" ELEM {" " OP} " over" {" " AXIS ":" N | " [" AXIS ":" N "]"} "; "} class
- *   class    = "exact" | "rounding" | "approximate(" {OP N " ulp" | BOUND} ")", the last two with
+ *   contract = {STAGE ":" ELEM {" " OP} " over" {" " LOOP | " [" LOOP "]" | " (" LOOP ")"} "; "}
+ * class LOOP     = AXIS ":" N class    = "exact" | "rounding" | "approximate(" {OP N " ulp" |
+ * BOUND} ")", the last two with
  * ", "
  *
  * A clause per fold: the types of its state, the operators that combine it with an element, the
  * loops in which its elements come, outermost first. A loop in brackets is parts: each has a state
- * of its own, and these are merged as a binary tree, halves upon halves. `fma` rounds once, where
- * `mul add` rounds twice. Class: `exact` evaluates the text in its order, each operator correctly
- * rounded; `rounding` has an accumulation in another order than the text; `approximate` names the
- * functions that are polynomials, with their stated errors, and the bounds that maps state. */
+ * of its own, and these are merged as a binary tree, halves upon halves. One in parentheses is
+ * spans: each iteration has a state of its own, which is merged with that of those before. `fma`
+ * rounds once, where `mul add` rounds twice. Class: `exact` evaluates the text in its order, each
+ * operator correctly rounded; `rounding` has an accumulation in another order than the text;
+ * `approximate` names the functions that are polynomials, with their stated errors, and the bounds
+ * that maps state. */
 #ifndef WICK_LOOP_CONTRACT_H
 #define WICK_LOOP_CONTRACT_H
 

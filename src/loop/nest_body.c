@@ -78,12 +78,38 @@ static const struct nest_symbol *nest_symbol_inside(const nest *t, uint32_t leve
   return best;
 }
 
+/* The loops that run through what is read, outermost first, as one: how far it is, of how many, the
+ * innermost of them. */
+typedef struct nest_through {
+  wick_dim at;
+  int64_t n;
+  uint32_t nloop;
+  wick_dim loop[WICK_MAX_RANK], zero[WICK_MAX_RANK];
+} nest_through;
+
+/* One more loop, of `n` iterations, where it is what the one around it steps by. */
+static void nest_through_add(nest *t, nest_through *all, wick_dim at, wick_dim loop, int64_t n)
+{
+  wick_dims *dims = t->m->dims;
+  wick_dim step, outer, rest;
+  bool whole = !all->nloop;
+  if (!whole && all->nloop < WICK_MAX_RANK && all->n < (1 << 20) / n)
+    whole = wick_dim_linear(dims, at, loop, &step, &rest) &&
+            wick_dim_linear(dims, at, all->loop[all->nloop - 1], &outer, &rest) &&
+            wick_dim_eq(outer, wick_dim_mul(dims, step, wick_dim_const(n)));
+  if (!whole) return;
+  all->at = wick_dim_add(dims, wick_dim_mul(dims, all->at, wick_dim_const(n)), loop);
+  all->n *= n;
+  all->zero[all->nloop] = wick_dim_const(0);
+  all->loop[all->nloop++] = loop;
+}
+
 /* Where loops inside s use what is read over and over, each of their iterations fetches its share
- * of the next: the first loop that runs through it stands still for as long as it takes. */
+ * of the next: the loops that run through it stand still for as long as it takes. */
 static wick_dim nest_spread(nest *t, wick_dim at, const struct nest_symbol *s)
 {
   wick_dims *dims = t->m->dims;
-  const struct nest_symbol *first = NULL;
+  nest_through all = {.at = wick_dim_const(0), .n = 1};
   wick_dim again = wick_dim_const(0);
   int64_t times = 1, lo, hi;
   for (uint32_t level = s->level;;) {
@@ -92,16 +118,16 @@ static wick_dim nest_spread(nest *t, wick_dim at, const struct nest_symbol *s)
     level = x->level;
     wick_dim_range(dims, x->sym, &lo, &hi);
     bool used = wick_dim_uses(dims, at, x->sym);
-    if (used && !first) first = x;
+    if (used) nest_through_add(t, &all, at, x->sym, hi + 1);
     if (used || hi >= 1 << 20 || times >= 1 << 20) continue;
     again = wick_dim_add(dims, wick_dim_mul(dims, again, wick_dim_const(hi + 1)), x->sym);
     times *= hi + 1;
   }
-  if (!first || times == 1) return at;
-  wick_dim_range(dims, first->sym, &lo, &hi);
-  wick_dim share = wick_dim_mul(dims, again, wick_dim_const(hi + 1));
-  share = wick_dim_floordiv(dims, wick_dim_add(dims, share, first->sym), wick_dim_const(times));
-  return wick_dim_substitute(dims, at, 1, &first->sym, &share);
+  if (!all.nloop || times == 1) return at;
+  wick_dim share = wick_dim_mul(dims, again, wick_dim_const(all.n));
+  share = wick_dim_floordiv(dims, wick_dim_add(dims, share, all.at), wick_dim_const(times));
+  all.zero[all.nloop - 1] = share;
+  return wick_dim_substitute(dims, at, all.nloop, all.loop, all.zero);
 }
 
 /* Behind what has just been loaded of a parameter: what the next iterations of loops which want so

@@ -6,7 +6,7 @@
 /* The states of a tile: for each element of the tile, for each part, for each component. */
 typedef struct nest_tile {
   uint32_t l0; /* the first reduced loop: the tile's loops come after it */
-  uint32_t nelem, nparts, ncomp;
+  uint32_t nelem, nparts, ncomp, lanes;
   wick_value *state;
   bool wide_reduce; /* the vector is a reduced axis: lanes are parts too */
 } nest_tile;
@@ -33,17 +33,46 @@ static void nest_reduce_step(nest *t, const nest_run *r, nest_tile *tile, uint32
   }
 }
 
-/* Of which element and part the loops inside are. */
-typedef struct fold_at {
-  nest_tile *tile;
-  uint32_t elem, part;
-} fold_at;
-
-static void fold_body(nest *t, nest_run *r, uint32_t l, void *arg)
+/* What the sums of the tile begin with: its elements, one by one. */
+static void nest_fold_start(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem)
 {
-  const fold_at *at = arg;
-  nest_attached(t, r, l, (wick_value){0});
-  nest_reduce(t, r, at->tile, l + 1, at->elem, at->part);
+  if (t->b.status) return;
+  if (l == r->st->loops.n) {
+    wick_value *init = wick_new(t->tmp, wick_value, tile->ncomp);
+    nest_eval(t, r, 0, NULL, init);
+    for (uint32_t part = 0; part < tile->nparts; part++)
+      for (uint32_t c = 0; c < tile->ncomp; c++)
+        nest_state(tile, elem, part)[c] = nest_widen(t, init[c], tile->lanes);
+    return;
+  }
+  const wick_sloop *loop = &r->st->loops.at[l];
+  nest_saved s;
+  if (r->st->axis[loop->axis].reduce) {
+    nest_fold_start(t, r, tile, l + 1, elem);
+  } else if (loop->kind == WICK_VECTOR) {
+    if (!nest_vector_begin(t, r, loop, &s)) return;
+    nest_fold_start(t, r, tile, l + 1, elem);
+    nest_vector_end(r, loop, s);
+  } else {
+    uint32_t n = nest_iterations(t, r, loop);
+    for (uint32_t i = 0; i < n && !t->b.status; i++) {
+      wick_dim at = wick_dim_const((int64_t)i * loop->factor);
+      s = nest_narrow(t, r, loop, at, nest_share(t, r, loop, i));
+      nest_fold_start(t, r, tile, l + 1, elem * n + i);
+      nest_restore(r, loop, s);
+    }
+  }
+}
+
+static void nest_merge(nest *t, const nest_run *r, const nest_tile *tile, wick_value *a,
+                       const wick_value *b)
+{
+  wick_value *in = wick_new(t->tmp, wick_value, 2 * tile->ncomp),
+             *out = wick_new(t->tmp, wick_value, tile->ncomp);
+  memcpy(in, a, tile->ncomp * sizeof *in);
+  memcpy(in + tile->ncomp, b, tile->ncomp * sizeof *in);
+  nest_eval(t, r, 2, in, out);
+  memcpy(a, out, tile->ncomp * sizeof *out);
 }
 
 static uint32_t fold_nstate(const nest_tile *tile)
@@ -51,9 +80,36 @@ static uint32_t fold_nstate(const nest_tile *tile)
   return tile->nelem * tile->nparts * tile->ncomp;
 }
 
-/* A serial reduced loop carries all states of the tile. */
-static void nest_reduce_serial(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
-                               uint32_t part)
+/* Of which element and part the loops inside are. */
+typedef struct fold_at {
+  nest_tile *tile;
+  uint32_t elem, part;
+} fold_at;
+
+/* An iteration of a reduced loop. Of spans it has states of its own, which are merged with the
+ * tile's.
+ */
+static void fold_body(nest *t, nest_run *r, uint32_t l, void *arg)
+{
+  const fold_at *at = arg;
+  nest_tile *tile = at->tile;
+  bool spans = r->st->loops.at[l].kind == WICK_SPANS;
+  wick_value *before = tile->state;
+  if (spans) {
+    tile->state = wick_new(t->tmp, wick_value, fold_nstate(tile));
+    nest_fold_start(t, r, tile, tile->l0, 0);
+  }
+  nest_attached(t, r, l, (wick_value){0});
+  nest_reduce(t, r, tile, l + 1, at->elem, at->part);
+  if (!spans) return;
+  for (uint32_t i = 0; i < fold_nstate(tile); i += tile->ncomp)
+    nest_merge(t, r, tile, &before[i], &tile->state[i]);
+  tile->state = before;
+}
+
+/* A reduced loop that is code carries all states of the tile. */
+static void nest_reduce_counted(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
+                                uint32_t part)
 {
   fold_at at = {tile, elem, part};
   nest_steps(t, r, l, &(nest_inner){fold_body, &at, fold_nstate(tile), tile->state});
@@ -68,7 +124,7 @@ static void nest_reduce_unrolled(nest *t, nest_run *r, nest_tile *tile, uint32_t
   bool reduce = r->st->axis[loop->axis].reduce, in_parts = loop->kind == WICK_PARTS,
        several = !wick_dim_is_const(total) && nest_high(t, total) > loop->factor;
   if (several && reduce && !in_parts) {
-    nest_reduce_serial(t, r, tile, l, elem, part);
+    nest_reduce_counted(t, r, tile, l, elem, part);
     return;
   }
   uint32_t n = nest_iterations(t, r, loop), parts = !in_parts    ? 1
@@ -106,28 +162,17 @@ static void nest_reduce(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint3
     if (!nest_vector_begin(t, r, loop, &s)) return;
     nest_reduce(t, r, tile, l + 1, elem, part);
     nest_vector_end(r, loop, s);
-  } else if (loop->kind == WICK_SERIAL) {
-    nest_reduce_serial(t, r, tile, l, elem, part);
+  } else if (loop->kind == WICK_SERIAL || loop->kind == WICK_SPANS) {
+    nest_reduce_counted(t, r, tile, l, elem, part);
   } else {
     nest_reduce_unrolled(t, r, tile, l, elem, part);
   }
 }
 
-static void nest_merge(nest *t, const nest_run *r, const nest_tile *tile, wick_value *a,
-                       const wick_value *b)
-{
-  wick_value *in = wick_new(t->tmp, wick_value, 2 * tile->ncomp),
-             *out = wick_new(t->tmp, wick_value, tile->ncomp);
-  memcpy(in, a, tile->ncomp * sizeof *in);
-  memcpy(in + tile->ncomp, b, tile->ncomp * sizeof *in);
-  nest_eval(t, r, 2, in, out);
-  memcpy(a, out, tile->ncomp * sizeof *out);
-}
-
 /* Parts, then lanes, are merged as a fixed binary tree: the upper half into the lower. */
-static void nest_merge_element(nest *t, nest_run *r, const nest_tile *tile, uint32_t elem,
-                               uint32_t lanes)
+static void nest_merge_element(nest *t, nest_run *r, const nest_tile *tile, uint32_t elem)
 {
+  uint32_t lanes = tile->lanes;
   for (uint32_t n = tile->nparts; n > 1;) {
     uint32_t half = (n + 1) / 2;
     for (uint32_t i = 0; i + half < n; i++)
@@ -187,47 +232,17 @@ static void nest_fold_finish(nest *t, nest_run *r, nest_tile *tile, uint32_t l, 
   }
 }
 
-/* What the sums of the tile begin with: its elements, one by one. */
-static void nest_fold_start(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
-                            uint32_t lanes)
-{
-  if (t->b.status) return;
-  if (l == r->st->loops.n) {
-    wick_value *init = wick_new(t->tmp, wick_value, tile->ncomp);
-    nest_eval(t, r, 0, NULL, init);
-    for (uint32_t part = 0; part < tile->nparts; part++)
-      for (uint32_t c = 0; c < tile->ncomp; c++)
-        nest_state(tile, elem, part)[c] = nest_widen(t, init[c], lanes);
-    return;
-  }
-  const wick_sloop *loop = &r->st->loops.at[l];
-  nest_saved s;
-  if (r->st->axis[loop->axis].reduce) {
-    nest_fold_start(t, r, tile, l + 1, elem, lanes);
-  } else if (loop->kind == WICK_VECTOR) {
-    if (!nest_vector_begin(t, r, loop, &s)) return;
-    nest_fold_start(t, r, tile, l + 1, elem, lanes);
-    nest_vector_end(r, loop, s);
-  } else {
-    uint32_t n = nest_iterations(t, r, loop);
-    for (uint32_t i = 0; i < n && !t->b.status; i++) {
-      wick_dim at = wick_dim_const((int64_t)i * loop->factor);
-      s = nest_narrow(t, r, loop, at, nest_share(t, r, loop, i));
-      nest_fold_start(t, r, tile, l + 1, elem * n + i, lanes);
-      nest_restore(r, loop, s);
-    }
-  }
-}
-
 void nest_fold(nest *t, nest_run *r, uint32_t l0)
 {
   if (nest_is_kept(r->st)) {
     nest_kept_fold(t, r, l0);
     return;
   }
-  nest_tile tile = {
-      .l0 = l0, .nelem = 1, .nparts = 1, .ncomp = t->g->node[r->node->region[0].end - 1].nin};
-  uint32_t lanes = r->lanes;
+  nest_tile tile = {.l0 = l0,
+                    .nelem = 1,
+                    .nparts = 1,
+                    .ncomp = t->g->node[r->node->region[0].end - 1].nin,
+                    .lanes = r->lanes};
   for (uint32_t l = l0; l < r->st->loops.n; l++) {
     const wick_sloop *loop = &r->st->loops.at[l];
     bool reduce = r->st->axis[loop->axis].reduce;
@@ -237,7 +252,7 @@ void nest_fold(nest *t, nest_run *r, uint32_t l0)
     if (loop->kind == WICK_VECTOR) {
       int64_t size = loop->size;
       if (!size && !nest_const(t, r, loop->axis, &size)) return;
-      lanes = (uint32_t)size;
+      tile.lanes = (uint32_t)size;
       tile.wide_reduce = reduce;
     }
   }
@@ -247,9 +262,8 @@ void nest_fold(nest *t, nest_run *r, uint32_t l0)
     return;
   }
   tile.state = wick_new(t->tmp, wick_value, tile.nelem * tile.nparts * tile.ncomp);
-  nest_fold_start(t, r, &tile, l0, 0, lanes);
+  nest_fold_start(t, r, &tile, l0, 0);
   nest_reduce(t, r, &tile, l0, 0, 0);
-  for (uint32_t e = 0; e < tile.nelem && !t->b.status; e++)
-    nest_merge_element(t, r, &tile, e, lanes);
+  for (uint32_t e = 0; e < tile.nelem && !t->b.status; e++) nest_merge_element(t, r, &tile, e);
   nest_fold_finish(t, r, &tile, l0, 0);
 }

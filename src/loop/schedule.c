@@ -184,7 +184,7 @@ static wick_status schedule_kind(schedule_step *p, wick_loop_kind kind)
     if (l->kind != WICK_SERIAL) return schedule_fail(p, "`%s` is no longer serial", l->name);
     if (kind == WICK_PARALLEL && reduce)
       return schedule_fail(p, "`%s` is reduced: its iterations depend on each other", l->name);
-    if ((kind == WICK_PARTS || kind == WICK_DOT) && !reduce)
+    if ((kind == WICK_PARTS || kind == WICK_SPANS || kind == WICK_DOT) && !reduce)
       return schedule_fail(p, "`%s` is not reduced", l->name);
     for (uint32_t i = 0; kind == WICK_VECTOR && i < st->loops.n; i++)
       if (st->loops.at[i].kind == WICK_VECTOR)
@@ -308,11 +308,8 @@ static wick_status schedule_step_apply(schedule_step *p)
   static const struct {
     const char *name;
     wick_loop_kind kind;
-  } kinds[] = {{"parallel", WICK_PARALLEL},
-               {"vector", WICK_VECTOR},
-               {"unroll", WICK_UNROLL},
-               {"parts", WICK_PARTS},
-               {"dot", WICK_DOT}};
+  } kinds[] = {{"parallel", WICK_PARALLEL}, {"vector", WICK_VECTOR}, {"unroll", WICK_UNROLL},
+               {"parts", WICK_PARTS},       {"spans", WICK_SPANS},   {"dot", WICK_DOT}};
   schedule_word w = schedule_next(p);
   if (!w.n) return NULL;
   for (size_t i = 0; i < WICK_COUNT(kinds); i++)
@@ -351,6 +348,19 @@ bool wick_stage_starts(const wick_schedule *s, const wick_stage *st)
   return false;
 }
 
+/* All states are in registers, and all of them are merged behind an iteration. */
+static bool schedule_spans_fit(const wick_stage *st, uint32_t loop)
+{
+  for (uint32_t i = 0, reduced = 0; i < st->loops.n; i++) {
+    const wick_sloop *l = &st->loops.at[i];
+    reduced += st->axis[l->axis].reduce;
+    if (!reduced) continue;
+    bool counts = l->kind == WICK_SERIAL || l->kind == WICK_SPANS;
+    if (i < loop ? !counts : counts && !st->axis[l->axis].reduce) return false;
+  }
+  return true;
+}
+
 static wick_status schedule_check_stage(wick_schedule *s, wick_stage *st)
 {
   schedule_step p = {.s = s, .text = "", .at = "", .end = ""};
@@ -365,9 +375,13 @@ static wick_status schedule_check_stage(wick_schedule *s, wick_stage *st)
     serial = serial || l->kind != WICK_PARALLEL;
     if (l->kind == WICK_DOT && i + 1 < st->loops.n)
       return schedule_fail(&p, "`%s.%s`: a dot product is the innermost loop", st->name, l->name);
-    if (reduce && starts && (l->kind == WICK_PARTS || l->kind == WICK_VECTOR))
+    if (reduce && starts &&
+        (l->kind == WICK_PARTS || l->kind == WICK_SPANS || l->kind == WICK_VECTOR))
       return schedule_fail(&p, "`%s.%s`: parts of a sum that begins with an element", st->name,
                            l->name);
+    if (l->kind == WICK_SPANS && !schedule_spans_fit(st, i))
+      return schedule_fail(&p, "`%s.%s`: loops outside of spans are serial, the tile in registers",
+                           st->name, l->name);
     if (st->where == WICK_AT && st->store == WICK_STORE_REG && !reduce && l->kind != WICK_UNROLL &&
         l->kind != WICK_VECTOR)
       return schedule_fail(

@@ -12,6 +12,9 @@
  * - unroll STAGE.LOOP ...: straight-line code
  * - parts STAGE.LOOP: a reduced loop, unrolled into partial states that are merged as a binary tree
  *   at the end
+ * - spans STAGE.LOOP: a reduced loop, each of whose iterations has a state of its own, which is
+ * merged at its end with those before: a long sum rounds less; outside of all loops that are not
+ * serial
  * - dot STAGE.LOOP: a reduced loop, the innermost, as one dot product (loop/product.h)
  * - inline STAGE: computed where it is read
  * - at STAGE CONSUMER.LOOP [reg|stack|scratch]: computed inside that loop, for the box that is read
@@ -30,8 +33,8 @@
  * loops along axes that a part of the state has not (loop/states.h) go innermost.
  *
  * What steps do to the order of an accumulation stands in the contract (loop/contract.h): `split`,
- * `unroll`, and `order` of parallel axes keep it; `vector` of a reduced loop, `parts`, and `order`
- * of reduced axes change it. */
+ * `unroll`, and `order` of parallel axes keep it; `vector` of a reduced loop, `parts`, `spans`, and
+ * `order` of reduced axes change it. */
 #ifndef WICK_LOOP_SCHEDULE_H
 #define WICK_LOOP_SCHEDULE_H
 
@@ -43,6 +46,7 @@ typedef enum wick_loop_kind {
   WICK_VECTOR,
   WICK_UNROLL,
   WICK_PARTS,
+  WICK_SPANS,
   WICK_DOT
 } wick_loop_kind;
 typedef enum wick_tail { WICK_PEEL, WICK_MASK, WICK_OVERLAP } wick_tail;
