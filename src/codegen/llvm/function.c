@@ -77,6 +77,43 @@ static void function_params(emit *e, const wick_func *f, LLVMValueRef args)
   emit_set(e, (wick_value){f->nparam}, e->end);
 }
 
+/* ---- the stack ---- */
+
+/* The loop's first carried value is a vector: states of a tile. */
+static bool function_is_tile(const wick_func *f, const wick_node *n)
+{
+  return n->op == WICK_OP_for && n->nout && wick_info_of(f, n->first)->lanes > 1;
+}
+
+/* A loop keeps states beside those of a loop inside it, which begin afresh: sums in spans
+ * (loop/schedule.h). Together they may be more than the registers. */
+static bool function_keeps(const wick_func *f)
+{
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    if (!function_is_tile(f, n)) continue;
+    const wick_region *body = &n->region[0];
+    for (uint32_t k = body->begin; k < body->end; k = f->node[k].end) {
+      const wick_node *inner = &f->node[k];
+      if (function_is_tile(f, inner) && inner->in[2].id - body->first.id >= body->nparam)
+        return true;
+    }
+  }
+  return false;
+}
+
+/* Vectors that are kept on the stack lie in whole cache lines there: a caller promises 16 bytes. */
+static void function_stack(const emit *e, const wick_func *f)
+{
+  static const char name[] = "stackrealign";
+  enum { PROMISED = 16 };
+  if (e->target->machine != WICK_MACHINE_X86_64 || e->target->vector_bytes <= PROMISED ||
+      !function_keeps(f))
+    return;
+  LLVMAddAttributeAtIndex(e->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                          LLVMCreateStringAttribute(e->context, name, sizeof name - 1, "", 0));
+}
+
 /* ---- the function ---- */
 
 static void function_begin(emit *e, const wick_func *f)
@@ -107,6 +144,7 @@ void emit_function(emit *e, const wick_func *f)
     emit_fail(e, NULL, "two functions have this name");
     return;
   }
+  function_stack(e, f);
   bool inside = e->options->bundle || (e->options->direct && !e->frame.entry && !e->options->nonly);
   if (inside)
     LLVMSetVisibility(e->function, LLVMDefaultVisibility),

@@ -370,6 +370,23 @@ static void tails(void **state)
        "part:4; order reduce_sum: r1 d0 part lane; parts reduce_sum.part; vector reduce_sum.lane; "
        "unroll reduce_sum.d0",
        2, MAP_SIZES},
+      {product, 0,
+       "split relu.d1 lane:16; split relu.d0 xi:5; tail relu.d0 overlap; order relu: d1 d0 xi "
+       "lane; "
+       "vector relu.lane; unroll relu.xi; parallel relu.d1; at matmul relu.d0 reg; "
+       "split matmul.k u:4; split matmul.k s:8; spans matmul.k; split matmul.n lane:16; "
+       "order matmul: k s u m n lane; vector matmul.lane; unroll matmul.m matmul.n matmul.u",
+       3, PRODUCT_SIZES},
+      {product, 0,
+       "split relu.d1 lane:16; order relu: d1 d0 lane; vector relu.lane; parallel relu.d1; "
+       "at matmul relu.d0 reg; split matmul.k u:4; spans matmul.k; split matmul.n lane:16; "
+       "order matmul: k u m n lane; vector matmul.lane; unroll matmul.m matmul.n matmul.u",
+       3, PRODUCT_SIZES},
+      {sum, 0,
+       "parallel relu.d0; at reduce_sum relu.d0 reg; split reduce_sum.r1 lane:16; split "
+       "reduce_sum.r1 s:3; spans reduce_sum.r1; order reduce_sum: r1 s d0 lane; "
+       "vector reduce_sum.lane; unroll reduce_sum.d0",
+       2, MAP_SIZES},
       {sum, 0,
        "parallel relu.d0; at reduce_sum relu.d0 reg; split reduce_sum.r1 part:4; order reduce_sum: "
        "r1 "
@@ -415,6 +432,12 @@ static void products(void **state)
        NULL,
        2,
        {{1, 1}, {5, 17}, {17, 33}, {40, 90}}},
+      {"graph @main(%x: f32[M[1..9],K[1..1300]], %w: f32[K,20]) -> f32[M,20] {"
+       "  %1 = matmul %x, %w; return %1 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {2, 256}, {3, 257}, {9, 511}, {4, 1300}}},
   };
   for (size_t i = 0; i < WICK_COUNT(rows); i++) sizes_check(&rows[i]);
 }

@@ -21,6 +21,7 @@
  * loops, in registers. */
 #include "base/file.h"
 #include "graph/group/cost.h"
+#include "graph/group/template_spans.h"
 #include "graph/group/template_state.h"
 #include "graph/group/template_winograd.h"
 
@@ -602,6 +603,7 @@ wick_status wick_template_steps(wick_func *g, const wick_target *target, const w
       !template_attention(&t) && !template_depth(&t))
     template_choose(&t);
   if (t.refused) return NULL;
+  WICK_TRY(wick_template_spans(g, tmp, &t.steps));
   *out = t.steps.at;
   return wick_schedule_apply(wick_schedule_begin(g, tmp), t.steps.at);
 }

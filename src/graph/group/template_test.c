@@ -342,6 +342,14 @@ static void template_others(void **state)
       "{ %0 = attention %q, %k, %v, %m {block=2} %1 = relu %0 return %1 }",
       "graph @main(%q: f32[1,4], %k: f32[9,4], %v: f32[9,1]) -> f32[1,1] "
       "{ %0 = attention %q, %k, %v {block=4} return %0 }",
+      /* sums in spans: of three axes, with a smaller last one, across lanes */
+      "graph @main(%x: f32[1,40,6,7]) -> f32[1,20,6,7] { %w = const @w : f32[20,40,3,3] %0 = conv "
+      "%x, %w {pad=[1,1,1,1]} : f32[1,20,6,7] return %0 } constant @w : f32[20,40,3,3]",
+      "graph @main(%x: f32[2,521]) -> f32[2,17] { %w = const @w : f32[521,17] %0 = matmul %x, %w : "
+      "f32[2,17] return %0 } constant @w : f32[521,17]",
+      "graph @main(%x: f32[1,5000], %y: f32[2,5000]) -> f32[1,2] { %0 = transpose %y {perm=[1,0]} "
+      ": "
+      "f32[5000,2] %1 = matmul %x, %0 : f32[1,2] return %1 }",
       /* columns in blocks of several vectors, more rows than a tile has */
       "graph @main(%x: f32[16,21], %w: f32[3,21,64]) -> f32[16,3,64] { %0 = matmul_packed %x, %w : "
       "f32[16,3,64] return %0 }",

@@ -1,0 +1,88 @@
+/* From the innermost loop of a sum outwards: the first that makes its terms too many ends a span
+ * after some of its iterations. */
+#include "graph/group/template_spans.h"
+
+#include "ir/op.h"
+
+/* Terms of a span, at most. The random error of n terms in spans of t grows as sqrt(t + n / t); the
+ * states of a tile are kept and added once in a span, which are as many additions, loads and stores
+ * as the tile has vectors. */
+enum { SPANS_TERMS = 256 };
+
+/* A sum of floats in registers, for whose loops nothing else is computed. */
+static bool spans_sums(const wick_schedule *s, uint32_t stage)
+{
+  const wick_stage *st = &s->stage[stage];
+  const wick_func *g = s->group;
+  if (!st->fold || wick_stage_starts(s, st)) return false;
+  const wick_region *merge = &g->node[st->node].region[2];
+  const wick_node *add = &g->node[merge->begin];
+  for (uint32_t i = 0; i < s->nstage; i++)
+    if (s->stage[i].where == WICK_AT && s->stage[i].consumer == stage) return false;
+  return merge->nparam == 2 && merge->end - merge->begin == 2 && add->op == WICK_OP_add &&
+         wick_elem_is_float(wick_info_of(g, add->first)->elem);
+}
+
+/* Iterations of a loop, at most. */
+static int64_t spans_count(const wick_schedule *s, const wick_stage *st, const wick_sloop *l)
+{
+  int64_t lo, hi;
+  wick_dim_range(s->group->module->dims, st->axis[l->axis].extent, &lo, &hi);
+  return l->size ? l->size : wick_ceildiv_i64(hi, l->factor);
+}
+
+/* Of n iterations, how many make a span: at most `most`; of a known number as even as can be, all
+ * the same where a number that divides n is not much smaller. */
+static int64_t spans_size(int64_t n, bool known, int64_t most)
+{
+  if (!known) return most;
+  int64_t even = wick_ceildiv_i64(n, wick_ceildiv_i64(n, most));
+  for (int64_t s = most; s > most / 2; s--)
+    if (n % s == 0) return s;
+  return even;
+}
+
+/* The loops outside of loop l, from the first reduced one on, are serial, those inside it in
+ * registers. */
+static bool spans_fit(const wick_stage *st, uint32_t loop)
+{
+  for (uint32_t i = 0, reduced = 0; i < st->loops.n; i++) {
+    const wick_sloop *l = &st->loops.at[i];
+    bool reduce = st->axis[l->axis].reduce;
+    reduced += reduce;
+    if (reduced && (i <= loop ? l->kind != WICK_SERIAL : l->kind == WICK_SERIAL && !reduce))
+      return false;
+  }
+  return true;
+}
+
+static void spans_stage(const wick_schedule *s, const wick_stage *st, wick_text *steps)
+{
+  int64_t terms = 1;
+  for (uint32_t i = st->loops.n; i-- > 0;) {
+    const wick_sloop *l = &st->loops.at[i];
+    if (!st->axis[l->axis].reduce || (l->kind != WICK_SERIAL && l->kind != WICK_UNROLL)) continue;
+    int64_t n = spans_count(s, st, l);
+    if (n <= SPANS_TERMS / terms) {
+      terms *= n;
+      continue;
+    }
+    bool known = l->size || wick_dim_is_const(st->axis[l->axis].extent);
+    int64_t size = spans_size(n, known, wick_max_i64(SPANS_TERMS / terms, 1));
+    if (!spans_fit(st, i) || (l->size && l->size % size)) return;
+    if (size > 1)
+      wick_text_printf(steps, "split %s.%s span:%lld; ", st->name, l->name, (long long)size);
+    wick_text_printf(steps, "spans %s.%s; ", st->name, l->name);
+    return;
+  }
+}
+
+wick_status wick_template_spans(wick_func *g, wick_arena *tmp, wick_text *steps)
+{
+  wick_schedule *s = wick_schedule_begin(g, tmp);
+  WICK_TRY(wick_schedule_apply(s, steps->at));
+  WICK_TRY(wick_schedule_check(s));
+  for (uint32_t i = 0; i < s->nstage; i++)
+    if (spans_sums(s, i)) spans_stage(s, &s->stage[i], steps);
+  return NULL;
+}
