@@ -380,9 +380,9 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
   wick_value otherwise = guard ? val[n->in[n->nin - 1].id] : (wick_value){0};
   if (never) return otherwise;
   wick_value v = {0};
-  bool alike = !inside.id || wick_built_info(&t->b, otherwise)->lanes == 1;
-  if (p->in_memory && r->turns && !nany && alike)
-    v = nest_turned(t, r, n, inside.id ? otherwise : (wick_value){0});
+  bool alike = !guard || wick_built_info(&t->b, otherwise)->lanes == 1;
+  if (p->in_memory && r->turns && !nany && alike) /* other iterations may be outside */
+    v = nest_turned(t, r, n, otherwise);
   if (v.id || t->b.status) return v;
   if (p->in_memory && nany)
     v = nest_read_any(t, r, p, type->rank, index, any, type->elem, inside);

@@ -140,8 +140,9 @@ void nest_rest(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim rest, con
   uint32_t mark = t->symbols.n;
   t->again++;
   rest = nest_symbol_be(t, "rest", rest, wick_min_i64(nest_high(t, rest), loop->factor - 1));
-  if (inner && inner->kind == WICK_UNROLL) {
-    int64_t unit = wick_max_i64(loop_unit(r, l), 1), n = loop->factor / unit;
+  if (loop->unit || (inner && inner->kind == WICK_UNROLL)) {
+    int64_t unit = loop->unit ? loop->unit : wick_max_i64(loop_unit(r, l), 1),
+            n = loop->factor / unit;
     for (n = reduce ? 1 : n / 2; n > 0 && nest_high(t, rest) > 0; n /= 2) {
       wick_dim size = wick_dim_const(n * unit), count = wick_dim_floordiv(dims, rest, size),
                whole = wick_dim_mul(dims, count, size);

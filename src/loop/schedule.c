@@ -134,7 +134,7 @@ static wick_status schedule_split(schedule_step *p)
                          (long long)factor, (long long)l->size);
   wick_sloop inner = *l;
   inner.name = wick_intern(p->s->group->module, wick_str_dupn(p->s->mem, name.at, name.n));
-  inner.size = factor;
+  inner.size = factor, inner.unit = 0;
   l->factor *= factor;
   if (l->size) l->size = wick_ceildiv_i64(l->size, factor);
   uint32_t at = (uint32_t)(l - st->loops.at) + 1;
@@ -290,6 +290,12 @@ static wick_status schedule_tail(schedule_step *p)
   wick_sloop *l;
   WICK_TRY(schedule_loop_word(p, schedule_next(p), &st, &l));
   schedule_word w = schedule_next(p);
+  schedule_word unit = schedule_next(p);
+  size_t at = 0;
+  if (unit.n && (!schedule_number(unit, &at, &l->unit) || at != unit.n || !l->unit ||
+                 l->factor % l->unit || !schedule_is(w, "peel")))
+    return schedule_fail(p, "`%.*s`: `peel` takes a number that divides %lld", (int)unit.n, unit.at,
+                         (long long)l->factor);
   if (schedule_is(w, "peel"))
     l->tail = WICK_PEEL;
   else if (schedule_is(w, "mask"))

@@ -19,10 +19,10 @@
  * - inline STAGE: computed where it is read
  * - at STAGE CONSUMER.LOOP [reg|stack|scratch]: computed inside that loop, for the box that is read
  *   there
- * - tail STAGE.LOOP peel|mask|overlap: what happens where a factor does not divide: code of its own
- *   (the default), masked lanes, or a last tile that is moved back and computes some elements
- * again. Where the extent is symbolic, the code of its own is smaller and smaller steps
- * (loop/nest_loop.c)
+ * - tail STAGE.LOOP peel[:UNIT]|mask|overlap: what happens where a factor does not divide: code of
+ *   its own (the default), masked lanes, or a last tile that is moved back and computes some
+ *   elements again. Where the extent is symbolic, the code of its own is smaller and smaller steps,
+ *   of multiples of UNIT where that is given, and what is left then (loop/nest_loop.c)
  * - prefetch STAGE.LOOP: what is read of parameters inside is fetched for the loop's next
  * iteration, too
  * - turn STAGE.LOOP: unrolled; where the lanes of a vector lie apart in a parameter, and the loop's
@@ -60,6 +60,7 @@ typedef struct wick_sloop {
   int64_t size;   /* iterations; 0: what the axis' extent leaves */
   wick_loop_kind kind;
   wick_tail tail;
+  int64_t unit;  /* of a tail's steps; 0: that of the loops inside */
   bool prefetch; /* what is read of parameters is wanted early: for its next iteration, too */
   bool turn;     /* unrolled: parameters are read along it, and turned in registers */
 } wick_sloop;

@@ -199,6 +199,7 @@ static void memory_alloc(emit *e, const wick_node *n)
   uint64_t nbytes = 0;
   if (!wick_type_nbytes(e->f->module, wick_type_of(e->f, n->first), &nbytes)) return;
   emit_set(e, n->first, place < 0 ? memory_stack(e, nbytes) : memory_offset(e, e->scratch, place));
+  if (place <= 0) e->order[n->first.id] = 0; /* it is there from the entry on */
 }
 
 /* Bytes to the place that the view's index chooses. */

@@ -570,6 +570,33 @@ static void elements(void **state)
   for (size_t i = 0; i < WICK_COUNT(rows); i++) sizes_check(&rows[i]);
 }
 
+static void attention(void **state)
+{
+  (void)state;
+#define ATTENTION_SIZES                                                                            \
+  {                                                                                                \
+    {1, 1, 1}, {2, 5, 3}, {1, 16, 17}, {3, 17, 16}, {1, 31, 40}, {2, 47, 70}, { 1, 80, 90 }        \
+  }
+  static const sizes_case rows[] = {
+      {"graph @main(%q: f32[B[1..4],2,S[1..90],16], %k: f32[B,2,T[1..90],16], %v: f32[B,2,T,16]) "
+       "-> f32[B,2,S,16] { %1 = attention %q, %k, %v {scale=0.25}; return %1 }",
+       0, NULL, 3, ATTENTION_SIZES},
+      {"graph @main(%q: f32[B[1..4],2,S[1..90],16], %k: f32[B,2,T[1..90],16], %v: f32[B,2,T,16], "
+       "%m: f32[B,1,1,T]) -> f32[B,2,S,16] {"
+       "  %1 = attention %q, %k, %v, %m {scale=0.25}; return %1 }",
+       0, NULL, 3, ATTENTION_SIZES},
+      {"graph @main(%q: f32[B[1..4],2,S[1..90],16], %k: f32[B,2,T[1..90],16], %v: f32[B,2,T,16], "
+       "%m: f32[1,1,S,T]) -> f32[B,2,S,16] {"
+       "  %1 = attention %q, %k, %v, %m {scale=0.25}; return %1 }",
+       0, NULL, 3, ATTENTION_SIZES},
+      {"graph @main(%q: f32[B[1..4],2,S[1..90],16], %k: f32[B,2,T[1..90],16], %v: f32[B,2,T,16], "
+       "%m: f32[1,1,S,T]) -> f32[B,2,S,16] {"
+       "  %1 = attention %q, %k, %v, %m {scale=0.25, block=32}; return %1 }",
+       0, NULL, 3, ATTENTION_SIZES},
+  };
+  for (size_t i = 0; i < WICK_COUNT(rows); i++) sizes_check(&rows[i]);
+}
+
 static void windows(void **state)
 {
   (void)state;
@@ -599,6 +626,7 @@ int main(void)
       cmocka_unit_test(products),
       cmocka_unit_test(rows_and_lines),
       cmocka_unit_test(elements),
+      cmocka_unit_test(attention),
       cmocka_unit_test(windows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

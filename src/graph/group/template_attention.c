@@ -20,6 +20,7 @@ typedef struct attention_group {
   int64_t m, e, d, n;       /* queries, columns of values and of keys, keys in a block */
   int64_t queries, columns; /* lanes of vectors along queries, and along columns of values */
   bool many;                /* blocks of keys */
+  bool varies;              /* the number of keys in a block */
   const char *block;        /* STAGE.LOOP in which one is */
 } attention_group;
 
@@ -47,6 +48,7 @@ static bool attention_group_of(template_state *t, attention_group *a)
   a->m = template_extent(t, a->out, a->nbatch), a->e = template_extent(t, a->out, a->nbatch + 1);
   a->d = template_extent(t, products, products->naxis - 1);
   a->n = template_extent(t, products, products->naxis - 3);
+  a->varies = template_varies(products, products->naxis - 3);
   a->queries = template_dot_lanes(t, template_most(t, a->out, a->nbatch));
   a->columns = template_dot_lanes(t, template_most(t, a->out, a->nbatch + 1));
   a->many = a->st[BLOCKS] != NULL;
@@ -101,7 +103,8 @@ static void attention_turned(const attention_group *a, uint32_t stage, const cha
   attention_lanes(a, st->name, "query", a->queries);
   if (n > 1) {
     attention_text(a, "split %s.%s turned:%lld; ", st->name, along, (long long)n);
-    if (extent % n) attention_text(a, "tail %s.%s overlap; ", st->name, along);
+    if (extent % n || (stage == MASK && a->varies))
+      attention_text(a, "tail %s.%s overlap; ", st->name, along);
   }
   attention_order(a, st);
   attention_text(a, " query %s%s%s; ", along, n > 1 ? " turned" : "", attention_lane(a->queries));
@@ -274,6 +277,8 @@ bool template_attention(template_state *t)
     if (!st->fold) attention_text(a, "inline %s; ", st->name);
   attention_copies(a);
   attention_text(a, "split %s.%s qi:%lld; ", o, query, (long long)size);
+  if (template_varies(a->out, a->nbatch) && size % a->queries == 0) /* whole vectors, then a rest */
+    attention_text(a, "tail %s.%s peel:%lld; ", o, query, (long long)a->queries);
   if (a->many) {
     attention_many(a, query, column, &values);
   } else {
