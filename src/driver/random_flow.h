@@ -115,7 +115,8 @@ static void random_loop(random_graph *r)
     type[k] = wick_built_type(&r->b, x[k]);
   }
   if (nstacked && (!most || random_info(r, x[1])->rank > 4)) nstacked = 0;
-  wick_attr a[2] = {{.i = nstacked}, {.i = nstacked ? most : 0}};
+  wick_dim rows = wick_dim_const(most);
+  wick_attr a[2] = {{.i = nstacked}, {.n = nstacked, .dims = &rows}};
   wick_build_open(&r->b, WICK_OP_loop, 1 + n, x, a, 0, NULL);
   wick_value param = wick_region_begin(&r->b, 1 + n, type);
   for (uint32_t k = 0; k <= n; k++) wick_push(r->tmp, &r->values, (wick_value){param.id + k});

@@ -156,6 +156,12 @@ static inline wick_type wick_type_of(const wick_func *f, wick_value v)
 static inline const wick_node *wick_return(const wick_func *f) { return &f->node[f->nnode - 1]; }
 const wick_type_info *wick_info_of(const wick_func *f, wick_value v);
 
+/* Of a loop's attributes: the rows of what it stacks. */
+static inline wick_dim wick_loop_most(const wick_attr *attr)
+{
+  return attr[1].n ? attr[1].dims[0] : wick_dim_const(0);
+}
+
 /* uses[v].. : the node indices that use value v, in order: use[first[v]] .. use[first[v + 1] - 1].
  */
 typedef struct wick_uses {

@@ -145,6 +145,14 @@ static wick_value recurrent_reshape(wick_recurrent *r, wick_value x, uint32_t n,
   return wick_compose_reshape(r->b, x, n, d);
 }
 
+/* [batch, ..], for each place of the batch. */
+static wick_value recurrent_places(wick_recurrent *r, wick_value x, uint32_t n, const int64_t *dim)
+{
+  wick_dim d[WICK_MAX_RANK] = {r->batch};
+  for (uint32_t k = 0; k < n; k++) d[1 + k] = wick_dim_const(dim[k]);
+  return wick_compose_reshape(r->b, x, n + 1, d);
+}
+
 /* Elements begin .. begin+size-1 of an axis. */
 static wick_value recurrent_slice(wick_recurrent *r, wick_value x, uint32_t axis, int64_t begin,
                                   int64_t size)
@@ -202,14 +210,16 @@ wick_value wick_recurrent_numbers(wick_recurrent *r, wick_value v, int64_t begin
 wick_value wick_recurrent_inputs(wick_recurrent *r, uint32_t first, uint32_t n, uint32_t own)
 {
   wick_builder *b = r->b;
+  wick_dim inputs = wick_dim_const(r->inputs), block = wick_dim_const(WICK_RECURRENT_BLOCK),
+           rows[2] = {wick_dim_mul(b->module->dims, r->steps, r->batch), inputs},
+           place[5] = {r->steps, r->batch, wick_dim_const(r->blocks), wick_dim_const(n), block};
   int64_t columns = r->blocks * n * WICK_RECURRENT_BLOCK, all = r->gates * r->units,
-          rows[2] = {r->steps * r->batch, r->inputs}, matrix[2] = {r->inputs, columns},
-          place[5] = {r->steps, r->batch, r->blocks, n, WICK_RECURRENT_BLOCK};
+          matrix[2] = {r->inputs, columns};
   static const int64_t perm[4] = {1, 0, 2, 3};
   wick_value w = wick_recurrent_weights(r, r->in[WICK_RECURRENT_W], first, n, r->inputs);
   w = recurrent_reshape(r, recurrent_transpose(r, w, 4, perm), 2, matrix);
   wick_value y =
-      wick_build2(b, WICK_OP_matmul, recurrent_reshape(r, r->in[WICK_RECURRENT_X], 2, rows), w);
+      wick_build2(b, WICK_OP_matmul, wick_compose_reshape(b, r->in[WICK_RECURRENT_X], 2, rows), w);
   wick_value bias = r->in[WICK_RECURRENT_B];
   if (bias.id && !b->status) {
     wick_value beside = recurrent_slice(r, bias, 0, all, all);
@@ -220,7 +230,7 @@ wick_value wick_recurrent_inputs(wick_recurrent *r, uint32_t first, uint32_t n, 
     bias = wick_recurrent_numbers(r, bias, first * r->units, n);
     y = wick_build2(b, WICK_OP_add, y, recurrent_reshape(r, bias, 1, &columns));
   }
-  return recurrent_reshape(r, y, 5, place);
+  return wick_compose_reshape(b, y, 5, place);
 }
 
 wick_value wick_recurrent_input(wick_recurrent *r, wick_value inputs, int64_t t)
@@ -231,23 +241,22 @@ wick_value wick_recurrent_input(wick_recurrent *r, wick_value inputs, int64_t t)
     wick_attr a[2] = {{.i = 0}, {.i = r->reverse}};
     return wick_build(r->b, WICK_OP_take, 2, in, a, 0, NULL);
   }
-  int64_t dim[4] = {r->batch, r->blocks, wick_built_info(r->b, inputs)->dim[3].v,
-                    WICK_RECURRENT_BLOCK};
-  return recurrent_reshape(r, recurrent_slice(r, inputs, 0, t, 1), 4, dim);
+  int64_t dim[3] = {r->blocks, wick_built_info(r->b, inputs)->dim[3].v, WICK_RECURRENT_BLOCK};
+  return recurrent_places(r, recurrent_slice(r, inputs, 0, t, 1), 3, dim);
 }
 
 /* ---- states ---- */
 
 wick_value wick_recurrent_rows(wick_recurrent *r, wick_value state)
 {
-  int64_t dim[2] = {r->batch, r->blocks * WICK_RECURRENT_BLOCK};
-  return recurrent_reshape(r, state, 2, dim);
+  int64_t places = r->blocks * WICK_RECURRENT_BLOCK;
+  return recurrent_places(r, state, 1, &places);
 }
 
 static wick_value recurrent_blocks(wick_recurrent *r, wick_value rows)
 {
-  int64_t dim[3] = {r->batch, r->blocks, WICK_RECURRENT_BLOCK};
-  return recurrent_reshape(r, rows, 3, dim);
+  int64_t dim[2] = {r->blocks, WICK_RECURRENT_BLOCK};
+  return recurrent_places(r, rows, 2, dim);
 }
 
 wick_value wick_recurrent_columns(wick_recurrent *r, wick_value matrix, uint32_t gate)
@@ -269,27 +278,27 @@ wick_value wick_recurrent_times(wick_recurrent *r, wick_value state, wick_value 
 
 wick_value wick_recurrent_zero(wick_recurrent *r)
 {
-  int64_t dim[3] = {r->batch, r->blocks, WICK_RECURRENT_BLOCK};
+  wick_dim dim[3] = {r->batch, wick_dim_const(r->blocks), wick_dim_const(WICK_RECURRENT_BLOCK)};
   wick_elem e = wick_elem_storage[r->elem].arith;
-  return wick_build_const(r->b, wick_type_tensor_const(r->b->module, e, 3, dim), 0, 0);
+  return wick_build_const(r->b, wick_type_tensor(r->b->module, e, 3, dim), 0, 0);
 }
 
 bool wick_recurrent_begin(wick_builder *b, const wick_node *n, const wick_value *in, uint32_t gates,
                           uint32_t nstate, wick_recurrent *out)
 {
-  int64_t x[WICK_MAX_RANK], w[WICK_MAX_RANK];
+  int64_t w[WICK_MAX_RANK];
   if (b->status) return false;
   const wick_type_info *t = wick_built_info(b, in[WICK_RECURRENT_X]);
-  if (!wick_type_const_dims(t, x) ||
+  if (!wick_dim_is_const(t->dim[2]) ||
       !wick_type_const_dims(wick_built_info(b, in[WICK_RECURRENT_R]), w)) {
-    wick_build_fail(b, WICK_EUNSUPPORTED, "its sizes must be known when it is compiled");
+    wick_build_fail(b, WICK_EUNSUPPORTED, "its weights' sizes must be known when it is compiled");
     return false;
   }
   *out = (wick_recurrent){.b = b,
                           .n = n,
-                          .steps = x[0],
-                          .batch = x[1],
-                          .inputs = x[2],
+                          .steps = t->dim[0],
+                          .batch = t->dim[1],
+                          .inputs = t->dim[2].v,
                           .units = w[1],
                           .gates = gates,
                           .blocks = wick_ceildiv_i64(w[1], WICK_RECURRENT_BLOCK),
@@ -308,6 +317,17 @@ bool wick_recurrent_begin(wick_builder *b, const wick_node *n, const wick_value 
 
 /* ---- from step to step ---- */
 
+/* How many steps there are, as an i64. */
+static wick_value recurrent_steps(wick_recurrent *r)
+{
+  wick_builder *b = r->b;
+  wick_attr first[2] = {{.i = 0}, {.i = 1}};
+  wick_value x = r->in[WICK_RECURRENT_X];
+  if (wick_dim_is_const(r->steps))
+    return wick_build_const(b, wick_type_tensor(b->module, WICK_I64, 0, NULL), 0, r->steps.v);
+  return wick_compose_reshape(b, wick_build(b, WICK_OP_shape, 1, &x, first, 0, NULL), 0, NULL);
+}
+
 /* Step t as an i32. */
 static wick_value recurrent_now(wick_recurrent *r, int64_t t)
 {
@@ -315,8 +335,10 @@ static wick_value recurrent_now(wick_recurrent *r, int64_t t)
   wick_type type = wick_type_tensor(b->module, WICK_I32, 0, NULL);
   if (!r->index.id) return wick_build_const(b, type, 0, t);
   wick_value now = wick_build_cast(b, r->index, WICK_I32);
-  wick_value last = wick_build_const(b, type, 0, r->steps - 1);
-  return r->reverse ? wick_build2(b, WICK_OP_sub, last, now) : now;
+  if (!r->reverse) return now;
+  wick_value n = wick_build_cast(b, recurrent_steps(r), WICK_I32);
+  wick_value last = wick_build2(b, WICK_OP_sub, n, wick_build_const(b, type, 0, 1));
+  return wick_build2(b, WICK_OP_sub, last, now);
 }
 
 /* Where step t is behind the end of a sequence, its states stay, and the result is 0. */
@@ -325,9 +347,9 @@ static wick_value recurrent_mask(wick_recurrent *r, int64_t t, const wick_value 
   wick_builder *b = r->b;
   wick_value lengths = r->in[WICK_RECURRENT_LENGTHS], y = r->state[0];
   if (!lengths.id || b->status) return y;
-  int64_t dim[3] = {r->batch, 1, 1};
+  static const int64_t dim[2] = {1, 1};
   wick_value now = recurrent_now(r, t);
-  wick_value on = recurrent_reshape(r, wick_build2(b, WICK_OP_gt, lengths, now), 3, dim);
+  wick_value on = recurrent_places(r, wick_build2(b, WICK_OP_gt, lengths, now), 2, dim);
   y = wick_build3(b, WICK_OP_where, on, y, wick_recurrent_zero(r));
   for (uint32_t k = 0; k < r->nstate; k++)
     r->state[k] = wick_build3(b, WICK_OP_where, on, r->state[k],
@@ -349,7 +371,8 @@ static wick_value recurrent_flip(wick_recurrent *r, wick_value x)
   wick_dim first[WICK_MAX_RANK], shape[WICK_MAX_RANK];
   int64_t step[WICK_MAX_RANK];
   for (uint32_t k = 0; k < t->rank; k++)
-    first[k] = wick_dim_const(k ? 0 : r->steps - 1), shape[k] = t->dim[k], step[k] = k ? 1 : -1;
+    first[k] = wick_dim_const(0), shape[k] = t->dim[k], step[k] = k ? 1 : -1;
+  first[0] = wick_dim_sub(r->b->module->dims, r->steps, wick_dim_const(1));
   wick_attr a[3] = {
       {.n = t->rank, .dims = first}, {.n = t->rank, .dims = shape}, {.n = t->rank, .ints = step}};
   return wick_build(r->b, WICK_OP_slice, 1, &x, a, 0, NULL);
@@ -360,14 +383,14 @@ static wick_value recurrent_loop(wick_recurrent *r, wick_recurrent_step *step, c
 {
   wick_builder *b = r->b;
   wick_type scalar = wick_type_tensor(b->module, WICK_I64, 0, NULL), type[3] = {scalar};
-  wick_value in[3] = {wick_build_const(b, scalar, 0, r->steps)}, y[4];
+  wick_value in[3] = {recurrent_steps(r)}, y[4];
   uint32_t n = r->nstate;
   for (uint32_t k = 0; k < n; k++) {
     in[1 + k] = r->state[k].id ? r->state[k] : wick_recurrent_zero(r);
     if (b->status) return in[0];
     type[1 + k] = wick_built_type(b, in[1 + k]);
   }
-  wick_attr a[2] = {{.i = 1}, {.i = r->steps}};
+  wick_attr a[2] = {{.i = 1}, {.n = 1, .dims = &r->steps}};
   wick_build_open(b, WICK_OP_loop, 1 + n, in, a, 0, NULL);
   r->index = wick_region_begin(b, 1 + n, type);
   wick_value before[2] = {{r->index.id + 1}, {r->index.id + 2}};
@@ -388,31 +411,36 @@ static wick_value recurrent_loop(wick_recurrent *r, wick_recurrent_step *step, c
 static wick_value recurrent_unrolled(wick_recurrent *r, wick_recurrent_step *step, const void *arg)
 {
   wick_builder *b = r->b;
-  int64_t one[3] = {1, r->batch, r->blocks * WICK_RECURRENT_BLOCK},
-          none[3] = {0, r->batch, r->blocks * WICK_RECURRENT_BLOCK};
-  wick_value *y = wick_new(b->mem, wick_value, (size_t)r->steps + 1);
-  for (int64_t s = 0; s < r->steps && !b->status; s++) {
-    int64_t t = r->reverse ? r->steps - 1 - s : s;
+  int64_t steps = r->steps.v;
+  wick_dim one[3] = {wick_dim_const(1), r->batch, wick_dim_const(r->blocks * WICK_RECURRENT_BLOCK)},
+           none[3] = {wick_dim_const(0), one[1], one[2]};
+  wick_value *y = wick_new(b->mem, wick_value, (size_t)steps + 1);
+  for (int64_t s = 0; s < steps && !b->status; s++) {
+    int64_t t = r->reverse ? steps - 1 - s : s;
     wick_value before[2] = {r->state[0], r->state[1]};
     step(r, arg, t);
-    y[t] = recurrent_reshape(r, recurrent_mask(r, t, before), 3, one);
+    y[t] = wick_compose_reshape(b, recurrent_mask(r, t, before), 3, one);
   }
   if (b->status) return (wick_value){0};
   wick_attr axis = {.i = 0};
   wick_elem e = wick_elem_storage[r->elem].arith;
-  return r->steps ? wick_build(b, WICK_OP_concat, (uint32_t)r->steps, y, &axis, 0, NULL)
-                  : wick_build_const(b, wick_type_tensor_const(b->module, e, 3, none), 0, 0);
+  return steps ? wick_build(b, WICK_OP_concat, (uint32_t)steps, y, &axis, 0, NULL)
+               : wick_build_const(b, wick_type_tensor(b->module, e, 3, none), 0, 0);
 }
 
 void wick_recurrent_run(wick_recurrent *r, bool reverse, wick_recurrent_step *step, const void *arg,
                         wick_value *out)
 {
   r->reverse = reverse;
-  bool loop = r->steps > WICK_RECURRENT_UNROLLED && !r->written;
-  if (r->written && r->steps > WICK_RECURRENT_WRITTEN)
+  bool known = wick_dim_is_const(r->steps),
+       loop = !r->written && (!known || r->steps.v > WICK_RECURRENT_UNROLLED);
+  if (r->written && !known)
     wick_build_fail(r->b, WICK_EUNSUPPORTED,
-                    "a sequence of %lld steps, at most %d are differentiated", (long long)r->steps,
-                    WICK_RECURRENT_WRITTEN);
+                    "a sequence is differentiated whose steps are known when it is compiled");
+  else if (r->written && r->steps.v > WICK_RECURRENT_WRITTEN)
+    wick_build_fail(r->b, WICK_EUNSUPPORTED,
+                    "a sequence of %lld steps, at most %d are differentiated",
+                    (long long)r->steps.v, WICK_RECURRENT_WRITTEN);
   if (r->b->status) return;
   wick_value all = loop ? recurrent_loop(r, step, arg) : recurrent_unrolled(r, step, arg);
   if (r->b->status) return;

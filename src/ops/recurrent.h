@@ -80,7 +80,8 @@ WICK_CHECKED wick_status wick_recurrent_run_ref(const wick_ref *c, uint32_t gate
 typedef struct wick_recurrent {
   wick_builder *b;
   const wick_node *n;
-  int64_t steps, batch, inputs, units, gates;
+  wick_dim steps, batch;
+  int64_t inputs, units, gates;
   int64_t blocks;
   wick_elem elem; /* of the operands; steps are in its arithmetic */
   wick_value in[8];

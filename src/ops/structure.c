@@ -205,7 +205,9 @@ static wick_status structure_carried(wick_infer *c, uint32_t r, uint32_t first, 
 static wick_status loop_stacked(wick_infer *c, uint32_t nstacked)
 {
   wick_dim dim[WICK_MAX_RANK];
-  dim[0] = wick_dim_const(c->attr[1].i);
+  if (c->attr[1].n > 1)
+    return wick_infer_fail(c, WICK_ETYPE, "most has %u numbers, wanted 1", c->attr[1].n);
+  dim[0] = wick_loop_most(c->attr);
   for (uint32_t k = 0; k < nstacked; k++) {
     const wick_type_info *t = wick_type_get(c->module, c->yield[0][c->nout + 1]);
     if (t->kind != WICK_TENSOR || t->rank == WICK_MAX_RANK)
@@ -261,7 +263,7 @@ const wick_op wick_op_loop = {
     .nout = {0, WICK_ANY},
     .nregion = {1, 1},
     .attr = {{"stacked", WICK_ATTR_INT, 0, false, NULL, 0, 128},
-             {"most", WICK_ATTR_INT, 0, false, NULL, 0, 0x1p40}},
+             {"most", WICK_ATTR_DIMS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH | WICK_LOW,
     .infer = loop_infer,
     .grad = wick_grad_loop,

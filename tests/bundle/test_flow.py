@@ -10,7 +10,7 @@ from bundles import WICK, Bundle, call, each_target  # noqa: E402
 # `limit`, odd steps subtract; sums of all steps are stacked.
 MODULE = """graph @main(%n: i64[], %limit: i64[], %xs: f32[9,5], %a: f32[5]) -> (f32[5], f32[5], f32[9,5], i64[]) {
   %zero = const 0 : i64[]
-  %r, %last, %end, %rows = loop %n, %a, %a, %zero {stacked=1, most=9} (%i: i64[], %s: f32[5], %b: f32[5], %k: i64[]) {
+  %r, %last, %end, %rows = loop %n, %a, %a, %zero {stacked=1, most=[9]} (%i: i64[], %s: f32[5], %b: f32[5], %k: i64[]) {
     %two = const 2 : i64[]
     %odd = mod %i, %two
     %c = eq %odd, %zero

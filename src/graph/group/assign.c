@@ -38,20 +38,23 @@ bool wick_group_turns(const wick_func *f, const wick_node *n, uint32_t *perm)
 
 bool wick_group_is_part(const wick_func *f, const wick_node *n, int64_t *offset)
 {
-  int64_t dim[WICK_MAX_RANK], begin[WICK_MAX_RANK], size[WICK_MAX_RANK];
-  if (!wick_op_of(n)->part || !wick_type_const_dims(wick_info_of(f, n->in[0]), dim) ||
-      !wick_op_of(n)->part(n, begin) || !wick_type_const_dims(wick_info_of(f, n->first), size) ||
+  int64_t begin[WICK_MAX_RANK];
+  if (!wick_op_of(n)->part || !wick_op_of(n)->part(n, begin) ||
       wick_elem_storage[wick_info_of(f, n->first)->elem].bits % 8) /* it may begin within a byte */
     return false;
+  const wick_type_info *x = wick_info_of(f, n->in[0]), *y = wick_info_of(f, n->first);
+  wick_dims *t = f->module->dims;
+  wick_dim stride = wick_dim_const(1), at = wick_dim_const(0);
   bool cut = false;
-  int64_t stride = 1;
-  *offset = 0;
-  for (uint32_t k = wick_info_of(f, n->in[0])->rank; k-- > 0; stride *= dim[k]) {
-    if (size[k] == 0 || (cut && size[k] != 1)) return false;
-    cut = cut || size[k] != dim[k];
-    *offset += begin[k] * stride;
+  for (uint32_t k = x->rank; k-- > 0; stride = wick_dim_mul(t, stride, x->dim[k])) {
+    int64_t least, most;
+    wick_dim_range(t, y->dim[k], &least, &most);
+    if (least == 0 || (cut && !wick_dim_is(y->dim[k], 1))) return false;
+    cut = cut || !wick_dim_eq(y->dim[k], x->dim[k]);
+    at = wick_dim_add(t, at, wick_dim_mul(t, stride, wick_dim_const(begin[k])));
   }
-  return true;
+  *offset = at.v;
+  return wick_dim_is_const(at);
 }
 
 /* The index of a loop: it is written where the loop is run. */
@@ -64,17 +67,22 @@ static bool assign_is_index(const wick_func *f, wick_value v)
 
 bool wick_group_is_chosen(const wick_func *f, const wick_node *n, wick_picked *out)
 {
-  int64_t dim[WICK_MAX_RANK], outer = 1;
-  if (!wick_op_of(n)->chosen || !wick_type_const_dims(wick_info_of(f, n->in[0]), dim) ||
-      wick_elem_storage[wick_info_of(f, n->first)->elem].bits % 8 || !assign_is_index(f, n->in[1]))
+  if (!wick_op_of(n)->chosen || wick_elem_storage[wick_info_of(f, n->first)->elem].bits % 8 ||
+      !assign_is_index(f, n->in[1]))
     return false;
+  const wick_type_info *x = wick_info_of(f, n->in[0]);
+  int64_t least;
   uint32_t axis;
   *out = (wick_picked){.index = n->in[1], .step = 1};
   wick_op_of(n)->chosen(n->attr, &axis, &out->reverse);
-  for (uint32_t k = 0; k < axis; k++) outer *= dim[k];
-  for (uint32_t k = axis + 1; k < wick_info_of(f, n->in[0])->rank; k++) out->step *= dim[k];
-  out->count = dim[axis];
-  return outer == 1;
+  for (uint32_t k = 0; k < axis; k++)
+    if (!wick_dim_is(x->dim[k], 1)) return false;
+  for (uint32_t k = axis + 1; k < x->rank; k++) {
+    if (!wick_dim_is_const(x->dim[k])) return false;
+    out->step *= x->dim[k].v;
+  }
+  wick_dim_range(f->module->dims, x->dim[axis], &least, &out->count);
+  return wick_dim_is_const(x->dim[axis]) || !out->reverse; /* it counts from the end */
 }
 
 bool wick_group_is_view(const wick_func *f, const wick_node *n)

@@ -99,10 +99,20 @@ typedef struct flow_loop {
   wick_value *carried, *stacked, index, more; /* more: 0: it runs to the end */
 } flow_loop;
 
+/* As many steps as it has rows, unless it stops by itself. */
+static bool flow_all(const form_state *s, const wick_node *loop)
+{
+  const wick_imm *count = flow_known(s, loop->in[0]);
+  const wick_value_info *v = &s->f->value[loop->in[0].id];
+  wick_dim most = wick_loop_most(loop->attr);
+  if (v->ncontent == 1 && wick_dim_eq(v->content[0], most)) return true;
+  return count && wick_dim_is_const(most) && count->i >= most.v;
+}
+
 static void flow_loop_begin(form_state *s, flow_loop *l, wick_errors *all)
 {
   const wick_node *n = l->n, *y = &s->f->node[n->region[0].end - 1];
-  const wick_imm *count = flow_known(s, n->in[0]), *more = flow_known(s, y->in[0]);
+  const wick_imm *more = flow_known(s, y->in[0]);
   for (uint32_t k = 0; k < n->nout; k++) {
     wick_value v = {n->first.id + k};
     wick_value to = s->low[v.id] = flow_alloc(s, wick_type_of(s->f, v));
@@ -112,7 +122,7 @@ static void flow_loop_begin(form_state *s, flow_loop *l, wick_errors *all)
       flow_copy(s, to, wick_form_low(s, n->in[1 + k]));
     } else {
       l->stacked[k - l->ncarried] = to;
-      bool whole = count && count->i >= n->attr[1].i && more && more->i;
+      bool whole = flow_all(s, n) && more && more->i;
       if (!whole) flow_clear(s, to, wick_type_of(s->f, v), all);
     }
   }
@@ -124,9 +134,16 @@ static void flow_loop_begin(form_state *s, flow_loop *l, wick_errors *all)
 static void flow_stack(form_state *s, const flow_loop *l, wick_value whole, wick_value v)
 {
   wick_type row = wick_form_buffer(s, wick_type_of(s->f, v), WICK_ARENA);
-  wick_dim numel = wick_type_numel(s->f->module, wick_type_of(s->f, v));
-  if (!l->n->attr[1].i) return;
-  wick_picked choice = {.index = l->index, .step = numel.v, .count = l->n->attr[1].i};
+  wick_dim numel = wick_type_numel(s->f->module, wick_type_of(s->f, v)),
+           most = wick_loop_most(l->n->attr);
+  int64_t lo, hi;
+  wick_dim_range(s->f->module->dims, most, &lo, &hi);
+  if (hi < 1) return;
+  if (!wick_dim_is_const(numel)) {
+    wick_build_fail(&s->b, WICK_EUNSUPPORTED, "a loop that stacks rows of open sizes");
+    return;
+  }
+  wick_picked choice = {.index = l->index, .step = numel.v, .count = hi};
   flow_copy(s, wick_build_view(&s->b, whole, row, 0, &choice), wick_form_low(s, v));
 }
 

@@ -77,7 +77,7 @@ static bool control_rows_differ(const wick_export_op *o)
   const wick_node *yield = &o->x->f->node[o->n->region[0].end - 1],
                   *on = wick_export_definer(o, yield->in[0]);
   double count;
-  bool whole = wick_export_known(o, 0, &count) && count == (double)wick_export_attr(o, "most")->i;
+  bool whole = wick_export_known(o, 0, &count) && count == (double)wick_loop_most(o->n->attr).v;
   const wick_imm *imm = on && on->op == WICK_OP_const ? &on->attr[0].imm : NULL;
   if (!whole || !imm) return true;
   const unsigned char *data = imm->constant ? wick_constant_bytes(o->x->m, imm->constant) : NULL;

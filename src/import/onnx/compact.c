@@ -271,7 +271,8 @@ static wick_value compact_select(wick_onnx_op *o, const compact_boxes *s, wick_v
   wick_type type[2] = {wick_type_tensor(o->c->module, WICK_I64, 0, NULL),
                        wick_built_type(b, scores)};
   wick_value in[2] = {compact_number(o, s->most), scores}, y[4];
-  wick_attr a[2] = {{.i = 2}, {.i = s->most}};
+  wick_dim most = wick_dim_const(s->most);
+  wick_attr a[2] = {{.i = 2}, {.n = 1, .dims = &most}};
   wick_build_open(b, WICK_OP_loop, 2, in, a, 0, NULL);
   wick_value left = {wick_region_begin(b, 2, type).id + 1};
   wick_value top = wick_onnx_reduce1(o, WICK_OP_reduce_max, left, 2, true);

@@ -178,7 +178,8 @@ static bool flow_loop_region(wick_onnx_op *o, const wick_onnx_loop *l, bool *out
   in[0] = l->count, type[0] = wick_type_tensor(m, WICK_I64, 0, NULL);
   for (uint32_t k = 0; k < l->ncarried; k++)
     in[1 + k] = l->carried[k], type[1 + k] = wick_built_type(o->b, l->carried[k]);
-  wick_attr attr[2] = {{.i = nstacked}, {.i = nstacked ? l->most : 0}};
+  wick_dim most = wick_dim_const(l->most);
+  wick_attr attr[2] = {{.i = nstacked}, {.n = nstacked > 0, .dims = &most}};
   wick_build_open(o->b, WICK_OP_loop, 1 + l->ncarried, in, attr, 0, NULL);
   wick_value index = wick_region_begin(o->b, 1 + l->ncarried, type);
   if (o->b->status) return false;

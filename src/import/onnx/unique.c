@@ -119,7 +119,7 @@ static wick_value unique_order(wick_onnx_op *o, const unique_rows *u)
             type[4] = {one, wick_built_type(b, place), one, one};
   wick_value in[4] = {unique_number(o, bits * (bits + 1) / 2), place, unique_number(o, 1),
                       unique_number(o, 2)};
-  wick_attr a[2] = {{.i = 0}, {.i = 0}};
+  wick_attr a[2] = {{.i = 0}, {.n = 0}};
   wick_build_open(b, WICK_OP_loop, 4, in, a, 0, NULL);
   wick_value own = {wick_region_begin(b, 4, type).id + 1};
   wick_value step = {own.id + 1}, run = {own.id + 2};
