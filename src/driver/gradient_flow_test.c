@@ -68,7 +68,7 @@ static const program programs[] = {
      "graph @main(%x: f64[2,3], %w: f64[3,3], %s: f64[6,2,3], %r: f64[2,6,3], %c: i64[])\n"
      "    -> (f64[2,3], f64[6,2,3], f64[6,3,2]) {\n"
      "%n = const 6 : i64[]\n"
-     "%0, %1, %2, %3 = loop %n, %x, %x {stacked=2, most=6} (%i: i64[], %h: f64[2,3], %g: f64[2,3]) "
+     "%0, %1, %2, %3 = loop %n, %x, %x {stacked=2, most=[6]} (%i: i64[], %h: f64[2,3], %g: f64[2,3]) "
      "{\n" ON "%a = matmul %h, %w; %t = take %s, %i; %u = take %r, %i {axis=1, reverse=true}\n"
      "  %b = add %a, %t; %d = tanh %b; %e = mul %u, %d; %k = add %g, %e\n"
      "  %tr = transpose %e {perm=[1,0]}; yield %on, %d, %k, %e, %tr }\n"
@@ -79,7 +79,7 @@ static const program programs[] = {
      0,
      "graph @main(%x: f64[4], %w: f64[4], %s: f64[9,4], %c: i64[]) -> (f64[4], f64[7,4]) {\n"
      "%most = const 7 : i64[]; %n = min %c, %most\n"
-     "%0, %1 = loop %n, %x {stacked=1, most=7} (%i: i64[], %h: f64[4]) {\n" ON
+     "%0, %1 = loop %n, %x {stacked=1, most=[7]} (%i: i64[], %h: f64[4]) {\n" ON
      "%t = take %s, %i; %a = mul %h, %w; %b = add %a, %t; yield %on, %b, %a }\n"
      "return %0, %1 }"},
     {"a count that is given",
@@ -109,7 +109,7 @@ static const program programs[] = {
      0,
      "graph @main(%x: f64[3], %w: f64[3], %c: i64[]) -> (f64[3], f64[9,3]) {\n"
      "%n = const 9 : i64[]; %last = const 5 : i64[]; %end = min %c, %last\n"
-     "%0, %1 = loop %n, %x {stacked=1, most=9} (%i: i64[], %h: f64[3]) {\n"
+     "%0, %1 = loop %n, %x {stacked=1, most=[9]} (%i: i64[], %h: f64[3]) {\n"
      "  %a = mul %h, %w; %b = add %a, %x; %more = lt %i, %end; yield %more, %b, %a }\n"
      "return %0, %1 }"},
     {"loops and branches in a loop",
@@ -122,7 +122,7 @@ static const program programs[] = {
      "%t = take %s, %i; %p = lt %i, %two\n"
      "  %a = if %p () { %b = matmul %h, %w; %d = add %b, %t; yield %d }\n"
      "    () { %e = mul %h, %half; %f = sub %e, %g; yield %f }\n"
-     "  %j, %rows = loop %c, %a {stacked=1, most=3} (%k: i64[], %v: f64[2,2]) {\n"
+     "  %j, %rows = loop %c, %a {stacked=1, most=[3]} (%k: i64[], %v: f64[2,2]) {\n"
      "    %on1 = const 1 : bool[]; %m = matmul %v, %w; %o = sin %m; %q = add %o, %t\n"
      "    yield %on1, %q, %o }\n"
      "  %z = reduce_sum %rows {axes=[0], keepdims=false}; %l = add %j, %z\n"

@@ -217,9 +217,10 @@ wick_value wick_loop_forward(const wick_loop_rule *l, const wick_loop_run *run)
   wick_value *in = wick_new(b->mem, wick_value, n + 2),
              *y = wick_new(b->mem, wick_value, n + l->nrow + 3), p;
   wick_type *type = wick_new(b->mem, wick_type, n + 2);
-  wick_attr attr[2] = {{.i = 0}, {.i = run->room}};
+  wick_dim rows = wick_dim_const(run->room);
+  wick_attr attr[2] = {{.i = 0}, {.n = 0, .dims = &rows}};
   for (uint32_t k = 0; k < l->nrow; k++) attr[0].i += loop_keeps(l, run, k);
-  if (!attr[0].i) attr[1].i = 0;
+  attr[1].n = attr[0].i > 0;
   in[0] = run->count;
   for (uint32_t k = 0; k < n; k++) in[1 + k] = run->init[k];
   if (run->ends) in[1 + n] = wick_loop_number(l, 0);
@@ -354,7 +355,8 @@ void wick_loop_backward(const wick_loop_rule *l, const wick_loop_run *run, wick_
   int64_t count;
   wick_value *in = wick_new(b->mem, wick_value, n + 1), *p = wick_new(b->mem, wick_value, n + 1);
   wick_type *type = wick_new(b->mem, wick_type, n + 1);
-  wick_attr attr[2] = {{.i = l->ntake}, {.i = l->ntake ? run->room : 0}};
+  wick_dim room = wick_dim_const(run->room);
+  wick_attr attr[2] = {{.i = l->ntake}, {.n = l->ntake > 0, .dims = &room}};
   loop_back s = {.l = l, .run = run, .rows = rows};
   s.whole = wick_loop_known(b, run->count, &count) && count == run->room && !run->begin.id;
   s.state = wick_new(b->mem, wick_value, l->ncarried + 1);
@@ -468,7 +470,12 @@ void wick_grad_loop(wick_adjoint *a)
   l.yield = b->nodes.at[l.g.end - 1].in;
   l.ends = !wick_loop_known(b, l.yield[0], &on) || !on;
   l.most = loop_bound(b, a->in[0], LOOP_LOOK);
-  if (l.nstacked && n->attr[1].i < l.most) l.most = n->attr[1].i;
+  wick_dim most = wick_loop_most(n->attr);
+  if (l.nstacked && !wick_dim_is_const(most)) {
+    wick_build_fail(b, WICK_EUNSUPPORTED, "a loop of an open number of rows has no derivative yet");
+    return;
+  }
+  if (l.nstacked) l.most = wick_min_i64(l.most, most.v);
   if (l.most <= 0) {
     for (uint32_t k = 0; k < l.ncarried; k++) a->din[1 + k] = a->dout[k];
     return;
