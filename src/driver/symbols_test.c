@@ -18,6 +18,7 @@
 #include "driver/random_symbols.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "wick/wick.h"
 
 enum { SYMBOLS_SIZES = 5 };
 
@@ -74,22 +75,28 @@ static const char *symbols_passes(diff *d)
   return wick_str_dupn(&d->tmp, wick_pipeline_compile, (size_t)(end - wick_pipeline_compile));
 }
 
+static void symbols_near(diff *d, const wick_func *f, symbols_size *s, const wick_tensor *got,
+                         const char *what, diff_result *r)
+{
+  uint32_t nout = wick_return(f)->nin;
+  diff_compare(d, nout, s->want, s->bound, got, what, r);
+  for (int doubt = 0; r->differs && doubt < DIFF_DOUBTS; doubt++) {
+    *r = (diff_result){false, ""};
+    if (!diff_round(d, f, s->in, s->want, s->bound)) return;
+    diff_compare(d, nout, s->want, s->bound, got, what, r);
+  }
+}
+
 static void symbols_compare(diff *d, const wick_func *f, const wick_func *g, symbols_size *s,
                             diff_result *r)
 {
   wick_tensor got[DIFF_MOST];
-  uint32_t nout = wick_return(f)->nin;
   wick_status status = wick_evaluate(g, g->nparam, s->in, NULL, &d->mem, &d->a, &d->b, got);
   *r = (diff_result){.differs = status != NULL};
   if (status)
     snprintf(r->why, sizeof r->why, "after the passes: %s", status->message);
   else
-    diff_compare(d, nout, s->want, s->bound, got, "after the passes", r);
-  for (int doubt = 0; !status && r->differs && doubt < DIFF_DOUBTS; doubt++) {
-    *r = (diff_result){false, ""};
-    if (!diff_round(d, f, s->in, s->want, s->bound)) return;
-    diff_compare(d, nout, s->want, s->bound, got, "after the passes", r);
-  }
+    symbols_near(d, f, s, got, "after the passes", r);
 }
 
 static void symbols_text(diff *d, const wick_func *f)
@@ -123,13 +130,106 @@ static void symbols_blame(diff *d, wick_func *f, symbols_size *s, const char *na
   }
 }
 
+static void symbols_refused(const char *message, symbols_count *count)
+{
+  count->refused++;
+  if (getenv("WICK_RANDOM_VERBOSE")) print_message("%s\n", message);
+}
+
+/* ---- the program ---- */
+
+/* Runs of one size: the outputs with one thread and with three, in tensors like those wanted. */
+static wick_error *symbols_run(diff *d, wick_session *session, const wick_compiled *k,
+                               const symbols_size *s, wick_tensor *out)
+{
+  wick_shape shape[DIFF_MOST];
+  const void *in[DIFF_MOST];
+  void *to[DIFF_MOST];
+  uint32_t nin = wick_compiled_ninput(k);
+  for (uint32_t i = 0; i < nin; i++) {
+    shape[i] = (wick_shape){wick_compiled_input(k, i)->name, s->in[i].rank, s->in[i].dim};
+    in[i] = s->in[i].data;
+  }
+  wick_error *e = wick_session_shape(session, nin, shape);
+  if (e) return e;
+  for (uint32_t i = 0; i < wick_compiled_noutput(k); i++) {
+    out[i] = s->want[i];
+    out[i].data = wick_arena_alloc(&d->mem, wick_session_output(session, i)->nbytes, 64);
+    to[i] = out[i].data;
+  }
+  return wick_run(session, in, to);
+}
+
+static void symbols_sized(diff *d, const wick_func *f, wick_session *const *session,
+                          const wick_compiled *k, symbols_size *s, diff_result *r)
+{
+  wick_tensor one[DIFF_MOST], three[DIFF_MOST];
+  wick_error *e = symbols_run(d, session[0], k, s, one);
+  if (!e) symbols_near(d, f, s, one, "the program", r);
+  if (!e && !r->differs) e = symbols_run(d, session[1], k, s, three);
+  for (uint32_t o = 0; o < wick_return(f)->nin && !e && !r->differs; o++)
+    if (memcmp(one[o].data, three[o].data, wick_elem_bytes(one[o].elem, diff_numel(&one[o])))) {
+      r->differs = true;
+      snprintf(r->why, sizeof r->why, "output %u has other bits with three threads", o);
+    }
+  if (e) r->differs = true, snprintf(r->why, sizeof r->why, "%s", wick_error_message(e));
+  wick_error_free(e);
+}
+
+/* All sizes, and back to the first. */
+static void symbols_program(diff *d, const wick_func *f, const char *text, symbols_size *size,
+                            diff_result *r, symbols_count *count)
+{
+  wick_model *m = NULL;
+  wick_compiled *k = NULL;
+  wick_session *session[2] = {NULL, NULL};
+  wick_error *e = wick_load_bytes(d->context, "random", text, strlen(text), &m);
+  wick_compile_options o = {.size = sizeof o, .cache = "", .nprocess = 1, .vary = true};
+  if (!e) e = wick_compile(m, &o, &k);
+  for (uint32_t i = 0; i < 2 && !e; i++) {
+    wick_session_options so = {.size = sizeof so, .threads = i ? 3 : 1};
+    e = wick_session_create(k, &so, &session[i]);
+  }
+  if (e && wick_error_code(e) == WICK_EUNSUPPORTED)
+    symbols_refused(wick_error_message(e), count);
+  else if (e)
+    r->differs = true, snprintf(r->why, sizeof r->why, "compile: %s", wick_error_message(e));
+  for (uint32_t i = 0; i <= SYMBOLS_SIZES && !e && !r->differs; i++) {
+    symbols_size *s = &size[i % SYMBOLS_SIZES];
+    if (!s->fails) symbols_sized(d, f, session, k, s, r);
+    if (r->differs)
+      fprintf(stderr, "N=%lld S=%lld T=%lld: %s\n", (long long)s->val[0], (long long)s->val[1],
+              (long long)s->val[2], r->why);
+  }
+  wick_error_free(e);
+  for (uint32_t i = 0; i < 2; i++) wick_session_free(session[i]);
+  wick_compiled_free(k);
+  wick_model_free(m);
+}
+
 /* ---- the test ---- */
 
-static void symbols_refused(wick_status s, symbols_count *count)
+/* After the passes; false where they refuse, or a result differs. */
+static bool symbols_passes_agree(diff *d, wick_func *f, symbols_size *size, diff_result *r,
+                                 symbols_count *count)
 {
-  if (!s) return;
-  count->refused++;
-  if (getenv("WICK_RANDOM_VERBOSE")) print_message("%s\n", s->message);
+  wick_pipeline p = {0};
+  const char *names = symbols_passes(d);
+  wick_status status = symbols_passed(d, &p, f, names);
+  const wick_func *g = wick_module_find(f->module, f->name);
+  if (status && status->code == WICK_EUNSUPPORTED)
+    symbols_refused(status->message, count);
+  else if (status)
+    r->differs = true, snprintf(r->why, sizeof r->why, "%s", status->message);
+  uint32_t at = 0;
+  for (; at < SYMBOLS_SIZES && !r->differs && !status; at++) {
+    if (size[at].fails) continue;
+    symbols_compare(d, f, g, &size[at], r);
+    count->compared += d->compared, count->skipped += d->skipped;
+  }
+  wick_pipeline_free(&p);
+  if (r->differs && !status) symbols_blame(d, f, &size[at - 1], names);
+  return !status && !r->differs;
 }
 
 static bool symbols_one(diff *d, uint64_t seed, symbols_count *count)
@@ -137,43 +237,29 @@ static bool symbols_one(diff *d, uint64_t seed, symbols_count *count)
   random_graph *r = calloc(1, sizeof *r);
   wick_module *m = wick_module_create(&d->guard, "random");
   wick_dim sym[RANDOM_NSYMBOL];
+  diff_result result = {false, ""};
   wick_func *f = random_function(r, m, seed, false, random_symbol_size, &d->mem, &d->tmp);
   if (f) f = random_lifted(f, &d->mem, &d->tmp, sym);
   free(r);
-  bool good = true;
   if (f) {
     wick_status status = wick_verify_func(f, &d->tmp);
     if (status) fail_msg("seed %llu: %s", (unsigned long long)seed, status->message);
     symbols_size *size = wick_new(&d->mem, symbols_size, SYMBOLS_SIZES);
     d->noise = seed;
     for (uint32_t i = 0; i < SYMBOLS_SIZES; i++) symbols_prepare(d, f, i, sym, &size[i]);
-    const char *names = symbols_passes(d);
-    wick_pipeline p = {0};
-    diff_result result = {false, ""};
-    status = symbols_passed(d, &p, f, names);
-    if (status && status->code != WICK_EUNSUPPORTED) symbols_text(d, f);
-    if (status && status->code != WICK_EUNSUPPORTED)
-      fail_msg("seed %llu: %s", (unsigned long long)seed, status->message);
-    const wick_func *g = wick_module_find(m, f->name);
-    uint32_t at = 0;
-    symbols_refused(status, count);
-    for (; at < SYMBOLS_SIZES && !result.differs && !status; at++) {
-      if (size[at].fails) continue;
-      symbols_compare(d, f, g, &size[at], &result);
-      count->compared += d->compared, count->skipped += d->skipped;
-    }
-    if (!result.differs && !status)
-      symbols_refused(wick_pipeline_run_all(&p, "form_groups", &d->tmp), count);
-    wick_pipeline_free(&p);
+    wick_module_set(m, f);
+    wick_text text = wick_text_begin(&d->tmp);
+    wick_print_module(m, WICK_PRINT_DATA | WICK_PRINT_NAMES, &text);
+    if (symbols_passes_agree(d, f, size, &result, count))
+      symbols_program(d, f, text.at, size, &result, count);
     if (result.differs) {
       fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, result.why);
-      symbols_blame(d, f, &size[at - 1], names);
+      symbols_text(d, f);
     }
-    good = !result.differs;
     count->graphs++;
   }
   wick_module_free(m);
-  return good;
+  return !result.differs;
 }
 
 static bool symbols_graph(uint64_t seed, symbols_count *count)
@@ -183,7 +269,10 @@ static bool symbols_graph(uint64_t seed, symbols_count *count)
   if (setjmp(d->guard.where)) fail_msg("out of memory");
   d->mem = wick_arena_make(&d->guard), d->tmp = wick_arena_make(&d->guard);
   d->a = wick_arena_make(&d->guard), d->b = wick_arena_make(&d->guard);
+  wick_error *e = wick_context_create(NULL, &d->context);
+  assert_null(e);
   bool good = symbols_one(d, seed, count);
+  wick_context_free(d->context);
   wick_arena_free(&d->mem), wick_arena_free(&d->tmp), wick_arena_free(&d->a),
       wick_arena_free(&d->b);
   free(d);
