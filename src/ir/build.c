@@ -99,6 +99,20 @@ static wick_infer build_infer(wick_builder *b, wick_opcode op, uint32_t nin, con
                       .out = b->infer_out};
 }
 
+/* Sizes that may come out negative are checked not to. */
+static void build_sizes(wick_builder *b, const wick_infer *c)
+{
+  for (uint32_t i = 0; !b->status && i < c->nout; i++) {
+    const wick_type_info *t = wick_type_get(b->module, c->out[i].type);
+    for (uint32_t k = 0; t->kind == WICK_TENSOR && k < t->rank; k++) {
+      int64_t lo = 0, hi;
+      if (!wick_dim_is_const(t->dim[k])) wick_dim_range(b->module->dims, t->dim[k], &lo, &hi);
+      if (lo < 0 && !wick_infer_least(c, t->dim[k], 0))
+        wick_build_fail(b, WICK_ETYPE, "size %u of the result is negative", k);
+    }
+  }
+}
+
 /* Small operand lists live on the stack; the rare long one in the arena. */
 enum { BUILD_FEW = 16 };
 
@@ -117,6 +131,7 @@ wick_value wick_build(wick_builder *b, wick_opcode op, uint32_t nin, const wick_
       c.callee = wick_module_find(b->module, attr[i].s);
   b->status = wick_attrs_complete(&c, b->level, attr, &c.attr);
   if (!b->status) b->status = wick_infer_node(&c, b->level);
+  if (b->level == WICK_GRAPH) build_sizes(b, &c);
   if (b->status) return (wick_value){0};
   wick_node n = {.op = op,
                  .nin = (uint16_t)nin,

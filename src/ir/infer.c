@@ -30,6 +30,12 @@ bool wick_infer_meet(const wick_infer *c, wick_dim *a, wick_dim b)
   return true;
 }
 
+bool wick_infer_least(const wick_infer *c, wick_dim d, int64_t least)
+{
+  wick_dim bound = wick_dim_const(least);
+  return wick_infer_equal(c, wick_dim_min(c->module->dims, d, bound), bound);
+}
+
 uint32_t wick_op_nattr(const wick_op *op)
 {
   uint32_t n = 0;

@@ -63,6 +63,9 @@ bool wick_infer_equal(const wick_infer *c, wick_dim a, wick_dim b);
 /* The same; then *a is the one of the two to go on with. */
 bool wick_infer_meet(const wick_infer *c, wick_dim *a, wick_dim b);
 
+/* A size that must be at least so many is, or may be and a check says so. */
+bool wick_infer_least(const wick_infer *c, wick_dim d, int64_t least);
+
 /* ---- reference ---- */
 
 typedef struct wick_tensor { /* concrete, dense, in the layout of its elements; the data is owned

@@ -40,9 +40,9 @@ wick_status wick_window_size(const wick_infer *c, const wick_window *w, uint32_t
   wick_dim padded = wick_dim_add(t, in, wick_dim_const(w->begin[k] + w->end[k])),
            room = wick_dim_sub(t, padded, wick_dim_const(reach)),
            stride = wick_dim_const(w->stride[k]);
-  int64_t lo, hi;
-  wick_dim_range(t, room, &lo, &hi);
-  if (hi < (ceil ? 1 - w->stride[k] : 0)) /* a window may hang over the end by less than a stride */
+  if (!wick_infer_least(c, room,
+                        ceil ? 1 - w->stride[k]
+                             : 0)) /* a window may hang over the end by less than a stride */
     return wick_infer_fail(c, WICK_ETYPE,
                            "the window reaches over %lld elements of dimension %u, which has %s "
                            "with its padding",

@@ -193,18 +193,20 @@ static wick_status check_feed(const check_flags *flags, wick_span bytes, const c
   wick_onnx_options interface = *o;
   interface.described = &described, interface.problems = NULL;
   wick_module *m = wick_module_create(mem->guard, "");
-  wick_status s = wick_import_onnx(m, bytes, path, &interface, mem, tmp, &f);
-  if (!s && f->nparam != out->n)
-    s = wick_fail(mem, WICK_EINVAL, path, "%u inputs are given, wanted %u", out->n, f->nparam);
+  bool good =
+      !wick_import_onnx(m, bytes, path, &interface, mem, tmp, &f); /* else it is said later */
+  uint32_t n = good ? f->nparam : out->n;
   wick_onnx_content *content = wick_new(mem, wick_onnx_content, out->n);
-  for (uint32_t i = 0; !s && i < out->n; i++)
+  for (uint32_t i = 0; good && i < n && n == out->n; i++)
     content[i] =
         (wick_onnx_content){wick_str_dup(mem, wick_names_get(&m->names, f->value[i + 1].name)),
                             {out->at[i].data, out->at[i].nbytes}};
   wick_module_free(m);
-  o->content = content, o->ncontent = s ? 0 : out->n;
+  o->content = content, o->ncontent = good ? n : 0;
   o->fixed = wick_new(mem, bool, out->n);
-  return s && s->code != WICK_EINVAL ? NULL : s; /* else the import itself says it */
+  return n == out->n
+             ? NULL
+             : wick_fail(mem, WICK_EINVAL, path, "%u inputs are given, wanted %u", out->n, n);
 }
 
 static wick_status check_evaluate(const wick_func *f, const wick_arrays *array, const char *folder,

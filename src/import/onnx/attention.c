@@ -12,8 +12,7 @@ static wick_value attention_heads(wick_onnx_op *o, wick_value x, int64_t heads)
   if (o->b->status) return (wick_value){0};
   const wick_type_info *t = wick_built_info(o->b, x);
   wick_dim n = wick_dim_const(heads);
-  if (heads < 1 || t->rank != 3 ||
-      !wick_dim_is(wick_dim_mod(o->c->module->dims, t->dim[2], n), 0)) {
+  if (heads < 1 || t->rank != 3 || !wick_onnx_divides(o, t->dim[2], n)) {
     wick_onnx_fail(o, WICK_ETYPE, "rank %u and %lld heads, wanted 3 and a divisor of the last size",
                    t->rank, (long long)heads);
     return (wick_value){0};
@@ -67,6 +66,7 @@ static wick_value attention_padded(attention *a, wick_value mask)
   wick_dim less =
       t->rank ? wick_dim_sub(o->c->module->dims, a->nk, t->dim[t->rank - 1]) : wick_dim_const(0);
   if (!t->rank || wick_dim_is(less, 0) || wick_dim_is(t->dim[t->rank - 1], 1)) return mask;
+  wick_onnx_not_one(o, t->dim[t->rank - 1]);
   wick_dim pad[2 * WICK_MAX_RANK];
   for (uint32_t k = 0; k < 2 * t->rank; k++) pad[k] = wick_dim_const(0);
   pad[2 * t->rank - 1] = less;
@@ -218,30 +218,39 @@ static bool attention_operands(attention *a, bool *out_flat, wick_dim *out_past)
   if (o->b->status) return false;
   const wick_type_info *q = wick_built_info(o->b, a->q), *k = wick_built_info(o->b, a->k);
   a->nq = q->dim[2], a->nk = k->dim[2], a->elem = q->elem;
-  if (wick_dim_is(wick_dim_mod(o->c->module->dims, q->dim[1], k->dim[1]), 0)) return true;
+  if (wick_onnx_divides(o, q->dim[1], k->dim[1])) return true;
   wick_onnx_fail(o, WICK_ETYPE, "the heads of the keys are no divisor of the queries'");
   return false;
 }
 
+/* x by the attribute, or by 1 / sqrt(size of a head), which is a float; or by half of that. */
+static wick_value attention_scaled(const attention *a, wick_value x, bool half)
+{
+  wick_onnx_op *o = a->o;
+  wick_builder *b = o->b;
+  wick_dim size = b->status ? wick_dim_const(1) : wick_built_info(b, a->q)->dim[3];
+  if (wick_dim_is_const(size) || wick_onnx_attr_find(o, "scale")) {
+    double scale = wick_onnx_float(o, "scale", (float)(1 / sqrt((double)size.v)));
+    return wick_onnx_by(o, WICK_OP_mul, x, half ? sqrt(scale) : scale);
+  }
+  wick_value n = wick_build1(b, WICK_OP_size, wick_onnx_count(o, size)),
+             root = wick_build1(b, WICK_OP_sqrt, wick_build_cast(b, n, WICK_F64));
+  if (b->status) return x;
+  wick_value scale = wick_build2(b, WICK_OP_div, wick_onnx_number(o, root, 1), root);
+  scale = wick_build_cast(b, wick_build_cast(b, scale, WICK_F32), WICK_F64);
+  if (half) scale = wick_build1(b, WICK_OP_sqrt, scale);
+  return wick_build2(b, WICK_OP_mul, x, wick_build_cast(b, scale, a->elem));
+}
+
 /* Products of queries and keys; of narrow floats half of the scale is on either side, as ONNX
  * rounds. */
-static wick_value attention_scores(attention *a, double scale)
+static wick_value attention_scores(attention *a)
 {
   wick_onnx_op *o = a->o;
   wick_value k = wick_onnx_transpose(o, a->k, 4, (const int64_t[]){0, 1, 3, 2});
-  if (a->elem == WICK_F16 || a->elem == WICK_BF16) {
-    scale = sqrt(scale);
-    k = wick_onnx_by(o, WICK_OP_mul, k, scale);
-  }
-  return attention_product(a, wick_onnx_by(o, WICK_OP_mul, a->q, scale), k);
-}
-
-/* The attribute, or 1 / sqrt(size of a head). */
-static double attention_scale(const attention *a)
-{
-  wick_dim size = wick_built_info(a->o->b, a->q)->dim[3];
-  double n = wick_dim_is_const(size) ? (double)size.v : 1;
-  return wick_onnx_float(a->o, "scale", (float)(1 / sqrt(n)));
+  bool half = a->elem == WICK_F16 || a->elem == WICK_BF16;
+  if (half) k = attention_scaled(a, k, half);
+  return attention_product(a, attention_scaled(a, a->q, half), k);
 }
 
 /* False after a failure was added. */
@@ -266,7 +275,7 @@ static void attention_import(wick_onnx_op *o)
   if (!attention_precision(o, &precision)) return;
   attention_mask(&a, 3);
   attention_padding(&a, 6, past);
-  wick_value raw = attention_scores(&a, attention_scale(&a));
+  wick_value raw = attention_scores(&a);
   wick_value capped = attention_softcap(&a, raw, wick_onnx_float(o, "softcap", 0));
   wick_value scores = a.bias.id ? wick_build2(b, WICK_OP_add, capped, a.bias) : capped;
   wick_value p = wick_build_cast(b, attention_softmax(&a, scores, precision), a.elem);
@@ -313,7 +322,7 @@ static void attention_flex(wick_onnx_op *o)
   }
   wick_elem precision = a.elem == WICK_F64 ? WICK_F64 : WICK_F32;
   if (!attention_precision(o, &precision)) return;
-  wick_value p = wick_build_cast(b, attention_scores(&a, attention_scale(&a)), precision);
+  wick_value p = wick_build_cast(b, attention_scores(&a), precision);
   p = attention_modified(o, "score_mod", p);
   if (!p.id) return;
   p = attention_modified(o, "prob_mod", attention_softmax(&a, p, precision));
@@ -347,7 +356,7 @@ static void attention_rotary(wick_onnx_op *o)
   }
   if (flat) { /* [batch, length, heads, size]: no need to turn it around */
     wick_dim n = wick_dim_const(wick_onnx_int(o, "num_heads", 0));
-    if (n.v < 1 || !wick_dim_is(wick_dim_mod(dims, t->dim[2], n), 0)) {
+    if (n.v < 1 || !wick_onnx_divides(o, t->dim[2], n)) {
       wick_onnx_fail(o, WICK_ETYPE, "%lld heads do not divide the last size", (long long)n.v);
       return;
     }
@@ -393,12 +402,16 @@ static void attention_causal_conv(wick_onnx_op *o)
 {
   wick_builder *b = o->b;
   const wick_type_info *x = wick_onnx_info(o, 0), *w = wick_onnx_info(o, 1);
-  if (x->rank != 3 || w->rank != 3 || !wick_dim_is_const(w->dim[2]) ||
-      !wick_dim_is_const(w->dim[0]) || w->dim[2].v < 1) {
-    wick_onnx_fail(o, WICK_ETYPE, "ranks %u and %u, wanted 3 and 3 of known sizes", x->rank,
+  if (x->rank != 3 || w->rank != 3 || wick_dim_is(w->dim[2], 0)) {
+    wick_onnx_fail(o, WICK_ETYPE, "ranks %u and %u, wanted 3 and 3 with elements", x->rank,
                    w->rank);
     return;
   }
+  for (uint32_t k = 0; k < 3; k += 2)
+    if (!wick_dim_is_const(w->dim[k])) {
+      wick_onnx_open(o, "the size of the weights", w->dim[k]);
+      return;
+    }
   wick_dim before = wick_dim_const(w->dim[2].v - 1);
   const wick_dim state[] = {x->dim[0], x->dim[1], before};
   wick_value past = wick_onnx_has(o, 3)
@@ -491,9 +504,13 @@ static void attention_linear(wick_onnx_op *o)
   const wick_dim steps = k->dim[2], size = k->dim[3];
   const wick_dim shape[] = {k->dim[0], k->dim[1], size, wick_built_info(b, a.v)->dim[3]};
   wick_elem elem = q->elem, kept = wick_onnx_has(o, 3) ? wick_onnx_info(o, 3)->elem : elem;
-  if (!wick_dim_is_const(steps) || steps.v < 1 || steps.v > ATTENTION_STEPS ||
-      !wick_dim_is_const(size)) {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED, "its length must be known, and at most %d",
+  if (!wick_dim_is_const(steps) || !wick_dim_is_const(size)) {
+    wick_onnx_open(o, "its length and the size of a head",
+                   wick_dim_add(o->c->module->dims, steps, size));
+    return;
+  }
+  if (steps.v < 1 || steps.v > ATTENTION_STEPS) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "its length is %lld, wanted 1 to %d", (long long)steps.v,
                    ATTENTION_STEPS);
     return;
   }

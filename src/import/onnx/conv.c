@@ -13,9 +13,11 @@ const wick_dim *wick_onnx_conv_kernel(wick_onnx_op *o, uint32_t i)
 
 static wick_value conv_end(wick_onnx_op *o, wick_onnx_emit *e, const wick_onnx_window *w)
 {
+  wick_value in[3] = {o->in[0], o->in[1], o->in[2]};
+  for (uint32_t k = 0; k < w->n; k++) in[1] = wick_onnx_sized(o, in[1], 2 + k, w->kernel[k]);
   wick_onnx_window_set(e, w);
   wick_onnx_set_int(e, "group", wick_onnx_int(o, "group", 1));
-  return wick_onnx_end(e, wick_onnx_has(o, 2) ? 3 : 2, o->in);
+  return wick_onnx_end(e, wick_onnx_has(o, 2) ? 3 : 2, in);
 }
 
 static void conv_conv(wick_onnx_op *o)

@@ -39,10 +39,7 @@ static bool scan_count(wick_onnx_op *o, scan_form *s)
 {
   for (uint32_t k = 0; k < s->loop.nscan; k++) {
     wick_dim n = wick_built_info(o->b, s->scan[k].x)->dim[s->scan[k].axis];
-    if (!wick_dim_is_const(n)) {
-      wick_onnx_fail(o, WICK_EUNSUPPORTED, "how often it runs must be known");
-      return false;
-    }
+    if (!wick_dim_is_const(n)) return wick_onnx_open(o, "how often it runs", n);
     if (k && n.v != s->loop.steps) {
       wick_onnx_fail(o, WICK_ETYPE, "inputs of %lld and %lld steps are scanned",
                      (long long)s->loop.steps, (long long)n.v);
@@ -159,9 +156,14 @@ void wick_onnx_scan_batched(wick_onnx_op *o)
     if (wick_built_info(o->b, s.loop.carried[k])->rank < 1 + (k >= s.loop.ncarried))
       wick_onnx_fail(o, WICK_ETYPE, "input %u has no batch", 1 + k);
   if (o->failed) return;
-  if (!wick_dim_is_const(t->dim[0]) || !wick_dim_is_const(t->dim[1]) || t->dim[0].v < 1 ||
-      t->dim[0].v > 1024) {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED, "batch and steps must be known");
+  for (uint32_t k = 0; k < 2; k++)
+    if (!wick_dim_is_const(t->dim[k])) {
+      wick_onnx_open(o, k ? "how often it runs" : "its batch", t->dim[k]);
+      return;
+    }
+  if (t->dim[0].v < 1 || t->dim[0].v > 1024) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "a batch of %lld, wanted 1 to 1024",
+                   (long long)t->dim[0].v);
     return;
   }
   int64_t batch = t->dim[0].v, most = t->dim[1].v;

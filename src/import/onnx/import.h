@@ -202,6 +202,14 @@ bool wick_onnx_dims(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out
                     const wick_dim **out);
 bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
                        const int64_t **out);
+/* Adds that `what` must be known, which needs numbers for the symbols in d. False. */
+bool wick_onnx_open(wick_onnx_op *o, const char *what, wick_dim d);
+/* Sizes that must be equal are, or may be and a check says so; the same of a multiple of `by`. */
+bool wick_onnx_equal(wick_onnx_op *o, wick_dim a, wick_dim b);
+bool wick_onnx_divides(wick_onnx_op *o, wick_dim d, wick_dim by);
+void wick_onnx_not_one(wick_onnx_op *o, wick_dim d); /* what is done for a 1 is something else */
+/* x, where the size of an axis is open and must be n: with that number in its type. */
+wick_value wick_onnx_sized(wick_onnx_op *o, wick_value x, uint32_t axis, int64_t n);
 /* One number of an integer operand; `otherwise` where it is absent. */
 bool wick_onnx_one(wick_onnx_op *o, uint32_t i, const char *what, int64_t otherwise, int64_t *out);
 /* A constant operand of floats or integers. */

@@ -99,8 +99,7 @@ bool wick_onnx_dims(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out
   return v->content || operand_lowest(o, i, out_n, out) || wick_onnx_unknown(o, i, what);
 }
 
-/* `what` is made of sizes, which must be numbers. */
-static bool operand_open(wick_onnx_op *o, const char *what, wick_dim d)
+bool wick_onnx_open(wick_onnx_op *o, const char *what, wick_dim d)
 {
   wick_dim_list sym = {0};
   wick_text t = wick_text_begin(o->c->tmp);
@@ -119,6 +118,35 @@ static bool operand_open(wick_onnx_op *o, const char *what, wick_dim d)
   return false;
 }
 
+bool wick_onnx_equal(wick_onnx_op *o, wick_dim a, wick_dim b)
+{
+  if (!wick_dim_eq(a, b) && !wick_dim_may_equal(o->c->module->dims, a, b)) return false;
+  wick_build_check(o->b, a, b, o->b->loc);
+  return true;
+}
+
+bool wick_onnx_divides(wick_onnx_op *o, wick_dim d, wick_dim by)
+{
+  return wick_onnx_equal(o, wick_dim_mod(o->c->module->dims, d, by), wick_dim_const(0));
+}
+
+void wick_onnx_not_one(wick_onnx_op *o, wick_dim d)
+{
+  wick_dim two = wick_dim_const(2);
+  wick_build_check(o->b, wick_dim_min(o->c->module->dims, d, two), two, o->b->loc);
+}
+
+wick_value wick_onnx_sized(wick_onnx_op *o, wick_value x, uint32_t axis, int64_t n)
+{
+  if (o->b->status || !x.id) return x;
+  const wick_type_info *t = wick_built_info(o->b, x);
+  wick_dim size = wick_dim_const(n), dim[WICK_MAX_RANK];
+  if (axis >= t->rank || wick_dim_is_const(t->dim[axis])) return x;
+  if (!wick_onnx_equal(o, t->dim[axis], size)) return x;
+  for (uint32_t k = 0; k < t->rank; k++) dim[k] = k == axis ? size : t->dim[k];
+  return wick_onnx_reshape(o, x, t->rank, dim);
+}
+
 bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
                        const int64_t **out)
 {
@@ -126,7 +154,7 @@ bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *
   if (!wick_onnx_dims(o, i, what, out_n, &dim)) return false;
   int64_t *v = wick_new(o->c->tmp, int64_t, *out_n);
   for (uint32_t k = 0; k < *out_n; k++) {
-    if (!wick_dim_is_const(dim[k])) return operand_open(o, what, dim[k]);
+    if (!wick_dim_is_const(dim[k])) return wick_onnx_open(o, what, dim[k]);
     v[k] = dim[k].v;
   }
   *out = v;

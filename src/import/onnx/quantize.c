@@ -21,7 +21,7 @@ static wick_value quantize_repeat(wick_onnx_op *o, wick_value v, uint32_t axis, 
     return v;
   }
   wick_dim blocks = wick_dim_ceildiv(t, x->dim[axis], size);
-  if (!wick_dim_eq(s->dim[axis], blocks)) {
+  if (!wick_onnx_equal(o, s->dim[axis], blocks)) {
     wick_onnx_fail(o, WICK_ETYPE, "the scale does not have a block of %lld for each along axis %u",
                    (long long)block, axis);
     return v;

@@ -104,7 +104,7 @@ static wick_value recurrent_part(recurrent *r, uint32_t i, uint32_t axis, uint32
     wick_onnx_fail(o, WICK_ETYPE, "%s has rank %u, wanted %u", what, t->rank, rank);
     return (wick_value){0};
   }
-  if (!wick_dim_is(t->dim[axis], r->directions)) {
+  if (!wick_onnx_equal(o, t->dim[axis], wick_dim_const(r->directions))) {
     wick_onnx_fail(o, WICK_ETYPE, "axis %u of %s is not the number of directions, %lld", axis, what,
                    (long long)r->directions);
     return (wick_value){0};
@@ -186,7 +186,7 @@ static void recurrent_check(recurrent *r)
     return;
   }
   const wick_type_info *w = wick_onnx_info(o, 2);
-  if (units && w->rank == 3 && !wick_dim_is(w->dim[2], units))
+  if (units && w->rank == 3 && !wick_onnx_equal(o, w->dim[2], wick_dim_const(units)))
     wick_onnx_fail(o, WICK_ETYPE, "hidden_size is %lld, R is for another", (long long)units);
   if (wick_onnx_float(o, "clip", 1) <= 0)
     wick_onnx_fail(o, WICK_ERANGE, "clip is %g, wanted more than 0", wick_onnx_float(o, "clip", 1));

@@ -231,10 +231,10 @@ static bool region_deform_fits(region_deform *d, const wick_type_info *w, int64_
               group <= REGION_GROUPS && offsets <= REGION_GROUPS;
   if (fits) {
     wick_dim channels = wick_dim_mul(t, w->dim[1], wick_dim_const(group));
-    fits = wick_dim_eq(channels, d->x->dim[1]) &&
-           wick_dim_is(wick_dim_mod(t, channels, wick_dim_const(offsets)), 0) &&
-           wick_dim_is(wick_dim_mod(t, w->dim[0], wick_dim_const(group)), 0) &&
-           wick_dim_is(d->offset->dim[1], offsets * d->taps * d->w.n);
+    fits = wick_onnx_equal(d->o, channels, d->x->dim[1]) &&
+           wick_onnx_divides(d->o, channels, wick_dim_const(offsets)) &&
+           wick_onnx_divides(d->o, w->dim[0], wick_dim_const(group)) &&
+           wick_onnx_equal(d->o, d->offset->dim[1], wick_dim_const(offsets * d->taps * d->w.n));
   }
   if (!fits) wick_onnx_fail(d->o, WICK_ETYPE, "its input, weights, offsets and groups do not fit");
   for (uint32_t k = 0; k < d->w.n && fits; k++) {
@@ -242,7 +242,8 @@ static bool region_deform_fits(region_deform *d, const wick_type_info *w, int64_
                 d->w.dilation[k] * (d->w.kernel[k] - 1) + 1 - d->w.pad[k] - d->w.pad[d->w.n + k],
             s = d->w.stride[k];
     wick_dim size = wick_dim_add(t, d->x->dim[2 + k], wick_dim_const(s - reach));
-    fits = wick_dim_eq(wick_dim_floordiv(t, size, wick_dim_const(s)), d->offset->dim[2 + k]);
+    fits = wick_onnx_equal(d->o, wick_dim_floordiv(t, size, wick_dim_const(s)),
+                           d->offset->dim[2 + k]);
     if (!fits)
       wick_onnx_fail(d->o, WICK_ETYPE, "its offsets are for another size of axis %u", 2 + k);
   }

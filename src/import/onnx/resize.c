@@ -141,9 +141,15 @@ static void resize_keep_ratio(wick_onnx_op *o, int policy, uint32_t n, const uin
   double scale = 0;
   for (uint32_t i = 0; i < n; i++) {
     wick_dim in = x->dim[axis[i]];
-    if (!wick_dim_is_const(in) || !wick_dim_is_const(want[i]) || in.v < 1 || want[i].v < 1) {
-      wick_onnx_fail(o, WICK_EUNSUPPORTED, "keep_aspect_ratio_policy must know the size of axis %u",
-                     axis[i]);
+    const wick_dim both[] = {in, want[i]};
+    for (uint32_t k = 0; k < 2; k++)
+      if (!wick_dim_is_const(both[k])) {
+        wick_onnx_open(o, "a size, for keep_aspect_ratio_policy,", both[k]);
+        return;
+      }
+    if (in.v < 1 || want[i].v < 1) {
+      wick_onnx_fail(o, WICK_ERANGE, "keep_aspect_ratio_policy has sizes %lld and %lld",
+                     (long long)in.v, (long long)want[i].v);
       return;
     }
     double ratio = (double)want[i].v / (double)in.v;
@@ -154,6 +160,18 @@ static void resize_keep_ratio(wick_onnx_op *o, int policy, uint32_t n, const uin
     t->scale[axis[i]] = scale;
     t->size[axis[i]] = wick_dim_const((int64_t)floor(scale * (double)x->dim[axis[i]].v + 0.5));
   }
+}
+
+/* Of more than three axes that may change, the outer ones are taken not to. */
+static void resize_outer(wick_onnx_op *o, resize_target *t)
+{
+  enum { RESIZE_SPATIAL = 3 };
+  const wick_type_info *x = wick_onnx_info(o, 0);
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < x->rank; k++) n += !wick_dim_eq(x->dim[k], t->size[k]);
+  for (uint32_t k = 0; k < x->rank && n > RESIZE_SPATIAL; k++)
+    if (!wick_dim_eq(x->dim[k], t->size[k]) && wick_onnx_equal(o, x->dim[k], t->size[k]))
+      t->size[k] = x->dim[k], n--;
 }
 
 static bool resize_by_sizes(wick_onnx_op *o, uint32_t n, const uint32_t *axis, resize_target *t)
@@ -167,6 +185,7 @@ static bool resize_by_sizes(wick_onnx_op *o, uint32_t n, const uint32_t *axis, r
     return false;
   }
   for (uint32_t i = 0; i < n; i++) t->size[axis[i]] = size[i];
+  if (!policy) resize_outer(o, t);
   if (policy) resize_keep_ratio(o, policy, n, axis, size, t);
   return !o->failed;
 }

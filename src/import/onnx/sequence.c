@@ -153,7 +153,7 @@ static void sequence_split(wick_onnx_op *o)
   bool keep = wick_onnx_has(o, 1) || wick_onnx_int(o, "keepdims", 1) != 0;
   if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", 0), t->rank, &axis)) return;
   if (!wick_dim_is_const(t->dim[axis])) {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED, "the size of axis %u must be known", axis);
+    wick_onnx_open(o, "the size that is split", t->dim[axis]);
     return;
   }
   if (!sequence_sizes(o, t->dim[axis].v, &n, &size)) return;

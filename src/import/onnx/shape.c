@@ -78,13 +78,6 @@ static bool shape_axes(wick_onnx_op *o, uint32_t n, const int64_t *axes, uint32_
   return true;
 }
 
-/* The rank of what is squeezed depends on it. */
-static void shape_not_one(wick_onnx_op *o, wick_dim d)
-{
-  wick_dim two = wick_dim_const(2);
-  wick_build_check(o->b, wick_dim_min(o->c->module->dims, d, two), two, o->b->loc);
-}
-
 static void shape_squeeze_over(wick_onnx_op *o, bool given, uint32_t n, const int64_t *axes)
 {
   const wick_type_info *x = wick_onnx_info(o, 0);
@@ -93,7 +86,7 @@ static void shape_squeeze_over(wick_onnx_op *o, bool given, uint32_t n, const in
   wick_dim dim[WICK_MAX_RANK];
   for (uint32_t k = 0; k < x->rank; k++) {
     bool one = wick_dim_is(x->dim[k], 1);
-    if (!given && !one) shape_not_one(o, x->dim[k]);
+    if (!given && !one) wick_onnx_not_one(o, x->dim[k]);
     if (drop >> k & 1 && !one && wick_dim_is_const(x->dim[k])) {
       wick_onnx_fail(o, WICK_ETYPE, "axis %u is of size %lld, wanted 1", k, (long long)x->dim[k].v);
       return;

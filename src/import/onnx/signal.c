@@ -239,11 +239,14 @@ static void signal_dft_along(wick_onnx_op *o, uint32_t axis)
   bool inverse = wick_onnx_int(o, "inverse", 0) != 0,
        onesided = wick_onnx_int(o, "onesided", 0) != 0, real = inverse && onesided;
   signal_fourier f = {o, signal_wide(t->elem), inverse ? 1 : -1};
-  if (axis >= rank || !wick_dim_is_const(t->dim[axis]) ||
-      (!wick_dim_is(t->dim[rank], 1) && !wick_dim_is(t->dim[rank], 2))) {
+  if (axis < rank && !wick_dim_is_const(t->dim[axis])) {
+    wick_onnx_open(o, "the size that is transformed", t->dim[axis]);
+    return;
+  }
+  if (axis >= rank || (!wick_dim_is(t->dim[rank], 1) && !wick_dim_is(t->dim[rank], 2))) {
     wick_onnx_fail(o, WICK_ETYPE,
-                   "axis %u of rank %u: it must have a known size, and not be the "
-                   "last, of 1 or 2 numbers",
+                   "axis %u of rank %u: it must not be the last, which has 1 or 2 "
+                   "numbers",
                    axis, t->rank);
     return;
   }

@@ -46,7 +46,7 @@ static bool window_kernel(wick_onnx_op *o, const wick_dim *kernel, wick_onnx_win
         wick_onnx_fail(o, WICK_ETYPE, "kernel_shape has %lld for axis %u, the weights %lld",
                        (long long)w->kernel[i], i, (long long)have);
       else
-        wick_onnx_fail(o, WICK_EUNSUPPORTED, "the size of the kernel must be known");
+        wick_onnx_open(o, "the size of the kernel", kernel[i]);
       return false;
     }
     if (!given) w->kernel[i] = have;
@@ -88,12 +88,8 @@ bool wick_onnx_window_read(wick_onnx_op *o, const wick_dim *kernel, wick_onnx_wi
   for (uint32_t i = 0; i < out->n; i++) {
     wick_dim size = wick_onnx_info(o, 0)->dim[2 + i];
     int64_t s = out->stride[i], reach = (out->kernel[i] - 1) * out->dilation[i] + 1, over = s;
-    if (s > 1 && !wick_dim_is_const(size)) {
-      wick_onnx_fail(o, WICK_EUNSUPPORTED,
-                     "auto_pad with a stride of %lld must know the size of axis %u", (long long)s,
-                     2 + i);
-      return false;
-    }
+    if (s > 1 && !wick_dim_is_const(size))
+      return wick_onnx_open(o, "the input's size, for auto_pad with a stride,", size);
     if (s > 1 && size.v % s)
       over = size.v % s; /* what the last window covers of the input at its stride */
     window_share(out, i, wick_max_i64(reach - over, 0), mode == WINDOW_UPPER);
@@ -142,10 +138,13 @@ bool wick_onnx_window_read_transposed(wick_onnx_op *o, const wick_dim *kernel,
             total = (out->kernel[i] - 1) * out->dilation[i] + 1 + out_pad[i] - s; /* for size * s */
     if (shape.n) {
       int64_t whole;
-      if (!wick_dim_is_const(size) || shape.at[i] < 0 || wick_mul_overflows(size.v, s, &whole) ||
+      if (!wick_dim_is_const(size))
+        return wick_onnx_open(o, "the input's size, for output_shape,", size);
+      if (shape.at[i] < 0 || wick_mul_overflows(size.v, s, &whole) ||
           wick_sub_overflows(whole, shape.at[i], &whole) ||
           wick_add_overflows(whole, total, &total)) {
-        wick_onnx_fail(o, WICK_EUNSUPPORTED, "output_shape must know the size of axis %u", 2 + i);
+        wick_onnx_fail(o, WICK_ERANGE, "output_shape has %lld for axis %u",
+                       (long long)shape.at[i], 2 + i);
         return false;
       }
     }
