@@ -106,6 +106,7 @@ FAMILIES = {
                 node("MaxPool", "c", "a", kernel_shape=[2, 2]), node("GlobalAveragePool", "a", "b")],
                "a b", {"w": np.ones((3, 1, 3, 3), np.float32)}),
     "product": ({"x": (F, "NM4"), "y": (F, "N4M")}, [node("MatMul", "x y", "a"), node("Softmax", "a", "b")], "b", {}),
+    "nonzero": ({"x": (F, "NM"), "c": (B, "N")}, [node("NonZero", "x", "a"), node("Compress", "x c", "b", axis=0)], "a b", {}),
     "gather": ({"x": (F, "NM"), "i": (I, "N")}, [node("Gather", "x i", "a", axis=1), node("ScatterElements", "x j x", "b", axis=1),
                                                  node("Shape", "x", "s"), node("Expand", "nought s", "j")], "a b", {"nought": np.array([[0]])}),
     "recurrent": ({"x": (F, "MN3")}, [node("GRU", "x w r", "a", hidden_size=2)], "a",
@@ -154,7 +155,7 @@ def test_family(name, tmp_path):
     def feed(at):
         rng = np.random.default_rng(7)
         shape = lambda s: [int(c) if c.isdigit() else at[c] for c in s]
-        return [rng.integers(0, 3, shape(s)) if t == I else rng.standard_normal(shape(s)).astype(np.float32) for t, s in inputs.values()]
+        return [rng.integers(0, 3, shape(s)) if t == I else rng.integers(0, 2, shape(s)).astype(bool) if t == B else rng.standard_normal(shape(s)).astype(np.float32) for t, s in inputs.values()]
 
     compare(path, {"N": "2..8", "M": "3..8"}, [{"N": n, "M": m} for n, m in [(2, 3), (5, 4), (8, 8), (3, 7)]], feed, tmp_path)
 

@@ -34,10 +34,23 @@ static wick_value compact_number(wick_onnx_op *o, int64_t i)
   return wick_build_const(o->b, wick_type_tensor(o->c->module, WICK_I64, 0, NULL), 0, i);
 }
 
-static wick_value compact_flat(wick_onnx_op *o, wick_value x, int64_t n)
+/* A size as a value. */
+static wick_value compact_size(wick_onnx_op *o, wick_dim d)
 {
-  wick_dim d = wick_dim_const(n);
-  return wick_onnx_reshape(o, x, 1, &d);
+  return wick_dim_is_const(d) ? compact_number(o, d.v)
+                              : wick_build1(o->b, WICK_OP_size, wick_onnx_count(o, d));
+}
+
+static int64_t compact_most(const wick_onnx_op *o, wick_dim d)
+{
+  int64_t lo, hi;
+  wick_dim_range(o->c->module->dims, d, &lo, &hi);
+  return hi;
+}
+
+static wick_value compact_flat(wick_onnx_op *o, wick_value x, wick_dim n)
+{
+  return wick_onnx_reshape(o, x, 1, &n);
 }
 
 static wick_value compact_cumsum(wick_onnx_op *o, wick_value x, uint32_t axis)
@@ -49,14 +62,15 @@ static wick_value compact_cumsum(wick_onnx_op *o, wick_value x, uint32_t axis)
 
 /* Running sums of x [n]: of blocks, with what all blocks before come to. (The row takes as many
  * steps as there are pairs of elements.) */
-wick_value wick_onnx_sums(wick_onnx_op *o, wick_value x, int64_t n)
+wick_value wick_onnx_sums(wick_onnx_op *o, wick_value x, wick_dim n)
 {
-  int64_t blocks = wick_ceildiv_i64(n, COMPACT_BLOCK), more = blocks * COMPACT_BLOCK - n;
-  wick_dim table[2] = {wick_dim_const(blocks), wick_dim_const(COMPACT_BLOCK)},
-           zeros = wick_dim_const(more), column[2] = {table[0], wick_dim_const(1)};
-  if (n <= COMPACT_BLOCK || o->b->status) return compact_cumsum(o, x, 0);
-  if (more) {
-    wick_value part[2] = {x, wick_onnx_expand(o, wick_onnx_number(o, x, 0), 1, &zeros)};
+  wick_dims *t = o->c->module->dims;
+  wick_dim block = wick_dim_const(COMPACT_BLOCK), blocks = wick_dim_ceildiv(t, n, block),
+           whole = wick_dim_mul(t, blocks, block), more = wick_dim_sub(t, whole, n),
+           table[2] = {blocks, block}, column[2] = {blocks, wick_dim_const(1)};
+  if (compact_most(o, n) <= COMPACT_BLOCK || o->b->status) return compact_cumsum(o, x, 0);
+  if (!wick_dim_is(more, 0)) {
+    wick_value part[2] = {x, wick_onnx_expand(o, wick_onnx_number(o, x, 0), 1, &more)};
     x = wick_onnx_concat(o, 0, 2, part);
   }
   x = wick_onnx_reshape(o, x, 2, table);
@@ -64,32 +78,32 @@ wick_value wick_onnx_sums(wick_onnx_op *o, wick_value x, int64_t n)
   wick_value before = wick_build2(o->b, WICK_OP_sub, wick_onnx_sums(o, all, blocks), all);
   x = wick_build2(o->b, WICK_OP_add, compact_cumsum(o, x, 1),
                   wick_onnx_reshape(o, before, 2, column));
-  return wick_onnx_slice(o, compact_flat(o, x, blocks * COMPACT_BLOCK), 0, wick_dim_const(0),
-                         wick_dim_const(n));
+  return wick_onnx_slice(o, compact_flat(o, x, whole), 0, wick_dim_const(0), n);
 }
 
 /* The places of the true elements of `mask` [n], in order, as i64 [n]; behind them n - 1. *count:
  * how many there are. Each is searched for in the running sums, by halves. */
-static wick_value compact_places(wick_onnx_op *o, wick_value mask, int64_t n, wick_value *count)
+static wick_value compact_places(wick_onnx_op *o, wick_value mask, wick_dim n, wick_value *count)
 {
   wick_builder *b = o->b;
-  int64_t most = 1;
+  int64_t most = 1, all = compact_most(o, n);
+  wick_value size = compact_size(o, n),
+             end = compact_size(o, wick_dim_sub(o->c->module->dims, n, wick_dim_const(1)));
   wick_value ones = wick_build_cast(b, mask, WICK_I64);
-  wick_value sums = wick_onnx_sums(o, ones, n), place = wick_onnx_count(o, wick_dim_const(n));
+  wick_value sums = wick_onnx_sums(o, ones, n), place = wick_onnx_count(o, n);
   *count = wick_onnx_reduce1(o, WICK_OP_reduce_sum, ones, 0, false);
   wick_value wanted = place;
   place = wick_onnx_by(o, WICK_OP_mul, place, 0);
-  while (most * 2 <= n) most *= 2;
+  while (most * 2 <= all) most *= 2;
   for (int64_t step = most; step > 0; step /= 2) {
     wick_value next = wick_onnx_by(o, WICK_OP_add, place, (double)step);
-    wick_value last = wick_build2(b, WICK_OP_min, wick_onnx_by(o, WICK_OP_sub, next, 1),
-                                  compact_number(o, n - 1));
+    wick_value last = wick_build2(b, WICK_OP_min, wick_onnx_by(o, WICK_OP_sub, next, 1), end);
     wick_value before = wick_onnx_gather(o, WICK_OP_gather, sums, last, 0);
-    wick_value fits = wick_onnx_by(o, WICK_OP_le, next, (double)n);
+    wick_value fits = wick_build2(b, WICK_OP_le, next, size);
     wick_value small = wick_build2(b, WICK_OP_le, before, wanted);
     place = wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_and, fits, small), next, place);
   }
-  return wick_build2(b, WICK_OP_min, place, compact_number(o, n - 1));
+  return wick_build2(b, WICK_OP_min, place, end);
 }
 
 /* What is known of a mask: how many of its elements are true, and a constant of their places; false
@@ -107,48 +121,67 @@ static bool compact_known(wick_onnx_op *o, wick_value mask, wick_value *places, 
   return true;
 }
 
-wick_value wick_onnx_places(wick_onnx_op *o, wick_value mask, int64_t n, int64_t *size,
+wick_value wick_onnx_places(wick_onnx_op *o, wick_value mask, wick_dim n, wick_dim *size,
                             wick_value *count)
 {
   wick_value places = {0};
+  int64_t known;
   *count = (wick_value){0};
-  if (o->b->status || compact_known(o, mask, &places, size)) return places;
   *size = n;
+  if (o->b->status) return places;
+  if (compact_known(o, mask, &places, &known)) {
+    *size = wick_dim_const(known);
+    return places;
+  }
   return compact_places(o, mask, n, count);
 }
 
-static bool compact_numel(wick_onnx_op *o, wick_value x, int64_t *out)
+static bool compact_numel(wick_onnx_op *o, wick_value x, wick_dim *out)
 {
-  wick_dim n = wick_type_numel(o->c->module, wick_built_type(o->b, x));
-  *out = wick_dim_is_const(n) ? n.v : 0;
-  if (wick_dim_is_const(n) && n.v <= COMPACT_MOST) return true;
-  wick_onnx_fail(o, WICK_EUNSUPPORTED, "its input's size must be known, and no more than %d",
-                 COMPACT_MOST);
+  *out = wick_type_numel(o->c->module, wick_built_type(o->b, x));
+  if (compact_most(o, *out) <= COMPACT_MOST) {
+    if (!wick_dim_is_const(*out))
+      wick_onnx_equal(o, wick_dim_min(o->c->module->dims, *out, wick_dim_const(1)),
+                      wick_dim_const(1));
+    return true;
+  }
+  wick_onnx_fail(
+      o, WICK_EUNSUPPORTED,
+      "its input has up to %lld elements, at most %d are possible: open sizes want ranges",
+      (long long)compact_most(o, *out), COMPACT_MOST);
   return false;
 }
 
 /* ---- NonZero ---- */
 
+/* x by a size: a quotient or a rest. */
+static wick_value compact_by(wick_onnx_op *o, wick_opcode op, wick_value x, wick_dim by)
+{
+  return wick_dim_is_const(by) ? wick_onnx_by(o, op, x, (double)by.v)
+                               : wick_build2(o->b, op, x, compact_size(o, by));
+}
+
 static void compact_non_zero(wick_onnx_op *o)
 {
   const wick_type_info t = *wick_onnx_info(o, 0);
-  int64_t n, dim[WICK_MAX_RANK] = {1}, stride = 1, size;
+  wick_dim n, size, stride = wick_dim_const(1);
   uint32_t rank = t.rank ? t.rank : 1;
   wick_value x, count, row[WICK_MAX_RANK];
   if (!compact_numel(o, o->in[0], &n)) return;
-  for (uint32_t k = 0; k < t.rank; k++) dim[k] = t.dim[k].v;
   x = compact_flat(o, o->in[0], n);
-  if (!n) {
+  if (wick_dim_is(n, 0)) {
     int64_t none[2] = {rank, 0};
     o->out[0] = wick_onnx_table(o, WICK_I64, 2, none, NULL);
     return;
   }
   if (t.elem != WICK_BOOL) x = wick_onnx_by(o, WICK_OP_ne, x, 0);
   wick_value place = wick_onnx_places(o, x, n, &size, &count);
-  for (uint32_t k = rank; k-- > 0; stride *= dim[k]) {
-    row[k] = stride > 1 ? wick_onnx_by(o, WICK_OP_div, place, (double)stride) : place;
-    if (k) row[k] = wick_onnx_by(o, WICK_OP_mod, row[k], (double)dim[k]);
+  for (uint32_t k = rank; k-- > 0;) {
+    wick_dim extent = t.rank ? t.dim[k] : wick_dim_const(1);
+    row[k] = wick_dim_is(stride, 1) ? place : compact_by(o, WICK_OP_div, place, stride);
+    if (k) row[k] = compact_by(o, WICK_OP_mod, row[k], extent);
     row[k] = wick_onnx_unsqueeze(o, row[k], 0);
+    stride = wick_dim_mul(o->c->module->dims, stride, extent);
   }
   o->out[0] = wick_onnx_concat(o, 0, rank, row);
   if (count.id) wick_onnx_bound(o->c, o->out[0], 1, count);
@@ -161,7 +194,7 @@ static void compact_compress(wick_onnx_op *o)
   const wick_type_info *c = wick_onnx_info(o, 1);
   bool flat = !wick_onnx_attr_find(o, "axis");
   uint32_t axis = 0;
-  int64_t n, size;
+  wick_dim n, size;
   wick_value x = o->in[0], count;
   if (!compact_numel(o, x, &n)) return;
   if (flat)
@@ -169,14 +202,15 @@ static void compact_compress(wick_onnx_op *o)
   else if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", 0), wick_onnx_info(o, 0)->rank, &axis))
     return;
   if (o->b->status) return;
-  wick_dim extent = wick_built_info(o->b, x)->dim[axis];
-  if (c->elem != WICK_BOOL || c->rank != 1 || !wick_dim_is_const(c->dim[0]) || c->dim[0].v < 1 ||
-      c->dim[0].v > extent.v) {
+  wick_dim extent = wick_built_info(o->b, x)->dim[axis], rows = c->rank ? c->dim[0] : extent;
+  bool known = wick_dim_is_const(rows) && wick_dim_is_const(extent);
+  if (c->elem != WICK_BOOL || c->rank != 1 || wick_dim_is(rows, 0) ||
+      compact_most(o, rows) > COMPACT_MOST || (known && rows.v > extent.v)) {
     wick_onnx_fail(o, WICK_ETYPE, "the condition is no row of at most %lld bools",
-                   (long long)extent.v);
+                   (long long)compact_most(o, extent));
     return;
   }
-  wick_value place = wick_onnx_places(o, o->in[1], c->dim[0].v, &size, &count);
+  wick_value place = wick_onnx_places(o, o->in[1], rows, &size, &count);
   o->out[0] = wick_onnx_gather(o, WICK_OP_gather, x, place, axis);
   if (count.id) wick_onnx_bound(o->c, o->out[0], axis, count);
 }
@@ -289,7 +323,8 @@ static wick_value compact_select(wick_onnx_op *o, const compact_boxes *s, wick_v
 static wick_value compact_row(wick_onnx_op *o, const compact_boxes *s, wick_value x)
 {
   static const int64_t perm[4] = {1, 2, 0, 3};
-  return compact_flat(o, wick_onnx_transpose(o, x, 4, perm), s->batch * s->classes * s->most);
+  return compact_flat(o, wick_onnx_transpose(o, x, 4, perm),
+                      wick_dim_const(s->batch * s->classes * s->most));
 }
 
 static bool compact_nms_begin(wick_onnx_op *o, compact_boxes *s, wick_value *scores)
@@ -298,11 +333,13 @@ static bool compact_nms_begin(wick_onnx_op *o, compact_boxes *s, wick_value *sco
   uint32_t n;
   const double *number;
   for (uint32_t k = 0; k < 3; k++)
-    if (x->rank != 3 || y->rank != 3 || !wick_dim_is_const(x->dim[k]) ||
-        !wick_dim_is_const(y->dim[k])) {
-      wick_onnx_fail(o, WICK_EUNSUPPORTED,
-                     "the sizes of boxes and scores must be known, of rank 3");
+    if (x->rank != 3 || y->rank != 3) {
+      wick_onnx_fail(o, WICK_ETYPE, "boxes and scores have ranks %u and %u, wanted 3", x->rank,
+                     y->rank);
       return false;
+    } else if (!wick_dim_is_const(x->dim[k]) || !wick_dim_is_const(y->dim[k])) {
+      return wick_onnx_open(o, "a size of boxes and scores",
+                            wick_dim_is_const(x->dim[k]) ? y->dim[k] : x->dim[k]);
     }
   s->batch = y->dim[0].v, s->classes = y->dim[1].v, s->n = y->dim[2].v;
   if (x->dim[0].v != s->batch || x->dim[1].v != s->n || x->dim[2].v != 4 || !s->n) {
@@ -327,7 +364,8 @@ static void compact_nms(wick_onnx_op *o)
 {
   compact_boxes s = {0};
   wick_value scores, count, column[3];
-  int64_t none[2] = {0, 3}, size;
+  int64_t none[2] = {0, 3};
+  wick_dim size;
   if (!compact_nms_begin(o, &s, &scores)) return;
   int64_t all = s.batch * s.classes * s.most;
   if (!all) {
@@ -339,7 +377,7 @@ static void compact_nms(wick_onnx_op *o)
   wick_value best = compact_select(o, &s, scores);
   if (o->b->status) return;
   wick_value box = compact_row(o, &s, best), some = compact_row(o, &s, (wick_value){best.id + 1});
-  wick_value place = wick_onnx_places(o, some, all, &size, &count);
+  wick_value place = wick_onnx_places(o, some, wick_dim_const(all), &size, &count);
   column[0] = wick_onnx_by(o, WICK_OP_div, place, (double)(s.classes * s.most));
   column[1] = wick_onnx_by(o, WICK_OP_mod, wick_onnx_by(o, WICK_OP_div, place, (double)s.most),
                            (double)s.classes);

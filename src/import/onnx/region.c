@@ -242,8 +242,8 @@ static bool region_deform_fits(region_deform *d, const wick_type_info *w, int64_
                 d->w.dilation[k] * (d->w.kernel[k] - 1) + 1 - d->w.pad[k] - d->w.pad[d->w.n + k],
             s = d->w.stride[k];
     wick_dim size = wick_dim_add(t, d->x->dim[2 + k], wick_dim_const(s - reach));
-    fits = wick_onnx_equal(d->o, wick_dim_floordiv(t, size, wick_dim_const(s)),
-                           d->offset->dim[2 + k]);
+    fits =
+        wick_onnx_equal(d->o, wick_dim_floordiv(t, size, wick_dim_const(s)), d->offset->dim[2 + k]);
     if (!fits)
       wick_onnx_fail(d->o, WICK_ETYPE, "its offsets are for another size of axis %u", 2 + k);
   }

@@ -140,9 +140,10 @@ static bool unique_begin(wick_onnx_op *o, const uint32_t *axis, unique_rows *u)
   const wick_type_info t = *wick_onnx_info(o, 0);
   int64_t perm[WICK_MAX_RANK], dim[WICK_MAX_RANK];
   wick_dim all = wick_type_numel(o->c->module, wick_built_type(o->b, o->in[0]));
-  if (!wick_type_const_dims(&t, dim) || all.v > UNIQUE_MOST) {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED, "its input's size must be known, and no more than %d",
-                   UNIQUE_MOST);
+  if (!wick_type_const_dims(&t, dim)) return wick_onnx_open(o, "its input's size", all);
+  if (all.v > UNIQUE_MOST) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "its input has %lld elements, at most %d are possible",
+                   (long long)all.v, UNIQUE_MOST);
     return false;
   }
   if (!wick_elem_is_float(t.elem) && !wick_elem_is_int(t.elem) && t.elem != WICK_BOOL) {
@@ -178,7 +179,8 @@ typedef struct unique_groups {
 static unique_groups unique_find(wick_onnx_op *o, const unique_rows *u)
 {
   wick_builder *b = o->b;
-  int64_t n = u->n, size;
+  int64_t n = u->n;
+  wick_dim size;
   unique_groups g = {.order = unique_order(o, u)};
   wick_value place = wick_onnx_count(o, wick_dim_const(n)), rows = unique_at(o, u->key, g.order);
   wick_value first = wick_onnx_by(o, WICK_OP_eq, place, 0);
@@ -187,13 +189,13 @@ static unique_groups unique_find(wick_onnx_op *o, const unique_rows *u)
   wick_value differ = unique_differ(o, u, rows, unique_at(o, rows, left));
   wick_value begins = wick_build2(b, WICK_OP_or, first, unique_any(o, differ));
   if (b->status) return g;
-  wick_value sums = wick_onnx_sums(o, wick_build_cast(b, begins, WICK_I64), n);
+  wick_value sums = wick_onnx_sums(o, wick_build_cast(b, begins, WICK_I64), wick_dim_const(n));
   g.number = wick_onnx_by(o, WICK_OP_sub, sums, 1);
-  g.begin = wick_onnx_places(o, begins, n, &size, &g.count);
-  if (!g.count.id) g.count = unique_number(o, size);
-  wick_value next = wick_onnx_by(o, WICK_OP_add, wick_onnx_count(o, wick_dim_const(size)), 1);
+  g.begin = wick_onnx_places(o, begins, wick_dim_const(n), &size, &g.count);
+  if (!g.count.id) g.count = unique_number(o, size.v);
+  wick_value next = wick_onnx_by(o, WICK_OP_add, wick_onnx_count(o, size), 1);
   wick_value more = wick_build2(b, WICK_OP_lt, next, g.count);
-  wick_value at = wick_build2(b, WICK_OP_min, next, unique_number(o, size - 1));
+  wick_value at = wick_build2(b, WICK_OP_min, next, unique_number(o, size.v - 1));
   wick_value end =
       wick_build3(b, WICK_OP_where, more, unique_at(o, g.begin, at), unique_number(o, n));
   g.size = wick_build2(b, WICK_OP_sub, end, g.begin);
@@ -213,15 +215,16 @@ static void unique_as_met(wick_onnx_op *o, const unique_rows *u, const unique_gr
                           wick_value *out)
 {
   wick_builder *b = o->b;
-  int64_t size;
+  wick_dim size;
   wick_value count;
   wick_value begin = unique_at(o, g->begin, g->number); /* by place in the order */
   wick_value own = unique_at(o, g->order, begin);
   wick_value new = wick_build2(b, WICK_OP_eq, own, g->order);
   wick_value met = unique_put(o, g->order, wick_build_cast(b, new, WICK_I64));
-  wick_value number = wick_onnx_by(o, WICK_OP_sub, wick_onnx_sums(o, met, u->n), 1);
+  wick_value number = wick_onnx_by(o, WICK_OP_sub, wick_onnx_sums(o, met, wick_dim_const(u->n)), 1);
   if (b->status) return;
-  out[0] = wick_onnx_places(o, wick_onnx_by(o, WICK_OP_ne, met, 0), u->n, &size, &count);
+  out[0] =
+      wick_onnx_places(o, wick_onnx_by(o, WICK_OP_ne, met, 0), wick_dim_const(u->n), &size, &count);
   out[1] = unique_put(o, g->order, unique_at(o, number, own));
   out[2] = unique_at(o, unique_put(o, g->order, unique_at(o, g->size, g->number)), out[0]);
 }

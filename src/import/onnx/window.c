@@ -143,8 +143,8 @@ bool wick_onnx_window_read_transposed(wick_onnx_op *o, const wick_dim *kernel,
       if (shape.at[i] < 0 || wick_mul_overflows(size.v, s, &whole) ||
           wick_sub_overflows(whole, shape.at[i], &whole) ||
           wick_add_overflows(whole, total, &total)) {
-        wick_onnx_fail(o, WICK_ERANGE, "output_shape has %lld for axis %u",
-                       (long long)shape.at[i], 2 + i);
+        wick_onnx_fail(o, WICK_ERANGE, "output_shape has %lld for axis %u", (long long)shape.at[i],
+                       2 + i);
         return false;
       }
     }
