@@ -25,6 +25,7 @@
 #include "graph/sink.h"
 #include "graph/subbyte.h"
 #include "graph/tokens.h"
+#include "graph/twins.h"
 #include "graph/unused.h"
 #include "graph/widen.h"
 #include "ir/verify.h"
@@ -178,6 +179,8 @@ const wick_pass wick_passes[] = {
     {"subbyte", WICK_GRAPH, wick_pass_subbyte, NULL, WICK_EXACT,
      "elements below a byte are computed in whole ones"},
     {"tokens", WICK_GRAPH, NULL, pipeline_tokens, WICK_EXACT, "strings become their numbers"},
+    {"twins", WICK_GRAPH, wick_pass_twins, NULL, WICK_EXACT,
+     "one loop where another does the same, and more"},
     {"unused", WICK_GRAPH, wick_pass_unused, NULL, WICK_EXACT,
      "results of branches and loops that nobody uses"},
     {"widen", WICK_GRAPH, NULL, pipeline_widen, WICK_ROUNDING, "floats become f64"},
@@ -216,8 +219,8 @@ const wick_pass wick_passes[] = {
 };
 
 const char wick_pipeline_compile[] =
-    "tokens,quantized,fold,branch,unused,expand_rows,fold,subbyte,drop_identity,simplify,invariant,"
-    "cse,rescale,"
+    "tokens,quantized,fold,branch,twins,unused,expand_rows,fold,subbyte,drop_identity,simplify,"
+    "invariant,cse,rescale,"
     "fold_scale,"
     "shuffles,attention,phases,fold,"
     "sink,"

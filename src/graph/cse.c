@@ -60,41 +60,15 @@ static void cse_constants(cse_state *s)
 
 /* ---- attributes ---- */
 
-static bool cse_imm_eq(const cse_state *s, const wick_imm *a, const wick_imm *b)
-{
-  if (a->constant || b->constant)
-    return a->constant && b->constant && s->constant[a->constant] == s->constant[b->constant];
-  return memcmp(&a->f, &b->f, sizeof a->f) == 0 && a->i == b->i; /* -0 is not 0 */
-}
-
-static bool cse_dims_eq(uint32_t n, const wick_dim *a, const wick_dim *b)
-{
-  for (uint32_t k = 0; k < n; k++)
-    if (!wick_dim_eq(a[k], b[k])) return false;
-  return true;
-}
-
 static bool cse_attr_eq(const cse_state *s, wick_attr_kind kind, const wick_attr *a,
                         const wick_attr *b)
 {
-  if (a->n != b->n) return false;
-  switch (kind) {
-  case WICK_ATTR_NONE: return true;
-  case WICK_ATTR_INT:
-  case WICK_ATTR_BOOL:
-  case WICK_ATTR_AXIS:
-  case WICK_ATTR_ENUM: return a->i == b->i;
-  case WICK_ATTR_FLOAT: return memcmp(&a->f, &b->f, sizeof a->f) == 0;
-  case WICK_ATTR_STRING:
-  case WICK_ATTR_FUNC: return a->s == b->s;
-  case WICK_ATTR_INTS: return !a->n || memcmp(a->ints, b->ints, a->n * sizeof *a->ints) == 0;
-  case WICK_ATTR_FLOATS:
-    return !a->n || memcmp(a->floats, b->floats, a->n * sizeof *a->floats) == 0;
-  case WICK_ATTR_DIMS: return cse_dims_eq(a->n, a->dims, b->dims);
-  case WICK_ATTR_AXES: return false;
-  case WICK_ATTR_CONST: return cse_imm_eq(s, &a->imm, &b->imm);
+  wick_attr x = *a, y = *b; /* with the first constants of equal bytes */
+  if (kind == WICK_ATTR_CONST) {
+    x.imm.constant = s->constant[x.imm.constant];
+    y.imm.constant = s->constant[y.imm.constant];
   }
-  return false;
+  return wick_attr_eq(kind, &x, &y);
 }
 
 /* ---- nodes ---- */

@@ -235,6 +235,8 @@ extern const wick_op *const wick_ops[WICK_NOP]; /* by opcode; [0] is NULL */
 static inline const wick_op *wick_op_of(const wick_node *n) { return wick_ops[n->op]; }
 wick_opcode wick_op_find(const char *name, size_t n); /* WICK_OP_none where there is none */
 uint32_t wick_op_nattr(const wick_op *op);
+/* Two attributes of that kind are the same; numbers have the same bits. */
+bool wick_attr_eq(wick_attr_kind kind, const wick_attr *a, const wick_attr *b);
 
 /* Shared columns. */
 wick_status wick_infer_scalar(wick_infer *c); /* scalar rows: broadcasting tensors, or scalars and

@@ -215,10 +215,10 @@ wick_value wick_loop_forward(const wick_loop_rule *l, const wick_loop_run *run)
   wick_builder *b = l->b;
   uint32_t n = l->ncarried, ny = 1;
   wick_value *in = wick_new(b->mem, wick_value, n + 2),
-             *y = wick_new(b->mem, wick_value, n + l->nrow + 3), p;
+             *y = wick_new(b->mem, wick_value, n + l->nstacked + l->nrow + 3), p;
   wick_type *type = wick_new(b->mem, wick_type, n + 2);
   wick_dim rows = wick_dim_const(run->room);
-  wick_attr attr[2] = {{.i = 0}, {.n = 0, .dims = &rows}};
+  wick_attr attr[2] = {{.i = run->nstacked}, {.n = 0, .dims = &rows}};
   for (uint32_t k = 0; k < l->nrow; k++) attr[0].i += loop_keeps(l, run, k);
   attr[1].n = attr[0].i > 0;
   in[0] = run->count;
@@ -232,9 +232,11 @@ wick_value wick_loop_forward(const wick_loop_rule *l, const wick_loop_run *run)
   r.to[l->g.first.id] = loop_index(l, run, p);
   for (uint32_t k = 0; k < n; k++) r.to[l->g.first.id + 1 + k] = (wick_value){p.id + 1 + k};
   wick_replay_nodes(&r, l->g.begin, l->g.end - 1);
-  y[0] = run->ends ? wick_replayed(&r, l->yield[0]) : wick_loop_true(l);
+  y[0] = wick_replayed(&r, l->yield[0]);
+  if (l->ends && !run->ends) y[0] = wick_loop_true(l);
   for (uint32_t k = 0; k < n; k++) y[ny++] = wick_replayed(&r, l->yield[1 + k]);
   if (run->ends) y[ny++] = expr_add(b, p, wick_loop_number(l, 1));
+  for (uint32_t k = 0; k < run->nstacked; k++) y[ny++] = wick_replayed(&r, l->yield[1 + n + k]);
   for (uint32_t k = 0; k < l->nrow; k++)
     if (loop_keeps(l, run, k)) y[ny++] = wick_replayed(&r, l->row[k].v);
   wick_yield(b, ny, y);
@@ -268,6 +270,18 @@ static wick_value loop_same(wick_builder *b, wick_value v)
   return wick_build(b, WICK_OP_reshape, 1, &v, &a, 0, NULL);
 }
 
+/* What the step takes of something as long as the loop: that is counted from the end, too. */
+static bool loop_from_end(const loop_back *s, wick_replay *r, const wick_node *n)
+{
+  wick_builder *b = s->l->b;
+  if (!s->whole || n->op != WICK_OP_take || n->in[1].id != s->l->g.first.id) return false;
+  wick_value in[2] = {wick_replayed(r, n->in[0]), s->step};
+  wick_attr a[2] = {n->attr[0], {.i = !n->attr[1].i}};
+  if (!wick_dim_is(wick_built_info(b, in[0])->dim[a[0].i], s->run->room)) return false;
+  r->to[n->first.id] = wick_build(b, WICK_OP_take, 2, in, a, 0, NULL);
+  return true;
+}
+
 /* The body, where what was kept stands for what it would compute; its first node. */
 static uint32_t loop_body(loop_back *s, wick_replay *r, uint32_t *nkept)
 {
@@ -285,7 +299,7 @@ static uint32_t loop_body(loop_back *s, wick_replay *r, uint32_t *nkept)
   uint32_t begin = b->nodes.n, next = l->ncarried;
   for (uint32_t i = l->g.begin; i < l->g.end - 1 && !b->status; i = r->node[i].end) {
     const wick_node *n = &r->node[i];
-    wick_replay_nodes(r, i, n->end);
+    if (!loop_from_end(s, r, n)) wick_replay_nodes(r, i, n->end);
     for (; next < l->nrow && l->row[next].v.id >= n->first.id &&
            l->row[next].v.id < n->first.id + n->nout;
          next++) {
@@ -431,14 +445,18 @@ wick_value wick_loop_untake(const wick_loop_rule *l, const wick_loop_run *run,
 
 /* ---- the rule ---- */
 
-/* All steps at once; out: of takes the cotangents of what they take from. */
+/* All steps at once; out: of takes the cotangents of what they take from. The loop again has all
+ * results of the first: it takes its place (graph/twins.h). */
 static void loop_at_once(const wick_loop_rule *l, const wick_value *init, wick_value *out)
 {
-  wick_loop_run run = {
-      .init = l->a->in + 1, .count = l->a->in[0], .ends = l->ends, .room = l->most};
+  wick_loop_run run = {.init = l->a->in + 1,
+                       .count = l->a->in[0],
+                       .ends = l->ends,
+                       .nstacked = l->nstacked,
+                       .room = l->nstacked ? l->a->node->attr[1].i : l->most};
   wick_value first = wick_loop_forward(l, &run), steps = {first.id + l->ncarried};
   if (l->ends) run.count = steps;
-  wick_value rows = {steps.id + l->ends};
+  wick_value rows = {steps.id + l->ends + l->nstacked};
   wick_loop_backward(l, &run, rows, init, out);
   wick_value *taken = out + l->nlive + l->nby;
   for (uint32_t k = 0; k < l->ntake; k++)

@@ -34,6 +34,7 @@ typedef struct wick_loop_run {
   const wick_value *init;
   wick_value count, begin; /* begin: the first step; 0: the loop's */
   bool ends;               /* it asks the condition; gives, behind the states, the steps it ran */
+  uint32_t nstacked;       /* 0, or all that the loop stacks: given before the rows */
   int64_t room;            /* of how many steps the rows are kept; 0: of none */
 } wick_loop_run;
 

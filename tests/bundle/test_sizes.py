@@ -13,7 +13,7 @@ ERANGE = 4  # WICK_BUNDLE_ERANGE
 MODULE = """constant @w : f32[3,6] = [1, 2, 3, 4, 5, 6, 2, 4, 6, 8, 10, 12, 3, 6, 9, 12, 15, 18]
 graph @main(%x: f32[N[1..7],6], %n: i64[]) -> (f32[N,6], f32[2*N,3]) {
   %w = const @w : f32[3,6]
-  %r = loop %n, %x {most=3} (%i: i64[], %s: f32[N,6]) {
+  %r = loop %n, %x  (%i: i64[], %s: f32[N,6]) {
     %row = take %w, %i
     %y = add %s, %row
     %go = const 1 : bool[]

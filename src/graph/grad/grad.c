@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "graph/twins.h"
 #include "graph/unused.h"
 #include "ir/copy.h"
 #include "ops/grad.h"
@@ -81,7 +82,8 @@ wick_status wick_differentiate(const wick_func *f, const wick_gradient *g, wick_
   }
   wick_build_return(b, end->nin + g->nwrt, result);
   WICK_TRY(wick_copy_finish(&c, out));
-  *out = wick_pass_unused(*out, mem); /* loops are differentiated with all that might be kept */
+  /* Loops are differentiated by running them again, with all that might be kept. */
+  *out = wick_pass_unused(wick_pass_twins(*out, mem), mem);
   return NULL;
 }
 

@@ -147,14 +147,25 @@ static void flow_stack(form_state *s, const flow_loop *l, wick_value whole, wick
   flow_copy(s, wick_build_view(&s->b, whole, row, 0, &choice), wick_form_low(s, v));
 }
 
+/* What was carried into the step goes into its row before kernels overwrite it; other rows behind
+ * them. */
+static void flow_rows(form_state *s, const flow_loop *l, bool before)
+{
+  const wick_region *g = &l->n->region[0];
+  const wick_node *y = &s->f->node[g->end - 1];
+  for (uint32_t k = 1 + l->ncarried; k < y->nin; k++) {
+    uint32_t v = y->in[k].id;
+    bool carried = v > g->first.id && v <= g->first.id + l->ncarried;
+    if (carried == before) flow_stack(s, l, l->stacked[k - 1 - l->ncarried], y->in[k]);
+  }
+}
+
 /* All values go over at once: one that lies in what is carried is put aside first. */
 static void flow_loop_end(form_state *s, flow_loop *l)
 {
   const wick_node *y = &s->f->node[l->n->region[0].end - 1];
   wick_value *from = wick_new(s->tmp, wick_value, l->ncarried);
-  uint32_t nstacked = y->nin - 1 - l->ncarried;
-  for (uint32_t k = 0; k < nstacked; k++)
-    flow_stack(s, l, l->stacked[k], y->in[1 + l->ncarried + k]);
+  flow_rows(s, l, false);
   if (l->more.id) flow_copy(s, l->more, wick_form_low(s, y->in[0]));
   for (uint32_t k = 0; k < l->ncarried; k++) {
     from[k] = wick_form_low(s, y->in[1 + k]);
@@ -182,6 +193,7 @@ static void flow_loop_form(form_state *s, const wick_node *n, wick_errors *all)
   wick_build_open(&s->b, WICK_OP_loop, 2 + (l.more.id != 0), in, NULL, 0, NULL);
   wick_region_begin(&s->b, 0, NULL);
   uint32_t ninner = s->inner.n;
+  flow_rows(s, &l, true);
   flow_region(s, &n->region[0], all);
   s->b.loc = n->loc;
   flow_loop_end(s, &l);
