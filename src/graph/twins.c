@@ -91,7 +91,7 @@ static bool twins_are(twins_state *s, uint32_t i, uint32_t j)
   const wick_func *f = s->c.f;
   const wick_node *a = &f->node[i], *b = &f->node[j];
   if (a->op != b->op || a->nin > b->nin || a->nout - a->nin > b->nout - b->nin) return false;
-  if (a->attr[0].i && a->attr[1].i != b->attr[1].i) return false;
+  if (!wick_dim_eq(wick_loop_most(a->attr), wick_loop_most(b->attr)) && a->attr[0].i) return false;
   for (uint32_t k = 0; k < a->nin; k++)
     if (a->in[k].id != b->in[k].id) return false;
   twins_map(s, a->region[0].first, b->region[0].first, a->nin);

@@ -453,7 +453,7 @@ static void loop_at_once(const wick_loop_rule *l, const wick_value *init, wick_v
                        .count = l->a->in[0],
                        .ends = l->ends,
                        .nstacked = l->nstacked,
-                       .room = l->nstacked ? l->a->node->attr[1].i : l->most};
+                       .room = l->nstacked ? wick_loop_most(l->a->node->attr).v : l->most};
   wick_value first = wick_loop_forward(l, &run), steps = {first.id + l->ncarried};
   if (l->ends) run.count = steps;
   wick_value rows = {steps.id + l->ends + l->nstacked};
