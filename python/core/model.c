@@ -213,8 +213,7 @@ static PyObject *model_compile(PyObject *self, PyObject *args)
     return NULL;
   core_compiled *k = NULL;
   if (model_shapes(&r, shapes) && model_sizes(&r, sizes) && model_ranges(&r, ranges) &&
-      model_contents(&r, contents) &&
-      (k = core_compiled_new(m->context))) {
+      model_contents(&r, contents) && (k = core_compiled_new(m->context))) {
     o.strict = strict;
     o.nprocess = processes;
     o.nshape = r.nshape, o.shape = r.shape;

@@ -111,8 +111,8 @@ static bool session_take_all(session_call *c, const core_session *s, PyObject *i
                       PyBUF_SIMPLE))
       return false;
   for (uint32_t i = 0; i < nout; i++)
-    if (!session_take(c, PyTuple_GetItem(outputs, (Py_ssize_t)i), wick_session_output(s->session, i),
-                      PyBUF_WRITABLE))
+    if (!session_take(c, PyTuple_GetItem(outputs, (Py_ssize_t)i),
+                      wick_session_output(s->session, i), PyBUF_WRITABLE))
       return false;
   return true;
 }
@@ -144,8 +144,7 @@ static bool session_shapes_of(const wick_compiled *k, PyObject *tuple, session_s
     for (Py_ssize_t d = 0; d < rank && d < WICK_MAX_DIMS; d++)
       out->dim[i][d] = PyLong_AsLongLong(PyTuple_GetItem(one, d));
     if (PyErr_Occurred()) return false;
-    out->shape[i] =
-        (wick_shape){wick_compiled_input(k, i)->name, (uint32_t)rank, out->dim[i]};
+    out->shape[i] = (wick_shape){wick_compiled_input(k, i)->name, (uint32_t)rank, out->dim[i]};
   }
   return true;
 }
