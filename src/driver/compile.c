@@ -12,6 +12,7 @@
 #include "ir/copy.h"
 #include "ops/host.h"
 
+enum { COMPILE_ENDLESS = 1 << 28 }; /* sizes beyond are as good as without an end */
 enum { COMPILE_RECORDS_MOST = 256 << 20 }; /* bytes of a file of records */
 
 /* ---- stages ---- */
@@ -74,13 +75,30 @@ static void compile_show(wick_compilation *c)
   wick_module_set(c->module, c->graph);
 }
 
-/* A size may stay open: its range is given, or all may, or it follows from such. */
-static bool compile_varies(const wick_compilation *c, const char *name)
+/* A size may stay open: its range is given, or all may, or it follows from such; in a bundle, where
+ * its symbols have ends. */
+static bool compile_varies(const wick_compilation *c, const char *name, wick_dim d)
 {
   if (c->given.vary) return true;
   for (uint32_t i = 0; i < c->given.nrange; i++)
     if (strcmp(c->given.ranges[i].name, name) == 0) return true;
-  return c->given.nrange && strpbrk(name, " ()*+-"); /* of an output */
+  if (c->given.nrange && strpbrk(name, " ()*+-")) return true; /* of an output */
+  wick_dim_list symbols = {0};
+  wick_dim_symbols(c->module->dims, d, &c->module->mem, &symbols);
+  bool ends = c->planned;
+  for (uint32_t i = 0; i < symbols.n; i++) {
+    int64_t lo, hi;
+    wick_dim_range(c->module->dims, symbols.at[i], &lo, &hi);
+    ends = ends && hi < COMPILE_ENDLESS;
+  }
+  return ends;
+}
+
+static wick_dim compile_io_dim(const wick_compilation *c, uint32_t i, uint32_t k)
+{
+  uint32_t n = c->graph->nparam;
+  wick_value v = i < n ? (wick_value){i + 1} : wick_return(c->graph)->in[i - n];
+  return wick_info_of(c->graph, v)->dim[k];
 }
 
 static wick_status compile_import(wick_compilation *c)
@@ -92,7 +110,7 @@ static wick_status compile_import(wick_compilation *c)
   wick_model_describe(c->graph, &c->mem, &nin, &nout, &io);
   for (uint32_t i = 0; i < nin + nout; i++)
     for (uint32_t k = 0; k < io[i].rank; k++)
-      if (io[i].dim[k] < 0 && !compile_varies(c, io[i].dim_name[k]))
+      if (io[i].dim[k] < 0 && !compile_varies(c, io[i].dim_name[k], compile_io_dim(c, i, k)))
         return wick_fail(&c->mem, WICK_ETYPE, wick_path_base(c->model->path),
                          "the size %s of \"%s\" is open: give the shapes of the inputs",
                          io[i].dim_name[k], io[i].name);

@@ -1,13 +1,14 @@
 """Sizes that vary: one program for all of them, through every door of the package."""
 import threading
 
-import numpy as np
 import pytest
 
-import wick
-
+np = pytest.importorskip("numpy")
 onnx = pytest.importorskip("onnx")
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper  # noqa: E402
+
+from built import PACKAGE  # noqa: E402, F401
+import wick  # noqa: E402
 
 
 def attention_like():
