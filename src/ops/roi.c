@@ -166,7 +166,7 @@ static wick_value roi_around(const roi_align *s, const roi_found f[2], const wic
     const wick_value any[] = {image, i[0][k / 2], i[1][k % 2]};
     wick_value v = wick_build_cast(b, wick_read(b, s->c->in[0], at, 3, any, none), s->e),
                by = wick_build2(b, WICK_OP_mul, w[0][k / 2], w[1][k % 2]);
-    v = wick_build2(b, WICK_OP_mul, by, v);
+    v = wick_roi_weighed(b, v, by);
     sum = k ? wick_build2(b, best ? WICK_OP_max : WICK_OP_add, sum, v) : v;
   }
   wick_value both = wick_build2(b, WICK_OP_and, inside[0], inside[1]);
@@ -311,8 +311,9 @@ const wick_op wick_op_roi_align = {
     .doc = "Regions [R, (x, y, x, y)], times `scale`, of the images [R] of x [N, C, H, W], as "
            "results of `shape`: the mean, or the best, of samples in each bin of a region, `ratio` "
            "along each axis, or as many as the bin is long (0), interpolated linearly: the best "
-           "is that of the four elements, each weighted. Samples more than one element outside "
-           "are 0. `half`: places are those of the elements' edges, else no region is shorter "
+           "is that of the four elements, each weighted; one of weight 0 counts as 0, whatever "
+           "it is. Samples more than one element outside are 0. `half`: places are those of the "
+           "elements' edges, else no region is shorter "
            "than 1. An image that is not there fails the run",
     .nin = {3, 3},
     .nout = {1, 1},

@@ -24,6 +24,8 @@ typedef struct wick_roi_weights {
 /* Reads what a map has for many, with a guard that is never needed: the map then lies in memory,
  * and is not computed again where it is read. */
 wick_value wick_roi_kept(wick_builder *b, wick_value map, const wick_dim *at);
+/* by * v; 0 where `by`, at least 0, is 0, an infinity too: samples on an element see that alone. */
+wick_value wick_roi_weighed(wick_builder *b, wick_value v, wick_value by);
 /* The images that the regions lie in, [R], from the first column of a tensor; one that is not there
  * fails the run. */
 wick_value wick_roi_images(const wick_compute *c, wick_value images);

@@ -30,6 +30,14 @@ wick_value wick_roi_images(const wick_compute *c, wick_value images)
   return wick_map_end(b, 1, &i);
 }
 
+wick_value wick_roi_weighed(wick_builder *b, wick_value v, wick_value by)
+{
+  if (b->status) return v;
+  wick_value zero = wick_stage_zero(b, wick_built_info(b, v)->elem);
+  return wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_gt, by, zero),
+                     wick_build2(b, WICK_OP_mul, by, v), zero);
+}
+
 /* One element's share in the state: added, or the larger one. */
 static wick_value roi_share(const wick_compute *c, const wick_roi_weights *w, const wick_dim *at,
                             wick_value v, wick_value state, bool best)
@@ -44,7 +52,7 @@ static wick_value roi_share(const wick_compute *c, const wick_roi_weights *w, co
     if (best)
       by = wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_lt, v, zero),
                        wick_roi_kept(b, w->least, at), by);
-    v = wick_build2(b, WICK_OP_mul, v, wick_build_cast(b, by, acc));
+    v = wick_roi_weighed(b, v, wick_build_cast(b, by, acc));
   }
   wick_value next = wick_build2(b, best ? WICK_OP_max : WICK_OP_add, state, v);
   return wick_build3(b, WICK_OP_where, on, next, state);

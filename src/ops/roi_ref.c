@@ -65,10 +65,8 @@ static double roi_ref_bin(const roi_ref *r, int64_t py, int64_t px)
       double wy, wx;
       bool in_y = roi_ref_sample(r, 0, py, i, y, &wy), in_x = roi_ref_sample(r, 1, px, j, x, &wx);
       for (int k = 0; k < 4; k++) {
-        double v = 0;
-        if (in_y && in_x)
-          v = (k / 2 ? wy : 1 - wy) * (k % 2 ? wx : 1 - wx) *
-              r->x[y[k / 2] * r->size[1] + x[k % 2]].f;
+        double v = 0, by = in_y && in_x ? (k / 2 ? wy : 1 - wy) * (k % 2 ? wx : 1 - wx) : 0;
+        if (by > 0) v = by * r->x[y[k / 2] * r->size[1] + x[k % 2]].f;
         sum = best ? (sum > v || isnan(sum) ? sum : v) : sum + v;
       }
     }
