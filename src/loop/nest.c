@@ -269,26 +269,21 @@ static void nest_task_whole(nest *t, nest_run *r, uint32_t l, wick_dim *index, w
   nest_restore(r, loop, s);
 }
 
-/* Where there are elements for a whole step, the last one is moved back; else steps are smaller. */
+/* Whole steps, the last of them moved back; what is left is the last task's. */
 static void nest_parallel_overlap(nest *t, nest_run *r, uint32_t l, wick_dim *index)
 {
-  wick_dims *dims = t->m->dims;
-  const wick_sloop *loop = &r->st->loops.at[l];
-  wick_dim total = r->total[loop->axis], size = wick_dim_const(loop->factor),
-           last = wick_dim_sub(dims, total, size);
-  uint32_t known = nest_known_mark(t), mark = t->symbols.n;
-  wick_value c = nest_binary(t, WICK_OP_ge, nest_dim(t, NULL, total), nest_i64(t, loop->factor));
+  const nest_inner in = {.body = nest_task, .arg = index};
+  int64_t size = r->st->loops.at[l].factor;
+  uint32_t known = nest_known_mark(t);
+  wick_value c = nest_binary(t, WICK_OP_lt, nest_dim(t, NULL, index[l]),
+                             nest_dim(t, NULL, nest_overlap_whole(t, r, l)));
   wick_build_open(&t->b, WICK_OP_if, 1, &c, NULL, 0, NULL);
   wick_region_begin(&t->b, 0, NULL);
-  wick_dim at = wick_dim_min(dims, wick_dim_mul(dims, index[l], size), last);
-  at = nest_symbol_be(t, loop->name, at, nest_high(t, last));
-  if (t->symbols.n > mark) t->symbols.at[mark].most = last, t->symbols.at[mark].exact = false;
-  nest_task_whole(t, r, l, index, at);
-  t->symbols.n = t->b.status ? t->symbols.n : mark;
+  nest_overlap_step(t, r, l, wick_dim_mul(t->m->dims, index[l], wick_dim_const(size)), size, &in);
   wick_yield(&t->b, 0, NULL);
   nest_known_rewind(t, known);
   wick_region_begin(&t->b, 0, NULL);
-  nest_rest(t, r, l, wick_dim_const(0), total, &(nest_inner){.body = nest_task, .arg = index});
+  nest_overlap_rest(t, r, l, &in);
   wick_yield(&t->b, 0, NULL);
   nest_known_rewind(t, known);
   wick_build_close(&t->b);

@@ -120,7 +120,12 @@ static wick_dim nest_spread(nest *t, wick_dim at, const struct nest_symbol *s)
     bool used = wick_dim_uses(dims, at, x->sym);
     if (used) nest_through_add(t, &all, at, x->sym, hi + 1);
     if (used || hi >= 1 << 20 || times >= 1 << 20) continue;
-    again = wick_dim_add(dims, wick_dim_mul(dims, again, wick_dim_const(hi + 1)), x->sym);
+    wick_dim now = x->sym;
+    if (!wick_dim_is_const(x->most) && !wick_dim_eq(x->most, WICK_DIM_INVALID)) {
+      hi = wick_min_i64(wick_dim_typical(dims, x->most), hi); /* all of it in few iterations */
+      now = wick_dim_min(dims, now, wick_dim_const(hi));
+    }
+    again = wick_dim_add(dims, wick_dim_mul(dims, again, wick_dim_const(hi + 1)), now);
     times *= hi + 1;
   }
   if (!all.nloop || times == 1) return at;

@@ -8,9 +8,8 @@
 
 /* ---- one loop ---- */
 
-/* Opens `for 0 .. count` with carried values; *first is the first carried value inside. */
-static wick_dim loop_for_begin(nest *t, const wick_sloop *l, wick_dim count, uint32_t ncarried,
-                               const wick_value *carried, wick_value *first)
+wick_dim nest_for_begin(nest *t, const wick_sloop *l, wick_dim count, uint32_t ncarried,
+                        const wick_value *carried, wick_value *first)
 {
   int64_t hi = nest_high(t, count);
   wick_value *in = wick_new(t->tmp, wick_value, ncarried + 2);
@@ -33,7 +32,7 @@ static wick_dim loop_for_begin(nest *t, const wick_sloop *l, wick_dim count, uin
   return sym;
 }
 
-static wick_value loop_for_end(nest *t, uint32_t n, const wick_value *carried)
+wick_value nest_for_end(nest *t, uint32_t n, const wick_value *carried)
 {
   wick_yield(&t->b, n, carried);
   if (t->symbols.n) t->symbols.n--;
@@ -53,9 +52,7 @@ void nest_restore(nest_run *r, const wick_sloop *l, nest_saved s)
   r->base[l->axis] = s.base, r->total[l->axis] = s.total;
 }
 
-/* One step of loop l. */
-static void loop_once(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim total,
-                      const nest_inner *in)
+void nest_once(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim total, const nest_inner *in)
 {
   nest_saved s = nest_narrow(t, r, &r->st->loops.at[l], at, total);
   in->body(t, r, l, in->arg);
@@ -67,15 +64,15 @@ static void loop_each(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim co
                       const nest_inner *in)
 {
   wick_dims *dims = t->m->dims;
-  if (wick_dim_is(count, 1)) loop_once(t, r, l, at, wick_dim_const(size), in);
+  if (wick_dim_is(count, 1)) nest_once(t, r, l, at, wick_dim_const(size), in);
   if (wick_dim_is(count, 0) || wick_dim_is(count, 1)) return;
   wick_value first;
   uint32_t mark = nest_known_mark(t);
-  wick_dim sym = loop_for_begin(t, &r->st->loops.at[l], count, in->n, in->state, &first),
+  wick_dim sym = nest_for_begin(t, &r->st->loops.at[l], count, in->n, in->state, &first),
            step = wick_dim_mul(dims, sym, wick_dim_const(size));
   for (uint32_t i = 0; i < in->n; i++) in->state[i] = (wick_value){first.id + i};
-  loop_once(t, r, l, wick_dim_add(dims, at, step), wick_dim_const(size), in);
-  wick_value out = loop_for_end(t, in->n, in->state);
+  nest_once(t, r, l, wick_dim_add(dims, at, step), wick_dim_const(size), in);
+  wick_value out = nest_for_end(t, in->n, in->state);
   for (uint32_t i = 0; i < in->n; i++) in->state[i] = (wick_value){out.id + i};
   nest_known_rewind(t, mark);
 }
@@ -112,12 +109,12 @@ static const wick_sloop *loop_within(const nest_run *r, uint32_t l)
   return NULL;
 }
 
-/* Elements that straight-line code inside loop l takes at once at least: those of a vector. */
-static int64_t loop_unit(const nest_run *r, uint32_t l)
+int64_t nest_unit(const nest_run *r, uint32_t l)
 {
+  if (r->st->loops.at[l].unit) return r->st->loops.at[l].unit;
   for (uint32_t k = l + 1; k < r->st->loops.n; k++) {
     const wick_sloop *x = &r->st->loops.at[k];
-    if (x->axis == r->st->loops.at[l].axis && x->kind == WICK_VECTOR) return x->size;
+    if (x->axis == r->st->loops.at[l].axis && x->kind == WICK_VECTOR && x->size) return x->size;
   }
   return 1;
 }
@@ -133,7 +130,7 @@ void nest_rest(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim rest, con
   const wick_sloop *loop = &r->st->loops.at[l], *inner = loop_within(r, l);
   if (t->b.status || wick_dim_is(rest, 0)) return;
   if (wick_dim_is_const(rest)) {
-    loop_once(t, r, l, at, rest, in);
+    nest_once(t, r, l, at, rest, in);
     return;
   }
   bool reduce = r->st->axis[loop->axis].reduce;
@@ -141,8 +138,7 @@ void nest_rest(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim rest, con
   t->again++;
   rest = nest_symbol_be(t, "rest", rest, wick_min_i64(nest_high(t, rest), loop->factor - 1));
   if (loop->unit || (inner && inner->kind == WICK_UNROLL)) {
-    int64_t unit = loop->unit ? loop->unit : wick_max_i64(loop_unit(r, l), 1),
-            n = loop->factor / unit;
+    int64_t unit = nest_unit(r, l), n = loop->factor / unit;
     for (n = reduce ? 1 : n / 2; n > 0 && nest_high(t, rest) > 0; n /= 2) {
       wick_dim size = wick_dim_const(n * unit), count = wick_dim_floordiv(dims, rest, size),
                whole = wick_dim_mul(dims, count, size);
@@ -155,7 +151,7 @@ void nest_rest(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim rest, con
   }
   if (nest_high(t, rest) > 0) {
     nest_when w = nest_when_begin(t, loop_some(t, rest), in->n, in->state);
-    loop_once(t, r, l, at, rest, in);
+    nest_once(t, r, l, at, rest, in);
     nest_when_end(t, &w, in->state);
   }
   t->again--;
@@ -163,35 +159,6 @@ void nest_rest(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim rest, con
 }
 
 /* ---- serial loops ---- */
-
-/* Steps of which the last is moved back: where there are at least as many elements as one has. */
-static void loop_overlap(nest *t, nest_run *r, uint32_t l, const nest_inner *in)
-{
-  wick_dims *dims = t->m->dims;
-  const wick_sloop *loop = &r->st->loops.at[l];
-  wick_dim total = r->total[loop->axis], size = wick_dim_const(loop->factor),
-           last = wick_dim_sub(dims, total, size);
-  wick_value first,
-      enough = nest_binary(t, WICK_OP_ge, nest_dim(t, NULL, total), nest_i64(t, loop->factor));
-  nest_when w = nest_when_begin(t, enough, 0, NULL);
-  wick_dim i = loop_for_begin(t, loop, wick_dim_ceildiv(dims, total, size), 0, NULL, &first),
-           at = wick_dim_min(dims, wick_dim_mul(dims, i, size), last);
-  uint32_t mark = t->symbols.n;
-  at = nest_symbol_be(t, loop->name, at, nest_high(t, last));
-  if (t->symbols.n > mark) t->symbols.at[mark].most = last, t->symbols.at[mark].exact = false;
-  t->again++;
-  loop_once(t, r, l, at, size, in);
-  t->again--;
-  t->symbols.n = t->b.status ? t->symbols.n : mark;
-  loop_for_end(t, 0, NULL);
-  wick_yield(&t->b, 0, NULL);
-  nest_known_rewind(t, w.mark);
-  wick_region_begin(&t->b, 0, NULL);
-  nest_rest(t, r, l, wick_dim_const(0), total, in);
-  wick_yield(&t->b, 0, NULL);
-  nest_known_rewind(t, w.mark);
-  wick_build_close(&t->b);
-}
 
 void nest_steps(nest *t, nest_run *r, uint32_t l, const nest_inner *in)
 {
@@ -202,7 +169,7 @@ void nest_steps(nest *t, nest_run *r, uint32_t l, const nest_inner *in)
            at = wick_dim_mul(dims, whole, size);
   bool overlap = loop->tail == WICK_OVERLAP && !wick_dim_is(rest, 0);
   if (overlap && !wick_dim_is_const(total) && nest_high(t, whole) > 0) {
-    loop_overlap(t, r, l, in);
+    nest_overlap(t, r, l, in);
     return;
   }
   loop_each(t, r, l, wick_dim_const(0), whole, loop->factor, in);

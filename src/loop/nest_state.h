@@ -151,6 +151,14 @@ typedef struct nest_inner {
 } nest_inner;
 /* All steps of a serial loop: whole ones, then what is left. */
 void nest_steps(nest *t, nest_run *r, uint32_t l, const nest_inner *in);
+/* One step of it. */
+void nest_once(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim total, const nest_inner *in);
+/* Opens `for 0 .. count` with carried values; *first is the first carried value inside. */
+wick_dim nest_for_begin(nest *t, const wick_sloop *l, wick_dim count, uint32_t ncarried,
+                        const wick_value *carried, wick_value *first);
+wick_value nest_for_end(nest *t, uint32_t n, const wick_value *carried);
+/* Elements that straight-line code inside loop l takes at once at least: those of a vector. */
+int64_t nest_unit(const nest_run *r, uint32_t l);
 /* What is left of loop l behind its whole steps: `rest` elements from `at` on. */
 void nest_rest(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim rest, const nest_inner *in);
 /* Code that runs under a condition: behind it the values are what it made of them, or the same. */
@@ -170,6 +178,16 @@ bool nest_const(nest *t, const nest_run *r, uint32_t axis, int64_t *out);
 /* Makes loop l the run's vector; false where it fails. */
 bool nest_vector_begin(nest *t, nest_run *r, const wick_sloop *loop, nest_saved *saved);
 void nest_vector_end(nest_run *r, const wick_sloop *loop, nest_saved s);
+
+/* ---- steps that are moved back (nest_overlap.c) ---- */
+/* All steps of a serial loop over a symbolic extent. */
+void nest_overlap(nest *t, nest_run *r, uint32_t l, const nest_inner *in);
+/* How many whole steps there are; what is left behind them; one step at `at`, or so far back that
+ * it ends where the extent does. */
+wick_dim nest_overlap_whole(nest *t, const nest_run *r, uint32_t l);
+void nest_overlap_rest(nest *t, nest_run *r, uint32_t l, const nest_inner *in);
+void nest_overlap_step(nest *t, nest_run *r, uint32_t l, wick_dim at, int64_t size,
+                       const nest_inner *in);
 
 /* ---- maps and stages (nest.c) ---- */
 void nest_loops(nest *t, nest_run *r, uint32_t l); /* loop l of the run, and all inside it */

@@ -191,6 +191,8 @@ static wick_text template_out_split(template_state *t, const template_roles *r,
                            : template_loop(t, out, part[i].axis);
     wick_text_printf(&t->steps, "split %s.%s %s:%lld; ", out->name, loop, part[i].name,
                      (long long)part[i].size);
+    if (part[i].axis == r->x && template_varies(out, r->x)) /* few places in a tile cost as many */
+      wick_text_printf(&t->steps, "tail %s.%s overlap; ", out->name, loop);
     wick_text_printf(&names, " %s", part[i].name);
   }
   return names;

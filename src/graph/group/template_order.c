@@ -14,8 +14,9 @@ static uint64_t order_bytes(const template_state *t, const template_roles *r,
   int64_t first[TEMPLATE_AXES] = {0}, last[TEMPLATE_AXES] = {0};
   uint32_t n = 0;
   for (uint32_t k = 0; k < t->out->naxis; k++) {
-    if ((k > axis || axis == UINT32_MAX) && template_is_place(t, r, k)) continue;
-    last[n] = k == axis ? rows - 1 : 0;
+    bool all = (k > axis || axis == UINT32_MAX) && template_is_place(t, r, k);
+    if (all && !template_varies(t->out, k)) continue;
+    last[n] = all ? template_extent(t, t->out, k) - 1 : k == axis ? rows - 1 : 0;
     sym[n++] = fold->axis[k].sym;
   }
   uint64_t bytes = wick_elem_bytes(info->elem, 1);
