@@ -1,7 +1,6 @@
 /* Cycles of tiles in registers, and of the stages of a group. */
 #include "graph/group/cost.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "ir/op.h"
@@ -62,20 +61,11 @@ static const wick_region *cost_body(const wick_node *n)
   return &n->region[n->op == WICK_OP_fold ? 1 : 0];
 }
 
-int64_t wick_cost_extent(const wick_dims *dims, wick_dim extent)
-{
-  enum { MOST = 4096, RARE = 64 };
-  int64_t lo, hi;
-  if (wick_dim_is_const(extent)) return extent.v;
-  wick_dim_range(dims, extent, &lo, &hi);
-  hi = wick_min_i64(wick_max_i64(hi, 1), wick_max_i64(lo, MOST));
-  lo = wick_max_i64(wick_max_i64(lo, hi / RARE), 1);
-  return (int64_t)(sqrt((double)lo * (double)hi) + 0.5);
-}
-
 static int64_t cost_extent(const wick_schedule *s, const wick_stage *st, uint32_t axis)
 {
-  return wick_cost_extent(s->group->module->dims, st->axis[axis].extent);
+  wick_dim extent = st->axis[axis].extent;
+  if (wick_dim_is_const(extent)) return extent.v;
+  return wick_max_i64(wick_dim_typical(s->group->module->dims, extent), 1);
 }
 
 /* Products that are one instruction: iterations of the loop that is a dot product. */

@@ -42,10 +42,6 @@ typedef struct wick_cost {
   int64_t steps;
 } wick_cost;
 
-/* What is chosen and reckoned with where an extent is symbolic: the geometric middle of its range,
- * but of that no sizes that are rare beside the largest, nor larger ones than matter. */
-int64_t wick_cost_extent(const wick_dims *dims, wick_dim extent);
-
 /* Of a schedule whose steps have been applied. Symbolic extents have their typical size. */
 wick_cost wick_cost_of(const wick_schedule *s, const wick_target *t);
 

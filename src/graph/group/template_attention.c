@@ -266,7 +266,11 @@ bool template_attention(template_state *t)
   const char *o = a->out->name, *query = template_loop(t, a->out, a->nbatch),
              *column = template_loop(t, a->out, a->nbatch + 1);
   int64_t vectors = t->knobs.vectors ? t->knobs.vectors : ATTENTION_VECTORS,
-          size = wick_min_i64(vectors * a->queries, a->m);
+          most = template_most(t, a->out, a->nbatch),
+          size = wick_min_i64(vectors * a->queries, most);
+  bool varies = template_varies(a->out, a->nbatch);
+  if (varies)
+    size = wick_ceildiv_i64(size, a->queries) * a->queries; /* whole vectors, then a rest */
   uint64_t bytes = t->t->vector_bytes;
   wick_tile products = attention_tile_of(a, wick_ceildiv_i64(size, a->queries), a->n, true, false,
                                          (uint64_t)a->d * bytes, t->knobs.columns),
@@ -277,8 +281,7 @@ bool template_attention(template_state *t)
     if (!st->fold) attention_text(a, "inline %s; ", st->name);
   attention_copies(a);
   attention_text(a, "split %s.%s qi:%lld; ", o, query, (long long)size);
-  if (template_varies(a->out, a->nbatch) && size % a->queries == 0) /* whole vectors, then a rest */
-    attention_text(a, "tail %s.%s peel:%lld; ", o, query, (long long)a->queries);
+  if (varies) attention_text(a, "tail %s.%s peel:%lld; ", o, query, (long long)a->queries);
   if (a->many) {
     attention_many(a, query, column, &values);
   } else {

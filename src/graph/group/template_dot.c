@@ -176,12 +176,7 @@ static bool template_roles_of(const template_state *t, const wick_stage *fold, c
 /* Bytes of the parameter that a read takes. */
 static uint64_t template_bytes(const template_state *t, const wick_node *read)
 {
-  const wick_type_info *info = wick_info_of(t->g, read->in[0]);
-  uint64_t n = 1;
-  for (uint32_t k = 0; k < info->rank; k++)
-    if (wick_mul_overflows(n, (uint64_t)wick_cost_extent(t->g->module->dims, info->dim[k]), &n))
-      return UINT64_MAX;
-  return n > UINT64_MAX / 16 ? UINT64_MAX : wick_elem_bytes(info->elem, n);
+  return wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, read->in[0]));
 }
 
 /* Parameters with as many elements as the result, but for those of the sum. */
@@ -246,6 +241,24 @@ static wick_elem template_sum(const template_state *t, const wick_stage *fold)
   return wick_info_of(t->g, template_node(t, fold)->region[1].first)->elem;
 }
 
+/* Where the extent along x is symbolic, that of a typical size, and some of that of each smaller
+ * one: few places want many vectors. */
+static double template_sizes_cost(const template_state *t, const template_tile *all,
+                                  const template_tile *x, const template_roles *r,
+                                  const template_stream *stream)
+{
+  static const double rare = 1.0 / 16;
+  double cost = template_tile_cost(t, all, x, r->own, stream);
+  if (r->x == UINT32_MAX || !template_varies(t->out, r->x)) return cost;
+  for (template_tile few = *all; few.tw > 1;) {
+    double share = rare * (double)all->tw;
+    few.tw = wick_ceildiv_i64(few.tw, 2);
+    template_tile part = {x->ob, x->vb, x->th, wick_min_i64(x->tw, few.tw)};
+    cost += share / (double)few.tw * template_tile_cost(t, &few, &part, r->own, stream);
+  }
+  return cost;
+}
+
 /* The cheapest tile that fits the registers: with its vectors, a shared value, and what a product
  * takes where it is an instruction of its own, one is left. Vectors along two axes only where the
  * one behind is covered, and not where each is used once: then they are read in their order. */
@@ -265,7 +278,7 @@ static template_tile template_tile_search(const template_state *t, int64_t spare
           if (x.th > 1 && x.tw != all->tw) continue; /* several rows: where a row is one tile */
           if (x.tw > 1 && r->x != UINT32_MAX && template_crosses(t, r->x, r->nx, x.tw)) continue;
           if (x.ob > 1 && (x.vb != all->vb || (r->own * all->vb > 1 && !both))) continue;
-          double cost = template_tile_cost(t, all, &x, r->own, stream);
+          double cost = template_sizes_cost(t, all, &x, r, stream);
           if (cost < least * 0.999) best = x, least = cost;
         }
   return best;

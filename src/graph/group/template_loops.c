@@ -1,7 +1,6 @@
 /* What the stages of a group are like, and the steps of loops around tiles. */
 #include <string.h>
 
-#include "graph/group/cost.h"
 #include "graph/group/template_state.h"
 
 /* ---- stages ---- */
@@ -24,7 +23,9 @@ const char *template_loop(const template_state *t, const wick_stage *st, uint32_
 
 int64_t template_extent(const template_state *t, const wick_stage *st, uint32_t axis)
 {
-  return wick_cost_extent(t->g->module->dims, st->axis[axis].extent);
+  wick_dim extent = st->axis[axis].extent;
+  if (wick_dim_is_const(extent)) return extent.v;
+  return wick_max_i64(wick_dim_typical(t->g->module->dims, extent), 1);
 }
 
 int64_t template_most(const template_state *t, const wick_stage *st, uint32_t axis)
