@@ -25,15 +25,46 @@ static void nest_point(nest *t, const nest_run *r)
   nest_sink(t, r, out);
 }
 
+/* Calls `inside` twice, under a condition and under its opposite, where stages that are computed in
+ * loop l have guarded reads: most of them need no guards, all but those at the borders. */
+static void nest_guards(nest *t, nest_run *r, uint32_t l, nest_content *inside, void *arg)
+{
+  bool *within = wick_new(t->tmp, bool, t->s->nstage);
+  wick_value yes = nest_within(t, r, l, within);
+  if (!yes.id || t->b.status) {
+    inside(t, r, l, arg);
+    return;
+  }
+  uint32_t mark = nest_known_mark(t);
+  wick_build_open(&t->b, WICK_OP_if, 1, &yes, NULL, 0, NULL);
+  for (int guarded = 0; guarded < 2; guarded++) {
+    wick_region_begin(&t->b, 0, NULL);
+    for (uint32_t s = 0; s < t->s->nstage; s++)
+      if (within[s]) t->within[s] = !guarded;
+    inside(t, r, l, arg);
+    wick_yield(&t->b, 0, NULL);
+    nest_known_rewind(t, mark);
+  }
+  wick_build_close(&t->b);
+}
+
 /* What lies inside loop l: stages that are computed there, then the loops to come. Their scratch
  * is free again behind it. */
-static void nest_body(nest *t, nest_run *r, uint32_t l, void *none)
+static void nest_code(nest *t, nest_run *r, uint32_t l, void *none)
 {
   uint64_t scratch = t->scratch;
   (void)none;
   if (nest_kept_steps(r)) nest_attached(t, r, l, (wick_value){0});
   nest_loops(t, r, l + 1);
   t->scratch = scratch;
+}
+
+static void nest_body(nest *t, nest_run *r, uint32_t l, void *none)
+{
+  if (nest_kept_steps(r))
+    nest_guards(t, r, l, nest_code, none);
+  else
+    nest_code(t, r, l, none);
 }
 
 static void nest_serial(nest *t, nest_run *r, uint32_t l)
@@ -252,12 +283,17 @@ static wick_value nest_fresh(nest *t, const nest_run *r, uint32_t l, const wick_
 static void nest_parallel(nest *t, nest_run *r, uint32_t l, wick_dim *index);
 
 /* `index`: of all parallel loops. */
-static void nest_task(nest *t, nest_run *r, uint32_t l, void *index)
+static void nest_task_code(nest *t, nest_run *r, uint32_t l, void *index)
 {
   uint64_t scratch = t->scratch;
   nest_attached(t, r, l, nest_fresh(t, r, l, index));
   nest_parallel(t, r, l + 1, index);
   t->scratch = scratch;
+}
+
+static void nest_task(nest *t, nest_run *r, uint32_t l, void *index)
+{
+  nest_guards(t, r, l, nest_task_code, index);
 }
 
 /* One whole step of parallel loop l, the `index`-th. */
@@ -474,6 +510,7 @@ wick_status wick_nest(const wick_func *group, wick_schedule *s, const wick_nest_
   WICK_TRY(wick_schedule_check(s));
   nest *t = wick_new(tmp, nest, 1);
   t->m = group->module, t->tmp = tmp, t->g = group, t->s = s;
+  t->within = wick_new(tmp, bool, s->nstage);
   const char *name =
       options && options->name ? options->name : wick_str_printf(tmp, "%s.loop", group->name);
   wick_build_begin(&t->b, group->module, WICK_LOOP, name, mem);

@@ -226,10 +226,12 @@ static int64_t nest_inside_by(nest *t, const nest_run *r, wick_dim index, wick_d
 }
 
 /* The condition that all indices lie in the tensor, or in the zeros around it where `halo` says so:
- * 0 where they always do; *never where they never do. */
+ * 0 where they always do; *never where they never do. nearest: the indices, moved inside. */
 static wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *type,
-                              const wick_halo *halo, const wick_dim *index, bool *never)
+                              const wick_halo *halo, const wick_dim *index, wick_dim *nearest,
+                              bool *never)
 {
+  wick_dims *dims = t->m->dims;
   wick_value all = {0};
   for (uint32_t k = 0; k < type->rank; k++) {
     int64_t lo, hi, least, most;
@@ -242,11 +244,36 @@ static wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *
     if (halo && lo >= -halo->lo[k] && hi < least + halo->hi[k]) continue;
     wick_value c[2];
     uint32_t n = 0;
-    if (lo < 0) c[n++] = nest_inside_one(t, r, index[k], WICK_OP_ge, wick_dim_const(0));
-    if (hi >= least) c[n++] = nest_inside_one(t, r, index[k], WICK_OP_lt, type->dim[k]);
+    if (lo < 0) {
+      c[n++] = nest_inside_one(t, r, index[k], WICK_OP_ge, wick_dim_const(0));
+      nearest[k] = wick_dim_max(dims, nearest[k], wick_dim_const(0));
+    }
+    if (hi >= least) {
+      c[n++] = nest_inside_one(t, r, index[k], WICK_OP_lt, type->dim[k]);
+      nearest[k] =
+          wick_dim_min(dims, nearest[k], wick_dim_sub(dims, type->dim[k], wick_dim_const(1)));
+    }
     for (uint32_t i = 0; i < n; i++) all = all.id ? nest_binary(t, WICK_OP_and, all, c[i]) : c[i];
   }
   return all;
+}
+
+/* Instead of a load under a condition one of the nearest element inside, which is not taken then:
+ * where sizes are symbolic, and all lanes are in or out. */
+static bool nest_is_near(const nest *t, const nest_run *r, const wick_type_info *type,
+                         const wick_dim *nearest)
+{
+  bool varies = false;
+  for (uint32_t k = 0; k < type->rank; k++) {
+    int64_t lo, hi;
+    wick_dim_range(t->m->dims, type->dim[k], &lo, &hi);
+    varies = varies || !wick_dim_is_const(type->dim[k]);
+    wick_dim coef, rest;
+    bool lanes = r->lanes > 1 && wick_dim_uses(t->m->dims, nearest[k], r->vsym);
+    if (lo < 1 || (lanes && !wick_dim_linear(t->m->dims, nearest[k], r->vsym, &coef, &rest)))
+      return false;
+  }
+  return varies;
 }
 
 /* What a guarded read gives outside is what the halo holds. */
@@ -379,9 +406,12 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
     else
       index[k] = wick_dim_substitute(t->m->dims, index[k], r->st->naxis, sym, r->base);
   }
-  bool guard = n->attr[1].i, never = false;
+  bool guard = n->attr[1].i && !t->within[r->stage], never = false;
+  wick_dim nearest[WICK_MAX_RANK];
+  memcpy(nearest, index, type->rank * sizeof *nearest);
   const wick_halo *halo = guard && p->halo && nest_halo_fits(t, r, n, p->halo) ? p->halo : NULL;
-  wick_value inside = guard ? nest_inside(t, r, type, halo, index, &never) : (wick_value){0};
+  wick_value inside =
+      guard ? nest_inside(t, r, type, halo, index, nearest, &never) : (wick_value){0};
   wick_value otherwise = guard ? val[n->in[n->nin - 1].id] : (wick_value){0};
   if (never) return otherwise;
   wick_value v = {0};
@@ -391,6 +421,8 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
   if (v.id || t->b.status) return v;
   if (p->in_memory && nany)
     v = nest_read_any(t, r, p, type->rank, index, any, type->elem, inside);
+  else if (p->in_memory && inside.id && nest_is_near(t, r, type, nearest))
+    v = nest_load(t, r, p, type->rank, nearest, type->elem, (wick_value){0});
   else if (p->in_memory)
     v = nest_load(t, r, p, type->rank, index, type->elem, inside);
   else if (nany || inside.id) {

@@ -107,3 +107,66 @@ void nest_boxes(nest *t, const nest_run *r, wick_value value, nest_box *box)
     }
   }
 }
+
+/* ---- reads that are known to lie inside ---- */
+
+static wick_value box_and(nest *t, wick_value a, wick_value b)
+{
+  return a.id ? nest_binary(t, WICK_OP_and, a, b) : b;
+}
+
+/* One guarded read; false where that cannot be said of it. */
+static bool box_within(nest *t, const box_runs *runs, const wick_node *read, wick_value *all)
+{
+  wick_dims *dims = t->m->dims;
+  const wick_type_info *type = wick_info_of(t->g, read->in[0]);
+  for (uint32_t k = 0; k < type->rank; k++) {
+    wick_dim d = read->attr[0].dims[k], lo, extent;
+    int64_t least, most;
+    if (wick_dim_eq(d, WICK_DIM_ANY) || !box_index(t, runs, d, &lo, &extent)) return false;
+    wick_dim end = wick_dim_add(dims, lo, extent);
+    wick_dim_range(dims, lo, &least, &most);
+    if (least < 0)
+      *all = box_and(t, *all, nest_binary(t, WICK_OP_ge, nest_dim(t, NULL, lo), nest_i64(t, 0)));
+    if (nest_high(t, wick_dim_sub(dims, nest_bound(t, NULL, end), type->dim[k])) > 0)
+      *all = box_and(
+          t, *all,
+          nest_binary(t, WICK_OP_le, nest_dim(t, NULL, end), nest_dim(t, NULL, type->dim[k])));
+  }
+  return true;
+}
+
+static bool box_varies(const wick_type_info *type)
+{
+  for (uint32_t k = 0; k < type->rank; k++)
+    if (!wick_dim_is_const(type->dim[k])) return true;
+  return false;
+}
+
+wick_value nest_within(nest *t, const nest_run *r, uint32_t loop, bool *stages)
+{
+  wick_value all = {0};
+  for (uint32_t s = 0; s < t->s->nstage; s++) {
+    const wick_stage *st = &t->s->stage[s];
+    const wick_node *n = &t->g->node[st->node];
+    nest_box box = {.any = false};
+    if (st->where != WICK_AT || st->consumer != r->stage || st->consumer_loop != loop ||
+        st->store != WICK_STORE_REG || !st->fold)
+      continue;
+    nest_boxes(t, r, n->first, &box);
+    if (!box.any) continue;
+    nest_box_own(t, n, &box);
+    nest_run child = nest_run_of(t, s, box.lo, box.extent);
+    box_runs runs;
+    box_runs_of(t, &child, &runs);
+    for (uint32_t i = st->node + 1; i < n->end; i++) {
+      const wick_node *read = &t->g->node[i];
+      if (read->op != WICK_OP_read || !read->attr[1].i ||
+          !box_varies(wick_info_of(t->g, read->in[0])))
+        continue;
+      if (!box_within(t, &runs, read, &all)) return (wick_value){0};
+      stages[s] = true;
+    }
+  }
+  return all;
+}

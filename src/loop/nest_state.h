@@ -69,6 +69,7 @@ typedef struct nest {
   uint64_t scratch, scratch_peak;
   uint32_t nsymbol; /* made so far, for names */
   uint32_t again;   /* what is inside runs several times in one task, for parts of it */
+  bool *within;     /* per stage: here its reads are known to lie inside */
 } nest;
 
 enum { NEST_INNER = 1 << 20 }; /* levels of loops that are code: inside all that are tasks */
@@ -143,8 +144,9 @@ nest_saved nest_narrow(nest *t, nest_run *r, const wick_sloop *l, wick_dim at, w
 void nest_restore(nest_run *r, const wick_sloop *l, nest_saved s);
 
 /* What is inside a loop, and the values that its iterations hand on. */
+typedef void nest_content(nest *t, nest_run *r, uint32_t l, void *arg);
 typedef struct nest_inner {
-  void (*body)(nest *t, nest_run *r, uint32_t l, void *arg);
+  nest_content *body;
   void *arg;
   uint32_t n;
   wick_value *state;
@@ -209,6 +211,9 @@ typedef struct nest_box {
 /* All reads of a value in the run's stage, and through the stages that it reads in line, or that
  * are computed inside its loops. */
 void nest_boxes(nest *t, const nest_run *r, wick_value value, nest_box *box);
+/* Whether all guarded reads of the stages that are computed in that loop, in registers, lie inside:
+ * a condition made at run time; 0: there is none that may. `stages`: marks them. */
+wick_value nest_within(nest *t, const nest_run *r, uint32_t loop, bool *stages);
 /* Own dimensions are always computed whole. */
 void nest_box_own(nest *t, const wick_node *stage, nest_box *box);
 
