@@ -394,7 +394,7 @@ static void lower_ports(lower_state *s)
     wick_dim nbytes = lower_nbytes(s, s->f->value[v].type);
     bool open = false;
     for (uint32_t k = 0; k < t->rank; k++) {
-      bool here = !wick_dim_is_const(t->dim[k]);
+      bool here = !wick_dim_is_const(t->dim[k]) || s->f->ncheck; /* a check may say which it is */
       port[v - 1].dim[k] = here ? wick_sizes_slot(sizes, t->dim[k]) : WICK_NO_SLOT;
       open = open || here;
     }

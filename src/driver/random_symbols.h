@@ -26,6 +26,7 @@ typedef struct random_lift {
   wick_value *to; /* per old value: what it has become, or 0 */
   bool *param;    /* per old value: a constant that is a parameter now */
   uint32_t nparam;
+  bool checks; /* sizes that may be equal are taken to be */
 } random_lift;
 
 /* ---- dimensions ---- */
@@ -100,10 +101,13 @@ static wick_value random_lift_build(random_lift *l, const wick_node *n, bool ope
       wick_info_of(l->f, n->in[0])->rank == wick_type_get(l->f->module, want)->rank)
     want = wick_type_with_elem(l->f->module, wick_built_type(&l->b, in[0]),
                                wick_info_of(l->f, n->first)->elem);
+  uint32_t nnode = l->b.nodes.n, nvalue = l->b.values.n, ncheck = l->b.checks.n;
   wick_value v = wick_build(&l->b, n->op, n->nin, in, n->nattr ? attr : NULL, op->typed, &want);
-  if (l->b.status) v = (wick_value){0};
+  bool refused = l->b.status || (l->b.checks.n > ncheck && !l->checks);
   l->b.status = NULL;
-  return v;
+  if (!refused) return v;
+  l->b.nodes.n = nnode, l->b.values.n = nvalue, l->b.checks.n = ncheck;
+  return (wick_value){0};
 }
 
 static bool random_lift_is_param(const random_lift *l, const wick_node *n)
@@ -172,12 +176,12 @@ static bool random_lift_results(random_lift *l, uint32_t *n, wick_value *out)
   return open;
 }
 
-/* f, which has no regions, with symbols; NULL where none is left in a result. out_sym: the symbols.
- */
-static wick_func *random_lifted(const wick_func *f, wick_arena *mem, wick_arena *tmp,
+/* f, which has no regions, with symbols; NULL where none is left in a result. checks: sizes that
+ * may be equal are taken to be. out_sym: the symbols. */
+static wick_func *random_lifted(const wick_func *f, bool checks, wick_arena *mem, wick_arena *tmp,
                                 wick_dim *out_sym)
 {
-  random_lift l = {.f = f, .mem = mem, .tmp = tmp, .nparam = f->nparam};
+  random_lift l = {.f = f, .mem = mem, .tmp = tmp, .nparam = f->nparam, .checks = checks};
   l.to = wick_new(tmp, wick_value, f->nvalue + 1);
   l.param = wick_new(tmp, bool, f->nvalue + 1);
   for (uint32_t i = 0; i < RANDOM_NSYMBOL; i++)

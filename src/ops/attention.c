@@ -145,8 +145,8 @@ static attention attention_of(const wick_compute *c)
                        *out = wick_type_get(b->module, c->out_type[0]);
   attention a = {.c = c, .b = b, .acc = wick_stage_arith(q->elem), .nbatch = out->rank - 2u};
   memcpy(a.batch, out->dim, a.nbatch * sizeof *a.batch);
-  a.m = q->dim[q->rank - 2], a.d = q->dim[q->rank - 1];
-  a.n = v->dim[v->rank - 2], a.e = v->dim[v->rank - 1];
+  a.m = out->dim[a.nbatch], a.d = q->dim[q->rank - 1]; /* checks may have made them numbers */
+  a.n = v->dim[v->rank - 2], a.e = out->dim[a.nbatch + 1];
   wick_dims *t = b->module->dims;
   int64_t block = c->attr[ATTENTION_BLOCK].i, lo, hi;
   wick_dim_range(t, a.n, &lo, &hi);
