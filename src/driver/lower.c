@@ -158,6 +158,11 @@ static wick_status lower_view(lower_state *s, const wick_node *n, wick_value v, 
     if (!choice.index.id)
       return lower_fail(s, n, WICK_EUNSUPPORTED, "a view's index is no loop's own");
   }
+  if (choice.index.id && s->alias.place[v.id].open) { /* rows of open sizes */
+    wick_value row = lower_size(s, s->alias.place[v.id].numel);
+    choice.index = wick_build2(&s->b, WICK_OP_mul, choice.index, row);
+    choice.step = 1, choice.count = (int64_t)1 << 40;
+  }
   if (!offset && !choice.index.id && wick_type_eq(type, wick_built_type(&s->b, base))) return NULL;
   if (offset % elem) return lower_fail(s, n, WICK_EINTERNAL, "an operand is not aligned");
   *out = wick_build_view(&s->b, base, type, (int64_t)(offset / elem), &choice);

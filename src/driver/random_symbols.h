@@ -126,7 +126,7 @@ static bool random_lift_nodes(random_lift *l, const uint32_t *definer)
   const wick_func *f = l->f;
   for (uint32_t i = 0; i + 1 < f->nnode; i++) {
     const wick_node *n = &f->node[i];
-    bool there = !n->nregion;
+    bool there = !n->nregion && n->op != WICK_OP_unpool; /* which has a size in numbers */
     for (uint32_t k = 0; k < n->nin; k++) there = there && (!n->in[k].id || l->to[n->in[k].id].id);
     if (!there || l->param[n->first.id]) continue;
     wick_value v = random_lift_build(l, n, true);

@@ -112,7 +112,14 @@ static void alias_view(alias_state *s, const wick_node *n)
     p->open = p->open && known;
     return;
   }
-  p->open = false;
+  bool row = choice.index.id ? one && !choice.step && !choice.reverse
+                             : from->open && wick_dim_eq(from->numel, p->numel) &&
+                                   from->elem_bytes == p->elem_bytes && from->offset == p->offset;
+  p->open = p->open && known && row;
+  if (p->open) {
+    p->choice = choice.index.id ? choice : from->choice;
+    return;
+  }
   int64_t all; /* of one more choice, or a part of what is chosen */
   p->known = p->known && known &&
              (one || (!choice.index.id && from->elem_bytes == p->elem_bytes)) &&

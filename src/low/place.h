@@ -12,7 +12,8 @@ typedef struct wick_place {
   wick_value root; /* an alloc, a parameter or a constant; 0: not a buffer */
   bool known;      /* what follows is true */
   bool open;       /* not all sizes are constant: a dense array of `size`, `numel` elements, which
-                      begins at `offset`; of what follows, `dim` and `stride` are not set */
+                      begins at `offset`; of what follows, `dim` and `stride` are not set, and
+                      a choice is one of rows that lie one behind another */
   wick_dim numel;
   const wick_dim *size; /* rank of them */
   uint32_t rank;

@@ -60,8 +60,8 @@ static wick_status view_infer(wick_infer *c)
 const wick_op wick_op_view = {
     .name = "view",
     .doc = "The same memory under another shape; `offset` in elements of the result. With an index "
-           "it is one of `count` places, `step` elements apart: the nearest to the index, counted "
-           "from the last one where `reverse` is set",
+           "it is one of `count` places, `step` elements apart (0: as many as the result has): the "
+           "nearest to the index, counted from the last one where `reverse` is set",
     .nin = {1, 2},
     .nout = {1, 1},
     .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0},

@@ -77,12 +77,11 @@ bool wick_group_is_chosen(const wick_func *f, const wick_node *n, wick_picked *o
   wick_op_of(n)->chosen(n->attr, &axis, &out->reverse);
   for (uint32_t k = 0; k < axis; k++)
     if (!wick_dim_is(x->dim[k], 1)) return false;
-  for (uint32_t k = axis + 1; k < x->rank; k++) {
-    if (!wick_dim_is_const(x->dim[k])) return false;
-    out->step *= x->dim[k].v;
-  }
+  for (uint32_t k = axis + 1; k < x->rank; k++)
+    out->step *= wick_dim_is_const(x->dim[k]) ? x->dim[k].v : 0;
   wick_dim_range(f->module->dims, x->dim[axis], &least, &out->count);
-  return wick_dim_is_const(x->dim[axis]) || !out->reverse; /* it counts from the end */
+  if (!out->reverse) return true;
+  return out->step && wick_dim_is_const(x->dim[axis]); /* it counts from the end */
 }
 
 bool wick_group_is_view(const wick_func *f, const wick_node *n)

@@ -139,11 +139,8 @@ static void flow_stack(form_state *s, const flow_loop *l, wick_value whole, wick
   int64_t lo, hi;
   wick_dim_range(s->f->module->dims, most, &lo, &hi);
   if (hi < 1) return;
-  if (!wick_dim_is_const(numel)) {
-    wick_build_fail(&s->b, WICK_EUNSUPPORTED, "a loop that stacks rows of open sizes");
-    return;
-  }
-  wick_picked choice = {.index = l->index, .step = numel.v, .count = hi};
+  wick_picked choice = {.index = l->index, .count = hi};
+  if (wick_dim_is_const(numel)) choice.step = numel.v;
   flow_copy(s, wick_build_view(&s->b, whole, row, 0, &choice), wick_form_low(s, v));
 }
 
