@@ -189,7 +189,7 @@ HOSTILE = {
                      'node "n" (TopK): the first 5 of 4 elements'),
     "stft window no row": (model([node("STFT", "x step w")], [("x", (1, 8, 1))],
                                  [ints("step", 2), tensor("w", ())]),
-                           'node "n" (STFT): its rank is 3, wanted 3, a window in one row, known lengths'),
+                           'node "n" (STFT): its rank is 3, wanted 3, and a window in one row'),
     "dft of a number": (one("DFT", ()), 'node "n" (DFT): axis 1 is outside [0, -1]'),
     "rotary table of rank 0": (one("RotaryEmbedding", (1, 2, 8), (), (), opset=23, num_heads=2),
                                'node "n" (RotaryEmbedding): ranks 3 and 0, wanted 3 or 4, and 1 or more'),

@@ -12,7 +12,10 @@ static int64_t linear_features(wick_onnx_op *o, wick_value x)
 {
   wick_dim f = wick_built_info(o->b, x)->dim[1];
   if (wick_dim_is_const(f) && f.v > 0) return f.v;
-  wick_onnx_fail(o, WICK_EUNSUPPORTED, "the number of features must be known");
+  if (wick_dim_is_const(f))
+    wick_onnx_fail(o, WICK_ETYPE, "there are no features");
+  else
+    wick_onnx_open(o, "the number of features", f);
   return 0;
 }
 

@@ -300,9 +300,13 @@ static void signal_stft(wick_onnx_op *o)
   wick_dim window = wick_dim_const(0);
   bool row = !wick_onnx_has(o, 2) || wick_onnx_info(o, 2)->rank == 1;
   if (row && wick_onnx_has(o, 2)) window = wick_onnx_info(o, 2)->dim[0];
-  if (t->rank != 3 || !row || !wick_dim_is_const(t->dim[1]) || !wick_dim_is_const(window)) {
-    wick_onnx_fail(o, WICK_ETYPE, "its rank is %u, wanted 3, a window in one row, known lengths",
-                   t->rank);
+  if (t->rank != 3 || !row) {
+    wick_onnx_fail(o, WICK_ETYPE, "its rank is %u, wanted 3, and a window in one row", t->rank);
+    return;
+  }
+  if (!wick_dim_is_const(t->dim[1]) || !wick_dim_is_const(window)) {
+    wick_onnx_open(o, "the length of signal and window",
+                   wick_dim_add(o->c->module->dims, t->dim[1], window));
     return;
   }
   int64_t length = t->dim[1].v;
