@@ -190,6 +190,7 @@ static void constant_cast_to(wick_onnx_op *o, wick_elem to)
       wick_elem_is_float(wick_onnx_info(o, 0)->elem))
     x = wick_build_cast(o->b, x, WICK_I32);
   wick_value y = wick_build_cast(o->b, x, to);
+  wick_onnx_fraction_cast(o, y);
   o->out[0] = y.id == o->in[0].id ? y : y;
 }
 

@@ -228,6 +228,9 @@ bool wick_onnx_known_int(wick_onnx_context *c, wick_value v, int64_t *out);
 /* The node that defines a value of this import. NULL for parameters, also of regions. */
 const wick_node *wick_onnx_definer(const wick_builder *b, wick_value v);
 
+/* fraction.c: what is known of integers that a cast makes of floats, which were made of sizes. */
+void wick_onnx_fraction_cast(wick_onnx_op *o, wick_value y);
+
 /* compact.c: results whose size depends on data are outputs of the model, and nothing else. */
 void wick_onnx_bound(wick_onnx_context *c, wick_value v, uint32_t axis, wick_value count);
 const wick_onnx_bounded *wick_onnx_bounded_find(const wick_onnx_context *c, wick_value v);

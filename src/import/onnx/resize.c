@@ -11,8 +11,45 @@ typedef struct resize_target {
   bool by_scale; /* else by the ratio of the sizes */
 } resize_target;
 
-/* floor(in * scale), as ONNX's own inference rounds it. A symbolic size takes a scale that is exact
- * in few bits. */
+enum { RESIZE_LARGEST = 1 << 20 }; /* size of an axis that is scaled by no few bits */
+
+static int64_t resize_rounded(int64_t in, double scale)
+{
+  return (int64_t)floorf((float)in * (float)scale);
+}
+
+/* The fraction of small numbers that `scale` stands for, by its continued fraction. */
+static void resize_fraction(double scale, int64_t *over, int64_t *under)
+{
+  int64_t p[2] = {0, 1}, q[2] = {1, 0};
+  double rest = scale;
+  for (int k = 0; k < 32 && q[1] < 4096; k++) {
+    int64_t whole = (int64_t)floor(rest), next_p = whole * p[1] + p[0],
+            next_q = whole * q[1] + q[0];
+    p[0] = p[1], q[0] = q[1], p[1] = next_p, q[1] = next_q;
+    double error = fabs((double)p[1] / (double)q[1] - scale);
+    if (error <= scale * 0x1p-24 || rest == (double)whole) break;
+    rest = 1 / (rest - (double)whole);
+  }
+  *over = p[1], *under = q[1];
+}
+
+/* floor(in * scale) of a symbolic size by such a fraction: the products of floats, which are
+ * rounded, are tried for all sizes. */
+static bool resize_by_fraction(wick_onnx_op *o, wick_dim in, double scale, wick_dim *out)
+{
+  wick_dims *t = o->c->module->dims;
+  int64_t over, under, lo, hi;
+  wick_dim largest = wick_dim_const(RESIZE_LARGEST);
+  wick_dim_range(t, in, &lo, &hi);
+  resize_fraction(scale, &over, &under);
+  for (int64_t n = wick_max_i64(lo, 0); n <= hi && n <= RESIZE_LARGEST; n++)
+    if (wick_floordiv_i64(n * over, under) != resize_rounded(n, scale)) return false;
+  *out = wick_dim_floordiv(t, wick_dim_mul(t, in, wick_dim_const(over)), wick_dim_const(under));
+  return wick_onnx_equal(o, wick_dim_min(t, in, largest), in);
+}
+
+/* floor(in * scale), as ONNX's own inference rounds it. */
 static bool resize_size(wick_onnx_op *o, uint32_t axis, double scale, wick_dim *out)
 {
   wick_dim in = wick_onnx_info(o, 0)->dim[axis];
@@ -23,14 +60,13 @@ static bool resize_size(wick_onnx_op *o, uint32_t axis, double scale, wick_dim *
     return false;
   }
   if (wick_dim_is_const(in)) {
-    *out = wick_dim_const((int64_t)floorf((float)in.v * (float)scale));
+    *out = wick_dim_const(resize_rounded(in.v, scale));
   } else if (whole == floor(whole)) {
     *out = wick_dim_floordiv(dims, wick_dim_mul(dims, in, wick_dim_const((int64_t)whole)),
                              wick_dim_const(4096));
-  } else {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED,
-                   "axis %u is symbolic and its scale %g is no multiple of 1/4096", axis, scale);
-    return false;
+  } else if (!resize_by_fraction(o, in, scale, out)) {
+    return wick_onnx_open(o, wick_str_printf(o->c->tmp, "the size that is scaled by %g", scale),
+                          in);
   }
   return true;
 }
