@@ -1,9 +1,9 @@
 /* Sizes that exporters take through floats, floor(size * 0.5) and the like: small float tensors as
  * fractions of dimension expressions, found when one becomes integers again.
  *
- * Such a float is the fraction, rounded once for each operator. Its numerator stays below 2^22 (a
- * check sees to it), so that the distance to the next whole number, of which there are `under`
- * parts, is far above that error, and rounding down or up agrees with the fraction's. */
+ * The numerator stays below 2^22 (a check sees to it). So a fraction of a power of two is the float
+ * itself. Any other is a float that was rounded once, and may only be rounded to a whole number
+ * then: that agrees with the fraction's, which is whole, or at least 1 / `under` away from one. */
 #include "import/onnx/import.h"
 #include "ops/ref.h"
 #include "ops/scalar.h"
@@ -57,6 +57,7 @@ static bool fraction_pair(wick_onnx_op *o, wick_opcode op, fraction x, fraction 
   wick_dim ux = wick_dim_const(x.under), uy = wick_dim_const(y.under),
            a = wick_dim_mul(t, x.over, uy), b = wick_dim_mul(t, y.over, ux);
   int64_t under = x.under * y.under;
+  if ((x.under & (x.under - 1)) || (y.under & (y.under - 1))) return false;
   switch (op) {
   case WICK_OP_mul: return fraction_make(o, wick_dim_mul(t, x.over, y.over), under, out);
   case WICK_OP_add: return fraction_make(o, wick_dim_add(t, a, b), under, out);
@@ -131,19 +132,19 @@ static bool fraction_find(wick_onnx_op *o, wick_value v, uint32_t depth, fractio
   const wick_node *d = wick_onnx_definer(o->b, v);
   if (!d || d->nregion || !wick_dim_is_const(numel) || numel.v > WICK_MAX_CONTENT) return false;
   const wick_node n = *d; /* the list may move */
+  wick_elem e = wick_built_info(o->b, v)->elem;
+  bool wide = e == WICK_F32 || e == WICK_F64, whole = e == WICK_I64 || e == WICK_I32;
   switch (n.op) {
   case WICK_OP_const: return fraction_constant(o, v, out);
   case WICK_OP_reshape: return fraction_find(o, n.in[0], depth + 1, out);
   case WICK_OP_concat: return fraction_joined(o, &n, depth + 1, out);
-  case WICK_OP_cast: {
-    wick_elem e = wick_built_info(o->b, v)->elem;
+  case WICK_OP_cast:
     if (!fraction_find(o, n.in[0], depth + 1, out)) return false;
-    return e == WICK_F32 || e == WICK_F64 ? true : fraction_rounded(o, WICK_OP_floor, out);
-  }
+    return wide || (whole && fraction_rounded(o, WICK_OP_floor, out));
   case WICK_OP_floor:
   case WICK_OP_ceil:
     return fraction_find(o, n.in[0], depth + 1, out) && fraction_rounded(o, n.op, out);
-  default: return n.nin == 2 && fraction_two(o, &n, depth + 1, out);
+  default: return wide && n.nin == 2 && fraction_two(o, &n, depth + 1, out);
   }
 }
 
