@@ -110,6 +110,7 @@ FAMILIES = {
                [node("Transpose", "x", "y", perm=[1, 0, 2, 3]), node("Conv", "y w", "c", strides=[2, 2], pads=[1, 1, 1, 1]),
                 node("MaxPool", "c", "a", kernel_shape=[2, 2]), node("GlobalAveragePool", "a", "b")],
                "a b", {"w": np.ones((3, 1, 3, 3), np.float32)}),
+    "gemm": ({"x": (F, "N4"), "y": (F, "4M"), "z": (F, "M")}, [node("Gemm", "x y z", "b", alpha=0.5)], "b", {}),
     "product": ({"x": (F, "NM4"), "y": (F, "N4M")}, [node("MatMul", "x y", "a"), node("Softmax", "a", "b")], "b", {}),
     "nonzero": ({"x": (F, "NM"), "c": (B, "N")}, [node("NonZero", "x", "a"), node("Compress", "x c", "b", axis=0)], "a b", {}),
     "gather": ({"x": (F, "NM"), "i": (I, "N")}, [node("Gather", "x i", "a", axis=1), node("ScatterElements", "x j x", "b", axis=1),

@@ -318,8 +318,14 @@ static void test_resize(void **state)
        "  return %0\n"
        "}"},
       {"opset 11; in x 1 1,2,H,W; const s 1 4 = 1,1,0.3,2; Resize x,_,s -> y; out y",
-       "m.onnx: node \"y\" (Resize): axis 2 is symbolic and its scale 0.3 is no multiple of "
-       "1/4096"},
+       "graph @main(%p0: f32[1,2,H[1..536870912],W[1..536870912]]) -> f32[1,2,floordiv(3*H, "
+       "10),2*W] {\n"
+       "  check min(H, 1048576) = H\n"
+       "  %0 = resize %p0 {shape=[1, 2, floordiv(3*H, 10), 2*W], "
+       "scale=[1,1,0.30000001192092896,2]} "
+       ": f32[1,2,floordiv(3*H, 10),2*W]\n"
+       "  return %0\n"
+       "}"},
       {"opset 13; in x 1 1,2,10,10; const s 1 4 = 1,1,0.7,0.7; Resize x,_,s -> y mode=scubic "
        "cubic_coeff_a=f-0.5; out y",
        "graph @main(%p0: f32[1,2,10,10]) -> f32[1,2,7,7] {\n"

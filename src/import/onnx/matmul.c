@@ -24,6 +24,15 @@ static wick_value matmul_scale(wick_onnx_op *o, wick_value x, const char *name)
   return wick_build2(o->b, WICK_OP_mul, x, wick_onnx_number(o, x, factor));
 }
 
+/* Whether y, which something was added to, is still of that type, but for checks. */
+static bool matmul_kept(wick_onnx_op *o, wick_value y, wick_type want)
+{
+  const wick_type_info *t = wick_built_info(o->b, y), *w = wick_type_get(o->c->module, want);
+  bool same = t->rank == w->rank;
+  for (uint32_t k = 0; same && k < t->rank; k++) same = wick_onnx_equal(o, t->dim[k], w->dim[k]);
+  return same;
+}
+
 /* alpha * A' * B' + beta * C. C broadcasts; that `broadcast` must say so before opset 7 is not
  * checked. */
 static void matmul_gemm(wick_onnx_op *o)
@@ -34,7 +43,7 @@ static void matmul_gemm(wick_onnx_op *o)
   if (wick_onnx_has(o, 2) && wick_onnx_float(o, "beta", 1) != 0) {
     wick_type want = wick_built_type(o->b, y);
     y = wick_build2(o->b, WICK_OP_add, y, matmul_scale(o, o->in[2], "beta"));
-    if (!o->b->status && !wick_type_eq(wick_built_type(o->b, y), want))
+    if (!o->b->status && !matmul_kept(o, y, want))
       wick_onnx_fail(o, WICK_ETYPE, "C does not broadcast to the product");
   }
   o->out[0] = y;
