@@ -10,6 +10,8 @@ void wick_grad_none(wick_adjoint *a)
   wick_build_fail(a->b, WICK_EUNSUPPORTED, "%s has no derivative", wick_ops[a->node->op]->name);
 }
 
+void wick_grad_opened(wick_adjoint *a) { wick_grad_through(a, wick_op_of(a->node)->expand); }
+
 bool wick_grad_has(const wick_builder *b, wick_value v)
 {
   const wick_type_info *t = v.id && v.id < b->values.n ? wick_built_info(b, v) : NULL;

@@ -30,6 +30,9 @@ bool wick_grad_active(const wick_adjoint *a, wick_value v);
 void wick_grad_zero(wick_adjoint *a);
 /* The column of rows without a derivative: fails at the node's place, naming the row. */
 void wick_grad_none(wick_adjoint *a);
+/* The column of rows that become others before they are differentiated, so that what their steps
+ * keep is there once; else as if they had none. */
+void wick_grad_opened(wick_adjoint *a);
 /* The rule of a node by its definition in other rows. */
 typedef void wick_grad_define(wick_builder *b, const wick_node *n, const wick_value *in,
                               wick_value *out);

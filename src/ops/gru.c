@@ -88,12 +88,10 @@ static void gru_next(wick_recurrent *r, const void *arg, int64_t t)
   r->state[0] = y;
 }
 
-static void gru_steps(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out,
-                      bool written)
+static void gru_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
   wick_recurrent r;
   if (!wick_recurrent_begin(b, n, in, 3, 1, &r)) return;
-  r.written = written;
   wick_value weights = r.in[WICK_RECURRENT_R], bias = r.in[WICK_RECURRENT_B];
   gru_parts p = {0};
   bool late = n->attr[GRU_LATE].i;
@@ -111,18 +109,6 @@ static void gru_steps(wick_builder *b, const wick_node *n, const wick_value *in,
   }
   wick_recurrent_run(&r, n->attr[GRU_REVERSE].i != 0, late ? gru_next_late : gru_next, &p, out);
 }
-
-static void gru_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
-{
-  gru_steps(b, n, in, out, false);
-}
-
-static void gru_written(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
-{
-  gru_steps(b, n, in, out, true);
-}
-
-static void gru_grad(wick_adjoint *a) { wick_grad_through(a, gru_written); }
 
 const wick_op wick_op_gru = {
     .name = "gru",
@@ -145,7 +131,7 @@ const wick_op wick_op_gru = {
     .infer = gru_infer,
     .ref = gru_ref,
     .expand = gru_expand,
-    .grad = gru_grad,
+    .grad = wick_grad_opened,
 };
 
 /* ---- the step, `late`: `more` is the state's bias of n ---- */

@@ -89,30 +89,16 @@ static void lstm_next(wick_recurrent *r, const void *arg, int64_t t)
   r->state[1] = (wick_value){r->state[0].id ? r->state[0].id + 1 : 0};
 }
 
-static void lstm_steps(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out,
-                       bool written)
+static void lstm_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
   wick_recurrent r;
   if (!wick_recurrent_begin(b, n, in, 4, 2, &r)) return;
-  r.written = written;
   lstm_parts p = {.inputs = wick_recurrent_inputs(&r, 0, 4, 4),
                   .weights = wick_recurrent_weights(&r, r.in[WICK_RECURRENT_R], 0, 4, r.units)};
   if (r.in[WICK_RECURRENT_P].id)
     p.peepholes = wick_recurrent_numbers(&r, r.in[WICK_RECURRENT_P], 0, 3);
   wick_recurrent_run(&r, n->attr[LSTM_REVERSE].i != 0, lstm_next, &p, out);
 }
-
-static void lstm_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
-{
-  lstm_steps(b, n, in, out, false);
-}
-
-static void lstm_written(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
-{
-  lstm_steps(b, n, in, out, true);
-}
-
-static void lstm_grad(wick_adjoint *a) { wick_grad_through(a, lstm_written); }
 
 const wick_op wick_op_lstm = {
     .name = "lstm",
@@ -133,7 +119,7 @@ const wick_op wick_op_lstm = {
     .infer = lstm_infer,
     .ref = lstm_ref,
     .expand = lstm_expand,
-    .grad = lstm_grad,
+    .grad = wick_grad_opened,
 };
 
 /* ---- the step: `more` are the peepholes ---- */

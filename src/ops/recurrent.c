@@ -432,15 +432,7 @@ void wick_recurrent_run(wick_recurrent *r, bool reverse, wick_recurrent_step *st
                         wick_value *out)
 {
   r->reverse = reverse;
-  bool known = wick_dim_is_const(r->steps),
-       loop = !r->written && (!known || r->steps.v > WICK_RECURRENT_UNROLLED);
-  if (r->written && !known)
-    wick_build_fail(r->b, WICK_EUNSUPPORTED,
-                    "a sequence is differentiated whose steps are known when it is compiled");
-  else if (r->written && r->steps.v > WICK_RECURRENT_WRITTEN)
-    wick_build_fail(r->b, WICK_EUNSUPPORTED,
-                    "a sequence of %lld steps, at most %d are differentiated",
-                    (long long)r->steps.v, WICK_RECURRENT_WRITTEN);
+  bool loop = !wick_dim_is_const(r->steps) || r->steps.v > WICK_RECURRENT_UNROLLED;
   if (r->b->status) return;
   wick_value all = loop ? recurrent_loop(r, step, arg) : recurrent_unrolled(r, step, arg);
   if (r->b->status) return;

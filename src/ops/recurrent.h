@@ -12,12 +12,7 @@
 #include "ops/compose.h"
 #include "ops/grad.h"
 
-enum {
-  WICK_RECURRENT_BLOCK = 16,
-  WICK_RECURRENT_UNROLLED = 32,
-  WICK_RECURRENT_WRITTEN = 4096,
-  WICK_RECURRENT_GATES = 4
-};
+enum { WICK_RECURRENT_BLOCK = 16, WICK_RECURRENT_UNROLLED = 32, WICK_RECURRENT_GATES = 4 };
 
 /* ---- operands, in the order of all rows ---- */
 enum {
@@ -89,7 +84,6 @@ typedef struct wick_recurrent {
   wick_value state[2]; /* [batch, blocks, block]; 0: all zeros */
   wick_value index;    /* of the loop around the step; 0: it is written out */
   bool reverse;        /* then: steps count from the end */
-  bool written;        /* each step is, also of long sequences: what derivatives go through */
 } wick_recurrent;
 
 /* False after a failure was added to the builder. */
@@ -114,8 +108,8 @@ wick_value wick_recurrent_units(wick_recurrent *r, wick_value input);
 wick_value wick_recurrent_times(wick_recurrent *r, wick_value state, wick_value columns);
 /* A state's zeros. */
 wick_value wick_recurrent_zero(wick_recurrent *r);
-/* r->state becomes the next ones. Sequences of more than WICK_RECURRENT_UNROLLED steps are loops,
- * unless they are to be written out: then t means nothing, and r->index is the step. */
+/* r->state becomes the next ones. Sequences of more than WICK_RECURRENT_UNROLLED steps are loops:
+ * then t means nothing, and r->index is the step. */
 typedef void wick_recurrent_step(wick_recurrent *r, const void *arg, int64_t t);
 void wick_recurrent_run(wick_recurrent *r, bool reverse, wick_recurrent_step *step, const void *arg,
                         wick_value *out);

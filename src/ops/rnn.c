@@ -30,28 +30,14 @@ static void rnn_next(wick_recurrent *r, const void *arg, int64_t t)
   r->state[0] = wick_recurrent_act(r->b, r->n->attr, 0, x);
 }
 
-static void rnn_steps(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out,
-                      bool written)
+static void rnn_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
   wick_recurrent r;
   if (!wick_recurrent_begin(b, n, in, 1, 1, &r)) return;
-  r.written = written;
   rnn_parts p = {wick_recurrent_inputs(&r, 0, 1, 1),
                  wick_recurrent_columns(&r, r.in[WICK_RECURRENT_R], 0)};
   wick_recurrent_run(&r, n->attr[RNN_REVERSE].i != 0, rnn_next, &p, out);
 }
-
-static void rnn_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
-{
-  rnn_steps(b, n, in, out, false);
-}
-
-static void rnn_written(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
-{
-  rnn_steps(b, n, in, out, true);
-}
-
-static void rnn_grad(wick_adjoint *a) { wick_grad_through(a, rnn_written); }
 
 const wick_op wick_op_rnn = {
     .name = "rnn",
@@ -69,5 +55,5 @@ const wick_op wick_op_rnn = {
     .infer = rnn_infer,
     .ref = rnn_ref,
     .expand = rnn_expand,
-    .grad = rnn_grad,
+    .grad = wick_grad_opened,
 };

@@ -66,7 +66,8 @@ static const char *ops_derivative(const wick_op *op)
 {
   if (op->grad == wick_grad_zero) return "zero almost everywhere";
   if (op->grad == wick_grad_none) return "none";
-  return op->grad ? "by a rule of its own" : "through its definition";
+  bool own = op->grad && op->grad != wick_grad_opened;
+  return own ? "by a rule of its own" : "through its definition";
 }
 
 /* Everything that a row says. */

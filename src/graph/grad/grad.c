@@ -53,6 +53,28 @@ static void grad_cotangents(wick_copier *c, const wick_gradient *g, wick_value *
   }
 }
 
+/* The definition of a row that is differentiated through it. */
+static void grad_open(wick_copier *c, const wick_node *n)
+{
+  wick_builder *b = &c->b;
+  wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u);
+  for (uint32_t k = 0; k < n->nin; k++) in[k] = c->to[n->in[k].id];
+  b->loc = n->loc;
+  wick_op_of(n)->expand(b, n, in, &c->to[n->first.id]);
+  for (uint32_t k = 0; k < n->nout && !b->status; k++) {
+    const wick_value_info *old = &c->f->value[n->first.id + k];
+    wick_build_name(b, c->to[n->first.id + k], old->name, old->relation);
+  }
+}
+
+static void grad_copy(wick_copier *c, const wick_node *n)
+{
+  if (wick_op_of(n)->grad == wick_grad_opened)
+    grad_open(c, n);
+  else
+    wick_copy_node(c, n);
+}
+
 wick_status wick_differentiate(const wick_func *f, const wick_gradient *g, wick_arena *mem,
                                wick_func **out)
 {
@@ -63,7 +85,7 @@ wick_status wick_differentiate(const wick_func *f, const wick_gradient *g, wick_
              *wrt = wick_new(mem, wick_value, g->nwrt + 1),
              *result = wick_new(mem, wick_value, end->nin + g->nwrt + 1u);
   if (g->given) grad_cotangents(&c, g, seed);
-  for (uint32_t i = 0; i + 1 < f->nnode; i++) wick_copy_node(&c, &f->node[i]);
+  for (uint32_t i = 0; i + 1 < f->nnode; i++) grad_copy(&c, &f->node[i]);
   if (b->status) return wick_copy_finish(&c, out);
   uint32_t n = b->nodes.n;
   for (uint32_t i = 0; i < g->nwrt; i++) wrt[i] = c.to[g->wrt[i].id];
