@@ -74,6 +74,17 @@ static const program programs[] = {
      "  %b = add %a, %t; %d = tanh %b; %e = mul %u, %d; %k = add %g, %e\n"
      "  %tr = transpose %e {perm=[1,0]}; yield %on, %d, %k, %e, %tr }\n"
      "%5 = add %0, %1; return %5, %2, %3 }"},
+    {"large weights, whose products are summed behind the loop",
+     {0, -1},
+     true,
+     1e-11,
+     "graph @main(%x: f64[1,9], %w: f64[9,9], %v: f64[9,9], %c: i64[]) -> f64[1,9] {\n"
+     "%n = const 5 : i64[]; %t = transpose %v {perm=[1,0]}\n"
+     "%0 = loop %n, %x (%i: i64[], %h: f64[1,9]) {\n" ON
+     "  %a = matmul %h, %w; %b = tanh %a; %p = transpose %b {perm=[1,0]}; %d = matmul %v, %p\n"
+     "  %r = reshape %t {shape=[3,3,9]}; %s = reshape %r {shape=[9,9]}; %e = matmul %b, %s\n"
+     "  %q = transpose %d {perm=[1,0]}; %g = sin %q; %k = sub %e, %g; yield %on, %k }\n"
+     "return %0 }"},
     {"a count that is given, with a bound",
      {0, 1, 4, 7, -1},
      true,

@@ -28,11 +28,29 @@ static void unused_mark(unused_state *s, wick_value v)
   s->used[v.id] = true;
 }
 
-/* Result k stays: a carried value also where the next step reads it. */
+static bool unused_carried(const wick_node *n, uint32_t k)
+{
+  return n->op == WICK_OP_loop && k + 1u < n->nin;
+}
+
+/* It is what the loop begins with, always; a result with a name of its own stays a value. */
+static bool unused_same(const unused_state *s, const wick_node *n, uint32_t k)
+{
+  const wick_func *f = s->c.f;
+  return unused_carried(n, k) && !f->value[n->first.id + k].name &&
+         f->node[n->region[0].end - 1].in[1 + k].id == n->region[0].first.id + 1 + k;
+}
+
+/* Result k is asked for: a carried value also where the next step reads it. */
+static bool unused_asked(const unused_state *s, const wick_node *n, uint32_t k)
+{
+  return s->used[n->first.id + k] ||
+         (unused_carried(n, k) && s->used[n->region[0].first.id + 1 + k]);
+}
+
 static bool unused_stays(const unused_state *s, const wick_node *n, uint32_t k)
 {
-  bool carried = n->op == WICK_OP_loop && k + 1u < n->nin;
-  return s->used[n->first.id + k] || (carried && s->used[n->region[0].first.id + 1 + k]);
+  return unused_asked(s, n, k) && !unused_same(s, n, k);
 }
 
 static bool unused_live(const unused_state *s, const wick_node *n)
@@ -64,7 +82,7 @@ static void unused_round(unused_state *s)
       unused_yield(s, n, &f->node[s->parent[i]]);
     else if (unused_live(s, n))
       for (uint32_t k = 0; k < n->nin; k++)
-        if (!carries || !k || unused_stays(s, n, k - 1)) unused_mark(s, n->in[k]);
+        if (!carries || !k || unused_asked(s, n, k - 1)) unused_mark(s, n->in[k]);
   }
 }
 
@@ -102,9 +120,19 @@ static void unused_region(unused_state *s, const wick_node *n, const wick_region
   wick_yield(b, before + unused_those(s, n, 0, n->nout, y->in + before, v + before), v);
 }
 
+/* What stands for values that are what the loop begins with. */
+static void unused_take(unused_state *s, const wick_node *n)
+{
+  for (uint32_t k = 0; k < n->nout; k++) {
+    if (!unused_same(s, n, k) || !unused_asked(s, n, k)) continue;
+    s->c.to[n->first.id + k] = s->c.to[n->region[0].first.id + 1 + k] = s->c.to[n->in[1 + k].id];
+  }
+}
+
 static void unused_node(unused_state *s, const wick_node *n)
 {
   wick_builder *b = &s->c.b;
+  unused_take(s, n);
   bool loop = n->op == WICK_OP_loop;
   wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u);
   wick_attr attr[2] = {{.i = 0}, {.i = 0}};

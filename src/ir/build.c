@@ -271,6 +271,17 @@ void wick_build_want(wick_builder *b, uint32_t nwant, const wick_type *want)
   o->want = wick_dup(b->mem, wick_type, want, nwant);
 }
 
+void wick_build_attrs(wick_builder *b, const wick_attr *attr)
+{
+  struct wick_open_node *o = build_top(b, false);
+  if (!o) return;
+  wick_node *n = &b->nodes.at[o->node];
+  const wick_value_info **info = wick_new(b->mem, const wick_value_info *, n->nin);
+  wick_infer c = build_infer(b, n->op, n->nin, n->in, info);
+  b->status = wick_attrs_complete(&c, b->level, attr, &c.attr);
+  if (!b->status) n->attr = c.attr;
+}
+
 wick_value wick_build_close(wick_builder *b)
 {
   struct wick_open_node *o = build_top(b, false);

@@ -52,6 +52,8 @@ wick_value wick_region_begin(wick_builder *b, uint32_t nparam,
 void wick_yield(wick_builder *b, uint32_t n, const wick_value *v);
 /* The result types of the open node, where they are known only after its regions. */
 void wick_build_want(wick_builder *b, uint32_t nwant, const wick_type *want);
+/* The attributes of the open node: the same. */
+void wick_build_attrs(wick_builder *b, const wick_attr *attr);
 wick_value wick_build_close(wick_builder *b);
 void wick_build_return(wick_builder *b, uint32_t n, const wick_value *v);
 

@@ -252,6 +252,9 @@ typedef struct loop_back {
   wick_value rows, step, row, index; /* step of this loop; its row, the step of the other loop */
   wick_value *state;
   wick_grad_kept *kept;
+  uint32_t nsum; /* of `by`, what is summed behind the loop: which, how */
+  uint32_t *summed;
+  wick_loop_sum *sum;
 } loop_back;
 
 /* Of `whole`, axis 0, the row of this step. */
@@ -330,14 +333,25 @@ static void loop_seeds(const loop_back *s, const wick_replay *r, const wick_valu
   q->of = of, q->cotangent = seed;
 }
 
-/* The step: yields, from the cotangents p[0 .. nlive + nby). */
+/* What the step adds to the sum of cotangents of `by` k, or, for now, nothing. */
+static wick_value loop_add(loop_back *s, uint32_t begin, uint32_t k, wick_value sum, wick_value v)
+{
+  wick_builder *b = s->l->b;
+  wick_loop_sum *way = &s->sum[s->nsum];
+  if (!v.id || b->status) return sum;
+  if (!s->whole || !wick_loop_sum_of(s->run, b, begin, v, way)) return expr_add(b, sum, v);
+  s->summed[s->nsum++] = k;
+  return sum;
+}
+
+/* The step: yields, from the cotangents p[0 .. nlive + nby); factors of sums are the last. */
 static void loop_step(loop_back *s, const wick_value *p)
 {
   const wick_loop_rule *l = s->l;
   wick_builder *b = l->b;
   uint32_t most = l->ncarried + l->nstacked + 1, nwrt = l->nlive + l->nby + l->ntake, n = 0;
   wick_value *wrt = wick_new(b->mem, wick_value, nwrt + 1),
-             *y = wick_new(b->mem, wick_value, nwrt + 1);
+             *y = wick_new(b->mem, wick_value, nwrt + 2 * l->nby + 1);
   wick_grad_request q = {.nwrt = nwrt, .wrt = wrt, .kept = s->kept};
   wick_replay r;
   q.begin = loop_body(s, &r, &q.nkept);
@@ -351,14 +365,14 @@ static void loop_step(loop_back *s, const wick_value *p)
   loop_seeds(s, &r, p, &q, of, seed);
   wick_grad_build(b, &q, y + 1);
   y[0] = wick_loop_true(l);
-  for (uint32_t k = 0; k < nwrt && !b->status; k++) {
-    bool sum = k >= l->nlive && k < l->nlive + l->nby;
-    if (!y[1 + k].id)
-      y[1 + k] = sum ? p[k] : wick_grad_fill(b, wrt[k], 0);
-    else if (sum)
-      y[1 + k] = expr_add(b, p[k], y[1 + k]);
-  }
-  wick_yield(b, 1 + nwrt, y);
+  for (uint32_t k = 0; k < nwrt && !b->status; k++)
+    if (k >= l->nlive && k < l->nlive + l->nby)
+      y[1 + k] = loop_add(s, q.begin, k - l->nlive, p[k], y[1 + k]);
+    else if (!y[1 + k].id)
+      y[1 + k] = wick_grad_fill(b, wrt[k], 0);
+  n = 1 + nwrt;
+  for (uint32_t k = 0; k < 2 * s->nsum; k++) y[n++] = s->sum[k / 2].factor[k % 2];
+  wick_yield(b, n, y);
 }
 
 void wick_loop_backward(const wick_loop_rule *l, const wick_loop_run *run, wick_value rows,
@@ -369,25 +383,34 @@ void wick_loop_backward(const wick_loop_rule *l, const wick_loop_run *run, wick_
   int64_t count;
   wick_value *in = wick_new(b->mem, wick_value, n + 1), *p = wick_new(b->mem, wick_value, n + 1);
   wick_type *type = wick_new(b->mem, wick_type, n + 1);
-  wick_dim room = wick_dim_const(run->room);
-  wick_attr attr[2] = {{.i = l->ntake}, {.n = l->ntake > 0, .dims = &room}};
   loop_back s = {.l = l, .run = run, .rows = rows};
   s.whole = wick_loop_known(b, run->count, &count) && count == run->room && !run->begin.id;
   s.state = wick_new(b->mem, wick_value, l->ncarried + 1);
   s.kept = wick_new(b->mem, wick_grad_kept, l->nrow + 1);
+  s.summed = wick_new(b->mem, uint32_t, l->nby + 1);
+  s.sum = wick_new(b->mem, wick_loop_sum, l->nby + 1);
   wick_value last = expr_sub(b, run->count, wick_loop_number(l, 1));
   in[0] = run->count;
   for (uint32_t k = 0; k < n; k++) in[1 + k] = init[k];
   if (b->status) return;
   for (uint32_t k = 0; k <= n; k++) type[k] = wick_built_type(b, in[k]);
-  wick_build_open(b, WICK_OP_loop, 1 + n, in, attr, 0, NULL);
+  wick_build_open(b, WICK_OP_loop, 1 + n, in, NULL, 0, NULL);
   s.step = wick_region_begin(b, 1 + n, type);
   for (uint32_t k = 0; k < n; k++) p[k] = (wick_value){s.step.id + 1 + k};
   s.row = expr_sub(b, last, s.step);
   s.index = loop_index(l, run, s.row);
   loop_step(&s, p);
+  wick_dim room = wick_dim_const(run->room);
+  wick_attr attr[2] = {{.i = l->ntake + 2 * s.nsum}, {.n = 1, .dims = &room}};
+  if (attr[0].i) wick_build_attrs(b, attr);
   wick_value first = wick_build_close(b);
   for (uint32_t k = 0; k < n + l->ntake && !b->status; k++) out[k] = (wick_value){first.id + k};
+  for (uint32_t k = 0; k < s.nsum && !b->status; k++) {
+    wick_value factors[2] = {{first.id + n + l->ntake + 2 * k}};
+    factors[1].id = factors[0].id + 1;
+    wick_value *to = &out[l->nlive + s.summed[k]];
+    *to = expr_add(b, *to, wick_loop_summed(b, &s.sum[k], factors));
+  }
 }
 
 /* ---- what was taken ---- */

@@ -55,6 +55,21 @@ void wick_loop_chunks(const wick_loop_rule *l, int64_t room, const wick_value *i
 /* How many steps' states, of the kept ones, fit. */
 int64_t wick_loop_room(const wick_loop_rule *l, uint32_t nrow);
 
+/* ---- grad_sums.c ---- */
+
+typedef struct wick_loop_sum { /* over the steps, of products of two matrices, then moved */
+  wick_value factor[2];        /* of the step */
+  bool turned[2];              /* the transpose of it is the factor */
+  uint32_t nmove;
+  wick_node move[6]; /* the last first */
+} wick_loop_sum;
+
+/* v, which nodes from `begin` on compute in a step, is better summed behind the loop. */
+bool wick_loop_sum_of(const wick_loop_run *run, const wick_builder *b, uint32_t begin, wick_value v,
+                      wick_loop_sum *out);
+/* From the rows of both factors. */
+wick_value wick_loop_summed(wick_builder *b, const wick_loop_sum *s, const wick_value *rows);
+
 wick_value wick_loop_number(const wick_loop_rule *l, int64_t i); /* i64[] */
 wick_value wick_loop_true(const wick_loop_rule *l);
 bool wick_loop_known(const wick_builder *b, wick_value v, int64_t *out); /* one integer or bool */
