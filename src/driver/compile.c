@@ -12,7 +12,7 @@
 #include "ir/copy.h"
 #include "ops/host.h"
 
-enum { COMPILE_ENDLESS = 1 << 28 }; /* sizes beyond are as good as without an end */
+enum { COMPILE_ENDLESS = 1 << 28 };        /* sizes beyond are as good as without an end */
 enum { COMPILE_RECORDS_MOST = 256 << 20 }; /* bytes of a file of records */
 
 /* ---- stages ---- */

@@ -137,7 +137,7 @@ void nest_rest(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim rest, con
   uint32_t mark = t->symbols.n;
   t->again++;
   rest = nest_symbol_be(t, "rest", rest, wick_min_i64(nest_high(t, rest), loop->factor - 1));
-  if (loop->unit || (inner && inner->kind == WICK_UNROLL)) {
+  if (loop->kind != WICK_SPANS && (loop->unit || (inner && inner->kind == WICK_UNROLL))) {
     int64_t unit = nest_unit(r, l), n = loop->factor / unit;
     for (n = reduce ? 1 : n / 2; n > 0 && nest_high(t, rest) > 0; n /= 2) {
       wick_dim size = wick_dim_const(n * unit), count = wick_dim_floordiv(dims, rest, size),
