@@ -6,7 +6,7 @@ import threading
 import numpy as np
 
 from wick import _core, types
-from wick.errors import InvalidArgument, TypeMismatch, raised
+from wick.errors import InvalidArgument, TypeMismatch, WickError, raised
 from wick.ports import Port, Ports, shape_of, shapes_of
 
 
@@ -159,6 +159,26 @@ class Program:
         finally:
             self._free.append(session)
 
+    def outputs_for(self, arrays):
+        """The outputs, with the sizes that follow from those of these arrays."""
+        if not self.open:
+            return self.outputs
+        session = self._take()
+        try:
+            shapes = self._shapes(session, self._ins.flat(arrays))
+        finally:
+            self._free.append(session)
+        shape = dict(zip((p.name for p in self._all), shapes))
+        return tuple(p if p.type else p._replace(shape=shape[p.name]) for p in self.outputs)
+
+    def fits(self, arrays):
+        """May sizes that vary be those of these arrays?"""
+        try:
+            self.outputs_for(arrays)
+            return True
+        except WickError:
+            return False
+
     def _shapes(self, session, flat):
         """Those of the outputs."""
         return raised(session.shape, tuple([a.shape for a in flat])) if self.open else [p.shape for p in self._all]
@@ -296,12 +316,27 @@ class Gradient:
 
 
 class Specialised:
-    """One model, and a Program for each tuple of shapes (and contents, where sizes follow) it meets."""
+    """One model, and the programs for the shapes (and contents, where sizes follow) that it meets.
+
+    The first shapes get a program of their own; where others follow, one program for all sizes serves them. What that
+    one does not take (sizes that it relies on to be equal, and are not) gets programs of its own, too.
+    """
 
     def __init__(self, model, **options):
         self.model, self.options = model, options
         self._programs = {}
+        self._all = None  # the program for all sizes, once there is one; False: there can be none
         self._lock = threading.Lock()
+
+    def _for_all(self, arrays):
+        """The program for all sizes, where it takes these; else None. Under the lock."""
+        if self._all is None and self._programs:
+            tensors = self.model.open and not any(p.type for p in self.model.inputs)
+            try:
+                self._all = tensors and self.model.compile(vary=True, **self.options)
+            except WickError:
+                self._all = False
+        return self._all if self._all and self._all.fits(arrays) else None
 
     def program(self, arrays):
         key = tuple([shape_of(a) for a in arrays])
@@ -313,8 +348,8 @@ class Specialised:
                 if program.takes(arrays):
                     return program
             names = [p.name for p in self.model.inputs]
-            program = self.model.compile(shapes=shapes_of(self.model.inputs, arrays), contents=dict(zip(names, arrays)),
-                                         **self.options)
+            program = self._for_all(arrays) or self.model.compile(
+                shapes=shapes_of(self.model.inputs, arrays), contents=dict(zip(names, arrays)), **self.options)
             self._programs[key] = self._programs.get(key, ()) + (program,)
             return program
 

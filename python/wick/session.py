@@ -271,7 +271,8 @@ def _array_at(address, shape, element_type):
 class InferenceSession:
     """A model, ready to run: `path_or_bytes` is a file's name or its bytes.
 
-    Code is compiled for each set of shapes that is met, at once where the model leaves nothing open.
+    Code is compiled for the first shapes that are met, at once where the model leaves nothing open, and once more for
+    all others together where the model allows that.
     `run` may be called from any number of threads. Pickled, it is made again from its file or bytes.
     """
 
@@ -311,7 +312,7 @@ class InferenceSession:
         arrays = self._arrays(iobinding._inputs)
         program = self._compiled.program(arrays)
         given = [iobinding._outputs.get(p.name) for p in self._model.outputs]
-        for port, array in zip(program.outputs, given):
+        for port, array in zip(program.outputs_for(arrays), given):
             if array is not None:
                 _need_fit(port, array)
         results = dict(zip(self._outputs, program.run(arrays, given)))

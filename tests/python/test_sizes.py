@@ -59,11 +59,11 @@ def test_all_sizes(program):
 
 
 def test_outside(program):
-    with pytest.raises(wick.Error, match="the size T is 71, outside of its range 1..70"):
+    with pytest.raises(wick.WickError, match="the size T is 71, outside of its range 1..70"):
         program[0](np.zeros((1, 71, 8), "f"))
-    with pytest.raises(wick.Error, match="N is 0"):
+    with pytest.raises(wick.WickError, match="N is 0"):
         program[0](np.zeros((0, 4, 8), "f"))
-    with pytest.raises(wick.Error):
+    with pytest.raises(wick.WickError):
         program[0](np.zeros((1, 4, 9), "f"))
 
 
@@ -102,5 +102,29 @@ def test_steps():
     program = wick.compile(model, ranges={"N": (1, 2), "T": (8, 64, 8)})
     x = np.random.default_rng(7).standard_normal((2, 24, 8)).astype("f")
     np.testing.assert_allclose(program(x)[0], expected(x, w), rtol=2e-5, atol=2e-5)
-    with pytest.raises(wick.Error):
+    with pytest.raises(wick.WickError):
         program(np.zeros((1, 12, 8), "f"))
+
+
+def test_sessions_compile_twice_for_all_shapes():
+    """Once for the first shapes, once for all others; what takes sizes to be equal that are not, alone."""
+    model, w = attention_like()
+    session = wick.InferenceSession(model)
+    rng = np.random.default_rng(8)
+    for n, t in [(1, 4), (2, 5), (3, 40), (1, 4), (5, 1)]:
+        x = rng.standard_normal((n, t, 8)).astype("f")
+        np.testing.assert_allclose(session.run(["y"], {"x": x})[0], expected(x, w), rtol=2e-5, atol=2e-5)
+    programs = {id(p) for of in session._compiled._programs.values() for p in of}
+    assert len(programs) == 2
+
+
+def test_sessions_broadcast():
+    graph = helper.make_graph([helper.make_node("Add", ["a", "b"], ["c"])], "g",
+                              [helper.make_tensor_value_info(n, TensorProto.FLOAT, [s]) for n, s in ("aN", "bM")],
+                              [helper.make_tensor_value_info("c", TensorProto.FLOAT, None)])
+    session = wick.InferenceSession(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString())
+    for n, m in [(2, 2), (3, 3), (1, 4), (5, 1), (6, 6)]:
+        a, b = np.arange(n, dtype="f"), np.arange(m, dtype="f")
+        np.testing.assert_array_equal(session.run(None, {"a": a, "b": b})[0], a + b)
+    with pytest.raises(wick.WickError):
+        session.run(None, {"a": np.zeros(2, "f"), "b": np.zeros(3, "f")})
