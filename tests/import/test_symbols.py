@@ -122,6 +122,19 @@ FAMILIES = {
             helper.make_node("If", ["c"], ["b"], "b", then_branch=HALF, else_branch=WHOLE)],
            "b", {"nought": np.array(0), "four": np.array(4), "zero": np.array([0]), "two": np.array([2]), "last": np.array([1])}),
     "depth": ({"x": (F, "14NM")}, [node("DepthToSpace", "x", "a", blocksize=2), node("SpaceToDepth", "a", "b", blocksize=2)], "a b", {}),
+    "scan": ({"x": (F, "N3"), "z": (F, "3")},
+             [helper.make_node("Scan", ["z", "x"], ["a", "b"], "b", num_scan_inputs=1, scan_output_directions=[1], body=helper.make_graph(
+                 [node("Add", "u v", "u2"), node("Mul", "u2 v", "w")], "body",
+                 [helper.make_tensor_value_info("u", F, [3]), helper.make_tensor_value_info("v", F, [3])],
+                 [helper.make_tensor_value_info("u2", F, [3]), helper.make_tensor_value_info("w", F, [3])]))],
+             "a b", {}),
+    "trips": ({"x": (F, "NM")},
+              [node("Shape", "x", "s"), node("Gather", "s nought", "n"),
+               helper.make_node("Loop", ["n", "", "x"], ["a", "b"], "b", body=helper.make_graph(
+                   [node("Add", "v v", "v2"), node("Identity", "c", "c2"), node("ReduceSum", "v", "r", keepdims=0)], "body",
+                   [helper.make_tensor_value_info("i", I, []), helper.make_tensor_value_info("c", B, []), helper.make_tensor_value_info("v", F, None)],
+                   [helper.make_tensor_value_info("c2", B, []), helper.make_tensor_value_info("v2", F, None), helper.make_tensor_value_info("r", F, [])]))],
+              "a b", {"nought": np.array(0)}),
     "loop": ({"x": (F, "NM")},
              [helper.make_node("Loop", ["three", "", "x"], ["b"], "b", body=helper.make_graph(
                  [node("Add", "v v", "v2"), node("Identity", "c", "c2")], "body",

@@ -119,6 +119,31 @@ static wick_value flow_number(wick_onnx_op *o, wick_elem e, int64_t i)
   return wick_build_const(o->b, wick_type_tensor(o->c->module, e, 0, NULL), 0, i);
 }
 
+/* The results of the body behind its condition. */
+static uint32_t flow_nstacked(const wick_onnx_loop *l)
+{
+  return (uint32_t)l->body->output.n - l->conditional - l->ncarried;
+}
+
+bool wick_onnx_loop_counted(wick_onnx_op *o, wick_dim n, wick_onnx_loop *l)
+{
+  int64_t lo, hi;
+  if (wick_dim_is_const(n)) {
+    l->steps = l->most = wick_max_i64(n.v, 0);
+    l->count = flow_number(o, WICK_I64, l->steps);
+    return true;
+  }
+  l->rows = wick_dim_max(o->c->module->dims, n, wick_dim_const(0));
+  wick_dim_range(o->c->module->dims, l->rows, &lo, &hi);
+  if (hi > WICK_ONNX_STEPS && flow_nstacked(l))
+    return wick_onnx_open(
+        o, wick_str_printf(o->c->tmp, "how often it runs, or a range up to %d,", WICK_ONNX_STEPS),
+        n);
+  l->steps = -1, l->most = hi, l->open = true;
+  l->count = wick_build1(o->b, WICK_OP_size, wick_onnx_count(o, l->rows));
+  return !o->b->status;
+}
+
 /* A body takes the index and the condition as it declares them: some say [1]. */
 static wick_value flow_declared(wick_onnx_op *o, const wick_onnx_value_info *v, wick_value x)
 {
@@ -160,12 +185,6 @@ static bool flow_body(wick_onnx_op *o, const wick_onnx_loop *l, wick_value index
   return !o->b->status;
 }
 
-/* The results of the body behind its condition. */
-static uint32_t flow_nstacked(const wick_onnx_loop *l)
-{
-  return (uint32_t)l->body->output.n - l->conditional - l->ncarried;
-}
-
 /* The loop itself. *out_changed: values change their types from one step to the next. */
 static bool flow_loop_region(wick_onnx_op *o, const wick_onnx_loop *l, bool *out_changed)
 {
@@ -199,6 +218,8 @@ static bool flow_loop_region(wick_onnx_op *o, const wick_onnx_loop *l, bool *out
   wick_value first = wick_build_close(o->b);
   for (uint32_t k = 0; k < l->ncarried + nstacked && first.id; k++)
     l->result[k] = (wick_value){first.id + k};
+  for (uint32_t k = l->ncarried; k < l->ncarried + nstacked && l->open && first.id; k++)
+    l->result[k] = wick_onnx_slice(o, l->result[k], 0, wick_dim_const(0), l->rows);
   return first.id != 0 || !(l->ncarried + nstacked);
 }
 
@@ -273,7 +294,11 @@ static void flow_loop(wick_onnx_op *o)
     }
   bool counted = !wick_onnx_has(o, 0) || wick_onnx_known_int(o->c, o->in[0], &most),
        begins = !wick_onnx_has(o, 1) || wick_onnx_known_int(o->c, o->in[1], &on);
-  l.count = counted ? flow_number(o, WICK_I64, most) : wick_onnx_scalar(o, 0);
+  const wick_value_info *trips = wick_onnx_has(o, 0) ? &o->b->values.at[o->in[0].id] : NULL;
+  bool stacks = l.body->output.n > 1 + l.ncarried,
+       open = stacks && !counted && begins && on && trips->ncontent == 1;
+  if (open && !wick_onnx_loop_counted(o, trips->content[0], &l)) return;
+  if (!open) l.count = counted ? flow_number(o, WICK_I64, most) : wick_onnx_scalar(o, 0);
   if (begins && !on)
     l.count = flow_number(o, WICK_I64, 0), most = 0;
   else if (!begins)
@@ -281,10 +306,9 @@ static void flow_loop(wick_onnx_op *o)
                           flow_number(o, WICK_I64, 0));
   most = most < 0 ? 0 : most;
   if (counted && begins && wick_onnx_has(o, 0)) l.steps = most;
-  l.most = most;
+  if (!open) l.most = most;
   l.result = wick_new(o->c->tmp, wick_value, l.ncarried + l.body->output.n + 1);
-  bool stacks = l.body->output.n > 1 + l.ncarried;
-  if (stacks && (!counted || !begins || !wick_onnx_has(o, 0))) {
+  if (stacks && !open && (!counted || !begins || !wick_onnx_has(o, 0))) {
     wick_onnx_unknown(o, counted ? 1 : 0, "how often the loop runs, on which shapes depend,");
     return;
   }

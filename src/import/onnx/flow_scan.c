@@ -37,19 +37,17 @@ static bool scan_begin(wick_onnx_op *o, uint32_t first, scan_form *s)
 /* How many indices there are. */
 static bool scan_count(wick_onnx_op *o, scan_form *s)
 {
+  wick_dim n = wick_dim_const(0);
   for (uint32_t k = 0; k < s->loop.nscan; k++) {
-    wick_dim n = wick_built_info(o->b, s->scan[k].x)->dim[s->scan[k].axis];
-    if (!wick_dim_is_const(n)) return wick_onnx_open(o, "how often it runs", n);
-    if (k && n.v != s->loop.steps) {
-      wick_onnx_fail(o, WICK_ETYPE, "inputs of %lld and %lld steps are scanned",
-                     (long long)s->loop.steps, (long long)n.v);
+    wick_dim own = wick_built_info(o->b, s->scan[k].x)->dim[s->scan[k].axis];
+    if (k && !wick_onnx_equal(o, n, own)) {
+      wick_onnx_fail(o, WICK_ETYPE, "inputs of %lld and %lld steps are scanned", (long long)n.v,
+                     (long long)own.v);
       return false;
     }
-    s->loop.steps = s->loop.most = n.v;
+    n = k ? wick_dim_simpler(o->c->module->dims, n, own) : own;
   }
-  wick_type type = wick_type_tensor(o->c->module, WICK_I64, 0, NULL);
-  s->loop.count = wick_build_const(o->b, type, 0, s->loop.steps);
-  return true;
+  return wick_onnx_loop_counted(o, n, &s->loop);
 }
 
 static wick_value scan_reversed(wick_onnx_op *o, wick_value x)
