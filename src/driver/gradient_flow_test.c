@@ -440,6 +440,33 @@ static void test_programs(void **state)
     if (!only || strcmp(only, programs[i].name) == 0) flow_program(&programs[i]);
 }
 
+/* Regions that take more than 256 values, and keep as many. */
+static void test_many(void **state)
+{
+  (void)state;
+  enum { MANY = 300 };
+  flow t;
+  flow_begin(&t, "many", 3);
+  wick_text w = wick_text_begin(&t.mem);
+  wick_text_add(&w, "graph @main(%x: f64[2], %w: f64[300,2]) -> f64[2] {\n"
+                    "%n = const 2 : i64[]\n");
+  for (int k = 0; k < MANY; k++)
+    wick_text_printf(&w, "%%k%d = const %d : i64[]; %%w%d = take %%w, %%k%d\n", k, k, k, k);
+  wick_text_add(&w, "%0 = loop %n, %x (%i: i64[], %h0: f64[2]) { " ON);
+  for (int k = 0; k < MANY; k++)
+    wick_text_printf(&w,
+                     "%%s%d = reduce_max %%h%d {keepdims=false}; %%a%d = mul %%w%d, %%s%d\n"
+                     "%%b%d = sin %%a%d; %%h%d = add %%h%d, %%b%d\n",
+                     k, k, k, k, k, k, k, k + 1, k, k);
+  wick_text_add(&w, "yield %on, %h300 }\nreturn %0 }");
+  flow_ok(&t, wick_parse_module(t.m, t.name, w.at, strlen(w.at), &t.tmp));
+  t.f = wick_module_find(t.m, "main");
+  if (!flow_derive(&t)) flow_wrong(&t, "has no derivative");
+  flow_evaluate(&t, 0, true);
+  flow_differences(&t);
+  flow_end(&t);
+}
+
 /* ---- random programs ---- */
 
 /* Of f64, with branches and loops in each other; NULL where narrower floats came in between, whose
@@ -508,7 +535,7 @@ static void test_random(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs), cmocka_unit_test(test_many),
                                      cmocka_unit_test(test_random)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,6 +96,7 @@ static wick_infer build_infer(wick_builder *b, wick_opcode op, uint32_t nin, con
                       .nin = nin,
                       .in_value = in,
                       .in = info,
+                      .room = WICK_INFER_ROOM,
                       .out = b->infer_out};
 }
 
@@ -294,6 +295,7 @@ wick_value wick_build_close(wick_builder *b)
   c.nwant = o->nwant;
   c.want = o->want;
   build_region_types(b, o, &c);
+  wick_infer_out_room(&c, b->mem);
   b->status = wick_infer_node(&c, b->level);
   if (b->status) return (wick_value){0};
   n->nregion = (uint16_t)o->regions.n;

@@ -159,8 +159,8 @@ static wick_status infer_counts(const wick_infer *c, wick_level level)
     if (!c->in[i] && (i < op->nin[0] || op->nin[1] == WICK_ANY))
       return wick_infer_fail(c, WICK_ETYPE, "operand %u is missing", i);
   for (uint32_t r = 0; r < c->nregion; r++) /* of these the results are made */
-    if (c->nin > WICK_INFER_ROOM || c->nyield[r] > WICK_INFER_ROOM)
-      return wick_infer_fail(c, WICK_ELIMIT, "more than %d values", WICK_INFER_ROOM);
+    if (c->nin > c->room || c->nyield[r] > c->room)
+      return wick_infer_fail(c, WICK_EINTERNAL, "there is room for %u results", c->room);
   return NULL;
 }
 
@@ -177,18 +177,26 @@ static wick_status infer_elems(const wick_infer *c)
   return NULL;
 }
 
+void wick_infer_out_room(wick_infer *c, wick_arena *mem)
+{
+  uint32_t most = c->nin;
+  for (uint32_t r = 0; r < c->nregion; r++) most = c->nyield[r] > most ? c->nyield[r] : most;
+  if (most <= c->room) return;
+  c->room = most;
+  c->out = wick_new(mem, wick_value_info, most);
+}
+
 wick_status wick_infer_node(wick_infer *c, wick_level level)
 {
   const wick_op *op = wick_ops[c->op];
   WICK_TRY(infer_counts(c, level));
   WICK_TRY(infer_elems(c));
-  uint32_t clear = op->nout[1] == WICK_ANY ? WICK_INFER_ROOM : op->nout[1];
+  uint32_t clear = op->nout[1] == WICK_ANY ? c->room : op->nout[1];
   memset(c->out, 0, clear * sizeof *c->out);
   c->nout = op->nout[0];
   if (op->typed && (c->nwant < op->nout[0] || (op->nout[1] != WICK_ANY && c->nwant > op->nout[1])))
     return wick_infer_fail(c, WICK_ETYPE, "%s wants its result type to be given", op->name);
-  if (c->nwant > WICK_INFER_ROOM)
-    return wick_infer_fail(c, WICK_ELIMIT, "more than %d results", WICK_INFER_ROOM);
+  if (c->nwant > c->room) return wick_infer_fail(c, WICK_ELIMIT, "more than %u results", c->room);
   if (op->typed) {
     c->nout = c->nwant;
     for (uint32_t i = 0; i < c->nwant; i++) c->out[i].type = c->want[i];

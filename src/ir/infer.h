@@ -13,6 +13,9 @@ WICK_CHECKED wick_status wick_attrs_complete(wick_infer *c, wick_level level,
 /* Counts, level, element types, then the row's infer; c->out and c->nout are set. */
 WICK_CHECKED wick_status wick_infer_node(wick_infer *c, wick_level level);
 
+/* Results that there is room for: for those of nodes with regions, which these make, as many as
+ * they may be. */
 enum { WICK_INFER_ROOM = 256 };
+void wick_infer_out_room(wick_infer *c, wick_arena *mem);
 
 #endif

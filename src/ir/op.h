@@ -51,7 +51,8 @@ typedef struct wick_infer {
   bool (*relies)(void *arg, wick_dim a, wick_dim b);
   void *arg;
   uint32_t nout;        /* out */
-  wick_value_info *out; /* out: type, and content where known; room for 256 */
+  uint32_t room;        /* for results */
+  wick_value_info *out; /* out: type, and content where known */
 } wick_infer;
 
 WICK_CHECKED wick_status wick_infer_fail(const wick_infer *c, wick_code code, const char *fmt, ...)

@@ -262,7 +262,7 @@ const wick_op wick_op_loop = {
     .nin = {1, WICK_ANY},
     .nout = {0, WICK_ANY},
     .nregion = {1, 1},
-    .attr = {{"stacked", WICK_ATTR_INT, 0, false, NULL, 0, 128},
+    .attr = {{"stacked", WICK_ATTR_INT, 0, false, NULL, 0, 0xffff},
              {"most", WICK_ATTR_DIMS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH | WICK_LOW,
     .infer = loop_infer,
