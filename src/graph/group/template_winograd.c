@@ -58,7 +58,8 @@ static bool winograd_group_of(const wick_schedule *s, winograd_group *w)
     return false;
   for (const wick_stage *st = w->outputs + 1; st < w->out; st++)
     if (st->fold || winograd_own(w, st)) return false;
-  w->n = winograd_extent(w->out, 0), w->ob = winograd_extent(w->out, 1);
+  w->n = wick_dim_typical(s->group->module->dims, w->out->axis[0].extent); /* to weigh by alone */
+  w->ob = winograd_extent(w->out, 1);
   w->y = winograd_extent(w->out, 2), w->x = winograd_extent(w->out, 3);
   w->lanes = winograd_extent(w->out, 4);
   w->in = winograd_extent(w->tiles, 1);
