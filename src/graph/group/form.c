@@ -143,6 +143,37 @@ wick_type wick_form_buffer(form_state *s, wick_type tensor, wick_space space)
   return wick_type_buffer(s->f->module, t->elem, t->rank, t->dim, space);
 }
 
+wick_status wick_form_fill(form_state *s, wick_value buffer, wick_type tensor, const wick_imm *by)
+{
+  wick_module *m = s->f->module;
+  wick_axis axis[WICK_MAX_RANK];
+  wick_builder b;
+  wick_build_begin(&b, m, WICK_GROUP, wick_str_printf(s->tmp, "clear.%u", m->funcs.n), &m->mem);
+  wick_type one = wick_type_scalar(m, wick_type_get(m, tensor)->elem, 1);
+  uint32_t naxis = wick_axes_of(&b, tensor, axis);
+  wick_map_begin(&b, "clear", naxis, axis, 1, &tensor);
+  wick_value x = wick_build_const(&b, one, by->f, by->i), y = wick_map_end(&b, 1, &x);
+  wick_build_return(&b, 1, &y);
+  wick_func *g;
+  WICK_TRY(wick_build_end(&b, &g));
+  WICK_TRY(wick_template_schedule(g, s->target, NULL, s->tmp));
+  wick_module_set(m, g);
+  wick_attr a = {.s = g->name};
+  wick_build(&s->b, WICK_OP_kernel, 1, &buffer, &a, 0, NULL);
+  return s->b.status;
+}
+
+/* A number everywhere, of an open size: a kernel writes it. */
+static wick_value form_filled(form_state *s, wick_value v, const wick_imm *by)
+{
+  wick_type tensor = wick_type_of(s->f, v), type = wick_form_buffer(s, tensor, WICK_ARENA);
+  s->low[v.id] = wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &type);
+  wick_push(s->tmp, &s->inner, v.id);
+  wick_status bad = wick_form_fill(s, s->low[v.id], tensor, by);
+  if (bad) wick_build_fail(&s->b, bad->code, "%s", bad->message);
+  return s->low[v.id];
+}
+
 wick_value wick_form_low(form_state *s, wick_value v)
 {
   if (s->low[v.id].id) return s->low[v.id];
@@ -155,7 +186,7 @@ wick_value wick_form_low(form_state *s, wick_value v)
     uint64_t nbytes = 0;
     wick_elem e = wick_type_get(m, tensor)->elem;
     wick_dim numel = wick_type_numel(m, tensor);
-    if (!wick_type_nbytes(m, tensor, &nbytes)) return (wick_value){0};
+    if (!wick_type_nbytes(m, tensor, &nbytes)) return form_filled(s, v, &imm);
     char *data = wick_arena_alloc(&m->mem, nbytes, 64);
     for (int64_t k = 0; k < numel.v; k++)
       wick_store_elem(e, data, (uint64_t)k,

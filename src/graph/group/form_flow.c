@@ -53,29 +53,6 @@ static void flow_if(form_state *s, const wick_node *n, wick_errors *all)
 
 /* ---- loops ---- */
 
-/* A kernel that writes zeros: rows that no iteration comes to. */
-static void flow_clear(form_state *s, wick_value buffer, wick_type tensor, wick_errors *all)
-{
-  wick_module *m = s->f->module;
-  wick_axis axis[WICK_MAX_RANK];
-  wick_builder b;
-  wick_build_begin(&b, m, WICK_GROUP, wick_str_printf(s->tmp, "clear.%u", m->funcs.n), &m->mem);
-  wick_type one = wick_type_scalar(m, wick_type_get(m, tensor)->elem, 1);
-  uint32_t naxis = wick_axes_of(&b, tensor, axis);
-  wick_map_begin(&b, "clear", naxis, axis, 1, &tensor);
-  wick_value zero = wick_build_const(&b, one, 0, 0);
-  wick_value y = wick_map_end(&b, 1, &zero);
-  wick_build_return(&b, 1, &y);
-  wick_func *g;
-  wick_status bad = wick_build_end(&b, &g);
-  if (!bad) bad = wick_template_schedule(g, s->target, NULL, s->tmp);
-  wick_errors_add(all, bad);
-  if (bad) return;
-  wick_module_set(m, g);
-  wick_attr a = {.s = g->name};
-  wick_build(&s->b, WICK_OP_kernel, 1, &buffer, &a, 0, NULL);
-}
-
 static const wick_imm *flow_known(const form_state *s, wick_value v)
 {
   uint32_t d = s->g.definer[v.id];
@@ -123,7 +100,8 @@ static void flow_loop_begin(form_state *s, flow_loop *l, wick_errors *all)
     } else {
       l->stacked[k - l->ncarried] = to;
       bool whole = flow_all(s, n) && more && more->i;
-      if (!whole) flow_clear(s, to, wick_type_of(s->f, v), all);
+      if (!whole) /* rows that no iteration comes to */
+        wick_errors_add(all, wick_form_fill(s, to, wick_type_of(s->f, v), &(wick_imm){.f = 0}));
     }
   }
   l->index = s->low[n->region[0].first.id] = flow_alloc(s, wick_type_of(s->f, n->region[0].first));

@@ -24,6 +24,9 @@ typedef struct form_state {
 
 /* The buffer of a value; immediates that are wanted in memory become constants of the module. */
 wick_value wick_form_low(form_state *s, wick_value v);
+/* A kernel that writes a number everywhere. */
+WICK_CHECKED wick_status wick_form_fill(form_state *s, wick_value buffer, wick_type tensor,
+                                        const wick_imm *by);
 wick_type wick_form_buffer(form_state *s, wick_type tensor, wick_space space);
 /* The instructions of the nodes begin .. end-1, of one region. */
 void wick_form_nodes(form_state *s, uint32_t begin, uint32_t end, wick_errors *all);
