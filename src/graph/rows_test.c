@@ -118,6 +118,8 @@ static const row_case lines[] = {
     {"cumprod", "T[2,5]", "axis=1, reverse=true", "T[2,5]", 0},
     {"cumsum", "T[2,5]", "axis=1", "T[2,5]", 0},
     {"cumsum", "T[2,5,2]", "axis=1, exclusive=true, reverse=true", "T[2,5,2]", 0},
+    {"cumsum", "T[2,530]", "axis=1", "T[2,530]", 0},
+    {"cumsum", "T[530,2]", "axis=0, exclusive=true, reverse=true", "T[530,2]", 0},
     {"depth_to_space", "T[2,8,2,3]", "block=2", "T[2,2,4,6]", 0},
     {"depth_to_space", "T[2,8,2,3]", "block=2, order=crd", "T[2,2,4,6]", 0},
     {"expand", "T[3,1]", "shape=[2,1,4]", "T[2,3,4]", 0},

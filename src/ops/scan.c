@@ -44,9 +44,123 @@ static wick_status scan_ref(wick_ref *c)
   return NULL;
 }
 
+/* ---- long lines ---- */
+
+/* Sums of blocks, of blocks of these, and so on; then, from the last of them down, what lies before
+ * each place: of its block, and of all blocks before. A number of steps for each element that does
+ * not grow with the line. */
+enum { SCAN_BLOCK = 16, SCAN_LONG = 512, SCAN_LEVELS = 16 };
+
+typedef struct scan_lines {
+  const wick_compute *c;
+  wick_opcode by;
+  wick_elem acc;
+  uint32_t at;               /* the axis */
+  wick_value x[SCAN_LEVELS]; /* the elements, the sums of their blocks, ... */
+  int64_t n[SCAN_LEVELS];    /* of each along the axis */
+} scan_lines;
+
+static wick_type scan_type(const scan_lines *s, uint32_t level)
+{
+  wick_builder *b = s->c->b;
+  wick_dim dim[WICK_MAX_RANK];
+  const wick_type_info *x = wick_built_info(b, s->c->in[0]);
+  for (uint32_t k = 0; k < x->rank; k++)
+    dim[k] = k == s->at ? wick_dim_const(s->n[level]) : x->dim[k];
+  return wick_type_tensor(b->module, s->acc, x->rank, dim);
+}
+
+/* The element of a level at a place along the axis, in the order of sums; beyond the last: that
+ * which changes nothing. */
+static wick_value scan_at(const scan_lines *s, uint32_t level, const wick_axis *axis,
+                          wick_dim place)
+{
+  wick_builder *b = s->c->b;
+  wick_dim index[WICK_MAX_RANK], last = wick_dim_const(s->n[level] - 1);
+  if (b->status) return s->x[level];
+  const wick_type_info *x = wick_built_info(b, s->x[level]);
+  for (uint32_t k = 0; k < x->rank; k++) index[k] = axis[k].sym;
+  bool back = level == 0 && s->c->attr[SCAN_REVERSE].i;
+  index[s->at] = back ? wick_dim_sub(b->module->dims, last, place) : place;
+  wick_scalar none = wick_ops[s->by]->neutral(x->elem);
+  wick_value fill = wick_build_const(b, wick_type_scalar(b->module, x->elem, 1), none.f, none.i);
+  return wick_build_cast(b, wick_read(b, s->x[level], index, 0, NULL, fill), s->acc);
+}
+
+static wick_value scan_blocks(const scan_lines *s, uint32_t level)
+{
+  wick_builder *b = s->c->b;
+  wick_dims *t = b->module->dims;
+  wick_axis axis[WICK_MAX_RANK + 1];
+  wick_type type = scan_type(s, level);
+  uint32_t n = wick_axes_of(b, type, axis);
+  axis[n] = wick_make_axis(b, "k", wick_dim_const(SCAN_BLOCK), true);
+  wick_value state = wick_stage_fold(b, "blocks", n + 1, axis, type, s->by, s->acc);
+  wick_dim place = wick_dim_mul(t, axis[s->at].sym, wick_dim_const(SCAN_BLOCK));
+  wick_value v = scan_at(s, level - 1, axis, wick_dim_add(t, place, axis[n].sym));
+  return wick_stage_end(b, wick_stage_finish(b, wick_build2(b, s->by, state, v), s->by), type);
+}
+
+/* What lies before the places of a level; of the elements, up to them. before: of the next level; 0
+ * of the last one. */
+static wick_value scan_before(const scan_lines *s, uint32_t level, wick_value before)
+{
+  wick_builder *b = s->c->b;
+  wick_dims *t = b->module->dims;
+  wick_axis axis[WICK_MAX_RANK + 1];
+  wick_dim index[WICK_MAX_RANK], block = wick_dim_const(SCAN_BLOCK);
+  wick_type type = level ? scan_type(s, level) : s->c->out_type[0];
+  uint32_t n = wick_axes_of(b, type, axis);
+  axis[n] = wick_make_axis(b, "k", block, true);
+  wick_value state = wick_stage_fold(b, "before", n + 1, axis, type, s->by, s->acc), none = {0};
+  bool back = level == 0 && s->c->attr[SCAN_REVERSE].i,
+       without = level || s->c->attr[SCAN_EXCLUSIVE].i;
+  wick_dim own = axis[s->at].sym;
+  if (back) own = wick_dim_sub(t, wick_dim_const(s->n[0] - 1), own);
+  wick_dim of = wick_dim_floordiv(t, own, block),
+           place = wick_dim_add(t, wick_dim_mul(t, of, block), axis[n].sym);
+  wick_value on = wick_stage_compare(b, without ? WICK_OP_lt : WICK_OP_le, place, own),
+             sum = wick_build2(b, s->by, state, scan_at(s, level, axis, place));
+  sum = wick_stage_finish(b, wick_build3(b, WICK_OP_where, on, sum, state), s->by);
+  for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
+  index[s->at] = of;
+  if (before.id) sum = wick_build2(b, s->by, wick_read(b, before, index, 0, NULL, none), sum);
+  return wick_stage_end(b, sum, type);
+}
+
+/* Products of floats stay in order: parts of one leave the range where all of it does not. */
+static bool scan_is_long(const wick_compute *c)
+{
+  const wick_type_info *x = wick_built_info(c->b, c->in[0]);
+  wick_dim n = x->dim[c->attr[SCAN_AXIS].i];
+  return wick_dim_is_const(n) && n.v >= SCAN_LONG &&
+         (c->op == WICK_OP_cumsum || !wick_elem_is_float(x->elem));
+}
+
+static void scan_long(const wick_compute *c)
+{
+  uint32_t level = 0;
+  scan_lines s = {.c = c, .by = scan_row(c->op), .at = (uint32_t)c->attr[SCAN_AXIS].i};
+  s.acc = wick_stage_range(wick_built_info(c->b, c->in[0])->elem, s.by);
+  s.x[0] = c->in[0], s.n[0] = wick_built_info(c->b, c->in[0])->dim[s.at].v;
+  for (; s.n[level] > SCAN_BLOCK; level++) {
+    s.n[level + 1] = wick_ceildiv_i64(s.n[level], SCAN_BLOCK);
+    s.x[level + 1] = scan_blocks(&s, level + 1);
+  }
+  wick_value before = {0};
+  for (uint32_t k = level + 1; k-- > 0;) before = scan_before(&s, k, before);
+  c->out[0] = before;
+}
+
+/* ---- others ---- */
+
 /* Every element is a fold of its own: the elements up to its place. */
 static void scan_compute(const wick_compute *c)
 {
+  if (scan_is_long(c)) {
+    scan_long(c);
+    return;
+  }
   wick_builder *b = c->b;
   wick_dims *t = b->module->dims;
   const wick_type_info *x = wick_built_info(b, c->in[0]);
@@ -72,7 +186,8 @@ static void scan_compute(const wick_compute *c)
 
 const wick_op wick_op_cumsum = {
     .name = "cumsum",
-    .doc = "The sum of the elements up to each place along `axis`, in order; without the element "
+    .doc = "The sum of the elements up to each place along `axis`, in order, of long lines by "
+           "blocks; without the element "
            "itself (`exclusive`), from the end (`reverse`). f16 and bf16 are summed in f32; "
            "integers wrap",
     .nin = {1, 1},
