@@ -9,6 +9,7 @@
 #   make bench-tuned   what `wick tune` gains in a minute for each of other networks
 #   make bench-lines   what moves more than it computes, beside the memory's rate
 #   make mutated       10,000 models that went wrong
+#   make peer          2,000 random graphs beside ONNX Runtime
 #   make planted       are planted bugs found?      make docs          writes docs/operators.md, docs/onnx.md
 #   make clean
 BUILD ?= build
@@ -19,7 +20,7 @@ FOLDERS = $(wildcard include src tools tests examples bench python)
 SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated planted bench bench-layers bench-shapes bench-tuned bench-lines docs format check-format clean
+.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated peer planted bench bench-layers bench-shapes bench-tuned bench-lines docs format check-format clean
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -68,6 +69,10 @@ fuzz:
 # Models of ONNX's suite that went wrong, ten thousand of them.
 mutated: venv all
 	@$(BUILD)/venv/bin/python tests/fuzz/mutated.py --build $(BUILD) --jobs $(JOBS)
+
+# Random graphs beside ONNX Runtime, of what it takes.
+peer: venv all
+	@$(BUILD)/venv/bin/python tests/differential/peer.py --build $(BUILD) --jobs $(JOBS)
 
 # Ten bugs, kept as patches: the random graphs must find each.
 planted:

@@ -257,9 +257,9 @@ static bool diff_one(diff *d, uint64_t seed, const char *target, uint64_t (*seen
 {
   random_graph *r = calloc(1, sizeof *r);
   wick_module *m = wick_module_create(&d->guard, "random");
-  wick_func *f = random_function(r, m, seed, true, NULL, &d->mem, &d->tmp);
+  wick_func *f = random_function(r, m, seed, true, &(random_wish){0}, &d->mem, &d->tmp);
   uint32_t npair;
-  random_pair pair = random_pair_of(seed, &npair);
+  random_pair pair = random_pair_of(&(random_wish){0}, seed, &npair);
   if (!f)
     fail_msg("seed %llu: no %s of %s is built", (unsigned long long)seed, wick_ops[pair.op]->name,
              wick_elem_name(pair.elem));
@@ -303,9 +303,10 @@ static int diff_order(const void *a, const void *b)
 static void diff_coverage(uint64_t (*seen)[WICK_NOP], uint64_t ngraph)
 {
   uint32_t rows = 0, all = 0, pairs = 0, npair;
-  random_pair_of(0, &npair);
+  random_pair_of(&(random_wish){0}, 0, &npair);
   for (uint32_t op = 1; op < WICK_NOP; op++) {
-    uint64_t types = random_types((wick_opcode)op), missing = types & ~(*seen)[op];
+    uint64_t types = random_types(&(random_wish){0}, (wick_opcode)op),
+             missing = types & ~(*seen)[op];
     all += types != 0;
     rows += (types & (*seen)[op]) != 0;
     for (uint64_t s = types & (*seen)[op]; s; s &= s - 1) pairs++;

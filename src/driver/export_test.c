@@ -22,6 +22,7 @@ typedef struct export_run {
   wick_guard guard;
   wick_arena mem, tmp, scratch;
   uint64_t noise;
+  random_wish wish;
   uint32_t exact, close, without;
 } export_run;
 
@@ -91,17 +92,40 @@ static void export_round(const wick_func *f)
   }
 }
 
-/* Kept for a comparison with another runtime (tests/differential/peer.py). */
-static void export_keep(uint64_t seed, wick_span bytes)
+/* Kept for a comparison with another runtime (tests/differential/peer.py): SEED.ROW.ELEMENT.onnx.
+ */
+static void export_keep(const export_run *x, uint64_t seed, wick_span bytes)
 {
   const char *folder = getenv("WICK_EXPORT_DIR");
   char path[4096];
+  uint32_t n;
+  random_pair p = random_pair_of(&x->wish, seed, &n);
   if (!folder) return;
-  snprintf(path, sizeof path, "%s/%llu.onnx", folder, (unsigned long long)seed);
+  snprintf(path, sizeof path, "%s/%llu.%s.%s.onnx", folder, (unsigned long long)seed,
+           wick_ops[p.op]->name, wick_elem_name(p.elem));
   FILE *f = fopen(path, "wb");
   assert_non_null(f);
   assert_int_equal(fwrite(bytes.at, 1, bytes.nbytes, f), bytes.nbytes);
   assert_int_equal(fclose(f), 0);
+}
+
+/* The file that WICK_RANDOM_TYPES names has lines of a row and an element type: graphs are made of
+ * these alone. WICK_RANDOM_ALONE: a row each. Both are for that comparison. */
+static void export_wish(export_run *x)
+{
+  const char *path = getenv("WICK_RANDOM_TYPES");
+  static uint64_t types[WICK_NOP];
+  char row[64], elem[16];
+  x->wish.alone = getenv("WICK_RANDOM_ALONE") != NULL;
+  if (!path) return;
+  FILE *f = fopen(path, "r");
+  assert_non_null(f);
+  while (fscanf(f, "%63s %15s", row, elem) == 2)
+    for (uint32_t op = 1; op < WICK_NOP; op++)
+      for (uint32_t e = 0; e < WICK_NELEM && strcmp(wick_ops[op]->name, row) == 0; e++)
+        if (strcmp(wick_elem_name((wick_elem)e), elem) == 0) types[op] |= WICK_BIT(e);
+  assert_int_equal(fclose(f), 0);
+  x->wish.types = types;
 }
 
 static wick_status export_back(export_run *x, uint64_t seed, wick_module *m, const wick_func *f,
@@ -114,7 +138,7 @@ static wick_status export_back(export_run *x, uint64_t seed, wick_module *m, con
   for (size_t i = 0; i < r.model.n; i++)
     wick_text_addn(&bytes, r.model.at[i].at, r.model.at[i].nbytes);
   const wick_span span = {(const unsigned char *)bytes.at, bytes.n};
-  export_keep(seed, span);
+  export_keep(x, seed, span);
   wick_status s = wick_import_onnx(back, span, "m.onnx", NULL, &x->mem, &x->tmp, out);
   return s ? s : wick_verify_func(*out, &x->tmp);
 }
@@ -170,7 +194,7 @@ static bool export_one(export_run *x, uint64_t seed)
   random_graph *r = calloc(1, sizeof *r);
   wick_module *m = wick_module_create(&x->guard, "random"),
               *back = wick_module_create(&x->guard, "");
-  wick_func *f = random_function(r, m, seed, false, NULL, &x->mem, &x->tmp);
+  wick_func *f = random_function(r, m, seed, false, &x->wish, &x->mem, &x->tmp);
   const wick_func *g = NULL;
   bool composed, good = true;
   if (f && export_without(f, &composed)) {
@@ -218,6 +242,7 @@ static void random_graphs_go_there_and_back(void **state)
   uint64_t n = count && *count ? strtoull(count, NULL, 10) : 300,
            from = first && *first ? strtoull(first, NULL, 10) : 0;
   uint32_t bad = 0;
+  export_wish(&run);
   for (uint64_t seed = from; seed < from + n; seed++) {
     bad += !export_one(&run, seed * 37); /* pairs come in turn: not those of the first rows alone */
     end(state);

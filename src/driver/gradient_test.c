@@ -366,7 +366,7 @@ static bool gradient_case(wick_opcode op, uint64_t seed, bool again, uint32_t *c
 static bool gradient_wanted(wick_opcode op)
 {
   const wick_op *row = wick_ops[op];
-  return random_types(op) & WICK_BIT(WICK_F64) && row->grad != wick_grad_none &&
+  return random_types(&(random_wish){0}, op) & WICK_BIT(WICK_F64) && row->grad != wick_grad_none &&
          row->grad != wick_grad_zero && (row->grad || row->expand);
 }
 
@@ -381,7 +381,8 @@ static void test_types(void **state)
       random_graph r;
       wick_node node = {0};
       wick_func *f;
-      if (!gradient_wanted(op) || !(random_types(op) >> elems[i % 3] & 1)) continue;
+      if (!gradient_wanted(op) || !(random_types(&(random_wish){0}, op) >> elems[i % 3] & 1))
+        continue;
       gradient_begin(&g, op, elems[i % 3], 1000003u * (uint64_t)op + i);
       if (gradient_operands(&g, &r, &node, &f)) {
         gradient_function(&g, &r, &node);

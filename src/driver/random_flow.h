@@ -134,14 +134,14 @@ static void random_loop(random_graph *r)
 }
 
 /* A function @main of some 20 nodes, that of the seed's pair among them; returns it and up to six
- * of the values that nobody uses; with branches and loops where they are asked for; size: NULL, or
- * three sizes that parameters often have. NULL where the pair cannot be built. */
+ * of the values that nobody uses; with branches and loops where they are asked for. NULL where the
+ * pair cannot be built. */
 static wick_func *random_function(random_graph *r, wick_module *m, uint64_t seed, bool flow,
-                                  const int64_t *size, wick_arena *mem, wick_arena *tmp)
+                                  const random_wish *wish, wick_arena *mem, wick_arena *tmp)
 {
   uint32_t npair, nout = 0;
-  random_pair pair = random_pair_of(seed, &npair);
-  *r = (random_graph){.m = m, .seed = seed * 2 + 1, .size = size, .tmp = tmp};
+  random_pair pair = random_pair_of(wish, seed, &npair);
+  *r = (random_graph){.wish = *wish, .m = m, .seed = seed * 2 + 1, .tmp = tmp};
   for (int i = 0; i < 4; i++) random_below(r, 2);
   wick_build_begin(&r->b, m, WICK_GRAPH, "main", mem);
   random_params(r, pair);
@@ -153,7 +153,7 @@ static wick_func *random_function(random_graph *r, wick_module *m, uint64_t seed
   }
   if (!out[nout++].id) return NULL;
   r->only = 0;
-  for (int tries = 0; tries < 200 && r->b.nodes.n < 36; tries++)
+  for (int tries = 0; !wish->alone && tries < 200 && r->b.nodes.n < 36; tries++)
     if (!flow || random_below(r, 24))
       random_step(r);
     else if (random_below(r, 2))

@@ -20,12 +20,19 @@ typedef struct random_pair {
   wick_elem elem;
 } random_pair;
 
+/* What is wanted of graphs; zeros: all there is, some 36 nodes. */
+typedef struct random_wish {
+  const uint64_t *types; /* per row: the element types to build it with */
+  bool alone;            /* the row of the pair, and what it needs */
+  const int64_t *size;   /* three that dimensions of parameters often have; NULL: none */
+} random_wish;
+
 typedef struct random_graph {
+  random_wish wish;
   wick_builder b;
   wick_module *m;
   uint64_t seed;
-  uint64_t only;       /* element types that steps take; 0: any */
-  const int64_t *size; /* three that dimensions of parameters often have; NULL: none */
+  uint64_t only; /* element types that steps take; 0: any */
   wick_list(wick_value) values;
   wick_arena *tmp;
   uint32_t nests; /* how deep regions may lie in regions (random_flow.h) */
@@ -42,27 +49,42 @@ static const wick_elem random_elems[] = {
     WICK_F32, WICK_F32, WICK_F32, WICK_F32, WICK_F32, WICK_F32, WICK_F64, WICK_F16, WICK_BF16,
     WICK_I64, WICK_I32, WICK_I16, WICK_I8,  WICK_U64, WICK_U32, WICK_U16, WICK_U8,  WICK_BOOL};
 
+/* An element type that some row is wanted with. */
+static wick_elem random_elem(random_graph *r)
+{
+  uint64_t some = 0;
+  for (uint32_t op = 0; op < WICK_NOP && r->wish.types; op++) some |= r->wish.types[op];
+  for (int tries = 0; tries < 100; tries++) {
+    wick_elem e = RANDOM_OF(r, random_elems);
+    if (!some || some >> e & 1) return e;
+  }
+  return WICK_F32;
+}
+
 /* ---- what there is to build ---- */
 
-/* The element types that a row of the graph takes; 0: it is none that stands for itself. */
-static uint64_t random_types(wick_opcode op)
+/* The element types that a row of the graph takes, of those wanted; 0: it is none that stands for
+ * itself. */
+static uint64_t random_types(const random_wish *w, wick_opcode op)
 {
   const wick_op *row = wick_ops[op];
   if (!(row->level & WICK_GRAPH) || row->nregion[1] || !(wick_compute_of(op) || row->expand))
     return 0;
   uint64_t all = row->elems ? row->elems & WICK_PLAIN : WICK_PLAIN;
+  if (w->types) all &= w->types[op];
   return op == WICK_OP_one_hot ? all & WICK_INTS : all;
 }
 
 /* The nth pair of a row and an element type, of *n. */
-static random_pair random_pair_of(uint64_t nth, uint32_t *n)
+static random_pair random_pair_of(const random_wish *w, uint64_t nth, uint32_t *n)
 {
   random_pair p = {WICK_OP_none, WICK_F32};
   uint32_t count = 0;
+  *n = 0;
   for (int found = 0; found < 2; found++, *n = count, count = 0)
     for (uint32_t op = 1; op < WICK_NOP; op++)
-      for (uint64_t s = random_types((wick_opcode)op); s; s &= s - 1, count++)
-        if (found && count == nth % *n)
+      for (uint64_t s = random_types(w, (wick_opcode)op); s; s &= s - 1, count++)
+        if (found && *n && count == nth % *n)
           p = (random_pair){(wick_opcode)op, (wick_elem)__builtin_ctzll(s)};
   return p;
 }
@@ -209,13 +231,31 @@ static void random_set_dims(random_graph *r, wick_opcode op, wick_attr *a, const
 
 /* ---- steps ---- */
 
-/* Builds, if inference allows it and the result is small; then the results are values, too. */
+/* Which of the operands is the one by whose element type a node counts: its first tensor of data;
+ * nin where it has none. */
+static uint32_t random_counted_operand(wick_opcode op, uint32_t nin)
+{
+  uint32_t k = wick_ops[op]->scalar == WICK_RULE_SELECT;
+  while (k < nin && k < 32 && wick_ops[op]->beside >> k & 1) k++;
+  return k < nin ? k : nin;
+}
+
+static bool random_wanted(const random_graph *r, wick_opcode op, uint32_t nin, const wick_value *in)
+{
+  uint32_t k = random_counted_operand(op, nin);
+  if (!r->wish.types || k == nin || !in[k].id) return true;
+  return r->wish.types[op] >> random_info(r, in[k])->elem & 1;
+}
+
+/* Builds, if it is wanted, inference allows it and the result is small; then the results are
+ * values, too. */
 static wick_value random_build(random_graph *r, wick_opcode op, uint32_t nin, const wick_value *in,
                                const wick_attr *a, const wick_type *want)
 {
   uint32_t nnode = r->b.nodes.n;
   for (uint32_t k = 0; k < nin; k++)
     if (!in[k].id && k < wick_ops[op]->nin[0]) return (wick_value){0};
+  if (!random_wanted(r, op, nin, in)) return (wick_value){0};
   wick_value v = wick_build(&r->b, op, nin, in, a, want ? 1 : 0, want);
   if (r->b.status || !v.id) {
     r->b.status = NULL;

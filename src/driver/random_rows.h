@@ -16,7 +16,7 @@ static void random_scalar(random_graph *r, wick_opcode op)
   in[first] = v;
   if (first) in[0] = random_partner(r, v, WICK_BOOL);
   for (uint32_t k = first + 1; k < nin; k++) in[k] = random_partner(r, v, e);
-  wick_type want = wick_type_with_elem(r->m, wick_built_type(&r->b, v), RANDOM_OF(r, random_elems));
+  wick_type want = wick_type_with_elem(r->m, wick_built_type(&r->b, v), random_elem(r));
   random_build(r, op, nin, in, random_attrs(r, op), row->typed ? &want : NULL);
 }
 
@@ -571,17 +571,15 @@ static void random_step(random_graph *r)
       return;
     }
   wick_opcode op = WICK_OP_none;
-  while (!op || !wick_ops[op]->scalar || !random_types(op))
+  while (!op || !wick_ops[op]->scalar || !random_types(&r->wish, op))
     op = (wick_opcode)(1 + random_below(r, WICK_NOP - 1));
   random_row(r, op);
 }
 
-/* The value by whose element type a node counts: its first tensor of data, or its result. */
+/* The value by whose element type a node counts: an operand, or its result. */
 static wick_value random_counted(const wick_node *n)
 {
-  const wick_op *row = wick_ops[n->op];
-  uint32_t k = row->scalar == WICK_RULE_SELECT;
-  while (k < n->nin && k < 32 && row->beside >> k & 1) k++;
+  uint32_t k = random_counted_operand(n->op, n->nin);
   return k < n->nin ? n->in[k] : n->first;
 }
 
@@ -602,9 +600,9 @@ static void random_params(random_graph *r, random_pair pair)
     int64_t dim[4];
     uint32_t rank = i == 0 ? 4 : random_below(r, 5);
     for (uint32_t k = 0; k < rank; k++) dim[k] = 1 + random_below(r, k == 1 ? 40 : k == 0 ? 2 : 12);
-    for (uint32_t k = 0; k < rank && r->size; k++)
-      if (random_below(r, i == 0 && k == 1 ? 4 : 2) == 0) dim[k] = r->size[random_below(r, 3)];
-    wick_elem e = RANDOM_OF(r, random_elems);
+    for (uint32_t k = 0; k < rank && r->wish.size; k++)
+      if (random_below(r, i == 0 && k == 1 ? 4 : 2) == 0) dim[k] = r->wish.size[random_below(r, 3)];
+    wick_elem e = random_elem(r);
     if (i < 2) e = i ? WICK_F32 : pair.elem;
     wick_push(
         r->tmp, &r->values,

@@ -238,7 +238,8 @@ static bool symbols_one(diff *d, uint64_t seed, symbols_count *count)
   wick_module *m = wick_module_create(&d->guard, "random");
   wick_dim sym[RANDOM_NSYMBOL];
   diff_result result = {false, ""};
-  wick_func *f = random_function(r, m, seed, false, random_symbol_size, &d->mem, &d->tmp);
+  wick_func *f = random_function(r, m, seed, false, &(random_wish){.size = random_symbol_size},
+                                 &d->mem, &d->tmp);
   if (f) f = random_lifted(f, seed % 8 == 5, &d->mem, &d->tmp, sym);
   free(r);
   if (f) {

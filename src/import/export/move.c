@@ -61,6 +61,18 @@ void wick_export_scan(wick_export_op *o)
   move_end(o, move_begin(o, x, wick_export_i64(o->x, wick_export_attr(o, "axis")->i)), wide);
 }
 
+/* Indices, operand 1, are of any integers here; there of 64 bits, for the most part. */
+void wick_export_indexed(wick_export_op *o)
+{
+  wick_elem e = wick_export_info(o, 1)->elem;
+  const char *in[3] = {wick_export_in(o, 0), wick_export_in(o, 1)};
+  if (e != WICK_I64) in[1] = wick_export_cast(o, in[1], e, WICK_I64);
+  if (o->n->nin > 2) in[2] = wick_export_in(o, 2);
+  wick_onnx_node *n = wick_export_begin(o, o->row->op_type, o->n->nin, in);
+  wick_export_set_attrs(o, n, o->row->attrs);
+  wick_export_end_results(o, n, 1);
+}
+
 void wick_export_split(wick_export_op *o)
 {
   const wick_attr *sizes = wick_export_attr(o, "sizes");

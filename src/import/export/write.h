@@ -158,6 +158,7 @@ void wick_export_move(wick_export_op *o); /* one list of sizes is the second inp
 void wick_export_slice(wick_export_op *o);
 void wick_export_pad(wick_export_op *o);
 void wick_export_range_row(wick_export_op *o);
+void wick_export_indexed(wick_export_op *o);
 void wick_export_one_hot(wick_export_op *o);
 void wick_export_eye(wick_export_op *o);
 void wick_export_triangle(wick_export_op *o);
