@@ -187,7 +187,7 @@ static void bundle_shape(const bundle_header *h, const char *what, const wick_io
   wick_text_add(h->out, io->rank ? "}" : "1}"); /* {} is no C */
   bool open = false;
   for (uint32_t k = 0; k < io->rank; k++) {
-    if (!*io->dim_name[k]) continue;
+    if (!io->dim_name[k] || !*io->dim_name[k]) continue;
     wick_text_printf(h->out, "%s%s", open ? ", " : " /* at most: ", io->dim_name[k]);
     open = true;
   }

@@ -191,9 +191,10 @@ class Bundle:
         if t.kind == "wasm":
             weights = [] if self.embed else [f"{self.name}.weights.bin"]
             command = [HERE / "runner_wasm.js", self.program, self.size("ARENA"), *weights]
-        r = subprocess.run([str(c) for c in (*t.emulator, *command)], cwd=self.folder, capture_output=True,
+        command = [str(c) for c in (*t.emulator, *command)]
+        r = subprocess.run(command, cwd=self.folder, capture_output=True,
                            timeout=600, stdin=subprocess.DEVNULL)  # fmt: skip
-        self.said = f"{r.returncode}: {r.stdout[-4000:]!r} {r.stderr[-4000:]!r}"
+        self.said = f"{' '.join(command)}: {r.returncode}\n{r.stdout[-4000:]!r}\n{r.stderr[-4000:]!r}"
         return r.returncode
 
     def code(self, *arrays, sizes=None):
