@@ -41,6 +41,7 @@ static bool fraction_constant(wick_onnx_op *o, wick_value v, fractions *out)
   for (uint32_t k = 0; k < out->n; k++) {
     double x = wick_load_elem(t.elem, t.data, k).f;
     int64_t under = 1;
+    if (!(x >= 0 && x < FRACTION_OVER)) return false;
     while (under < FRACTION_PARTS && x * (double)under != (double)(int64_t)(x * (double)under))
       under *= 2;
     double over = x * (double)under;

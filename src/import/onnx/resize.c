@@ -23,7 +23,7 @@ static void resize_fraction(double scale, int64_t *over, int64_t *under)
 {
   int64_t p[2] = {0, 1}, q[2] = {1, 0};
   double rest = scale;
-  for (int k = 0; k < 32 && q[1] < 4096; k++) {
+  for (int k = 0; k < 32 && q[1] < 4096 && rest < RESIZE_LARGEST; k++) {
     int64_t whole = (int64_t)floor(rest), next_p = whole * p[1] + p[0],
             next_q = whole * q[1] + q[0];
     p[0] = p[1], q[0] = q[1], p[1] = next_p, q[1] = next_q;
@@ -42,6 +42,7 @@ static bool resize_by_fraction(wick_onnx_op *o, wick_dim in, double scale, wick_
   int64_t over, under, lo, hi;
   wick_dim largest = wick_dim_const(RESIZE_LARGEST);
   wick_dim_range(t, in, &lo, &hi);
+  if (scale * RESIZE_LARGEST < 1 || scale > RESIZE_LARGEST) return false;
   resize_fraction(scale, &over, &under);
   for (int64_t n = wick_max_i64(lo, 0); n <= hi && n <= RESIZE_LARGEST; n++)
     if (wick_floordiv_i64(n * over, under) != resize_rounded(n, scale)) return false;
