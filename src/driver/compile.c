@@ -9,6 +9,7 @@
 #include "driver/cache.h"
 #include "driver/contract.h"
 #include "driver/lower.h"
+#include "import/onnx/onnx.h"
 #include "ir/copy.h"
 #include "ops/host.h"
 
@@ -75,23 +76,31 @@ static void compile_show(wick_compilation *c)
   wick_module_set(c->module, c->graph);
 }
 
-/* A size may stay open: its range is given, or all may, or it follows from such; in a bundle, where
- * its symbols have ends. */
-static bool compile_varies(const wick_compilation *c, const char *name, wick_dim d)
+/* May a size be left open? Its range is given by the name that the model has for an input's
+ * dimension of it, or all may; in bundles, where it has an end. */
+static bool compile_symbol_varies(const wick_compilation *c, wick_dim symbol)
 {
-  if (c->given.vary) return true;
-  for (uint32_t i = 0; i < c->given.nrange; i++)
-    if (strcmp(c->given.ranges[i].name, name) == 0) return true;
-  if (c->given.nrange && strpbrk(name, " ()*+-")) return true; /* of an output */
+  int64_t lo, hi;
+  const wick_model *m = c->model;
+  wick_dim_range(c->module->dims, symbol, &lo, &hi);
+  if (c->given.vary || (c->planned && hi < WICK_ONNX_LARGEST)) return true;
+  for (uint32_t r = 0; r < c->given.nrange; r++)
+    for (uint32_t i = 0; i < m->ninput && i < c->graph->nparam; i++)
+      for (uint32_t k = 0; k < m->io[i].rank; k++)
+        if (strcmp(m->io[i].dim_name[k], c->given.ranges[r].name) == 0 &&
+            wick_dim_uses(c->module->dims, wick_info_of(c->graph, (wick_value){i + 1})->dim[k],
+                          symbol))
+          return true;
+  return false;
+}
+
+static bool compile_varies(wick_compilation *c, wick_dim d)
+{
   wick_dim_list symbols = {0};
-  wick_dim_symbols(c->module->dims, d, &c->module->mem, &symbols);
-  bool ends = c->planned;
-  for (uint32_t i = 0; i < symbols.n; i++) {
-    int64_t lo, hi;
-    wick_dim_range(c->module->dims, symbols.at[i], &lo, &hi);
-    ends = ends && hi < COMPILE_ENDLESS;
-  }
-  return ends;
+  wick_dim_symbols(c->module->dims, d, &c->mem, &symbols);
+  bool all = true;
+  for (uint32_t i = 0; i < symbols.n; i++) all = all && compile_symbol_varies(c, symbols.at[i]);
+  return all;
 }
 
 static wick_dim compile_io_dim(const wick_compilation *c, uint32_t i, uint32_t k)
@@ -110,7 +119,7 @@ static wick_status compile_import(wick_compilation *c)
   wick_model_describe(c->graph, &c->mem, &nin, &nout, &io);
   for (uint32_t i = 0; i < nin + nout; i++)
     for (uint32_t k = 0; k < io[i].rank; k++)
-      if (io[i].dim[k] < 0 && !compile_varies(c, io[i].dim_name[k], compile_io_dim(c, i, k)))
+      if (io[i].dim[k] < 0 && !compile_varies(c, compile_io_dim(c, i, k)))
         return wick_fail(&c->mem, WICK_ETYPE, wick_path_base(c->model->path),
                          "the size %s of \"%s\" is open: give the shapes of the inputs",
                          io[i].dim_name[k], io[i].name);
@@ -261,13 +270,9 @@ static wick_status compile_sizes(wick_compilation *c, const wick_lowered *l,
   out->nslot = l->sizes.slot.n + 1, out->nsymbol = l->sizes.nsymbol;
   out->nbuffer = l->buffers.n, out->ncheck = l->checks.n;
   wick_program_symbol *symbol = wick_new(&c->mem, wick_program_symbol, out->nsymbol);
-  wick_program_buffer *buffer = wick_new(&c->mem, wick_program_buffer, out->nbuffer);
   wick_program_check *check = wick_new(&c->mem, wick_program_check, out->ncheck);
   for (uint32_t i = 0; i < out->nsymbol; i++)
     WICK_TRY(compile_symbol(c, l->sizes.slot.at[i], &symbol[i]));
-  for (uint32_t i = 0; i < out->nbuffer; i++)
-    buffer[i] = (wick_program_buffer){l->buffers.at[i].first, l->buffers.at[i].last,
-                                      l->buffers.at[i].nbytes};
   for (uint32_t i = 0; i < out->ncheck; i++) {
     const wick_lowered_check *k = &l->checks.at[i];
     check[i] =
@@ -275,13 +280,7 @@ static wick_status compile_sizes(wick_compilation *c, const wick_lowered *l,
                              wick_loc_text(c->module, k->check->loc),
                              {compile_dim_text(c, k->check->a), compile_dim_text(c, k->check->b)}};
   }
-  uint32_t nport = c->graph->nparam + wick_return(c->graph)->nin;
-  wick_program_port *port = wick_new(&c->mem, wick_program_port, nport);
-  for (uint32_t i = 0; i < nport; i++) {
-    memcpy(port[i].dim, l->port[i].dim, sizeof port[i].dim);
-    port[i].nbytes = l->port[i].nbytes;
-  }
-  out->symbol = symbol, out->buffer = buffer, out->check = check, out->port = port;
+  out->symbol = symbol, out->buffer = l->buffers.at, out->check = check, out->port = l->port;
   return NULL;
 }
 
@@ -296,6 +295,12 @@ static wick_status compile_program(wick_compilation *c, const wick_lowered *l, w
                     .nmetadata = c->module->metadata.n};
   wick_model_describe(c->graph, &c->mem, &p.ninput, &p.noutput, &p.io);
   p.fixed = compile_fixed(c, p.ninput, p.io);
+  for (uint32_t i = 0; i < p.ninput; i++)
+    for (uint32_t k = 0; k < p.io[i].rank && p.fixed[i]; k++)
+      if (p.io[i].dim[k] < 0)
+        return wick_fail(&c->mem, WICK_EUNSUPPORTED, wick_path_base(c->model->path),
+                         "sizes follow from what input \"%s\" holds, and its own size %s varies",
+                         p.io[i].name, p.io[i].dim_name[k]);
   WICK_TRY(compile_sizes(c, l, &p.sizes));
   wick_program_kernel *kernel = wick_new(&c->mem, wick_program_kernel, p.nkernel);
   for (uint32_t i = 0; i < p.nkernel; i++) {

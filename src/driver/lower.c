@@ -383,7 +383,7 @@ static void lower_buffers(lower_state *s)
   for (uint32_t i = 0; i < l.nroot; i++) {
     const wick_live_root *r = &l.root[i];
     wick_dim nbytes = lower_nbytes(s, wick_type_of(s->f, r->root));
-    wick_lowered_buffer b = {r->live.first, r->live.last, wick_sizes_slot(&s->out->sizes, nbytes)};
+    wick_program_buffer b = {r->live.first, r->live.last, wick_sizes_slot(&s->out->sizes, nbytes)};
     wick_push(s->mem, &s->out->buffers, b);
     s->buffer[r->root.id] = s->out->buffers.n;
   }
@@ -393,17 +393,17 @@ static void lower_buffers(lower_state *s)
 static void lower_ports(lower_state *s)
 {
   wick_sizes *sizes = &s->out->sizes;
-  wick_lowered_port *port = wick_new(s->mem, wick_lowered_port, s->f->nparam);
+  wick_program_port *port = wick_new(s->mem, wick_program_port, s->f->nparam);
   for (uint32_t v = 1; v <= s->f->nparam; v++) {
     const wick_type_info *t = wick_info_of(s->f, (wick_value){v});
     wick_dim nbytes = lower_nbytes(s, s->f->value[v].type);
     bool open = false;
     for (uint32_t k = 0; k < t->rank; k++) {
       bool here = !wick_dim_is_const(t->dim[k]) || s->f->ncheck; /* a check may say which it is */
-      port[v - 1].dim[k] = here ? wick_sizes_slot(sizes, t->dim[k]) : WICK_NO_SLOT;
+      port[v - 1].dim[k] = here ? wick_sizes_slot(sizes, t->dim[k]) : WICK_PROGRAM_CONST;
       open = open || here;
     }
-    port[v - 1].nbytes = open ? wick_sizes_slot(sizes, nbytes) : WICK_NO_SLOT;
+    port[v - 1].nbytes = open ? wick_sizes_slot(sizes, nbytes) : WICK_PROGRAM_CONST;
   }
   s->out->port = port;
   for (uint32_t i = 0; i < s->f->ncheck; i++) {

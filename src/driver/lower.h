@@ -6,6 +6,7 @@
 #include "driver/lower_sizes.h"
 #include "graph/group/cost.h"
 #include "ir/ir.h"
+#include "runtime/program.h"
 #include "target/target.h"
 
 typedef struct wick_lowered_kernel {
@@ -36,18 +37,6 @@ typedef struct wick_lowered_constant {
   uint64_t offset, nbytes;
 } wick_lowered_constant;
 
-/* A buffer of the arena whose place is found when sizes are known. */
-typedef struct wick_lowered_buffer {
-  uint32_t first, last; /* instructions over which it is live, both included */
-  uint32_t nbytes;      /* its slot in the table of sizes */
-} wick_lowered_buffer;
-
-/* A parameter of the function: by dimension, where that is not constant, its slot in the table. */
-enum { WICK_NO_SLOT = UINT32_MAX };
-typedef struct wick_lowered_port {
-  uint32_t dim[WICK_MAX_RANK], nbytes;
-} wick_lowered_port;
-
 typedef struct wick_lowered_check { /* two sizes that must be equal */
   uint32_t slot[2];
   const wick_check *check;
@@ -65,9 +54,9 @@ typedef struct wick_lowered {
    * in the arena, in units of WICK_ARENA_ALIGN bytes. */
   const char *fill; /* the function that fills the table */
   wick_sizes sizes;
-  wick_list(wick_lowered_buffer) buffers;
+  wick_list(wick_program_buffer) buffers;
   wick_list(wick_lowered_check) checks;
-  const wick_lowered_port *port; /* by parameter */
+  const wick_program_port *port; /* by parameter */
 } wick_lowered;
 
 /* Adds the loop functions to the module of `f`, a planned low function; they

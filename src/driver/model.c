@@ -223,6 +223,9 @@ wick_status wick_model_ranges(const wick_model *m, uint32_t n, const wick_size_r
                               bool vary, wick_arena *mem, wick_given *given)
 {
   const char *place = wick_path_base(m->path);
+  if (n && model_is_text(m->bytes))
+    return wick_fail(mem, WICK_EINVAL, place,
+                     "a module in text has the ranges of its sizes itself");
   for (uint32_t i = 0; i < n; i++) {
     const wick_size_range *r = &ranges[i];
     if (!model_has_size(m, r->name))

@@ -295,8 +295,8 @@ static double dim_use_typical_atom(const wick_dims *t, const wick_atom *a)
     switch (a->kind) {
     case WICK_ATOM_MIN: x = fmin(x, y); break;
     case WICK_ATOM_MAX: x = fmax(x, y); break;
-    case WICK_ATOM_MOD: x = y ? x - y * floor(x / y) : 0; break;
-    default: x = y ? floor(x / y) : 0; break;
+    case WICK_ATOM_MOD: x = y != 0 ? x - y * floor(x / y) : 0; break;
+    default: x = y != 0 ? floor(x / y) : 0; break;
     }
   }
   return x;

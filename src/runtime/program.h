@@ -59,8 +59,8 @@ typedef struct wick_program_check { /* slots that must be equal */
   const char *place, *text[2]; /* of the user's node; the two sizes */
 } wick_program_check;
 
-enum { WICK_PROGRAM_CONST = UINT32_MAX }; /* in place of a slot: what wick_io says holds */
-typedef struct wick_program_port {        /* slots of an input's or output's dims and bytes */
+#define WICK_PROGRAM_CONST UINT32_MAX /* in place of a slot: what wick_io says holds */
+typedef struct wick_program_port {    /* slots of an input's or output's dims and bytes */
   uint32_t dim[WICK_MAX_DIMS], nbytes;
 } wick_program_port;
 
