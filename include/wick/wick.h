@@ -278,7 +278,7 @@ WICK_API const char *wick_compiled_contract(const wick_compiled *compiled);
 
 typedef struct wick_memory { /* bytes */
   uint64_t constants;        /* packed weights, shared by all sessions */
-  uint64_t arena;            /* of a session */
+  uint64_t arena;            /* of a session; 0 where sizes vary: as much as a shape wants */
   uint64_t scratch;          /* of each of its threads */
 } wick_memory;
 WICK_API wick_memory wick_compiled_memory(const wick_compiled *compiled);
@@ -323,7 +323,7 @@ WICK_API uint32_t wick_session_threads(const wick_session *session);
  * What a new size needs is made here, and kept: giving one again costs nothing, and runs allocate
  * nothing. Fails, and leaves the shapes as they were: WICK_EINVAL for an input that does not exist,
  * WICK_ETYPE for shapes that do not fit the model or each other, WICK_ERANGE for sizes outside of
- * their ranges. */
+ * their ranges; after WICK_ENOMEM there are no shapes. */
 WICK_API wick_error *wick_session_shape(wick_session *session, uint32_t nshape,
                                         const wick_shape *shape);
 /* Inputs and outputs as they are in the runs to come: dim -1 where a shape is to be given first.

@@ -498,6 +498,7 @@ static void sizes_refused(void **state)
   const wick_shape shape[3] = {{"x", 2, x}, {"z", 1, &z}, {"q", 2, other}};
   fails(wick_session_shape(t.session, 2, shape), WICK_ETYPE,
         "input \"z\": dimension 0 is 9, 8 is given");
+  assert_int_equal(wick_session_input(t.session, 0)->dim[0], -1); /* as before */
   fails(wick_session_shape(t.session, 3, shape), WICK_EINVAL, "there is no input \"q\"");
   const wick_shape misfit = {"x", 2, other};
   fails(wick_session_shape(t.session, 1, &misfit), WICK_ETYPE,

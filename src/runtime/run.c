@@ -96,16 +96,19 @@ static wick_status run_shape(wick_session *s, uint32_t nshape, const wick_shape 
   int64_t *symbol = wick_new(mem, int64_t, p->sizes.nsymbol + 1);
   WICK_TRY(wick_sizing_symbols(p, by, mem, symbol));
   if (!p->sizes.nsymbol) return NULL;
-  WICK_TRY(wick_session_resize(s->state, symbol));
+  const wick_sized *sized;
+  WICK_TRY(wick_session_sizes(s->state, symbol, &sized));
   for (uint32_t i = 0; i < p->ninput; i++) {
-    const wick_io *io = &wick_session_sized(s->state)->io[i];
+    const wick_io *io = &sized->io[i];
     for (uint32_t k = 0; by[i].rank != UINT32_MAX && k < io->rank; k++)
       if (by[i].dim[k] != io->dim[k])
         return wick_fail(mem, WICK_ETYPE, wick_str_printf(mem, "input \"%s\"", io->name),
                          "dimension %u is %lld, %lld is given", k, (long long)io->dim[k],
                          (long long)by[i].dim[k]);
   }
-  return NULL;
+  if (wick_session_resize(s->state, sized)) return NULL;
+  return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: the arena wants %llu bytes",
+                   (unsigned long long)sized->arena_bytes);
 }
 
 wick_error *wick_session_shape(wick_session *s, uint32_t nshape, const wick_shape *shape)

@@ -179,16 +179,15 @@ static bool session_arena_fits(wick_session_state *s, uint64_t nbytes)
   return true;
 }
 
-wick_status wick_session_resize(wick_session_state *s, const int64_t *symbol)
+wick_status wick_session_sizes(wick_session_state *s, const int64_t *symbol, const wick_sized **out)
 {
-  static const struct wick_error nomem = {WICK_ENOMEM, "out of memory: the arena", false};
-  const wick_sized *sized;
-  WICK_TRY(wick_sizing_find(s->sizing, symbol, &sized));
-  if (!session_arena_fits(s, sized->arena_bytes)) {
-    s->sized = NULL;
-    return &nomem;
-  }
-  s->sized = sized;
+  return wick_sizing_find(s->sizing, symbol, out);
+}
+
+bool wick_session_resize(wick_session_state *s, const wick_sized *sized)
+{
+  s->sized = session_arena_fits(s, sized->arena_bytes) ? sized : NULL;
+  if (!s->sized) return false;
   union {
     const void *c;
     void *p;
@@ -196,7 +195,7 @@ wick_status wick_session_resize(wick_session_state *s, const int64_t *symbol)
   s->args[2] = s->arena;
   s->args[SESSION_FIRST] = table.p;
   s->args[SESSION_FIRST + 1] = places.p;
-  return NULL;
+  return true;
 }
 
 const wick_sized *wick_session_sized(const wick_session_state *s) { return s->sized; }

@@ -28,10 +28,12 @@ WICK_CHECKED wick_status wick_session_make(const wick_image *image, const wick_p
                                            wick_arena *mem, wick_session_state **out);
 void wick_session_drop(wick_session_state *s); /* NULL is legal */
 
-/* From now on runs have these sizes, which a program whose sizes vary needs before the first run:
- * values of its symbols. Allocates where they are new. Fails as wick_sizing_find does, and leaves
- * the sizes as they were; the error lives until the next call. */
-WICK_CHECKED wick_status wick_session_resize(wick_session_state *s, const int64_t *symbol);
+/* What a program whose sizes vary has for these values of its symbols; as wick_sizing_find. */
+WICK_CHECKED wick_status wick_session_sizes(wick_session_state *s, const int64_t *symbol,
+                                            const wick_sized **out);
+/* From now on runs have these sizes, which were found just now; they need some before the first
+ * run. False where there is no memory: then they have none. */
+bool wick_session_resize(wick_session_state *s, const wick_sized *sized);
 /* The present sizes; NULL before they are given. */
 const wick_sized *wick_session_sized(const wick_session_state *s);
 
