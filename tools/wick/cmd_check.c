@@ -1,5 +1,4 @@
 /* wick check: imports models, and says what they are, or all that Wick cannot take of them. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "args.h"
 #include "command.h"
 #include "feed.h"
+#include "job.h"
 
 typedef struct check_flags {
   bool print, data, json;
@@ -276,21 +276,6 @@ static bool check_model(const char *path, const check_flags *flags, wick_module 
   return true;
 }
 
-/* "N=4", "N=1..8", "N=32..640:32" */
-static bool check_range(const char *word, wick_arena *mem, wick_onnx_range *out)
-{
-  const char *equal = strrchr(word, '=');
-  if (!equal || equal == word) return false;
-  char *end;
-  errno = 0;
-  out->name = wick_str_dupn(mem, word, (size_t)(equal - word));
-  out->lo = out->hi = strtoll(equal + 1, &end, 10);
-  out->step = 1;
-  if (end != equal + 1 && end[0] == '.' && end[1] == '.') out->hi = strtoll(end + 2, &end, 10);
-  if (end != equal + 1 && end[0] == ':') out->step = strtoll(end + 1, &end, 10);
-  return !errno && end != equal + 1 && !*end && out->lo >= 0 && out->lo <= out->hi && out->step > 0;
-}
-
 static int check_run(int argc, char **argv, wick_guard *guard, wick_files *files, wick_arena *mem,
                      wick_arena *tmp)
 {
@@ -310,12 +295,15 @@ static int check_run(int argc, char **argv, wick_guard *guard, wick_files *files
   int stop = wick_args_parse(&args, mem, argc, argv);
   if (stop >= 0) return stop;
   f.range = wick_new(mem, wick_onnx_range, dims.n);
-  for (; f.nrange < dims.n; f.nrange++)
-    if (!check_range(dims.at[f.nrange], mem, &f.range[f.nrange])) {
+  for (; f.nrange < dims.n; f.nrange++) {
+    wick_size_range r;
+    if (!wick_job_dim(dims.at[f.nrange], mem, &r)) {
       fprintf(stderr, "wick check: --dim %s: wanted NAME=N, NAME=LO..HI or NAME=LO..HI:STEP\n",
               dims.at[f.nrange]);
       return WICK_EXIT_USAGE;
     }
+    f.range[f.nrange] = (wick_onnx_range){r.name, r.least, r.most, r.step};
+  }
   int exit_status = WICK_EXIT_OK;
   json_t *json = f.json ? json_array() : NULL;
   for (uint32_t i = 0; i < args.word.n; i++) {

@@ -40,24 +40,30 @@ int wick_job_usage(const wick_job *j, const char *what)
   return WICK_EXIT_USAGE;
 }
 
-/* NAME=N, NAME=LO..HI, NAME=LO..HI:STEP */
-static bool job_dim(wick_job *j, const char *word)
+bool wick_job_dim(const char *word, wick_arena *mem, wick_size_range *out)
 {
   const char *equal = strrchr(word, '=');
   if (!equal || equal == word) return false;
-  wick_size_range r = {.name = wick_str_dupn(&j->mem, word, (size_t)(equal - word)), .step = 1};
+  *out = (wick_size_range){.name = wick_str_dupn(mem, word, (size_t)(equal - word)), .step = 1};
+  const char *at = equal + 1;
   char *end;
   errno = 0;
-  r.least = r.most = strtoll(equal + 1, &end, 10);
-  bool range = strncmp(end, "..", 2) == 0, good = end != equal + 1;
-  if (good && range) {
-    const char *most = end + 2;
-    r.most = strtoll(most, &end, 10);
-    good = end != most;
-    if (good && *end == ':') r.step = strtoll(end + 1, &end, 10);
+  out->least = out->most = strtoll(at, &end, 10);
+  bool good = end != at;
+  if (good && strncmp(end, "..", 2) == 0) {
+    at = end + 2;
+    out->most = strtoll(at, &end, 10);
+    good = end != at;
+    if (good && *end == ':') out->step = strtoll(end + 1, &end, 10);
   }
-  if (!good || errno || *end || r.least < 0 || r.most < r.least || r.step < 1) return false;
-  if (range)
+  return good && !errno && !*end && out->least >= 0 && out->most >= out->least && out->step > 0;
+}
+
+static bool job_dim(wick_job *j, const char *word)
+{
+  wick_size_range r;
+  if (!wick_job_dim(word, &j->mem, &r)) return false;
+  if (strstr(strrchr(word, '='), ".."))
     j->ranges[j->nrange++] = r;
   else
     j->sizes[j->nsize++] = (wick_size){r.name, r.least};
@@ -78,7 +84,8 @@ int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv)
   for (uint32_t i = 0; i < j->dims.n; i++)
     if (!job_dim(j, j->dims.at[i]))
       return wick_job_usage(
-          j, wick_str_printf(&j->mem, "--dim %s: wanted NAME=N or NAME=LO..HI", j->dims.at[i]));
+          j, wick_str_printf(&j->mem, "--dim %s: wanted NAME=N, NAME=LO..HI or NAME=LO..HI:STEP",
+                             j->dims.at[i]));
   return -1;
 }
 
@@ -213,18 +220,23 @@ wick_status wick_job_compile(wick_job *j, const wick_feed *feed)
   return wick_job_take(j, e);
 }
 
-/* Shapes for a session: the files', else what --dim says of the sizes. */
-static const wick_shape *job_session_shapes(wick_job *j, const wick_feed *feed)
+/* Shapes for a session: the files', else what --dim says of the sizes, and none where that is not
+ * all. */
+static const wick_shape *job_session_shapes(wick_job *j, const wick_feed *feed, uint32_t *out_n)
 {
   uint32_t n = wick_compiled_ninput(j->compiled);
   wick_shape *shape = wick_new(&j->mem, wick_shape, n);
+  *out_n = 0;
   for (uint32_t i = 0; i < n; i++) {
     const wick_io *io = wick_compiled_input(j->compiled, i);
     int64_t *dim = wick_dup(&j->mem, int64_t, feed ? feed->array[i].dim : io->dim, io->rank);
     for (uint32_t k = 0; k < io->rank && !feed; k++)
       for (uint32_t s = 0; s < j->nsize && io->dim[k] < 0; s++)
         if (strcmp(j->sizes[s].name, io->dim_name[k]) == 0) dim[k] = j->sizes[s].value;
-    shape[i] = (wick_shape){io->name, feed ? feed->array[i].rank : io->rank, dim};
+    bool open = false;
+    for (uint32_t k = 0; k < io->rank; k++) open = open || dim[k] < 0;
+    if (!open)
+      shape[(*out_n)++] = (wick_shape){io->name, feed ? feed->array[i].rank : io->rank, dim};
   }
   return shape;
 }
@@ -247,6 +259,7 @@ wick_status wick_job_session(wick_job *j, const wick_feed *feed,
       .size = sizeof o, .threads = (uint32_t)j->threads, .profile = profile, .arg = arg};
   WICK_TRY(wick_job_take(j, wick_session_create(j->compiled, &o, &j->session)));
   if (!job_open(j)) return NULL;
-  const wick_shape *shape = job_session_shapes(j, feed);
-  return wick_job_take(j, wick_session_shape(j->session, wick_compiled_ninput(j->compiled), shape));
+  uint32_t nshape;
+  const wick_shape *shape = job_session_shapes(j, feed, &nshape);
+  return wick_job_take(j, wick_session_shape(j->session, nshape, shape));
 }

@@ -64,6 +64,8 @@ typedef struct wick_job {
 
 typedef int wick_job_fn(wick_job *j, void *arg, int argc, char **argv);
 int wick_job_main(wick_job *j, wick_job_fn *fn, void *arg, int argc, char **argv);
+/* NAME=N, NAME=LO..HI, NAME=LO..HI:STEP; false for anything else. */
+bool wick_job_dim(const char *word, wick_arena *mem, wick_size_range *out);
 /* The command's arguments; the one word is the model. Returns -1 to go on. */
 int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv);
 int wick_job_usage(const wick_job *j, const char *what); /* says it; the exit status */
