@@ -6,7 +6,7 @@
 
 #include "ops/scalar.h"
 
-enum { HALO_MOST = 64, HALO_RATIO = 4, HALO_NUMBER = 1 << 20 };
+enum { HALO_MOST = 64, HALO_RATIO = 16, HALO_NUMBER = 1 << 20 };
 
 /* ---- who wants one ---- */
 

@@ -452,7 +452,7 @@ static void template_inner_loops(template_state *t, const wick_stage *fold, uint
 bool template_inner(template_state *t, const wick_stage *fold)
 {
   const wick_node *a, *b;
-  uint32_t n = t->out->naxis, k = fold->naxis - 1;
+  uint32_t n = t->out->naxis, k = fold->naxis - 1, rows = UINT32_MAX;
   template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1};
   if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
   if (!fold->axis[k].reduce || wick_stage_starts(t->s, fold) || !template_product(t, fold, &a, &b))
@@ -467,7 +467,7 @@ bool template_inner(template_state *t, const wick_stage *fold)
     int64_t na = in_b ? template_sharing(t, a, fold, i) : 1, /* neighbours with one value of a */
         nb = in_a ? template_sharing(t, b, fold, i) : 1;
     if (na > 1) r.o = i, r.no = na;
-    if (nb > 1) r.x = i, r.nx = nb;
+    if (nb > 1) rows = r.x, r.x = i, r.nx = nb;
   }
   template_tile all = {r.no, 1, 1, r.nx};
   template_stream stream = {.each = template_steps(t, fold) / t->lanes * t->t->vector_bytes};
@@ -476,6 +476,8 @@ bool template_inner(template_state *t, const wick_stage *fold)
   template_order order = {false, UINT32_MAX, 0};
   const char *at = template_out_loops(t, &r, &tile, &order, 1);
   if (!at) return false;
+  if (rows != UINT32_MAX && template_reads_far(t, &r, fold, a)) /* `a` has the places */
+    wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, rows));
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_inner_loops(t, fold, k, &r);
   return true;
