@@ -80,9 +80,7 @@ static bool attention_sizes(const wick_known *k, const wick_node *n, attention_f
   const wick_func *f = k->f;
   const wick_type_info *tq = wick_info_of(f, a->q), *tk = wick_info_of(f, a->k),
                        *tv = wick_info_of(f, a->v), *to = wick_info_of(f, n->first);
-  if (tq->rank < 2 || tk->rank < 2 || tv->rank < 2 ||
-      (to->elem != WICK_F32 && to->elem != WICK_F64))
-    return false;
+  if (tq->rank < 2 || tk->rank < 2 || tv->rank < 2 || !wick_elem_is_float(to->elem)) return false;
   int64_t *size[4] = {&a->m, &a->d, &a->n, &a->e}, lo, hi;
   const wick_dim dim[4] = {tq->dim[tq->rank - 2], tq->dim[tq->rank - 1], tv->dim[tv->rank - 2],
                            tv->dim[tv->rank - 1]};
@@ -197,7 +195,8 @@ wick_status wick_pass_attention(const wick_func *f, const wick_target *t, wick_a
     const wick_node *n = &f->node[i];
     attention_found a;
     bool found = attention_find(&k, n, &a);
-    uint32_t bits = found ? wick_elem_storage[wick_info_of(f, n->first)->elem].bits : 32;
+    wick_elem e = found ? wick_elem_storage[wick_info_of(f, n->first)->elem].arith : WICK_F32;
+    int64_t bits = wick_elem_storage[e].bits;
     int64_t lanes = t->vector_bytes ? t->vector_bytes * 8 / bits : 1;
     if (found && attention_wins(&a, lanes))
       attention_build(&c, n, &a);

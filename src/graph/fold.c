@@ -1,4 +1,5 @@
-/* One walk: a node is evaluated when all of its operands have become constants. */
+/* One walk: a node is evaluated when all of its operands have become constants, or inference knows
+ * its elements. */
 #include "graph/fold.h"
 
 #include <string.h>
@@ -93,6 +94,26 @@ static bool fold_turned(fold_state *s, const wick_node *n, const wick_imm *const
   return true;
 }
 
+/* What inference knows of all elements, whatever the operands are: the shape of a parameter. */
+static bool fold_content(fold_state *s, const wick_node *n)
+{
+  wick_module *m = s->c.f->module;
+  const wick_value_info *v = &s->c.f->value[n->first.id];
+  wick_tensor out = {0};
+  uint64_t nbytes;
+  if (!v->content || n->nregion || wick_op_of(n)->effect != WICK_PURE ||
+      !fold_tensor(m, v->type, &out) || !wick_type_nbytes(m, v->type, &nbytes))
+    return false;
+  for (uint32_t i = 0; i < v->ncontent; i++)
+    if (!wick_dim_is_const(v->content[i])) return false;
+  out.data = memset(wick_module_room(m, nbytes), 0, nbytes);
+  for (uint32_t i = 0; i < v->ncontent; i++)
+    wick_store_elem(out.elem, out.data, i, (wick_scalar){.i = v->content[i].v});
+  s->c.b.loc = n->loc;
+  s->c.to[n->first.id] = fold_result(s, n, v->type, &out, nbytes);
+  return true;
+}
+
 static bool fold_node(fold_state *s, const wick_node *n, const wick_imm *const *imm)
 {
   if (fold_turned(s, n, imm)) return true;
@@ -137,11 +158,11 @@ wick_func *wick_pass_fold(const wick_func *f, wick_arena *mem)
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
     const wick_node *self = n->op == WICK_OP_const ? n : NULL;
-    bool all = n->nout == 1 && !self && !wick_op_of(n)->terminator;
+    bool one = n->nout == 1 && !self && !wick_op_of(n)->terminator, all = one;
     for (uint32_t k = 0; k < n->nin; k++) all = all && (!n->in[k].id || known[n->in[k].id]);
     const wick_imm **imm = wick_new(mem, const wick_imm *, n->nin);
     for (uint32_t k = 0; k < n->nin; k++) imm[k] = n->in[k].id ? known[n->in[k].id] : NULL;
-    if (all && fold_node(&s, n, imm)) {
+    if ((all && fold_node(&s, n, imm)) || (one && fold_content(&s, n))) {
       known[n->first.id] =
           &s.c.b.nodes.at[s.c.b.nodes.n - 1].attr[0].imm; /* attributes live in the module */
       continue;

@@ -1,6 +1,8 @@
 /* What rules ask about the function that is being built. */
 #include "ops/simplify.h"
 
+#include <string.h>
+
 #include "ir/element.h"
 
 bool wick_simplify_def(wick_simplify *s, wick_value v, wick_opcode op, wick_node *out)
@@ -18,19 +20,30 @@ bool wick_simplify_def(wick_simplify *s, wick_value v, wick_opcode op, wick_node
   return true;
 }
 
+/* The elements of a constant are bytes, at least one, and the same ones. */
+static bool simplify_alike(wick_module *m, const wick_constant *k, wick_elem e)
+{
+  int64_t numel;
+  uint32_t bits = wick_elem_storage[e].bits;
+  if (!k->data || bits % 8 || !wick_dim_is_const(wick_type_numel(m, k->type))) return false;
+  numel = wick_type_numel(m, k->type).v;
+  const char *at = k->data;
+  return numel > 0 && !memcmp(at, at + bits / 8, (size_t)(numel - 1) * (bits / 8));
+}
+
 static bool simplify_one(wick_simplify *s, wick_value v, wick_scalar *out)
 {
   wick_node n;
   if (!wick_simplify_def(s, v, WICK_OP_const, &n)) return false;
   const wick_imm *imm = &n.attr[0].imm;
-  const wick_module *m = s->c.f->module;
+  wick_module *m = s->c.f->module;
   wick_elem e = wick_built_info(&s->c.b, v)->elem;
   if (!imm->constant) {
     *out = wick_elem_is_float(e) ? (wick_scalar){.f = imm->f} : (wick_scalar){.i = imm->i};
     return true;
   }
   const wick_constant *k = wick_constant_get(m, imm->constant);
-  if (!k->data || !wick_dim_is(wick_type_numel(s->c.f->module, k->type), 1)) return false;
+  if (!simplify_alike(m, k, e)) return false;
   *out = wick_load_elem(e, k->data, 0);
   return true;
 }
