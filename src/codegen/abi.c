@@ -28,14 +28,17 @@ static wick_status abi_alloc(const wick_func *f, uint32_t i, const wick_target *
 {
   const wick_node *n = &f->node[i];
   const wick_type_info *type = wick_info_of(f, n->first);
-  uint64_t nbytes;
+  uint64_t nbytes = 0;
   if (type->space != WICK_SCRATCH)
     return wick_fail(mem, WICK_EUNSUPPORTED, f->name,
                      "alloc: loop functions own scratch buffers only");
-  if (!wick_type_nbytes(f->module, wick_type_of(f, n->first), &nbytes) || nbytes > INT64_MAX / 4)
+  if (n->nin) out->scratch = true; /* its place is computed, its bytes are counted elsewhere */
+  if (!n->nin &&
+      (!wick_type_nbytes(f->module, wick_type_of(f, n->first), &nbytes) || nbytes > INT64_MAX / 4))
     return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "alloc: the size is not a constant");
   uint64_t room = wick_align_up(nbytes, WICK_FRAME_ALIGN);
-  if (n->attr[0].i < 0 && nbytes <= WICK_SMALL_ALLOC && out->stack_bytes + room <= t->stack_bytes) {
+  if (!n->nin && n->attr[0].i < 0 && nbytes <= WICK_SMALL_ALLOC &&
+      out->stack_bytes + room <= t->stack_bytes) {
     out->stack_bytes += room;
     *place = -1;
     return NULL;
@@ -89,7 +92,7 @@ wick_status wick_frame_of(const wick_func *f, const wick_target *t, bool direct,
     if (n->op == WICK_OP_alloc) WICK_TRY(abi_alloc(f, i, t, mem, out_frame, &place[i]));
   }
   out_frame->place = place;
-  out_frame->scratch = out_frame->scratch_bytes > 0;
+  out_frame->scratch |= out_frame->scratch_bytes > 0;
   WICK_TRY(abi_params(f, mem, out_frame));
   if (out_frame->entry && (out_frame->fault || out_frame->scratch))
     return wick_fail(mem, WICK_EUNSUPPORTED, f->name,

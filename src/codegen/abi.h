@@ -41,7 +41,7 @@ typedef struct wick_frame {
   bool range;             /* its last two parameters are begin and end */
   bool scratch, fault;    /* its hidden slots */
   uint32_t nslot;         /* declared slots */
-  uint64_t scratch_bytes; /* of each worker */
+  uint64_t scratch_bytes; /* of each worker, without those whose places are computed */
   uint64_t stack_bytes;   /* of small buffers */
   /* Of an entry: its kernels' names, in order of first launch. */
   wick_list(const char *) kernels;
@@ -49,8 +49,8 @@ typedef struct wick_frame {
   const int64_t *place;
 } wick_frame;
 
-/* WICK_EUNSUPPORTED for a buffer whose size is not constant. `direct`: kernels of an entry that are
- * in its module are looked at, for the entry's hidden slots. */
+/* WICK_EUNSUPPORTED for a buffer whose size is neither constant nor computed. `direct`: kernels of
+ * an entry that are in its module are looked at, for the entry's hidden slots. */
 WICK_CHECKED wick_status wick_frame_of(const wick_func *f, const wick_target *t, bool direct,
                                        wick_arena *mem, wick_frame *out_frame);
 

@@ -327,7 +327,7 @@ wick_status wick_bundle_make(wick_compilation *c, const wick_bundle_options *o)
   WICK_TRY(bundle_layout(c, &l, &b));
   WICK_TRY(bundle_entry(c, l.entry, &b, &entry));
   WICK_TRY(wick_frame_of(entry, &c->target, true, &c->mem, &frame));
-  b.arena_bytes += frame.scratch_bytes; /* where the C function gives it to the kernels */
+  b.arena_bytes += wick_lowered_most_scratch(&l, c->module); /* where the kernels are given it */
   WICK_TRY(bundle_fits(c, &b, &c->mem));
   wick_span constants = bundle_constants(c, &l, &b), object;
   WICK_TRY(bundle_object(c, &b, constants, &object));

@@ -265,7 +265,7 @@ static const char *compile_dim_text(wick_compilation *c, wick_dim d)
 static wick_status compile_sizes(wick_compilation *c, const wick_lowered *l,
                                  wick_program_sizes *out)
 {
-  *out = (wick_program_sizes){.fill = l->fill};
+  *out = (wick_program_sizes){.fill = l->fill, .scratch = l->scratch};
   if (!l->fill) return NULL;
   out->nslot = l->sizes.slot.n + 1, out->nsymbol = l->sizes.nsymbol;
   out->nbuffer = l->buffers.n, out->ncheck = l->checks.n;
@@ -289,7 +289,7 @@ static wick_status compile_program(wick_compilation *c, const wick_lowered *l, w
   wick_program p = {.entry = l->entry,
                     .contract = wick_contract_text(l, &c->pipeline, &c->mem),
                     .arena_bytes = l->arena_bytes,
-                    .scratch_bytes = l->scratch_bytes,
+                    .scratch_bytes = l->fill ? 0 : (uint64_t)l->scratch_bytes.v,
                     .packed_bytes = l->constant_bytes,
                     .nkernel = l->kernels.n,
                     .nmetadata = c->module->metadata.n};

@@ -193,7 +193,8 @@ static wick_status lower_kernel(lower_state *s, const wick_node *n, const wick_k
     wick_lowered_kernel k;
     WICK_TRY(wick_kernel_build(use, s->target, s->mem, s->tmp, &k));
     k.loc = n->loc;
-    if (k.scratch_bytes > s->out->scratch_bytes) s->out->scratch_bytes = k.scratch_bytes;
+    s->out->scratch_bytes =
+        wick_dim_max(s->f->module->dims, s->out->scratch_bytes, k.scratch_bytes);
     wick_push(s->mem, &s->out->kernels, k);
   }
   *out = &s->out->kernels.at[id - 1];
@@ -406,6 +407,7 @@ static void lower_ports(lower_state *s)
     port[v - 1].nbytes = open ? wick_sizes_slot(sizes, nbytes) : WICK_PROGRAM_CONST;
   }
   s->out->port = port;
+  s->out->scratch = wick_sizes_slot(sizes, s->out->scratch_bytes);
   for (uint32_t i = 0; i < s->f->ncheck; i++) {
     const wick_check *c = &s->f->check[i];
     wick_lowered_check k = {{wick_sizes_slot(sizes, c->a), wick_sizes_slot(sizes, c->b)}, c};
@@ -584,10 +586,17 @@ static wick_status lower_node(lower_state *s, const wick_node *n)
   }
 }
 
+uint64_t wick_lowered_most_scratch(const wick_lowered *l, const wick_module *m)
+{
+  int64_t lo, hi;
+  wick_dim_range(m->dims, l->scratch_bytes, &lo, &hi);
+  return (uint64_t)wick_max_i64(hi, 0);
+}
+
 wick_status wick_lower(const wick_func *f, const wick_target *t, bool planned, wick_arena *mem,
                        wick_arena *tmp, wick_lowered *out)
 {
-  *out = (wick_lowered){0};
+  *out = (wick_lowered){.scratch_bytes = wick_dim_const(0)};
   lower_state s = {.f = f, .target = t, .alias = wick_alias_of(f, tmp), .mem = mem, .tmp = tmp};
   s.out = out;
   s.planned = planned;

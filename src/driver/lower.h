@@ -15,7 +15,7 @@ typedef struct wick_lowered_kernel {
   wick_dim tasks;          /* of one launch */
   wick_dim_list sizes;     /* symbols that a launch is given behind the buffers */
   bool scratch, fault;     /* hidden slots (codegen/abi.h) */
-  uint64_t scratch_bytes;  /* for each worker */
+  wick_dim scratch_bytes;  /* for each worker */
   uint64_t bytes;          /* of one launch: of its operands, as far as they are read or written */
   uint64_t launch_weights; /* those that are constants */
   uint64_t weights;        /* of one run: each constant once */
@@ -48,7 +48,7 @@ typedef struct wick_lowered {
   wick_list(wick_lowered_constant) constants; /* where each lies in the blob, by offset */
   uint64_t constant_bytes; /* of the blob, a multiple of 64; each constant begins at one */
   uint64_t arena_bytes;    /* a multiple of 64; so are the buffers' offsets */
-  uint64_t scratch_bytes;  /* the most of one kernel, for each worker */
+  wick_dim scratch_bytes;  /* the most of one kernel, for each worker */
   /* Where sizes are not constant; else `fill` is NULL, and what follows is empty. The entry then
    * has two more parameters behind the constants: the table of sizes, and the places of `buffers`
    * in the arena, in units of WICK_ARENA_ALIGN bytes. */
@@ -57,7 +57,12 @@ typedef struct wick_lowered {
   wick_list(wick_program_buffer) buffers;
   wick_list(wick_lowered_check) checks;
   const wick_program_port *port; /* by parameter */
+  uint32_t scratch;              /* slot of scratch_bytes */
 } wick_lowered;
+
+/* The scratch memory at the upper ends of ranges; more than INT64_MAX / 4 where that is no number.
+ */
+uint64_t wick_lowered_most_scratch(const wick_lowered *l, const wick_module *m);
 
 /* Adds the loop functions to the module of `f`, a planned low function; they
  * live in `mem`. Kernels of the same group text, schedule and operands are one; an operand that a

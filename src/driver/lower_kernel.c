@@ -144,6 +144,7 @@ static wick_status kernel_host(const wick_kernel_use *use, wick_arena *mem, wick
   *out = (wick_lowered_kernel){
       .name = f->name,
       .tasks = wick_dim_const(1),
+      .scratch_bytes = wick_dim_const(0),
       .fault = true, /* nothing runs beside it */
       .contract = wick_str_printf(mem, "%s: by the runtime", wick_op_of(&g->node[0])->host),
       .schedule = "",
@@ -188,7 +189,7 @@ wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, 
                                .fault = frame.fault,
                                .contract = contract,
                                .schedule = g->schedule,
-                               .scratch_bytes = frame.scratch_bytes};
+                               .scratch_bytes = info.scratch_bytes};
   kernel_facts(use, s, t, out);
   return NULL;
 }

@@ -35,7 +35,7 @@ static wick_status plan_report_work(plan_report *r)
   out->arena = l.arena_bytes;
   out->bound = wick_low_peak(f, 1, &c->tmp);
   out->padding = wick_low_peak(f, WICK_ARENA_ALIGN, &c->tmp) - out->bound;
-  out->scratch = l.scratch_bytes;
+  out->scratch = wick_lowered_most_scratch(&l, c->module);
   out->constants = l.constant_bytes;
   out->nkernel = l.kernels.n;
   for (uint32_t k = 0; k < l.kernels.n; k++) out->nlaunch += l.kernels.at[k].nlaunch;

@@ -179,10 +179,11 @@ static uint32_t layer_run(bench *b, const layer *l, const wick_tensor *in, float
                              .nelem = (uint64_t)(in[k].dim[0] * in[k].dim[1] * in[k].dim[2] *
                                                  (in[k].rank > 3 ? in[k].dim[3] : 1))};
   arg[4] = (wick_interpret_arg){.data = out, .nelem = nout};
-  void *scratch = wick_arena_alloc(&b->mem, w.scratch_bytes + 64, 64);
+  uint64_t nscratch = (uint64_t)w.scratch_bytes.v;
+  void *scratch = wick_arena_alloc(&b->mem, nscratch + 64, 64);
   for (uint32_t k = 5; k < f->nparam; k++)
     if (wick_info_of(f, (wick_value){k + 1})->kind == WICK_BUFFER)
-      arg[k] = (wick_interpret_arg){.data = scratch, .nelem = w.scratch_bytes};
+      arg[k] = (wick_interpret_arg){.data = scratch, .nelem = nscratch};
   layer_ok(l, wick_interpret(f, f->nparam, arg, &b->mem, &b->tmp));
   uint32_t nlaunch = 0;
   for (uint32_t i = 0; i < f->nnode; i++) nlaunch += f->node[i].op == WICK_OP_launch;

@@ -51,6 +51,7 @@ static wick_status interpret_alloc(interpret *t, const wick_node *n)
   const wick_type_info *b = interpret_type(t, n->first);
   wick_dim numel = wick_dim_const(1);
   for (uint32_t k = 0; k < b->rank; k++) numel = wick_dim_mul(t->f->module->dims, numel, b->dim[k]);
+  if (n->nin) numel = (wick_dim){t->lane[n->in[1].id][0].i};
   if (!wick_dim_is_const(numel) || numel.v < 0)
     return interpret_fail(t, n, WICK_EUNSUPPORTED, "the buffer's size is not a number");
   uint64_t nbytes = wick_elem_bytes(b->elem, (uint64_t)numel.v);

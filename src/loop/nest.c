@@ -52,7 +52,7 @@ static void nest_guards(nest *t, nest_run *r, uint32_t l, nest_content *inside, 
  * is free again behind it. */
 static void nest_code(nest *t, nest_run *r, uint32_t l, void *none)
 {
-  uint64_t scratch = t->scratch;
+  wick_dim scratch = t->scratch;
   (void)none;
   if (nest_kept_steps(r)) nest_attached(t, r, l, (wick_value){0});
   nest_loops(t, r, l + 1);
@@ -162,28 +162,68 @@ static int64_t nest_strides(nest_place *p, wick_elem e, uint32_t rank, const int
   return stride;
 }
 
-wick_value nest_scratch_room(nest *t, wick_elem e, int64_t n)
+wick_value nest_scratch_room(nest *t, wick_elem e, wick_dim n)
 {
-  wick_dim numel = wick_dim_const(n);
-  wick_type buffer = wick_type_buffer(t->m, e, 1, &numel, WICK_SCRATCH);
-  wick_attr a = {.i = (int64_t)t->scratch};
-  t->scratch = wick_align_up(t->scratch + wick_elem_bytes(e, (uint64_t)n), 64);
-  if (t->scratch > t->scratch_peak) t->scratch_peak = t->scratch;
-  return wick_build(&t->b, WICK_OP_alloc, 0, NULL, &a, 1, &buffer);
+  wick_dims *dims = t->m->dims;
+  wick_dim place = t->scratch, bits = wick_dim_const(wick_elem_storage[e].bits),
+           unit = wick_dim_const(NEST_PLACE * 8);
+  t->scratch = wick_dim_add(dims, place, wick_dim_ceildiv(dims, wick_dim_mul(dims, n, bits), unit));
+  t->scratch_peak = wick_dim_max(dims, t->scratch_peak, t->scratch);
+  if (wick_dim_eq(t->scratch, WICK_DIM_INVALID)) {
+    nest_fail(t, "what lies in scratch memory is too large");
+    return (wick_value){0};
+  }
+  wick_type buffer = wick_type_buffer(t->m, e, 1, &n, WICK_SCRATCH);
+  bool computed = !wick_dim_is_const(place) || !wick_dim_is_const(n);
+  wick_attr a = {.i = computed ? 0 : place.v * NEST_PLACE};
+  wick_value in[2] = {{0}, {0}};
+  if (computed) in[0] = nest_dim(t, NULL, place), in[1] = nest_dim(t, NULL, n);
+  return wick_build(&t->b, WICK_OP_alloc, computed ? 2 : 0, in, &a, 1, &buffer);
+}
+
+/* Whether all symbols of d are sizes of the group. */
+static bool nest_is_size(nest *t, wick_dim d)
+{
+  wick_dim_list used = {0}, sizes = wick_func_sizes(t->g, t->tmp);
+  wick_dim_symbols(t->m->dims, d, t->tmp, &used);
+  for (uint32_t i = 0; i < used.n; i++) {
+    bool size = false;
+    for (uint32_t k = 0; k < sizes.n; k++) size = size || wick_dim_eq(used.at[i], sizes.at[k]);
+    if (!size) return false;
+  }
+  return true;
+}
+
+wick_dim nest_scratch_extent(nest *t, wick_dim extent)
+{
+  enum { SMALL = 64 };
+  int64_t lo, hi;
+  wick_dim_range(t->m->dims, extent, &lo, &hi);
+  wick_dim d = nest_bound(t, NULL, extent), coef, rest, zero = wick_dim_const(0);
+  for (uint32_t i = t->symbols.n; i-- > 0;) { /* what falls with a loop is most at its beginning */
+    wick_dim sym = t->symbols.at[i].sym;
+    if (wick_dim_uses(t->m->dims, d, sym) && !nest_is_size(t, sym) &&
+        wick_dim_linear(t->m->dims, d, sym, &coef, &rest) && wick_dim_is_const(coef) && coef.v < 0)
+      d = wick_dim_substitute(t->m->dims, d, 1, &sym, &zero);
+  }
+  return hi > SMALL && nest_is_size(t, d) ? d : wick_dim_const(hi);
 }
 
 /* Scratch for `extent` elements of a stage's result; released when the consumer's loop ends. */
 static void nest_scratch(nest *t, nest_place *p, wick_type type, uint32_t rank,
                          const wick_dim *extent)
 {
-  const wick_type_info *info = wick_type_get(t->m, type);
-  int64_t lo, most[WICK_MAX_RANK];
+  wick_elem e = wick_type_get(t->m, type)->elem;
+  wick_dim numel = wick_dim_const(1);
+  int64_t number[WICK_MAX_RANK];
   bool constant = true;
-  for (uint32_t k = 0; k < rank; k++) { /* symbolic sizes: room for the largest */
-    wick_dim_range(t->m->dims, extent[k], &lo, &most[k]);
+  for (uint32_t k = 0; k < rank; k++) {
     constant = constant && wick_dim_is_const(extent[k]);
+    number[k] = extent[k].v;
+    numel = wick_dim_mul(t->m->dims, numel, nest_scratch_extent(t, extent[k]));
   }
-  p->buffer = nest_scratch_room(t, info->elem, nest_strides(p, info->elem, rank, most));
+  if (constant) numel = wick_dim_const(nest_strides(p, e, rank, number));
+  p->buffer = nest_scratch_room(t, e, numel);
   if (!constant) nest_dense(t, p, rank, extent);
 }
 
@@ -285,7 +325,7 @@ static void nest_parallel(nest *t, nest_run *r, uint32_t l, wick_dim *index);
 /* `index`: of all parallel loops. */
 static void nest_task_code(nest *t, nest_run *r, uint32_t l, void *index)
 {
-  uint64_t scratch = t->scratch;
+  wick_dim scratch = t->scratch;
   nest_attached(t, r, l, nest_fresh(t, r, l, index));
   nest_parallel(t, r, l + 1, index);
   t->scratch = scratch;
@@ -510,6 +550,7 @@ wick_status wick_nest(const wick_func *group, wick_schedule *s, const wick_nest_
   WICK_TRY(wick_schedule_check(s));
   nest *t = wick_new(tmp, nest, 1);
   t->m = group->module, t->tmp = tmp, t->g = group, t->s = s;
+  t->scratch = t->scratch_peak = wick_dim_const(0);
   t->within = wick_new(tmp, bool, s->nstage);
   const char *name =
       options && options->name ? options->name : wick_str_printf(tmp, "%s.loop", group->name);
@@ -520,6 +561,7 @@ wick_status wick_nest(const wick_func *group, wick_schedule *s, const wick_nest_
   wick_build_return(&t->b, 0, NULL);
   wick_func *f = NULL;
   WICK_TRY(wick_build_end(&t->b, &f));
-  *out = (wick_kernel_info){f, tasks, t->scratch_peak};
+  wick_dim scratch = wick_dim_mul(t->m->dims, t->scratch_peak, wick_dim_const(NEST_PLACE));
+  *out = (wick_kernel_info){f, tasks, scratch};
   return NULL;
 }

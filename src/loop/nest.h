@@ -17,7 +17,7 @@ typedef struct wick_nest_options {
 typedef struct wick_kernel_info {
   const wick_func *loop;
   wick_dim tasks;         /* of the flattened parallel loops */
-  uint64_t scratch_bytes; /* for each worker */
+  wick_dim scratch_bytes; /* for each worker; of the group's sizes */
 } wick_kernel_info;
 
 /* `group` verified. The function lives in `mem`. Fails: an illegal schedule (WICK_EINVAL, with the

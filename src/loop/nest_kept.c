@@ -51,23 +51,24 @@ static void kept_room(nest *t, const nest_run *r, uint32_t c)
 {
   nest_place *p = &r->kept->place[c];
   *p = (nest_place){.in_memory = true, .stage = r->stage, .vdim = UINT32_MAX};
+  wick_dims *dims = t->m->dims;
   uint32_t rank = kept_index(r, p->lo), k, vector = UINT32_MAX;
-  int64_t stride = 1, lanes = 1;
+  wick_dim stride = wick_dim_const(1), lanes = stride;
   for (uint32_t l = 0; l < r->st->loops.n; l++)
     if (r->st->loops.at[l].kind == WICK_VECTOR)
-      vector = r->st->loops.at[l].axis, lanes = wick_max_i64(r->st->loops.at[l].size, 1);
+      vector = r->st->loops.at[l].axis,
+      lanes = wick_dim_const(wick_max_i64(r->st->loops.at[l].size, 1));
   for (int pass = 0; pass < 2; pass++) { /* the vector's axis, then the others */
     k = rank;
     for (uint32_t a = r->st->naxis; a-- > 0;) {
       if (r->st->axis[a].reduce) continue;
       k--;
       if ((a == vector) != (pass == 0)) continue;
-      int64_t lo, extent;
       bool has = a < 64 && r->kept->states.axes[c] >> a & 1;
-      wick_dim_range(t->m->dims, r->total[a], &lo, &extent);
-      if (a == vector) extent = wick_ceildiv_i64(extent, lanes) * lanes;
-      p->stride[k] = wick_dim_const(has ? stride : 0);
-      if (has && wick_mul_overflows(stride, extent, &stride)) stride = INT64_MAX / 64;
+      wick_dim extent = nest_scratch_extent(t, r->total[a]);
+      if (a == vector) extent = wick_dim_mul(dims, wick_dim_ceildiv(dims, extent, lanes), lanes);
+      p->stride[k] = has ? stride : wick_dim_const(0);
+      if (has) stride = wick_dim_mul(dims, stride, extent);
     }
   }
   wick_elem e = wick_info_of(t->g, (wick_value){r->node->region[1].first.id + c})->elem;

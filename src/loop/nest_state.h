@@ -6,7 +6,7 @@
 #include "ir/build.h"
 #include "loop/nest.h"
 
-enum { NEST_KEY = 24, NEST_BUCKETS = 4096 };
+enum { NEST_KEY = 24, NEST_BUCKETS = 4096, NEST_PLACE = 64 };
 
 /* A value that is known at this point of the code, by what it computes: so equal loads and index
  * sums are one. */
@@ -64,12 +64,12 @@ typedef struct nest {
     bool exact;
   }) symbols; /* sizes of the group, then open loops and what they leave, outermost first */
   wick_list(nest_known) known;
-  uint32_t bucket[NEST_BUCKETS]; /* index into known + 1 */
-  wick_value task, begin;        /* of this iteration; the first of the call */
-  uint64_t scratch, scratch_peak;
-  uint32_t nsymbol; /* made so far, for names */
-  uint32_t again;   /* what is inside runs several times in one task, for parts of it */
-  bool *within;     /* per stage: here its reads are known to lie inside */
+  uint32_t bucket[NEST_BUCKETS];  /* index into known + 1 */
+  wick_value task, begin;         /* of this iteration; the first of the call */
+  wick_dim scratch, scratch_peak; /* units of NEST_PLACE bytes; expressions of the sizes */
+  uint32_t nsymbol;               /* made so far, for names */
+  uint32_t again; /* what is inside runs several times in one task, for parts of it */
+  bool *within;   /* per stage: here its reads are known to lie inside */
 } nest;
 
 enum { NEST_INNER = 1 << 20 }; /* levels of loops that are code: inside all that are tasks */
@@ -197,8 +197,11 @@ nest_run nest_run_of(nest *t, uint32_t stage, const wick_dim *lo, const wick_dim
 /* The stages that are computed in that loop. fresh: they are computed under this condition, else
  * what is in memory already is taken; 0: always. */
 void nest_attached(nest *t, const nest_run *r, uint32_t loop, wick_value fresh);
-/* Scratch for n elements, until the loop around it ends. */
-wick_value nest_scratch_room(nest *t, wick_elem e, int64_t n);
+/* Scratch for n elements, an expression of the sizes, until the loop around it ends. */
+wick_value nest_scratch_room(nest *t, wick_elem e, wick_dim n);
+/* The most that an extent can be where its scratch is reserved: a number where that is small, or
+ * follows from no sizes; else an expression of these. */
+wick_dim nest_scratch_extent(nest *t, wick_dim extent);
 
 /* ---- folds in registers (nest_fold.c) ---- */
 void nest_fold(nest *t, nest_run *r, uint32_t l0);

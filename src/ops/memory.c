@@ -15,14 +15,28 @@ static wick_status memory_want_buffer(wick_infer *c)
   return wick_infer_fail(c, WICK_ETYPE, "the result is not a buffer");
 }
 
+static wick_status alloc_infer(wick_infer *c)
+{
+  for (uint32_t i = 0; i < c->nin; i++) {
+    const wick_type_info *t = c->in[i] ? wick_type_get(c->module, c->in[i]->type) : NULL;
+    if (!t || t->kind != WICK_SCALAR || t->elem != WICK_I64 || t->lanes != 1)
+      return wick_infer_fail(c, WICK_ETYPE, "operand %u is not one i64", i);
+  }
+  return c->nin == 1 ? wick_infer_fail(c, WICK_ETYPE, "its place is given, its size is not")
+                     : memory_want_buffer(c);
+}
+
 const wick_op wick_op_alloc = {
     .name = "alloc",
-    .doc = "A buffer. `offset` is its place in its space, in bytes: -1 until the plan has set it",
+    .doc = "A buffer. `offset` is its place in its space, in bytes: -1 until the plan has set it. "
+           "Where sizes are not constant a loop function computes both: the place, in units of 64 "
+           "bytes behind `offset`, and the number of elements",
+    .nin = {0, 2},
     .nout = {1, 1},
     .attr = {{"offset", WICK_ATTR_INT, -1, false, NULL, 0, 0}},
     .level = WICK_LOW | WICK_LOOP,
     .typed = true,
-    .infer = memory_want_buffer,
+    .infer = alloc_infer,
 };
 
 static wick_status free_infer(wick_infer *c)

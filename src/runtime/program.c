@@ -46,6 +46,7 @@ static void program_write_sizes(wick_text *t, const wick_program *p)
   program_str(t, s->fill);
   if (!s->fill || !*s->fill) return;
   program_u32(t, s->nslot);
+  program_u32(t, s->scratch);
   program_u32(t, s->nsymbol);
   for (uint32_t i = 0; i < s->nsymbol; i++) {
     const wick_program_symbol *x = &s->symbol[i];
@@ -295,7 +296,9 @@ static bool program_get_sizes(wick_reader *r, wick_arena *mem, wick_program *p)
   wick_program_sizes *s = &p->sizes;
   if (!program_get_str(r, mem, &s->fill)) return false;
   if (!*s->fill) return true;
-  if (!wick_read_u32(r, &s->nslot) || !program_get_count(r, 44, &s->nsymbol)) return false;
+  if (!wick_read_u32(r, &s->nslot) || !program_get_slot(r, s, false, &s->scratch) ||
+      !program_get_count(r, 44, &s->nsymbol))
+    return false;
   if (s->nslot <= s->nsymbol || s->nslot > PROGRAM_MOST_SLOTS)
     return wick_reader_refuse(r, wick_reader_position(r), "the table of sizes is too small");
   wick_program_symbol *symbol = wick_new(mem, wick_program_symbol, s->nsymbol + 1);

@@ -10,7 +10,7 @@
 #include "runtime/host.h"
 #include "wick/wick.h"
 
-enum { WICK_PROGRAM_VERSION = 7 };
+enum { WICK_PROGRAM_VERSION = 8 };
 
 /* What a kernel is where the runtime does it: operators.h of host.h with their operands' types; an
  * operand is one of the launch's slots. */
@@ -70,6 +70,7 @@ typedef struct wick_program_sizes {
   const char *fill; /* a kernel of one argument, the table: writes what follows from the symbols;
                        "": all sizes are constant, and the rest is empty */
   uint32_t nslot, nsymbol, nbuffer, ncheck;
+  uint32_t scratch; /* slot: bytes of scratch memory for each worker */
   const wick_program_symbol *symbol;
   const wick_program_buffer *buffer;
   const wick_program_check *check;
@@ -79,7 +80,7 @@ typedef struct wick_program_sizes {
 typedef struct wick_program {
   const char *entry; /* symbol */
   const char *contract;
-  uint64_t arena_bytes, scratch_bytes; /* scratch: for each worker */
+  uint64_t arena_bytes, scratch_bytes; /* scratch: for each worker; both 0 where sizes vary */
   uint64_t packed_bytes;               /* of the section `constants` */
   uint32_t ninput, noutput, nkernel, nmetadata;
   const wick_io *io; /* in the order of the entry's parameters: inputs, then outputs; where

@@ -58,8 +58,8 @@ struct wick_session_state {
   wick_sizing *sizing;     /* NULL: no size varies */
   const wick_sized *sized; /* NULL: sizes are to be given first */
   uint32_t first;          /* the slot of the first input */
-  uint64_t room;           /* bytes of the arena, where it is on its own: sizes vary */
-  void *own;               /* it, then */
+  uint64_t room;           /* bytes of arena and scratch, where they are on their own: sizes vary */
+  void *own;               /* them, then */
   uint32_t nbatch, share;  /* share: workers that take parts of the batch */
   session_kernel batch[SESSION_BATCH];
 };
@@ -160,22 +160,35 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
 
 /* ---- sizes ---- */
 
-static void session_arena_free(wick_session_state *s)
+static void session_room_free(wick_session_state *s)
 {
   if (s->room) s->allocator.free(s->allocator.self, s->own, s->room + SESSION_ALIGN);
   s->room = 0;
 }
 
-/* What the arena holds between runs is nobody's. */
-static bool session_arena_fits(wick_session_state *s, uint64_t nbytes)
+/* What arena and scratch hold between runs is nobody's. */
+static bool session_room_fits(wick_session_state *s, uint64_t nbytes)
 {
   if (nbytes <= s->room) return true;
-  session_arena_free(s);
+  session_room_free(s);
   if (nbytes > SIZE_MAX / 4) return false;
   s->own = s->allocator.alloc(s->allocator.self, (size_t)nbytes + SESSION_ALIGN);
   if (!s->own) return false;
   s->room = nbytes;
-  s->arena = (char *)s->own + (-(uintptr_t)s->own & (SESSION_ALIGN - 1));
+  return true;
+}
+
+/* The arena, then the scratch memory of each worker. */
+static bool session_rooms(wick_session_state *s, const wick_sized *sized)
+{
+  uint64_t stride = wick_align_up(sized->scratch_bytes, SESSION_PAD), all;
+  uint64_t arena = wick_align_up(sized->arena_bytes, SESSION_ALIGN);
+  if (wick_mul_overflows(stride, (uint64_t)s->nworker, &all) ||
+      wick_add_overflows(all, arena, &all) || !session_room_fits(s, all))
+    return false;
+  if (s->room) s->arena = (char *)s->own + (-(uintptr_t)s->own & (SESSION_ALIGN - 1));
+  s->scratch = s->arena + arena;
+  s->scratch_stride = stride;
   return true;
 }
 
@@ -186,7 +199,7 @@ wick_status wick_session_sizes(wick_session_state *s, const int64_t *symbol, con
 
 bool wick_session_resize(wick_session_state *s, const wick_sized *sized)
 {
-  s->sized = session_arena_fits(s, sized->arena_bytes) ? sized : NULL;
+  s->sized = session_rooms(s, sized) ? sized : NULL;
   if (!s->sized) return false;
   union {
     const void *c;
@@ -205,7 +218,7 @@ void wick_session_drop(wick_session_state *s)
   if (!s) return;
   wick_session_host_drop(s->host);
   wick_sizing_drop(s->sizing);
-  session_arena_free(s);
+  session_room_free(s);
   s->allocator.free(s->allocator.self, s->block, s->nblock);
 }
 

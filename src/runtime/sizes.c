@@ -152,7 +152,10 @@ static wick_status sizes_places(const wick_program_sizes *p, const int64_t *tabl
   int64_t *places = wick_new(keep, int64_t, p->nbuffer + 1);
   for (uint32_t i = 0; i < p->nbuffer; i++)
     places[i] = (int64_t)(plan.offset_bytes[i] / SIZES_ALIGN);
+  if (table[p->scratch] < 0)
+    return wick_fail(mem, WICK_ERANGE, NULL, "for these shapes a size is negative");
   out->places = places, out->arena_bytes = plan.nbytes;
+  out->scratch_bytes = (uint64_t)table[p->scratch];
   return NULL;
 }
 

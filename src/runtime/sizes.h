@@ -7,10 +7,10 @@
 #include "runtime/program.h"
 
 typedef struct wick_sized {
-  const int64_t *table;  /* program->sizes.nslot of them */
-  const int64_t *places; /* of the program's buffers, in units of 64 bytes */
-  uint64_t arena_bytes;
-  const wick_io *io; /* inputs, then outputs; no size is open */
+  const int64_t *table;                /* program->sizes.nslot of them */
+  const int64_t *places;               /* of the program's buffers, in units of 64 bytes */
+  uint64_t arena_bytes, scratch_bytes; /* scratch: for each worker */
+  const wick_io *io;                   /* inputs, then outputs; no size is open */
 } wick_sized;
 
 typedef struct wick_sizing wick_sizing;

@@ -124,7 +124,7 @@ static wick_status measure_all(wick_measure *m, uint32_t n, const wick_measured 
                                measure_kernel *k, wick_artifact *a)
 {
   wick_lowered_kernel *l = wick_new(m->tmp, wick_lowered_kernel, n);
-  uint64_t scratch = 0;
+  int64_t scratch = 0;
   bool any = false;
   wick_operands_clear(&m->operands);
   for (uint32_t i = 0; i < n; i++) {
@@ -134,9 +134,9 @@ static wick_status measure_all(wick_measure *m, uint32_t n, const wick_measured 
     if (measure_build(m, &of[i], &l[i])) continue; /* a schedule that the nest refuses */
     if (!wick_dim_is_const(l[i].tasks) || l[i].sizes.n) continue; /* sizes vary */
     k[i].name = l[i].name, k[i].tasks = l[i].tasks.v, any = true;
-    if (l[i].scratch && l[i].scratch_bytes > scratch) scratch = l[i].scratch_bytes;
+    if (l[i].scratch) scratch = wick_max_i64(scratch, l[i].scratch_bytes.v);
   }
-  char *room = wick_arena_alloc(m->tmp, scratch, 64);
+  char *room = wick_arena_alloc(m->tmp, (uint64_t)scratch, 64);
   for (uint32_t i = 0; i < n; i++) {
     uint32_t slot = k[i].noperand;
     if (!k[i].name) continue;

@@ -89,7 +89,7 @@ static void bundle_check(const bundle *b, uint32_t v)
   LLVMValueRef word = LLVMBuildPtrToInt(e->b, p, emit_word(e), ""),
                none = LLVMConstNull(emit_word(e)),
                low = LLVMConstInt(emit_word(e), WICK_BUNDLE_ALIGN - 1, false);
-  if (bundle_bytes(b, v))
+  if (bundle_bytes(b, v) || (v == b->f->nparam && e->frame.scratch))
     bundle_refuse(b, LLVMBuildICmp(e->b, LLVMIntEQ, word, none, ""), WICK_BUNDLE_ENULL);
   LLVMValueRef rest = LLVMBuildAnd(e->b, word, low, "");
   bundle_refuse(b, LLVMBuildICmp(e->b, LLVMIntNE, rest, none, ""), WICK_BUNDLE_EALIGN);

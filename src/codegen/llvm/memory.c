@@ -197,6 +197,13 @@ static void memory_alloc(emit *e, const wick_node *n)
 {
   int64_t place = e->frame.place[n - e->f->node];
   uint64_t nbytes = 0;
+  if (n->nin) { /* units of the frame behind the offset */
+    LLVMValueRef at = LLVMBuildMul(e->b, emit_get(e, n->in[0]), emit_i64(e, WICK_FRAME_ALIGN), "");
+    at = memory_index(e, at);
+    LLVMValueRef p = memory_offset(e, e->scratch, wick_max_i64(n->attr[0].i, 0));
+    emit_set(e, n->first, LLVMBuildGEP2(e->b, LLVMInt8TypeInContext(e->context), p, &at, 1, ""));
+    return;
+  }
   if (!wick_type_nbytes(e->f->module, wick_type_of(e->f, n->first), &nbytes)) return;
   emit_set(e, n->first, place < 0 ? memory_stack(e, nbytes) : memory_offset(e, e->scratch, place));
   if (place <= 0) e->order[n->first.id] = 0; /* it is there from the entry on */

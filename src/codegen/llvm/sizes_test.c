@@ -26,7 +26,7 @@ typedef struct sizes_kernel {
   const char *name;
   const wick_func *loop; /* as nested */
   wick_dim_list size;    /* its parameters */
-  wick_dim tasks;
+  wick_dim tasks, scratch;
   wick_frame frame;
 } sizes_kernel;
 
@@ -53,8 +53,11 @@ static sizes_kernel sizes_build(testing *t, const wick_func *g, const char *step
   f = wick_pass_hoist(wick_pass_legalize(f, &row, &t->mem), &t->mem);
   testing_ok(wick_verify_func(f, &t->mem));
   wick_module_set(t->m, f);
-  sizes_kernel k = {
-      .name = f->name, .loop = info.loop, .size = wick_func_sizes(g, &t->mem), .tasks = info.tasks};
+  sizes_kernel k = {.name = f->name,
+                    .loop = info.loop,
+                    .size = wick_func_sizes(g, &t->mem),
+                    .tasks = info.tasks,
+                    .scratch = info.scratch_bytes};
   testing_ok(wick_frame_of(f, &row, false, &t->mem, &k.frame));
   return k;
 }
@@ -178,13 +181,19 @@ static void sizes_run(testing *t, const sizes_kernel *k, const sizes_data *d, ui
     slot[nslot++] = (void *)(intptr_t)size;
   }
   assert_int_equal(nslot, k->frame.nslot);
-  if (k->frame.scratch)
-    slot[nslot++] = wick_arena_alloc(&t->mem, k->frame.scratch_bytes, WICK_FRAME_ALIGN);
+  unsigned char *room = NULL;
+  if (k->frame.scratch) { /* nothing behind it is written */
+    assert_true(wick_dim_eval(t->m->dims, k->scratch, n, sym, val, &size));
+    slot[nslot++] = room =
+        wick_arena_alloc(&t->mem, (uint64_t)size + WICK_FRAME_ALIGN, WICK_FRAME_ALIGN);
+    memset(room += size, 0x5a, WICK_FRAME_ALIGN);
+  }
   if (k->frame.fault) slot[nslot++] = &fault;
   assert_true(wick_dim_eval(t->m->dims, k->tasks, n, sym, val, &tasks));
   for (int64_t i = 0; i < tasks; i += step)
     wick_image_kernel(&t->image, k->name)(slot, i, i + step < tasks ? i + step : tasks);
   assert_int_equal(fault.code, 0);
+  for (uint32_t i = 0; room && i < WICK_FRAME_ALIGN; i++) assert_int_equal(room[i], 0x5a);
 }
 
 static void sizes_interpret(testing *t, const sizes_kernel *k, const sizes_data *d, uint32_t n,
@@ -392,6 +401,31 @@ static void tails(void **state)
        "r1 "
        "d0 part; parts reduce_sum.part; unroll reduce_sum.d0",
        2, MAP_SIZES},
+  };
+  for (size_t i = 0; i < WICK_COUNT(rows); i++) sizes_check(&rows[i]);
+}
+
+/* Ranges without an end: what lies in scratch memory is as large as the sizes at hand want. */
+static void scratch(void **state)
+{
+  (void)state;
+#define ENDLESS "[1..536870912]"
+  static const char ranks[] =
+      "graph @main(%x: f32[M" ENDLESS ",N[2..536870912]]) -> (f32[M,2], i64[M,2]) {"
+      "  %1, %2 = top_k %x {k=[2], axis=1}; return %1, %2 }";
+  static const char rows_of[] = "graph @main(%x: f32[M" ENDLESS ",N" ENDLESS
+                                "]) -> f32[M,N] { %1 = softmax %x {axis=1}; return %1 }";
+  static const sizes_case rows[] = {
+      {ranks, 0, "", 2, {{1, 3}, {2, 17}, {5, 90}}},
+      {ranks, 0, NULL, 2, {{1, 3}, {2, 17}, {5, 90}}},
+      {rows_of, 0, NULL, 2, {{1, 1}, {3, 16}, {2, 65}, {7, 300}}},
+      {rows_of,
+       0,
+       "at exp softmax.d0 scratch; parallel softmax.d0; at max softmax.d0 scratch; at sum "
+       "softmax.d0 "
+       "scratch",
+       2,
+       {{1, 1}, {3, 16}, {2, 65}, {7, 300}}},
   };
   for (size_t i = 0; i < WICK_COUNT(rows); i++) sizes_check(&rows[i]);
 }
@@ -650,6 +684,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loops_that_are_not_scheduled),
       cmocka_unit_test(tails),
+      cmocka_unit_test(scratch),
       cmocka_unit_test(products),
       cmocka_unit_test(rows_and_lines),
       cmocka_unit_test(elements),

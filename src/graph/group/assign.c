@@ -2,7 +2,6 @@
  * and it joins theirs where that is one, and takes it. */
 #include "graph/group/assign.h"
 
-#include "graph/group/template.h"
 #include "ir/op.h"
 
 enum { ASSIGN_MOST_OPERANDS = 24, ASSIGN_CHAIN = 64 };
@@ -249,13 +248,6 @@ static bool assign_keeps_rows(const assign *s, const wick_node *n)
   const wick_func *f = s->g.f;
   if (!wick_op_of(n)->reach || wick_op_of(n)->reach(f, n) != WICK_REACH_CHANNELS) return false;
   const wick_type_info *x = wick_info_of(f, n->in[0]), *y = wick_info_of(f, n->first);
-  enum { ROWS = 8 }; /* of a block at most */
-  int64_t lo, channels, width;
-  wick_dim_range(f->module->dims, x->dim[1], &lo, &channels);
-  wick_dim_range(f->module->dims, x->dim[3], &lo, &width);
-  if (!wick_dim_is_const(x->dim[3]) &&
-      (double)channels * (double)width * (double)(ROWS * s->lanes * 4) > WICK_TEMPLATE_ROOM)
-    return false;
   return x->elem == WICK_F32 && s->lanes > 1 && wick_dim_is(x->dim[4], s->lanes) &&
          wick_dim_is(y->dim[4], s->lanes) && assign_bytes(s, n->in[0]) > s->near &&
          assign_bytes(s, n->in[1]) <= ASSIGN_WEIGHTS;

@@ -481,9 +481,7 @@ void template_row_maps(template_state *t, const char *row, int64_t lanes, bool c
     bool whole = st->naxis == n && wick_dim_eq(st->axis[n - 1].extent, t->out->axis[n - 1].extent);
     bool dear = t->knobs.keep ? t->knobs.keep > 1
                               : template_cost(t, template_node(t, st), 4) >= TEMPLATE_DEAR;
-    bool room = whole && (!template_varies(st, n - 1) ||
-                          template_most(t, st, n - 1) <= WICK_TEMPLATE_ROOM / 8);
-    if (!room || passes[i] < 2 || !dear) {
+    if (!whole || passes[i] < 2 || !dear) {
       wick_text_printf(&t->steps, "inline %s; ", st->name);
       continue;
     }

@@ -6,10 +6,6 @@
 #include "loop/records.h"
 #include "target/target.h"
 
-/* Bytes of scratch memory that a stage of symbolic size may take at its largest: there is room for
- * that always. */
-enum { WICK_TEMPLATE_ROOM = 16 << 20 };
-
 /* Registers that hold one block of accumulators: vectors by places. */
 typedef struct wick_tile {
   int64_t vectors, places;
