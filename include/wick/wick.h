@@ -279,7 +279,7 @@ WICK_API const char *wick_compiled_contract(const wick_compiled *compiled);
 typedef struct wick_memory { /* bytes */
   uint64_t constants;        /* packed weights, shared by all sessions */
   uint64_t arena;            /* of a session; 0 where sizes vary: as much as a shape wants */
-  uint64_t scratch;          /* of each of its threads */
+  uint64_t scratch;          /* of each of its threads; 0 where sizes vary, too */
 } wick_memory;
 WICK_API wick_memory wick_compiled_memory(const wick_compiled *compiled);
 

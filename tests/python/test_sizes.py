@@ -128,3 +128,28 @@ def test_sessions_broadcast():
         np.testing.assert_array_equal(session.run(None, {"a": a, "b": b})[0], a + b)
     with pytest.raises(wick.WickError):
         session.run(None, {"a": np.zeros(2, "f"), "b": np.zeros(3, "f")})
+
+
+def test_ranges_without_an_end():
+    """What a kernel keeps in scratch memory, ranks of all elements here, is as large as the sizes at hand want."""
+    node = helper.make_node
+    ints = lambda name, *x: helper.make_tensor(name, TensorProto.INT64, [len(x)], x)
+    nodes = [node("Reshape", ["x", "rows"], ["flat"]), node("TopK", ["flat", "k"], ["best", "place"]),
+             node("Softmax", ["flat"], ["p"], axis=-1)]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 4, "H", "W"])],
+                              [helper.make_tensor_value_info("best", TensorProto.FLOAT, None),
+                               helper.make_tensor_value_info("place", TensorProto.INT64, None),
+                               helper.make_tensor_value_info("p", TensorProto.FLOAT, None)],
+                              [ints("rows", 0, 4, -1), ints("k", 2)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+    program = wick.compile(model, vary=True)
+    rng = np.random.default_rng(8)
+    for shape in [(1, 4, 2, 3), (3, 4, 9, 7), (2, 4, 1, 2), (1, 4, 40, 31)]:
+        x = rng.permutation(int(np.prod(shape))).astype("f").reshape(shape)
+        best, place, p = program(x)
+        flat = x.reshape(shape[0], 4, -1)
+        want = np.argsort(-flat, axis=-1)[..., :2]
+        np.testing.assert_array_equal(place, want)
+        np.testing.assert_array_equal(best, np.take_along_axis(flat, want, -1))
+        e = np.exp((flat - flat.max(-1, keepdims=True)).astype("d"))
+        np.testing.assert_allclose(p, e / e.sum(-1, keepdims=True), rtol=2e-5, atol=1e-6)
