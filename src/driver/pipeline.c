@@ -16,6 +16,7 @@
 #include "graph/group/form.h"
 #include "graph/invariant.h"
 #include "graph/layout/block.h"
+#include "graph/lines.h"
 #include "graph/narrow.h"
 #include "graph/phases.h"
 #include "graph/quantized.h"
@@ -190,6 +191,8 @@ const wick_pass wick_passes[] = {
      "factors and what kernels leave in memory become bf16"},
     {"narrow_f16", WICK_GRAPH, NULL, pipeline_narrow_f16, WICK_ROUNDING,
      "factors and what kernels leave in memory become f16"},
+    {"lines", WICK_GRAPH, wick_pass_lines, NULL, WICK_EXACT,
+     "convolutions over lines as those over images of one row"},
     {"phases", WICK_GRAPH, NULL, pipeline_phases, WICK_ROUNDING,
      "transposed convolutions as convolutions"},
     {"block", WICK_GRAPH, NULL, pipeline_block, WICK_ROUNDING,
@@ -222,7 +225,7 @@ const char wick_pipeline_compile[] =
     "tokens,quantized,fold,branch,twins,unused,expand_rows,fold,subbyte,drop_identity,simplify,"
     "invariant,cse,rescale,"
     "fold_scale,"
-    "shuffles,attention,phases,fold,"
+    "shuffles,attention,phases,lines,fold,"
     "sink,"
     "simplify,"
     "block,fold,form_groups,copy_elim,in_place,dead_store,order,free,plan";
