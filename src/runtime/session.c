@@ -1,6 +1,7 @@
 /* Runs: the entry calls back for every kernel. Launches that may run side by side are gathered; the
  * pool's workers take equal shares of what they cost. */
 #include "runtime/session.h"
+#include "base/pages.h"
 #include "runtime/session_host.h"
 
 #include <fenv.h>
@@ -59,8 +60,9 @@ struct wick_session_state {
   const wick_sized *sized; /* NULL: sizes are to be given first */
   uint32_t first;          /* the slot of the first input */
   uint64_t room;           /* bytes of arena and scratch, where they are on their own: sizes vary */
-  void *own;               /* them, then */
-  uint32_t nbatch, share;  /* share: workers that take parts of the batch */
+  void *own;               /* they lie in it, then */
+  size_t nown;
+  uint32_t nbatch, share; /* share: workers that take parts of the batch */
   session_kernel batch[SESSION_BATCH];
 };
 
@@ -162,20 +164,33 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
 
 static void session_room_free(wick_session_state *s)
 {
-  if (s->room) s->allocator.free(s->allocator.self, s->own, s->room + SESSION_ALIGN);
-  s->room = 0;
+  if (s->own) s->allocator.free(s->allocator.self, s->own, s->nown);
+  s->own = NULL, s->room = 0;
 }
 
-/* What arena and scratch hold between runs is nobody's. */
+static bool session_room_make(wick_session_state *s, size_t nbytes)
+{
+  size_t align = nbytes < WICK_PAGES_LARGE ? SESSION_ALIGN : WICK_PAGES_LARGE;
+  nbytes = wick_align_up(nbytes, align);
+  s->nown = nbytes + align;
+  s->own = s->allocator.alloc(s->allocator.self, s->nown);
+  if (!s->own) return false;
+  s->room = nbytes;
+  s->arena = (char *)s->own + (-(uintptr_t)s->own & (align - 1));
+  if (align == WICK_PAGES_LARGE) wick_pages_hint(s->arena, nbytes);
+  return true;
+}
+
+/* What arena and scratch hold between runs is nobody's. A room that is too small is followed by one
+ * that is larger by half, where that can be had: what sizes do not use of it is never touched. */
 static bool session_room_fits(wick_session_state *s, uint64_t nbytes)
 {
+  uint64_t more = s->room + s->room / 2;
   if (nbytes <= s->room) return true;
   session_room_free(s);
   if (nbytes > SIZE_MAX / 4) return false;
-  s->own = s->allocator.alloc(s->allocator.self, (size_t)nbytes + SESSION_ALIGN);
-  if (!s->own) return false;
-  s->room = nbytes;
-  return true;
+  return (more > nbytes && session_room_make(s, (size_t)more)) ||
+         session_room_make(s, (size_t)nbytes);
 }
 
 /* The arena, then the scratch memory of each worker. */
@@ -186,7 +201,6 @@ static bool session_rooms(wick_session_state *s, const wick_sized *sized)
   if (wick_mul_overflows(stride, (uint64_t)s->nworker, &all) ||
       wick_add_overflows(all, arena, &all) || !session_room_fits(s, all))
     return false;
-  if (s->room) s->arena = (char *)s->own + (-(uintptr_t)s->own & (SESSION_ALIGN - 1));
   s->scratch = s->arena + arena;
   s->scratch_stride = stride;
   return true;
