@@ -312,7 +312,7 @@ static void test_refused(void **state)
   } refused[] = {
       {"graph @main(%x: f32[4]) -> f32[4] { %0 = call @g %x : f32[4] loc(\"net: f\"); return %0 }\n"
        "graph @g(%x: f32[4]) -> f32[4] { %0 = exp %x; %1 = call @g %0 : f32[4]; return %1 }",
-       NULL, "x", "net: f: @g calls itself: it has no derivative"},
+       NULL, "x", "net: f: @g calls itself, which is not supported"},
       {"graph @main(%x: f32[4]) -> f32[4] { %0 = exp %x; return %0 }", NULL, "y",
        "there is no tensor \"y\""},
       {"graph @main(%x: f32[4], %i: i32[4]) -> f32[4] { %0 = exp %x; return %0 }", NULL, "i",

@@ -7,6 +7,7 @@
 #include "base/plan.h"
 #include "graph/attention.h"
 #include "graph/branch.h"
+#include "graph/calls.h"
 #include "graph/cse.h"
 #include "graph/drop_identity.h"
 #include "graph/expand_rows.h"
@@ -42,6 +43,11 @@
 #include "low/plan.h"
 
 /* ---- the passes ---- (what is dead needs none: the builder, with which each ends, drops it) */
+
+static wick_status pipeline_calls(wick_pass_context *c, const wick_func *f, wick_func **out)
+{
+  return wick_pass_calls(f, c->mem, out);
+}
 
 static wick_status pipeline_tokens(wick_pass_context *c, const wick_func *f, wick_func **out)
 {
@@ -152,6 +158,8 @@ static wick_status pipeline_legalize(wick_pass_context *c, const wick_func *f, w
 }
 
 const wick_pass wick_passes[] = {
+    {"calls", WICK_GRAPH, NULL, pipeline_calls, WICK_EXACT,
+     "what is called stands in the place of the call"},
     {"branch", WICK_GRAPH, wick_pass_branch, NULL, WICK_EXACT, "branches that are known"},
     {"invariant", WICK_GRAPH, wick_pass_invariant, NULL, WICK_EXACT,
      "what a loop's steps do not change is computed before it"},
@@ -222,7 +230,7 @@ const wick_pass wick_passes[] = {
 };
 
 const char wick_pipeline_compile[] =
-    "tokens,quantized,fold,branch,twins,unused,expand_rows,fold,subbyte,drop_identity,simplify,"
+    "calls,tokens,quantized,fold,branch,twins,unused,expand_rows,fold,subbyte,drop_identity,simplify,"
     "invariant,cse,rescale,"
     "fold_scale,"
     "shuffles,attention,phases,lines,fold,"

@@ -3,6 +3,7 @@
  * What an arm has computed is computed again in the same arm of a second branch, which gives the
  * cotangents of what both take from outside. Called functions are differentiated as if they stood
  * where they are called. */
+#include "ir/called.h"
 #include "ir/replay.h"
 #include "ops/grad.h"
 
@@ -45,43 +46,4 @@ void wick_grad_if(wick_adjoint *a)
 
 /* ---- calls ---- */
 
-static const wick_func *branch_callee(const wick_module *m, const wick_node *n)
-{
-  return n->op == WICK_OP_call ? wick_module_find(m, n->attr[0].s) : NULL;
-}
-
-/* f calls itself, or what it calls does. */
-static bool branch_recurs(const wick_builder *b, const wick_func *f)
-{
-  const wick_module *m = b->module;
-  wick_list(const wick_func *) seen = {0};
-  wick_push(b->mem, &seen, f);
-  for (uint32_t at = 0; at < seen.n; at++)
-    for (uint32_t i = 0; i < seen.at[at]->nnode; i++) {
-      const wick_func *g = branch_callee(m, &seen.at[at]->node[i]);
-      if (g == f) return true;
-      bool known = !g;
-      for (uint32_t k = 0; k < seen.n && !known; k++) known = seen.at[k] == g;
-      if (!known) wick_push(b->mem, &seen, g);
-    }
-  return false;
-}
-
-static void branch_called(wick_builder *b, const wick_node *n, const wick_value *in,
-                          wick_value *out)
-{
-  const wick_func *f = branch_callee(b->module, n);
-  if (b->status) return;
-  if (!f || branch_recurs(b, f)) {
-    wick_build_fail(b, WICK_EUNSUPPORTED,
-                    f ? "@%s calls itself: it has no derivative" : "there is no function @%s",
-                    n->attr[0].s);
-    return;
-  }
-  wick_replay r = wick_replay_func(b, f);
-  for (uint32_t k = 0; k < f->nparam; k++) r.to[1 + k] = in[k];
-  wick_replay_nodes(&r, 0, f->nnode - 1);
-  for (uint32_t k = 0; k < n->nout; k++) out[k] = wick_replayed(&r, wick_return(f)->in[k]);
-}
-
-void wick_grad_call(wick_adjoint *a) { wick_grad_through(a, branch_called); }
+void wick_grad_call(wick_adjoint *a) { wick_grad_through(a, wick_build_called); }
