@@ -11,6 +11,16 @@ static bool expand_rows_hits(const wick_node *n)
   return op->expand && !op->compute && !op->scalar;
 }
 
+/* What a node becomes may have a size that is taken to be equal to the node's own: it is given
+ * that, for branches and loops are to have their types still. */
+static wick_value expand_rows_same_type(wick_builder *b, wick_value v, wick_type type)
+{
+  if (b->status || !v.id || wick_type_eq(wick_built_type(b, v), type)) return v;
+  const wick_type_info *t = wick_type_get(b->module, type);
+  wick_attr shape = {.n = t->rank, .dims = t->dim};
+  return wick_build(b, WICK_OP_reshape, 1, &v, &shape, 0, NULL);
+}
+
 static wick_status expand_rows_once(const wick_func *f, wick_arena *mem, wick_func **out)
 {
   wick_copier c = wick_copy_begin(f, mem);
@@ -26,6 +36,7 @@ static wick_status expand_rows_once(const wick_func *f, wick_arena *mem, wick_fu
     wick_op_of(n)->expand(&c.b, n, in, to);
     for (uint32_t k = 0; k < n->nout; k++) {
       const wick_value_info *old = &f->value[n->first.id + k];
+      to[k] = expand_rows_same_type(&c.b, to[k], old->type);
       c.to[n->first.id + k] = to[k];
       if (to[k].id) wick_build_name(&c.b, to[k], old->name, old->relation);
     }
