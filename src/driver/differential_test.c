@@ -257,7 +257,7 @@ static bool diff_one(diff *d, uint64_t seed, const char *target, uint64_t (*seen
 {
   random_graph *r = calloc(1, sizeof *r);
   wick_module *m = wick_module_create(&d->guard, "random");
-  wick_func *f = random_function(r, m, seed, true, &(random_wish){0}, &d->mem, &d->tmp);
+  wick_func *f = random_function(r, m, seed, &(random_wish){.flow = 2}, &d->mem, &d->tmp);
   uint32_t npair;
   random_pair pair = random_pair_of(&(random_wish){0}, seed, &npair);
   if (!f)

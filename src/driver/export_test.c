@@ -194,7 +194,7 @@ static bool export_one(export_run *x, uint64_t seed)
   random_graph *r = calloc(1, sizeof *r);
   wick_module *m = wick_module_create(&x->guard, "random"),
               *back = wick_module_create(&x->guard, "");
-  wick_func *f = random_function(r, m, seed, false, &x->wish, &x->mem, &x->tmp);
+  wick_func *f = random_function(r, m, seed, &x->wish, &x->mem, &x->tmp);
   const wick_func *g = NULL;
   bool composed, good = true;
   if (f && export_without(f, &composed)) {

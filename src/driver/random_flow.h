@@ -11,20 +11,31 @@ static wick_type random_index_type(random_graph *r)
   return wick_type_tensor(r->m, WICK_I64, 0, NULL);
 }
 
-/* One element of a value that is there, as an i64: conditions and counts hang on inputs. */
+/* One element of v, as it is; begin: where. */
+static wick_value random_element(random_graph *r, wick_value v, const int64_t *begin)
+{
+  uint32_t rank = random_info(r, v)->rank;
+  int64_t size[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < rank; k++) size[k] = 1;
+  wick_attr *a = random_attrs(r, WICK_OP_slice), *none = random_attrs(r, WICK_OP_reshape);
+  random_set_dims(r, WICK_OP_slice, a, "begin", rank, begin);
+  random_set_dims(r, WICK_OP_slice, a, "shape", rank, size);
+  random_set_dims(r, WICK_OP_reshape, none, "shape", 0, size);
+  wick_value one = wick_build(&r->b, WICK_OP_slice, 1, &v, a, 0, NULL);
+  return wick_build(&r->b, WICK_OP_reshape, 1, &one, none, 0, NULL);
+}
+
+/* One element of a value that is there, as an i64: conditions and counts hang on inputs. Half of
+ * them are first ones, which are there whatever a size is. */
 static wick_value random_number(random_graph *r)
 {
   wick_value v = random_value(r);
   const wick_type_info t = *random_info(r, v);
-  int64_t begin[WICK_MAX_RANK], size[WICK_MAX_RANK];
+  int64_t begin[WICK_MAX_RANK];
+  bool first = random_below(r, 2);
   for (uint32_t k = 0; k < t.rank; k++)
-    begin[k] = random_below(r, (uint32_t)t.dim[k].v), size[k] = 1;
-  wick_attr *a = random_attrs(r, WICK_OP_slice), *none = random_attrs(r, WICK_OP_reshape);
-  random_set_dims(r, WICK_OP_slice, a, "begin", t.rank, begin);
-  random_set_dims(r, WICK_OP_slice, a, "shape", t.rank, size);
-  random_set_dims(r, WICK_OP_reshape, none, "shape", 0, size);
-  wick_value one = wick_build(&r->b, WICK_OP_slice, 1, &v, a, 0, NULL);
-  one = wick_build(&r->b, WICK_OP_reshape, 1, &one, none, 0, NULL);
+    begin[k] = first ? 0 : random_below(r, (uint32_t)t.dim[k].v);
+  wick_value one = random_element(r, v, begin);
   one = wick_build_cast(&r->b, one, t.elem == WICK_U64 ? WICK_U16 : WICK_I16);
   return wick_build_cast(&r->b, one, WICK_I64);
 }
@@ -99,17 +110,31 @@ static void random_taken(random_graph *r, wick_value index)
   random_build(r, WICK_OP_take, 2, in, a, NULL);
 }
 
+/* How often a loop runs, at most `most` times: a number, or a dimension of a value that is there;
+ * half of the time an element of a value, where that is less. */
+static wick_value random_count(random_graph *r, int64_t *most)
+{
+  enum { MOST_ROWS = 13 };
+  *most = random_below(r, 6);
+  wick_value count = random_i64(r, *most), v = random_where(r, 0, 1, WICK_MAX_RANK);
+  int64_t axis = v.id ? random_below(r, random_info(r, v)->rank) : 0;
+  if (v.id && random_info(r, v)->dim[axis].v <= MOST_ROWS && random_below(r, 2)) {
+    *most = random_info(r, v)->dim[axis].v;
+    count = random_element(
+        r, wick_build(&r->b, WICK_OP_shape, 1, &v, random_attrs(r, WICK_OP_shape), 0, NULL), &axis);
+  }
+  if (random_below(r, 2)) count = wick_build2(&r->b, WICK_OP_min, random_number(r), count);
+  return count;
+}
+
 static void random_loop(random_graph *r)
 {
   uint32_t n = 1 + random_below(r, RANDOM_CARRIED), nvalue = r->values.n,
-           nstacked = random_below(r, 2), most = random_below(r, 6);
+           nstacked = random_below(r, 2);
+  int64_t most;
   wick_value x[1 + RANDOM_CARRIED], y[2 + RANDOM_CARRIED];
   wick_type type[1 + RANDOM_CARRIED] = {random_index_type(r)};
-  x[0] = random_i64(r, most);
-  if (random_below(r, 2)) {
-    wick_value number = random_number(r);
-    x[0] = wick_build2(&r->b, WICK_OP_min, number, x[0]);
-  }
+  x[0] = random_count(r, &most);
   for (uint32_t k = 1; k <= n; k++) {
     x[k] = random_value(r);
     type[k] = wick_built_type(&r->b, x[k]);
@@ -134,14 +159,14 @@ static void random_loop(random_graph *r)
 }
 
 /* A function @main of some 20 nodes, that of the seed's pair among them; returns it and up to six
- * of the values that nobody uses; with branches and loops where they are asked for. NULL where the
- * pair cannot be built. */
-static wick_func *random_function(random_graph *r, wick_module *m, uint64_t seed, bool flow,
+ * of the values that nobody uses. NULL where the pair cannot be built. */
+static wick_func *random_function(random_graph *r, wick_module *m, uint64_t seed,
                                   const random_wish *wish, wick_arena *mem, wick_arena *tmp)
 {
   uint32_t npair, nout = 0;
   random_pair pair = random_pair_of(wish, seed, &npair);
   *r = (random_graph){.wish = *wish, .m = m, .seed = seed * 2 + 1, .tmp = tmp};
+  r->nests = wish->flow ? wish->flow - 1 : 0;
   for (int i = 0; i < 4; i++) random_below(r, 2);
   wick_build_begin(&r->b, m, WICK_GRAPH, "main", mem);
   random_params(r, pair);
@@ -154,7 +179,7 @@ static wick_func *random_function(random_graph *r, wick_module *m, uint64_t seed
   if (!out[nout++].id) return NULL;
   r->only = 0;
   for (int tries = 0; !wish->alone && tries < 200 && r->b.nodes.n < 36; tries++)
-    if (!flow || random_below(r, 24))
+    if (!wish->flow || random_below(r, 24))
       random_step(r);
     else if (random_below(r, 2))
       random_if(r);

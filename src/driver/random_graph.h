@@ -25,6 +25,7 @@ typedef struct random_wish {
   const uint64_t *types; /* per row: the element types to build it with */
   bool alone;            /* the row of the pair, and what it needs */
   const int64_t *size;   /* three that dimensions of parameters often have; NULL: none */
+  uint32_t flow;         /* how deep branches and loops lie in each other; 0: there are none */
 } random_wish;
 
 typedef struct random_graph {
@@ -35,7 +36,7 @@ typedef struct random_graph {
   uint64_t only; /* element types that steps take; 0: any */
   wick_list(wick_value) values;
   wick_arena *tmp;
-  uint32_t nests; /* how deep regions may lie in regions (random_flow.h) */
+  uint32_t nests; /* how deep regions may still lie in regions (random_flow.h) */
 } random_graph;
 
 static uint32_t random_below(random_graph *r, uint32_t n)

@@ -29,8 +29,13 @@ typedef struct symbols_size {
   bool fails; /* inference does, or the reference, or where it is disturbed */
 } symbols_size;
 
+/* @main, which may call @part. */
+typedef struct symbols_funcs {
+  const wick_func *main, *part; /* part: NULL: none */
+} symbols_funcs;
+
 typedef struct symbols_count {
-  uint64_t graphs, compared, skipped, refused;
+  uint64_t graphs, flow, compared, skipped, refused; /* flow: branches, loops and calls */
 } symbols_count;
 
 /* ---- sizes ---- */
@@ -45,12 +50,13 @@ static int64_t symbols_value(diff *d, uint32_t size, uint32_t k)
                      : lo + (int64_t)(diff_noise(d) % (uint64_t)(hi - lo + 1));
 }
 
-static void symbols_prepare(diff *d, const wick_func *f, uint32_t size, const wick_dim *sym,
+static void symbols_prepare(diff *d, symbols_funcs fs, uint32_t size, const wick_dim *sym,
                             symbols_size *s)
 {
+  const wick_func *f = fs.main;
   for (uint32_t k = 0; k < RANDOM_NSYMBOL; k++) s->val[k] = symbols_value(d, size, k);
   diff_inputs(d, f, false, RANDOM_NSYMBOL, sym, s->val, s->in);
-  s->fails = !random_fixed(f, sym, s->val, &d->mem, &d->tmp) ||
+  s->fails = !random_fixed(fs.part ? fs.part : f, sym, s->val, &d->mem, &d->tmp) ||
              diff_reference(d, f, s->in, s->want) != NULL;
   for (uint32_t o = 0; o < wick_return(f)->nin && !s->fails; o++)
     s->bound[o] = diff_bound_of(d, &s->want[o]);
@@ -59,13 +65,23 @@ static void symbols_prepare(diff *d, const wick_func *f, uint32_t size, const wi
 
 /* ---- passes ---- */
 
-/* f after the passes of that list, as "main" of its module. */
-static wick_status symbols_passed(diff *d, wick_pipeline *p, wick_func *f, const char *names)
+static void symbols_set(symbols_funcs fs)
 {
-  wick_module_set(f->module, f);
-  wick_pipeline_begin(p, f->module);
+  if (fs.part) wick_module_set(fs.main->module, fs.part);
+  wick_module_set(fs.main->module, fs.main);
+}
+
+/* They after the passes of that list; the module has the former ones again. */
+static wick_status symbols_passed(diff *d, wick_pipeline *p, symbols_funcs fs, const char *names,
+                                  symbols_funcs *out)
+{
+  wick_module *m = fs.main->module;
+  wick_pipeline_begin(p, m);
   p->verify = true;
-  return wick_pipeline_run_all(p, names, &d->tmp);
+  wick_status status = wick_pipeline_run_all(p, names, &d->tmp);
+  *out = (symbols_funcs){wick_module_find(m, "main"), wick_module_find(m, "part")};
+  symbols_set(fs);
+  return status;
 }
 
 /* The passes that graphs go through, up to the groups. */
@@ -87,11 +103,14 @@ static void symbols_near(diff *d, const wick_func *f, symbols_size *s, const wic
   }
 }
 
-static void symbols_compare(diff *d, const wick_func *f, const wick_func *g, symbols_size *s,
+static void symbols_compare(diff *d, symbols_funcs fs, symbols_funcs gs, symbols_size *s,
                             diff_result *r)
 {
   wick_tensor got[DIFF_MOST];
+  const wick_func *f = fs.main, *g = gs.main;
+  symbols_set(gs);
   wick_status status = wick_evaluate(g, g->nparam, s->in, NULL, &d->mem, &d->a, &d->b, got);
+  symbols_set(fs);
   *r = (diff_result){.differs = status != NULL};
   if (status)
     snprintf(r->why, sizeof r->why, "after the passes: %s", status->message);
@@ -99,31 +118,31 @@ static void symbols_compare(diff *d, const wick_func *f, const wick_func *g, sym
     symbols_near(d, f, s, got, "after the passes", r);
 }
 
-static void symbols_text(diff *d, const wick_func *f)
+static void symbols_text(diff *d, symbols_funcs fs)
 {
   wick_text t = wick_text_begin(&d->tmp);
-  wick_print_func(f, 0, &t);
+  if (fs.part) wick_print_func(fs.part, 0, &t);
+  wick_print_func(fs.main, 0, &t);
   fputs(t.at, stderr);
 }
 
 /* Which pass it is: the fewest of them after which a result differs. */
-static void symbols_blame(diff *d, wick_func *f, symbols_size *s, const char *names)
+static void symbols_blame(diff *d, symbols_funcs fs, symbols_size *s, const char *names)
 {
   for (const char *end = names; *end;) {
     end += strcspn(end, ",");
     const char *first = wick_str_dupn(&d->tmp, names, (size_t)(end - names));
     wick_pipeline p = {0};
     diff_result r = {.differs = true};
-    wick_status status = symbols_passed(d, &p, f, first);
-    const wick_func *g = wick_module_find(f->module, f->name);
-    if (!status) symbols_compare(d, f, g, s, &r);
+    symbols_funcs gs;
+    wick_status status = symbols_passed(d, &p, fs, first, &gs);
+    if (!status) symbols_compare(d, fs, gs, s, &r);
     if (r.differs) {
       fprintf(stderr, "N=%lld S=%lld T=%lld, after %s: %s\n", (long long)s->val[0],
               (long long)s->val[1], (long long)s->val[2], first, status ? status->message : r.why);
-      symbols_text(d, f);
-      if (!status) symbols_text(d, g);
+      symbols_text(d, fs);
+      if (!status) symbols_text(d, gs);
     }
-    wick_module_set(f->module, f);
     wick_pipeline_free(&p);
     if (r.differs) return;
     end += *end == ',';
@@ -210,13 +229,13 @@ static void symbols_program(diff *d, const wick_func *f, const char *text, symbo
 /* ---- the test ---- */
 
 /* After the passes; false where they refuse, or a result differs. */
-static bool symbols_passes_agree(diff *d, wick_func *f, symbols_size *size, diff_result *r,
+static bool symbols_passes_agree(diff *d, symbols_funcs fs, symbols_size *size, diff_result *r,
                                  symbols_count *count)
 {
   wick_pipeline p = {0};
+  symbols_funcs gs;
   const char *names = symbols_passes(d);
-  wick_status status = symbols_passed(d, &p, f, names);
-  const wick_func *g = wick_module_find(f->module, f->name);
+  wick_status status = symbols_passed(d, &p, fs, names, &gs);
   if (status && status->code == WICK_EUNSUPPORTED)
     symbols_refused(status->message, count);
   else if (status)
@@ -224,40 +243,63 @@ static bool symbols_passes_agree(diff *d, wick_func *f, symbols_size *size, diff
   uint32_t at = 0;
   for (; at < SYMBOLS_SIZES && !r->differs && !status; at++) {
     if (size[at].fails) continue;
-    symbols_compare(d, f, g, &size[at], r);
+    symbols_compare(d, fs, gs, &size[at], r);
     count->compared += d->compared, count->skipped += d->skipped;
   }
   wick_pipeline_free(&p);
-  if (r->differs && !status) symbols_blame(d, f, &size[at - 1], names);
+  if (r->differs && !status) symbols_blame(d, fs, &size[at - 1], names);
   return !status && !r->differs;
+}
+
+/* Branches, loops and calls. */
+static uint64_t symbols_flow(const wick_func *f)
+{
+  uint64_t n = 0;
+  for (uint32_t i = 0; f && i < f->nnode; i++)
+    n += f->node[i].nregion || f->node[i].op == WICK_OP_call;
+  return n;
+}
+
+/* The graph of a seed; a quarter of them is called. main is NULL where it has no symbols. */
+static symbols_funcs symbols_draw(diff *d, uint64_t seed, wick_module *m, wick_dim *sym)
+{
+  random_graph *r = calloc(1, sizeof *r);
+  const random_wish wish = {.size = random_symbol_size, .flow = 3};
+  bool called = seed % 4 == 3;
+  wick_func *f = random_function(r, m, seed, &wish, &d->mem, &d->tmp);
+  if (f) f = random_lifted(f, called ? "part" : "main", seed % 8 == 5, &d->mem, &d->tmp, sym);
+  symbols_funcs fs = {f, NULL};
+  if (f && called) {
+    wick_module_set(m, f);
+    fs = (symbols_funcs){random_called(r, f, &d->mem), f};
+  }
+  free(r);
+  return fs;
 }
 
 static bool symbols_one(diff *d, uint64_t seed, symbols_count *count)
 {
-  random_graph *r = calloc(1, sizeof *r);
   wick_module *m = wick_module_create(&d->guard, "random");
   wick_dim sym[RANDOM_NSYMBOL];
   diff_result result = {false, ""};
-  wick_func *f = random_function(r, m, seed, false, &(random_wish){.size = random_symbol_size},
-                                 &d->mem, &d->tmp);
-  if (f) f = random_lifted(f, seed % 8 == 5, &d->mem, &d->tmp, sym);
-  free(r);
-  if (f) {
-    wick_status status = wick_verify_func(f, &d->tmp);
+  symbols_funcs fs = symbols_draw(d, seed, m, sym);
+  if (fs.main) {
+    symbols_set(fs);
+    wick_status status = wick_verify_module(m, &d->tmp);
     if (status) fail_msg("seed %llu: %s", (unsigned long long)seed, status->message);
     symbols_size *size = wick_new(&d->mem, symbols_size, SYMBOLS_SIZES);
     d->noise = seed;
-    for (uint32_t i = 0; i < SYMBOLS_SIZES; i++) symbols_prepare(d, f, i, sym, &size[i]);
-    wick_module_set(m, f);
+    for (uint32_t i = 0; i < SYMBOLS_SIZES; i++) symbols_prepare(d, fs, i, sym, &size[i]);
     wick_text text = wick_text_begin(&d->tmp);
     wick_print_module(m, WICK_PRINT_DATA | WICK_PRINT_NAMES, &text);
-    if (symbols_passes_agree(d, f, size, &result, count))
-      symbols_program(d, f, text.at, size, &result, count);
+    if (symbols_passes_agree(d, fs, size, &result, count))
+      symbols_program(d, fs.main, text.at, size, &result, count);
     if (result.differs) {
       fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, result.why);
-      symbols_text(d, f);
+      symbols_text(d, fs);
     }
     count->graphs++;
+    count->flow += symbols_flow(fs.main) + symbols_flow(fs.part);
   }
   wick_module_free(m);
   return !result.differs;
@@ -294,10 +336,11 @@ static void symbols_random_graphs(void **state)
   symbols_count count = {0};
   for (uint64_t i = 0; i < n; i++) bad += !symbols_graph(first + i, &count);
   print_message(
-      "%llu of %llu graphs have symbols; %llu elements compared, %llu not stable; %llu graphs "
-      "were refused\n",
-      (unsigned long long)count.graphs, (unsigned long long)n, (unsigned long long)count.compared,
-      (unsigned long long)count.skipped, (unsigned long long)count.refused);
+      "%llu of %llu graphs have symbols, %llu branches, loops and calls; %llu elements compared, "
+      "%llu not stable; %llu graphs were refused\n",
+      (unsigned long long)count.graphs, (unsigned long long)n, (unsigned long long)count.flow,
+      (unsigned long long)count.compared, (unsigned long long)count.skipped,
+      (unsigned long long)count.refused);
   assert_true(2 * count.graphs >= n);
   if (bad) fail_msg("%llu of %llu graphs differ", (unsigned long long)bad, (unsigned long long)n);
 }
