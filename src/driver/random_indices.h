@@ -117,6 +117,24 @@ static void random_couple(random_graph *r, wick_opcode op)
   if (x.id) random_build(r, op, 1, &x, random_attrs(r, op), NULL);
 }
 
+/* A pass of a Fourier transform, with roots of any kind. */
+static void random_fourier(random_graph *r, wick_opcode op)
+{
+  uint64_t elems = wick_ops[op]->elems & (r->only ? r->only : ~UINT64_C(0));
+  if (!elems) return;
+  wick_elem e =
+      elems & (elems - 1) && random_below(r, 2) ? WICK_F64 : (wick_elem)__builtin_ctzll(elems);
+  int64_t n = 1 + random_below(r, random_below(r, 3) ? 12 : 32), rest = 1 + random_below(r, 20),
+          dim[4] = {1 + random_below(r, 2), 1 + random_below(r, 20), n, rest},
+          root[3] = {2, n - 1, rest};
+  uint32_t rank = 3 + random_below(r, 2);
+  wick_value in[2] = {random_tensor(r, e, rank, dim, random_below(r, 2) == 0), {0}};
+  if (rank == 4 && n > 1 && random_below(r, 2)) in[1] = random_tensor(r, e, 3, root, true);
+  wick_attr *a = random_attrs(r, op);
+  random_attr(op, a, "inverse")->i = random_below(r, 2);
+  if (in[0].id) random_build(r, op, in[1].id ? 2 : 1, in, a, NULL);
+}
+
 /* Rows without a tensor to begin with. */
 static void random_made(random_graph *r, wick_opcode op)
 {

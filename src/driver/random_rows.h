@@ -545,6 +545,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_one_hot, random_one_hot, 1},
     {WICK_OP_random, random_made, 1},
     {WICK_OP_couple, random_couple, 1},
+    {WICK_OP_fourier, random_fourier, 1},
     {WICK_OP_tree_walk, random_tree, 1},
     {WICK_OP_search_sorted, random_search, 1},
     {WICK_OP_range, random_made, 1},

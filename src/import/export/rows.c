@@ -67,6 +67,7 @@ static const wick_export_row rows[WICK_NOP] = {
     PLAIN(floor, "Floor"),
     PUT(fma, NULL, NULL, 0, wick_export_scalar),
     PUT(fmod, NULL, NULL, 0, wick_export_mod),
+    PUT(fourier, NULL, NULL, 0, wick_export_fourier),
     PUT(gather, "Gather", "axis", 0, wick_export_indexed),
     PUT(gather_elements, "GatherElements", "axis", 0, wick_export_indexed),
     PUT(gather_nd, "GatherND", "batch=batch_dims", 0, wick_export_indexed),

@@ -183,6 +183,7 @@ void wick_export_minmax(wick_export_op *o);
 void wick_export_shift(wick_export_op *o);
 void wick_export_mod(wick_export_op *o);
 void wick_export_roi_align(wick_export_op *o);
+void wick_export_fourier(wick_export_op *o);
 void wick_export_col2im(wick_export_op *o);
 void wick_export_max_unpool(wick_export_op *o);
 void wick_export_take_row(wick_export_op *o);

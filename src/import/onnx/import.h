@@ -321,6 +321,12 @@ wick_value wick_onnx_widen(wick_onnx_op *o, wick_opcode op, wick_value x);
 wick_value wick_onnx_by(wick_onnx_op *o, wick_opcode op, wick_value x, double number);
 wick_value wick_onnx_reduce1(wick_onnx_op *o, wick_opcode op, wick_value x, int64_t axis,
                              bool keepdims);
+/* fourier.c: the transform of lines [planes, lines, numbers], cut to n or with zeros behind them;
+ * planes: real and imaginary parts, or the real ones alone; gives [2, n, lines], not divided by n.
+ */
+wick_value wick_onnx_fourier(wick_onnx_op *o, wick_value x, int64_t n, bool inverse);
+/* The last axis cut to `size` numbers, or with zeros behind it. */
+wick_value wick_onnx_fit(wick_onnx_op *o, wick_value x, int64_t size);
 /* A constant of these numbers, rounded to `elem`. */
 wick_value wick_onnx_table(wick_onnx_op *o, wick_elem elem, uint32_t rank, const int64_t *dim,
                            const double *numbers);

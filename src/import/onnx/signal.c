@@ -3,171 +3,9 @@
 
 #include "import/onnx/import.h"
 
-enum {
-  SIGNAL_DENSE = 64,        /* a transform as one product with a matrix */
-  SIGNAL_LARGEST = 1 << 22, /* of a transform or a window */
-};
+enum { SIGNAL_LARGEST = 1 << 22 }; /* of a transform or a window */
 
 static const double signal_pi = 3.14159265358979323846;
-
-/* ---- the discrete Fourier transform along the last axis ---- */
-
-/* Complex numbers as two tensors; im 0: real. */
-typedef struct signal_complex {
-  wick_value re, im;
-} signal_complex;
-
-typedef struct signal_fourier {
-  wick_onnx_op *o;
-  wick_elem elem;
-  double sign; /* of the exponent: -1, or 1 for the inverse */
-} signal_fourier;
-
-static wick_value signal_sum(const signal_fourier *f, wick_opcode op, wick_value x, wick_value y)
-{
-  return wick_build2(f->o->b, op, x, y);
-}
-
-/* x * y, or x @ y, where y is complex. */
-static signal_complex signal_times(const signal_fourier *f, wick_opcode op, signal_complex x,
-                                   signal_complex y)
-{
-  wick_value re = signal_sum(f, op, x.re, y.re), im = signal_sum(f, op, x.re, y.im);
-  if (x.im.id) {
-    re = signal_sum(f, WICK_OP_sub, re, signal_sum(f, op, x.im, y.im));
-    im = signal_sum(f, WICK_OP_add, im, signal_sum(f, op, x.im, y.re));
-  }
-  return (signal_complex){re, im};
-}
-
-/* exp(sign * 2 pi i * j * k / n), [rows, columns]; exact products, so that the angle is. */
-static signal_complex signal_roots(const signal_fourier *f, int64_t rows, int64_t columns,
-                                   int64_t n)
-{
-  const int64_t dim[] = {rows, columns};
-  size_t count = (size_t)(rows * columns);
-  double *re = wick_new(f->o->c->tmp, double, count), *im = wick_new(f->o->c->tmp, double, count);
-  for (int64_t j = 0; j < rows; j++)
-    for (int64_t k = 0; k < columns; k++) {
-      double angle = f->sign * 2 * signal_pi * (double)(j * k % n) / (double)n;
-      re[j * columns + k] = cos(angle), im[j * columns + k] = sin(angle);
-    }
-  return (signal_complex){wick_onnx_table(f->o, f->elem, 2, dim, re),
-                          wick_onnx_table(f->o, f->elem, 2, dim, im)};
-}
-
-typedef wick_value signal_move(const signal_fourier *f, wick_value x, int64_t a, int64_t b);
-
-static signal_complex signal_both(const signal_fourier *f, signal_move *move, signal_complex x,
-                                  int64_t a, int64_t b)
-{
-  x.re = move(f, x.re, a, b);
-  if (x.im.id) x.im = move(f, x.im, a, b);
-  return x;
-}
-
-/* The last axis [a * b] as [a, b], turned into [b, a]. */
-static wick_value signal_split(const signal_fourier *f, wick_value x, int64_t a, int64_t b)
-{
-  if (f->o->b->status) return x;
-  const wick_type_info *t = wick_built_info(f->o->b, x);
-  wick_dim dim[WICK_MAX_RANK + 1];
-  int64_t perm[WICK_MAX_RANK + 1];
-  for (uint32_t k = 0; k < t->rank; k++) dim[k] = t->dim[k], perm[k] = k;
-  dim[t->rank - 1] = wick_dim_const(a), dim[t->rank] = wick_dim_const(b);
-  perm[t->rank - 1] = t->rank, perm[t->rank] = t->rank - 1;
-  return wick_onnx_transpose(f->o, wick_onnx_reshape(f->o, x, t->rank + 1, dim), t->rank + 1, perm);
-}
-
-/* The last axes [a, b] turned into [b, a]. */
-static wick_value signal_turn(const signal_fourier *f, wick_value x, int64_t a, int64_t b)
-{
-  (void)a, (void)b;
-  if (f->o->b->status) return x;
-  uint32_t n = wick_built_info(f->o->b, x)->rank;
-  int64_t perm[WICK_MAX_RANK + 1];
-  for (uint32_t k = 0; k < n; k++) perm[k] = k;
-  perm[n - 2] = n - 1, perm[n - 1] = n - 2;
-  return wick_onnx_transpose(f->o, x, n, perm);
-}
-
-/* The last axes [a, b] as one. */
-static wick_value signal_join(const signal_fourier *f, wick_value x, int64_t a, int64_t b)
-{
-  if (f->o->b->status) return x;
-  const wick_type_info *t = wick_built_info(f->o->b, x);
-  wick_dim dim[WICK_MAX_RANK];
-  for (uint32_t k = 0; k + 2 < t->rank; k++) dim[k] = t->dim[k];
-  dim[t->rank - 2] = wick_dim_const(a * b);
-  return wick_onnx_reshape(f->o, x, t->rank - 1, dim);
-}
-
-/* The last axis cut to `size` numbers, or with zeros behind it. */
-static wick_value signal_fit(const signal_fourier *f, wick_value x, int64_t from, int64_t size)
-{
-  if (f->o->b->status || from == size) return x;
-  uint32_t rank = wick_built_info(f->o->b, x)->rank;
-  if (size < from)
-    return wick_onnx_slice(f->o, x, rank - 1, wick_dim_const(0), wick_dim_const(size));
-  wick_dim pad[2 * WICK_MAX_RANK];
-  for (uint32_t k = 0; k < 2 * rank; k++) pad[k] = wick_dim_const(0);
-  pad[2 * rank - 1] = wick_dim_const(size - from);
-  wick_onnx_emit e = wick_onnx_begin(f->o, WICK_OP_pad);
-  wick_onnx_set_dims(&e, "pad", 2 * rank, pad);
-  return wick_onnx_end1(&e, x);
-}
-
-/* The divisor of n that is next to its root; 1 for a prime. */
-static int64_t signal_divisor(int64_t n)
-{
-  int64_t best = 1;
-  for (int64_t d = 2; d * d <= n; d++)
-    if (n % d == 0) best = d;
-  return best;
-}
-
-static signal_complex signal_transform(const signal_fourier *f, signal_complex x, int64_t n);
-
-/* A large prime, by Bluestein: j * k = (j^2 + k^2 - (k - j)^2) / 2 makes it a convolution, for
- * which a power of two serves. */
-static signal_complex signal_prime(const signal_fourier *f, signal_complex x, int64_t n)
-{
-  int64_t m = 1;
-  while (m < 2 * n - 1) m *= 2;
-  double *re = wick_new(f->o->c->tmp, double, (size_t)m),
-         *im = wick_new(f->o->c->tmp, double, (size_t)m);
-  for (int64_t k = 0; k < n; k++) {
-    double angle = signal_pi * (double)(k * k % (2 * n)) / (double)n;
-    re[k] = cos(angle), im[k] = f->sign * sin(angle);
-  }
-  signal_complex chirp = {wick_onnx_table(f->o, f->elem, 1, &n, re),
-                          wick_onnx_table(f->o, f->elem, 1, &n, im)};
-  for (int64_t k = 0; k < n; k++) im[k] = -im[k];
-  for (int64_t k = 1; k < n; k++) re[m - k] = re[k], im[m - k] = im[k];
-  signal_fourier forth = {f->o, f->elem, -1}, back = {f->o, f->elem, 1};
-  signal_complex filter = {wick_onnx_table(f->o, f->elem, 1, &m, re),
-                           wick_onnx_table(f->o, f->elem, 1, &m, im)};
-  filter = signal_transform(&forth, filter, m); /* of constants: folded */
-  signal_complex y = signal_both(f, signal_fit, signal_times(f, WICK_OP_mul, x, chirp), n, m);
-  y = signal_times(f, WICK_OP_mul, signal_transform(&forth, y, m), filter);
-  y = signal_both(f, signal_fit, signal_transform(&back, y, m), m, n);
-  y.re = wick_onnx_by(f->o, WICK_OP_div, y.re, (double)m);
-  y.im = wick_onnx_by(f->o, WICK_OP_div, y.im, (double)m);
-  return signal_times(f, WICK_OP_mul, y, chirp);
-}
-
-/* Cooley and Tukey: n = a * b; transforms of a, roots between, transforms of b. */
-static signal_complex signal_transform(const signal_fourier *f, signal_complex x, int64_t n)
-{
-  if (f->o->b->status) return x;
-  if (n <= SIGNAL_DENSE) return signal_times(f, WICK_OP_matmul, x, signal_roots(f, n, n, n));
-  int64_t a = signal_divisor(n), b = n / a;
-  if (a == 1) return signal_prime(f, x, n);
-  x = signal_transform(f, signal_both(f, signal_split, x, a, b), a); /* [b, a] */
-  x = signal_times(f, WICK_OP_mul, x, signal_roots(f, b, a, n));
-  x = signal_transform(f, signal_both(f, signal_turn, x, b, a), b); /* [a, b] */
-  return signal_both(f, signal_join, signal_both(f, signal_turn, x, a, b), b, a);
-}
 
 /* ---- operators ---- */
 
@@ -179,66 +17,68 @@ static bool signal_length(wick_onnx_op *o, const char *what, int64_t n, int64_t 
   return false;
 }
 
-/* Parts of the last axis, [..., 1 or 2]. */
-static signal_complex signal_parts(wick_onnx_op *o, wick_value x, wick_elem elem)
+/* What the first half of the spectrum of a real signal of n numbers says of the rest: [planes,
+ * lines, n]. */
+static wick_value signal_whole(wick_onnx_op *o, wick_value x, int64_t n)
 {
-  signal_complex y = {0};
-  if (o->b->status) return y;
+  int64_t rest = n - (n / 2 + 1);
+  if (o->b->status || !rest) return x;
   const wick_type_info *t = wick_built_info(o->b, x);
-  uint32_t last = t->rank - 1;
-  wick_dim one = wick_dim_const(1);
-  bool complex = wick_dim_is(t->dim[last], 2);
-  x = wick_build_cast(o->b, x, elem);
-  y.re =
-      wick_onnx_squeeze(o, complex ? wick_onnx_slice(o, x, last, wick_dim_const(0), one) : x, last);
-  if (complex) y.im = wick_onnx_squeeze(o, wick_onnx_slice(o, x, last, one, one), last);
-  return y;
-}
-
-static wick_value signal_joined(wick_onnx_op *o, signal_complex x)
-{
-  if (o->b->status) return x.re;
-  uint32_t rank = wick_built_info(o->b, x.re)->rank;
-  wick_value re = wick_onnx_unsqueeze(o, x.re, rank);
-  if (!x.im.id) return re;
-  return wick_onnx_concat(o, rank, 2, (wick_value[]){re, wick_onnx_unsqueeze(o, x.im, rank)});
-}
-
-/* What the first half of the spectrum of a real signal of n numbers says of the rest. */
-static signal_complex signal_whole(const signal_fourier *f, signal_complex x, int64_t n)
-{
-  wick_onnx_op *o = f->o;
-  int64_t half = n / 2 + 1, rest = n - half;
-  wick_value *const part[] = {&x.re, &x.im};
-  for (uint32_t i = 0; i < 2 && rest && !o->b->status; i++) {
-    const wick_type_info *t = wick_built_info(o->b, *part[i]);
-    wick_dim begin[WICK_MAX_RANK], size[WICK_MAX_RANK];
-    int64_t step[WICK_MAX_RANK];
-    for (uint32_t k = 0; k < t->rank; k++)
-      begin[k] = wick_dim_const(0), size[k] = t->dim[k], step[k] = 1;
-    begin[t->rank - 1] = wick_dim_const(rest), size[t->rank - 1] = wick_dim_const(rest);
-    step[t->rank - 1] = -1;
-    wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_slice);
-    wick_onnx_set_dims(&e, "begin", t->rank, begin);
-    wick_onnx_set_dims(&e, "shape", t->rank, size);
-    wick_onnx_set_ints(&e, "step", t->rank, step);
-    wick_value mirrored = wick_onnx_end1(&e, *part[i]);
-    if (i) mirrored = wick_build1(o->b, WICK_OP_neg, mirrored);
-    *part[i] = wick_onnx_concat(o, t->rank - 1, 2, (wick_value[]){*part[i], mirrored});
+  const wick_dim zero = wick_dim_const(0), begin[] = {zero, zero, wick_dim_const(rest)},
+                 size[] = {t->dim[0], t->dim[1], wick_dim_const(rest)};
+  bool real = wick_dim_is(t->dim[0], 1);
+  wick_elem elem = t->elem;
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_slice);
+  wick_onnx_set_dims(&e, "begin", 3, begin);
+  wick_onnx_set_dims(&e, "shape", 3, size);
+  wick_onnx_set_ints(&e, "step", 3, (const int64_t[]){1, 1, -1});
+  wick_value y = wick_onnx_end1(&e, x);
+  if (!real) {
+    const double sign[] = {1, -1};
+    wick_value v = wick_onnx_table(o, elem, 3, (const int64_t[]){2, 1, 1}, sign);
+    y = wick_build2(o->b, WICK_OP_mul, y, v);
   }
-  return x;
+  return wick_onnx_concat(o, 2, 2, (wick_value[]){x, y});
 }
 
 static wick_elem signal_wide(wick_elem e) { return e == WICK_F64 ? WICK_F64 : WICK_F32; }
 
-/* With the transformed axis moved behind the others and back. */
+/* Lines along the axis, [planes, lines, n], are transformed and go back to where they were. */
+static void signal_dft_lines(wick_onnx_op *o, uint32_t axis, int64_t n, bool inverse, bool onesided)
+{
+  const wick_type_info t = *wick_onnx_info(o, 0);
+  wick_dims *dims = o->c->module->dims;
+  uint32_t rank = t.rank - 1u;
+  int64_t there[WICK_MAX_RANK] = {rank}, back[WICK_MAX_RANK];
+  wick_dim shape[WICK_MAX_RANK], lines = wick_dim_const(1);
+  for (uint32_t k = 0, at = 1; k < rank; k++) {
+    back[k] = k == axis ? 1 : (int64_t)at + 1;
+    if (k == axis) continue;
+    there[at++] = k, shape[at] = t.dim[k];
+    lines = wick_dim_mul(dims, lines, t.dim[k]);
+  }
+  there[rank] = axis, back[rank] = 0;
+  wick_value x = wick_build_cast(o->b, o->in[0], signal_wide(t.elem));
+  const wick_dim flat[] = {t.dim[rank], lines, t.dim[axis]};
+  x = wick_onnx_reshape(o, wick_onnx_transpose(o, x, t.rank, there), 3, flat);
+  int64_t half = n / 2 + 1, left = onesided && !inverse ? half : n;
+  bool real = onesided && inverse;
+  if (real) x = signal_whole(o, wick_onnx_fit(o, x, half), n);
+  x = wick_onnx_fourier(o, x, n, inverse);
+  if (left < n) x = wick_onnx_slice(o, x, 1, wick_dim_const(0), wick_dim_const(left));
+  if (real) x = wick_onnx_slice(o, x, 0, wick_dim_const(0), wick_dim_const(1));
+  if (inverse) x = wick_onnx_by(o, WICK_OP_div, x, (double)n);
+  shape[0] = wick_dim_const(real ? 1 : 2), shape[1] = wick_dim_const(left);
+  x = wick_onnx_transpose(o, wick_onnx_reshape(o, x, t.rank, shape), t.rank, back);
+  o->out[0] = wick_build_cast(o->b, x, t.elem);
+}
+
 static void signal_dft_along(wick_onnx_op *o, uint32_t axis)
 {
   const wick_type_info *t = wick_onnx_info(o, 0);
   uint32_t rank = t->rank - 1;
   bool inverse = wick_onnx_int(o, "inverse", 0) != 0,
-       onesided = wick_onnx_int(o, "onesided", 0) != 0, real = inverse && onesided;
-  signal_fourier f = {o, signal_wide(t->elem), inverse ? 1 : -1};
+       onesided = wick_onnx_int(o, "onesided", 0) != 0;
   if (axis < rank && !wick_dim_is_const(t->dim[axis])) {
     wick_onnx_open(o, "the size that is transformed", t->dim[axis]);
     return;
@@ -250,31 +90,10 @@ static void signal_dft_along(wick_onnx_op *o, uint32_t axis)
                    axis, t->rank);
     return;
   }
-  int64_t have = t->dim[axis].v, n, there[WICK_MAX_RANK], back[WICK_MAX_RANK];
-  if (!wick_onnx_one(o, 1, "dft_length", real ? 2 * (have - 1) : have, &n) ||
-      !signal_length(o, "dft_length", n, SIGNAL_LARGEST))
-    return;
-  for (uint32_t k = 0; k < rank; k++) {
-    there[k] = k < axis ? k : k + 1 < rank ? k + 1 : axis;
-    back[k] = k < axis ? k : k == axis ? rank - 1 : k - 1;
-  }
-  signal_complex x = signal_parts(o, o->in[0], f.elem);
-  x.re = wick_onnx_transpose(o, x.re, rank, there);
-  if (x.im.id) x.im = wick_onnx_transpose(o, x.im, rank, there);
-  int64_t half = n / 2 + 1;
-  if (real && !x.im.id) x.im = wick_onnx_by(o, WICK_OP_mul, x.re, 0);
-  x = signal_both(&f, signal_fit, x, have, real ? half : n);
-  if (real) x = signal_whole(&f, x, n);
-  x = signal_transform(&f, x, n);
-  if (inverse) {
-    x.re = wick_onnx_by(o, WICK_OP_div, x.re, (double)n);
-    x.im = real ? (wick_value){0} : wick_onnx_by(o, WICK_OP_div, x.im, (double)n);
-  } else if (onesided) {
-    x = signal_both(&f, signal_fit, x, n, half);
-  }
-  x.re = wick_onnx_transpose(o, x.re, rank, back);
-  if (x.im.id) x.im = wick_onnx_transpose(o, x.im, rank, back);
-  o->out[0] = wick_build_cast(o->b, signal_joined(o, x), t->elem);
+  int64_t have = t->dim[axis].v, n;
+  if (wick_onnx_one(o, 1, "dft_length", inverse && onesided ? 2 * (have - 1) : have, &n) &&
+      signal_length(o, "dft_length", n, SIGNAL_LARGEST))
+    signal_dft_lines(o, axis, n, inverse, onesided);
 }
 
 static void signal_dft_17(wick_onnx_op *o)
@@ -320,21 +139,24 @@ static void signal_stft(wick_onnx_op *o)
                    (long long)window.v, (long long)n);
     return;
   }
-  signal_fourier f = {o, signal_wide(t->elem), -1};
-  wick_dim frames = wick_dim_const((length - n) / step + 1);
+  wick_elem elem = t->elem, wide = signal_wide(elem);
+  wick_dim planes = t->dim[2], batch = t->dim[0], frames = wick_dim_const((length - n) / step + 1);
   wick_value at = wick_build2(
       b, WICK_OP_add,
       wick_onnx_by(o, WICK_OP_mul, wick_onnx_count_along(o, frames, 0, 2), (double)step),
       wick_onnx_count_along(o, wick_dim_const(n), 1, 2));
-  wick_value framed = wick_onnx_gather(o, WICK_OP_gather, o->in[0], at, 1);
-  signal_complex x = signal_parts(o, framed, f.elem);
-  wick_value *const part[] = {&x.re, &x.im};
-  for (uint32_t i = 0; i < 2 && window.v; i++)
-    if (part[i]->id)
-      *part[i] = wick_build2(b, WICK_OP_mul, *part[i], wick_build_cast(b, o->in[2], f.elem));
-  x = signal_transform(&f, x, n);
-  if (wick_onnx_int(o, "onesided", 1)) x = signal_both(&f, signal_fit, x, n, n / 2 + 1);
-  o->out[0] = wick_build_cast(b, signal_joined(o, x), t->elem);
+  wick_value x =
+      wick_onnx_transpose(o, wick_build_cast(b, o->in[0], wide), 3, (const int64_t[]){2, 0, 1});
+  x = wick_onnx_gather(o, WICK_OP_gather, x, at, 2);
+  if (window.v) x = wick_build2(b, WICK_OP_mul, x, wick_build_cast(b, o->in[2], wide));
+  int64_t left = wick_onnx_int(o, "onesided", 1) ? n / 2 + 1 : n;
+  const wick_dim flat[] = {planes, wick_dim_mul(o->c->module->dims, batch, frames),
+                           wick_dim_const(n)},
+                 shape[] = {wick_dim_const(2), wick_dim_const(left), batch, frames};
+  x = wick_onnx_fourier(o, wick_onnx_reshape(o, x, 3, flat), n, false);
+  if (left < n) x = wick_onnx_slice(o, x, 1, wick_dim_const(0), wick_dim_const(left));
+  x = wick_onnx_transpose(o, wick_onnx_reshape(o, x, 4, shape), 4, (const int64_t[]){2, 3, 1, 0});
+  o->out[0] = wick_build_cast(b, x, elem);
 }
 
 /* ---- tables ---- */
