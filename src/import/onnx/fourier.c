@@ -63,16 +63,6 @@ static wick_value fourier_times(const fourier *f, wick_opcode op, wick_value x, 
 
 /* ---- passes ---- */
 
-/* x as [planes, lines, ...] of those sizes; what they leave of it are lines. */
-static wick_value fourier_shaped(const fourier *f, wick_value x, wick_dim lines, uint32_t n,
-                                 const int64_t *size)
-{
-  if (f->o->b->status) return x;
-  wick_dim dim[4] = {wick_built_info(f->o->b, x)->dim[0], lines};
-  for (uint32_t k = 0; k < n; k++) dim[2 + k] = wick_dim_const(size[k]);
-  return wick_onnx_reshape(f->o, x, 2 + n, dim);
-}
-
 /* A prime that is too large for one line of code: [planes, lines, r, rest] by a matrix. */
 static wick_value fourier_dense(const fourier *f, wick_value x, int64_t r)
 {
@@ -86,24 +76,32 @@ static wick_value fourier_dense(const fourier *f, wick_value x, int64_t r)
   return wick_onnx_transpose(f->o, y, 4, first);
 }
 
-/* [planes, lines, r, rest] -> [2, r, lines, rest], times the roots of r * rest. */
+/* [planes, lines, r, rest] -> [2, r, lines, rest], times the roots of r * rest. Behind the last one
+ * there is no rest: lines are turned to lie side by side. */
 static wick_value fourier_pass(const fourier *f, wick_value x, wick_dim lines, int64_t r,
                                int64_t rest)
 {
-  const int64_t size[] = {r, rest};
-  bool dense = r > FOURIER_PASS;
-  x = fourier_shaped(f, x, lines, rest > 1 || dense ? 2 : 1, size);
+  wick_onnx_op *o = f->o;
+  bool dense = r > FOURIER_PASS, last = rest == 1;
+  if (o->b->status) return x;
+  wick_dim planes = wick_built_info(o->b, x)->dim[0], one = wick_dim_const(1),
+           n = wick_dim_const(r), side = wick_dim_const(rest);
+  if (last) {
+    x = wick_onnx_reshape(o, x, 3, (const wick_dim[]){planes, lines, n});
+    x = wick_onnx_transpose(o, x, 3, (const int64_t[]){0, 2, 1});
+    side = lines, lines = one;
+  }
+  x = wick_onnx_reshape(o, x, 4, (const wick_dim[]){planes, lines, n, side});
   if (dense) {
     x = fourier_dense(f, x, r);
-    if (rest == 1) return x;
-    const wick_dim dim[] = {wick_dim_const(2), wick_dim_const(r), wick_dim_const(1),
-                            wick_dim_const(rest)};
-    wick_value w = wick_onnx_reshape(f->o, fourier_roots(f, 0, r, rest, r * rest), 4, dim);
+    if (last) return x;
+    wick_value w = fourier_roots(f, 0, r, rest, r * rest);
+    w = wick_onnx_reshape(o, w, 4, (const wick_dim[]){wick_dim_const(2), n, one, side});
     return fourier_times(f, WICK_OP_mul, x, w);
   }
-  wick_onnx_emit e = wick_onnx_begin(f->o, WICK_OP_fourier);
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_fourier);
   wick_onnx_set_int(&e, "inverse", f->inverse);
-  if (rest == 1) return wick_onnx_end1(&e, x);
+  if (last) return wick_onnx_end1(&e, x);
   return wick_onnx_end2(&e, x, fourier_roots(f, 1, r, rest, r * rest));
 }
 

@@ -41,6 +41,28 @@ static wick_value signal_whole(wick_onnx_op *o, wick_value x, int64_t n)
   return wick_onnx_concat(o, 2, 2, (wick_value[]){x, y});
 }
 
+/* Planes [1 or 2, ...] with the parts of each number side by side, [..., 1 or 2]. */
+static wick_value signal_joined(wick_onnx_op *o, wick_value x)
+{
+  wick_dim shape[WICK_MAX_RANK];
+  wick_value part[2] = {{0}};
+  if (o->b->status) return x;
+  const wick_type_info t = *wick_built_info(o->b, x);
+  uint32_t rank = t.rank - 1u;
+  for (uint32_t k = 0; k < rank; k++) shape[k] = t.dim[k + 1];
+  shape[rank] = t.dim[0];
+  if (wick_dim_is(t.dim[0], 2)) {
+    for (int64_t k = 0; k < 2; k++) {
+      part[k] = wick_onnx_slice(o, x, 0, wick_dim_const(k), wick_dim_const(1));
+      part[k] = wick_onnx_reshape(o, part[k], rank, shape);
+    }
+    wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_interleave);
+    wick_onnx_set_int(&e, "axis", -1);
+    x = wick_onnx_end2(&e, part[0], part[1]);
+  }
+  return wick_onnx_reshape(o, x, rank + 1, shape);
+}
+
 static wick_elem signal_wide(wick_elem e) { return e == WICK_F64 ? WICK_F64 : WICK_F32; }
 
 /* Lines along the axis, [planes, lines, n], are transformed and go back to where they were. */
@@ -52,12 +74,12 @@ static void signal_dft_lines(wick_onnx_op *o, uint32_t axis, int64_t n, bool inv
   int64_t there[WICK_MAX_RANK] = {rank}, back[WICK_MAX_RANK];
   wick_dim shape[WICK_MAX_RANK], lines = wick_dim_const(1);
   for (uint32_t k = 0, at = 1; k < rank; k++) {
-    back[k] = k == axis ? 1 : (int64_t)at + 1;
+    back[k + 1] = k == axis ? 1 : (int64_t)at + 1;
     if (k == axis) continue;
     there[at++] = k, shape[at] = t.dim[k];
     lines = wick_dim_mul(dims, lines, t.dim[k]);
   }
-  there[rank] = axis, back[rank] = 0;
+  there[rank] = axis, back[0] = 0;
   wick_value x = wick_build_cast(o->b, o->in[0], signal_wide(t.elem));
   const wick_dim flat[] = {t.dim[rank], lines, t.dim[axis]};
   x = wick_onnx_reshape(o, wick_onnx_transpose(o, x, t.rank, there), 3, flat);
@@ -70,7 +92,7 @@ static void signal_dft_lines(wick_onnx_op *o, uint32_t axis, int64_t n, bool inv
   if (inverse) x = wick_onnx_by(o, WICK_OP_div, x, (double)n);
   shape[0] = wick_dim_const(real ? 1 : 2), shape[1] = wick_dim_const(left);
   x = wick_onnx_transpose(o, wick_onnx_reshape(o, x, t.rank, shape), t.rank, back);
-  o->out[0] = wick_build_cast(o->b, x, t.elem);
+  o->out[0] = wick_build_cast(o->b, signal_joined(o, x), t.elem);
 }
 
 static void signal_dft_along(wick_onnx_op *o, uint32_t axis)
@@ -110,6 +132,42 @@ static void signal_dft(wick_onnx_op *o)
     signal_dft_along(o, axis);
 }
 
+/* Frames [planes, batch, count, n] of [planes, batch, length], each `step` behind the one before:
+ * parts as long as what divides both are slices of rows of that length, put side by side. */
+static wick_value signal_frames(wick_onnx_op *o, wick_value x, int64_t count, int64_t n,
+                                int64_t step)
+{
+  enum { MOST = 64 };
+  int64_t unit = n, other = step;
+  if (o->b->status) return x;
+  while (other) {
+    int64_t rest = unit % other;
+    unit = other, other = rest;
+  }
+  const wick_type_info t = *wick_built_info(o->b, x);
+  int64_t rows = t.dim[2].v / unit;
+  if (n / unit > MOST) {
+    wick_value from = wick_onnx_count_along(o, wick_dim_const(count), 0, 2),
+               at = wick_onnx_count_along(o, wick_dim_const(n), 1, 2);
+    from = wick_onnx_by(o, WICK_OP_mul, from, (double)step);
+    return wick_onnx_gather(o, WICK_OP_gather, x, wick_build2(o->b, WICK_OP_add, from, at), 2);
+  }
+  const wick_dim shape[] = {t.dim[0], t.dim[1], wick_dim_const(rows), wick_dim_const(unit)},
+                 size[] = {t.dim[0], t.dim[1], wick_dim_const(count), wick_dim_const(unit)};
+  x = wick_onnx_slice(o, x, 2, wick_dim_const(0), wick_dim_const(rows * unit));
+  x = wick_onnx_reshape(o, x, 4, shape);
+  wick_value part[MOST];
+  for (int64_t k = 0; k < n / unit; k++) {
+    const wick_dim zero = wick_dim_const(0), begin[] = {zero, zero, wick_dim_const(k), zero};
+    wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_slice);
+    wick_onnx_set_dims(&e, "begin", 4, begin);
+    wick_onnx_set_dims(&e, "shape", 4, size);
+    wick_onnx_set_ints(&e, "step", 4, (const int64_t[]){1, 1, step / unit, 1});
+    part[k] = wick_onnx_end1(&e, x);
+  }
+  return wick_onnx_concat(o, 3, (uint32_t)(n / unit), part);
+}
+
 /* Frames of the signal [batch, length, 1 or 2] times the window, each transformed. */
 static void signal_stft(wick_onnx_op *o)
 {
@@ -141,13 +199,9 @@ static void signal_stft(wick_onnx_op *o)
   }
   wick_elem elem = t->elem, wide = signal_wide(elem);
   wick_dim planes = t->dim[2], batch = t->dim[0], frames = wick_dim_const((length - n) / step + 1);
-  wick_value at = wick_build2(
-      b, WICK_OP_add,
-      wick_onnx_by(o, WICK_OP_mul, wick_onnx_count_along(o, frames, 0, 2), (double)step),
-      wick_onnx_count_along(o, wick_dim_const(n), 1, 2));
   wick_value x =
       wick_onnx_transpose(o, wick_build_cast(b, o->in[0], wide), 3, (const int64_t[]){2, 0, 1});
-  x = wick_onnx_gather(o, WICK_OP_gather, x, at, 2);
+  x = signal_frames(o, x, frames.v, n, step);
   if (window.v) x = wick_build2(b, WICK_OP_mul, x, wick_build_cast(b, o->in[2], wide));
   int64_t left = wick_onnx_int(o, "onesided", 1) ? n / 2 + 1 : n;
   const wick_dim flat[] = {planes, wick_dim_mul(o->c->module->dims, batch, frames),
@@ -155,8 +209,8 @@ static void signal_stft(wick_onnx_op *o)
                  shape[] = {wick_dim_const(2), wick_dim_const(left), batch, frames};
   x = wick_onnx_fourier(o, wick_onnx_reshape(o, x, 3, flat), n, false);
   if (left < n) x = wick_onnx_slice(o, x, 1, wick_dim_const(0), wick_dim_const(left));
-  x = wick_onnx_transpose(o, wick_onnx_reshape(o, x, 4, shape), 4, (const int64_t[]){2, 3, 1, 0});
-  o->out[0] = wick_build_cast(b, x, elem);
+  x = wick_onnx_transpose(o, wick_onnx_reshape(o, x, 4, shape), 4, (const int64_t[]){0, 2, 3, 1});
+  o->out[0] = wick_build_cast(b, signal_joined(o, x), elem);
 }
 
 /* ---- tables ---- */
