@@ -72,12 +72,14 @@ static void nest_serial(nest *t, nest_run *r, uint32_t l)
   nest_steps(t, r, l, &(nest_inner){.body = nest_body});
 }
 
-/* Straight-line code, where the number of iterations is known; else a loop like any other. */
+/* Straight-line code, where the number of iterations is known, or each is asked for; else a loop
+ * like any other. */
 static void nest_unrolled(nest *t, nest_run *r, uint32_t l)
 {
   const wick_sloop *loop = &r->st->loops.at[l];
   wick_dim total = r->total[loop->axis];
-  if (!wick_dim_is_const(total) && nest_high(t, total) > loop->factor) {
+  bool several = !wick_dim_is_const(total) && nest_high(t, total) > loop->factor;
+  if (several && loop->tail != WICK_MASK) {
     nest_serial(t, r, l);
     return;
   }
@@ -85,10 +87,15 @@ static void nest_unrolled(nest *t, nest_run *r, uint32_t l)
   if (n > 1024) nest_fail(t, "stage `%s`: %u iterations are too many to unroll", r->st->name, n);
   for (uint32_t i = 0; i < n && !t->b.status; i++) {
     wick_dim at = wick_dim_const((int64_t)i * loop->factor);
+    nest_when when;
+    if (several)
+      when = nest_when_begin(
+          t, nest_binary(t, WICK_OP_gt, nest_dim(t, NULL, total), nest_dim(t, NULL, at)), 0, NULL);
     nest_saved s = nest_narrow(t, r, loop, at, nest_share(t, r, loop, i));
     if (loop->turn) r->taxis = loop->axis, r->turn = i, r->turns = n;
     nest_loops(t, r, l + 1);
     nest_restore(r, loop, s);
+    if (several) nest_when_end(t, &when, NULL);
   }
   if (loop->turn) r->turns = 0;
 }
@@ -209,22 +216,27 @@ wick_dim nest_scratch_extent(nest *t, wick_dim extent)
   return hi > SMALL && nest_is_size(t, d) ? d : wick_dim_const(hi);
 }
 
-/* Scratch for `extent` elements of a stage's result; released when the consumer's loop ends. */
+enum { NEST_SPARSE = 4 << 20 }; /* bytes */
+
+/* Scratch for `extent` elements of a stage's result; released when the consumer's loop ends. Of
+ * symbolic extents that are never much, it has the strides of the largest: numbers, and no pages.
+ */
 static void nest_scratch(nest *t, nest_place *p, wick_type type, uint32_t rank,
                          const wick_dim *extent)
 {
   wick_elem e = wick_type_get(t->m, type)->elem;
   wick_dim numel = wick_dim_const(1);
-  int64_t number[WICK_MAX_RANK];
+  int64_t lo, most[WICK_MAX_RANK];
   bool constant = true;
   for (uint32_t k = 0; k < rank; k++) {
     constant = constant && wick_dim_is_const(extent[k]);
-    number[k] = extent[k].v;
+    wick_dim_range(t->m->dims, extent[k], &lo, &most[k]);
     numel = wick_dim_mul(t->m->dims, numel, nest_scratch_extent(t, extent[k]));
   }
-  if (constant) numel = wick_dim_const(nest_strides(p, e, rank, number));
-  p->buffer = nest_scratch_room(t, e, numel);
-  if (!constant) nest_dense(t, p, rank, extent);
+  int64_t all = nest_strides(p, e, rank, most);
+  bool numbers = constant || all <= NEST_SPARSE * 8 / wick_elem_storage[e].bits;
+  p->buffer = nest_scratch_room(t, e, numbers ? wick_dim_const(all) : numel);
+  if (!numbers) nest_dense(t, p, rank, extent);
 }
 
 static void nest_stage(nest *t, uint32_t stage, const wick_dim *lo, const wick_dim *extent);
@@ -396,7 +408,7 @@ static void nest_parallel(nest *t, nest_run *r, uint32_t l, wick_dim *index)
   uint32_t inside = nest_known_mark(t);
   wick_region_begin(&t->b, 0, NULL);
   /* here the index is less than `whole`: a symbol that says so spares guards */
-  wick_dim narrow = nest_symbol_open(t, loop->name, nest_high(t, whole) - 1);
+  wick_dim narrow = nest_index_open(t, loop->name, whole);
   wick_push(t->tmp, &t->symbols,
             (struct nest_symbol){.sym = narrow,
                                  .value = nest_dim(t, NULL, index[l]),
@@ -449,8 +461,7 @@ static wick_dim nest_tasks(nest *t, wick_value begin, wick_value end)
     rest = wick_dim_floordiv(dims, rest, count[k]);
     if (wick_dim_is_const(index[k])) continue;
     /* A symbol of its own keeps divisions out of the address arithmetic. */
-    wick_dim sym =
-        nest_symbol_open(t, out->loops.at[k].name, wick_max_i64(nest_high(t, count[k]), 1) - 1);
+    wick_dim sym = nest_index_open(t, out->loops.at[k].name, count[k]);
     wick_push(t->tmp, &t->symbols,
               (struct nest_symbol){.sym = sym,
                                    .value = nest_dim(t, NULL, index[k]),

@@ -25,6 +25,49 @@ static void box_runs_of(nest *t, const nest_run *r, box_runs *out)
   }
 }
 
+static bool box_rises(wick_dims *t, wick_dim d, wick_dim sym);
+
+static bool box_atom_rises(wick_dims *t, const wick_atom *a, wick_dim sym)
+{
+  int64_t lo, hi;
+  switch (a->kind) {
+  case WICK_ATOM_SYMBOL: return true;
+  case WICK_ATOM_MOD: return false;
+  case WICK_ATOM_FLOORDIV:
+    wick_dim_range(t, a->arg[1], &lo, &hi);
+    return lo > 0 && !wick_dim_uses(t, a->arg[1], sym) && box_rises(t, a->arg[0], sym);
+  case WICK_ATOM_MIN:
+  case WICK_ATOM_MAX: break;
+  }
+  for (uint32_t i = 0; i < a->narg; i++)
+    if (!box_rises(t, a->arg[i], sym)) return false;
+  return true;
+}
+
+/* d is known not to fall where sym rises: sums, with what is not negative as factors, of such
+ * parts.
+ */
+static bool box_rises(wick_dims *t, wick_dim d, wick_dim sym)
+{
+  if (!wick_dim_uses(t, d, sym)) return true;
+  wick_dim_form f = wick_dim_get(t, d);
+  for (uint32_t i = 0; i < f.nterm; i++) {
+    const wick_term *x = &f.term[i];
+    bool uses = false, positive = x->coef > 0;
+    for (uint32_t k = 0; k < x->natom; k++) {
+      int64_t lo, hi;
+      wick_dim atom = wick_dim_from_atom(t, x->atom[k]);
+      wick_dim_range(t, atom, &lo, &hi);
+      positive = positive && (x->natom == 1 || lo >= 0);
+      if (!wick_dim_uses(t, atom, sym)) continue;
+      uses = true;
+      positive = positive && box_atom_rises(t, wick_dim_atom(t, x->atom[k]), sym);
+    }
+    if (uses && !positive) return false;
+  }
+  return true;
+}
+
 /* The beginning and the extent of an index, by interval arithmetic: base expressions of open loops
  * stay symbols, the rests run. False where that is not known: then it is all of the dimension. */
 static bool box_index(nest *t, const box_runs *x, wick_dim d, wick_dim *lo, wick_dim *extent)
@@ -35,7 +78,7 @@ static bool box_index(nest *t, const box_runs *x, wick_dim d, wick_dim *lo, wick
     wick_dim coef, rest;
     bool linear = wick_dim_linear(dims, at, x->run[a], &coef, &rest) && wick_dim_is_const(coef),
          falls = linear && coef.v < 0; /* then the box begins at that axis' last */
-    if (!linear && !wick_dim_is_const(x->last[a])) return false;
+    if (!linear && !wick_dim_is_const(x->last[a]) && !box_rises(dims, at, x->run[a])) return false;
     begin[a] = falls ? x->last[a] : wick_dim_const(0);
     end[a] = wick_dim_is_const(x->last[a]) ? x->run[a] : falls ? wick_dim_const(0) : x->last[a];
   }

@@ -11,7 +11,6 @@
 wick_dim nest_for_begin(nest *t, const wick_sloop *l, wick_dim count, uint32_t ncarried,
                         const wick_value *carried, wick_value *first)
 {
-  int64_t hi = nest_high(t, count);
   wick_value *in = wick_new(t->tmp, wick_value, ncarried + 2);
   wick_type *type = wick_new(t->tmp, wick_type, ncarried + 1);
   in[0] = nest_i64(t, 0), in[1] = nest_dim(t, NULL, count);
@@ -21,7 +20,7 @@ wick_dim nest_for_begin(nest *t, const wick_sloop *l, wick_dim count, uint32_t n
            type[1 + i] = t->b.status ? type[0] : wick_built_type(&t->b, carried[i]);
   wick_build_open(&t->b, WICK_OP_for, ncarried + 2, in, NULL, 0, NULL);
   wick_value index = wick_region_begin(&t->b, ncarried + 1, type);
-  wick_dim sym = nest_symbol_open(t, l->name, hi > 0 ? hi - 1 : 0);
+  wick_dim sym = nest_index_open(t, l->name, count);
   wick_push(t->tmp, &t->symbols,
             (struct nest_symbol){.sym = sym,
                                  .value = index,
@@ -124,6 +123,18 @@ static wick_value loop_some(nest *t, wick_dim n)
   return nest_binary(t, WICK_OP_gt, nest_dim(t, NULL, n), nest_i64(t, 0));
 }
 
+/* A symbol for what is left, `most` at most; it is known to be whole steps of the loop inside where
+ * it is. */
+static wick_dim loop_rest(nest *t, wick_dim rest, int64_t most, const wick_sloop *inner)
+{
+  wick_dims *dims = t->m->dims;
+  int64_t step = inner ? inner->factor : 1;
+  if (step == 1 || !wick_dim_is(wick_dim_mod(dims, rest, wick_dim_const(step)), 0))
+    return nest_symbol_be(t, "rest", rest, most);
+  rest = wick_dim_floordiv(dims, rest, wick_dim_const(step));
+  return wick_dim_mul(dims, nest_symbol_be(t, "rest", rest, most / step), wick_dim_const(step));
+}
+
 void nest_rest(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim rest, const nest_inner *in)
 {
   wick_dims *dims = t->m->dims;
@@ -136,8 +147,9 @@ void nest_rest(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim rest, con
   bool reduce = r->st->axis[loop->axis].reduce;
   uint32_t mark = t->symbols.n;
   t->again++;
-  rest = nest_symbol_be(t, "rest", rest, wick_min_i64(nest_high(t, rest), loop->factor - 1));
-  if (loop->kind != WICK_SPANS && (loop->unit || (inner && inner->kind == WICK_UNROLL))) {
+  rest = loop_rest(t, rest, wick_min_i64(nest_high(t, rest), loop->factor - 1), inner);
+  bool asked = inner && inner->tail == WICK_MASK && !r->st->fold;
+  if (loop->kind != WICK_SPANS && !asked && (loop->unit || (inner && inner->kind == WICK_UNROLL))) {
     int64_t unit = nest_unit(r, l), n = loop->factor / unit;
     for (n = reduce ? 1 : n / 2; n > 0 && nest_high(t, rest) > 0; n /= 2) {
       wick_dim size = wick_dim_const(n * unit), count = wick_dim_floordiv(dims, rest, size),
@@ -195,7 +207,8 @@ bool nest_const(nest *t, const nest_run *r, uint32_t axis, int64_t *out)
 uint32_t nest_iterations(nest *t, const nest_run *r, const wick_sloop *l)
 {
   int64_t most = nest_high(t, r->total[l->axis]), n = wick_ceildiv_i64(most, l->factor), total;
-  bool parts = l->kind == WICK_PARTS && l->size; /* which may have nothing */
+  bool parts = (l->kind == WICK_PARTS && l->size) || /* which may have nothing */
+               (l->tail == WICK_MASK && !r->st->fold);
   if (!wick_dim_is_const(r->total[l->axis]) && n > 1 && !parts) {
     nest_const(t, r, l->axis, &total);
     return 1;
@@ -208,6 +221,7 @@ wick_dim nest_share(nest *t, const nest_run *r, const wick_sloop *l, uint32_t i)
   wick_dims *dims = t->m->dims;
   wick_dim total = r->total[l->axis], left;
   if (!i && nest_high(t, total) <= l->factor) return total;
+  if (l->tail == WICK_MASK && l->factor == 1 && !r->st->fold) return wick_dim_const(1); /* asked */
   left = wick_dim_sub(dims, total, wick_dim_const((int64_t)i * l->factor));
   return wick_dim_min(dims, left, wick_dim_const(l->factor));
 }

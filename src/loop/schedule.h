@@ -20,9 +20,11 @@
  * - at STAGE CONSUMER.LOOP [reg|stack|scratch]: computed inside that loop, for the box that is read
  *   there
  * - tail STAGE.LOOP peel[:UNIT]|mask|overlap: what happens where a factor does not divide: code of
- *   its own (the default), masked lanes, or a last tile that is moved back and computes some
- *   elements again. Where the extent is symbolic, the code of its own is smaller and smaller steps,
- *   of multiples of UNIT where that is given, and what is left then (loop/nest_loop.c)
+ *   its own (the default), masked lanes (of an unrolled loop of a map, over a symbolic extent: each
+ *   iteration under a condition, in whole steps of the loops around it), or a last tile that is
+ * moved back and computes some elements again. Where the extent is symbolic, the code of its own is
+ * smaller and smaller steps, of multiples of UNIT where that is given, and what is left then
+ * (loop/nest_loop.c)
  * - prefetch STAGE.LOOP: what is read of parameters inside is fetched for the loop's next
  * iteration, too
  * - turn STAGE.LOOP: unrolled; where the lanes of a vector lie apart in a parameter, and the loop's

@@ -251,13 +251,12 @@ typedef struct layout_filter {
   int64_t in, out, lanes, dot;
 } layout_filter;
 
-/* The dimensions of a convolution's result; false where places vary: tiles are numbered there, row
- * behind row. The number of images is a typical one. */
+/* The dimensions of a convolution's result; of open sizes typical ones. */
 static bool layout_conv_result(const wick_func *f, const wick_node *n, int64_t *y)
 {
   const wick_type_info *t = wick_info_of(f, n->first);
   for (uint32_t k = 0; k < t->rank; k++) y[k] = wick_dim_typical(f->module->dims, t->dim[k]);
-  return t->rank == 4 && wick_dim_is_const(t->dim[2]) && wick_dim_is_const(t->dim[3]);
+  return t->rank == 4;
 }
 
 /* The tile of minimal filtering that it is best done by, or 0. */

@@ -289,8 +289,10 @@ enum { WINOGRAD_GROUP = 3 }; /* attribute */
 typedef struct winograd_shape {
   wick_winograd w;
   const int64_t *pad;
-  wick_dim y, x;   /* of the result */
-  wick_dim ty, tx; /* tiles */
+  wick_dim y, x;     /* of the result */
+  wick_dim ty, tx;   /* tiles */
+  uint32_t nplace;   /* axes of the tiles' places: one, row behind row; where sizes are open, two */
+  wick_dim place[2]; /* how long they are */
 } winograd_shape;
 
 static const int64_t winograd_no_pad[4] = {0};
@@ -306,6 +308,9 @@ static bool winograd_of(wick_dims *t, const wick_attr *a, const wick_dim *x, win
         wick_dim_add(t, x[2 + k], wick_dim_const(out->pad[k] + out->pad[2 + k] + 1 - out->w.r));
   out->y = size[0], out->x = size[1];
   out->ty = wick_dim_ceildiv(t, size[0], m), out->tx = wick_dim_ceildiv(t, size[1], m);
+  out->nplace = wick_dim_is_const(out->y) && wick_dim_is_const(out->x) ? 1 : 2;
+  out->place[0] = out->nplace == 1 ? wick_dim_mul(t, out->ty, out->tx) : out->ty;
+  out->place[1] = out->tx;
   return true;
 }
 
@@ -387,55 +392,104 @@ static wick_status conv_winograd_ref(wick_ref *c)
 
 /* ---- stages ---- */
 
-/* [n * n, N, CB, T, c]: the tiles of x, transformed. */
+/* The row and the column of the tile whose place has these axes; or its place, of row and column.
+ */
+static void winograd_unplace(wick_dims *t, const winograd_shape *s, const wick_axis *axis,
+                             wick_dim *y, wick_dim *x)
+{
+  bool one = s->nplace == 1;
+  *y = one ? wick_dim_floordiv(t, axis[0].sym, s->tx) : axis[0].sym;
+  *x = one ? wick_dim_mod(t, axis[0].sym, s->tx) : axis[1].sym;
+}
+
+static void winograd_place(wick_dims *t, const winograd_shape *s, wick_dim y, wick_dim x,
+                           wick_dim *at)
+{
+  at[0] = s->nplace == 1 ? wick_dim_add(t, wick_dim_mul(t, y, s->tx), x) : y;
+  if (s->nplace > 1) at[1] = x;
+}
+
+/* Axes of those names, and of the places between the first `before` and the others. */
+static uint32_t winograd_axes(wick_builder *b, const winograd_shape *s, uint32_t n,
+                              const char *const *name, const wick_dim *extent, uint32_t before,
+                              uint32_t reduce, wick_axis *axis)
+{
+  static const char *const one[] = {"t"}, *const two[] = {"ty", "tx"};
+  for (uint32_t k = 0; k < n + s->nplace; k++) {
+    bool place = k >= before && k < before + s->nplace;
+    uint32_t at = k < before ? k : k - s->nplace;
+    axis[k] = place ? wick_make_axis(b, (s->nplace == 1 ? one : two)[k - before],
+                                     s->place[k - before], false)
+                    : wick_make_axis(b, name[at], extent[at], at >= n - reduce);
+  }
+  return n + s->nplace;
+}
+
+/* A tensor of `own` elements for each point of the axes that are not reduced. */
+static wick_type winograd_type(wick_module *m, wick_elem e, int64_t own, uint32_t naxis,
+                               const wick_axis *axis)
+{
+  wick_dim dim[WICK_MAX_RANK] = {wick_dim_const(own)};
+  for (uint32_t k = 0; k < naxis; k++) dim[k + 1] = axis[k].extent;
+  return wick_type_tensor(m, e, naxis + 1, dim);
+}
+
+/* [n * n, N, CB, places, c]: the tiles of x, transformed. */
 static wick_value winograd_tiles(const wick_compute *c, winograd_shape *s)
 {
   wick_builder *b = c->b;
   wick_dims *t = b->module->dims;
   const wick_type_info *x = wick_built_info(b, c->in[0]);
-  wick_dim n2 = wick_dim_const(s->w.n * s->w.n), m = wick_dim_const(s->w.m),
-           dim[5] = {n2, x->dim[0], x->dim[1], wick_dim_mul(t, s->ty, s->tx), x->dim[4]};
-  static const char *const name[4] = {"n", "cb", "t", "c"};
-  wick_axis axis[4];
+  wick_dim m = wick_dim_const(s->w.m), extent[3] = {x->dim[0], x->dim[1], x->dim[4]}, y, z;
+  static const char *const name[3] = {"n", "cb", "c"};
+  wick_axis axis[5];
   wick_value in[WICK_WINOGRAD_MOST * WICK_WINOGRAD_MOST],
       out[WICK_WINOGRAD_MOST * WICK_WINOGRAD_MOST];
-  for (uint32_t k = 0; k < 4; k++) axis[k] = wick_make_axis(b, name[k], dim[k + 1], false);
+  uint32_t naxis = winograd_axes(b, s, 3, name, extent, 2, 0, axis);
   wick_elem sum = wick_packed_sum(x->elem);
-  wick_type type = wick_type_tensor(b->module, sum, 5, dim);
-  wick_map_begin(b, "tiles", 4, axis, 1, &type);
-  wick_dim y = wick_dim_mul(t, wick_dim_floordiv(t, axis[2].sym, s->tx), m),
-           z = wick_dim_mul(t, wick_dim_mod(t, axis[2].sym, s->tx), m);
+  wick_type type = winograd_type(b->module, sum, s->w.n * s->w.n, naxis, axis);
+  wick_map_begin(b, "tiles", naxis, axis, 1, &type);
+  winograd_unplace(t, s, &axis[2], &y, &z);
+  y = wick_dim_mul(t, y, m), z = wick_dim_mul(t, z, m);
   for (int64_t i = 0; i < s->w.n * s->w.n; i++) {
-    wick_dim at[5] = {axis[0].sym, axis[1].sym,
-                      wick_dim_add(t, y, wick_dim_const(i / s->w.n - s->pad[0])),
-                      wick_dim_add(t, z, wick_dim_const(i % s->w.n - s->pad[1])), axis[3].sym};
+    wick_dim at[5] = {
+        axis[0].sym, axis[1].sym, wick_dim_add(t, y, wick_dim_const(i / s->w.n - s->pad[0])),
+        wick_dim_add(t, z, wick_dim_const(i % s->w.n - s->pad[1])), axis[naxis - 1].sym};
     in[i] = wick_build_cast(b, wick_stage_read0(b, c->in[0], at), sum);
   }
   winograd_square(b, s->w.bt, s->w.n, s->w.n, in, out);
   return wick_map_end(b, (uint32_t)(s->w.n * s->w.n), out);
 }
 
-/* [n * n, N, OB, T, v]: their products with the weights, summed over the channels of the group. */
-static wick_value winograd_products(const wick_compute *c, wick_value tiles)
+/* [n * n, N, OB, places, v]: their products with the weights, summed over the channels of the
+ * group.
+ */
+static wick_value winograd_products(const wick_compute *c, const winograd_shape *s,
+                                    wick_value tiles)
 {
   wick_builder *b = c->b;
   if (b->status) return tiles;
-  const wick_dim *v = wick_built_info(b, tiles)->dim, *u = wick_built_info(b, c->in[1])->dim;
-  wick_dim extent[7] = {v[0], v[1], u[1], v[3], u[4], u[2], v[4]};
-  static const char *const name[7] = {"xi", "n", "ob", "t", "v", "cb", "c"};
-  wick_axis a[7];
-  for (uint32_t k = 0; k < 7; k++) a[k] = wick_make_axis(b, name[k], extent[k], k > 4);
-  wick_elem e = wick_built_info(b, tiles)->elem;
-  wick_fold_begin(b, "products", 7, a, wick_type_tensor(b->module, e, 5, extent), WICK_OP_add);
+  const wick_type_info *v = wick_built_info(b, tiles);
+  const wick_dim *u = wick_built_info(b, c->in[1])->dim;
+  wick_dim extent[6] = {v->dim[0], v->dim[1], u[1], u[4], u[2], v->dim[v->rank - 1]};
+  static const char *const name[6] = {"xi", "n", "ob", "v", "cb", "c"};
+  wick_axis a[8];
+  uint32_t naxis = winograd_axes(b, s, 6, name, extent, 3, 2, a), kept = naxis - 2;
+  wick_dim dim[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < kept; k++) dim[k] = a[k].extent;
+  wick_fold_begin(b, "products", naxis, a, wick_type_tensor(b->module, v->elem, kept, dim),
+                  WICK_OP_add);
   wick_dims *t = b->module->dims;
   int64_t group = c->attr[WINOGRAD_GROUP].i;
   wick_dim of = wick_dim_floordiv(t, a[2].sym, wick_dim_floordiv(t, u[1], wick_dim_const(group))),
-           cb = group > 1 ? wick_dim_add(t, wick_dim_mul(t, of, u[2]), a[5].sym) : a[5].sym;
-  wick_dim vi[5] = {a[0].sym, a[1].sym, cb, a[3].sym, a[6].sym},
-           ui[5] = {a[0].sym, a[2].sym, a[5].sym, a[6].sym, a[4].sym};
+           cb = group > 1 ? wick_dim_add(t, wick_dim_mul(t, of, u[2]), a[kept].sym) : a[kept].sym;
+  wick_dim vi[6] = {a[0].sym, a[1].sym, cb},
+           ui[5] = {a[0].sym, a[2].sym, a[kept].sym, a[kept + 1].sym, a[kept - 1].sym};
+  for (uint32_t k = 0; k < s->nplace; k++) vi[3 + k] = a[3 + k].sym;
+  vi[3 + s->nplace] = a[kept + 1].sym;
   wick_value x = wick_read(b, tiles, vi, 0, NULL, (wick_value){0}),
              w = wick_read(b, c->in[1], ui, 0, NULL, (wick_value){0});
-  return wick_fold_end_muladd(b, x, wick_build_cast(b, w, e));
+  return wick_fold_end_muladd(b, x, wick_build_cast(b, w, v->elem));
 }
 
 /* What the contract says of it. */
@@ -451,22 +505,23 @@ static const char *winograd_states(const wick_compute *c, const winograd_shape *
                          bound);
 }
 
-/* [m * m, N, OB, T, v]: tiles of the result. */
+/* [m * m, N, OB, places, v]: tiles of the result. */
 static wick_value winograd_outputs(const wick_compute *c, winograd_shape *s, wick_value products)
 {
   wick_builder *b = c->b;
   if (b->status) return products;
   const wick_type_info *p = wick_built_info(b, products);
-  static const char *const name[4] = {"n", "ob", "t", "v"};
-  wick_axis axis[4];
+  static const char *const name[3] = {"n", "ob", "v"};
+  wick_dim extent[3] = {p->dim[1], p->dim[2], p->dim[p->rank - 1]}, at[6];
+  wick_axis axis[5];
   wick_value in[WICK_WINOGRAD_MOST * WICK_WINOGRAD_MOST],
       out[WICK_WINOGRAD_MOST * WICK_WINOGRAD_MOST];
-  wick_dim dim[5] = {wick_dim_const(s->w.m * s->w.m), p->dim[1], p->dim[2], p->dim[3], p->dim[4]};
-  for (uint32_t k = 0; k < 4; k++) axis[k] = wick_make_axis(b, name[k], dim[k + 1], false);
-  wick_type type = wick_type_tensor(b->module, p->elem, 5, dim);
-  wick_map_begin_within(b, winograd_states(c, s, p->elem), "outputs", 4, axis, 1, &type);
+  uint32_t naxis = winograd_axes(b, s, 3, name, extent, 2, 0, axis);
+  wick_type type = winograd_type(b->module, p->elem, s->w.m * s->w.m, naxis, axis);
+  wick_map_begin_within(b, winograd_states(c, s, p->elem), "outputs", naxis, axis, 1, &type);
+  for (uint32_t k = 0; k < naxis; k++) at[k + 1] = axis[k].sym;
   for (int64_t i = 0; i < s->w.n * s->w.n; i++) {
-    wick_dim at[5] = {wick_dim_const(i), axis[0].sym, axis[1].sym, axis[2].sym, axis[3].sym};
+    at[0] = wick_dim_const(i);
     in[i] = wick_read(b, products, at, 0, NULL, (wick_value){0});
   }
   winograd_square(b, s->w.at, s->w.m, s->w.n, in, out);
@@ -479,17 +534,17 @@ static void conv_winograd_compute(const wick_compute *c)
   wick_dims *t = b->module->dims;
   winograd_shape s;
   if (!winograd_of(t, c->attr, wick_built_info(b, c->in[0])->dim, &s)) return;
-  wick_value outputs = winograd_outputs(c, &s, winograd_products(c, winograd_tiles(c, &s)));
+  wick_value outputs = winograd_outputs(c, &s, winograd_products(c, &s, winograd_tiles(c, &s)));
   const wick_dim *od = wick_type_get(b->module, c->out_type[0])->dim;
   static const char *const name[5] = {"n", "ob", "y", "x", "v"};
   wick_axis a[5];
   for (uint32_t k = 0; k < 5; k++) a[k] = wick_make_axis(b, name[k], od[k], false);
   wick_dim m = wick_dim_const(s.w.m), y = a[2].sym, x = a[3].sym;
   wick_dim within =
-               wick_dim_add(t, wick_dim_mul(t, wick_dim_mod(t, y, m), m), wick_dim_mod(t, x, m)),
-           tile = wick_dim_add(t, wick_dim_mul(t, wick_dim_floordiv(t, y, m), s.tx),
-                               wick_dim_floordiv(t, x, m));
-  wick_dim at[5] = {within, a[0].sym, a[1].sym, tile, a[4].sym};
+      wick_dim_add(t, wick_dim_mul(t, wick_dim_mod(t, y, m), m), wick_dim_mod(t, x, m));
+  wick_dim at[6] = {within, a[0].sym, a[1].sym};
+  winograd_place(t, &s, wick_dim_floordiv(t, y, m), wick_dim_floordiv(t, x, m), &at[3]);
+  at[3 + s.nplace] = a[4].sym;
   wick_map_begin(b, "conv", 5, a, 1, c->out_type);
   wick_value v = wick_read(b, outputs, at, 0, NULL, (wick_value){0});
   c->out[0] = wick_map_end(b, 1, &v);

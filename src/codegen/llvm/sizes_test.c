@@ -314,6 +314,37 @@ static void loops_that_are_not_scheduled(void **state)
   for (size_t i = 0; i < WICK_COUNT(rows); i++) sizes_check(&rows[i]);
 }
 
+/* Rows and columns of tiles; where rows may be long, blocks of both. Tiles that reach over the end
+ * of the image, and images that are smaller than a tile. */
+static void tiles_of_minimal_filtering(void **state)
+{
+  (void)state;
+  static const sizes_case rows[] = {
+      {"graph @main(%x: f32[1,2,H[1..40],W[1..90],16], %u: f32[36,3,2,16,16], %b: f32[3,1,1,16]) "
+       "-> "
+       "f32[1,3,H,W,16] { %1 = conv_winograd %x, %u {tile=4, taps=3, pad=[1,1,1,1]}; %2 = add %1, "
+       "%b; %3 = relu %2; return %3 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {4, 4}, {3, 90}, {8, 40}, {9, 41}, {10, 42}, {23, 19}, {40, 90}}},
+      {"graph @main(%x: f32[N[1..3],4,H[4..100000],W[4..100000],16], %u: f32[16,2,2,16,16]) -> "
+       "f32[N,2,H,W,16] { %1 = conv_winograd %x, %u {tile=2, taps=3, pad=[1,1,1,1], group=2}; "
+       "return %1 }",
+       0,
+       NULL,
+       3,
+       {{1, 4, 4}, {2, 5, 67}, {1, 31, 130}, {3, 14, 64}}},
+      {"graph @main(%x: f32[1,1,16*H[1..9] + 4,32*W[1..9] + 4,8], %u: f32[64,1,1,8,8]) -> "
+       "f32[1,1,16*H,32*W,8] { %1 = conv_winograd %x, %u {tile=4, taps=5}; return %1 }",
+       0,
+       NULL,
+       2,
+       {{1, 1}, {2, 5}, {9, 9}}},
+  };
+  for (size_t i = 0; i < WICK_COUNT(rows); i++) sizes_check(&rows[i]);
+}
+
 static void tails(void **state)
 {
   (void)state;
@@ -683,6 +714,7 @@ int main(void)
   wick_llvm_begin();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loops_that_are_not_scheduled),
+      cmocka_unit_test(tiles_of_minimal_filtering),
       cmocka_unit_test(tails),
       cmocka_unit_test(scratch),
       cmocka_unit_test(products),

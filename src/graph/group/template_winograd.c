@@ -15,11 +15,18 @@ typedef struct winograd_group {
   int64_t m;                              /* tile */
   int64_t n, in, ob, y, x, ty, tx, lanes; /* extents; ob: blocks of output channels */
   int64_t group;                          /* of channels */
+  bool open; /* rows and columns of tiles have an axis each; y, x are typical */
 } winograd_group;
 
 static int64_t winograd_extent(const wick_stage *st, uint32_t axis)
 {
   return wick_dim_is_const(st->axis[axis].extent) ? st->axis[axis].extent.v : 0;
+}
+
+/* To weigh by alone. */
+static int64_t winograd_typical(const winograd_group *w, uint32_t axis)
+{
+  return wick_dim_typical(w->s->group->module->dims, w->out->axis[axis].extent);
 }
 
 static const wick_node *winograd_node(const winograd_group *w, const wick_stage *st)
@@ -49,8 +56,10 @@ static bool winograd_group_of(const wick_schedule *s, winograd_group *w)
   if (s->nstage < 4) return false;
   w->out = &s->stage[s->output];
   w->tiles = &s->stage[0], w->products = &s->stage[1], w->outputs = &s->stage[2];
+  uint32_t open = w->open = w->tiles->naxis == 5;
   if (w->out->fold || w->out->naxis != 5 || !winograd_own(w, w->tiles) || !w->products->fold ||
-      w->tiles->naxis != 4 || w->products->naxis != 7 || w->outputs->naxis != 4)
+      w->tiles->naxis != 4 + open || w->products->naxis != 7 + open ||
+      w->outputs->naxis != 4 + open)
     return false;
   while ((w->m + 1) * (w->m + 1) <= winograd_own(w, w->outputs)) w->m++;
   if (!w->m || !winograd_reads(w, w->products, w->tiles) ||
@@ -58,12 +67,11 @@ static bool winograd_group_of(const wick_schedule *s, winograd_group *w)
     return false;
   for (const wick_stage *st = w->outputs + 1; st < w->out; st++)
     if (st->fold || winograd_own(w, st)) return false;
-  w->n = wick_dim_typical(s->group->module->dims, w->out->axis[0].extent); /* to weigh by alone */
+  w->n = winograd_typical(w, 0), w->y = winograd_typical(w, 2), w->x = winograd_typical(w, 3);
   w->ob = winograd_extent(w->out, 1);
-  w->y = winograd_extent(w->out, 2), w->x = winograd_extent(w->out, 3);
   w->lanes = winograd_extent(w->out, 4);
   w->in = winograd_extent(w->tiles, 1);
-  w->group = w->in / wick_max_i64(winograd_extent(w->products, 5), 1);
+  w->group = w->in / wick_max_i64(winograd_extent(w->products, 5 + open), 1);
   w->ty = wick_ceildiv_i64(w->y, w->m), w->tx = wick_ceildiv_i64(w->x, w->m);
   return w->n > 0 && w->ob > 0 && w->y > 0 && w->x > 0 && w->in > 0 && w->group > 0;
 }
@@ -72,7 +80,8 @@ static bool winograd_group_of(const wick_schedule *s, winograd_group *w)
  * a block; the tasks of a block share its transformed tiles. */
 typedef struct winograd_cut {
   int64_t rows, parts;
-  wick_tile tile; /* of the products, in registers */
+  int64_t columns; /* of tiles in a block; 0: all of a row */
+  wick_tile tile;  /* of the products, in registers */
 } winograd_cut;
 
 /* How long the slowest of `workers` takes, in units of an equal share of the products: its tasks,
@@ -104,7 +113,7 @@ static double winograd_cost(const winograd_group *w, const winograd_cut *c, bool
 /* The last block would be a part of a row, whose extent is not that of the others' rows. */
 static bool winograd_cuts_row(const winograd_group *w, int64_t rows)
 {
-  return w->y % w->m && rows < w->ty && w->ty % rows == (rows > 1);
+  return !w->open && w->y % w->m && rows < w->ty && w->ty % rows == (rows > 1);
 }
 
 enum { WINOGRAD_LEAST = 8, WINOGRAD_WHOLE = 49 }; /* tiles of a block */
@@ -125,6 +134,12 @@ static wick_tile winograd_tile(const winograd_group *w, const wick_target *t, in
   return best;
 }
 
+/* That follow one another in a block. */
+static int64_t winograd_places(const winograd_group *w, const winograd_cut *c)
+{
+  return w->open ? w->tx : c->rows * w->tx;
+}
+
 /* All numbers of parts, with so many rows: keeps the best. `near`: rows of which a block stays in
  * the second cache; `far`: cycles in which a vector of weights arrives. */
 static void winograd_cut_try(const winograd_group *w, const wick_target *t, winograd_cut *c,
@@ -132,18 +147,53 @@ static void winograd_cut_try(const winograd_group *w, const wick_target *t, wino
 {
   if (winograd_cuts_row(w, c->rows)) return;
   for (c->parts = 1; c->parts <= WINOGRAD_PARTS && w->ob % c->parts == 0; c->parts *= 2) {
-    c->tile = winograd_tile(w, t, w->ob / c->parts, c->rows * w->tx, far);
+    c->tile = winograd_tile(w, t, w->ob / c->parts, winograd_places(w, c), far);
     double cost = winograd_cost(w, c, c->rows <= near, far);
     if (cost < *lowest - 0.001) *best = *c, *lowest = cost;
   }
+}
+
+static int64_t winograd_room(const wick_target *t)
+{
+  return t->cache_bytes[1] ? (int64_t)t->cache_bytes[1] : 1 << 20;
+}
+
+/* Bytes of a tile, transformed, and of its products. */
+static int64_t winograd_nbytes(const winograd_group *w)
+{
+  return winograd_own(w, w->tiles) * w->lanes * 4 * (w->in + w->ob);
+}
+
+enum { WINOGRAD_COLUMNS = 32 };
+
+/* Of open sizes: as many rows of a typical size as lie in the second cache; all of each row, unless
+ * the longest one takes twice as much. */
+static winograd_cut winograd_cut_open(const winograd_group *w, const wick_target *t,
+                                      int64_t weights)
+{
+  int64_t lo, most, tile = winograd_nbytes(w), room = winograd_room(t),
+                    tiles = wick_max_i64(room / tile, 1);
+  wick_dim_range(w->s->group->module->dims, w->out->axis[3].extent, &lo, &most);
+  most = wick_ceildiv_i64(most, w->m);
+  winograd_cut best = {.rows = 1, .parts = 1}, c = {.rows = 1};
+  if (most <= 2 * room / tile) {
+    c.rows = wick_min_i64(tiles / wick_max_i64(w->tx, 1), 2 * room / tile / most);
+  } else {
+    c.columns = wick_min_i64(wick_max_i64(tiles, WINOGRAD_LEAST), WINOGRAD_COLUMNS);
+    c.rows = tiles / c.columns;
+  }
+  c.rows = wick_max_i64(wick_min_i64(c.rows, w->ty), 1);
+  double lowest = 1e300;
+  winograd_cut_try(w, t, &c, c.rows, wick_cost_first(t, (uint64_t)weights), &best, &lowest);
+  return best;
 }
 
 /* Blocks lie in the second cache unless that leaves too few tiles for the weights that come along.
  */
 static winograd_cut winograd_cut_of(const winograd_group *w, const wick_target *t, int64_t weights)
 {
-  int64_t row = winograd_own(w, w->tiles) * w->tx * w->lanes * 4 * (w->in + w->ob),
-          room = t->cache_bytes[1] ? (int64_t)t->cache_bytes[1] : 1 << 20,
+  if (w->open) return winograd_cut_open(w, t, weights);
+  int64_t row = winograd_nbytes(w) * w->tx, room = winograd_room(t),
           least = wick_min_i64(wick_ceildiv_i64(WINOGRAD_LEAST, w->tx), w->ty),
           most =
               wick_max_i64(room / row, weights <= WINOGRAD_CACHED ? least : WINOGRAD_WHOLE / w->tx);
@@ -164,7 +214,7 @@ static bool winograd_knobs(const winograd_group *w, const wick_target *t, const 
   if (k->rows) c->rows = wick_min_i64(k->rows, w->ty);
   if (k->parts) c->parts = k->parts;
   if (winograd_cuts_row(w, c->rows) || w->ob % c->parts) return false;
-  int64_t most = w->ob / c->parts, places = c->rows * w->tx;
+  int64_t most = w->ob / c->parts, places = winograd_places(w, c);
   if (k->vectors) c->tile.vectors = k->vectors;
   if (k->columns) c->tile.places = k->columns;
   c->tile.vectors = wick_min_i64(c->tile.vectors, most);
@@ -190,6 +240,28 @@ static void winograd_prefetch(const winograd_group *w, const wick_target *t, con
   if (early) wick_text_printf(steps, "prefetch products.%s; ", channels ? "ob" : "xi");
 }
 
+/* The loops of the output: tasks, then the tiles of each. */
+static void winograd_output(const winograd_group *w, const winograd_cut *c, wick_text *steps)
+{
+  const char *o = w->out->name, *loop[5], *x = c->columns ? "xt" : NULL;
+  for (uint32_t k = 0; k < 5; k++) loop[k] = winograd_loop(w, w->out, k);
+  wick_text_printf(steps, "split %s.%s op:%lld; split %s.%s yt:%lld; split %s.yt yi:%lld; ", o,
+                   loop[1], (long long)(w->ob / c->parts), o, loop[2], (long long)(c->rows * w->m),
+                   o, (long long)w->m);
+  if (x)
+    wick_text_printf(steps, "split %s.%s xt:%lld; ", o, loop[3], (long long)(c->columns * w->m));
+  wick_text_printf(steps, "split %s.%s xi:%lld; order %s: %s %s %s%s%s op yt %s yi xi %s; ", o,
+                   x ? x : loop[3], (long long)w->m, o, loop[0], loop[2], x ? loop[3] : "",
+                   x ? " " : "", loop[1], x ? x : loop[3], loop[4]);
+  wick_text_printf(steps, "parallel %s.%s %s.%s ", o, loop[0], o, loop[2]);
+  if (x) wick_text_printf(steps, "%s.%s ", o, loop[3]);
+  wick_text_printf(steps, "%s.%s; vector %s.%s; unroll %s.yi %s.xi; ", o, loop[1], o, loop[4], o,
+                   o);
+  if (w->open) wick_text_printf(steps, "tail %s.yi mask; tail %s.xi mask; ", o, o);
+  wick_text_printf(steps, "at tiles %s.%s scratch; vector tiles.c; ", o, x ? loop[3] : loop[2]);
+  wick_text_printf(steps, "at products %s.%s scratch; ", o, loop[1]);
+}
+
 bool wick_template_winograd(const wick_schedule *s, const wick_target *t, const wick_knobs *knobs,
                             wick_text *steps, bool *refused)
 {
@@ -198,28 +270,22 @@ bool wick_template_winograd(const wick_schedule *s, const wick_target *t, const 
   int64_t weights = winograd_own(&w, w.tiles) * w.in / w.group * w.ob * w.lanes * w.lanes * 4;
   winograd_cut cut = winograd_cut_of(&w, t, weights);
   if (!winograd_knobs(&w, t, knobs, &cut)) return *refused = true;
-  int64_t rows = cut.rows, part = w.ob / cut.parts;
-  const char *o = w.out->name, *loop[5];
-  for (uint32_t k = 0; k < 5; k++) loop[k] = winograd_loop(&w, w.out, k);
   for (const wick_stage *st = w.outputs + 1; st < w.out; st++)
     wick_text_printf(steps, "inline %s; ", st->name);
-  wick_text_printf(steps, "split %s.%s op:%lld; split %s.%s yt:%lld; split %s.yt yi:%lld; ", o,
-                   loop[1], (long long)part, o, loop[2], (long long)(rows * w.m), o,
-                   (long long)w.m);
-  wick_text_printf(steps, "split %s.%s xi:%lld; order %s: %s %s %s op yt %s yi xi %s; ", o, loop[3],
-                   (long long)w.m, o, loop[0], loop[2], loop[1], loop[3], loop[4]);
-  wick_text_printf(steps, "parallel %s.%s %s.%s %s.%s; vector %s.%s; unroll %s.yi %s.xi; ", o,
-                   loop[0], o, loop[2], o, loop[1], o, loop[4], o, o);
-  wick_text_printf(steps, "at tiles %s.%s scratch; vector tiles.c; ", o, loop[2]);
-  wick_text_printf(steps, "at products %s.%s scratch; split products.ob oi:%lld; ", o, loop[1],
-                   (long long)cut.tile.vectors);
-  wick_text_printf(steps, "split products.t ti:%lld; split products.c u:%lld; ",
-                   (long long)cut.tile.places,
+  winograd_output(&w, &cut, steps);
+  const char *place = w.open ? "tx" : "t";
+  wick_text_printf(steps, "split products.ob oi:%lld; split products.%s ti:%lld; ",
+                   (long long)cut.tile.vectors, place, (long long)cut.tile.places);
+  if (w.open) wick_text_add(steps, "tail products.tx overlap; ");
+  wick_text_printf(steps, "split products.c u:%lld; ",
                    (long long)(knobs->unroll ? wick_max_i64(knobs->unroll, 2) : 4));
-  wick_text_add(steps, "order products: xi n ob t cb c u ti oi v; vector products.v; "
-                       "unroll products.u products.ti products.oi; ");
+  wick_text_printf(steps, "order products: xi n ob %s%s cb c u ti oi v; vector products.v; ",
+                   w.open ? "ty " : "", place);
+  wick_text_add(steps, "unroll products.u products.ti products.oi; ");
   winograd_prefetch(&w, t, &cut, weights, knobs->prefetch, steps);
-  wick_text_printf(steps, "at outputs %s.%s reg; ", o, loop[3]);
-  wick_text_add(steps, "unroll outputs.n outputs.ob outputs.t; vector outputs.v; ");
+  wick_text_printf(steps, "at outputs %s.%s reg; unroll outputs.n outputs.ob %s; ", w.out->name,
+                   cut.columns ? "xt" : winograd_loop(&w, w.out, 3),
+                   w.open ? "outputs.ty outputs.tx" : "outputs.t");
+  wick_text_add(steps, "vector outputs.v; ");
   return true;
 }

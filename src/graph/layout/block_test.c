@@ -186,14 +186,19 @@ typedef struct block_layer {
   int64_t tile; /* of minimal filtering; 0: not by it */
 } block_layer;
 
-static const wick_func *block_single(block_random *r, const block_layer *l)
+/* open: the image's sizes lie around those of the layer. */
+static const wick_func *block_single(block_random *r, const block_layer *l, bool open)
 {
   int64_t dim[4] = {1, l->in, l->y, l->x}, w[4] = {l->out, l->in / l->group, l->taps, l->taps},
           pad[4] = {l->pad, l->pad, l->pad, l->pad}, stride[2] = {l->stride, l->stride};
   wick_attr a[4] = {{.n = 2, .ints = stride}, {.n = 4, .ints = pad}, {.n = 0}, {.i = l->group}};
   wick_func *f;
   wick_build_begin(&r->b, r->m, WICK_GRAPH, "f", r->mem);
-  wick_type type = wick_type_tensor_const(r->m, WICK_F32, 4, dim);
+  wick_dim any[4] = {wick_dim_const(1), wick_dim_const(l->in),
+                     wick_dim_symbol(r->m->dims, "H", (l->y + 1) / 2, 2 * l->y),
+                     wick_dim_symbol(r->m->dims, "W", (l->x + 1) / 2, 2 * l->x)};
+  wick_type type = open ? wick_type_tensor(r->m, WICK_F32, 4, any)
+                        : wick_type_tensor_const(r->m, WICK_F32, 4, dim);
   wick_value in[2] = {wick_build_param(&r->b, type, WICK_IN, "x"), block_weights(r, 4, w)},
              y = wick_build(&r->b, WICK_OP_conv, 2, in, a, 0, NULL);
   y = wick_build1(&r->b, WICK_OP_relu, y);
@@ -242,13 +247,15 @@ static void test_minimal_filtering(void **state)
     if (setjmp(guard.where)) fail_msg("out of memory");
     wick_arena mem = wick_arena_make(&guard);
     block_random r = {.m = wick_module_create(&guard, ""), .mem = &mem, .seed = i};
-    const wick_func *f = block_single(&r, &layers[i]);
-    wick_func *g, *strict;
+    const wick_func *f = block_single(&r, &layers[i], false);
+    wick_func *g, *strict, *open;
     assert_null(wick_pass_block(f, &t, true, NULL, &mem, &strict));
     assert_int_equal(block_tile(strict), 0);
     assert_null(wick_pass_block(f, &t, false, NULL, &mem, &g));
     assert_int_equal(block_tile(g), layers[i].tile);
     block_same(&r, f, g, &guard, i);
+    assert_null(wick_pass_block(block_single(&r, &layers[i], true), &t, false, NULL, &mem, &open));
+    assert_int_equal(block_tile(open), layers[i].tile);
     wick_module_free(r.m);
     wick_arena_free(&mem);
   }
@@ -274,7 +281,7 @@ static void test_groups_across(void **state)
     if (setjmp(guard.where)) fail_msg("out of memory");
     wick_arena mem = wick_arena_make(&guard);
     block_random r = {.m = wick_module_create(&guard, ""), .mem = &mem, .seed = i};
-    const wick_func *f = block_single(&r, &rows[i].layer);
+    const wick_func *f = block_single(&r, &rows[i].layer, false);
     wick_func *g;
     bool across = false;
     assert_null(wick_pass_block(f, &t, true, NULL, &mem, &g));
