@@ -125,6 +125,7 @@ static void alias_view(alias_state *s, const wick_node *n)
              (one || (!choice.index.id && from->elem_bytes == p->elem_bytes)) &&
              p->rank < WICK_MAX_RANK;
   p->choice = choice.index.id ? choice : from->choice;
+  if (choice.index.id && !choice.step && p->known) p->choice.step = wick_place_numel(p);
   if (wick_mul_overflows(p->choice.count, p->choice.step * p->elem_bytes, &all) ||
       all > INT64_MAX / 32)
     p->known = false;
