@@ -231,6 +231,17 @@ typedef struct wick_compile_options {
   uint32_t nrange;
   const wick_size_range *ranges;
   bool vary;
+  /* Copies of the program for some of its sizes: code without what only other sizes want, which
+   * gives the same bits. `pins` has values for sizes by name, one or more for each that stays open;
+   * a copy is compiled for each combination, and is a part of what wick_save writes. */
+  uint32_t npin;
+  const wick_size *pins;
+  /* Others are made while sessions run, for sizes that have had `copy_after` runs (0: 32), by a
+   * thread of the compiled model's own, at most `copies` of them (0: none), and kept in the cache.
+   * A session goes over to one when a run begins. The context's allocator is called from that
+   * thread. */
+  uint32_t copies;
+  uint64_t copy_after;
 } wick_compile_options;
 
 /* `options` may be NULL. The result does not need the model any more. Fails: WICK_EUNSUPPORTED with
@@ -276,6 +287,34 @@ WICK_API const char *wick_compiled_metadata_key(const wick_compiled *compiled, u
  * equal bits on one CPU level, for any number of threads, in the process and as a bundle. */
 WICK_API const char *wick_compiled_contract(const wick_compiled *compiled);
 
+/* The sizes that vary from run to run, in the order in which wick_met_size has them. */
+WICK_API uint32_t wick_compiled_nsize(const wick_compiled *compiled);
+WICK_API wick_size_range wick_compiled_size(const wick_compiled *compiled, uint32_t i);
+
+typedef enum wick_copy_state {
+  WICK_COPY_NONE,
+  WICK_COPY_WANTED, /* runs have asked for it */
+  WICK_COPY_MAKING,
+  WICK_COPY_READY,
+  WICK_COPY_FAILED /* `why` says why; the program for all sizes goes on */
+} wick_copy_state;
+
+typedef struct wick_met_size { /* sizes that sessions have had, or that have a copy */
+  const int64_t *sizes; /* wick_compiled_nsize of them; as long as the compiled model lives */
+  uint64_t nrun;        /* of all sessions */
+  wick_copy_state copy;
+  bool ahead;                                     /* the copy came with the artifact */
+  bool cached;                                    /* it came out of the cache */
+  const char *why;                                /* or "" */
+  uint64_t generic_nanoseconds, copy_nanoseconds; /* the shortest run that was measured; 0: none */
+} wick_met_size;
+
+/* The i-th of them, as it is now, in the order in which they were met: the first 1,024. False:
+ * there are no more. From any thread. */
+WICK_API bool wick_compiled_met(const wick_compiled *compiled, uint32_t i, wick_met_size *out);
+/* Returns when each copy that was asked for is there, or has failed. */
+WICK_API void wick_compiled_settle(const wick_compiled *compiled);
+
 typedef struct wick_memory { /* bytes */
   uint64_t constants;        /* packed weights, shared by all sessions */
   uint64_t arena;            /* of a session; 0 where sizes vary: as much as a shape wants */
@@ -308,7 +347,7 @@ typedef struct wick_session_options {
   bool pin;         /* each thread stays on one CPU */
   /* After each kernel, on the thread of the run; may be NULL. */
   void (*profile)(void *arg, uint32_t kernel, uint64_t nanoseconds);
-  void *arg; /* of profile */
+  void *arg; /* of profile; with it, the session runs the program for all sizes alone */
 } wick_session_options;
 
 /* `options` may be NULL. The compiled model outlives its sessions. */

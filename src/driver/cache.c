@@ -17,6 +17,7 @@
 #include "driver/digest.h"
 #include "driver/stamp.h"
 
+enum { CACHE_READ_MOST = 256 << 20 }; /* bytes of what is read whole */
 enum { CACHE_NAME = 40, CACHE_STAMPED = 16 << 20 /* bytes of a file that is worth a stamp */ };
 static const uint64_t cache_most_bytes = (uint64_t)4 << 30;
 
@@ -115,6 +116,8 @@ static const char *cache_key(const wick_compilation *c, const char *folder, wick
                      (long long)g->ranges[i].least, (long long)g->ranges[i].most,
                      (long long)g->ranges[i].step);
   if (g->vary) wick_text_add(&key, "vary\n");
+  for (uint32_t i = 0; i < c->npin; i++)
+    wick_text_printf(&key, "pin %s %lld\n", c->pins[i].name, (long long)c->pins[i].value);
   for (uint32_t i = 0; i < g->nlist; i++) {
     wick_text_printf(&key, "shape %s", g->list[i].input);
     for (uint32_t k = 0; k < g->list[i].rank; k++)
@@ -144,6 +147,13 @@ static const char *cache_folder(const char *folder, wick_arena *mem)
   return NULL;
 }
 
+static const char *cache_path(const wick_cache *cache, wick_arena *mem)
+{
+  const char *name = wick_str_printf(mem, "%016llx.wick",
+                                     (unsigned long long)wick_hash_str(WICK_HASH_SEED, cache->key));
+  return wick_path_join(mem, cache->folder, name);
+}
+
 wick_cache wick_cache_of(const wick_compilation *c, const char *folder, uint64_t most_bytes,
                          wick_arena *mem)
 {
@@ -151,10 +161,17 @@ wick_cache wick_cache_of(const wick_compilation *c, const char *folder, uint64_t
                       .most_bytes = most_bytes ? most_bytes : cache_most_bytes};
   if (!cache.folder) return cache;
   cache.key = cache_key(c, cache.folder, mem);
-  const char *name = wick_str_printf(mem, "%016llx.wick",
-                                     (unsigned long long)wick_hash_str(WICK_HASH_SEED, cache.key));
-  cache.path = wick_path_join(mem, cache.folder, name);
+  cache.path = cache_path(&cache, mem);
   return cache;
+}
+
+wick_cache wick_cache_beside(const wick_cache *cache, const char *what, wick_arena *mem)
+{
+  wick_cache c = {.folder = cache->folder, .most_bytes = cache->most_bytes};
+  if (!c.folder) return c;
+  c.key = wick_str_printf(mem, "%s\n%s", what, cache->key);
+  c.path = cache_path(&c, mem);
+  return c;
 }
 
 /* ---- sections ---- */
@@ -202,6 +219,20 @@ bool wick_cache_find(const wick_cache *cache, bool check, wick_compiled *k, wick
   else
     wick_files_close(&k->files);
   k->cached = hit;
+  return hit;
+}
+
+bool wick_cache_read(const wick_cache *cache, wick_arena *mem, wick_span *out)
+{
+  char *bytes;
+  size_t n;
+  wick_artifact a;
+  if (!cache->folder || access(cache->path, R_OK) != 0) return false;
+  if (wick_file_read(mem, cache->path, CACHE_READ_MOST, &bytes, &n)) return false;
+  *out = (wick_span){(const unsigned char *)bytes, n};
+  bool hit = !wick_artifact_read(*out, cache->path, mem, &a) &&
+             cache_is(wick_artifact_section(&a, "key"), cache->key);
+  if (hit) utimensat(AT_FDCWD, cache->path, NULL, 0);
   return hit;
 }
 

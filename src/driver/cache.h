@@ -29,6 +29,11 @@ void wick_cache_sections(const wick_cache *cache, wick_span constants, wick_aren
 /* Fills *k; false where there is no such artifact. `check`: that its constants are whole, too. */
 bool wick_cache_find(const wick_cache *cache, bool check, wick_compiled *k, wick_arena *tmp);
 
+/* That of something made from what this one is of, and `what` says. */
+wick_cache wick_cache_beside(const wick_cache *cache, const char *what, wick_arena *mem);
+/* The artifact of that key, copied into `mem`; false where there is none. */
+bool wick_cache_read(const wick_cache *cache, wick_arena *mem, wick_span *out);
+
 /* A file of the cache that is being written. Of those who hold one somebody drops it. */
 typedef struct wick_draft {
   const char *path; /* its own until it is complete */

@@ -8,6 +8,7 @@
 #include "codegen/link.h"
 #include "driver/cache.h"
 #include "driver/contract.h"
+#include "driver/copies.h"
 #include "driver/lower.h"
 #include "import/onnx/onnx.h"
 #include "ir/copy.h"
@@ -205,7 +206,7 @@ static const void *const *compile_fixed(wick_compilation *c, uint32_t ninput, co
 }
 
 /* The launch's slots are the group's results and parameters; a node may have one of them twice. */
-static wick_program_host compile_host(const wick_compilation *c, const wick_lowered_kernel *k,
+static wick_program_host compile_host(const wick_module *m, const wick_lowered_kernel *k,
                                       wick_arena *mem)
 {
   if (!k->host) return (wick_program_host){0};
@@ -219,7 +220,7 @@ static wick_program_host compile_host(const wick_compilation *c, const wick_lowe
   uint32_t *slot = wick_new(mem, uint32_t, h.nout + h.nin);
   for (uint32_t i = 0; i < h.nout + h.nin; i++) {
     slot[i] = i < h.nout ? i : h.nout + n->in[i - h.nout].id - 1; /* parameters are values 1 .. */
-    const wick_type_info *t = wick_type_get(c->module, k->operand[slot[i]]);
+    const wick_type_info *t = wick_type_get(m, k->operand[slot[i]]);
     arg[i].elem = t->elem, arg[i].rank = t->rank;
     int64_t step = 1;
     for (uint32_t d = t->rank; d-- > 0; step *= arg[i].dim[d]) {
@@ -229,6 +230,30 @@ static wick_program_host compile_host(const wick_compilation *c, const wick_lowe
   }
   h.arg = arg, h.slot = slot;
   return h;
+}
+
+const wick_program_kernel *wick_compile_kernels(const wick_module *m, const wick_lowered *l,
+                                                wick_arena *mem)
+{
+  wick_program_kernel *kernel = wick_new(mem, wick_program_kernel, l->kernels.n);
+  for (uint32_t i = 0; i < l->kernels.n; i++) {
+    const wick_lowered_kernel *k = &l->kernels.at[i];
+    kernel[i] = (wick_program_kernel){.name = k->name,
+                                      .place = wick_loc_text(m, k->loc),
+                                      .schedule = k->schedule,
+                                      .scratch = k->scratch,
+                                      .fault = k->fault,
+                                      .flops = k->model.flops * k->nrun,
+                                      .bytes = (k->bytes - k->launch_weights) * k->nrun +
+                                               k->weights, /* these are read once a run */
+                                      .weights = k->weights,
+                                      .cost = k->cost,
+                                      .cycles = (uint64_t)k->model.cycles * k->nrun,
+                                      .tasks = (uint64_t)wick_dim_typical(m->dims, k->tasks),
+                                      .limit = wick_cost_limit_text(k->model.limit),
+                                      .host = compile_host(m, k, mem)};
+  }
+  return kernel;
 }
 
 /* Where each symbol's value comes from: a dimension of an input that is linear in it. */
@@ -284,7 +309,7 @@ static wick_status compile_sizes(wick_compilation *c, const wick_lowered *l,
   return NULL;
 }
 
-static wick_status compile_program(wick_compilation *c, const wick_lowered *l, wick_section *out)
+static wick_status compile_program(wick_compilation *c, const wick_lowered *l, wick_program *out)
 {
   wick_program p = {.entry = l->entry,
                     .contract = wick_contract_text(l, &c->pipeline, &c->mem),
@@ -302,32 +327,13 @@ static wick_status compile_program(wick_compilation *c, const wick_lowered *l, w
                          "sizes follow from what input \"%s\" holds, and its own size %s varies",
                          p.io[i].name, p.io[i].dim_name[k]);
   WICK_TRY(compile_sizes(c, l, &p.sizes));
-  wick_program_kernel *kernel = wick_new(&c->mem, wick_program_kernel, p.nkernel);
-  for (uint32_t i = 0; i < p.nkernel; i++) {
-    const wick_lowered_kernel *k = &l->kernels.at[i];
-    kernel[i] =
-        (wick_program_kernel){.name = k->name,
-                              .place = wick_loc_text(c->module, k->loc),
-                              .schedule = k->schedule,
-                              .scratch = k->scratch,
-                              .fault = k->fault,
-                              .flops = k->model.flops * k->nrun,
-                              .bytes = (k->bytes - k->launch_weights) * k->nrun +
-                                       k->weights, /* these are read once a run */
-                              .weights = k->weights,
-                              .cost = k->cost,
-                              .cycles = (uint64_t)k->model.cycles * k->nrun,
-                              .tasks = (uint64_t)wick_dim_typical(c->module->dims, k->tasks),
-                              .limit = wick_cost_limit_text(k->model.limit),
-                              .host = compile_host(c, k, &c->mem)};
-  }
-  p.kernel = kernel;
+  p.kernel = wick_compile_kernels(c->module, l, &c->mem);
   wick_program_pair *pair = wick_new(&c->mem, wick_program_pair, p.nmetadata);
   for (uint32_t i = 0; i < p.nmetadata; i++)
     pair[i] = (wick_program_pair){c->module->metadata.at[i].key, c->module->metadata.at[i].value};
   p.metadata = pair;
   p.strings = c->module->strings;
-  *out = (wick_section){"program", wick_program_write(&p, &c->mem), 0, 0};
+  *out = p;
   return NULL;
 }
 
@@ -366,19 +372,18 @@ void wick_compilation_free(wick_compilation *c)
 {
   wick_weights_end(c->weights); /* before what they read and write is gone */
   wick_draft_drop(c->draft);
+  wick_specialise_end(&c->special);
   wick_pipeline_free(&c->pipeline);
   if (!c->borrowed) wick_module_free(c->module);
   wick_arena_free(&c->tmp);
   wick_arena_free(&c->mem);
 }
 
-enum { COMPILE_SECTIONS = 2 + WICK_LINK_SECTIONS }; /* constants, program */
-
 /* The constants come first in the artifact: their place in its file is known before the code is
  * made, and they are made there, where there is a cache. */
-static wick_span compile_constants(wick_compilation *c, const wick_lowered *l)
+static wick_span compile_constants(wick_compilation *c, const wick_lowered *l, uint32_t nsection)
 {
-  uint64_t first = wick_artifact_first(COMPILE_SECTIONS + WICK_CACHE_SECTIONS);
+  uint64_t first = wick_artifact_first(nsection);
   if (c->cache) c->draft = wick_cache_begin(c->cache, first, l->constant_bytes, &c->mem);
   unsigned char *to = c->draft ? c->draft->at + first
                                : wick_arena_alloc(&c->mem, l->constant_bytes, WICK_ARTIFACT_ALIGN);
@@ -386,26 +391,59 @@ static wick_span compile_constants(wick_compilation *c, const wick_lowered *l)
   return (wick_span){to, l->constant_bytes};
 }
 
+/* What copies for some sizes are made from, and those that are made ahead. */
+static wick_status compile_copies(wick_compilation *c, wick_span source, const wick_program *p,
+                                  const wick_copies *copies, wick_section *out)
+{
+  out[0] = (wick_section){"generic", source, 0, 0};
+  for (uint32_t i = 0; i < copies->n; i++) {
+    wick_artifact_parts parts;
+    const int64_t *sizes = copies->at[i];
+    c->special = (wick_specialise){.source = source,
+                                   .target = &c->target,
+                                   .program = p,
+                                   .sizes = sizes,
+                                   .control = {.parallel = c->nprocess,
+                                               .cancel = c->work.context->options.cancel,
+                                               .arg = c->work.context->options.arg}};
+    WICK_TRY(wick_specialise_make(&c->special, c->mem.guard, &c->mem, &parts));
+    wick_specialise_end(&c->special);
+    const char *name = wick_str_printf(&c->mem, "copy.%u", i);
+    out[1 + i] = (wick_section){name, wick_artifact_join(&parts, &c->mem), 0, 0};
+    WICK_TRY(wick_compilation_stage(c, "copy"));
+  }
+  return NULL;
+}
+
 wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out)
 {
   static const wick_codegen_options options = {.output = WICK_OUTPUT_OBJECT};
-  wick_section section[COMPILE_SECTIONS + WICK_CACHE_SECTIONS];
   wick_lowered l;
+  wick_program p;
+  wick_copies copies;
   wick_span *object;
-  uint32_t n;
+  uint32_t n, nobject;
   WICK_TRY(wick_compile_loops(c, &l));
-  section[0] = (wick_section){"constants", compile_constants(c, &l), 0, WICK_SECTION_BULK};
-  WICK_TRY(wick_compile_objects(c, &options, &object, &n));
-  WICK_TRY(wick_link(n, object, &c->target, &c->mem, section + 1));
+  WICK_TRY(compile_program(c, &l, &p));
+  WICK_TRY(wick_copies_of(c, &p.sizes, &copies));
+  uint32_t ncopy = l.fill ? 1 + copies.n : 0,
+           nsection = 2 + WICK_LINK_SECTIONS + ncopy + (c->cache ? WICK_CACHE_SECTIONS : 0);
+  wick_span source = {0};
+  if (ncopy)
+    source = wick_specialise_source(wick_module_find(c->module, c->graph->name), &l, &c->mem);
+  wick_section *section = wick_new(&c->mem, wick_section, nsection);
+  section[0] =
+      (wick_section){"constants", compile_constants(c, &l, nsection), 0, WICK_SECTION_BULK};
+  WICK_TRY(wick_compile_objects(c, &options, &object, &nobject));
+  WICK_TRY(wick_link(nobject, object, &c->target, &c->mem, section + 1));
   WICK_TRY(wick_compilation_stage(c, "link"));
   n = 1 + WICK_LINK_SECTIONS;
-  WICK_TRY(compile_program(c, &l, &section[n++]));
+  section[n++] = (wick_section){"program", wick_program_write(&p, &c->mem), 0, 0};
+  if (ncopy) WICK_TRY(compile_copies(c, source, &p, &copies, section + n));
+  n += ncopy;
   WICK_TRY(wick_compile_constants_end(c));
-  if (c->cache) {
-    wick_cache_sections(c->cache, section[0].bytes, &c->mem, section + n);
-    n += WICK_CACHE_SECTIONS;
-  }
-  WICK_TRY(wick_artifact_make(c->target.machine, c->target.needs, n, section, &c->mem, out));
+  if (c->cache) wick_cache_sections(c->cache, section[0].bytes, &c->mem, section + n);
+  WICK_TRY(wick_artifact_make(c->target.machine, c->target.needs, nsection, section, &c->mem, out));
   return wick_compilation_stage(c, "artifact");
 }
 
@@ -426,6 +464,7 @@ wick_status wick_compilation_take(wick_compilation *c, const wick_compile_option
 {
   c->nprocess = o->nprocess;
   c->strict = o->strict;
+  c->npin = o->npin, c->pins = o->pins;
   WICK_TRY(compile_precision_take(c, o->precision));
   c->stage = o->stage;
   c->arg = o->arg;
@@ -451,25 +490,32 @@ static bool compile_fits(const wick_compilation *c, const wick_program *p)
   return true;
 }
 
+/* Compiles, and writes it into the cache where there is one. */
+static wick_status compile_anew(wick_compilation *c, wick_compiled *k)
+{
+  wick_artifact_parts parts;
+  WICK_TRY(wick_compile_model(c, &parts));
+  bool kept = c->cache && wick_cache_end(c->cache, c->draft, &parts, &c->tmp) &&
+              wick_cache_find(c->cache, false, k, &c->tmp);
+  k->cached = false;
+  if (kept) return wick_compilation_stage(c, "cache, written");
+  const char *name = wick_path_base(c->model->path);
+  return wick_compiled_take(k, wick_artifact_join(&parts, &k->mem), name);
+}
+
 static wick_status compile_public(wick_compilation *c, const wick_compile_options *o,
                                   wick_compiled *k)
 {
-  wick_artifact_parts parts;
   WICK_TRY(wick_compilation_take(c, o));
   c->begun = wick_now();
   wick_cache cache = wick_cache_of(c, o->cache, o->cache_bytes, &c->mem);
   wick_files_release(&c->model->files); /* which the key has read */
   bool hit = wick_cache_find(&cache, true, k, &c->tmp) && compile_fits(c, &k->program);
   WICK_TRY(wick_compilation_stage(c, hit ? "cache, found" : "cache"));
-  if (hit) return NULL;
   c->cache = cache.folder ? &cache : NULL;
-  WICK_TRY(wick_compile_model(c, &parts));
-  bool kept = wick_cache_end(&cache, c->draft, &parts, &c->tmp) &&
-              wick_cache_find(&cache, false, k, &c->tmp);
-  k->cached = false;
-  if (kept) return wick_compilation_stage(c, "cache, written");
-  const char *name = wick_path_base(c->model->path);
-  return wick_compiled_take(k, wick_artifact_join(&parts, &k->mem), name);
+  if (!hit) WICK_TRY(compile_anew(c, k));
+  wick_copies_begin(c, o, k);
+  return NULL;
 }
 
 wick_error *wick_compile(wick_model *m, const wick_compile_options *options,

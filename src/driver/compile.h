@@ -6,6 +6,7 @@
 #include "driver/lower.h"
 #include "driver/model.h"
 #include "driver/pipeline.h"
+#include "driver/specialise.h"
 #include "driver/weights.h"
 #include "runtime/compiled.h"
 #include "target/target.h"
@@ -18,7 +19,9 @@ typedef struct wick_compilation {
   uint32_t nprocess;
   bool strict;           /* as the public option */
   const char *precision; /* NULL: none */
-  bool planned;          /* memory has a plan for the most that sizes can be: bundles */
+  uint32_t npin;         /* sizes that get copies of their own */
+  const wick_size *pins;
+  bool planned; /* memory has a plan for the most that sizes can be: bundles */
   uint32_t nshow;
   struct wick_shown *show;
   wick_records *records; /* read from the file that the options name; NULL: none */
@@ -29,6 +32,7 @@ typedef struct wick_compilation {
   const struct wick_cache *cache; /* whose sections go into the artifact; NULL: none */
   struct wick_draft *draft;       /* the file in the cache that is being written; NULL: none */
   wick_weights *weights;          /* that are being made; NULL: none */
+  wick_specialise special;        /* a copy for some sizes that is being made */
 
   wick_arena mem, tmp; /* of results and errors; scratch */
   wick_module *module;
@@ -57,6 +61,9 @@ WICK_CHECKED wick_status wick_compile_objects(wick_compilation *c,
 void wick_compile_constants(wick_compilation *c, const wick_lowered *l, void *to);
 /* Until they are made. */
 WICK_CHECKED wick_status wick_compile_constants_end(wick_compilation *c);
+/* What the program says of l's kernels. */
+const wick_program_kernel *wick_compile_kernels(const wick_module *m, const wick_lowered *l,
+                                                wick_arena *mem);
 /* The end of a stage that is none of these. */
 WICK_CHECKED wick_status wick_compilation_stage(wick_compilation *c, const char *name);
 

@@ -593,13 +593,12 @@ uint64_t wick_lowered_most_scratch(const wick_lowered *l, const wick_module *m)
   return (uint64_t)wick_max_i64(hi, 0);
 }
 
-wick_status wick_lower(const wick_func *f, const wick_target *t, bool planned, wick_arena *mem,
-                       wick_arena *tmp, wick_lowered *out)
+static lower_state lower_begin(const wick_func *f, const wick_target *t, wick_arena *mem,
+                               wick_arena *tmp, wick_lowered *out)
 {
   *out = (wick_lowered){.scratch_bytes = wick_dim_const(0)};
   lower_state s = {.f = f, .target = t, .alias = wick_alias_of(f, tmp), .mem = mem, .tmp = tmp};
   s.out = out;
-  s.planned = planned;
   s.to = wick_new(tmp, wick_value, f->nvalue + 1);
   s.steps = 1;
   s.index = wick_new(tmp, wick_value, f->nvalue + 1);
@@ -609,19 +608,51 @@ wick_status wick_lower(const wick_func *f, const wick_target *t, bool planned, w
   s.buffer = wick_new(tmp, uint32_t, f->nvalue + 1);
   out->sizes = wick_sizes_begin(f, mem);
   s.open = out->sizes.nsymbol > 0;
-  if (s.open && !planned) lower_buffers(&s);
-  lower_params(&s);
-  for (uint32_t i = 0; i < f->nnode; i = f->node[i].end) WICK_TRY(lower_node(&s, &f->node[i]));
-  if (s.open) {
-    lower_ports(&s);
-    WICK_TRY(lower_fill(&s));
+  return s;
+}
+
+static wick_status lower_whole(lower_state *s)
+{
+  const wick_func *f = s->f;
+  if (s->open && !s->planned) lower_buffers(s);
+  lower_params(s);
+  for (uint32_t i = 0; i < f->nnode; i = f->node[i].end) WICK_TRY(lower_node(s, &f->node[i]));
+  if (s->open) {
+    lower_ports(s);
+    WICK_TRY(lower_fill(s));
   }
-  lower_sizes(&s);
-  wick_build_return(&s.b, 0, NULL);
+  lower_sizes(s);
+  wick_build_return(&s->b, 0, NULL);
   wick_func *entry;
-  WICK_TRY(wick_build_end(&s.b, &entry));
-  WICK_TRY(wick_verify_func(entry, tmp));
+  WICK_TRY(wick_build_end(&s->b, &entry));
+  WICK_TRY(wick_verify_func(entry, s->tmp));
   wick_module_set(f->module, entry);
-  out->entry = entry->name;
+  s->out->entry = entry->name;
   return NULL;
+}
+
+wick_status wick_lower(const wick_func *f, const wick_target *t, bool planned, wick_arena *mem,
+                       wick_arena *tmp, wick_lowered *out)
+{
+  lower_state s = lower_begin(f, t, mem, tmp, out);
+  s.planned = planned;
+  return lower_whole(&s);
+}
+
+wick_status wick_lower_beside(const wick_func *f, const wick_target *t, wick_arena *mem,
+                              wick_arena *tmp, wick_lowered *out)
+{
+  lower_state s = lower_begin(f, t, mem, tmp, out);
+  wick_module *m = f->module;
+  for (uint32_t id = 1; id < m->constants.n; id++) {
+    uint64_t nbytes;
+    if (!wick_type_nbytes(m, wick_constant_get(m, id)->type, &nbytes)) continue;
+    wick_lowered_constant c = {id, out->constant_bytes, nbytes};
+    wick_push(mem, &out->constants, c);
+    s.offset[id] = c.offset + 1;
+    if (wick_add_overflows(c.offset, nbytes, &nbytes) || nbytes > INT64_MAX / 2)
+      return wick_fail(tmp, WICK_ERANGE, NULL, "the constants are too large");
+    out->constant_bytes = wick_align_up(nbytes, WICK_ARENA_ALIGN);
+  }
+  return lower_whole(&s);
 }

@@ -76,4 +76,10 @@ uint64_t wick_lowered_most_scratch(const wick_lowered *l, const wick_module *m);
 WICK_CHECKED wick_status wick_lower(const wick_func *f, const wick_target *t, bool planned,
                                     wick_arena *mem, wick_arena *tmp, wick_lowered *out);
 
+/* The same for a function of constant sizes, whose constants lie where those of the module lie,
+ * one behind the other in their order, at multiples of WICK_ARENA_ALIGN:
+ * another function's blob is theirs, too. Nothing is asked of their data. */
+WICK_CHECKED wick_status wick_lower_beside(const wick_func *f, const wick_target *t,
+                                           wick_arena *mem, wick_arena *tmp, wick_lowered *out);
+
 #endif

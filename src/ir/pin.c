@@ -45,7 +45,8 @@ static wick_type pin_type(const pin_state *s, wick_type type)
   wick_layout layout;
   if (t.layout) {
     layout = *t.layout;
-    for (uint32_t i = 0; i < layout.nlogical; i++) layout.logical[i] = pin_dim(s, layout.logical[i]);
+    for (uint32_t i = 0; i < layout.nlogical; i++)
+      layout.logical[i] = pin_dim(s, layout.logical[i]);
     t.layout = &layout;
   }
   return wick_type_intern(m, &t);
@@ -106,8 +107,7 @@ static void pin_leaf(pin_state *s, const wick_node *n, const wick_value *in)
   const wick_attr *attr = pin_attrs(s, n);
   wick_value v = wick_build(&s->b, n->op, n->nin, in, attr, typed ? n->nout : 0,
                             typed ? pin_types(s, n->nout, n->first) : NULL);
-  for (uint32_t k = 0; k < n->nout; k++)
-    s->to[n->first.id + k] = (wick_value){v.id ? v.id + k : 0};
+  for (uint32_t k = 0; k < n->nout; k++) s->to[n->first.id + k] = (wick_value){v.id ? v.id + k : 0};
 }
 
 static void pin_open(pin_state *s, const wick_node *n, const wick_value *in)
@@ -121,8 +121,7 @@ static void pin_open(pin_state *s, const wick_node *n, const wick_value *in)
 static void pin_close(pin_state *s, const wick_node *n)
 {
   wick_value v = wick_build_close(&s->b);
-  for (uint32_t k = 0; k < n->nout; k++)
-    s->to[n->first.id + k] = (wick_value){v.id ? v.id + k : 0};
+  for (uint32_t k = 0; k < n->nout; k++) s->to[n->first.id + k] = (wick_value){v.id ? v.id + k : 0};
 }
 
 static void pin_names(pin_state *s, const wick_node *n)
@@ -176,8 +175,7 @@ wick_status wick_func_pin(const wick_func *f, const wick_pins *pins, wick_arena 
   wick_build_begin(&s.b, f->module, f->level, f->name, mem);
   s.b.schedule = f->schedule;
   for (uint32_t i = 0; i < f->ncheck; i++)
-    wick_build_check(&s.b, pin_dim(&s, f->check[i].a), pin_dim(&s, f->check[i].b),
-                     f->check[i].loc);
+    wick_build_check(&s.b, pin_dim(&s, f->check[i].a), pin_dim(&s, f->check[i].b), f->check[i].loc);
   s.b.loc = (wick_loc){0};
   for (uint32_t v = 1; v <= f->nparam; v++) {
     const wick_value_info *info = &f->value[v];

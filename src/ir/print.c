@@ -382,9 +382,9 @@ static void print_data(wick_text *out, const wick_module *m, const wick_constant
   wick_text_char(out, '"');
 }
 
-static void print_constant(const wick_module *m, const wick_constant *c, unsigned flags,
-                           wick_text *out)
+void wick_print_constant(const wick_module *m, uint32_t id, unsigned flags, wick_text *out)
 {
+  const wick_constant *c = wick_constant_get(m, id);
   wick_printer p = {.m = m, .out = out, .ranges = true, .symbols = wick_names_begin(out->mem)};
   wick_text_add(out, "constant @");
   wick_text_name(out, c->name);
@@ -405,6 +405,6 @@ void wick_print_module(const wick_module *m, unsigned flags, wick_text *out)
     wick_text_quoted(out, m->metadata.at[i].value);
     wick_text_char(out, '\n');
   }
-  for (uint32_t i = 1; i < m->constants.n; i++) print_constant(m, &m->constants.at[i], flags, out);
+  for (uint32_t i = 1; i < m->constants.n; i++) wick_print_constant(m, i, flags, out);
   for (uint32_t i = 0; i < m->funcs.n; i++) wick_print_func(m->funcs.at[i], flags, out);
 }

@@ -8,6 +8,7 @@
 enum { WICK_PRINT_LOCS = 1, WICK_PRINT_DATA = 2, WICK_PRINT_NAMES = 4, WICK_PRINT_ALL = 7 };
 
 void wick_print_func(const wick_func *f, unsigned flags, wick_text *out);
+void wick_print_constant(const wick_module *m, uint32_t id, unsigned flags, wick_text *out);
 void wick_print_module(const wick_module *m, unsigned flags, wick_text *out);
 
 /* Parses the text of a module into `m` (which may hold other functions already). `file` is for

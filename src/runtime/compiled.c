@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/str.h"
+
 wick_compiled *wick_compiled_new(const wick_context *context)
 {
   wick_allocator a = context->allocator;
@@ -18,11 +20,29 @@ wick_compiled *wick_compiled_new(const wick_context *context)
 void wick_compiled_free(wick_compiled *k)
 {
   if (!k) return;
+  wick_specials_free(k->specials);
   wick_image_unmap(&k->image);
   wick_files_close(&k->files);
   wick_arena_free(&k->mem);
   wick_allocator a = k->context->allocator;
   a.free(a.self, k, sizeof *k);
+}
+
+/* The copies that came with the artifact. */
+static wick_status compiled_specials(wick_compiled *k, const char *place)
+{
+  if (!k->program.sizes.nsymbol) return NULL;
+  k->specials = wick_specials_begin(&k->program, k->context->allocator);
+  for (uint32_t i = 0; k->specials; i++) {
+    const char *name = wick_str_printf(&k->mem, "copy.%u", i);
+    wick_span bytes = wick_artifact_section(&k->artifact, name);
+    if (!bytes.at) break;
+    wick_special *x = wick_new(&k->mem, wick_special, 1);
+    wick_status bad = wick_special_read(bytes, place, &k->program, &k->mem, x);
+    if (bad || !wick_specials_add(k->specials, x)) wick_image_unmap(&x->image);
+    if (bad) return bad;
+  }
+  return NULL;
 }
 
 wick_status wick_compiled_take(wick_compiled *k, wick_span bytes, const char *place)
@@ -36,7 +56,8 @@ wick_status wick_compiled_take(wick_compiled *k, wick_span bytes, const char *pl
       (uintptr_t)constants.at % WICK_ARTIFACT_ALIGN != 0)
     return wick_fail(&k->mem, WICK_EPARSE, place, "its constants are not all there");
   k->constants = constants.at;
-  return wick_image_map(&k->artifact, &k->mem, &k->image);
+  WICK_TRY(wick_image_map(&k->artifact, &k->mem, &k->image));
+  return compiled_specials(k, place);
 }
 
 wick_status wick_compiled_map(wick_compiled *k, const char *path)
@@ -105,6 +126,39 @@ const char *wick_compiled_metadata_key(const wick_compiled *k, uint32_t i)
 }
 
 const char *wick_compiled_contract(const wick_compiled *k) { return k->program.contract; }
+
+/* ---- sizes that vary ---- */
+
+uint32_t wick_compiled_nsize(const wick_compiled *k) { return k->program.sizes.nsymbol; }
+
+wick_size_range wick_compiled_size(const wick_compiled *k, uint32_t i)
+{
+  if (i >= k->program.sizes.nsymbol) return (wick_size_range){.name = ""};
+  const wick_program_symbol *x = &k->program.sizes.symbol[i];
+  return (wick_size_range){.name = x->name, .least = x->lo, .most = x->hi, .step = 1};
+}
+
+bool wick_compiled_met(const wick_compiled *k, uint32_t i, wick_met_size *out)
+{
+  const wick_met *m = k->specials ? wick_specials_at(k->specials, i) : NULL;
+  if (!m) return false;
+  wick_copy_state state = (wick_copy_state)atomic_load(&m->state);
+  const char *why = state == WICK_COPY_FAILED ? atomic_load(&m->why) : NULL;
+  *out = (wick_met_size){.sizes = m->sizes,
+                         .nrun = atomic_load(&m->nrun),
+                         .copy = state,
+                         .ahead = m->ahead,
+                         .cached = state == WICK_COPY_READY && m->cached,
+                         .why = why ? why : "",
+                         .generic_nanoseconds = atomic_load(&m->least[0]),
+                         .copy_nanoseconds = atomic_load(&m->least[1])};
+  return true;
+}
+
+void wick_compiled_settle(const wick_compiled *k)
+{
+  if (k->specials) wick_specials_wait(k->specials);
+}
 
 wick_memory wick_compiled_memory(const wick_compiled *k)
 {

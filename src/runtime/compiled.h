@@ -6,6 +6,7 @@
 #include "runtime/context.h"
 #include "runtime/load.h"
 #include "runtime/program.h"
+#include "runtime/special.h"
 
 struct wick_compiled {
   const wick_context *context;
@@ -17,6 +18,7 @@ struct wick_compiled {
   wick_image image;
   wick_program program;
   const void *constants;
+  wick_specials *specials; /* NULL: no size varies, or there was no memory */
   bool cached;
 };
 

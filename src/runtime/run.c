@@ -6,12 +6,14 @@
 #include "runtime/compiled.h"
 #include "runtime/session.h"
 
-enum { RUN_MESSAGE = 1024 };
+enum { RUN_MESSAGE = 1024, RUN_TIMED = 16 /* one of so many runs is measured, and the first */ };
 
 struct wick_session {
   const wick_compiled *compiled;
   wick_pool *pool; /* NULL: the caller's thread alone */
   wick_session_state *state;
+  wick_met *met; /* the present sizes' entry; NULL: none */
+  bool special;  /* a copy runs */
 };
 
 static wick_status run_create(wick_session *s, const wick_session_options *o, wick_arena *mem)
@@ -79,6 +81,14 @@ const wick_io *wick_session_output(const wick_session *s, uint32_t i)
   return i < p->noutput ? run_io(s) + p->ninput + i : NULL;
 }
 
+/* Goes over to the copy for the present sizes, once there is one. */
+static void run_special(wick_session *s, bool grow)
+{
+  if (s->special || !s->met) return;
+  const wick_special *x = atomic_load_explicit(&s->met->special, memory_order_acquire);
+  s->special = x && wick_session_take(s->state, x, grow);
+}
+
 /* Where nothing varies, the shapes must be those that were compiled for. */
 static wick_status run_shape(wick_session *s, uint32_t nshape, const wick_shape *shape,
                              wick_arena *mem)
@@ -106,7 +116,12 @@ static wick_status run_shape(wick_session *s, uint32_t nshape, const wick_shape 
                          "dimension %u is %lld, %lld is given", k, (long long)io->dim[k],
                          (long long)by[i].dim[k]);
   }
-  if (wick_session_resize(s->state, sized)) return NULL;
+  s->met = NULL, s->special = false;
+  if (wick_session_resize(s->state, sized)) {
+    if (s->compiled->specials) s->met = wick_specials_meet(s->compiled->specials, symbol);
+    run_special(s, true);
+    return NULL;
+  }
   return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: the arena wants %llu bytes",
                    (unsigned long long)sized->arena_bytes);
 }
@@ -146,7 +161,7 @@ static wick_error *run_missing(const wick_program *p, uint32_t i, const char *wh
 
 static wick_error *run_fault(const wick_session *s, wick_code code)
 {
-  const wick_program *p = &s->compiled->program;
+  const wick_program *p = wick_session_program(s->state);
   wick_session_fault f = wick_session_last_fault(s->state);
   char text[RUN_MESSAGE];
   if (f.message && *f.message && f.kernel < p->nkernel)
@@ -171,6 +186,19 @@ static wick_error *run_other(const wick_program *p, uint32_t i)
   return run_error(WICK_ERANGE, text);
 }
 
+/* A run of a size that varies: counted, and measured now and then. */
+static wick_code run_met(wick_session *s, const void *const *inputs, void *const *outputs)
+{
+  uint64_t before = atomic_load_explicit(&s->met->nrun, memory_order_relaxed);
+  bool timed = before < RUN_TIMED || before % RUN_TIMED == 0;
+  run_special(s, false);
+  double begun = timed ? wick_now() : 0;
+  wick_code code = wick_session_run(s->state, inputs, outputs);
+  uint64_t took = timed && !code ? (uint64_t)(1e9 * (wick_now() - begun)) : 0;
+  wick_specials_ran(s->compiled->specials, s->met, s->special, took);
+  return code;
+}
+
 wick_error *wick_run(wick_session *s, const void *const *inputs, void *const *outputs)
 {
   const wick_program *p = &s->compiled->program;
@@ -182,6 +210,7 @@ wick_error *wick_run(wick_session *s, const void *const *inputs, void *const *ou
     if (p->fixed[i] && !wick_io_same(&p->io[i], inputs[i], p->fixed[i])) return run_other(p, i);
   for (uint32_t i = 0; i < p->noutput; i++)
     if (!outputs[i] && io[p->ninput + i].nbytes) return run_missing(p, p->ninput + i, "output");
-  wick_code code = wick_session_run(s->state, inputs, outputs);
+  wick_code code =
+      s->met ? run_met(s, inputs, outputs) : wick_session_run(s->state, inputs, outputs);
   return code ? run_fault(s, code) : NULL;
 }

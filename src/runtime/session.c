@@ -40,13 +40,13 @@ typedef struct session_kernel {
 } session_kernel;
 
 struct wick_session_state {
-  const wick_program *program;
+  const wick_program *program, *generic; /* what runs; what the session was made for */
   wick_allocator allocator;
   wick_pool *pool;
   wick_pool_run run;
   wick_profile_fn *profile;
   void *profile_ctx;
-  wick_entry entry;
+  wick_entry entry, generic_entry;
   void **args; /* of the entry */
   session_worker *worker;
   uint32_t nworker;
@@ -129,9 +129,11 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
   memset(at, 0, l.arena);
   wick_session_state *s = (wick_session_state *)(void *)(at + l.state);
   *s = (wick_session_state){.program = program,
+                            .generic = program,
                             .allocator = a,
                             .pool = pool,
                             .entry = entry,
+                            .generic_entry = entry,
                             .args = (void **)(void *)(at + l.args),
                             .worker = (session_worker *)(void *)(at + l.worker),
                             .nworker = nworker,
@@ -168,42 +170,44 @@ static void session_room_free(wick_session_state *s)
   s->own = NULL, s->room = 0;
 }
 
+/* The room that there was goes only when there is another. */
 static bool session_room_make(wick_session_state *s, size_t nbytes)
 {
   size_t align = nbytes < WICK_PAGES_LARGE ? SESSION_ALIGN : WICK_PAGES_LARGE;
   nbytes = wick_align_up(nbytes, align);
-  s->nown = nbytes + align;
-  s->own = s->allocator.alloc(s->allocator.self, s->nown);
-  if (!s->own) return false;
-  s->room = nbytes;
-  s->arena = (char *)s->own + (-(uintptr_t)s->own & (align - 1));
+  void *own = s->allocator.alloc(s->allocator.self, nbytes + align);
+  if (!own) return false;
+  session_room_free(s);
+  s->own = own, s->nown = nbytes + align, s->room = nbytes;
+  s->arena = (char *)own + (-(uintptr_t)own & (align - 1));
   if (align == WICK_PAGES_LARGE) wick_pages_hint(s->arena, nbytes);
   return true;
 }
 
 /* What arena and scratch hold between runs is nobody's. A room that is too small is followed by one
  * that is larger by half, where that can be had: what sizes do not use of it is never touched. */
-static bool session_room_fits(wick_session_state *s, uint64_t nbytes)
+static bool session_room_grow(wick_session_state *s, uint64_t nbytes)
 {
   uint64_t more = s->room + s->room / 2;
-  if (nbytes <= s->room) return true;
-  session_room_free(s);
   if (nbytes > SIZE_MAX / 4) return false;
   return (more > nbytes && session_room_make(s, (size_t)more)) ||
          session_room_make(s, (size_t)nbytes);
 }
 
-/* The arena, then the scratch memory of each worker. */
-static bool session_rooms(wick_session_state *s, const wick_sized *sized)
+/* Bytes of an arena, and behind it of the scratch memory of each worker. */
+static bool session_room_of(const wick_session_state *s, uint64_t arena, uint64_t scratch,
+                            uint64_t *out)
 {
-  uint64_t stride = wick_align_up(sized->scratch_bytes, SESSION_PAD), all;
-  uint64_t arena = wick_align_up(sized->arena_bytes, SESSION_ALIGN);
-  if (wick_mul_overflows(stride, (uint64_t)s->nworker, &all) ||
-      wick_add_overflows(all, arena, &all) || !session_room_fits(s, all))
-    return false;
-  s->scratch = s->arena + arena;
-  s->scratch_stride = stride;
-  return true;
+  return arena <= SIZE_MAX / 4 && scratch <= SIZE_MAX / 4 &&
+         !wick_mul_overflows(wick_align_up(scratch, SESSION_PAD), (uint64_t)s->nworker, out) &&
+         !wick_add_overflows(*out, wick_align_up(arena, SESSION_ALIGN), out);
+}
+
+static void session_room_share(wick_session_state *s, uint64_t arena, uint64_t scratch)
+{
+  s->scratch = s->arena + wick_align_up(arena, SESSION_ALIGN);
+  s->scratch_stride = wick_align_up(scratch, SESSION_PAD);
+  s->args[2] = s->arena;
 }
 
 wick_status wick_session_sizes(wick_session_state *s, const int64_t *symbol, const wick_sized **out)
@@ -213,17 +217,41 @@ wick_status wick_session_sizes(wick_session_state *s, const int64_t *symbol, con
 
 bool wick_session_resize(wick_session_state *s, const wick_sized *sized)
 {
-  s->sized = session_rooms(s, sized) ? sized : NULL;
-  if (!s->sized) return false;
+  uint64_t all;
+  s->sized = NULL;
+  if (!session_room_of(s, sized->arena_bytes, sized->scratch_bytes, &all)) return false;
+  if (all > s->room) {
+    session_room_free(s);
+    if (!session_room_grow(s, all)) return false;
+  }
+  session_room_share(s, sized->arena_bytes, sized->scratch_bytes);
   union {
     const void *c;
     void *p;
   } table = {sized->table}, places = {sized->places};
-  s->args[2] = s->arena;
   s->args[SESSION_FIRST] = table.p;
   s->args[SESSION_FIRST + 1] = places.p;
+  s->program = s->generic, s->entry = s->generic_entry;
+  s->first = SESSION_FIRST + 2;
+  s->sized = sized;
   return true;
 }
+
+bool wick_session_take(wick_session_state *s, const wick_special *x, bool grow)
+{
+  const wick_program *p = &x->program;
+  uint64_t all;
+  if (s->profile || !s->sized || !wick_special_fits(x, s->generic, s->sized) ||
+      !session_room_of(s, p->arena_bytes, p->scratch_bytes, &all) ||
+      (all > s->room && !(grow && session_room_grow(s, all))))
+    return false;
+  session_room_share(s, p->arena_bytes, p->scratch_bytes);
+  s->program = p, s->entry = x->entry;
+  s->first = SESSION_FIRST;
+  return true;
+}
+
+const wick_program *wick_session_program(const wick_session_state *s) { return s->program; }
 
 const wick_sized *wick_session_sized(const wick_session_state *s) { return s->sized; }
 

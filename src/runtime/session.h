@@ -7,6 +7,7 @@
 #include "runtime/pool.h"
 #include "runtime/program.h"
 #include "runtime/sizes.h"
+#include "runtime/special.h"
 
 /* Called after each kernel of a profiled run, on the thread of the run. */
 typedef void wick_profile_fn(void *ctx, uint32_t kernel, uint64_t nanoseconds);
@@ -42,6 +43,13 @@ const wick_sized *wick_session_sized(const wick_session_state *s);
  * state is restored. Returns WICK_OK, or the code of the lowest failing task of the first kernel
  * that failed; the same for any number of workers. */
 wick_code wick_session_run(wick_session_state *s, const void *const *inputs, void *const *outputs);
+
+/* From now on runs are those of the copy, whose sizes the session has; until the next resize.
+ * False, and nothing changes, where it wants more memory than there is and `grow` is not set, or
+ * there is none, and where runs are profiled: kernels have the generic program's numbers. */
+bool wick_session_take(wick_session_state *s, const wick_special *x, bool grow);
+/* What runs: the program that the session was made for, or a copy. */
+const wick_program *wick_session_program(const wick_session_state *s);
 
 /* The last run's failure: the kernel's place and the detail; program->nkernel where there was none.
  */

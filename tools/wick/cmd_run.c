@@ -9,12 +9,13 @@
 #include "command.h"
 #include "feed.h"
 #include "job.h"
+#include "met.h"
 #include "show.h"
 
 typedef struct run_state {
   wick_job job;
   wick_words inputs;
-  const char *outputs;
+  const char *outputs, *profile;
   wick_job_image image;
   bool reference;
   wick_module *module; /* of the reference, whose sizes and contents are the feed's */
@@ -76,6 +77,20 @@ static wick_status run_compiled(run_state *r, const wick_feed *feed, wick_array 
   return NULL;
 }
 
+/* What has been met, with what the file has already. */
+static wick_status run_record(run_state *r)
+{
+  wick_job *j = &r->job;
+  json_t *before;
+  WICK_TRY(wick_met_read(r->profile, &j->mem, &before));
+  json_t *now = wick_met_json(j->compiled), *all = before ? before : now;
+  wick_status bad = before ? wick_met_add(before, now, r->profile, &j->mem) : NULL;
+  if (!bad) bad = wick_met_write(r->profile, all, &j->mem);
+  json_decref(before);
+  json_decref(now);
+  return bad;
+}
+
 static wick_status run_model(run_state *r)
 {
   wick_job *j = &r->job;
@@ -89,6 +104,7 @@ static wick_status run_model(run_state *r)
   else
     WICK_TRY(run_compiled(r, &feed, &output, &n));
   wick_show(output, n, wick_job_metadata(j, "labels"), &j->tmp);
+  if (r->profile && j->compiled) WICK_TRY(run_record(r));
   return r->outputs ? wick_feed_write(output, n, r->outputs, &j->tmp) : NULL;
 }
 
@@ -100,6 +116,8 @@ static int run_main(wick_job *j, void *arg, int argc, char **argv)
        "tensors or pictures, by spaces or commas: .npy .npz .pb .png .jpg"},
       {"input", 0, WICK_FLAG_LIST, &r->inputs, NULL, NULL},
       {"outputs", 'o', WICK_FLAG_STRING, &r->outputs, "DIR", "writes DIR/output_K.npy"},
+      {"profile", 0, WICK_FLAG_STRING, &r->profile, "FILE",
+       "adds the sizes to a record, for wick explain"},
       {"image-layout", 0, WICK_FLAG_STRING, &r->image.layout, "LAYOUT", "nchw or nhwc"},
       {"image-mean", 0, WICK_FLAG_STRING, &r->image.mean, "X[,X,X]", "taken from each channel"},
       {"image-scale", 0, WICK_FLAG_STRING, &r->image.scale, "X[,X,X]", "then multiplies it"},

@@ -70,6 +70,17 @@ static bool job_dim(wick_job *j, const char *word)
   return true;
 }
 
+/* NAME=N, or N: one more of the name before. */
+static bool job_pin(wick_job *j, const char *word)
+{
+  const char *name = j->npin ? j->pins[j->npin - 1].name : "";
+  wick_size_range r;
+  if (!strchr(word, '=')) word = wick_str_printf(&j->mem, "%s=%s", name, word);
+  if (!wick_job_dim(word, &j->mem, &r) || r.least != r.most) return false;
+  j->pins[j->npin++] = (wick_size){r.name, r.least};
+  return true;
+}
+
 int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv)
 {
   int stop = wick_args_parse(args, &j->mem, argc, argv);
@@ -86,6 +97,11 @@ int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv)
       return wick_job_usage(
           j, wick_str_printf(&j->mem, "--dim %s: wanted NAME=N, NAME=LO..HI or NAME=LO..HI:STEP",
                              j->dims.at[i]));
+  j->pins = wick_new(&j->mem, wick_size, j->pinned.n);
+  for (uint32_t i = 0; i < j->pinned.n; i++)
+    if (!job_pin(j, j->pinned.at[i]))
+      return wick_job_usage(
+          j, wick_str_printf(&j->mem, "--pin-dim %s: wanted NAME=N,N...", j->pinned.at[i]));
   return -1;
 }
 
@@ -202,6 +218,8 @@ wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed)
                             .nrange = j->nrange,
                             .ranges = j->ranges,
                             .vary = j->vary,
+                            .npin = j->npin,
+                            .pins = j->pins,
                             .cache = j->no_cache ? "" : NULL,
                             .stage = j->time || isatty(STDERR_FILENO) ? job_stage : NULL,
                             .arg = j};

@@ -30,6 +30,9 @@ typedef struct wick_job {
   wick_size *sizes;
   uint32_t nrange;
   wick_size_range *ranges;
+  wick_words pinned; /* NAME=N, and further values of the name before */
+  uint32_t npin;
+  wick_size *pins;
   bool vary; /* sizes that nothing is said of stay open */
 
   wick_guard guard;
@@ -49,6 +52,7 @@ typedef struct wick_job {
       {"dim",          0,                                                                          \
        WICK_FLAG_LIST, &(j)->dims,                                                                 \
        "NAME=N...",    "sizes that the model leaves open; NAME=LO..HI[:STEP]: what they may be"},  \
+      {"pin-dim", 0, WICK_FLAG_LIST, &(j)->pinned, "NAME=N,N...", "copies for these sizes alone"}, \
       {"grad", 0, WICK_FLAG_STRING, &(j)->grad, "TENSOR", "gives its derivatives, too"},           \
       {"wrt", 0, WICK_FLAG_LIST, &(j)->wrt, "TENSOR...", "derivatives by these; all inputs"},      \
       {"processes", 0, WICK_FLAG_INT, &(j)->processes, "N", "of the code generator at once"},      \

@@ -1,0 +1,129 @@
+/* wick explain: which sizes a compiled model leaves open, which copies there are for some of them,
+ * and what is known of the sizes that were met. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+
+#include "command.h"
+#include "job.h"
+#include "met.h"
+
+typedef struct explain_state {
+  wick_job job;
+  const char *profile;
+  bool json;
+  json_t *met;
+} explain_state;
+
+static json_t *explain_sizes(const wick_compiled *k)
+{
+  json_t *all = json_array();
+  for (uint32_t i = 0; i < wick_compiled_nsize(k); i++) {
+    wick_size_range r = wick_compiled_size(k, i);
+    json_array_append_new(all, json_pack("{s:s, s:I, s:I}", "name", r.name, "least",
+                                         (json_int_t)r.least, "most", (json_int_t)r.most));
+  }
+  return all;
+}
+
+/* "batch=1 seq=128" */
+static const char *explain_values(const wick_compiled *k, const json_t *values, wick_arena *mem)
+{
+  wick_text t = wick_text_begin(mem);
+  for (uint32_t i = 0; i < wick_compiled_nsize(k); i++)
+    wick_text_printf(&t, "%s%s=%" JSON_INTEGER_FORMAT, i ? " " : "", wick_compiled_size(k, i).name,
+                     json_integer_value(json_array_get(values, i)));
+  return t.at;
+}
+
+/* Why there is a copy, or is none. */
+static const char *explain_why(const json_t *entry, wick_arena *mem)
+{
+  const char *copy = json_string_value(json_object_get(entry, "copy")),
+             *why = json_string_value(json_object_get(entry, "why"));
+  if (!copy || strcmp(copy, "none") == 0) return "no copy: not met often enough";
+  if (strcmp(copy, "ahead") == 0) return "a copy, made ahead: --pin-dim";
+  if (strcmp(copy, "cached") == 0) return "a copy, out of the cache: met often";
+  if (strcmp(copy, "ready") == 0) return "a copy: met often";
+  return wick_str_printf(mem, "a copy %s%s%s", copy, why && *why ? ": " : "", why ? why : "");
+}
+
+static void explain_entry(explain_state *s, const json_t *entry)
+{
+  wick_arena *mem = &s->job.mem;
+  json_int_t runs = json_integer_value(json_object_get(entry, "runs")),
+             generic = json_integer_value(json_object_get(entry, "generic_ns")),
+             copy = json_integer_value(json_object_get(entry, "copy_ns"));
+  printf("  %-28s %8" JSON_INTEGER_FORMAT " runs",
+         explain_values(s->job.compiled, json_object_get(entry, "values"), mem), runs);
+  if (generic) printf("  %.3f ms for all sizes", 1e-6 * (double)generic);
+  if (copy) printf("  %.3f ms by the copy", 1e-6 * (double)copy);
+  if (generic && copy) printf(" (%.2f)", (double)copy / (double)generic);
+  printf("  %s\n", explain_why(entry, mem));
+}
+
+static void explain_print(explain_state *s)
+{
+  const wick_compiled *k = s->job.compiled;
+  const json_t *entry;
+  size_t i;
+  printf("%s: %s\n", wick_path_base(s->job.path),
+         wick_compiled_nsize(k) ? "one program for all sizes of" : "no size varies");
+  for (uint32_t n = 0; n < wick_compiled_nsize(k); n++) {
+    wick_size_range r = wick_compiled_size(k, n);
+    printf("  %s in %" PRId64 "..%" PRId64 "\n", r.name, r.least, r.most);
+  }
+  const json_t *met = json_object_get(s->met, "met");
+  if (json_array_size(met)) printf("sizes that were met, or have a copy:\n");
+  json_array_foreach(met, i, entry) explain_entry(s, entry);
+}
+
+static wick_status explain_work(explain_state *s)
+{
+  wick_job *j = &s->job;
+  json_t *profile = NULL;
+  WICK_TRY(wick_job_load(j));
+  j->vary = true;
+  WICK_TRY(wick_job_compile(j, NULL));
+  s->met = wick_met_json(j->compiled);
+  if (s->profile) WICK_TRY(wick_met_read(s->profile, &j->mem, &profile));
+  if (s->profile && !profile)
+    return wick_fail(&j->mem, WICK_EIO, s->profile, "there is no such file");
+  wick_status bad = profile ? wick_met_add(s->met, profile, s->profile, &j->mem) : NULL;
+  json_decref(profile);
+  WICK_TRY(bad);
+  if (!s->json) {
+    explain_print(s);
+    return NULL;
+  }
+  json_t *all = json_pack("{s:s, s:o, s:O}", "file", j->path, "sizes", explain_sizes(j->compiled),
+                          "met", json_object_get(s->met, "met"));
+  json_dumpf(all, stdout, JSON_INDENT(1));
+  putchar('\n');
+  json_decref(all);
+  return NULL;
+}
+
+static int explain_main(wick_job *j, void *arg, int argc, char **argv)
+{
+  explain_state *s = arg;
+  const wick_flag flag[] = {
+      {"profile", 0, WICK_FLAG_STRING, &s->profile, "FILE",
+       "what `wick run --profile` has recorded"},
+      {"json", 0, WICK_FLAG_BOOL, &s->json, NULL, "for programs"},
+      WICK_JOB_FLAGS(j),
+  };
+  wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
+  int stop = wick_job_args(j, &args, argc, argv);
+  return stop >= 0 ? stop : wick_job_end(j, explain_work(s));
+}
+
+int wick_cmd_explain(int argc, char **argv)
+{
+  explain_state s = {0};
+  int status = wick_job_main(&s.job, explain_main, &s, argc, argv);
+  json_decref(s.met);
+  return status;
+}

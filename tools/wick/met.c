@@ -1,0 +1,107 @@
+/* Reading, adding up and writing records of sizes. */
+#include "met.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "wick/wick.h"
+
+enum { MET_MOST = 16 << 20 }; /* bytes of a file */
+
+static const char *const met_states[] = {"none", "wanted", "being made", "ready", "failed"};
+
+static json_t *met_entry(const wick_met_size *m, uint32_t n)
+{
+  json_t *values = json_array();
+  for (uint32_t i = 0; i < n; i++)
+    json_array_append_new(values, json_integer((json_int_t)m->sizes[i]));
+  const char *copy = m->ahead ? "ahead" : m->cached ? "cached" : met_states[m->copy];
+  return json_pack("{s:o, s:I, s:s, s:s, s:I, s:I}", "values", values, "runs", (json_int_t)m->nrun,
+                   "copy", copy, "why", m->why, "generic_ns", (json_int_t)m->generic_nanoseconds,
+                   "copy_ns", (json_int_t)m->copy_nanoseconds);
+}
+
+json_t *wick_met_json(const wick_compiled *k)
+{
+  json_t *names = json_array(), *met = json_array();
+  uint32_t n = wick_compiled_nsize(k);
+  wick_met_size m;
+  for (uint32_t i = 0; i < n; i++)
+    json_array_append_new(names, json_string(wick_compiled_size(k, i).name));
+  for (uint32_t i = 0; wick_compiled_met(k, i, &m); i++)
+    json_array_append_new(met, met_entry(&m, n));
+  return json_pack("{s:o, s:o}", "sizes", names, "met", met);
+}
+
+static json_int_t met_number(const json_t *entry, const char *name)
+{
+  return json_integer_value(json_object_get(entry, name));
+}
+
+/* Of two shortest runs the shorter one. */
+static void met_least(json_t *into, const json_t *from, const char *name)
+{
+  json_int_t a = met_number(into, name), b = met_number(from, name);
+  if (b && (!a || b < a)) json_object_set_new(into, name, json_integer(b));
+}
+
+static void met_add_entry(json_t *met, const json_t *entry)
+{
+  json_t *into;
+  size_t i;
+  json_array_foreach(met, i, into)
+  {
+    if (!json_equal(json_object_get(into, "values"), json_object_get(entry, "values"))) continue;
+    json_object_set_new(into, "runs",
+                        json_integer(met_number(into, "runs") + met_number(entry, "runs")));
+    met_least(into, entry, "generic_ns");
+    met_least(into, entry, "copy_ns");
+    const char *copy = json_string_value(json_object_get(entry, "copy"));
+    if (copy && strcmp(copy, "none") == 0) return; /* what was said before holds */
+    json_object_set(into, "copy", json_object_get(entry, "copy"));
+    json_object_set(into, "why", json_object_get(entry, "why"));
+    return;
+  }
+  json_array_append_new(met, json_deep_copy(entry));
+}
+
+wick_status wick_met_add(json_t *all, const json_t *more, const char *path, wick_arena *mem)
+{
+  if (!json_equal(json_object_get(all, "sizes"), json_object_get(more, "sizes")))
+    return wick_fail(mem, WICK_EINVAL, path, "it is a record of other sizes");
+  const json_t *entry;
+  size_t i;
+  json_array_foreach(json_object_get(more, "met"), i, entry)
+      met_add_entry(json_object_get(all, "met"), entry);
+  return NULL;
+}
+
+wick_status wick_met_read(const char *path, wick_arena *mem, json_t **out)
+{
+  char *text;
+  size_t n;
+  json_error_t at;
+  *out = NULL;
+  if (access(path, F_OK) != 0) return NULL;
+  WICK_TRY(wick_file_read(mem, path, MET_MOST, &text, &n));
+  json_t *met = json_loadb(text, n, JSON_REJECT_DUPLICATES, &at);
+  bool good =
+      json_is_array(json_object_get(met, "sizes")) && json_is_array(json_object_get(met, "met"));
+  if (!good) {
+    json_decref(met);
+    return wick_fail(mem, WICK_EPARSE, path, "it is no record of sizes");
+  }
+  *out = met;
+  return NULL;
+}
+
+wick_status wick_met_write(const char *path, const json_t *met, wick_arena *mem)
+{
+  char *text = json_dumps(met, JSON_INDENT(1));
+  if (!text) return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory");
+  wick_bytes part = {text, strlen(text)};
+  wick_status bad = wick_file_write(mem, path, &part, 1);
+  free(text);
+  return bad;
+}

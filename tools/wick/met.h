@@ -1,0 +1,24 @@
+/* The record of the sizes that a program has met, as a JSON file that runs add to:
+ *
+ *   {"sizes": ["batch", "seq"],
+ *    "met": [{"values": [1, 128], "runs": 40, "copy": "ready", "why": "",
+ *             "generic_ns": 1200000, "copy_ns": 900000}]}
+ *
+ * The times are those of the shortest run that was measured, 0 where none was. */
+#ifndef WICK_TOOLS_MET_H
+#define WICK_TOOLS_MET_H
+
+#include <jansson.h>
+
+#include "base/status.h"
+
+/* What the compiled model has met, or has copies for. NULL where there is no memory. */
+json_t *wick_met_json(const wick_compiled *k);
+/* Adds what `more` has to `all`, where it is of the same sizes. */
+WICK_CHECKED wick_status wick_met_add(json_t *all, const json_t *more, const char *path,
+                                      wick_arena *mem);
+/* The record in a file; *out is NULL where there is no such file. */
+WICK_CHECKED wick_status wick_met_read(const char *path, wick_arena *mem, json_t **out);
+WICK_CHECKED wick_status wick_met_write(const char *path, const json_t *met, wick_arena *mem);
+
+#endif
