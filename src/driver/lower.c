@@ -65,7 +65,8 @@ static wick_status lower_constant(lower_state *s, const wick_node *n, uint64_t *
 {
   uint32_t id = n->attr[0].imm.constant;
   const wick_constant *k = wick_constant_get(s->f->module, id);
-  if (!k->data && !k->recipe && !wick_dim_is(wick_type_numel(s->f->module, k->type), 0))
+  if (!s->offset[id] && !k->data && !k->recipe &&
+      !wick_dim_is(wick_type_numel(s->f->module, k->type), 0))
     return lower_fail(s, n, WICK_EUNSUPPORTED,
                       wick_str_printf(s->tmp, "the constant @%s has no data", k->name));
   if (!s->offset[id]) {

@@ -36,6 +36,7 @@ typedef struct symbols_funcs {
 
 typedef struct symbols_count {
   uint64_t graphs, flow, compared, skipped, refused; /* flow: branches, loops and calls */
+  uint64_t copies;
 } symbols_count;
 
 /* ---- sizes ---- */
@@ -195,6 +196,61 @@ static void symbols_sized(diff *d, const wick_func *f, wick_session *const *sess
   wick_error_free(e);
 }
 
+/* The value that a size of that name has. */
+static int64_t symbols_named(const symbols_size *s, const char *name)
+{
+  for (uint32_t i = 0; i < RANDOM_NSYMBOL; i++)
+    if (strcmp(random_symbols[i].name, name) == 0) return s->val[i];
+  fail_msg("there is no symbol %s", name);
+  return 0;
+}
+
+/* The program with a copy for s, which its runs take up. */
+static wick_error *symbols_copied(diff *d, wick_model *m, const wick_compiled *generic,
+                                  const symbols_size *s, wick_compiled **k, wick_tensor *out)
+{
+  wick_size pin[RANDOM_NSYMBOL];
+  wick_session *session = NULL;
+  uint32_t n = wick_compiled_nsize(generic);
+  for (uint32_t i = 0; i < n; i++) {
+    pin[i].name = wick_compiled_size(generic, i).name;
+    pin[i].value = symbols_named(s, pin[i].name);
+  }
+  wick_compile_options o = {
+      .size = sizeof o, .cache = "", .nprocess = 1, .vary = true, .npin = n, .pins = pin};
+  wick_error *e = wick_compile(m, &o, k);
+  if (!e)
+    e = wick_session_create(
+        *k, &(wick_session_options){.size = sizeof(wick_session_options), .threads = 1}, &session);
+  if (!e) e = symbols_run(d, session, *k, s, out);
+  wick_session_free(session);
+  return e;
+}
+
+/* A copy for one size gives the bits that the program for all gives. */
+static void symbols_copy(diff *d, wick_model *m, wick_session *session, const wick_compiled *k,
+                         const symbols_size *s, diff_result *r, symbols_count *count)
+{
+  wick_tensor want[DIFF_MOST], got[DIFF_MOST];
+  wick_compiled *copied = NULL;
+  wick_met_size met = {0};
+  if (!wick_compiled_nsize(k) || s->fails) return;
+  wick_error *e = symbols_run(d, session, k, s, want);
+  if (!e) e = symbols_copied(d, m, k, s, &copied, got);
+  if (e) r->differs = true, snprintf(r->why, sizeof r->why, "copy: %s", wick_error_message(e));
+  bool ran = !e && wick_compiled_met(copied, 0, &met) && met.ahead && met.nrun == 1 &&
+             met.copy_nanoseconds;
+  if (!e && !ran) r->differs = true, snprintf(r->why, sizeof r->why, "the copy did not run");
+  for (uint32_t o = 0; ran && o < wick_compiled_noutput(k) && !r->differs; o++)
+    if (memcmp(want[o].data, got[o].data, wick_elem_bytes(want[o].elem, diff_numel(&want[o])))) {
+      r->differs = true;
+      snprintf(r->why, sizeof r->why, "output %u has other bits in the copy", o);
+    }
+  count->copies += ran;
+  wick_error_free(e);
+  wick_compiled_free(copied);
+}
+
 /* All sizes, and back to the first. */
 static void symbols_program(diff *d, const wick_func *f, const char *text, symbols_size *size,
                             diff_result *r, symbols_count *count)
@@ -220,6 +276,8 @@ static void symbols_program(diff *d, const wick_func *f, const char *text, symbo
       fprintf(stderr, "N=%lld S=%lld T=%lld: %s\n", (long long)s->val[0], (long long)s->val[1],
               (long long)s->val[2], r->why);
   }
+  if (!e && !r->differs)
+    symbols_copy(d, m, session[0], k, &size[1 + d->noise % (SYMBOLS_SIZES - 1)], r, count);
   wick_error_free(e);
   for (uint32_t i = 0; i < 2; i++) wick_session_free(session[i]);
   wick_compiled_free(k);
@@ -337,10 +395,10 @@ static void symbols_random_graphs(void **state)
   for (uint64_t i = 0; i < n; i++) bad += !symbols_graph(first + i, &count);
   print_message(
       "%llu of %llu graphs have symbols, %llu branches, loops and calls; %llu elements compared, "
-      "%llu not stable; %llu graphs were refused\n",
+      "%llu not stable; %llu graphs were refused; %llu copies have the same bits\n",
       (unsigned long long)count.graphs, (unsigned long long)n, (unsigned long long)count.flow,
       (unsigned long long)count.compared, (unsigned long long)count.skipped,
-      (unsigned long long)count.refused);
+      (unsigned long long)count.refused, (unsigned long long)count.copies);
   assert_true(2 * count.graphs >= n);
   if (bad) fail_msg("%llu of %llu graphs differ", (unsigned long long)bad, (unsigned long long)n);
 }

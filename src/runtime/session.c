@@ -220,10 +220,7 @@ bool wick_session_resize(wick_session_state *s, const wick_sized *sized)
   uint64_t all;
   s->sized = NULL;
   if (!session_room_of(s, sized->arena_bytes, sized->scratch_bytes, &all)) return false;
-  if (all > s->room) {
-    session_room_free(s);
-    if (!session_room_grow(s, all)) return false;
-  }
+  if (all > s->room && !session_room_grow(s, all)) return false;
   session_room_share(s, sized->arena_bytes, sized->scratch_bytes);
   union {
     const void *c;
