@@ -1,0 +1,389 @@
+/* Copies for some sizes: ahead and while sessions run, their cache, limits, failures, threads. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "runtime/compiled.h"
+#include "wick/wick.h"
+
+enum { COPIES_ROWS = 64, COPIES_IN = 24, COPIES_OUT = 20, COPIES_THREADS = 4, COPIES_RUNS = 60 };
+
+static const char copies_model[] =
+    "graph @main(%x: f32[N[1..64],24], %w: f32[24,20]) -> f32[N,20] {\n"
+    "  %0 = matmul %x, %w : f32[N,20]\n"
+    "  %1 = softmax %0 {axis=0} : f32[N,20]\n"
+    "  return %1\n"
+    "}\n";
+
+/* Memory of a context, counted. */
+static atomic_ulong copies_count;
+
+static void *copies_alloc(void *self, size_t n)
+{
+  (void)self;
+  atomic_fetch_add(&copies_count, 1);
+  return malloc(n);
+}
+
+static void copies_free(void *self, void *p, size_t n)
+{
+  (void)self, (void)n;
+  free(p);
+}
+
+static void copies_ok(wick_error *e)
+{
+  if (e) fail_msg("%s", wick_error_message(e));
+}
+
+static wick_context *copies_context(void)
+{
+  wick_context *c;
+  wick_options o = {.size = sizeof o, .allocator = {copies_alloc, copies_free, NULL}};
+  copies_ok(wick_context_create(&o, &c));
+  return c;
+}
+
+static wick_compiled *copies_compiled(wick_context *c, const char *cache, uint32_t copies,
+                                      uint32_t npin, const wick_size *pins)
+{
+  wick_model *m;
+  wick_compiled *k;
+  wick_compile_options o = {.size = sizeof o,
+                            .cache = cache,
+                            .vary = true,
+                            .nprocess = 1,
+                            .copies = copies,
+                            .copy_after = 3,
+                            .npin = npin,
+                            .pins = pins};
+  copies_ok(wick_load_bytes(c, "model", copies_model, strlen(copies_model), &m));
+  copies_ok(wick_compile(m, &o, &k));
+  wick_model_free(m);
+  return k;
+}
+
+static wick_session *copies_session(const wick_compiled *k, uint32_t threads)
+{
+  wick_session *s;
+  wick_session_options o = {.size = sizeof o, .threads = threads};
+  copies_ok(wick_session_create(k, &o, &s));
+  return s;
+}
+
+static void copies_shape(wick_session *s, int64_t n)
+{
+  const int64_t dim[2] = {n, COPIES_IN};
+  copies_ok(wick_session_shape(s, 1, &(wick_shape){"x", 2, dim}));
+}
+
+static void copies_run(wick_session *s, float *y)
+{
+  float x[COPIES_ROWS * COPIES_IN], w[COPIES_IN * COPIES_OUT];
+  for (int i = 0; i < COPIES_ROWS * COPIES_IN; i++) x[i] = (float)((i * 37) % 101) * 0.013f - 0.6f;
+  for (int i = 0; i < COPIES_IN * COPIES_OUT; i++) w[i] = (float)((i * 53) % 97) * 0.011f - 0.5f;
+  copies_ok(wick_run(s, (const void *[]){x, w}, (void *[]){y}));
+}
+
+/* So many runs of n rows. */
+static void copies_runs(const wick_compiled *k, int64_t n, int times, float *y)
+{
+  wick_session *s = copies_session(k, 1);
+  copies_shape(s, n);
+  for (int i = 0; i < times; i++) copies_run(s, y);
+  wick_session_free(s);
+}
+
+static wick_met_size copies_met(const wick_compiled *k, int64_t n)
+{
+  wick_met_size m;
+  for (uint32_t i = 0; wick_compiled_met(k, i, &m); i++)
+    if (m.sizes[0] == n) return m;
+  fail_msg("%lld rows were not met", (long long)n);
+  return m;
+}
+
+static void copies_same(const float *a, const float *b, int64_t n)
+{
+  assert_memory_equal(a, b, (size_t)n * COPIES_OUT * sizeof *a);
+}
+
+/* ---- tests ---- */
+
+static float copies_want[COPIES_ROWS * COPIES_OUT], copies_got[COPIES_ROWS * COPIES_OUT];
+
+static void test_background(void **state)
+{
+  (void)state;
+  wick_context *c = copies_context();
+  wick_compiled *k = copies_compiled(c, "", 2, 0, NULL);
+  assert_int_equal(wick_compiled_nsize(k), 1);
+  assert_string_equal(wick_compiled_size(k, 0).name, "N");
+  assert_int_equal(wick_compiled_size(k, 0).most, 64);
+  wick_session *s = copies_session(k, 2);
+  copies_shape(s, 5);
+  for (int i = 0; i < 2; i++) copies_run(s, copies_want);
+  assert_int_equal(copies_met(k, 5).copy, WICK_COPY_NONE);
+  copies_run(s, copies_want);
+  wick_compiled_settle(k);
+  assert_int_equal(copies_met(k, 5).copy, WICK_COPY_READY);
+  assert_int_equal(copies_met(k, 5).copy_nanoseconds, 0);
+  unsigned long before = atomic_load(&copies_count);
+  copies_run(s, copies_got); /* goes over to it, and takes no memory */
+  assert_int_equal(atomic_load(&copies_count), before);
+  assert_true(copies_met(k, 5).copy_nanoseconds > 0);
+  assert_int_equal(copies_met(k, 5).nrun, 4);
+  copies_same(copies_want, copies_got, 5);
+  for (int64_t n = 7; n <= 9; n++) copies_runs(k, n, 4, copies_got), wick_compiled_settle(k);
+  assert_int_equal(copies_met(k, 7).copy, WICK_COPY_READY);
+  assert_int_equal(copies_met(k, 8).copy, WICK_COPY_NONE); /* there are two */
+  copies_shape(s, 9);
+  copies_run(s, copies_got);
+  copies_shape(s, 5); /* and back */
+  copies_run(s, copies_got);
+  copies_same(copies_want, copies_got, 5);
+  wick_session_free(s);
+  wick_compiled_free(k);
+  wick_context_free(c);
+}
+
+static void test_ahead(void **state)
+{
+  (void)state;
+  char path[] = "/tmp/wick-copies-XXXXXX";
+  assert_true(close(mkstemp(path)) == 0);
+  wick_context *c = copies_context();
+  const wick_size pins[] = {{"N", 6}, {"N", 64}};
+  wick_compiled *k = copies_compiled(c, "", 0, 2, pins), *again;
+  copies_ok(wick_save(k, path));
+  copies_ok(wick_open(c, path, &again));
+  wick_compiled *plain = copies_compiled(c, "", 0, 0, NULL);
+  for (int64_t n = 6; n <= 64; n += 58) {
+    copies_runs(plain, n, 1, copies_want);
+    copies_runs(again, n, 1, copies_got);
+    copies_same(copies_want, copies_got, n);
+    assert_true(copies_met(again, n).ahead && copies_met(again, n).copy_nanoseconds);
+    assert_true(!copies_met(plain, n).ahead && copies_met(plain, n).generic_nanoseconds);
+  }
+  wick_compiled_free(plain);
+  wick_compiled_free(again);
+  wick_compiled_free(k);
+  unlink(path);
+  wick_context_free(c);
+}
+
+static const char *copies_refused(wick_context *c, const wick_size *pin, wick_arena *mem)
+{
+  wick_model *m;
+  wick_compiled *k;
+  wick_compile_options o = {
+      .size = sizeof o, .cache = "", .vary = true, .nprocess = 1, .npin = 1, .pins = pin};
+  copies_ok(wick_load_bytes(c, "model", copies_model, strlen(copies_model), &m));
+  wick_error *e = wick_compile(m, &o, &k);
+  assert_non_null(e);
+  const char *text = wick_str_dup(mem, wick_error_message(e));
+  wick_error_free(e);
+  wick_model_free(m);
+  return text;
+}
+
+static void test_pins(void **state)
+{
+  (void)state;
+  wick_context *c = copies_context();
+  wick_guard guard = {.allocator = wick_allocator_malloc()};
+  wick_arena mem = wick_arena_make(&guard);
+  assert_string_equal(copies_refused(c, &(wick_size){"M", 3}, &mem),
+                      "model: there is no size M that varies");
+  assert_string_equal(copies_refused(c, &(wick_size){"N", 65}, &mem),
+                      "model: the size N is not 65 for any N in 1..64");
+  wick_arena_free(&mem);
+  wick_context_free(c);
+}
+
+static void copies_empty(const char *folder)
+{
+  char command[128];
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  assert_int_equal(system(command), 0);
+}
+
+static void test_cache(void **state)
+{
+  (void)state;
+  char folder[] = "/tmp/wick-copies-XXXXXX";
+  assert_non_null(mkdtemp(folder));
+  wick_context *c = copies_context();
+  for (int i = 0; i < 3; i++) {
+    wick_compiled *k = copies_compiled(c, folder, 1, 0, NULL);
+    assert_int_equal(wick_compiled_cached(k), i > 0);
+    copies_runs(k, 11, 3, i ? copies_got : copies_want);
+    wick_compiled_settle(k);
+    copies_runs(k, 11, 1, copies_got);
+    wick_met_size m = copies_met(k, 11);
+    assert_true(m.copy == WICK_COPY_READY && m.copy_nanoseconds && m.cached == (i > 0));
+    copies_same(copies_want, copies_got, 11);
+    wick_compiled_free(k);
+  }
+  wick_context_free(c);
+  copies_empty(folder);
+}
+
+/* What goes wrong is kept, and harms nobody. */
+static void test_failure(void **state)
+{
+  (void)state;
+  wick_context *c = copies_context();
+  wick_compiled *k = copies_compiled(c, "", 1, 0, NULL);
+  const char *old = getenv("WICK_CODEGEN");
+  char *kept = old ? strdup(old) : NULL;
+  setenv("WICK_CODEGEN", "/nowhere/wick-codegen", 1);
+  copies_runs(k, 3, 4, copies_want);
+  wick_compiled_settle(k);
+  copies_runs(k, 3, 1, copies_got);
+  if (kept)
+    setenv("WICK_CODEGEN", kept, 1);
+  else
+    unsetenv("WICK_CODEGEN");
+  free(kept);
+  wick_met_size m = copies_met(k, 3);
+  assert_int_equal(m.copy, WICK_COPY_FAILED);
+  assert_non_null(strstr(m.why, "wick-codegen"));
+  copies_same(copies_want, copies_got, 3);
+  wick_compiled_free(k);
+  wick_context_free(c);
+}
+
+/* Freed while a copy is made; and in a process that has forked. */
+static void test_end(void **state)
+{
+  (void)state;
+  wick_context *c = copies_context();
+  wick_compiled *k = copies_compiled(c, "", 4, 0, NULL);
+  copies_runs(k, 2, 3, copies_want);
+  pid_t child = fork();
+  if (!child) {
+    copies_runs(k, 2, 5, copies_got);
+    copies_runs(k, 40, 5, copies_got);
+    wick_compiled_settle(k);
+    wick_compiled_free(k);
+    _exit(0);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  copies_runs(k, 4, 3, copies_want);
+  wick_compiled_free(k);
+  wick_context_free(c);
+}
+
+/* ---- hostile bytes ---- */
+
+static wick_code copies_read(const wick_compiled *k, wick_span bytes, const wick_program *generic)
+{
+  wick_guard guard = {.allocator = wick_allocator_malloc()};
+  wick_arena mem = wick_arena_make(&guard);
+  wick_special x = {0};
+  (void)k;
+  wick_status bad = wick_special_read(bytes, "copy", generic, &mem, &x);
+  wick_code code = bad ? bad->code : WICK_OK;
+  wick_image_unmap(&x.image);
+  wick_arena_free(&mem);
+  return code;
+}
+
+static void test_hostile(void **state)
+{
+  (void)state;
+  wick_context *c = copies_context();
+  wick_compiled *k = copies_compiled(c, "", 0, 1, &(wick_size){"N", 6});
+  wick_span copy = wick_artifact_section(&k->artifact, "copy.0");
+  assert_non_null(copy.at);
+  assert_int_equal(copies_read(k, copy, &k->program), WICK_OK);
+  for (size_t n = 0; n < copy.nbytes; n += 1 + copy.nbytes / 97)
+    assert_int_equal(copies_read(k, (wick_span){copy.at, n}, &k->program), WICK_EPARSE);
+  wick_program other = k->program;
+  wick_program_symbol symbol = k->program.sizes.symbol[0];
+  other.sizes.symbol = &symbol;
+  symbol.lo = 7;
+  assert_int_equal(copies_read(k, copy, &other), WICK_EPARSE);
+  other = k->program, other.packed_bytes += 64;
+  assert_int_equal(copies_read(k, copy, &other), WICK_EPARSE);
+  other = k->program, other.ninput = 1, other.noutput = 2;
+  assert_int_equal(copies_read(k, copy, &other), WICK_EPARSE);
+  other = k->program, other.sizes.nsymbol = 2;
+  assert_int_equal(copies_read(k, copy, &other), WICK_EPARSE);
+  wick_compiled_free(k);
+  wick_context_free(c);
+}
+
+/* ---- threads ---- */
+
+static const wick_compiled *copies_shared;
+static float copies_all[8][COPIES_ROWS * COPIES_OUT];
+
+static void *copies_thread(void *arg)
+{
+  uintptr_t seed = (uintptr_t)arg;
+  wick_session *s = copies_session(copies_shared, 1);
+  float y[COPIES_ROWS * COPIES_OUT];
+  for (int i = 0; i < COPIES_RUNS; i++) {
+    seed = seed * 1103515245u + 12345;
+    int64_t n = 1 + (int64_t)(seed / 65536 % 8);
+    copies_shape(s, n);
+    copies_run(s, y);
+    if (memcmp(y, copies_all[n - 1], (size_t)n * COPIES_OUT * sizeof *y)) return arg;
+  }
+  wick_session_free(s);
+  return NULL;
+}
+
+static void test_threads(void **state)
+{
+  (void)state;
+  wick_context *c = copies_context();
+  wick_compiled *plain = copies_compiled(c, "", 0, 0, NULL),
+                *k = copies_compiled(c, "", 4, 0, NULL);
+  for (int64_t n = 1; n <= 8; n++) copies_runs(plain, n, 1, copies_all[n - 1]);
+  copies_shared = k;
+  pthread_t thread[COPIES_THREADS];
+  for (uintptr_t i = 0; i < COPIES_THREADS; i++)
+    assert_int_equal(pthread_create(&thread[i], NULL, copies_thread, (void *)(i + 1)), 0);
+  for (int i = 0; i < COPIES_THREADS; i++) {
+    void *bad;
+    assert_int_equal(pthread_join(thread[i], &bad), 0);
+    assert_null(bad);
+  }
+  wick_compiled_settle(k);
+  uint64_t all = 0, ready = 0;
+  wick_met_size m;
+  for (uint32_t i = 0; wick_compiled_met(k, i, &m); i++)
+    all += m.nrun, ready += m.copy == WICK_COPY_READY;
+  assert_int_equal(all, COPIES_THREADS * COPIES_RUNS);
+  assert_int_equal(ready, 4);
+  wick_compiled_free(k);
+  wick_compiled_free(plain);
+  wick_context_free(c);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_background), cmocka_unit_test(test_ahead),
+      cmocka_unit_test(test_pins),       cmocka_unit_test(test_cache),
+      cmocka_unit_test(test_failure),    cmocka_unit_test(test_end),
+      cmocka_unit_test(test_hostile),    cmocka_unit_test(test_threads)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
