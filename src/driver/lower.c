@@ -259,6 +259,17 @@ static wick_status lower_same(lower_state *s, const wick_node *n, uint32_t nout,
   return NULL;
 }
 
+/* It writes nothing: its results have no elements. */
+static bool lower_empty(const lower_state *s, const wick_node *n, uint32_t nout)
+{
+  bool empty = true;
+  for (uint32_t i = 0; i < nout && empty; i++) {
+    const wick_place *p = &s->alias.place[n->in[i].id];
+    empty = p->known && !wick_place_numel(p);
+  }
+  return empty;
+}
+
 static wick_status lower_group(lower_state *s, const wick_node *n)
 {
   const wick_func *g = wick_module_find(s->f->module, n->attr[0].s);
@@ -269,6 +280,7 @@ static wick_status lower_group(lower_state *s, const wick_node *n)
   if (n->nin != nout + g->nparam)
     return lower_fail(s, n, WICK_EINVAL,
                       wick_str_printf(s->tmp, "@%s has %u operands", g->name, nout + g->nparam));
+  if (lower_empty(s, n, nout)) return NULL;
   wick_type *type = wick_new(s->tmp, wick_type, n->nin);
   uint32_t *same = wick_new(s->tmp, uint32_t, n->nin);
   wick_value *in = wick_new(s->tmp, wick_value, n->nin);
@@ -338,7 +350,7 @@ static wick_status lower_copy(lower_state *s, const wick_node *n)
   bool known = a->known && b->known;
   if (!wick_place_placed(a) || !wick_place_placed(b))
     return lower_fail(s, n, WICK_EUNSUPPORTED, "the place of an operand is not known");
-  if (known && !wick_place_numel(a)) return NULL;
+  if (lower_empty(s, n, 1)) return NULL;
   WICK_TRY(lower_same(s, n, 1, same));
   if (same[1] == 0) return NULL;
   wick_type type[2];
