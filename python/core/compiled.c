@@ -140,6 +140,61 @@ static PyObject *compiled_memory(PyObject *self, void *arg)
                        (unsigned long long)m.scratch);
 }
 
+/* (name, least, most) of each size that varies */
+static PyObject *compiled_sizes(PyObject *self, void *arg)
+{
+  (void)arg;
+  const wick_compiled *k = ((core_compiled *)self)->compiled;
+  uint32_t n = wick_compiled_nsize(k);
+  PyObject *list = PyTuple_New((Py_ssize_t)n);
+  for (uint32_t i = 0; list && i < n; i++) {
+    wick_size_range r = wick_compiled_size(k, i);
+    PyObject *row = Py_BuildValue("sLL", r.name, (long long)r.least, (long long)r.most);
+    if (!row) {
+      Py_DECREF(list);
+      return NULL;
+    }
+    PyTuple_SetItem(list, (Py_ssize_t)i, row);
+  }
+  return list;
+}
+
+static PyObject *compiled_met_row(const wick_met_size *m, uint32_t n)
+{
+  static const char *const state[] = {"none", "wanted", "making", "ready", "failed"};
+  PyObject *sizes = PyTuple_New((Py_ssize_t)n);
+  for (uint32_t i = 0; sizes && i < n; i++)
+    PyTuple_SetItem(sizes, (Py_ssize_t)i, PyLong_FromLongLong((long long)m->sizes[i]));
+  if (!sizes) return NULL;
+  return Py_BuildValue("NKsssKK", sizes, (unsigned long long)m->nrun, state[m->copy],
+                       m->ahead ? "ahead" : m->cached ? "cached" : "", m->why,
+                       (unsigned long long)m->generic_nanoseconds,
+                       (unsigned long long)m->copy_nanoseconds);
+}
+
+/* (sizes, runs, state of the copy, whence, why not, nanoseconds, of the copy) of each */
+static PyObject *compiled_met(PyObject *self, void *arg)
+{
+  (void)arg;
+  const wick_compiled *k = ((core_compiled *)self)->compiled;
+  PyObject *list = PyList_New(0);
+  wick_met_size m;
+  for (uint32_t i = 0; list && wick_compiled_met(k, i, &m); i++) {
+    PyObject *row = compiled_met_row(&m, wick_compiled_nsize(k));
+    if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+    Py_XDECREF(row);
+  }
+  return list;
+}
+
+static PyObject *compiled_settle(PyObject *self, PyObject *args)
+{
+  (void)args;
+  const wick_compiled *k = ((core_compiled *)self)->compiled;
+  Py_BEGIN_ALLOW_THREADS wick_compiled_settle(k);
+  Py_END_ALLOW_THREADS Py_RETURN_NONE;
+}
+
 /* (name, place, schedule, flops, bytes, cycles, tasks, limit) of each */
 static PyObject *compiled_kernels(PyObject *self, void *arg)
 {
@@ -167,6 +222,7 @@ static PyObject *compiled_kernels(PyObject *self, void *arg)
 static PyMethodDef compiled_methods[] = {
     {"open", compiled_open, METH_VARARGS | METH_STATIC, "open(path) -> Compiled"},
     {"save", compiled_save, METH_VARARGS, "save(path)"},
+    {"settle", compiled_settle, METH_NOARGS, "waits for copies that are being made"},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef compiled_getset[] = {
     {"inputs", compiled_inputs, NULL, "(name, element type, sizes, \"\"...) of each", NULL},
@@ -176,6 +232,9 @@ static PyGetSetDef compiled_getset[] = {
     {"contract", compiled_contract, NULL, "what the bits of the results depend on", NULL},
     {"cached", compiled_cached, NULL, "it came out of the cache", NULL},
     {"memory", compiled_memory, NULL, "bytes of constants, arena, scratch", NULL},
+    {"sizes", compiled_sizes, NULL, "(name, least, most) of each size that varies", NULL},
+    {"met", compiled_met, NULL,
+     "(sizes, runs, state of the copy, whence, why not, nanoseconds, of the copy) of each", NULL},
     {"kernels", compiled_kernels, NULL,
      "(name, place, schedule, flops, bytes, cycles, tasks, limit) of each", NULL},
     {NULL, NULL, NULL, NULL, NULL}};

@@ -99,11 +99,11 @@ static PyObject *model_metadata(PyObject *self, void *arg)
 typedef struct model_request { /* arrays of as many as the Python lists have */
   wick_shape *shape;
   int64_t (*dim)[WICK_MAX_DIMS];
-  wick_size *size;
+  wick_size *size, *pin;
   wick_size_range *range;
   wick_content *content;
   Py_buffer *buffer;
-  uint32_t nshape, nsize, nrange, ncontent;
+  uint32_t nshape, nsize, npin, nrange, ncontent;
 } model_request;
 
 static void model_request_free(model_request *r)
@@ -112,6 +112,7 @@ static void model_request_free(model_request *r)
   PyMem_Free(r->shape);
   PyMem_Free(r->dim);
   PyMem_Free(r->size);
+  PyMem_Free(r->pin);
   PyMem_Free(r->range);
   PyMem_Free(r->content);
   PyMem_Free(r->buffer);
@@ -165,6 +166,31 @@ static bool model_sizes(model_request *r, PyObject *dict)
   return r->size != NULL;
 }
 
+/* {name: (value, ...)} */
+static bool model_pins(model_request *r, PyObject *dict)
+{
+  PyObject *key, *value;
+  Py_ssize_t at = 0, n = 0;
+  while (PyDict_Next(dict, &at, &key, &value)) {
+    Py_ssize_t more = PySequence_Size(value);
+    if (more < 0) return false;
+    n += more;
+  }
+  r->pin = PyMem_Calloc((size_t)n + 1, sizeof *r->pin);
+  if (!r->pin) return PyErr_NoMemory(), false;
+  at = 0;
+  while (PyDict_Next(dict, &at, &key, &value)) {
+    const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
+    for (Py_ssize_t i = 0; name && i < PySequence_Size(value) && r->npin < n; i++) {
+      PyObject *size = PySequence_GetItem(value, i);
+      r->pin[r->npin++] = (wick_size){name, size ? PyLong_AsLongLong(size) : -1};
+      Py_XDECREF(size);
+    }
+    if (PyErr_Occurred()) return false;
+  }
+  return true;
+}
+
 /* {name: (least, most, step)} */
 static bool model_ranges(model_request *r, PyObject *dict)
 {
@@ -197,25 +223,27 @@ static bool model_contents(model_request *r, PyObject *dict)
   return r->content && r->buffer;
 }
 
-/* compile(shapes, sizes, ranges, vary, contents, target, precision, records, cache, strict,
- * processes): dicts of names, and texts or None. */
+/* compile(shapes, sizes, ranges, vary, pins, contents, target, precision, records, cache, strict,
+ * processes, copies): dicts of names, and texts or None. */
 static PyObject *model_compile(PyObject *self, PyObject *args)
 {
   core_model *m = (core_model *)self;
-  PyObject *shapes, *sizes, *ranges, *contents;
+  PyObject *shapes, *sizes, *ranges, *pins, *contents;
   wick_compile_options o = {.size = sizeof o};
   model_request r = {0};
   int strict, vary;
-  unsigned processes;
-  if (!PyArg_ParseTuple(args, "O!O!O!pO!zzzzpI:compile", &PyDict_Type, &shapes, &PyDict_Type,
-                        &sizes, &PyDict_Type, &ranges, &vary, &PyDict_Type, &contents, &o.target,
-                        &o.precision, &o.records, &o.cache, &strict, &processes))
+  unsigned processes, copies;
+  if (!PyArg_ParseTuple(args, "O!O!O!pO!O!zzzzpII:compile", &PyDict_Type, &shapes, &PyDict_Type,
+                        &sizes, &PyDict_Type, &ranges, &vary, &PyDict_Type, &pins, &PyDict_Type, &contents, &o.target,
+                        &o.precision, &o.records, &o.cache, &strict, &processes, &copies))
     return NULL;
   core_compiled *k = NULL;
   if (model_shapes(&r, shapes) && model_sizes(&r, sizes) && model_ranges(&r, ranges) &&
-      model_contents(&r, contents) && (k = core_compiled_new(m->context))) {
+      model_pins(&r, pins) && model_contents(&r, contents) && (k = core_compiled_new(m->context))) {
     o.strict = strict;
     o.nprocess = processes;
+    o.copies = copies;
+    o.npin = r.npin, o.pins = r.pin;
     o.nshape = r.nshape, o.shape = r.shape;
     o.nsize = r.nsize, o.sizes = r.size;
     o.nrange = r.nrange, o.ranges = r.range, o.vary = vary;
@@ -261,7 +289,8 @@ static PyObject *model_grad(PyObject *self, PyObject *args)
 static PyMethodDef model_methods[] = {
     {"grad", model_grad, METH_VARARGS, "grad(of, wrt, cotangent)"},
     {"compile", model_compile, METH_VARARGS,
-     "compile(shapes, sizes, contents, target, precision, records, cache, strict, processes)"},
+     "compile(shapes, sizes, ranges, vary, pins, contents, target, precision, records, cache, "
+     "strict, processes, copies)"},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef model_getset[] = {
     {"inputs", model_inputs, NULL, "(name, element type, sizes, names of open sizes) of each",

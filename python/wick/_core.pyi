@@ -17,9 +17,9 @@ class Model:
     metadata: dict[str, str]
     open: bool
     def grad(self, of: str | None, wrt: tuple[str, ...], cotangent: bool) -> None: ...
-    def compile(self, shapes: dict[str, Any], sizes: dict[str, int], ranges: dict[str, tuple[int, int, int]], vary: bool, contents: dict[str, Any], target: str | None,
+    def compile(self, shapes: dict[str, Any], sizes: dict[str, int], ranges: dict[str, tuple[int, int, int]], vary: bool, pins: dict[str, tuple[int, ...]], contents: dict[str, Any], target: str | None,
                 precision: str | None, records: str | None, cache: str | None, strict: bool,
-                processes: int) -> Compiled: ...
+                processes: int, copies: int) -> Compiled: ...
 
 class Compiled:
     inputs: tuple[Io, ...]
@@ -30,9 +30,12 @@ class Compiled:
     cached: bool
     memory: tuple[int, int, int]
     kernels: tuple[tuple[str, str, str, int, int, int, int, str], ...]
+    sizes: tuple[tuple[str, int, int], ...]
+    met: list[tuple[tuple[int, ...], int, str, str, str, int, int]]
     @staticmethod
     def open(path: Any) -> Compiled: ...
     def save(self, path: Any) -> None: ...
+    def settle(self) -> None: ...
 
 class Session:
     def __init__(self, compiled: Compiled, threads: int = 0, profile: bool = False) -> None: ...

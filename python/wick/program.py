@@ -14,7 +14,7 @@ class Options:
     """How to compile and run; every field has a default."""
 
     FIELDS = {"target": None, "precision": None, "records": None, "cache": None, "strict": False,
-              "processes": 0, "threads": 0}
+              "processes": 0, "copies": 0, "threads": 0}
 
     def __init__(self, **given):
         unknown = sorted(set(given) - set(self.FIELDS))
@@ -26,7 +26,7 @@ class Options:
     def _compile(self):
         text = lambda x: None if x is None else os.fspath(x)
         return (text(self.target), text(self.precision), text(self.records), text(self.cache),
-                bool(self.strict), int(self.processes))
+                bool(self.strict), int(self.processes), int(self.copies))
 
 
 class Model:
@@ -51,15 +51,17 @@ class Model:
         self.outputs = Ports("output", visible, self.metadata).all
         self.open = self._core.open
 
-    def compile(self, shapes=None, sizes=None, contents=None, *, ranges=None, vary=False, **options):
+    def compile(self, shapes=None, sizes=None, contents=None, *, ranges=None, vary=False, pin=None, **options):
         """Machine code for these shapes of inputs ({name: shape}) and open sizes ({name: number}).
 
         Sizes with a range ({name: (least, most)}, or (least, most, step)) stay open: the code serves them all. With
         `vary` so do those that nothing is said of. `contents` ({name: array}) are what inputs hold from which sizes
-        follow.
+        follow. `pin` ({name: number or numbers}) are sizes that get copies of the code of their own, which the program
+        has from the start; with `copies=N` so do, while it runs, the first N that are met often. Bits stay the same.
         """
         o = Options(**options)
         ranges = {name: (*map(int, r), 1)[:3] for name, r in (ranges or {}).items()}
+        pins = {name: tuple(np.atleast_1d(p).tolist()) for name, p in (pin or {}).items()}
         given = {}
         for name, array in (contents or {}).items():
             port = next((p for p in self.inputs if p.name == name), None)
@@ -69,7 +71,7 @@ class Model:
                 raise InvalidArgument(f"the model has no input \"{name}\"")
             given[name] = types.memory(port.elem, np.ascontiguousarray(array, types.dtype(port.elem)))
         with self._lock:
-            core = raised(self._core.compile, dict(shapes or {}), dict(sizes or {}), ranges, bool(vary), given,
+            core = raised(self._core.compile, dict(shapes or {}), dict(sizes or {}), ranges, bool(vary), pins, given,
                           *o._compile())
         return Program(core, o)
 
@@ -133,6 +135,18 @@ class Program:
     @property
     def memory(self):
         return dict(zip(("constants", "arena", "scratch"), self._core.memory))
+
+    @property
+    def met(self):
+        """Of the sizes that have been met, or have a copy: what is known of each, by name."""
+        names = [name for name, _, _ in self._core.sizes]
+        return [{"sizes": dict(zip(names, sizes)), "runs": runs, "copy": whence or state, "why": why,
+                 "generic_ns": generic, "copy_ns": copy}
+                for sizes, runs, state, whence, why, generic, copy in self._core.met]
+
+    def settle(self):
+        """Waits for the copies that are being made."""
+        self._core.settle()
 
     def takes(self, arrays):
         """May it run on these contents?"""
@@ -319,8 +333,11 @@ class Specialised:
     """One model, and the programs for the shapes (and contents, where sizes follow) that it meets.
 
     The first shapes get a program of their own; where others follow, one program for all sizes serves them. What that
-    one does not take (sizes that it relies on to be equal, and are not) gets programs of its own, too.
+    one does not take (sizes that it relies on to be equal, and are not) gets programs of its own, too. Sizes that are
+    met often get copies of the program for all.
     """
+
+    COPIES = 8
 
     def __init__(self, model, **options):
         self.model, self.options = model, options
@@ -333,7 +350,7 @@ class Specialised:
         if self._all is None and self._programs:
             tensors = self.model.open and not any(p.type for p in self.model.inputs)
             try:
-                self._all = tensors and self.model.compile(vary=True, **self.options)
+                self._all = tensors and self.model.compile(vary=True, **{"copies": self.COPIES, **self.options})
             except WickError:
                 self._all = False
         return self._all if self._all and self._all.fits(arrays) else None

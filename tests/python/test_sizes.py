@@ -153,3 +153,37 @@ def test_ranges_without_an_end():
         np.testing.assert_array_equal(best, np.take_along_axis(flat, want, -1))
         e = np.exp((flat - flat.max(-1, keepdims=True)).astype("d"))
         np.testing.assert_allclose(p, e / e.sum(-1, keepdims=True), rtol=2e-5, atol=1e-6)
+
+
+def test_pins(tmp_path):
+    """Copies for some sizes: in the program from the start, with the same bits."""
+    model, _ = attention_like()
+    ranges = {"N": (1, 9), "T": (1, 70)}
+    plain, pinned = wick.compile(model, ranges=ranges), wick.compile(model, ranges=ranges, pin={"N": 2, "T": (5, 33)})
+    pinned.save(tmp_path / "x.wick")
+    again = wick.Program.open(tmp_path / "x.wick")
+    rng = np.random.default_rng(9)
+    for n, t in [(2, 5), (2, 33), (2, 6)]:
+        x = rng.standard_normal((n, t, 8)).astype("f")
+        for a, b, c in zip(plain(x), pinned(x), again(x)):
+            np.testing.assert_array_equal(a, b)
+            np.testing.assert_array_equal(a, c)
+    met = {tuple(m["sizes"].values()): m for m in again.met}
+    assert met[2, 5]["copy"] == met[2, 33]["copy"] == "ahead" and met[2, 6]["copy"] == "none"
+    assert met[2, 5]["copy_ns"] and not met[2, 6]["copy_ns"]
+    with pytest.raises(wick.WickError, match="the size T varies, too"):
+        wick.compile(model, ranges=ranges, pin={"N": 2})
+
+
+def test_copies_in_the_background():
+    model, _ = attention_like()
+    program = wick.compile(model, ranges={"N": (1, 9), "T": (1, 70)}, copies=1, cache="")
+    x = np.random.default_rng(10).standard_normal((3, 20, 8)).astype("f")
+    want = program(x)
+    for _ in range(40):
+        program(x)
+    program.settle()
+    for a, b in zip(program(x), want):
+        np.testing.assert_array_equal(a, b)
+    (met,) = program.met
+    assert met["copy"] == "ready" and met["runs"] == 42 and met["sizes"] == {"N": 3, "T": 20}
