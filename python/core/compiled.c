@@ -167,8 +167,10 @@ static PyObject *compiled_met_row(const wick_met_size *m, uint32_t n)
     PyTuple_SetItem(sizes, (Py_ssize_t)i, PyLong_FromLongLong((long long)m->sizes[i]));
   if (!sizes) return NULL;
   return Py_BuildValue("NKsssKK", sizes, (unsigned long long)m->nrun, state[m->copy],
-                       m->ahead ? "ahead" : m->cached ? "cached" : "", m->why,
-                       (unsigned long long)m->generic_nanoseconds,
+                       m->ahead    ? "ahead"
+                       : m->cached ? "cached"
+                                   : "",
+                       m->why, (unsigned long long)m->generic_nanoseconds,
                        (unsigned long long)m->copy_nanoseconds);
 }
 

@@ -234,8 +234,9 @@ static PyObject *model_compile(PyObject *self, PyObject *args)
   int strict, vary;
   unsigned processes, copies;
   if (!PyArg_ParseTuple(args, "O!O!O!pO!O!zzzzpII:compile", &PyDict_Type, &shapes, &PyDict_Type,
-                        &sizes, &PyDict_Type, &ranges, &vary, &PyDict_Type, &pins, &PyDict_Type, &contents, &o.target,
-                        &o.precision, &o.records, &o.cache, &strict, &processes, &copies))
+                        &sizes, &PyDict_Type, &ranges, &vary, &PyDict_Type, &pins, &PyDict_Type,
+                        &contents, &o.target, &o.precision, &o.records, &o.cache, &strict,
+                        &processes, &copies))
     return NULL;
   core_compiled *k = NULL;
   if (model_shapes(&r, shapes) && model_sizes(&r, sizes) && model_ranges(&r, ranges) &&

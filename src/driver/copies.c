@@ -87,7 +87,9 @@ typedef struct copies_maker {
   wick_target target;
   wick_span source;
   const wick_program *program;
-  wick_cache cache; /* of the generic program */
+  wick_cache cache;        /* of the generic program */
+  wick_specialise special; /* the copy that is being made, and its file in the cache */
+  wick_draft *draft;
 } copies_maker;
 
 static const char *copies_what(const copies_maker *x, const int64_t *sizes, wick_arena *mem)
@@ -99,48 +101,43 @@ static const char *copies_what(const copies_maker *x, const int64_t *sizes, wick
   return t.at;
 }
 
-static void copies_keep(const wick_cache *cache, const wick_artifact_parts *parts,
+static void copies_keep(copies_maker *x, const wick_cache *cache, const wick_artifact_parts *parts,
                         uint32_t nsection, wick_arena *mem)
 {
-  wick_draft *d = wick_cache_begin(cache, wick_artifact_first(nsection), 0, mem);
-  if (!d) return;
-  (void)wick_cache_end(cache, d, parts, mem);
-  wick_draft_drop(d);
+  x->draft = wick_cache_begin(cache, wick_artifact_first(nsection), 0, mem);
+  if (x->draft) (void)wick_cache_end(cache, x->draft, parts, mem);
 }
 
 static wick_status copies_make(void *arg, const int64_t *sizes, bool (*stop)(void *),
                                void *stop_arg, wick_guard *guard, wick_arena *mem, wick_span *out,
                                bool *out_cached)
 {
-  const copies_maker *x = arg;
+  copies_maker *x = arg;
   wick_cache cache = wick_cache_beside(&x->cache, copies_what(x, sizes, mem), mem);
   *out_cached = wick_cache_read(&cache, mem, out);
   if (*out_cached) return NULL;
   wick_section key = {.name = "key"};
   if (cache.folder) key.bytes = (wick_span){(const unsigned char *)cache.key, strlen(cache.key)};
-  wick_specialise s = {.source = x->source,
-                       .target = &x->target,
-                       .program = x->program,
-                       .sizes = sizes,
-                       .nmore = cache.folder ? 1 : 0,
-                       .more = &key,
-                       .control = {.parallel = 1, .cancel = stop, .arg = stop_arg}};
+  x->special = (wick_specialise){.source = x->source,
+                                 .target = &x->target,
+                                 .program = x->program,
+                                 .sizes = sizes,
+                                 .nmore = cache.folder ? 1 : 0,
+                                 .more = &key,
+                                 .control = {.parallel = 1, .cancel = stop, .arg = stop_arg}};
   wick_artifact_parts parts;
-  jmp_buf outer;
-  memcpy(&outer, &guard->where, sizeof outer);
-  if (setjmp(guard->where)) {
-    wick_specialise_end(&s);
-    memcpy(&guard->where, &outer, sizeof outer);
-    longjmp(guard->where, 1);
-  }
-  wick_status bad = wick_specialise_make(&s, guard, mem, &parts);
-  memcpy(&guard->where, &outer, sizeof outer);
-  if (!bad) {
-    *out = wick_artifact_join(&parts, mem);
-    copies_keep(&cache, &parts, WICK_SPECIALISE_SECTIONS + s.nmore, mem);
-  }
-  wick_specialise_end(&s);
-  return bad;
+  WICK_TRY(wick_specialise_make(&x->special, guard, mem, &parts));
+  *out = wick_artifact_join(&parts, mem);
+  copies_keep(x, &cache, &parts, WICK_SPECIALISE_SECTIONS + x->special.nmore, mem);
+  return NULL;
+}
+
+static void copies_end(void *arg)
+{
+  copies_maker *x = arg;
+  wick_specialise_end(&x->special);
+  wick_draft_drop(x->draft);
+  x->draft = NULL;
 }
 
 static void copies_drop(void *arg)
@@ -175,6 +172,7 @@ void wick_copies_begin(const wick_compilation *c, const wick_compile_options *o,
                      .most_bytes = c->cache->most_bytes};
   wick_maker maker = {.arg = x,
                       .make = copies_make,
+                      .end = copies_end,
                       .drop = copies_drop,
                       .most = o->copies,
                       .after = o->copy_after ? o->copy_after : COPIES_AFTER};

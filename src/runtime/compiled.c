@@ -135,7 +135,12 @@ wick_size_range wick_compiled_size(const wick_compiled *k, uint32_t i)
 {
   if (i >= k->program.sizes.nsymbol) return (wick_size_range){.name = ""};
   const wick_program_symbol *x = &k->program.sizes.symbol[i];
-  return (wick_size_range){.name = x->name, .least = x->lo, .most = x->hi, .step = 1};
+  int64_t least, most;
+  if (wick_mul_overflows(x->lo, x->factor, &least) || wick_add_overflows(least, x->rest, &least))
+    least = INT64_MIN;
+  if (wick_mul_overflows(x->hi, x->factor, &most) || wick_add_overflows(most, x->rest, &most))
+    most = INT64_MAX;
+  return (wick_size_range){.name = x->name, .least = least, .most = most, .step = x->factor};
 }
 
 bool wick_compiled_met(const wick_compiled *k, uint32_t i, wick_met_size *out)
@@ -144,7 +149,7 @@ bool wick_compiled_met(const wick_compiled *k, uint32_t i, wick_met_size *out)
   if (!m) return false;
   wick_copy_state state = (wick_copy_state)atomic_load(&m->state);
   const char *why = state == WICK_COPY_FAILED ? atomic_load(&m->why) : NULL;
-  *out = (wick_met_size){.sizes = m->sizes,
+  *out = (wick_met_size){.sizes = m->sizes + k->program.sizes.nsymbol,
                          .nrun = atomic_load(&m->nrun),
                          .copy = state,
                          .ahead = m->ahead,

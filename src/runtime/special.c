@@ -119,7 +119,18 @@ wick_specials *wick_specials_begin(const wick_program *program, wick_allocator a
 
 static size_t special_nbytes(const wick_specials *s)
 {
-  return sizeof(wick_met) + s->program->sizes.nsymbol * sizeof(int64_t);
+  return sizeof(wick_met) + 2 * s->program->sizes.nsymbol * sizeof(int64_t);
+}
+
+static void special_met(const wick_specials *s, const int64_t *sizes, wick_met *out)
+{
+  uint32_t n = s->program->sizes.nsymbol;
+  memset(out, 0, special_nbytes(s));
+  memcpy(out->sizes, sizes, n * sizeof *sizes);
+  for (uint32_t i = 0; i < n; i++) {
+    const wick_program_symbol *x = &s->program->sizes.symbol[i];
+    out->sizes[n + i] = (int64_t)((uint64_t)sizes[i] * (uint64_t)x->factor + (uint64_t)x->rest);
+  }
 }
 
 /* Finds, or adds: the first place that is free is taken by an exchange, or somebody else's. */
@@ -133,8 +144,7 @@ wick_met *wick_specials_meet(wick_specials *s, const int64_t *sizes)
     if (!m) {
       if (!mine) mine = a.alloc(a.self, special_nbytes(s));
       if (!mine) return NULL;
-      memset(mine, 0, special_nbytes(s));
-      memcpy(mine->sizes, sizes, nsizes);
+      special_met(s, sizes, mine);
       if (atomic_compare_exchange_strong(&s->met[i], &m, mine)) return mine;
     }
     if (memcmp(m->sizes, sizes, nsizes) == 0) found = m;
@@ -218,6 +228,7 @@ static void special_make(wick_specials *s, wick_met *m)
   x->mem = wick_arena_make(&x->guard);
   s->made = x;
   wick_status bad = setjmp(x->guard.where) ? wick_error_nomem() : special_fill(s, m, x);
+  s->maker.end(s->maker.arg);
   if (bad) {
     atomic_store(&m->why, bad->message);
     atomic_store(&m->state, WICK_COPY_FAILED);

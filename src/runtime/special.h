@@ -45,15 +45,17 @@ typedef struct wick_met {
   const char *_Atomic why;       /* of a failure; lives as long as the compiled model */
   bool ahead;                    /* the copy came with the artifact */
   bool cached;                   /* it came out of the cache; set before it is published */
-  int64_t sizes[];               /* a value for each symbol */
+  int64_t sizes[];               /* a value for each symbol; then the dimension it comes from */
 } wick_met;
 
 /* Who makes copies: gives the artifact's bytes, in `mem`. `stop` is polled. Called by one thread,
- * which owns nothing else. `drop` frees arg, when nothing is made any more. */
+ * which owns nothing else; it may unwind to `guard`. `end` follows it in any case. `drop` frees
+ * arg, when nothing is made any more. */
 typedef struct wick_maker {
   void *arg;
   wick_status (*make)(void *arg, const int64_t *sizes, bool (*stop)(void *), void *stop_arg,
                       wick_guard *guard, wick_arena *mem, wick_span *out, bool *out_cached);
+  void (*end)(void *arg);
   void (*drop)(void *arg);
   uint32_t most;  /* copies; 0: none are made */
   uint64_t after; /* that many runs of one size */

@@ -22,8 +22,9 @@ static json_t *explain_sizes(const wick_compiled *k)
   json_t *all = json_array();
   for (uint32_t i = 0; i < wick_compiled_nsize(k); i++) {
     wick_size_range r = wick_compiled_size(k, i);
-    json_array_append_new(all, json_pack("{s:s, s:I, s:I}", "name", r.name, "least",
-                                         (json_int_t)r.least, "most", (json_int_t)r.most));
+    json_array_append_new(all, json_pack("{s:s, s:I, s:I, s:I}", "name", r.name, "least",
+                                         (json_int_t)r.least, "most", (json_int_t)r.most, "step",
+                                         (json_int_t)r.step));
   }
   return all;
 }
@@ -73,7 +74,9 @@ static void explain_print(explain_state *s)
          wick_compiled_nsize(k) ? "one program for all sizes of" : "no size varies");
   for (uint32_t n = 0; n < wick_compiled_nsize(k); n++) {
     wick_size_range r = wick_compiled_size(k, n);
-    printf("  %s in %" PRId64 "..%" PRId64 "\n", r.name, r.least, r.most);
+    printf("  %s in %" PRId64 "..%" PRId64, r.name, r.least, r.most);
+    if (r.step > 1) printf(" by %" PRId64, r.step);
+    putchar('\n');
   }
   const json_t *met = json_object_get(s->met, "met");
   if (json_array_size(met)) printf("sizes that were met, or have a copy:\n");
