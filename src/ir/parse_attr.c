@@ -49,8 +49,8 @@ static bool parse_attr_axis(wick_parser *p, bool reduce)
   if (!wick_parse_dim(p, &a.extent)) return false;
   int64_t lo, hi;
   wick_dim_range(p->m->dims, a.extent, &lo, &hi);
-  if (lo < 0)
-    return wick_parse_fail(p, &at, WICK_ERANGE, "the extent of axis %s may be negative", name);
+  if (hi < 0) /* where it may be, a check of the function that uses the group says that it is not */
+    return wick_parse_fail(p, &at, WICK_ERANGE, "the extent of axis %s is negative", name);
   a.sym = wick_make_axis(&p->b, name, a.extent, reduce).sym;
   wick_parse_bind(p, name, a.sym);
   wick_push(p->tmp, &p->axes, a);
