@@ -5,6 +5,7 @@
 
 typedef struct attention_found {
   wick_value q, k, v, mask; /* k as it is multiplied: [.., d, keys]; mask 0: none */
+  wick_value empty;         /* whole queries whose result is 0; 0: none */
   bool inverse;             /* scores stay where the mask is false */
   double scale, fill;
   int64_t m, n, d, e; /* sizes, to weigh by */
@@ -112,10 +113,26 @@ static bool attention_is_turned(const wick_known *k, attention_found *a)
   return n->attr[0].n ? n->attr[0].ints[rank - 2] == (int64_t)rank - 1 : rank == 2;
 }
 
+/* What gives the weights of a product with values. Those of whole queries may be set to 0: so is
+ * the result then, whatever the values are. */
+static const wick_node *attention_weights(const wick_known *k, const wick_node *n,
+                                          attention_found *a)
+{
+  double by;
+  const wick_node *from = n->op == WICK_OP_matmul ? attention_from(k, n->in[0]) : NULL;
+  if (!from || from->op != WICK_OP_where) return from;
+  const wick_type_info *t = wick_info_of(k->f, from->in[0]);
+  if (!wick_known_number(k, from->in[1], &by) || by != 0 || !t->rank ||
+      !wick_dim_is(t->dim[t->rank - 1], 1) || !attention_same_shape(k, from->in[2], from->first))
+    return NULL;
+  a->empty = from->in[0];
+  return attention_from(k, from->in[2]);
+}
+
 static bool attention_find(const wick_known *k, const wick_node *n, attention_found *a)
 {
   *a = (attention_found){.scale = 1};
-  const wick_node *softmax = n->op == WICK_OP_matmul ? attention_from(k, n->in[0]) : NULL;
+  const wick_node *softmax = attention_weights(k, n, a);
   if (!softmax || softmax->op != WICK_OP_softmax) return false;
   uint32_t rank = wick_info_of(k->f, softmax->first)->rank;
   if (softmax->attr[0].i != (int64_t)rank - 1) return false;
@@ -181,6 +198,10 @@ static void attention_build(wick_copier *c, const wick_node *n, const attention_
     attr[1].f = wick_ops[WICK_OP_attention]->attr[1].dflt;
   c->b.loc = n->loc;
   wick_value y = wick_build(&c->b, WICK_OP_attention, a->mask.id ? 4 : 3, in, attr, 0, NULL);
+  if (a->empty.id && !c->b.status) {
+    wick_value zero = wick_build_like(&c->b, y, 0);
+    y = wick_build3(&c->b, WICK_OP_where, c->to[a->empty.id], zero, y);
+  }
   const wick_value_info *old = &c->f->value[n->first.id];
   c->to[n->first.id] = y;
   if (y.id) wick_build_name(&c->b, y, old->name, old->relation);
