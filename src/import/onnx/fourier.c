@@ -4,7 +4,8 @@
 #include "import/onnx/import.h"
 
 enum {
-  FOURIER_PASS = 32,  /* numbers that a pass takes together */
+  FOURIER_LINE = 32,  /* numbers that the row takes together */
+  FOURIER_PASS = 16,  /* of several passes, primes aside: more do not stay in registers */
   FOURIER_DENSE = 64, /* larger primes are not a product with a matrix */
   FOURIER_TRIED = 6,  /* sizes of a pass */
   FOURIER_LANES = 16, /* numbers that a pass should leave side by side */
@@ -82,7 +83,7 @@ static wick_value fourier_pass(const fourier *f, wick_value x, wick_dim lines, i
                                int64_t rest)
 {
   wick_onnx_op *o = f->o;
-  bool dense = r > FOURIER_PASS, last = rest == 1;
+  bool dense = r > FOURIER_LINE, last = rest == 1;
   if (o->b->status) return x;
   wick_dim planes = wick_built_info(o->b, x)->dim[0], one = wick_dim_const(1),
            n = wick_dim_const(r), side = wick_dim_const(rest);
@@ -189,7 +190,8 @@ static wick_value fourier_lines(const fourier *f, wick_value x, int64_t n)
   if (!fourier_passes(n, &r)) return fourier_chirped(f, x, n);
   wick_dim all = lines;
   do {
-    fourier_passes(rest, &r);
+    r = n;
+    if (n > FOURIER_LINE) fourier_passes(rest, &r);
     rest /= r;
     x = fourier_pass(f, x, all, r, rest);
     all = wick_dim_mul(t, all, wick_dim_const(r));
