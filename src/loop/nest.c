@@ -389,7 +389,7 @@ static void nest_parallel(nest *t, nest_run *r, uint32_t l, wick_dim *index)
   const nest_inner in = {.body = nest_task, .arg = index};
   wick_dim total = r->total[loop->axis], size = wick_dim_const(loop->factor),
            whole = wick_dim_floordiv(dims, total, size), rest = wick_dim_mod(dims, total, size),
-           at = wick_dim_mul(dims, whole, size);
+           at = nest_behind(t, total, whole, loop->factor);
   uint32_t known = nest_known_mark(t);
   if (wick_dim_is(rest, 0) || nest_high(t, whole) == 0) {
     if (wick_dim_is(rest, 0))

@@ -172,13 +172,19 @@ void nest_rest(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim rest, con
 
 /* ---- serial loops ---- */
 
+wick_dim nest_behind(nest *t, wick_dim total, wick_dim whole, int64_t size)
+{
+  if (nest_high(t, total) <= size) return wick_dim_const(0); /* of one whole step nothing is left */
+  return wick_dim_mul(t->m->dims, whole, wick_dim_const(size));
+}
+
 void nest_steps(nest *t, nest_run *r, uint32_t l, const nest_inner *in)
 {
   wick_dims *dims = t->m->dims;
   const wick_sloop *loop = &r->st->loops.at[l];
   wick_dim total = r->total[loop->axis], size = wick_dim_const(loop->factor),
            whole = wick_dim_floordiv(dims, total, size), rest = wick_dim_mod(dims, total, size),
-           at = wick_dim_mul(dims, whole, size);
+           at = nest_behind(t, total, whole, loop->factor);
   bool overlap = loop->tail == WICK_OVERLAP && !wick_dim_is(rest, 0);
   if (overlap && !wick_dim_is_const(total) && nest_high(t, whole) > 0) {
     nest_overlap(t, r, l, in);

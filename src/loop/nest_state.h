@@ -166,6 +166,8 @@ wick_dim nest_for_begin(nest *t, const wick_sloop *l, wick_dim count, uint32_t n
 wick_value nest_for_end(nest *t, uint32_t n, const wick_value *carried);
 /* Elements that straight-line code inside loop l takes at once at least: those of a vector. */
 int64_t nest_unit(const nest_run *r, uint32_t l);
+/* Where what `whole` steps of `size` leave of `total` begins, if they leave something. */
+wick_dim nest_behind(nest *t, wick_dim total, wick_dim whole, int64_t size);
 /* What is left of loop l behind its whole steps: `rest` elements from `at` on. */
 void nest_rest(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim rest, const nest_inner *in);
 /* Code that runs under a condition: behind it the values are what it made of them, or the same. */

@@ -335,6 +335,12 @@ static void tiles_of_minimal_filtering(void **state)
        NULL,
        3,
        {{1, 4, 4}, {2, 5, 67}, {1, 31, 130}, {3, 14, 64}}},
+      {"graph @main(%x: f32[1,1,H[1..4],W[2..4],8], %u: f32[36,1,1,8,8]) -> f32[1,1,H,W,8] { %1 = "
+       "conv_winograd %x, %u {tile=4, taps=3, pad=[1,1,1,1]}; return %1 }",
+       0,
+       NULL,
+       2,
+       {{1, 2}, {4, 4}, {3, 4}, {4, 3}}},
       {"graph @main(%x: f32[1,1,16*H[1..9] + 4,32*W[1..9] + 4,8], %u: f32[64,1,1,8,8]) -> "
        "f32[1,1,16*H,32*W,8] { %1 = conv_winograd %x, %u {tile=4, taps=5}; return %1 }",
        0,
