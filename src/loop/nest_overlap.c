@@ -4,12 +4,6 @@
  * An element is computed twice sometimes, the same way. */
 #include "loop/nest_state.h"
 
-/* The next smaller size of steps, in units: about two thirds; of vectors that are turned, half. */
-static int64_t overlap_next(int64_t n, bool halves)
-{
-  return halves ? n / 2 : n - wick_ceildiv_i64(n, 3);
-}
-
 static bool overlap_halves(const nest_run *r, uint32_t l)
 {
   for (uint32_t k = l + 1; k < r->st->loops.n; k++)
@@ -21,7 +15,8 @@ wick_dim nest_overlap_whole(nest *t, const nest_run *r, uint32_t l)
 {
   wick_dims *dims = t->m->dims;
   const wick_sloop *loop = &r->st->loops.at[l];
-  int64_t unit = nest_unit(r, l), next = overlap_next(loop->factor / unit, overlap_halves(r, l));
+  int64_t unit = nest_unit(r, l),
+          next = wick_tail_smaller(loop->factor / unit, overlap_halves(r, l));
   wick_dim total = r->total[loop->axis], size = wick_dim_const(loop->factor),
            whole = wick_dim_floordiv(dims, total, size), rest = wick_dim_mod(dims, total, size),
            more = wick_dim_sub(dims, rest, wick_dim_const(next * unit));
@@ -87,8 +82,9 @@ void nest_overlap_rest(nest *t, nest_run *r, uint32_t l, const nest_inner *in)
   uint32_t mark = t->symbols.n;
   t->again++;
   rest = nest_symbol_be(t, "rest", rest, loop->factor - 1);
-  for (int64_t n = overlap_next(larger, halves); n > 0; larger = n, n = overlap_next(n, halves)) {
-    int64_t smaller = n > 1 ? overlap_next(n, halves) : 0;
+  for (int64_t n = wick_tail_smaller(larger, halves); n > 0;
+       larger = n, n = wick_tail_smaller(n, halves)) {
+    int64_t smaller = n > 1 ? wick_tail_smaller(n, halves) : 0;
     if (n * unit > nest_high(t, total)) continue;
     wick_value taken = overlap_taken(t, total, rest, smaller * unit, n * unit, larger * unit);
     nest_when w = nest_when_begin(t, taken, 0, NULL);

@@ -71,6 +71,11 @@ static bool schedule_is(schedule_word w, const char *s)
   return strlen(s) == w.n && memcmp(w.at, s, w.n) == 0;
 }
 
+int64_t wick_tail_smaller(int64_t n, bool halves)
+{
+  return halves ? n / 2 : n - wick_ceildiv_i64(n, 3);
+}
+
 uint32_t wick_schedule_stage(const wick_schedule *s, const char *name, size_t n)
 {
   for (uint32_t i = 0; i < s->nstage; i++)

@@ -108,6 +108,10 @@ WICK_CHECKED wick_status wick_schedule_check(wick_schedule *s);
 /* A fold that begins with an element of a tensor: one sum, which has no parts. */
 bool wick_stage_starts(const wick_schedule *s, const wick_stage *st);
 
+/* Where the last step of a loop over a symbolic extent is moved back: the next smaller size of
+ * steps for what is left, in units; about two thirds, or half. */
+int64_t wick_tail_smaller(int64_t n, bool halves);
+
 uint32_t wick_schedule_stage(const wick_schedule *s, const char *name,
                              size_t n); /* UINT32_MAX: none */
 

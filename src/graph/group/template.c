@@ -131,7 +131,9 @@ static const char *template_simple_out(template_state *t, int64_t vectors, int64
                       1,
                       0,
                       1,
-                      1};
+                      1,
+                      0,
+                      0};
   template_tile tile = {1, vectors, 1, places};
   return template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0}, lanes);
 }

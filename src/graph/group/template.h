@@ -11,9 +11,10 @@ typedef struct wick_tile {
   int64_t vectors, places;
   double slack; /* cycles that such tiles take, as a multiple of those of their multiply-adds */
 } wick_tile;
-/* The best for that many vectors and places in all; each vector takes `far` cycles to arrive. */
+/* The best for that many vectors and places in all; each vector takes `far` cycles to arrive. Of an
+ * open number of places a typical one, and what it is at least and at most; else 0, 0. */
 wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places,
-                             double far);
+                             int64_t least, int64_t most, double far);
 
 /* Sets g->schedule: the records' where they have one for this group, else the templates'. Never
  * fails on a legal group without records: what no template fits stays unscheduled but for stages in

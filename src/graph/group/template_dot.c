@@ -137,7 +137,7 @@ static bool template_roles_of(const template_state *t, const wick_stage *fold, c
                               const wick_node *b, template_roles *out)
 {
   uint32_t n = t->out->naxis;
-  *out = (template_roles){n - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1};
+  *out = (template_roles){n - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
   for (uint32_t k = n; k < fold->naxis; k++) {
     if (fold->axis[k].reduce) continue;
     if (template_varies(fold, k)) return false;
@@ -241,17 +241,42 @@ static wick_elem template_sum(const template_state *t, const wick_stage *fold)
   return wick_info_of(t->g, template_node(t, fold)->region[1].first)->elem;
 }
 
-/* Where the extent along x is symbolic, that of a typical size, and some of that of each smaller
- * one: few places want many vectors. */
+/* Of n places in a row, whose last steps are those of a loop that overlaps (loop/nest_overlap.c).
+ */
+static double template_row_cost(const template_state *t, template_tile all, template_tile x,
+                                int64_t n, const template_roles *r, const template_stream *stream)
+{
+  int64_t rest = n % x.tw, size = x.tw;
+  while (rest && wick_tail_smaller(size, false) >= rest) size = wick_tail_smaller(size, false);
+  all.tw = rest ? n - rest + size : n;
+  if (n < size) x.tw = wick_tail_smaller(size, false), all.tw = 2 * x.tw; /* two of the next */
+  return template_tile_cost(t, &all, &x, r->own, stream);
+}
+
+/* 1, 2, 3, 4, 6, 8, 12, 16, 24, ... */
+static int64_t template_next_size(int64_t n) { return n == 1 ? 2 : n % 3 ? n / 2 * 3 : n / 3 * 4; }
+
+/* Where the extent along x is symbolic, the mean of sizes around the typical one, each counted for
+ * one place, and some of that of each smaller one: few places want many vectors. Sizes that are met
+ * are powers of two, or three times that, more often than others. */
 static double template_sizes_cost(const template_state *t, const template_tile *all,
                                   const template_tile *x, const template_roles *r,
                                   const template_stream *stream)
 {
+  enum { AROUND = 4 };
   static const double rare = 1.0 / 16;
-  double cost = template_tile_cost(t, all, x, r->own, stream);
-  if (r->x == UINT32_MAX || !template_varies(t->out, r->x)) return cost;
+  int64_t least = r->least, most = r->most, typical = all->tw;
+  if (r->x != UINT32_MAX && template_varies(t->out, r->x))
+    wick_dim_range(t->g->module->dims, t->out->axis[r->x].extent, &least, &most);
+  if (!most) return template_tile_cost(t, all, x, r->own, stream);
+  least = wick_max_i64(least, typical / AROUND), most = wick_min_i64(most, typical * AROUND);
+  double cost = 0, sizes = 0;
+  for (int64_t n = 1; n <= most; n = template_next_size(n))
+    if (n >= least) cost += template_row_cost(t, *all, *x, n, r, stream) / (double)n, sizes++;
+  cost = sizes > 0 ? cost / sizes * (double)typical
+                   : template_row_cost(t, *all, *x, typical, r, stream);
   for (template_tile few = *all; few.tw > 1;) {
-    double share = rare * (double)all->tw;
+    double share = rare * (double)typical;
     few.tw = wick_ceildiv_i64(few.tw, 2);
     template_tile part = {x->ob, x->vb, x->th, wick_min_i64(x->tw, few.tw)};
     cost += share / (double)few.tw * template_tile_cost(t, &few, &part, r->own, stream);
@@ -305,15 +330,16 @@ static template_tile template_tile_best(template_state *t, int64_t spare, const 
 }
 
 wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places,
-                             double far)
+                             int64_t least_places, int64_t most, double far)
 {
   template_state s = {.t = t};
-  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, vectors, places, 0, 1, 1};
+  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,   vectors, places,
+                      0,          1,          1,          least_places, most};
   template_stream once = {0, 0, far, 0, 0};
   template_tile all = {vectors, 1, 1, places},
                 best = template_tile_best(&s, template_spare(&s, elem), &all, &all, &r, &once);
   double least = (double)(vectors * places) / 2;
-  return (wick_tile){best.ob, best.tw, template_tile_cost(&s, &all, &best, 1, &once) / least};
+  return (wick_tile){best.ob, best.tw, template_sizes_cost(&s, &all, &best, &r, &once) / least};
 }
 
 /* Lanes of a vector along an axis of that extent: all; of a shorter one, masked where that costs
@@ -417,7 +443,7 @@ bool template_columns(template_state *t, const wick_stage *fold)
     return false;
   const wick_node *x = template_step_of(t, a, fold->axis[n - 1].sym) == 1 ? a : b;
   template_tile tile = template_columns_tile(t, fold, x);
-  template_roles r = {n - 1, UINT32_MAX, n > 2 ? n - 3 : UINT32_MAX, n - 2, 1, 1, 0, 1, 1};
+  template_roles r = {n - 1, UINT32_MAX, n > 2 ? n - 3 : UINT32_MAX, n - 2, 1, 1, 0, 1, 1, 0, 0};
   const char *at = template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0}, lanes);
   if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
@@ -453,7 +479,7 @@ bool template_inner(template_state *t, const wick_stage *fold)
 {
   const wick_node *a, *b;
   uint32_t n = t->out->naxis, k = fold->naxis - 1, rows = UINT32_MAX;
-  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1};
+  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
   if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
   if (!fold->axis[k].reduce || wick_stage_starts(t->s, fold) || !template_product(t, fold, &a, &b))
     return false;

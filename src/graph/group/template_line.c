@@ -37,7 +37,7 @@ bool template_line(template_state *t, const wick_stage *fold)
       2 * template_most(t, fold, last) < 3 * t->lanes || !line_reads(t, fold))
     return false;
   if (t->out->naxis) { /* else all is one element, and the fold goes first */
-    template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1};
+    template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
     template_order order = {false, UINT32_MAX, 0};
     const char *at = template_out_loops(t, &r, &(template_tile){1, 1, 1, 1}, &order, 1);
     wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);

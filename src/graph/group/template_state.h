@@ -34,10 +34,11 @@ typedef struct template_tile {
  * two places. UINT32_MAX: none. */
 typedef struct template_roles {
   uint32_t v, o, y, x;
-  int64_t no, nx; /* along o and x, tiles lie within so many neighbours */
-  uint32_t batch; /* a set: along these axes nothing that is read is shared */
-  int64_t own;    /* elements of the fold that one of the output is made of */
-  int64_t parts;  /* registers that a vector takes while it is used: 2 where it is widened */
+  int64_t no, nx;      /* along o and x, tiles lie within so many neighbours */
+  uint32_t batch;      /* a set: along these axes nothing that is read is shared */
+  int64_t own;         /* elements of the fold that one of the output is made of */
+  int64_t parts;       /* registers that a vector takes while it is used: 2 where it is widened */
+  int64_t least, most; /* places where there are none of x, and their number is open; 0: known */
 } template_roles;
 
 /* ---- stages (template_loops.c) ---- */

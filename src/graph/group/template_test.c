@@ -12,6 +12,7 @@
 
 #include "graph/fold.h"
 #include "graph/group/form.h"
+#include "graph/group/template.h"
 #include "graph/layout/block.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -398,11 +399,22 @@ static void template_others(void **state)
   }
 }
 
+/* A known number of places is divided evenly; of an open one, most sizes that are met are. */
+static void template_open_places(void **state)
+{
+  (void)state;
+  wick_target t;
+  assert_true(wick_target_find("x86-64-v4", &t));
+  assert_int_equal(wick_template_tile(&t, WICK_F32, 24, 22, 0, 0, 0).places, 11);
+  assert_int_equal(8 % wick_template_tile(&t, WICK_F32, 24, 22, 1, 512, 0).places, 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(template_convolutions), cmocka_unit_test(template_filtering),
       cmocka_unit_test(template_cut_tiles),    cmocka_unit_test(template_blocks),
-      cmocka_unit_test(template_by_depth),     cmocka_unit_test(template_others)};
+      cmocka_unit_test(template_by_depth),     cmocka_unit_test(template_open_places),
+      cmocka_unit_test(template_others)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

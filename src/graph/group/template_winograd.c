@@ -119,15 +119,24 @@ static bool winograd_cuts_row(const winograd_group *w, int64_t rows)
 enum { WINOGRAD_LEAST = 8, WINOGRAD_WHOLE = 49 }; /* tiles of a block */
 enum { WINOGRAD_PARTS = 4 };
 
+/* Of tiles in a row, at least and at most. */
+static void winograd_columns(const winograd_group *w, int64_t *least, int64_t *most)
+{
+  wick_dim_range(w->s->group->module->dims, w->out->axis[3].extent, least, most);
+  *least = wick_ceildiv_i64(*least, w->m), *most = wick_ceildiv_i64(*most, w->m);
+}
+
 /* The best tile of products whose vectors are of one group, and share what they read. */
 static wick_tile winograd_tile(const winograd_group *w, const wick_target *t, int64_t vectors,
                                int64_t places, double far)
 {
   wick_elem elem = wick_info_of(w->s->group, winograd_node(w, w->out)->first)->elem;
   wick_tile best = {1, 1, 1e300};
-  if (w->group == 1) return wick_template_tile(t, elem, vectors, places, far);
+  int64_t least = 0, most = 0;
+  if (w->open) winograd_columns(w, &least, &most);
+  if (w->group == 1) return wick_template_tile(t, elem, vectors, places, least, most, far);
   for (int64_t v = 1; v <= vectors && v <= 8; v++) {
-    wick_tile x = wick_template_tile(t, elem, v, places, far);
+    wick_tile x = wick_template_tile(t, elem, v, places, least, most, far);
     bool one = (w->ob / w->group) % x.vectors == 0 && vectors % x.vectors == 0;
     if (one && x.slack < best.slack) best = x;
   }
@@ -171,10 +180,9 @@ enum { WINOGRAD_COLUMNS = 32 };
 static winograd_cut winograd_cut_open(const winograd_group *w, const wick_target *t,
                                       int64_t weights)
 {
-  int64_t lo, most, tile = winograd_nbytes(w), room = winograd_room(t),
-                    tiles = wick_max_i64(room / tile, 1);
-  wick_dim_range(w->s->group->module->dims, w->out->axis[3].extent, &lo, &most);
-  most = wick_ceildiv_i64(most, w->m);
+  int64_t least, most, tile = winograd_nbytes(w), room = winograd_room(t),
+                       tiles = wick_max_i64(room / tile, 1);
+  winograd_columns(w, &least, &most);
   winograd_cut best = {.rows = 1, .parts = 1}, c = {.rows = 1};
   if (most <= 2 * room / tile) {
     c.rows = wick_min_i64(tiles / wick_max_i64(w->tx, 1), 2 * room / tile / most);
