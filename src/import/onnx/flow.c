@@ -17,9 +17,7 @@ static bool flow_same_types(const wick_onnx_op *o, uint32_t n, const wick_value 
                             const wick_value *b)
 {
   for (uint32_t k = 0; k < n; k++)
-    if (!wick_type_eq(wick_built_type(o->b, a[k]), wick_built_type(o->b, b[k])) ||
-        wick_built_info(o->b, a[k])->kind != WICK_TENSOR)
-      return false;
+    if (!wick_type_eq(wick_built_type(o->b, a[k]), wick_built_type(o->b, b[k]))) return false;
   return true;
 }
 
@@ -72,12 +70,13 @@ static void flow_if_both(wick_onnx_op *o, const wick_onnx_graph *const *branch)
     y[r] = wick_new(o->c->tmp, wick_value, branch[r]->output.n + 1);
     wick_region_begin(o->b, 0, NULL);
     good = wick_onnx_subgraph(o, branch[r], 0, NULL, y[r]);
-    if (good) wick_yield(o->b, o->nout, y[r]);
+    if (!good) break;
+    wick_value *flat = wick_new(o->c->tmp, wick_value, wick_onnx_flat(o, o->nout, y[r], NULL) + 1u);
+    wick_yield(o->b, wick_onnx_flat(o, o->nout, y[r], flat), flat);
   }
   if (good) fits = flow_same_types(o, o->nout, y[0], y[1]) && o->b->checks.n == t.checks;
   if (good && fits) {
-    wick_value first = wick_build_close(o->b);
-    for (uint32_t k = 0; k < o->nout && first.id; k++) o->out[k] = (wick_value){first.id + k};
+    wick_onnx_unflat(o, o->nout, y[0], wick_build_close(o->b), o->out);
     return;
   }
   wick_dim assumed[2];
@@ -125,23 +124,13 @@ static uint32_t flow_nstacked(const wick_onnx_loop *l)
   return (uint32_t)l->body->output.n - l->conditional - l->ncarried;
 }
 
-bool wick_onnx_loop_counted(wick_onnx_op *o, wick_dim n, wick_onnx_loop *l)
+void wick_onnx_loop_counted(wick_onnx_op *o, wick_dim n, wick_onnx_loop *l)
 {
-  int64_t lo, hi;
-  if (wick_dim_is_const(n)) {
-    l->steps = l->most = wick_max_i64(n.v, 0);
-    l->count = flow_number(o, WICK_I64, l->steps);
-    return true;
-  }
-  l->rows = wick_dim_max(o->c->module->dims, n, wick_dim_const(0));
-  wick_dim_range(o->c->module->dims, l->rows, &lo, &hi);
-  if (hi > WICK_ONNX_STEPS && flow_nstacked(l))
-    return wick_onnx_open(
-        o, wick_str_printf(o->c->tmp, "how often it runs, or a range up to %d,", WICK_ONNX_STEPS),
-        n);
-  l->steps = -1, l->most = hi, l->open = true;
-  l->count = wick_build1(o->b, WICK_OP_size, wick_onnx_count(o, l->rows));
-  return !o->b->status;
+  l->most = wick_dim_max(o->c->module->dims, n, wick_dim_const(0));
+  bool known = wick_dim_is_const(l->most);
+  l->steps = known ? l->most.v : -1;
+  l->count = known ? flow_number(o, WICK_I64, l->steps)
+                   : wick_build1(o->b, WICK_OP_size, wick_onnx_count(o, l->most));
 }
 
 /* A body takes the index and the condition as it declares them: some say [1]. */
@@ -190,19 +179,19 @@ static bool flow_loop_region(wick_onnx_op *o, const wick_onnx_loop *l, bool *out
 {
   wick_module *m = o->c->module;
   uint32_t nstacked = flow_nstacked(l);
-  wick_value *in = wick_new(o->c->tmp, wick_value, 1 + l->ncarried),
+  uint32_t nflat = wick_onnx_flat(o, l->ncarried, l->carried, NULL);
+  wick_value *in = wick_new(o->c->tmp, wick_value, 1 + nflat),
              *y = wick_new(o->c->tmp, wick_value, l->body->output.n + 1),
              *carried = wick_new(o->c->tmp, wick_value, l->ncarried + 1);
-  wick_type *type = wick_new(o->c->tmp, wick_type, 1 + l->ncarried);
+  wick_type *type = wick_new(o->c->tmp, wick_type, 1 + nflat);
   in[0] = l->count, type[0] = wick_type_tensor(m, WICK_I64, 0, NULL);
-  for (uint32_t k = 0; k < l->ncarried; k++)
-    in[1 + k] = l->carried[k], type[1 + k] = wick_built_type(o->b, l->carried[k]);
-  wick_dim most = wick_dim_const(l->most);
-  wick_attr attr[2] = {{.i = nstacked}, {.n = nstacked > 0, .dims = &most}};
-  wick_build_open(o->b, WICK_OP_loop, 1 + l->ncarried, in, attr, 0, NULL);
-  wick_value index = wick_region_begin(o->b, 1 + l->ncarried, type);
+  wick_onnx_flat(o, l->ncarried, l->carried, in + 1);
+  for (uint32_t k = 1; k <= nflat; k++) type[k] = wick_built_type(o->b, in[k]);
+  wick_attr attr[2] = {{.i = nstacked}, {.n = nstacked > 0, .dims = &l->most}};
+  wick_build_open(o->b, WICK_OP_loop, 1 + nflat, in, attr, 0, NULL);
+  wick_value index = wick_region_begin(o->b, 1 + nflat, type);
   if (o->b->status) return false;
-  for (uint32_t k = 0; k < l->ncarried; k++) carried[k] = (wick_value){index.id + 1 + k};
+  wick_onnx_unflat(o, l->ncarried, l->carried, (wick_value){index.id + 1}, carried);
   wick_value *results = l->conditional ? y : y + 1;
   if (!flow_body(o, l, index, carried, results)) return false;
   if (!l->conditional) y[0] = flow_number(o, WICK_BOOL, 1);
@@ -214,13 +203,16 @@ static bool flow_loop_region(wick_onnx_op *o, const wick_onnx_loop *l, bool *out
     return false;
   }
   if (*out_changed) return false;
-  wick_yield(o->b, 1 + l->ncarried + nstacked, y);
+  wick_value *out = wick_new(o->c->tmp, wick_value, 1 + nflat + nstacked);
+  out[0] = y[0];
+  wick_onnx_flat(o, l->ncarried, y + 1, out + 1);
+  for (uint32_t k = 0; k < nstacked; k++) out[1 + nflat + k] = y[1 + l->ncarried + k];
+  wick_yield(o->b, 1 + nflat + nstacked, out);
   wick_value first = wick_build_close(o->b);
-  for (uint32_t k = 0; k < l->ncarried + nstacked && first.id; k++)
-    l->result[k] = (wick_value){first.id + k};
-  for (uint32_t k = l->ncarried; k < l->ncarried + nstacked && l->open && first.id; k++)
-    l->result[k] = wick_onnx_slice(o, l->result[k], 0, wick_dim_const(0), l->rows);
-  return first.id != 0 || !(l->ncarried + nstacked);
+  wick_onnx_unflat(o, l->ncarried, l->carried, first, l->result);
+  for (uint32_t k = 0; k < nstacked; k++)
+    l->result[l->ncarried + k] = (wick_value){first.id + nflat + k};
+  return !o->b->status;
 }
 
 /* Written out; false where it is not known when it ends. */
@@ -259,6 +251,10 @@ bool wick_onnx_loop_build(wick_onnx_op *o, const wick_onnx_loop *l)
   small = l->steps <= FLOW_FEW_STEPS && (size_t)l->steps * l->body->node.n <= FLOW_FEW_NODES;
   for (uint32_t k = 0; k < l->ncarried; k++) /* sequences are no values of a program */
     small = small || wick_built_info(o->b, l->carried[k])->kind != WICK_TENSOR;
+  if (l->steps == 0 && !flow_nstacked(l)) {
+    for (uint32_t k = 0; k < l->ncarried; k++) l->result[k] = l->carried[k];
+    return true;
+  }
   if (finite && small) {
     if (flow_loop_unrolled(o, l)) return true;
     wick_onnx_trial_undo(o, &t);
@@ -297,7 +293,7 @@ static void flow_loop(wick_onnx_op *o)
   const wick_value_info *trips = wick_onnx_has(o, 0) ? &o->b->values.at[o->in[0].id] : NULL;
   bool stacks = l.body->output.n > 1 + l.ncarried,
        open = stacks && !counted && begins && on && trips->ncontent == 1;
-  if (open && !wick_onnx_loop_counted(o, trips->content[0], &l)) return;
+  if (open) wick_onnx_loop_counted(o, trips->content[0], &l);
   if (!open) l.count = counted ? flow_number(o, WICK_I64, most) : wick_onnx_scalar(o, 0);
   if (begins && !on)
     l.count = flow_number(o, WICK_I64, 0), most = 0;
@@ -306,7 +302,7 @@ static void flow_loop(wick_onnx_op *o)
                           flow_number(o, WICK_I64, 0));
   most = most < 0 ? 0 : most;
   if (counted && begins && wick_onnx_has(o, 0)) l.steps = most;
-  if (!open) l.most = most;
+  if (!open) l.most = wick_dim_const(most);
   l.result = wick_new(o->c->tmp, wick_value, l.ncarried + l.body->output.n + 1);
   if (stacks && !open && (!counted || !begins || !wick_onnx_has(o, 0))) {
     wick_onnx_unknown(o, counted ? 1 : 0, "how often the loop runs, on which shapes depend,");

@@ -16,16 +16,14 @@ typedef struct wick_onnx_loop {
   uint32_t ncarried, nscan;
   const wick_value *carried;
   const wick_onnx_scanned *scan;
-  wick_value count;    /* i64[] */
-  int64_t steps, most; /* steps: -1: not known; most: rows of what is stacked */
-  wick_dim rows;       /* where `open`: how many of those are there, the steps */
-  bool open;
+  wick_value count;   /* i64[] */
+  int64_t steps;      /* -1: not known */
+  wick_dim most;      /* rows of what is stacked */
   wick_value *result; /* to be set: the carried values, then what is stacked */
 } wick_onnx_loop;
 
-/* So many steps, which may be open up to WICK_ONNX_STEPS. False after a failure was added. */
-enum { WICK_ONNX_STEPS = 1 << 16 };
-bool wick_onnx_loop_counted(wick_onnx_op *o, wick_dim n, wick_onnx_loop *l);
+/* So many steps; none, where that is negative. */
+void wick_onnx_loop_counted(wick_onnx_op *o, wick_dim n, wick_onnx_loop *l);
 /* False after a failure was added. */
 bool wick_onnx_loop_build(wick_onnx_op *o, const wick_onnx_loop *l);
 

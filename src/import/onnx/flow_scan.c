@@ -47,7 +47,8 @@ static bool scan_count(wick_onnx_op *o, scan_form *s)
     }
     n = k ? wick_dim_simpler(o->c->module->dims, n, own) : own;
   }
-  return wick_onnx_loop_counted(o, n, &s->loop);
+  wick_onnx_loop_counted(o, n, &s->loop);
+  return !o->b->status;
 }
 
 static wick_value scan_reversed(wick_onnx_op *o, wick_value x)

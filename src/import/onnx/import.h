@@ -151,6 +151,11 @@ bool wick_onnx_list_declared(wick_onnx_context *c, const wick_onnx_value_info *v
 /* sequence.c: an optional without a value */
 wick_value wick_onnx_nothing(wick_builder *b);
 bool wick_onnx_is_nothing(const wick_builder *b, wick_value v);
+/* n values with the items of sequences in their places, as regions give them; out may be NULL.
+ * Returns how many. And back: results from `first` on, as values like those. */
+uint32_t wick_onnx_flat(wick_onnx_op *o, uint32_t n, const wick_value *v, wick_value *out);
+void wick_onnx_unflat(wick_onnx_op *o, uint32_t n, const wick_value *like, wick_value first,
+                      wick_value *out);
 
 /* node.c */
 /* Nodes of another scope, within the current one; false after a limit was reached and said. */

@@ -50,6 +50,35 @@ static wick_value sequence_make(wick_onnx_op *o, uint32_t n, const wick_value *i
   return wick_build(o->b, WICK_OP_tuple, n, item, NULL, 0, NULL);
 }
 
+uint32_t wick_onnx_flat(wick_onnx_op *o, uint32_t n, const wick_value *v, wick_value *out)
+{
+  uint32_t count = 0;
+  for (uint32_t k = 0; k < n; k++) {
+    const wick_type_info *t = sequence_type(o, v[k]);
+    const wick_node *items = t ? wick_onnx_definer(o->b, v[k]) : NULL;
+    uint32_t have = !t ? 1 : wick_onnx_is_nothing(o->b, v[k]) ? 0 : t->nitem;
+    for (uint32_t i = 0; i < have && out; i++) out[count + i] = t ? items->in[i] : v[k];
+    count += have;
+  }
+  return count;
+}
+
+void wick_onnx_unflat(wick_onnx_op *o, uint32_t n, const wick_value *like, wick_value first,
+                      wick_value *out)
+{
+  for (uint32_t k = 0; k < n; k++) {
+    const wick_type_info *t = sequence_type(o, like[k]);
+    if (t && wick_onnx_is_nothing(o->b, like[k])) {
+      out[k] = wick_onnx_nothing(o->b);
+      continue;
+    }
+    uint32_t have = t ? t->nitem : 1;
+    wick_value *item = wick_new(o->c->tmp, wick_value, have + 1);
+    for (uint32_t i = 0; i < have; i++) item[i] = (wick_value){first.id++};
+    out[k] = t ? sequence_make(o, have, item) : item[0];
+  }
+}
+
 /* Operand i as a position in 0 .. most; `otherwise` where it is absent. */
 static bool sequence_position(wick_onnx_op *o, uint32_t i, int64_t n, int64_t most,
                               int64_t otherwise, int64_t *out)
@@ -88,13 +117,30 @@ static void sequence_erase(wick_onnx_op *o)
   o->out[0] = sequence_make(o, n - 1, all);
 }
 
+/* At a position that a run knows: of items of one type, a row of them all. */
+static bool sequence_chosen(wick_onnx_op *o, uint32_t n, const wick_value *item)
+{
+  int64_t known;
+  bool same = n > 0 && !wick_onnx_known_int(o->c, o->in[1], &known);
+  for (uint32_t k = 1; k < n; k++)
+    same = same && wick_type_eq(wick_built_type(o->b, item[0]), wick_built_type(o->b, item[k]));
+  if (!same || wick_built_info(o->b, item[0])->rank == WICK_MAX_RANK) return false;
+  wick_value *row = wick_new(o->c->tmp, wick_value, n);
+  for (uint32_t k = 0; k < n; k++) row[k] = wick_onnx_unsqueeze(o, item[k], 0);
+  wick_value all = wick_onnx_concat(o, 0, n, row);
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_gather);
+  wick_onnx_set_int(&e, "axis", 0);
+  o->out[0] = wick_onnx_end2(&e, all, wick_onnx_scalar(o, 1));
+  return true;
+}
+
 static void sequence_at(wick_onnx_op *o)
 {
   uint32_t n;
   int64_t at;
   const wick_value *item;
-  if (sequence_items(o, 0, &n, &item) && sequence_position(o, 1, n, (int64_t)n - 1, 0, &at))
-    o->out[0] = item[at];
+  if (!sequence_items(o, 0, &n, &item) || sequence_chosen(o, n, item)) return;
+  if (sequence_position(o, 1, n, (int64_t)n - 1, 0, &at)) o->out[0] = item[at];
 }
 
 static void sequence_length(wick_onnx_op *o)
