@@ -160,7 +160,7 @@ static wick_status lower_view(lower_state *s, const wick_node *n, wick_value v, 
       return lower_fail(s, n, WICK_EUNSUPPORTED, "a view's index is no loop's own");
   }
   if (choice.index.id && s->alias.place[v.id].open) { /* rows of open sizes */
-    wick_value row = lower_size(s, s->alias.place[v.id].numel);
+    wick_value row = lower_size(s, s->alias.place[v.id].row);
     choice.index = wick_build2(&s->b, WICK_OP_mul, choice.index, row);
     choice.step = 1, choice.count = (int64_t)1 << 40;
   }

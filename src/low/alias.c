@@ -112,14 +112,18 @@ static void alias_view(alias_state *s, const wick_node *n)
     p->open = p->open && known;
     return;
   }
-  bool row = choice.index.id ? one && !choice.step && !choice.reverse
-                             : from->open && wick_dim_eq(from->numel, p->numel) &&
-                                   from->elem_bytes == p->elem_bytes && from->offset == p->offset;
-  p->open = p->open && known && row;
+  bool part = !choice.index.id && from->open; /* of a row, or all of it */
+  if (part)
+    p->open = wick_place_contiguous(p) && from->elem_bytes == p->elem_bytes && known;
+  else
+    p->open = p->open && known && one && !choice.step && !choice.reverse;
   if (p->open) {
-    p->choice = choice.index.id ? choice : from->choice;
+    p->known = false;
+    p->choice = part ? from->choice : choice;
+    p->row = part ? from->row : p->numel;
     return;
   }
+  known = known && !part;
   int64_t all; /* of one more choice, or a part of what is chosen */
   p->known = p->known && known &&
              (one || (!choice.index.id && from->elem_bytes == p->elem_bytes)) &&

@@ -346,6 +346,12 @@ static void moves_emit(wick_moves *m, wick_copier *c, wick_value v)
   if (!p->offset && !p->choice.index.id && wick_type_eq(type, wick_built_type(&c->b, root))) return;
   wick_picked choice = p->choice;
   choice.index = c->to[choice.index.id];
+  if (p->open && choice.index.id && !wick_dim_eq(p->row, p->numel)) { /* a part of a row */
+    wick_type_info row = {.kind = WICK_BUFFER, .elem = wick_info_of(f, v)->elem, .rank = 1};
+    row.space = wick_info_of(f, p->root)->space, row.dim = &p->row;
+    root = wick_build_view(&c->b, root, wick_type_intern(f->module, &row), 0, &choice);
+    choice = (wick_picked){.count = 1};
+  }
   c->to[v.id] = wick_build_view(&c->b, root, type, p->offset / p->elem_bytes, &choice);
   wick_build_name(&c->b, c->to[v.id], f->value[v.id].name, f->value[v.id].relation);
 }

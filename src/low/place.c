@@ -103,7 +103,8 @@ bool wick_place_same(const wick_place *a, const wick_place *b)
   if (a->open || b->open) {
     bool same = a->open && b->open && a->root.id == b->root.id && a->offset == b->offset &&
                 a->elem_bytes == b->elem_bytes && a->rank == b->rank &&
-                a->choice.index.id == b->choice.index.id;
+                a->choice.index.id == b->choice.index.id &&
+                (!a->choice.index.id || wick_dim_eq(a->row, b->row));
     for (uint32_t k = 0; same && k < a->rank; k++) same = wick_dim_eq(a->size[k], b->size[k]);
     return same;
   }

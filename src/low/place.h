@@ -12,9 +12,11 @@ typedef struct wick_place {
   wick_value root; /* an alloc, a parameter or a constant; 0: not a buffer */
   bool known;      /* what follows is true */
   bool open;       /* not all sizes are constant: a dense array of `size`, `numel` elements, which
-                      begins at `offset`; of what follows, `dim` and `stride` are not set, and
-                      a choice is one of rows that lie one behind another */
+                      begins at `offset`, or a part of a chosen row of which that is so; of what
+                      follows, `dim` and `stride` are not set, and a choice is one of rows that lie
+                      one behind another */
   wick_dim numel;
+  wick_dim row;         /* elements of such a row */
   const wick_dim *size; /* rank of them */
   uint32_t rank;
   int64_t elem_bytes;

@@ -187,3 +187,30 @@ def test_copies_in_the_background():
         np.testing.assert_array_equal(a, b)
     (met,) = program.met
     assert met["copy"] == "ready" and met["runs"] == 42 and met["sizes"] == {"N": 3, "T": 20}
+
+
+def test_part_of_a_row_that_a_loop_takes():
+    """Rows of open size, of which a loop takes one in each step: an element of it is the step's own."""
+    text = b"""graph @main(%x: i64[1,3,S[5..13],6]) -> (i64[S,S,6], i64[S]) {
+  %0 = shape %x {start=2, end=3} : i64[1]
+  %1 = reshape %0 {shape=[]} : i64[]
+  %2 = add %x, %x : i64[1,3,S,6]
+  %3, %4, %5 = loop %1, %2 {stacked=2, most=[S]} (%i: i64[], %v: i64[1,3,S,6]) {
+    %6 = take %v, %i {axis=1} : i64[1,S,6]
+    %7 = slice %6 {begin=[0, 3, 4], shape=[1, 1, 1]} : i64[1,1,1]
+    %8 = reshape %7 {shape=[]} : i64[]
+    %9 = const 2 : i64[]
+    %10 = lt %i, %9 : bool[]
+    %11 = reshape %6 {shape=[S, 6]} : i64[S,6]
+    yield %10, %v, %11, %8
+  } : i64[1,3,S,6], i64[S,S,6], i64[S]
+  return %4, %5
+}
+"""
+    program = wick.compile(text, vary=True)
+    for s in (5, 13, 7):
+        x = np.arange(18 * s).reshape(1, 3, s, 6)
+        rows, elements = program(x)
+        np.testing.assert_array_equal(rows[:3], 2 * x[0])
+        np.testing.assert_array_equal(elements[:3], 2 * x[0, :, 3, 4])
+        assert not rows[3:].any() and not elements[3:].any()
