@@ -10,6 +10,8 @@
 #   make bench-lines   what moves more than it computes, beside the memory's rate
 #   make mutated       10,000 models that went wrong
 #   make peer          2,000 random graphs beside ONNX Runtime
+#   make flows         2,000 random models with branches, loops and sequences, and 2,000 graphs, at five sizes each
+#   make soak          ten minutes of sizes in random order on eight threads: memory stays flat
 #   make planted       are planted bugs found?      make docs          writes docs/operators.md, docs/onnx.md
 #   make clean
 BUILD ?= build
@@ -20,7 +22,7 @@ FOLDERS = $(wildcard include src tools tests examples bench python)
 SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated peer planted bench bench-layers bench-shapes bench-tuned bench-lines docs format check-format clean
+.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated peer flows soak planted bench bench-layers bench-shapes bench-tuned bench-lines docs format check-format clean
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -73,6 +75,14 @@ mutated: venv all
 # Random graphs beside ONNX Runtime, of what it takes.
 peer: venv all
 	@$(BUILD)/venv/bin/python tests/differential/peer.py --build $(BUILD) --jobs $(JOBS)
+
+# Random models and graphs with open sizes and control flow, beside the references.
+flows: venv all
+	@$(BUILD)/venv/bin/python -W ignore tests/differential/flows.py --build $(BUILD) --jobs $(JOBS)
+	@WICK_RANDOM_GRAPHS=2000 $(BUILD)/tests/driver.symbols_test
+
+soak: all
+	@WICK_SIZES_SECONDS=600 $(BUILD)/tests/driver.sizes_test
 
 # Ten bugs, kept as patches: the random graphs must find each.
 planted:
