@@ -39,7 +39,10 @@ typedef struct lower_state {
   wick_lowered *out;
 } lower_state;
 
-enum { LOWER_PLACES = 1 << 30 }; /* units of the arena: 64 GiB */
+enum {
+  LOWER_PLACES = 1 << 30, /* units of the arena: 64 GiB */
+  LOWER_PAIRS = 16,       /* of sizes that one kernel compares */
+};
 
 static wick_status lower_fail(const lower_state *s, const wick_node *n, wick_code code,
                               const char *what)
@@ -423,6 +426,7 @@ static void lower_ports(lower_state *s)
   s->out->scratch = wick_sizes_slot(sizes, s->out->scratch_bytes);
   for (uint32_t i = 0; i < s->f->ncheck; i++) {
     const wick_check *c = &s->f->check[i];
+    if (c->branch) continue;
     wick_lowered_check k = {{wick_sizes_slot(sizes, c->a), wick_sizes_slot(sizes, c->b)}, c};
     wick_push(s->mem, &s->out->checks, k);
   }
@@ -499,6 +503,24 @@ static wick_status lower_scalar(lower_state *s, const wick_node *n, wick_value v
   return s->b.status;
 }
 
+/* A kernel that fails where sizes that a branch relies on differ, before anything else there. */
+static wick_status lower_equal(lower_state *s, const wick_node *n, const wick_dim *pair,
+                               uint32_t npair)
+{
+  wick_lowered_kernel k;
+  wick_value in[2 * LOWER_PAIRS];
+  WICK_TRY(wick_kernel_equal(s->f->module, npair, s->target, s->mem, s->tmp, &k));
+  k.loc = n->loc, k.nlaunch = 1, k.nrun = s->steps;
+  wick_names_add(&s->keys, k.name, strlen(k.name)); /* keys begin with a group's parameters */
+  wick_push(s->mem, &s->out->kernels, k);
+  for (uint32_t i = 0; i < 2 * npair; i++) in[i] = lower_size(s, pair[i]);
+  wick_attr a[3] = {{.s = k.name}, {.i = 1}, {.i = 0}};
+  s->b.loc = n->loc;
+  wick_build(&s->b, WICK_OP_launch, 2 * npair, in, a, 0, NULL);
+  s->pending = s->fault = true;
+  return s->b.status;
+}
+
 static wick_status lower_if(lower_state *s, const wick_node *n)
 {
   wick_value cond;
@@ -508,6 +530,11 @@ static wick_status lower_if(lower_state *s, const wick_node *n)
   for (uint32_t r = 0; r < 2; r++) {
     s->pending = before;
     wick_region_begin(&s->b, 0, NULL);
+    const wick_attr *equal = &n->attr[r];
+    for (uint32_t i = 0; i + 1 < equal->n; i += 2 * LOWER_PAIRS) {
+      uint32_t most = (equal->n - i) / 2;
+      WICK_TRY(lower_equal(s, n, equal->dims + i, most < LOWER_PAIRS ? most : LOWER_PAIRS));
+    }
     WICK_TRY(lower_region(s, &n->region[r]));
     wick_yield(&s->b, 0, NULL);
     after = after || s->pending;

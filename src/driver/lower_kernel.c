@@ -194,6 +194,39 @@ wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, 
   return NULL;
 }
 
+wick_status wick_kernel_equal(wick_module *m, uint32_t npair, const wick_target *t, wick_arena *mem,
+                              wick_arena *tmp, wick_lowered_kernel *out)
+{
+  wick_builder b;
+  const char *name = wick_str_printf(tmp, "equal.%u", m->funcs.n);
+  for (uint32_t k = 1; wick_module_find(m, name); k++)
+    name = wick_str_printf(tmp, "equal.%u.%u", m->funcs.n, k);
+  wick_build_begin(&b, m, WICK_LOOP, name, mem);
+  wick_type i64 = wick_type_scalar(m, WICK_I64, 1);
+  for (uint32_t k = 0; k < 2 * npair; k++) wick_build_param(&b, i64, WICK_IN, NULL);
+  wick_build_param(&b, i64, WICK_IN, "begin");
+  wick_build_param(&b, i64, WICK_IN, "end");
+  for (uint32_t k = 0; k < npair; k++) {
+    wick_value in[2] = {{2 * k + 1}, {2 * k + 2}};
+    in[0] = wick_build2(&b, WICK_OP_ne, in[0], in[1]);
+    in[1] = wick_build_i64(&b, k);
+    wick_build(&b, WICK_OP_fail, 2, in, &(wick_attr){.i = WICK_ETYPE}, 0, NULL);
+  }
+  wick_build_return(&b, 0, NULL);
+  wick_func *f;
+  WICK_TRY(wick_build_end(&b, &f));
+  const wick_func *legal = wick_pass_legalize(f, t, mem);
+  wick_module_set(m, legal);
+  *out = (wick_lowered_kernel){.name = legal->name,
+                               .tasks = wick_dim_const(1),
+                               .scratch_bytes = wick_dim_const(0),
+                               .fault = true,
+                               .contract = "exact",
+                               .schedule = "",
+                               .cost = 1};
+  return NULL;
+}
+
 wick_status wick_kernel_copy_group(wick_module *m, const wick_target *t, wick_elem e, uint32_t rank,
                                    const wick_dim *dim, wick_arena *mem, wick_arena *tmp,
                                    const wick_func **out)

@@ -20,6 +20,12 @@ WICK_CHECKED wick_status wick_kernel_build(const wick_kernel_use *use, const wic
                                            wick_arena *mem, wick_arena *tmp,
                                            wick_lowered_kernel *out);
 
+/* A kernel of one task that fails with WICK_ETYPE where the two numbers of a pair, its parameters,
+ * differ; added to the module. */
+WICK_CHECKED wick_status wick_kernel_equal(wick_module *m, uint32_t npair, const wick_target *t,
+                                           wick_arena *mem, wick_arena *tmp,
+                                           wick_lowered_kernel *out);
+
 /* A group that copies a tensor of these dims. */
 WICK_CHECKED wick_status wick_kernel_copy_group(wick_module *m, const wick_target *t, wick_elem e,
                                                 uint32_t rank, const wick_dim *dim, wick_arena *mem,

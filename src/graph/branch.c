@@ -36,6 +36,7 @@ static bool branch_node(branch_state *s, const wick_node *n)
   }
   const wick_region *r = &n->region[!number];
   const wick_node *y = &s->c.f->node[r->end - 1];
+  wick_build_taken(&s->c.b, &n->attr[!number], n->loc);
   branch_nodes(s, r->begin, r->end - 1);
   for (uint32_t k = 0; k < n->nout; k++) {
     wick_value v = s->c.to[n->first.id + k] = s->c.to[y->in[k].id];

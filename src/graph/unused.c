@@ -141,7 +141,7 @@ static void unused_node(unused_state *s, const wick_node *n)
   for (uint32_t k = n->nin - 1u; loop && k < n->nout; k++) attr[0].i += unused_stays(s, n, k);
   if (attr[0].i) attr[1] = n->attr[1];
   b->loc = n->loc;
-  wick_build_open(b, n->op, nin, in, loop ? attr : NULL, 0, NULL);
+  wick_build_open(b, n->op, nin, in, loop ? attr : n->attr, 0, NULL);
   for (uint32_t r = 0; r < n->nregion; r++) unused_region(s, n, &n->region[r]);
   wick_value first = wick_build_close(b);
   for (uint32_t k = 0; k < n->nout && first.id; k++) {

@@ -185,6 +185,15 @@ void wick_build_open(wick_builder *b, wick_opcode op, uint32_t nin, const wick_v
                         .attr = c.attr});
 }
 
+void wick_build_open_attr(wick_builder *b, uint32_t i, wick_dim_list dims)
+{
+  if (b->status || !b->open.n) return;
+  wick_node *n = &b->nodes.at[b->open.at[b->open.n - 1]->node];
+  wick_attr *a = wick_dup(b->mem, wick_attr, n->attr, n->nattr);
+  a[i].n = dims.n, a[i].dims = dims.at;
+  n->attr = a;
+}
+
 static struct wick_open_node *build_top(wick_builder *b, bool in_region)
 {
   if (b->status) return NULL;
@@ -379,6 +388,8 @@ wick_status wick_build_end(wick_builder *b, wick_func **out)
   uint32_t nlive;
   bool *live = build_live(b, &nlive);
   if (nlive != b->nodes.n) build_compact(b, live);
+  for (uint32_t i = 0; i < b->branch_checks.n; i++)
+    wick_push(b->mem, &b->checks, b->branch_checks.at[i]);
   wick_func *f = wick_new(b->mem, wick_func, 1);
   *f = (wick_func){.module = b->module,
                    .name = b->name,

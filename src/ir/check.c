@@ -34,7 +34,35 @@ void wick_build_check(wick_builder *b, wick_dim x, wick_dim y, wick_loc loc)
     return;
   }
   if (!wick_checks_say(t, b->checks.n, b->checks.at, x, y))
-    wick_push(b->mem, &b->checks, (wick_check){x, y, loc});
+    wick_push(b->mem, &b->checks, (wick_check){x, y, loc, false});
+}
+
+wick_dim_list wick_build_branch_checks(wick_builder *b, uint32_t from)
+{
+  wick_dim_list pairs = {0};
+  for (uint32_t i = from; i < b->checks.n; i++) {
+    wick_check check = b->checks.at[i];
+    check.branch = true;
+    wick_push(b->mem, &b->branch_checks, check);
+    wick_push(b->mem, &pairs, check.a);
+    wick_push(b->mem, &pairs, check.b);
+  }
+  b->checks.n = from;
+  return pairs;
+}
+
+void wick_build_taken(wick_builder *b, const wick_attr *pairs, wick_loc loc)
+{
+  for (uint32_t i = 0; i + 1 < pairs->n; i += 2) {
+    uint32_t n = b->checks.n, k = 0;
+    while (k < n && (!wick_dim_eq(b->checks.at[k].a, pairs->dims[i]) ||
+                     !wick_dim_eq(b->checks.at[k].b, pairs->dims[i + 1])))
+      k++;
+    if (k < n)
+      b->checks.at[k].branch = false;
+    else
+      wick_build_check(b, pairs->dims[i], pairs->dims[i + 1], loc);
+  }
 }
 
 void wick_build_keep_checks(wick_builder *b, const wick_func *f)
@@ -67,6 +95,7 @@ wick_status wick_checks_hold(const wick_func *f, uint32_t n, const wick_dim *sym
   const wick_dims *t = f->module->dims;
   for (uint32_t i = 0; i < f->ncheck; i++) {
     const wick_check *check = &f->check[i];
+    if (check->branch) continue;
     int64_t have[2] = {0, 0};
     if (!wick_dim_eval(t, check->a, n, sym, val, &have[0]) ||
         !wick_dim_eval(t, check->b, n, sym, val, &have[1]))

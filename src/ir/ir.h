@@ -129,6 +129,7 @@ typedef struct wick_value_info {
 typedef struct wick_check {
   wick_dim a, b; /* of symbols of its parameters */
   wick_loc loc;
+  bool branch; /* the branches that rely on it see to it, as they are entered (the row `if`) */
 } wick_check;
 
 typedef enum wick_qualifier { WICK_IN, WICK_OUT, WICK_INOUT } wick_qualifier;

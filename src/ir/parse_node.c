@@ -352,8 +352,16 @@ static bool parse_node_check(wick_parser *p)
   wick_parse_next(p);
   if (!wick_parse_dim(p, &a) || !wick_parse_punct(p, '=', "`=`") || !wick_parse_dim(p, &b))
     return false;
+  bool branch = wick_token_word(wick_parse_token(p), "in");
+  if (branch) wick_parse_next(p);
+  if (branch && !wick_token_word(wick_parse_token(p), "branches"))
+    return wick_parse_unexpected(p, "branches");
+  if (branch) wick_parse_next(p);
   if (!parse_node_loc(p)) return false;
-  if (p->building) wick_build_check(&p->b, a, b, p->loc);
+  if (p->building && branch)
+    wick_push(p->b.mem, &p->b.branch_checks, (wick_check){a, b, p->loc, true});
+  else if (p->building)
+    wick_build_check(&p->b, a, b, p->loc);
   parse_node_step(p, &at);
   return true;
 }

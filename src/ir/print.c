@@ -326,6 +326,7 @@ static void print_checks(wick_printer *p)
     wick_print_dim(p, check->a);
     wick_text_add(p->out, " = ");
     wick_print_dim(p, check->b);
+    if (check->branch) wick_text_add(p->out, " in branches");
     print_loc(p, check->loc);
     wick_text_char(p->out, '\n');
   }

@@ -356,6 +356,21 @@ static wick_status evaluate_call(evaluate *e, evaluate_frame *fr, const wick_nod
   return evaluate_func(e, callee, n->nin, in, out);
 }
 
+static wick_status evaluate_if(evaluate *e, evaluate_frame *fr, const wick_node *n,
+                               evaluate_datum *out)
+{
+  uint32_t r = !evaluate_true(&fr->value[n->in[0].id]);
+  const wick_attr *a = &n->attr[r];
+  for (uint32_t i = 0; i + 1 < a->n; i += 2) {
+    int64_t x, y;
+    if (evaluate_dim(fr, a->dims[i], &x) && evaluate_dim(fr, a->dims[i + 1], &y) && x != y)
+      return wick_fail(e->mem, WICK_ETYPE, evaluate_place(fr, n),
+                       "sizes that branch %u relies on to be equal differ: %lld and %lld", r,
+                       (long long)x, (long long)y);
+  }
+  return evaluate_yield(e, fr, &n->region[r], out);
+}
+
 static wick_status evaluate_node(evaluate *e, evaluate_frame *fr, const wick_node *n,
                                  evaluate_datum *out)
 {
@@ -366,8 +381,7 @@ static wick_status evaluate_node(evaluate *e, evaluate_frame *fr, const wick_nod
     for (uint32_t i = 0; i < n->nin; i++) out->item[i] = evaluate_retain(fr->value[n->in[i].id]);
     return NULL;
   case WICK_OP_item: *out = evaluate_retain(fr->value[n->in[0].id].item[n->attr[0].i]); return NULL;
-  case WICK_OP_if:
-    return evaluate_yield(e, fr, &n->region[!evaluate_true(&fr->value[n->in[0].id])], out);
+  case WICK_OP_if: return evaluate_if(e, fr, n, out);
   case WICK_OP_loop: return evaluate_loop(e, fr, n, out);
   case WICK_OP_call: return evaluate_call(e, fr, n, out);
   default: return evaluate_row(e, fr, n, out);

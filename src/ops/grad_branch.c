@@ -37,7 +37,7 @@ void wick_grad_if(wick_adjoint *a)
 {
   wick_builder *b = a->b;
   if (!a->ncaptured || b->status) return;
-  wick_build_open(b, WICK_OP_if, 1, a->in, NULL, 0, NULL);
+  wick_build_open(b, WICK_OP_if, 1, a->in, a->node->attr, 0, NULL);
   for (uint32_t k = 0; k < 2 && !b->status; k++) branch_arm(a, &a->node->region[k]);
   wick_value first = wick_build_close(b);
   for (uint32_t k = 0; k < a->ncaptured && first.id; k++)

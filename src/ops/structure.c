@@ -170,9 +170,12 @@ static wick_status if_infer(wick_infer *c)
 const wick_op wick_op_if = {
     .name = "if",
     .doc = "What the first region yields where the condition is true, else what the second yields; "
-           "only that one runs",
+           "only that one runs. Pairs of sizes that a region relies on to be equal: it fails where "
+           "they are not",
     .nin = {1, 1},
     .nout = {0, WICK_ANY},
+    .attr = {{"then_equal", WICK_ATTR_DIMS, 0, false, NULL, 0, 0},
+             {"else_equal", WICK_ATTR_DIMS, 0, false, NULL, 0, 0}},
     .nregion = {2, 2},
     .level = STRUCTURE_ALL,
     .infer = if_infer,

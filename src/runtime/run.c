@@ -168,6 +168,9 @@ static wick_error *run_fault(const wick_session *s, wick_code code)
     snprintf(text, sizeof text, "%s: %s", p->kernel[f.kernel].place, f.message);
   else if (f.kernel >= p->nkernel)
     snprintf(text, sizeof text, "the run failed with code %d", (int)code);
+  else if (code == WICK_ETYPE)
+    snprintf(text, sizeof text, "%s: the branch that is taken is not for these shapes",
+             p->kernel[f.kernel].place);
   else
     snprintf(text, sizeof text,
              code == WICK_ERANGE ? "%s: index %lld lies outside of what it indexes"

@@ -142,7 +142,7 @@ static wick_status sizes_places(const wick_program_sizes *p, const int64_t *tabl
   for (uint32_t i = 0; i < p->nbuffer; i++) {
     const wick_program_buffer *b = &p->buffer[i];
     int64_t n = table[b->nbytes];
-    if (n < 0) return wick_fail(mem, WICK_ERANGE, NULL, "for these shapes a size is negative");
+    if (n < 0) n = 0; /* of a branch that is not for these sizes, and fails if it is entered */
     buffer[i] = (wick_plan_buffer){.nbytes = (uint64_t)n, .first = b->first, .last = b->last};
   }
   wick_plan_options options = {.align_bytes = SIZES_ALIGN};
@@ -152,10 +152,8 @@ static wick_status sizes_places(const wick_program_sizes *p, const int64_t *tabl
   int64_t *places = wick_new(keep, int64_t, p->nbuffer + 1);
   for (uint32_t i = 0; i < p->nbuffer; i++)
     places[i] = (int64_t)(plan.offset_bytes[i] / SIZES_ALIGN);
-  if (table[p->scratch] < 0)
-    return wick_fail(mem, WICK_ERANGE, NULL, "for these shapes a size is negative");
   out->places = places, out->arena_bytes = plan.nbytes;
-  out->scratch_bytes = (uint64_t)table[p->scratch];
+  out->scratch_bytes = (uint64_t)wick_max_i64(table[p->scratch], 0);
   return NULL;
 }
 

@@ -36,7 +36,7 @@ static void flow_if(form_state *s, const wick_node *n, wick_errors *all)
     wick_value v = {n->first.id + k};
     s->low[v.id] = flow_alloc(s, wick_type_of(f, v));
   }
-  wick_build_open(&s->b, WICK_OP_if, 1, &cond, NULL, 0, NULL);
+  wick_build_open(&s->b, WICK_OP_if, 1, &cond, n->attr, 0, NULL);
   for (uint32_t r = 0; r < 2; r++) {
     uint32_t ninner = s->inner.n;
     const wick_node *y = &f->node[n->region[r].end - 1];

@@ -58,8 +58,8 @@ static void flow_branch(wick_onnx_op *o, const wick_onnx_graph *g)
   for (uint32_t k = 0; k < o->nout && !o->failed; k++) o->out[k] = y[k];
 }
 
-/* Both branches. What is wrong, sizes that must be equal in one of them alone, and types that
- * differ may be mended where the condition is known. */
+/* Both branches; sizes that must be equal in one of them alone are looked at where it is entered.
+ * What is wrong, and types that differ, may be mended where the condition is known. */
 static void flow_if_both(wick_onnx_op *o, const wick_onnx_graph *const *branch)
 {
   wick_onnx_trial t = wick_onnx_trial_begin(o);
@@ -73,8 +73,9 @@ static void flow_if_both(wick_onnx_op *o, const wick_onnx_graph *const *branch)
     if (!good) break;
     wick_value *flat = wick_new(o->c->tmp, wick_value, wick_onnx_flat(o, o->nout, y[r], NULL) + 1u);
     wick_yield(o->b, wick_onnx_flat(o, o->nout, y[r], flat), flat);
+    wick_build_open_attr(o->b, r, wick_build_branch_checks(o->b, t.checks));
   }
-  if (good) fits = flow_same_types(o, o->nout, y[0], y[1]) && o->b->checks.n == t.checks;
+  if (good) fits = flow_same_types(o, o->nout, y[0], y[1]);
   if (good && fits) {
     wick_onnx_unflat(o, o->nout, y[0], wick_build_close(o->b), o->out);
     return;

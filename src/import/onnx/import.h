@@ -252,7 +252,7 @@ wick_value wick_onnx_places(wick_onnx_op *o, wick_value mask, wick_dim n, wick_d
 /* subgraph.c: what may be taken back */
 typedef struct wick_onnx_trial {
   wick_errors errors;
-  uint32_t unsupported, misfits, unknown, bounded, nodes, values, open, checks;
+  uint32_t unsupported, misfits, unknown, bounded, nodes, values, open, checks, branch_checks;
 } wick_onnx_trial;
 wick_onnx_trial wick_onnx_trial_begin(wick_onnx_op *o);
 bool wick_onnx_trial_good(const wick_onnx_op *o, const wick_onnx_trial *t); /* nothing was wrong */

@@ -12,7 +12,8 @@ wick_onnx_trial wick_onnx_trial_begin(wick_onnx_op *o)
                            .nodes = c->b.nodes.n,
                            .values = c->b.values.n,
                            .open = c->b.open.n,
-                           .checks = c->b.checks.n};
+                           .checks = c->b.checks.n,
+                           .branch_checks = c->b.branch_checks.n};
 }
 
 bool wick_onnx_trial_good(const wick_onnx_op *o, const wick_onnx_trial *t)
@@ -30,7 +31,7 @@ void wick_onnx_trial_undo(wick_onnx_op *o, const wick_onnx_trial *t)
   c->unsupported.n = t->unsupported, c->bounded.n = t->bounded;
   c->misfits = t->misfits, c->unknown = t->unknown;
   c->b.nodes.n = t->nodes, c->b.values.n = t->values, c->b.open.n = t->open;
-  c->b.checks.n = t->checks;
+  c->b.checks.n = t->checks, c->b.branch_checks.n = t->branch_checks;
   c->b.status = NULL;
   o->failed = false;
 }
