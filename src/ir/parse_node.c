@@ -359,7 +359,7 @@ static bool parse_node_check(wick_parser *p)
   if (branch) wick_parse_next(p);
   if (!parse_node_loc(p)) return false;
   if (p->building && branch)
-    wick_push(p->b.mem, &p->b.branch_checks, (wick_check){a, b, p->loc, true});
+    wick_push(p->b.mem, &p->b.checks, (wick_check){a, b, p->loc, true});
   else if (p->building)
     wick_build_check(&p->b, a, b, p->loc);
   parse_node_step(p, &at);

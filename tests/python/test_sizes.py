@@ -214,3 +214,33 @@ def test_part_of_a_row_that_a_loop_takes():
         np.testing.assert_array_equal(rows[:3], 2 * x[0])
         np.testing.assert_array_equal(elements[:3], 2 * x[0, :, 3, 4])
         assert not rows[3:].any() and not elements[3:].any()
+
+
+def test_sizes_that_one_branch_relies_on():
+    """A number chooses between two windows, of which each is for one length alone: one program has both."""
+    node = helper.make_node
+    rng = np.random.default_rng(9)
+
+    def branch(name, window):
+        w = rng.standard_normal((4, 1, window)).astype("f")
+        const = helper.make_tensor(name + "w", TensorProto.FLOAT, w.shape, w.tobytes(), raw=True)
+        nodes = [node("Conv", ["x", name + "w"], [name + "c"]),  # as long as the window: one place is left
+                 node("Squeeze", [name + "c", name + "last"], [name + "s"]), node("Relu", [name + "s"], [name])]
+        last = helper.make_tensor(name + "last", TensorProto.INT64, [1], [2])
+        return w, helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)], [const, last])
+
+    long, yes = branch("yes", 9)
+    short, no = branch("no", 5)
+    nodes = [node("Equal", ["rate", "sixteen"], ["c"]), node("If", ["c"], ["y"], then_branch=yes, else_branch=no)]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 1, "L"]),
+                                           helper.make_tensor_value_info("rate", TensorProto.INT64, [])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [helper.make_tensor("sixteen", TensorProto.INT64, [], [16])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+    program = wick.compile(model, vary=True)
+    for n, rate, w in [(1, 16, long), (3, 8, short), (2, 16, long), (1, 8, short)]:
+        x = rng.standard_normal((n, 1, w.shape[2])).astype("f")
+        want = np.maximum(np.einsum("nk,mk->nm", x[:, 0], w[:, 0]), 0)
+        np.testing.assert_allclose(program(x, np.array(rate)), want, rtol=2e-5, atol=1e-5)
+        with pytest.raises(wick.WickError, match="the branch that is taken is not for these shapes"):
+            program(x, np.array(24 - rate))
