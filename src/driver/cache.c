@@ -326,6 +326,31 @@ static uint32_t cache_list(const char *folder, uint32_t room, cache_entry *out)
   return n;
 }
 
+static bool cache_is_beside(wick_span key, wick_span of)
+{
+  size_t n = key.nbytes - of.nbytes;
+  return key.at && key.nbytes > of.nbytes && key.at[n - 1] == '\n' &&
+         memcmp(key.at + n, of.at, of.nbytes) == 0;
+}
+
+void wick_cache_all_beside(const char *folder, wick_span key, wick_files *files, wick_arena *mem,
+                           wick_spans *out)
+{
+  uint32_t room = cache_list(folder, 0, NULL);
+  cache_entry *entry = wick_new(mem, cache_entry, room);
+  uint32_t n = cache_list(folder, room, entry);
+  for (uint32_t i = 0; i < n && i < room; i++) {
+    const char *path = wick_path_join(mem, folder, entry[i].name), *end = strrchr(path, '.');
+    wick_file *file;
+    wick_artifact a;
+    if (strcmp(end, ".wick") != 0 || wick_files_map(files, path, &file)) continue;
+    wick_span bytes = {file->at, file->nbytes};
+    if (!wick_artifact_read(bytes, path, mem, &a) &&
+        cache_is_beside(wick_artifact_section(&a, "key"), key))
+      wick_push(mem, out, bytes);
+  }
+}
+
 static void cache_trim(const wick_cache *cache, wick_arena *tmp)
 {
   uint32_t room = cache_list(cache->folder, 0, NULL);

@@ -34,6 +34,11 @@ wick_cache wick_cache_beside(const wick_cache *cache, const char *what, wick_are
 /* The artifact of that key, copied into `mem`; false where there is none. */
 bool wick_cache_read(const wick_cache *cache, wick_arena *mem, wick_span *out);
 
+/* All artifacts in `folder` of what was made from that of this key. Mapped by `files`. */
+typedef wick_list(wick_span) wick_spans;
+void wick_cache_all_beside(const char *folder, wick_span key, wick_files *files, wick_arena *mem,
+                           wick_spans *out);
+
 /* A file of the cache that is being written. Of those who hold one somebody drops it. */
 typedef struct wick_draft {
   const char *path; /* its own until it is complete */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "driver/copies_cached.h"
 
 #include "command.h"
 #include "job.h"
@@ -46,7 +47,7 @@ static const char *explain_why(const json_t *entry, wick_arena *mem)
              *why = json_string_value(json_object_get(entry, "why"));
   if (!copy || strcmp(copy, "none") == 0) return "no copy: not met often enough";
   if (strcmp(copy, "ahead") == 0) return "a copy, made ahead: --pin-dim";
-  if (strcmp(copy, "cached") == 0) return "a copy, out of the cache: met often";
+  if (strcmp(copy, "cached") == 0) return "a copy in the cache: met often";
   if (strcmp(copy, "ready") == 0) return "a copy: met often";
   return wick_str_printf(mem, "a copy %s%s%s", copy, why && *why ? ": " : "", why ? why : "");
 }
@@ -83,14 +84,36 @@ static void explain_print(explain_state *s)
   json_array_foreach(met, i, entry) explain_entry(s, entry);
 }
 
+/* Copies that the cache has, and nobody of this process has met. */
+static wick_status explain_cached(explain_state *s)
+{
+  wick_job *j = &s->job;
+  uint32_t n;
+  const int64_t **cached;
+  wick_copies_cached(j->compiled, &j->files, &j->mem, &n, &cached);
+  for (uint32_t i = 0; i < n; i++) {
+    json_t *values = json_array();
+    for (uint32_t k = 0; k < wick_compiled_nsize(j->compiled); k++)
+      json_array_append_new(values, json_integer((json_int_t)cached[i][k]));
+    json_t *one = json_pack("{s:O, s:[{s:o, s:i, s:s, s:s, s:i, s:i}]}", "sizes",
+                            json_object_get(s->met, "sizes"), "met", "values", values, "runs", 0,
+                            "copy", "cached", "why", "", "generic_ns", 0, "copy_ns", 0);
+    wick_status bad = wick_met_add(s->met, one, j->path, &j->mem);
+    json_decref(one);
+    WICK_TRY(bad);
+  }
+  return NULL;
+}
+
 static wick_status explain_work(explain_state *s)
 {
   wick_job *j = &s->job;
   json_t *profile = NULL;
   WICK_TRY(wick_job_load(j));
-  j->vary = true;
+  j->vary = !j->nrange;
   WICK_TRY(wick_job_compile(j, NULL));
   s->met = wick_met_json(j->compiled);
+  WICK_TRY(explain_cached(s));
   if (s->profile) WICK_TRY(wick_met_read(s->profile, &j->mem, &profile));
   if (s->profile && !profile)
     return wick_fail(&j->mem, WICK_EIO, s->profile, "there is no such file");

@@ -90,6 +90,7 @@ int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv)
     return wick_job_usage(j, "--threads is outside 0 to 4096");
   if (j->processes < 0 || j->processes > 4096)
     return wick_job_usage(j, "--processes is outside 0 to 4096");
+  if (j->copies < 0 || j->copies > 1024) return wick_job_usage(j, "--copies is outside 0 to 1024");
   j->sizes = wick_new(&j->mem, wick_size, j->dims.n);
   j->ranges = wick_new(&j->mem, wick_size_range, j->dims.n);
   for (uint32_t i = 0; i < j->dims.n; i++)
@@ -218,6 +219,7 @@ wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed)
                             .nrange = j->nrange,
                             .ranges = j->ranges,
                             .vary = j->vary,
+                            .copies = (uint32_t)j->copies,
                             .npin = j->npin,
                             .pins = j->pins,
                             .cache = j->no_cache ? "" : NULL,

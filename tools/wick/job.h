@@ -21,7 +21,7 @@
 typedef struct wick_job {
   const char *command, *path;
   const char *target, *precision, *records;
-  int64_t threads, processes;
+  int64_t threads, processes, copies;
   bool no_cache, time, strict;
   wick_words dims;  /* NAME=N, NAME=LO..HI, NAME=LO..HI:STEP */
   const char *grad; /* what is differentiated; NULL: the first output, where `wrt` has names */
@@ -53,6 +53,7 @@ typedef struct wick_job {
        WICK_FLAG_LIST, &(j)->dims,                                                                 \
        "NAME=N...",    "sizes that the model leaves open; NAME=LO..HI[:STEP]: what they may be"},  \
       {"pin-dim", 0, WICK_FLAG_LIST, &(j)->pinned, "NAME=N,N...", "copies for these sizes alone"}, \
+      {"copies", 0, WICK_FLAG_INT, &(j)->copies, "N", "made for sizes that are met often"},        \
       {"grad", 0, WICK_FLAG_STRING, &(j)->grad, "TENSOR", "gives its derivatives, too"},           \
       {"wrt", 0, WICK_FLAG_LIST, &(j)->wrt, "TENSOR...", "derivatives by these; all inputs"},      \
       {"processes", 0, WICK_FLAG_INT, &(j)->processes, "N", "of the code generator at once"},      \
