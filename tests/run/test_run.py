@@ -269,3 +269,38 @@ def test_without_the_code_generator(small, tmp_path, monkeypatch):
     assert "nowhere" in wick("run", small, "--inputs", x, b, status=1)
     monkeypatch.setenv("WICK_CODEGEN", "/bin/false")
     assert "wick-codegen" in wick("run", small, "--inputs", x, b, status=1)
+
+
+def test_copies_for_some_sizes(tmp_path):
+    """Ahead, with the same bits; out of the cache; what is known of the sizes that were met."""
+    import json
+
+    rng = np.random.default_rng(11)
+    w = numpy_helper.from_array(rng.standard_normal((12, 7)).astype("f"), "w")
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Softmax", ["m"], ["y"], axis=0)],
+                              "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["rows", 12])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["rows", 7])], [w])
+    model = tmp_path / "rows.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), model)
+    ranges = ("--dim", "rows=1..64")
+    wick("compile", model, "-o", tmp_path / "plain.wick", *ranges)
+    wick("compile", model, "-o", tmp_path / "pinned.wick", *ranges, "--pin-dim", "rows=5,33")
+    record = tmp_path / "met.json"
+    for n in 5, 6, 33, 5:
+        np.save(tmp_path / "x.npy", rng.standard_normal((n, 12)).astype("f"))
+        for name in "plain", "pinned":
+            more = ("--profile", record) if name == "pinned" else ()
+            wick("run", tmp_path / f"{name}.wick", "--inputs", tmp_path / "x.npy", "-o", tmp_path / name, *more)
+        np.testing.assert_array_equal(np.load(tmp_path / "plain" / "output_0.npy"),
+                                      np.load(tmp_path / "pinned" / "output_0.npy"))
+    said = json.loads(wick("explain", tmp_path / "pinned.wick", "--profile", record, "--json"))
+    assert said["sizes"] == [{"name": "rows", "least": 1, "most": 64, "step": 1}]
+    met = {m["values"][0]: m for m in said["met"]}
+    assert [met[n]["runs"] for n in (5, 6, 33)] == [2, 1, 1]
+    assert [met[n]["copy"] for n in (5, 6, 33)] == ["ahead", "none", "ahead"]
+    assert met[5]["copy_ns"] and not met[5]["generic_ns"] and met[6]["generic_ns"]
+    assert "rows=6" in wick("explain", tmp_path / "pinned.wick", "--profile", record)
+    assert "no size cols" in wick("compile", model, "-o", tmp_path / "no.wick", *ranges, "--pin-dim", "cols=3", status=1)
+    assert "wanted NAME=N" in wick("compile", model, "-o", tmp_path / "no.wick", *ranges, "--pin-dim", "5", status=2)
+    wick("bench", model, *ranges, "--copies", 1, "--inputs", tmp_path / "x.npy", "-t", 1, "-s", 1)
+    assert "rows=5" in wick("explain", model, *ranges)
