@@ -69,15 +69,18 @@ static void diff_fails(diff_result *r, const char *what, wick_error *e)
   snprintf(r->why, sizeof r->why, "%s: %s", what, wick_error_message(e));
 }
 
-/* A branch or a loop gives what nobody wants: the reference computes it, and may fail at that. */
+/* A branch or a loop gives what nobody wants, or of a value nothing but its shape is wanted: the
+ * reference computes it, and may fail at that. */
 static bool diff_unwanted(diff *d, const wick_func *f)
 {
   wick_uses uses = wick_uses_of(f, &d->tmp);
-  for (uint32_t i = 0; i < f->nnode; i++)
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    if (f->node[i].op == WICK_OP_shape) return true;
     for (uint32_t k = 0; f->node[i].nregion && k < f->node[i].nout; k++) {
       uint32_t v = f->node[i].first.id + k;
       if (uses.first[v + 1] == uses.first[v]) return true;
     }
+  }
   return false;
 }
 

@@ -230,7 +230,8 @@ const wick_pass wick_passes[] = {
 };
 
 const char wick_pipeline_compile[] =
-    "calls,tokens,quantized,fold,branch,twins,unused,expand_rows,fold,subbyte,drop_identity,simplify,"
+    "calls,tokens,quantized,fold,branch,twins,unused,expand_rows,fold,subbyte,drop_identity,"
+    "simplify,"
     "invariant,cse,rescale,"
     "fold_scale,"
     "shuffles,attention,phases,lines,fold,"

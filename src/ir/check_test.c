@@ -99,7 +99,7 @@ static void test_kept(void **state)
   assert_non_null(s);
   assert_string_equal(s->message, "add: shapes do not broadcast: f32[N,4] and f32[5,4]");
   const wick_dim other = wick_dim_symbol(t.m->dims, "K", 1, 2);
-  const wick_check foreign[2] = {f->check[0], {other, wick_dim_const(1), {0}}};
+  const wick_check foreign[2] = {f->check[0], {other, wick_dim_const(1), {0}, 0}};
   g->ncheck = 2, g->check = foreign, g->node = f->node, g->nnode = f->nnode;
   s = wick_verify_func(g, &t.mem);
   assert_non_null(s);
