@@ -4,48 +4,18 @@
 
 #include <string.h>
 
-#include "driver/lower_kernel.h"
-#include "ir/build.h"
+#include "driver/lower_state.h"
 #include "ir/element.h"
 #include "ir/verify.h"
 #include "loop/expand.h"
 #include "loop/legalize.h"
-#include "low/alias.h"
 #include "low/beside.h"
 #include "low/liveness.h"
 #include "low/plan.h"
 
-typedef struct lower_state {
-  const wick_func *f;
-  const wick_target *target;
-  wick_alias alias;
-  wick_builder b; /* the entry */
-  wick_value arena, constants;
-  wick_value *to;           /* per value: the buffer in the entry; 0: not made yet */
-  wick_list(uint32_t) made; /* the values that have one, in order */
-  wick_value *index;        /* per value: of a loop's index, the number in the entry */
-  uint64_t steps;           /* of the loops around, as far as they are known */
-  bool pending;             /* something may have been launched that is not waited for */
-  uint64_t *offset;         /* per constant of the module: its place in the blob + 1; 0: none yet */
-  wick_names keys;          /* of kernels: the number in this table less 1 is the kernel's */
-  wick_names weights;       /* kernels with the constants that they have read */
-  const bool *beside;       /* per node: low/beside.h */
-  bool planned;             /* by the caller's word: places are constant, sizes or not */
-  bool open;                /* sizes are not constant: */
-  wick_value table, places; /* parameters of the entry, then */
-  uint32_t *buffer;         /* per value that is a root in the arena: the number of its place + 1 */
-  bool fault;               /* the last launch may fail: nothing runs beside it */
-  wick_arena *mem, *tmp;
-  wick_lowered *out;
-} lower_state;
+enum { LOWER_PLACES = 1 << 30 }; /* units of the arena: 64 GiB */
 
-enum {
-  LOWER_PLACES = 1 << 30, /* units of the arena: 64 GiB */
-  LOWER_PAIRS = 16,       /* of sizes that one kernel compares */
-};
-
-static wick_status lower_fail(const lower_state *s, const wick_node *n, wick_code code,
-                              const char *what)
+wick_status lower_fail(const lower_state *s, const wick_node *n, wick_code code, const char *what)
 {
   return wick_fail(s->tmp, code, wick_loc_text(s->f->module, n->loc), "@%s: %s: %s", s->f->name,
                    wick_op_of(n)->name, what);
@@ -84,7 +54,7 @@ static wick_status lower_constant(lower_state *s, const wick_node *n, uint64_t *
 }
 
 /* The number that the table of sizes has for d. */
-static wick_value lower_size(lower_state *s, wick_dim d)
+wick_value lower_size(lower_state *s, wick_dim d)
 {
   if (wick_dim_is_const(d)) return wick_build_i64(&s->b, d.v);
   wick_value in[2] = {s->table, wick_build_i64(&s->b, wick_sizes_slot(&s->out->sizes, d))};
@@ -173,7 +143,7 @@ static wick_status lower_view(lower_state *s, const wick_node *n, wick_value v, 
   return s->b.status;
 }
 
-static wick_status lower_operand(lower_state *s, const wick_node *n, wick_value v, wick_value *out)
+wick_status lower_operand(lower_state *s, const wick_node *n, wick_value v, wick_value *out)
 {
   if (wick_info_of(s->f, v)->kind != WICK_BUFFER)
     return lower_fail(s, n, WICK_EUNSUPPORTED, "an operand is no buffer");
@@ -220,8 +190,8 @@ static void lower_weights(lower_state *s, const wick_node *n, wick_lowered_kerne
   if (s->weights.n > before) k->weights += k->launch_weights;
 }
 
-static wick_status lower_launch(lower_state *s, const wick_node *n, const wick_kernel_use *use,
-                                const wick_value *operand)
+wick_status lower_launch(lower_state *s, const wick_node *n, const wick_kernel_use *use,
+                         const wick_value *operand)
 {
   wick_lowered_kernel *k;
   uint32_t nin = 0;
@@ -460,157 +430,9 @@ static void lower_sizes(lower_state *s)
   s->b.values.at[s->constants.id].type = wick_type_buffer(m, WICK_U8, 1, &blob, WICK_CONSTANT);
 }
 
-/* ---- branches and loops ---- */
-
-static wick_status lower_node(lower_state *s, const wick_node *n);
-
-static void lower_wait(lower_state *s)
-{
-  if (s->pending) wick_build(&s->b, WICK_OP_wait, 0, NULL, NULL, 0, NULL);
-  s->pending = false;
-}
-
-/* The instructions of a region. What is made in it is not seen outside. */
-static wick_status lower_region(lower_state *s, const wick_region *r)
-{
-  uint32_t nmade = s->made.n;
-  for (uint32_t i = r->begin; i + 1 < r->end; i = s->f->node[i].end)
-    WICK_TRY(lower_node(s, &s->f->node[i]));
-  while (s->made.n > nmade) s->to[s->made.at[--s->made.n]] = (wick_value){0};
-  return s->b.status;
-}
-
-/* The number that a buffer of one element holds now. */
-static wick_status lower_scalar(lower_state *s, const wick_node *n, wick_value v, wick_value *out)
-{
-  uint32_t d = s->alias.definer[v.id];
-  const wick_node *k = d == UINT32_MAX ? NULL : &s->f->node[d];
-  const wick_type_info *t = wick_info_of(s->f, v);
-  wick_type type = wick_type_scalar(s->f->module, t->elem, 1);
-  const void *data = NULL;
-  if (k && k->op == WICK_OP_const && k->attr[0].imm.constant)
-    data = wick_constant_get(s->f->module, k->attr[0].imm.constant)->data;
-  if (data) {
-    *out = wick_build_const(&s->b, type, 0, wick_load_int(t->elem, data, 0));
-    return s->b.status;
-  }
-  if (t->kind != WICK_BUFFER) return lower_fail(s, n, WICK_EUNSUPPORTED, "an operand is no buffer");
-  lower_wait(s);
-  wick_value in[2];
-  WICK_TRY(lower_operand(s, n, v, &in[0]));
-  in[1] = wick_build_i64(&s->b, 0);
-  *out = wick_build(&s->b, WICK_OP_load, 2, in, NULL, 1, &type);
-  return s->b.status;
-}
-
-/* A kernel that fails where sizes that a branch relies on differ, before anything else there. */
-static wick_status lower_equal(lower_state *s, const wick_node *n, const wick_dim *pair,
-                               uint32_t npair)
-{
-  wick_lowered_kernel k;
-  wick_value in[2 * LOWER_PAIRS];
-  WICK_TRY(wick_kernel_equal(s->f->module, npair, s->target, s->mem, s->tmp, &k));
-  k.loc = n->loc, k.nlaunch = 1, k.nrun = s->steps;
-  wick_names_add(&s->keys, k.name, strlen(k.name)); /* keys begin with a group's parameters */
-  wick_push(s->mem, &s->out->kernels, k);
-  for (uint32_t i = 0; i < 2 * npair; i++) in[i] = lower_size(s, pair[i]);
-  wick_attr a[3] = {{.s = k.name}, {.i = 1}, {.i = 0}};
-  s->b.loc = n->loc;
-  wick_build(&s->b, WICK_OP_launch, 2 * npair, in, a, 0, NULL);
-  s->pending = s->fault = true;
-  return s->b.status;
-}
-
-static wick_status lower_if(lower_state *s, const wick_node *n)
-{
-  wick_value cond;
-  WICK_TRY(lower_scalar(s, n, n->in[0], &cond));
-  wick_build_open(&s->b, WICK_OP_if, 1, &cond, NULL, 0, NULL);
-  bool before = s->pending, after = false;
-  for (uint32_t r = 0; r < 2; r++) {
-    s->pending = before;
-    wick_region_begin(&s->b, 0, NULL);
-    const wick_attr *equal = &n->attr[r];
-    for (uint32_t i = 0; i + 1 < equal->n; i += 2 * LOWER_PAIRS) {
-      uint32_t most = (equal->n - i) / 2;
-      WICK_TRY(lower_equal(s, n, equal->dims + i, most < LOWER_PAIRS ? most : LOWER_PAIRS));
-    }
-    WICK_TRY(lower_region(s, &n->region[r]));
-    wick_yield(&s->b, 0, NULL);
-    after = after || s->pending;
-  }
-  wick_build_close(&s->b);
-  s->pending = after;
-  return s->b.status;
-}
-
-/* Puts the index where kernels read it, if one does. */
-static wick_status lower_index(lower_state *s, const wick_node *n, wick_value i)
-{
-  wick_value in[3] = {{0}, {0}, i};
-  if (n->nin < 2 || !n->in[1].id) return NULL;
-  wick_value root = s->alias.place[n->in[1].id].root;
-  s->index[root.id] = i;
-  if (s->alias.access[root.id].n < 2) return s->b.status;
-  lower_wait(s);
-  WICK_TRY(lower_operand(s, n, n->in[1], &in[0]));
-  in[1] = wick_build_i64(&s->b, 0);
-  wick_build(&s->b, WICK_OP_store, 3, in, NULL, 0, NULL);
-  return s->b.status;
-}
-
-/* A loop's count, where that is a constant; else 1. */
-static int64_t lower_known(const lower_state *s, wick_value v)
-{
-  uint32_t d = s->alias.definer[v.id];
-  const wick_node *k = d == UINT32_MAX ? NULL : &s->f->node[d];
-  if (!k || k->op != WICK_OP_const || !k->attr[0].imm.constant) return 1;
-  const void *data = wick_constant_get(s->f->module, k->attr[0].imm.constant)->data;
-  return data ? wick_load_int(WICK_I64, data, 0) : 1;
-}
-
-static wick_status lower_loop(lower_state *s, const wick_node *n)
-{
-  wick_type type[2] = {wick_type_scalar(s->f->module, WICK_I64, 1),
-                       wick_type_scalar(s->f->module, WICK_BOOL, 1)};
-  bool stops = n->nin > 2 && n->in[2].id;
-  wick_value count, in[2] = {wick_build_i64(&s->b, 0), {0}};
-  WICK_TRY(lower_scalar(s, n, n->in[0], &count));
-  uint32_t nmade = s->made.n;
-  if (stops) {
-    in[1] = wick_build_const(&s->b, type[1], 0, 1);
-    wick_build_open(&s->b, WICK_OP_while, 2, in, NULL, 0, NULL);
-    wick_value i = wick_region_begin(&s->b, 2, type);
-    wick_value within = wick_build2(&s->b, WICK_OP_lt, i, count);
-    wick_value both = wick_build2(&s->b, WICK_OP_and, within, (wick_value){i.id + 1});
-    wick_yield(&s->b, 1, &both);
-  } else {
-    in[1] = count;
-    wick_build_open(&s->b, WICK_OP_for, 2, in, NULL, 0, NULL);
-  }
-  wick_value i = wick_region_begin(&s->b, 1 + stops, type), next[2];
-  s->pending = true; /* by the iteration before */
-  uint64_t outer = s->steps, all;
-  int64_t known = lower_known(s, n->in[0]);
-  if (known > 0 && !wick_mul_overflows(outer, (uint64_t)known, &all) && all < (uint64_t)1 << 40)
-    s->steps = all;
-  WICK_TRY(lower_index(s, n, i));
-  WICK_TRY(lower_region(s, &n->region[0]));
-  if (stops) {
-    WICK_TRY(lower_scalar(s, n, n->in[2], &next[1]));
-    next[0] = wick_build2(&s->b, WICK_OP_add, i, wick_build_i64(&s->b, 1));
-  }
-  wick_yield(&s->b, stops ? 2 : 0, next);
-  while (s->made.n > nmade) s->to[s->made.at[--s->made.n]] = (wick_value){0};
-  wick_build_close(&s->b);
-  s->pending = true;
-  s->steps = outer;
-  return s->b.status;
-}
-
 /* ---- the whole ---- */
 
-static wick_status lower_node(lower_state *s, const wick_node *n)
+wick_status lower_node(lower_state *s, const wick_node *n)
 {
   switch (n->op) {
   case WICK_OP_if: return lower_if(s, n);

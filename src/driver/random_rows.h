@@ -436,7 +436,7 @@ static void random_recurrent(random_graph *r, wick_opcode op)
   wick_attr *a = random_attrs(r, op);
   random_attr(op, a, "clip")->f = random_below(r, 3) ? 0 : 0.75;
   /* Without bounds gates multiply states by states, until all hangs on a last bit: sigmoid. */
-  if (!random_attr(op, a, "clip")->f && t.dim[0].v > 3) random_attr(op, a, "gate")->i = 1;
+  if (random_attr(op, a, "clip")->f == 0 && t.dim[0].v > 3) random_attr(op, a, "gate")->i = 1;
   random_build(r, op, nin, in, a, NULL);
 }
 
