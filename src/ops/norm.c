@@ -167,9 +167,9 @@ static void instance_norm_expand(wick_builder *b, const wick_node *n, const wick
   int64_t axis[WICK_MAX_RANK];
   uint32_t naxis = norm_axes_from(b, in[0], 2, axis);
   wick_value x = norm_expand_runs(b, wick_compose_wide(b, in[0]), naxis, axis, true, n->attr[0].f);
-  out[0] =
-      norm_expand_affine(b, x, wick_compose_channels(b, in[1], in[0]),
-                         wick_compose_channels(b, in[2], in[0]), wick_built_info(b, in[0])->elem);
+  wick_value scale = wick_compose_channels(b, in[1], in[0]),
+             bias = wick_compose_channels(b, in[2], in[0]);
+  out[0] = norm_expand_affine(b, x, scale, bias, wick_built_info(b, in[0])->elem);
 }
 
 const wick_op wick_op_instance_norm = {
@@ -221,9 +221,9 @@ static void group_norm_expand(wick_builder *b, const wick_node *n, const wick_va
   wick_value x = wick_compose_reshape(b, wick_compose_wide(b, in[0]), 3, dim);
   x = norm_expand_runs(b, x, 1, &axis, true, n->attr[0].f);
   x = wick_compose_reshape(b, x, t->rank, t->dim);
-  out[0] =
-      norm_expand_affine(b, x, wick_compose_channels(b, in[1], in[0]),
-                         wick_compose_channels(b, in[2], in[0]), wick_built_info(b, in[0])->elem);
+  wick_value scale = wick_compose_channels(b, in[1], in[0]),
+             bias = wick_compose_channels(b, in[2], in[0]);
+  out[0] = norm_expand_affine(b, x, scale, bias, wick_built_info(b, in[0])->elem);
 }
 
 const wick_op wick_op_group_norm = {

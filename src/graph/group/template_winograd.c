@@ -205,7 +205,7 @@ static winograd_cut winograd_cut_of(const winograd_group *w, const wick_target *
           least = wick_min_i64(wick_ceildiv_i64(WINOGRAD_LEAST, w->tx), w->ty),
           most =
               wick_max_i64(room / row, weights <= WINOGRAD_CACHED ? least : WINOGRAD_WHOLE / w->tx);
-  winograd_cut best = {.rows = w->ty, .parts = 1}, c;
+  winograd_cut best = {.rows = w->ty, .parts = 1}, c = {.rows = 0};
   double lowest = 1e300, far = wick_cost_first(t, (uint64_t)weights);
   most = wick_min_i64(wick_max_i64(most, least), w->ty);
   for (c.rows = most; c.rows >= least; c.rows--)
