@@ -6,10 +6,14 @@ in turns by peers.py; the table goes into README.md.
 
 That all kept outputs are met is another matter: `check.py` of the same folder. Here outputs for random inputs are
 compared with ONNX Runtime's, and the difference is in the table: for numbers that mean nothing a network may amplify
-what its arithmetic rounds, and then OpenVINO's difference is as large."""
+what its arithmetic rounds, and then OpenVINO's difference is as large.
+
+All get a file in which weights are weights alone: those that are inputs, too, as in files of before 2020, a caller may
+replace, so that ONNX Runtime does without most optimizations, and warns of each."""
 
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,12 +30,32 @@ def names():
     return [f.parent.name for f in found]
 
 
+# In a process of its own, as libraries of peers are.
+STRIP = """
+import sys, onnx
+model = onnx.load(sys.argv[1])
+made = {x.name for x in model.graph.initializer}
+inputs = [x for x in model.graph.input if x.name not in made]
+del model.graph.input[:]
+model.graph.input.extend(inputs)
+onnx.save(model, sys.argv[2])
+"""
+
+
+def weights_alone(name, to):
+    """The model without inputs that are weights, its kept inputs beside it."""
+    folder, model = MODELS / name, to / "model.onnx"
+    source = folder / json.loads((folder / "model.json").read_text())["model"]
+    subprocess.run([sys.executable, "-c", STRIP, source, model], check=True)
+    for x in (*folder.glob("input_*.npy"), *source.parent.glob(f"{source.stem}.input_*.npy")):
+        shutil.copy(x, to / x.name)
+    return model
+
+
 def measure(a, name, threads):
-    folder = MODELS / name
-    model = folder / json.loads((folder / "model.json").read_text())["model"]
     wick = f"{a.wick} bench --pipe {{model}} --inputs {{inputs}} --threads {{threads}}"
     with tempfile.TemporaryDirectory() as d:
-        out = pathlib.Path(d) / "out.json"
+        model, out = weights_alone(name, pathlib.Path(d)), pathlib.Path(d) / "out.json"
         command = [sys.executable, report.SHARED / "peers.py", model, "--threads", threads, "--only",
                    ",".join(networks.PEERS), "--rounds", a.rounds, "--seconds", a.seconds, "--wick", wick, "--json", out]  # fmt: skip
         r = subprocess.run(list(map(str, command)), capture_output=True, text=True)
@@ -51,8 +75,8 @@ def main():
             ms = found["ms"]
             ratio = networks.ratio(ms)
             over += [f"{name} ({t})"] if ms["wick"] > ms[networks.fastest(ms)] + 0.1 else []
-            row += [f"{ms['wick']:.3f}", *(f"{ms[p]:.3f}" for p in networks.PEERS), f"{ratio:.2f}"]
-            row += [networks.show(found["difference"]["wick"]), networks.show(found["difference"]["openvino"])]
+            row += [f"{ms['wick']:.3f}", *(f"{ms[p]:.3f}" if p in ms else "-" for p in networks.PEERS), f"{ratio:.2f}"]
+            row += [networks.show(found["difference"][p]) if p in ms else "-" for p in ("wick", "openvino")]
         else:
             rows.append(row)
             print(" ".join(f"{x:>12s}" for x in row), flush=True)

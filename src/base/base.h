@@ -29,6 +29,8 @@
 #define wick_mul_overflows(a, b, out) __builtin_mul_overflow(a, b, out)
 
 static inline int64_t wick_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline uint64_t wick_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static inline uint64_t wick_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline int64_t wick_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* Rounds towards minus infinity; b is not 0, and not (INT64_MIN, -1). */

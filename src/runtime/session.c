@@ -1,7 +1,7 @@
 /* Runs: the entry calls back for every kernel. Launches that may run side by side are gathered; the
  * pool's workers take equal shares of what they cost. */
 #include "runtime/session.h"
-#include "base/pages.h"
+#include "runtime/room.h"
 #include "runtime/session_host.h"
 
 #include <fenv.h>
@@ -59,10 +59,8 @@ struct wick_session_state {
   wick_sizing *sizing;     /* NULL: no size varies */
   const wick_sized *sized; /* NULL: sizes are to be given first */
   uint32_t first;          /* the slot of the first input */
-  uint64_t room;           /* bytes of arena and scratch, where they are on their own: sizes vary */
-  void *own;               /* they lie in it, then */
-  size_t nown;
-  uint32_t nbatch, share; /* share: workers that take parts of the batch */
+  wick_room room;          /* of arena and scratch, where sizes vary */
+  uint32_t nbatch, share;  /* share: workers that take parts of the batch */
   session_kernel batch[SESSION_BATCH];
 };
 
@@ -99,6 +97,24 @@ static session_layout session_layout_of(const wick_program *p, uint32_t nworker)
 
 static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, void **args,
                               int64_t nargs, int64_t tasks, int32_t beside);
+
+/* Bytes of an arena, and behind it of the scratch memory of each worker. */
+static bool session_room_of(const wick_session_state *s, uint64_t arena, uint64_t scratch,
+                            uint64_t *out)
+{
+  return arena <= SIZE_MAX / 4 && scratch <= SIZE_MAX / 4 &&
+         !wick_mul_overflows(wick_align_up(scratch, SESSION_PAD), (uint64_t)s->nworker, out) &&
+         !wick_add_overflows(*out, wick_align_up(arena, SESSION_ALIGN), out);
+}
+
+/* The least that is known to do for all sizes; 0 where none is. */
+static uint64_t session_room_most(const wick_session_state *s)
+{
+  uint64_t arena, scratch, all;
+  return wick_sizing_most(s->sizing, &arena, &scratch) && session_room_of(s, arena, scratch, &all)
+             ? all
+             : 0;
+}
 
 wick_status wick_session_make(const wick_image *image, const wick_program *program,
                               const void *constants, const wick_session_setup *setup,
@@ -142,9 +158,11 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
                             .scratch_stride = wick_align_up(program->scratch_bytes, SESSION_PAD),
                             .host = host,
                             .sizing = sizing,
+                            .room = {.allocator = a},
                             .first = sizing ? SESSION_FIRST + 2 : SESSION_FIRST,
                             .block = block,
                             .nblock = nblock};
+  if (sizing) s->room.most = session_room_most(s);
   if (setup) s->profile = setup->profile, s->profile_ctx = setup->profile_ctx;
   union {
     wick_launch f;
@@ -164,47 +182,9 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
 
 /* ---- sizes ---- */
 
-static void session_room_free(wick_session_state *s)
-{
-  if (s->own) s->allocator.free(s->allocator.self, s->own, s->nown);
-  s->own = NULL, s->room = 0;
-}
-
-/* The room that there was goes only when there is another. */
-static bool session_room_make(wick_session_state *s, size_t nbytes)
-{
-  size_t align = nbytes < WICK_PAGES_LARGE ? SESSION_ALIGN : WICK_PAGES_LARGE;
-  nbytes = wick_align_up(nbytes, align);
-  void *own = s->allocator.alloc(s->allocator.self, nbytes + align);
-  if (!own) return false;
-  session_room_free(s);
-  s->own = own, s->nown = nbytes + align, s->room = nbytes;
-  s->arena = (char *)own + (-(uintptr_t)own & (align - 1));
-  if (align == WICK_PAGES_LARGE) wick_pages_hint(s->arena, nbytes);
-  return true;
-}
-
-/* What arena and scratch hold between runs is nobody's. A room that is too small is followed by one
- * that is larger by half, where that can be had: what sizes do not use of it is never touched. */
-static bool session_room_grow(wick_session_state *s, uint64_t nbytes)
-{
-  uint64_t more = s->room + s->room / 2;
-  if (nbytes > SIZE_MAX / 4) return false;
-  return (more > nbytes && session_room_make(s, (size_t)more)) ||
-         session_room_make(s, (size_t)nbytes);
-}
-
-/* Bytes of an arena, and behind it of the scratch memory of each worker. */
-static bool session_room_of(const wick_session_state *s, uint64_t arena, uint64_t scratch,
-                            uint64_t *out)
-{
-  return arena <= SIZE_MAX / 4 && scratch <= SIZE_MAX / 4 &&
-         !wick_mul_overflows(wick_align_up(scratch, SESSION_PAD), (uint64_t)s->nworker, out) &&
-         !wick_add_overflows(*out, wick_align_up(arena, SESSION_ALIGN), out);
-}
-
 static void session_room_share(wick_session_state *s, uint64_t arena, uint64_t scratch)
 {
+  s->arena = s->room.at;
   s->scratch = s->arena + wick_align_up(arena, SESSION_ALIGN);
   s->scratch_stride = wick_align_up(scratch, SESSION_PAD);
   s->args[2] = s->arena;
@@ -219,8 +199,9 @@ bool wick_session_resize(wick_session_state *s, const wick_sized *sized)
 {
   uint64_t all;
   s->sized = NULL;
-  if (!session_room_of(s, sized->arena_bytes, sized->scratch_bytes, &all)) return false;
-  if (all > s->room && !session_room_grow(s, all)) return false;
+  if (!session_room_of(s, sized->arena_bytes, sized->scratch_bytes, &all) ||
+      !wick_room_fit(&s->room, all))
+    return false;
   session_room_share(s, sized->arena_bytes, sized->scratch_bytes);
   union {
     const void *c;
@@ -240,7 +221,7 @@ bool wick_session_take(wick_session_state *s, const wick_special *x, bool grow)
   uint64_t all;
   if (s->profile || !s->sized || !wick_special_fits(x, s->generic, s->sized) ||
       !session_room_of(s, p->arena_bytes, p->scratch_bytes, &all) ||
-      (all > s->room && !(grow && session_room_grow(s, all))))
+      !(grow ? wick_room_fit(&s->room, all) : all <= s->room.ready))
     return false;
   session_room_share(s, p->arena_bytes, p->scratch_bytes);
   s->program = p, s->entry = x->entry;
@@ -257,7 +238,7 @@ void wick_session_drop(wick_session_state *s)
   if (!s) return;
   wick_session_host_drop(s->host);
   wick_sizing_drop(s->sizing);
-  session_room_free(s);
+  wick_room_free(&s->room);
   s->allocator.free(s->allocator.self, s->block, s->nblock);
 }
 
@@ -416,6 +397,7 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
   int32_t code = s->entry(s->args);
   if (!code) code = session_flush(s);
   wick_pool_end(&s->run);
+  if (s->sizing) wick_room_ran(&s->room);
   if (s->host && !code) wick_session_host_end(s->host, outputs);
   return (wick_code)code;
 }

@@ -195,6 +195,22 @@ static wick_status sizes_new(wick_sizing *s, const int64_t *symbol, wick_arena *
 
 static const struct wick_error sizes_nomem = {WICK_ENOMEM, "out of memory", false};
 
+bool wick_sizing_most(wick_sizing *s, uint64_t *arena_bytes, uint64_t *scratch_bytes)
+{
+  const wick_program_sizes *p = &s->program->sizes;
+  wick_arena keep = wick_arena_make(&s->guard);
+  wick_sized sized = {0};
+  bool found = false;
+  if (!setjmp(s->guard.where)) {
+    int64_t *symbol = wick_new(&keep, int64_t, p->nsymbol + 1);
+    for (uint32_t i = 0; i < p->nsymbol; i++) symbol[i] = p->symbol[i].hi;
+    found = !sizes_new(s, symbol, &keep, &keep, &sized);
+    *arena_bytes = sized.arena_bytes, *scratch_bytes = sized.scratch_bytes;
+  }
+  wick_arena_free(&keep);
+  return found;
+}
+
 static void sizes_forget(wick_sizing *s)
 {
   sizes_entry **oldest = NULL;

@@ -21,6 +21,10 @@ WICK_CHECKED wick_status wick_sizing_make(const wick_image *image, const wick_pr
                                           wick_allocator a, wick_arena *mem, wick_sizing **out);
 void wick_sizing_drop(wick_sizing *s); /* NULL is legal */
 
+/* Memory that the upper ends of all ranges want. False: none is known, for these sizes do not fit
+ * each other, or this machine. */
+bool wick_sizing_most(wick_sizing *s, uint64_t *arena_bytes, uint64_t *scratch_bytes);
+
 /* The values of the program's symbols for these shapes of inputs, by input; rank UINT32_MAX: it is
  * not given, and has what follows from the others. WICK_ETYPE for shapes that do not fit the
  * program or each other, or that leave a size open; WICK_ERANGE for a size outside of its range. */
