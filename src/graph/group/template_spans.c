@@ -23,12 +23,12 @@ static bool spans_sums(const wick_schedule *s, uint32_t stage)
          wick_elem_is_float(wick_info_of(g, add->first)->elem);
 }
 
-/* Iterations of a loop, at most. */
+/* Iterations of a loop, at most; of one that never runs 1, which is as few terms. */
 static int64_t spans_count(const wick_schedule *s, const wick_stage *st, const wick_sloop *l)
 {
   int64_t lo, hi;
   wick_dim_range(s->group->module->dims, st->axis[l->axis].extent, &lo, &hi);
-  return l->size ? l->size : wick_ceildiv_i64(hi, l->factor);
+  return wick_max_i64(l->size ? l->size : wick_ceildiv_i64(hi, l->factor), 1);
 }
 
 /* Of n iterations, how many make a span: at most `most`; of a known number as even as can be, all
