@@ -65,10 +65,24 @@ static bool assign_is_index(const wick_func *f, wick_value v)
   return false;
 }
 
+/* v is a view of what the index of a loop chooses. */
+static bool assign_is_of_chosen(const wick_func *f, wick_value v)
+{
+  for (uint32_t i = f->nnode; i-- > 0;) {
+    const wick_node *n = &f->node[i];
+    wick_picked choice;
+    if (v.id < n->first.id || v.id >= n->first.id + n->nout) continue;
+    if (wick_group_is_chosen(f, n, &choice)) return true;
+    if (!wick_group_is_view(f, n)) return false;
+    v = n->in[0];
+  }
+  return false;
+}
+
 bool wick_group_is_chosen(const wick_func *f, const wick_node *n, wick_picked *out)
 {
   if (!wick_op_of(n)->chosen || wick_elem_storage[wick_info_of(f, n->first)->elem].bits % 8 ||
-      !assign_is_index(f, n->in[1]))
+      !assign_is_index(f, n->in[1]) || assign_is_of_chosen(f, n->in[0]))
     return false;
   const wick_type_info *x = wick_info_of(f, n->in[0]);
   int64_t least;

@@ -45,7 +45,8 @@ bool wick_group_turns(const wick_func *f, const wick_node *n, uint32_t *perm);
 /* A part in one piece: of the axes before the first that is cut there is one index each. Elements
  * before it: *offset. */
 bool wick_group_is_part(const wick_func *f, const wick_node *n, int64_t *offset);
-/* One of the parts behind each other that an index chooses, where that is a loop's own. */
+/* One of the parts behind each other that an index chooses, where that is a loop's own; of what
+ * another loop's index has chosen it is not a view: places know one index. */
 bool wick_group_is_chosen(const wick_func *f, const wick_node *n, wick_picked *out);
 /* The operand's memory under another type, or a part of it. */
 bool wick_group_is_view(const wick_func *f, const wick_node *n);
