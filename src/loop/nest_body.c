@@ -105,32 +105,33 @@ static void nest_through_add(nest *t, nest_through *all, wick_dim at, wick_dim l
 }
 
 /* Where loops inside s use what is read over and over, each of their iterations fetches its share
- * of the next: the loops that run through it stand still for as long as it takes. */
+ * of the next: the loops that run through it stand still for as long as it takes. How often a loop
+ * over an open extent runs is not known: there the first iteration fetches all. */
 static wick_dim nest_spread(nest *t, wick_dim at, const struct nest_symbol *s)
 {
   wick_dims *dims = t->m->dims;
   nest_through all = {.at = wick_dim_const(0), .n = 1};
-  wick_dim again = wick_dim_const(0);
+  wick_dim again = wick_dim_const(0), open = wick_dim_const(0);
   int64_t times = 1, lo, hi;
   for (uint32_t level = s->level;;) {
     const struct nest_symbol *x = nest_symbol_inside(t, level);
     if (!x) break;
     level = x->level;
     wick_dim_range(dims, x->sym, &lo, &hi);
-    bool used = wick_dim_uses(dims, at, x->sym);
-    if (used) nest_through_add(t, &all, at, x->sym, hi + 1);
-    if (used || hi >= 1 << 20 || times >= 1 << 20) continue;
-    wick_dim now = x->sym;
-    if (!wick_dim_is_const(x->most) && !wick_dim_eq(x->most, WICK_DIM_INVALID)) {
-      hi = wick_min_i64(wick_dim_typical(dims, x->most), hi); /* all of it in few iterations */
-      now = wick_dim_min(dims, now, wick_dim_const(hi));
+    if (wick_dim_uses(dims, at, x->sym)) {
+      nest_through_add(t, &all, at, x->sym, hi + 1);
+    } else if (!wick_dim_is_const(x->most) && !wick_dim_eq(x->most, WICK_DIM_INVALID)) {
+      open = wick_dim_max(dims, open, wick_dim_min(dims, x->sym, wick_dim_const(1)));
+    } else if (hi < 1 << 20 && times < 1 << 20) {
+      again = wick_dim_add(dims, wick_dim_mul(dims, again, wick_dim_const(hi + 1)), x->sym);
+      times *= hi + 1;
     }
-    again = wick_dim_add(dims, wick_dim_mul(dims, again, wick_dim_const(hi + 1)), now);
-    times *= hi + 1;
   }
-  if (!all.nloop || times == 1) return at;
+  bool fixed = wick_dim_is(open, 0);
+  if (!all.nloop || (times == 1 && fixed)) return at;
   wick_dim share = wick_dim_mul(dims, again, wick_dim_const(all.n));
   share = wick_dim_floordiv(dims, wick_dim_add(dims, share, all.at), wick_dim_const(times));
+  share = wick_dim_max(dims, share, wick_dim_mul(dims, open, wick_dim_const(all.n - 1)));
   all.zero[all.nloop - 1] = share;
   return wick_dim_substitute(dims, at, all.nloop, all.loop, all.zero);
 }
