@@ -119,6 +119,13 @@ WICK_API void wick_context_free(wick_context *context);
 
 enum { WICK_MAX_DIMS = 16 };
 
+/* Keys of a map, in the order of its elements: numbers or strings. */
+typedef struct wick_keys {
+  uint32_t n;
+  const int64_t *number;   /* NULL: they are strings, or there are none */
+  const wick_string *text; /* UTF-8 */
+} wick_keys;
+
 /* An input or output of a model, or of compiled code. */
 typedef struct wick_io {
   const char *name; /* as the model has it; "" where it has none */
@@ -127,6 +134,8 @@ typedef struct wick_io {
   int64_t dim[WICK_MAX_DIMS];          /* outermost first; -1: open until it is compiled */
   const char *dim_name[WICK_MAX_DIMS]; /* of an open size: "N", "2*N + 1"; else "" */
   uint64_t nbytes;                     /* dense, last dimension fastest; 0 where a size is open */
+  wick_keys keys; /* it is a map, or (of rank 2) a sequence of maps: one for each element of the
+                     last dimension; else n is 0 */
 } wick_io;
 
 /* ---- models ---- */
@@ -178,10 +187,15 @@ typedef struct wick_compiled wick_compiled;
 /* What an input has from now on. An input that is a sequence or an optional is told how many
  * elements it has: NAME has the shape [n], or [-1], an optional without a value; then each element
  * is an input of its own, NAME.0, NAME.1, ..., whose shape is given, too. Outputs that are
- * sequences or optionals are outputs NAME.0, ... The metadata "onnx.input.NAME", "onnx.output.NAME"
- * are "AT COUNT TYPE": the place among the model's own inputs or outputs, counted from 0; the
- * number of elements, -1, or ? before it is compiled; seq(f32), optional(f32) or
- * optional(seq(f32)). */
+ * sequences or optionals are outputs NAME.0, ...
+ * An output that is a map is a tensor NAME [n], a sequence of maps NAME [rows, n]; wick_io.keys are
+ * theirs. An input that is a map is a tensor NAME [n] of the values of those keys that the model
+ * looks for: 0 or "" where the map has none; others are left out. Where a model takes or gives maps
+ * whatever their keys are, these are tensors NAME.keys and NAME.values, in the order of the keys.
+ * The metadata "onnx.input.NAME", "onnx.output.NAME" are "AT COUNT TYPE", of maps with known keys
+ * "AT COUNT TYPE KEYS": the place among the model's own inputs or outputs, counted from 0; the
+ * number of tensors, -1, or ? before it is compiled; seq(f32), optional(f32), optional(seq(f32)),
+ * map(string,f32), seq(map(i64,f32)); [7,-3] or ["a","b"], as JSON. */
 typedef struct wick_shape {
   const char *input; /* its name */
   uint32_t rank;

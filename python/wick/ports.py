@@ -1,41 +1,77 @@
-"""Inputs and outputs as a model has them, and as compiled code has them: a sequence is a list of arrays, an
-optional without a value is None, and each array is an input or output of its own, NAME.0, NAME.1, ..."""
+"""Inputs and outputs as a model has them, and as compiled code has them, which takes arrays alone: a sequence is a list
+of arrays NAME.0, NAME.1, ..., an optional without a value is None, a map is a dict of the values in an array NAME, whose
+keys are known, or of the arrays NAME.keys and NAME.values; a sequence of maps is a list of dicts."""
 import collections
+import collections.abc
+import json
+import numbers
+import re
 
-Port = collections.namedtuple("Port", "name elem shape symbols type", defaults=("",))
-Port.__doc__ = """An input or output: its name, Wick's element type, sizes (-1: open), names of open sizes.
+import numpy as np
 
-`type`: "" for a tensor; seq(f32), optional(f32), optional(seq(f32)), then `shape` is None."""
+from wick import types
+from wick.errors import TypeMismatch
+
+
+class Port(collections.namedtuple("Port", "name elem shape symbols type keys", defaults=("", None))):
+    """An input or output: its name, Wick's element type, sizes (-1: open), names of open sizes.
+
+    `type`: "" for a tensor, then the rest is of no interest; seq(f32), optional(f32), optional(seq(f32)),
+    map(string,f32), seq(map(i64,f32)): then `shape` is None, and `elem` that of a map's values. `keys`: of a map, None
+    where they are not known.
+    """
+
+    __slots__ = ()
+    seq = property(lambda self: "seq(" in self.type)
+    optional = property(lambda self: self.type.startswith("optional("))
+    map = property(lambda self: "map(" in self.type)
+    #: The element type of a map's keys.
+    key = property(lambda self: re.search(r"map\((\w+),|$", self.type).group(1))
+
+    def onnx_type(self):
+        """seq(map(int64,tensor(float))"""
+        if not self.type:
+            return f"tensor({types.onnx_name(self.elem)})"
+        text = re.sub(r"map\((\w+),", lambda m: f"map({types.onnx_name(m.group(1))},", self.type)
+        return re.sub(rf"([(,]){self.elem}\)", rf"\1tensor({types.onnx_name(self.elem)}))", text, count=1)
 
 
 class Ports:
-    """`all`: the model's own inputs or outputs, made of the tensors `flat` and of what the metadata say of lists."""
+    """`all`: the model's own inputs or outputs, made of the arrays `flat` and of what the metadata say of the others."""
 
     def __init__(self, kind, flat, metadata):
-        prefix, lists = f"onnx.{kind}.", {}
+        prefix, noted = f"onnx.{kind}.", {}
         for key, text in metadata.items():
             if key.startswith(prefix):
-                at, count, type = text.split(" ")
-                lists[int(at)] = key[len(prefix):], 0 if count == "?" else int(count), type
+                at, count, type, *keys = text.split(" ", 3)
+                noted[int(at)] = key[len(prefix):], 0 if count == "?" else int(count), type, tuple(json.loads(keys[0])) if keys else None
         ports, self._take, at = [], [], 0  # of each: where it begins in `flat`, how many; None: a tensor
-        while at < len(flat) or len(ports) in lists:
-            name, count, type = lists.get(len(ports), ("", None, ""))
+        while at < len(flat) or len(ports) in noted:
+            name, count, type, keys = noted.get(len(ports), ("", None, "", None))
             if count is None:
                 ports.append(flat[at])
             else:
-                elem = type.rstrip(")").rpartition("(")[2]
-                ports.append(Port(name, elem, None, (), type))
+                elem = re.search(r"(\w+)\)*$", type).group(1)
+                ports.append(Port(name, elem, None, (), type, keys))
             self._take.append((at, count))
             at += 1 if count is None else max(count, 0)
-        self.all, self.plain = tuple(ports), not lists
+        self.all, self.plain = tuple(ports), not noted
+        keys = [p.keys or () for p in self.all]
+        self._places = [{key: i for i, key in enumerate(k)} for k in keys]
+        self._order = [sorted(range(len(k)), key=k.__getitem__) for k in keys]
 
     def flat(self, values):
         """Values of the model's inputs -> arrays of the code's."""
         if self.plain:
             return values
         out = []
-        for port, value in zip(self.all, values):
-            out.extend([value] if not port.type else elements(port, value))
+        for port, value, places in zip(self.all, values, self._places):
+            if not port.type:
+                out.append(value)
+            elif port.map:
+                out.extend(spread(port, value) if port.keys is None else [filled(port, places, value)])
+            else:
+                out.extend(elements(port, value))
         return out
 
     def packed(self, arrays):
@@ -43,23 +79,81 @@ class Ports:
         if self.plain:
             return arrays
         out = []
-        for port, (at, count) in zip(self.all, self._take):
-            if count is None or (count == 1 and "seq" not in port.type):
+        for port, (at, count), order in zip(self.all, self._take, self._order):
+            if count is not None and port.map:
+                known = port.keys is not None
+                keys = [port.keys[i] for i in order] if known else arrays[at].tolist()
+                out.append(dicts(port, keys, arrays[at][..., order] if known else arrays[at + 1]))
+            elif count is None or (count == 1 and not port.seq):
                 out.append(arrays[at])
             else:
                 out.append(None if count < 0 else list(arrays[at:at + count]))
         return out
 
 
+# ---- maps ----
+
+_KINDS = {"string": (str, "a string"), "i64": (numbers.Integral, "an integer")}
+
+
+def as_map(port, value):
+    """A dict that an input takes."""
+    place = f"input \"{port.name}\" is {port.type}"
+    if not isinstance(value, collections.abc.Mapping):
+        raise TypeMismatch(f"{place}: wanted is a dict, {type(value).__name__} is given")
+    kind, what = _KINDS[port.key]
+    number = _KINDS.get(port.elem, (numbers.Real, "a number"))
+    for key, x in value.items():
+        if not isinstance(key, kind) or isinstance(key, bool):
+            raise TypeMismatch(f"{place}: wanted is {what} for a key, {key!r} is given")
+        if not isinstance(x, number[0]):
+            raise TypeMismatch(f"{place}: wanted is {number[1]} for the key {key!r}, {x!r} is given")
+    return dict(value)
+
+
+def _made(elem, values):
+    try:
+        return np.array(values, types.dtype(elem))
+    except OverflowError as e:
+        raise TypeMismatch(f"a number does not fit {elem}: {e}") from None
+
+
+def spread(port, value):
+    """All keys, in order, and all values."""
+    keys = sorted(value)
+    return [_made(port.key, keys), _made(port.elem, [value[k] for k in keys])]
+
+
+def filled(port, places, value):
+    """The values of the keys that the code knows; of those that the map has not, 0 or \"\"."""
+    out = [""] * len(port.keys) if port.elem == "string" else [0] * len(port.keys)
+    for key, x in value.items():
+        at = places.get(key)
+        if at is not None:
+            out[at] = x
+    return _made(port.elem, out)
+
+
+def dicts(port, keys, values):
+    rows = values.tolist()
+    return [dict(zip(keys, row)) for row in rows] if port.seq else dict(zip(keys, rows))
+
+
+# ---- what code is compiled for ----
+
+
 def elements(port, value):
     """The arrays that a sequence or an optional consists of."""
-    return [] if value is None else value if "seq" in port.type else [value]
+    return [] if value is None else value if port.seq else [value]
 
 
-def shape_of(value):
-    """What code is compiled for: an array's shape, of a list those of its arrays, None for None."""
+def shape_of(port, value):
+    """What code is compiled for: an array's shape, of a list those of its arrays, None for None, of a map how many there
+    are where keys are not known."""
     if value is None:
         return None
+    if isinstance(value, dict):
+        return () if port.keys is not None else (len(value),)
     return tuple([a.shape for a in value]) if isinstance(value, list) else value.shape
 
 
@@ -69,8 +163,11 @@ def shapes_of(ports, values):
     for port, value in zip(ports, values):
         if not port.type:
             shapes[port.name] = value.shape
-            continue
-        parts = elements(port, value)
-        shapes[port.name] = (-1 if value is None else len(parts),)
-        shapes.update({f"{port.name}.{k}": a.shape for k, a in enumerate(parts)})
+        elif port.map:
+            parts = ("keys", "values") if port.keys is None else ()
+            shapes.update({f"{port.name}.{part}": (len(value),) for part in parts})
+        else:
+            parts = elements(port, value)
+            shapes[port.name] = (-1 if value is None else len(parts),)
+            shapes.update({f"{port.name}.{k}": a.shape for k, a in enumerate(parts)})
     return shapes

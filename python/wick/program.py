@@ -7,7 +7,7 @@ import numpy as np
 
 from wick import _core, types
 from wick.errors import InvalidArgument, TypeMismatch, WickError, raised
-from wick.ports import Port, Ports, shape_of, shapes_of
+from wick.ports import Port, Ports, as_map, shape_of, shapes_of
 
 
 class Options:
@@ -246,13 +246,15 @@ def _signature(inputs, outputs):
 
 
 def as_value(port, value):
-    """What an input takes: a dense array, of a sequence a list of them, None."""
+    """What an input takes: a dense array, of a sequence a list of them, a dict, None."""
     if not port.type:
         return as_array(port, value)
     value = value.numpy() if hasattr(value, "_wick_value") else value
-    if value is None and "optional" in port.type:
+    if port.map:
+        return as_map(port, value)
+    if value is None and port.optional:
         return None
-    if "seq" not in port.type:
+    if not port.seq:
         return as_array(port, value)
     if not isinstance(value, (list, tuple)):
         raise TypeMismatch(f"input {_port_text(port)}: wanted is a list, {type(value).__name__} is given")
@@ -348,7 +350,7 @@ class Specialised:
     def _for_all(self, arrays):
         """The program for all sizes, where it takes these; else None. Under the lock."""
         if self._all is None and self._programs:
-            tensors = self.model.open and not any(p.type for p in self.model.inputs)
+            tensors = self.model.open and not any(p.type and not p.map for p in self.model.inputs)
             try:
                 self._all = tensors and self.model.compile(vary=True, **{"copies": self.COPIES, **self.options})
             except WickError:
@@ -356,7 +358,7 @@ class Specialised:
         return self._all if self._all and self._all.fits(arrays) else None
 
     def program(self, arrays):
-        key = tuple([shape_of(a) for a in arrays])
+        key = tuple([shape_of(p, a) for p, a in zip(self.model.inputs, arrays)])
         for program in self._programs.get(key, ()):
             if program.takes(arrays):
                 return program

@@ -95,12 +95,12 @@ class RunOptions:
 
 
 class NodeArg:
-    """An input or output: `name`, `type` ("tensor(float)"), `shape` (numbers, names of open sizes)."""
+    """An input or output: `name`, `type` ("tensor(float)", "seq(map(int64,tensor(float)))"), `shape` (numbers, names of
+    open sizes; [] where it is no tensor)."""
 
     def __init__(self, port):
         self.name = port.name
-        tensor = f"tensor({types.onnx_name(port.elem)})"
-        self.type = port.type.replace(f"({port.elem})", f"({tensor})") or tensor
+        self.type = port.onnx_type()
         self.shape = [] if port.type else [size if size >= 0 else name or None for size, name in zip(port.shape, port.symbols)]
 
     def __repr__(self):
@@ -156,6 +156,10 @@ class OrtValue:
         return list(self._array.shape)
 
     def data_type(self):
+        if isinstance(self._array, dict):
+            key, value = next(iter(self._array.items()), ("", 0.0))
+            names = {int: "int64", float: "float", str: "string"}
+            return f"map({names[type(key)]},tensor({names[type(value)]}))"
         if not self.is_tensor():
             return f"seq({OrtValue(self._array[0]).data_type()})" if self._array else ""
         return f"tensor({types.onnx_name(types.elem_of(self._array.dtype))})"
@@ -179,7 +183,7 @@ class OrtValue:
         return False
 
     def is_tensor_sequence(self):
-        return isinstance(self._array, list)
+        return isinstance(self._array, list) and not any(isinstance(x, dict) for x in self._array)
 
     def update_inplace(self, array):
         if array.shape != self._array.shape or array.dtype != self._array.dtype:
@@ -295,7 +299,7 @@ class InferenceSession:
             self._prepare()
 
     def _prepare(self):
-        key = tuple(p.shape for p in self._model.inputs)
+        key = tuple(() if p.type else p.shape for p in self._model.inputs)
         program = self._model.compile(**self._compiled.options)
         self._compiled._programs[key] = (program,)
 

@@ -166,17 +166,17 @@ static void bundle_define(const bundle_header *h, const char *what, uint64_t val
 }
 
 /* As a string of C: what is not plain is given by its octal number. */
-static void bundle_string(const bundle_header *h, const char *s)
+static void bundle_string(const bundle_header *h, const char *s, uint64_t nbytes)
 {
   wick_text_char(h->out, '"');
-  for (; *s; s++) {
-    unsigned char c = (unsigned char)*s;
+  for (uint64_t i = 0; i < nbytes; i++) {
+    unsigned char c = (unsigned char)s[i];
     if (c < ' ' || c > '~' || strchr("\"\\?", c))
       wick_text_printf(h->out, "\\%03o", c);
     else
       wick_text_char(h->out, (char)c);
   }
-  wick_text_add(h->out, "\"\n");
+  wick_text_char(h->out, '"');
 }
 
 static void bundle_shape(const bundle_header *h, const char *what, const wick_io *io)
@@ -194,15 +194,34 @@ static void bundle_shape(const bundle_header *h, const char *what, const wick_io
   wick_text_add(h->out, open ? " */\n" : "\n");
 }
 
+/* Of a map: numbers or strings, in the order of the last dimension. */
+static void bundle_keys(const bundle_header *h, const char *what, const wick_keys *keys)
+{
+  if (!keys->n) return;
+  wick_text_printf(h->out, "#define %s_%s_KEYS {", h->macro, what);
+  for (uint32_t i = 0; i < keys->n; i++) {
+    if (i) wick_text_add(h->out, ", ");
+    if (keys->text)
+      bundle_string(h, keys->text[i].at, keys->text[i].nbytes);
+    else if (keys->number[i] == INT64_MIN)
+      wick_text_add(h->out, "-9223372036854775807 - 1"); /* there is no such number in C */
+    else
+      wick_text_int(h->out, keys->number[i]);
+  }
+  wick_text_add(h->out, "}\n");
+}
+
 static void bundle_io(const bundle_header *h, const char *what, const wick_io *io, uint64_t offset)
 {
   uint64_t nelem = 1;
   for (uint32_t k = 0; k < io->rank; k++) nelem *= (uint64_t)io->dim[k];
   wick_text_printf(h->out, "\n#define %s_%s_NAME ", h->macro, what);
-  bundle_string(h, io->name);
-  wick_text_printf(h->out, "#define %s_%s_TYPE %s\n", h->macro, what, bundle_elems[io->elem].name);
+  bundle_string(h, io->name, strlen(io->name));
+  wick_text_printf(h->out, "\n#define %s_%s_TYPE %s\n", h->macro, what,
+                   bundle_elems[io->elem].name);
   wick_text_printf(h->out, "#define %s_%s_RANK %u\n", h->macro, what, io->rank);
   bundle_shape(h, what, io);
+  bundle_keys(h, what, &io->keys);
   wick_text_printf(h->out,
                    "#define %s_%s_ELEMENTS %llu\n#define %s_%s_BYTES %llu\n"
                    "#define %s_%s_OFFSET %llu\n",

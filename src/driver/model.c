@@ -6,6 +6,7 @@
 #include "import/onnx/onnx.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "runtime/keys.h"
 
 /* ---- reading ---- */
 
@@ -107,6 +108,10 @@ void wick_model_describe(const wick_func *f, wick_arena *mem, uint32_t *out_ninp
   wick_io *io = wick_new(mem, wick_io, (size_t)f->nparam + r->nin);
   for (uint32_t i = 0; i < f->nparam; i++) model_describe(f, (wick_value){1 + i}, mem, &io[i]);
   for (uint32_t i = 0; i < r->nin; i++) model_describe(f, r->in[i], mem, &io[f->nparam + i]);
+  for (uint32_t i = 0; i < f->module->metadata.n; i++) {
+    const wick_pair *p = &f->module->metadata.at[i];
+    wick_keys_take(p->key, p->value, f->nparam, r->nin, io, mem);
+  }
   *out_ninput = f->nparam;
   *out_noutput = r->nin;
   *out_io = io;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "runtime/keys.h"
 
 enum {
   PROGRAM_ALIGN = 64, /* of contents */
@@ -429,9 +430,11 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
   if (!program_get_count(r, 8, &p->nmetadata)) return false;
   wick_program_pair *pair = wick_new(mem, wick_program_pair, p->nmetadata);
   p->metadata = pair;
-  for (uint32_t i = 0; i < p->nmetadata; i++)
+  for (uint32_t i = 0; i < p->nmetadata; i++) {
     if (!program_get_str(r, mem, &pair[i].key) || !program_get_str(r, mem, &pair[i].value))
       return false;
+    wick_keys_take(pair[i].key, pair[i].value, p->ninput, p->noutput, io, mem);
+  }
   return true;
 }
 

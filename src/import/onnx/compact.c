@@ -34,8 +34,7 @@ static wick_value compact_number(wick_onnx_op *o, int64_t i)
   return wick_build_const(o->b, wick_type_tensor(o->c->module, WICK_I64, 0, NULL), 0, i);
 }
 
-/* A size as a value. */
-static wick_value compact_size(wick_onnx_op *o, wick_dim d)
+wick_value wick_onnx_size(wick_onnx_op *o, wick_dim d)
 {
   return wick_dim_is_const(d) ? compact_number(o, d.v)
                               : wick_build1(o->b, WICK_OP_size, wick_onnx_count(o, d));
@@ -87,8 +86,8 @@ static wick_value compact_places(wick_onnx_op *o, wick_value mask, wick_dim n, w
 {
   wick_builder *b = o->b;
   int64_t most = 1, all = compact_most(o, n);
-  wick_value size = compact_size(o, n),
-             end = compact_size(o, wick_dim_sub(o->c->module->dims, n, wick_dim_const(1)));
+  wick_value size = wick_onnx_size(o, n),
+             end = wick_onnx_size(o, wick_dim_sub(o->c->module->dims, n, wick_dim_const(1)));
   wick_value ones = wick_build_cast(b, mask, WICK_I64);
   wick_value sums = wick_onnx_sums(o, ones, n), place = wick_onnx_count(o, n);
   *count = wick_onnx_reduce1(o, WICK_OP_reduce_sum, ones, 0, false);
@@ -158,7 +157,7 @@ static bool compact_numel(wick_onnx_op *o, wick_value x, wick_dim *out)
 static wick_value compact_by(wick_onnx_op *o, wick_opcode op, wick_value x, wick_dim by)
 {
   return wick_dim_is_const(by) ? wick_onnx_by(o, op, x, (double)by.v)
-                               : wick_build2(o->b, op, x, compact_size(o, by));
+                               : wick_build2(o->b, op, x, wick_onnx_size(o, by));
 }
 
 static void compact_non_zero(wick_onnx_op *o)

@@ -159,25 +159,23 @@ wick_value wick_onnx_power(wick_onnx_op *o, wick_value x)
   return constant_bits(o, wick_build_cast(b, code, WICK_U8), WICK_F8E8M0);
 }
 
-/* From strings, or to them. */
-static bool constant_cast_text(wick_onnx_op *o, wick_elem to)
+wick_value wick_onnx_cast_text(wick_onnx_op *o, wick_value x, wick_elem to)
 {
-  wick_elem from = wick_onnx_info(o, 0)->elem;
-  if (from != WICK_STRING && to != WICK_STRING) return false;
-  if (from == to) {
-    o->out[0] = o->in[0];
-    return true;
-  }
-  wick_type want = wick_type_with_elem(o->c->module, wick_built_type(o->b, o->in[0]), to);
+  wick_elem from = wick_built_info(o->b, x)->elem;
+  if (from == to) return x;
+  if (from != WICK_STRING && to != WICK_STRING) return wick_build_cast(o->b, x, to);
+  wick_type want = wick_type_with_elem(o->c->module, wick_built_type(o->b, x), to);
   wick_opcode op = to == WICK_STRING ? WICK_OP_to_string : WICK_OP_string_to;
-  o->out[0] = wick_build(o->b, op, 1, o->in, NULL, 1, &want);
-  return true;
+  return wick_build(o->b, op, 1, &x, NULL, 1, &want);
 }
 
 static void constant_cast_to(wick_onnx_op *o, wick_elem to)
 {
   wick_value x = o->in[0];
-  if (constant_cast_text(o, to)) return;
+  if (wick_onnx_info(o, 0)->elem == WICK_STRING || to == WICK_STRING) {
+    o->out[0] = wick_onnx_cast_text(o, x, to);
+    return;
+  }
   if (to == WICK_F8E8M0 && to != wick_onnx_info(o, 0)->elem) {
     o->out[0] = wick_onnx_power(o, x);
     return;

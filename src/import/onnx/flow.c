@@ -78,6 +78,7 @@ static void flow_if_both(wick_onnx_op *o, const wick_onnx_graph *const *branch)
   if (good) fits = flow_same_types(o, o->nout, y[0], y[1]);
   if (good && fits) {
     wick_onnx_unflat(o, o->nout, y[0], wick_build_close(o->b), o->out);
+    wick_onnx_maps_join(o, o->nout, y[0], y[1], o->out);
     return;
   }
   wick_dim assumed[2];

@@ -79,7 +79,7 @@ static bool import_type(wick_onnx_context *c, const wick_onnx_value_info *v, con
   if (!t)
     return wick_onnx_error(
                c, WICK_EUNSUPPORTED, place,
-               "only tensors, sequences and optionals are supported, not maps or sparse tensors"),
+               "only tensors, sequences, optionals and maps are supported, not sparse tensors"),
            false;
   if (!wick_onnx_elem(t->elem_type, &elem))
     return wick_onnx_error(c, WICK_EUNSUPPORTED, place, "elements of type %s are not supported",
@@ -228,15 +228,9 @@ static void import_output_type(wick_onnx_context *c, const wick_onnx_value_info 
                     wick_onnx_elem_name(t->elem_type, c->tmp));
 }
 
-typedef struct import_result { /* a tensor that the function gives */
-  wick_value v;
-  const char *name;
-} import_result;
-typedef wick_list(import_result) import_results;
-
 /* The results that an output consists of. */
 static void import_output(wick_onnx_context *c, const wick_onnx_value_info *v, uint32_t at,
-                          import_results *out)
+                          wick_onnx_results *out)
 {
   const char *name = wick_wire_text(c->tmp, v->name);
   const char *place =
@@ -245,28 +239,24 @@ static void import_output(wick_onnx_context *c, const wick_onnx_value_info *v, u
   if (!x.id) return;
   if (!wick_onnx_is_list(v) && wick_built_info(&c->b, x)->kind == WICK_TENSOR) {
     import_output_type(c, v, x, place);
-    wick_push(c->tmp, out, (import_result){x, name});
+    wick_push(c->tmp, out, (wick_onnx_result){x, name});
     return;
   }
-  uint32_t n;
-  const wick_value *item;
-  wick_onnx_list_output(c, v, x, at, place, &n, &item);
-  for (uint32_t k = 0; k < n; k++)
-    wick_push(c->tmp, out, (import_result){item[k], wick_str_printf(c->tmp, "%s.%u", name, k)});
+  wick_onnx_list_output(c, v, x, at, place, out);
 }
 
 /* How much of a result is there whose size depends on data: a result of its own, NAME.size.AXIS. */
-static void import_count(wick_onnx_context *c, import_result r, import_results *out)
+static void import_count(wick_onnx_context *c, wick_onnx_result r, wick_onnx_results *out)
 {
   const wick_onnx_bounded *d = wick_onnx_bounded_find(c, r.v);
   if (!d) return;
   const char *name = wick_str_printf(c->tmp, "%s.size.%u", r.name, d->axis);
-  wick_push(c->tmp, out, (import_result){d->count, name});
+  wick_push(c->tmp, out, (wick_onnx_result){d->count, name});
 }
 
 static void import_outputs(wick_onnx_context *c, const wick_onnx_graph *g)
 {
-  import_results all = {0};
+  wick_onnx_results all = {0};
   if (!g->output.n) wick_onnx_error(c, WICK_EPARSE, c->file, "the graph has no outputs");
   for (size_t i = 0; i < g->output.n; i++) import_output(c, &g->output.at[i], (uint32_t)i, &all);
   uint32_t nvalue = c->b.values.n, nplain = all.n;
@@ -384,7 +374,7 @@ static wick_status import_tries(wick_onnx_context *c, wick_arena *mem)
     c->module->metadata.n = nmetadata;
     import_begin(c, mem);
     import_graph(c);
-    again = false;
+    again = c->again;
     for (uint32_t i = 0; o && i < o->ncontent && (c->unknown || c->branches); i++)
       for (uint32_t k = 0; k < c->b.nparam && !o->fixed[i]; k++)
         if (c->wanted[k] && strcmp(import_param(c, k), o->content[i].input) == 0)
@@ -428,6 +418,7 @@ wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
                          .most_bytes = ((uint64_t)64 << 20) + 64 * (uint64_t)bytes.nbytes,
                          .outside = {options ? options->files : NULL, wick_path_folder(tmp, path),
                                      m, options && options->loose}};
+  c.asks = wick_new(tmp, wick_onnx_asks, 1);
   uint32_t nmetadata = m->metadata.n;
   wick_status failure = import_tries(&c, mem);
   if (failure) {

@@ -63,12 +63,23 @@ typedef struct wick_onnx_bounded {
   wick_value count; /* i64[] */
 } wick_onnx_bounded;
 
-/* An input that is a sequence or an optional. */
+/* Of an input that is a map: what nodes want of it. It lives through all tries of an import. */
+typedef struct wick_onnx_ask {
+  wick_span name;
+  bool all;               /* its keys and values, whatever they are */
+  wick_list(int64_t) key; /* else the values of these keys; of strings their numbers */
+} wick_onnx_ask;
+typedef wick_list(wick_onnx_ask *) wick_onnx_asks;
+
+/* An input that is a sequence, an optional or a map. */
 typedef struct wick_onnx_list {
   wick_span name;
   bool seq;
-  int64_t count; /* -1: an optional without a value */
-  wick_value *item;
+  int64_t count;      /* of the tensors in `item`; -1: an optional without a value */
+  wick_value *item;   /* of a map: its values, behind its keys where all is wanted */
+  wick_onnx_ask *ask; /* of a map */
+  wick_elem key;
+  wick_value whole; /* what its name stands for */
 } wick_onnx_list;
 
 typedef struct wick_onnx_unsupported { /* an operator that no row imports */
@@ -99,6 +110,8 @@ typedef struct wick_onnx_context {
   bool branches;    /* contents of inputs may tell which branches with errors are not taken */
   wick_list(wick_onnx_bounded) bounded;
   wick_list(wick_onnx_list) lists; /* inputs */
+  wick_onnx_asks *asks;
+  bool again;                      /* nodes want more of an input than it has in this try */
   const char *unlisted;            /* the first input whose elements are not given; or NULL */
   bool *wanted;                    /* by parameter: its contents must be known */
   wick_names symbols;              /* dimension names of the model, made fit for Wick's text */
@@ -135,18 +148,49 @@ int64_t wick_onnx_opset_of(const wick_onnx_scope *s, wick_span domain); /* 0: no
 /* import.c: binds the names of a graph's initializers to constants. */
 void wick_onnx_import_initializers(wick_onnx_context *c, const wick_onnx_graph *g);
 
-/* ports.c: inputs and outputs that are sequences or optionals. `at` is their place among the
+/* ports.c: inputs and outputs that are sequences, optionals or maps. `at` is their place among the
  * model's own. */
 bool wick_onnx_is_list(const wick_onnx_value_info *v);
 void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, uint32_t at,
                           const char *place);
 void wick_onnx_list_inputs_end(wick_onnx_context *c); /* behind all parameters: binds their names */
-/* The tensors that an output consists of; none after an error. */
+typedef struct wick_onnx_result {                     /* a tensor that the function gives */
+  wick_value v;
+  const char *name;
+} wick_onnx_result;
+typedef wick_list(wick_onnx_result) wick_onnx_results;
+/* Adds the tensors that an output consists of; none after an error. */
 void wick_onnx_list_output(wick_onnx_context *c, const wick_onnx_value_info *v, wick_value x,
-                           uint32_t at, const char *place, uint32_t *out_n, const wick_value **out);
+                           uint32_t at, const char *place, wick_onnx_results *out);
 /* Of an output whose elements are not known yet; false after an error. */
 bool wick_onnx_list_declared(wick_onnx_context *c, const wick_onnx_value_info *v, uint32_t at,
                              const char *place);
+
+/* map.c: maps, and sequences of maps with the same keys */
+typedef struct wick_onnx_map {
+  bool seq;
+  wick_elem key, elem;
+  wick_value keys, values; /* [n]; [n], or of a sequence [rows, n] */
+  bool known;              /* the keys are these, of strings by their numbers */
+  uint32_t n;
+  const int64_t *at;
+} wick_onnx_map;
+wick_value wick_onnx_map_make(wick_builder *b, wick_value keys, wick_value values);
+bool wick_onnx_is_map(const wick_builder *b, wick_value v);
+/* A map with all that is in it. */
+wick_onnx_map wick_onnx_map_all(wick_onnx_context *c, wick_value v);
+/* The values of these keys along the last axis; 0 or "" where there is none. */
+wick_value wick_onnx_map_look(wick_onnx_op *o, wick_value v, uint32_t n, const int64_t *key);
+/* All values in the order of their keys, which are numbers. 0 after a failure was added. */
+wick_value wick_onnx_map_dense(wick_onnx_op *o, wick_value v);
+/* One map of a sequence. */
+wick_value wick_onnx_map_row(wick_onnx_op *o, wick_value v, wick_value at);
+/* Of maps that a node with two branches gives: keys that are the same in both stay known. */
+void wick_onnx_maps_join(wick_onnx_op *o, uint32_t n, const wick_value *a, const wick_value *b,
+                         wick_value *out);
+/* Keys as a constant; the place of the first one that stands there twice, or -1. */
+wick_value wick_onnx_keys(wick_onnx_context *c, wick_elem elem, uint32_t n, const int64_t *key);
+int64_t wick_onnx_keys_twice(wick_arena *mem, uint32_t n, const int64_t *key);
 
 /* sequence.c: an optional without a value */
 wick_value wick_onnx_nothing(wick_builder *b);
@@ -242,6 +286,7 @@ const wick_onnx_bounded *wick_onnx_bounded_find(const wick_onnx_context *c, wick
 /* False after "the size of WHAT depends on data" was added. */
 bool wick_onnx_whole(wick_onnx_op *o, wick_value v, const char *what);
 
+wick_value wick_onnx_size(wick_onnx_op *o, wick_dim d); /* a size as a value, i64[] */
 /* Running sums of x [n], i64. */
 wick_value wick_onnx_sums(wick_onnx_op *o, wick_value x, wick_dim n);
 /* The places of the true elements of `mask` [n], in order, as i64 [*size]. Where the mask is not
@@ -297,6 +342,8 @@ wick_value wick_onnx_reshape(wick_onnx_op *o, wick_value x, uint32_t n, const wi
 wick_value wick_onnx_transpose(wick_onnx_op *o, wick_value x, uint32_t n, const int64_t *perm);
 wick_value wick_onnx_reduce(wick_onnx_op *o, wick_opcode op, wick_value x, uint32_t n,
                             const int64_t *axes, bool keepdims);
+/* x as `to`: strings as numbers, numbers as strings, or as the row cast does it. */
+wick_value wick_onnx_cast_text(wick_onnx_op *o, wick_value x, wick_elem to);
 /* x, a float, within the range of the 8-bit float `to`, unless the attribute `saturate` is 0. */
 wick_value wick_onnx_saturate(wick_onnx_op *o, wick_value x, wick_elem to);
 /* x as the nearest, next or last power of two, f8e8m0: attributes `round_mode` and `saturate`. */

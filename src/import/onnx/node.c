@@ -105,7 +105,9 @@ static bool node_plain(wick_onnx_op *o)
       return false;
   for (uint32_t i = 0; i < o->nin && !takes; i++)
     if (o->in[i].id && wick_built_info(o->b, o->in[i])->kind != WICK_TENSOR) {
-      wick_onnx_fail(o, WICK_ETYPE, "input %u is a sequence or an optional", i);
+      wick_onnx_fail(o, WICK_ETYPE, "input %u is %s", i,
+                     wick_onnx_is_map(o->b, o->in[i]) ? "a map, or a sequence of maps"
+                                                      : "a sequence or an optional");
       return false;
     }
   return true;

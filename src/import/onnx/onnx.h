@@ -2,8 +2,8 @@
  *
  * What is imported: the main graph with its initializers (external ones too), local functions
  * (expanded where they are called), names of values, locations, metadata. What an operator means in
- * which opset stands in the rows of this folder's files. Sequences and optionals at the interface
- * become tensors (ports.c). Maps and sparse tensors are refused by name. */
+ * which opset stands in the rows of this folder's files. Sequences, optionals and maps at the
+ * interface become tensors (ports.c). Sparse tensors are refused by name. */
 #ifndef WICK_IMPORT_ONNX_ONNX_H
 #define WICK_IMPORT_ONNX_ONNX_H
 

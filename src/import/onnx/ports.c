@@ -1,22 +1,34 @@
-/* Inputs and outputs of the model that are sequences or optionals. A program has tensors only: each
- * element is an input or output of its own, NAME.0, NAME.1, ..., and metadata say which belong
- * together: "onnx.input.NAME" (or output) is "AT COUNT TYPE": the place among the model's own
- * inputs, how many elements there are (-1: an optional without a value, ?: not known yet), and
- * seq(f32), optional(f32) or optional(seq(f32)). */
+/* Inputs and outputs of the model that are sequences, optionals or maps. A program has tensors
+ * only: each element of a sequence is an input or output of its own, NAME.0, NAME.1, ..., a map or
+ * a sequence of maps is its values NAME, where its keys are known, else NAME.keys and NAME.values.
+ * Metadata say what belongs together: "onnx.input.NAME" (or output) is "AT COUNT TYPE", of a map
+ * with known keys "AT COUNT TYPE KEYS": the place among the model's own inputs, how many tensors
+ * there are (-1: an optional without a value, ?: not known yet), seq(f32), optional(f32),
+ * optional(seq(f32)), map(string,f32) or seq(map(i64,f32)), and the keys (runtime/keys.h). */
 #include "import/onnx/import.h"
+#include "runtime/keys.h"
 
 #include <string.h>
 
 enum { PORTS_MOST = 65535 }; /* operands of a node */
 
 typedef struct ports_type {
-  bool optional, seq;
-  wick_elem elem;
+  bool optional, seq, map;
+  wick_elem elem, key; /* of a map: of its values and keys */
 } ports_type;
 
 bool wick_onnx_is_list(const wick_onnx_value_info *v)
 {
-  return v->type && (v->type->sequence_type || v->type->optional_type);
+  return v->type && (v->type->sequence_type || v->type->optional_type || v->type->map_type);
+}
+
+static bool ports_elem(wick_onnx_context *c, int64_t type, const char *what, const char *place,
+                       wick_elem *out)
+{
+  if (wick_onnx_elem(type, out)) return true;
+  wick_onnx_error(c, WICK_EUNSUPPORTED, place, "%s of type %s are not supported", what,
+                  wick_onnx_elem_name(type, c->tmp));
+  return false;
 }
 
 /* False after an error. */
@@ -28,27 +40,56 @@ static bool ports_read(wick_onnx_context *c, const wick_onnx_value_info *v, cons
   if (out->optional) t = t->optional_type->elem_type;
   out->seq = t && t->sequence_type;
   if (out->seq) t = t->sequence_type->elem_type;
-  if (!t || !t->tensor_type) {
-    wick_onnx_error(c, WICK_EUNSUPPORTED, place,
-                    "of sequences and optionals only those of tensors are supported");
-    return false;
+  out->map = t && t->map_type && !out->optional;
+  if (out->map) {
+    if (!ports_elem(c, t->map_type->key_type, "keys", place, &out->key)) return false;
+    if (out->key != WICK_I64 && out->key != WICK_STRING) {
+      wick_onnx_error(c, WICK_EUNSUPPORTED, place, "its keys are %s, wanted i64 or string",
+                      wick_elem_name(out->key));
+      return false;
+    }
+    t = t->map_type->value_type;
   }
-  if (wick_onnx_elem(t->tensor_type->elem_type, &out->elem)) return true;
-  wick_onnx_error(c, WICK_EUNSUPPORTED, place, "elements of type %s are not supported",
-                  wick_onnx_elem_name(t->tensor_type->elem_type, c->tmp));
+  if (t && t->tensor_type)
+    return ports_elem(c, t->tensor_type->elem_type, out->map ? "values" : "elements", place,
+                      &out->elem);
+  wick_onnx_error(c, WICK_EUNSUPPORTED, place,
+                  out->map        ? "of maps only those to numbers or strings are supported"
+                  : out->optional ? "of optionals only those of tensors and their sequences are "
+                                    "supported"
+                                  : "of sequences only those of tensors and maps are supported");
   return false;
 }
 
+static const char *ports_text(wick_arena *mem, ports_type t)
+{
+  const char *x = wick_elem_name(t.elem);
+  if (t.map) x = wick_str_printf(mem, "map(%s,%s)", wick_elem_name(t.key), x);
+  if (t.seq) x = wick_str_printf(mem, "seq(%s)", x);
+  return t.optional ? wick_str_printf(mem, "optional(%s)", x) : x;
+}
+
+/* `more` stands behind the rest, or is "". */
 static void ports_note(wick_onnx_context *c, const char *kind, const char *name, uint32_t at,
-                       const char *count, ports_type t)
+                       const char *count, ports_type t, const char *more)
 {
   wick_arena *mem = &c->module->mem;
-  const char *elem = wick_elem_name(t.elem), *seq = t.seq ? "seq(" : "",
-             *end = t.seq && t.optional ? "))" : ")";
-  const char *text = wick_str_printf(mem, "%u %s %s%s%s%s", at, count,
-                                     t.optional ? "optional(" : "", seq, elem, end);
+  const char *text = wick_str_printf(mem, "%u %s %s%s", at, count, ports_text(c->tmp, t), more);
   wick_push(mem, &c->module->metadata,
             (wick_pair){wick_str_printf(mem, "onnx.%s.%s", kind, name), text});
+}
+
+/* A space and keys, as text. */
+static const char *ports_keys(wick_onnx_context *c, wick_elem elem, uint32_t n, const int64_t *key)
+{
+  wick_text t = wick_text_begin(c->tmp);
+  wick_string *text = wick_new(c->tmp, wick_string, (size_t)n + 1);
+  bool strings = elem == WICK_STRING;
+  for (uint32_t i = 0; i < n && strings; i++)
+    text[i] = wick_strings_get(&c->module->strings, key[i]);
+  wick_text_char(&t, ' ');
+  wick_keys_write(&t, (wick_keys){n, strings ? NULL : key, strings ? text : NULL});
+  return t.at;
 }
 
 /* The shape that was given for that name, NULL: none. */
@@ -86,6 +127,40 @@ static wick_value ports_element(wick_onnx_context *c, const char *name, wick_ele
   return wick_build_param(&c->b, type, WICK_IN, name);
 }
 
+/* What nodes have asked of that input in the tries before this one. */
+static wick_onnx_ask *ports_ask(wick_onnx_context *c, wick_span name)
+{
+  for (uint32_t i = 0; i < c->asks->n; i++) {
+    wick_onnx_ask *a = c->asks->at[i];
+    if (a->name.nbytes == name.nbytes && memcmp(a->name.at, name.at, name.nbytes) == 0) return a;
+  }
+  wick_onnx_ask *a = wick_new(c->tmp, wick_onnx_ask, 1);
+  a->name = name;
+  wick_push(c->tmp, c->asks, a);
+  return a;
+}
+
+static void ports_map_input(wick_onnx_context *c, const wick_onnx_value_info *v, ports_type t,
+                            uint32_t at, const char *name)
+{
+  wick_onnx_list l = {.name = v->name, .ask = ports_ask(c, v->name), .key = t.key};
+  const wick_onnx_ask *ask = l.ask;
+  l.count = ask->all ? 2 : 1;
+  l.item = wick_new(c->tmp, wick_value, 2);
+  const char *keys = wick_str_printf(c->tmp, "%s.keys", name),
+             *values = wick_str_printf(c->tmp, "%s.values", name);
+  wick_dim n = wick_dim_const(ask->key.n);
+  if (ask->all) {
+    n = wick_onnx_symbol(c, (wick_span){0}, keys, 0);
+    l.item[0] = wick_build_param(&c->b, wick_type_tensor(c->module, t.key, 1, &n), WICK_IN, keys);
+  }
+  l.item[ask->all] = wick_build_param(&c->b, wick_type_tensor(c->module, t.elem, 1, &n), WICK_IN,
+                                      ask->all ? values : name);
+  ports_note(c, "input", name, at, ask->all ? "2" : "1", t,
+             ask->all ? "" : ports_keys(c, t.key, ask->key.n, ask->key.at));
+  wick_push(c->tmp, &c->lists, l);
+}
+
 void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, uint32_t at,
                           const char *place)
 {
@@ -93,8 +168,17 @@ void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, u
   const wick_onnx_given_shape *s = ports_shape(c, name);
   ports_type t;
   if (!ports_read(c, v, place, &t)) return;
+  if (t.map && t.seq) {
+    wick_onnx_error(c, WICK_EUNSUPPORTED, place,
+                    "sequences of maps are supported as outputs alone");
+    return;
+  }
+  if (t.map) {
+    ports_map_input(c, v, t, at, name);
+    return;
+  }
   if (!s) {
-    ports_note(c, "input", name, at, "?", t);
+    ports_note(c, "input", name, at, "?", t, "");
     if (!c->unlisted) c->unlisted = place;
     return;
   }
@@ -105,7 +189,7 @@ void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, u
                     t.seq ? "" : ", n = 1", t.optional ? ", or -1, none" : "");
     return;
   }
-  ports_note(c, "input", name, at, wick_str_printf(c->tmp, "%lld", (long long)count), t);
+  ports_note(c, "input", name, at, wick_str_printf(c->tmp, "%lld", (long long)count), t, "");
   wick_onnx_list l = {.name = v->name, .seq = t.seq, .count = count};
   l.item = wick_new(c->tmp, wick_value, (size_t)(count > 0 ? count : 0) + 1);
   for (int64_t k = 0; k < count; k++) {
@@ -119,44 +203,66 @@ void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, u
 void wick_onnx_list_inputs_end(wick_onnx_context *c)
 {
   for (uint32_t i = 0; i < c->lists.n; i++) {
-    const wick_onnx_list *l = &c->lists.at[i];
-    wick_value v = l->item[0];
-    if (l->count < 0)
-      v = wick_onnx_nothing(&c->b);
+    wick_onnx_list *l = &c->lists.at[i];
+    wick_onnx_ask *ask = l->ask;
+    l->whole = l->item[0];
+    if (ask && ask->all)
+      l->whole = wick_onnx_map_make(&c->b, l->item[0], l->item[1]);
+    else if (ask)
+      l->whole =
+          wick_onnx_map_make(&c->b, wick_onnx_keys(c, l->key, ask->key.n, ask->key.at), l->item[0]);
+    else if (l->count < 0)
+      l->whole = wick_onnx_nothing(&c->b);
     else if (l->seq)
-      v = wick_build(&c->b, WICK_OP_tuple, (uint32_t)l->count, l->item, NULL, 0, NULL);
-    wick_onnx_rebind(c, l->name, v);
+      l->whole = wick_build(&c->b, WICK_OP_tuple, (uint32_t)l->count, l->item, NULL, 0, NULL);
+    wick_onnx_rebind(c, l->name, l->whole);
   }
 }
 
 /* ---- outputs ---- */
 
-void wick_onnx_list_output(wick_onnx_context *c, const wick_onnx_value_info *v, wick_value x,
-                           uint32_t at, const char *place, uint32_t *out_n, const wick_value **out)
+/* What a value is, in words. */
+static const char *ports_what(const wick_onnx_context *c, wick_value x)
 {
-  ports_type t = {.seq = true};
-  const wick_type_info *info = wick_built_info(&c->b, x);
-  *out_n = 0;
-  if (!wick_onnx_is_list(v)) {
-    wick_onnx_error(c, WICK_ETYPE, place, "it is a sequence or an optional, the model says not so");
+  const wick_type_info *t = wick_built_info(&c->b, x);
+  if (wick_onnx_is_nothing(&c->b, x)) return "an optional without a value";
+  if (wick_onnx_is_map(&c->b, x)) {
+    const wick_type_info *values = wick_type_get(c->module, t->item[2]);
+    return values->rank == 2 ? "a sequence of maps" : "a map";
+  }
+  return t->kind == WICK_TUPLE ? "a sequence of tensors" : "a tensor";
+}
+
+static void ports_map_output(wick_onnx_context *c, const char *name, wick_value x, uint32_t at,
+                             ports_type t, const char *place, wick_onnx_results *out)
+{
+  wick_onnx_map m = wick_onnx_map_all(c, x);
+  if (m.seq != t.seq || m.key != t.key || m.elem != t.elem) {
+    const ports_type have = {.seq = m.seq, .map = true, .key = m.key, .elem = m.elem};
+    wick_onnx_error(c, WICK_ETYPE, place, "it is %s, the model says %s", ports_text(c->tmp, have),
+                    ports_text(c->tmp, t));
     return;
   }
-  if (!ports_read(c, v, place, &t)) return;
-  bool none = wick_onnx_is_nothing(&c->b, x);
-  if ((none && !t.optional) || (!none && (info->kind == WICK_TUPLE) != t.seq)) {
-    wick_onnx_error(c, WICK_ETYPE, place, "it is %s, the model says not so",
-                    none    ? "an optional without a value"
-                    : t.seq ? "a tensor"
-                            : "a sequence");
-    return;
-  }
+  ports_note(c, "output", name, at, m.known ? "1" : "2", t,
+             m.known ? ports_keys(c, m.key, m.n, m.at) : "");
+  if (!m.known)
+    wick_push(c->tmp, out, (wick_onnx_result){m.keys, wick_str_printf(c->tmp, "%s.keys", name)});
+  wick_push(
+      c->tmp, out,
+      (wick_onnx_result){m.values, m.known ? name : wick_str_printf(c->tmp, "%s.values", name)});
+}
+
+/* The tensors of a sequence or an optional; false after an error. */
+static bool ports_items(wick_onnx_context *c, wick_value x, ports_type t, const char *place,
+                        uint32_t *out_n, const wick_value **out)
+{
   *out = wick_dup(c->tmp, wick_value, &x, 1);
-  *out_n = none ? 0 : 1;
-  if (!none && t.seq) {
+  *out_n = wick_onnx_is_nothing(&c->b, x) ? 0 : 1;
+  if (*out_n && t.seq) {
     const wick_node *n = wick_onnx_definer(&c->b, x);
     if (!n || n->op != WICK_OP_tuple) {
       wick_onnx_error(c, WICK_EUNSUPPORTED, place, "the length of the sequence must be known");
-      return;
+      return false;
     }
     *out_n = n->nin;
     *out = wick_dup(c->tmp, wick_value, n->in, n->nin);
@@ -167,11 +273,37 @@ void wick_onnx_list_output(wick_onnx_context *c, const wick_onnx_value_info *v, 
     wick_onnx_error(c, WICK_ETYPE, place, "element %u is %s, the model says %s", k,
                     e->kind == WICK_TENSOR ? wick_elem_name(e->elem) : "no tensor",
                     wick_elem_name(t.elem));
-    *out_n = 0;
+    return false;
+  }
+  return true;
+}
+
+void wick_onnx_list_output(wick_onnx_context *c, const wick_onnx_value_info *v, wick_value x,
+                           uint32_t at, const char *place, wick_onnx_results *out)
+{
+  ports_type t = {.seq = true};
+  uint32_t n;
+  const wick_value *item;
+  const char *name = wick_wire_text(c->tmp, v->name);
+  bool none = wick_onnx_is_nothing(&c->b, x), map = wick_onnx_is_map(&c->b, x);
+  if (!wick_onnx_is_list(v)) {
+    wick_onnx_error(c, WICK_ETYPE, place, "it is %s, the model says not so", ports_what(c, x));
     return;
   }
-  ports_note(c, "output", wick_wire_text(c->tmp, v->name), at,
-             none ? "-1" : wick_str_printf(c->tmp, "%u", *out_n), t);
+  if (!ports_read(c, v, place, &t)) return;
+  bool tuple = wick_built_info(&c->b, x)->kind == WICK_TUPLE;
+  if (map != t.map || (none && !t.optional) || (!none && !map && tuple != t.seq)) {
+    wick_onnx_error(c, WICK_ETYPE, place, "it is %s, the model says not so", ports_what(c, x));
+    return;
+  }
+  if (map) {
+    ports_map_output(c, name, x, at, t, place, out);
+    return;
+  }
+  if (!ports_items(c, x, t, place, &n, &item)) return;
+  for (uint32_t k = 0; k < n; k++)
+    wick_push(c->tmp, out, (wick_onnx_result){item[k], wick_str_printf(c->tmp, "%s.%u", name, k)});
+  ports_note(c, "output", name, at, none ? "-1" : wick_str_printf(c->tmp, "%u", n), t, "");
 }
 
 bool wick_onnx_list_declared(wick_onnx_context *c, const wick_onnx_value_info *v, uint32_t at,
@@ -179,6 +311,6 @@ bool wick_onnx_list_declared(wick_onnx_context *c, const wick_onnx_value_info *v
 {
   ports_type t;
   if (!ports_read(c, v, place, &t)) return false;
-  ports_note(c, "output", wick_wire_text(c->tmp, v->name), at, "?", t);
+  ports_note(c, "output", wick_wire_text(c->tmp, v->name), at, "?", t, "");
   return true;
 }

@@ -36,7 +36,7 @@ static void test_ports(void **state)
       {both, {.shape = pair, .nshape = 3}, "graph @main(%p0: f32[3,4], %p1: f32[1]) -> bool[] {"},
       {"opset 18; in s seq1 2; Identity s -> t; out t 1 2",
        {.shape = pair, .nshape = 3},
-       "m.onnx: output \"t\": it is a sequence or an optional, the model says not so"},
+       "m.onnx: output \"t\": it is a sequence of tensors, the model says not so"},
       {"opset 18; in s optoptseq1 2; Identity s -> t; out t optseq6 2",
        {.shape = pair, .nshape = 3},
        "m.onnx: output \"t\": element 0 is f32, the model says i32"},

@@ -28,6 +28,10 @@ bool wick_onnx_is_nothing(const wick_builder *b, wick_value v)
 static bool sequence_items(wick_onnx_op *o, uint32_t i, uint32_t *out_n, const wick_value **out)
 {
   const wick_node *n = sequence_type(o, o->in[i]) ? wick_onnx_definer(o->b, o->in[i]) : NULL;
+  if (n && wick_onnx_is_map(o->b, o->in[i])) {
+    wick_onnx_fail(o, WICK_ETYPE, "input %u is a map, or a sequence of maps", i);
+    return false;
+  }
   if (!n || wick_onnx_is_nothing(o->b, o->in[i])) {
     wick_onnx_fail(o, WICK_ETYPE, "input %u is no sequence", i);
     return false;
@@ -55,6 +59,12 @@ uint32_t wick_onnx_flat(wick_onnx_op *o, uint32_t n, const wick_value *v, wick_v
   uint32_t count = 0;
   for (uint32_t k = 0; k < n; k++) {
     const wick_type_info *t = sequence_type(o, v[k]);
+    if (t && wick_onnx_is_map(o->b, v[k])) {
+      wick_onnx_map m = wick_onnx_map_all(o->c, v[k]);
+      if (out) out[count] = m.keys, out[count + 1] = m.values;
+      count += 2;
+      continue;
+    }
     const wick_node *items = t ? wick_onnx_definer(o->b, v[k]) : NULL;
     uint32_t have = !t ? 1 : wick_onnx_is_nothing(o->b, v[k]) ? 0 : t->nitem;
     for (uint32_t i = 0; i < have && out; i++) out[count + i] = t ? items->in[i] : v[k];
@@ -70,6 +80,11 @@ void wick_onnx_unflat(wick_onnx_op *o, uint32_t n, const wick_value *like, wick_
     const wick_type_info *t = sequence_type(o, like[k]);
     if (t && wick_onnx_is_nothing(o->b, like[k])) {
       out[k] = wick_onnx_nothing(o->b);
+      continue;
+    }
+    if (t && wick_onnx_is_map(o->b, like[k])) {
+      out[k] = wick_onnx_map_make(o->b, first, (wick_value){first.id + 1});
+      first.id += 2;
       continue;
     }
     uint32_t have = t ? t->nitem : 1;
@@ -117,6 +132,14 @@ static void sequence_erase(wick_onnx_op *o)
   o->out[0] = sequence_make(o, n - 1, all);
 }
 
+/* Is input 0, a map, a sequence of maps? False after a failure was added. */
+static bool sequence_of_maps(wick_onnx_op *o)
+{
+  if (wick_onnx_map_all(o->c, o->in[0]).seq) return true;
+  wick_onnx_fail(o, WICK_ETYPE, "input 0 is a map, wanted a sequence");
+  return false;
+}
+
 /* At a position that a run knows: of items of one type, a row of them all. */
 static bool sequence_chosen(wick_onnx_op *o, uint32_t n, const wick_value *item)
 {
@@ -139,6 +162,10 @@ static void sequence_at(wick_onnx_op *o)
   uint32_t n;
   int64_t at;
   const wick_value *item;
+  if (wick_onnx_is_map(o->b, o->in[0])) {
+    if (sequence_of_maps(o)) o->out[0] = wick_onnx_map_row(o, o->in[0], wick_onnx_scalar(o, 1));
+    return;
+  }
   if (!sequence_items(o, 0, &n, &item) || sequence_chosen(o, n, item)) return;
   if (sequence_position(o, 1, n, (int64_t)n - 1, 0, &at)) o->out[0] = item[at];
 }
@@ -147,6 +174,13 @@ static void sequence_length(wick_onnx_op *o)
 {
   uint32_t n;
   const wick_value *item;
+  if (wick_onnx_is_map(o->b, o->in[0])) {
+    if (sequence_of_maps(o)) {
+      wick_onnx_map m = wick_onnx_map_all(o->c, o->in[0]);
+      o->out[0] = wick_onnx_size(o, wick_built_info(o->b, m.values)->dim[0]);
+    }
+    return;
+  }
   if (sequence_items(o, 0, &n, &item))
     o->out[0] = wick_build_const(o->b, wick_type_tensor(o->c->module, WICK_I64, 0, NULL), 0, n);
 }
