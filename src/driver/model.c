@@ -7,6 +7,7 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "runtime/keys.h"
+#include "runtime/program.h"
 
 /* ---- reading ---- */
 
@@ -98,7 +99,7 @@ static void model_describe(const wick_func *f, wick_value v, wick_arena *mem, wi
     open = true;
   }
   if (open || !wick_type_nbytes(f->module, f->value[v.id].type, &io->nbytes)) io->nbytes = 0;
-  if (t->elem == WICK_STRING) io->nbytes = io->nbytes / sizeof(int64_t) * sizeof(wick_string);
+  io->nbytes = wick_io_nbytes(t->elem, io->nbytes);
 }
 
 void wick_model_describe(const wick_func *f, wick_arena *mem, uint32_t *out_ninput,

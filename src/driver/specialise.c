@@ -137,6 +137,7 @@ static wick_status specialise_program(specialise_state *x, wick_section *out)
     bool known = t->rank == io[i].rank && wick_type_const_dims(t, io[i].dim) &&
                  wick_type_nbytes(x->m, wick_type_of(x->low, (wick_value){i + 1}), &io[i].nbytes);
     if (!known) return specialise_fail(x, "a size is not known");
+    io[i].nbytes = wick_io_nbytes(io[i].elem, io[i].nbytes);
     for (uint32_t k = 0; k < io[i].rank; k++) io[i].dim_name[k] = "";
   }
   p.io = io;

@@ -10,11 +10,16 @@ static bool tokens_is_text(const wick_func *f, wick_value v)
   return t->kind == WICK_TENSOR && t->elem == WICK_STRING;
 }
 
+static wick_type tokens_retype(wick_module *m, wick_type type)
+{
+  const wick_type_info *t = wick_type_get(m, type);
+  bool text = t->kind == WICK_TENSOR && t->elem == WICK_STRING;
+  return text ? wick_type_tensor(m, WICK_I64, t->rank, t->dim) : type;
+}
+
 static wick_type tokens_type(const wick_func *f, wick_value v)
 {
-  const wick_type_info *t = wick_info_of(f, v);
-  return tokens_is_text(f, v) ? wick_type_tensor(f->module, WICK_I64, t->rank, t->dim)
-                              : wick_type_of(f, v);
+  return tokens_retype(f->module, wick_type_of(f, v));
 }
 
 static void tokens_name(wick_copier *c, wick_value from, wick_value to)
@@ -55,7 +60,7 @@ static void tokens_typed(wick_copier *c, const wick_node *n)
 
 static wick_copier tokens_begin(const wick_func *f, wick_arena *mem)
 {
-  wick_copier c = {.f = f, .to = wick_new(mem, wick_value, f->nvalue + 1)};
+  wick_copier c = {.f = f, .to = wick_new(mem, wick_value, f->nvalue + 1), .retype = tokens_retype};
   wick_build_begin(&c.b, f->module, f->level, f->name, mem);
   wick_build_keep_checks(&c.b, f);
   for (uint32_t p = 1; p <= f->nparam; p++) {
@@ -67,11 +72,8 @@ static wick_copier tokens_begin(const wick_func *f, wick_arena *mem)
 
 wick_status wick_pass_tokens(const wick_func *f, wick_arena *mem, wick_func **out)
 {
-  bool any = false, regions = false;
+  bool any = false;
   for (uint32_t v = 1; v <= f->nvalue; v++) any = any || tokens_is_text(f, (wick_value){v});
-  for (uint32_t i = 0; i < f->nnode; i++) regions = regions || f->node[i].nregion;
-  if (any && regions)
-    return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "strings beside control flow");
   wick_copier c = any ? tokens_begin(f, mem) : wick_copy_begin(f, mem);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];

@@ -1,6 +1,6 @@
 /* Strings become i64: their numbers among the module's strings, and in a run among the session's
  * (base/strings.h). All rows that move or compare elements then work on them as they are.
- * Leaves functions without strings alone. WICK_EUNSUPPORTED for strings in regions. */
+ * Leaves functions without strings alone. */
 #ifndef WICK_GRAPH_TOKENS_H
 #define WICK_GRAPH_TOKENS_H
 

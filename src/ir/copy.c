@@ -43,12 +43,19 @@ static bool copy_types_kept(const wick_copier *c, const wick_node *n, const wick
   return true;
 }
 
+static wick_type copy_type(const wick_copier *c, wick_value v)
+{
+  wick_type t = c->f->value[v.id].type;
+  return c->retype ? c->retype(c->f->module, t) : t;
+}
+
 static void copy_region_begin(wick_copier *c, const wick_node *n, uint32_t r)
 {
   const wick_region *region = &n->region[r];
   wick_type few[16],
       *type = region->nparam <= 16 ? few : wick_new(c->b.mem, wick_type, region->nparam);
-  for (uint32_t i = 0; i < region->nparam; i++) type[i] = c->f->value[region->first.id + i].type;
+  for (uint32_t i = 0; i < region->nparam; i++)
+    type[i] = copy_type(c, (wick_value){region->first.id + i});
   wick_value first = wick_region_begin(&c->b, region->nparam, type);
   for (uint32_t i = 0; first.id && i < region->nparam; i++)
     c->to[region->first.id + i] = (wick_value){first.id + i};
@@ -58,7 +65,7 @@ static void copy_region_begin(wick_copier *c, const wick_node *n, uint32_t r)
 static const wick_type *copy_want(wick_copier *c, const wick_node *n)
 {
   wick_type *want = wick_new(c->b.mem, wick_type, n->nout);
-  for (uint32_t k = 0; k < n->nout; k++) want[k] = c->f->value[n->first.id + k].type;
+  for (uint32_t k = 0; k < n->nout; k++) want[k] = copy_type(c, (wick_value){n->first.id + k});
   return want;
 }
 

@@ -23,7 +23,8 @@ struct wick_copy_open {
 typedef struct wick_copier {
   const wick_func *f;
   wick_builder b;
-  wick_value *to; /* [nvalue + 1]: what an old value became */
+  wick_value *to;                                     /* [nvalue + 1]: what an old value became */
+  wick_type (*retype)(wick_module *m, wick_type old); /* of what regions take and give; NULL: old */
   wick_list(struct wick_copy_open) open;
 } wick_copier;
 

@@ -92,6 +92,12 @@ typedef struct wick_program {
   wick_strings strings;              /* of constants and attributes */
 } wick_program;
 
+/* Bytes at the interface of what takes so many in the code, which knows strings by their numbers.
+ */
+static inline uint64_t wick_io_nbytes(wick_elem elem, uint64_t nbytes)
+{
+  return elem == WICK_STRING ? nbytes / sizeof(int64_t) * sizeof(wick_string) : nbytes;
+}
 /* Two contents of an input or output are the same. */
 bool wick_io_same(const wick_io *io, const void *a, const void *b);
 /* A copy of contents, with the bytes of strings. */

@@ -10,7 +10,9 @@ struct wick_session_host {
   const wick_program *program;
   wick_allocator allocator;
   wick_strings strings;
+  const wick_io *io;     /* inputs and outputs as they are in the runs to come */
   int64_t **numbers;     /* by input and output: of strings; else NULL */
+  uint64_t *room;        /* how many there is room for */
   wick_host_call *call;  /* by kernel: .row NULL where the code does it */
   wick_host_tensor *arg; /* of all calls */
   uint32_t narg;
@@ -41,9 +43,10 @@ void wick_session_host_drop(wick_session_host *h)
   uint32_t nio = p->ninput + p->noutput;
   for (uint32_t k = 0; h->call && k < p->nkernel; k++)
     if (h->call[k].state) h->call[k].row->drop(&h->call[k]);
-  for (uint32_t i = 0; h->numbers && i < nio; i++)
-    host_free(h, h->numbers[i], (size_t)host_count(&p->io[i]) * sizeof(int64_t));
+  for (uint32_t i = 0; h->numbers && h->room && i < nio; i++)
+    host_free(h, h->numbers[i], (size_t)h->room[i] * sizeof(int64_t));
   host_free(h, h->numbers, nio * sizeof *h->numbers);
+  host_free(h, h->room, nio * sizeof *h->room);
   host_free(h, h->call, p->nkernel * sizeof *h->call);
   host_free(h, h->arg, h->narg * sizeof *h->arg);
   wick_strings_free(&h->strings);
@@ -52,22 +55,36 @@ void wick_session_host_drop(wick_session_host *h)
 
 /* ---- creation ---- */
 
+/* What does not suffice is followed by something larger. */
+static bool host_room(wick_session_host *h, uint32_t i, uint64_t n)
+{
+  if (h->numbers[i] && h->room[i] >= n) return true;
+  int64_t *more = n > SIZE_MAX / 4 / sizeof *more ? NULL : host_alloc(h, (size_t)n * sizeof *more);
+  if (!more) return false;
+  host_free(h, h->numbers[i], (size_t)h->room[i] * sizeof *more);
+  h->numbers[i] = more, h->room[i] = n;
+  return true;
+}
+
+bool wick_session_host_resize(wick_session_host *h, const wick_io *io)
+{
+  for (uint32_t i = 0; i < h->program->ninput + h->program->noutput; i++)
+    if (io[i].elem == WICK_STRING && !host_room(h, i, host_count(&io[i]))) return false;
+  h->io = io;
+  return true;
+}
+
 static bool host_strings(wick_session_host *h)
 {
   const wick_program *p = h->program;
   uint32_t nio = p->ninput + p->noutput;
   uint64_t room = 0;
   h->numbers = host_alloc(h, nio * sizeof *h->numbers);
-  for (uint32_t i = 0; h->numbers && i < nio; i++) {
-    uint64_t n = host_count(&p->io[i]);
-    room += n;
-    if (p->io[i].elem == WICK_STRING &&
-        !(h->numbers[i] = host_alloc(h, (size_t)n * sizeof(int64_t))))
-      return false;
-  }
+  h->room = host_alloc(h, nio * sizeof *h->room);
+  if (!h->numbers || !h->room || !wick_session_host_resize(h, p->io)) return false;
+  for (uint32_t i = 0; i < nio; i++) room += host_count(&p->io[i]);
   if (room > UINT32_MAX / 4) room = UINT32_MAX / 4;
-  return h->numbers &&
-         wick_strings_make(&h->strings, h->allocator, &p->strings, (uint32_t)room + 16);
+  return wick_strings_make(&h->strings, h->allocator, &p->strings, (uint32_t)room + 16);
 }
 
 static wick_status host_call(wick_session_host *h, uint32_t k, wick_host_tensor *arg,
@@ -143,7 +160,7 @@ wick_code wick_session_host_begin(wick_session_host *h, const void *const *input
     args[i] = h->numbers[i];
     if (i >= p->ninput) continue;
     const wick_string *s = inputs[i];
-    for (uint64_t k = 0, n = host_count(&p->io[i]); k < n; k++)
+    for (uint64_t k = 0, n = host_count(&h->io[i]); k < n; k++)
       if ((h->numbers[i][k] = wick_strings_add(&h->strings, s[k].at, s[k].nbytes, false)) < 0)
         return WICK_ENOMEM;
   }
@@ -155,7 +172,7 @@ void wick_session_host_end(wick_session_host *h, void *const *outputs)
   const wick_program *p = h->program;
   for (uint32_t i = p->ninput; i < p->ninput + p->noutput; i++) {
     wick_string *s = h->numbers[i] ? outputs[i - p->ninput] : NULL;
-    for (uint64_t k = 0, n = host_count(&p->io[i]); s && k < n; k++)
+    for (uint64_t k = 0, n = host_count(&h->io[i]); s && k < n; k++)
       s[k] = wick_strings_get(&h->strings, h->numbers[i][k]);
   }
 }

@@ -172,7 +172,8 @@ static wick_status sizes_ports(const wick_program *p, const int64_t *table, wick
         return wick_fail(mem, WICK_ERANGE, NULL, "for these shapes dimension %u of \"%s\" is %lld",
                          k, io[i].name, (long long)io[i].dim[k]);
     }
-    if (port->nbytes != WICK_PROGRAM_CONST) io[i].nbytes = (uint64_t)table[port->nbytes];
+    if (port->nbytes != WICK_PROGRAM_CONST)
+      io[i].nbytes = wick_io_nbytes(io[i].elem, (uint64_t)table[port->nbytes]);
   }
   out->io = io;
   return NULL;

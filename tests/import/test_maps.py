@@ -32,7 +32,7 @@ def maps(form):
 
 
 def ml(op, inputs, outputs, **attrs):
-    return helper.make_node(op, inputs.split(), outputs.split(), name=f"the {op}", domain="ai.onnx.ml", **attrs)
+    return helper.make_node(op, inputs.split(), outputs.split(), name=f"{op} {inputs} {outputs}", domain="ai.onnx.ml", **attrs)
 
 
 def model(nodes, inputs, outputs, functions=(), opset=15):
@@ -140,7 +140,7 @@ def test_open_number_of_labels():
     x = RNG.random((2, 3)).astype(np.float32)
     for _ in range(2):
         same(s.run(None, {"x": x}), theirs(zipped(["N", "E"]), {"x": x}))
-    with pytest.raises(wick.WickError, match=r"the ZipMap.*3|3.*the ZipMap"):
+    with pytest.raises(wick.WickError, match=r"ZipMap.*3"):
         s.run(None, {"x": RNG.random((2, 4)).astype(np.float32)})
 
 

@@ -2,6 +2,8 @@
  * few steps, and those whose values change their types, are written out. */
 #include "import/onnx/flow.h"
 
+#include <string.h>
+
 enum { FLOW_FEW_STEPS = 4, FLOW_FEW_NODES = 48, FLOW_MOST_STEPS = 4096 };
 
 /* ---- If ---- */
@@ -58,27 +60,45 @@ static void flow_branch(wick_onnx_op *o, const wick_onnx_graph *g)
   for (uint32_t k = 0; k < o->nout && !o->failed; k++) o->out[k] = y[k];
 }
 
+/* The branches of an open `if`, and what they give. `like`: maps give their values alone, and this
+ * says which keys all of them have; NULL: they give their keys, too. */
+static bool flow_if_regions(wick_onnx_op *o, const wick_onnx_graph *const *branch, uint32_t checks,
+                            wick_onnx_map *like, wick_value **y, bool *out_alike)
+{
+  *out_alike = true;
+  for (uint32_t r = 0; r < 2; r++) {
+    y[r] = wick_new(o->c->tmp, wick_value, branch[r]->output.n + 1);
+    wick_region_begin(o->b, 0, NULL);
+    if (!wick_onnx_subgraph(o, branch[r], 0, NULL, y[r])) return false;
+    if (like) *out_alike = wick_onnx_maps_strip(o, o->nout, y[r], like, r == 0);
+    if (!*out_alike) return false;
+    wick_value *flat = wick_new(o->c->tmp, wick_value, wick_onnx_flat(o, o->nout, y[r], NULL) + 1u);
+    wick_yield(o->b, wick_onnx_flat(o, o->nout, y[r], flat), flat);
+    wick_build_open_attr(o->b, r, wick_build_branch_checks(o->b, checks));
+  }
+  return true;
+}
+
 /* Both branches; sizes that must be equal in one of them alone are looked at where it is entered.
  * What is wrong, and types that differ, may be mended where the condition is known. */
 static void flow_if_both(wick_onnx_op *o, const wick_onnx_graph *const *branch)
 {
   wick_onnx_trial t = wick_onnx_trial_begin(o);
   wick_value cond = wick_onnx_scalar(o, 0), *y[2];
+  wick_onnx_map *like = wick_new(o->c->tmp, wick_onnx_map, o->nout + 1);
+  bool alike;
   wick_build_open(o->b, WICK_OP_if, 1, &cond, NULL, 0, NULL);
-  bool good = true, fits = true;
-  for (uint32_t r = 0; r < 2 && good; r++) {
-    y[r] = wick_new(o->c->tmp, wick_value, branch[r]->output.n + 1);
-    wick_region_begin(o->b, 0, NULL);
-    good = wick_onnx_subgraph(o, branch[r], 0, NULL, y[r]);
-    if (!good) break;
-    wick_value *flat = wick_new(o->c->tmp, wick_value, wick_onnx_flat(o, o->nout, y[r], NULL) + 1u);
-    wick_yield(o->b, wick_onnx_flat(o, o->nout, y[r], flat), flat);
-    wick_build_open_attr(o->b, r, wick_build_branch_checks(o->b, t.checks));
+  bool good = flow_if_regions(o, branch, t.checks, like, y, &alike);
+  if (!alike) { /* keys, then, are results as others are */
+    wick_onnx_trial_undo(o, &t);
+    memset(like, 0, o->nout * sizeof *like);
+    cond = wick_onnx_scalar(o, 0);
+    wick_build_open(o->b, WICK_OP_if, 1, &cond, NULL, 0, NULL);
+    good = flow_if_regions(o, branch, t.checks, NULL, y, &alike);
   }
-  if (good) fits = flow_same_types(o, o->nout, y[0], y[1]);
-  if (good && fits) {
+  if (good && flow_same_types(o, o->nout, y[0], y[1])) {
     wick_onnx_unflat(o, o->nout, y[0], wick_build_close(o->b), o->out);
-    wick_onnx_maps_join(o, o->nout, y[0], y[1], o->out);
+    wick_onnx_maps_dress(o, o->nout, like, o->out);
     return;
   }
   wick_dim assumed[2];

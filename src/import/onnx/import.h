@@ -185,9 +185,11 @@ wick_value wick_onnx_map_look(wick_onnx_op *o, wick_value v, uint32_t n, const i
 wick_value wick_onnx_map_dense(wick_onnx_op *o, wick_value v);
 /* One map of a sequence. */
 wick_value wick_onnx_map_row(wick_onnx_op *o, wick_value v, wick_value at);
-/* Of maps that a node with two branches gives: keys that are the same in both stay known. */
-void wick_onnx_maps_join(wick_onnx_op *o, uint32_t n, const wick_value *a, const wick_value *b,
-                         wick_value *out);
+/* For nodes that give what graphs of theirs give: maps with known keys become their values, for all
+ * graphs the same ones; false where keys differ from the first graph's. And back. */
+bool wick_onnx_maps_strip(wick_onnx_op *o, uint32_t n, wick_value *v, wick_onnx_map *like,
+                          bool first);
+void wick_onnx_maps_dress(wick_onnx_op *o, uint32_t n, const wick_onnx_map *like, wick_value *v);
 /* Keys as a constant; the place of the first one that stands there twice, or -1. */
 wick_value wick_onnx_keys(wick_onnx_context *c, wick_elem elem, uint32_t n, const int64_t *key);
 int64_t wick_onnx_keys_twice(wick_arena *mem, uint32_t n, const int64_t *key);

@@ -209,13 +209,26 @@ wick_value wick_onnx_map_row(wick_onnx_op *o, wick_value v, wick_value at)
   return o->b->status ? (wick_value){0} : wick_onnx_map_make(o->b, m.keys, row);
 }
 
-void wick_onnx_maps_join(wick_onnx_op *o, uint32_t n, const wick_value *a, const wick_value *b,
-                         wick_value *out)
+bool wick_onnx_maps_strip(wick_onnx_op *o, uint32_t n, wick_value *v, wick_onnx_map *like,
+                          bool first)
+{
+  for (uint32_t k = 0; k < n; k++) {
+    bool is = wick_onnx_is_map(o->b, v[k]);
+    wick_onnx_map m = is ? wick_onnx_map_all(o->c, v[k]) : (wick_onnx_map){0};
+    if (first) like[k] = m;
+    bool same = m.known == like[k].known && m.key == like[k].key && m.n == like[k].n &&
+                (!m.n || memcmp(m.at, like[k].at, m.n * sizeof *m.at) == 0);
+    if (!same) return false;
+    if (m.known) v[k] = m.values;
+  }
+  return true;
+}
+
+void wick_onnx_maps_dress(wick_onnx_op *o, uint32_t n, const wick_onnx_map *like, wick_value *v)
 {
   for (uint32_t k = 0; k < n && !o->b->status; k++) {
-    if (!wick_onnx_is_map(o->b, out[k])) continue;
-    wick_onnx_map x = map_parts(o->c, a[k]), y = map_parts(o->c, b[k]), z = map_parts(o->c, out[k]);
-    if (!x.known || !y.known || x.n != y.n || memcmp(x.at, y.at, x.n * sizeof *x.at) != 0) continue;
-    out[k] = wick_onnx_map_make(o->b, wick_onnx_keys(o->c, x.key, x.n, x.at), z.values);
+    if (!like[k].known) continue;
+    wick_value keys = wick_onnx_keys(o->c, like[k].key, like[k].n, like[k].at);
+    v[k] = wick_onnx_map_make(o->b, keys, v[k]);
   }
 }
