@@ -42,7 +42,7 @@ def model(nodes, inputs=(), constants=(), outputs=("y",), opset=17):
         v = onnx.ValueInfoProto(name=name)
         out.append(v)
     g = helper.make_graph(nodes, "g", [info(*i) for i in inputs], out, list(constants))
-    return helper.make_model(g, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    return helper.make_model(g, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 3)], ir_version=8)
 
 
 def node(op, inputs, name="n", output="y", **attrs):
@@ -68,6 +68,25 @@ def one(op, *inputs, constants=(), opset=17, **attrs):
 def weight(t):
     return model([node("Add", "x w")], [("x", (4,))], [t])
 
+
+def kinds(key, value, seq=False):
+    """The type of a map, or of a sequence of maps."""
+    t = helper.make_map_type_proto(key, helper.make_tensor_type_proto(value, []))
+    return helper.make_sequence_type_proto(t) if seq else t
+
+
+def mapped(op, inputs, output=None, **attrs):
+    """A node of ai.onnx.ml on x, of that type or shape."""
+    t = inputs if isinstance(inputs, onnx.TypeProto) else helper.make_tensor_type_proto(F, inputs)
+    nodes = [helper.make_node(op, ["x"], ["y"], name="n", domain="ai.onnx.ml", **attrs)] if op else []
+    out = helper.make_value_info("y" if op else "x", output) if output else onnx.ValueInfoProto(name="y")
+    g = helper.make_graph(nodes, "g", [helper.make_value_info("x", t)], [out])
+    return helper.make_model(g, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)], ir_version=8)
+
+
+S = TensorProto.STRING
+ZIPPED = kinds(I, F, seq=True)
+NAMED = kinds(S, F)
 
 CYCLE = model([node("Add", "x b", "first", "a"), node("Relu", "a", "second", "b")], [("x", (4,))], outputs=("b",))
 
@@ -243,6 +262,41 @@ HOSTILE = {
     "rank too large": (weight(tensor("w", (1,) * 17)), 'initializer "w": its rank is 17, the most is 16'),
     "input dims overflow": (model([node("Relu", "x")], [("x", (BIG, 8))]), 'input "x": the product of its dimensions overflows'),
     "opset of tomorrow": (one("Relu", (4,), opset=99), "opset 99 is outside 1 to 28"),
+    # maps
+    "zip_map labels": (mapped("ZipMap", (2, 3), ZIPPED, classlabels_int64s=[1, 2]), 'node "n" (ZipMap): its input is f32[2,3], there are 2 labels'),
+    "zip_map labels twice": (mapped("ZipMap", (2, 3), ZIPPED, classlabels_int64s=[1, 2, 1]), 'node "n" (ZipMap): the label 1 is there twice'),
+    "zip_map strings twice": (mapped("ZipMap", (2, 2), ZIPPED, classlabels_strings=["a", "a"]), 'node "n" (ZipMap): the label "a" is there twice'),
+    "zip_map no labels": (mapped("ZipMap", (2, 3), ZIPPED), 'node "n" (ZipMap): neither classlabels_int64s nor classlabels_strings has keys'),
+    "zip_map both labels": (mapped("ZipMap", (2, 1), ZIPPED, classlabels_strings=["a"], classlabels_int64s=[1]),
+                            'node "n" (ZipMap): both classlabels_int64s and classlabels_strings have keys'),
+    "zip_map no text": (mapped("ZipMap", (2, 1), ZIPPED, classlabels_strings=[b"\xff"]), 'is no text in UTF-8'),
+    "zip_map rank": (mapped("ZipMap", (2, 1, 3), ZIPPED, classlabels_int64s=[1, 2, 3]),
+                     'node "n" (ZipMap): its input is f32 of rank 3, wanted f32 of rank 1 or 2'),
+    "zip_map of a map": (mapped("ZipMap", NAMED, ZIPPED, classlabels_int64s=[1]), 'node "n" (ZipMap): input 0 is a map, or a sequence of maps'),
+    "zip_map not said": (mapped("ZipMap", (2, 2), classlabels_int64s=[1, 2]), 'output "y": it is a sequence of maps, the model says not so'),
+    "zip_map a tensor is said": (mapped("ZipMap", (2, 2), helper.make_tensor_type_proto(F, None), classlabels_int64s=[1, 2]),
+                                 'output "y": it is a sequence of maps, the model says not so'),
+    "zip_map other keys": (mapped("ZipMap", (2, 2), ZIPPED, classlabels_strings=["a", "b"]),
+                           'output "y": it is seq(map(string,f32)), the model says seq(map(i64,f32))'),
+    "zip_map one map is said": (mapped("ZipMap", (1, 2), kinds(I, F), classlabels_int64s=[1, 2]),
+                                'output "y": it is seq(map(i64,f32)), the model says map(i64,f32)'),
+    "a map is said": (mapped("Binarizer", (1, 2), kinds(I, F)), 'output "y": it is a tensor, the model says not so'),
+    "dict_vectorizer of a tensor": (mapped("DictVectorizer", (2,), int64_vocabulary=[1]), 'node "n" (DictVectorizer): its input is a tensor, wanted a map'),
+    "dict_vectorizer no vocabulary": (mapped("DictVectorizer", NAMED),
+                                      'node "n" (DictVectorizer): neither int64_vocabulary nor string_vocabulary has keys'),
+    "dict_vectorizer other keys": (mapped("DictVectorizer", NAMED, int64_vocabulary=[1]),
+                                   'node "n" (DictVectorizer): its input has keys of type string, its vocabulary is of type i64'),
+    "cast_map of strings": (mapped("CastMap", NAMED), 'node "n" (CastMap): its input is map(string,f32), wanted map(i64,f32) or map(i64,string)'),
+    "cast_map nothing": (mapped("CastMap", kinds(I, F), map_form="SPARSE", max_map=0), 'node "n" (CastMap): max_map is 0, wanted 1 to 1048576'),
+    "cast_map negative": (mapped("CastMap", kinds(I, F), map_form="SPARSE", max_map=-1), 'node "n" (CastMap): max_map is -1, wanted 1 to 1048576'),
+    "cast_map huge": (mapped("CastMap", kinds(I, F), map_form="SPARSE", max_map=BIG), 'node "n" (CastMap): max_map is 4611686018427387904'),
+    "cast_map word": (mapped("CastMap", kinds(I, F), cast_to="FLOAT"), 'node "n" (CastMap): cast_to "FLOAT" is not one of: TO_FLOAT TO_STRING TO_INT64'),
+    "map of other keys": (mapped("", kinds(TensorProto.INT32, F), kinds(TensorProto.INT32, F)), 'input "x": its keys are i32, wanted i64 or string'),
+    "sequence of maps": (mapped("", ZIPPED, ZIPPED), 'input "x": sequences of maps are supported as outputs alone'),
+    "map of maps": (mapped("", helper.make_map_type_proto(I, NAMED), NAMED), 'input "x": of maps only those to numbers or strings are supported'),
+    "optional map": (mapped("", helper.make_optional_type_proto(NAMED), NAMED), 'input "x": of optionals only those of tensors and their sequences are supported'),
+    "map in an operator": (model([helper.make_node("ZipMap", ["x"], ["z"], domain="ai.onnx.ml", classlabels_int64s=[1, 2]), node("Relu", "z")], [("x", (1, 2))]),
+                           'node "n" (Relu): input 0 is a map, or a sequence of maps'),
 }
 
 

@@ -64,6 +64,38 @@ static void check_open(const wick_func *f, wick_arena *tmp, wick_text *out)
                      check_dim(m, f->check[i].b, tmp), wick_loc_text(m, f->check[i].loc));
 }
 
+/* What metadata say of an input or output that is no tensor (import/onnx/ports.c): its words. */
+typedef struct check_port {
+  const char *kind, *name, *type, *keys; /* keys: "" where there are none, or they are not known */
+} check_port;
+
+static bool check_port_of(const wick_pair *p, wick_arena *tmp, check_port *out)
+{
+  bool in = strncmp(p->key, "onnx.input.", 11) == 0;
+  if (!in && strncmp(p->key, "onnx.output.", 12) != 0) return false;
+  const char *word = p->value;
+  for (int k = 0; word && k < 2; k++) word = (word = strchr(word, ' ')) ? word + 1 : NULL;
+  if (!word) return false;
+  size_t n = strcspn(word, " ");
+  *out = (check_port){in ? "input" : "output", p->key + (in ? 11 : 12), wick_str_dupn(tmp, word, n),
+                      word[n] ? word + n + 1 : ""};
+  return true;
+}
+
+static void check_ports(const wick_module *m, wick_arena *tmp, wick_text *out)
+{
+  enum { KEYS = 100 }; /* bytes of them */
+  check_port p;
+  for (uint32_t i = 0; i < m->metadata.n; i++) {
+    if (!check_port_of(&m->metadata.at[i], tmp, &p)) continue;
+    wick_text_printf(out, "  %-6s %s is %s", p.kind, p.name, p.type);
+    size_t n = strlen(p.keys) > KEYS ? KEYS : strlen(p.keys);
+    while (n == KEYS && n && (p.keys[n] & 0xc0) == 0x80) n--; /* no part of a letter */
+    if (n) wick_text_printf(out, ", keys %.*s%s", (int)n, p.keys, p.keys[n] ? "..." : "");
+    wick_text_char(out, '\n');
+  }
+}
+
 /* The module's size, its inputs and outputs, and the sizes that are open. */
 static void check_print(const char *path, const wick_func *f, wick_arena *tmp)
 {
@@ -76,6 +108,7 @@ static void check_print(const char *path, const wick_func *f, wick_arena *tmp)
                    (double)nbytes / 1048576);
   for (uint32_t i = 1; i <= f->nparam; i++) check_value(m, &f->value[i], "input", &t);
   for (uint32_t i = 0; i < r->nin; i++) check_value(m, &f->value[r->in[i].id], "output", &t);
+  check_ports(m, tmp, &t);
   check_open(f, tmp, &t);
   fputs(t.at, stdout);
 }
@@ -151,6 +184,21 @@ static void check_json_open(const wick_func *f, json_t *o, wick_arena *tmp)
   json_object_set_new(o, "equal", equal);
 }
 
+/* Of inputs and outputs that are no tensors. */
+static json_t *check_json_ports(const wick_module *m, wick_arena *tmp)
+{
+  json_t *all = json_array();
+  check_port p;
+  for (uint32_t i = 0; i < m->metadata.n; i++) {
+    if (!check_port_of(&m->metadata.at[i], tmp, &p)) continue;
+    json_t *o = json_pack("{s:s, s:s, s:s}", "kind", p.kind, "name", p.name, "type", p.type),
+           *keys = *p.keys ? json_loads(p.keys, 0, NULL) : NULL;
+    if (keys) json_object_set_new(o, "keys", keys);
+    json_array_append_new(all, o);
+  }
+  return all;
+}
+
 /* One object a model; f is NULL where it could not be imported. */
 static json_t *check_json(const char *path, const wick_func *f, const wick_onnx_problems *list,
                           wick_status s, wick_arena *tmp)
@@ -172,6 +220,7 @@ static json_t *check_json(const char *path, const wick_func *f, const wick_onnx_
   if (f) json_object_set_new(o, "nodes", json_integer((json_int_t)f->nnode));
   json_object_set_new(o, "inputs", in);
   json_object_set_new(o, "outputs", out);
+  if (f) json_object_set_new(o, "ports", check_json_ports(f->module, tmp));
   if (f) check_json_open(f, o, tmp);
   json_object_set_new(o, "problems", problems);
   return o;

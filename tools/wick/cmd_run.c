@@ -53,7 +53,8 @@ static wick_status run_reference(run_state *r, const wick_feed *feed, wick_array
     *a = (wick_array){.name = wick_model_output(m, k)->name,
                       .elem = result[k].elem,
                       .rank = result[k].rank,
-                      .data = result[k].data};
+                      .data = result[k].data,
+                      .keys = wick_model_output(m, k)->keys};
     memcpy(a->dim, result[k].dim, a->rank * sizeof *a->dim);
     if (!wick_array_nbytes(a->elem, a->rank, a->dim, &a->nbytes)) a->nbytes = 0;
   }
@@ -115,7 +116,8 @@ static int run_main(wick_job *j, void *arg, int argc, char **argv)
       {"inputs", 'i', WICK_FLAG_LIST, &r->inputs, "FILE...",
        "tensors or pictures, by spaces or commas: .npy .npz .pb .png .jpg"},
       {"input", 0, WICK_FLAG_LIST, &r->inputs, NULL, NULL},
-      {"outputs", 'o', WICK_FLAG_STRING, &r->outputs, "DIR", "writes DIR/output_K.npy"},
+      {"outputs", 'o', WICK_FLAG_STRING, &r->outputs, "DIR",
+       "writes DIR/output_K.npy, the keys of maps to DIR/output_K.keys.json"},
       {"profile", 0, WICK_FLAG_STRING, &r->profile, "FILE",
        "adds the sizes to a record, for wick explain"},
       {"image-layout", 0, WICK_FLAG_STRING, &r->image.layout, "LAYOUT", "nchw or nhwc"},

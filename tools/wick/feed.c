@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "runtime/keys.h"
 
 static const char *feed_place(const wick_io *io, uint32_t i, wick_arena *mem)
 {
@@ -96,10 +97,23 @@ void **wick_feed_room(const wick_io *const *io, uint32_t n, wick_arena *mem)
 
 wick_array wick_feed_array(const wick_io *io, const void *data)
 {
-  wick_array a = {
-      .name = io->name, .elem = io->elem, .rank = io->rank, .data = data, .nbytes = io->nbytes};
+  wick_array a = {.name = io->name,
+                  .elem = io->elem,
+                  .rank = io->rank,
+                  .data = data,
+                  .nbytes = io->nbytes,
+                  .keys = io->keys};
   memcpy(a.dim, io->dim, io->rank * sizeof *io->dim);
   return a;
+}
+
+static wick_status feed_write_keys(const wick_array *a, const char *path, wick_arena *tmp)
+{
+  wick_text t = wick_text_begin(tmp);
+  wick_keys_write(&t, a->keys);
+  wick_text_char(&t, '\n');
+  const wick_bytes part = {t.at, t.n};
+  return wick_file_write(tmp, path, &part, 1);
 }
 
 wick_status wick_feed_write(const wick_array *array, uint32_t n, const char *folder,
@@ -109,6 +123,9 @@ wick_status wick_feed_write(const wick_array *array, uint32_t n, const char *fol
   for (uint32_t i = 0; i < n; i++) {
     const char *name = wick_str_printf(tmp, "output_%u.npy", i);
     WICK_TRY(wick_array_write(&array[i], wick_path_join(tmp, folder, name), tmp));
+    name = wick_str_printf(tmp, "output_%u.keys.json", i);
+    if (array[i].keys.n)
+      WICK_TRY(feed_write_keys(&array[i], wick_path_join(tmp, folder, name), tmp));
   }
   return NULL;
 }

@@ -24,7 +24,8 @@ WICK_CHECKED wick_status wick_feed_read(const wick_io *const *io, uint32_t n,
 /* Storage for outputs, aligned to 64 bytes. */
 void **wick_feed_room(const wick_io *const *io, uint32_t n, wick_arena *mem);
 
-/* Writes outputs as FOLDER/output_K.npy. */
+/* Writes outputs as FOLDER/output_K.npy; of maps the values, and FOLDER/output_K.keys.json, the
+ * keys in the order of the last dimension. */
 WICK_CHECKED wick_status wick_feed_write(const wick_array *array, uint32_t n, const char *folder,
                                          wick_arena *tmp);
 wick_array wick_feed_array(const wick_io *io, const void *data);

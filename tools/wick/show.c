@@ -92,11 +92,24 @@ static void show_top(const wick_array *a, uint64_t first, const show_labels *lab
   }
 }
 
+static void show_keys(const wick_keys *keys, wick_arena *mem, show_labels *out)
+{
+  for (uint32_t i = 0; i < keys->n; i++) {
+    const wick_string *s = keys->text ? &keys->text[i] : NULL;
+    wick_push(mem, out,
+              s ? wick_str_dupn(mem, s->at, (size_t)s->nbytes)
+                : wick_str_printf(mem, "%lld", (long long)keys->number[i]));
+  }
+}
+
 /* Each of a batch. */
 static bool show_classes(const wick_array *a, const char *text, wick_arena *tmp)
 {
   show_labels labels = {0};
-  show_read_labels(text, tmp, &labels);
+  if (a->keys.n)
+    show_keys(&a->keys, tmp, &labels);
+  else if (text)
+    show_read_labels(text, tmp, &labels);
   uint64_t n = show_count(a);
   if (!show_numeric(a->elem) || !labels.n || !a->rank || a->dim[a->rank - 1] != labels.n)
     return false;
@@ -132,6 +145,5 @@ static void show_range(const wick_array *a, uint32_t k, wick_arena *tmp)
 void wick_show(const wick_array *output, uint32_t n, const char *labels, wick_arena *tmp)
 {
   for (uint32_t k = 0; k < n; k++)
-    if (!labels || k + 1 < n || !show_classes(&output[k], labels, tmp))
-      show_range(&output[k], k, tmp);
+    if (!show_classes(&output[k], k + 1 < n ? NULL : labels, tmp)) show_range(&output[k], k, tmp);
 }

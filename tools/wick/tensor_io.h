@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/reader.h"
 #include "ir/type.h"
+#include "wick/wick.h"
 
 typedef struct wick_array {
   const char *name; /* that the file gives it (in .npz and .pb), else "" */
@@ -19,6 +20,7 @@ typedef struct wick_array {
   const void *data; /* last axis fastest, little-endian, aligned to the element; never NULL; into
                        the file wherever that is possible */
   uint64_t nbytes;
+  wick_keys keys; /* of an output that is a map (wick_io.keys) */
 } wick_array;
 typedef wick_list(wick_array) wick_arrays;
 
