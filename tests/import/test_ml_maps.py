@@ -1,4 +1,7 @@
 """Maps: ZipMap, DictVectorizer and CastMap, and maps at the interface, beside ONNX Runtime."""
+import json
+import os
+import pathlib
 import pickle
 import subprocess
 
@@ -14,6 +17,8 @@ import built  # noqa: E402, F401: finds the package
 import wick  # noqa: E402
 from wick import backend  # noqa: E402
 
+WICK = os.environ.get("WICK_COMMAND", "build/wick")
+ROOT = pathlib.Path(__file__).parents[2]
 RNG = np.random.default_rng(11)
 LABELS = {"classlabels_int64s": [7, -3, 12], "classlabels_strings": ["setosa", "Ver\"si\\color", "ünicode\n"]}
 FORMS = list(LABELS)
@@ -336,3 +341,143 @@ def test_values_of_the_interface():
     b.bind_ortvalue_output("m", wick.OrtValue.ortvalue_from_numpy(x))
     with pytest.raises(Exception, match="cannot be bound"):
         s.run_with_iobinding(b)
+
+
+# ---- the command ----
+
+def command(*args):
+    r = subprocess.run([WICK, *map(str, args)], capture_output=True, text=True, timeout=300)
+    assert r.returncode == 0, r.stderr
+    return r.stdout
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_convert_and_back(tmp_path, form):
+    """What Wick writes has a ZipMap again, for it and for others."""
+    m = classified("LinearClassifier", form)
+    onnx.save(m, tmp_path / "m.onnx")
+    command("convert", tmp_path / "m.onnx", "-o", tmp_path / "n.onnx")
+    n = onnx.load(tmp_path / "n.onnx")
+    onnx.checker.check_model(n)
+    assert n.graph.node[-1].op_type == "ZipMap" and not n.metadata_props
+    x = RNG.normal(size=(3, 4)).astype(np.float32)
+    want = theirs(m, {"X": x})
+    same(theirs(n, {"X": x}), want)
+    same(wick.InferenceSession(str(tmp_path / "n.onnx"), cache="").run(None, {"X": x}), want)
+
+
+@pytest.mark.parametrize("key, value", [(T.STRING, T.FLOAT), (T.INT64, T.FLOAT), (T.INT64, T.STRING), (T.STRING, T.INT64)])
+def test_convert_inputs_and_back(tmp_path, key, value):
+    keys, x = (["b", "a", "c"], "q") if key == T.STRING else ([9, -4, 3], 5)
+    numbers = {T.FLOAT: [1.5, 2.5], T.INT64: [1, -5], T.STRING: ["x", "y"]}[value]
+    m, feed = vectorized(key, value, keys), {"x": {keys[1]: numbers[0], x: numbers[1]}}
+    onnx.save(m, tmp_path / "m.onnx")
+    command("convert", tmp_path / "m.onnx", "-o", tmp_path / "n.onnx")
+    onnx.checker.check_model(onnx.load(tmp_path / "n.onnx"))
+    want = wick.InferenceSession(m.SerializeToString(), cache="").run(None, feed)
+    same(wick.InferenceSession(str(tmp_path / "n.onnx"), cache="").run(None, feed), want)
+    if value == T.FLOAT:
+        same(theirs(onnx.load(tmp_path / "n.onnx"), feed), want)
+
+
+def test_what_cannot_be_converted_stays_as_it_is(tmp_path):
+    """A map of one row: ONNX has no operator for it."""
+    m = zipped([2, 3], FORMS[0], [helper.make_node("SequenceAt", ["m", "i"], ["row"])], "row", map_of(T.INT64, T.FLOAT))
+    m.graph.input.append(helper.make_tensor_value_info("i", T.INT64, []))
+    onnx.save(m, tmp_path / "m.onnx")
+    command("convert", tmp_path / "m.onnx", "-o", tmp_path / "n.onnx")
+    x = RNG.random((2, 3)).astype(np.float32)
+    for name in ("m", "n"):
+        row, = wick.InferenceSession(str(tmp_path / f"{name}.onnx"), cache="").run(None, {"x": x, "i": np.array(1)})
+        assert row == dict(zip(LABELS[FORMS[0]], x[1].tolist()))
+
+
+def test_what_is_said_of_maps(tmp_path):
+    onnx.save(classified("LinearClassifier", FORMS[1]), tmp_path / "m.onnx")
+    keys = json.dumps(LABELS[FORMS[1]], ensure_ascii=False)
+    assert "output probabilities is seq(map(string,f32)), keys [\"setosa\",\"Ver" in command("check", tmp_path / "m.onnx")
+    port, = json.loads(command("check", "--json", tmp_path / "m.onnx"))[0]["ports"]
+    assert port == {"kind": "output", "name": "probabilities", "type": "seq(map(string,f32))", "keys": json.loads(keys)}
+
+
+def test_what_run_writes(tmp_path):
+    m = zipped([2, 3])
+    onnx.save(m, tmp_path / "m.onnx")
+    x = np.array([[0.1, 0.2, 0.7], [0.5, 0.3, 0.2]], np.float32)
+    np.save(tmp_path / "x.npy", x)
+    command("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.wick", "--no-cache")
+    for model_file, flags in (("m.onnx", ["--no-cache"]), ("m.onnx", ["--reference"]), ("m.wick", [])):
+        out = command("run", tmp_path / model_file, "--inputs", tmp_path / "x.npy", "-o", tmp_path / "out", *flags)
+        assert [line.split() for line in out.splitlines()[:2]] == [["0:"], ["70.000", "%", "12"]]
+        np.testing.assert_array_equal(np.load(tmp_path / "out/output_0.npy"), x)
+        assert json.loads((tmp_path / "out/output_0.keys.json").read_text()) == LABELS[FORMS[0]]
+
+
+# ---- from C ----
+
+PROGRAM = r"""
+#include <stdio.h>
+#include <string.h>
+#include "wick/wick.h"
+static void show(const wick_io *io)
+{
+  printf("%s %u:", io->name, io->keys.n);
+  for (uint32_t i = 0; i < io->keys.n; i++)
+    if (io->keys.text) printf(" %.*s", (int)io->keys.text[i].nbytes, io->keys.text[i].at);
+    else printf(" %lld", (long long)io->keys.number[i]);
+  putchar('\n');
+}
+int main(int argc, char **argv)
+{
+  wick_context *context;
+  wick_compiled *compiled;
+  wick_error *e = wick_context_create(NULL, &context);
+  if (!e && argc == 2) e = wick_open(context, argv[1], &compiled);
+  if (e) return puts(wick_error_message(e)), 1;
+  for (uint32_t i = 0; i < wick_compiled_ninput(compiled); i++) show(wick_compiled_input(compiled, i));
+  for (uint32_t i = 0; i < wick_compiled_noutput(compiled); i++) show(wick_compiled_output(compiled, i));
+  wick_compiled_free(compiled);
+  wick_context_free(context);
+  return 0;
+}
+"""
+
+
+def compiled_c(folder, text, *more):
+    (folder / "p.c").write_text(text)
+    subprocess.run([os.environ.get("CC", "cc"), "-std=c17", "-Wall", "-Wextra", "-Werror", str(folder / "p.c"), *map(str, more), "-o", str(folder / "p")], check=True)
+    return folder / "p"
+
+
+def beside():
+    nodes = [ml("DictVectorizer", "d", "v", string_vocabulary=["a", "b\"c"]), helper.make_node("Add", ["v", "x"], ["y"]),
+             ml("ZipMap", "y", "m", classlabels_int64s=[-9223372036854775808, 5])]
+    return model(nodes, {"d": map_of(T.STRING, T.FLOAT), "x": tensor(T.FLOAT, [1, 2])}, {"m": maps(FORMS[0])})
+
+
+def test_keys_in_c(tmp_path):
+    onnx.save(beside(), tmp_path / "m.onnx")
+    command("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.wick", "--no-cache")
+    build = pathlib.Path(WICK).absolute().parent / "lib"
+    p = compiled_c(tmp_path, PROGRAM, f"-I{ROOT / 'include'}", f"-L{build}", "-lwick_rt", f"-Wl,-rpath,{build}")
+    assert subprocess.run([p, tmp_path / "m.wick"], capture_output=True, text=True).stdout.splitlines() == [
+        "d 2: a b\"c", "x 0:", "m 2: -9223372036854775808 5"]
+
+
+def test_keys_in_a_bundle(tmp_path):
+    onnx.save(beside(), tmp_path / "m.onnx")
+    command("compile", tmp_path / "m.onnx", "-o", tmp_path / "b", "--name", "net")
+    header = (tmp_path / "b/net.h").read_text()
+    p = compiled_c(tmp_path, r"""
+#include <stdio.h>
+#include "net.h"
+int main(void)
+{
+  static const char *const in[] = NET_INPUT_0_KEYS;
+  static const long long out[] = NET_OUTPUT_0_KEYS;
+  printf("%s %s %lld %lld\n", in[0], in[1], out[0], out[1]);
+  return 0;
+}
+""", f"-I{tmp_path / 'b'}", f"-I{ROOT / 'include'}")
+    assert subprocess.run([p], capture_output=True, text=True).stdout == "a b\"c -9223372036854775808 5\n"
+    assert "NET_INPUT_1_KEYS" not in header

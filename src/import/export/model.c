@@ -237,9 +237,11 @@ static void model_metadata(wick_export *x, wick_onnx_model *model)
     wick_span *field = NULL;
     for (size_t k = 0; k < WICK_COUNT(head); k++)
       if (strcmp(p.key, head[k].key) == 0) field = head[k].field;
+    bool said = false;
+    for (uint32_t k = 0; k < x->mapped.n; k++) said = said || x->mapped.at[k] == i;
     if (field)
       *field = wick_export_span(p.value);
-    else
+    else if (!said)
       wick_push(x->mem, &pair,
                 (wick_onnx_pair){0, wick_export_span(p.key), wick_export_span(p.value)});
   }
@@ -250,12 +252,30 @@ static void model_metadata(wick_export *x, wick_onnx_model *model)
 
 /* ---- the graph ---- */
 
+/* The keys of parameters and results that are maps; a map has the name, its values another one. */
+static void model_maps(wick_export *x)
+{
+  const wick_node *r = wick_return(x->f);
+  wick_keys *keys = wick_new(x->mem, wick_keys, (size_t)x->f->nparam + r->nin + 1);
+  x->keys = keys;
+  for (uint32_t i = 0; i < x->f->nparam + r->nin; i++) {
+    bool output = i >= x->f->nparam;
+    wick_value v = output ? r->in[i - x->f->nparam] : (wick_value){1 + i};
+    const char *name = model_user_name(x, v);
+    if (!wick_export_map_of(x, output, name, wick_type_of(x->f, v), &keys[i])) continue;
+    wick_export_name(x, name);
+    x->value[v.id] = wick_export_name(x, wick_str_printf(x->mem, "%s.values", name));
+  }
+}
+
 /* Results of the function: named first, so that the user's names are theirs. */
 static void model_reserve(wick_export *x)
 {
   const wick_node *r = wick_return(x->f);
+  model_maps(x);
   for (uint32_t i = 1; i <= x->f->nparam; i++) {
     const char *name = model_user_name(x, (wick_value){i});
+    if (x->value[i]) continue;
     x->value[i] = wick_export_name(x, *name ? name : wick_str_printf(x->mem, "input_%u", i - 1));
   }
   for (uint32_t i = 0; i < r->nin; i++) {
@@ -325,11 +345,14 @@ static void model_prune(wick_export *x, wick_onnx_nodes *nodes, size_t nout, con
 
 /* ---- functions ---- */
 
-static wick_onnx_opsets model_opsets(wick_arena *mem)
+static wick_onnx_opsets model_opsets(wick_arena *mem, bool functions, bool ml)
 {
-  const wick_onnx_opset own[] = {{.version = WICK_EXPORT_OPSET},
-                                 {.domain = wick_export_span("wick"), .version = 1}};
-  return (wick_onnx_opsets){wick_dup(mem, wick_onnx_opset, own, WICK_COUNT(own)), WICK_COUNT(own)};
+  wick_onnx_opset *own = wick_new(mem, wick_onnx_opset, 3);
+  uint32_t n = 0;
+  own[n++].version = WICK_EXPORT_OPSET;
+  if (functions) own[n++] = (wick_onnx_opset){.domain = wick_export_span("wick"), .version = 1};
+  if (ml) own[n++] = (wick_onnx_opset){.domain = wick_export_span("ai.onnx.ml"), .version = 1};
+  return (wick_onnx_opsets){own, n};
 }
 
 wick_onnx_nodes wick_export_take(wick_export *x)
@@ -349,12 +372,20 @@ static wick_onnx_nodes model_function(wick_export *x, wick_span **out_results)
   x->definer = wick_definers_of(x->f, x->mem);
   x->items = wick_new(x->mem, const wick_value *, (size_t)x->f->nvalue + 1);
   model_reserve(x);
+  wick_export_op maps = {.x = x, .n = r, .place = x->place};
+  for (uint32_t i = 0; i < x->f->nparam; i++)
+    if (x->keys[i].n)
+      x->value[1 + i] =
+          wick_export_map_input(&maps, model_user_name(x, (wick_value){1 + i}), &x->keys[i]);
   wick_export_range(x, 0, x->f->nnode - 1);
   bool *taken = wick_new(x->mem, bool, (size_t)x->f->nvalue + 1);
   wick_span *result = wick_new(x->mem, wick_span, r->nin);
   for (uint32_t i = 0; i < r->nin; i++) {
-    result[i] = wick_export_span(model_output(x, r->in[i], taken[r->in[i].id]));
+    const char *name = model_output(x, r->in[i], taken[r->in[i].id]);
+    const wick_keys *keys = &x->keys[x->f->nparam + i];
     taken[r->in[i].id] = true;
+    result[i] = wick_export_span(keys->n ? model_user_name(x, r->in[i]) : name);
+    if (keys->n) wick_export_map_output(&maps, name, model_user_name(x, r->in[i]), keys);
   }
   wick_onnx_nodes list = wick_export_take(x);
   model_prune(x, &list, r->nin, result);
@@ -378,7 +409,7 @@ void wick_export_function(wick_export *x, const wick_func *f)
   g.input.at = wick_new(x->mem, wick_span, f->nparam);
   g.input.n = f->nparam;
   for (uint32_t i = 0; i < f->nparam; i++) g.input.at[i] = wick_export_span(y.value[1 + i]);
-  g.opset_import = model_opsets(x->mem);
+  g.opset_import = model_opsets(x->mem, true, false);
   x->function = y.function;
   x->callee = y.callee;
   wick_push(x->mem, &x->function, g);
@@ -386,6 +417,14 @@ void wick_export_function(wick_export *x, const wick_func *f)
 }
 
 /* ---- the model ---- */
+
+static wick_onnx_value_info model_info(wick_export *x, bool output, wick_value v, const char *name,
+                                       const wick_keys *keys)
+{
+  wick_elem elem = wick_info_of(x->f, v)->elem;
+  return keys->n ? wick_export_map_info(x, output, model_user_name(x, v), elem, keys)
+                 : wick_export_value_info(x, name, wick_type_of(x->f, v));
+}
 
 static void model_graph(wick_export *x, wick_onnx_graph *g)
 {
@@ -399,11 +438,11 @@ static void model_graph(wick_export *x, wick_onnx_graph *g)
   g->output.at = wick_new(x->mem, wick_onnx_value_info, r->nin);
   g->output.n = r->nin;
   for (uint32_t i = 0; i < f->nparam; i++)
-    g->input.at[i] = wick_export_value_info(x, x->value[1 + i], f->value[1 + i].type);
+    g->input.at[i] = model_info(x, false, (wick_value){1 + i}, x->value[1 + i], &x->keys[i]);
   for (uint32_t i = 0; i < r->nin; i++)
-    g->output.at[i] = wick_export_value_info(
-        x, wick_str_dupn(x->mem, (const char *)result[i].at, result[i].nbytes),
-        wick_type_of(f, r->in[i]));
+    g->output.at[i] = model_info(
+        x, true, r->in[i], wick_str_dupn(x->mem, (const char *)result[i].at, result[i].nbytes),
+        &x->keys[f->nparam + i]);
   g->initializer.at = x->initializer.at;
   g->initializer.n = x->initializer.n;
 }
@@ -422,8 +461,7 @@ wick_status wick_export_onnx(wick_module *m, const wick_func *f, const char *pla
   model_graph(&x, &g);
   WICK_TRY(wick_errors_end(&x.errors));
   wick_onnx_model model = {.ir_version = WICK_EXPORT_IR, .graph = &g};
-  model.opset_import = model_opsets(mem);
-  if (!x.function.n) model.opset_import.n = 1;
+  model.opset_import = model_opsets(mem, x.function.n > 0, x.ml);
   model.functions.at = x.function.at;
   model.functions.n = x.function.n;
   model_metadata(&x, &model);

@@ -6,6 +6,7 @@
 #include "import/export/export.h"
 #include "import/onnx/tensor.h"
 #include "ir/op.h"
+#include "runtime/keys.h"
 
 /* ---- the model under construction ---- */
 
@@ -41,6 +42,9 @@ typedef struct wick_export {
   wick_list(const wick_func *) callee; /* that have been seen */
   uint32_t depth;                      /* of calls */
   bool body;                           /* of a function: it has no initializers, but nodes */
+  bool ml;                             /* it has nodes of ai.onnx.ml */
+  const wick_keys *keys; /* of the function's parameters, then of its results: maps are nodes */
+  wick_list(uint32_t) mapped; /* metadata that say the same as those nodes */
 } wick_export;
 
 wick_span wick_export_span(const char *s);
@@ -199,5 +203,17 @@ void wick_export_item(wick_export_op *o);
 void wick_export_if(wick_export_op *o);
 void wick_export_loop(wick_export_op *o);
 void wick_export_call(wick_export_op *o);
+
+/* ---- maps.c: inputs and outputs that are maps ---- */
+
+/* Is the input or output a map for which there is an operator? Its keys are *out, then. */
+bool wick_export_map_of(wick_export *x, bool output, const char *name, wick_type type,
+                        wick_keys *out);
+/* The tensor [n] that the map of that name becomes; the map of that name that a tensor becomes. */
+const char *wick_export_map_input(wick_export_op *o, const char *name, const wick_keys *keys);
+void wick_export_map_output(wick_export_op *o, const char *from, const char *name,
+                            const wick_keys *keys);
+wick_onnx_value_info wick_export_map_info(wick_export *x, bool output, const char *name,
+                                          wick_elem elem, const wick_keys *keys);
 
 #endif
