@@ -27,6 +27,23 @@ static const char copies_model[] =
     "  return %1\n"
     "}\n";
 
+/* Its branches want different sizes. */
+static const char copies_branches[] =
+    "graph @main(%c: bool[], %x: f32[N[1..64],6], %y: f32[M[1..64],6]) -> f32[N,6] {\n"
+    "  check M = 2*N in branches loc(\"one\")\n"
+    "  check M = 3*N + 1 in branches loc(\"two\")\n"
+    "  %0 = if %c {then_equal=[M, 2*N], else_equal=[M, 3*N + 1]} () {\n"
+    "    %1 = slice %y {begin=[0,0], shape=[N,6], step=[2,1]} : f32[N,6]\n"
+    "    %2 = add %x, %1 : f32[N,6]\n"
+    "    yield %2\n"
+    "  } () {\n"
+    "    %3 = slice %y {begin=[1,0], shape=[N,6], step=[3,1]} : f32[N,6]\n"
+    "    %4 = mul %x, %3 : f32[N,6]\n"
+    "    yield %4\n"
+    "  } : f32[N,6] loc(\"the branches\")\n"
+    "  return %0\n"
+    "}\n";
+
 /* Memory of a context, counted. */
 static atomic_ulong copies_count;
 
@@ -56,8 +73,8 @@ static wick_context *copies_context(void)
   return c;
 }
 
-static wick_compiled *copies_compiled(wick_context *c, const char *cache, uint32_t copies,
-                                      uint32_t npin, const wick_size *pins)
+static wick_compiled *copies_of(wick_context *c, const char *model, const char *cache,
+                                uint32_t copies, uint32_t npin, const wick_size *pins)
 {
   wick_model *m;
   wick_compiled *k;
@@ -69,10 +86,16 @@ static wick_compiled *copies_compiled(wick_context *c, const char *cache, uint32
                             .copy_after = 3,
                             .npin = npin,
                             .pins = pins};
-  copies_ok(wick_load_bytes(c, "model", copies_model, strlen(copies_model), &m));
+  copies_ok(wick_load_bytes(c, "model", model, strlen(model), &m));
   copies_ok(wick_compile(m, &o, &k));
   wick_model_free(m);
   return k;
+}
+
+static wick_compiled *copies_compiled(wick_context *c, const char *cache, uint32_t copies,
+                                      uint32_t npin, const wick_size *pins)
+{
+  return copies_of(c, copies_model, cache, copies, npin, pins);
 }
 
 static wick_session *copies_session(const wick_compiled *k, uint32_t threads)
@@ -181,6 +204,51 @@ static void test_ahead(void **state)
   wick_compiled_free(again);
   wick_compiled_free(k);
   unlink(path);
+  wick_context_free(c);
+}
+
+/* One run of the model with branches; what it says goes to `text`. */
+static void copies_branch(const wick_compiled *k, bool c, int64_t n, int64_t m, float *z,
+                          char *text, size_t ntext)
+{
+  static float x[COPIES_ROWS * 6], y[COPIES_ROWS * 6];
+  for (int i = 0; i < COPIES_ROWS * 6; i++) x[i] = 0.01f * (float)i, y[i] = 1.7f - x[i];
+  wick_session *s = copies_session(k, 1);
+  copies_ok(wick_session_shape(
+      s, 2, (wick_shape[]){{"x", 2, (const int64_t[]){n, 6}}, {"y", 2, (const int64_t[]){m, 6}}}));
+  memset(z, 0, COPIES_ROWS * 6 * sizeof *z);
+  wick_error *e = wick_run(s, (const void *[]){&c, x, y}, (void *[]){z});
+  snprintf(text, ntext, "%d %s", (int)wick_error_code(e), wick_error_message(e));
+  wick_error_free(e);
+  wick_session_free(s);
+}
+
+/* A branch that the sizes of a copy bar fails as it does in the program for all sizes, and the
+ * other one runs; also where both are barred, and where none is. */
+static void test_branches(void **state)
+{
+  (void)state;
+  static const int64_t size[][2] = {{3, 6}, {3, 10}, {3, 7}, {1, 2}};
+  wick_context *c = copies_context();
+  wick_compiled *plain = copies_of(c, copies_branches, "", 0, 0, NULL);
+  for (size_t i = 0; i < WICK_COUNT(size); i++) {
+    const wick_size pins[] = {{"N", size[i][0]}, {"M", size[i][1]}};
+    wick_compiled *k = copies_of(c, copies_branches, "", 0, 2, pins);
+    for (int taken = 0; taken < 2; taken++) {
+      char want[256], got[256];
+      copies_branch(plain, taken, size[i][0], size[i][1], copies_want, want, sizeof want);
+      copies_branch(k, taken, size[i][0], size[i][1], copies_got, got, sizeof got);
+      assert_string_equal(got, want);
+      bool good = size[i][1] == (taken ? 2 * size[i][0] : 3 * size[i][0] + 1);
+      assert_int_equal(want[0] == '0', good);
+      if (!good) assert_non_null(strstr(want, "the branches: the branch that is taken is not for"));
+      assert_memory_equal(copies_want, copies_got, COPIES_ROWS * 6 * sizeof(float));
+    }
+    wick_met_size met;
+    assert_true(wick_compiled_met(k, 0, &met) && met.ahead && met.nrun == 2);
+    wick_compiled_free(k);
+  }
+  wick_compiled_free(plain);
   wick_context_free(c);
 }
 
@@ -382,8 +450,9 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_background), cmocka_unit_test(test_ahead),
-      cmocka_unit_test(test_pins),       cmocka_unit_test(test_cache),
-      cmocka_unit_test(test_failure),    cmocka_unit_test(test_end),
-      cmocka_unit_test(test_hostile),    cmocka_unit_test(test_threads)};
+      cmocka_unit_test(test_branches),   cmocka_unit_test(test_pins),
+      cmocka_unit_test(test_cache),      cmocka_unit_test(test_failure),
+      cmocka_unit_test(test_end),        cmocka_unit_test(test_hostile),
+      cmocka_unit_test(test_threads)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

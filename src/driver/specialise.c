@@ -76,17 +76,32 @@ static wick_status specialise_read(specialise_state *x)
 }
 
 static wick_status specialise_pin_one(specialise_state *x, const wick_func *f,
-                                      const wick_pins *pins)
+                                      const wick_pins *pins, const wick_func **out)
 {
   wick_func *g;
   WICK_TRY(wick_func_pin(f, pins, x->mem, &g));
   WICK_TRY(wick_verify_func(g, x->tmp));
   wick_module_set(x->m, g);
-  if (g->level == WICK_LOW) x->low = g;
+  *out = g;
   return NULL;
 }
 
-/* Groups stand before those who use them. */
+static wick_status specialise_pin_groups(specialise_state *x, const wick_pins *pins)
+{
+  wick_names done = wick_names_begin(x->tmp);
+  for (uint32_t i = 0; i < x->low->nnode; i++) {
+    const wick_node *n = &x->low->node[i];
+    uint32_t before = done.n;
+    if (n->op != WICK_OP_kernel) continue;
+    wick_names_add(&done, n->attr[0].s, strlen(n->attr[0].s));
+    const wick_func *g = wick_module_find(x->m, n->attr[0].s);
+    if (!g) return specialise_fail(x, "a group is missing");
+    if (done.n > before) WICK_TRY(specialise_pin_one(x, g, pins, &g));
+  }
+  return NULL;
+}
+
+/* The low function first: of the groups, those are wanted that it still calls. */
 static wick_status specialise_pin(specialise_state *x)
 {
   wick_dim_list sym = wick_func_sizes(x->low, x->mem);
@@ -95,10 +110,8 @@ static wick_status specialise_pin(specialise_state *x)
   wick_dim *by = wick_new(x->mem, wick_dim, sym.n + 1);
   for (uint32_t i = 0; i < sym.n; i++) by[i] = wick_dim_const(x->s->sizes[i]);
   wick_pins pins = {sym.n, sym.at, by};
-  uint32_t n = x->m->funcs.n;
-  const wick_func **f = wick_dup(x->mem, const wick_func *, x->m->funcs.at, n);
-  for (uint32_t i = 0; i < n; i++) WICK_TRY(specialise_pin_one(x, f[i], &pins));
-  return NULL;
+  WICK_TRY(specialise_pin_one(x, x->low, &pins, &x->low));
+  return specialise_pin_groups(x, &pins);
 }
 
 static wick_status specialise_lower(specialise_state *x)

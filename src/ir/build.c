@@ -335,6 +335,13 @@ static uint32_t *build_parents(const wick_builder *b)
   return parent;
 }
 
+/* In low functions, which write what they compute, a branch that may fail does something, too. */
+static bool build_acts(const wick_builder *b, const wick_node *n)
+{
+  return wick_ops[n->op]->effect == WICK_EFFECT ||
+         (n->op == WICK_OP_if && b->level == WICK_LOW && n->attr[0].n + n->attr[1].n > 0);
+}
+
 /* live[i]: node i has an effect, or a result that a live node uses; terminators live with their
  * parents. */
 static bool *build_live(const wick_builder *b, uint32_t *out_nlive)
@@ -343,7 +350,7 @@ static bool *build_live(const wick_builder *b, uint32_t *out_nlive)
   uint32_t n = b->nodes.n, *parent = build_parents(b), nlive = 0;
   bool *live = wick_new(b->mem, bool, n), *used = wick_new(b->mem, bool, b->values.n);
   for (uint32_t i = 0; i < n; i++)
-    if (wick_ops[node[i].op]->effect == WICK_EFFECT)
+    if (build_acts(b, &node[i]))
       for (uint32_t p = i; p != UINT32_MAX && !live[p]; p = parent[p]) live[p] = true;
   live[n - 1] = true;
   /* A parent comes before its regions in the array but its results are used after them: decide it

@@ -60,6 +60,46 @@ static wick_type *pin_types(const pin_state *s, uint32_t n, wick_value first)
   return type;
 }
 
+/* ---- branches ---- */
+
+/* What is left of a branch's pairs: those that are not known to be equal. False where one cannot
+ * be: then all are kept, so that who enters the branch fails, as without pins. */
+static bool pin_equal(const pin_state *s, wick_attr *pairs)
+{
+  wick_dim *d = wick_new(s->b.mem, wick_dim, pairs->n + 1);
+  bool may = true;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i + 1 < pairs->n; i += 2)
+    may = may && wick_dim_may_equal(s->f->module->dims, pin_dim(s, pairs->dims[i]),
+                                    pin_dim(s, pairs->dims[i + 1]));
+  for (uint32_t i = 0; i + 1 < pairs->n; i += 2) {
+    d[n] = pin_dim(s, pairs->dims[i]), d[n + 1] = pin_dim(s, pairs->dims[i + 1]);
+    if (!may || !wick_dim_eq(d[n], d[n + 1])) n += 2;
+  }
+  pairs->n = n, pairs->dims = d;
+  return may;
+}
+
+/* Nobody comes to the end of region r of n. What yields values has to be there all the same. */
+static bool pin_barred(const pin_state *s, const wick_node *n, uint32_t r)
+{
+  if (n->op != WICK_OP_if || n->nout) return false;
+  wick_attr pairs = n->attr[r];
+  return !pin_equal(s, &pairs);
+}
+
+/* A check of branches holds, or bars its branch, or stays what it is. */
+static void pin_check(pin_state *s, const wick_check *check)
+{
+  wick_dims *t = s->f->module->dims;
+  wick_check c = *check;
+  c.a = pin_dim(s, c.a), c.b = pin_dim(s, c.b);
+  if (!c.branch)
+    wick_build_check(&s->b, c.a, c.b, c.loc);
+  else if (!wick_dim_eq(c.a, c.b) && wick_dim_may_equal(t, c.a, c.b))
+    wick_push(s->b.mem, &s->b.branch_checks, c);
+}
+
 /* ---- attributes ---- */
 
 /* Axes of a stage, and what the expressions of its regions have in their place. */
@@ -85,7 +125,10 @@ static const wick_attr *pin_attrs(pin_state *s, const wick_node *n)
   uint32_t nattr = wick_op_nattr(op);
   wick_attr *a = wick_dup(s->b.mem, wick_attr, n->attr, nattr);
   for (uint32_t i = 0; i < nattr; i++) {
-    if (op->attr[i].kind == WICK_ATTR_DIMS) a[i].dims = pin_dims(s, a[i].n, a[i].dims);
+    if (n->op == WICK_OP_if)
+      pin_equal(s, &a[i]);
+    else if (op->attr[i].kind == WICK_ATTR_DIMS)
+      a[i].dims = pin_dims(s, a[i].n, a[i].dims);
     if (op->attr[i].kind == WICK_ATTR_AXES) a[i].axes = pin_axes(s, a[i].n, a[i].axes);
   }
   return nattr ? a : NULL;
@@ -136,12 +179,32 @@ typedef struct pin_frame {
   const wick_node *node;
   uint32_t region;
 } pin_frame;
+typedef wick_list(pin_frame) pin_frames;
+
+/* Begins a region of the node that was opened last: the next of its nodes. */
+static uint32_t pin_enter(pin_state *s, const pin_frame *o)
+{
+  const wick_region *r = &o->node->region[o->region];
+  pin_region(s, r);
+  return pin_barred(s, o->node, o->region) ? r->end - 1 : r->begin;
+}
+
+/* Its yield has been built: the next node. */
+static uint32_t pin_leave(pin_state *s, pin_frames *open)
+{
+  pin_frame *o = &open->at[open->n - 1];
+  if (++o->region < o->node->nregion) return pin_enter(s, o);
+  pin_close(s, o->node);
+  pin_names(s, o->node);
+  open->n--;
+  return o->node->end;
+}
 
 static void pin_nodes(pin_state *s)
 {
-  wick_list(pin_frame) open = {0};
-  for (uint32_t i = 0; i < s->f->nnode && !s->b.status; i++) {
-    const wick_node *n = &s->f->node[i];
+  pin_frames open = {0};
+  for (uint32_t i = 0; i < s->f->nnode && !s->b.status;) {
+    const wick_node *n = &s->f->node[i++];
     wick_value *in = wick_new(s->b.mem, wick_value, n->nin + 1u);
     for (uint32_t k = 0; k < n->nin; k++) in[k] = s->to[n->in[k].id];
     s->b.loc = n->loc;
@@ -149,18 +212,11 @@ static void pin_nodes(pin_state *s)
       wick_build_return(&s->b, n->nin, in);
     } else if (n->op == WICK_OP_yield) {
       wick_yield(&s->b, n->nin, in);
-      pin_frame *o = &open.at[open.n - 1];
-      if (++o->region < o->node->nregion) {
-        pin_region(s, &o->node->region[o->region]);
-      } else {
-        pin_close(s, o->node);
-        pin_names(s, o->node);
-        open.n--;
-      }
+      i = pin_leave(s, &open);
     } else if (n->nregion) {
       pin_open(s, n, in);
       wick_push(s->b.mem, &open, (pin_frame){n, 0});
-      pin_region(s, &n->region[0]);
+      i = pin_enter(s, &open.at[open.n - 1]);
     } else {
       pin_leaf(s, n, in);
       pin_names(s, n);
@@ -174,8 +230,7 @@ wick_status wick_func_pin(const wick_func *f, const wick_pins *pins, wick_arena 
   pin_state s = {.f = f, .pins = pins, .to = wick_new(mem, wick_value, f->nvalue + 1)};
   wick_build_begin(&s.b, f->module, f->level, f->name, mem);
   s.b.schedule = f->schedule;
-  for (uint32_t i = 0; i < f->ncheck; i++)
-    wick_build_check(&s.b, pin_dim(&s, f->check[i].a), pin_dim(&s, f->check[i].b), f->check[i].loc);
+  for (uint32_t i = 0; i < f->ncheck; i++) pin_check(&s, &f->check[i]);
   s.b.loc = (wick_loc){0};
   for (uint32_t v = 1; v <= f->nparam; v++) {
     const wick_value_info *info = &f->value[v];

@@ -110,6 +110,71 @@ static const struct {
      2,
      {3, 4},
      "sum: sizes 3 and 4 differ"},
+    /* a branch that cannot be taken: its pairs stay, and fail; what holds goes; within, too */
+    {"low @f(@in %c: buffer<bool[],io>, @in %x: buffer<f32[N[1..64]],io>, @in %y: "
+     "buffer<f32[M[1..64]],io>, @out %z: buffer<f32[N],io>) {\n"
+     "  check N = M in branches\n"
+     "  check N = 3 in branches\n"
+     "  if %c {then_equal=[N, 3, N, M], else_equal=[N, 3]} () {\n"
+     "    free %y\n"
+     "    yield\n"
+     "  } () {\n"
+     "    if %c {else_equal=[N, M]} () {\n"
+     "      copy %z, %x\n"
+     "      yield\n"
+     "    } () {\n"
+     "      if %c () {\n"
+     "        free %y\n"
+     "        yield\n"
+     "      } () {\n"
+     "        yield\n"
+     "      }\n"
+     "      yield\n"
+     "    }\n"
+     "    yield\n"
+     "  }\n"
+     "  return\n"
+     "}\n",
+     2,
+     {3, 4},
+     "low @f(@in %c: buffer<bool[],io>, @in %x: buffer<f32[3],io>, @in %y: buffer<f32[4],io>, "
+     "@out %z: buffer<f32[3],io>) {\n"
+     "  if %c {then_equal=[3, 3, 3, 4]} () {\n"
+     "    yield\n"
+     "  } () {\n"
+     "    if %c {else_equal=[3, 4]} () {\n"
+     "      copy %z, %x\n"
+     "      yield\n"
+     "    } () {\n"
+     "      yield\n"
+     "    }\n"
+     "    yield\n"
+     "  }\n"
+     "  return\n"
+     "}\n"},
+    /* as long as a size is not known, so is the check */
+    {"low @f(@in %c: buffer<bool[],io>, @in %x: buffer<f32[N[1..64]],io>, @in %y: "
+     "buffer<f32[M[1..64]],io>) {\n"
+     "  check N = M in branches\n"
+     "  if %c {then_equal=[N, M]} () {\n"
+     "    yield\n"
+     "  } () {\n"
+     "    yield\n"
+     "  }\n"
+     "  return\n"
+     "}\n",
+     1,
+     {3, 0},
+     "low @f(@in %c: buffer<bool[],io>, @in %x: buffer<f32[3],io>, @in %y: "
+     "buffer<f32[M[1..64]],io>) {\n"
+     "  check 3 = M in branches\n"
+     "  if %c {then_equal=[3, M]} () {\n"
+     "    yield\n"
+     "  } () {\n"
+     "    yield\n"
+     "  }\n"
+     "  return\n"
+     "}\n"},
 };
 
 static void test_rows(void **state)
