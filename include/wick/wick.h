@@ -329,6 +329,22 @@ WICK_API bool wick_compiled_met(const wick_compiled *compiled, uint32_t i, wick_
 /* Returns when each copy that was asked for is there, or has failed. */
 WICK_API void wick_compiled_settle(const wick_compiled *compiled);
 
+typedef enum wick_flow_kind { WICK_FLOW_IF, WICK_FLOW_LOOP } wick_flow_kind;
+
+typedef struct wick_flow { /* what the runs of all sessions have done where the model decides */
+  const char *place;       /* of the user's node; as long as the compiled model lives */
+  wick_flow_kind kind;
+  uint64_t ntaken[2];    /* runs through each branch of an if: else, then */
+  uint64_t nloop, nstep; /* times that a loop was entered; steps of all these times */
+  uint64_t least, most;  /* steps of one time; 0 where nloop is */
+} wick_flow;
+
+/* Branches and loops that are left in the code, in its order; nodes of one name count as one. What
+ * follows from sizes and constants was decided while compiling, and is none. The counts are as they
+ * are now; from any thread. Failed runs count as far as they went. */
+WICK_API uint32_t wick_compiled_nflow(const wick_compiled *compiled);
+WICK_API wick_flow wick_compiled_flow(const wick_compiled *compiled, uint32_t i);
+
 typedef struct wick_memory { /* bytes */
   uint64_t constants;        /* packed weights, shared by all sessions */
   uint64_t arena;            /* of a session; 0 where sizes vary: as much as a shape wants */

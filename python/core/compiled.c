@@ -221,6 +221,23 @@ static PyObject *compiled_kernels(PyObject *self, void *arg)
 
 /* ---- the type ---- */
 
+static PyObject *compiled_flow(PyObject *self, void *arg)
+{
+  (void)arg;
+  const wick_compiled *k = ((core_compiled *)self)->compiled;
+  PyObject *list = PyList_New(0);
+  for (uint32_t i = 0; list && i < wick_compiled_nflow(k); i++) {
+    wick_flow f = wick_compiled_flow(k, i);
+    typedef unsigned long long u64;
+    PyObject *row = f.kind == WICK_FLOW_IF
+                        ? Py_BuildValue("sKK", f.place, (u64)f.ntaken[1], (u64)f.ntaken[0])
+                        : Py_BuildValue("sKKKK", f.place, (u64)f.nloop, (u64)f.nstep, (u64)f.least,
+                                        (u64)f.most);
+    if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+    Py_XDECREF(row);
+  }
+  return list;
+}
 static PyMethodDef compiled_methods[] = {
     {"open", compiled_open, METH_VARARGS | METH_STATIC, "open(path) -> Compiled"},
     {"save", compiled_save, METH_VARARGS, "save(path)"},
@@ -237,6 +254,8 @@ static PyGetSetDef compiled_getset[] = {
     {"sizes", compiled_sizes, NULL, "(name, least, most) of each size that varies", NULL},
     {"met", compiled_met, NULL,
      "(sizes, runs, state of the copy, whence, why not, nanoseconds, of the copy) of each", NULL},
+    {"flow", compiled_flow, NULL,
+     "(place, then, else) of each branch, (place, times, steps, least, most) of each loop", NULL},
     {"kernels", compiled_kernels, NULL,
      "(name, place, schedule, flops, bytes, cycles, tasks, limit) of each", NULL},
     {NULL, NULL, NULL, NULL, NULL}};

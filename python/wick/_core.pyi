@@ -32,6 +32,7 @@ class Compiled:
     kernels: tuple[tuple[str, str, str, int, int, int, int, str], ...]
     sizes: tuple[tuple[str, int, int], ...]
     met: list[tuple[tuple[int, ...], int, str, str, str, int, int]]
+    flow: list[tuple[str, int, int] | tuple[str, int, int, int, int]]
     @staticmethod
     def open(path: Any) -> Compiled: ...
     def save(self, path: Any) -> None: ...

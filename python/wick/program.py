@@ -144,6 +144,13 @@ class Program:
                  "generic_ns": generic, "copy_ns": copy}
                 for sizes, runs, state, whence, why, generic, copy in self._core.met]
 
+    @property
+    def flow(self):
+        """What runs have done at the branches and loops that are left in the code: how often each branch of an `if` was
+        taken; how often a loop was entered, its steps in all, and the least and most of one time."""
+        keys = {3: ("place", "then", "else"), 5: ("place", "times", "steps", "least", "most")}
+        return [dict(zip(keys[len(row)], row)) for row in self._core.flow]
+
     def settle(self):
         """Waits for the copies that are being made."""
         self._core.settle()

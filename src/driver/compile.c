@@ -317,6 +317,8 @@ static wick_status compile_program(wick_compilation *c, const wick_lowered *l, w
                     .scratch_bytes = l->fill ? 0 : (uint64_t)l->scratch_bytes.v,
                     .packed_bytes = l->constant_bytes,
                     .nkernel = l->kernels.n,
+                    .nflow = l->flows.n,
+                    .flow = l->flows.at,
                     .nmetadata = c->module->metadata.n};
   wick_model_describe(c->graph, &c->mem, &p.ninput, &p.noutput, &p.io);
   p.fixed = compile_fixed(c, p.ninput, p.io);

@@ -252,6 +252,72 @@ static void test_branches(void **state)
   wick_context_free(c);
 }
 
+static const char copies_steps[] = "graph @main(%n: i64[], %x: f32[N[1..64]]) -> f32[N] {\n"
+                                   "  %0 = loop %n, %x (%i: i64[], %v: f32[N]) {\n"
+                                   "    %1 = const 2 : i64[]\n"
+                                   "    %2 = lt %i, %1 : bool[]\n"
+                                   "    %3 = if %2 () {\n"
+                                   "      %4 = add %v, %x : f32[N]\n"
+                                   "      yield %4\n"
+                                   "    } () {\n"
+                                   "      %5 = mul %v, %x : f32[N]\n"
+                                   "      yield %5\n"
+                                   "    } : f32[N] loc(\"choice\")\n"
+                                   "    %6 = const 5 : i64[]\n"
+                                   "    %7 = ne %i, %6 : bool[]\n"
+                                   "    yield %7, %3\n"
+                                   "  } : f32[N] loc(\"scan\")\n"
+                                   "  return %0\n"
+                                   "}\n";
+
+static void copies_step(wick_session *s, int64_t n)
+{
+  float x[8] = {1}, y[8];
+  copies_ok(wick_run(s, (const void *[]){&n, x}, (void *[]){y}));
+}
+
+static wick_flow copies_flow(const wick_compiled *k, const char *place)
+{
+  for (uint32_t i = 0; i < wick_compiled_nflow(k); i++)
+    if (strcmp(wick_compiled_flow(k, i).place, place) == 0) return wick_compiled_flow(k, i);
+  fail_msg("%s is not counted", place);
+  return (wick_flow){0};
+}
+
+/* Branches and steps are counted by the program for all sizes and by copies, of all sessions, those
+ * that have ended among them. */
+static void test_counts(void **state)
+{
+  (void)state;
+  wick_context *c = copies_context();
+  wick_compiled *k = copies_of(c, copies_steps, "", 0, 1, &(wick_size){"N", 8});
+  assert_int_equal(wick_compiled_nflow(k), 2);
+  assert_string_equal(wick_compiled_flow(k, 2).place, "");
+  assert_true(copies_flow(k, "scan").nloop == 0 && copies_flow(k, "scan").least == 0);
+  wick_session *s = copies_session(k, 1);
+  for (int64_t rows = 7; rows <= 8; rows++) {
+    copies_ok(wick_session_shape(s, 1, &(wick_shape){"x", 1, &rows}));
+    copies_step(s, 4);
+    copies_step(s, 9); /* ends itself, after 6 */
+  }
+  unsigned long before = atomic_load(&copies_count);
+  copies_step(s, 3);
+  assert_int_equal(atomic_load(&copies_count), before);
+  wick_session_free(s);
+  s = copies_session(k, 1);
+  copies_ok(wick_session_shape(s, 1, &(wick_shape){"x", 1, (const int64_t[]){8}}));
+  copies_step(s, -1);
+  wick_flow choice = copies_flow(k, "choice"), scan = copies_flow(k, "scan");
+  assert_true(choice.kind == WICK_FLOW_IF && scan.kind == WICK_FLOW_LOOP);
+  assert_int_equal(choice.ntaken[1], 10);
+  assert_int_equal(choice.ntaken[0], 2 * (2 + 4) + 1);
+  assert_true(scan.nloop == 6 && scan.nstep == 2 * (4 + 6) + 3);
+  assert_true(scan.least == 0 && scan.most == 6);
+  wick_session_free(s);
+  wick_compiled_free(k);
+  wick_context_free(c);
+}
+
 static const char *copies_refused(wick_context *c, const wick_size *pin, wick_arena *mem)
 {
   wick_model *m;
@@ -450,9 +516,9 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_background), cmocka_unit_test(test_ahead),
-      cmocka_unit_test(test_branches),   cmocka_unit_test(test_pins),
-      cmocka_unit_test(test_cache),      cmocka_unit_test(test_failure),
-      cmocka_unit_test(test_end),        cmocka_unit_test(test_hostile),
-      cmocka_unit_test(test_threads)};
+      cmocka_unit_test(test_branches),   cmocka_unit_test(test_counts),
+      cmocka_unit_test(test_pins),       cmocka_unit_test(test_cache),
+      cmocka_unit_test(test_failure),    cmocka_unit_test(test_end),
+      cmocka_unit_test(test_hostile),    cmocka_unit_test(test_threads)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -351,8 +351,11 @@ static void lower_params(lower_state *s)
       wick_build_param(b, wick_type_buffer(m, WICK_U8, 1, &none, WICK_ARENA), WICK_INOUT, "arena");
   s->constants = wick_build_param(b, wick_type_buffer(m, WICK_U8, 1, &none, WICK_CONSTANT), WICK_IN,
                                   "constants");
+  wick_dim ncount = wick_dim_const((int64_t)s->out->flows.n * WICK_FLOW_SLOTS);
+  wick_type numbers = wick_type_buffer(m, WICK_I64, 1, &none, WICK_IO),
+            counts = wick_type_buffer(m, WICK_I64, 1, &ncount, WICK_IO);
+  if (s->out->flows.n) s->counts = wick_build_param(b, counts, WICK_INOUT, "counts");
   if (s->open) {
-    wick_type numbers = wick_type_buffer(m, WICK_I64, 1, &none, WICK_IO);
     s->table = wick_build_param(b, numbers, WICK_IN, "sizes");
     if (!s->planned) s->places = wick_build_param(b, numbers, WICK_IN, "places");
   }
@@ -476,6 +479,7 @@ static lower_state lower_begin(const wick_func *f, const wick_target *t, wick_ar
 static wick_status lower_whole(lower_state *s)
 {
   const wick_func *f = s->f;
+  if (!s->planned) lower_flows(s);
   if (s->open && !s->planned) lower_buffers(s);
   lower_params(s);
   for (uint32_t i = 0; i < f->nnode; i = f->node[i].end) WICK_TRY(lower_node(s, &f->node[i]));
@@ -501,10 +505,12 @@ wick_status wick_lower(const wick_func *f, const wick_target *t, bool planned, w
   return lower_whole(&s);
 }
 
-wick_status wick_lower_beside(const wick_func *f, const wick_target *t, wick_arena *mem,
-                              wick_arena *tmp, wick_lowered *out)
+wick_status wick_lower_beside(const wick_func *f, const wick_target *t, uint32_t nflow,
+                              const wick_program_flow *flow, wick_arena *mem, wick_arena *tmp,
+                              wick_lowered *out)
 {
   lower_state s = lower_begin(f, t, mem, tmp, out);
+  for (uint32_t i = 0; i < nflow; i++) wick_push(mem, &out->flows, flow[i]);
   wick_module *m = f->module;
   for (uint32_t id = 1; id < m->constants.n; id++) {
     uint64_t nbytes;

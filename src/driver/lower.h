@@ -56,6 +56,9 @@ typedef struct wick_lowered {
   wick_sizes sizes;
   wick_list(wick_program_buffer) buffers;
   wick_list(wick_lowered_check) checks;
+  /* What the entry counts. Where there is any, it has one more parameter behind the constants, in
+   * front of those for sizes: the table of counts. */
+  wick_list(wick_program_flow) flows;
   const wick_program_port *port; /* by parameter */
   uint32_t scratch;              /* slot of scratch_bytes */
 } wick_lowered;
@@ -69,17 +72,19 @@ uint64_t wick_lowered_most_scratch(const wick_lowered *l, const wick_module *m);
  * kernel writes in place is one parameter, @inout. Copies become kernels.
  * Branches and loops on buffers become those of the entry, which waits and reads before it decides.
  * Sizes that are not constant come from a table, with places for what lies in the arena; `planned`:
- * these are constant all the same (plan_most), and the function that fills the table fails where
- * sizes are not what they must be.
- * Fails: WICK_EUNSUPPORTED for loops that carry buffers, host rows whose sizes are not constant,
- * constants without data; what the nest says of a schedule. */
+ * these are constant all the same (plan_most), the function that fills the table fails where sizes
+ * are not what they must be, and nothing is counted. Fails: WICK_EUNSUPPORTED for loops that carry
+ * buffers, host rows whose sizes are not constant, constants without data; what the nest says of a
+ * schedule. */
 WICK_CHECKED wick_status wick_lower(const wick_func *f, const wick_target *t, bool planned,
                                     wick_arena *mem, wick_arena *tmp, wick_lowered *out);
 
 /* The same for a function of constant sizes, whose constants lie where those of the module lie,
  * one behind the other in their order, at multiples of WICK_ARENA_ALIGN:
- * another function's blob is theirs, too. Nothing is asked of their data. */
-WICK_CHECKED wick_status wick_lower_beside(const wick_func *f, const wick_target *t,
-                                           wick_arena *mem, wick_arena *tmp, wick_lowered *out);
+ * another function's blob is theirs, too. Nothing is asked of their data. What is counted are those
+ * of `flow` that are left. */
+WICK_CHECKED wick_status wick_lower_beside(const wick_func *f, const wick_target *t, uint32_t nflow,
+                                           const wick_program_flow *flow, wick_arena *mem,
+                                           wick_arena *tmp, wick_lowered *out);
 
 #endif

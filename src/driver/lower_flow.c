@@ -7,6 +7,53 @@
 
 enum { LOWER_PAIRS = 16 }; /* of sizes that one kernel compares */
 
+/* ---- counts ---- */
+
+/* The first slot of a branch's or loop's counts: of the program that is lowered, or that this is a
+ * copy of. */
+static uint32_t lower_flow(lower_state *s, const wick_node *n)
+{
+  uint32_t kind = n->op == WICK_OP_if ? WICK_FLOW_IF : WICK_FLOW_LOOP, i = 0;
+  const char *place = wick_loc_text(s->f->module, n->loc);
+  while (i < s->out->flows.n &&
+         (s->out->flows.at[i].kind != kind || strcmp(s->out->flows.at[i].place, place) != 0))
+    i++;
+  if (i == s->out->flows.n)
+    wick_push(s->mem, &s->out->flows,
+              (wick_program_flow){wick_str_dupn(s->mem, place, strlen(place)), kind});
+  return i * WICK_FLOW_SLOTS;
+}
+
+void lower_flows(lower_state *s)
+{
+  for (uint32_t i = 0; i < s->f->nnode; i++)
+    if (s->f->node[i].op == WICK_OP_if || s->f->node[i].op == WICK_OP_loop)
+      lower_flow(s, &s->f->node[i]);
+}
+
+/* counts[slot] becomes `op` of what it is and v. */
+static void lower_count(lower_state *s, uint32_t slot, wick_opcode op, wick_value v)
+{
+  wick_type i64 = wick_type_scalar(s->f->module, WICK_I64, 1);
+  wick_value in[3] = {s->counts, wick_build_i64(&s->b, slot), {0}};
+  in[2] = wick_build(&s->b, WICK_OP_load, 2, in, NULL, 1, &i64);
+  in[2] = wick_build2(&s->b, op, in[2], v);
+  wick_build(&s->b, WICK_OP_store, 3, in, NULL, 0, NULL);
+}
+
+/* A loop has ended after so many steps. */
+static void lower_count_loop(lower_state *s, const wick_node *n, wick_value steps)
+{
+  if (!s->counts.id) return;
+  uint32_t slot = lower_flow(s, n);
+  lower_count(s, slot, WICK_OP_add, wick_build_i64(&s->b, 1));
+  lower_count(s, slot + 1, WICK_OP_add, steps);
+  lower_count(s, slot + WICK_FLOW_LEAST, WICK_OP_min, steps);
+  lower_count(s, slot + WICK_FLOW_MOST, WICK_OP_max, steps);
+}
+
+/* ---- branches ---- */
+
 void lower_wait(lower_state *s)
 {
   if (s->pending) wick_build(&s->b, WICK_OP_wait, 0, NULL, NULL, 0, NULL);
@@ -73,6 +120,7 @@ wick_status lower_if(lower_state *s, const wick_node *n)
   for (uint32_t r = 0; r < 2; r++) {
     s->pending = before;
     wick_region_begin(&s->b, 0, NULL);
+    if (s->counts.id) lower_count(s, lower_flow(s, n) + !r, WICK_OP_add, wick_build_i64(&s->b, 1));
     const wick_attr *equal = &n->attr[r];
     for (uint32_t i = 0; i + 1 < equal->n; i += 2 * LOWER_PAIRS) {
       uint32_t most = (equal->n - i) / 2;
@@ -86,6 +134,8 @@ wick_status lower_if(lower_state *s, const wick_node *n)
   s->pending = after;
   return s->b.status;
 }
+
+/* ---- loops ---- */
 
 /* Puts the index where kernels read it, if one does. */
 static wick_status lower_index(lower_state *s, const wick_node *n, wick_value i)
@@ -145,7 +195,9 @@ wick_status lower_loop(lower_state *s, const wick_node *n)
   }
   wick_yield(&s->b, stops ? 2 : 0, next);
   while (s->made.n > nmade) s->to[s->made.at[--s->made.n]] = (wick_value){0};
-  wick_build_close(&s->b);
+  wick_value done = wick_build_close(&s->b);
+  if (!stops) done = wick_build2(&s->b, WICK_OP_max, count, wick_build_i64(&s->b, 0));
+  lower_count_loop(s, n, done);
   s->pending = true;
   s->steps = outer;
   return s->b.status;

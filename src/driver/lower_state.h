@@ -27,6 +27,7 @@ typedef struct lower_state {
   bool open;                /* sizes are not constant: */
   wick_value table, places; /* parameters of the entry, then */
   uint32_t *buffer;         /* per value that is a root in the arena: the number of its place + 1 */
+  wick_value counts;        /* a parameter of the entry: what it counts; 0: nothing */
   bool fault;               /* the last launch may fail: nothing runs beside it */
   wick_arena *mem, *tmp;
   wick_lowered *out;
@@ -43,6 +44,8 @@ wick_status lower_launch(lower_state *s, const wick_node *n, const wick_kernel_u
 /* What was launched beside others has ended behind this. */
 void lower_wait(lower_state *s);
 wick_status lower_node(lower_state *s, const wick_node *n);
+/* Finds the branches and loops that are counted. */
+void lower_flows(lower_state *s);
 wick_status lower_if(lower_state *s, const wick_node *n);
 wick_status lower_loop(lower_state *s, const wick_node *n);
 

@@ -119,7 +119,8 @@ static wick_status specialise_lower(specialise_state *x)
   wick_low_plan plan;
   wick_func *planned;
   WICK_TRY(wick_low_plan_make(x->low, WICK_PLAN_STEPS, 0, false, x->mem, x->tmp, &planned, &plan));
-  WICK_TRY(wick_lower_beside(planned, x->s->target, x->mem, x->tmp, &x->lowered));
+  WICK_TRY(wick_lower_beside(planned, x->s->target, x->s->program->nflow, x->s->program->flow,
+                             x->mem, x->tmp, &x->lowered));
   x->low = planned;
   for (uint32_t i = 0; i < x->lowered.kernels.n; i++)
     if (x->lowered.kernels.at[i].host)
@@ -141,7 +142,9 @@ static wick_status specialise_program(specialise_state *x, wick_section *out)
                     .packed_bytes = generic->packed_bytes,
                     .ninput = generic->ninput,
                     .noutput = generic->noutput,
-                    .nkernel = l->kernels.n};
+                    .nkernel = l->kernels.n,
+                    .nflow = l->flows.n,
+                    .flow = l->flows.at};
   uint32_t n = p.ninput + p.noutput;
   if (x->low->nparam != n) return specialise_fail(x, "its interface is not that of the program");
   wick_io *io = wick_dup(x->mem, wick_io, generic->io, n);

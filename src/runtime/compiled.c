@@ -21,6 +21,7 @@ void wick_compiled_free(wick_compiled *k)
 {
   if (!k) return;
   wick_specials_free(k->specials);
+  wick_flows_free(k->flows);
   wick_image_unmap(&k->image);
   wick_files_close(&k->files);
   wick_arena_free(&k->mem);
@@ -57,6 +58,7 @@ wick_status wick_compiled_take(wick_compiled *k, wick_span bytes, const char *pl
     return wick_fail(&k->mem, WICK_EPARSE, place, "its constants are not all there");
   k->constants = constants.at;
   WICK_TRY(wick_image_map(&k->artifact, &k->mem, &k->image));
+  if (k->program.nflow) k->flows = wick_flows_begin(&k->program, k->context->allocator);
   return compiled_specials(k, place);
 }
 
@@ -126,6 +128,16 @@ const char *wick_compiled_metadata_key(const wick_compiled *k, uint32_t i)
 }
 
 const char *wick_compiled_contract(const wick_compiled *k) { return k->program.contract; }
+
+/* ---- branches and loops ---- */
+
+uint32_t wick_compiled_nflow(const wick_compiled *k) { return k->flows ? k->program.nflow : 0; }
+
+wick_flow wick_compiled_flow(const wick_compiled *k, uint32_t i)
+{
+  if (i >= wick_compiled_nflow(k)) return (wick_flow){.place = ""};
+  return wick_flows_sum(k->flows, i);
+}
 
 /* ---- sizes that vary ---- */
 

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "runtime/context.h"
+#include "runtime/flows.h"
 #include "runtime/load.h"
 #include "runtime/program.h"
 #include "runtime/special.h"
@@ -18,6 +19,7 @@ struct wick_compiled {
   wick_image image;
   wick_program program;
   const void *constants;
+  wick_flows *flows;       /* NULL: the program decides nothing, or there was no memory */
   wick_specials *specials; /* NULL: no size varies, or there was no memory */
   bool cached;
 };

@@ -164,6 +164,11 @@ wick_span wick_program_write(const wick_program *p, wick_arena *mem)
     program_str(&t, p->kernel[i].limit);
     program_write_host(&t, &p->kernel[i].host);
   }
+  program_u32(&t, p->nflow);
+  for (uint32_t i = 0; i < p->nflow; i++) {
+    program_str(&t, p->flow[i].place);
+    program_u32(&t, p->flow[i].kind);
+  }
   program_write_strings(&t, &p->strings);
   program_u32(&t, p->nmetadata);
   for (uint32_t i = 0; i < p->nmetadata; i++) {
@@ -401,6 +406,19 @@ static bool program_get_kernel(wick_reader *r, wick_arena *mem, wick_program_ker
          program_get_str(r, mem, &k->limit) && program_get_host(r, mem, &k->host);
 }
 
+static bool program_get_flow(wick_reader *r, wick_arena *mem, wick_program *p)
+{
+  if (!program_get_count(r, 8, &p->nflow)) return false;
+  wick_program_flow *flow = wick_new(mem, wick_program_flow, p->nflow + 1);
+  p->flow = flow;
+  for (uint32_t i = 0; i < p->nflow; i++) {
+    if (!program_get_str(r, mem, &flow[i].place) || !wick_read_u32(r, &flow[i].kind)) return false;
+    if (flow[i].kind > WICK_FLOW_LOOP)
+      return wick_reader_refuse(r, wick_reader_position(r), "a branch is not described correctly");
+  }
+  return true;
+}
+
 static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
 {
   uint32_t version;
@@ -426,7 +444,7 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
   p->kernel = kernel;
   for (uint32_t i = 0; i < p->nkernel; i++)
     if (!program_get_kernel(r, mem, &kernel[i])) return false;
-  if (!program_get_strings(r, mem, &p->strings)) return false;
+  if (!program_get_flow(r, mem, p) || !program_get_strings(r, mem, &p->strings)) return false;
   if (!program_get_count(r, 8, &p->nmetadata)) return false;
   wick_program_pair *pair = wick_new(mem, wick_program_pair, p->nmetadata);
   p->metadata = pair;

@@ -10,7 +10,16 @@
 #include "runtime/host.h"
 #include "wick/wick.h"
 
-enum { WICK_PROGRAM_VERSION = 8 };
+enum { WICK_PROGRAM_VERSION = 9 };
+
+/* A place where runs decide. The entry counts what they do in a table that has WICK_FLOW_SLOTS
+ * numbers, i64, for each: of a branch how often it went each way; of a loop how often it was
+ * entered, all its steps, the least of one time and the most. */
+enum { WICK_FLOW_SLOTS = 4, WICK_FLOW_LEAST = 2, WICK_FLOW_MOST = 3 };
+typedef struct wick_program_flow {
+  const char *place; /* of the user's node; no two of one kind have the same */
+  uint32_t kind;     /* wick_flow_kind */
+} wick_program_flow;
 
 /* What a kernel is where the runtime does it: operators.h of host.h with their operands' types; an
  * operand is one of the launch's slots. */
@@ -82,12 +91,13 @@ typedef struct wick_program {
   const char *contract;
   uint64_t arena_bytes, scratch_bytes; /* scratch: for each worker; both 0 where sizes vary */
   uint64_t packed_bytes;               /* of the section `constants` */
-  uint32_t ninput, noutput, nkernel, nmetadata;
+  uint32_t ninput, noutput, nkernel, nmetadata, nflow;
   const wick_io *io; /* in the order of the entry's parameters: inputs, then outputs; where
                         a size varies, dim -1 with its name, and nbytes 0 */
   wick_program_sizes sizes;
   const void *const *fixed; /* by input: the bytes that it must hold, or NULL */
   const wick_program_kernel *kernel;
+  const wick_program_flow *flow; /* where there are any, the entry has the table behind constants */
   const wick_program_pair *metadata; /* the user's, of the model file */
   wick_strings strings;              /* of constants and attributes */
 } wick_program;

@@ -12,8 +12,9 @@ struct wick_session {
   const wick_compiled *compiled;
   wick_pool *pool; /* NULL: the caller's thread alone */
   wick_session_state *state;
-  wick_met *met; /* the present sizes' entry; NULL: none */
-  bool special;  /* a copy runs */
+  int64_t *counts; /* of branches and loops; NULL: nobody asks for them */
+  wick_met *met;   /* the present sizes' entry; NULL: none */
+  bool special;    /* a copy runs */
 };
 
 static wick_status run_create(wick_session *s, const wick_session_options *o, wick_arena *mem)
@@ -21,8 +22,10 @@ static wick_status run_create(wick_session *s, const wick_session_options *o, wi
   const wick_compiled *k = s->compiled;
   wick_pool_options pool = {o->threads, o->pin, k->context->allocator};
   if (o->threads != 1) WICK_TRY(wick_pool_create(&pool, mem, &s->pool));
+  if (k->flows) s->counts = wick_flows_take(k->flows);
   wick_session_setup setup = {.allocator = k->context->allocator,
                               .pool = s->pool,
+                              .counts = s->counts,
                               .profile = o->profile,
                               .profile_ctx = o->arg};
   return wick_session_make(&k->image, &k->program, k->constants, &setup, mem, &s->state);
@@ -54,6 +57,7 @@ void wick_session_free(wick_session *s)
 {
   if (!s) return;
   wick_session_drop(s->state);
+  wick_flows_give(s->compiled->flows, s->counts);
   wick_pool_free(s->pool);
   wick_allocator a = s->compiled->context->allocator;
   a.free(a.self, s, sizeof *s);

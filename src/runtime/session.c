@@ -1,6 +1,7 @@
 /* Runs: the entry calls back for every kernel. Launches that may run side by side are gathered; the
  * pool's workers take equal shares of what they cost. */
 #include "runtime/session.h"
+#include "runtime/flows.h"
 #include "runtime/room.h"
 #include "runtime/session_host.h"
 
@@ -16,7 +17,7 @@ enum {
   SESSION_SLOTS = 64,
   SESSION_ALIGN = 64,
   SESSION_PAD = 256,
-  SESSION_FIRST = 4,    /* slots before io, but for sizes and places */
+  SESSION_FIRST = 4,    /* slots before io, but for counts, sizes and places */
   SESSION_BATCH = 32,   /* launches that are gathered */
   SESSION_ALONE = 1500, /* nanoseconds of work that one worker does sooner than two */
 };
@@ -58,7 +59,7 @@ struct wick_session_state {
   wick_session_host *host; /* NULL: the program has nothing for it */
   wick_sizing *sizing;     /* NULL: no size varies */
   const wick_sized *sized; /* NULL: sizes are to be given first */
-  uint32_t first;          /* the slot of the first input */
+  uint32_t before, first;  /* slots in front of sizes; the slot of the first input */
   wick_room room;          /* of arena and scratch, where sizes vary */
   uint32_t nbatch, share;  /* share: workers that take parts of the batch */
   session_kernel batch[SESSION_BATCH];
@@ -67,7 +68,7 @@ struct wick_session_state {
 /* ---- creation ---- */
 
 typedef struct session_layout {
-  size_t state, args, worker, arena, scratch, total;
+  size_t state, args, counts, worker, arena, scratch, total;
   bool overflow;
 } session_layout;
 
@@ -88,11 +89,20 @@ static session_layout session_layout_of(const wick_program *p, uint32_t nworker)
     l.overflow = true;
   l.state = session_place(&l, sizeof(wick_session_state));
   l.args =
-      session_place(&l, ((uint64_t)p->ninput + p->noutput + SESSION_FIRST + 2) * sizeof(void *));
+      session_place(&l, ((uint64_t)p->ninput + p->noutput + SESSION_FIRST + 3) * sizeof(void *));
+  l.counts = session_place(&l, (uint64_t)p->nflow * WICK_FLOW_SLOTS * sizeof(int64_t));
   l.worker = session_place(&l, (uint64_t)nworker * sizeof(session_worker));
   l.arena = session_place(&l, p->arena_bytes);
   l.scratch = session_place(&l, l.overflow ? 0 : scratch);
   return l;
+}
+
+/* The table of counts: the caller's, or in the session's own memory. */
+static int64_t *session_counts(const wick_program *p, const wick_session_setup *setup, void *own)
+{
+  if (setup && setup->counts) return setup->counts;
+  wick_flows_clear(p, own);
+  return own;
 }
 
 static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, void **args,
@@ -144,6 +154,7 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
   char *at = (char *)block + (-(uintptr_t)block & (SESSION_ALIGN - 1));
   memset(at, 0, l.arena);
   wick_session_state *s = (wick_session_state *)(void *)(at + l.state);
+  uint32_t before = SESSION_FIRST + (program->nflow > 0);
   *s = (wick_session_state){.program = program,
                             .generic = program,
                             .allocator = a,
@@ -159,7 +170,8 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
                             .host = host,
                             .sizing = sizing,
                             .room = {.allocator = a},
-                            .first = sizing ? SESSION_FIRST + 2 : SESSION_FIRST,
+                            .before = before,
+                            .first = sizing ? before + 2 : before,
                             .block = block,
                             .nblock = nblock};
   if (sizing) s->room.most = session_room_most(s);
@@ -176,6 +188,7 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
   s->args[1] = s;
   s->args[2] = s->arena;
   s->args[3] = blob.p;
+  if (program->nflow) s->args[SESSION_FIRST] = session_counts(program, setup, at + l.counts);
   *out = s;
   return NULL;
 }
@@ -207,10 +220,10 @@ bool wick_session_resize(wick_session_state *s, const wick_sized *sized)
     const void *c;
     void *p;
   } table = {sized->table}, places = {sized->places};
-  s->args[SESSION_FIRST] = table.p;
-  s->args[SESSION_FIRST + 1] = places.p;
+  s->args[s->before] = table.p;
+  s->args[s->before + 1] = places.p;
   s->program = s->generic, s->entry = s->generic_entry;
-  s->first = SESSION_FIRST + 2;
+  s->first = s->before + 2;
   s->sized = sized;
   return true;
 }
@@ -225,7 +238,7 @@ bool wick_session_take(wick_session_state *s, const wick_special *x, bool grow)
     return false;
   session_room_share(s, p->arena_bytes, p->scratch_bytes);
   s->program = p, s->entry = x->entry;
-  s->first = SESSION_FIRST;
+  s->first = s->before;
   return true;
 }
 

@@ -15,6 +15,7 @@ typedef void wick_profile_fn(void *ctx, uint32_t kernel, uint64_t nanoseconds);
 typedef struct wick_session_setup {
   wick_allocator allocator; /* of arena and scratch; all zero: malloc and free */
   wick_pool *pool;          /* NULL: the calling thread alone */
+  int64_t *counts;          /* the program's, WICK_FLOW_SLOTS each; NULL: the session's own */
   wick_profile_fn *profile; /* NULL: none */
   void *profile_ctx;
 } wick_session_setup;

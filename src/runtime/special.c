@@ -40,11 +40,13 @@ static wick_status special_sizes(wick_span bytes, const char *place, const wick_
   return NULL;
 }
 
-/* Dimensions beside those that vary are the same; nothing is open, and nothing is the runtime's. */
+/* Dimensions beside those that vary are the same, and what is counted; nothing is open, and nothing
+ * is the runtime's. */
 static bool special_matches(const wick_program *p, const wick_program *generic)
 {
   bool same = p->ninput == generic->ninput && p->noutput == generic->noutput &&
-              p->packed_bytes == generic->packed_bytes && !*p->sizes.fill;
+              p->packed_bytes == generic->packed_bytes && !*p->sizes.fill &&
+              p->nflow == generic->nflow;
   for (uint32_t i = 0; same && i < p->ninput; i++) same = !p->fixed[i];
   for (uint32_t i = 0; same && i < p->nkernel; i++) same = !p->kernel[i].host.row;
   for (uint32_t i = 0; same && i < p->ninput + p->noutput; i++) {

@@ -189,6 +189,24 @@ def test_copies_in_the_background():
     assert met["copy"] == "ready" and met["runs"] == 42 and met["sizes"] == {"N": 3, "T": 20}
 
 
+def test_what_runs_decide():
+    """Branches and steps are counted, by the user's place; of all runs."""
+    text = b"""graph @main(%c: bool[], %n: i64[], %x: f32[N[1..9]]) -> f32[N] {
+  %0 = if %c () { %1 = add %x, %x; yield %1 } () { yield %x } : f32[N] loc("choice")
+  %2 = loop %n, %0 (%i: i64[], %v: f32[N]) {
+    %3 = add %v, %x
+    %4 = const true : bool[]
+    yield %4, %3
+  } : f32[N] loc("scan")
+  return %2
+}
+"""
+    program = wick.compile(text, vary=True, pin={"N": 3}, cache="")
+    for n, steps in (3, 4), (3, 0), (5, 2):
+        np.testing.assert_array_equal(program(np.array(n == 3), np.array(steps), np.ones(n, "f")), np.full(n, steps + 1 + (n == 3), "f"))
+    assert program.flow == [{"place": "choice", "then": 2, "else": 1}, {"place": "scan", "times": 3, "steps": 6, "least": 0, "most": 4}]
+
+
 def test_part_of_a_row_that_a_loop_takes():
     """Rows of open size, of which a loop takes one in each step: an element of it is the step's own."""
     text = b"""graph @main(%x: i64[1,3,S[5..13],6]) -> (i64[S,S,6], i64[S]) {

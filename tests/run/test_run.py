@@ -271,6 +271,36 @@ def test_without_the_code_generator(small, tmp_path, monkeypatch):
     assert "wick-codegen" in wick("run", small, "--inputs", x, b, status=1)
 
 
+def test_record_of_branches(tmp_path):
+    """Each branch of an if, and the steps of a loop, by their nodes' names; added up over runs."""
+    import json
+
+    flag, number = TensorProto.BOOL, TensorProto.INT64
+    value = lambda name, kind, shape: helper.make_tensor_value_info(name, kind, shape)
+    branch = [helper.make_graph([helper.make_node(op, ["x"], [op])], op, [], [value(op, TensorProto.FLOAT, [4])]) for op in ("Neg", "Abs")]
+    body = helper.make_graph([helper.make_node("Identity", ["go"], ["on"]), helper.make_node("Add", ["v", "x"], ["w"])], "body",
+                             [value("i", number, []), value("go", flag, []), value("v", TensorProto.FLOAT, [4])],
+                             [value("on", flag, []), value("w", TensorProto.FLOAT, [4])])
+    graph = helper.make_graph(
+        [helper.make_node("If", ["c"], ["chosen"], "choice", then_branch=branch[0], else_branch=branch[1]),
+         helper.make_node("Loop", ["n", "", "chosen"], ["y"], "scan", body=body)],
+        "g", [value("c", flag, []), value("n", number, []), value("x", TensorProto.FLOAT, [4])], [value("y", TensorProto.FLOAT, [4])])
+    model, record = tmp_path / "flow.onnx", tmp_path / "record.json"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), model)
+    wick("compile", model, "-o", tmp_path / "flow.wick")
+    for c, n in (True, 5), (False, 0), (True, 90):
+        for name, array in ("c", np.array(c)), ("n", np.array(n)), ("x", np.ones(4, "f")):
+            np.save(tmp_path / f"{name}.npy", array)
+        wick("run", tmp_path / "flow.wick", "--inputs", *(tmp_path / f"{i}.npy" for i in "cnx"), "--profile", record)
+    said = json.loads(wick("explain", tmp_path / "flow.wick", "--profile", record, "--json"))
+    by = {f["kind"]: f for f in said["flow"]}
+    assert '"choice"' in by["if"]["place"] and (by["if"]["then"], by["if"]["else"]) == (2, 1)
+    assert '"scan"' in by["loop"]["place"]
+    assert [by["loop"][k] for k in ("times", "steps", "least", "most")] == [3, 95, 0, 90]
+    text = wick("explain", tmp_path / "flow.wick", "--profile", record)
+    assert "then 2, else 1" in text and "entered 3 times, 0 to 90 steps, 95 in all" in text
+
+
 def test_copies_for_some_sizes(tmp_path):
     """Ahead, with the same bits; out of the cache; what is known of the sizes that were met."""
     import json

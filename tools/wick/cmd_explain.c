@@ -1,5 +1,5 @@
 /* wick explain: which sizes a compiled model leaves open, which copies there are for some of them,
- * and what is known of the sizes that were met. */
+ * and what is known of the sizes that were met, and of branches and loops. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,6 +66,27 @@ static void explain_entry(explain_state *s, const json_t *entry)
   printf("  %s\n", explain_why(entry, mem));
 }
 
+/* What runs have done at a branch or loop. */
+static void explain_flow(const json_t *entry)
+{
+  const char *place = json_string_value(json_object_get(entry, "place")),
+             *kind = json_string_value(json_object_get(entry, "kind"));
+  json_int_t n[4];
+  static const char *const of[2][4] = {{"then", "else", "then", "else"},
+                                       {"times", "steps", "least", "most"}};
+  bool loop = kind && strcmp(kind, "loop") == 0;
+  for (int k = 0; k < 4; k++) n[k] = json_integer_value(json_object_get(entry, of[loop][k]));
+  printf("  %s: ", place ? place : "?");
+  if (!loop)
+    printf("then %" JSON_INTEGER_FORMAT ", else %" JSON_INTEGER_FORMAT "\n", n[0], n[1]);
+  else if (!n[0])
+    printf("never entered\n");
+  else
+    printf("entered %" JSON_INTEGER_FORMAT " times, %" JSON_INTEGER_FORMAT
+           " to %" JSON_INTEGER_FORMAT " steps, %" JSON_INTEGER_FORMAT " in all\n",
+           n[0], n[2], n[3], n[1]);
+}
+
 static void explain_print(explain_state *s)
 {
   const wick_compiled *k = s->job.compiled;
@@ -82,6 +103,9 @@ static void explain_print(explain_state *s)
   const json_t *met = json_object_get(s->met, "met");
   if (json_array_size(met)) printf("sizes that were met, or have a copy:\n");
   json_array_foreach(met, i, entry) explain_entry(s, entry);
+  const json_t *flow = json_object_get(s->met, "flow");
+  if (json_array_size(flow)) printf("branches and loops, and what runs did there:\n");
+  json_array_foreach(flow, i, entry) explain_flow(entry);
 }
 
 /* Copies that the cache has, and nobody of this process has met. */
@@ -124,8 +148,9 @@ static wick_status explain_work(explain_state *s)
     explain_print(s);
     return NULL;
   }
-  json_t *all = json_pack("{s:s, s:o, s:O}", "file", j->path, "sizes", explain_sizes(j->compiled),
-                          "met", json_object_get(s->met, "met"));
+  json_t *all =
+      json_pack("{s:s, s:o, s:O, s:O}", "file", j->path, "sizes", explain_sizes(j->compiled), "met",
+                json_object_get(s->met, "met"), "flow", json_object_get(s->met, "flow"));
   json_dumpf(all, stdout, JSON_INDENT(1));
   putchar('\n');
   json_decref(all);

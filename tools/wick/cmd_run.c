@@ -119,7 +119,7 @@ static int run_main(wick_job *j, void *arg, int argc, char **argv)
       {"outputs", 'o', WICK_FLAG_STRING, &r->outputs, "DIR",
        "writes DIR/output_K.npy, the keys of maps to DIR/output_K.keys.json"},
       {"profile", 0, WICK_FLAG_STRING, &r->profile, "FILE",
-       "adds the sizes to a record, for wick explain"},
+       "adds sizes, branches and loops to a record, for wick explain"},
       {"image-layout", 0, WICK_FLAG_STRING, &r->image.layout, "LAYOUT", "nchw or nhwc"},
       {"image-mean", 0, WICK_FLAG_STRING, &r->image.mean, "X[,X,X]", "taken from each channel"},
       {"image-scale", 0, WICK_FLAG_STRING, &r->image.scale, "X[,X,X]", "then multiplies it"},

@@ -1,4 +1,4 @@
-/* Reading, adding up and writing records of sizes. */
+/* Reading, adding up and writing records of sizes, branches and loops. */
 #include "met.h"
 
 #include <string.h>
@@ -22,21 +22,41 @@ static json_t *met_entry(const wick_met_size *m, uint32_t n)
                    "copy_ns", (json_int_t)m->copy_nanoseconds);
 }
 
+static json_t *met_flow(const wick_flow *f)
+{
+  if (f->kind == WICK_FLOW_IF)
+    return json_pack("{s:s, s:s, s:I, s:I}", "place", f->place, "kind", "if", "then",
+                     (json_int_t)f->ntaken[1], "else", (json_int_t)f->ntaken[0]);
+  return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "place", f->place, "kind", "loop", "times",
+                   (json_int_t)f->nloop, "steps", (json_int_t)f->nstep, "least",
+                   (json_int_t)f->least, "most", (json_int_t)f->most);
+}
+
 json_t *wick_met_json(const wick_compiled *k)
 {
-  json_t *names = json_array(), *met = json_array();
+  json_t *names = json_array(), *met = json_array(), *flow = json_array();
   uint32_t n = wick_compiled_nsize(k);
   wick_met_size m;
   for (uint32_t i = 0; i < n; i++)
     json_array_append_new(names, json_string(wick_compiled_size(k, i).name));
   for (uint32_t i = 0; wick_compiled_met(k, i, &m); i++)
     json_array_append_new(met, met_entry(&m, n));
-  return json_pack("{s:o, s:o}", "sizes", names, "met", met);
+  for (uint32_t i = 0; i < wick_compiled_nflow(k); i++) {
+    wick_flow f = wick_compiled_flow(k, i);
+    json_array_append_new(flow, met_flow(&f));
+  }
+  return json_pack("{s:o, s:o, s:o}", "sizes", names, "met", met, "flow", flow);
 }
 
 static json_int_t met_number(const json_t *entry, const char *name)
 {
   return json_integer_value(json_object_get(entry, name));
+}
+
+static void met_sum(json_t *into, const json_t *from, const char *name)
+{
+  if (json_object_get(from, name))
+    json_object_set_new(into, name, json_integer(met_number(into, name) + met_number(from, name)));
 }
 
 /* Of two shortest runs the shorter one. */
@@ -53,8 +73,7 @@ static void met_add_entry(json_t *met, const json_t *entry)
   json_array_foreach(met, i, into)
   {
     if (!json_equal(json_object_get(into, "values"), json_object_get(entry, "values"))) continue;
-    json_object_set_new(into, "runs",
-                        json_integer(met_number(into, "runs") + met_number(entry, "runs")));
+    met_sum(into, entry, "runs");
     met_least(into, entry, "generic_ns");
     met_least(into, entry, "copy_ns");
     const char *copy = json_string_value(json_object_get(entry, "copy"));
@@ -66,6 +85,31 @@ static void met_add_entry(json_t *met, const json_t *entry)
   json_array_append_new(met, json_deep_copy(entry));
 }
 
+/* A place is the same where name and kind are. */
+static void met_add_flow(json_t *flow, const json_t *entry)
+{
+  static const char *const sum[] = {"then", "else", "times", "steps"};
+  json_t *into;
+  size_t i;
+  json_array_foreach(flow, i, into)
+  {
+    if (!json_equal(json_object_get(into, "place"), json_object_get(entry, "place")) ||
+        !json_equal(json_object_get(into, "kind"), json_object_get(entry, "kind")))
+      continue;
+    if (met_number(entry, "times")) {
+      bool first = !met_number(into, "times");
+      json_int_t least = met_number(entry, "least"), most = met_number(entry, "most");
+      if (first || least < met_number(into, "least"))
+        json_object_set_new(into, "least", json_integer(least));
+      if (first || most > met_number(into, "most"))
+        json_object_set_new(into, "most", json_integer(most));
+    }
+    for (size_t k = 0; k < WICK_COUNT(sum); k++) met_sum(into, entry, sum[k]);
+    return;
+  }
+  json_array_append_new(flow, json_deep_copy(entry));
+}
+
 wick_status wick_met_add(json_t *all, const json_t *more, const char *path, wick_arena *mem)
 {
   if (!json_equal(json_object_get(all, "sizes"), json_object_get(more, "sizes")))
@@ -74,6 +118,9 @@ wick_status wick_met_add(json_t *all, const json_t *more, const char *path, wick
   size_t i;
   json_array_foreach(json_object_get(more, "met"), i, entry)
       met_add_entry(json_object_get(all, "met"), entry);
+  if (!json_object_get(all, "flow")) json_object_set_new(all, "flow", json_array());
+  json_array_foreach(json_object_get(more, "flow"), i, entry)
+      met_add_flow(json_object_get(all, "flow"), entry);
   return NULL;
 }
 
@@ -86,8 +133,9 @@ wick_status wick_met_read(const char *path, wick_arena *mem, json_t **out)
   if (access(path, F_OK) != 0) return NULL;
   WICK_TRY(wick_file_read(mem, path, MET_MOST, &text, &n));
   json_t *met = json_loadb(text, n, JSON_REJECT_DUPLICATES, &at);
-  bool good =
-      json_is_array(json_object_get(met, "sizes")) && json_is_array(json_object_get(met, "met"));
+  const json_t *flow = json_object_get(met, "flow"); /* since there is one */
+  bool good = json_is_array(json_object_get(met, "sizes")) &&
+              json_is_array(json_object_get(met, "met")) && (!flow || json_is_array(flow));
   if (!good) {
     json_decref(met);
     return wick_fail(mem, WICK_EPARSE, path, "it is no record of sizes");

@@ -1,8 +1,12 @@
-/* The record of the sizes that a program has met, as a JSON file that runs add to:
+/* The record of the sizes that a program has met, and of what it did where it decides, as a JSON
+ * file that runs add to:
  *
  *   {"sizes": ["batch", "seq"],
  *    "met": [{"values": [1, 128], "runs": 40, "copy": "ready", "why": "",
- *             "generic_ns": 1200000, "copy_ns": 900000}]}
+ *             "generic_ns": 1200000, "copy_ns": 900000}],
+ *    "flow": [{"place": "net.onnx: node \"choice\" (If)", "kind": "if", "then": 31, "else": 9},
+ *             {"place": "net.onnx: node \"scan\" (Loop)", "kind": "loop", "times": 40,
+ *              "steps": 400, "least": 2, "most": 16}]}
  *
  * The times are those of the shortest run that was measured, 0 where none was. */
 #ifndef WICK_TOOLS_MET_H
@@ -12,7 +16,7 @@
 
 #include "base/status.h"
 
-/* What the compiled model has met, or has copies for. NULL where there is no memory. */
+/* What the compiled model has done, and met, or has copies for. NULL where there is no memory. */
 json_t *wick_met_json(const wick_compiled *k);
 /* Adds what `more` has to `all`, where it is of the same sizes. */
 WICK_CHECKED wick_status wick_met_add(json_t *all, const json_t *more, const char *path,
