@@ -209,7 +209,7 @@ uint32_t wick_build_axes(const wick_builder *b, const wick_axis **out)
   *out = NULL;
   for (uint32_t i = b->open.n; i-- > 0 && !b->status;) {
     const wick_node *n = &b->nodes.at[b->open.at[i]->node];
-    if (n->op != WICK_OP_map && n->op != WICK_OP_fold) continue;
+    if (!wick_op_of(n)->stage) continue;
     *out = n->attr[1].axes;
     return n->attr[1].n;
   }

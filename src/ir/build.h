@@ -133,6 +133,30 @@ uint32_t wick_build_axes(const wick_builder *b, const wick_axis **out);
 wick_value wick_read(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_t nany,
                      const wick_value *any, wick_value otherwise);
 wick_value wick_index(wick_builder *b, wick_dim expr); /* the expression's value as an i64 */
+/* Walks: begin gives the first of the results as the region sees them; end closes it and gives the
+ * first result. Behind get and put, as behind read, comes what the index wants. */
+wick_value wick_walk_begin(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
+                           uint32_t nout, const wick_type *out);
+wick_value wick_walk_end(wick_builder *b);
+wick_value wick_get(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_t nany,
+                    const wick_value *any);
+void wick_put(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_t nany,
+              const wick_value *any, wick_value v);
+/* Loops and branches of walks. begin gives the index, behind it are the carried values; end yields
+ * the next ones and gives the first result. */
+wick_value wick_for_begin(wick_builder *b, wick_value lo, wick_value hi, uint32_t n,
+                          const wick_value *init);
+wick_value wick_for_end(wick_builder *b, uint32_t n, const wick_value *next);
+/* begin gives the first carried value, for the condition; body, given that, the first for what
+ * follows. like: values of the same types. */
+wick_value wick_while_begin(wick_builder *b, uint32_t n, const wick_value *init);
+wick_value wick_while_body(wick_builder *b, wick_value condition, uint32_t n,
+                           const wick_value *like);
+wick_value wick_while_end(wick_builder *b, uint32_t n, const wick_value *next);
+/* Each branch gives values like these. */
+void wick_if_begin(wick_builder *b, wick_value condition, uint32_t n, const wick_value *like);
+void wick_if_else(wick_builder *b, uint32_t n, const wick_value *then);
+wick_value wick_if_end(wick_builder *b, uint32_t n, const wick_value *otherwise);
 /* The usual folds: state and result one element of type `elem`; the body of step is what the caller
  * builds between begin and end, and gives the element to combine: sum, prod, max, min, and, or by
  * `op` with its neutral element. */

@@ -162,6 +162,9 @@ typedef struct wick_op {
   wick_effect effect;
   bool typed; /* result types are given, not inferred (const, cast, load, alloc, view, stages) */
   bool terminator; /* ends a region */
+  bool stage;      /* of a group: its attributes are a name and axes */
+  /* Its one stage goes through lines by itself: nothing else is computed in its group. */
+  bool alone;
   /* The result is the operands, put side by side along attr[0]: views of it, filled by copies. The
    * indices there of operand k are first, first + step, ...; extent[]: of all operands. */
   void (*joins)(uint32_t nin, const int64_t *extent, uint32_t k, int64_t *first, int64_t *step);

@@ -74,7 +74,7 @@ static const char *shorthand_name(wick_builder *b, const char *name)
   size_t n = strlen(name);
   for (uint32_t i = 0; i < b->nodes.n; i++) {
     const wick_node *s = &b->nodes.at[i];
-    if (s->op != WICK_OP_map && s->op != WICK_OP_fold) continue;
+    if (!wick_op_of(s)->stage) continue;
     const char *have = s->attr[0].s;
     same += strncmp(have, name, n) == 0 && (have[n] == 0 || have[n] == '.');
   }
@@ -126,6 +126,110 @@ wick_value wick_index(wick_builder *b, wick_dim expr)
   wick_attr a = {.n = 1, .dims = &expr};
   return wick_build(b, WICK_OP_index, 0, NULL, &a, 0, NULL);
 }
+
+/* ---- walks ---- */
+
+wick_value wick_walk_begin(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
+                           uint32_t nout, const wick_type *out)
+{
+  shorthand_stage(b, WICK_OP_walk, name, naxis, axis, NULL, nout, out);
+  return wick_region_begin(b, nout, out);
+}
+
+wick_value wick_walk_end(wick_builder *b)
+{
+  wick_yield(b, 0, NULL);
+  return wick_build_close(b);
+}
+
+static wick_value shorthand_place(wick_builder *b, wick_opcode op, wick_value tensor,
+                                  const wick_dim *index, uint32_t nany, const wick_value *any,
+                                  wick_value v)
+{
+  if (b->status) return (wick_value){0};
+  wick_value in[WICK_MAX_RANK + 2] = {tensor};
+  uint32_t nin = 1;
+  for (uint32_t i = 0; i < nany; i++) in[nin++] = any[i];
+  if (v.id) in[nin++] = v;
+  wick_attr a = {.n = wick_built_info(b, tensor)->rank, .dims = index};
+  return wick_build(b, op, nin, in, &a, 0, NULL);
+}
+
+wick_value wick_get(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_t nany,
+                    const wick_value *any)
+{
+  return shorthand_place(b, WICK_OP_get, tensor, index, nany, any, (wick_value){0});
+}
+
+void wick_put(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_t nany,
+              const wick_value *any, wick_value v)
+{
+  shorthand_place(b, WICK_OP_put, tensor, index, nany, any, v);
+}
+
+static wick_type *shorthand_types(wick_builder *b, uint32_t n, const wick_value *v)
+{
+  wick_type *type = wick_new(b->mem, wick_type, n + 1);
+  for (uint32_t i = 0; i < n && !b->status; i++) type[i] = wick_built_type(b, v[i]);
+  return type;
+}
+
+wick_value wick_for_begin(wick_builder *b, wick_value lo, wick_value hi, uint32_t n,
+                          const wick_value *init)
+{
+  wick_value *in = wick_new(b->mem, wick_value, n + 2);
+  wick_type *type = wick_new(b->mem, wick_type, n + 1);
+  in[0] = lo, in[1] = hi, type[0] = wick_type_scalar(b->module, WICK_I64, 1);
+  for (uint32_t i = 0; i < n; i++) {
+    in[2 + i] = init[i];
+    type[1 + i] = b->status ? type[0] : wick_built_type(b, init[i]);
+  }
+  wick_build_open(b, WICK_OP_for, n + 2, in, NULL, 0, NULL);
+  return wick_region_begin(b, n + 1, type);
+}
+
+wick_value wick_for_end(wick_builder *b, uint32_t n, const wick_value *next)
+{
+  wick_yield(b, n, next);
+  return wick_build_close(b);
+}
+
+wick_value wick_while_begin(wick_builder *b, uint32_t n, const wick_value *init)
+{
+  wick_build_open(b, WICK_OP_while, n, init, NULL, 0, NULL);
+  return wick_region_begin(b, n, shorthand_types(b, n, init));
+}
+
+wick_value wick_while_body(wick_builder *b, wick_value condition, uint32_t n,
+                           const wick_value *like)
+{
+  wick_yield(b, 1, &condition);
+  return wick_region_begin(b, n, shorthand_types(b, n, like));
+}
+
+wick_value wick_while_end(wick_builder *b, uint32_t n, const wick_value *next)
+{
+  return wick_for_end(b, n, next);
+}
+
+void wick_if_begin(wick_builder *b, wick_value condition, uint32_t n, const wick_value *like)
+{
+  wick_build_open(b, WICK_OP_if, 1, &condition, NULL, n, shorthand_types(b, n, like));
+  wick_region_begin(b, 0, NULL);
+}
+
+void wick_if_else(wick_builder *b, uint32_t n, const wick_value *then)
+{
+  wick_yield(b, n, then);
+  wick_region_begin(b, 0, NULL);
+}
+
+wick_value wick_if_end(wick_builder *b, uint32_t n, const wick_value *otherwise)
+{
+  return wick_for_end(b, n, otherwise);
+}
+
+/* ---- folds ---- */
 
 void wick_fold_open(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
                     uint32_t nout, const wick_type *out)

@@ -159,8 +159,8 @@ static void nest_prefetch(nest *t, const nest_run *r, const nest_place *p, const
   }
 }
 
-static wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
-                            const wick_dim *index, wick_elem e, wick_value mask)
+wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
+                     const wick_dim *index, wick_elem e, wick_value mask)
 {
   nest_address a;
   bool affine = nest_address_of(t, r, p, rank, index, &a);
@@ -359,11 +359,9 @@ static wick_value nest_read_inline(nest *t, const nest_run *r, wick_value tensor
   return nest_remember(t, key, 3 + rank, out[before]);
 }
 
-/* Memory that is read at indices some of which are run-time values: the linear index is built from
- * parts. */
-static wick_value nest_read_any(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
-                                const wick_dim *index, const wick_value *any, wick_elem e,
-                                wick_value mask)
+/* The linear index is built from parts. */
+wick_value nest_place_any(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
+                          const wick_dim *index, const wick_value *any)
 {
   wick_dim linear = wick_dim_const(0);
   wick_value at = {0};
@@ -380,7 +378,13 @@ static wick_value nest_read_any(nest *t, const nest_run *r, const nest_place *p,
       v = nest_binary(t, WICK_OP_mul, v, nest_dim(t, r, p->stride[k]));
     at = at.id ? nest_binary(t, WICK_OP_add, at, v) : v;
   }
-  at = nest_binary(t, WICK_OP_add, at, nest_dim(t, r, linear));
+  return nest_binary(t, WICK_OP_add, at, nest_dim(t, r, linear));
+}
+
+wick_value nest_load_any(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
+                         const wick_dim *index, const wick_value *any, wick_elem e, wick_value mask)
+{
+  wick_value at = nest_place_any(t, r, p, rank, index, any);
   if (t->b.status) return (wick_value){0};
   uint32_t lanes = wick_built_info(&t->b, at)->lanes;
   if (mask.id && wick_built_info(&t->b, mask)->lanes > 1) lanes = r->lanes;
@@ -421,7 +425,7 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
     v = nest_turned(t, r, n, otherwise);
   if (v.id || t->b.status) return v;
   if (p->in_memory && nany)
-    v = nest_read_any(t, r, p, type->rank, index, any, type->elem, inside);
+    v = nest_load_any(t, r, p, type->rank, index, any, type->elem, inside);
   else if (p->in_memory && inside.id && nest_is_near(t, r, type, nearest))
     v = nest_load(t, r, p, type->rank, nearest, type->elem, (wick_value){0});
   else if (p->in_memory)
@@ -464,8 +468,7 @@ static void nest_body_fail(nest *t, const nest_run *r, const wick_node *n, const
   }
 }
 
-static wick_value nest_body_node(nest *t, const nest_run *r, const wick_node *n,
-                                 const wick_value *val)
+wick_value nest_body_node(nest *t, const nest_run *r, const wick_node *n, const wick_value *val)
 {
   if (n->op == WICK_OP_read) return nest_read(t, r, n, val);
   if (n->op == WICK_OP_index) {
@@ -562,6 +565,24 @@ static void nest_store_lanes(nest *t, const nest_run *r, const nest_place *p, ui
   }
 }
 
+void nest_store(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
+                const wick_dim *index, wick_value v)
+{
+  nest_address a;
+  if (t->b.status) return;
+  bool wide = wick_built_info(&t->b, v)->lanes > 1,
+       affine = nest_address_of(t, r, p, rank, index, &a);
+  if (wide && (!affine || a.step != 1)) {
+    nest_store_lanes(t, r, p, rank, index, v);
+    return;
+  }
+  if (!affine) return;
+  wick_value in[4] = {p->buffer, nest_dim(t, r, a.rest), v,
+                      wide ? nest_mask(t, r) : (wick_value){0}};
+  wick_attr offset = {.i = a.offset};
+  wick_build(&t->b, WICK_OP_store, in[3].id ? 4 : 3, in, &offset, 0, NULL);
+}
+
 uint32_t nest_own(const nest *t, const wick_node *stage, uint32_t k, uint32_t *out_numel)
 {
   const wick_type_info *type = wick_info_of(t->g, (wick_value){stage->first.id + k});
@@ -608,16 +629,7 @@ static void nest_sink_one(nest *t, const nest_run *r, uint32_t k, uint32_t elem,
     nest_remember(t, key, 2 + rank, v);
     return;
   }
-  nest_address a;
-  if (wide && (!nest_address_of(t, r, p, rank, index, &a) || a.step != 1)) {
-    nest_store_lanes(t, r, p, rank, index, v);
-    return;
-  }
-  if (!nest_address_of(t, r, p, rank, index, &a)) return;
-  wick_value in[4] = {p->buffer, nest_dim(t, r, a.rest), v,
-                      wide ? nest_mask(t, r) : (wick_value){0}};
-  wick_attr offset = {.i = a.offset};
-  wick_build(&t->b, WICK_OP_store, in[3].id ? 4 : 3, in, &offset, 0, NULL);
+  nest_store(t, r, p, rank, index, v);
 }
 
 void nest_sink(nest *t, const nest_run *r, const wick_value *v)

@@ -123,6 +123,19 @@ bool nest_address_of(nest *t, const nest_run *r, const nest_place *p, uint32_t r
 /* `want`: a number or a vector of neighbours; mask 0: all of it. */
 wick_value nest_load_at(nest *t, const nest_place *p, wick_value index, int64_t offset,
                         wick_type want, wick_value mask);
+/* Elements of memory at indices that the run's axes have been put into; `any`: run-time ones, where
+ * the index is WICK_DIM_ANY. mask 0: all lanes. */
+wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
+                     const wick_dim *index, wick_elem e, wick_value mask);
+wick_value nest_place_any(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
+                          const wick_dim *index, const wick_value *any); /* the linear index */
+wick_value nest_load_any(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
+                         const wick_dim *index, const wick_value *any, wick_elem e,
+                         wick_value mask);
+void nest_store(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
+                const wick_dim *index, wick_value v);
+/* One node of a body; val: per value of the group. */
+wick_value nest_body_node(nest *t, const nest_run *r, const wick_node *n, const wick_value *val);
 /* Evaluates region `region` of the run's stage at the run's indices: params in, what it yields out.
  */
 void nest_eval(nest *t, const nest_run *r, uint32_t region, const wick_value *param,
@@ -233,6 +246,9 @@ void nest_kept_fold(nest *t, nest_run *r, uint32_t l0);
 /* Loop l of such a fold; false where it is like that of any stage. */
 bool nest_kept_loop(nest *t, nest_run *r, uint32_t l);
 bool nest_kept_steps(const nest_run *r); /* stages inside its loops are wanted now */
+
+/* ---- walks (nest_walk.c) ---- */
+void nest_walk(nest *t, const nest_run *r); /* at the run's indices */
 
 /* ---- dot products (nest_dot.c) ---- */
 /* The state of a fold behind all iterations of loop l, a dot product. */

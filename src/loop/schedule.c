@@ -13,13 +13,14 @@ wick_schedule *wick_schedule_begin(const wick_func *group, wick_arena *mem)
       (wick_schedule){.group = group, .mem = mem, .stage = wick_new(mem, wick_stage, group->nnode)};
   for (uint32_t i = 0; i < group->nnode; i = group->node[i].end) {
     const wick_node *n = &group->node[i];
-    if (n->op != WICK_OP_map && n->op != WICK_OP_fold) continue;
+    if (!wick_op_of(n)->stage) continue;
     wick_stage *st = &s->stage[s->nstage++];
     *st = (wick_stage){.node = i,
                        .name = n->attr[0].s,
                        .naxis = n->attr[1].n,
                        .axis = n->attr[1].axes,
-                       .fold = n->op == WICK_OP_fold};
+                       .fold = n->op == WICK_OP_fold,
+                       .walk = n->op == WICK_OP_walk};
     for (int reduce = 0; reduce < 2; reduce++) /* the text's order, reduced axes innermost */
       for (uint32_t a = 0; a < st->naxis; a++)
         if (st->axis[a].reduce == (bool)reduce) {

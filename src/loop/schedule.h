@@ -72,7 +72,7 @@ typedef struct wick_stage {
   const char *name;
   uint32_t naxis;
   const wick_axis *axis;
-  bool fold;
+  bool fold, walk;
   wick_list(wick_sloop) loops; /* outermost first */
   wick_where where;
   uint32_t consumer,

@@ -78,6 +78,7 @@ const wick_op wick_op_map = {
              {"axes", WICK_ATTR_AXES, 0, true, NULL, 0, 0},
              {"bound", WICK_ATTR_STRING, 0, false, NULL, 0, 0}},
     .level = WICK_GROUP,
+    .stage = true,
     .typed = true,
     .infer = map_infer,
 };
@@ -115,6 +116,7 @@ const wick_op wick_op_fold = {
     .attr = {{"name", WICK_ATTR_STRING, 0, false, NULL, 0, 0},
              {"axes", WICK_ATTR_AXES, 0, true, NULL, 0, 0}},
     .level = WICK_GROUP,
+    .stage = true,
     .typed = true,
     .infer = fold_infer,
 };

@@ -294,7 +294,7 @@ const wick_op wick_op_for = {
     .nout = {0, WICK_ANY},
     .nregion = {1, 1},
     .attr = {{"step", WICK_ATTR_INT, 1, false, NULL, 0, 0}},
-    .level = WICK_LOOP,
+    .level = WICK_GROUP | WICK_LOOP,
     .infer = for_infer,
 };
 
@@ -317,7 +317,7 @@ const wick_op wick_op_while = {
     .nin = {0, WICK_ANY},
     .nout = {0, WICK_ANY},
     .nregion = {2, 2},
-    .level = WICK_LOOP,
+    .level = WICK_GROUP | WICK_LOOP,
     .infer = while_infer,
 };
 

@@ -100,6 +100,41 @@ static void cost_operations(const wick_func *g, const wick_node *n, double *flop
   }
 }
 
+enum { COST_TRIPS = 16 }; /* of a loop whose count is not known */
+
+/* How often a walk's loop runs. */
+static double cost_trips(const wick_func *g, const wick_node *loop)
+{
+  double bound[2];
+  for (uint32_t k = 0; k < 2; k++) {
+    const wick_node *n = NULL;
+    for (uint32_t i = 0; i < g->nnode && !n; i++)
+      if (loop->op == WICK_OP_for && g->node[i].nout && g->node[i].first.id == loop->in[k].id)
+        n = &g->node[i];
+    if (n && n->op == WICK_OP_const)
+      bound[k] = (double)n->attr[0].imm.i;
+    else if (n && n->op == WICK_OP_index)
+      bound[k] = (double)wick_dim_typical(g->module->dims, n->attr[0].dims[0]);
+    else
+      return COST_TRIPS;
+  }
+  return bound[1] > bound[0] ? bound[1] - bound[0] : 0;
+}
+
+/* Cycles of a walk's region: about one for each node. */
+static double cost_walk(const wick_func *g, const wick_region *region)
+{
+  double cycles = 0;
+  for (uint32_t i = region->begin; i < region->end; i = g->node[i].end) {
+    const wick_node *n = &g->node[i];
+    double inside = 0;
+    for (uint32_t r = 0; r < n->nregion; r++) inside += cost_walk(g, &n->region[r]);
+    if (n->op == WICK_OP_for || n->op == WICK_OP_while) inside *= cost_trips(g, n);
+    cycles += inside + 1;
+  }
+  return cycles;
+}
+
 /* Elements in a vector of the stage, 1 where it has none; a stage in line is as its readers are. */
 static int64_t cost_lanes(const wick_schedule *s, const wick_stage *st)
 {
@@ -232,6 +267,7 @@ static void cost_stage(const wick_schedule *s, const wick_target *t, const wick_
   double cycles = numel * (products > 1 ? products : 1) / 2 / lanes,
          least = numel * products / 2 / full / (double)cost_dot(s, st);
   wick_cost found = {.limit = lanes > 1 ? WICK_COST_PRODUCTS : WICK_COST_SCALAR};
+  if (st->walk) cycles = numel / lanes * cost_walk(s->group, cost_body(cost_node(s, st)));
   if (st->fold && lanes > 1) {
     cycles = cost_sum(s, t, st, products, &found);
     found.limit = cost_step_limit(t, &found.tile);

@@ -15,7 +15,7 @@
  *   and one by points: template_depth.c.
  * - row: folds over the output's last axis, one row at a time: softmax, norms.
  * - column: the same along another axis, some lines side by side.
- * - map: element by element.
+ * - map: element by element. walk: template_walk.c
  *
  * The output is a map in all of them (group formation sees to that); folds are computed inside its
  * loops, in registers. */
@@ -601,7 +601,7 @@ wick_status wick_template_steps(wick_func *g, const wick_target *target, const w
   if (!t.s->nstage) return wick_fail(tmp, WICK_EINTERNAL, g->name, "a group without stages");
   t.out = &t.s->stage[t.s->output];
   t.lanes = template_lanes(&t);
-  if (!wick_template_winograd(t.s, target, knobs, &t.steps, &t.refused) &&
+  if (!template_walk(&t) && !wick_template_winograd(t.s, target, knobs, &t.steps, &t.refused) &&
       !template_attention(&t) && !template_depth(&t))
     template_choose(&t);
   if (t.refused) return NULL;

@@ -128,9 +128,10 @@ int64_t template_even(int64_t n, int64_t most);
  * by more than one pass. `columns`: their folds are vectors, in registers. */
 void template_row_maps(template_state *t, const char *row, int64_t lanes, bool columns);
 
-/* ---- of whole groups (template_attention.c, template_depth.c) ---- */
+/* ---- of whole groups (template_attention.c, template_depth.c, template_walk.c) ---- */
 bool template_attention(template_state *t);
 bool template_depth(template_state *t);
+bool template_walk(template_state *t);
 
 /* Every read of the fold's results, `read` in stage st, fits (template.c). */
 typedef bool template_fits(const template_state *t, const wick_stage *st, const wick_node *read,

@@ -1,0 +1,104 @@
+/* Walks: tasks over their axes. Where all that a walk reads and writes lies next to each other along
+ * its last axis, and all points go through the same loops, some vectors of points go at once. */
+#include "graph/group/template_state.h"
+
+enum { WALK_VECTORS = 4, WALK_CHUNKS = 64, WALK_TASKS = 8 };
+
+/* The node that gives v; NULL: a region or the group does. */
+static const wick_node *walk_definer(const template_state *t, wick_value v)
+{
+  for (uint32_t i = 0; i < t->g->nnode; i++)
+    if (v.id >= t->g->node[i].first.id && v.id < t->g->node[i].first.id + t->g->node[i].nout)
+      return &t->g->node[i];
+  return NULL;
+}
+
+static bool walk_is_index(const template_state *t, wick_value v)
+{
+  for (uint32_t i = 0; i < t->g->nnode; i++)
+    if (t->g->node[i].op == WICK_OP_for && t->g->node[i].region[0].first.id == v.id) return true;
+  return false;
+}
+
+/* The same number for all points along the axis, and an expression where loops are. */
+static bool walk_shares(const template_state *t, wick_value v, wick_dim sym, uint32_t depth)
+{
+  if (walk_is_index(t, v)) return true;
+  const wick_node *n = walk_definer(t, v);
+  if (!n || !depth) return false;
+  if (n->op == WICK_OP_const) return true;
+  if (n->op == WICK_OP_index)
+    return !wick_dim_uses(t->g->module->dims, n->attr[0].dims[0], sym);
+  return (n->op == WICK_OP_add || n->op == WICK_OP_sub || n->op == WICK_OP_mul) &&
+         walk_shares(t, n->in[0], sym, depth - 1) && walk_shares(t, n->in[1], sym, depth - 1);
+}
+
+/* One element of a tensor for each point along the axis, side by side; or one for all of them, if
+ * it is only read. */
+static bool walk_beside(const template_state *t, const wick_node *n, wick_dim sym)
+{
+  wick_dims *dims = t->g->module->dims;
+  uint32_t rank = n->attr[0].n, from = 1;
+  bool moves = false;
+  for (uint32_t k = 0; k < rank; k++) {
+    wick_dim d = n->attr[0].dims[k], coef, rest;
+    if (wick_dim_eq(d, WICK_DIM_ANY)) {
+      if (!walk_shares(t, n->in[from++], sym, 8)) return false;
+    } else if (wick_dim_uses(dims, d, sym)) {
+      moves = k + 1 == rank && wick_dim_linear(dims, d, sym, &coef, &rest) && wick_dim_is(coef, 1);
+      if (!moves) return false;
+    }
+  }
+  return moves || n->op == WICK_OP_read;
+}
+
+static bool walk_is_vector(const template_state *t, uint32_t axis)
+{
+  wick_dim sym = t->out->axis[axis].sym;
+  for (uint32_t i = t->out->node + 1; i < template_node(t, t->out)->end; i++) {
+    const wick_node *n = &t->g->node[i];
+    switch (n->op) {
+    case WICK_OP_while:
+    case WICK_OP_fail:
+    case WICK_OP_if: return false;
+    case WICK_OP_for:
+      if (!walk_shares(t, n->in[0], sym, 8) || !walk_shares(t, n->in[1], sym, 8)) return false;
+      break;
+    case WICK_OP_get:
+    case WICK_OP_put:
+    case WICK_OP_read:
+      if ((n->op == WICK_OP_read && n->attr[1].i) || !walk_beside(t, n, sym)) return false;
+      break;
+    default: break;
+    }
+  }
+  return true;
+}
+
+bool template_walk(template_state *t)
+{
+  if (!t->out->walk) return false;
+  uint32_t n = t->out->naxis;
+  const char *o = t->out->name;
+  for (uint32_t k = 0; k < n; k++)
+    if (!template_extent(t, t->out, k)) return true;
+  if (!n) return true;
+  const char *last = template_loop(t, t->out, n - 1);
+  int64_t extent = template_most(t, t->out, n - 1), lanes = t->lanes, tasks = 1;
+  while (lanes < t->lanes * WALK_VECTORS && extent >= 2 * lanes) lanes *= 2;
+  bool vector = lanes > 1 && extent >= lanes && walk_is_vector(t, n - 1);
+  if (vector && !template_is(t->out, n - 1, lanes))
+    wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", o, last,
+                     (long long)lanes, o);
+  else if (vector)
+    wick_text_printf(&t->steps, "vector %s.%s; ", o, last);
+  for (uint32_t k = 0; k + 1 < n; k++) {
+    wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
+    tasks *= template_extent(t, t->out, k);
+  }
+  if (vector ? template_is(t->out, n - 1, lanes) : tasks >= WALK_TASKS) return true;
+  if (!vector && extent > WALK_CHUNKS * WALK_TASKS)
+    wick_text_printf(&t->steps, "split %s.%s chunk:%d; ", o, last, WALK_CHUNKS);
+  wick_text_printf(&t->steps, "parallel %s.%s; ", o, last);
+  return true;
+}

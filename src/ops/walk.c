@@ -1,0 +1,140 @@
+/* The stage that goes through lines by itself, with loops and branches of its own: scans, sorting,
+ * compacting, what is written where data says. */
+#include "ops/walk.h"
+
+static wick_status walk_infer(wick_infer *c)
+{
+  const wick_axis *axis = c->attr[1].axes;
+  for (uint32_t i = 0; i < c->attr[1].n; i++)
+    if (axis[i].reduce) return wick_infer_fail(c, WICK_ETYPE, "a walk has no axis that is reduced");
+  if (c->nregionparam[0] != c->nwant)
+    return wick_infer_fail(c, WICK_ETYPE, "the region takes %u values, the walk has %u results",
+                           c->nregionparam[0], c->nwant);
+  for (uint32_t k = 0; k < c->nwant; k++) {
+    if (wick_type_get(c->module, c->want[k])->kind != WICK_TENSOR)
+      return wick_infer_fail(c, WICK_ETYPE, "a stage's result is a tensor");
+    if (!wick_type_eq(c->param[0][k], c->want[k]))
+      return wick_infer_fail(c, WICK_ETYPE, "value %u of the region has not its result's type", k);
+  }
+  return c->nyield[0] ? wick_infer_fail(c, WICK_ETYPE, "a walk's region yields nothing") : NULL;
+}
+
+const wick_op wick_op_walk = {
+    .name = "walk",
+    .doc = "A stage whose region runs once for each point of its axes, and writes with `put` what "
+           "it wants of the results, which it takes as values: all points together write every "
+           "element that is read elsewhere, and none reads or writes what another one writes. "
+           "Results that only the region itself uses are its scratch memory, which each point "
+           "finds as it happens to be",
+    .nout = {1, WICK_ANY},
+    .nregion = {1, 1},
+    .attr = {{"name", WICK_ATTR_STRING, 0, false, NULL, 0, 0},
+             {"axes", WICK_ATTR_AXES, 0, true, NULL, 0, 0}},
+    .level = WICK_GROUP,
+    .stage = true,
+    .typed = true,
+    .infer = walk_infer,
+};
+
+/* Operands: the tensor, run-time indices, `behind` others. */
+static wick_status walk_place(wick_infer *c, uint32_t behind, wick_type *out_element)
+{
+  const wick_type_info *t = c->in[0] ? wick_type_get(c->module, c->in[0]->type) : NULL;
+  if (!t || t->kind != WICK_TENSOR)
+    return wick_infer_fail(c, WICK_ETYPE, "operand 0 is not a tensor");
+  if (c->attr[0].n != t->rank)
+    return wick_infer_fail(c, WICK_ETYPE, "%u indices into a tensor of rank %u", c->attr[0].n,
+                           t->rank);
+  uint32_t nany = 0;
+  for (uint32_t i = 0; i < t->rank; i++) nany += wick_dim_eq(c->attr[0].dims[i], WICK_DIM_ANY);
+  if (c->nin != 1 + nany + behind)
+    return wick_infer_fail(c, WICK_ETYPE, "%u operands, wanted %u", c->nin, 1 + nany + behind);
+  for (uint32_t i = 1; i <= nany; i++)
+    if (!c->in[i] || !wick_type_eq(c->in[i]->type, wick_type_scalar(c->module, WICK_I64, 1)))
+      return wick_infer_fail(c, WICK_ETYPE, "run-time index %u is not an i64", i - 1);
+  *out_element = wick_type_scalar(c->module, t->elem, 1);
+  return NULL;
+}
+
+static wick_status get_infer(wick_infer *c)
+{
+  return walk_place(c, 0, &c->out[0].type);
+}
+
+const wick_op wick_op_get = {
+    .name = "get",
+    .doc = "One element of a walk's result, as it is now. The index is in bounds",
+    .nin = {1, WICK_ANY},
+    .nout = {1, 1},
+    .attr = {{"index", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
+    .level = WICK_GROUP,
+    .effect = WICK_EFFECT,
+    .infer = get_infer,
+};
+
+static wick_status put_infer(wick_infer *c)
+{
+  wick_type element;
+  WICK_TRY(walk_place(c, 1, &element));
+  const wick_value_info *v = c->in[c->nin - 1];
+  c->nout = 0;
+  return v && wick_type_eq(v->type, element)
+             ? NULL
+             : wick_infer_fail(c, WICK_ETYPE, "what is put is not one element of the tensor");
+}
+
+const wick_op wick_op_put = {
+    .name = "put",
+    .doc = "Sets one element of a walk's result: the last operand. The index is in bounds",
+    .nin = {2, WICK_ANY},
+    .attr = {{"index", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
+    .level = WICK_GROUP,
+    .effect = WICK_EFFECT,
+    .infer = put_infer,
+};
+
+/* ---- what rows build walks with ---- */
+
+wick_value wick_lines_begin(const wick_compute *c, const char *name, uint32_t axis,
+                            uint32_t nscratch, const wick_type *scratch, wick_line *out)
+{
+  wick_builder *b = c->b;
+  wick_axis all[WICK_MAX_RANK], other[WICK_MAX_RANK];
+  uint32_t rank = wick_axes_of(b, c->out_type[0], all), n = 0;
+  wick_type *type = wick_new(b->mem, wick_type, c->nout + nscratch);
+  *out = (wick_line){.rank = rank, .at = axis};
+  for (uint32_t k = 0; k < rank; k++) {
+    out->index[k] = k == axis ? WICK_DIM_ANY : all[k].sym;
+    if (k != axis) other[n++] = all[k];
+  }
+  for (uint32_t k = 0; k < c->nout; k++) type[k] = c->out_type[k];
+  for (uint32_t k = 0; k < nscratch; k++) type[c->nout + k] = scratch[k];
+  return wick_walk_begin(b, name, n, other, c->nout + nscratch, type);
+}
+
+wick_value wick_line_read(wick_builder *b, const wick_line *line, wick_value tensor, wick_value i)
+{
+  return wick_read(b, tensor, line->index, line->at < line->rank, &i, (wick_value){0});
+}
+
+void wick_line_put(wick_builder *b, const wick_line *line, wick_value tensor, wick_value i,
+                   wick_value v)
+{
+  wick_put(b, tensor, line->index, line->at < line->rank, &i, v);
+}
+
+wick_value wick_cell_get(wick_builder *b, wick_value cells, wick_value i)
+{
+  return wick_get(b, cells, &WICK_DIM_ANY, 1, &i);
+}
+
+void wick_cell_put(wick_builder *b, wick_value cells, wick_value i, wick_value v)
+{
+  wick_put(b, cells, &WICK_DIM_ANY, 1, &i, v);
+}
+
+wick_value wick_walk_by(wick_builder *b, wick_opcode op, wick_value x, int64_t number)
+{
+  if (b->status) return x;
+  return wick_build2(b, op, x, wick_build_like(b, x, (double)number));
+}
