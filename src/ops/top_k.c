@@ -3,8 +3,9 @@
 
 #include "ops/grad.h"
 #include "ops/ref.h"
-#include "ops/stage.h"
+#include "ops/sort.h"
 #include "ops/tensor.h"
+#include "ops/walk.h"
 
 enum { TOP_K_AXIS, TOP_K_K, TOP_K_LEAST };
 
@@ -72,70 +73,182 @@ static wick_status top_k_ref(wick_ref *c)
   return NULL;
 }
 
-/* ---- stages ---- */
+/* ---- walks ---- */
 
-/* The condition that element y, at j, comes before x, at i. */
-static wick_value top_k_stage_before(wick_builder *b, bool least, wick_value x, wick_value y,
-                                     wick_dim i, wick_dim j)
+enum { TOP_K_FEW = 16, TOP_K_ROOM = 128 };
+
+typedef struct top_k {
+  const wick_compute *c;
+  wick_builder *b;
+  bool least;
+  wick_line line;
+  wick_value x, best, place; /* of the line: what is read, the results */
+  wick_value n, k;
+} top_k;
+
+/* The condition that v comes before `worst`, which is earlier in the line. */
+static wick_value top_k_stage_before(const top_k *t, wick_value v, wick_value worst)
 {
-  if (b->status) return x;
-  wick_value before = wick_build2(b, least ? WICK_OP_lt : WICK_OP_gt, y, x),
-             equal = wick_build2(b, WICK_OP_eq, y, x);
-  if (wick_elem_is_float(wick_built_info(b, x)->elem)) {
-    wick_value nan_x = wick_build2(b, WICK_OP_ne, x, x), nan_y = wick_build2(b, WICK_OP_ne, y, y),
-               one = least ? nan_x : nan_y, other = least ? nan_y : nan_x;
-    before = wick_build2(b, WICK_OP_or, before,
-                         wick_build2(b, WICK_OP_and, one, wick_build1(b, WICK_OP_not, other)));
-    equal = wick_build2(b, WICK_OP_or, equal, wick_build2(b, WICK_OP_and, nan_x, nan_y));
-  }
-  wick_value earlier = wick_stage_compare(b, WICK_OP_lt, j, i);
-  return wick_build2(b, WICK_OP_or, before, wick_build2(b, WICK_OP_and, equal, earlier));
+  wick_builder *b = t->b;
+  if (b->status) return v;
+  if (!wick_elem_is_float(wick_built_info(b, v)->elem))
+    return wick_build2(b, t->least ? WICK_OP_lt : WICK_OP_gt, v, worst);
+  wick_value behind = wick_build2(b, t->least ? WICK_OP_ge : WICK_OP_le, v, worst),
+             number = t->least ? v : worst;
+  return wick_build2(b, WICK_OP_and, wick_build1(b, WICK_OP_not, behind),
+                     wick_build2(b, WICK_OP_eq, number, number));
 }
 
-/* Each element's rank: how many elements of its line come before it. */
-static wick_value top_k_ranks(const wick_compute *c)
+static wick_value top_k_best(const top_k *t, wick_value at)
 {
-  wick_builder *b = c->b;
-  wick_type ranks = wick_type_with_elem(b->module, wick_built_type(b, c->in[0]), WICK_I32);
-  const wick_type_info *x = wick_built_info(b, c->in[0]);
-  wick_axis axis[WICK_MAX_RANK + 1];
-  wick_dim index[WICK_MAX_RANK], other[WICK_MAX_RANK];
-  uint32_t n = wick_axes_of(b, ranks, axis), at = (uint32_t)c->attr[TOP_K_AXIS].i;
-  for (uint32_t k = 0; k < n; k++) index[k] = other[k] = axis[k].sym;
-  axis[n] = wick_make_axis(b, "j", x->dim[at], true);
-  other[at] = axis[n].sym;
-  wick_fold_begin(b, "rank", n + 1, axis, ranks, WICK_OP_add);
-  wick_value own = wick_read(b, c->in[0], index, 0, NULL, (wick_value){0}),
-             y = wick_read(b, c->in[0], other, 0, NULL, (wick_value){0});
-  wick_value before = top_k_stage_before(b, c->attr[TOP_K_LEAST].i, own, y, index[at], other[at]);
-  return wick_fold_end(b, wick_build_cast(b, before, WICK_I32));
+  return wick_get(t->b, t->best, t->line.index, 1, &at);
+}
+
+/* Puts v, number i, into the list of the `have` best, from its end on. */
+static void top_k_insert(const top_k *t, wick_value v, wick_value i, wick_value have)
+{
+  wick_builder *b = t->b;
+  wick_value last = wick_walk_by(b, WICK_OP_sub, t->k, 1),
+             at = wick_build2(b, WICK_OP_min, have, last);
+  wick_value on = wick_build_const(b, wick_type_scalar(b->module, WICK_BOOL, 1), 0, 1),
+             state[2] = {at, on}, next[2];
+  wick_value s = wick_while_begin(b, 2, state);
+  wick_value more = wick_walk_by(b, WICK_OP_gt, s, 0);
+  s = wick_while_body(b, wick_build2(b, WICK_OP_and, more, (wick_value){s.id + 1}), 2, state);
+  wick_value left = wick_walk_by(b, WICK_OP_sub, s, 1), own = top_k_best(t, left);
+  next[1] = top_k_stage_before(t, v, own);
+  wick_if_begin(b, next[1], 0, NULL);
+  wick_line_put(b, &t->line, t->best, s, own);
+  wick_line_put(b, &t->line, t->place, s, wick_get(b, t->place, t->line.index, 1, &left));
+  wick_if_else(b, 0, NULL);
+  wick_if_end(b, 0, NULL);
+  next[0] = wick_build3(b, WICK_OP_where, next[1], left, s);
+  at = wick_while_end(b, 2, next);
+  wick_line_put(b, &t->line, t->best, at, v);
+  wick_line_put(b, &t->line, t->place, at, i);
+}
+
+/* Few are wanted: a list of the best so far, which most elements do not change. */
+static void top_k_few(const top_k *t)
+{
+  wick_builder *b = t->b;
+  wick_value zero = wick_build_i64(b, 0),
+             state[2] = {wick_line_read(b, &t->line, t->x, zero), zero};
+  wick_value i = wick_for_begin(b, zero, t->n, 2, state), next[2];
+  wick_value worst = {i.id + 1}, have = {i.id + 2};
+  wick_value v = wick_line_read(b, &t->line, t->x, i);
+  wick_value takes = wick_build2(b, WICK_OP_or, wick_build2(b, WICK_OP_lt, have, t->k),
+                                 top_k_stage_before(t, v, worst));
+  next[0] = worst, next[1] = have;
+  wick_if_begin(b, takes, 2, next);
+  top_k_insert(t, v, i, have);
+  next[1] = wick_build2(b, WICK_OP_min, wick_walk_by(b, WICK_OP_add, have, 1), t->k);
+  next[0] = top_k_best(t, wick_walk_by(b, WICK_OP_sub, next[1], 1));
+  wick_if_else(b, 2, next);
+  next[0] = worst, next[1] = have;
+  wick_value all = wick_if_end(b, 2, next);
+  next[0] = all, next[1] = (wick_value){all.id + 1};
+  wick_for_end(b, 2, next);
+}
+
+/* What is carried from round to round of many: how far the line has been read; how many are in the
+ * room; the worst of k, and whether there are so many. */
+enum { TOP_K_I, TOP_K_HAVE, TOP_K_WORST, TOP_K_FULL, TOP_K_STATE };
+
+/* Elements i .. end-1, of which those that may be among the best go into the room. */
+static wick_value top_k_gather(const top_k *t, const wick_sort *s, wick_value state, wick_value end)
+{
+  wick_builder *b = t->b;
+  wick_value init = {state.id + TOP_K_HAVE}, worst = {state.id + TOP_K_WORST};
+  wick_value full = {state.id + TOP_K_FULL}, first = {state.id + TOP_K_I};
+  wick_value i = wick_for_begin(b, first, end, 1, &init), have = {i.id + 1};
+  wick_value v = wick_line_read(b, &t->line, t->x, i);
+  wick_value takes = wick_build2(b, WICK_OP_or, wick_build1(b, WICK_OP_not, full),
+                                 top_k_stage_before(t, v, worst));
+  wick_if_begin(b, takes, 1, &have);
+  wick_sort_put(b, s, have, wick_sort_key(b, s, v, t->least), i);
+  wick_value more = wick_walk_by(b, WICK_OP_add, have, 1);
+  wick_if_else(b, 1, &more);
+  have = wick_if_end(b, 1, &have);
+  return wick_for_end(b, 1, &have);
+}
+
+/* Sorts what is in the room, and leaves k of it. */
+static wick_value top_k_shrink(const top_k *t, const wick_sort *s, wick_value have)
+{
+  wick_builder *b = t->b;
+  wick_value left = wick_build2(b, WICK_OP_min, have, t->k);
+  wick_sort_run(b, s, have, left);
+  return left;
+}
+
+/* Rounds: a room of twice as many as are wanted is filled with what comes before the worst of those
+ * that the round before has left, and sorted. The line is read once, whatever its order. */
+static void top_k_many(const top_k *t, const wick_sort *s, wick_dim room)
+{
+  enum { SPARE = 32 };
+  wick_builder *b = t->b;
+  wick_type yes = wick_type_scalar(b->module, WICK_BOOL, 1);
+  wick_value zero = wick_build_i64(b, 0), most = wick_index(b, room);
+  wick_value init[TOP_K_STATE] = {zero, zero, wick_line_read(b, &t->line, t->x, zero),
+                                  wick_build_const(b, yes, 0, 0)},
+             next[TOP_K_STATE];
+  wick_value state = wick_while_begin(b, TOP_K_STATE, init);
+  state = wick_while_body(b, wick_build2(b, WICK_OP_lt, state, t->n), TOP_K_STATE, init);
+  wick_value have = {state.id + TOP_K_HAVE};
+  wick_value end = wick_build2(b, WICK_OP_add, state, wick_build2(b, WICK_OP_sub, most, have));
+  end = wick_build2(b, WICK_OP_min, end, t->n);
+  have = top_k_gather(t, s, state, end);
+  wick_value rest = wick_build2(b, WICK_OP_sub, most, have);
+  wick_value sorts = wick_build2(b, WICK_OP_or, wick_walk_by(b, WICK_OP_lt, rest, SPARE),
+                                 wick_build2(b, WICK_OP_ge, end, t->n));
+  wick_value kept[3] = {have, {state.id + TOP_K_WORST}, {state.id + TOP_K_FULL}}, found[3];
+  wick_if_begin(b, sorts, 3, kept);
+  found[0] = top_k_shrink(t, s, have);
+  wick_value last = wick_sort_number(b, s, wick_walk_by(b, WICK_OP_sub, found[0], 1));
+  found[1] = wick_line_read(b, &t->line, t->x, last);
+  found[2] = wick_build2(b, WICK_OP_eq, found[0], t->k);
+  wick_if_else(b, 3, found);
+  wick_value after = wick_if_end(b, 3, kept);
+  next[TOP_K_I] = end;
+  for (uint32_t k = 0; k < 3; k++) next[TOP_K_HAVE + k] = (wick_value){after.id + k};
+  wick_while_end(b, TOP_K_STATE, next);
+  wick_value j = wick_for_begin(b, zero, t->k, 0, NULL), at = wick_sort_number(b, s, j);
+  wick_line_put(b, &t->line, t->place, j, at);
+  wick_line_put(b, &t->line, t->best, j, wick_line_read(b, &t->line, t->x, at));
+  wick_for_end(b, 0, NULL);
 }
 
 static void top_k_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
-  wick_value none = {0}, ranks = top_k_ranks(c);
-  if (b->status) return;
-  const wick_type_info *x = wick_built_info(b, c->in[0]);
-  wick_axis axis[WICK_MAX_RANK + 1];
-  wick_dim index[WICK_MAX_RANK];
-  uint32_t n = wick_axes_of(b, c->out_type[1], axis), at = (uint32_t)c->attr[TOP_K_AXIS].i;
-  for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
-  wick_dim place = index[at];
-  axis[n] = wick_make_axis(b, "i", x->dim[at], true);
-  index[at] = axis[n].sym;
-  wick_fold_begin(b, "place", n + 1, axis, c->out_type[1], WICK_OP_add);
-  wick_value hit = wick_build2(b, WICK_OP_eq, wick_read(b, ranks, index, 0, NULL, none),
-                               wick_stage_number(b, place, WICK_I32));
-  wick_value i = wick_build3(b, WICK_OP_where, hit, wick_index(b, index[at]), wick_build_i64(b, 0));
-  c->out[1] = wick_fold_end(b, i);
-  wick_stage_map(c, 0, "top_k", axis);
-  wick_dim own[WICK_MAX_RANK];
-  for (uint32_t k = 0; k < n; k++) own[k] = index[k] = axis[k].sym;
-  index[at] = WICK_DIM_ANY;
-  i = wick_read(b, c->out[1], own, 0, NULL, none);
-  wick_value v = wick_read(b, c->in[0], index, 1, &i, none);
-  c->out[0] = wick_map_end(b, 1, &v);
+  wick_dims *d = b->module->dims;
+  uint32_t at = (uint32_t)c->attr[TOP_K_AXIS].i;
+  wick_dim n = wick_built_info(b, c->in[0])->dim[at], k = c->attr[TOP_K_K].dims[0];
+  wick_type scratch[WICK_SORT_NSCRATCH];
+  int64_t lo, hi;
+  wick_dim_range(d, k, &lo, &hi);
+  bool few = hi <= TOP_K_FEW;
+  wick_dim room =
+      wick_dim_max(d, wick_dim_mul(d, k, wick_dim_const(2)), wick_dim_const(TOP_K_ROOM));
+  room = wick_dim_min(d, room, n);
+  top_k t = {.c = c, .b = b, .least = c->attr[TOP_K_LEAST].i != 0, .x = c->in[0]};
+  wick_sort s = {0};
+  if (!few) s = wick_sort_of(b, wick_built_info(b, c->in[0])->elem, room, scratch);
+  t.best = wick_lines_begin(c, "top_k", at, few ? 0 : WICK_SORT_NSCRATCH, scratch, &t.line);
+  t.place = (wick_value){t.best.id + 1};
+  s.key = (wick_value){t.best.id + 2}, s.number = (wick_value){t.best.id + 3};
+  s.count = (wick_value){t.best.id + 4};
+  t.n = wick_index(b, n), t.k = wick_index(b, k);
+  wick_if_begin(b, wick_walk_by(b, WICK_OP_gt, t.k, 0), 0, NULL);
+  if (few)
+    top_k_few(&t);
+  else
+    top_k_many(&t, &s, room);
+  wick_if_else(b, 0, NULL);
+  wick_if_end(b, 0, NULL);
+  c->out[0] = wick_walk_end(b);
+  c->out[1] = (wick_value){c->out[0].id + 1};
 }
 
 const wick_op wick_op_top_k = {
@@ -148,6 +261,7 @@ const wick_op wick_op_top_k = {
              {"k", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
              {"least", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .alone = true,
     .elems = WICK_NUMBERS,
     .infer = top_k_infer,
     .ref = top_k_ref,

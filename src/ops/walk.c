@@ -56,10 +56,7 @@ static wick_status walk_place(wick_infer *c, uint32_t behind, wick_type *out_ele
   return NULL;
 }
 
-static wick_status get_infer(wick_infer *c)
-{
-  return walk_place(c, 0, &c->out[0].type);
-}
+static wick_status get_infer(wick_infer *c) { return walk_place(c, 0, &c->out[0].type); }
 
 const wick_op wick_op_get = {
     .name = "get",

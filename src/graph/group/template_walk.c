@@ -1,5 +1,6 @@
-/* Walks: tasks over their axes. Where all that a walk reads and writes lies next to each other along
- * its last axis, and all points go through the same loops, some vectors of points go at once. */
+/* Walks: tasks over their axes. Where all that a walk reads and writes lies next to each other
+ * along its last axis, and all points go through the same loops, some vectors of points go at once.
+ */
 #include "graph/group/template_state.h"
 
 enum { WALK_VECTORS = 4, WALK_CHUNKS = 64, WALK_TASKS = 8 };
@@ -27,8 +28,7 @@ static bool walk_shares(const template_state *t, wick_value v, wick_dim sym, uin
   const wick_node *n = walk_definer(t, v);
   if (!n || !depth) return false;
   if (n->op == WICK_OP_const) return true;
-  if (n->op == WICK_OP_index)
-    return !wick_dim_uses(t->g->module->dims, n->attr[0].dims[0], sym);
+  if (n->op == WICK_OP_index) return !wick_dim_uses(t->g->module->dims, n->attr[0].dims[0], sym);
   return (n->op == WICK_OP_add || n->op == WICK_OP_sub || n->op == WICK_OP_mul) &&
          walk_shares(t, n->in[0], sym, depth - 1) && walk_shares(t, n->in[1], sym, depth - 1);
 }
