@@ -123,6 +123,10 @@ bool nest_address_of(nest *t, const nest_run *r, const nest_place *p, uint32_t r
 /* `want`: a number or a vector of neighbours; mask 0: all of it. */
 wick_value nest_load_at(nest *t, const nest_place *p, wick_value index, int64_t offset,
                         wick_type want, wick_value mask);
+/* Behind what has just been loaded of a parameter: what the next iterations of loops that want so
+ * will load, each line once (nest_fetch.c). */
+void nest_fetch(nest *t, const nest_run *r, const nest_place *p, const nest_address *a,
+                wick_elem e);
 /* Elements of memory at indices that the run's axes have been put into; `any`: run-time ones, where
  * the index is WICK_DIM_ANY. mask 0: all lanes. */
 wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
