@@ -54,6 +54,10 @@ def integer_overflow(node, x):
     return most > np.iinfo(x[0].dtype).max
 
 
+def beyond_32_bits(node, x):
+    return x[0].dtype.itemsize == 8 and x[0].dtype.kind in "iu" and bool((np.abs(x[0].astype(np.float64)) >= 1 << 31).any())
+
+
 def has_nan(node, x):
     return any(i is not None and wide(i).dtype.kind == "f" and not np.isfinite(wide(i)).all() for i in x)
 
@@ -79,6 +83,7 @@ OWN = {
     "ReduceProd": [integer_overflow],  # nor here; it is the least or largest integer there
     "ReduceSum": [integer_overflow],
     "ReduceSumSquare": [integer_overflow],
+    "Clip": [beyond_32_bits],  # two or more elements of 2508226560, between 1 and 4: 1 there
     "Hardmax": [has_nan],  # no order of NaN is said
     "MaxPool": [has_nan],
     "TopK": [has_nan],
