@@ -21,6 +21,31 @@ static bool layout_scalar_one(const wick_layouts *s, wick_value v)
   return wick_dim_is(wick_type_numel(s->c.f->module, wick_type_of(s->c.f, v)), 1);
 }
 
+/* An image that n repeats along rows, columns or images: it packs as n's result does. */
+static bool layout_scalar_repeats(const wick_layouts *s, const wick_node *n, wick_value v)
+{
+  return wick_layout_is_image(s, v) && !layout_scalar_full(s, n, v) &&
+         wick_dim_eq(wick_layout_info(s, v)->dim[1], wick_layout_info(s, n->first)->dim[1]) &&
+         !wick_layout_constant(s, v) && !layout_scalar_one(s, v);
+}
+
+/* An image of one channel that n repeats along channels: it needs no packing. */
+static bool layout_scalar_thin(const wick_layouts *s, const wick_node *n, wick_value v)
+{
+  return wick_layout_is_image(s, v) && !layout_scalar_one(s, v) &&
+         wick_dim_is(wick_layout_info(s, v)->dim[1], 1) &&
+         !wick_dim_is(wick_layout_info(s, n->first)->dim[1], 1);
+}
+
+static wick_value layout_scalar_thin_build(wick_layouts *s, wick_value v)
+{
+  const wick_dim *d = wick_layout_info(s, v)->dim, one = wick_dim_const(1),
+                 dim[5] = {d[0], one, d[2], d[3], one};
+  wick_value plain = wick_layout_plain(s, v);
+  wick_attr a = {.n = 5, .dims = dim};
+  return wick_build(&s->c.b, WICK_OP_reshape, 1, &plain, &a, 0, NULL);
+}
+
 /* What an operand holds where an image in order o has no channel: 0 in constants along channels, a
  * number everywhere; false where that is not known. */
 static bool layout_scalar_hole(const wick_layouts *s, const wick_node *n, wick_value v,
@@ -30,7 +55,9 @@ static bool layout_scalar_hole(const wick_layouts *s, const wick_node *n, wick_v
   const wick_constant *data = wick_layout_constant(s, v);
   const wick_order *own = wick_layout_order(s, v);
   *out = (wick_scalar){.i = 0};
-  if (layout_scalar_full(s, n, v) && own && wick_order_eq(own, o)) *out = s->packed[v.id].hole;
+  if (layout_scalar_thin(s, n, v)) return false;
+  bool image = layout_scalar_full(s, n, v) || layout_scalar_repeats(s, n, v);
+  if (image && own && wick_order_eq(own, o)) *out = s->packed[v.id].hole;
   if (layout_scalar_full(s, n, v) || !layout_scalar_one(s, v)) return true;
   if (d == UINT32_MAX || s->c.f->node[d].op != WICK_OP_const) return false;
   const wick_imm *imm = &s->c.f->node[d].attr[0].imm;
@@ -116,7 +143,9 @@ static bool layout_scalar_order(const wick_layouts *s, const wick_node *n, wick_
     wick_value v = n->in[k];
     if (!v.id || layout_scalar_one(s, v)) continue;
     if (!layout_scalar_full(s, n, v)) {
-      if (!layout_scalar_channels(s, v, channels)) return false;
+      if (!layout_scalar_channels(s, v, channels) && !layout_scalar_repeats(s, n, v) &&
+          !layout_scalar_thin(s, n, v))
+        return false;
       continue;
     }
     const wick_order *own = wick_layout_order(s, v);
@@ -151,10 +180,12 @@ static bool layout_scalar_image(wick_layouts *s, const wick_node *n)
   for (uint32_t k = 0; k < n->nin; k++) {
     wick_value v = n->in[k];
     if (!v.id) continue;
-    if (layout_scalar_full(s, n, v))
+    if (layout_scalar_full(s, n, v) || layout_scalar_repeats(s, n, v))
       in[k] = wick_layout_pack(s, v, &o);
     else if (layout_scalar_one(s, v))
       in[k] = wick_layout_plain(s, v);
+    else if (layout_scalar_thin(s, n, v))
+      in[k] = layout_scalar_thin_build(s, v);
     else
       in[k] = wick_layout_channels(s, layout_scalar_channels(s, v, o.channels), &o);
   }

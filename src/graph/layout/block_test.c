@@ -59,6 +59,18 @@ static wick_value block_conv(block_random *r, wick_value x)
   return wick_build(&r->b, WICK_OP_conv, in[2].id ? 3 : 2, in, a, 0, NULL);
 }
 
+/* x and its mean along rows and columns, or along channels, through something that is not 0 at 0.
+ */
+static wick_value block_gate(block_random *r, wick_value x)
+{
+  static const int64_t places[2] = {2, 3}, channel = 1;
+  bool thin = PICK(r, 0, 1);
+  wick_attr mean[2] = {{.n = thin ? 1 : 2, .ints = thin ? &channel : places}, {.i = 1}};
+  wick_value gate = wick_build(&r->b, WICK_OP_reduce_mean, 1, &x, mean, 0, NULL);
+  if (PICK(r, 0, 1)) gate = wick_build1(&r->b, WICK_OP_cos, gate);
+  return wick_build2(&r->b, PICK(r, 0, 1) ? WICK_OP_mul : WICK_OP_add, gate, x);
+}
+
 static wick_value block_step(block_random *r, wick_value x)
 {
   static const int64_t twos[2] = {2, 2}, places[2] = {2, 3};
@@ -69,7 +81,7 @@ static wick_value block_step(block_random *r, wick_value x)
             axis = {.i = PICK(r, 1, 2, 3)},
             pool[WICK_MAX_ATTR] = {{.n = 0}, {.n = 0}, {.n = 0}, {.n = 2, .ints = twos}},
             mean[2] = {{.n = 2, .ints = places}, {.i = 1}};
-  switch (PICK(r, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10)) {
+  switch (PICK(r, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11)) {
   case 0: return wick_build1(&r->b, WICK_OP_relu, x);
   case 1: return wick_build2(&r->b, WICK_OP_mul, x, block_weights(r, 3, channels));
   case 2:
@@ -83,6 +95,7 @@ static wick_value block_step(block_random *r, wick_value x)
                       NULL);
   case 5: return wick_build(&r->b, WICK_OP_reduce_mean, 1, &x, mean, 0, NULL);
   case 6: return wick_build1(&r->b, WICK_OP_cos, x); /* 1 where there is no channel */
+  case 11: return block_gate(r, x);
   default: return block_conv(r, x);
   }
 }
@@ -135,8 +148,21 @@ static void block_compare(const wick_tensor *a, const wick_tensor *b, uint64_t s
 
 /* What must be among what was compared. */
 typedef struct block_seen {
-  unsigned convs, by_channels, shuffled, unpacked_parts, joins;
+  unsigned convs, by_channels, shuffled, unpacked_parts, joins, gates, thin;
 } block_seen;
+
+static const wick_node *block_definer(const wick_func *g, wick_value v)
+{
+  for (uint32_t i = 0; i < g->nnode; i++)
+    if (g->node[i].nout == 1 && g->node[i].first.id == v.id) return &g->node[i];
+  return NULL;
+}
+
+static bool block_repeated(const wick_func *g, wick_value v, wick_value to)
+{
+  return block_definer(g, v)->op != WICK_OP_const &&
+         !wick_type_eq(wick_type_of(g, v), wick_type_of(g, to));
+}
 
 static void block_count(const wick_func *g, block_seen *seen)
 {
@@ -149,6 +175,11 @@ static void block_count(const wick_func *g, block_seen *seen)
     }
     seen->unpacked_parts += n->op == WICK_OP_unpack && n->attr[2].i > 1;
     seen->joins += wick_op_of(n)->joins && wick_info_of(g, n->first)->rank == 5;
+    bool two = (n->op == WICK_OP_mul || n->op == WICK_OP_add) && block_definer(g, n->in[0]);
+    seen->gates += two && block_definer(g, n->in[0])->op != WICK_OP_reshape &&
+                   wick_info_of(g, n->first)->rank == 5 && block_repeated(g, n->in[0], n->first);
+    seen->thin += two && block_definer(g, n->in[0])->op == WICK_OP_reshape &&
+                  wick_info_of(g, n->first)->rank == 5;
   }
 }
 
@@ -178,6 +209,7 @@ static void test_random(void **state)
   }
   assert_true(seen.convs > 400 && seen.by_channels > 40 && seen.shuffled > 10);
   assert_true(seen.unpacked_parts > 10 && seen.joins > 20);
+  assert_true(seen.gates > 20 && seen.thin > 20);
 }
 
 /* One convolution by itself. */
