@@ -39,6 +39,7 @@ PyTypeObject *core_type(PyObject *module, PyType_Spec *spec); /* adds it; NULL: 
 void core_dealloc(PyObject *self);                            /* the object's own memory */
 
 /* One file each; false: an exception */
+bool core_add_maps(PyObject *module);
 bool core_add_model(PyObject *module);
 bool core_add_compiled(PyObject *module);
 bool core_add_session(PyObject *module);

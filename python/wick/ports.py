@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from wick import types
+from wick import _core, types
 from wick.errors import TypeMismatch
 
 
@@ -58,7 +58,8 @@ class Ports:
         self.all, self.plain = tuple(ports), not noted
         keys = [p.keys or () for p in self.all]
         self._places = [{key: i for i, key in enumerate(k)} for k in keys]
-        self._order = [sorted(range(len(k)), key=k.__getitem__) for k in keys]
+        self._order = [tuple(sorted(range(len(k)), key=k.__getitem__)) for k in keys]
+        self._sorted = [tuple(k[i] for i in order) for k, order in zip(keys, self._order)]
 
     def flat(self, values):
         """Values of the model's inputs -> arrays of the code's."""
@@ -79,11 +80,10 @@ class Ports:
         if self.plain:
             return arrays
         out = []
-        for port, (at, count), order in zip(self.all, self._take, self._order):
+        for port, (at, count), keys, order in zip(self.all, self._take, self._sorted, self._order):
             if count is not None and port.map:
-                known = port.keys is not None
-                keys = [port.keys[i] for i in order] if known else arrays[at].tolist()
-                out.append(dicts(port, keys, arrays[at][..., order] if known else arrays[at + 1]))
+                out.append(dicts(port, keys, order, arrays[at]) if port.keys is not None else
+                           dicts(port, tuple(arrays[at].tolist()), tuple(range(arrays[at].size)), arrays[at + 1]))
             elif count is None or (count == 1 and not port.seq):
                 out.append(arrays[at])
             else:
@@ -134,8 +134,11 @@ def filled(port, places, value):
     return _made(port.elem, out)
 
 
-def dicts(port, keys, values):
-    rows = values.tolist()
+def dicts(port, keys, order, values):
+    """A list of dicts, or one, with the keys in this order, whose values are in these columns."""
+    if port.seq and port.elem == "f32" and keys:
+        return _core.dicts(keys, order, values)
+    rows = values[..., list(order)].tolist()
     return [dict(zip(keys, row)) for row in rows] if port.seq else dict(zip(keys, rows))
 
 
