@@ -194,6 +194,16 @@ void wick_onnx_maps_dress(wick_onnx_op *o, uint32_t n, const wick_onnx_map *like
 wick_value wick_onnx_keys(wick_onnx_context *c, wick_elem elem, uint32_t n, const int64_t *key);
 int64_t wick_onnx_keys_twice(wick_arena *mem, uint32_t n, const int64_t *key);
 
+/* stack.c: sequences whose length only a run knows, made of the items as one tensor */
+wick_value wick_onnx_stack_make(wick_builder *b, wick_value items);
+wick_value wick_onnx_stack(const wick_builder *b, wick_value v); /* the items; 0: it is none */
+/* x cut along an axis into pieces of 1, without that axis unless `keep`. */
+wick_value wick_onnx_stack_split(wick_onnx_op *o, wick_value x, uint32_t axis, bool keep);
+wick_value wick_onnx_stack_concat(wick_onnx_op *o, wick_value items, bool fresh); /* by `axis` */
+wick_value wick_onnx_stack_insert(wick_onnx_op *o, wick_value items, wick_value item, bool front);
+wick_value wick_onnx_stack_erase(wick_onnx_op *o, wick_value items, bool front);
+void wick_onnx_stack_map(wick_onnx_op *o, const wick_onnx_graph *body);
+
 /* sequence.c: an optional without a value */
 wick_value wick_onnx_nothing(wick_builder *b);
 bool wick_onnx_is_nothing(const wick_builder *b, wick_value v);

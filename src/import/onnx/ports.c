@@ -260,8 +260,9 @@ static bool ports_items(wick_onnx_context *c, wick_value x, ports_type t, const 
   *out_n = wick_onnx_is_nothing(&c->b, x) ? 0 : 1;
   if (*out_n && t.seq) {
     const wick_node *n = wick_onnx_definer(&c->b, x);
-    if (!n || n->op != WICK_OP_tuple) {
+    if (!n || n->op != WICK_OP_tuple || wick_onnx_stack(&c->b, x).id) {
       wick_onnx_error(c, WICK_EUNSUPPORTED, place, "the length of the sequence must be known");
+      c->misfits++; /* with numbers for sizes it may be */
       return false;
     }
     *out_n = n->nin;

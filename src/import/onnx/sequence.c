@@ -1,6 +1,7 @@
-/* Sequences and optionals whose lengths are known while importing. A sequence is a `tuple` of the
- * graph that nothing but these operators takes: they see its items, and nobody needs the tuple. An
- * optional with a value is the value; one without is a tuple of an empty tuple. */
+/* Sequences and optionals whose lengths are known while importing (stack.c: others). A sequence is
+ * a `tuple` of the graph that nothing but these operators takes: they see its items, and nobody
+ * needs the tuple. An optional with a value is the value; one without is a tuple of an empty tuple.
+ */
 #include "import/onnx/import.h"
 
 enum { SEQUENCE_MOST = 65535 }; /* operands of a node */
@@ -32,6 +33,9 @@ static bool sequence_items(wick_onnx_op *o, uint32_t i, uint32_t *out_n, const w
     wick_onnx_fail(o, WICK_ETYPE, "input %u is a map, or a sequence of maps", i);
     return false;
   }
+  wick_value stack = wick_onnx_stack(o->b, o->in[i]);
+  if (stack.id)
+    return wick_onnx_open(o, "the length of its sequence", wick_built_info(o->b, stack)->dim[0]);
   if (!n || wick_onnx_is_nothing(o->b, o->in[i])) {
     wick_onnx_fail(o, WICK_ETYPE, "input %u is no sequence", i);
     return false;
@@ -54,20 +58,22 @@ static wick_value sequence_make(wick_onnx_op *o, uint32_t n, const wick_value *i
   return wick_build(o->b, WICK_OP_tuple, n, item, NULL, 0, NULL);
 }
 
+/* What stands before the items of maps and of stacks. */
+static uint32_t sequence_marks(const wick_onnx_op *o, wick_value v)
+{
+  return wick_onnx_is_map(o->b, v) || wick_onnx_stack(o->b, v).id ? 1 : 0;
+}
+
 uint32_t wick_onnx_flat(wick_onnx_op *o, uint32_t n, const wick_value *v, wick_value *out)
 {
   uint32_t count = 0;
   for (uint32_t k = 0; k < n; k++) {
     const wick_type_info *t = sequence_type(o, v[k]);
-    if (t && wick_onnx_is_map(o->b, v[k])) {
-      wick_onnx_map m = wick_onnx_map_all(o->c, v[k]);
-      if (out) out[count] = m.keys, out[count + 1] = m.values;
-      count += 2;
-      continue;
-    }
+    if (t && wick_onnx_is_map(o->b, v[k])) wick_onnx_map_all(o->c, v[k]);
     const wick_node *items = t ? wick_onnx_definer(o->b, v[k]) : NULL;
-    uint32_t have = !t ? 1 : wick_onnx_is_nothing(o->b, v[k]) ? 0 : t->nitem;
-    for (uint32_t i = 0; i < have && out; i++) out[count + i] = t ? items->in[i] : v[k];
+    uint32_t marks = sequence_marks(o, v[k]);
+    uint32_t have = !t ? 1 : wick_onnx_is_nothing(o->b, v[k]) ? 0 : t->nitem - marks;
+    for (uint32_t i = 0; i < have && out; i++) out[count + i] = t ? items->in[marks + i] : v[k];
     count += have;
   }
   return count;
@@ -82,15 +88,13 @@ void wick_onnx_unflat(wick_onnx_op *o, uint32_t n, const wick_value *like, wick_
       out[k] = wick_onnx_nothing(o->b);
       continue;
     }
-    if (t && wick_onnx_is_map(o->b, like[k])) {
-      out[k] = wick_onnx_map_make(o->b, first, (wick_value){first.id + 1});
-      first.id += 2;
-      continue;
-    }
-    uint32_t have = t ? t->nitem : 1;
+    uint32_t marks = sequence_marks(o, like[k]), have = t ? t->nitem - marks : 1;
     wick_value *item = wick_new(o->c->tmp, wick_value, have + 1);
     for (uint32_t i = 0; i < have; i++) item[i] = (wick_value){first.id++};
-    out[k] = t ? sequence_make(o, have, item) : item[0];
+    out[k] = !t           ? item[0]
+             : !marks     ? sequence_make(o, have, item)
+             : have == 2u ? wick_onnx_map_make(o->b, item[0], item[1])
+                          : wick_onnx_stack_make(o->b, item[0]);
   }
 }
 
@@ -108,11 +112,30 @@ static bool sequence_position(wick_onnx_op *o, uint32_t i, int64_t n, int64_t mo
 
 static void sequence_construct(wick_onnx_op *o) { o->out[0] = sequence_make(o, o->nin, o->in); }
 
+/* Items of a stack are all of the type of its first one, and go to its end or in front. */
+static void sequence_insert_stack(wick_onnx_op *o, wick_value stack)
+{
+  const wick_type_info *s = wick_built_info(o->b, stack), *x = wick_onnx_info(o, 1);
+  int64_t at = -1;
+  bool same = x->kind == WICK_TENSOR && x->elem == s->elem && x->rank + 1u == s->rank,
+       known = !wick_onnx_has(o, 2) || wick_onnx_known_int(o->c, o->in[2], &at);
+  for (uint32_t k = 0; same && k < x->rank; k++) same = wick_dim_eq(x->dim[k], s->dim[k + 1]);
+  if (!same || !known || (wick_onnx_has(o, 2) && at != 0))
+    wick_onnx_open(o, "the length of its sequence", s->dim[0]);
+  else
+    o->out[0] = wick_onnx_stack_insert(o, stack, o->in[1], wick_onnx_has(o, 2));
+}
+
 static void sequence_insert(wick_onnx_op *o)
 {
   uint32_t n;
   int64_t at;
   const wick_value *item;
+  wick_value stack = wick_onnx_stack(o->b, o->in[0]);
+  if (stack.id) {
+    sequence_insert_stack(o, stack);
+    return;
+  }
   if (!sequence_items(o, 0, &n, &item) || !sequence_position(o, 2, n, n, n, &at)) return;
   wick_value *all = wick_new(o->c->tmp, wick_value, (size_t)n + 1);
   for (uint32_t k = 0; k <= n; k++) all[k] = k == at ? o->in[1] : item[k - (k > at)];
@@ -122,8 +145,14 @@ static void sequence_insert(wick_onnx_op *o)
 static void sequence_erase(wick_onnx_op *o)
 {
   uint32_t n;
-  int64_t at;
+  int64_t at = -1;
   const wick_value *item;
+  wick_value stack = wick_onnx_stack(o->b, o->in[0]);
+  bool known = !wick_onnx_has(o, 1) || wick_onnx_known_int(o->c, o->in[1], &at);
+  if (stack.id && known && (at == 0 || at == -1)) {
+    o->out[0] = wick_onnx_stack_erase(o, stack, at == 0);
+    return;
+  }
   if (!sequence_items(o, 0, &n, &item) ||
       !sequence_position(o, 1, n, (int64_t)n - 1, (int64_t)n - 1, &at))
     return;
@@ -166,6 +195,11 @@ static void sequence_at(wick_onnx_op *o)
     if (sequence_of_maps(o)) o->out[0] = wick_onnx_map_row(o, o->in[0], wick_onnx_scalar(o, 1));
     return;
   }
+  wick_value stack = wick_onnx_stack(o->b, o->in[0]);
+  if (stack.id) {
+    o->out[0] = wick_onnx_gather(o, WICK_OP_gather, stack, wick_onnx_scalar(o, 1), 0);
+    return;
+  }
   if (!sequence_items(o, 0, &n, &item) || sequence_chosen(o, n, item)) return;
   if (sequence_position(o, 1, n, (int64_t)n - 1, 0, &at)) o->out[0] = item[at];
 }
@@ -181,6 +215,11 @@ static void sequence_length(wick_onnx_op *o)
     }
     return;
   }
+  wick_value stack = wick_onnx_stack(o->b, o->in[0]);
+  if (stack.id) {
+    o->out[0] = wick_onnx_size(o, wick_built_info(o->b, stack)->dim[0]);
+    return;
+  }
   if (sequence_items(o, 0, &n, &item))
     o->out[0] = wick_build_const(o->b, wick_type_tensor(o->c->module, WICK_I64, 0, NULL), 0, n);
 }
@@ -190,6 +229,11 @@ static void sequence_concat(wick_onnx_op *o)
   uint32_t n, axis;
   const wick_value *item;
   bool fresh = wick_onnx_int(o, "new_axis", 0) != 0;
+  wick_value stack = wick_onnx_stack(o->b, o->in[0]);
+  if (stack.id) {
+    o->out[0] = wick_onnx_stack_concat(o, stack, fresh);
+    return;
+  }
   if (!sequence_items(o, 0, &n, &item)) return;
   if (!n) {
     wick_onnx_fail(o, WICK_ETYPE, "the sequence is empty");
@@ -202,41 +246,56 @@ static void sequence_concat(wick_onnx_op *o)
   o->out[0] = wick_onnx_concat(o, axis, n, part);
 }
 
-/* The sizes of the parts along an axis of `extent`; false after a failure was added. */
-static bool sequence_sizes(wick_onnx_op *o, int64_t extent, uint32_t *out_n, int64_t **out)
+/* The sizes of the parts along an axis of `extent`, which a list gives even where that is open;
+ * false after a failure was added. */
+static bool sequence_sizes(wick_onnx_op *o, wick_dim extent, uint32_t *out_n, int64_t **out)
 {
   uint32_t n = 0;
   const int64_t *given = NULL;
   bool each = !wick_onnx_has(o, 1) || wick_onnx_info(o, 1)->rank == 0;
-  int64_t size = 1, sum = 0;
+  int64_t size = 1, sum = 0, most = wick_dim_is_const(extent) ? extent.v : WICK_ONNX_LARGEST;
   if (wick_onnx_has(o, 1) && !wick_onnx_numbers(o, 1, "split", &n, &given)) return false;
+  if (each && !wick_dim_is_const(extent))
+    return wick_onnx_open(o, "the size that is split", extent);
   if (each && given) size = given[0];
   bool good = size >= 1;
-  if (each && good) n = (uint32_t)wick_min_i64(wick_ceildiv_i64(extent, size), SEQUENCE_MOST + 1);
+  if (each && good) n = (uint32_t)wick_min_i64(wick_ceildiv_i64(most, size), SEQUENCE_MOST + 1);
   *out = wick_new(o->c->tmp, int64_t, (size_t)n + 1);
   for (uint32_t k = 0; k < n && good; k++) {
-    (*out)[k] = each ? wick_min_i64(size, extent - sum) : given[k];
-    good = (*out)[k] >= 0 && (*out)[k] <= extent - sum;
+    (*out)[k] = each ? wick_min_i64(size, most - sum) : given[k];
+    good = (*out)[k] >= 0 && (*out)[k] <= most - sum;
     sum += good ? (*out)[k] : 0;
   }
   *out_n = n;
-  if (good && sum == extent) return true;
-  wick_onnx_fail(o, WICK_ERANGE, "split does not make up %lld", (long long)extent);
+  if (good && wick_onnx_equal(o, extent, wick_dim_const(sum))) return true;
+  wick_text t = wick_text_begin(o->c->tmp);
+  wick_dim_print(o->c->module->dims, extent, &t);
+  wick_onnx_fail(o, WICK_ERANGE, "split does not make up %s", t.at);
   return false;
+}
+
+/* Pieces of 1 of a size that is open. */
+static bool sequence_split_stack(wick_onnx_op *o, uint32_t axis, bool keep)
+{
+  const wick_type_info *t = wick_onnx_info(o, 0);
+  int64_t size = 1;
+  bool each = !wick_onnx_has(o, 1) || wick_onnx_info(o, 1)->rank == 0;
+  if (wick_dim_is_const(t->dim[axis]) || !each || t->rank + keep > WICK_MAX_RANK) return false;
+  if (wick_onnx_has(o, 1) && (!wick_onnx_known_int(o->c, o->in[1], &size) || size != 1))
+    return false;
+  o->out[0] = wick_onnx_stack_split(o, o->in[0], axis, keep);
+  return true;
 }
 
 static void sequence_split(wick_onnx_op *o)
 {
-  uint32_t axis, n;
-  int64_t *size, at = 0;
+  uint32_t axis, n = 0;
+  int64_t *size = NULL, at = 0;
   const wick_type_info *t = wick_onnx_info(o, 0);
   bool keep = wick_onnx_has(o, 1) || wick_onnx_int(o, "keepdims", 1) != 0;
-  if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", 0), t->rank, &axis)) return;
-  if (!wick_dim_is_const(t->dim[axis])) {
-    wick_onnx_open(o, "the size that is split", t->dim[axis]);
+  if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", 0), t->rank, &axis) ||
+      sequence_split_stack(o, axis, keep) || !sequence_sizes(o, t->dim[axis], &n, &size))
     return;
-  }
-  if (!sequence_sizes(o, t->dim[axis].v, &n, &size)) return;
   wick_value *part = wick_new(o->c->tmp, wick_value, (size_t)n + 1);
   for (uint32_t k = 0; k < n; at += size[k++]) {
     part[k] = wick_onnx_slice(o, o->in[0], axis, wick_dim_const(at), wick_dim_const(size[k]));
@@ -253,6 +312,10 @@ static void sequence_map(wick_onnx_op *o)
   const wick_onnx_attr *a = wick_onnx_attr_find(o, "body");
   if (!a || !a->g || a->g->output.n < o->nout) {
     wick_onnx_fail(o, WICK_EPARSE, "its body gives less than its %u outputs", o->nout);
+    return;
+  }
+  if (wick_onnx_stack(o->b, o->in[0]).id) {
+    wick_onnx_stack_map(o, a->g);
     return;
   }
   if (!sequence_items(o, 0, &n, &first)) return;
