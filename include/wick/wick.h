@@ -256,6 +256,13 @@ typedef struct wick_compile_options {
    * thread. */
   uint32_t copies;
   uint64_t copy_after;
+  /* Copies for contents of small inputs, from which branches follow: of those a copy keeps the way
+   * that these contents take. `held` has one or more contents for an input of whole numbers or
+   * bools of at most 64 bytes; a copy is compiled for each combination with the others and with
+   * `pins`, and a run takes it where the inputs hold just that. Copies that are made while sessions
+   * run hold what such inputs have held in all runs of their size. */
+  uint32_t nheld;
+  const wick_content *held;
 } wick_compile_options;
 
 /* `options` may be NULL. The result does not need the model any more. Fails: WICK_EUNSUPPORTED with
@@ -323,9 +330,24 @@ typedef struct wick_met_size { /* sizes that sessions have had, or that have a c
   uint64_t generic_nanoseconds, copy_nanoseconds; /* the shortest run that was measured; 0: none */
 } wick_met_size;
 
-/* The i-th of them, as it is now, in the order in which they were met: the first 1,024. False:
- * there are no more. From any thread. */
+/* The i-th of them, as it is now, in the order in which they were met: the first 1,024. Sizes may
+ * have further entries, of copies for some contents (wick_compiled_met_content). False: there are
+ * no more. From any thread. */
 WICK_API bool wick_compiled_met(const wick_compiled *compiled, uint32_t i, wick_met_size *out);
+typedef struct wick_met_content { /* of an input from which branches follow */
+  const char *input;
+  const void *data; /* wick_io.nbytes of them, as long as the compiled model lives; NULL: this entry
+                       says nothing of it */
+  bool held; /* the entry is that of a copy for these contents alone, and of its runs; else: all
+                runs that the entry counts have had these */
+} wick_met_content;
+
+/* Small inputs of whole numbers or bools from which branches follow; what the i-th entry says of
+ * the k-th of them. False: there is no such entry or input. From any thread. */
+WICK_API uint32_t wick_compiled_nwatch(const wick_compiled *compiled); /* at most 64 */
+WICK_API const char *wick_compiled_watch(const wick_compiled *compiled, uint32_t k); /* or NULL */
+WICK_API bool wick_compiled_met_content(const wick_compiled *compiled, uint32_t i, uint32_t k,
+                                        wick_met_content *out);
 /* Returns when each copy that was asked for is there, or has failed. */
 WICK_API void wick_compiled_settle(const wick_compiled *compiled);
 

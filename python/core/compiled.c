@@ -159,19 +159,49 @@ static PyObject *compiled_sizes(PyObject *self, void *arg)
   return list;
 }
 
-static PyObject *compiled_met_row(const wick_met_size *m, uint32_t n)
+static uint64_t compiled_nbytes(const wick_compiled *k, const char *input)
 {
+  for (uint32_t i = 0; i < wick_compiled_ninput(k); i++)
+    if (strcmp(wick_compiled_input(k, i)->name, input) == 0)
+      return wick_compiled_input(k, i)->nbytes;
+  return 0;
+}
+
+/* {input: bytes} of the i-th entry: what it holds, or what its runs always had. */
+static PyObject *compiled_contents(const wick_compiled *k, uint32_t i, bool held)
+{
+  PyObject *all = PyDict_New();
+  wick_met_content c;
+  for (uint32_t w = 0; all && wick_compiled_met_content(k, i, w, &c); w++) {
+    if (!c.data || c.held != held) continue;
+    PyObject *bytes = PyBytes_FromStringAndSize(c.data, (Py_ssize_t)compiled_nbytes(k, c.input));
+    if (!bytes || PyDict_SetItemString(all, c.input, bytes) < 0) Py_CLEAR(all);
+    Py_XDECREF(bytes);
+  }
+  return all;
+}
+
+static PyObject *compiled_met_row(const wick_compiled *k, uint32_t at, const wick_met_size *m)
+{
+  uint32_t n = wick_compiled_nsize(k);
   static const char *const state[] = {"none", "wanted", "making", "ready", "failed"};
   PyObject *sizes = PyTuple_New((Py_ssize_t)n);
   for (uint32_t i = 0; sizes && i < n; i++)
     PyTuple_SetItem(sizes, (Py_ssize_t)i, PyLong_FromLongLong((long long)m->sizes[i]));
   if (!sizes) return NULL;
-  return Py_BuildValue("NKsssKK", sizes, (unsigned long long)m->nrun, state[m->copy],
+  PyObject *held = compiled_contents(k, at, true), *always = compiled_contents(k, at, false);
+  if (!held || !always) {
+    Py_XDECREF(held);
+    Py_XDECREF(always);
+    Py_DECREF(sizes);
+    return NULL;
+  }
+  return Py_BuildValue("NKsssKKNN", sizes, (unsigned long long)m->nrun, state[m->copy],
                        m->ahead    ? "ahead"
                        : m->cached ? "cached"
                                    : "",
                        m->why, (unsigned long long)m->generic_nanoseconds,
-                       (unsigned long long)m->copy_nanoseconds);
+                       (unsigned long long)m->copy_nanoseconds, held, always);
 }
 
 /* (sizes, runs, state of the copy, whence, why not, nanoseconds, of the copy) of each */
@@ -182,7 +212,7 @@ static PyObject *compiled_met(PyObject *self, void *arg)
   PyObject *list = PyList_New(0);
   wick_met_size m;
   for (uint32_t i = 0; list && wick_compiled_met(k, i, &m); i++) {
-    PyObject *row = compiled_met_row(&m, wick_compiled_nsize(k));
+    PyObject *row = compiled_met_row(k, i, &m);
     if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
     Py_XDECREF(row);
   }
@@ -253,7 +283,10 @@ static PyGetSetDef compiled_getset[] = {
     {"memory", compiled_memory, NULL, "bytes of constants, arena, scratch", NULL},
     {"sizes", compiled_sizes, NULL, "(name, least, most) of each size that varies", NULL},
     {"met", compiled_met, NULL,
-     "(sizes, runs, state of the copy, whence, why not, nanoseconds, of the copy) of each", NULL},
+     "(sizes, runs, state of the copy, whence, why not, nanoseconds, of the copy, what it holds, "
+     "what "
+     "runs always had) of each",
+     NULL},
     {"flow", compiled_flow, NULL,
      "(place, then, else) of each branch, (place, times, steps, least, most) of each loop", NULL},
     {"kernels", compiled_kernels, NULL,

@@ -101,14 +101,17 @@ typedef struct model_request { /* arrays of as many as the Python lists have */
   int64_t (*dim)[WICK_MAX_DIMS];
   wick_size *size, *pin;
   wick_size_range *range;
-  wick_content *content;
-  Py_buffer *buffer;
-  uint32_t nshape, nsize, npin, nrange, ncontent;
+  wick_content *content, *held;
+  Py_buffer *buffer, *held_buffer;
+  uint32_t nshape, nsize, npin, nrange, ncontent, nheld;
 } model_request;
 
 static void model_request_free(model_request *r)
 {
   for (uint32_t i = 0; i < r->ncontent; i++) PyBuffer_Release(&r->buffer[i]);
+  for (uint32_t i = 0; i < r->nheld; i++) PyBuffer_Release(&r->held_buffer[i]);
+  PyMem_Free(r->held);
+  PyMem_Free(r->held_buffer);
   PyMem_Free(r->shape);
   PyMem_Free(r->dim);
   PyMem_Free(r->size);
@@ -223,28 +226,49 @@ static bool model_contents(model_request *r, PyObject *dict)
   return r->content && r->buffer;
 }
 
-/* compile(shapes, sizes, ranges, vary, pins, contents, target, precision, records, cache, strict,
- * processes, copies): dicts of names, and texts or None. */
+/* ((name, bytes), ...) */
+static bool model_held(model_request *r, PyObject *all)
+{
+  Py_ssize_t n = PyTuple_Size(all);
+  r->held = PyMem_Calloc((size_t)n + 1, sizeof *r->held);
+  r->held_buffer = PyMem_Calloc((size_t)n + 1, sizeof *r->held_buffer);
+  if (!r->held || !r->held_buffer) return PyErr_NoMemory(), false;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    const char *name;
+    PyObject *value;
+    Py_buffer *b = &r->held_buffer[i];
+    if (!PyArg_ParseTuple(PyTuple_GetItem(all, i), "sO", &name, &value) ||
+        PyObject_GetBuffer(value, b, PyBUF_SIMPLE) < 0)
+      return false;
+    r->held[r->nheld++] = (wick_content){name, b->buf, (uint64_t)b->len};
+  }
+  return true;
+}
+
+/* compile(shapes, sizes, ranges, vary, pins, held, contents, target, precision, records, cache,
+ * strict, processes, copies): dicts of names, and texts or None. */
 static PyObject *model_compile(PyObject *self, PyObject *args)
 {
   core_model *m = (core_model *)self;
-  PyObject *shapes, *sizes, *ranges, *pins, *contents;
+  PyObject *shapes, *sizes, *ranges, *pins, *held, *contents;
   wick_compile_options o = {.size = sizeof o};
   model_request r = {0};
   int strict, vary;
   unsigned processes, copies;
-  if (!PyArg_ParseTuple(args, "O!O!O!pO!O!zzzzpII:compile", &PyDict_Type, &shapes, &PyDict_Type,
-                        &sizes, &PyDict_Type, &ranges, &vary, &PyDict_Type, &pins, &PyDict_Type,
-                        &contents, &o.target, &o.precision, &o.records, &o.cache, &strict,
-                        &processes, &copies))
+  if (!PyArg_ParseTuple(args, "O!O!O!pO!O!O!zzzzpII:compile", &PyDict_Type, &shapes, &PyDict_Type,
+                        &sizes, &PyDict_Type, &ranges, &vary, &PyDict_Type, &pins, &PyTuple_Type,
+                        &held, &PyDict_Type, &contents, &o.target, &o.precision, &o.records,
+                        &o.cache, &strict, &processes, &copies))
     return NULL;
   core_compiled *k = NULL;
   if (model_shapes(&r, shapes) && model_sizes(&r, sizes) && model_ranges(&r, ranges) &&
-      model_pins(&r, pins) && model_contents(&r, contents) && (k = core_compiled_new(m->context))) {
+      model_pins(&r, pins) && model_held(&r, held) && model_contents(&r, contents) &&
+      (k = core_compiled_new(m->context))) {
     o.strict = strict;
     o.nprocess = processes;
     o.copies = copies;
     o.npin = r.npin, o.pins = r.pin;
+    o.nheld = r.nheld, o.held = r.held;
     o.nshape = r.nshape, o.shape = r.shape;
     o.nsize = r.nsize, o.sizes = r.size;
     o.nrange = r.nrange, o.ranges = r.range, o.vary = vary;
@@ -290,7 +314,8 @@ static PyObject *model_grad(PyObject *self, PyObject *args)
 static PyMethodDef model_methods[] = {
     {"grad", model_grad, METH_VARARGS, "grad(of, wrt, cotangent)"},
     {"compile", model_compile, METH_VARARGS,
-     "compile(shapes, sizes, ranges, vary, pins, contents, target, precision, records, cache, "
+     "compile(shapes, sizes, ranges, vary, pins, held, contents, target, precision, records, "
+     "cache, "
      "strict, processes, copies)"},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef model_getset[] = {

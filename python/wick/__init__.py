@@ -22,9 +22,9 @@ def load(source, name="model.onnx"):
     return source if isinstance(source, Model) else Model(source, name)
 
 
-def compile(source, shapes=None, sizes=None, contents=None, *, ranges=None, vary=False, pin=None, **options):
+def compile(source, shapes=None, sizes=None, contents=None, *, ranges=None, vary=False, pin=None, hold=None, **options):
     """Machine code for a model, whose open sizes are given, or stay open; see Model.compile."""
-    return load(source).compile(shapes, sizes, contents, ranges=ranges, vary=vary, pin=pin, **options)
+    return load(source).compile(shapes, sizes, contents, ranges=ranges, vary=vary, pin=pin, hold=hold, **options)
 
 
 def run(source, *args, **named):

@@ -17,7 +17,7 @@ class Model:
     metadata: dict[str, str]
     open: bool
     def grad(self, of: str | None, wrt: tuple[str, ...], cotangent: bool) -> None: ...
-    def compile(self, shapes: dict[str, Any], sizes: dict[str, int], ranges: dict[str, tuple[int, int, int]], vary: bool, pins: dict[str, tuple[int, ...]], contents: dict[str, Any], target: str | None,
+    def compile(self, shapes: dict[str, Any], sizes: dict[str, int], ranges: dict[str, tuple[int, int, int]], vary: bool, pins: dict[str, tuple[int, ...]], held: tuple[tuple[str, Any], ...], contents: dict[str, Any], target: str | None,
                 precision: str | None, records: str | None, cache: str | None, strict: bool,
                 processes: int, copies: int) -> Compiled: ...
 
@@ -31,7 +31,7 @@ class Compiled:
     memory: tuple[int, int, int]
     kernels: tuple[tuple[str, str, str, int, int, int, int, str], ...]
     sizes: tuple[tuple[str, int, int], ...]
-    met: list[tuple[tuple[int, ...], int, str, str, str, int, int]]
+    met: list[tuple[tuple[int, ...], int, str, str, str, int, int, dict[str, bytes], dict[str, bytes]]]
     flow: list[tuple[str, int, int] | tuple[str, int, int, int, int]]
     @staticmethod
     def open(path: Any) -> Compiled: ...

@@ -51,17 +51,19 @@ class Model:
         self.outputs = Ports("output", visible, self.metadata).all
         self.open = self._core.open
 
-    def compile(self, shapes=None, sizes=None, contents=None, *, ranges=None, vary=False, pin=None, **options):
+    def compile(self, shapes=None, sizes=None, contents=None, *, ranges=None, vary=False, pin=None, hold=None, **options):
         """Machine code for these shapes of inputs ({name: shape}) and open sizes ({name: number}).
 
         Sizes with a range ({name: (least, most)}, or (least, most, step)) stay open: the code serves them all. With
         `vary` so do those that nothing is said of. `contents` ({name: array}) are what inputs hold from which sizes
         follow. `pin` ({name: number or numbers}) are sizes that get copies of the code of their own, which the program
-        has from the start; with `copies=N` so do, while it runs, the first N that are met often. Bits stay the same.
+        has from the start; with `copies=N` so do, while it runs, the first N that are met often. `hold` ({name: number, array, or several}) are contents of
+        small inputs from which branches follow: copies keep the branch that is taken then. Bits stay the same.
         """
         o = Options(**options)
         ranges = {name: (*map(int, r), 1)[:3] for name, r in (ranges or {}).items()}
         pins = {name: tuple(np.atleast_1d(p).tolist()) for name, p in (pin or {}).items()}
+        held = tuple((name, c) for name, value in (hold or {}).items() for c in self._held(name, value))
         given = {}
         for name, array in (contents or {}).items():
             port = next((p for p in self.inputs if p.name == name), None)
@@ -71,9 +73,21 @@ class Model:
                 raise InvalidArgument(f"the model has no input \"{name}\"")
             given[name] = types.memory(port.elem, np.ascontiguousarray(array, types.dtype(port.elem)))
         with self._lock:
-            core = raised(self._core.compile, dict(shapes or {}), dict(sizes or {}), ranges, bool(vary), pins, given,
+            core = raised(self._core.compile, dict(shapes or {}), dict(sizes or {}), ranges, bool(vary), pins, held, given,
                           *o._compile())
         return Program(core, o)
+
+    def _held(self, name, value):
+        """The bytes of contents that an input may hold: one, or several along a further axis."""
+        port = next((p for p in self.inputs if p.name == name and not p.type), None)
+        if port is None:
+            raise InvalidArgument(f"the model has no input \"{name}\"")
+        given = np.asarray(value)
+        made = given.astype(types.dtype(port.elem))
+        if not np.array_equal(made, given):
+            raise InvalidArgument(f"input \"{name}\": {value} is none that {port.elem} can hold")
+        several = made if made.ndim > len(port.shape) else made[None]
+        return [types.memory(port.elem, np.ascontiguousarray(x)) for x in several]
 
     def grad(self, wrt=None, of=None, cotangent=False):
         """The same model with more outputs, "X.grad": what derivatives are taken of and by; see wick.grad."""
@@ -138,11 +152,19 @@ class Program:
 
     @property
     def met(self):
-        """Of the sizes that have been met, or have a copy: what is known of each, by name."""
+        """Of the sizes that have been met, or have a copy: what is known of each, by name.
+
+        `held` are contents of inputs that a copy is for; `always` those that all runs of the entry had so far.
+        """
         names = [name for name, _, _ in self._core.sizes]
         return [{"sizes": dict(zip(names, sizes)), "runs": runs, "copy": whence or state, "why": why,
-                 "generic_ns": generic, "copy_ns": copy}
-                for sizes, runs, state, whence, why, generic, copy in self._core.met]
+                 "generic_ns": generic, "copy_ns": copy, "held": self._contents(held), "always": self._contents(always)}
+                for sizes, runs, state, whence, why, generic, copy, held, always in self._core.met]
+
+    def _contents(self, by_name):
+        ports = {p.name: p for p in self._flat}
+        return {name: np.frombuffer(data, types.dtype(ports[name].elem)).reshape(ports[name].shape)
+                for name, data in by_name.items()}
 
     @property
     def flow(self):

@@ -118,6 +118,13 @@ static const char *cache_key(const wick_compilation *c, const char *folder, wick
   if (g->vary) wick_text_add(&key, "vary\n");
   for (uint32_t i = 0; i < c->npin; i++)
     wick_text_printf(&key, "pin %s %lld\n", c->pins[i].name, (long long)c->pins[i].value);
+  for (uint32_t i = 0; i < c->nheld; i++) {
+    const unsigned char *at = c->held[i].data;
+    wick_text_printf(&key, "hold %s ", c->held[i].input);
+    for (uint64_t k = 0; k < c->held[i].nbytes && k < WICK_HELD_MOST; k++)
+      wick_text_printf(&key, "%02x", at[k]);
+    wick_text_char(&key, '\n');
+  }
   for (uint32_t i = 0; i < g->nlist; i++) {
     wick_text_printf(&key, "shape %s", g->list[i].input);
     for (uint32_t k = 0; k < g->list[i].rank; k++)

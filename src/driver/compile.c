@@ -9,6 +9,7 @@
 #include "driver/cache.h"
 #include "driver/contract.h"
 #include "driver/copies.h"
+#include "driver/known.h"
 #include "driver/lower.h"
 #include "import/onnx/onnx.h"
 #include "ir/copy.h"
@@ -330,6 +331,9 @@ static wick_status compile_program(wick_compilation *c, const wick_lowered *l, w
                          p.io[i].name, p.io[i].dim_name[k]);
   WICK_TRY(compile_sizes(c, l, &p.sizes));
   p.kernel = wick_compile_kernels(c->module, l, &c->mem);
+  wick_known_inputs watch;
+  wick_known_watch(wick_module_find(c->module, c->graph->name), p.ninput, &c->mem, &c->tmp, &watch);
+  p.watch = watch.at, p.nwatch = watch.n;
   wick_program_pair *pair = wick_new(&c->mem, wick_program_pair, p.nmetadata);
   for (uint32_t i = 0; i < p.nmetadata; i++)
     pair[i] = (wick_program_pair){c->module->metadata.at[i].key, c->module->metadata.at[i].value};
@@ -400,11 +404,11 @@ static wick_status compile_copies(wick_compilation *c, wick_span source, const w
   out[0] = (wick_section){"generic", source, 0, 0};
   for (uint32_t i = 0; i < copies->n; i++) {
     wick_artifact_parts parts;
-    const int64_t *sizes = copies->at[i];
     c->special = (wick_specialise){.source = source,
                                    .target = &c->target,
                                    .program = p,
-                                   .sizes = sizes,
+                                   .sizes = copies->at[i].sizes,
+                                   .held = copies->at[i].held,
                                    .control = {.parallel = c->nprocess,
                                                .cancel = c->work.context->options.cancel,
                                                .arg = c->work.context->options.arg}};
@@ -427,8 +431,8 @@ wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out)
   uint32_t n, nobject;
   WICK_TRY(wick_compile_loops(c, &l));
   WICK_TRY(compile_program(c, &l, &p));
-  WICK_TRY(wick_copies_of(c, &p.sizes, &copies));
-  uint32_t ncopy = l.fill ? 1 + copies.n : 0,
+  WICK_TRY(wick_copies_of(c, &p, &copies));
+  uint32_t ncopy = l.fill || p.nwatch ? 1 + copies.n : 0,
            nsection = 2 + WICK_LINK_SECTIONS + ncopy + (c->cache ? WICK_CACHE_SECTIONS : 0);
   wick_span source = {0};
   if (ncopy)
@@ -467,6 +471,7 @@ wick_status wick_compilation_take(wick_compilation *c, const wick_compile_option
   c->nprocess = o->nprocess;
   c->strict = o->strict;
   c->npin = o->npin, c->pins = o->pins;
+  c->nheld = o->nheld, c->held = o->held;
   WICK_TRY(compile_precision_take(c, o->precision));
   c->stage = o->stage;
   c->arg = o->arg;

@@ -21,6 +21,8 @@ typedef struct wick_compilation {
   const char *precision; /* NULL: none */
   uint32_t npin;         /* sizes that get copies of their own */
   const wick_size *pins;
+  uint32_t nheld; /* contents of inputs that get copies of their own */
+  const wick_content *held;
   bool planned; /* memory has a plan for the most that sizes can be: bundles */
   uint32_t nshow;
   struct wick_shown *show;

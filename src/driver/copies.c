@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "driver/cache.h"
+#include "ir/type.h"
+#include "runtime/held.h"
 
 enum { COPIES_MOST = 256, COPIES_AFTER = 32 };
 
@@ -44,37 +46,124 @@ static wick_status copies_known(wick_compilation *c, const wick_program_sizes *s
   return NULL;
 }
 
-wick_status wick_copies_of(wick_compilation *c, const wick_program_sizes *sizes, wick_copies *out)
+/* All that there are, again with each of n values. */
+typedef struct copies_more {
+  wick_copies from, to;
+} copies_more;
+
+static wick_status copies_add(wick_compilation *c, copies_more *m, uint32_t nword, uint32_t at,
+                              const int64_t *value, uint32_t nvalue, bool held)
 {
-  *out = (wick_copies){0};
-  WICK_TRY(copies_known(c, sizes));
-  if (!c->npin || !sizes->nsymbol) return NULL;
-  out->at = wick_new(&c->mem, const int64_t *, COPIES_MOST);
-  out->at[0] = wick_new(&c->mem, int64_t, sizes->nsymbol);
-  out->n = 1;
-  for (uint32_t i = 0; i < sizes->nsymbol; i++) {
-    const wick_program_symbol *x = &sizes->symbol[i];
-    uint32_t before = out->n, n = 0;
-    const int64_t **from = wick_dup(&c->mem, const int64_t *, out->at, before);
-    for (uint32_t k = 0; k < c->npin; k++) {
-      int64_t value;
-      if (!copies_is(c, x, c->pins[k].name)) continue;
-      WICK_TRY(copies_value(c, x, &c->pins[k], &value));
-      for (uint32_t j = 0; j < before; j++) {
-        if (n == COPIES_MOST)
-          return wick_fail(&c->mem, WICK_ELIMIT, NULL, "more than %d copies for some sizes",
-                           COPIES_MOST);
-        int64_t *at = wick_dup(&c->mem, int64_t, from[j], sizes->nsymbol);
-        at[i] = value;
-        out->at[n++] = at;
-      }
-    }
-    if (!n)
-      return wick_fail(&c->mem, WICK_EINVAL, wick_path_base(c->model->path),
-                       "the size %s varies, too: copies want a value for it", x->name);
-    out->n = n;
+  for (uint32_t j = 0; j < m->from.n; j++) {
+    if (m->to.n == COPIES_MOST)
+      return wick_fail(&c->mem, WICK_ELIMIT, NULL, "more than %d copies for some sizes",
+                       COPIES_MOST);
+    wick_copy copy = m->from.at[j];
+    const int64_t **words = held ? &copy.held : &copy.sizes;
+    int64_t *now = wick_dup(&c->mem, int64_t, *words, nword);
+    memcpy(now + at, value, nvalue * sizeof *value);
+    *words = now;
+    m->to.at[m->to.n++] = copy;
   }
   return NULL;
+}
+
+static copies_more copies_from(wick_compilation *c, const wick_copies *all)
+{
+  copies_more m = {.from = *all};
+  m.to.at = wick_new(&c->mem, wick_copy, COPIES_MOST);
+  return m;
+}
+
+static wick_status copies_size(wick_compilation *c, const wick_program_sizes *sizes, uint32_t i,
+                               wick_copies *all)
+{
+  const wick_program_symbol *x = &sizes->symbol[i];
+  copies_more m = copies_from(c, all);
+  for (uint32_t k = 0; k < c->npin; k++) {
+    int64_t value;
+    if (!copies_is(c, x, c->pins[k].name)) continue;
+    WICK_TRY(copies_value(c, x, &c->pins[k], &value));
+    for (uint32_t j = 0; j < k; j++)
+      if (copies_is(c, x, c->pins[j].name) && c->pins[j].value == c->pins[k].value)
+        return wick_fail(&c->mem, WICK_EINVAL, wick_path_base(c->model->path),
+                         "the size %s is given %lld twice", c->pins[k].name,
+                         (long long)c->pins[k].value);
+    WICK_TRY(copies_add(c, &m, sizes->nsymbol, i, &value, 1, false));
+  }
+  *all = m.to;
+  if (m.to.n) return NULL;
+  return wick_fail(&c->mem, WICK_EINVAL, wick_path_base(c->model->path),
+                   "the size %s varies, too: copies want a value for it", x->name);
+}
+
+/* ---- contents ---- */
+
+static wick_status copies_fail(wick_compilation *c, wick_code code, const char *input,
+                               const char *what)
+{
+  return wick_fail(&c->mem, code, wick_path_base(c->model->path), "input \"%s\": %s", input, what);
+}
+
+static wick_status copies_content(wick_compilation *c, const wick_program *p, const wick_content *x)
+{
+  uint32_t i = 0, w = 0;
+  while (i < p->ninput && strcmp(p->io[i].name, x->input) != 0) i++;
+  if (i == p->ninput)
+    return wick_fail(&c->mem, WICK_EINVAL, wick_path_base(c->model->path),
+                     "there is no input \"%s\"", x->input);
+  const wick_io *io = &p->io[i];
+  if (io->elem != WICK_BOOL && !wick_elem_is_int(io->elem))
+    return copies_fail(c, WICK_EINVAL, io->name,
+                       "copies hold whole numbers and bools, it is of others");
+  while (w < p->nwatch && p->watch[w] != i) w++;
+  if (w == p->nwatch)
+    return copies_fail(c, WICK_EINVAL, io->name,
+                       "no branch follows from what it holds, copies gain nothing from it");
+  if (x->nbytes != io->nbytes)
+    return copies_fail(c, WICK_EINVAL, io->name,
+                       wick_str_printf(&c->mem, "it has %llu bytes, %llu are given",
+                                       (unsigned long long)io->nbytes,
+                                       (unsigned long long)x->nbytes));
+  const unsigned char *at = x->data;
+  for (uint64_t k = 0; io->elem == WICK_BOOL && k < x->nbytes; k++)
+    if (at[k] > 1) return copies_fail(c, WICK_ERANGE, io->name, "a bool is 0 or 1");
+  for (const wick_content *y = c->held; y < x; y++)
+    if (strcmp(y->input, x->input) == 0 && memcmp(y->data, x->data, x->nbytes) == 0)
+      return copies_fail(c, WICK_EINVAL, io->name, "the same contents are given twice");
+  return NULL;
+}
+
+/* Inputs of which nothing is said may hold anything. */
+static wick_status copies_contents(wick_compilation *c, const wick_program *p, wick_copies *all)
+{
+  for (uint32_t k = 0; k < c->nheld; k++) WICK_TRY(copies_content(c, p, &c->held[k]));
+  for (uint32_t w = 0, at = 0; w < p->nwatch; at += 1 + wick_held_nbody(p, w), w++) {
+    const wick_io *io = &p->io[p->watch[w]];
+    copies_more m = copies_from(c, all);
+    for (uint32_t k = 0; k < c->nheld; k++) {
+      int64_t words[1 + WICK_HELD_MOST / 8] = {1};
+      if (strcmp(c->held[k].input, io->name) != 0) continue;
+      memcpy(words + 1, c->held[k].data, (size_t)io->nbytes);
+      WICK_TRY(copies_add(c, &m, wick_held_nword(p), at, words, 1 + wick_held_nbody(p, w), true));
+    }
+    if (m.to.n) *all = m.to;
+  }
+  return NULL;
+}
+
+wick_status wick_copies_of(wick_compilation *c, const wick_program *p, wick_copies *out)
+{
+  const wick_program_sizes *sizes = &p->sizes;
+  *out = (wick_copies){0};
+  WICK_TRY(copies_known(c, sizes));
+  if (!c->npin && !c->nheld) return NULL;
+  out->at = wick_new(&c->mem, wick_copy, 1);
+  out->at[0].sizes = wick_new(&c->mem, int64_t, sizes->nsymbol + 1);
+  out->at[0].held = wick_new(&c->mem, int64_t, wick_held_nword(p) + 1);
+  out->n = 1;
+  for (uint32_t i = 0; i < sizes->nsymbol; i++) WICK_TRY(copies_size(c, sizes, i, out));
+  return copies_contents(c, p, out);
 }
 
 /* ---- while sessions run ---- */
@@ -92,12 +181,15 @@ typedef struct copies_maker {
   wick_draft *draft;
 } copies_maker;
 
-static const char *copies_what(const copies_maker *x, const int64_t *sizes, wick_arena *mem)
+static const char *copies_what(const copies_maker *x, const int64_t *sizes, const int64_t *held,
+                               wick_arena *mem)
 {
   wick_text t = wick_text_begin(mem);
   wick_text_add(&t, "copy");
   for (uint32_t i = 0; i < x->program->sizes.nsymbol; i++)
     wick_text_printf(&t, " %s=%lld", x->program->sizes.symbol[i].name, (long long)sizes[i]);
+  for (uint32_t i = 0; i < wick_held_nword(x->program); i++)
+    wick_text_printf(&t, "%s%llx", i ? " " : " held ", (unsigned long long)held[i]);
   return t.at;
 }
 
@@ -108,12 +200,12 @@ static void copies_keep(copies_maker *x, const wick_cache *cache, const wick_art
   if (x->draft) (void)wick_cache_end(cache, x->draft, parts, mem);
 }
 
-static wick_status copies_make(void *arg, const int64_t *sizes, bool (*stop)(void *),
-                               void *stop_arg, wick_guard *guard, wick_arena *mem, wick_span *out,
-                               bool *out_cached)
+static wick_status copies_make(void *arg, const int64_t *sizes, const int64_t *held,
+                               bool (*stop)(void *), void *stop_arg, wick_guard *guard,
+                               wick_arena *mem, wick_span *out, bool *out_cached)
 {
   copies_maker *x = arg;
-  wick_cache cache = wick_cache_beside(&x->cache, copies_what(x, sizes, mem), mem);
+  wick_cache cache = wick_cache_beside(&x->cache, copies_what(x, sizes, held, mem), mem);
   *out_cached = wick_cache_read(&cache, mem, out);
   if (*out_cached) return NULL;
   wick_section key = {.name = "key"};
@@ -122,6 +214,7 @@ static wick_status copies_make(void *arg, const int64_t *sizes, bool (*stop)(voi
                                  .target = &x->target,
                                  .program = x->program,
                                  .sizes = sizes,
+                                 .held = held,
                                  .nmore = cache.folder ? 1 : 0,
                                  .more = &key,
                                  .control = {.parallel = 1, .cancel = stop, .arg = stop_arg}};

@@ -5,14 +5,21 @@
 
 #include "driver/compile.h"
 
+typedef struct wick_copy {
+  const int64_t *sizes; /* a value for each symbol */
+  const int64_t *held;  /* of watched inputs: runtime/held.h */
+} wick_copy;
+
 typedef struct wick_copies {
   uint32_t n;
-  const int64_t **at; /* of each: a value for each symbol */
+  wick_copy *at;
 } wick_copies;
 
 /* The combinations of the values that the options give. Fails: WICK_EINVAL for a size that does not
- * vary, or that varies and has no value; WICK_ERANGE outside of a range; WICK_ELIMIT beyond 256. */
-WICK_CHECKED wick_status wick_copies_of(wick_compilation *c, const wick_program_sizes *sizes,
+ * vary, or that varies and has no value, for an input that is not there, is not of small whole
+ * numbers, or that no branch follows from, and for what is given twice; WICK_ERANGE outside of a
+ * range; WICK_ELIMIT beyond 256. */
+WICK_CHECKED wick_status wick_copies_of(wick_compilation *c, const wick_program *p,
                                         wick_copies *out);
 
 /* From now on *k has copies made as the options say. */

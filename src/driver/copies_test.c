@@ -318,6 +318,225 @@ static void test_counts(void **state)
   wick_context_free(c);
 }
 
+static void copies_empty(const char *folder)
+{
+  char command[128];
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  assert_int_equal(system(command), 0);
+}
+
+/* ---- contents ---- */
+
+/* What is done follows from a number: above 2 it is a softmax. */
+#define MODES(N, n)                                                                                \
+  "graph @main(%mode: i64[], %x: f32[" N ",24], %w: f32[24,20]) -> f32[" n ",20] {\n"              \
+  "  %0 = const 2 : i64[]\n"                                                                       \
+  "  %1 = gt %mode, %0 : bool[]\n"                                                                 \
+  "  %2 = matmul %x, %w : f32[" n ",20]\n"                                                         \
+  "  %3 = if %1 () {\n"                                                                            \
+  "    %4 = softmax %2 {axis=0} : f32[" n ",20]\n"                                                 \
+  "    yield %4\n"                                                                                 \
+  "  } () {\n"                                                                                     \
+  "    %5 = relu %2 : f32[" n ",20]\n"                                                             \
+  "    yield %5\n"                                                                                 \
+  "  } : f32[" n ",20] loc(\"choice\")\n"                                                          \
+  "  return %3\n"                                                                                  \
+  "}\n"
+static const char copies_modes[] = MODES("N[1..64]", "N"), copies_modes_of_6[] = MODES("6", "6");
+
+static wick_compiled *copies_held(wick_context *c, const char *model, const char *cache,
+                                  uint32_t copies, bool pin, uint32_t nheld,
+                                  const wick_content *held)
+{
+  wick_model *m;
+  wick_compiled *k;
+  wick_compile_options o = {.size = sizeof o,
+                            .cache = cache,
+                            .vary = true,
+                            .nprocess = 1,
+                            .copies = copies,
+                            .copy_after = 3,
+                            .npin = pin,
+                            .pins = &(wick_size){"N", 6},
+                            .nheld = nheld,
+                            .held = held};
+  copies_ok(wick_load_bytes(c, "model", model, strlen(model), &m));
+  copies_ok(wick_compile(m, &o, &k));
+  wick_model_free(m);
+  return k;
+}
+
+static void copies_mode(wick_session *s, int64_t mode, float *y)
+{
+  float x[COPIES_ROWS * COPIES_IN], w[COPIES_IN * COPIES_OUT];
+  for (int i = 0; i < COPIES_ROWS * COPIES_IN; i++) x[i] = (float)((i * 37) % 101) * 0.013f - 0.6f;
+  for (int i = 0; i < COPIES_IN * COPIES_OUT; i++) w[i] = (float)((i * 53) % 97) * 0.011f - 0.5f;
+  copies_ok(wick_run(s, (const void *[]){&mode, x, w}, (void *[]){y}));
+}
+
+/* So many runs of that mode; each gives the bits of `plain`, and none takes memory. */
+static void copies_modes_run(wick_session *s, wick_session *plain, int64_t mode, int times)
+{
+  for (int i = 0; i < times; i++) {
+    copies_mode(plain, mode, copies_want);
+    memset(copies_got, 0, sizeof copies_got);
+    unsigned long before = atomic_load(&copies_count);
+    copies_mode(s, mode, copies_got);
+    assert_int_equal(atomic_load(&copies_count), before);
+    copies_same(copies_want, copies_got, 6);
+  }
+}
+
+/* The entry of a mode that a copy holds; of -1: that of all modes. */
+static wick_met_size copies_met_mode(const wick_compiled *k, int64_t mode)
+{
+  wick_met_size m;
+  wick_met_content x;
+  for (uint32_t i = 0; wick_compiled_met(k, i, &m); i++) {
+    assert_true(wick_compiled_met_content(k, i, 0, &x));
+    assert_string_equal(x.input, "mode");
+    if (mode < 0 ? !x.held : x.held && *(const int64_t *)x.data == mode) return m;
+  }
+  fail_msg("there is no copy for mode %lld", (long long)mode);
+  return m;
+}
+
+static const int64_t copies_one = 1, copies_five = 5;
+static const wick_content copies_both[] = {{"mode", &copies_one, 8}, {"mode", &copies_five, 8}};
+
+/* With sizes that vary, or that do not. */
+static void copies_held_ahead(bool vary)
+{
+  char path[] = "/tmp/wick-copies-XXXXXX";
+  const char *model = vary ? copies_modes : copies_modes_of_6;
+  assert_true(close(mkstemp(path)) == 0);
+  wick_context *c = copies_context();
+  wick_compiled *made = copies_held(c, model, "", 0, vary, 2, copies_both), *k;
+  wick_compiled *plain = copies_held(c, model, "", 0, false, 0, NULL);
+  copies_ok(wick_save(made, path));
+  copies_ok(wick_open(c, path, &k));
+  wick_session *s = copies_session(k, 2), *p = copies_session(plain, 1);
+  assert_int_equal(wick_compiled_nwatch(k), 1);
+  assert_string_equal(wick_compiled_watch(k, 0), "mode");
+  for (int64_t mode = 0; mode < 8; mode++) {
+    if (vary && mode % 4 == 0) {
+      const int64_t dim[2] = {6, COPIES_IN};
+      copies_ok(wick_session_shape(s, 1, &(wick_shape){"x", 2, dim}));
+      copies_ok(wick_session_shape(p, 1, &(wick_shape){"x", 2, dim}));
+    }
+    copies_modes_run(s, p, mode, 2);
+  }
+  assert_int_equal(copies_met_mode(k, 1).nrun, 2);
+  assert_int_equal(copies_met_mode(k, 5).nrun, 2);
+  assert_int_equal(copies_met_mode(k, -1).nrun, 12);
+  assert_true(copies_met_mode(k, 5).copy_nanoseconds && !copies_met_mode(k, 5).generic_nanoseconds);
+  assert_true(copies_met_mode(k, 5).ahead && !copies_met_mode(k, -1).ahead);
+  wick_flow f = wick_compiled_flow(k, 0); /* as if nobody had decided before */
+  assert_true(wick_compiled_nflow(k) == 1 && f.ntaken[1] == 2 * 5 && f.ntaken[0] == 2 * 3);
+  wick_session_free(s);
+  wick_session_free(p);
+  wick_compiled_free(plain);
+  wick_compiled_free(k);
+  wick_compiled_free(made);
+  wick_context_free(c);
+  unlink(path);
+}
+
+static void test_held_ahead(void **state)
+{
+  (void)state;
+  copies_held_ahead(true);
+  copies_held_ahead(false);
+}
+
+/* What has always been the same is held; where it then is not, there is a copy for all. */
+static void test_held_later(void **state)
+{
+  (void)state;
+  char folder[] = "/tmp/wick-copies-XXXXXX";
+  assert_non_null(mkdtemp(folder));
+  wick_context *c = copies_context();
+  wick_compiled *plain = copies_held(c, copies_modes_of_6, "", 0, false, 0, NULL);
+  wick_session *p = copies_session(plain, 1);
+  for (int round = 0; round < 2; round++) {
+    wick_compiled *k = copies_held(c, copies_modes_of_6, folder, 4, false, 0, NULL);
+    wick_session *s = copies_session(k, 1);
+    wick_met_content seen;
+    assert_true(wick_compiled_met_content(k, 0, 0, &seen) && !seen.data);
+    copies_modes_run(s, p, 5, 2);
+    assert_true(wick_compiled_met_content(k, 0, 0, &seen) && !seen.held);
+    assert_int_equal(*(const int64_t *)seen.data, 5);
+    copies_modes_run(s, p, 5, 1);
+    wick_compiled_settle(k);
+    assert_int_equal(copies_met_mode(k, 5).copy, WICK_COPY_READY);
+    assert_int_equal(copies_met_mode(k, 5).cached, round == 1);
+    assert_int_equal(copies_met_mode(k, -1).copy, WICK_COPY_NONE);
+    copies_modes_run(s, p, 5, 2);
+    assert_true(copies_met_mode(k, 5).nrun == 2 && copies_met_mode(k, 5).copy_nanoseconds);
+    copies_modes_run(s, p, 1, 2);
+    assert_int_equal(copies_met_mode(k, -1).nrun, 5);
+    assert_true(wick_compiled_met_content(k, 0, 0, &seen) && !seen.data);
+    copies_modes_run(s, p, 0, 1);
+    wick_compiled_settle(k);
+    assert_int_equal(copies_met_mode(k, -1).copy, WICK_COPY_READY);
+    copies_modes_run(s, p, 1, 1), copies_modes_run(s, p, 5, 1), copies_modes_run(s, p, 9, 1);
+    assert_true(copies_met_mode(k, -1).copy_nanoseconds);
+    wick_session_free(s);
+    wick_compiled_free(k);
+  }
+  wick_session_free(p);
+  wick_compiled_free(plain);
+  wick_context_free(c);
+  copies_empty(folder);
+}
+
+/* What cannot be held. */
+static void test_held_refused(void **state)
+{
+  (void)state;
+  static const char model[] =
+      "graph @main(%c: bool[], %n: i32[N[1..9]], %u: u8[3], %x: f32[4]) -> (f32[4], u8[3], i32[N]) "
+      "{\n  %0 = if %c () { %1 = neg %x; yield %1 } () { yield %x } : f32[4]\n"
+      "  %2 = add %u, %u\n  %3 = add %n, %n\n  return %0, %2, %3\n}\n";
+  static const char bytes[16] = {1}, two[1] = {2};
+  static const struct {
+    wick_content held[2];
+    const char *want;
+  } row[] = {
+      {{{"y", bytes, 4}}, "model: there is no input \"y\""},
+      {{{"x", bytes, 16}},
+       "model: input \"x\": copies hold whole numbers and bools, it is of others"},
+      {{{"u", bytes, 3}},
+       "model: input \"u\": no branch follows from what it holds, copies gain nothing from it"},
+      {{{"n", bytes, 4}},
+       "model: input \"n\": no branch follows from what it holds, copies gain nothing from it"},
+      {{{"c", bytes, 2}}, "model: input \"c\": it has 1 bytes, 2 are given"},
+      {{{"c", two, 1}}, "model: input \"c\": a bool is 0 or 1"},
+      {{{"c", bytes, 1}, {"c", bytes, 1}}, "model: input \"c\": the same contents are given twice"},
+      {{{"c", bytes, 1}}, "model: the size N varies, too: copies want a value for it"},
+  };
+  wick_context *c = copies_context();
+  for (size_t i = 0; i < WICK_COUNT(row); i++) {
+    wick_model *m;
+    wick_compiled *k;
+    bool pin = i + 1 < WICK_COUNT(row);
+    wick_compile_options o = {.size = sizeof o,
+                              .cache = "",
+                              .vary = true,
+                              .nprocess = 1,
+                              .npin = pin,
+                              .pins = &(wick_size){"N", 6},
+                              .nheld = row[i].held[1].input ? 2 : 1,
+                              .held = row[i].held};
+    copies_ok(wick_load_bytes(c, "model", model, strlen(model), &m));
+    wick_error *e = wick_compile(m, &o, &k);
+    assert_string_equal(wick_error_message(e), row[i].want);
+    wick_error_free(e);
+    wick_model_free(m);
+  }
+  wick_context_free(c);
+}
+
 static const char *copies_refused(wick_context *c, const wick_size *pin, wick_arena *mem)
 {
   wick_model *m;
@@ -345,13 +564,6 @@ static void test_pins(void **state)
                       "model: the size N is not 65 for any N in 1..64");
   wick_arena_free(&mem);
   wick_context_free(c);
-}
-
-static void copies_empty(const char *folder)
-{
-  char command[128];
-  snprintf(command, sizeof command, "rm -r %s", folder);
-  assert_int_equal(system(command), 0);
 }
 
 static void test_cache(void **state)
@@ -512,13 +724,148 @@ static void test_threads(void **state)
   wick_context_free(c);
 }
 
+static float copies_by_mode[2][8][COPIES_ROWS * COPIES_OUT];
+
+static void *copies_mode_thread(void *arg)
+{
+  uintptr_t seed = (uintptr_t)arg;
+  wick_session *s = copies_session(copies_shared, 1);
+  float y[COPIES_ROWS * COPIES_OUT];
+  for (int i = 0; i < COPIES_RUNS; i++) {
+    seed = seed * 1103515245u + 12345;
+    int64_t n = 1 + (int64_t)(seed / 65536 % 4),
+            mode = i < COPIES_RUNS / 2 ? 5 : (int64_t)(seed >> 24 & 7);
+    const int64_t dim[2] = {n, COPIES_IN};
+    copies_ok(wick_session_shape(s, 1, &(wick_shape){"x", 2, dim}));
+    for (int k = 0; k < 3; k++, mode = (mode + 3) % 8) {
+      copies_mode(s, mode, y);
+      if (memcmp(y, copies_by_mode[mode > 2][n - 1], (size_t)n * COPIES_OUT * sizeof *y))
+        return arg;
+    }
+  }
+  wick_session_free(s);
+  return NULL;
+}
+
+/* Copies for sizes, and for contents, appear while eight threads go from one to the other. */
+static void test_held_threads(void **state)
+{
+  (void)state;
+  enum { THREADS = 8 };
+  wick_context *c = copies_context();
+  wick_compiled *plain = copies_held(c, copies_modes, "", 0, false, 0, NULL),
+                *k = copies_held(c, copies_modes, "", 6, false, 0, NULL);
+  wick_session *p = copies_session(plain, 1);
+  for (int64_t n = 1; n <= 4; n++) {
+    const int64_t dim[2] = {n, COPIES_IN};
+    copies_ok(wick_session_shape(p, 1, &(wick_shape){"x", 2, dim}));
+    for (int mode = 0; mode < 2; mode++) copies_mode(p, 3 * mode, copies_by_mode[mode][n - 1]);
+  }
+  copies_shared = k;
+  pthread_t thread[THREADS];
+  for (uintptr_t i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&thread[i], NULL, copies_mode_thread, (void *)(i + 1)), 0);
+  for (int i = 0; i < THREADS; i++) {
+    void *bad;
+    assert_int_equal(pthread_join(thread[i], &bad), 0);
+    assert_null(bad);
+  }
+  wick_compiled_settle(k);
+  uint64_t all = 0, ready = 0;
+  wick_met_size m;
+  for (uint32_t i = 0; wick_compiled_met(k, i, &m); i++)
+    all += m.nrun, ready += m.copy == WICK_COPY_READY;
+  assert_int_equal(all, THREADS * COPIES_RUNS * 3);
+  assert_true(ready >= 4 && ready <= 6);
+  wick_flow f = wick_compiled_flow(k, 0);
+  assert_int_equal(f.ntaken[0] + f.ntaken[1], all);
+  wick_session_free(p);
+  wick_compiled_free(k);
+  wick_compiled_free(plain);
+  wick_context_free(c);
+}
+
+/* An artifact whose copies are damaged, is cut off, or has others' copies: an error, and no more.
+ */
+static void test_damaged(void **state)
+{
+  (void)state;
+  char path[] = "/tmp/wick-copies-XXXXXX";
+  assert_true(close(mkstemp(path)) == 0);
+  wick_context *c = copies_context();
+  wick_compiled *k = copies_held(c, copies_modes, "", 0, true, 2, copies_both), *again;
+  size_t n = k->bytes.nbytes;
+  unsigned char *bytes = malloc(n);
+  memcpy(bytes, k->bytes.at, n);
+  wick_span copy = wick_artifact_section(&k->artifact, "copy.1");
+  size_t at = (size_t)(copy.at - k->bytes.at);
+  for (size_t i = 0; i < 40; i++) {
+    size_t where = at + copy.nbytes * i / 40, whole = i % 4 == 3 ? where : n;
+    unsigned char old = bytes[where];
+    bytes[where] = (unsigned char)(old ^ 1u << i % 8);
+    const wick_bytes part = {bytes, whole};
+    wick_guard guard = {.allocator = wick_allocator_malloc()};
+    wick_arena mem = wick_arena_make(&guard);
+    assert_null(wick_file_write(&mem, path, &part, 1));
+    wick_error *e = wick_open(c, path, &again);
+    assert_int_equal(wick_error_code(e), WICK_EPARSE);
+    assert_non_null(strstr(wick_error_message(e), "wick-copies-"));
+    wick_error_free(e);
+    wick_arena_free(&mem);
+    bytes[where] = old;
+  }
+  free(bytes);
+  wick_compiled_free(k);
+  wick_context_free(c);
+  unlink(path);
+}
+
+/* The words of what a copy holds, and whether it is read with these. */
+static wick_code copies_read_held(const wick_compiled *k, const int64_t *words, uint32_t nword)
+{
+  wick_guard guard = {.allocator = wick_allocator_malloc()};
+  wick_arena mem = wick_arena_make(&guard);
+  wick_artifact a;
+  wick_artifact_parts parts;
+  wick_section section[16];
+  assert_null(wick_artifact_read(wick_artifact_section(&k->artifact, "copy.0"), "copy", &mem, &a));
+  assert_true(a.nsection < WICK_COUNT(section));
+  for (uint32_t i = 0; i < a.nsection; i++) {
+    section[i] = a.section[i];
+    if (strcmp(section[i].name, "held") == 0)
+      section[i] = wick_special_words("held", nword, words, &mem);
+  }
+  assert_null(wick_artifact_make(a.machine, a.features, a.nsection, section, &mem, &parts));
+  wick_code code = copies_read(k, wick_artifact_join(&parts, &mem), &k->program);
+  wick_arena_free(&mem);
+  return code;
+}
+
+static void test_hostile_held(void **state)
+{
+  (void)state;
+  wick_context *c = copies_context();
+  wick_compiled *k = copies_held(c, copies_modes, "", 0, true, 1, copies_both);
+  assert_int_equal(copies_read_held(k, (const int64_t[]){1, 1}, 2), WICK_OK);
+  assert_int_equal(copies_read_held(k, (const int64_t[]){0, 0}, 2), WICK_OK);
+  assert_int_equal(copies_read_held(k, (const int64_t[]){0, 1}, 2), WICK_EPARSE);
+  assert_int_equal(copies_read_held(k, (const int64_t[]){2, 1}, 2), WICK_EPARSE);
+  assert_int_equal(copies_read_held(k, (const int64_t[]){1}, 1), WICK_EPARSE);
+  assert_int_equal(copies_read_held(k, (const int64_t[]){1, 1, 0}, 3), WICK_EPARSE);
+  wick_compiled_free(k);
+  wick_context_free(c);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_background), cmocka_unit_test(test_ahead),
-      cmocka_unit_test(test_branches),   cmocka_unit_test(test_counts),
-      cmocka_unit_test(test_pins),       cmocka_unit_test(test_cache),
-      cmocka_unit_test(test_failure),    cmocka_unit_test(test_end),
-      cmocka_unit_test(test_hostile),    cmocka_unit_test(test_threads)};
+      cmocka_unit_test(test_background),   cmocka_unit_test(test_ahead),
+      cmocka_unit_test(test_branches),     cmocka_unit_test(test_counts),
+      cmocka_unit_test(test_held_ahead),   cmocka_unit_test(test_held_later),
+      cmocka_unit_test(test_held_refused), cmocka_unit_test(test_pins),
+      cmocka_unit_test(test_cache),        cmocka_unit_test(test_failure),
+      cmocka_unit_test(test_end),          cmocka_unit_test(test_hostile),
+      cmocka_unit_test(test_threads),      cmocka_unit_test(test_held_threads),
+      cmocka_unit_test(test_damaged),      cmocka_unit_test(test_hostile_held)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

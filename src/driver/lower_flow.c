@@ -70,18 +70,25 @@ static wick_status lower_region(lower_state *s, const wick_region *r)
   return s->b.status;
 }
 
-/* The number that a buffer of one element holds now. */
-static wick_status lower_scalar(lower_state *s, const wick_node *n, wick_value v, wick_value *out)
+/* What a buffer of one element always holds. */
+static bool lower_number(const lower_state *s, wick_value v, int64_t *out)
 {
   uint32_t d = s->alias.definer[v.id];
   const wick_node *k = d == UINT32_MAX ? NULL : &s->f->node[d];
+  if (!k || k->op != WICK_OP_const || !k->attr[0].imm.constant) return false;
+  const void *data = wick_constant_get(s->f->module, k->attr[0].imm.constant)->data;
+  if (data) *out = wick_load_int(wick_info_of(s->f, v)->elem, data, 0);
+  return data != NULL;
+}
+
+/* The number that it holds now. */
+static wick_status lower_scalar(lower_state *s, const wick_node *n, wick_value v, wick_value *out)
+{
   const wick_type_info *t = wick_info_of(s->f, v);
   wick_type type = wick_type_scalar(s->f->module, t->elem, 1);
-  const void *data = NULL;
-  if (k && k->op == WICK_OP_const && k->attr[0].imm.constant)
-    data = wick_constant_get(s->f->module, k->attr[0].imm.constant)->data;
-  if (data) {
-    *out = wick_build_const(&s->b, type, 0, wick_load_int(t->elem, data, 0));
+  int64_t number;
+  if (lower_number(s, v, &number)) {
+    *out = wick_build_const(&s->b, type, 0, number);
     return s->b.status;
   }
   if (t->kind != WICK_BUFFER) return lower_fail(s, n, WICK_EUNSUPPORTED, "an operand is no buffer");
@@ -111,22 +118,30 @@ static wick_status lower_equal(lower_state *s, const wick_node *n, const wick_di
   return s->b.status;
 }
 
+/* Region r of a branch, where it is entered. */
+static wick_status lower_branch(lower_state *s, const wick_node *n, uint32_t r)
+{
+  if (s->counts.id) lower_count(s, lower_flow(s, n) + !r, WICK_OP_add, wick_build_i64(&s->b, 1));
+  const wick_attr *equal = &n->attr[r];
+  for (uint32_t i = 0; i + 1 < equal->n; i += 2 * LOWER_PAIRS) {
+    uint32_t most = (equal->n - i) / 2;
+    WICK_TRY(lower_equal(s, n, equal->dims + i, most < LOWER_PAIRS ? most : LOWER_PAIRS));
+  }
+  return lower_region(s, &n->region[r]);
+}
+
 wick_status lower_if(lower_state *s, const wick_node *n)
 {
   wick_value cond;
+  int64_t number;
+  if (lower_number(s, n->in[0], &number)) return lower_branch(s, n, number ? 0 : 1);
   WICK_TRY(lower_scalar(s, n, n->in[0], &cond));
   wick_build_open(&s->b, WICK_OP_if, 1, &cond, NULL, 0, NULL);
   bool before = s->pending, after = false;
   for (uint32_t r = 0; r < 2; r++) {
     s->pending = before;
     wick_region_begin(&s->b, 0, NULL);
-    if (s->counts.id) lower_count(s, lower_flow(s, n) + !r, WICK_OP_add, wick_build_i64(&s->b, 1));
-    const wick_attr *equal = &n->attr[r];
-    for (uint32_t i = 0; i + 1 < equal->n; i += 2 * LOWER_PAIRS) {
-      uint32_t most = (equal->n - i) / 2;
-      WICK_TRY(lower_equal(s, n, equal->dims + i, most < LOWER_PAIRS ? most : LOWER_PAIRS));
-    }
-    WICK_TRY(lower_region(s, &n->region[r]));
+    WICK_TRY(lower_branch(s, n, r));
     wick_yield(&s->b, 0, NULL);
     after = after || s->pending;
   }
@@ -152,16 +167,6 @@ static wick_status lower_index(lower_state *s, const wick_node *n, wick_value i)
   return s->b.status;
 }
 
-/* A loop's count, where that is a constant; else 1. */
-static int64_t lower_known(const lower_state *s, wick_value v)
-{
-  uint32_t d = s->alias.definer[v.id];
-  const wick_node *k = d == UINT32_MAX ? NULL : &s->f->node[d];
-  if (!k || k->op != WICK_OP_const || !k->attr[0].imm.constant) return 1;
-  const void *data = wick_constant_get(s->f->module, k->attr[0].imm.constant)->data;
-  return data ? wick_load_int(WICK_I64, data, 0) : 1;
-}
-
 wick_status lower_loop(lower_state *s, const wick_node *n)
 {
   wick_type type[2] = {wick_type_scalar(s->f->module, WICK_I64, 1),
@@ -184,8 +189,9 @@ wick_status lower_loop(lower_state *s, const wick_node *n)
   wick_value i = wick_region_begin(&s->b, 1 + stops, type), next[2];
   s->pending = true; /* by the iteration before */
   uint64_t outer = s->steps, all;
-  int64_t known = lower_known(s, n->in[0]);
-  if (known > 0 && !wick_mul_overflows(outer, (uint64_t)known, &all) && all < (uint64_t)1 << 40)
+  int64_t known;
+  if (lower_number(s, n->in[0], &known) && known > 0 &&
+      !wick_mul_overflows(outer, (uint64_t)known, &all) && all < (uint64_t)1 << 40)
     s->steps = all;
   WICK_TRY(lower_index(s, n, i));
   WICK_TRY(lower_region(s, &n->region[0]));

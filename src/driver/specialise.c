@@ -8,13 +8,14 @@
 #include "codegen/link.h"
 #include "driver/compile.h"
 #include "driver/contract.h"
+#include "driver/known.h"
 #include "ir/pin.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "low/plan.h"
 #include "runtime/special.h"
 
-_Static_assert(WICK_SPECIALISE_SECTIONS == WICK_LINK_SECTIONS + 2, "program and sizes");
+_Static_assert(WICK_SPECIALISE_SECTIONS == WICK_LINK_SECTIONS + 3, "program, sizes, held");
 
 enum { SPECIALISE_LITTLE = 64 }; /* bytes of a constant that the entry may look at */
 
@@ -114,6 +115,19 @@ static wick_status specialise_pin(specialise_state *x)
   return specialise_pin_groups(x, &pins);
 }
 
+/* Branches that follow from sizes, and from what the copy holds. */
+static void specialise_decide(specialise_state *x)
+{
+  const wick_program *p = x->s->program;
+  const void **input = wick_new(x->tmp, const void *, p->ninput + 1);
+  const int64_t *held = x->s->held;
+  for (uint32_t i = 0; i < p->nwatch; i++) {
+    if (held[0]) input[p->watch[i]] = held + 1;
+    held += 1 + wick_held_nbody(p, i);
+  }
+  x->low = wick_known_decide(x->low, p->ninput, input, x->mem, x->tmp);
+}
+
 static wick_status specialise_lower(specialise_state *x)
 {
   wick_low_plan plan;
@@ -169,6 +183,7 @@ static wick_status specialise_whole(specialise_state *x, wick_artifact_parts *ou
   const wick_specialise *s = x->s;
   WICK_TRY(specialise_read(x));
   WICK_TRY(specialise_pin(x));
+  specialise_decide(x);
   WICK_TRY(specialise_lower(x));
   wick_codegen_limits limits = {.control = s->control};
   wick_span *object;
@@ -177,7 +192,8 @@ static wick_status specialise_whole(specialise_state *x, wick_artifact_parts *ou
   wick_section *section = wick_new(x->mem, wick_section, WICK_SPECIALISE_SECTIONS + s->nmore);
   WICK_TRY(wick_link(nobject, object, s->target, x->mem, section));
   WICK_TRY(specialise_program(x, &section[n++]));
-  section[n++] = wick_special_sizes(s->program->sizes.nsymbol, s->sizes, x->mem);
+  section[n++] = wick_special_words("sizes", s->program->sizes.nsymbol, s->sizes, x->mem);
+  section[n++] = wick_special_words("held", wick_held_nword(s->program), s->held, x->mem);
   for (uint32_t i = 0; i < s->nmore; i++) section[n++] = s->more[i];
   return wick_artifact_make(s->target->machine, s->target->needs, n, section, x->mem, out);
 }

@@ -1,5 +1,6 @@
-/* Copies of a program for some of its sizes: the same groups under the same schedules, with numbers
- * in the place of symbols (ir/pin.h), so that results have the same bits.
+/* Copies of a program for some of its sizes and for contents of small inputs: the same groups under
+ * the same schedules, with numbers in the place of symbols (ir/pin.h), so that results have the
+ * same bits. Of branches that follow from sizes and held contents one way is left (driver/known.h).
  *
  * What copies are made from is a section of the artifact, `generic`: a module in text, with the low
  * function, its groups, and the constants in the order in which they lie in the blob; small ones
@@ -20,6 +21,7 @@ typedef struct wick_specialise {
   const wick_target *target;
   const wick_program *program; /* the generic one */
   const int64_t *sizes;        /* a value for each of its symbols */
+  const int64_t *held;         /* of its watched inputs: runtime/held.h */
   uint32_t nmore;              /* sections beside the copy's own */
   const wick_section *more;
   wick_process_control control; /* of the code generator */
@@ -28,7 +30,7 @@ typedef struct wick_specialise {
   wick_arena tmp;
 } wick_specialise;
 
-enum { WICK_SPECIALISE_SECTIONS = 7 }; /* of a copy, but for `more` */
+enum { WICK_SPECIALISE_SECTIONS = 8 }; /* of a copy, but for `more` */
 
 /* The artifact of a copy; it lives in `mem`. Fails: WICK_EUNSUPPORTED where the runtime does a part
  * of the program; what the code generator says; WICK_ECANCELED. */

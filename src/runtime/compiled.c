@@ -32,7 +32,7 @@ void wick_compiled_free(wick_compiled *k)
 /* The copies that came with the artifact. */
 static wick_status compiled_specials(wick_compiled *k, const char *place)
 {
-  if (!k->program.sizes.nsymbol) return NULL;
+  if (!k->program.sizes.nsymbol && !k->program.nwatch) return NULL;
   k->specials = wick_specials_begin(&k->program, k->context->allocator);
   for (uint32_t i = 0; k->specials; i++) {
     const char *name = wick_str_printf(&k->mem, "copy.%u", i);
@@ -169,6 +169,30 @@ bool wick_compiled_met(const wick_compiled *k, uint32_t i, wick_met_size *out)
                          .why = why ? why : "",
                          .generic_nanoseconds = atomic_load(&m->least[0]),
                          .copy_nanoseconds = atomic_load(&m->least[1])};
+  return true;
+}
+
+uint32_t wick_compiled_nwatch(const wick_compiled *k) { return k->program.nwatch; }
+
+const char *wick_compiled_watch(const wick_compiled *k, uint32_t i)
+{
+  return i < k->program.nwatch ? k->program.io[k->program.watch[i]].name : NULL;
+}
+
+bool wick_compiled_met_content(const wick_compiled *k, uint32_t i, uint32_t w,
+                               wick_met_content *out)
+{
+  const wick_program *p = &k->program;
+  const wick_met *m = k->specials && w < p->nwatch ? wick_specials_at(k->specials, i) : NULL;
+  if (!m) return false;
+  uint32_t at = 0;
+  for (uint32_t x = 0; x < w; x++) at += 1 + wick_held_nbody(p, x);
+  const int64_t *seen = (const int64_t *)(const void *)m->seen; /* written once, before the state */
+  *out = (wick_met_content){.input = p->io[p->watch[w]].name, .held = m->held[at] != 0};
+  if (out->held)
+    out->data = m->held + at + 1;
+  else if (atomic_load(&m->seen[at]) == WICK_SEEN_SAME)
+    out->data = seen + at + 1;
   return true;
 }
 

@@ -169,6 +169,8 @@ wick_span wick_program_write(const wick_program *p, wick_arena *mem)
     program_str(&t, p->flow[i].place);
     program_u32(&t, p->flow[i].kind);
   }
+  program_u32(&t, p->nwatch);
+  for (uint32_t i = 0; i < p->nwatch; i++) program_u32(&t, p->watch[i]);
   program_write_strings(&t, &p->strings);
   program_u32(&t, p->nmetadata);
   for (uint32_t i = 0; i < p->nmetadata; i++) {
@@ -419,6 +421,23 @@ static bool program_get_flow(wick_reader *r, wick_arena *mem, wick_program *p)
   return true;
 }
 
+static bool program_get_watch(wick_reader *r, wick_arena *mem, wick_program *p)
+{
+  if (!program_get_count(r, 4, &p->nwatch)) return false;
+  if (p->nwatch > WICK_WATCH_MOST)
+    return wick_reader_refuse(r, wick_reader_position(r), "too many inputs are watched");
+  uint32_t *watch = wick_new(mem, uint32_t, p->nwatch + 1);
+  p->watch = watch;
+  for (uint32_t i = 0; i < p->nwatch; i++) {
+    if (!wick_read_u32(r, &watch[i])) return false;
+    const wick_io *io = watch[i] < p->ninput ? &p->io[watch[i]] : NULL;
+    if (!io || (i && watch[i] <= watch[i - 1]) || io->elem == WICK_STRING || !io->nbytes ||
+        io->nbytes > WICK_HELD_MOST)
+      return wick_reader_refuse(r, wick_reader_position(r), "no input is watched like this");
+  }
+  return true;
+}
+
 static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
 {
   uint32_t version;
@@ -444,7 +463,9 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
   p->kernel = kernel;
   for (uint32_t i = 0; i < p->nkernel; i++)
     if (!program_get_kernel(r, mem, &kernel[i])) return false;
-  if (!program_get_flow(r, mem, p) || !program_get_strings(r, mem, &p->strings)) return false;
+  if (!program_get_flow(r, mem, p) || !program_get_watch(r, mem, p) ||
+      !program_get_strings(r, mem, &p->strings))
+    return false;
   if (!program_get_count(r, 8, &p->nmetadata)) return false;
   wick_program_pair *pair = wick_new(mem, wick_program_pair, p->nmetadata);
   p->metadata = pair;

@@ -12,9 +12,9 @@ struct wick_session {
   const wick_compiled *compiled;
   wick_pool *pool; /* NULL: the caller's thread alone */
   wick_session_state *state;
-  int64_t *counts; /* of branches and loops; NULL: nobody asks for them */
-  wick_met *met;   /* the present sizes' entry; NULL: none */
-  bool special;    /* a copy runs */
+  int64_t *counts;             /* of branches and loops; NULL: nobody asks for them */
+  wick_met *met;               /* the present sizes' entry; NULL: none */
+  const wick_special *special; /* the copy that runs; NULL: none */
 };
 
 static wick_status run_create(wick_session *s, const wick_session_options *o, wick_arena *mem)
@@ -28,7 +28,12 @@ static wick_status run_create(wick_session *s, const wick_session_options *o, wi
                               .counts = s->counts,
                               .profile = o->profile,
                               .profile_ctx = o->arg};
-  return wick_session_make(&k->image, &k->program, k->constants, &setup, mem, &s->state);
+  WICK_TRY(wick_session_make(&k->image, &k->program, k->constants, &setup, mem, &s->state));
+  if (k->specials && !k->program.sizes.nsymbol) { /* else a shape is met first */
+    const int64_t none = 0;
+    s->met = wick_specials_meet(k->specials, &none, NULL);
+  }
+  return NULL;
 }
 
 wick_error *wick_session_create(const wick_compiled *compiled, const wick_session_options *options,
@@ -85,12 +90,26 @@ const wick_io *wick_session_output(const wick_session *s, uint32_t i)
   return i < p->noutput ? run_io(s) + p->ninput + i : NULL;
 }
 
-/* Goes over to the copy for the present sizes, once there is one. */
-static void run_special(wick_session *s, bool grow)
+/* Goes over to an entry's copy, once there is one, or back to the generic program. */
+static void run_turn(wick_session *s, const wick_met *m)
 {
-  if (s->special || !s->met) return;
-  const wick_special *x = atomic_load_explicit(&s->met->special, memory_order_acquire);
-  s->special = x && wick_session_take(s->state, x, grow);
+  const wick_special *x = atomic_load_explicit(&m->special, memory_order_acquire);
+  if (x == s->special) return;
+  if (x && !wick_session_take(s->state, x, false)) x = NULL;
+  if (!x && s->special) wick_session_leave(s->state);
+  s->special = x;
+}
+
+/* Room for all copies for these sizes; the next run chooses. False where there is not even that for
+ * the generic program any more. */
+static bool run_room(wick_session *s, const wick_sized *sized)
+{
+  for (const wick_met *m = s->met; m; m = atomic_load(&m->more)) {
+    const wick_special *x = atomic_load_explicit(&m->special, memory_order_acquire);
+    if (x) (void)wick_session_take(s->state, x, true);
+  }
+  s->special = NULL;
+  return wick_session_resize(s->state, sized);
 }
 
 /* Where nothing varies, the shapes must be those that were compiled for. */
@@ -120,11 +139,10 @@ static wick_status run_shape(wick_session *s, uint32_t nshape, const wick_shape 
                          "dimension %u is %lld, %lld is given", k, (long long)io->dim[k],
                          (long long)by[i].dim[k]);
   }
-  s->met = NULL, s->special = false;
+  s->met = NULL, s->special = NULL;
   if (wick_session_resize(s->state, sized)) {
-    if (s->compiled->specials) s->met = wick_specials_meet(s->compiled->specials, symbol);
-    run_special(s, true);
-    return NULL;
+    if (s->compiled->specials) s->met = wick_specials_meet(s->compiled->specials, symbol, NULL);
+    if (run_room(s, sized)) return NULL;
   }
   return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: the arena wants %llu bytes",
                    (unsigned long long)sized->arena_bytes);
@@ -196,13 +214,14 @@ static wick_error *run_other(const wick_program *p, uint32_t i)
 /* A run of a size that varies: counted, and measured now and then. */
 static wick_code run_met(wick_session *s, const void *const *inputs, void *const *outputs)
 {
-  uint64_t before = atomic_load_explicit(&s->met->nrun, memory_order_relaxed);
+  wick_met *m = wick_specials_choose(s->compiled->specials, s->met, inputs);
+  uint64_t before = atomic_load_explicit(&m->nrun, memory_order_relaxed);
   bool timed = before < RUN_TIMED || before % RUN_TIMED == 0;
-  run_special(s, false);
+  run_turn(s, m);
   double begun = timed ? wick_now() : 0;
   wick_code code = wick_session_run(s->state, inputs, outputs);
   uint64_t took = timed && !code ? (uint64_t)(1e9 * (wick_now() - begun)) : 0;
-  wick_specials_ran(s->compiled->specials, s->met, s->special, took);
+  wick_specials_ran(s->compiled->specials, m, s->special != NULL, took);
   return code;
 }
 

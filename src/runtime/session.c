@@ -215,31 +215,41 @@ bool wick_session_resize(wick_session_state *s, const wick_sized *sized)
   if (!session_room_of(s, sized->arena_bytes, sized->scratch_bytes, &all) ||
       !wick_room_fit(&s->room, all) || (s->host && !wick_session_host_resize(s->host, sized->io)))
     return false;
-  session_room_share(s, sized->arena_bytes, sized->scratch_bytes);
-  union {
-    const void *c;
-    void *p;
-  } table = {sized->table}, places = {sized->places};
-  s->args[s->before] = table.p;
-  s->args[s->before + 1] = places.p;
-  s->program = s->generic, s->entry = s->generic_entry;
-  s->first = s->before + 2;
   s->sized = sized;
+  wick_session_leave(s);
   return true;
 }
 
 bool wick_session_take(wick_session_state *s, const wick_special *x, bool grow)
 {
-  const wick_program *p = &x->program;
+  const wick_program *p = &x->program, *g = s->generic;
   uint64_t all;
-  if (s->profile || !s->sized || !wick_special_fits(x, s->generic, s->sized) ||
-      !session_room_of(s, p->arena_bytes, p->scratch_bytes, &all) ||
-      !(grow ? wick_room_fit(&s->room, all) : all <= s->room.ready))
+  if (s->profile || (s->sizing && !s->sized) || !wick_special_fits(x, g, s->sized)) return false;
+  if (!s->sizing && (p->arena_bytes > g->arena_bytes || p->scratch_bytes > g->scratch_bytes))
     return false;
-  session_room_share(s, p->arena_bytes, p->scratch_bytes);
+  if (s->sizing) {
+    if (!session_room_of(s, p->arena_bytes, p->scratch_bytes, &all) ||
+        !(grow ? wick_room_fit(&s->room, all) : all <= s->room.ready))
+      return false;
+    session_room_share(s, p->arena_bytes, p->scratch_bytes);
+  }
   s->program = p, s->entry = x->entry;
   s->first = s->before;
   return true;
+}
+
+void wick_session_leave(wick_session_state *s)
+{
+  s->program = s->generic, s->entry = s->generic_entry;
+  s->first = s->before;
+  if (!s->sized) return;
+  session_room_share(s, s->sized->arena_bytes, s->sized->scratch_bytes);
+  union {
+    const void *c;
+    void *p;
+  } table = {s->sized->table}, places = {s->sized->places};
+  s->args[s->first++] = table.p; /* where a copy has its inputs */
+  s->args[s->first++] = places.p;
 }
 
 const wick_program *wick_session_program(const wick_session_state *s) { return s->program; }

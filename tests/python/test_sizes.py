@@ -207,6 +207,43 @@ def test_what_runs_decide():
     assert program.flow == [{"place": "choice", "then": 2, "else": 1}, {"place": "scan", "times": 3, "steps": 6, "least": 0, "most": 4}]
 
 
+def test_contents_that_copies_hold(tmp_path):
+    """Branches that follow from a small input; ahead, and what has always been the same in the background."""
+    text = b"""graph @main(%mode: u8[2], %x: f32[N[1..9],4]) -> f32[N,4] {
+  %0 = slice %mode {begin=[1], shape=[1]}
+  %1 = reshape %0 {shape=[]}
+  %2 = const 200 : u8[]
+  %3 = eq %1, %2
+  %4 = if %3 () { %5 = add %x, %x; yield %5 } () { %6 = mul %x, %x; yield %6 } : f32[N,4] loc("choice")
+  return %4
+}
+"""
+    x = np.random.default_rng(3).standard_normal((3, 4)).astype("f")
+    program = wick.compile(text, vary=True, pin={"N": 3}, hold={"mode": [[7, 200], [1, 2]]}, cache="")
+    program.save(tmp_path / "x.wick")
+    program = wick.Program.open(tmp_path / "x.wick")
+    for mode in [7, 200], [1, 2], [8, 200], [9, 9]:
+        np.testing.assert_array_equal(program(np.array(mode, "u1"), x), x + x if mode[1] == 200 else x * x)
+    runs = {tuple(m["held"]["mode"].tolist()) if m["held"] else (): m for m in program.met}
+    assert {k: m["runs"] for k, m in runs.items()} == {(): 2, (7, 200): 1, (1, 2): 1}
+    assert runs[7, 200]["copy"] == "ahead" and runs[7, 200]["copy_ns"] and not runs[()]["always"]
+    with pytest.raises(wick.WickError, match="none that u8 can hold"):
+        wick.compile(text, vary=True, pin={"N": 3}, hold={"mode": [1, 256]})
+    with pytest.raises(wick.WickError, match="no input"):
+        wick.compile(text, vary=True, pin={"N": 3}, hold={"mod": [1, 2]})
+    with pytest.raises(wick.WickError, match="it has 2 bytes, 3 are given"):
+        wick.compile(text, vary=True, pin={"N": 3}, hold={"mode": [1, 2, 3]})
+    program = wick.compile(text, vary=True, copies=1, cache="")
+    for _ in range(33):
+        program(np.array([0, 200], "u1"), x)
+    assert program.met[0]["always"]["mode"].tolist() == [0, 200]
+    program.settle()
+    np.testing.assert_array_equal(program(np.array([0, 200], "u1"), x), x + x)
+    np.testing.assert_array_equal(program(np.array([0, 201], "u1"), x), x * x)
+    (held,) = (m for m in program.met if m["held"])
+    assert held["copy"] == "ready" and held["runs"] == 1 and held["held"]["mode"].tolist() == [0, 200]
+
+
 def test_part_of_a_row_that_a_loop_takes():
     """Rows of open size, of which a loop takes one in each step: an element of it is the step's own."""
     text = b"""graph @main(%x: i64[1,3,S[5..13],6]) -> (i64[S,S,6], i64[S]) {

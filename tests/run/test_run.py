@@ -301,6 +301,49 @@ def test_record_of_branches(tmp_path):
     assert "then 2, else 1" in text and "entered 3 times, 0 to 90 steps, 95 in all" in text
 
 
+def test_copies_for_contents(tmp_path):
+    """What a small input holds decides: copies for it, with the same bits; and what cannot be held."""
+    import json
+
+    value = helper.make_tensor_value_info
+    branch = [helper.make_graph([helper.make_node(op, ["x"], [op])], op, [], [value(op, TensorProto.FLOAT, ["rows", 4])]) for op in ("Neg", "Exp")]
+    graph = helper.make_graph(
+        [helper.make_node("Constant", [], ["k"], value=numpy_helper.from_array(np.array(300, "i2"))), helper.make_node("Equal", ["rate", "k"], ["c"]),
+         helper.make_node("If", ["c"], ["y"], "choice", then_branch=branch[0], else_branch=branch[1])],
+        "g", [value("rate", TensorProto.INT16, []), value("x", TensorProto.FLOAT, ["rows", 4]), value("z", TensorProto.INT64, [])],
+        [value("y", TensorProto.FLOAT, ["rows", 4])])
+    model, record = tmp_path / "rates.onnx", tmp_path / "record.json"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), model)
+    args = ("compile", model, "--dim", "rows=1..64", "-o")
+    wick(*args, tmp_path / "plain.wick")
+    wick(*args, tmp_path / "held.wick", "--pin-dim", "rows=5", "--pin-input", "rate=300,-7")
+    np.save(tmp_path / "z.npy", np.array(1))
+    for rate, rows in (300, 5), (-7, 5), (8, 5), (300, 6), (300, 5):
+        np.save(tmp_path / "rate.npy", np.array(rate, "i2"))
+        np.save(tmp_path / "x.npy", np.linspace(-1, 1, rows * 4).astype("f").reshape(rows, 4))
+        for name in "plain", "held":
+            more = ("--profile", record) if name == "held" else ()
+            wick("run", tmp_path / f"{name}.wick", "--inputs", *(tmp_path / f"{i}.npy" for i in ("rate", "x", "z")), "-o", tmp_path / name, *more)
+        np.testing.assert_array_equal(np.load(tmp_path / "plain" / "output_0.npy"), np.load(tmp_path / "held" / "output_0.npy"))
+    said = json.loads(wick("explain", tmp_path / "held.wick", "--profile", record, "--json"))
+    runs = {(m["values"][0], *m.get("held", {}).get("rate", ())): m for m in said["met"]}
+    assert {k: m["runs"] for k, m in runs.items()} == {(5,): 1, (5, 300): 2, (5, -7): 1, (6,): 1}
+    assert runs[5, 300]["copy"] == "ahead" and runs[5, 300]["copy_ns"] and runs[6,]["always"] == {"rate": [300]}
+    assert (said["flow"][0]["then"], said["flow"][0]["else"]) == (3, 2)
+    text = wick("explain", tmp_path / "held.wick", "--profile", record)
+    assert "rows=5 rate=-7" in text and "so far rate always 300" in text
+    for given, status, said in (("rate", 2, "wanted NAME=VALUE"), ("rate=1.5", 2, "wanted NAME=VALUE"), ("rate=", 2, "wanted NAME=VALUE"),
+                                ("5", 2, "wanted NAME=VALUE"), ("rat=5", 1, 'there is no input "rat"'),
+                                ("rate=40000", 1, "40000 is none that i16 can hold"), ("rate=true", 1, "it is no bool"),
+                                ("rate=99999999999999999999", 1, "is none that i16 can hold"), ("x=1", 1, "neither of whole numbers nor of bools"),
+                                ("z=1", 1, "no branch follows from what it holds"), ("rate=3,3", 1, "the same contents are given twice")):
+        assert said in wick(*args, tmp_path / "no.wick", "--pin-dim", "rows=5", "--pin-input", given, status=status)
+    assert "the size rows varies, too" in wick(*args, tmp_path / "no.wick", "--pin-input", "rate=3", status=1)
+    assert "given 5 twice" in wick(*args, tmp_path / "no.wick", "--pin-dim", "rows=5,5", status=1)
+    wick("bench", model, "--dim", "rows=1..64", "--copies", 1, "--inputs", *(tmp_path / f"{i}.npy" for i in ("rate", "x", "z")), "-t", 1, "-s", 1)
+    assert "rows=5 rate=300" in wick("explain", model, "--dim", "rows=1..64")  # out of the cache
+
+
 def test_copies_for_some_sizes(tmp_path):
     """Ahead, with the same bits; out of the cache; what is known of the sizes that were met."""
     import json

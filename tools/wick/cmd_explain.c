@@ -30,13 +30,29 @@ static json_t *explain_sizes(const wick_compiled *k)
   return all;
 }
 
-/* "batch=1 seq=128" */
-static const char *explain_values(const wick_compiled *k, const json_t *values, wick_arena *mem)
+/* "rate=16000", "mode=1:0" */
+static void explain_contents(const json_t *contents, const char *between, wick_text *t)
 {
+  const char *name;
+  json_t *numbers, *number;
+  size_t i;
+  json_object_foreach((json_t *)(uintptr_t)contents, name, numbers)
+  {
+    wick_text_printf(t, " %s%s", name, between);
+    json_array_foreach(numbers, i, number)
+        wick_text_printf(t, "%s%" JSON_INTEGER_FORMAT, i ? ":" : "", json_integer_value(number));
+  }
+}
+
+/* "batch=1 seq=128 rate=16000" */
+static const char *explain_values(const wick_compiled *k, const json_t *entry, wick_arena *mem)
+{
+  const json_t *values = json_object_get(entry, "values");
   wick_text t = wick_text_begin(mem);
   for (uint32_t i = 0; i < wick_compiled_nsize(k); i++)
     wick_text_printf(&t, "%s%s=%" JSON_INTEGER_FORMAT, i ? " " : "", wick_compiled_size(k, i).name,
                      json_integer_value(json_array_get(values, i)));
+  explain_contents(json_object_get(entry, "held"), "=", &t);
   return t.at;
 }
 
@@ -45,8 +61,10 @@ static const char *explain_why(const json_t *entry, wick_arena *mem)
 {
   const char *copy = json_string_value(json_object_get(entry, "copy")),
              *why = json_string_value(json_object_get(entry, "why"));
+  if (!json_integer_value(json_object_get(entry, "runs")) && copy && strcmp(copy, "none") == 0)
+    return "no copy: not met";
   if (!copy || strcmp(copy, "none") == 0) return "no copy: not met often enough";
-  if (strcmp(copy, "ahead") == 0) return "a copy, made ahead: --pin-dim";
+  if (strcmp(copy, "ahead") == 0) return "a copy, made ahead: --pin-dim, --pin-input";
   if (strcmp(copy, "cached") == 0) return "a copy in the cache: met often";
   if (strcmp(copy, "ready") == 0) return "a copy: met often";
   return wick_str_printf(mem, "a copy %s%s%s", copy, why && *why ? ": " : "", why ? why : "");
@@ -58,12 +76,14 @@ static void explain_entry(explain_state *s, const json_t *entry)
   json_int_t runs = json_integer_value(json_object_get(entry, "runs")),
              generic = json_integer_value(json_object_get(entry, "generic_ns")),
              copy = json_integer_value(json_object_get(entry, "copy_ns"));
-  printf("  %-28s %8" JSON_INTEGER_FORMAT " runs",
-         explain_values(s->job.compiled, json_object_get(entry, "values"), mem), runs);
+  printf("  %-28s %8" JSON_INTEGER_FORMAT " runs", explain_values(s->job.compiled, entry, mem),
+         runs);
   if (generic) printf("  %.3f ms for all sizes", 1e-6 * (double)generic);
   if (copy) printf("  %.3f ms by the copy", 1e-6 * (double)copy);
   if (generic && copy) printf(" (%.2f)", (double)copy / (double)generic);
-  printf("  %s\n", explain_why(entry, mem));
+  wick_text always = wick_text_begin(mem);
+  explain_contents(json_object_get(entry, "always"), " always ", &always);
+  printf("  %s%s%s\n", explain_why(entry, mem), always.n ? "; so far" : "", always.at);
 }
 
 /* What runs have done at a branch or loop. */
@@ -113,15 +133,16 @@ static wick_status explain_cached(explain_state *s)
 {
   wick_job *j = &s->job;
   uint32_t n;
-  const int64_t **cached;
+  const wick_copy_cached *cached;
   wick_copies_cached(j->compiled, &j->files, &j->mem, &n, &cached);
   for (uint32_t i = 0; i < n; i++) {
     json_t *values = json_array();
     for (uint32_t k = 0; k < wick_compiled_nsize(j->compiled); k++)
-      json_array_append_new(values, json_integer((json_int_t)cached[i][k]));
-    json_t *one = json_pack("{s:O, s:[{s:o, s:i, s:s, s:s, s:i, s:i}]}", "sizes",
+      json_array_append_new(values, json_integer((json_int_t)cached[i].dims[k]));
+    json_t *one = json_pack("{s:O, s:[{s:o, s:i, s:s, s:s, s:i, s:i, s:o*}]}", "sizes",
                             json_object_get(s->met, "sizes"), "met", "values", values, "runs", 0,
-                            "copy", "cached", "why", "", "generic_ns", 0, "copy_ns", 0);
+                            "copy", "cached", "why", "", "generic_ns", 0, "copy_ns", 0, "held",
+                            wick_met_contents(j->compiled, cached[i].held));
     wick_status bad = wick_met_add(s->met, one, j->path, &j->mem);
     json_decref(one);
     WICK_TRY(bad);

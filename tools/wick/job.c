@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "command.h"
+#include "ir/element.h"
 
 int wick_job_main(wick_job *j, wick_job_fn *fn, void *arg, int argc, char **argv)
 {
@@ -81,6 +82,25 @@ static bool job_pin(wick_job *j, const char *word)
   return true;
 }
 
+/* NAME=VALUE, or VALUE: one more of the name before. *name keeps that. */
+static bool job_value(const char *word, const char **name, wick_arena *mem, const char **out)
+{
+  const char *equal = strrchr(word, '=');
+  if (equal) *name = wick_str_dupn(mem, word, (size_t)(equal - word));
+  *out = equal ? equal + 1 : word;
+  const char *digit = **out == '-' ? *out + 1 : *out;
+  bool number = *digit && strspn(digit, "0123456789") == strlen(digit);
+  return *name && **name && (number || !strcmp(*out, "true") || !strcmp(*out, "false"));
+}
+
+static bool job_held_good(wick_job *j, uint32_t n)
+{
+  const char *name = NULL, *value;
+  bool good = true;
+  for (uint32_t i = 0; i <= n; i++) good = job_value(j->held.at[i], &name, &j->mem, &value);
+  return good;
+}
+
 int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv)
 {
   int stop = wick_args_parse(args, &j->mem, argc, argv);
@@ -103,6 +123,13 @@ int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv)
     if (!job_pin(j, j->pinned.at[i]))
       return wick_job_usage(
           j, wick_str_printf(&j->mem, "--pin-dim %s: wanted NAME=N,N...", j->pinned.at[i]));
+  for (uint32_t i = 0; i < j->held.n; i++)
+    if (!job_held_good(j, i))
+      return wick_job_usage(
+          j, wick_str_printf(&j->mem,
+                             "--pin-input %s: wanted NAME=VALUE,VALUE..., of whole numbers or "
+                             "true and false",
+                             j->held.at[i]));
   return -1;
 }
 
@@ -122,6 +149,61 @@ wick_status wick_job_take(wick_job *j, wick_error *e)
   return wick_fail(&j->mem, code, NULL, "%s", text);
 }
 
+/* ---- contents ---- */
+
+static wick_status job_content_fail(wick_job *j, const wick_io *io, const char *what)
+{
+  return wick_fail(&j->mem, WICK_EINVAL, j->path, "--pin-input: input \"%s\": %s", io->name, what);
+}
+
+/* The bytes of one element that is written so. */
+static wick_status job_content(wick_job *j, const wick_io *io, const char *value, wick_content *out)
+{
+  bool is_bool = io->elem == WICK_BOOL, is_u64 = io->elem == WICK_U64;
+  uint32_t bits = wick_elem_storage[io->elem].bits;
+  int64_t n = 1;
+  for (uint32_t k = 0; k < io->rank; k++) n = io->dim[k] == 1 ? n : 0;
+  if (!is_bool && (!wick_elem_is_int(io->elem) || bits < 8))
+    return job_content_fail(j, io, "it is neither of whole numbers nor of bools");
+  if (n != 1) return job_content_fail(j, io, "it is not one element");
+  wick_scalar *x = wick_arena_alloc(&j->mem, sizeof *x, sizeof *x);
+  char *end = NULL;
+  errno = 0;
+  if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0)
+    x->i = *value == 't';
+  else
+    x->i = is_u64 && *value != '-' ? (int64_t)strtoull(value, &end, 10) : strtoll(value, &end, 10);
+  if (!end && !is_bool) return job_content_fail(j, io, "it is no bool");
+  *out = (wick_content){.input = io->name, .data = x, .nbytes = bits / 8};
+  wick_scalar had = *x, back;
+  wick_store_elem(io->elem, x, 0, had);
+  back = wick_load_elem(io->elem, x, 0);
+  bool minus = is_u64 && *value == '-' && had.i != 0, other = is_bool && (had.i < 0 || had.i > 1);
+  if (errno || minus || other || back.i != had.i)
+    return job_content_fail(
+        j, io,
+        wick_str_printf(&j->mem, "%s is none that %s can hold", value, wick_elem_name(io->elem)));
+  return NULL;
+}
+
+static wick_status job_contents(wick_job *j)
+{
+  const char *name = NULL, *value;
+  uint32_t n;
+  const wick_io **io = wick_job_inputs(j, &n);
+  j->contents = wick_new(&j->mem, wick_content, j->held.n);
+  for (; j->nheld < j->held.n; j->nheld++) {
+    uint32_t i = 0;
+    job_value(j->held.at[j->nheld], &name, &j->mem, &value);
+    while (i < n && strcmp(io[i]->name, name) != 0) i++;
+    if (i == n)
+      return wick_fail(&j->mem, WICK_EINVAL, j->path, "--pin-input: there is no input \"%s\"",
+                       name);
+    WICK_TRY(job_content(j, io[i], value, &j->contents[j->nheld]));
+  }
+  return NULL;
+}
+
 wick_status wick_job_load(wick_job *j)
 {
   WICK_TRY(wick_job_take(j, wick_context_create(NULL, &j->context)));
@@ -133,6 +215,7 @@ wick_status wick_job_load(wick_job *j)
     return wick_job_take(j, wick_open(j->context, j->path, &j->compiled));
   }
   WICK_TRY(wick_job_take(j, wick_load(j->context, j->path, &j->model)));
+  WICK_TRY(job_contents(j));
   if (!derive) return NULL;
   wick_grad_options o = {.size = sizeof o, .of = j->grad, .nwrt = j->wrt.n, .wrt = j->wrt.at};
   return wick_job_take(j, wick_grad(j->model, &o));
@@ -222,6 +305,8 @@ wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed)
                             .copies = (uint32_t)j->copies,
                             .npin = j->npin,
                             .pins = j->pins,
+                            .nheld = j->nheld,
+                            .held = j->contents,
                             .cache = j->no_cache ? "" : NULL,
                             .stage = j->time || isatty(STDERR_FILENO) ? job_stage : NULL,
                             .arg = j};

@@ -33,7 +33,10 @@ typedef struct wick_job {
   wick_words pinned; /* NAME=N, and further values of the name before */
   uint32_t npin;
   wick_size *pins;
-  bool vary; /* sizes that nothing is said of stay open */
+  wick_words held; /* NAME=VALUE, and further values of the name before */
+  uint32_t nheld;
+  wick_content *contents; /* `held`, once there is a model */
+  bool vary;              /* sizes that nothing is said of stay open */
 
   wick_guard guard;
   wick_arena mem, tmp, scratch;
@@ -53,6 +56,9 @@ typedef struct wick_job {
        WICK_FLAG_LIST, &(j)->dims,                                                                 \
        "NAME=N...",    "sizes that the model leaves open; NAME=LO..HI[:STEP]: what they may be"},  \
       {"pin-dim", 0, WICK_FLAG_LIST, &(j)->pinned, "NAME=N,N...", "copies for these sizes alone"}, \
+      {"pin-input",       0,                                                                       \
+       WICK_FLAG_LIST,    &(j)->held,                                                              \
+       "NAME=VALUE,V...", "copies for what small inputs hold, from which branches follow"},        \
       {"copies", 0, WICK_FLAG_INT, &(j)->copies, "N", "made for sizes that are met often"},        \
       {"grad", 0, WICK_FLAG_STRING, &(j)->grad, "TENSOR", "gives its derivatives, too"},           \
       {"wrt", 0, WICK_FLAG_LIST, &(j)->wrt, "TENSOR...", "derivatives by these; all inputs"},      \

@@ -5,21 +5,54 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "ir/element.h"
 #include "wick/wick.h"
 
-enum { MET_MOST = 16 << 20 }; /* bytes of a file */
+enum { MET_MOST = 16 << 20 /* bytes of a file */, MET_WATCHED = 64 };
 
 static const char *const met_states[] = {"none", "wanted", "being made", "ready", "failed"};
 
-static json_t *met_entry(const wick_met_size *m, uint32_t n)
+static const wick_io *met_input(const wick_compiled *k, const char *name)
+{
+  for (uint32_t i = 0; i < wick_compiled_ninput(k); i++)
+    if (strcmp(wick_compiled_input(k, i)->name, name) == 0) return wick_compiled_input(k, i);
+  return NULL;
+}
+
+json_t *wick_met_contents(const wick_compiled *k, const void *const *content)
+{
+  json_t *all = NULL;
+  for (uint32_t w = 0; w < wick_compiled_nwatch(k); w++) {
+    const wick_io *io = met_input(k, wick_compiled_watch(k, w));
+    if (!content[w] || !io) continue;
+    json_t *numbers = json_array();
+    for (uint64_t n = 0; n < io->nbytes * 8 / wick_elem_storage[io->elem].bits; n++)
+      json_array_append_new(numbers, json_integer(wick_load_int(io->elem, content[w], n)));
+    if (!all) all = json_object();
+    json_object_set_new(all, io->name, numbers);
+  }
+  return all;
+}
+
+static json_t *met_contents(const wick_compiled *k, uint32_t i, bool held)
+{
+  const void *content[MET_WATCHED] = {NULL};
+  wick_met_content c;
+  for (uint32_t w = 0; w < MET_WATCHED && wick_compiled_met_content(k, i, w, &c); w++)
+    if (c.held == held) content[w] = c.data;
+  return wick_met_contents(k, content);
+}
+
+static json_t *met_entry(const wick_compiled *k, uint32_t at, const wick_met_size *m, uint32_t n)
 {
   json_t *values = json_array();
   for (uint32_t i = 0; i < n; i++)
     json_array_append_new(values, json_integer((json_int_t)m->sizes[i]));
   const char *copy = m->ahead ? "ahead" : m->cached ? "cached" : met_states[m->copy];
-  return json_pack("{s:o, s:I, s:s, s:s, s:I, s:I}", "values", values, "runs", (json_int_t)m->nrun,
-                   "copy", copy, "why", m->why, "generic_ns", (json_int_t)m->generic_nanoseconds,
-                   "copy_ns", (json_int_t)m->copy_nanoseconds);
+  return json_pack("{s:o, s:I, s:s, s:s, s:I, s:I, s:o*, s:o*}", "values", values, "runs",
+                   (json_int_t)m->nrun, "copy", copy, "why", m->why, "generic_ns",
+                   (json_int_t)m->generic_nanoseconds, "copy_ns", (json_int_t)m->copy_nanoseconds,
+                   "held", met_contents(k, at, true), "always", met_contents(k, at, false));
 }
 
 static json_t *met_flow(const wick_flow *f)
@@ -40,7 +73,7 @@ json_t *wick_met_json(const wick_compiled *k)
   for (uint32_t i = 0; i < n; i++)
     json_array_append_new(names, json_string(wick_compiled_size(k, i).name));
   for (uint32_t i = 0; wick_compiled_met(k, i, &m); i++)
-    json_array_append_new(met, met_entry(&m, n));
+    json_array_append_new(met, met_entry(k, i, &m, n));
   for (uint32_t i = 0; i < wick_compiled_nflow(k); i++) {
     wick_flow f = wick_compiled_flow(k, i);
     json_array_append_new(flow, met_flow(&f));
@@ -66,13 +99,31 @@ static void met_least(json_t *into, const json_t *from, const char *name)
   if (b && (!a || b < a)) json_object_set_new(into, name, json_integer(b));
 }
 
+static bool met_same(const json_t *a, const json_t *b, const char *name)
+{
+  const json_t *x = json_object_get(a, name), *y = json_object_get(b, name);
+  return x == y || json_equal(x, y);
+}
+
+/* What always was so before and now; of one that has not run there is nothing to say. */
+static void met_always(json_t *into, const json_t *from)
+{
+  if (!met_number(from, "runs") || met_same(into, from, "always")) return;
+  json_t *now = json_object_get(from, "always");
+  if (!met_number(into, "runs") && now)
+    json_object_set(into, "always", now);
+  else
+    json_object_del(into, "always");
+}
+
 static void met_add_entry(json_t *met, const json_t *entry)
 {
   json_t *into;
   size_t i;
   json_array_foreach(met, i, into)
   {
-    if (!json_equal(json_object_get(into, "values"), json_object_get(entry, "values"))) continue;
+    if (!met_same(into, entry, "values") || !met_same(into, entry, "held")) continue;
+    met_always(into, entry);
     met_sum(into, entry, "runs");
     met_least(into, entry, "generic_ns");
     met_least(into, entry, "copy_ns");
@@ -93,9 +144,7 @@ static void met_add_flow(json_t *flow, const json_t *entry)
   size_t i;
   json_array_foreach(flow, i, into)
   {
-    if (!json_equal(json_object_get(into, "place"), json_object_get(entry, "place")) ||
-        !json_equal(json_object_get(into, "kind"), json_object_get(entry, "kind")))
-      continue;
+    if (!met_same(into, entry, "place") || !met_same(into, entry, "kind")) continue;
     if (met_number(entry, "times")) {
       bool first = !met_number(into, "times");
       json_int_t least = met_number(entry, "least"), most = met_number(entry, "most");
