@@ -46,8 +46,9 @@ const wick_sized *wick_session_sized(const wick_session_state *s);
 wick_code wick_session_run(wick_session_state *s, const void *const *inputs, void *const *outputs);
 
 /* From now on runs are those of the copy, whose sizes the session has; until the next resize, or
- * until it is left. False, and nothing changes, where it wants more memory than there is and `grow` is not set, or
- * there is none, and where runs are profiled: kernels have the generic program's numbers. */
+ * until it is left. False, and nothing changes, where it wants more memory than there is and `grow`
+ * is not set, or there is none, and where runs are profiled: kernels have the generic program's
+ * numbers. */
 bool wick_session_take(wick_session_state *s, const wick_special *x, bool grow);
 /* From now on runs are the generic program's again, with the sizes that the session has. */
 void wick_session_leave(wick_session_state *s);

@@ -9,8 +9,9 @@
  *             {"place": "net.onnx: node \"scan\" (Loop)", "kind": "loop", "times": 40,
  *              "steps": 400, "least": 2, "most": 16}]}
  *
- * An entry with "held" is that of a copy for these contents of inputs; "always" are contents that all
- * runs of an entry had. The times are those of the shortest run that was measured, 0 where none was. */
+ * An entry with "held" is that of a copy for these contents of inputs; "always" are contents that
+ * all runs of an entry had. The times are those of the shortest run that was measured, 0 where none
+ * was. */
 #ifndef WICK_TOOLS_MET_H
 #define WICK_TOOLS_MET_H
 
