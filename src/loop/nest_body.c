@@ -258,17 +258,18 @@ static wick_value nest_read_inline(nest *t, const nest_run *r, wick_value tensor
   return nest_remember(t, key, 3 + rank, out[before]);
 }
 
-/* The linear index is built from parts. */
+/* The linear index is built from parts. Where lanes share the run-time ones and lie next to each
+ * other it is that of the first: *step is 1; 0: all are one place; -1: it is a vector. */
 wick_value nest_place_any(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
-                          const wick_dim *index, const wick_value *any)
+                          const wick_dim *index, const wick_value *any, int64_t *step)
 {
-  wick_dim linear = wick_dim_const(0);
+  wick_dims *dims = t->m->dims;
+  wick_dim linear = wick_dim_const(0), coef = wick_dim_const(0), rest;
   wick_value at = {0};
   for (uint32_t k = 0; k < rank; k++) {
     if (!wick_dim_eq(index[k], WICK_DIM_ANY)) {
-      linear = wick_dim_add(
-          t->m->dims, linear,
-          wick_dim_mul(t->m->dims, wick_dim_sub(t->m->dims, index[k], p->lo[k]), p->stride[k]));
+      wick_dim from = wick_dim_sub(dims, index[k], p->lo[k]);
+      linear = wick_dim_add(dims, linear, wick_dim_mul(dims, from, p->stride[k]));
       continue;
     }
     wick_value v = *any++;
@@ -277,20 +278,29 @@ wick_value nest_place_any(nest *t, const nest_run *r, const nest_place *p, uint3
       v = nest_binary(t, WICK_OP_mul, v, nest_dim(t, r, p->stride[k]));
     at = at.id ? nest_binary(t, WICK_OP_add, at, v) : v;
   }
+  if (t->b.status) return at;
+  bool shared = wick_built_info(&t->b, at)->lanes == 1,
+       uses = r->lanes > 1 && wick_dim_uses(dims, linear, r->vsym);
+  if (shared && uses && wick_dim_linear(dims, linear, r->vsym, &coef, &rest) &&
+      wick_dim_is(coef, 1))
+    linear = rest, *step = 1;
+  else
+    *step = shared && !uses ? 0 : -1;
   return nest_binary(t, WICK_OP_add, at, nest_dim(t, r, linear));
 }
 
 wick_value nest_load_any(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
                          const wick_dim *index, const wick_value *any, wick_elem e, wick_value mask)
 {
-  wick_value at = nest_place_any(t, r, p, rank, index, any);
+  int64_t step = 0;
+  wick_value at = nest_place_any(t, r, p, rank, index, any, &step);
   if (t->b.status) return (wick_value){0};
-  uint32_t lanes = wick_built_info(&t->b, at)->lanes;
-  if (mask.id && wick_built_info(&t->b, mask)->lanes > 1) lanes = r->lanes;
-  if (lanes == 1) return nest_load_at(t, p, at, 0, wick_type_scalar(t->m, e, 1), mask);
+  bool lanes = mask.id && wick_built_info(&t->b, mask)->lanes > 1;
+  if (step == 0 && !lanes) return nest_load_at(t, p, at, 0, wick_type_scalar(t->m, e, 1), mask);
   mask = nest_active(t, r, mask);
-  if (mask.id) mask = nest_widen(t, mask, lanes);
-  return nest_gather(t, r, p, nest_widen(t, at, lanes), e, mask);
+  if (mask.id) mask = nest_widen(t, mask, r->lanes);
+  if (step == 1) return nest_load_at(t, p, at, 0, wick_type_scalar(t->m, e, r->lanes), mask);
+  return nest_gather(t, r, p, nest_widen(t, at, r->lanes), e, mask);
 }
 
 static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, const wick_value *val)

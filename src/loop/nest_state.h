@@ -132,7 +132,8 @@ void nest_fetch(nest *t, const nest_run *r, const nest_place *p, const nest_addr
 wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
                      const wick_dim *index, wick_elem e, wick_value mask);
 wick_value nest_place_any(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
-                          const wick_dim *index, const wick_value *any); /* the linear index */
+                          const wick_dim *index, const wick_value *any,
+                          int64_t *step); /* the linear index */
 wick_value nest_load_any(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
                          const wick_dim *index, const wick_value *any, wick_elem e,
                          wick_value mask);

@@ -85,11 +85,11 @@ static void walk_put(walk *w, const wick_node *n)
   uint32_t nany = walk_index(w, n, index, any);
   if (t->b.status) return;
   if (nany) {
-    wick_value at = nest_place_any(t, w->r, p, rank, index, any);
-    if (!t->b.status && wick_built_info(&t->b, at)->lanes > 1)
-      nest_fail(t, "stage `%s`: lanes that write at run-time indices", w->r->st->name);
-    wick_value in[3] = {p->buffer, at, v};
-    wick_build(&t->b, WICK_OP_store, 3, in, NULL, 0, NULL);
+    int64_t step = 0;
+    wick_value in[4] = {p->buffer, nest_place_any(t, w->r, p, rank, index, any, &step), v, {0}};
+    if (step < 0) nest_fail(t, "stage `%s`: lanes write at places of their own", w->r->st->name);
+    if (step == 1) in[2] = nest_widen(t, v, w->r->lanes), in[3] = nest_mask(t, w->r);
+    wick_build(&t->b, WICK_OP_store, in[3].id ? 4 : 3, in, NULL, 0, NULL);
     return;
   }
   bool wide = false;

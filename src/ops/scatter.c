@@ -4,6 +4,7 @@
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
+#include "ops/walk.h"
 
 enum { SCATTER_REDUCTION, SCATTER_AXIS };
 enum { SCATTER_NONE, SCATTER_ADD, SCATTER_MUL, SCATTER_MAX, SCATTER_MIN };
@@ -53,69 +54,63 @@ static void scatter_update(const wick_ref *c, uint64_t to, uint64_t from)
   wick_store_elem(out->elem, out->data, to, wick_eval_scalar(row, NULL, out->elem, out->elem, in));
 }
 
-/* In a stage: the index that is read at `index` of the indices, as an i64 from 0 on. Where `once`
- * holds, one outside fails the run. */
-static wick_value scatter_stage_index(const wick_compute *c, const wick_dim *index, wick_dim size,
-                                      wick_value once)
+/* ---- walks ---- */
+
+/* The index that is read at `index` of the indices, `any` among them, as an i64 from 0 on; one
+ * outside fails the run. *inside: whether it is not. */
+static wick_value scatter_walk_index(const wick_compute *c, const wick_dim *index, uint32_t nany,
+                                     const wick_value *any, wick_dim size, wick_value *inside)
 {
   wick_builder *b = c->b;
-  wick_value raw = wick_read(b, c->in[1], index, 0, NULL, (wick_value){0});
-  wick_value i = wick_build_cast(b, raw, WICK_I64), n = wick_stage_number(b, size, WICK_I64),
-             zero = wick_build_i64(b, 0);
-  wick_value at = wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_lt, i, zero),
-                              wick_build2(b, WICK_OP_add, i, n), i);
-  wick_value bad = wick_build2(b, WICK_OP_or, wick_build2(b, WICK_OP_lt, at, zero),
-                               wick_build2(b, WICK_OP_ge, at, n));
-  wick_value fail[2] = {wick_build2(b, WICK_OP_and, bad, once), i};
+  wick_value raw = wick_read(b, c->in[1], index, nany, any, (wick_value){0});
+  wick_value i = wick_build_cast(b, raw, WICK_I64), n = wick_index(b, size),
+             zero = wick_build_i64(b, 0), next = wick_build2(b, WICK_OP_add, i, n);
+  wick_value below = wick_build2(b, WICK_OP_lt, i, zero);
+  wick_value at = wick_build3(b, WICK_OP_where, below, next, i);
+  wick_value low = wick_build2(b, WICK_OP_lt, at, zero), high = wick_build2(b, WICK_OP_ge, at, n);
+  wick_value fail[2] = {wick_build2(b, WICK_OP_or, low, high), i};
   wick_attr code = {.i = WICK_ERANGE};
   wick_build(b, WICK_OP_fail, 2, fail, &code, 0, NULL);
+  wick_value own = wick_build1(b, WICK_OP_not, fail[0]);
+  *inside = inside->id ? wick_build2(b, WICK_OP_and, *inside, own) : own;
   return at;
 }
 
-/* ---- a fold over the updates of one element ---- */
-
-/* Its state: whether there was an update, and what the updates come to. */
-static wick_value scatter_fold(const wick_compute *c, uint32_t n, const wick_axis *axis)
+/* Updates an element of the result, where the condition holds. */
+static void scatter_walk_update(const wick_compute *c, wick_value out, const wick_dim *index,
+                                uint32_t nany, const wick_value *any, wick_value v,
+                                wick_value inside)
 {
   wick_builder *b = c->b;
-  wick_elem e = wick_type_get(b->module, c->out_type[0])->elem;
-  wick_type s[2] = {wick_type_scalar(b->module, WICK_BOOL, 1), wick_type_scalar(b->module, e, 1)};
   wick_opcode row = scatter_row(c->attr);
-  wick_fold_open(b, wick_ops[c->op]->name, n, axis, 1, c->out_type);
-  wick_region_begin(b, 0, NULL);
-  wick_value init[2] = {wick_build_const(b, s[0], 0, 0),
-                        row ? wick_build_neutral(b, row, s[1]) : wick_stage_zero(b, e)};
-  wick_yield(b, 2, init);
-  return wick_region_begin(b, 2, s);
+  wick_if_begin(b, inside, 0, NULL);
+  if (row) v = wick_build2(b, row, wick_get(b, out, index, nany, any), v);
+  wick_put(b, out, index, nany, any, v);
+  wick_if_else(b, 0, NULL);
+  wick_if_end(b, 0, NULL);
 }
 
-/* state, which may have been hit, and another, which comes after it. */
-static void scatter_yield(const wick_compute *c, wick_value state, wick_value hit, wick_value v)
+/* Loops over these extents; their indices. */
+static void scatter_loops(wick_builder *b, uint32_t n, const wick_dim *extent, wick_value *index)
 {
-  wick_builder *b = c->b;
-  wick_opcode row = scatter_row(c->attr);
-  wick_value own = {state.id + 1},
-             next[2] = {
-                 wick_build2(b, WICK_OP_or, state, hit),
-                 wick_build3(b, WICK_OP_where, hit, row ? wick_build2(b, row, own, v) : v, own)};
-  wick_yield(b, 2, next);
+  for (uint32_t k = 0; k < n; k++)
+    index[k] = wick_for_begin(b, wick_build_i64(b, 0), wick_index(b, extent[k]), 0, NULL);
 }
 
-static void scatter_end(const wick_compute *c, wick_value state, wick_value hit, wick_value v,
-                        const wick_dim *index)
+static void scatter_loops_end(wick_builder *b, uint32_t n)
+{
+  for (uint32_t k = 0; k < n; k++) wick_for_end(b, 0, NULL);
+}
+
+/* x, over the dimensions that the walk has no axes of. */
+static void scatter_copy(const wick_compute *c, wick_value out, uint32_t n, const wick_dim *extent,
+                         const wick_dim *index)
 {
   wick_builder *b = c->b;
-  if (b->status) return;
-  wick_opcode row = scatter_row(c->attr);
-  wick_type s[4] = {wick_built_type(b, state), wick_built_type(b, v)};
-  s[2] = s[0], s[3] = s[1];
-  scatter_yield(c, state, hit, v);
-  uint32_t m = wick_region_begin(b, 4, s).id;
-  scatter_yield(c, (wick_value){m}, (wick_value){m + 2}, (wick_value){m + 3});
-  m = wick_region_begin(b, 2, s).id;
-  wick_value x = wick_read(b, c->in[0], index, 0, NULL, (wick_value){0}), own = {m + 1};
-  x = wick_build3(b, WICK_OP_where, (wick_value){m}, row ? wick_build2(b, row, x, own) : own, x);
-  c->out[0] = wick_stage_end(b, x, c->out_type[0]);
+  wick_value any[WICK_MAX_RANK];
+  scatter_loops(b, n, extent, any);
+  wick_put(b, out, index, n, any, wick_read(b, c->in[0], index, n, any, (wick_value){0}));
+  scatter_loops_end(b, n);
 }
 
 /* ---- scatter_elements ---- */
@@ -160,32 +155,31 @@ static wick_status scatter_elements_ref(wick_ref *c)
   return NULL;
 }
 
-/* Updates of an element lie in its own line: those whose index is the element's. */
+/* Updates of an element lie in its own line. */
 static void scatter_elements_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
   const wick_type_info *x = wick_built_info(b, c->in[0]), *indices = wick_built_info(b, c->in[1]);
-  wick_axis axis[WICK_MAX_RANK + 1];
-  wick_dim index[WICK_MAX_RANK], from[WICK_MAX_RANK], others[WICK_MAX_RANK], sizes[WICK_MAX_RANK];
-  uint32_t at = (uint32_t)c->attr[SCATTER_AXIS].i, n = wick_axes_of(b, c->out_type[0], axis),
-           nother = 0;
-  for (uint32_t k = 0; k < n; k++) {
-    from[k] = index[k] = axis[k].sym;
-    if (k == at || wick_dim_eq(indices->dim[k], x->dim[k])) continue;
-    others[nother] = index[k], sizes[nother++] = indices->dim[k];
-    from[k] = wick_dim_min(b->module->dims, index[k],
-                           wick_dim_sub(b->module->dims, indices->dim[k], wick_dim_const(1)));
+  uint32_t at = (uint32_t)c->attr[SCATTER_AXIS].i, nother = 0;
+  wick_dim others[WICK_MAX_RANK], sizes[WICK_MAX_RANK];
+  wick_line line;
+  wick_value out = wick_lines_begin(c, wick_ops[c->op]->name, at, 0, NULL, &line), inside = {0};
+  scatter_copy(c, out, 1, &x->dim[at], line.index);
+  for (uint32_t k = 0; k < x->rank; k++)
+    if (k != at && !wick_dim_eq(indices->dim[k], x->dim[k]))
+      others[nother] = line.index[k], sizes[nother++] = indices->dim[k];
+  wick_value there = wick_stage_inside(b, nother, others, sizes);
+  if (there.id) wick_if_begin(b, there, 0, NULL);
+  wick_value t = wick_for_begin(b, wick_build_i64(b, 0), wick_index(b, indices->dim[at]), 0, NULL);
+  wick_value i = scatter_walk_index(c, line.index, 1, &t, x->dim[at], &inside);
+  wick_value v = wick_read(b, c->in[2], line.index, 1, &t, (wick_value){0});
+  scatter_walk_update(c, out, line.index, 1, &i, v, inside);
+  wick_for_end(b, 0, NULL);
+  if (there.id) {
+    wick_if_else(b, 0, NULL);
+    wick_if_end(b, 0, NULL);
   }
-  axis[n] = wick_make_axis(b, "t", indices->dim[at], true);
-  from[at] = axis[n].sym;
-  wick_value state = scatter_fold(c, n + 1, axis);
-  wick_value first = wick_stage_compare(b, WICK_OP_eq, index[at], wick_dim_const(0));
-  wick_value i = scatter_stage_index(c, from, x->dim[at], first);
-  wick_value hit = wick_build2(b, WICK_OP_eq, i, wick_index(b, index[at])),
-             inside = wick_stage_inside(b, nother, others, sizes);
-  if (inside.id) hit = wick_build2(b, WICK_OP_and, hit, inside);
-  wick_value v = wick_read(b, c->in[2], from, 0, NULL, (wick_value){0});
-  scatter_end(c, state, hit, v, index);
+  c->out[0] = wick_walk_end(b);
 }
 
 const wick_op wick_op_scatter_elements = {
@@ -200,6 +194,7 @@ const wick_op wick_op_scatter_elements = {
              {"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .effect = WICK_MAY_FAIL,
+    .alone = true,
     .infer = scatter_elements_infer,
     .ref = scatter_elements_ref,
     .compute = scatter_elements_compute,
@@ -248,34 +243,31 @@ static wick_status scatter_nd_ref(wick_ref *c)
   return NULL;
 }
 
-/* Each element looks at all tuples. */
+/* Points are those of the dimensions that tuples do not choose: each goes through all tuples. */
 static void scatter_nd_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
   const wick_type_info *x = wick_built_info(b, c->in[0]), *indices = wick_built_info(b, c->in[1]);
-  wick_axis axis[2 * WICK_MAX_RANK];
+  wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK], tuple[WICK_MAX_RANK], from[WICK_MAX_RANK];
-  uint32_t rank = wick_axes_of(b, c->out_type[0], axis), n = rank, last = indices->rank - 1u,
+  wick_value place[WICK_MAX_RANK], to[WICK_MAX_RANK], inside = {0};
+  uint32_t rank = wick_axes_of(b, c->out_type[0], axis), last = indices->rank - 1u,
            depth = (uint32_t)indices->dim[last].v;
-  for (uint32_t k = 0; k < rank; k++) index[k] = axis[k].sym;
-  for (uint32_t k = 0; k < last; k++) {
-    axis[n] = wick_make_axis(b, wick_str_printf(b->mem, "u%u", k), indices->dim[k], true);
-    tuple[k] = from[k] = axis[n++].sym;
-  }
+  for (uint32_t k = 0; k < rank; k++) index[k] = k < depth ? WICK_DIM_ANY : axis[k].sym;
+  for (uint32_t k = 0; k < last; k++) tuple[k] = from[k] = WICK_DIM_ANY;
   for (uint32_t k = depth; k < rank; k++) from[last + k - depth] = index[k];
-  wick_value state = scatter_fold(c, n, axis), hit = {0}, first = {0};
-  for (uint32_t k = 0; k < rank; k++) { /* one element of x says what is wrong */
-    wick_value zero = wick_stage_compare(b, WICK_OP_eq, index[k], wick_dim_const(0));
-    first = first.id ? wick_build2(b, WICK_OP_and, first, zero) : zero;
-  }
+  wick_value out =
+      wick_walk_begin(b, "scatter_nd", rank - depth, axis + depth, c->nout, c->out_type);
+  scatter_copy(c, out, depth, x->dim, index);
+  scatter_loops(b, last, indices->dim, place);
   for (uint32_t d = 0; d < depth; d++) {
     tuple[last] = wick_dim_const(d);
-    wick_value i = scatter_stage_index(c, tuple, x->dim[d], first),
-               same = wick_build2(b, WICK_OP_eq, i, wick_index(b, index[d]));
-    hit = hit.id ? wick_build2(b, WICK_OP_and, hit, same) : same;
+    to[d] = scatter_walk_index(c, tuple, last, place, x->dim[d], &inside);
   }
-  wick_value v = wick_read(b, c->in[2], from, 0, NULL, (wick_value){0});
-  scatter_end(c, state, hit, v, index);
+  wick_value v = wick_read(b, c->in[2], from, last, place, (wick_value){0});
+  scatter_walk_update(c, out, index, depth, to, v, inside);
+  scatter_loops_end(b, last);
+  c->out[0] = wick_walk_end(b);
 }
 
 const wick_op wick_op_scatter_nd = {
@@ -290,6 +282,7 @@ const wick_op wick_op_scatter_nd = {
     .attr = {{"reduction", WICK_ATTR_ENUM, 0, false, SCATTER_WORDS, 0, 0}},
     .level = WICK_GRAPH,
     .effect = WICK_MAY_FAIL,
+    .alone = true,
     .infer = scatter_nd_infer,
     .ref = scatter_nd_ref,
     .compute = scatter_nd_compute,

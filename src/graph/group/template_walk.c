@@ -3,7 +3,7 @@
  */
 #include "graph/group/template_state.h"
 
-enum { WALK_VECTORS = 4, WALK_CHUNKS = 64, WALK_TASKS = 8 };
+enum { WALK_VECTORS = 4, WALK_CHUNKS = 64, WALK_TASKS = 8, WALK_DEPTH = 16 };
 
 /* The node that gives v; NULL: a region or the group does. */
 static const wick_node *walk_definer(const template_state *t, wick_value v)
@@ -21,16 +21,22 @@ static bool walk_is_index(const template_state *t, wick_value v)
   return false;
 }
 
-/* The same number for all points along the axis, and an expression where loops are. */
+/* The same for all points along the axis: computed from loops' indices, numbers, and what is read
+ * at such places. */
 static bool walk_shares(const template_state *t, wick_value v, wick_dim sym, uint32_t depth)
 {
   if (walk_is_index(t, v)) return true;
   const wick_node *n = walk_definer(t, v);
   if (!n || !depth) return false;
-  if (n->op == WICK_OP_const) return true;
-  if (n->op == WICK_OP_index) return !wick_dim_uses(t->g->module->dims, n->attr[0].dims[0], sym);
-  return (n->op == WICK_OP_add || n->op == WICK_OP_sub || n->op == WICK_OP_mul) &&
-         walk_shares(t, n->in[0], sym, depth - 1) && walk_shares(t, n->in[1], sym, depth - 1);
+  bool indexed = n->op == WICK_OP_index || n->op == WICK_OP_read;
+  if (!indexed && wick_op_of(n)->scalar == WICK_NOT_SCALAR) return n->op == WICK_OP_const;
+  for (uint32_t k = 0; indexed && k < n->attr[0].n; k++) {
+    wick_dim d = n->attr[0].dims[k];
+    if (!wick_dim_eq(d, WICK_DIM_ANY) && wick_dim_uses(t->g->module->dims, d, sym)) return false;
+  }
+  for (uint32_t k = n->op == WICK_OP_read; k < n->nin; k++)
+    if (!walk_shares(t, n->in[k], sym, depth - 1)) return false;
+  return true;
 }
 
 /* One element of a tensor for each point along the axis, side by side; or one for all of them, if
@@ -43,7 +49,7 @@ static bool walk_beside(const template_state *t, const wick_node *n, wick_dim sy
   for (uint32_t k = 0; k < rank; k++) {
     wick_dim d = n->attr[0].dims[k], coef, rest;
     if (wick_dim_eq(d, WICK_DIM_ANY)) {
-      if (!walk_shares(t, n->in[from++], sym, 8)) return false;
+      if (!walk_shares(t, n->in[from++], sym, WALK_DEPTH)) return false;
     } else if (wick_dim_uses(dims, d, sym)) {
       moves = k + 1 == rank && wick_dim_linear(dims, d, sym, &coef, &rest) && wick_dim_is(coef, 1);
       if (!moves) return false;
@@ -58,11 +64,14 @@ static bool walk_is_vector(const template_state *t, uint32_t axis)
   for (uint32_t i = t->out->node + 1; i < template_node(t, t->out)->end; i++) {
     const wick_node *n = &t->g->node[i];
     switch (n->op) {
-    case WICK_OP_while:
+    case WICK_OP_while: return false;
     case WICK_OP_fail:
-    case WICK_OP_if: return false;
+    case WICK_OP_if:
+      if (!walk_shares(t, n->in[0], sym, WALK_DEPTH)) return false;
+      break;
     case WICK_OP_for:
-      if (!walk_shares(t, n->in[0], sym, 8) || !walk_shares(t, n->in[1], sym, 8)) return false;
+      if (!walk_shares(t, n->in[0], sym, WALK_DEPTH) || !walk_shares(t, n->in[1], sym, WALK_DEPTH))
+        return false;
       break;
     case WICK_OP_get:
     case WICK_OP_put:
