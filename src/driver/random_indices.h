@@ -68,6 +68,14 @@ static void random_one_hot(random_graph *r, wick_opcode op)
   random_build(r, op, 2, in, a, NULL);
 }
 
+static void random_places(random_graph *r, wick_opcode op)
+{
+  wick_value x = random_where(r, WICK_BIT(WICK_BOOL), 1, 1);
+  int64_t n = 1 + random_below(r, 60);
+  if (!x.id) x = random_tensor(r, WICK_BOOL, 1, &n, true);
+  random_build(r, op, 1, &x, NULL, NULL);
+}
+
 static void random_search(random_graph *r, wick_opcode op)
 {
   wick_value x = random_where(r, WICK_NUMBERS, 0, 4);

@@ -122,6 +122,7 @@ static const wick_export_row rows[WICK_NOP] = {
     PUT(one_hot, "OneHot", "axis", ~WICK_BIT(WICK_BF16), wick_export_one_hot),
     PLAIN(or, "Or"),
     PUT(pad, "Pad", "mode", 0, wick_export_pad),
+    PUT(places, NULL, NULL, 0, wick_export_places),
     LESS(pow, "Pow", NULL, POWERS),
     LESS(prelu, "PRelu", NULL, SMALL),
     PUT(range, "Range", NULL, 0, wick_export_range_row),

@@ -158,6 +158,7 @@ void wick_export_reduce(wick_export_op *o);
 void wick_export_scan(wick_export_op *o);
 void wick_export_split(wick_export_op *o);
 void wick_export_top_k(wick_export_op *o);
+void wick_export_places(wick_export_op *o);
 void wick_export_move(wick_export_op *o); /* one list of sizes is the second input */
 void wick_export_slice(wick_export_op *o);
 void wick_export_pad(wick_export_op *o);

@@ -6,7 +6,7 @@
 #include "ir/element.h"
 #include "ops/ref.h"
 
-enum { COMPACT_MOST = 1 << 28, COMPACT_BLOCK = 32 };
+enum { COMPACT_MOST = 1 << 28 };
 
 void wick_onnx_bound(wick_onnx_context *c, wick_value v, uint32_t axis, wick_value count)
 {
@@ -52,57 +52,11 @@ static wick_value compact_flat(wick_onnx_op *o, wick_value x, wick_dim n)
   return wick_onnx_reshape(o, x, 1, &n);
 }
 
-static wick_value compact_cumsum(wick_onnx_op *o, wick_value x, uint32_t axis)
+wick_value wick_onnx_sums(wick_onnx_op *o, wick_value x)
 {
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_cumsum);
-  wick_onnx_set_int(&e, "axis", axis);
+  wick_onnx_set_int(&e, "axis", 0);
   return wick_onnx_end1(&e, x);
-}
-
-/* Running sums of x [n]: of blocks, with what all blocks before come to. (The row takes as many
- * steps as there are pairs of elements.) */
-wick_value wick_onnx_sums(wick_onnx_op *o, wick_value x, wick_dim n)
-{
-  wick_dims *t = o->c->module->dims;
-  wick_dim block = wick_dim_const(COMPACT_BLOCK), blocks = wick_dim_ceildiv(t, n, block),
-           whole = wick_dim_mul(t, blocks, block), more = wick_dim_sub(t, whole, n),
-           table[2] = {blocks, block}, column[2] = {blocks, wick_dim_const(1)};
-  if (compact_most(o, n) <= COMPACT_BLOCK || o->b->status) return compact_cumsum(o, x, 0);
-  if (!wick_dim_is(more, 0)) {
-    wick_value part[2] = {x, wick_onnx_expand(o, wick_onnx_number(o, x, 0), 1, &more)};
-    x = wick_onnx_concat(o, 0, 2, part);
-  }
-  x = wick_onnx_reshape(o, x, 2, table);
-  wick_value all = wick_onnx_reduce1(o, WICK_OP_reduce_sum, x, 1, false);
-  wick_value before = wick_build2(o->b, WICK_OP_sub, wick_onnx_sums(o, all, blocks), all);
-  x = wick_build2(o->b, WICK_OP_add, compact_cumsum(o, x, 1),
-                  wick_onnx_reshape(o, before, 2, column));
-  return wick_onnx_slice(o, compact_flat(o, x, whole), 0, wick_dim_const(0), n);
-}
-
-/* The places of the true elements of `mask` [n], in order, as i64 [n]; behind them n - 1. *count:
- * how many there are. Each is searched for in the running sums, by halves. */
-static wick_value compact_places(wick_onnx_op *o, wick_value mask, wick_dim n, wick_value *count)
-{
-  wick_builder *b = o->b;
-  int64_t most = 1, all = compact_most(o, n);
-  wick_value size = wick_onnx_size(o, n),
-             end = wick_onnx_size(o, wick_dim_sub(o->c->module->dims, n, wick_dim_const(1)));
-  wick_value ones = wick_build_cast(b, mask, WICK_I64);
-  wick_value sums = wick_onnx_sums(o, ones, n), place = wick_onnx_count(o, n);
-  *count = wick_onnx_reduce1(o, WICK_OP_reduce_sum, ones, 0, false);
-  wick_value wanted = place;
-  place = wick_onnx_by(o, WICK_OP_mul, place, 0);
-  while (most * 2 <= all) most *= 2;
-  for (int64_t step = most; step > 0; step /= 2) {
-    wick_value next = wick_onnx_by(o, WICK_OP_add, place, (double)step);
-    wick_value last = wick_build2(b, WICK_OP_min, wick_onnx_by(o, WICK_OP_sub, next, 1), end);
-    wick_value before = wick_onnx_gather(o, WICK_OP_gather, sums, last, 0);
-    wick_value fits = wick_build2(b, WICK_OP_le, next, size);
-    wick_value small = wick_build2(b, WICK_OP_le, before, wanted);
-    place = wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_and, fits, small), next, place);
-  }
-  return wick_build2(b, WICK_OP_min, place, end);
 }
 
 /* What is known of a mask: how many of its elements are true, and a constant of their places; false
@@ -132,7 +86,10 @@ wick_value wick_onnx_places(wick_onnx_op *o, wick_value mask, wick_dim n, wick_d
     *size = wick_dim_const(known);
     return places;
   }
-  return compact_places(o, mask, n, count);
+  if (wick_dim_is(n, 0)) return wick_onnx_count(o, n);
+  places = wick_build1(o->b, WICK_OP_places, mask);
+  *count = (wick_value){places.id + 1};
+  return places;
 }
 
 static bool compact_numel(wick_onnx_op *o, wick_value x, wick_dim *out)

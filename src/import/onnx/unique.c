@@ -1,5 +1,5 @@
 /* Unique: rows in order, equal ones beside each other, the first of each taken. They are sorted by
- * a bitonic network, one loop over its n log^2 n exchanges in log^2 n steps (Batcher 1968). */
+ * one column after the other, the last one first: equal ones stay as they are. */
 #include "import/onnx/import.h"
 #include "ir/element.h"
 
@@ -62,76 +62,37 @@ static wick_value unique_any(wick_onnx_op *o, wick_value x)
   return wick_onnx_by(o, WICK_OP_gt, x, 0);
 }
 
-/* Does row x come before row y? The first column in which they differ tells. */
-static wick_value unique_less(wick_onnx_op *o, const unique_rows *u, wick_value x, wick_value y,
-                              wick_value differ)
+/* The order of x [n], and among equal ones their own: i64 [n]. */
+static wick_value unique_sorted(wick_onnx_op *o, wick_value x, int64_t n)
 {
-  wick_builder *b = o->b;
-  wick_value less = wick_build2(b, WICK_OP_lt, x, y);
-  if (u->nan) {
-    wick_value of_x = unique_is_nan(o, x), of_y = unique_is_nan(o, y);
-    wick_value top = wick_build2(b, WICK_OP_and, of_y, wick_build1(b, WICK_OP_not, of_x));
-    less = wick_build2(b, WICK_OP_or, less, top);
-  }
-  if (u->m == 1) return unique_any(o, less);
-  wick_value column = wick_onnx_count_along(o, wick_dim_const(u->m), 1, 2);
-  wick_value at = wick_build3(b, WICK_OP_where, differ, column, unique_number(o, u->m));
-  wick_value first = wick_onnx_reduce1(o, WICK_OP_reduce_min, at, 1, true);
-  wick_value here = wick_build2(b, WICK_OP_eq, column, first);
-  return unique_any(o, wick_build2(b, WICK_OP_and, less, here));
-}
-
-/* Is the bit of weight `bit`, a power of two, 0 in i? */
-static wick_value unique_bit_is_0(wick_onnx_op *o, wick_value i, wick_value bit)
-{
-  return wick_onnx_by(o, WICK_OP_eq, wick_build2(o->b, WICK_OP_bit_and, i, bit), 0);
-}
-
-/* The network's step of distance `step` in runs of `run`: each place keeps its row's number or
- * takes that of its partner. Equal rows go by their numbers, those behind the last above all. */
-static wick_value unique_exchange(wick_onnx_op *o, const unique_rows *u, wick_value own,
-                                  wick_value place, wick_value step, wick_value run)
-{
-  wick_builder *b = o->b;
-  wick_value lower = unique_bit_is_0(o, place, step), rising = unique_bit_is_0(o, place, run);
-  wick_value other = unique_at(o, own, wick_build2(b, WICK_OP_bit_xor, place, step));
-  wick_value last = unique_number(o, u->n - 1);
-  wick_value x = unique_at(o, u->key, wick_build2(b, WICK_OP_min, other, last));
-  wick_value y = unique_at(o, u->key, wick_build2(b, WICK_OP_min, own, last));
-  wick_value differ = unique_differ(o, u, x, y);
-  wick_value less = unique_less(o, u, x, y, differ), tie = wick_build2(b, WICK_OP_lt, other, own);
-  wick_value real = wick_build2(b, WICK_OP_le, wick_build2(b, WICK_OP_max, own, other), last);
-  wick_value by_row = wick_build2(b, WICK_OP_and, real, unique_any(o, differ));
-  wick_value before = wick_build3(b, WICK_OP_where, by_row, less, tie);
-  wick_value least = wick_build2(b, WICK_OP_eq, lower, rising);
-  return wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_eq, before, least), other, own);
+  wick_dim all = wick_dim_const(n);
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_top_k);
+  wick_onnx_set_int(&e, "axis", 0);
+  wick_onnx_set_int(&e, "least", 1);
+  wick_onnx_set_dims(&e, "k", 1, &all);
+  return (wick_value){wick_onnx_end1(&e, x).id + 1};
 }
 
 /* The rows' numbers in rising order, equal ones in the order that they have: i64 [n]. */
 static wick_value unique_order(wick_onnx_op *o, const unique_rows *u)
 {
   wick_builder *b = o->b;
-  int64_t size = 1, bits = 0;
-  while (size < u->n) size *= 2, bits++;
-  wick_value place = wick_onnx_count(o, wick_dim_const(size)), y[4];
-  if (size == 1 || b->status) return place;
-  wick_type one = wick_type_tensor(o->c->module, WICK_I64, 0, NULL),
-            type[4] = {one, wick_built_type(b, place), one, one};
-  wick_value in[4] = {unique_number(o, bits * (bits + 1) / 2), place, unique_number(o, 1),
-                      unique_number(o, 2)};
+  static const int64_t turned[2] = {1, 0};
+  if (u->m == 1) return unique_sorted(o, unique_flat(o, u->key, u->n), u->n);
+  wick_value columns = wick_onnx_transpose(o, u->key, 2, turned),
+             order = wick_onnx_count(o, wick_dim_const(u->n)), y[2];
+  if (b->status) return order;
+  wick_type type[2] = {wick_type_tensor(o->c->module, WICK_I64, 0, NULL),
+                       wick_built_type(b, order)};
+  wick_value in[2] = {unique_number(o, u->m), order}, last = unique_number(o, u->m - 1);
   wick_attr a[2] = {{.i = 0}, {.n = 0}};
-  wick_build_open(b, WICK_OP_loop, 4, in, a, 0, NULL);
-  wick_value own = {wick_region_begin(b, 4, type).id + 1};
-  wick_value step = {own.id + 1}, run = {own.id + 2};
+  wick_build_open(b, WICK_OP_loop, 2, in, a, 0, NULL);
+  wick_value i = wick_region_begin(b, 2, type), own = {i.id + 1};
+  wick_value column = unique_at(o, columns, wick_build2(b, WICK_OP_sub, last, i));
   y[0] = wick_build_const(b, wick_type_tensor(o->c->module, WICK_BOOL, 0, NULL), 0, 1);
-  y[1] = unique_exchange(o, u, own, place, step, run);
-  wick_value ends = wick_onnx_by(o, WICK_OP_eq, step, 1),
-             half = wick_onnx_by(o, WICK_OP_div, step, 2);
-  y[2] = wick_build3(b, WICK_OP_where, ends, run, half);
-  y[3] = wick_build3(b, WICK_OP_where, ends, wick_onnx_by(o, WICK_OP_mul, run, 2), run);
-  wick_yield(b, 4, y);
-  place = wick_build_close(b);
-  return wick_onnx_slice(o, place, 0, wick_dim_const(0), wick_dim_const(u->n));
+  y[1] = unique_at(o, own, unique_sorted(o, unique_at(o, column, own), u->n));
+  wick_yield(b, 2, y);
+  return wick_build_close(b);
 }
 
 /* x as rows along `axis`, NULL: as its elements. False after a failure was added. */
@@ -189,7 +150,7 @@ static unique_groups unique_find(wick_onnx_op *o, const unique_rows *u)
   wick_value differ = unique_differ(o, u, rows, unique_at(o, rows, left));
   wick_value begins = wick_build2(b, WICK_OP_or, first, unique_any(o, differ));
   if (b->status) return g;
-  wick_value sums = wick_onnx_sums(o, wick_build_cast(b, begins, WICK_I64), wick_dim_const(n));
+  wick_value sums = wick_onnx_sums(o, wick_build_cast(b, begins, WICK_I64));
   g.number = wick_onnx_by(o, WICK_OP_sub, sums, 1);
   g.begin = wick_onnx_places(o, begins, wick_dim_const(n), &size, &g.count);
   if (!g.count.id) g.count = unique_number(o, size.v);
@@ -221,7 +182,7 @@ static void unique_as_met(wick_onnx_op *o, const unique_rows *u, const unique_gr
   wick_value own = unique_at(o, g->order, begin);
   wick_value new = wick_build2(b, WICK_OP_eq, own, g->order);
   wick_value met = unique_put(o, g->order, wick_build_cast(b, new, WICK_I64));
-  wick_value number = wick_onnx_by(o, WICK_OP_sub, wick_onnx_sums(o, met, wick_dim_const(u->n)), 1);
+  wick_value number = wick_onnx_by(o, WICK_OP_sub, wick_onnx_sums(o, met), 1);
   if (b->status) return;
   out[0] =
       wick_onnx_places(o, wick_onnx_by(o, WICK_OP_ne, met, 0), wick_dim_const(u->n), &size, &count);
@@ -231,7 +192,7 @@ static void unique_as_met(wick_onnx_op *o, const unique_rows *u, const unique_gr
 
 static void unique_import(wick_onnx_op *o)
 {
-  unique_rows u;
+  unique_rows u = {0};
   uint32_t axis = 0;
   bool along = wick_onnx_attr_find(o, "axis") != NULL;
   if (along && !wick_onnx_axis(o, wick_onnx_int(o, "axis", 0), wick_onnx_info(o, 0)->rank, &axis))
