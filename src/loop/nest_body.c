@@ -339,13 +339,15 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
     v = nest_load(t, r, p, type->rank, nearest, type->elem, (wick_value){0});
   else if (p->in_memory)
     v = nest_load(t, r, p, type->rank, index, type->elem, inside);
-  else if (nany || inside.id) {
+  else if (inside.id || (nany && t->s->stage[p->stage].where != WICK_INLINE)) {
     nest_fail(t, "stage `%s` is not in memory, and is read at an index that may lie outside it",
               t->s->stage[p->stage].name);
     return (wick_value){0};
-  } else if (t->s->stage[p->stage].where == WICK_INLINE)
+  } else if (t->s->stage[p->stage].where == WICK_INLINE) {
+    for (uint32_t k = 0; k < type->rank; k++) /* any will do: it is the same everywhere */
+      if (wick_dim_eq(index[k], WICK_DIM_ANY)) index[k] = wick_dim_const(0);
     v = nest_read_inline(t, r, tensor, type->rank, index);
-  else
+  } else
     v = nest_read_tile(t, r, tensor, type->rank, index);
   if (!inside.id || t->b.status) return v;
   uint32_t lanes = wick_built_info(&t->b, v)->lanes > 1 || wick_built_info(&t->b, inside)->lanes > 1

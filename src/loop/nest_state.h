@@ -83,10 +83,8 @@ uint32_t nest_known_mark(const nest *t);
 void nest_known_rewind(nest *t, uint32_t mark);
 
 wick_dim nest_symbol_open(nest *t, const char *name, int64_t hi); /* a fresh symbol 0 .. hi */
-/* One for an index of a loop of n iterations. Of an open number that is one at most it is 0:
- * divisions of a symbol that can be nothing else are decided by its range, and leave it in the
- * rest.
- */
+/* One for an index of a loop of n iterations. Of one at most it is 0: divisions of a symbol that
+ * can be nothing else are decided by its range, and leave it in the rest. */
 wick_dim nest_index_open(nest *t, const char *name, wick_dim n);
 /* A fresh symbol for what `d` is now: it has a narrow range, 0 .. hi, where that of d does not
  * show. The caller takes it back. */

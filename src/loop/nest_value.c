@@ -92,8 +92,7 @@ wick_dim nest_symbol_open(nest *t, const char *name, int64_t hi)
 wick_dim nest_index_open(nest *t, const char *name, wick_dim n)
 {
   int64_t most = nest_high(t, n);
-  if (most <= 1 && !wick_dim_is_const(n)) return wick_dim_const(0);
-  return nest_symbol_open(t, name, wick_max_i64(most, 1) - 1);
+  return most <= 1 ? wick_dim_const(0) : nest_symbol_open(t, name, most - 1);
 }
 
 wick_dim nest_symbol_be(nest *t, const char *name, wick_dim d, int64_t hi)

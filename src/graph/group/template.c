@@ -30,8 +30,16 @@ enum { TEMPLATE_SHORT = 4 }; /* vectors of a line that the next one follows soon
 
 /* ---- what stages are like ---- */
 
+/* Every element is the same. */
+static bool template_is_number(const wick_func *g, const wick_node *stage)
+{
+  for (uint32_t i = stage->region[0].begin; i < stage->region[0].end; i++)
+    if (g->node[i].op == WICK_OP_read || g->node[i].op == WICK_OP_index) return false;
+  return true;
+}
+
 /* A map is computed where it is read, unless a read of it has a guard or a run-time index: those
- * want it in memory. */
+ * want it in memory, if not every element is the same. */
 static bool template_can_inline(const wick_func *g, const wick_node *stage)
 {
   if (stage->op != WICK_OP_map ||
@@ -45,7 +53,8 @@ static bool template_can_inline(const wick_func *g, const wick_node *stage)
           uses || (n->in[k].id >= stage->first.id && n->in[k].id < stage->first.id + stage->nout);
     if (!uses) continue;
     if (n->op == WICK_OP_return) return false;
-    if (n->op == WICK_OP_read && (n->attr[1].i || n->nin > 1)) return false;
+    if (n->op == WICK_OP_read && (n->attr[1].i || (n->nin > 1 && !template_is_number(g, stage))))
+      return false;
   }
   return true;
 }
@@ -601,8 +610,10 @@ wick_status wick_template_steps(wick_func *g, const wick_target *target, const w
   if (!t.s->nstage) return wick_fail(tmp, WICK_EINTERNAL, g->name, "a group without stages");
   t.out = &t.s->stage[t.s->output];
   t.lanes = template_lanes(&t);
-  if (!template_walk(&t) && !wick_template_winograd(t.s, target, knobs, &t.steps, &t.refused) &&
-      !template_attention(&t) && !template_depth(&t))
+  if (t.out->walk) {
+    if (template_inline(&t)) template_walk(&t);
+  } else if (!wick_template_winograd(t.s, target, knobs, &t.steps, &t.refused) &&
+             !template_attention(&t) && !template_depth(&t))
     template_choose(&t);
   if (t.refused) return NULL;
   WICK_TRY(wick_template_spans(g, tmp, &t.steps));

@@ -131,7 +131,7 @@ void template_row_maps(template_state *t, const char *row, int64_t lanes, bool c
 /* ---- of whole groups (template_attention.c, template_depth.c, template_walk.c) ---- */
 bool template_attention(template_state *t);
 bool template_depth(template_state *t);
-bool template_walk(template_state *t);
+void template_walk(template_state *t);
 
 /* Every read of the fold's results, `read` in stage st, fits (template.c). */
 typedef bool template_fits(const template_state *t, const wick_stage *st, const wick_node *read,

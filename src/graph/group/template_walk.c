@@ -84,14 +84,13 @@ static bool walk_is_vector(const template_state *t, uint32_t axis)
   return true;
 }
 
-bool template_walk(template_state *t)
+void template_walk(template_state *t)
 {
-  if (!t->out->walk) return false;
   uint32_t n = t->out->naxis;
   const char *o = t->out->name;
   for (uint32_t k = 0; k < n; k++)
-    if (!template_extent(t, t->out, k)) return true;
-  if (!n) return true;
+    if (!template_extent(t, t->out, k)) return;
+  if (!n) return;
   const char *last = template_loop(t, t->out, n - 1);
   int64_t extent = template_most(t, t->out, n - 1), lanes = t->lanes, tasks = 1;
   while (lanes < t->lanes * WALK_VECTORS && extent >= 2 * lanes) lanes *= 2;
@@ -105,9 +104,8 @@ bool template_walk(template_state *t)
     wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
     tasks *= template_extent(t, t->out, k);
   }
-  if (vector ? template_is(t->out, n - 1, lanes) : tasks >= WALK_TASKS) return true;
+  if (vector ? template_is(t->out, n - 1, lanes) : tasks >= WALK_TASKS) return;
   if (!vector && extent > WALK_CHUNKS * WALK_TASKS)
     wick_text_printf(&t->steps, "split %s.%s chunk:%d; ", o, last, WALK_CHUNKS);
   wick_text_printf(&t->steps, "parallel %s.%s; ", o, last);
-  return true;
 }

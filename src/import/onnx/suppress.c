@@ -1,0 +1,127 @@
+/* NonMaxSuppression: boxes in the order of their scores, those that others cover left out, classes
+ * one behind the other. */
+#include <math.h>
+
+#include "import/onnx/import.h"
+#include "ir/element.h"
+
+typedef struct suppress_boxes {
+  wick_dim batch, classes, n, most;
+  double overlap;
+} suppress_boxes;
+
+/* Columns k and k + 2 of [batch, n, 4]: low and high sides along an axis, [batch, 1, n]. */
+static void suppress_sides(wick_onnx_op *o, int64_t k, wick_value *out)
+{
+  wick_builder *b = o->b;
+  static const int64_t turned[3] = {0, 2, 1};
+  wick_value p[2];
+  for (int64_t i = 0; i < 2; i++) {
+    p[i] = wick_onnx_slice(o, o->in[0], 2, wick_dim_const(k + 2 * i), wick_dim_const(1));
+    p[i] = wick_onnx_transpose(o, p[i], 3, turned);
+  }
+  if (wick_onnx_int(o, "center_point_box", 0)) {
+    wick_value half = wick_onnx_by(o, WICK_OP_mul, p[1], 0.5);
+    p[1] = wick_build2(b, WICK_OP_add, p[0], half);
+    p[0] = wick_build2(b, WICK_OP_sub, p[0], half);
+  }
+  out[0] = wick_build2(b, WICK_OP_min, p[0], p[1]);
+  out[1] = wick_build2(b, WICK_OP_max, p[0], p[1]);
+}
+
+/* [batch, 4, n]: low y, low x, high y, high x. */
+static wick_value suppress_corners(wick_onnx_op *o)
+{
+  wick_value y[2], x[2];
+  suppress_sides(o, 0, y);
+  suppress_sides(o, 1, x);
+  return wick_onnx_concat(o, 1, 4, (wick_value[]){y[0], x[0], y[1], x[1]});
+}
+
+static bool suppress_begin(wick_onnx_op *o, suppress_boxes *s)
+{
+  const wick_type_info *x = wick_onnx_info(o, 0), *y = wick_onnx_info(o, 1);
+  uint32_t n;
+  int64_t most;
+  const double *number;
+  if (x->rank != 3 || y->rank != 3) {
+    wick_onnx_fail(o, WICK_ETYPE, "boxes and scores have ranks %u and %u, wanted 3", x->rank,
+                   y->rank);
+    return false;
+  }
+  s->batch = y->dim[0], s->classes = y->dim[1], s->n = y->dim[2];
+  if (!wick_onnx_equal(o, x->dim[0], s->batch) || !wick_onnx_equal(o, x->dim[1], s->n) ||
+      !wick_dim_is(x->dim[2], 4) || wick_dim_is(s->n, 0)) {
+    wick_onnx_fail(o, WICK_ETYPE, "boxes and scores do not fit each other");
+    return false;
+  }
+  if (!wick_onnx_one(o, 2, "max_output_boxes_per_class", 0, &most)) return false;
+  s->most = wick_dim_min(o->c->module->dims, wick_dim_const(wick_max_i64(0, most)), s->n);
+  if (wick_onnx_has(o, 3)) {
+    if (!wick_onnx_floats(o, 3, "iou_threshold", &n, &number)) return false;
+    if (n == 1) s->overlap = (double)(float)number[0];
+  }
+  return !o->b->status;
+}
+
+/* The boxes of all classes, [batch, classes, most], and which of them are there, as a row. */
+static wick_value suppress_select(wick_onnx_op *o, const suppress_boxes *s, wick_dim all,
+                                  wick_value *there)
+{
+  wick_builder *b = o->b;
+  wick_value scores = o->in[1];
+  if (wick_onnx_has(o, 4)) {
+    wick_value more = wick_build2(b, WICK_OP_gt, scores, wick_onnx_scalar(o, 4));
+    scores =
+        wick_build3(b, WICK_OP_where, more, scores, wick_onnx_number(o, scores, -(double)INFINITY));
+  }
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_top_k);
+  wick_onnx_set_int(&e, "axis", 2);
+  wick_onnx_set_dims(&e, "k", 1, &s->n);
+  wick_value top = wick_onnx_end1(&e, scores);
+  wick_value in[3] = {suppress_corners(o), top, {top.id + 1}};
+  e = wick_onnx_begin(o, WICK_OP_suppress);
+  wick_onnx_set_dims(&e, "most", 1, &s->most);
+  wick_onnx_set_float(&e, "overlap", s->overlap);
+  wick_value boxes = wick_onnx_end(&e, 3, in), count = {boxes.id + 1};
+  wick_value place = wick_onnx_count_along(o, s->most, 2, 3);
+  count = wick_onnx_unsqueeze(o, count, 2);
+  *there = wick_onnx_reshape(o, wick_build2(b, WICK_OP_lt, place, count), 1, &all);
+  return wick_onnx_reshape(o, boxes, 1, &all);
+}
+
+static wick_value suppress_size(wick_onnx_op *o, wick_dim d)
+{
+  return wick_build1(o->b, WICK_OP_size, wick_onnx_count(o, d));
+}
+
+static void suppress_import(wick_onnx_op *o)
+{
+  suppress_boxes s = {0};
+  wick_dims *t = o->c->module->dims;
+  wick_builder *b = o->b;
+  wick_value there, count, column[3];
+  wick_dim size;
+  if (!suppress_begin(o, &s)) return;
+  wick_dim lines = wick_dim_mul(t, s.batch, s.classes), all = wick_dim_mul(t, lines, s.most);
+  if (wick_dim_is(all, 0)) {
+    int64_t none[2] = {0, 3};
+    o->out[0] = wick_onnx_table(o, WICK_I64, 2, none, NULL);
+    return;
+  }
+  wick_value box = suppress_select(o, &s, all, &there);
+  if (b->status) return;
+  wick_value place = wick_onnx_places(o, there, all, &size, &count);
+  wick_value line = wick_build2(b, WICK_OP_div, place, suppress_size(o, s.most));
+  column[0] = wick_build2(b, WICK_OP_div, line, suppress_size(o, s.classes));
+  column[1] = wick_build2(b, WICK_OP_mod, line, suppress_size(o, s.classes));
+  column[2] = wick_onnx_gather(o, WICK_OP_gather, box, place, 0);
+  for (uint32_t k = 0; k < 3; k++) column[k] = wick_onnx_unsqueeze(o, column[k], 1);
+  o->out[0] = wick_onnx_concat(o, 1, 3, column);
+  if (count.id) wick_onnx_bound(o->c, o->out[0], 0, count);
+}
+
+const wick_onnx_row wick_onnx_suppress_rows[] = {
+    {"NonMaxSuppression", 10, {2, 5}, 1, "center_point_box:i", suppress_import, 0, 0},
+    {0},
+};

@@ -1,0 +1,242 @@
+/* Of boxes in the order of their scores, those that none before them covers. */
+#include <math.h>
+
+#include "ops/grad.h"
+#include "ops/ref.h"
+#include "ops/tensor.h"
+#include "ops/walk.h"
+
+enum { SUPPRESS_MOST, SUPPRESS_OVERLAP };
+enum { SUPPRESS_BOXES, SUPPRESS_SCORES, SUPPRESS_ORDER };
+enum {
+  SUPPRESS_SIDES = 4,
+  SUPPRESS_AREA = 4,
+  SUPPRESS_NUMBERS
+}; /* of a box: low y, x, high y, x */
+
+static wick_status suppress_infer(wick_infer *c)
+{
+  const wick_type_info *boxes, *scores, *order;
+  WICK_TRY(wick_infer_tensor(c, SUPPRESS_BOXES, "the boxes", 3, &boxes));
+  WICK_TRY(wick_infer_alike(c, SUPPRESS_SCORES, "the scores", 3, &scores));
+  WICK_TRY(wick_infer_tensor(c, SUPPRESS_ORDER, "the order", 3, &order));
+  bool fit = boxes->rank == 3 && scores->rank == 3 && order->rank == 3 && order->elem == WICK_I64 &&
+             wick_dim_is(boxes->dim[1], SUPPRESS_SIDES) && c->attr[SUPPRESS_MOST].n == 1 &&
+             wick_infer_equal(c, boxes->dim[0], scores->dim[0]) &&
+             wick_infer_equal(c, boxes->dim[2], scores->dim[2]);
+  for (uint32_t k = 0; fit && k < 3; k++) fit = wick_infer_equal(c, order->dim[k], scores->dim[k]);
+  if (!fit)
+    return wick_infer_fail(
+        c, WICK_ETYPE, "boxes %s, scores %s and their order %s do not fit each other",
+        wick_infer_type_text(c, c->in[0]->type), wick_infer_type_text(c, c->in[1]->type),
+        wick_infer_type_text(c, c->in[2]->type));
+  wick_dim dim[3] = {scores->dim[0], scores->dim[1], c->attr[SUPPRESS_MOST].dims[0]};
+  wick_infer_out(c, 0, WICK_I64, 3, dim);
+  wick_infer_out(c, 1, WICK_I64, 2, dim);
+  c->nout = 2;
+  return NULL;
+}
+
+/* ---- reference ---- */
+
+static double suppress_side(const wick_ref *c, int64_t batch, int64_t box, int64_t side)
+{
+  const wick_tensor *t = &c->in[SUPPRESS_BOXES];
+  return wick_load_elem(t->elem, t->data,
+                        (uint64_t)((batch * SUPPRESS_SIDES + side) * t->dim[2] + box))
+      .f;
+}
+
+static bool suppress_covers(const wick_ref *c, int64_t batch, int64_t x, int64_t y)
+{
+  wick_elem e = c->in[SUPPRESS_BOXES].elem;
+  double both = 1, area[2] = {1, 1};
+  for (int64_t k = 0; k < 2; k++) {
+    double low[2] = {suppress_side(c, batch, x, k), suppress_side(c, batch, y, k)},
+           high[2] = {suppress_side(c, batch, x, k + 2), suppress_side(c, batch, y, k + 2)};
+    for (int i = 0; i < 2; i++) area[i] = wick_ref_range(e, area[i] * (high[i] - low[i]));
+    both *= fmax(fmin(high[0], high[1]) - fmax(low[0], low[1]), 0);
+  }
+  return both / (area[0] + area[1] - both) > c->attr[SUPPRESS_OVERLAP].f;
+}
+
+static wick_status suppress_ref(wick_ref *c)
+{
+  const wick_tensor *scores = &c->in[SUPPRESS_SCORES], *order = &c->in[SUPPRESS_ORDER];
+  int64_t n = scores->dim[2], most = c->out[0].dim[2],
+          *kept = wick_new(c->mem, int64_t, (size_t)most + 1);
+  for (int64_t line = 0; line < scores->dim[0] * scores->dim[1]; line++) {
+    int64_t count = 0, batch = line / scores->dim[1];
+    for (int64_t i = 0; i < n && count < most; i++) {
+      int64_t box = wick_load_int(WICK_I64, order->data, (uint64_t)(line * n + i));
+      double score = wick_load_elem(scores->elem, scores->data, (uint64_t)(line * n + i)).f;
+      if (box < 0 || box >= n)
+        return wick_ref_fail(c, WICK_ERANGE, "box %lld of %lld", (long long)box, (long long)n);
+      if (score == -INFINITY) break;
+      bool covered = isnan(score);
+      for (int64_t k = 0; k < count && !covered; k++)
+        covered = suppress_covers(c, batch, kept[k], box);
+      if (covered) continue;
+      kept[count] = box;
+      wick_store_elem(WICK_I64, c->out[0].data, (uint64_t)(line * most + count++),
+                      (wick_scalar){.i = box});
+    }
+    wick_store_elem(WICK_I64, c->out[1].data, (uint64_t)line, (wick_scalar){.i = count});
+  }
+  return NULL;
+}
+
+/* ---- the walk ---- */
+
+typedef struct suppress {
+  const wick_compute *c;
+  wick_builder *b;
+  wick_dim batch, class; /* the point */
+  wick_value kept;       /* numbers of the boxes that were taken: [numbers, most] */
+} suppress;
+
+static wick_value suppress_read(const suppress *s, uint32_t operand, wick_dim row, wick_value i)
+{
+  wick_dim index[3] = {s->batch, row, WICK_DIM_ANY};
+  return wick_read(s->b, s->c->in[operand], index, 1, &i, (wick_value){0});
+}
+
+static wick_value suppress_kept(const suppress *s, uint32_t number, wick_value i)
+{
+  wick_dim index[2] = {wick_dim_const(number), WICK_DIM_ANY};
+  return wick_get(s->b, s->kept, index, 1, &i);
+}
+
+/* Sides and area of a box. */
+static void suppress_box(const suppress *s, wick_value box, wick_value *out)
+{
+  wick_builder *b = s->b;
+  for (uint32_t k = 0; k < SUPPRESS_SIDES; k++)
+    out[k] = suppress_read(s, SUPPRESS_BOXES, wick_dim_const(k), box);
+  wick_value y = wick_build2(b, WICK_OP_sub, out[2], out[0]),
+             x = wick_build2(b, WICK_OP_sub, out[3], out[1]);
+  out[SUPPRESS_AREA] = wick_build2(b, WICK_OP_mul, y, x);
+}
+
+/* Whether the i-th box that was taken covers one. */
+static wick_value suppress_hit(const suppress *s, wick_value i, const wick_value *box)
+{
+  wick_builder *b = s->b;
+  wick_value both = {0};
+  if (b->status) return both;
+  for (uint32_t k = 0; k < 2; k++) {
+    wick_value low = wick_build2(b, WICK_OP_max, suppress_kept(s, k, i), box[k]),
+               high = wick_build2(b, WICK_OP_min, suppress_kept(s, k + 2, i), box[k + 2]);
+    wick_value side = wick_build2(b, WICK_OP_sub, high, low);
+    side = wick_build2(b, WICK_OP_max, side, wick_build_like(b, side, 0));
+    both = k ? wick_build2(b, WICK_OP_mul, both, side) : side;
+  }
+  wick_value sum =
+      wick_build2(b, WICK_OP_add, suppress_kept(s, SUPPRESS_AREA, i), box[SUPPRESS_AREA]);
+  wick_value part = wick_build2(b, WICK_OP_div, both, wick_build2(b, WICK_OP_sub, sum, both));
+  return wick_build2(b, WICK_OP_gt, part, wick_build_like(b, part, s->c->attr[SUPPRESS_OVERLAP].f));
+}
+
+/* Whether one of the `count` boxes that were taken covers it. */
+static wick_value suppress_covered(const suppress *s, wick_value count, const wick_value *box,
+                                   wick_value init)
+{
+  wick_builder *b = s->b;
+  wick_value state[2] = {wick_build_i64(b, 0), init}, next[2];
+  wick_value i = wick_while_begin(b, 2, state);
+  wick_value free = wick_build1(b, WICK_OP_not, (wick_value){i.id + 1}),
+             more = wick_build2(b, WICK_OP_lt, i, count);
+  i = wick_while_body(b, wick_build2(b, WICK_OP_and, free, more), 2, state);
+  next[1] = suppress_hit(s, i, box);
+  next[0] = wick_walk_by(b, WICK_OP_add, i, 1);
+  return (wick_value){wick_while_end(b, 2, next).id + 1};
+}
+
+/* The box at place i of the order is taken, if it is not covered; the next number of boxes. */
+static wick_value suppress_step(const suppress *s, wick_value chosen, wick_value i,
+                                wick_value count, wick_value score)
+{
+  wick_builder *b = s->b;
+  wick_value box = suppress_read(s, SUPPRESS_ORDER, s->class, i), number[SUPPRESS_NUMBERS];
+  wick_dim place[3] = {s->batch, s->class, WICK_DIM_ANY};
+  wick_value n = wick_index(b, wick_built_info(b, s->c->in[SUPPRESS_SCORES])->dim[2]),
+             low = wick_walk_by(b, WICK_OP_lt, box, 0), high = wick_build2(b, WICK_OP_ge, box, n);
+  wick_value fail[2] = {wick_build2(b, WICK_OP_or, low, high), box};
+  wick_attr code = {.i = WICK_ERANGE};
+  wick_build(b, WICK_OP_fail, 2, fail, &code, 0, NULL);
+  box = wick_build3(b, WICK_OP_where, fail[0], wick_build_i64(b, 0), box);
+  suppress_box(s, box, number);
+  wick_value none = wick_build2(b, WICK_OP_ne, score, score);
+  wick_value covered = suppress_covered(s, count, number, none);
+  wick_if_begin(b, covered, 1, &count);
+  wick_if_else(b, 1, &count);
+  for (uint32_t k = 0; k < SUPPRESS_NUMBERS; k++) {
+    wick_dim index[2] = {wick_dim_const(k), WICK_DIM_ANY};
+    wick_put(b, s->kept, index, 1, &count, number[k]);
+  }
+  wick_put(b, chosen, place, 1, &count, box);
+  wick_value more = wick_walk_by(b, WICK_OP_add, count, 1);
+  return wick_if_end(b, 1, &more);
+}
+
+static void suppress_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  const wick_type_info *scores = wick_built_info(b, c->in[SUPPRESS_SCORES]);
+  wick_axis axis[3];
+  wick_axes_of(b, c->out_type[0], axis);
+  wick_dim most = c->attr[SUPPRESS_MOST].dims[0], last = scores->dim[2],
+           room[2] = {wick_dim_const(SUPPRESS_NUMBERS),
+                      wick_dim_max(b->module->dims, most, wick_dim_const(1))};
+  wick_type type[3] = {c->out_type[0], c->out_type[1],
+                       wick_type_tensor(b->module, scores->elem, 2, room)};
+  suppress s = {.c = c, .b = b, .batch = axis[0].sym, .class = axis[1].sym};
+  wick_value chosen = wick_walk_begin(b, "suppress", 2, axis, 3, type), all = {chosen.id + 1};
+  s.kept = (wick_value){chosen.id + 2};
+  wick_value zero = wick_build_i64(b, 0), n = wick_index(b, last), k = wick_index(b, most);
+  wick_value on = wick_build_const(b, wick_type_scalar(b->module, WICK_BOOL, 1), 0, 1),
+             state[3] = {zero, zero, on}, next[3];
+  wick_value i = wick_while_begin(b, 3, state);
+  wick_value more = wick_build2(b, WICK_OP_lt, i, n),
+             room_left = wick_build2(b, WICK_OP_lt, (wick_value){i.id + 1}, k);
+  more = wick_build2(b, WICK_OP_and, more, room_left);
+  i = wick_while_body(b, wick_build2(b, WICK_OP_and, more, (wick_value){i.id + 2}), 3, state);
+  wick_value count = {i.id + 1}, score = suppress_read(&s, SUPPRESS_SCORES, s.class, i);
+  next[0] = wick_walk_by(b, WICK_OP_add, i, 1);
+  next[2] = b->status ? i : wick_build2(b, WICK_OP_ne, score, wick_build_like(b, score, -INFINITY));
+  wick_if_begin(b, next[2], 1, &count);
+  next[1] = suppress_step(&s, chosen, i, count, score);
+  wick_if_else(b, 1, &next[1]);
+  next[1] = wick_if_end(b, 1, &count);
+  count = (wick_value){wick_while_end(b, 3, next).id + 1};
+  wick_dim point[2] = {s.batch, s.class}, place[3] = {s.batch, s.class, WICK_DIM_ANY};
+  wick_put(b, all, point, 0, NULL, count);
+  i = wick_for_begin(b, count, k, 0, NULL);
+  wick_put(b, chosen, place, 1, &i, zero);
+  wick_for_end(b, 0, NULL);
+  c->out[0] = wick_walk_end(b);
+  c->out[1] = (wick_value){c->out[0].id + 1};
+}
+
+const wick_op wick_op_suppress = {
+    .name = "suppress",
+    .doc = "Of boxes [batch, 4, n], low y, low x, high y and high x, for each class the first "
+           "`most` by scores [batch, classes, n] that stand in falling order, where `order`, of "
+           "the same shape, says which box each is: without those of which more than the part "
+           "`overlap` of both areas is common to one that was taken before. Gives the boxes "
+           "[batch, classes, most], behind them 0, and their numbers. It ends at a score of minus "
+           "infinity; NaN are left out",
+    .nin = {3, 3},
+    .nout = {2, 2},
+    .attr = {{"most", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
+             {"overlap", WICK_ATTR_FLOAT, 0, false, NULL, 0, 0}},
+    .level = WICK_GRAPH,
+    .effect = WICK_MAY_FAIL,
+    .alone = true,
+    .elems = WICK_FLOATS,
+    .beside = 1u << SUPPRESS_ORDER,
+    .infer = suppress_infer,
+    .ref = suppress_ref,
+    .compute = suppress_compute,
+    .grad = wick_grad_zero,
+};
