@@ -68,6 +68,29 @@ static void random_one_hot(random_graph *r, wick_opcode op)
   random_build(r, op, 2, in, a, NULL);
 }
 
+/* Any boxes, in any order. */
+static void random_suppress(random_graph *r, wick_opcode op)
+{
+  wick_value x = random_where(r, WICK_FLOATS, 0, 4);
+  if (!x.id) return;
+  wick_elem e = random_info(r, x)->elem;
+  int64_t n = 1 + random_below(r, 9), k = 1 + random_below(r, 7);
+  int64_t boxes[3] = {1 + random_below(r, 2), 4, n},
+          scores[3] = {boxes[0], 1 + random_below(r, 3), k};
+  wick_value in[3];
+  in[0] = random_tensor(r, e, 3, boxes, true);
+  in[1] = random_tensor(r, e, 3, scores, true);
+  wick_type type = wick_type_tensor_const(r->m, WICK_I64, 3, scores);
+  int64_t numel = scores[0] * scores[1] * k, *order = wick_new(&r->m->mem, int64_t, (size_t)numel);
+  for (int64_t i = 0; i < numel; i++) order[i] = random_below(r, (uint32_t)n);
+  uint32_t number = wick_constant_add(r->m, "order", type, order, (uint64_t)numel * sizeof *order);
+  in[2] = wick_build_constant(&r->b, number);
+  wick_attr *a = random_attrs(r, op);
+  random_set_dims(r, op, a, "most", 1, (int64_t[]){random_below(r, 5)});
+  random_attr(op, a, "overlap")->f = 0.125 * random_below(r, 8);
+  random_build(r, op, 3, in, a, NULL);
+}
+
 static void random_places(random_graph *r, wick_opcode op)
 {
   wick_value x = random_where(r, WICK_BIT(WICK_BOOL), 1, 1);

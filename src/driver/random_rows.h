@@ -549,6 +549,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_tree_walk, random_tree, 1},
     {WICK_OP_search_sorted, random_search, 1},
     {WICK_OP_places, random_places, 1},
+    {WICK_OP_suppress, random_suppress, 1},
     {WICK_OP_range, random_made, 1},
     {WICK_OP_eye, random_made, 1},
 };

@@ -22,8 +22,7 @@ static wick_status suppress_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, SUPPRESS_ORDER, "the order", 3, &order));
   bool fit = boxes->rank == 3 && scores->rank == 3 && order->rank == 3 && order->elem == WICK_I64 &&
              wick_dim_is(boxes->dim[1], SUPPRESS_SIDES) && c->attr[SUPPRESS_MOST].n == 1 &&
-             wick_infer_equal(c, boxes->dim[0], scores->dim[0]) &&
-             wick_infer_equal(c, boxes->dim[2], scores->dim[2]);
+             wick_infer_equal(c, boxes->dim[0], scores->dim[0]);
   for (uint32_t k = 0; fit && k < 3; k++) fit = wick_infer_equal(c, order->dim[k], scores->dim[k]);
   if (!fit)
     return wick_infer_fail(
@@ -33,7 +32,8 @@ static wick_status suppress_infer(wick_infer *c)
   wick_dim dim[3] = {scores->dim[0], scores->dim[1], c->attr[SUPPRESS_MOST].dims[0]};
   wick_infer_out(c, 0, WICK_I64, 3, dim);
   wick_infer_out(c, 1, WICK_I64, 2, dim);
-  c->nout = 2;
+  wick_infer_out(c, 2, WICK_BOOL, 2, dim);
+  c->nout = 3;
   return NULL;
 }
 
@@ -63,17 +63,18 @@ static bool suppress_covers(const wick_ref *c, int64_t batch, int64_t x, int64_t
 static wick_status suppress_ref(wick_ref *c)
 {
   const wick_tensor *scores = &c->in[SUPPRESS_SCORES], *order = &c->in[SUPPRESS_ORDER];
-  int64_t n = scores->dim[2], most = c->out[0].dim[2],
+  int64_t n = scores->dim[2], nbox = c->in[SUPPRESS_BOXES].dim[2], most = c->out[0].dim[2],
           *kept = wick_new(c->mem, int64_t, (size_t)most + 1);
   for (int64_t line = 0; line < scores->dim[0] * scores->dim[1]; line++) {
     int64_t count = 0, batch = line / scores->dim[1];
-    for (int64_t i = 0; i < n && count < most; i++) {
+    bool ended = false;
+    for (int64_t i = 0; i < n && count < most && !ended; i++) {
       int64_t box = wick_load_int(WICK_I64, order->data, (uint64_t)(line * n + i));
       double score = wick_load_elem(scores->elem, scores->data, (uint64_t)(line * n + i)).f;
-      if (box < 0 || box >= n)
-        return wick_ref_fail(c, WICK_ERANGE, "box %lld of %lld", (long long)box, (long long)n);
-      if (score == -INFINITY) break;
-      bool covered = isnan(score);
+      if (box < 0 || box >= nbox)
+        return wick_ref_fail(c, WICK_ERANGE, "box %lld of %lld", (long long)box, (long long)nbox);
+      ended = score == -INFINITY;
+      bool covered = isnan(score) || ended;
       for (int64_t k = 0; k < count && !covered; k++)
         covered = suppress_covers(c, batch, kept[k], box);
       if (covered) continue;
@@ -82,6 +83,8 @@ static wick_status suppress_ref(wick_ref *c)
                       (wick_scalar){.i = box});
     }
     wick_store_elem(WICK_I64, c->out[1].data, (uint64_t)line, (wick_scalar){.i = count});
+    wick_store_elem(WICK_BOOL, c->out[2].data, (uint64_t)line,
+                    (wick_scalar){.i = count < most && !ended});
   }
   return NULL;
 }
@@ -118,23 +121,35 @@ static void suppress_box(const suppress *s, wick_value box, wick_value *out)
   out[SUPPRESS_AREA] = wick_build2(b, WICK_OP_mul, y, x);
 }
 
-/* Whether the i-th box that was taken covers one. */
+/* What the i-th box that was taken and another have in common along an axis, or 0. */
+static wick_value suppress_common(const suppress *s, uint32_t axis, wick_value i,
+                                  const wick_value *box)
+{
+  wick_builder *b = s->b;
+  wick_value low = wick_build2(b, WICK_OP_max, suppress_kept(s, axis, i), box[axis]),
+             high = wick_build2(b, WICK_OP_min, suppress_kept(s, axis + 2, i), box[axis + 2]);
+  wick_value side = wick_build2(b, WICK_OP_sub, high, low);
+  return b->status ? side : wick_build2(b, WICK_OP_max, side, wick_build_like(b, side, 0));
+}
+
+/* Whether the i-th box that was taken covers one. Most lie apart: their areas do not matter. */
 static wick_value suppress_hit(const suppress *s, wick_value i, const wick_value *box)
 {
   wick_builder *b = s->b;
-  wick_value both = {0};
-  if (b->status) return both;
-  for (uint32_t k = 0; k < 2; k++) {
-    wick_value low = wick_build2(b, WICK_OP_max, suppress_kept(s, k, i), box[k]),
-               high = wick_build2(b, WICK_OP_min, suppress_kept(s, k + 2, i), box[k + 2]);
-    wick_value side = wick_build2(b, WICK_OP_sub, high, low);
-    side = wick_build2(b, WICK_OP_max, side, wick_build_like(b, side, 0));
-    both = k ? wick_build2(b, WICK_OP_mul, both, side) : side;
-  }
-  wick_value sum =
-      wick_build2(b, WICK_OP_add, suppress_kept(s, SUPPRESS_AREA, i), box[SUPPRESS_AREA]);
-  wick_value part = wick_build2(b, WICK_OP_div, both, wick_build2(b, WICK_OP_sub, sum, both));
-  return wick_build2(b, WICK_OP_gt, part, wick_build_like(b, part, s->c->attr[SUPPRESS_OVERLAP].f));
+  double overlap = s->c->attr[SUPPRESS_OVERLAP].f;
+  wick_value x = suppress_common(s, 1, i, box), never, part;
+  if (b->status) return x;
+  wick_type yes = wick_type_scalar(b->module, WICK_BOOL, 1);
+  never = wick_build_const(b, yes, 0, 0);
+  wick_value meets = wick_build2(b, WICK_OP_gt, x, wick_build_like(b, x, 0));
+  if (!(overlap >= 0)) meets = wick_build_const(b, yes, 0, 1);
+  wick_if_begin(b, meets, 1, &never);
+  wick_value both = wick_build2(b, WICK_OP_mul, suppress_common(s, 0, i, box), x);
+  part = wick_build2(b, WICK_OP_add, suppress_kept(s, SUPPRESS_AREA, i), box[SUPPRESS_AREA]);
+  part = wick_build2(b, WICK_OP_div, both, wick_build2(b, WICK_OP_sub, part, both));
+  part = b->status ? part : wick_build2(b, WICK_OP_gt, part, wick_build_like(b, part, overlap));
+  wick_if_else(b, 1, &part);
+  return wick_if_end(b, 1, &never);
 }
 
 /* Whether one of the `count` boxes that were taken covers it. */
@@ -159,7 +174,7 @@ static wick_value suppress_step(const suppress *s, wick_value chosen, wick_value
   wick_builder *b = s->b;
   wick_value box = suppress_read(s, SUPPRESS_ORDER, s->class, i), number[SUPPRESS_NUMBERS];
   wick_dim place[3] = {s->batch, s->class, WICK_DIM_ANY};
-  wick_value n = wick_index(b, wick_built_info(b, s->c->in[SUPPRESS_SCORES])->dim[2]),
+  wick_value n = wick_index(b, wick_built_info(b, s->c->in[SUPPRESS_BOXES])->dim[2]),
              low = wick_walk_by(b, WICK_OP_lt, box, 0), high = wick_build2(b, WICK_OP_ge, box, n);
   wick_value fail[2] = {wick_build2(b, WICK_OP_or, low, high), box};
   wick_attr code = {.i = WICK_ERANGE};
@@ -188,11 +203,12 @@ static void suppress_compute(const wick_compute *c)
   wick_dim most = c->attr[SUPPRESS_MOST].dims[0], last = scores->dim[2],
            room[2] = {wick_dim_const(SUPPRESS_NUMBERS),
                       wick_dim_max(b->module->dims, most, wick_dim_const(1))};
-  wick_type type[3] = {c->out_type[0], c->out_type[1],
+  wick_type type[4] = {c->out_type[0], c->out_type[1], c->out_type[2],
                        wick_type_tensor(b->module, scores->elem, 2, room)};
   suppress s = {.c = c, .b = b, .batch = axis[0].sym, .class = axis[1].sym};
-  wick_value chosen = wick_walk_begin(b, "suppress", 2, axis, 3, type), all = {chosen.id + 1};
-  s.kept = (wick_value){chosen.id + 2};
+  wick_value chosen = wick_walk_begin(b, "suppress", 2, axis, 4, type), all = {chosen.id + 1},
+             open = {chosen.id + 2};
+  s.kept = (wick_value){chosen.id + 3};
   wick_value zero = wick_build_i64(b, 0), n = wick_index(b, last), k = wick_index(b, most);
   wick_value on = wick_build_const(b, wick_type_scalar(b->module, WICK_BOOL, 1), 0, 1),
              state[3] = {zero, zero, on}, next[3];
@@ -208,26 +224,30 @@ static void suppress_compute(const wick_compute *c)
   next[1] = suppress_step(&s, chosen, i, count, score);
   wick_if_else(b, 1, &next[1]);
   next[1] = wick_if_end(b, 1, &count);
-  count = (wick_value){wick_while_end(b, 3, next).id + 1};
+  wick_value end = wick_while_end(b, 3, next);
+  count = (wick_value){end.id + 1};
+  wick_value less = wick_build2(b, WICK_OP_lt, count, k);
   wick_dim point[2] = {s.batch, s.class}, place[3] = {s.batch, s.class, WICK_DIM_ANY};
   wick_put(b, all, point, 0, NULL, count);
+  wick_put(b, open, point, 0, NULL, wick_build2(b, WICK_OP_and, less, (wick_value){end.id + 2}));
   i = wick_for_begin(b, count, k, 0, NULL);
   wick_put(b, chosen, place, 1, &i, zero);
   wick_for_end(b, 0, NULL);
   c->out[0] = wick_walk_end(b);
-  c->out[1] = (wick_value){c->out[0].id + 1};
+  for (uint32_t r = 1; r < 3; r++) c->out[r] = (wick_value){c->out[0].id + r};
 }
 
 const wick_op wick_op_suppress = {
     .name = "suppress",
-    .doc = "Of boxes [batch, 4, n], low y, low x, high y and high x, for each class the first "
-           "`most` by scores [batch, classes, n] that stand in falling order, where `order`, of "
-           "the same shape, says which box each is: without those of which more than the part "
-           "`overlap` of both areas is common to one that was taken before. Gives the boxes "
-           "[batch, classes, most], behind them 0, and their numbers. It ends at a score of minus "
-           "infinity; NaN are left out",
+    .doc =
+        "Of boxes [batch, 4, n], low y, low x, high y and high x, for each class the first "
+        "`most` by scores [batch, classes, k] that stand in falling order, where `order`, of "
+        "the same shape, says which box each is: without those of which more than the part "
+        "`overlap` of both areas is common to one that was taken before. Gives the boxes "
+        "[batch, classes, most], behind them 0, their numbers, and whether there would be more if "
+        "there were more scores. It ends at a score of minus infinity; NaN are left out",
     .nin = {3, 3},
-    .nout = {2, 2},
+    .nout = {3, 3},
     .attr = {{"most", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
              {"overlap", WICK_ATTR_FLOAT, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,

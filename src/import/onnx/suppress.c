@@ -64,7 +64,46 @@ static bool suppress_begin(wick_onnx_op *o, suppress_boxes *s)
   return !o->b->status;
 }
 
-/* The boxes of all classes, [batch, classes, most], and which of them are there, as a row. */
+/* Of the `k` best scores of each class: the row's results. */
+static wick_value suppress_among(wick_onnx_op *o, const suppress_boxes *s, wick_value corners,
+                                 wick_value scores, wick_dim k)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_top_k);
+  wick_onnx_set_int(&e, "axis", 2);
+  wick_onnx_set_dims(&e, "k", 1, &k);
+  wick_value top = wick_onnx_end1(&e, scores), in[3] = {corners, top, {top.id + 1}};
+  e = wick_onnx_begin(o, WICK_OP_suppress);
+  wick_onnx_set_dims(&e, "most", 1, &s->most);
+  wick_onnx_set_float(&e, "overlap", s->overlap);
+  return wick_onnx_end(&e, 3, in);
+}
+
+/* The boxes that are taken, and their numbers: of a few times as many as are wanted; where these do
+ * not do, of all. */
+static wick_value suppress_taken(wick_onnx_op *o, const suppress_boxes *s, wick_value scores)
+{
+  enum { TIMES = 4, LEAST = 256 };
+  wick_builder *b = o->b;
+  wick_dims *t = o->c->module->dims;
+  wick_value corners = suppress_corners(o);
+  wick_dim few = wick_dim_mul(t, s->most, wick_dim_const(TIMES));
+  few = wick_dim_min(t, wick_dim_max(t, few, wick_dim_const(LEAST)), s->n);
+  if (wick_dim_eq(few, s->n) || b->status) return suppress_among(o, s, corners, scores, s->n);
+  wick_value some = suppress_among(o, s, corners, scores, few);
+  wick_value more = wick_build_cast(b, (wick_value){some.id + 2}, WICK_I32);
+  wick_dim lines = wick_dim_mul(t, s->batch, s->classes);
+  more = wick_onnx_reduce1(o, WICK_OP_reduce_max, wick_onnx_reshape(o, more, 1, &lines), 0, false);
+  more = wick_onnx_by(o, WICK_OP_gt, more, 0);
+  wick_build_open(b, WICK_OP_if, 1, &more, NULL, 0, NULL);
+  wick_region_begin(b, 0, NULL);
+  wick_value all = suppress_among(o, s, corners, scores, s->n);
+  wick_yield(b, 2, (wick_value[]){all, {all.id + 1}});
+  wick_region_begin(b, 0, NULL);
+  wick_yield(b, 2, (wick_value[]){some, {some.id + 1}});
+  return wick_build_close(b);
+}
+
+/* The boxes of all classes, [batch, classes, most], and which of them are there, as rows. */
 static wick_value suppress_select(wick_onnx_op *o, const suppress_boxes *s, wick_dim all,
                                   wick_value *there)
 {
@@ -75,15 +114,7 @@ static wick_value suppress_select(wick_onnx_op *o, const suppress_boxes *s, wick
     scores =
         wick_build3(b, WICK_OP_where, more, scores, wick_onnx_number(o, scores, -(double)INFINITY));
   }
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_top_k);
-  wick_onnx_set_int(&e, "axis", 2);
-  wick_onnx_set_dims(&e, "k", 1, &s->n);
-  wick_value top = wick_onnx_end1(&e, scores);
-  wick_value in[3] = {suppress_corners(o), top, {top.id + 1}};
-  e = wick_onnx_begin(o, WICK_OP_suppress);
-  wick_onnx_set_dims(&e, "most", 1, &s->most);
-  wick_onnx_set_float(&e, "overlap", s->overlap);
-  wick_value boxes = wick_onnx_end(&e, 3, in), count = {boxes.id + 1};
+  wick_value boxes = suppress_taken(o, s, scores), count = {boxes.id + 1};
   wick_value place = wick_onnx_count_along(o, s->most, 2, 3);
   count = wick_onnx_unsqueeze(o, count, 2);
   *there = wick_onnx_reshape(o, wick_build2(b, WICK_OP_lt, place, count), 1, &all);
