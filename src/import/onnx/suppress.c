@@ -121,11 +121,6 @@ static wick_value suppress_select(wick_onnx_op *o, const suppress_boxes *s, wick
   return wick_onnx_reshape(o, boxes, 1, &all);
 }
 
-static wick_value suppress_size(wick_onnx_op *o, wick_dim d)
-{
-  return wick_build1(o->b, WICK_OP_size, wick_onnx_count(o, d));
-}
-
 static void suppress_import(wick_onnx_op *o)
 {
   suppress_boxes s = {0};
@@ -143,9 +138,9 @@ static void suppress_import(wick_onnx_op *o)
   wick_value box = suppress_select(o, &s, all, &there);
   if (b->status) return;
   wick_value place = wick_onnx_places(o, there, all, &size, &count);
-  wick_value line = wick_build2(b, WICK_OP_div, place, suppress_size(o, s.most));
-  column[0] = wick_build2(b, WICK_OP_div, line, suppress_size(o, s.classes));
-  column[1] = wick_build2(b, WICK_OP_mod, line, suppress_size(o, s.classes));
+  wick_value line = wick_build2(b, WICK_OP_div, place, wick_onnx_size(o, s.most));
+  column[0] = wick_build2(b, WICK_OP_div, line, wick_onnx_size(o, s.classes));
+  column[1] = wick_build2(b, WICK_OP_mod, line, wick_onnx_size(o, s.classes));
   column[2] = wick_onnx_gather(o, WICK_OP_gather, box, place, 0);
   for (uint32_t k = 0; k < 3; k++) column[k] = wick_onnx_unsqueeze(o, column[k], 1);
   o->out[0] = wick_onnx_concat(o, 1, 3, column);
