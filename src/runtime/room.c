@@ -8,10 +8,9 @@
 
 enum {
   ROOM_ALIGN = 64,
-  ROOM_TIMES = 8,             /* address space, of what is needed, */
-  ROOM_LEAST = 64 << 20,      /* and the least of it */
-  ROOM_AHEAD = 16 << 20,      /* pages go to so much more, or twice what is used, */
-  ROOM_AHEAD_MOST = 64 << 20, /* but to no more than that */
+  ROOM_TIMES = 8,        /* address space and pages ahead, of what is needed, */
+  ROOM_LEAST = 64 << 20, /* the least of the former, */
+  ROOM_AHEAD = 64 << 20, /* the most of the latter */
 };
 
 /* Only of malloc is it known that what nobody touches costs nothing. */
@@ -44,7 +43,7 @@ static void room_wait(wick_room *r)
 
 static void room_ahead(wick_room *r)
 {
-  uint64_t more = wick_min_u64(wick_max_u64(2 * r->used, ROOM_AHEAD), ROOM_AHEAD_MOST),
+  uint64_t more = wick_min_u64(ROOM_TIMES * r->used, ROOM_AHEAD),
            want = wick_min_u64(room_within(r, r->used, r->used + more), r->nbytes);
   r->ready = wick_max_u64(r->ready, r->used);
   if (!room_is_lazy(r) || want <= r->ready + more / 2) return;
@@ -77,10 +76,11 @@ void wick_room_free(wick_room *r)
   r->nbytes = r->used = r->high = r->ready = r->nrun = 0;
 }
 
-/* The room that there was goes only when there is another. */
-static bool room_make(wick_room *r, uint64_t nbytes)
+/* The room that there was goes only when there is another. Little is not worth a large page. */
+static bool room_make(wick_room *r, uint64_t nbytes, uint64_t need)
 {
-  size_t align = nbytes < WICK_PAGES_LARGE ? ROOM_ALIGN : WICK_PAGES_LARGE;
+  size_t align = nbytes < WICK_PAGES_LARGE ? ROOM_ALIGN : WICK_PAGES_LARGE,
+         small = need < WICK_PAGES_LARGE ? WICK_PAGES_LARGE : 0;
   if (nbytes > SIZE_MAX / 4) return false;
   nbytes = wick_align_up(nbytes, align);
   void *block = r->allocator.alloc(r->allocator.self, (size_t)nbytes + align);
@@ -88,7 +88,8 @@ static bool room_make(wick_room *r, uint64_t nbytes)
   wick_room_free(r);
   r->block = block, r->nblock = (size_t)nbytes + align, r->nbytes = nbytes;
   r->at = (char *)block + (-(uintptr_t)block & (align - 1));
-  if (align == WICK_PAGES_LARGE) wick_pages_hint(r->at, (size_t)nbytes);
+  if (nbytes > small && align == WICK_PAGES_LARGE)
+    wick_pages_hint(r->at + small, (size_t)nbytes - small);
   return true;
 }
 
@@ -97,7 +98,7 @@ static bool room_grow(wick_room *r, uint64_t nbytes)
   uint64_t more =
       room_is_lazy(r) ? wick_max_u64(ROOM_TIMES * nbytes, ROOM_LEAST) : r->nbytes + r->nbytes / 2;
   more = room_within(r, nbytes, more);
-  return (more > nbytes && room_make(r, more)) || room_make(r, nbytes);
+  return (more > nbytes && room_make(r, more, nbytes)) || room_make(r, nbytes, nbytes);
 }
 
 bool wick_room_fit(wick_room *r, uint64_t nbytes)
