@@ -342,7 +342,9 @@ static void template_map_across(template_state *t, uint32_t n, uint32_t across,
   const char *o = t->out->name, *last = template_loop(t, t->out, n - 1),
              *along = template_loop(t, t->out, across);
   bool split = !template_is(t->out, n - 1, lanes);
-  bool rows = split && (template_extent(t, t->out, n - 1) > TEMPLATE_SHORT * lanes ||
+  int64_t long_line = wick_min_i64(4 * template_extent(t, t->out, n - 1), /* where it is open */
+                                   template_most(t, t->out, n - 1));
+  bool rows = split && (long_line > TEMPLATE_SHORT * lanes ||
                         template_stride(t, read, t->out->axis[n - 1].sym) == size);
   if (split) wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, last, (long long)lanes);
   wick_text_printf(&t->steps, "split %s.%s turned:%lld; ", o, along, (long long)size);
