@@ -219,17 +219,21 @@ static wick_program_host compile_host(const wick_module *m, const wick_lowered_k
                          .attr = wick_host_attrs(n->op, n->attr, mem)};
   wick_host_tensor *arg = wick_new(mem, wick_host_tensor, h.nout + h.nin);
   uint32_t *slot = wick_new(mem, uint32_t, h.nout + h.nin);
+  wick_program_extent *extent = wick_new(mem, wick_program_extent, h.nout + h.nin);
   for (uint32_t i = 0; i < h.nout + h.nin; i++) {
     slot[i] = i < h.nout ? i : h.nout + n->in[i - h.nout].id - 1; /* parameters are values 1 .. */
     const wick_type_info *t = wick_type_get(m, k->operand[slot[i]]);
     arg[i].elem = t->elem, arg[i].rank = t->rank;
     int64_t step = 1;
     for (uint32_t d = t->rank; d-- > 0; step *= arg[i].dim[d]) {
-      arg[i].dim[d] = t->dim[d].v;
-      arg[i].stride[d] = t->stride ? t->stride[d].v : step;
+      wick_dim stride = t->stride ? t->stride[d] : wick_dim_const(step);
+      arg[i].dim[d] = wick_dim_is_const(t->dim[d]) ? t->dim[d].v : 0; /* until it is given */
+      arg[i].stride[d] = wick_dim_is_const(stride) ? stride.v : 0;
     }
+    memset(&extent[i], 0xff, sizeof extent[i]); /* WICK_PROGRAM_CONST */
+    if (k->extent) extent[i] = k->extent[slot[i]];
   }
-  h.arg = arg, h.slot = slot;
+  h.arg = arg, h.slot = slot, h.extent = extent;
   return h;
 }
 

@@ -379,6 +379,28 @@ static void lower_buffers(lower_state *s)
   }
 }
 
+static uint32_t lower_slot(lower_state *s, wick_dim d)
+{
+  return wick_dim_is_const(d) ? WICK_PROGRAM_CONST : wick_sizes_slot(&s->out->sizes, d);
+}
+
+/* The sizes that operators of the runtime ask for. */
+static void lower_extents(lower_state *s, wick_lowered_kernel *k)
+{
+  wick_module *m = s->f->module;
+  uint32_t n = k->group->nparam + wick_return(k->group)->nin;
+  wick_program_extent *extent = wick_new(s->mem, wick_program_extent, n);
+  for (uint32_t i = 0; i < n; i++) {
+    const wick_type_info *t = wick_type_get(m, k->operand[i]);
+    wick_dim step = wick_dim_const(1);
+    for (uint32_t d = t->rank; d-- > 0; step = wick_dim_mul(m->dims, step, t->dim[d])) {
+      extent[i].dim[d] = lower_slot(s, t->dim[d]);
+      extent[i].stride[d] = lower_slot(s, t->stride ? t->stride[d] : step);
+    }
+  }
+  k->extent = extent;
+}
+
 /* What the session asks for: sizes of parameters, and what must be equal. */
 static void lower_ports(lower_state *s)
 {
@@ -396,6 +418,8 @@ static void lower_ports(lower_state *s)
     port[v - 1].nbytes = open ? wick_sizes_slot(sizes, nbytes) : WICK_PROGRAM_CONST;
   }
   s->out->port = port;
+  for (uint32_t i = 0; i < s->out->kernels.n; i++)
+    if (s->out->kernels.at[i].host) lower_extents(s, &s->out->kernels.at[i]);
   s->out->scratch = wick_sizes_slot(sizes, s->out->scratch_bytes);
   for (uint32_t i = 0; i < s->f->ncheck; i++) {
     const wick_check *c = &s->f->check[i];

@@ -30,6 +30,7 @@ typedef struct wick_lowered_kernel {
   const wick_node *host;
   const wick_func *group;
   const wick_type *operand;
+  const wick_program_extent *extent; /* of each; NULL: they are constant */
 } wick_lowered_kernel;
 
 typedef struct wick_lowered_constant {
@@ -74,8 +75,7 @@ uint64_t wick_lowered_most_scratch(const wick_lowered *l, const wick_module *m);
  * Sizes that are not constant come from a table, with places for what lies in the arena; `planned`:
  * these are constant all the same (plan_most), the function that fills the table fails where sizes
  * are not what they must be, and nothing is counted. Fails: WICK_EUNSUPPORTED for loops that carry
- * buffers, host rows whose sizes are not constant, constants without data; what the nest says of a
- * schedule. */
+ * buffers, constants without data; what the nest says of a schedule. */
 WICK_CHECKED wick_status wick_lower(const wick_func *f, const wick_target *t, bool planned,
                                     wick_arena *mem, wick_arena *tmp, wick_lowered *out);
 

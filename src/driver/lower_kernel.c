@@ -124,17 +124,14 @@ static wick_status kernel_host(const wick_kernel_use *use, wick_arena *mem, wick
 {
   const wick_func *g = use->group;
   wick_module *m = g->module;
-  for (uint32_t k = 0; k < use->noperand; k++) {
-    uint64_t nbytes;
-    if (wick_type_nbytes(m, use->type[k], &nbytes)) continue;
-    return wick_fail(tmp, WICK_EUNSUPPORTED, wick_loc_text(m, g->node[0].loc),
-                     "what the runtime does wants constant sizes: give those of the inputs");
-  }
   wick_builder b;
   wick_build_begin(&b, m, WICK_LOOP, kernel_name(g, tmp), mem);
   uint32_t nout = use->noperand - g->nparam;
   for (uint32_t k = 0; k < use->noperand; k++)
     wick_build_param(&b, kernel_buffer(m, use->type[k]), k < nout ? WICK_OUT : WICK_IN, NULL);
+  wick_dim_list sizes = wick_func_sizes(g, mem);
+  for (uint32_t k = 0; k < sizes.n; k++)
+    wick_build_param(&b, wick_type_scalar(m, WICK_I64, 1), WICK_IN, NULL);
   wick_build_param(&b, wick_type_scalar(m, WICK_I64, 1), WICK_IN, "begin");
   wick_build_param(&b, wick_type_scalar(m, WICK_I64, 1), WICK_IN, "end");
   wick_build_return(&b, 0, NULL);
@@ -144,6 +141,7 @@ static wick_status kernel_host(const wick_kernel_use *use, wick_arena *mem, wick
   *out = (wick_lowered_kernel){
       .name = f->name,
       .tasks = wick_dim_const(1),
+      .sizes = sizes,
       .scratch_bytes = wick_dim_const(0),
       .fault = true, /* nothing runs beside it */
       .contract = wick_str_printf(mem, "%s: by the runtime", wick_op_of(&g->node[0])->host),
@@ -151,10 +149,8 @@ static wick_status kernel_host(const wick_kernel_use *use, wick_arena *mem, wick
       .host = &g->node[0],
       .group = g,
       .operand = wick_dup(mem, wick_type, use->type, use->noperand)};
-  for (uint32_t k = 0; k < use->noperand; k++) {
-    uint64_t nbytes;
-    if (wick_type_nbytes(m, use->type[k], &nbytes)) out->bytes += nbytes;
-  }
+  for (uint32_t k = 0; k < use->noperand; k++)
+    out->bytes += wick_type_typical_nbytes(m, use->type[k]);
   out->cost = out->bytes;
   return NULL;
 }

@@ -123,6 +123,8 @@ static void program_write_host(wick_text *t, const wick_program_host *h)
     for (uint32_t d = 0; d < x->rank; d++) {
       program_u64(t, (uint64_t)x->dim[d]);
       program_u64(t, (uint64_t)x->stride[d]);
+      program_u32(t, h->extent[k].dim[d]);
+      program_u32(t, h->extent[k].stride[d]);
     }
   }
 }
@@ -347,7 +349,8 @@ static bool program_get_attr(wick_reader *r, wick_arena *mem, wick_host_attr *a)
   return true;
 }
 
-static bool program_get_tensor(wick_reader *r, uint32_t *slot, wick_host_tensor *x)
+static bool program_get_tensor(wick_reader *r, uint32_t nslot, uint32_t *slot, wick_host_tensor *x,
+                               wick_program_extent *e)
 {
   uint32_t elem;
   if (!wick_read_u32(r, slot) || !wick_read_u32(r, &elem) || !wick_read_u32(r, &x->rank))
@@ -355,12 +358,18 @@ static bool program_get_tensor(wick_reader *r, uint32_t *slot, wick_host_tensor 
   if (elem >= WICK_NELEM || x->rank > WICK_MAX_DIMS || *slot >= PROGRAM_SLOTS)
     return wick_reader_refuse(r, wick_reader_position(r), "an operand is not described correctly");
   x->elem = (wick_elem)elem;
-  for (uint32_t d = 0; d < x->rank; d++)
-    if (!program_get_i64(r, &x->dim[d]) || !program_get_i64(r, &x->stride[d])) return false;
+  for (uint32_t d = 0; d < x->rank; d++) {
+    if (!program_get_i64(r, &x->dim[d]) || !program_get_i64(r, &x->stride[d]) ||
+        !wick_read_u32(r, &e->dim[d]) || !wick_read_u32(r, &e->stride[d]))
+      return false;
+    if ((e->dim[d] >= nslot && e->dim[d] != WICK_PROGRAM_CONST) ||
+        (e->stride[d] >= nslot && e->stride[d] != WICK_PROGRAM_CONST))
+      return wick_reader_refuse(r, wick_reader_position(r), "an operand's size is not there");
+  }
   return true;
 }
 
-static bool program_get_host(wick_reader *r, wick_arena *mem, wick_program_host *h)
+static bool program_get_host(wick_reader *r, wick_arena *mem, uint32_t nslot, wick_program_host *h)
 {
   const char *row;
   if (!program_get_str(r, mem, &row)) return false;
@@ -375,9 +384,10 @@ static bool program_get_host(wick_reader *r, wick_arena *mem, wick_program_host 
   uint64_t n = (uint64_t)h->nout + h->nin;
   wick_host_tensor *arg = wick_new(mem, wick_host_tensor, n + 1);
   uint32_t *slot = wick_new(mem, uint32_t, n + 1);
-  h->arg = arg, h->slot = slot;
+  wick_program_extent *extent = wick_new(mem, wick_program_extent, n + 1);
+  h->arg = arg, h->slot = slot, h->extent = extent;
   for (uint64_t k = 0; k < n; k++)
-    if (!program_get_tensor(r, &slot[k], &arg[k])) return false;
+    if (!program_get_tensor(r, nslot, &slot[k], &arg[k], &extent[k])) return false;
   return true;
 }
 
@@ -394,7 +404,8 @@ static bool program_get_strings(wick_reader *r, wick_arena *mem, wick_strings *o
   return true;
 }
 
-static bool program_get_kernel(wick_reader *r, wick_arena *mem, wick_program_kernel *k)
+static bool program_get_kernel(wick_reader *r, wick_arena *mem, uint32_t nslot,
+                               wick_program_kernel *k)
 {
   uint32_t flags;
   if (!program_get_str(r, mem, &k->name) || !program_get_str(r, mem, &k->place) ||
@@ -405,7 +416,7 @@ static bool program_get_kernel(wick_reader *r, wick_arena *mem, wick_program_ker
   return wick_read_u64(r, &k->flops) && wick_read_u64(r, &k->bytes) &&
          wick_read_u64(r, &k->weights) && wick_read_u64(r, &k->cost) &&
          wick_read_u64(r, &k->cycles) && wick_read_u64(r, &k->tasks) &&
-         program_get_str(r, mem, &k->limit) && program_get_host(r, mem, &k->host);
+         program_get_str(r, mem, &k->limit) && program_get_host(r, mem, nslot, &k->host);
 }
 
 static bool program_get_flow(wick_reader *r, wick_arena *mem, wick_program *p)
@@ -462,7 +473,7 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
   wick_program_kernel *kernel = wick_new(mem, wick_program_kernel, p->nkernel);
   p->kernel = kernel;
   for (uint32_t i = 0; i < p->nkernel; i++)
-    if (!program_get_kernel(r, mem, &kernel[i])) return false;
+    if (!program_get_kernel(r, mem, p->sizes.nslot, &kernel[i])) return false;
   if (!program_get_flow(r, mem, p) || !program_get_watch(r, mem, p) ||
       !program_get_strings(r, mem, &p->strings))
     return false;

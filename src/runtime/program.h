@@ -10,7 +10,7 @@
 #include "runtime/host.h"
 #include "wick/wick.h"
 
-enum { WICK_PROGRAM_VERSION = 10 };
+enum { WICK_PROGRAM_VERSION = 11 };
 
 /* A place where runs decide. The entry counts what they do in a table that has WICK_FLOW_SLOTS
  * numbers, i64, for each: of a branch how often it went each way; of a loop how often it was
@@ -21,14 +21,22 @@ typedef struct wick_program_flow {
   uint32_t kind;     /* wick_flow_kind */
 } wick_program_flow;
 
+#define WICK_PROGRAM_CONST UINT32_MAX /* in place of a slot of the table of sizes: a constant */
+
+/* Slots of an operand's dims and strides. */
+typedef struct wick_program_extent {
+  uint32_t dim[WICK_MAX_DIMS], stride[WICK_MAX_DIMS];
+} wick_program_extent;
+
 /* What a kernel is where the runtime does it: operators.h of host.h with their operands' types; an
  * operand is one of the launch's slots. */
 typedef struct wick_program_host {
   const char *row; /* NULL: the code does it */
   uint32_t nattr, nout, nin;
   const wick_host_attr *attr;
-  const wick_host_tensor *arg; /* results, then operands; no data */
-  const uint32_t *slot;        /* of each: which of the launch's slots it is */
+  const wick_host_tensor *arg;       /* results, then operands; no data */
+  const uint32_t *slot;              /* of each: which of the launch's slots it is */
+  const wick_program_extent *extent; /* of each */
 } wick_program_host;
 
 typedef struct wick_program_kernel {
@@ -68,8 +76,7 @@ typedef struct wick_program_check { /* slots that must be equal */
   const char *place, *text[2]; /* of the user's node; the two sizes */
 } wick_program_check;
 
-#define WICK_PROGRAM_CONST UINT32_MAX /* in place of a slot: what wick_io says holds */
-typedef struct wick_program_port {    /* slots of an input's or output's dims and bytes */
+typedef struct wick_program_port { /* slots of an input's or output's dims and bytes */
   uint32_t dim[WICK_MAX_DIMS], nbytes;
 } wick_program_port;
 

@@ -213,7 +213,8 @@ bool wick_session_resize(wick_session_state *s, const wick_sized *sized)
   uint64_t all;
   s->sized = NULL;
   if (!session_room_of(s, sized->arena_bytes, sized->scratch_bytes, &all) ||
-      !wick_room_fit(&s->room, all) || (s->host && !wick_session_host_resize(s->host, sized->io)))
+      !wick_room_fit(&s->room, all) ||
+      (s->host && !wick_session_host_resize(s->host, sized->io, sized->table)))
     return false;
   s->sized = sized;
   wick_session_leave(s);

@@ -66,10 +66,24 @@ static bool host_room(wick_session_host *h, uint32_t i, uint64_t n)
   return true;
 }
 
-bool wick_session_host_resize(wick_session_host *h, const wick_io *io)
+/* Dims and strides of what the calls take. */
+static void host_extents(wick_host_call *c, const wick_program_host *of, const int64_t *table)
+{
+  for (uint32_t k = 0; k < c->nout + c->nin; k++) {
+    const wick_program_extent *e = &of->extent[k];
+    for (uint32_t d = 0; d < c->arg[k].rank; d++) {
+      if (e->dim[d] != WICK_PROGRAM_CONST) c->arg[k].dim[d] = table[e->dim[d]];
+      if (e->stride[d] != WICK_PROGRAM_CONST) c->arg[k].stride[d] = table[e->stride[d]];
+    }
+  }
+}
+
+bool wick_session_host_resize(wick_session_host *h, const wick_io *io, const int64_t *table)
 {
   for (uint32_t i = 0; i < h->program->ninput + h->program->noutput; i++)
     if (io[i].elem == WICK_STRING && !host_room(h, i, host_count(&io[i]))) return false;
+  for (uint32_t k = 0; table && k < h->program->nkernel; k++)
+    if (h->call[k].row) host_extents(&h->call[k], &h->program->kernel[k].host, table);
   h->io = io;
   return true;
 }
@@ -81,7 +95,7 @@ static bool host_strings(wick_session_host *h)
   uint64_t room = 0;
   h->numbers = host_alloc(h, nio * sizeof *h->numbers);
   h->room = host_alloc(h, nio * sizeof *h->room);
-  if (!h->numbers || !h->room || !wick_session_host_resize(h, p->io)) return false;
+  if (!h->numbers || !h->room || !wick_session_host_resize(h, p->io, NULL)) return false;
   for (uint32_t i = 0; i < nio; i++) room += host_count(&p->io[i]);
   if (room > UINT32_MAX / 4) room = UINT32_MAX / 4;
   return wick_strings_make(&h->strings, h->allocator, &p->strings, (uint32_t)room + 16);

@@ -11,9 +11,10 @@ WICK_CHECKED wick_status wick_session_host_make(const wick_program *program, wic
                                                 wick_arena *mem, wick_session_host **out);
 void wick_session_host_drop(wick_session_host *h); /* NULL is legal */
 
-/* From now on inputs and outputs are these, whose sizes are known; `io` lives until the next call.
- * False where there is no memory: then they are as before. */
-bool wick_session_host_resize(wick_session_host *h, const wick_io *io);
+/* From now on inputs and outputs are these, whose sizes are known, as `table` has them (the
+ * program's sizes); `io` lives until the next call. False where there is no memory: then they are
+ * as before. */
+bool wick_session_host_resize(wick_session_host *h, const wick_io *io, const int64_t *table);
 
 /* Before a run: in args, by input and output, those of strings become numbers in memory of its own.
  * Behind it: the strings of outputs. */
