@@ -32,6 +32,7 @@
 
 #define WICK_BUNDLE_OK 0
 #define WICK_BUNDLE_EINVAL 1  /* an input has a value that the network does not take */
+#define WICK_BUNDLE_ETYPE 3   /* the branch that is taken is not for these sizes */
 #define WICK_BUNDLE_ERANGE 4  /* an index in an input lies outside of what it indexes */
 #define WICK_BUNDLE_ENULL 101 /* an address is NULL; nothing was done */
 #define WICK_BUNDLE_EALIGN                                                                         \

@@ -4,9 +4,9 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from bundles import Bundle, each_target  # noqa: E402
+from bundles import WICK, Bundle, each_target  # noqa: E402
 
-ERANGE = 4  # WICK_BUNDLE_ERANGE
+ETYPE, ERANGE = 3, 4  # WICK_BUNDLE_ETYPE, WICK_BUNDLE_ERANGE
 
 # Exact in f32: sums of small whole numbers. Each row of %x, N of them, gets the sum of %n rows of %w, and is
 # halved by twos; the second result is as long as two batches.
@@ -51,3 +51,52 @@ def test_sizes_are_checked(target, tmp_path):
     bundle = Bundle(model, tmp_path / "bundle", target)
     for n in 0, 8, -1:
         assert bundle.code(np.zeros(6, np.float32), np.array(0), sizes={"N": n}) == ERANGE
+
+
+# Each branch wants other sizes: twice N rows of %y, or three times and one more.
+BRANCHES = """graph @main(%c: bool[], %x: f32[N[1..5],2], %y: f32[M[1..16],2]) -> f32[N,2] {
+  check M = 2*N in branches loc("one")
+  check M = 3*N + 1 in branches loc("two")
+  %0 = if %c {then_equal=[M, 2*N], else_equal=[M, 3*N + 1]} () {
+    %1 = slice %y {begin=[0,0], shape=[N,2], step=[2,1]} : f32[N,2]
+    %2 = add %x, %1 : f32[N,2]
+    yield %2
+  } () {
+    %3 = slice %y {begin=[1,0], shape=[N,2], step=[3,1]} : f32[N,2]
+    %4 = mul %x, %3 : f32[N,2]
+    yield %4
+  } : f32[N,2]
+  return %0
+}
+"""
+
+
+@each_target
+def test_sizes_of_branches_are_checked(target, tmp_path):
+    """Where a branch is entered, not before; the other one runs with these sizes."""
+    target.want()
+    model = tmp_path / "net.wick"
+    model.write_text(BRANCHES)
+    bundle = Bundle(model, tmp_path / "bundle", target)
+    for taken, n, m in [(True, 3, 6), (False, 3, 10), (True, 3, 10), (False, 3, 6), (True, 5, 16), (False, 5, 16), (True, 1, 4)]:
+        x = np.arange(2 * n, dtype=np.float32).reshape(n, 2)
+        y = np.arange(2 * m, dtype=np.float32).reshape(m, 2) - 5
+        sizes = {"N": n, "M": m}
+        if m == (2 * n if taken else 3 * n + 1):
+            (z,) = bundle.run(np.array(taken), x, y, sizes=sizes)
+            want = x + y[::2] if taken else x * y[1::3]
+            assert np.array_equal(np.ravel(z)[: 2 * n], want.ravel())
+        else:
+            assert bundle.code(np.array(taken), x, y, sizes=sizes) == ETYPE
+
+
+def test_copies_are_refused(tmp_path):
+    """A bundle is one program for all sizes: who asks for copies is told so, and nothing is written."""
+    import subprocess
+
+    model = tmp_path / "net.wick"
+    model.write_text(BRANCHES)
+    for pins in ["--pin-dim", "N=3", "M=6"], ["--pin-dim", "N=3", "M=6", "--pin-input", "c=true"]:
+        r = subprocess.run([WICK, "compile", model, "-o", tmp_path / "bundle", *pins], capture_output=True, text=True)
+        assert r.returncode == 1 and "a bundle has no copies for some sizes or contents: artifacts do" in r.stderr
+        assert not (tmp_path / "bundle").exists()
