@@ -192,7 +192,7 @@ static void roi_align_known(const roi_align *s, wick_value image, bool best)
   s->c->out[0] = wick_stage_end(b, state, out);
 }
 
-/* ---- as many samples as a bin is long: the weights of all elements ---- */
+/* ---- few samples, or as many as a bin is long: the weights of all elements ---- */
 
 /* Samples are at least half an element apart where there are two or more: at most this many lie
  * between the neighbours of an element, or beyond the edge next to it, with one more at each end
@@ -239,9 +239,10 @@ static wick_roi_weights roi_weights(const roi_align *s, uint32_t along, bool bes
   first = wick_build2(b, WICK_OP_max, first, zero);
   wick_value state[3] = {zero, roi_number(s, 2),
                          wick_build_const(b, wick_type_scalar(b->module, WICK_BOOL, 1), 0, 0)};
-  for (uint32_t i = 0; i < ROI_NEAR && !b->status; i++)
-    roi_weigh(s, &l, axis[1].sym, element, wick_build2(b, WICK_OP_add, first, roi_number(s, i)),
-              best, state);
+  if (s->ratio) first = zero;
+  for (int64_t i = 0; i < (s->ratio ? s->ratio : ROI_NEAR) && !b->status; i++)
+    roi_weigh(s, &l, axis[1].sym, element,
+              wick_build2(b, WICK_OP_add, first, roi_number(s, (double)i)), best, state);
   wick_value v = wick_map_end(b, 3, state);
   return (wick_roi_weights){.most = v, .least = {v.id + 1}, .on = {v.id + 2}};
 }
@@ -289,7 +290,7 @@ static void roi_align_compute(const wick_compute *c)
   s.e = wick_stage_arith(s.x->elem);
   bool best = c->attr[WICK_ROI_MODE].i;
   wick_value image = wick_roi_images(c, c->in[2]);
-  if (s.ratio) {
+  if (s.ratio > ROI_NEAR) {
     roi_align_known(&s, image, best);
     return;
   }
@@ -325,6 +326,7 @@ const wick_op wick_op_roi_align = {
     .elems = WICK_FLOATS,
     .beside = 1u << 2,
     .effect = WICK_MAY_FAIL,
+    .alone = true,
     .infer = roi_align_infer,
     .ref = wick_roi_align_ref,
     .compute = roi_align_compute,
@@ -403,6 +405,7 @@ const wick_op wick_op_roi_max_pool = {
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
     .effect = WICK_MAY_FAIL,
+    .alone = true,
     .infer = roi_max_pool_infer,
     .ref = wick_roi_max_pool_ref,
     .compute = roi_max_pool_compute,

@@ -40,7 +40,7 @@ static bool template_is_number(const wick_func *g, const wick_node *stage)
 
 /* A map is computed where it is read, unless a read of it has a guard or a run-time index: those
  * want it in memory, if not every element is the same. */
-static bool template_can_inline(const wick_func *g, const wick_node *stage)
+bool template_can_inline(const wick_func *g, const wick_node *stage)
 {
   if (stage->op != WICK_OP_map ||
       wick_info_of(g, stage->first)->rank != stage->attr[1].n) /* it gives several at once */
@@ -612,10 +612,10 @@ wick_status wick_template_steps(wick_func *g, const wick_target *target, const w
   if (!t.s->nstage) return wick_fail(tmp, WICK_EINTERNAL, g->name, "a group without stages");
   t.out = &t.s->stage[t.s->output];
   t.lanes = template_lanes(&t);
-  if (t.out->walk) {
-    if (template_inline(&t)) template_walk(&t);
-  } else if (!wick_template_winograd(t.s, target, knobs, &t.steps, &t.refused) &&
-             !template_attention(&t) && !template_depth(&t))
+  if (t.out->walk)
+    template_walk(&t);
+  else if (!wick_template_winograd(t.s, target, knobs, &t.steps, &t.refused) &&
+           !template_attention(&t) && !template_depth(&t))
     template_choose(&t);
   if (t.refused) return NULL;
   WICK_TRY(wick_template_spans(g, tmp, &t.steps));

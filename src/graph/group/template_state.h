@@ -122,6 +122,8 @@ bool template_line(template_state *t, const wick_stage *fold);
 bool template_column(template_state *t, const wick_stage *none);
 
 /* ---- (template.c) ---- */
+/* The stage is a map that is computed where it is read. */
+bool template_can_inline(const wick_func *g, const wick_node *stage);
 /* Equal parts of at most `most`, each of so many. */
 int64_t template_even(int64_t n, int64_t most);
 /* Maps that are read in line, or kept inside loop `row` of the output: those that are dear and read

@@ -84,18 +84,53 @@ static bool walk_is_vector(const template_state *t, uint32_t axis)
   return true;
 }
 
+/* Maps that the walk reads: in line, or in scratch memory for each point of its axes. */
+static void walk_before(template_state *t, const char *loop)
+{
+  for (uint32_t i = 0; i < t->s->output; i++) {
+    const wick_stage *st = &t->s->stage[i];
+    const wick_node *n = template_node(t, st);
+    if (template_can_inline(t->g, n)) {
+      wick_text_printf(&t->steps, "inline %s; ", st->name);
+      continue;
+    }
+    wick_text_printf(&t->steps, "at %s %s.%s scratch; ", st->name, t->out->name, loop);
+    uint32_t last = st->naxis - 1;
+    if (!st->naxis || st->fold || template_most(t, st, last) < t->lanes || t->lanes < 2) continue;
+    if (!template_is(st, last, t->lanes))
+      wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", st->name,
+                       template_loop(t, st, last), (long long)t->lanes, st->name);
+    else
+      wick_text_printf(&t->steps, "vector %s.%s; ", st->name, template_loop(t, st, last));
+  }
+}
+
+/* Of a walk without axes, or without points: stages at the root. */
+static void walk_once(template_state *t)
+{
+  for (uint32_t i = 0; i < t->s->output; i++)
+    if (template_can_inline(t->g, template_node(t, &t->s->stage[i])))
+      wick_text_printf(&t->steps, "inline %s; ", t->s->stage[i].name);
+}
+
 void template_walk(template_state *t)
 {
   uint32_t n = t->out->naxis;
   const char *o = t->out->name;
-  for (uint32_t k = 0; k < n; k++)
-    if (!template_extent(t, t->out, k)) return;
-  if (!n) return;
+  bool some = n > 0;
+  for (uint32_t k = 0; k < n; k++) some = some && template_extent(t, t->out, k);
+  if (!some) {
+    walk_once(t);
+    return;
+  }
   const char *last = template_loop(t, t->out, n - 1);
   int64_t extent = template_most(t, t->out, n - 1), lanes = t->lanes, tasks = 1;
   while (lanes < t->lanes * WALK_VECTORS && extent >= 2 * lanes) lanes *= 2;
-  bool vector = lanes > 1 && extent >= lanes && walk_is_vector(t, n - 1);
-  if (vector && !template_is(t->out, n - 1, lanes))
+  bool vector = lanes > 1 && extent >= lanes && walk_is_vector(t, n - 1),
+       whole = vector && template_is(t->out, n - 1, lanes),
+       chunks = !vector && extent > WALK_CHUNKS * WALK_TASKS;
+  walk_before(t, whole && n > 1 ? template_loop(t, t->out, n - 2) : chunks ? "chunk" : last);
+  if (vector && !whole)
     wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", o, last,
                      (long long)lanes, o);
   else if (vector)
@@ -104,8 +139,7 @@ void template_walk(template_state *t)
     wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
     tasks *= template_extent(t, t->out, k);
   }
-  if (vector ? template_is(t->out, n - 1, lanes) : tasks >= WALK_TASKS) return;
-  if (!vector && extent > WALK_CHUNKS * WALK_TASKS)
-    wick_text_printf(&t->steps, "split %s.%s chunk:%d; ", o, last, WALK_CHUNKS);
+  if (whole || (!vector && tasks >= WALK_TASKS && !chunks)) return;
+  if (chunks) wick_text_printf(&t->steps, "split %s.%s chunk:%d; ", o, last, WALK_CHUNKS);
   wick_text_printf(&t->steps, "parallel %s.%s; ", o, last);
 }
