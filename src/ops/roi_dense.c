@@ -1,6 +1,5 @@
-/* Regions of any size, by the weights that all elements of the image have for them: first along y,
- * where neighbours along x are done at once, then along x. What it costs does not depend on the
- * regions. */
+/* Regions of any size, by the weights that all elements of the image have for them along each axis:
+ * those that take part are listed, and looked up for each channel. */
 #include "ops/roi.h"
 #include "ops/walk.h"
 
@@ -91,7 +90,12 @@ static void roi_list(const roi_dense *s, uint32_t k)
   wick_value zero = wick_build_i64(b, 0), bin = roi_each(s, s->out->dim[2 + k]);
   wick_value end = wick_index(b, s->x->dim[2 + k]), i = wick_for_begin(b, zero, end, 1, &zero),
              n = {i.id + 1};
-  wick_if_begin(b, roi_of(s, s->w[k].on, bin, i), 1, &n);
+  wick_value on = roi_of(s, s->w[k].on, bin, i);
+  if (!s->best && s->w[k].most.id && !b->status) { /* what counts for nothing may be infinite */
+    wick_value by = roi_of(s, s->w[k].most, bin, i);
+    on = b->status ? on : wick_build2(b, WICK_OP_gt, by, wick_build_like(b, by, 0));
+  }
+  wick_if_begin(b, on, 1, &n);
   roi_cell_put(s, s->place[k], bin, n, i);
   if (s->w[k].most.id) {
     roi_cell_put(s, s->most[k], bin, n, roi_of(s, s->w[k].most, bin, i));
@@ -105,18 +109,18 @@ static void roi_list(const roi_dense *s, uint32_t k)
   wick_for_end(b, 0, NULL);
 }
 
-/* v, weighted along axis k: where the best is wanted, so that it is most. */
+/* v, weighted along axis k: where the best is wanted, so that it is most: by the largest weight, or
+ * by the least where it is negative. */
 static wick_value roi_weigh_cell(const roi_dense *s, uint32_t k, wick_value bin, wick_value i,
                                  wick_value v)
 {
   wick_builder *b = s->b;
   if (!s->w[k].most.id || b->status) return v;
-  wick_value by = roi_cell(s, s->most[k], bin, i);
-  if (s->best) {
-    wick_value below = wick_build2(b, WICK_OP_lt, v, wick_stage_zero(b, s->acc));
-    by = wick_build3(b, WICK_OP_where, below, roi_cell(s, s->least[k], bin, i), by);
-  }
-  return wick_roi_weighed(b, v, wick_build_cast(b, by, s->acc));
+  wick_value by = wick_build_cast(b, roi_cell(s, s->most[k], bin, i), s->acc);
+  if (!s->best) return wick_build2(b, WICK_OP_mul, v, by);
+  wick_value most = wick_roi_weighed(b, v, by), least = roi_cell(s, s->least[k], bin, i);
+  least = wick_roi_weighed(b, v, wick_build_cast(b, least, s->acc));
+  return wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_gt, most, least), most, least);
 }
 
 /* All elements of a bin in one channel. */
