@@ -143,48 +143,131 @@ static void walk_bind(walk *w, uint32_t n, wick_value to, wick_value from)
   for (uint32_t i = 0; i < n; i++) w->val[to.id + i] = (wick_value){from.id + i};
 }
 
-/* The index of a loop between known bounds is a symbol. */
-static void walk_open(walk *w, const wick_node *n, wick_value index)
+/* A symbol for an open index, from lo to below hi. */
+static wick_dim walk_symbol(walk *w, wick_value index, wick_dim lo, wick_dim hi)
 {
   nest *t = w->t;
-  int64_t lo, hi, least, most;
-  wick_value own = n->region[0].first;
-  w->val[own.id] = index;
-  w->dim[own.id] = WICK_DIM_INVALID;
-  if (n->attr[0].i != 1 || !walk_known(w, n->in[0]) || !walk_known(w, n->in[1])) return;
-  wick_dim_range(t->m->dims, w->dim[n->in[0].id], &lo, &most);
-  wick_dim_range(t->m->dims, w->dim[n->in[1].id], &least, &hi);
+  int64_t first, least, most, end;
+  wick_dim_range(t->m->dims, lo, &first, &most);
+  wick_dim_range(t->m->dims, hi, &least, &end);
   const char *name = wick_str_printf(t->tmp, "w.%u", t->nsymbol++);
-  w->dim[own.id] = wick_dim_symbol(t->m->dims, name, lo, wick_max_i64(lo, hi - 1));
+  wick_dim sym = wick_dim_symbol(t->m->dims, name, first, wick_max_i64(first, end - 1));
   wick_push(t->tmp, &t->symbols,
-            (struct nest_symbol){
-                .sym = w->dim[own.id],
-                .value = index,
-                .level = NEST_INNER + t->symbols.n,
-                .most = wick_dim_sub(t->m->dims, w->dim[n->in[1].id], wick_dim_const(1))});
+            (struct nest_symbol){.sym = sym,
+                                 .value = index,
+                                 .level = NEST_INNER + t->symbols.n,
+                                 .most = wick_dim_sub(t->m->dims, hi, wick_dim_const(1))});
+  return sym;
 }
 
-static void walk_for(walk *w, const wick_node *n)
+/* The loop from lo on; what lo is, as an expression, where it is known. */
+static void walk_for_from(walk *w, const wick_node *n, wick_value lo, wick_dim from)
 {
   nest *t = w->t;
-  if (!walk_shared(w, n->in[0]) || !walk_shared(w, n->in[1])) return;
-  wick_value *in = wick_new(t->tmp, wick_value, n->nin);
+  wick_value *in = wick_new(t->tmp, wick_value, n->nin), own = n->region[0].first;
   wick_type *type = wick_new(t->tmp, wick_type, n->nin);
   wick_value *init = walk_values(w, n->nout, n->in + 2, type + 1);
-  in[0] = w->val[n->in[0].id], in[1] = w->val[n->in[1].id];
+  in[0] = lo, in[1] = w->val[n->in[1].id];
   memcpy(in + 2, init, n->nout * sizeof *in);
   type[0] = wick_type_scalar(t->m, WICK_I64, 1);
   wick_build_open(&t->b, WICK_OP_for, n->nin, in, n->attr, 0, NULL);
   wick_value index = wick_region_begin(&t->b, n->nout + 1u, type);
   uint32_t mark = nest_known_mark(t), nsymbol = t->symbols.n;
-  walk_open(w, n, index);
-  walk_bind(w, n->nout, (wick_value){n->region[0].first.id + 1}, (wick_value){index.id + 1});
+  bool known = n->attr[0].i == 1 && !wick_dim_eq(from, WICK_DIM_INVALID) && walk_known(w, n->in[1]);
+  w->val[own.id] = index;
+  w->dim[own.id] = known ? walk_symbol(w, index, from, w->dim[n->in[1].id]) : WICK_DIM_INVALID;
+  walk_bind(w, n->nout, (wick_value){own.id + 1}, (wick_value){index.id + 1});
   walk_region(w, &n->region[0]);
   wick_value *next = walk_values(w, n->nout, t->g->node[n->region[0].end - 1].in, NULL);
   wick_yield(&t->b, n->nout, next);
   nest_known_rewind(t, mark);
   t->symbols.n = nsymbol;
   walk_bind(w, n->nout, n->first, wick_build_close(&t->b));
+}
+
+/* What is read or put at the loop's index `sym` lies side by side, or is one place that is only
+ * read; run-time indices come from outside the loop. */
+static bool walk_beside(const walk *w, const wick_node *loop, const wick_node *n, wick_dim sym)
+{
+  wick_dims *dims = w->t->m->dims;
+  wick_dim index[WICK_MAX_RANK], coef, rest;
+  wick_value none[WICK_MAX_RANK];
+  bool moves = false;
+  walk_index(w, n, index, none);
+  for (uint32_t k = 0, from = 1; k < n->attr[0].n; k++) {
+    bool any = wick_dim_eq(n->attr[0].dims[k], WICK_DIM_ANY);
+    uint32_t own = any ? n->in[from++].id : 0;
+    if (wick_dim_eq(index[k], WICK_DIM_ANY)) {
+      if (own >= loop->region[0].first.id) return false;
+    } else if (wick_dim_uses(dims, index[k], sym)) {
+      moves = k + 1 == n->attr[0].n && wick_dim_linear(dims, index[k], sym, &coef, &rest) &&
+              wick_dim_is(coef, 1);
+      if (!moves) return false;
+    }
+  }
+  return moves || n->op == WICK_OP_read;
+}
+
+/* The loop only moves elements. */
+static bool walk_moves(walk *w, const wick_node *n)
+{
+  nest *t = w->t;
+  uint32_t own = n->region[0].first.id;
+  if (w->r->st->lanes < 2 || w->r->lanes > 1 || n->nout || n->attr[0].i != 1 ||
+      !walk_known(w, n->in[0]) || !walk_known(w, n->in[1]))
+    return false;
+  wick_dim sym = nest_symbol_open(t, "moves", INT32_MAX);
+  bool moves = true;
+  w->dim[own] = sym;
+  for (uint32_t i = n->region[0].begin; i < n->region[0].end - 1 && moves; i++) {
+    const wick_node *x = &t->g->node[i];
+    bool place = x->op == WICK_OP_put || (x->op == WICK_OP_read && !x->attr[1].i);
+    moves = place ? walk_beside(w, n, x, sym)
+                  : x->op == WICK_OP_const || x->op == WICK_OP_index ||
+                        (wick_op_of(x)->scalar != WICK_NOT_SCALAR && !x->nregion);
+    if (x->nout) w->dim[x->first.id] = place ? WICK_DIM_INVALID : walk_dim(w, x);
+  }
+  return moves;
+}
+
+/* Whole vectors of it; what is left is a loop of its own. */
+static void walk_vectors(walk *w, const wick_node *n)
+{
+  nest *t = w->t;
+  wick_dims *dims = t->m->dims;
+  wick_dim lanes = wick_dim_const(w->r->st->lanes), lo = w->dim[n->in[0].id],
+           count = wick_dim_floordiv(dims, wick_dim_sub(dims, w->dim[n->in[1].id], lo), lanes);
+  count = wick_dim_max(dims, count, wick_dim_const(0));
+  wick_type i64 = wick_type_scalar(t->m, WICK_I64, 1);
+  wick_value in[2] = {nest_i64(t, 0), nest_dim(t, NULL, count)}, own = n->region[0].first;
+  wick_build_open(&t->b, WICK_OP_for, 2, in, NULL, 0, NULL);
+  wick_value index = wick_region_begin(&t->b, 1, &i64);
+  uint32_t mark = nest_known_mark(t), nsymbol = t->symbols.n;
+  const nest_run *outer = w->r;
+  nest_run wide = *outer;
+  wide.lanes = (uint32_t)w->r->st->lanes, wide.active = lanes, wide.vaxis = UINT32_MAX;
+  wide.vsym = nest_symbol_open(t, "lane", wide.lanes - 1);
+  wick_dim at = wick_dim_mul(dims, walk_symbol(w, index, wick_dim_const(0), count), lanes);
+  w->dim[own.id] = wick_dim_add(dims, wick_dim_add(dims, lo, at), wide.vsym);
+  w->r = &wide;
+  w->val[own.id] = nest_dim(t, w->r, w->dim[own.id]);
+  walk_region(w, &n->region[0]);
+  w->r = outer;
+  wick_yield(&t->b, 0, NULL);
+  nest_known_rewind(t, mark);
+  t->symbols.n = nsymbol;
+  wick_build_close(&t->b);
+  lo = wick_dim_add(dims, lo, wick_dim_mul(dims, count, lanes));
+  walk_for_from(w, n, nest_dim(t, NULL, lo), lo);
+}
+
+static void walk_for(walk *w, const wick_node *n)
+{
+  if (!walk_shared(w, n->in[0]) || !walk_shared(w, n->in[1])) return;
+  if (walk_moves(w, n))
+    walk_vectors(w, n);
+  else
+    walk_for_from(w, n, w->val[n->in[0].id], w->dim[n->in[0].id]);
 }
 
 static void walk_while(walk *w, const wick_node *n)

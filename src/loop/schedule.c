@@ -290,6 +290,18 @@ static wick_status schedule_turn(schedule_step *p)
   return NULL;
 }
 
+static wick_status schedule_lanes(schedule_step *p)
+{
+  wick_stage *st;
+  size_t at = 0;
+  WICK_TRY(schedule_stage_word(p, schedule_next(p), &st));
+  schedule_word number = schedule_next(p);
+  if (!schedule_number(number, &at, &st->lanes) || at != number.n || st->lanes < 1 ||
+      st->lanes > 1024)
+    return schedule_fail(p, "STAGE:N is wanted, N from 1 to 1024");
+  return st->walk ? NULL : schedule_fail(p, "`%s` is no walk", st->name);
+}
+
 static wick_status schedule_tail(schedule_step *p)
 {
   wick_stage *st;
@@ -333,6 +345,7 @@ static wick_status schedule_step_apply(schedule_step *p)
   if (schedule_is(w, "halo")) return schedule_halo(p);
   if (schedule_is(w, "prefetch")) return schedule_prefetch(p);
   if (schedule_is(w, "turn")) return schedule_turn(p);
+  if (schedule_is(w, "lanes")) return schedule_lanes(p);
   if (schedule_is(w, "tail")) return schedule_tail(p);
   return schedule_fail(p, "there is no such step");
 }

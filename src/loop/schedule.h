@@ -30,6 +30,9 @@
  * - turn STAGE.LOOP: unrolled; where the lanes of a vector lie apart in a parameter, and the loop's
  *   iterations next to each other, vectors along the loop are read and turned in registers
  *
+ * - lanes STAGE:N: loops of a walk that only move elements, along the last dimension, take N at
+ * once
+ *
  * A fold has its states in registers, where the loops inside its reduced ones are unrolled or the
  * vector; with serial ones there they lie in scratch memory, all reduced loops are serial, and
  * loops along axes that a part of the state has not (loop/states.h) go innermost.
@@ -73,6 +76,7 @@ typedef struct wick_stage {
   uint32_t naxis;
   const wick_axis *axis;
   bool fold, walk;
+  int64_t lanes;               /* of a walk: in its loops that only move elements; 0: one by one */
   wick_list(wick_sloop) loops; /* outermost first */
   wick_where where;
   uint32_t consumer,

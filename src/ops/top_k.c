@@ -73,9 +73,9 @@ static wick_status top_k_ref(wick_ref *c)
   return NULL;
 }
 
-/* ---- walks ---- */
+/* ---- the list ---- */
 
-enum { TOP_K_FEW = 16, TOP_K_ROOM = 128 };
+enum { TOP_K_FEW = 16, TOP_K_ROOM = 128, TOP_K_BLOCK = 8 };
 
 typedef struct top_k {
   const wick_compute *c;
@@ -128,17 +128,83 @@ static void top_k_insert(const top_k *t, wick_value v, wick_value i, wick_value 
   wick_line_put(b, &t->line, t->place, at, i);
 }
 
-/* Few are wanted: a list of the best so far, which most elements do not change. */
-static void top_k_few(const top_k *t)
+/* ---- going through a line ---- */
+
+/* What is done with elements, one after the other: the state, and what it tells of the elements
+ * that come. */
+typedef struct top_k_sweep {
+  uint32_t n;
+  const wick_value *init;
+  /* Given the state: an element that does not come before `worst` changes nothing, if `full`. */
+  void (*known)(const top_k *t, const void *arg, wick_value state, wick_value *worst,
+                wick_value *full);
+  void (*step)(const top_k *t, const void *arg, wick_value i, wick_value state, wick_value *next);
+  const void *arg;
+} top_k_sweep;
+
+/* None of so many elements from i on comes before the worst. */
+static wick_value top_k_quiet(const top_k *t, wick_value i, wick_value worst)
 {
   wick_builder *b = t->b;
-  wick_value zero = wick_build_i64(b, 0),
-             state[2] = {wick_line_read(b, &t->line, t->x, zero), zero};
-  wick_value i = wick_for_begin(b, zero, t->n, 2, state), next[2];
-  wick_value worst = {i.id + 1}, have = {i.id + 2};
-  wick_value v = wick_line_read(b, &t->line, t->x, i);
-  wick_value takes = wick_build2(b, WICK_OP_or, wick_build2(b, WICK_OP_lt, have, t->k),
-                                 top_k_stage_before(t, v, worst));
+  wick_value any = {0};
+  for (int64_t k = 0; k < TOP_K_BLOCK && !b->status; k++) {
+    wick_value v = wick_line_read(b, &t->line, t->x, wick_walk_by(b, WICK_OP_add, i, k));
+    wick_value on = wick_build2(b, t->least ? WICK_OP_ge : WICK_OP_le, v, worst);
+    any = k ? wick_build2(b, WICK_OP_and, any, on) : on;
+  }
+  return any;
+}
+
+/* Elements first .. end-1, by blocks: most of them change nothing. */
+static wick_value top_k_through(const top_k *t, const top_k_sweep *s, wick_value first,
+                                wick_value end)
+{
+  wick_builder *b = t->b;
+  wick_value next[4], worst, full, zero = wick_build_i64(b, 0);
+  wick_value blocks = wick_build2(b, WICK_OP_sub, end, first);
+  blocks = wick_walk_by(b, WICK_OP_add, blocks, TOP_K_BLOCK - 1);
+  blocks = wick_walk_by(b, WICK_OP_quot, blocks, TOP_K_BLOCK);
+  wick_value block = wick_for_begin(b, zero, blocks, s->n, s->init), state = {block.id + 1};
+  wick_value at = wick_walk_by(b, WICK_OP_mul, block, TOP_K_BLOCK);
+  at = wick_build2(b, WICK_OP_add, first, at);
+  wick_value to = wick_walk_by(b, WICK_OP_add, at, TOP_K_BLOCK);
+  s->known(t, s->arg, state, &worst, &full);
+  full = wick_build2(b, WICK_OP_and, full, wick_build2(b, WICK_OP_le, to, end));
+  wick_if_begin(b, full, 1, &full);
+  wick_value quiet = top_k_quiet(t, at, worst);
+  wick_if_else(b, 1, &quiet);
+  quiet = wick_if_end(b, 1, &full); /* false */
+  for (uint32_t k = 0; k < s->n; k++) next[k] = (wick_value){state.id + k};
+  wick_if_begin(b, quiet, s->n, next);
+  wick_if_else(b, s->n, next);
+  wick_value i = wick_for_begin(b, at, wick_build2(b, WICK_OP_min, to, end), s->n, next);
+  s->step(t, s->arg, i, (wick_value){i.id + 1}, next);
+  i = wick_for_end(b, s->n, next);
+  for (uint32_t k = 0; k < s->n; k++) next[k] = (wick_value){i.id + k};
+  i = wick_if_end(b, s->n, next);
+  for (uint32_t k = 0; k < s->n; k++) next[k] = (wick_value){i.id + k};
+  return wick_for_end(b, s->n, next);
+}
+
+/* ---- few ---- */
+
+/* Carried: the worst of the list, and how many are in it. */
+static void top_k_few_known(const top_k *t, const void *none, wick_value state, wick_value *worst,
+                            wick_value *full)
+{
+  (void)none;
+  *worst = state;
+  *full = wick_build2(t->b, WICK_OP_ge, (wick_value){state.id + 1}, t->k);
+}
+
+static void top_k_few_step(const top_k *t, const void *none, wick_value i, wick_value state,
+                           wick_value *next)
+{
+  wick_builder *b = t->b;
+  wick_value worst = state, have = {state.id + 1}, v = wick_line_read(b, &t->line, t->x, i);
+  (void)none;
+  wick_value room = wick_build2(b, WICK_OP_lt, have, t->k);
+  wick_value takes = wick_build2(b, WICK_OP_or, room, top_k_stage_before(t, v, worst));
   next[0] = worst, next[1] = have;
   wick_if_begin(b, takes, 2, next);
   top_k_insert(t, v, i, have);
@@ -148,29 +214,59 @@ static void top_k_few(const top_k *t)
   next[0] = worst, next[1] = have;
   wick_value all = wick_if_end(b, 2, next);
   next[0] = all, next[1] = (wick_value){all.id + 1};
-  wick_for_end(b, 2, next);
 }
+
+/* Few are wanted: a list of the best so far, which most elements do not change. */
+static void top_k_few(const top_k *t)
+{
+  wick_builder *b = t->b;
+  wick_value zero = wick_build_i64(b, 0), init[2] = {wick_line_read(b, &t->line, t->x, zero), zero};
+  const top_k_sweep s = {2, init, top_k_few_known, top_k_few_step, NULL};
+  top_k_through(t, &s, zero, t->n);
+}
+
+/* ---- many ---- */
 
 /* What is carried from round to round of many: how far the line has been read; how many are in the
  * room; the worst of k, and whether there are so many. */
 enum { TOP_K_I, TOP_K_HAVE, TOP_K_WORST, TOP_K_FULL, TOP_K_STATE };
 
+/* The round's, while elements are gathered. */
+typedef struct top_k_round {
+  const wick_sort *sort;
+  wick_value worst, full;
+} top_k_round;
+
+static void top_k_round_known(const top_k *t, const void *arg, wick_value state, wick_value *worst,
+                              wick_value *full)
+{
+  const top_k_round *r = arg;
+  (void)t, (void)state;
+  *worst = r->worst, *full = r->full;
+}
+
+/* Carried: how many are in the room. */
+static void top_k_round_step(const top_k *t, const void *arg, wick_value i, wick_value have,
+                             wick_value *next)
+{
+  const top_k_round *r = arg;
+  wick_builder *b = t->b;
+  wick_value v = wick_line_read(b, &t->line, t->x, i), free = wick_build1(b, WICK_OP_not, r->full);
+  wick_value takes = wick_build2(b, WICK_OP_or, free, top_k_stage_before(t, v, r->worst));
+  wick_if_begin(b, takes, 1, &have);
+  wick_sort_put(b, r->sort, have, wick_sort_key(b, r->sort, v, t->least), i);
+  wick_value more = wick_walk_by(b, WICK_OP_add, have, 1);
+  wick_if_else(b, 1, &more);
+  next[0] = wick_if_end(b, 1, &have);
+}
+
 /* Elements i .. end-1, of which those that may be among the best go into the room. */
 static wick_value top_k_gather(const top_k *t, const wick_sort *s, wick_value state, wick_value end)
 {
-  wick_builder *b = t->b;
-  wick_value init = {state.id + TOP_K_HAVE}, worst = {state.id + TOP_K_WORST};
-  wick_value full = {state.id + TOP_K_FULL}, first = {state.id + TOP_K_I};
-  wick_value i = wick_for_begin(b, first, end, 1, &init), have = {i.id + 1};
-  wick_value v = wick_line_read(b, &t->line, t->x, i);
-  wick_value takes = wick_build2(b, WICK_OP_or, wick_build1(b, WICK_OP_not, full),
-                                 top_k_stage_before(t, v, worst));
-  wick_if_begin(b, takes, 1, &have);
-  wick_sort_put(b, s, have, wick_sort_key(b, s, v, t->least), i);
-  wick_value more = wick_walk_by(b, WICK_OP_add, have, 1);
-  wick_if_else(b, 1, &more);
-  have = wick_if_end(b, 1, &have);
-  return wick_for_end(b, 1, &have);
+  wick_value have = {state.id + TOP_K_HAVE};
+  const top_k_round r = {s, {state.id + TOP_K_WORST}, {state.id + TOP_K_FULL}};
+  const top_k_sweep sweep = {1, &have, top_k_round_known, top_k_round_step, &r};
+  return top_k_through(t, &sweep, (wick_value){state.id + TOP_K_I}, end);
 }
 
 /* Sorts what is in the room, and leaves k of it. */

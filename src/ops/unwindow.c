@@ -4,6 +4,7 @@
 #include "ops/meeting.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
+#include "ops/walk.h"
 
 /* Attributes, after those of every window. */
 enum { UNWINDOW_KERNEL = WICK_WINDOW_NATTR, COL2IM_IMAGE };
@@ -223,121 +224,62 @@ static wick_status max_unpool_infer(wick_infer *c)
 static wick_status max_unpool_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0], *out = &c->out[0];
-  wick_window window = unwindow_of(c->attr);
-  wick_window3 w = wick_window3_of(&window, out, x);
-  int64_t size = w.in[0] * w.in[1] * w.in[2], many = w.out[0] * w.out[1] * w.out[2];
+  int64_t size = wick_ref_product(out, 2, out->rank), many = wick_ref_product(x, 2, x->rank);
   for (int64_t i = 0; i < x->dim[0] * x->dim[1] * many; i++) {
     int64_t to = wick_load_int(WICK_I64, c->in[1].data, (uint64_t)i), rest = to - i / many * size;
-    int64_t at[3] = {rest / w.in[2] / w.in[1], rest / w.in[2] % w.in[1], rest % w.in[2]},
-            from[3] = {i / w.out[2] / w.out[1] % w.out[0], i / w.out[2] % w.out[1], i % w.out[2]};
-    bool inside = rest >= 0 && rest < size;
-    for (uint32_t k = 0; k < 3 && inside; k++) {
-      int64_t tap = at[k] + w.begin[k] - from[k] * w.stride[k];
-      inside = tap >= 0 && tap % w.dilation[k] == 0 && tap / w.dilation[k] < w.kernel[k];
-    }
-    if (!inside)
-      return wick_ref_fail(c, WICK_ERANGE, "place %lld is outside of its window", (long long)to);
+    if (rest < 0 || rest >= size)
+      return wick_ref_fail(c, WICK_ERANGE, "place %lld is outside of its image", (long long)to);
     wick_ref_move(out, (uint64_t)to, x, (uint64_t)i);
   }
   return NULL;
 }
 
-/* One place is checked, and divided: along each dimension it lies in its window, at some tap. */
-typedef struct unpool_place {
-  wick_value rest, bad, tap; /* what is left to divide; it is outside; the taps so far, row-major */
-  int64_t below;             /* taps of a window along the dimensions so far */
-} unpool_place;
-
-static void max_unpool_divide(wick_builder *b, const wick_window *w, uint32_t k, wick_dim extent,
-                              wick_dim window, unpool_place *p)
+/* Loops over these extents; their indices. */
+static void max_unpool_loops(wick_builder *b, uint32_t n, const wick_dim *extent, wick_value *index)
 {
-  wick_value size = wick_stage_number(b, extent, WICK_I64), zero = wick_build_i64(b, 0),
-             step = wick_build_i64(b, w->dilation[k]),
-             first =
-                 wick_index(b, wick_window_at(b->module->dims, w, k, window, wick_dim_const(0)));
-  wick_value at = wick_build2(b, WICK_OP_sub, wick_build2(b, WICK_OP_rem, p->rest, size), first);
-  wick_value own = wick_build2(b, WICK_OP_quot, at, step);
-  wick_value wrong[3] = {wick_build2(b, WICK_OP_lt, at, zero),
-                         wick_build2(b, WICK_OP_ge, own, wick_build_i64(b, w->kernel[k])),
-                         wick_build2(b, WICK_OP_ne, wick_build2(b, WICK_OP_mul, own, step), at)};
-  for (uint32_t i = 0; i < (w->dilation[k] > 1 ? 3 : 2); i++)
-    p->bad = wick_build2(b, WICK_OP_or, p->bad, wrong[i]);
-  wick_value more = wick_build2(b, WICK_OP_mul, own, wick_build_i64(b, p->below));
-  p->tap = wick_build2(b, WICK_OP_add, p->tap, more);
-  p->rest = wick_build2(b, WICK_OP_quot, p->rest, size);
-  p->below *= w->kernel[k];
+  for (uint32_t k = 0; k < n; k++)
+    index[k] = wick_for_begin(b, wick_build_i64(b, 0), wick_index(b, extent[k]), 0, NULL);
 }
 
-/* Which element of its window each place is, an i32. */
-static wick_value max_unpool_taps(const wick_compute *c, const wick_window *w)
-{
-  wick_builder *b = c->b;
-  wick_dims *t = b->module->dims;
-  wick_type taps = wick_type_with_elem(b->module, wick_built_type(b, c->in[0]), WICK_I32);
-  const wick_type_info *out = wick_type_get(b->module, c->out_type[0]);
-  wick_axis axis[WICK_MAX_RANK];
-  wick_dim index[WICK_MAX_RANK], size = wick_dim_const(1);
-  uint32_t n = wick_axes_of(b, taps, axis);
-  wick_map_begin(b, "tap", n, axis, 1, &taps);
-  for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
-  for (uint32_t k = 2; k < n; k++) size = wick_dim_mul(t, size, out->dim[k]);
-  wick_dim image = wick_dim_add(t, wick_dim_mul(t, index[0], out->dim[1]), index[1]);
-  wick_value to = wick_read(b, c->in[1], index, 0, NULL, (wick_value){0}),
-             first = wick_index(b, wick_dim_mul(t, image, size)), zero = wick_build_i64(b, 0);
-  unpool_place p = {.rest = wick_build2(b, WICK_OP_sub, to, first), .tap = zero, .below = 1};
-  wick_value low = wick_build2(b, WICK_OP_lt, p.rest, zero),
-             high = wick_build2(b, WICK_OP_ge, p.rest, wick_stage_number(b, size, WICK_I64));
-  p.bad = wick_build2(b, WICK_OP_or, low, high);
-  for (uint32_t k = w->n; k-- > 0;) max_unpool_divide(b, w, k, out->dim[2 + k], index[2 + k], &p);
-  wick_value fail[2] = {p.bad, to};
-  wick_attr code = {.i = WICK_ERANGE};
-  wick_build(b, WICK_OP_fail, 2, fail, &code, 0, NULL);
-  wick_value tap = wick_build_cast(b, p.tap, WICK_I32);
-  return wick_map_end(b, 1, &tap);
-}
-
-/* The state of x where it has been hit, else that of y. */
-static void max_unpool_yield(wick_builder *b, wick_value x, wick_value y_hit, wick_value y)
-{
-  wick_value next[2] = {wick_build2(b, WICK_OP_or, x, y_hit),
-                        wick_build3(b, WICK_OP_where, x, (wick_value){x.id + 1}, y)};
-  wick_yield(b, 2, next);
-}
-
-/* Of the windows that meet an element those whose own tap it is. They come from the last to the
- * first: the first that hits is the last in their order. */
+/* A walk of each plane: zeros, then the windows in their order, each to its place. */
 static void max_unpool_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
-  wick_window w = unwindow_of(c->attr);
-  wick_value taps = max_unpool_taps(c, &w);
-  if (b->status) return;
-  const wick_type_info *x = wick_built_info(b, c->in[0]);
-  wick_axis axis[2 + 2 * WICK_WINDOW_MAX];
-  wick_meeting m[WICK_WINDOW_MAX];
-  uint32_t n = unwindow_axes(b, &w, c->out_type[0], axis, m);
-  wick_dim index[WICK_MAX_RANK] = {axis[0].sym, axis[1].sym};
-  for (uint32_t k = 0; k < w.n; k++) index[2 + k] = m[k].x;
-  wick_type s[4] = {wick_type_scalar(b->module, WICK_BOOL, 1),
-                    wick_type_scalar(b->module, x->elem, 1)};
-  s[2] = s[0], s[3] = s[1];
-  wick_fold_open(b, "max_unpool", n, axis, 1, c->out_type);
-  wick_region_begin(b, 0, NULL);
-  wick_value first[2] = {wick_build_const(b, s[0], 0, 0), wick_stage_zero(b, x->elem)};
-  wick_yield(b, 2, first);
-  wick_value state = wick_region_begin(b, 2, s);
-  wick_value nowhere = wick_build_const(b, wick_type_scalar(b->module, WICK_I32, 1), 0, -1);
-  wick_value tap = wick_read(b, taps, index, 0, NULL, nowhere),
-             v = wick_read(b, c->in[0], index, 0, NULL, wick_stage_zero(b, x->elem)),
-             own = wick_stage_number(b, unwindow_tap(b->module->dims, &w, m), WICK_I32);
-  wick_value hit = wick_build2(b, WICK_OP_eq, tap, own), on = unwindow_inside(b, &w, m, &x->dim[2]);
-  if (on.id) hit = wick_build2(b, WICK_OP_and, hit, on);
-  v = wick_build3(b, WICK_OP_where, hit, v, wick_stage_zero(b, x->elem));
-  max_unpool_yield(b, state, hit, v);
-  uint32_t both = wick_region_begin(b, 4, s).id;
-  max_unpool_yield(b, (wick_value){both}, (wick_value){both + 2}, (wick_value){both + 3});
-  wick_value last = wick_region_begin(b, 2, s);
-  c->out[0] = wick_stage_end(b, (wick_value){last.id + 1}, c->out_type[0]);
+  wick_dims *t = b->module->dims;
+  const wick_type_info *x = wick_built_info(b, c->in[0]),
+                       *out = wick_type_get(b->module, c->out_type[0]);
+  uint32_t n = x->rank - 2u;
+  wick_axis axis[WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK], size = wick_dim_const(1);
+  wick_value any[WICK_MAX_RANK], to[WICK_MAX_RANK];
+  wick_axes_of(b, c->out_type[0], axis);
+  wick_value y = wick_walk_begin(b, "max_unpool", 2, axis, 1, c->out_type);
+  for (uint32_t k = 0; k < x->rank; k++) index[k] = k < 2 ? axis[k].sym : WICK_DIM_ANY;
+  for (uint32_t k = 0; k < n; k++) size = wick_dim_mul(t, size, out->dim[2 + k]);
+  max_unpool_loops(b, n, &out->dim[2], any);
+  wick_put(b, y, index, n, any, wick_stage_zero(b, x->elem));
+  for (uint32_t k = 0; k < n; k++) wick_for_end(b, 0, NULL);
+  max_unpool_loops(b, n, &x->dim[2], any);
+  wick_dim plane = wick_dim_add(t, wick_dim_mul(t, index[0], out->dim[1]), index[1]);
+  wick_value place = wick_read(b, c->in[1], index, n, any, (wick_value){0}),
+             first = wick_index(b, wick_dim_mul(t, plane, size));
+  wick_value rest = wick_build2(b, WICK_OP_sub, place, first), end = wick_index(b, size);
+  wick_value low = wick_walk_by(b, WICK_OP_lt, rest, 0),
+             high = wick_build2(b, WICK_OP_ge, rest, end);
+  wick_value fail[2] = {wick_build2(b, WICK_OP_or, low, high), place}, none = {0};
+  wick_attr code = {.i = WICK_ERANGE};
+  wick_build(b, WICK_OP_fail, 2, fail, &code, 0, NULL);
+  wick_if_begin(b, fail[0], 0, NULL);
+  wick_if_else(b, 0, NULL);
+  for (uint32_t k = n; k-- > 0;) { /* a place is at least 0 here */
+    wick_value extent = wick_index(b, out->dim[2 + k]);
+    to[k] = k ? wick_build2(b, WICK_OP_rem, rest, extent) : rest;
+    if (k) rest = wick_build2(b, WICK_OP_quot, rest, extent);
+  }
+  wick_put(b, y, index, n, to, wick_read(b, c->in[0], index, n, any, none));
+  wick_if_end(b, 0, NULL);
+  for (uint32_t k = 0; k < n; k++) wick_for_end(b, 0, NULL);
+  c->out[0] = wick_walk_end(b);
 }
 
 const wick_op wick_op_max_unpool = {
@@ -345,7 +287,7 @@ const wick_op wick_op_max_unpool = {
     .doc = "x [N, C, windows...], each at its place in a result of zeros [N, C, spatial...] over "
            "which the windows slide as those of max_pool: the places (i64) count all elements of "
            "the result, row-major. Of two at one place that of the later window counts. A place "
-           "outside of its window fails the run",
+           "outside of its image and channel fails the run",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {UNWINDOW_ATTRS},
@@ -353,6 +295,7 @@ const wick_op wick_op_max_unpool = {
     .elems = WICK_PLAIN,
     .beside = 1u << 1,
     .effect = WICK_MAY_FAIL,
+    .alone = true,
     .infer = max_unpool_infer,
     .ref = max_unpool_ref,
     .compute = max_unpool_compute,

@@ -113,6 +113,8 @@ FAMILIES = {
     "gemm": ({"x": (F, "N4"), "y": (F, "4M"), "z": (F, "M")}, [node("Gemm", "x y z", "b", alpha=0.5)], "b", {}),
     "product": ({"x": (F, "NM4"), "y": (F, "N4M")}, [node("MatMul", "x y", "a"), node("Softmax", "a", "b")], "b", {}),
     "nonzero": ({"x": (F, "NM"), "c": (B, "N")}, [node("NonZero", "x", "a"), node("Compress", "x c", "b", axis=0)], "a b", {}),
+    "boxes": ({"x": (F, "NM4"), "y": (F, "N2M")}, [node("NonMaxSuppression", "x y most overlap", "a")], "a",
+              {"most": np.array([3]), "overlap": np.float32([0.4])}),
     "gather": ({"x": (F, "NM"), "i": (I, "N")}, [node("Gather", "x i", "a", axis=1), node("ScatterElements", "x j x", "b", axis=1),
                                                  node("Shape", "x", "s"), node("Expand", "nought s", "j")], "a b", {"nought": np.array([[0]])}),
     "recurrent": ({"x": (F, "MN3")}, [node("GRU", "x w r", "a", hidden_size=2)], "a",

@@ -118,6 +118,7 @@ void template_walk(template_state *t)
   uint32_t n = t->out->naxis;
   const char *o = t->out->name;
   bool some = n > 0;
+  if (t->lanes > 1) wick_text_printf(&t->steps, "lanes %s:%lld; ", o, (long long)t->lanes);
   for (uint32_t k = 0; k < n; k++) some = some && template_extent(t, t->out, k);
   if (!some) {
     walk_once(t);
