@@ -6,7 +6,8 @@ OpenVINO: the models and sizes of sizes.py, in that order, through their Python 
 
 A runtime has a process of its own, which runs the sizes one after another, each 20 times. A first run's cost is how long
 it takes over the median of the 19 behind it, in milliseconds; the table has the medians of the rounds. Wick makes no
-copies for sizes that are met here: its runs are all of the same kernels. Resident memory is the process's at the end,
+copies for sizes that are met here: its runs are all of the same kernels. It writes to arrays that are there; memory of
+new results is the caller's, and would be counted twice. Resident memory is the process's at the end,
 Python and NumPy with it."""
 
 import json
@@ -26,13 +27,15 @@ RUNS = 20
 RUNTIMES = ("wick", *networks.PEERS)
 
 
-def runner(runtime, model, threads):
-    """A function of a list of inputs."""
+def runner(runtime, model, threads, shapes):
+    """A function of a list of inputs, and of which of the sizes they have."""
     if runtime == "wick":
+        import numpy as np
         import wick
 
         program = wick.Program.open(model, threads=threads)
-        return program.run
+        outputs = [[np.ones(s, e) for s, e in at] for at in shapes]
+        return (lambda feeds, k: program.run(feeds, outputs[k])) if outputs else (lambda feeds, k: program.run(feeds))
     if runtime == "ort":
         import onnxruntime as ort
 
@@ -40,42 +43,45 @@ def runner(runtime, model, threads):
         o.intra_op_num_threads, o.inter_op_num_threads = threads, 1
         session = ort.InferenceSession(model, o, ["CPUExecutionProvider"])
         names = [i.name for i in session.get_inputs()]
-        return lambda feeds: session.run(None, dict(zip(names, feeds)))
+        return lambda feeds, k: session.run(None, dict(zip(names, feeds)))
     import openvino as ov
 
     hints = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
     request = ov.Core().compile_model(model, "CPU", hints).create_infer_request()
-    return lambda feeds: request.infer(feeds, share_inputs=True, share_outputs=True)
+    return lambda feeds, k: request.infer(feeds, share_inputs=True, share_outputs=True)
 
 
-def child(runtime, model, threads, folders):
-    """Prints for each size the first run's time and the median of the next ones, and resident bytes."""
+def child(runtime, model, threads, shapes, folders):
+    """Prints for each size the first run's time and the median of the next ones, resident bytes, and what results are."""
     import numpy as np
 
-    run, took = runner(runtime, model, int(threads)), []
-    for folder in folders:
+    run, took, results = runner(runtime, model, int(threads), json.loads(shapes)), [], []
+    for at, folder in enumerate(folders):
         feeds = [np.load(f) for f in sorted(pathlib.Path(folder).glob("fixed.input_*.npy"))]
         t = []
         for _ in range(RUNS):
             begin = time.perf_counter()
-            run(feeds)
+            y = run(feeds, at)
             t.append(1e3 * (time.perf_counter() - begin))
         took.append((t[0], statistics.median(t[1:])))
+        results.append([(x.shape, x.dtype.name) for x in y] if runtime == "wick" else None)
     held = re.search(r"VmRSS:\s*(\d+) kB", pathlib.Path("/proc/self/status").read_text())
-    print(json.dumps({"ms": took, "resident": int(held[1]) / 1024}))
+    print(json.dumps({"ms": took, "resident": int(held[1]) / 1024, "results": results}))
 
 
 def measure(a, name, program, folders):
     """Of each runtime, by size: the first run over the next ones; and MiB."""
-    found = {r: [] for r in RUNTIMES}
-    for _ in range(a.rounds):
-        for r in RUNTIMES:
+    found, shapes = {r: [] for r in RUNTIMES}, []
+    for k in range(a.rounds + 1):  # the first one says what results are, no more
+        for r in RUNTIMES[: 1 if k == 0 else None]:
             model = program if r == "wick" else sizes.MODELS / name / "model.onnx"
-            command = [sys.executable, __file__, "--child", r, model, a.threads, *folders]
+            command = [sys.executable, __file__, "--child", r, model, a.threads, json.dumps(shapes), *folders]
             p = subprocess.run(list(map(str, command)), capture_output=True, text=True, env={**a.env})
             if p.returncode:
                 sys.exit(f"{name}: {r}: {p.stderr[-400:]}")
-            found[r].append(json.loads(p.stdout.splitlines()[-1]))
+            said = json.loads(p.stdout.splitlines()[-1])
+            shapes = said["results"] if k == 0 else shapes
+            found[r] += [said] if k else []
     over = {r: [statistics.median(first - then for first, then in at) for at in zip(*(f["ms"] for f in x))] for r, x in found.items()}
     return over, {r: statistics.median(f["resident"] for f in x) for r, x in found.items()}
 
@@ -114,6 +120,6 @@ def main():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
-        child(sys.argv[2], sys.argv[3], sys.argv[4], sys.argv[5:])
+        child(*sys.argv[2:6], sys.argv[6:])
     else:
         main()

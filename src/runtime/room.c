@@ -59,6 +59,8 @@ static void room_ahead(wick_room *r)
 
 void wick_room_ran(wick_room *r)
 {
+  if (r->grown) room_ahead(r); /* not before: the thread would take memory's time from that run */
+  r->grown = false;
   if (++r->nrun < WICK_ROOM_PERIOD) return;
   room_wait(r);
   if (r->ready > r->high && room_is_lazy(r))
@@ -73,7 +75,7 @@ void wick_room_free(wick_room *r)
   room_wait(r);
   if (r->block) r->allocator.free(r->allocator.self, r->block, r->nblock);
   r->block = NULL, r->at = NULL;
-  r->nbytes = r->used = r->high = r->ready = r->nrun = 0;
+  r->nbytes = r->used = r->high = r->ready = r->nrun = 0, r->grown = false;
 }
 
 /* The room that there was goes only when there is another. Little is not worth a large page. */
@@ -106,9 +108,7 @@ bool wick_room_fit(wick_room *r, uint64_t nbytes)
   if (nbytes > SIZE_MAX / 4 / ROOM_TIMES) return false;
   if ((nbytes > r->nbytes || !r->block) && !room_grow(r, nbytes)) return false;
   r->used = nbytes;
-  if (nbytes > r->high) {
-    r->high = nbytes;
-    room_ahead(r);
-  }
+  r->grown = r->grown || nbytes > r->high;
+  r->high = wick_max_u64(r->high, nbytes);
   return true;
 }

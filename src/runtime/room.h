@@ -1,8 +1,8 @@
 /* The memory of a session whose sizes vary. It grows in place: address space is taken for sizes to
  * come, and what they never touch costs nothing. Memory that is touched for the first time costs
- * time, 0.05 ms a MiB, on virtual machines whose memory goes back to the host up to 2 ms; so while
- * a size runs that is larger than those before, a thread has the system give pages for yet larger
- * ones. What has not been wanted for many runs goes back.
+ * time, 0.05 ms a MiB, on virtual machines whose memory goes back to the host up to 2 ms; so once
+ * a size has run that is larger than those before, a thread has the system give pages for yet
+ * larger ones. What has not been wanted for many runs goes back.
  *
  * What a room holds between two runs is nobody's. One thread at a time uses it. */
 #ifndef WICK_RUNTIME_ROOM_H
@@ -24,6 +24,7 @@ typedef struct wick_room {
   uint64_t used, high, ready; /* bytes from `at` on: that are asked for now, that were in this
                                  period at most, and that have pages or soon will */
   uint32_t nrun;              /* of this period */
+  bool grown;                 /* `high` has, since the last run */
   pthread_t thread;
   pid_t owner; /* of the thread; 0: none was started */
   char *touch; /* what it works on */
