@@ -205,7 +205,7 @@ bool wick_sizing_most(wick_sizing *s, uint64_t *arena_bytes, uint64_t *scratch_b
   if (!setjmp(s->guard.where)) {
     int64_t *symbol = wick_new(&keep, int64_t, p->nsymbol + 1);
     for (uint32_t i = 0; i < p->nsymbol; i++) symbol[i] = p->symbol[i].hi;
-    found = !sizes_new(s, symbol, &keep, &keep, &sized);
+    found = !sizes_new(s, symbol, &keep, &s->tmp, &sized); /* the plan rewinds what it is lent */
     *arena_bytes = sized.arena_bytes, *scratch_bytes = sized.scratch_bytes;
   }
   wick_arena_free(&keep);
