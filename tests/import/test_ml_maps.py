@@ -413,6 +413,21 @@ def test_what_run_writes(tmp_path):
         assert json.loads((tmp_path / "out/output_0.keys.json").read_text()) == LABELS[FORMS[0]]
 
 
+def test_run_writes_labels(tmp_path):
+    m = classified("LinearClassifier", FORMS[1])
+    onnx.save(m, tmp_path / "m.onnx")
+    x = RNG.normal(size=(6, 4)).astype(np.float32)
+    np.save(tmp_path / "x.npy", x)
+    want = theirs(m, {"X": x})
+    for flags in ([], ["--reference"]):
+        out = command("run", tmp_path / "m.onnx", "--inputs", tmp_path / "x.npy", "-o", tmp_path / "out", "--no-cache", *flags)
+        assert f"output_0 label: string[6]  {want[0][0]}" in out
+        np.testing.assert_array_equal(np.load(tmp_path / "out/output_0.npy").astype(object), want[0])
+        keys, values = json.loads((tmp_path / "out/output_1.keys.json").read_text()), np.load(tmp_path / "out/output_1.npy")
+        for row, w in zip(values.tolist(), want[1]):
+            assert dict(zip(keys, row)) == pytest.approx(w, rel=2e-6)
+
+
 # ---- from C ----
 
 PROGRAM = r"""

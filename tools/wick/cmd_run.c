@@ -23,6 +23,16 @@ typedef struct run_state {
 
 /* ---- the reference ---- */
 
+/* The strings of numbers, as compiled code gives them. */
+static void run_texts(run_state *r, wick_array *a)
+{
+  const int64_t *number = a->data;
+  uint64_t n = a->nbytes / sizeof *number;
+  wick_string *text = wick_new(&r->job.mem, wick_string, n + 1);
+  for (uint64_t i = 0; i < n; i++) text[i] = wick_strings_get(&r->module->strings, number[i]);
+  a->data = text, a->nbytes = n * sizeof *text;
+}
+
 static wick_status run_reference(run_state *r, const wick_feed *feed, wick_array **out,
                                  uint32_t *out_n)
 {
@@ -57,6 +67,7 @@ static wick_status run_reference(run_state *r, const wick_feed *feed, wick_array
                       .keys = wick_model_output(m, k)->keys};
     memcpy(a->dim, result[k].dim, a->rank * sizeof *a->dim);
     if (!wick_array_nbytes(a->elem, a->rank, a->dim, &a->nbytes)) a->nbytes = 0;
+    if (a->elem == WICK_STRING) run_texts(r, a);
   }
   return NULL;
 }

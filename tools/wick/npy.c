@@ -313,20 +313,12 @@ wick_status wick_npy_read(wick_span bytes, const char *place, wick_arena *mem, w
 
 /* ---- writing ---- */
 
-wick_status wick_npy_header(const wick_array *a, const char *place, wick_arena *mem,
-                            wick_bytes *out)
+static void npy_header_of(const wick_array *a, const char *descr, wick_arena *mem, wick_bytes *out)
 {
   enum { PREFIX = 10 /* magic, version, length */, ALIGN = 64, GROWTH = 21 };
-  size_t k = 0;
-  while (k < WICK_COUNT(npy_types) && npy_types[k].elem != a->elem) k++;
-  if (k == WICK_COUNT(npy_types))
-    return wick_fail(mem, WICK_EUNSUPPORTED, place, "an .npy file has no type for %s, a .pb has",
-                     wick_elem_name(a->elem));
   wick_text t = wick_text_begin(mem);
   wick_text_addn(&t, WICK_NPY_MAGIC "\1\0\0\0", PREFIX);
-  char order = wick_elem_storage[a->elem].bits == 8 ? '|' : '<';
-  wick_text_printf(&t, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", order,
-                   npy_types[k].descr);
+  wick_text_printf(&t, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
   for (uint32_t i = 0; i < a->rank; i++)
     wick_text_printf(&t, "%s%lld", i ? ", " : "", (long long)a->dim[i]);
   wick_text_add(&t, a->rank == 1 ? ",), }" : "), }");
@@ -339,5 +331,64 @@ wick_status wick_npy_header(const wick_array *a, const char *place, wick_arena *
   t.at[PREFIX - 2] = (char)((t.n - PREFIX) & 255);
   t.at[PREFIX - 1] = (char)((t.n - PREFIX) >> 8);
   *out = (wick_bytes){t.at, t.n};
+}
+
+wick_status wick_npy_header(const wick_array *a, const char *place, wick_arena *mem,
+                            wick_bytes *out)
+{
+  size_t k = 0;
+  while (k < WICK_COUNT(npy_types) && npy_types[k].elem != a->elem) k++;
+  if (k == WICK_COUNT(npy_types))
+    return wick_fail(mem, WICK_EUNSUPPORTED, place, "an .npy file has no type for %s, a .pb has",
+                     wick_elem_name(a->elem));
+  char order = wick_elem_storage[a->elem].bits == 8 ? '|' : '<';
+  npy_header_of(a, wick_str_printf(mem, "%c%s", order, npy_types[k].descr), mem, out);
+  return NULL;
+}
+
+/* ---- strings ---- */
+
+/* Where the next character ends. */
+static uint64_t npy_letter(wick_string s, uint64_t at)
+{
+  for (at++; at < s.nbytes && ((unsigned char)s.at[at] & 0xc0) == 0x80;) at++;
+  return at;
+}
+
+/* The character of these bytes. */
+static uint32_t npy_code(const char *at, uint64_t n)
+{
+  const unsigned char *s = (const unsigned char *)at;
+  static const unsigned char mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07},
+                             lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+  if (n > 4 || (s[0] & ~mask[n] & 0xff) != lead[n]) return 0xfffd;
+  uint32_t c = s[0] & mask[n];
+  for (uint64_t k = 1; k < n; k++) c = c << 6 | (s[k] & 0x3f);
+  return c;
+}
+
+wick_status wick_npy_texts(const wick_array *a, const char *place, wick_arena *mem,
+                           wick_bytes out[2])
+{
+  const wick_string *s = a->data;
+  uint64_t count = a->nbytes / sizeof *s, longest = 1, all;
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t n = 0;
+    for (uint64_t at = 0; at < s[i].nbytes; n++) at = npy_letter(s[i], at);
+    longest = wick_max_u64(longest, n);
+  }
+  if (wick_mul_overflows(count, longest * sizeof(uint32_t), &all) || all > SIZE_MAX / 4)
+    return wick_fail(mem, WICK_ELIMIT, place, "strings of %llu characters are too long",
+                     (unsigned long long)longest);
+  unsigned char *data = wick_new(mem, unsigned char, (size_t)all + 1);
+  for (uint64_t i = 0; i < count; i++) {
+    unsigned char *to = data + i * longest * sizeof(uint32_t);
+    for (uint64_t at = 0, end; at < s[i].nbytes; at = end, to += sizeof(uint32_t)) {
+      uint32_t c = npy_code(s[i].at + at, (end = npy_letter(s[i], at)) - at);
+      for (int b = 0; b < 4; b++) to[b] = (unsigned char)(c >> 8 * b);
+    }
+  }
+  npy_header_of(a, wick_str_printf(mem, "<U%llu", (unsigned long long)longest), mem, &out[0]);
+  out[1] = (wick_bytes){data, (size_t)all};
   return NULL;
 }

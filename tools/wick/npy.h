@@ -3,7 +3,7 @@
  * Read: floats, integers, bool and complex of both byte orders, C and Fortran order. NumPy has no
  * type for bf16: ml_dtypes writes it as raw items of two bytes ("V2"), which is what is read and
  * written here; the name "bfloat16" is read too. Structures, strings, dates and Python objects are
- * refused by name.
+ * refused by name. Strings are written ("U7": all as long as the longest).
  * Source: numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
 #ifndef WICK_TOOLS_NPY_H
 #define WICK_TOOLS_NPY_H
@@ -19,5 +19,10 @@ WICK_CHECKED wick_status wick_npy_read(wick_span bytes, const char *place, wick_
 /* What stands before the data: version 1.0, a multiple of 64 bytes, as NumPy writes it. */
 WICK_CHECKED wick_status wick_npy_header(const wick_array *a, const char *place, wick_arena *mem,
                                          wick_bytes *out);
+
+/* The whole file, header and data, of an array of strings: wick_string each, in UTF-8; what is not
+ * becomes U+FFFD. */
+WICK_CHECKED wick_status wick_npy_texts(const wick_array *a, const char *place, wick_arena *mem,
+                                        wick_bytes out[2]);
 
 #endif

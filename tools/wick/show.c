@@ -122,6 +122,16 @@ static bool show_classes(const wick_array *a, const char *text, wick_arena *tmp)
 
 /* ---- ranges ---- */
 
+/* The first ones. */
+static void show_texts(const wick_array *a)
+{
+  const wick_string *s = a->data;
+  uint64_t n = show_count(a);
+  for (uint64_t i = 0; i < n && i < WICK_SHOW_TOP; i++)
+    printf("%s%.*s", i ? ", " : "  ", (int)s[i].nbytes, s[i].nbytes ? s[i].at : "");
+  if (n > WICK_SHOW_TOP) printf(", ...");
+}
+
 static void show_range(const wick_array *a, uint32_t k, wick_arena *tmp)
 {
   printf("output_%u %s: %s", k, a->name ? a->name : "",
@@ -139,6 +149,7 @@ static void show_range(const wick_array *a, uint32_t k, wick_arena *tmp)
   if (n > nan && show_numeric(a->elem))
     printf("  from %.6g to %.6g, mean %.6g", least, most, sum / (double)(n - nan));
   if (nan) printf("  %llu NaN", (unsigned long long)nan);
+  if (a->elem == WICK_STRING) show_texts(a);
   putchar('\n');
 }
 

@@ -131,7 +131,9 @@ wick_status wick_arrays_read(wick_files *files, const char *path, wick_arena *me
 wick_status wick_array_write(const wick_array *a, const char *path, wick_arena *tmp)
 {
   wick_bytes part[2] = {{0}, {a->data, (size_t)a->nbytes}};
-  if (tensor_io_ends(path, ".npy"))
+  if (tensor_io_ends(path, ".npy") && a->elem == WICK_STRING)
+    WICK_TRY(wick_npy_texts(a, path, tmp, part));
+  else if (tensor_io_ends(path, ".npy"))
     WICK_TRY(wick_npy_header(a, path, tmp, &part[0]));
   else if (tensor_io_ends(path, ".pb"))
     WICK_TRY(wick_pb_header(a, path, tmp, &part[0]));
