@@ -303,6 +303,28 @@ static void test_types_without_a_name(void **state)
   io_end(&t);
 }
 
+/* As long as the longest, in code points; what is no UTF-8 is U+FFFD. */
+static void test_texts(void **state)
+{
+  (void)state;
+  IO_BEGIN(t);
+  static const wick_string text[] = {
+      {"a", 1}, {"\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80", 9}, {NULL, 0}, {"\xff", 1}};
+  static const int want[] = {'a', 0, 0, 0xfc, 0x20ac, 0x1f600, 0, 0, 0, 0xfffd, 0, 0};
+  const wick_array a = {
+      .elem = WICK_STRING, .rank = 1, .dim = {4}, .data = text, .nbytes = sizeof text};
+  static const char header[] = "{'descr': '<U3', 'fortran_order': False, 'shape': (4,), }";
+  wick_bytes part[2];
+  assert_null(wick_npy_texts(&a, "x.npy", &t.mem, part));
+  assert_memory_equal((const char *)part[0].at + 10, header, sizeof header - 1);
+  assert_int_equal(part[1].nbytes, sizeof want);
+  for (size_t i = 0; i < WICK_COUNT(want); i++) {
+    const unsigned char *b = (const unsigned char *)part[1].at + 4 * i;
+    assert_int_equal(b[0] | b[1] << 8 | b[2] << 16, want[i]);
+  }
+  io_end(&t);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -314,6 +336,7 @@ int main(void)
       cmocka_unit_test(test_headers),
       cmocka_unit_test(test_beginnings),
       cmocka_unit_test(test_types_without_a_name),
+      cmocka_unit_test(test_texts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
