@@ -413,6 +413,29 @@ def test_what_run_writes(tmp_path):
         assert json.loads((tmp_path / "out/output_0.keys.json").read_text()) == LABELS[FORMS[0]]
 
 
+@pytest.mark.parametrize("key, value", [(T.STRING, T.FLOAT), (T.INT64, T.DOUBLE), (T.INT64, T.STRING), (T.STRING, T.INT64)])
+def test_run_reads_json(tmp_path, key, value):
+    keys, other = (["b", "a", "ü\""], "q") if key == T.STRING else ([9, -4, 3], 5)
+    x = {T.FLOAT: [1.5, 2], T.DOUBLE: [0.1, 1e300], T.INT64: [1 << 60, 2], T.STRING: ["x", "ü"]}[value]
+    onnx.save(vectorized(key, value, keys), tmp_path / "m.onnx")
+    feed = {keys[2]: x[0], keys[0]: x[1], other: x[0]}
+    (tmp_path / "x.json").write_text(json.dumps({str(k): v for k, v in feed.items()}))
+    want = [x[1], "" if value == T.STRING else 0, x[0]]
+    for flags in ([], ["--reference"]):
+        command("run", tmp_path / "m.onnx", "--inputs", tmp_path / "x.json", "-o", tmp_path / "out", "--no-cache", *flags)
+        assert np.load(tmp_path / "out/output_0.npy").tolist() == [want]
+
+
+def test_run_refuses_json(tmp_path):
+    onnx.save(vectorized(T.STRING, T.INT64, ["a", "b"]), tmp_path / "m.onnx")
+    onnx.save(zipped([1, 3]), tmp_path / "z.onnx")
+    for model_file, text, want in (("m", "[1]", "no object in JSON"), ("m", '{"a": 1.5}', 'the value of "a" is no i64'), ("m", '{"a": "x"}', "is no i64"),
+                                   ("m", '{"a": 1', "line 1: "), ("m", '{"a": 1, "a": 2}', "line 1: "), ("z", "{}", "the file has a map, wanted f32[1,3]")):
+        (tmp_path / "x.json").write_text(text)
+        r = subprocess.run([WICK, "run", str(tmp_path / f"{model_file}.onnx"), "--inputs", str(tmp_path / "x.json"), "--no-cache"], capture_output=True, text=True)
+        assert r.returncode == 1 and "input \"x\": " in r.stderr and want in r.stderr, r.stderr
+
+
 def test_run_writes_labels(tmp_path):
     m = classified("LinearClassifier", FORMS[1])
     onnx.save(m, tmp_path / "m.onnx")

@@ -236,6 +236,10 @@ static wick_status check_feed(const check_flags *flags, wick_span bytes, const c
 {
   for (uint32_t i = 0; i < flags->inputs.n; i++)
     WICK_TRY(wick_arrays_read(o->files, flags->inputs.at[i], mem, tmp, out));
+  for (uint32_t i = 0; i < out->n; i++)
+    if (out->at[i].json)
+      return wick_fail(mem, WICK_EUNSUPPORTED, path,
+                       "maps are inputs of wick run --reference alone");
   if (!out->n) return NULL;
   bool described = false;
   const wick_func *f;

@@ -23,6 +23,17 @@ typedef struct run_state {
 
 /* ---- the reference ---- */
 
+/* The numbers of strings, as the reference takes them. */
+static void *run_numbers(run_state *r, const wick_array *a)
+{
+  const wick_string *text = a->data;
+  uint64_t n = a->nbytes / sizeof *text;
+  int64_t *number = wick_new(&r->job.mem, int64_t, n + 1);
+  for (uint64_t i = 0; i < n; i++)
+    number[i] = wick_strings_add(&r->module->strings, text[i].at, text[i].nbytes, true);
+  return number;
+}
+
 /* The strings of numbers, as compiled code gives them. */
 static void run_texts(run_state *r, wick_array *a)
 {
@@ -54,6 +65,7 @@ static wick_status run_reference(run_state *r, const wick_feed *feed, wick_array
     in[i] = (wick_tensor){
         .elem = a->elem, .rank = a->rank, .data = wick_arena_copy(&j->mem, a->data, a->nbytes, 64)};
     memcpy(in[i].dim, a->dim, a->rank * sizeof *a->dim);
+    if (a->elem == WICK_STRING) in[i].data = run_numbers(r, a);
   }
   WICK_TRY(wick_evaluate(f, feed->n, in, NULL, &j->mem, &j->tmp, &j->scratch, result));
   *out = wick_new(&j->mem, wick_array, m->noutput);
@@ -125,7 +137,7 @@ static int run_main(wick_job *j, void *arg, int argc, char **argv)
   run_state *r = arg;
   const wick_flag flag[] = {
       {"inputs", 'i', WICK_FLAG_LIST, &r->inputs, "FILE...",
-       "tensors or pictures, by spaces or commas: .npy .npz .pb .png .jpg"},
+       "tensors, pictures or maps, by spaces or commas: .npy .npz .pb .png .jpg .json"},
       {"input", 0, WICK_FLAG_LIST, &r->inputs, NULL, NULL},
       {"outputs", 'o', WICK_FLAG_STRING, &r->outputs, "DIR",
        "writes DIR/output_K.npy, the keys of maps to DIR/output_K.keys.json"},

@@ -1,6 +1,8 @@
 /* Inputs from files, outputs to files. */
 #include "feed.h"
 
+#include "map.h"
+
 #include <string.h>
 
 #include "base/str.h"
@@ -79,6 +81,7 @@ wick_status wick_feed_read(const wick_io *const *io, uint32_t n, const char *con
       const char *place = wick_str_printf(mem, "%s: %s", from.at[k], feed_place(io[i], i, mem));
       taken[i] = true;
       array[i] = list.at[k];
+      if (array[i].json) WICK_TRY(wick_map_fit(array[i].json, io[i], place, mem, &array[i]));
       if (array[i].picture) WICK_TRY(feed_fit(io[i], options, place, mem, &array[i]));
       WICK_TRY(feed_check(io[i], place, &array[i], mem));
       out->data[i] = array[i].data;

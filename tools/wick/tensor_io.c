@@ -120,10 +120,12 @@ wick_status wick_arrays_read(wick_files *files, const char *path, wick_arena *me
     WICK_TRY(wick_jpeg_read(s, path, mem, &a));
   else if (tensor_io_ends(path, ".pb"))
     WICK_TRY(wick_pb_read(s, path, mem, &a));
+  else if (tensor_io_ends(path, ".json"))
+    a.data = a.json = wick_str_dupn(mem, (const char *)s.at, s.nbytes);
   else
     return wick_fail(mem, WICK_EPARSE, path,
                      "it does not begin like a file of a known kind, wanted .npy, .npz, .png, "
-                     ".jpg, or a TensorProto in a file named .pb");
+                     ".jpg, a TensorProto in a file named .pb, or a map in one named .json");
   wick_push(mem, list, a);
   return NULL;
 }

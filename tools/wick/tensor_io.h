@@ -1,4 +1,4 @@
-/* Tensors in files: .npy, .npz, ONNX's TensorProto (.pb), and pictures (image.h).
+/* Tensors in files: .npy, .npz, ONNX's TensorProto (.pb), pictures (image.h), and maps (map.h).
  *
  * Which of them a file is shows in its first bytes; a TensorProto has none of its own and is known
  * by its name's end, ".pb". No reader trusts what it reads: declared sizes are compared with the
@@ -20,7 +20,8 @@ typedef struct wick_array {
   const void *data; /* last axis fastest, little-endian, aligned to the element; never NULL; into
                        the file wherever that is possible */
   uint64_t nbytes;
-  wick_keys keys; /* of an output that is a map (wick_io.keys) */
+  const char *json; /* a map, to be made into what its input takes (wick_map_fit), else NULL */
+  wick_keys keys;   /* of an output that is a map (wick_io.keys) */
 } wick_array;
 typedef wick_list(wick_array) wick_arrays;
 
