@@ -110,8 +110,8 @@ static const struct {
      S("\x93NUMPY\1\0\x39\0{'descr': '|u1', 'fortran_order': False, 'shape': (3,)} \n\1\2\3"),
      NULL},
     {"x.npy", S(onnx_file),
-     ": it does not begin like a file of a known kind, wanted .npy, .npz, .png, .jpg, or a "
-     "TensorProto in a file named .pb"},
+     ": it does not begin like a file of a known kind, wanted .npy, .npz, .png, .jpg, a "
+     "TensorProto in a file named .pb, or a map in one named .json"},
     {"x.npy", S("\x93NUMPY"), ": at byte 6: "},
     {"x.npz", S("PK\3\4"), ": it is no zip file"},
     {"x.png", S("\x89PNG\r\n\x1a\n"), ": it cannot be read as PNG: the file ends too early"},
