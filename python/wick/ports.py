@@ -3,6 +3,7 @@ of arrays NAME.0, NAME.1, ..., an optional without a value is None, a map is a d
 keys are known, or of the arrays NAME.keys and NAME.values; a sequence of maps is a list of dicts."""
 import collections
 import collections.abc
+import functools
 import json
 import numbers
 import re
@@ -11,6 +12,11 @@ import numpy as np
 
 from wick import _core, types
 from wick.errors import TypeMismatch
+
+
+@functools.cache
+def _key(type):
+    return re.search(r"map\((\w+),|$", type).group(1)
 
 
 class Port(collections.namedtuple("Port", "name elem shape symbols type keys", defaults=("", None))):
@@ -26,7 +32,7 @@ class Port(collections.namedtuple("Port", "name elem shape symbols type keys", d
     optional = property(lambda self: self.type.startswith("optional("))
     map = property(lambda self: "map(" in self.type)
     #: The element type of a map's keys.
-    key = property(lambda self: re.search(r"map\((\w+),|$", self.type).group(1))
+    key = property(lambda self: _key(self.type))
 
     def onnx_type(self):
         """seq(map(int64,tensor(float))"""
@@ -93,45 +99,54 @@ class Ports:
 
 # ---- maps ----
 
-_KINDS = {"string": (str, "a string"), "i64": (numbers.Integral, "an integer")}
+# Of elements: what Python's objects are, in words, and the types that are known to be such.
+_KINDS = {"string": (str, "a string", {str}), "i64": (numbers.Integral, "an integer", {int})}
+_NUMBER = numbers.Real, "a number", {float, int}
 
 
 def as_map(port, value):
     """A dict that an input takes."""
-    place = f"input \"{port.name}\" is {port.type}"
     if not isinstance(value, collections.abc.Mapping):
-        raise TypeMismatch(f"{place}: wanted is a dict, {type(value).__name__} is given")
-    kind, what = _KINDS[port.key]
-    number = _KINDS.get(port.elem, (numbers.Real, "a number"))
-    for key, x in value.items():
-        if not isinstance(key, kind) or isinstance(key, bool):
-            raise TypeMismatch(f"{place}: wanted is {what} for a key, {key!r} is given")
+        raise TypeMismatch(f"input \"{port.name}\" is {port.type}: wanted is a dict, {type(value).__name__} is given")
+    value = dict(value)
+    key, number = _KINDS[port.key], _KINDS.get(port.elem, _NUMBER)
+    if not (set(map(type, value)) <= key[2] and set(map(type, value.values())) <= number[2]):
+        _check(port, value, key, number)
+    return value
+
+
+def _check(port, value, key, number):
+    place = f"input \"{port.name}\" is {port.type}: wanted is"
+    for k, x in value.items():
+        if not isinstance(k, key[0]) or isinstance(k, bool):
+            raise TypeMismatch(f"{place} {key[1]} for a key, {k!r} is given")
         if not isinstance(x, number[0]):
-            raise TypeMismatch(f"{place}: wanted is {number[1]} for the key {key!r}, {x!r} is given")
-    return dict(value)
+            raise TypeMismatch(f"{place} {number[1]} for the key {k!r}, {x!r} is given")
 
 
-def _made(elem, values):
+def _fill(port, array, places, values):
     try:
-        return np.array(values, types.dtype(elem))
+        for at, x in zip(places, values):
+            array[at] = x
     except OverflowError as e:
-        raise TypeMismatch(f"a number does not fit {elem}: {e}") from None
+        raise TypeMismatch(f"input \"{port.name}\" is {port.type}: a number does not fit: {e}") from None
+    return array
+
+
+def _empty(elem, n):
+    return np.full(n, "", object) if elem == "string" else np.zeros(n, types.dtype(elem))
 
 
 def spread(port, value):
     """All keys, in order, and all values."""
-    keys = sorted(value)
-    return [_made(port.key, keys), _made(port.elem, [value[k] for k in keys])]
+    keys, n = sorted(value), len(value)
+    return [_fill(port, _empty(port.key, n), range(n), keys), _fill(port, _empty(port.elem, n), range(n), map(value.get, keys))]
 
 
 def filled(port, places, value):
     """The values of the keys that the code knows; of those that the map has not, 0 or \"\"."""
-    out = [""] * len(port.keys) if port.elem == "string" else [0] * len(port.keys)
-    for key, x in value.items():
-        at = places.get(key)
-        if at is not None:
-            out[at] = x
-    return _made(port.elem, out)
+    known = [(places[key], x) for key, x in value.items() if key in places]
+    return _fill(port, _empty(port.elem, len(places)), *zip(*known)) if known else _empty(port.elem, len(places))
 
 
 def dicts(port, keys, order, values):
