@@ -5,11 +5,12 @@
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
+#include "ops/walk.h"
 
 enum { GRID_MODE, GRID_PADDING, GRID_ALIGN, GRID_ELEMENTS };
 enum { GRID_LINEAR, GRID_NEAREST, GRID_CUBIC };
 enum { GRID_ZEROS, GRID_BORDER, GRID_REFLECTION };
-enum { GRID_MOST = 3 }; /* spatial dimensions */
+enum { GRID_MOST = 3, GRID_TAPS = 4 }; /* spatial dimensions; neighbours along one */
 static const double grid_cubic = -0.75;
 
 static wick_status grid_sample_infer(wick_infer *c)
@@ -146,8 +147,12 @@ typedef struct grid_stage {
   wick_dim index[WICK_MAX_RANK];
   wick_value last[GRID_MOST], lo[GRID_MOST], range[GRID_MOST]; /* size - 1; the ends of mirroring */
   wick_value zero, one;
-  wick_value at[GRID_MOST];  /* coordinates */
-  wick_value tap[GRID_MOST]; /* whole coordinates of the element that is read */
+  wick_value at[GRID_MOST]; /* coordinates */
+  /* Of all points, per axis and neighbour: [axes * taps, N, points...]: where it lies, -1 outside;
+   * its weight. */
+  uint32_t ntap;
+  wick_value places, weights;
+  wick_value tap[GRID_MOST][GRID_TAPS], weight[GRID_MOST][GRID_TAPS]; /* of one point */
 } grid_stage;
 
 static wick_value grid_number(const grid_stage *s, double x)
@@ -218,27 +223,21 @@ static void grid_coordinates(grid_stage *s)
   }
 }
 
-/* The element at the taps, whole numbers that may lie outside. */
-static wick_value grid_stage_pixel(const grid_stage *s)
+/* The element at a tap along axis k, a whole number that may lie outside: an i32; -1 where that is
+ * 0. */
+static wick_value grid_stage_place(const grid_stage *s, uint32_t k, wick_value tap)
 {
   wick_builder *b = s->b;
-  wick_dim index[WICK_MAX_RANK] = {s->index[0], s->index[1]};
-  wick_value any[GRID_MOST] = {{0}}, inside = {0};
-  for (uint32_t k = 0; k < s->n; k++) {
-    wick_value i = s->tap[k];
-    wick_value in = wick_build2(b, WICK_OP_and, wick_build2(b, WICK_OP_ge, i, s->zero),
-                                wick_build2(b, WICK_OP_le, i, s->last[k]));
-    if (s->c->attr[GRID_PADDING].i == GRID_REFLECTION)
-      i = wick_build3(b, WICK_OP_where, in, i,
-                      wick_build1(b, WICK_OP_trunc, grid_stage_reflect(s, i, k)));
-    else if (s->c->attr[GRID_PADDING].i == GRID_ZEROS)
-      inside = inside.id ? wick_build2(b, WICK_OP_and, inside, in) : in;
-    any[k] = wick_build_cast(b, grid_clamp(s, i, k), WICK_I64); /* NaN becomes 0 */
-    index[2 + k] = WICK_DIM_ANY;
-  }
-  wick_value v =
-      wick_build_cast(b, wick_read(b, s->c->in[0], index, s->n, any, (wick_value){0}), s->e);
-  return inside.id ? wick_build3(b, WICK_OP_where, inside, v, s->zero) : v;
+  wick_value low = wick_build2(b, WICK_OP_ge, tap, s->zero),
+             high = wick_build2(b, WICK_OP_le, tap, s->last[k]);
+  wick_value in = wick_build2(b, WICK_OP_and, low, high), i = tap;
+  if (s->c->attr[GRID_PADDING].i == GRID_REFLECTION)
+    i = wick_build3(b, WICK_OP_where, in, i,
+                    wick_build1(b, WICK_OP_trunc, grid_stage_reflect(s, i, k)));
+  i = wick_build_cast(b, grid_clamp(s, i, k), WICK_I32); /* NaN becomes 0 */
+  if (s->c->attr[GRID_PADDING].i != GRID_ZEROS) return i;
+  wick_value none = wick_build_const(b, wick_type_scalar(b->module, WICK_I32, 1), 0, -1);
+  return wick_build3(b, WICK_OP_where, in, i, none);
 }
 
 /* The weight of the i-th neighbour, where f is the fraction. */
@@ -259,37 +258,100 @@ static wick_value grid_stage_weight(const grid_stage *s, wick_value f, uint32_t 
   return v;
 }
 
-static wick_value grid_stage_value(grid_stage *s, uint32_t k)
+/* The neighbours of all points, the same for all channels. */
+static void grid_taps(grid_stage *s)
 {
   wick_builder *b = s->b;
-  bool cubic = s->c->attr[GRID_MODE].i == GRID_CUBIC;
-  if (k == s->n) return grid_stage_pixel(s);
-  wick_value whole = wick_build1(b, WICK_OP_floor, s->at[k]), sum = {0};
-  wick_value f = wick_build2(b, WICK_OP_sub, s->at[k], whole);
-  for (uint32_t i = 0; i < (cubic ? 4 : 2); i++) {
-    s->tap[k] = wick_build2(b, WICK_OP_add, whole, grid_number(s, (double)i - cubic));
-    wick_value v = grid_stage_value(s, k + 1), w = grid_stage_weight(s, f, i, cubic);
-    sum = sum.id ? wick_stage_muladd(b, v, w, sum) : wick_build2(b, WICK_OP_mul, v, w);
+  const wick_type_info *out = wick_type_get(b->module, s->c->out_type[0]);
+  wick_dim dim[WICK_MAX_RANK] = {wick_dim_const(s->n * s->ntap), out->dim[0]};
+  wick_axis axis[WICK_MAX_RANK];
+  wick_value v[2 * GRID_MOST * GRID_TAPS] = {{0}};
+  uint32_t all = s->n * s->ntap;
+  for (uint32_t k = 0; k < s->n; k++) dim[2 + k] = out->dim[2 + k];
+  wick_type type[2] = {wick_type_tensor(b->module, WICK_I32, 2 + s->n, dim),
+                       wick_type_tensor(b->module, s->e, 2 + s->n, dim)};
+  wick_axes_of(b, type[0], axis);
+  wick_map_begin(b, "taps", 1 + s->n, axis + 1, 2, type);
+  s->index[0] = axis[1].sym;
+  for (uint32_t k = 0; k < s->n; k++) s->index[2 + k] = axis[2 + k].sym;
+  s->zero = grid_number(s, 0), s->one = grid_number(s, 1);
+  grid_coordinates(s);
+  for (uint32_t k = 0; k < s->n; k++) {
+    wick_value whole = s->ntap > 1 ? wick_build1(b, WICK_OP_floor, s->at[k]) : s->at[k], f = s->one;
+    bool cubic = s->ntap == GRID_TAPS;
+    if (s->ntap > 1) f = wick_build2(b, WICK_OP_sub, s->at[k], whole);
+    for (uint32_t i = 0; i < s->ntap; i++) {
+      wick_value tap = wick_build2(b, WICK_OP_add, whole, grid_number(s, (double)i - cubic));
+      v[k * s->ntap + i] = grid_stage_place(s, k, s->ntap > 1 ? tap : whole);
+      v[all + k * s->ntap + i] = s->ntap > 1 ? grid_stage_weight(s, f, i, cubic) : s->one;
+    }
   }
-  return sum;
+  s->places = wick_map_end(b, 2 * all, v);
+  s->weights = (wick_value){s->places.id + 1};
 }
 
+/* The neighbours of a point along the axes from k on; place[]: along those before. */
+static wick_value grid_stage_value(const grid_stage *s, uint32_t k, wick_value place[GRID_MOST])
+{
+  wick_builder *b = s->b;
+  wick_value sum = {0}, inside = {0};
+  if (k < s->n) {
+    for (uint32_t i = 0; i < s->ntap; i++) {
+      place[k] = s->tap[k][i];
+      wick_value v = grid_stage_value(s, k + 1, place);
+      if (s->ntap == 1) return v;
+      sum = sum.id ? wick_stage_muladd(b, v, s->weight[k][i], sum)
+                   : wick_build2(b, WICK_OP_mul, v, s->weight[k][i]);
+    }
+    return sum;
+  }
+  wick_dim index[WICK_MAX_RANK] = {s->index[0], s->index[1]};
+  wick_value any[GRID_MOST], zero = wick_build_i64(b, 0);
+  bool zeros = s->c->attr[GRID_PADDING].i == GRID_ZEROS;
+  for (uint32_t i = 0; i < s->n; i++) {
+    any[i] = zeros ? wick_build2(b, WICK_OP_max, place[i], zero) : place[i];
+    wick_value in = wick_build2(b, WICK_OP_ge, place[i], zero);
+    inside = i ? wick_build2(b, WICK_OP_and, inside, in) : in;
+    index[2 + i] = WICK_DIM_ANY;
+  }
+  wick_value v = wick_read(b, s->c->in[0], index, s->n, any, (wick_value){0});
+  v = wick_build_cast(b, v, s->e);
+  return zeros ? wick_build3(b, WICK_OP_where, inside, v, s->zero) : v;
+}
+
+/* A walk of lines of points, one channel after the other. */
 static void grid_sample_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
   wick_elem e = wick_built_info(b, c->in[0])->elem;
-  grid_stage s = {.c = c, .b = b, .e = wick_stage_arith(e)};
-  wick_axis axis[WICK_MAX_RANK];
-  uint32_t rank = wick_stage_map(c, 0, "grid_sample", axis);
-  s.n = rank - 2;
-  for (uint32_t k = 0; k < rank; k++) s.index[k] = axis[k].sym;
-  s.zero = grid_number(&s, 0), s.one = grid_number(&s, 1);
-  grid_coordinates(&s);
-  for (uint32_t k = 0; k < s.n; k++) s.tap[k] = s.at[k];
-  wick_value v =
-      c->attr[GRID_MODE].i == GRID_NEAREST ? grid_stage_pixel(&s) : grid_stage_value(&s, 0);
-  v = wick_build_cast(b, v, e);
-  c->out[0] = wick_map_end(b, 1, &v);
+  const wick_type_info *out = wick_type_get(b->module, c->out_type[0]);
+  grid_stage s = {.c = c, .b = b, .e = wick_stage_arith(e), .n = out->rank - 2u};
+  s.ntap = c->attr[GRID_MODE].i == GRID_NEAREST ? 1 : c->attr[GRID_MODE].i == GRID_CUBIC ? 4 : 2;
+  grid_taps(&s);
+  wick_axis all[WICK_MAX_RANK], axis[3];
+  wick_value any[GRID_MOST] = {{0}}, place[GRID_MOST];
+  wick_axes_of(b, c->out_type[0], all);
+  axis[0] = all[0], axis[1] = all[2], axis[2] = all[1];
+  wick_value y = wick_walk_begin(b, "grid_sample", 3, axis, 1, c->out_type);
+  wick_dim of[WICK_MAX_RANK] = {WICK_DIM_INVALID, all[0].sym, all[2].sym},
+           to[WICK_MAX_RANK] = {all[0].sym, all[1].sym, all[2].sym};
+  s.index[0] = all[0].sym, s.index[1] = all[1].sym;
+  s.zero = grid_number(&s, 0);
+  for (uint32_t k = 1; k < s.n; k++) {
+    any[k - 1] = wick_for_begin(b, wick_build_i64(b, 0), wick_index(b, out->dim[2 + k]), 0, NULL);
+    of[2 + k] = to[2 + k] = WICK_DIM_ANY;
+  }
+  for (uint32_t k = 0; k < s.n; k++)
+    for (uint32_t i = 0; i < s.ntap; i++) {
+      of[0] = wick_dim_const(k * s.ntap + i);
+      wick_value v = wick_read(b, s.places, of, s.n - 1, any, (wick_value){0});
+      s.tap[k][i] = wick_build_cast(b, v, WICK_I64);
+      s.weight[k][i] = wick_read(b, s.weights, of, s.n - 1, any, (wick_value){0});
+    }
+  wick_value v = grid_stage_value(&s, 0, place);
+  wick_put(b, y, to, s.n - 1, any, wick_build_cast(b, v, e));
+  for (uint32_t k = 1; k < s.n; k++) wick_for_end(b, 0, NULL);
+  c->out[0] = wick_walk_end(b);
 }
 
 const wick_op wick_op_grid_sample = {
@@ -307,6 +369,7 @@ const wick_op wick_op_grid_sample = {
              {"align", WICK_ATTR_BOOL, 0, false, NULL, 0, 0},
              {"elements", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .alone = true,
     .elems = WICK_FLOATS,
     .infer = grid_sample_infer,
     .ref = grid_sample_ref,

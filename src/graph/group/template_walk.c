@@ -84,8 +84,27 @@ static bool walk_is_vector(const template_state *t, uint32_t axis)
   return true;
 }
 
-/* Maps that the walk reads: in line, or in scratch memory for each point of its axes. */
-static void walk_before(template_state *t, const char *loop)
+/* The last of the walk's axes that reads of a stage use; the last of all where other stages read
+ * it. */
+static uint32_t walk_axis_of(const template_state *t, const wick_node *stage)
+{
+  uint32_t most = 0, last = t->out->naxis - 1;
+  for (uint32_t i = 0; i < t->g->nnode; i++) {
+    const wick_node *r = &t->g->node[i];
+    if (r->op != WICK_OP_read || r->in[0].id < stage->first.id ||
+        r->in[0].id >= stage->first.id + stage->nout)
+      continue;
+    if (i < t->out->node) return last;
+    for (uint32_t k = 0; k < r->attr[0].n; k++)
+      for (uint32_t a = most; a <= last && !wick_dim_eq(r->attr[0].dims[k], WICK_DIM_ANY); a++)
+        if (wick_dim_uses(t->g->module->dims, r->attr[0].dims[k], t->out->axis[a].sym)) most = a;
+  }
+  return most;
+}
+
+/* Maps that the walk reads: in line, or in scratch memory for each point of the axes that they hang
+ * on. */
+static void walk_before(template_state *t, const char *last_loop)
 {
   for (uint32_t i = 0; i < t->s->output; i++) {
     const wick_stage *st = &t->s->stage[i];
@@ -94,6 +113,8 @@ static void walk_before(template_state *t, const char *loop)
       wick_text_printf(&t->steps, "inline %s; ", st->name);
       continue;
     }
+    uint32_t axis = walk_axis_of(t, n);
+    const char *loop = axis + 1 < t->out->naxis ? template_loop(t, t->out, axis) : last_loop;
     wick_text_printf(&t->steps, "at %s %s.%s scratch; ", st->name, t->out->name, loop);
     uint32_t last = st->naxis - 1;
     if (!st->naxis || st->fold || template_most(t, st, last) < t->lanes || t->lanes < 2) continue;
