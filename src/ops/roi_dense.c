@@ -123,27 +123,30 @@ static wick_value roi_weigh_cell(const roi_dense *s, uint32_t k, wick_value bin,
   return wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_gt, most, least), most, least);
 }
 
-/* All elements of a bin in one channel. */
+/* All elements of a bin in one channel: those of a row, weighted along x; rows, weighted along y.
+ */
 static wick_value roi_bin(const roi_dense *s, wick_value channel, const wick_value bin[2])
 {
   wick_builder *b = s->b;
   wick_opcode by = s->best ? WICK_OP_max : WICK_OP_add;
-  wick_value zero = wick_build_i64(b, 0), state, i[2], place[2];
+  wick_value zero = wick_build_i64(b, 0), none, i[2], state[2], place[2];
   if (b->status) return zero;
-  state = wick_build_neutral(b, by, wick_type_scalar(b->module, s->acc, 1));
+  none = wick_build_neutral(b, by, wick_type_scalar(b->module, s->acc, 1));
   for (uint32_t k = 0; k < 2; k++) {
-    i[k] = wick_for_begin(b, zero, wick_cell_get(b, s->count[k], bin[k]), 1, &state);
-    state = (wick_value){i[k].id + 1};
+    i[k] = wick_for_begin(b, zero, wick_cell_get(b, s->count[k], bin[k]), 1, &none);
+    state[k] = (wick_value){i[k].id + 1};
     place[k] = roi_cell(s, s->place[k], bin[k], i[k]);
   }
   const wick_dim index[4] = {WICK_DIM_ANY, WICK_DIM_ANY, WICK_DIM_ANY, WICK_DIM_ANY};
   const wick_value any[4] = {s->image, channel, place[0], place[1]};
   wick_value v = wick_read(b, s->c->in[0], index, 4, any, (wick_value){0});
   v = wick_build_cast(b, v, s->acc);
-  for (uint32_t k = 0; k < 2; k++) v = roi_weigh_cell(s, k, bin[k], i[k], v);
-  state = wick_build2(b, by, state, v);
-  for (uint32_t k = 0; k < 2; k++) state = wick_for_end(b, 1, &state);
-  return state;
+  for (uint32_t k = 2; k-- > 0;) {
+    v = roi_weigh_cell(s, k, bin[k], i[k], v);
+    v = wick_build2(b, by, state[k], v);
+    v = wick_for_end(b, 1, &v);
+  }
+  return v;
 }
 
 /* The best of a bin, with zeros from beyond the image, or in place of nothing. */
