@@ -230,7 +230,7 @@ bool wick_session_take(wick_session_state *s, const wick_special *x, bool grow)
     return false;
   if (s->sizing) {
     if (!session_room_of(s, p->arena_bytes, p->scratch_bytes, &all) ||
-        !(grow ? wick_room_fit(&s->room, all) : all <= s->room.ready))
+        !(grow ? wick_room_fit(&s->room, all) : all <= s->room.nbytes))
       return false;
     session_room_share(s, p->arena_bytes, p->scratch_bytes);
   }
