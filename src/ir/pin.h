@@ -6,7 +6,8 @@
  * contract, whose text has extents, is left out.
  *
  * A branch that relies on sizes to be equal which never are with these numbers has nothing left but
- * that error: below the level of graphs, where regions yield no values, its region becomes empty. */
+ * that error: below the level of graphs, where regions yield no values, its region becomes empty.
+ */
 #ifndef WICK_IR_PIN_H
 #define WICK_IR_PIN_H
 
@@ -17,9 +18,9 @@ typedef struct wick_pins {
   const wick_dim *sym, *by; /* sym[i] becomes by[i] */
 } wick_pins;
 
-/* Callees are pinned, and in the module, before those who use them; kernels of a low function, which
- * a branch that goes may have been alone to call, may be pinned later. Fails where inference does not
- * take the sizes: they do not keep f's checks, or make one negative. */
+/* Callees are pinned, and in the module, before those who use them; kernels of a low function,
+ * which a branch that goes may have been alone to call, may be pinned later. Fails where inference
+ * does not take the sizes: they do not keep f's checks, or make one negative. */
 WICK_CHECKED wick_status wick_func_pin(const wick_func *f, const wick_pins *pins, wick_arena *mem,
                                        wick_func **out);
 

@@ -298,7 +298,7 @@ const wick_onnx_bounded *wick_onnx_bounded_find(const wick_onnx_context *c, wick
 /* False after "the size of WHAT depends on data" was added. */
 bool wick_onnx_whole(wick_onnx_op *o, wick_value v, const char *what);
 
-wick_value wick_onnx_size(wick_onnx_op *o, wick_dim d); /* a size as a value, i64[] */
+wick_value wick_onnx_size(wick_onnx_op *o, wick_dim d);   /* a size as a value, i64[] */
 wick_value wick_onnx_sums(wick_onnx_op *o, wick_value x); /* running sums of x [n] */
 /* The places of the true elements of `mask` [n], in order, as i64 [*size]. Where the mask is not
  * known, *size is n, *count how many there are, and n - 1 stands behind them. */
