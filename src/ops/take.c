@@ -46,8 +46,8 @@ static void take_compute(const wick_compute *c)
   for (uint32_t k = 0; k < x->rank; k++)
     index[k] = k == at ? WICK_DIM_ANY : axis[k < at ? k : k - 1].sym;
   wick_value i = wick_read(b, c->in[1], NULL, 0, NULL, (wick_value){0});
-  wick_value last =
-      wick_build2(b, WICK_OP_sub, wick_stage_number(b, x->dim[at], WICK_I64), wick_build_i64(b, 1));
+  wick_value one = wick_build_i64(b, 1), last = wick_stage_number(b, x->dim[at], WICK_I64);
+  last = wick_build2(b, WICK_OP_sub, last, one);
   i = wick_build2(b, WICK_OP_max, i, wick_build_i64(b, 0));
   i = wick_build2(b, WICK_OP_min, i, last);
   if (c->attr[1].i) i = wick_build2(b, WICK_OP_sub, last, i);
