@@ -89,15 +89,17 @@ static bool layout_scalar_alone(const wick_layouts *s, const wick_node *n)
 static bool layout_scalar_holes(const wick_layouts *s, const wick_node *n, const wick_order *o,
                                 wick_scalar *out)
 {
+  const wick_op *op = wick_op_of(n);
   wick_scalar in[SCALAR_MOST] = {{0}};
   *out = (wick_scalar){.i = 0};
   if (wick_order_places(o) == o->channels) return true;
-  if (!wick_op_of(n)->eval || wick_op_of(n)->effect != WICK_PURE) return false;
-  for (uint32_t k = 0; k < n->nin; k++)
-    if (!n->in[k].id || !layout_scalar_hole(s, n, n->in[k], o, &in[k])) return false;
-  bool select = wick_op_of(n)->scalar == WICK_RULE_SELECT;
+  bool select = op->scalar == WICK_RULE_SELECT;
   wick_elem from = wick_layout_info(s, n->in[select])->elem,
             to = wick_layout_info(s, n->first)->elem;
+  /* what may fail does so for integers: by 0, say, where there is no channel */
+  if (!op->eval || (op->effect != WICK_PURE && !wick_elem_is_float(from))) return false;
+  for (uint32_t k = 0; k < n->nin; k++)
+    if (!n->in[k].id || !layout_scalar_hole(s, n, n->in[k], o, &in[k])) return false;
   *out = wick_eval_scalar(n->op, n->attr, from, to, in);
   bool zero = wick_elem_is_float(to) ? out->f == 0 : out->i == 0;
   return zero || (layout_scalar_alone(s, n) && (!wick_elem_is_float(to) || isfinite(out->f)));
