@@ -272,6 +272,47 @@ static void fault(void **state)
   end(&t);
 }
 
+/* A loop with more steps than the rows that it stacks fails before the first, where the rows are
+ * open, too: nothing is written behind them. */
+static void too_many_steps(void **state)
+{
+  (void)state;
+  static const char text[] = "graph @main(%%n: i64[], %%x: f32[%s,4]) -> f32[%s,4] {\n"
+                             "  %%0 = loop %%n {stacked=1, most=[%s]} (%%i: i64[]) {\n"
+                             "    %%1 = take %%x, %%i\n"
+                             "    %%2 = neg %%1\n"
+                             "    %%3 = const 1 : bool[]\n"
+                             "    yield %%3, %%2\n"
+                             "  } loc(\"net: node \\\"l\\\" (Loop)\")\n"
+                             "  return %%0\n"
+                             "}\n";
+  for (int open = 0; open < 2; open++) {
+    fixture t;
+    char written[sizeof text + 60];
+    const char *rows = open ? "N" : "3";
+    snprintf(written, sizeof written, text, open ? "N[1..9]" : "3", rows, rows);
+    begin(&t, NULL);
+    const wick_compile_options o = {.size = sizeof o, .cache = "", .vary = open};
+    ok(go(&t, written, &o));
+    const int64_t dim[2] = {3, 4};
+    ok(wick_session_shape(t.session, 1, &(wick_shape){"x", 2, dim}));
+    for (int64_t n = -1; n < 6; n++) {
+      float x[12], y[24];
+      for (int i = 0; i < 24; i++) y[i] = -1, x[i % 12] = (float)(i % 12);
+      const void *in[] = {&n, x};
+      void *out[] = {y};
+      wick_error *e = wick_run(t.session, in, out);
+      if (n > 3)
+        fails(e, WICK_ERANGE, "net: node \"l\" (Loop): index 3 lies outside of what it indexes");
+      else
+        ok(e);
+      for (int i = 0; i < 12 && n <= 3; i++) assert_true(y[i] == (i < 4 * n ? -x[i] : 0));
+      for (int i = 12; i < 24; i++) assert_true(y[i] == -1);
+    }
+    end(&t);
+  }
+}
+
 static bool cancel_now(void *arg)
 {
   int *left = arg;
@@ -513,10 +554,10 @@ static void sizes_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(facts),         cmocka_unit_test(twice),  cmocka_unit_test(threads),
-      cmocka_unit_test(artifacts),     cmocka_unit_test(errors), cmocka_unit_test(open_sizes),
-      cmocka_unit_test(fault),         cmocka_unit_test(limits), cmocka_unit_test(log_lines),
-      cmocka_unit_test(out_of_memory), cmocka_unit_test(cache),  cmocka_unit_test(sizes_vary),
-      cmocka_unit_test(sizes_refused)};
+      cmocka_unit_test(facts),      cmocka_unit_test(twice),          cmocka_unit_test(threads),
+      cmocka_unit_test(artifacts),  cmocka_unit_test(errors),         cmocka_unit_test(open_sizes),
+      cmocka_unit_test(fault),      cmocka_unit_test(too_many_steps), cmocka_unit_test(limits),
+      cmocka_unit_test(log_lines),  cmocka_unit_test(out_of_memory),  cmocka_unit_test(cache),
+      cmocka_unit_test(sizes_vary), cmocka_unit_test(sizes_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

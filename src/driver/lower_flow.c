@@ -100,22 +100,29 @@ static wick_status lower_scalar(lower_state *s, const wick_node *n, wick_value v
   return s->b.status;
 }
 
-/* A kernel that fails where sizes that a branch relies on differ, before anything else there. */
+/* Launches what compares numbers, before anything that relies on them. */
+static wick_status lower_compare(lower_state *s, const wick_node *n, wick_lowered_kernel k,
+                                 uint32_t nin, const wick_value *in)
+{
+  k.loc = n->loc, k.nlaunch = 1, k.nrun = s->steps;
+  wick_names_add(&s->keys, k.name, strlen(k.name)); /* keys begin with a group's parameters */
+  wick_push(s->mem, &s->out->kernels, k);
+  wick_attr a[3] = {{.s = k.name}, {.i = 1}, {.i = 0}};
+  s->b.loc = n->loc;
+  wick_build(&s->b, WICK_OP_launch, nin, in, a, 0, NULL);
+  s->pending = s->fault = true;
+  return s->b.status;
+}
+
+/* Fails where sizes that a branch relies on differ. */
 static wick_status lower_equal(lower_state *s, const wick_node *n, const wick_dim *pair,
                                uint32_t npair)
 {
   wick_lowered_kernel k;
   wick_value in[2 * LOWER_PAIRS];
   WICK_TRY(wick_kernel_equal(s->f->module, npair, s->target, s->mem, s->tmp, &k));
-  k.loc = n->loc, k.nlaunch = 1, k.nrun = s->steps;
-  wick_names_add(&s->keys, k.name, strlen(k.name)); /* keys begin with a group's parameters */
-  wick_push(s->mem, &s->out->kernels, k);
   for (uint32_t i = 0; i < 2 * npair; i++) in[i] = lower_size(s, pair[i]);
-  wick_attr a[3] = {{.s = k.name}, {.i = 1}, {.i = 0}};
-  s->b.loc = n->loc;
-  wick_build(&s->b, WICK_OP_launch, 2 * npair, in, a, 0, NULL);
-  s->pending = s->fault = true;
-  return s->b.status;
+  return lower_compare(s, n, k, 2 * npair, in);
 }
 
 /* Region r of a branch, where it is entered. */
@@ -167,6 +174,16 @@ static wick_status lower_index(lower_state *s, const wick_node *n, wick_value i)
   return s->b.status;
 }
 
+/* Fails where a loop wants more steps than it says to have at most. */
+static wick_status lower_within(lower_state *s, const wick_node *n, wick_value count)
+{
+  wick_lowered_kernel k;
+  if (!n->attr[1].n) return NULL;
+  WICK_TRY(wick_kernel_within(s->f->module, s->target, s->mem, s->tmp, &k));
+  wick_value in[2] = {count, lower_size(s, wick_loop_most(n->attr))};
+  return lower_compare(s, n, k, 2, in);
+}
+
 wick_status lower_loop(lower_state *s, const wick_node *n)
 {
   wick_type type[2] = {wick_type_scalar(s->f->module, WICK_I64, 1),
@@ -174,6 +191,7 @@ wick_status lower_loop(lower_state *s, const wick_node *n)
   bool stops = n->nin > 2 && n->in[2].id;
   wick_value count, in[2] = {wick_build_i64(&s->b, 0), {0}};
   WICK_TRY(lower_scalar(s, n, n->in[0], &count));
+  WICK_TRY(lower_within(s, n, count));
   uint32_t nmade = s->made.n;
   if (stops) {
     in[1] = wick_build_const(&s->b, type[1], 0, 1);

@@ -190,29 +190,37 @@ wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, 
   return NULL;
 }
 
-wick_status wick_kernel_equal(wick_module *m, uint32_t npair, const wick_target *t, wick_arena *mem,
-                              wick_arena *tmp, wick_lowered_kernel *out)
+static wick_builder kernel_compare_begin(wick_module *m, const char *what, uint32_t n,
+                                         wick_arena *mem, wick_arena *tmp)
 {
   wick_builder b;
-  const char *name = wick_str_printf(tmp, "equal.%u", m->funcs.n);
+  const char *name = wick_str_printf(tmp, "%s.%u", what, m->funcs.n);
   for (uint32_t k = 1; wick_module_find(m, name); k++)
-    name = wick_str_printf(tmp, "equal.%u.%u", m->funcs.n, k);
+    name = wick_str_printf(tmp, "%s.%u.%u", what, m->funcs.n, k);
   wick_build_begin(&b, m, WICK_LOOP, name, mem);
   wick_type i64 = wick_type_scalar(m, WICK_I64, 1);
-  for (uint32_t k = 0; k < 2 * npair; k++) wick_build_param(&b, i64, WICK_IN, NULL);
+  for (uint32_t k = 0; k < n; k++) wick_build_param(&b, i64, WICK_IN, NULL);
   wick_build_param(&b, i64, WICK_IN, "begin");
   wick_build_param(&b, i64, WICK_IN, "end");
-  for (uint32_t k = 0; k < npair; k++) {
-    wick_value in[2] = {{2 * k + 1}, {2 * k + 2}};
-    in[0] = wick_build2(&b, WICK_OP_ne, in[0], in[1]);
-    in[1] = wick_build_i64(&b, k);
-    wick_build(&b, WICK_OP_fail, 2, in, &(wick_attr){.i = WICK_ETYPE}, 0, NULL);
-  }
-  wick_build_return(&b, 0, NULL);
+  return b;
+}
+
+/* Fails where `op` holds of x and y. */
+static void kernel_compare(wick_builder *b, wick_opcode op, wick_value x, wick_value y,
+                           wick_value detail, wick_code code)
+{
+  wick_value in[2] = {wick_build2(b, op, x, y), detail};
+  wick_build(b, WICK_OP_fail, 2, in, &(wick_attr){.i = code}, 0, NULL);
+}
+
+static wick_status kernel_compare_end(wick_builder *b, const wick_target *t, wick_arena *mem,
+                                      wick_lowered_kernel *out)
+{
   wick_func *f;
-  WICK_TRY(wick_build_end(&b, &f));
+  wick_build_return(b, 0, NULL);
+  WICK_TRY(wick_build_end(b, &f));
   const wick_func *legal = wick_pass_legalize(f, t, mem);
-  wick_module_set(m, legal);
+  wick_module_set(f->module, legal);
   *out = (wick_lowered_kernel){.name = legal->name,
                                .tasks = wick_dim_const(1),
                                .scratch_bytes = wick_dim_const(0),
@@ -244,4 +252,24 @@ wick_status wick_kernel_copy_group(wick_module *m, const wick_target *t, wick_el
   WICK_TRY(wick_template_schedule(g, t, NULL, tmp));
   *out = g;
   return NULL;
+}
+
+wick_status wick_kernel_equal(wick_module *m, uint32_t npair, const wick_target *t, wick_arena *mem,
+                              wick_arena *tmp, wick_lowered_kernel *out)
+{
+  wick_builder b = kernel_compare_begin(m, "equal", 2 * npair, mem, tmp);
+  for (uint32_t k = 0; k < npair; k++) {
+    wick_value x = {2 * k + 1}, y = {2 * k + 2};
+    kernel_compare(&b, WICK_OP_ne, x, y, wick_build_i64(&b, k), WICK_ETYPE);
+  }
+  return kernel_compare_end(&b, t, mem, out);
+}
+
+wick_status wick_kernel_within(wick_module *m, const wick_target *t, wick_arena *mem,
+                               wick_arena *tmp, wick_lowered_kernel *out)
+{
+  wick_builder b = kernel_compare_begin(m, "within", 2, mem, tmp);
+  wick_value n = {1}, most = {2};
+  kernel_compare(&b, WICK_OP_gt, n, most, most, WICK_ERANGE);
+  return kernel_compare_end(&b, t, mem, out);
 }

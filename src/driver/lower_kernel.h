@@ -20,11 +20,14 @@ WICK_CHECKED wick_status wick_kernel_build(const wick_kernel_use *use, const wic
                                            wick_arena *mem, wick_arena *tmp,
                                            wick_lowered_kernel *out);
 
-/* A kernel of one task that fails with WICK_ETYPE where the two numbers of a pair, its parameters,
- * differ; added to the module. */
+/* Kernels of one task that compare numbers, their parameters; added to the module. One fails with
+ * WICK_ETYPE where those of a pair differ, the other with WICK_ERANGE where the first is more than
+ * the second. */
 WICK_CHECKED wick_status wick_kernel_equal(wick_module *m, uint32_t npair, const wick_target *t,
                                            wick_arena *mem, wick_arena *tmp,
                                            wick_lowered_kernel *out);
+WICK_CHECKED wick_status wick_kernel_within(wick_module *m, const wick_target *t, wick_arena *mem,
+                                            wick_arena *tmp, wick_lowered_kernel *out);
 
 /* A group that copies a tensor of these dims. */
 WICK_CHECKED wick_status wick_kernel_copy_group(wick_module *m, const wick_target *t, wick_elem e,

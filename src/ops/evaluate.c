@@ -308,8 +308,7 @@ static void evaluate_stack(evaluate *e, evaluate_datum *out, int64_t i, evaluate
 {
   const wick_tensor *t = &row->tensor;
   size_t nbytes = (size_t)wick_elem_bytes(t->elem, wick_ref_numel(t));
-  if (i < out->tensor.dim[0] && nbytes)
-    memcpy((char *)out->tensor.data + (size_t)i * nbytes, t->data, nbytes);
+  if (nbytes) memcpy((char *)out->tensor.data + (size_t)i * nbytes, t->data, nbytes);
   evaluate_release(e, row);
 }
 
@@ -324,6 +323,10 @@ static wick_status evaluate_loop(evaluate *e, evaluate_frame *fr, const wick_nod
   for (uint32_t k = ncarried; k < n->nout; k++) {
     WICK_TRY(evaluate_new(e, fr, n, wick_type_of(fr->f, (wick_value){n->first.id + k}), &out[k]));
     const wick_tensor *t = &out[k].tensor;
+    if (count > t->dim[0])
+      return wick_fail(e->mem, WICK_ERANGE, evaluate_place(fr, n),
+                       "it runs %lld times, and stacks %lld at most", (long long)count,
+                       (long long)t->dim[0]);
     memset(t->data, 0, (size_t)wick_elem_bytes(t->elem, wick_ref_numel(t)));
   }
   for (int64_t i = 0; i < count; i++) {

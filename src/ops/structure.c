@@ -260,8 +260,9 @@ const wick_op wick_op_loop = {
     .name = "loop",
     .doc = "Runs its region for 0 .. count-1 while the first value it yields is true; carries the "
            "others, but for the last `stacked`, which are put behind each other: of `most` "
-           "iterations, those that are not run give 0, and count is at most that. On buffers: "
-           "count, where the index goes before each iteration, and what is read behind each",
+           "iterations, those that are not run give 0; it fails where count is more. On buffers: "
+           "count, where the index goes before each iteration, and what is read behind each; "
+           "with `most` it fails where count is more",
     .nin = {1, WICK_ANY},
     .nout = {0, WICK_ANY},
     .nregion = {1, 1},

@@ -57,12 +57,33 @@ bool wick_group_is_part(const wick_func *f, const wick_node *n, int64_t *offset)
   return wick_dim_is_const(at);
 }
 
-/* The index of a loop: it is written where the loop is run. */
-static bool assign_is_index(const wick_func *f, wick_value v)
+/* The loop whose index v is; it is written where the loop is run. */
+static const wick_node *assign_loop_of(const wick_func *f, wick_value v)
 {
   for (uint32_t i = 0; i < f->nnode; i++)
-    if (f->node[i].op == WICK_OP_loop && f->node[i].region[0].first.id == v.id) return true;
-  return false;
+    if (f->node[i].op == WICK_OP_loop && f->node[i].region[0].first.id == v.id) return &f->node[i];
+  return NULL;
+}
+
+/* d is never more than `extent`. */
+static bool assign_within(const wick_func *f, wick_dim d, wick_dim extent)
+{
+  int64_t lo, hi;
+  wick_dim_range(f->module->dims, wick_dim_sub(f->module->dims, d, extent), &lo, &hi);
+  return hi <= 0;
+}
+
+bool wick_group_counts_within(const wick_func *f, const wick_node *loop, wick_dim most)
+{
+  const wick_value_info *count = &f->value[loop->in[0].id];
+  return count->content && count->ncontent == 1 && assign_within(f, count->content[0], most);
+}
+
+/* A loop that stacks fails where it has more steps than rows. */
+static bool assign_steps_within(const wick_func *f, const wick_node *loop, wick_dim extent)
+{
+  return wick_group_counts_within(f, loop, extent) ||
+         (loop->attr[0].i && assign_within(f, wick_loop_most(loop->attr), extent));
 }
 
 /* v is a view of what the index of a loop chooses. */
@@ -82,13 +103,15 @@ static bool assign_is_of_chosen(const wick_func *f, wick_value v)
 bool wick_group_is_chosen(const wick_func *f, const wick_node *n, wick_picked *out)
 {
   if (!wick_op_of(n)->chosen || wick_elem_storage[wick_info_of(f, n->first)->elem].bits % 8 ||
-      !assign_is_index(f, n->in[1]) || assign_is_of_chosen(f, n->in[0]))
+      assign_is_of_chosen(f, n->in[0]))
     return false;
+  const wick_node *loop = assign_loop_of(f, n->in[1]);
   const wick_type_info *x = wick_info_of(f, n->in[0]);
   int64_t least;
   uint32_t axis;
   *out = (wick_picked){.index = n->in[1], .step = 1};
   wick_op_of(n)->chosen(n->attr, &axis, &out->reverse);
+  if (!loop || !assign_steps_within(f, loop, x->dim[axis])) return false; /* nor does it clamp */
   for (uint32_t k = 0; k < axis; k++)
     if (!wick_dim_is(x->dim[k], 1)) return false;
   for (uint32_t k = axis + 1; k < x->rank; k++)

@@ -45,8 +45,11 @@ bool wick_group_turns(const wick_func *f, const wick_node *n, uint32_t *perm);
 /* A part in one piece: of the axes before the first that is cut there is one index each. Elements
  * before it: *offset. */
 bool wick_group_is_part(const wick_func *f, const wick_node *n, int64_t *offset);
-/* One of the parts behind each other that an index chooses, where that is a loop's own; of what
- * another loop's index has chosen it is not a view: places know one index. */
+/* The count of a loop is known to be `most` or less. */
+bool wick_group_counts_within(const wick_func *f, const wick_node *loop, wick_dim most);
+/* One of the parts behind each other that an index chooses, where that is a loop's own and never
+ * beyond the last; of what another loop's index has chosen it is not a view: places know one
+ * index. */
 bool wick_group_is_chosen(const wick_func *f, const wick_node *n, wick_picked *out);
 /* The operand's memory under another type, or a part of it. */
 bool wick_group_is_view(const wick_func *f, const wick_node *n);

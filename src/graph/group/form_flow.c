@@ -165,7 +165,9 @@ static void flow_loop_form(form_state *s, const wick_node *n, wick_errors *all)
   wick_value count = wick_form_low(s, n->in[0]);
   flow_loop_begin(s, &l, all);
   wick_value in[3] = {count, l.index, l.more};
-  wick_build_open(&s->b, WICK_OP_loop, 2 + (l.more.id != 0), in, NULL, 0, NULL);
+  bool within = !n->attr[0].i || wick_group_counts_within(s->f, n, wick_loop_most(n->attr));
+  wick_attr attr[2] = {{.i = 0}, within ? (wick_attr){0} : n->attr[1]};
+  wick_build_open(&s->b, WICK_OP_loop, 2 + (l.more.id != 0), in, attr, 0, NULL);
   wick_region_begin(&s->b, 0, NULL);
   uint32_t ninner = s->inner.n;
   flow_rows(s, &l, true);
