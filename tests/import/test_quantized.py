@@ -92,6 +92,23 @@ def random(rng, shape, dtype):
 U8, I8, F32, I32 = 2, 3, 1, 6
 
 
+def runtime_saturates():
+    """Whether ONNX Runtime adds two products of u8 and i8 in 16 bits, as its kernels for AVX2 do (its documentation of
+    quantization names it): 255 * 127 twice is more."""
+    a, b = np.full((16, 64), 255, np.uint8), np.full((64, 16), 127, np.int8)
+    whole, zero = np.array(64 * 127, np.float32), np.array(0, np.uint8)
+    inputs = [a, np.array(1, np.float32), zero, b, np.array(1, np.float32), np.array(0, np.int8), whole, zero]
+    return (runtime(one("QLinearMatMul", inputs, [U8]), [a])[0] != 255).any()
+
+
+SATURATES = runtime_saturates()
+
+
+def weights(rng, shape, x, w):
+    """Weights whose products with x ONNX Runtime adds exactly: seven bits where it may not."""
+    return random(rng, shape, w) // (2 if SATURATES and (x, w) == ("uint8", "int8") else 1)
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16"])
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_quantize_linear(tmp_path, dtype, axis):
@@ -148,7 +165,7 @@ def test_conv_integer(tmp_path, shape, x, zeros):
 def test_qlinear_conv(tmp_path, shape, x, w, channels):
     c, size, m, k, stride, pad, group = shape
     rng = np.random.default_rng(4)
-    image, weight = random(rng, (1, c, size, size + 2), x), random(rng, (m, c // group, k, k), w)
+    image, weight = random(rng, (1, c, size, size + 2), x), weights(rng, (m, c // group, k, k), x, w)
     scale_w = rng.uniform(0.001, 0.01, m if channels else ()).astype(np.float32)
     zero_w = np.zeros(m if channels else (), w) if w == "int8" else np.array(120, w)
     bias = rng.integers(-10000, 10000, m).astype(np.int32)
@@ -163,7 +180,7 @@ def test_qlinear_conv(tmp_path, shape, x, w, channels):
 @pytest.mark.parametrize("columns", [False, True])
 def test_qlinear_matmul(tmp_path, x, w, columns):
     rng = np.random.default_rng(5)
-    a, b = random(rng, (3, 9, 33), x), random(rng, (33, 48), w)
+    a, b = random(rng, (3, 9, 33), x), weights(rng, (33, 48), x, w)
     scale = rng.uniform(0.001, 0.01, 48 if columns else ()).astype(np.float32)
     zero = random(rng, 48, w) // 8 if columns else np.array(9, w)
     inputs = [a, np.array(0.03, np.float32), np.array(4, x), b, scale, zero, np.array(0.1, np.float32), np.array(3, x)]
