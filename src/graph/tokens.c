@@ -10,16 +10,16 @@ static bool tokens_is_text(const wick_func *f, wick_value v)
   return t->kind == WICK_TENSOR && t->elem == WICK_STRING;
 }
 
-static wick_type tokens_retype(wick_module *m, wick_type type)
-{
-  const wick_type_info *t = wick_type_get(m, type);
-  bool text = t->kind == WICK_TENSOR && t->elem == WICK_STRING;
-  return text ? wick_type_tensor(m, WICK_I64, t->rank, t->dim) : type;
-}
-
 static wick_type tokens_type(const wick_func *f, wick_value v)
 {
-  return tokens_retype(f->module, wick_type_of(f, v));
+  const wick_type_info *t = wick_info_of(f, v);
+  return tokens_is_text(f, v) ? wick_type_tensor(f->module, WICK_I64, t->rank, t->dim)
+                              : wick_type_of(f, v);
+}
+
+static wick_type tokens_retype(const wick_copier *c, wick_value old)
+{
+  return tokens_type(c->f, old);
 }
 
 static void tokens_name(wick_copier *c, wick_value from, wick_value to)

@@ -45,8 +45,7 @@ static bool copy_types_kept(const wick_copier *c, const wick_node *n, const wick
 
 static wick_type copy_type(const wick_copier *c, wick_value v)
 {
-  wick_type t = c->f->value[v.id].type;
-  return c->retype ? c->retype(c->f->module, t) : t;
+  return c->retype ? c->retype(c, v) : c->f->value[v.id].type;
 }
 
 static void copy_region_begin(wick_copier *c, const wick_node *n, uint32_t r)

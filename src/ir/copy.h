@@ -23,8 +23,9 @@ struct wick_copy_open {
 typedef struct wick_copier {
   const wick_func *f;
   wick_builder b;
-  wick_value *to;                                     /* [nvalue + 1]: what an old value became */
-  wick_type (*retype)(wick_module *m, wick_type old); /* of what regions take and give; NULL: old */
+  wick_value *to; /* [nvalue + 1]: what an old value became */
+  /* Of what regions and their nodes take and give; NULL: as it was. */
+  wick_type (*retype)(const struct wick_copier *c, wick_value old);
   wick_list(struct wick_copy_open) open;
 } wick_copier;
 

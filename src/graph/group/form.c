@@ -1,10 +1,11 @@
 /* Group formation: the stages of each group, and the low function that runs the kernels. */
 #include "graph/group/form.h"
-#include "graph/group/start.h"
 
 #include <string.h>
 
+#include "graph/group/collapse.h"
 #include "graph/group/form_state.h"
+#include "graph/group/start.h"
 #include "graph/group/template.h"
 #include "ir/copy.h"
 #include "ir/element.h"
@@ -125,7 +126,7 @@ static wick_status form_group(form_state *s, uint32_t root, wick_func **out)
   wick_build_return(&b, last->nout, result);
   wick_func *g;
   WICK_TRY(wick_build_end(&b, &g));
-  g = wick_group_start(g, &f->module->mem);
+  g = wick_group_start(wick_group_collapse(g, &f->module->mem), &f->module->mem);
   WICK_TRY(wick_template_schedule(g, s->target, s->records, s->tmp));
   wick_schedule *schedule = wick_schedule_begin(g, s->tmp);
   WICK_TRY(wick_schedule_apply(schedule, g->schedule));
@@ -265,6 +266,16 @@ static wick_value form_operand(form_state *s, wick_func *g, uint32_t k, wick_val
   return low;
 }
 
+/* The buffer with the dimensions of the group's value. */
+static wick_value form_as(form_state *s, const wick_func *g, wick_value of, wick_value buffer)
+{
+  if (s->b.status || !buffer.id) return buffer;
+  wick_type tensor = wick_type_of(g, of);
+  const wick_type_info *t = wick_built_info(&s->b, buffer);
+  if (t->rank == wick_type_get(s->f->module, tensor)->rank) return buffer;
+  return wick_build_view(&s->b, buffer, wick_form_buffer(s, tensor, t->space), 0, NULL);
+}
+
 static wick_status form_kernel(form_state *s, uint32_t i)
 {
   const wick_func *f = s->f;
@@ -284,6 +295,9 @@ static wick_status form_kernel(form_state *s, uint32_t i)
   }
   for (uint32_t k = 0; k < nin; k++)
     if (!in[n->nout + k].id) return s->b.status; /* its node was reported */
+  for (uint32_t k = 0; k < n->nout; k++) in[k] = form_as(s, g, wick_return(g)->in[k], in[k]);
+  for (uint32_t k = 0; k < nin; k++)
+    in[n->nout + k] = form_as(s, g, (wick_value){k + 1}, in[n->nout + k]);
   wick_attr a = {.s = g->name};
   wick_build(&s->b, WICK_OP_kernel, n->nout + nin, in, &a, 0, NULL);
   return s->b.status;
