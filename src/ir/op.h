@@ -246,5 +246,8 @@ bool wick_attr_eq(wick_attr_kind kind, const wick_attr *a, const wick_attr *b);
 wick_status wick_infer_scalar(wick_infer *c); /* scalar rows: broadcasting tensors, or scalars and
                                                  vectors of one lane count */
 wick_status wick_infer_same(wick_infer *c);   /* one result of the first operand's type */
+/* Checks one place of a tensor: operand 0 is the tensor, the first attribute its indices; operands
+ * are the run-time ones among those, then `behind` others. */
+wick_status wick_infer_place(wick_infer *c, uint32_t behind, wick_type *out_element);
 
 #endif

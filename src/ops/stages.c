@@ -121,23 +121,30 @@ const wick_op wick_op_fold = {
     .infer = fold_infer,
 };
 
-static wick_status read_infer(wick_infer *c)
+wick_status wick_infer_place(wick_infer *c, uint32_t behind, wick_type *out_element)
 {
   const wick_type_info *t = wick_type_get(c->module, c->in[0]->type);
-  bool guard = c->attr[1].i;
-  if (t->kind != WICK_TENSOR) return wick_infer_fail(c, WICK_ETYPE, "what is read is not a tensor");
   if (c->attr[0].n != t->rank)
     return wick_infer_fail(c, WICK_ETYPE, "%u indices into a tensor of rank %u", c->attr[0].n,
                            t->rank);
   uint32_t nany = 0;
   for (uint32_t i = 0; i < t->rank; i++) nany += wick_dim_eq(c->attr[0].dims[i], WICK_DIM_ANY);
-  if (c->nin != 1 + nany + guard)
-    return wick_infer_fail(c, WICK_ETYPE, "%u operands, wanted %u", c->nin, 1 + nany + guard);
-  wick_type element = wick_type_scalar(c->module, t->elem, 1),
-            index = wick_type_scalar(c->module, WICK_I64, 1);
+  if (c->nin != 1 + nany + behind)
+    return wick_infer_fail(c, WICK_ETYPE, "%u operands, wanted %u", c->nin, 1 + nany + behind);
   for (uint32_t i = 1; i <= nany; i++)
-    if (!wick_type_eq(c->in[i]->type, index))
+    if (!wick_type_eq(c->in[i]->type, wick_type_scalar(c->module, WICK_I64, 1)))
       return wick_infer_fail(c, WICK_ETYPE, "run-time index %u is not an i64", i - 1);
+  *out_element = wick_type_scalar(c->module, t->elem, 1);
+  return NULL;
+}
+
+static wick_status read_infer(wick_infer *c)
+{
+  wick_type element;
+  bool guard = c->attr[1].i;
+  if (wick_type_get(c->module, c->in[0]->type)->kind != WICK_TENSOR)
+    return wick_infer_fail(c, WICK_ETYPE, "what is read is not a tensor");
+  WICK_TRY(wick_infer_place(c, guard, &element));
   if (guard && !wick_type_eq(c->in[c->nin - 1]->type, element))
     return wick_infer_fail(c, WICK_ETYPE, "the value outside is not one element");
   c->out[0].type = element;

@@ -36,24 +36,11 @@ const wick_op wick_op_walk = {
     .infer = walk_infer,
 };
 
-/* Operands: the tensor, run-time indices, `behind` others. */
 static wick_status walk_place(wick_infer *c, uint32_t behind, wick_type *out_element)
 {
-  const wick_type_info *t = c->in[0] ? wick_type_get(c->module, c->in[0]->type) : NULL;
-  if (!t || t->kind != WICK_TENSOR)
+  if (wick_type_get(c->module, c->in[0]->type)->kind != WICK_TENSOR)
     return wick_infer_fail(c, WICK_ETYPE, "operand 0 is not a tensor");
-  if (c->attr[0].n != t->rank)
-    return wick_infer_fail(c, WICK_ETYPE, "%u indices into a tensor of rank %u", c->attr[0].n,
-                           t->rank);
-  uint32_t nany = 0;
-  for (uint32_t i = 0; i < t->rank; i++) nany += wick_dim_eq(c->attr[0].dims[i], WICK_DIM_ANY);
-  if (c->nin != 1 + nany + behind)
-    return wick_infer_fail(c, WICK_ETYPE, "%u operands, wanted %u", c->nin, 1 + nany + behind);
-  for (uint32_t i = 1; i <= nany; i++)
-    if (!c->in[i] || !wick_type_eq(c->in[i]->type, wick_type_scalar(c->module, WICK_I64, 1)))
-      return wick_infer_fail(c, WICK_ETYPE, "run-time index %u is not an i64", i - 1);
-  *out_element = wick_type_scalar(c->module, t->elem, 1);
-  return NULL;
+  return wick_infer_place(c, behind, out_element);
 }
 
 static wick_status get_infer(wick_infer *c) { return walk_place(c, 0, &c->out[0].type); }
@@ -73,9 +60,8 @@ static wick_status put_infer(wick_infer *c)
 {
   wick_type element;
   WICK_TRY(walk_place(c, 1, &element));
-  const wick_value_info *v = c->in[c->nin - 1];
   c->nout = 0;
-  return v && wick_type_eq(v->type, element)
+  return wick_type_eq(c->in[c->nin - 1]->type, element)
              ? NULL
              : wick_infer_fail(c, WICK_ETYPE, "what is put is not one element of the tensor");
 }
