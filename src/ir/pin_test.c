@@ -36,6 +36,38 @@ static const char *pin_text(const char *text, uint32_t n, const int64_t *value, 
   return out.at;
 }
 
+/* Sums over k, the second axis of %x. */
+#define PIN_SUM(x, i, k)                                                                           \
+  "group @g(%x: f32[" x "]) -> f32[" i "] {\n"                                                     \
+  "  %0 = fold {name=\"sum\", axes=[i:" i " | k:" k "]} () {\n"                                    \
+  "    %1 = const 0 : f32\n"                                                                       \
+  "    yield %1\n"                                                                                 \
+  "  } (%2: f32) {\n"                                                                              \
+  "    %3 = const 0 : f32\n"                                                                       \
+  "    %4 = read %x, %3 {index=[i, k - 1], guard=true} : f32\n"                                    \
+  "    %5 = add %2, %4 : f32\n"                                                                    \
+  "    yield %5\n"                                                                                 \
+  "  } (%6: f32, %7: f32) {\n"                                                                     \
+  "    %8 = add %6, %7 : f32\n"                                                                    \
+  "    yield %8\n"                                                                                 \
+  "  } (%9: f32) {\n"                                                                              \
+  "    yield %9\n"                                                                                 \
+  "  } : f32[" i "]\n"                                                                             \
+  "  return %0\n"                                                                                  \
+  "} schedule \"split sum.k ki:4\""
+/* A branch for n = m alone. */
+#define PIN_CHECK(x, n, m)                                                                         \
+  "low @f(@in %c: buffer<bool[],io>, @in %x: buffer<f32[" x "],io>, @in %y: "                      \
+  "buffer<f32[M[1..64]],io>) {\n"                                                                  \
+  "  check " n " = " m " in branches\n"                                                            \
+  "  if %c {then_equal=[" n ", " m "]} () {\n"                                                     \
+  "    yield\n"                                                                                    \
+  "  } () {\n"                                                                                     \
+  "    yield\n"                                                                                    \
+  "  }\n"                                                                                          \
+  "  return\n"                                                                                     \
+  "}\n"
+
 static const struct {
   const char *in;
   uint32_t n;
@@ -43,42 +75,10 @@ static const struct {
   const char *want;
 } pin_rows[] = {
     /* the reduced axis has another range, under the same schedule */
-    {"group @g(%x: f32[N[1..64],M[1..64]]) -> f32[N] {\n"
-     "  %0 = fold {name=\"sum\", axes=[i:N | k:M]} () {\n"
-     "    %1 = const 0 : f32\n"
-     "    yield %1\n"
-     "  } (%2: f32) {\n"
-     "    %3 = const 0 : f32\n"
-     "    %4 = read %x, %3 {index=[i, k - 1], guard=true} : f32\n"
-     "    %5 = add %2, %4 : f32\n"
-     "    yield %5\n"
-     "  } (%6: f32, %7: f32) {\n"
-     "    %8 = add %6, %7 : f32\n"
-     "    yield %8\n"
-     "  } (%9: f32) {\n"
-     "    yield %9\n"
-     "  } : f32[N]\n"
-     "  return %0\n"
-     "} schedule \"split sum.k ki:4\" contract \"sum: f32 add over k:M; exact\"\n",
+    {PIN_SUM("N[1..64],M[1..64]", "N", "M") " contract \"sum: f32 add over k:M; exact\"\n",
      2,
      {3, 5},
-     "group @g(%x: f32[3,5]) -> f32[3] {\n"
-     "  %0 = fold {name=\"sum\", axes=[i:3 | k:5]} () {\n"
-     "    %1 = const 0 : f32\n"
-     "    yield %1\n"
-     "  } (%2: f32) {\n"
-     "    %3 = const 0 : f32\n"
-     "    %4 = read %x, %3 {index=[i, k - 1], guard=true} : f32\n"
-     "    %5 = add %2, %4 : f32\n"
-     "    yield %5\n"
-     "  } (%6: f32, %7: f32) {\n"
-     "    %8 = add %6, %7 : f32\n"
-     "    yield %8\n"
-     "  } (%9: f32) {\n"
-     "    yield %9\n"
-     "  } : f32[3]\n"
-     "  return %0\n"
-     "} schedule \"split sum.k ki:4\"\n"},
+     PIN_SUM("3,5", "3", "5") "\n"},
     /* some of the sizes */
     {"graph @f(%x: f32[N[1..64],M[1..64]]) -> f32[M,N] {\n"
      "  %0 = transpose %x {perm=[1,0]} : f32[M,N]\n"
@@ -153,28 +153,7 @@ static const struct {
      "  return\n"
      "}\n"},
     /* as long as a size is not known, so is the check */
-    {"low @f(@in %c: buffer<bool[],io>, @in %x: buffer<f32[N[1..64]],io>, @in %y: "
-     "buffer<f32[M[1..64]],io>) {\n"
-     "  check N = M in branches\n"
-     "  if %c {then_equal=[N, M]} () {\n"
-     "    yield\n"
-     "  } () {\n"
-     "    yield\n"
-     "  }\n"
-     "  return\n"
-     "}\n",
-     1,
-     {3, 0},
-     "low @f(@in %c: buffer<bool[],io>, @in %x: buffer<f32[3],io>, @in %y: "
-     "buffer<f32[M[1..64]],io>) {\n"
-     "  check 3 = M in branches\n"
-     "  if %c {then_equal=[3, M]} () {\n"
-     "    yield\n"
-     "  } () {\n"
-     "    yield\n"
-     "  }\n"
-     "  return\n"
-     "}\n"},
+    {PIN_CHECK("N[1..64]", "N", "M"), 1, {3, 0}, PIN_CHECK("3", "3", "M")},
 };
 
 static void test_rows(void **state)
