@@ -289,12 +289,6 @@ static bool diff_one(diff *d, uint64_t seed, const char *target, uint64_t (*seen
   return !result.differs;
 }
 
-static uint64_t diff_setting(const char *name, uint64_t otherwise)
-{
-  const char *s = getenv(name);
-  return s && *s ? strtoull(s, NULL, 10) : otherwise;
-}
-
 static int diff_order(const void *a, const void *b)
 {
   uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -331,19 +325,11 @@ typedef struct diff_total {
 static __attribute__((noinline)) void diff_graph(diff_total *out, uint64_t seed, const char *target,
                                                  uint64_t (*seen)[WICK_NOP], uint32_t *nnode)
 {
-  diff *d = calloc(1, sizeof *d);
-  d->guard.allocator = wick_allocator_malloc();
+  diff *d = diff_begin();
   if (setjmp(d->guard.where)) fail_msg("out of memory");
-  d->mem = wick_arena_make(&d->guard), d->tmp = wick_arena_make(&d->guard);
-  d->a = wick_arena_make(&d->guard), d->b = wick_arena_make(&d->guard);
-  wick_error *e = wick_context_create(NULL, &d->context);
-  assert_null(e);
   bool ok = diff_one(d, seed, target, seen, nnode);
   *out = (diff_total){d->compared, d->skipped, !ok};
-  wick_context_free(d->context);
-  wick_arena_free(&d->mem), wick_arena_free(&d->tmp), wick_arena_free(&d->a),
-      wick_arena_free(&d->b);
-  free(d);
+  diff_end(d);
 }
 
 static void diff_random_graphs(void **state)

@@ -8,8 +8,15 @@
 #define WICK_DRIVER_RANDOM_DIFFER_H
 
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "ir/element.h"
 #include "ops/evaluate.h"
@@ -32,6 +39,33 @@ typedef struct diff {
   bool strict;       /* nothing that is only promised for numbers */
   uint64_t skipped, compared;
 } diff;
+
+/* How many graphs, and which, the environment may say. */
+static uint64_t diff_setting(const char *name, uint64_t otherwise)
+{
+  const char *s = getenv(name);
+  return s && *s ? strtoull(s, NULL, 10) : otherwise;
+}
+
+/* The caller sets the guard's place. */
+static diff *diff_begin(void)
+{
+  diff *d = calloc(1, sizeof *d);
+  assert_non_null(d);
+  d->guard.allocator = wick_allocator_malloc();
+  d->mem = wick_arena_make(&d->guard), d->tmp = wick_arena_make(&d->guard);
+  d->a = wick_arena_make(&d->guard), d->b = wick_arena_make(&d->guard);
+  assert_null(wick_context_create(NULL, &d->context));
+  return d;
+}
+
+static void diff_end(diff *d)
+{
+  wick_context_free(d->context);
+  wick_arena_free(&d->mem), wick_arena_free(&d->tmp), wick_arena_free(&d->a);
+  wick_arena_free(&d->b);
+  free(d);
+}
 
 static double diff_unit(wick_elem e) { return ldexp(1, -wick_elem_storage[e].mantissa - 1); }
 

@@ -381,32 +381,18 @@ static bool symbols_one(diff *d, uint64_t seed, symbols_count *count)
 
 static bool symbols_graph(uint64_t seed, symbols_count *count)
 {
-  diff *d = calloc(1, sizeof *d);
-  d->guard.allocator = wick_allocator_malloc();
+  diff *d = diff_begin();
   if (setjmp(d->guard.where)) fail_msg("out of memory");
-  d->mem = wick_arena_make(&d->guard), d->tmp = wick_arena_make(&d->guard);
-  d->a = wick_arena_make(&d->guard), d->b = wick_arena_make(&d->guard);
-  wick_error *e = wick_context_create(NULL, &d->context);
-  assert_null(e);
   bool good = symbols_one(d, seed, count);
-  wick_context_free(d->context);
-  wick_arena_free(&d->mem), wick_arena_free(&d->tmp), wick_arena_free(&d->a),
-      wick_arena_free(&d->b);
-  free(d);
+  diff_end(d);
   return good;
-}
-
-static uint64_t symbols_setting(const char *name, uint64_t otherwise)
-{
-  const char *s = getenv(name);
-  return s && *s ? strtoull(s, NULL, 10) : otherwise;
 }
 
 static void symbols_random_graphs(void **state)
 {
   (void)state;
-  uint64_t n = symbols_setting("WICK_RANDOM_GRAPHS", 60),
-           first = symbols_setting("WICK_RANDOM_SEED", 1), bad = 0;
+  uint64_t n = diff_setting("WICK_RANDOM_GRAPHS", 60), first = diff_setting("WICK_RANDOM_SEED", 1),
+           bad = 0;
   symbols_count count = {0};
   for (uint64_t i = 0; i < n; i++) bad += !symbols_graph(first + i, &count);
   print_message(
