@@ -214,6 +214,14 @@ class Bundle:
         return [io.array(out) for io in self.outputs]
 
 
+def text_bundle(text, folder, target):
+    """The bundle of a model in Wick's own text; skips the test where what the target wants is missing."""
+    target.want()
+    model = folder / "net.wick"
+    model.write_text(text)
+    return Bundle(model, folder / "bundle", target)
+
+
 def jit(model, folder, target, *arrays):
     """The outputs of `wick run` for the same level."""
     folder = pathlib.Path(folder)

@@ -12,7 +12,7 @@ np = pytest.importorskip("numpy")
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from bundles import CC, NAMES, ROOT, WICK, Bundle, call, each_level, each_target, jit, same_bits  # noqa: E402
+from bundles import CC, NAMES, ROOT, WICK, Bundle, call, each_level, each_target, jit, same_bits, text_bundle  # noqa: E402
 
 DIGITS = ROOT / "examples" / "digits"
 U32 = 2.0**-24  # half of a unit in the last place of f32
@@ -300,11 +300,8 @@ def test_addresses_are_checked(tmp_path):
 @pytest.mark.parametrize("target", ["x86-64-v2", "rv64gc", "cortex-m4", "wasm32"])
 def test_the_failure_of_a_kernel_is_returned(target, tmp_path):
     """Division by zero is one of an input's fault; without it the same bundle runs."""
-    NAMES[target].want()
-    (tmp_path / "div.wick").write_text(
-        "graph @main(%x: i32[100], %y: i32[100]) -> i32[100] {\n  %0 = div %x, %y\n  return %0\n}\n"
-    )
-    b = Bundle(tmp_path / "div.wick", tmp_path / "b", NAMES[target])
+    text = "graph @main(%x: i32[100], %y: i32[100]) -> i32[100] {\n  %0 = div %x, %y\n  return %0\n}\n"
+    b = text_bundle(text, tmp_path, NAMES[target])
     x, y = np.arange(-50, 50, dtype=np.int32), np.full(100, 7, np.int32)
     assert (b.run(x, y)[0] == np.trunc(x / 7)).all()
     y[60] = 0

@@ -4,7 +4,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from bundles import WICK, Bundle, call, each_target  # noqa: E402
+from bundles import WICK, call, each_target, text_bundle  # noqa: E402
 
 # Exact in f32: sums of small whole numbers. Row i of %xs is added until the sum of the first column is
 # `limit`, odd steps subtract; sums of all steps are stacked.
@@ -56,10 +56,7 @@ def check(got, args):
 
 @each_target
 def test_bundle(target, tmp_path):
-    target.want()
-    model = tmp_path / "flow.wick"
-    model.write_text(MODULE)
-    bundle = Bundle(model, tmp_path / "bundle", target)
+    bundle = text_bundle(MODULE, tmp_path, target)
     assert not bundle.needs()
     for n, limit in CASES[:2] if target.emulator else CASES:
         args = operands(n, limit)

@@ -4,7 +4,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from bundles import WICK, Bundle, each_target  # noqa: E402
+from bundles import WICK, each_target, text_bundle  # noqa: E402
 
 ETYPE, ERANGE = 3, 4  # WICK_BUNDLE_ETYPE, WICK_BUNDLE_ERANGE
 
@@ -28,10 +28,7 @@ W = np.array([[1, 2, 3, 4, 5, 6], [2, 4, 6, 8, 10, 12], [3, 6, 9, 12, 15, 18]], 
 
 @each_target
 def test_bounded_batch_and_loop(target, tmp_path):
-    target.want()
-    model = tmp_path / "net.wick"
-    model.write_text(MODULE)
-    bundle = Bundle(model, tmp_path / "bundle", target)
+    bundle = text_bundle(MODULE, tmp_path, target)
     assert not bundle.needs()
     rng = np.random.default_rng(3)
     for n, steps in [(7, 3), (1, 0), (4, 2)]:
@@ -45,10 +42,7 @@ def test_bounded_batch_and_loop(target, tmp_path):
 
 @each_target
 def test_sizes_are_checked(target, tmp_path):
-    target.want()
-    model = tmp_path / "net.wick"
-    model.write_text(MODULE)
-    bundle = Bundle(model, tmp_path / "bundle", target)
+    bundle = text_bundle(MODULE, tmp_path, target)
     for n in 0, 8, -1:
         assert bundle.code(np.zeros(6, np.float32), np.array(0), sizes={"N": n}) == ERANGE
 
@@ -74,10 +68,7 @@ BRANCHES = """graph @main(%c: bool[], %x: f32[N[1..5],2], %y: f32[M[1..16],2]) -
 @each_target
 def test_sizes_of_branches_are_checked(target, tmp_path):
     """Where a branch is entered, not before; the other one runs with these sizes."""
-    target.want()
-    model = tmp_path / "net.wick"
-    model.write_text(BRANCHES)
-    bundle = Bundle(model, tmp_path / "bundle", target)
+    bundle = text_bundle(BRANCHES, tmp_path, target)
     for taken, n, m in [(True, 3, 6), (False, 3, 10), (True, 3, 10), (False, 3, 6), (True, 5, 16), (False, 5, 16), (True, 1, 4)]:
         x = np.arange(2 * n, dtype=np.float32).reshape(n, 2)
         y = np.arange(2 * m, dtype=np.float32).reshape(m, 2) - 5
