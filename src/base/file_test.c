@@ -15,12 +15,11 @@
 
 #include <cmocka.h>
 
+#include "base/arena_testing.h"
 #include "base/str.h"
 #include "base/torture.h"
 
 static char root[256]; /* the folder that group_setup makes, and where the tests run */
-static wick_guard guard;
-static wick_arena mem;
 
 static void put(const char *name, const char *text)
 {
@@ -44,8 +43,8 @@ static int count_handles(void) { return count_entries("/proc/self/fd"); }
 static int group_setup(void **state)
 {
   (void)state;
-  const char *tmp = getenv("TMPDIR");
-  snprintf(root, sizeof root, "%s/file_test.XXXXXX", tmp ? tmp : "/tmp");
+  const char *outer = getenv("TMPDIR");
+  snprintf(root, sizeof root, "%s/file_test.XXXXXX", outer ? outer : "/tmp");
   if (!mkdtemp(root) || chdir(root)) return -1;
   if (mkdir("model", 0777) || mkdir("model/sub", 0777) || mkdir("other", 0777)) return -1;
   put("model/a.bin", "abc");
@@ -64,21 +63,6 @@ static int group_teardown(void **state)
   char command[300];
   snprintf(command, sizeof command, "rm -rf '%s'", root);
   return chdir("/") || system(command);
-}
-
-static int setup(void **state)
-{
-  (void)state;
-  guard = (wick_guard){.allocator = wick_allocator_malloc()};
-  mem = wick_arena_make(&guard);
-  return 0;
-}
-
-static int teardown(void **state)
-{
-  (void)state;
-  wick_arena_free(&mem);
-  return 0;
 }
 
 /* The file's bytes, or "error: " and the message. */

@@ -11,30 +11,11 @@
 
 #include <cmocka.h>
 
+#include "base/arena_testing.h"
 #include "base/file.h"
 #include "base/str.h"
 #include "base/torture.h"
 #include "base/trace.h"
-
-static wick_guard guard;
-static wick_arena mem, tmp;
-
-static int setup(void **state)
-{
-  (void)state;
-  guard = (wick_guard){.allocator = wick_allocator_malloc()};
-  mem = wick_arena_make(&guard);
-  tmp = wick_arena_make(&guard);
-  return setjmp(guard.where) ? -1 : 0;
-}
-
-static int teardown(void **state)
-{
-  (void)state;
-  wick_arena_free(&mem);
-  wick_arena_free(&tmp);
-  return 0;
-}
 
 static wick_plan plan_ok(const wick_plan_buffer *b, uint32_t n, const wick_plan_options *o)
 {

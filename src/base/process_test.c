@@ -10,25 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/arena_testing.h"
 #include "base/torture.h"
-
-static wick_guard guard;
-static wick_arena mem;
-
-static int setup(void **state)
-{
-  (void)state;
-  guard = (wick_guard){.allocator = wick_allocator_malloc()};
-  mem = wick_arena_make(&guard);
-  return 0;
-}
-
-static int teardown(void **state)
-{
-  (void)state;
-  wick_arena_free(&mem);
-  return 0;
-}
 
 #define SHELL(script)                                                                              \
   (wick_process)                                                                                   \

@@ -8,23 +8,7 @@
 
 #include <cmocka.h>
 
-static wick_guard guard;
-static wick_arena mem;
-
-static int setup(void **state)
-{
-  (void)state;
-  guard = (wick_guard){.allocator = wick_allocator_malloc()};
-  mem = wick_arena_make(&guard);
-  return 0;
-}
-
-static int teardown(void **state)
-{
-  (void)state;
-  wick_arena_free(&mem);
-  return 0;
-}
+#include "base/arena_testing.h"
 
 static void test_text(void **state)
 {

@@ -10,28 +10,9 @@
 
 #include <cmocka.h>
 
+#include "base/arena_testing.h"
 #include "base/str.h"
 #include "base/torture.h"
-
-static wick_guard guard;
-static wick_arena mem, tmp;
-
-static int setup(void **state)
-{
-  (void)state;
-  guard = (wick_guard){.allocator = wick_allocator_malloc()};
-  mem = wick_arena_make(&guard);
-  tmp = wick_arena_make(&guard);
-  return setjmp(guard.where) ? -1 : 0;
-}
-
-static int teardown(void **state)
-{
-  (void)state;
-  wick_arena_free(&mem);
-  wick_arena_free(&tmp);
-  return 0;
-}
 
 /* "NAME/ALIGN/MEM buffer:size[first,last] ...; NAME ...", or the error. */
 static const char *read_text(const char *text, size_t n)

@@ -11,27 +11,11 @@
 
 #include <cmocka.h>
 
+#include "base/arena_testing.h"
 #include "codegen/object.h"
 #include "runtime/load.h"
 
-static wick_guard guard;
-static wick_arena mem;
 static char folder[] = "/tmp/wick-link-XXXXXX";
-
-static int setup(void **state)
-{
-  (void)state;
-  guard = (wick_guard){.allocator = wick_allocator_malloc()};
-  mem = wick_arena_make(&guard);
-  return 0;
-}
-
-static int teardown(void **state)
-{
-  (void)state;
-  wick_arena_free(&mem);
-  return 0;
-}
 
 static void link_ok(wick_status s)
 {

@@ -12,27 +12,11 @@
 
 #include <cmocka.h>
 
+#include "base/arena_testing.h"
 #include "base/torture.h"
 #include "target/target.h"
 
-static wick_guard guard;
-static wick_arena mem;
 static char folder[] = "/tmp/wick-bundle-XXXXXX";
-
-static int setup(void **state)
-{
-  (void)state;
-  guard = (wick_guard){.allocator = wick_allocator_malloc()};
-  mem = wick_arena_make(&guard);
-  return 0;
-}
-
-static int teardown(void **state)
-{
-  (void)state;
-  wick_arena_free(&mem);
-  return 0;
-}
 
 static int make_folder(void **state)
 {

@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "base/arena_testing.h"
 #include "base/torture.h"
 
 #if defined(__has_feature)
@@ -37,24 +38,6 @@ enum { LAUNCHES = 20000 };
 #else
 enum { LAUNCHES = 100000 };
 #endif
-
-static wick_guard guard;
-static wick_arena mem;
-
-static int setup(void **state)
-{
-  (void)state;
-  guard = (wick_guard){.allocator = wick_allocator_malloc()};
-  mem = wick_arena_make(&guard);
-  return setjmp(guard.where) ? -1 : 0;
-}
-
-static int teardown(void **state)
-{
-  (void)state;
-  wick_arena_free(&mem);
-  return 0;
-}
 
 static wick_pool *pool_of(uint32_t nworker)
 {

@@ -7,23 +7,7 @@
 
 #include <cmocka.h>
 
-static wick_guard guard;
-static wick_arena mem;
-
-static int setup(void **state)
-{
-  (void)state;
-  guard = (wick_guard){.allocator = wick_allocator_malloc()};
-  mem = wick_arena_make(&guard);
-  return 0;
-}
-
-static int teardown(void **state)
-{
-  (void)state;
-  wick_arena_free(&mem);
-  return 0;
-}
+#include "base/arena_testing.h"
 
 static const char *target_text(const wick_target *t,
                                void (*print)(const wick_target *, wick_text *))
