@@ -2,6 +2,7 @@
 
 import datetime
 import importlib.metadata
+import os
 import pathlib
 import sys
 
@@ -21,9 +22,16 @@ def need_shared():
         sys.exit(0)
 
 
+VECTORS = {"avx512f": "AVX-512", "avx2": "AVX2", "avx": "AVX", "asimd": "NEON"}  # the widest first
+
+
 def machine():
-    names = [x.split(":", 1)[1].strip() for x in open("/proc/cpuinfo") if x.startswith("model name")]
-    return f"{names[0] if names else 'unknown CPU'}, {len(names)} CPUs"
+    """Its name, which says little of virtual ones, its vectors, and how many CPUs there are."""
+    fields = [x.split(":", 1) for x in open("/proc/cpuinfo") if ":" in x]
+    names = [v.strip() for k, v in fields if k.strip() == "model name"] or ["unknown CPU"]
+    flags = {f for k, v in fields if k.strip() in ("flags", "Features") for f in v.split()}
+    vectors = [name for flag, name in VECTORS.items() if flag in flags][:1]
+    return f"{names[0]}{''.join(f' ({v})' for v in vectors)}, {os.cpu_count()} CPUs"
 
 
 def today():
