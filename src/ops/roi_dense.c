@@ -120,7 +120,7 @@ static wick_value roi_weigh_cell(const roi_dense *s, uint32_t k, wick_value bin,
   if (!s->best) return wick_build2(b, WICK_OP_mul, v, by);
   wick_value most = wick_roi_weighed(b, v, by), least = roi_cell(s, s->least[k], bin, i);
   least = wick_roi_weighed(b, v, wick_build_cast(b, least, s->acc));
-  return wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_gt, most, least), most, least);
+  return wick_build2(b, WICK_OP_max, most, least);
 }
 
 /* All elements of a bin in one channel: those of a row, weighted along x; rows, weighted along y.

@@ -77,6 +77,20 @@ def test_roi_align(tmp_path, ratio, mode, place):
              "coordinate_transformation_mode": place})
 
 
+@pytest.mark.parametrize("ratio", [1, 3, 12])
+@pytest.mark.parametrize("mode", ["avg", "max"])
+def test_roi_align_of_what_is_no_number(tmp_path, ratio, mode):
+    """It spreads to each bin that has a sample next to it, also one at the edge, where the other neighbour weighs 0."""
+    x = floats(1, 1, 2, 7, 9)
+    x[0, 0, 3, 4] = x[0, 1, 0, 8] = np.nan
+    model, feeds = model_of("RoiAlign", [x, np.array([[0, 0, 9.8, 6]], np.float32), np.zeros(1, np.int64)], 1, 21,
+                            {"output_height": 3, "output_width": 4, "sampling_ratio": ratio, "mode": mode}, ())
+    got = {" ".join(flags): wick(tmp_path, model, feeds, *flags)[0] for flags in WAYS}
+    assert all(np.isnan(y).any() and not np.isnan(y).all() for y in got.values())
+    for y in got.values():
+        np.testing.assert_allclose(y, got["--reference"], rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("scale", [1.0, 0.5])
 def test_max_roi_pool(tmp_path, scale):
     rois = np.concatenate([np.array([[1], [0], [1]], np.float32), regions(5, 3, 9)], 1)
