@@ -317,7 +317,8 @@ typedef enum wick_copy_state {
   WICK_COPY_WANTED, /* runs have asked for it */
   WICK_COPY_MAKING,
   WICK_COPY_READY,
-  WICK_COPY_FAILED /* `why` says why; the program for all sizes goes on */
+  WICK_COPY_FAILED, /* `why` says why; the program for all sizes goes on */
+  WICK_COPY_SLOWER  /* it took longer than the program for all sizes, which goes on */
 } wick_copy_state;
 
 typedef struct wick_met_size { /* sizes that sessions have had, or that have a copy */

@@ -184,7 +184,7 @@ static PyObject *compiled_contents(const wick_compiled *k, uint32_t i, bool held
 static PyObject *compiled_met_row(const wick_compiled *k, uint32_t at, const wick_met_size *m)
 {
   uint32_t n = wick_compiled_nsize(k);
-  static const char *const state[] = {"none", "wanted", "making", "ready", "failed"};
+  static const char *const state[] = {"none", "wanted", "making", "ready", "failed", "slower"};
   PyObject *sizes = PyTuple_New((Py_ssize_t)n);
   for (uint32_t i = 0; sizes && i < n; i++)
     PyTuple_SetItem(sizes, (Py_ssize_t)i, PyLong_FromLongLong((long long)m->sizes[i]));

@@ -10,7 +10,11 @@
 
 #include "base/str.h"
 
-enum { SPECIAL_MOST = 1024 }; /* sizes that are kept */
+enum {
+  SPECIAL_MOST = 1024, /* sizes that are kept */
+  SPECIAL_TRIAL = 16,  /* measured runs after which a copy is judged: */
+  SPECIAL_SLOWER = 32  /* it may take that part more than the generic code */
+};
 
 /* ---- copies ---- */
 
@@ -290,10 +294,22 @@ static void special_ask(wick_specials *s, wick_met *m)
     atomic_fetch_sub(&s->nwanted, 1);
 }
 
+/* Its own sizes' copy is compared; one for some contents has no generic runs of its own. */
+static void special_judge(wick_met *m)
+{
+  uint64_t generic = atomic_load(&m->least[0]), copy = atomic_load(&m->least[1]);
+  uint32_t ready = WICK_COPY_READY;
+  if (m->ahead || !generic || copy <= generic + generic / SPECIAL_SLOWER) return;
+  if (atomic_compare_exchange_strong(&m->state, &ready, WICK_COPY_SLOWER))
+    atomic_store_explicit(&m->special, NULL, memory_order_relaxed);
+}
+
 void wick_specials_ran(wick_specials *s, wick_met *m, bool special, uint64_t nanoseconds)
 {
   uint64_t n = 1 + atomic_fetch_add_explicit(&m->nrun, 1, memory_order_relaxed);
   special_least(&m->least[special], nanoseconds);
+  if (special && nanoseconds && atomic_fetch_add(&m->ntried, 1) + 1 == SPECIAL_TRIAL)
+    special_judge(m);
   if (s->maker.most && n >= atomic_load_explicit(&m->due, memory_order_relaxed) &&
       atomic_load_explicit(&m->state, memory_order_relaxed) == WICK_COPY_NONE)
     special_ask(s, m);

@@ -48,7 +48,8 @@ struct wick_met {
   _Atomic uint64_t nrun;
   _Atomic uint64_t least[2]; /* nanoseconds of a run: of the generic code, of the copy; 0: none */
   _Atomic uint32_t state;    /* wick_copy_state */
-  wick_special *_Atomic special; /* set once, when it is ready to run */
+  _Atomic uint32_t ntried;   /* runs of the copy that were measured */
+  wick_special *_Atomic special; /* set once, when it is ready to run; NULL again if it is slower */
   const char *_Atomic why;       /* of a failure; lives as long as the compiled model */
   _Atomic uint64_t due;          /* runs after which a copy is asked for */
   _Atomic(wick_met *) more;      /* the next entry of these sizes, which holds contents */
@@ -95,7 +96,8 @@ wick_met *wick_specials_meet(wick_specials *s, const int64_t *sizes, const int64
 /* Of the entries of m's sizes the one whose copy can run on these inputs; m where none can. Looks
  * whether m's runs have always had the same contents. */
 wick_met *wick_specials_choose(const wick_specials *s, wick_met *m, const void *const *inputs);
-/* A run of this entry has ended, which took so long; 0: it was not measured. */
+/* A run of this entry has ended, which took so long; 0: it was not measured. After some of them a
+ * copy that was made here, and takes longer than the generic code did, is not run any more. */
 void wick_specials_ran(wick_specials *s, wick_met *m, bool special, uint64_t nanoseconds);
 /* Entries in the order in which they were met; NULL behind the last one. */
 const wick_met *wick_specials_at(const wick_specials *s, uint32_t i);

@@ -113,6 +113,41 @@ static wick_compiled *special_compiled(wick_context *c)
   return k;
 }
 
+/* Copies that take longer than the program for all sizes are given up, and not asked for again. */
+static void test_slower(void **state)
+{
+  (void)state;
+  if (sizeof special_code == 1) skip();
+  static const struct {
+    int64_t n;
+    uint64_t generic, copy; /* nanoseconds */
+    wick_copy_state want;
+  } row[] = {{1, 1000, 1100, WICK_COPY_SLOWER},
+             {2, 1000, 1010, WICK_COPY_READY},
+             {4, 1000, 600, WICK_COPY_READY},
+             {5, 0, 600, WICK_COPY_READY}}; /* nothing to compare with */
+  wick_context *c;
+  assert_null(wick_context_create(NULL, &c));
+  wick_compiled *k = special_compiled(c);
+  for (uint32_t i = 0; i < WICK_COUNT(row); i++) {
+    wick_met *m = wick_specials_meet(k->specials, &row[i].n, NULL);
+    for (int run = 0; run < 5; run++)
+      wick_specials_ran(k->specials, m, false,
+                        row[i].generic ? row[i].generic + (uint64_t)run % 3 : 0);
+    wick_compiled_settle(k);
+    assert_int_equal(atomic_load(&m->state), WICK_COPY_READY);
+    for (int run = 0; run < 100 && atomic_load(&m->special); run++)
+      wick_specials_ran(k->specials, m, true, run % 2 ? row[i].copy + (uint64_t)run : 0);
+    bool kept = row[i].want == WICK_COPY_READY;
+    assert_int_equal(atomic_load(&m->special) != NULL, kept);
+    for (int run = 0; run < 20; run++) wick_specials_ran(k->specials, m, kept, 900);
+    wick_compiled_settle(k);
+    assert_int_equal(atomic_load(&m->state), row[i].want);
+  }
+  wick_compiled_free(k);
+  wick_context_free(c);
+}
+
 static const wick_compiled *special_shared;
 static pthread_barrier_t special_half;
 
@@ -171,7 +206,8 @@ static void test_threads(void **state)
   for (uint32_t i = 0; wick_compiled_met(k, i, &m); i++) {
     wick_met_content content;
     assert_true(wick_compiled_met_content(k, i, 0, &content));
-    all += m.nrun, ready += m.copy == WICK_COPY_READY, held += content.held;
+    ready += m.copy == WICK_COPY_READY || m.copy == WICK_COPY_SLOWER;
+    all += m.nrun, held += content.held;
     if (m.sizes[0] == 3) failed += m.copy == WICK_COPY_FAILED && !strcmp(m.why, "not this one");
     if (m.copy == WICK_COPY_READY && content.held) assert_true(m.copy_nanoseconds || !m.nrun);
   }
@@ -186,6 +222,6 @@ static void test_threads(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_slower), cmocka_unit_test(test_threads)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

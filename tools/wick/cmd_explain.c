@@ -67,6 +67,7 @@ static const char *explain_why(const json_t *entry, wick_arena *mem)
   if (strcmp(copy, "ahead") == 0) return "a copy, made ahead: --pin-dim, --pin-input";
   if (strcmp(copy, "cached") == 0) return "a copy in the cache: met often";
   if (strcmp(copy, "ready") == 0) return "a copy: met often";
+  if (strcmp(copy, "slower") == 0) return "no copy: it took longer";
   return wick_str_printf(mem, "a copy %s%s%s", copy, why && *why ? ": " : "", why ? why : "");
 }
 

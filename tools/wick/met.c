@@ -10,7 +10,8 @@
 
 enum { MET_MOST = 16 << 20 /* bytes of a file */, MET_WATCHED = 64 };
 
-static const char *const met_states[] = {"none", "wanted", "being made", "ready", "failed"};
+static const char *const met_states[] = {"none",  "wanted", "being made",
+                                         "ready", "failed", "slower"};
 
 static const wick_io *met_input(const wick_compiled *k, const char *name)
 {
