@@ -81,7 +81,10 @@ wick_status wick_feed_read(const wick_io *const *io, uint32_t n, const char *con
       const char *place = wick_str_printf(mem, "%s: %s", from.at[k], feed_place(io[i], i, mem));
       taken[i] = true;
       array[i] = list.at[k];
-      if (array[i].json) WICK_TRY(wick_map_fit(array[i].json, io[i], place, mem, &array[i]));
+      if (array[i].json) {
+        wick_span json = {(const uint8_t *)array[i].json, (size_t)array[i].nbytes};
+        WICK_TRY(wick_map_fit(json, io[i], place, mem, &array[i]));
+      }
       if (array[i].picture) WICK_TRY(feed_fit(io[i], options, place, mem, &array[i]));
       WICK_TRY(feed_check(io[i], place, &array[i], mem));
       out->data[i] = array[i].data;

@@ -121,7 +121,7 @@ wick_status wick_arrays_read(wick_files *files, const char *path, wick_arena *me
   else if (tensor_io_ends(path, ".pb"))
     WICK_TRY(wick_pb_read(s, path, mem, &a));
   else if (tensor_io_ends(path, ".json"))
-    a.data = a.json = wick_str_dupn(mem, (const char *)s.at, s.nbytes);
+    a.data = a.json = wick_str_dupn(mem, (const char *)s.at, a.nbytes = s.nbytes);
   else
     return wick_fail(mem, WICK_EPARSE, path,
                      "it does not begin like a file of a known kind, wanted .npy, .npz, .png, "
