@@ -30,7 +30,7 @@ def plain(x):
     return onnx.numpy_helper.to_array(x) if isinstance(x, onnx.TensorProto) else x
 
 
-@pytest.mark.parametrize("case", cases())
+@pytest.mark.parametrize("case", list(cases()))
 def test_case(case):
     rep = backend.prepare(case.model, cache="")
     for inputs, outputs in case.data_sets:
