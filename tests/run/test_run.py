@@ -344,6 +344,26 @@ def test_copies_for_contents(tmp_path):
     assert "rows=5 rate=300" in wick("explain", model, "--dim", "rows=1..64")  # out of the cache
 
 
+def test_what_an_artifact_cannot_be_asked(tmp_path):
+    """Flags of the compiler come too late; nothing is written."""
+    model, x, art = tmp_path / "rows.txt", tmp_path / "x.npy", tmp_path / "rows.wick"
+    model.write_text("graph @f(%x: f32[N[1..9],2]) -> f32[N,2] { %y = relu %x; return %y }")
+    np.save(x, np.ones((3, 2), "f"))
+    wick("compile", model, "-o", art)
+    late = [[f, "N=3"] for f in ("--pin-dim", "--pin-input")] + [[f, "f64"] for f in ("--precision", "--target", "--records", "--grad", "--wrt")]
+    for flag in (*late, ["--strict"], ["--copies", 2]):
+        said = f"rows.wick: it is compiled: {'--grad' if flag[0] == '--wrt' else flag[0]} is for models"
+        for command in ("run", art, "--inputs", x), ("bench", art, "--inputs", x), ("explain", art), ("compile", art, "-o", tmp_path / "no.wick"):
+            assert said in wick(*command, *flag, status=1)
+    for dim, said in (("N=1..4", "ranges are for models"), ("M=3", "no size named M is open in it"), ("N=4", "the size N is 3 here, --dim says 4")):
+        assert said in wick("run", art, "--inputs", x, "--dim", dim, status=1)
+    assert "those of a model" in wick("compile", art, "--inputs", x, "-o", tmp_path / "no.wick", status=1)
+    assert not (tmp_path / "no.wick").exists()
+    wick("run", art, "--inputs", x, "--dim", "N=3", "--threads", 1, "--no-cache", "--processes", 1)
+    wick("compile", art, "-o", tmp_path / "copy.wick")
+    assert (tmp_path / "copy.wick").read_bytes() == art.read_bytes()
+
+
 def test_copies_for_some_sizes(tmp_path):
     """Ahead, with the same bits; out of the cache; what is known of the sizes that were met."""
     import json

@@ -26,8 +26,6 @@ static wick_status compile_errors(compile_state *s, const wick_feed *feed)
   wick_job *j = &s->job;
   wick_compile_options o = wick_job_options(j, feed);
   wick_error_report r;
-  if (!j->model)
-    return wick_fail(&j->mem, WICK_EINVAL, j->path, "errors are those of a model, not an artifact");
   WICK_TRY(
       wick_job_take(j, wick_error_report_make(j->model, &o, j->compiled, feed->data, &j->mem, &r)));
   printf("differences from f64 over the largest magnitude: the largest, RMS\n");
@@ -42,6 +40,8 @@ static wick_status compile_work(compile_state *s)
   wick_job *j = &s->job;
   wick_feed feed;
   WICK_TRY(wick_job_load(j));
+  if (s->inputs.n && !j->model)
+    return wick_fail(&j->mem, WICK_EINVAL, j->path, "errors are those of a model, not an artifact");
   if (s->inputs.n) WICK_TRY(wick_job_feed(j, &s->inputs, &(wick_job_image){0}, &feed));
   if (compile_is_artifact(s->output)) {
     j->vary = !s->inputs.n;

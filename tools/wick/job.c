@@ -204,19 +204,53 @@ static wick_status job_contents(wick_job *j)
   return NULL;
 }
 
+/* ---- loading ---- */
+
+/* A flag that asks something of the compiler; NULL: none does. */
+static const char *job_compiler_flag(const wick_job *j)
+{
+  const struct {
+    const char *name;
+    bool given;
+  } row[] = {{"--grad", j->grad || j->wrt.n}, {"--precision", j->precision},
+             {"--strict", j->strict},         {"--target", j->target},
+             {"--records", j->records},       {"--copies", j->copies},
+             {"--pin-dim", j->npin},          {"--pin-input", j->held.n}};
+  for (size_t i = 0; i < WICK_COUNT(row); i++)
+    if (row[i].given) return row[i].name;
+  return NULL;
+}
+
+/* What is asked of an artifact: sizes that it leaves open. */
+static wick_status job_open(wick_job *j)
+{
+  const char *flag = job_compiler_flag(j);
+  if (flag)
+    return wick_fail(&j->mem, WICK_EINVAL, j->path, "it is compiled: %s is for models", flag);
+  if (j->nrange)
+    return wick_fail(&j->mem, WICK_EINVAL, j->path,
+                     "it is compiled: --dim %s=N chooses a size, ranges are for models",
+                     j->ranges[0].name);
+  WICK_TRY(wick_job_take(j, wick_open(j->context, j->path, &j->compiled)));
+  for (uint32_t i = 0, n = wick_compiled_nsize(j->compiled); i < j->nsize; i++) {
+    uint32_t k = 0;
+    while (k < n && strcmp(wick_compiled_size(j->compiled, k).name, j->sizes[i].name) != 0) k++;
+    if (k == n)
+      return wick_fail(&j->mem, WICK_EINVAL, j->path, "no size named %s is open in it",
+                       j->sizes[i].name);
+  }
+  return NULL;
+}
+
 wick_status wick_job_load(wick_job *j)
 {
   WICK_TRY(wick_job_take(j, wick_context_create(NULL, &j->context)));
   wick_file *file;
   WICK_TRY(wick_files_map(&j->files, j->path, &file));
-  bool derive = j->grad || j->wrt.n;
-  if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0) {
-    if (derive) return wick_fail(&j->mem, WICK_EINVAL, j->path, "an artifact has no derivatives");
-    return wick_job_take(j, wick_open(j->context, j->path, &j->compiled));
-  }
+  if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0) return job_open(j);
   WICK_TRY(wick_job_take(j, wick_load(j->context, j->path, &j->model)));
   WICK_TRY(job_contents(j));
-  if (!derive) return NULL;
+  if (!j->grad && !j->wrt.n) return NULL;
   wick_grad_options o = {.size = sizeof o, .of = j->grad, .nwrt = j->wrt.n, .wrt = j->wrt.at};
   return wick_job_take(j, wick_grad(j->model, &o));
 }
@@ -346,7 +380,7 @@ static const wick_shape *job_session_shapes(wick_job *j, const wick_feed *feed, 
   return shape;
 }
 
-static bool job_open(const wick_job *j)
+static bool job_has_open(const wick_job *j)
 {
   for (uint32_t i = 0; i < wick_compiled_ninput(j->compiled); i++) {
     const wick_io *io = wick_compiled_input(j->compiled, i);
@@ -356,6 +390,23 @@ static bool job_open(const wick_job *j)
   return false;
 }
 
+/* What --dim says of sizes is what files have. */
+static wick_status job_agrees(wick_job *j, const wick_feed *feed)
+{
+  for (uint32_t i = 0; i < feed->n; i++) {
+    const wick_io *io = wick_compiled_input(j->compiled, i);
+    for (uint32_t k = 0; k < io->rank; k++)
+      for (uint32_t s = 0; s < j->nsize; s++)
+        if (strcmp(j->sizes[s].name, io->dim_name[k]) == 0 &&
+            j->sizes[s].value != feed->array[i].dim[k])
+          return wick_fail(&j->mem, WICK_EINVAL, j->path,
+                           "input \"%s\": the size %s is %lld here, --dim says %lld", io->name,
+                           io->dim_name[k], (long long)feed->array[i].dim[k],
+                           (long long)j->sizes[s].value);
+  }
+  return NULL;
+}
+
 wick_status wick_job_session(wick_job *j, const wick_feed *feed,
                              void (*profile)(void *arg, uint32_t kernel, uint64_t nanoseconds),
                              void *arg)
@@ -363,7 +414,8 @@ wick_status wick_job_session(wick_job *j, const wick_feed *feed,
   wick_session_options o = {
       .size = sizeof o, .threads = (uint32_t)j->threads, .profile = profile, .arg = arg};
   WICK_TRY(wick_job_take(j, wick_session_create(j->compiled, &o, &j->session)));
-  if (!job_open(j)) return NULL;
+  if (!job_has_open(j)) return NULL;
+  if (feed) WICK_TRY(job_agrees(j, feed));
   uint32_t nshape;
   const wick_shape *shape = job_session_shapes(j, feed, &nshape);
   return wick_job_take(j, wick_session_shape(j->session, nshape, shape));
