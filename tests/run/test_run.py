@@ -344,6 +344,35 @@ def test_copies_for_contents(tmp_path):
     assert "rows=5 rate=300" in wick("explain", model, "--dim", "rows=1..64")  # out of the cache
 
 
+def test_what_is_no_record(tmp_path):
+    """`--profile` adds to a record, and leaves another file as it is."""
+    import json
+
+    model, x, record = tmp_path / "rows.txt", tmp_path / "x.npy", tmp_path / "record.json"
+    model.write_text("graph @f(%x: f32[N[1..9],2]) -> f32[N,2] { %y = relu %x; return %y }")
+    np.save(x, np.ones((3, 2), "f"))
+    wick("compile", model, "-o", tmp_path / "rows.wick")
+    good = {"values": [3], "runs": 1, "copy": "none", "why": "", "generic_ns": 5, "copy_ns": 0}
+    taken = {"place": "choice", "kind": "if", "then": 1, "else": 2}
+    met = lambda **other: json.dumps({"sizes": ["N"], "met": [{**good, **other}]})
+    flow = lambda **other: json.dumps({"sizes": ["N"], "met": [], "flow": [{**taken, **other}]})
+    no = "it is no record of sizes"
+    for text, said in (
+        ("", f"{no}: line 1: "), ('{"sizes": [],\n"met": ]}', f"{no}: line 2: "), ("[]", no), ('{"sizes": ["N"], "met": {}}', no),
+        ('{"sizes": ["M"], "met": []}', "it is a record of other sizes"), ('{"sizes": ["N"], "met": [1]}', no), ('{"sizes": ["N"], "met": [{}]}', no),
+        (met(values=3), no), (met(values=[3, 4]), no), (met(values=["3"]), no), (met(runs=-1), no), (met(runs="1"), no), (met(runs=(1 << 63) - 1), no),
+        (met(copy=5), no), (met(held=[1]), no), (met(held={"x": 1}), no), (met(always={"x": [1.5]}), no), (flow(place=5), no), (flow(kind=None), no),
+        (flow(then=-1), no), (flow(**{"else": (1 << 63) - 1}), no)):  # fmt: skip
+        record.write_text(text)
+        for command in ("run", tmp_path / "rows.wick", "--inputs", x, "-o", tmp_path / "out"), ("explain", tmp_path / "rows.wick"):
+            assert f"{record}: {said}" in wick(*command, "--profile", record, status=1), text
+        assert record.read_text() == text and np.load(tmp_path / "out/output_0.npy").shape == (3, 2)  # the outputs come first
+    record.write_text(met(held={"x": [1]}))
+    wick("run", tmp_path / "rows.wick", "--inputs", x, "--profile", record)
+    assert [m["runs"] for m in json.loads(record.read_text())["met"]] == [1, 1]
+    assert "--reference has none" in wick("run", model, "--inputs", x, "--reference", "--profile", record, status=2)
+
+
 def test_what_an_artifact_cannot_be_asked(tmp_path):
     """Flags of the compiler come too late; nothing is written."""
     model, x, art = tmp_path / "rows.txt", tmp_path / "x.npy", tmp_path / "rows.wick"

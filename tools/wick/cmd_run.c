@@ -128,8 +128,8 @@ static wick_status run_model(run_state *r)
   else
     WICK_TRY(run_compiled(r, &feed, &output, &n));
   wick_show(output, n, wick_job_metadata(j, "labels"), &j->tmp);
-  if (r->profile && j->compiled) WICK_TRY(run_record(r));
-  return r->outputs ? wick_feed_write(output, n, r->outputs, &j->tmp) : NULL;
+  if (r->outputs) WICK_TRY(wick_feed_write(output, n, r->outputs, &j->tmp));
+  return r->profile ? run_record(r) : NULL;
 }
 
 static int run_main(wick_job *j, void *arg, int argc, char **argv)
@@ -152,7 +152,10 @@ static int run_main(wick_job *j, void *arg, int argc, char **argv)
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
   int stop = wick_job_args(j, &args, argc, argv);
-  return stop >= 0 ? stop : wick_job_end(j, run_model(r));
+  if (stop >= 0) return stop;
+  if (r->reference && r->profile)
+    return wick_job_usage(j, "--profile is of compiled code, --reference has none");
+  return wick_job_end(j, run_model(r));
 }
 
 int wick_cmd_run(int argc, char **argv)

@@ -174,6 +174,71 @@ wick_status wick_met_add(json_t *all, const json_t *more, const char *path, wick
   return NULL;
 }
 
+/* The sum of two of them is one of 64 bits. */
+static bool met_is_count(const json_t *x)
+{
+  return json_is_integer(x) && json_integer_value(x) >= 0 && json_integer_value(x) <= INT64_MAX / 2;
+}
+
+static bool met_has_counts(const json_t *entry, const char *const *name, size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    const json_t *x = json_object_get(entry, name[i]);
+    if (x && !met_is_count(x)) return false;
+  }
+  return true;
+}
+
+static bool met_is_numbers(const json_t *numbers)
+{
+  size_t i;
+  const json_t *x;
+  json_array_foreach(numbers, i, x) if (!json_is_integer(x)) return false;
+  return json_is_array(numbers);
+}
+
+/* "held", "always": numbers by the name of the input. */
+static bool met_is_contents(const json_t *contents)
+{
+  const char *name;
+  json_t *numbers;
+  json_object_foreach((json_t *)(uintptr_t)contents, name, numbers)
+  {
+    if (!met_is_numbers(numbers)) return false;
+  }
+  return !contents || json_is_object(contents);
+}
+
+static bool met_is_entry(const json_t *entry, size_t nsize)
+{
+  static const char *const count[] = {"runs", "generic_ns", "copy_ns"};
+  const json_t *values = json_object_get(entry, "values");
+  return met_is_numbers(values) && json_array_size(values) == nsize &&
+         met_has_counts(entry, count, WICK_COUNT(count)) &&
+         json_is_string(json_object_get(entry, "copy")) &&
+         met_is_contents(json_object_get(entry, "held")) &&
+         met_is_contents(json_object_get(entry, "always"));
+}
+
+static bool met_is_flow(const json_t *entry)
+{
+  static const char *const count[] = {"then", "else", "times", "steps", "least", "most"};
+  return json_is_string(json_object_get(entry, "place")) &&
+         json_is_string(json_object_get(entry, "kind")) &&
+         met_has_counts(entry, count, WICK_COUNT(count));
+}
+
+static bool met_is_record(const json_t *met)
+{
+  const json_t *sizes = json_object_get(met, "sizes"), *all = json_object_get(met, "met"),
+               *flow = json_object_get(met, "flow"); /* since there is one */
+  const json_t *entry;
+  size_t i;
+  json_array_foreach(all, i, entry) if (!met_is_entry(entry, json_array_size(sizes))) return false;
+  json_array_foreach(flow, i, entry) if (!met_is_flow(entry)) return false;
+  return json_is_array(sizes) && json_is_array(all) && (!flow || json_is_array(flow));
+}
+
 wick_status wick_met_read(const char *path, wick_arena *mem, json_t **out)
 {
   char *text;
@@ -183,10 +248,10 @@ wick_status wick_met_read(const char *path, wick_arena *mem, json_t **out)
   if (access(path, F_OK) != 0) return NULL;
   WICK_TRY(wick_file_read(mem, path, MET_MOST, &text, &n));
   json_t *met = json_loadb(text, n, JSON_REJECT_DUPLICATES, &at);
-  const json_t *flow = json_object_get(met, "flow"); /* since there is one */
-  bool good = json_is_array(json_object_get(met, "sizes")) &&
-              json_is_array(json_object_get(met, "met")) && (!flow || json_is_array(flow));
-  if (!good) {
+  if (!met)
+    return wick_fail(mem, WICK_EPARSE, path, "it is no record of sizes: line %d: %s", at.line,
+                     at.text);
+  if (!met_is_record(met)) {
     json_decref(met);
     return wick_fail(mem, WICK_EPARSE, path, "it is no record of sizes");
   }
