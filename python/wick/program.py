@@ -1,13 +1,54 @@
 """Loading, compiling and running: what wick.load, wick.compile and wick.run stand on."""
 import collections
+import operator
 import os
+import reprlib
 import threading
 
 import numpy as np
 
 from wick import _core, types
-from wick.errors import InvalidArgument, TypeMismatch, WickError, raised
+from wick.errors import InvalidArgument, OutOfRange, TypeMismatch, WickError, raised
 from wick.ports import Port, Ports, as_map, shape_of, shapes_of
+
+
+# ---- what users give ----
+
+
+def _whole(what, value):
+    try:
+        n = operator.index(value)
+    except TypeError:
+        raise TypeMismatch(f"{what}: {value!r} is no whole number") from None
+    if not -(1 << 63) <= n < 1 << 63:
+        raise OutOfRange(f"{what}: {n} does not fit in 64 bits")
+    return n
+
+
+def _wholes(what, values):
+    if not np.iterable(values):
+        raise TypeMismatch(f"{what}: wanted are whole numbers, {values!r} is given")
+    return tuple([_whole(what, n) for n in values])
+
+
+def _range(name, given):
+    numbers = _wholes(f"the size {name}", given)
+    if len(numbers) not in (2, 3):
+        raise InvalidArgument(f"the size {name}: wanted is (least, most) or (least, most, step), {given!r} is given")
+    return (*numbers, 1)[:3]
+
+
+def _typed(port, value):
+    """An array of the input's type, of what has another one, or, as lists, none: nothing is lost but digits of floats."""
+    want = types.dtype(port.elem)
+    try:
+        given = np.asarray(value)
+        array = np.asarray(value, want)
+        if given.dtype == want or not given.size or types.kept(port.elem, array, given):
+            return array
+    except (ValueError, TypeError, OverflowError):
+        pass
+    raise TypeMismatch(f"input \"{port.name}\": {reprlib.repr(value)} is none that {port.elem} can hold")
 
 
 class Options:
@@ -15,6 +56,7 @@ class Options:
 
     FIELDS = {"target": None, "precision": None, "records": None, "cache": None, "strict": False,
               "processes": 0, "copies": 0, "threads": 0}
+    MOST = {"processes": 4096, "copies": 1024, "threads": 4096}
 
     def __init__(self, **given):
         unknown = sorted(set(given) - set(self.FIELDS))
@@ -22,11 +64,14 @@ class Options:
             raise TypeError(f"unknown options: {', '.join(unknown)}; there are {', '.join(self.FIELDS)}")
         for name, default in self.FIELDS.items():
             setattr(self, name, given.get(name, default))
+        for name, most in self.MOST.items():
+            if not 0 <= _whole(name, getattr(self, name)) <= most:
+                raise OutOfRange(f"{name}: {getattr(self, name)} is outside 0 to {most}")
 
     def _compile(self):
         text = lambda x: None if x is None else os.fspath(x)
         return (text(self.target), text(self.precision), text(self.records), text(self.cache),
-                bool(self.strict), int(self.processes), int(self.copies))
+                bool(self.strict), self.processes, self.copies)
 
 
 class Model:
@@ -61,8 +106,10 @@ class Model:
         small inputs from which branches follow: copies keep the branch that is taken then. Bits stay the same.
         """
         o = Options(**options)
-        ranges = {name: (*map(int, r), 1)[:3] for name, r in (ranges or {}).items()}
-        pins = {name: tuple(np.atleast_1d(p).tolist()) for name, p in (pin or {}).items()}
+        shapes = {name: _wholes(f"the shape of \"{name}\"", shape) for name, shape in (shapes or {}).items()}
+        sizes = {name: _whole(f"the size {name}", n) for name, n in (sizes or {}).items()}
+        ranges = {name: _range(name, r) for name, r in (ranges or {}).items()}
+        pins = {name: _wholes(f"the size {name}", np.atleast_1d(p).tolist()) for name, p in (pin or {}).items()}
         held = tuple((name, c) for name, value in (hold or {}).items() for c in self._held(name, value))
         given = {}
         for name, array in (contents or {}).items():
@@ -71,9 +118,9 @@ class Model:
                 continue
             if port is None:
                 raise InvalidArgument(f"the model has no input \"{name}\"")
-            given[name] = types.memory(port.elem, np.ascontiguousarray(array, types.dtype(port.elem)))
+            given[name] = types.memory(port.elem, np.ascontiguousarray(_typed(port, array)))
         with self._lock:
-            core = raised(self._core.compile, dict(shapes or {}), dict(sizes or {}), ranges, bool(vary), pins, held, given,
+            core = raised(self._core.compile, shapes, sizes, ranges, bool(vary), pins, held, given,
                           *o._compile())
         return Program(core, o)
 
@@ -82,10 +129,7 @@ class Model:
         port = next((p for p in self.inputs if p.name == name and not p.type), None)
         if port is None:
             raise InvalidArgument(f"the model has no input \"{name}\"")
-        given = np.asarray(value)
-        made = given.astype(types.dtype(port.elem))
-        if not np.array_equal(made, given):
-            raise InvalidArgument(f"input \"{name}\": {value} is none that {port.elem} can hold")
+        made = _typed(port, value)
         several = made if made.ndim > len(port.shape) else made[None]
         return [types.memory(port.elem, np.ascontiguousarray(x)) for x in several]
 
@@ -292,22 +336,22 @@ def as_value(port, value):
 
 def as_array(port, value):
     """A dense array of the input's type and shape; no copy where it is one already."""
-    array = value if isinstance(value, np.ndarray) else _from_other(value, port)
-    want = types.dtype(port.elem)
-    if array.dtype != want:
-        # Python's own numbers have no type: they take the input's, where nothing is lost.
-        if isinstance(value, (int, float, bool, list, tuple)):
-            array = np.asarray(value, want)
-        elif port.elem == "string" and types.elem_of(array.dtype) == "string":
-            array = array.astype(object)
-        else:
+    if isinstance(value, np.ndarray):
+        array = value
+    elif isinstance(value, (int, float, bool, list, tuple)):
+        array = _typed(port, value)  # Python's own numbers have no type: they take the input's
+    else:
+        array = _from_other(value)
+    if array.dtype != types.dtype(port.elem):
+        if port.elem != "string" or types.elem_of(array.dtype) != "string":
             raise TypeMismatch(f"input \"{port.name}\" is {port.elem}, an array of {array.dtype} is given")
+        array = array.astype(object)
     if not port.type and (len(port.shape) != array.ndim or any(a != b for a, b in zip(port.shape, array.shape) if a >= 0)):
         raise TypeMismatch(f"input {_port_text(port)}: an array of the shape {array.shape} is given")
     return array if array.flags.c_contiguous else np.ascontiguousarray(array).reshape(array.shape)
 
 
-def _from_other(value, port):
+def _from_other(value):
     if hasattr(value, "numpy") and hasattr(value, "_wick_value"):
         return value.numpy()
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array_interface__"):

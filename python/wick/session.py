@@ -77,7 +77,7 @@ class SessionOptions:
         return self._config[key]
 
     def _compile(self):
-        return {"threads": self.intra_op_num_threads, "precision": self.precision, "strict": self.strict,
+        return {"threads": max(0, self.intra_op_num_threads), "precision": self.precision, "strict": self.strict,
                 "target": self.target, "cache": self.cache, "records": self.records}
 
 

@@ -4,6 +4,7 @@ bfloat16, float8, float4 and integers below a byte are those of the package ml_d
 imported when the first of them is met.
 """
 import functools
+import numbers
 
 import numpy as np
 
@@ -88,6 +89,16 @@ _BY_NUMBER = {row[2]: elem for elem, row in _ROWS.items()}
 
 def elem_of_onnx(number):
     return _BY_NUMBER.get(number)
+
+
+def kept(elem, array, given):
+    """Has this array of the element type what the one that it was made of had, but for digits of floats?"""
+    kind = given.dtype.kind
+    if elem == "string":
+        return kind in "OSUT"
+    if elem[0] in "iu" or elem == "bool":
+        return np.array_equal(array, given)
+    return kind in ("biufVc" if elem[0] == "c" else "biufV") or kind == "O" and all(isinstance(x, numbers.Real) for x in given.flat)
 
 
 # ---- memory ----

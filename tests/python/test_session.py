@@ -152,6 +152,56 @@ def test_wrong_inputs_are_errors_that_name_them(feed, error, text):
         wick.InferenceSession(layer()).run(None, feed)
 
 
+def passed(kind):
+    return model([helper.make_node("Identity", ["x"], ["y"])], [("x", kind, ["N"])], [("y", kind, ["N"])])
+
+
+@pytest.mark.parametrize("kind, elem, good, bad", [
+    (TensorProto.INT64, "i64", ([1, -2], [True], [2.0]), ([1.5, 2], ["1"], [None], [1 << 63], [float("nan")], [[1], [2, 3]])),
+    (TensorProto.UINT8, "u8", ([255, 0], []), ([256], [-1], [0.5])),
+    (TensorProto.BOOL, "bool", ([True, False], [1, 0]), ([2], ["a"], [None], [0.5])),
+    (TensorProto.FLOAT, "f32", ([1, 0.1], [1 << 70], [True]), (["1"], [None], [1j])),
+    (TensorProto.STRING, "string", (["a", "b"], [b"a"]), ([1], [0.5])),
+])
+def test_lists_become_arrays_where_nothing_is_lost(kind, elem, good, bad):
+    session = wick.InferenceSession(passed(kind))
+    for x in good:
+        want = np.asarray(x, {"f32": "f", "string": object}.get(elem))
+        assert session.run(None, {"x": x})[0].tolist() == [s.decode() if isinstance(s, bytes) else s for s in want.tolist()]
+    for x in bad:
+        with pytest.raises(wick.TypeMismatch, match=f"input \"x\": .* is none that {elem} can hold"):
+            session.run(None, {"x": x})
+
+
+@pytest.mark.parametrize("given, error, text", [
+    ({"ranges": {"N": (1, 2, 3, 4)}}, wick.InvalidArgument, r"the size N: wanted is .least, most.* is given"),
+    ({"ranges": {"N": (5,)}}, wick.InvalidArgument, "the size N: wanted is"),
+    ({"ranges": {"N": 5}}, wick.TypeMismatch, "the size N: wanted are whole numbers, 5 is given"),
+    ({"ranges": {"N": (1.5, 8)}}, wick.TypeMismatch, "the size N: 1.5 is no whole number"),
+    ({"ranges": {"N": (1, 1 << 70)}}, wick.OutOfRange, "the size N: .* does not fit in 64 bits"),
+    ({"ranges": {"N": (1, 9)}, "pin": {"N": (2.5,)}}, wick.TypeMismatch, "the size N: 2.5 is no whole number"),
+    ({"ranges": {"N": (1, 9)}, "pin": {"N": "2"}}, wick.TypeMismatch, "the size N: '2' is no whole number"),
+    ({"sizes": {"N": "x"}}, wick.TypeMismatch, "the size N: 'x' is no whole number"),
+    ({"shapes": {"x": 5}}, wick.TypeMismatch, "the shape of \"x\": wanted are whole numbers"),
+    ({"shapes": {"x": ("a",)}}, wick.TypeMismatch, "the shape of \"x\": 'a' is no whole number"),
+    ({"shapes": {"x": (1,)}, "contents": {"x": [2.5]}}, wick.TypeMismatch, r"input \"x\": \[2.5\] is none that i64 can hold"),
+    ({"vary": True, "hold": {"x": ("y",)}}, wick.TypeMismatch, "none that i64 can hold"),
+    ({"vary": True, "copies": -1}, wick.OutOfRange, "copies: -1 is outside 0 to 1024"),
+    ({"vary": True, "processes": 1 << 40}, wick.OutOfRange, "processes: 1099511627776 is outside 0 to 4096"),
+    ({"vary": True, "threads": 0.5}, wick.TypeMismatch, "threads: 0.5 is no whole number"),
+])
+def test_wrong_arguments_are_errors_that_name_them(given, error, text):
+    with pytest.raises(error, match=text):
+        wick.compile(passed(TensorProto.INT64), **given)
+
+
+def test_no_number_of_threads_is_any():
+    """As for ONNX Runtime."""
+    options = wick.SessionOptions()
+    options.intra_op_num_threads = -1
+    assert wick.InferenceSession(passed(TensorProto.INT64), options).run(None, {"x": [3]})[0] == [3]
+
+
 def test_wrong_models_are_errors_that_name_their_nodes(tmp_path):
     bad = model([helper.make_node("NoSuchThing", ["x"], ["y"], name="odd")],
                 [("x", TensorProto.FLOAT, [1])], [("y", TensorProto.FLOAT, [1])])
