@@ -194,6 +194,20 @@ constant @w : f32[4,2] = [1,2,3,4,5,6,7,8]
     assert (node.op_type, node.name, list(node.output)) == ("MatMul", "fc", ["scores"])
 
 
+def test_what_a_file_says_of_itself_stays(tmp_path):
+    x = onnx.helper.make_tensor_value_info("x", 1, [2])
+    y = onnx.helper.make_tensor_value_info("y", 1, [2])
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x"], ["y"])], "net", [x], [y], doc_string="of it")
+    m = onnx.helper.make_model(graph, producer_name="tests", producer_version="3", domain="org.tests", doc_string="of all", model_version=-7)
+    onnx.helper.set_model_props(m, {"author": "somebody"})
+    onnx.save(m, tmp_path / "m.onnx")
+    n = onnx.load(convert(tmp_path, tmp_path / "m.onnx")[0])
+    said = lambda m: [getattr(m, f) for f in ("producer_name", "producer_version", "domain", "doc_string", "model_version")]
+    assert said(n) == said(m) and (n.graph.name, n.graph.doc_string) == ("net", "of it")
+    assert [(p.key, p.value) for p in n.metadata_props] == [("author", "somebody")]
+
+
+
 def test_what_has_no_form_is_said_at_once(tmp_path):
     (tmp_path / "m.text").write_text("""graph @main(%x: f32[1,32], %y: i64[1,1,4], %w: i64[1,1,2]) -> (f32[1,2,16], i64[1,1,3]) {
   %0 = pack %x {axis=1} loc("here")

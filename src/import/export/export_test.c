@@ -101,7 +101,7 @@ static const char *there_and_back(const char *text)
   return s ? s->message : printed(back);
 }
 
-#define META "metadata \"onnx.producer_name\" = \"wick\"\n"
+#define META "metadata \"onnx.producer_name\" = \"wick\"\nmetadata \"onnx.graph.name\" = \"main\"\n"
 
 /* NULL: the same text. */
 static const struct {

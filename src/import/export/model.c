@@ -1,4 +1,5 @@
 /* A model: its inputs, outputs, constants and metadata, and where large constants lie. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "import/export/write.h"
@@ -230,6 +231,7 @@ static void model_metadata(wick_export *x, wick_onnx_model *model)
               {"onnx.producer_version", &model->producer_version},
               {"onnx.domain", &model->domain},
               {"onnx.doc_string", &model->doc_string},
+              {"onnx.graph.name", &model->graph->name},
               {"onnx.graph.doc_string", &model->graph->doc_string}};
   wick_list(wick_onnx_pair) pair = {0};
   for (uint32_t i = 0; i < m->metadata.n; i++) {
@@ -241,6 +243,8 @@ static void model_metadata(wick_export *x, wick_onnx_model *model)
     for (uint32_t k = 0; k < x->mapped.n; k++) said = said || x->mapped.at[k] == i;
     if (field)
       *field = wick_export_span(p.value);
+    else if (strcmp(p.key, "onnx.model_version") == 0)
+      model->model_version = strtoll(p.value, NULL, 10);
     else if (!said)
       wick_push(x->mem, &pair,
                 (wick_onnx_pair){0, wick_export_span(p.key), wick_export_span(p.value)});

@@ -46,11 +46,16 @@ static void import_metadata(wick_onnx_context *c)
                 {"onnx.producer_version", m->producer_version},
                 {"onnx.domain", m->domain},
                 {"onnx.doc_string", m->doc_string},
+                {"onnx.graph.name", m->graph->name},
                 {"onnx.graph.doc_string", m->graph->doc_string}};
   for (size_t i = 0; i < WICK_COUNT(header); i++)
     if (header[i].value.nbytes)
       wick_push(&c->module->mem, &c->module->metadata,
                 (wick_pair){header[i].key, wick_wire_text(&c->module->mem, header[i].value)});
+  if (m->model_version)
+    wick_push(&c->module->mem, &c->module->metadata,
+              (wick_pair){"onnx.model_version",
+                          wick_str_printf(&c->module->mem, "%lld", (long long)m->model_version)});
   for (size_t i = 0; i < m->metadata_props.n; i++) {
     const wick_onnx_pair *p = &m->metadata_props.at[i];
     wick_push(&c->module->mem, &c->module->metadata,
