@@ -7,14 +7,15 @@
     program = wick.compile("net.onnx", shapes={"image": (1, 3, 224, 224)})
     result = program(array)
 """
-from wick import _core
 from wick.errors import (Bug, Canceled, InvalidArgument, InvalidModel, LimitReached, OutOfMemory, OutOfRange,
                          SystemRefused, TypeMismatch, Unsupported, WickError)
 from wick.program import Gradient, Model, Program, Specialised
 from wick.session import (GraphOptimizationLevel, ExecutionMode, InferenceSession, IOBinding, ModelMetadata, NodeArg,
-                          OrtValue, RunOptions, SessionOptions, get_available_providers, get_device)
+                          OrtValue, RunOptions, SessionOptions, disable_telemetry_events, enable_telemetry_events,
+                          get_all_providers, get_available_providers, get_device, get_version_string,
+                          set_default_logger_severity, set_default_logger_verbosity, set_seed)
 
-__version__ = f"{_core.VERSION_MAJOR}.{_core.VERSION_MINOR}"
+__version__ = get_version_string()
 
 
 def load(source, name="model.onnx"):

@@ -6,6 +6,7 @@ so that a script runs with its import changed.
 import ctypes
 import enum
 import json
+import numbers
 import os
 import time
 import warnings
@@ -23,8 +24,39 @@ def get_available_providers():
     return list(_PROVIDERS)
 
 
+def get_all_providers():
+    return list(_PROVIDERS)
+
+
 def get_device():
     return "CPU"
+
+
+def get_version_string():
+    return f"{_core.VERSION_MAJOR}.{_core.VERSION_MINOR}"
+
+
+# ---- what scripts set for the whole process; none of it changes what Wick does ----
+
+
+def set_default_logger_severity(severity):
+    pass
+
+
+def set_default_logger_verbosity(level):
+    pass
+
+
+def set_seed(seed):
+    pass
+
+
+def enable_telemetry_events():
+    pass
+
+
+def disable_telemetry_events():
+    pass
 
 
 class GraphOptimizationLevel(enum.IntEnum):
@@ -58,6 +90,7 @@ class SessionOptions:
         self.enable_cpu_mem_arena = True
         self.enable_mem_reuse = True
         self.use_deterministic_compute = True
+        self.use_per_session_threads = True
         self.optimized_model_filepath = ""
         self.precision = None  # Wick's own: "bf16", "f64"
         self.strict = False
@@ -93,6 +126,9 @@ class RunOptions:
     def add_run_config_entry(self, key, value):
         self._config[key] = value
 
+    def get_run_config_entry(self, key):
+        return self._config[key]
+
 
 class NodeArg:
     """An input or output: `name`, `type` ("tensor(float)", "seq(map(int64,tensor(float)))"), `shape` (numbers, names of
@@ -115,7 +151,7 @@ class ModelMetadata:
         self.description = own("doc_string")
         self.graph_description = own("graph.doc_string")
         self.graph_name = own("graph.name")
-        self.version = int(own("model_version") or 0)
+        self.version = int(own("model_version") or 2**63 - 1)  # that of a model without one
         self.custom_metadata_map = {k: v for k, v in metadata.items() if not k.startswith("onnx.")}
 
 
@@ -158,8 +194,9 @@ class OrtValue:
     def data_type(self):
         if isinstance(self._array, dict):
             key, value = next(iter(self._array.items()), ("", 0.0))
-            names = {int: "int64", float: "float", str: "string"}
-            return f"map({names[type(key)]},tensor({names[type(value)]}))"
+            names = {numbers.Integral: "int64", numbers.Real: "float", str: "string"}  # the first that fits
+            name = lambda x: next(text for kind, text in names.items() if isinstance(x, kind))
+            return f"map({name(key)},tensor({name(value)}))"
         if not self.is_tensor():
             return f"seq({OrtValue(self._array[0]).data_type()})" if self._array else ""
         return f"tensor({types.onnx_name(types.elem_of(self._array.dtype))})"
@@ -169,6 +206,9 @@ class OrtValue:
 
     def device_name(self):
         return "cpu"
+
+    def tensor_size_in_bytes(self):
+        return self._array.nbytes
 
     def data_ptr(self):
         return self._array.ctypes.data

@@ -57,6 +57,9 @@ def test_a_script_for_onnx_runtime_runs_with_its_import_changed():
     rng = np.random.default_rng(0)
     said = []
     for package in (ort, wick):
+        package.set_default_logger_severity(3)
+        package.set_seed(1)
+        package.disable_telemetry_events()
         options = package.SessionOptions()
         options.intra_op_num_threads = 2
         options.graph_optimization_level = package.GraphOptimizationLevel.ORT_ENABLE_ALL
@@ -69,9 +72,22 @@ def test_a_script_for_onnx_runtime_runs_with_its_import_changed():
             [(i.name, i.type, i.shape) for i in session.get_inputs()],
             [(o.name, o.type, o.shape) for o in session.get_outputs()],
             session.get_providers(), meta.producer_name, meta.custom_metadata_map,
+            meta.graph_name, meta.version, meta.domain, meta.description, meta.graph_description,
             [np.round(a, 4).tolist() for a in (*both, *one)]))
     assert said[0] == said[1]
     del rng
+
+
+@pytest.mark.parametrize("version", [0, 7, -1])
+def test_what_a_file_says_of_itself(version, tmp_path):
+    m = onnx.load_from_string(layer())
+    m.graph.name, m.graph.doc_string, m.domain, m.doc_string, m.model_version = "net", "of it", "org.tests", "of all", version
+    said = []
+    for package in (ort, wick):
+        meta = package.InferenceSession(m.SerializeToString()).get_modelmeta()
+        said.append([getattr(meta, n) for n in ("graph_name", "graph_description", "domain", "description", "version", "custom_metadata_map")])
+    assert version == 0 or said[0] == said[1]
+    assert said[1][:4] == ["net", "of it", "org.tests", "of all"]
 
 
 def test_binding_runs_into_the_callers_memory():
