@@ -426,6 +426,29 @@ def test_run_reads_json(tmp_path, key, value):
         assert np.load(tmp_path / "out/output_0.npy").tolist() == [want]
 
 
+def test_run_reads_json_with_any_keys(tmp_path):
+    """What only runs know: keys in order, beside maps with known keys and tensors."""
+    nodes = [ml("CastMap", "m", "y"), ml("DictVectorizer", "d", "v", string_vocabulary=["a", "b"]), helper.make_node("Add", ["v", "x"], ["z"]),
+             ml("CastMap", "l", "w", cast_to="TO_INT64")]
+    inputs = {"m": map_of(T.INT64, T.FLOAT), "x": tensor(T.FLOAT, [1, 2]), "d": map_of(T.STRING, T.FLOAT), "l": map_of(T.INT64, T.STRING), "s": map_of(T.STRING, T.DOUBLE)}
+    onnx.save(model(nodes, inputs, {"y": tensor(), "z": tensor(), "w": tensor(T.INT64), "s": inputs["s"]}), tmp_path / "m.onnx")
+    given = {"m": {"10": 2.5, "-3": 1, "9": 4}, "d": {"b": 3}, "l": {"7": "70", "-7": "-70"}, "s": {"b": 1, "ü": 2, "a": 3, "": 4}}
+    np.save(tmp_path / "x.npy", np.ones((1, 2), "f"))
+    for name, x in given.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(x))
+    files = [tmp_path / f for f in ("m.json", "x.npy", "d.json", "l.json", "s.json")]
+    for flags in ([], ["--reference"]):
+        command("run", tmp_path / "m.onnx", "--inputs", *files, "-o", tmp_path / "out", "--no-cache", *flags)
+        got = [np.load(tmp_path / f"out/output_{k}.npy").tolist() for k in range(5)]
+        assert got == [[[1, 4, 2.5]], [[1, 4]], [[-70, 70]], ["", "a", "b", "ü"], [4, 3, 1, 2]]
+    for name, text, want in (("m", '{"x": 1}', 'input "m": the key "x" is no i64'), ("l", '{"1": 2}', 'input "l": the value of "1" is no string'),
+                             ("s", "{", 'input "s": line 1'), ("l", "{}", None)):
+        (tmp_path / f"{name}.json").write_text(text)
+        r = subprocess.run([WICK, "run", str(tmp_path / "m.onnx"), "--no-cache", "--inputs", *map(str, files)], capture_output=True, text=True)
+        assert r.returncode == (want is not None) and (not want or f"{name}.json: {want}" in r.stderr), r.stderr
+        (tmp_path / f"{name}.json").write_text(json.dumps(given[name]))
+
+
 def test_run_refuses_json(tmp_path):
     onnx.save(vectorized(T.STRING, T.INT64, ["a", "b"]), tmp_path / "m.onnx")
     onnx.save(vectorized(T.INT64, T.FLOAT, [9, -4]), tmp_path / "n.onnx")
@@ -436,6 +459,8 @@ def test_run_refuses_json(tmp_path):
         (tmp_path / "x.json").write_text(text)
         r = subprocess.run([WICK, "run", str(tmp_path / f"{model_file}.onnx"), "--inputs", str(tmp_path / "x.json"), "--no-cache"], capture_output=True, text=True)
         assert r.returncode == 1 and "input \"x\": " in r.stderr and want in r.stderr, r.stderr
+    r = subprocess.run([WICK, "run", str(tmp_path / "m.onnx"), "--no-cache"], capture_output=True, text=True)
+    assert r.returncode == 1 and "the model wants 1: x map(string,i64)" in r.stderr
 
 
 def test_run_writes_labels(tmp_path):

@@ -8,6 +8,8 @@
 #include "base/str.h"
 #include "runtime/keys.h"
 
+typedef wick_list(const char *) feed_paths; /* of each tensor */
+
 static const char *feed_place(const wick_io *io, uint32_t i, wick_arena *mem)
 {
   return *io->name ? wick_str_printf(mem, "input \"%s\"", io->name)
@@ -16,6 +18,9 @@ static const char *feed_place(const wick_io *io, uint32_t i, wick_arena *mem)
 
 static const char *feed_wanted(const wick_io *io, wick_arena *mem)
 {
+  if (io->keys.n)
+    return wick_str_printf(mem, "map(%s,%s)", io->keys.text ? "string" : "i64",
+                           wick_elem_name(io->elem));
   return wick_array_type(mem, io->elem, io->rank, io->dim);
 }
 
@@ -60,16 +65,49 @@ static wick_status feed_count(const wick_io *const *io, uint32_t n, uint32_t giv
                    given, n, t.at);
 }
 
+static wick_span feed_json(const wick_array *a)
+{
+  return (wick_span){(const unsigned char *)a->json, (size_t)a->nbytes};
+}
+
+/* Each map in a file is for the next input that is one; where that is two tensors, so is the map.
+ */
+static wick_status feed_spread(const wick_io *const *io, uint32_t n, const wick_arrays *given,
+                               const feed_paths *from, wick_arena *mem, wick_arrays *out,
+                               feed_paths *out_from)
+{
+  uint32_t i = 0; /* inputs before it have their maps */
+  for (uint32_t k = 0; k < given->n; k++) {
+    const wick_array *a = &given->at[k];
+    wick_array two[2] = {*a};
+    bool spread = false;
+    for (; a->json && i < n && !spread && !io[i]->keys.n; i++)
+      spread = i + 1 < n && wick_map_is_spread(io[i], io[i + 1]);
+    if (spread) {
+      const char *place = wick_str_printf(mem, "%s: input \"%.*s\"", from->at[k],
+                                          (int)(strlen(io[i]->name) - 7), io[i]->name);
+      WICK_TRY(wick_map_spread(feed_json(a), io[i - 1], io[i], place, mem, two));
+    }
+    i += a->json != NULL;
+    for (int t = 0; t <= spread; t++) {
+      wick_push(mem, out, two[t]);
+      wick_push(mem, out_from, from->at[k]);
+    }
+  }
+  return NULL;
+}
+
 wick_status wick_feed_read(const wick_io *const *io, uint32_t n, const char *const *path,
                            uint32_t npath, const wick_image_options *options, wick_files *files,
                            wick_arena *mem, wick_arena *tmp, wick_feed *out)
 {
-  wick_arrays list = {0};
-  wick_list(const char *) from = {0};
+  wick_arrays given = {0}, list = {0};
+  feed_paths given_from = {0}, from = {0};
   for (uint32_t i = 0; i < npath; i++) {
-    WICK_TRY(wick_arrays_read(files, path[i], mem, tmp, &list));
-    while (from.n < list.n) wick_push(mem, &from, path[i]);
+    WICK_TRY(wick_arrays_read(files, path[i], mem, tmp, &given));
+    while (given_from.n < given.n) wick_push(mem, &given_from, path[i]);
   }
+  WICK_TRY(feed_spread(io, n, &given, &given_from, mem, &list, &from));
   if (list.n != n) return feed_count(io, n, list.n, mem);
   wick_array *array = wick_new(mem, wick_array, n);
   bool *taken = wick_new(tmp, bool, n);
@@ -81,10 +119,7 @@ wick_status wick_feed_read(const wick_io *const *io, uint32_t n, const char *con
       const char *place = wick_str_printf(mem, "%s: %s", from.at[k], feed_place(io[i], i, mem));
       taken[i] = true;
       array[i] = list.at[k];
-      if (array[i].json) {
-        wick_span json = {(const uint8_t *)array[i].json, (size_t)array[i].nbytes};
-        WICK_TRY(wick_map_fit(json, io[i], place, mem, &array[i]));
-      }
+      if (array[i].json) WICK_TRY(wick_map_fit(feed_json(&array[i]), io[i], place, mem, &array[i]));
       if (array[i].picture) WICK_TRY(feed_fit(io[i], options, place, mem, &array[i]));
       WICK_TRY(feed_check(io[i], place, &array[i], mem));
       out->data[i] = array[i].data;

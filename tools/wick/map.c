@@ -1,4 +1,4 @@
-/* A JSON object as a tensor. */
+/* A JSON object as a tensor, or as two. */
 #include "map.h"
 
 #include <jansson.h>
@@ -36,21 +36,48 @@ static bool map_is_number(const char *key)
 }
 
 /* Every key and value is of the input's types, those that nobody looks for, too. */
-static wick_status map_check(const json_t *map, const wick_io *io, const char *place,
+static wick_status map_check(const json_t *map, bool numbers, wick_elem elem, const char *place,
                              wick_arena *mem)
 {
   const char *key;
   json_t *value;
   json_object_foreach((json_t *)(uintptr_t)map, key, value)
   {
-    if (!io->keys.text && !map_is_number(key))
+    if (numbers && !map_is_number(key))
       return wick_fail(mem, WICK_ETYPE, place, "the key \"%s\" is no i64", key);
-    if (!map_is(value, io->elem))
+    if (!map_is(value, elem))
       return wick_fail(mem, WICK_ETYPE, place, "the value of \"%s\" is no %s", key,
-                       wick_elem_name(io->elem));
+                       wick_elem_name(elem));
   }
   return NULL;
 }
+
+static wick_status map_read(wick_span json, bool numbers, wick_elem elem, const char *place,
+                            wick_arena *mem, json_t **out)
+{
+  json_error_t e;
+  *out = json_loadb((const char *)json.at, json.nbytes, JSON_REJECT_DUPLICATES, &e);
+  if (!*out) return wick_fail(mem, WICK_EPARSE, place, "line %d: %s", e.line, e.text);
+  wick_status bad = json_is_object(*out)
+                        ? map_check(*out, numbers, elem, place, mem)
+                        : wick_fail(mem, WICK_EPARSE, place, "the file is no object in JSON");
+  if (bad) json_decref(*out);
+  return bad;
+}
+
+/* A tensor of one axis, zeros and empty strings. */
+static void *map_room(wick_elem elem, uint64_t n, const char *name, wick_arena *mem,
+                      wick_array *out)
+{
+  uint64_t nbytes = n * (elem == WICK_STRING ? sizeof(wick_string) : wick_elem_bytes(elem, 1));
+  void *data = wick_arena_alloc(mem, (size_t)nbytes + 1, 64);
+  memset(data, 0, (size_t)nbytes);
+  *out = (wick_array){
+      .name = name, .elem = elem, .rank = 1, .dim = {(int64_t)n}, .data = data, .nbytes = nbytes};
+  return data;
+}
+
+/* ---- keys that the model knows ---- */
 
 static const char *map_key(const wick_keys *keys, uint32_t k, wick_arena *mem)
 {
@@ -58,36 +85,66 @@ static const char *map_key(const wick_keys *keys, uint32_t k, wick_arena *mem)
                     : wick_str_printf(mem, "%lld", (long long)keys->number[k]);
 }
 
-static wick_status map_values(const json_t *map, const wick_io *io, const char *place,
-                              wick_arena *mem, void *data)
+wick_status wick_map_fit(wick_span json, const wick_io *io, const char *place, wick_arena *mem,
+                         wick_array *out)
 {
-  WICK_TRY(map_check(map, io, place, mem));
+  json_t *map;
+  if (!io->keys.n || io->rank != 1)
+    return wick_fail(mem, WICK_ETYPE, place, "the file has a map, wanted %s",
+                     wick_array_type(mem, io->elem, io->rank, io->dim));
+  WICK_TRY(map_read(json, !io->keys.text, io->elem, place, mem, &map));
+  void *data = map_room(io->elem, io->keys.n, "", mem, out);
   for (uint32_t k = 0; k < io->keys.n; k++) {
     const json_t *value = json_object_get(map, map_key(&io->keys, k, mem));
     if (value) map_store(value, io->elem, data, k, mem);
   }
+  json_decref(map);
   return NULL;
 }
 
-wick_status wick_map_fit(wick_span json, const wick_io *io, const char *place, wick_arena *mem,
-                         wick_array *out)
+/* ---- keys that only the map knows ---- */
+
+static int map_by_text(const void *a, const void *b)
 {
-  json_error_t e;
-  if (!io->keys.n || io->rank != 1)
-    return wick_fail(mem, WICK_ETYPE, place, "the file has a map, wanted %s",
-                     wick_array_type(mem, io->elem, io->rank, io->dim));
-  json_t *map = json_loadb((const char *)json.at, json.nbytes, JSON_REJECT_DUPLICATES, &e);
-  if (!map) return wick_fail(mem, WICK_EPARSE, place, "line %d: %s", e.line, e.text);
-  *out = (wick_array){.name = "",
-                      .elem = io->elem,
-                      .rank = 1,
-                      .dim = {io->keys.n},
-                      .data = wick_arena_alloc(mem, (size_t)io->nbytes + 1, 64),
-                      .nbytes = io->nbytes};
-  memset((void *)(uintptr_t)out->data, 0, (size_t)io->nbytes);
-  wick_status bad = json_is_object(map)
-                        ? map_values(map, io, place, mem, (void *)(uintptr_t)out->data)
-                        : wick_fail(mem, WICK_EPARSE, place, "the file is no object in JSON");
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int map_by_number(const void *a, const void *b)
+{
+  long long x = strtoll(*(const char *const *)a, NULL, 10),
+            y = strtoll(*(const char *const *)b, NULL, 10);
+  return (x > y) - (x < y);
+}
+
+bool wick_map_is_spread(const wick_io *keys, const wick_io *values)
+{
+  size_t n = strlen(keys->name);
+  return n > 5 && strcmp(keys->name + n - 5, ".keys") == 0 &&
+         strncmp(keys->name, values->name, n - 5) == 0 &&
+         strcmp(values->name + n - 5, ".values") == 0 && keys->rank == 1 && values->rank == 1 &&
+         (keys->elem == WICK_STRING || keys->elem == WICK_I64);
+}
+
+wick_status wick_map_spread(wick_span json, const wick_io *keys, const wick_io *values,
+                            const char *place, wick_arena *mem, wick_array out[2])
+{
+  json_t *map, *value;
+  const char *name;
+  bool numbers = keys->elem != WICK_STRING;
+  WICK_TRY(map_read(json, numbers, values->elem, place, mem, &map));
+  size_t n = json_object_size(map), k = 0;
+  const char **key = wick_new(mem, const char *, n + 1);
+  json_object_foreach(map, name, value) key[k++] = wick_str_dup(mem, name);
+  qsort(key, n, sizeof *key, numbers ? map_by_number : map_by_text);
+  void *to_key = map_room(keys->elem, n, keys->name, mem, &out[0]),
+       *to_value = map_room(values->elem, n, values->name, mem, &out[1]);
+  for (k = 0; k < n; k++) {
+    if (numbers)
+      ((int64_t *)to_key)[k] = strtoll(key[k], NULL, 10);
+    else
+      ((wick_string *)to_key)[k] = (wick_string){key[k], strlen(key[k])};
+    map_store(json_object_get(map, key[k]), values->elem, to_value, (uint32_t)k, mem);
+  }
   json_decref(map);
-  return bad;
+  return NULL;
 }
