@@ -370,6 +370,9 @@ def test_what_is_no_record(tmp_path):
     record.write_text(met(held={"x": [1]}))
     wick("run", tmp_path / "rows.wick", "--inputs", x, "--profile", record)
     assert [m["runs"] for m in json.loads(record.read_text())["met"]] == [1, 1]
+    several = [subprocess.Popen([WICK, "run", tmp_path / "rows.wick", "--inputs", x, "--profile", record], stdout=subprocess.DEVNULL) for _ in range(8)]
+    assert [p.wait(60) for p in several] == [0] * 8
+    assert [m["runs"] for m in json.loads(record.read_text())["met"]] == [1, 9]  # none is lost
     assert "--reference has none" in wick("run", model, "--inputs", x, "--reference", "--profile", record, status=2)
 
 

@@ -1,7 +1,12 @@
 /* wick run: loads a model, compiles it, runs it once on files, shows and writes what comes out. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "driver/model.h"
 #include "ops/evaluate.h"
 
@@ -102,7 +107,7 @@ static wick_status run_compiled(run_state *r, const wick_feed *feed, wick_array 
 }
 
 /* What has been met, with what the file has already. */
-static wick_status run_record(run_state *r)
+static wick_status run_add(run_state *r)
 {
   wick_job *j = &r->job;
   json_t *before;
@@ -112,6 +117,17 @@ static wick_status run_record(run_state *r)
   if (!bad) bad = wick_met_write(r->profile, all, &j->mem);
   json_decref(before);
   json_decref(now);
+  return bad;
+}
+
+/* Other runs that add to records of the same folder wait meanwhile. The record itself is no place
+ * for a lock: it is replaced. */
+static wick_status run_record(run_state *r)
+{
+  int folder = open(wick_path_folder(&r->job.mem, r->profile), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  while (folder >= 0 && flock(folder, LOCK_EX) && errno == EINTR) continue;
+  wick_status bad = run_add(r);
+  if (folder >= 0) close(folder);
   return bad;
 }
 
