@@ -14,8 +14,8 @@
 
 #include "base/hash.h"
 #include "codegen/client.h"
-#include "driver/digest.h"
 #include "driver/stamp.h"
+#include "runtime/digest.h"
 
 enum { CACHE_READ_MOST = 256 << 20 }; /* bytes of what is read whole */
 enum { CACHE_NAME = 40, CACHE_STAMPED = 16 << 20 /* bytes of a file that is worth a stamp */ };
@@ -181,33 +181,17 @@ wick_cache wick_cache_beside(const wick_cache *cache, const char *what, wick_are
   return c;
 }
 
-/* ---- sections ---- */
+/* ---- what an artifact is of ---- */
 
-/* Constants are whole words. */
-void wick_cache_sections(const wick_cache *cache, wick_span constants, wick_arena *mem,
-                         wick_section out[WICK_CACHE_SECTIONS])
+wick_section wick_cache_section(const wick_cache *cache)
 {
-  wick_bytes all = {constants.at, constants.nbytes};
-  uint64_t digest = wick_digest_of(&(wick_pieces){&all, 1, all.nbytes}, mem);
-  const char *check = wick_str_printf(mem, "%016llx", (unsigned long long)digest);
-  out[0] = (wick_section){.name = "key",
-                          .bytes = {(const unsigned char *)cache->key, strlen(cache->key)}};
-  out[1] = (wick_section){.name = "check", .bytes = {(const unsigned char *)check, strlen(check)}};
+  return (wick_section){.name = "key",
+                        .bytes = {(const unsigned char *)cache->key, strlen(cache->key)}};
 }
 
 static bool cache_is(wick_span s, const char *text)
 {
   return s.at && s.nbytes == strlen(text) && memcmp(s.at, text, s.nbytes) == 0;
-}
-
-/* Constants are a part of what is read here, or of no artifact of the cache. */
-static bool cache_is_whole(const wick_cache *cache, const wick_artifact *a, wick_arena *tmp)
-{
-  wick_span constants = wick_artifact_section(a, "constants");
-  wick_section check[WICK_CACHE_SECTIONS];
-  if (constants.nbytes % 8) return false;
-  wick_cache_sections(cache, constants, tmp, check);
-  return cache_is(wick_artifact_section(a, "check"), (const char *)check[1].bytes.at);
 }
 
 bool wick_cache_find(const wick_cache *cache, bool check, wick_compiled *k, wick_arena *tmp)
@@ -219,8 +203,7 @@ bool wick_cache_find(const wick_cache *cache, bool check, wick_compiled *k, wick
   wick_span bytes = {file->at, file->nbytes};
   bool hit = !wick_artifact_read(bytes, cache->path, tmp, &a);
   hit = hit && cache_is(wick_artifact_section(&a, "key"), cache->key);
-  hit = hit && (!check || cache_is_whole(cache, &a, tmp)) &&
-        !wick_compiled_take(k, bytes, cache->path);
+  hit = hit && (!check || wick_digest_holds(&a, tmp)) && !wick_compiled_take(k, bytes, cache->path);
   if (hit)
     utimensat(AT_FDCWD, cache->path, NULL, 0); /* it was used now */
   else

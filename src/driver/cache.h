@@ -21,10 +21,8 @@ typedef struct wick_cache {
 wick_cache wick_cache_of(const wick_compilation *c, const char *folder, uint64_t most_bytes,
                          wick_arena *mem);
 
-/* The sections that an artifact in the cache has beside its own. */
-enum { WICK_CACHE_SECTIONS = 2 };
-void wick_cache_sections(const wick_cache *cache, wick_span constants, wick_arena *mem,
-                         wick_section out[WICK_CACHE_SECTIONS]);
+/* The section that an artifact in the cache has beside its own: the key. */
+wick_section wick_cache_section(const wick_cache *cache);
 
 /* Fills *k; false where there is no such artifact. `check`: that its constants are whole, too. */
 bool wick_cache_find(const wick_cache *cache, bool check, wick_compiled *k, wick_arena *tmp);

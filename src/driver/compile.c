@@ -14,6 +14,7 @@
 #include "import/onnx/onnx.h"
 #include "ir/copy.h"
 #include "ops/host.h"
+#include "runtime/digest.h"
 
 enum { COMPILE_ENDLESS = 1 << 28 };        /* sizes beyond are as good as without an end */
 enum { COMPILE_RECORDS_MOST = 256 << 20 }; /* bytes of a file of records */
@@ -437,7 +438,7 @@ wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out)
   WICK_TRY(compile_program(c, &l, &p));
   WICK_TRY(wick_copies_of(c, &p, &copies));
   uint32_t ncopy = l.fill || p.nwatch ? 1 + copies.n : 0,
-           nsection = 2 + WICK_LINK_SECTIONS + ncopy + (c->cache ? WICK_CACHE_SECTIONS : 0);
+           nsection = 3 + WICK_LINK_SECTIONS + ncopy + (c->cache ? 1 : 0);
   wick_span source = {0};
   if (ncopy)
     source = wick_specialise_source(wick_module_find(c->module, c->graph->name), &l, &c->mem);
@@ -452,7 +453,8 @@ wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out)
   if (ncopy) WICK_TRY(compile_copies(c, source, &p, &copies, section + n));
   n += ncopy;
   WICK_TRY(wick_compile_constants_end(c));
-  if (c->cache) wick_cache_sections(c->cache, section[0].bytes, &c->mem, section + n);
+  section[n++] = wick_digest_section(section[0].bytes, &c->mem);
+  if (c->cache) section[n++] = wick_cache_section(c->cache);
   WICK_TRY(wick_artifact_make(c->target.machine, c->target.needs, nsection, section, &c->mem, out));
   return wick_compilation_stage(c, "artifact");
 }

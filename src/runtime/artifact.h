@@ -14,7 +14,7 @@
  * the table of addresses that lies behind rodata in memory symbols   functions in `code`: each a
  * u64 offset, a u32 length of its name, the name target    the name of the target (target/target.h)
  *
- * and the driver adds its own, `constants` (bulk) among them.
+ * and the driver adds its own, `constants` (bulk) and `check` (runtime/digest.h) among them.
  *
  * Trust: the bytes are checked so that a damaged or malicious structure is refused, and nothing
  * outside of them is read. The code is not checked: who loads an artifact trusts its author as if

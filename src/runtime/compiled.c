@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "runtime/digest.h"
 
 wick_compiled *wick_compiled_new(const wick_context *context)
 {
@@ -66,7 +67,10 @@ wick_status wick_compiled_map(wick_compiled *k, const char *path)
 {
   wick_file *file;
   WICK_TRY(wick_files_map(&k->files, path, &file));
-  return wick_compiled_take(k, (wick_span){file->at, file->nbytes}, path);
+  WICK_TRY(wick_compiled_take(k, (wick_span){file->at, file->nbytes}, path));
+  if (wick_digest_holds(&k->artifact, &k->mem)) return NULL;
+  return wick_fail(&k->mem, WICK_EPARSE, path,
+                   "the artifact is damaged: its constants are not those that were written");
 }
 
 wick_error *wick_open(wick_context *context, const char *path, wick_compiled **out_compiled)

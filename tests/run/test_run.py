@@ -376,6 +376,26 @@ def test_what_is_no_record(tmp_path):
     assert "--reference has none" in wick("run", model, "--inputs", x, "--reference", "--profile", record, status=2)
 
 
+@pytest.mark.parametrize("cache", [True, False])
+def test_damaged_artifacts(tmp_path, cache):
+    """Any byte that changed, of the weights, too; any end that is missing."""
+    art, bad, picture = tmp_path / "digits.wick", tmp_path / "bad.wick", DIGITS / "seven.png"
+    wick("compile", DIGITS / "digits.onnx", "-o", art, *([] if cache else ["--no-cache"]))
+    whole, rng = art.read_bytes(), np.random.default_rng(5)
+    for at in (*rng.integers(len(whole), size=40).tolist(), len(whole) - 1):
+        changed = bytearray(whole)
+        changed[at] ^= 1 << int(rng.integers(8))
+        bad.write_bytes(changed)
+        assert "bad.wick" in wick("run", bad, "--input", picture, status=1), at
+    for n in rng.integers(len(whole), size=10).tolist():
+        bad.write_bytes(whole[:n])
+        assert "bad.wick" in wick("run", bad, "--input", picture, status=1), n
+    changed = bytearray(whole)
+    changed[len(whole) // 4] ^= 1  # most of it is weights
+    bad.write_bytes(changed)
+    assert "damaged: its constants are not those that were written" in wick("run", bad, "--input", picture, status=1)
+
+
 def test_what_an_artifact_cannot_be_asked(tmp_path):
     """Flags of the compiler come too late; nothing is written."""
     model, x, art = tmp_path / "rows.txt", tmp_path / "x.npy", tmp_path / "rows.wick"

@@ -1,5 +1,5 @@
 /* The digest is the same in pieces, and another where a word is another. */
-#include "driver/digest.h"
+#include "runtime/digest.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

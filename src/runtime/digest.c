@@ -1,7 +1,10 @@
 /* Blocks of the pieces' bytes, put behind each other, are the tasks. */
-#include "driver/digest.h"
+#include "runtime/digest.h"
+
+#include <string.h>
 
 #include "base/hash.h"
+#include "base/str.h"
 #include "runtime/pool.h"
 
 enum { DIGEST_BLOCK = 4 << 20, DIGEST_ALONE = 8 }; /* bytes; blocks that are not worth threads */
@@ -44,4 +47,22 @@ uint64_t wick_digest_of(const wick_pieces *p, wick_arena *tmp)
   wick_pool_end(&run);
   wick_pool_free(pool);
   return wick_hash_bytes(WICK_HASH_SEED, j.block, (size_t)n * 8);
+}
+
+wick_section wick_digest_section(wick_span constants, wick_arena *mem)
+{
+  wick_bytes all = {constants.at, constants.nbytes};
+  uint64_t digest = wick_digest_of(&(wick_pieces){&all, 1, all.nbytes}, mem);
+  const char *text = wick_str_printf(mem, "%016llx", (unsigned long long)digest);
+  return (wick_section){.name = "check", .bytes = {(const unsigned char *)text, strlen(text)}};
+}
+
+bool wick_digest_holds(const wick_artifact *a, wick_arena *tmp)
+{
+  wick_span said = wick_artifact_section(a, "check"),
+            constants = wick_artifact_section(a, "constants");
+  if (!said.at) return true;
+  if (constants.nbytes % 8) return false;
+  wick_span is = wick_digest_section(constants, tmp).bytes;
+  return said.nbytes == is.nbytes && memcmp(said.at, is.at, is.nbytes) == 0;
 }
