@@ -4,8 +4,8 @@ random, each imported, compiled and run by the Python package.
 
     build/venv/bin/python tests/fuzz/mutated.py [--models 10000] [--seed 1] [--jobs 2] [--build build] [--keep DIR]
 
-What must not happen: the process ends or hangs (over 10 s a model), or takes more than 2 GiB. A model is its seed: the
-same number gives the same file. Findings are kept, with what was seen; the exit status is 1 where there are some."""
+What must not happen: the process ends or hangs (over 10 s of a processor's time for a model, or two minutes), or takes
+more than 2 GiB. A model is its seed: the same number gives the same file. Findings are kept, with what was seen; the exit status is 1 where there are some."""
 
 import argparse
 import contextlib
@@ -21,6 +21,7 @@ import warnings
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SECONDS, NBYTES = 10, 2 << 30
+WAIT = 120  # seconds in which a machine with other work to do has given a process that has not stopped its 10
 EXTREME = [0, 1, -1, 2, 3, 7, 255, 4096, 1 << 20, (1 << 31) - 1, -(1 << 31), 1 << 32, 1 << 40, (1 << 63) - 1, -(1 << 63)]
 
 
@@ -250,7 +251,21 @@ class Watched:
     def give(self, seed):
         self.p.stdin.write(f"{seed}\n".encode())
         self.p.stdin.flush()
-        self.seed, self.begun = seed, time.monotonic()
+        self.seed, self.begun, self.used = seed, time.monotonic(), self.processor()
+
+    def processor(self):
+        """Seconds that the processes of its session have had, those that it has waited for too."""
+        ticks = 0
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                field = stat.read_text().rpartition(")")[2].split()  # from the state, field 3 of proc(5), on
+                if field[3] == str(self.p.pid):
+                    ticks += sum(map(int, field[11:15]))
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def late(self, more):
+        took = time.monotonic() - self.begun
+        return took > WAIT or (took > SECONDS and self.processor() - self.used > SECONDS + more)
 
     def end(self):
         with contextlib.suppress(ProcessLookupError):
@@ -313,8 +328,8 @@ def main():
                 slowest = max(slowest, time.monotonic() - w.begun)
                 count[" ".join(line)] = count.get(" ".join(line), 0) + 1
                 next_one(w)
-            elif time.monotonic() - w.begun > SECONDS + 5 * (sum(count.values()) < a.jobs):
-                finding(w, f"longer than {SECONDS} s")
+            elif w.late(5 * (sum(count.values()) < a.jobs)):  # the first one imports
+                finding(w, f"longer than {SECONDS} s of a processor, or {WAIT} s")
     child = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(f"{a.models} models: {', '.join(f'{n} {k}' for k, n in sorted(count.items()))}; the slowest took {slowest:.1f} s, "
           f"the largest process {child:.0f} MiB; {found} findings")  # fmt: skip
