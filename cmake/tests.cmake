@@ -24,7 +24,7 @@ foreach(source IN LISTS unit_tests)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 300)
+  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 1200)
 endforeach()
 
 # tests/fuzz/fuzz_NAME.c is a program that mutates real files for some seconds: two in the suite, with
@@ -45,7 +45,7 @@ foreach(source IN LISTS fuzzers)
   else()
     target_sources(${name} PRIVATE tests/fuzz/fuzz.c)
     add_test(NAME fuzz.${name} COMMAND ${name} 2 1 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(fuzz.${name} PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
+    set_tests_properties(fuzz.${name} PROPERTIES LABELS unit TIMEOUT 1200 SKIP_RETURN_CODE 77)
   endif()
 endforeach()
 
@@ -54,7 +54,7 @@ file(GLOB_RECURSE text_tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
 if(EXISTS ${PROJECT_SOURCE_DIR}/tools/wick/cmd_test.c)
   foreach(file IN LISTS text_tests)
     add_test(NAME ${file} COMMAND wick test ${file} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(${file} PROPERTIES LABELS text TIMEOUT 300)
+    set_tests_properties(${file} PROPERTIES LABELS text TIMEOUT 1200)
   endforeach()
 endif()
 

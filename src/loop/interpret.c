@@ -16,8 +16,9 @@ typedef struct interpret_buffer {
 typedef struct interpret {
   const wick_func *f;
   wick_arena *mem, *tmp;
-  wick_scalar **lane;       /* per value: its lanes */
-  interpret_buffer *buffer; /* per value */
+  const wick_type_info **type; /* per value */
+  wick_scalar **lane;          /* per value: its lanes */
+  interpret_buffer *buffer;    /* per value */
   wick_list(struct interpret_call {
     const wick_func *f;
     const wick_interpret_arg *arg;
@@ -41,7 +42,7 @@ static wick_status interpret_fail(const interpret *t, const wick_node *n, wick_c
 
 static const wick_type_info *interpret_type(const interpret *t, wick_value v)
 {
-  return wick_info_of(t->f, v);
+  return t->type[v.id];
 }
 
 /* ---- memory ---- */
@@ -94,6 +95,19 @@ static bool interpret_on(const interpret *t, const wick_node *n, uint32_t mask, 
   return n->nin <= mask || t->lane[n->in[mask].id][lane].i;
 }
 
+/* The place of a vector of which all lanes are on, and inside; false: lanes are looked at. */
+static bool interpret_whole(const interpret *t, const wick_node *n, uint32_t mask, uint32_t lanes,
+                            uint64_t *out)
+{
+  int64_t at;
+  const interpret_buffer *b = &t->buffer[n->in[0].id];
+  if (n->nin > mask || wick_add_overflows(t->lane[n->in[1].id][0].i, n->attr[0].i, &at) || at < 0 ||
+      (uint64_t)at >= b->nelem || b->nelem - (uint64_t)at < lanes)
+    return false;
+  *out = (uint64_t)at;
+  return true;
+}
+
 /* The place of a lane, inside its buffer. */
 static wick_status interpret_place(const interpret *t, const wick_node *n, uint32_t lane,
                                    uint64_t *out)
@@ -112,6 +126,13 @@ static wick_status interpret_place(const interpret *t, const wick_node *n, uint3
 static wick_status interpret_load(interpret *t, const wick_node *n)
 {
   const wick_type_info *r = interpret_type(t, n->first);
+  uint64_t first;
+  if (interpret_whole(t, n, 2, r->lanes, &first)) {
+    const void *data = t->buffer[n->in[0].id].data;
+    wick_scalar *to = t->lane[n->first.id];
+    for (uint32_t i = 0; i < r->lanes; i++) to[i] = wick_load_elem(r->elem, data, first + i);
+    return NULL;
+  }
   for (uint32_t i = 0; i < r->lanes; i++) {
     uint64_t at;
     t->lane[n->first.id][i] = (wick_scalar){.i = 0};
@@ -125,6 +146,13 @@ static wick_status interpret_load(interpret *t, const wick_node *n)
 static wick_status interpret_store(interpret *t, const wick_node *n)
 {
   const wick_type_info *v = interpret_type(t, n->in[2]);
+  uint64_t first;
+  if (interpret_whole(t, n, 3, v->lanes, &first)) {
+    void *data = t->buffer[n->in[0].id].data;
+    const wick_scalar *from = t->lane[n->in[2].id];
+    for (uint32_t i = 0; i < v->lanes; i++) wick_store_elem(v->elem, data, first + i, from[i]);
+    return NULL;
+  }
   for (uint32_t i = 0; i < v->lanes; i++) {
     uint64_t at;
     if (!interpret_on(t, n, 3, i)) continue;
@@ -357,11 +385,12 @@ wick_status wick_interpret(const wick_func *f, uint32_t narg, const wick_interpr
   if (f->level != WICK_LOOP || narg != f->nparam)
     return wick_fail(mem, WICK_EINTERNAL, f->name, "%u operands for a function of %u", narg,
                      f->nparam);
+  t.type = wick_new(tmp, const wick_type_info *, f->nvalue + 2);
   t.lane = wick_new(tmp, wick_scalar *, f->nvalue + 2);
   t.buffer = wick_new(tmp, interpret_buffer, f->nvalue + 2);
   for (uint32_t v = 1; v <= f->nvalue; v++) {
-    const wick_type_info *type = wick_info_of(f, (wick_value){v});
-    t.lane[v] = wick_new(tmp, wick_scalar, type->lanes);
+    t.type[v] = wick_info_of(f, (wick_value){v});
+    t.lane[v] = wick_new(tmp, wick_scalar, t.type[v]->lanes);
   }
   for (uint32_t i = 0; i < narg; i++) {
     t.buffer[i + 1] = (interpret_buffer){arg[i].data, arg[i].nelem};
