@@ -2,6 +2,7 @@
 #include "map.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,14 @@
 #include "base/str.h"
 #include "ir/element.h"
 
+/* JSON's numbers are finite: one that is not as an element is too large for it. */
 static bool map_is(const json_t *value, wick_elem elem)
 {
+  double room;
   if (elem == WICK_STRING) return json_is_string(value);
-  return wick_elem_is_float(elem) ? json_is_number(value) : json_is_integer(value);
+  if (!wick_elem_is_float(elem)) return json_is_integer(value);
+  wick_store_elem(elem, &room, 0, (wick_scalar){.f = json_number_value(value)});
+  return json_is_number(value) && isfinite(wick_load_elem(elem, &room, 0).f);
 }
 
 static void map_store(const json_t *value, wick_elem elem, void *data, uint32_t k, wick_arena *mem)
