@@ -40,6 +40,20 @@ bool template_reads_far(const template_state *t, const template_roles *r, const 
   return order_bytes(t, r, fold, shared, UINT32_MAX, 0) > 2 * order_cache(t);
 }
 
+/* Rows of a block of an extent that is not known: as many as there is room for, a power of two, as
+ * most sizes that are met are, or just enough tiles for one. Evenly, because a last block of few
+ * rows leaves one of two threads with little work. */
+static int64_t order_even(const template_state *t, const template_roles *r, const wick_stage *fold,
+                          const wick_node *shared, uint32_t axis, int64_t tile, uint64_t room)
+{
+  int64_t even = 1, least, most;
+  wick_dim_range(t->g->module->dims, t->out->axis[axis].extent, &least, &most);
+  while (even < most && order_bytes(t, r, fold, shared, axis, even * 2) <= room) even *= 2;
+  int64_t rows = wick_ceildiv_i64(even, tile) * tile;
+  bool fits = rows == tile || order_bytes(t, r, fold, shared, axis, rows) <= room;
+  return fits ? rows : rows - tile;
+}
+
 template_order template_order_of(const template_state *t, const template_roles *r,
                                  const template_tile *tile, const wick_stage *fold,
                                  const wick_node *shared)
@@ -57,6 +71,8 @@ template_order template_order_of(const template_state *t, const template_roles *
     if (!template_is_place(t, r, k)) continue;
     while (rows > least && order_bytes(t, r, fold, shared, k, rows) > room)
       rows = wick_ceildiv_i64(wick_ceildiv_i64(extent, ++n), least) * least;
+    if (n > 1 && rows > least && template_varies(t->out, k))
+      rows = order_even(t, r, fold, shared, k, least, room);
     if (order_bytes(t, r, fold, shared, k, rows) > room)
       order = (template_order){true, k, rows}; /* one each, of which there is more behind */
     else
