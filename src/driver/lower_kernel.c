@@ -190,6 +190,7 @@ wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, 
   return NULL;
 }
 
+/* A kernel of n numbers. */
 static wick_builder kernel_compare_begin(wick_module *m, const char *what, uint32_t n,
                                          wick_arena *mem, wick_arena *tmp)
 {
@@ -231,6 +232,26 @@ static wick_status kernel_compare_end(wick_builder *b, const wick_target *t, wic
   return NULL;
 }
 
+wick_status wick_kernel_equal(wick_module *m, uint32_t npair, const wick_target *t, wick_arena *mem,
+                              wick_arena *tmp, wick_lowered_kernel *out)
+{
+  wick_builder b = kernel_compare_begin(m, "equal", 2 * npair, mem, tmp);
+  for (uint32_t k = 0; k < npair; k++) {
+    wick_value x = {2 * k + 1}, y = {2 * k + 2};
+    kernel_compare(&b, WICK_OP_ne, x, y, wick_build_i64(&b, k), WICK_ETYPE);
+  }
+  return kernel_compare_end(&b, t, mem, out);
+}
+
+wick_status wick_kernel_within(wick_module *m, const wick_target *t, wick_arena *mem,
+                               wick_arena *tmp, wick_lowered_kernel *out)
+{
+  wick_builder b = kernel_compare_begin(m, "within", 2, mem, tmp);
+  wick_value n = {1}, most = {2};
+  kernel_compare(&b, WICK_OP_gt, n, most, most, WICK_ERANGE);
+  return kernel_compare_end(&b, t, mem, out);
+}
+
 wick_status wick_kernel_copy_group(wick_module *m, const wick_target *t, wick_elem e, uint32_t rank,
                                    const wick_dim *dim, wick_arena *mem, wick_arena *tmp,
                                    const wick_func **out)
@@ -252,24 +273,4 @@ wick_status wick_kernel_copy_group(wick_module *m, const wick_target *t, wick_el
   WICK_TRY(wick_template_schedule(g, t, NULL, tmp));
   *out = g;
   return NULL;
-}
-
-wick_status wick_kernel_equal(wick_module *m, uint32_t npair, const wick_target *t, wick_arena *mem,
-                              wick_arena *tmp, wick_lowered_kernel *out)
-{
-  wick_builder b = kernel_compare_begin(m, "equal", 2 * npair, mem, tmp);
-  for (uint32_t k = 0; k < npair; k++) {
-    wick_value x = {2 * k + 1}, y = {2 * k + 2};
-    kernel_compare(&b, WICK_OP_ne, x, y, wick_build_i64(&b, k), WICK_ETYPE);
-  }
-  return kernel_compare_end(&b, t, mem, out);
-}
-
-wick_status wick_kernel_within(wick_module *m, const wick_target *t, wick_arena *mem,
-                               wick_arena *tmp, wick_lowered_kernel *out)
-{
-  wick_builder b = kernel_compare_begin(m, "within", 2, mem, tmp);
-  wick_value n = {1}, most = {2};
-  kernel_compare(&b, WICK_OP_gt, n, most, most, WICK_ERANGE);
-  return kernel_compare_end(&b, t, mem, out);
 }
