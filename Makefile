@@ -11,8 +11,9 @@
 #   make mutated       10,000 models that went wrong
 #   make peer          2,000 random graphs beside ONNX Runtime
 #   make flows         2,000 random models with branches, loops and sequences, and 2,000 graphs, at five sizes each
+#   make command-lines  20,000 random command lines: none crashes, hangs, or fails without a message
 #   make soak          ten minutes of sizes in random order on eight threads: memory stays flat
-#   make planted       are planted bugs found?      make docs          writes docs/operators.md, docs/onnx.md
+#   make planted       are planted bugs found?      make docs          writes the generated pages of docs/
 #   make clean
 BUILD ?= build
 FUZZ_SECONDS ?= 600
@@ -22,7 +23,7 @@ FOLDERS = $(wildcard include src tools tests examples bench python)
 SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated peer flows soak planted bench bench-layers bench-shapes bench-tuned bench-lines docs format check-format clean
+.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated command-lines peer flows soak planted bench bench-layers bench-shapes bench-tuned bench-lines docs format check-format clean
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -72,6 +73,11 @@ fuzz:
 mutated: venv all
 	@$(BUILD)/venv/bin/python tests/fuzz/mutated.py --build $(BUILD) --jobs $(JOBS)
 
+# Random command lines, made from the tables of options; LINES=N for fewer.
+LINES ?= 20000
+command-lines: venv all
+	@$(BUILD)/venv/bin/python tests/fuzz/command_lines.py --build $(BUILD) --jobs $(JOBS) --count $(LINES)
+
 # Random graphs beside ONNX Runtime, of what it takes.
 peer: venv all
 	@$(BUILD)/venv/bin/python tests/differential/peer.py --build $(BUILD) --jobs $(JOBS)
@@ -107,6 +113,11 @@ bench-lines: venv all
 
 docs: all
 	@$(BUILD)/wick ops --markdown >docs/operators.md
+	@$(BUILD)/wick help --format markdown >docs/cli.md
+	@$(BUILD)/wick targets --markdown >docs/targets.md
+	@$(BUILD)/wick opt --passes --markdown >docs/passes.md
+	@$(BUILD)/wick opt --schedule-steps --markdown >docs/schedules.md
+	@WICK_COMMAND=$(BUILD)/wick scripts/excerpts.py --write docs/*.md
 	@WICK_COMMAND=$(BUILD)/wick $${WICK_VENV:-$(BUILD)/venv}/bin/python -W ignore scripts/onnx_table.py >$(BUILD)/onnx.md
 	@mv $(BUILD)/onnx.md docs/onnx.md
 

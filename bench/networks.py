@@ -171,9 +171,9 @@ def tables(measured, more, threads):
 
 def headline(figures, about):
     one, two = figures[1], figures[2]
-    return (f"One inference of fourteen networks takes {one[0]:.2f} of the time of the faster of ONNX Runtime and OpenVINO on one\n"
-            f"thread, {two[0]:.2f} on two (float32, geometric means; the largest are {one[1]:.2f} and {two[1]:.2f}): {about}.\n"
-            "`bench/README.md` has the tables, and the commands that made them.\n\n"
+    return (f"14 networks run in {one[0]:.2f} of the time of the faster of ONNX Runtime and OpenVINO on one thread, and in\n"
+            f"{two[0]:.2f} on two (float32, geometric means; the largest ratios are {one[1]:.2f} and {two[1]:.2f}). Measured on {about}.\n"
+            "`bench/README.md` has the tables and the commands that made them.\n\n"
             "![Times of fourteen networks over those of the fastest peer](bench/networks.svg)\n")  # fmt: skip
 
 

@@ -1,5 +1,5 @@
-# What `cmake --install` puts where: the headers, both libraries, the command, wick-codegen under
-# libexec/wick, and the files for find_package(wick) and pkg-config.
+# What `cmake --install` puts where: the headers, both libraries, the command with its manual and its
+# completions, wick-codegen under libexec/wick, and the files for find_package(wick) and pkg-config.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/wick)
 
@@ -9,6 +9,18 @@ install(TARGETS libwick libwick_rt EXPORT wick
 install(TARGETS wick RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(WICK_HAVE_CODEGEN)
   install(TARGETS wick-codegen RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/wick)
+endif()
+
+# The manual and the completions are what the command itself prints.
+if(NOT CMAKE_CROSSCOMPILING)
+  set(help_files ${PROJECT_BINARY_DIR}/help)
+  add_custom_command(OUTPUT ${help_files}/wick DEPENDS wick ${PROJECT_SOURCE_DIR}/scripts/help_files.sh
+    COMMAND sh ${PROJECT_SOURCE_DIR}/scripts/help_files.sh $<TARGET_FILE:wick> ${help_files})
+  add_custom_target(help_files ALL DEPENDS ${help_files}/wick)
+  install(DIRECTORY ${help_files}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+  install(FILES ${help_files}/wick DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${help_files}/_wick DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${help_files}/wick.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
 install(EXPORT wick NAMESPACE wick:: FILE wickTargets.cmake DESTINATION ${package_dir})

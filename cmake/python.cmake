@@ -1,5 +1,5 @@
-# The Python package: build/python/wick, which is python/wick beside its extension and wick-codegen,
-# and what `pip install .` puts into a wheel. Stable ABI: one build serves Python 3.11 and later.
+# The Python package: build/python/wick, which is python/wick with its extension module, the command
+# and wick-codegen, and which `pip install .` puts into a wheel. Stable ABI: one build serves Python 3.11 and later.
 option(WICK_PYTHON "Build the Python package, where Python's headers are there" ON)
 set(WICK_HAVE_PYTHON OFF)
 if(WICK_PYTHON AND NOT WICK_SANITIZE)
@@ -25,6 +25,10 @@ if(WICK_HAVE_PYTHON)
     cmake_path(GET file FILENAME name)
     file(CREATE_LINK ${file} ${python_package}/${name} SYMBOLIC)
   endforeach()
+  # The command, which the entry point `wick` of the wheel runs (python/wick/command.py).
+  file(CREATE_LINK ${PROJECT_BINARY_DIR}/wick ${python_package}/wick SYMBOLIC)
+  add_dependencies(wick_python wick)
+  install(TARGETS wick RUNTIME DESTINATION wick COMPONENT python EXCLUDE_FROM_ALL)
   if(WICK_HAVE_CODEGEN)
     file(CREATE_LINK ${PROJECT_BINARY_DIR}/wick-codegen ${python_package}/wick-codegen SYMBOLIC)
     add_dependencies(wick_python wick-codegen)

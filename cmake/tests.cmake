@@ -27,6 +27,17 @@ foreach(source IN LISTS unit_tests)
   set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 1200)
 endforeach()
 
+# Calls of the public interface, by its header.
+if(TARGET tests.api.calls_test)
+  set(api_calls ${PROJECT_BINARY_DIR}/api/api_calls.h)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/api)
+  add_custom_command(OUTPUT ${api_calls}
+    COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/api/calls.py ${PROJECT_SOURCE_DIR}/include/wick/wick.h ${api_calls}
+    DEPENDS tests/api/calls.py include/wick/wick.h)
+  target_sources(tests.api.calls_test PRIVATE ${api_calls})
+  target_include_directories(tests.api.calls_test PRIVATE ${PROJECT_BINARY_DIR}/api)
+endif()
+
 # tests/fuzz/fuzz_NAME.c is a program that mutates real files for some seconds: two in the suite, with
 # a fixed seed. With WICK_FUZZ (clang; `make fuzz`) libFuzzer drives it instead, by coverage.
 file(GLOB fuzzers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)

@@ -103,7 +103,7 @@ def types_read():
         for k in range(0, len(paths), 500):
             out = subprocess.run([WICK, "check", "--json", *paths[k:k + 500]], capture_output=True, text=True).stdout
             for m in json.loads(out):
-                if m["good"]:
+                if m["good"] and "needs" not in m:
                     key, kind = files[m["file"]]
                     found[key].add(TYPES[kind])
     return found

@@ -4,8 +4,14 @@
  * caller frees with wick_error_free. Its message names the place in the user's model, what was
  * found and what was wanted. Nothing here prints, exits or aborts. Threads: a context and a model
  * belong to one thread at a time; a compiled model may be used by any number of threads at once,
- * each with a session of its own. Versioned and append-only: a struct that begins with `size` is
- * extended at its end; set it to sizeof. */
+ * each with a session of its own.
+ *
+ * Versioned and append-only: a struct that begins with `size` is extended at its end; set it to
+ * sizeof. A size that no version can have (0, say) is refused, and so are fields of a newer version
+ * that are set.
+ *
+ * An argument that is NULL where something must be is refused with WICK_EINVAL; functions that
+ * return no error then return 0, false, NULL or "", and functions that free do nothing. */
 #ifndef WICK_WICK_H
 #define WICK_WICK_H
 
@@ -47,6 +53,9 @@ typedef struct wick_error wick_error;
 WICK_API wick_code wick_error_code(const wick_error *e); /* WICK_OK for NULL */
 WICK_API const char *wick_error_message(
     const wick_error *e); /* all problems, a line each; "" for NULL; lives as long as e */
+/* Where a size that the model leaves open has to be given (in wick_compile_options a shape, a size,
+ * a range or `vary`; wick_session_shape for a session): its name. NULL: it is another error. */
+WICK_API const char *wick_error_size(const wick_error *e);
 WICK_API void wick_error_free(wick_error *e); /* NULL is legal */
 
 /* ---- element types ---- */
@@ -104,7 +113,8 @@ typedef struct wick_options {
   uint64_t max_nodes;        /* of one model; 0: 10,000,000 */
   uint64_t max_bytes;        /* of compile-time memory; 0: no limit */
   double max_seconds;        /* of one compilation; 0: no limit */
-  bool (*cancel)(void *arg); /* polled during long work; true stops it with WICK_ECANCELED */
+  bool (*cancel)(void *arg); /* polled every few milliseconds while a model is loaded or compiled,
+                                on the thread of the call; true stops it with WICK_ECANCELED */
   void (*log)(void *arg, const char *line); /* progress, one line without its newline */
   void *arg;                                /* of cancel and log */
 } wick_options;
@@ -134,6 +144,7 @@ typedef struct wick_io {
   int64_t dim[WICK_MAX_DIMS];          /* outermost first; -1: open until it is compiled */
   const char *dim_name[WICK_MAX_DIMS]; /* of an open size: "N", "2*N + 1"; else "" */
   uint64_t nbytes;                     /* dense, last dimension fastest; 0 where a size is open */
+  bool unranked;  /* its rank is open, too, until it is compiled; then rank is 0 */
   wick_keys keys; /* it is a map, or (of rank 2) a sequence of maps: one for each element of the
                      last dimension; else n is 0 */
 } wick_io;
@@ -146,7 +157,8 @@ typedef struct wick_model wick_model;
  * model lives: weights are not copied. Fails with all that Wick cannot take, a line each. */
 WICK_API wick_error *wick_load(wick_context *context, const char *path, wick_model **out_model);
 /* The same from memory, which the caller keeps as long as the model. `name` stands in front of
- * messages; data outside the file is looked for in its folder. */
+ * messages; data outside the file is looked for in its folder. Fails with WICK_EINVAL where `bytes`
+ * is NULL. */
 WICK_API wick_error *wick_load_bytes(wick_context *context, const char *name, const void *bytes,
                                      size_t nbytes, wick_model **out_model);
 WICK_API void wick_model_free(wick_model *model); /* NULL is legal */
@@ -159,6 +171,20 @@ WICK_API const char *wick_model_metadata(const wick_model *model, const char *ke
 WICK_API const char *wick_model_metadata_key(const wick_model *model, uint32_t i);  /* or NULL */
 /* It can be compiled only once the shapes of some inputs, or their contents, are given. */
 WICK_API bool wick_model_open(const wick_model *model);
+
+/* ---- overridable initializers ---- */
+
+/* Initializers of ONNX that the graph lists as inputs, too, from IR version 4 on: defaults of
+ * inputs. They are constants, which makes code faster, unless wick_override makes them inputs.
+ * Their sizes are as the input declares them; nbytes is 0 where one is open. */
+WICK_API uint32_t wick_model_noverridable(const wick_model *model);
+WICK_API const wick_io *wick_model_overridable(const wick_model *model,
+                                               uint32_t i); /* NULL: no such */
+/* From now on these initializers are inputs of the model, in the order in which it lists them among
+ * its others, and each run gives their values; all others are constants. To be called before
+ * wick_grad; what wick_model_input and the like returned before is not valid any more. Fails, and
+ * leaves the model as it was: WICK_EINVAL for a name that no overridable initializer has. */
+WICK_API wick_error *wick_override(wick_model *model, uint32_t n, const char *const *names);
 
 /* ---- derivatives ---- */
 
@@ -184,10 +210,14 @@ WICK_API wick_error *wick_grad(wick_model *model, const wick_grad_options *optio
 
 typedef struct wick_compiled wick_compiled;
 
-/* What an input has from now on. An input that is a sequence or an optional is told how many
+/* What an input has from now on. Of an input whose rank is open (wick_io.unranked) -1 leaves a size
+ * open, for `vary`. An input that is a sequence or an optional is told how many
  * elements it has: NAME has the shape [n], or [-1], an optional without a value; then each element
  * is an input of its own, NAME.0, NAME.1, ..., whose shape is given, too. Outputs that are
  * sequences or optionals are outputs NAME.0, ...
+ * An output whose size along an axis depends on data has room for the most that there can be, and
+ * how much of it a run gives is a further output of one i64, NAME.size.AXIS; the rest of its memory
+ * is left as it was.
  * An output that is a map is a tensor NAME [n], a sequence of maps NAME [rows, n]; wick_io.keys are
  * theirs. An input that is a map is a tensor NAME [n] of the values of those keys that the model
  * looks for: 0 or "" where the map has none; others are left out. Where a model takes or gives maps
@@ -272,11 +302,19 @@ WICK_API wick_error *wick_compile(wick_model *model, const wick_compile_options 
                                   wick_compiled **out_compiled);
 WICK_API bool wick_compiled_cached(const wick_compiled *compiled); /* it came out of the cache */
 
+typedef struct wick_bundle_report { /* the header has the same numbers */
+  uint64_t flash_bytes;             /* code, tables and constants */
+  uint64_t ram_bytes;               /* mutable data and arena */
+  uint64_t stack_bytes;             /* of one call, at most; 0: not known for this target */
+  uint64_t constants_bytes;         /* of flash_bytes */
+} wick_bundle_report;
+
 typedef struct wick_bundle_options {
-  size_t size;        /* sizeof(wick_bundle_options) */
-  const char *folder; /* is made where it is not there; NULL: the current one */
-  const char *name;   /* of the C function; NULL: made of the model's file name */
-  bool embed;         /* the weights go into the object, too */
+  size_t size;                /* sizeof(wick_bundle_options) */
+  const char *folder;         /* is made where it is not there; NULL: the current one */
+  const char *name;           /* of the C function; NULL: made of the model's file name */
+  bool embed;                 /* the weights go into the object, too */
+  wick_bundle_report *report; /* out, if all went well; may be NULL */
 } wick_bundle_options;
 
 /* Writes NAME.o, NAME.h and NAME.weights.bin, which need no Wick to run (wick/bundle.h): all of
@@ -305,7 +343,10 @@ WICK_API const char *wick_compiled_metadata(const wick_compiled *compiled, const
 WICK_API const char *wick_compiled_metadata_key(const wick_compiled *compiled, uint32_t i);
 /* What the bits of the results depend on: a line for all, then one for each kernel: the order of
  * every accumulation, its precision, what rounds or approximates. Equal texts of one model say
- * equal bits on one CPU level, for any number of threads, in the process and as a bundle. */
+ * equal bits on one CPU level, for any number of threads, in the process and as a bundle. Where
+ * sizes vary, equal inputs give equal bits in every session, whatever sizes it has had before and
+ * whether or not a copy runs. A program that was compiled for one of these sizes alone has a
+ * contract of its own. */
 WICK_API const char *wick_compiled_contract(const wick_compiled *compiled);
 
 /* The sizes that vary from run to run, in the order in which wick_met_size has them. */

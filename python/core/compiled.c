@@ -34,11 +34,7 @@ static PyObject *compiled_open(PyObject *type, PyObject *args)
     const char *name = PyBytes_AsString(path);
     wick_error *e;
     Py_BEGIN_ALLOW_THREADS e = wick_open(k->context->context, name, &k->compiled);
-    Py_END_ALLOW_THREADS if (e)
-    {
-      Py_CLEAR(k);
-      core_raise(e);
-    }
+    Py_END_ALLOW_THREADS if (!core_done(e)) Py_CLEAR(k);
   }
   Py_DECREF(path);
   return (PyObject *)k;
@@ -53,7 +49,7 @@ static PyObject *compiled_save(PyObject *self, PyObject *args)
   wick_error *e;
   Py_BEGIN_ALLOW_THREADS e = wick_save(k, name);
   Py_END_ALLOW_THREADS Py_DECREF(path);
-  if (e) return core_raise(e);
+  if (!core_done(e)) return NULL;
   Py_RETURN_NONE;
 }
 

@@ -3,8 +3,8 @@
  * What users see is python/wick/, in Python. Here an array is an object with the buffer protocol
  * whose bytes are dense; element types and shapes are compared where they are known, in Python. The
  * global lock is released while a model is loaded, compiled or run. Stable ABI of Python 3.11. */
-#ifndef WICK_PYTHON_CORE_H
-#define WICK_PYTHON_CORE_H
+#ifndef WICK_PYTHON_CORE_CORE_H
+#define WICK_PYTHON_CORE_CORE_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -26,12 +26,14 @@ typedef struct core_compiled {
 /* The module's types; set once, when it is imported. */
 typedef struct core_types {
   PyTypeObject *context, *model, *compiled, *session, *tensor;
-  PyObject *error; /* wick._core.Error(code, message) */
+  PyObject *error;    /* wick._core.Error(code, message) */
+  unsigned long main; /* the thread that runs the handlers of signals */
 } core_types;
 extern core_types core;
 
 /* module.c */
 PyObject *core_raise(wick_error *e); /* frees it; NULL */
+bool core_done(wick_error *e); /* after long work: has it succeeded? Else there is an exception */
 core_context *core_context_new(void);
 PyObject *core_io(const wick_io *io); /* (name, element type, sizes, names of open sizes) */
 PyObject *core_elem(wick_elem e);

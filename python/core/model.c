@@ -33,11 +33,11 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
   if (good) {
     const char *name = PyBytes_AsString(path);
     wick_error *e;
-    Py_BEGIN_ALLOW_THREADS e =
-        wick_load_bytes(m->context->context, name, m->bytes.obj ? m->bytes.buf : NULL,
-                        m->bytes.obj ? (size_t)m->bytes.len : 0, &m->model);
-    Py_END_ALLOW_THREADS if (e) core_raise(e);
-    good = !e;
+    Py_BEGIN_ALLOW_THREADS e = m->bytes.obj
+                                   ? wick_load_bytes(m->context->context, name, m->bytes.buf,
+                                                     (size_t)m->bytes.len, &m->model)
+                                   : wick_load(m->context->context, name, &m->model);
+    Py_END_ALLOW_THREADS good = core_done(e);
   }
   Py_DECREF(path);
   if (!good) Py_CLEAR(m);
@@ -46,12 +46,13 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 
 /* ---- what it says of itself ---- */
 
-static PyObject *model_ios(const wick_model *m, bool outputs)
+typedef const wick_io *model_io(const wick_model *m, uint32_t i);
+
+static PyObject *model_ios(const wick_model *m, uint32_t n, model_io *get)
 {
-  uint32_t n = outputs ? wick_model_noutput(m) : wick_model_ninput(m);
   PyObject *list = PyTuple_New((Py_ssize_t)n);
   for (uint32_t i = 0; list && i < n; i++) {
-    PyObject *io = core_io(outputs ? wick_model_output(m, i) : wick_model_input(m, i));
+    PyObject *io = core_io(get(m, i));
     if (!io) {
       Py_DECREF(list);
       return NULL;
@@ -63,14 +64,23 @@ static PyObject *model_ios(const wick_model *m, bool outputs)
 
 static PyObject *model_inputs(PyObject *self, void *arg)
 {
+  const wick_model *m = ((core_model *)self)->model;
   (void)arg;
-  return model_ios(((core_model *)self)->model, false);
+  return model_ios(m, wick_model_ninput(m), wick_model_input);
 }
 
 static PyObject *model_outputs(PyObject *self, void *arg)
 {
+  const wick_model *m = ((core_model *)self)->model;
   (void)arg;
-  return model_ios(((core_model *)self)->model, true);
+  return model_ios(m, wick_model_noutput(m), wick_model_output);
+}
+
+static PyObject *model_overridable(PyObject *self, void *arg)
+{
+  const wick_model *m = ((core_model *)self)->model;
+  (void)arg;
+  return model_ios(m, wick_model_noverridable(m), wick_model_overridable);
 }
 
 static PyObject *model_open(PyObject *self, void *arg)
@@ -275,11 +285,7 @@ static PyObject *model_compile(PyObject *self, PyObject *args)
     o.ncontent = r.ncontent, o.contents = r.content;
     wick_error *e;
     Py_BEGIN_ALLOW_THREADS e = wick_compile(m->model, &o, &k->compiled);
-    Py_END_ALLOW_THREADS if (e)
-    {
-      Py_CLEAR(k);
-      core_raise(e);
-    }
+    Py_END_ALLOW_THREADS if (!core_done(e)) Py_CLEAR(k);
   }
   model_request_free(&r);
   return (PyObject *)k;
@@ -302,6 +308,27 @@ static PyObject *model_grad(PyObject *self, PyObject *args)
   if (!PyErr_Occurred()) {
     o.nwrt = (uint32_t)n, o.wrt = name, o.cotangent = cotangent;
     Py_BEGIN_ALLOW_THREADS e = wick_grad(m->model, &o);
+    Py_END_ALLOW_THREADS(void) core_done(e);
+  }
+  PyMem_Free(name);
+  if (PyErr_Occurred()) return NULL;
+  Py_RETURN_NONE;
+}
+
+/* override(names): a tuple of texts; see wick_override. */
+static PyObject *model_override(PyObject *self, PyObject *args)
+{
+  core_model *m = (core_model *)self;
+  PyObject *names;
+  if (!PyArg_ParseTuple(args, "O!:override", &PyTuple_Type, &names)) return NULL;
+  Py_ssize_t n = PyTuple_Size(names);
+  const char **name = PyMem_Calloc((size_t)n + 1, sizeof *name);
+  if (!name) return PyErr_NoMemory();
+  for (Py_ssize_t i = 0; i < n && !PyErr_Occurred(); i++)
+    name[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(names, i), NULL);
+  if (!PyErr_Occurred()) {
+    wick_error *e;
+    Py_BEGIN_ALLOW_THREADS e = wick_override(m->model, (uint32_t)n, name);
     Py_END_ALLOW_THREADS if (e) core_raise(e);
   }
   PyMem_Free(name);
@@ -312,6 +339,7 @@ static PyObject *model_grad(PyObject *self, PyObject *args)
 /* ---- the type ---- */
 
 static PyMethodDef model_methods[] = {
+    {"override", model_override, METH_VARARGS, "override(names)"},
     {"grad", model_grad, METH_VARARGS, "grad(of, wrt, cotangent)"},
     {"compile", model_compile, METH_VARARGS,
      "compile(shapes, sizes, ranges, vary, pins, held, contents, target, precision, records, "
@@ -322,6 +350,7 @@ static PyGetSetDef model_getset[] = {
     {"inputs", model_inputs, NULL, "(name, element type, sizes, names of open sizes) of each",
      NULL},
     {"outputs", model_outputs, NULL, "as inputs", NULL},
+    {"overridable", model_overridable, NULL, "initializers that may be inputs, as inputs", NULL},
     {"metadata", model_metadata, NULL, "what the file says of itself", NULL},
     {"open", model_open, NULL, "shapes or contents of inputs must be given to compile it", NULL},
     {NULL, NULL, NULL, NULL, NULL}};

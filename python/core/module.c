@@ -5,6 +5,15 @@ core_types core;
 
 /* ---- errors ---- */
 
+bool core_done(wick_error *e)
+{
+  if (PyErr_Occurred()) /* a signal's handler has raised it, which has canceled the work */
+    wick_error_free(e);
+  else if (e)
+    core_raise(e);
+  return !PyErr_Occurred();
+}
+
 /* Error(code, message): python/wick/errors.py makes it one of the exceptions that users see. */
 PyObject *core_raise(wick_error *e)
 {
@@ -38,12 +47,26 @@ static void core_context_dealloc(PyObject *self)
   core_dealloc(self);
 }
 
+/* Long work looks here every few milliseconds. Handlers of signals are Python's, which runs them on
+ * its main thread; what one raises, as Ctrl-C does, cancels the work, and is the call's exception.
+ */
+static bool core_cancel(void *arg)
+{
+  (void)arg;
+  if (PyThread_get_thread_ident() != core.main) return false; /* elsewhere there are none to run */
+  PyGILState_STATE state = PyGILState_Ensure();
+  bool raised = PyErr_Occurred() || PyErr_CheckSignals() < 0;
+  PyGILState_Release(state);
+  return raised;
+}
+
 core_context *core_context_new(void)
 {
   core_context *c = PyObject_New(core_context, core.context);
   if (!c) return NULL;
   c->context = NULL;
-  wick_error *e = wick_context_create(NULL, &c->context);
+  const wick_options o = {.size = sizeof o, .cancel = core_cancel};
+  wick_error *e = wick_context_create(&o, &c->context);
   if (!e) return c;
   Py_DECREF(c);
   core_raise(e);
@@ -96,16 +119,34 @@ PyObject *core_io(const wick_io *io)
     Py_XDECREF(name);
     return NULL;
   }
+  if (io->unranked) {
+    Py_DECREF(dim);
+    dim = Py_NewRef(Py_None);
+  }
   return Py_BuildValue("sNNN", io->name, elem, dim, name);
 }
 
 /* ---- the module ---- */
 
+/* threading.main_thread().ident, which another one may import this module on. */
+static bool core_find_main(void)
+{
+  PyObject *threading = PyImport_ImportModule("threading"),
+           *thread = threading ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL,
+           *ident = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
+  core.main = ident ? PyLong_AsUnsignedLong(ident) : 0;
+  Py_XDECREF(ident);
+  Py_XDECREF(thread);
+  Py_XDECREF(threading);
+  return !PyErr_Occurred();
+}
+
 static bool core_fill(PyObject *module)
 {
   core.error = PyErr_NewExceptionWithDoc("wick._core.Error", "(code, message)", NULL, NULL);
   core.context = core_type(module, &core_context_spec);
-  return core.error && core.context && PyModule_AddObjectRef(module, "Error", core.error) == 0 &&
+  return core.error && core.context && core_find_main() &&
+         PyModule_AddObjectRef(module, "Error", core.error) == 0 &&
          PyModule_AddIntConstant(module, "VERSION_MAJOR", WICK_VERSION_MAJOR) == 0 &&
          PyModule_AddIntConstant(module, "VERSION_MINOR", WICK_VERSION_MINOR) == 0 &&
          core_add_model(module) && core_add_compiled(module) && core_add_session(module) &&

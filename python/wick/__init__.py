@@ -10,9 +10,9 @@
 from wick.errors import (Bug, Canceled, InvalidArgument, InvalidModel, LimitReached, OutOfMemory, OutOfRange,
                          SystemRefused, TypeMismatch, Unsupported, WickError)
 from wick.program import Gradient, Model, Program, Specialised
-from wick.session import (GraphOptimizationLevel, ExecutionMode, InferenceSession, IOBinding, ModelMetadata, NodeArg,
-                          OrtValue, RunOptions, SessionOptions, disable_telemetry_events, enable_telemetry_events,
-                          get_all_providers, get_available_providers, get_device, get_version_string,
+from wick.options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, RunOptions, SessionOptions
+from wick.session import (InferenceSession, IOBinding, ModelMetadata, NodeArg, OrtValue, disable_telemetry_events,
+                          enable_telemetry_events, get_all_providers, get_available_providers, get_device, get_version_string,
                           set_default_logger_severity, set_default_logger_verbosity, set_seed)
 
 __version__ = get_version_string()

@@ -14,8 +14,10 @@ class Model:
     def __init__(self, path: Any, bytes: Any = None) -> None: ...
     inputs: tuple[Io, ...]
     outputs: tuple[Io, ...]
+    overridable: tuple[Io, ...]
     metadata: dict[str, str]
     open: bool
+    def override(self, names: tuple[str, ...]) -> None: ...
     def grad(self, of: str | None, wrt: tuple[str, ...], cotangent: bool) -> None: ...
     def compile(self, shapes: dict[str, Any], sizes: dict[str, int], ranges: dict[str, tuple[int, int, int]], vary: bool, pins: dict[str, tuple[int, ...]], held: tuple[tuple[str, Any], ...], contents: dict[str, Any], target: str | None,
                 precision: str | None, records: str | None, cache: str | None, strict: bool,

@@ -10,7 +10,7 @@ class BackendRep:
     def __init__(self, model, **options):
         self._specialised = Specialised(model, **options)
 
-    def run(self, inputs, **kwargs):
+    def run(self, inputs):
         """A list in the order of the inputs, a dict by name, or one array -> a tuple of arrays."""
         ports = self._specialised.model.inputs
         if isinstance(inputs, dict):

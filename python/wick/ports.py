@@ -20,7 +20,7 @@ def _key(type):
 
 
 class Port(collections.namedtuple("Port", "name elem shape symbols type keys", defaults=("", None))):
-    """An input or output: its name, Wick's element type, sizes (-1: open), names of open sizes.
+    """An input or output: its name, Wick's element type, sizes (-1: open; None where the rank is), names of open sizes.
 
     `type`: "" for a tensor, then the rest is of no interest; seq(f32), optional(f32), optional(seq(f32)),
     map(string,f32), seq(map(i64,f32)): then `shape` is None, and `elem` that of a map's values. `keys`: of a map, None

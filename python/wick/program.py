@@ -8,7 +8,9 @@ import threading
 import numpy as np
 
 from wick import _core, types
-from wick.errors import InvalidArgument, OutOfRange, TypeMismatch, WickError, raised
+from wick.errors import (Canceled, InvalidArgument, OutOfMemory, OutOfRange, SystemRefused, TypeMismatch, WickError,
+                         raised)
+from wick.options import unknown
 from wick.ports import Port, Ports, as_map, shape_of, shapes_of
 
 
@@ -59,9 +61,9 @@ class Options:
     MOST = {"processes": 4096, "copies": 1024, "threads": 4096}
 
     def __init__(self, **given):
-        unknown = sorted(set(given) - set(self.FIELDS))
-        if unknown:
-            raise TypeError(f"unknown options: {', '.join(unknown)}; there are {', '.join(self.FIELDS)}")
+        wrong = sorted(set(given) - set(self.FIELDS))
+        if wrong:
+            raise TypeError(unknown("option", wrong, self.FIELDS))
         for name, default in self.FIELDS.items():
             setattr(self, name, given.get(name, default))
         for name, most in self.MOST.items():
@@ -77,17 +79,22 @@ class Options:
 class Model:
     """A loaded model. `source` is a path, or the bytes of a file, then `name` stands in messages.
 
-    `derivatives` are what `grad` adds, in order: (of, wrt, cotangent) each.
+    `derivatives` are what `grad` adds, in order: (of, wrt, cotangent) each. `override` names initializers that become
+    inputs, of those in `overridable`.
     """
 
-    def __init__(self, source, name="model.onnx", derivatives=()):
+    def __init__(self, source, name="model.onnx", derivatives=(), override=()):
         if hasattr(source, "SerializeToString"):
             source = source.SerializeToString()
         in_memory = isinstance(source, (bytes, bytearray, memoryview))
         self.source, self.name = source, name if in_memory else os.fspath(source)
         self._core = raised(_core.Model, self.name, source) if in_memory else raised(_core.Model, self.name)
         self._lock = threading.Lock()
-        self.derivatives = tuple(derivatives)
+        self.derivatives, self.overridden = tuple(derivatives), tuple(override)
+        #: Initializers that the file lists as inputs, too: defaults, constant unless they are overridden.
+        self.overridable = tuple(Port(*p) for p in self._core.overridable)
+        if self.overridden:
+            raised(self._core.override, self.overridden)
         for derivative in self.derivatives:
             raised(self._core.grad, *derivative)
         self.metadata = self._core.metadata
@@ -95,6 +102,8 @@ class Model:
         visible, _ = _visible(tuple(Port(*p) for p in self._core.outputs))
         self.outputs = Ports("output", visible, self.metadata).all
         self.open = self._core.open
+        #: Names of the sizes of inputs that the file leaves open.
+        self.open_sizes = {name for p in self.inputs if p.shape is not None for d, name in zip(p.shape, p.symbols) if d < 0}
 
     def compile(self, shapes=None, sizes=None, contents=None, *, ranges=None, vary=False, pin=None, hold=None, **options):
         """Machine code for these shapes of inputs ({name: shape}) and open sizes ({name: number}).
@@ -117,7 +126,7 @@ class Model:
             if port and port.type:
                 continue
             if port is None:
-                raise InvalidArgument(f"the model has no input \"{name}\"")
+                raise InvalidArgument(unknown("input", [name], [p.name for p in self.inputs]))
             given[name] = types.memory(port.elem, np.ascontiguousarray(_typed(port, array)))
         with self._lock:
             core = raised(self._core.compile, shapes, sizes, ranges, bool(vary), pins, held, given,
@@ -128,19 +137,25 @@ class Model:
         """The bytes of contents that an input may hold: one, or several along a further axis."""
         port = next((p for p in self.inputs if p.name == name and not p.type), None)
         if port is None:
-            raise InvalidArgument(f"the model has no input \"{name}\"")
+            raise InvalidArgument(unknown("input", [name], [p.name for p in self.inputs if not p.type]))
         made = _typed(port, value)
+        if port.shape is None:
+            raise InvalidArgument(f"input \"{name}\": its rank is open, so what it holds cannot be one of several")
         several = made if made.ndim > len(port.shape) else made[None]
         return [types.memory(port.elem, np.ascontiguousarray(x)) for x in several]
 
     def grad(self, wrt=None, of=None, cotangent=False):
         """The same model with more outputs, "X.grad": what derivatives are taken of and by; see wick.grad."""
         wrt = () if wrt is None else (wrt,) if isinstance(wrt, str) else tuple(wrt)
-        return Model(self.source, self.name, self.derivatives + ((of, wrt, bool(cotangent)),))
+        return Model(self.source, self.name, self.derivatives + ((of, wrt, bool(cotangent)),), self.overridden)
+
+    def override(self, *names):
+        """The same model with these initializers as inputs, of those in `overridable`."""
+        return Model(self.source, self.name, self.derivatives, names)
 
     def __reduce__(self):
         source = bytes(self.source) if isinstance(self.source, memoryview) else self.source
-        return Model, (source, self.name, self.derivatives)
+        return Model, (source, self.name, self.derivatives, self.overridden)
 
     def __repr__(self):
         return f"wick.Model({self.name!r}: {_signature(self.inputs, self.outputs)})"
@@ -175,9 +190,9 @@ class Program:
         self._pid = os.getpid()
 
     @classmethod
-    def open(cls, path, **options):
+    def open(cls, path, *, threads=0):
         """What save wrote. Who opens an artifact trusts its author as if it were a program."""
-        return cls(raised(_core.Compiled.open, os.fspath(path)), Options(**options))
+        return cls(raised(_core.Compiled.open, os.fspath(path)), Options(threads=threads))
 
     def save(self, path):
         raised(self._core.save, os.fspath(path))
@@ -263,7 +278,7 @@ class Program:
         try:
             self.outputs_for(arrays)
             return True
-        except WickError:
+        except (TypeMismatch, OutOfRange):
             return False
 
     def _shapes(self, session, flat):
@@ -307,6 +322,8 @@ class Program:
 def _port_text(p):
     if p.type:
         return f"{p.name}: {p.type}"
+    if p.shape is None:
+        return f"{p.name}: {p.elem}[...]"
     dims = (str(d) if d >= 0 else s or "?" for d, s in zip(p.shape, p.symbols))
     return f"{p.name}: {p.elem}[{','.join(dims)}]"
 
@@ -346,7 +363,7 @@ def as_array(port, value):
         if port.elem != "string" or types.elem_of(array.dtype) != "string":
             raise TypeMismatch(f"input \"{port.name}\" is {port.elem}, an array of {array.dtype} is given")
         array = array.astype(object)
-    if not port.type and (len(port.shape) != array.ndim or any(a != b for a, b in zip(port.shape, array.shape) if a >= 0)):
+    if port.shape is not None and (len(port.shape) != array.ndim or any(a != b for a, b in zip(port.shape, array.shape) if a >= 0)):
         raise TypeMismatch(f"input {_port_text(port)}: an array of the shape {array.shape} is given")
     return array if array.flags.c_contiguous else np.ascontiguousarray(array).reshape(array.shape)
 
@@ -373,10 +390,11 @@ def from_dlpack(value):
 
 def arrays_of(inputs, args, named):
     names = [p.name for p in inputs]
-    unknown = sorted(set(named) - set(names))
-    if unknown or len(args) > len(inputs):
-        raise InvalidArgument(f"inputs are {', '.join(names)}; given: {len(args)} by order"
-                              + "".join(f", {n}" for n in unknown))
+    wrong = sorted(set(named) - set(names))
+    if wrong:
+        raise InvalidArgument(unknown("input", wrong, names))
+    if len(args) > len(inputs):
+        raise InvalidArgument(f"{len(args)} inputs are given by order; there are {len(inputs)}: {', '.join(names)}")
     given = dict(zip(names, args))
     twice = sorted(set(given) & set(named))
     missing = [n for n in names if n not in given and n not in named]
@@ -405,30 +423,42 @@ class Gradient:
 
 
 class Specialised:
-    """One model, and the programs for the shapes (and contents, where sizes follow) that it meets.
+    """One model, and the programs that run it at the sizes that its inputs have.
 
-    The first shapes get a program of their own; where others follow, one program for all sizes serves them. What that
-    one does not take (sizes that it relies on to be equal, and are not) gets programs of its own, too. Sizes that are
-    met often get copies of the program for all.
+    One program serves all sizes, and is compiled when the first run asks for it; sizes that are met often get copies
+    of it, which give the same bits. Where there can be no such program (the model's sizes follow from what inputs
+    hold, or some input is a sequence), or it does not take some sizes, each set of shapes has a program of its own.
+    Which program runs depends on the shapes and contents of a run's inputs alone, not on the runs before it: so
+    equal inputs give equal bits.
     """
 
     COPIES = 8
 
-    def __init__(self, model, **options):
-        self.model, self.options = model, options
+    def __init__(self, model, sizes=None, **options):
+        self.model, self.sizes, self.options = model, sizes or {}, options
+        Options(**options)  # complains now, not in the first run
         self._programs = {}
-        self._all = None  # the program for all sizes, once there is one; False: there can be none
+        self._all = None  # the program for all sizes, once it was asked for; False: there can be none
         self._lock = threading.Lock()
 
-    def _for_all(self, arrays):
-        """The program for all sizes, where it takes these; else None. Under the lock."""
-        if self._all is None and self._programs:
-            tensors = self.model.open and not any(p.type and not p.map for p in self.model.inputs)
+    def prepare(self):
+        """Compiles what needs no inputs to be known: the program for all sizes, of a model that leaves some open."""
+        with self._lock:
+            return self._for_all()
+
+    def _for_all(self):
+        """The program for all sizes, or False. Under the lock."""
+        if self._all is None:
+            options = {**({"copies": self.COPIES} if self.model.open_sizes else {}), **self.options}
             try:
-                self._all = tensors and self.model.compile(vary=True, **{"copies": self.COPIES, **self.options})
+                self._all = self.model.compile(sizes=self.sizes, vary=True, **options)
+            except (Canceled, OutOfMemory, SystemRefused):  # another run may have more luck
+                raise
             except WickError:
+                if not self.model.open:
+                    raise
                 self._all = False
-        return self._all if self._all and self._all.fits(arrays) else None
+        return self._all
 
     def program(self, arrays):
         key = tuple([shape_of(p, a) for p, a in zip(self.model.inputs, arrays)])
@@ -439,9 +469,11 @@ class Specialised:
             for program in self._programs.get(key, ()):
                 if program.takes(arrays):
                     return program
-            names = [p.name for p in self.model.inputs]
-            program = self._for_all(arrays) or self.model.compile(
-                shapes=shapes_of(self.model.inputs, arrays), contents=dict(zip(names, arrays)), **self.options)
+            program = self._for_all()
+            if not (program and program.fits(arrays)):
+                names = [p.name for p in self.model.inputs]
+                program = self.model.compile(shapes=shapes_of(self.model.inputs, arrays), sizes=self.sizes,
+                                             contents=dict(zip(names, arrays)), **self.options)
             self._programs[key] = self._programs.get(key, ()) + (program,)
             return program
 

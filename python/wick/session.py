@@ -3,29 +3,27 @@
 Names, arguments and results are those of its documentation (https://onnxruntime.ai/docs/api/python),
 so that a script runs with its import changed.
 """
+import collections.abc
 import ctypes
-import enum
 import json
 import numbers
 import os
+import threading
 import time
-import warnings
 
 import numpy as np
 
 from wick import _core, types
-from wick.errors import InvalidArgument
+from wick.errors import Canceled, InvalidArgument
+from wick.options import PROVIDERS, RunOptions, SessionOptions, expected, providers_of, unknown
 from wick.program import Model, Specialised, as_value, from_dlpack
 
-_PROVIDERS = ["CPUExecutionProvider"]
-
-
 def get_available_providers():
-    return list(_PROVIDERS)
+    return list(PROVIDERS)
 
 
 def get_all_providers():
-    return list(_PROVIDERS)
+    return list(PROVIDERS)
 
 
 def get_device():
@@ -59,85 +57,14 @@ def disable_telemetry_events():
     pass
 
 
-class GraphOptimizationLevel(enum.IntEnum):
-    ORT_DISABLE_ALL = 0
-    ORT_ENABLE_BASIC = 1
-    ORT_ENABLE_EXTENDED = 2
-    ORT_ENABLE_LAYOUT = 3
-    ORT_ENABLE_ALL = 99
-
-
-class ExecutionMode(enum.IntEnum):
-    ORT_SEQUENTIAL = 0
-    ORT_PARALLEL = 1
-
-
-class SessionOptions:
-    """What changes how Wick compiles and runs; other attributes of ONNX Runtime's are kept, and have
-    no effect."""
-
-    def __init__(self):
-        self.intra_op_num_threads = 0
-        self.inter_op_num_threads = 0
-        self.enable_profiling = False
-        self.profile_file_prefix = "wick_profile"
-        self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
-        self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
-        self.log_severity_level = 2
-        self.log_verbosity_level = 0
-        self.logid = ""
-        self.enable_mem_pattern = True
-        self.enable_cpu_mem_arena = True
-        self.enable_mem_reuse = True
-        self.use_deterministic_compute = True
-        self.use_per_session_threads = True
-        self.optimized_model_filepath = ""
-        self.precision = None  # Wick's own: "bf16", "f64"
-        self.strict = False
-        self.target = None
-        self.cache = None
-        self.records = None
-        self._sizes = {}
-        self._config = {}
-
-    def add_free_dimension_override_by_name(self, name, size):
-        self._sizes[name] = int(size)
-
-    def add_session_config_entry(self, key, value):
-        self._config[key] = value
-
-    def get_session_config_entry(self, key):
-        return self._config[key]
-
-    def _compile(self):
-        return {"threads": max(0, self.intra_op_num_threads), "precision": self.precision, "strict": self.strict,
-                "target": self.target, "cache": self.cache, "records": self.records}
-
-
-class RunOptions:
-    def __init__(self):
-        self.log_severity_level = 2
-        self.log_verbosity_level = 0
-        self.logid = ""
-        self.only_execute_path_to_fetches = False
-        self.terminate = False
-        self._config = {}
-
-    def add_run_config_entry(self, key, value):
-        self._config[key] = value
-
-    def get_run_config_entry(self, key):
-        return self._config[key]
-
-
 class NodeArg:
     """An input or output: `name`, `type` ("tensor(float)", "seq(map(int64,tensor(float)))"), `shape` (numbers, names of
-    open sizes; [] where it is no tensor)."""
+    open sizes; [] where it is no tensor, and where the rank is open)."""
 
     def __init__(self, port):
         self.name = port.name
         self.type = port.onnx_type()
-        self.shape = [] if port.type else [size if size >= 0 else name or None for size, name in zip(port.shape, port.symbols)]
+        self.shape = [] if port.shape is None else [size if size >= 0 else name or None for size, name in zip(port.shape, port.symbols)]
 
     def __repr__(self):
         return f"NodeArg(name='{self.name}', type='{self.type}', shape={self.shape})"
@@ -315,46 +242,69 @@ def _array_at(address, shape, element_type):
 class InferenceSession:
     """A model, ready to run: `path_or_bytes` is a file's name or its bytes.
 
-    Code is compiled for the first shapes that are met, at once where the model leaves nothing open, and once more for
-    all others together where the model allows that.
+    Where the model leaves sizes open, one program serves all of them; it is compiled in the first run. Otherwise code is
+    compiled at once. Equal inputs give equal bits, whatever sizes a session has met before (docs/python.md).
     `run` may be called from any number of threads. Pickled, it is made again from its file or bytes.
     """
 
-    def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **options):
-        self._options = sess_options or SessionOptions()
+    def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, *, enable_fallback=True,
+                 disabled_optimizers=None, **options):
+        self._options = expected("sess_options", sess_options, SessionOptions)
         self._more = options
-        self._providers = _choose(providers)
-        self._model = Model(path_or_bytes)
-        self._model_open = self._model.open
-        self._inputs = {p.name: p for p in self._model.inputs}
-        self._outputs = {p.name: i for i, p in enumerate(self._model.outputs)}
-        self._compiled = Specialised(self._model, **{**self._options._compile(), **options})
+        self._providers = providers_of(providers, provider_options)
         self._events, self._begun, self._profile = [], time.perf_counter_ns(), None
-        if self._options._sizes:
-            known = {s for p in self._model.inputs for s in p.symbols}
-            unknown = sorted(set(self._options._sizes) - known)
-            if unknown:
-                raise InvalidArgument(f"no input has a size named {', '.join(unknown)}")
-        if not self._model_open:
-            self._prepare()
+        self._begin(Model(path_or_bytes))
 
-    def _prepare(self):
-        key = tuple(() if p.type else p.shape for p in self._model.inputs)
-        program = self._model.compile(**self._compiled.options)
-        self._compiled._programs[key] = (program,)
+    def _begin(self, model):
+        self._model, self._overriding, self._lock = model, {}, threading.Lock()
+        self._inputs = {p.name: p for p in model.inputs}
+        self._outputs = {p.name: i for i, p in enumerate(model.outputs)}
+        self._overridable = {p.name: p for p in model.overridable}
+        self._need_sizes(self._options._sizes)
+        self._compiled = Specialised(model, self._options._sizes, **{**self._options._compile(), **self._more})
+        open_sizes = model.open_sizes
+        if not model.open or (open_sizes and open_sizes <= set(self._options._sizes)):
+            self._compiled.prepare()
+
+    def _session_for(self, feed):
+        """This session, or one whose program takes the initializers that the feed overrides as inputs."""
+        names = tuple(n for n in self._overridable if n in feed and n not in self._inputs) if hasattr(feed, "keys") else ()
+        if not names:
+            return self
+        with self._lock:
+            if names not in self._overriding:
+                other = object.__new__(InferenceSession)
+                other.__dict__.update(self.__dict__)
+                other._begin(self._model.override(*names))
+                self._overriding[names] = other
+        other = self._overriding[names]
+        other._events = self._events
+        return other
+
+    def _need_sizes(self, sizes):
+        wrong = sorted(set(sizes) - self._model.open_sizes)
+        if wrong:
+            known = sorted(self._model.open_sizes)
+            raise InvalidArgument(f"no input has a size named {', '.join(wrong)}; "
+                                  + (f"there are {', '.join(known)}" if known else "all sizes are known"))
 
     def run(self, output_names, input_feed, run_options=None):
-        """-> a list of arrays: of `output_names`, or of all outputs for None."""
-        arrays = self._arrays(input_feed)
-        out = self._run(arrays)
-        return out if output_names is None else [out[self._outputs[self._output_name(n)]] for n in output_names]
+        """-> a list of arrays: of `output_names`, or of all outputs where there are none."""
+        _may_run(run_options)
+        if output_names:
+            output_names = [self._output_name(n) for n in _names("output_names", output_names)]
+        session = self._session_for(input_feed)
+        out = session._run(session._arrays(input_feed))
+        return out if not output_names else [out[self._outputs[n]] for n in output_names]
 
     def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
         return [OrtValue(a) for a in self.run(output_names, input_dict_ort_values, run_options)]
 
     def run_with_iobinding(self, iobinding, run_options=None):
-        arrays = self._arrays(iobinding._inputs)
-        program = self._compiled.program(arrays)
+        _may_run(run_options)
+        session = self._session_for(iobinding._inputs)
+        arrays = session._arrays(iobinding._inputs)
+        program = session._compiled.program(arrays)
         given = [iobinding._outputs.get(p.name) for p in self._model.outputs]
         for port, array in zip(program.outputs_for(arrays), given):
             if array is not None:
@@ -363,11 +313,9 @@ class InferenceSession:
         iobinding._results = [results[n] for n in iobinding._outputs]
 
     def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
-        import threading
-
         def work():
             try:
-                callback(self.run(output_names, input_feed), user_data, "")
+                callback(self.run(output_names, input_feed, run_options), user_data, "")
             except Exception as e:  # the callback's third argument is how it hears of it
                 callback([], user_data, str(e))
         threading.Thread(target=work, daemon=True).start()
@@ -382,7 +330,7 @@ class InferenceSession:
         return [NodeArg(p) for p in self._model.outputs]
 
     def get_overridable_initializers(self):
-        return []
+        return [NodeArg(p) for p in self._model.overridable]
 
     def get_modelmeta(self):
         return ModelMetadata(self._model.metadata)
@@ -397,7 +345,7 @@ class InferenceSession:
         return self._options
 
     def set_providers(self, providers=None, provider_options=None):
-        self._providers = _choose(providers)
+        self._providers = providers_of(providers, provider_options)
 
     def disable_fallback(self):
         pass
@@ -444,12 +392,14 @@ class InferenceSession:
         return self._compiled.run(arrays)
 
     def _arrays(self, feed):
+        if not isinstance(feed, collections.abc.Mapping):
+            raise TypeError(f"input_feed: a dict of arrays by name is expected, {type(feed).__name__} is given")
         if len(feed) != len(self._inputs) or any(n not in self._inputs for n in feed):
             missing = [n for n in self._inputs if n not in feed]
-            unknown = [n for n in feed if n not in self._inputs]
+            wrong = [n for n in feed if n not in self._inputs]
             raise InvalidArgument("; ".join(
                 ([f"missing inputs: {', '.join(missing)}"] if missing else [])
-                + ([f"the model has no input {', '.join(unknown)}"] if unknown else [])))
+                + ([unknown("input", wrong, self._inputs)] if wrong else [])))
         arrays = [as_value(p, feed[p.name]) for p in self._model.inputs]
         for port, array in zip(self._model.inputs, arrays) if self._options._sizes else ():
             for size, symbol in zip(getattr(array, "shape", ()), port.symbols):
@@ -459,13 +409,13 @@ class InferenceSession:
         return arrays
 
     def _input_name(self, name):
-        if name not in self._inputs:
-            raise InvalidArgument(f"the model has no input \"{name}\"; there are {', '.join(self._inputs)}")
+        if name not in self._inputs and name not in self._overridable:
+            raise InvalidArgument(unknown("input", [name], self._inputs))
         return name
 
     def _output_name(self, name):
         if name not in self._outputs:
-            raise InvalidArgument(f"the model has no output \"{name}\"; there are {', '.join(self._outputs)}")
+            raise InvalidArgument(unknown("output", [name], self._outputs))
         return name
 
     def __reduce__(self):
@@ -481,12 +431,15 @@ def _again(source, options, providers, more):
     return InferenceSession(source, options, providers, **more)
 
 
-def _choose(providers):
-    names = [p if isinstance(p, str) else p[0] for p in providers or _PROVIDERS]
-    absent = [n for n in names if n not in _PROVIDERS]
-    if absent:
-        warnings.warn(f"there is no provider {', '.join(absent)}; the model runs on the CPU", stacklevel=3)
-    return [n for n in names if n in _PROVIDERS] or list(_PROVIDERS)
+def _may_run(run_options):
+    if run_options is not None and expected("run_options", run_options, RunOptions).terminate:
+        raise Canceled("the run was terminated: RunOptions.terminate is set")
+
+
+def _names(what, names):
+    if isinstance(names, str) or not all(isinstance(n, str) for n in names):
+        raise TypeError(f"{what}: a list of names is expected, {names!r} is given")
+    return names
 
 
 def _need_fit(port, array):

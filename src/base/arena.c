@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_ASAN 1
@@ -21,6 +22,7 @@
 #endif
 
 enum { ARENA_FIRST = 4096, ARENA_MOST = 1 << 20 };
+enum { ARENA_ASK_EVERY = 512, ARENA_ASK_NANOSECONDS = 5000000 };
 
 struct wick_chunk {
   wick_chunk *next;
@@ -43,6 +45,24 @@ static void arena_libc_free(void *self, void *p, size_t nbytes)
 wick_allocator wick_allocator_malloc(void)
 {
   return (wick_allocator){.alloc = arena_malloc, .free = arena_libc_free};
+}
+
+bool wick_guard_stopped(wick_guard *g)
+{
+  if (!g->stop || g->stopped) return g->stopped != WICK_OK;
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  uint64_t now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+  if (now - g->asked_nanoseconds < ARENA_ASK_NANOSECONDS) return false;
+  g->asked_nanoseconds = now;
+  g->stopped = g->stop(g->stop_arg);
+  return g->stopped != WICK_OK;
+}
+
+void wick_guard_ask(wick_guard *g)
+{
+  g->nuntil = ARENA_ASK_EVERY;
+  if (wick_guard_stopped(g)) longjmp(g->where, 1);
 }
 
 wick_arena wick_arena_make(wick_guard *guard) { return (wick_arena){.guard = guard}; }
@@ -85,6 +105,7 @@ static void arena_add_chunk(wick_arena *a, size_t need)
 
 void *wick_arena_raw(wick_arena *a, size_t nbytes, size_t align)
 {
+  if (a->guard->stop && a->guard->nuntil-- == 0) wick_guard_ask(a->guard);
   size_t pad = a->at ? (size_t)(-(uintptr_t)a->at & (align - 1)) : 0;
   if (!a->at || nbytes >= (size_t)(a->end - a->at) || pad + nbytes + 1 > (size_t)(a->end - a->at)) {
     if (nbytes > SIZE_MAX / 4) longjmp(a->guard->where, 1);

@@ -22,7 +22,19 @@ typedef struct wick_guard {
   bool limited;         /* out: what ended it was the limit, not the allocator */
   uint64_t used_bytes;
   uint64_t peak_bytes;
+  /* NULL, or asked every few milliseconds as memory is taken: a code that is not WICK_OK unwinds
+   * like running out of memory, so that long work can be ended in any place. */
+  wick_code (*stop)(void *arg);
+  void *stop_arg;
+  wick_code stopped;          /* out: what it said */
+  uint32_t nuntil;            /* allocations until the clock is read */
+  uint64_t asked_nanoseconds; /* when `stop` was asked last */
 } wick_guard;
+
+/* Asks `stop` now, unless that was just done; for long work that takes no memory. True: it is to
+ * end. */
+bool wick_guard_stopped(wick_guard *g);
+void wick_guard_ask(wick_guard *g); /* the same; unwinds where it is to end */
 
 typedef struct wick_chunk wick_chunk;
 typedef struct wick_arena {

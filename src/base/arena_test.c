@@ -185,6 +185,30 @@ static void test_sizes_that_overflow(void **state)
   }
 }
 
+static wick_code stop_at_third(void *arg) { return ++*(int *)arg == 3 ? WICK_ECANCELED : WICK_OK; }
+
+/* Work that goes on taking memory is ended; what it was ended by stays said. */
+static void test_stop(void **state)
+{
+  (void)state;
+  wick_torture t = {0};
+  int asked = 0;
+  wick_guard g = {
+      .allocator = wick_torture_allocator(&t), .stop = stop_at_third, .stop_arg = &asked};
+  wick_arena mem = wick_arena_make(&g);
+  if (setjmp(g.where) == 0)
+    for (;;) { /* within one chunk */
+      wick_mark m = wick_arena_mark(&mem);
+      wick_new(&mem, char, 16);
+      wick_arena_rewind(&mem, m);
+    }
+  assert_int_equal(g.stopped, WICK_ECANCELED);
+  assert_true(wick_guard_stopped(&g));
+  assert_int_equal(asked, 3);
+  wick_arena_free(&mem);
+  assert_int_equal(t.live, 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -194,6 +218,7 @@ int main(void)
       cmocka_unit_test(test_push),
       cmocka_unit_test(test_each_allocation_fails),
       cmocka_unit_test(test_limit),
+      cmocka_unit_test(test_stop),
       cmocka_unit_test(test_sizes_that_overflow),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

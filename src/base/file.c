@@ -157,6 +157,8 @@ wick_status wick_files_map_beneath(wick_files *files, const char *folder, const 
 
 /* ---- reading ---- */
 
+enum { FILE_MOST_OF_DEVICE = 1 << 20 }; /* /dev/zero has no end */
+
 /* Reads to the end; the buffer grows in `mem`, and what unwinds from there passes through
  * file_read_guarded, which closes the handle. Returns 0, an errno value, or EFBIG above `most`. */
 static int file_read_all(wick_arena *mem, int fd, size_t most, wick_text *out)
@@ -164,6 +166,7 @@ static int file_read_all(wick_arena *mem, int fd, size_t most, wick_text *out)
   struct stat st;
   if (fstat(fd, &st)) return errno;
   if (S_ISDIR(st.st_mode)) return EISDIR;
+  if (S_ISCHR(st.st_mode) && !isatty(fd) && !most) most = FILE_MOST_OF_DEVICE;
   if (st.st_size > PTRDIFF_MAX || (most && st.st_size > 0 && (size_t)st.st_size > most))
     return EFBIG;
   size_t cap = st.st_size > 0 ? (size_t)st.st_size + 2 : 4096; /* one more read sees the end */
@@ -219,12 +222,15 @@ wick_status wick_file_read(wick_arena *mem, const char *path, size_t most, char 
 
 /* ---- writing ---- */
 
-static int file_write_parts(int fd, const wick_bytes *part, size_t npart)
+enum { FILE_PIECE = 4 << 20 }; /* bytes that are written between two looks whether to end */
+
+static int file_write_parts(wick_guard *guard, int fd, const wick_bytes *part, size_t npart)
 {
   for (size_t i = 0; i < npart; i++) {
     const char *at = part[i].at;
     for (size_t left = part[i].nbytes; left;) {
-      ssize_t n = write(fd, at, left);
+      if (wick_guard_stopped(guard)) return ECANCELED;
+      ssize_t n = write(fd, at, left < FILE_PIECE ? left : FILE_PIECE);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) return errno;
       at += n;
@@ -272,25 +278,26 @@ typedef struct file_staged {
   bool aside;     /* path is no regular file: it is written to at the end, as it is */
 } file_staged;
 
-static int file_stage(file_staged *s, const wick_output *file)
+static int file_stage(wick_guard *guard, file_staged *s, const wick_output *file)
 {
   int fd = file_create_beside(s->temp, s->nfolder, FILE_TEMP_ROOM);
   if (fd < 0) return errno;
   s->exists = true;
-  int error = file_write_parts(fd, file->part, file->npart);
+  int error = file_write_parts(guard, fd, file->part, file->npart);
   if (!error && fsync(fd) && errno != EINVAL) error = errno;
   return file_close(fd, error);
 }
 
-static int file_write_into(const char *path, const wick_bytes *part, size_t npart)
+static int file_write_into(wick_guard *guard, const char *path, const wick_bytes *part,
+                           size_t npart)
 {
   int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
-  return fd < 0 ? errno : file_close(fd, file_write_parts(fd, part, npart));
+  return fd < 0 ? errno : file_close(fd, file_write_parts(guard, fd, part, npart));
 }
 
-static int file_publish(file_staged *s, const wick_output *file)
+static int file_publish(wick_guard *guard, file_staged *s, const wick_output *file)
 {
-  if (s->aside) return file_write_into(s->path, file->part, file->npart);
+  if (s->aside) return file_write_into(guard, s->path, file->part, file->npart);
   if (rename(s->temp, s->path)) return errno;
   s->exists = false;
   s->temp[s->nfolder] = 0;
@@ -322,9 +329,9 @@ wick_status wick_files_write(wick_arena *mem, const wick_output *file, size_t n)
   for (; at < n && !error; at++) error = file_prepare(mem, &s[at], file[at].path);
   if (!error)
     for (at = 0; at < n && !error; at++)
-      if (!s[at].aside) error = file_stage(&s[at], &file[at]);
+      if (!s[at].aside) error = file_stage(mem->guard, &s[at], &file[at]);
   if (!error)
-    for (at = 0; at < n && !error; at++) error = file_publish(&s[at], &file[at]);
+    for (at = 0; at < n && !error; at++) error = file_publish(mem->guard, &s[at], &file[at]);
   for (size_t i = 0; i < n; i++)
     if (s[i].exists) unlink(s[i].temp);
   return error ? file_fail(mem, file[at - 1].path, "write", error) : NULL;

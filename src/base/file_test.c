@@ -166,6 +166,8 @@ static void test_read(void **state)
   assert_string_equal(wick_file_read(&mem, "model/sub/b.bin", 3, &text, &n)->message,
                       "model/sub/b.bin: it has more than 3 bytes");
   assert_int_equal(wick_file_read(&mem, "/dev/zero", 100000, &text, &n)->code, WICK_ELIMIT);
+  assert_string_equal(wick_file_read(&mem, "/dev/zero", 0, &text, &n)->message,
+                      "/dev/zero: cannot read it: File too large"); /* and not all memory */
   assert_string_equal(wick_file_read(&mem, "model", 0, &text, &n)->message,
                       "model: cannot read it: Is a directory");
   assert_string_equal(wick_file_read(&mem, "none", 0, &text, &n)->message,

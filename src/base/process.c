@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -284,4 +287,14 @@ wick_status wick_process_run(uint32_t n, wick_process *process, const wick_proce
   process_end_all(s);
   memcpy(&mem->guard->where, outer, sizeof *outer);
   return status;
+}
+
+void wick_process_end_with_parent(void)
+{
+#if defined(__linux__)
+  struct pollfd alive = {.fd = PROCESS_ALIVE_FD, .events = POLLOUT};
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+  /* It may have ended before: then nobody reads the pipe any more. */
+  if (poll(&alive, 1, 0) == 1 && (alive.revents & POLLERR)) raise(SIGKILL);
+#endif
 }

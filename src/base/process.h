@@ -35,4 +35,8 @@ typedef struct wick_process_control {
 WICK_CHECKED wick_status wick_process_run(uint32_t n, wick_process *process,
                                           const wick_process_control *control, wick_arena *mem);
 
+/* In a process that wick_process_run has started: it ends when the one that waits for it has ended,
+ * where the system can do that. */
+void wick_process_end_with_parent(void);
+
 #endif

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct wick_error status_nomem = {WICK_ENOMEM, "out of memory", false};
+#include "base/shown.h"
+
+static struct wick_error status_nomem = {.code = WICK_ENOMEM, .message = "out of memory"};
 
 wick_status wick_vfail(wick_arena *mem, wick_code code, const char *place, const char *fmt,
                        va_list args)
@@ -19,7 +21,7 @@ wick_status wick_vfail(wick_arena *mem, wick_code code, const char *place, const
   if (n > 0) vsnprintf(text + head, (size_t)n + 1, fmt, again);
   va_end(again);
   struct wick_error *e = wick_new(mem, struct wick_error, 1);
-  *e = (struct wick_error){code, text, false};
+  *e = (struct wick_error){.code = code, .message = wick_str_shown_lines(mem, text)};
   return e;
 }
 
@@ -30,6 +32,18 @@ wick_status wick_fail(wick_arena *mem, wick_code code, const char *place, const 
   wick_status s = wick_vfail(mem, code, place, fmt, args);
   va_end(args);
   return s;
+}
+
+wick_status wick_fail_size(wick_arena *mem, wick_code code, const char *place, const char *size,
+                           const char *fmt, ...)
+{
+  va_list args;
+  va_start(args, fmt);
+  wick_status s = wick_vfail(mem, code, place, fmt, args);
+  va_end(args);
+  struct wick_error *e = wick_new(mem, struct wick_error, 1);
+  *e = (struct wick_error){.code = s->code, .message = s->message, .size = size};
+  return e;
 }
 
 wick_errors wick_errors_begin(wick_arena *mem, uint32_t most)
@@ -57,7 +71,7 @@ wick_status wick_errors_end(wick_errors *e)
     at += snprintf(at, nbytes - (size_t)(at - text), "%s%s", i ? "\n" : "", e->list.at[i]->message);
   if (e->more) snprintf(at, nbytes - (size_t)(at - text), "\n(and %u more)", e->more);
   struct wick_error *all = wick_new(e->mem, struct wick_error, 1);
-  *all = (struct wick_error){e->list.at[0]->code, text, false};
+  *all = (struct wick_error){.code = e->list.at[0]->code, .message = text};
   return all;
 }
 
@@ -66,17 +80,19 @@ wick_error *wick_error_nomem(void) { return &status_nomem; }
 wick_error *wick_error_export(wick_status s)
 {
   if (!s) return NULL;
-  size_t n = strlen(s->message) + 1;
-  struct wick_error *e = malloc(sizeof *e + n);
+  size_t n = strlen(s->message) + 1, nsize = s->size ? strlen(s->size) + 1 : 0;
+  struct wick_error *e = malloc(sizeof *e + n + nsize);
   if (!e) return &status_nomem;
-  char *text = (char *)(e + 1);
+  char *text = (char *)(e + 1), *size = nsize ? text + n : NULL;
   memcpy(text, s->message, n);
-  *e = (struct wick_error){s->code, text, true};
+  if (size) memcpy(size, s->size, nsize);
+  *e = (struct wick_error){.code = s->code, .message = text, .size = size, .owned = true};
   return e;
 }
 
 wick_code wick_error_code(const wick_error *e) { return e ? e->code : WICK_OK; }
 const char *wick_error_message(const wick_error *e) { return e ? e->message : ""; }
+const char *wick_error_size(const wick_error *e) { return e ? e->size : NULL; }
 void wick_error_free(wick_error *e)
 {
   if (e && e->owned) free(e);

@@ -7,7 +7,7 @@ static bool abi_is_i64(const wick_func *f, uint32_t param)
   return t->kind == WICK_SCALAR && t->elem == WICK_I64 && t->lanes == 1;
 }
 
-static wick_status abi_params(const wick_func *f, wick_arena *mem, wick_frame *out)
+static wick_status abi_params(const wick_func *f, bool waits, wick_arena *mem, wick_frame *out)
 {
   for (uint32_t v = 1; v <= f->nparam; v++)
     if (wick_info_of(f, (wick_value){v})->kind != WICK_BUFFER && !abi_is_i64(f, v))
@@ -15,7 +15,7 @@ static wick_status abi_params(const wick_func *f, wick_arena *mem, wick_frame *o
                        "parameter %u is neither a buffer nor an i64", v);
   uint32_t n = f->nparam;
   bool range = n >= 2 && abi_is_i64(f, n) && abi_is_i64(f, n - 1);
-  out->entry = out->kernels.n > 0 || (f->nnode == 1 && n && !range);
+  out->entry = waits || out->kernels.n > 0 || (f->nnode == 1 && n && !range);
   out->range = !out->entry && range;
   out->nslot = n - (out->range ? 2 : 0);
   return NULL;
@@ -85,15 +85,17 @@ wick_status wick_frame_of(const wick_func *f, const wick_target *t, bool direct,
 {
   *out_frame = (wick_frame){0};
   int64_t *place = wick_new(mem, int64_t, f->nnode);
+  bool waits = false;
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
     if (n->op == WICK_OP_launch) abi_kernel(out_frame, n->attr[0].s, mem);
+    if (n->op == WICK_OP_wait) waits = true;
     if (n->op == WICK_OP_fail) out_frame->fault = true;
     if (n->op == WICK_OP_alloc) WICK_TRY(abi_alloc(f, i, t, mem, out_frame, &place[i]));
   }
   out_frame->place = place;
   out_frame->scratch |= out_frame->scratch_bytes > 0;
-  WICK_TRY(abi_params(f, mem, out_frame));
+  WICK_TRY(abi_params(f, waits, mem, out_frame));
   if (out_frame->entry && (out_frame->fault || out_frame->scratch))
     return wick_fail(mem, WICK_EUNSUPPORTED, f->name,
                      "a function that launches kernels cannot fail or own buffers itself");

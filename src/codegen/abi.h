@@ -1,7 +1,7 @@
 /* How generated code is called: the one convention that all back ends and the runtime follow.
  *
- * A loop function that contains `launch` is an entry, and so is one of buffers alone
- * that does nothing (a program without elements); any other is a kernel.
+ * A loop function that contains `launch` or `wait` is an entry, and so is one of buffers alone that
+ * does nothing (a program without elements); any other is a kernel.
  *
  *   void    kernel(void **args, int64_t begin, int64_t end)
  *   int32_t entry(void **args)
@@ -37,7 +37,7 @@ enum { WICK_FRAME_ALIGN = 64, WICK_SMALL_ALLOC = 4096 };
 
 /* What a function needs beside its parameters. */
 typedef struct wick_frame {
-  bool entry;             /* contains `launch`, or nothing at all */
+  bool entry;             /* contains `launch` or `wait`, or nothing at all */
   bool range;             /* its last two parameters are begin and end */
   bool scratch, fault;    /* its hidden slots */
   uint32_t nslot;         /* declared slots */

@@ -142,7 +142,7 @@ static uint32_t client_nparts(const wick_module *m, const wick_codegen_options *
   for (uint32_t i = 0; i < m->funcs.n; i++)
     if (client_takes(o, m->funcs.at[i])) nnode += m->funcs.at[i]->nnode;
   uint64_t n = nnode / CLIENT_NODES + 1;
-  if (o->direct || o->output != WICK_OUTPUT_OBJECT) return 1;
+  if (o->direct || o->whole || o->output != WICK_OUTPUT_OBJECT) return 1;
   return n < CLIENT_MOST_PARTS ? (uint32_t)n : CLIENT_MOST_PARTS;
 }
 

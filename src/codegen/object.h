@@ -7,7 +7,7 @@
 
 /* ---- ELF ---- */
 
-enum { WICK_ELF_UNDEFINED = 0, WICK_ELF_ABSOLUTE = 0xfff1 }; /* symbol sections */
+enum { WICK_ELF_UNDEFINED = 0 }; /* symbol sections */
 
 typedef struct wick_elf_section {
   const char *name;

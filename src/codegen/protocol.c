@@ -18,6 +18,7 @@ typedef struct protocol_flag {
 static const protocol_flag protocol_flags[] = {
     {"direct", offsetof(wick_codegen_options, direct)},
     {"absolute", offsetof(wick_codegen_options, absolute)},
+    {"stack", offsetof(wick_codegen_options, stack)},
     {"clean", offsetof(wick_codegen_options, clean)},
     {"verify", offsetof(wick_codegen_options, verify)},
 };

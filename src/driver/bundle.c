@@ -274,10 +274,27 @@ static wick_span bundle_constants(wick_compilation *c, const wick_lowered *l, co
   return (wick_span){at, b->constant_bytes};
 }
 
+/* What of the object is in memory; all of it where that is not ELF. */
+static wick_status bundle_flash(wick_compilation *c, wick_bundle *b, wick_span object)
+{
+  enum { ALLOC = 2, NOBITS = 8 };
+  b->flash_bytes = b->embed ? 0 : b->constant_bytes;
+  if (c->target.machine == WICK_MACHINE_WASM32) return b->flash_bytes += object.nbytes, NULL;
+  wick_elf elf;
+  WICK_TRY(wick_elf_read(object, &c->tmp, &elf));
+  for (uint32_t i = 0; i < elf.nsection; i++) {
+    const wick_elf_section *s = &elf.section[i];
+    if ((s->flags & ALLOC) && s->type != NOBITS)
+      b->flash_bytes = wick_align_up(b->flash_bytes, s->align > 1 ? s->align : 1) + s->nbytes;
+  }
+  return NULL;
+}
+
 static wick_status bundle_object(wick_compilation *c, wick_bundle *b, wick_span constants,
                                  wick_span *out)
 {
   wick_codegen_options o = {.output = WICK_OUTPUT_OBJECT, .direct = true, .bundle = b->name};
+  o.stack = c->target.machine != WICK_MACHINE_WASM32; /* there is one in linear memory */
   o.absolute = c->target.pointer_bits == 32; /* on small machines programs have fixed addresses */
   if (b->embed) {
     WICK_TRY(wick_compile_constants_end(c));
@@ -287,6 +304,10 @@ static wick_status bundle_object(wick_compilation *c, wick_bundle *b, wick_span 
   uint32_t n;
   WICK_TRY(wick_compile_objects(c, &o, &object, &n));
   *out = object[0];
+  if (o.stack) out->nbytes -= 8;
+  for (int i = 0; i < 8 && o.stack; i++)
+    b->stack_bytes |= (uint64_t)object[0].at[out->nbytes + (size_t)i] << 8 * i;
+  WICK_TRY(bundle_flash(c, b, *out));
   return wick_object_undefined(*out, &c->mem, &b->needs, &b->nneed);
 }
 
@@ -335,6 +356,11 @@ wick_status wick_bundle_make(wick_compilation *c, const wick_bundle_options *o)
   wick_span constants = bundle_constants(c, &l, &b), object;
   WICK_TRY(bundle_object(c, &b, constants, &object));
   WICK_TRY(wick_compile_constants_end(c));
+  if (o->report)
+    *o->report = (wick_bundle_report){.flash_bytes = b.flash_bytes,
+                                      .ram_bytes = b.mutable_bytes + b.arena_bytes,
+                                      .stack_bytes = b.stack_bytes,
+                                      .constants_bytes = b.constant_bytes};
   return bundle_write(c, &b, o->folder ? o->folder : ".", object, constants);
 }
 
@@ -343,10 +369,13 @@ wick_status wick_bundle_make(wick_compilation *c, const wick_bundle_options *o)
 wick_error *wick_bundle_write(wick_model *m, const wick_compile_options *options,
                               const wick_bundle_options *bundle)
 {
+  if (!m) return wick_invalid("wick_bundle_write: model is NULL");
   wick_compile_options o;
   wick_bundle_options b;
-  wick_options_take(&o, sizeof o, options, options ? options->size : 0);
-  wick_options_take(&b, sizeof b, bundle, bundle ? bundle->size : 0);
+  wick_error *wrong = wick_options_take("wick_compile_options", &o, sizeof o, options);
+  if (wrong) return wrong;
+  wrong = wick_options_take("wick_bundle_options", &b, sizeof b, bundle);
+  if (wrong) return wrong;
   wick_compilation c;
   wick_compilation_begin(&c, m);
   wick_error *e;

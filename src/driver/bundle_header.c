@@ -181,6 +181,16 @@ static void bundle_string(const bundle_header *h, const char *s, uint64_t nbytes
   wick_text_char(h->out, '"');
 }
 
+/* A name of the model's, which must not end the comment that it is in. */
+static void bundle_in_comment(const bundle_header *h, const char *name)
+{
+  for (const char *at = name; *at; at++) {
+    bool ends = at[0] == '*' && at[1] == '/';
+    wick_text_char(h->out, (unsigned char)*at < ' ' || *at == 0x7f || *at == '\\' ? '?' : *at);
+    if (ends) wick_text_char(h->out, ' ');
+  }
+}
+
 static void bundle_shape(const bundle_header *h, const char *what, const wick_io *io)
 {
   wick_text_printf(h->out, "#define %s_%s_SHAPE {", h->macro, what);
@@ -190,7 +200,8 @@ static void bundle_shape(const bundle_header *h, const char *what, const wick_io
   bool open = false;
   for (uint32_t k = 0; k < io->rank; k++) {
     if (!io->dim_name[k] || !*io->dim_name[k]) continue;
-    wick_text_printf(h->out, "%s%s", open ? ", " : " /* at most: ", io->dim_name[k]);
+    wick_text_add(h->out, open ? ", " : " /* at most: ");
+    bundle_in_comment(h, io->dim_name[k]);
     open = true;
   }
   wick_text_add(h->out, open ? " */\n" : "\n");
@@ -297,6 +308,12 @@ static void bundle_sizes(const bundle_header *h)
   bundle_define(h, "CONSTANTS_BYTES", b->constant_bytes);
   bundle_define(h, "MUTABLE_BYTES", b->mutable_bytes);
   bundle_define(h, "ARENA_BYTES", b->arena_bytes);
+  wick_text_printf(h->out,
+                   "\n/* Flash: code, tables and constants. RAM: mutable data and arena. %s */\n",
+                   b->stack_bytes ? "Stack: of one call,\n * at most." : "");
+  bundle_define(h, "FLASH_BYTES", b->flash_bytes);
+  bundle_define(h, "RAM_BYTES", b->mutable_bytes + b->arena_bytes);
+  if (b->stack_bytes) bundle_define(h, "STACK_BYTES", b->stack_bytes);
 }
 
 /* ---- the declaration ---- */

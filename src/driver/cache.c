@@ -18,6 +18,7 @@
 #include "runtime/digest.h"
 
 enum { CACHE_READ_MOST = 256 << 20 }; /* bytes of what is read whole */
+enum { CACHE_PIECE = 4 << 20 };       /* bytes that are written between two looks whether to end */
 enum { CACHE_NAME = 40, CACHE_STAMPED = 16 << 20 /* bytes of a file that is worth a stamp */ };
 static const uint64_t cache_most_bytes = (uint64_t)4 << 30;
 
@@ -104,6 +105,8 @@ static const char *cache_key(const wick_compilation *c, const char *folder, wick
   if (c->records) wick_text_printf(&key, "records %016llx\n", (unsigned long long)c->records_hash);
   const wick_model *m = c->model;
   const wick_given *g = &c->given;
+  for (uint32_t i = 0; i < m->noverride; i++)
+    wick_text_printf(&key, "override %s\n", m->override[i]);
   for (uint32_t i = 0; i < m->derivatives.n; i++) {
     const wick_derivative *d = &m->derivatives.at[i];
     wick_text_printf(&key, "grad %d %s\n", d->cotangent, d->of ? d->of : "");
@@ -143,7 +146,7 @@ static const char *cache_key(const wick_compilation *c, const char *folder, wick
   return key.at;
 }
 
-static const char *cache_folder(const char *folder, wick_arena *mem)
+const char *wick_cache_folder(const char *folder, wick_arena *mem)
 {
   if (folder) return *folder ? folder : NULL;
   const char *named = getenv("WICK_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME"),
@@ -164,7 +167,7 @@ static const char *cache_path(const wick_cache *cache, wick_arena *mem)
 wick_cache wick_cache_of(const wick_compilation *c, const char *folder, uint64_t most_bytes,
                          wick_arena *mem)
 {
-  wick_cache cache = {.folder = cache_folder(folder, mem),
+  wick_cache cache = {.folder = wick_cache_folder(folder, mem),
                       .most_bytes = most_bytes ? most_bytes : cache_most_bytes};
   if (!cache.folder) return cache;
   cache.key = cache_key(c, cache.folder, mem);
@@ -261,7 +264,7 @@ void wick_draft_drop(wick_draft *d)
 }
 
 /* What lies in the draft's memory is written already. */
-static bool cache_write(const wick_draft *d, const wick_artifact_parts *parts)
+static bool cache_write(wick_guard *guard, const wick_draft *d, const wick_artifact_parts *parts)
 {
   uint64_t offset = 0;
   bool good = true;
@@ -271,8 +274,9 @@ static bool cache_write(const wick_draft *d, const wick_artifact_parts *parts)
     offset += left;
     if (at == mine) continue;
     for (size_t n = left; left && good; at += n, left -= n) {
-      ssize_t done = pwrite(d->fd, at, left, (off_t)(offset - left));
-      good = done > 0;
+      ssize_t done =
+          pwrite(d->fd, at, left < CACHE_PIECE ? left : CACHE_PIECE, (off_t)(offset - left));
+      good = done > 0 && !wick_guard_stopped(guard);
       n = good ? (size_t)done : left;
     }
   }
@@ -284,6 +288,19 @@ typedef struct cache_entry {
   uint64_t nbytes;
   struct timespec used;
 } cache_entry;
+
+/* Is it a name that the cache gives: the 16 digits of a key's hash, and what kind of file it is?
+ * Others in the folder are left alone, whatever they are. */
+static bool cache_is_entry(const char *name)
+{
+  enum { DIGITS = 16 };
+  if (strlen(name) >= CACHE_NAME || strspn(name, "0123456789abcdef") != DIGITS) return false;
+  name += DIGITS;
+  if (strcmp(name, ".wick") == 0 || strcmp(name, ".stamp") == 0) return true;
+  if (strncmp(name, ".wick.", 6) != 0) return false; /* one that is being written */
+  size_t n = strspn(name + 6, "0123456789");
+  return n && strcmp(name + 6 + n, ".part") == 0;
+}
 
 static int cache_older(const void *a, const void *b)
 {
@@ -299,11 +316,9 @@ static uint32_t cache_list(const char *folder, uint32_t room, cache_entry *out)
   uint32_t n = 0;
   if (!d) return 0;
   for (const struct dirent *e; (e = readdir(d)) != NULL;) {
-    const char *end = strrchr(e->d_name, '.');
     struct stat st;
-    if (!end ||
-        (strcmp(end, ".wick") != 0 && strcmp(end, ".part") != 0 && strcmp(end, ".stamp") != 0) ||
-        strlen(e->d_name) >= CACHE_NAME || fstatat(dirfd(d), e->d_name, &st, 0) != 0)
+    if (!cache_is_entry(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(st.st_mode))
       continue;
     if (n < room) {
       strcpy(out[n].name, e->d_name);
@@ -341,6 +356,60 @@ void wick_cache_all_beside(const char *folder, wick_span key, wick_files *files,
   }
 }
 
+/* The rest of the key's line that begins with `word`; the last such line is the model's own. */
+static const char *cache_key_word(wick_span key, const char *word, wick_arena *mem)
+{
+  const char *at = (const char *)key.at, *end = at + key.nbytes;
+  size_t len = strlen(word);
+  for (const char *next; at < end; at = next + 1) {
+    next = memchr(at, '\n', (size_t)(end - at));
+    if (!next) next = end;
+    if ((size_t)(next - at) <= len || memcmp(at, word, len) != 0) continue;
+    at += len;
+    const char *space = memchr(at, ' ', (size_t)(next - at));
+    return wick_str_dupn(mem, at, (size_t)((space ? space : next) - at));
+  }
+  return "";
+}
+
+/* What an artifact is of. A file that is none is listed without. */
+static void cache_describe(const char *folder, wick_cache_entry *e, wick_files *files,
+                           wick_arena *mem)
+{
+  wick_file *file;
+  wick_artifact a;
+  e->model = e->target = "";
+  const char *end = strrchr(e->name, '.'), *path = wick_path_join(mem, folder, e->name);
+  if (strcmp(end, ".wick") != 0 || wick_files_map(files, path, &file)) return;
+  if (wick_artifact_read((wick_span){file->at, file->nbytes}, path, mem, &a)) return;
+  wick_span key = wick_artifact_section(&a, "key");
+  if (!key.at) return;
+  e->model = cache_key_word(key, "file ", mem);
+  e->target = cache_key_word(key, "target ", mem);
+}
+
+uint32_t wick_cache_entries(const char *folder, wick_files *files, wick_arena *mem,
+                            wick_cache_entry **out)
+{
+  uint32_t room = cache_list(folder, 0, NULL);
+  cache_entry *entry = wick_new(mem, cache_entry, room);
+  uint32_t n = cache_list(folder, room, entry);
+  if (n > room) n = room;
+  qsort(entry, n, sizeof *entry, cache_older);
+  *out = wick_new(mem, wick_cache_entry, n);
+  for (uint32_t i = 0; i < n; i++) {
+    (*out)[i] =
+        (wick_cache_entry){.name = entry[i].name, entry[i].nbytes, (int64_t)entry[i].used.tv_sec};
+    cache_describe(folder, &(*out)[i], files, mem);
+  }
+  return n;
+}
+
+bool wick_cache_remove(const char *folder, const char *name, wick_arena *mem)
+{
+  return cache_is_entry(name) && unlink(wick_path_join(mem, folder, name)) == 0;
+}
+
 static void cache_trim(const wick_cache *cache, wick_arena *tmp)
 {
   uint32_t room = cache_list(cache->folder, 0, NULL);
@@ -361,7 +430,7 @@ bool wick_cache_end(const wick_cache *cache, wick_draft *d, const wick_artifact_
                     wick_arena *tmp)
 {
   if (!d || parts->nbytes > cache->most_bytes) return false;
-  bool good = cache_write(d, parts) && rename(d->path, cache->path) == 0;
+  bool good = cache_write(tmp->guard, d, parts) && rename(d->path, cache->path) == 0;
   if (good) d->path = NULL;
   cache_trim(cache, tmp);
   return good;

@@ -8,6 +8,7 @@
 #ifndef WICK_DRIVER_CACHE_H
 #define WICK_DRIVER_CACHE_H
 
+#include "driver/cache_entries.h"
 #include "driver/compile.h"
 #include "runtime/compiled.h"
 

@@ -113,6 +113,13 @@ static wick_dim compile_io_dim(const wick_compilation *c, uint32_t i, uint32_t k
   return wick_info_of(c->graph, v)->dim[k];
 }
 
+/* The name that a user gives a size by; NULL: it is computed from others. */
+static const char *compile_given_name(const wick_compilation *c, uint32_t i, uint32_t k,
+                                      const char *name)
+{
+  return wick_dim_is_symbol(c->module->dims, compile_io_dim(c, i, k)) ? name : NULL;
+}
+
 static wick_status compile_import(wick_compilation *c)
 {
   WICK_TRY(compile_module(c));
@@ -123,61 +130,46 @@ static wick_status compile_import(wick_compilation *c)
   for (uint32_t i = 0; i < nin + nout; i++)
     for (uint32_t k = 0; k < io[i].rank; k++)
       if (io[i].dim[k] < 0 && !compile_varies(c, compile_io_dim(c, i, k)))
-        return wick_fail(&c->mem, WICK_ETYPE, wick_path_base(c->model->path),
-                         "the size %s of \"%s\" is open: give the shapes of the inputs",
-                         io[i].dim_name[k], io[i].name);
+        return wick_fail_size(&c->mem, WICK_ETYPE, wick_path_base(c->model->path),
+                              compile_given_name(c, i, k, io[i].dim_name[k]),
+                              "the size %s of \"%s\" is open", io[i].dim_name[k], io[i].name);
   wick_module_align(c->module);
   return wick_compilation_stage(c, "import");
 }
 
-/* What the user may choose, the pass that does it, and the one before which it runs: behind what
- * computes with weights, where they become narrow. Transposed convolutions keep their exact
- * factors: they have not become others yet. */
-static const struct {
-  const char *name, *pass, *before;
-} compile_precision[] = {{"f64", "widen,", "quantized,"},
-                         {"bf16", "sink,simplify,narrow_bf16,", "phases,"},
-                         {"f16", "sink,simplify,narrow_f16,", "phases,"}};
-
-static const char *compile_pipeline(wick_compilation *c)
-{
-  const char *names = wick_pipeline_compile;
-  for (size_t i = 0; c->precision && i < WICK_COUNT(compile_precision); i++)
-    if (strcmp(c->precision, compile_precision[i].name) == 0) {
-      const char *at = strstr(names, compile_precision[i].before);
-      names = wick_str_printf(&c->mem, "%.*s%s%s", (int)(at - names), names,
-                              compile_precision[i].pass, at);
-    }
-  size_t n = strlen(names) - strlen("plan"); /* which is the last */
-  return c->planned ? wick_str_printf(&c->mem, "%.*splan_most", (int)n, names) : names;
-}
+static const char *const compile_precisions[] = {"f64", "bf16", "f16"};
 
 static wick_status compile_precision_take(wick_compilation *c, const char *name)
 {
   bool known = !name;
-  for (size_t i = 0; i < WICK_COUNT(compile_precision); i++)
-    known = known || strcmp(name, compile_precision[i].name) == 0;
+  for (size_t i = 0; i < WICK_COUNT(compile_precisions); i++)
+    known = known || strcmp(name, compile_precisions[i]) == 0;
   c->precision = name;
   if (known) return NULL;
   return wick_fail(&c->mem, WICK_EINVAL, NULL,
                    "there is no precision \"%s\"; there are f64, bf16 and f16", name);
 }
 
-static wick_status compile_passes(wick_compilation *c)
+static wick_status compile_passed(void *arg, const wick_pass_time *done, const wick_module *m)
+{
+  wick_compilation *c = arg;
+  (void)m;
+  if (done->acted) wick_files_release(&c->model->files);
+  return wick_compilation_stage(c, done->pass->name);
+}
+
+static wick_status compile_passes(wick_compilation *c, const char *pipeline, wick_lowered *out)
 {
   wick_pipeline_begin(&c->pipeline, c->module);
   c->pipeline.target = c->target;
+  c->pipeline.precision = c->precision;
   c->pipeline.strict = c->strict;
+  c->pipeline.planned = c->planned;
   c->pipeline.records = c->records;
-  for (const char *at = compile_pipeline(c); *at;) {
-    size_t n = strcspn(at, ",");
-    const wick_pass *pass = wick_pass_find(wick_str_dupn(&c->tmp, at, n));
-    WICK_TRY(wick_pipeline_run(&c->pipeline, pass, &c->tmp));
-    if (c->pipeline.times.at[c->pipeline.times.n - 1].acted) wick_files_release(&c->model->files);
-    WICK_TRY(wick_compilation_stage(c, pass->name));
-    at += n + (at[n] == ',');
-  }
-  return NULL;
+  c->pipeline.lowered = out, c->pipeline.keep = &c->mem;
+  c->pipeline.after = compile_passed, c->pipeline.arg = c;
+  WICK_TRY(wick_pipeline_run_named(&c->pipeline, pipeline, NULL, &c->tmp));
+  return wick_lowered_frames(out, c->module, &c->target, &c->tmp);
 }
 
 /* ---- sections ---- */
@@ -191,6 +183,7 @@ wick_status wick_compile_constants_end(wick_compilation *c)
 {
   wick_weights_end(c->weights);
   c->weights = NULL;
+  wick_guard_ask(c->mem.guard);
   wick_files_release(&c->model->files);
   return wick_compilation_stage(c, "weights");
 }
@@ -282,8 +275,8 @@ static wick_status compile_symbol(wick_compilation *c, wick_dim symbol, wick_pro
       return NULL;
     }
   }
-  return wick_fail(&c->mem, WICK_EUNSUPPORTED, wick_path_base(c->model->path),
-                   "the size %s follows from no shape of an input: give it", name.at);
+  return wick_fail_size(&c->mem, WICK_EUNSUPPORTED, wick_path_base(c->model->path), name.at,
+                        "the size %s follows from no shape of an input", name.at);
 }
 
 static const char *compile_dim_text(wick_compilation *c, wick_dim d)
@@ -361,27 +354,32 @@ wick_status wick_compile_objects(wick_compilation *c, const wick_codegen_options
   return wick_compilation_stage(c, "codegen");
 }
 
-wick_status wick_compile_loops(wick_compilation *c, wick_lowered *out)
+wick_status wick_compile_passes(wick_compilation *c, const char *pipeline, wick_lowered *out)
 {
   c->begun = wick_now();
+  *out = (wick_lowered){0};
   WICK_TRY(compile_import(c));
-  WICK_TRY(compile_passes(c));
-  const wick_func *low = wick_module_find(c->module, c->graph->name);
-  WICK_TRY(wick_lower(low, &c->target, c->planned, &c->mem, &c->tmp, out));
-  return wick_compilation_stage(c, "lower");
+  return compile_passes(c, pipeline, out);
+}
+
+wick_status wick_compile_loops(wick_compilation *c, wick_lowered *out)
+{
+  return wick_compile_passes(c, "default", out);
 }
 
 void wick_compilation_begin(wick_compilation *c, wick_model *model)
 {
   *c = (wick_compilation){.model = model, .target = wick_target_host()};
   c->work = wick_work_begin(model->context);
+  wick_work_watch(&c->work, &model->guard);
   c->mem = wick_arena_make(&model->guard);
   c->tmp = wick_arena_make(&model->guard);
 }
 
 void wick_compilation_free(wick_compilation *c)
 {
-  wick_weights_end(c->weights); /* before what they read and write is gone */
+  wick_work_watch(NULL, &c->model->guard);
+  wick_weights_drop(c->weights); /* before what they read and write is gone */
   wick_draft_drop(c->draft);
   wick_specialise_end(&c->special);
   wick_pipeline_free(&c->pipeline);
@@ -466,14 +464,25 @@ static wick_status compile_records(wick_compilation *c, const char *path)
   char *text;
   size_t n;
   WICK_TRY(wick_file_read(&c->mem, path, COMPILE_RECORDS_MOST, &text, &n));
-  c->records = wick_new(&c->mem, wick_records, 1);
-  *c->records = wick_records_begin(path, &c->mem);
+  c->records = wick_new(&c->mem, wick_tuning_records, 1);
+  *c->records = wick_tuning_records_begin(path, &c->mem);
   c->records_hash = wick_hash_bytes(WICK_HASH_SEED, text, n);
-  return wick_records_read(c->records, path, text, n);
+  return wick_tuning_records_read(c->records, path, text, n);
+}
+
+static wick_status compile_lists(const wick_compile_options *o, wick_arena *mem)
+{
+  WICK_TRY(wick_arguments_shapes(o->nshape, o->shape, mem));
+  WICK_TRY(wick_arguments_sizes("sizes", o->nsize, o->sizes, mem));
+  WICK_TRY(wick_arguments_ranges(o->nrange, o->ranges, mem));
+  WICK_TRY(wick_arguments_sizes("pins", o->npin, o->pins, mem));
+  WICK_TRY(wick_arguments_contents("contents", true, o->ncontent, o->contents, mem));
+  return wick_arguments_contents("held", false, o->nheld, o->held, mem);
 }
 
 wick_status wick_compilation_take(wick_compilation *c, const wick_compile_options *o)
 {
+  WICK_TRY(compile_lists(o, &c->mem));
   c->nprocess = o->nprocess;
   c->strict = o->strict;
   c->npin = o->npin, c->pins = o->pins;
@@ -511,6 +520,7 @@ static wick_status compile_anew(wick_compilation *c, wick_compiled *k)
   bool kept = c->cache && wick_cache_end(c->cache, c->draft, &parts, &c->tmp) &&
               wick_cache_find(c->cache, false, k, &c->tmp);
   k->cached = false;
+  wick_guard_ask(c->mem.guard);
   if (kept) return wick_compilation_stage(c, "cache, written");
   const char *name = wick_path_base(c->model->path);
   return wick_compiled_take(k, wick_artifact_join(&parts, &k->mem), name);
@@ -540,20 +550,27 @@ wick_error *wick_compile(wick_model *m, const wick_compile_options *options,
 wick_error *wick_compile_shown(wick_model *m, const wick_compile_options *options, uint32_t nshow,
                                wick_shown *show, wick_compiled **out_compiled)
 {
+  if (!out_compiled) return wick_invalid("wick_compile: out_compiled is NULL");
   *out_compiled = NULL;
+  if (!m) return wick_invalid("wick_compile: model is NULL");
   wick_compile_options o;
-  wick_options_take(&o, sizeof o, options, options ? options->size : 0);
+  wick_error *wrong = wick_options_take("wick_compile_options", &o, sizeof o, options);
+  if (wrong) return wrong;
   if (nshow) o.cache = ""; /* its keys know nothing of what is shown */
   wick_compiled *k = wick_compiled_new(m->context);
   if (!k) return wick_error_nomem();
   wick_compilation c;
   wick_compilation_begin(&c, m);
+  wick_work_watch(&c.work, &k->guard);
   c.nshow = nshow, c.show = show;
   wick_error *e;
-  if (setjmp(m->guard.where) || setjmp(k->guard.where))
+  if (setjmp(m->guard.where))
     e = wick_guard_error(&m->guard);
+  else if (setjmp(k->guard.where))
+    e = wick_guard_error(&k->guard);
   else
     e = wick_error_export(compile_public(&c, &o, k));
+  wick_work_watch(NULL, &k->guard);
   wick_compilation_free(&c);
   wick_arena_free(&m->tmp); /* import puts errors there */
   if (e)

@@ -26,8 +26,8 @@ typedef struct wick_compilation {
   bool planned; /* memory has a plan for the most that sizes can be: bundles */
   uint32_t nshow;
   struct wick_shown *show;
-  wick_records *records; /* read from the file that the options name; NULL: none */
-  uint64_t records_hash; /* of its bytes */
+  wick_tuning_records *records; /* read from the file that the options name; NULL: none */
+  uint64_t records_hash;        /* of its bytes */
   wick_work work;
   void (*stage)(void *arg, const char *name, double seconds);
   void *arg;
@@ -52,7 +52,11 @@ WICK_CHECKED wick_status wick_compilation_take(wick_compilation *c, const wick_c
 
 /* ---- the stages; each is timed, and may be cancelled ---- */
 
-/* To loop functions, in c->module. */
+/* Import, and a pipeline of driver/passes.c, in c->module; *out is what is said of kernels where
+ * they are lowered. */
+WICK_CHECKED wick_status wick_compile_passes(wick_compilation *c, const char *pipeline,
+                                             wick_lowered *out);
+/* To loop functions: the pipeline `default`. */
 WICK_CHECKED wick_status wick_compile_loops(wick_compilation *c, wick_lowered *out);
 /* These to objects. What changes numbers is set here, and the same for artifacts and bundles; the
  * rest of the options is the caller's. */

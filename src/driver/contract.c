@@ -38,7 +38,7 @@ static void contract_functions(const wick_lowered *l, wick_arena *mem, wick_text
 }
 
 /* The groups whose schedules came from records. */
-static void contract_records(const wick_records *r, wick_text *out)
+static void contract_records(const wick_tuning_records *r, wick_text *out)
 {
   if (!r || !r->used.n) return;
   wick_text_printf(out, "; schedules of %s:", wick_path_base(r->path));
@@ -58,6 +58,8 @@ const char *wick_contract_text(const wick_lowered *l, const wick_pipeline *p, wi
   }
   wick_target_name(&p->target, &out);
   wick_text_printf(&out, ": %u kernels accumulate in order, %u in parts", ordered, parts);
+  if (l->fill)
+    wick_text_add(&out, "; sizes vary, equal inputs give equal bits whatever sizes came before");
   contract_passes(p, &out);
   contract_functions(l, mem, &out);
   contract_records(p->records, &out);

@@ -5,8 +5,8 @@
 /* Its branches want different sizes. */
 static const char copies_branches[] =
     "graph @main(%c: bool[], %x: f32[N[1..64],6], %y: f32[M[1..64],6]) -> f32[N,6] {\n"
-    "  check M = 2*N in branches loc(\"one\")\n"
-    "  check M = 3*N + 1 in branches loc(\"two\")\n"
+    "  constraint M = 2*N in branches loc(\"one\")\n"
+    "  constraint M = 3*N + 1 in branches loc(\"two\")\n"
     "  %0 = if %c {then_equal=[M, 2*N], else_equal=[M, 3*N + 1]} () {\n"
     "    %1 = slice %y {begin=[0,0], shape=[N,6], step=[2,1]} : f32[N,6]\n"
     "    %2 = add %x, %1 : f32[N,6]\n"

@@ -78,6 +78,7 @@ static wick_status derivative_described(wick_model *m, const wick_derivative *d,
 
 static wick_status derivative_add(wick_model *m, const wick_grad_options *o)
 {
+  WICK_TRY(wick_arguments_names("wrt", o->nwrt, o->wrt, &m->mem));
   wick_derivative d = {.of = o->of ? wick_str_dup(&m->mem, o->of) : NULL,
                        .nwrt = o->nwrt,
                        .cotangent = o->cotangent};
@@ -99,10 +100,15 @@ static wick_status derivative_add(wick_model *m, const wick_grad_options *o)
 
 wick_error *wick_grad(wick_model *m, const wick_grad_options *options)
 {
+  if (!m) return wick_invalid("wick_grad: model is NULL");
   wick_grad_options o;
-  wick_options_take(&o, sizeof o, options, options ? options->size : 0);
+  wick_error *wrong = wick_options_take("wick_grad_options", &o, sizeof o, options);
+  if (wrong) return wrong;
+  const wick_work work = {.context = m->context}; /* no limit in seconds: that is for compiling */
+  wick_work_watch(&work, &m->guard);
   wick_error *e = setjmp(m->guard.where) ? wick_guard_error(&m->guard)
                                          : wick_error_export(derivative_add(m, &o));
+  wick_work_watch(NULL, &m->guard);
   wick_arena_free(&m->tmp);
   return e;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "driver/compile.h"
+#include "driver/output_size.h"
 #include "ir/element.h"
 #include "loop/contract.h"
 
@@ -63,7 +64,31 @@ static wick_error *error_report_run(error_report *r, int which)
   return e;
 }
 
-/* Nothing of an output that is not of floats. */
+/* What a run gave of the output's size along an axis: less than there is room for where it depends
+ * on data. */
+static int64_t error_report_dim(const error_report *r, int which, uint32_t output, uint32_t axis)
+{
+  const wick_compiled *k = r->compiled[which];
+  const wick_io *io = wick_compiled_output(k, output);
+  uint32_t sized;
+  for (uint32_t i = 0; i < wick_compiled_noutput(k); i++)
+    if (wick_output_size_is(wick_compiled_output(k, i), io, &sized) && sized == axis)
+      return *(const int64_t *)r->outputs[which][i];
+  return io->dim[axis];
+}
+
+/* The place in memory of the k-th element that a run gave. */
+static uint64_t error_report_at(const wick_io *io, const int64_t *dim, uint64_t k)
+{
+  uint64_t at = 0, step = 1;
+  for (uint32_t axis = io->rank; axis-- > 0; k /= (uint64_t)dim[axis]) {
+    at += k % (uint64_t)dim[axis] * step;
+    step *= (uint64_t)io->dim[axis];
+  }
+  return at;
+}
+
+/* Nothing of an output that is not of floats; the worst of one that has not the same size. */
 static void error_report_line(const error_report *r, uint32_t output, const char *place,
                               const char *bound, wick_error_report *out)
 {
@@ -72,10 +97,18 @@ static void error_report_line(const error_report *r, uint32_t output, const char
   if (!wick_elem_is_float(io->elem)) return;
   uint64_t n = 1;
   double most = 0;
-  for (uint32_t k = 0; k < io->rank; k++) n *= (uint64_t)io->dim[k];
+  int64_t dim[WICK_MAX_RANK];
+  bool same = true;
+  for (uint32_t k = 0; k < io->rank; k++) {
+    dim[k] = error_report_dim(r, 1, output, k);
+    same = same && dim[k] == error_report_dim(r, 0, output, k);
+    n *= (uint64_t)dim[k];
+  }
+  if (!same) line.largest = line.rms = INFINITY, n = 0;
   for (uint64_t k = 0; k < n; k++) {
-    double x = wick_load_elem(io->elem, r->outputs[0][output], k).f,
-           y = wick_load_elem(io->elem, r->outputs[1][output], k).f, d = fabs(x - y);
+    uint64_t at = error_report_at(io, dim, k);
+    double x = wick_load_elem(io->elem, r->outputs[0][output], at).f,
+           y = wick_load_elem(io->elem, r->outputs[1][output], at).f, d = fabs(x - y);
     if (x == y) d = 0; /* infinities */
     line.rms += d * d;
     line.largest = d > line.largest || isnan(d) ? d : line.largest;
@@ -103,7 +136,8 @@ wick_error *wick_error_report_make(wick_model *model, const wick_compile_options
                                    wick_arena *mem, wick_error_report *out)
 {
   wick_compile_options o;
-  wick_options_take(&o, sizeof o, options, options ? options->size : 0);
+  wick_error *wrong = wick_options_take("wick_compile_options", &o, sizeof o, options);
+  if (wrong) return wrong;
   error_report r = {.model = model, .options = &o, .inputs = inputs, .mem = mem};
   *out = (wick_error_report){0};
   error_report_places(&r, compiled);

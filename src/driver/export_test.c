@@ -29,9 +29,10 @@ typedef struct export_run {
 /* Rows that are compositions of others in ONNX, and round where those do. */
 static bool export_composed(wick_opcode op)
 {
-  static const wick_opcode list[] = {
-      WICK_OP_attention, WICK_OP_celu, WICK_OP_exp2,   WICK_OP_expm1, WICK_OP_fma,  WICK_OP_fourier,
-      WICK_OP_log1p,     WICK_OP_log2, WICK_OP_muladd, WICK_OP_range, WICK_OP_rsqrt};
+  static const wick_opcode list[] = {WICK_OP_attention, WICK_OP_celu, WICK_OP_exp2,
+                                     WICK_OP_expm1,     WICK_OP_fma,  WICK_OP_dft_pass,
+                                     WICK_OP_log1p,     WICK_OP_log2, WICK_OP_muladd,
+                                     WICK_OP_range,     WICK_OP_rsqrt};
   for (size_t i = 0; i < WICK_COUNT(list); i++)
     if (list[i] == op) return true;
   return false;

@@ -70,7 +70,8 @@ static const program programs[] = {
      "%n = const 6 : i64[]\n"
      "%0, %1, %2, %3 = loop %n, %x, %x {stacked=2, most=[6]} (%i: i64[], %h: f64[2,3], %g: "
      "f64[2,3]) "
-     "{\n" ON "%a = matmul %h, %w; %t = take %s, %i; %u = take %r, %i {axis=1, reverse=true}\n"
+     "{\n" ON "%a = matmul %h, %w; %t = dynamic_index %s, %i; %u = dynamic_index %r, %i {axis=1, "
+     "reverse=true}\n"
      "  %b = add %a, %t; %d = tanh %b; %e = mul %u, %d; %k = add %g, %e\n"
      "  %tr = transpose %e {perm=[1,0]}; yield %on, %d, %k, %e, %tr }\n"
      "%5 = add %0, %1; return %5, %2, %3 }"},
@@ -92,7 +93,7 @@ static const program programs[] = {
      "graph @main(%x: f64[4], %w: f64[4], %s: f64[9,4], %c: i64[]) -> (f64[4], f64[7,4]) {\n"
      "%most = const 7 : i64[]; %n = min %c, %most\n"
      "%0, %1 = loop %n, %x {stacked=1, most=[7]} (%i: i64[], %h: f64[4]) {\n" ON
-     "%t = take %s, %i; %a = mul %h, %w; %b = add %a, %t; yield %on, %b, %a }\n"
+     "%t = dynamic_index %s, %i; %a = mul %h, %w; %b = add %a, %t; yield %on, %b, %a }\n"
      "return %0, %1 }"},
     {"a count that is given",
      {0, 3, 256, 700, -1},
@@ -101,7 +102,8 @@ static const program programs[] = {
      "graph @main(%x: f64[2], %w: f64[2], %s: f64[9,2], %c: i64[]) -> f64[2] {\n"
      "%k = const 0.02 : f64[]\n"
      "%0, %1 = loop %c, %x, %c (%i: i64[], %h: f64[2], %v: i64[]) {\n" ON
-     "%t = take %s, %v; %a = mul %h, %w; %b = add %a, %t; %d = sub %h, %b; %e = mul %d, %k\n"
+     "%t = dynamic_index %s, %v; %a = mul %h, %w; %b = add %a, %t; %d = sub %h, %b; %e = mul %d, "
+     "%k\n"
      "  %f = sub %h, %e; %one = const 1 : i64[]; %u = sub %v, %one; yield %on, %f, %u }\n"
      "return %0 }"},
     {"a loop that ends by what it computes",
@@ -131,7 +133,7 @@ static const program programs[] = {
      "graph @main(%x: f64[2,2], %w: f64[2,2], %s: f64[4,2], %c: i64[]) -> f64[2,2] {\n"
      "%n = const 4 : i64[]; %two = const 2 : i64[]; %half = const 0.5 : f64[]\n"
      "%0, %1 = loop %n, %x, %w {} (%i: i64[], %h: f64[2,2], %g: f64[2,2]) {\n" ON
-     "%t = take %s, %i; %p = lt %i, %two\n"
+     "%t = dynamic_index %s, %i; %p = lt %i, %two\n"
      "  %a = if %p () { %b = matmul %h, %w; %d = add %b, %t; yield %d }\n"
      "    () { %e = mul %h, %half; %f = sub %e, %g; yield %f }\n"
      "  %j, %rows = loop %c, %a {stacked=1, most=[3]} (%k: i64[], %v: f64[2,2]) {\n"
@@ -451,7 +453,8 @@ static void test_many(void **state)
   wick_text_add(&w, "graph @main(%x: f64[2], %w: f64[300,2]) -> f64[2] {\n"
                     "%n = const 2 : i64[]\n");
   for (int k = 0; k < MANY; k++)
-    wick_text_printf(&w, "%%k%d = const %d : i64[]; %%w%d = take %%w, %%k%d\n", k, k, k, k);
+    wick_text_printf(&w, "%%k%d = const %d : i64[]; %%w%d = dynamic_index %%w, %%k%d\n", k, k, k,
+                     k);
   wick_text_add(&w, "%0 = loop %n, %x (%i: i64[], %h0: f64[2]) { " ON);
   for (int k = 0; k < MANY; k++)
     wick_text_printf(&w,

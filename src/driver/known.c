@@ -5,12 +5,10 @@
 #include <string.h>
 
 #include "ir/copy.h"
-#include "loop/expand.h"
+#include "loop/expand_math.h"
 #include "loop/interpret.h"
 #include "loop/nest.h"
 #include "low/alias.h"
-#include "low/dead_store.h"
-#include "low/free.h"
 #include "ops/host.h"
 #include "runtime/program.h"
 
@@ -57,18 +55,18 @@ static void known_set(known_state *s, uint32_t root, known_content c)
 /* The root of which v is all; 0: none. */
 static uint32_t known_whole(const known_state *s, wick_value v)
 {
-  const wick_place *p = &s->alias.place[v.id];
+  const wick_memref *p = &s->alias.memref[v.id];
   if (!p->root.id || s->alias.tied[p->root.id]) return 0;
-  return p->known && wick_place_covers(p, &s->alias.place[p->root.id]) ? p->root.id : 0;
+  return p->known && wick_memref_covers(p, &s->alias.memref[p->root.id]) ? p->root.id : 0;
 }
 
 /* Of a part, what the root holds there. */
 static known_content known_read(const known_state *s, wick_value v)
 {
-  const wick_place *p = &s->alias.place[v.id];
+  const wick_memref *p = &s->alias.memref[v.id];
   uint32_t root = p->root.id, d = root ? s->alias.definer[root] : UINT32_MAX;
   if (!root || s->alias.tied[root] || !p->known || p->choice.index.id ||
-      !wick_place_contiguous(p) || !known_small(s->f, v))
+      !wick_memref_contiguous(p) || !known_small(s->f, v))
     return (known_content){0};
   known_content c = s->at[root];
   if (d != UINT32_MAX && s->f->node[d].op == WICK_OP_const) {
@@ -81,7 +79,7 @@ static known_content known_read(const known_state *s, wick_value v)
 
 static void known_write(known_state *s, wick_value v, known_content c)
 {
-  uint32_t root = s->alias.place[v.id].root.id;
+  uint32_t root = s->alias.memref[v.id].root.id;
   if (root) known_set(s, root, known_whole(s, v) ? c : (known_content){0});
 }
 
@@ -118,7 +116,9 @@ static bool known_run(known_state *s, const wick_func *g, uint32_t narg, wick_in
   wick_nest_options o = {.name = g->name};
   wick_schedule *schedule = wick_schedule_begin(g, s->tmp);
   if (!known_few(schedule) || wick_nest(g, schedule, &o, s->mem, s->tmp, &info)) return false;
-  const wick_func *loop = wick_pass_expand(info.loop, s->mem);
+  wick_func *loop;
+  const wick_pass_context pass = {.mem = s->mem, .tmp = s->tmp};
+  if (wick_pass_expand_math(&pass, info.loop, &loop)) return false;
   if (loop->nparam != narg + 2 || !wick_dim_is_const(info.tasks)) return false;
   arg[narg + 1].number = info.tasks.v;
   return !wick_interpret(loop, loop->nparam, arg, s->mem, s->tmp);
@@ -290,5 +290,5 @@ wick_func *wick_known_decide(const wick_func *f, uint32_t ninput, const void *co
     wick_copy_node(&c, n);
     if (s.taken[i]) c.to[n->in[0].id] = old;
   }
-  return wick_pass_free(wick_pass_dead_store(wick_copy_end(&c), mem, tmp), mem, tmp);
+  return wick_copy_end(&c);
 }

@@ -19,7 +19,7 @@ void wick_known_watch(const wick_func *f, uint32_t ninput, wick_arena *mem, wick
 
 /* `f`, not planned yet, whose groups have constant sizes, for these contents of parameters (NULL:
  * not known): branches that are always taken the same way have a constant for their condition and
- * nothing in the region that is never run. What then nobody reads is not computed. */
+ * nothing in the region that is never run. What then nobody reads is left for dead_store. */
 wick_func *wick_known_decide(const wick_func *f, uint32_t ninput, const void *const *input,
                              wick_arena *mem, wick_arena *tmp);
 

@@ -11,6 +11,8 @@
 
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "low/dead_store.h"
+#include "low/insert_frees.h"
 
 /* x > 3; the second operand or the third; x + 1 */
 #define GROUPS                                                                                     \
@@ -103,8 +105,11 @@ static void test_rows(void **state)
     for (uint32_t k = 0; k < watch.n; k++) wick_text_printf(&numbers, "%u", watch.at[k]);
     assert_string_equal(numbers.n ? numbers.at : "", rows[i].watch);
     const void *input[3] = {rows[i].n < 0 ? NULL : &rows[i].n, rows[i].m < 0 ? NULL : &rows[i].m};
-    const wick_func *g = wick_known_decide(f, 3, input, &mem, &tmp);
-    bad = wick_verify_func(g, &tmp);
+    wick_func *g = wick_known_decide(f, 3, input, &mem, &tmp);
+    const wick_pass_context pass = {.mem = &mem, .tmp = &tmp};
+    bad = wick_pass_dead_store(&pass, g, &g);
+    if (!bad) bad = wick_pass_insert_frees(&pass, g, &g);
+    if (!bad) bad = wick_verify_func(g, &tmp);
     if (bad) fail_msg("row %zu: %s", i, bad->message);
     wick_print_func(g, 0, &out);
     const char *body = strchr(out.at, '\n');

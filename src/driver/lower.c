@@ -4,21 +4,20 @@
 
 #include <string.h>
 
+#include "codegen/abi.h"
 #include "driver/lower_state.h"
 #include "ir/element.h"
 #include "ir/verify.h"
-#include "loop/expand.h"
-#include "loop/legalize.h"
-#include "low/beside.h"
+#include "low/concurrent.h"
 #include "low/liveness.h"
-#include "low/plan.h"
+#include "low/plan_memory.h"
 
 enum { LOWER_PLACES = 1 << 30 }; /* units of the arena: 64 GiB */
 
 wick_status lower_fail(const lower_state *s, const wick_node *n, wick_code code, const char *what)
 {
-  return wick_fail(s->tmp, code, wick_loc_text(s->f->module, n->loc), "@%s: %s: %s", s->f->name,
-                   wick_op_of(n)->name, what);
+  return wick_fail(s->tmp, code, wick_loc_text(s->f->module, n->loc), "%s: %s", wick_op_of(n)->name,
+                   what);
 }
 
 /* ---- buffers ---- */
@@ -38,14 +37,14 @@ static wick_status lower_constant(lower_state *s, const wick_node *n, uint64_t *
 {
   uint32_t id = n->attr[0].imm.constant;
   const wick_constant *k = wick_constant_get(s->f->module, id);
-  if (!s->offset[id] && !k->data && !k->recipe &&
+  if (!s->offset[id] && !k->data && !k->deferred &&
       !wick_dim_is(wick_type_numel(s->f->module, k->type), 0))
     return lower_fail(s, n, WICK_EUNSUPPORTED,
                       wick_str_printf(s->tmp, "the constant @%s has no data", k->name));
   if (!s->offset[id]) {
     wick_lowered_constant c = {id, wick_align_up(s->out->constant_bytes, WICK_ARENA_ALIGN),
                                k->nbytes};
-    wick_push(s->mem, &s->out->constants, c);
+    wick_push(s->keep, &s->out->constants, c);
     s->out->constant_bytes = wick_align_up(c.offset + c.nbytes, WICK_ARENA_ALIGN);
     s->offset[id] = c.offset + 1;
   }
@@ -98,9 +97,9 @@ static wick_status lower_arena(lower_state *s, const wick_node *n, uint64_t *out
 static wick_status lower_base(lower_state *s, const wick_node *n, wick_value v, wick_value *out,
                               uint64_t *out_offset)
 {
-  const wick_place *p = &s->alias.place[v.id];
+  const wick_memref *p = &s->alias.memref[v.id];
   uint32_t d = s->alias.definer[p->root.id];
-  if (!wick_place_placed(p) || s->alias.tied[p->root.id])
+  if (!wick_memref_resolved(p) || s->alias.tied[p->root.id])
     return lower_fail(s, n, WICK_EUNSUPPORTED, "the place of an operand is not known");
   *out_offset = 0;
   if (d == UINT32_MAX) {
@@ -123,17 +122,17 @@ static wick_status lower_view(lower_state *s, const wick_node *n, wick_value v, 
                               wick_value *out)
 {
   wick_value base = {0};
-  uint64_t offset = 0, elem = (uint64_t)s->alias.place[v.id].elem_bytes;
+  uint64_t offset = 0, elem = (uint64_t)s->alias.memref[v.id].elem_bytes;
   WICK_TRY(lower_base(s, n, v, &base, &offset));
   *out = base;
-  wick_picked choice = s->alias.place[v.id].choice;
+  wick_picked choice = s->alias.memref[v.id].choice;
   if (choice.index.id) {
-    choice.index = s->index[s->alias.place[choice.index.id].root.id];
+    choice.index = s->index[s->alias.memref[choice.index.id].root.id];
     if (!choice.index.id)
       return lower_fail(s, n, WICK_EUNSUPPORTED, "a view's index is no loop's own");
   }
-  if (choice.index.id && s->alias.place[v.id].open) { /* rows of open sizes */
-    wick_value row = lower_size(s, s->alias.place[v.id].row);
+  if (choice.index.id && s->alias.memref[v.id].open) { /* rows of open sizes */
+    wick_value row = lower_size(s, s->alias.memref[v.id].row);
     choice.index = wick_build2(&s->b, WICK_OP_mul, choice.index, row);
     choice.step = 1, choice.count = (int64_t)1 << 40;
   }
@@ -165,11 +164,11 @@ static wick_status lower_kernel(lower_state *s, const wick_node *n, const wick_k
   uint32_t id = wick_names_add(&s->keys, key, strlen(key));
   if (id > s->out->kernels.n) {
     wick_lowered_kernel k;
-    WICK_TRY(wick_kernel_build(use, s->target, s->mem, s->tmp, &k));
+    WICK_TRY(wick_kernel_build(use, s->target, s->mem, s->keep, s->tmp, &k));
     k.loc = n->loc;
     s->out->scratch_bytes =
         wick_dim_max(s->f->module->dims, s->out->scratch_bytes, k.scratch_bytes);
-    wick_push(s->mem, &s->out->kernels, k);
+    wick_push(s->keep, &s->out->kernels, k);
   }
   *out = &s->out->kernels.at[id - 1];
   return NULL;
@@ -182,7 +181,7 @@ static void lower_weights(lower_state *s, const wick_node *n, wick_lowered_kerne
   uint32_t before = s->weights.n;
   wick_text_add(&key, k->name);
   for (uint32_t i = 0; i < n->nin; i++) {
-    uint32_t d = s->alias.definer[s->alias.place[n->in[i].id].root.id];
+    uint32_t d = s->alias.definer[s->alias.memref[n->in[i].id].root.id];
     if (d != UINT32_MAX && s->f->node[d].op == WICK_OP_const)
       wick_text_printf(&key, " %u", s->f->node[d].attr[0].imm.constant);
   }
@@ -205,9 +204,9 @@ wick_status lower_launch(lower_state *s, const wick_node *n, const wick_kernel_u
   k->nlaunch++;
   k->nrun += s->steps;
   lower_weights(s, n, k);
-  bool beside = s->beside[n - s->f->node] && !k->fault && !s->fault;
+  bool concurrent = s->concurrent[n - s->f->node] && !k->fault && !s->fault;
   s->fault = k->fault;
-  wick_attr a[3] = {{.s = k->name}, {.i = counted ? -1 : k->tasks.v}, {.i = beside}};
+  wick_attr a[3] = {{.s = k->name}, {.i = counted ? -1 : k->tasks.v}, {.i = concurrent}};
   s->b.loc = n->loc;
   wick_build(&s->b, WICK_OP_launch, nin, in, a, 0, NULL);
   s->pending = true;
@@ -219,12 +218,12 @@ wick_status lower_launch(lower_state *s, const wick_node *n, const wick_kernel_u
 static wick_status lower_same(lower_state *s, const wick_node *n, uint32_t nout, uint32_t *same)
 {
   for (uint32_t k = 0; k < n->nin; k++) {
-    const wick_place *p = &s->alias.place[n->in[k].id];
+    const wick_memref *p = &s->alias.memref[n->in[k].id];
     same[k] = k;
     for (uint32_t i = 0; i < k && i < nout; i++) {
-      const wick_place *w = &s->alias.place[n->in[i].id];
-      if (w->root.id != p->root.id || wick_place_disjoint(w, p)) continue;
-      if (k < nout || !wick_place_same(w, p))
+      const wick_memref *w = &s->alias.memref[n->in[i].id];
+      if (w->root.id != p->root.id || wick_memref_disjoint(w, p)) continue;
+      if (k < nout || !wick_memref_same(w, p))
         return lower_fail(s, n, WICK_EINTERNAL, "operands overlap");
       same[k] = i;
     }
@@ -237,8 +236,8 @@ static bool lower_empty(const lower_state *s, const wick_node *n, uint32_t nout)
 {
   bool empty = true;
   for (uint32_t i = 0; i < nout && empty; i++) {
-    const wick_place *p = &s->alias.place[n->in[i].id];
-    empty = p->known && !wick_place_numel(p);
+    const wick_memref *p = &s->alias.memref[n->in[i].id];
+    empty = p->known && !wick_memref_numel(p);
   }
   return empty;
 }
@@ -275,14 +274,14 @@ static wick_type lower_copy_type(lower_state *s, wick_value v, uint32_t rank, co
   wick_type_info info = *wick_info_of(s->f, v);
   wick_dim stride[WICK_MAX_RANK];
   for (uint32_t k = 0; k < rank; k++)
-    stride[k] = wick_dim_const(s->alias.place[v.id].stride[last[k]]);
+    stride[k] = wick_dim_const(s->alias.memref[v.id].stride[last[k]]);
   bool dense = !rank || (rank == 1 && wick_dim_is(stride[0], 1));
   info.rank = (uint16_t)rank, info.dim = dim, info.stride = dense ? NULL : stride;
   return wick_type_intern(s->f->module, &info);
 }
 
 /* last[k]: the old dim whose stride the new dim k has. */
-static uint32_t lower_copy_dims(const wick_place *a, const wick_place *b, uint32_t *last,
+static uint32_t lower_copy_dims(const wick_memref *a, const wick_memref *b, uint32_t *last,
                                 wick_dim *dim)
 {
   uint32_t rank = 0;
@@ -301,7 +300,7 @@ static uint32_t lower_copy_dims(const wick_place *a, const wick_place *b, uint32
 /* The dims of a copy between buffers whose sizes are not constant, and their types. */
 static uint32_t lower_copy_open(lower_state *s, const wick_node *n, wick_dim *dim, wick_type *type)
 {
-  const wick_place *a = &s->alias.place[n->in[0].id], *b = &s->alias.place[n->in[1].id];
+  const wick_memref *a = &s->alias.memref[n->in[0].id], *b = &s->alias.memref[n->in[1].id];
   const wick_type_info *t = wick_info_of(s->f, n->in[0]);
   bool dense = a->open && b->open;
   uint32_t rank = dense ? 1 : t->rank;
@@ -317,11 +316,11 @@ static uint32_t lower_copy_open(lower_state *s, const wick_node *n, wick_dim *di
 
 static wick_status lower_copy(lower_state *s, const wick_node *n)
 {
-  const wick_place *a = &s->alias.place[n->in[0].id], *b = &s->alias.place[n->in[1].id];
+  const wick_memref *a = &s->alias.memref[n->in[0].id], *b = &s->alias.memref[n->in[1].id];
   uint32_t last[WICK_MAX_RANK], same[2];
   wick_dim dim[WICK_MAX_RANK];
   bool known = a->known && b->known;
-  if (!wick_place_placed(a) || !wick_place_placed(b))
+  if (!wick_memref_resolved(a) || !wick_memref_resolved(b))
     return lower_fail(s, n, WICK_EUNSUPPORTED, "the place of an operand is not known");
   if (lower_empty(s, n, 1)) return NULL;
   WICK_TRY(lower_same(s, n, 1, same));
@@ -374,7 +373,7 @@ static void lower_buffers(lower_state *s)
     const wick_live_root *r = &l.root[i];
     wick_dim nbytes = lower_nbytes(s, wick_type_of(s->f, r->root));
     wick_program_buffer b = {r->live.first, r->live.last, wick_sizes_slot(&s->out->sizes, nbytes)};
-    wick_push(s->mem, &s->out->buffers, b);
+    wick_push(s->keep, &s->out->buffers, b);
     s->buffer[r->root.id] = s->out->buffers.n;
   }
 }
@@ -389,7 +388,7 @@ static void lower_extents(lower_state *s, wick_lowered_kernel *k)
 {
   wick_module *m = s->f->module;
   uint32_t n = k->group->nparam + wick_return(k->group)->nin;
-  wick_program_extent *extent = wick_new(s->mem, wick_program_extent, n);
+  wick_program_extent *extent = wick_new(s->keep, wick_program_extent, n);
   for (uint32_t i = 0; i < n; i++) {
     const wick_type_info *t = wick_type_get(m, k->operand[i]);
     wick_dim step = wick_dim_const(1);
@@ -405,13 +404,14 @@ static void lower_extents(lower_state *s, wick_lowered_kernel *k)
 static void lower_ports(lower_state *s)
 {
   wick_sizes *sizes = &s->out->sizes;
-  wick_program_port *port = wick_new(s->mem, wick_program_port, s->f->nparam);
+  wick_program_port *port = wick_new(s->keep, wick_program_port, s->f->nparam);
   for (uint32_t v = 1; v <= s->f->nparam; v++) {
     const wick_type_info *t = wick_info_of(s->f, (wick_value){v});
     wick_dim nbytes = lower_nbytes(s, s->f->value[v].type);
     bool open = false;
     for (uint32_t k = 0; k < t->rank; k++) {
-      bool here = !wick_dim_is_const(t->dim[k]) || s->f->ncheck; /* a check may say which it is */
+      bool here =
+          !wick_dim_is_const(t->dim[k]) || s->f->nconstraint; /* a check may say which it is */
       port[v - 1].dim[k] = here ? wick_sizes_slot(sizes, t->dim[k]) : WICK_PROGRAM_CONST;
       open = open || here;
     }
@@ -421,11 +421,11 @@ static void lower_ports(lower_state *s)
   for (uint32_t i = 0; i < s->out->kernels.n; i++)
     if (s->out->kernels.at[i].host) lower_extents(s, &s->out->kernels.at[i]);
   s->out->scratch = wick_sizes_slot(sizes, s->out->scratch_bytes);
-  for (uint32_t i = 0; i < s->f->ncheck; i++) {
-    const wick_check *c = &s->f->check[i];
+  for (uint32_t i = 0; i < s->f->nconstraint; i++) {
+    const wick_shape_constraint *c = &s->f->constraint[i];
     if (c->branch) continue;
     wick_lowered_check k = {{wick_sizes_slot(sizes, c->a), wick_sizes_slot(sizes, c->b)}, c};
-    wick_push(s->mem, &s->out->checks, k);
+    wick_push(s->keep, &s->out->checks, k);
   }
 }
 
@@ -439,9 +439,8 @@ static wick_status lower_fill(lower_state *s)
   if (!s->planned)
     s->b.values.at[s->places.id].type = wick_type_buffer(m, WICK_I64, 1, &n[1], WICK_IO);
   const wick_func *f;
-  const char *name = wick_str_printf(s->mem, "%s.sizes", s->f->name);
+  const char *name = wick_str_printf(s->keep, "%s.sizes", s->f->name);
   WICK_TRY(wick_sizes_function(&s->out->sizes, name, s->planned ? s->f : NULL, s->mem, s->tmp, &f));
-  f = wick_pass_legalize(wick_pass_expand(f, s->mem), s->target, s->mem);
   WICK_TRY(wick_verify_func(f, s->tmp));
   wick_module_set(m, f);
   s->out->fill = name;
@@ -482,28 +481,35 @@ uint64_t wick_lowered_most_scratch(const wick_lowered *l, const wick_module *m)
   return (uint64_t)wick_max_i64(hi, 0);
 }
 
-static lower_state lower_begin(const wick_func *f, const wick_target *t, wick_arena *mem,
-                               wick_arena *tmp, wick_lowered *out)
+static lower_state lower_begin(const wick_pass_context *pass, const wick_func *f, wick_lowered *out)
 {
+  wick_arena *tmp = pass->tmp;
   *out = (wick_lowered){.scratch_bytes = wick_dim_const(0)};
-  lower_state s = {.f = f, .target = t, .alias = wick_alias_of(f, tmp), .mem = mem, .tmp = tmp};
-  s.out = out;
+  lower_state s = {.f = f,
+                   .target = pass->target,
+                   .alias = wick_alias_of(f, tmp),
+                   .planned = pass->planned,
+                   .mem = pass->mem,
+                   .tmp = tmp,
+                   .keep = pass->keep,
+                   .out = out};
   s.to = wick_new(tmp, wick_value, f->nvalue + 1);
   s.steps = 1;
   s.index = wick_new(tmp, wick_value, f->nvalue + 1);
   s.offset = wick_new(tmp, uint64_t, f->module->constants.n);
   s.keys = wick_names_begin(tmp), s.weights = wick_names_begin(tmp);
-  s.beside = wick_low_beside(&s.alias, tmp);
+  s.concurrent = wick_low_concurrent(&s.alias, tmp);
   s.buffer = wick_new(tmp, uint32_t, f->nvalue + 1);
-  out->sizes = wick_sizes_begin(f, mem);
+  out->sizes = wick_sizes_begin(f, s.keep);
   s.open = out->sizes.nsymbol > 0;
   return s;
 }
 
-static wick_status lower_whole(lower_state *s)
+/* `counted`: it is known what is counted. */
+static wick_status lower_whole(lower_state *s, bool counted)
 {
   const wick_func *f = s->f;
-  if (!s->planned) lower_flows(s);
+  if (!s->planned && !counted) lower_flows(s);
   if (s->open && !s->planned) lower_buffers(s);
   lower_params(s);
   for (uint32_t i = 0; i < f->nnode; i = f->node[i].end) WICK_TRY(lower_node(s, &f->node[i]));
@@ -512,6 +518,8 @@ static wick_status lower_whole(lower_state *s)
     WICK_TRY(lower_fill(s));
   }
   lower_sizes(s);
+  if (!s->out->kernels.n && s->b.nodes.n) /* so that it is an entry (codegen/abi.h) */
+    wick_build(&s->b, WICK_OP_wait, 0, NULL, NULL, 0, NULL);
   wick_build_return(&s->b, 0, NULL);
   wick_func *entry;
   WICK_TRY(wick_build_end(&s->b, &entry));
@@ -521,30 +529,44 @@ static wick_status lower_whole(lower_state *s)
   return NULL;
 }
 
-wick_status wick_lower(const wick_func *f, const wick_target *t, bool planned, wick_arena *mem,
-                       wick_arena *tmp, wick_lowered *out)
+/* Constants and counters where the program for all sizes has them. */
+static wick_status lower_like(lower_state *s, const wick_program *generic)
 {
-  lower_state s = lower_begin(f, t, mem, tmp, out);
-  s.planned = planned;
-  return lower_whole(&s);
-}
-
-wick_status wick_lower_beside(const wick_func *f, const wick_target *t, uint32_t nflow,
-                              const wick_program_flow *flow, wick_arena *mem, wick_arena *tmp,
-                              wick_lowered *out)
-{
-  lower_state s = lower_begin(f, t, mem, tmp, out);
-  for (uint32_t i = 0; i < nflow; i++) wick_push(mem, &out->flows, flow[i]);
-  wick_module *m = f->module;
+  wick_lowered *out = s->out;
+  wick_module *m = s->f->module;
+  for (uint32_t i = 0; i < generic->nflow; i++) wick_push(s->keep, &out->flows, generic->flow[i]);
   for (uint32_t id = 1; id < m->constants.n; id++) {
     uint64_t nbytes;
     if (!wick_type_nbytes(m, wick_constant_get(m, id)->type, &nbytes)) continue;
     wick_lowered_constant c = {id, out->constant_bytes, nbytes};
-    wick_push(mem, &out->constants, c);
-    s.offset[id] = c.offset + 1;
+    wick_push(s->keep, &out->constants, c);
+    s->offset[id] = c.offset + 1;
     if (wick_add_overflows(c.offset, nbytes, &nbytes) || nbytes > INT64_MAX / 2)
-      return wick_fail(tmp, WICK_ERANGE, NULL, "the constants are too large");
+      return wick_fail(s->tmp, WICK_ERANGE, NULL, "the constants are too large");
     out->constant_bytes = wick_align_up(nbytes, WICK_ARENA_ALIGN);
   }
-  return lower_whole(&s);
+  return NULL;
+}
+
+wick_status wick_pass_lower(const wick_pass_context *pass, const wick_func *f, wick_func **out)
+{
+  wick_lowered unasked;
+  lower_state s = lower_begin(pass, f, pass->lowered ? pass->lowered : &unasked);
+  *out = (wick_func *)(uintptr_t)f;
+  if (pass->generic) WICK_TRY(lower_like(&s, pass->generic));
+  return lower_whole(&s, pass->generic != NULL);
+}
+
+wick_status wick_lowered_frames(wick_lowered *l, const wick_module *m, const wick_target *t,
+                                wick_arena *tmp)
+{
+  for (uint32_t i = 0; i < l->kernels.n; i++) {
+    wick_lowered_kernel *k = &l->kernels.at[i];
+    const wick_func *f = wick_module_find(m, k->name);
+    wick_frame frame;
+    WICK_TRY(wick_verify_func(f, tmp));
+    WICK_TRY(wick_frame_of(f, t, false, tmp, &frame));
+    k->scratch = frame.scratch, k->fault = frame.fault || k->host;
+  }
+  return NULL;
 }

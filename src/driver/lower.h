@@ -5,7 +5,7 @@
 
 #include "driver/lower_sizes.h"
 #include "graph/group/cost.h"
-#include "ir/ir.h"
+#include "ir/pass.h"
 #include "runtime/program.h"
 #include "target/target.h"
 
@@ -40,7 +40,7 @@ typedef struct wick_lowered_constant {
 
 typedef struct wick_lowered_check { /* two sizes that must be equal */
   uint32_t slot[2];
-  const wick_check *check;
+  const wick_shape_constraint *check;
 } wick_lowered_check;
 
 typedef struct wick_lowered {
@@ -68,23 +68,23 @@ typedef struct wick_lowered {
  */
 uint64_t wick_lowered_most_scratch(const wick_lowered *l, const wick_module *m);
 
-/* Adds the loop functions to the module of `f`, a planned low function; they
- * live in `mem`. Kernels of the same group text, schedule and operands are one; an operand that a
- * kernel writes in place is one parameter, @inout. Copies become kernels.
+/* The pass: adds loop functions to the module of a planned low function, which stays as it is, and
+ * says in pass->lowered what they are. Kernels of the same group text, schedule and operands are
+ * one; an operand that a kernel writes in place is one parameter, @inout. Copies become kernels.
  * Branches and loops on buffers become those of the entry, which waits and reads before it decides.
- * Sizes that are not constant come from a table, with places for what lies in the arena; `planned`:
- * these are constant all the same (plan_most), the function that fills the table fails where sizes
- * are not what they must be, and nothing is counted. Fails: WICK_EUNSUPPORTED for loops that carry
- * buffers, constants without data; what the nest says of a schedule. */
-WICK_CHECKED wick_status wick_lower(const wick_func *f, const wick_target *t, bool planned,
-                                    wick_arena *mem, wick_arena *tmp, wick_lowered *out);
+ *
+ * Sizes that are not constant come from a table, with places for what lies in the arena. With
+ * pass->planned these are constant all the same (plan_memory_most), the function that fills the
+ * table fails where sizes are not what they must be, and nothing is counted. With pass->generic all
+ * sizes are constant; constants lie where those of the module lie, one after the other in their
+ * order, so that the other program's blob is theirs, too, and nothing is asked of their data; what
+ * is counted are those of its branches and loops that are left. Fails: WICK_EUNSUPPORTED for loops
+ * that carry buffers, constants without data; what the nest says of a schedule. */
+WICK_CHECKED wick_status wick_pass_lower(const wick_pass_context *pass, const wick_func *f,
+                                         wick_func **out);
 
-/* The same for a function of constant sizes, whose constants lie where those of the module lie,
- * one behind the other in their order, at multiples of WICK_ARENA_ALIGN:
- * another function's blob is theirs, too. Nothing is asked of their data. What is counted are those
- * of `flow` that are left. */
-WICK_CHECKED wick_status wick_lower_beside(const wick_func *f, const wick_target *t, uint32_t nflow,
-                                           const wick_program_flow *flow, wick_arena *mem,
-                                           wick_arena *tmp, wick_lowered *out);
+/* Verifies the kernels, and finds their hidden slots, when the loop passes have run. */
+WICK_CHECKED wick_status wick_lowered_frames(wick_lowered *l, const wick_module *m,
+                                             const wick_target *t, wick_arena *tmp);
 
 #endif

@@ -19,8 +19,8 @@ static uint32_t lower_flow(lower_state *s, const wick_node *n)
          (s->out->flows.at[i].kind != kind || strcmp(s->out->flows.at[i].place, place) != 0))
     i++;
   if (i == s->out->flows.n)
-    wick_push(s->mem, &s->out->flows,
-              (wick_program_flow){wick_str_dupn(s->mem, place, strlen(place)), kind});
+    wick_push(s->keep, &s->out->flows,
+              (wick_program_flow){wick_str_dupn(s->keep, place, strlen(place)), kind});
   return i * WICK_FLOW_SLOTS;
 }
 
@@ -106,7 +106,7 @@ static wick_status lower_compare(lower_state *s, const wick_node *n, wick_lowere
 {
   k.loc = n->loc, k.nlaunch = 1, k.nrun = s->steps;
   wick_names_add(&s->keys, k.name, strlen(k.name)); /* keys begin with a group's parameters */
-  wick_push(s->mem, &s->out->kernels, k);
+  wick_push(s->keep, &s->out->kernels, k);
   wick_attr a[3] = {{.s = k.name}, {.i = 1}, {.i = 0}};
   s->b.loc = n->loc;
   wick_build(&s->b, WICK_OP_launch, nin, in, a, 0, NULL);
@@ -120,7 +120,7 @@ static wick_status lower_equal(lower_state *s, const wick_node *n, const wick_di
 {
   wick_lowered_kernel k;
   wick_value in[2 * LOWER_PAIRS];
-  WICK_TRY(wick_kernel_equal(s->f->module, npair, s->target, s->mem, s->tmp, &k));
+  WICK_TRY(wick_kernel_equal(s->f->module, npair, s->mem, &k));
   for (uint32_t i = 0; i < 2 * npair; i++) in[i] = lower_size(s, pair[i]);
   return lower_compare(s, n, k, 2 * npair, in);
 }
@@ -164,7 +164,7 @@ static wick_status lower_index(lower_state *s, const wick_node *n, wick_value i)
 {
   wick_value in[3] = {{0}, {0}, i};
   if (n->nin < 2 || !n->in[1].id) return NULL;
-  wick_value root = s->alias.place[n->in[1].id].root;
+  wick_value root = s->alias.memref[n->in[1].id].root;
   s->index[root.id] = i;
   if (s->alias.access[root.id].n < 2) return s->b.status;
   lower_wait(s);
@@ -179,7 +179,7 @@ static wick_status lower_within(lower_state *s, const wick_node *n, wick_value c
 {
   wick_lowered_kernel k;
   if (!n->attr[1].n) return NULL;
-  WICK_TRY(wick_kernel_within(s->f->module, s->target, s->mem, s->tmp, &k));
+  WICK_TRY(wick_kernel_within(s->f->module, s->mem, &k));
   wick_value in[2] = {count, lower_size(s, wick_loop_most(n->attr))};
   return lower_compare(s, n, k, 2, in);
 }

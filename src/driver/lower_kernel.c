@@ -1,4 +1,4 @@
-/* A kernel's loop function: nest, one parameter for what lies in one place, loop passes. */
+/* A kernel's loop function: nest, and one parameter for what lies in one place. */
 #include "driver/lower_kernel.h"
 
 #include <string.h>
@@ -9,10 +9,6 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "loop/contract.h"
-#include "loop/expand.h"
-#include "loop/hoist.h"
-#include "loop/join.h"
-#include "loop/legalize.h"
 #include "loop/nest.h"
 #include "ops/host.h"
 #include "ops/scalar.h"
@@ -119,8 +115,8 @@ static const char *kernel_name(const wick_func *g, wick_arena *tmp)
 }
 
 /* What the runtime does has a function all the same, so that it is launched like the others. */
-static wick_status kernel_host(const wick_kernel_use *use, wick_arena *mem, wick_arena *tmp,
-                               wick_lowered_kernel *out)
+static wick_status kernel_host(const wick_kernel_use *use, wick_arena *mem, wick_arena *keep,
+                               wick_arena *tmp, wick_lowered_kernel *out)
 {
   const wick_func *g = use->group;
   wick_module *m = g->module;
@@ -129,7 +125,7 @@ static wick_status kernel_host(const wick_kernel_use *use, wick_arena *mem, wick
   uint32_t nout = use->noperand - g->nparam;
   for (uint32_t k = 0; k < use->noperand; k++)
     wick_build_param(&b, kernel_buffer(m, use->type[k]), k < nout ? WICK_OUT : WICK_IN, NULL);
-  wick_dim_list sizes = wick_func_sizes(g, mem);
+  wick_dim_list sizes = wick_func_sizes(g, keep);
   for (uint32_t k = 0; k < sizes.n; k++)
     wick_build_param(&b, wick_type_scalar(m, WICK_I64, 1), WICK_IN, NULL);
   wick_build_param(&b, wick_type_scalar(m, WICK_I64, 1), WICK_IN, "begin");
@@ -144,11 +140,11 @@ static wick_status kernel_host(const wick_kernel_use *use, wick_arena *mem, wick
       .sizes = sizes,
       .scratch_bytes = wick_dim_const(0),
       .fault = true, /* nothing runs beside it */
-      .contract = wick_str_printf(mem, "%s: by the runtime", wick_op_of(&g->node[0])->host),
+      .contract = wick_str_printf(keep, "%s: by the runtime", wick_op_of(&g->node[0])->host),
       .schedule = "",
       .host = &g->node[0],
       .group = g,
-      .operand = wick_dup(mem, wick_type, use->type, use->noperand)};
+      .operand = wick_dup(keep, wick_type, use->type, use->noperand)};
   for (uint32_t k = 0; k < use->noperand; k++)
     out->bytes += wick_type_typical_nbytes(m, use->type[k]);
   out->cost = out->bytes;
@@ -156,10 +152,10 @@ static wick_status kernel_host(const wick_kernel_use *use, wick_arena *mem, wick
 }
 
 wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, wick_arena *mem,
-                              wick_arena *tmp, wick_lowered_kernel *out)
+                              wick_arena *keep, wick_arena *tmp, wick_lowered_kernel *out)
 {
   const wick_func *g = use->group, *f;
-  if (wick_host_node(g)) return kernel_host(use, mem, tmp, out);
+  if (wick_host_node(g)) return kernel_host(use, mem, keep, tmp, out);
   wick_type *buffer = wick_new(tmp, wick_type, use->noperand);
   for (uint32_t k = 0; k < use->noperand; k++) buffer[k] = kernel_buffer(g->module, use->type[k]);
   wick_schedule *s = wick_schedule_begin(g, tmp);
@@ -172,18 +168,16 @@ wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, 
   wick_kernel_info info;
   WICK_TRY(wick_nest(g, s, &options, mem, tmp, &info));
   WICK_TRY(kernel_merge(info.loop, use, mem, &f));
-  f = wick_pass_expand(wick_pass_join(f, t, mem), mem);
-  f = wick_pass_hoist(wick_pass_legalize(f, t, mem), mem);
   WICK_TRY(wick_verify_func(f, tmp));
   wick_frame frame;
   WICK_TRY(wick_frame_of(f, t, false, tmp, &frame));
   wick_module_set(g->module, f);
   *out = (wick_lowered_kernel){.name = f->name,
                                .tasks = info.tasks,
-                               .sizes = wick_func_sizes(g, mem),
+                               .sizes = wick_func_sizes(g, keep),
                                .scratch = frame.scratch,
                                .fault = frame.fault,
-                               .contract = contract,
+                               .contract = wick_str_dupn(keep, contract, strlen(contract)),
                                .schedule = g->schedule,
                                .scratch_bytes = info.scratch_bytes};
   kernel_facts(use, s, t, out);
@@ -192,12 +186,12 @@ wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, 
 
 /* A kernel of n numbers. */
 static wick_builder kernel_compare_begin(wick_module *m, const char *what, uint32_t n,
-                                         wick_arena *mem, wick_arena *tmp)
+                                         wick_arena *mem)
 {
   wick_builder b;
-  const char *name = wick_str_printf(tmp, "%s.%u", what, m->funcs.n);
+  const char *name = wick_str_printf(mem, "%s.%u", what, m->funcs.n);
   for (uint32_t k = 1; wick_module_find(m, name); k++)
-    name = wick_str_printf(tmp, "%s.%u.%u", what, m->funcs.n, k);
+    name = wick_str_printf(mem, "%s.%u.%u", what, m->funcs.n, k);
   wick_build_begin(&b, m, WICK_LOOP, name, mem);
   wick_type i64 = wick_type_scalar(m, WICK_I64, 1);
   for (uint32_t k = 0; k < n; k++) wick_build_param(&b, i64, WICK_IN, NULL);
@@ -214,15 +208,13 @@ static void kernel_compare(wick_builder *b, wick_opcode op, wick_value x, wick_v
   wick_build(b, WICK_OP_fail, 2, in, &(wick_attr){.i = code}, 0, NULL);
 }
 
-static wick_status kernel_compare_end(wick_builder *b, const wick_target *t, wick_arena *mem,
-                                      wick_lowered_kernel *out)
+static wick_status kernel_compare_end(wick_builder *b, wick_lowered_kernel *out)
 {
   wick_func *f;
   wick_build_return(b, 0, NULL);
   WICK_TRY(wick_build_end(b, &f));
-  const wick_func *legal = wick_pass_legalize(f, t, mem);
-  wick_module_set(f->module, legal);
-  *out = (wick_lowered_kernel){.name = legal->name,
+  wick_module_set(f->module, f);
+  *out = (wick_lowered_kernel){.name = f->name,
                                .tasks = wick_dim_const(1),
                                .scratch_bytes = wick_dim_const(0),
                                .fault = true,
@@ -232,24 +224,23 @@ static wick_status kernel_compare_end(wick_builder *b, const wick_target *t, wic
   return NULL;
 }
 
-wick_status wick_kernel_equal(wick_module *m, uint32_t npair, const wick_target *t, wick_arena *mem,
-                              wick_arena *tmp, wick_lowered_kernel *out)
+wick_status wick_kernel_equal(wick_module *m, uint32_t npair, wick_arena *mem,
+                              wick_lowered_kernel *out)
 {
-  wick_builder b = kernel_compare_begin(m, "equal", 2 * npair, mem, tmp);
+  wick_builder b = kernel_compare_begin(m, "equal", 2 * npair, mem);
   for (uint32_t k = 0; k < npair; k++) {
     wick_value x = {2 * k + 1}, y = {2 * k + 2};
     kernel_compare(&b, WICK_OP_ne, x, y, wick_build_i64(&b, k), WICK_ETYPE);
   }
-  return kernel_compare_end(&b, t, mem, out);
+  return kernel_compare_end(&b, out);
 }
 
-wick_status wick_kernel_within(wick_module *m, const wick_target *t, wick_arena *mem,
-                               wick_arena *tmp, wick_lowered_kernel *out)
+wick_status wick_kernel_within(wick_module *m, wick_arena *mem, wick_lowered_kernel *out)
 {
-  wick_builder b = kernel_compare_begin(m, "within", 2, mem, tmp);
+  wick_builder b = kernel_compare_begin(m, "within", 2, mem);
   wick_value n = {1}, most = {2};
   kernel_compare(&b, WICK_OP_gt, n, most, most, WICK_ERANGE);
-  return kernel_compare_end(&b, t, mem, out);
+  return kernel_compare_end(&b, out);
 }
 
 wick_status wick_kernel_copy_group(wick_module *m, const wick_target *t, wick_elem e, uint32_t rank,

@@ -43,8 +43,9 @@ static wick_value sizes_divided(sizes_code *c, const wick_atom *a)
   wick_value x = sizes_value(c, a->arg[0]), y = sizes_value(c, a->arg[1]);
   for (uint32_t i = 0; i < 2; i++) wick_dim_range(c->s->module->dims, a->arg[i], &lo[i], &hi[i]);
   bool bare = lo[0] >= 0 && lo[1] > 0;
-  if (a->kind == WICK_ATOM_MOD) return wick_build2(b, bare ? WICK_OP_rem : WICK_OP_mod, x, y);
-  if (bare) return wick_build2(b, WICK_OP_quot, x, y);
+  if (a->kind == WICK_ATOM_MOD)
+    return wick_build2(b, bare ? WICK_OP_rem_unchecked : WICK_OP_mod, x, y);
+  if (bare) return wick_build2(b, WICK_OP_div_unchecked, x, y);
   x = wick_build2(b, WICK_OP_sub, x, wick_build2(b, WICK_OP_mod, x, y));
   return wick_build2(b, WICK_OP_div, x, y);
 }
@@ -126,9 +127,9 @@ static void sizes_checks(sizes_code *c, const wick_func *f)
     wick_value over = wick_build2(b, WICK_OP_gt, v, wick_build_i64(b, hi));
     sizes_fail(c, wick_build2(b, WICK_OP_or, under, over), WICK_ERANGE, i);
   }
-  for (uint32_t i = 0; i < f->ncheck && !b->status; i++) {
-    if (f->check[i].branch) continue;
-    wick_value x = sizes_value(c, f->check[i].a), y = sizes_value(c, f->check[i].b);
+  for (uint32_t i = 0; i < f->nconstraint && !b->status; i++) {
+    if (f->constraint[i].branch) continue;
+    wick_value x = sizes_value(c, f->constraint[i].a), y = sizes_value(c, f->constraint[i].b);
     sizes_fail(c, wick_build2(b, WICK_OP_ne, x, y), WICK_EINVAL, i);
   }
 }

@@ -22,7 +22,7 @@ typedef struct lower_state {
   uint64_t *offset;         /* per constant of the module: its place in the blob + 1; 0: none yet */
   wick_names keys;          /* of kernels: the number in this table less 1 is the kernel's */
   wick_names weights;       /* kernels with the constants that they have read */
-  const bool *beside;       /* per node: low/beside.h */
+  const bool *concurrent;   /* per node: low/concurrent.h */
   bool planned;             /* by the caller's word: places are constant, sizes or not */
   bool open;                /* sizes are not constant: */
   wick_value table, places; /* parameters of the entry, then */
@@ -30,6 +30,7 @@ typedef struct lower_state {
   wick_value counts;        /* a parameter of the entry: what it counts; 0: nothing */
   bool fault;               /* the last launch may fail: nothing runs beside it */
   wick_arena *mem, *tmp;
+  wick_arena *keep; /* of what *out points to */
   wick_lowered *out;
 } lower_state;
 

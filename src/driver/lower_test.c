@@ -17,7 +17,8 @@
 #include "loop/interpret.h"
 #include "low/random_testing.h"
 
-#define PASSES "copy_elim,in_place,dead_store,order,free,plan"
+#define LOOP_PASSES "lower,merge_stores,expand_math,legalize,licm,serialize_faults"
+#define PASSES "copy_elim,in_place,dead_store,reorder_for_memory,insert_frees,plan_memory"
 
 typedef struct bench {
   wick_guard guard;
@@ -45,9 +46,9 @@ static void end(bench *b)
 
 static wick_status lower(bench *b, const char *passes)
 {
-  const wick_target t = wick_target_host();
+  b->pipeline.lowered = &b->lowered, b->pipeline.keep = &b->mem;
   WICK_TRY(wick_pipeline_run_all(&b->pipeline, passes, &b->tmp));
-  return wick_lower(wick_module_find(b->m, "main"), &t, false, &b->mem, &b->tmp, &b->lowered);
+  return wick_pipeline_run_all(&b->pipeline, LOOP_PASSES, &b->tmp);
 }
 
 static void *constants_of(bench *b)
@@ -122,7 +123,7 @@ static const struct {
      0},
     {NEG NEG2 "low @main(" IO ") {\n" ALLOC("a") "kernel @neg %a, %x\n" ALLOC(
          "b") "kernel @other %b, %a\ncopy %y, %b\nreturn }",
-     "plan",
+     "plan_memory",
      8,
      8,
      {0, 1, 2, 3, 4, 5, 6, 7},
@@ -210,23 +211,24 @@ static const struct {
   const char *text, *want;
 } errors[] = {
     {NEG "low @main(" IO ") {\n" ALLOC("a") "kernel @neg %a, %x\nkernel @neg %y, %a\nreturn }",
-     "@main: alloc: it has no place in the arena"},
+     "lower: @main: alloc: it has no place in the arena"},
     {NEG "low @main(@in %c: bool, " IO ") {\nif %c () { kernel @neg %y, %x; yield } () { yield }\n"
          "return }",
-     "@main: if: an operand is no buffer"},
-    {NEG "low @main(" IO ") {\nkernel @neg %y\nreturn }", "@main: kernel: @neg has 2 operands"},
+     "lower: @main: if: an operand is no buffer"},
+    {NEG "low @main(" IO ") {\nkernel @neg %y\nreturn }",
+     "lower: @main: kernel: @neg has 2 operands"},
     {"low @main(" IO ") {\nkernel @nobody %y, %x\nreturn }",
-     "@main: kernel: there is no group @nobody"},
+     "lower: @main: kernel: there is no group @nobody"},
     {"constant @k : f32[2,4]\n" NEG "low @main(" IO
      ") {\n%k = const @k : buffer<f32[2,4],constant>\nkernel @neg %y, %k\nreturn }",
-     "@main: const: the constant @k has no data"},
+     "lower: @main: const: the constant @k has no data"},
     {NEG "low @main(@inout %w: buffer<f32[3,4],io>) {\n%a = view %w : buffer<f32[2,4],io>\n"
          "%b = view %w {offset=4} : buffer<f32[2,4],io>\nkernel @neg %a, %b\nreturn }",
-     "@main: kernel: operands overlap"},
+     "lower: @main: kernel: operands overlap"},
     {"group @bad(%x: f32[2,4]) -> f32[2,4] { %y = map {name=\"y\", axes=[i:2, j:4]} () { %0 = read "
      "%x {index=[i, j]}; yield %0 } : f32[2,4]; return %y } schedule \"vector y.q\"\n"
      "low @main(" IO ") {\nkernel @bad %y, %x\nreturn }",
-     "@bad: step `vector y.q`: stage `y` has no loop `q`"},
+     "lower: @main: @bad: step `vector y.q`: stage `y` has no loop `q`"},
 };
 
 static void failures(void **state)
@@ -275,13 +277,14 @@ static uint64_t random_run(uint64_t seed, const char *passes)
 static void random_functions(void **state)
 {
   (void)state;
-  static const char *const some[] = {PASSES, "copy_elim,plan", "in_place,plan", "order,plan"};
+  static const char *const some[] = {PASSES, "copy_elim,plan_memory", "in_place,plan_memory",
+                                     "reorder_for_memory,plan_memory"};
   const char *one = getenv("WICK_SEED");
   uint64_t first = one ? strtoull(one, NULL, 10) : 1, last = one ? first : 400;
   for (uint64_t seed = first; seed <= last; seed++) {
     if (seed % 3 == 0) continue; /* those have control flow */
     const char *passes = some[seed % WICK_COUNT(some)];
-    if (random_run(seed, "plan") != random_run(seed, passes))
+    if (random_run(seed, "plan_memory") != random_run(seed, passes))
       fail_msg("seed %llu: other results after %s", (unsigned long long)seed, passes);
   }
 }

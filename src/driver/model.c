@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "import/format.h"
 #include "import/onnx/onnx.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -12,7 +13,7 @@
 /* ---- reading ---- */
 
 /* Protobuf begins with a field's tag, which is a control character; text does not. */
-static bool model_is_text(wick_span bytes)
+bool wick_model_is_text(wick_span bytes)
 {
   size_t i = 0;
   while (i < bytes.nbytes && strchr(" \t\r\n", bytes.at[i]) && bytes.at[i]) i++;
@@ -22,24 +23,43 @@ static bool model_is_text(wick_span bytes)
   return true;
 }
 
-static wick_status model_parse(wick_model *m, wick_module *module, wick_arena *tmp,
-                               const wick_func **out)
+wick_status wick_model_parse(wick_module *m, const char *path, wick_span bytes, wick_arena *tmp,
+                             const wick_func **out_main)
 {
-  WICK_TRY(wick_parse_module(module, m->path, (const char *)m->bytes.at, m->bytes.nbytes, &m->tmp));
-  const wick_func *f = wick_module_find(module, "main");
-  for (uint32_t i = 0; i < module->funcs.n && !f; i++)
-    if (module->funcs.at[i]->level == WICK_GRAPH) f = module->funcs.at[i];
+  WICK_TRY(wick_parse_module(m, path, (const char *)bytes.at, bytes.nbytes, tmp));
+  const wick_func *f = wick_module_find(m, "main");
+  for (uint32_t i = 0; i < m->funcs.n && !f; i++)
+    if (m->funcs.at[i]->level == WICK_GRAPH) f = m->funcs.at[i];
   if (!f || f->level != WICK_GRAPH)
-    return wick_fail(tmp, WICK_EPARSE, m->path, "there is no graph in it");
-  *out = f;
+    return wick_fail(tmp, WICK_EPARSE, path, "there is no graph in it");
+  *out_main = f;
   return NULL;
+}
+
+static void model_overridables(wick_model *m, const wick_onnx_overridables *list)
+{
+  wick_io *io = wick_new(&m->mem, wick_io, list->n);
+  for (uint32_t i = 0; i < list->n; i++) {
+    const wick_onnx_overridable *o = &list->at[i];
+    uint64_t numel = 1;
+    bool known = true;
+    io[i] = (wick_io){.name = wick_str_dup(&m->mem, o->name), .elem = o->elem, .rank = o->rank};
+    for (uint32_t k = 0; k < o->rank; k++) {
+      io[i].dim[k] = o->dim[k];
+      io[i].dim_name[k] = wick_str_dup(&m->mem, o->dim_name[k]);
+      known = known && o->dim[k] >= 0 && !wick_mul_overflows(numel, (uint64_t)o->dim[k], &numel);
+    }
+    if (known) io[i].nbytes = wick_io_nbytes(o->elem, wick_elem_bytes(o->elem, numel));
+  }
+  m->noverridable = list->n, m->overridable = io;
 }
 
 static wick_status model_read(wick_model *m, const wick_given *given, wick_module *module,
                               wick_arena *mem, wick_arena *tmp, const wick_func **out_main)
 {
   static const wick_given nothing;
-  if (model_is_text(m->bytes)) return model_parse(m, module, tmp, out_main);
+  if (wick_model_is_text(m->bytes))
+    return wick_model_parse(module, m->path, m->bytes, &m->tmp, out_main);
   const wick_given *g = given ? given : &nothing;
   wick_onnx_range *range = wick_new(tmp, wick_onnx_range, g->nsize + g->nrange);
   for (uint32_t i = 0; i < g->nsize; i++)
@@ -54,6 +74,8 @@ static wick_status model_read(wick_model *m, const wick_given *given, wick_modul
   wick_onnx_given_shape *shape = wick_new(tmp, wick_onnx_given_shape, g->nlist);
   for (uint32_t i = 0; i < g->nlist; i++)
     shape[i] = (wick_onnx_given_shape){g->list[i].input, g->list[i].rank, g->list[i].dim};
+  wick_onnx_remarks remarks = {0};
+  wick_onnx_overridables overridable = {0};
   wick_onnx_options o = {.files = &m->files,
                          .max_nodes = m->context->options.max_nodes,
                          .range = range,
@@ -65,8 +87,14 @@ static wick_status model_read(wick_model *m, const wick_given *given, wick_modul
                          .fixed = g->fixed,
                          .described = given ? NULL : &m->described,
                          .follows = given ? NULL : &m->follows,
+                         .noverride = m->noverride,
+                         .override = m->override,
+                         .overridable = given ? NULL : &overridable,
+                         .remarks = &remarks,
                          .loose = true};
   WICK_TRY(wick_import_onnx(module, m->bytes, m->path, &o, mem, tmp, out_main));
+  if (!given) model_overridables(m, &overridable);
+  for (uint32_t i = 0; !given && i < remarks.n; i++) wick_context_log(m->context, remarks.at[i]);
   return wick_verify_func(*out_main, tmp);
 }
 
@@ -81,14 +109,23 @@ wick_status wick_model_import(wick_model *m, const wick_given *given, wick_modul
 
 /* ---- inputs and outputs ---- */
 
+static bool model_is_unranked(const wick_module *m, const wick_type_info *t, wick_arena *mem)
+{
+  if (t->rank != 1 || !wick_dim_is_symbol(m->dims, t->dim[0])) return false;
+  wick_text name = wick_text_begin(mem);
+  wick_dim_print(m->dims, t->dim[0], &name);
+  return strcmp(name.at, WICK_ONNX_UNRANKED) == 0;
+}
+
 static void model_describe(const wick_func *f, wick_value v, wick_arena *mem, wick_io *io)
 {
   const wick_module *m = f->module;
   const wick_type_info *t = wick_info_of(f, v);
   *io = (wick_io){
       .name = wick_names_get(&m->names, f->value[v.id].name), .elem = t->elem, .rank = t->rank};
-  bool open = false;
-  for (uint32_t k = 0; k < t->rank; k++) {
+  bool open = io->unranked = model_is_unranked(m, t, mem);
+  if (io->unranked) io->rank = 0;
+  for (uint32_t k = 0; k < io->rank; k++) {
     io->dim_name[k] = "";
     io->dim[k] = t->dim[k].v;
     if (wick_dim_is_const(t->dim[k])) continue;
@@ -129,6 +166,7 @@ const char *wick_io_text(const wick_io *io, wick_arena *mem)
     else
       wick_text_int(&t, io->dim[k]);
   }
+  if (io->unranked) wick_text_add(&t, WICK_ONNX_UNRANKED);
   wick_text_char(&t, ']');
   return t.at;
 }
@@ -139,7 +177,7 @@ typedef struct model_sizes {
   const wick_model *m;
   wick_arena *mem;
   wick_list(wick_size) list;
-  wick_list(wick_shape) lists; /* shapes of inputs that are sequences or optionals */
+  wick_list(wick_shape) lists; /* shapes of inputs without a rank, of sequences and optionals */
 } model_sizes;
 
 static wick_status model_size(model_sizes *s, const char *name, int64_t value, const char *place)
@@ -190,6 +228,11 @@ static wick_status model_shape(model_sizes *s, const wick_shape *shape)
   }
   if (i == m->ninput) return wick_fail(s->mem, WICK_ETYPE, place, "the model has no such input");
   const wick_io *io = &m->io[i];
+  if (io->unranked) {
+    if (shape->rank > WICK_MAX_DIMS) return model_misfit(s, io, shape, place);
+    wick_push(s->mem, &s->lists, *shape);
+    return NULL;
+  }
   if (io->rank != shape->rank) return model_misfit(s, io, shape, place);
   const wick_type_info *t = wick_info_of(m->main, (wick_value){1 + i});
   for (uint32_t k = 0; k < io->rank; k++) {
@@ -229,7 +272,7 @@ wick_status wick_model_ranges(const wick_model *m, uint32_t n, const wick_size_r
                               bool vary, wick_arena *mem, wick_given *given)
 {
   const char *place = wick_path_base(m->path);
-  if (n && model_is_text(m->bytes))
+  if (n && wick_model_is_text(m->bytes))
     return wick_fail(mem, WICK_EINVAL, place,
                      "a module in text has the ranges of its sizes itself");
   for (uint32_t i = 0; i < n; i++) {
@@ -272,21 +315,72 @@ static wick_status model_load(wick_model *m, const char *path, const void *bytes
 {
   m->path = wick_str_dup(&m->mem, path);
   m->bytes = (wick_span){bytes, nbytes};
-  if (!bytes) {
+  if (!bytes) { /* a file */
     wick_file *file;
+    WICK_TRY(wick_format_check_folder(m->path, &m->mem));
     WICK_TRY(wick_files_map(&m->files, m->path, &file));
     m->bytes = (wick_span){file->at, file->nbytes};
   }
+  WICK_TRY(wick_format_check(m->bytes, m->path, &m->mem));
   m->module = wick_module_create(&m->guard, wick_path_base(m->path));
   WICK_TRY(wick_model_import(m, NULL, m->module, &m->mem, &m->tmp, &m->main));
   wick_model_describe(m->main, &m->mem, &m->ninput, &m->noutput, &m->io);
   return NULL;
 }
 
-wick_error *wick_load_bytes(wick_context *context, const char *name, const void *bytes,
-                            size_t nbytes, wick_model **out_model)
+/* The model is read again, into a module of its own, with these initializers as inputs. */
+static wick_status model_override(wick_model *m, uint32_t n, const char *const *names)
 {
-  *out_model = NULL;
+  const char *file = wick_path_base(m->path);
+  const char **own = wick_new(&m->mem, const char *, n);
+  if (m->derivatives.n)
+    return wick_fail(&m->mem, WICK_EINVAL, file,
+                     "initializers become inputs before derivatives are asked for");
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t k = 0;
+    while (k < m->noverridable && strcmp(m->overridable[k].name, names[i]) != 0) k++;
+    if (k == m->noverridable)
+      return wick_fail(&m->mem, WICK_EINVAL, file, "it has no overridable initializer \"%s\"",
+                       names[i]);
+    own[i] = m->overridable[k].name;
+  }
+  m->noverride = n, m->override = own;
+  m->described = m->follows = m->spent = false;
+  m->module = wick_module_create(&m->guard, file);
+  WICK_TRY(wick_model_import(m, NULL, m->module, &m->mem, &m->tmp, &m->main));
+  wick_model_describe(m->main, &m->mem, &m->ninput, &m->noutput, &m->io);
+  return NULL;
+}
+
+wick_error *wick_override(wick_model *m, uint32_t n, const char *const *names)
+{
+  if (!m || (n && !names)) return wick_invalid("wick_override: %s is NULL", m ? "names" : "model");
+  for (uint32_t i = 0; i < n; i++)
+    if (!names[i]) return wick_invalid("wick_override: names[%u] is NULL", i);
+  const wick_model before = *m;
+  wick_error *e = setjmp(m->guard.where) ? wick_guard_error(&m->guard)
+                                         : wick_error_export(model_override(m, n, names));
+  wick_arena_free(&m->tmp);
+  if (m->module != before.module) wick_module_free(e ? m->module : before.module);
+  if (!e) return NULL;
+  m->module = before.module, m->main = before.main;
+  m->noverride = before.noverride, m->override = before.override;
+  m->noverridable = before.noverridable, m->overridable = before.overridable;
+  m->described = before.described, m->follows = before.follows, m->spent = before.spent;
+  return e;
+}
+
+uint32_t wick_model_noverridable(const wick_model *m) { return m ? m->noverridable : 0; }
+
+const wick_io *wick_model_overridable(const wick_model *m, uint32_t i)
+{
+  return m && i < m->noverridable ? &m->overridable[i] : NULL;
+}
+
+/* Of a file where bytes is NULL. */
+static wick_error *model_make(wick_context *context, const char *name, const void *bytes,
+                              size_t nbytes, wick_model **out_model)
+{
   wick_allocator a = context->allocator;
   wick_model *m = a.alloc(a.self, sizeof *m);
   if (!m) return wick_error_nomem();
@@ -294,8 +388,11 @@ wick_error *wick_load_bytes(wick_context *context, const char *name, const void 
   m->mem = wick_arena_make(&m->guard);
   m->tmp = wick_arena_make(&m->guard);
   m->files = wick_files_begin(&m->mem);
+  const wick_work work = {.context = context}; /* no limit in seconds: that is for compiling */
+  wick_work_watch(&work, &m->guard);
   wick_error *e = setjmp(m->guard.where) ? wick_guard_error(&m->guard)
                                          : wick_error_export(model_load(m, name, bytes, nbytes));
+  wick_work_watch(NULL, &m->guard);
   wick_arena_free(&m->tmp);
   if (e)
     wick_model_free(m);
@@ -304,9 +401,23 @@ wick_error *wick_load_bytes(wick_context *context, const char *name, const void 
   return e;
 }
 
+wick_error *wick_load_bytes(wick_context *context, const char *name, const void *bytes,
+                            size_t nbytes, wick_model **out_model)
+{
+  if (!out_model) return wick_invalid("wick_load_bytes: out_model is NULL");
+  *out_model = NULL;
+  if (!context || !name)
+    return wick_invalid("wick_load_bytes: %s is NULL", context ? "name" : "context");
+  if (!bytes) return wick_invalid("wick_load_bytes: there are no bytes, the address is NULL");
+  return model_make(context, name, bytes, nbytes, out_model);
+}
+
 wick_error *wick_load(wick_context *context, const char *path, wick_model **out_model)
 {
-  return wick_load_bytes(context, path, NULL, 0, out_model);
+  if (!out_model) return wick_invalid("wick_load: out_model is NULL");
+  *out_model = NULL;
+  if (!context || !path) return wick_invalid("wick_load: %s is NULL", context ? "path" : "context");
+  return model_make(context, path, NULL, 0, out_model);
 }
 
 void wick_model_free(wick_model *m)
@@ -320,35 +431,37 @@ void wick_model_free(wick_model *m)
   a.free(a.self, m, sizeof *m);
 }
 
-uint32_t wick_model_ninput(const wick_model *m) { return m->ninput; }
-uint32_t wick_model_noutput(const wick_model *m) { return m->noutput; }
+uint32_t wick_model_ninput(const wick_model *m) { return m ? m->ninput : 0; }
+uint32_t wick_model_noutput(const wick_model *m) { return m ? m->noutput : 0; }
 
 const wick_io *wick_model_input(const wick_model *m, uint32_t i)
 {
-  return i < m->ninput ? &m->io[i] : NULL;
+  return m && i < m->ninput ? &m->io[i] : NULL;
 }
 
 const wick_io *wick_model_output(const wick_model *m, uint32_t i)
 {
-  return i < m->noutput ? &m->io[m->ninput + i] : NULL;
+  return m && i < m->noutput ? &m->io[m->ninput + i] : NULL;
 }
 
 const char *wick_model_metadata_key(const wick_model *m, uint32_t i)
 {
-  return i < m->module->metadata.n ? m->module->metadata.at[i].key : NULL;
+  return m && i < m->module->metadata.n ? m->module->metadata.at[i].key : NULL;
 }
 
 bool wick_model_open(const wick_model *m)
 {
-  bool open = m->described;
-  for (uint32_t i = 0; i < m->ninput; i++)
+  bool open = m && m->described;
+  for (uint32_t i = 0; m && i < m->ninput; i++) {
+    open = open || m->io[i].unranked;
     for (uint32_t k = 0; k < m->io[i].rank; k++) open = open || m->io[i].dim[k] < 0;
+  }
   return open;
 }
 
 const char *wick_model_metadata(const wick_model *m, const char *key)
 {
-  for (uint32_t i = 0; i < m->module->metadata.n; i++)
+  for (uint32_t i = 0; m && key && i < m->module->metadata.n; i++)
     if (strcmp(m->module->metadata.at[i].key, key) == 0) return m->module->metadata.at[i].value;
   return NULL;
 }

@@ -27,7 +27,11 @@ struct wick_model {
   bool described; /* `main` is the interface alone: sizes or contents must be given first */
   bool follows;   /* sizes are known to follow from contents of inputs */
   uint32_t ninput, noutput;
-  const wick_io *io;                      /* inputs, then outputs */
+  const wick_io *io; /* inputs, then outputs */
+  uint32_t noverridable;
+  const wick_io *overridable;
+  uint32_t noverride; /* of the overridable initializers: those that are inputs now */
+  const char *const *override;
   wick_list(wick_derivative) derivatives; /* that the model has been given, in order */
 };
 
@@ -43,6 +47,13 @@ typedef struct wick_given { /* of what is open in a model */
   const wick_size_range *ranges; /* of sizes that stay open */
   bool vary;                     /* so do those that nothing is said of */
 } wick_given;
+
+/* The file is a module in Wick's text, and no protobuf. */
+bool wick_model_is_text(wick_span bytes);
+/* Parses a module in Wick's text. Its graph is the function "main", else the first graph function;
+ * fails with WICK_EPARSE where there is none. */
+WICK_CHECKED wick_status wick_model_parse(wick_module *m, const char *path, wick_span bytes,
+                                          wick_arena *tmp, const wick_func **out_main);
 
 /* Reads the model in `bytes` (ONNX or text, by what is in it) into a new module, with some of what
  * is open given, and differentiates it as it was asked to. Functions live in `mem`. */

@@ -1,250 +1,12 @@
-/* The table of passes, and running one. */
+/* Running passes: who owns the functions that they return, verification, times. */
 #include "driver/pipeline.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/plan.h"
-#include "graph/attention.h"
-#include "graph/branch.h"
-#include "graph/calls.h"
-#include "graph/cse.h"
-#include "graph/drop_identity.h"
-#include "graph/expand_rows.h"
-#include "graph/fold.h"
-#include "graph/fold_scale.h"
-#include "graph/grad/grad.h"
-#include "graph/group/form.h"
-#include "graph/invariant.h"
-#include "graph/layout/block.h"
-#include "graph/lines.h"
-#include "graph/narrow.h"
-#include "graph/phases.h"
-#include "graph/quantized.h"
-#include "graph/rescale.h"
-#include "graph/shuffles.h"
-#include "graph/simplify.h"
-#include "graph/sink.h"
-#include "graph/subbyte.h"
-#include "graph/tokens.h"
-#include "graph/twins.h"
-#include "graph/unused.h"
-#include "graph/widen.h"
 #include "ir/verify.h"
-#include "loop/expand.h"
-#include "loop/hoist.h"
-#include "loop/join.h"
-#include "loop/legalize.h"
-#include "low/copy_elim.h"
-#include "low/dead_store.h"
-#include "low/free.h"
-#include "low/in_place.h"
-#include "low/order.h"
-#include "low/plan.h"
-
-/* ---- the passes ---- (what is dead needs none: the builder, with which each ends, drops it) */
-
-static wick_status pipeline_calls(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return wick_pass_calls(f, c->mem, out);
-}
-
-static wick_status pipeline_tokens(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return wick_pass_tokens(f, c->mem, out);
-}
-
-static wick_status pipeline_widen(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return wick_pass_widen(f, c->mem, out);
-}
-
-static wick_status pipeline_narrow_bf16(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return wick_pass_narrow(f, WICK_BF16, c->target, c->strict, c->mem, c->tmp, out);
-}
-
-static wick_status pipeline_narrow_f16(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return wick_pass_narrow(f, WICK_F16, c->target, c->strict, c->mem, c->tmp, out);
-}
-
-static wick_status pipeline_expand_rows(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return wick_pass_expand_rows(f, c->mem, out);
-}
-
-static wick_status pipeline_grad(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return wick_pass_grad(f, c->mem, out);
-}
-
-static wick_status pipeline_attention(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return wick_pass_attention(f, c->target, c->mem, out);
-}
-
-static wick_status pipeline_phases(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return wick_pass_phases(f, c->target, c->mem, out);
-}
-
-static wick_status pipeline_block(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return wick_pass_block(f, c->target, c->strict, c->records, c->mem, out);
-}
-
-static wick_status pipeline_form_groups(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return wick_form_groups(f, c->target, c->records, c->mem, c->tmp, out);
-}
-
-typedef wick_func *pipeline_scratch(const wick_func *f, wick_arena *mem, wick_arena *tmp);
-
-static wick_status pipeline_with(pipeline_scratch *pass, wick_pass_context *c, const wick_func *f,
-                                 wick_func **out)
-{
-  *out = pass(f, c->mem, c->tmp);
-  return NULL;
-}
-
-static wick_status pipeline_copy_elim(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return pipeline_with(wick_pass_copy_elim, c, f, out);
-}
-
-static wick_status pipeline_in_place(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return pipeline_with(wick_pass_in_place, c, f, out);
-}
-
-static wick_status pipeline_dead_store(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return pipeline_with(wick_pass_dead_store, c, f, out);
-}
-
-static wick_status pipeline_order(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return pipeline_with(wick_pass_order, c, f, out);
-}
-
-static wick_status pipeline_free(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  return pipeline_with(wick_pass_free, c, f, out);
-}
-
-static wick_status pipeline_plan(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  wick_low_plan plan;
-  return wick_low_plan_make(f, WICK_PLAN_STEPS, 0, false, c->mem, c->tmp, out, &plan);
-}
-
-static wick_status pipeline_plan_most(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  wick_low_plan plan;
-  return wick_low_plan_make(f, WICK_PLAN_STEPS, 0, true, c->mem, c->tmp, out, &plan);
-}
-
-static wick_status pipeline_join(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  *out = wick_pass_join(f, c->target, c->mem);
-  return NULL;
-}
-
-static wick_status pipeline_legalize(wick_pass_context *c, const wick_func *f, wick_func **out)
-{
-  *out = wick_pass_legalize(f, c->target, c->mem);
-  return NULL;
-}
-
-const wick_pass wick_passes[] = {
-    {"calls", WICK_GRAPH, NULL, pipeline_calls, WICK_EXACT,
-     "what is called stands in the place of the call"},
-    {"branch", WICK_GRAPH, wick_pass_branch, NULL, WICK_EXACT, "branches that are known"},
-    {"invariant", WICK_GRAPH, wick_pass_invariant, NULL, WICK_EXACT,
-     "what a loop's steps do not change is computed before it"},
-    {"cse", WICK_GRAPH | WICK_GROUP, wick_pass_cse, NULL, WICK_EXACT,
-     "one node where several give the same"},
-    {"drop_identity", WICK_GRAPH, wick_pass_drop_identity, NULL, WICK_EXACT,
-     "x*1 and x/1 become x"},
-    {"expand_rows", WICK_GRAPH, NULL, pipeline_expand_rows, WICK_EXACT,
-     "rows without stages become others"},
-    {"fold", WICK_GRAPH, wick_pass_fold, NULL, WICK_EXACT,
-     "computes what depends on constants alone"},
-    {"fold_scale", WICK_GRAPH, wick_pass_fold_scale, NULL, WICK_ROUNDING,
-     "factors per channel go into the weights before them"},
-    {"grad", WICK_GRAPH, NULL, pipeline_grad, WICK_EXACT,
-     "the first result's derivatives by the parameters"},
-    {"quantized", WICK_GRAPH, wick_pass_quantized, NULL, WICK_ROUNDING,
-     "products of dequantized numbers as those of integers"},
-    {"rescale", WICK_GRAPH, wick_pass_rescale, NULL, WICK_ROUNDING,
-     "one factor and an integer bias behind sums of integers"},
-    {"shuffles", WICK_GRAPH, wick_pass_shuffles, NULL, WICK_EXACT,
-     "reshape, transpose, reshape as one node"},
-    {"simplify", WICK_GRAPH, wick_pass_simplify, NULL, WICK_EXACT,
-     "nodes that are equal to something cheaper"},
-    {"sink", WICK_GRAPH, wick_pass_sink, NULL, WICK_EXACT,
-     "moves of elements behind element-wise nodes"},
-    {"subbyte", WICK_GRAPH, wick_pass_subbyte, NULL, WICK_EXACT,
-     "elements below a byte are computed in whole ones"},
-    {"tokens", WICK_GRAPH, NULL, pipeline_tokens, WICK_EXACT, "strings become their numbers"},
-    {"twins", WICK_GRAPH, wick_pass_twins, NULL, WICK_EXACT,
-     "one loop where another does the same, and more"},
-    {"unused", WICK_GRAPH, wick_pass_unused, NULL, WICK_EXACT,
-     "results of branches and loops that nobody uses"},
-    {"widen", WICK_GRAPH, NULL, pipeline_widen, WICK_ROUNDING, "floats become f64"},
-    {"attention", WICK_GRAPH, NULL, pipeline_attention, WICK_ROUNDING,
-     "queries, keys, softmax and values as one node"},
-    {"narrow_bf16", WICK_GRAPH, NULL, pipeline_narrow_bf16, WICK_ROUNDING,
-     "factors and what kernels leave in memory become bf16"},
-    {"narrow_f16", WICK_GRAPH, NULL, pipeline_narrow_f16, WICK_ROUNDING,
-     "factors and what kernels leave in memory become f16"},
-    {"lines", WICK_GRAPH, wick_pass_lines, NULL, WICK_EXACT,
-     "convolutions over lines as those over images of one row"},
-    {"phases", WICK_GRAPH, NULL, pipeline_phases, WICK_ROUNDING,
-     "transposed convolutions as convolutions"},
-    {"block", WICK_GRAPH, NULL, pipeline_block, WICK_ROUNDING,
-     "images and weights in blocks of channels"},
-    {"form_groups", WICK_GRAPH, NULL, pipeline_form_groups, WICK_EXACT,
-     "kernels on buffers, from nodes"},
-    {"copy_elim", WICK_LOW, NULL, pipeline_copy_elim, WICK_EXACT,
-     "sources of copies are written in place"},
-    {"in_place", WICK_LOW, NULL, pipeline_in_place, WICK_EXACT,
-     "results take the memory of dying operands"},
-    {"dead_store", WICK_LOW, NULL, pipeline_dead_store, WICK_EXACT,
-     "drops kernels that nobody reads"},
-    {"order", WICK_LOW, NULL, pipeline_order, WICK_EXACT,
-     "the order of least peak memory that is found"},
-    {"free", WICK_LOW, NULL, pipeline_free, WICK_EXACT, "frees buffers behind their last use"},
-    {"plan", WICK_LOW, NULL, pipeline_plan, WICK_EXACT, "gives buffers of the arena their offsets"},
-    {"plan_most", WICK_LOW, NULL, pipeline_plan_most, WICK_EXACT,
-     "the same, for the most that sizes can be where they vary"},
-    {"join", WICK_LOOP, NULL, pipeline_join, WICK_EXACT, "stores of quarters of registers as one"},
-    {"expand", WICK_LOOP, wick_pass_expand, NULL, WICK_EXACT,
-     "scalar rows become what machines have"},
-    {"legalize", WICK_LOOP, NULL, pipeline_legalize, WICK_EXACT,
-     "types and operators that the target lacks"},
-    {"hoist", WICK_LOOP, wick_pass_hoist, NULL, WICK_EXACT,
-     "moves what does not change out of loops"},
-    {NULL, 0, NULL, NULL, WICK_EXACT, NULL},
-};
-
-const char wick_pipeline_compile[] =
-    "calls,tokens,quantized,fold,branch,twins,unused,expand_rows,fold,subbyte,drop_identity,"
-    "simplify,"
-    "invariant,cse,rescale,"
-    "fold_scale,"
-    "shuffles,attention,phases,lines,fold,"
-    "sink,"
-    "simplify,"
-    "block,fold,form_groups,copy_elim,in_place,dead_store,order,free,plan";
-
-const wick_pass *wick_pass_find(const char *name)
-{
-  for (const wick_pass *p = wick_passes; p->name; p++)
-    if (strcmp(p->name, name) == 0) return p;
-  return NULL;
-}
 
 /* ---- who owns which function ---- */
 
@@ -336,15 +98,12 @@ static wick_status pipeline_function(const wick_pass *pass, wick_pass_context *c
                                      const wick_func *f, bool *acted)
 {
   wick_func *out = NULL;
-  if (pass->rewrite)
-    out = pass->rewrite(f, c->mem);
-  else
-    WICK_TRY(pass->run(c, f, &out));
+  WICK_TRY(pass->run(c, f, &out));
   *acted = *acted || !pipeline_same(f, out);
   if (!out)
-    wick_module_remove(c->module, f->name);
+    wick_module_remove(f->module, f->name);
   else if (out != f)
-    wick_module_set(c->module, out);
+    wick_module_set(f->module, out);
   return NULL;
 }
 
@@ -371,16 +130,25 @@ static wick_status pipeline_verify(wick_pipeline *p, const wick_pass *pass, wick
   return s ? wick_fail(tmp, WICK_EINTERNAL, NULL, "after %s: %s", pass->name, s->message) : NULL;
 }
 
+static wick_pass_context pipeline_context(wick_pipeline *p, wick_arena *mem, wick_arena *tmp)
+{
+  return (wick_pass_context){.target = &p->target,
+                             .precision = p->precision,
+                             .strict = p->strict,
+                             .planned = p->planned,
+                             .records = p->records,
+                             .lowered = p->lowered,
+                             .generic = p->generic,
+                             .mem = mem,
+                             .tmp = tmp,
+                             .keep = p->keep ? p->keep : &p->mem};
+}
+
 wick_status wick_pipeline_run(wick_pipeline *p, const wick_pass *pass, wick_arena *tmp)
 {
   if (!p->versions.n) pipeline_account(p, NULL);
   struct wick_generation *g = pipeline_open(p);
-  wick_pass_context c = {.module = p->m,
-                         .target = &p->target,
-                         .strict = p->strict,
-                         .records = p->records,
-                         .mem = &g->mem,
-                         .tmp = tmp};
+  wick_pass_context c = pipeline_context(p, &g->mem, tmp);
   double begun = pipeline_seconds();
   wick_pass_time t = {.pass = pass};
   wick_status s = pipeline_functions(p, pass, &c, &t.acted);
@@ -392,8 +160,7 @@ wick_status wick_pipeline_run(wick_pipeline *p, const wick_pass *pass, wick_aren
   t.nbytes = p->m->guard->used_bytes;
   wick_push(&p->mem, &p->times, t);
   if (p->verify) WICK_TRY(pipeline_verify(p, pass, tmp));
-  if (p->after) p->after(p->arg, pass, p->m);
-  return NULL;
+  return p->after ? p->after(p->arg, &t, p->m) : NULL;
 }
 
 wick_status wick_pipeline_run_all(wick_pipeline *p, const char *names, wick_arena *tmp)
@@ -409,4 +176,53 @@ wick_status wick_pipeline_run_all(wick_pipeline *p, const char *names, wick_aren
   }
   for (uint32_t i = 0; i < list.n; i++) WICK_TRY(wick_pipeline_run(p, list.at[i], tmp));
   return NULL;
+}
+
+/* Where a run ends: when `pass` has run `left` times; NULL: at the end. */
+typedef struct pipeline_end {
+  const wick_pass *pass;
+  unsigned long left;
+  bool reached;
+} pipeline_end;
+
+/* "constant_fold" is the first time that it runs, "constant_fold:2" the second. */
+static wick_status pipeline_until(const char *until, wick_arena *tmp, pipeline_end *out)
+{
+  size_t n = strcspn(until, ":");
+  char *end = NULL;
+  out->left = until[n] ? strtoul(until + n + 1, &end, 10) : 1;
+  out->pass = wick_pass_find(wick_str_dupn(tmp, until, n));
+  if (out->pass && out->left && (!end || !*end)) return NULL;
+  return wick_fail(tmp, WICK_EINVAL, NULL, "there is no pass \"%s\"", until);
+}
+
+static wick_status pipeline_steps(wick_pipeline *p, const wick_step *step, pipeline_end *end,
+                                  wick_arena *tmp)
+{
+  for (; step->pass && !end->reached; step++) {
+    const wick_pass_context c = pipeline_context(p, NULL, tmp);
+    if (step->when && !step->when->holds(&c)) continue;
+    const wick_named_pipeline *named = wick_pipeline_find(step->pass);
+    if (named) {
+      WICK_TRY(pipeline_steps(p, named->step, end, tmp));
+      continue;
+    }
+    const wick_pass *pass = wick_pass_find(step->pass);
+    WICK_TRY(wick_pipeline_run(p, pass, tmp));
+    end->reached = pass == end->pass && !--end->left;
+  }
+  return NULL;
+}
+
+wick_status wick_pipeline_run_named(wick_pipeline *p, const char *name, const char *until,
+                                    wick_arena *tmp)
+{
+  const wick_named_pipeline *named = wick_pipeline_find(name);
+  pipeline_end end = {0};
+  if (!named) return wick_fail(tmp, WICK_EINVAL, NULL, "there is no pipeline \"%s\"", name);
+  if (until) WICK_TRY(pipeline_until(until, tmp, &end));
+  WICK_TRY(pipeline_steps(p, named->step, &end, tmp));
+  if (!until || end.reached) return NULL;
+  return wick_fail(tmp, WICK_EINVAL, NULL, "the pipeline %s ran, and did not come to \"%s\"", name,
+                   until);
 }

@@ -1,39 +1,11 @@
-/* The passes by name, and the driver that runs them over a module: it verifies, times and shows
- * what each has done, and owns the functions that they return. */
+/* Runs passes over a module: verifies, times and shows what each has done, and owns the functions
+ * that they return. driver/passes.c has the passes and their order. */
 #ifndef WICK_DRIVER_PIPELINE_H
 #define WICK_DRIVER_PIPELINE_H
 
-#include "ir/ir.h"
-#include "loop/records.h"
+#include "driver/passes.h"
+#include "loop/tuning_records.h"
 #include "target/target.h"
-
-/* What a pass that may fail, or that needs more than the function, gets. */
-typedef struct wick_pass_context {
-  wick_module *module;
-  const wick_target *target;
-  bool strict;           /* only rewrites of the classes exact and rounding */
-  wick_records *records; /* of schedules; NULL: none */
-  wick_arena *mem;       /* of the result, and of functions that the pass adds to the module */
-  wick_arena *tmp;       /* scratch, rewound after the pass */
-} wick_pass_context;
-
-/* What a pass may do to numbers: nothing, or round in another order or another place. */
-typedef enum wick_pass_class { WICK_EXACT, WICK_ROUNDING } wick_pass_class;
-
-/* One row: a simple pass is a pure function of a verified function, and cannot fail. Another sets
- * `out`: to a new version (perhaps of another level), to f itself where nothing changes, or to NULL
- * where the function leaves the module; it may add functions by wick_module_set. */
-typedef struct wick_pass {
-  const char *name;
-  uint32_t levels; /* bits of wick_level: of the functions that it is for; others are left alone */
-  wick_func *(*rewrite)(const wick_func *f, wick_arena *mem);
-  wick_status (*run)(wick_pass_context *c, const wick_func *f, wick_func **out);
-  wick_pass_class cls;
-  const char *doc;
-} wick_pass;
-
-extern const wick_pass wick_passes[]; /* ends with a row without a name */
-const wick_pass *wick_pass_find(const char *name);
 
 typedef struct wick_pass_time {
   const wick_pass *pass;
@@ -44,11 +16,17 @@ typedef struct wick_pass_time {
 
 typedef struct wick_pipeline {
   wick_module *m;
-  wick_target target;    /* the host's, unless it is set */
-  bool strict;           /* only rewrites of the classes exact and rounding */
-  wick_records *records; /* of schedules, owned by the caller; NULL: none */
-  bool verify;           /* after each pass; wick_pipeline_begin sets it in debug builds */
-  void (*after)(void *arg, const wick_pass *pass, const wick_module *m); /* may be NULL */
+  wick_target target; /* the host's, unless it is set */
+  /* As the passes see them (ir/pass.h); what they point to is the caller's. */
+  const char *precision;
+  bool strict, planned;
+  wick_tuning_records *records;
+  struct wick_lowered *lowered;
+  const struct wick_program *generic;
+  wick_arena *keep; /* of *lowered; NULL: it lives as long as the pipeline */
+  bool verify;      /* after each pass; wick_pipeline_begin sets it in debug builds */
+  /* After each pass; what it returns ends the run. May be NULL. */
+  wick_status (*after)(void *arg, const wick_pass_time *done, const wick_module *m);
   void *arg;
   wick_arena mem;
   wick_list(wick_pass_time) times;
@@ -65,9 +43,6 @@ typedef struct wick_pipeline {
 void wick_pipeline_begin(wick_pipeline *p, wick_module *m);
 void wick_pipeline_free(wick_pipeline *p);
 
-/* From an imported graph to a low function with its memory planned: names, separated by commas. */
-extern const char wick_pipeline_compile[];
-
 /* Runs one pass over all functions of its levels. On failure some functions may be new already. */
 WICK_CHECKED wick_status wick_pipeline_run(wick_pipeline *p, const wick_pass *pass,
                                            wick_arena *tmp);
@@ -75,5 +50,12 @@ WICK_CHECKED wick_status wick_pipeline_run(wick_pipeline *p, const wick_pass *pa
 /* "a,b,c": WICK_EINVAL, before anything is run, where there is no such pass. */
 WICK_CHECKED wick_status wick_pipeline_run_all(wick_pipeline *p, const char *names,
                                                wick_arena *tmp);
+
+/* A pipeline of driver/passes.c, to its end or until a pass has run: "constant_fold" for the first
+ * time, "constant_fold:2" for the second. WICK_EINVAL where there is no such pipeline or pass, or
+ * it did not run.
+ */
+WICK_CHECKED wick_status wick_pipeline_run_named(wick_pipeline *p, const char *name,
+                                                 const char *until, wick_arena *tmp);
 
 #endif

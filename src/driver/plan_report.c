@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "driver/compile.h"
-#include "low/plan.h"
+#include "low/plan_memory.h"
 
 typedef struct plan_report {
   wick_compilation c;
@@ -17,7 +17,7 @@ static void plan_report_stage(void *arg, const char *name, double seconds)
 {
   plan_report *r = arg;
   if (r->options->stage) r->options->stage(r->options->arg, name, seconds);
-  if (strcmp(name, "form_groups") != 0) return;
+  if (strcmp(name, "form_kernels") != 0) return;
   const wick_func *f = wick_module_find(r->c.module, r->c.graph->name);
   r->out->importer_bound = wick_low_peak(f, 1, &r->c.tmp);
 }
@@ -47,13 +47,14 @@ wick_error *wick_plan_report_make(wick_model *model, const wick_compile_options 
                                   wick_plan_report *out)
 {
   wick_compile_options o;
-  wick_options_take(&o, sizeof o, options, options ? options->size : 0);
+  wick_error *wrong = wick_options_take("wick_compile_options", &o, sizeof o, options);
+  if (wrong) return wrong;
   *out = (wick_plan_report){0};
   plan_report r = {.options = &o, .out = out};
   wick_compilation_begin(&r.c, model);
   wick_error *e;
   if (setjmp(model->guard.where))
-    e = wick_error_nomem();
+    e = wick_guard_error(&model->guard);
   else
     e = wick_error_export(plan_report_work(&r));
   wick_compilation_free(&r.c);

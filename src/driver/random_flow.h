@@ -105,9 +105,9 @@ static void random_taken(random_graph *r, wick_value index)
 {
   wick_value in[2] = {random_where(r, 0, 1, 4), index};
   if (!in[0].id) return;
-  wick_attr *a = random_attrs(r, WICK_OP_take);
-  random_attr(WICK_OP_take, a, "axis")->i = random_below(r, random_info(r, in[0])->rank);
-  random_build(r, WICK_OP_take, 2, in, a, NULL);
+  wick_attr *a = random_attrs(r, WICK_OP_dynamic_index);
+  random_attr(WICK_OP_dynamic_index, a, "axis")->i = random_below(r, random_info(r, in[0])->rank);
+  random_build(r, WICK_OP_dynamic_index, 2, in, a, NULL);
 }
 
 /* How often a loop runs, at most `most` times: a number, or a dimension of a value that is there;

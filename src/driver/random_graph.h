@@ -26,6 +26,7 @@ typedef struct random_wish {
   bool alone;            /* the row of the pair, and what it needs */
   const int64_t *size;   /* three that dimensions of parameters often have; NULL: none */
   uint32_t flow;         /* how deep branches and loops lie in each other; 0: there are none */
+  bool empty;            /* dimensions may be 0 */
 } random_wish;
 
 typedef struct random_graph {
@@ -45,6 +46,9 @@ static uint32_t random_below(random_graph *r, uint32_t n)
   return n ? (uint32_t)((r->seed >> 33) % n) : 0;
 }
 #define RANDOM_OF(r, list) list[random_below(r, WICK_COUNT(list))]
+
+/* Whether a dimension is 0: one of eight, where dimensions may be. */
+static bool random_empty(random_graph *r) { return r->wish.empty && random_below(r, 8) == 0; }
 
 static const wick_elem random_elems[] = {
     WICK_F32, WICK_F32, WICK_F32, WICK_F32, WICK_F32, WICK_F32, WICK_F64, WICK_F16, WICK_BF16,
@@ -164,7 +168,7 @@ static wick_value random_where(random_graph *r, uint64_t elems, uint32_t least_r
   if (!r->only) return (wick_value){0};
   int64_t dim[4];
   uint32_t rank = least_rank + random_below(r, (most_rank < 4 ? most_rank : 4) - least_rank + 1);
-  for (uint32_t k = 0; k < rank; k++) dim[k] = 1 + random_below(r, 5);
+  for (uint32_t k = 0; k < rank; k++) dim[k] = random_empty(r) ? 0 : 1 + random_below(r, 5);
   return random_tensor(r, (wick_elem)__builtin_ctzll(wanted), rank, dim, true);
 }
 
@@ -237,7 +241,7 @@ static void random_set_dims(random_graph *r, wick_opcode op, wick_attr *a, const
 static uint32_t random_counted_operand(wick_opcode op, uint32_t nin)
 {
   uint32_t k = wick_ops[op]->scalar == WICK_RULE_SELECT;
-  while (k < nin && k < 32 && wick_ops[op]->beside >> k & 1) k++;
+  while (k < nin && k < 32 && wick_ops[op]->aux_operands >> k & 1) k++;
   return k < nin ? k : nin;
 }
 
@@ -265,7 +269,7 @@ static wick_value random_build(random_graph *r, wick_opcode op, uint32_t nin, co
   const wick_node *n = &r->b.nodes.at[nnode];
   for (uint32_t k = 0; k < n->nout; k++) {
     const wick_type_info *t = random_info(r, (wick_value){n->first.id + k});
-    if (random_numel(t) <= 6000 && random_numel(t) > 0 && t->rank <= 6)
+    if (random_numel(t) <= 6000 && (r->wish.empty || random_numel(t)) && t->rank <= 6)
       wick_push(r->tmp, &r->values, (wick_value){n->first.id + k});
   }
   return v;

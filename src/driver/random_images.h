@@ -51,7 +51,7 @@ static void random_roi(random_graph *r, wick_opcode op)
 }
 
 /* Windows put back: x is cut to what fits. */
-static void random_unwindow(random_graph *r, wick_opcode op)
+static void random_window_scatter(random_graph *r, wick_opcode op)
 {
   wick_value x = random_where(r, wick_ops[op]->elems, 3, 5);
   if (!x.id) return;

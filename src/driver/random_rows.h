@@ -60,7 +60,7 @@ static void random_conv(random_graph *r, wick_opcode op)
     kernel[k] = 1 + random_below(r, (uint32_t)wick_min_i64(size[k], 3));
     wd[2 + k] = kernel[k];
   }
-  if (random_below(r, 3) == 0) group = random_below(r, 2) ? c : c % 2 == 0 ? 2 : 1;
+  if (random_below(r, 3) == 0 && c) group = random_below(r, 2) ? c : c % 2 == 0 ? 2 : 1;
   o = op == WICK_OP_conv ? (group == c && random_below(r, 3) ? c : (o + group - 1) / group * group)
                          : o;
   wd[0] = op == WICK_OP_conv ? o : c;
@@ -251,7 +251,7 @@ static void random_shape(random_graph *r, wick_opcode op)
     for (uint32_t k = 0; k < 2 * t.rank; k++)
       d[k] = random_below(r, 3) % wick_max_i64(t.dim[k % t.rank].v, 1);
     random_set_dims(r, op, a, "pad", 2 * t.rank, d);
-  } else if (op == WICK_OP_tile || op == WICK_OP_expand) {
+  } else if (op == WICK_OP_tile || op == WICK_OP_broadcast_to) {
     for (uint32_t k = 0; k < t.rank; k++)
       e[k] = op == WICK_OP_tile ? 1 + random_below(r, 2)
              : d[k] == 1        ? 1 + random_below(r, 3)
@@ -269,7 +269,7 @@ static void random_shape(random_graph *r, wick_opcode op)
   } else if (op == WICK_OP_channel_shuffle) {
     random_attr(op, a, "axis")->i = axis;
     random_attr(op, a, "groups")->i = 1 + random_below(r, 4);
-  } else if (op == WICK_OP_triangle) {
+  } else if (op == WICK_OP_trilu) {
     random_attr(op, a, "k")->i = (int64_t)random_below(r, 7) - 3;
   } else if (op == WICK_OP_shape) {
     random_attr(op, a, "start")->i = (int64_t)random_below(r, 3) - 1;
@@ -516,7 +516,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_slice, random_shape, 1},
     {WICK_OP_pad, random_shape, 1},
     {WICK_OP_tile, random_shape, 1},
-    {WICK_OP_expand, random_shape, 1},
+    {WICK_OP_broadcast_to, random_shape, 1},
     {WICK_OP_concat, random_shape, 3},
     {WICK_OP_interleave, random_shape, 1},
     {WICK_OP_split, random_shape, 1},
@@ -524,7 +524,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_depth_to_space, random_depth, 1},
     {WICK_OP_space_to_depth, random_depth, 1},
     {WICK_OP_channel_shuffle, random_shape, 1},
-    {WICK_OP_triangle, random_shape, 1},
+    {WICK_OP_trilu, random_shape, 1},
     {WICK_OP_top_k, random_shape, 1},
     {WICK_OP_shape, random_shape, 1},
     {WICK_OP_size, random_shape, 1},
@@ -533,23 +533,23 @@ static const random_kind random_kinds[] = {
     {WICK_OP_gather, random_gather, 1},
     {WICK_OP_gather_elements, random_gather, 1},
     {WICK_OP_gather_nd, random_gather, 1},
-    {WICK_OP_take, random_take, 1},
+    {WICK_OP_dynamic_index, random_take, 1},
     {WICK_OP_scatter_elements, random_scatter, 1},
     {WICK_OP_scatter_nd, random_scatter, 1},
     {WICK_OP_grid_sample, random_grid_sample, 1},
     {WICK_OP_roi_align, random_roi, 1},
     {WICK_OP_roi_max_pool, random_roi, 1},
-    {WICK_OP_col2im, random_unwindow, 1},
-    {WICK_OP_max_unpool, random_unwindow, 1},
+    {WICK_OP_col2im, random_window_scatter, 1},
+    {WICK_OP_max_unpool, random_window_scatter, 1},
     {WICK_OP_det, random_det, 1},
     {WICK_OP_one_hot, random_one_hot, 1},
     {WICK_OP_random, random_made, 1},
-    {WICK_OP_couple, random_couple, 1},
-    {WICK_OP_fourier, random_fourier, 1},
+    {WICK_OP_pairwise_coupling, random_couple, 1},
+    {WICK_OP_dft_pass, random_fourier, 1},
     {WICK_OP_tree_walk, random_tree, 1},
     {WICK_OP_search_sorted, random_search, 1},
-    {WICK_OP_places, random_places, 1},
-    {WICK_OP_suppress, random_suppress, 1},
+    {WICK_OP_nonzero, random_places, 1},
+    {WICK_OP_non_max_suppression, random_suppress, 1},
     {WICK_OP_range, random_made, 1},
     {WICK_OP_eye, random_made, 1},
 };
@@ -607,6 +607,7 @@ static void random_params(random_graph *r, random_pair pair)
     for (uint32_t k = 0; k < rank; k++) dim[k] = 1 + random_below(r, k == 1 ? 40 : k == 0 ? 2 : 12);
     for (uint32_t k = 0; k < rank && r->wish.size; k++)
       if (random_below(r, i == 0 && k == 1 ? 4 : 2) == 0) dim[k] = r->wish.size[random_below(r, 3)];
+    for (uint32_t k = 0; k < rank && r->wish.empty; k++) dim[k] = random_empty(r) ? 0 : dim[k];
     wick_elem e = random_elem(r);
     if (i < 2) e = i ? WICK_F32 : pair.elem;
     wick_push(

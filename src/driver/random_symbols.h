@@ -139,13 +139,13 @@ static wick_value random_lift_build(random_lift *l, const wick_node *n, bool ope
   for (uint32_t k = 0; k < n->nin; k++) in[k] = l->to[n->in[k].id];
   const wick_attr *attr = open ? random_lift_attrs(l, n) : n->attr;
   wick_type want = random_lift_want(l, n, in);
-  uint32_t nnode = l->b.nodes.n, nvalue = l->b.values.n, ncheck = l->b.checks.n;
+  uint32_t nnode = l->b.nodes.n, nvalue = l->b.values.n, ncheck = l->b.constraints.n;
   wick_value v = wick_build(&l->b, n->op, n->nin, in, n->nattr ? attr : NULL, op->typed, &want);
-  bool refused = l->b.status || (l->b.checks.n > ncheck && !l->checks);
+  bool refused = l->b.status || (l->b.constraints.n > ncheck && !l->checks);
   if (l->by) return v;
   l->b.status = NULL;
   if (!refused) return v;
-  l->b.nodes.n = nnode, l->b.values.n = nvalue, l->b.checks.n = ncheck;
+  l->b.nodes.n = nnode, l->b.values.n = nvalue, l->b.constraints.n = ncheck;
   return (wick_value){0};
 }
 

@@ -27,7 +27,7 @@ static const char sizes_model[] =
     "  %2 = shape %x {start=1, end=2} : i64[1]\n"
     "  %3 = reshape %2 {shape=[]} : i64[]\n"
     "  %4, %5 = loop %3, %1 {stacked=1, most=[S]} (%i: i64[], %v: f32[N,S,4]) {\n"
-    "    %6 = take %x, %i {axis=1} : f32[N,4]\n"
+    "    %6 = dynamic_index %x, %i {axis=1} : f32[N,4]\n"
     "    %7 = reshape %6 {shape=[N, 1, 4]} : f32[N,1,4]\n"
     "    %8 = add %v, %7 : f32[N,S,4]\n"
     "    %9 = tanh %8 : f32[N,S,4]\n"

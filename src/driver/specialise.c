@@ -12,7 +12,6 @@
 #include "ir/pin.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "low/plan.h"
 #include "runtime/special.h"
 
 _Static_assert(WICK_SPECIALISE_SECTIONS == WICK_LINK_SECTIONS + 3, "program, sizes, held");
@@ -130,12 +129,16 @@ static void specialise_decide(specialise_state *x)
 
 static wick_status specialise_lower(specialise_state *x)
 {
-  wick_low_plan plan;
-  wick_func *planned;
-  WICK_TRY(wick_low_plan_make(x->low, WICK_PLAN_STEPS, 0, false, x->mem, x->tmp, &planned, &plan));
-  WICK_TRY(wick_lower_beside(planned, x->s->target, x->s->program->nflow, x->s->program->flow,
-                             x->mem, x->tmp, &x->lowered));
-  x->low = planned;
+  wick_pipeline *p = &x->s->pipeline;
+  wick_pipeline_begin(p, x->m);
+  p->target = *x->s->target;
+  p->lowered = &x->lowered, p->keep = x->mem;
+  p->generic = x->s->program;
+  const char *name = x->low->name;
+  wick_module_set(x->m, x->low);
+  WICK_TRY(wick_pipeline_run_named(p, "specialize", NULL, x->tmp));
+  WICK_TRY(wick_lowered_frames(&x->lowered, x->m, x->s->target, x->tmp));
+  x->low = wick_module_find(x->m, name);
   for (uint32_t i = 0; i < x->lowered.kernels.n; i++)
     if (x->lowered.kernels.at[i].host)
       return wick_fail(x->mem, WICK_EUNSUPPORTED, NULL,
@@ -148,9 +151,8 @@ static wick_status specialise_program(specialise_state *x, wick_section *out)
 {
   const wick_program *generic = x->s->program;
   const wick_lowered *l = &x->lowered;
-  wick_pipeline none = {.target = *x->s->target};
   wick_program p = {.entry = l->entry,
-                    .contract = wick_contract_text(l, &none, x->mem),
+                    .contract = wick_contract_text(l, &x->s->pipeline, x->mem),
                     .arena_bytes = l->arena_bytes,
                     .scratch_bytes = (uint64_t)l->scratch_bytes.v,
                     .packed_bytes = generic->packed_bytes,
@@ -210,6 +212,7 @@ wick_status wick_specialise_make(wick_specialise *s, wick_guard *guard, wick_are
 
 void wick_specialise_end(wick_specialise *s)
 {
+  wick_pipeline_free(&s->pipeline);
   if (s->module) wick_module_free(s->module);
   if (s->tmp.guard) wick_arena_free(&s->tmp);
   s->module = NULL;

@@ -11,6 +11,7 @@
 
 #include "base/process.h"
 #include "driver/lower.h"
+#include "driver/pipeline.h"
 #include "runtime/compiled.h"
 
 /* The section's text, of a function that has just been lowered so. */
@@ -27,6 +28,7 @@ typedef struct wick_specialise {
   wick_process_control control; /* of the code generator */
 
   wick_module *module; /* made here; freed, after a longjmp, too, by wick_specialise_end */
+  wick_pipeline pipeline;
   wick_arena tmp;
 } wick_specialise;
 

@@ -88,8 +88,12 @@ static wick_status symbols_passed(diff *d, wick_pipeline *p, symbols_funcs fs, c
 /* The passes that graphs go through, up to the groups. */
 static const char *symbols_passes(diff *d)
 {
-  const char *end = strstr(wick_pipeline_compile, ",form_groups");
-  return wick_str_dupn(&d->tmp, wick_pipeline_compile, (size_t)(end - wick_pipeline_compile));
+  wick_text names = wick_text_begin(&d->tmp);
+  const wick_pass_context none = {0};
+  for (const wick_step *s = wick_pipeline_find("graph")->step; s->pass; s++)
+    if (!s->when || s->when->holds(&none))
+      wick_text_printf(&names, "%s%s", names.n ? "," : "", s->pass);
+  return names.at;
 }
 
 static void symbols_near(diff *d, const wick_func *f, symbols_size *s, const wick_tensor *got,

@@ -170,8 +170,8 @@ static uint32_t layer_run(bench *b, const layer *l, const char *name, const wick
   assert_true(wick_target_find(name, &target));
   wick_pipeline_begin(&p, b->m);
   p.target = target;
-  layer_ok(l, wick_pipeline_run_all(&p, wick_pipeline_compile, &b->tmp));
-  layer_ok(l, wick_lower(wick_module_find(b->m, "main"), &target, false, &b->mem, &b->tmp, &w));
+  p.lowered = &w, p.keep = &b->mem;
+  layer_ok(l, wick_pipeline_run_named(&p, "default", NULL, &b->tmp));
   const wick_func *f = wick_module_find(b->m, w.entry);
   wick_interpret_arg *arg = wick_new(&b->mem, wick_interpret_arg, f->nparam);
   void *arena = wick_arena_alloc(&b->mem, w.arena_bytes, 64);

@@ -10,19 +10,19 @@
 
 enum {
   WEIGHTS_COPY = 4 << 20, /* bytes of a task that copies */
-  WEIGHTS_PARTS = 32,     /* tasks of one recipe */
+  WEIGHTS_PARTS = 32,     /* tasks of one deferred constant */
   WEIGHTS_MOST_WORKERS = 16,
   WEIGHTS_FEW = 1 << 20 /* bytes that are not worth a thread */
 };
 
-/* Parts begin to end - 1 of a constant's recipe, or bytes of its data. */
+/* Parts begin to end - 1 of a deferred constant, or bytes of its data. */
 typedef struct weights_task {
   uint32_t constant;
   unsigned char *to; /* of the whole constant */
   uint64_t begin, end;
 } weights_task;
 
-/* Where a worker makes what only other recipes read: constants of constants. */
+/* Where a worker makes what only other deferred constants read: constants of constants. */
 typedef struct weights_room {
   struct weights_room *next; /* for what that one is made of */
   void *at;
@@ -38,7 +38,9 @@ struct wick_weights {
   const wick_constant *constant;
   wick_list(weights_task) tasks;
   atomic_uint next;
-  uint32_t nthread; /* started */
+  atomic_bool stop;  /* nobody wants them any more */
+  wick_guard *guard; /* asked by the caller's thread alone */
+  uint32_t nthread;  /* started */
   weights_worker worker[WEIGHTS_MOST_WORKERS];
 };
 
@@ -48,28 +50,36 @@ struct wick_weights {
 static const void *weights_bytes(const wick_weights *w, uint32_t id, weights_room *room)
 {
   const wick_constant *k = &w->constant[id];
-  if (!k->recipe) return k->data;
-  const void *from = weights_bytes(w, k->recipe->from, room->next);
+  if (!k->deferred) return k->data;
+  const void *from = weights_bytes(w, k->deferred->from, room->next);
   memset(room->at, 0, k->nbytes);
-  for (uint32_t part = 0; part < k->recipe->nparts; part++)
-    k->recipe->make(k->recipe, from, part, room->at);
+  for (uint32_t part = 0; part < k->deferred->nparts; part++)
+    k->deferred->make(k->deferred, from, part, room->at);
   return room->at;
+}
+
+/* Is the work to end? */
+static bool weights_stopped(const weights_worker *self)
+{
+  wick_weights *w = self->w;
+  if (self == &w->worker[0] && wick_guard_stopped(w->guard)) atomic_store(&w->stop, true);
+  return atomic_load_explicit(&w->stop, memory_order_relaxed);
 }
 
 static void *weights_work(void *arg)
 {
   const weights_worker *self = arg;
   wick_weights *w = self->w;
-  for (uint32_t i; (i = atomic_fetch_add(&w->next, 1)) < w->tasks.n;) {
+  for (uint32_t i; !weights_stopped(self) && (i = atomic_fetch_add(&w->next, 1)) < w->tasks.n;) {
     const weights_task *t = &w->tasks.at[i];
     const wick_constant *k = &w->constant[t->constant];
-    if (!k->recipe) {
+    if (!k->deferred) {
       memcpy(t->to + t->begin, (const char *)k->data + t->begin, (size_t)(t->end - t->begin));
       continue;
     }
-    const void *from = weights_bytes(w, k->recipe->from, self->room);
-    for (uint64_t part = t->begin; part < t->end; part++)
-      k->recipe->make(k->recipe, from, (uint32_t)part, t->to);
+    const void *from = weights_bytes(w, k->deferred->from, self->room);
+    for (uint64_t part = t->begin; part < t->end && !weights_stopped(self); part++)
+      k->deferred->make(k->deferred, from, (uint32_t)part, t->to);
   }
   return NULL;
 }
@@ -82,8 +92,9 @@ static void weights_plan(wick_weights *w, const wick_lowered *l, unsigned char *
     weights_task t = {.constant = l->constants.at[i].constant,
                       .to = to + l->constants.at[i].offset};
     const wick_constant *k = &w->constant[t.constant];
-    uint64_t n = k->recipe ? k->recipe->nparts : k->nbytes, each = k->recipe ? n : WEIGHTS_COPY;
-    bool direct = k->recipe && !w->constant[k->recipe->from].recipe;
+    uint64_t n = k->deferred ? k->deferred->nparts : k->nbytes,
+             each = k->deferred ? n : WEIGHTS_COPY;
+    bool direct = k->deferred && !w->constant[k->deferred->from].deferred;
     if (direct) each = n / WEIGHTS_PARTS + 1;
     for (t.begin = 0; t.begin < n; t.begin = t.end) {
       t.end = n - t.begin < each ? n : t.begin + each;
@@ -98,8 +109,8 @@ static uint64_t weights_room_bytes(const wick_weights *w, const wick_lowered *l,
   uint64_t most = 0;
   for (uint32_t i = 0; i < l->constants.n; i++) {
     const wick_constant *k = &w->constant[l->constants.at[i].constant];
-    for (uint32_t d = 0; d < depth && k->recipe; d++) k = &w->constant[k->recipe->from];
-    if (k->recipe && k != &w->constant[l->constants.at[i].constant] && k->nbytes > most)
+    for (uint32_t d = 0; d < depth && k->deferred; d++) k = &w->constant[k->deferred->from];
+    if (k->deferred && k != &w->constant[l->constants.at[i].constant] && k->nbytes > most)
       most = k->nbytes;
   }
   return most;
@@ -136,6 +147,7 @@ wick_weights *wick_weights_begin(const wick_module *m, const wick_lowered *l, vo
 {
   wick_weights *w = wick_new(mem, wick_weights, 1);
   uint32_t nworker = wick_pool_cpus() + 1; /* the caller is one, in the end */
+  w->guard = mem->guard;
   w->constant = wick_dup(mem, wick_constant, m->constants.at, m->constants.n);
   weights_plan(w, l, to, mem);
   if (nworker > WEIGHTS_MOST_WORKERS) nworker = WEIGHTS_MOST_WORKERS;
@@ -146,9 +158,21 @@ wick_weights *wick_weights_begin(const wick_module *m, const wick_lowered *l, vo
   return w;
 }
 
+static void weights_join(wick_weights *w)
+{
+  for (; w->nthread; w->nthread--) pthread_join(w->worker[w->nthread].thread, NULL);
+}
+
 void wick_weights_end(wick_weights *w)
 {
   if (!w) return;
   (void)weights_work(&w->worker[0]);
-  for (; w->nthread; w->nthread--) pthread_join(w->worker[w->nthread].thread, NULL);
+  weights_join(w);
+}
+
+void wick_weights_drop(wick_weights *w)
+{
+  if (!w) return;
+  atomic_store(&w->stop, true);
+  weights_join(w);
 }

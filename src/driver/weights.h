@@ -1,4 +1,4 @@
-/* The constants of a program, made at their places: copied, or as their recipes say (ir/ir.h).
+/* The constants of a program, made at their offsets: copied, or computed if deferred (ir/ir.h).
  * Threads share the work, while the caller does something else. */
 #ifndef WICK_DRIVER_WEIGHTS_H
 #define WICK_DRIVER_WEIGHTS_H
@@ -13,7 +13,10 @@ typedef struct wick_weights wick_weights;
 wick_weights *wick_weights_begin(const wick_module *m, const wick_lowered *l, void *to,
                                  wick_arena *mem);
 
-/* Does what is left, and waits for the rest. NULL, and a second time, are legal. */
+/* Does what is left, and waits for the rest; less of it where the guard of `mem` says that the work
+ * is to end (wick_guard_ask). NULL, and a second time, are legal. */
 void wick_weights_end(wick_weights *w);
+/* Ends the threads, with work that is left. NULL, and after wick_weights_end, are legal. */
+void wick_weights_drop(wick_weights *w);
 
 #endif

@@ -10,12 +10,12 @@
 #include <cmocka.h>
 
 #include "ir/build.h"
-#include "ops/turned.h"
+#include "ops/transposed_constant.h"
 
 enum { ROWS = 1237, COLUMNS = 611, PARTS = 7 };
 
 /* Each number and its position. */
-static void test_make(const wick_recipe *r, const void *from, uint32_t part, void *to)
+static void test_make(const wick_deferred_constant *r, const void *from, uint32_t part, void *to)
 {
   size_t n = (size_t)ROWS * COLUMNS, end = n * (part + 1) / r->nparts;
   for (size_t i = n * part / r->nparts; i < end; i++) {
@@ -37,7 +37,7 @@ static float test_number(int64_t row, int64_t column) { return (float)(row * 7 -
 
 static void test_begin(fixture *f)
 {
-  static const wick_recipe chain = {0, PARTS, test_make};
+  static const wick_deferred_constant chain = {0, PARTS, test_make};
   f->guard = (wick_guard){.allocator = wick_allocator_malloc()};
   f->mem = wick_arena_make(&f->guard);
   f->m = wick_module_create(&f->guard, "m");
@@ -51,9 +51,9 @@ static void test_begin(fixture *f)
   wick_type type = wick_type_tensor_const(f->m, WICK_F32, 2, turned);
   f->id[0] = wick_constant_add(f->m, "w", wick_type_tensor_const(f->m, WICK_F32, 2, dim),
                                f->raw + 1, nbytes);
-  f->id[1] = wick_constant_turned(f->m, "t", type, f->id[0]);
+  f->id[1] = wick_constant_transposed(f->m, "t", type, f->id[0]);
   for (int k = 2; k < 4; k++) {
-    wick_recipe *r = wick_dup(&f->m->mem, wick_recipe, &chain, 1);
+    wick_deferred_constant *r = wick_dup(&f->m->mem, wick_deferred_constant, &chain, 1);
     r->from = f->id[k - 1];
     f->id[k] = wick_constant_defer(f->m, "c", type, nbytes, r);
   }
@@ -74,7 +74,7 @@ static void test_all(void **state)
   test_begin(&f);
   for (int k = 3; k >= 0; k--) {
     const wick_constant *c = wick_constant_get(f.m, f.id[k]);
-    assert_true(k ? !c->data && c->recipe : c->data && !c->recipe);
+    assert_true(k ? !c->data && c->deferred : c->data && !c->deferred);
     wick_push(&f.mem, &l.constants,
               ((wick_lowered_constant){f.id[k], l.constant_bytes, c->nbytes}));
     l.constant_bytes = wick_align_up(l.constant_bytes + c->nbytes, 64);

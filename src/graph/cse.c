@@ -1,10 +1,11 @@
-/* One walk with a table of what has been built; leaving a region takes back what was entered there.
- */
+/* One traversal with a table of the nodes built so far. The entries of a region are removed at its
+ * end. */
 #include "graph/cse.h"
 
 #include <string.h>
 
 #include "base/hash.h"
+#include "ir/copy.h"
 
 typedef struct cse_entry {
   const wick_node *node; /* of the old function */
@@ -143,8 +144,9 @@ static void cse_leave(cse_state *s, uint32_t nentry)
   }
 }
 
-wick_func *wick_pass_cse(const wick_func *f, wick_arena *mem)
+wick_status wick_pass_cse(const wick_pass_context *pass, const wick_func *f, wick_func **out)
 {
+  wick_arena *mem = pass->mem;
   cse_state s = {.mem = mem, .nslot = 16};
   while (s.nslot < 2 * f->nnode) s.nslot *= 2;
   s.c = wick_copy_begin(f, mem);
@@ -162,5 +164,5 @@ wick_func *wick_pass_cse(const wick_func *f, wick_arena *mem)
     cse_leave(&s, outside[depth - 1]);
     if (s.c.open.n < depth) depth--; /* its last region: the node is closed */
   }
-  return wick_copy_end(&s.c);
+  return wick_copy_finish(&s.c, out);
 }

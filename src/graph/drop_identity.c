@@ -1,4 +1,4 @@
-/* Multiplications and divisions by one. */
+/* Removes multiplications and divisions by one. */
 #include "graph/drop_identity.h"
 
 #include "ir/copy.h"
@@ -18,7 +18,7 @@ static bool drop_identity_one(const wick_func *f, const uint32_t *definer, wick_
   return wick_elem_is_float(e) ? x.f == 1 : x.i == 1;
 }
 
-/* The operand that the node's result is equal to; 0 where it is none. */
+/* The operand that equals the node's result; 0 if there is none. */
 static wick_value drop_identity_of(const wick_func *f, const uint32_t *definer, const wick_node *n)
 {
   if (n->op != WICK_OP_mul && n->op != WICK_OP_div) return (wick_value){0};
@@ -29,8 +29,10 @@ static wick_value drop_identity_of(const wick_func *f, const uint32_t *definer, 
   return (wick_value){0};
 }
 
-wick_func *wick_pass_drop_identity(const wick_func *f, wick_arena *mem)
+wick_status wick_pass_drop_identity(const wick_pass_context *pass, const wick_func *f,
+                                    wick_func **out)
 {
+  wick_arena *mem = pass->mem;
   const uint32_t *definer = wick_definers_of(f, mem);
   wick_copier c = wick_copy_begin(f, mem);
   for (uint32_t i = 0; i < f->nnode; i++) {
@@ -41,5 +43,5 @@ wick_func *wick_pass_drop_identity(const wick_func *f, wick_arena *mem)
     else
       wick_copy_node(&c, n);
   }
-  return wick_copy_end(&c);
+  return wick_copy_finish(&c, out);
 }

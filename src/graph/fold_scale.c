@@ -1,20 +1,22 @@
-/* One walk: a product with constant weights looks ahead along its only user, and again; it is built
- * anew with what it found, in the place of the last of them. */
+/* One traversal. A product with constant weights looks ahead along its only user, and that user's
+ * only user, and so on. It is rebuilt with the factors that it found, in the position of the last
+ * node of the chain. */
 #include "graph/fold_scale.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "graph/known.h"
+#include "graph/match.h"
+#include "ir/copy.h"
 #include "ir/element.h"
 #include "ir/op.h"
 
 typedef struct fold_scale {
-  wick_known k;
+  wick_match k;
   wick_copier c;
   wick_arena *mem;
-  wick_value *became; /* per old value: what stands for it, where it is the end of a chain */
-  bool *gone;         /* per old value: in the middle of one */
+  wick_value *became; /* per old value: its replacement, if it is the end of a chain */
+  bool *gone;         /* per old value: it is inside a chain */
 } fold_scale;
 
 /* y = scale * (the product without its bias) + shift, per channel. */
@@ -35,7 +37,7 @@ static bool fold_scale_operand(const fold_scale *s, const wick_node *n, wick_val
   *k = n->in[0].id == x.id ? 0 : 1;
   if (n->nin == 1) return true;
   return n->nin == 2 && n->in[1 - *k].id != x.id &&
-         wick_known_along(&s->k, n->in[1 - *k], ch->rank, ch->axis, ch->channels, ch->step);
+         wick_match_along(&s->k, n->in[1 - *k], ch->rank, ch->axis, ch->channels, ch->step);
 }
 
 static bool fold_scale_apply(fold_scale_chain *ch, wick_opcode op, uint32_t k)
@@ -67,7 +69,7 @@ static void fold_scale_follow(const fold_scale *s, const wick_node *n, fold_scal
   wick_type type = wick_type_of(s->k.f, n->first);
   for (const wick_node *at = n;;) {
     uint32_t k;
-    const wick_node *u = wick_known_user(&s->k, at->first);
+    const wick_node *u = wick_match_user(&s->k, at->first);
     if (!u || u->nout != 1 || !wick_type_eq(wick_type_of(s->k.f, u->first), type)) return;
     bool linear = u->op == WICK_OP_add || u->op == WICK_OP_sub || u->op == WICK_OP_mul ||
                   u->op == WICK_OP_neg || u->op == WICK_OP_div;
@@ -80,15 +82,15 @@ static void fold_scale_follow(const fold_scale *s, const wick_node *n, fold_scal
 
 /* ---- the product ---- */
 
-/* How the channels lie in the weights: [outer, n, inner] elements; the channel of the middle index
- * m within group g of the outer ones is g * n + m. */
+/* The layout of the channels in the weights: [outer, n, inner] elements; the channel of the middle
+ * index m within group g of the outer ones is g * n + m. */
 typedef struct fold_scale_weights {
   const wick_constant *w;
   uint32_t constant; /* its number */
   int64_t outer, n, inner, groups;
 } fold_scale_weights;
 
-/* A product with constant weights: the chain's channels, and how they lie in the weights. */
+/* A product with constant weights: the channels of the chain, and their layout in the weights. */
 static bool fold_scale_product(const fold_scale *s, const wick_node *n, fold_scale_chain *ch,
                                fold_scale_weights *w)
 {
@@ -96,7 +98,7 @@ static bool fold_scale_product(const fold_scale *s, const wick_node *n, fold_sca
   bool conv = n->op == WICK_OP_conv, transposed = n->op == WICK_OP_conv_transpose;
   if (!conv && !transposed && n->op != WICK_OP_matmul) return false;
   const wick_type_info *r = wick_info_of(s->k.f, n->first), *t = wick_info_of(s->k.f, n->in[1]);
-  *w = (fold_scale_weights){.w = wick_known_constant(&s->k, n->in[1]), .groups = 1};
+  *w = (fold_scale_weights){.w = wick_match_constant(&s->k, n->in[1]), .groups = 1};
   if (!w->w || !wick_elem_is_float(r->elem) || !wick_type_const_dims(t, d)) return false;
   ch->rank = r->rank;
   ch->axis = conv || transposed ? 1 : r->rank - 1u;
@@ -108,7 +110,7 @@ static bool fold_scale_product(const fold_scale *s, const wick_node *n, fold_sca
   w->inner = 1;
   for (uint32_t k = conv ? 1 : 2; k < t->rank; k++) w->inner *= d[k];
   if (transposed) w->groups = n->attr[3].i;
-  w->constant = wick_known_imm(&s->k, n->in[1])->constant;
+  w->constant = wick_match_imm(&s->k, n->in[1])->constant;
   return true;
 }
 
@@ -120,16 +122,17 @@ static wick_value fold_scale_constant(fold_scale *s, const char *name, wick_type
   return wick_build_constant(&s->c.b, wick_constant_add(m, name, type, data, nbytes));
 }
 
-typedef struct fold_scale_recipe {
-  wick_recipe r; /* a part: one of the outer indices and one of the middle ones */
+typedef struct fold_scale_deferred {
+  wick_deferred_constant r; /* a part: one of the outer indices and one of the middle ones */
   wick_elem elem;
   fold_scale_weights w;
   const double *scale;
-} fold_scale_recipe;
+} fold_scale_deferred;
 
-static void fold_scale_make(const wick_recipe *r, const void *from, uint32_t part, void *to)
+static void fold_scale_make(const wick_deferred_constant *r, const void *from, uint32_t part,
+                            void *to)
 {
-  const fold_scale_recipe *x = (const fold_scale_recipe *)(const void *)r;
+  const fold_scale_deferred *x = (const fold_scale_deferred *)(const void *)r;
   const fold_scale_weights *w = &x->w;
   int64_t outer = part / w->n, middle = part % w->n;
   double f = x->scale[outer / (w->outer / w->groups) * w->n + middle];
@@ -149,9 +152,9 @@ static wick_value fold_scale_new_weights(fold_scale *s, const fold_scale_weights
 {
   wick_module *m = s->k.f->module;
   const wick_constant *k = w->w;
-  fold_scale_recipe *x = wick_new(&m->mem, fold_scale_recipe, 1);
-  *x = (fold_scale_recipe){.elem = wick_type_get(m, k->type)->elem, .w = *w};
-  x->r = (wick_recipe){w->constant, (uint32_t)(w->outer * w->n), fold_scale_make};
+  fold_scale_deferred *x = wick_new(&m->mem, fold_scale_deferred, 1);
+  *x = (fold_scale_deferred){.elem = wick_type_get(m, k->type)->elem, .w = *w};
+  x->r = (wick_deferred_constant){w->constant, (uint32_t)(w->outer * w->n), fold_scale_make};
   x->scale = wick_dup(&m->mem, double, scale, (size_t)(w->groups * w->n));
   const char *name = wick_str_printf(s->mem, "%s.scaled", k->name);
   return wick_build_constant(&s->c.b, wick_constant_defer(m, name, k->type, k->nbytes, &x->r));
@@ -185,7 +188,7 @@ static wick_value fold_scale_build(fold_scale *s, const wick_node *n, const fold
   return y;
 }
 
-/* n, with what stands behind it: true where the end of the chain has its value now. */
+/* Rebuilds n with the chain after it; true if the end of the chain now has its value. */
 static bool fold_scale_node(fold_scale *s, const wick_node *n)
 {
   fold_scale_chain ch = {0};
@@ -195,11 +198,11 @@ static bool fold_scale_node(fold_scale *s, const wick_node *n)
   ch.shift = wick_new(s->mem, double, 2 * (size_t)ch.channels);
   ch.step = wick_new(s->mem, double, (size_t)ch.channels);
   for (int64_t i = 0; i < ch.channels; i++) ch.scale[i] = 1;
-  if (n->nin > 2 && n->in[2].id && !wick_known_along(&s->k, n->in[2], 1, 0, ch.channels, ch.shift))
+  if (n->nin > 2 && n->in[2].id && !wick_match_along(&s->k, n->in[2], 1, 0, ch.channels, ch.shift))
     return false;
   fold_scale_follow(s, n, &ch);
   if (!ch.last || (n->op == WICK_OP_matmul && !ch.scaled)) return false;
-  for (const wick_node *at = n; at != ch.last; at = wick_known_user(&s->k, at->first))
+  for (const wick_node *at = n; at != ch.last; at = wick_match_user(&s->k, at->first))
     s->gone[at->first.id] = true;
   wick_value y = s->became[ch.last->first.id] = fold_scale_build(s, n, &ch, &w);
   const wick_value_info *old = &s->k.f->value[ch.last->first.id];
@@ -216,7 +219,7 @@ static bool fold_scale_quotient(fold_scale *s, const wick_node *n)
   double c;
   wick_elem e = wick_info_of(s->k.f, n->first)->elem;
   if (n->op != WICK_OP_div || (e != WICK_F32 && e != WICK_F64)) return false;
-  if (!wick_known_number(&s->k, n->in[1], &c) || !(fabs(c) > 1e-30 && fabs(c) < 1e30)) return false;
+  if (!wick_match_number(&s->k, n->in[1], &c) || !(fabs(c) > 1e-30 && fabs(c) < 1e30)) return false;
   uint32_t first = s->k.uses.first[n->first.id], end = s->k.uses.first[n->first.id + 1];
   for (uint32_t u = first; u < end; u++)
     if (!(wick_op_of(&s->k.f->node[s->k.uses.use[u]])->ulp > 0)) return false;
@@ -230,9 +233,10 @@ static bool fold_scale_quotient(fold_scale *s, const wick_node *n)
   return true;
 }
 
-wick_func *wick_pass_fold_scale(const wick_func *f, wick_arena *mem)
+wick_status wick_pass_fold_scale(const wick_pass_context *pass, const wick_func *f, wick_func **out)
 {
-  fold_scale s = {.k = wick_known_of(f, mem), .mem = mem};
+  wick_arena *mem = pass->mem;
+  fold_scale s = {.k = wick_match_begin(f, mem), .mem = mem};
   s.c = wick_copy_begin(f, mem);
   s.became = wick_new(mem, wick_value, f->nvalue + 1);
   s.gone = wick_new(mem, bool, f->nvalue + 1);
@@ -245,5 +249,5 @@ wick_func *wick_pass_fold_scale(const wick_func *f, wick_arena *mem)
     else if (n->nout != 1 || n->nregion || (!fold_scale_node(&s, n) && !fold_scale_quotient(&s, n)))
       wick_copy_node(&s.c, n);
   }
-  return wick_copy_end(&s.c);
+  return wick_copy_finish(&s.c, out);
 }

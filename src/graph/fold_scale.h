@@ -1,17 +1,18 @@
-/* Scales and shifts per channel behind a convolution or matrix product go into its weights and
- * bias: what a normalization by given statistics becomes costs nothing then.
+/* Folds scales and shifts per channel into the weights and bias of the convolution or matrix
+ * product before them. A normalization with given statistics then costs nothing.
  *
- * Needs: a verified graph function; weights and factors as constants (fold first, normalizations
- * expanded). Guarantees: a chain of add, sub, mul, div and neg by constants that vary along the
- * output channels alone is gone; factors are gathered in f64 and rounded once with the weights.
- * So are quotients by a number that only functions of a stated error read: they are products.
- * Class: rounding. Leaves alone: results that somebody else uses, factors that are not finite,
- * weights that are not constant, matrix products with a shift but no factor. */
+ * Needs: a verified graph function; weights and factors as constants (run constant_fold first), and
+ * normalizations decomposed. Guarantees: no chain of add, sub, mul, div and neg by constants that
+ * vary only along the output channels is left. Factors are collected in f64 and rounded once with
+ * the weights. Quotients by a number become products if only functions with a stated error read
+ * them. Class: rounding. Leaves alone: results with other users, factors that are not finite,
+ * weights that are not constant, and matrix products with a shift but no factor. */
 #ifndef WICK_GRAPH_FOLD_SCALE_H
 #define WICK_GRAPH_FOLD_SCALE_H
 
-#include "ir/copy.h"
+#include "ir/pass.h"
 
-wick_func *wick_pass_fold_scale(const wick_func *f, wick_arena *mem);
+WICK_CHECKED wick_status wick_pass_fold_scale(const wick_pass_context *pass, const wick_func *f,
+                                              wick_func **out);
 
 #endif

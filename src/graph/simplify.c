@@ -1,12 +1,13 @@
-/* Walks, until one finds nothing. */
+/* Repeats a traversal until it changes nothing, at most SIMPLIFY_ROUNDS times. */
 #include "graph/simplify.h"
 
+#include "ir/copy.h"
 #include "ops/simplify.h"
 
 enum { SIMPLIFY_ROUNDS = 8 };
 
-/* n on the operand of an `expand` in place of its result, where the result's shape stays; 0: not.
- */
+/* Builds n on the operand of a `broadcast_to` instead of on its result, if the result's shape stays
+ * the same; else 0. */
 static wick_value simplify_expanded(wick_simplify *s, const wick_node *n, wick_value *in)
 {
   wick_builder *b = &s->c.b;
@@ -22,7 +23,7 @@ static wick_value simplify_expanded(wick_simplify *s, const wick_node *n, wick_v
       for (uint32_t j = 0; same && j < r->rank; j++) same = wick_dim_eq(t->dim[j], r->dim[j]);
       other = other || same;
     }
-    if (other && in[k].id && wick_simplify_def(s, in[k], WICK_OP_expand, &d))
+    if (other && in[k].id && wick_simplify_def(s, in[k], WICK_OP_broadcast_to, &d))
       in[k] = d.in[0], any = true;
   }
   return any ? wick_copy_with(b, s->c.f, n, in) : (wick_value){0};
@@ -58,10 +59,12 @@ static wick_func *simplify_once(const wick_func *f, wick_arena *mem, uint32_t *h
   return wick_copy_end(&s.c);
 }
 
-wick_func *wick_pass_simplify(const wick_func *f, wick_arena *mem)
+wick_status wick_pass_simplify(const wick_pass_context *pass, const wick_func *f, wick_func **out)
 {
   uint32_t hits = 1;
   wick_func *r = NULL;
-  for (uint32_t i = 0; i < SIMPLIFY_ROUNDS && hits; i++) r = simplify_once(r ? r : f, mem, &hits);
-  return r;
+  for (uint32_t i = 0; i < SIMPLIFY_ROUNDS && hits; i++)
+    r = simplify_once(r ? r : f, pass->mem, &hits);
+  *out = r;
+  return NULL;
 }

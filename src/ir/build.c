@@ -79,7 +79,7 @@ static bool build_operands_ok(wick_builder *b, wick_opcode op, uint32_t nin, con
 static bool build_relies(void *arg, wick_dim x, wick_dim y)
 {
   wick_builder *b = arg;
-  wick_build_check(b, x, y, b->loc);
+  wick_build_shape_constraint(b, x, y, b->loc);
   return true;
 }
 
@@ -395,8 +395,8 @@ wick_status wick_build_end(wick_builder *b, wick_func **out)
   uint32_t nlive;
   bool *live = build_live(b, &nlive);
   if (nlive != b->nodes.n) build_compact(b, live);
-  for (uint32_t i = 0; i < b->branch_checks.n; i++)
-    wick_push(b->mem, &b->checks, b->branch_checks.at[i]);
+  for (uint32_t i = 0; i < b->branch_constraints.n; i++)
+    wick_push(b->mem, &b->constraints, b->branch_constraints.at[i]);
   wick_func *f = wick_new(b->mem, wick_func, 1);
   *f = (wick_func){.module = b->module,
                    .name = b->name,
@@ -407,8 +407,8 @@ wick_status wick_build_end(wick_builder *b, wick_func **out)
                    .node = b->nodes.at,
                    .nvalue = b->values.n - 1,
                    .value = b->values.at,
-                   .ncheck = b->checks.n,
-                   .check = b->checks.at,
+                   .nconstraint = b->constraints.n,
+                   .constraint = b->constraints.at,
                    .schedule = b->schedule,
                    .contract = b->contract};
   *out = f;

@@ -26,9 +26,10 @@ struct wick_builder {
   wick_list(wick_node) nodes;
   wick_list(wick_value_info) values; /* at[0] is unused */
   wick_list(wick_qualifier) quals;
-  wick_list(struct wick_open_node *) open;     /* the nodes whose regions are being built */
-  wick_value_info *infer_out;                  /* room for inference's results */
-  wick_list(wick_check) checks, branch_checks; /* those of branches that are built: others do not
+  wick_list(struct wick_open_node *) open; /* the nodes whose regions are being built */
+  wick_value_info *infer_out;              /* room for inference's results */
+  wick_list(wick_shape_constraint) constraints,
+      branch_constraints; /* those of branches that are built: others do not
                                                   rely on them */
   const char *schedule, *contract;
   wick_value fold_state; /* of wick_fold_begin */
@@ -68,15 +69,16 @@ wick_value wick_build_raw(wick_builder *b, const wick_node *like, const wick_val
 
 /* check.c: sizes that must be equal. An error where they never are; nothing where they always are,
  * or where it has been said. */
-void wick_build_check(wick_builder *b, wick_dim x, wick_dim y, wick_loc loc);
+void wick_build_shape_constraint(wick_builder *b, wick_dim x, wick_dim y, wick_loc loc);
 /* The checks from `from` on, which were added while a branch was built, become its own: pairs of
  * sizes, for the row `if`. */
-wick_dim_list wick_build_branch_checks(wick_builder *b, uint32_t from);
+wick_dim_list wick_build_branch_constraints(wick_builder *b, uint32_t from);
 /* Of the node that is open. */
 void wick_build_open_attr(wick_builder *b, uint32_t i, wick_dim_list dims);
 /* The pairs of a branch that is always taken: checks like others from here on. */
 void wick_build_taken(wick_builder *b, const wick_attr *pairs, wick_loc loc);
-void wick_build_keep_checks(wick_builder *b, const wick_func *f); /* of which this is a version */
+void wick_build_keep_constraints(wick_builder *b,
+                                 const wick_func *f); /* of which this is a version */
 
 void wick_build_fail(wick_builder *b, wick_code code, const char *fmt, ...) WICK_PRINTF(3, 4);
 void wick_build_name(wick_builder *b, wick_value v, uint32_t name, wick_relation r);
@@ -135,9 +137,9 @@ wick_value wick_read(wick_builder *b, wick_value tensor, const wick_dim *index, 
 wick_value wick_index(wick_builder *b, wick_dim expr); /* the expression's value as an i64 */
 /* Walks: begin gives the first of the results as the region sees them; end closes it and gives the
  * first result. Behind get and put, as behind read, comes what the index wants. */
-wick_value wick_walk_begin(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
-                           uint32_t nout, const wick_type *out);
-wick_value wick_walk_end(wick_builder *b);
+wick_value wick_loop_nest_begin(wick_builder *b, const char *name, uint32_t naxis,
+                                const wick_axis *axis, uint32_t nout, const wick_type *out);
+wick_value wick_loop_nest_end(wick_builder *b);
 wick_value wick_get(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_t nany,
                     const wick_value *any);
 void wick_put(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_t nany,

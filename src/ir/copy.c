@@ -19,7 +19,7 @@ wick_copier wick_copy_begin(const wick_func *f, wick_arena *mem)
   wick_build_begin(&c.b, f->module, f->level, f->name, mem);
   c.b.schedule = f->schedule;
   c.b.contract = f->contract;
-  wick_build_keep_checks(&c.b, f);
+  wick_build_keep_constraints(&c.b, f);
   copy_params(&c);
   return c;
 }

@@ -6,7 +6,7 @@
 #include "ir/op.h"
 
 /* Element k of a row of elements in memory. Floats give .f, integers and bool .i (u64: its bits).
- * Strings by their numbers (base/strings.h). Not for complex. */
+ * Strings by their numbers (base/string_table.h). Not for complex. */
 wick_scalar wick_load_elem(wick_elem e, const void *data, uint64_t k);
 void wick_store_elem(wick_elem e, void *data, uint64_t k,
                      wick_scalar s); /* rounds floats, wraps integers */

@@ -35,8 +35,6 @@ static void func_dims(const wick_module *m, wick_type type, wick_arena *mem, wic
     wick_dim_symbols(m->dims, t->dim[k], mem, out);
     if (t->stride) wick_dim_symbols(m->dims, t->stride[k], mem, out);
   }
-  for (uint32_t k = 0; t->layout && k < t->layout->nlogical; k++)
-    wick_dim_symbols(m->dims, t->layout->logical[k], mem, out);
 }
 
 wick_dim_list wick_func_sizes(const wick_func *f, wick_arena *mem)

@@ -14,12 +14,9 @@ const wick_keyword wick_space_words[] = {{"io", WICK_IO},       {"constant", WIC
                                          {"pool", WICK_POOL},   {NULL, 0}};
 const wick_keyword wick_qualifier_words[] = {
     {"in", WICK_IN}, {"out", WICK_OUT}, {"inout", WICK_INOUT}, {NULL, 0}};
-const wick_keyword wick_relation_words[] = {{"permuted", WICK_REL_PERMUTED},
-                                            {"quantized", WICK_REL_QUANTIZED},
-                                            {"gone", WICK_REL_NONE},
-                                            {NULL, 0}};
-const wick_keyword wick_dim_words[] = {{"any", 0}, {"floordiv", 0}, {"mod", 0},  {"min", 0},
-                                       {"max", 0}, {"of", 0},       {"halo", 0}, {NULL, 0}};
+const wick_keyword wick_relation_words[] = {{"gone", WICK_REL_NONE}, {NULL, 0}};
+const wick_keyword wick_dim_words[] = {{"any", 0}, {"floordiv", 0}, {"mod", 0},
+                                       {"min", 0}, {"max", 0},      {NULL, 0}};
 
 const char *wick_keyword_of(const wick_keyword *table, int value)
 {

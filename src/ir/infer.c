@@ -168,7 +168,7 @@ static wick_status infer_elems(const wick_infer *c)
 {
   const wick_op *op = wick_ops[c->op];
   for (uint32_t i = op->scalar == WICK_RULE_SELECT; op->elems && i < c->nin; i++) {
-    if (!c->in[i] || (i < 32 && op->beside >> i & 1)) continue;
+    if (!c->in[i] || (i < 32 && op->aux_operands >> i & 1)) continue;
     wick_elem e = wick_type_get(c->module, c->in[i]->type)->elem;
     if (!(op->elems & WICK_BIT(e)))
       return wick_infer_fail(c, WICK_ETYPE, "%s has no form for %s (operand %u)", op->name,
@@ -228,12 +228,10 @@ wick_status wick_infer_same(wick_infer *c)
 static wick_status infer_broadcast(const wick_infer *c, uint32_t first, wick_type_info *out,
                                    wick_dim *dim)
 {
-  const wick_type_info *laid = NULL;
   out->rank = 0;
   for (uint32_t i = first; i < c->nin; i++) {
     const wick_type_info *t = wick_type_get(c->module, c->in[i]->type);
     if (t->rank > out->rank) out->rank = t->rank;
-    if (t->layout) laid = t;
   }
   for (uint32_t k = 0; k < out->rank; k++) dim[k] = wick_dim_const(1);
   for (uint32_t i = first; i < c->nin; i++) {
@@ -254,7 +252,6 @@ static wick_status infer_broadcast(const wick_infer *c, uint32_t first, wick_typ
     }
   }
   out->dim = dim;
-  out->layout = laid && laid->rank == out->rank ? laid->layout : NULL;
   return NULL;
 }
 
@@ -319,7 +316,7 @@ wick_status wick_infer_scalar(wick_infer *c)
     wick_elem want = i < first ? WICK_BOOL : elem;
     if (t->kind != x->kind || (t->kind != WICK_TENSOR && t->kind != WICK_SCALAR))
       return wick_infer_fail(c, WICK_ETYPE, "operands are not all tensors, or not all scalars");
-    if (t->elem != want && op->scalar != WICK_RULE_SHIFT)
+    if (t->elem != want)
       return wick_infer_fail(c, WICK_ETYPE, "operand %u is %s, wanted %s", i,
                              wick_elem_name(t->elem), wick_elem_name(want));
     if (t->kind == WICK_SCALAR && t->lanes != x->lanes)

@@ -11,7 +11,7 @@
 
 #include "base/status.h"
 #include "base/str.h"
-#include "base/strings.h"
+#include "base/string_table.h"
 #include "ir/dim.h"
 #include "ir/type.h"
 
@@ -108,12 +108,7 @@ typedef struct wick_node {
 } wick_node;
 
 /* How a value relates to a tensor of the user's model. */
-typedef enum wick_relation {
-  WICK_REL_NONE,
-  WICK_REL_SAME,
-  WICK_REL_PERMUTED,
-  WICK_REL_QUANTIZED
-} wick_relation;
+typedef enum wick_relation { WICK_REL_NONE, WICK_REL_SAME } wick_relation;
 
 typedef struct wick_value_info {
   wick_type type;
@@ -126,11 +121,11 @@ typedef struct wick_value_info {
 
 /* Two sizes that the function's code relies on to be equal. Whoever binds its symbols to numbers
  * sees to it: ranges alone do not say. */
-typedef struct wick_check {
+typedef struct wick_shape_constraint {
   wick_dim a, b; /* of symbols of its parameters */
   wick_loc loc;
   bool branch; /* the branches that rely on it see to it, as they are entered (the row `if`) */
-} wick_check;
+} wick_shape_constraint;
 
 typedef enum wick_qualifier { WICK_IN, WICK_OUT, WICK_INOUT } wick_qualifier;
 
@@ -144,8 +139,8 @@ struct wick_func {
   const wick_node *node;        /* the last is `return` */
   uint32_t nvalue;              /* values are 1 .. nvalue */
   const wick_value_info *value; /* [nvalue + 1] */
-  uint32_t ncheck;
-  const wick_check *check;
+  uint32_t nconstraint;
+  const wick_shape_constraint *constraint;
   const char *schedule; /* groups: steps, canonical text; NULL: unscheduled */
   const char *contract; /* groups: NULL until formed */
 };
@@ -178,21 +173,23 @@ const uint32_t *wick_definers_of(const wick_func *f, wick_arena *mem);
 wick_dim_list wick_func_sizes(const wick_func *f, wick_arena *mem);
 
 /* check.c: whether one of n checks says that a and b are equal. */
-bool wick_checks_say(wick_dims *t, uint32_t n, const wick_check *check, wick_dim a, wick_dim b);
+bool wick_shape_constraints_imply(wick_dims *t, uint32_t n, const wick_shape_constraint *check,
+                                  wick_dim a, wick_dim b);
 /* The first of f's checks that does not hold for these values of symbols: "sizes N and 2*M differ:
  * 3 and 4, for N = 3, M = 2", with its place. */
-WICK_CHECKED wick_status wick_checks_hold(const wick_func *f, uint32_t n, const wick_dim *sym,
-                                          const int64_t *val, wick_arena *mem);
+WICK_CHECKED wick_status wick_shape_constraints_hold(const wick_func *f, uint32_t n,
+                                                     const wick_dim *sym, const int64_t *val,
+                                                     wick_arena *mem);
 
 /* ---- module ---- */
 
 /* How the bytes of a large constant come from those of another one: they are made when they are
  * wanted, in parts that threads share. What a part needs stands behind this. */
-typedef struct wick_recipe wick_recipe;
-struct wick_recipe {
+typedef struct wick_deferred_constant wick_deferred_constant;
+struct wick_deferred_constant {
   uint32_t from, nparts; /* the other constant */
   /* Writes its share of the bytes at `to`, which were 0; those of `from` may lie misaligned. */
-  void (*make)(const wick_recipe *r, const void *from, uint32_t part, void *to);
+  void (*make)(const wick_deferred_constant *r, const void *from, uint32_t part, void *to);
 };
 
 typedef struct wick_constant {
@@ -201,7 +198,7 @@ typedef struct wick_constant {
   const void *data; /* elements in order, little-endian; NULL: declared only, collected, or not made
                        yet */
   uint64_t nbytes;
-  const wick_recipe *recipe; /* NULL: none */
+  const wick_deferred_constant *deferred; /* NULL: none */
 } wick_constant;
 
 typedef struct wick_pair {
@@ -227,7 +224,7 @@ struct wick_module {
   wick_list(const wick_func *) funcs; /* current versions, in order of definition */
   wick_list(const char *) locs;       /* at[0] is "" */
   wick_list(wick_pair) metadata;
-  wick_strings strings;                 /* elements of constants of strings are numbers of these */
+  wick_string_table strings;            /* elements of constants of strings are numbers of these */
   wick_list(uint32_t) constant_of_name; /* by name: the constant's number, or 0 */
   wick_list(uint32_t) func_of_name;     /* by name: index into funcs + 1, or 0 */
 };
@@ -250,8 +247,10 @@ void *wick_module_room(wick_module *m, size_t nbytes);
  * misaligned, as an import may leave them in the file. NULL where it has none. */
 const void *wick_constant_bytes(wick_module *m, uint32_t id);
 /* Copies what lies misaligned, but the large constants of f32: who reads those asks for the bytes,
- * or is a recipe. */
+ * or makes them for a deferred constant. */
 void wick_module_align(wick_module *m);
+/* Computes the bytes of all deferred constants that current functions use: before printing them. */
+void wick_module_compute_deferred(wick_module *m, wick_arena *tmp);
 /* Frees the rooms that no constant in a current function lies in; constants that did lie there have
  * no data any more. */
 void wick_module_collect(wick_module *m, wick_arena *tmp);
@@ -263,7 +262,7 @@ uint32_t wick_constant_add(wick_module *m, const char *name, wick_type type, con
 /* Adds a constant whose bytes are made from another one's: at once where they are few and the other
  * one has its own, else they are not there yet (data is NULL). `r` lives as long as the module. */
 uint32_t wick_constant_defer(wick_module *m, const char *name, wick_type type, uint64_t nbytes,
-                             const wick_recipe *r);
+                             const wick_deferred_constant *r);
 static inline const wick_constant *wick_constant_get(const wick_module *m, uint32_t id)
 {
   return &m->constants.at[id];

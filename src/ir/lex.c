@@ -96,7 +96,7 @@ static void lex_punct(wick_lexer *l)
   l->at += t->n;
 }
 
-/* % or @: a name follows, bare or quoted. A lone @ stands in layouts. */
+/* % or @: a name follows, bare or quoted. */
 static void lex_sigil(wick_lexer *l)
 {
   wick_token *t = &l->token;

@@ -9,7 +9,7 @@ static void module_fill(wick_module *m, const char *name)
   m->names = wick_names_begin(&m->mem);
   m->dims = wick_dims_create(&m->mem);
   m->types = wick_types_create(&m->mem);
-  m->strings = wick_strings_in(&m->mem);
+  m->strings = wick_string_table_in(&m->mem);
   m->name = wick_intern(m, name ? name : "");
   wick_push(&m->mem, &m->constants, (wick_constant){0});
   wick_push(&m->mem, &m->locs, "");
@@ -99,19 +99,19 @@ void *wick_module_room(wick_module *m, size_t nbytes)
 
 static void module_make(wick_module *m, uint32_t id, void *to)
 {
-  const wick_recipe *r = m->constants.at[id].recipe;
+  const wick_deferred_constant *r = m->constants.at[id].deferred;
   const void *from = m->constants.at[r->from].data;
   for (uint32_t part = 0; part < r->nparts; part++) r->make(r, from, part, to);
   m->constants.at[id].data = to;
-  m->constants.at[id].recipe = NULL;
+  m->constants.at[id].deferred = NULL;
 }
 
 const void *wick_constant_bytes(wick_module *m, uint32_t id)
 {
   wick_constant *k = &m->constants.at[id];
   if (!id) return NULL;
-  if (k->recipe) {
-    (void)wick_constant_bytes(m, k->recipe->from);
+  if (k->deferred) {
+    (void)wick_constant_bytes(m, k->deferred->from);
     module_make(m, id, memset(wick_module_room(m, k->nbytes), 0, k->nbytes));
   }
   wick_elem e = wick_type_get(m, k->type)->elem;
@@ -130,10 +130,10 @@ void wick_module_align(wick_module *m)
 }
 
 uint32_t wick_constant_defer(wick_module *m, const char *name, wick_type type, uint64_t nbytes,
-                             const wick_recipe *r)
+                             const wick_deferred_constant *r)
 {
   uint32_t id = wick_constant_add(m, name, type, NULL, nbytes);
-  m->constants.at[id].recipe = r;
+  m->constants.at[id].deferred = r;
   if (nbytes < MODULE_SMALL && m->constants.at[r->from].data)
     module_make(m, id, wick_arena_alloc(&m->mem, nbytes, 64));
   return id;
@@ -155,8 +155,17 @@ static const bool *module_used(const wick_module *m, wick_arena *tmp)
       if (n->op == WICK_OP_const) used[n->attr[0].imm.constant] = true;
     }
   for (uint32_t i = m->constants.n; i-- > 1;) /* made of earlier ones */
-    if (used[i] && m->constants.at[i].recipe) used[m->constants.at[i].recipe->from] = true;
+    if (used[i] && m->constants.at[i].deferred) used[m->constants.at[i].deferred->from] = true;
   return used;
+}
+
+void wick_module_compute_deferred(wick_module *m, wick_arena *tmp)
+{
+  wick_mark mark = wick_arena_mark(tmp);
+  const bool *used = module_used(m, tmp);
+  for (uint32_t i = 1; i < m->constants.n; i++)
+    if (used[i] && m->constants.at[i].deferred) (void)wick_constant_bytes(m, i);
+  wick_arena_rewind(tmp, mark);
 }
 
 void wick_module_collect(wick_module *m, wick_arena *tmp)

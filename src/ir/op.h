@@ -103,8 +103,6 @@ typedef enum wick_scalar_rule { /* types of a scalar row's operands and result; 
                                 WICK_RULE_COMPARE, /* operands of one type, result bool */
                                 WICK_RULE_SELECT,  /* first operand bool, the others and the result
                                                       of one type */
-                                WICK_RULE_SHIFT,   /* reserved for rows whose second operand has a
-                                                      type of its own */
                                 WICK_RULE_TYPED    /* the result's element type is asked for (cast,
                                                       bitcast) */
 } wick_scalar_rule;
@@ -114,7 +112,7 @@ typedef enum wick_scalar_rule { /* types of a scalar row's operands and result; 
 typedef wick_scalar (*wick_scalar_eval)(const wick_attr *attr, wick_elem elem, wick_elem out,
                                         const wick_scalar *in);
 
-/* ---- narrow floats in place of f32 (graph/narrow.c) ---- */
+/* ---- narrow floats in place of f32 (graph/demote.c) ---- */
 
 typedef struct wick_target wick_target; /* target/target.h */
 
@@ -156,24 +154,26 @@ typedef struct wick_op {
   uint8_t nin[2], nout[2], nregion[2]; /* least, most */
   wick_attr_spec attr[WICK_MAX_ATTR];  /* ends at the first without a name */
   uint32_t level;                      /* bits of wick_level */
-  uint64_t elems;  /* bit set of element types that the data operands may have: WICK_FLOATS | ... ;
-                      0: any */
-  uint32_t beside; /* bit set of operands that are not data: their element types are their own */
+  uint64_t elems; /* bit set of element types that the data operands may have: WICK_FLOATS | ... ;
+                     0: any */
+  uint32_t
+      aux_operands; /* bit set of operands that are not data: their element types are their own */
   wick_effect effect;
   bool typed; /* result types are given, not inferred (const, cast, load, alloc, view, stages) */
   bool terminator; /* ends a region */
   bool stage;      /* of a group: its attributes are a name and axes */
   /* Its one stage goes through lines by itself: nothing else is computed in its group. */
-  bool alone;
+  bool unfusable;
   /* The result is the operands, put side by side along attr[0]: views of it, filled by copies. The
    * indices there of operand k are first, first + step, ...; extent[]: of all operands. */
-  void (*joins)(uint32_t nin, const int64_t *extent, uint32_t k, int64_t *first, int64_t *step);
+  void (*concat_layout)(uint32_t nin, const int64_t *extent, uint32_t k, int64_t *first,
+                        int64_t *step);
   /* The result is the operand's dimensions in another order: its dimension k is the operand's
    * perm[k]. */
-  void (*turns)(const wick_attr *attr, uint32_t rank, uint32_t *perm);
+  void (*permutation)(const wick_attr *attr, uint32_t rank, uint32_t *perm);
   /* The dimensions, as a set, along which elements of the operand go into one of the result: those
    * are whole in the result or of size 1, all others are the operand's. 0: it is not so. */
-  uint32_t (*along)(const wick_attr *attr, uint32_t rank);
+  uint32_t (*reduced_axes)(const wick_attr *attr, uint32_t rank);
   /* Of packed images, [n, blocks, y, x, place] both; NULL: any. */
   wick_reach (*reach)(const wick_func *f, const wick_node *n);
   /* The row is a call into the runtime (runtime/host.h) by this name. Bundles refuse it. */
@@ -181,10 +181,10 @@ typedef struct wick_op {
   bool view; /* the result has the elements of the first operand, in their order: no code */
   /* The result is a box of the first operand: where it begins, per axis; false where it is none, or
    * that is not constant. */
-  bool (*part)(const wick_node *n, int64_t *begin);
+  bool (*static_slice)(const wick_node *n, int64_t *begin);
   /* The result is a part of the first operand that the second one, a number, chooses: along which
    * axis, which the result lacks, and whether it counts from the end. */
-  void (*chosen)(const wick_attr *attr, uint32_t *axis, bool *reverse);
+  void (*dynamic_slice)(const wick_attr *attr, uint32_t *axis, bool *reverse);
   /* Something cheaper that the node, with the operands in[], is equal to; 0: nothing is known. */
   wick_value (*simplify)(wick_simplify *s, const wick_node *n, const wick_value *in);
   /* On operands in blocked layouts: builds the node and sets its packed result; false: it does not.
@@ -192,8 +192,9 @@ typedef struct wick_op {
   bool (*layout)(wick_layouts *s, const wick_node *n);
   /* The operands whose products are summed and which are better rounded to a narrow
    * float first: that is less to read, or the target has dot products of them. */
-  wick_factors (*factors)(const wick_narrowing *c);
-  bool moves; /* it moves elements, or takes the best or the mean of some, rounded once */
+  wick_factors (*product_operands)(const wick_narrowing *c);
+  bool rounding_transparent; /* it moves elements, or takes the best or the mean of some, rounded
+                                once */
   wick_status (*infer)(wick_infer *c);
   wick_status (*ref)(
       wick_ref *c); /* slow and obvious: the oracle (scalar rows: derived from eval) */
@@ -210,7 +211,6 @@ typedef struct wick_op {
   wick_dim (*content)(wick_dims *t,
                       const wick_dim *in); /* scalar rows on small integers whose elements inference
                                               knows as expressions */
-  bool commutative;
   /* The neutral element, for rows by which folds combine; for floats .f, else .i. NULL: the row is
    * none. */
   wick_scalar (*neutral)(wick_elem e);

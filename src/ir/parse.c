@@ -221,7 +221,7 @@ static void parse_declare(wick_parser *p, const parse_head *h)
 
 wick_scalar wick_parse_text(wick_parser *p, const char *text)
 {
-  return (wick_scalar){.i = wick_strings_add(&p->m->strings, text, strlen(text), true)};
+  return (wick_scalar){.i = wick_string_table_add(&p->m->strings, text, strlen(text), true)};
 }
 
 static uint64_t parse_count_list(const wick_parser *p)
@@ -449,7 +449,7 @@ static void parse_function_second(wick_parser *p, const wick_lexer *place)
   if (!parse_function_head(p, &h)) return;
   wick_build_begin(&p->b, p->m, h.level, h.name, &p->m->mem);
   parse_params_begin(p);
-  wick_parse_checks(p);
+  wick_parse_constraints(p);
   wick_parse_body(p);
   if (p->open.n || !wick_parse_is(p, '}')) return;
   if (!p->ended) {

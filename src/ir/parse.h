@@ -114,8 +114,8 @@ bool wick_parse_attrs(wick_parser *p, const wick_op *op);
 /* Resolves lists and immediates; `type` is the first result's, 0 where unknown. */
 bool wick_parse_attrs_end(wick_parser *p, const wick_op *op, const wick_token *at, wick_type type);
 
-/* parse_node.c: `check a = b` at the head of a body. */
-void wick_parse_checks(wick_parser *p);
+/* parse_node.c: `constraint a = b` at the head of a body. */
+void wick_parse_constraints(wick_parser *p);
 /* From after the function's `{` to its `}`. */
 void wick_parse_body(wick_parser *p);
 bool wick_parse_param_list(wick_parser *p, bool qualifiers); /* into p->params, with ( and ) */

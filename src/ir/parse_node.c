@@ -359,19 +359,19 @@ static bool parse_node_check(wick_parser *p)
   if (branch) wick_parse_next(p);
   if (!parse_node_loc(p)) return false;
   if (p->building && branch)
-    wick_push(p->b.mem, &p->b.checks, (wick_check){a, b, p->loc, true});
+    wick_push(p->b.mem, &p->b.constraints, (wick_shape_constraint){a, b, p->loc, true});
   else if (p->building)
-    wick_build_check(&p->b, a, b, p->loc);
+    wick_build_shape_constraint(&p->b, a, b, p->loc);
   parse_node_step(p, &at);
   return true;
 }
 
-void wick_parse_checks(wick_parser *p)
+void wick_parse_constraints(wick_parser *p)
 {
   for (;;) {
     wick_token t = *wick_parse_token(p);
     if (!wick_parse_take(p, ';')) {
-      if (!wick_token_word(&t, "check")) return;
+      if (!wick_token_word(&t, "constraint")) return;
       if (!parse_node_check(p)) parse_node_recover(p, &t, 1, p->results.n);
     }
   }

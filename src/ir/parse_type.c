@@ -242,53 +242,11 @@ static bool parse_type_elem(wick_parser *p, wick_elem *elem, uint32_t *lanes)
   return true;
 }
 
-static bool parse_type_small(wick_parser *p, int64_t lo, int64_t hi, const char *what, int64_t *out)
-{
-  wick_token at = *wick_parse_token(p);
-  if (!wick_parse_int(p, out)) return false;
-  if (*out >= lo && *out <= hi) return true;
-  return wick_parse_fail(p, &at, WICK_ERANGE, "%s %lld is outside [%lld, %lld]", what,
-                         (long long)*out, (long long)lo, (long long)hi);
-}
-
-/* Behind the `@`: `0 1*16 2 of 1,64,56 halo 0 0 1`. */
-static bool parse_type_layout(wick_parser *p, uint32_t rank, wick_layout *l)
-{
-  wick_token at = *wick_parse_token(p);
-  uint32_t k = 0, nlogical = 0;
-  int64_t x, most = 0;
-  for (; wick_parse_token(p)->kind == WICK_TOKEN_INT && k < rank; k++) {
-    if (!parse_type_small(p, 0, WICK_MAX_RANK - 1, "axis", &x)) return false;
-    l->axis[k] = (uint8_t)x;
-    l->factor[k] = 1;
-    most = wick_max_i64(most, x);
-    if (!wick_parse_take(p, '*')) continue;
-    if (!parse_type_small(p, 1, INT32_MAX, "factor", &x)) return false;
-    l->factor[k] = (int32_t)x;
-  }
-  if (k != rank || !wick_token_word(wick_parse_token(p), "of"))
-    return wick_parse_unexpected(p, "an axis for each dimension, and `of`");
-  wick_parse_next(p);
-  if (!wick_parse_is(p, ']') && !parse_type_dims(p, l->logical, &nlogical)) return false;
-  l->nlogical = (uint8_t)nlogical;
-  if (rank && most >= nlogical)
-    return wick_parse_fail(p, &at, WICK_ETYPE, "axis %lld of %u logical ones", (long long)most,
-                           nlogical);
-  if (!wick_token_word(wick_parse_token(p), "halo")) return true;
-  wick_parse_next(p);
-  for (k = 0; k < nlogical; k++) {
-    if (!parse_type_small(p, 0, INT32_MAX, "halo", &x)) return false;
-    l->halo[k] = (int32_t)x;
-  }
-  return true;
-}
-
 /* From after `[` to after `]`. */
-static bool parse_type_shape(wick_parser *p, wick_type_info *t, wick_dim *dim, wick_dim *stride,
-                             wick_layout *layout)
+static bool parse_type_shape(wick_parser *p, wick_type_info *t, wick_dim *dim, wick_dim *stride)
 {
   uint32_t rank = 0, nstride = 0;
-  bool ends = wick_parse_is(p, ']') || wick_parse_is(p, ':') || wick_parse_is(p, '@');
+  bool ends = wick_parse_is(p, ']') || wick_parse_is(p, ':');
   if (!ends && !parse_type_dims(p, dim, &rank)) return false;
   t->rank = (uint16_t)rank;
   t->dim = dim;
@@ -298,9 +256,6 @@ static bool parse_type_shape(wick_parser *p, wick_type_info *t, wick_dim *dim, w
     if (nstride != rank)
       return wick_parse_fail(p, &at, WICK_ETYPE, "%u strides of %u dimensions", nstride, rank);
     t->stride = stride;
-  } else if (t->kind == WICK_TENSOR && wick_parse_take(p, '@')) {
-    if (!parse_type_layout(p, rank, layout)) return false;
-    t->layout = layout;
   }
   return wick_parse_punct(p, ']', "`]`");
 }
@@ -312,7 +267,7 @@ static bool parse_type_buffer(wick_parser *p, wick_type *out)
   uint32_t lanes;
   wick_parse_next(p);
   if (!wick_parse_punct(p, '<', "`<`") || !parse_type_elem(p, &t.elem, &lanes)) return false;
-  if (!wick_parse_punct(p, '[', "`[`") || !parse_type_shape(p, &t, dim, stride, NULL)) return false;
+  if (!wick_parse_punct(p, '[', "`[`") || !parse_type_shape(p, &t, dim, stride)) return false;
   if (!wick_parse_punct(p, ',', "`,` and a space")) return false;
   const wick_token *at = wick_parse_token(p);
   const wick_keyword *space =
@@ -353,7 +308,6 @@ static bool parse_type_any(wick_parser *p, uint32_t depth, wick_type *out)
   if (wick_token_word(wick_parse_token(p), "tuple")) return parse_type_tuple(p, depth, out);
   if (wick_token_word(wick_parse_token(p), "buffer")) return parse_type_buffer(p, out);
   wick_dim dim[WICK_MAX_RANK];
-  wick_layout layout = {0};
   wick_type_info t = {.kind = WICK_TENSOR};
   uint32_t lanes;
   wick_token at = *wick_parse_token(p);
@@ -364,7 +318,7 @@ static bool parse_type_any(wick_parser *p, uint32_t depth, wick_type *out)
   }
   if (lanes != 1)
     return wick_parse_fail(p, &at, WICK_ETYPE, "the elements of a tensor are no vectors");
-  if (!parse_type_shape(p, &t, dim, NULL, &layout)) return false;
+  if (!parse_type_shape(p, &t, dim, NULL)) return false;
   *out = wick_type_intern(p->m, &t);
   return true;
 }

@@ -42,13 +42,6 @@ static wick_type pin_type(const pin_state *s, wick_type type)
   }
   t.dim = pin_dims(s, t.rank, t.dim);
   t.stride = pin_dims(s, t.rank, t.stride);
-  wick_layout layout;
-  if (t.layout) {
-    layout = *t.layout;
-    for (uint32_t i = 0; i < layout.nlogical; i++)
-      layout.logical[i] = pin_dim(s, layout.logical[i]);
-    t.layout = &layout;
-  }
   return wick_type_intern(m, &t);
 }
 
@@ -89,15 +82,15 @@ static bool pin_barred(const pin_state *s, const wick_node *n, uint32_t r)
 }
 
 /* A check of branches holds, or bars its branch, or stays what it is. */
-static void pin_check(pin_state *s, const wick_check *check)
+static void pin_check(pin_state *s, const wick_shape_constraint *check)
 {
   wick_dims *t = s->f->module->dims;
-  wick_check c = *check;
+  wick_shape_constraint c = *check;
   c.a = pin_dim(s, c.a), c.b = pin_dim(s, c.b);
   if (!c.branch)
-    wick_build_check(&s->b, c.a, c.b, c.loc);
+    wick_build_shape_constraint(&s->b, c.a, c.b, c.loc);
   else if (!wick_dim_eq(c.a, c.b) && wick_dim_may_equal(t, c.a, c.b))
-    wick_push(s->b.mem, &s->b.branch_checks, c);
+    wick_push(s->b.mem, &s->b.branch_constraints, c);
 }
 
 /* ---- attributes ---- */
@@ -230,7 +223,7 @@ wick_status wick_func_pin(const wick_func *f, const wick_pins *pins, wick_arena 
   pin_state s = {.f = f, .pins = pins, .to = wick_new(mem, wick_value, f->nvalue + 1)};
   wick_build_begin(&s.b, f->module, f->level, f->name, mem);
   s.b.schedule = f->schedule;
-  for (uint32_t i = 0; i < f->ncheck; i++) pin_check(&s, &f->check[i]);
+  for (uint32_t i = 0; i < f->nconstraint; i++) pin_check(&s, &f->constraint[i]);
   s.b.loc = (wick_loc){0};
   for (uint32_t v = 1; v <= f->nparam; v++) {
     const wick_value_info *info = &f->value[v];

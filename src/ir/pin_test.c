@@ -59,7 +59,7 @@ static const char *pin_text(const char *text, uint32_t n, const int64_t *value, 
 #define PIN_CHECK(x, n, m)                                                                         \
   "low @f(@in %c: buffer<bool[],io>, @in %x: buffer<f32[" x "],io>, @in %y: "                      \
   "buffer<f32[M[1..64]],io>) {\n"                                                                  \
-  "  check " n " = " m " in branches\n"                                                            \
+  "  constraint " n " = " m " in branches\n"                                                       \
   "  if %c {then_equal=[" n ", " m "]} () {\n"                                                     \
   "    yield\n"                                                                                    \
   "  } () {\n"                                                                                     \
@@ -103,7 +103,7 @@ static const struct {
      "}\n"},
     /* what two numbers cannot keep */
     {"graph @f(%x: f32[N[1..64]], %y: f32[M[1..64]]) -> f32[N] {\n"
-     "  check N = M loc(\"sum\")\n"
+     "  constraint N = M loc(\"sum\")\n"
      "  %0 = add %x, %y : f32[N]\n"
      "  return %0\n"
      "}\n",
@@ -113,8 +113,8 @@ static const struct {
     /* a branch that cannot be taken: its pairs stay, and fail; what holds goes; within, too */
     {"low @f(@in %c: buffer<bool[],io>, @in %x: buffer<f32[N[1..64]],io>, @in %y: "
      "buffer<f32[M[1..64]],io>, @out %z: buffer<f32[N],io>) {\n"
-     "  check N = M in branches\n"
-     "  check N = 3 in branches\n"
+     "  constraint N = M in branches\n"
+     "  constraint N = 3 in branches\n"
      "  if %c {then_equal=[N, 3, N, M], else_equal=[N, 3]} () {\n"
      "    free %y\n"
      "    yield\n"

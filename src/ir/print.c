@@ -58,7 +58,7 @@ static void print_name_params(wick_printer *p)
   }
 }
 
-/* ` as permuted "x"`: the user's tensor that the value is. */
+/* ` as gone "x"`: the user's tensor that the value is. */
 static void print_as(wick_printer *p, wick_value v)
 {
   const wick_value_info *info = &p->f->value[v.id];
@@ -150,7 +150,7 @@ static void print_word(wick_text *out, const char *words, int64_t index)
 /* An element of strings, by its number. */
 static void print_text(wick_text *out, const wick_module *m, int64_t number)
 {
-  wick_string s = wick_strings_get(&m->strings, number);
+  wick_string s = wick_string_table_get(&m->strings, number);
   wick_text_quoted(out, wick_str_dupn(out->mem, s.at, (size_t)s.nbytes));
 }
 
@@ -318,16 +318,16 @@ static void print_results(wick_printer *p)
   if (r->nin > 1) wick_text_char(p->out, ')');
 }
 
-static void print_checks(wick_printer *p)
+static void print_constraints(wick_printer *p)
 {
-  for (uint32_t i = 0; i < p->f->ncheck; i++) {
-    const wick_check *check = &p->f->check[i];
-    wick_text_add(p->out, "  check ");
-    wick_print_dim(p, check->a);
+  for (uint32_t i = 0; i < p->f->nconstraint; i++) {
+    const wick_shape_constraint *constraint = &p->f->constraint[i];
+    wick_text_add(p->out, "  constraint ");
+    wick_print_dim(p, constraint->a);
     wick_text_add(p->out, " = ");
-    wick_print_dim(p, check->b);
-    if (check->branch) wick_text_add(p->out, " in branches");
-    print_loc(p, check->loc);
+    wick_print_dim(p, constraint->b);
+    if (constraint->branch) wick_text_add(p->out, " in branches");
+    print_loc(p, constraint->loc);
     wick_text_char(p->out, '\n');
   }
 }
@@ -345,7 +345,7 @@ void wick_print_func(const wick_func *f, unsigned flags, wick_text *out)
   wick_text_char(out, ')');
   print_results(&p);
   wick_text_add(out, " {\n");
-  print_checks(&p);
+  print_constraints(&p);
   print_nodes(&p);
   wick_text_char(out, '}');
   if (f->schedule) wick_text_add(out, " schedule "), wick_text_quoted(out, f->schedule);

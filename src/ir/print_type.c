@@ -71,23 +71,6 @@ void wick_print_axis(wick_printer *p, const wick_axis *a)
 
 /* ---- types ---- */
 
-static void print_type_layout(wick_printer *p, const wick_type_info *t)
-{
-  const wick_layout *l = t->layout;
-  wick_text_add(p->out, " @");
-  for (uint32_t k = 0; k < t->rank; k++) {
-    wick_text_printf(p->out, " %u", l->axis[k]);
-    if (l->factor[k] != 1) wick_text_printf(p->out, "*%d", (int)l->factor[k]);
-  }
-  wick_text_add(p->out, " of ");
-  print_type_dims(p, l->logical, l->nlogical);
-  bool halo = false;
-  for (uint32_t k = 0; k < l->nlogical; k++) halo = halo || l->halo[k] != 0;
-  if (halo) wick_text_add(p->out, " halo");
-  for (uint32_t k = 0; halo && k < l->nlogical; k++)
-    wick_text_printf(p->out, " %d", (int)l->halo[k]);
-}
-
 static void print_type_any(wick_printer *p, wick_type type, int depth)
 {
   const wick_type_info *t = wick_type_get(p->m, type);
@@ -117,7 +100,6 @@ static void print_type_any(wick_printer *p, wick_type type, int depth)
   print_type_dims(p, t->dim, t->rank);
   if (t->kind == WICK_BUFFER && t->stride)
     wick_text_char(p->out, ':'), print_type_dims(p, t->stride, t->rank);
-  if (t->kind == WICK_TENSOR && t->layout) print_type_layout(p, t);
   wick_text_char(p->out, ']');
   if (t->kind == WICK_BUFFER)
     wick_text_printf(p->out, ",%s>", wick_keyword_of(wick_space_words, (int)t->space));

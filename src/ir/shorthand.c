@@ -129,14 +129,14 @@ wick_value wick_index(wick_builder *b, wick_dim expr)
 
 /* ---- walks ---- */
 
-wick_value wick_walk_begin(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
-                           uint32_t nout, const wick_type *out)
+wick_value wick_loop_nest_begin(wick_builder *b, const char *name, uint32_t naxis,
+                                const wick_axis *axis, uint32_t nout, const wick_type *out)
 {
-  shorthand_stage(b, WICK_OP_walk, name, naxis, axis, NULL, nout, out);
+  shorthand_stage(b, WICK_OP_loop_nest, name, naxis, axis, NULL, nout, out);
   return wick_region_begin(b, nout, out);
 }
 
-wick_value wick_walk_end(wick_builder *b)
+wick_value wick_loop_nest_end(wick_builder *b)
 {
   wick_yield(b, 0, NULL);
   return wick_build_close(b);
@@ -158,13 +158,13 @@ static wick_value shorthand_place(wick_builder *b, wick_opcode op, wick_value te
 wick_value wick_get(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_t nany,
                     const wick_value *any)
 {
-  return shorthand_place(b, WICK_OP_get, tensor, index, nany, any, (wick_value){0});
+  return shorthand_place(b, WICK_OP_element_load, tensor, index, nany, any, (wick_value){0});
 }
 
 void wick_put(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_t nany,
               const wick_value *any, wick_value v)
 {
-  shorthand_place(b, WICK_OP_put, tensor, index, nany, any, v);
+  shorthand_place(b, WICK_OP_element_store, tensor, index, nany, any, v);
 }
 
 static wick_type *shorthand_types(wick_builder *b, uint32_t n, const wick_value *v)

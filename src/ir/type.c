@@ -86,10 +86,6 @@ static uint64_t type_hash(const wick_type_info *t)
   for (uint32_t i = 0; i < t->rank && t->stride; i++)
     h = wick_hash_u64(h, (uint64_t)t->stride[i].v);
   for (uint32_t i = 0; i < t->nitem; i++) h = wick_hash_u64(h, t->item[i].id);
-  if (t->layout)
-    for (uint32_t i = 0; i < t->rank; i++)
-      h = wick_hash_u64(h, (uint64_t)t->layout->axis[i] | (uint64_t)(uint32_t)t->layout->factor[i]
-                                                              << 8);
   return h;
 }
 
@@ -99,22 +95,12 @@ static bool type_dims_same(const wick_dim *a, const wick_dim *b, uint32_t n)
   return n == 0 || memcmp(a, b, n * sizeof *a) == 0;
 }
 
-static bool type_layout_same(const wick_layout *a, const wick_layout *b, uint32_t rank)
-{
-  if (!a || !b) return a == b;
-  return a->nlogical == b->nlogical && type_dims_same(a->logical, b->logical, a->nlogical) &&
-         memcmp(a->halo, b->halo, a->nlogical * sizeof *a->halo) == 0 &&
-         memcmp(a->axis, b->axis, rank * sizeof *a->axis) == 0 &&
-         memcmp(a->factor, b->factor, rank * sizeof *a->factor) == 0;
-}
-
 static bool type_same(const wick_type_info *a, const wick_type_info *b)
 {
   return a->kind == b->kind && a->elem == b->elem && a->space == b->space && a->rank == b->rank &&
          a->lanes == b->lanes && a->nitem == b->nitem &&
          (a->rank == 0 || type_dims_same(a->dim, b->dim, a->rank)) &&
          type_dims_same(a->stride, b->stride, a->rank) &&
-         type_layout_same(a->layout, b->layout, a->rank) &&
          (a->nitem == 0 || memcmp(a->item, b->item, a->nitem * sizeof *a->item) == 0);
 }
 
@@ -125,7 +111,7 @@ static uint32_t type_slot(const wick_type_table *t, const wick_type_info *info)
   return i;
 }
 
-/* Strides that are those of a dense buffer are none; a layout that moves nothing is none. */
+/* Strides that are those of a dense buffer are none. */
 static bool type_stride_dense(wick_module *m, const wick_type_info *t)
 {
   wick_dim want = wick_dim_const(1);
@@ -147,7 +133,6 @@ wick_type wick_type_intern(wick_module *m, const wick_type_info *info)
   if (t->slot[slot]) return (wick_type){t->slot[slot]};
   key.dim = wick_dup(&m->mem, wick_dim, key.dim, key.rank);
   if (key.stride) key.stride = wick_dup(&m->mem, wick_dim, key.stride, key.rank);
-  if (key.layout) key.layout = wick_dup(&m->mem, wick_layout, key.layout, 1);
   key.item = wick_dup(&m->mem, wick_type, key.item, key.nitem);
   wick_push(&m->mem, &t->types, key);
   uint32_t id = t->types.n - 1;

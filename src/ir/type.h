@@ -1,8 +1,8 @@
 /* Types: interned in the module, so that two types are equal exactly when their handles are.
  *
- * Types are physical. A packed layout is a tensor of higher rank which knows its logical extent
- * (wick_layout); lanes beyond it, and a halo, hold zero. The storage table gives bits, alignment
- * and arithmetic of each element. */
+ * Types are physical: a packed layout is a tensor of higher rank, made by `pack`, whose lanes beyond
+ * the logical extent hold zero. The storage table gives bits, alignment and arithmetic type of each
+ * element type. */
 #ifndef WICK_IR_TYPE_H
 #define WICK_IR_TYPE_H
 
@@ -55,7 +55,7 @@ typedef struct wick_type {
 } wick_type;
 
 typedef enum wick_kind {
-  WICK_TENSOR, /* graph and groups: elem, dim[rank], layout */
+  WICK_TENSOR, /* graph and groups: elem, dim[rank] */
   WICK_TUPLE,  /* graph: item[nitem] */
   WICK_BUFFER, /* low and loop: elem, dim[rank], stride, space */
   WICK_SCALAR  /* loop and stage bodies: elem, lanes (1: a scalar, more: a vector) */
@@ -70,26 +70,14 @@ typedef enum wick_space {
   WICK_NSPACE
 } wick_space;
 
-/* How a packed tensor's physical axes cover the logical ones: physical axis k steps the logical
- * axis axis[k] by factor[k]; the logical index is the sum over its physical axes of factor * index,
- * less halo[axis] (the zeros before it). */
-typedef struct wick_layout {
-  uint8_t nlogical;
-  wick_dim logical[WICK_MAX_RANK]; /* extents */
-  int32_t halo[WICK_MAX_RANK];     /* per logical axis */
-  uint8_t axis[WICK_MAX_RANK];     /* per physical axis */
-  int32_t factor[WICK_MAX_RANK];   /* per physical axis */
-} wick_layout;
-
 typedef struct wick_type_info {
   wick_kind kind;
   wick_elem elem;
   wick_space space;
   uint16_t rank;
   uint16_t lanes;
-  const wick_dim *dim;       /* rank of them */
-  const wick_dim *stride;    /* buffers: in elements, or NULL for dense, last axis fastest */
-  const wick_layout *layout; /* tensors: NULL where physical and logical are the same */
+  const wick_dim *dim;    /* rank of them */
+  const wick_dim *stride; /* buffers: in elements, or NULL for dense, last axis fastest */
   uint32_t nitem;
   const wick_type *item;
 } wick_type_info;

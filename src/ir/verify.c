@@ -96,7 +96,7 @@ static void verify_region_types(const verify_state *s, const wick_node *n, wick_
 static bool verify_relies(void *arg, wick_dim a, wick_dim b)
 {
   const wick_func *f = arg;
-  return wick_checks_say(f->module->dims, f->ncheck, f->check, a, b);
+  return wick_shape_constraints_imply(f->module->dims, f->nconstraint, f->constraint, a, b);
 }
 
 /* Inference again, and its result against what the function says. */
@@ -185,20 +185,20 @@ static wick_status verify_own_results(const verify_state *s)
 }
 
 /* Whoever calls the function can make them: they are of its parameters' symbols. */
-static wick_status verify_checks(const wick_func *f, wick_arena *tmp)
+static wick_status verify_constraints(const wick_func *f, wick_arena *tmp)
 {
-  if (!f->ncheck) return NULL;
+  if (!f->nconstraint) return NULL;
   wick_func head = *f;
   head.nnode = 0;
   wick_dim_list sym = wick_func_sizes(&head, tmp);
   uint32_t nparam = sym.n;
-  for (uint32_t i = 0; i < f->ncheck; i++) {
-    wick_dim_symbols(f->module->dims, f->check[i].a, tmp, &sym);
-    wick_dim_symbols(f->module->dims, f->check[i].b, tmp, &sym);
+  for (uint32_t i = 0; i < f->nconstraint; i++) {
+    wick_dim_symbols(f->module->dims, f->constraint[i].a, tmp, &sym);
+    wick_dim_symbols(f->module->dims, f->constraint[i].b, tmp, &sym);
     if (sym.n == nparam) continue;
     wick_text t = wick_text_begin(tmp);
     wick_dim_print(f->module->dims, sym.at[nparam], &t);
-    return wick_fail(tmp, WICK_EINTERNAL, wick_loc_text(f->module, f->check[i].loc),
+    return wick_fail(tmp, WICK_EINTERNAL, wick_loc_text(f->module, f->constraint[i].loc),
                      "@%s checks a size of %s, which is no size of its parameters", f->name, t.at);
   }
   return NULL;
@@ -214,7 +214,7 @@ wick_status wick_verify_func(const wick_func *f, wick_arena *tmp)
   for (uint32_t v = 1; v <= f->nparam; v++) s.scope_end[v] = f->nnode;
   for (uint32_t i = 0; i < f->nnode; i++) WICK_TRY(verify_node(&s, i));
   WICK_TRY(verify_own_results(&s));
-  WICK_TRY(verify_checks(f, tmp));
+  WICK_TRY(verify_constraints(f, tmp));
   if (f->level & (WICK_LOW | WICK_LOOP) && wick_return(f)->nin)
     return wick_fail(tmp, WICK_EINTERNAL, NULL, "@%s: low and loop functions return nothing",
                      f->name);

@@ -1,4 +1,4 @@
-/* The text of a contract, clause by clause, and the bound that follows from it. */
+/* Prints a contract clause by clause, and computes the error bound that follows from it. */
 #include "loop/contract.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ static contract_loops contract_order(const wick_schedule *s, const wick_stage *s
                          : wick_dim_ceildiv(dims, extent, wick_dim_const(l->factor));
     contract_loop loop = {l->axis, n,
                           l->kind == WICK_UNROLL   ? WICK_SERIAL
-                          : l->kind == WICK_VECTOR ? WICK_PARTS
+                          : l->kind == WICK_VECTOR ? WICK_RFACTOR
                                                    : l->kind};
     contract_loop *last = out.n ? &out.at[out.n - 1] : NULL;
     if (last && last->axis == loop.axis && last->kind == WICK_SERIAL && loop.kind == WICK_SERIAL) {
@@ -124,13 +124,13 @@ static void contract_fold(contract_state *c, const wick_stage *st)
     const contract_loop *l = &loops.at[i];
     const wick_term *axis = wick_dim_get(g->module->dims, st->axis[l->axis].sym).term;
     wick_text_printf(&c->out,
-                     l->kind == WICK_PARTS   ? " [%s:"
+                     l->kind == WICK_RFACTOR ? " [%s:"
                      : l->kind == WICK_SPANS ? " (%s:"
                      : l->kind == WICK_DOT   ? " dot %s:"
                                              : " %s:",
                      wick_dim_atom(g->module->dims, axis->atom[0])->name);
     wick_dim_print(g->module->dims, l->n, &c->out);
-    if (l->kind == WICK_PARTS) wick_text_char(&c->out, ']');
+    if (l->kind == WICK_RFACTOR) wick_text_char(&c->out, ']');
     if (l->kind == WICK_SPANS) wick_text_char(&c->out, ')');
   }
   wick_text_add(&c->out, "; ");
@@ -213,7 +213,7 @@ double wick_contract_bound(const wick_schedule *s, const wick_target *t, uint32_
   for (uint32_t i = 0; i < loops.n; i++) {
     if (!wick_dim_is_const(loops.at[i].n)) return INFINITY;
     double n = (double)loops.at[i].n.v;
-    if (loops.at[i].kind == WICK_PARTS)
+    if (loops.at[i].kind == WICK_RFACTOR)
       levels += ceil(log2(n));
     else
       steps *= n;

@@ -13,7 +13,7 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "loop/contract.h"
-#include "loop/expand.h"
+#include "loop/expand_math.h"
 #include "loop/interpret.h"
 #include "loop/legalize.h"
 #include "loop/nest.h"
@@ -60,13 +60,13 @@ static const struct {
      "dot: f32 fma over k:37; exact"},
     {dot, "x86-64-v4", "split dot.i l:4; order dot: i k l; vector dot.l",
      "dot: f32 fma over k:37; exact"},
-    {dot, "x86-64-v4", "split dot.k u:4; parts dot.u", "dot: f32 fma over k:10 [k:4]; rounding"},
-    {dot, "x86-64-v4", "split dot.k u:4; parts dot.u; tail dot.k mask",
+    {dot, "x86-64-v4", "split dot.k u:4; rfactor dot.u", "dot: f32 fma over k:10 [k:4]; rounding"},
+    {dot, "x86-64-v4", "split dot.k u:4; rfactor dot.u; tail dot.k mask",
      "dot: f32 fma over k:10 [k:4]; rounding"},
     {dot, "x86-64-v4", "split dot.k u:8; vector dot.u", "dot: f32 fma over k:5 [k:8]; rounding"},
     {dot, "x86-64-v4", "split dot.k u:8; vector dot.u; tail dot.k mask",
      "dot: f32 fma over k:5 [k:8]; rounding"},
-    {dot, "x86-64-v4", "split dot.k u:16; split dot.u v:8; parts dot.u; vector dot.v",
+    {dot, "x86-64-v4", "split dot.k u:16; split dot.u v:8; rfactor dot.u; vector dot.v",
      "dot: f32 fma over k:3 [k:2] [k:8]; rounding"},
     {dot, "x86-64-v4", "split dot.k s:8; spans dot.k", "dot: f32 fma over (k:5) k:8; rounding"},
     {dot, "x86-64-v4", "split dot.k s:8; spans dot.k; split dot.s u:4; unroll dot.u",
@@ -134,7 +134,10 @@ static contract_run contract_row(uint32_t i, const float *x, const float *w, boo
   if (run) {
     wick_kernel_info k;
     contract_ok(wick_nest(g, s, NULL, &mem, &tmp, &k));
-    const wick_func *f = wick_pass_legalize(wick_pass_expand(k.loop, &mem), &t, &mem);
+    const wick_pass_context pass = {.target = &t, .mem = &mem, .tmp = &tmp};
+    wick_func *f;
+    contract_ok(wick_pass_expand_math(&pass, k.loop, &f));
+    contract_ok(wick_pass_legalize(&pass, f, &f));
     contract_ok(wick_verify_func(f, &tmp));
     wick_interpret_arg arg[5] = {{out.y, ROWS, 0},
                                  {(void *)(uintptr_t)x, ROWS * TERMS, 0},

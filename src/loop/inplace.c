@@ -1,5 +1,5 @@
-/* A walk from the output stage through what it reads; each stage is met at most twice: at its own
- * element, or at another one. */
+/* A traversal from the output stage through everything that it reads. Each stage is visited at most
+ * twice: at its own element, and at another one. */
 #include "loop/inplace.h"
 
 typedef struct inplace {

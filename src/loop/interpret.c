@@ -1,4 +1,4 @@
-/* Loop functions, node by node. */
+/* Interprets loop functions, node by node. Begin with wick_interpret. */
 #include "loop/interpret.h"
 
 #include <float.h>

@@ -1,8 +1,9 @@
-/* Legalization: node by node, what the target's row has not is replaced. */
+/* Legalizes node by node: operators and types that the target lacks are replaced. */
 #include "loop/legalize.h"
 
 #include <float.h>
 
+#include "ir/copy.h"
 #include "loop/legalize_cast.h"
 #include "loop/legalize_soft.h"
 
@@ -121,10 +122,10 @@ static wick_value legalize_node(const legalize_state *s, const wick_func *f, con
   return wick_elem_is_float(e) ? legalize_build(s, n, in) : (wick_value){0};
 }
 
-wick_func *wick_pass_legalize(const wick_func *f, const wick_target *t, wick_arena *mem)
+wick_status wick_pass_legalize(const wick_pass_context *pass, const wick_func *f, wick_func **out)
 {
-  wick_copier c = wick_copy_begin(f, mem);
-  legalize_state s = {&c.b, t};
+  wick_copier c = wick_copy_begin(f, pass->mem);
+  legalize_state s = {&c.b, pass->target};
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
     wick_value in[4] = {{0}};
@@ -136,5 +137,5 @@ wick_func *wick_pass_legalize(const wick_func *f, const wick_target *t, wick_are
     else
       wick_copy_node(&c, n);
   }
-  return wick_copy_end(&c);
+  return wick_copy_finish(&c, out);
 }

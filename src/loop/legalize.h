@@ -1,18 +1,21 @@
-/* Element types and operators that a machine lacks become those that it has.
+/* Element types and operators that a machine lacks become ones that it has.
  *
- * Needs: a verified loop function after `expand` (loop/expand.h). Guarantees, for target `t`:
- *   - arithmetic and comparisons of floats are in f32 and f64; others are only moved, chosen,
- *     looked at as bits, and converted from and to f32 where the row has the conversion;
- *   - fma, sqrt, floor, ceil, trunc, round_even only on types for which the row has them;
- *   - no muladd: it is an fma where the row has it, else a product and a sum.
- * Class: exact; muladd by its own rule. Narrow floats are rounded to nearest even once, keep
- * subnormals; a NaN stays one, quiet. */
+ * Needs: a verified loop function after expand_math (loop/expand_math.h). Guarantees, for target
+ * `t`:
+ *   - arithmetic and comparisons of floats are in f32 and f64. Other floats are only moved,
+ *     selected, read as bits, and converted from and to f32 if the target has the conversion;
+ *   - fma, sqrt, floor, ceil, trunc and round_even occur only with types for which the target has
+ *     them;
+ *   - no muladd is left: it becomes an fma if the target has one, else a product and a sum.
+ * Class: exact; muladd follows its own rule. Narrow floats are rounded once, to nearest even, and
+ * keep subnormals. A NaN stays a NaN, and is quiet. */
 #ifndef WICK_LOOP_LEGALIZE_H
 #define WICK_LOOP_LEGALIZE_H
 
-#include "ir/copy.h"
+#include "ir/pass.h"
 #include "target/target.h"
 
-wick_func *wick_pass_legalize(const wick_func *f, const wick_target *t, wick_arena *mem);
+WICK_CHECKED wick_status wick_pass_legalize(const wick_pass_context *pass, const wick_func *f,
+                                            wick_func **out);
 
 #endif

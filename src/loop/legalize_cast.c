@@ -1,4 +1,4 @@
-/* Narrow floats by their bits: their format's parameters say what the codes mean. */
+/* Converts narrow floats by their bits; the parameters of each format say what the codes mean. */
 #include "loop/legalize_cast.h"
 
 #include <math.h>

@@ -9,8 +9,8 @@ static inline bool wick_legalize_is_narrow(wick_elem e)
   return wick_elem_is_float(e) && e != WICK_F32 && e != WICK_F64;
 }
 
-/* x in type `to`, where x's type or `to` is narrow; types in `native` (WICK_BIT) convert from and
- * to f32 by instructions. */
+/* Converts x to type `to`, where x's type or `to` is narrow. `native` is a set of types (WICK_BIT)
+ * that the target converts from and to f32 by instructions. */
 wick_value wick_legalize_cast(wick_builder *b, wick_value x, wick_elem to, uint64_t native);
 
 #endif

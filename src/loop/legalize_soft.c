@@ -1,5 +1,5 @@
-/* Rounding by adding 2^mantissa; square roots digit by digit; fused multiply-add in f64 for f32,
- * in integers for f64. */
+/* Software emulation: rounding adds 2^mantissa; square roots are computed digit by digit; fused
+ * multiply-add uses f64 for f32, and integers for f64. */
 #include "loop/legalize_soft.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Operators of f32 and f64 without the instruction: the same bits, by others. */
+/* Emulates operators of f32 and f64 for which the target has no instruction. The results have the
+ * same bits. */
 #ifndef WICK_LOOP_LEGALIZE_SOFT_H
 #define WICK_LOOP_LEGALIZE_SOFT_H
 

@@ -1,5 +1,5 @@
-/* The nest: loops of the output stage first; producers at the loops of their consumers, for the box
- * that is read there. */
+/* Builds the loops of a kernel: those of the output stage first. A producer is computed at a loop
+ * of its consumer, for the box that is read there. Begin with wick_nest. */
 #include "loop/nest.h"
 
 #include <string.h>

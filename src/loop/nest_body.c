@@ -1,5 +1,5 @@
-/* Bodies of stages at given indices: reads from memory, from tiles in registers and from stages in
- * line; and what is written. */
+/* Evaluates the bodies of stages at given indices: reads from memory, from tiles in registers and
+ * from inlined stages; and stores of the results. */
 #include <string.h>
 
 #include "base/hash.h"

@@ -1,4 +1,5 @@
-/* What a consumer reads of a stage inside a loop: the box that is computed there. */
+/* Computes the box of a stage that its consumers read inside a loop, and that is therefore computed
+ * there. */
 #include "loop/nest_state.h"
 
 /* The run's loops still to come, as symbols of its axes' rests: an access' box is its range over
@@ -131,24 +132,58 @@ void nest_box_own(nest *t, const wick_node *stage, nest_box *box)
   }
 }
 
-void nest_boxes(nest *t, const nest_run *r, wick_value value, nest_box *box)
+/* Stages through which the value has been looked for, each with the box that was wanted of it: many
+ * paths lead to one, and each counts once. */
+typedef struct box_seen {
+  uint32_t stage;
+  const wick_dim *box; /* lo, then extent */
+} box_seen;
+
+typedef struct box_walk {
+  wick_value value;
+  wick_list(box_seen) seen;
+} box_walk;
+
+static bool box_is_new(nest *t, box_walk *w, uint32_t stage, uint32_t rank, const nest_box *box)
 {
-  uint32_t rank = wick_info_of(t->g, value)->rank;
+  for (uint32_t i = 0; i < w->seen.n; i++) {
+    const box_seen *s = &w->seen.at[i];
+    bool same = s->stage == stage;
+    for (uint32_t k = 0; same && k < rank; k++)
+      same = wick_dim_eq(s->box[k], box->lo[k]) && wick_dim_eq(s->box[rank + k], box->extent[k]);
+    if (same) return false;
+  }
+  wick_dim *all = wick_new(t->tmp, wick_dim, 2 * rank + 1);
+  for (uint32_t k = 0; k < rank; k++) all[k] = box->lo[k], all[rank + k] = box->extent[k];
+  wick_push(t->tmp, &w->seen, ((box_seen){stage, all}));
+  return true;
+}
+
+static void box_gather(nest *t, const nest_run *r, box_walk *w, nest_box *box)
+{
   for (uint32_t i = r->st->node + 1; i < r->node->end; i++) {
     const wick_node *n = &t->g->node[i];
     if (n->op != WICK_OP_read) continue;
     const nest_place *p = &t->place[n->in[0].id];
-    if (n->in[0].id == value.id) {
+    uint32_t rank = wick_info_of(t->g, n->in[0])->rank;
+    if (n->in[0].id == w->value.id) {
       box_add(t, r, n, rank, box);
-    } else if (p->stage != UINT32_MAX && p->stage > t->place[value.id].stage &&
+    } else if (p->stage != UINT32_MAX && p->stage > t->place[w->value.id].stage &&
                t->s->stage[p->stage].where != WICK_ROOT) {
       nest_box inner = {.any = false};
-      box_add(t, r, n, wick_info_of(t->g, n->in[0])->rank, &inner);
+      box_add(t, r, n, rank, &inner);
       nest_box_own(t, &t->g->node[t->s->stage[p->stage].node], &inner);
+      if (!box_is_new(t, w, p->stage, rank, &inner)) continue;
       nest_run child = nest_run_of(t, p->stage, inner.lo, inner.extent);
-      nest_boxes(t, &child, value, box);
+      box_gather(t, &child, w, box);
     }
   }
+}
+
+void nest_boxes(nest *t, const nest_run *r, wick_value value, nest_box *box)
+{
+  box_walk w = {.value = value};
+  box_gather(t, r, &w, box);
 }
 
 /* ---- reads that are known to lie inside ---- */

@@ -1,5 +1,5 @@
-/* A reduced loop that is one dot product: the elements of both factors for all of its iterations
- * at once. */
+/* A reduced loop that is one dot product: loads the elements of both factors for all of its
+ * iterations at once. */
 #include "loop/nest_state.h"
 #include "loop/product.h"
 

@@ -1,4 +1,5 @@
-/* Prefetches: behind a load, what the next iterations of loops that want so will load. */
+/* Prefetches: after a load, emits prefetches for the next iterations of the loops that ask for
+ * them. */
 #include "loop/nest_state.h"
 
 enum { NEST_KEY_FETCH = 48 };

@@ -1,4 +1,4 @@
-/* Folds whose states lie in registers: those of a tile at once, for each part of the sum. */
+/* Folds with states in registers: all states of a tile at once, for each rfactor partial sum. */
 #include <string.h>
 
 #include "loop/nest_state.h"
@@ -121,13 +121,13 @@ static void nest_reduce_unrolled(nest *t, nest_run *r, nest_tile *tile, uint32_t
 {
   const wick_sloop *loop = &r->st->loops.at[l];
   wick_dim total = r->total[loop->axis];
-  bool reduce = r->st->axis[loop->axis].reduce, in_parts = loop->kind == WICK_PARTS,
+  bool reduce = r->st->axis[loop->axis].reduce, rfactor = loop->kind == WICK_RFACTOR,
        several = !wick_dim_is_const(total) && nest_high(t, total) > loop->factor;
-  if (several && reduce && !in_parts) {
+  if (several && reduce && !rfactor) {
     nest_reduce_counted(t, r, tile, l, elem, part);
     return;
   }
-  uint32_t n = nest_iterations(t, r, loop), parts = !in_parts    ? 1
+  uint32_t n = nest_iterations(t, r, loop), parts = !rfactor     ? 1
                                                     : loop->size ? (uint32_t)loop->size
                                                                  : n;
   for (uint32_t i = 0; i < n && !t->b.status; i++) {
@@ -138,8 +138,7 @@ static void nest_reduce_unrolled(nest *t, nest_run *r, nest_tile *tile, uint32_t
           t, nest_binary(t, WICK_OP_gt, nest_dim(t, NULL, total), nest_i64(t, first)),
           fold_nstate(tile), tile->state);
     nest_saved s = nest_narrow(t, r, loop, wick_dim_const(first), nest_share(t, r, loop, i));
-    nest_reduce(t, r, tile, l + 1, reduce ? elem : elem * n + i,
-                in_parts ? part * parts + i : part);
+    nest_reduce(t, r, tile, l + 1, reduce ? elem : elem * n + i, rfactor ? part * parts + i : part);
     nest_restore(r, loop, s);
     if (several) nest_when_end(t, &when, tile->state);
   }
@@ -247,7 +246,7 @@ void nest_fold(nest *t, nest_run *r, uint32_t l0)
     const wick_sloop *loop = &r->st->loops.at[l];
     bool reduce = r->st->axis[loop->axis].reduce;
     if (loop->kind == WICK_UNROLL && !reduce) tile.nelem *= nest_iterations(t, r, loop);
-    if (loop->kind == WICK_PARTS)
+    if (loop->kind == WICK_RFACTOR)
       tile.nparts *= loop->size ? (uint32_t)loop->size : nest_iterations(t, r, loop);
     if (loop->kind == WICK_VECTOR) {
       int64_t size = loop->size;

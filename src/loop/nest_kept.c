@@ -1,10 +1,10 @@
-/* Folds whose states lie in scratch memory, because loops over them run inside the reduced ones: a
- * block of the reduced axis is read once for all states of a tile.
+/* Folds with states in scratch memory, because loops over the states run inside the reduced loops:
+ * a block of the reduced axis is read once for all states of a tile.
  *
- * The loops from the first reduced one on are built three times: they write the states' beginnings,
- * step them, and give the results. Components of the state that have fewer axes than others
- * (loop/states.h) are stepped once, around the loops along the axes that they have not; what these
- * others need of them is their value before the step. */
+ * The loops from the first reduced one on are built three times: they write the initial states,
+ * step them, and compute the results. Components of the state that have fewer axes than others
+ * (loop/states.h) are stepped once, around the loops along the axes that they lack. The other
+ * components read their value from before the step. */
 #include "loop/nest_state.h"
 #include "loop/states.h"
 

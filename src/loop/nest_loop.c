@@ -1,9 +1,10 @@
-/* Loops of the nest: whole steps, and what is left behind them.
+/* Loops of the nest: whole steps, then the remainder.
  *
- * Where an extent is symbolic, the number of whole steps is its floordiv by the factor, and what is
- * left is a symbol of its own. Behind that, loops inside that are straight-line code want a number:
- * what is left is gone through in smaller steps, each about half of the one before, down to single
- * elements, or to vectors; serial loops and vectors take it as it is, the latter under a mask. */
+ * If an extent is symbolic, the number of whole steps is its floordiv by the factor, and the
+ * remainder is a symbol of its own. In the remainder, inner loops that are straight-line code need
+ * a constant extent. The remainder is therefore processed in smaller steps, each about half of the
+ * one before, down to single elements or to vectors. Serial loops and vectors take it as it is,
+ * vectors under a mask. */
 #include "loop/nest_state.h"
 
 /* ---- one loop ---- */
@@ -213,7 +214,7 @@ bool nest_const(nest *t, const nest_run *r, uint32_t axis, int64_t *out)
 uint32_t nest_iterations(nest *t, const nest_run *r, const wick_sloop *l)
 {
   int64_t most = nest_high(t, r->total[l->axis]), n = wick_ceildiv_i64(most, l->factor), total;
-  bool parts = (l->kind == WICK_PARTS && l->size) || /* which may have nothing */
+  bool parts = (l->kind == WICK_RFACTOR && l->size) || /* which may have nothing */
                (l->tail == WICK_MASK && !r->st->fold);
   if (!wick_dim_is_const(r->total[l->axis]) && n > 1 && !parts) {
     nest_const(t, r, l->axis, &total);

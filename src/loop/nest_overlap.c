@@ -1,7 +1,7 @@
-/* Loops whose last step is moved back, over a symbolic extent: so whole steps cover all, but where
- * what is left is little. Then one step of the smallest size that covers it does, of a few that are
- * code of their own; where there are fewer elements in all than that has, two of the next smaller.
- * An element is computed twice sometimes, the same way. */
+/* Loops over a symbolic extent whose last step is moved back, so that whole steps cover the extent.
+ * If the remainder is small, one step of a smaller size covers it; there are a few such sizes, each
+ * with code of its own. If there are fewer elements in all than a step has, two steps of the next
+ * smaller size are used. Some elements are then computed twice, in the same way. */
 #include "loop/nest_state.h"
 
 static bool overlap_halves(const nest_run *r, uint32_t l)

@@ -1,5 +1,5 @@
-/* Blocks of a parameter that are read along one axis and wanted along another one: rows are loaded
- * as vectors, and become columns by shuffles. */
+/* Blocks of a parameter that are read along one axis and used along another one: rows are loaded as
+ * vectors, and shuffles transpose them in registers. */
 #include "loop/nest_state.h"
 
 enum { TURN_MOST = 16 };

@@ -1,4 +1,4 @@
-/* Values of the nest: what is known already, index arithmetic, masks. */
+/* Values of the nest: reuse of available values, index arithmetic, and masks. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -178,11 +178,12 @@ static wick_value nest_atom(nest *t, const nest_run *r, uint32_t atom)
   wick_dim_range(t->m->dims, a->arg[0], &lo, &hi);
   wick_dim_range(t->m->dims, a->arg[1], &least, &most);
   bool bare = lo >= 0 && least > 0; /* no guards, no signs */
-  if (a->kind == WICK_ATOM_MOD) return nest_binary(t, bare ? WICK_OP_rem : WICK_OP_mod, v, by);
+  if (a->kind == WICK_ATOM_MOD)
+    return nest_binary(t, bare ? WICK_OP_rem_unchecked : WICK_OP_mod, v, by);
   if (lo < 0)
     v = nest_binary(t, WICK_OP_sub, v,
                     nest_binary(t, WICK_OP_mod, v, by)); /* exact, so truncating is flooring */
-  return nest_binary(t, bare ? WICK_OP_quot : WICK_OP_div, v, by);
+  return nest_binary(t, bare ? WICK_OP_div_unchecked : WICK_OP_div, v, by);
 }
 
 static wick_value nest_term(nest *t, const nest_run *r, const wick_term *term)

@@ -1,4 +1,4 @@
-/* Sums of products, recognized. */
+/* Recognizes sums of products. */
 #include "loop/product.h"
 
 #include "ir/op.h"

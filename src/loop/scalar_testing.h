@@ -16,7 +16,7 @@
 
 #include "ir/element.h"
 #include "ir/verify.h"
-#include "loop/expand.h"
+#include "loop/expand_math.h"
 #include "loop/interpret.h"
 #include "loop/legalize.h"
 
@@ -221,8 +221,9 @@ static void scalar_func(scalar_test *t)
   wick_build_return(&b, 0, NULL);
   wick_func *f = NULL;
   scalar_ok(wick_build_end(&b, &f));
-  f = wick_pass_expand(f, &t->mem);
-  if (t->target) f = wick_pass_legalize(f, t->target, &t->mem);
+  const wick_pass_context pass = {.target = t->target, .mem = &t->mem, .tmp = &t->tmp};
+  scalar_ok(wick_pass_expand_math(&pass, f, &f));
+  if (t->target) scalar_ok(wick_pass_legalize(&pass, f, &f));
   scalar_ok(wick_verify_func(f, &t->tmp));
   t->f = f;
 }

@@ -1,4 +1,5 @@
-/* Steps edit the records of stages; each is checked as it is applied. */
+/* Steps edit the records of stages; each step is checked when it is applied. Begin with the table
+ * wick_schedule_steps. */
 #include "loop/schedule.h"
 
 #include <ctype.h>
@@ -20,7 +21,7 @@ wick_schedule *wick_schedule_begin(const wick_func *group, wick_arena *mem)
                        .naxis = n->attr[1].n,
                        .axis = n->attr[1].axes,
                        .fold = n->op == WICK_OP_fold,
-                       .walk = n->op == WICK_OP_walk};
+                       .walk = n->op == WICK_OP_loop_nest};
     for (int reduce = 0; reduce < 2; reduce++) /* the text's order, reduced axes innermost */
       for (uint32_t a = 0; a < st->naxis; a++)
         if (st->axis[a].reduce == (bool)reduce) {
@@ -36,10 +37,11 @@ wick_schedule *wick_schedule_begin(const wick_func *group, wick_arena *mem)
 
 /* ---- the words of a step ---- */
 
-typedef struct schedule_step {
+struct schedule_step {
   wick_schedule *s;
   const char *text, *at, *end; /* one step */
-} schedule_step;
+};
+typedef struct schedule_step schedule_step;
 
 static wick_status schedule_fail(const schedule_step *p, const char *fmt, ...) WICK_PRINTF(2, 3);
 static wick_status schedule_fail(const schedule_step *p, const char *fmt, ...)
@@ -190,7 +192,7 @@ static wick_status schedule_kind(schedule_step *p, wick_loop_kind kind)
     if (l->kind != WICK_SERIAL) return schedule_fail(p, "`%s` is no longer serial", l->name);
     if (kind == WICK_PARALLEL && reduce)
       return schedule_fail(p, "`%s` is reduced: its iterations depend on each other", l->name);
-    if ((kind == WICK_PARTS || kind == WICK_SPANS || kind == WICK_DOT) && !reduce)
+    if ((kind == WICK_RFACTOR || kind == WICK_SPANS || kind == WICK_DOT) && !reduce)
       return schedule_fail(p, "`%s` is not reduced", l->name);
     for (uint32_t i = 0; kind == WICK_VECTOR && i < st->loops.n; i++)
       if (st->loops.at[i].kind == WICK_VECTOR)
@@ -327,26 +329,76 @@ static wick_status schedule_tail(schedule_step *p)
   return NULL;
 }
 
+const wick_schedule_step wick_schedule_steps[] = {
+    {"split", "STAGE.LOOP NEW:FACTOR", WICK_SERIAL, schedule_split,
+     "LOOP advances by FACTOR, and a new loop NEW of FACTOR iterations goes directly inside it.",
+     "LOOP is serial. If LOOP is a reduced loop that was split before, FACTOR divides its "
+     "iterations. Keeps the order of every sum."},
+    {"order", "STAGE: LOOP LOOP ...", WICK_SERIAL, schedule_order,
+     "Puts the loops of the stage into this order, outermost first.",
+     "All loops are named, each once. Of two loops that are parts of the same axis, the one with "
+     "the larger stride stays outside. The order of reduced loops is the order of the sum: the "
+     "contract names it."},
+    {"parallel", "STAGE.LOOP ...", WICK_PARALLEL, NULL,
+     "The iterations of these loops are the tasks that threads share.",
+     "The loops are the outermost ones of the group's output and are not reduced."},
+    {"vector", "STAGE.LOOP", WICK_VECTOR, NULL, "The iterations are the lanes of one vector.",
+     "LOOP is the innermost part of its axis; a stage has one vector loop. If LOOP is reduced, "
+     "each lane has a partial sum: the contract names the new order."},
+    {"unroll", "STAGE.LOOP ...", WICK_UNROLL, NULL, "The iterations become straight-line code.",
+     "LOOP is serial. Keeps the order of every sum."},
+    {"rfactor", "STAGE.LOOP", WICK_RFACTOR, NULL,
+     "Unrolls a reduced loop into partial states, which are merged as a binary tree at the end.",
+     "LOOP is reduced. The fold does not begin with an element that it reads. Changes the order "
+     "of the sum: the contract names it."},
+    {"spans", "STAGE.LOOP", WICK_SPANS, NULL,
+     "Each iteration of a reduced loop has a state of its own, which is merged at its end with "
+     "those before, so that a long sum rounds less.",
+     "LOOP is reduced, the loops outside of it are serial, and the states are in registers. "
+     "Changes the order of the sum: the contract names it."},
+    {"dot", "STAGE.LOOP", WICK_DOT, NULL,
+     "Computes a reduced loop as one dot product instruction (`src/loop/product.h`).",
+     "LOOP is a whole reduced axis and the innermost loop; the body is a product that the "
+     "instruction takes."},
+    {"inline", "STAGE", WICK_SERIAL, schedule_inline, "Computes the stage where it is read.",
+     "STAGE is not a fold and not the group's output."},
+    {"at", "STAGE CONSUMER.LOOP [reg|stack|scratch]", WICK_SERIAL, schedule_at,
+     "Computes the stage inside a loop of a later stage, for the box that is read there, and "
+     "stores the box in registers, on the stack, or in scratch memory (the default).",
+     "LOOP is serial or parallel, and the box has a constant bound. For `reg`, all loops that "
+     "index the box are unrolled or the vector."},
+    {"tail", "STAGE.LOOP peel[:UNIT]|mask|overlap", WICK_SERIAL, schedule_tail,
+     "Says what happens where a factor does not divide the extent. `peel` (the default): code of "
+     "its own; for a symbolic extent, smaller and smaller steps, all multiples of UNIT. `mask`: "
+     "masked lanes, or a condition for each iteration. `overlap`: the last tile moves back and "
+     "computes some elements again.",
+     "UNIT divides the factor. `overlap` is for loops that are not reduced, and not if an operand "
+     "shares the memory of the result."},
+    {"prefetch", "STAGE.LOOP", WICK_SERIAL, schedule_prefetch,
+     "Fetches what is read of parameters inside LOOP for the next iteration, too.",
+     "LOOP is serial or parallel."},
+    {"turn", "STAGE.LOOP", WICK_SERIAL, schedule_turn,
+     "Unrolls LOOP. Parameters whose elements are contiguous along LOOP, not along the vector, are "
+     "read in vectors along LOOP and transposed in registers.",
+     "LOOP is serial, the innermost part of its axis, and the stage is a map."},
+    {"lanes", "STAGE:N", WICK_SERIAL, schedule_lanes,
+     "Loops of a loop nest that only move elements take N elements of the last dimension at once.",
+     "STAGE is a loop nest; N is from 1 to 1024."},
+    {"halo", "PARAMETER LO,HI ... [=FILL]", WICK_SERIAL, schedule_halo,
+     "The buffer of this parameter, by number, has LO elements before and HI after its contents "
+     "along each dimension, and they hold FILL (0 if it is not given), so that reads there need no "
+     "condition.",
+     "There is a pair for each dimension."},
+    {NULL, NULL, WICK_SERIAL, NULL, NULL, NULL},
+};
+
 static wick_status schedule_step_apply(schedule_step *p)
 {
-  static const struct {
-    const char *name;
-    wick_loop_kind kind;
-  } kinds[] = {{"parallel", WICK_PARALLEL}, {"vector", WICK_VECTOR}, {"unroll", WICK_UNROLL},
-               {"parts", WICK_PARTS},       {"spans", WICK_SPANS},   {"dot", WICK_DOT}};
   schedule_word w = schedule_next(p);
   if (!w.n) return NULL;
-  for (size_t i = 0; i < WICK_COUNT(kinds); i++)
-    if (schedule_is(w, kinds[i].name)) return schedule_kind(p, kinds[i].kind);
-  if (schedule_is(w, "split")) return schedule_split(p);
-  if (schedule_is(w, "order")) return schedule_order(p);
-  if (schedule_is(w, "at")) return schedule_at(p);
-  if (schedule_is(w, "inline")) return schedule_inline(p);
-  if (schedule_is(w, "halo")) return schedule_halo(p);
-  if (schedule_is(w, "prefetch")) return schedule_prefetch(p);
-  if (schedule_is(w, "turn")) return schedule_turn(p);
-  if (schedule_is(w, "lanes")) return schedule_lanes(p);
-  if (schedule_is(w, "tail")) return schedule_tail(p);
+  for (const wick_schedule_step *step = wick_schedule_steps; step->name; step++)
+    if (schedule_is(w, step->name))
+      return step->apply ? step->apply(p) : schedule_kind(p, step->kind);
   return schedule_fail(p, "there is no such step");
 }
 
@@ -401,7 +453,7 @@ static wick_status schedule_check_stage(wick_schedule *s, wick_stage *st)
     if (l->kind == WICK_DOT && i + 1 < st->loops.n)
       return schedule_fail(&p, "`%s.%s`: a dot product is the innermost loop", st->name, l->name);
     if (reduce && starts &&
-        (l->kind == WICK_PARTS || l->kind == WICK_SPANS || l->kind == WICK_VECTOR))
+        (l->kind == WICK_RFACTOR || l->kind == WICK_SPANS || l->kind == WICK_VECTOR))
       return schedule_fail(&p, "`%s.%s`: parts of a sum that begins with an element", st->name,
                            l->name);
     if (l->kind == WICK_SPANS && !schedule_spans_fit(st, i))

@@ -1,4 +1,4 @@
-/* Sets of axes grow through the regions until none does any more. */
+/* Sets of axes are propagated through the regions to a fixed point. */
 #include "loop/states.h"
 
 #include "ir/op.h"

@@ -11,7 +11,7 @@
 
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "loop/expand.h"
+#include "loop/expand_math.h"
 #include "loop/interpret.h"
 #include "loop/nest.h"
 #include "loop/states.h"
@@ -84,7 +84,8 @@ static bool states_row(uint32_t i, const wick_func *g, float *x, float *y, wick_
     return false;
   }
   states_ok(wrong);
-  const wick_func *f = wick_pass_expand(k.loop, mem);
+  wick_func *f;
+  states_ok(wick_pass_expand_math(&(wick_pass_context){.mem = mem, .tmp = tmp}, k.loop, &f));
   states_ok(wick_verify_func(f, tmp));
   wick_interpret_arg arg[5] = {{y, ROWS * COLUMNS, 0},
                                {x, ROWS * TERMS, 0},

@@ -50,8 +50,8 @@ static uint32_t alias_class(alias_state *s, uint32_t v)
 static void alias_tie(alias_state *s, wick_value a, wick_value b)
 {
   if (!alias_is_buffer(s->f, a) || !alias_is_buffer(s->f, b)) return;
-  uint32_t x = alias_class(s, s->out->place[a.id].root.id),
-           y = alias_class(s, s->out->place[b.id].root.id);
+  uint32_t x = alias_class(s, s->out->memref[a.id].root.id),
+           y = alias_class(s, s->out->memref[b.id].root.id);
   s->up[x] = s->up[y] = x < y ? x : y;
 }
 
@@ -81,7 +81,7 @@ static void alias_tie_regions(alias_state *s, const wick_node *n)
 static void alias_root(alias_state *s, wick_value v)
 {
   if (alias_is_buffer(s->f, v))
-    s->out->place[v.id] = wick_place_make(s->f->module, wick_type_of(s->f, v), v, 0, s->mem);
+    s->out->memref[v.id] = wick_memref_make(s->f->module, wick_type_of(s->f, v), v, 0, s->mem);
 }
 
 static void alias_opaque(alias_state *s, wick_value first, uint32_t n)
@@ -90,21 +90,21 @@ static void alias_opaque(alias_state *s, wick_value first, uint32_t n)
     wick_value v = {first.id + k};
     alias_root(s, v);
     if (!alias_is_buffer(s->f, v)) continue;
-    s->out->place[v.id].known = s->out->place[v.id].open = false;
+    s->out->memref[v.id].known = s->out->memref[v.id].open = false;
     s->up[v.id] = v.id; /* it is in a class, even if alone */
   }
 }
 
 static void alias_view(alias_state *s, const wick_node *n)
 {
-  const wick_place *from = &s->out->place[n->in[0].id];
+  const wick_memref *from = &s->out->memref[n->in[0].id];
   wick_elem e = wick_info_of(s->f, n->first)->elem;
   int64_t bits, offset = 0;
-  bool known = wick_place_placed(from) &&
+  bool known = wick_memref_resolved(from) &&
                !wick_mul_overflows(n->attr[0].i, (int64_t)wick_elem_storage[e].bits, &bits) &&
                bits % 8 == 0 && !wick_add_overflows(from->offset, bits / 8, &offset);
-  wick_place *p = &s->out->place[n->first.id];
-  *p = wick_place_make(s->f->module, wick_type_of(s->f, n->first), from->root, offset, s->mem);
+  wick_memref *p = &s->out->memref[n->first.id];
+  *p = wick_memref_make(s->f->module, wick_type_of(s->f, n->first), from->root, offset, s->mem);
   wick_picked choice = wick_view_choice(n);
   bool one = from->choice.index.id == 0;
   if (!choice.index.id && one) {
@@ -114,7 +114,7 @@ static void alias_view(alias_state *s, const wick_node *n)
   }
   bool part = !choice.index.id && from->open; /* of a row, or all of it */
   if (part)
-    p->open = wick_place_contiguous(p) && from->elem_bytes == p->elem_bytes && known;
+    p->open = wick_memref_contiguous(p) && from->elem_bytes == p->elem_bytes && known;
   else
     p->open = p->open && known && one && !choice.step && !choice.reverse;
   if (p->open) {
@@ -129,7 +129,7 @@ static void alias_view(alias_state *s, const wick_node *n)
              (one || (!choice.index.id && from->elem_bytes == p->elem_bytes)) &&
              p->rank < WICK_MAX_RANK;
   p->choice = choice.index.id ? choice : from->choice;
-  if (choice.index.id && !choice.step && p->known) p->choice.step = wick_place_numel(p);
+  if (choice.index.id && !choice.step && p->known) p->choice.step = wick_memref_numel(p);
   if (wick_mul_overflows(p->choice.count, p->choice.step * p->elem_bytes, &all) ||
       all > INT64_MAX / 32)
     p->known = false;
@@ -163,7 +163,7 @@ static void alias_places(alias_state *s)
 
 static void alias_access(alias_state *s, wick_access x)
 {
-  uint32_t root = s->out->place[x.value.id].root.id;
+  uint32_t root = s->out->memref[x.value.id].root.id;
   wick_push(s->mem, &s->out->access[s->tied[root] ? s->tied[root] : root], x);
 }
 
@@ -185,7 +185,7 @@ static void alias_halo(alias_state *s, const wick_schedule *schedule, wick_acces
 {
   uint32_t nout = wick_return(schedule->group)->nin;
   if (x->operand < nout || x->operand - nout >= schedule->group->nparam) return;
-  const wick_place *p = &s->out->place[x->value.id];
+  const wick_memref *p = &s->out->memref[x->value.id];
   const wick_halo *h = &schedule->halo[x->operand - nout];
   if (!p->known) return; /* it meets all of its root anyway */
   int64_t *dim = wick_dup(s->mem, int64_t, p->dim, p->rank);
@@ -218,7 +218,7 @@ wick_alias wick_alias_of(const wick_func *f, wick_arena *mem)
 {
   wick_alias a = {.f = f};
   alias_state s = {.f = f, .mem = mem, .out = &a};
-  a.place = wick_new(mem, wick_place, f->nvalue + 1);
+  a.memref = wick_new(mem, wick_memref, f->nvalue + 1);
   a.access = wick_new(mem, wick_access_list, f->nvalue + 1);
   a.definer = wick_definers_of(f, mem);
   a.parent = s.parent = wick_new(mem, uint32_t, f->nnode);
@@ -226,16 +226,16 @@ wick_alias wick_alias_of(const wick_func *f, wick_arena *mem)
   s.up = wick_new(mem, uint32_t, f->nvalue + 1);
   alias_places(&s);
   for (uint32_t v = 1; v <= f->nvalue; v++)
-    if (a.place[v].root.id == v && s.up[v]) s.tied[v] = alias_class(&s, v);
+    if (a.memref[v].root.id == v && s.up[v]) s.tied[v] = alias_class(&s, v);
   alias_accesses(&s);
   for (uint32_t v = 1; v <= f->nvalue; v++)
     if (s.tied[v]) a.access[v] = a.access[s.tied[v]];
   return a;
 }
 
-wick_place wick_access_place(const wick_alias *a, const wick_access *x)
+wick_memref wick_access_memref(const wick_alias *a, const wick_access *x)
 {
-  wick_place p = a->place[x->value.id];
+  wick_memref p = a->memref[x->value.id];
   if (!x->halo) return p;
   p.dim = x->dim;
   for (uint32_t k = 0; k < p.rank; k++) p.offset -= x->halo[k] * p.stride[k] * p.elem_bytes;

@@ -7,7 +7,7 @@
 #ifndef WICK_LOW_ALIAS_H
 #define WICK_LOW_ALIAS_H
 
-#include "low/place.h"
+#include "low/memref.h"
 
 /* An instruction that touches a root. `yield` and `free` neither read nor write, but need it. */
 typedef struct wick_access {
@@ -26,7 +26,7 @@ typedef struct wick_access_list {
 
 typedef struct wick_alias {
   const wick_func *f;
-  wick_place *place;        /* per value */
+  wick_memref *memref;      /* per value */
   const uint32_t *definer;  /* per value: the node, or UINT32_MAX */
   const uint32_t *parent;   /* per node: the node around it, or UINT32_MAX */
   const uint32_t *tied;     /* per root: the number of its class; 0: it stands alone */
@@ -40,7 +40,7 @@ typedef struct wick_interval {
 wick_alias wick_alias_of(const wick_func *f, wick_arena *mem);
 
 /* The bytes that an access may touch: the value's place, with its halo. */
-wick_place wick_access_place(const wick_alias *a, const wick_access *x);
+wick_memref wick_access_memref(const wick_alias *a, const wick_access *x);
 
 /* What node n does to its operand k: neither reads nor writes where it is no buffer. A kernel
  * writes its callee's results, then reads its parameters; a callee that is not known does both to

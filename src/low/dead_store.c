@@ -13,7 +13,7 @@ typedef struct dead_store {
 
 static uint32_t dead_store_root(const dead_store *d, wick_value v)
 {
-  uint32_t root = d->a.place[v.id].root.id;
+  uint32_t root = d->a.memref[v.id].root.id;
   return d->a.tied[root] ? d->a.tied[root] : root;
 }
 
@@ -57,16 +57,17 @@ static void dead_store_find(dead_store *d, wick_arena *tmp)
   }
 }
 
-wick_func *wick_pass_dead_store(const wick_func *f, wick_arena *mem, wick_arena *tmp)
+wick_status wick_pass_dead_store(const wick_pass_context *pass, const wick_func *f, wick_func **out)
 {
+  wick_arena *tmp = pass->tmp;
   wick_mark mark = wick_arena_mark(tmp);
   dead_store d = {.a = wick_alias_of(f, tmp)};
   d.wanted = wick_new(tmp, bool, f->nvalue + 1);
   d.live = wick_new(tmp, bool, f->nnode);
   dead_store_find(&d, tmp);
-  wick_copier c = wick_copy_begin(f, mem);
+  wick_copier c = wick_copy_begin(f, pass->mem);
   for (uint32_t i = 0; i < f->nnode; i++)
     if (d.live[i] || !dead_store_removable(&f->node[i])) wick_copy_node(&c, &f->node[i]);
   wick_arena_rewind(tmp, mark);
-  return wick_copy_end(&c);
+  return wick_copy_finish(&c, out);
 }

@@ -6,8 +6,9 @@
 #ifndef WICK_LOW_DEAD_STORE_H
 #define WICK_LOW_DEAD_STORE_H
 
-#include "ir/ir.h"
+#include "ir/pass.h"
 
-wick_func *wick_pass_dead_store(const wick_func *f, wick_arena *mem, wick_arena *tmp);
+WICK_CHECKED wick_status wick_pass_dead_store(const wick_pass_context *pass, const wick_func *f,
+                                              wick_func **out);
 
 #endif

@@ -4,11 +4,12 @@
 
 #include <string.h>
 
+#include "ir/copy.h"
 #include "loop/inplace.h"
-#include "low/moves.h"
+#include "low/buffer_moves.h"
 
 typedef struct in_place {
-  wick_moves m;
+  wick_buffer_moves m;
   wick_arena *tmp;
   const wick_schedule **schedule; /* per name in the module: of groups, once asked for */
 } in_place;
@@ -30,12 +31,12 @@ static bool in_place_reads(in_place *p, const wick_node *n, const wick_schedule 
 {
   const wick_alias *a = &p->m.alias;
   uint32_t nout = wick_return(s->group)->nin;
-  const wick_place *x = &a->place[n->in[in].id];
+  const wick_memref *x = &a->memref[n->in[in].id];
   for (uint32_t k = 0; k < n->nin; k++) {
-    const wick_place *y = &a->place[n->in[k].id];
+    const wick_memref *y = &a->memref[n->in[k].id];
     if (y->root.id != x->root.id || k == out) continue;
-    bool same = k == in || wick_place_same(x, y);
-    if (!same && wick_place_disjoint(x, y)) continue;
+    bool same = k == in || wick_memref_same(x, y);
+    if (!same && wick_memref_disjoint(x, y)) continue;
     if (!same || k < nout || k - nout >= s->group->nparam) return false;
     if (!wick_inplace(s, out, k - nout, p->tmp)) return false;
   }
@@ -46,21 +47,22 @@ static bool in_place_pair(in_place *p, uint32_t i, const wick_schedule *s, uint3
                           uint32_t in)
 {
   const wick_node *n = &p->m.alias.f->node[i];
-  const wick_place w = p->m.alias.place[n->in[out].id], x = p->m.alias.place[n->in[in].id];
-  if (!wick_place_placed(&w) || !wick_place_placed(&x) || w.root.id == x.root.id ||
+  const wick_memref w = p->m.alias.memref[n->in[out].id], x = p->m.alias.memref[n->in[in].id];
+  if (!wick_memref_resolved(&w) || !wick_memref_resolved(&x) || w.root.id == x.root.id ||
       !in_place_reads(p, n, s, out, in))
     return false;
   for (int under = 0; under < 2; under++) {
-    const wick_place *from = under ? &x : &w, *to = under ? &w : &x;
-    wick_move move = {
+    const wick_memref *from = under ? &x : &w, *to = under ? &w : &x;
+    wick_buffer_move move = {
         .kind = under ? WICK_MOVE_UNDER : WICK_MOVE_OVER, .root = from->root, .at = i};
     const wick_func *f = p->m.alias.f;
-    wick_place whole =
-        wick_place_make(f->module, wick_type_of(f, from->root), from->root, 0, p->tmp);
-    if (!wick_place_covers(from, &whole) || !wick_place_extend(from, &whole, to, p->tmp, &move.to))
+    wick_memref whole =
+        wick_memref_make(f->module, wick_type_of(f, from->root), from->root, 0, p->tmp);
+    if (!wick_memref_covers(from, &whole) ||
+        !wick_memref_extend(from, &whole, to, p->tmp, &move.to))
       continue;
-    if (!wick_move_legal(&p->m, &move) || !wick_moves_fit(&p->m, &move, 1)) continue;
-    wick_move_make(&p->m, &move);
+    if (!wick_buffer_move_legal(&p->m, &move) || !wick_buffer_moves_fit(&p->m, &move, 1)) continue;
+    wick_buffer_move_make(&p->m, &move);
     return true;
   }
   return false;
@@ -79,14 +81,15 @@ static void in_place_kernel(in_place *p, uint32_t i)
       if (in_place_pair(p, i, s, out, in)) break;
 }
 
-wick_func *wick_pass_in_place(const wick_func *f, wick_arena *mem, wick_arena *tmp)
+wick_status wick_pass_in_place(const wick_pass_context *pass, const wick_func *f, wick_func **out)
 {
+  wick_arena *tmp = pass->tmp;
   wick_mark mark = wick_arena_mark(tmp);
-  in_place p = {.m = wick_moves_begin(f, mem, tmp), .tmp = tmp};
+  in_place p = {.m = wick_buffer_moves_begin(f, pass->mem, tmp), .tmp = tmp};
   p.schedule = wick_new(tmp, const wick_schedule *, f->module->names.n);
   for (uint32_t i = 0; i < f->nnode; i++)
     if (f->node[i].op == WICK_OP_kernel) in_place_kernel(&p, i);
-  wick_func *out = wick_moves_end(&p.m);
+  wick_status s = wick_buffer_moves_end(&p.m, out);
   wick_arena_rewind(tmp, mark);
-  return out;
+  return s;
 }

@@ -7,8 +7,9 @@
 #ifndef WICK_LOW_IN_PLACE_H
 #define WICK_LOW_IN_PLACE_H
 
-#include "ir/ir.h"
+#include "ir/pass.h"
 
-wick_func *wick_pass_in_place(const wick_func *f, wick_arena *mem, wick_arena *tmp);
+WICK_CHECKED wick_status wick_pass_in_place(const wick_pass_context *pass, const wick_func *f,
+                                            wick_func **out);
 
 #endif

@@ -8,7 +8,7 @@ wick_liveness wick_liveness_of(const wick_alias *a, uint64_t align, wick_arena *
   l.root = wick_new(mem, wick_live_root, f->nvalue + 1);
   for (uint32_t v = 1; v <= f->nvalue; v++) {
     wick_live_root r = {.root = {v}};
-    if (a->place[v].root.id != v || !wick_alias_planned(f, a->definer, r.root)) continue;
+    if (a->memref[v].root.id != v || !wick_alias_planned(f, a->definer, r.root)) continue;
     if (!wick_alias_live(a, r.root, &r.live)) continue;
     r.nbytes = wick_align_up(wick_type_typical_nbytes(f->module, wick_type_of(f, r.root)), align);
     l.root[l.nroot++] = r;

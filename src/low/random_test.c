@@ -17,11 +17,11 @@
 #include "ir/verify.h"
 #include "low/copy_elim.h"
 #include "low/dead_store.h"
-#include "low/free.h"
 #include "low/in_place.h"
-#include "low/order.h"
-#include "low/plan.h"
+#include "low/insert_frees.h"
+#include "low/plan_memory.h"
 #include "low/random_testing.h"
+#include "low/reorder_for_memory.h"
 
 /* ---- the interpreter ---- */
 
@@ -172,16 +172,14 @@ static uint64_t run(const wick_func *f, uint64_t nbytes, bool condition, wick_ar
 
 /* ---- the passes ---- */
 
-typedef wick_func *pass(const wick_func *f, wick_arena *mem, wick_arena *tmp);
-
 static const struct {
   const char *name;
-  pass *run;
+  wick_pass_run *run;
 } passes[] = {{"copy_elim", wick_pass_copy_elim},
               {"in_place", wick_pass_in_place},
               {"dead_store", wick_pass_dead_store},
-              {"order", wick_pass_order},
-              {"free", wick_pass_free}};
+              {"reorder_for_memory", wick_pass_reorder_for_memory},
+              {"insert_frees", wick_pass_insert_frees}};
 
 typedef struct totals {
   uint64_t copies, copies_left, peak, peak_left, kernels, kernels_left;
@@ -223,13 +221,15 @@ static void check(uint64_t seed, totals *all)
   const wick_func *f = random_func(seed, m, &mem), *g = f;
   all->copies += count(f, WICK_OP_copy), all->kernels += count(f, WICK_OP_kernel);
   all->peak += wick_low_peak(f, 1, &tmp);
+  const wick_pass_context pass = {.mem = &mem, .tmp = &tmp};
   uint32_t alone = (uint32_t)(seed % (WICK_COUNT(passes) + 2));
   for (uint32_t i = 0; i < WICK_COUNT(passes); i++) {
     if (alone < WICK_COUNT(passes) && alone != i) continue;
-    const wick_func *next = passes[i].run(g, &mem, &tmp);
+    wick_func *next;
+    assert_null(passes[i].run(&pass, g, &next));
     same(f, next, 0, passes[i].name, seed, &tmp);
     /* What is freed behind a branch lives through both arms. */
-    bool may_grow = seed % 3 == 0 && passes[i].run == wick_pass_free;
+    bool may_grow = seed % 3 == 0 && passes[i].run == wick_pass_insert_frees;
     if (!may_grow && wick_low_peak(next, 1, &tmp) > wick_low_peak(g, 1, &tmp)) {
       show(g, "before", seed, &tmp);
       show(next, passes[i].name, seed, &tmp);

@@ -1,4 +1,4 @@
-/* Activations made of straight pieces: scalar rows that expand into others, to the same bits.
+/* Piecewise linear activations: scalar operators that expand into others with the same bits.
  * Attributes and intermediate results are rounded to the type's arithmetic. */
 #include <math.h>
 
@@ -310,8 +310,8 @@ static void clip_expand(wick_builder *b, const wick_node *n, const wick_value *i
 
 const wick_op wick_op_clip = {
     .name = "clip",
-    .doc = "min(max(x, low), high); a missing bound does not bound, low above high gives high; NaN "
-           "for NaN",
+    .doc = "min(max(x, low), high). A missing bound does not limit anything. If low is above "
+           "high, the result is high. NaN gives NaN",
     .nin = {1, 3},
     .nout = {1, 1},
     .level = WICK_GRAPH,

@@ -1,4 +1,4 @@
-/* Where the largest, or the least, element of each line lies. */
+/* argmax and argmin: the position of the largest or least element of each 1-D slice. */
 #include <math.h>
 
 #include "ops/grad.h"
@@ -87,8 +87,8 @@ static void arg_compute(const wick_compute *c)
 #define ARG_ROW(row, what)                                                                         \
   const wick_op wick_op_##row = {                                                                  \
       .name = #row,                                                                                \
-      .doc = "The place along `axis` of the " what " element, the first of several or, with "      \
-             "`last`, the last; NaN comes before all",                                             \
+      .doc = "The position along `axis` of the " what " element: the first one if several are "    \
+             "equal, or with `last` the last one. NaN comes before all numbers",                   \
       .nin = {1, 1},                                                                               \
       .nout = {1, 1},                                                                              \
       .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0},                                     \

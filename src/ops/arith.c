@@ -1,5 +1,5 @@
-/* Element-wise arithmetic that machines have: sums, products, signs, the larger and the smaller.
- * Integers wrap; floats round to nearest even, NaN and infinities as IEEE 754 says. */
+/* Element-wise arithmetic that machines have: sums, products, signs, maximum and minimum. Integers
+ * wrap. Floats round to nearest even; NaN and infinities follow IEEE 754. */
 #include <math.h>
 
 #include "ops/grad.h"
@@ -31,7 +31,6 @@ const wick_op wick_op_add = {
     .scalar = WICK_RULE_SAME,
     .eval = add_eval,
     .content = add_content,
-    .commutative = true,
     .neutral = add_neutral,
     .grad = wick_grad_add,
 };
@@ -80,7 +79,6 @@ const wick_op wick_op_mul = {
     .scalar = WICK_RULE_SAME,
     .eval = mul_eval,
     .content = mul_content,
-    .commutative = true,
     .neutral = mul_neutral,
     .grad = wick_grad_mul,
 };
@@ -107,8 +105,8 @@ const wick_op wick_op_fma = {
 
 const wick_op wick_op_muladd = {
     .name = "muladd",
-    .doc = "x * y + z, rounded once where the target has `fma`, else after each step: the same on "
-           "all of one CPU level",
+    .doc = "x * y + z, rounded once if the target has `fma`, else after each step. The result is "
+           "the same on all machines of one CPU level",
     .nin = {3, 3},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -131,7 +129,7 @@ static wick_dim neg_content(wick_dims *t, const wick_dim *x)
 
 const wick_op wick_op_neg = {
     .name = "neg",
-    .doc = "-x. Floats change their sign bit, also of NaN; integers wrap",
+    .doc = "-x. The sign bit of floats is flipped, also that of NaN; integers wrap",
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -157,7 +155,8 @@ static wick_dim abs_content(wick_dims *t, const wick_dim *x)
 
 const wick_op wick_op_abs = {
     .name = "abs",
-    .doc = "|x|. Floats clear their sign bit, also of NaN; the least integer stays itself",
+    .doc = "|x|. The sign bit of floats is cleared, also that of NaN; the least integer stays as "
+           "it is",
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -248,7 +247,7 @@ static wick_scalar min_neutral(wick_elem e) { return arith_end(e, 1); }
 
 const wick_op wick_op_max = {
     .name = "max",
-    .doc = "The larger of x and y; NaN where one is NaN; +0 over -0",
+    .doc = "The larger of x and y. NaN if one is NaN; +0 is above -0",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -257,7 +256,6 @@ const wick_op wick_op_max = {
     .scalar = WICK_RULE_SAME,
     .eval = max_eval,
     .content = max_content,
-    .commutative = true,
     .neutral = max_neutral,
     .grad = wick_grad_extreme,
 };
@@ -271,7 +269,7 @@ static wick_dim min_content(wick_dims *t, const wick_dim *x) { return wick_dim_m
 
 const wick_op wick_op_min = {
     .name = "min",
-    .doc = "The smaller of x and y; NaN where one is NaN; -0 over +0",
+    .doc = "The smaller of x and y. NaN if one is NaN; -0 is below +0",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -280,7 +278,6 @@ const wick_op wick_op_min = {
     .scalar = WICK_RULE_SAME,
     .eval = min_eval,
     .content = min_content,
-    .commutative = true,
     .neutral = min_neutral,
     .grad = wick_grad_extreme,
 };

@@ -1,11 +1,12 @@
 /* Attention: softmax(q k^T * scale + mask) v, over the keys in blocks.
  *
- * In stages, for a block of keys: the keys and values as they are (templates may copy them, so that
- * they lie close together); the queries, turned so that they lie side by side; their products with
- * the keys, [key, query]; the block's maximum, weights and sum for each query; the values
- * weighed by them. Blocks meet in one fold, whose state is the maximum, the sum, and for each
- * column the weighed values, all relative to that maximum (Milakov and Gimelshein,
- * arXiv:1805.02867; Rabe and Staats, arXiv:2112.05682; Dao and others, arXiv:2205.14135). */
+ * For each block of keys there are these stages: the keys and values as they are (schedule
+ * templates may copy them into contiguous memory); the queries, transposed so that they are
+ * contiguous; their products with the keys, [key, query]; the block's maximum, weights and sum for
+ * each query; the values times these weights. One fold merges the blocks. Its state is the maximum,
+ * the sum, and the weighted values of each column, all relative to that maximum (Milakov and
+ * Gimelshein, arXiv:1805.02867; Rabe and Staats, arXiv:2112.05682; Dao and others,
+ * arXiv:2205.14135). */
 #include <math.h>
 #include <string.h>
 
@@ -428,11 +429,13 @@ static void attention_compute(const wick_compute *c)
 
 const wick_op wick_op_attention = {
     .name = "attention",
-    .doc = "softmax(q k^T * scale + mask) v of q [.., queries, d], k [.., keys, d], v [.., keys, "
-           "e]; the dimensions before broadcast. A mask broadcasts to [.., queries, keys]: floats "
-           "are added, where bools are false a score is `fill`. Keys come in blocks of `block` (0: "
-           "one), each relative to its own largest score; blocks meet in order. A query with NaN "
-           "or +inf among its scores, or only -inf, is all NaN",
+    .doc = "softmax(q k^T * scale + mask) v, for q [.., queries, d], k [.., keys, d] and v [.., "
+           "keys, e]; the dimensions before these broadcast. A mask broadcasts to [.., queries, "
+           "keys]: a mask of floats is added to the scores; a mask of bools replaces the score by "
+           "`fill` where it is false. Keys are processed in blocks of `block` (0: one block). "
+           "Each block is computed relative to its own largest score, and the blocks are merged "
+           "in order. The result of a query is all NaN if one of its scores is NaN or +inf, or if "
+           "all of them are -inf",
     .nin = {3, 4},
     .nout = {1, 1},
     .attr = {{"scale", WICK_ATTR_FLOAT, 1, false, NULL, 0, 0},
@@ -440,7 +443,7 @@ const wick_op wick_op_attention = {
              {"block", WICK_ATTR_INT, 0, false, NULL, 0, 1 << 30}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
-    .beside = 1u << 3,
+    .aux_operands = 1u << 3,
     .infer = attention_infer,
     .ref = attention_ref,
     .compute = attention_compute,

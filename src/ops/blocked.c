@@ -1,8 +1,8 @@
-/* Blocked layouts: channels in blocks, the block innermost, so that one vector holds the channels
- * of one position.
+/* Blocked layouts: channels are split into blocks, and the block is the innermost dimension, so
+ * that one vector holds the channels of one position.
  *
- * A packed tensor is a tensor of higher rank: `pack` splits an axis into blocks and puts the places
- * within a block last. */
+ * A packed tensor is a tensor of higher rank: `pack` splits an axis into blocks and puts the
+ * position within a block last. */
 #include "ops/blocked.h"
 
 #include <string.h>
@@ -208,9 +208,10 @@ static void pack_compute(const wick_compute *c)
 
 const wick_op wick_op_pack = {
     .name = "pack",
-    .doc = "An axis in blocks: [.., C, ..] becomes [.., ceil(C / block), .., block]; what is "
-           "beyond C is 0. In `parts`, each has blocks of its own; with `shuffle` they hold every "
-           "parts-th element, else consecutive ones",
+    .doc = "Splits an axis into blocks: [.., C, ..] becomes [.., ceil(C / block), .., block]. "
+           "Elements beyond C are 0. With `parts` the axis has that many parts, each with blocks "
+           "of its own: a part holds consecutive elements, or with `shuffle` every parts-th "
+           "element",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, 1, false, NULL, 0, 0},
@@ -572,14 +573,12 @@ static wick_reach conv_packed_reach(const wick_func *f, const wick_node *n)
 
 const wick_op wick_op_conv_packed = {
     .name = "conv_packed",
-    .doc = "A 2-D convolution on packed operands; sums in the order of run of input places, row, "
-           "column, place in the run, each step one fma. Where the channels are not whole blocks, "
-           "`channels` says how many there are in x, and `parts` and `shuffle` how `pack` put "
-           "them; a block of "
-           "the result belongs to one group. Of integers the sums are i32, which wrap, of narrow "
-           "floats f32, and "
-           "x is "
-           "`fill` in its padding",
+    .doc = "A 2-D convolution on packed operands. Sums run in the order of run of input "
+           "positions, row, column, position in the run; each step is one fma. If the channels do "
+           "not fill whole blocks, `channels` is their number in x, and `parts` and `shuffle` say "
+           "how `pack` arranged them. A block of the result belongs to one group. Sums of "
+           "integers are i32, which wrap; those of narrow floats are f32. x is `fill` in its "
+           "padding",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {{"stride", WICK_ATTR_INTS, 0, false, NULL, 1, 1 << 20},

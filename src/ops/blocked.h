@@ -1,4 +1,4 @@
-/* Blocked layouts: how channels lie in packed images, and building them. */
+/* Blocked layouts: the order of channels in packed images, and nodes that pack and unpack. */
 #ifndef WICK_OPS_BLOCKED_H
 #define WICK_OPS_BLOCKED_H
 

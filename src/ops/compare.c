@@ -1,4 +1,4 @@
-/* Comparisons, tests for NaN and infinity, and the choice between two elements. */
+/* Comparisons, tests for NaN and infinity, and the selection between two elements. */
 #include <math.h>
 
 #include "ops/grad.h"
@@ -51,7 +51,7 @@ static wick_dim eq_content(wick_dims *t, const wick_dim *x)
 
 const wick_op wick_op_eq = {
     .name = "eq",
-    .doc = "x == y; false where one is NaN, true for zeros of either sign",
+    .doc = "x == y. False if one is NaN; zeros of either sign are equal",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -59,7 +59,6 @@ const wick_op wick_op_eq = {
     .scalar = WICK_RULE_COMPARE,
     .eval = eq_eval,
     .content = eq_content,
-    .commutative = true,
     .grad = wick_grad_zero,
 };
 
@@ -76,7 +75,7 @@ static wick_dim ne_content(wick_dims *t, const wick_dim *x)
 
 const wick_op wick_op_ne = {
     .name = "ne",
-    .doc = "x != y; true where one is NaN",
+    .doc = "x != y. True if one is NaN",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -84,7 +83,6 @@ const wick_op wick_op_ne = {
     .scalar = WICK_RULE_COMPARE,
     .eval = ne_eval,
     .content = ne_content,
-    .commutative = true,
     .grad = wick_grad_zero,
 };
 
@@ -101,7 +99,7 @@ static wick_dim lt_content(wick_dims *t, const wick_dim *x)
 
 const wick_op wick_op_lt = {
     .name = "lt",
-    .doc = "x < y; false where one is NaN",
+    .doc = "x < y. False if one is NaN",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -125,7 +123,7 @@ static wick_dim le_content(wick_dims *t, const wick_dim *x)
 
 const wick_op wick_op_le = {
     .name = "le",
-    .doc = "x <= y; false where one is NaN",
+    .doc = "x <= y. False if one is NaN",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -149,7 +147,7 @@ static wick_dim gt_content(wick_dims *t, const wick_dim *x)
 
 const wick_op wick_op_gt = {
     .name = "gt",
-    .doc = "x > y; false where one is NaN",
+    .doc = "x > y. False if one is NaN",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -173,7 +171,7 @@ static wick_dim ge_content(wick_dims *t, const wick_dim *x)
 
 const wick_op wick_op_ge = {
     .name = "ge",
-    .doc = "x >= y; false where one is NaN",
+    .doc = "x >= y. False if one is NaN",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -227,7 +225,7 @@ static void isinf_expand(wick_builder *b, const wick_node *n, const wick_value *
 
 const wick_op wick_op_isinf = {
     .name = "isinf",
-    .doc = "Whether x is infinite, of a sign that is asked for",
+    .doc = "Whether x is infinite; `detect_negative` and `detect_positive` select the signs",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"detect_negative", WICK_ATTR_BOOL, 1, false, NULL, 0, 0},
@@ -256,8 +254,8 @@ static wick_dim where_content(wick_dims *t, const wick_dim *x)
 
 const wick_op wick_op_where = {
     .name = "where",
-    .doc = "x where the condition is true, else y: the bits of the one, whatever the other "
-           "is",
+    .doc = "x if the condition is true, else y. The bits of the selected operand are kept, "
+           "whatever the other is",
     .nin = {3, 3},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,

@@ -1,4 +1,4 @@
-/* Building of tensor rows from tensor rows. */
+/* Helpers that build tensor operators from other tensor operators. */
 #include "ops/compose.h"
 
 wick_value wick_compose_reshape(wick_builder *b, wick_value x, uint32_t n, const wick_dim *dim)

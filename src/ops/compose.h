@@ -1,4 +1,4 @@
-/* What the `expand` columns of tensor rows build with. */
+/* Helpers for the `expand` columns of tensor operators. */
 #ifndef WICK_OPS_COMPOSE_H
 #define WICK_OPS_COMPOSE_H
 

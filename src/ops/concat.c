@@ -1,4 +1,4 @@
-/* Tensors put together along an axis, and taken apart. */
+/* concat and split: tensors joined along an axis, and taken apart. */
 #include "ops/grad.h"
 #include "ops/layout.h"
 #include "ops/ref.h"
@@ -81,13 +81,13 @@ static void concat_joins(uint32_t nin, const int64_t *extent, uint32_t k, int64_
 
 const wick_op wick_op_concat = {
     .name = "concat",
-    .doc = "The operands one behind another along `axis`; the other dimensions are equal",
+    .doc = "The operands one after another along `axis`. All other dimensions are equal",
     .nin = {1, WICK_ANY},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .moves = true,
-    .joins = concat_joins,
+    .rounding_transparent = true,
+    .concat_layout = concat_joins,
     .simplify = wick_simplify_concat,
     .layout = wick_layout_join,
     .infer = concat_infer,
@@ -159,15 +159,15 @@ static void split_compute(const wick_compute *c)
 
 const wick_op wick_op_split = {
     .name = "split",
-    .doc = "x in parts along `axis`: of the given sizes, or `parts` of equal size, of which the "
-           "last ones may be smaller",
+    .doc = "x split along `axis`, into parts of the given sizes, or into `parts` equal parts, of "
+           "which the last ones may be smaller",
     .nin = {1, 1},
     .nout = {1, WICK_ANY},
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0},
              {"parts", WICK_ATTR_INT, 1, false, NULL, 1, WICK_ANY},
              {"sizes", WICK_ATTR_DIMS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .moves = true,
+    .rounding_transparent = true,
     .infer = split_infer,
     .ref = split_ref,
     .compute = split_compute,

@@ -169,14 +169,15 @@ static void conv_compute(const wick_compute *c)
 const wick_op wick_op_conv = {
     .name = "conv",
     .doc = "Convolution of x [N, C, spatial...] with w [M, C/group, window...], plus bias [M]: "
-           "y[n,m,o] = sum(c,k) x[n,c,o*stride+k*dilation-pad] * w[m,c,k] + bias[m]; x is 0 in its "
-           "padding, which is given as begins, then ends. Summed in the order c, k by fma, f16 and "
-           "bf16 in f32; integers wrap",
+           "y[n,m,o] = sum(c,k) x[n,c,o*stride+k*dilation-pad] * w[m,c,k] + bias[m]. x is 0 in "
+           "its padding; `pad` lists the padding at the beginning of every dimension, then at the "
+           "end. Sums run in the order c, k, each step one fma; f16 and bf16 are summed in f32; "
+           "integers wrap",
     .nin = {2, 3},
     .nout = {1, 1},
     .attr = {WICK_WINDOW_ATTRS, {"group", WICK_ATTR_INT, 1, false, NULL, 1, WICK_WINDOW_LIMIT}},
     .level = WICK_GRAPH,
-    .factors = wick_conv_factors,
+    .product_operands = wick_conv_factors,
     .elems = WICK_NUMBERS,
     .layout = wick_layout_conv,
     .infer = conv_infer,

@@ -1,9 +1,9 @@
 /* Transposed convolution: each element of x spreads its window over the result. */
 #include "ops/grad.h"
-#include "ops/meeting.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/window.h"
+#include "ops/window_source.h"
 
 enum { TRANSPOSE_GROUP = WICK_WINDOW_NATTR, TRANSPOSE_OUTPUT_PAD };
 
@@ -168,10 +168,10 @@ static void conv_transpose_compute(const wick_compute *c)
   wick_dim xi[WICK_MAX_RANK] = {axis[0].sym, channel},
            wi[WICK_MAX_RANK] = {channel,
                                 wick_dim_sub(t, axis[1].sym, wick_dim_mul(t, group, w->dim[1]))};
-  wick_meeting m[WICK_WINDOW_MAX];
+  wick_window_source m[WICK_WINDOW_MAX];
   bool exact = true;
   for (uint32_t k = 0; k < nsp; k++) {
-    m[k] = wick_meet(b, &window, k, axis[2 + k].sym);
+    m[k] = wick_window_source_of(b, &window, k, axis[2 + k].sym);
     exact = exact && m[k].exact;
     axis[n++] = m[k].axis;
     xi[2 + k] = m[k].x, wi[2 + k] = m[k].w;
@@ -202,9 +202,10 @@ static void conv_transpose_compute(const wick_compute *c)
 const wick_op wick_op_conv_transpose = {
     .name = "conv_transpose",
     .doc = "Transposed convolution of x [N, C, spatial...] with w [C, M/group, window...], plus "
-           "bias [M]: y[n,m,o] is the sum of x[n,c,i] * w[c,m,k] over all c, i, k with "
-           "o = i*stride + k*dilation - pad, where x is 0 outside; plus bias[m]. `output_pad` "
-           "lengthens the end. Summed in the order c, k by fma, f16 and bf16 in f32; integers wrap",
+           "bias [M]: y[n,m,o] is the sum of x[n,c,i] * w[c,m,k] over all c, i and k with o = "
+           "i*stride + k*dilation - pad, plus bias[m]. x is 0 outside its bounds. `output_pad` "
+           "lengthens the result at its end. Sums run in the order c, k, each step one fma; f16 "
+           "and bf16 are summed in f32; integers wrap",
     .nin = {2, 3},
     .nout = {1, 1},
     .attr = {WICK_WINDOW_ATTRS,

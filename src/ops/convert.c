@@ -22,11 +22,11 @@ static wick_dim cast_content(wick_dims *t, const wick_dim *x)
 
 const wick_op wick_op_cast = {
     .name = "cast",
-    .doc = "x in another element type. Float to float rounds to nearest even, a NaN stays one "
-           "(f4e2m1 has none: it becomes a zero of the other sign); "
-           "float to integer truncates towards zero, NaN gives 0, what does not fit saturates; "
-           "integer to float rounds to nearest even; integer to integer wraps; to bool: x != 0. "
-           "`within` says what is known of a float: it is a number below 2^30 in size",
+    .doc = "x in another element type. Float to float rounds to nearest even, and NaN stays NaN "
+           "(f4e2m1 has no NaN: it becomes a zero of the opposite sign). Float to integer "
+           "truncates towards zero, NaN gives 0, and numbers out of range saturate. Integer to "
+           "float rounds to nearest even. Integer to integer wraps. A bool is x != 0. `within` "
+           "says that a float is known to be a number of magnitude below 2^30",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"within", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
@@ -58,8 +58,8 @@ static wick_scalar narrow_eval(const wick_attr *a, wick_elem e, wick_elem out, c
 
 const wick_op wick_op_narrow = {
     .name = "narrow",
-    .doc = "x, of f32, as f16 or bf16: to nearest even, a NaN stays one; what is below the normal "
-           "range of f32 is 0, which a conversion of bf16 in hardware makes of it",
+    .doc = "x, an f32, as f16 or bf16: rounded to nearest even; NaN stays NaN. Numbers below the "
+           "normal range of f32 become 0, as hardware conversions to bf16 make them",
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,

@@ -1,4 +1,4 @@
-/* Blocks of image elements as channels, and back. */
+/* depth_to_space and space_to_depth: blocks of image elements become channels, and back. */
 #include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -59,14 +59,15 @@ static void depth_to_space_compute(const wick_compute *c)
 
 const wick_op wick_op_depth_to_space = {
     .name = "depth_to_space",
-    .doc = "x [N, C*b*b, H, W] as [N, C, H*b, W*b]: the channel's place in its block becomes the "
-           "place in the image. Channels are blocks of all C (`dcr`), or C of blocks (`crd`)",
+    .doc = "Moves channels into space: x [N, C*b*b, H, W] becomes [N, C, H*b, W*b], where b is "
+           "`block`. With `dcr` the block position is the slower part of the channel index, with "
+           "`crd` the faster one",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"block", WICK_ATTR_INT, 1, true, NULL, 1, 1 << 15},
              {"order", WICK_ATTR_ENUM, 0, false, "dcr crd", 0, 0}},
     .level = WICK_GRAPH,
-    .moves = true,
+    .rounding_transparent = true,
     .infer = depth_to_space_infer,
     .ref = depth_to_space_ref,
     .compute = depth_to_space_compute,
@@ -128,13 +129,13 @@ static void space_to_depth_compute(const wick_compute *c)
 
 const wick_op wick_op_space_to_depth = {
     .name = "space_to_depth",
-    .doc = "x [N, C, H*b, W*b] as [N, b*b*C, H, W]: the place in each block of the image becomes "
-           "the slower part of the channel",
+    .doc = "Moves space into channels: x [N, C, H*b, W*b] becomes [N, b*b*C, H, W], where b is "
+           "`block`. The position in a block is the slower part of the channel index",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"block", WICK_ATTR_INT, 1, true, NULL, 1, 1 << 15}},
     .level = WICK_GRAPH,
-    .moves = true,
+    .rounding_transparent = true,
     .infer = space_to_depth_infer,
     .ref = space_to_depth_ref,
     .compute = space_to_depth_compute,

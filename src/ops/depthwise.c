@@ -1,9 +1,9 @@
-/* Depthwise convolutions of bytes by dot products: neighbouring columns of one channel are a
- * channel's four products.
+/* Depthwise convolutions of bytes by dot products: the four products of a channel are neighbouring
+ * columns of this channel.
  *
- * A row of an image holds blocks of channels, column after column; some columns, turned in
- * registers, are a vector with k columns of each channel. Neighbouring outputs take what they need
- * of the same columns: each of them has weights of its own, with zeros where its window is not. */
+ * A row of an image holds blocks of channels, column after column. Some of its columns, transposed
+ * in registers, are a vector with k columns of each channel. Neighbouring outputs read the same
+ * columns: each output has its own weights, which are zero outside of its window. */
 #include "ops/blocked.h"
 #include "ops/grad.h"
 #include "ops/ref.h"
@@ -116,10 +116,10 @@ static void depthwise_packed_compute(const wick_compute *c)
 
 const wick_op wick_op_depthwise_packed = {
     .name = "depthwise_packed",
-    .doc = "A 2-D convolution of each channel by itself, of bytes in blocks of channels "
-           "[N, CB, Y, X, c] by [CB, R, E, G, c, k]: output column x is phase x mod E; it sums "
-           "over R rows and the G * k columns from the window of phase 0 on, whose weights are 0 "
-           "where they are none of its own `taps`. Sums are i32, which wrap; x is `fill` in its "
+    .doc = "A 2-D convolution of each channel by itself, for bytes in blocks of channels: x [N, "
+           "CB, Y, X, c] with w [CB, R, E, G, c, k]. Output column x has phase x mod E. It sums "
+           "over R rows and over the G * k columns that begin at the window of phase 0; weights "
+           "outside of its own `taps` columns are 0. Sums are i32, which wrap; x is `fill` in its "
            "padding",
     .nin = {2, 2},
     .nout = {1, 1},

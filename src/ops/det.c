@@ -1,4 +1,4 @@
-/* Determinants. */
+/* det: determinants by Gaussian elimination. */
 #include <math.h>
 
 #include "ops/compose.h"
@@ -139,8 +139,8 @@ static void det_expand(wick_builder *b, const wick_node *node, const wick_value 
 
 const wick_op wick_op_det = {
     .name = "det",
-    .doc = "The determinants of the matrices in the last two dimensions, by elimination with the "
-           "largest element of each column as pivot. f16 and bf16 in f32",
+    .doc = "The determinants of the matrices in the last two dimensions, by Gaussian elimination "
+           "with the largest element of each column as pivot. f16 and bf16 are computed in f32",
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_GRAPH,

@@ -1,6 +1,6 @@
-/* Division and remainders. Element-wise they are total: an integer divided by zero is 0, and the
- * least integer by -1 wraps, so that no machine traps. The rows on tensors fail on a zero divisor:
- * their stages check it. */
+/* Division and remainders. The element-wise forms are total: an integer divided by zero is 0, and
+ * the least integer divided by -1 wraps, so that no machine traps. The operators on tensors fail
+ * the run on a zero divisor, which their stages test. */
 #include <math.h>
 
 #include "ops/grad.h"
@@ -37,7 +37,7 @@ static wick_value divide_guarded(wick_builder *b, wick_opcode op, wick_value x, 
   wick_value zero = expr_k(b, y, 0), none = expr_eq(b, y, 0), bad = none, minus = none;
   if (is_signed) minus = expr_eq(b, y, -1), bad = wick_build2(b, WICK_OP_or, none, minus);
   wick_value r = wick_build2(b, op, x, expr_where(b, bad, expr_k(b, y, 1), y));
-  if (is_signed && op == WICK_OP_quot) r = expr_where(b, minus, expr_neg(b, x), r);
+  if (is_signed && op == WICK_OP_div_unchecked) r = expr_where(b, minus, expr_neg(b, x), r);
   return expr_where(b, none, zero, r); /* the rest by 1 and by -1 is 0 */
 }
 
@@ -82,13 +82,13 @@ static wick_dim div_content(wick_dims *t, const wick_dim *x) { return divide_con
 static void div_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
   (void)n;
-  out[0] = divide_guarded(b, WICK_OP_quot, in[0], in[1]);
+  out[0] = divide_guarded(b, WICK_OP_div_unchecked, in[0], in[1]);
 }
 
 const wick_op wick_op_div = {
     .name = "div",
-    .doc = "x / y. Floats as IEEE 754 says; integers truncate towards zero, wrap, and fail on a "
-           "zero divisor (as an element of a stage or loop: give 0)",
+    .doc = "x / y. Floats follow IEEE 754. Integers truncate towards zero and wrap; a zero "
+           "divisor fails the run (as an element of a stage or loop it gives 0)",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -132,8 +132,8 @@ static void mod_expand(wick_builder *b, const wick_node *n, const wick_value *in
 {
   (void)n;
   bool is_float = wick_elem_is_float(wick_built_info(b, in[0])->elem);
-  wick_value r =
-      is_float ? wick_poly_fmod(b, in[0], in[1]) : divide_guarded(b, WICK_OP_rem, in[0], in[1]);
+  wick_value r = is_float ? wick_poly_fmod(b, in[0], in[1])
+                          : divide_guarded(b, WICK_OP_rem_unchecked, in[0], in[1]);
   wick_value zero = expr_k(b, r, 0), is_zero = expr_eq(b, r, 0);
   wick_value other = wick_build2(b, WICK_OP_ne, expr_lt(b, r, 0), expr_lt(b, in[1], 0));
   r = expr_where(b, other, expr_add(b, r, in[1]), r);
@@ -143,9 +143,9 @@ static void mod_expand(wick_builder *b, const wick_node *n, const wick_value *in
 
 const wick_op wick_op_mod = {
     .name = "mod",
-    .doc = "x - floor(x / y) * y, with the sign of y, zero too. Floats: the exact remainder of "
-           "fmod, plus y, rounded, where its sign differs; NaN for y = 0 or infinite x. Integers "
-           "fail on a zero divisor (as an element of a stage or loop: give 0)",
+    .doc = "x - floor(x / y) * y, with the sign of y, also for zero. Floats: the exact remainder "
+           "of fmod, plus y, rounded, if its sign differs; NaN if y = 0 or x is infinite. "
+           "Integers: a zero divisor fails the run (as an element of a stage or loop it gives 0)",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -176,14 +176,15 @@ static void fmod_expand(wick_builder *b, const wick_node *n, const wick_value *i
 {
   (void)n;
   bool is_float = wick_elem_is_float(wick_built_info(b, in[0])->elem);
-  out[0] =
-      is_float ? wick_poly_fmod(b, in[0], in[1]) : divide_guarded(b, WICK_OP_rem, in[0], in[1]);
+  out[0] = is_float ? wick_poly_fmod(b, in[0], in[1])
+                    : divide_guarded(b, WICK_OP_rem_unchecked, in[0], in[1]);
 }
 
 const wick_op wick_op_fmod = {
     .name = "fmod",
-    .doc = "x - trunc(x / y) * y, exactly, with the sign of x, zero too. Floats: NaN for y = 0 or "
-           "infinite x. Integers fail on a zero divisor (as an element of a stage or loop: give 0)",
+    .doc = "x - trunc(x / y) * y, exactly, with the sign of x, also for zero. Floats: NaN if y = "
+           "0 or x is infinite. Integers: a zero divisor fails the run (as an element of a stage "
+           "or loop it gives 0)",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -200,8 +201,8 @@ const wick_op wick_op_fmod = {
 
 /* ---- what machines have ---- */
 
-const wick_op wick_op_quot = {
-    .name = "quot",
+const wick_op wick_op_div_unchecked = {
+    .name = "div_unchecked",
     .doc = "x / y of integers, truncated, without a guard: y is not 0, and the quotient fits. "
            "`div` expands into it",
     .nin = {2, 2},
@@ -213,8 +214,8 @@ const wick_op wick_op_quot = {
     .eval = div_eval,
 };
 
-const wick_op wick_op_rem = {
-    .name = "rem",
+const wick_op wick_op_rem_unchecked = {
+    .name = "rem_unchecked",
     .doc = "x - trunc(x / y) * y of integers, without a guard: y is not 0, and x / y fits. `mod` "
            "and `fmod` expand into it",
     .nin = {2, 2},

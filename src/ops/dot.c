@@ -1,5 +1,5 @@
-/* Sums of products of neighbouring elements: what dot-product instructions do. The interpreter
- * (loop/interpret.c) says what it computes. */
+/* Sums of products of neighbouring elements, as dot-product instructions compute them. The
+ * interpreter (loop/interpret.c) defines the result. */
 #include "ir/op.h"
 
 /* Whole numbers or floats of at most 16 bits, and what their products are summed in. */
@@ -32,11 +32,11 @@ static wick_status dot_infer(wick_infer *c)
 
 const wick_op wick_op_dot = {
     .name = "dot",
-    .doc = "To each lane of a sum, the products of k neighbouring lanes of x and w are added; k: "
-           "as many lanes as they have for one of the sum. Of whole numbers of at most 16 bits the "
-           "sum is an i32, which wraps; of f16 or bf16 an f32, to which the last product is added "
-           "first, each by one fma; numbers below the normal range, of the operands and between, "
-           "may be 0 (on a target that has the product as an instruction they are)",
+    .doc = "Adds to each lane of a sum the products of k neighbouring lanes of x and w, where k "
+           "is the number of their lanes for each lane of the sum. The sum of integers of at most "
+           "16 bits is an i32, which wraps. The sum of f16 or bf16 is an f32: the last product is "
+           "added first, each by one fma. Numbers below the normal range, in operands and in "
+           "between, may become 0; they do on a target that has this product as an instruction",
     .nin = {3, 3},
     .nout = {1, 1},
     .level = WICK_LOOP,

@@ -1,4 +1,5 @@
-/* The reference evaluator: values with counted storage, frames of functions, nodes in order. */
+/* The reference evaluator: it runs nodes in order, with a frame for each function and reference
+ * counts for the storage of values. */
 #include "ops/evaluate.h"
 
 #include <string.h>
@@ -383,7 +384,9 @@ static wick_status evaluate_node(evaluate *e, evaluate_frame *fr, const wick_nod
     *out = (evaluate_datum){.nitem = n->nin, .item = wick_new(e->tmp, evaluate_datum, n->nin)};
     for (uint32_t i = 0; i < n->nin; i++) out->item[i] = evaluate_retain(fr->value[n->in[i].id]);
     return NULL;
-  case WICK_OP_item: *out = evaluate_retain(fr->value[n->in[0].id].item[n->attr[0].i]); return NULL;
+  case WICK_OP_tuple_get:
+    *out = evaluate_retain(fr->value[n->in[0].id].item[n->attr[0].i]);
+    return NULL;
   case WICK_OP_if: return evaluate_if(e, fr, n, out);
   case WICK_OP_loop: return evaluate_loop(e, fr, n, out);
   case WICK_OP_call: return evaluate_call(e, fr, n, out);
@@ -427,7 +430,7 @@ static wick_status evaluate_func(evaluate *e, const wick_func *f, uint32_t nin,
   evaluate_frame fr = {
       .f = f, .plan = &plan, .value = wick_new(e->tmp, evaluate_datum, f->nvalue + 1)};
   for (uint32_t i = 0; i < nin; i++) WICK_TRY(evaluate_bind(e, &fr, i, &in[i].tensor));
-  WICK_TRY(wick_checks_hold(f, fr.sym.n, fr.sym.at, fr.val.at, e->mem));
+  WICK_TRY(wick_shape_constraints_hold(f, fr.sym.n, fr.sym.at, fr.val.at, e->mem));
   for (uint32_t i = 0; i < nin; i++) {
     WICK_TRY(evaluate_check(e, &fr, i, &in[i].tensor));
     fr.value[1 + i] = evaluate_retain(in[i]);

@@ -1,13 +1,12 @@
-/* The reference evaluator of graph functions: every node by its row's `ref`, in order.
- *
- * Slow and exact: the oracle for everything that is compiled. */
+/* The reference evaluator of graph functions: it runs the `ref` of every node's operator, in
+ * order. It is slow and exact: the oracle for all compiled code. */
 #ifndef WICK_OPS_EVALUATE_H
 #define WICK_OPS_EVALUATE_H
 
 #include "ir/op.h"
 
 typedef struct wick_evaluate_options {
-  /* Sees every tensor when it has been computed, parameters too. NULL: nobody does. */
+  /* Is called with every tensor after it is computed, also for parameters. May be NULL. */
   void (*observe)(void *arg, const wick_func *f, wick_value v, const wick_tensor *t);
   void *arg;
 } wick_evaluate_options;

@@ -28,7 +28,7 @@
   "  %0 = call @g %x, %x : f32[2*N] return %0 }"                                                   \
   "graph @g(%a: f32[N[1..8]], %b: f32[N]) -> f32[2*N] {"                                           \
   "  %0 = tuple %a, %b : tuple<f32[N],f32[N]>"                                                     \
-  "  %1 = item %0 {index=1} : f32[N]  %2 = item %0 {index=0} : f32[N]"                             \
+  "  %1 = tuple_get %0 {index=1} : f32[N]  %2 = tuple_get %0 {index=0} : f32[N]"                   \
   "  %3 = concat %1, %2 : f32[2*N]  return %3 }"
 /* What the branches use is not freed before. */
 #define LIVES                                                                                      \

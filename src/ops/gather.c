@@ -1,5 +1,5 @@
-/* Elements chosen by indices that are data. Negative indices count from the end; those outside fail
- * the run. */
+/* Gathers: elements selected by indices that are data. Negative indices count from the end; an
+ * index out of range fails the run. */
 #include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -97,8 +97,8 @@ static void gather_compute(const wick_compute *c)
 
 const wick_op wick_op_gather = {
     .name = "gather",
-    .doc = "x at the indices along `axis`, which becomes the dimensions of the indices. Negative "
-           "indices count from the end; those outside fail the run",
+    .doc = "Elements of x at the indices along `axis`; the dimensions of the indices replace this "
+           "axis. Negative indices count from the end. An index out of range fails the run",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
@@ -167,8 +167,9 @@ static void gather_elements_compute(const wick_compute *c)
 
 const wick_op wick_op_gather_elements = {
     .name = "gather_elements",
-    .doc = "For each element of the indices, x at the same place but for `axis`, where the index "
-           "says. Negative indices count from the end; those outside fail the run",
+    .doc = "For each element of the indices, the element of x at the same position, except that "
+           "the index gives the position along `axis`. Negative indices count from the end. An "
+           "index out of range fails the run",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
@@ -256,9 +257,9 @@ static void gather_nd_compute(const wick_compute *c)
 
 const wick_op wick_op_gather_nd = {
     .name = "gather_nd",
-    .doc = "The last dimension of the indices has tuples of indices into x, behind `batch` "
-           "dimensions that both have; each is replaced by what it points to. Negative indices "
-           "count from the end; those outside fail the run",
+    .doc = "The last dimension of the indices holds tuples that index x, after `batch` dimensions "
+           "that both operands share. Each tuple is replaced by the part of x that it selects. "
+           "Negative indices count from the end. An index out of range fails the run",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {{"batch", WICK_ATTR_INT, 0, false, NULL, 0, WICK_MAX_RANK}},

@@ -1,4 +1,5 @@
-/* Tensors made of their own indices: ranges, one-hot vectors, identity and triangular matrices. */
+/* Tensors computed from their own indices: ranges, one-hot vectors, identity and triangular
+ * matrices. */
 #include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -65,7 +66,7 @@ static void range_compute(const wick_compute *c)
 
 const wick_op wick_op_range = {
     .name = "range",
-    .doc = "start + i * delta for i below `count`, rounded once; integers wrap",
+    .doc = "start + i * delta for each i below `count`, rounded once. Integers wrap",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {{"count", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
@@ -155,9 +156,9 @@ static void one_hot_compute(const wick_compute *c)
 
 const wick_op wick_op_one_hot = {
     .name = "one_hot",
-    .doc = "Each index becomes `depth` elements along a new dimension at `axis`: values[1] where "
-           "the place is the index, values[0] elsewhere. Negative indices count from the end; "
-           "those outside give values[0] alone",
+    .doc = "Replaces each index by `depth` elements along a new dimension at `axis`: values[1] at "
+           "the index, values[0] elsewhere. Negative indices count from the end. An index out of "
+           "range gives values[0] only",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_INT, -1, false, NULL, 0, 0},
@@ -199,7 +200,7 @@ static void triangle_compute(const wick_compute *c)
   wick_elem e = wick_built_info(b, c->in[0])->elem;
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK];
-  uint32_t n = wick_stage_map(c, 0, "triangle", axis);
+  uint32_t n = wick_stage_map(c, 0, "trilu", axis);
   for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
   wick_dim border =
       wick_dim_add(b->module->dims, index[n - 2], wick_dim_const(c->attr[TRIANGLE_K].i));
@@ -211,10 +212,10 @@ static void triangle_compute(const wick_compute *c)
   c->out[0] = wick_map_end(b, 1, &v);
 }
 
-const wick_op wick_op_triangle = {
-    .name = "triangle",
-    .doc = "The matrices in the last two dimensions of x with 0 below (`upper`) or above the "
-           "diagonal `k`: the main one is 0, those to the right are positive",
+const wick_op wick_op_trilu = {
+    .name = "trilu",
+    .doc = "The matrices in the last two dimensions of x, with 0 below diagonal `k` (`upper`) or "
+           "above it. The main diagonal is 0; diagonals to its right are positive",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"upper", WICK_ATTR_BOOL, 1, false, NULL, 0, 0},
@@ -261,8 +262,8 @@ static void eye_compute(const wick_compute *c)
 
 const wick_op wick_op_eye = {
     .name = "eye",
-    .doc = "A matrix with 1 on the diagonal `k` (the main one is 0, those to the right are "
-           "positive), 0 elsewhere",
+    .doc = "A matrix with 1 on diagonal `k` and 0 elsewhere. The main diagonal is 0; diagonals to "
+           "its right are positive",
     .nout = {1, 1},
     .attr = {{"k", WICK_ATTR_INT, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,

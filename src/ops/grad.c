@@ -1,4 +1,5 @@
-/* The walk: which values depend on what is differentiated by, forwards; cotangents, backwards. */
+/* The walk of reverse-mode differentiation. Forwards it finds the values that depend on the
+ * variables; backwards it propagates cotangents. */
 #include "ops/grad.h"
 
 #include "ir/expr.h"
@@ -15,7 +16,16 @@ void wick_grad_opened(wick_adjoint *a) { wick_grad_through(a, wick_op_of(a->node
 bool wick_grad_has(const wick_builder *b, wick_value v)
 {
   const wick_type_info *t = v.id && v.id < b->values.n ? wick_built_info(b, v) : NULL;
-  return t && t->kind == WICK_TENSOR && !t->layout && WICK_FLOATS >> t->elem & 1;
+  return t && t->kind == WICK_TENSOR && WICK_FLOATS >> t->elem & 1;
+}
+
+/* It has cotangents, and elements: what has none changes nothing, and needs no rule. */
+static bool grad_counts(const wick_builder *b, wick_value v)
+{
+  bool counts = wick_grad_has(b, v);
+  const wick_type_info *t = wick_built_info(b, v);
+  for (uint32_t k = 0; counts && k < t->rank; k++) counts = !wick_dim_is(t->dim[k], 0);
+  return counts;
 }
 
 /* ---- what is known of values ---- */
@@ -69,7 +79,7 @@ static void grad_add(const grad_walk *w, wick_value v, wick_value cotangent)
 static bool grad_follows(const grad_walk *w, wick_value v, wick_value from)
 {
   grad_fact *f = grad_fact_of(w, v);
-  if (f->active || !wick_grad_has(w->b, v) || !grad_is_active(w, from)) return false;
+  if (f->active || !grad_counts(w->b, v) || !grad_is_active(w, from)) return false;
   return f->active = true;
 }
 
@@ -225,7 +235,7 @@ void wick_grad_build(wick_builder *b, const wick_grad_request *r, wick_value *ou
   w.outer = wick_new(b->mem, grad_fact, r->nwrt + 1);
   for (uint32_t i = 0; i < r->nwrt; i++) {
     grad_fact *f = grad_fact_of(&w, r->wrt[i]);
-    if (f && wick_grad_has(b, r->wrt[i])) f->active = f->leaf = true;
+    if (f && grad_counts(b, r->wrt[i])) f->active = f->leaf = true;
   }
   grad_forwards(&w, r->begin, r->end);
   for (uint32_t i = 0; i < r->nof; i++) grad_add(&w, r->of[i], r->cotangent[i]);

@@ -1,5 +1,5 @@
-/* Derivatives of activations. At a corner the slope is that of the side of zeros, or of the left.
- */
+/* Derivatives of activations. At a corner the slope is that of the side where the function is zero,
+ * or that of the left side. */
 #include "ir/expr.h"
 #include "ops/grad.h"
 

@@ -1,9 +1,9 @@
 /* Derivatives of branches and calls.
  *
- * What an arm has computed is computed again in the same arm of a second branch, which gives the
- * cotangents of what both take from outside. Called functions are differentiated as if they stood
- * where they are called. */
-#include "ir/called.h"
+ * The same arm of a second branch recomputes what the first branch computed, and gives the
+ * cotangents of the values that both take from outside. Called functions are differentiated as if
+ * they were inlined. */
+#include "ir/call.h"
 #include "ir/replay.h"
 #include "ops/grad.h"
 
@@ -46,4 +46,4 @@ void wick_grad_if(wick_adjoint *a)
 
 /* ---- calls ---- */
 
-void wick_grad_call(wick_adjoint *a) { wick_grad_through(a, wick_build_called); }
+void wick_grad_call(wick_adjoint *a) { wick_grad_through(a, wick_build_inlined_call); }

@@ -1,4 +1,4 @@
-/* What the rules of differentiation build with. */
+/* Helpers that build nodes for the differentiation rules. */
 #include "ir/expr.h"
 #include "ops/grad.h"
 
@@ -25,7 +25,7 @@ wick_value wick_grad_expand(wick_builder *b, wick_value g, wick_value x)
   wick_type want = wick_type_tensor(b->module, wick_built_info(b, g)->elem, t->rank, t->dim);
   if (wick_type_eq(want, wick_built_type(b, g))) return g;
   wick_attr a = {.n = t->rank, .dims = t->dim};
-  return wick_build(b, WICK_OP_expand, 1, &g, &a, 0, NULL);
+  return wick_build(b, WICK_OP_broadcast_to, 1, &g, &a, 0, NULL);
 }
 
 wick_value wick_grad_fill(wick_builder *b, wick_value x, double number)

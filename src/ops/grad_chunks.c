@@ -1,11 +1,12 @@
-/* Loops backwards whose steps are too many for all their rows, or nobody knows how many.
+/* The backward pass of loops with too many steps, or an unknown number of steps, to keep the
+ * results of all of them.
  *
- * The steps are looked at in chunks, from the last to the first: from the state that a chunk begins
- * with it is run again, now with its rows kept, and then backwards. The states are known at a few
- * checkpoints, equally far from each other; what lies between a checkpoint and a chunk is run
- * again. With CHUNKS_MOST of both and no more than the square of that in steps each chunk begins at
- * a checkpoint, and the loop is run three times in all; beyond, steps run more often, but the
- * memory stays what it is. */
+ * The steps are processed in chunks, from the last to the first. A chunk runs again from its first
+ * state, now keeping its results, and then backwards. States are kept at a few checkpoints at equal
+ * distances; the steps between a checkpoint and a chunk run again. With CHUNKS_MOST chunks and
+ * checkpoints, and no more steps than the square of this, each chunk begins at a checkpoint, and
+ * the loop runs three times in all. With more steps, some run more often, but memory stays the
+ * same. */
 #include "ir/expr.h"
 #include "ops/grad_loop.h"
 
@@ -102,7 +103,7 @@ static void chunks_state(const chunks *c, wick_value begin, wick_value *state)
   for (uint32_t k = 0; k < l->ncarried; k++) {
     state[k] = l->a->in[1 + k];
     if (!l->row[k].kept) continue;
-    state[k] = wick_build(b, WICK_OP_take, 2, in, a, 0, NULL);
+    state[k] = wick_build(b, WICK_OP_dynamic_index, 2, in, a, 0, NULL);
     in[0].id++;
   }
   wick_loop_run run = {.init = state, .count = expr_sub(b, begin, from), .begin = from};

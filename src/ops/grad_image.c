@@ -1,5 +1,4 @@
-/* Derivatives of images in other sizes, of images sampled at places that are data, and of regions.
- */
+/* Derivatives of resize, grid_sample and roi_align. */
 #include <string.h>
 
 #include "ir/expr.h"
@@ -148,7 +147,7 @@ static wick_value sample_pixel(const sample *s)
     at = at.id ? expr_add(b, at, i) : i;
   }
   wick_attr shape = {.n = 3, .dims = s->dim}, axis = {.i = 2};
-  wick_value in[2] = {s->x, wick_build(b, WICK_OP_expand, 1, &at, &shape, 0, NULL)};
+  wick_value in[2] = {s->x, wick_build(b, WICK_OP_broadcast_to, 1, &at, &shape, 0, NULL)};
   wick_value v = wick_build(b, WICK_OP_gather_elements, 2, in, &axis, 0, NULL);
   if (!inside.id || b->status) return v;
   return expr_where(b, inside, v, expr_k(b, v, 0));

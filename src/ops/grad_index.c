@@ -1,6 +1,6 @@
-/* Derivatives of rows with indices: what was gathered is scattered, and the reverse. Rows that
- * gather whole slices along one axis give a product with a one-hot matrix: a schedule for products
- * is faster than a look at all indices for each element. */
+/* Derivatives of operators with indices: the derivative of a gather is a scatter, and the reverse.
+ * Gathers of whole slices along one axis become a product with a one-hot matrix: a schedule for
+ * products is faster than testing all indices for each element. */
 #include "ir/expr.h"
 #include "ops/grad.h"
 
@@ -79,7 +79,7 @@ static wick_value index_batched(wick_builder *b, wick_value indices, uint32_t ba
   wick_attr shape = {.n = t->rank, .dims = dim};
   for (uint32_t k = 0; k < batch; k++) {
     wick_value n = wick_grad_count(b, t->dim[k], k, t->rank);
-    part[k] = wick_build(b, WICK_OP_expand, 1, &n, &shape, 0, NULL);
+    part[k] = wick_build(b, WICK_OP_broadcast_to, 1, &n, &shape, 0, NULL);
   }
   part[batch] = wick_build_cast(b, indices, WICK_I64);
   return wick_grad_concat(b, t->rank - 1u, batch + 1, part);

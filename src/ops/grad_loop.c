@@ -1,10 +1,11 @@
-/* The derivative of a loop: its steps backwards.
+/* The derivative of a loop runs its steps backwards.
  *
- * The loop is run again, and keeps what it carries, and results that take long to compute, of every
- * step. A second loop goes through these from the last step to the first: computes the rest of the
- * step again, and carries the cotangents of what the first carries, and those of what it captures,
- * to which each step adds. What a step takes of a sequence for itself has a cotangent for itself:
- * these are stacked, and turned round. */
+ * The loop runs again, and keeps for every step the values that it carries and the results that are
+ * expensive to compute. A second loop goes through these from the last step to the first. It
+ * computes the rest of each step again, and carries the cotangents of the values that the first
+ * loop carries, and those of the values that it captures, to which each step adds. If a step reads
+ * only its own part of a sequence, it gives the cotangent of this part: these are stacked and
+ * reversed. */
 #include "ops/grad_loop.h"
 
 #include "ir/element.h"
@@ -93,12 +94,12 @@ int64_t wick_loop_room(const wick_loop_rule *l, uint32_t nrow)
 static bool loop_computes_again(const wick_builder *b, const wick_node *n)
 {
   const wick_op *op = wick_op_of(n);
-  if (op->scalar || op->view || op->moves || op->chosen || n->op == WICK_OP_const || !n->nout)
+  if (op->scalar || op->view || op->rounding_transparent || op->dynamic_slice ||
+      n->op == WICK_OP_const || !n->nout)
     return true;
   for (uint32_t k = 0; k < n->nout; k++) {
     const wick_type_info *t = wick_built_info(b, (wick_value){n->first.id + k});
-    if (t->kind != WICK_TENSOR || t->layout || t->rank >= WICK_MAX_RANK || t->elem == WICK_STRING)
-      return true;
+    if (t->kind != WICK_TENSOR || t->rank >= WICK_MAX_RANK || t->elem == WICK_STRING) return true;
   }
   return false;
 }
@@ -173,7 +174,7 @@ static void loop_live(wick_loop_rule *l)
 /* The node takes the step's part of something that is long enough for all steps. */
 static bool loop_takes(const wick_loop_rule *l, const wick_node *n)
 {
-  if (n->op != WICK_OP_take || n->in[1].id != l->g.first.id) return false;
+  if (n->op != WICK_OP_dynamic_index || n->in[1].id != l->g.first.id) return false;
   wick_dim size = wick_built_info(l->b, n->in[0])->dim[n->attr[0].i];
   for (uint32_t k = 0; k < l->a->ncaptured; k++)
     if (l->a->captured[k].id == n->in[0].id) return wick_dim_is_const(size) && size.v >= l->most;
@@ -262,7 +263,7 @@ static wick_value loop_row(const loop_back *s, wick_value all, wick_value row)
 {
   wick_value in[2] = {all, s->whole ? s->step : row};
   wick_attr a[2] = {{.i = 0}, {.i = s->whole}};
-  return wick_build(s->l->b, WICK_OP_take, 2, in, a, 0, NULL);
+  return wick_build(s->l->b, WICK_OP_dynamic_index, 2, in, a, 0, NULL);
 }
 
 static wick_value loop_same(wick_builder *b, wick_value v)
@@ -277,11 +278,11 @@ static wick_value loop_same(wick_builder *b, wick_value v)
 static bool loop_from_end(const loop_back *s, wick_replay *r, const wick_node *n)
 {
   wick_builder *b = s->l->b;
-  if (!s->whole || n->op != WICK_OP_take || n->in[1].id != s->l->g.first.id) return false;
+  if (!s->whole || n->op != WICK_OP_dynamic_index || n->in[1].id != s->l->g.first.id) return false;
   wick_value in[2] = {wick_replayed(r, n->in[0]), s->step};
   wick_attr a[2] = {n->attr[0], {.i = !n->attr[1].i}};
   if (!wick_dim_is(wick_built_info(b, in[0])->dim[a[0].i], s->run->room)) return false;
-  r->to[n->first.id] = wick_build(b, WICK_OP_take, 2, in, a, 0, NULL);
+  r->to[n->first.id] = wick_build(b, WICK_OP_dynamic_index, 2, in, a, 0, NULL);
   return true;
 }
 
@@ -469,7 +470,7 @@ wick_value wick_loop_untake(const wick_loop_rule *l, const wick_loop_run *run,
 /* ---- the rule ---- */
 
 /* All steps at once; out: of takes the cotangents of what they take from. The loop again has all
- * results of the first: it takes its place (graph/twins.h). */
+ * results of the first: it takes its place (graph/merge_loops.h). */
 static void loop_at_once(const wick_loop_rule *l, const wick_value *init, wick_value *out)
 {
   wick_loop_run run = {.init = l->a->in + 1,

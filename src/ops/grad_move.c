@@ -1,4 +1,5 @@
-/* Derivatives of rows that move elements: they move back, and what was there twice is added up. */
+/* Derivatives of operators that move elements: cotangents move back, and those of repeated elements
+ * are added. */
 #include "ir/expr.h"
 #include "ops/grad.h"
 
@@ -232,7 +233,7 @@ void wick_grad_space_to_depth(wick_adjoint *a)
 
 void wick_grad_triangle(wick_adjoint *a)
 {
-  a->din[0] = wick_build(a->b, WICK_OP_triangle, 1, a->dout, a->node->attr, 0, NULL);
+  a->din[0] = wick_build(a->b, WICK_OP_trilu, 1, a->dout, a->node->attr, 0, NULL);
 }
 
 enum { PACK_AXIS, PACK_BLOCK, PACK_PARTS, PACK_SHUFFLE }; /* of unpack: extent in place of block */

@@ -1,4 +1,4 @@
-/* Derivatives of matrix products and of what is made of them: each is a matrix product again. */
+/* Derivatives of matrix products and of operators made of them: each is a matrix product again. */
 #include "ir/expr.h"
 #include "ops/grad.h"
 

@@ -1,5 +1,5 @@
-/* Derivatives of reductions, of what normalizes along an axis, and of running sums. Elements that
- * are largest, or least, together share the cotangent in equal parts. */
+/* Derivatives of reductions, of normalizations along an axis, and of running sums. If several
+ * elements are the largest (or least), they share the cotangent equally. */
 #include <math.h>
 
 #include "ir/expr.h"

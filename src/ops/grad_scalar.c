@@ -1,5 +1,5 @@
-/* Derivatives of element-wise arithmetic with several operands. Of equal operands, max and min give
- * each half of the cotangent, and clip passes it on at its bounds. */
+/* Derivatives of element-wise arithmetic with several operands. For equal operands, max and min
+ * give each half of the cotangent; clip passes it on at its bounds. */
 #include <math.h>
 
 #include "ir/expr.h"

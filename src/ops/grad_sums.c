@@ -1,7 +1,7 @@
 /* Cotangents that are sums of products over the steps of a loop: those of weights.
  *
- * Where a step adds a product of a few columns with a few rows to a large sum, the step gives its
- * factors instead, and one product of the factors of all steps makes the sum behind the loop. */
+ * If a step adds a product of a few columns with a few rows to a large sum, the step gives the
+ * factors instead; after the loop one product of the factors of all steps gives the sum. */
 #include "ops/grad_loop.h"
 
 enum { SUMS_LESS = 2, SUMS_BYTES = 1 << 26 };

@@ -1,6 +1,6 @@
-/* Derivatives of convolutions and pools. By images they are transposed convolutions (or
- * convolutions); by weights, products of matrices: for each element of the window, the elements of
- * the image that it meets, times the cotangents. */
+/* Derivatives of convolutions and pools. The derivative by the image is a transposed convolution
+ * (or a convolution). The derivative by the weights is a matrix product: for each element of the
+ * window, the image elements that it meets times the cotangents. */
 #include <math.h>
 
 #include "ir/element.h"

@@ -1,11 +1,11 @@
-/* Images sampled at places that are data. */
+/* grid_sample: images sampled at coordinates that are data. */
 #include <math.h>
 
 #include "ops/grad.h"
+#include "ops/loop_nest.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
-#include "ops/walk.h"
 
 enum { GRID_MODE, GRID_PADDING, GRID_ALIGN, GRID_ELEMENTS };
 enum { GRID_LINEAR, GRID_NEAREST, GRID_CUBIC };
@@ -332,7 +332,7 @@ static void grid_sample_compute(const wick_compute *c)
   wick_value any[GRID_MOST] = {{0}}, place[GRID_MOST];
   wick_axes_of(b, c->out_type[0], all);
   axis[0] = all[0], axis[1] = all[2], axis[2] = all[1];
-  wick_value y = wick_walk_begin(b, "grid_sample", 3, axis, 1, c->out_type);
+  wick_value y = wick_loop_nest_begin(b, "grid_sample", 3, axis, 1, c->out_type);
   wick_dim of[WICK_MAX_RANK] = {WICK_DIM_INVALID, all[0].sym, all[2].sym},
            to[WICK_MAX_RANK] = {all[0].sym, all[1].sym, all[2].sym};
   s.index[0] = all[0].sym, s.index[1] = all[1].sym;
@@ -351,17 +351,17 @@ static void grid_sample_compute(const wick_compute *c)
   wick_value v = grid_stage_value(&s, 0, place);
   wick_put(b, y, to, s.n - 1, any, wick_build_cast(b, v, e));
   for (uint32_t k = 1; k < s.n; k++) wick_for_end(b, 0, NULL);
-  c->out[0] = wick_walk_end(b);
+  c->out[0] = wick_loop_nest_end(b);
 }
 
 const wick_op wick_op_grid_sample = {
     .name = "grid_sample",
-    .doc = "x [N, C, spatial...] at the places that grid [N, out..., coordinates] gives, the last "
-           "dimension's coordinate first: -1 and 1 are the outer edges of the first and last "
-           "elements, or their centres (`align`), or they count the elements (`elements`). "
-           "Interpolated linearly, by cubics with -0.75, or "
-           "the nearest, ties to even. Elements outside are 0, those at the border, or x mirrored "
-           "at the edges",
+    .doc = "Samples x [N, C, spatial...] at the coordinates in grid [N, out..., coordinates]. The "
+           "coordinate of the last dimension comes first. -1 and 1 are the outer edges of the "
+           "first and last elements, or with `align` their centres; with `elements`, coordinates "
+           "count elements. Sampling is linear, cubic (with coefficient -0.75), or takes the "
+           "nearest element, ties to even. Elements out of bounds are 0 (`zeros`), the nearest "
+           "border element (`border`), or x mirrored at its edges (`reflection`)",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {{"mode", WICK_ATTR_ENUM, 0, false, "linear nearest cubic", 0, 0},
@@ -369,7 +369,7 @@ const wick_op wick_op_grid_sample = {
              {"align", WICK_ATTR_BOOL, 0, false, NULL, 0, 0},
              {"elements", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .alone = true,
+    .unfusable = true,
     .elems = WICK_FLOATS,
     .infer = grid_sample_infer,
     .ref = grid_sample_ref,

@@ -1,5 +1,6 @@
-/* Gated recurrent units: the row over a sequence, and its step where the state's product comes
- * before the reset: then the three gates are one product and meet in registers. */
+/* Gated recurrent units: the operator on a sequence, and its step for the form in which the product
+ * with the state comes before the reset. Then the three gates are one product and meet in
+ * registers. */
 #include "ops/layout.h"
 #include "ops/recurrent.h"
 #include "ops/ref.h"
@@ -112,14 +113,15 @@ static void gru_expand(wick_builder *b, const wick_node *n, const wick_value *in
 
 const wick_op wick_op_gru = {
     .name = "gru",
-    .doc =
-        "Gated recurrent units over a sequence, in one direction: x [steps, batch, inputs], w [3 "
-        "units, inputs] and r [3 units, units] with the gates z, r, n one behind another, a bias "
-        "[6 units] (w's, then r's), i32 lengths [batch], the first state h [batch, units] (0). n "
-        "takes w x + r (reset h) + biases, or, `late`, w x + bias + reset (r h + bias); h' = (1 - "
-        "z) n + z h. `clip` (0: none) bounds what activations take; alpha and beta are per "
-        "activation: cell, gate. Behind a sequence's length the state stays and the result is 0. "
-        "Gives all h [steps, batch, units], the last h",
+    .doc = "Gated recurrent units over a sequence, in one direction. The operands are x [steps, "
+           "batch, inputs]; the weights w [3 units, inputs] and r [3 units, units], with the "
+           "gates z, r, n one after another; a bias [6 units] (that of w, then that of r); "
+           "lengths [batch] (i32); and the initial state h [batch, units] (default 0). The input "
+           "of n is w x + r (reset h) + biases, or with `late` w x + bias + reset (r h + bias). "
+           "The new state is (1 - z) n + z h. `clip` limits the inputs of activations (0: no "
+           "limit). alpha and beta have one number per activation: cell, gate. After the end of a "
+           "sequence the state stays and the result is 0. The results are h of all steps [steps, "
+           "batch, units], and the last h",
     .nin = {3, 6},
     .nout = {2, 2},
     .attr = {GRU_ATTRS,
@@ -127,7 +129,7 @@ const wick_op wick_op_gru = {
              {"late", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
-    .beside = 1u << WICK_RECURRENT_LENGTHS,
+    .aux_operands = 1u << WICK_RECURRENT_LENGTHS,
     .infer = gru_infer,
     .ref = gru_ref,
     .expand = gru_expand,
@@ -205,19 +207,20 @@ static void gru_step_grad(wick_adjoint *a) { wick_step_grad(a, gru_step_rows); }
 
 const wick_op wick_op_gru_step = {
     .name = "gru_step",
-    .doc = "One step of `gru`, `late`, on units in blocks: x [B, N, 3, v] holds what the inputs "
-           "add to the gates, the state [B, N, v], the state again as rows [B, places] and r [N, "
-           "K, 3, v] its weights (both or none; of narrower floats, too, r for dot products of k "
-           "neighbours [N, K / k, 3, v, k]), the bias of n [N, 1, v]. Sums along K in order, "
-           "each step one fma. Gives the state [B, N, v]",
+    .doc = "One step of `gru` with `late`, on units in blocks of v. x [B, N, 3, v] holds what the "
+           "inputs contribute to the gates. The other operands are the state [B, N, v]; the state "
+           "again as rows [B, units] and its weights r [N, K, 3, v], both or neither; and the "
+           "bias of n [N, 1, v]. Weights of narrower floats may also be r [N, K / k, 3, v, k], "
+           "for dot products of k neighbours. Sums run along K in order, each step one fma. The "
+           "result is the new state [B, N, v]",
     .nin = {2, 5},
     .nout = {1, 1},
     .attr = {GRU_ATTRS},
     .level = WICK_GRAPH,
     .grad = gru_step_grad,
     .elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64),
-    .beside = 1u << WICK_STEP_H | 1u << WICK_STEP_R,
-    .factors = wick_step_factors,
+    .aux_operands = 1u << WICK_STEP_H | 1u << WICK_STEP_R,
+    .product_operands = wick_step_factors,
     .layout = wick_layout_step,
     .infer = gru_step_infer,
     .ref = gru_step_ref,

@@ -1,4 +1,4 @@
-/* Rows of the runtime: attributes, and the reference. */
+/* Operators that call the runtime: their attributes and their reference. */
 #include "ops/host.h"
 
 #include <string.h>

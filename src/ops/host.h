@@ -1,4 +1,4 @@
-/* Rows that are calls into the runtime (runtime/host.h). */
+/* Operators that are calls into the runtime (runtime/host.h). */
 #ifndef WICK_OPS_HOST_H
 #define WICK_OPS_HOST_H
 

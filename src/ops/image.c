@@ -1,4 +1,4 @@
-/* Images: a row of the runtime. */
+/* image_decode, an operator of the runtime. */
 #include "ops/grad.h"
 #include "ops/host.h"
 #include "ops/tensor.h"
@@ -20,9 +20,9 @@ static wick_status image_decode_infer(wick_infer *c)
 
 const wick_op wick_op_image_decode = {
     .name = "image_decode",
-    .doc = "The pixels of an image file of that height and width: JPEG, JPEG 2000, PNG, WebP, "
-           "TIFF, BMP, PNM. Alpha is dropped; gray is (19595 r + 38470 g + 7471 b) / 65536, "
-           "rounded. Another size, and bytes that are no image, fail the run",
+    .doc = "Decodes an image file of the given height and width: JPEG, JPEG 2000, PNG, WebP, "
+           "TIFF, BMP or PNM. Alpha is dropped. Grayscale is (19595 r + 38470 g + 7471 b) / "
+           "65536, rounded. An image of another size, or bytes that are no image, fail the run",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"size", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},

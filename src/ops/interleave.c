@@ -1,5 +1,5 @@
-/* Tensors whose elements alternate along an axis: what the phases of a strided upsampling become.
- */
+/* interleave: tensors whose elements alternate along an axis. A strided upsampling is split into
+ * phases, which this operator puts together. */
 #include "ops/grad.h"
 #include "ops/layout.h"
 #include "ops/ref.h"
@@ -80,14 +80,14 @@ static void interleave_joins(uint32_t nin, const int64_t *extent, uint32_t k, in
 
 const wick_op wick_op_interleave = {
     .name = "interleave",
-    .doc = "Elements of n operands in turn along `axis`: the result's index n*i + k is operand k's "
-           "index i; the last operands may have one element less. The other dimensions are equal",
+    .doc = "Interleaves n operands along `axis`: element n*i + k of the result is element i of "
+           "operand k. The last operands may have one element less. The other dimensions are equal",
     .nin = {1, WICK_ANY},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .moves = true,
-    .joins = interleave_joins,
+    .rounding_transparent = true,
+    .concat_layout = interleave_joins,
     .layout = wick_layout_join,
     .infer = interleave_infer,
     .ref = interleave_ref,

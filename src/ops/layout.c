@@ -1,4 +1,5 @@
-/* Values in their layouts: conversions where they are missing, constants in an order. */
+/* The walk that assigns layouts: it converts values where a layout is missing, and packs constants.
+ */
 #include "ops/layout.h"
 
 #include <string.h>
@@ -131,7 +132,7 @@ uint32_t wick_layout_weights(const wick_layouts *s, wick_value v)
   if (d == UINT32_MAX || s->c.f->node[d].op != WICK_OP_const) return 0;
   uint32_t id = s->c.f->node[d].attr[0].imm.constant;
   const wick_constant *k = wick_constant_get(s->c.f->module, id);
-  return k->data || k->recipe ? id : 0;
+  return k->data || k->deferred ? id : 0;
 }
 
 const wick_constant *wick_layout_constant(const wick_layouts *s, wick_value v)
@@ -154,7 +155,7 @@ wick_value wick_layout_new_constant(wick_layouts *s, const char *name, wick_elem
 }
 
 wick_value wick_layout_new_weights(wick_layouts *s, wick_elem elem, uint32_t rank,
-                                   const int64_t *dim, const wick_recipe *r)
+                                   const int64_t *dim, const wick_deferred_constant *r)
 {
   wick_module *m = s->c.f->module;
   uint64_t n = 1;

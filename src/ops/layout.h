@@ -1,4 +1,4 @@
-/* Blocked layouts as a column of the rows: what a row does with packed operands.
+/* Blocked layouts: the column `layout` says what an operator does with packed operands.
  *
  * A walk over a function knows each value plain, packed, or both. An image [N, C, Y, X] is packed
  * by channels, in some order (ops/blocked.h); a matrix [.., N] that a product with constant weights
@@ -11,7 +11,7 @@
 
 #include "ir/copy.h"
 #include "ir/op.h"
-#include "loop/records.h"
+#include "loop/tuning_records.h"
 #include "ops/blocked.h"
 #include "target/target.h"
 
@@ -31,10 +31,10 @@ struct wick_layouts {
   wick_uses uses;
   wick_arena *mem;
   const wick_target *target;
-  int64_t block;         /* channels in a block: lanes of f32 */
-  bool strict;           /* nothing that is only approximately the convolution */
-  wick_records *records; /* of choices; NULL: none */
-  wick_status failed;    /* the first failure, NULL: none yet */
+  int64_t block;                /* channels in a block: lanes of f32 */
+  bool strict;                  /* nothing that is only approximately the convolution */
+  wick_tuning_records *records; /* of choices; NULL: none */
+  wick_status failed;           /* the first failure, NULL: none yet */
 };
 
 static inline const wick_type_info *wick_layout_info(const wick_layouts *s, wick_value v)
@@ -71,11 +71,11 @@ void wick_layout_set_columns(wick_layouts *s, const wick_node *n, wick_value pac
 
 /* The data of a constant operand, or NULL. */
 const wick_constant *wick_layout_constant(const wick_layouts *s, wick_value v);
-/* The number of a constant operand, whose bytes may lie misaligned or not be made yet, for recipes;
- * 0 where it is none. */
+/* The number of a constant operand, whose bytes may lie misaligned or not be made yet, for
+ * deferred constants; 0 if it is not a constant. */
 uint32_t wick_layout_weights(const wick_layouts *s, wick_value v);
 wick_value wick_layout_new_weights(wick_layouts *s, wick_elem elem, uint32_t rank,
-                                   const int64_t *dim, const wick_recipe *r);
+                                   const int64_t *dim, const wick_deferred_constant *r);
 wick_value wick_layout_new_constant(wick_layouts *s, const char *name, wick_elem elem,
                                     const void *data, uint32_t rank, const int64_t *dim);
 /* [channels] numbers as [1, blocks, 1, 1, block]. */

@@ -1,9 +1,9 @@
-/* Convolutions and matrix products of bytes: i32 sums of products of (x - zero point), x of 8 bits,
- * by constant weights that 8 bits hold.
+/* Convolutions and matrix products of bytes: i32 sums of products of (x - zero point), for x of 8
+ * bits and constant weights that fit in 8 bits.
  *
- * What is summed is x itself; the zero point's share, which depends on the weights alone, is a
- * constant beside the bias. Where the target's dot products want x of the other signedness, its
- * upper bit is turned over, which is a shift of 128 of x and of the zero point. Exact. */
+ * The sums are those of x itself. The contribution of the zero point depends only on the weights:
+ * it is a constant, added to the bias. If the target's dot products expect the other signedness of
+ * x, the upper bit of x is flipped, which shifts x and the zero point by 128. Exact. */
 #include <string.h>
 
 #include "ir/element.h"

@@ -1,4 +1,5 @@
-/* Convolutions on packed images: which of them, the weights for it, and the orders. */
+/* Convolutions on packed images: the choice of the algorithm, its weights, and the order of
+ * channels. */
 #include <string.h>
 
 #include "ops/layout.h"
@@ -28,20 +29,21 @@ typedef struct layout_conv_column {
   int64_t channel, to; /* channel -1: none */
 } layout_conv_column;
 
-typedef struct layout_conv_recipe {
-  wick_recipe r;
+typedef struct layout_conv_deferred {
+  wick_deferred_constant r;
   int64_t no, nc, area, step, ncolumn;
   int64_t per_group; /* output channels that have the same columns */
   int64_t *row;
   layout_conv_column *column;
   wick_elem elem; /* of the result */
-} layout_conv_recipe;
+} layout_conv_deferred;
 
 enum { CONV_PART = 16 };
 
-static void layout_conv_make(const wick_recipe *r, const void *from, uint32_t part, void *to)
+static void layout_conv_make(const wick_deferred_constant *r, const void *from, uint32_t part,
+                             void *to)
 {
-  const layout_conv_recipe *x = (const layout_conv_recipe *)(const void *)r;
+  const layout_conv_deferred *x = (const layout_conv_deferred *)(const void *)r;
   int64_t first = (int64_t)part * CONV_PART, end = wick_min_i64(x->no, first + CONV_PART);
   for (int64_t o = first; o < end; o++)
     for (int64_t k = 0; k < x->ncolumn; k++) {
@@ -58,19 +60,20 @@ static void layout_conv_make(const wick_recipe *r, const void *from, uint32_t pa
     }
 }
 
-static layout_conv_recipe *layout_conv_recipe_of(wick_layouts *s, const layout_conv *v,
-                                                 int64_t groups, int64_t ncolumn, int64_t step)
+static layout_conv_deferred *layout_conv_deferred_of(wick_layouts *s, const layout_conv *v,
+                                                     int64_t groups, int64_t ncolumn, int64_t step)
 {
   wick_arena *mem = &s->c.f->module->mem;
-  layout_conv_recipe *x = wick_new(mem, layout_conv_recipe, 1);
-  *x = (layout_conv_recipe){.no = v->wd[0],
-                            .nc = v->wd[1],
-                            .area = v->wd[2] * v->wd[3],
-                            .step = step,
-                            .per_group = v->wd[0] / groups,
-                            .elem = v->elem,
-                            .row = wick_new(mem, int64_t, (size_t)v->wd[0])};
-  x->r = (wick_recipe){v->w, (uint32_t)wick_ceildiv_i64(v->wd[0], CONV_PART), layout_conv_make};
+  layout_conv_deferred *x = wick_new(mem, layout_conv_deferred, 1);
+  *x = (layout_conv_deferred){.no = v->wd[0],
+                              .nc = v->wd[1],
+                              .area = v->wd[2] * v->wd[3],
+                              .step = step,
+                              .per_group = v->wd[0] / groups,
+                              .elem = v->elem,
+                              .row = wick_new(mem, int64_t, (size_t)v->wd[0])};
+  x->r = (wick_deferred_constant){v->w, (uint32_t)wick_ceildiv_i64(v->wd[0], CONV_PART),
+                                  layout_conv_make};
   x->column = wick_new(mem, layout_conv_column, (size_t)(groups * ncolumn));
   x->ncolumn = ncolumn;
   return x;
@@ -82,7 +85,7 @@ static wick_value layout_conv_by_channel(wick_layouts *s, const layout_conv *v)
   int64_t b = s->block, c = v->wd[1], area = v->wd[2] * v->wd[3],
           ob = wick_order_places(&v->out) / b;
   int64_t dims5[5] = {ob, v->wd[2], v->wd[3], c, b}, dims4[4] = {ob, v->wd[2], v->wd[3], b};
-  layout_conv_recipe *x = layout_conv_recipe_of(s, v, 1, c, c * b);
+  layout_conv_deferred *x = layout_conv_deferred_of(s, v, 1, c, c * b);
   for (int64_t o = 0; o < v->wd[0]; o++) {
     int64_t place = wick_order_place(&v->out, o);
     x->row[o] = place / b * area * c * b + place % b;
@@ -120,7 +123,7 @@ static wick_value layout_conv_by_runs(wick_layouts *s, const layout_conv *v)
   int64_t b = s->block, area = v->wd[2] * v->wd[3], n = v->runs.n, dot = v->k,
           units = wick_ceildiv_i64(v->runs.length, dot), length = units * dot, share = v->wd[1];
   int64_t dim[7] = {wick_order_places(&v->out) / b, n, v->wd[2], v->wd[3], units, b, dot};
-  layout_conv_recipe *x = layout_conv_recipe_of(s, v, v->group, n * length, length * b);
+  layout_conv_deferred *x = layout_conv_deferred_of(s, v, v->group, n * length, length * b);
   for (int64_t o = 0; o < v->wd[0]; o++) {
     int64_t place = wick_order_place(&v->out, o);
     x->row[o] = place / b * n * area * length * b + place % b * dot;
@@ -144,7 +147,7 @@ static wick_value layout_conv_by_lanes(wick_layouts *s, const layout_conv *v)
 {
   int64_t b = s->block, area = v->wd[2] * v->wd[3], share = v->wd[1], n = v->runs.n,
           dim[5] = {v->wd[0], n, v->wd[2], v->wd[3], b};
-  layout_conv_recipe *x = layout_conv_recipe_of(s, v, v->group, share, b);
+  layout_conv_deferred *x = layout_conv_deferred_of(s, v, v->group, share, b);
   for (int64_t o = 0; o < v->wd[0]; o++) x->row[o] = o * n * area * b;
   for (int64_t group = 0; group < v->group; group++)
     for (int64_t c = 0; c < share; c++) {
@@ -159,7 +162,7 @@ static wick_value layout_conv_by_lanes(wick_layouts *s, const layout_conv *v)
 /* [n * n, OB, CB of a group, ci, co]. A part: a block of output channels, which are of one group.
  */
 typedef struct layout_conv_transform {
-  wick_recipe r;
+  wick_deferred_constant r;
   wick_winograd w;
   int64_t b, ob, cb, nc, group;
   wick_order in, out;
@@ -182,8 +185,8 @@ static void layout_conv_filters(const wick_winograd *w, float x[][CONV_PART], fl
   }
 }
 
-static void layout_conv_transform_make(const wick_recipe *r, const void *from, uint32_t part,
-                                       void *to)
+static void layout_conv_transform_make(const wick_deferred_constant *r, const void *from,
+                                       uint32_t part, void *to)
 {
   enum { MOST = WICK_WINOGRAD_MOST * WICK_WINOGRAD_MOST };
   const layout_conv_transform *t = (const layout_conv_transform *)(const void *)r;
@@ -215,7 +218,7 @@ static wick_value layout_conv_by_transform(wick_layouts *s, const layout_conv *v
   x->b = s->block, x->nc = v->wd[1], x->in = v->in, x->out = v->out;
   x->ob = wick_order_places(&v->out) / x->b, x->cb = wick_order_places(&v->in) / x->b / v->group;
   x->group = v->group;
-  x->r = (wick_recipe){v->w, (uint32_t)x->ob, layout_conv_transform_make};
+  x->r = (wick_deferred_constant){v->w, (uint32_t)x->ob, layout_conv_transform_make};
   int64_t n = x->w.n, dim[5] = {n * n, x->ob, x->cb, x->b, x->b};
   return wick_layout_new_weights(s, WICK_F32, 5, dim, &x->r);
 }
@@ -243,8 +246,8 @@ static bool layout_conv_ones(const wick_attr *a)
 /* A convolution in blocks of channels, for the question whether it is better filtered. */
 typedef struct layout_filter {
   const wick_target *target;
-  wick_records *records; /* NULL: none */
-  wick_arena *mem;       /* of errors that records have */
+  wick_tuning_records *records; /* NULL: none */
+  wick_arena *mem;              /* of errors that records have */
   bool strict;
   const wick_attr *attr;
   const int64_t *w, *y; /* dimensions: of the weights, of the result */

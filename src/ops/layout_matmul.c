@@ -1,24 +1,25 @@
 /* Matrix products with constant weights: columns in blocks of one to four vectors, so that a kernel
- * reads them from one end to the other. */
+ * reads them sequentially. */
 #include <math.h>
 #include <string.h>
 
 #include "ops/layout.h"
-#include "ops/turned.h"
+#include "ops/transposed_constant.h"
 
 enum { MATMUL_ROWS = 64 }; /* of a part */
 
-typedef struct layout_matmul_recipe {
-  wick_recipe r;
+typedef struct layout_matmul_deferred {
+  wick_deferred_constant r;
   int64_t rows, columns, v;
   int64_t k;      /* rows beside each other */
   wick_elem elem; /* of the result */
-} layout_matmul_recipe;
+} layout_matmul_deferred;
 
 /* A part: some rows of all blocks. */
-static void layout_matmul_make(const wick_recipe *r, const void *from, uint32_t part, void *to)
+static void layout_matmul_make(const wick_deferred_constant *r, const void *from, uint32_t part,
+                               void *to)
 {
-  const layout_matmul_recipe *x = (const layout_matmul_recipe *)(const void *)r;
+  const layout_matmul_deferred *x = (const layout_matmul_deferred *)(const void *)r;
   int64_t first = (int64_t)part * MATMUL_ROWS, end = wick_min_i64(x->rows, first + MATMUL_ROWS);
   for (int64_t b = 0; b * x->v < x->columns; b++)
     for (int64_t i = first; i < end; i++)
@@ -28,10 +29,10 @@ static void layout_matmul_make(const wick_recipe *r, const void *from, uint32_t 
 }
 
 /* The same as floats of 16 bits: [NB, K / k, v, k]. */
-static void layout_matmul_make_halves(const wick_recipe *r, const void *from, uint32_t part,
-                                      void *to)
+static void layout_matmul_make_halves(const wick_deferred_constant *r, const void *from,
+                                      uint32_t part, void *to)
 {
-  const layout_matmul_recipe *x = (const layout_matmul_recipe *)(const void *)r;
+  const layout_matmul_deferred *x = (const layout_matmul_deferred *)(const void *)r;
   int64_t first = (int64_t)part * MATMUL_ROWS, end = wick_min_i64(x->rows, first + MATMUL_ROWS);
   for (int64_t b = 0; b * x->v < x->columns; b++)
     for (int64_t i = first; i < end; i++) {
@@ -43,11 +44,11 @@ static void layout_matmul_make_halves(const wick_recipe *r, const void *from, ui
 }
 
 /* The same of [columns, rows]. A part: one block, line by line of its columns. */
-static void layout_matmul_make_turned(const wick_recipe *r, const void *from, uint32_t part,
-                                      void *to)
+static void layout_matmul_make_transposed(const wick_deferred_constant *r, const void *from,
+                                          uint32_t part, void *to)
 {
   enum { LINE = 16 };
-  const layout_matmul_recipe *x = (const layout_matmul_recipe *)(const void *)r;
+  const layout_matmul_deferred *x = (const layout_matmul_deferred *)(const void *)r;
   int64_t first = part * x->v, n = wick_min_i64(x->v, x->columns - first);
   for (int64_t i = 0; i < x->rows; i += LINE) {
     int64_t lines = wick_min_i64(LINE, x->rows - i);
@@ -66,16 +67,17 @@ static wick_value layout_matmul_packed(wick_layouts *s, uint32_t from, const int
 {
   enum { PAIR = 2 };
   wick_module *m = s->c.f->module;
-  layout_matmul_recipe *x = wick_new(&m->mem, layout_matmul_recipe, 1);
+  layout_matmul_deferred *x = wick_new(&m->mem, layout_matmul_deferred, 1);
   bool half = e != WICK_F32 && wick_layout_holds(s, from, e),
        pairs = half && wick_target_dot(s->target, e, e, PAIR) && wd[0] % PAIR == 0;
-  *x = (layout_matmul_recipe){
+  *x = (layout_matmul_deferred){
       .rows = wd[0], .columns = wd[1], .v = v, .k = pairs ? PAIR : 1, .elem = half ? e : WICK_F32};
   int64_t blocks = wick_ceildiv_i64(wd[1], v), dim[4] = {blocks, wd[0] / x->k, v, x->k};
-  uint32_t other = half ? 0 : wick_constant_turned_from(wick_constant_get(m, from)),
+  uint32_t other = half ? 0 : wick_constant_transposed_from(wick_constant_get(m, from)),
            parts = (uint32_t)wick_ceildiv_i64(wd[0], MATMUL_ROWS);
-  x->r = other ? (wick_recipe){other, (uint32_t)blocks, layout_matmul_make_turned}
-               : (wick_recipe){from, parts, half ? layout_matmul_make_halves : layout_matmul_make};
+  x->r = other ? (wick_deferred_constant){other, (uint32_t)blocks, layout_matmul_make_transposed}
+               : (wick_deferred_constant){from, parts,
+                                          half ? layout_matmul_make_halves : layout_matmul_make};
   return wick_layout_new_weights(s, x->elem, pairs ? 4 : 3, dim, &x->r);
 }
 

@@ -1,5 +1,5 @@
-/* Rows that look at places or put channels elsewhere, on packed images: joins, pools, reductions
- * over whole images, channel shuffles. */
+/* Operators on packed images that look at positions or move channels: concatenations, pools,
+ * reductions over whole images, channel shuffles. */
 #include <string.h>
 
 #include "ops/layout.h"

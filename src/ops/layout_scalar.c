@@ -1,4 +1,4 @@
-/* Element-wise rows on packed images, and on matrices in blocks of columns. */
+/* Element-wise operators on packed images, and on matrices in blocks of columns. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Steps of recurrent rows whose state is narrow: its weights, too, in pairs where the target has
- * dot products of them. */
+/* Steps of recurrent operators with a state of 16-bit floats: the weights are stored in pairs if
+ * the target has dot products of them. */
 #include <string.h>
 
 #include "ops/layout.h"

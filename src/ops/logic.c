@@ -1,4 +1,4 @@
-/* Logic of bools, logic and shifts of the bits of integers. */
+/* Logic of bools; logic and shifts of the bits of integers. */
 #include "ops/grad.h"
 #include "ops/scalar.h"
 #include "ops/simplify.h"
@@ -26,7 +26,7 @@ static wick_scalar and_eval(const wick_attr *a, wick_elem e, wick_elem out, cons
 
 const wick_op wick_op_and = {
     .name = "and",
-    .doc = "Whether both are true",
+    .doc = "Whether both operands are true",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -34,7 +34,6 @@ const wick_op wick_op_and = {
     .scalar = WICK_RULE_SAME,
     .eval = and_eval,
     .content = and_content,
-    .commutative = true,
     .neutral = logic_true,
     .grad = wick_grad_zero,
 };
@@ -48,7 +47,7 @@ static wick_scalar or_eval(const wick_attr *a, wick_elem e, wick_elem out, const
 
 const wick_op wick_op_or = {
     .name = "or",
-    .doc = "Whether one is true",
+    .doc = "Whether at least one operand is true",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -56,7 +55,6 @@ const wick_op wick_op_or = {
     .scalar = WICK_RULE_SAME,
     .eval = or_eval,
     .content = or_content,
-    .commutative = true,
     .neutral = logic_zero,
     .grad = wick_grad_zero,
 };
@@ -69,14 +67,13 @@ static wick_scalar xor_eval(const wick_attr *a, wick_elem e, wick_elem out, cons
 
 const wick_op wick_op_xor = {
     .name = "xor",
-    .doc = "Whether exactly one is true",
+    .doc = "Whether exactly one operand is true",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_BOOLS,
     .scalar = WICK_RULE_SAME,
     .eval = xor_eval,
-    .commutative = true,
     .neutral = logic_zero,
     .grad = wick_grad_zero,
 };
@@ -116,14 +113,13 @@ static wick_scalar bit_and_eval(const wick_attr *a, wick_elem e, wick_elem out,
 
 const wick_op wick_op_bit_and = {
     .name = "bit_and",
-    .doc = "The bits that both have",
+    .doc = "The bits that both operands have",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_INTS,
     .scalar = WICK_RULE_SAME,
     .eval = bit_and_eval,
-    .commutative = true,
     .neutral = logic_ones,
     .grad = wick_grad_zero,
 };
@@ -136,14 +132,13 @@ static wick_scalar bit_or_eval(const wick_attr *a, wick_elem e, wick_elem out, c
 
 const wick_op wick_op_bit_or = {
     .name = "bit_or",
-    .doc = "The bits that one has",
+    .doc = "The bits that at least one operand has",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_INTS,
     .scalar = WICK_RULE_SAME,
     .eval = bit_or_eval,
-    .commutative = true,
     .neutral = logic_zero,
     .grad = wick_grad_zero,
 };
@@ -157,14 +152,13 @@ static wick_scalar bit_xor_eval(const wick_attr *a, wick_elem e, wick_elem out,
 
 const wick_op wick_op_bit_xor = {
     .name = "bit_xor",
-    .doc = "The bits that exactly one has",
+    .doc = "The bits that exactly one operand has",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_INTS,
     .scalar = WICK_RULE_SAME,
     .eval = bit_xor_eval,
-    .commutative = true,
     .neutral = logic_zero,
     .grad = wick_grad_zero,
 };
@@ -178,7 +172,7 @@ static wick_scalar bit_not_eval(const wick_attr *a, wick_elem e, wick_elem out,
 
 const wick_op wick_op_bit_not = {
     .name = "bit_not",
-    .doc = "The bits that x has not",
+    .doc = "The bits that x does not have",
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -200,7 +194,7 @@ static wick_scalar shift_left_eval(const wick_attr *a, wick_elem e, wick_elem ou
 
 const wick_op wick_op_shift_left = {
     .name = "shift_left",
-    .doc = "The bits of x moved up by y; 0 where y is negative, or the width or more",
+    .doc = "The bits of x shifted up by y; 0 if y is negative or at least the width",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -221,9 +215,8 @@ static wick_scalar shift_right_eval(const wick_attr *a, wick_elem e, wick_elem o
 
 const wick_op wick_op_shift_right = {
     .name = "shift_right",
-    .doc = "The bits of x moved down by y. Zeros enter in unsigned types, copies of the "
-           "sign in signed ones; where y is negative, or the width or more, nothing else "
-           "is left",
+    .doc = "The bits of x shifted down by y. Unsigned types shift in zeros, signed ones copies of "
+           "the sign; only these are left if y is negative or at least the width",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,

@@ -85,8 +85,8 @@ static void lrn_compute(const wick_compute *c)
 
 const wick_op wick_op_lrn = {
     .name = "lrn",
-    .doc = "x / (bias + alpha/size * s)^beta for x [N, C, ...], where s is the sum of squares over "
-           "`size` channels, (size-1)/2 of them before",
+    .doc = "x / (bias + alpha/size * s)^beta for x [N, C, ...], where s is the sum of squares "
+           "over a window of `size` channels that begins (size-1)/2 channels earlier",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"size", WICK_ATTR_INT, 1, true, NULL, 1, 1 << 30},
@@ -94,7 +94,7 @@ const wick_op wick_op_lrn = {
              {"beta", WICK_ATTR_FLOAT, 0.75, false, NULL, 0, 0},
              {"bias", WICK_ATTR_FLOAT, 1, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .moves = true,
+    .rounding_transparent = true,
     .elems = WICK_FLOATS,
     .infer = lrn_infer,
     .ref = lrn_ref,

@@ -1,4 +1,4 @@
-/* Long short-term memory: the row over a sequence, and its step, in which the four gates are one
+/* Long short-term memory: the operator on a sequence, and its step, in which the four gates are one
  * product and meet in registers. */
 #include "ops/layout.h"
 #include "ops/recurrent.h"
@@ -102,20 +102,21 @@ static void lstm_expand(wick_builder *b, const wick_node *n, const wick_value *i
 
 const wick_op wick_op_lstm = {
     .name = "lstm",
-    .doc =
-        "Long short-term memory over a sequence, in one direction: x [steps, batch, inputs], w "
-        "[4 units, inputs] and r [4 units, units] with the gates i, o, f, g one behind another, a "
-        "bias [8 units] (w's, then r's), i32 lengths [batch], the first states h and c [batch, "
-        "units] (0), peepholes [3 units] of i, o, f. c' = f c + i g, h' = o hidden(c'); o looks "
-        "at c'. `coupled`: f = 1 - i. `clip` (0: none) bounds what cell and gate take; alpha and "
-        "beta are per activation: cell, gate, hidden. Behind a sequence's length the states stay "
-        "and the result is 0. Gives all h [steps, batch, units], the last h, the last c",
+    .doc = "Long short-term memory over a sequence, in one direction. The operands are x [steps, "
+           "batch, inputs]; the weights w [4 units, inputs] and r [4 units, units], with the "
+           "gates i, o, f, g one after another; a bias [8 units] (that of w, then that of r); "
+           "lengths [batch] (i32); the initial states h and c [batch, units] (default 0); and the "
+           "peepholes of i, o, f [3 units]. The new states are c' = f c + i g and h' = o "
+           "hidden(c'). The peephole of o reads c'. `coupled` sets f = 1 - i. `clip` limits the "
+           "inputs of cell and gate (0: no limit). alpha and beta have one number per activation: "
+           "cell, gate, hidden. After the end of a sequence the states stay and the result is 0. "
+           "The results are h of all steps [steps, batch, units], the last h, and the last c",
     .nin = {3, 8},
     .nout = {3, 3},
     .attr = {LSTM_ATTRS, {"reverse", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
-    .beside = 1u << WICK_RECURRENT_LENGTHS,
+    .aux_operands = 1u << WICK_RECURRENT_LENGTHS,
     .infer = lstm_infer,
     .ref = lstm_ref,
     .expand = lstm_expand,
@@ -203,19 +204,20 @@ static void lstm_step_grad(wick_adjoint *a) { wick_step_grad(a, lstm_step_rows);
 
 const wick_op wick_op_lstm_step = {
     .name = "lstm_step",
-    .doc = "One step of `lstm` on units in blocks: x [B, N, 4, v] holds what the inputs add to the "
-           "gates, c [B, N, v], h [B, places] and r [N, K, 4, v] the state and its weights (both "
-           "or none; of narrower floats, too, r for dot products of k neighbours [N, K / k, 4, v, "
-           "k]), p [N, 3, v] the peepholes. Sums along K in order, each step one fma. Gives "
-           "h and c [B, N, v]",
+    .doc = "One step of `lstm` on units in blocks of v. x [B, N, 4, v] holds what the inputs "
+           "contribute to the gates. The other operands are c [B, N, v]; the state h [B, units] "
+           "and its weights r [N, K, 4, v], both or neither; and the peepholes p [N, 3, v]. "
+           "Weights of narrower floats may also be r [N, K / k, 4, v, k], for dot products of k "
+           "neighbours. Sums run along K in order, each step one fma. The results are h and c [B, "
+           "N, v]",
     .nin = {2, 5},
     .nout = {2, 2},
     .attr = {LSTM_ATTRS},
     .level = WICK_GRAPH,
     .grad = lstm_step_grad,
     .elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64),
-    .beside = 1u << WICK_STEP_H | 1u << WICK_STEP_R,
-    .factors = wick_step_factors,
+    .aux_operands = 1u << WICK_STEP_H | 1u << WICK_STEP_R,
+    .product_operands = wick_step_factors,
     .layout = wick_layout_step,
     .infer = lstm_step_infer,
     .ref = lstm_step_ref,

@@ -126,13 +126,14 @@ static wick_factors matmul_factors(const wick_narrowing *c)
 
 const wick_op wick_op_matmul = {
     .name = "matmul",
-    .doc = "The matrix product of the last two dimensions; the others broadcast. A vector on the "
-           "left is a row, on the right a column, and its dimension of size 1 is dropped from the "
-           "result. Summed in order by fma, f16 and bf16 in f32; integers wrap",
+    .doc = "The matrix product of the last two dimensions; the other dimensions broadcast. A "
+           "vector on the left is a row, a vector on the right is a column; its dimension of size "
+           "1 is dropped from the result. Sums run in order, each step one fma; f16 and bf16 are "
+           "summed in f32; integers wrap",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_GRAPH,
-    .factors = matmul_factors,
+    .product_operands = matmul_factors,
     .elems = WICK_NUMBERS,
     .layout = wick_layout_matmul,
     .infer = matmul_infer,

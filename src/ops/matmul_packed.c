@@ -80,8 +80,9 @@ static void matmul_packed_compute(const wick_compute *c)
 
 const wick_op wick_op_matmul_packed = {
     .name = "matmul_packed",
-    .doc = "x [.., K] times a matrix whose columns are in blocks, w [NB, K, v]; sums in the order "
-           "of k, each step one fma; of integers they are i32, which wrap, of narrow floats f32",
+    .doc = "x [.., K] times a matrix w [NB, K, v] whose columns are in blocks of v. Sums run in "
+           "the order of k, each step one fma. Sums of integers are i32, which wrap; those of "
+           "narrow floats are f32",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_GRAPH,

@@ -28,9 +28,9 @@ static wick_status alloc_infer(wick_infer *c)
 
 const wick_op wick_op_alloc = {
     .name = "alloc",
-    .doc = "A buffer. `offset` is its place in its space, in bytes: -1 until the plan has set it. "
-           "Where sizes are not constant a loop function computes both: the place, in units of 64 "
-           "bytes behind `offset`, and the number of elements",
+    .doc = "A buffer. `offset` is its position in its memory space, in bytes; it is -1 until "
+           "memory is planned. For dynamic sizes a loop function computes two operands: the "
+           "position, in units of 64 bytes after `offset`, and the number of elements",
     .nin = {0, 2},
     .nout = {1, 1},
     .attr = {{"offset", WICK_ATTR_INT, -1, false, NULL, 0, 0}},
@@ -47,7 +47,7 @@ static wick_status free_infer(wick_infer *c)
 
 const wick_op wick_op_free = {
     .name = "free",
-    .doc = "The end of a buffer's life",
+    .doc = "Ends the life of a buffer",
     .nin = {1, 1},
     .level = WICK_LOW,
     .effect = WICK_EFFECT,
@@ -73,9 +73,10 @@ static wick_status view_infer(wick_infer *c)
 
 const wick_op wick_op_view = {
     .name = "view",
-    .doc = "The same memory under another shape; `offset` in elements of the result. With an index "
-           "it is one of `count` places, `step` elements apart (0: as many as the result has): the "
-           "nearest to the index, counted from the last one where `reverse` is set",
+    .doc = "The same memory with another shape. `offset` counts elements of the result. With an "
+           "index the view is one of `count` positions, `step` elements apart (0: as many as the "
+           "result has). The index is clamped to the valid range and, with `reverse`, counted "
+           "from the last position",
     .nin = {1, 2},
     .nout = {1, 1},
     .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0},
@@ -99,8 +100,8 @@ static wick_status copy_infer(wick_infer *c)
 
 const wick_op wick_op_copy = {
     .name = "copy",
-    .doc = "Writes the elements of the second buffer into the first; they may differ in strides "
-           "and space",
+    .doc = "Copies the elements of the second buffer into the first. The buffers may differ in "
+           "strides and memory space",
     .nin = {2, 2},
     .level = WICK_LOW,
     .effect = WICK_EFFECT,
@@ -120,8 +121,8 @@ static wick_status kernel_infer(wick_infer *c)
 
 const wick_op wick_op_kernel = {
     .name = "kernel",
-    .doc =
-        "Runs a group on buffers: first those that it writes, then those that it reads, then sizes",
+    .doc = "Runs a group on buffers. The operands are the buffers that it writes, those that it "
+           "reads, then sizes",
     .nin = {1, WICK_ANY},
     .attr = {{"callee", WICK_ATTR_FUNC, 0, true, NULL, 0, 0}},
     .level = WICK_LOW,
@@ -148,13 +149,14 @@ static wick_status launch_infer(wick_infer *c)
 
 const wick_op wick_op_launch = {
     .name = "launch",
-    .doc = "Runs a loop function over the tasks 0 .. tasks-1, in any order and in parallel; with "
-           "`beside` at the same time as the launches before it, back to the first without; with "
-           "tasks -1 the last operand says how many there are",
+    .doc =
+        "Runs a loop function over the tasks 0 .. tasks-1, in any order and in parallel. With "
+        "`concurrent` the launch may run at the same time as the launches before it, back to the "
+        "last one without `concurrent`. If `tasks` is -1, the last operand gives their number",
     .nin = {1, WICK_ANY},
     .attr = {{"callee", WICK_ATTR_FUNC, 0, true, NULL, 0, 0},
              {"tasks", WICK_ATTR_INT, 1, false, NULL, 0, 0},
-             {"beside", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
+             {"concurrent", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_LOOP,
     .effect = WICK_EFFECT,
     .infer = launch_infer,
@@ -162,7 +164,8 @@ const wick_op wick_op_launch = {
 
 const wick_op wick_op_wait = {
     .name = "wait",
-    .doc = "What has been launched is done behind it: its memory may be read and written here",
+    .doc = "Waits until all launched functions are done. After it their memory may be read and "
+           "written",
     .level = WICK_LOOP,
     .effect = WICK_EFFECT,
     .infer = wait_infer,
@@ -197,8 +200,8 @@ static wick_status load_infer(wick_infer *c)
 
 const wick_op wick_op_load = {
     .name = "load",
-    .doc = "As many consecutive elements as the result has lanes, from index + offset; where the "
-           "mask is false: 0, and nothing is touched",
+    .doc = "Loads as many consecutive elements as the result has lanes, from index + offset on. "
+           "Where the mask is false, the lane is 0 and memory is not touched",
     .nin = {2, 3},
     .nout = {1, 1},
     .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0}},
@@ -220,8 +223,8 @@ static wick_status store_infer(wick_infer *c)
 
 const wick_op wick_op_store = {
     .name = "store",
-    .doc = "Writes the value's lanes to consecutive elements from index + offset; where the mask "
-           "is false nothing is touched",
+    .doc = "Stores the lanes of the value to consecutive elements from index + offset on. Where "
+           "the mask is false, memory is not touched",
     .nin = {3, 4},
     .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0}},
     .level = WICK_LOOP,
@@ -238,9 +241,8 @@ static wick_status prefetch_infer(wick_infer *c)
 
 const wick_op wick_op_prefetch = {
     .name = "prefetch",
-    .doc =
-        "The line of memory of element index + offset is wanted soon, in the second cache; it may "
-        "lie outside the buffer. Changes nothing",
+    .doc = "Prefetches the cache line of element index + offset into the second-level cache. The "
+           "element may lie outside the buffer. Changes no value",
     .nin = {2, 2},
     .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0}},
     .level = WICK_LOOP,
@@ -269,7 +271,7 @@ static wick_status broadcast_infer(wick_infer *c)
 
 const wick_op wick_op_broadcast = {
     .name = "broadcast",
-    .doc = "A vector whose lanes are those of the operand, again and again",
+    .doc = "A vector that repeats the lanes of the operand",
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_LOOP,
@@ -331,8 +333,8 @@ static wick_status shuffle_infer(wick_infer *c)
 
 const wick_op wick_op_shuffle = {
     .name = "shuffle",
-    .doc = "Lanes chosen from two vectors: lane i of the first is i, of the second i + the number "
-           "of lanes",
+    .doc = "Lanes chosen from two vectors: number i is lane i of the first vector; lanes of the "
+           "second vector follow, counted on from the number of lanes of the first",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {{"lanes", WICK_ATTR_INTS, 0, true, NULL, 0, 0}},
@@ -349,8 +351,8 @@ static wick_status fail_infer(wick_infer *c)
 
 const wick_op wick_op_fail = {
     .name = "fail",
-    .doc = "Where the condition is true, the run fails with `code` and the second operand; of "
-           "several, the lowest task's is reported",
+    .doc = "If the condition is true, the run fails with `code` and the second operand. If "
+           "several fail, that of the lowest task is reported",
     .nin = {2, 2},
     .attr = {{"code", WICK_ATTR_INT, 0, true, NULL, 0, 0}},
     .level = WICK_GROUP | WICK_LOOP,
@@ -372,7 +374,7 @@ static wick_status vector_infer(wick_infer *c)
 
 const wick_op wick_op_vector = {
     .name = "vector",
-    .doc = "The operands as the lanes of a vector",
+    .doc = "A vector whose lanes are the operands",
     .nin = {1, WICK_ANY},
     .nout = {1, 1},
     .level = WICK_LOOP,

@@ -1,4 +1,4 @@
-/* Normalizations: by given statistics (batch_norm), and by those of the data. Their definitions are
+/* Normalizations: by given statistics (batch_norm), and by those of the data. They are defined as
  * compositions of reductions and arithmetic, in f32 for f16 and bf16. */
 #include <math.h>
 
@@ -65,9 +65,9 @@ static void batch_norm_expand(wick_builder *b, const wick_node *n, const wick_va
 
 const wick_op wick_op_batch_norm = {
     .name = "batch_norm",
-    .doc =
-        "(x - mean) / sqrt(variance + epsilon) * scale + bias, of x [N, C, ...] and four "
-        "vectors [C], as x * a + b with a = scale / sqrt(variance + epsilon), b = bias - mean * a",
+    .doc = "(x - mean) / sqrt(variance + epsilon) * scale + bias, for x [N, C, ...] and four "
+           "vectors [C]. It is computed as x * a + b, where a = scale / sqrt(variance + epsilon) "
+           "and b = bias - mean * a",
     .nin = {5, 5},
     .nout = {1, 1},
     .attr = {{"epsilon", WICK_ATTR_FLOAT, 1e-5, false, NULL, 0, 0}},
@@ -174,8 +174,8 @@ static void instance_norm_expand(wick_builder *b, const wick_node *n, const wick
 
 const wick_op wick_op_instance_norm = {
     .name = "instance_norm",
-    .doc = "(x - mean x) / sqrt(mean (x - mean x)^2 + epsilon) * scale + bias, the means over the "
-           "spatial dimensions of x [N, C, spatial...]; scale and bias are [C]",
+    .doc = "(x - mean x) / sqrt(mean (x - mean x)^2 + epsilon) * scale + bias, for x [N, C, "
+           "spatial...]. The means run over the spatial dimensions. scale and bias are [C]",
     .nin = {3, 3},
     .nout = {1, 1},
     .attr = {{"epsilon", WICK_ATTR_FLOAT, 1e-5, false, NULL, 0, 0}},
@@ -228,9 +228,9 @@ static void group_norm_expand(wick_builder *b, const wick_node *n, const wick_va
 
 const wick_op wick_op_group_norm = {
     .name = "group_norm",
-    .doc = "(x - mean x) / sqrt(mean (x - mean x)^2 + epsilon) * scale + bias, the means over the "
-           "channels of a group and the spatial dimensions of x [N, C, spatial...]; scale and bias "
-           "are [C]",
+    .doc = "(x - mean x) / sqrt(mean (x - mean x)^2 + epsilon) * scale + bias, for x [N, C, "
+           "spatial...]. The means run over the channels of a group and the spatial dimensions. "
+           "scale and bias are [C]",
     .nin = {3, 3},
     .nout = {1, 1},
     .attr = {{"epsilon", WICK_ATTR_FLOAT, 1e-5, false, NULL, 0, 0},
@@ -312,8 +312,8 @@ static void layer_norm_expand(wick_builder *b, const wick_node *n, const wick_va
 
 const wick_op wick_op_layer_norm = {
     .name = "layer_norm",
-    .doc = "(x - mean x) / sqrt(mean (x - mean x)^2 + epsilon) * scale + bias, the means over the "
-           "dimensions from `axis` on, to which scale and bias broadcast",
+    .doc = "(x - mean x) / sqrt(mean (x - mean x)^2 + epsilon) * scale + bias. The means run over "
+           "the dimensions from `axis` on; scale and bias broadcast to these",
     .nin = {1, 3},
     .nout = {1, 1},
     .attr = {{"epsilon", WICK_ATTR_FLOAT, 1e-5, false, NULL, 0, 0},
@@ -327,8 +327,8 @@ const wick_op wick_op_layer_norm = {
 
 const wick_op wick_op_rms_norm = {
     .name = "rms_norm",
-    .doc = "x / sqrt(mean x^2 + epsilon) * scale, the mean over the dimensions from `axis` on, to "
-           "which scale broadcasts",
+    .doc = "x / sqrt(mean x^2 + epsilon) * scale. The mean runs over the dimensions from `axis` "
+           "on; scale broadcasts to these",
     .nin = {1, 2},
     .nout = {1, 1},
     .attr = {{"epsilon", WICK_ATTR_FLOAT, 1e-5, false, NULL, 0, 0},

@@ -1,4 +1,4 @@
-/* More (or, by negative numbers, fewer) elements at the ends of dimensions. */
+/* pad: adds elements at the ends of dimensions; negative numbers remove them. */
 #include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/simplify.h"
@@ -112,10 +112,11 @@ static void pad_compute(const wick_compute *c)
 
 const wick_op wick_op_pad = {
     .name = "pad",
-    .doc = "x with elements before and behind each dimension, `pad` having all begins, then all "
-           "ends; negative ones take away. They are the value, by default 0 (`constant`), x "
-           "mirrored at its first and last elements, as often as needed (`reflect`), these "
-           "elements themselves (`edge`), or x again (`wrap`)",
+    .doc = "x with elements added before and after each dimension. `pad` lists the numbers at the "
+           "beginning of all dimensions, then at the end; negative numbers remove elements. New "
+           "elements are the value, by default 0 (`constant`); x mirrored at its first and last "
+           "elements, as often as needed (`reflect`); the first or last element (`edge`); or x "
+           "repeated (`wrap`)",
     .nin = {1, 2},
     .nout = {1, 1},
     .attr = {{"pad", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},

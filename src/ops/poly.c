@@ -1,4 +1,4 @@
-/* Polynomials: the table of a type, Horner's scheme. */
+/* Polynomials: the choice of the coefficient table by type, and Horner's scheme. */
 #include "ops/poly.h"
 
 const wick_poly *wick_poly_of(wick_builder *b, wick_value x, const wick_poly *t)

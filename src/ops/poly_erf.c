@@ -1,4 +1,4 @@
-/* The error function, and the normal distribution's tail. */
+/* The error function, and the tail of the normal distribution. */
 #include "ops/poly_erf.h"
 
 /* erf x = x + x P(x^2) for |x| < 0.92, relative to itself: 2^-25 and 2^-56. */

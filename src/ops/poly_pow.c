@@ -1,6 +1,6 @@
-/* Powers: 2^(y log2 |x|), where the product needs more bits than the result: f32 goes through f64,
- * and f64 through pairs of f64 (hi + lo, Dekker's arithmetic with fused multiply-add). Remainders:
- * long division, a digit of many bits in each step. */
+/* Powers: 2^(y log2 |x|). The product needs more bits than the result: f32 is computed in f64, and
+ * f64 in pairs of f64 (hi + lo, Dekker's arithmetic with fused multiply-add). Remainders: long
+ * division, with a digit of many bits in each step. */
 #include "ops/poly_pow.h"
 
 #include <math.h>

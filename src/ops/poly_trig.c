@@ -1,7 +1,8 @@
-/* Trigonometric functions. The reduction is Payne and Hanek's, for arguments of any size: of the
- * bits of 2 / pi only those matter which, times x, fall near the point; they are picked by x's
- * exponent, the product is one of integers, its top two bits are the quadrant, the others the
- * fraction of it. All without branches and tables in memory: words are picked by selections. */
+/* Trigonometric functions. The reduction is that of Payne and Hanek, for arguments of any size.
+ * Only a few bits of 2 / pi matter: those whose product with x is near the binary point. The
+ * exponent of x selects them. The product is one of integers: its top two bits are the quadrant,
+ * the others its fraction. There are no branches and no tables in memory: words are picked by
+ * selections. */
 #include "ops/poly_trig.h"
 
 #include <math.h>

@@ -380,18 +380,19 @@ static void lp_pool_compute(const wick_compute *c)
 
 const wick_op wick_op_max_pool = {
     .name = "max_pool",
-    .doc = "The largest element of each window over x [N, C, spatial...], as `max` finds it (NaN "
-           "where there is one); padding takes no part, and a window without elements gives the "
-           "type's least. With `indices` a second result: the first place of it in x as one row of "
-           "elements (with `column_major`, each image's first spatial index runs fastest). `ceil` "
-           "rounds sizes up; windows that would begin in the end pad are left out",
+    .doc = "The largest element of each window over x [N, C, spatial...], as `max` finds it: NaN "
+           "if there is one. Padding does not count; a window without elements gives the least "
+           "number of the type. With `indices` there is a second result, the index of the first "
+           "such element in x, counted through all of x (with `column_major`, the first spatial "
+           "index of each image runs fastest). `ceil` rounds the result's sizes up; a window that "
+           "would begin in the padding at the end is left out",
     .nin = {1, 1},
     .nout = {1, 2},
     .attr = {POOL_ATTRS,
              {"indices", WICK_ATTR_BOOL, 0, false, NULL, 0, 0},
              {"column_major", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .moves = true,
+    .rounding_transparent = true,
     .elems = WICK_NUMBERS,
     .layout = wick_layout_pool,
     .infer = max_pool_infer,
@@ -402,14 +403,14 @@ const wick_op wick_op_max_pool = {
 
 const wick_op wick_op_avg_pool = {
     .name = "avg_pool",
-    .doc = "The mean of each window over x [N, C, spatial...]: the sum of its elements in x, in "
-           "order, divided by their number; with `count_pad`, elements in the declared padding "
-           "count as zeros. f16 and bf16 are summed in f32",
+    .doc = "The mean of each window over x [N, C, spatial...]: the sum of the window's elements "
+           "in x, in order, divided by their number. With `count_pad`, elements in the declared "
+           "padding count as zeros. f16 and bf16 are summed in f32",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {POOL_ATTRS, {"count_pad", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .moves = true,
+    .rounding_transparent = true,
     .elems = WICK_FLOATS,
     .layout = wick_layout_pool,
     .infer = pool_infer,
@@ -420,7 +421,7 @@ const wick_op wick_op_avg_pool = {
 
 const wick_op wick_op_lp_pool = {
     .name = "lp_pool",
-    .doc = "(sum |x|^p)^(1/p) of each window over x [N, C, spatial...]; padding takes no part",
+    .doc = "(sum |x|^p)^(1/p) of each window over x [N, C, spatial...]. Padding does not count",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {POOL_ATTRS, {"p", WICK_ATTR_INT, 2, false, NULL, 1, 1024}},

@@ -107,9 +107,9 @@ static void pow_expand(wick_builder *b, const wick_node *n, const wick_value *in
 
 const wick_op wick_op_pow = {
     .name = "pow",
-    .doc = "x to the power y. Floats: C's pow, with 1 for x = 1 and for y = 0 whatever the other "
-           "is, NaN for x < 0 and y no integer. Integers wrap; a negative power is 1 / x^-y "
-           "truncated, and 0 for x = 0",
+    .doc = "x to the power y. Floats: as pow of C, with 1 if x = 1 or y = 0 whatever the other "
+           "is, and NaN if x < 0 and y is no integer. Integers wrap; a negative power is 1 / x^-y "
+           "truncated, and 0 if x = 0",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,

@@ -1,10 +1,10 @@
-/* Random numbers by counting: element i is a function of the key and of i alone, so that it is the
- * same in any order of computation, for any number of threads and on any machine.
+/* Counter-based random numbers. Element i depends only on the key and on i, so that it is the same
+ * in any order of computation, for any number of threads and on any machine.
  *
  * The bits are those of Philox 4x32 with 10 rounds (Salmon, Moraes, Dror, Shaw 2011, "Parallel
- * random numbers: as easy as 1, 2, 3"): the counter is i, in its two lower words, and the key is
- * the key. What is made of the bits uses correctly rounded operations in f64 alone, in one order:
- * no fma, and no row whose polynomial might be another one tomorrow. */
+ * random numbers: as easy as 1, 2, 3"). The two lower words of the counter are i; the key is the
+ * key. Only correctly rounded operations in f64, in one order, are applied to the bits: no fma, and
+ * no operator whose polynomial may change in a later version. */
 #include <math.h>
 
 #include "ir/expr.h"
@@ -219,17 +219,18 @@ static void random_compute(const wick_compute *c)
 
 const wick_op wick_op_random = {
     .name = "random",
-    .doc = "Random numbers, a function of the key and of the element's place alone: the words of "
-           "Philox 4x32-10 whose counter is the place. `uniform`: from 0 to below 1, all "
-           "multiples of 2^-53 (f64), 2^-24 (f32), 2^-11 (f16) or 2^-8 (bf16) alike; `normal`: "
-           "mean 0, deviation 1, by Box and Muller's way from two uniform numbers of 53 bits, in "
-           "f64, rounded once. The same bits on every machine",
+    .doc = "Random numbers that depend only on the key and on the element's position: the words "
+           "of Philox 4x32-10 whose counter is the position. `uniform` numbers lie in [0, 1) and "
+           "are multiples of 2^-53 (f64), 2^-24 (f32), 2^-11 (f16) or 2^-8 (bf16), all equally "
+           "likely. `normal` numbers have mean 0 and deviation 1; they come from two uniform "
+           "numbers of 53 bits by the Box-Muller method, in f64, rounded once. The bits are the "
+           "same on every machine",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"kind", WICK_ATTR_ENUM, 0, false, "uniform normal", 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
-    .beside = 1u << 0,
+    .aux_operands = 1u << 0,
     .typed = true,
     .infer = random_infer,
     .ref = random_ref,

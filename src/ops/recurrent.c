@@ -1,5 +1,6 @@
-/* Recurrent rows as steps: weights in blocks of units, one product for all inputs, states from step
- * to step; and what their inference and stages share. */
+/* Recurrent operators expand into steps: weights in blocks of units, one product for all inputs,
+ * and states that pass from step to step. This file also holds the inference and stages that the
+ * operators share. */
 #include "ops/recurrent.h"
 
 #include "ops/tensor.h"
@@ -26,7 +27,7 @@ static wick_status recurrent_lengths(const wick_infer *c, wick_dim batch)
   if (i >= c->nin || !c->in[i]) return NULL;
   wick_type want = wick_type_tensor(c->module, WICK_I32, 1, &batch);
   const wick_type_info *t = wick_type_get(c->module, c->in[i]->type);
-  bool plain = t->kind == WICK_TENSOR && t->elem == WICK_I32 && t->rank == 1 && !t->layout;
+  bool plain = t->kind == WICK_TENSOR && t->elem == WICK_I32 && t->rank == 1;
   if (plain && wick_infer_equal(c, t->dim[0], batch)) return NULL;
   return wick_infer_fail(c, WICK_ETYPE, "lengths are %s, wanted %s",
                          wick_infer_type_text(c, c->in[i]->type), wick_infer_type_text(c, want));
@@ -239,7 +240,7 @@ wick_value wick_recurrent_input(wick_recurrent *r, wick_value inputs, int64_t t)
   if (r->index.id) {
     wick_value in[2] = {inputs, r->index};
     wick_attr a[2] = {{.i = 0}, {.i = r->reverse}};
-    return wick_build(r->b, WICK_OP_take, 2, in, a, 0, NULL);
+    return wick_build(r->b, WICK_OP_dynamic_index, 2, in, a, 0, NULL);
   }
   int64_t dim[3] = {r->blocks, wick_built_info(r->b, inputs)->dim[3].v, WICK_RECURRENT_BLOCK};
   return recurrent_places(r, recurrent_slice(r, inputs, 0, t, 1), 3, dim);

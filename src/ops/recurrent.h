@@ -12,7 +12,7 @@
 #include "ops/compose.h"
 #include "ops/grad.h"
 
-enum { WICK_RECURRENT_BLOCK = 16, WICK_RECURRENT_UNROLLED = 32, WICK_RECURRENT_GATES = 4 };
+enum { WICK_RECURRENT_BLOCK = 16, WICK_RECURRENT_UNROLLED = 32 };
 
 /* ---- operands, in the order of all rows ---- */
 enum {

@@ -1,4 +1,4 @@
-/* The steps of recurrent rows in other rows: what their derivatives are made from. */
+/* The steps of recurrent operators, written in other operators, for their derivatives. */
 #include "ir/expr.h"
 #include "ops/recurrent.h"
 

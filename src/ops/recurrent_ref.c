@@ -1,4 +1,5 @@
-/* The references of the recurrent rows: the definition, place by place, in double. */
+/* The references of the recurrent operators: the definition, one batch entry at a time, in double.
+ */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* What the steps of recurrent rows share: inference, reference, and the stages: all gates of a unit
- * are one fold over the state, and meet in the map behind it. */
+/* Inference, reference and stages that the steps of all recurrent operators share. One fold over
+ * the state computes all gates of a unit; the map after it combines them. */
 #include "ops/blocked.h"
 #include "ops/recurrent.h"
 #include "ops/ref.h"

@@ -291,29 +291,35 @@ static uint32_t reduce_along(const wick_attr *attr, uint32_t rank)
       .level = WICK_GRAPH,                                                                         \
       .layout = wick_layout_reduce,                                                                \
       .elems = types,                                                                              \
-      .along = reduce_along,                                                                       \
+      .reduced_axes = reduce_along,                                                                \
       .infer = reduce_infer,                                                                       \
       .ref = reduce_ref,                                                                           \
       __VA_ARGS__,                                                                                 \
   };
 
-REDUCE_ROW(reduce_sum,
-           "The sum along `axes` (none given: all), in order; 0 without elements. Integers wrap; "
-           "f16 and bf16 are summed in f32",
-           WICK_NUMBERS, .compute = reduce_compute, .grad = wick_grad_reduce_sum)
-REDUCE_ROW(reduce_prod,
-           "The product along `axes`, in order; 1 without elements. Integers wrap; floats are "
-           "multiplied in f64",
-           WICK_NUMBERS, .compute = reduce_compute, .grad = wick_grad_reduce_prod)
-REDUCE_ROW(reduce_max,
-           "The largest element along `axes`, as `max` finds it; the type's least without elements",
-           WICK_PLAIN, .compute = reduce_compute, .grad = wick_grad_reduce_extreme)
-REDUCE_ROW(reduce_min,
-           "The least element along `axes`, as `min` finds it; the type's largest without elements",
-           WICK_PLAIN, .compute = reduce_compute, .grad = wick_grad_reduce_extreme)
+REDUCE_ROW(
+    reduce_sum,
+    "The sum along `axes` (default: all), in order; 0 if there are no elements. Integers wrap; "
+    "f16 and bf16 are summed in f32",
+    WICK_NUMBERS, .compute = reduce_compute, .grad = wick_grad_reduce_sum)
+REDUCE_ROW(
+    reduce_prod,
+    "The product along `axes`, in order; 1 if there are no elements. Integers wrap; floats are "
+    "multiplied in f64",
+    WICK_NUMBERS, .compute = reduce_compute, .grad = wick_grad_reduce_prod)
+REDUCE_ROW(
+    reduce_max,
+    "The largest element along `axes`, as `max` finds it; the type's least number if there are no "
+    "elements",
+    WICK_PLAIN, .compute = reduce_compute, .grad = wick_grad_reduce_extreme)
+REDUCE_ROW(
+    reduce_min,
+    "The least element along `axes`, as `min` finds it; the type's largest number if there are no "
+    "elements",
+    WICK_PLAIN, .compute = reduce_compute, .grad = wick_grad_reduce_extreme)
 REDUCE_ROW(reduce_mean,
-           "The sum along `axes` divided by the number of elements; NaN without elements. Integers "
-           "round towards zero",
+           "The sum along `axes` divided by the number of elements; NaN if there are no elements. "
+           "Integers round towards zero",
            WICK_NUMBERS, .compute = reduce_compute, .grad = wick_grad_reduce_mean)
 REDUCE_ROW(reduce_l1, "sum |x| along `axes`", WICK_NUMBERS, .expand = reduce_expand,
            .grad = wick_grad_reduce_l1)
@@ -321,8 +327,8 @@ REDUCE_ROW(reduce_l2, "sqrt(sum x*x) along `axes`", WICK_FLOATS, .expand = reduc
            .grad = wick_grad_reduce_l2)
 REDUCE_ROW(reduce_log_sum, "log(sum x) along `axes`", WICK_FLOATS, .expand = reduce_expand)
 REDUCE_ROW(reduce_log_sum_exp,
-           "log(sum exp x) along `axes`, by way of x less its largest; -inf without elements or "
-           "where all are -inf",
+           "log(sum exp x) along `axes`, computed relative to the largest x; -inf if there are no "
+           "elements or all are -inf",
            WICK_FLOATS, .expand = reduce_log_sum_exp_expand, .grad = wick_grad_reduce_log_sum_exp)
 REDUCE_ROW(reduce_sum_square, "sum x*x along `axes`", WICK_NUMBERS, .expand = reduce_expand,
            .grad = wick_grad_reduce_sum_square)

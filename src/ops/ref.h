@@ -1,4 +1,4 @@
-/* What the references of tensor rows share: access to the elements of concrete tensors.
+/* Helpers for the references of tensor operators: access to the elements of concrete tensors.
  *
  * A reference is slow and obvious, and independent of `compute`: floats are accumulated in double,
  * integers in 64 bits that wrap, and the result is rounded to its type once, at the end. Powers

@@ -1,4 +1,4 @@
-/* Elements more than once: along dimensions of size 1 (expand), and whole tensors (tile). */
+/* Repeated elements: along dimensions of size 1 (broadcast_to), and whole tensors (tile). */
 #include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/simplify.h"
@@ -44,20 +44,20 @@ static void expand_compute(const wick_compute *c)
 {
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK];
-  uint32_t n = wick_stage_map(c, 0, "expand", axis);
+  uint32_t n = wick_stage_map(c, 0, "broadcast_to", axis);
   wick_broadcast_index(c->b->module, wick_built_type(c->b, c->in[0]), n, axis, index);
   wick_value v = wick_read(c->b, c->in[0], index, 0, NULL, (wick_value){0});
   c->out[0] = wick_map_end(c->b, 1, &v);
 }
 
-const wick_op wick_op_expand = {
-    .name = "expand",
-    .doc = "x broadcast together with a tensor of the dimensions `shape`",
+const wick_op wick_op_broadcast_to = {
+    .name = "broadcast_to",
+    .doc = "x, broadcast against the dimensions `shape`",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"shape", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .moves = true,
+    .rounding_transparent = true,
     .simplify = wick_simplify_expand,
     .infer = expand_infer,
     .ref = expand_ref,
@@ -113,12 +113,12 @@ static void tile_compute(const wick_compute *c)
 
 const wick_op wick_op_tile = {
     .name = "tile",
-    .doc = "x `repeats` times along each dimension",
+    .doc = "x repeated `repeats` times along each dimension",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"repeats", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .moves = true,
+    .rounding_transparent = true,
     .infer = tile_infer,
     .ref = tile_ref,
     .compute = tile_compute,

@@ -1,4 +1,4 @@
-/* The same elements in the same order, under another shape. */
+/* reshape: the same elements in the same order, with another shape. */
 #include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/simplify.h"
@@ -6,7 +6,7 @@
 #include "ops/tensor.h"
 
 /* Products of x's and of the target's dimensions, without those that both have: so that symbols
- * cancel. */
+ * cancel. Zeros cancel only beside a -1, which then is what it is for any other size. */
 static void reshape_products(wick_dims *t, const wick_type_info *x, uint32_t n, const wick_dim *dim,
                              uint32_t rest, wick_dim *out_have, wick_dim *out_want)
 {
@@ -15,9 +15,8 @@ static void reshape_products(wick_dims *t, const wick_type_info *x, uint32_t n, 
   for (uint32_t k = 0; k < n; k++) {
     uint32_t i = 0;
     if (k == rest) continue;
-    while (i < x->rank && (used[i] || wick_dim_is(dim[k], 0) || !wick_dim_eq(x->dim[i], dim[k])))
-      i++;
-    if (i < x->rank)
+    while (i < x->rank && (used[i] || !wick_dim_eq(x->dim[i], dim[k]))) i++;
+    if (i < x->rank && (rest < n || !wick_dim_is(dim[k], 0)))
       used[i] = true;
     else
       *out_want = wick_dim_mul(t, *out_want, dim[k]);
@@ -96,13 +95,13 @@ static void reshape_compute(const wick_compute *c)
 
 const wick_op wick_op_reshape = {
     .name = "reshape",
-    .doc = "x's elements in their order under the dimensions `shape`, of which one may be -1: what "
-           "is left",
+    .doc = "The elements of x, in their order, with the dimensions `shape`. One dimension may be "
+           "-1: it is inferred",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"shape", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .moves = true,
+    .rounding_transparent = true,
     .view = true,
     .simplify = wick_simplify_reshape,
     .infer = reshape_infer,

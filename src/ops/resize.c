@@ -1,4 +1,4 @@
-/* Images of other sizes: the row, and the exact scales of its axes. */
+/* resize: the operator, and the exact scales of its axes. */
 #include "ops/resize.h"
 #include "ops/grad.h"
 
@@ -103,23 +103,26 @@ static bool resize_layout(wick_layouts *s, const wick_node *n)
 
 const wick_op wick_op_resize = {
     .name = "resize",
-    .doc = "x sampled at `shape` places: the result's index o lies at x's coordinate o/s "
-           "(asymmetric), (o+1/2)/s-1/2 (half_pixel; pytorch_half_pixel gives 0 for a result of "
-           "size 1; half_pixel_symmetric keeps the centre where s does not fit), "
-           "o*(in-1)/(s*in-1) (align_corners), or in the part of x that roi, all begins, then all "
-           "ends in units of in-1, gives (crop; `outside` is taken beyond x). s is `scale`, as "
-           "f32, or the ratio of the sizes. Coordinates are exact. Elements are the nearest, or "
-           "interpolated along each axis by 2 (linear) or 4 (cubic) neighbours, those outside "
-           "being the edge's or, with `exclude`, left out; `antialias` widens the neighbourhood "
-           "by 1/s where s < 1",
+    .doc = "x sampled at `shape` positions along each dimension. The index o of the result "
+           "corresponds to the coordinate of x that `coordinates` gives: o/s (asymmetric); "
+           "(o+1/2)/s (tf_half_pixel); (o+1/2)/s-1/2 (half_pixel; pytorch_half_pixel gives 0 for "
+           "a result of size 1; half_pixel_symmetric keeps the centre if s does not fit the "
+           "sizes); o*(in-1)/(s*in-1) (align_corners); or a position in the part of x that `roi` "
+           "selects (crop). `roi` lists all begins, then all ends, in units of in-1; elements "
+           "beyond x are `outside`. s is `scale`, as f32, or the ratio of the sizes. Coordinates "
+           "are exact. An element of the result is the nearest element, or is interpolated along "
+           "each axis from 2 (linear) or 4 (cubic) neighbours. Neighbours out of bounds are the "
+           "edge's element, or with `exclude` are left out. `antialias` widens the neighbourhood "
+           "by 1/s if s < 1",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"shape", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
              {"scale", WICK_ATTR_FLOATS, 0, false, NULL, 0, 0},
              {"mode", WICK_ATTR_ENUM, 0, false, "nearest linear cubic", 0, 0},
              {"coordinates", WICK_ATTR_ENUM, 0, false,
-              "half_pixel half_pixel_symmetric pytorch_half_pixel align_corners asymmetric crop", 0,
-              0},
+              "half_pixel half_pixel_symmetric pytorch_half_pixel align_corners asymmetric crop "
+              "tf_half_pixel",
+              0, 0},
              {"nearest", WICK_ATTR_ENUM, 0, false,
               "round_prefer_floor round_prefer_ceil floor ceil", 0, 0},
              {"cubic", WICK_ATTR_FLOAT, -0.75, false, NULL, 0, 0},

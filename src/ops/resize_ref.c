@@ -1,6 +1,6 @@
-/* The reference of resize: axis by axis. A coordinate is one division of integers in double, so
- * that it is whole, or a half, where the exact one is: a place beside would be another neighbour.
- */
+/* The reference of resize, axis by axis. A coordinate is one division of integers in double. It is
+ * therefore whole, or a half, exactly where the exact coordinate is: an error would select another
+ * neighbour. */
 #include <math.h>
 
 #include "ops/ref.h"
@@ -26,6 +26,7 @@ static double resize_coordinate(const resize_axis *a, double o)
       return in * a->over != a->under ? o * (in - 1) * a->under / (in * a->over - a->under) : 0;
     return out != 1 ? o * (in - 1) / (out - 1) : 0;
   case RESIZE_ASYMMETRIC: return o * a->under / a->over;
+  case RESIZE_TF_HALF_PIXEL: return (2 * o + 1) * a->under / (2 * a->over);
   default: {
     double begin = a->attr[RESIZE_ROI].floats[a->k],
            end = a->attr[RESIZE_ROI].floats[a->rank + a->k];

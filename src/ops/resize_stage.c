@@ -1,5 +1,5 @@
 /* The stages of resize. A coordinate is an exact fraction whose numerator is affine in the index:
- * so places are quotients and weights remainders, for any sizes. */
+ * positions are quotients and weights are remainders, for all sizes. */
 #include <math.h>
 
 #include "ops/resize.h"
@@ -40,6 +40,7 @@ static wick_ratio resize_coordinate(wick_dims *t, const wick_attr *attr, uint32_
   case RESIZE_PYTORCH_HALF_PIXEL: return wick_dim_is(out, 1) ? (wick_ratio){none, one} : half;
   case RESIZE_ALIGN_CORNERS: return resize_corners(t, attr, s, in, out, o);
   case RESIZE_ASYMMETRIC: return (wick_ratio){wick_dim_mul(t, o, s.under), s.over};
+  case RESIZE_TF_HALF_PIXEL: return (wick_ratio){wick_dim_mul(t, twice, s.under), half.under};
   default: break;
   }
   /* roi in units of 2^-20 */

@@ -1,4 +1,5 @@
-/* The simple recurrent row: a step is one product of blocks, and what is done to its elements. */
+/* The simple recurrent operator: a step is one product of blocks, followed by element-wise
+ * operators. */
 #include "ops/recurrent.h"
 
 enum { RNN_REVERSE = WICK_RECURRENT_CELL + 1 };
@@ -41,17 +42,18 @@ static void rnn_expand(wick_builder *b, const wick_node *n, const wick_value *in
 
 const wick_op wick_op_rnn = {
     .name = "rnn",
-    .doc = "A recurrent layer over a sequence, in one direction: h' = cell(w x + r h + biases), x "
-           "[steps, batch, inputs], w [units, inputs], r [units, units], a bias [2 units] (w's, "
-           "then r's), i32 lengths [batch], the first state h [batch, units] (0). `clip` (0: none) "
-           "bounds what the activation takes. Behind a sequence's length the state stays and the "
-           "result is 0. Gives all h [steps, batch, units], the last h",
+    .doc = "A recurrent layer over a sequence, in one direction: h' = cell(w x + r h + biases). "
+           "The operands are x [steps, batch, inputs]; w [units, inputs]; r [units, units]; a "
+           "bias [2 units] (that of w, then that of r); lengths [batch] (i32); and the initial "
+           "state h [batch, units] (default 0). `clip` limits the input of the activation (0: no "
+           "limit). After the end of a sequence the state stays and the result is 0. The results "
+           "are h of all steps [steps, batch, units], and the last h",
     .nin = {3, 6},
     .nout = {2, 2},
     .attr = {WICK_RECURRENT_ATTRS, {"reverse", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
-    .beside = 1u << WICK_RECURRENT_LENGTHS,
+    .aux_operands = 1u << WICK_RECURRENT_LENGTHS,
     .infer = rnn_infer,
     .ref = rnn_ref,
     .expand = rnn_expand,

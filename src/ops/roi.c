@@ -309,13 +309,14 @@ static void roi_align_compute(const wick_compute *c)
 
 const wick_op wick_op_roi_align = {
     .name = "roi_align",
-    .doc = "Regions [R, (x, y, x, y)], times `scale`, of the images [R] of x [N, C, H, W], as "
-           "results of `shape`: the mean, or the best, of samples in each bin of a region, `ratio` "
-           "along each axis, or as many as the bin is long (0), interpolated linearly: the best "
-           "is that of the four elements, each weighted; one of weight 0 counts as 0, whatever "
-           "it is. Samples more than one element outside are 0. `half`: places are those of the "
-           "elements' edges, else no region is shorter "
-           "than 1. An image that is not there fails the run",
+    .doc = "Samples x [N, C, H, W] in the regions [R, (x, y, x, y)], times `scale`, of the images "
+           "[R]. Each region gives a result of `shape` bins. A bin is the mean or the best of its "
+           "samples: `ratio` samples along each axis, or as many as the bin is long (0). Samples "
+           "are interpolated linearly. `best` takes the largest of the four neighbours times "
+           "their weights; a neighbour of weight 0 counts as 0, whatever its value. A sample more "
+           "than one element outside of the image is 0. With `half`, coordinates are those of the "
+           "elements' edges; without it, no region is shorter than 1. The number of an image that "
+           "does not exist fails the run",
     .nin = {3, 3},
     .nout = {1, 1},
     .attr = {ROI_ATTRS,
@@ -324,9 +325,9 @@ const wick_op wick_op_roi_align = {
              {"half", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
-    .beside = 1u << 2,
+    .aux_operands = 1u << 2,
     .effect = WICK_MAY_FAIL,
-    .alone = true,
+    .unfusable = true,
     .infer = roi_align_infer,
     .ref = wick_roi_align_ref,
     .compute = roi_align_compute,
@@ -396,16 +397,17 @@ static void roi_max_pool_compute(const wick_compute *c)
 const wick_op wick_op_roi_max_pool = {
     .name = "roi_max_pool",
     .doc = "The largest elements of x [N, C, H, W] in the bins of regions [R, (image, x, y, x, "
-           "y)], whose places, times `scale`, are rounded to whole ones, halves away from 0; both "
-           "ends belong to a region, and bins overlap where they do not fit. A bin without "
-           "elements is 0. NaN is the largest. An image that is not there fails the run",
+           "y)]. The coordinates are multiplied by `scale` and rounded to integers, halves away "
+           "from 0. Both ends belong to a region; bins overlap if the region is not a multiple of "
+           "their number. A bin without elements is 0. NaN is the largest. The number of an image "
+           "that does not exist fails the run",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {ROI_ATTRS},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
     .effect = WICK_MAY_FAIL,
-    .alone = true,
+    .unfusable = true,
     .infer = roi_max_pool_infer,
     .ref = wick_roi_max_pool_ref,
     .compute = roi_max_pool_compute,

@@ -1,7 +1,7 @@
-/* Regions of any size, by the weights that all elements of the image have for them along each axis:
- * those that take part are listed, and looked up for each channel. */
+/* Regions of any size: each element of the image has a weight for each region along each axis.
+ * The elements with a weight are listed, and each channel looks them up. */
+#include "ops/loop_nest.h"
 #include "ops/roi.h"
-#include "ops/walk.h"
 
 wick_value wick_roi_kept(wick_builder *b, wick_value map, const wick_dim *at)
 {
@@ -101,7 +101,7 @@ static void roi_list(const roi_dense *s, uint32_t k)
     roi_cell_put(s, s->most[k], bin, n, roi_of(s, s->w[k].most, bin, i));
     roi_cell_put(s, s->least[k], bin, n, roi_of(s, s->w[k].least, bin, i));
   }
-  wick_value more = wick_walk_by(b, WICK_OP_add, n, 1);
+  wick_value more = wick_loop_nest_by(b, WICK_OP_add, n, 1);
   wick_if_else(b, 1, &more);
   n = wick_if_end(b, 1, &n);
   n = wick_for_end(b, 1, &n);
@@ -156,7 +156,7 @@ static wick_value roi_filled(const roi_dense *s, const wick_value bin[2], wick_v
   wick_value zero = wick_stage_zero(b, s->acc), some[2], beyond[2] = {{0}};
   for (uint32_t k = 0; k < 2; k++) {
     const wick_dim at[2] = {s->region, WICK_DIM_ANY};
-    some[k] = wick_walk_by(b, WICK_OP_gt, wick_cell_get(b, s->count[k], bin[k]), 0);
+    some[k] = wick_loop_nest_by(b, WICK_OP_gt, wick_cell_get(b, s->count[k], bin[k]), 0);
     if (s->w[k].beyond.id)
       beyond[k] = wick_read(b, s->w[k].beyond, at, 1, &bin[k], (wick_value){0});
   }
@@ -183,7 +183,7 @@ static wick_value roi_begin(roi_dense *s)
   }
   wick_axes_of(b, s->c->out_type[0], axis);
   s->region = axis[0].sym;
-  wick_value out = wick_walk_begin(b, "roi", 1, axis, 1 + 2 * ROI_LISTS, type);
+  wick_value out = wick_loop_nest_begin(b, "roi", 1, axis, 1 + 2 * ROI_LISTS, type);
   for (uint32_t k = 0; k < 2; k++) {
     uint32_t first = out.id + 1 + ROI_LISTS * k;
     s->count[k] = (wick_value){first}, s->place[k] = (wick_value){first + 1};
@@ -213,5 +213,5 @@ wick_value wick_roi_dense(const wick_compute *c, wick_value image, const wick_ro
   const wick_value any[3] = {channel, bin[0], bin[1]};
   wick_put(b, out, index, 3, any, b->status ? state : wick_build_cast(b, state, s.x->elem));
   for (uint32_t k = 0; k < 3; k++) wick_for_end(b, 0, NULL);
-  return wick_walk_end(b);
+  return wick_loop_nest_end(b);
 }

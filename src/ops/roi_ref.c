@@ -1,5 +1,6 @@
-/* The references of regions of interest: every sample by itself. Places are computed step by step
- * in the arithmetic of the elements, as elsewhere: another rounding would be another element. */
+/* The references of regions of interest, sample by sample. Coordinates are computed step by step in
+ * the arithmetic of the elements: another rounding would select another
+ * element. */
 #include <math.h>
 
 #include "ops/ref.h"

@@ -1,5 +1,5 @@
-/* Rounding to whole numbers. NaN stays NaN, infinities and zeros (with their sign) themselves, and
- * a result of zero has the sign of x. */
+/* Rounding to whole numbers. NaN, infinities and zeros (with their sign) stay as they are; a result
+ * of zero has the sign of x. */
 #include <math.h>
 
 #include "ops/grad.h"
@@ -33,7 +33,7 @@ const wick_op wick_op_floor = {
 
 const wick_op wick_op_ceil = {
     .name = "ceil",
-    .doc = "The smallest whole number that is not below x; -0 for what lies in (-1, -0]",
+    .doc = "The smallest whole number that is not below x; -0 for x in (-1, -0]",
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,
@@ -57,7 +57,7 @@ const wick_op wick_op_trunc = {
 
 const wick_op wick_op_round_even = {
     .name = "round_even",
-    .doc = "The nearest whole number, of two the even one; a zero has the sign of x",
+    .doc = "The nearest whole number; ties go to the even one. A zero has the sign of x",
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,

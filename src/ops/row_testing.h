@@ -25,14 +25,15 @@
 
 #include <cmocka.h>
 
+#include "ir/pass.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "loop/interpret.h"
 #include "loop/nest.h"
 #include "ops/evaluate.h"
-#include "ops/lower.h"
 #include "ops/ref.h"
 #include "ops/scalar.h"
+#include "ops/to_stages.h"
 
 typedef struct row_case {
   const char *op, *in, *attr, *want;
@@ -43,7 +44,7 @@ enum { ROW_MOST = 8 };
 
 /* Makes a function's rows without stages those of their definition; NULL: such rows are left out.
  */
-static wick_status (*row_expand)(const wick_func *f, wick_arena *mem, wick_func **out);
+static wick_pass_run *row_expand;
 
 /* One operand or result of a line. */
 typedef struct row_item {
@@ -279,7 +280,9 @@ static inline void row_run_node(row_test *t, const wick_func *g, const wick_node
 static inline void row_run(row_test *t)
 {
   wick_func *expanded = NULL;
-  wick_status s = row_expand ? row_expand(t->f, &t->mem, &expanded) : NULL;
+  wick_status s =
+      row_expand ? row_expand(&(wick_pass_context){.mem = &t->mem, .tmp = &t->tmp}, t->f, &expanded)
+                 : NULL;
   const wick_func *g = expanded ? expanded : t->f;
   wick_opcode op = wick_op_find(t->line->op, strlen(t->line->op));
   if (!row_expand && !wick_compute_of(op)) return;

@@ -1,4 +1,4 @@
-/* Scalar rows: the reference and the stages that follow from their evaluation. */
+/* Scalar operators: the reference and the stages derived from their evaluation of one element. */
 #include "ops/scalar.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What all scalar rows share: the reference and the stages that are derived from the evaluation of
- * one element (wick_eval_scalar). */
+/* Scalar operators: the reference and the stages that are derived from the evaluation of one
+ * element (wick_eval_scalar). */
 #ifndef WICK_OPS_SCALAR_H
 #define WICK_OPS_SCALAR_H
 

@@ -1,9 +1,9 @@
 /* Running sums and products along an axis. */
 #include "ops/grad.h"
+#include "ops/loop_nest.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
-#include "ops/walk.h"
 
 enum { SCAN_AXIS, SCAN_EXCLUSIVE, SCAN_REVERSE };
 
@@ -65,21 +65,21 @@ static void scan_compute(const wick_compute *c)
   wick_line_put(b, &line, out, k,
                 wick_build_cast(b, c->attr[SCAN_EXCLUSIVE].i ? before : sum, x->elem));
   wick_for_end(b, 1, &sum);
-  c->out[0] = wick_walk_end(b);
+  c->out[0] = wick_loop_nest_end(b);
 }
 
 const wick_op wick_op_cumsum = {
     .name = "cumsum",
-    .doc = "The sum of the elements up to each place along `axis`, in order; without the element "
-           "itself (`exclusive`), from the end (`reverse`). f16 and bf16 are summed in f32; "
-           "integers wrap",
+    .doc = "The sum of the elements up to each position along `axis`, in order. `exclusive` "
+           "leaves out the element itself; `reverse` starts at the end. f16 and bf16 are summed "
+           "in f32; integers wrap",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0},
              {"exclusive", WICK_ATTR_BOOL, 0, false, NULL, 0, 0},
              {"reverse", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .alone = true,
+    .unfusable = true,
     .elems = WICK_NUMBERS,
     .infer = scan_infer,
     .ref = scan_ref,
@@ -89,17 +89,16 @@ const wick_op wick_op_cumsum = {
 
 const wick_op wick_op_cumprod = {
     .name = "cumprod",
-    .doc =
-        "The product of the elements up to each place along `axis`, in order; without the element "
-        "itself (`exclusive`), from the end (`reverse`). Floats are multiplied in f64; "
-        "integers wrap",
+    .doc = "The product of the elements up to each position along `axis`, in order. `exclusive` "
+           "leaves out the element itself; `reverse` starts at the end. Floats are multiplied in "
+           "f64; integers wrap",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0},
              {"exclusive", WICK_ATTR_BOOL, 0, false, NULL, 0, 0},
              {"reverse", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .alone = true,
+    .unfusable = true,
     .elems = WICK_NUMBERS,
     .infer = scan_infer,
     .ref = scan_ref,

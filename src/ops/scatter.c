@@ -1,10 +1,11 @@
-/* Elements replaced, or added to, at indices that are data. Negative indices count from the end;
- * those outside fail the run. Several updates of one element apply in their order. */
+/* Scatters: elements replaced, or combined with updates, at indices that are data. Negative indices
+ * count from the end; an index out of range fails the run. Several updates of one element are
+ * applied in order. */
 #include "ops/grad.h"
+#include "ops/loop_nest.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
-#include "ops/walk.h"
 
 enum { SCATTER_REDUCTION, SCATTER_AXIS };
 enum { SCATTER_NONE, SCATTER_ADD, SCATTER_MUL, SCATTER_MAX, SCATTER_MIN };
@@ -179,22 +180,22 @@ static void scatter_elements_compute(const wick_compute *c)
     wick_if_else(b, 0, NULL);
     wick_if_end(b, 0, NULL);
   }
-  c->out[0] = wick_walk_end(b);
+  c->out[0] = wick_loop_nest_end(b);
 }
 
 const wick_op wick_op_scatter_elements = {
     .name = "scatter_elements",
-    .doc = "x, where each element of the updates replaces the one at the same place but for "
-           "`axis`, where the index says, or is combined with it by `reduction`; updates of one "
-           "element in their order. Negative indices count from the end; those outside fail the "
-           "run",
+    .doc = "x, in which each element of the updates replaces the element at the same position, "
+           "except that the index gives the position along `axis`. With `reduction` it is "
+           "combined with that element instead. Updates of one element are applied in order. "
+           "Negative indices count from the end. An index out of range fails the run",
     .nin = {3, 3},
     .nout = {1, 1},
     .attr = {{"reduction", WICK_ATTR_ENUM, 0, false, SCATTER_WORDS, 0, 0},
              {"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .effect = WICK_MAY_FAIL,
-    .alone = true,
+    .unfusable = true,
     .infer = scatter_elements_infer,
     .ref = scatter_elements_ref,
     .compute = scatter_elements_compute,
@@ -257,7 +258,7 @@ static void scatter_nd_compute(const wick_compute *c)
   for (uint32_t k = 0; k < last; k++) tuple[k] = from[k] = WICK_DIM_ANY;
   for (uint32_t k = depth; k < rank; k++) from[last + k - depth] = index[k];
   wick_value out =
-      wick_walk_begin(b, "scatter_nd", rank - depth, axis + depth, c->nout, c->out_type);
+      wick_loop_nest_begin(b, "scatter_nd", rank - depth, axis + depth, c->nout, c->out_type);
   scatter_copy(c, out, depth, x->dim, index);
   scatter_loops(b, last, indices->dim, place);
   for (uint32_t d = 0; d < depth; d++) {
@@ -267,22 +268,21 @@ static void scatter_nd_compute(const wick_compute *c)
   wick_value v = wick_read(b, c->in[2], from, last, place, (wick_value){0});
   scatter_walk_update(c, out, index, depth, to, v, inside);
   scatter_loops_end(b, last);
-  c->out[0] = wick_walk_end(b);
+  c->out[0] = wick_loop_nest_end(b);
 }
 
 const wick_op wick_op_scatter_nd = {
     .name = "scatter_nd",
-    .doc =
-        "x, where what each tuple of indices, the indices' last dimension, points to is replaced "
-        "by the updates' part at the tuple's place, or combined with it by `reduction`; updates "
-        "of one element in their order. Negative indices count from the end; those outside "
-        "fail the run",
+    .doc = "x, in which updates replace parts of x, or are combined with them by `reduction`. The "
+           "last dimension of the indices holds tuples; each tuple selects the part of x for the "
+           "update at the tuple's position. Updates of one element are applied in order. Negative "
+           "indices count from the end. An index out of range fails the run",
     .nin = {3, 3},
     .nout = {1, 1},
     .attr = {{"reduction", WICK_ATTR_ENUM, 0, false, SCATTER_WORDS, 0, 0}},
     .level = WICK_GRAPH,
     .effect = WICK_MAY_FAIL,
-    .alone = true,
+    .unfusable = true,
     .infer = scatter_nd_infer,
     .ref = scatter_nd_ref,
     .compute = scatter_nd_compute,

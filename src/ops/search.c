@@ -1,4 +1,4 @@
-/* Places in a sorted list, by halving: straight-line code whose lanes are elements. */
+/* search_sorted: binary search in a sorted list, as straight-line code whose lanes are elements. */
 #include <math.h>
 
 #include "ops/grad.h"
@@ -64,8 +64,9 @@ static void search_compute(const wick_compute *c)
 
 const wick_op wick_op_search_sorted = {
     .name = "search_sorted",
-    .doc = "How many elements of a list that rises come before the first that is not less than x: "
-           "where x is, or would be. NaN is less than nothing. Strings by their numbers",
+    .doc = "The number of elements of an ascending list that come before the first one that is "
+           "not less than x: the position where x is or would be inserted. NaN is not less than "
+           "anything. Strings are compared by their numbers",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_GRAPH,

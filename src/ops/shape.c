@@ -1,4 +1,4 @@
-/* Sizes as data: so shape arithmetic of exported models stays in expressions. */
+/* shape and size: sizes as data, so that shape arithmetic of exported models stays symbolic. */
 #include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -58,8 +58,8 @@ static void shape_compute(const wick_compute *c)
 
 const wick_op wick_op_shape = {
     .name = "shape",
-    .doc = "The sizes of x's dimensions from `start` to `end`, excluded; negative ones count from "
-           "the last dimension",
+    .doc = "The sizes of the dimensions of x from `start` up to, not including, `end`. Negative "
+           "numbers count from the last dimension",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"start", WICK_ATTR_INT, 0, false, NULL, 0, 0},
@@ -100,7 +100,7 @@ static void size_compute(const wick_compute *c)
 
 const wick_op wick_op_size = {
     .name = "size",
-    .doc = "The number of x's elements",
+    .doc = "The number of elements of x",
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_GRAPH,

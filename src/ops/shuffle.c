@@ -1,4 +1,4 @@
-/* Channels of groups in turn: what grouped convolutions exchange their channels by. */
+/* channel_shuffle: the exchange of channels between the groups of grouped convolutions. */
 #include "ops/grad.h"
 #include "ops/layout.h"
 #include "ops/ref.h"
@@ -51,14 +51,14 @@ static void channel_shuffle_compute(const wick_compute *c)
 
 const wick_op wick_op_channel_shuffle = {
     .name = "channel_shuffle",
-    .doc = "The axis is `groups` groups of consecutive elements, which the result takes from in "
-           "turn: its element k is the k / groups -th of group k mod groups",
+    .doc = "Interleaves `groups` groups of consecutive elements along the axis: element k of the "
+           "result is element k / groups of group k mod groups",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, 1, false, NULL, 0, 0},
              {"groups", WICK_ATTR_INT, 1, true, NULL, 1, 1 << 20}},
     .level = WICK_GRAPH,
-    .moves = true,
+    .rounding_transparent = true,
     .layout = wick_layout_shuffle,
     .infer = channel_shuffle_infer,
     .ref = channel_shuffle_ref,

@@ -1,4 +1,4 @@
-/* What rules ask about the function that is being built. */
+/* Queries of simplification rules about the function that is being built. */
 #include "ops/simplify.h"
 
 #include <string.h>

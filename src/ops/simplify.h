@@ -1,7 +1,9 @@
-/* Algebraic simplification as a column of the rows: a node that is equal to something cheaper.
+/* Algebraic simplification: the column `simplify` of an operator replaces a node by something
+ * cheaper.
  *
- * A rule sees the node with the operands that it has in the function being built, so that a chain
- * goes in one walk. All rules are exact: the same bits for every input, NaN's payload aside. */
+ * A rule sees the node with the operands that it has in the function being built, so that one walk
+ * simplifies a whole chain. All rules are exact: the same bits for every input, NaN's payload aside.
+ */
 #ifndef WICK_OPS_SIMPLIFY_H
 #define WICK_OPS_SIMPLIFY_H
 

@@ -1,4 +1,5 @@
-/* Rows that move elements: moves that move nothing, and two that are one. */
+/* Simplification of operators that move elements: moves without effect, and two moves that are one.
+ */
 #include <string.h>
 
 #include "ops/simplify.h"
@@ -203,8 +204,8 @@ wick_value wick_simplify_expand(wick_simplify *s, const wick_node *n, const wick
 {
   wick_node d;
   if (move_keeps(s, n, in[0])) return in[0];
-  if (!wick_simplify_def(s, in[0], WICK_OP_expand, &d)) return move_none;
+  if (!wick_simplify_def(s, in[0], WICK_OP_broadcast_to, &d)) return move_none;
   const wick_type_info *to = wick_info_of(s->c.f, n->first);
   wick_attr a = {.n = to->rank, .dims = to->dim};
-  return wick_build(&s->c.b, WICK_OP_expand, 1, d.in, &a, 0, NULL);
+  return wick_build(&s->c.b, WICK_OP_broadcast_to, 1, d.in, &a, 0, NULL);
 }

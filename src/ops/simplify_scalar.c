@@ -1,4 +1,4 @@
-/* Element-wise rows that are equal to less. */
+/* Simplification of element-wise operators that equal something cheaper. */
 #include <math.h>
 
 #include "ops/scalar.h"

@@ -1,4 +1,4 @@
-/* Regular parts of a tensor. */
+/* slice: regular parts of a tensor. */
 #include "ops/slice.h"
 #include "ops/grad.h"
 
@@ -133,16 +133,16 @@ static bool slice_part(const wick_node *n, int64_t *begin)
 
 const wick_op wick_op_slice = {
     .name = "slice",
-    .doc = "Element begin + i*step of each dimension, for i below `shape`; all lie in x. Without "
-           "steps: 1",
+    .doc = "Element begin + i*step of each dimension, for each i below `shape`; all of them lie "
+           "in x. The default of `step` is 1",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"begin", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
              {"shape", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
              {"step", WICK_ATTR_INTS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .moves = true,
-    .part = slice_part,
+    .rounding_transparent = true,
+    .static_slice = slice_part,
     .simplify = wick_simplify_slice,
     .infer = slice_infer,
     .ref = slice_ref,

@@ -1,4 +1,4 @@
-/* What importers resolve slices with. */
+/* Resolves slices for importers. */
 #ifndef WICK_OPS_SLICE_H
 #define WICK_OPS_SLICE_H
 

@@ -1,5 +1,5 @@
-/* Smooth activations: scalar rows that expand into exponentials and the like. Where the formula
- * would be inf * 0, the limit is meant. */
+/* Smooth activations: scalar operators that expand into exponentials and the like. Where the
+ * formula gives inf * 0, the result is the limit. */
 #include <math.h>
 
 #include "ops/grad.h"

@@ -177,14 +177,14 @@ static uint32_t softmax_along(const wick_attr *attr, uint32_t rank)
 
 const wick_op wick_op_softmax = {
     .name = "softmax",
-    .doc = "exp(x - max x) / sum exp(x - max x) along `axis`. A line that has NaN or +inf, or only "
-           "-inf, is all NaN",
+    .doc = "exp(x - max x) / sum exp(x - max x) along `axis`. A 1-D slice that has NaN or +inf, "
+           "or only -inf, is all NaN",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, -1, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
-    .along = softmax_along,
+    .reduced_axes = softmax_along,
     .infer = softmax_infer,
     .ref = softmax_ref,
     .compute = softmax_compute,
@@ -193,14 +193,14 @@ const wick_op wick_op_softmax = {
 
 const wick_op wick_op_log_softmax = {
     .name = "log_softmax",
-    .doc = "x - max x - log(sum exp(x - max x)) along `axis`. A line that has NaN or +inf, or only "
-           "-inf, is all NaN",
+    .doc = "x - max x - log(sum exp(x - max x)) along `axis`. A 1-D slice that has NaN or +inf, "
+           "or only -inf, is all NaN",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, -1, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
-    .along = softmax_along,
+    .reduced_axes = softmax_along,
     .infer = softmax_infer,
     .ref = softmax_ref,
     .compute = softmax_compute,
@@ -209,14 +209,14 @@ const wick_op wick_op_log_softmax = {
 
 const wick_op wick_op_hardmax = {
     .name = "hardmax",
-    .doc = "1 at the first largest element along `axis` (the first NaN, where there is one), 0 "
-           "elsewhere",
+    .doc = "1 at the first largest element along `axis`, 0 elsewhere. If there is a NaN, the "
+           "first NaN counts as the largest",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, -1, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
-    .along = softmax_along,
+    .reduced_axes = softmax_along,
     .infer = softmax_infer,
     .ref = softmax_ref,
     .compute = hardmax_compute,

@@ -1,10 +1,10 @@
-/* Digit by digit, from the lowest on, each pass stable (radix sort): a number of steps for each
- * element that does not grow with their number. A digit that all keys share takes no pass. */
+/* Radix sort: digit by digit, from the lowest on; each pass is stable. The number of steps for each
+ * element does not grow with the number of elements. A digit that all keys share needs no pass. */
 #include "ops/sort.h"
 
 #include <math.h>
 
-#include "ops/walk.h"
+#include "ops/loop_nest.h"
 
 enum { SORT_BITS = 8, SORT_FEW_BITS = 4, SORT_FEW = 256 };
 
@@ -89,9 +89,10 @@ wick_value wick_sort_number(wick_builder *b, const wick_sort *s, wick_value plac
 
 static wick_value sort_digit(wick_builder *b, const wick_sort *s, wick_value key, wick_value digit)
 {
-  wick_value shift = wick_build_cast(b, wick_walk_by(b, WICK_OP_mul, digit, s->bits), s->elem);
+  wick_value shift = wick_build_cast(b, wick_loop_nest_by(b, WICK_OP_mul, digit, s->bits), s->elem);
   key = wick_build2(b, WICK_OP_shift_right, key, shift);
-  return wick_build_cast(b, wick_walk_by(b, WICK_OP_bit_and, key, (1 << s->bits) - 1), WICK_I64);
+  return wick_build_cast(b, wick_loop_nest_by(b, WICK_OP_bit_and, key, (1 << s->bits) - 1),
+                         WICK_I64);
 }
 
 /* How many there are of each digit, at each place. */
@@ -107,7 +108,7 @@ static void sort_count(wick_builder *b, const wick_sort *s, wick_value n)
   for (uint32_t d = 0; d < s->ndigit && !b->status; d++) {
     wick_value at = wick_build_i64(b, d), v = sort_digit(b, s, key, at);
     wick_value have = sort_get(b, s->count, at, v);
-    sort_put(b, s->count, at, v, wick_walk_by(b, WICK_OP_add, have, 1));
+    sort_put(b, s->count, at, v, wick_loop_nest_by(b, WICK_OP_add, have, 1));
   }
   wick_for_end(b, 0, NULL);
 }
@@ -129,7 +130,7 @@ static void sort_pass(wick_builder *b, const wick_sort *s, wick_value n, wick_va
   wick_value at = sort_get(b, s->count, digit, v);
   sort_put(b, s->key, to, at, key);
   sort_put(b, s->number, to, at, number);
-  sort_put(b, s->count, digit, v, wick_walk_by(b, WICK_OP_add, at, 1));
+  sort_put(b, s->count, digit, v, wick_loop_nest_by(b, WICK_OP_add, at, 1));
   wick_for_end(b, 0, NULL);
 }
 
@@ -146,7 +147,7 @@ void wick_sort_run(wick_builder *b, const wick_sort *s, wick_value n, wick_value
   wick_if_else(b, 1, &other);
   row = wick_if_end(b, 1, &row);
   row = wick_for_end(b, 1, &row);
-  wick_if_begin(b, wick_walk_by(b, WICK_OP_ne, row, 0), 0, NULL);
+  wick_if_begin(b, wick_loop_nest_by(b, WICK_OP_ne, row, 0), 0, NULL);
   wick_value i = wick_for_begin(b, zero, k, 0, NULL);
   sort_put(b, s->key, zero, i, sort_get(b, s->key, row, i));
   sort_put(b, s->number, zero, i, sort_get(b, s->number, row, i));

@@ -1,4 +1,4 @@
-/* Sorting inside walks: pairs of a key and a number, by digits of the key. */
+/* Sorting inside loop nests: pairs of a key and a number, by the digits of the key. */
 #ifndef WICK_OPS_SORT_H
 #define WICK_OPS_SORT_H
 

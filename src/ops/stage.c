@@ -1,4 +1,4 @@
-/* Stages of tensor rows: numbers in bodies, folds with a state, maps. */
+/* Helpers for the stages of tensor operators: numbers in bodies, folds with a state, maps. */
 #include "ops/stage.h"
 
 /* ---- numbers ---- */

@@ -1,4 +1,4 @@
-/* What the `compute` columns of tensor rows build their stages with. */
+/* Helpers for the `compute` columns of tensor operators, which build stages. */
 #ifndef WICK_OPS_STAGE_H
 #define WICK_OPS_STAGE_H
 
@@ -24,7 +24,7 @@ wick_value wick_stage_inside(wick_builder *b, uint32_t n, const wick_dim *index,
                              const wick_dim *dim);
 /* An expression's range lies in 0 .. dim-1. */
 bool wick_stage_is_inside(const wick_builder *b, wick_dim index, wick_dim dim);
-/* A read with the value 0 outside, where the indices may lie there. */
+/* A read that gives 0 out of bounds, if the indices may be there. */
 wick_value wick_stage_read0(wick_builder *b, wick_value tensor, const wick_dim *index);
 /* A run-time index as a sum is compared and used; the condition is a bool. */
 wick_value wick_stage_compare(wick_builder *b, wick_opcode op, wick_dim x, wick_dim y);
@@ -39,7 +39,7 @@ wick_value wick_stage_finish(wick_builder *b, wick_value next, wick_opcode op);
 /* Yields the result, in the result's type. */
 wick_value wick_stage_end(wick_builder *b, wick_value result, wick_type out);
 
-/* ---- folds that look for the best element, and where it is ---- */
+/* ---- folds that find the best element and its position ---- */
 
 typedef struct wick_best {
   wick_value value, at; /* at: an i64; -1 before the first element */

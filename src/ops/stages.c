@@ -1,4 +1,4 @@
-/* The nodes of groups: stages, and what their bodies read. */
+/* The operators of groups: stages, and the operators that read in their bodies. */
 #include "ir/op.h"
 
 enum { STAGES_MOST_OWN = 256 };
@@ -68,10 +68,10 @@ static wick_status map_infer(wick_infer *c)
 
 const wick_op wick_op_map = {
     .name = "map",
-    .doc =
-        "A stage that computes every element of its results by itself. A result may have "
-        "dimensions of its own before those of the axes: one point gives all elements along them. "
-        "`bound` says how far results may be from what the group's text stands for",
+    .doc = "A stage that computes each element of its results independently. A result may have "
+           "dimensions of its own before those of the axes: one point then gives all elements "
+           "along them. `bound` says how far the results may be from the exact meaning of the "
+           "group's text",
     .nout = {1, WICK_ANY},
     .nregion = {1, 1},
     .attr = {{"name", WICK_ATTR_STRING, 0, false, NULL, 0, 0},
@@ -110,7 +110,8 @@ static wick_status fold_infer(wick_infer *c)
 
 const wick_op wick_op_fold = {
     .name = "fold",
-    .doc = "A stage that folds its reduced axes into a state: init, step, merge, finish",
+    .doc = "A stage that folds its reduced axes into a state, by four regions: init, step, merge "
+           "and finish",
     .nout = {1, WICK_ANY},
     .nregion = {4, 4},
     .attr = {{"name", WICK_ATTR_STRING, 0, false, NULL, 0, 0},
@@ -153,8 +154,8 @@ static wick_status read_infer(wick_infer *c)
 
 const wick_op wick_op_read = {
     .name = "read",
-    .doc = "One element of a tensor. Outside its bounds: the last operand, with `guard`; without "
-           "it the index is in bounds",
+    .doc = "One element of a tensor. With `guard`, an index out of bounds gives the last operand; "
+           "without it the index is in bounds",
     .nin = {1, WICK_ANY},
     .nout = {1, 1},
     .attr = {{"index", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},

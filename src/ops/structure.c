@@ -50,7 +50,7 @@ static wick_status const_infer(wick_infer *c)
 
 const wick_op wick_op_const = {
     .name = "const",
-    .doc = "A constant of the module, or one number that every element has",
+    .doc = "A constant of the module, or a single number that every element has",
     .nout = {1, 1},
     .attr = {{"value", WICK_ATTR_CONST, 0, true, NULL, 0, 0}},
     .level = STRUCTURE_ALL,
@@ -91,8 +91,8 @@ static wick_status item_infer(wick_infer *c)
   return NULL;
 }
 
-const wick_op wick_op_item = {
-    .name = "item",
+const wick_op wick_op_tuple_get = {
+    .name = "tuple_get",
     .doc = "One item of a tuple",
     .nin = {1, 1},
     .nout = {1, 1},
@@ -127,7 +127,7 @@ static wick_status call_infer(wick_infer *c)
 
 const wick_op wick_op_call = {
     .name = "call",
-    .doc = "The results of another function of the module",
+    .doc = "Calls another function of the module and gives its results",
     .nin = {0, WICK_ANY},
     .nout = {0, WICK_ANY},
     .attr = {{"callee", WICK_ATTR_FUNC, 0, true, NULL, 0, 0}},
@@ -169,9 +169,9 @@ static wick_status if_infer(wick_infer *c)
 
 const wick_op wick_op_if = {
     .name = "if",
-    .doc = "What the first region yields where the condition is true, else what the second yields; "
-           "only that one runs. Pairs of sizes that a region relies on to be equal: it fails where "
-           "they are not",
+    .doc = "Runs the first region if the condition is true, else the second, and gives the values "
+           "that this region yields. `then_equal` and `else_equal` hold pairs of sizes that the "
+           "region relies on to be equal; the run fails if they differ",
     .nin = {1, 1},
     .nout = {0, WICK_ANY},
     .attr = {{"then_equal", WICK_ATTR_DIMS, 0, false, NULL, 0, 0},
@@ -258,11 +258,13 @@ static wick_status loop_infer(wick_infer *c)
 
 const wick_op wick_op_loop = {
     .name = "loop",
-    .doc = "Runs its region for 0 .. count-1 while the first value it yields is true; carries the "
-           "others, but for the last `stacked`, which are put behind each other: of `most` "
-           "iterations, those that are not run give 0; it fails where count is more. On buffers: "
-           "count, where the index goes before each iteration, and what is read behind each; "
-           "with `most` it fails where count is more",
+    .doc = "Runs its region for the iterations 0 .. count-1 while the first value that the region "
+           "yields is true. The other values are carried to the next iteration, except for the "
+           "last `stacked`, which are stacked along a new first dimension of size `most`. "
+           "Iterations that do not run leave 0 there; the run fails if count is above `most`. On "
+           "buffers the operands are count, the buffer that receives the index before each "
+           "iteration, and the buffer with the condition, which is read after each iteration; the "
+           "run fails there, too, if count is above `most`",
     .nin = {1, WICK_ANY},
     .nout = {0, WICK_ANY},
     .nregion = {1, 1},
@@ -290,7 +292,8 @@ static wick_status for_infer(wick_infer *c)
 
 const wick_op wick_op_for = {
     .name = "for",
-    .doc = "Runs its region for lo, lo + step, ... below hi; carries what it yields",
+    .doc = "Runs its region for lo, lo + step, ... below hi. The values that the region yields "
+           "are carried to the next iteration",
     .nin = {2, WICK_ANY},
     .nout = {0, WICK_ANY},
     .nregion = {1, 1},
@@ -314,7 +317,8 @@ static wick_status while_infer(wick_infer *c)
 
 const wick_op wick_op_while = {
     .name = "while",
-    .doc = "While the first region yields true, the second maps the carried values to the next",
+    .doc = "While the first region yields true, the second region maps the carried values to "
+           "their next values",
     .nin = {0, WICK_ANY},
     .nout = {0, WICK_ANY},
     .nregion = {2, 2},
@@ -326,7 +330,7 @@ const wick_op wick_op_while = {
 
 const wick_op wick_op_yield = {
     .name = "yield",
-    .doc = "Ends a region, and gives its values to the node around it",
+    .doc = "Ends a region and gives its values to the node around it",
     .nin = {0, WICK_ANY},
     .level = STRUCTURE_ALL,
     .terminator = true,
@@ -335,7 +339,7 @@ const wick_op wick_op_yield = {
 
 const wick_op wick_op_return = {
     .name = "return",
-    .doc = "Ends a function, and gives its results",
+    .doc = "Ends a function and gives its results",
     .nin = {0, WICK_ANY},
     .level = STRUCTURE_ALL,
     .terminator = true,

@@ -1,4 +1,5 @@
-/* Inference of tensor rows: operands, known contents, broadcasting, contents that are moved. */
+/* Inference of tensor operators: operands, known contents, broadcasting, and contents that only
+ * move. */
 #include "ops/tensor.h"
 
 wick_status wick_infer_tensor(const wick_infer *c, uint32_t i, const char *what,
@@ -8,9 +9,6 @@ wick_status wick_infer_tensor(const wick_infer *c, uint32_t i, const char *what,
     return wick_infer_fail(c, WICK_ETYPE, "%s (operand %u) is missing", what, i);
   const wick_type_info *t = wick_type_get(c->module, c->in[i]->type);
   if (t->kind != WICK_TENSOR) return wick_infer_fail(c, WICK_ETYPE, "%s is not a tensor", what);
-  if (t->layout)
-    return wick_infer_fail(c, WICK_ETYPE, "%s is packed: %s", what,
-                           wick_infer_type_text(c, c->in[i]->type));
   if (t->rank < least_rank)
     return wick_infer_fail(c, WICK_ETYPE, "%s has rank %u, wanted %u or more", what, t->rank,
                            least_rank);

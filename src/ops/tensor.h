@@ -1,10 +1,11 @@
-/* What the inference of tensor rows shares. */
+/* Helpers for the inference of tensor operators. */
 #ifndef WICK_OPS_TENSOR_H
 #define WICK_OPS_TENSOR_H
 
 #include "ir/op.h"
 
-/* Operand i: there, a tensor in the plain layout, of at least that rank. `what` names it. */
+/* Fails unless operand i is present and a tensor in the plain layout of at least that rank. `what`
+ * names it in messages. */
 WICK_CHECKED wick_status wick_infer_tensor(const wick_infer *c, uint32_t i, const char *what,
                                            uint32_t least_rank, const wick_type_info **out);
 /* The same for an operand that has the element type of the first. */
@@ -12,14 +13,14 @@ WICK_CHECKED wick_status wick_infer_alike(const wick_infer *c, uint32_t i, const
                                           uint32_t least_rank, const wick_type_info **out);
 void wick_infer_out(wick_infer *c, uint32_t k, wick_elem e, uint32_t rank, const wick_dim *dim);
 
-/* An axis -rank .. rank-1, made 0 .. rank-1. */
+/* Converts an axis in -rank .. rank-1 to 0 .. rank-1; fails outside of it. */
 WICK_CHECKED wick_status wick_infer_axis(const wick_infer *c, int64_t axis, uint32_t rank,
                                          uint32_t *out);
 /* NumPy's rule, for dim (rank of them, in and out) and the dimensions of another tensor. */
 WICK_CHECKED wick_status wick_infer_broadcast(const wick_infer *c, uint32_t *rank, wick_dim *dim,
                                               uint32_t other_rank, const wick_dim *other);
 
-/* Whether d is a multiple of `by`, or a check says so. */
+/* Whether d is a multiple of `by`, perhaps by a shape constraint. */
 bool wick_infer_divides(const wick_infer *c, wick_dim d, wick_dim by);
 
 /* "f32[2,3]" for messages. */

@@ -1,5 +1,6 @@
-/* Rows on strings. Their elements are numbers of the module's strings; once types are physical they
- * are i64, which these rows take as well. Attributes that are strings are such numbers, too. */
+/* Operators on strings. Elements are indices into the module's table of strings. After types are
+ * physical they are i64, which these operators take as well. Attributes that are strings are such
+ * indices, too. */
 #include "ops/grad.h"
 #include "ops/host.h"
 #include "ops/tensor.h"
@@ -22,8 +23,9 @@ static wick_status text_same(wick_infer *c)
 
 const wick_op wick_op_string_case = {
     .name = "string_case",
-    .doc = "Strings with each character in lower or upper case, as the locale (a string's number) "
-           "or else Unicode has it; bytes that are not UTF-8 stay",
+    .doc = "Strings with each character in lower or upper case, by the rules of the locale "
+           "(`locale` is the number of a string) or by default of Unicode. Bytes that are not "
+           "UTF-8 stay as they are",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"change", WICK_ATTR_ENUM, 0, true, "lower upper", 0, 0},
@@ -50,7 +52,7 @@ static wick_status string_concat_infer(wick_infer *c)
 
 const wick_op wick_op_string_concat = {
     .name = "string_concat",
-    .doc = "Each string of x, and behind it that of y",
+    .doc = "Each string of x followed by the string of y",
     .nin = {2, 2},
     .nout = {1, 1},
     .level = WICK_GRAPH | WICK_GROUP,
@@ -80,10 +82,10 @@ static wick_status string_split_infer(wick_infer *c)
 
 const wick_op wick_op_string_split = {
     .name = "string_split",
-    .doc = "The parts of each string between delimiters (a string's number; none: white space, "
-           "as Python splits at it), split at most `most` times (-1: everywhere), "
-           "empty strings behind them up to the width; and their numbers. More parts than the "
-           "width fail the run",
+    .doc = "The parts of each string between delimiters, and their numbers. `delimiter` is the "
+           "number of a string; by default strings are split at white space as in Python. Each is "
+           "split at most `most` times (-1: no limit). Empty strings fill the parts up to the "
+           "width; more parts than the width fail the run",
     .nin = {1, 1},
     .nout = {2, 2},
     .attr = {{"delimiter", WICK_ATTR_INT, 0, false, NULL, 0, 0x1p31},
@@ -118,31 +120,31 @@ static wick_status text_wanted(wick_infer *c, bool to_text)
 static wick_status to_string_infer(wick_infer *c) { return text_wanted(c, true); }
 static wick_status string_to_infer(wick_infer *c) { return text_wanted(c, false); }
 
-const wick_op wick_op_to_string = {
-    .name = "to_string",
-    .doc = "Numbers as text; floats with the fewest digits that give them back, at least one of "
-           "them behind the point, with an exponent below 1e-4 and from 1e16 on; nan, inf, -inf; "
-           "bools are 1 and 0",
+const wick_op wick_op_format_number = {
+    .name = "format_number",
+    .doc = "Numbers as text. Floats have the fewest digits that read back as the same number, at "
+           "least one of them after the point, and an exponent if they are below 1e-4 or at least "
+           "1e16. Special values are nan, inf and -inf; bools are 1 and 0",
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_GRAPH | WICK_GROUP,
     .typed = true,
-    .host = "to_string",
+    .host = "format_number",
     .infer = to_string_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
 };
 
-const wick_op wick_op_string_to = {
-    .name = "string_to",
-    .doc = "Text as numbers, in the form of C's, rounded to nearest even; integers drop a fraction "
-           "and keep their lowest bits. Text that is not a number fails the run",
+const wick_op wick_op_parse_number = {
+    .name = "parse_number",
+    .doc = "Text as numbers, in the syntax of C, rounded to nearest even. Integers drop a "
+           "fraction and keep their lowest bits. Text that is not a number fails the run",
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_GRAPH | WICK_GROUP,
     .effect = WICK_MAY_FAIL,
     .typed = true,
-    .host = "string_to",
+    .host = "parse_number",
     .infer = string_to_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
@@ -160,8 +162,8 @@ static wick_status regex_full_match_infer(wick_infer *c)
 
 const wick_op wick_op_regex_full_match = {
     .name = "regex_full_match",
-    .doc = "Whether the whole string matches a regular expression (a string's number) in the "
-           "syntax of RE2; text that is not UTF-8 does not",
+    .doc = "Whether the whole string matches a regular expression in the syntax of RE2 (`pattern` "
+           "is the number of a string). Text that is not UTF-8 does not match",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"pattern", WICK_ATTR_INT, 0, true, NULL, 0, 0x1p31}},
@@ -199,9 +201,10 @@ static wick_status ngram_counts_infer(wick_infer *c)
 
 const wick_op wick_op_ngram_counts = {
     .name = "ngram_counts",
-    .doc = "How often the n-grams of the pool occur in each line of x: those of n numbers begin at "
-           "counts[n - 1], each has one of the columns. Of `least` to `most` numbers, up to "
-           "`skips` left out between neighbours. Strings by their numbers",
+    .doc = "Counts in each 1-D slice of x how often the n-grams of the pool occur. The n-grams of "
+           "n numbers begin at counts[n - 1] of the pool; each n-gram has a column of the result. "
+           "n runs from `least` to `most`; up to `skips` numbers may be left out between "
+           "neighbours. Strings are compared by their numbers",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"pool", WICK_ATTR_INTS, 0, true, NULL, 0, 0},

@@ -1,11 +1,11 @@
-/* The largest, or least, elements of each line, in order. */
+/* top_k: the largest or least elements of each 1-D slice, in order. */
 #include <math.h>
 
 #include "ops/grad.h"
+#include "ops/loop_nest.h"
 #include "ops/ref.h"
 #include "ops/sort.h"
 #include "ops/tensor.h"
-#include "ops/walk.h"
 
 enum { TOP_K_AXIS, TOP_K_K, TOP_K_LEAST };
 
@@ -108,14 +108,14 @@ static wick_value top_k_best(const top_k *t, wick_value at)
 static void top_k_insert(const top_k *t, wick_value v, wick_value i, wick_value have)
 {
   wick_builder *b = t->b;
-  wick_value last = wick_walk_by(b, WICK_OP_sub, t->k, 1),
+  wick_value last = wick_loop_nest_by(b, WICK_OP_sub, t->k, 1),
              at = wick_build2(b, WICK_OP_min, have, last);
   wick_value on = wick_build_const(b, wick_type_scalar(b->module, WICK_BOOL, 1), 0, 1),
              state[2] = {at, on}, next[2];
   wick_value s = wick_while_begin(b, 2, state);
-  wick_value more = wick_walk_by(b, WICK_OP_gt, s, 0);
+  wick_value more = wick_loop_nest_by(b, WICK_OP_gt, s, 0);
   s = wick_while_body(b, wick_build2(b, WICK_OP_and, more, (wick_value){s.id + 1}), 2, state);
-  wick_value left = wick_walk_by(b, WICK_OP_sub, s, 1), own = top_k_best(t, left);
+  wick_value left = wick_loop_nest_by(b, WICK_OP_sub, s, 1), own = top_k_best(t, left);
   next[1] = top_k_stage_before(t, v, own);
   wick_if_begin(b, next[1], 0, NULL);
   wick_line_put(b, &t->line, t->best, s, own);
@@ -148,7 +148,7 @@ static wick_value top_k_quiet(const top_k *t, wick_value i, wick_value worst)
   wick_builder *b = t->b;
   wick_value any = {0};
   for (int64_t k = 0; k < TOP_K_BLOCK && !b->status; k++) {
-    wick_value v = wick_line_read(b, &t->line, t->x, wick_walk_by(b, WICK_OP_add, i, k));
+    wick_value v = wick_line_read(b, &t->line, t->x, wick_loop_nest_by(b, WICK_OP_add, i, k));
     wick_value on = wick_build2(b, t->least ? WICK_OP_ge : WICK_OP_le, v, worst);
     any = k ? wick_build2(b, WICK_OP_and, any, on) : on;
   }
@@ -162,12 +162,12 @@ static wick_value top_k_through(const top_k *t, const top_k_sweep *s, wick_value
   wick_builder *b = t->b;
   wick_value next[4], worst, full, zero = wick_build_i64(b, 0);
   wick_value blocks = wick_build2(b, WICK_OP_sub, end, first);
-  blocks = wick_walk_by(b, WICK_OP_add, blocks, TOP_K_BLOCK - 1);
-  blocks = wick_walk_by(b, WICK_OP_quot, blocks, TOP_K_BLOCK);
+  blocks = wick_loop_nest_by(b, WICK_OP_add, blocks, TOP_K_BLOCK - 1);
+  blocks = wick_loop_nest_by(b, WICK_OP_div_unchecked, blocks, TOP_K_BLOCK);
   wick_value block = wick_for_begin(b, zero, blocks, s->n, s->init), state = {block.id + 1};
-  wick_value at = wick_walk_by(b, WICK_OP_mul, block, TOP_K_BLOCK);
+  wick_value at = wick_loop_nest_by(b, WICK_OP_mul, block, TOP_K_BLOCK);
   at = wick_build2(b, WICK_OP_add, first, at);
-  wick_value to = wick_walk_by(b, WICK_OP_add, at, TOP_K_BLOCK);
+  wick_value to = wick_loop_nest_by(b, WICK_OP_add, at, TOP_K_BLOCK);
   s->known(t, s->arg, state, &worst, &full);
   full = wick_build2(b, WICK_OP_and, full, wick_build2(b, WICK_OP_le, to, end));
   wick_if_begin(b, full, 1, &full);
@@ -208,8 +208,8 @@ static void top_k_few_step(const top_k *t, const void *none, wick_value i, wick_
   next[0] = worst, next[1] = have;
   wick_if_begin(b, takes, 2, next);
   top_k_insert(t, v, i, have);
-  next[1] = wick_build2(b, WICK_OP_min, wick_walk_by(b, WICK_OP_add, have, 1), t->k);
-  next[0] = top_k_best(t, wick_walk_by(b, WICK_OP_sub, next[1], 1));
+  next[1] = wick_build2(b, WICK_OP_min, wick_loop_nest_by(b, WICK_OP_add, have, 1), t->k);
+  next[0] = top_k_best(t, wick_loop_nest_by(b, WICK_OP_sub, next[1], 1));
   wick_if_else(b, 2, next);
   next[0] = worst, next[1] = have;
   wick_value all = wick_if_end(b, 2, next);
@@ -255,7 +255,7 @@ static void top_k_round_step(const top_k *t, const void *arg, wick_value i, wick
   wick_value takes = wick_build2(b, WICK_OP_or, free, top_k_stage_before(t, v, r->worst));
   wick_if_begin(b, takes, 1, &have);
   wick_sort_put(b, r->sort, have, wick_sort_key(b, r->sort, v, t->least), i);
-  wick_value more = wick_walk_by(b, WICK_OP_add, have, 1);
+  wick_value more = wick_loop_nest_by(b, WICK_OP_add, have, 1);
   wick_if_else(b, 1, &more);
   next[0] = wick_if_end(b, 1, &have);
 }
@@ -296,12 +296,12 @@ static void top_k_many(const top_k *t, const wick_sort *s, wick_dim room)
   end = wick_build2(b, WICK_OP_min, end, t->n);
   have = top_k_gather(t, s, state, end);
   wick_value rest = wick_build2(b, WICK_OP_sub, most, have);
-  wick_value sorts = wick_build2(b, WICK_OP_or, wick_walk_by(b, WICK_OP_lt, rest, SPARE),
+  wick_value sorts = wick_build2(b, WICK_OP_or, wick_loop_nest_by(b, WICK_OP_lt, rest, SPARE),
                                  wick_build2(b, WICK_OP_ge, end, t->n));
   wick_value kept[3] = {have, {state.id + TOP_K_WORST}, {state.id + TOP_K_FULL}}, found[3];
   wick_if_begin(b, sorts, 3, kept);
   found[0] = top_k_shrink(t, s, have);
-  wick_value last = wick_sort_number(b, s, wick_walk_by(b, WICK_OP_sub, found[0], 1));
+  wick_value last = wick_sort_number(b, s, wick_loop_nest_by(b, WICK_OP_sub, found[0], 1));
   found[1] = wick_line_read(b, &t->line, t->x, last);
   found[2] = wick_build2(b, WICK_OP_eq, found[0], t->k);
   wick_if_else(b, 3, found);
@@ -336,28 +336,29 @@ static void top_k_compute(const wick_compute *c)
   s.key = (wick_value){t.best.id + 2}, s.number = (wick_value){t.best.id + 3};
   s.count = (wick_value){t.best.id + 4};
   t.n = wick_index(b, n), t.k = wick_index(b, k);
-  wick_if_begin(b, wick_walk_by(b, WICK_OP_gt, t.k, 0), 0, NULL);
+  wick_if_begin(b, wick_loop_nest_by(b, WICK_OP_gt, t.k, 0), 0, NULL);
   if (few)
     top_k_few(&t);
   else
     top_k_many(&t, &s, room);
   wick_if_else(b, 0, NULL);
   wick_if_end(b, 0, NULL);
-  c->out[0] = wick_walk_end(b);
+  c->out[0] = wick_loop_nest_end(b);
   c->out[1] = (wick_value){c->out[0].id + 1};
 }
 
 const wick_op wick_op_top_k = {
     .name = "top_k",
-    .doc = "The first k elements of each line along `axis` in falling order (rising: `least`), and "
-           "their places; of equal ones the earlier comes first. NaN is the largest of all",
+    .doc = "The first k elements of each 1-D slice along `axis` in descending order (`least`: "
+           "ascending), and their positions. Of equal elements the earlier comes first. NaN is "
+           "the largest of all",
     .nin = {1, 1},
     .nout = {2, 2},
     .attr = {{"axis", WICK_ATTR_AXIS, -1, false, NULL, 0, 0},
              {"k", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
              {"least", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .alone = true,
+    .unfusable = true,
     .elems = WICK_NUMBERS,
     .infer = top_k_infer,
     .ref = top_k_ref,

@@ -1,4 +1,4 @@
-/* Dimensions in another order. */
+/* transpose: dimensions in another order. */
 #include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/simplify.h"
@@ -81,13 +81,14 @@ static void transpose_compute(const wick_compute *c)
 
 const wick_op wick_op_transpose = {
     .name = "transpose",
-    .doc = "Dimension perm[k] of x becomes dimension k of the result; without perm all in reverse",
+    .doc = "Dimension perm[k] of x becomes dimension k of the result. Without `perm` the "
+           "dimensions are reversed",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"perm", WICK_ATTR_INTS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
-    .moves = true,
-    .turns = transpose_perm,
+    .rounding_transparent = true,
+    .permutation = transpose_perm,
     .simplify = wick_simplify_transpose,
     .infer = transpose_infer,
     .ref = transpose_ref,

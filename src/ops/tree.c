@@ -1,8 +1,9 @@
-/* Walks down decision trees: all rows of a batch, and all trees, side by side.
+/* tree_walk: decision trees, for all rows of a batch and all trees at once.
  *
- * A node is a column of x, a threshold and two children: x at most the threshold goes to the first,
- * all else, not-a-number too, to the second. A leaf is its own child, so that walks of different
- * lengths are one. The steps are straight-line code whose lanes are rows or trees. */
+ * A node is a column of x, a threshold and two children. If x is at most the threshold, the walk
+ * goes to the first child; otherwise, also for NaN, to the second. A leaf is its own child, so that
+ * all walks have the same length. The steps are straight-line code whose lanes are rows or trees.
+ */
 #include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -132,18 +133,18 @@ static void tree_walk_compute(const wick_compute *c)
 
 const wick_op wick_op_tree_walk = {
     .name = "tree_walk",
-    .doc =
-        "The node that rows of x reach after `depth` steps from the first nodes on, for each row "
-        "and tree (tree and row: `rows_last`). A step goes to the first child where x, in the "
-        "node's column, is at most its threshold, else, also where x is NaN, to the second. "
-        "Numbers outside of the tables mean the last one inside",
+    .doc = "The node that each row of x reaches in each tree after `depth` steps from the first "
+           "node. The result is [rows, trees], or [trees, rows] with `rows_last`. A step goes to "
+           "the first child if x, in the column of the node, is at most the threshold of the "
+           "node; otherwise, and if x is NaN, it goes to the second child. A number outside of "
+           "the tables selects the last entry",
     .nin = {5, 5},
     .nout = {1, 1},
     .attr = {{"depth", WICK_ATTR_INT, 0, true, NULL, 1, TREE_MOST_DEPTH},
              {"rows_last", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
-    .beside = 1u << TREE_COLUMN | 1u << TREE_CHILD | 1u << TREE_AT,
+    .aux_operands = 1u << TREE_COLUMN | 1u << TREE_CHILD | 1u << TREE_AT,
     .infer = tree_walk_infer,
     .ref = tree_walk_ref,
     .compute = tree_walk_compute,

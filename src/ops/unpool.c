@@ -1,4 +1,4 @@
-/* What a maximum pool took, put back where it was: the derivative of that pool. */
+/* unpool: the derivative of max_pool. Each maximum goes back to its index. */
 #include "ops/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -120,9 +120,10 @@ static void unpool_compute(const wick_compute *c)
 
 const wick_op wick_op_unpool = {
     .name = "unpool",
-    .doc = "Of images [N, C, size...]: each element is the sum of x [N, C, spatial...] over the "
-           "windows that it lies in whose place, in a second operand of x's shape, is its own: "
-           "those that `max_pool` gives. Windows are as there. f16 and bf16 are summed in f32",
+    .doc = "Images [N, C, size...] in which each element is the sum of the elements of x [N, C, "
+           "spatial...] over the windows that contain it and whose index is its own. The indices "
+           "are the second operand, of the shape of x, as `max_pool` gives them; the windows are "
+           "the same as there. f16 and bf16 are summed in f32",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {WICK_WINDOW_ATTRS,
@@ -130,7 +131,7 @@ const wick_op wick_op_unpool = {
              {"size", WICK_ATTR_INTS, 0, true, NULL, 0, WICK_WINDOW_LIMIT}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
-    .beside = 1u << 1,
+    .aux_operands = 1u << 1,
     .infer = unpool_infer,
     .ref = unpool_ref,
     .compute = unpool_compute,

@@ -1,4 +1,4 @@
-/* Windows: their attributes, the sizes that they give, and where they lie. */
+/* Sliding windows: their attributes, the sizes that they give, and the positions that they read. */
 #include "ops/window.h"
 
 wick_window wick_window_of(const wick_attr *attr, uint32_t n, const int64_t *kernel)

@@ -6,7 +6,7 @@
 
 enum { WICK_WINDOW_MAX = 3, WICK_WINDOW_LIMIT = 1 << 30 };
 
-/* The attributes of every row with windows, first in its list: indices into attr[]. */
+/* The attributes of every operator with windows, first in its list: indices into attr[]. */
 enum { WICK_WINDOW_STRIDE, WICK_WINDOW_PAD, WICK_WINDOW_DILATION, WICK_WINDOW_NATTR };
 #define WICK_WINDOW_ATTRS                                                                          \
   {"stride", WICK_ATTR_INTS, 0, false, NULL, 1, WICK_WINDOW_LIMIT},                                \
@@ -21,9 +21,9 @@ typedef struct wick_window {
       end[WICK_WINDOW_MAX], dilation[WICK_WINDOW_MAX];
 } wick_window;
 
-/* From the attributes and the sizes of the window; lists that are empty give 1, pads 0. */
+/* Makes a window from the attributes and the kernel sizes. An empty list means 1, for pads 0. */
 wick_window wick_window_of(const wick_attr *attr, uint32_t n, const int64_t *kernel);
-/* Ranks and the lengths of lists: x is [N, C, spatial...]. */
+/* Verifies the rank of x [N, C, spatial...] and the lengths of the attribute lists. */
 WICK_CHECKED wick_status wick_window_check(const wick_infer *c, uint32_t rank,
                                            const wick_attr *attr);
 /* The size that sliding gives along spatial dimension k. With `ceil`, a last window may reach
@@ -43,7 +43,7 @@ static inline int64_t wick_window3_at(const wick_window3 *w, uint32_t k, int64_t
   int64_t i = out * w->stride[k] + at * w->dilation[k] - w->begin[k];
   return i >= 0 && i < w->in[k] ? i : -1;
 }
-/* The outputs *lo .. *hi-1 whose window element `at` lies inside, along k. */
+/* The outputs *lo .. *hi-1 whose window element `at` is in bounds, along k. */
 void wick_window3_inside(const wick_window3 *w, uint32_t k, int64_t at, int64_t *lo, int64_t *hi);
 
 /* For stages: names of the spatial axes and of the window's, for n spatial dimensions. */
@@ -51,6 +51,6 @@ const char *wick_window_axis(uint32_t n, uint32_t k);
 const char *wick_window_tap(uint32_t n, uint32_t k);
 /* The input index along k: out * stride + tap * dilation - begin. */
 wick_dim wick_window_at(wick_dims *t, const wick_window *w, uint32_t k, wick_dim out, wick_dim tap);
-bool wick_window_padded(const wick_window *w); /* some index may lie outside the input */
+bool wick_window_padded(const wick_window *w); /* some index may be outside the input */
 
 #endif

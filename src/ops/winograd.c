@@ -1,8 +1,8 @@
-/* The matrices of minimal filtering, and the convolution that uses them.
+/* The matrices of Winograd convolutions, and the convolution that uses them.
  *
- * Points with small numerators and denominators keep errors small: for six of them 0, +-5/8, +-3/2
- * have less than half the error of 0, +-1, +-2 (measured: largest error over the largest output of
- * layers with random weights). */
+ * Interpolation points with small numerators and denominators keep errors small: for six points 0,
+ * +-5/8, +-3/2 have less than half the error of 0, +-1, +-2 (measured: largest error over the
+ * largest output of layers with random weights). */
 #include "ops/winograd.h"
 #include "ops/grad.h"
 
@@ -166,7 +166,7 @@ static wick_option winograd_option(const wick_winograd_layer *l, int64_t m, wick
   return o;
 }
 
-wick_status wick_winograd_choose(const wick_target *t, wick_records *records,
+wick_status wick_winograd_choose(const wick_target *t, wick_tuning_records *records,
                                  const wick_winograd_layer *l, wick_arena *mem, int64_t *out_tile)
 {
   enum { MOST = 1 + WICK_COUNT(winograd_tiles_tried) };
@@ -190,7 +190,7 @@ wick_status wick_winograd_choose(const wick_target *t, wick_records *records,
                    (long long)l->x, (long long)l->in, (long long)l->out, (long long)l->lanes);
   uint32_t chosen;
   c.key = key.at;
-  WICK_TRY(wick_records_choose(records, &c, mem, &chosen));
+  WICK_TRY(wick_tuning_records_choose(records, &c, mem, &chosen));
   *out_tile = tile[chosen];
   return NULL;
 }
@@ -552,12 +552,12 @@ static void conv_winograd_compute(const wick_compute *c)
 
 const wick_op wick_op_conv_winograd = {
     .name = "conv_winograd",
-    .doc =
-        "A 2-D convolution of packed operands by minimal filtering: tiles of `tile` outputs, a "
-        "kernel of `taps`, both square; u [(tile + taps - 1)^2, blocks, input blocks of a group, "
-        "place, place] holds the transformed weights; a block belongs to one of `group`. Sums in "
-        "the order of input block, place. Sums of narrow floats are f32. "
-        "Approximate; an infinity or a not-a-number reaches its whole tile",
+    .doc = "A 2-D Winograd convolution of packed operands. Tiles have `tile` x `tile` outputs, "
+           "the kernel `taps` x `taps` elements. u [(tile + taps - 1)^2, blocks, input blocks of "
+           "a group, lane, lane] holds the transformed weights. Each block belongs to one of "
+           "`group` groups. Sums run over the input blocks, then over the lanes of a block; those "
+           "of narrow floats are f32. The result is approximate: an infinity or NaN spreads to "
+           "its whole tile",
     .nin = {2, 2},
     .nout = {1, 1},
     .attr = {{"tile", WICK_ATTR_INT, 0, true, NULL, 1, WICK_WINOGRAD_MOST},

@@ -1,5 +1,5 @@
-/* Minimal filtering: convolutions by products of transformed tiles (Winograd; the construction is
- * Toom's and Cook's, by interpolation). F(m, r) gives m outputs of a filter of r taps from
+/* Winograd convolutions: products of transformed tiles (the construction is that of Toom and Cook,
+ * by interpolation). F(m, r) gives m outputs of a filter of r taps from
  * n = m + r - 1 products: y = at ((g w) * (bt x)), and the same along rows and columns.
  *
  * The matrices come from interpolation points, infinity among them, as exact rationals. */
@@ -7,7 +7,7 @@
 #define WICK_OPS_WINOGRAD_H
 
 #include "ir/build.h"
-#include "loop/records.h"
+#include "loop/tuning_records.h"
 #include "target/target.h"
 
 enum { WICK_WINOGRAD_MOST = 8 };
@@ -44,7 +44,7 @@ typedef struct wick_winograd_layer {
 int64_t wick_winograd_tile(const wick_target *t, const wick_winograd_layer *l);
 
 /* The same, or what the records have of the layer. */
-WICK_CHECKED wick_status wick_winograd_choose(const wick_target *t, wick_records *records,
+WICK_CHECKED wick_status wick_winograd_choose(const wick_target *t, wick_tuning_records *records,
                                               const wick_winograd_layer *l, wick_arena *mem,
                                               int64_t *out_tile);
 

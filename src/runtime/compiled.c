@@ -75,11 +75,16 @@ wick_status wick_compiled_map(wick_compiled *k, const char *path)
 
 wick_error *wick_open(wick_context *context, const char *path, wick_compiled **out_compiled)
 {
+  if (!out_compiled) return wick_invalid("wick_open: out_compiled is NULL");
   *out_compiled = NULL;
+  if (!context || !path) return wick_invalid("wick_open: %s is NULL", context ? "path" : "context");
   wick_compiled *k = wick_compiled_new(context);
   if (!k) return wick_error_nomem();
-  wick_error *e =
-      setjmp(k->guard.where) ? wick_error_nomem() : wick_error_export(wick_compiled_map(k, path));
+  const wick_work work = {.context = context}; /* no limit in seconds: that is for compiling */
+  wick_work_watch(&work, &k->guard);
+  wick_error *e = setjmp(k->guard.where) ? wick_guard_error(&k->guard)
+                                         : wick_error_export(wick_compiled_map(k, path));
+  wick_work_watch(NULL, &k->guard);
   if (e)
     wick_compiled_free(k);
   else
@@ -89,10 +94,15 @@ wick_error *wick_open(wick_context *context, const char *path, wick_compiled **o
 
 wick_error *wick_save(const wick_compiled *compiled, const char *path)
 {
+  if (!compiled || !path)
+    return wick_invalid("wick_save: %s is NULL", compiled ? "path" : "compiled");
   wick_guard guard = wick_context_guard(compiled->context);
   wick_arena mem = wick_arena_make(&guard);
   const wick_bytes part = {compiled->bytes.at, compiled->bytes.nbytes};
-  wick_error *e = setjmp(guard.where) ? wick_error_nomem()
+  const wick_work work = {.context =
+                              compiled->context}; /* no limit in seconds: that is for compiling */
+  wick_work_watch(&work, &guard);
+  wick_error *e = setjmp(guard.where) ? wick_guard_error(&guard)
                                       : wick_error_export(wick_file_write(&mem, path, &part, 1));
   wick_arena_free(&mem);
   return e;
@@ -100,42 +110,45 @@ wick_error *wick_save(const wick_compiled *compiled, const char *path)
 
 /* ---- what it is ---- */
 
-bool wick_compiled_cached(const wick_compiled *k) { return k->cached; }
-uint32_t wick_compiled_ninput(const wick_compiled *k) { return k->program.ninput; }
-uint32_t wick_compiled_noutput(const wick_compiled *k) { return k->program.noutput; }
+bool wick_compiled_cached(const wick_compiled *k) { return k && k->cached; }
+uint32_t wick_compiled_ninput(const wick_compiled *k) { return k ? k->program.ninput : 0; }
+uint32_t wick_compiled_noutput(const wick_compiled *k) { return k ? k->program.noutput : 0; }
 
 const wick_io *wick_compiled_input(const wick_compiled *k, uint32_t i)
 {
-  return i < k->program.ninput ? &k->program.io[i] : NULL;
+  return k && i < k->program.ninput ? &k->program.io[i] : NULL;
 }
 
 const void *wick_compiled_fixed(const wick_compiled *k, uint32_t i)
 {
-  return i < k->program.ninput ? k->program.fixed[i] : NULL;
+  return k && i < k->program.ninput ? k->program.fixed[i] : NULL;
 }
 
 const wick_io *wick_compiled_output(const wick_compiled *k, uint32_t i)
 {
-  return i < k->program.noutput ? &k->program.io[k->program.ninput + i] : NULL;
+  return k && i < k->program.noutput ? &k->program.io[k->program.ninput + i] : NULL;
 }
 
 const char *wick_compiled_metadata(const wick_compiled *k, const char *key)
 {
-  for (uint32_t i = 0; i < k->program.nmetadata; i++)
+  for (uint32_t i = 0; k && key && i < k->program.nmetadata; i++)
     if (strcmp(k->program.metadata[i].key, key) == 0) return k->program.metadata[i].value;
   return NULL;
 }
 
 const char *wick_compiled_metadata_key(const wick_compiled *k, uint32_t i)
 {
-  return i < k->program.nmetadata ? k->program.metadata[i].key : NULL;
+  return k && i < k->program.nmetadata ? k->program.metadata[i].key : NULL;
 }
 
-const char *wick_compiled_contract(const wick_compiled *k) { return k->program.contract; }
+const char *wick_compiled_contract(const wick_compiled *k) { return k ? k->program.contract : ""; }
 
 /* ---- branches and loops ---- */
 
-uint32_t wick_compiled_nflow(const wick_compiled *k) { return k->flows ? k->program.nflow : 0; }
+uint32_t wick_compiled_nflow(const wick_compiled *k)
+{
+  return k && k->flows ? k->program.nflow : 0;
+}
 
 wick_flow wick_compiled_flow(const wick_compiled *k, uint32_t i)
 {
@@ -145,11 +158,11 @@ wick_flow wick_compiled_flow(const wick_compiled *k, uint32_t i)
 
 /* ---- sizes that vary ---- */
 
-uint32_t wick_compiled_nsize(const wick_compiled *k) { return k->program.sizes.nsymbol; }
+uint32_t wick_compiled_nsize(const wick_compiled *k) { return k ? k->program.sizes.nsymbol : 0; }
 
 wick_size_range wick_compiled_size(const wick_compiled *k, uint32_t i)
 {
-  if (i >= k->program.sizes.nsymbol) return (wick_size_range){.name = ""};
+  if (i >= wick_compiled_nsize(k)) return (wick_size_range){.name = ""};
   const wick_program_symbol *x = &k->program.sizes.symbol[i];
   int64_t least, most;
   if (wick_mul_overflows(x->lo, x->factor, &least) || wick_add_overflows(least, x->rest, &least))
@@ -161,7 +174,7 @@ wick_size_range wick_compiled_size(const wick_compiled *k, uint32_t i)
 
 bool wick_compiled_met(const wick_compiled *k, uint32_t i, wick_met_size *out)
 {
-  const wick_met *m = k->specials ? wick_specials_at(k->specials, i) : NULL;
+  const wick_met *m = k && out && k->specials ? wick_specials_at(k->specials, i) : NULL;
   if (!m) return false;
   wick_copy_state state = (wick_copy_state)atomic_load(&m->state);
   const char *why = state == WICK_COPY_FAILED ? atomic_load(&m->why) : NULL;
@@ -176,16 +189,17 @@ bool wick_compiled_met(const wick_compiled *k, uint32_t i, wick_met_size *out)
   return true;
 }
 
-uint32_t wick_compiled_nwatch(const wick_compiled *k) { return k->program.nwatch; }
+uint32_t wick_compiled_nwatch(const wick_compiled *k) { return k ? k->program.nwatch : 0; }
 
 const char *wick_compiled_watch(const wick_compiled *k, uint32_t i)
 {
-  return i < k->program.nwatch ? k->program.io[k->program.watch[i]].name : NULL;
+  return k && i < k->program.nwatch ? k->program.io[k->program.watch[i]].name : NULL;
 }
 
 bool wick_compiled_met_content(const wick_compiled *k, uint32_t i, uint32_t w,
                                wick_met_content *out)
 {
+  if (!k || !out) return false;
   const wick_program *p = &k->program;
   const wick_met *m = k->specials && w < p->nwatch ? wick_specials_at(k->specials, i) : NULL;
   if (!m) return false;
@@ -202,19 +216,20 @@ bool wick_compiled_met_content(const wick_compiled *k, uint32_t i, uint32_t w,
 
 void wick_compiled_settle(const wick_compiled *k)
 {
-  if (k->specials) wick_specials_wait(k->specials);
+  if (k && k->specials) wick_specials_wait(k->specials);
 }
 
 wick_memory wick_compiled_memory(const wick_compiled *k)
 {
+  if (!k) return (wick_memory){0};
   return (wick_memory){k->program.packed_bytes, k->program.arena_bytes, k->program.scratch_bytes};
 }
 
-uint32_t wick_compiled_nkernel(const wick_compiled *k) { return k->program.nkernel; }
+uint32_t wick_compiled_nkernel(const wick_compiled *k) { return k ? k->program.nkernel : 0; }
 
 wick_kernel_facts wick_compiled_kernel(const wick_compiled *k, uint32_t i)
 {
-  if (i >= k->program.nkernel)
+  if (i >= wick_compiled_nkernel(k))
     return (wick_kernel_facts){.name = "", .place = "", .schedule = "", .limit = ""};
   const wick_program_kernel *p = &k->program.kernel[i];
   return (wick_kernel_facts){p->name,   p->place, p->schedule, p->flops,  p->bytes,

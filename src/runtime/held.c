@@ -15,16 +15,6 @@ uint32_t wick_held_nword(const wick_program *p)
   return n;
 }
 
-void wick_held_pack(const wick_program *p, const void *const *content, int64_t *out)
-{
-  memset(out, 0, wick_held_nword(p) * sizeof *out);
-  for (uint32_t i = 0; i < p->nwatch; i++) {
-    out[0] = content[i] != NULL;
-    if (content[i]) memcpy(out + 1, content[i], (size_t)p->io[p->watch[i]].nbytes);
-    out += 1 + wick_held_nbody(p, i);
-  }
-}
-
 bool wick_held_good(const wick_program *p, const int64_t *held)
 {
   for (uint32_t i = 0; i < p->nwatch; i++) {

@@ -12,8 +12,6 @@
 uint32_t wick_held_nword(const wick_program *p);             /* of all inputs */
 uint32_t wick_held_nbody(const wick_program *p, uint32_t i); /* behind the i-th one's first word */
 
-/* content: by watched input; NULL: not held. */
-void wick_held_pack(const wick_program *p, const void *const *content, int64_t *out);
 /* The words are of that form. */
 bool wick_held_good(const wick_program *p, const int64_t *held);
 /* Do the inputs hold what is held? */

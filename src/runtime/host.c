@@ -45,13 +45,13 @@ int64_t wick_host_at(const wick_host_tensor *t, int64_t k)
 
 wick_string wick_host_text(const wick_host_call *c, const wick_host_tensor *t, int64_t k)
 {
-  return wick_strings_get(c->strings, wick_host_get(t, k));
+  return wick_string_table_get(c->strings, wick_host_get(t, k));
 }
 
 wick_code wick_host_put(wick_host_call *c, const wick_host_tensor *t, int64_t k, const char *at,
                         uint64_t nbytes)
 {
-  int64_t number = wick_strings_add(c->strings, at, nbytes, true);
+  int64_t number = wick_string_table_add(c->strings, at, nbytes, true);
   if (number < 0) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
   wick_host_set(t, k, number);
   return WICK_OK;

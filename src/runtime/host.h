@@ -1,11 +1,11 @@
 /* Operators that are calls into the runtime: on strings and on images. A compiled program names
  * them, with their attributes; a run calls them in the place of a kernel, on its own thread.
  *
- * Elements of strings are their numbers in a table (base/strings.h), i64. */
+ * Elements of strings are their numbers in a table (base/string_table.h), i64. */
 #ifndef WICK_RUNTIME_HOST_H
 #define WICK_RUNTIME_HOST_H
 
-#include "base/strings.h"
+#include "base/string_table.h"
 
 typedef struct wick_host_tensor {
   wick_elem elem;
@@ -30,7 +30,7 @@ typedef struct wick_host_call {
   uint32_t nattr, nout, nin;
   const wick_host_attr *attr; /* in the order of the operator's row */
   wick_host_tensor *arg;      /* results, then operands; without data before a run */
-  wick_strings *strings;
+  wick_string_table *strings;
   void *state; /* what `prepare` made */
   wick_allocator allocator;
   char *message; /* room for what a failure says */

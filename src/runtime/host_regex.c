@@ -60,7 +60,7 @@ static void regex_drop(wick_host_call *c)
 
 static wick_code regex_prepare(wick_host_call *c)
 {
-  wick_string p = wick_strings_get(c->strings, c->attr[0].i);
+  wick_string p = wick_string_table_get(c->strings, c->attr[0].i);
   regex_state *s = c->allocator.alloc(c->allocator.self, sizeof *s);
   int error = 0;
   PCRE2_SIZE at = 0;

@@ -16,11 +16,11 @@ static wick_code string_concat(wick_host_call *c)
   const wick_host_tensor *out = &c->arg[0];
   for (int64_t k = 0, n = wick_host_numel(out); k < n; k++) {
     wick_string x = wick_host_text(c, &c->arg[1], k), y = wick_host_text(c, &c->arg[2], k);
-    char *room = wick_strings_room(c->strings, x.nbytes + y.nbytes);
+    char *room = wick_string_table_room(c->strings, x.nbytes + y.nbytes);
     if (!room) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
     if (x.nbytes) memcpy(room, x.at, (size_t)x.nbytes);
     if (y.nbytes) memcpy(room + x.nbytes, y.at, (size_t)y.nbytes);
-    int64_t number = wick_strings_take(c->strings, room, x.nbytes + y.nbytes);
+    int64_t number = wick_string_table_take(c->strings, room, x.nbytes + y.nbytes);
     if (number < 0) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
     wick_host_set(out, k, number);
   }
@@ -95,7 +95,7 @@ enum { SPLIT_DELIMITER, SPLIT_MOST };
 static wick_code string_split(wick_host_call *c)
 {
   const wick_host_tensor *out = &c->arg[0], *count = &c->arg[1], *x = &c->arg[2];
-  wick_string delimiter = wick_strings_get(c->strings, c->attr[SPLIT_DELIMITER].i);
+  wick_string delimiter = wick_string_table_get(c->strings, c->attr[SPLIT_DELIMITER].i);
   int64_t width = out->dim[out->rank - 1];
   for (int64_t k = 0, n = wick_host_numel(x); k < n; k++) {
     string_pieces p = {c, k * width, 0, width, WICK_OK};
@@ -127,7 +127,7 @@ static bool string_language_is_own(const char *name)
 
 static wick_code string_case_prepare(wick_host_call *c)
 {
-  wick_string s = wick_strings_get(c->strings, c->attr[CASE_LOCALE].i);
+  wick_string s = wick_string_table_get(c->strings, c->attr[CASE_LOCALE].i);
   char name[64] = "", wide[72];
   if (s.nbytes < sizeof name) memcpy(name, s.at, (size_t)s.nbytes), name[s.nbytes] = 0;
   snprintf(wide, sizeof wide, "%s.UTF-8", name);
@@ -184,7 +184,7 @@ static wick_code string_case_one(wick_host_call *c, int64_t k)
 {
   wick_string s = wick_host_text(c, &c->arg[1], k);
   locale_t l = ((const string_locale *)c->state)->locale;
-  char *room = wick_strings_room(c->strings, 4 * s.nbytes);
+  char *room = wick_string_table_room(c->strings, 4 * s.nbytes);
   if (!room) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
   uint64_t n = 0;
   for (uint64_t at = 0; at < s.nbytes;) {
@@ -199,7 +199,7 @@ static wick_code string_case_one(wick_host_call *c, int64_t k)
       room[n++] = s.at[at];
     at += len;
   }
-  int64_t number = wick_strings_take(c->strings, room, n);
+  int64_t number = wick_string_table_take(c->strings, room, n);
   if (number < 0) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
   wick_host_set(&c->arg[0], k, number);
   return WICK_OK;

@@ -130,11 +130,11 @@ static void program_write_host(wick_text *t, const wick_program_host *h)
 }
 
 /* But for the empty one, which each table begins with. */
-static void program_write_strings(wick_text *t, const wick_strings *s)
+static void program_write_strings(wick_text *t, const wick_string_table *s)
 {
-  uint32_t n = s->n ? wick_strings_count(s) : 1;
+  uint32_t n = s->n ? wick_string_table_count(s) : 1;
   program_u32(t, n - 1);
-  for (uint32_t k = 1; k < n; k++) program_string(t, wick_strings_get(s, k));
+  for (uint32_t k = 1; k < n; k++) program_string(t, wick_string_table_get(s, k));
 }
 
 wick_span wick_program_write(const wick_program *p, wick_arena *mem)
@@ -391,15 +391,15 @@ static bool program_get_host(wick_reader *r, wick_arena *mem, uint32_t nslot, wi
   return true;
 }
 
-static bool program_get_strings(wick_reader *r, wick_arena *mem, wick_strings *out)
+static bool program_get_strings(wick_reader *r, wick_arena *mem, wick_string_table *out)
 {
   uint32_t n;
   if (!program_get_count(r, 8, &n)) return false;
-  *out = wick_strings_in(mem);
+  *out = wick_string_table_in(mem);
   for (uint32_t k = 0; k < n; k++) {
     wick_string s;
     if (!program_get_string(r, mem, &s)) return false;
-    wick_strings_add(out, s.at, s.nbytes, false);
+    wick_string_table_add(out, s.at, s.nbytes, false);
   }
   return true;
 }
@@ -509,13 +509,4 @@ bool wick_io_same(const wick_io *io, const void *a, const void *b)
         (x[k].nbytes && memcmp(x[k].at, y[k].at, (size_t)x[k].nbytes) != 0))
       return false;
   return true;
-}
-
-const void *wick_io_copy(const wick_io *io, const void *data, wick_arena *mem)
-{
-  if (io->elem != WICK_STRING) return wick_arena_copy(mem, data, io->nbytes, PROGRAM_ALIGN);
-  wick_string *s = wick_arena_copy(mem, data, io->nbytes, sizeof(uint64_t));
-  for (uint64_t k = 0; k < io->nbytes / sizeof *s; k++)
-    s[k].at = wick_str_dupn(mem, s[k].nbytes ? s[k].at : "", (size_t)s[k].nbytes);
-  return s;
 }

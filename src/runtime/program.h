@@ -110,7 +110,7 @@ typedef struct wick_program {
   const uint32_t *watch; /* inputs from whose contents branches follow: of constant size, at most
                             WICK_HELD_MOST bytes; in order */
   const wick_program_pair *metadata; /* the user's, of the model file */
-  wick_strings strings;              /* of constants and attributes */
+  wick_string_table strings;         /* of constants and attributes */
 } wick_program;
 
 /* Bytes at the interface of what takes so many in the code, which knows strings by their numbers.
@@ -121,8 +121,6 @@ static inline uint64_t wick_io_nbytes(wick_elem elem, uint64_t nbytes)
 }
 /* Two contents of an input or output are the same. */
 bool wick_io_same(const wick_io *io, const void *a, const void *b);
-/* A copy of contents, with the bytes of strings. */
-const void *wick_io_copy(const wick_io *io, const void *data, wick_arena *mem);
 
 wick_span wick_program_write(const wick_program *p, wick_arena *mem);
 WICK_CHECKED wick_status wick_program_read(wick_span bytes, const char *place, wick_arena *mem,

@@ -39,9 +39,12 @@ static wick_status run_create(wick_session *s, const wick_session_options *o, wi
 wick_error *wick_session_create(const wick_compiled *compiled, const wick_session_options *options,
                                 wick_session **out_session)
 {
+  if (!out_session) return wick_invalid("wick_session_create: out_session is NULL");
   *out_session = NULL;
+  if (!compiled) return wick_invalid("wick_session_create: compiled is NULL");
   wick_session_options o;
-  wick_options_take(&o, sizeof o, options, options ? options->size : 0);
+  wick_error *wrong = wick_options_take("wick_session_options", &o, sizeof o, options);
+  if (wrong) return wrong;
   wick_allocator a = compiled->context->allocator;
   wick_session *s = a.alloc(a.self, sizeof *s);
   if (!s) return wick_error_nomem();
@@ -68,7 +71,7 @@ void wick_session_free(wick_session *s)
   a.free(a.self, s, sizeof *s);
 }
 
-uint32_t wick_session_threads(const wick_session *s) { return wick_pool_size(s->pool); }
+uint32_t wick_session_threads(const wick_session *s) { return s ? wick_pool_size(s->pool) : 0; }
 
 /* ---- shapes ---- */
 
@@ -81,11 +84,12 @@ static const wick_io *run_io(const wick_session *s)
 
 const wick_io *wick_session_input(const wick_session *s, uint32_t i)
 {
-  return i < s->compiled->program.ninput ? run_io(s) + i : NULL;
+  return s && i < s->compiled->program.ninput ? run_io(s) + i : NULL;
 }
 
 const wick_io *wick_session_output(const wick_session *s, uint32_t i)
 {
+  if (!s) return NULL;
   const wick_program *p = &s->compiled->program;
   return i < p->noutput ? run_io(s) + p->ninput + i : NULL;
 }
@@ -117,6 +121,7 @@ static wick_status run_shape(wick_session *s, uint32_t nshape, const wick_shape 
                              wick_arena *mem)
 {
   const wick_program *p = &s->compiled->program;
+  WICK_TRY(wick_arguments_shapes(nshape, shape, mem));
   wick_shape *by = wick_new(mem, wick_shape, p->ninput + 1);
   for (uint32_t i = 0; i < p->ninput; i++) by[i].rank = UINT32_MAX;
   for (uint32_t k = 0; k < nshape; k++) {
@@ -150,6 +155,7 @@ static wick_status run_shape(wick_session *s, uint32_t nshape, const wick_shape 
 
 wick_error *wick_session_shape(wick_session *s, uint32_t nshape, const wick_shape *shape)
 {
+  if (!s) return wick_invalid("wick_session_shape: session is NULL");
   wick_guard guard = wick_context_guard(s->compiled->context);
   wick_arena mem = wick_arena_make(&guard);
   wick_error *e = setjmp(guard.where) ? wick_error_nomem()
@@ -162,16 +168,17 @@ wick_error *wick_session_shape(wick_session *s, uint32_t nshape, const wick_shap
 
 static wick_error *run_error(wick_code code, const char *text)
 {
-  const struct wick_error e = {code, text, false};
+  const struct wick_error e = {.code = code, .message = text};
   return wick_error_export(&e);
 }
 
 static wick_error *run_unsized(const wick_program *p)
 {
   char text[RUN_MESSAGE];
-  snprintf(text, sizeof text, "the size %s varies: give the shapes of the inputs first",
-           p->sizes.symbol[0].name);
-  return run_error(WICK_EINVAL, text);
+  const char *size = p->sizes.symbol[0].name;
+  snprintf(text, sizeof text, "the size %s varies, and the session has no shapes", size);
+  const struct wick_error e = {.code = WICK_EINVAL, .message = text, .size = size};
+  return wick_error_export(&e);
 }
 
 static wick_error *run_missing(const wick_program *p, uint32_t i, const char *what)
@@ -227,8 +234,11 @@ static wick_code run_met(wick_session *s, const void *const *inputs, void *const
 
 wick_error *wick_run(wick_session *s, const void *const *inputs, void *const *outputs)
 {
+  if (!s) return wick_invalid("wick_run: session is NULL");
   const wick_program *p = &s->compiled->program;
   const wick_io *io = run_io(s);
+  if (p->ninput && !inputs) return wick_invalid("wick_run: inputs is NULL");
+  if (p->noutput && !outputs) return wick_invalid("wick_run: outputs is NULL");
   if (p->sizes.nsymbol && !wick_session_sized(s->state)) return run_unsized(p);
   for (uint32_t i = 0; i < p->ninput; i++)
     if (!inputs[i] && io[i].nbytes) return run_missing(p, i, "input");

@@ -9,7 +9,7 @@ enum { HOST_MESSAGE = 256 };
 struct wick_session_host {
   const wick_program *program;
   wick_allocator allocator;
-  wick_strings strings;
+  wick_string_table strings;
   const wick_io *io;     /* inputs and outputs as they are in the runs to come */
   int64_t **numbers;     /* by input and output: of strings; else NULL */
   uint64_t *room;        /* how many there is room for */
@@ -49,7 +49,7 @@ void wick_session_host_drop(wick_session_host *h)
   host_free(h, h->room, nio * sizeof *h->room);
   host_free(h, h->call, p->nkernel * sizeof *h->call);
   host_free(h, h->arg, h->narg * sizeof *h->arg);
-  wick_strings_free(&h->strings);
+  wick_string_table_free(&h->strings);
   h->allocator.free(h->allocator.self, h, sizeof *h);
 }
 
@@ -98,7 +98,7 @@ static bool host_strings(wick_session_host *h)
   if (!h->numbers || !h->room || !wick_session_host_resize(h, p->io, NULL)) return false;
   for (uint32_t i = 0; i < nio; i++) room += host_count(&p->io[i]);
   if (room > UINT32_MAX / 4) room = UINT32_MAX / 4;
-  return wick_strings_make(&h->strings, h->allocator, &p->strings, (uint32_t)room + 16);
+  return wick_string_table_make(&h->strings, h->allocator, &p->strings, (uint32_t)room + 16);
 }
 
 static wick_status host_call(wick_session_host *h, uint32_t k, wick_host_tensor *arg,
@@ -167,7 +167,7 @@ wick_status wick_session_host_make(const wick_program *p, wick_allocator a, wick
 wick_code wick_session_host_begin(wick_session_host *h, const void *const *inputs, void **args)
 {
   const wick_program *p = h->program;
-  wick_strings_clear(&h->strings);
+  wick_string_table_clear(&h->strings);
   h->message[0] = 0;
   for (uint32_t i = 0; i < p->ninput + p->noutput; i++) {
     if (!h->numbers[i]) continue;
@@ -175,7 +175,7 @@ wick_code wick_session_host_begin(wick_session_host *h, const void *const *input
     if (i >= p->ninput) continue;
     const wick_string *s = inputs[i];
     for (uint64_t k = 0, n = host_count(&h->io[i]); k < n; k++)
-      if ((h->numbers[i][k] = wick_strings_add(&h->strings, s[k].at, s[k].nbytes, false)) < 0)
+      if ((h->numbers[i][k] = wick_string_table_add(&h->strings, s[k].at, s[k].nbytes, false)) < 0)
         return WICK_ENOMEM;
   }
   return WICK_OK;
@@ -187,7 +187,7 @@ void wick_session_host_end(wick_session_host *h, void *const *outputs)
   for (uint32_t i = p->ninput; i < p->ninput + p->noutput; i++) {
     wick_string *s = h->numbers[i] ? outputs[i - p->ninput] : NULL;
     for (uint64_t k = 0, n = host_count(&h->io[i]); s && k < n; k++)
-      s[k] = wick_strings_get(&h->strings, h->numbers[i][k]);
+      s[k] = wick_string_table_get(&h->strings, h->numbers[i][k]);
   }
 }
 

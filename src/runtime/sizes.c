@@ -96,9 +96,9 @@ wick_status wick_sizing_symbols(const wick_program *p, const wick_shape *shape, 
     const wick_program_symbol *x = &p->sizes.symbol[i];
     const wick_shape *from = &shape[x->input];
     if (from->rank == UINT32_MAX)
-      return sizes_fail(
-          p, x->input, mem, WICK_ETYPE,
-          wick_str_printf(mem, "its shape is not given: the size %s follows from it", x->name));
+      return wick_fail_size(mem, WICK_ETYPE,
+                            wick_str_printf(mem, "input \"%s\"", p->io[x->input].name), x->name,
+                            "its shape is not given: the size %s follows from it", x->name);
     int64_t d = from->dim[x->axis], over;
     if (wick_sub_overflows(d, x->rest, &over) || over % x->factor)
       return sizes_fail(p, x->input, mem, WICK_ERANGE,
@@ -194,7 +194,7 @@ static wick_status sizes_new(wick_sizing *s, const int64_t *symbol, wick_arena *
   return sizes_places(p, table, keep, mem, out);
 }
 
-static const struct wick_error sizes_nomem = {WICK_ENOMEM, "out of memory", false};
+static const struct wick_error sizes_nomem = {.code = WICK_ENOMEM, .message = "out of memory"};
 
 bool wick_sizing_most(wick_sizing *s, uint64_t *arena_bytes, uint64_t *scratch_bytes)
 {

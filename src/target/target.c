@@ -56,6 +56,38 @@ static const char *const target_thumb_helpers[] = {"__aeabi_dadd",
                                                    "__aeabi_memclr8",
                                                    NULL};
 
+/* Likewise, of processors without floating point; the older ones neither divide nor multiply to 64
+ * bits. */
+static const char *const target_soft_helpers[] = {"__aeabi_dadd",    "__aeabi_dsub",
+                                                  "__aeabi_dmul",    "__aeabi_ddiv",
+                                                  "__aeabi_dcmpeq",  "__aeabi_dcmplt",
+                                                  "__aeabi_dcmple",  "__aeabi_dcmpge",
+                                                  "__aeabi_dcmpgt",  "__aeabi_dcmpun",
+                                                  "__aeabi_d2iz",    "__aeabi_d2uiz",
+                                                  "__aeabi_d2lz",    "__aeabi_d2ulz",
+                                                  "__aeabi_d2f",     "__aeabi_f2d",
+                                                  "__aeabi_i2d",     "__aeabi_ui2d",
+                                                  "__aeabi_l2d",     "__aeabi_ul2d",
+                                                  "__aeabi_fadd",    "__aeabi_fsub",
+                                                  "__aeabi_fmul",    "__aeabi_fdiv",
+                                                  "__aeabi_fcmpeq",  "__aeabi_fcmplt",
+                                                  "__aeabi_fcmple",  "__aeabi_fcmpge",
+                                                  "__aeabi_fcmpgt",  "__aeabi_fcmpun",
+                                                  "__aeabi_f2iz",    "__aeabi_f2uiz",
+                                                  "__aeabi_f2lz",    "__aeabi_f2ulz",
+                                                  "__aeabi_i2f",     "__aeabi_ui2f",
+                                                  "__aeabi_l2f",     "__aeabi_ul2f",
+                                                  "__aeabi_idiv",    "__aeabi_uidiv",
+                                                  "__aeabi_idivmod", "__aeabi_uidivmod",
+                                                  "__aeabi_ldivmod", "__aeabi_uldivmod",
+                                                  "__aeabi_lmul",    "__aeabi_llsl",
+                                                  "__aeabi_llsr",    "__aeabi_lasr",
+                                                  "__aeabi_memcpy",  "__aeabi_memcpy4",
+                                                  "__aeabi_memcpy8", "__aeabi_memset",
+                                                  "__aeabi_memset4", "__aeabi_memset8",
+                                                  "__aeabi_memclr",  "__aeabi_memclr4",
+                                                  "__aeabi_memclr8", NULL};
+
 /* What rows of one machine share. */
 #define X86_64                                                                                     \
   .machine = WICK_MACHINE_X86_64, .triple = "x86_64-unknown-linux-gnu", .pointer_bits = 64,        \
@@ -77,9 +109,9 @@ static const char *const target_thumb_helpers[] = {"__aeabi_dadd",
   .machine = WICK_MACHINE_RISCV64, .triple = "riscv64-unknown-linux-gnu", .cpu = "generic-rv64",   \
   .pointer_bits = 64, .nvector = 32, .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64,      \
   .cache_bytes = {32 << 10, 512 << 10, 0}, .stack_bytes = 16384, .helpers = target_no_helpers
-#define THUMB                                                                                      \
-  .machine = WICK_MACHINE_THUMB, .triple = "thumbv7em-none-unknown-eabihf", .pointer_bits = 32,    \
-  .nvector = 16, .convert = F16, .stack_bytes = 512, .helpers = target_thumb_helpers
+#define THUMB .machine = WICK_MACHINE_THUMB, .pointer_bits = 32, .nvector = 16, .stack_bytes = 512
+#define THUMB_SOFT THUMB, .soft_float = true, .features = "", .helpers = target_soft_helpers
+#define THUMB_HARD THUMB, .convert = F16, .helpers = target_thumb_helpers
 #define WASM32                                                                                     \
   .machine = WICK_MACHINE_WASM32, .triple = "wasm32-unknown-unknown", .cpu = "generic",            \
   .pointer_bits = 32, .sqrt = F32 | F64, .round = F32 | F64,                                       \
@@ -118,11 +150,20 @@ static const wick_target target_rows[] = {
      .features = "+m,+a,+f,+d,+c,+v,+zvl512b,-relax",
      .needs = WICK_CPU_RISCV_V | WICK_CPU_RISCV_V256 | WICK_CPU_RISCV_V512, .vector_bytes = 64,
      .mask = WICK_PLAIN},
-    {THUMB, .row = "cortex-m4", .doc = "single precision in hardware", .cpu = "cortex-m4",
-     .features = "", .fma = F32, .sqrt = F32},
-    {THUMB, .row = "cortex-m7", .doc = "double precision in hardware", .cpu = "cortex-m7",
-     .features = "", .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64,
-     .cache_bytes = {16 << 10, 0, 0}},
+    {THUMB_SOFT, .row = "cortex-m0", .doc = "and Cortex-M0+: floating point in software",
+     .triple = "thumbv6m-none-unknown-eabi", .cpu = "cortex-m0"},
+    {THUMB_SOFT, .row = "cortex-m3", .doc = "floating point in software",
+     .triple = "thumbv7m-none-unknown-eabi", .cpu = "cortex-m3"},
+    {THUMB_HARD, .row = "cortex-m4", .doc = "single precision in hardware",
+     .triple = "thumbv7em-none-unknown-eabihf", .cpu = "cortex-m4", .features = "", .fma = F32,
+     .sqrt = F32},
+    {THUMB_HARD, .row = "cortex-m7", .doc = "double precision in hardware",
+     .triple = "thumbv7em-none-unknown-eabihf", .cpu = "cortex-m7", .features = "",
+     .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64, .cache_bytes = {16 << 10, 0, 0}},
+    /* Vectors of Helium flush denormal floats to zero, which changes bits: none are used. */
+    {THUMB_HARD, .row = "cortex-m55", .doc = "double precision in hardware, Helium is not used",
+     .triple = "thumbv8.1m.main-none-unknown-eabihf", .cpu = "cortex-m55", .features = "-mve",
+     .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64, .cache_bytes = {16 << 10, 0, 0}},
     {WASM32, .row = "wasm32", .doc = "WebAssembly without vectors", .nvector = 16,
      .features = "+bulk-memory,+nontrapping-fptoint,+sign-ext"},
     {WASM32, .row = "wasm32-simd", .doc = "WebAssembly with simd128", .vector_bytes = 16,
@@ -161,6 +202,27 @@ static const target_extra target_extras[] = {
      BF16},
     {"i8mm", WICK_MACHINE_AARCH64, WICK_CPU_ARM_I8MM, "armv8.2-a", {WICK_U8, WICK_I8, 4, false}, 0},
     {"bf16", WICK_MACHINE_AARCH64, WICK_CPU_ARM_BF16, "armv8.2-a", {0}, 0},
+};
+
+/* Names of what processors must have; as /proc/cpuinfo or their makers call it. */
+static const struct {
+  wick_machine machine;
+  uint64_t bit;
+  const char *name;
+} target_needs[] = {
+    {WICK_MACHINE_X86_64, X86_V2, "SSE4.2"},
+    {WICK_MACHINE_X86_64, WICK_CPU_X86_V3, "AVX2"},
+    {WICK_MACHINE_X86_64, WICK_CPU_X86_V3, "FMA"},
+    {WICK_MACHINE_X86_64, WICK_CPU_X86_V3, "F16C"},
+    {WICK_MACHINE_X86_64, WICK_CPU_X86_V3, "BMI2"},
+    {WICK_MACHINE_X86_64, WICK_CPU_X86_V4, "AVX-512 F, DQ, CD, BW, VL"},
+    {WICK_MACHINE_AARCH64, WICK_CPU_ARM_V82, "FP16"},
+    {WICK_MACHINE_AARCH64, WICK_CPU_ARM_V82, "DotProd"},
+    {WICK_MACHINE_AARCH64, WICK_CPU_ARM_SVE256, "SVE of 256 bits"},
+    {WICK_MACHINE_AARCH64, WICK_CPU_ARM_SVE512, "SVE of 512 bits"},
+    {WICK_MACHINE_RISCV64, WICK_CPU_RISCV_V, "V"},
+    {WICK_MACHINE_RISCV64, WICK_CPU_RISCV_V256, "Zvl256b"},
+    {WICK_MACHINE_RISCV64, WICK_CPU_RISCV_V512, "Zvl512b"},
 };
 
 const wick_target *wick_target_row(uint32_t i)
@@ -269,4 +331,35 @@ bool wick_target_may_call(const wick_target *t, const char *symbol)
   for (const char *const *h = t->helpers; *h; h++)
     if (strcmp(*h, symbol) == 0) return true;
   return false;
+}
+
+const char *wick_target_need(const wick_target *t, uint32_t i)
+{
+  for (size_t k = 0; k < WICK_COUNT(target_needs); k++)
+    if (t->machine == target_needs[k].machine && (t->needs & target_needs[k].bit) && i-- == 0)
+      return target_needs[k].name;
+  return NULL;
+}
+
+const char *wick_target_extra(const wick_target *row, uint32_t i)
+{
+  for (size_t k = 0; k < WICK_COUNT(target_extras); k++) {
+    wick_target t = *row;
+    if (target_add_extra(&t, &target_extras[k]) && i-- == 0) return target_extras[k].name;
+  }
+  return NULL;
+}
+
+const char *wick_machine_name(wick_machine m)
+{
+  static const char *const names[] = {
+      [WICK_MACHINE_NONE] = "none",       [WICK_MACHINE_X86_64] = "x86-64",
+      [WICK_MACHINE_AARCH64] = "aarch64", [WICK_MACHINE_RISCV64] = "riscv64",
+      [WICK_MACHINE_THUMB] = "arm",       [WICK_MACHINE_WASM32] = "wasm32"};
+  return names[m];
+}
+
+bool wick_target_has_artifacts(const wick_target *t)
+{
+  return t->machine != WICK_MACHINE_THUMB && t->machine != WICK_MACHINE_WASM32;
 }

@@ -36,6 +36,8 @@ struct wick_target {
   uint32_t scalable;     /* in units of so many bytes registers may be longer; 0: they are not */
   uint32_t nvector;      /* vector registers, or floating-point ones where there are no vectors */
 
+  bool soft_float; /* there are no instructions for floats: they are calls, and round to nearest */
+
   /* Sets of element types, WICK_BIT(e). What is not here, a pass of Wick expands. */
   uint64_t fma;     /* fused multiply-add is an instruction */
   uint64_t sqrt;    /* square root is correctly rounded code without a call */
@@ -61,6 +63,16 @@ const wick_target *wick_target_row(uint32_t i); /* NULL behind the last */
 
 void wick_target_name(const wick_target *t, wick_text *out);
 void wick_target_features(const wick_target *t, wick_text *out); /* "+avx512vnni,+avx512bf16" */
+
+/* What a processor must have for `t`, in words; NULL after the last. */
+const char *wick_target_need(const wick_target *t, uint32_t i);
+/* The extras that may be added to a row; NULL after the last. */
+const char *wick_target_extra(const wick_target *row, uint32_t i);
+const char *wick_machine_name(wick_machine m); /* "x86-64" */
+
+/* libwick_rt runs on machines of this kind and loads artifacts there; else there are only bundles.
+ */
+bool wick_target_has_artifacts(const wick_target *t);
 
 /* Code for `t` runs on the processor `cpu`. */
 bool wick_target_runs_on(const wick_target *t, wick_cpu cpu);

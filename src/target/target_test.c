@@ -30,7 +30,11 @@ static void names_are_found_and_printed(void **state)
       {"armv8.2-a-sve256+i8mm", "armv8.2-a-sve256", "+v8.2a,+neon,+fullfp16,+dotprod,+sve,+i8mm"},
       {"rv64gcv-zvl256b", "rv64gcv-zvl256b", "+m,+a,+f,+d,+c,+v,+zvl256b,-relax"},
       {"armv8.2-a-sve128", NULL, NULL},
+      {"cortex-m0", "cortex-m0", ""},
+      {"cortex-m3", "cortex-m3", ""},
       {"cortex-m4", "cortex-m4", ""},
+      {"cortex-m7", "cortex-m7", ""},
+      {"cortex-m55", "cortex-m55", "-mve"},
       {"x86-64-v3+avx512vnni", NULL, NULL}, /* needs v4 */
       {"armv8-a+i8mm", NULL, NULL},
       {"armv8-a+avx512vnni", NULL, NULL},
@@ -83,12 +87,30 @@ static void rows_make_sense(void **state)
   assert_true(wick_target_find("cortex-m4", &(wick_target){0}));
 }
 
+static void needs_and_extras_have_names(void **state)
+{
+  (void)state;
+  const wick_target *t;
+  for (uint32_t i = 0; (t = wick_target_row(i)); i++) {
+    assert_true((wick_target_need(t, 0) != NULL) == (t->needs != 0));
+    for (uint32_t k = 0; wick_target_extra(t, k); k++) {
+      wick_target more;
+      wick_text name = wick_text_begin(&mem);
+      wick_text_printf(&name, "%s+%s", t->row, wick_target_extra(t, k));
+      assert_true(wick_target_find(name.at, &more));
+      assert_true(more.needs != t->needs);
+    }
+  }
+  assert_true(wick_target_find("x86-64-v4", &(wick_target){0}));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(names_are_found_and_printed),
       cmocka_unit_test(the_host_runs_its_own_code),
       cmocka_unit_test(rows_make_sense),
+      cmocka_unit_test(needs_and_extras_have_names),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

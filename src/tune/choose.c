@@ -9,9 +9,9 @@ static const double choose_margin = 0.02;
 static uint64_t choose_ns(double seconds) { return seconds > 1e-9 ? (uint64_t)(1e9 * seconds) : 1; }
 
 /* All options have been measured, here or in an earlier run. */
-static bool choose_is_known(const wick_records *r, const wick_choice *c)
+static bool choose_is_known(const wick_tuning_records *r, const wick_choice *c)
 {
-  const wick_record *x = wick_records_find(r, c->key);
+  const wick_tuning_record *x = wick_tuning_records_find(r, c->key);
   return x && x->trials.n >= c->noption;
 }
 
@@ -36,8 +36,9 @@ static wick_status choose_best(const wick_tune_bench *b, const wick_choice *c,
   return NULL;
 }
 
-static wick_status choose_one(const wick_tune_bench *b, const wick_choice *c, wick_records *records,
-                              wick_arena *tmp, wick_tune_report *report)
+static wick_status choose_one(const wick_tune_bench *b, const wick_choice *c,
+                              wick_tuning_records *records, wick_arena *tmp,
+                              wick_tune_report *report)
 {
   uint32_t option[CHOOSE_MOST] = {c->first}, n = 1, best;
   double seconds[CHOOSE_MOST], noise, ratio;
@@ -47,10 +48,10 @@ static wick_status choose_one(const wick_tune_bench *b, const wick_choice *c, wi
   if (failed && failed->code == WICK_ECANCELED) return failed;
   if (failed || seconds[0] <= 0) return NULL; /* the compiler refuses one of them */
   WICK_TRY(choose_best(b, c, option, seconds, noise, &best, &ratio));
-  wick_record *x = wick_records_add(records, c->key);
+  wick_tuning_record *x = wick_tuning_records_add(records, c->key);
   for (uint32_t i = 0; i < n; i++)
     if (seconds[i] > 0)
-      wick_record_try(records, x, c->option[option[i]].steps, choose_ns(seconds[i]));
+      wick_tuning_record_try(records, x, c->option[option[i]].steps, choose_ns(seconds[i]));
   report->nchoice++;
   if (best == c->first) return NULL;
   report->nchosen++;
@@ -61,8 +62,9 @@ static wick_status choose_one(const wick_tune_bench *b, const wick_choice *c, wi
                                      x->steps, 1e6 * ratio * seconds[0], 1e6 * seconds[0]));
 }
 
-wick_status wick_tune_choices(double seconds, const wick_tune_bench *bench, wick_records *records,
-                              wick_arena *tmp, wick_tune_report *report)
+wick_status wick_tune_choices(double seconds, const wick_tune_bench *bench,
+                              wick_tuning_records *records, wick_arena *tmp,
+                              wick_tune_report *report)
 {
   double end = bench->now(bench->arg) + seconds;
   bool first = seconds > 0; /* one at least */

@@ -87,7 +87,17 @@ static wick_status measure_build(const wick_measure *m, const wick_measured *of,
   uint32_t *same = wick_new(m->tmp, uint32_t, of->use->noperand);
   for (uint32_t k = 0; k < of->use->noperand; k++) same[k] = k;
   wick_kernel_use u = {with, of->use->noperand, of->use->type, same};
-  return wick_kernel_build(&u, m->target, m->tmp, m->tmp, out);
+  return wick_kernel_build(&u, m->target, m->tmp, m->tmp, m->tmp, out);
+}
+
+/* The loop passes; then it is known what each kernel takes. */
+static wick_status measure_passes(wick_measure *m, wick_lowered *l)
+{
+  wick_pipeline *p = &m->pipeline;
+  wick_pipeline_begin(p, m->module);
+  p->target = *m->target;
+  WICK_TRY(wick_pipeline_run_named(p, "nested", NULL, m->tmp));
+  return wick_lowered_frames(l, m->module, m->target, m->tmp);
 }
 
 static wick_status measure_compile(const wick_measure *m, wick_artifact *out)
@@ -97,7 +107,8 @@ static wick_status measure_compile(const wick_measure *m, wick_artifact *out)
   uint32_t n;
   wick_section section[WICK_LINK_SECTIONS];
   wick_artifact_parts parts;
-  WICK_TRY(wick_codegen_module(m->module, m->target, &options, NULL, m->tmp, &object, &n));
+  const wick_codegen_limits limits = {.control = m->control};
+  WICK_TRY(wick_codegen_module(m->module, m->target, &options, &limits, m->tmp, &object, &n));
   WICK_TRY(wick_link(n, object, m->target, m->tmp, section));
   WICK_TRY(wick_artifact_make(m->target->machine, m->target->needs, WICK_LINK_SECTIONS, section,
                               m->tmp, &parts));
@@ -123,28 +134,34 @@ static const wick_operand *measure_operands(wick_measure *m, const wick_measured
 static wick_status measure_all(wick_measure *m, uint32_t n, const wick_measured *of,
                                measure_kernel *k, wick_artifact *a)
 {
-  wick_lowered_kernel *l = wick_new(m->tmp, wick_lowered_kernel, n);
+  wick_lowered l = {0};
+  uint32_t *of_kernel = wick_new(m->tmp, uint32_t, n);
   int64_t scratch = 0;
-  bool any = false;
   wick_operands_clear(&m->operands);
   for (uint32_t i = 0; i < n; i++) {
     bool again = i && of[i].use == of[i - 1].use; /* then they share the operands */
+    wick_lowered_kernel built;
     k[i].noperand = of[i].use->noperand;
     k[i].operand = again ? k[i - 1].operand : measure_operands(m, &of[i]);
-    if (measure_build(m, &of[i], &l[i])) continue; /* a schedule that the nest refuses */
-    if (!wick_dim_is_const(l[i].tasks) || l[i].sizes.n) continue; /* sizes vary */
-    k[i].name = l[i].name, k[i].tasks = l[i].tasks.v, any = true;
-    if (l[i].scratch) scratch = wick_max_i64(scratch, l[i].scratch_bytes.v);
+    if (measure_build(m, &of[i], &built)) continue; /* a schedule that the nest refuses */
+    if (!wick_dim_is_const(built.tasks) || built.sizes.n) continue; /* sizes vary */
+    k[i].name = built.name, k[i].tasks = built.tasks.v;
+    of_kernel[l.kernels.n] = i;
+    wick_push(m->tmp, &l.kernels, built);
   }
+  if (!l.kernels.n) return NULL;
+  WICK_TRY(measure_passes(m, &l));
+  for (uint32_t i = 0; i < l.kernels.n; i++)
+    if (l.kernels.at[i].scratch) scratch = wick_max_i64(scratch, l.kernels.at[i].scratch_bytes.v);
   char *room = wick_arena_alloc(m->tmp, (uint64_t)scratch, 64);
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t slot = k[i].noperand;
-    if (!k[i].name) continue;
-    k[i].args = wick_new(m->tmp, void *, slot + 2);
-    if (l[i].scratch) k[i].args[slot++] = room;
-    if (l[i].fault) k[i].args[slot] = wick_new(m->tmp, wick_fault, 1);
+  for (uint32_t i = 0; i < l.kernels.n; i++) {
+    measure_kernel *run = &k[of_kernel[i]];
+    uint32_t slot = run->noperand;
+    run->args = wick_new(m->tmp, void *, slot + 2);
+    if (l.kernels.at[i].scratch) run->args[slot++] = room;
+    if (l.kernels.at[i].fault) run->args[slot] = wick_new(m->tmp, wick_fault, 1);
   }
-  return any ? measure_compile(m, a) : NULL;
+  return measure_compile(m, a);
 }
 
 /* ---- time ---- */
@@ -204,7 +221,7 @@ static void measure_rounds(measure_kernel *k, uint32_t n, wick_arena *tmp, doubl
 {
   uint32_t next = 0, turns = measure_turns(k, n, &next);
   double *ratio = wick_new(tmp, double, (size_t)n *turns), least = 1e300;
-  for (uint32_t r = 0; r < turns; r++) {
+  for (uint32_t r = 0; r < turns && !wick_guard_stopped(tmp->guard); r++) {
     double begin = measure_once(&k[0], k[0].repeat, &next);
     for (uint32_t j = 1; j < n; j++) {
       uint32_t i = r % 2 ? n - j : j;
@@ -232,6 +249,7 @@ wick_status wick_measure_run(wick_measure *m, uint32_t n, const wick_measured *o
   measure_drop_loops(m->module);
   wick_status s = measure_all(m, n, of, k, &a);
   measure_drop_loops(m->module);
+  wick_pipeline_free(&m->pipeline);
   *out_noise = 0;
   for (uint32_t i = 0; i < n; i++) out_seconds[i] = -1;
   if (s || !k[0].name) return s;
@@ -240,6 +258,8 @@ wick_status wick_measure_run(wick_measure *m, uint32_t n, const wick_measured *o
     if (k[i].name) k[i].run = wick_image_kernel(&image, k[i].name);
   measure_rounds(k, n, m->tmp, out_seconds, out_noise);
   wick_image_unmap(&image);
+  if (wick_guard_stopped(m->tmp->guard)) /* then there were too few turns to tell */
+    return wick_fail(m->tmp, WICK_ECANCELED, NULL, "canceled");
   wick_arena_rewind(m->tmp, mark);
   return NULL;
 }

@@ -6,6 +6,8 @@
 #ifndef WICK_TUNE_MEASURE_H
 #define WICK_TUNE_MEASURE_H
 
+#include "base/process.h"
+#include "driver/pipeline.h"
 #include "tune/operands.h"
 #include "tune/tune.h"
 
@@ -25,7 +27,9 @@ typedef struct wick_measure {
   wick_module *module;
   const wick_target *target;
   wick_operands operands;
-  wick_arena *tmp;
+  wick_pipeline pipeline;       /* of the loop passes, while something is measured */
+  wick_arena *tmp;              /* its guard is asked between two turns whether to end */
+  wick_process_control control; /* of the code generator */
 } wick_measure;
 
 /* The groups that a low function runs, each once, and how. `alone`: the function is no network's;

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "driver/compile.h"
-#include "graph/group/form.h"
+#include "graph/group/form_kernels.h"
 #include "ir/text.h"
 #include "runtime/context.h"
 #include "tune/measure.h"
@@ -15,7 +15,7 @@ static const double model_keep = 5; /* seconds between two writes of the file */
 typedef struct model_tune {
   const wick_tune_options *o;
   wick_compilation *compilation;
-  wick_records records;
+  wick_tuning_records records;
   wick_measure measure;
   const wick_tune_group *group;
   const wick_measure_use *use;
@@ -30,14 +30,14 @@ static wick_status model_read(model_tune *m, const char *path)
   char *text;
   size_t n;
   WICK_TRY(wick_file_read(m->mem, path, 0, &text, &n));
-  return wick_records_read(&m->records, path, text, n);
+  return wick_tuning_records_read(&m->records, path, text, n);
 }
 
 static wick_status model_write(model_tune *m)
 {
   wick_mark mark = wick_arena_mark(m->tmp);
   wick_text text = wick_text_begin(m->tmp);
-  wick_records_print(&m->records, &text);
+  wick_tuning_records_print(&m->records, &text);
   m->kept = wick_now();
   WICK_TRY(wick_file_write(m->tmp, m->o->records, &(wick_bytes){text.at, text.n}, 1));
   wick_arena_rewind(m->tmp, mark);
@@ -74,7 +74,8 @@ static wick_status model_option(model_tune *m, const wick_option *o, wick_measur
   uint32_t n;
   WICK_TRY(wick_parse_module(m->options, o->steps, o->graph, strlen(o->graph), m->tmp));
   const wick_func *f = m->options->funcs.at[m->options->funcs.n - 1];
-  WICK_TRY(wick_form_groups(f, m->measure.target, NULL, m->tmp, m->tmp, &low));
+  const wick_pass_context pass = {.target = m->measure.target, .mem = m->tmp, .tmp = m->tmp};
+  WICK_TRY(wick_pass_form_kernels(&pass, f, &low));
   wick_measure_groups(low, true, m->tmp, &group, &use, &n);
   if (!n) return wick_fail(m->tmp, WICK_EINTERNAL, o->steps, "an option without a kernel");
   const wick_func *g = group[n - 1].group;
@@ -134,6 +135,8 @@ static wick_status model_groups(model_tune *m, const wick_compile_options *optio
   uint64_t most = c->target.cache_bytes[2] ? 2 * c->target.cache_bytes[2] : PASSING;
   m->group = group, m->use = use;
   m->measure.module = c->module, m->measure.target = &c->target, m->measure.tmp = &c->tmp;
+  m->measure.control = (wick_process_control){.cancel = c->work.context->options.cancel,
+                                              .arg = c->work.context->options.arg};
   m->measure.operands.passing = lowered.constant_bytes < most ? lowered.constant_bytes : most;
   return NULL;
 }
@@ -170,14 +173,17 @@ wick_status wick_tune_model(wick_model *model, const wick_compile_options *compi
   wick_compilation_begin(&c, model);
   model_tune m = {.o = o,
                   .compilation = &c,
-                  .records = wick_records_begin(o->records, mem),
+                  .records = wick_tuning_records_begin(o->records, mem),
                   .mem = mem,
                   .tmp = tmp};
   m.room = wick_arena_make(&model->guard);
   m.measure.operands.mem = &m.room;
-  wick_status s = setjmp(model->guard.where) ? wick_fail(mem, WICK_ENOMEM, NULL, "out of memory")
-                                             : model_run(&m, compile, out);
-  if (s) s = wick_fail(mem, s->code, NULL, "%s", s->message); /* it may live in the compilation */
+  wick_status s =
+      setjmp(model->guard.where) ? wick_guard_error(&model->guard) : model_run(&m, compile, out);
+  if (s) /* it may live in the compilation */
+    s = wick_fail_size(mem, s->code, NULL, s->size ? wick_str_dup(mem, s->size) : NULL, "%s",
+                       s->message);
+  wick_pipeline_free(&m.measure.pipeline);
   if (m.options) wick_module_free(m.options);
   wick_arena_free(&m.room);
   wick_compilation_free(&c);

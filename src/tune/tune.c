@@ -42,7 +42,7 @@ typedef struct tune_state {
   uint32_t ntask;
   const wick_target *t;
   const wick_tune_bench *bench;
-  wick_records *records;
+  wick_tuning_records *records;
   wick_list(double) x, y; /* what was learnt from: rows of features; log of seconds a cycle */
   wick_trees trees;
   uint64_t random;
@@ -184,7 +184,7 @@ static wick_status tune_replace(tune_state *s, tune_task *task, uint32_t index,
   /* times of another moment are comparable by their ratio */
   task->seconds = task->seconds * again[1] / again[0];
   task->best = wick_str_dup(s->mem, c->steps), task->knobs = c->knobs, task->idle = 0;
-  wick_record *x = wick_records_add(s->records, task->key);
+  wick_tuning_record *x = wick_tuning_records_add(s->records, task->key);
   x->steps = wick_str_dup(s->records->mem, c->steps);
   x->ns = tune_ns(task->seconds), x->was = tune_ns(task->before);
   return s->bench->progress(
@@ -208,8 +208,8 @@ static void tune_known(tune_state *s, tune_task *task, const double *seconds, ui
   if (task->before > 0) return;
   task->seconds = seconds[0], task->before = seconds[nold - 1];
   tune_candidate c = {.steps = task->first};
-  wick_record *x = wick_records_add(s->records, task->key);
-  wick_record_try(s->records, x, c.steps, tune_ns(task->before));
+  wick_tuning_record *x = wick_tuning_records_add(s->records, task->key);
+  wick_tuning_record_try(s->records, x, c.steps, tune_ns(task->before));
   if (tune_features(s, task, &c)) tune_learn(s, &c, task->before);
 }
 
@@ -218,14 +218,14 @@ static uint32_t tune_note(tune_state *s, tune_task *task, const tune_candidate *
                           const double *seconds)
 {
   uint32_t best = UINT32_MAX;
-  wick_record *x = wick_records_add(s->records, task->key);
+  wick_tuning_record *x = wick_tuning_records_add(s->records, task->key);
   for (uint32_t i = 0; i < n; i++) {
     if (seconds[i] <= 0) {
       s->report->nrefused++;
       continue;
     }
     s->report->ntrial++;
-    wick_record_try(s->records, x, c[i].steps, tune_ns(seconds[i]));
+    wick_tuning_record_try(s->records, x, c[i].steps, tune_ns(seconds[i]));
     tune_learn(s, &c[i], seconds[i]);
     if (best == UINT32_MAX || seconds[i] < seconds[best]) best = i;
   }
@@ -267,7 +267,7 @@ const char *wick_tune_steps(const wick_func *g, wick_arena *mem)
 /* Where earlier runs ended. */
 static void tune_resume(tune_state *s, tune_task *task)
 {
-  const wick_record *x = wick_records_find(s->records, task->key);
+  const wick_tuning_record *x = wick_tuning_records_find(s->records, task->key);
   if (!x) return;
   if (x->steps) task->best = x->steps;
   for (uint32_t i = 0; i < x->trials.n; i++) {
@@ -283,7 +283,7 @@ static void tune_begin(tune_state *s, const wick_tune_group *group, uint32_t n)
   wick_list(uint32_t) unique = {0}; /* per key: the first group's */
   s->task = wick_new(s->mem, tune_task, n), s->ntask = n;
   for (uint32_t i = 0; i < n; i++) {
-    const char *key = wick_records_key(group[i].group, s->t, s->mem);
+    const char *key = wick_tuning_records_key(group[i].group, s->t, s->mem);
     uint32_t before = keys.n, id = wick_names_add(&keys, key, strlen(key));
     tune_task *task = &s->task[i];
     *task = (tune_task){.of = &group[i], .key = key, .tried = wick_names_begin(s->mem)};
@@ -333,7 +333,7 @@ static void tune_report(const tune_state *s, wick_tune_report *out)
 }
 
 wick_status wick_tune(const wick_tune_group *group, uint32_t ngroup, const wick_target *t,
-                      double seconds, const wick_tune_bench *bench, wick_records *records,
+                      double seconds, const wick_tune_bench *bench, wick_tuning_records *records,
                       wick_arena *mem, wick_arena *tmp, wick_tune_report *report)
 {
   tune_state s = {.t = t,

@@ -9,7 +9,7 @@
 #ifndef WICK_TUNE_TUNE_H
 #define WICK_TUNE_TUNE_H
 
-#include "loop/records.h"
+#include "loop/tuning_records.h"
 #include "target/target.h"
 
 typedef struct wick_tune_group {
@@ -45,14 +45,14 @@ typedef struct wick_tune_report {
 /* Measures what has been noted in records->choices, each with all of its options, until `seconds`
  * have passed. Adds to the report. */
 WICK_CHECKED wick_status wick_tune_choices(double seconds, const wick_tune_bench *bench,
-                                           wick_records *records, wick_arena *tmp,
+                                           wick_tuning_records *records, wick_arena *tmp,
                                            wick_tune_report *report);
 
 /* Until `seconds` have passed (0: not at all; else one turn at least) or nothing is left to try;
  * what `records` holds is where it begins. Adds to the report. */
 WICK_CHECKED wick_status wick_tune(const wick_tune_group *group, uint32_t ngroup,
                                    const wick_target *t, double seconds,
-                                   const wick_tune_bench *bench, wick_records *records,
+                                   const wick_tune_bench *bench, wick_tuning_records *records,
                                    wick_arena *mem, wick_arena *tmp, wick_tune_report *report);
 
 #endif

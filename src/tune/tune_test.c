@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "graph/group/form.h"
+#include "graph/group/form_kernels.h"
 #include "ir/text.h"
 #include "tune/trees.h"
 #include "tune/tune.h"
@@ -39,7 +39,8 @@ static double tune_time(const tune_replay *r, const char *steps)
 static wick_status tune_measure(void *arg, uint32_t group, uint32_t n, const char *const *steps,
                                 double *seconds, double *noise)
 {
-  static const struct wick_error whole = {WICK_ELIMIT, "wick-codegen: it needs more memory", false};
+  static const struct wick_error whole = {.code = WICK_ELIMIT,
+                                          .message = "wick-codegen: it needs more memory"};
   tune_replay *r = arg;
   (void)group;
   r->clock += 1;
@@ -91,13 +92,14 @@ static const char tune_text[] =
     "graph @main(%x: f32[60,64], %y: f32[64,96]) -> f32[60,96] { %0 = matmul %x, %y : f32[60,96] "
     "return %0 }";
 
-static wick_status tune_form(tune_world *w, wick_records *records)
+static wick_status tune_form(tune_world *w, wick_tuning_records *records)
 {
   wick_func *low;
   w->m = wick_module_create(&w->guard, "test");
   assert_null(wick_parse_module(w->m, "test", tune_text, strlen(tune_text), &w->tmp));
-  wick_status s =
-      wick_form_groups(wick_module_find(w->m, "main"), &w->t, records, &w->mem, &w->tmp, &low);
+  const wick_pass_context pass = {
+      .target = &w->t, .records = records, .mem = &w->mem, .tmp = &w->tmp};
+  wick_status s = wick_pass_form_kernels(&pass, wick_module_find(w->m, "main"), &low);
   for (uint32_t i = 0; !s && i < w->m->funcs.n; i++)
     if (w->m->funcs.at[i]->level == WICK_GROUP)
       w->group = (wick_tune_group){(wick_func *)(uintptr_t)w->m->funcs.at[i], 1};
@@ -118,7 +120,7 @@ static void tune_close(tune_world *w)
   wick_arena_free(&w->tmp);
 }
 
-static wick_tune_report tune_search(tune_world *w, tune_replay *r, wick_records *records)
+static wick_tune_report tune_search(tune_world *w, tune_replay *r, wick_tuning_records *records)
 {
   wick_tune_bench bench = {tune_measure, tune_compare, tune_now, tune_progress, r};
   wick_tune_report report = {0};
@@ -135,14 +137,14 @@ static void tune_finds(void **state)
   tune_open(&w);
   if (setjmp(w.guard.where)) fail_msg("out of memory");
   assert_null(tune_form(&w, NULL));
-  wick_records records = wick_records_begin("found.records", &w.mem);
+  wick_tuning_records records = wick_tuning_records_begin("found.records", &w.mem);
   tune_replay r = {.log = tune_log, .noise = 0.01};
   wick_tune_report first = tune_search(&w, &r, &records);
   assert_int_equal(first.nfound, 1);
   assert_true(first.ntrial > 10 && r.nprogress >= 1);
   assert_true(first.gain > 0.69 && first.gain < 0.71);
-  const char *key = wick_records_key(w.group.group, &w.t, &w.mem);
-  const wick_record *x = wick_records_find(&records, key);
+  const char *key = wick_tuning_records_key(w.group.group, &w.t, &w.mem);
+  const wick_tuning_record *x = wick_tuning_records_find(&records, key);
   assert_non_null(strstr(x->steps, "xi:10;"));
   assert_true(x->ns >= 699999 && x->ns <= 700001 && x->was == 1000000);
 
@@ -150,7 +152,7 @@ static void tune_finds(void **state)
   const char *best = x->steps;
   wick_tune_report second = tune_search(&w, &r, &records);
   assert_int_equal(second.nfound, 1);
-  assert_string_equal(wick_records_find(&records, key)->steps, best);
+  assert_string_equal(wick_tuning_records_find(&records, key)->steps, best);
   for (uint32_t i = 0; i < x->trials.n; i++)
     for (uint32_t k = 0; k < i; k++)
       assert_string_not_equal(x->trials.at[i].steps, x->trials.at[k].steps);
@@ -175,7 +177,7 @@ static void tune_keeps(void **state)
     tune_open(&w);
     if (setjmp(w.guard.where)) fail_msg("out of memory");
     assert_null(tune_form(&w, NULL));
-    wick_records records = wick_records_begin("kept.records", &w.mem);
+    wick_tuning_records records = wick_tuning_records_begin("kept.records", &w.mem);
     tune_replay r = {.log = tune_log, .noise = rows[i].noise, .lucky = rows[i].lucky};
     wick_tune_report report = tune_search(&w, &r, &records);
     assert_int_equal(report.nfound, 0);
@@ -195,7 +197,7 @@ static void tune_refuses(void **state)
     tune_open(&w);
     if (setjmp(w.guard.where)) fail_msg("out of memory");
     assert_null(tune_form(&w, NULL));
-    wick_records records = wick_records_begin("refused.records", &w.mem);
+    wick_tuning_records records = wick_tuning_records_begin("refused.records", &w.mem);
     tune_replay r = {.log = tune_log, .noise = 0.01, .fails = whole ? NULL : "xi:10;"};
     r.nwhole = whole; /* the first one goes well */
     wick_tune_report report = tune_search(&w, &r, &records);
@@ -212,8 +214,9 @@ static void tune_illegal(void **state)
   tune_open(&w);
   if (setjmp(w.guard.where)) fail_msg("out of memory");
   assert_null(tune_form(&w, NULL));
-  wick_records records = wick_records_begin("dir/bad.records", &w.mem);
-  wick_record *x = wick_records_add(&records, wick_records_key(w.group.group, &w.t, &w.mem));
+  wick_tuning_records records = wick_tuning_records_begin("dir/bad.records", &w.mem);
+  wick_tuning_record *x =
+      wick_tuning_records_add(&records, wick_tuning_records_key(w.group.group, &w.t, &w.mem));
   x->steps = "vector out.q; ";
   wick_module_free(w.m);
   wick_status s = tune_form(&w, &records);
@@ -243,12 +246,12 @@ static void tune_chooses(void **state)
     tune_world w;
     tune_open(&w);
     if (setjmp(w.guard.where)) fail_msg("out of memory");
-    wick_records records = wick_records_begin("some.records", &w.mem);
+    wick_tuning_records records = wick_tuning_records_begin("some.records", &w.mem);
     wick_choice c = {"host (layer)", 3, rows[i].first, option};
     uint32_t chosen;
     records.tuning = true;
     for (uint32_t k = 0; k < 2; k++) {
-      assert_null(wick_records_choose(&records, &c, &w.tmp, &chosen));
+      assert_null(wick_tuning_records_choose(&records, &c, &w.tmp, &chosen));
       assert_int_equal(chosen, rows[i].first);
       assert_int_equal(records.choices.n, 1);
     }
@@ -259,7 +262,7 @@ static void tune_chooses(void **state)
     assert_int_equal(report.nchoice, 1);
     assert_int_equal(report.nchosen, rows[i].steps != NULL);
     assert_int_equal(r.nprogress, rows[i].steps != NULL);
-    const wick_record *x = wick_records_find(&records, c.key);
+    const wick_tuning_record *x = wick_tuning_records_find(&records, c.key);
     if (rows[i].steps)
       assert_string_equal(x->steps, rows[i].steps);
     else
@@ -268,11 +271,11 @@ static void tune_chooses(void **state)
     uint32_t before = r.nmeasured;
     assert_null(wick_tune_choices(60, &bench, &records, &w.tmp, &report));
     assert_int_equal(r.nmeasured, before);
-    assert_null(wick_records_choose(&records, &c, &w.tmp, &chosen));
+    assert_null(wick_tuning_records_choose(&records, &c, &w.tmp, &chosen));
     assert_string_equal(option[chosen].steps,
                         rows[i].steps ? rows[i].steps : option[rows[i].first].steps);
-    wick_records_add(&records, c.key)->steps = "tiles of 9";
-    wick_status s = wick_records_choose(&records, &c, &w.tmp, &chosen);
+    wick_tuning_records_add(&records, c.key)->steps = "tiles of 9";
+    wick_status s = wick_tuning_records_choose(&records, &c, &w.tmp, &chosen);
     assert_string_equal(s->message, "some.records: \"tiles of 9\" is no way to compute (layer)");
     wick_arena_free(&w.mem);
     wick_arena_free(&w.tmp);

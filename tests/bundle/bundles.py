@@ -33,8 +33,9 @@ EXTRAS = {"avxvnni": {"avx_vnni"}, "avx512vnni": {"avx512_vnni"}, "avx512vbmi": 
 
 
 class Target:
-    def __init__(self, name, kind, compiler=(), emulator=()):
+    def __init__(self, name, kind, compiler=(), emulator=(), memory=None):
         self.name, self.kind, self.compiler, self.emulator = name, kind, list(compiler), list(emulator)
+        self.memory = memory  # of a board: code and data, for the linker
 
     def __repr__(self):
         return self.name
@@ -57,12 +58,17 @@ class Target:
                 pytest.skip("wasm-ld is not installed; scripts/setup.sh test installs it")
 
 
-def _cortex(name, cpu, fpu, machine):
-    # On the float registers the object and its user agree: the ABI is "hard".
-    flags = ["-mthumb", f"-mcpu={cpu}", f"-mfpu={fpu}", "-mfloat-abi=hard"]
-    return Target(name, "thumb", ["arm-none-eabi-gcc", *flags],
+MPS2 = ("ORIGIN = 0x00000000, LENGTH = 4M", "ORIGIN = 0x20000000, LENGTH = 4M")  # AN385, AN386 and AN500
+MPS3 = ("ORIGIN = 0x00000000, LENGTH = 512K", "ORIGIN = 0x60000000, LENGTH = 16M")  # AN547
+NRF51 = ("ORIGIN = 0x00000000, LENGTH = 256K", "ORIGIN = 0x20000000, LENGTH = 16K")
+
+
+def _cortex(name, cpu, fpu, machine, memory=MPS2):
+    # On the float registers the object and its user agree: the ABI is "hard" where there are any.
+    flags = [f"-mfpu={fpu}", "-mfloat-abi=hard"] if fpu else ["-mfloat-abi=soft"]
+    return Target(name, "thumb", ["arm-none-eabi-gcc", "-mthumb", f"-mcpu={cpu}", *flags],
                   ["qemu-system-arm", "-machine", machine, "-nographic", "-monitor", "none", "-serial", "none",
-                   "-semihosting-config", "enable=on,target=native", "-kernel"])  # fmt: skip
+                   "-semihosting-config", "enable=on,target=native", "-kernel"], memory)  # fmt: skip
 
 
 _AARCH64, _RISCV64 = ["aarch64-linux-gnu-gcc", "-static"], ["riscv64-linux-gnu-gcc", "-static"]
@@ -76,8 +82,11 @@ TARGETS = [
     Target("rv64gcv", "user", _RISCV64, ["qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=128"]),
     *(Target(f"rv64gcv-zvl{n}b", "user", _RISCV64, ["qemu-riscv64", "-cpu", f"rv64,v=true,vext_spec=v1.0,vlen={n}"])
       for n in (256, 512)),
+    _cortex("cortex-m0", "cortex-m3", None, "mps2-an385"),  # code for the M0 runs on an M3, which has more memory here
+    _cortex("cortex-m3", "cortex-m3", None, "mps2-an385"),
     _cortex("cortex-m4", "cortex-m4", "fpv4-sp-d16", "mps2-an386"),
     _cortex("cortex-m7", "cortex-m7", "fpv5-d16", "mps2-an500"),
+    _cortex("cortex-m55", "cortex-m55", "auto", "mps3-an547", MPS3),
     Target("wasm32", "wasm", ["clang", "--target=wasm32"], ["node"]),
     Target("wasm32-simd", "wasm", ["clang", "--target=wasm32"], ["node"]),
 ]
@@ -86,6 +95,7 @@ BYTES = [*(Target(name, "native", [CC]) for name in ("x86-64-v3+avxvnni", "x86-6
                                                     "x86-64-v4+avx512vnni+avx512vbmi")),
          Target("armv8.2-a+i8mm", "user", _AARCH64, ["qemu-aarch64", "-cpu", "max"]),
          Target("armv8.2-a-sve256+i8mm", "user", _AARCH64, ["qemu-aarch64", "-cpu", "max,sve-max-vq=4"])]  # fmt: skip
+MICROBIT = _cortex("cortex-m0", "cortex-m0", None, "microbit", NRF51)
 HOST = Target("host", "native", [CC])
 NAMES = {t.name: t for t in TARGETS}
 each_target = pytest.mark.parametrize("target", TARGETS, ids=repr)
@@ -131,7 +141,7 @@ class Bundle:
     def __init__(self, model, folder, target, name="net", embed=False):
         self.target, self.folder, self.name, self.embed = target, pathlib.Path(folder), name, embed
         flags = ["--embed"] if embed else []
-        call([WICK, "compile", model, "-o", folder, "--name", name, "--target", target.name, "--processes", "1", *flags])
+        call([WICK, "compile", model, "-o", folder, "--name", name, "--target", target.name, "--jobs", "1", *flags])
         self.header = (self.folder / f"{name}.h").read_text()
         m = self.macro = dict(re.findall(r"^#define (\w+) (.*?)(?: /\*.*)?$", self.header, re.M))
         self.prefix = p = name.upper()
@@ -160,19 +170,21 @@ class Bundle:
             d["EMBEDDED"] = f"{self.name}_constants"
         return [f"-D{k}={v}" for k, v in d.items()]
 
-    def link(self):
+    def link(self, runner="runner.c", *more):
         t, f, o = self.target, self.folder, self.folder / f"{self.name}.o"
-        flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{f}", *self._defines()]
+        flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{f}", *self._defines(), *more]
         self.program = f / "program"
         if t.kind == "thumb":
-            call([*t.compiler, *flags, "-specs=rdimon.specs", "-nostartfiles", f"-T{HERE / 'cortex.ld'}",
-                  HERE / "runner.c", HERE / "cortex.c", o, "-lm", "-o", self.program])  # fmt: skip
+            script = (HERE / "cortex.ld").read_text().replace("@CODE@", t.memory[0]).replace("@DATA@", t.memory[1])
+            (f / "board.ld").write_text(script)
+            call([*t.compiler, *flags, "-specs=rdimon.specs", "-nostartfiles", f"-T{f / 'board.ld'}",
+                  HERE / runner, HERE / "cortex.c", o, "-lm", "-o", self.program])  # fmt: skip
         elif t.kind == "wasm":
             call([*t.compiler, *flags, "-fno-builtin", "-c", HERE / "runner_wasm.c", "-o", f / "runner.o"])
             exports = [f"--export={x}" for x in ("run", "weights_at", "data_at", "arena_at")]
             call([t.linker, "--no-entry", *exports, f / "runner.o", o, "-o", self.program])
         else:
-            call([*t.compiler, *flags, HERE / "runner.c", o, "-lm", "-o", self.program])
+            call([*t.compiler, *flags, HERE / runner, o, "-lm", "-o", self.program])
 
     def _call(self, arrays, sizes):
         """The exit status, which is the bundle's code."""

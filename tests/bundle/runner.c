@@ -9,14 +9,23 @@
 #include HEADER
 
 /* The rounding mode; newlib has no fenv.h for Cortex-M. */
-#if defined(__arm__)
+#if defined(__arm__) && !defined(__ARM_FP) /* floats in software round to nearest, always */
+enum { NEAREST, UPWARD = NEAREST };
+static void set_mode(int mode) { (void)mode; }
+static int get_mode(void) { return NEAREST; }
+#elif defined(__arm__)
 enum { NEAREST = 0, UPWARD = 1 << 22 | 1 << 24 }; /* and denormals flushed */
-static void set_mode(int mode) { __asm__ volatile("vmsr fpscr, %0" : : "r"(mode)); }
-static int get_mode(void)
+static int get_fpscr(void)
 {
-  int mode;
-  __asm__ volatile("vmrs %0, fpscr" : "=r"(mode));
-  return mode & (3 << 22 | 1 << 24);
+  int all;
+  __asm__ volatile("vmrs %0, fpscr" : "=r"(all));
+  return all;
+}
+static int get_mode(void) { return get_fpscr() & (3 << 22 | 1 << 24); }
+static void set_mode(int mode) /* the rest stays: loops of the M55 need it */
+{
+  int all = (get_fpscr() & ~(3 << 22 | 1 << 24)) | mode;
+  __asm__ volatile("vmsr fpscr, %0" : : "r"(all));
 }
 #else
 #include <fenv.h>

@@ -12,7 +12,7 @@ np = pytest.importorskip("numpy")
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from bundles import CC, NAMES, ROOT, WICK, Bundle, call, each_level, each_target, jit, same_bits, text_bundle  # noqa: E402
+from bundles import CC, MICROBIT, NAMES, ROOT, WICK, Bundle, call, each_level, each_target, jit, same_bits, text_bundle  # noqa: E402
 
 DIGITS = ROOT / "examples" / "digits"
 U32 = 2.0**-24  # half of a unit in the last place of f32
@@ -110,6 +110,13 @@ def test_bits_are_those_of_the_process(target, tmp_path):
     for have, want in zip(Bundle(model, tmp_path / "b", target).run(TINY.x, TINY.add),
                           jit(model, tmp_path, target, TINY.x, TINY.add), strict=True):  # fmt: skip
         assert same_bits(have, want)
+
+
+def test_a_small_network_runs_on_a_cortex_m0(tmp_path):
+    """On the processor itself: 256 KiB of flash and 16 KiB of memory."""
+    NAMES["cortex-m0"].want()
+    b = Bundle(TINY.save(tmp_path / "tiny.onnx"), tmp_path / "b", MICROBIT, "tiny", embed=True)
+    assert within(b.run(TINY.x, TINY.add)[0])
 
 
 # ---- the digits ----
@@ -248,7 +255,7 @@ def test_a_name_is_made_of_the_files(file, name, tmp_path):
     assert {p.name for p in (tmp_path / "b").iterdir()} == {f"{name}.o", f"{name}.h", f"{name}.weights.bin"}
 
 
-@pytest.mark.parametrize("name", ["", "a b", "1x", "x-y", "while", "class", "_x", "main", "memcpy", "x" * 300, "a/b"])
+@pytest.mark.parametrize("name", ["a b", "1x", "x-y", "while", "class", "_x", "main", "memcpy", "x" * 300, "a/b"])
 def test_a_name_that_c_does_not_take(name, tmp_path):
     model = TINY.save(tmp_path / "tiny.onnx")
     assert "a C function cannot have the name" in fails(model, "-o", tmp_path / "b", "--name", name)
@@ -257,7 +264,8 @@ def test_a_name_that_c_does_not_take(name, tmp_path):
 
 def test_what_is_refused(tmp_path):
     model = TINY.save(tmp_path / "tiny.onnx")
-    assert "--output is wanted" in fails(model)
+    assert "expected a text that is not empty" in fails(model, "-o", tmp_path / "b", "--name", "")
+    assert "--output is missing" in fails(model)
     assert "are for bundles" in fails(model, "-o", tmp_path / "x.wick", "--embed")
     assert 'there is no target "z80"' in fails(model, "-o", tmp_path / "b", "--target", "z80")
     (tmp_path / "file").write_text("")

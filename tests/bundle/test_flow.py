@@ -14,7 +14,7 @@ MODULE = """graph @main(%n: i64[], %limit: i64[], %xs: f32[9,5], %a: f32[5]) -> 
     %two = const 2 : i64[]
     %odd = mod %i, %two
     %c = eq %odd, %zero
-    %x = take %xs, %i
+    %x = dynamic_index %xs, %i
     %y = if %c () { %u = add %s, %x; yield %u } () { %v = sub %s, %x; yield %v }
     %one = const 1 : i64[]
     %next = add %k, %one

@@ -25,7 +25,7 @@ N = 512
 WITHOUT, WITH = NAMES["x86-64-v1"], NAMES["x86-64-v3"]
 FMA = {"x86-64-v3": FLOATS, "x86-64-v4": FLOATS, "armv8-a": FLOATS, "armv8.2-a": FLOATS, "armv8.2-a-sve256": FLOATS,
        "armv8.2-a-sve512": FLOATS, "rv64gc": FLOATS, "rv64gcv": FLOATS, "rv64gcv-zvl256b": FLOATS, "rv64gcv-zvl512b": FLOATS,
-       "cortex-m4": FLOATS - {"f64"}, "cortex-m7": FLOATS}  # fmt: skip
+       "cortex-m4": FLOATS - {"f64"}, "cortex-m7": FLOATS, "cortex-m55": FLOATS}  # fmt: skip
 
 
 def elements(word):

@@ -14,7 +14,7 @@ MODULE = """constant @w : f32[3,6] = [1, 2, 3, 4, 5, 6, 2, 4, 6, 8, 10, 12, 3, 6
 graph @main(%x: f32[N[1..7],6], %n: i64[]) -> (f32[N,6], f32[2*N,3]) {
   %w = const @w : f32[3,6]
   %r = loop %n, %x  (%i: i64[], %s: f32[N,6]) {
-    %row = take %w, %i
+    %row = dynamic_index %w, %i
     %y = add %s, %row
     %go = const 1 : bool[]
     yield %go, %y
@@ -49,8 +49,8 @@ def test_sizes_are_checked(target, tmp_path):
 
 # Each branch wants other sizes: twice N rows of %y, or three times and one more.
 BRANCHES = """graph @main(%c: bool[], %x: f32[N[1..5],2], %y: f32[M[1..16],2]) -> f32[N,2] {
-  check M = 2*N in branches loc("one")
-  check M = 3*N + 1 in branches loc("two")
+  constraint M = 2*N in branches loc("one")
+  constraint M = 3*N + 1 in branches loc("two")
   %0 = if %c {then_equal=[M, 2*N], else_equal=[M, 3*N + 1]} () {
     %1 = slice %y {begin=[0,0], shape=[N,2], step=[2,1]} : f32[N,2]
     %2 = add %x, %1 : f32[N,2]
@@ -87,7 +87,7 @@ def test_copies_are_refused(tmp_path):
 
     model = tmp_path / "net.wick"
     model.write_text(BRANCHES)
-    for pins in ["--pin-dim", "N=3", "M=6"], ["--pin-dim", "N=3", "M=6", "--pin-input", "c=true"]:
+    for pins in ["--specialize-dim", "N=3", "M=6"], ["--specialize-dim", "N=3", "M=6", "--specialize-input", "c=true"]:
         r = subprocess.run([WICK, "compile", model, "-o", tmp_path / "bundle", *pins], capture_output=True, text=True)
         assert r.returncode == 1 and "a bundle has no copies for some sizes or contents: artifacts do" in r.stderr
         assert not (tmp_path / "bundle").exists()

@@ -9,8 +9,8 @@
  * or stays on one input for 20 s, the parent says which iteration it was, writes the input to
  * finding-SEED-ITERATION and exits with 1. Every iteration depends on the seed, its number and the
  * files alone. */
-#ifndef WICK_TESTS_FUZZ_H
-#define WICK_TESTS_FUZZ_H
+#ifndef WICK_TESTS_FUZZ_FUZZ_H
+#define WICK_TESTS_FUZZ_FUZZ_H
 
 #include <stddef.h>
 #include <stdint.h>

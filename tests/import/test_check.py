@@ -19,7 +19,7 @@ def ten_problems():
         *[node("FusedGemm", f"fused{k}", "x", f"f{k}", "com.microsoft", alpha=float(k)) for k in range(5)],  # 1: a domain
         node("Reluu", "typo", "x", "a"),  # 2: no such operator
         node("Upsample", "old", "x s", "b"),  # 3: no operator of that opset any more
-        *[node("Resize", f"resize{k}", "image e s", f"c{k}", coordinate_transformation_mode="tf_half_pixel_for_nn") for k in range(2)],  # 4
+        *[node("Cast", f"cast{k}", "x", f"c{k}", to=TensorProto.FLOAT6E2M3) for k in range(2)],  # 4
         node("Softmax", "axis", "x", "d", axis=9),  # 5: an attribute's range
         node("Relu", "extra", "x", "h", alpha=1.0),  # 6: an attribute that it does not have
         node("Add", "shapes", "x w", "i"),  # 7: shapes
@@ -52,7 +52,7 @@ def test_ten_problems(tmp_path):
         '(com.microsoft, opset 1; 5 nodes: "fused0", "fused1", "fused2", ...)',
         'm.onnx: node "typo" (Reluu): the operator Reluu is not supported (ai.onnx, opset 12)',
         'm.onnx: node "old" (Upsample): Upsample is not an operator of opset 12 (ai.onnx, opset 12)',
-        'm.onnx: node "resize0" (Resize): tf_half_pixel_for_nn is not supported (ai.onnx, opset 12; 2 nodes: "resize0", "resize1")',
+        'm.onnx: node "cast0" (Cast): elements of type FLOAT6E2M3 are not supported (ai.onnx, opset 12; 2 nodes: "cast0", "cast1")',
         'm.onnx: node "axis" (Softmax): axis 9 is outside [-2, 1] (ai.onnx, opset 12)',
         'm.onnx: node "extra" (Relu): there is no attribute "alpha" in opset 12 (ai.onnx, opset 12)',
         'm.onnx: node "shapes" (Add): shapes do not broadcast: f32[2,3] and f32[2] (ai.onnx, opset 12)',

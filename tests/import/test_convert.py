@@ -163,7 +163,7 @@ def test_models_keep_their_results(tmp_path, source):
 def test_interfaces_stay(tmp_path, source):
     """Names, types and symbolic sizes of inputs and outputs."""
     before = subprocess.run([WICK, "check", str(source)], capture_output=True, text=True)
-    if before.returncode:
+    if before.returncode or "  needs  " in before.stdout:
         pytest.skip("Wick does not take it whole")
     path, why = convert(tmp_path, source)
     assert path, why

@@ -37,6 +37,8 @@ def wick(folder, model, feeds, *flags):
 
 
 def same(got, want):
+    if want.dtype == object:  # strings
+        want = want.astype(str)
     assert got.dtype == want.dtype and got.shape == want.shape
     if want.dtype.kind == "f":
         np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
@@ -104,6 +106,21 @@ def test_svm_classifier_without_vectors(tmp_path, post):
     check(tmp_path, "SVMClassifier", {"X": rows(20, 4)}, {"L": T.INT64, "S": T.FLOAT}, kernel_type="LINEAR",
           kernel_params=[0.0, 0.0, 0.0], coefficients=rows(3, 4).ravel().tolist(), rho=[0.3, 0.1, 0.2], classlabels_ints=[9, 4, -1],
           post_transform=post)
+
+
+# Without support vectors the kernel is linear whatever kernel_type says, and the label of two classes is not always that of
+# the highest score.
+@pytest.mark.parametrize("sign", ["mixed", "positive", "negative", "zero"])
+@pytest.mark.parametrize("kernel", ["LINEAR", "POLY"])
+@pytest.mark.parametrize("n,text,probable", [(1, False, False), (2, False, False), (2, True, False), (2, False, True), (3, True, False)])
+def test_svm_classifier_linear(tmp_path, sign, kernel, n, text, probable):
+    w = rows(1, n * 4).ravel()
+    w = {"mixed": w, "positive": abs(w), "negative": -abs(w), "zero": 0 * w}[sign]
+    labels = {"classlabels_strings": ["u", "v", "w"][:n]} if text else {"classlabels_ints": [5, 3, 8][:n]}
+    more = {"prob_a": [0.7], "prob_b": [0.1]} if probable else {}
+    for rho in ([0.3], [0.1, -0.2, 0.4][:n]):
+        check(tmp_path, "SVMClassifier", {"X": rows(20, 4)}, {"L": T.STRING if text else T.INT64, "S": T.FLOAT}, kernel_type=kernel,
+              kernel_params=[0.3, 0.2, 2.0], coefficients=w.tolist(), rho=rho, **labels, **more)
 
 
 def test_svm_regressor_without_vectors(tmp_path):

@@ -35,6 +35,10 @@ consume() { # consume PREFIX
 cmake --install "$WICK_BUILD" --prefix "$work/first" >/dev/null
 mv "$work/first" "$work/moved"
 consume "$work/moved"
+for file in man/man1/wick.1 man/man1/wick-run.1 bash-completion/completions/wick zsh/site-functions/_wick \
+  fish/vendor_completions.d/wick.fish; do
+  [ -s "$work/moved/share/$file" ] || { echo "share/$file is not installed"; exit 1; }
+done
 
 # libwick_rt holds nothing but the runtime; libwick exports nothing but wick_ names.
 rt=$(find "$work/moved" -name 'libwick_rt.so')

@@ -158,7 +158,7 @@ def test_one_call(tmp_path):
 
 @pytest.mark.parametrize("feed, error, text", [
     ({}, wick.InvalidArgument, "missing inputs: x"),
-    ({"z": np.ones((1, 4), np.float32)}, wick.InvalidArgument, "no input z"),
+    ({"z": np.ones((1, 4), np.float32)}, wick.InvalidArgument, 'no input "z"'),
     ({"x": np.ones((1, 4))}, wick.TypeMismatch, "is f32, an array of float64"),
     ({"x": np.ones((1, 5), np.float32)}, wick.TypeMismatch, r"x: f32\[N,4\]: an array of the shape \(1, 5\)"),
     ({"x": np.ones(4, np.float32)}, wick.TypeMismatch, "shape"),

@@ -95,7 +95,7 @@ def test_digits_in_every_way(tmp_path):
             [model],
             [model, "--threads", 1],
             [model, "--threads", 2],
-            [model, "--threads", 4, "--processes", 1],
+            [model, "--threads", 4, "--jobs", 1],
             [tmp_path / "digits.wick", "--threads", 3],
         ]
     ):
@@ -116,9 +116,9 @@ def test_pictures_become_what_the_model_wants(tmp_path):
     (y,) = outputs(out)
     assert y.max() == 127.5 and (y[0, 0] == y[0, 2]).all()
     wick("run", model, "--input", DIGITS / "one.png", "-o", out,
-         "--image-mean=1,2,3", "--image-scale=2")  # fmt: skip
-    assert (outputs(out)[0].max((0, 2, 3)) == [508, 506, 504]).all()
-    message = wick("run", model, "--input", DIGITS / "one.png", "--image-layout", "chw", status=1)
+         "--mean=1,2,3", "--scale=2")  # fmt: skip
+    assert (outputs(out)[0].max((0, 2, 3)) == [509, 508, 507]).all()
+    message = wick("run", model, "--input", DIGITS / "one.png", "--layout", "chw", status=2)
     assert "chw" in message and "nhwc" in message
 
 
@@ -142,11 +142,11 @@ def test_what_is_wrong_with_inputs(small, tmp_path):
     np.save(tmp_path / "wide.npy", np.zeros((2, 5), np.float32))
     (tmp_path / "junk.npy").write_bytes(b"junk")
     message = wick("run", small, "--inputs", x, status=1)
-    assert "1 tensors are given, the model wants 2: x f32[?,4], b f32[3]" in message
+    assert "1 tensors are given, the model takes 2: x f32[?,4], b f32[3]" in message
     message = wick("run", small, "--inputs", tmp_path / "f64.npy", b, status=1)
-    assert 'input "x": the file has f64[2,4], wanted f32[?,4]' in message
+    assert 'input "x": the file has f64[2,4], expected f32[?,4]' in message
     message = wick("run", small, "--inputs", tmp_path / "wide.npy", b, status=1)
-    assert 'input "x": the file has f32[2,5], wanted f32[?,4]' in message
+    assert 'input "x": the file has f32[2,5], expected f32[?,4]' in message
     message = wick("run", small, "--inputs", tmp_path / "junk.npy", b, status=1)
     assert "junk.npy" in message
     assert "there is no target" in wick("run", small, "-i", x, b, "--target=z80", status=1)
@@ -162,7 +162,7 @@ def test_precision(small, tmp_path):
     got, want = outputs(tmp_path / "0"), outputs(tmp_path / "1")
     assert got[0].dtype == want[0].dtype
     np.testing.assert_allclose(got[0], want[0], rtol=1e-5, atol=1e-5)
-    assert 'there is no precision "f99"' in wick("run", small, "-i", x, b, "--precision", "f99", status=1)
+    assert "--precision: expected f64, bf16 or f16" in wick("run", small, "-i", x, b, "--precision", "f99", status=2)
 
 
 def test_errors_against_f64(small, tmp_path):
@@ -180,7 +180,7 @@ def test_sizes_on_the_command_line(small, tmp_path):
     wick("run", tmp_path / "two.wick", "--inputs", x, b)
     x, b = feeds(tmp_path, 3)
     message = wick("run", tmp_path / "two.wick", "--inputs", x, b, status=1)
-    assert "the file has f32[3,4], wanted f32[2,4]" in message
+    assert "the file has f32[3,4], expected f32[2,4]" in message
     assert "no input has a size named M" in wick("bench", small, "--dim", "M=2", status=1)
 
 
@@ -224,16 +224,16 @@ def test_tune(tmp_path):
     wick("tune", model, "--minutes", 0, "-o", records)
     assert records.read_text().count("group ") >= text.count("group ")
     assert list(tmp_path.glob("digits.records?*")) == []
-    tuned = wick("run", model, "--records", records, "--input", DIGITS / "seven.png").split()
+    tuned = wick("run", model, "--tuning", records, "--input", DIGITS / "seven.png").split()
     plain = wick("run", model, "--input", DIGITS / "seven.png").split()
     assert tuned[2::3] == plain[2::3]  # the labels: another tile of minimal filtering rounds otherwise
     assert np.allclose([float(x) for x in tuned[::3]], [float(x) for x in plain[::3]], atol=0.01)
-    contract = wick("compile", model, "--records", records, "-o", tmp_path / "d.wick")
+    contract = wick("compile", model, "--tuning", records, "-o", tmp_path / "d.wick")
     assert ("schedules of digits.records: " in contract) == ("\nsteps " in records.read_text())
     records.write_text("wick records 1\nsteps a\n")
-    assert "digits.records:2: wanted a group first" in wick("run", model, "--records", records, "--input",
+    assert "digits.records:2: wanted a group first" in wick("run", model, "--tuning", records, "--input",
                                                             DIGITS / "seven.png", status=1)  # fmt: skip
-    assert "gone.records" in wick("compile", model, "--records", tmp_path / "gone.records", "-o", tmp_path / "e.wick",
+    assert "gone.records" in wick("compile", model, "--tuning", tmp_path / "gone.records", "-o", tmp_path / "e.wick",
                                   status=1)  # fmt: skip
 
 
@@ -291,7 +291,7 @@ def test_record_of_branches(tmp_path):
     for c, n in (True, 5), (False, 0), (True, 90):
         for name, array in ("c", np.array(c)), ("n", np.array(n)), ("x", np.ones(4, "f")):
             np.save(tmp_path / f"{name}.npy", array)
-        wick("run", tmp_path / "flow.wick", "--inputs", *(tmp_path / f"{i}.npy" for i in "cnx"), "--profile", record)
+        wick("run", tmp_path / "flow.wick", "--inputs", *(tmp_path / f"{i}.npy" for i in "cnx"), "--record-stats", record)
     said = json.loads(wick("explain", tmp_path / "flow.wick", "--profile", record, "--json"))
     by = {f["kind"]: f for f in said["flow"]}
     assert '"choice"' in by["if"]["place"] and (by["if"]["then"], by["if"]["else"]) == (2, 1)
@@ -316,13 +316,13 @@ def test_copies_for_contents(tmp_path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), model)
     args = ("compile", model, "--dim", "rows=1..64", "-o")
     wick(*args, tmp_path / "plain.wick")
-    wick(*args, tmp_path / "held.wick", "--pin-dim", "rows=5", "--pin-input", "rate=300,-7")
+    wick(*args, tmp_path / "held.wick", "--specialize-dim", "rows=5", "--specialize-input", "rate=300,-7")
     np.save(tmp_path / "z.npy", np.array(1))
     for rate, rows in (300, 5), (-7, 5), (8, 5), (300, 6), (300, 5):
         np.save(tmp_path / "rate.npy", np.array(rate, "i2"))
         np.save(tmp_path / "x.npy", np.linspace(-1, 1, rows * 4).astype("f").reshape(rows, 4))
         for name in "plain", "held":
-            more = ("--profile", record) if name == "held" else ()
+            more = ("--record-stats", record) if name == "held" else ()
             wick("run", tmp_path / f"{name}.wick", "--inputs", *(tmp_path / f"{i}.npy" for i in ("rate", "x", "z")), "-o", tmp_path / name, *more)
         np.testing.assert_array_equal(np.load(tmp_path / "plain" / "output_0.npy"), np.load(tmp_path / "held" / "output_0.npy"))
     said = json.loads(wick("explain", tmp_path / "held.wick", "--profile", record, "--json"))
@@ -332,20 +332,20 @@ def test_copies_for_contents(tmp_path):
     assert (said["flow"][0]["then"], said["flow"][0]["else"]) == (3, 2)
     text = wick("explain", tmp_path / "held.wick", "--profile", record)
     assert "rows=5 rate=-7" in text and "so far rate always 300" in text
-    for given, status, said in (("rate", 2, "wanted NAME=VALUE"), ("rate=1.5", 2, "wanted NAME=VALUE"), ("rate=", 2, "wanted NAME=VALUE"),
-                                ("5", 2, "wanted NAME=VALUE"), ("rat=5", 1, 'there is no input "rat"'),
+    for given, status, said in (("rate", 2, "expected NAME=VALUE"), ("rate=1.5", 2, "expected NAME=VALUE"), ("rate=", 2, "expected NAME=VALUE"),
+                                ("5", 2, "expected NAME=VALUE"), ("rat=5", 1, 'there is no input "rat"'),
                                 ("rate=40000", 1, "40000 is none that i16 can hold"), ("rate=true", 1, "it is no bool"),
                                 ("rate=99999999999999999999", 1, "is none that i16 can hold"), ("x=1", 1, "neither of whole numbers nor of bools"),
                                 ("z=1", 1, "no branch follows from what it holds"), ("rate=3,3", 1, "the same contents are given twice")):
-        assert said in wick(*args, tmp_path / "no.wick", "--pin-dim", "rows=5", "--pin-input", given, status=status)
-    assert "the size rows varies, too" in wick(*args, tmp_path / "no.wick", "--pin-input", "rate=3", status=1)
-    assert "given 5 twice" in wick(*args, tmp_path / "no.wick", "--pin-dim", "rows=5,5", status=1)
-    wick("bench", model, "--dim", "rows=1..64", "--copies", 1, "--inputs", *(tmp_path / f"{i}.npy" for i in ("rate", "x", "z")), "-t", 1, "-s", 1)
+        assert said in wick(*args, tmp_path / "no.wick", "--specialize-dim", "rows=5", "--specialize-input", given, status=status)
+    assert "the size rows varies, too" in wick(*args, tmp_path / "no.wick", "--specialize-input", "rate=3", status=1)
+    assert "given 5 twice" in wick(*args, tmp_path / "no.wick", "--specialize-dim", "rows=5,5", status=1)
+    wick("bench", model, "--dim", "rows=1..64", "--auto-specialize", 1, "--inputs", *(tmp_path / f"{i}.npy" for i in ("rate", "x", "z")), "-t", 1, "-s", 1)
     assert "rows=5 rate=300" in wick("explain", model, "--dim", "rows=1..64")  # out of the cache
 
 
 def test_what_is_no_record(tmp_path):
-    """`--profile` adds to a record, and leaves another file as it is."""
+    """`--record-stats` adds to a record, and leaves another file as it is."""
     import json
 
     model, x, record = tmp_path / "rows.txt", tmp_path / "x.npy", tmp_path / "record.json"
@@ -365,15 +365,15 @@ def test_what_is_no_record(tmp_path):
         (flow(then=-1), no), (flow(**{"else": (1 << 63) - 1}), no)):  # fmt: skip
         record.write_text(text)
         for command in ("run", tmp_path / "rows.wick", "--inputs", x, "-o", tmp_path / "out"), ("explain", tmp_path / "rows.wick"):
-            assert f"{record}: {said}" in wick(*command, "--profile", record, status=1), text
+            assert f"{record}: {said}" in wick(*command, "--profile" if command[0] == "explain" else "--record-stats", record, status=1), text
         assert record.read_text() == text and np.load(tmp_path / "out/output_0.npy").shape == (3, 2)  # the outputs come first
     record.write_text(met(held={"x": [1]}))
-    wick("run", tmp_path / "rows.wick", "--inputs", x, "--profile", record)
+    wick("run", tmp_path / "rows.wick", "--inputs", x, "--record-stats", record)
     assert [m["runs"] for m in json.loads(record.read_text())["met"]] == [1, 1]
-    several = [subprocess.Popen([WICK, "run", tmp_path / "rows.wick", "--inputs", x, "--profile", record], stdout=subprocess.DEVNULL) for _ in range(8)]
+    several = [subprocess.Popen([WICK, "run", tmp_path / "rows.wick", "--inputs", x, "--record-stats", record], stdout=subprocess.DEVNULL) for _ in range(8)]
     assert [p.wait(60) for p in several] == [0] * 8
     assert [m["runs"] for m in json.loads(record.read_text())["met"]] == [1, 9]  # none is lost
-    assert "--reference has none" in wick("run", model, "--inputs", x, "--reference", "--profile", record, status=2)
+    assert "--reference has none" in wick("run", model, "--inputs", x, "--reference", "--record-stats", record, status=2)
 
 
 @pytest.mark.parametrize("cache", [True, False])
@@ -402,8 +402,8 @@ def test_what_an_artifact_cannot_be_asked(tmp_path):
     model.write_text("graph @f(%x: f32[N[1..9],2]) -> f32[N,2] { %y = relu %x; return %y }")
     np.save(x, np.ones((3, 2), "f"))
     wick("compile", model, "-o", art)
-    late = [[f, "N=3"] for f in ("--pin-dim", "--pin-input")] + [[f, "f64"] for f in ("--precision", "--target", "--records", "--grad", "--wrt")]
-    for flag in (*late, ["--strict"], ["--copies", 2]):
+    late = [[f, "N=3"] for f in ("--specialize-dim", "--specialize-input")] + [[f, "f64"] for f in ("--precision", "--target", "--tuning", "--grad", "--wrt")]
+    for flag in (*late, ["--strict"], ["--auto-specialize", 2]):
         said = f"rows.wick: it is compiled: {'--grad' if flag[0] == '--wrt' else flag[0]} is for models"
         for command in ("run", art, "--inputs", x), ("bench", art, "--inputs", x), ("explain", art), ("compile", art, "-o", tmp_path / "no.wick"):
             assert said in wick(*command, *flag, status=1)
@@ -411,7 +411,7 @@ def test_what_an_artifact_cannot_be_asked(tmp_path):
         assert said in wick("run", art, "--inputs", x, "--dim", dim, status=1)
     assert "those of a model" in wick("compile", art, "--inputs", x, "-o", tmp_path / "no.wick", status=1)
     assert not (tmp_path / "no.wick").exists()
-    wick("run", art, "--inputs", x, "--dim", "N=3", "--threads", 1, "--no-cache", "--processes", 1)
+    wick("run", art, "--inputs", x, "--dim", "N=3", "--threads", 1, "--no-cache", "--jobs", 1)
     wick("compile", art, "-o", tmp_path / "copy.wick")
     assert (tmp_path / "copy.wick").read_bytes() == art.read_bytes()
 
@@ -429,12 +429,12 @@ def test_copies_for_some_sizes(tmp_path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), model)
     ranges = ("--dim", "rows=1..64")
     wick("compile", model, "-o", tmp_path / "plain.wick", *ranges)
-    wick("compile", model, "-o", tmp_path / "pinned.wick", *ranges, "--pin-dim", "rows=5,33")
+    wick("compile", model, "-o", tmp_path / "pinned.wick", *ranges, "--specialize-dim", "rows=5,33")
     record = tmp_path / "met.json"
     for n in 5, 6, 33, 5:
         np.save(tmp_path / "x.npy", rng.standard_normal((n, 12)).astype("f"))
         for name in "plain", "pinned":
-            more = ("--profile", record) if name == "pinned" else ()
+            more = ("--record-stats", record) if name == "pinned" else ()
             wick("run", tmp_path / f"{name}.wick", "--inputs", tmp_path / "x.npy", "-o", tmp_path / name, *more)
         np.testing.assert_array_equal(np.load(tmp_path / "plain" / "output_0.npy"),
                                       np.load(tmp_path / "pinned" / "output_0.npy"))
@@ -445,7 +445,7 @@ def test_copies_for_some_sizes(tmp_path):
     assert [met[n]["copy"] for n in (5, 6, 33)] == ["ahead", "none", "ahead"]
     assert met[5]["copy_ns"] and not met[5]["generic_ns"] and met[6]["generic_ns"]
     assert "rows=6" in wick("explain", tmp_path / "pinned.wick", "--profile", record)
-    assert "no size cols" in wick("compile", model, "-o", tmp_path / "no.wick", *ranges, "--pin-dim", "cols=3", status=1)
-    assert "wanted NAME=N" in wick("compile", model, "-o", tmp_path / "no.wick", *ranges, "--pin-dim", "5", status=2)
-    wick("bench", model, *ranges, "--copies", 1, "--inputs", tmp_path / "x.npy", "-t", 1, "-s", 1)
+    assert "no size cols" in wick("compile", model, "-o", tmp_path / "no.wick", *ranges, "--specialize-dim", "cols=3", status=1)
+    assert "expected NAME=N" in wick("compile", model, "-o", tmp_path / "no.wick", *ranges, "--specialize-dim", "5", status=2)
+    wick("bench", model, *ranges, "--auto-specialize", 1, "--inputs", tmp_path / "x.npy", "-t", 1, "-s", 1)
     assert "rows=5" in wick("explain", model, *ranges)

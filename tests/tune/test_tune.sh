@@ -20,13 +20,13 @@ grep -q 'groups, .* trials, .* refused; .* schedules replaced' "$work/a.out"
 awk '/^group/ { g = $0 } /^tried/ { $2 = ""; if (seen[g $0]++) { print "twice: " $0; exit 1 } }' "$work/b.records"
 
 "$WICK_COMMAND" run $model --input $image >"$work/plain"
-"$WICK_COMMAND" run $model --input $image --records "$work/b.records" >"$work/tuned"
+"$WICK_COMMAND" run $model --input $image --tuning "$work/b.records" >"$work/tuned"
 head -1 "$work/plain" | grep -q seven
 head -1 "$work/tuned" | grep -q seven
 
 # a record that does not fit says where it stands, and the user's model is not compiled
 sed 's/^tried .*/steps split q.z\ntime 1 was 2/' "$work/b.records" >"$work/c.records"
-! "$WICK_COMMAND" run $model --input $image --records "$work/c.records" 2>"$work/err"
+! "$WICK_COMMAND" run $model --input $image --tuning "$work/c.records" 2>"$work/err"
 grep -q 'c.records: ' "$work/err"
 printf 'wick records 1\nnonsense\n' >"$work/d.records"
 ! "$WICK_COMMAND" tune $model --minutes 0 -o "$work/d.records" 2>"$work/err"

@@ -1,40 +1,45 @@
-/* One walk over the arguments against the rows of the command's flags. */
+/* Parses the arguments in one pass, looking each option up in the command's table of flags. Begin
+ * with wick_args_parse. */
 #include "args.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+
+#include "args_help.h"
+#include "args_value.h"
 #include "command.h"
 
-enum { ARGS_LONGEST = 32 }; /* names longer than this are near to nothing */
+enum { ARGS_LONGEST = 32 }; /* longer names get no suggestion */
 
-/* Levenshtein's distance, row by row. */
+/* Insertions, deletions, replacements, and two neighbours that are swapped (Damerau 1964). */
 static size_t args_distance(const char *a, const char *b)
 {
-  size_t na = strlen(a), nb = strlen(b), row[ARGS_LONGEST + 1];
+  size_t na = strlen(a), nb = strlen(b);
+  uint8_t row[ARGS_LONGEST + 1][ARGS_LONGEST + 1];
   if (na > ARGS_LONGEST || nb > ARGS_LONGEST) return SIZE_MAX;
-  for (size_t j = 0; j <= nb; j++) row[j] = j;
-  for (size_t i = 1; i <= na; i++) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= nb; j++) {
-      size_t best = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      if (row[j] + 1 < best) best = row[j] + 1;
-      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-      row[j] = best;
+  for (size_t i = 0; i <= na; i++) {
+    for (size_t j = 0; j <= nb; j++) {
+      uint8_t best = (uint8_t)(i + j);
+      if (i && j) {
+        best = (uint8_t)(row[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+        if (row[i - 1][j] + 1 < best) best = (uint8_t)(row[i - 1][j] + 1);
+        if (row[i][j - 1] + 1 < best) best = (uint8_t)(row[i][j - 1] + 1);
+        bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+        if (swapped && row[i - 2][j - 2] + 1 < best) best = (uint8_t)(row[i - 2][j - 2] + 1);
+      }
+      row[i][j] = best;
     }
   }
-  return row[nb];
+  return row[na][nb];
 }
 
 const char *wick_args_nearest(const char *word, const char *const *name, size_t stride)
 {
   const char *nearest = NULL;
-  size_t least = strlen(word) / 2 + 1; /* half of the word wrong is another word */
+  size_t least = strlen(word) / 2 + 1; /* a word with half of its letters wrong is another word */
   for (; *name; name = (const char *const *)(const void *)((const char *)name + stride)) {
     size_t d = args_distance(word, *name);
     if (d < least) least = d, nearest = *name;
@@ -42,39 +47,33 @@ const char *wick_args_nearest(const char *word, const char *const *name, size_t 
   return nearest;
 }
 
-static void args_help(const wick_args *args, const char *command)
-{
-  const wick_command *c = wick_command_find(command);
-  printf("usage: wick %s %s\n", command, c ? c->arguments : "");
-  if (c) printf("%s\n", c->doc);
-  for (size_t i = 0; i < args->nflag; i++) {
-    const wick_flag *f = &args->flag[i];
-    if (!f->doc) continue;
-    char left[80], letter[8] = "";
-    if (f->letter) snprintf(letter, sizeof letter, "-%c, ", f->letter);
-    snprintf(left, sizeof left, "%s--%s%s%s", letter, f->name, f->arg ? " " : "",
-             f->arg ? f->arg : "");
-    printf("%s  %-24s %s\n", i ? "" : "\n", left, f->doc);
-  }
-}
+/* A word that a list took, although it may be one of the command's own words. */
+typedef struct args_taken {
+  wick_words *list;
+  uint32_t first, end; /* the items that it became in the list */
+  const char *word;
+} args_taken;
 
-static int args_wrong(const char *command, const char *what, const char *which, const char *more)
-{
-  fprintf(stderr, "wick %s: %s%s%s; `wick help %s` says more\n", command, what, which, more,
-          command);
-  return WICK_EXIT_USAGE;
-}
+typedef struct args_parser {
+  wick_args *args;
+  wick_arena *mem;
+  int argc, at; /* `at` is the current argument */
+  char **argv;
+  wick_list(args_taken) taken;
+} args_parser;
 
-static int args_unknown(const wick_args *args, wick_arena *mem, const char *command,
-                        const char *word, size_t n)
+static int args_unknown(args_parser *p, const char *word)
 {
-  const char **name = wick_new(mem, const char *, args->nflag + 2);
-  for (size_t i = 0; i < args->nflag; i++) name[i] = args->flag[i].name;
-  name[args->nflag] = "help";
-  const char *bare = wick_str_dupn(mem, word, n);
-  const char *nearest = wick_args_nearest(bare + strspn(bare, "-"), name, sizeof *name);
-  return args_wrong(command, "unknown flag ", bare,
-                    nearest ? wick_str_printf(mem, "; the nearest is --%s", nearest) : "");
+  const wick_args *args = p->args;
+  const char **name = wick_new(p->mem, const char *, args->nflag + 2);
+  size_t n = 0;
+  for (size_t i = 0; i < args->nflag; i++)
+    if (args->flag[i].doc) name[n++] = args->flag[i].name;
+  name[n] = "help";
+  const char *nearest = wick_args_nearest(word + strspn(word, "-"), name, sizeof *name);
+  if (nearest)
+    return wick_command_usage(p->argv[0], "unknown option %s; did you mean --%s?", word, nearest);
+  return wick_command_usage(p->argv[0], "unknown option %s", word);
 }
 
 static const wick_flag *args_find(const wick_args *args, const char *word, size_t n)
@@ -87,81 +86,104 @@ static const wick_flag *args_find(const wick_args *args, const char *word, size_
   return NULL;
 }
 
-/* Adds the parts of `a,b,c`; empty parts are dropped. */
-static void args_split(wick_words *list, wick_arena *mem, const char *value)
-{
-  while (*value) {
-    size_t n = strcspn(value, ",");
-    if (n) wick_push(mem, list, wick_str_dupn(mem, value, n));
-    value += n + (value[n] == ',');
-  }
-}
-
-static bool args_set(const wick_flag *f, wick_arena *mem, const char *value)
-{
-  char *end = NULL;
-  errno = 0;
-  switch (f->kind) {
-  case WICK_FLAG_BOOL: *(bool *)f->out = true; return true;
-  case WICK_FLAG_STRING: *(const char **)f->out = value; return true;
-  case WICK_FLAG_LIST: args_split(f->out, mem, value); return true;
-  case WICK_FLAG_INT: *(int64_t *)f->out = strtoll(value, &end, 10); break;
-  case WICK_FLAG_DOUBLE: *(double *)f->out = strtod(value, &end); break;
-  }
-  return end != value && !*end && !errno;
-}
-
 static bool args_is_flag(const char *word) { return word[0] == '-' && word[1]; }
 
-/* Takes the flag at argv[*at] with its values; leaves *at at the last of them. */
-static int args_flag(const wick_args *args, wick_arena *mem, int argc, char **argv, int *at)
+static int args_value(args_parser *p, const wick_flag *f, const char *shown, const char *value)
 {
-  const char *word = argv[*at], *command = argv[0], *equals = NULL;
-  if (word[1] == '-') equals = strchr(word, '=');
+  if (wick_value_set(f, p->mem, value)) return -1;
+  return wick_command_usage(p->argv[0], "%s: expected %s, found \"%s\"", shown,
+                            wick_value_expected(f, p->mem), value);
+}
+
+/* Takes the further words of a list: files, or words with "=". */
+static int args_more(args_parser *p, const wick_flag *f, const char *shown)
+{
+  const wick_value_kind *kind = wick_value_kind_of(f->kind);
+  for (; p->at + 1 < p->argc && !args_is_flag(p->argv[p->at + 1]); p->at++) {
+    const char *word = p->argv[p->at + 1];
+    wick_words *list = f->out;
+    if (!kind->files && !(kind->named && strchr(word, '='))) return -1;
+    uint32_t first = list->n;
+    int stop = args_value(p, f, shown, word);
+    if (stop >= 0) return stop;
+    if (kind->files) wick_push(p->mem, &p->taken, (args_taken){list, first, list->n, word});
+  }
+  return -1;
+}
+
+/* Takes the current flag and its values; the last of them becomes the current argument. */
+static int args_flag(args_parser *p)
+{
+  const char *word = p->argv[p->at], *equals = word[1] == '-' ? strchr(word, '=') : NULL;
   size_t n = equals ? (size_t)(equals - word) : strlen(word);
-  const wick_flag *f = args_find(args, word, n);
-  if (!f) return args_unknown(args, mem, command, word, n);
-  const char *value = equals ? equals + 1 : NULL, *shown = wick_str_dupn(mem, word, n);
-  if (f->kind == WICK_FLAG_BOOL) {
-    if (value) return args_wrong(command, shown, " takes no value", "");
-    args_set(f, mem, NULL);
+  const char *shown = wick_str_dupn(p->mem, word, n), *value = equals ? equals + 1 : NULL;
+  const wick_flag *f = args_find(p->args, word, n);
+  if (!f) return args_unknown(p, shown);
+  const wick_value_kind *kind = wick_value_kind_of(f->kind);
+  if (kind->form == WICK_VALUE_NONE) {
+    if (value) return wick_command_usage(p->argv[0], "%s takes no value", shown);
+    wick_value_set(f, p->mem, NULL);
     return -1;
   }
   if (!value) {
-    if (*at + 1 >= argc || (args_is_flag(argv[*at + 1]) && argv[*at + 1][1] == '-'))
-      return args_wrong(command, shown, " wants a value: ", f->arg ? f->arg : "");
-    value = argv[++*at];
+    const char *next = p->at + 1 < p->argc ? p->argv[p->at + 1] : NULL;
+    if (!next || (args_is_flag(next) && next[1] == '-'))
+      return wick_command_usage(p->argv[0], "%s: expected %s, found nothing", shown,
+                                wick_value_expected(f, p->mem));
+    value = p->argv[++p->at];
   }
-  if (!args_set(f, mem, value))
-    return args_wrong(
-        command, shown,
-        f->kind == WICK_FLAG_INT ? " wants an integer, not " : " wants a number, not ", value);
-  while (f->kind == WICK_FLAG_LIST && !equals && *at + 1 < argc && !args_is_flag(argv[*at + 1]))
-    args_set(f, mem, argv[++*at]);
+  int stop = args_value(p, f, shown, value);
+  return stop >= 0 || equals || kind->form != WICK_VALUE_WORDS ? stop : args_more(p, f, shown);
+}
+
+/* If the command lacks words of its own, it takes the last ones of a list back. */
+static void args_untake(args_parser *p)
+{
+  wick_args *args = p->args;
+  uint32_t missing = args->least > args->word.n ? args->least - args->word.n : 0,
+           n = missing < p->taken.n ? missing : p->taken.n, first = p->taken.n - n;
+  for (uint32_t i = p->taken.n; i-- > first;) {
+    const args_taken *t = &p->taken.at[i];
+    uint32_t after = t->list->n - t->end;
+    if (after) memmove(&t->list->at[t->first], &t->list->at[t->end], after * sizeof *t->list->at);
+    t->list->n -= t->end - t->first;
+  }
+  for (uint32_t i = first; i < p->taken.n; i++) wick_push(p->mem, &args->word, p->taken.at[i].word);
+}
+
+static int args_count(args_parser *p)
+{
+  const wick_args *args = p->args;
+  if (args->word.n > args->most)
+    return wick_command_usage(p->argv[0], "one argument too many: \"%s\"",
+                              args->word.at[args->most]);
+  const wick_command *c = wick_command_find(p->argv[0]);
+  if (args->word.n < args->least)
+    return wick_command_usage(p->argv[0], "an argument is missing; usage: wick %s %s", p->argv[0],
+                              c ? c->arguments : "");
+  for (uint32_t i = 0; i < args->word.n; i++)
+    if (!*args->word.at[i]) return wick_command_usage(p->argv[0], "an argument is empty");
   return -1;
 }
 
 int wick_args_parse(wick_args *args, wick_arena *mem, int argc, char **argv)
 {
+  args_parser p = {.args = args, .mem = mem, .argc = argc, .argv = argv};
   bool only_words = false;
-  for (int at = 1; at < argc; at++) {
-    if (only_words || !args_is_flag(argv[at])) {
-      wick_push(mem, &args->word, argv[at]);
-    } else if (strcmp(argv[at], "--") == 0) {
+  for (p.at = 1; p.at < argc; p.at++) {
+    const char *word = argv[p.at];
+    if (only_words || !args_is_flag(word)) {
+      wick_push(mem, &args->word, word);
+    } else if (strcmp(word, "--") == 0) {
       only_words = true;
-    } else if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0) {
-      args_help(args, argv[0]);
+    } else if (strcmp(word, "-h") == 0 || wick_args_is_help(word)) {
+      wick_args_help(args, argv[0], word);
       return WICK_EXIT_OK;
     } else {
-      int stop = args_flag(args, mem, argc, argv, &at);
+      int stop = args_flag(&p);
       if (stop >= 0) return stop;
     }
   }
-  if (args->word.n > args->most)
-    return args_wrong(argv[0], "one argument too many: ", args->word.at[args->most], "");
-  const wick_command *c = wick_command_find(argv[0]);
-  if (args->word.n < args->least)
-    return args_wrong(argv[0], "an argument is missing: usage: wick ", argv[0],
-                      c ? wick_str_printf(mem, " %s", c->arguments) : "");
-  return -1;
+  args_untake(&p);
+  return args_count(&p);
 }

@@ -150,6 +150,13 @@ static void threads_table(threads_state *s)
   double whole = threads_least(s->ns, s->round);
   for (uint32_t i = 0; i < s->nkernel; i++) row[i] = threads_row_of(s, i, 0, s->round);
   qsort(row, s->nkernel, sizeof *row, threads_lost);
+  if (s->b->report) {
+    json_object_set_new(s->b->report, "scaling",
+                        json_pack("{s:i, s:i, s:f, s:f, s:f}", "rounds", (int)s->round, "threads",
+                                  (int)threads, "one_thread_seconds", sum.one, "bound_seconds",
+                                  sum.bound, "all_threads_seconds", whole));
+    return;
+  }
   printf("%u rounds; what %u threads lose; memory %.1f GB/s\n", s->round, threads,
          1e-9 * s->b->memory);
   printf("%10s %10s %10s %10s %7s %6s  %s\n", "one, us", "bound", "all, us", "lost", "share",

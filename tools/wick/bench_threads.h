@@ -12,6 +12,7 @@ typedef struct wick_bench_threads {
   double seconds;       /* of timed runs */
   uint32_t kernels;     /* lines of the table */
   double memory;        /* bytes a second, read by all threads together */
+  json_t *report;       /* of --json: gets the member "scaling" instead of a table; else NULL */
   uint64_t cache_bytes; /* weights and buffers beyond that come from memory in each run */
 } wick_bench_threads;
 

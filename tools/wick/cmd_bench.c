@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/shown.h"
 #include "driver/ceiling.h"
 #include "graph/group/cost.h"
 
@@ -16,7 +16,8 @@ typedef struct bench {
   wick_job job;
   wick_words inputs;
   double seconds;
-  bool pipe, roofline;
+  bool pipe, roofline, json;
+  json_t *report;  /* of --json, else NULL */
   int64_t kernels; /* lines of the table */
   wick_feed feed;
   void **room;
@@ -65,6 +66,7 @@ static wick_status bench_read(bench *b, const char *const *path, uint32_t npath)
 static wick_status bench_begin(bench *b)
 {
   wick_job *j = &b->job;
+  j->inputs = &b->inputs;
   WICK_TRY(wick_job_load(j));
   if (b->inputs.n) {
     WICK_TRY(bench_read(b, b->inputs.at, b->inputs.n));
@@ -101,6 +103,7 @@ static wick_status bench_output(bench *b, const char *folder)
   uint32_t n = wick_compiled_noutput(b->job.compiled);
   wick_array *array = wick_new(&b->job.tmp, wick_array, n);
   for (uint32_t k = 0; k < n; k++) array[k] = wick_feed_array(b->output[k], b->room[k]);
+  n = wick_feed_trim(array, n, &b->job.tmp);
   return wick_feed_write(array, n, folder, &b->job.tmp);
 }
 
@@ -161,6 +164,15 @@ static wick_status bench_latency(bench *b, double *out_median)
   }
   qsort(took, n, sizeof *took, bench_compare);
   *out_median = took[n / 2];
+  if (b->report) {
+    json_object_set_new(b->report, "latency",
+                        json_pack("{s:i, s:f, s:f, s:f, s:f}", "runs", (int)n, "minimum_seconds",
+                                  took[0], "p50_seconds", took[n / 2], "p90_seconds",
+                                  took[(uint64_t)n * 9 / 10], "p99_seconds",
+                                  took[(uint64_t)n * 99 / 100]));
+    json_object_set_new(b->report, "threads", json_integer(wick_session_threads(b->job.session)));
+    return NULL;
+  }
   printf("%u runs on %u thread%s: p50 %.3f ms, p90 %.3f ms, p99 %.3f ms\n", n,
          wick_session_threads(b->job.session), wick_session_threads(b->job.session) == 1 ? "" : "s",
          1e3 * took[n / 2], 1e3 * took[(uint64_t)n * 9 / 10], 1e3 * took[(uint64_t)n * 99 / 100]);
@@ -217,8 +229,39 @@ static void bench_table(bench *b, double ceiling)
     if (ns <= 0) ns = 1;
     printf("%10.2f %5.1f%% %10.3f %9.2f %6.1f%% %8.2f  %s  %s\n", 1e-3 * ns, 100 * ns / total,
            1e-6 * (double)f.flops, (double)f.flops / ns, 100e9 * (double)f.flops / ns / ceiling,
-           (double)f.nbytes / ns, f.name, f.place);
+           (double)f.nbytes / ns, f.name, wick_str_shown(&b->job.tmp, f.place));
   }
+}
+
+static json_t *bench_json_kernel(const bench *b, uint32_t kernel)
+{
+  wick_kernel_facts f = wick_compiled_kernel(b->job.compiled, kernel);
+  return json_pack("{s:o, s:o, s:f, s:I, s:I}", "name", wick_json_text(f.name), "place",
+                   wick_json_text(f.place), "seconds", 1e-9 * (double)b->nanoseconds[kernel],
+                   "flops", (json_int_t)f.flops, "memory_bytes", (json_int_t)f.nbytes);
+}
+
+/* All kernels, the slowest first; with --roofline what is possible and predicted, too. */
+static void bench_json_kernels(bench *b, double ceiling, const wick_cost_machine *m)
+{
+  uint32_t n = wick_compiled_nkernel(b->job.compiled), *order = bench_order(b, n);
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < n; i++) {
+    json_t *one = bench_json_kernel(b, order[i]);
+    if (m) {
+      wick_kernel_facts f = wick_compiled_kernel(b->job.compiled, order[i]);
+      wick_cost_facts c = {f.flops, f.nbytes, f.cycles, f.tasks, f.nweights, f.limit};
+      double took = 1e-9 * (double)b->nanoseconds[order[i]];
+      json_object_set_new(one, "floor_seconds", wick_json_real(wick_cost_floor(m, &c)));
+      json_object_set_new(one, "predicted_seconds", wick_json_real(wick_cost_seconds(m, &c)));
+      json_object_set_new(one, "reason",
+                          wick_json_text(wick_cost_reason(m, &c, took > 0 ? took : 1e-9)));
+    }
+    json_array_append_new(list, one);
+  }
+  json_object_set_new(b->report, "ceiling_flops_per_second", wick_json_real(ceiling));
+  if (m) json_object_set_new(b->report, "memory_bytes_per_second", wick_json_real(m->bytes));
+  json_object_set_new(b->report, "kernels", list);
 }
 
 /* Each kernel beside what the machine allows and what the model predicts. */
@@ -240,40 +283,34 @@ static void bench_roofline(bench *b, const wick_cost_machine *m)
     if (took <= 0) took = 1e-9;
     const char *why = wick_cost_reason(m, &c, took);
     printf("%10.2f %10.2f %6.1f%% %10.3f %10.1f  %s  %s%s%s\n", 1e6 * took, 1e6 * predicted,
-           100 * lowest / took, 1e-6 * (double)f.flops, (double)f.nbytes / 1024, f.name, f.place,
-           *why ? ": " : "", why);
+           100 * lowest / took, 1e-6 * (double)f.flops, (double)f.nbytes / 1024, f.name,
+           wick_str_shown(&b->job.tmp, f.place), *why ? ": " : "", why);
   }
   printf("%10.2f %10.2f %6.1f%%  all kernels\n", 1e6 * total, 1e6 * foreseen,
          total > 0 ? 100 * least / total : 0);
 }
 
-static wick_status bench_report(bench *b)
+static void bench_ready(bench *b, double seconds)
 {
   wick_job *j = &b->job;
-  double begun = wick_now(), median, ceiling;
-  WICK_TRY(bench_begin(b));
   wick_memory m = wick_compiled_memory(j->compiled);
-  printf("%s: %s in %.3f s; constants %.2f MiB, arena %.2f MiB, scratch %.2f MiB a thread\n",
-         j->path, wick_compiled_cached(j->compiled) ? "from the cache" : "ready",
-         wick_now() - begun, (double)m.constants / 1048576, (double)m.arena / 1048576,
-         (double)m.scratch / 1048576);
-  WICK_TRY(bench_latency(b, &median));
-  WICK_TRY(bench_profile_runs(b, median));
-  wick_target t = wick_target_host();
-  WICK_TRY(wick_ceiling(&t, wick_session_threads(j->session), &j->guard, &j->mem, &ceiling));
-  if (!b->roofline) {
-    bench_table(b, ceiling);
-    return NULL;
-  }
-  wick_cost_machine machine = {.flops = ceiling,
-                               .threads = wick_session_threads(j->session),
-                               .second_bytes = t.cache_bytes[1],
-                               .cache_bytes = t.cache_bytes[2],
-                               .constants = wick_compiled_memory(j->compiled).constants,
-                               .lanes = t.vector_bytes >= 8 ? t.vector_bytes / 4 : 1};
-  WICK_TRY(wick_ceiling_bytes(machine.threads, &j->mem, &machine.bytes));
-  bench_roofline(b, &machine);
-  if (machine.threads == 1) return NULL;
+  bool cached = wick_compiled_cached(j->compiled);
+  if (b->json)
+    b->report = json_pack("{s:o, s:b, s:f, s:I, s:I, s:I}", "model", wick_json_text(j->path),
+                          "from_cache", (int)cached, "ready_seconds", seconds, "constants_bytes",
+                          (json_int_t)m.constants, "arena_bytes", (json_int_t)m.arena,
+                          "scratch_bytes_per_thread", (json_int_t)m.scratch);
+  else
+    printf("%s: %s in %.3f s; constants %.2f MiB, arena %.2f MiB, scratch %.2f MiB a thread\n",
+           wick_str_shown(&j->mem, j->path), cached ? "from the cache" : "ready", seconds,
+           (double)m.constants / 1048576, (double)m.arena / 1048576, (double)m.scratch / 1048576);
+}
+
+/* What several threads lose, which is a table of its own. */
+static wick_status bench_scaling(bench *b, const wick_cost_machine *m)
+{
+  wick_job *j = &b->job;
+  if (m->threads == 1) return NULL;
   wick_session_free(j->session);
   j->session = NULL;
   wick_bench_threads threads = {.job = j,
@@ -281,22 +318,54 @@ static wick_status bench_report(bench *b)
                                 .outputs = b->room,
                                 .seconds = b->seconds,
                                 .kernels = (uint32_t)b->kernels,
-                                .memory = machine.bytes,
-                                .cache_bytes = machine.cache_bytes};
+                                .memory = m->bytes,
+                                .cache_bytes = m->cache_bytes,
+                                .report = b->report};
   return wick_bench_threads_run(&threads);
+}
+
+static wick_status bench_report(bench *b)
+{
+  wick_job *j = &b->job;
+  double begun = wick_now(), median, ceiling;
+  WICK_TRY(bench_begin(b));
+  bench_ready(b, wick_now() - begun);
+  WICK_TRY(bench_latency(b, &median));
+  WICK_TRY(bench_profile_runs(b, median));
+  wick_target t = wick_target_host();
+  WICK_TRY(wick_ceiling(&t, wick_session_threads(j->session), &j->guard, &j->mem, &ceiling));
+  wick_cost_machine machine = {.flops = ceiling,
+                               .threads = wick_session_threads(j->session),
+                               .second_bytes = t.cache_bytes[1],
+                               .cache_bytes = t.cache_bytes[2],
+                               .constants = wick_compiled_memory(j->compiled).constants,
+                               .lanes = t.vector_bytes >= 8 ? t.vector_bytes / 4 : 1};
+  if (b->roofline) WICK_TRY(wick_ceiling_bytes(machine.threads, &j->mem, &machine.bytes));
+  if (b->report)
+    bench_json_kernels(b, ceiling, b->roofline ? &machine : NULL);
+  else if (b->roofline)
+    bench_roofline(b, &machine);
+  else
+    bench_table(b, ceiling);
+  if (b->roofline) WICK_TRY(bench_scaling(b, &machine));
+  return b->report ? wick_job_json(j, b->report) : NULL;
 }
 
 static int bench_main(wick_job *j, void *arg, int argc, char **argv)
 {
   bench *b = arg;
   const wick_flag flag[] = {
-      {"inputs", 'i', WICK_FLAG_LIST, &b->inputs, "FILE...", "tensors; else random numbers"},
-      {"input", 0, WICK_FLAG_LIST, &b->inputs, NULL, NULL},
-      {"seconds", 's', WICK_FLAG_DOUBLE, &b->seconds, "S", "of timed runs; 3"},
-      {"kernels", 'k', WICK_FLAG_INT, &b->kernels, "N", "shows the N slowest; 20"},
+      {"inputs", 'i', WICK_FLAG_FILES, &b->inputs, "FILE...",
+       "runs on these tensors instead of random numbers"},
+      {"input", 0, WICK_FLAG_FILES, &b->inputs, NULL, NULL},
+      {"seconds", 's', WICK_FLAG_SECONDS, &b->seconds, "S",
+       "times runs for S seconds; 3 by default"},
+      {"kernels", 'k', WICK_FLAG_COUNT, &b->kernels, "N",
+       "shows the N slowest kernels; 20 by default"},
       {"roofline", 0, WICK_FLAG_BOOL, &b->roofline, NULL,
        "each kernel beside the machine's limits and the model, and why it is below; of several "
        "threads also what they lose"},
+      {"json", 0, WICK_FLAG_BOOL, &b->json, NULL, "prints one object of JSON (docs/json.md)"},
       {"pipe", 0, WICK_FLAG_BOOL, &b->pipe, NULL,
        "answers `run N`, `feed A.npy,B.npy`, `output DIR` on the standard input"},
       WICK_JOB_FLAGS(j),
@@ -304,6 +373,7 @@ static int bench_main(wick_job *j, void *arg, int argc, char **argv)
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
   int stop = wick_job_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
+  if (b->pipe && b->json) return wick_job_usage(j, "--pipe answers in lines, not in --json");
   return wick_job_end(j, b->pipe ? bench_pipe(b) : bench_report(b));
 }
 

@@ -1,4 +1,5 @@
-/* wick check: imports models, and says what they are, or all that Wick cannot take of them. */
+/* wick check: reads models, modules in text and artifacts, and says what they are, or all that Wick
+ * cannot take of them. Begin with check_import. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,15 +8,19 @@
 #include <jansson.h>
 
 #include "base/file.h"
+#include "base/shown.h"
+#include "driver/model.h"
+#include "driver/output_size.h"
+#include "import/format.h"
 #include "import/onnx/onnx.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "ops/evaluate.h"
 
 #include "args.h"
+#include "args_value.h"
+#include "check_artifact.h"
+#include "check_evaluate.h"
 #include "command.h"
-#include "feed.h"
-#include "job.h"
 
 typedef struct check_flags {
   bool print, data, json;
@@ -25,15 +30,74 @@ typedef struct check_flags {
   uint32_t nrange;
 } check_flags;
 
+/* The result of an import; f is NULL if it failed. */
+typedef struct check_result {
+  const wick_func *f;
+  wick_onnx_problems problems;
+  bool described; /* f is the interface alone, and `needs` must be given first */
+  wick_onnx_needs needs;
+  wick_onnx_remarks remarks;
+  const wick_compiled *compiled; /* it is an artifact: there is no f */
+} check_result;
+
+/* Whether the type's rank is dynamic. */
+static bool check_unranked(const wick_module *m, wick_type type)
+{
+  const wick_type_info *t = wick_type_get(m, type);
+  wick_dim open = wick_dim_symbol(m->dims, WICK_ONNX_UNRANKED, 1, WICK_ONNX_LARGEST);
+  return t->kind == WICK_TENSOR && t->rank == 1 && wick_dim_eq(t->dim[0], open);
+}
+
+static void check_type(const wick_module *m, wick_type type, wick_text *out)
+{
+  if (check_unranked(m, type))
+    wick_text_printf(out, "%s[" WICK_ONNX_UNRANKED "]",
+                     wick_elem_name(wick_type_get(m, type)->elem));
+  else
+    wick_type_print(m, type, out);
+}
+
 static void check_value(const wick_module *m, const wick_value_info *v, const char *what,
                         wick_text *out)
 {
-  wick_text_printf(out, "  %-6s %s: ", what, wick_names_get(&m->names, v->name));
-  wick_type_print(m, v->type, out);
+  const char *name = wick_names_get(&m->names, v->name);
+  wick_text_printf(out, "  %-6s ", what);
+  wick_text_shown(out, name, strlen(name));
+  wick_text_add(out, ": ");
+  check_type(m, v->type, out);
+}
+
+/* The output whose size this result gives (driver/output_size.h); NULL if the result is an output
+ * of the model. */
+static const wick_value_info *check_sized(const wick_func *f, const wick_value_info *size,
+                                          uint32_t *out_axis)
+{
+  const wick_module *m = f->module;
+  const wick_node *r = wick_return(f);
+  const char *name = wick_names_get(&m->names, size->name);
+  for (uint32_t i = 0; i < r->nin; i++) {
+    const wick_value_info *v = &f->value[r->in[i].id];
+    const wick_type_info *t = wick_type_get(m, v->type);
+    if (t->kind == WICK_TENSOR &&
+        wick_output_size_names(name, wick_names_get(&m->names, v->name), t->rank, out_axis))
+      return v;
+  }
+  return NULL;
+}
+
+static void check_output(const wick_func *f, const wick_value_info *v, wick_text *out)
+{
+  const wick_node *r = wick_return(f);
+  uint32_t axis;
+  if (check_sized(f, v, &axis)) return;
+  check_value(f->module, v, "output", out);
+  for (uint32_t i = 0; i < r->nin; i++)
+    if (check_sized(f, &f->value[r->in[i].id], &axis) == v)
+      wick_text_printf(out, ", at most: its size along axis %u depends on data", axis);
   wick_text_char(out, '\n');
 }
 
-/* The symbols of its parameters' sizes. */
+/* The symbols in the sizes of the parameters. */
 static wick_dim_list check_sizes(const wick_func *f, wick_arena *tmp)
 {
   wick_func head = *f;
@@ -48,7 +112,7 @@ static const char *check_dim(const wick_module *m, wick_dim d, wick_arena *tmp)
   return t.at;
 }
 
-/* What is open, and what must be equal. */
+/* Adds the dynamic sizes and their shape constraints. */
 static void check_open(const wick_func *f, wick_arena *tmp, wick_text *out)
 {
   const wick_module *m = f->module;
@@ -59,14 +123,14 @@ static void check_open(const wick_func *f, wick_arena *tmp, wick_text *out)
     wick_text_printf(out, "  size   %s: %lld to %lld\n", check_dim(m, sym.at[i], tmp),
                      (long long)lo, (long long)hi);
   }
-  for (uint32_t i = 0; i < f->ncheck; i++)
-    wick_text_printf(out, "  equal  %s and %s, for %s\n", check_dim(m, f->check[i].a, tmp),
-                     check_dim(m, f->check[i].b, tmp), wick_loc_text(m, f->check[i].loc));
+  for (uint32_t i = 0; i < f->nconstraint; i++)
+    wick_text_printf(out, "  equal  %s and %s, for %s\n", check_dim(m, f->constraint[i].a, tmp),
+                     check_dim(m, f->constraint[i].b, tmp), wick_loc_text(m, f->constraint[i].loc));
 }
 
-/* What metadata say of an input or output that is no tensor (import/onnx/ports.c): its words. */
+/* An input or output that is not a tensor, as the metadata describe it (import/onnx/ports.c). */
 typedef struct check_port {
-  const char *kind, *name, *type, *keys; /* keys: "" where there are none, or they are not known */
+  const char *kind, *name, *type, *keys; /* keys: "" if there are none, or if they are unknown */
 } check_port;
 
 static bool check_port_of(const wick_pair *p, wick_arena *tmp, check_port *out)
@@ -84,40 +148,22 @@ static bool check_port_of(const wick_pair *p, wick_arena *tmp, check_port *out)
 
 static void check_ports(const wick_module *m, wick_arena *tmp, wick_text *out)
 {
-  enum { KEYS = 100 }; /* bytes of them */
+  enum { KEYS = 100 }; /* bytes of the keys that are printed */
   check_port p;
   for (uint32_t i = 0; i < m->metadata.n; i++) {
     if (!check_port_of(&m->metadata.at[i], tmp, &p)) continue;
     wick_text_printf(out, "  %-6s %s is %s", p.kind, p.name, p.type);
     size_t n = strlen(p.keys) > KEYS ? KEYS : strlen(p.keys);
-    while (n == KEYS && n && (p.keys[n] & 0xc0) == 0x80) n--; /* no part of a letter */
+    while (n == KEYS && n && (p.keys[n] & 0xc0) == 0x80) n--; /* cut between characters */
     if (n) wick_text_printf(out, ", keys %.*s%s", (int)n, p.keys, p.keys[n] ? "..." : "");
     wick_text_char(out, '\n');
   }
 }
 
-/* The module's size, its inputs and outputs, and the sizes that are open. */
-static void check_print(const char *path, const wick_func *f, wick_arena *tmp)
-{
-  const wick_module *m = f->module;
-  const wick_node *r = wick_return(f);
-  uint64_t nbytes = 0;
-  for (uint32_t i = 1; i < m->constants.n; i++) nbytes += m->constants.at[i].nbytes;
-  wick_text t = wick_text_begin(tmp);
-  wick_text_printf(&t, "%s: %u nodes, %.2f MiB of constants\n", path, f->nnode,
-                   (double)nbytes / 1048576);
-  for (uint32_t i = 1; i <= f->nparam; i++) check_value(m, &f->value[i], "input", &t);
-  for (uint32_t i = 0; i < r->nin; i++) check_value(m, &f->value[r->in[i].id], "output", &t);
-  check_ports(m, tmp, &t);
-  check_open(f, tmp, &t);
-  fputs(t.at, stdout);
-}
-
-/* ---- what is wrong ---- */
+/* ---- problems ---- */
 
 /* "net.onnx: node \"a\" (Foo): the operator Foo is not supported (ai.onnx, opset 13; 4 nodes:
- * \"a\",
- * \"b\", \"c\", ...)" */
+ * \"a\", \"b\", \"c\", ...)" */
 static void check_problem(const wick_onnx_problem *p, wick_text *out)
 {
   wick_text_printf(out, "%s%s%s", p->place, *p->place ? ": " : "", p->what);
@@ -131,13 +177,58 @@ static void check_problem(const wick_onnx_problem *p, wick_text *out)
   wick_text_char(out, '\n');
 }
 
+/* Adds what the user must give before the model can be compiled, why, and with which options. */
+static void check_needs(const check_result *c, wick_text *out)
+{
+  const wick_onnx_needs *n = &c->needs;
+  for (uint32_t i = 0; i < n->ncontent; i++)
+    wick_text_printf(out, "  needs  the contents of the input \"%s\"\n", n->content[i]);
+  if (n->shapes) wick_text_add(out, "  needs  the shapes of inputs\n");
+  if (n->sizes) wick_text_add(out, "  needs  numbers for sizes\n");
+  for (uint32_t i = 0; i < c->problems.n; i++) {
+    wick_text_add(out, "  why    ");
+    check_problem(&c->problems.at[i], out);
+  }
+  if (n->ncontent || n->shapes)
+    wick_text_add(out, "  give   --inputs FILE..., the tensors of all inputs\n");
+  if (n->sizes) wick_text_add(out, "  give   --dim NAME=N, or --inputs FILE...\n");
+}
+
+/* Prints the module's size, its inputs and outputs, its dynamic sizes, and what must be given. */
+static void check_print(const char *path, const check_result *c, wick_arena *tmp)
+{
+  const wick_func *f = c->f;
+  const wick_module *m = f->module;
+  const wick_node *r = wick_return(f);
+  uint64_t nbytes = 0;
+  for (uint32_t i = 1; i < m->constants.n; i++) nbytes += m->constants.at[i].nbytes;
+  wick_text t = wick_text_begin(tmp);
+  if (c->described)
+    wick_text_printf(&t, "%s: more must be given before it can be compiled\n", path);
+  else
+    wick_text_printf(&t, "%s: %u nodes, %.2f MiB of constants\n", path, f->nnode,
+                     (double)nbytes / 1048576);
+  for (uint32_t i = 1; i <= f->nparam; i++) {
+    check_value(m, &f->value[i], "input", &t);
+    wick_text_char(&t, '\n');
+  }
+  for (uint32_t i = 0; i < r->nin; i++) check_output(f, &f->value[r->in[i].id], &t);
+  check_ports(m, tmp, &t);
+  if (c->described)
+    check_needs(c, &t);
+  else
+    check_open(f, tmp, &t);
+  fputs(wick_str_shown_lines(tmp, t.at), stdout);
+}
+
 static void check_problems(const wick_onnx_problems *list, wick_status s, wick_arena *tmp)
 {
   wick_text t = wick_text_begin(tmp);
   for (uint32_t i = 0; i < list->n; i++) check_problem(&list->at[i], &t);
   if (!list->n) wick_text_printf(&t, "%s\n", s->message);
   if (list->more) wick_text_printf(&t, "(and %u more)\n", list->more);
-  fputs(t.at, stderr);
+  t.at[t.n - (t.n > 0)] = 0; /* the last newline */
+  wick_command_message(t.at);
 }
 
 /* ---- for programs ---- */
@@ -145,21 +236,40 @@ static void check_problems(const wick_onnx_problems *list, wick_status s, wick_a
 static json_t *check_json_value(const wick_module *m, const wick_value_info *v, wick_arena *tmp)
 {
   wick_text type = wick_text_begin(tmp);
-  wick_type_print(m, v->type, &type);
-  return json_pack("{s:s, s:s}", "name", wick_names_get(&m->names, v->name), "type", type.at);
+  check_type(m, v->type, &type);
+  return json_pack("{s:s, s:s}", "name", wick_str_utf8(tmp, wick_names_get(&m->names, v->name)),
+                   "type", wick_str_utf8(tmp, type.at));
 }
 
-static json_t *check_json_problem(const wick_onnx_problem *p)
+/* NULL if the result is the size of another output, which has it as "depends_on_data": [AXIS]. */
+static json_t *check_json_output(const wick_func *f, const wick_value_info *v, wick_arena *tmp)
+{
+  const wick_node *r = wick_return(f);
+  uint32_t axis;
+  if (check_sized(f, v, &axis)) return NULL;
+  json_t *o = check_json_value(f->module, v, tmp), *axes = json_array();
+  for (uint32_t i = 0; i < r->nin; i++)
+    if (check_sized(f, &f->value[r->in[i].id], &axis) == v)
+      json_array_append_new(axes, json_integer((json_int_t)axis));
+  if (json_array_size(axes))
+    json_object_set_new(o, "depends_on_data", axes);
+  else
+    json_decref(axes);
+  return o;
+}
+
+static json_t *check_json_problem(const wick_onnx_problem *p, wick_arena *tmp)
 {
   json_t *nodes = json_array();
   for (uint32_t i = 0; i < p->count && i < WICK_ONNX_NAMES && *p->op_type; i++)
-    json_array_append_new(nodes, json_string(p->node[i]));
+    json_array_append_new(nodes, json_string(wick_str_utf8(tmp, p->node[i])));
   json_t *o =
-      json_pack("{s:s, s:s, s:b, s:I, s:o}", "place", p->place, "message", p->what, "unsupported",
-                p->code == WICK_EUNSUPPORTED, "count", (json_int_t)p->count, "nodes", nodes);
+      json_pack("{s:s, s:s, s:b, s:I, s:o}", "place", wick_str_utf8(tmp, p->place), "message",
+                wick_str_utf8(tmp, p->what), "unsupported", p->code == WICK_EUNSUPPORTED, "count",
+                (json_int_t)p->count, "nodes", nodes);
   if (*p->op_type) {
-    json_object_set_new(o, "operator", json_string(p->op_type));
-    json_object_set_new(o, "domain", json_string(p->domain));
+    json_object_set_new(o, "operator", json_string(wick_str_utf8(tmp, p->op_type)));
+    json_object_set_new(o, "domain", json_string(wick_str_utf8(tmp, p->domain)));
     json_object_set_new(o, "opset", json_integer((json_int_t)p->opset));
   }
   return o;
@@ -173,25 +283,29 @@ static void check_json_open(const wick_func *f, json_t *o, wick_arena *tmp)
   for (uint32_t i = 0; i < sym.n; i++) {
     int64_t lo, hi;
     wick_dim_range(m->dims, sym.at[i], &lo, &hi);
-    json_array_append_new(sizes, json_pack("{s:s, s:I, s:I}", "name", check_dim(m, sym.at[i], tmp),
+    json_array_append_new(sizes, json_pack("{s:s, s:I, s:I}", "name",
+                                           wick_str_utf8(tmp, check_dim(m, sym.at[i], tmp)),
                                            "least", (json_int_t)lo, "most", (json_int_t)hi));
   }
-  for (uint32_t i = 0; i < f->ncheck; i++)
+  for (uint32_t i = 0; i < f->nconstraint; i++)
     json_array_append_new(
-        equal, json_pack("{s:s, s:[s, s]}", "place", wick_loc_text(m, f->check[i].loc), "sizes",
-                         check_dim(m, f->check[i].a, tmp), check_dim(m, f->check[i].b, tmp)));
+        equal, json_pack("{s:s, s:[s, s]}", "place",
+                         wick_str_utf8(tmp, wick_loc_text(m, f->constraint[i].loc)), "sizes",
+                         wick_str_utf8(tmp, check_dim(m, f->constraint[i].a, tmp)),
+                         wick_str_utf8(tmp, check_dim(m, f->constraint[i].b, tmp))));
   json_object_set_new(o, "sizes", sizes);
   json_object_set_new(o, "equal", equal);
 }
 
-/* Of inputs and outputs that are no tensors. */
+/* The inputs and outputs that are not tensors. */
 static json_t *check_json_ports(const wick_module *m, wick_arena *tmp)
 {
   json_t *all = json_array();
   check_port p;
   for (uint32_t i = 0; i < m->metadata.n; i++) {
     if (!check_port_of(&m->metadata.at[i], tmp, &p)) continue;
-    json_t *o = json_pack("{s:s, s:s, s:s}", "kind", p.kind, "name", p.name, "type", p.type),
+    json_t *o = json_pack("{s:s, s:s, s:s}", "kind", p.kind, "name", wick_str_utf8(tmp, p.name),
+                          "type", wick_str_utf8(tmp, p.type)),
            *keys = *p.keys ? json_loads(p.keys, 0, NULL) : NULL;
     if (keys) json_object_set_new(o, "keys", keys);
     json_array_append_new(all, o);
@@ -199,132 +313,200 @@ static json_t *check_json_ports(const wick_module *m, wick_arena *tmp)
   return all;
 }
 
-/* One object a model; f is NULL where it could not be imported. */
-static json_t *check_json(const char *path, const wick_func *f, const wick_onnx_problems *list,
-                          wick_status s, wick_arena *tmp)
+static json_t *check_json_problems(const wick_onnx_problems *list, wick_status s, wick_arena *tmp)
 {
-  json_t *o = json_pack("{s:s, s:b}", "file", path, "good", s == NULL), *problems = json_array(),
-         *in = json_array(), *out = json_array();
+  json_t *problems = json_array();
   for (uint32_t i = 0; i < list->n; i++)
-    json_array_append_new(problems, check_json_problem(&list->at[i]));
+    json_array_append_new(problems, check_json_problem(&list->at[i], tmp));
   if (s && !list->n) {
     const wick_onnx_problem all = {
         .code = s->code, .place = "", .what = s->message, .op_type = "", .count = 1};
-    json_array_append_new(problems, check_json_problem(&all));
+    json_array_append_new(problems, check_json_problem(&all, tmp));
   }
+  return problems;
+}
+
+/* The shapes, sizes and contents that must be given before the model can be compiled. */
+static json_t *check_json_needs(const check_result *r, wick_arena *tmp)
+{
+  json_t *contents = json_array();
+  for (uint32_t i = 0; i < r->needs.ncontent; i++)
+    json_array_append_new(contents, json_string(wick_str_utf8(tmp, r->needs.content[i])));
+  return json_pack("{s:o, s:b, s:b, s:o}", "contents", contents, "shapes", r->needs.shapes, "sizes",
+                   r->needs.sizes, "why", check_json_problems(&r->problems, NULL, tmp));
+}
+
+/* One object for each model. */
+static json_t *check_json(const char *path, const check_result *c, wick_status s, wick_arena *tmp)
+{
+  static const wick_onnx_problems none;
+  const wick_func *f = s ? NULL : c->f;
+  json_t *o = json_pack("{s:s, s:b}", "file", wick_str_utf8(tmp, path), "good", s == NULL),
+         *in = json_array(), *out = json_array(),
+         *problems = check_json_problems(s ? &c->problems : &none, s, tmp);
   for (uint32_t i = 1; f && i <= f->nparam; i++)
     json_array_append_new(in, check_json_value(f->module, &f->value[i], tmp));
   const wick_node *r = f ? wick_return(f) : NULL;
-  for (uint32_t i = 0; f && i < r->nin; i++)
-    json_array_append_new(out, check_json_value(f->module, &f->value[r->in[i].id], tmp));
-  if (f) json_object_set_new(o, "nodes", json_integer((json_int_t)f->nnode));
+  for (uint32_t i = 0; f && i < r->nin; i++) {
+    json_t *one = check_json_output(f, &f->value[r->in[i].id], tmp);
+    if (one) json_array_append_new(out, one);
+  }
+  bool whole = f && !c->described;
+  if (whole) json_object_set_new(o, "nodes", json_integer((json_int_t)f->nnode));
   json_object_set_new(o, "inputs", in);
   json_object_set_new(o, "outputs", out);
   if (f) json_object_set_new(o, "ports", check_json_ports(f->module, tmp));
-  if (f) check_json_open(f, o, tmp);
+  if (whole) check_json_open(f, o, tmp);
+  if (f && !whole) json_object_set_new(o, "needs", check_json_needs(c, tmp));
   json_object_set_new(o, "problems", problems);
+  json_t *odd = json_array();
+  for (uint32_t i = 0; i < c->remarks.n; i++)
+    json_array_append_new(odd, json_string(wick_str_utf8(tmp, c->remarks.at[i])));
+  json_object_set_new(o, "remarks", odd);
   return o;
 }
 
-/* ---- its results on files, by the slow definitions ---- */
+/* ---- inputs ---- */
 
-/* The files' tensors, one an input, and what of them the import is told: sizes may follow from it.
- */
+/* Reads the files' tensors, one for each input, and tells the import about those from which sizes
+ * may follow. */
 static wick_status check_feed(const check_flags *flags, wick_span bytes, const char *path,
                               wick_onnx_options *o, wick_arena *mem, wick_arena *tmp,
                               wick_arrays *out)
 {
-  for (uint32_t i = 0; i < flags->inputs.n; i++)
-    WICK_TRY(wick_arrays_read(o->files, flags->inputs.at[i], mem, tmp, out));
-  for (uint32_t i = 0; i < out->n; i++)
-    if (out->at[i].json)
-      return wick_fail(mem, WICK_EUNSUPPORTED, path,
-                       "maps are inputs of wick run --reference alone");
+  WICK_TRY(wick_check_arrays(&flags->inputs, path, o->files, mem, tmp, out));
   if (!out->n) return NULL;
   bool described = false;
   const wick_func *f;
   wick_onnx_options interface = *o;
   interface.described = &described, interface.problems = NULL;
   wick_module *m = wick_module_create(mem->guard, "");
-  bool good =
-      !wick_import_onnx(m, bytes, path, &interface, mem, tmp, &f); /* else it is said later */
+  bool good = !wick_import_onnx(m, bytes, path, &interface, mem, tmp,
+                                &f); /* the import proper reports a failure */
   uint32_t n = good ? f->nparam : out->n;
   wick_onnx_content *content = wick_new(mem, wick_onnx_content, out->n);
-  for (uint32_t i = 0; good && i < n && n == out->n; i++)
-    content[i] =
-        (wick_onnx_content){wick_str_dup(mem, wick_names_get(&m->names, f->value[i + 1].name)),
-                            {out->at[i].data, out->at[i].nbytes}};
+  wick_onnx_given_shape *shape = wick_new(mem, wick_onnx_given_shape, out->n);
+  for (uint32_t i = 0; good && i < n && n == out->n; i++) {
+    const wick_array *a = &out->at[i];
+    const char *name = wick_str_dup(mem, wick_names_get(&m->names, f->value[i + 1].name));
+    content[i] = (wick_onnx_content){name, {a->data, a->nbytes}};
+    if (check_unranked(m, f->value[i + 1].type))
+      shape[o->nshape++] = (wick_onnx_given_shape){name, a->rank, a->dim};
+  }
+  o->shape = shape;
   wick_module_free(m);
   o->content = content, o->ncontent = good ? n : 0;
   o->fixed = wick_new(mem, bool, out->n);
   return n == out->n
              ? NULL
-             : wick_fail(mem, WICK_EINVAL, path, "%u inputs are given, wanted %u", out->n, n);
-}
-
-static wick_status check_evaluate(const wick_func *f, const wick_arrays *array, const char *folder,
-                                  wick_arena *mem, wick_arena *tmp)
-{
-  uint32_t n = array->n, nout = wick_return(f)->nin;
-  wick_arena scratch = wick_arena_make(mem->guard);
-  wick_tensor *in = wick_new(mem, wick_tensor, n), *result = wick_new(mem, wick_tensor, nout);
-  for (uint32_t i = 0; i < n; i++) {
-    const wick_array *a = &array->at[i];
-    in[i] = (wick_tensor){
-        .elem = a->elem, .rank = a->rank, .data = wick_arena_copy(mem, a->data, a->nbytes, 64)};
-    memcpy(in[i].dim, a->dim, a->rank * sizeof *a->dim);
-  }
-  wick_module_align(f->module);
-  wick_status s = wick_evaluate(f, n, in, NULL, mem, tmp, &scratch, result);
-  wick_arena_free(&scratch);
-  if (s) return s;
-  wick_array *out = wick_new(mem, wick_array, nout);
-  for (uint32_t k = 0; k < nout; k++) {
-    out[k] = (wick_array){
-        .name = "", .elem = result[k].elem, .rank = result[k].rank, .data = result[k].data};
-    memcpy(out[k].dim, result[k].dim, result[k].rank * sizeof *out[k].dim);
-    if (!wick_array_nbytes(out[k].elem, out[k].rank, out[k].dim, &out[k].nbytes)) out[k].nbytes = 0;
-  }
-  return wick_feed_write(out, nout, folder, tmp);
+             : wick_fail(mem, WICK_EINVAL, path, "%u inputs are given, expected %u", out->n, n);
 }
 
 /* ---- one model ---- */
 
-static wick_status check_import(const char *path, const check_flags *flags, wick_module *m,
-                                wick_files *files, wick_onnx_problems *problems, wick_arena *mem,
-                                wick_arena *tmp, const wick_func **out)
+typedef struct check_input {
+  const char *path;
+  const check_flags *flags;
+  wick_span bytes;
+  wick_module *module;           /* where the model goes */
+  wick_check_artifact *artifact; /* where an artifact goes */
+  wick_files *files;
+  wick_arena *mem, *tmp;
+} check_input;
+
+static wick_status check_onnx(check_input *in, check_result *out)
 {
-  wick_file *file;
-  WICK_TRY(wick_files_map(files, path, &file));
-  wick_onnx_options options = {
-      .files = files, .range = flags->range, .nrange = flags->nrange, .problems = problems};
-  wick_span bytes = {file->at, file->nbytes};
+  const check_flags *flags = in->flags;
+  wick_onnx_options options = {.files = in->files,
+                               .range = flags->range,
+                               .nrange = flags->nrange,
+                               .problems = &out->problems,
+                               .remarks = &out->remarks};
   wick_arrays feed = {0};
-  WICK_TRY(check_feed(flags, bytes, path, &options, mem, tmp, &feed));
-  WICK_TRY(wick_import_onnx(m, bytes, path, &options, mem, tmp, out));
-  WICK_TRY(wick_verify_func(*out, tmp));
-  return flags->outputs ? check_evaluate(*out, &feed, flags->outputs, mem, tmp) : NULL;
+  WICK_TRY(check_feed(flags, in->bytes, in->path, &options, in->mem, in->tmp, &feed));
+  if (!feed.n) options.described = &out->described, options.needs = &out->needs;
+  WICK_TRY(wick_import_onnx(in->module, in->bytes, in->path, &options, in->mem, in->tmp, &out->f));
+  WICK_TRY(wick_verify_func(out->f, in->tmp));
+  return flags->outputs && !out->described
+             ? wick_check_evaluate(out->f, &feed, flags->outputs, in->mem, in->tmp)
+             : NULL;
 }
 
-/* Says what it is, or what is wrong; whether it is good. */
-static bool check_model(const char *path, const check_flags *flags, wick_module *m,
-                        wick_files *files, json_t *json, wick_arena *mem, wick_arena *tmp)
+/* Reads a module in Wick's text, which has the ranges of its sizes in it. */
+static wick_status check_text(check_input *in, check_result *out)
 {
-  wick_onnx_problems problems = {0};
-  const wick_func *f = NULL;
-  wick_status s = check_import(path, flags, m, files, &problems, mem, tmp, &f);
+  const check_flags *flags = in->flags;
+  wick_arrays feed = {0};
+  if (flags->nrange)
+    return wick_fail(in->mem, WICK_EINVAL, in->path,
+                     "a module in text has the ranges of its sizes itself: --dim is for ONNX");
+  WICK_TRY(wick_model_parse(in->module, in->path, in->bytes, in->tmp, &out->f));
+  WICK_TRY(wick_verify_func(out->f, in->tmp));
+  WICK_TRY(wick_check_arrays(&flags->inputs, in->path, in->files, in->mem, in->tmp, &feed));
+  if ((feed.n || flags->outputs) && feed.n != out->f->nparam)
+    return wick_fail(in->mem, WICK_EINVAL, in->path, "%u inputs are given, expected %u", feed.n,
+                     out->f->nparam);
+  return flags->outputs ? wick_check_evaluate(out->f, &feed, flags->outputs, in->mem, in->tmp)
+                        : NULL;
+}
+
+/* Opens an artifact. It holds its interface and its sizes, but no graph. */
+static wick_status check_artifact(check_input *in, check_result *out)
+{
+  const check_flags *flags = in->flags;
+  const char *option = flags->nrange     ? "--dim"
+                       : flags->inputs.n ? "--inputs"
+                       : flags->outputs  ? "--outputs"
+                       : flags->print    ? "--print"
+                       : flags->data     ? "--data"
+                                         : NULL;
+  if (option)
+    return wick_fail(in->mem, WICK_EINVAL, in->path, "it is compiled: %s is for models", option);
+  WICK_TRY(wick_check_open(in->path, in->artifact, in->mem));
+  out->compiled = in->artifact->compiled;
+  return NULL;
+}
+
+static wick_status check_import(check_input *in, check_result *out)
+{
+  wick_file *file;
+  WICK_TRY(wick_format_check_folder(in->path, in->mem));
+  WICK_TRY(wick_files_map(in->files, in->path, &file));
+  in->bytes = (wick_span){file->at, file->nbytes};
+  if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0) return check_artifact(in, out);
+  WICK_TRY(wick_format_check(in->bytes, in->path, in->mem));
+  return wick_model_is_text(in->bytes) ? check_text(in, out) : check_onnx(in, out);
+}
+
+/* Prints a description of the file, or its problems. Returns whether it is good. */
+static bool check_model(check_input *in, json_t *json)
+{
+  const check_flags *flags = in->flags;
+  wick_arena *tmp = in->tmp;
+  check_result r = {0};
+  wick_status s = check_import(in, &r);
   if (flags->json) {
-    json_array_append_new(json, check_json(path, s ? NULL : f, &problems, s, tmp));
+    json_t *one = !s && r.compiled ? wick_check_artifact_json(in->path, r.compiled, tmp)
+                                   : check_json(in->path, &r, s, tmp);
+    json_array_append_new(json, one);
+    if (s) check_problems(&r.problems, s, tmp);
     return !s;
   }
+  for (uint32_t i = 0; i < r.remarks.n; i++)
+    printf("remark: %s\n", wick_str_shown_lines(tmp, r.remarks.at[i]));
   if (s) {
-    check_problems(&problems, s, tmp);
+    check_problems(&r.problems, s, tmp);
     return false;
   }
-  check_print(path, f, tmp);
+  if (r.compiled) {
+    wick_check_artifact_print(in->path, r.compiled, tmp);
+    return true;
+  }
+  check_print(in->path, &r, tmp);
   if (!flags->print && !flags->data) return true;
   wick_text t = wick_text_begin(tmp);
-  wick_print_module(m, flags->data ? WICK_PRINT_ALL : WICK_PRINT_LOCS | WICK_PRINT_NAMES, &t);
+  wick_print_module(in->module, flags->data ? WICK_PRINT_ALL : WICK_PRINT_LOCS | WICK_PRINT_NAMES,
+                    &t);
   fputs(t.at, stdout);
   return true;
 }
@@ -335,35 +517,40 @@ static int check_run(int argc, char **argv, wick_guard *guard, wick_files *files
   check_flags f = {0};
   wick_words dims = {0};
   const wick_flag flag[] = {
-      {"dim", 0, WICK_FLAG_LIST, &dims, "NAME=N...",
-       "sizes of symbolic dimensions, or ranges: NAME=LO..HI, NAME=LO..HI:STEP"},
-      {"inputs", 'i', WICK_FLAG_LIST, &f.inputs, "FILE...",
-       "tensors: what the imported function gives for them, by the slow definitions"},
-      {"outputs", 'o', WICK_FLAG_STRING, &f.outputs, "DIR", "where to: DIR/output_K.npy"},
+      {"dim", 0, WICK_FLAG_DIMS, &dims, "NAME=N...",
+       "gives a symbolic dimension a size, or a range: NAME=LO..HI, NAME=LO..HI:STEP"},
+      {"inputs", 'i', WICK_FLAG_FILES, &f.inputs, "FILE...",
+       "evaluates the model on these tensors, by the operators' definitions"},
+      {"outputs", 'o', WICK_FLAG_FOLDER, &f.outputs, "DIR",
+       "writes the results of --inputs to DIR/output_K.npy"},
       {"print", 0, WICK_FLAG_BOOL, &f.print, NULL, "prints the imported module"},
-      {"data", 0, WICK_FLAG_BOOL, &f.data, NULL, "prints it with the numbers of its constants"},
-      {"json", 0, WICK_FLAG_BOOL, &f.json, NULL, "prints all of it for programs"},
+      {"data", 0, WICK_FLAG_BOOL, &f.data, NULL,
+       "prints the module with the data of its constants"},
+      {"json", 0, WICK_FLAG_BOOL, &f.json, NULL, "prints a list in JSON (docs/json.md)"},
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = UINT32_MAX};
   int stop = wick_args_parse(&args, mem, argc, argv);
   if (stop >= 0) return stop;
   f.range = wick_new(mem, wick_onnx_range, dims.n);
   for (; f.nrange < dims.n; f.nrange++) {
-    wick_size_range r;
-    if (!wick_job_dim(dims.at[f.nrange], mem, &r)) {
-      fprintf(stderr, "wick check: --dim %s: wanted NAME=N, NAME=LO..HI or NAME=LO..HI:STEP\n",
-              dims.at[f.nrange]);
-      return WICK_EXIT_USAGE;
-    }
+    wick_size_range r = {0};
+    (void)wick_value_range(dims.at[f.nrange], mem, &r); /* valid: wick_args_parse has checked it */
     f.range[f.nrange] = (wick_onnx_range){r.name, r.least, r.most, r.step};
   }
   int exit_status = WICK_EXIT_OK;
   json_t *json = f.json ? json_array() : NULL;
   for (uint32_t i = 0; i < args.word.n; i++) {
-    wick_module *m = wick_module_create(guard, "");
-    if (!check_model(args.word.at[i], &f, m, files, json, mem, tmp))
-      exit_status = WICK_EXIT_FAILURE;
-    wick_module_free(m);
+    wick_check_artifact artifact = {0};
+    check_input in = {.path = args.word.at[i],
+                      .flags = &f,
+                      .module = wick_module_create(guard, ""),
+                      .artifact = &artifact,
+                      .files = files,
+                      .mem = mem,
+                      .tmp = tmp};
+    if (!check_model(&in, json)) exit_status = WICK_EXIT_FAILURE;
+    wick_check_close(&artifact);
+    wick_module_free(in.module);
     wick_arena_free(tmp);
   }
   if (json) json_dumpf(json, stdout, JSON_INDENT(2));
@@ -379,7 +566,7 @@ int wick_cmd_check(int argc, char **argv)
   wick_files files = wick_files_begin(&mem);
   int status = WICK_EXIT_FAILURE;
   if (setjmp(guard.where))
-    fputs("wick check: out of memory\n", stderr);
+    wick_command_say("check", "out of memory");
   else
     status = check_run(argc, argv, &guard, &files, &mem, &tmp);
   wick_files_close(&files);

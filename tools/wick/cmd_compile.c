@@ -1,17 +1,22 @@
-/* wick compile: a model to an artifact, or to a bundle for programs without Wick. */
+/* wick compile: compiles a model to an artifact, or to a bundle for programs without Wick. */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/shown.h"
+#include "driver/emit.h"
 #include "driver/error_report.h"
 
 #include "command.h"
+#include "interrupt.h"
 #include "job.h"
 
 typedef struct compile_state {
   wick_job job;
-  const char *output, *name;
+  const char *output, *name, *emit, *kernel;
   wick_words inputs;
-  bool embed;
+  wick_job_image image;
+  bool embed, json;
 } compile_state;
 
 static bool compile_is_artifact(const char *path)
@@ -20,64 +25,151 @@ static bool compile_is_artifact(const char *path)
   return n > 5 && strcmp(path + n - 5, ".wick") == 0;
 }
 
-/* What the kernels that approximate come to, on these inputs. */
-static wick_status compile_errors(compile_state *s, const wick_feed *feed)
+/* Reports the errors of the kernels that approximate, on these inputs, relative to f64. */
+static wick_status compile_errors(compile_state *s, const wick_feed *feed, json_t *report)
 {
   wick_job *j = &s->job;
   wick_compile_options o = wick_job_options(j, feed);
   wick_error_report r;
   WICK_TRY(
       wick_job_take(j, wick_error_report_make(j->model, &o, j->compiled, feed->data, &j->mem, &r)));
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < r.n && report; i++)
+    json_array_append_new(
+        list, json_pack("{s:o, s:o, s:o, s:o}", "what", wick_json_text(r.line[i].what), "bound",
+                        wick_json_text(r.line[i].bound), "largest",
+                        wick_json_real(r.line[i].largest), "rms", wick_json_real(r.line[i].rms)));
+  if (report) return json_object_set_new(report, "errors", list), NULL;
+  json_decref(list);
   printf("differences from f64 over the largest magnitude: the largest, RMS\n");
   for (uint32_t i = 0; i < r.n; i++)
-    printf("%9.1e %9.1e  %s%s%s\n", r.line[i].largest, r.line[i].rms, r.line[i].what,
-           r.line[i].bound ? ": " : "", r.line[i].bound ? r.line[i].bound : "");
+    printf("%9.1e %9.1e  %s%s%s\n", r.line[i].largest, r.line[i].rms,
+           wick_str_shown(&j->mem, r.line[i].what), r.line[i].bound ? ": " : "",
+           r.line[i].bound ? r.line[i].bound : "");
   return NULL;
 }
 
-static wick_status compile_work(compile_state *s)
+/* Writes the model at one level of the compiler to a file or to stdout. */
+static wick_status compile_emit(compile_state *s)
 {
   wick_job *j = &s->job;
-  wick_feed feed;
+  wick_span text;
   WICK_TRY(wick_job_load(j));
-  if (s->inputs.n && !j->model)
-    return wick_fail(&j->mem, WICK_EINVAL, j->path, "errors are those of a model, not an artifact");
-  if (s->inputs.n) WICK_TRY(wick_job_feed(j, &s->inputs, &(wick_job_image){0}, &feed));
-  if (compile_is_artifact(s->output)) {
-    j->vary = !s->inputs.n;
-    WICK_TRY(wick_job_compile(j, s->inputs.n ? &feed : NULL));
-    const char *contract = wick_compiled_contract(j->compiled);
-    printf("%.*s\n", (int)strcspn(contract, "\n"), contract); /* the line for all kernels */
-    WICK_TRY(wick_job_take(j, wick_save(j->compiled, s->output)));
-    return s->inputs.n ? compile_errors(s, &feed) : NULL;
+  if (!j->model)
+    return wick_fail(&j->mem, WICK_EINVAL, j->path, "--emit shows a model, this is compiled");
+  j->vary = true;
+  wick_compile_options o = wick_job_options(j, NULL);
+  wick_interrupt_begin();
+  wick_error *e = wick_emit(j->model, &o, s->emit, s->kernel, &j->mem, &text);
+  wick_interrupt_end();
+  WICK_TRY(wick_job_take(j, e));
+  if (s->output) return wick_file_write(&j->mem, s->output, &(wick_bytes){text.at, text.nbytes}, 1);
+  fwrite(text.at, 1, text.nbytes, stdout);
+  return NULL;
+}
+
+static json_t *compile_json(const compile_state *s, const char *kind)
+{
+  return json_pack("{s:o, s:s, s:o}", "model", wick_json_text(s->job.path), "kind", kind, "output",
+                   wick_json_text(s->output));
+}
+
+static wick_status compile_artifact(compile_state *s, const wick_feed *feed)
+{
+  wick_job *j = &s->job;
+  j->vary = !feed;
+  WICK_TRY(wick_job_compile(j, feed));
+  const char *contract = wick_compiled_contract(j->compiled);
+  int first = (int)strcspn(contract, "\n"); /* the line for all kernels */
+  if (!s->json) printf("%.*s\n", first, contract);
+  wick_interrupt_begin();
+  wick_error *e = wick_save(j->compiled, s->output);
+  wick_interrupt_end();
+  WICK_TRY(wick_job_take(j, e));
+  json_t *report = NULL;
+  if (s->json) {
+    wick_memory m = wick_compiled_memory(j->compiled);
+    report = compile_json(s, "artifact");
+    json_object_set_new(report, "contract", wick_json_textn(contract, (size_t)first));
+    json_object_set_new(report, "from_cache", json_boolean(wick_compiled_cached(j->compiled)));
+    json_object_set_new(report, "constants_bytes", json_integer((json_int_t)m.constants));
+    json_object_set_new(report, "arena_bytes", json_integer((json_int_t)m.arena));
+    json_object_set_new(report, "scratch_bytes_per_thread", json_integer((json_int_t)m.scratch));
   }
+  if (feed) WICK_TRY(compile_errors(s, feed, report));
+  return report ? wick_job_json(j, report) : NULL;
+}
+
+static wick_status compile_bundle(compile_state *s)
+{
+  wick_job *j = &s->job;
   if (!j->model)
     return wick_fail(&j->mem, WICK_EINVAL, j->path,
                      "a bundle is made of a model, this is compiled");
   wick_compile_options o = wick_job_options(j, NULL);
   wick_bundle_options b = {
       .size = sizeof b, .folder = s->output, .name = s->name, .embed = s->embed};
-  return wick_job_take(j, wick_bundle_write(j->model, &o, &b));
+  wick_bundle_report r;
+  b.report = &r;
+  wick_interrupt_begin();
+  wick_error *e = wick_bundle_write(j->model, &o, &b);
+  wick_interrupt_end();
+  WICK_TRY(wick_job_take(j, e));
+  if (!s->json) {
+    printf("flash %llu bytes, of which %llu are constants; RAM %llu bytes; stack ",
+           (unsigned long long)r.flash_bytes, (unsigned long long)r.constants_bytes,
+           (unsigned long long)r.ram_bytes);
+    printf(r.stack_bytes ? "%llu bytes at most\n" : "not known\n",
+           (unsigned long long)r.stack_bytes);
+    return NULL;
+  }
+  json_t *all = compile_json(s, "bundle");
+  json_object_set_new(all, "flash_bytes", json_integer((json_int_t)r.flash_bytes));
+  json_object_set_new(all, "ram_bytes", json_integer((json_int_t)r.ram_bytes));
+  json_object_set_new(all, "stack_bytes",
+                      r.stack_bytes ? json_integer((json_int_t)r.stack_bytes) : json_null());
+  json_object_set_new(all, "constants_bytes", json_integer((json_int_t)r.constants_bytes));
+  return wick_job_json(j, all);
+}
+
+static wick_status compile_work(compile_state *s)
+{
+  wick_job *j = &s->job;
+  wick_feed feed;
+  j->inputs = &s->inputs;
+  WICK_TRY(wick_job_load(j));
+  if (s->inputs.n && !j->model)
+    return wick_fail(&j->mem, WICK_EINVAL, j->path, "errors are those of a model, not an artifact");
+  if (s->inputs.n) WICK_TRY(wick_job_feed(j, &s->inputs, &s->image, &feed));
+  return compile_is_artifact(s->output) ? compile_artifact(s, s->inputs.n ? &feed : NULL)
+                                        : compile_bundle(s);
 }
 
 static int compile_main(wick_job *j, void *arg, int argc, char **argv)
 {
   compile_state *s = arg;
   const wick_flag flag[] = {
-      {"output", 'o', WICK_FLAG_STRING, &s->output, "PATH",
-       "X.wick: an artifact, for wick run and libwick_rt; else the folder of a bundle"},
-      {"inputs", 'i', WICK_FLAG_LIST, &s->inputs, "FILE...",
-       "says how far an artifact is from f64 on these"},
-      {"input", 0, WICK_FLAG_LIST, &s->inputs, NULL, NULL},
+      {"output", 'o', WICK_FLAG_FILE, &s->output, "PATH",
+       "writes an artifact if PATH ends in .wick, else a bundle into the folder PATH"},
+      {"inputs", 'i', WICK_FLAG_FILES, &s->inputs, "FILE...",
+       "reports the artifact's error on these tensors, relative to f64"},
+      {"input", 0, WICK_FLAG_FILES, &s->inputs, NULL, NULL},
       {"name", 'n', WICK_FLAG_STRING, &s->name, "NAME",
-       "of the bundle's files and function; made of the model's name"},
+       "names the bundle's files and its function; derived from the model's name by default"},
+      {"emit", 0, WICK_FLAG_CHOICE, &s->emit, "graph|kernels|low|loop|llvm|asm|obj",
+       "prints the model at this level instead of writing it"},
+      {"kernel", 0, WICK_FLAG_STRING, &s->kernel, "NAME", "restricts --emit to this kernel"},
       {"embed", 0, WICK_FLAG_BOOL, &s->embed, NULL, "puts the weights into the bundle's object"},
+      {"json", 0, WICK_FLAG_BOOL, &s->json, NULL, "prints one object of JSON (docs/json.md)"},
+      WICK_IMAGE_FLAGS(&s->image),
       WICK_JOB_FLAGS(j),
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
   int stop = wick_job_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
-  if (!s->output) return wick_job_usage(j, "--output is wanted");
+  if (s->kernel && !s->emit) return wick_job_usage(j, "--kernel goes with --emit");
+  if (s->emit) return wick_job_end(j, compile_emit(s));
+  if (!s->output) return wick_job_usage(j, "--output is missing");
   if (compile_is_artifact(s->output) && (s->name || s->embed))
     return wick_job_usage(j, "--name and --embed are for bundles");
   if (!compile_is_artifact(s->output) && s->inputs.n)

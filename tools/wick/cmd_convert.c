@@ -1,26 +1,29 @@
-/* wick convert: a model, or a module in Wick's text, as an ONNX model. */
+/* wick convert: writes a model, or a module in Wick's text, as an ONNX model. */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/shown.h"
 #include "import/export/export.h"
 
 #include "command.h"
+#include "interrupt.h"
 #include "job.h"
 
 typedef struct convert_state {
   wick_job job;
   const char *output;
   wick_words inputs;
+  wick_job_image image;
   bool external;
   wick_module *module; /* here, so that it is freed after a longjmp, too */
 } convert_state;
 
-/* What is given of sizes and contents, as a compilation has it. */
+/* Collects the sizes and contents from the options and files, as a compilation does. */
 static wick_status convert_given(convert_state *s, wick_given *out)
 {
   wick_job *j = &s->job;
   wick_feed feed = {0};
-  if (s->inputs.n) WICK_TRY(wick_job_feed(j, &s->inputs, &(wick_job_image){0}, &feed));
+  if (s->inputs.n) WICK_TRY(wick_job_feed(j, &s->inputs, &s->image, &feed));
   WICK_TRY(wick_model_sizes(j->model, feed.n, wick_job_shapes(j, &feed), j->nsize, j->sizes,
                             &j->mem, out));
   return wick_model_contents(j->model, feed.n, wick_job_contents(j, &feed), &j->mem, out);
@@ -31,10 +34,16 @@ static wick_status convert_write(convert_state *s, const wick_export_result *r,
 {
   const wick_output file[] = {{data_path, r->data.at, r->data.n},
                               {s->output, r->model.at, r->model.n}};
-  uint32_t first = r->data.n ? 0 : 1; /* the model last: it names the other */
-  WICK_TRY(wick_files_write(&s->job.mem, file + first, 2 - first));
-  printf("%s: %.2f MiB", s->output, (double)r->model.nbytes / 1048576);
-  if (r->data.n) printf(", %s: %.2f MiB", data_path, (double)r->data.nbytes / 1048576);
+  uint32_t first =
+      r->data.n ? 0 : 1; /* the model is written last because it refers to the data file */
+  wick_interrupt_begin();
+  wick_status bad = wick_files_write(&s->job.mem, file + first, 2 - first);
+  wick_interrupt_end();
+  WICK_TRY(bad);
+  printf("%s: %.2f MiB", wick_str_shown(&s->job.mem, s->output), (double)r->model.nbytes / 1048576);
+  if (r->data.n)
+    printf(", %s: %.2f MiB", wick_str_shown(&s->job.mem, data_path),
+           (double)r->data.nbytes / 1048576);
   putchar('\n');
   return NULL;
 }
@@ -62,18 +71,19 @@ static int convert_main(wick_job *j, void *arg, int argc, char **argv)
 {
   convert_state *s = arg;
   const wick_flag flag[] = {
-      {"output", 'o', WICK_FLAG_STRING, &s->output, "OUT.onnx", "where the model goes"},
+      {"output", 'o', WICK_FLAG_FILE, &s->output, "OUT.onnx", "writes the model to this file"},
       {"external", 0, WICK_FLAG_BOOL, &s->external, NULL,
-       "weights go to OUT.onnx.data, as they do where they are 2 GiB"},
-      {"dim", 0, WICK_FLAG_LIST, &j->dims, "NAME=N...", "sizes that the model leaves open"},
-      {"inputs", 'i', WICK_FLAG_LIST, &s->inputs, "FILE...",
-       "whose sizes are taken, and what they hold where sizes follow from that"},
-      {"input", 0, WICK_FLAG_LIST, &s->inputs, NULL, NULL},
+       "writes the weights to OUT.onnx.data, as is always done from 2 GiB on"},
+      {"dim", 0, WICK_FLAG_DIMS, &j->dims, "NAME=N...", "gives dynamic sizes"},
+      {"inputs", 'i', WICK_FLAG_FILES, &s->inputs, "FILE...",
+       "takes sizes from these tensors, and their contents where sizes depend on them"},
+      {"input", 0, WICK_FLAG_FILES, &s->inputs, NULL, NULL},
+      WICK_IMAGE_FLAGS(&s->image),
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
   int stop = wick_job_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
-  if (!s->output) return wick_job_usage(j, "--output is wanted");
+  if (!s->output) return wick_job_usage(j, "--output is missing");
   return wick_job_end(j, convert_work(s));
 }
 

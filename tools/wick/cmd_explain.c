@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/shown.h"
 #include "driver/copies_cached.h"
 
 #include "command.h"
@@ -18,14 +19,14 @@ typedef struct explain_state {
   json_t *met;
 } explain_state;
 
-static json_t *explain_sizes(const wick_compiled *k)
+static json_t *explain_sizes(const wick_compiled *k, wick_arena *mem)
 {
   json_t *all = json_array();
   for (uint32_t i = 0; i < wick_compiled_nsize(k); i++) {
     wick_size_range r = wick_compiled_size(k, i);
-    json_array_append_new(all, json_pack("{s:s, s:I, s:I, s:I}", "name", r.name, "least",
-                                         (json_int_t)r.least, "most", (json_int_t)r.most, "step",
-                                         (json_int_t)r.step));
+    json_array_append_new(all, json_pack("{s:s, s:I, s:I, s:I}", "name", wick_str_utf8(mem, r.name),
+                                         "least", (json_int_t)r.least, "most", (json_int_t)r.most,
+                                         "step", (json_int_t)r.step));
   }
   return all;
 }
@@ -64,7 +65,7 @@ static const char *explain_why(const json_t *entry, wick_arena *mem)
   if (!json_integer_value(json_object_get(entry, "runs")) && copy && strcmp(copy, "none") == 0)
     return "no copy: not met";
   if (!copy || strcmp(copy, "none") == 0) return "no copy: not met often enough";
-  if (strcmp(copy, "ahead") == 0) return "a copy, made ahead: --pin-dim, --pin-input";
+  if (strcmp(copy, "ahead") == 0) return "a copy, made ahead: --specialize-dim, --specialize-input";
   if (strcmp(copy, "cached") == 0) return "a copy in the cache: met often";
   if (strcmp(copy, "ready") == 0) return "a copy: met often";
   if (strcmp(copy, "slower") == 0) return "no copy: it took longer";
@@ -77,18 +78,19 @@ static void explain_entry(explain_state *s, const json_t *entry)
   json_int_t runs = json_integer_value(json_object_get(entry, "runs")),
              generic = json_integer_value(json_object_get(entry, "generic_ns")),
              copy = json_integer_value(json_object_get(entry, "copy_ns"));
-  printf("  %-28s %8" JSON_INTEGER_FORMAT " runs", explain_values(s->job.compiled, entry, mem),
-         runs);
+  printf("  %-28s %8" JSON_INTEGER_FORMAT " runs",
+         wick_str_shown(mem, explain_values(s->job.compiled, entry, mem)), runs);
   if (generic) printf("  %.3f ms for all sizes", 1e-6 * (double)generic);
   if (copy) printf("  %.3f ms by the copy", 1e-6 * (double)copy);
   if (generic && copy) printf(" (%.2f)", (double)copy / (double)generic);
   wick_text always = wick_text_begin(mem);
   explain_contents(json_object_get(entry, "always"), " always ", &always);
-  printf("  %s%s%s\n", explain_why(entry, mem), always.n ? "; so far" : "", always.at);
+  printf("  %s%s%s\n", wick_str_shown(mem, explain_why(entry, mem)), always.n ? "; so far" : "",
+         wick_str_shown(mem, always.at));
 }
 
 /* What runs have done at a branch or loop. */
-static void explain_flow(const json_t *entry)
+static void explain_flow(const json_t *entry, wick_arena *mem)
 {
   const char *place = json_string_value(json_object_get(entry, "place")),
              *kind = json_string_value(json_object_get(entry, "kind"));
@@ -97,7 +99,7 @@ static void explain_flow(const json_t *entry)
                                        {"times", "steps", "least", "most"}};
   bool loop = kind && strcmp(kind, "loop") == 0;
   for (int k = 0; k < 4; k++) n[k] = json_integer_value(json_object_get(entry, of[loop][k]));
-  printf("  %s: ", place ? place : "?");
+  printf("  %s: ", place ? wick_str_shown(mem, place) : "?");
   if (!loop)
     printf("then %" JSON_INTEGER_FORMAT ", else %" JSON_INTEGER_FORMAT "\n", n[0], n[1]);
   else if (!n[0])
@@ -113,11 +115,11 @@ static void explain_print(explain_state *s)
   const wick_compiled *k = s->job.compiled;
   const json_t *entry;
   size_t i;
-  printf("%s: %s\n", wick_path_base(s->job.path),
+  printf("%s: %s\n", wick_str_shown(&s->job.mem, wick_path_base(s->job.path)),
          wick_compiled_nsize(k) ? "one program for all sizes of" : "no size varies");
   for (uint32_t n = 0; n < wick_compiled_nsize(k); n++) {
     wick_size_range r = wick_compiled_size(k, n);
-    printf("  %s in %" PRId64 "..%" PRId64, r.name, r.least, r.most);
+    printf("  %s in %" PRId64 "..%" PRId64, wick_str_shown(&s->job.mem, r.name), r.least, r.most);
     if (r.step > 1) printf(" by %" PRId64, r.step);
     putchar('\n');
   }
@@ -126,7 +128,7 @@ static void explain_print(explain_state *s)
   json_array_foreach(met, i, entry) explain_entry(s, entry);
   const json_t *flow = json_object_get(s->met, "flow");
   if (json_array_size(flow)) printf("branches and loops, and what runs did there:\n");
-  json_array_foreach(flow, i, entry) explain_flow(entry);
+  json_array_foreach(flow, i, entry) explain_flow(entry, &s->job.mem);
 }
 
 /* Copies that the cache has, and nobody of this process has met. */
@@ -143,7 +145,7 @@ static wick_status explain_cached(explain_state *s)
     json_t *one = json_pack("{s:O, s:[{s:o, s:i, s:s, s:s, s:i, s:i, s:o*}]}", "sizes",
                             json_object_get(s->met, "sizes"), "met", "values", values, "runs", 0,
                             "copy", "cached", "why", "", "generic_ns", 0, "copy_ns", 0, "held",
-                            wick_met_contents(j->compiled, cached[i].held));
+                            wick_met_contents(j->compiled, cached[i].held, &j->mem));
     wick_status bad = wick_met_add(s->met, one, j->path, &j->mem);
     json_decref(one);
     WICK_TRY(bad);
@@ -158,7 +160,7 @@ static wick_status explain_work(explain_state *s)
   WICK_TRY(wick_job_load(j));
   j->vary = !j->nrange;
   WICK_TRY(wick_job_compile(j, NULL));
-  s->met = wick_met_json(j->compiled);
+  s->met = wick_met_json(j->compiled, &j->mem);
   WICK_TRY(explain_cached(s));
   if (s->profile) WICK_TRY(wick_met_read(s->profile, &j->mem, &profile));
   if (s->profile && !profile)
@@ -170,9 +172,9 @@ static wick_status explain_work(explain_state *s)
     explain_print(s);
     return NULL;
   }
-  json_t *all =
-      json_pack("{s:s, s:o, s:O, s:O}", "file", j->path, "sizes", explain_sizes(j->compiled), "met",
-                json_object_get(s->met, "met"), "flow", json_object_get(s->met, "flow"));
+  json_t *all = json_pack("{s:s, s:o, s:O, s:O}", "file", wick_str_utf8(&j->mem, j->path), "sizes",
+                          explain_sizes(j->compiled, &j->mem), "met",
+                          json_object_get(s->met, "met"), "flow", json_object_get(s->met, "flow"));
   json_dumpf(all, stdout, JSON_INDENT(1));
   putchar('\n');
   json_decref(all);
@@ -183,8 +185,8 @@ static int explain_main(wick_job *j, void *arg, int argc, char **argv)
 {
   explain_state *s = arg;
   const wick_flag flag[] = {
-      {"profile", 0, WICK_FLAG_STRING, &s->profile, "FILE",
-       "what `wick run --profile` has recorded"},
+      {"profile", 0, WICK_FLAG_FILE, &s->profile, "FILE",
+       "what `wick run --record-stats` has recorded"},
       {"json", 0, WICK_FLAG_BOOL, &s->json, NULL, "for programs"},
       WICK_JOB_FLAGS(j),
   };

@@ -1,4 +1,4 @@
-/* wick ops: the rows of the registry, and what of ONNX is read. */
+/* wick ops: lists the operators of the registry, and the ONNX operators that Wick reads. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void ops_elems(uint64_t elems)
 
 static const char *const ops_effect[] = {"", "may fail at run time", "has an effect"};
 
-/* How a row of the graph is differentiated. */
+/* Describes how a graph operator is differentiated. */
 static const char *ops_derivative(const wick_op *op)
 {
   if (op->grad == wick_grad_zero) return "zero almost everywhere";
@@ -70,7 +70,7 @@ static const char *ops_derivative(const wick_op *op)
   return own ? "by a rule of its own" : "through its definition";
 }
 
-/* Everything that a row says. */
+/* Prints everything that an operator's entry says. */
 static void ops_row(const wick_op *op)
 {
   printf("%s\n%s\nlevels: ", op->name, op->doc);
@@ -93,7 +93,8 @@ static void ops_row(const wick_op *op)
 
 /* ---- docs/operators.md ---- */
 
-/* What the row is defined by, and the test that compares that with its reference. */
+/* Prints how the operator is defined, and the test that compares the definition with its
+ * reference. */
 static void ops_definition(const wick_op *op)
 {
   static const char rows[] = "src/graph/rows_test.c", scalars[] = "src/ops/scalar_test.c";
@@ -186,8 +187,7 @@ static int ops_named(const wick_words *words)
   for (uint32_t i = 0; i < words->n; i++) {
     wick_opcode op = wick_op_find(words->at[i], strlen(words->at[i]));
     if (op == WICK_OP_none) {
-      fprintf(stderr, "wick ops: there is no operator \"%s\"; `wick ops` lists them\n",
-              words->at[i]);
+      wick_command_say("ops", "there is no operator \"%s\"; `wick ops` lists them", words->at[i]);
       return WICK_EXIT_FAILURE;
     }
     if (i) putchar('\n');
@@ -200,9 +200,11 @@ static int ops_run(int argc, char **argv, wick_arena *mem)
 {
   bool all = false, onnx = false, markdown = false;
   const wick_flag flag[] = {
-      {"all", 'a', WICK_FLAG_BOOL, &all, NULL, "of all levels, not of the graph alone"},
-      {"onnx", 0, WICK_FLAG_BOOL, &onnx, NULL, "ONNX operators that are read, with their opsets"},
-      {"markdown", 0, WICK_FLAG_BOOL, &markdown, NULL, "all of them as docs/operators.md"},
+      {"all", 'a', WICK_FLAG_BOOL, &all, NULL,
+       "lists the operators of all levels, not only of graphs"},
+      {"onnx", 0, WICK_FLAG_BOOL, &onnx, NULL,
+       "lists the ONNX operators that Wick reads, with their opsets"},
+      {"markdown", 0, WICK_FLAG_BOOL, &markdown, NULL, "prints docs/operators.md"},
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 0, .most = UINT32_MAX};
   int stop = wick_args_parse(&args, mem, argc, argv);
@@ -223,7 +225,7 @@ int wick_cmd_ops(int argc, char **argv)
   wick_arena mem = wick_arena_make(&guard);
   int status = WICK_EXIT_FAILURE;
   if (setjmp(guard.where))
-    fputs("wick ops: out of memory\n", stderr);
+    wick_command_say("ops", "out of memory");
   else
     status = ops_run(argc, argv, &mem);
   wick_arena_free(&mem);

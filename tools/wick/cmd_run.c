@@ -1,4 +1,4 @@
-/* wick run: loads a model, compiles it, runs it once on files, shows and writes what comes out. */
+/* wick run: loads a model, compiles it, runs it once on files, and shows and writes its outputs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,32 +20,33 @@
 typedef struct run_state {
   wick_job job;
   wick_words inputs;
-  const char *outputs, *profile;
+  const char *outputs, *profile, *labels;
+  int64_t top;
   wick_job_image image;
-  bool reference;
-  wick_module *module; /* of the reference, whose sizes and contents are the feed's */
+  bool reference, json;
+  wick_module *module; /* of the reference, imported with the sizes and contents of the inputs */
 } run_state;
 
 /* ---- the reference ---- */
 
-/* The numbers of strings, as the reference takes them. */
+/* Interns the strings: the reference takes their numbers. */
 static void *run_numbers(run_state *r, const wick_array *a)
 {
   const wick_string *text = a->data;
   uint64_t n = a->nbytes / sizeof *text;
   int64_t *number = wick_new(&r->job.mem, int64_t, n + 1);
   for (uint64_t i = 0; i < n; i++)
-    number[i] = wick_strings_add(&r->module->strings, text[i].at, text[i].nbytes, true);
+    number[i] = wick_string_table_add(&r->module->strings, text[i].at, text[i].nbytes, true);
   return number;
 }
 
-/* The strings of numbers, as compiled code gives them. */
+/* Replaces the numbers of interned strings by the strings, which compiled code gives. */
 static void run_texts(run_state *r, wick_array *a)
 {
   const int64_t *number = a->data;
   uint64_t n = a->nbytes / sizeof *number;
   wick_string *text = wick_new(&r->job.mem, wick_string, n + 1);
-  for (uint64_t i = 0; i < n; i++) text[i] = wick_strings_get(&r->module->strings, number[i]);
+  for (uint64_t i = 0; i < n; i++) text[i] = wick_string_table_get(&r->module->strings, number[i]);
   a->data = text, a->nbytes = n * sizeof *text;
 }
 
@@ -95,8 +96,7 @@ static wick_status run_compiled(run_state *r, const wick_feed *feed, wick_array 
                                 uint32_t *out_n)
 {
   wick_job *j = &r->job;
-  WICK_TRY(wick_job_compile(j, feed));
-  WICK_TRY(wick_job_session(j, feed, NULL, NULL));
+  WICK_TRY(wick_job_serve(j, feed));
   uint32_t n = *out_n = wick_compiled_noutput(j->compiled);
   const wick_io **io = wick_job_outputs(j);
   void **room = wick_feed_room(io, n, &j->mem);
@@ -112,7 +112,7 @@ static wick_status run_add(run_state *r)
   wick_job *j = &r->job;
   json_t *before;
   WICK_TRY(wick_met_read(r->profile, &j->mem, &before));
-  json_t *now = wick_met_json(j->compiled), *all = before ? before : now;
+  json_t *now = wick_met_json(j->compiled, &j->mem), *all = before ? before : now;
   wick_status bad = before ? wick_met_add(before, now, r->profile, &j->mem) : NULL;
   if (!bad) bad = wick_met_write(r->profile, all, &j->mem);
   json_decref(before);
@@ -131,9 +131,34 @@ static wick_status run_record(run_state *r)
   return bad;
 }
 
+static wick_status run_read_labels(run_state *r, wick_words *out)
+{
+  wick_job *j = &r->job;
+  wick_file *file;
+  if (!r->labels) return NULL;
+  WICK_TRY(wick_files_map(&j->files, r->labels, &file));
+  return wick_labels_read((wick_span){file->at, file->nbytes}, r->labels, &j->mem, out);
+}
+
+static wick_status run_show(run_state *r, const wick_array *output, uint32_t n,
+                            const wick_show_options *o)
+{
+  wick_job *j = &r->job;
+  if (!r->json) {
+    wick_show(output, n, o, &j->tmp);
+    return NULL;
+  }
+  json_t *all = json_pack("{s:o, s:o}", "model", wick_json_text(j->path), "outputs",
+                          wick_show_json(output, n, o, &j->tmp));
+  return wick_job_json(j, all);
+}
+
 static wick_status run_model(run_state *r)
 {
   wick_job *j = &r->job;
+  wick_words labels = {0};
+  WICK_TRY(run_read_labels(r, &labels));
+  j->inputs = &r->inputs;
   WICK_TRY(wick_job_load(j));
   wick_feed feed;
   WICK_TRY(wick_job_feed(j, &r->inputs, &r->image, &feed));
@@ -143,7 +168,14 @@ static wick_status run_model(run_state *r)
     WICK_TRY(run_reference(r, &feed, &output, &n));
   else
     WICK_TRY(run_compiled(r, &feed, &output, &n));
-  wick_show(output, n, wick_job_metadata(j, "labels"), &j->tmp);
+  n = wick_feed_trim(output, n, &j->mem);
+  if (labels.n) WICK_TRY(wick_show_check(output, n, &labels, r->labels, &j->mem));
+  const char *text = wick_job_metadata(j, "labels");
+  wick_words metadata = {0};
+  if (text) wick_labels_metadata(text, &j->mem, &metadata);
+  const wick_show_options o = {
+      .labels = &labels, .metadata = &metadata, .top = (uint32_t)r->top, .folder = r->outputs};
+  WICK_TRY(run_show(r, output, n, &o));
   if (r->outputs) WICK_TRY(wick_feed_write(output, n, r->outputs, &j->tmp));
   return r->profile ? run_record(r) : NULL;
 }
@@ -152,25 +184,27 @@ static int run_main(wick_job *j, void *arg, int argc, char **argv)
 {
   run_state *r = arg;
   const wick_flag flag[] = {
-      {"inputs", 'i', WICK_FLAG_LIST, &r->inputs, "FILE...",
-       "tensors, pictures or maps, by spaces or commas: .npy .npz .pb .png .jpg .json"},
-      {"input", 0, WICK_FLAG_LIST, &r->inputs, NULL, NULL},
-      {"outputs", 'o', WICK_FLAG_STRING, &r->outputs, "DIR",
-       "writes DIR/output_K.npy, the keys of maps to DIR/output_K.keys.json"},
-      {"profile", 0, WICK_FLAG_STRING, &r->profile, "FILE",
-       "adds sizes, branches and loops to a record, for wick explain"},
-      {"image-layout", 0, WICK_FLAG_STRING, &r->image.layout, "LAYOUT", "nchw or nhwc"},
-      {"image-mean", 0, WICK_FLAG_STRING, &r->image.mean, "X[,X,X]", "taken from each channel"},
-      {"image-scale", 0, WICK_FLAG_STRING, &r->image.scale, "X[,X,X]", "then multiplies it"},
+      {"inputs", 'i', WICK_FLAG_FILES, &r->inputs, "FILE...",
+       "reads [NAME=]FILE: tensors (.npy, .npz, .pb), pictures (.png, .jpg) or maps (.json)"},
+      {"input", 0, WICK_FLAG_FILES, &r->inputs, NULL, NULL},
+      {"outputs", 'o', WICK_FLAG_FOLDER, &r->outputs, "DIR",
+       "writes DIR/output_K.npy, and the keys of maps to DIR/output_K.keys.json"},
+      {"record-stats", 0, WICK_FLAG_FILE, &r->profile, "FILE",
+       "adds the run's sizes, branches and loops to the record that wick explain reads"},
+      {"labels", 0, WICK_FLAG_FILE, &r->labels, "FILE",
+       "reads names of classes (lines, or a JSON list or dict) and shows the best classes"},
+      {"top", 0, WICK_FLAG_COUNT, &r->top, "K", "shows K classes; 5 by default"},
+      {"json", 0, WICK_FLAG_BOOL, &r->json, NULL, "prints one object of JSON (docs/json.md)"},
+      WICK_IMAGE_FLAGS(&r->image),
       {"reference", 0, WICK_FLAG_BOOL, &r->reference, NULL,
-       "by the slow definitions instead of compiled code"},
+       "evaluates the operators' definitions, slowly, instead of compiled code"},
       WICK_JOB_FLAGS(j),
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
   int stop = wick_job_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
   if (r->reference && r->profile)
-    return wick_job_usage(j, "--profile is of compiled code, --reference has none");
+    return wick_job_usage(j, "--record-stats is of compiled code, --reference has none");
   return wick_job_end(j, run_model(r));
 }
 

@@ -30,7 +30,7 @@ static int test_run(int argc, char **argv, wick_arena *mem, wick_arena *tmp)
   bool bless = false;
   const wick_flag flag[] = {
       {"bless", 0, WICK_FLAG_BOOL, &bless, NULL,
-       "writes what comes out into the file; read the diff"},
+       "replaces the expected output in the file by the actual output; read the diff"},
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = UINT32_MAX};
   int stop = wick_args_parse(&args, mem, argc, argv);
@@ -38,7 +38,7 @@ static int test_run(int argc, char **argv, wick_arena *mem, wick_arena *tmp)
   uint32_t ncase = 0, nfail = 0, nbroken = 0;
   for (uint32_t i = 0; i < args.word.n; i++) {
     wick_status s = test_file(args.word.at[i], bless, mem, tmp, &ncase, &nfail);
-    if (s) fprintf(stderr, "%s\n", s->message), nbroken++;
+    if (s) wick_command_message(s->message), nbroken++;
   }
   printf("%u cases, %u failed\n", ncase, nfail);
   return nfail || nbroken ? WICK_EXIT_FAILURE : WICK_EXIT_OK;
@@ -50,7 +50,7 @@ int wick_cmd_test(int argc, char **argv)
   wick_arena mem = wick_arena_make(&guard), tmp = wick_arena_make(&guard);
   int status = WICK_EXIT_FAILURE;
   if (setjmp(guard.where))
-    fputs("wick test: out of memory\n", stderr);
+    wick_command_say("test", "out of memory");
   else
     status = test_run(argc, argv, &mem, &tmp);
   wick_arena_free(&mem);

@@ -1,12 +1,14 @@
-/* wick tune: searches faster schedules for a model on this machine; what it finds goes into a file
- * of records, which compile, run and bench take with --records. */
+/* wick tune: searches for faster schedules of a model on this machine, and writes them to a file of
+ * records. compile, run and bench read the file with --tuning. */
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/shown.h"
 #include "tune/model.h"
 
 #include "command.h"
+#include "interrupt.h"
 #include "job.h"
 
 typedef struct tune_command {
@@ -14,20 +16,23 @@ typedef struct tune_command {
   const char *output;
   wick_words merge;
   double minutes;
+  bool json;
 } tune_command;
 
 static void tune_say(void *arg, double seconds, const char *line)
 {
-  (void)arg;
-  printf("%s%6.1f s  %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", seconds, line);
+  tune_command *c = arg;
+  if (isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
+  printf("%6.1f s  %s\n", seconds, wick_str_shown(&c->job.tmp, line));
   fflush(stdout);
 }
 
-/* On a terminal, gone again at the end. */
+/* Shows the progress on a terminal; it is erased at the end. */
 static void tune_at(void *arg, double seconds, const char *group)
 {
-  const tune_command *c = arg;
-  fprintf(stderr, "\r\033[K%4.0f of %.0f s: %s", seconds, 60 * c->minutes, group);
+  tune_command *c = arg;
+  fprintf(stderr, "\r\033[K%4.0f of %.0f s: %s", seconds, 60 * c->minutes,
+          wick_str_shown(&c->job.tmp, group));
 }
 
 static wick_status tune_work(tune_command *c)
@@ -43,13 +48,23 @@ static wick_status tune_work(tune_command *c)
                          .nmerge = (uint32_t)c->merge.n,
                          .merge = c->merge.at,
                          .seconds = 60 * c->minutes,
-                         .say = tune_say,
+                         .say = c->json ? NULL : tune_say,
                          .at = terminal ? tune_at : NULL,
                          .arg = c};
   wick_tune_report r;
+  wick_interrupt_begin();
   wick_status s = wick_tune_model(j->model, &compile, &o, &j->mem, &j->tmp, &r);
+  wick_interrupt_end();
   if (terminal) fputs("\r\033[K", stderr);
   if (s) return s;
+  if (c->json)
+    return wick_job_json(j, json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f}",
+                                      "model", wick_json_text(j->path), "records",
+                                      wick_json_text(c->output), "layers", (int)r.nchoice,
+                                      "layers_replaced", (int)r.nchosen, "groups", (int)r.ngroup,
+                                      "trials", (int)r.ntrial, "refused", (int)r.nrefused,
+                                      "schedules_replaced", (int)r.nfound, "seconds_before",
+                                      r.before, "seconds_after", r.after, "gain", r.gain));
   if (r.nchoice) printf("%u layers, of which %u are computed another way\n", r.nchoice, r.nchosen);
   printf("%u groups, %u trials, %u refused; %u schedules replaced: kernels take %.3f ms, took %.3f "
          "ms; geometric mean over the groups %.3f\n",
@@ -61,19 +76,21 @@ static int tune_main(wick_job *j, void *arg, int argc, char **argv)
 {
   tune_command *c = arg;
   const wick_flag flag[] = {
-      {"minutes", 'm', WICK_FLAG_DOUBLE, &c->minutes, "M", "to search for; 5"},
-      {"output", 'o', WICK_FLAG_STRING, &c->output, "FILE",
-       "of records, where the search goes on from what it holds; MODEL.records"},
-      {"merge", 0, WICK_FLAG_LIST, &c->merge, "FILE...", "more records to begin with"},
-      {"target", 0, WICK_FLAG_STRING, &j->target, "NAME", "machine to tune for; host"},
-      {"dim", 0, WICK_FLAG_LIST, &j->dims, "NAME=N...", "sizes that the model leaves open"},
-      {"strict", 0, WICK_FLAG_BOOL, &j->strict, NULL, "nothing that only approximates"},
-      {"precision", 0, WICK_FLAG_STRING, &j->precision, "NAME", "as `wick compile` has it"},
+      {"minutes", 'm', WICK_FLAG_SECONDS, &c->minutes, "M", "searches for M minutes; 5 by default"},
+      {"output", 'o', WICK_FLAG_FILE, &c->output, "FILE",
+       "continues from the records in this file and writes them there; MODEL.records by default"},
+      {"merge", 0, WICK_FLAG_FILES, &c->merge, "FILE...",
+       "begins with the records in these files, too"},
+      {"json", 0, WICK_FLAG_BOOL, &c->json, NULL, "prints one object of JSON (docs/json.md)"},
+      {"target", 0, WICK_FLAG_STRING, &j->target, "NAME", "tunes for this target; host by default"},
+      {"dim", 0, WICK_FLAG_DIMS, &j->dims, "NAME=N...", "gives dynamic sizes"},
+      {"strict", 0, WICK_FLAG_BOOL, &j->strict, NULL, "forbids rewrites that approximate"},
+      {"precision", 0, WICK_FLAG_CHOICE, &j->precision, "f64|bf16|f16",
+       "sets the precision, as in wick compile"},
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
   int stop = wick_job_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
-  if (!(c->minutes >= 0)) return wick_job_usage(j, "--minutes: wanted a number from 0 up");
   if (!c->output) c->output = wick_str_printf(&j->mem, "%s.records", wick_path_base(j->path));
   return wick_job_end(j, tune_work(c));
 }

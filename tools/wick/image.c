@@ -1,47 +1,15 @@
-/* A decoded picture as a network's input wants it. */
+/* Fits a decoded picture to a network's input: axes, size, channels and values. Begin with
+ * wick_image_fit. */
 #include "image.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "ir/element.h"
 
-/* ---- options ---- */
-
-static wick_status image_numbers(const char *text, const char *what, const char *place,
-                                 wick_arena *mem, double *out, uint32_t *out_n)
-{
-  const char *at = text;
-  uint32_t n = 0;
-  for (char *end; n < WICK_IMAGE_CHANNELS; at = end + 1) {
-    out[n] = strtod(at, &end);
-    if (end == at || !isfinite(out[n])) break;
-    n++;
-    if (*end == 0 && n != 2) return *out_n = n, NULL;
-    if (*end != ',') break;
-  }
-  return wick_fail(mem, WICK_EINVAL, place,
-                   "image %s is \"%s\", wanted one number or three, by commas", what, text);
-}
-
-wick_status wick_image_options_read(const char *layout, const char *mean, const char *scale,
-                                    const char *place, wick_arena *mem, wick_image_options *out)
-{
-  if (layout && strcmp(layout, "nchw") == 0)
-    out->layout = WICK_IMAGE_NCHW;
-  else if (layout && strcmp(layout, "nhwc") == 0)
-    out->layout = WICK_IMAGE_NHWC;
-  else if (layout)
-    return wick_fail(mem, WICK_EINVAL, place, "image layout is \"%s\", wanted nchw or nhwc",
-                     layout);
-  if (mean) WICK_TRY(image_numbers(mean, "mean", place, mem, out->mean, &out->nmean));
-  if (scale) WICK_TRY(image_numbers(scale, "scale", place, mem, out->scale, &out->nscale));
-  return NULL;
-}
-
-/* ---- where the axes are ---- */
+/* ---- axes ---- */
 
 typedef struct image_axes {
   int batch, channel, height, width; /* of the input's dimensions; -1: it has none */
@@ -58,98 +26,37 @@ static image_axes image_axes_of(const wick_image_input *in, bool nchw)
               : (image_axes){first - 1, first + 2, first, first + 1};
 }
 
-/* How well the axes fit the picture: 0 where their channels are not 1 or 3. */
-static int image_axes_fit(const wick_image_input *in, const image_axes *a,
-                          const wick_array *picture)
+/* How well the axes fit a picture of this height and width: 0 if their channels are not 1 or 3. */
+static int image_axes_fit(const wick_image_input *in, const image_axes *a, const int64_t size[2])
 {
   if (a->channel >= 0 && !image_is_channels(in->dim[a->channel])) return 0;
-  return 1 + (image_is(in->dim[a->height], picture->dim[0]) &&
-              image_is(in->dim[a->width], picture->dim[1]));
+  return 1 + (image_is(in->dim[a->height], size[0]) && image_is(in->dim[a->width], size[1]));
 }
 
 static wick_status image_find_axes(const wick_array *picture, const wick_image_input *in,
-                                   wick_image_layout layout, const char *type, const char *place,
+                                   const wick_image_options *o, const char *type, const char *place,
                                    wick_arena *mem, image_axes *out)
 {
+  const int64_t *size = o->ncrop ? o->crop : o->nresize == 2 ? o->resize : picture->dim;
+  wick_image_layout layout = o->layout;
   if (in->rank < 2 || in->rank > 4)
     return wick_fail(mem, WICK_ETYPE, place,
-                     "a picture cannot be the input \"%s\", %s: wanted 2 to 4 dimensions", in->name,
-                     type);
+                     "a picture cannot be the input \"%s\", %s: expected 2 to 4 dimensions",
+                     in->name, type);
   image_axes nchw = image_axes_of(in, true), nhwc = image_axes_of(in, false);
-  int first = image_axes_fit(in, &nchw, picture), last = image_axes_fit(in, &nhwc, picture);
+  int first = image_axes_fit(in, &nchw, size), last = image_axes_fit(in, &nhwc, size);
   if (layout == WICK_IMAGE_GUESS && first == last && in->rank > 2)
     return wick_fail(mem, WICK_ETYPE, place,
-                     "the input \"%s\", %s, does not show where its channels are: --image-layout "
-                     "nchw or nhwc says it",
+                     "the input \"%s\", %s, does not show where its channels are: give "
+                     "--layout nchw or --layout nhwc",
                      in->name, type);
   *out = (layout == WICK_IMAGE_GUESS ? first > last : layout == WICK_IMAGE_NCHW) ? nchw : nhwc;
   return NULL;
 }
 
-/* ---- fitting ---- */
+/* ---- channels and size ---- */
 
-typedef struct image_plan {
-  int64_t height, width, channels; /* of the input */
-  size_t step_pixel, step_channel; /* in elements of the input */
-  double mean[WICK_IMAGE_CHANNELS], scale[WICK_IMAGE_CHANNELS];
-  wick_scalar value[WICK_IMAGE_CHANNELS][256]; /* of each pixel value, by channel */
-} image_plan;
-
-static wick_status image_check(const wick_array *picture, const wick_image_input *in,
-                               const image_axes *axes, const char *type, const char *place,
-                               wick_arena *mem, image_plan *p)
-{
-  p->height = picture->dim[0];
-  p->width = picture->dim[1];
-  p->channels = axes->channel < 0 ? 1 : in->dim[axes->channel];
-  if (p->channels < 0) p->channels = picture->dim[2];
-  if (!image_is_channels(p->channels))
-    return wick_fail(mem, WICK_ETYPE, place,
-                     "the input \"%s\", %s, has %lld channels, a picture has 1 or 3", in->name,
-                     type, (long long)p->channels);
-  if (axes->batch >= 0 && !image_is(in->dim[axes->batch], 1))
-    return wick_fail(mem, WICK_ETYPE, place, "the input \"%s\", %s, wants %lld pictures, not one",
-                     in->name, type, (long long)in->dim[0]);
-  int64_t height = in->dim[axes->height], width = in->dim[axes->width];
-  if (!image_is(height, p->height) || !image_is(width, p->width))
-    return wick_fail(mem, WICK_ETYPE, place,
-                     "the picture has %lld x %lld pixels (height x width), the input \"%s\", %s, "
-                     "wants %s x %s",
-                     (long long)p->height, (long long)p->width, in->name, type,
-                     height < 0 ? "any" : wick_str_printf(mem, "%lld", (long long)height),
-                     width < 0 ? "any" : wick_str_printf(mem, "%lld", (long long)width));
-  if (wick_elem_is_float(in->elem) || in->elem == WICK_U8) return NULL;
-  return wick_fail(mem, WICK_ETYPE, place,
-                   "a picture cannot be the input \"%s\", %s: wanted floats or u8", in->name, type);
-}
-
-static wick_status image_values(const wick_image_input *in, const wick_image_options *o,
-                                const char *type, const char *place, wick_arena *mem, image_plan *p)
-{
-  if (in->elem == WICK_U8 && (o->nmean || o->nscale))
-    return wick_fail(mem, WICK_EINVAL, place,
-                     "the input \"%s\", %s, takes pixels as they are: image mean and scale are for "
-                     "floats",
-                     in->name, type);
-  if (o->nmean > p->channels || o->nscale > p->channels)
-    return wick_fail(mem, WICK_EINVAL, place,
-                     "image mean and scale have %u and %u numbers, the input \"%s\", %s, has %lld "
-                     "channels",
-                     o->nmean, o->nscale, in->name, type, (long long)p->channels);
-  for (int64_t c = 0; c < p->channels; c++) {
-    double mean = o->nmean ? o->mean[o->nmean == 1 ? 0 : c] : 0;
-    double scale = o->nscale ? o->scale[o->nscale == 1 ? 0 : c] : 1;
-    for (int v = 0; v < 256; v++) {
-      if (in->elem == WICK_U8)
-        p->value[c][v].i = v;
-      else
-        p->value[c][v].f = (v - mean) * scale;
-    }
-  }
-  return NULL;
-}
-
-/* One pixel of `from` channels as `to` channels. */
+/* Converts one pixel of `from` channels to `to` channels. */
 static void image_pixel(const unsigned char *at, int64_t from, int64_t to, unsigned char *out)
 {
   if (from == to)
@@ -160,17 +67,196 @@ static void image_pixel(const unsigned char *at, int64_t from, int64_t to, unsig
     memset(out, at[0], WICK_IMAGE_CHANNELS);
 }
 
-static void image_fill(const wick_array *picture, const image_plan *p, wick_elem elem, void *out)
+static wick_array image_with_channels(const wick_array *picture, int64_t channels, wick_arena *mem)
 {
+  wick_array a = *picture;
   const unsigned char *at = picture->data;
-  int64_t from = picture->dim[2], n = p->height * p->width;
-  for (int64_t i = 0; i < n; i++, at += from) {
-    unsigned char pixel[WICK_IMAGE_CHANNELS];
-    image_pixel(at, from, p->channels, pixel);
-    for (int64_t c = 0; c < p->channels; c++)
-      wick_store_elem(elem, out, (uint64_t)i * p->step_pixel + (uint64_t)c * p->step_channel,
-                      p->value[c][pixel[c]]);
+  int64_t from = picture->dim[2], n = picture->dim[0] * picture->dim[1];
+  if (from == channels) return a;
+  a.dim[2] = channels;
+  a.nbytes = (uint64_t)(n * channels);
+  unsigned char *out = wick_arena_alloc(mem, (size_t)a.nbytes, 64);
+  a.data = out;
+  for (int64_t i = 0; i < n; i++, at += from, out += channels) image_pixel(at, from, channels, out);
+  return a;
+}
+
+/* Cuts out the middle. If the margins differ, they are rounded as in torchvision's CenterCrop. */
+static wick_array image_crop(const wick_array *a, const int64_t size[2], wick_arena *mem)
+{
+  wick_array out = *a;
+  int64_t top = (int64_t)nearbyint((double)(a->dim[0] - size[0]) / 2),
+          left = (int64_t)nearbyint((double)(a->dim[1] - size[1]) / 2), channels = a->dim[2];
+  size_t row = (size_t)(size[1] * channels);
+  out.dim[0] = size[0], out.dim[1] = size[1];
+  out.nbytes = (uint64_t)size[0] * row;
+  unsigned char *to = wick_arena_alloc(mem, (size_t)out.nbytes, 64);
+  out.data = to;
+  for (int64_t y = 0; y < size[0]; y++)
+    memcpy(to + (size_t)y * row,
+           (const unsigned char *)a->data + ((top + y) * a->dim[1] + left) * channels, row);
+  return out;
+}
+
+/* x * a / b, rounded to nearest, and at least 1. */
+static int64_t image_ratio(int64_t x, int64_t a, int64_t b)
+{
+  int64_t r = llround((double)x * (double)a / (double)b);
+  return r < 1 ? 1 : r;
+}
+
+/* The smallest size with the picture's aspect ratio that covers the input's height and width. Any
+ * size covers a dynamic one (negative). */
+static void image_cover(const wick_array *a, const int64_t want[2], int64_t out[2])
+{
+  bool by_height = want[1] < 0 || (want[0] >= 0 && want[0] * a->dim[1] >= want[1] * a->dim[0]);
+  int k = by_height ? 0 : 1;
+  out[k] = want[k];
+  out[1 - k] = image_ratio(a->dim[1 - k], want[k], a->dim[k]);
+  if (out[1 - k] < want[1 - k]) out[1 - k] = want[1 - k];
+}
+
+/* The shorter side becomes `n`; the longer one is cut off to a whole number, as torchvision's
+ * Resize does. */
+static void image_shorter(const wick_array *a, int64_t n, int64_t out[2])
+{
+  int k = a->dim[0] <= a->dim[1] ? 0 : 1;
+  out[k] = n;
+  out[1 - k] = (int64_t)((double)n * (double)a->dim[1 - k] / (double)a->dim[k]);
+}
+
+static wick_status image_too_small(const wick_array *a, const int64_t want[2], const char *what,
+                                   const char *place, wick_arena *mem)
+{
+  const char *text[2];
+  for (int k = 0; k < 2; k++)
+    text[k] = want[k] < 0 ? "any" : wick_str_printf(mem, "%lld", (long long)want[k]);
+  return wick_fail(mem, WICK_ETYPE, place,
+                   "the picture has %lld x %lld pixels (height x width), %s is %s x %s",
+                   (long long)a->dim[0], (long long)a->dim[1], what, text[0], text[1]);
+}
+
+/* Resizes and crops; `want` is the input's height and width. */
+static wick_status image_size(wick_array *a, const int64_t want[2], const wick_image_options *o,
+                              const char *input, const char *place, wick_arena *mem)
+{
+  int64_t size[2] = {a->dim[0], a->dim[1]}, from[2] = {a->dim[0], a->dim[1]};
+  bool asked = o->nresize || o->ncrop;
+  if (o->nresize == 1)
+    image_shorter(a, o->resize[0], size);
+  else if (o->nresize == 2)
+    memcpy(size, o->resize, sizeof size);
+  else if (!asked && (!image_is(want[0], size[0]) || !image_is(want[1], size[1])))
+    image_cover(a, want, size);
+  if (size[0] < 1 || size[1] < 1)
+    return image_too_small(a, want, wick_str_printf(mem, "the input \"%s\"", input), place, mem);
+  const wick_array before = *a;
+  WICK_TRY(wick_image_resize(&before, size[0], size[1], o->filter, place, mem, a));
+  if (o->ncrop) {
+    if (o->crop[0] > a->dim[0] || o->crop[1] > a->dim[1])
+      return image_too_small(a, o->crop, "the crop", place, mem);
+    *a = image_crop(a, o->crop, mem);
   }
+  int64_t end[2];
+  for (int k = 0; k < 2; k++) end[k] = want[k] < 0 ? a->dim[k] : want[k];
+  if (end[0] > a->dim[0] || end[1] > a->dim[1])
+    return image_too_small(a, want, wick_str_printf(mem, "the input \"%s\"", input), place, mem);
+  if (end[0] != a->dim[0] || end[1] != a->dim[1]) *a = image_crop(a, end, mem);
+  if (!asked && (from[0] != end[0] || from[1] != end[1]))
+    fprintf(stderr,
+            "%s: resized from %lld x %lld to %lld x %lld pixels (height x width), of which the "
+            "middle %lld x %lld are taken\n",
+            place, (long long)from[0], (long long)from[1], (long long)size[0], (long long)size[1],
+            (long long)end[0], (long long)end[1]);
+  return NULL;
+}
+
+/* ---- values ---- */
+
+typedef struct image_values {
+  wick_scalar at[WICK_IMAGE_CHANNELS][256]; /* of each pixel, by input channel */
+} image_values;
+
+static wick_status image_check(const wick_array *picture, const wick_image_input *in,
+                               const image_axes *axes, const char *type, const char *place,
+                               wick_arena *mem, int64_t *out_channels)
+{
+  int64_t channels = axes->channel < 0 ? 1 : in->dim[axes->channel];
+  if (channels < 0) channels = picture->dim[2];
+  *out_channels = channels;
+  if (!image_is_channels(channels))
+    return wick_fail(mem, WICK_ETYPE, place,
+                     "the input \"%s\", %s, has %lld channels, a picture has 1 or 3", in->name,
+                     type, (long long)channels);
+  if (axes->batch >= 0 && !image_is(in->dim[axes->batch], 1))
+    return wick_fail(mem, WICK_ETYPE, place, "the input \"%s\", %s, takes %lld pictures, not one",
+                     in->name, type, (long long)in->dim[0]);
+  if (in->dim[axes->height] == 0 || in->dim[axes->width] == 0)
+    return wick_fail(mem, WICK_ETYPE, place, "the input \"%s\", %s, is empty", in->name, type);
+  if (in->dim[axes->height] > WICK_IMAGE_MOST_BYTES || in->dim[axes->width] > WICK_IMAGE_MOST_BYTES)
+    return wick_fail(mem, WICK_ERANGE, place, "the input \"%s\", %s, is larger than any picture",
+                     in->name, type);
+  if (wick_elem_is_float(in->elem) || in->elem == WICK_U8) return NULL;
+  return wick_fail(mem, WICK_ETYPE, place,
+                   "a picture cannot be the input \"%s\", %s: expected floats or u8", in->name,
+                   type);
+}
+
+/* 1/255 if mean and std are numbers for pixels from 0 to 1. */
+static double image_default_scale(const wick_image_options *o)
+{
+  bool small = o->nmean || o->nstd;
+  for (uint32_t i = 0; i < o->nmean; i++) small = small && fabs(o->mean[i]) <= 1;
+  for (uint32_t i = 0; i < o->nstd; i++) small = small && fabs(o->std[i]) <= 1;
+  return small ? 1.0 / 255 : 1;
+}
+
+static wick_status image_table(const wick_image_input *in, const wick_image_options *o,
+                               int64_t channels, const char *type, const char *place,
+                               wick_arena *mem, image_values *out)
+{
+  const struct {
+    const char *name;
+    uint32_t n;
+  } row[] = {{"scale", o->nscale}, {"mean", o->nmean}, {"std", o->nstd}};
+  for (size_t i = 0; i < WICK_COUNT(row); i++) {
+    if (row[i].n && in->elem == WICK_U8)
+      return wick_fail(mem, WICK_EINVAL, place,
+                       "the input \"%s\", %s, takes pixels as they are: image %s is for floats",
+                       in->name, type, row[i].name);
+    if (row[i].n > channels)
+      return wick_fail(mem, WICK_EINVAL, place,
+                       "image %s has %u numbers, the input \"%s\", %s, has %lld channels",
+                       row[i].name, row[i].n, in->name, type, (long long)channels);
+  }
+  double otherwise = image_default_scale(o);
+  for (int64_t c = 0; c < channels; c++) {
+    double scale = o->nscale ? o->scale[o->nscale == 1 ? 0 : c] : otherwise;
+    double mean = o->nmean ? o->mean[o->nmean == 1 ? 0 : c] : 0;
+    double std = o->nstd ? o->std[o->nstd == 1 ? 0 : c] : 1;
+    for (int v = 0; v < 256; v++) {
+      if (in->elem == WICK_U8)
+        out->at[c][v].i = v;
+      else if (!o->nscale && otherwise != 1) /* 255 becomes 1, exactly */
+        out->at[c][v].f = (v / 255.0 - mean) / std;
+      else
+        out->at[c][v].f = (v * scale - mean) / std;
+    }
+  }
+  return NULL;
+}
+
+/* The channels of the input are the last axis, or the first. */
+static void image_fill(const wick_array *a, const image_values *value, bool last, bool bgr,
+                       wick_elem elem, void *out)
+{
+  const unsigned char *at = a->data;
+  size_t n = (size_t)(a->dim[0] * a->dim[1]), channels = (size_t)a->dim[2];
+  size_t step_pixel = last ? channels : 1, step_channel = last ? 1 : n;
+  for (size_t i = 0; i < n; i++, at += channels)
+    for (size_t c = 0; c < channels; c++)
+      wick_store_elem(elem, out, i * step_pixel + c * step_channel,
+                      value->at[c][at[bgr ? channels - 1 - c : c]]);
 }
 
 wick_status wick_image_fit(const wick_array *picture, const wick_image_input *input,
@@ -179,22 +265,23 @@ wick_status wick_image_fit(const wick_array *picture, const wick_image_input *in
 {
   const char *type = wick_array_type(mem, input->elem, input->rank, input->dim);
   image_axes axes = {0};
-  WICK_TRY(image_find_axes(picture, input, options->layout, type, place, mem, &axes));
-  image_plan *p = wick_new(mem, image_plan, 1);
-  WICK_TRY(image_check(picture, input, &axes, type, place, mem, p));
-  WICK_TRY(image_values(input, options, type, place, mem, p));
-  bool last = axes.channel == (int)input->rank - 1;
-  p->step_pixel = last ? (size_t)p->channels : 1;
-  p->step_channel = last ? 1 : (size_t)(p->height * p->width);
+  int64_t channels;
+  WICK_TRY(image_find_axes(picture, input, options, type, place, mem, &axes));
+  WICK_TRY(image_check(picture, input, &axes, type, place, mem, &channels));
+  image_values *value = wick_new(mem, image_values, 1);
+  WICK_TRY(image_table(input, options, channels, type, place, mem, value));
+  wick_array a = image_with_channels(picture, channels, mem);
+  int64_t want[2] = {input->dim[axes.height], input->dim[axes.width]};
+  WICK_TRY(image_size(&a, want, options, input->name, place, mem));
   *out = (wick_array){.name = "", .elem = input->elem, .rank = input->rank};
   if (axes.batch >= 0) out->dim[axes.batch] = 1;
-  if (axes.channel >= 0) out->dim[axes.channel] = p->channels;
-  out->dim[axes.height] = p->height;
-  out->dim[axes.width] = p->width;
+  if (axes.channel >= 0) out->dim[axes.channel] = channels;
+  out->dim[axes.height] = a.dim[0];
+  out->dim[axes.width] = a.dim[1];
   if (!wick_array_nbytes(out->elem, out->rank, out->dim, &out->nbytes))
     return wick_fail(mem, WICK_ERANGE, place, "the size of %s overflows", type);
   void *data = wick_arena_alloc(mem, (size_t)out->nbytes, 64);
-  image_fill(picture, p, out->elem, data);
+  image_fill(&a, value, axes.channel == (int)input->rank - 1, options->bgr, out->elem, data);
   out->data = data;
   return NULL;
 }

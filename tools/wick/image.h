@@ -14,7 +14,7 @@
 
 enum { WICK_IMAGE_MOST_BYTES = 1 << 28 }; /* decoded; a larger picture is refused */
 
-/* Cut-off and damaged files are errors. */
+/* Truncated and damaged files are errors. */
 WICK_CHECKED wick_status wick_png_read(wick_span bytes, const char *place, wick_arena *mem,
                                        wick_arena *tmp, wick_array *out);
 WICK_CHECKED wick_status wick_jpeg_read(wick_span bytes, const char *place, wick_arena *mem,
@@ -27,17 +27,42 @@ typedef enum wick_image_layout {
 } wick_image_layout;
 
 enum { WICK_IMAGE_CHANNELS = 3 };
-typedef struct wick_image_options { /* zeroed: nothing was asked for */
+
+typedef enum wick_image_filter { /* as Pillow has them: wider where a picture becomes smaller */
+                                 WICK_IMAGE_BILINEAR,
+                                 WICK_IMAGE_BICUBIC,
+                                 WICK_IMAGE_LANCZOS,
+                                 WICK_IMAGE_NEAREST
+} wick_image_filter;
+
+/* The steps that a picture goes through, in this order; all zero means none. */
+typedef struct wick_image_options {
   wick_image_layout layout;
-  uint32_t nmean, nscale; /* 0, 1, or a number for each channel */
-  double mean[WICK_IMAGE_CHANNELS], scale[WICK_IMAGE_CHANNELS];
+  wick_image_filter filter;
+  uint32_t nresize; /* 0; 1: the shorter side, the ratio is kept; 2: height and width */
+  int64_t resize[2];
+  uint32_t ncrop; /* of the middle. 0; 1: height and width are equal; 2: height and width */
+  int64_t crop[2];
+  bool bgr;                     /* the first channel is blue, not red */
+  uint32_t nscale, nmean, nstd; /* 0, 1, or a number for each channel of the input */
+  double scale[WICK_IMAGE_CHANNELS], mean[WICK_IMAGE_CHANNELS], std[WICK_IMAGE_CHANNELS];
 } wick_image_options;
 
-/* Options by their texts ("nchw", "0.485,0.456,0.406", "0.0078125"), of the command line or of a
- * model's metadata; NULL leaves as it is. `place` says whose they are. */
-WICK_CHECKED wick_status wick_image_options_read(const char *layout, const char *mean,
-                                                 const char *scale, const char *place,
+/* The options as texts ("nchw", "256", "240x320", "0.485,0.456,0.406"), of the command line or of
+ * a model's metadata; NULL: not given. */
+typedef struct wick_image_texts {
+  const char *layout, *resize, *crop, *filter, *color, *scale, *mean, *std;
+} wick_image_texts;
+
+/* Sets the given options in `out`. `place` names the source of the texts in messages. */
+WICK_CHECKED wick_status wick_image_options_read(const wick_image_texts *texts, const char *place,
                                                  wick_arena *mem, wick_image_options *out);
+
+/* Resizes a picture of any number of channels: the result has the bytes of Pillow's Image.resize,
+ * of the width first, then of the height. Sizes are 1 or more. `out` is not `picture`. */
+WICK_CHECKED wick_status wick_image_resize(const wick_array *picture, int64_t height, int64_t width,
+                                           wick_image_filter filter, const char *place,
+                                           wick_arena *mem, wick_array *out);
 
 typedef struct wick_image_input {
   const char *name;
@@ -46,10 +71,17 @@ typedef struct wick_image_input {
   int64_t dim[WICK_MAX_RANK]; /* negative: any size */
 } wick_image_input;
 
-/* The picture as the input wants it: value = (pixel - mean) * scale, rounded to the input's type.
- * Grey becomes three equal channels, colour becomes grey by the luma of ITU-R BT.601, as in Pillow.
- * Inputs are floats, or u8 without mean and scale. A picture of another size is an error: nothing
- * is resized. `place` names the picture. */
+/* Fits the picture to the input:
+ *   channels  grey becomes three equal channels; colour becomes grey by the luma of ITU-R BT.601,
+ *             as in Pillow.
+ *   size      the picture is resized, then its middle is cut out. If the options ask for neither
+ *             and the input has another size, the picture is resized, with its aspect ratio kept,
+ *             to the smallest size that covers the input. A picture that is larger than the input
+ *             after resizing is cropped to it; a smaller one is an error.
+ *   value     (pixel * scale - mean) / std, rounded to the input's type. The scale is 1/255 if a
+ *             mean or std is given and none is above 1 (they are for pixels from 0 to 1), else 1.
+ * The input has floats, or u8 without scale, mean and std. `place` names the picture in
+ * messages. */
 WICK_CHECKED wick_status wick_image_fit(const wick_array *picture, const wick_image_input *input,
                                         const wick_image_options *options, const char *place,
                                         wick_arena *mem, wick_array *out);

@@ -1,5 +1,5 @@
-/* JPEG by libjpeg. It allocates for itself and must be destroyed again, so nothing is taken from
- * an arena while it is at work: a first reading of the header gives the size. */
+/* Decodes JPEG with libjpeg. libjpeg allocates its own memory and must be destroyed, so no arena
+ * allocates while it is active: a first pass over the header gives the size. */
 #include "image.h"
 
 #include <setjmp.h>
@@ -38,7 +38,7 @@ static _Noreturn void jpeg_state_refuse(jpeg_state *s, const char *message)
   longjmp(s->where, 1);
 }
 
-/* A warning means pixels that are not the picture's, but for these. */
+/* A warning means that pixels are wrong, with these exceptions. */
 static void jpeg_state_message(j_common_ptr d, int level)
 {
   if (level >= 0) return; /* trace */
@@ -64,7 +64,7 @@ static void jpeg_state_decode(jpeg_state *s)
   jpeg_mem_src(d, s->in.at, s->in.nbytes);
   jpeg_read_header(d, TRUE);
   if (d->jpeg_color_space == JCS_CMYK || d->jpeg_color_space == JCS_YCCK)
-    jpeg_state_refuse(s, "its pixels are CMYK, wanted grey or RGB");
+    jpeg_state_refuse(s, "its pixels are CMYK, expected grey or RGB");
   bool grey = d->jpeg_color_space == JCS_GRAYSCALE;
   d->out_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;
   uint32_t channels = grey ? 1 : 3;

@@ -1,5 +1,5 @@
-/* PNG by libpng. All of its memory comes from the scratch arena, so that an error may leave it in
- * the middle, by longjmp, with nothing to close. */
+/* Decodes PNG with libpng. All of its memory comes from the scratch arena, so an error can leave it
+ * by longjmp with nothing to close. */
 #include "image.h"
 
 #include <png.h>
@@ -51,7 +51,7 @@ static void png_state_read(png_structp png, png_bytep to, size_t nbytes)
   s->at += nbytes;
 }
 
-/* Everything to eight bits, grey or RGB. */
+/* Converts everything to eight bits, grey or RGB. */
 static void png_state_transform(png_structp png, png_infop info)
 {
   int color = png_get_color_type(png, info), depth = png_get_bit_depth(png, info);

@@ -142,7 +142,7 @@ static void test_kinds_of_png(void **state)
       for (int x = 0; x < WIDTH; x++)
         for (int c = 0; c < (int)a.dim[2]; c++)
           if (*at++ != expected(k, y, x, c))
-            fail_msg("kind %zu, (%d, %d, %d): %d, wanted %d", i, y, x, c, at[-1],
+            fail_msg("kind %zu, (%d, %d, %d): %d, expected %d", i, y, x, c, at[-1],
                      expected(k, y, x, c));
     io_truncate(&t, read_png, text.at, text.n);
     io_starve(read_png, text.at, text.n);
@@ -275,8 +275,8 @@ static void test_jpeg(void **state)
   wick_array a;
   wick_status s = wick_jpeg_read(span(&text), "x.jpg", &t.mem, &a);
   assert_non_null(s);
-  assert_string_equal(s->message,
-                      "x.jpg: it cannot be read as JPEG: its pixels are CMYK, wanted grey or RGB");
+  assert_string_equal(
+      s->message, "x.jpg: it cannot be read as JPEG: its pixels are CMYK, expected grey or RGB");
   io_end(&t);
 }
 
@@ -287,34 +287,46 @@ static void test_options(void **state)
   (void)state;
   IO_BEGIN(t);
   static const struct {
-    const char *layout, *mean, *scale, *want;
+    wick_image_texts text;
+    const char *want;
   } bad[] = {
-      {"chw", NULL, NULL, "--image: image layout is \"chw\", wanted nchw or nhwc"},
-      {NULL, "", NULL, "--image: image mean is \"\", wanted one number or three, by commas"},
-      {NULL, "1,2", NULL, "--image: image mean is \"1,2\", wanted one number or three, by commas"},
-      {NULL, "1,2,3,4", NULL,
-       "--image: image mean is \"1,2,3,4\", wanted one number or three, by commas"},
-      {NULL, "1;2;3", NULL,
-       "--image: image mean is \"1;2;3\", wanted one number or three, by commas"},
-      {NULL, NULL, "nan", "--image: image scale is \"nan\", wanted one number or three, by commas"},
-      {NULL, NULL, "1,", "--image: image scale is \"1,\", wanted one number or three, by commas"},
+      {{.layout = "chw"}, "here: image layout is \"chw\", expected nchw or nhwc"},
+      {{.color = "grb"}, "here: image color is \"grb\", expected rgb or bgr"},
+      {{.filter = "box"},
+       "here: image filter is \"box\", expected bilinear, bicubic, lanczos or nearest"},
+      {{.mean = ""}, "here: image mean is \"\", expected one number or three, by commas"},
+      {{.mean = "1,2"}, "here: image mean is \"1,2\", expected one number or three, by commas"},
+      {{.mean = "1,2,3,4"},
+       "here: image mean is \"1,2,3,4\", expected one number or three, by commas"},
+      {{.mean = "1;2;3"}, "here: image mean is \"1;2;3\", expected one number or three, by commas"},
+      {{.scale = "nan"}, "here: image scale is \"nan\", expected one number or three, by commas"},
+      {{.scale = "1,"}, "here: image scale is \"1,\", expected one number or three, by commas"},
+      {{.std = "1,0,1"}, "here: image std is 0: nothing can be divided by it"},
+      {{.resize = "0"}, "here: image resize is \"0\", expected N or HEIGHTxWIDTH"},
+      {{.resize = "-3"}, "here: image resize is \"-3\", expected N or HEIGHTxWIDTH"},
+      {{.resize = "2x3x4"}, "here: image resize is \"2x3x4\", expected N or HEIGHTxWIDTH"},
+      {{.crop = "3x"}, "here: image crop is \"3x\", expected N or HEIGHTxWIDTH"},
+      {{.crop = "99999999999999999999"},
+       "here: image crop is \"99999999999999999999\", expected N or HEIGHTxWIDTH"},
   };
-  wick_image_options o = {0};
   for (size_t i = 0; i < WICK_COUNT(bad); i++) {
-    wick_status s =
-        wick_image_options_read(bad[i].layout, bad[i].mean, bad[i].scale, "--image", &t.mem, &o);
+    wick_image_options o = {0};
+    wick_status s = wick_image_options_read(&bad[i].text, "here", &t.mem, &o);
     assert_non_null(s);
     assert_string_equal(s->message, bad[i].want);
   }
-  o = (wick_image_options){0};
-  assert_null(wick_image_options_read("nchw", "0.5", "0.25", "model", &t.mem, &o));
-  assert_null(
-      wick_image_options_read("nhwc", "1, -2,3e1", NULL, "--image", &t.mem, &o)); /* goes before */
+  wick_image_options o = {0};
+  const wick_image_texts model = {.layout = "nchw", .mean = "0.5", .scale = "0.25", .crop = "7"},
+                         line = {.layout = "nhwc", .mean = "1, -2,3e1", .resize = "4x5"};
+  assert_null(wick_image_options_read(&model, "model", &t.mem, &o));
+  assert_null(wick_image_options_read(&line, "line", &t.mem, &o)); /* goes before */
   assert_int_equal(o.layout, WICK_IMAGE_NHWC);
   assert_int_equal(o.nmean, 3);
   assert_true(o.mean[0] == 1 && o.mean[1] == -2 && o.mean[2] == 30);
   assert_int_equal(o.nscale, 1);
   assert_true(o.scale[0] == 0.25);
+  assert_true(o.nresize == 2 && o.resize[0] == 4 && o.resize[1] == 5);
+  assert_true(o.ncrop == 1 && o.crop[0] == 7 && o.crop[1] == 7);
   io_end(&t);
 }
 
@@ -339,147 +351,165 @@ static const struct {
   wick_elem elem;
   uint32_t rank;
   int64_t dim[5];
-  const char *layout, *mean, *scale;
+  wick_image_texts text;
   const char *want; /* the values, or the error */
 } fits[] = {
-    {1, WICK_U8, 4, {1, 1, 2, 3}, NULL, NULL, NULL, "u8[1,1,2,3] 1 11 21 31 41 51"},
-    {1, WICK_U8, 2, {2, 3}, NULL, NULL, NULL, "u8[2,3] 1 11 21 31 41 51"},
-    {1, WICK_F32, 3, {1, 2, 3}, "nchw", "1", "0.5", "f32[1,2,3] 0 5 10 15 20 25"},
-    {1,
-     WICK_F16,
-     4,
-     {1, 3, 2, 3},
-     "nchw",
-     "1,2,3",
-     "1,2,4",
-     "f16[1,3,2,3] 0 10 20 30 40 50 -2 18 38 58 78 98 -8 32 72 112 152 192"},
+    /* channels and layouts */
+    {1, WICK_U8, 4, {1, 1, 2, 3}, {0}, "u8[1,1,2,3] 1 11 21 31 41 51"},
+    {1, WICK_U8, 2, {2, 3}, {0}, "u8[2,3] 1 11 21 31 41 51"},
     {3,
      WICK_F32,
      4,
      {-1, 3, -1, -1},
-     NULL,
-     NULL,
-     NULL,
+     {0},
      "f32[1,3,2,3] 1 11 21 31 41 51 2 12 22 32 42 52 3 13 23 33 43 53"},
     {3,
      WICK_F64,
      4,
      {1, -1, -1, 3},
-     NULL,
-     NULL,
-     NULL,
+     {0},
      "f64[1,2,3,3] 1 2 3 11 12 13 21 22 23 31 32 33 41 42 43 51 52 53"},
-    {3,
-     WICK_U8,
-     3,
-     {2, 3, 3},
-     NULL,
-     NULL,
-     NULL,
-     "u8[2,3,3] 1 2 3 11 12 13 21 22 23 31 32 33 41 42 43 51 52 53"},
+    {3, WICK_U8, 3, {2, 3, 3}, {0}, "u8[2,3,3] 1 2 3 11 12 13 21 22 23 31 32 33 41 42 43 51 52 53"},
     {3,
      WICK_F32,
      4,
      {-1, -1, -1, -1},
-     "nhwc",
-     NULL,
-     NULL,
+     {.layout = "nhwc"},
      "f32[1,2,3,3] 1 2 3 11 12 13 21 22 23 31 32 33 41 42 43 51 52 53"},
-    {3, WICK_U8, 4, {1, 1, 2, 3}, "nchw", NULL, NULL, "u8[1,1,2,3] 2 12 22 32 42 52"},
+    {3, WICK_U8, 4, {1, 1, 2, 3}, {.layout = "nchw"}, "u8[1,1,2,3] 2 12 22 32 42 52"},
     {3,
      WICK_U8,
      4,
      {1, 3, 2, 3},
-     NULL,
-     NULL,
-     NULL,
+     {0},
      "u8[1,3,2,3] 1 11 21 31 41 51 2 12 22 32 42 52 3 13 23 33 43 53"},
-    {1,
+    {3,
      WICK_U8,
      4,
-     {1, 1, 64, 64},
-     NULL,
-     NULL,
-     NULL,
-     "x.png: the picture has 2 x 3 pixels (height x width), the input \"image\", u8[1,1,64,64], "
-     "wants 64 x 64"},
+     {1, 3, 2, 3},
+     {.color = "bgr"},
+     "u8[1,3,2,3] 3 13 23 33 43 53 2 12 22 32 42 52 1 11 21 31 41 51"},
+    /* values */
+    {1,
+     WICK_F32,
+     3,
+     {1, 2, 3},
+     {.layout = "nchw", .mean = "2", .scale = "2"},
+     "f32[1,2,3] 0 20 40 60 80 100"},
+    {1,
+     WICK_F16,
+     4,
+     {1, 3, 2, 3},
+     {.layout = "nchw", .mean = "1,2,3", .std = "1,0.5,0.25"},
+     "f16[1,3,2,3] 0 10 20 30 40 50 -2 18 38 58 78 98 -8 32 72 112 152 192"},
+    {1,
+     WICK_F64,
+     2,
+     {2, 3},
+     {.mean = "0", .std = "0.2"},
+     "f64[2,3] 0.0196078 0.215686 0.411765 0.607843 0.803922 1"},
+    {1, WICK_F32, 2, {2, 3}, {.mean = "0", .std = "10"}, "f32[2,3] 0.1 1.1 2.1 3.1 4.1 5.1"},
+    /* sizes: of the whole, of the input, of the middle */
     {1,
      WICK_U8,
-     4,
-     {1, 1, -1, 64},
-     NULL,
-     NULL,
-     NULL,
-     "x.png: the picture has 2 x 3 pixels (height x width), the input \"image\", u8[1,1,?,64], "
-     "wants any x 64"},
+     2,
+     {-1, -1},
+     {.resize = "4x6", .filter = "nearest"},
+     "u8[4,6] 1 1 11 11 21 21 1 1 11 11 21 21 31 31 41 41 51 51 31 31 41 41 51 51"},
+    {1, WICK_U8, 2, {-1, -1}, {.resize = "1", .filter = "nearest"}, "u8[1,1] 41"},
+    {1, WICK_U8, 2, {1, -1}, {.filter = "nearest"}, "u8[1,2] 31 51"},
+    {1, WICK_U8, 2, {2, 1}, {0}, "u8[2,1] 11 41"},
+    {1,
+     WICK_U8,
+     2,
+     {4, 4},
+     {.filter = "nearest"},
+     "u8[4,4] 1 11 11 21 1 11 11 21 31 41 41 51 31 41 41 51"},
+    {1, WICK_U8, 2, {-1, -1}, {.crop = "1"}, "u8[1,1] 11"},
+    {1, WICK_U8, 2, {1, 1}, {.resize = "2"}, "u8[1,1] 11"},
+    {1,
+     WICK_U8,
+     2,
+     {2, 3},
+     {.crop = "3"},
+     "x.png: the picture has 2 x 3 pixels (height x width), the crop is 3 x 3"},
+    {1,
+     WICK_U8,
+     2,
+     {2, 3},
+     {.crop = "1x2"},
+     "x.png: the picture has 1 x 2 pixels (height x width), the input \"image\" is 2 x 3"},
+    {1,
+     WICK_U8,
+     2,
+     {4, -1},
+     {.resize = "2x8"},
+     "x.png: the picture has 2 x 8 pixels (height x width), the input \"image\" is 4 x any"},
+    {1,
+     WICK_U8,
+     2,
+     {-1, -1},
+     {.resize = "999999x99999"},
+     "x.png: a picture resized to 999999 x 99999 pixels (height x width) is larger than 268435456 "
+     "bytes"},
+    {1,
+     WICK_U8,
+     2,
+     {INT64_MAX, 4},
+     {0},
+     "x.png: the input \"image\", u8[9223372036854775807,4], is larger than any picture"},
+    {1, WICK_U8, 2, {0, 4}, {0}, "x.png: the input \"image\", u8[0,4], is empty"},
+    /* inputs that no picture fits */
     {1,
      WICK_U8,
      4,
      {8, 1, 2, 3},
-     "nchw",
-     NULL,
-     NULL,
-     "x.png: the input \"image\", u8[8,1,2,3], wants 8 pictures, not one"},
+     {.layout = "nchw"},
+     "x.png: the input \"image\", u8[8,1,2,3], takes 8 pictures, not one"},
     {1,
      WICK_F32,
      4,
      {1, 4, 2, 3},
-     "nchw",
-     NULL,
-     NULL,
+     {.layout = "nchw"},
      "x.png: the input \"image\", f32[1,4,2,3], has 4 channels, a picture has 1 or 3"},
     {1,
      WICK_F32,
      4,
      {1, -1, 2, 4},
-     NULL,
-     NULL,
-     NULL,
-     "x.png: the input \"image\", f32[1,?,2,4], does not show where its channels are: "
-     "--image-layout nchw or nhwc says it"},
+     {0},
+     "x.png: the input \"image\", f32[1,?,2,4], does not show where its channels are: give "
+     "--layout nchw or --layout nhwc"},
     {1,
      WICK_F32,
      4,
      {1, 3, 7, 3},
-     NULL,
-     NULL,
-     NULL,
-     "x.png: the input \"image\", f32[1,3,7,3], does not show where its channels are: "
-     "--image-layout nchw or nhwc says it"},
+     {0},
+     "x.png: the input \"image\", f32[1,3,7,3], does not show where its channels are: give "
+     "--layout nchw or --layout nhwc"},
     {1,
      WICK_F32,
      5,
      {1, 1, 1, 2, 3},
-     NULL,
-     NULL,
-     NULL,
-     "x.png: a picture cannot be the input \"image\", f32[1,1,1,2,3]: wanted 2 to 4 dimensions"},
+     {0},
+     "x.png: a picture cannot be the input \"image\", f32[1,1,1,2,3]: expected 2 to 4 dimensions"},
     {1,
      WICK_I64,
      2,
      {2, 3},
-     NULL,
-     NULL,
-     NULL,
-     "x.png: a picture cannot be the input \"image\", i64[2,3]: wanted floats or u8"},
+     {0},
+     "x.png: a picture cannot be the input \"image\", i64[2,3]: expected floats or u8"},
     {1,
      WICK_U8,
      2,
      {2, 3},
-     NULL,
-     "1",
-     NULL,
-     "x.png: the input \"image\", u8[2,3], takes pixels as they are: image mean and scale are for "
-     "floats"},
+     {.mean = "1"},
+     "x.png: the input \"image\", u8[2,3], takes pixels as they are: image mean is for floats"},
     {1,
      WICK_F32,
      2,
      {2, 3},
-     NULL,
-     "1,2,3",
-     NULL,
-     "x.png: image mean and scale have 3 and 0 numbers, the input \"image\", f32[2,3], has 1 "
-     "channels"},
+     {.mean = "1,2,3"},
+     "x.png: image mean has 3 numbers, the input \"image\", f32[2,3], has 1 channels"},
 };
 
 static const char *show(wick_arena *mem, const wick_array *a)
@@ -504,8 +534,7 @@ static void test_fit(void **state)
     wick_image_input in = {"image", fits[i].elem, fits[i].rank, {0}};
     memcpy(in.dim, fits[i].dim, sizeof fits[i].dim);
     wick_image_options o = {0};
-    assert_null(
-        wick_image_options_read(fits[i].layout, fits[i].mean, fits[i].scale, "", &t.mem, &o));
+    assert_null(wick_image_options_read(&fits[i].text, "", &t.mem, &o));
     wick_status s = wick_image_fit(&picture, &in, &o, "x.png", &t.mem, &out);
     assert_string_equal(s ? s->message : show(&t.mem, &out), fits[i].want);
   }

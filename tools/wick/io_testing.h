@@ -53,7 +53,7 @@ static inline wick_status io_read_exactly(io_test *t, io_reader read, const void
   wick_arena_rewind(&t->mem, mem);
   wick_arena_rewind(&t->tmp, tmp);
   free(exact);
-  static const struct wick_error yes = {WICK_EPARSE, "failed", false};
+  static const struct wick_error yes = {.code = WICK_EPARSE, .message = "failed"};
   return failed ? &yes : NULL;
 }
 

@@ -7,9 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/str.h"
-#include "command.h"
+#include "base/shown.h"
+#include "import/format.h"
 #include "ir/element.h"
+
+#include "args_value.h"
+#include "command.h"
+#include "interrupt.h"
 
 int wick_job_main(wick_job *j, wick_job_fn *fn, void *arg, int argc, char **argv)
 {
@@ -21,7 +25,7 @@ int wick_job_main(wick_job *j, wick_job_fn *fn, void *arg, int argc, char **argv
   j->files = wick_files_begin(&j->mem);
   volatile int status = WICK_EXIT_FAILURE;
   if (setjmp(j->guard.where))
-    fprintf(stderr, "wick %s: out of memory\n", j->command);
+    wick_command_say(j->command, "out of memory");
   else
     status = fn(j, arg, argc, argv);
   wick_session_free(j->session);
@@ -37,123 +41,72 @@ int wick_job_main(wick_job *j, wick_job_fn *fn, void *arg, int argc, char **argv
 
 int wick_job_usage(const wick_job *j, const char *what)
 {
-  fprintf(stderr, "wick %s: %s; `wick help %s` says more\n", j->command, what, j->command);
-  return WICK_EXIT_USAGE;
+  return wick_command_usage(j->command, "%s", what);
 }
 
-bool wick_job_dim(const char *word, wick_arena *mem, wick_size_range *out)
-{
-  const char *equal = strrchr(word, '=');
-  if (!equal || equal == word) return false;
-  *out = (wick_size_range){.name = wick_str_dupn(mem, word, (size_t)(equal - word)), .step = 1};
-  const char *at = equal + 1;
-  char *end;
-  errno = 0;
-  out->least = out->most = strtoll(at, &end, 10);
-  bool good = end != at;
-  if (good && strncmp(end, "..", 2) == 0) {
-    at = end + 2;
-    out->most = strtoll(at, &end, 10);
-    good = end != at;
-    if (good && *end == ':') out->step = strtoll(end + 1, &end, 10);
-  }
-  return good && !errno && !*end && out->least >= 0 && out->most >= out->least && out->step > 0;
-}
-
-static bool job_dim(wick_job *j, const char *word)
+static void job_dim(wick_job *j, const char *word)
 {
   wick_size_range r;
-  if (!wick_job_dim(word, &j->mem, &r)) return false;
+  if (!wick_value_range(word, &j->mem, &r)) return; /* the options' table took it */
   if (strstr(strrchr(word, '='), ".."))
     j->ranges[j->nrange++] = r;
   else
     j->sizes[j->nsize++] = (wick_size){r.name, r.least};
-  return true;
 }
 
 /* NAME=N, or N: one more of the name before. */
-static bool job_pin(wick_job *j, const char *word)
+static void job_pin(wick_job *j, const char *word)
 {
   const char *name = j->npin ? j->pins[j->npin - 1].name : "";
   wick_size_range r;
   if (!strchr(word, '=')) word = wick_str_printf(&j->mem, "%s=%s", name, word);
-  if (!wick_job_dim(word, &j->mem, &r) || r.least != r.most) return false;
-  j->pins[j->npin++] = (wick_size){r.name, r.least};
-  return true;
-}
-
-/* NAME=VALUE, or VALUE: one more of the name before. *name keeps that. */
-static bool job_value(const char *word, const char **name, wick_arena *mem, const char **out)
-{
-  const char *equal = strrchr(word, '=');
-  if (equal) *name = wick_str_dupn(mem, word, (size_t)(equal - word));
-  *out = equal ? equal + 1 : word;
-  const char *digit = **out == '-' ? *out + 1 : *out;
-  bool number = *digit && strspn(digit, "0123456789") == strlen(digit);
-  return *name && **name && (number || !strcmp(*out, "true") || !strcmp(*out, "false"));
-}
-
-static bool job_held_good(wick_job *j, uint32_t n)
-{
-  const char *name = NULL, *value;
-  bool good = true;
-  for (uint32_t i = 0; i <= n; i++) good = job_value(j->held.at[i], &name, &j->mem, &value);
-  return good;
+  if (wick_value_range(word, &j->mem, &r)) j->pins[j->npin++] = (wick_size){r.name, r.least};
 }
 
 int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv)
 {
   int stop = wick_args_parse(args, &j->mem, argc, argv);
   if (stop >= 0) return stop;
-  j->path = args->word.at[0];
-  if (j->threads < 0 || j->threads > 4096)
-    return wick_job_usage(j, "--threads is outside 0 to 4096");
-  if (j->processes < 0 || j->processes > 4096)
-    return wick_job_usage(j, "--processes is outside 0 to 4096");
-  if (j->copies < 0 || j->copies > 1024) return wick_job_usage(j, "--copies is outside 0 to 1024");
+  j->path = args->word.n ? args->word.at[0] : NULL;
   j->sizes = wick_new(&j->mem, wick_size, j->dims.n);
   j->ranges = wick_new(&j->mem, wick_size_range, j->dims.n);
-  for (uint32_t i = 0; i < j->dims.n; i++)
-    if (!job_dim(j, j->dims.at[i]))
-      return wick_job_usage(
-          j, wick_str_printf(&j->mem, "--dim %s: wanted NAME=N, NAME=LO..HI or NAME=LO..HI:STEP",
-                             j->dims.at[i]));
+  for (uint32_t i = 0; i < j->dims.n; i++) job_dim(j, j->dims.at[i]);
   j->pins = wick_new(&j->mem, wick_size, j->pinned.n);
-  for (uint32_t i = 0; i < j->pinned.n; i++)
-    if (!job_pin(j, j->pinned.at[i]))
-      return wick_job_usage(
-          j, wick_str_printf(&j->mem, "--pin-dim %s: wanted NAME=N,N...", j->pinned.at[i]));
-  for (uint32_t i = 0; i < j->held.n; i++)
-    if (!job_held_good(j, i))
-      return wick_job_usage(
-          j, wick_str_printf(&j->mem,
-                             "--pin-input %s: wanted NAME=VALUE,VALUE..., of whole numbers or "
-                             "true and false",
-                             j->held.at[i]));
+  for (uint32_t i = 0; i < j->pinned.n; i++) job_pin(j, j->pinned.at[i]);
   return -1;
 }
 
 int wick_job_end(wick_job *j, wick_status s)
 {
-  (void)j;
-  if (s) fprintf(stderr, "%s\n", s->message);
+  const char *hint = "";
+  if (s && s->size) hint = wick_str_printf(&j->mem, "; give it with --dim '%s=SIZE'", s->size);
+  if (s) wick_command_message(wick_str_printf(&j->mem, "%s%s", s->message, hint));
   return s ? WICK_EXIT_FAILURE : WICK_EXIT_OK;
+}
+
+wick_status wick_job_json(wick_job *j, json_t *object)
+{
+  return wick_json_print(object)
+             ? NULL
+             : wick_fail(&j->mem, WICK_ENOMEM, j->path, "there is no memory for the JSON");
 }
 
 wick_status wick_job_take(wick_job *j, wick_error *e)
 {
   if (!e) return NULL;
   wick_code code = wick_error_code(e);
-  const char *text = wick_str_dup(&j->mem, wick_error_message(e));
+  const char *text = wick_str_dup(&j->mem, wick_error_message(e)), *size = wick_error_size(e);
+  size = size ? wick_str_dup(&j->mem, size) : NULL;
   wick_error_free(e);
-  return wick_fail(&j->mem, code, NULL, "%s", text);
+  return wick_fail_size(&j->mem, code, NULL, size, "%s", text);
 }
 
 /* ---- contents ---- */
 
 static wick_status job_content_fail(wick_job *j, const wick_io *io, const char *what)
 {
-  return wick_fail(&j->mem, WICK_EINVAL, j->path, "--pin-input: input \"%s\": %s", io->name, what);
+  return wick_fail(&j->mem, WICK_EINVAL, j->path, "--specialize-input: input \"%s\": %s", io->name,
+                   what);
 }
 
 /* The bytes of one element that is written so. */
@@ -194,11 +147,11 @@ static wick_status job_contents(wick_job *j)
   j->contents = wick_new(&j->mem, wick_content, j->held.n);
   for (; j->nheld < j->held.n; j->nheld++) {
     uint32_t i = 0;
-    job_value(j->held.at[j->nheld], &name, &j->mem, &value);
+    (void)wick_value_content(j->held.at[j->nheld], &name, &j->mem, &value);
     while (i < n && strcmp(io[i]->name, name) != 0) i++;
     if (i == n)
-      return wick_fail(&j->mem, WICK_EINVAL, j->path, "--pin-input: there is no input \"%s\"",
-                       name);
+      return wick_fail(&j->mem, WICK_EINVAL, j->path,
+                       "--specialize-input: there is no input \"%s\"", name);
     WICK_TRY(job_content(j, io[i], value, &j->contents[j->nheld]));
   }
   return NULL;
@@ -212,10 +165,11 @@ static const char *job_compiler_flag(const wick_job *j)
   const struct {
     const char *name;
     bool given;
-  } row[] = {{"--grad", j->grad || j->wrt.n}, {"--precision", j->precision},
-             {"--strict", j->strict},         {"--target", j->target},
-             {"--records", j->records},       {"--copies", j->copies},
-             {"--pin-dim", j->npin},          {"--pin-input", j->held.n}};
+  } row[] = {{"--override", j->override.n},    {"--grad", j->grad || j->wrt.n},
+             {"--precision", j->precision},    {"--strict", j->strict},
+             {"--target", j->target},          {"--tuning", j->records},
+             {"--auto-specialize", j->copies}, {"--specialize-dim", j->npin},
+             {"--specialize-input", j->held.n}};
   for (size_t i = 0; i < WICK_COUNT(row); i++)
     if (row[i].given) return row[i].name;
   return NULL;
@@ -242,13 +196,34 @@ static wick_status job_open(wick_job *j)
   return NULL;
 }
 
+/* Initializers become inputs that --override names, or NAME=FILE among the tensors. */
+static wick_status job_override(wick_job *j)
+{
+  uint32_t ninput = j->inputs ? j->inputs->n : 0;
+  wick_words all = {0};
+  for (uint32_t i = 0; i < j->override.n; i++) wick_push(&j->mem, &all, j->override.at[i]);
+  for (uint32_t i = 0; i < ninput; i++)
+    for (uint32_t k = 0; k < wick_model_noverridable(j->model); k++) {
+      const char *word = j->inputs->at[i], *name = wick_model_overridable(j->model, k)->name;
+      size_t n = strlen(name);
+      bool listed = false;
+      for (uint32_t a = 0; a < all.n; a++) listed = listed || strcmp(all.at[a], name) == 0;
+      if (!listed && strncmp(word, name, n) == 0 && word[n] == '=') wick_push(&j->mem, &all, name);
+    }
+  for (uint32_t a = 0; a < all.n; a++) all.at[a] = wick_str_dup(&j->mem, all.at[a]);
+  return all.n ? wick_job_take(j, wick_override(j->model, all.n, all.at)) : NULL;
+}
+
 wick_status wick_job_load(wick_job *j)
 {
-  WICK_TRY(wick_job_take(j, wick_context_create(NULL, &j->context)));
+  const wick_options options = {.size = sizeof options, .cancel = wick_interrupt_asked};
+  WICK_TRY(wick_job_take(j, wick_context_create(&options, &j->context)));
   wick_file *file;
+  WICK_TRY(wick_format_check_folder(j->path, &j->mem));
   WICK_TRY(wick_files_map(&j->files, j->path, &file));
   if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0) return job_open(j);
   WICK_TRY(wick_job_take(j, wick_load(j->context, j->path, &j->model)));
+  WICK_TRY(job_override(j));
   WICK_TRY(job_contents(j));
   if (!j->grad && !j->wrt.n) return NULL;
   wick_grad_options o = {.size = sizeof o, .of = j->grad, .nwrt = j->wrt.n, .wrt = j->wrt.at};
@@ -302,22 +277,38 @@ const wick_content *wick_job_contents(wick_job *j, const wick_feed *feed)
 /* Each stage when it is done: a line, or what is gone again at the end, on a terminal. */
 static void job_stage(void *arg, const char *name, double seconds)
 {
-  const wick_job *j = arg;
+  wick_job *j = arg;
   if (j->time)
     fprintf(stderr, "%-20s %10.3f ms\n", name, 1e3 * seconds);
   else
-    fprintf(stderr, "\r\033[Kcompiling %s: %s", wick_path_base(j->path), name);
+    fprintf(stderr, "\r\033[Kcompiling %s: %s",
+            wick_str_shown(&j->scratch, wick_path_base(j->path)), name);
+}
+
+/* The model's metadata; keys of its own, and one that ONNX defines. */
+static wick_status job_image_metadata(const wick_job *j, wick_arena *mem, wick_image_options *o)
+{
+  const char *format = wick_job_metadata(j, "Image.BitmapPixelFormat");
+  const wick_image_texts t = {.layout = wick_job_metadata(j, "image_layout"),
+                              .resize = wick_job_metadata(j, "image_resize"),
+                              .crop = wick_job_metadata(j, "image_crop"),
+                              .filter = wick_job_metadata(j, "image_filter"),
+                              .color = wick_job_metadata(j, "image_color"),
+                              .scale = wick_job_metadata(j, "image_scale"),
+                              .mean = wick_job_metadata(j, "image_mean"),
+                              .std = wick_job_metadata(j, "image_std")};
+  o->bgr = format && strcmp(format, "Bgr8") == 0;
+  return wick_image_options_read(&t, j->path, mem, o);
 }
 
 wick_status wick_job_feed(wick_job *j, const wick_words *files, const wick_job_image *image,
                           wick_feed *out)
 {
   wick_image_options o = {0};
-  WICK_TRY(wick_image_options_read(wick_job_metadata(j, "image_layout"),
-                                   wick_job_metadata(j, "image_mean"),
-                                   wick_job_metadata(j, "image_scale"), j->path, &j->mem, &o));
-  WICK_TRY(
-      wick_image_options_read(image->layout, image->mean, image->scale, "--image-*", &j->mem, &o));
+  wick_image_texts t = image->text;
+  if (image->bgr) t.color = "bgr";
+  WICK_TRY(job_image_metadata(j, &j->mem, &o));
+  WICK_TRY(wick_image_options_read(&t, "the command line", &j->mem, &o));
   uint32_t n;
   const wick_io **io = wick_job_inputs(j, &n);
   return wick_feed_read(io, n, files->at, files->n, &o, &j->files, &j->mem, &j->tmp, out);
@@ -354,8 +345,10 @@ wick_status wick_job_compile(wick_job *j, const wick_feed *feed)
 {
   if (j->compiled) return NULL;
   wick_compile_options o = wick_job_options(j, feed);
+  wick_interrupt_begin();
   wick_error *e = wick_compile(j->model, &o, &j->compiled);
   if (o.stage && !j->time) fputs("\r\033[K", stderr);
+  wick_interrupt_end();
   return wick_job_take(j, e);
 }
 
@@ -419,4 +412,25 @@ wick_status wick_job_session(wick_job *j, const wick_feed *feed,
   uint32_t nshape;
   const wick_shape *shape = job_session_shapes(j, feed, &nshape);
   return wick_job_take(j, wick_session_shape(j->session, nshape, shape));
+}
+
+/* Another program may take it: what stands in the way is neither the machine nor the user. */
+static bool job_refused(wick_status s)
+{
+  return s && s->code != WICK_ENOMEM && s->code != WICK_EIO && s->code != WICK_ECANCELED;
+}
+
+wick_status wick_job_serve(wick_job *j, const wick_feed *feed)
+{
+  if (j->model && !j->compiled && wick_model_open(j->model) && !j->nrange) {
+    j->vary = true;
+    wick_status s = wick_job_compile(j, feed);
+    if (!s) s = wick_job_session(j, feed, NULL, NULL);
+    if (!job_refused(s)) return s;
+    wick_session_free(j->session);
+    wick_compiled_free(j->compiled);
+    j->session = NULL, j->compiled = NULL, j->vary = false;
+  }
+  WICK_TRY(wick_job_compile(j, feed));
+  return wick_job_session(j, feed, NULL, NULL);
 }

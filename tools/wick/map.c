@@ -1,4 +1,4 @@
-/* A JSON object as a tensor, or as two. */
+/* Converts a JSON object to one tensor or to two. */
 #include "map.h"
 
 #include <jansson.h>
@@ -40,7 +40,7 @@ static bool map_is_number(const char *key)
   return strcmp(text, key) == 0;
 }
 
-/* Every key and value is of the input's types, those that nobody looks for, too. */
+/* Checks that every key and value has the input's types, including keys that the model ignores. */
 static wick_status map_check(const json_t *map, bool numbers, wick_elem elem, const char *place,
                              wick_arena *mem)
 {
@@ -70,7 +70,7 @@ static wick_status map_read(wick_span json, bool numbers, wick_elem elem, const 
   return bad;
 }
 
-/* A tensor of one axis, zeros and empty strings. */
+/* A tensor of rank 1, filled with zeros or empty strings. */
 static void *map_room(wick_elem elem, uint64_t n, const char *name, wick_arena *mem,
                       wick_array *out)
 {
@@ -95,7 +95,7 @@ wick_status wick_map_fit(wick_span json, const wick_io *io, const char *place, w
 {
   json_t *map;
   if (!io->keys.n || io->rank != 1)
-    return wick_fail(mem, WICK_ETYPE, place, "the file has a map, wanted %s",
+    return wick_fail(mem, WICK_ETYPE, place, "the file has a map, expected %s",
                      wick_array_type(mem, io->elem, io->rank, io->dim));
   WICK_TRY(map_read(json, !io->keys.text, io->elem, place, mem, &map));
   void *data = map_room(io->elem, io->keys.n, "", mem, out);

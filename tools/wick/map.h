@@ -6,7 +6,7 @@
 
 /* The tensor that the input takes: the values of its keys, 0 or "" where there is none. Members
  * that are no keys of it are left out, but their types are looked at, too. Strings are wick_string.
- * Fails naming the place, what was found and what was wanted. */
+ * Fails naming the place, what was found and what was expected. */
 WICK_CHECKED wick_status wick_map_fit(wick_span json, const wick_io *io, const char *place,
                                       wick_arena *mem, wick_array *out);
 

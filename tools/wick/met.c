@@ -1,10 +1,12 @@
 /* Reading, adding up and writing records of sizes, branches and loops. */
 #include "met.h"
+#include "interrupt.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/shown.h"
 #include "ir/element.h"
 #include "wick/wick.h"
 
@@ -20,7 +22,7 @@ static const wick_io *met_input(const wick_compiled *k, const char *name)
   return NULL;
 }
 
-json_t *wick_met_contents(const wick_compiled *k, const void *const *content)
+json_t *wick_met_contents(const wick_compiled *k, const void *const *content, wick_arena *mem)
 {
   json_t *all = NULL;
   for (uint32_t w = 0; w < wick_compiled_nwatch(k); w++) {
@@ -30,54 +32,57 @@ json_t *wick_met_contents(const wick_compiled *k, const void *const *content)
     for (uint64_t n = 0; n < io->nbytes * 8 / wick_elem_storage[io->elem].bits; n++)
       json_array_append_new(numbers, json_integer(wick_load_int(io->elem, content[w], n)));
     if (!all) all = json_object();
-    json_object_set_new(all, io->name, numbers);
+    json_object_set_new(all, wick_str_utf8(mem, io->name), numbers);
   }
   return all;
 }
 
-static json_t *met_contents(const wick_compiled *k, uint32_t i, bool held)
+static json_t *met_contents(const wick_compiled *k, uint32_t i, bool held, wick_arena *mem)
 {
   const void *content[MET_WATCHED] = {NULL};
   wick_met_content c;
   for (uint32_t w = 0; w < MET_WATCHED && wick_compiled_met_content(k, i, w, &c); w++)
     if (c.held == held) content[w] = c.data;
-  return wick_met_contents(k, content);
+  return wick_met_contents(k, content, mem);
 }
 
-static json_t *met_entry(const wick_compiled *k, uint32_t at, const wick_met_size *m, uint32_t n)
+static json_t *met_entry(const wick_compiled *k, uint32_t at, const wick_met_size *m, uint32_t n,
+                         wick_arena *mem)
 {
   json_t *values = json_array();
   for (uint32_t i = 0; i < n; i++)
     json_array_append_new(values, json_integer((json_int_t)m->sizes[i]));
   const char *copy = m->ahead ? "ahead" : m->cached ? "cached" : met_states[m->copy];
   return json_pack("{s:o, s:I, s:s, s:s, s:I, s:I, s:o*, s:o*}", "values", values, "runs",
-                   (json_int_t)m->nrun, "copy", copy, "why", m->why, "generic_ns",
-                   (json_int_t)m->generic_nanoseconds, "copy_ns", (json_int_t)m->copy_nanoseconds,
-                   "held", met_contents(k, at, true), "always", met_contents(k, at, false));
+                   (json_int_t)m->nrun, "copy", copy, "why", wick_str_utf8(mem, m->why),
+                   "generic_ns", (json_int_t)m->generic_nanoseconds, "copy_ns",
+                   (json_int_t)m->copy_nanoseconds, "held", met_contents(k, at, true, mem),
+                   "always", met_contents(k, at, false, mem));
 }
 
-static json_t *met_flow(const wick_flow *f)
+static json_t *met_flow(const wick_flow *f, wick_arena *mem)
 {
+  const char *place = wick_str_utf8(mem, f->place);
   if (f->kind == WICK_FLOW_IF)
-    return json_pack("{s:s, s:s, s:I, s:I}", "place", f->place, "kind", "if", "then",
+    return json_pack("{s:s, s:s, s:I, s:I}", "place", place, "kind", "if", "then",
                      (json_int_t)f->ntaken[1], "else", (json_int_t)f->ntaken[0]);
-  return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "place", f->place, "kind", "loop", "times",
+  return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "place", place, "kind", "loop", "times",
                    (json_int_t)f->nloop, "steps", (json_int_t)f->nstep, "least",
                    (json_int_t)f->least, "most", (json_int_t)f->most);
 }
 
-json_t *wick_met_json(const wick_compiled *k)
+json_t *wick_met_json(const wick_compiled *k, wick_arena *mem)
 {
   json_t *names = json_array(), *met = json_array(), *flow = json_array();
   uint32_t n = wick_compiled_nsize(k);
   wick_met_size m;
   for (uint32_t i = 0; i < n; i++)
-    json_array_append_new(names, json_string(wick_compiled_size(k, i).name));
+    json_array_append_new(names, json_string(wick_str_utf8(mem, wick_compiled_size(k, i).name)));
   for (uint32_t i = 0; wick_compiled_met(k, i, &m); i++)
-    json_array_append_new(met, met_entry(k, i, &m, n));
+    json_array_append_new(met, met_entry(k, i, &m, n, mem));
   for (uint32_t i = 0; i < wick_compiled_nflow(k); i++) {
     wick_flow f = wick_compiled_flow(k, i);
-    json_array_append_new(flow, met_flow(&f));
+    json_array_append_new(flow, met_flow(&f, mem));
   }
   return json_pack("{s:o, s:o, s:o}", "sizes", names, "met", met, "flow", flow);
 }
@@ -264,7 +269,9 @@ wick_status wick_met_write(const char *path, const json_t *met, wick_arena *mem)
   char *text = json_dumps(met, JSON_INDENT(1));
   if (!text) return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory");
   wick_bytes part = {text, strlen(text)};
+  wick_interrupt_begin();
   wick_status bad = wick_file_write(mem, path, &part, 1);
+  wick_interrupt_end();
   free(text);
   return bad;
 }

@@ -20,9 +20,9 @@
 #include "base/status.h"
 
 /* What the compiled model has done, and met, or has copies for. NULL where there is no memory. */
-json_t *wick_met_json(const wick_compiled *k);
+json_t *wick_met_json(const wick_compiled *k, wick_arena *mem);
 /* {"rate": [16000], ...}: what these inputs hold, by watched input; NULL: nothing that is said. */
-json_t *wick_met_contents(const wick_compiled *k, const void *const *content);
+json_t *wick_met_contents(const wick_compiled *k, const void *const *content, wick_arena *mem);
 /* Adds what `more` has to `all`, where it is of the same sizes. */
 WICK_CHECKED wick_status wick_met_add(json_t *all, const json_t *more, const char *path,
                                       wick_arena *mem);

@@ -1,5 +1,5 @@
-/* The header is a Python dictionary, parsed by a cursor that stops at the first fault; then the
- * data is brought into C order and little-endian, where it is not. */
+/* Parses the header, a Python dictionary, with a cursor that stops at the first error; then
+ * converts the data to C order and little-endian. */
 #include "npy.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ typedef struct npy_type {
   const char *descr; /* without its byte order */
   wick_elem elem;
 } npy_type;
-/* Of an element's rows the first one is written. */
+/* If an element type has several rows, the first one is used for writing. */
 static const npy_type npy_types[] = {
     {"f8", WICK_F64}, {"f4", WICK_F32},   {"f2", WICK_F16},  {"i8", WICK_I64},
     {"i4", WICK_I32}, {"i2", WICK_I16},   {"i1", WICK_I8},   {"u8", WICK_U64},
@@ -24,10 +24,9 @@ static const npy_type npy_types[] = {
 static const char *npy_kind(char c)
 {
   switch (c) {
-  case 'U':
-  case 'S':
-  case 'a': return "strings";
-  case 'O': return "Python objects";
+  case 'O':
+    return "Python objects, which only Python can read; strings can be saved with astype('U')";
+  case 'T': return "strings of no fixed length, which can be saved with astype('U')";
   case 'M':
   case 'm': return "dates or times";
   case 'V': return "raw bytes";
@@ -41,7 +40,7 @@ enum { NPY_DESCR = 1, NPY_FORTRAN = 2, NPY_SHAPE = 4 };
 
 typedef struct npy_header {
   const char *start, *at, *end;
-  const char *wanted; /* what should have stood at `at`; NULL while all is well */
+  const char *expected; /* the expected text at `at`; NULL if there is no error */
   unsigned seen;
   const char *descr;
   size_t ndescr;
@@ -51,9 +50,9 @@ typedef struct npy_header {
   int64_t dim[WICK_MAX_RANK];
 } npy_header;
 
-static bool npy_wanted(npy_header *h, const char *what)
+static bool npy_expected(npy_header *h, const char *what)
 {
-  if (!h->wanted) h->wanted = what;
+  if (!h->expected) h->expected = what;
   return false;
 }
 
@@ -63,7 +62,7 @@ static void npy_space(npy_header *h)
     h->at++;
 }
 
-/* Takes `c`, with white space before it; says nothing where another one stands there. */
+/* Takes `c` after white space. Reports no error if another character is there. */
 static bool npy_takes(npy_header *h, char c)
 {
   npy_space(h);
@@ -83,11 +82,11 @@ static bool npy_word(npy_header *h, const char *word)
 static bool npy_string(npy_header *h, const char **out, size_t *out_n)
 {
   npy_space(h);
-  if (h->at == h->end || (*h->at != '\'' && *h->at != '"')) return npy_wanted(h, "a string");
+  if (h->at == h->end || (*h->at != '\'' && *h->at != '"')) return npy_expected(h, "a string");
   char quote = *h->at;
   const char *from = ++h->at;
   while (h->at < h->end && *h->at != quote && *h->at != '\\') h->at++;
-  if (h->at == h->end || *h->at == '\\') return npy_wanted(h, "the end of the string");
+  if (h->at == h->end || *h->at == '\\') return npy_expected(h, "the end of the string");
   *out = from;
   *out_n = (size_t)(h->at++ - from);
   return true;
@@ -100,8 +99,8 @@ static bool npy_int(npy_header *h, int64_t *out)
   *out = 0;
   for (; h->at < h->end && *h->at >= '0' && *h->at <= '9'; h->at++)
     if (wick_mul_overflows(*out, 10, out) || wick_add_overflows(*out, *h->at - '0', out))
-      return npy_wanted(h, "a number below 2^63");
-  if (h->at == from) return npy_wanted(h, "a size");
+      return npy_expected(h, "a number below 2^63");
+  if (h->at == from) return npy_expected(h, "a size");
   if (h->at < h->end && *h->at == 'L') h->at++; /* Python 2 wrote long integers so */
   return true;
 }
@@ -109,13 +108,13 @@ static bool npy_int(npy_header *h, int64_t *out)
 /* "()", "(3,)", "(3, 4)" */
 static bool npy_shape(npy_header *h)
 {
-  if (!npy_takes(h, '(')) return npy_wanted(h, "'('");
+  if (!npy_takes(h, '(')) return npy_expected(h, "'('");
   while (!npy_takes(h, ')')) {
-    if (h->rank == WICK_MAX_RANK) return npy_wanted(h, "at most 16 dimensions");
+    if (h->rank == WICK_MAX_RANK) return npy_expected(h, "at most 16 dimensions");
     if (!npy_int(h, &h->dim[h->rank++])) return false;
     if (npy_takes(h, ',')) continue;
-    if (h->rank == 1) return npy_wanted(h, "','"); /* "(3)" is a number */
-    if (!npy_takes(h, ')')) return npy_wanted(h, "',' or ')'");
+    if (h->rank == 1) return npy_expected(h, "','"); /* "(3)" is a number */
+    if (!npy_takes(h, ')')) return npy_expected(h, "',' or ')'");
     return true;
   }
   return true;
@@ -129,37 +128,37 @@ static bool npy_value(npy_header *h, const char *key, size_t n)
                                                                      : 0;
   if (!which || (h->seen & which)) {
     h->at = key;
-    return npy_wanted(h, "each of the keys descr, fortran_order, shape once");
+    return npy_expected(h, "each of the keys descr, fortran_order, shape once");
   }
   h->seen |= which;
   npy_space(h);
   if (which == NPY_SHAPE) return npy_shape(h);
   if (which == NPY_FORTRAN) {
     h->fortran = npy_word(h, "True");
-    return h->fortran || npy_word(h, "False") || npy_wanted(h, "True or False");
+    return h->fortran || npy_word(h, "False") || npy_expected(h, "True or False");
   }
   h->structure = h->at < h->end && (*h->at == '[' || *h->at == '(');
-  if (h->structure) return false; /* refused by name, without a look into it */
+  if (h->structure) return false; /* refused as a whole, without parsing it */
   return npy_string(h, &h->descr, &h->ndescr);
 }
 
 static bool npy_dictionary(npy_header *h)
 {
-  if (!npy_takes(h, '{')) return npy_wanted(h, "'{'");
+  if (!npy_takes(h, '{')) return npy_expected(h, "'{'");
   while (!npy_takes(h, '}')) {
     const char *key;
     size_t n;
     if (!npy_string(h, &key, &n)) return false;
-    if (!npy_takes(h, ':')) return npy_wanted(h, "':'");
+    if (!npy_takes(h, ':')) return npy_expected(h, "':'");
     if (!npy_value(h, key, n)) return false;
     if (npy_takes(h, ',')) continue;
-    if (!npy_takes(h, '}')) return npy_wanted(h, "',' or '}'");
+    if (!npy_takes(h, '}')) return npy_expected(h, "',' or '}'");
     break;
   }
   npy_space(h);
-  if (h->at != h->end) return npy_wanted(h, "the end of the header");
+  if (h->at != h->end) return npy_expected(h, "the end of the header");
   if (h->seen != (NPY_DESCR | NPY_FORTRAN | NPY_SHAPE))
-    return npy_wanted(h, "descr, fortran_order and shape");
+    return npy_expected(h, "descr, fortran_order and shape");
   return true;
 }
 
@@ -180,13 +179,13 @@ static wick_status npy_elem(const npy_header *h, const char *place, wick_arena *
   int most = h->ndescr > 40 ? 40 : (int)h->ndescr;
   if (kind)
     return wick_fail(mem, WICK_EUNSUPPORTED, place,
-                     "its elements are %s (\"%.*s\"), wanted numbers or bool", kind, most,
-                     h->descr);
+                     "its elements (\"%.*s\") are %s; expected numbers, bool or strings", most,
+                     h->descr, kind);
   return wick_fail(mem, WICK_EUNSUPPORTED, place, "its element type \"%.*s\" is not known", most,
                    h->descr);
 }
 
-/* Leaves `r` at the data. */
+/* Reads the header, and leaves `r` at the data. */
 static wick_status npy_parse(wick_reader *r, const char *place, wick_arena *mem, npy_header *h)
 {
   wick_span magic, text = {0};
@@ -196,8 +195,8 @@ static wick_status npy_parse(wick_reader *r, const char *place, wick_arena *mem,
   if (!wick_read_span(r, 6, &magic) || memcmp(magic.at, WICK_NPY_MAGIC, 6) != 0)
     return wick_fail(mem, WICK_EPARSE, place, "it does not begin like an .npy file");
   if (wick_read_u8(r, &major) && wick_read_u8(r, &minor) && (major < 1 || major > 3 || minor))
-    return wick_fail(mem, WICK_EUNSUPPORTED, place, "its format is %u.%u, wanted 1.0 to 3.0", major,
-                     minor);
+    return wick_fail(mem, WICK_EUNSUPPORTED, place, "its format is %u.%u, expected 1.0 to 3.0",
+                     major, minor);
   if (major == 1 && wick_read_u16(r, &n16))
     n = n16;
   else if (major != 1)
@@ -208,9 +207,9 @@ static wick_status npy_parse(wick_reader *r, const char *place, wick_arena *mem,
   if (npy_dictionary(h)) return NULL;
   if (h->structure)
     return wick_fail(mem, WICK_EUNSUPPORTED, place,
-                     "its elements are structures, wanted numbers or bool");
-  return wick_fail(mem, WICK_EPARSE, place, "at byte %zu: wanted %s",
-                   (size_t)((const unsigned char *)h->at - r->start), h->wanted);
+                     "its elements are structures; expected numbers, bool or strings");
+  return wick_fail(mem, WICK_EPARSE, place, "at byte %zu: expected %s",
+                   (size_t)((const unsigned char *)h->at - r->start), h->expected);
 }
 
 /* ---- data ---- */
@@ -225,7 +224,7 @@ static void npy_swap(unsigned char *at, uint64_t nbytes, size_t unit)
     }
 }
 
-/* n items of `size` bytes, `step` bytes apart, into a row. */
+/* Copies n items of `size` bytes, `step` bytes apart, to contiguous memory. */
 static void npy_gather(unsigned char *to, const unsigned char *from, int64_t n, size_t step,
                        size_t size)
 {
@@ -247,7 +246,7 @@ static void npy_gather(unsigned char *to, const unsigned char *from, int64_t n, 
   }
 }
 
-/* From first axis fastest to last axis fastest. Not for empty arrays, nor rank 0. */
+/* Converts Fortran order to C order. Not for empty arrays or rank 0. */
 static void npy_reorder(const wick_array *a, const unsigned char *from, unsigned char *to,
                         size_t size)
 {
@@ -271,7 +270,7 @@ static void npy_reorder(const wick_array *a, const unsigned char *from, unsigned
   }
 }
 
-/* The data in place, or a copy as Wick has it. */
+/* The data in place, or a copy in Wick's order. */
 static const void *npy_data(const wick_array *a, wick_span s, bool swap, bool fortran,
                             wick_arena *mem)
 {
@@ -292,6 +291,90 @@ static const void *npy_data(const wick_array *a, wick_span s, bool swap, bool fo
   return to;
 }
 
+enum { NPY_MOST_EMPTY = 1 << 24 }; /* strings that have no bytes in the file */
+
+/* Converts one element to UTF-8. Returns false if one of its codes is not a character. */
+static bool npy_string_of(const unsigned char *at, uint64_t letters, bool wide, bool swap,
+                          wick_arena *mem, wick_string *out)
+{
+  uint32_t unit = wide ? 4 : 1;
+  static const unsigned char none[4] = {0};
+  while (letters && memcmp(at + (letters - 1) * unit, none, unit) == 0) letters--;
+  if (!wide) {
+    *out = (wick_string){(const char *)at, letters};
+    return true;
+  }
+  char *to = wick_arena_alloc(mem, (size_t)letters * 4 + 1, 1), *end = to;
+  for (uint64_t i = 0; i < letters; i++, at += 4) {
+    uint32_t c =
+        (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    if (swap) c = __builtin_bswap32(c);
+    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return false;
+    if (c < 0x80) {
+      *end++ = (char)c;
+      continue;
+    }
+    uint32_t more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3; /* bytes after the first */
+    *end++ = (char)((0xffu << (7 - more) & 0xff) | c >> 6 * more);
+    while (more-- > 0) *end++ = (char)(0x80 | (c >> 6 * more & 0x3f));
+  }
+  *out = (wick_string){to, (uint64_t)(end - to)};
+  return true;
+}
+
+/* The number after "U" or "S": characters of each element; -1: these are no strings. */
+static int64_t npy_letters(const npy_header *h)
+{
+  const char *d = h->descr;
+  size_t n = h->ndescr;
+  if (n && strchr("<>|=", *d)) d++, n--;
+  if (n < 2 || n > 10 || !strchr("USa", *d)) return -1;
+  int64_t letters = 0;
+  for (size_t i = 1; i < n; i++) {
+    if (d[i] < '0' || d[i] > '9') return -1;
+    letters = 10 * letters + (d[i] - '0');
+  }
+  return letters;
+}
+
+static wick_status npy_data_fits(const wick_reader *r, uint64_t nbytes, const char *type,
+                                 const char *place, wick_arena *mem)
+{
+  if (nbytes == wick_reader_left(r)) return NULL;
+  return wick_fail(mem, WICK_EPARSE, place, "it has %zu bytes of data, %s needs %llu",
+                   wick_reader_left(r), type, (unsigned long long)nbytes);
+}
+
+/* "U" has four bytes for each character, "S" has one; what is left of an element is zeros. */
+static wick_status npy_strings(const npy_header *h, wick_reader *r, const char *place,
+                               wick_arena *mem, wick_array *out)
+{
+  bool swap = h->ndescr && *h->descr == '>', wide = memchr(h->descr, 'U', h->ndescr) != NULL;
+  uint64_t letters = (uint64_t)npy_letters(h), size = letters * (wide ? 4 : 1), count, all;
+  out->elem = WICK_STRING;
+  const char *type = wick_array_type(mem, out->elem, out->rank, out->dim);
+  if (!wick_array_nbytes(WICK_BOOL, out->rank, out->dim, &count) ||
+      wick_mul_overflows(count, size, &all) || count > SIZE_MAX / 2 / sizeof(wick_string))
+    return wick_fail(mem, WICK_ERANGE, place, "the size of %s overflows", type);
+  WICK_TRY(npy_data_fits(r, all, type, place, mem));
+  if (!size && count > NPY_MOST_EMPTY)
+    return wick_fail(mem, WICK_ELIMIT, place, "%llu empty strings are too many",
+                     (unsigned long long)count);
+  const unsigned char *at = r->at;
+  if (h->fortran && out->rank > 1 && all) {
+    unsigned char *to = wick_arena_alloc(mem, (size_t)all, 64);
+    npy_reorder(out, at, to, (size_t)size);
+    at = to;
+  }
+  wick_string *text = wick_new(mem, wick_string, count + 1);
+  out->data = text, out->nbytes = count * sizeof *text;
+  for (uint64_t i = 0; i < count; i++, at += size)
+    if (!npy_string_of(at, letters, wide, swap, mem, &text[i]))
+      return wick_fail(mem, WICK_EPARSE, place, "element %llu has a code that is no character",
+                       (unsigned long long)i);
+  return NULL;
+}
+
 wick_status wick_npy_read(wick_span bytes, const char *place, wick_arena *mem, wick_array *out)
 {
   wick_reader r = wick_reader_make(bytes.at, bytes.nbytes);
@@ -300,13 +383,12 @@ wick_status wick_npy_read(wick_span bytes, const char *place, wick_arena *mem, w
   WICK_TRY(npy_parse(&r, place, mem, &h));
   *out = (wick_array){.name = "", .rank = h.rank};
   memcpy(out->dim, h.dim, sizeof h.dim);
+  if (npy_letters(&h) >= 0) return npy_strings(&h, &r, place, mem, out);
   WICK_TRY(npy_elem(&h, place, mem, &out->elem, &swap));
   const char *type = wick_array_type(mem, out->elem, out->rank, out->dim);
   if (!wick_array_nbytes(out->elem, out->rank, out->dim, &out->nbytes))
     return wick_fail(mem, WICK_ERANGE, place, "the size of %s overflows", type);
-  if (out->nbytes != wick_reader_left(&r))
-    return wick_fail(mem, WICK_EPARSE, place, "it has %zu bytes of data, %s wants %llu",
-                     wick_reader_left(&r), type, (unsigned long long)out->nbytes);
+  WICK_TRY(npy_data_fits(&r, out->nbytes, type, place, mem));
   out->data = npy_data(out, (wick_span){r.at, (size_t)out->nbytes}, swap, h.fortran, mem);
   return NULL;
 }
@@ -348,7 +430,7 @@ wick_status wick_npy_header(const wick_array *a, const char *place, wick_arena *
 
 /* ---- strings ---- */
 
-/* Where the next character ends. */
+/* The end of the next character. */
 static uint64_t npy_letter(wick_string s, uint64_t at)
 {
   for (at++; at < s.nbytes && ((unsigned char)s.at[at] & 0xc0) == 0x80;) at++;

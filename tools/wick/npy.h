@@ -1,9 +1,9 @@
 /* NumPy's .npy, versions 1.0 to 3.0.
  *
- * Read: floats, integers, bool and complex of both byte orders, C and Fortran order. NumPy has no
- * type for bf16: ml_dtypes writes it as raw items of two bytes ("V2"), which is what is read and
- * written here; the name "bfloat16" is read too. Structures, strings, dates and Python objects are
- * refused by name. Strings are written ("U7": all as long as the longest).
+ * Read: floats, integers, bool, complex and strings ("U" and "S") of both byte orders, C and
+ * Fortran order. NumPy has no type for bf16: ml_dtypes writes it as raw items of two bytes ("V2"),
+ * which is what is read and written here; the name "bfloat16" is read too. Structures, dates and
+ * Python objects are refused by name. Strings are written ("U7": all as long as the longest).
  * Source: numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
 #ifndef WICK_TOOLS_NPY_H
 #define WICK_TOOLS_NPY_H
@@ -12,11 +12,11 @@
 
 #define WICK_NPY_MAGIC "\x93NUMPY"
 
-/* The whole of the bytes is one array; what follows its data is an error. */
+/* Reads one array. Bytes after its data are an error. */
 WICK_CHECKED wick_status wick_npy_read(wick_span bytes, const char *place, wick_arena *mem,
                                        wick_array *out);
 
-/* What stands before the data: version 1.0, a multiple of 64 bytes, as NumPy writes it. */
+/* The header that precedes the data: version 1.0, a multiple of 64 bytes, as NumPy writes it. */
 WICK_CHECKED wick_status wick_npy_header(const wick_array *a, const char *place, wick_arena *mem,
                                          wick_bytes *out);
 

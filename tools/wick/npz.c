@@ -1,5 +1,5 @@
-/* libzip allocates for itself and must be closed again, so nothing is taken from an arena while it
- * is open: a first opening counts, a second one fills what the count asked for. */
+/* libzip allocates its own memory and must be closed, so no arena allocates while it is open: a
+ * first pass counts, and a second pass fills the memory that was allocated in between. */
 #include "npz.h"
 
 #include <stdio.h>
@@ -114,6 +114,14 @@ static bool npz_open(npz_scan *s)
   return ok;
 }
 
+/* "arr_0", "arr_1", ... are what NumPy calls arrays without a name: they are in order. */
+static const char *npz_name(const char *name)
+{
+  bool numbered =
+      strncmp(name, "arr_", 4) == 0 && name[4] && !name[4 + strspn(name + 4, "0123456789")];
+  return numbered ? "" : name;
+}
+
 wick_status wick_npz_read(wick_span bytes, const char *place, wick_arena *mem, wick_arrays *list)
 {
   enum { LEAST = 22 }; /* the record at a zip file's end; libzip takes no bytes for an empty one */
@@ -129,7 +137,8 @@ wick_status wick_npz_read(wick_span bytes, const char *place, wick_arena *mem, w
     wick_array a;
     const char *in = wick_str_printf(mem, "%s: \"%s\"", place, entry[k].name);
     WICK_TRY(wick_npy_read((wick_span){entry[k].at, entry[k].nbytes}, in, mem, &a));
-    a.name = entry[k].name;
+    a.name = npz_name(entry[k].name);
+    a.by_name = *a.name != 0;
     wick_push(mem, list, a);
   }
   return NULL;

@@ -1,9 +1,10 @@
-/* Files by their kind; and TensorProto, which the ONNX reader reads. */
+/* Dispatches on the kind of a file; reads and writes TensorProto with the ONNX reader. */
 #include "tensor_io.h"
 
 #include <string.h>
 
 #include "base/str.h"
+#include "import/format.h"
 #include "import/onnx/tensor.h"
 
 #include "image.h"
@@ -46,7 +47,8 @@ wick_status wick_pb_read(wick_span bytes, const char *place, wick_arena *mem, wi
   WICK_TRY(wick_wire_decode(&wick_onnx_tensor_message, bytes, place, mem, &message));
   const wick_onnx_tensor *t = message;
   wick_onnx_data d;
-  WICK_TRY(wick_onnx_tensor_read(t, NULL, place, mem, &d));
+  const wick_onnx_outside outside = {.texts = true}; /* and no files: external data is refused */
+  WICK_TRY(wick_onnx_tensor_read(t, &outside, place, mem, &d));
   *out = (wick_array){.name = wick_wire_text(mem, t->name),
                       .elem = d.elem,
                       .rank = d.rank,
@@ -122,17 +124,24 @@ wick_status wick_arrays_read(wick_files *files, const char *path, wick_arena *me
     WICK_TRY(wick_pb_read(s, path, mem, &a));
   else if (tensor_io_ends(path, ".json"))
     a.data = a.json = wick_str_dupn(mem, (const char *)s.at, a.nbytes = s.nbytes);
+  else if (wick_format_of(s))
+    return wick_fail(mem, WICK_EPARSE, path,
+                     "this is %s, expected .npy, .npz, .png, .jpg, a TensorProto in a file named "
+                     ".pb, or a map in one named .json",
+                     wick_format_of(s)->name);
   else
     return wick_fail(mem, WICK_EPARSE, path,
-                     "it does not begin like a file of a known kind, wanted .npy, .npz, .png, "
+                     "it does not begin like a file of a known kind, expected .npy, .npz, .png, "
                      ".jpg, a TensorProto in a file named .pb, or a map in one named .json");
   wick_push(mem, list, a);
   return NULL;
 }
 
-wick_status wick_array_write(const wick_array *a, const char *path, wick_arena *tmp)
+wick_status wick_array_parts(const wick_array *a, const char *path, wick_arena *tmp,
+                             wick_bytes part[2])
 {
-  wick_bytes part[2] = {{0}, {a->data, (size_t)a->nbytes}};
+  part[0] = (wick_bytes){0};
+  part[1] = (wick_bytes){a->data, (size_t)a->nbytes};
   if (tensor_io_ends(path, ".npy") && a->elem == WICK_STRING)
     WICK_TRY(wick_npy_texts(a, path, tmp, part));
   else if (tensor_io_ends(path, ".npy"))
@@ -141,6 +150,13 @@ wick_status wick_array_write(const wick_array *a, const char *path, wick_arena *
     WICK_TRY(wick_pb_header(a, path, tmp, &part[0]));
   else
     return wick_fail(tmp, WICK_EINVAL, path,
-                     "the file's name does not end like a known kind, wanted .npy or .pb");
+                     "the file's name does not end like a known kind, expected .npy or .pb");
+  return NULL;
+}
+
+wick_status wick_array_write(const wick_array *a, const char *path, wick_arena *tmp)
+{
+  wick_bytes part[2];
+  WICK_TRY(wick_array_parts(a, path, tmp, part));
   return wick_file_write(tmp, path, part, 2);
 }

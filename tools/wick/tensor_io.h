@@ -1,8 +1,8 @@
 /* Tensors in files: .npy, .npz, ONNX's TensorProto (.pb), pictures (image.h), and maps (map.h).
  *
- * Which of them a file is shows in its first bytes; a TensorProto has none of its own and is known
- * by its name's end, ".pb". No reader trusts what it reads: declared sizes are compared with the
- * bytes that there are, and every failure is a status with the file's name. */
+ * The first bytes of a file tell its kind; a TensorProto has no magic bytes and is recognized by
+ * its suffix, ".pb". No reader trusts what it reads: declared sizes are compared with the bytes
+ * that there are, and every failure is a status with the file's name. */
 #ifndef WICK_TOOLS_TENSOR_IO_H
 #define WICK_TOOLS_TENSOR_IO_H
 
@@ -12,7 +12,8 @@
 #include "wick/wick.h"
 
 typedef struct wick_array {
-  const char *name; /* that the file gives it (in .npz and .pb), else "" */
+  const char *name; /* from the file (.npz and .pb), else "" */
+  bool by_name;     /* the input is chosen by name: for .npz, which has no order */
   wick_elem elem;
   bool picture; /* u8[height, width, channels], to be fitted to its input (wick_image_fit) */
   uint32_t rank;
@@ -32,16 +33,19 @@ WICK_CHECKED wick_status wick_arrays_read(wick_files *files, const char *path, w
 /* Writes a file whose name ends in .npy or .pb. */
 WICK_CHECKED wick_status wick_array_write(const wick_array *a, const char *path, wick_arena *tmp);
 
+/* The bytes of such a file; they live in `tmp` and in the array. */
+WICK_CHECKED wick_status wick_array_parts(const wick_array *a, const char *path, wick_arena *tmp,
+                                          wick_bytes part[2]);
+
 /* One TensorProto. */
 WICK_CHECKED wick_status wick_pb_read(wick_span bytes, const char *place, wick_arena *mem,
                                       wick_array *out);
-/* What stands before the data (an array without its raw_data's bytes), as text; the data follows.
- */
+/* The bytes that precede the data (the message without the bytes of raw_data); the data follows. */
 WICK_CHECKED wick_status wick_pb_header(const wick_array *a, const char *place, wick_arena *mem,
                                         wick_bytes *out);
 
-/* Bytes of the elements; false where they are more than any memory holds. Sizes before a 0 count,
- * so that a shape that cannot be is found in an empty tensor too. */
+/* The bytes of the elements. Returns false if they are more than any memory holds. Sizes before a 0
+ * count, so that a shape that cannot be is found in an empty tensor too. */
 bool wick_array_nbytes(wick_elem elem, uint32_t rank, const int64_t *dim, uint64_t *out);
 
 /* "f32[1,3,224,224]"; a negative dimension prints as "?". */

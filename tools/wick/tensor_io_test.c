@@ -110,14 +110,14 @@ static const struct {
      S("\x93NUMPY\1\0\x39\0{'descr': '|u1', 'fortran_order': False, 'shape': (3,)} \n\1\2\3"),
      NULL},
     {"x.npy", S(onnx_file),
-     ": it does not begin like a file of a known kind, wanted .npy, .npz, .png, .jpg, a "
+     ": this is an ONNX tensor, not a model, expected .npy, .npz, .png, .jpg, a "
      "TensorProto in a file named .pb, or a map in one named .json"},
     {"x.npy", S("\x93NUMPY"), ": at byte 6: "},
     {"x.npz", S("PK\3\4"), ": it is no zip file"},
     {"x.png", S("\x89PNG\r\n\x1a\n"), ": it cannot be read as PNG: the file ends too early"},
     {"x.jpg", S("\xff\xd8\xff"), ": it cannot be read as JPEG: "},
     {"x.pb", S("\x08"), ": at byte 1: "},
-    {"empty", S(""), ": it does not begin like"},
+    {"empty", S(""), ": this is an empty file"},
 };
 
 static void test_kinds(void **state)
@@ -174,8 +174,8 @@ static void test_write(void **state)
   }
   wick_status s = wick_array_write(&a, "a.txt", &t.tmp);
   assert_non_null(s);
-  assert_string_equal(s->message,
-                      "a.txt: the file's name does not end like a known kind, wanted .npy or .pb");
+  assert_string_equal(
+      s->message, "a.txt: the file's name does not end like a known kind, expected .npy or .pb");
   rmdir(folder);
   io_end(&t);
 }

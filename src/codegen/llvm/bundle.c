@@ -122,7 +122,8 @@ static void bundle_stack(bundle *b)
   if (e->frame.fault)
     b->fault = LLVMBuildAlloca(e->b, LLVMArrayType2(i64, sizeof(wick_fault) / 8), "");
   for (uint32_t i = 0; i < WICK_COUNT(bundle_floats); i++)
-    if (bundle_floats[i].machine == e->target->machine) b->environment = &bundle_floats[i];
+    if (bundle_floats[i].machine == e->target->machine && !e->target->soft_float)
+      b->environment = &bundle_floats[i];
   if (!b->environment || b->environment->bits) return;
   b->before = LLVMBuildAlloca(e->b, i32, "");
   b->now = LLVMBuildAlloca(e->b, i32, "");

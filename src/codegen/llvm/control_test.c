@@ -136,10 +136,10 @@ static const char flow_text[] =
                                       "      %c = gt %a, %one : bool\n"
                                       "      yield %c\n"
                                       "    } (%b: i64, %m: i64) {\n"
-                                      "      %r = rem %b, %two : i64\n"
+                                      "      %r = rem_unchecked %b, %two : i64\n"
                                       "      %even = eq %r, %zero : bool\n"
                                       "      %next = if %even () {\n"
-                                      "        %h = quot %b, %two : i64\n"
+                                      "        %h = div_unchecked %b, %two : i64\n"
                                       "        yield %h\n"
                                       "      } () {\n"
                                       "        %p = mul %b, %three : i64\n"
@@ -301,7 +301,7 @@ static const char fail_text[] = "loop @gather(@out %y: " F32(8) ", @in %x: " F32
                            "loop @run(@out %y: " F32(8) ", @in %x: " F32(8) ", @in %i: " I64(
                                8) ") {\n"
                                   "  launch @gather %y, %x, %i {tasks=4}\n"
-                                  "  launch @gather %y, %x, %i {tasks=8, beside=true}\n"
+                                  "  launch @gather %y, %x, %i {tasks=8, concurrent=true}\n"
                                   "  return\n"
                                   "}\n";
 

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "codegen/llvm/llvm.h"
 #include "codegen/object.h"
 #include "codegen/protocol.h"
@@ -54,6 +55,7 @@ int main(void)
 {
   static wick_guard guard;
   static wick_arena mem;
+  wick_process_end_with_parent();
   guard = (wick_guard){.allocator = wick_allocator_malloc()};
   mem = wick_arena_make(&guard);
   if (setjmp(guard.where)) {

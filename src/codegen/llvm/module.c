@@ -8,6 +8,7 @@
 
 #include "codegen/llvm/emit.h"
 #include "codegen/llvm/llvm.h"
+#include "codegen/llvm/stack.h"
 
 /* The scheduler before register allocation hoists the broadcasts of an unrolled loop, and spills:
  * half of the speed of a convolution's inner loop. Instructions are emitted in the order that is
@@ -130,6 +131,14 @@ static wick_status module_output(emit *e, LLVMTargetMachineRef machine, wick_spa
   return NULL;
 }
 
+static wick_span module_with_stack(wick_span object, uint64_t nbytes, wick_arena *mem)
+{
+  unsigned char *all = wick_arena_alloc(mem, object.nbytes + 8, 16);
+  memcpy(all, object.at, object.nbytes);
+  for (int i = 0; i < 8; i++) all[object.nbytes + (size_t)i] = (unsigned char)(nbytes >> 8 * i);
+  return (wick_span){all, object.nbytes + 8};
+}
+
 wick_status wick_llvm_compile(const wick_module *m, const wick_target *t,
                               const wick_codegen_options *options, wick_arena *mem, wick_span *out)
 {
@@ -144,7 +153,9 @@ wick_status wick_llvm_compile(const wick_module *m, const wick_target *t,
   LLVMSetModuleDataLayout(e.module, layout);
   wick_status s = module_emit(&e, m);
   if (!s && options->clean) s = module_clean(&e, machine);
+  stack_bound *stack = !s && options->stack && options->bundle ? stack_begin(&e) : NULL;
   if (!s) s = module_output(&e, machine, out);
+  if (!s && stack) *out = module_with_stack(*out, stack_end(stack, options->bundle), mem);
   LLVMDisposeTargetData(layout);
   LLVMDisposeBuilder(e.b);
   LLVMDisposeModule(e.module);

@@ -120,7 +120,10 @@ typedef struct rows_data { /* what one kernel reads and writes; the file form of
   unsigned char x[3][ROWS_BYTES];
 } rows_data;
 
-static bool rows_divides(wick_opcode op) { return op == WICK_OP_quot || op == WICK_OP_rem; }
+static bool rows_divides(wick_opcode op)
+{
+  return op == WICK_OP_div_unchecked || op == WICK_OP_rem_unchecked;
+}
 
 static void rows_fill(const rows_case *c, uint32_t lanes, rows_data *d)
 {
@@ -197,16 +200,47 @@ static bool rows_expanded(const rows_case *c, const wick_target *t)
   }
 }
 
-static const wick_opcode rows_all[] = {
-    WICK_OP_add,     WICK_OP_sub,     WICK_OP_mul,        WICK_OP_fma,         WICK_OP_muladd,
-    WICK_OP_neg,     WICK_OP_abs,     WICK_OP_sign,       WICK_OP_max,         WICK_OP_min,
-    WICK_OP_div,     WICK_OP_mod,     WICK_OP_fmod,       WICK_OP_quot,        WICK_OP_rem,
-    WICK_OP_eq,      WICK_OP_ne,      WICK_OP_lt,         WICK_OP_le,          WICK_OP_gt,
-    WICK_OP_ge,      WICK_OP_isnan,   WICK_OP_isinf,      WICK_OP_where,       WICK_OP_and,
-    WICK_OP_or,      WICK_OP_xor,     WICK_OP_not,        WICK_OP_bit_and,     WICK_OP_bit_or,
-    WICK_OP_bit_xor, WICK_OP_bit_not, WICK_OP_shift_left, WICK_OP_shift_right, WICK_OP_floor,
-    WICK_OP_ceil,    WICK_OP_trunc,   WICK_OP_round_even, WICK_OP_sqrt,        WICK_OP_cast,
-    WICK_OP_bitcast};
+static const wick_opcode rows_all[] = {WICK_OP_add,
+                                       WICK_OP_sub,
+                                       WICK_OP_mul,
+                                       WICK_OP_fma,
+                                       WICK_OP_muladd,
+                                       WICK_OP_neg,
+                                       WICK_OP_abs,
+                                       WICK_OP_sign,
+                                       WICK_OP_max,
+                                       WICK_OP_min,
+                                       WICK_OP_div,
+                                       WICK_OP_mod,
+                                       WICK_OP_fmod,
+                                       WICK_OP_div_unchecked,
+                                       WICK_OP_rem_unchecked,
+                                       WICK_OP_eq,
+                                       WICK_OP_ne,
+                                       WICK_OP_lt,
+                                       WICK_OP_le,
+                                       WICK_OP_gt,
+                                       WICK_OP_ge,
+                                       WICK_OP_isnan,
+                                       WICK_OP_isinf,
+                                       WICK_OP_where,
+                                       WICK_OP_and,
+                                       WICK_OP_or,
+                                       WICK_OP_xor,
+                                       WICK_OP_not,
+                                       WICK_OP_bit_and,
+                                       WICK_OP_bit_or,
+                                       WICK_OP_bit_xor,
+                                       WICK_OP_bit_not,
+                                       WICK_OP_shift_left,
+                                       WICK_OP_shift_right,
+                                       WICK_OP_floor,
+                                       WICK_OP_ceil,
+                                       WICK_OP_trunc,
+                                       WICK_OP_round_even,
+                                       WICK_OP_sqrt,
+                                       WICK_OP_cast,
+                                       WICK_OP_bitcast};
 
 /* ---- running ---- */
 

@@ -297,7 +297,7 @@ const struct emit_named emit_scalar_rows[] = {
     {"div", scalar_div},
     {"fmod", scalar_fmod},
     {"mod", scalar_mod},
-    {"quot", scalar_quot},
-    {"rem", scalar_rem},
+    {"div_unchecked", scalar_quot},
+    {"rem_unchecked", scalar_rem},
     {NULL, NULL},
 };

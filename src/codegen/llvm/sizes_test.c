@@ -119,7 +119,8 @@ static void tails(void **state)
       {sum, 0,
        "parallel relu.d0; at reduce_sum relu.d0 reg; split reduce_sum.r1 lane:16; split "
        "reduce_sum.r1 "
-       "part:4; order reduce_sum: r1 d0 part lane; parts reduce_sum.part; vector reduce_sum.lane; "
+       "part:4; order reduce_sum: r1 d0 part lane; rfactor reduce_sum.part; vector "
+       "reduce_sum.lane; "
        "unroll reduce_sum.d0",
        2, MAP_SIZES},
       {product, 0,
@@ -142,7 +143,7 @@ static void tails(void **state)
       {sum, 0,
        "parallel relu.d0; at reduce_sum relu.d0 reg; split reduce_sum.r1 part:4; order reduce_sum: "
        "r1 "
-       "d0 part; parts reduce_sum.part; unroll reduce_sum.d0",
+       "d0 part; rfactor reduce_sum.part; unroll reduce_sum.d0",
        2, MAP_SIZES},
   };
   for (size_t i = 0; i < WICK_COUNT(rows); i++) sizes_check(&rows[i]);

@@ -1,24 +1,24 @@
 /* For tests: kernels of groups with symbolic dimensions. One of each runs at many sizes, and gives
  * the bits of the same group and schedule with numbers in the place of its symbols, at once and
  * task by task, in machine code and, where they are few, in the interpreter of loops. */
-#ifndef WICK_LLVM_SIZES_TESTING_H
-#define WICK_LLVM_SIZES_TESTING_H
+#ifndef WICK_CODEGEN_LLVM_SIZES_TESTING_H
+#define WICK_CODEGEN_LLVM_SIZES_TESTING_H
 
 #include <ctype.h>
 #include <stdlib.h>
 
 #include "codegen/llvm/testing.h"
-#include "graph/attention.h"
-#include "graph/expand_rows.h"
-#include "graph/group/form.h"
-#include "graph/layout/block.h"
+#include "graph/decompose.h"
+#include "graph/fuse_attention.h"
+#include "graph/group/form_kernels.h"
+#include "graph/layout/assign_layouts.h"
 #include "ir/element.h"
 #include "loop/contract.h"
-#include "loop/expand.h"
-#include "loop/hoist.h"
+#include "loop/expand_math.h"
 #include "loop/interpret.h"
-#include "loop/join.h"
 #include "loop/legalize.h"
+#include "loop/licm.h"
+#include "loop/merge_stores.h"
 #include "loop/nest.h"
 #include "loop/schedule.h"
 
@@ -52,8 +52,12 @@ static sizes_kernel sizes_build(testing *t, const wick_func *g, const char *step
   wick_kernel_info info;
   testing_ok(wick_nest(g, s, &o, &t->mem, &t->mem, &info));
   testing_ok(wick_verify_func(info.loop, &t->mem));
-  const wick_func *f = wick_pass_expand(wick_pass_join(info.loop, &row, &t->mem), &t->mem);
-  f = wick_pass_hoist(wick_pass_legalize(f, &row, &t->mem), &t->mem);
+  const wick_pass_context pass = {.target = &row, .mem = &t->mem, .tmp = &t->mem};
+  wick_func *f;
+  testing_ok(wick_pass_merge_stores(&pass, info.loop, &f));
+  testing_ok(wick_pass_expand_math(&pass, f, &f));
+  testing_ok(wick_pass_legalize(&pass, f, &f));
+  testing_ok(wick_licm_loop(&pass, f, &f));
   testing_ok(wick_verify_func(f, &t->mem));
   wick_module_set(t->m, f);
   sizes_kernel k = {.name = f->name,
@@ -281,12 +285,13 @@ static void sizes_check(const sizes_case *c)
   testing_parse(&t, c->graph);
   const wick_target row = wick_target_host();
   wick_func *f = (wick_func *)(uintptr_t)wick_module_find(t.m, "main");
-  if (c->passes & BLOCK) testing_ok(wick_pass_block(f, &row, false, NULL, &t.mem, &f));
-  if (c->passes & ATTENTION) testing_ok(wick_pass_attention(f, &row, &t.mem, &f));
-  testing_ok(wick_pass_expand_rows(f, &t.mem, &f));
+  const wick_pass_context pass = {.target = &row, .mem = &t.mem, .tmp = &t.mem};
+  if (c->passes & BLOCK) testing_ok(wick_pass_assign_layouts(&pass, f, &f));
+  if (c->passes & ATTENTION) testing_ok(wick_pass_fuse_attention(&pass, f, &f));
+  testing_ok(wick_pass_decompose(&pass, f, &f));
   wick_dim_list sym = wick_func_sizes(f, &t.mem);
   assert_int_equal(sym.n, c->nsymbol);
-  testing_ok(wick_form_groups(f, &row, NULL, &t.mem, &t.mem, &f));
+  testing_ok(wick_pass_form_kernels(&pass, f, &f));
   wick_list(const wick_func *) groups = {0};
   for (uint32_t i = 0; i < t.m->funcs.n; i++)
     if (t.m->funcs.at[i]->level == WICK_GROUP) wick_push(&t.mem, &groups, t.m->funcs.at[i]);

@@ -1,10 +1,10 @@
-/* The function, its cotangents behind it. */
+/* Copies the function and appends its cotangents. */
 #include "graph/grad/grad.h"
 
 #include <string.h>
 
-#include "graph/twins.h"
-#include "graph/unused.h"
+#include "graph/merge_loops.h"
+#include "graph/region_dce.h"
 #include "ir/copy.h"
 #include "ops/grad.h"
 
@@ -105,8 +105,9 @@ wick_status wick_differentiate(const wick_func *f, const wick_gradient *g, wick_
   wick_build_return(b, end->nin + g->nwrt, result);
   WICK_TRY(wick_copy_finish(&c, out));
   /* Loops are differentiated by running them again, with all that might be kept. */
-  *out = wick_pass_unused(wick_pass_twins(*out, mem), mem);
-  return NULL;
+  const wick_pass_context pass = {.mem = mem};
+  WICK_TRY(wick_pass_merge_loops(&pass, *out, out));
+  return wick_pass_region_dce(&pass, *out, out);
 }
 
 /* ---- by name ---- */
@@ -114,7 +115,7 @@ wick_status wick_differentiate(const wick_func *f, const wick_gradient *g, wick_
 static bool grad_possible(const wick_func *f, wick_value v)
 {
   const wick_type_info *t = wick_info_of(f, v);
-  return t->kind == WICK_TENSOR && !t->layout && WICK_FLOATS >> t->elem & 1;
+  return t->kind == WICK_TENSOR && WICK_FLOATS >> t->elem & 1;
 }
 
 /* A parameter or a value on the way, a result of that name first; else a constant's node. */
@@ -164,8 +165,9 @@ wick_status wick_gradient_find(const wick_func *f, const char *of, uint32_t nwrt
   return NULL;
 }
 
-wick_status wick_pass_grad(const wick_func *f, wick_arena *mem, wick_func **out)
+wick_status wick_pass_grad(const wick_pass_context *pass, const wick_func *f, wick_func **out)
 {
+  wick_arena *mem = pass->mem;
   wick_gradient g;
   const wick_node *end = wick_return(f);
   bool acts = end->nin && grad_possible(f, end->in[0]);

@@ -1,10 +1,12 @@
-/* One walk from the last node to the first: when a node's turn comes, all its users have a group,
- * and it joins theirs where that is one, and takes it. */
+/* One traversal from the last node to the first. When it reaches a node, all users of the node have
+ * a group. The node joins that group if it is a single one and can take the node. */
 #include "graph/group/assign.h"
 
 #include "ir/op.h"
 
-enum { ASSIGN_MOST_OPERANDS = 24, ASSIGN_CHAIN = 64 };
+/* Loops of a group are built by recursion over its stages, so that a group has few nodes, however
+ * long a chain of element-wise ones is. */
+enum { ASSIGN_MOST_OPERANDS = 24, ASSIGN_MOST_NODES = 48, ASSIGN_CHAIN = 64 };
 
 /* ---- nodes ---- */
 
@@ -23,15 +25,16 @@ bool wick_group_is_scalar(const wick_func *f, const wick_node *n)
 bool wick_group_joins(const wick_func *f, const wick_node *n)
 {
   int64_t dim[WICK_MAX_RANK];
-  return wick_op_of(n)->joins && wick_type_const_dims(wick_info_of(f, n->first), dim);
+  return wick_op_of(n)->concat_layout && wick_type_const_dims(wick_info_of(f, n->first), dim);
 }
 
 bool wick_group_turns(const wick_func *f, const wick_node *n, uint32_t *perm)
 {
   int64_t dim[WICK_MAX_RANK];
-  if (!wick_op_of(n)->turns || !wick_type_const_dims(wick_info_of(f, n->first), dim)) return false;
+  if (!wick_op_of(n)->permutation || !wick_type_const_dims(wick_info_of(f, n->first), dim))
+    return false;
   uint32_t rank = wick_info_of(f, n->first)->rank, last = rank;
-  wick_op_of(n)->turns(n->attr, rank, perm);
+  wick_op_of(n)->permutation(n->attr, rank, perm);
   while (last > 1 && dim[last - 1] == 1 && perm[last - 1] == last - 1) last--;
   return last && perm[last - 1] == last - 1;
 }
@@ -39,7 +42,7 @@ bool wick_group_turns(const wick_func *f, const wick_node *n, uint32_t *perm)
 bool wick_group_is_part(const wick_func *f, const wick_node *n, int64_t *offset)
 {
   int64_t begin[WICK_MAX_RANK];
-  if (!wick_op_of(n)->part || !wick_op_of(n)->part(n, begin) ||
+  if (!wick_op_of(n)->static_slice || !wick_op_of(n)->static_slice(n, begin) ||
       wick_elem_storage[wick_info_of(f, n->first)->elem].bits % 8) /* it may begin within a byte */
     return false;
   const wick_type_info *x = wick_info_of(f, n->in[0]), *y = wick_info_of(f, n->first);
@@ -102,7 +105,8 @@ static bool assign_is_of_chosen(const wick_func *f, wick_value v)
 
 bool wick_group_is_chosen(const wick_func *f, const wick_node *n, wick_picked *out)
 {
-  if (!wick_op_of(n)->chosen || wick_elem_storage[wick_info_of(f, n->first)->elem].bits % 8 ||
+  if (!wick_op_of(n)->dynamic_slice ||
+      wick_elem_storage[wick_info_of(f, n->first)->elem].bits % 8 ||
       assign_is_of_chosen(f, n->in[0]))
     return false;
   const wick_node *loop = assign_loop_of(f, n->in[1]);
@@ -110,7 +114,7 @@ bool wick_group_is_chosen(const wick_func *f, const wick_node *n, wick_picked *o
   int64_t least;
   uint32_t axis;
   *out = (wick_picked){.index = n->in[1], .step = 1};
-  wick_op_of(n)->chosen(n->attr, &axis, &out->reverse);
+  wick_op_of(n)->dynamic_slice(n->attr, &axis, &out->reverse);
   if (!loop || !assign_steps_within(f, loop, x->dim[axis])) return false; /* nor does it clamp */
   for (uint32_t k = 0; k < axis; k++)
     if (!wick_dim_is(x->dim[k], 1)) return false;
@@ -131,7 +135,7 @@ bool wick_group_is_view(const wick_func *f, const wick_node *n)
 
 bool wick_group_is_later(const wick_node *n)
 {
-  return n->op == WICK_OP_call || n->op == WICK_OP_tuple || n->op == WICK_OP_item;
+  return n->op == WICK_OP_call || n->op == WICK_OP_tuple || n->op == WICK_OP_tuple_get;
 }
 
 static bool assign_has_code(const wick_func *f, const wick_node *n)
@@ -147,6 +151,7 @@ static bool assign_has_code(const wick_func *f, const wick_node *n)
 typedef struct assign {
   wick_groups g;
   uint32_t *anchor; /* per root: the node with stages of its own; UINT32_MAX: none yet */
+  uint32_t *count;  /* per root: nodes */
   bool *rows;       /* per root: it has folds along rows */
   uint32_t *before; /* per node: the root whose anchor it leads to, from a convolution by depth */
   uint64_t near;    /* bytes of an image that stay where it was written */
@@ -159,8 +164,7 @@ uint32_t wick_group_operands(const wick_groups *g, uint32_t root, wick_value *ou
 {
   uint32_t n = 0;
   bool host = wick_op_of(&g->f->node[root])->host; /* it takes all of them in memory */
-  for (uint32_t i = 0; i <= root; i++) {
-    if (g->of[i] != root) continue;
+  for (uint32_t i = g->first[root]; i != UINT32_MAX; i = g->next[i])
     for (uint32_t k = 0; k < g->f->node[i].nin; k++) {
       wick_value v = g->f->node[i].in[k];
       uint32_t d = v.id ? g->definer[v.id] : UINT32_MAX;
@@ -169,7 +173,6 @@ uint32_t wick_group_operands(const wick_groups *g, uint32_t root, wick_value *ou
       for (uint32_t j = 0; j < n && !seen; j++) seen = out[j].id == v.id;
       if (!seen) out[n++] = v;
     }
-  }
   return n;
 }
 
@@ -203,8 +206,9 @@ static bool assign_is_row(const wick_func *f, const wick_node *n, wick_value lik
 {
   const wick_op *op = wick_op_of(n);
   uint32_t rank = wick_info_of(f, like)->rank;
-  if (!op->along || n->nout != 1 || !rank || !assign_fits(f, n->in[0], like, false)) return false;
-  return op->along(n->attr, rank) == 1u << (rank - 1) &&
+  if (!op->reduced_axes || n->nout != 1 || !rank || !assign_fits(f, n->in[0], like, false))
+    return false;
+  return op->reduced_axes(n->attr, rank) == 1u << (rank - 1) &&
          (assign_fits(f, n->first, like, false) || assign_fits(f, n->first, like, true));
 }
 
@@ -230,7 +234,7 @@ static bool assign_is_epilogue(const assign *s, const wick_node *n)
   for (uint32_t steps = 0; depth && steps < ASSIGN_CHAIN; steps++) {
     const wick_node *at = stack[--depth];
     if (!wick_group_is_scalar(s->g.f, at)) {
-      if (!wick_op_of(at)->along) return true;
+      if (!wick_op_of(at)->reduced_axes) return true;
       continue;
     }
     for (uint32_t k = 0; k < at->nin && depth < ASSIGN_CHAIN; k++) {
@@ -267,7 +271,7 @@ static bool assign_widens(const assign *s, uint32_t i)
   for (uint32_t u = s->g.uses.first[n->first.id]; wider && u < s->g.uses.first[n->first.id + 1];
        u++) {
     const wick_node *user = &f->node[s->g.uses.use[u]];
-    wider = wick_group_is_scalar(f, user) || wick_op_of(user)->along;
+    wider = wick_group_is_scalar(f, user) || wick_op_of(user)->reduced_axes;
   }
   return wider;
 }
@@ -321,7 +325,7 @@ static bool assign_takes(assign *s, uint32_t root, uint32_t i)
   const wick_func *f = s->g.f;
   const wick_node *n = &f->node[i];
   if (wick_op_of(n)->host || wick_op_of(&f->node[root])->host) return false;
-  if (wick_op_of(n)->alone || wick_op_of(&f->node[root])->alone) return false;
+  if (wick_op_of(n)->unfusable || wick_op_of(&f->node[root])->unfusable) return false;
   if (s->before[i] == root) return true;
   wick_value like = f->node[root].first;
   bool whole = assign_fits(f, n->first, like, false);
@@ -344,13 +348,16 @@ static void assign_node(assign *s, uint32_t i)
   if (root != UINT32_MAX) {
     uint32_t anchor = s->anchor[root];
     bool rows = s->rows[root];
-    if (assign_takes(s, root, i)) {
-      s->g.of[i] = root;
+    if (s->count[root] < ASSIGN_MOST_NODES && assign_takes(s, root, i)) {
+      s->g.of[i] = root, s->count[root]++;
+      s->g.next[i] = s->g.first[root], s->g.first[root] = i; /* before all that are in it */
       if (wick_group_operands(&s->g, root, s->room) <= ASSIGN_MOST_OPERANDS) return;
+      s->g.first[root] = s->g.next[i], s->count[root]--;
     }
     s->anchor[root] = anchor, s->rows[root] = rows;
   }
-  s->g.of[i] = i;
+  s->g.of[i] = s->g.first[i] = i, s->g.next[i] = UINT32_MAX;
+  s->count[i] = 1;
   s->rows[i] = n->nout == 1 && assign_is_row(s->g.f, n, n->first);
   s->anchor[i] = s->rows[i] || wick_group_is_scalar(s->g.f, n) ? UINT32_MAX : i;
   if (s->anchor[i] == i) assign_before_anchor(s, i, i);
@@ -361,6 +368,9 @@ wick_groups wick_groups_of(const wick_func *f, const wick_target *t, wick_arena 
   assign s = {.g = {.f = f, .uses = wick_uses_of(f, tmp), .definer = wick_definers_of(f, tmp)}};
   s.g.of = wick_new(tmp, uint32_t, f->nnode);
   s.anchor = wick_new(tmp, uint32_t, f->nnode);
+  s.g.first = wick_new(tmp, uint32_t, f->nnode);
+  s.g.next = wick_new(tmp, uint32_t, f->nnode);
+  s.count = wick_new(tmp, uint32_t, f->nnode);
   s.rows = wick_new(tmp, bool, f->nnode);
   s.before = wick_new(tmp, uint32_t, f->nnode);
   s.lanes = t->vector_bytes / 4;

@@ -1,18 +1,18 @@
-/* Which nodes run in one kernel.
+/* Decides which nodes run in one kernel.
  *
- * A group ends in one node, its root, and has beside it nodes whose results nobody outside wants:
- * - behind a node with stages of its own (its anchor): element-wise nodes of the result's shape;
- * - around folds along the last dimension (rows: softmax, means of a norm): element-wise nodes of
- *   the whole shape or of one element a row, before, between and behind them.
- * - casts of narrow floats to wider ones, of any shape, before element-wise nodes and folds.
+ * A group ends in one node, its root. Its other nodes have results that nobody outside the group
+ * uses:
+ * - after a node with stages of its own (the anchor): element-wise nodes with the result's shape;
+ * - around folds along the last dimension (rows: softmax, the means of a norm): element-wise nodes
+ *   of the whole shape, or of one element for each row, before, between and after the folds;
+ * - before element-wise nodes and folds: casts of narrow floats to wider ones, of any shape;
+ * - before an anchor that reads all channels at a place: element-wise nodes, and before them a node
+ *   with stages of its own that handles each channel separately (a depthwise convolution). This
+ *   requires that the images between them exceed half of the second cache, and that the weights are
+ *   few. A row of the image is consumed while it is in the cache.
  *
- * - before an anchor that takes all channels of a place: element-wise nodes, and before them a node
- *   with stages of its own that takes each channel by itself (a convolution by depth), where the
- *   images between them are larger than half of the second cache, and the weights are few: a row of
- *   it is used up while it is near.
- *
- * What could be the end of another anchor's group, as the only user of one value after another,
- * goes there rather than before a row's fold. A group lies in one region. */
+ * A node that could be the end of another anchor's group, through a chain of only users, joins that
+ * group rather than the nodes before a row's fold. A group is within one region. */
 #ifndef WICK_GRAPH_GROUP_ASSIGN_H
 #define WICK_GRAPH_GROUP_ASSIGN_H
 
@@ -23,13 +23,15 @@ typedef struct wick_groups {
   const wick_func *f;
   wick_uses uses;
   const uint32_t *definer;
-  uint32_t *of; /* per node: the root of its group; UINT32_MAX: none */
+  uint32_t *of;    /* per node: the root of its group; UINT32_MAX: none */
+  uint32_t *first; /* per root: the first node of its group */
+  uint32_t *next;  /* per node: the next one of its group; UINT32_MAX: it is the root */
 } wick_groups;
 
 wick_groups wick_groups_of(const wick_func *f, const wick_target *t, wick_arena *tmp);
 
-/* What a group reads from outside, each once, in the order of first use; immediates are not
- * operands. Room for all values. */
+/* Writes the values that a group reads from outside, each once, in the order of first use.
+ * Immediates are not operands. `out` needs space for all values. */
 uint32_t wick_group_operands(const wick_groups *g, uint32_t root, wick_value *out);
 
 /* ---- nodes ---- */
@@ -45,15 +47,15 @@ bool wick_group_turns(const wick_func *f, const wick_node *n, uint32_t *perm);
 /* A part in one piece: of the axes before the first that is cut there is one index each. Elements
  * before it: *offset. */
 bool wick_group_is_part(const wick_func *f, const wick_node *n, int64_t *offset);
-/* The count of a loop is known to be `most` or less. */
+/* The count of a loop is known to be at most `most`. */
 bool wick_group_counts_within(const wick_func *f, const wick_node *loop, wick_dim most);
 /* One of the parts behind each other that an index chooses, where that is a loop's own and never
  * beyond the last; of what another loop's index has chosen it is not a view: places know one
  * index. */
 bool wick_group_is_chosen(const wick_func *f, const wick_node *n, wick_picked *out);
-/* The operand's memory under another type, or a part of it. */
+/* The result is the operand's memory with another type, or a part of that memory. */
 bool wick_group_is_view(const wick_func *f, const wick_node *n);
-/* Calls and tuples: not compiled yet. */
+/* Calls and tuples, which are not compiled yet. */
 bool wick_group_is_later(const wick_node *n);
 
 #endif

@@ -1,4 +1,5 @@
-/* From the results backwards: which values have the pair of dimensions, and where. */
+/* A traversal from the results backwards finds which values have the pair of dimensions, and at
+ * which positions. */
 #include "graph/group/collapse.h"
 
 #include <string.h>
@@ -181,7 +182,7 @@ static wick_copier collapse_begin(collapse *s, wick_arena *mem)
   wick_copier c = {.f = s->g, .to = wick_new(mem, wick_value, s->g->nvalue + 1)};
   c.retype = collapse_type;
   wick_build_begin(&c.b, s->g->module, s->g->level, s->g->name, mem);
-  wick_build_keep_checks(&c.b, s->g);
+  wick_build_keep_constraints(&c.b, s->g);
   return c;
 }
 

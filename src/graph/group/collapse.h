@@ -1,8 +1,10 @@
-/* Neighbouring dimensions of which one is open, and which all reads of a group take together,
- * become one: tokens of all sentences, places of all lines. Tiles then have one remainder for all
- * of them rather than one each. The last dimension, along which vectors lie, stays. Exact.
+/* Neighbouring dimensions of a group become one dimension if one of them is dynamic and all reads
+ * take them together: the tokens of all sentences, for example. Tiles then have one remainder in
+ * all instead of one for each outer index. The last dimension stays, because vectors lie along it.
+ * Exact.
  *
- * The group's parameters and results change their types: kernels take their buffers as views. */
+ * The parameters and results of the group change their types: kernels take their buffers as views.
+ */
 #ifndef WICK_GRAPH_GROUP_COLLAPSE_H
 #define WICK_GRAPH_GROUP_COLLAPSE_H
 

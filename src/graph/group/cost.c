@@ -1,4 +1,4 @@
-/* Cycles of tiles in registers, and of the stages of a group. */
+/* The cost model: cycles of tiles in registers, and of the stages of a group. */
 #include "graph/group/cost.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What a kernel takes on a machine, from its group's schedule: the one model that templates choose
- * by, that `wick bench --roofline` shows beside what it measured, and that the tuner starts from.
+/* The cost model: the time of a kernel on a machine, from its group's schedule. Templates choose by
+ * it, `wick bench --roofline` shows it next to its measurements, and the tuner starts from it.
  *
  * The unit is a cycle of a machine that starts two multiply-adds of a vector and two loads in each;
  * a program that does nothing but multiply-adds (driver/ceiling.h) says how long one is. */
@@ -13,15 +13,15 @@
  * values. */
 typedef struct wick_cost_tile {
   int64_t vectors, places, products; /* products: accumulators */
-  uint64_t stream_bytes; /* of vectors that pass by in the whole sum, or are read again */
+  uint64_t stream_bytes; /* bytes of vectors that the whole sum streams, or reads again */
 } wick_cost_tile;
 /* Cycles of one step. */
 double wick_cost_step(const wick_target *t, const wick_cost_tile *tile);
-/* Cycles in which a vector arrives that a run reads for the first time, one of so many bytes of
- * weights: since the last run others have passed through the caches. */
+/* Cycles to load a vector that a run reads for the first time, from weights of `nbytes` bytes:
+ * since the last run, other data has passed through the caches. */
 double wick_cost_first(const wick_target *t, uint64_t nbytes);
 
-/* What limits a kernel by the model. */
+/* What limits a kernel according to the model. */
 typedef enum wick_cost_limit {
   WICK_COST_PRODUCTS, /* multiply-adds, or other operations: nothing else does */
   WICK_COST_LOADS,    /* loads for each product */
@@ -42,12 +42,13 @@ typedef struct wick_cost {
   int64_t steps;
 } wick_cost;
 
-/* Of a schedule whose steps have been applied. Symbolic extents have their typical size. */
+/* The cost of a schedule whose steps have been applied. Symbolic extents have their typical
+ * size. */
 wick_cost wick_cost_of(const wick_schedule *s, const wick_target *t);
 
 /* ---- times ---- */
 
-/* Of a common machine, on one worker: good enough to share work. */
+/* An estimate for a common machine and one worker, good enough to divide work. */
 uint64_t wick_cost_nanoseconds(const wick_cost *c, uint64_t nbytes);
 
 typedef struct wick_cost_machine { /* as measured, on all threads together */
@@ -65,12 +66,12 @@ typedef struct wick_cost_facts { /* of a kernel, in one run */
   const char *limit;
 } wick_cost_facts;
 
-/* Seconds that the machine's limits allow, and those that the model predicts. What passes through
- * the last cache between two uses comes from memory: constants, where the model's are more than it
- * holds, and all operands of a kernel whose own are. */
+/* The least seconds that the machine's limits allow, and the seconds that the model predicts. Data
+ * comes from memory if the last cache cannot hold it between two uses: constants, if all constants
+ * of the model exceed it, and all operands of a kernel, if these exceed it. */
 double wick_cost_floor(const wick_cost_machine *m, const wick_cost_facts *f);
 double wick_cost_seconds(const wick_cost_machine *m, const wick_cost_facts *f);
-/* Why a kernel takes so many seconds: "" where it takes less than 1/0.7 of its floor. */
+/* The reason for a kernel's time; "" if it is less than 1/0.7 of its floor. */
 const char *wick_cost_reason(const wick_cost_machine *m, const wick_cost_facts *f, double seconds);
 
 #endif

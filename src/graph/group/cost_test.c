@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "graph/group/cost.h"
-#include "graph/group/form.h"
+#include "graph/group/form_kernels.h"
 #include "ir/text.h"
 
 static void cost_steps(void **state)
@@ -46,7 +46,8 @@ static void cost_group(void **state)
   wick_func *low;
   assert_true(wick_target_find("x86-64-v4", &t));
   assert_null(wick_parse_module(m, "test", text, strlen(text), &tmp));
-  assert_null(wick_form_groups(wick_module_find(m, "main"), &t, NULL, &mem, &tmp, &low));
+  const wick_pass_context pass = {.target = &t, .mem = &mem, .tmp = &tmp};
+  assert_null(wick_pass_form_kernels(&pass, wick_module_find(m, "main"), &low));
   for (uint32_t i = 0; i < m->funcs.n; i++) {
     const wick_func *g = m->funcs.at[i];
     if (g->level != WICK_GROUP) continue;

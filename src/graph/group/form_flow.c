@@ -1,6 +1,6 @@
-/* Branches and loops on buffers. Both arms of a branch are copied into one destination; what a loop
- * carries lies in one buffer, into which the next values are copied at the end of its region. The
- * passes over copies let kernels write there at once. */
+/* Control flow on buffers. Both regions of a branch copy their results into one destination. A
+ * value that a loop carries has one buffer, and the next value is copied into it at the end of the
+ * region. Later passes over copies let kernels write to the destination directly. */
 #include "graph/group/form_state.h"
 #include "graph/group/template.h"
 #include "ops/scalar.h"

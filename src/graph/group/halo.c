@@ -1,4 +1,4 @@
-/* Halos of zeros: who wants them, and the kernel that writes them. */
+/* Halos of zeros: which reads need them, and the kernel that writes them. */
 #include "graph/group/halo.h"
 
 #include <stdio.h>

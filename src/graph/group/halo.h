@@ -1,9 +1,8 @@
-/* Halos: zeros around a buffer, so that what reads beyond a tensor's bounds for zeros needs no
- * condition.
+/* Halos: zeros around a buffer, so that reads outside of the tensor need no condition.
  *
- * A halo is a matter of the buffer, not of the tensor: the buffer is larger, the tensor is a
- * strided view of its inside, and a kernel writes the zeros in every run (the arena is shared).
- * Groups that rely on it say so in their schedule. */
+ * A halo belongs to the buffer, not to the tensor. The buffer is larger, the tensor is a strided
+ * view of its inside, and a kernel writes the zeros in every run, because the arena is shared. A
+ * group that relies on a halo says so in its schedule. */
 #ifndef WICK_GRAPH_GROUP_HALO_H
 #define WICK_GRAPH_GROUP_HALO_H
 
@@ -11,13 +10,13 @@
 #include "loop/schedule.h"
 #include "target/target.h"
 
-/* How far the guarded reads of parameter k reach beyond it, where all of them give 0 there; false
- * where it is not at all, too far, or sizes are not constant. */
+/* Finds how far the guarded reads of parameter k reach outside of it, if all of them give 0 there.
+ * Returns false if no read does, if they reach too far, or if sizes are not constant. */
 bool wick_halo_wanted(const wick_func *group, uint32_t k, wick_halo *out);
 void wick_halo_join(wick_halo *h, const wick_halo *more, uint32_t rank); /* the larger of both */
 
-/* In the low function that b builds: a buffer with the halo, its zeros written; the result is the
- * view of its inside. */
+/* Builds in b, a low function, a buffer with the halo and a kernel that writes its zeros. Returns
+ * the view of its inside. */
 wick_value wick_halo_alloc(wick_builder *b, const wick_target *t, wick_type tensor,
                            const wick_halo *h, wick_arena *tmp);
 

@@ -1,24 +1,24 @@
-/* Templates: the first schedule of a group from the shape of its stages and the registers of the
- * target.
+/* Templates: the first schedule of a group, from the form of its stages and the registers of the
+ * target. A place is a position of the output along the axes that are not channels.
  *
- * - dot: a sum of products, one factor shared by the lanes: convolution, matrix product. Register
- *   tile of vectors by places.
+ * - dot: a sum of products, one factor shared by the lanes: convolution, matrix product. The
+ *   register tile is vectors by places.
  * - columns: a sum of products whose lanes are channels, one dot product over neighbouring columns:
  *   depthwise convolution of bytes.
- * - inner: a sum of products along whose last axis both factors lie: the lanes are parts of the
- * sum. Register tile as before.
- * - line: a fold along the last axes of what it reads, which the output does not have: sums and
+ * - inner: a sum of products whose factors are both contiguous along the last axis. The lanes are
+ *   parts of the sum. The register tile is as for dot.
+ * - line: a fold along the last axes of its operand, which the output does not have: sums and
  *   maxima over rows.
  * - window: any other fold whose lanes are the output's last axis: pooling, depthwise convolution,
  *   sums over places.
- * - attention: template_attention.c; minimal filtering: template_winograd.c; a convolution by depth
- *   and one by points: template_depth.c.
+ * - attention: template_attention.c; Winograd: template_winograd.c; a depthwise and a pointwise
+ *   convolution: template_depth.c.
  * - row: folds over the output's last axis, one row at a time: softmax, norms.
- * - column: the same along another axis, some lines side by side.
- * - map: element by element. walk: template_walk.c
+ * - column: the same along another axis, several 1-D slices at once.
+ * - map: element by element; loop nests: template_walk.c.
  *
- * The output is a map in all of them (group formation sees to that); folds are computed inside its
- * loops, in registers. */
+ * The output is a map in all of them, because groups are formed that way. Folds are computed inside
+ * the loops of the output, in registers. */
 #include "base/file.h"
 #include "graph/group/cost.h"
 #include "graph/group/template_spans.h"
@@ -624,10 +624,11 @@ wick_status wick_template_steps(wick_func *g, const wick_target *target, const w
 }
 
 /* The record's schedule is legal for the group, and keeps the order of its sums. */
-static wick_status template_record(wick_func *g, const wick_target *t, wick_records *records,
-                                   wick_arena *tmp)
+static wick_status template_tuning_record(wick_func *g, const wick_target *t,
+                                          wick_tuning_records *records, wick_arena *tmp)
 {
-  const wick_record *x = wick_records_find(records, wick_records_key(g, t, tmp));
+  const wick_tuning_record *x =
+      wick_tuning_records_find(records, wick_tuning_records_key(g, t, tmp));
   if (!x || !x->steps || records->tuning) return NULL;
   wick_schedule *s = wick_schedule_begin(g, tmp);
   wick_status wrong = wick_schedule_apply(s, x->steps);
@@ -640,12 +641,12 @@ static wick_status template_record(wick_func *g, const wick_target *t, wick_reco
   return NULL;
 }
 
-wick_status wick_template_schedule(wick_func *g, const wick_target *target, wick_records *records,
-                                   wick_arena *tmp)
+wick_status wick_template_schedule(wick_func *g, const wick_target *target,
+                                   wick_tuning_records *records, wick_arena *tmp)
 {
   const char *steps;
   WICK_TRY(wick_template_steps(g, target, &(wick_knobs){0}, tmp, &steps));
-  if (records) WICK_TRY(template_record(g, target, records, tmp));
+  if (records) WICK_TRY(template_tuning_record(g, target, records, tmp));
   if (!g->schedule) g->schedule = wick_intern(g->module, steps);
   return NULL;
 }

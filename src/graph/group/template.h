@@ -1,18 +1,21 @@
-/* The first schedule of a group: templates with knobs, set by an analytic model of the target. */
+/* The first schedule of a group. Templates match the group and have knobs, such as tile sizes; an
+ * analytic model of the target (graph/group/cost.h) sets the knobs. */
 #ifndef WICK_GRAPH_GROUP_TEMPLATE_H
 #define WICK_GRAPH_GROUP_TEMPLATE_H
 
 #include "ir/ir.h"
-#include "loop/records.h"
+#include "loop/tuning_records.h"
 #include "target/target.h"
 
-/* Registers that hold one block of accumulators: vectors by places. */
+/* A block of accumulators in registers: vectors by places. A place is a position of the output
+ * along the axes that are not channels. */
 typedef struct wick_tile {
   int64_t vectors, places;
-  double slack; /* cycles that such tiles take, as a multiple of those of their multiply-adds */
+  double slack; /* cycles of such a tile, as a multiple of the cycles of its multiply-adds */
 } wick_tile;
-/* The best for that many vectors and places in all; each vector takes `far` cycles to arrive. Of an
- * open number of places a typical one, and what it is at least and at most; else 0, 0. */
+/* The best tile for that many vectors and places in all; each vector takes `far` cycles to load. If
+ * the number of places is dynamic, `places` is a typical one, and `least` and `most` are its
+ * bounds; else these are 0. */
 wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places,
                              int64_t least, int64_t most, double far);
 
@@ -20,14 +23,14 @@ wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vecto
  * fails on a legal group without records: what no template fits stays unscheduled but for stages in
  * line. With records (or NULL): WICK_EINVAL where theirs is illegal. */
 WICK_CHECKED wick_status wick_template_schedule(wick_func *g, const wick_target *t,
-                                                wick_records *records, wick_arena *tmp);
+                                                wick_tuning_records *records, wick_arena *tmp);
 
 /* What a search may set of a template instead of the model; 0: the model's choice. */
 typedef struct wick_knobs {
   int64_t vectors, rows, columns; /* of the tile: vectors, rows and columns of places; of maps and
                                      rows of elements the vectors side by side */
-  int64_t parts;                  /* of minimal filtering's channels; its rows are a block's */
-  int64_t unroll;                 /* of the sum */
+  int64_t parts;                  /* Winograd: parts of the channels; rows are those of a block */
+  int64_t unroll;                 /* unrolled iterations of the sum */
   int keep;                       /* 1: no, 2: yes; maps that several passes over a row read */
   int outside, prefetch; /* 1: no, 2: yes; channels outside of places; the next weights early (of
                             minimal filtering: 2 the next channels', 3 the next product's) */

@@ -1,6 +1,6 @@
-/* Attention: a task takes some vectors of queries of one batch. For each block of keys it makes the
- * products, weights and weighed values of these queries in scratch memory, sized for the nearest
- * caches; both products are tiles in registers. */
+/* The template for attention. A task takes some vectors of queries of one batch. For each block of
+ * keys it computes the products, weights and weighted values of these queries in scratch memory,
+ * sized for the nearest caches. Both products are tiles in registers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -143,7 +143,7 @@ static void attention_row(const attention_group *a, uint32_t stage)
   const char *name = a->st[stage]->name;
   bool parts = a->n >= 8;
   attention_lanes(a, name, "query", a->queries);
-  if (parts) attention_text(a, "split %s.key p:4; parts %s.p; ", name, name);
+  if (parts) attention_text(a, "split %s.key p:4; rfactor %s.p; ", name, name);
   attention_order(a, a->st[stage]);
   attention_text(a, " key%s query%s; unroll %s.query; ", parts ? " p" : "",
                  attention_lane(a->queries), name);

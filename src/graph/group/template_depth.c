@@ -1,6 +1,6 @@
-/* A convolution by depth and one by points behind it: rows of the first one's result, in all
- * channels, lie in scratch memory, and are used up by the second one's tiles while they are near.
- */
+/* The template for a depthwise convolution followed by a pointwise one. Rows of the first result,
+ * in all channels, are in scratch memory, and the tiles of the second convolution consume them
+ * while they are in the cache. */
 #include "graph/group/template_state.h"
 #include "loop/product.h"
 

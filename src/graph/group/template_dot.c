@@ -1,5 +1,5 @@
-/* Sums of products: which of the output's axes are vectors and which places, and the register tile.
- */
+/* The template for sums of products. It decides which of the output's axes are vectors and which
+ * are places of a tile, and chooses the register tile. */
 #include "graph/group/cost.h"
 #include "graph/group/template_state.h"
 #include "ops/blocked.h"

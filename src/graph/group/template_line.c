@@ -1,7 +1,7 @@
-/* Folds along lines of memory: `line`, whose elements the output does not have (sums, means and
- * maxima over the last axes): the lanes are parts of the line. `column`, whose elements the output
- * has, along another axis than the last (softmax over channels): the lanes are neighbouring lines.
- */
+/* Templates for folds along 1-D slices of memory. `line`: the output does not have the folded axes
+ * (sums, means and maxima over the last axes), and the lanes are parts of the slice. `column`: the
+ * output has the folded axis, which is not the last one (softmax over channels), and the lanes are
+ * neighbouring slices. */
 #include "graph/group/template_state.h"
 
 enum { LINE_PARTS = 4 }; /* vectors of partial states, so that one does not wait for the last */
@@ -52,7 +52,7 @@ bool template_line(template_state *t, const wick_stage *fold)
       if (fold->axis[a].reduce != (bool)tile)
         wick_text_printf(&t->steps, " %s", template_loop(t, fold, a));
   wick_text_printf(&t->steps, "%s lane; ", parts ? " part" : "");
-  if (parts) wick_text_printf(&t->steps, "parts %s.part; ", name);
+  if (parts) wick_text_printf(&t->steps, "rfactor %s.part; ", name);
   wick_text_printf(&t->steps, "vector %s.lane; ", name);
   for (uint32_t a = 0; a < fold->naxis; a++)
     if (!fold->axis[a].reduce)

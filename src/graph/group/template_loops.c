@@ -1,4 +1,4 @@
-/* What the stages of a group are like, and the steps of loops around tiles. */
+/* Queries about the stages of a group, and the steps of loops around tiles. */
 #include <string.h>
 
 #include "graph/group/template_state.h"

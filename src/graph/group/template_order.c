@@ -1,5 +1,5 @@
-/* Places in blocks, where all that they read is too much for the second cache: it would come from
- * farther away again for each tile of channels. */
+/* Blocks of places. If the data that all places read exceeds the second cache, each tile of
+ * channels would load it again from farther away; blocks keep it in the cache. */
 #include "graph/group/template_state.h"
 
 /* Bytes of the parameter that places read, for one group of channels: of the axes before `axis` one

@@ -1,5 +1,5 @@
-/* From the innermost loop of a sum outwards: the first that makes its terms too many ends a span
- * after some of its iterations. */
+/* From the innermost loop of a sum outwards, the first loop that makes the sum too long is split: a
+ * span ends after some of its iterations. */
 #include "graph/group/template_spans.h"
 
 #include "ir/op.h"

@@ -1,6 +1,6 @@
-/* Long sums of floats come in spans: the error of a sum grows with the terms that are added to one
- * state one after another, so a state of its own takes each span of them, and is added to the sum
- * (loop/schedule.h). Whatever template has made the loops. */
+/* Splits long sums of floats into spans. The error of a sum grows with the number of terms that are
+ * added to one state in sequence. Each span therefore has a state of its own, which is then added
+ * to the sum (loop/schedule.h). This works with the loops of any template. */
 #ifndef WICK_GRAPH_GROUP_TEMPLATE_SPANS_H
 #define WICK_GRAPH_GROUP_TEMPLATE_SPANS_H
 

@@ -1,5 +1,5 @@
-/* What the files of templates share: the group at hand, what its stages are like, and the steps of
- * loops. */
+/* The interface between the files of the schedule templates: the group that is scheduled, queries
+ * about its stages, and functions that write the steps of loops. */
 #ifndef WICK_GRAPH_GROUP_TEMPLATE_STATE_H
 #define WICK_GRAPH_GROUP_TEMPLATE_STATE_H
 
@@ -20,7 +20,7 @@ typedef struct template_state {
   wick_schedule *s;
   wick_text steps;
   const wick_stage *out;
-  uint32_t lanes; /* of the widest type that the stages give */
+  uint32_t lanes; /* vector lanes of the widest result type of the stages */
   wick_knobs knobs;
   bool refused; /* a knob does not fit */
   int64_t rows; /* of places in a block, for which something is made before; 0: none */
@@ -58,7 +58,7 @@ unsigned template_step_of(const template_state *t, const wick_node *read, wick_d
 int64_t template_stride(const template_state *t, const wick_node *read, wick_dim sym);
 
 /* ---- loops (template_loops.c) ---- */
-/* A vector of that many lanes is a part of the axis. */
+/* The axis must be split for a vector of that many lanes. */
 bool template_splits_lanes(const wick_stage *st, uint32_t vaxis, int64_t lanes);
 void template_order_begin(template_state *t, const wick_stage *st);
 /* The loops of a fold in registers: the sum outside, in the text's order, its last axis unrolled by
@@ -99,10 +99,10 @@ const char *template_rows_loop(template_state *t, const template_roles *r,
 template_order template_order_of(const template_state *t, const template_roles *r,
                                  const template_tile *tile, const wick_stage *fold,
                                  const wick_node *shared);
-/* What `shared` reads for all places of a group of channels comes from beyond the second cache. */
+/* The data that `shared` reads for all places of a group of channels exceeds the second cache. */
 bool template_reads_far(const template_state *t, const template_roles *r, const wick_stage *fold,
                         const wick_node *shared);
-/* An axis of the output that is neither of channels nor of batches. */
+/* The axis of the output is neither a channel axis nor a batch axis. */
 bool template_is_place(const template_state *t, const template_roles *r, uint32_t axis);
 
 /* ---- templates that say whether they fit (template_dot.c) ---- */
@@ -122,12 +122,12 @@ bool template_line(template_state *t, const wick_stage *fold);
 bool template_column(template_state *t, const wick_stage *none);
 
 /* ---- (template.c) ---- */
-/* The stage is a map that is computed where it is read. */
+/* The stage is a map that may be inlined where it is read. */
 bool template_can_inline(const wick_func *g, const wick_node *stage);
-/* Equal parts of at most `most`, each of so many. */
+/* The size of equal parts of n that have at most `most` elements. */
 int64_t template_even(int64_t n, int64_t most);
-/* Maps that are read in line, or kept inside loop `row` of the output: those that are dear and read
- * by more than one pass. `columns`: their folds are vectors, in registers. */
+/* Inlines maps, or keeps them inside loop `row` of the output if they are expensive and more than
+ * one pass reads them. `columns`: their folds are vectors, in registers. */
 void template_row_maps(template_state *t, const char *row, int64_t lanes, bool columns);
 
 /* ---- of whole groups (template_attention.c, template_depth.c, template_walk.c) ---- */
@@ -140,7 +140,7 @@ typedef bool template_fits(const template_state *t, const wick_stage *st, const 
                            uint32_t axis);
 bool template_reads(const template_state *t, const wick_stage *fold, template_fits *fits,
                     uint32_t axis);
-/* They are at the reading stage's own place. */
+/* All of these reads are at the index of the reading stage's element. */
 bool template_read_in_place(const template_state *t, const wick_stage *fold);
 
 #endif

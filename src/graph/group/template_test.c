@@ -10,16 +10,16 @@
 
 #include <cmocka.h>
 
-#include "graph/fold.h"
-#include "graph/group/form.h"
+#include "graph/constant_fold.h"
+#include "graph/group/form_kernels.h"
 #include "graph/group/template.h"
-#include "graph/layout/block.h"
+#include "graph/layout/assign_layouts.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "loop/contract.h"
-#include "loop/expand.h"
-#include "loop/hoist.h"
+#include "loop/expand_math.h"
 #include "loop/interpret.h"
+#include "loop/licm.h"
 #include "loop/nest.h"
 
 typedef struct template_bench {
@@ -88,9 +88,11 @@ static float *template_run(template_bench *t, const wick_func *g, const char *st
   wick_nest_options o = {.buffer = type};
   template_ok(wick_nest(g, s, &o, &t->mem, &t->tmp, &k));
   template_ok(wick_verify_func(k.loop, &t->tmp));
-  wick_func *f = wick_pass_hoist(k.loop, &t->mem);
+  wick_func *f;
+  const wick_pass_context pass = {.mem = &t->mem, .tmp = &t->tmp};
+  template_ok(wick_licm_loop(&pass, k.loop, &f));
   template_ok(wick_verify_func(f, &t->tmp));
-  f = wick_pass_expand(f, &t->mem);
+  template_ok(wick_pass_expand_math(&pass, f, &f));
   const wick_type_info *r = wick_info_of(g, wick_return(g)->in[0]);
   uint64_t n = template_nelem(r, NULL);
   float *y = wick_arena_alloc(&t->mem, n * 4, 64);
@@ -174,12 +176,13 @@ static void template_case_on(const char *text, const wick_target *target, bool s
   t->m = wick_module_create(&t->guard, "test");
   template_ok(wick_parse_module(t->m, "test", text, strlen(text), &t->tmp));
   template_constants(t);
-  const wick_func *f = wick_module_find(t->m, "main");
-  f = wick_pass_fold(f, &t->mem);
-  wick_func *blocked, *low;
-  template_ok(wick_pass_block(f, target, strict, NULL, &t->mem, &blocked));
+  const wick_pass_context pass = {
+      .target = target, .strict = strict, .mem = &t->mem, .tmp = &t->tmp};
+  wick_func *folded, *blocked, *low;
+  template_ok(wick_pass_constant_fold(&pass, wick_module_find(t->m, "main"), &folded));
+  template_ok(wick_pass_assign_layouts(&pass, folded, &blocked));
   template_ok(wick_verify_func(blocked, &t->tmp));
-  template_ok(wick_form_groups(blocked, target, NULL, &t->mem, &t->tmp, &low));
+  template_ok(wick_pass_form_kernels(&pass, blocked, &low));
   template_ok(wick_verify_func(low, &t->tmp));
   for (uint32_t i = 0; i < t->m->funcs.n; i++)
     if (t->m->funcs.at[i]->level == WICK_GROUP) template_group(t, t->m->funcs.at[i], target);

@@ -1,6 +1,6 @@
-/* Walks: tasks over their axes. Where all that a walk reads and writes lies next to each other
- * along its last axis, and all points go through the same loops, some vectors of points go at once.
- */
+/* The template for loop nests. Tasks run over their axes. If everything that a loop nest reads and
+ * writes is contiguous along its last axis, and all points take the same path through its loops,
+ * several vectors of points run at once. */
 #include "graph/group/template_state.h"
 
 enum { WALK_VECTORS = 4, WALK_CHUNKS = 64, WALK_TASKS = 8, WALK_DEPTH = 16 };
@@ -73,8 +73,8 @@ static bool walk_is_vector(const template_state *t, uint32_t axis)
       if (!walk_shares(t, n->in[0], sym, WALK_DEPTH) || !walk_shares(t, n->in[1], sym, WALK_DEPTH))
         return false;
       break;
-    case WICK_OP_get:
-    case WICK_OP_put:
+    case WICK_OP_element_load:
+    case WICK_OP_element_store:
     case WICK_OP_read:
       if ((n->op == WICK_OP_read && n->attr[1].i) || !walk_beside(t, n, sym)) return false;
       break;

@@ -1,5 +1,6 @@
-/* Blocks of rows of tiles: their transformed tiles and products lie in scratch memory, sized for
- * the cache; a tile of outputs is made in registers, inside the loops of the output. */
+/* The template for Winograd's algorithm, by blocks of rows of tiles. The transformed tiles and the
+ * products are in scratch memory, sized for the cache. A tile of outputs is computed in registers,
+ * inside the loops of the output. */
 #include "graph/group/template_winograd.h"
 
 #include "graph/group/cost.h"

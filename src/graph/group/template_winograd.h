@@ -1,4 +1,4 @@
-/* The first schedule of a convolution by minimal filtering. */
+/* The first schedule of a convolution by Winograd's algorithm. */
 #ifndef WICK_GRAPH_GROUP_TEMPLATE_WINOGRAD_H
 #define WICK_GRAPH_GROUP_TEMPLATE_WINOGRAD_H
 

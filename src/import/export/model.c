@@ -67,9 +67,8 @@ wick_onnx_value_info wick_export_value_info(wick_export *x, const char *name, wi
 {
   const wick_type_info *t = wick_type_get(x->m, type);
   wick_onnx_value_info v = {.name = wick_export_span(name)};
-  if (t->kind != WICK_TENSOR || t->layout) {
-    wick_export_error(x, x->place, "\"%s\" is %s, which no type of ONNX is", name,
-                      t->kind == WICK_TUPLE ? "a tuple" : "packed");
+  if (t->kind != WICK_TENSOR) {
+    wick_export_error(x, x->place, "\"%s\" is no tensor: ONNX has no type for it", name);
     return v;
   }
   wick_onnx_shape *shape = wick_new(x->mem, wick_onnx_shape, 1);
@@ -116,7 +115,7 @@ static void model_strings(wick_export *x, const int64_t *number, uint64_t n, wic
   t->string_data.at = wick_new(x->mem, wick_span, n);
   t->string_data.n = (size_t)n;
   for (uint64_t i = 0; i < n; i++) {
-    wick_string s = wick_strings_get(&x->m->strings, number[i]);
+    wick_string s = wick_string_table_get(&x->m->strings, number[i]);
     t->string_data.at[i] = (wick_span){(const unsigned char *)s.at, (size_t)s.nbytes};
   }
 }

@@ -391,7 +391,7 @@ static void node_plain(wick_export_op *o)
   wick_elem e = 0, wide = 0;
   for (uint32_t i = 0; i < n->nin; i++) {
     in[i] = wick_export_in(o, i);
-    if (i >= 32 || row->beside >> i & 1 || !wick_export_given(o, i)) continue;
+    if (i >= 32 || row->aux_operands >> i & 1 || !wick_export_given(o, i)) continue;
     e = wick_export_info(o, i)->elem;
     wide = wick_export_wide(o, e, o->row->elems);
     in[i] = wick_export_cast(o, in[i], e, wide);
@@ -405,15 +405,11 @@ static void node_plain(wick_export_op *o)
     wick_export_result_is(o, 0, wick_export_cast(o, wick_export_end(o, y), wide, e));
 }
 
-/* False where a value is packed or no tensor, which is an error of the node. */
+/* False if ONNX has no such element type, which is an error of the node. */
 static bool node_types(wick_export_op *o)
 {
   for (uint32_t k = 0; k < o->n->nout; k++) {
     const wick_type_info *t = wick_export_out_info(o, k);
-    if (t->kind == WICK_TENSOR && t->layout) {
-      wick_export_fail(o, "a packed tensor has no form in ONNX");
-      return false;
-    }
     if (t->kind == WICK_TENSOR && !wick_export_type(t->elem)) {
       wick_export_fail(o, "%s has no form in ONNX", wick_elem_name(t->elem));
       return false;

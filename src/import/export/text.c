@@ -3,7 +3,7 @@
 
 static void text_set(wick_export_op *o, wick_onnx_node *n, const char *attr, const char *name)
 {
-  wick_string s = wick_strings_get(&o->x->m->strings, wick_export_attr(o, attr)->i);
+  wick_string s = wick_string_table_get(&o->x->m->strings, wick_export_attr(o, attr)->i);
   if (s.nbytes) wick_export_set_word(o, n, name, wick_str_dupn(o->x->mem, s.at, (size_t)s.nbytes));
 }
 
@@ -67,7 +67,7 @@ void wick_export_ngrams(wick_export_op *o)
   if (wick_export_info(o, 0)->elem == WICK_STRING) {
     const char **text = wick_new(x->mem, const char *, pool->n);
     for (uint32_t k = 0; k < pool->n; k++) {
-      wick_string s = wick_strings_get(&x->m->strings, pool->ints[k]);
+      wick_string s = wick_string_table_get(&x->m->strings, pool->ints[k]);
       text[k] = wick_str_dupn(x->mem, s.at, (size_t)s.nbytes);
     }
     wick_export_set_words(o, n, "pool_strings", pool->n, text);

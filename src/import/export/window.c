@@ -1,4 +1,6 @@
 /* Convolutions, pools, sampling, normalizations and attention. */
+#include <string.h>
+
 #include <math.h>
 
 #include "import/export/write.h"
@@ -177,6 +179,10 @@ void wick_export_resize(wick_export_op *o)
   const wick_attr *shape = wick_export_attr(o, "shape"), *scale = wick_export_attr(o, "scale"),
                   *roi = wick_export_attr(o, "roi");
   const char *coordinates = wick_export_word(o, "coordinates");
+  if (strcmp(coordinates, "tf_half_pixel") == 0) {
+    wick_export_fail(o, "ONNX has no resize with the coordinates %s after opset 12", coordinates);
+    return;
+  }
   const char *in[] = {wick_export_in(o, 0),
                       roi->n ? window_f32s(o, "roi", roi->n, roi->floats) : "", "", ""};
   wick_onnx_node *n = wick_export_begin(o, "Resize", 1, in);

@@ -190,7 +190,6 @@ void wick_export_mod(wick_export_op *o);
 void wick_export_roi_align(wick_export_op *o);
 void wick_export_fourier(wick_export_op *o);
 void wick_export_col2im(wick_export_op *o);
-void wick_export_max_unpool(wick_export_op *o);
 void wick_export_take_row(wick_export_op *o);
 void wick_export_search(wick_export_op *o);
 void wick_export_string_case(wick_export_op *o);

@@ -1,4 +1,6 @@
 /* Activations. */
+#include <math.h>
+
 #include "import/onnx/import.h"
 
 static void activation_plain(wick_onnx_op *o)
@@ -18,6 +20,22 @@ static void activation_floats(wick_onnx_op *o)
   wick_value x = o->in[0];
   if (o->row->op == WICK_OP_shrink) x = wick_onnx_widen(o, WICK_OP_shrink, x);
   o->out[0] = wick_build_cast(o->b, wick_onnx_end1(&e, x), wick_onnx_info(o, 0)->elem);
+}
+
+/* max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0), step by step where alpha is 0 or not finite:
+ * there the two parts are not those of x < 0 and the others, and NaN goes through. */
+static void activation_celu(wick_onnx_op *o)
+{
+  double alpha = wick_onnx_float(o, "alpha", 1);
+  if (alpha != 0 && isfinite(alpha)) {
+    activation_floats(o);
+    return;
+  }
+  wick_value x = o->in[0];
+  wick_value low = wick_build1(o->b, WICK_OP_exp, wick_onnx_by(o, WICK_OP_div, x, alpha));
+  low = wick_onnx_by(o, WICK_OP_mul, wick_onnx_by(o, WICK_OP_sub, low, 1), alpha);
+  o->out[0] = wick_build2(o->b, WICK_OP_add, wick_onnx_by(o, WICK_OP_max, x, 0),
+                          wick_onnx_by(o, WICK_OP_min, low, 0));
 }
 
 /* Selu of opset 1 has its constants in fewer digits. */
@@ -92,7 +110,7 @@ static void activation_swiglu(wick_onnx_op *o)
   }
 
 const wick_onnx_row wick_onnx_activation_rows[] = {
-    FLOATS("Celu", 12, "alpha:f", celu),
+    {"Celu", 12, {1, 1}, 1, "alpha:f", activation_celu, WICK_OP_celu, 0},
     {"Clip", 1, {1, 1}, 1, "max:f min:f", activation_clip_1, 0, 0},
     {"Clip", 11, {1, 3}, 1, "", activation_clip, 0, 0},
     FLOATS("Elu", 1, "alpha:f", elu),

@@ -286,8 +286,8 @@ static void test_casts(void **state)
        "}"},
       {"opset 13; in x 1 2; in s 8 2; Cast x -> y to=i8; Cast s -> z to=i7; out y; out z",
        "graph @main(%p0: f32[2], %p1: string[2]) -> (string[2], i64[2]) {\n"
-       "  %0 = to_string %p0 : string[2]\n"
-       "  %1 = string_to %p1 : i64[2]\n"
+       "  %0 = format_number %p0 : string[2]\n"
+       "  %1 = parse_number %p1 : i64[2]\n"
        "  return %0, %1\n"
        "}"},
       {"opset 15; in x 1 2; in t 10 1; CastLike x,t -> y; out y",

@@ -8,9 +8,14 @@
 
 enum { COMPACT_MOST = 1 << 28 };
 
-void wick_onnx_bound(wick_onnx_context *c, wick_value v, uint32_t axis, wick_value count)
+wick_value wick_onnx_bound(wick_onnx_op *o, wick_value v, uint32_t axis, wick_value count)
 {
-  if (v.id) wick_push(c->tmp, &c->bounded, (wick_onnx_bounded){v, axis, count});
+  int64_t known;
+  if (!v.id || o->b->status) return v;
+  if (wick_onnx_known_int(o->c, count, &known))
+    return wick_onnx_slice(o, v, axis, wick_dim_const(0), wick_dim_const(known));
+  wick_push(o->c->tmp, &o->c->bounded, (wick_onnx_bounded){v, axis, count});
+  return v;
 }
 
 const wick_onnx_bounded *wick_onnx_bounded_find(const wick_onnx_context *c, wick_value v)
@@ -87,7 +92,7 @@ wick_value wick_onnx_places(wick_onnx_op *o, wick_value mask, wick_dim n, wick_d
     return places;
   }
   if (wick_dim_is(n, 0)) return wick_onnx_count(o, n);
-  places = wick_build1(o->b, WICK_OP_places, mask);
+  places = wick_build1(o->b, WICK_OP_nonzero, mask);
   *count = (wick_value){places.id + 1};
   return places;
 }
@@ -140,7 +145,7 @@ static void compact_non_zero(wick_onnx_op *o)
     stride = wick_dim_mul(o->c->module->dims, stride, extent);
   }
   o->out[0] = wick_onnx_concat(o, 0, rank, row);
-  if (count.id) wick_onnx_bound(o->c, o->out[0], 1, count);
+  if (count.id) o->out[0] = wick_onnx_bound(o, o->out[0], 1, count);
 }
 
 /* ---- Compress ---- */
@@ -168,7 +173,7 @@ static void compact_compress(wick_onnx_op *o)
   }
   wick_value place = wick_onnx_places(o, o->in[1], rows, &size, &count);
   o->out[0] = wick_onnx_gather(o, WICK_OP_gather, x, place, axis);
-  if (count.id) wick_onnx_bound(o->c, o->out[0], axis, count);
+  if (count.id) o->out[0] = wick_onnx_bound(o, o->out[0], axis, count);
 }
 
 const wick_onnx_row wick_onnx_compact_rows[] = {

@@ -20,7 +20,7 @@ wick_value wick_onnx_scalar(wick_onnx_op *o, uint32_t i)
 
 wick_value wick_onnx_expand(wick_onnx_op *o, wick_value x, uint32_t n, const wick_dim *dim)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_expand);
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_broadcast_to);
   wick_onnx_set_dims(&e, "shape", n, dim);
   return wick_onnx_end1(&e, x);
 }

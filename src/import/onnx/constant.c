@@ -22,7 +22,7 @@ static wick_value constant_row(wick_onnx_op *o, wick_elem elem, const void *data
 
 int64_t wick_onnx_string(wick_onnx_context *c, wick_span s)
 {
-  return wick_strings_add(&c->module->strings, (const char *)s.at, s.nbytes, true);
+  return wick_string_table_add(&c->module->strings, (const char *)s.at, s.nbytes, true);
 }
 
 wick_value wick_onnx_strings(wick_onnx_op *o, wick_wire_spans list)
@@ -65,8 +65,11 @@ static void constant_constant(wick_onnx_op *o)
     o->out[0] = wick_build_const(o->b, one, 0, wick_onnx_string(o->c, a->s));
   } else if (form == 6) {
     o->out[0] = wick_onnx_strings(o, a->strings);
+  } else if (form == 7 && a->sparse_tensor) {
+    o->out[0] = wick_onnx_sparse_constant(o->c, a->sparse_tensor, constant_name(o), o->place);
+    o->failed = !o->out[0].id;
   } else {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED, "sparse tensors are not supported");
+    wick_onnx_fail(o, WICK_EPARSE, "%s is empty", names[form]);
   }
 }
 
@@ -165,7 +168,7 @@ wick_value wick_onnx_cast_text(wick_onnx_op *o, wick_value x, wick_elem to)
   if (from == to) return x;
   if (from != WICK_STRING && to != WICK_STRING) return wick_build_cast(o->b, x, to);
   wick_type want = wick_type_with_elem(o->c->module, wick_built_type(o->b, x), to);
-  wick_opcode op = to == WICK_STRING ? WICK_OP_to_string : WICK_OP_string_to;
+  wick_opcode op = to == WICK_STRING ? WICK_OP_format_number : WICK_OP_parse_number;
   return wick_build(o->b, op, 1, &x, NULL, 1, &want);
 }
 

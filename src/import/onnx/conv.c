@@ -25,6 +25,10 @@ static void conv_conv(wick_onnx_op *o)
   wick_onnx_window w;
   const wick_dim *kernel = wick_onnx_conv_kernel(o, 1);
   if (!kernel || !wick_onnx_window_read(o, kernel, &w)) return;
+  if (w.n > WICK_ONNX_WINDOW) {
+    o->out[0] = wick_onnx_spatial_conv(o, WICK_OP_conv, &w, NULL);
+    return;
+  }
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_conv);
   o->out[0] = conv_end(o, &e, &w);
 }
@@ -35,6 +39,10 @@ static void conv_transpose(wick_onnx_op *o)
   int64_t out_pad[WICK_ONNX_SPATIAL];
   const wick_dim *kernel = wick_onnx_conv_kernel(o, 1);
   if (!kernel || !wick_onnx_window_read_transposed(o, kernel, &w, out_pad)) return;
+  if (w.n > WICK_ONNX_WINDOW) {
+    o->out[0] = wick_onnx_spatial_conv(o, WICK_OP_conv_transpose, &w, out_pad);
+    return;
+  }
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_conv_transpose);
   bool longer = false;
   for (uint32_t i = 0; i < w.n; i++) longer |= out_pad[i] != 0;

@@ -74,7 +74,7 @@ static bool flow_if_regions(wick_onnx_op *o, const wick_onnx_graph *const *branc
     if (!*out_alike) return false;
     wick_value *flat = wick_new(o->c->tmp, wick_value, wick_onnx_flat(o, o->nout, y[r], NULL) + 1u);
     wick_yield(o->b, wick_onnx_flat(o, o->nout, y[r], flat), flat);
-    wick_build_open_attr(o->b, r, wick_build_branch_checks(o->b, checks));
+    wick_build_open_attr(o->b, r, wick_build_branch_constraints(o->b, checks));
   }
   return true;
 }
@@ -105,7 +105,7 @@ static void flow_if_both(wick_onnx_op *o, const wick_onnx_graph *const *branch)
   int64_t taken;
   if (flow_assumable(o, assumed, &taken)) {
     wick_onnx_trial_undo(o, &t);
-    wick_build_check(o->b, assumed[0], assumed[1], o->b->loc);
+    wick_build_shape_constraint(o->b, assumed[0], assumed[1], o->b->loc);
     flow_branch(o, branch[!taken]);
     return;
   }
@@ -186,7 +186,7 @@ static bool flow_body(wick_onnx_op *o, const wick_onnx_loop *l, wick_value index
   }
   for (uint32_t k = 0; k < l->ncarried; k++) in[n++] = carried[k];
   for (uint32_t k = 0; k < l->nscan; k++) {
-    wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_take);
+    wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_dynamic_index);
     wick_onnx_set_int(&e, "axis", l->scan[k].axis);
     wick_onnx_set_int(&e, "reverse", l->scan[k].reverse);
     in[n++] = wick_onnx_end2(&e, l->scan[k].x, index);

@@ -157,9 +157,9 @@ void wick_onnx_fraction_cast(wick_onnx_op *o, wick_value y)
   if (!n || n->op != WICK_OP_cast || (to != WICK_I64 && to != WICK_I32)) return;
   wick_elem from = wick_built_info(o->b, n->in[0])->elem;
   fractions *x = wick_new(o->c->tmp, fractions, 1);
-  uint32_t before = o->b->checks.n;
+  uint32_t before = o->b->constraints.n;
   if ((from != WICK_F32 && from != WICK_F64) || !fraction_find(o, y, 0, x)) {
-    o->b->checks.n = before;
+    o->b->constraints.n = before;
     return;
   }
   wick_dim *content = wick_new(&o->c->module->mem, wick_dim, x->n);

@@ -53,6 +53,17 @@ static void generate_range(wick_onnx_op *o)
 }
 
 /* Indices and depth may be of any type of number. */
+/* Indices in floats; one that is no whole number is an index that no class has. */
+static wick_value generate_whole(wick_onnx_op *o, wick_value x)
+{
+  if (!wick_elem_is_float(wick_onnx_info(o, 0)->elem)) return wick_build_cast(o->b, x, WICK_I64);
+  wick_value index = wick_build_cast(o->b, x, WICK_I64);
+  wick_value whole =
+      wick_build2(o->b, WICK_OP_eq, wick_build_cast(o->b, index, wick_onnx_info(o, 0)->elem), x);
+  if (o->b->status) return index;
+  return wick_build3(o->b, WICK_OP_where, whole, index, wick_onnx_number(o, index, -0x1p62));
+}
+
 static void generate_one_hot(wick_onnx_op *o)
 {
   uint32_t n;
@@ -68,8 +79,7 @@ static void generate_one_hot(wick_onnx_op *o)
     if (!wick_onnx_dims(o, 1, "depth", &n, &known)) return;
     depth = n == 1 ? known[0] : wick_dim_const(-1);
   }
-  if (!wick_elem_is_int(wick_onnx_info(o, 0)->elem))
-    indices = wick_build_cast(o->b, indices, WICK_I64);
+  if (!wick_elem_is_int(wick_onnx_info(o, 0)->elem)) indices = generate_whole(o, indices);
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_one_hot);
   wick_onnx_set_int(&e, "axis", wick_onnx_int(o, "axis", -1));
   wick_onnx_set_dims(&e, "depth", 1, &depth);
@@ -80,7 +90,7 @@ static void generate_triangle(wick_onnx_op *o)
 {
   int64_t k;
   if (!wick_onnx_one(o, 1, "k", 0, &k)) return;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_triangle);
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_trilu);
   wick_onnx_set_int(&e, "upper", wick_onnx_int(o, "upper", 1));
   wick_onnx_set_int(&e, "k", k);
   o->out[0] = wick_onnx_end1(&e, o->in[0]);

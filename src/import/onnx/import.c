@@ -73,6 +73,33 @@ static const char *import_param(const wick_onnx_context *c, uint32_t i)
   return wick_names_get(&c->module->names, c->b.values.at[1 + i].name);
 }
 
+/* The dimensions of an input or a declared output. Without a shape in the model they are those that
+ * were given, where -1 leaves a size open; else the rank is open, too. False after an error. */
+static bool import_shape(wick_onnx_context *c, const wick_onnx_shape *shape, const char *name,
+                         const char *place, uint32_t *out_rank, wick_dim *dim)
+{
+  const wick_onnx_given_shape *given = shape ? NULL : wick_onnx_shape_given(c, name);
+  size_t rank = shape ? shape->dim.n : given ? given->rank : 1;
+  if (rank > WICK_MAX_RANK)
+    return wick_onnx_error(c, WICK_EUNSUPPORTED, place, "its rank is %zu, the most is %d", rank,
+                           WICK_MAX_RANK),
+           false;
+  *out_rank = (uint32_t)rank;
+  for (uint32_t i = 0; i < rank; i++) {
+    const wick_onnx_dim *d = shape ? &shape->dim.at[i] : NULL;
+    bool number = d ? wick_wire_has(d->has, WICK_ONNX_DIM_VALUE) &&
+                          d->dim_value >= 0 /* -1: "not known", of some exporters */
+                    : given && given->dim[i] >= 0;
+    if (number)
+      dim[i] = wick_dim_const(d ? d->dim_value : given->dim[i]);
+    else if (d || given)
+      dim[i] = wick_onnx_symbol(c, d ? d->dim_param : (wick_span){0}, name, i);
+    else
+      dim[i] = wick_dim_symbol(c->module->dims, WICK_ONNX_UNRANKED, 1, WICK_ONNX_LARGEST);
+  }
+  return true;
+}
+
 /* The type of an input; false after an error. */
 static bool import_type(wick_onnx_context *c, const wick_onnx_value_info *v, const char *place,
                         wick_type *out)
@@ -90,31 +117,84 @@ static bool import_type(wick_onnx_context *c, const wick_onnx_value_info *v, con
     return wick_onnx_error(c, WICK_EUNSUPPORTED, place, "elements of type %s are not supported",
                            wick_onnx_elem_name(t->elem_type, c->tmp)),
            false;
-  if (!t->shape)
-    return wick_onnx_error(c, WICK_EUNSUPPORTED, place, "its rank is not known"), false;
-  if (t->shape->dim.n > WICK_MAX_RANK)
-    return wick_onnx_error(c, WICK_EUNSUPPORTED, place, "its rank is %zu, the most is %d",
-                           t->shape->dim.n, WICK_MAX_RANK),
-           false;
   wick_dim dim[WICK_MAX_RANK];
-  for (uint32_t i = 0; i < t->shape->dim.n; i++) {
-    const wick_onnx_dim *d = &t->shape->dim.at[i];
-    bool number = wick_wire_has(d->has, WICK_ONNX_DIM_VALUE) &&
-                  d->dim_value >= 0; /* -1: "not known", of some exporters */
-    dim[i] = number ? wick_dim_const(d->dim_value) : wick_onnx_symbol(c, d->dim_param, name, i);
-  }
-  *out = wick_type_tensor(c->module, elem, (uint32_t)t->shape->dim.n, dim);
+  uint32_t rank;
+  if (!import_shape(c, t->shape, name, place, &rank, dim)) return false;
+  *out = wick_type_tensor(c->module, elem, rank, dim);
   if (wick_dim_eq(wick_type_numel(c->module, *out), WICK_DIM_INVALID))
     return wick_onnx_error(c, WICK_ERANGE, place, "the product of its dimensions overflows"), false;
+  return true;
+}
+
+/* ---- initializers that are inputs, too ---- */
+
+/* Is it given as a parameter, in place of the initializer of that name? */
+static bool import_is_overridden(const wick_onnx_context *c, wick_span name)
+{
+  const wick_onnx_options *o = c->options;
+  for (uint32_t i = 0; o && i < o->noverride && c->model->ir_version >= 4; i++) {
+    if (!wick_span_is(name, o->override[i])) continue;
+    for (size_t k = 0; k < c->model->graph->input.n; k++)
+      if (wick_span_is(c->model->graph->input.at[k].name, o->override[i])) return true;
+  }
+  return false;
+}
+
+static const wick_onnx_tensor *import_initializer(const wick_onnx_graph *g, wick_span name)
+{
+  for (size_t i = 0; i < g->initializer.n; i++) {
+    wick_span n = g->initializer.at[i].name;
+    if (n.nbytes == name.nbytes && n.nbytes && memcmp(n.at, name.at, n.nbytes) == 0)
+      return &g->initializer.at[i];
+  }
+  return NULL;
+}
+
+/* Notes an overridable initializer for lists of them. */
+static void import_overridable(wick_onnx_context *c, const wick_onnx_value_info *v)
+{
+  wick_arena *mem = &c->module->mem;
+  const wick_onnx_tensor *t = import_initializer(c->model->graph, v->name);
+  const wick_onnx_tensor_type *type = v->type ? v->type->tensor_type : NULL;
+  const wick_onnx_shape *shape = type ? type->shape : NULL;
+  wick_onnx_overridable o = {.name = wick_wire_text(mem, v->name)};
+  size_t rank = shape ? shape->dim.n : t ? t->dims.n : 0;
+  if (!t || c->model->ir_version < 4 || !c->options || !c->options->overridable ||
+      rank > WICK_MAX_RANK || !wick_onnx_elem(t->data_type, &o.elem))
+    return;
+  o.rank = (uint32_t)rank;
+  for (uint32_t k = 0; k < o.rank; k++) {
+    const wick_onnx_dim *d = shape ? &shape->dim.at[k] : NULL;
+    bool number = !d || (wick_wire_has(d->has, WICK_ONNX_DIM_VALUE) && d->dim_value >= 0);
+    o.dim[k] = !number ? -1 : d ? d->dim_value : t->dims.at[k];
+    o.dim_name[k] = number ? "" : wick_wire_text(mem, d->dim_param);
+  }
+  wick_push(mem, c->options->overridable, o);
+}
+
+/* The type of an overridden initializer: that of the input, in the initializer's shape where it has
+ * none. */
+static bool import_overridden_type(wick_onnx_context *c, const wick_onnx_value_info *v,
+                                   const char *place, wick_type *out)
+{
+  const wick_onnx_tensor *t = import_initializer(c->model->graph, v->name);
+  const wick_onnx_tensor_type *type = v->type ? v->type->tensor_type : NULL;
+  wick_elem elem;
+  if ((type && type->shape) || !t || t->dims.n > WICK_MAX_RANK ||
+      !wick_onnx_elem(t->data_type, &elem))
+    return import_type(c, v, place, out);
+  *out = wick_type_tensor_const(c->module, elem, (uint32_t)t->dims.n, t->dims.at);
   return true;
 }
 
 static void import_inputs(wick_onnx_context *c, const wick_onnx_graph *g)
 {
   uint32_t at = 0;
-  c->lists.n = 0, c->unlisted = NULL;
+  c->lists.n = 0, c->unlisted = c->unlisted_why = NULL;
   for (size_t i = 0; i < g->input.n; i++) {
     const wick_onnx_value_info *v = &g->input.at[i];
+    bool overridden = import_is_overridden(c, v->name);
+    if (overridden || wick_onnx_find(c, v->name)) import_overridable(c, v);
     if (wick_onnx_find(c, v->name)) continue; /* an initializer: its default is what it is */
     const char *name = wick_wire_text(c->tmp, v->name);
     const char *place = wick_str_printf(c->tmp, "%s: input \"%s\"", c->file, name);
@@ -124,8 +204,12 @@ static void import_inputs(wick_onnx_context *c, const wick_onnx_graph *g)
       wick_onnx_error(c, WICK_EPARSE, place, "it has no name");
     else if (wick_onnx_is_list(v))
       wick_onnx_list_input(c, v, at, place);
-    else if (import_type(c, v, place, &type))
+    else if (overridden ? import_overridden_type(c, v, place, &type)
+                        : import_type(c, v, place, &type)) {
       b.v = wick_build_param(&c->b, type, WICK_IN, name);
+      if (!overridden && !v->type->tensor_type->shape && !wick_onnx_shape_given(c, name))
+        wick_onnx_unlisted(c, place, "the model says no shape: it must be given");
+    }
     wick_onnx_bind(c, v->name, b);
     at++;
   }
@@ -139,7 +223,7 @@ static const void *import_strings(wick_module *m, const wick_span *data, uint64_
   for (uint64_t k = 0; k < n; k++) {
     wick_string s;
     memcpy(&s, data->at + k * sizeof s, sizeof s);
-    to[k] = wick_strings_add(&m->strings, s.at, s.nbytes, true);
+    to[k] = wick_string_table_add(&m->strings, s.at, s.nbytes, true);
   }
   *out_nbytes = n * sizeof *to;
   return to;
@@ -178,6 +262,7 @@ static void import_initializer_names(wick_onnx_context *c, const wick_onnx_graph
 {
   for (size_t i = 0; i < g->initializer.n; i++) {
     wick_span name = g->initializer.at[i].name;
+    if (g == c->model->graph && import_is_overridden(c, name)) continue;
     if (!wick_onnx_bind(c, name, (wick_onnx_binding){0}))
       wick_onnx_error(c, WICK_EPARSE, c->file,
                       "initializer %zu, \"%s\", has no name or is defined a second time", i,
@@ -185,9 +270,10 @@ static void import_initializer_names(wick_onnx_context *c, const wick_onnx_graph
   }
   for (size_t i = 0; i < g->sparse_initializer.n; i++) {
     const wick_onnx_tensor *values = g->sparse_initializer.at[i].values;
-    if (values)
-      wick_onnx_bind(c, values->name,
-                     (wick_onnx_binding){.why = "sparse tensors are not supported"});
+    if (!values || !wick_onnx_bind(c, values->name, (wick_onnx_binding){0}))
+      wick_onnx_error(c, WICK_EPARSE, c->file,
+                      "sparse initializer %zu, \"%s\", has no name or is defined a second time", i,
+                      values ? wick_onnx_name(c, values->name) : "");
   }
 }
 
@@ -195,11 +281,21 @@ static void import_initializers(wick_onnx_context *c, const wick_onnx_graph *g)
 {
   for (size_t i = 0; i < g->initializer.n; i++) {
     const wick_onnx_tensor *t = &g->initializer.at[i];
+    if (g == c->model->graph && import_is_overridden(c, t->name)) continue;
     const char *name = wick_onnx_name(c, t->name);
     const char *place = wick_str_printf(c->tmp, "%s: initializer \"%s\"", c->file, name);
     wick_value v = wick_onnx_constant(c, t, name, place);
     if (v.id) wick_build_name(&c->b, v, wick_onnx_module_name(c, t->name), WICK_REL_SAME);
     wick_onnx_rebind(c, t->name, v);
+  }
+  for (size_t i = 0; i < g->sparse_initializer.n; i++) {
+    const wick_onnx_sparse_tensor *t = &g->sparse_initializer.at[i];
+    if (!t->values) continue;
+    const char *name = wick_onnx_name(c, t->values->name);
+    const char *place = wick_str_printf(c->tmp, "%s: sparse initializer \"%s\"", c->file, name);
+    wick_value v = wick_onnx_sparse_constant(c, t, name, place);
+    if (v.id) wick_build_name(&c->b, v, wick_onnx_module_name(c, t->values->name), WICK_REL_SAME);
+    wick_onnx_rebind(c, t->values->name, v);
   }
 }
 
@@ -309,7 +405,7 @@ static void import_graph(wick_onnx_context *c)
   import_inputs(c, g);
   c->wanted = wick_new(c->tmp, bool, c->b.nparam);
   if (c->unlisted) {
-    wick_onnx_error(c, WICK_ETYPE, c->unlisted, "how many elements it has must be given");
+    wick_onnx_error(c, WICK_ETYPE, c->unlisted, "%s", c->unlisted_why);
     return;
   }
   wick_onnx_list_inputs_end(c);
@@ -328,9 +424,10 @@ static void import_begin(wick_onnx_context *c, wick_arena *mem)
   c->errors = wick_errors_begin(c->tmp, WICK_ONNX_ERRORS);
   c->symbols = wick_names_begin(c->tmp);
   c->taken = wick_names_begin(c->tmp);
-  c->symbol_dims.n = c->bounded.n = 0;
+  c->symbol_dims.n = c->bounded.n = c->given.n = c->remarks.n = 0;
   wick_push(c->tmp, &c->symbol_dims, (wick_dim){0});
   if (c->options && c->options->problems) *c->options->problems = (wick_onnx_problems){0};
+  if (c->options && c->options->overridable) *c->options->overridable = (wick_onnx_overridables){0};
   wick_build_begin(&c->b, c->module, WICK_GRAPH, "main", mem);
 }
 
@@ -395,6 +492,17 @@ static bool import_is_open(const wick_onnx_context *c)
   return c->branches || c->unlisted || errors == (c->symbolic ? c->misfits : c->unknown);
 }
 
+/* What is lacking; false where that is not all that is wrong. */
+static bool import_needs(const wick_onnx_context *c, wick_onnx_needs *out, wick_arena *mem)
+{
+  wick_list(const char *) content = {0};
+  uint32_t errors = c->errors.list.n + c->errors.more;
+  for (uint32_t k = 0; k < c->b.nparam && c->wanted; k++)
+    if (c->wanted[k]) wick_push(mem, &content, wick_str_dup(mem, import_param(c, k)));
+  *out = (wick_onnx_needs){content.at, content.n, c->unlisted != NULL, c->sizes > 0};
+  return c->branches || c->unlisted || errors == c->unknown + c->sizes;
+}
+
 wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
                              const wick_onnx_options *options, wick_arena *mem, wick_arena *tmp,
                              const wick_func **out)
@@ -421,16 +529,23 @@ wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
                          .file = file,
                          .nodes_left = import_most_nodes(options, bytes.nbytes),
                          .most_bytes = ((uint64_t)64 << 20) + 64 * (uint64_t)bytes.nbytes,
-                         .outside = {options ? options->files : NULL, wick_path_folder(tmp, path),
-                                     m, options && options->loose}};
+                         .outside = {.files = options ? options->files : NULL,
+                                     .folder = wick_path_folder(tmp, path),
+                                     .module = m,
+                                     .loose = options && options->loose}};
   c.asks = wick_new(tmp, wick_onnx_asks, 1);
   uint32_t nmetadata = m->metadata.n;
   wick_status failure = import_tries(&c, mem);
+  if (options && options->remarks) *options->remarks = c.remarks;
   if (failure) {
     if (!options || !options->described || !import_is_open(&c)) return failure;
+    if (options->needs && !import_needs(&c, options->needs, mem)) return failure;
+    wick_onnx_problems why = options->problems ? *options->problems : (wick_onnx_problems){0};
     import_begin(&c, mem);
     m->metadata.n = nmetadata;
-    if (!import_interface(&c)) return failure;
+    bool good = import_interface(&c);
+    if (options->problems) *options->problems = why;
+    if (!good) return failure;
     *options->described = true;
     if (options->follows) *options->follows = c.unknown > 0 || c.branches;
   }

@@ -29,8 +29,8 @@ typedef struct wick_onnx_row {
 #include "import/onnx/families.def"
 #undef WICK_ONNX_FAMILY
 
-/* The row of an operator at that opset of its domain. NULL where there is none; then *out_known
- * says whether the operator is known at other opsets. */
+/* The row of an operator at that opset of its domain, or the first one where the operator is
+ * younger. NULL where there is none; then *out_known says whether the operator is known. */
 const wick_onnx_row *wick_onnx_row_find(wick_span domain, wick_span op_type, int64_t opset,
                                         bool *out_known);
 
@@ -71,6 +71,12 @@ typedef struct wick_onnx_ask {
 } wick_onnx_ask;
 typedef wick_list(wick_onnx_ask *) wick_onnx_asks;
 
+/* A value that follows from contents of inputs; its data are NULL where it does not. */
+typedef struct wick_onnx_given {
+  wick_value v;
+  wick_tensor value;
+} wick_onnx_given;
+
 /* An input that is a sequence, an optional or a map. */
 typedef struct wick_onnx_list {
   wick_span name;
@@ -97,6 +103,7 @@ typedef struct wick_onnx_context {
   wick_onnx_outside outside;
   const char *file; /* the path's base name */
   wick_errors errors;
+  wick_onnx_remarks remarks;
   uint32_t misfits; /* of the errors: those that rows found, which may depend on sizes */
   wick_list(wick_onnx_unsupported) unsupported;
   wick_onnx_scope *scope;
@@ -107,17 +114,19 @@ typedef struct wick_onnx_context {
       most_bytes;   /* used before the outermost call; by those before it; by all, at most */
   bool symbolic;    /* an input has a symbolic size */
   uint32_t unknown; /* of the misfits: what must be known follows from inputs' contents */
+  uint32_t sizes;   /* of the misfits: a number is needed for a symbol */
   bool branches;    /* contents of inputs may tell which branches with errors are not taken */
   wick_list(wick_onnx_bounded) bounded;
-  wick_list(wick_onnx_list) lists; /* inputs */
+  wick_list(wick_onnx_given) given; /* values that have been asked for */
+  wick_list(wick_onnx_list) lists;  /* inputs */
   wick_onnx_asks *asks;
-  bool again;                      /* nodes want more of an input than it has in this try */
-  const char *unlisted;            /* the first input whose elements are not given; or NULL */
-  bool *wanted;                    /* by parameter: its contents must be known */
-  wick_names symbols;              /* dimension names of the model, made fit for Wick's text */
-  wick_list(wick_dim) symbol_dims; /* by the name's number in `symbols` */
-  wick_names taken;                /* names of symbols that are in use */
-  wick_names functions;            /* "domain::name:overload" */
+  bool again;                          /* nodes want more of an input than it has in this try */
+  const char *unlisted, *unlisted_why; /* the first input whose shape is not given; or NULL */
+  bool *wanted;                        /* by parameter: its contents must be known */
+  wick_names symbols;                  /* dimension names of the model, made fit for Wick's text */
+  wick_list(wick_dim) symbol_dims;     /* by the name's number in `symbols` */
+  wick_names taken;                    /* names of symbols that are in use */
+  wick_names functions;                /* "domain::name:overload" */
   wick_list(const wick_onnx_function *) function; /* by that name's number */
 } wick_onnx_context;
 
@@ -126,6 +135,10 @@ const char *wick_onnx_name(const wick_onnx_context *c, wick_span name);
 /* Adds a problem at that place. */
 void wick_onnx_error(wick_onnx_context *c, wick_code code, const char *place, const char *fmt, ...)
     WICK_PRINTF(4, 5);
+
+/* Adds a remark: what is odd in the model, but imported. Equal ones are one. */
+void wick_onnx_remark(wick_onnx_context *c, const char *place, const char *fmt, ...)
+    WICK_PRINTF(3, 4);
 
 /* problem.c: for lists of what is wrong; n: NULL where it is of no node. */
 void wick_onnx_problem_add(wick_onnx_context *c, const wick_onnx_node *n, wick_status s,
@@ -153,6 +166,11 @@ void wick_onnx_import_initializers(wick_onnx_context *c, const wick_onnx_graph *
 bool wick_onnx_is_list(const wick_onnx_value_info *v);
 void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, uint32_t at,
                           const char *place);
+/* Notes an input whose shape, or the number of its elements, must be given before nodes are read.
+ */
+void wick_onnx_unlisted(wick_onnx_context *c, const char *place, const char *why);
+/* The shape that was given for that name, NULL: none. */
+const wick_onnx_given_shape *wick_onnx_shape_given(const wick_onnx_context *c, const char *name);
 void wick_onnx_list_inputs_end(wick_onnx_context *c); /* behind all parameters: binds their names */
 typedef struct wick_onnx_result {                     /* a tensor that the function gives */
   wick_value v;
@@ -219,6 +237,11 @@ bool wick_onnx_enter(wick_onnx_context *c, wick_onnx_scope *s);
 void wick_onnx_leave(wick_onnx_context *c, wick_onnx_scope *back);
 void wick_onnx_import_nodes(wick_onnx_context *c, const wick_onnx_nodes *nodes);
 bool wick_onnx_domain_is_own(wick_span domain); /* "" and "ai.onnx" */
+const char *wick_onnx_node_text(const wick_onnx_context *c,
+                                const wick_onnx_node *n); /* "prob" (Softmax) */
+/* order.c: the nodes by their numbers, each after those whose results it reads, with a remark; NULL
+ * where that is their order in the file. */
+const uint32_t *wick_onnx_order(wick_onnx_context *c, const wick_onnx_nodes *nodes);
 
 /* ---- a node on its way ---- */
 
@@ -283,7 +306,10 @@ bool wick_onnx_unknown(wick_onnx_op *o, uint32_t i, const char *what);
 /* The node's errors may be mended where the inputs that v follows from are known. */
 void wick_onnx_want(wick_onnx_op *o, wick_value v);
 
-/* known.c: the elements of a value that follows from constants, as far as they are few. */
+/* given.c: the elements of a value that follows from constants and inputs whose contents are given,
+ * however many. */
+bool wick_onnx_given_value(wick_onnx_context *c, wick_value v, wick_tensor *out);
+/* known.c: the same, and those of a value that follows from constants, as far as they are few. */
 bool wick_onnx_known(wick_onnx_context *c, wick_value v, wick_tensor *out);
 bool wick_onnx_known_int(wick_onnx_context *c, wick_value v, int64_t *out);
 /* The node that defines a value of this import. NULL for parameters, also of regions. */
@@ -293,7 +319,8 @@ const wick_node *wick_onnx_definer(const wick_builder *b, wick_value v);
 void wick_onnx_fraction_cast(wick_onnx_op *o, wick_value y);
 
 /* compact.c: results whose size depends on data are outputs of the model, and nothing else. */
-void wick_onnx_bound(wick_onnx_context *c, wick_value v, uint32_t axis, wick_value count);
+/* v, of which `count` along the axis are there; where that is known, these alone. */
+wick_value wick_onnx_bound(wick_onnx_op *o, wick_value v, uint32_t axis, wick_value count);
 const wick_onnx_bounded *wick_onnx_bounded_find(const wick_onnx_context *c, wick_value v);
 /* False after "the size of WHAT depends on data" was added. */
 bool wick_onnx_whole(wick_onnx_op *o, wick_value v, const char *what);
@@ -308,7 +335,8 @@ wick_value wick_onnx_places(wick_onnx_op *o, wick_value mask, wick_dim n, wick_d
 /* subgraph.c: what may be taken back */
 typedef struct wick_onnx_trial {
   wick_errors errors;
-  uint32_t unsupported, misfits, unknown, bounded, nodes, values, open, checks, branch_checks;
+  uint32_t unsupported, misfits, unknown, sizes, bounded, nodes, values, open, checks,
+      branch_checks;
 } wick_onnx_trial;
 wick_onnx_trial wick_onnx_trial_begin(wick_onnx_op *o);
 bool wick_onnx_trial_good(const wick_onnx_op *o, const wick_onnx_trial *t); /* nothing was wrong */
@@ -340,6 +368,8 @@ uint32_t wick_onnx_constant_add(wick_module *m, const char *name, wick_type type
                                 uint64_t nbytes);
 wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, const char *name,
                               const char *place);
+wick_value wick_onnx_sparse_constant(wick_onnx_context *c, const wick_onnx_sparse_tensor *t,
+                                     const char *name, const char *place);
 
 /* The module's number of a string; strings as a constant of rank 1. */
 int64_t wick_onnx_string(wick_onnx_context *c, wick_span s);
@@ -387,7 +417,7 @@ wick_value wick_onnx_reduce1(wick_onnx_op *o, wick_opcode op, wick_value x, int6
 /* fourier.c: the transform of lines [planes, lines, numbers], cut to n or with zeros behind them;
  * planes: real and imaginary parts, or the real ones alone; gives [2, n, lines], not divided by n.
  */
-wick_value wick_onnx_fourier(wick_onnx_op *o, wick_value x, int64_t n, bool inverse);
+wick_value wick_onnx_dft(wick_onnx_op *o, wick_value x, int64_t n, bool inverse);
 /* The last axis cut to `size` numbers, or with zeros behind it. */
 wick_value wick_onnx_fit(wick_onnx_op *o, wick_value x, int64_t size);
 /* A constant of these numbers, rounded to `elem`. */
@@ -413,5 +443,13 @@ void wick_onnx_window_crop(wick_onnx_op *o, wick_onnx_window *w);
 bool wick_onnx_window_read_transposed(wick_onnx_op *o, const wick_dim *kernel,
                                       wick_onnx_window *out, int64_t *out_pad);
 void wick_onnx_window_set(wick_onnx_emit *e, const wick_onnx_window *w); /* stride, pad, dilation */
+
+/* spatial.c: windows of more spatial dimensions than rows have. out_pad: of a transposed one.
+ * `form` has the pool's other attributes. */
+enum { WICK_ONNX_WINDOW = 3 };
+wick_value wick_onnx_spatial_conv(wick_onnx_op *o, wick_opcode op, const wick_onnx_window *w,
+                                  const int64_t *out_pad);
+wick_value wick_onnx_spatial_pool(wick_onnx_op *o, const wick_onnx_emit *form,
+                                  const wick_onnx_window *w);
 
 #endif

@@ -132,6 +132,29 @@ static void index_slice(wick_onnx_op *o)
 
 /* ---- pad ---- */
 
+/* Cuts off what negative pads take away, and makes these 0: other numbers than a constant are taken
+ * from what is left. */
+static wick_value index_crop(wick_onnx_op *o, wick_value x, wick_dim *pad)
+{
+  wick_dims *t = o->c->module->dims;
+  const wick_type_info *info = wick_onnx_info(o, 0);
+  wick_dim none = wick_dim_const(0), begin[WICK_MAX_RANK], size[WICK_MAX_RANK];
+  bool cut = false;
+  for (uint32_t k = 0; k < info->rank; k++) {
+    wick_dim *before = &pad[k], *after = &pad[info->rank + k];
+    begin[k] = wick_dim_max(t, wick_dim_sub(t, none, *before), none);
+    size[k] = wick_dim_sub(t, wick_dim_sub(t, info->dim[k], begin[k]),
+                           wick_dim_max(t, wick_dim_sub(t, none, *after), none));
+    cut |= !wick_dim_eq(size[k], info->dim[k]);
+    *before = wick_dim_max(t, *before, none), *after = wick_dim_max(t, *after, none);
+  }
+  if (!cut) return x;
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_slice);
+  wick_onnx_set_dims(&e, "begin", info->rank, begin);
+  wick_onnx_set_dims(&e, "shape", info->rank, size);
+  return wick_onnx_end1(&e, x);
+}
+
 /* All begins, then all ends, of the given axes; value: 0 for none. */
 static void index_pad_over(wick_onnx_op *o, uint32_t n, const wick_dim *pad, uint32_t naxis,
                            const int64_t *axis, wick_value value)
@@ -149,13 +172,13 @@ static void index_pad_over(wick_onnx_op *o, uint32_t n, const wick_dim *pad, uin
   if (!index_axes(o, n / 2, naxis, axis, axes)) return;
   for (uint32_t k = 0; k < 2 * rank; k++) all[k] = wick_dim_const(0);
   for (uint32_t i = 0; i < n / 2; i++) all[axes[i]] = pad[i], all[rank + axes[i]] = pad[n / 2 + i];
+  int mode = wick_onnx_word(o, "mode",
+                            o->opset < 19 ? "constant reflect edge" : "constant reflect edge wrap");
+  wick_value x = mode ? index_crop(o, o->in[0], all) : o->in[0];
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_pad);
   wick_onnx_set_dims(&e, "pad", 2 * rank, all);
-  wick_onnx_set_int(
-      &e, "mode",
-      wick_onnx_word(o, "mode",
-                     o->opset < 19 ? "constant reflect edge" : "constant reflect edge wrap"));
-  o->out[0] = wick_onnx_end(&e, value.id ? 2 : 1, (wick_value[]){o->in[0], value});
+  wick_onnx_set_int(&e, "mode", mode);
+  o->out[0] = wick_onnx_end(&e, value.id ? 2 : 1, (wick_value[]){x, value});
 }
 
 static void index_pad_1(wick_onnx_op *o)
@@ -188,7 +211,7 @@ static void index_expand(wick_onnx_op *o)
   uint32_t n;
   const wick_dim *dim;
   if (!wick_onnx_dims(o, 1, "the shape", &n, &dim)) return;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_expand);
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_broadcast_to);
   wick_onnx_set_dims(&e, "shape", n, dim);
   o->out[0] = wick_onnx_end1(&e, o->in[0]);
 }

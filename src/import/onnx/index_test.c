@@ -157,14 +157,14 @@ static void test_repetition(void **state)
   static const onnx_row rows[] = {
       {"opset 13; in x 1 3,1; const s 7 3 = 2,1,4; Expand x,s -> y; out y",
        "graph @main(%p0: f32[3,1]) -> f32[2,3,4] {\n"
-       "  %0 = expand %p0 {shape=[2, 1, 4]} : f32[2,3,4]\n"
+       "  %0 = broadcast_to %p0 {shape=[2, 1, 4]} : f32[2,3,4]\n"
        "  return %0\n"
        "}"},
       {"opset 13; in x 1 3,2; const s 7 1 = 4; Expand x,s -> y; out y",
        "m.onnx: node \"y\" (Expand): shapes do not broadcast: [3,2] and [4]"},
       {"opset 13; in x 1 3,1; in z 1 N,3,M; Shape z -> s; Expand x,s -> y; out y",
        "graph @main(%p0: f32[3,1], %p1: f32[N[1..536870912],3,M[1..536870912]]) -> f32[N,3,M] {\n"
-       "  %0 = expand %p0 {shape=[N, 3, M]} : f32[N,3,M]\n"
+       "  %0 = broadcast_to %p0 {shape=[N, 3, M]} : f32[N,3,M]\n"
        "  return %0\n"
        "}"},
       {"opset 13; in x 1 3,2; const r 7 2 = 2,1; Tile x,r -> y; out y",
@@ -233,13 +233,17 @@ static void test_generators(void **state)
       {"opset 11; in i 1 N; const d 1 1 = 5; in v 1 2; OneHot i,d,v -> y; out y",
        "graph @main(%p0: f32[N[1..536870912]], %p1: f32[2]) -> f32[N,5] {\n"
        "  %0 = cast %p0 : i64[N]\n"
-       "  %1 = one_hot %0, %p1 {depth=[5]} : f32[N,5]\n"
-       "  return %1\n"
+       "  %1 = cast %0 : f32[N]\n"
+       "  %2 = eq %1, %p0 : bool[N]\n"
+       "  %3 = const -4611686018427387904 : i64[]\n"
+       "  %4 = where %2, %0, %3 : i64[N]\n"
+       "  %5 = one_hot %4, %p1 {depth=[5]} : f32[N,5]\n"
+       "  return %5\n"
        "}"},
       {"opset 14; in x 1 3,4; const k 7 - = 1; Trilu x -> y; Trilu x,k -> z upper=i0; out y; out z",
        "graph @main(%p0: f32[3,4]) -> (f32[3,4], f32[3,4]) {\n"
-       "  %0 = triangle %p0 : f32[3,4]\n"
-       "  %1 = triangle %p0 {upper=false, k=1} : f32[3,4]\n"
+       "  %0 = trilu %p0 : f32[3,4]\n"
+       "  %1 = trilu %p0 {upper=false, k=1} : f32[3,4]\n"
        "  return %0, %1\n"
        "}"},
       {"opset 9; in x 1 3,4; EyeLike x -> y; EyeLike x -> z dtype=i7 k=i-1; out y; out z",
@@ -256,10 +260,10 @@ static void test_generators(void **state)
       {"opset 18; in x 1 N,4,4; in s 1 2; GroupNormalization x,s,s -> y num_groups=i2; out y",
        "graph @main(%p0: f32[N[1..536870912],4,4], %p1: f32[2]) -> f32[N,4,4] {\n"
        "  %0 = reshape %p1 {shape=[2, 1]} : f32[2,1]\n"
-       "  %1 = expand %0 {shape=[2, 2]} : f32[2,2]\n"
+       "  %1 = broadcast_to %0 {shape=[2, 2]} : f32[2,2]\n"
        "  %2 = reshape %1 {shape=[4]} : f32[4]\n"
        "  %3 = reshape %p1 {shape=[2, 1]} : f32[2,1]\n"
-       "  %4 = expand %3 {shape=[2, 2]} : f32[2,2]\n"
+       "  %4 = broadcast_to %3 {shape=[2, 2]} : f32[2,2]\n"
        "  %5 = reshape %4 {shape=[4]} : f32[4]\n"
        "  %6 = group_norm %p0, %2, %5 {epsilon=9.999999747378752e-06, groups=2} : f32[N,4,4]\n"
        "  return %6\n"
@@ -320,7 +324,7 @@ static void test_resize(void **state)
       {"opset 11; in x 1 1,2,H,W; const s 1 4 = 1,1,0.3,2; Resize x,_,s -> y; out y",
        "graph @main(%p0: f32[1,2,H[1..536870912],W[1..536870912]]) -> f32[1,2,floordiv(3*H, "
        "10),2*W] {\n"
-       "  check min(H, 1048576) = H\n"
+       "  constraint min(H, 1048576) = H\n"
        "  %0 = resize %p0 {shape=[1, 2, floordiv(3*H, 10), 2*W], "
        "scale=[1,1,0.30000001192092896,2]} "
        ": f32[1,2,floordiv(3*H, 10),2*W]\n"
@@ -373,7 +377,10 @@ static void test_resize(void **state)
        "m.onnx: node \"w\" (Resize): it has both scales and sizes"},
       {"opset 11; in x 1 4,4; const s 1 2 = 2,2; Resize x,_,s -> y "
        "coordinate_transformation_mode=stf_half_pixel_for_nn; out y",
-       "m.onnx: node \"y\" (Resize): tf_half_pixel_for_nn is not supported"},
+       "graph @main(%p0: f32[4,4]) -> f32[8,8] {\n"
+       "  %0 = resize %p0 {shape=[8, 8], scale=[2,2], coordinates=tf_half_pixel} : f32[8,8]\n"
+       "  return %0\n"
+       "}"},
       {"opset 19; in x 1 4,4; const s 1 2 = 2,2; Resize x,_,s -> y "
        "coordinate_transformation_mode=shalf_pixel_symmetric; out y",
        "graph @main(%p0: f32[4,4]) -> f32[8,8] {\n"

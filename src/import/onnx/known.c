@@ -123,7 +123,7 @@ static bool known_value(known *k, wick_value v, uint32_t depth, wick_tensor *out
 bool wick_onnx_known(wick_onnx_context *c, wick_value v, wick_tensor *out)
 {
   known k = {.c = c};
-  return known_value(&k, v, 0, out);
+  return known_value(&k, v, 0, out) || wick_onnx_given_value(c, v, out);
 }
 
 bool wick_onnx_known_int(wick_onnx_context *c, wick_value v, int64_t *out)

@@ -87,6 +87,7 @@ static void linear_classifier(wick_onnx_op *o)
 /* ---- kernels of support vector machines ---- */
 
 enum { LINEAR_DOT, LINEAR_POLY, LINEAR_RBF, LINEAR_SIGMOID };
+#define LINEAR_KERNELS "LINEAR POLY RBF SIGMOID"
 
 /* |x - v|^2 for all rows and vectors, as the sum over features of squares: differences cancel. */
 static wick_value linear_distance(wick_onnx_op *o, wick_value x, wick_value vectors)
@@ -100,7 +101,7 @@ static wick_value linear_distance(wick_onnx_op *o, wick_value x, wick_value vect
 /* The kernel of each row of x and each of the vectors [n, f]: [rows, n]. */
 static wick_value linear_kernel(wick_onnx_op *o, wick_value x, wick_value vectors)
 {
-  int kind = wick_onnx_word(o, "kernel_type", "LINEAR POLY RBF SIGMOID");
+  int kind = wick_onnx_word(o, "kernel_type", LINEAR_KERNELS);
   wick_wire_f32s p = wick_ml_floats(o, "kernel_params");
   double gamma = p.n > 0 ? (double)p.at[0] : 0, coef0 = p.n > 1 ? (double)p.at[1] : 0,
          degree = p.n > 2 ? (double)p.at[2] : 0;
@@ -210,7 +211,7 @@ static wick_value linear_probabilities(wick_onnx_op *o, wick_value scores, int64
   wick_value r = wick_onnx_gather(o, WICK_OP_gather, both, columns, 1);
   if (b->status) return r;
   wick_dim dim[3] = {wick_built_info(b, r)->dim[0], wick_dim_const(n), wick_dim_const(n)};
-  p = wick_build1(b, WICK_OP_couple, wick_onnx_reshape(o, r, 3, dim));
+  p = wick_build1(b, WICK_OP_pairwise_coupling, wick_onnx_reshape(o, r, 3, dim));
   return wick_onnx_transpose(o, p, 2, (const int64_t[]){1, 0});
 }
 
@@ -242,7 +243,25 @@ static void linear_svm_pairs(wick_onnx_op *o, wick_value x, wick_value labels, w
     o->out[1] = wick_ml_post_apply(o, probable ? p : scores, post);
 }
 
-/* One linear machine a class, all with the first rho, as ONNX Runtime has it. */
+/* The class with the highest score. Of two classes ONNX Runtime takes the second one wherever that
+ * score is high enough, unless there are probabilities: above 0, or, where no coefficient is
+ * negative, at least 0.5. */
+static wick_value linear_svm_choice(wick_onnx_op *o, wick_value scores, int64_t nlabel)
+{
+  wick_wire_f32s w = wick_ml_floats(o, "coefficients");
+  wick_value index = linear_argmax(o, scores);
+  if (nlabel != 2 || wick_ml_floats(o, "prob_a").n || o->b->status) return index;
+  bool negative = false;
+  for (size_t i = 0; i < w.n; i++) negative |= w.at[i] < 0;
+  wick_value most = wick_onnx_reduce1(o, WICK_OP_reduce_max, scores, 1, false);
+  wick_value high =
+      negative ? wick_onnx_by(o, WICK_OP_gt, most, 0) : wick_onnx_by(o, WICK_OP_ge, most, 0.5);
+  if (o->b->status) return index;
+  return wick_build3(o->b, WICK_OP_where, high, wick_onnx_number(o, index, 1), index);
+}
+
+/* One linear machine a class, all with the first rho, as ONNX Runtime has it; without support
+ * vectors there is no other kernel, whatever kernel_type says. */
 static void linear_svm_classes(wick_onnx_op *o, wick_value x, wick_value labels, int64_t n,
                                wick_ml_post post)
 {
@@ -251,9 +270,10 @@ static void linear_svm_classes(wick_onnx_op *o, wick_value x, wick_value labels,
   wick_value table =
       f ? wick_ml_table(o, wick_ml_floats(o, "coefficients"), n, f) : (wick_value){0};
   if (!table.id) return;
-  wick_value scores = linear_kernel(o, x, table);
+  wick_onnx_word(o, "kernel_type", LINEAR_KERNELS);
+  wick_value scores = linear_product(o, x, table);
   scores = wick_onnx_by(o, WICK_OP_add, scores, rho.n ? (double)rho.at[0] : 0);
-  o->out[0] = wick_ml_label_at(o, labels, linear_argmax(o, scores));
+  o->out[0] = wick_ml_label_at(o, labels, linear_svm_choice(o, scores, n));
   o->out[1] = wick_ml_post_apply(o, scores, post);
 }
 

@@ -41,7 +41,7 @@ static bool map_keys(wick_onnx_op *o, const char *ints, const char *strings, wic
 static const char *map_key_text(wick_onnx_op *o, wick_elem elem, int64_t key)
 {
   if (elem != WICK_STRING) return wick_str_printf(o->c->tmp, "%lld", (long long)key);
-  wick_string s = wick_strings_get(&o->c->module->strings, key);
+  wick_string s = wick_string_table_get(&o->c->module->strings, key);
   return wick_str_printf(o->c->tmp, "\"%.*s\"", (int)s.nbytes, s.at);
 }
 

@@ -13,6 +13,17 @@ void wick_onnx_error(wick_onnx_context *c, wick_code code, const char *place, co
   wick_onnx_problem_add(c, NULL, s, place);
 }
 
+void wick_onnx_remark(wick_onnx_context *c, const char *place, const char *fmt, ...)
+{
+  va_list args;
+  va_start(args, fmt);
+  const char *text = wick_vfail(c->tmp, WICK_OK, place, fmt, args)->message;
+  va_end(args);
+  for (uint32_t i = 0; i < c->remarks.n; i++)
+    if (strcmp(c->remarks.at[i], text) == 0) return;
+  if (c->remarks.n < WICK_ONNX_REMARKS) wick_push(c->tmp, &c->remarks, text);
+}
+
 void wick_onnx_fail(wick_onnx_op *o, wick_code code, const char *fmt, ...)
 {
   va_list args;
@@ -24,15 +35,20 @@ void wick_onnx_fail(wick_onnx_op *o, wick_code code, const char *fmt, ...)
   o->failed = true;
 }
 
-/* net.onnx: node "prob" (Softmax). Without a name of its own a node is called by its first result.
- */
-static const char *node_place(const wick_onnx_context *c, const wick_onnx_node *n)
+/* Without a name of its own a node is called by its first result. */
+const char *wick_onnx_node_text(const wick_onnx_context *c, const wick_onnx_node *n)
 {
   wick_span name = n->name;
   for (size_t k = 0; k < n->output.n && !name.nbytes; k++) name = n->output.at[k];
-  const char *outer = c->scope->call ? c->scope->call->place : c->file;
-  return wick_str_printf(c->tmp, "%s: node \"%s\" (%s)", outer, wick_onnx_name(c, name),
+  return wick_str_printf(c->tmp, "\"%s\" (%s)", wick_onnx_name(c, name),
                          wick_onnx_name(c, n->op_type));
+}
+
+/* net.onnx: node "prob" (Softmax) */
+static const char *node_place(const wick_onnx_context *c, const wick_onnx_node *n)
+{
+  const char *outer = c->scope->call ? c->scope->call->place : c->file;
+  return wick_str_printf(c->tmp, "%s: node %s", outer, wick_onnx_node_text(c, n));
 }
 
 /* ---- results ---- */
@@ -138,6 +154,15 @@ static wick_onnx_op node_begin(wick_onnx_context *c, const wick_onnx_node *n, co
                         .opset = wick_onnx_opset_of(c->scope, n->domain)};
 }
 
+/* Some exporters write operators of later opsets than the model says, and other runtimes take them:
+ * the operator is that of the first opset that has it. */
+static void node_younger(wick_onnx_op *o)
+{
+  wick_onnx_remark(o->c, o->place, "%s is an operator from opset %d on, the model has opset %lld",
+                   wick_onnx_name(o->c, o->node->op_type), o->row->since, (long long)o->opset);
+  o->opset = o->row->since;
+}
+
 static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const char *place)
 {
   wick_onnx_op o = node_begin(c, n, place);
@@ -148,6 +173,7 @@ static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const cha
     node_unsupported(c, n, place, o.opset, known);
     return;
   }
+  if (o.opset < o.row->since) node_younger(&o);
   uint32_t room = o.nin + 1 + (o.row->nin[1] == WICK_ANY ? 0 : o.row->nin[1]);
   wick_value *in = wick_new(c->tmp, wick_value, room);
   o.in = in;
@@ -258,8 +284,9 @@ static bool node_within_limits(wick_onnx_context *c, const char *place)
 
 void wick_onnx_import_nodes(wick_onnx_context *c, const wick_onnx_nodes *nodes)
 {
+  const uint32_t *order = wick_onnx_order(c, nodes);
   for (size_t i = 0; i < nodes->n && !c->over; i++) {
-    const wick_onnx_node *n = &nodes->at[i];
+    const wick_onnx_node *n = &nodes->at[order ? order[i] : i];
     const char *place = node_place(c, n);
     if (!node_within_limits(c, place)) return;
     const wick_onnx_function *f = node_function(c, n);

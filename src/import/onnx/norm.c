@@ -113,7 +113,7 @@ static wick_value norm_spread(wick_onnx_op *o, uint32_t i, int64_t groups)
   wick_dim g = wick_dim_const(groups), channels = wick_onnx_info(o, 0)->dim[1],
            each = wick_dim_floordiv(dims, channels, g);
   wick_value column = wick_onnx_reshape(o, o->in[i], 2, (const wick_dim[]){g, wick_dim_const(1)});
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_expand);
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_broadcast_to);
   wick_onnx_set_dims(&e, "shape", 2, (const wick_dim[]){g, each});
   return wick_onnx_reshape(o, wick_onnx_end1(&e, column), 1, &channels);
 }
@@ -166,14 +166,84 @@ static void norm_layer_statistics(wick_onnx_op *o, uint32_t axis)
         WICK_F32);
 }
 
+/* Scale and bias without leading sizes of 1. *out_plain: they broadcast to the dimensions that are
+ * normalized. False where one has more dimensions than x, or does not broadcast to x. */
+static bool norm_layer_affine(wick_onnx_op *o, uint32_t axis, wick_value *in, bool *out_plain)
+{
+  const wick_type_info *x = wick_onnx_info(o, 0);
+  *out_plain = true;
+  for (uint32_t i = 1; i < o->nin; i++) {
+    if (!(in[i] = o->in[i]).id) continue;
+    const wick_type_info *t = wick_onnx_info(o, i);
+    uint32_t skip = 0;
+    while (t->rank - skip > x->rank - axis && wick_dim_is(t->dim[skip], 1)) skip++;
+    if (t->rank - skip > x->rank) {
+      wick_onnx_fail(o, WICK_ETYPE, "%s has rank %u, the input %u", i == 1 ? "scale" : "bias",
+                     t->rank, x->rank);
+      return false;
+    }
+    *out_plain = *out_plain && t->rank - skip <= x->rank - axis;
+    if (skip) in[i] = wick_onnx_reshape(o, in[i], t->rank - skip, t->dim + skip);
+  }
+  return !o->b->status;
+}
+
+/* y by a scale, or plus a bias, that broadcasts to it along any of its dimensions. */
+static wick_value norm_layer_by(wick_onnx_op *o, wick_opcode op, wick_value y, wick_value by)
+{
+  wick_builder *b = o->b;
+  if (b->status || !by.id) return y;
+  wick_value z = wick_build2(b, op, y, wick_build_cast(b, by, wick_built_info(b, y)->elem));
+  if (b->status) return z;
+  const wick_type_info *have = wick_built_info(b, z), *x = wick_onnx_info(o, 0);
+  bool same = have->rank == x->rank;
+  for (uint32_t k = 0; same && k < x->rank; k++) same = wick_onnx_equal(o, have->dim[k], x->dim[k]);
+  if (!same)
+    wick_onnx_fail(o, WICK_ETYPE, "%s does not broadcast to the input",
+                   op == WICK_OP_mul ? "scale" : "bias");
+  return z;
+}
+
+/* Scale and bias of other dimensions than those that are normalized, in f32 at least. */
+static void norm_layer_wide(wick_onnx_op *o, wick_onnx_emit *e, const wick_value *in)
+{
+  wick_elem elem = wick_onnx_info(o, 0)->elem;
+  wick_value y =
+      wick_onnx_end1(e, wick_build_cast(o->b, in[0], elem == WICK_F64 ? WICK_F64 : WICK_F32));
+  y = norm_layer_by(o, WICK_OP_mul, y, in[1]);
+  y = norm_layer_by(o, WICK_OP_add, y, in[2]);
+  o->out[0] = o->b->status ? y : wick_build_cast(o->b, y, elem);
+}
+
+/* The further result of SimplifiedLayerNormalization: 1 / sqrt(mean x^2 + epsilon), in f32. */
+static void norm_rms_statistics(wick_onnx_op *o, uint32_t axis)
+{
+  wick_builder *b = o->b;
+  int64_t axes[WICK_MAX_RANK];
+  uint32_t n = 0;
+  for (uint32_t i = axis; i < wick_onnx_info(o, 0)->rank; i++) axes[n++] = i;
+  wick_value x = wick_build_cast(b, o->in[0], WICK_F32);
+  wick_value mean =
+      wick_onnx_reduce(o, WICK_OP_reduce_mean, wick_build2(b, WICK_OP_mul, x, x), n, axes, true);
+  mean = wick_onnx_by(o, WICK_OP_add, mean, wick_onnx_float(o, "epsilon", 1e-5f));
+  if (!b->status) o->out[1] = wick_build1(b, WICK_OP_rsqrt, mean);
+}
+
 static void norm_layer(wick_onnx_op *o)
 {
   uint32_t axis;
+  bool plain;
+  wick_value in[3] = {o->in[0]};
   if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", -1), wick_onnx_info(o, 0)->rank, &axis)) return;
+  if (!norm_layer_affine(o, axis, in, &plain)) return;
   wick_onnx_emit e = norm_begin(o, o->row->op);
   wick_onnx_set_int(&e, "axis", axis);
-  o->out[0] = norm_row(o, &e, o->nin);
-  if (o->nout > 1) norm_layer_statistics(o, axis);
+  if (plain)
+    o->out[0] = norm_row_of(o, &e, o->nin, in);
+  else
+    norm_layer_wide(o, &e, in);
+  if (o->nout > 1 && o->row->op == WICK_OP_layer_norm) norm_layer_statistics(o, axis);
+  if (o->nout > 1 && o->row->op == WICK_OP_rms_norm) norm_rms_statistics(o, axis);
 }
 
 static void norm_lrn(wick_onnx_op *o)
@@ -254,6 +324,15 @@ const wick_onnx_row wick_onnx_norm_rows[] = {
      23,
      {2, 2},
      1,
+     "axis:i epsilon:f stash_type:i",
+     norm_layer,
+     WICK_OP_rms_norm,
+     0},
+    /* as ONNX Runtime's converters write it */
+    {"SimplifiedLayerNormalization",
+     1,
+     {2, 2},
+     2,
      "axis:i epsilon:f stash_type:i",
      norm_layer,
      WICK_OP_rms_norm,

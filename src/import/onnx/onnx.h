@@ -3,7 +3,8 @@
  * What is imported: the main graph with its initializers (external ones too), local functions
  * (expanded where they are called), names of values, locations, metadata. What an operator means in
  * which opset stands in the rows of this folder's files. Sequences, optionals and maps at the
- * interface become tensors (ports.c). Sparse tensors are refused by name. */
+ * interface become tensors (ports.c). Sparse constants become dense; sparse inputs and outputs are
+ * refused by name. */
 #ifndef WICK_IMPORT_ONNX_ONNX_H
 #define WICK_IMPORT_ONNX_ONNX_H
 
@@ -12,6 +13,8 @@
 
 /* Symbolic sizes are at most WICK_ONNX_LARGEST: below what exporters write for "to the end" (10^9).
  */
+#define WICK_ONNX_UNRANKED                                                                         \
+  "..." /* the one size of a tensor whose rank is open, in descriptions of interfaces: f32[...] */
 enum { WICK_ONNX_OPSET = 28, WICK_ONNX_ERRORS = 100, WICK_ONNX_LARGEST = 1 << 29 };
 
 /* The range of a symbolic dimension of the model's inputs, in place of 1 to WICK_ONNX_LARGEST. */
@@ -28,7 +31,7 @@ typedef struct wick_onnx_content {
 } wick_onnx_content;
 
 /* What an import cannot take. Equal problems of several nodes are one. */
-enum { WICK_ONNX_NAMES = 3, WICK_ONNX_PROBLEMS = 1000 };
+enum { WICK_ONNX_NAMES = 3, WICK_ONNX_PROBLEMS = 1000, WICK_ONNX_REMARKS = 100 };
 typedef struct wick_onnx_problem {
   wick_code code;
   const char *place;                 /* "net.onnx: node \"prob\" (Softmax)"; of the first */
@@ -44,13 +47,36 @@ typedef struct wick_onnx_problems {
   uint32_t more; /* that are not in the list: it is full */
 } wick_onnx_problems;
 
-/* Of an input that is a sequence or an optional: "NAME" has the shape [n], n elements, or [-1], an
- * optional without a value; each element "NAME.K" has its own. */
+/* An initializer that is an input, too, in a model of IR version 4 or later: a run may give another
+ * value. Its shape is that of the input, else of the initializer. */
+typedef struct wick_onnx_overridable {
+  const char *name;
+  wick_elem elem;
+  uint32_t rank;
+  int64_t dim[WICK_MAX_RANK];          /* -1: it has a name */
+  const char *dim_name[WICK_MAX_RANK]; /* "" where it is a number */
+} wick_onnx_overridable;
+typedef wick_list(wick_onnx_overridable) wick_onnx_overridables;
+
+/* What is odd in a model that was imported, a line each with its place. */
+typedef wick_list(const char *) wick_onnx_remarks;
+
+/* Of an input that the model gives no shape: its shape, where -1 leaves a size open. Of one that is
+ * a sequence or an optional: "NAME" has the shape [n], n elements, or [-1], an optional without a
+ * value; each element "NAME.K" has its own. */
 typedef struct wick_onnx_given_shape {
   const char *input;
   uint32_t rank;
   const int64_t *dim;
 } wick_onnx_given_shape;
+
+/* What must be given before a model that was described can be imported; live in `mem`. */
+typedef struct wick_onnx_needs {
+  const char **content; /* names of inputs whose contents sizes and the like follow from */
+  uint32_t ncontent;
+  bool shapes; /* of inputs that the model gives none, or how many elements sequences have */
+  bool sizes;  /* numbers for symbols */
+} wick_onnx_needs;
 
 typedef struct wick_onnx_options {
   wick_files *files;  /* owns the mappings of external data; NULL: external data is refused */
@@ -70,7 +96,14 @@ typedef struct wick_onnx_options {
    * types that the model declares; then *described is set, and *follows where contents of inputs
    * are wanted, as far as that can be seen. */
   bool *described, *follows;
+  /* Not NULL: what is needed, set where *described is, and no model is described but those that
+   * lack nothing else; the problems say why. */
+  wick_onnx_needs *needs;
   wick_onnx_problems *problems; /* what is wrong, in the order of the file; NULL: not wanted */
+  uint32_t noverride;           /* overridable initializers that are parameters, not constants */
+  const char *const *override;
+  wick_onnx_overridables *overridable; /* out: all of them; NULL: not wanted */
+  wick_onnx_remarks *remarks;          /* NULL: not wanted */
   bool loose; /* large data of constants may lie misaligned in the file, until wick_module_align */
 } wick_onnx_options;
 

@@ -4,11 +4,11 @@
  *
  * in NAME TYPE DIMS: a graph input, TYPE is TensorProto.DataType's number (seq1, opt1, optseq1:
  * sequences, optionals, optional sequences of it), DIMS numbers, names and ? (no name), - for
- * rank 0. const NAME TYPE DIMS = NUMBERS: an initializer with int32_data,
+ * rank 0, * for no shape. const NAME TYPE DIMS = NUMBERS: an initializer with int32_data,
  * int64_data or float_data. OP INPUTS -> OUTPUTS ATTRS: a node; _ stands for an empty name,
  * DOMAIN/OP for another domain. Attributes are NAME=KVALUE, K being i f s or, for lists, I F S. */
-#ifndef WICK_IMPORT_ONNX_TESTING_H
-#define WICK_IMPORT_ONNX_TESTING_H
+#ifndef WICK_IMPORT_ONNX_ONNX_TESTING_H
+#define WICK_IMPORT_ONNX_ONNX_TESTING_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,8 +74,10 @@ static inline void onnx_put_info(onnx_testing *t, unsigned number, char *s)
   }
   const char *elem = onnx_word(&s, " ");
   put_i64(&tensor, 1, strtoll(elem + strcspn(elem, "0123456789"), NULL, 10));
-  wick_text shape = onnx_dims(t->mem, onnx_word(&s, " "));
-  put_part(&tensor, 2, &shape);
+  char *dims = onnx_word(&s, " ");
+  bool ranked = strcmp(dims, "*") != 0;
+  wick_text shape = onnx_dims(t->mem, dims);
+  if (ranked) put_part(&tensor, 2, &shape);
   put_part(&type, 1, &tensor);
   if (strstr(elem, "seq")) type = onnx_list_type(t->mem, 4, &type);
   if (strstr(elem, "opt")) type = onnx_list_type(t->mem, 9, &type);

@@ -115,13 +115,14 @@ bool wick_onnx_open(wick_onnx_op *o, const char *what, wick_dim d)
   wick_onnx_fail(o, WICK_EUNSUPPORTED,
                  "%s must be known when the model is compiled: a number must be given for %s", what,
                  t.at);
+  o->c->sizes++;
   return false;
 }
 
 bool wick_onnx_equal(wick_onnx_op *o, wick_dim a, wick_dim b)
 {
   if (!wick_dim_eq(a, b) && !wick_dim_may_equal(o->c->module->dims, a, b)) return false;
-  wick_build_check(o->b, a, b, o->b->loc);
+  wick_build_shape_constraint(o->b, a, b, o->b->loc);
   return true;
 }
 
@@ -133,7 +134,7 @@ bool wick_onnx_divides(wick_onnx_op *o, wick_dim d, wick_dim by)
 void wick_onnx_not_one(wick_onnx_op *o, wick_dim d)
 {
   wick_dim two = wick_dim_const(2);
-  wick_build_check(o->b, wick_dim_min(o->c->module->dims, d, two), two, o->b->loc);
+  wick_build_shape_constraint(o->b, wick_dim_min(o->c->module->dims, d, two), two, o->b->loc);
 }
 
 wick_value wick_onnx_sized(wick_onnx_op *o, wick_value x, uint32_t axis, int64_t n)

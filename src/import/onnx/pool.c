@@ -2,35 +2,49 @@
 #include "import/onnx/import.h"
 
 /* The lists stay in the window until the row is built. */
-static bool pool_begin(wick_onnx_op *o, wick_onnx_emit *e)
+static bool pool_begin(wick_onnx_op *o, wick_onnx_emit *e, wick_onnx_window **out)
 {
-  wick_onnx_window *w = wick_new(o->c->tmp, wick_onnx_window, 1);
+  wick_onnx_window *w = *out = wick_new(o->c->tmp, wick_onnx_window, 1);
   if (!wick_onnx_window_read(o, NULL, w)) return false;
   if (!wick_onnx_int(o, "count_include_pad", 0)) wick_onnx_window_crop(o, w);
   *e = wick_onnx_begin(o, o->row->op);
-  wick_onnx_window_set(e, w);
-  wick_onnx_set_ints(e, "kernel", w->n, w->kernel);
   wick_onnx_set_int(e, "ceil", wick_onnx_int(o, "ceil_mode", 0));
   return true;
+}
+
+static wick_value pool_end(wick_onnx_op *o, wick_onnx_emit *e, const wick_onnx_window *w)
+{
+  if (w->n > WICK_ONNX_WINDOW) return wick_onnx_spatial_pool(o, e, w);
+  wick_onnx_window_set(e, w);
+  wick_onnx_set_ints(e, "kernel", w->n, w->kernel);
+  return wick_onnx_end1(e, o->in[0]);
 }
 
 static void pool_max(wick_onnx_op *o)
 {
   wick_onnx_emit e;
-  if (!pool_begin(o, &e)) return;
+  wick_onnx_window *w;
+  if (!pool_begin(o, &e, &w)) return;
   bool indices = o->nout > 1 && o->node->output.at[1].nbytes;
+  if (indices && w->n > WICK_ONNX_WINDOW) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED,
+                   "indices are given of at most %d spatial dimensions, not %u", WICK_ONNX_WINDOW,
+                   w->n);
+    return;
+  }
   wick_onnx_set_int(&e, "indices", indices);
   wick_onnx_set_int(&e, "column_major", indices && wick_onnx_int(o, "storage_order", 0));
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  o->out[0] = pool_end(o, &e, w);
   if (indices && o->out[0].id) o->out[1] = (wick_value){o->out[0].id + 1};
 }
 
 static void pool_average(wick_onnx_op *o)
 {
   wick_onnx_emit e;
-  if (!pool_begin(o, &e)) return;
+  wick_onnx_window *w;
+  if (!pool_begin(o, &e, &w)) return;
   wick_onnx_set_int(&e, "count_pad", wick_onnx_int(o, "count_include_pad", 0));
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  o->out[0] = pool_end(o, &e, w);
 }
 
 /* p is a float at opset 1. False where it is no whole number from 1 on. */
@@ -46,10 +60,11 @@ static bool pool_p(wick_onnx_op *o, int64_t *out)
 static void pool_lp(wick_onnx_op *o)
 {
   wick_onnx_emit e;
+  wick_onnx_window *w;
   int64_t p;
-  if (!pool_begin(o, &e) || !pool_p(o, &p)) return;
+  if (!pool_begin(o, &e, &w) || !pool_p(o, &p)) return;
   wick_onnx_set_int(&e, "p", p);
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  o->out[0] = pool_end(o, &e, w);
 }
 
 /* ---- over all of the image: reductions ---- */

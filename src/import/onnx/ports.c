@@ -86,14 +86,13 @@ static const char *ports_keys(wick_onnx_context *c, wick_elem elem, uint32_t n, 
   wick_string *text = wick_new(c->tmp, wick_string, (size_t)n + 1);
   bool strings = elem == WICK_STRING;
   for (uint32_t i = 0; i < n && strings; i++)
-    text[i] = wick_strings_get(&c->module->strings, key[i]);
+    text[i] = wick_string_table_get(&c->module->strings, key[i]);
   wick_text_char(&t, ' ');
   wick_keys_write(&t, (wick_keys){n, strings ? NULL : key, strings ? text : NULL});
   return t.at;
 }
 
-/* The shape that was given for that name, NULL: none. */
-static const wick_onnx_given_shape *ports_shape(const wick_onnx_context *c, const char *name)
+const wick_onnx_given_shape *wick_onnx_shape_given(const wick_onnx_context *c, const char *name)
 {
   for (uint32_t i = 0; c->options && i < c->options->nshape; i++)
     if (strcmp(c->options->shape[i].input, name) == 0) return &c->options->shape[i];
@@ -102,10 +101,15 @@ static const wick_onnx_given_shape *ports_shape(const wick_onnx_context *c, cons
 
 /* ---- inputs ---- */
 
+void wick_onnx_unlisted(wick_onnx_context *c, const char *place, const char *why)
+{
+  if (!c->unlisted) c->unlisted = place, c->unlisted_why = why;
+}
+
 static wick_value ports_element(wick_onnx_context *c, const char *name, wick_elem elem,
                                 const char *place)
 {
-  const wick_onnx_given_shape *s = ports_shape(c, name);
+  const wick_onnx_given_shape *s = wick_onnx_shape_given(c, name);
   wick_dim dim[WICK_MAX_RANK];
   if (!s || s->rank > WICK_MAX_RANK) {
     wick_onnx_error(c, WICK_ETYPE, place, "the shape of \"%s\" %s", name,
@@ -165,7 +169,7 @@ void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, u
                           const char *place)
 {
   const char *name = wick_wire_text(c->tmp, v->name);
-  const wick_onnx_given_shape *s = ports_shape(c, name);
+  const wick_onnx_given_shape *s = wick_onnx_shape_given(c, name);
   ports_type t;
   if (!ports_read(c, v, place, &t)) return;
   if (t.map && t.seq) {
@@ -179,7 +183,7 @@ void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, u
   }
   if (!s) {
     ports_note(c, "input", name, at, "?", t, "");
-    if (!c->unlisted) c->unlisted = place;
+    wick_onnx_unlisted(c, place, "how many elements it has must be given");
     return;
   }
   int64_t count = s->rank == 1 ? s->dim[0] : -2, most = t.seq ? PORTS_MOST : 1;

@@ -4,14 +4,18 @@
 static void test_ports(void **state)
 {
   (void)state;
-  static const int64_t none[] = {-1}, one[] = {1}, two[] = {2}, size[] = {3, 4};
+  static const int64_t none[] = {-1}, one[] = {1}, two[] = {2}, size[] = {3, 4},
+                       part_open[] = {-1, 4};
   static const wick_onnx_given_shape pair[] = {{"s", 1, two}, {"s.0", 2, size}, {"s.1", 1, one}},
                                      value[] = {{"s", 1, one}, {"s.0", 1, two}},
                                      nothing[] = {{"s", 1, none}}, part[] = {{"s", 1, one}},
-                                     many[] = {{"s", 1, two}}, wrong[] = {{"s", 2, size}};
+                                     many[] = {{"s", 1, two}}, wrong[] = {{"s", 2, size}},
+                                     given[] = {{"x", 2, size}}, rank[] = {{"x", 2, part_open}},
+                                     most[] = {{"x", WICK_MAX_RANK + 1, none}};
   static const char identity[] = "opset 18; in s seq1 N; in x 1 2; Identity s -> t; Relu x -> y;"
                                  "out t seq1 ?; out y 1 2",
                     optional[] = "opset 18; in s opt1 2; Identity s -> t; out t opt1 2",
+                    unranked[] = "opset 18; in x 1 *; Relu x -> y; out y 1 *",
                     both[] = "opset 18; in s optseq1 2; OptionalHasElement s -> t; out t 9 -";
   bool described = false;
   const struct {
@@ -34,6 +38,17 @@ static void test_ports(void **state)
       {optional, {.shape = many, .nshape = 1}, "m.onnx: input \"s\": its shape is [n]"},
       {both, {.shape = nothing, .nshape = 1}, "graph @main() -> bool[] {"},
       {both, {.shape = pair, .nshape = 3}, "graph @main(%p0: f32[3,4], %p1: f32[1]) -> bool[] {"},
+      {unranked, {.nshape = 0}, "m.onnx: input \"x\": the model says no shape: it must be given"},
+      {unranked,
+       {.described = &described},
+       "graph @main(%p0: f32[\"...\"[1..536870912]]) -> f32[\"...\"] {"},
+      {unranked, {.shape = given, .nshape = 1}, "graph @main(%p0: f32[3,4]) -> f32[3,4] {"},
+      {unranked,
+       {.shape = rank, .nshape = 1},
+       "graph @main(%p0: f32[\"x.0\"[1..536870912],4]) -> f32[\"x.0\",4] {"},
+      {unranked,
+       {.shape = most, .nshape = 1},
+       "m.onnx: input \"x\": its rank is 17, the most is 16"},
       {"opset 18; in s seq1 2; Identity s -> t; out t 1 2",
        {.shape = pair, .nshape = 3},
        "m.onnx: output \"t\": it is a sequence of tensors, the model says not so"},

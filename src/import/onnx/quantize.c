@@ -30,7 +30,7 @@ static wick_value quantize_repeat(wick_onnx_op *o, wick_value v, uint32_t axis, 
   dim[axis + 1] = wick_dim_const(1);
   v = wick_onnx_reshape(o, v, rank + 1, dim);
   dim[axis + 1] = size;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_expand);
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_broadcast_to);
   wick_onnx_set_dims(&e, "shape", rank + 1, dim);
   whole[axis] = wick_dim_mul(t, blocks, size);
   v = wick_onnx_reshape(o, wick_onnx_end1(&e, v), rank, whole);

@@ -288,10 +288,10 @@ static void test_norms(void **state)
       {"opset 18; in x 1 N,4,4; in s 1 2; GroupNormalization x,s,s -> y num_groups=i2; out y",
        "graph @main(%p0: f32[N[1..536870912],4,4], %p1: f32[2]) -> f32[N,4,4] {\n"
        "  %0 = reshape %p1 {shape=[2, 1]} : f32[2,1]\n"
-       "  %1 = expand %0 {shape=[2, 2]} : f32[2,2]\n"
+       "  %1 = broadcast_to %0 {shape=[2, 2]} : f32[2,2]\n"
        "  %2 = reshape %1 {shape=[4]} : f32[4]\n"
        "  %3 = reshape %p1 {shape=[2, 1]} : f32[2,1]\n"
-       "  %4 = expand %3 {shape=[2, 2]} : f32[2,2]\n"
+       "  %4 = broadcast_to %3 {shape=[2, 2]} : f32[2,2]\n"
        "  %5 = reshape %4 {shape=[4]} : f32[4]\n"
        "  %6 = group_norm %p0, %2, %5 {epsilon=9.999999747378752e-06, groups=2} : f32[N,4,4]\n"
        "  return %6\n"

@@ -72,12 +72,12 @@ static bool resize_size(wick_onnx_op *o, uint32_t axis, double scale, wick_dim *
   return true;
 }
 
-static void resize_emit(wick_onnx_op *o, const resize_target *t, int mode, const char *coordinates,
-                        int nearest, wick_value x, wick_value *out)
+static wick_value resize_once(wick_onnx_op *o, const resize_target *t, int mode,
+                              const char *coordinates, int nearest, wick_value x)
 {
-  static const char *const words[] = {"half_pixel",         "half_pixel_symmetric",
-                                      "pytorch_half_pixel", "align_corners",
-                                      "asymmetric",         "tf_crop_and_resize"};
+  static const char *const words[] = {
+      "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",  "align_corners",
+      "asymmetric", "tf_crop_and_resize",   "tf_half_pixel_for_nn"};
   uint32_t rank = wick_onnx_info(o, 0)->rank;
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_resize);
   wick_onnx_set_dims(&e, "shape", rank, t->size);
@@ -92,7 +92,48 @@ static void resize_emit(wick_onnx_op *o, const resize_target *t, int mode, const
   if (strcmp(coordinates, "tf_crop_and_resize") == 0)
     wick_onnx_set_floats(&e, "roi", 2 * rank, t->roi);
   wick_onnx_set_float(&e, "outside", wick_onnx_float(o, "extrapolation_value", 0));
-  *out = wick_onnx_end1(&e, x);
+  return wick_onnx_end1(&e, x);
+}
+
+/* Interpolation is of each axis alone: more than three are resized three at a time. */
+static wick_value resize_all(wick_onnx_op *o, const resize_target *t, int mode,
+                             const char *coordinates, int nearest, wick_value x)
+{
+  resize_target part = {.by_scale = t->by_scale};
+  uint32_t rank = wick_onnx_info(o, 0)->rank, n = 0;
+  bool crop = strcmp(coordinates, "tf_crop_and_resize") == 0;
+  if (o->b->status || !x.id) return x;
+  for (uint32_t k = 0; k < rank; k++) {
+    part.size[k] = wick_built_info(o->b, x)->dim[k], part.scale[k] = 1;
+    part.roi[k] = 0, part.roi[rank + k] = 1;
+  }
+  for (uint32_t k = 0; k < rank; k++) {
+    bool same = wick_dim_eq(part.size[k], t->size[k]) && (!t->by_scale || t->scale[k] == 1) &&
+                (!crop || (t->roi[k] == 0 && t->roi[rank + k] == 1));
+    if (same) continue;
+    if (mode && n && n % WICK_ONNX_WINDOW == 0) {
+      resize_target done = part;
+      x = resize_once(o, &part, mode, coordinates, nearest, x);
+      for (uint32_t i = 0; i < k; i++) done.scale[i] = 1, done.roi[i] = 0, done.roi[rank + i] = 1;
+      part = done;
+    }
+    n++;
+    part.size[k] = t->size[k], part.scale[k] = t->scale[k];
+    part.roi[k] = t->roi[k], part.roi[rank + k] = t->roi[rank + k];
+  }
+  return resize_once(o, &part, mode, coordinates, nearest, x);
+}
+
+/* Interpolated whole numbers are the nearest ones, even where two are, within their range. */
+static void resize_emit(wick_onnx_op *o, const resize_target *t, int mode, const char *coordinates,
+                        int nearest, wick_value x, wick_value *out)
+{
+  wick_elem elem = wick_onnx_info(o, 0)->elem;
+  wick_elem wide = wick_elem_storage[elem].bits > 8 ? WICK_F64 : WICK_F32;
+  bool whole = mode && wick_elem_is_int(elem);
+  if (whole) x = wick_build_cast(o->b, x, wide);
+  x = resize_all(o, t, mode, coordinates, nearest, x);
+  *out = whole ? wick_build_cast(o->b, wick_build1(o->b, WICK_OP_round_even, x), elem) : x;
 }
 
 /* ---- before opset 11: asymmetric coordinates ---- */
@@ -281,8 +322,6 @@ static void resize_resize(wick_onnx_op *o)
   const char *coordinates = names[word] ? names[word] : last;
   bool crop = strcmp(coordinates, "tf_crop_and_resize") == 0, sizes = resize_given(o, 3),
        scales = resize_given(o, 2);
-  if (strcmp(coordinates, "tf_half_pixel_for_nn") == 0)
-    wick_onnx_fail(o, WICK_EUNSUPPORTED, "tf_half_pixel_for_nn is not supported");
   if (sizes == scales)
     wick_onnx_fail(o, WICK_EPARSE,
                    sizes ? "it has both scales and sizes" : "it has neither scales nor sizes");

@@ -27,7 +27,7 @@ const wick_onnx_row *wick_onnx_row_find(wick_span domain, wick_span op_type, int
     for (const wick_onnx_row *r = rows_families[f]; r->op_type; r++) {
       if (!rows_is(r->op_type, domain, op_type)) continue;
       *out_known = true;
-      if (r->since <= opset) found = r;
+      if (r->since <= opset || (!found && opset > 0)) found = r;
     }
   return found;
 }

@@ -3,11 +3,14 @@
 
 #include <string.h>
 
+#include "base/shown.h"
+
 const char *wick_onnx_name(const wick_onnx_context *c, wick_span name)
 {
   enum { MOST = 120 };
   bool cut = name.nbytes > MOST;
   const char *text = wick_wire_text(c->tmp, (wick_span){name.at, cut ? MOST : name.nbytes});
+  text = wick_str_shown(c->tmp, text);
   return cut ? wick_str_printf(c->tmp, "%s...", text) : text;
 }
 
@@ -83,17 +86,11 @@ uint32_t wick_onnx_module_name(wick_onnx_context *c, wick_span name)
 
 /* ---- dimensions ---- */
 
-/* "batch size" -> "batch_size", "3d" -> "_3d": a word that stands for itself in Wick's text, not
- * taken yet. */
-static const char *scope_word(wick_onnx_context *c, const char *from)
+/* The name with a number after it where it is taken already. */
+static const char *scope_untaken(wick_onnx_context *c, const char *name)
 {
   wick_text t = wick_text_begin(c->tmp);
-  if (*from >= '0' && *from <= '9') wick_text_char(&t, '_');
-  for (const char *s = from; *s; s++) {
-    bool letter = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9');
-    wick_text_char(&t, letter ? *s : '_');
-  }
-  if (!t.n) wick_text_char(&t, '_');
+  wick_text_add(&t, name);
   size_t n = t.n;
   for (uint32_t k = c->taken.n; wick_names_find(&c->taken, t.at, t.n);
        k++) { /* not from 1: names may all be alike */
@@ -111,21 +108,19 @@ static wick_dim scope_steps(wick_onnx_context *c, const char *word, int64_t lo, 
 {
   wick_dims *t = c->module->dims;
   int64_t rest = lo % step;
-  word = scope_word(c, wick_str_printf(c->tmp, "%s_%lld", word, (long long)step));
+  word = scope_untaken(c, wick_str_printf(c->tmp, "%s_%lld", word, (long long)step));
   wick_dim sym = wick_dim_symbol(t, word, lo / step, (hi - rest) / step);
   return wick_dim_add(t, wick_dim_mul(t, sym, wick_dim_const(step)), wick_dim_const(rest));
 }
 
-/* Ranges go by the model's name, or by what it is called in Wick's text. */
+/* A symbol has the name that the model gives it, whatever its characters are. */
 static wick_dim scope_symbol(wick_onnx_context *c, const char *name)
 {
   int64_t lo = 1, hi = WICK_ONNX_LARGEST, step = 1;
-  const char *word = scope_word(c, name);
+  const char *word = scope_untaken(c, name);
   for (uint32_t i = 0; c->options && i < c->options->nrange; i++) {
     const wick_onnx_range *r = &c->options->range[i];
-    if (strcmp(r->name, name) == 0 || strcmp(r->name, word) == 0) {
-      lo = r->lo, hi = r->hi, step = r->step;
-    }
+    if (strcmp(r->name, word) == 0) lo = r->lo, hi = r->hi, step = r->step;
   }
   if (lo < hi && step > 1 && hi - lo < step) hi = lo;
   c->symbolic = c->symbolic || lo != hi;
@@ -147,8 +142,7 @@ wick_dim wick_onnx_symbol(wick_onnx_context *c, wick_span name, const char *stem
 {
   const char *text = wick_wire_text(c->tmp, name);
   if (!scope_says_something(text)) {
-    text = wick_str_printf(c->tmp, "%s.%u", stem, axis);
-    return scope_symbol(c, text);
+    return scope_symbol(c, wick_str_printf(c->tmp, "%s.%u", stem, axis));
   }
   uint32_t id = wick_names_add(&c->symbols, text, strlen(text));
   while (c->symbol_dims.n < id) wick_push(c->tmp, &c->symbol_dims, (wick_dim){0});

@@ -86,7 +86,7 @@ static void test_squeeze(void **state)
       {"opset 11; in x 1 1,3,1,N; Squeeze x -> a; Squeeze x -> b axes=I0; Squeeze x -> c axes=I-2; "
        "out a; out b; out c",
        "graph @main(%p0: f32[1,3,1,N[1..536870912]]) -> (f32[3,N], f32[3,1,N], f32[1,3,N]) {\n"
-       "  check min(N, 2) = 2\n"
+       "  constraint min(N, 2) = 2\n"
        "  %0 = reshape %p0 {shape=[3, N]} : f32[3,N]\n"
        "  %1 = reshape %p0 {shape=[3, 1, N]} : f32[3,1,N]\n"
        "  %2 = reshape %p0 {shape=[1, 3, N]} : f32[1,3,N]\n"
@@ -169,8 +169,8 @@ static void test_depth(void **state)
       {"opset 13; in x 1 N,2,H,W; SpaceToDepth x -> a blocksize=i2; out a",
        "graph @main(%p0: f32[N[1..536870912],2,H[1..536870912],W[1..536870912]]) -> "
        "f32[N,8,floordiv(H, 2),floordiv(W, 2)] {\n"
-       "  check mod(H, 2) = 0\n"
-       "  check mod(W, 2) = 0\n"
+       "  constraint mod(H, 2) = 0\n"
+       "  constraint mod(W, 2) = 0\n"
        "  %0 = space_to_depth %p0 {block=2} : f32[N,8,floordiv(H, 2),floordiv(W, 2)]\n"
        "  return %0\n"
        "}"},

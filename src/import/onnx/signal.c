@@ -86,7 +86,7 @@ static void signal_dft_lines(wick_onnx_op *o, uint32_t axis, int64_t n, bool inv
   int64_t half = n / 2 + 1, left = onesided && !inverse ? half : n;
   bool real = onesided && inverse;
   if (real) x = signal_whole(o, wick_onnx_fit(o, x, half), n);
-  x = wick_onnx_fourier(o, x, n, inverse);
+  x = wick_onnx_dft(o, x, n, inverse);
   if (left < n) x = wick_onnx_slice(o, x, 1, wick_dim_const(0), wick_dim_const(left));
   if (real) x = wick_onnx_slice(o, x, 0, wick_dim_const(0), wick_dim_const(1));
   if (inverse) x = wick_onnx_by(o, WICK_OP_div, x, (double)n);
@@ -207,7 +207,7 @@ static void signal_stft(wick_onnx_op *o)
   const wick_dim flat[] = {planes, wick_dim_mul(o->c->module->dims, batch, frames),
                            wick_dim_const(n)},
                  shape[] = {wick_dim_const(2), wick_dim_const(left), batch, frames};
-  x = wick_onnx_fourier(o, wick_onnx_reshape(o, x, 3, flat), n, false);
+  x = wick_onnx_dft(o, wick_onnx_reshape(o, x, 3, flat), n, false);
   if (left < n) x = wick_onnx_slice(o, x, 1, wick_dim_const(0), wick_dim_const(left));
   x = wick_onnx_transpose(o, wick_onnx_reshape(o, x, 4, shape), 4, (const int64_t[]){0, 2, 3, 1});
   o->out[0] = wick_build_cast(b, signal_joined(o, x), elem);

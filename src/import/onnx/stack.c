@@ -83,7 +83,7 @@ static bool stack_operands(wick_onnx_op *o, wick_dim n, wick_value index, wick_v
       wick_onnx_fail(o, WICK_EUNSUPPORTED, "input %u has another length than input 0", i);
       return false;
     }
-    wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_take);
+    wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_dynamic_index);
     wick_onnx_set_int(&e, "axis", 0);
     in[i] = wick_onnx_end2(&e, x, index);
   }

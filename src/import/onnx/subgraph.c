@@ -8,12 +8,13 @@ wick_onnx_trial wick_onnx_trial_begin(wick_onnx_op *o)
                            .unsupported = c->unsupported.n,
                            .misfits = c->misfits,
                            .unknown = c->unknown,
+                           .sizes = c->sizes,
                            .bounded = c->bounded.n,
                            .nodes = c->b.nodes.n,
                            .values = c->b.values.n,
                            .open = c->b.open.n,
-                           .checks = c->b.checks.n,
-                           .branch_checks = c->b.branch_checks.n};
+                           .checks = c->b.constraints.n,
+                           .branch_checks = c->b.branch_constraints.n};
 }
 
 bool wick_onnx_trial_good(const wick_onnx_op *o, const wick_onnx_trial *t)
@@ -29,9 +30,13 @@ void wick_onnx_trial_undo(wick_onnx_op *o, const wick_onnx_trial *t)
   if (c->over) return;
   c->errors.list.n = t->errors.list.n, c->errors.more = t->errors.more;
   c->unsupported.n = t->unsupported, c->bounded.n = t->bounded;
-  c->misfits = t->misfits, c->unknown = t->unknown;
+  c->misfits = t->misfits, c->unknown = t->unknown, c->sizes = t->sizes;
+  uint32_t given = 0;
+  for (uint32_t i = 0; i < c->given.n; i++)
+    if (c->given.at[i].v.id < t->values) c->given.at[given++] = c->given.at[i];
+  c->given.n = given;
   c->b.nodes.n = t->nodes, c->b.values.n = t->values, c->b.open.n = t->open;
-  c->b.checks.n = t->checks, c->b.branch_checks.n = t->branch_checks;
+  c->b.constraints.n = t->checks, c->b.branch_constraints.n = t->branch_checks;
   c->b.status = NULL;
   o->failed = false;
 }

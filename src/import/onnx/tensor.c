@@ -232,15 +232,22 @@ static wick_status tensor_strings(const wick_wire_spans *data, const char *place
                                   wick_onnx_data *out)
 {
   uint64_t n = out->nbytes / sizeof(int64_t);
-  if (!outside || !outside->module)
+  if (!outside || (!outside->module && !outside->texts))
     return wick_fail(mem, WICK_EUNSUPPORTED, place, "strings are not supported here");
   if (data->n != n)
     return wick_fail(mem, WICK_EPARSE, place, "its data has %zu strings, its shape wants %llu",
                      data->n, (unsigned long long)n);
+  if (outside->texts) {
+    wick_string *text = wick_new(mem, wick_string, n + 1);
+    for (uint64_t i = 0; i < n; i++)
+      text[i] = (wick_string){(const char *)data->at[i].at, data->at[i].nbytes};
+    out->data = text, out->nbytes = n * sizeof *text;
+    return NULL;
+  }
   int64_t *to = wick_new(mem, int64_t, n);
   for (uint64_t i = 0; i < n; i++)
-    to[i] = wick_strings_add(&outside->module->strings, (const char *)data->at[i].at,
-                             data->at[i].nbytes, true);
+    to[i] = wick_string_table_add(&outside->module->strings, (const char *)data->at[i].at,
+                                  data->at[i].nbytes, true);
   out->data = to;
   return NULL;
 }

@@ -13,6 +13,7 @@ typedef struct wick_onnx_outside {
   const char *folder;  /* of the model; names are resolved beneath it, without links */
   wick_module *module; /* whose rooms copies lie in; NULL: in `mem` */
   bool loose;          /* large data stays in the file misaligned, too (wick_module_align) */
+  bool texts;          /* strings are wick_string, not the module's numbers */
 } wick_onnx_outside;
 
 typedef struct wick_onnx_data {
@@ -32,6 +33,12 @@ const char *wick_onnx_elem_name(int64_t data_type, wick_arena *mem);
 /* The whole tensor. `place` stands in front of errors. Copies only where the elements are encoded
  * (varints), misaligned or, of bool, other than 0 and 1. */
 WICK_CHECKED wick_status wick_onnx_tensor_read(const wick_onnx_tensor *t,
+                                               const wick_onnx_outside *outside, const char *place,
+                                               wick_arena *mem, wick_onnx_data *out);
+
+/* sparse.c: the dense tensor that a sparse one stands for: as many zeros as fit its values, and
+ * indices in order, else it is refused. */
+WICK_CHECKED wick_status wick_onnx_sparse_read(const wick_onnx_sparse_tensor *s,
                                                const wick_onnx_outside *outside, const char *place,
                                                wick_arena *mem, wick_onnx_data *out);
 

@@ -30,7 +30,7 @@ static bool text_known(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *
 
 static wick_string text_get(const wick_onnx_op *o, int64_t number)
 {
-  return wick_strings_get(&o->c->module->strings, number);
+  return wick_string_table_get(&o->c->module->strings, number);
 }
 
 static int64_t text_attr(wick_onnx_op *o, const char *name)

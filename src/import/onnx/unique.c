@@ -212,12 +212,10 @@ static void unique_import(wick_onnx_op *o)
   else
     unique_as_met(o, &u, &g, result);
   if (o->b->status) return;
-  o->out[0] = wick_onnx_gather(o, WICK_OP_gather, x, result[0], axis);
-  wick_onnx_bound(o->c, o->out[0], axis, g.count);
-  for (uint32_t k = 1; k < o->nout; k++) {
-    o->out[k] = result[k - 1];
-    if (k != 2) wick_onnx_bound(o->c, o->out[k], 0, g.count);
-  }
+  o->out[0] =
+      wick_onnx_bound(o, wick_onnx_gather(o, WICK_OP_gather, x, result[0], axis), axis, g.count);
+  for (uint32_t k = 1; k < o->nout; k++)
+    o->out[k] = k == 2 ? result[k - 1] : wick_onnx_bound(o, result[k - 1], 0, g.count);
 }
 
 const wick_onnx_row wick_onnx_unique_rows[] = {

@@ -3,8 +3,11 @@
 
 enum { WINDOW_NOTSET, WINDOW_VALID, WINDOW_UPPER, WINDOW_LOWER };
 
+/* An empty word is NOTSET, as some exporters write it. */
 static int window_auto(wick_onnx_op *o)
 {
+  const wick_onnx_attr *a = wick_onnx_attr_find(o, "auto_pad");
+  if (a && !a->s.nbytes) return WINDOW_NOTSET;
   return wick_onnx_word(o, "auto_pad", "NOTSET VALID SAME_UPPER SAME_LOWER");
 }
 

@@ -1,0 +1,4 @@
+"""`python -m wick` is the command `wick`."""
+from wick.command import main
+
+main()

@@ -1,0 +1,15 @@
+/* Outputs whose size along an axis depends on data. Such an output has room for the most that there
+ * can be; how much of it a run gives is another output, NAME.size.AXIS, of no dimensions. */
+#ifndef WICK_DRIVER_OUTPUT_SIZE_H
+#define WICK_DRIVER_OUTPUT_SIZE_H
+
+#include "wick/wick.h"
+
+/* Is output `size` that of output `output` along one of its axes? */
+bool wick_output_size_is(const wick_io *size, const wick_io *output, uint32_t *out_axis);
+
+/* The same for names and ranks, where there is no wick_io. */
+bool wick_output_size_names(const char *size, const char *output, uint32_t rank,
+                            uint32_t *out_axis);
+
+#endif

@@ -1,0 +1,247 @@
+/* All passes, and the order in which a model goes through them: begin here.
+ *
+ * A pipeline is a table of steps, each the name of a pass or of another pipeline, with a condition;
+ * a step without a condition always runs. No pass drops dead nodes: the builder does, when a pass
+ * ends. docs/passes.md is printed from these tables. */
+#include "driver/passes.h"
+
+#include <string.h>
+
+#include "driver/lower.h"
+#include "graph/constant_fold.h"
+#include "graph/conv1d_to_conv2d.h"
+#include "graph/cse.h"
+#include "graph/decompose.h"
+#include "graph/decompose_conv_transpose.h"
+#include "graph/demote.h"
+#include "graph/drop_identity.h"
+#include "graph/emulate_subbyte.h"
+#include "graph/fold_control_flow.h"
+#include "graph/fold_requantize.h"
+#include "graph/fold_scale.h"
+#include "graph/fuse_attention.h"
+#include "graph/fuse_channel_shuffle.h"
+#include "graph/fuse_qdq.h"
+#include "graph/grad/grad.h"
+#include "graph/group/form_kernels.h"
+#include "graph/inline.h"
+#include "graph/intern_strings.h"
+#include "graph/layout/assign_layouts.h"
+#include "graph/licm.h"
+#include "graph/merge_loops.h"
+#include "graph/promote_to_f64.h"
+#include "graph/region_dce.h"
+#include "graph/simplify.h"
+#include "graph/sink_data_movement.h"
+#include "loop/expand_math.h"
+#include "loop/legalize.h"
+#include "loop/merge_stores.h"
+#include "loop/serialize_faults.h"
+#include "low/copy_elim.h"
+#include "low/dead_store.h"
+#include "low/in_place.h"
+#include "low/insert_frees.h"
+#include "low/plan_memory.h"
+#include "low/reorder_for_memory.h"
+
+const wick_pass wick_passes[] = {
+    {"inline", WICK_GRAPH, wick_pass_inline, WICK_EXACT,
+     "inlines calls, and drops functions that are no longer called"},
+    {"fold_control_flow", WICK_GRAPH, wick_pass_fold_control_flow, WICK_EXACT,
+     "keeps one arm of a branch whose condition is known, and writes out short loops whose count "
+     "is known"},
+    {"licm", WICK_GRAPH | WICK_LOOP, wick_pass_licm, WICK_EXACT,
+     "moves what does not change between iterations out of loops"},
+    {"cse", WICK_GRAPH | WICK_GROUP, wick_pass_cse, WICK_EXACT, "computes equal nodes once"},
+    {"drop_identity", WICK_GRAPH, wick_pass_drop_identity, WICK_EXACT, "replaces x*1 and x/1 by x"},
+    {"decompose", WICK_GRAPH, wick_pass_decompose, WICK_EXACT,
+     "replaces operators that have no stages by operators that have some"},
+    {"constant_fold", WICK_GRAPH, wick_pass_constant_fold, WICK_EXACT,
+     "computes what depends on constants alone"},
+    {"fold_scale", WICK_GRAPH, wick_pass_fold_scale, WICK_ROUNDING,
+     "multiplies factors per channel into the weights of the product before them"},
+    {"grad", WICK_GRAPH, wick_pass_grad, WICK_EXACT,
+     "adds the derivatives of the first result with respect to the parameters"},
+    {"fuse_qdq", WICK_GRAPH, wick_pass_fuse_qdq, WICK_ROUNDING,
+     "computes products of dequantized numbers as products of integers"},
+    {"fold_requantize", WICK_GRAPH, wick_pass_fold_requantize, WICK_ROUNDING,
+     "merges the factors after an integer sum into one, and adds the bias as an integer"},
+    {"fuse_channel_shuffle", WICK_GRAPH, wick_pass_fuse_channel_shuffle, WICK_EXACT,
+     "replaces reshape, transpose, reshape by one node"},
+    {"simplify", WICK_GRAPH, wick_pass_simplify, WICK_EXACT,
+     "replaces nodes by cheaper equal ones"},
+    {"sink_data_movement", WICK_GRAPH, wick_pass_sink_data_movement, WICK_EXACT,
+     "moves data movement (transpose, slice, ...) after element-wise nodes"},
+    {"emulate_subbyte", WICK_GRAPH, wick_pass_emulate_subbyte, WICK_EXACT,
+     "computes elements of less than a byte in whole bytes"},
+    {"intern_strings", WICK_GRAPH, wick_pass_intern_strings, WICK_EXACT,
+     "replaces strings by their numbers in a table"},
+    {"merge_loops", WICK_GRAPH, wick_pass_merge_loops, WICK_EXACT,
+     "merges two loops of which one computes all that the other does"},
+    {"region_dce", WICK_GRAPH, wick_pass_region_dce, WICK_EXACT,
+     "drops results of branches and loops that nobody uses"},
+    {"promote_to_f64", WICK_GRAPH, wick_pass_promote_to_f64, WICK_ROUNDING,
+     "computes all floats in f64"},
+    {"fuse_attention", WICK_GRAPH, wick_pass_fuse_attention, WICK_ROUNDING,
+     "replaces queries, keys, softmax and values by one node"},
+    {"demote_to_bf16", WICK_GRAPH, wick_pass_demote_to_bf16, WICK_ROUNDING,
+     "rounds factors, and what kernels leave in memory, to bf16"},
+    {"demote_to_f16", WICK_GRAPH, wick_pass_demote_to_f16, WICK_ROUNDING,
+     "rounds factors, and what kernels leave in memory, to f16"},
+    {"conv1d_to_conv2d", WICK_GRAPH, wick_pass_conv1d_to_conv2d, WICK_EXACT,
+     "replaces convolutions over one dimension by convolutions over images of height 1"},
+    {"decompose_conv_transpose", WICK_GRAPH, wick_pass_decompose_conv_transpose, WICK_ROUNDING,
+     "replaces transposed convolutions by convolutions, one for each phase of the stride"},
+    {"assign_layouts", WICK_GRAPH, wick_pass_assign_layouts, WICK_ROUNDING,
+     "gives images and weights layouts in blocks of channels"},
+    {"form_kernels", WICK_GRAPH, wick_pass_form_kernels, WICK_EXACT,
+     "forms kernels with schedules from nodes, and buffers from tensors"},
+    {"copy_elim", WICK_LOW, wick_pass_copy_elim, WICK_EXACT,
+     "writes the source of a copy directly to its destination"},
+    {"in_place", WICK_LOW, wick_pass_in_place, WICK_EXACT,
+     "writes results over operands that are not read later"},
+    {"dead_store", WICK_LOW, wick_pass_dead_store, WICK_EXACT,
+     "drops kernels whose results nobody reads"},
+    {"reorder_for_memory", WICK_LOW, wick_pass_reorder_for_memory, WICK_EXACT,
+     "reorders kernels for the least peak memory found"},
+    {"insert_frees", WICK_LOW, wick_pass_insert_frees, WICK_EXACT,
+     "frees buffers after their last use"},
+    {"plan_memory", WICK_LOW, wick_pass_plan_memory, WICK_EXACT,
+     "gives the buffers of the arena their offsets"},
+    {"plan_memory_most", WICK_LOW, wick_pass_plan_memory_most, WICK_EXACT,
+     "gives the buffers of the arena offsets that hold for the largest sizes"},
+    {"merge_stores", WICK_LOOP, wick_pass_merge_stores, WICK_EXACT,
+     "merges stores of quarters of a register into one"},
+    {"expand_math", WICK_LOOP, wick_pass_expand_math, WICK_EXACT,
+     "replaces elementary functions by polynomials of operations that machines have"},
+    {"legalize", WICK_LOOP, wick_pass_legalize, WICK_EXACT,
+     "replaces types and operators that the target lacks"},
+    {"lower", WICK_LOW, wick_pass_lower, WICK_EXACT,
+     "builds a loop function for each kernel, and an entry that launches them"},
+    {"serialize_faults", WICK_LOOP, wick_pass_serialize_faults, WICK_EXACT,
+     "runs a kernel that may fail in one task"},
+    {NULL, 0, NULL, WICK_EXACT, NULL},
+};
+
+const wick_pass *wick_pass_find(const char *name)
+{
+  for (const wick_pass *p = wick_passes; p->name; p++)
+    if (strcmp(p->name, name) == 0) return p;
+  return NULL;
+}
+
+/* ---- conditions ---- */
+
+static bool passes_precision(const wick_pass_context *c, const char *name)
+{
+  return c->precision && strcmp(c->precision, name) == 0;
+}
+
+static bool passes_f64(const wick_pass_context *c) { return passes_precision(c, "f64"); }
+static bool passes_bf16(const wick_pass_context *c) { return passes_precision(c, "bf16"); }
+static bool passes_f16(const wick_pass_context *c) { return passes_precision(c, "f16"); }
+static bool passes_narrow(const wick_pass_context *c) { return passes_bf16(c) || passes_f16(c); }
+static bool passes_planned(const wick_pass_context *c) { return c->planned; }
+static bool passes_unplanned(const wick_pass_context *c) { return !c->planned; }
+
+static const wick_condition when_f64 = {"--precision f64", passes_f64};
+static const wick_condition when_bf16 = {"--precision bf16", passes_bf16};
+static const wick_condition when_f16 = {"--precision f16", passes_f16};
+static const wick_condition when_narrow = {"--precision bf16 or f16", passes_narrow};
+static const wick_condition when_planned = {"bundles", passes_planned};
+static const wick_condition when_placed = {"all but bundles", passes_unplanned};
+
+/* ---- pipelines ---- */
+
+/* From an imported model to a graph whose nodes have stages and whose tensors have their layouts.
+ */
+static const wick_step passes_graph[] = {
+    {"inline", NULL},
+    {"intern_strings", NULL},
+    {"promote_to_f64", &when_f64},
+    {"fuse_qdq", NULL},
+    {"constant_fold", NULL},
+    {"fold_control_flow", NULL},
+    {"merge_loops", NULL},
+    {"region_dce", NULL},
+    {"decompose", NULL},
+    {"constant_fold", NULL},
+    {"emulate_subbyte", NULL},
+    {"drop_identity", NULL},
+    {"simplify", NULL},
+    {"licm", NULL},
+    {"cse", NULL},
+    {"fold_requantize", NULL},
+    {"fold_scale", NULL},
+    {"fuse_channel_shuffle", NULL},
+    {"fuse_attention", NULL},
+    /* After what computes with weights, where they become narrow; before transposed convolutions
+     * become others, so that they keep their exact factors. */
+    {"sink_data_movement", &when_narrow},
+    {"simplify", &when_narrow},
+    {"demote_to_bf16", &when_bf16},
+    {"demote_to_f16", &when_f16},
+    {"decompose_conv_transpose", NULL},
+    {"conv1d_to_conv2d", NULL},
+    {"constant_fold", NULL},
+    {"sink_data_movement", NULL},
+    {"simplify", NULL},
+    {"assign_layouts", NULL},
+    {"constant_fold", NULL},
+    {NULL, NULL},
+};
+
+/* From there to kernels with their schedules, on buffers of a planned arena. */
+static const wick_step passes_low[] = {
+    {"form_kernels", NULL},
+    {"copy_elim", NULL},
+    {"in_place", NULL},
+    {"dead_store", NULL},
+    {"reorder_for_memory", NULL},
+    {"insert_frees", NULL},
+    {"plan_memory", &when_placed},
+    {"plan_memory_most", &when_planned},
+    {NULL, NULL},
+};
+
+/* What follows when kernels have been nested. */
+static const wick_step passes_nested[] = {
+    {"merge_stores", NULL}, {"expand_math", NULL},      {"legalize", NULL},
+    {"licm", NULL},         {"serialize_faults", NULL}, {NULL, NULL},
+};
+
+/* From there to loop functions that the code generator takes. */
+static const wick_step passes_loop[] = {{"lower", NULL}, {"nested", NULL}, {NULL, NULL}};
+
+static const wick_step passes_kernels[] = {{"graph", NULL}, {"low", NULL}, {NULL, NULL}};
+
+static const wick_step passes_default[] = {{"kernels", NULL}, {"loop", NULL}, {NULL, NULL}};
+
+/* A program for all sizes whose sizes are known now: what has become dead goes. */
+static const wick_step passes_specialize[] = {{"dead_store", NULL},
+                                              {"insert_frees", NULL},
+                                              {"plan_memory", NULL},
+                                              {"loop", NULL},
+                                              {NULL, NULL}};
+
+const wick_named_pipeline wick_pipelines[] = {
+    {"default", passes_default, "From an imported model to loop functions."},
+    {"graph", passes_graph,
+     "Passes on tensors: from an imported model to a graph whose nodes have stages and whose "
+     "tensors have their layouts."},
+    {"kernels", passes_kernels, "From an imported model to kernels and a memory plan."},
+    {"low", passes_low, "From a graph to kernels on buffers of a planned arena."},
+    {"loop", passes_loop, "From kernels to loop functions that the code generator takes."},
+    {"nested", passes_nested, "Passes on loop functions."},
+    {"specialize", passes_specialize,
+     "A low function for all sizes whose sizes are known now: drops what has become dead, plans "
+     "memory, and builds loop functions."},
+    {NULL, NULL, NULL},
+};
+
+const wick_named_pipeline *wick_pipeline_find(const char *name)
+{
+  for (const wick_named_pipeline *p = wick_pipelines; p->name; p++)
+    if (strcmp(p->name, name) == 0) return p;
+  return NULL;
+}

@@ -1,0 +1,64 @@
+/* Decomposition in rounds, because the operators in a definition may have a definition themselves.
+ */
+#include "graph/decompose.h"
+
+#include "ir/copy.h"
+
+enum { DECOMPOSE_ROUNDS = 16 }; /* definitions use simpler operators, so few rounds are enough */
+
+static bool decompose_hits(const wick_node *n)
+{
+  const wick_op *op = wick_op_of(n);
+  return op->expand && !op->compute && !op->scalar;
+}
+
+/* The definition's result may have a size that is assumed equal to the node's own. It gets the
+ * node's size, so that branches and loops keep their types. */
+static wick_value decompose_same_type(wick_builder *b, wick_value v, wick_type type)
+{
+  if (b->status || !v.id || wick_type_eq(wick_built_type(b, v), type)) return v;
+  const wick_type_info *t = wick_type_get(b->module, type);
+  wick_attr shape = {.n = t->rank, .dims = t->dim};
+  return wick_build(b, WICK_OP_reshape, 1, &v, &shape, 0, NULL);
+}
+
+static wick_status decompose_once(const wick_func *f, wick_arena *mem, wick_func **out)
+{
+  wick_copier c = wick_copy_begin(f, mem);
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    if (!decompose_hits(n) || c.b.status) {
+      wick_copy_node(&c, n);
+      continue;
+    }
+    wick_value *in = wick_new(mem, wick_value, n->nin), *to = wick_new(mem, wick_value, n->nout);
+    for (uint32_t k = 0; k < n->nin; k++) in[k] = c.to[n->in[k].id];
+    c.b.loc = n->loc;
+    wick_op_of(n)->expand(&c.b, n, in, to);
+    for (uint32_t k = 0; k < n->nout; k++) {
+      const wick_value_info *old = &f->value[n->first.id + k];
+      to[k] = decompose_same_type(&c.b, to[k], old->type);
+      c.to[n->first.id + k] = to[k];
+      if (to[k].id) wick_build_name(&c.b, to[k], old->name, old->relation);
+    }
+  }
+  return wick_copy_finish(&c, out);
+}
+
+static bool decompose_wanted(const wick_func *f)
+{
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (decompose_hits(&f->node[i])) return true;
+  return false;
+}
+
+wick_status wick_pass_decompose(const wick_pass_context *pass, const wick_func *f, wick_func **out)
+{
+  wick_arena *mem = pass->mem;
+  wick_func *r;
+  WICK_TRY(decompose_once(f, mem, &r)); /* a copy at least: passes return new functions */
+  for (uint32_t i = 0; i < DECOMPOSE_ROUNDS && decompose_wanted(r); i++)
+    WICK_TRY(decompose_once(r, mem, &r));
+  *out = r;
+  return NULL;
+}

@@ -1,0 +1,239 @@
+/* A traversal over the products with values; each one searches backwards to the queries. */
+#include "graph/fuse_attention.h"
+
+#include "graph/match.h"
+#include "ir/copy.h"
+
+typedef struct fuse_attention_found {
+  wick_value q, k, v, mask; /* k as it is multiplied: [.., d, keys]; mask 0: none */
+  wick_value empty;         /* marks queries whose result is 0; 0: none */
+  bool inverse;             /* scores stay where the mask is false */
+  double scale, fill;
+  int64_t m, n, d, e; /* sizes, to weigh by */
+  wick_dim keys;
+} fuse_attention_found;
+
+/* ---- matching ---- */
+
+/* The node that defines v, if v has one user. */
+static const wick_node *fuse_attention_from(const wick_match *k, wick_value v)
+{
+  const wick_node *n = wick_match_node(k, v);
+  return n && n->nout == 1 && wick_match_user(k, v) ? n : NULL;
+}
+
+static bool fuse_attention_same_shape(const wick_match *k, wick_value a, wick_value b)
+{
+  const wick_type_info *x = wick_info_of(k->f, a), *y = wick_info_of(k->f, b);
+  bool same = x->rank == y->rank;
+  for (uint32_t i = 0; same && i < x->rank; i++) same = wick_dim_eq(x->dim[i], y->dim[i]);
+  return same;
+}
+
+/* The operand of n that goes on to the products: of n's shape and, where both are, a node's result.
+ * The mask is the other one. 0: none. */
+static wick_value fuse_attention_masked(const wick_match *k, const wick_node *n,
+                                        fuse_attention_found *a)
+{
+  uint32_t first = n->op == WICK_OP_where;
+  for (uint32_t i = 0; i < 2; i++) {
+    wick_value scores = n->in[first + i], other = n->in[first + 1 - i];
+    const wick_node *from = fuse_attention_from(k, scores);
+    if (!from || !fuse_attention_same_shape(k, scores, n->first) ||
+        (from->op != WICK_OP_matmul && from->op != WICK_OP_mul && from->op != WICK_OP_div))
+      continue;
+    if (!first) {
+      a->mask = other;
+      return scores;
+    }
+    if (!wick_match_number(k, other, &a->fill)) continue;
+    a->mask = n->in[0], a->inverse = i == 1;
+    return scores;
+  }
+  return (wick_value){0};
+}
+
+/* From the softmax's operand back to the product of queries and keys; NULL if there is none. */
+static const wick_node *fuse_attention_products(const wick_match *k, wick_value v,
+                                                fuse_attention_found *a)
+{
+  double by;
+  for (const wick_node *n = fuse_attention_from(k, v); n; n = fuse_attention_from(k, v)) {
+    if (n->op == WICK_OP_matmul) return n;
+    if ((n->op == WICK_OP_add || n->op == WICK_OP_where) && !a->mask.id && a->scale == 1) {
+      v = fuse_attention_masked(k, n, a);
+      if (!v.id) return NULL;
+    } else if (n->op == WICK_OP_div && wick_match_number(k, n->in[1], &by) &&
+               fuse_attention_same_shape(k, n->in[0], n->first)) {
+      a->scale /= by, v = n->in[0];
+    } else if (n->op == WICK_OP_mul) {
+      uint32_t number = wick_match_number(k, n->in[1], &by) ? 1 : 0;
+      if (!wick_match_number(k, n->in[number], &by) ||
+          !fuse_attention_same_shape(k, n->in[1 - number], n->first))
+        return NULL;
+      a->scale *= by, v = n->in[1 - number];
+    } else {
+      return NULL;
+    }
+  }
+  return NULL;
+}
+
+static bool fuse_attention_sizes(const wick_match *k, const wick_node *n, fuse_attention_found *a)
+{
+  const wick_func *f = k->f;
+  const wick_type_info *tq = wick_info_of(f, a->q), *tk = wick_info_of(f, a->k),
+                       *tv = wick_info_of(f, a->v), *to = wick_info_of(f, n->first);
+  if (tq->rank < 2 || tk->rank < 2 || tv->rank < 2 || !wick_elem_is_float(to->elem)) return false;
+  int64_t *size[4] = {&a->m, &a->d, &a->n, &a->e}, lo, hi;
+  const wick_dim dim[4] = {tq->dim[tq->rank - 2], tq->dim[tq->rank - 1], tv->dim[tv->rank - 2],
+                           tv->dim[tv->rank - 1]};
+  for (uint32_t i = 0; i < 4; i++) {
+    wick_dim_range(f->module->dims, dim[i], &lo, &hi);
+    if (lo < 1) return false;
+    *size[i] = wick_dim_typical(f->module->dims, dim[i]);
+  }
+  a->keys = dim[2];
+  return true;
+}
+
+/* The last two dimensions change places, and before that the last one stayed where it was: what is
+ * left is a view. A factor of all of them goes to the scores. */
+static bool fuse_attention_is_turned(const wick_match *k, fuse_attention_found *a)
+{
+  const wick_node *n = wick_match_node(k, a->k);
+  double by;
+  if (n && n->op == WICK_OP_mul && fuse_attention_from(k, a->k)) {
+    uint32_t number = wick_match_number(k, n->in[1], &by) ? 1 : 0;
+    if (!wick_match_number(k, n->in[number], &by) ||
+        !fuse_attention_same_shape(k, n->in[1 - number], n->first))
+      return false;
+    a->scale *= by, a->k = n->in[1 - number];
+    n = wick_match_node(k, a->k);
+  }
+  uint32_t rank = wick_info_of(k->f, a->k)->rank;
+  if (!n || n->op != WICK_OP_transpose) return false;
+  return n->attr[0].n ? n->attr[0].ints[rank - 2] == (int64_t)rank - 1 : rank == 2;
+}
+
+/* What gives the weights of a product with values. Those of whole queries may be set to 0: so is
+ * the result then, whatever the values are. */
+static const wick_node *fuse_attention_weights(const wick_match *k, const wick_node *n,
+                                               fuse_attention_found *a)
+{
+  double by;
+  const wick_node *from = n->op == WICK_OP_matmul ? fuse_attention_from(k, n->in[0]) : NULL;
+  if (!from || from->op != WICK_OP_where) return from;
+  const wick_type_info *t = wick_info_of(k->f, from->in[0]);
+  if (!wick_match_number(k, from->in[1], &by) || by != 0 || !t->rank ||
+      !wick_dim_is(t->dim[t->rank - 1], 1) ||
+      !fuse_attention_same_shape(k, from->in[2], from->first))
+    return NULL;
+  a->empty = from->in[0];
+  return fuse_attention_from(k, from->in[2]);
+}
+
+static bool fuse_attention_find(const wick_match *k, const wick_node *n, fuse_attention_found *a)
+{
+  *a = (fuse_attention_found){.scale = 1};
+  const wick_node *softmax = fuse_attention_weights(k, n, a);
+  if (!softmax || softmax->op != WICK_OP_softmax) return false;
+  uint32_t rank = wick_info_of(k->f, softmax->first)->rank;
+  if (softmax->attr[0].i != (int64_t)rank - 1) return false;
+  const wick_node *products = fuse_attention_products(k, softmax->in[0], a);
+  if (!products || !fuse_attention_same_shape(k, products->first, softmax->first)) return false;
+  a->q = products->in[0], a->k = products->in[1], a->v = n->in[1];
+  return fuse_attention_sizes(k, n, a) && fuse_attention_is_turned(k, a);
+}
+
+/* ---- whether, and in which blocks ---- */
+
+enum {
+  FUSE_ATTENTION_WEIGHT = 8,
+  FUSE_ATTENTION_PASSES = 10
+}; /* cycles a vector: exp; what softmax reads */
+enum {
+  FUSE_ATTENTION_MOST = 512,
+  FUSE_ATTENTION_LEAST = 128
+}; /* keys in a block, where there are several */
+
+/* Whole queries in vectors, and each thing once, against whole keys in vectors, scores that go
+ * through memory, and keys that are copied. In cycles of a vector's multiply-adds. */
+static bool fuse_attention_wins(const fuse_attention_found *a, int64_t lanes)
+{
+  double rows = (double)wick_ceildiv_i64(a->m, lanes),
+         columns = (double)wick_ceildiv_i64(a->n, lanes),
+         values = (double)wick_ceildiv_i64(a->e, lanes), m = (double)a->m, n = (double)a->n,
+         d = (double)a->d,
+         one = rows * n * d / 2 + m * n * values / 2 + rows * n * FUSE_ATTENTION_WEIGHT,
+         three = m * columns * d / 2 + m * n * values / 2 +
+                 m * columns * (FUSE_ATTENTION_WEIGHT + FUSE_ATTENTION_PASSES);
+  return one + 2 * rows * d <= three + 2 * columns * d;
+}
+
+/* A few hundred keys, of equal blocks where their number allows it; 0: all at once. Of a number
+ * that varies small ones: the last is filled up. */
+static int64_t fuse_attention_block(const wick_dims *t, const fuse_attention_found *a)
+{
+  int64_t lo, hi;
+  wick_dim_range(t, a->keys, &lo, &hi);
+  if (lo < hi) return hi <= 2 * FUSE_ATTENTION_MOST ? 0 : FUSE_ATTENTION_LEAST;
+  if (a->n <= FUSE_ATTENTION_MOST) return 0;
+  for (int64_t block = FUSE_ATTENTION_MOST; block >= FUSE_ATTENTION_LEAST; block--)
+    if (a->n % block == 0) return block;
+  return a->n <= 2 * FUSE_ATTENTION_MOST ? 0 : FUSE_ATTENTION_MOST / 2;
+}
+
+/* ---- building ---- */
+
+/* [.., d, keys] -> [.., keys, d] */
+static wick_value fuse_attention_keys(wick_copier *c, wick_value v)
+{
+  int64_t perm[WICK_MAX_RANK];
+  uint32_t rank = c->b.status ? 2 : wick_built_info(&c->b, v)->rank;
+  for (uint32_t k = 0; k < rank; k++) perm[k] = k;
+  perm[rank - 2] = rank - 1, perm[rank - 1] = rank - 2;
+  wick_attr a = {.n = rank, .ints = perm};
+  return wick_build(&c->b, WICK_OP_transpose, 1, &v, &a, 0, NULL);
+}
+
+static void fuse_attention_build(wick_copier *c, const wick_node *n, const fuse_attention_found *a)
+{
+  wick_value in[4] = {c->to[a->q.id], fuse_attention_keys(c, c->to[a->k.id]), c->to[a->v.id],
+                      a->mask.id ? c->to[a->mask.id] : (wick_value){0}};
+  if (a->inverse) in[3] = wick_build1(&c->b, WICK_OP_not, in[3]);
+  wick_attr attr[3] = {
+      {.f = a->scale}, {.f = a->fill}, {.i = fuse_attention_block(c->f->module->dims, a)}};
+  if (!a->mask.id || wick_info_of(c->f, a->mask)->elem != WICK_BOOL)
+    attr[1].f = wick_ops[WICK_OP_attention]->attr[1].dflt;
+  c->b.loc = n->loc;
+  wick_value y = wick_build(&c->b, WICK_OP_attention, a->mask.id ? 4 : 3, in, attr, 0, NULL);
+  if (a->empty.id && !c->b.status) {
+    wick_value zero = wick_build_like(&c->b, y, 0);
+    y = wick_build3(&c->b, WICK_OP_where, c->to[a->empty.id], zero, y);
+  }
+  const wick_value_info *old = &c->f->value[n->first.id];
+  c->to[n->first.id] = y;
+  if (y.id) wick_build_name(&c->b, y, old->name, old->relation);
+}
+
+wick_status wick_pass_fuse_attention(const wick_pass_context *pass, const wick_func *f,
+                                     wick_func **out)
+{
+  wick_arena *mem = pass->mem;
+  wick_match k = wick_match_begin(f, mem);
+  wick_copier c = wick_copy_begin(f, mem);
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    fuse_attention_found a;
+    bool found = fuse_attention_find(&k, n, &a);
+    wick_elem e = found ? wick_elem_storage[wick_info_of(f, n->first)->elem].arith : WICK_F32;
+    int64_t bits = wick_elem_storage[e].bits;
+    int64_t lanes = pass->target->vector_bytes ? pass->target->vector_bytes * 8 / bits : 1;
+    if (found && fuse_attention_wins(&a, lanes))
+      fuse_attention_build(&c, n, &a);
+    else
+      wick_copy_node(&c, n);
+  }
+  return wick_copy_finish(&c, out);
+}

@@ -1,0 +1,119 @@
+/* One traversal finds the maps that only add to a fold; a second one makes them copies, which are
+ * inlined. */
+#include "graph/group/fold_bias.h"
+
+#include "ir/op.h"
+
+typedef struct fold_bias_state {
+  const wick_func *g;
+  const uint32_t *definer;
+  wick_uses uses;
+  uint32_t *fold; /* per node: of a map's sum, the fold that takes it in; UINT32_MAX: none */
+  uint32_t *map;  /* per node: of a fold, that map */
+  wick_copier c;
+} fold_bias_state;
+
+/* Stage s has the result v, alone, in the order of its axes. */
+static bool fold_bias_plain(const wick_func *g, const wick_node *s)
+{
+  uint32_t rank = 0;
+  for (uint32_t a = 0; a < s->attr[1].n; a++) rank += !s->attr[1].axes[a].reduce;
+  return s->nout == 1 && wick_info_of(g, s->first)->rank == rank;
+}
+
+/* A sum of integers, from 0 to what comes out. */
+static bool fold_bias_is_sum(const wick_func *g, const wick_node *f)
+{
+  if (f->op != WICK_OP_fold || !fold_bias_plain(g, f)) return false;
+  const wick_region *init = &f->region[0], *merge = &f->region[2], *finish = &f->region[3];
+  if (wick_info_of(g, f->first)->elem != WICK_I32 || init->end - init->begin != 2 ||
+      merge->end - merge->begin != 2 || finish->end - finish->begin != 1)
+    return false;
+  const wick_node *zero = &g->node[init->begin];
+  return zero->op == WICK_OP_const && !zero->attr[0].imm.constant && zero->attr[0].imm.i == 0 &&
+         g->node[merge->begin].op == WICK_OP_add;
+}
+
+/* The read's index is the stage's axes, one by one. */
+static bool fold_bias_identity(const wick_node *s, const wick_node *read)
+{
+  if (read->attr[1].i || read->nin != 1 || read->attr[0].n != s->attr[1].n) return false;
+  for (uint32_t k = 0; k < s->attr[1].n; k++) {
+    const wick_axis *a = &s->attr[1].axes[k];
+    wick_dim d = read->attr[0].dims[k];
+    if (!wick_dim_eq(d, a->sym) && !(wick_dim_is(d, 0) && wick_dim_is(a->extent, 1))) return false;
+  }
+  return true;
+}
+
+/* m adds a parameter to a fold; the reads of both. */
+static bool fold_bias_adds(const fold_bias_state *s, const wick_node *m, const wick_node **fold,
+                           const wick_node **with)
+{
+  const wick_region *body = &m->region[0];
+  if (m->op != WICK_OP_map || !fold_bias_plain(s->g, m) || body->end - body->begin != 4)
+    return false;
+  const wick_node *n = &s->g->node[body->begin];
+  if (n[0].op != WICK_OP_read || n[1].op != WICK_OP_read || n[2].op != WICK_OP_add ||
+      n[3].in[0].id != n[2].first.id)
+    return false;
+  uint32_t first = s->definer[n[0].in[0].id] == UINT32_MAX; /* which of them reads the fold */
+  const wick_node *a = &n[first], *p = &n[!first];
+  uint32_t d = s->definer[a->in[0].id];
+  bool both = n[2].in[0].id + n[2].in[1].id == a->first.id + p->first.id && a != p;
+  if (!both || d == UINT32_MAX || s->definer[p->in[0].id] != UINT32_MAX || p->attr[1].i ||
+      p->nin != 1 || !fold_bias_identity(m, a) || !fold_bias_is_sum(s->g, &s->g->node[d]))
+    return false;
+  uint32_t v = a->in[0].id;
+  if (s->uses.first[v + 1] - s->uses.first[v] != 1 ||
+      !wick_type_eq(wick_type_of(s->g, a->in[0]), wick_type_of(s->g, m->first)))
+    return false;
+  *fold = &s->g->node[d], *with = p;
+  return true;
+}
+
+/* The fold's init, which reads what the map does: in the fold's own axes. */
+static wick_value fold_bias_read(fold_bias_state *s, const wick_node *fold, const wick_node *map,
+                                 const wick_node *with)
+{
+  wick_dims *t = s->g->module->dims;
+  wick_dim from[WICK_MAX_RANK], to[WICK_MAX_RANK], index[WICK_MAX_RANK];
+  uint32_t n = 0;
+  for (uint32_t a = 0; a < fold->attr[1].n; a++)
+    if (!fold->attr[1].axes[a].reduce)
+      from[n] = map->attr[1].axes[n].sym, to[n] = fold->attr[1].axes[a].sym, n++;
+  for (uint32_t k = 0; k < with->attr[0].n; k++)
+    index[k] = wick_dim_substitute(t, with->attr[0].dims[k], n, from, to);
+  return wick_read(&s->c.b, s->c.to[with->in[0].id], index, 0, NULL, (wick_value){0});
+}
+
+wick_func *wick_group_fold_bias(const wick_func *g, wick_arena *mem)
+{
+  fold_bias_state s = {.g = g, .definer = wick_definers_of(g, mem), .uses = wick_uses_of(g, mem)};
+  s.fold = wick_new(mem, uint32_t, g->nnode), s.map = wick_new(mem, uint32_t, g->nnode);
+  const wick_node **with = wick_new(mem, const wick_node *, g->nnode), *fold, *p;
+  uint32_t any = 0, init = UINT32_MAX;
+  for (uint32_t i = 0; i < g->nnode; i++) s.fold[i] = s.map[i] = UINT32_MAX;
+  for (uint32_t i = 0; i < g->nnode; i++)
+    if (g->node[i].nregion == 1 && fold_bias_adds(&s, &g->node[i], &fold, &p)) {
+      uint32_t f = (uint32_t)(fold - g->node);
+      s.fold[g->node[i].region[0].begin + 2] = f, s.map[f] = i, with[f] = p, any++;
+    }
+  if (!any) return (wick_func *)(uintptr_t)g;
+  s.c = wick_copy_begin(g, mem);
+  for (uint32_t i = 0; i < g->nnode; i++) {
+    const wick_node *n = &g->node[i];
+    if (s.fold[i] != UINT32_MAX) { /* what the map adds to is what it gives */
+      bool second = with[s.fold[i]]->first.id == n->in[0].id;
+      s.c.to[n->first.id] = s.c.to[n->in[second].id];
+    } else if (init != UINT32_MAX && i == g->node[init].region[0].begin) {
+      fold = &g->node[init];
+      s.c.to[n->first.id] = fold_bias_read(&s, fold, &g->node[s.map[init]], with[init]);
+      init = UINT32_MAX;
+    } else {
+      if (s.map[i] != UINT32_MAX) init = i;
+      wick_copy_node(&s.c, n);
+    }
+  }
+  return wick_copy_end(&s.c);
+}

@@ -1,0 +1,442 @@
+/* Forms groups: collects the stages of each group, and builds the low function that runs the
+ * kernels. Begin with wick_pass_form_kernels. */
+#include "graph/group/form_kernels.h"
+
+#include <string.h>
+
+#include "graph/group/collapse.h"
+#include "graph/group/fold_bias.h"
+#include "graph/group/form_state.h"
+#include "graph/group/template.h"
+#include "ir/copy.h"
+#include "ir/element.h"
+#include "loop/contract.h"
+#include "ops/host.h"
+#include "ops/scalar.h"
+
+/* ---- one group ---- */
+
+/* A number that every element has: a stage that is read in line. */
+static wick_value form_kernels_imm(wick_builder *b, const wick_func *f, const wick_node *n)
+{
+  wick_axis axis[WICK_MAX_RANK];
+  wick_type type = wick_type_of(f, n->first),
+            one = wick_type_scalar(b->module, wick_type_get(b->module, type)->elem, 1);
+  uint32_t naxis = wick_axes_of(b, type, axis);
+  wick_map_begin(b, "const", naxis, axis, 1, &type);
+  wick_value v = wick_build(b, WICK_OP_const, 0, NULL, n->attr, 1, &one);
+  return wick_map_end(b, 1, &v);
+}
+
+static wick_status form_kernels_stages(form_state *s, wick_builder *b, uint32_t i, wick_value *to)
+{
+  const wick_node *n = &s->f->node[i];
+  void (*compute)(const wick_compute *) = wick_compute_of(n->op);
+  if (!compute)
+    return wick_fail(s->tmp, WICK_EUNSUPPORTED, wick_loc_text(s->f->module, n->loc),
+                     "%s has no definition in stages", wick_op_of(n)->name);
+  wick_value *in = wick_new(s->tmp, wick_value, n->nin),
+             *out = wick_new(s->tmp, wick_value, n->nout);
+  wick_type *type = wick_new(s->tmp, wick_type, n->nout);
+  for (uint32_t k = 0; k < n->nin; k++) {
+    uint32_t d = n->in[k].id ? s->g.definer[n->in[k].id] : UINT32_MAX;
+    if (d != UINT32_MAX && wick_group_is_imm(&s->f->node[d]) && !to[n->in[k].id].id)
+      to[n->in[k].id] = form_kernels_imm(b, s->f, &s->f->node[d]);
+    in[k] = to[n->in[k].id];
+  }
+  for (uint32_t k = 0; k < n->nout; k++)
+    type[k] = wick_type_of(s->f, (wick_value){n->first.id + k});
+  b->loc = n->loc;
+  compute(&(wick_compute){.op = n->op,
+                          .b = b,
+                          .attr = n->attr,
+                          .nin = n->nin,
+                          .nout = n->nout,
+                          .in = in,
+                          .out = out,
+                          .out_type = type});
+  for (uint32_t k = 0; k < n->nout; k++) to[n->first.id + k] = out[k];
+  return b->status;
+}
+
+/* Templates compute folds inside the loops of a map: where the group ends in a fold, the map takes
+ * its elements as they are. */
+static wick_value form_kernels_output(wick_builder *b, wick_value v)
+{
+  if (b->status || b->nodes.at[b->nodes.n - 1].op != WICK_OP_yield) return v;
+  for (uint32_t i = b->nodes.n; i-- > 0;) {
+    const wick_node *n = &b->nodes.at[i];
+    if (n->op != WICK_OP_fold || n->first.id != v.id) continue;
+    wick_axis axis[WICK_MAX_RANK];
+    wick_dim index[WICK_MAX_RANK];
+    wick_type type = wick_built_type(b, v);
+    uint32_t naxis = wick_axes_of(b, type, axis);
+    for (uint32_t k = 0; k < naxis; k++) index[k] = axis[k].sym;
+    wick_map_begin(b, "out", naxis, axis, 1, &type);
+    wick_value x = wick_read(b, v, index, 0, NULL, (wick_value){0});
+    return wick_map_end(b, 1, &x);
+  }
+  return v;
+}
+
+/* What other groups made of the values that this one meets. */
+static void form_kernels_forget(form_state *s, uint32_t root)
+{
+  for (uint32_t i = s->g.first[root]; i != UINT32_MAX; i = s->g.next[i]) {
+    const wick_node *n = &s->f->node[i];
+    for (uint32_t k = 0; k < n->nin; k++) s->to[n->in[k].id] = (wick_value){0};
+    for (uint32_t k = 0; k < n->nout; k++) s->to[n->first.id + k] = (wick_value){0};
+  }
+}
+
+/* A call into the runtime is a group of that node. */
+static wick_status form_kernels_host(form_state *s, wick_builder *b, const wick_node *n,
+                                     wick_func **out)
+{
+  wick_copier c = {.f = s->f, .b = *b, .to = s->to};
+  wick_copy_node(&c, n);
+  wick_value *result = wick_new(s->tmp, wick_value, n->nout);
+  for (uint32_t k = 0; k < n->nout; k++) result[k] = s->to[n->first.id + k];
+  wick_build_return(&c.b, n->nout, result);
+  WICK_TRY(wick_build_end(&c.b, out));
+  wick_module_set(s->f->module, *out);
+  return NULL;
+}
+
+static wick_status form_kernels_group(form_state *s, uint32_t root, wick_func **out)
+{
+  const wick_func *f = s->f;
+  const wick_node *last = &f->node[root];
+  wick_value *operand = s->operand, *to = s->to;
+  uint32_t n = wick_group_operands(&s->g, root, operand), anchor = root;
+  form_kernels_forget(s, root);
+  for (uint32_t i = s->g.first[root]; i != UINT32_MAX && anchor == root; i = s->g.next[i])
+    if (!wick_group_is_scalar(f, &f->node[i])) anchor = i;
+  wick_builder b;
+  const char *name =
+      wick_str_printf(s->tmp, "%s.%s.%u", f->name, wick_op_of(&f->node[anchor])->name, s->ngroup++);
+  wick_build_begin(&b, f->module, WICK_GROUP, name, &f->module->mem);
+  for (uint32_t k = 0; k < n; k++)
+    to[operand[k].id] = wick_build_param(&b, wick_type_of(f, operand[k]), WICK_IN, NULL);
+  if (wick_op_of(last)->host) return form_kernels_host(s, &b, last, out);
+  for (uint32_t i = s->g.first[root]; i != UINT32_MAX; i = s->g.next[i])
+    WICK_TRY(form_kernels_stages(s, &b, i, to));
+  wick_value *result = wick_new(s->tmp, wick_value, last->nout);
+  for (uint32_t k = 0; k < last->nout; k++) result[k] = to[last->first.id + k];
+  if (last->nout == 1) result[0] = form_kernels_output(&b, result[0]);
+  wick_build_return(&b, last->nout, result);
+  wick_func *g;
+  WICK_TRY(wick_build_end(&b, &g));
+  g = wick_group_fold_bias(wick_group_collapse(g, &f->module->mem), &f->module->mem);
+  WICK_TRY(wick_template_schedule(g, s->target, s->records, s->tmp));
+  wick_schedule *schedule = wick_schedule_begin(g, s->tmp);
+  WICK_TRY(wick_schedule_apply(schedule, g->schedule));
+  g->contract = wick_contract_of(schedule, s->target);
+  wick_module_set(f->module, g);
+  *out = g;
+  return NULL;
+}
+
+/* ---- the low function ---- */
+
+wick_type wick_form_buffer(form_state *s, wick_type tensor, wick_space space)
+{
+  const wick_type_info *t = wick_type_get(s->f->module, tensor);
+  return wick_type_buffer(s->f->module, t->elem, t->rank, t->dim, space);
+}
+
+wick_status wick_form_fill(form_state *s, wick_value buffer, wick_type tensor, const wick_imm *by)
+{
+  wick_module *m = s->f->module;
+  wick_axis axis[WICK_MAX_RANK];
+  wick_builder b;
+  wick_build_begin(&b, m, WICK_GROUP, wick_str_printf(s->tmp, "clear.%u", m->funcs.n), &m->mem);
+  wick_type one = wick_type_scalar(m, wick_type_get(m, tensor)->elem, 1);
+  uint32_t naxis = wick_axes_of(&b, tensor, axis);
+  wick_map_begin(&b, "clear", naxis, axis, 1, &tensor);
+  wick_value x = wick_build_const(&b, one, by->f, by->i), y = wick_map_end(&b, 1, &x);
+  wick_build_return(&b, 1, &y);
+  wick_func *g;
+  WICK_TRY(wick_build_end(&b, &g));
+  WICK_TRY(wick_template_schedule(g, s->target, NULL, s->tmp));
+  wick_module_set(m, g);
+  wick_attr a = {.s = g->name};
+  wick_build(&s->b, WICK_OP_kernel, 1, &buffer, &a, 0, NULL);
+  return s->b.status;
+}
+
+/* A number everywhere, of an open size: a kernel writes it. */
+static wick_value form_kernels_filled(form_state *s, wick_value v, const wick_imm *by)
+{
+  wick_type tensor = wick_type_of(s->f, v), type = wick_form_buffer(s, tensor, WICK_ARENA);
+  s->low[v.id] = wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &type);
+  wick_push(s->tmp, &s->inner, v.id);
+  wick_status bad = wick_form_fill(s, s->low[v.id], tensor, by);
+  if (bad) wick_build_fail(&s->b, bad->code, "%s", bad->message);
+  return s->low[v.id];
+}
+
+wick_value wick_form_low(form_state *s, wick_value v)
+{
+  if (s->low[v.id].id) return s->low[v.id];
+  uint32_t d = s->g.definer[v.id];
+  if (d == UINT32_MAX || s->f->node[d].op != WICK_OP_const) return (wick_value){0};
+  wick_module *m = s->f->module;
+  wick_type tensor = wick_type_of(s->f, v), type = wick_form_buffer(s, tensor, WICK_CONSTANT);
+  wick_imm imm = s->f->node[d].attr[0].imm;
+  if (!imm.constant) {
+    uint64_t nbytes = 0;
+    wick_elem e = wick_type_get(m, tensor)->elem;
+    wick_dim numel = wick_type_numel(m, tensor);
+    if (!wick_type_nbytes(m, tensor, &nbytes)) return form_kernels_filled(s, v, &imm);
+    char *data = wick_arena_alloc(&m->mem, nbytes, 64);
+    for (int64_t k = 0; k < numel.v; k++)
+      wick_store_elem(e, data, (uint64_t)k,
+                      wick_elem_is_float(e) ? (wick_scalar){.f = imm.f}
+                                            : (wick_scalar){.i = imm.i});
+    imm.constant = wick_constant_add(m, "number", tensor, data, nbytes);
+  }
+  wick_attr a = {.imm = {.constant = imm.constant}};
+  wick_push(s->tmp, &s->inner, v.id);
+  return s->low[v.id] = wick_build(&s->b, WICK_OP_const, 0, NULL, &a, 1, &type);
+}
+
+/* Whether a value's own buffer may have a halo: a kernel makes it, and only kernels use it. */
+static bool form_kernels_owns_buffer(const form_state *s, wick_value v)
+{
+  uint32_t d = s->g.definer[v.id];
+  uint32_t perm[WICK_MAX_RANK];
+  if (d == UINT32_MAX || (s->g.of[d] != d && !wick_group_joins(s->f, &s->f->node[d]) &&
+                          !wick_group_turns(s->f, &s->f->node[d], perm)))
+    return false;
+  for (uint32_t u = s->g.uses.first[v.id]; u < s->g.uses.first[v.id + 1]; u++)
+    if (s->g.of[s->g.uses.use[u]] == UINT32_MAX) return false;
+  return true;
+}
+
+static bool form_kernels_has_halo(const wick_halo *h, uint32_t rank)
+{
+  for (uint32_t k = 0; k < rank; k++)
+    if (h->lo[k] || h->hi[k]) return true;
+  return false;
+}
+
+/* A buffer has one halo: what wants another number around it takes a copy. */
+static bool form_kernels_may_join(const form_state *s, wick_value v, const wick_halo *h)
+{
+  const wick_halo *own = &s->halo[v.id];
+  return !form_kernels_has_halo(own, wick_info_of(s->f, v)->rank) || own->fill == h->fill;
+}
+
+/* All groups, and the halos that they want of what they read. */
+static void form_kernels_groups(form_state *s, wick_errors *all)
+{
+  const wick_func *f = s->f;
+  s->func = wick_new(s->tmp, wick_func *, f->nnode);
+  s->halo = wick_new(s->tmp, wick_halo, f->nvalue + 1);
+  s->operand = wick_new(s->tmp, wick_value, f->nvalue + 1);
+  s->to = wick_new(s->tmp, wick_value, f->nvalue + 1);
+  wick_value *operand = s->operand;
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    if (s->g.of[i] != i) continue;
+    wick_errors_add(all, form_kernels_group(s, i, &s->func[i]));
+    if (!s->func[i]) continue;
+    uint32_t n = wick_group_operands(&s->g, i, operand);
+    wick_halo h;
+    for (uint32_t k = 0; k < n; k++)
+      if (wick_halo_wanted(s->func[i], k, &h) && form_kernels_owns_buffer(s, operand[k]) &&
+          form_kernels_may_join(s, operand[k], &h))
+        wick_halo_join(&s->halo[operand[k].id], &h, wick_info_of(f, operand[k])->rank);
+  }
+}
+
+/* Operand k of a kernel; where the group wants a halo that the value's buffer has not, a copy that
+ * has it. */
+static wick_value form_kernels_operand(form_state *s, wick_func *g, uint32_t k, wick_value v)
+{
+  wick_halo h;
+  wick_value low = wick_form_low(s, v);
+  if (!low.id || !wick_halo_wanted(g, k, &h)) return low;
+  if (!form_kernels_owns_buffer(s, v) || !form_kernels_may_join(s, v, &h)) {
+    wick_value copy[2] = {wick_halo_alloc(&s->b, s->target, wick_type_of(s->f, v), &h, s->tmp),
+                          low};
+    wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
+    low = copy[0];
+  }
+  wick_halo_declare(g, k, &h, s->tmp);
+  return low;
+}
+
+/* The buffer with the dimensions of the group's value. */
+static wick_value form_kernels_as(form_state *s, const wick_func *g, wick_value of,
+                                  wick_value buffer)
+{
+  if (s->b.status || !buffer.id) return buffer;
+  wick_type tensor = wick_type_of(g, of);
+  const wick_type_info *t = wick_built_info(&s->b, buffer);
+  if (t->rank == wick_type_get(s->f->module, tensor)->rank) return buffer;
+  return wick_build_view(&s->b, buffer, wick_form_buffer(s, tensor, t->space), 0, NULL);
+}
+
+static wick_status form_kernels_kernel(form_state *s, uint32_t i)
+{
+  const wick_func *f = s->f;
+  const wick_node *n = &f->node[i];
+  wick_func *g = s->func[i];
+  if (!g) return NULL; /* reported when it could not be formed */
+  wick_value *operand = s->operand, *in = wick_new(s->tmp, wick_value, n->nout + g->nparam);
+  uint32_t nin = wick_group_operands(&s->g, i, operand);
+  for (uint32_t k = 0; k < nin; k++) in[n->nout + k] = form_kernels_operand(s, g, k, operand[k]);
+  for (uint32_t k = 0; k < n->nout; k++) {
+    wick_value v = {n->first.id + k};
+    wick_type type = wick_form_buffer(s, wick_type_of(f, v), WICK_ARENA);
+    bool halo = form_kernels_has_halo(&s->halo[v.id], wick_info_of(f, v)->rank);
+    in[k] = s->low[v.id] =
+        halo ? wick_halo_alloc(&s->b, s->target, wick_type_of(f, v), &s->halo[v.id], s->tmp)
+             : wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &type);
+  }
+  for (uint32_t k = 0; k < nin; k++)
+    if (!in[n->nout + k].id) return s->b.status; /* its node was reported */
+  for (uint32_t k = 0; k < n->nout; k++)
+    in[k] = form_kernels_as(s, g, wick_return(g)->in[k], in[k]);
+  for (uint32_t k = 0; k < nin; k++)
+    in[n->nout + k] = form_kernels_as(s, g, (wick_value){k + 1}, in[n->nout + k]);
+  wick_attr a = {.s = g->name};
+  wick_build(&s->b, WICK_OP_kernel, n->nout + nin, in, &a, 0, NULL);
+  return s->b.status;
+}
+
+/* The result's buffer, and the elements from neighbour to neighbour along each dimension. */
+static wick_value form_kernels_whole(form_state *s, wick_value v, wick_dim *stride)
+{
+  const wick_func *f = s->f;
+  wick_type type = wick_form_buffer(s, wick_type_of(f, v), WICK_ARENA);
+  wick_value whole =
+      form_kernels_has_halo(&s->halo[v.id], wick_info_of(f, v)->rank)
+          ? wick_halo_alloc(&s->b, s->target, wick_type_of(f, v), &s->halo[v.id], s->tmp)
+          : wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &type);
+  if (s->b.status) return whole;
+  const wick_type_info *info = wick_built_info(&s->b, whole);
+  wick_dim step = wick_dim_const(1);
+  for (uint32_t k = info->rank; k-- > 0; step = wick_dim_mul(f->module->dims, step, info->dim[k]))
+    stride[k] = info->stride ? info->stride[k] : step;
+  return whole;
+}
+
+/* x, copied into a view of `whole`, which has x' dimensions and those strides; the pass over copies
+ * lets x' kernel write there at once, or what reads the whole read x. */
+static void form_kernels_copy(form_state *s, wick_value whole, wick_value x, const wick_dim *stride,
+                              int64_t offset)
+{
+  const wick_type_info *t = wick_info_of(s->f, x);
+  wick_type_info view = {.kind = WICK_BUFFER,
+                         .elem = t->elem,
+                         .space = WICK_ARENA,
+                         .rank = t->rank,
+                         .dim = t->dim,
+                         .stride = stride};
+  wick_type type = wick_type_intern(s->f->module, &view);
+  wick_value part = wick_build_view(&s->b, whole, type, offset, NULL);
+  wick_value copy[2] = {part, wick_form_low(s, x)};
+  if (copy[1].id) wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
+}
+
+/* The operands copied side by side. */
+static wick_status form_kernels_join(form_state *s, const wick_node *n)
+{
+  const wick_func *f = s->f;
+  uint32_t axis = (uint32_t)n->attr[0].i;
+  wick_dim stride[WICK_MAX_RANK];
+  wick_value whole = form_kernels_whole(s, n->first, stride);
+  if (s->b.status) return s->b.status;
+  int64_t *extent = wick_new(s->tmp, int64_t, n->nin), first, each;
+  for (uint32_t k = 0; k < n->nin; k++) extent[k] = wick_info_of(f, n->in[k])->dim[axis].v;
+  wick_dim along = stride[axis];
+  for (uint32_t k = 0; k < n->nin; k++) {
+    wick_op_of(n)->concat_layout(n->nin, extent, k, &first, &each);
+    stride[axis] = wick_dim_const(along.v * each);
+    form_kernels_copy(s, whole, n->in[k], stride, first * along.v);
+  }
+  s->low[n->first.id] = whole;
+  return s->b.status;
+}
+
+/* Dimensions in another order: the operand's, with the strides that they have in the result. */
+static wick_status form_kernels_turn(form_state *s, const wick_node *n, const uint32_t *perm)
+{
+  wick_dim stride[WICK_MAX_RANK], of[WICK_MAX_RANK];
+  wick_value whole = form_kernels_whole(s, n->first, stride);
+  for (uint32_t k = 0; k < wick_info_of(s->f, n->first)->rank; k++) of[perm[k]] = stride[k];
+  if (!s->b.status) form_kernels_copy(s, whole, n->in[0], of, 0);
+  s->low[n->first.id] = whole;
+  return s->b.status;
+}
+
+static wick_status form_kernels_node(form_state *s, uint32_t i)
+{
+  const wick_node *n = &s->f->node[i];
+  s->b.loc = n->loc;
+  if (n->op == WICK_OP_const || n->op == WICK_OP_return) return NULL;
+  if (wick_group_is_later(n))
+    return wick_fail(s->tmp, WICK_EUNSUPPORTED, wick_loc_text(s->f->module, n->loc),
+                     "%s cannot be compiled yet", wick_op_of(n)->name);
+  if (wick_group_is_view(s->f, n)) {
+    int64_t at = 0;
+    wick_picked choice = {.count = 1};
+    wick_group_is_part(s->f, n, &at);
+    if (wick_group_is_chosen(s->f, n, &choice)) choice.index = s->low[choice.index.id];
+    wick_value x = wick_form_low(s, n->in[0]);
+    if (s->b.status || !x.id) return s->b.status;
+    wick_type type =
+        wick_form_buffer(s, wick_type_of(s->f, n->first), wick_built_info(&s->b, x)->space);
+    s->low[n->first.id] = wick_build_view(&s->b, x, type, at, &choice);
+    return s->b.status;
+  }
+  uint32_t perm[WICK_MAX_RANK];
+  if (wick_group_joins(s->f, n)) return form_kernels_join(s, n);
+  if (wick_group_turns(s->f, n, perm)) return form_kernels_turn(s, n, perm);
+  return s->g.of[i] == i ? form_kernels_kernel(s, i) : NULL;
+}
+
+void wick_form_nodes(form_state *s, uint32_t begin, uint32_t end, wick_errors *all)
+{
+  for (uint32_t i = begin; i < end; i = s->f->node[i].end)
+    if (s->f->node[i].nregion)
+      wick_form_flow(s, i, all);
+    else
+      wick_errors_add(all, form_kernels_node(s, i));
+}
+
+wick_status wick_pass_form_kernels(const wick_pass_context *pass, const wick_func *f,
+                                   wick_func **out)
+{
+  const wick_target *target = pass->target;
+  wick_arena *mem = pass->mem, *tmp = pass->tmp;
+  form_state s = {.f = f, .target = target, .records = pass->records, .mem = mem, .tmp = tmp};
+  s.g = wick_groups_of(f, target, tmp);
+  s.low = wick_new(tmp, wick_value, f->nvalue + 1);
+  wick_build_begin(&s.b, f->module, WICK_LOW, f->name, mem);
+  wick_build_keep_constraints(&s.b, f);
+  const wick_node *ret = wick_return(f);
+  for (uint32_t v = 1; v <= f->nparam; v++) {
+    s.low[v] =
+        wick_build_param(&s.b, wick_form_buffer(&s, f->value[v].type, WICK_IO), WICK_IN, NULL);
+    s.b.values.at[s.low[v].id].name = f->value[v].name;
+  }
+  wick_value *result = wick_new(tmp, wick_value, ret->nin);
+  for (uint32_t k = 0; k < ret->nin; k++) {
+    result[k] = wick_build_param(&s.b, wick_form_buffer(&s, wick_type_of(f, ret->in[k]), WICK_IO),
+                                 WICK_OUT, NULL);
+    s.b.values.at[result[k].id].name = f->value[ret->in[k].id].name;
+  }
+  wick_errors all = wick_errors_begin(tmp, 20);
+  form_kernels_groups(&s, &all);
+  wick_form_nodes(&s, 0, f->nnode, &all);
+  WICK_TRY(wick_errors_end(&all));
+  for (uint32_t k = 0; k < ret->nin; k++) {
+    wick_value copy[2] = {result[k], wick_form_low(&s, ret->in[k])};
+    wick_build(&s.b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
+  }
+  wick_build_return(&s.b, 0, NULL);
+  return wick_build_end(&s.b, out);
+}

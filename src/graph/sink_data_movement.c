@@ -1,0 +1,155 @@
+/* Repeats a traversal until it moves nothing, because a chain of element-wise nodes is passed one
+ * node at a time. */
+#include "graph/sink_data_movement.h"
+
+#include "graph/match.h"
+#include "ir/copy.h"
+
+enum { SINK_DATA_MOVEMENT_ROUNDS = 32, SINK_DATA_MOVEMENT_MOST = 8 };
+
+typedef struct sink {
+  wick_match k;
+  wick_copier c;
+  const wick_node *n, *move; /* f, and the node that defines its operand `at` */
+  uint32_t at;
+} sink;
+
+/* ---- which nodes move ---- */
+
+static bool sink_data_movement_is_move(wick_opcode op)
+{
+  return op == WICK_OP_reshape || op == WICK_OP_transpose || op == WICK_OP_channel_shuffle ||
+         op == WICK_OP_depth_to_space || op == WICK_OP_space_to_depth ||
+         op == WICK_OP_broadcast_to || wick_ops[op]->concat_layout;
+}
+
+static bool sink_data_movement_same_shape(const sink *s, wick_value a, wick_value b)
+{
+  const wick_type_info *x = wick_info_of(s->k.f, a), *y = wick_info_of(s->k.f, b);
+  bool same = x->rank == y->rank;
+  for (uint32_t k = 0; same && k < x->rank; k++) same = wick_dim_eq(x->dim[k], y->dim[k]);
+  return same;
+}
+
+/* Operand v is one number. */
+static bool sink_data_movement_number(const sink *s, wick_value v)
+{
+  return wick_match_imm(&s->k, v) &&
+         wick_dim_is(wick_type_numel(s->k.f->module, wick_type_of(s->k.f, v)), 1) &&
+         wick_info_of(s->k.f, v)->rank <= wick_info_of(s->k.f, s->n->first)->rank;
+}
+
+/* A constant that can go along: of the result's rank at most, and, for joins, of size 1 on the
+ * axis. */
+static bool sink_data_movement_goes_along(const sink *s, wick_value v)
+{
+  const wick_type_info *t = wick_info_of(s->k.f, v), *r = wick_info_of(s->k.f, s->n->first);
+  if (sink_data_movement_number(s, v)) return true;
+  if (!wick_match_imm(&s->k, v) || t->rank > r->rank) return false;
+  if (s->move->op == WICK_OP_transpose) return t->rank == r->rank;
+  if (!wick_op_of(s->move)->concat_layout) return false;
+  int64_t axis = s->move->attr[0].i - (r->rank - t->rank);
+  return axis < 0 || wick_dim_is(t->dim[axis], 1);
+}
+
+/* After n there are more bytes to move. */
+static bool sink_data_movement_widens(const sink *s)
+{
+  wick_elem from = wick_info_of(s->k.f, s->n->in[s->at])->elem,
+            to = wick_info_of(s->k.f, s->n->first)->elem;
+  return wick_elem_storage[to].bits > wick_elem_storage[from].bits;
+}
+
+static bool sink_data_movement_hits(sink *s, const wick_node *n)
+{
+  if (!wick_op_of(n)->scalar || n->nout != 1 || n->nin > SINK_DATA_MOVEMENT_MOST) return false;
+  s->n = n, s->move = NULL;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    if (!n->in[k].id) return false;
+    if (wick_match_imm(&s->k, n->in[k])) continue;
+    if (s->move) return false;
+    s->move = wick_match_node(&s->k, n->in[k]);
+    s->at = k;
+    if (!s->move || !sink_data_movement_is_move(s->move->op) || !wick_match_user(&s->k, n->in[k]))
+      return false;
+  }
+  if (!s->move || sink_data_movement_widens(s) ||
+      !sink_data_movement_same_shape(s, n->first, n->in[s->at]))
+    return false;
+  for (uint32_t k = 0; k < n->nin; k++)
+    if (k != s->at && !sink_data_movement_goes_along(s, n->in[k])) return false;
+  return true;
+}
+
+/* ---- building ---- */
+
+/* The constant in the form that f needs before the move. */
+static wick_value sink_data_movement_constant(sink *s, wick_value v)
+{
+  const wick_node *m = s->move;
+  if (m->op != WICK_OP_transpose || sink_data_movement_number(s, v)) return s->c.to[v.id];
+  uint32_t rank = wick_info_of(s->k.f, v)->rank;
+  int64_t back[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < rank; k++) back[m->attr[0].n ? m->attr[0].ints[k] : rank - 1 - k] = k;
+  wick_attr a = {.n = rank, .ints = back};
+  return wick_build(&s->c.b, WICK_OP_transpose, 1, &s->c.to[v.id], &a, 0, NULL);
+}
+
+/* A number has rank 0 where its own would make the result's larger. */
+static wick_value sink_data_movement_apply(sink *s, wick_value x)
+{
+  wick_value in[SINK_DATA_MOVEMENT_MOST];
+  wick_builder *b = &s->c.b;
+  if (b->status) return x;
+  const wick_node *n = s->n;
+  uint32_t rank = wick_built_info(b, x)->rank;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    in[k] = k == s->at ? x : sink_data_movement_constant(s, n->in[k]);
+    if (k == s->at || !in[k].id || wick_built_info(b, in[k])->rank <= rank) continue;
+    wick_attr a = {.n = 0};
+    in[k] = wick_build(b, WICK_OP_reshape, 1, &in[k], &a, 0, NULL);
+  }
+  if (b->status || !wick_op_of(n)->typed)
+    return wick_build(b, n->op, n->nin, in, n->nattr ? n->attr : NULL, 0, NULL);
+  wick_type type =
+      wick_type_with_elem(b->module, wick_built_type(b, x), wick_info_of(s->k.f, n->first)->elem);
+  return wick_build(b, n->op, n->nin, in, n->nattr ? n->attr : NULL, 1, &type);
+}
+
+static void sink_data_movement_build(sink *s, wick_arena *mem)
+{
+  const wick_node *m = s->move;
+  wick_value *in = wick_new(mem, wick_value, m->nin);
+  s->c.b.loc = s->n->loc;
+  for (uint32_t k = 0; k < m->nin; k++) in[k] = sink_data_movement_apply(s, s->c.to[m->in[k].id]);
+  s->c.b.loc = m->loc;
+  wick_value y = wick_build(&s->c.b, m->op, m->nin, in, m->nattr ? m->attr : NULL, 0, NULL);
+  const wick_value_info *old = &s->k.f->value[s->n->first.id];
+  s->c.to[s->n->first.id] = y;
+  if (y.id) wick_build_name(&s->c.b, y, old->name, old->relation);
+}
+
+static wick_func *sink_data_movement_once(const wick_func *f, wick_arena *mem, uint32_t *hits)
+{
+  sink s = {.k = wick_match_begin(f, mem)};
+  s.c = wick_copy_begin(f, mem);
+  *hits = 0;
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    if (!s.c.b.status && sink_data_movement_hits(&s, &f->node[i]))
+      sink_data_movement_build(&s, mem), ++*hits;
+    else
+      wick_copy_node(&s.c, &f->node[i]);
+  }
+  return wick_copy_end(&s.c);
+}
+
+wick_status wick_pass_sink_data_movement(const wick_pass_context *pass, const wick_func *f,
+                                         wick_func **out)
+{
+  uint32_t hits = 1;
+  wick_func *r = NULL;
+  for (uint32_t i = 0; i < SINK_DATA_MOVEMENT_ROUNDS && hits; i++)
+    r = sink_data_movement_once(r ? r : f, pass->mem, &hits);
+  *out = r;
+  return NULL;
+}

@@ -1,0 +1,155 @@
+/* NonMaxSuppression: boxes in the order of their scores, those that others cover left out, classes
+ * one behind the other. */
+#include <math.h>
+
+#include "import/onnx/import.h"
+#include "ir/element.h"
+
+typedef struct non_max_suppression_boxes {
+  wick_dim batch, classes, n, most;
+  double overlap;
+} non_max_suppression_boxes;
+
+/* Columns k and k + 2 of [batch, n, 4]: low and high sides along an axis, [batch, 1, n]. */
+static void non_max_suppression_sides(wick_onnx_op *o, int64_t k, wick_value *out)
+{
+  wick_builder *b = o->b;
+  static const int64_t turned[3] = {0, 2, 1};
+  wick_value p[2];
+  for (int64_t i = 0; i < 2; i++) {
+    p[i] = wick_onnx_slice(o, o->in[0], 2, wick_dim_const(k + 2 * i), wick_dim_const(1));
+    p[i] = wick_onnx_transpose(o, p[i], 3, turned);
+  }
+  if (wick_onnx_int(o, "center_point_box", 0)) {
+    wick_value half = wick_onnx_by(o, WICK_OP_mul, p[1], 0.5);
+    p[1] = wick_build2(b, WICK_OP_add, p[0], half);
+    p[0] = wick_build2(b, WICK_OP_sub, p[0], half);
+  }
+  out[0] = wick_build2(b, WICK_OP_min, p[0], p[1]);
+  out[1] = wick_build2(b, WICK_OP_max, p[0], p[1]);
+}
+
+/* [batch, 4, n]: low y, low x, high y, high x. */
+static wick_value non_max_suppression_corners(wick_onnx_op *o)
+{
+  wick_value y[2], x[2];
+  non_max_suppression_sides(o, 0, y);
+  non_max_suppression_sides(o, 1, x);
+  return wick_onnx_concat(o, 1, 4, (wick_value[]){y[0], x[0], y[1], x[1]});
+}
+
+static bool non_max_suppression_begin(wick_onnx_op *o, non_max_suppression_boxes *s)
+{
+  const wick_type_info *x = wick_onnx_info(o, 0), *y = wick_onnx_info(o, 1);
+  uint32_t n;
+  int64_t most;
+  const double *number;
+  if (x->rank != 3 || y->rank != 3) {
+    wick_onnx_fail(o, WICK_ETYPE, "boxes and scores have ranks %u and %u, wanted 3", x->rank,
+                   y->rank);
+    return false;
+  }
+  s->batch = y->dim[0], s->classes = y->dim[1], s->n = y->dim[2];
+  if (!wick_onnx_equal(o, x->dim[0], s->batch) || !wick_onnx_equal(o, x->dim[1], s->n) ||
+      !wick_dim_is(x->dim[2], 4) || wick_dim_is(s->n, 0)) {
+    wick_onnx_fail(o, WICK_ETYPE, "boxes and scores do not fit each other");
+    return false;
+  }
+  if (!wick_onnx_one(o, 2, "max_output_boxes_per_class", 0, &most)) return false;
+  s->most = wick_dim_min(o->c->module->dims, wick_dim_const(wick_max_i64(0, most)), s->n);
+  if (wick_onnx_has(o, 3)) {
+    if (!wick_onnx_floats(o, 3, "iou_threshold", &n, &number)) return false;
+    if (n == 1) s->overlap = (double)(float)number[0];
+  }
+  return !o->b->status;
+}
+
+/* Of the `k` best scores of each class: the row's results. */
+static wick_value non_max_suppression_among(wick_onnx_op *o, const non_max_suppression_boxes *s,
+                                            wick_value corners, wick_value scores, wick_dim k)
+{
+  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_top_k);
+  wick_onnx_set_int(&e, "axis", 2);
+  wick_onnx_set_dims(&e, "k", 1, &k);
+  wick_value top = wick_onnx_end1(&e, scores), in[3] = {corners, top, {top.id + 1}};
+  e = wick_onnx_begin(o, WICK_OP_non_max_suppression);
+  wick_onnx_set_dims(&e, "most", 1, &s->most);
+  wick_onnx_set_float(&e, "overlap", s->overlap);
+  return wick_onnx_end(&e, 3, in);
+}
+
+/* The boxes that are taken, and their numbers: of a few times as many as are wanted; where these do
+ * not do, of all. */
+static wick_value non_max_suppression_taken(wick_onnx_op *o, const non_max_suppression_boxes *s,
+                                            wick_value scores)
+{
+  enum { TIMES = 4, LEAST = 256 };
+  wick_builder *b = o->b;
+  wick_dims *t = o->c->module->dims;
+  wick_value corners = non_max_suppression_corners(o);
+  wick_dim few = wick_dim_mul(t, s->most, wick_dim_const(TIMES));
+  few = wick_dim_min(t, wick_dim_max(t, few, wick_dim_const(LEAST)), s->n);
+  if (wick_dim_eq(few, s->n) || b->status)
+    return non_max_suppression_among(o, s, corners, scores, s->n);
+  wick_value some = non_max_suppression_among(o, s, corners, scores, few);
+  wick_value more = wick_build_cast(b, (wick_value){some.id + 2}, WICK_I32);
+  wick_dim lines = wick_dim_mul(t, s->batch, s->classes);
+  more = wick_onnx_reduce1(o, WICK_OP_reduce_max, wick_onnx_reshape(o, more, 1, &lines), 0, false);
+  more = wick_onnx_by(o, WICK_OP_gt, more, 0);
+  wick_build_open(b, WICK_OP_if, 1, &more, NULL, 0, NULL);
+  wick_region_begin(b, 0, NULL);
+  wick_value all = non_max_suppression_among(o, s, corners, scores, s->n);
+  wick_yield(b, 2, (wick_value[]){all, {all.id + 1}});
+  wick_region_begin(b, 0, NULL);
+  wick_yield(b, 2, (wick_value[]){some, {some.id + 1}});
+  return wick_build_close(b);
+}
+
+/* The boxes of all classes, [batch, classes, most], and which of them are there, as rows. */
+static wick_value non_max_suppression_select(wick_onnx_op *o, const non_max_suppression_boxes *s,
+                                             wick_dim all, wick_value *there)
+{
+  wick_builder *b = o->b;
+  wick_value scores = o->in[1];
+  if (wick_onnx_has(o, 4)) {
+    wick_value more = wick_build2(b, WICK_OP_gt, scores, wick_onnx_scalar(o, 4));
+    scores =
+        wick_build3(b, WICK_OP_where, more, scores, wick_onnx_number(o, scores, -(double)INFINITY));
+  }
+  wick_value boxes = non_max_suppression_taken(o, s, scores), count = {boxes.id + 1};
+  wick_value place = wick_onnx_count_along(o, s->most, 2, 3);
+  count = wick_onnx_unsqueeze(o, count, 2);
+  *there = wick_onnx_reshape(o, wick_build2(b, WICK_OP_lt, place, count), 1, &all);
+  return wick_onnx_reshape(o, boxes, 1, &all);
+}
+
+static void non_max_suppression_import(wick_onnx_op *o)
+{
+  non_max_suppression_boxes s = {0};
+  wick_dims *t = o->c->module->dims;
+  wick_builder *b = o->b;
+  wick_value there, count, column[3];
+  wick_dim size;
+  if (!non_max_suppression_begin(o, &s)) return;
+  wick_dim lines = wick_dim_mul(t, s.batch, s.classes), all = wick_dim_mul(t, lines, s.most);
+  if (wick_dim_is(all, 0)) {
+    int64_t none[2] = {0, 3};
+    o->out[0] = wick_onnx_table(o, WICK_I64, 2, none, NULL);
+    return;
+  }
+  wick_value box = non_max_suppression_select(o, &s, all, &there);
+  if (b->status) return;
+  wick_value place = wick_onnx_places(o, there, all, &size, &count);
+  wick_value line = wick_build2(b, WICK_OP_div, place, wick_onnx_size(o, s.most));
+  column[0] = wick_build2(b, WICK_OP_div, line, wick_onnx_size(o, s.classes));
+  column[1] = wick_build2(b, WICK_OP_mod, line, wick_onnx_size(o, s.classes));
+  column[2] = wick_onnx_gather(o, WICK_OP_gather, box, place, 0);
+  for (uint32_t k = 0; k < 3; k++) column[k] = wick_onnx_unsqueeze(o, column[k], 1);
+  o->out[0] = wick_onnx_concat(o, 1, 3, column);
+  if (count.id) o->out[0] = wick_onnx_bound(o, o->out[0], 0, count);
+}
+
+const wick_onnx_row wick_onnx_suppress_rows[] = {
+    {"NonMaxSuppression", 10, {2, 5}, 1, "center_point_box:i", non_max_suppression_import, 0, 0},
+    {0},
+};

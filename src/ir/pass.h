@@ -1,0 +1,34 @@
+/* What a pass is: a function over one verified function, with one signature for all of them.
+ *
+ *   wick_status wick_pass_NAME(const wick_pass_context *pass, const wick_func *f, wick_func **out)
+ *
+ * A pass reads `f` and never changes it. It sets *out to a new version (perhaps of another level),
+ * to f itself if nothing changes, or to NULL if the function leaves the module; it may add
+ * functions with wick_module_set. The table of passes is driver/passes.c. */
+#ifndef WICK_IR_PASS_H
+#define WICK_IR_PASS_H
+
+#include "ir/ir.h"
+
+struct wick_tuning_records;
+struct wick_lowered;
+struct wick_program;
+
+typedef struct wick_pass_context {
+  const struct wick_target *target;
+  const char *precision;               /* of floats: "f64", "bf16", "f16"; NULL: as the types say */
+  bool strict;                         /* only rewrites of the classes exact and rounding */
+  bool planned;                        /* memory has a plan for the largest sizes: bundles */
+  struct wick_tuning_records *records; /* tuned schedules; NULL: none */
+  struct wick_lowered *lowered; /* out: what `lower` says of its kernels; NULL: nobody asks */
+  /* The program that f specializes: constants and counters lie where its own do; NULL: none. */
+  const struct wick_program *generic;
+  wick_arena *mem;  /* of the result, and of functions that the pass adds to the module */
+  wick_arena *tmp;  /* scratch and errors, rewound after the pass */
+  wick_arena *keep; /* of *lowered; lives as long as the caller wants */
+} wick_pass_context;
+
+typedef wick_status wick_pass_run(const wick_pass_context *pass, const wick_func *f,
+                                  wick_func **out);
+
+#endif

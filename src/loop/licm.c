@@ -1,0 +1,91 @@
+/* The home of a node is the innermost loop that defines one of its operands. If that is outside of
+ * the node's own loop, the node is built before the outermost loop that it can leave. One traversal
+ * finds the homes, a second one copies. */
+#include "loop/licm.h"
+
+#include "ir/copy.h"
+typedef struct licm_state {
+  const wick_func *f;
+  uint32_t *parent;       /* per node: the node around it, or UINT32_MAX */
+  uint32_t *def;          /* per value: the node in whose regions it lives, or UINT32_MAX */
+  uint32_t *before;       /* per node: it is built before this node; itself where it stays */
+  uint32_t *first, *next; /* per node: the list of nodes that are built before it */
+} licm_state;
+
+static bool licm_movable(const wick_node *n)
+{
+  const wick_op *op = wick_op_of(n);
+  return op->effect == WICK_PURE && !n->nregion && !op->terminator && n->op != WICK_OP_load;
+}
+
+static void licm_parents(licm_state *s, wick_arena *mem)
+{
+  const wick_func *f = s->f;
+  uint32_t depth = 0, stack[WICK_MAX_DEPTH + 1];
+  s->parent = wick_new(mem, uint32_t, f->nnode);
+  s->def = wick_new(mem, uint32_t, f->nvalue + 1);
+  for (uint32_t v = 0; v <= f->nparam; v++) s->def[v] = UINT32_MAX;
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    while (depth && f->node[stack[depth - 1]].end <= i) depth--;
+    s->parent[i] = depth ? stack[depth - 1] : UINT32_MAX;
+    const wick_node *n = &f->node[i];
+    for (uint32_t k = 0; k < n->nout; k++) s->def[n->first.id + k] = s->parent[i];
+    for (uint32_t r = 0; r < n->nregion; r++)
+      for (uint32_t k = 0; k < n->region[r].nparam; k++) s->def[n->region[r].first.id + k] = i;
+    if (n->nregion) stack[depth++] = i;
+  }
+}
+
+/* The parent below which all operands of node i are known: the innermost of their homes. Homes are
+ * on the path of parents from i, so the innermost is the largest index. */
+static uint32_t licm_home(const licm_state *s, uint32_t i)
+{
+  const wick_node *n = &s->f->node[i];
+  uint32_t home = UINT32_MAX;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    uint32_t d = s->def[n->in[k].id];
+    if (d != UINT32_MAX && (home == UINT32_MAX || d > home)) home = d;
+  }
+  return home;
+}
+
+static void licm_find(licm_state *s, wick_arena *mem)
+{
+  const wick_func *f = s->f;
+  s->before = wick_new(mem, uint32_t, f->nnode);
+  s->first = wick_new(mem, uint32_t, f->nnode);
+  s->next = wick_new(mem, uint32_t, f->nnode);
+  uint32_t *last = wick_new(mem, uint32_t, f->nnode);
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    s->before[i] = i;
+    s->first[i] = s->next[i] = last[i] = UINT32_MAX;
+    if (!licm_movable(n)) continue;
+    uint32_t home = licm_home(s, i), at = i;
+    for (uint32_t p = s->parent[i]; p != UINT32_MAX && p != home && f->node[p].op == WICK_OP_for;
+         p = s->parent[p])
+      at = p;
+    if (at == i) continue;
+    s->before[i] = at;
+    for (uint32_t k = 0; k < n->nout; k++) s->def[n->first.id + k] = s->parent[at];
+    if (last[at] == UINT32_MAX)
+      s->first[at] = i;
+    else
+      s->next[last[at]] = i;
+    last[at] = i;
+  }
+}
+
+wick_status wick_licm_loop(const wick_pass_context *pass, const wick_func *f, wick_func **out)
+{
+  wick_arena *mem = pass->mem;
+  licm_state s = {.f = f};
+  licm_parents(&s, mem);
+  licm_find(&s, mem);
+  wick_copier c = wick_copy_begin(f, mem);
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    for (uint32_t m = s.first[i]; m != UINT32_MAX; m = s.next[m]) wick_copy_node(&c, &f->node[m]);
+    if (s.before[i] == i) wick_copy_node(&c, &f->node[i]);
+  }
+  return wick_copy_finish(&c, out);
+}

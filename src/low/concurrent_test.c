@@ -1,0 +1,58 @@
+/* Which instructions may run at the same time: by the bytes that they share after the plan. */
+#include "low/concurrent.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ir/text.h"
+
+#define BUFFER(name, at) "%" name " = alloc {offset=" #at "} : buffer<f32[4],arena>\n"
+#define HALVES(of)                                                                                 \
+  "%l = view %" of " : buffer<f32[2],arena>\n%r = view %" of " {offset=2} : "                      \
+  "buffer<f32[2],arena>\n"
+
+/* want: a letter for each copy, b where it runs beside those before it, else w */
+static const struct {
+  const char *body, *want;
+} rows[] = {
+    {BUFFER("a", 0) BUFFER("b", 64) "copy %a, %x\ncopy %b, %x\ncopy %y, %x\n", "wbb"},
+    {BUFFER("a", 0) "copy %a, %x\ncopy %y, %a\n", "ww"},
+    {BUFFER("a", 0) BUFFER("b", 0) "copy %a, %x\ncopy %b, %x\n", "ww"}, /* the plan's sharing */
+    {BUFFER("a", 0) BUFFER("b", 64) BUFFER("c", 128) "copy %a, %x\ncopy %b, %a\ncopy %y, %x\n"
+                                                     "copy %c, %a\n",
+     "wwbb"},
+    {BUFFER("a", 0) BUFFER("b", 64) "copy %a, %x\n" HALVES("b") "copy %l, %r\ncopy %r, %l\n",
+     "wbw"},
+};
+
+int main(void)
+{
+  for (volatile size_t i = 0; i < WICK_COUNT(rows); i++) { /* volatile: it lives over setjmp */
+    wick_guard guard = {.allocator = wick_allocator_malloc()};
+    if (setjmp(guard.where)) return puts("out of memory"), 1;
+    wick_arena mem = wick_arena_make(&guard);
+    wick_module *m = wick_module_create(&guard, "test");
+    char text[2048], got[16] = "";
+    snprintf(text, sizeof text,
+             "low @main(@in %%x: buffer<f32[4],io>, @out %%y: buffer<f32[4],io>) {\n%sreturn }",
+             rows[i].body);
+    wick_status s = wick_parse_module(m, "row", text, strlen(text), &mem);
+    if (s) return printf("row %zu: %s\n", i, s->message), 1;
+    const wick_func *f = wick_module_find(m, "main");
+    wick_alias a = wick_alias_of(f, &mem);
+    const bool *beside = wick_low_concurrent(&a, &mem);
+    for (uint32_t k = 0, n = 0; k < f->nnode; k++)
+      if (f->node[k].op == WICK_OP_copy) got[n++] = beside[k] ? 'b' : 'w';
+    if (strcmp(got, rows[i].want) != 0)
+      return printf("row %zu: %s, wanted %s\n", i, got, rows[i].want), 1;
+    wick_module_free(m);
+    wick_arena_free(&mem);
+  }
+  return 0;
+}
