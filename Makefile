@@ -7,7 +7,7 @@
 #   make bench         networks beside their peers  make bench-layers  layers against the machine's ceiling
 #   make bench-shapes  shapes that SEEDS draw, as shares of the machine's limits
 #   make bench-tuned   what `wick tune` gains in a minute for each of other networks
-#   make bench-lines   what moves more than it computes, beside the memory's rate
+#   make bench-memory  what moves more than it computes, beside the memory's rate
 #   make mutated       10,000 models that went wrong
 #   make peer          2,000 random graphs beside ONNX Runtime
 #   make flows         2,000 random models with branches, loops and sequences, and 2,000 graphs, at five sizes each
@@ -23,7 +23,7 @@ FOLDERS = $(wildcard include src tools tests examples bench python)
 SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated command-lines peer flows soak planted bench bench-layers bench-shapes bench-tuned bench-lines docs format check-format clean
+.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated command-lines peer flows soak planted bench bench-layers bench-shapes bench-tuned bench-memory docs format check-format clean
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -85,10 +85,10 @@ peer: venv all
 # Random models and graphs with open sizes and control flow, beside the references.
 flows: venv all
 	@$(BUILD)/venv/bin/python -W ignore tests/differential/flows.py --build $(BUILD) --jobs $(JOBS)
-	@WICK_RANDOM_GRAPHS=2000 $(BUILD)/tests/driver.symbols_test
+	@WICK_RANDOM_GRAPHS=2000 $(BUILD)/tests/tests.random.symbols_test
 
 soak: all
-	@WICK_SIZES_SECONDS=600 $(BUILD)/tests/driver.sizes_test
+	@WICK_SIZES_SECONDS=600 $(BUILD)/tests/tests.random.sizes_test
 
 # Ten bugs, kept as patches: the random graphs must find each.
 planted:
@@ -108,8 +108,8 @@ bench-shapes: venv all
 
 bench-tuned: venv all
 	@$(BUILD)/venv/bin/python bench/tuned.py --write --wick $(BUILD)/wick --build $(BUILD)/bench/tuned
-bench-lines: venv all
-	@$(BUILD)/venv/bin/python bench/lines.py --wick $(BUILD)/wick --build $(BUILD)/bench
+bench-memory: venv all
+	@$(BUILD)/venv/bin/python bench/memory_bound.py --wick $(BUILD)/wick --build $(BUILD)/bench
 
 docs: all
 	@$(BUILD)/wick ops --markdown >docs/operators.md

@@ -10,7 +10,7 @@ import sys
 
 ORDER = [
     "include/wick", "src/base", "src/runtime", "src/ir", "src/target", "src/loop", "src/low", "src/ops", "src/graph",
-    "src/lang", "src/import", "src/codegen", "src/driver", "src/tune", "tools/wick", "python",
+    "src/lang", "src/import", "src/export", "src/codegen", "src/lower", "src/driver", "src/tune", "tools/wick", "python",
 ]
 RUNTIME_SEES = ["include/wick", "src/base", "src/runtime"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

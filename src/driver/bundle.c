@@ -6,7 +6,7 @@
 
 #include "codegen/abi.h"
 #include "codegen/object.h"
-#include "driver/contract.h"
+#include "driver/report/contract.h"
 #include "ir/copy.h"
 #include "ir/verify.h"
 #include "wick/bundle.h"

@@ -14,7 +14,7 @@
 
 #include "base/hash.h"
 #include "codegen/client.h"
-#include "driver/stamp.h"
+#include "driver/digest_cache.h"
 #include "runtime/digest.h"
 
 enum { CACHE_READ_MOST = 256 << 20 }; /* bytes of what is read whole */

@@ -3,7 +3,7 @@
  * The folder is $WICK_CACHE_DIR, else `wick` in $XDG_CACHE_HOME, else in ~/.cache. A file's name is
  * the key's hash; the key itself is a section of the artifact, and compared. What is damaged, cut
  * off or of another version is no hit, and is written anew. Large models are hashed once for all
- * processes, as long as their files do not change (driver/stamp.h). Nothing here makes a
+ * processes, as long as their files do not change (driver/digest_cache.h). Nothing here makes a
  * compilation fail: a cache that cannot be read or written is none. */
 #ifndef WICK_DRIVER_CACHE_H
 #define WICK_DRIVER_CACHE_H

@@ -3,11 +3,11 @@
 #define WICK_DRIVER_COMPILE_H
 
 #include "codegen/options.h"
-#include "driver/lower.h"
 #include "driver/model.h"
 #include "driver/pipeline.h"
-#include "driver/specialise.h"
+#include "driver/specialization/specialize.h"
 #include "driver/weights.h"
+#include "lower/lower.h"
 #include "runtime/compiled.h"
 #include "target/target.h"
 

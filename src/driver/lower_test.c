@@ -1,6 +1,6 @@
 /* From low functions to numbers: text modules and random functions go through the low passes, the
  * plan and lowering, and run in the interpreter of loops. */
-#include "driver/lower.h"
+#include "lower/lower.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

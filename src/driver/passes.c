@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "driver/lower.h"
 #include "graph/constant_fold.h"
 #include "graph/conv1d_to_conv2d.h"
 #include "graph/cse.h"
@@ -43,6 +42,7 @@
 #include "low/insert_frees.h"
 #include "low/plan_memory.h"
 #include "low/reorder_for_memory.h"
+#include "lower/lower.h"
 
 const wick_pass wick_passes[] = {
     {"inline", WICK_GRAPH, wick_pass_inline, WICK_EXACT,

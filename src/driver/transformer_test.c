@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "driver/lower.h"
 #include "driver/pipeline.h"
 #include "ir/text.h"
 #include "loop/interpret.h"
+#include "lower/lower.h"
 #include "ops/evaluate.h"
 
 static const char *const targets[2] = {"x86-64-v4", "x86-64-v3"};

@@ -3,7 +3,7 @@
 #ifndef WICK_DRIVER_WEIGHTS_H
 #define WICK_DRIVER_WEIGHTS_H
 
-#include "driver/lower.h"
+#include "lower/lower.h"
 
 typedef struct wick_weights wick_weights;
 

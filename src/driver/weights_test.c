@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "ir/build.h"
-#include "ops/transposed_constant.h"
+#include "ops/layout/transposed_constant.h"
 
 enum { ROWS = 1237, COLUMNS = 611, PARTS = 7 };
 

@@ -6,8 +6,8 @@
 
 #include "ir/copy.h"
 #include "ir/op.h"
-#include "ops/scalar.h"
-#include "ops/transposed_constant.h"
+#include "ops/elementwise/scalar.h"
+#include "ops/layout/transposed_constant.h"
 
 static const uint64_t constant_fold_limit = (uint64_t)1 << 30;
 

@@ -6,7 +6,7 @@
 
 #include "graph/match.h"
 #include "ir/copy.h"
-#include "ops/window.h"
+#include "ops/nn/window.h"
 
 enum { CONV1D_TO_CONV2D_CHANNELS = 8, CONV1D_TO_CONV2D_MOST = 8 };
 

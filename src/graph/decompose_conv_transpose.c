@@ -5,7 +5,7 @@
 
 #include "graph/match.h"
 #include "ir/copy.h"
-#include "ops/window.h"
+#include "ops/nn/window.h"
 
 /* One phase along one axis: output s*q + t is the sum over j of x[q - begin + j * step] *
  * w[tap - j * back], j < n. */

@@ -6,9 +6,9 @@
 #include "ir/ir.h"
 
 typedef struct wick_builder wick_builder;
-typedef struct wick_layouts wick_layouts;   /* ops/layout.h */
+typedef struct wick_layouts wick_layouts;   /* ops/layout/layout.h */
 typedef struct wick_simplify wick_simplify; /* ops/simplify.h */
-typedef struct wick_adjoint wick_adjoint;   /* ops/grad.h */
+typedef struct wick_adjoint wick_adjoint;   /* ops/gradient/grad.h */
 
 typedef enum wick_effect {
   WICK_PURE,

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "ops/elementwise/scalar.h"
 #include "ops/ref.h"
-#include "ops/scalar.h"
 
 /* ---- storage ---- */
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "ops/scalar.h"
+#include "ops/elementwise/scalar.h"
 
 static const char *const names[WICK_NOP] = {
     "",

@@ -1,7 +1,7 @@
 /* Simplification of element-wise operators that equal something cheaper. */
 #include <math.h>
 
-#include "ops/scalar.h"
+#include "ops/elementwise/scalar.h"
 #include "ops/simplify.h"
 
 static const wick_value simplify_none = {0};

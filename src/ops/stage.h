@@ -2,7 +2,7 @@
 #ifndef WICK_OPS_STAGE_H
 #define WICK_OPS_STAGE_H
 
-#include "ops/scalar.h"
+#include "ops/elementwise/scalar.h"
 
 /* ---- numbers in a body ---- */
 

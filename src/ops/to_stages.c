@@ -1,7 +1,7 @@
 /* Lowers nodes of the graph to stages and to groups. */
 #include "ops/to_stages.h"
 
-#include "ops/scalar.h"
+#include "ops/elementwise/scalar.h"
 
 void wick_node_to_stages(wick_builder *b, const wick_func *f, const wick_node *n,
                          const wick_value *in, wick_value *out)

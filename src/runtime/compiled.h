@@ -4,10 +4,10 @@
 
 #include "base/file.h"
 #include "runtime/context.h"
-#include "runtime/flows.h"
+#include "runtime/flow_counters.h"
 #include "runtime/load.h"
 #include "runtime/program.h"
-#include "runtime/special.h"
+#include "runtime/specialization.h"
 
 struct wick_compiled {
   const wick_context *context;

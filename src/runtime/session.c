@@ -1,8 +1,8 @@
 /* Runs: the entry calls back for every kernel. Launches that may run side by side are gathered; the
  * pool's workers take equal shares of what they cost. */
 #include "runtime/session.h"
-#include "runtime/flows.h"
-#include "runtime/room.h"
+#include "runtime/flow_counters.h"
+#include "runtime/growable_arena.h"
 #include "runtime/session_host.h"
 
 #include <fenv.h>

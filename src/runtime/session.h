@@ -7,7 +7,7 @@
 #include "runtime/pool.h"
 #include "runtime/program.h"
 #include "runtime/sizes.h"
-#include "runtime/special.h"
+#include "runtime/specialization.h"
 
 /* Called after each kernel of a profiled run, on the thread of the run. */
 typedef void wick_profile_fn(void *ctx, uint32_t kernel, uint64_t nanoseconds);

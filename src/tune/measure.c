@@ -8,7 +8,7 @@
 
 #include "codegen/client.h"
 #include "codegen/link.h"
-#include "driver/lower_kernel.h"
+#include "lower/lower_kernel.h"
 #include "ops/host.h"
 #include "runtime/context.h"
 #include "runtime/load.h"

@@ -3,7 +3,7 @@
 
     build/venv/bin/python tests/differential/peer.py [--graphs 2000] [--seed 0] [--build build] [--keep DIR]
 
-driver.export_test writes the graphs as ONNX: first each row with each element type alone, then graphs of those pairs
+tests.random.export_test writes the graphs as ONNX: first each row with each element type alone, then graphs of those pairs
 that ONNX Runtime takes. An element is compared where the model in f64 (`--precision f64`) is near what Wick computes, so
 that it does not hang on how something is rounded; integers, where they are the same. Floats may differ by 1e-3 of the
 largest magnitude of their result, those of 16 bits by 2e-2; what is infinite or not a number is each library's own. Where
@@ -245,7 +245,7 @@ def graphs(a, folder, count, seed, **wish):
     """Graphs of the generator, as files SEED.ROW.ELEMENT.onnx."""
     folder.mkdir(parents=True, exist_ok=True)
     env = dict(os.environ, WICK_EXPORT_DIR=str(folder), WICK_RANDOM_GRAPHS=str(count), WICK_RANDOM_SEED=str(seed), **wish)
-    subprocess.run([a.build / "tests" / "driver.export_test"], env=env, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([a.build / "tests" / "tests.random.export_test"], env=env, check=True, stdout=subprocess.DEVNULL)
     return sorted(folder.glob("*.onnx"), key=lambda f: int(f.name.split(".")[0]))
 
 

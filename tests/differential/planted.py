@@ -4,7 +4,7 @@
     planted.py [--build DIR] [--graphs N] [NAME ...]
 
 bugs/NAME.patch is a bug each. This copies the working tree into DIR/tree, applies a patch there, builds the
-differential test (src/driver/differential_test.c; one build folder for all of them) and runs it until a random graph
+differential test (tests/random/differential_test.c; one build folder for all of them) and runs it until a random graph
 differs, over N graphs at most. A bug that no graph finds is a failure, and so is a difference without a bug.
 """
 import argparse
@@ -17,7 +17,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUGS = pathlib.Path(__file__).resolve().parent / "bugs"
-PROGRAM = "driver.differential_test"
+PROGRAM = "tests.random.differential_test"
 BATCH = 20  # graphs a run: the first difference ends the search
 BATCH_SECONDS = 300
 

@@ -18,7 +18,7 @@ SHARED = pathlib.Path(os.environ.get("WICK_SHARED", "../shared"))
 # What says that sizes follow from what an input holds: then that is given.
 OPEN = ("must be known", "must know", "are given", "is not known to")
 
-# Rows without a form in ONNX: as src/import/export/export_test.c lists them.
+# Rows without a form in ONNX: as src/export/export_test.c lists them.
 WITHOUT = re.compile("the operator (random|col2im|det|image_decode|max_unpool|ngram_counts|regex_full_match|roi_align|roi_max_pool|"
                      "search_sorted|string_case|string_concat|string_split|string_to|take|to_string|tree_walk|unpool|wait) has no form")
 
@@ -97,7 +97,7 @@ def test_cases_keep_their_results(tmp_path, block):
         source.write_bytes(case.model.SerializeToString())
         path, why = convert(tmp_path, source, case.data_sets[0][0])
         if path is None and ("has no form in ONNX" in why or "Python objects" in why):
-            continue  # the first: src/import/export/export_test.c says which; files hold no strings
+            continue  # the first: src/export/export_test.c says which; files hold no strings
         if path is None and WITHOUT.search(why):
             continue
         if path is None:

@@ -3,7 +3,7 @@
 #ifndef WICK_TOOLS_BENCH_THREADS_H
 #define WICK_TOOLS_BENCH_THREADS_H
 
-#include "job.h"
+#include "invocation.h"
 
 typedef struct wick_bench_threads {
   wick_job *job; /* compiled; of --threads */

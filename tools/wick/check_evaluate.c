@@ -5,7 +5,7 @@
 
 #include "ops/evaluate.h"
 
-#include "feed.h"
+#include "model_inputs.h"
 
 wick_status wick_check_arrays(const wick_words *inputs, const char *path, wick_files *files,
                               wick_arena *mem, wick_arena *tmp, wick_arrays *out)

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/shown.h"
-#include "driver/ceiling.h"
+#include "driver/report/ceiling.h"
 #include "graph/group/cost.h"
 
 #include "bench_threads.h"
 #include "command.h"
-#include "job.h"
+#include "invocation.h"
 
 typedef struct bench {
   wick_job job;

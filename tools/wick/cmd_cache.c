@@ -9,7 +9,7 @@
 
 #include "args.h"
 #include "command.h"
-#include "job.h"
+#include "invocation.h"
 
 typedef struct cache_command {
   wick_job job; /* owns the memory and files */

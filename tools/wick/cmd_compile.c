@@ -5,11 +5,11 @@
 #include "base/file.h"
 #include "base/shown.h"
 #include "driver/emit.h"
-#include "driver/error_report.h"
+#include "driver/report/error_report.h"
 
 #include "command.h"
 #include "interrupt.h"
-#include "job.h"
+#include "invocation.h"
 
 typedef struct compile_state {
   wick_job job;

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/shown.h"
-#include "import/export/export.h"
+#include "export/export.h"
 
 #include "command.h"
 #include "interrupt.h"
-#include "job.h"
+#include "invocation.h"
 
 typedef struct convert_state {
   wick_job job;

@@ -6,11 +6,11 @@
 
 #include "base/file.h"
 #include "base/shown.h"
-#include "driver/copies_cached.h"
+#include "driver/specialization/specializations_cached.h"
 
 #include "command.h"
-#include "job.h"
-#include "met.h"
+#include "invocation.h"
+#include "profile.h"
 
 typedef struct explain_state {
   wick_job job;

@@ -6,7 +6,7 @@
 
 #include "import/onnx/onnx.h"
 #include "ir/op.h"
-#include "ops/grad.h"
+#include "ops/gradient/grad.h"
 
 #include "args.h"
 #include "command.h"
@@ -97,7 +97,8 @@ static void ops_row(const wick_op *op)
  * reference. */
 static void ops_definition(const wick_op *op)
 {
-  static const char rows[] = "src/graph/rows_test.c", scalars[] = "src/ops/scalar_test.c";
+  static const char rows[] = "src/graph/operators_test.c",
+                    scalars[] = "src/ops/elementwise/scalar_test.c";
   if (op->scalar != WICK_NOT_SCALAR)
     printf("- defined element by element%s; `%s`\n",
            op->expand ? ", in code by other scalar rows" : "", scalars);

@@ -10,7 +10,7 @@
 
 #include "args.h"
 #include "command.h"
-#include "job.h"
+#include "invocation.h"
 #include "opt_pages.h"
 
 typedef struct opt_state {

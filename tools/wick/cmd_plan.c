@@ -8,12 +8,12 @@
 #include "base/plan.h"
 #include "base/shown.h"
 #include "base/trace.h"
-#include "driver/plan_report.h"
+#include "driver/report/plan_report.h"
 #include "import/format.h"
 
 #include "args.h"
 #include "command.h"
-#include "job.h"
+#include "invocation.h"
 
 typedef struct plan_state {
   wick_job job;

@@ -12,9 +12,9 @@
 
 #include "args.h"
 #include "command.h"
-#include "feed.h"
-#include "job.h"
-#include "met.h"
+#include "invocation.h"
+#include "model_inputs.h"
+#include "profile.h"
 #include "show.h"
 
 typedef struct run_state {

@@ -6,7 +6,7 @@
 
 #include "args.h"
 #include "command.h"
-#include "job.h"
+#include "invocation.h"
 
 typedef struct targets_state {
   wick_job job; /* for its memory */

@@ -9,7 +9,7 @@
 
 #include "command.h"
 #include "interrupt.h"
-#include "job.h"
+#include "invocation.h"
 
 typedef struct tune_command {
   wick_job job;

@@ -6,7 +6,7 @@
 #include "graph/merge_loops.h"
 #include "graph/region_dce.h"
 #include "ir/copy.h"
-#include "ops/grad.h"
+#include "ops/gradient/grad.h"
 
 static bool grad_taken(const wick_builder *b, uint32_t name)
 {

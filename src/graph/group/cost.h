@@ -2,7 +2,7 @@
  * it, `wick bench --roofline` shows it next to its measurements, and the tuner starts from it.
  *
  * The unit is a cycle of a machine that starts two multiply-adds of a vector and two loads in each;
- * a program that does nothing but multiply-adds (driver/ceiling.h) says how long one is. */
+ * a program that does nothing but multiply-adds (driver/report/ceiling.h) says how long one is. */
 #ifndef WICK_GRAPH_GROUP_COST_H
 #define WICK_GRAPH_GROUP_COST_H
 

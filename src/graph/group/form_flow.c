@@ -3,7 +3,7 @@
  * region. Later passes over copies let kernels write to the destination directly. */
 #include "graph/group/form_state.h"
 #include "graph/group/template.h"
-#include "ops/scalar.h"
+#include "ops/elementwise/scalar.h"
 
 static wick_value flow_alloc(form_state *s, wick_type tensor)
 {

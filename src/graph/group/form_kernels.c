@@ -11,8 +11,8 @@
 #include "ir/copy.h"
 #include "ir/element.h"
 #include "loop/contract.h"
+#include "ops/elementwise/scalar.h"
 #include "ops/host.h"
-#include "ops/scalar.h"
 
 /* ---- one group ---- */
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ops/scalar.h"
+#include "ops/elementwise/scalar.h"
 
 enum { HALO_MOST = 64, HALO_RATIO = 16, HALO_NUMBER = 1 << 20 };
 

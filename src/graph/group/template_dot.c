@@ -2,7 +2,7 @@
  * are places of a tile, and chooses the register tile. */
 #include "graph/group/cost.h"
 #include "graph/group/template_state.h"
-#include "ops/blocked.h"
+#include "ops/nn/blocked.h"
 
 /* ---- the two factors ---- */
 

@@ -3,7 +3,7 @@
 #include "graph/layout/assign_layouts.h"
 
 #include "ir/copy.h"
-#include "ops/layout.h"
+#include "ops/layout/layout.h"
 
 static bool assign_layouts_node(wick_layouts *s, const wick_node *n)
 {

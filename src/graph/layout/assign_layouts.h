@@ -1,7 +1,7 @@
 /* Assigns blocked layouts. Images between convolutions keep their channels in blocks of one vector,
  * and weights are packed once, here.
  *
- * The column `layout` of an operator says what it does with packed operands (ops/layout.h).
+ * The column `layout` of an operator says what it does with packed operands (ops/layout/layout.h).
  *
  * Needs: a verified graph function without control flow; weights of convolutions as constants (run
  * constant_fold first). Guarantees: the same results, class rounding. The sums of a convolution run

@@ -5,8 +5,8 @@
  * itself. Any other is a float that was rounded once, and may only be rounded to a whole number
  * then: that agrees with the fraction's, which is whole, or at least 1 / `under` away from one. */
 #include "import/onnx/import.h"
+#include "ops/elementwise/scalar.h"
 #include "ops/ref.h"
-#include "ops/scalar.h"
 
 enum { FRACTION_DEPTH = 16, FRACTION_PARTS = 4096, FRACTION_OVER = 1 << 22 };
 

@@ -5,7 +5,7 @@
  * are built again on the inputs. */
 #include "import/onnx/import.h"
 #include "ir/replay.h"
-#include "ops/grad.h"
+#include "ops/gradient/grad.h"
 
 typedef struct gradient {
   wick_onnx_op *o;

@@ -1,6 +1,6 @@
 /* Parts of tensors, and what is around them: gather, slice, pad, expand, tile. */
 #include "import/onnx/import.h"
-#include "ops/slice.h"
+#include "ops/tensor/slice.h"
 
 /* Indices that are known lie in [-n, n), or are refused here: not when the model runs. */
 static bool index_known(wick_onnx_op *o, const wick_value_info *v, wick_dim n)

@@ -1,8 +1,8 @@
 /* What a row asks of its operands: types, known contents, constants. */
 #include "import/onnx/import.h"
 #include "ir/element.h"
+#include "ops/elementwise/scalar.h"
 #include "ops/ref.h"
-#include "ops/scalar.h"
 
 const wick_type_info *wick_onnx_info(const wick_onnx_op *o, uint32_t i)
 {

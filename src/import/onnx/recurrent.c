@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "import/onnx/import.h"
-#include "ops/recurrent.h"
+#include "ops/recurrent/recurrent.h"
 
 enum { RECURRENT_MOST = 8, RECURRENT_ACTS = 3 };
 

@@ -1,0 +1,174 @@
+/* For tests of copies for some sizes and contents: models, how they are compiled, shaped and run,
+ * and a context whose allocations are counted. */
+#ifndef WICK_DRIVER_SPECIALIZATION_SPECIALIZATIONS_TESTING_H
+#define WICK_DRIVER_SPECIALIZATION_SPECIALIZATIONS_TESTING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "wick/wick.h"
+
+enum { COPIES_ROWS = 64, COPIES_IN = 24, COPIES_OUT = 20 };
+
+typedef float copies_result[COPIES_ROWS * COPIES_OUT];
+
+static const char copies_model[] =
+    "graph @main(%x: f32[N[1..64],24], %w: f32[24,20]) -> f32[N,20] {\n"
+    "  %0 = matmul %x, %w : f32[N,20]\n"
+    "  %1 = softmax %0 {axis=0} : f32[N,20]\n"
+    "  return %1\n"
+    "}\n";
+
+/* What is done follows from a number: above 2 it is a softmax. */
+#define COPIES_MODES(N, n)                                                                         \
+  "graph @main(%mode: i64[], %x: f32[" N ",24], %w: f32[24,20]) -> f32[" n ",20] {\n"              \
+  "  %0 = const 2 : i64[]\n"                                                                       \
+  "  %1 = gt %mode, %0 : bool[]\n"                                                                 \
+  "  %2 = matmul %x, %w : f32[" n ",20]\n"                                                         \
+  "  %3 = if %1 () {\n"                                                                            \
+  "    %4 = softmax %2 {axis=0} : f32[" n ",20]\n"                                                 \
+  "    yield %4\n"                                                                                 \
+  "  } () {\n"                                                                                     \
+  "    %5 = relu %2 : f32[" n ",20]\n"                                                             \
+  "    yield %5\n"                                                                                 \
+  "  } : f32[" n ",20] loc(\"choice\")\n"                                                          \
+  "  return %3\n"                                                                                  \
+  "}\n"
+static const char copies_modes[] = COPIES_MODES("N[1..64]", "N"),
+                  copies_modes_of_6[] = COPIES_MODES("6", "6");
+
+static const wick_size copies_six = {"N", 6};
+static const int64_t copies_one = 1, copies_five = 5;
+static const wick_content copies_both[] = {{"mode", &copies_one, 8}, {"mode", &copies_five, 8}};
+
+/* ---- contexts ---- */
+
+/* Memory of a context, counted. */
+static atomic_ulong copies_count;
+static _Thread_local unsigned long copies_own; /* of this thread */
+
+static inline void *copies_alloc(void *self, size_t n)
+{
+  (void)self;
+  atomic_fetch_add(&copies_count, 1);
+  copies_own++;
+  return malloc(n);
+}
+
+static inline void copies_free(void *self, void *p, size_t n)
+{
+  (void)self, (void)n;
+  free(p);
+}
+
+static inline void copies_ok(wick_error *e)
+{
+  if (e) fail_msg("%s", wick_error_message(e));
+}
+
+static inline wick_context *copies_context(void)
+{
+  wick_context *c;
+  wick_options o = {.size = sizeof o, .allocator = {copies_alloc, copies_free, NULL}};
+  copies_ok(wick_context_create(&o, &c));
+  return c;
+}
+
+/* ---- compiled models ---- */
+
+/* Of `o` the cache (NULL: none), the number of copies, and what is made ahead; the rest is set
+ * here. */
+static inline wick_error *copies_try(wick_context *c, const char *model, wick_compile_options o,
+                                     wick_compiled **out)
+{
+  wick_model *m;
+  o.size = sizeof o, o.vary = true, o.nprocess = 1, o.copy_after = 3;
+  if (!o.cache) o.cache = "";
+  copies_ok(wick_load_bytes(c, "model", model, strlen(model), &m));
+  wick_error *e = wick_compile(m, &o, out);
+  wick_model_free(m);
+  return e;
+}
+
+static inline wick_compiled *copies_of(wick_context *c, const char *model, wick_compile_options o)
+{
+  wick_compiled *k;
+  copies_ok(copies_try(c, model, o, &k));
+  return k;
+}
+
+/* What compiling says, which is wrong. */
+static inline void copies_refused(wick_context *c, const char *model, wick_compile_options o,
+                                  const char *want)
+{
+  wick_compiled *k;
+  wick_error *e = copies_try(c, model, o, &k);
+  assert_non_null(e);
+  assert_string_equal(wick_error_message(e), want);
+  wick_error_free(e);
+}
+
+/* The folder of a cache, with all that is in it. */
+static inline void copies_empty(const char *folder)
+{
+  char command[128];
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  assert_int_equal(system(command), 0);
+}
+
+/* ---- sessions ---- */
+
+static inline wick_session *copies_session(const wick_compiled *k, uint32_t threads)
+{
+  wick_session *s;
+  wick_session_options o = {.size = sizeof o, .threads = threads};
+  copies_ok(wick_session_create(k, &o, &s));
+  return s;
+}
+
+static inline void copies_shape(wick_session *s, int64_t n)
+{
+  const int64_t dim[2] = {n, COPIES_IN};
+  copies_ok(wick_session_shape(s, 1, &(wick_shape){"x", 2, dim}));
+}
+
+/* `mode`: NULL for the model that has none. */
+static inline void copies_run_with(wick_session *s, const int64_t *mode, float *y)
+{
+  float x[COPIES_ROWS * COPIES_IN], w[COPIES_IN * COPIES_OUT];
+  const void *in[] = {mode, x, w};
+  for (int i = 0; i < COPIES_ROWS * COPIES_IN; i++) x[i] = (float)((i * 37) % 101) * 0.013f - 0.6f;
+  for (int i = 0; i < COPIES_IN * COPIES_OUT; i++) w[i] = (float)((i * 53) % 97) * 0.011f - 0.5f;
+  copies_ok(wick_run(s, in + !mode, (void *[]){y}));
+}
+
+static inline void copies_run(wick_session *s, float *y) { copies_run_with(s, NULL, y); }
+
+static inline void copies_mode(wick_session *s, int64_t mode, float *y)
+{
+  copies_run_with(s, &mode, y);
+}
+
+/* So many runs of n rows. */
+static inline void copies_runs(const wick_compiled *k, int64_t n, int times, float *y)
+{
+  wick_session *s = copies_session(k, 1);
+  copies_shape(s, n);
+  for (int i = 0; i < times; i++) copies_run(s, y);
+  wick_session_free(s);
+}
+
+static inline void copies_same(const float *a, const float *b, int64_t n)
+{
+  assert_memory_equal(a, b, (size_t)n * COPIES_OUT * sizeof *a);
+}
+
+#endif

@@ -1,0 +1,219 @@
+/* What the rows of the export share: a model under construction, and a node on its way. Values of
+ * the model are known by their names. */
+#ifndef WICK_EXPORT_WRITE_H
+#define WICK_EXPORT_WRITE_H
+
+#include "export/export.h"
+#include "import/onnx/tensor.h"
+#include "ir/op.h"
+#include "runtime/keys.h"
+
+/* ---- the model under construction ---- */
+
+/* An expression of sizes that was computed: its value, an i64[1]. */
+typedef struct wick_export_size {
+  wick_dim dim;
+  const char *name;
+} wick_export_size;
+
+/* Nodes of a graph, of a branch or of a function's body. */
+typedef struct wick_export_nodes {
+  wick_list(wick_onnx_node *) list;
+} wick_export_nodes;
+
+typedef struct wick_export {
+  wick_module *m;
+  const wick_func *f;
+  wick_arena *mem;
+  const char *place;
+  wick_errors errors;
+  wick_names taken; /* names of values */
+  wick_names node_names;
+  wick_names shared; /* constants by what is in them; shared_name by that number */
+  wick_list(const char *) shared_name;
+  uint32_t fresh;          /* suffixes that were used */
+  const uint32_t *definer; /* wick_definers_of f */
+  const char **value; /* by value of f: its name in the model; NULL: none yet, or out of sight */
+  const wick_value **items; /* by value of f: what a tuple holds */
+  wick_export_nodes *nodes;
+  wick_list(wick_onnx_tensor) initializer;
+  wick_list(wick_export_size) sizes;
+  wick_list(wick_onnx_function) function;
+  wick_list(const wick_func *) callee; /* that have been seen */
+  uint32_t depth;                      /* of calls */
+  bool body;                           /* of a function: it has no initializers, but nodes */
+  bool ml;                             /* it has nodes of ai.onnx.ml */
+  const wick_keys *keys; /* of the function's parameters, then of its results: maps are nodes */
+  wick_list(uint32_t) mapped; /* metadata that say the same as those nodes */
+} wick_export;
+
+wick_span wick_export_span(const char *s);
+/* A name that no value has: `stem`, with a suffix where that is taken. */
+const char *wick_export_name(wick_export *x, const char *stem);
+int64_t wick_export_type(wick_elem e); /* ONNX's number of an element type; 0: it has none */
+void wick_export_error(wick_export *x, const char *place, const char *fmt, ...) WICK_PRINTF(3, 4);
+/* The type as an input, output or the like has it. */
+wick_onnx_value_info wick_export_value_info(wick_export *x, const char *name, wick_type type);
+wick_onnx_nodes
+wick_export_take(wick_export *x); /* the nodes that were made, as a list of the file */
+/* Adds a function that is called to the model's, in the domain "wick". */
+void wick_export_function(wick_export *x, const wick_func *f);
+/* The nodes of f from `begin` to `end`, those of regions left out. */
+void wick_export_range(wick_export *x, uint32_t begin, uint32_t end);
+/* The name of a value of f. */
+const char *wick_export_value(wick_export *x, wick_value v);
+
+/* ---- constants ---- */
+
+/* Adds an initializer (a node, in a function's body); the data lives as long as the model. */
+const char *wick_export_tensor(wick_export *x, const char *stem, wick_elem e, uint32_t rank,
+                               const int64_t *dim, const void *data, uint64_t nbytes);
+/* The same numbers have the same name. */
+const char *wick_export_i64s(wick_export *x, uint32_t n, const int64_t *v);
+const char *wick_export_i64(wick_export *x, int64_t v);                     /* of rank 0 */
+const char *wick_export_number(wick_export *x, wick_elem e, double number); /* of rank 0 */
+
+/* ---- a node on its way ---- */
+
+typedef struct wick_export_op wick_export_op;
+
+typedef struct wick_export_row {
+  const char *op_type; /* of the one node; NULL: `put` says */
+  const char *attrs;   /* "axis last=select_last_index": the row's attributes, and ONNX's names */
+  uint64_t elems;      /* what ONNX takes where that is less than the row does; 0: all */
+  void (*put)(wick_export_op *o); /* NULL: operands are inputs, results outputs */
+} wick_export_row;
+const wick_export_row *wick_export_row_of(wick_opcode op); /* NULL: it has no form in ONNX */
+
+struct wick_export_op {
+  wick_export *x;
+  const wick_node *n;
+  const wick_export_row *row;
+  const char *place;
+  uint32_t first; /* of the graph's nodes: those that were made for it begin here */
+  bool failed;
+};
+
+void wick_export_fail(wick_export_op *o, const char *fmt, ...) WICK_PRINTF(2, 3);
+
+/* Operands: names ("" where missing), types. */
+bool wick_export_given(const wick_export_op *o, uint32_t i);
+const char *wick_export_in(const wick_export_op *o, uint32_t i);
+const wick_type_info *wick_export_info(const wick_export_op *o, uint32_t i);
+const wick_type_info *wick_export_out_info(const wick_export_op *o, uint32_t k);
+/* The node that defines a value of f; NULL: it is a parameter. */
+const wick_node *wick_export_definer(const wick_export_op *o, wick_value v);
+/* The number that operand i is, where it is a constant of one element. */
+bool wick_export_known(const wick_export_op *o, uint32_t i, double *out);
+/* The row's attribute of that name. */
+const wick_attr *wick_export_attr(const wick_export_op *o, const char *name);
+const char *wick_export_word(const wick_export_op *o, const char *name); /* of kind ENUM */
+
+/* A node of ONNX; its outputs are named when it ends. */
+wick_onnx_node *wick_export_begin(wick_export_op *o, const char *op_type, uint32_t nin,
+                                  const char *const *in);
+void wick_export_set_int(wick_export_op *o, wick_onnx_node *n, const char *name, int64_t i);
+void wick_export_set_float(wick_export_op *o, wick_onnx_node *n, const char *name, double f);
+void wick_export_set_word(wick_export_op *o, wick_onnx_node *n, const char *name, const char *s);
+void wick_export_set_words(wick_export_op *o, wick_onnx_node *n, const char *name, uint32_t count,
+                           const char *const *s);
+void wick_export_set_ints(wick_export_op *o, wick_onnx_node *n, const char *name, uint32_t count,
+                          const int64_t *v);
+void wick_export_set_floats(wick_export_op *o, wick_onnx_node *n, const char *name, uint32_t count,
+                            const double *v);
+void wick_export_set_graph(wick_export_op *o, wick_onnx_node *n, const char *name,
+                           wick_onnx_graph *g);
+/* The row's attributes, as a row's `attrs` names them. */
+void wick_export_set_attrs(wick_export_op *o, wick_onnx_node *n, const char *attrs);
+const char *wick_export_end(wick_export_op *o, wick_onnx_node *n); /* one output, with a name */
+void wick_export_end_list(wick_export_op *o, wick_onnx_node *n, uint32_t nout,
+                          const char **out_name); /* several outputs */
+/* The node's results are the outputs. */
+void wick_export_end_results(wick_export_op *o, wick_onnx_node *n, uint32_t nout);
+void wick_export_result_is(wick_export_op *o, uint32_t k, const char *name);
+
+/* Nodes without attributes. */
+const char *wick_export_1(wick_export_op *o, const char *op_type, const char *x);
+const char *wick_export_2(wick_export_op *o, const char *op_type, const char *x, const char *y);
+const char *wick_export_3(wick_export_op *o, const char *op_type, const char *x, const char *y,
+                          const char *z);
+const char *wick_export_cast(wick_export_op *o, const char *x, wick_elem from, wick_elem to);
+const char *wick_export_bitcast(wick_export_op *o, const char *x, wick_elem to);
+const char *wick_export_reshape(wick_export_op *o, const char *x, uint32_t n, const wick_dim *dim);
+const char *wick_export_unsqueeze(wick_export_op *o, const char *x, int64_t axis);
+const char *wick_export_squeeze(wick_export_op *o, const char *x, int64_t axis);
+const char *wick_export_transpose(wick_export_op *o, const char *x, uint32_t n,
+                                  const int64_t *perm);
+const char *wick_export_concat(wick_export_op *o, int64_t axis, uint32_t n, const char *const *in);
+/* An element type that ONNX takes and that has all values of e; e itself where ONNX takes it. */
+wick_elem wick_export_wide(wick_export_op *o, wick_elem e, uint64_t elems);
+
+/* Sizes: an i64[n] of these expressions; one of them as i64 of rank 0. */
+const char *wick_export_dims(wick_export_op *o, uint32_t n, const wick_dim *dim);
+const char *wick_export_dim(wick_export_op *o, wick_dim dim);
+
+/* ---- the rows' families ---- */
+
+void wick_export_reduce(wick_export_op *o);
+void wick_export_scan(wick_export_op *o);
+void wick_export_split(wick_export_op *o);
+void wick_export_top_k(wick_export_op *o);
+void wick_export_places(wick_export_op *o);
+void wick_export_move(wick_export_op *o); /* one list of sizes is the second input */
+void wick_export_slice(wick_export_op *o);
+void wick_export_pad(wick_export_op *o);
+void wick_export_range_row(wick_export_op *o);
+void wick_export_indexed(wick_export_op *o);
+void wick_export_one_hot(wick_export_op *o);
+void wick_export_eye(wick_export_op *o);
+void wick_export_triangle(wick_export_op *o);
+void wick_export_shuffle(wick_export_op *o);
+void wick_export_interleave(wick_export_op *o);
+void wick_export_shape(wick_export_op *o);
+void wick_export_depth(wick_export_op *o);
+void wick_export_resize(wick_export_op *o);
+void wick_export_grid_sample(wick_export_op *o);
+void wick_export_window(wick_export_op *o); /* convolutions and pools */
+void wick_export_norm(wick_export_op *o);   /* scales that are missing */
+void wick_export_attention(wick_export_op *o);
+void wick_export_recurrent(wick_export_op *o);
+void wick_export_const(wick_export_op *o);
+void wick_export_cast_row(wick_export_op *o);
+void wick_export_bitcast_row(wick_export_op *o);
+void wick_export_retype(wick_export_op *o);
+void wick_export_narrow(wick_export_op *o);
+void wick_export_scalar(wick_export_op *o); /* compositions of element-wise operators */
+void wick_export_celu(wick_export_op *o);
+void wick_export_minmax(wick_export_op *o);
+void wick_export_shift(wick_export_op *o);
+void wick_export_mod(wick_export_op *o);
+void wick_export_roi_align(wick_export_op *o);
+void wick_export_fourier(wick_export_op *o);
+void wick_export_col2im(wick_export_op *o);
+void wick_export_take_row(wick_export_op *o);
+void wick_export_search(wick_export_op *o);
+void wick_export_string_case(wick_export_op *o);
+void wick_export_string_split(wick_export_op *o);
+void wick_export_regex(wick_export_op *o);
+void wick_export_ngrams(wick_export_op *o);
+void wick_export_image(wick_export_op *o);
+void wick_export_text(wick_export_op *o); /* casts from strings and to them */
+void wick_export_tuple(wick_export_op *o);
+void wick_export_item(wick_export_op *o);
+void wick_export_if(wick_export_op *o);
+void wick_export_loop(wick_export_op *o);
+void wick_export_call(wick_export_op *o);
+
+/* ---- maps.c: inputs and outputs that are maps ---- */
+
+/* Is the input or output a map for which there is an operator? Its keys are *out, then. */
+bool wick_export_map_of(wick_export *x, bool output, const char *name, wick_type type,
+                        wick_keys *out);
+/* The tensor [n] that the map of that name becomes; the map of that name that a tensor becomes. */
+const char *wick_export_map_input(wick_export_op *o, const char *name, const wick_keys *keys);
+void wick_export_map_output(wick_export_op *o, const char *from, const char *name,
+                            const wick_keys *keys);
+wick_onnx_value_info wick_export_map_info(wick_export *x, bool output, const char *name,
+                                          wick_elem elem, const wick_keys *keys);
+
+#endif

@@ -1,0 +1,298 @@
+/* Smooth activations: scalar operators that expand into exponentials and the like. Where the
+ * formula gives inf * 0, the result is the limit. */
+#include <math.h>
+
+#include "ops/gradient/grad.h"
+#include "ops/poly/poly_erf.h"
+#include "ops/poly/poly_log.h"
+
+#define SMOOTH_GELU_LINE 1.5957691216057307118 /* 2 sqrt(2 / pi) */
+#define SMOOTH_GELU_CUBE (0.044715 * SMOOTH_GELU_LINE)
+
+/* In long double: gates below double's normal range are multiplied by large numbers. */
+static long double smooth_sigmoid(long double x) { return 1 / (1 + expl(-x)); }
+
+/* x * gate, where the gate goes to 0 faster than x to infinity. */
+static double smooth_gated(double x, long double gate)
+{
+  return gate == 0 ? copysign(0, x) : (double)(x * gate);
+}
+
+/* x sigmoid(z): with e^-|z| = m s, x / (1 + m s) or x m / (1 + m s) s, so that what is below the
+ * normal range is rounded once. Where z goes to -inf, a zero with the sign of x. */
+static wick_value smooth_gate(wick_builder *b, wick_value x, wick_value z)
+{
+  double limit = wick_built_info(b, x)->elem == WICK_F64 ? -1400 : -168;
+  wick_value one = expr_k(b, x, 1), below = expr_lt(b, z, 0);
+  wick_value t = expr_at_least(b, expr_neg(b, expr_abs(b, z)), limit);
+  wick_poly_scaled e = wick_poly_exp_scaled(b, t, (wick_value){0});
+  wick_value upper = expr_mul(b, x, expr_where(b, below, e.m, one));
+  wick_value lower = expr_mad(b, e.m, e.s, one);
+  wick_value y = expr_mul(b, expr_div(b, upper, lower), expr_where(b, below, e.s, one));
+  return expr_where(b, expr_lt(b, z, limit), wick_expr_with_sign(b, expr_k(b, x, 0), x), y);
+}
+
+static wick_scalar sigmoid_eval(const wick_attr *a, wick_elem e, wick_elem out,
+                                const wick_scalar *x)
+{
+  (void)a, (void)e, (void)out;
+  return (wick_scalar){.f = (double)smooth_sigmoid(x[0].f)};
+}
+
+static void sigmoid_expand(wick_builder *b, const wick_node *n, const wick_value *in,
+                           wick_value *out)
+{
+  (void)n;
+  wick_value one = expr_k(b, in[0], 1), t = wick_poly_exp_minus(b, in[0]);
+  wick_value upper = expr_where(b, expr_lt(b, in[0], 0), t, one);
+  out[0] = expr_div(b, upper, expr_add(b, t, one));
+}
+
+const wick_op wick_op_sigmoid = {
+    .name = "sigmoid",
+    .doc = "1 / (1 + exp(-x)); 0 and 1 for infinities",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_FLOATS,
+    .expand = sigmoid_expand,
+    .scalar = WICK_RULE_SAME,
+    .eval = sigmoid_eval,
+    .ulp = 2.5,
+    .grad = wick_grad_sigmoid,
+};
+
+static wick_scalar softplus_eval(const wick_attr *a, wick_elem e, wick_elem out,
+                                 const wick_scalar *x)
+{
+  (void)a, (void)e, (void)out;
+  return (wick_scalar){.f = x[0].f > 0 ? x[0].f + log1p(exp(-x[0].f)) : log1p(exp(x[0].f))};
+}
+
+static void softplus_expand(wick_builder *b, const wick_node *n, const wick_value *in,
+                            wick_value *out)
+{
+  (void)n;
+  wick_value l = wick_poly_log1p(b, wick_poly_exp_minus(b, in[0]));
+  out[0] = expr_add(b, l, expr_at_least(b, in[0], 0));
+}
+
+const wick_op wick_op_softplus = {
+    .name = "softplus",
+    .doc = "log(1 + exp(x)); 0 for -inf, inf for inf",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_FLOATS,
+    .expand = softplus_expand,
+    .scalar = WICK_RULE_SAME,
+    .eval = softplus_eval,
+    .ulp = 2.5,
+    .grad = wick_grad_softplus,
+};
+
+static wick_scalar elu_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)e;
+  if (!(x[0].f < 0)) return x[0];
+  return (wick_scalar){.f = wick_round_step(out, a[0].f) * expm1(x[0].f)};
+}
+
+static void elu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  wick_value below = expr_mulk(b, wick_poly_expm1_minus(b, in[0]), n->attr[0].f);
+  out[0] = expr_where(b, expr_lt(b, in[0], 0), below, in[0]);
+}
+
+const wick_op wick_op_elu = {
+    .name = "elu",
+    .doc = "x where x >= 0 or -0, else alpha * (exp(x) - 1); NaN for NaN",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"alpha", WICK_ATTR_FLOAT, 1, false, NULL, 0, 0}},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_FLOATS,
+    .expand = elu_expand,
+    .scalar = WICK_RULE_SAME,
+    .eval = elu_eval,
+    .ulp = 2.5,
+    .grad = wick_grad_elu,
+};
+
+static wick_scalar celu_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)e;
+  if (!(x[0].f < 0)) return x[0];
+  double alpha = wick_round_step(out, a[0].f);
+  return (wick_scalar){.f = alpha *
+                            wick_round_step(out, expm1(wick_round_step(out, x[0].f / alpha)))};
+}
+
+static void celu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  wick_value alpha = expr_k(b, in[0], n->attr[0].f), z = expr_div(b, in[0], alpha);
+  wick_value q = n->attr[0].f > 0 ? wick_poly_expm1_minus(b, z) : wick_poly_expm1(b, z);
+  out[0] = expr_where(b, expr_lt(b, in[0], 0), expr_mul(b, alpha, q), in[0]);
+}
+
+const wick_op wick_op_celu = {
+    .name = "celu",
+    .doc = "x where x >= 0 or -0, else alpha * (exp(x / alpha) - 1), rounded after each step; NaN "
+           "for NaN",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"alpha", WICK_ATTR_FLOAT, 1, false, NULL, 0, 0}},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_FLOATS,
+    .expand = celu_expand,
+    .scalar = WICK_RULE_SAME,
+    .eval = celu_eval,
+    .ulp = 3,
+    .grad = wick_grad_celu,
+};
+
+static wick_scalar selu_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)e;
+  double alpha = wick_round_step(out, a[0].f), gamma = wick_round_step(out, a[1].f);
+  return (wick_scalar){.f = gamma * (x[0].f < 0 ? alpha * expm1(x[0].f) : x[0].f)};
+}
+
+static void selu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  double alpha = n->attr[0].f, gamma = n->attr[1].f;
+  wick_value below = expr_mulk(b, wick_poly_expm1_minus(b, in[0]), alpha);
+  out[0] = expr_mulk(b, expr_where(b, expr_lt(b, in[0], 0), below, in[0]), gamma);
+}
+
+const wick_op wick_op_selu = {
+    .name = "selu",
+    .doc = "gamma * x where x >= 0 or -0, else gamma * alpha * (exp(x) - 1); NaN for NaN",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"alpha", WICK_ATTR_FLOAT, 1.67326319217681884765625, false, NULL, 0, 0},
+             {"gamma", WICK_ATTR_FLOAT, 1.05070102214813232421875, false, NULL, 0, 0}},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_FLOATS,
+    .expand = selu_expand,
+    .scalar = WICK_RULE_SAME,
+    .eval = selu_eval,
+    .ulp = 2.5,
+    .grad = wick_grad_selu,
+};
+
+static wick_scalar swish_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)e;
+  double z = wick_round_step(out, wick_round_step(out, a[0].f) * x[0].f);
+  return (wick_scalar){.f = smooth_gated(x[0].f, smooth_sigmoid(z))};
+}
+
+static void swish_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  double alpha = n->attr[0].f;
+  out[0] = smooth_gate(b, in[0], alpha == 1 ? in[0] : expr_mulk(b, in[0], alpha));
+}
+
+const wick_op wick_op_swish = {
+    .name = "swish",
+    .doc = "x * sigmoid(alpha * x), with a rounded product; a zero where that is the limit, as for "
+           "-inf",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"alpha", WICK_ATTR_FLOAT, 1, false, NULL, 0, 0}},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_FLOATS,
+    .expand = swish_expand,
+    .scalar = WICK_RULE_SAME,
+    .eval = swish_eval,
+    .ulp = 3.5,
+    .grad = wick_grad_swish,
+};
+
+static wick_scalar mish_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)a, (void)e, (void)out;
+  long double t = expl(-fabsl(x[0].f)); /* tanh(log(1 + u)) = (u^2 + 2u) / (u^2 + 2u + 2) */
+  long double gate =
+      x[0].f > 0 ? (1 + 2 * t) / (1 + 2 * t + 2 * t * t) : (t * t + 2 * t) / (t * t + 2 * t + 2);
+  return (wick_scalar){.f = smooth_gated(x[0].f, gate)};
+}
+
+static void mish_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  (void)n;
+  bool wide = wick_built_info(b, in[0])->elem == WICK_F64;
+  wick_value x = expr_at_least(b, in[0], wide ? -800 : -120), one = expr_k(b, x, 1);
+  wick_value t = expr_at_least(b, expr_neg(b, expr_abs(b, x)), wide ? -800 : -120);
+  wick_poly_scaled e = wick_poly_exp_scaled(b, t, (wick_value){0});
+  wick_value below = expr_lt(b, x, 0), two = expr_k(b, x, 2);
+  wick_value u = expr_mul(b, e.m, e.s), u2 = expr_add(b, u, two); /* u = e^-|x| */
+  wick_value line = expr_mad(b, u, two, one);
+  wick_value lower =
+      expr_where(b, below, expr_mad(b, u, u2, two), expr_mad(b, expr_add(b, u, u), u, line));
+  wick_value upper = expr_mul(b, x, expr_where(b, below, expr_mul(b, e.m, u2), line));
+  out[0] = expr_mul(b, expr_div(b, upper, lower), expr_where(b, below, e.s, one));
+}
+
+const wick_op wick_op_mish = {
+    .name = "mish",
+    .doc = "x * tanh(log(1 + exp(x))); -0 for -inf",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_FLOATS,
+    .expand = mish_expand,
+    .scalar = WICK_RULE_SAME,
+    .eval = mish_eval,
+    .ulp = 4.5,
+    .grad = wick_grad_mish,
+};
+
+/* What the tanh form hands to sigmoid: 2 sqrt(2 / pi) (x + 0.044715 x^3), in steps. */
+static double smooth_gelu_inner(wick_elem out, double x)
+{
+  double square = wick_round_step(out, x * x);
+  double y = wick_round_step(out, square * wick_round_step(out, SMOOTH_GELU_CUBE));
+  y = wick_round_step(out, y + wick_round_step(out, SMOOTH_GELU_LINE));
+  return wick_round_step(out, y * x);
+}
+
+static wick_scalar gelu_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
+{
+  (void)e;
+  double v = x[0].f;
+  const long double root = 0.707106781186547524400844362104849039L;
+  long double gate = a[0].i ? smooth_sigmoid(smooth_gelu_inner(out, v)) : erfcl(v * -root) / 2;
+  return (wick_scalar){.f = smooth_gated(v, gate)};
+}
+
+static void gelu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
+{
+  wick_value x = in[0];
+  if (n->attr[0].i) {
+    wick_value y = expr_mulk(b, expr_mul(b, x, x), SMOOTH_GELU_CUBE);
+    out[0] = smooth_gate(b, x, expr_mul(b, expr_addk(b, y, SMOOTH_GELU_LINE), x));
+    return;
+  }
+  wick_poly_scaled t = wick_poly_normal_tail(b, x);
+  wick_value tail = expr_mul(b, t.m, t.s);
+  out[0] = expr_where(b, expr_lt(b, x, 0), expr_neg(b, tail), expr_sub(b, x, tail));
+}
+
+const wick_op wick_op_gelu = {
+    .name = "gelu",
+    .doc = "x * P(Z <= x) with Z normal: x / 2 * (1 + erf(x / sqrt(2))). With approximate = tanh: "
+           "x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))), whose polynomial is rounded "
+           "after each step. -0 for -inf",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"approximate", WICK_ATTR_ENUM, 0, false, "none tanh", 0, 0}},
+    .level = WICK_SCALAR_LEVELS,
+    .elems = WICK_FLOATS,
+    .expand = gelu_expand,
+    .scalar = WICK_RULE_SAME,
+    .eval = gelu_eval,
+    .ulp = 5,
+    .grad = wick_grad_gelu,
+};

@@ -1,0 +1,283 @@
+/* The walk of reverse-mode differentiation. Forwards it finds the values that depend on the
+ * variables; backwards it propagates cotangents. */
+#include "ops/gradient/grad.h"
+
+#include "ir/expr.h"
+
+void wick_grad_zero(wick_adjoint *a) { (void)a; }
+
+void wick_grad_none(wick_adjoint *a)
+{
+  wick_build_fail(a->b, WICK_EUNSUPPORTED, "%s has no derivative", wick_ops[a->node->op]->name);
+}
+
+void wick_grad_opened(wick_adjoint *a) { wick_grad_through(a, wick_op_of(a->node)->expand); }
+
+bool wick_grad_has(const wick_builder *b, wick_value v)
+{
+  const wick_type_info *t = v.id && v.id < b->values.n ? wick_built_info(b, v) : NULL;
+  return t && t->kind == WICK_TENSOR && WICK_FLOATS >> t->elem & 1;
+}
+
+/* It has cotangents, and elements: what has none changes nothing, and needs no rule. */
+static bool grad_counts(const wick_builder *b, wick_value v)
+{
+  bool counts = wick_grad_has(b, v);
+  const wick_type_info *t = wick_built_info(b, v);
+  for (uint32_t k = 0; counts && k < t->rank; k++) counts = !wick_dim_is(t->dim[k], 0);
+  return counts;
+}
+
+/* ---- what is known of values ---- */
+
+typedef struct grad_fact {
+  bool active;   /* depends on what is differentiated by */
+  bool leaf;     /* is what is differentiated by */
+  wick_value to; /* the sum of its cotangents so far */
+} grad_fact;
+
+typedef struct grad_walk {
+  wick_builder *b;
+  const wick_grad_request *r;
+  uint32_t first, limit; /* values that the nodes define: first .. limit-1 */
+  grad_fact *own;        /* of these */
+  grad_fact *outer;      /* of wrt: values from before that take part are those differentiated by */
+} grad_walk;
+
+/* NULL: nothing, and nothing is to be kept. */
+static grad_fact *grad_fact_of(const grad_walk *w, wick_value v)
+{
+  for (uint32_t i = 0; i < w->r->nkept; i++)
+    if (w->r->kept[i].taken.id == v.id) v = w->r->kept[i].made;
+  if (v.id >= w->first && v.id < w->limit) return &w->own[v.id - w->first];
+  for (uint32_t i = 0; v.id && i < w->r->nwrt; i++)
+    if (w->r->wrt[i].id == v.id) return &w->outer[i];
+  return NULL;
+}
+
+static bool grad_is_active(const grad_walk *w, wick_value v)
+{
+  const grad_fact *f = grad_fact_of(w, v);
+  return f && f->active;
+}
+
+bool wick_grad_active(const wick_adjoint *a, wick_value v) { return grad_is_active(a->walk, v); }
+
+static void grad_add(const grad_walk *w, wick_value v, wick_value cotangent)
+{
+  grad_fact *f = grad_fact_of(w, v);
+  if (!f || !f->active || !cotangent.id || w->b->status) return;
+  if (!wick_type_eq(wick_built_type(w->b, v), wick_built_type(w->b, cotangent)))
+    wick_build_fail(w->b, WICK_EINTERNAL, "a cotangent is of another type than its value");
+  else
+    f->to = f->to.id ? expr_add(w->b, f->to, cotangent) : cotangent;
+}
+
+/* ---- forwards ---- */
+
+/* v, which a node defines, depends on what `from` depends on; true where that is new. */
+static bool grad_follows(const grad_walk *w, wick_value v, wick_value from)
+{
+  grad_fact *f = grad_fact_of(w, v);
+  if (f->active || !grad_counts(w->b, v) || !grad_is_active(w, from)) return false;
+  return f->active = true;
+}
+
+static void grad_forwards(const grad_walk *w, uint32_t begin, uint32_t end);
+
+static void grad_if_forwards(const grad_walk *w, const wick_node *n)
+{
+  for (uint32_t r = 0; r < n->nregion; r++) {
+    const wick_node *y = &w->b->nodes.at[n->region[r].end - 1];
+    grad_forwards(w, n->region[r].begin, n->region[r].end - 1);
+    for (uint32_t k = 0; k < n->nout; k++) grad_follows(w, (wick_value){n->first.id + k}, y->in[k]);
+  }
+}
+
+/* What is carried depends on what it was in the step before. */
+static void grad_loop_forwards(const grad_walk *w, const wick_node *n)
+{
+  const wick_region *g = &n->region[0];
+  const wick_node *y = &w->b->nodes.at[g->end - 1];
+  for (uint32_t k = 1; k < n->nin; k++) grad_follows(w, (wick_value){g->first.id + k}, n->in[k]);
+  for (bool again = true; again;) {
+    again = false;
+    grad_forwards(w, g->begin, g->end - 1);
+    for (uint32_t k = 1; k < n->nin; k++)
+      again = grad_follows(w, (wick_value){g->first.id + k}, y->in[k]) || again;
+  }
+  for (uint32_t k = 0; k < n->nout; k++) {
+    wick_value last = k + 1u < n->nin ? (wick_value){g->first.id + 1 + k} : y->in[1 + k];
+    grad_follows(w, (wick_value){n->first.id + k}, last);
+  }
+}
+
+/* The node behind one and its regions; of a node that is still open, what is in it so far. */
+static uint32_t grad_next(const wick_builder *b, uint32_t i)
+{
+  return b->nodes.at[i].end > i ? b->nodes.at[i].end : i + 1;
+}
+
+/* The nodes of one region, in order. */
+static void grad_forwards(const grad_walk *w, uint32_t begin, uint32_t end)
+{
+  for (uint32_t i = begin; i < end; i = grad_next(w->b, i)) {
+    const wick_node *n = &w->b->nodes.at[i];
+    if (!n->nout) continue;
+    if (n->op == WICK_OP_if)
+      grad_if_forwards(w, n);
+    else if (n->op == WICK_OP_loop)
+      grad_loop_forwards(w, n);
+    for (uint32_t k = 0; k < n->nin && !n->nregion; k++)
+      for (uint32_t o = 0; o < n->nout && grad_is_active(w, n->in[k]); o++)
+        grad_follows(w, (wick_value){n->first.id + o}, n->in[k]);
+  }
+}
+
+/* ---- backwards ---- */
+
+/* The first value that a node or its regions define; its last are its results. */
+static uint32_t grad_first(const wick_builder *b, uint32_t node)
+{
+  const wick_node *n = &b->nodes.at[node];
+  uint32_t first = n->nout ? n->first.id : b->values.n;
+  for (uint32_t i = node; i < n->end; i++) {
+    const wick_node *own = &b->nodes.at[i];
+    if (own->nout && own->first.id < first) first = own->first.id;
+    for (uint32_t r = 0; r < own->nregion; r++)
+      if (own->region[r].nparam && own->region[r].first.id < first) first = own->region[r].first.id;
+  }
+  return first;
+}
+
+/* What the regions of a node take from outside of it, each once. */
+static void grad_captures(const grad_walk *w, uint32_t node, wick_adjoint *a)
+{
+  const wick_builder *b = w->b;
+  const wick_node *n = &b->nodes.at[node];
+  uint32_t first = grad_first(b, node), most = 0;
+  for (uint32_t i = node + 1; i < n->end; i++) most += b->nodes.at[i].nin;
+  wick_value *v = wick_new(b->mem, wick_value, most + 1u);
+  for (uint32_t i = node + 1; i < n->end; i++)
+    for (uint32_t k = 0; k < b->nodes.at[i].nin; k++) {
+      wick_value in = b->nodes.at[i].in[k];
+      bool own = in.id >= first && in.id < n->first.id;
+      for (uint32_t j = 0; j < a->ncaptured && !own; j++) own = v[j].id == in.id;
+      if (!own && grad_is_active(w, in)) v[a->ncaptured++] = in;
+    }
+  a->captured = v;
+  a->dcaptured = wick_new(b->mem, wick_value, a->ncaptured + 1u);
+}
+
+static wick_value grad_taken(const grad_walk *w, wick_value made)
+{
+  for (uint32_t i = 0; i < w->r->nkept; i++)
+    if (w->r->kept[i].made.id == made.id) return w->r->kept[i].taken;
+  return made;
+}
+
+static void grad_rule(wick_adjoint *a)
+{
+  const wick_op *row = wick_op_of(a->node);
+  a->b->loc = a->node->loc;
+  if (row->grad)
+    row->grad(a);
+  else if (row->expand && !a->node->nregion)
+    wick_grad_through(a, row->expand);
+  else
+    wick_grad_none(a);
+}
+
+static void grad_node(const grad_walk *w, uint32_t node)
+{
+  wick_builder *b = w->b;
+  const wick_node n = b->nodes.at[node];
+  wick_value *dout = wick_new(b->mem, wick_value, n.nout + 1u),
+             *out = wick_new(b->mem, wick_value, n.nout + 1u),
+             *din = wick_new(b->mem, wick_value, n.nin + 1u);
+  bool *wanted = wick_new(b->mem, bool, n.nin + 1u), any = false;
+  for (uint32_t k = 0; k < n.nout; k++) {
+    wick_value made = {n.first.id + k};
+    const grad_fact *f = grad_fact_of(w, made);
+    if (!f->leaf) dout[k] = f->to;
+    any = any || dout[k].id;
+    out[k] = grad_taken(w, made);
+  }
+  if (!any) return;
+  for (uint32_t k = 0; k < n.nin; k++) wanted[k] = grad_is_active(w, n.in[k]);
+  wick_adjoint a = {.b = b,
+                    .node = &n,
+                    .in = n.in,
+                    .out = out,
+                    .dout = dout,
+                    .wanted = wanted,
+                    .din = din,
+                    .walk = w};
+  if (n.nregion) grad_captures(w, node, &a);
+  grad_rule(&a);
+  for (uint32_t k = 0; k < n.nin && !b->status; k++)
+    if (wanted[k]) grad_add(w, n.in[k], din[k]);
+  for (uint32_t k = 0; k < a.ncaptured && !b->status; k++)
+    grad_add(w, a.captured[k], a.dcaptured[k]);
+}
+
+void wick_grad_build(wick_builder *b, const wick_grad_request *r, wick_value *out)
+{
+  if (b->status) return;
+  uint32_t n = 0, *node = wick_new(b->mem, uint32_t, r->end - r->begin + 1);
+  grad_walk w = {.b = b, .r = r, .first = b->values.n, .limit = b->values.n};
+  for (uint32_t i = r->begin; i < r->end; i = grad_next(b, i)) {
+    uint32_t first = grad_first(b, i);
+    w.first = first < w.first ? first : w.first;
+    node[n++] = i;
+  }
+  w.own = wick_new(b->mem, grad_fact, w.limit - w.first + 1);
+  w.outer = wick_new(b->mem, grad_fact, r->nwrt + 1);
+  for (uint32_t i = 0; i < r->nwrt; i++) {
+    grad_fact *f = grad_fact_of(&w, r->wrt[i]);
+    if (f && grad_counts(b, r->wrt[i])) f->active = f->leaf = true;
+  }
+  grad_forwards(&w, r->begin, r->end);
+  for (uint32_t i = 0; i < r->nof; i++) grad_add(&w, r->of[i], r->cotangent[i]);
+  wick_loc loc = b->loc;
+  while (n-- > 0 && !b->status) grad_node(&w, node[n]);
+  b->loc = loc;
+  for (uint32_t i = 0; i < r->nwrt; i++) {
+    const grad_fact *f = grad_fact_of(&w, r->wrt[i]);
+    out[i] = f && !b->status ? f->to : (wick_value){0};
+  }
+}
+
+/* Operands that are one value get its cotangent once. */
+void wick_grad_through(wick_adjoint *a, wick_grad_define *define)
+{
+  wick_builder *b = a->b;
+  const wick_node *n = a->node;
+  uint32_t begin = b->nodes.n, nwrt = 0, nof = 0;
+  wick_value *made = wick_new(b->mem, wick_value, n->nout),
+             *of = wick_new(b->mem, wick_value, n->nout),
+             *cotangent = wick_new(b->mem, wick_value, n->nout),
+             *wrt = wick_new(b->mem, wick_value, n->nin + 1u),
+             *got = wick_new(b->mem, wick_value, n->nin + 1u);
+  define(b, n, a->in, made);
+  for (uint32_t k = 0; k < n->nout && !b->status; k++)
+    if (a->dout[k].id) of[nof] = made[k], cotangent[nof++] = a->dout[k];
+  for (uint32_t k = 0; k < n->nin; k++) {
+    bool fresh = a->wanted[k];
+    for (uint32_t i = 0; i < k; i++) fresh = fresh && a->in[i].id != a->in[k].id;
+    if (fresh) wrt[nwrt++] = a->in[k];
+  }
+  const wick_grad_request r = {.begin = begin,
+                               .end = b->nodes.n,
+                               .nof = nof,
+                               .of = of,
+                               .cotangent = cotangent,
+                               .nwrt = nwrt,
+                               .wrt = wrt};
+  wick_grad_build(b, &r, got);
+  for (uint32_t i = 0; i < nwrt; i++) {
+    uint32_t k = 0;
+    while (a->in[k].id != wrt[i].id) k++;
+    a->din[k] = got[i];
+  }
+}

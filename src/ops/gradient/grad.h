@@ -1,0 +1,127 @@
+/* Reverse-mode differentiation: the column `grad`, the walk over the nodes of a builder that it is
+ * for, and what rows write their rules with.
+ *
+ * A cotangent of a value has the value's type. Values have one where they are of WICK_FLOATS and
+ * depend on what is differentiated by; integers, bools and narrower floats have none. Rules build
+ * ordinary nodes, so that the result can be differentiated again. Where a function has a corner, a
+ * rule takes the slope from one side, or shares among equals, and says which. */
+#ifndef WICK_OPS_GRADIENT_GRAD_H
+#define WICK_OPS_GRADIENT_GRAD_H
+
+#include "ir/build.h"
+
+struct wick_adjoint { /* of one node, which stands in the builder */
+  wick_builder *b;
+  const wick_node *node;
+  const wick_value *in, *out; /* operands; results */
+  const wick_value *dout;     /* by result: its cotangent; 0: none, as if all zeros */
+  const bool *wanted;         /* by operand */
+  wick_value *din;            /* by operand, out: its cotangent; stays 0 where that is all zeros */
+  uint32_t ncaptured;         /* values from outside that its regions use and that are wanted */
+  const wick_value *captured;
+  wick_value *dcaptured; /* out, as din */
+  const struct grad_walk *walk;
+};
+
+/* A value that the node or its regions define depends on what is differentiated by. */
+bool wick_grad_active(const wick_adjoint *a, wick_value v);
+
+/* The column of rows whose results are constant almost everywhere, or have no cotangents. */
+void wick_grad_zero(wick_adjoint *a);
+/* The column of rows without a derivative: fails at the node's place, naming the row. */
+void wick_grad_none(wick_adjoint *a);
+/* The column of rows that become others before they are differentiated, so that what their steps
+ * keep is there once; else as if they had none. */
+void wick_grad_opened(wick_adjoint *a);
+/* The rule of a node by its definition in other rows. */
+typedef void wick_grad_define(wick_builder *b, const wick_node *n, const wick_value *in,
+                              wick_value *out);
+void wick_grad_through(wick_adjoint *a, wick_grad_define *define);
+
+/* A value that is there already, and what stands for it: nodes that use `made` use `taken`. */
+typedef struct wick_grad_kept {
+  wick_value made, taken;
+} wick_grad_kept;
+
+typedef struct wick_grad_request {
+  uint32_t begin, end; /* the nodes of the builder, of one region, that define `of` or lead to it */
+  uint32_t nof;
+  const wick_value *of, *cotangent;
+  uint32_t nwrt;
+  const wick_value *wrt;
+  uint32_t nkept;
+  const wick_grad_kept *kept;
+} wick_grad_request;
+
+/* Adds nodes to b which compute, for `nwrt` values, the sum over `of` of its cotangent times its
+ * derivative by that value; 0 where nothing depends on it. A value of wrt is a variable of its own:
+ * what it was computed from counts for nothing. Cotangents of a value that is used several times
+ * are added in the reverse order of its uses. Fails, in the builder, at nodes without a derivative.
+ */
+void wick_grad_build(wick_builder *b, const wick_grad_request *r, wick_value *out);
+bool wick_grad_has(const wick_builder *b, wick_value v); /* it is of a type with cotangents */
+
+/* ---- for rules; nothing happens after a failure ---- */
+
+/* g, of the broadcast shape, summed to x's. */
+wick_value wick_grad_to(wick_builder *b, wick_value g, wick_value x);
+/* A constant of x's type, the same number everywhere. */
+wick_value wick_grad_fill(wick_builder *b, wick_value x, double number);
+wick_value wick_grad_reshape(wick_builder *b, wick_value x, uint32_t n, const wick_dim *dim);
+wick_value wick_grad_shape_of(wick_builder *b, wick_value g, wick_value x); /* g, reshaped as x */
+wick_value wick_grad_expand(wick_builder *b, wick_value g, wick_value x);   /* g broadcast to x */
+wick_value wick_grad_transpose(wick_builder *b, wick_value x, uint32_t n, const int64_t *perm);
+wick_value wick_grad_swap(wick_builder *b, wick_value x); /* the last two dimensions */
+wick_value wick_grad_sum(wick_builder *b, wick_value x, uint32_t n, const int64_t *axis, bool keep);
+/* Zeros around x; negative numbers take elements away. `pad`: the begins, then the ends. */
+wick_value wick_grad_pad(wick_builder *b, wick_value x, const wick_dim *pad);
+/* Elements begin, begin + step, ... of one axis. */
+wick_value wick_grad_slice(wick_builder *b, wick_value x, uint32_t axis, wick_dim begin,
+                           wick_dim size, int64_t step);
+wick_value wick_grad_concat(wick_builder *b, uint32_t axis, uint32_t n, const wick_value *in);
+/* 0, 1, ... n-1 in i64, along `axis` of `rank` dimensions. */
+wick_value wick_grad_count(wick_builder *b, wick_dim n, uint32_t axis, uint32_t rank);
+/* All sizes of x; false after a failure: the sizes must be known. */
+bool wick_grad_sizes(wick_builder *b, wick_value x, int64_t *out_dim);
+
+/* ---- the rules of the rows, by file ---- */
+typedef void wick_grad_rule(wick_adjoint *a);
+/* grad_scalar.c; extreme: max and min; bound: clip */
+wick_grad_rule wick_grad_add, wick_grad_sub, wick_grad_mul, wick_grad_div, wick_grad_fma,
+    wick_grad_neg, wick_grad_abs, wick_grad_extreme, wick_grad_fmod, wick_grad_pow, wick_grad_where,
+    wick_grad_cast, wick_grad_bound;
+/* grad_unary.c */
+wick_grad_rule wick_grad_sqrt, wick_grad_rsqrt, wick_grad_reciprocal, wick_grad_exp, wick_grad_exp2,
+    wick_grad_expm1, wick_grad_log, wick_grad_log2, wick_grad_log1p, wick_grad_erf, wick_grad_sin,
+    wick_grad_cos, wick_grad_tan, wick_grad_asin, wick_grad_acos, wick_grad_atan, wick_grad_sinh,
+    wick_grad_cosh, wick_grad_tanh, wick_grad_asinh, wick_grad_acosh, wick_grad_atanh;
+/* grad_activation.c */
+wick_grad_rule wick_grad_relu, wick_grad_leaky_relu, wick_grad_prelu, wick_grad_thresholded_relu,
+    wick_grad_shrink, wick_grad_hard_sigmoid, wick_grad_hard_swish, wick_grad_softsign,
+    wick_grad_sigmoid, wick_grad_softplus, wick_grad_elu, wick_grad_celu, wick_grad_selu,
+    wick_grad_swish, wick_grad_mish, wick_grad_gelu;
+/* grad_reduce.c */
+wick_grad_rule wick_grad_reduce_sum, wick_grad_reduce_mean, wick_grad_reduce_extreme,
+    wick_grad_reduce_prod, wick_grad_reduce_l1, wick_grad_reduce_l2, wick_grad_reduce_sum_square,
+    wick_grad_reduce_log_sum_exp, wick_grad_softmax, wick_grad_log_softmax, wick_grad_cumsum,
+    wick_grad_cumprod, wick_grad_lrn;
+/* grad_product.c */
+wick_grad_rule wick_grad_matmul, wick_grad_matmul_packed, wick_grad_attention;
+/* grad_window.c */
+wick_grad_rule wick_grad_conv, wick_grad_conv_transpose, wick_grad_avg_pool, wick_grad_lp_pool,
+    wick_grad_max_pool, wick_grad_unpool, wick_grad_col2im;
+/* grad_move.c */
+wick_grad_rule wick_grad_reshape_row, wick_grad_transpose_row, wick_grad_expand_row, wick_grad_tile,
+    wick_grad_pad_row, wick_grad_slice_row, wick_grad_concat_row, wick_grad_split,
+    wick_grad_interleave, wick_grad_channel_shuffle, wick_grad_depth_to_space,
+    wick_grad_space_to_depth, wick_grad_triangle, wick_grad_pack, wick_grad_unpack;
+/* grad_index.c */
+wick_grad_rule wick_grad_gather, wick_grad_gather_elements, wick_grad_gather_nd,
+    wick_grad_scatter_elements, wick_grad_scatter_nd, wick_grad_top_k, wick_grad_one_hot,
+    wick_grad_range, wick_grad_take, wick_grad_max_unpool;
+/* grad_branch.c, grad_loop.c */
+wick_grad_rule wick_grad_if, wick_grad_call, wick_grad_loop;
+/* grad_image.c */
+wick_grad_rule wick_grad_resize, wick_grad_grid_sample, wick_grad_roi_align;
+
+#endif

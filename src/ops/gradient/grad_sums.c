@@ -1,0 +1,72 @@
+/* Cotangents that are sums of products over the steps of a loop: those of weights.
+ *
+ * If a step adds a product of a few columns with a few rows to a large sum, the step gives the
+ * factors instead; after the loop one product of the factors of all steps gives the sum. */
+#include "ops/gradient/grad_loop.h"
+
+enum { SUMS_LESS = 2, SUMS_BYTES = 1 << 26 };
+
+static const wick_node *sums_node(const wick_builder *b, uint32_t begin, wick_value v)
+{
+  for (uint32_t i = begin; i < b->nodes.n; i = b->nodes.at[i].end) {
+    const wick_node *n = &b->nodes.at[i];
+    if (n->nout && n->first.id == v.id) return n;
+  }
+  return NULL;
+}
+
+static bool sums_matrix(const wick_builder *b, wick_value v, int64_t *dim)
+{
+  const wick_type_info *t = wick_built_info(b, v);
+  return t->rank == 2 && wick_type_const_dims(t, dim);
+}
+
+/* The factor, or what it is the transpose of. */
+static wick_value sums_factor(const wick_builder *b, uint32_t begin, wick_value v, bool *turned)
+{
+  const wick_node *n = sums_node(b, begin, v);
+  *turned = n && n->op == WICK_OP_transpose;
+  return *turned ? n->in[0] : v;
+}
+
+bool wick_loop_sum_of(const wick_loop_run *run, const wick_builder *b, uint32_t begin, wick_value v,
+                      wick_loop_sum *out)
+{
+  int64_t x[WICK_MAX_RANK], y[WICK_MAX_RANK];
+  *out = (wick_loop_sum){.nmove = 0};
+  const wick_node *n = sums_node(b, begin, v);
+  for (; n && (n->op == WICK_OP_reshape || n->op == WICK_OP_transpose) &&
+         out->nmove < WICK_COUNT(out->move);
+       n = sums_node(b, begin, n->in[0]))
+    out->move[out->nmove++] = *n;
+  if (b->status || !n || n->op != WICK_OP_matmul || !sums_matrix(b, n->in[0], x) ||
+      !sums_matrix(b, n->in[1], y))
+    return false;
+  int64_t factors = x[1] * (x[0] + y[1]),
+          nbytes = (int64_t)wick_elem_bytes(wick_built_info(b, v)->elem, 1);
+  if (factors * SUMS_LESS > x[0] * y[1] || factors > SUMS_BYTES / nbytes / run->room) return false;
+  for (uint32_t k = 0; k < 2; k++)
+    out->factor[k] = sums_factor(b, begin, n->in[k], &out->turned[k]);
+  return true;
+}
+
+/* All rows side by side: [steps * k, n] from [steps, k, n], or [steps, n, k] if they are turned. */
+static wick_value sums_side(wick_builder *b, wick_value rows, bool turned)
+{
+  static const int64_t perm[3] = {0, 2, 1};
+  if (turned) rows = wick_grad_transpose(b, rows, 3, perm);
+  if (b->status) return rows;
+  const wick_type_info *t = wick_built_info(b, rows);
+  wick_dim dim[2] = {wick_dim_mul(b->module->dims, t->dim[0], t->dim[1]), t->dim[2]};
+  return wick_grad_reshape(b, rows, 2, dim);
+}
+
+wick_value wick_loop_summed(wick_builder *b, const wick_loop_sum *s, const wick_value *rows)
+{
+  wick_value left = sums_side(b, rows[0], !s->turned[0]),
+             right = sums_side(b, rows[1], s->turned[1]);
+  wick_value v = wick_build2(b, WICK_OP_matmul, wick_grad_swap(b, left), right);
+  for (uint32_t k = s->nmove; k-- > 0 && !b->status;)
+    v = wick_build(b, s->move[k].op, 1, &v, s->move[k].attr, 0, NULL);
+  return v;
+}

@@ -1,0 +1,43 @@
+/* Inside the resize row: attributes, and the coordinates of the result's elements in x. Only
+ * resize*.c include this. */
+#ifndef WICK_OPS_IMAGE_RESIZE_H
+#define WICK_OPS_IMAGE_RESIZE_H
+
+#include "ir/op.h"
+
+enum {
+  RESIZE_SHAPE,
+  RESIZE_SCALE,
+  RESIZE_MODE,
+  RESIZE_COORDINATES,
+  RESIZE_NEAREST,
+  RESIZE_CUBIC,
+  RESIZE_EXCLUDE,
+  RESIZE_ANTIALIAS,
+  RESIZE_ROI,
+  RESIZE_OUTSIDE
+};
+enum { RESIZE_IS_NEAREST, RESIZE_IS_LINEAR, RESIZE_IS_CUBIC };
+enum {
+  RESIZE_HALF_PIXEL,
+  RESIZE_HALF_PIXEL_SYMMETRIC,
+  RESIZE_PYTORCH_HALF_PIXEL,
+  RESIZE_ALIGN_CORNERS,
+  RESIZE_ASYMMETRIC,
+  RESIZE_CROP,
+  RESIZE_TF_HALF_PIXEL
+};
+enum { RESIZE_PREFER_FLOOR, RESIZE_PREFER_CEIL, RESIZE_FLOOR, RESIZE_CEIL };
+
+wick_status wick_resize_ref(wick_ref *c);
+void wick_resize_compute(const wick_compute *c);
+
+/* The scale of axis k as an exact fraction: what is given, as an f32, else the sizes' ratio. */
+typedef struct wick_ratio {
+  wick_dim over, under;
+} wick_ratio;
+wick_ratio wick_resize_scale(const wick_attr *attr, uint32_t k, wick_dim in, wick_dim out);
+/* Nothing happens along axis k. */
+bool wick_resize_keeps(const wick_attr *attr, uint32_t k, wick_dim in, wick_dim out);
+
+#endif

@@ -1,0 +1,309 @@
+/* Convolutions and matrix products of bytes: i32 sums of products of (x - zero point), for x of 8
+ * bits and constant weights that fit in 8 bits.
+ *
+ * The sums are those of x itself. The contribution of the zero point depends only on the weights:
+ * it is a constant, added to the bias. If the target's dot products expect the other signedness of
+ * x, the upper bit of x is flipped, which shifts x and the zero point by 128. Exact. */
+#include <string.h>
+
+#include "ir/element.h"
+#include "ops/layout/layout.h"
+
+typedef struct layout_bytes {
+  const wick_node *n;
+  wick_value x;  /* of 8 bits */
+  wick_value by; /* a zero point that is not constant, or 0 */
+  int64_t zero;  /* one that is */
+  const int32_t *w;
+  const wick_constant *bias;
+  const char *name;
+  const wick_dot *dot; /* NULL: none */
+  int64_t k;
+  bool turn;                 /* x has the other signedness */
+  int64_t wd[WICK_MAX_RANK]; /* as plain */
+  bool depthwise;
+  wick_order in, out;
+  wick_runs runs;
+} layout_bytes;
+
+/* ---- what is a product of bytes ---- */
+
+static const wick_node *layout_bytes_def(const wick_layouts *s, wick_value v, wick_opcode op)
+{
+  uint32_t d = v.id ? s->definer[v.id] : UINT32_MAX;
+  return d != UINT32_MAX && s->c.f->node[d].op == op ? &s->c.f->node[d] : NULL;
+}
+
+/* The one number that an integer constant is. */
+static bool layout_bytes_number(const wick_layouts *s, wick_value v, int64_t *out)
+{
+  const wick_node *n = layout_bytes_def(s, v, WICK_OP_const);
+  const wick_constant *k = wick_layout_constant(s, v);
+  const wick_type_info *t = wick_layout_info(s, v);
+  if (!n || !wick_dim_is(wick_type_numel(s->c.f->module, wick_type_of(s->c.f, v)), 1)) return false;
+  if (!k && n->attr[0].imm.constant) return false;
+  *out = k ? wick_load_int(t->elem, k->data, 0) : n->attr[0].imm.i;
+  return true;
+}
+
+/* n's first operand: a cast of bytes, perhaps less a number. */
+static bool layout_bytes_x(const wick_layouts *s, layout_bytes *v)
+{
+  const wick_node *sub = layout_bytes_def(s, v->n->in[0], WICK_OP_sub),
+                  *cast = layout_bytes_def(s, sub ? sub->in[0] : v->n->in[0], WICK_OP_cast);
+  if (!cast) return false;
+  wick_elem e = wick_layout_info(s, cast->in[0])->elem;
+  v->x = cast->in[0];
+  if (sub && !layout_bytes_number(s, sub->in[1], &v->zero)) v->by = sub->in[1];
+  return (e == WICK_U8 || e == WICK_I8) && v->zero >= -128 && v->zero <= 255;
+}
+
+static bool layout_bytes_of(const wick_layouts *s, const wick_node *n, layout_bytes *v)
+{
+  const wick_constant *w = wick_layout_constant(s, n->in[1]);
+  *v = (layout_bytes){.n = n, .k = 1};
+  if (!w || wick_layout_info(s, n->in[0])->elem != WICK_I32 || !layout_bytes_x(s, v)) return false;
+  v->w = w->data, v->name = w->name;
+  if (!wick_type_const_dims(wick_layout_info(s, n->in[1]), v->wd)) return false;
+  for (uint64_t i = 0; i < w->nbytes / 4; i++)
+    if (v->w[i] < -128 || v->w[i] > 127) return false;
+  return true;
+}
+
+/* The target's dot product: of x as it is, or of x turned over. */
+static void layout_bytes_dot(const wick_layouts *s, layout_bytes *v)
+{
+  enum { BYTES = 4 };
+  wick_elem own = wick_layout_info(s, v->x)->elem, other = own == WICK_U8 ? WICK_I8 : WICK_U8;
+  const wick_dot *as_is = wick_target_dot(s->target, own, WICK_I8, BYTES),
+                 *turned = wick_target_dot(s->target, other, WICK_I8, BYTES);
+  v->turn = turned && (!as_is || (as_is->pairs && !turned->pairs));
+  v->dot = v->turn ? turned : as_is;
+  v->k = v->dot ? BYTES : 1;
+  if (v->turn) v->zero += other == WICK_U8 ? 128 : -128;
+}
+
+static wick_value layout_bytes_turned(wick_layouts *s, const layout_bytes *v, wick_value x)
+{
+  if (!v->turn || s->c.b.status) return x;
+  wick_module *m = s->c.f->module;
+  wick_type want = wick_type_with_elem(m, wick_built_type(&s->c.b, x), v->dot->x);
+  x = wick_build(&s->c.b, WICK_OP_bitcast, 1, &x, NULL, 1, &want);
+  wick_type one = wick_type_tensor(m, v->dot->x, 0, NULL);
+  wick_value top = wick_build_const(&s->c.b, one, 0, v->dot->x == WICK_U8 ? 128 : -128);
+  return wick_build2(&s->c.b, WICK_OP_bit_xor, x, top);
+}
+
+/* Room for new weights, zeros. */
+static int8_t *layout_bytes_room(wick_layouts *s, uint32_t rank, const int64_t *dim, uint64_t each)
+{
+  for (uint32_t i = 0; i < rank; i++) each *= (uint64_t)dim[i];
+  int8_t *room = wick_arena_alloc(&s->c.f->module->mem, each, 64);
+  memset(room, 0, each);
+  return room;
+}
+
+/* ---- convolutions ---- */
+
+/* Each channel by itself: [blocks, R, S, c]. */
+static wick_value layout_bytes_by_channel(wick_layouts *s, const layout_bytes *v)
+{
+  int64_t b = s->block, area = v->wd[2] * v->wd[3],
+          dim[4] = {wick_order_places(&v->in) / b, v->wd[2], v->wd[3], b};
+  int32_t *out = (int32_t *)(void *)layout_bytes_room(s, 4, dim, 4);
+  for (int64_t o = 0; o < v->wd[0]; o++) {
+    int64_t place = wick_order_place(&v->in, o);
+    for (int64_t i = 0; i < area; i++)
+      out[(place / b * area + i) * b + place % b] = v->w[o * area + i];
+  }
+  return wick_layout_new_constant(s, v->name, WICK_I32, out, 4, dim);
+}
+
+/* Columns that a dot product takes at once, for how many outputs next to each other: a power of
+ * two, so that tiles are whole groups of them. */
+typedef struct layout_bytes_spread {
+  int64_t groups, phases;
+} layout_bytes_spread;
+
+static layout_bytes_spread layout_bytes_phases(const layout_bytes *v, int64_t stride)
+{
+  layout_bytes_spread p = {wick_ceildiv_i64(v->wd[3], v->k), 1};
+  while ((2 * p.phases - 1) * stride + v->wd[3] <= p.groups * v->k) p.phases *= 2;
+  return p;
+}
+
+/* Each channel by itself, its columns in dot products: [blocks, R, phases, groups, c, k]. */
+static wick_value layout_bytes_by_columns(wick_layouts *s, const layout_bytes *v, int64_t stride)
+{
+  layout_bytes_spread p = layout_bytes_phases(v, stride);
+  int64_t b = s->block, k = v->k, rows = v->wd[2], taps = v->wd[3],
+          dim[6] = {wick_order_places(&v->in) / b, rows, p.phases, p.groups, b, k};
+  int8_t *out = layout_bytes_room(s, 6, dim, 1);
+  for (int64_t o = 0; o < v->wd[0]; o++)
+    for (int64_t at = 0; at < rows * p.phases * taps; at++) {
+      int64_t place = wick_order_place(&v->in, o), tap = at % taps, e = at / taps % p.phases,
+              r = at / taps / p.phases, column = e * stride + tap,
+              to =
+                  (((place / b * rows + r) * p.phases + e) * p.groups + column / k) * b + place % b;
+      out[to * k + column % k] = (int8_t)v->w[(o * rows + r) * taps + tap];
+    }
+  return wick_layout_new_constant(s, v->name, WICK_I8, out, 6, dim);
+}
+
+/* Along runs: [OB, runs, R, S, length / k, co, k]; without the last where k is 1. */
+static wick_value layout_bytes_by_runs(wick_layouts *s, const layout_bytes *v)
+{
+  int64_t b = s->block, k = v->k, area = v->wd[2] * v->wd[3], n = v->runs.n,
+          groups = wick_ceildiv_i64(v->runs.length, k);
+  int64_t dim[7] = {wick_order_places(&v->out) / b, n, v->wd[2], v->wd[3], groups, b, k};
+  int8_t *out = layout_bytes_room(s, 7, dim, 1);
+  wick_dims *t = s->c.f->module->dims;
+  for (int64_t q = 0; q < n; q++)
+    for (int64_t j = 0; j < groups * k; j++) {
+      int64_t first = wick_runs_first(t, &v->runs, wick_dim_const(0), wick_dim_const(q)).v,
+              c = wick_order_channel(&v->in, first + j);
+      for (int64_t o = 0; c >= 0 && o < v->wd[0]; o++) {
+        int64_t place = wick_order_place(&v->out, o),
+                to = (((place / b * n + q) * area * groups + j / k) * b + place % b) * k + j % k;
+        const int32_t *from = v->w + (o * v->wd[1] + c) * area;
+        for (int64_t i = 0; i < area; i++) out[to + i * groups * b * k] = (int8_t)from[i];
+      }
+    }
+  return wick_layout_new_constant(s, v->name, WICK_I8, out, k > 1 ? 7 : 6, dim);
+}
+
+/* The bias and the zero point's share, [1, blocks, 1, 1, block]; 0 where all are 0. */
+static wick_value layout_bytes_shares(wick_layouts *s, const layout_bytes *v)
+{
+  int64_t each = v->wd[1] * v->wd[2] * v->wd[3], b = s->block,
+          dim[5] = {1, wick_order_places(&v->out) / b, 1, 1, b};
+  int32_t *out = (int32_t *)(void *)layout_bytes_room(s, 5, dim, 4);
+  bool any = false;
+  for (int64_t o = 0; o < v->wd[0]; o++) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < each; i++) sum += v->w[o * each + i];
+    int64_t share = (v->bias ? ((const int32_t *)v->bias->data)[o] : 0) - v->zero * sum;
+    out[wick_order_place(&v->out, o)] = (int32_t)(uint32_t)(uint64_t)share;
+    any = any || share;
+  }
+  return any ? wick_layout_new_constant(s, v->name, WICK_I32, out, 5, dim) : (wick_value){0};
+}
+
+/* The orders: x as it is packed, or is to be: few channels in blocks of one dot product. */
+static bool layout_bytes_orders(const wick_layouts *s, layout_bytes *v)
+{
+  const wick_order *own = wick_layout_order(s, v->x), *next = wick_layout_wanted(s, v->n);
+  int64_t c = wick_layout_info(s, v->x)->dim[1].v, o = v->wd[0], group = v->n->attr[3].i;
+  v->depthwise = group > 1 && group == c && o == c && v->wd[1] == 1;
+  if (group > 1 && !v->depthwise) return false;
+  bool apart = v->n->attr[2].n && (v->n->attr[2].ints[0] != 1 || v->n->attr[2].ints[1] != 1);
+  if (!v->depthwise || !apart) layout_bytes_dot(s, v);
+  bool few = !own && !v->depthwise && v->k > 1 && 2 * c < s->block;
+  v->in = own ? *own : wick_order_make(c, 1, few ? v->k : s->block, false);
+  v->out = v->depthwise ? v->in : wick_order_make(o, 1, s->block, false);
+  if (v->depthwise) return v->in.block == s->block;
+  if (next && next->block == s->block &&
+      4 * wick_order_places(next) <= 5 * wick_order_places(&v->out))
+    v->out = *next;
+  return wick_runs_of(&v->in, 1, &v->runs);
+}
+
+static wick_value layout_bytes_depthwise(wick_layouts *s, const layout_bytes *v, wick_value x)
+{
+  const wick_node *n = v->n;
+  wick_attr a[WICK_MAX_ATTR] = {n->attr[0], n->attr[1], {.i = v->wd[3]}, {.i = v->zero}};
+  wick_value in[2] = {x, layout_bytes_by_columns(s, v, n->attr[0].n ? n->attr[0].ints[1] : 1)};
+  return wick_build(&s->c.b, WICK_OP_depthwise_packed, 2, in, a, 0, NULL);
+}
+
+static wick_value layout_bytes_conv(wick_layouts *s, const layout_bytes *v, wick_value x)
+{
+  wick_attr a[WICK_MAX_ATTR] = {{0}};
+  memcpy(a, v->n->attr, 4 * sizeof *a); /* stride, pad, dilation, group */
+  bool places = !v->depthwise && wick_order_places(&v->in) != v->in.channels;
+  a[4].i = places ? v->in.channels : 0;
+  a[5].i = places ? v->in.parts : 1;
+  a[6].i = places && v->in.shuffled;
+  for (uint32_t i = 0; i < a[1].n; i++)
+    if (a[1].ints[i]) a[7].i = v->zero;
+  wick_value in[2] = {x, v->depthwise ? layout_bytes_by_channel(s, v) : layout_bytes_by_runs(s, v)};
+  return wick_build(&s->c.b, WICK_OP_conv_packed, 2, in, a, 0, NULL);
+}
+
+bool wick_layout_conv_bytes(wick_layouts *s, const wick_node *n)
+{
+  layout_bytes v;
+  if (!layout_bytes_of(s, n, &v) || v.by.id || !wick_layout_is_image(s, v.x)) return false;
+  if (n->nin > 2 && n->in[2].id && !(v.bias = wick_layout_constant(s, n->in[2]))) return false;
+  if (!layout_bytes_orders(s, &v)) return false;
+  wick_value x = layout_bytes_turned(s, &v, wick_layout_pack(s, v.x, &v.in)),
+             y = v.depthwise && v.dot ? layout_bytes_depthwise(s, &v, x)
+                                      : layout_bytes_conv(s, &v, x),
+             share = layout_bytes_shares(s, &v);
+  if (share.id) y = wick_build2(&s->c.b, WICK_OP_add, y, share);
+  wick_layout_set(s, n, y, &v.out);
+  return true;
+}
+
+/* ---- products of matrices ---- */
+
+/* A zero point that a run gives is one for all, or one for each row. */
+static bool layout_bytes_rows(const wick_layouts *s, const layout_bytes *v)
+{
+  const wick_type_info *t = v->by.id ? wick_layout_info(s, v->by) : NULL;
+  return !t || t->rank == 0 || wick_dim_is(t->dim[t->rank - 1], 1);
+}
+
+/* The sums of columns, `times` each: in blocks, [NB, v]. */
+static wick_value layout_bytes_columns(wick_layouts *s, const layout_bytes *v, int64_t width,
+                                       int64_t times)
+{
+  int64_t dim[2] = {wick_ceildiv_i64(v->wd[1], width), width};
+  int32_t *out = (int32_t *)(void *)layout_bytes_room(s, 2, dim, 4);
+  for (int64_t j = 0; j < v->wd[1]; j++) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < v->wd[0]; i++) sum += v->w[i * v->wd[1] + j];
+    out[j] = (int32_t)(uint32_t)(uint64_t)(sum * times);
+  }
+  return wick_layout_new_constant(s, v->name, WICK_I32, out, 2, dim);
+}
+
+/* [NB, K / k, v, k]; without the last where k is 1. */
+static wick_value layout_bytes_matrix(wick_layouts *s, const layout_bytes *v, int64_t width)
+{
+  int64_t k = v->k, dim[4] = {wick_ceildiv_i64(v->wd[1], width), v->wd[0] / k, width, k};
+  int8_t *out = layout_bytes_room(s, 4, dim, 1);
+  for (int64_t i = 0; i < v->wd[0]; i++)
+    for (int64_t j = 0; j < v->wd[1]; j++)
+      out[((j / width * dim[1] + i / k) * width + j % width) * k + i % k] =
+          (int8_t)v->w[i * v->wd[1] + j];
+  return wick_layout_new_constant(s, v->name, WICK_I8, out, k > 1 ? 4 : 3, dim);
+}
+
+bool wick_layout_matmul_bytes(wick_layouts *s, const wick_node *n)
+{
+  layout_bytes v;
+  wick_builder *b = &s->c.b;
+  if (!layout_bytes_of(s, n, &v) || !layout_bytes_rows(s, &v)) return false;
+  const wick_type_info *x = wick_layout_info(s, v.x), *w = wick_layout_info(s, n->in[1]);
+  if (w->rank != 2 || x->rank < 2 || v.wd[1] < s->block) return false;
+  layout_bytes_dot(s, &v);
+  if (v.wd[0] % v.k) return false;
+  int64_t width = wick_layout_matmul_width(s, x, v.wd[1]);
+  wick_value in[2] = {layout_bytes_turned(s, &v, wick_layout_plain(s, v.x)),
+                      layout_bytes_matrix(s, &v, width)};
+  wick_value y = wick_build(b, WICK_OP_matmul_packed, 2, in, NULL, 0, NULL);
+  if (v.zero) y = wick_build2(b, WICK_OP_add, y, layout_bytes_columns(s, &v, width, -v.zero));
+  if (v.by.id) {
+    wick_value by = wick_layout_plain(s, v.by), sums = layout_bytes_columns(s, &v, width, 1);
+    const wick_type_info *t = wick_layout_info(s, v.by);
+    wick_dim dim[WICK_MAX_RANK];
+    for (uint32_t i = 0; i < t->rank; i++) dim[i] = t->dim[i];
+    dim[t->rank] = wick_dim_const(1);
+    wick_attr shape = {.n = t->rank + 1, .dims = dim}; /* behind the rows there are two axes now */
+    if (t->rank) by = wick_build(b, WICK_OP_reshape, 1, &by, &shape, 0, NULL);
+    y = wick_build2(b, WICK_OP_sub, y, wick_build2(b, WICK_OP_mul, by, sums));
+  }
+  wick_layout_set_columns(s, n, y, width);
+  return true;
+}

@@ -1,0 +1,143 @@
+/* Operators on packed images that look at positions or move channels: concatenations, pools,
+ * reductions over whole images, channel shuffles. */
+#include <string.h>
+
+#include "ops/layout/layout.h"
+
+/* ---- joins ---- */
+
+/* The order of operand `v` in a join along channels whose result has parts of that size; 0: one
+ * part, of whole blocks. False where it cannot have one. */
+static bool layout_join_each(const wick_layouts *s, wick_value v, int64_t part, wick_order *o)
+{
+  int64_t channels = wick_layout_info(s, v)->dim[1].v;
+  if (channels % (part ? part : s->block)) return false;
+  *o = wick_order_make(channels, part ? channels / part : 1, s->block, false);
+  return true;
+}
+
+/* Channels that are moved to have all operands in parts of that size; -1: it cannot be. */
+static int64_t layout_join_cost(const wick_layouts *s, const wick_node *n, int64_t part)
+{
+  int64_t cost = 0;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    wick_order each;
+    const wick_order *own = wick_layout_order(s, n->in[k]);
+    if (!layout_join_each(s, n->in[k], part, &each)) return -1;
+    if (!own || !wick_order_eq(own, &each)) cost += each.channels * (own ? 2 : 1);
+  }
+  return cost;
+}
+
+/* Along channels the operands lie one behind another: in whole blocks, or in parts of a size that
+ * one of them has, whichever moves the fewest channels. *part: that size, or 0. */
+static bool layout_join_channels(const wick_layouts *s, const wick_node *n, int64_t *part)
+{
+  int64_t best = layout_join_cost(s, n, 0);
+  *part = 0;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    const wick_order *own = wick_layout_order(s, n->in[k]);
+    int64_t cost = own ? layout_join_cost(s, n, wick_order_part(own)) : -1;
+    bool larger = own && wick_order_part(own) > *part && *part;
+    if (cost < 0 || (best >= 0 && (cost > best || (cost == best && !larger)))) continue;
+    best = cost, *part = wick_order_part(own);
+  }
+  return best >= 0;
+}
+
+bool wick_layout_join(wick_layouts *s, const wick_node *n)
+{
+  bool any = false, channels = n->attr[0].i == 1;
+  int64_t part = 0;
+  wick_order o = {0};
+  if (!wick_layout_is_image(s, n->first) || !n->attr[0].i || (channels && n->op != WICK_OP_concat))
+    return false;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    if (s->packed[n->in[k].id].columns) return false;
+    const wick_order *own = wick_layout_order(s, n->in[k]);
+    if (own && !any) o = *own;
+    any = any || own;
+  }
+  if (!any || (channels && !layout_join_channels(s, n, &part))) return false;
+  wick_value *in = wick_new(s->mem, wick_value, n->nin);
+  for (uint32_t k = 0; k < n->nin; k++) {
+    wick_order each = o;
+    if (channels) layout_join_each(s, n->in[k], part, &each);
+    in[k] = wick_layout_pack(s, n->in[k], &each);
+  }
+  if (channels) {
+    int64_t all = wick_layout_info(s, n->first)->dim[1].v;
+    o = wick_order_make(all, part ? all / part : 1, s->block, false);
+  }
+  wick_layout_set(s, n, wick_build(&s->c.b, n->op, n->nin, in, n->attr, 0, NULL), &o);
+  return true;
+}
+
+/* ---- pools ---- */
+
+/* A list of an attribute per spatial dimension, begins then ends where `halves` is 2, with a
+ * dimension more of value `more`. */
+static wick_attr layout_longer(wick_layouts *s, wick_attr a, uint32_t halves, int64_t more)
+{
+  if (!a.n) return a;
+  uint32_t half = a.n / halves;
+  int64_t *ints = wick_new(s->mem, int64_t, a.n + halves);
+  for (uint32_t h = 0; h < halves; h++) {
+    memcpy(ints + h * (half + 1), a.ints + h * half, half * sizeof *ints);
+    ints[h * (half + 1) + half] = more;
+  }
+  return (wick_attr){.n = a.n + halves, .ints = ints};
+}
+
+bool wick_layout_pool(wick_layouts *s, const wick_node *n)
+{
+  if (n->nout != 1 || !wick_layout_is_image(s, n->in[0])) return false;
+  /* windows of plain images have lanes that lie apart, or begin anywhere */
+  if (!wick_layout_order(s, n->in[0]) && wick_layout_info(s, n->in[0])->dim[1].v < s->block)
+    return false;
+  wick_attr a[WICK_MAX_ATTR];
+  memcpy(a, n->attr, n->nattr * sizeof *a);
+  a[0] = layout_longer(s, a[0], 1, 1);
+  a[1] = layout_longer(s, a[1], 2, 0);
+  a[2] = layout_longer(s, a[2], 1, 1);
+  a[3] = layout_longer(s, a[3], 1, 1);
+  wick_order o;
+  wick_value x = wick_layout_packed(s, n->in[0], &o);
+  wick_layout_set(s, n, wick_build(&s->c.b, n->op, 1, &x, a, 0, NULL), &o);
+  return true;
+}
+
+/* ---- reductions ---- */
+
+bool wick_layout_reduce(wick_layouts *s, const wick_node *n)
+{
+  static const int64_t places[2] = {2, 3};
+  const wick_order *o = wick_layout_order(s, n->in[0]);
+  wick_attr a[2] = {{.n = 2, .ints = places}, n->attr[1]};
+  if (!o || !wick_layout_is_image(s, n->in[0]) || !wick_layout_is_image(s, n->first)) return false;
+  if (n->attr[0].n != 2) return false;
+  for (uint32_t k = 0; k < 2; k++) {
+    int64_t axis = n->attr[0].ints[k];
+    if ((axis < 0 ? axis + 4 : axis) < 2) return false;
+  }
+  bool sums = n->op == WICK_OP_reduce_mean || n->op == WICK_OP_reduce_sum;
+  if (wick_order_places(o) != o->channels && !sums) return false;
+  wick_value y = wick_build(&s->c.b, n->op, 1, &s->packed[n->in[0].id].v, a, 0, NULL);
+  wick_layout_set(s, n, y, o);
+  return true;
+}
+
+/* ---- shuffles ---- */
+
+/* Parts that are the shuffle's groups: the same memory, in another order. */
+bool wick_layout_shuffle(wick_layouts *s, const wick_node *n)
+{
+  const wick_order *own = wick_layout_order(s, n->in[0]);
+  int64_t groups = n->attr[1].i;
+  if (!own || n->attr[0].i != 1 || own->shuffled) return false;
+  wick_order o = wick_order_make(own->channels, groups, s->block, false);
+  if (!wick_order_eq(&o, own)) return false;
+  o.parts = groups, o.shuffled = true;
+  wick_layout_set(s, n, s->packed[n->in[0].id].v, &o);
+  return true;
+}

@@ -1,0 +1,252 @@
+/* Element-wise operators on packed images, and on matrices in blocks of columns. */
+#include <math.h>
+#include <string.h>
+
+#include "ops/elementwise/scalar.h"
+#include "ops/layout/layout.h"
+
+enum { SCALAR_MOST = 8 }; /* operands */
+
+/* ---- images ---- */
+
+static bool layout_scalar_full(const wick_layouts *s, const wick_node *n, wick_value v)
+{
+  wick_type own = wick_type_of(s->c.f, v), result = wick_type_of(s->c.f, n->first);
+  wick_elem e = wick_layout_info(s, n->first)->elem;
+  return wick_type_eq(wick_type_with_elem(s->c.f->module, own, e), result);
+}
+
+static bool layout_scalar_one(const wick_layouts *s, wick_value v)
+{
+  return wick_dim_is(wick_type_numel(s->c.f->module, wick_type_of(s->c.f, v)), 1);
+}
+
+/* An image that n repeats along rows, columns or images: it packs as n's result does. */
+static bool layout_scalar_repeats(const wick_layouts *s, const wick_node *n, wick_value v)
+{
+  return wick_layout_is_image(s, v) && !layout_scalar_full(s, n, v) &&
+         wick_dim_eq(wick_layout_info(s, v)->dim[1], wick_layout_info(s, n->first)->dim[1]) &&
+         !wick_layout_constant(s, v) && !layout_scalar_one(s, v);
+}
+
+/* An image of one channel that n repeats along channels: it needs no packing. */
+static bool layout_scalar_thin(const wick_layouts *s, const wick_node *n, wick_value v)
+{
+  return wick_layout_is_image(s, v) && !layout_scalar_one(s, v) &&
+         wick_dim_is(wick_layout_info(s, v)->dim[1], 1) &&
+         !wick_dim_is(wick_layout_info(s, n->first)->dim[1], 1);
+}
+
+static wick_value layout_scalar_thin_build(wick_layouts *s, wick_value v)
+{
+  const wick_dim *d = wick_layout_info(s, v)->dim, one = wick_dim_const(1),
+                 dim[5] = {d[0], one, d[2], d[3], one};
+  wick_value plain = wick_layout_plain(s, v);
+  wick_attr a = {.n = 5, .dims = dim};
+  return wick_build(&s->c.b, WICK_OP_reshape, 1, &plain, &a, 0, NULL);
+}
+
+/* What an operand holds where an image in order o has no channel: 0 in constants along channels, a
+ * number everywhere; false where that is not known. */
+static bool layout_scalar_hole(const wick_layouts *s, const wick_node *n, wick_value v,
+                               const wick_order *o, wick_scalar *out)
+{
+  uint32_t d = s->definer[v.id];
+  const wick_constant *data = wick_layout_constant(s, v);
+  const wick_order *own = wick_layout_order(s, v);
+  *out = (wick_scalar){.i = 0};
+  if (layout_scalar_thin(s, n, v)) return false;
+  bool image = layout_scalar_full(s, n, v) || layout_scalar_repeats(s, n, v);
+  if (image && own && wick_order_eq(own, o)) *out = s->packed[v.id].hole;
+  if (layout_scalar_full(s, n, v) || !layout_scalar_one(s, v)) return true;
+  if (d == UINT32_MAX || s->c.f->node[d].op != WICK_OP_const) return false;
+  const wick_imm *imm = &s->c.f->node[d].attr[0].imm;
+  if (imm->constant && !data) return false;
+  wick_elem e = wick_layout_info(s, v)->elem;
+  if (data)
+    *out = wick_load_elem(e, data->data, 0);
+  else if (wick_elem_is_float(e))
+    out->f = imm->f;
+  else
+    out->i = imm->i;
+  return true;
+}
+
+/* Nobody sees all places of n's result but element-wise rows. */
+static bool layout_scalar_alone(const wick_layouts *s, const wick_node *n)
+{
+  uint32_t v = n->first.id;
+  for (uint32_t i = s->uses.first[v]; i < s->uses.first[v + 1]; i++) {
+    const wick_node *user = &s->c.f->node[s->uses.use[i]];
+    if (!wick_op_of(user)->scalar || user->nout != 1 || !wick_layout_is_image(s, user->first))
+      return false;
+  }
+  return true;
+}
+
+/* What the row makes of places without a channel; false where they would have to hold 0, and do
+ * not. */
+static bool layout_scalar_holes(const wick_layouts *s, const wick_node *n, const wick_order *o,
+                                wick_scalar *out)
+{
+  const wick_op *op = wick_op_of(n);
+  wick_scalar in[SCALAR_MOST] = {{0}};
+  *out = (wick_scalar){.i = 0};
+  if (wick_order_places(o) == o->channels) return true;
+  bool select = op->scalar == WICK_RULE_SELECT;
+  wick_elem from = wick_layout_info(s, n->in[select])->elem,
+            to = wick_layout_info(s, n->first)->elem;
+  /* what may fail does so for integers: by 0, say, where there is no channel */
+  if (!op->eval || (op->effect != WICK_PURE && !wick_elem_is_float(from))) return false;
+  for (uint32_t k = 0; k < n->nin; k++)
+    if (!n->in[k].id || !layout_scalar_hole(s, n, n->in[k], o, &in[k])) return false;
+  *out = wick_eval_scalar(n->op, n->attr, from, to, in);
+  bool zero = wick_elem_is_float(to) ? out->f == 0 : out->i == 0;
+  return zero || (layout_scalar_alone(s, n) && (!wick_elem_is_float(to) || isfinite(out->f)));
+}
+
+/* A constant that varies along the channels alone. */
+static const wick_constant *layout_scalar_channels(const wick_layouts *s, wick_value v,
+                                                   int64_t channels)
+{
+  const wick_constant *k = wick_layout_constant(s, v);
+  const wick_type_info *t = k ? wick_type_get(s->c.f->module, k->type) : NULL;
+  int64_t dim[WICK_MAX_RANK];
+  if (!t || t->rank < 3 || t->rank > 4 || !wick_type_const_dims(t, dim)) return NULL;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (dim[i] != (i + 3 == t->rank ? channels : 1)) return NULL;
+  return k;
+}
+
+/* Moves over the image that it costs to have all operands in order o. */
+static uint32_t layout_scalar_cost(const wick_layouts *s, const wick_node *n, const wick_order *o)
+{
+  uint32_t cost = 0;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    wick_value v = n->in[k];
+    if (!v.id || layout_scalar_one(s, v) || !layout_scalar_full(s, n, v)) continue;
+    const wick_order *own = wick_layout_order(s, v);
+    const wick_packed *second = &s->second[v.id];
+    bool there = own && wick_order_eq(own, o);
+    if (!there && !(second->v.id && wick_order_eq(&second->order, o)))
+      cost += s->c.to[v.id].id ? 1 : 2;
+  }
+  return cost;
+}
+
+/* The cheapest order that an operand has, of equal ones that with the fewest places; false where
+ * none is packed, or where one fits no order. */
+static bool layout_scalar_order(const wick_layouts *s, const wick_node *n, wick_order *o)
+{
+  bool any = false;
+  uint32_t cost = 0;
+  int64_t channels = wick_layout_info(s, n->first)->dim[1].v;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    wick_value v = n->in[k];
+    if (!v.id || layout_scalar_one(s, v)) continue;
+    if (!layout_scalar_full(s, n, v)) {
+      if (!layout_scalar_channels(s, v, channels) && !layout_scalar_repeats(s, n, v) &&
+          !layout_scalar_thin(s, n, v))
+        return false;
+      continue;
+    }
+    const wick_order *own = wick_layout_order(s, v);
+    uint32_t each = own ? layout_scalar_cost(s, n, own) : 0;
+    if (!own ||
+        (any && (each > cost || (each == cost && wick_order_places(own) >= wick_order_places(o)))))
+      continue;
+    *o = *own, cost = each, any = true;
+  }
+  return any;
+}
+
+/* The node on packed operands; the types that rows ask for are theirs. */
+static wick_value layout_scalar_build(wick_layouts *s, const wick_node *n, const wick_value *in)
+{
+  const wick_attr *attr = n->nattr ? n->attr : NULL;
+  if (!wick_op_of(n)->typed || s->c.b.status)
+    return wick_build(&s->c.b, n->op, n->nin, in, attr, 0, NULL);
+  wick_type want = wick_type_with_elem(s->c.f->module, wick_built_type(&s->c.b, in[0]),
+                                       wick_layout_info(s, n->first)->elem);
+  return wick_build(&s->c.b, n->op, n->nin, in, attr, 1, &want);
+}
+
+static bool layout_scalar_image(wick_layouts *s, const wick_node *n)
+{
+  wick_value in[SCALAR_MOST] = {{0}};
+  wick_order o;
+  wick_scalar hole;
+  if (!wick_layout_is_image(s, n->first) || !layout_scalar_order(s, n, &o) ||
+      !layout_scalar_holes(s, n, &o, &hole))
+    return false;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    wick_value v = n->in[k];
+    if (!v.id) continue;
+    if (layout_scalar_full(s, n, v) || layout_scalar_repeats(s, n, v))
+      in[k] = wick_layout_pack(s, v, &o);
+    else if (layout_scalar_one(s, v))
+      in[k] = wick_layout_plain(s, v);
+    else if (layout_scalar_thin(s, n, v))
+      in[k] = layout_scalar_thin_build(s, v);
+    else
+      in[k] = wick_layout_channels(s, layout_scalar_channels(s, v, o.channels), &o);
+  }
+  wick_layout_set(s, n, layout_scalar_build(s, n, in), &o);
+  s->packed[n->first.id].hole = hole;
+  return true;
+}
+
+/* ---- columns ---- */
+
+/* The one size of blocks among the operands, or 0. */
+static int64_t layout_scalar_width(const wick_layouts *s, const wick_node *n)
+{
+  int64_t v = 0;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    int64_t own = n->in[k].id ? s->packed[n->in[k].id].columns : 0;
+    if (own && v && v != own) return 0;
+    if (own) v = own;
+  }
+  return v;
+}
+
+/* An operand: blocks of columns, a number, or a constant row; 0 where it is none of them. */
+static wick_value layout_scalar_row(wick_layouts *s, const wick_node *n, wick_value v,
+                                    int64_t columns, int64_t width)
+{
+  const wick_type_info *t = wick_layout_info(s, v);
+  const wick_constant *row = wick_layout_constant(s, v);
+  wick_dim numel = wick_type_numel(s->c.f->module, wick_type_of(s->c.f, v));
+  if (s->packed[v.id].columns && layout_scalar_full(s, n, v)) return s->packed[v.id].v;
+  if (wick_dim_is(numel, 1)) return wick_layout_plain(s, v);
+  if (!row || !t->rank || !wick_dim_is(numel, columns) ||
+      !wick_dim_is(t->dim[t->rank - 1], columns))
+    return (wick_value){0};
+  int64_t packed[2] = {wick_ceildiv_i64(columns, width), width};
+  uint64_t room = wick_elem_bytes(t->elem, (uint64_t)(packed[0] * width)),
+           used = wick_elem_bytes(t->elem, (uint64_t)columns);
+  char *data = wick_arena_alloc(&s->c.f->module->mem, room, 64);
+  memcpy(data, row->data, used);
+  return wick_layout_new_constant(s, row->name, t->elem, data, 2, packed);
+}
+
+static bool layout_scalar_columns(wick_layouts *s, const wick_node *n)
+{
+  wick_value in[SCALAR_MOST] = {{0}};
+  int64_t width = layout_scalar_width(s, n);
+  const wick_type_info *r = wick_layout_info(s, n->first);
+  if (!width || r->rank < 2 || !wick_dim_is_const(r->dim[r->rank - 1])) return false;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    if (!n->in[k].id) continue;
+    in[k] = layout_scalar_row(s, n, n->in[k], r->dim[r->rank - 1].v, width);
+    if (!in[k].id) return false;
+  }
+  wick_layout_set_columns(s, n, layout_scalar_build(s, n, in), width);
+  return true;
+}
+
+bool wick_layout_scalar(wick_layouts *s, const wick_node *n)
+{
+  if (n->nout != 1 || n->nin > SCALAR_MOST) return false;
+  return layout_scalar_image(s, n) || layout_scalar_columns(s, n);
+}

@@ -1,0 +1,224 @@
+/* Softmax and its relatives along one axis. */
+#include <math.h>
+
+#include "ops/gradient/grad.h"
+#include "ops/ref.h"
+#include "ops/stage.h"
+#include "ops/tensor.h"
+
+static wick_status softmax_infer(wick_infer *c)
+{
+  const wick_type_info *x;
+  WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
+  return wick_infer_same(c);
+}
+
+/* One line of n elements, in place. */
+static void softmax_line(wick_opcode op, int64_t n, wick_scalar *x)
+{
+  int64_t best = 0;
+  double max = -(double)INFINITY, sum = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (isnan(x[i].f) ? !isnan(x[best].f) : x[i].f > x[best].f) best = i;
+    if (isnan(x[i].f) || x[i].f > max) max = x[i].f;
+    if (isnan(max)) break;
+  }
+  for (int64_t i = 0; i < n; i++) sum += exp(x[i].f - max);
+  for (int64_t i = 0; i < n; i++)
+    if (op == WICK_OP_softmax)
+      x[i].f = exp(x[i].f - max) / sum;
+    else if (op == WICK_OP_log_softmax)
+      x[i].f = x[i].f - max - log(sum);
+    else
+      x[i].f = i == best;
+}
+
+static wick_status softmax_ref(wick_ref *c)
+{
+  const wick_tensor *x = &c->in[0], *out = &c->out[0];
+  uint32_t axis = (uint32_t)c->attr[0].i;
+  int64_t n = x->dim[axis], outer = wick_ref_product(x, 0, axis),
+          inner = wick_ref_product(x, axis + 1, x->rank);
+  wick_scalar *line = wick_new(c->mem, wick_scalar, (size_t)n);
+  for (int64_t o = 0; o < outer; o++)
+    for (int64_t i = 0; i < inner; i++) {
+      uint64_t first = (uint64_t)(o * n * inner + i);
+      for (int64_t k = 0; k < n; k++)
+        line[k] = wick_load_elem(x->elem, x->data, first + (uint64_t)(k * inner));
+      softmax_line(c->op, n, line);
+      for (int64_t k = 0; k < n; k++)
+        wick_store_elem(out->elem, out->data, first + (uint64_t)(k * inner), line[k]);
+    }
+  return NULL;
+}
+
+/* ---- stages ---- */
+
+/* A fold over `axis`: its stage's type has the other dimensions, and elements of the arithmetic
+ * type. index: of the element of x, in the fold's axes; whole: of the stage's, in a map's axes. */
+typedef struct softmax_fold {
+  wick_axis axis[WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK];
+  wick_type type;
+  uint32_t n;
+} softmax_fold;
+
+static softmax_fold softmax_fold_of(const wick_compute *c, wick_elem e)
+{
+  wick_builder *b = c->b;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  wick_dim dim[WICK_MAX_RANK];
+  softmax_fold f = {.n = 0};
+  uint32_t at = (uint32_t)c->attr[0].i;
+  for (uint32_t k = 0; k < x->rank; k++) {
+    if (k == at) continue;
+    dim[f.n] = x->dim[k];
+    f.axis[f.n] = wick_make_axis(b, wick_str_printf(b->mem, "d%u", k), x->dim[k], false);
+    f.index[k] = f.axis[f.n++].sym;
+  }
+  f.type = wick_type_tensor(b->module, e, f.n, dim);
+  f.axis[f.n] = wick_make_axis(b, "c", x->dim[at], true);
+  f.index[at] = f.axis[f.n++].sym;
+  return f;
+}
+
+/* The place in a fold's result of the element at `index`. */
+static wick_value softmax_whole(wick_builder *b, wick_value stage, uint32_t axis, uint32_t rank,
+                                const wick_dim *index)
+{
+  wick_dim own[WICK_MAX_RANK];
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < rank; k++)
+    if (k != axis) own[n++] = index[k];
+  return wick_read(b, stage, own, 0, NULL, (wick_value){0});
+}
+
+/* x - max x at an index of x, in the arithmetic type. */
+static wick_value softmax_less(const wick_compute *c, wick_value max, const wick_dim *index)
+{
+  wick_builder *b = c->b;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  wick_value e = wick_build_cast(b, wick_read(b, c->in[0], index, 0, NULL, (wick_value){0}),
+                                 wick_stage_arith(x->elem));
+  return wick_build2(b, WICK_OP_sub, e,
+                     softmax_whole(b, max, (uint32_t)c->attr[0].i, x->rank, index));
+}
+
+/* exp(x - max x): a stage, which the sum and the result read. */
+static wick_value softmax_exp(const wick_compute *c, wick_value max, wick_elem acc)
+{
+  wick_builder *b = c->b;
+  wick_axis axis[WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK];
+  wick_type type = wick_type_with_elem(b->module, wick_built_type(b, c->in[0]), acc);
+  uint32_t n = wick_axes_of(b, type, axis);
+  for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
+  wick_map_begin(b, "exp", n, axis, 1, &type);
+  wick_value e = wick_build1(b, WICK_OP_exp, softmax_less(c, max, index));
+  return wick_map_end(b, 1, &e);
+}
+
+static void softmax_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  uint32_t at = (uint32_t)c->attr[0].i, rank = x->rank;
+  wick_elem acc = wick_stage_arith(x->elem);
+  wick_value none = {0}, exp = {0};
+  bool log = c->op == WICK_OP_log_softmax;
+  softmax_fold f = softmax_fold_of(c, acc);
+  wick_fold_begin(b, "max", f.n, f.axis, f.type, WICK_OP_max);
+  wick_value max =
+      wick_fold_end(b, wick_build_cast(b, wick_read(b, c->in[0], f.index, 0, NULL, none), acc));
+  if (!log) exp = softmax_exp(c, max, acc);
+  wick_fold_begin(b, "sum", f.n, f.axis, f.type, WICK_OP_add);
+  wick_value sum = wick_fold_end(b, log ? wick_build1(b, WICK_OP_exp, softmax_less(c, max, f.index))
+                                        : wick_read(b, exp, f.index, 0, NULL, none));
+  wick_axis axis[WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK];
+  wick_stage_map(c, 0, wick_ops[c->op]->name, axis);
+  for (uint32_t k = 0; k < rank; k++) index[k] = axis[k].sym;
+  wick_value s = softmax_whole(b, sum, at, rank, index), e;
+  if (log)
+    e = wick_build2(b, WICK_OP_sub, softmax_less(c, max, index), wick_build1(b, WICK_OP_log, s));
+  else
+    e = wick_build2(b, WICK_OP_div, wick_read(b, exp, index, 0, NULL, none), s);
+  if (!b->status) e = wick_build_cast(b, e, wick_type_get(b->module, c->out_type[0])->elem);
+  c->out[0] = wick_map_end(b, 1, &e);
+}
+
+static void hardmax_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  uint32_t at = (uint32_t)c->attr[0].i, rank = x->rank;
+  wick_elem elem = x->elem;
+  softmax_fold f = softmax_fold_of(c, WICK_I64);
+  wick_best state = wick_stage_best(b, "best", f.n, f.axis, 1, &f.type, elem);
+  wick_best element = {wick_read(b, c->in[0], f.index, 0, NULL, (wick_value){0}),
+                       wick_index(b, f.index[at])};
+  wick_best r = wick_stage_best_finish(b, state, element, (wick_value){0}, false, false);
+  wick_value best = wick_stage_end(b, r.at, f.type);
+  wick_axis axis[WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK];
+  wick_stage_map(c, 0, "hardmax", axis);
+  for (uint32_t k = 0; k < rank; k++) index[k] = axis[k].sym;
+  wick_value hit =
+      wick_build2(b, WICK_OP_eq, wick_index(b, index[at]), softmax_whole(b, best, at, rank, index));
+  hit = wick_build_cast(b, hit, elem);
+  c->out[0] = wick_map_end(b, 1, &hit);
+}
+
+static uint32_t softmax_along(const wick_attr *attr, uint32_t rank)
+{
+  (void)rank;
+  return 1u << attr[0].i;
+}
+
+const wick_op wick_op_softmax = {
+    .name = "softmax",
+    .doc = "exp(x - max x) / sum exp(x - max x) along `axis`. A 1-D slice that has NaN or +inf, "
+           "or only -inf, is all NaN",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"axis", WICK_ATTR_AXIS, -1, false, NULL, 0, 0}},
+    .level = WICK_GRAPH,
+    .elems = WICK_FLOATS,
+    .reduced_axes = softmax_along,
+    .infer = softmax_infer,
+    .ref = softmax_ref,
+    .compute = softmax_compute,
+    .grad = wick_grad_softmax,
+};
+
+const wick_op wick_op_log_softmax = {
+    .name = "log_softmax",
+    .doc = "x - max x - log(sum exp(x - max x)) along `axis`. A 1-D slice that has NaN or +inf, "
+           "or only -inf, is all NaN",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"axis", WICK_ATTR_AXIS, -1, false, NULL, 0, 0}},
+    .level = WICK_GRAPH,
+    .elems = WICK_FLOATS,
+    .reduced_axes = softmax_along,
+    .infer = softmax_infer,
+    .ref = softmax_ref,
+    .compute = softmax_compute,
+    .grad = wick_grad_log_softmax,
+};
+
+const wick_op wick_op_hardmax = {
+    .name = "hardmax",
+    .doc = "1 at the first largest element along `axis`, 0 elsewhere. If there is a NaN, the "
+           "first NaN counts as the largest",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"axis", WICK_ATTR_AXIS, -1, false, NULL, 0, 0}},
+    .level = WICK_GRAPH,
+    .elems = WICK_FLOATS,
+    .reduced_axes = softmax_along,
+    .infer = softmax_infer,
+    .ref = softmax_ref,
+    .compute = hardmax_compute,
+    .grad = wick_grad_zero,
+};

@@ -1,0 +1,21 @@
+/* Logarithms and inverse hyperbolic functions for expansions. */
+#ifndef WICK_OPS_POLY_POLY_LOG_H
+#define WICK_OPS_POLY_POLY_LOG_H
+
+#include "ops/poly/poly.h"
+
+/* x = 2^e (1 + f) with 1 + f in [2/3, 4/3), for finite x > 0. */
+typedef struct wick_poly_split {
+  wick_value k; /* e as an integer; of numbers below the normal range, after they were scaled */
+  wick_value e, f;
+} wick_poly_split;
+wick_poly_split wick_poly_log_split(wick_builder *b, wick_value x);
+
+wick_value wick_poly_log(wick_builder *b, wick_value x);
+wick_value wick_poly_log2(wick_builder *b, wick_value x);
+wick_value wick_poly_log1p(wick_builder *b, wick_value x);
+wick_value wick_poly_asinh(wick_builder *b, wick_value x);
+wick_value wick_poly_acosh(wick_builder *b, wick_value x);
+wick_value wick_poly_atanh(wick_builder *b, wick_value x);
+
+#endif

@@ -1,0 +1,367 @@
+/* top_k: the largest or least elements of each 1-D slice, in order. */
+#include <math.h>
+
+#include "ops/gradient/grad.h"
+#include "ops/loop/loop_nest.h"
+#include "ops/ref.h"
+#include "ops/tensor.h"
+#include "ops/tensor/sort.h"
+
+enum { TOP_K_AXIS, TOP_K_K, TOP_K_LEAST };
+
+static wick_status top_k_infer(wick_infer *c)
+{
+  const wick_type_info *x;
+  wick_dim dim[WICK_MAX_RANK];
+  int64_t lo, hi;
+  WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
+  uint32_t axis = (uint32_t)c->attr[TOP_K_AXIS].i;
+  if (c->attr[TOP_K_K].n != 1)
+    return wick_infer_fail(c, WICK_ETYPE, "k has %u numbers, wanted 1", c->attr[TOP_K_K].n);
+  for (uint32_t i = 0; i < x->rank; i++) dim[i] = x->dim[i];
+  dim[axis] = c->attr[TOP_K_K].dims[0];
+  wick_dim_range(c->module->dims, wick_dim_sub(c->module->dims, dim[axis], x->dim[axis]), &lo, &hi);
+  if (lo > 0)
+    return wick_infer_fail(c, WICK_ETYPE, "the first %s of %s elements",
+                           wick_infer_dim_text(c, dim[axis]), wick_infer_dim_text(c, x->dim[axis]));
+  wick_infer_out(c, 0, x->elem, x->rank, dim);
+  wick_infer_out(c, 1, WICK_I64, x->rank, dim);
+  c->nout = 2;
+  return NULL;
+}
+
+/* x comes before y. NaN is the largest of all. */
+static bool top_k_before(wick_elem e, bool least, wick_scalar x, wick_scalar y)
+{
+  if (wick_elem_is_float(e)) {
+    if (isnan(x.f) || isnan(y.f))
+      return least ? !isnan(x.f) && isnan(y.f) : isnan(x.f) && !isnan(y.f);
+    return least ? x.f < y.f : x.f > y.f;
+  }
+  if (wick_elem_class(e) == WICK_UINT)
+    return least ? (uint64_t)x.i < (uint64_t)y.i : (uint64_t)x.i > (uint64_t)y.i;
+  return least ? x.i < y.i : x.i > y.i;
+}
+
+/* By insertion into the list of the best so far. */
+static wick_status top_k_ref(wick_ref *c)
+{
+  const wick_tensor *x = &c->in[0], *out = &c->out[0];
+  uint32_t axis = (uint32_t)c->attr[TOP_K_AXIS].i;
+  int64_t n = x->dim[axis], k = out->dim[axis], outer = wick_ref_product(x, 0, axis),
+          inner = wick_ref_product(x, axis + 1, x->rank);
+  const wick_scalar *v = wick_ref_load(c->mem, x);
+  int64_t *best = wick_new(c->mem, int64_t, (size_t)k + 1);
+  for (int64_t line = 0; line < outer * inner; line++) {
+    int64_t first = line / inner * n * inner + line % inner,
+            to = line / inner * k * inner + line % inner, have = 0;
+    for (int64_t i = 0; i < n; i++) {
+      int64_t at = have;
+      for (; at > 0 && top_k_before(x->elem, c->attr[TOP_K_LEAST].i, v[first + i * inner],
+                                    v[first + best[at - 1] * inner]);
+           at--)
+        best[at] = best[at - 1];
+      best[at] = i;
+      if (have < k) have++;
+    }
+    for (int64_t i = 0; i < k; i++) {
+      wick_ref_move(out, (uint64_t)(to + i * inner), x, (uint64_t)(first + best[i] * inner));
+      wick_store_elem(WICK_I64, c->out[1].data, (uint64_t)(to + i * inner),
+                      (wick_scalar){.i = best[i]});
+    }
+  }
+  return NULL;
+}
+
+/* ---- the list ---- */
+
+enum { TOP_K_FEW = 16, TOP_K_ROOM = 128, TOP_K_BLOCK = 8 };
+
+typedef struct top_k {
+  const wick_compute *c;
+  wick_builder *b;
+  bool least;
+  wick_line line;
+  wick_value x, best, place; /* of the line: what is read, the results */
+  wick_value n, k;
+} top_k;
+
+/* The condition that v comes before `worst`, which is earlier in the line. */
+static wick_value top_k_stage_before(const top_k *t, wick_value v, wick_value worst)
+{
+  wick_builder *b = t->b;
+  if (b->status) return v;
+  if (!wick_elem_is_float(wick_built_info(b, v)->elem))
+    return wick_build2(b, t->least ? WICK_OP_lt : WICK_OP_gt, v, worst);
+  wick_value behind = wick_build2(b, t->least ? WICK_OP_ge : WICK_OP_le, v, worst),
+             number = t->least ? v : worst;
+  return wick_build2(b, WICK_OP_and, wick_build1(b, WICK_OP_not, behind),
+                     wick_build2(b, WICK_OP_eq, number, number));
+}
+
+static wick_value top_k_best(const top_k *t, wick_value at)
+{
+  return wick_get(t->b, t->best, t->line.index, 1, &at);
+}
+
+/* Puts v, number i, into the list of the `have` best, from its end on. */
+static void top_k_insert(const top_k *t, wick_value v, wick_value i, wick_value have)
+{
+  wick_builder *b = t->b;
+  wick_value last = wick_loop_nest_by(b, WICK_OP_sub, t->k, 1),
+             at = wick_build2(b, WICK_OP_min, have, last);
+  wick_value on = wick_build_const(b, wick_type_scalar(b->module, WICK_BOOL, 1), 0, 1),
+             state[2] = {at, on}, next[2];
+  wick_value s = wick_while_begin(b, 2, state);
+  wick_value more = wick_loop_nest_by(b, WICK_OP_gt, s, 0);
+  s = wick_while_body(b, wick_build2(b, WICK_OP_and, more, (wick_value){s.id + 1}), 2, state);
+  wick_value left = wick_loop_nest_by(b, WICK_OP_sub, s, 1), own = top_k_best(t, left);
+  next[1] = top_k_stage_before(t, v, own);
+  wick_if_begin(b, next[1], 0, NULL);
+  wick_line_put(b, &t->line, t->best, s, own);
+  wick_line_put(b, &t->line, t->place, s, wick_get(b, t->place, t->line.index, 1, &left));
+  wick_if_else(b, 0, NULL);
+  wick_if_end(b, 0, NULL);
+  next[0] = wick_build3(b, WICK_OP_where, next[1], left, s);
+  at = wick_while_end(b, 2, next);
+  wick_line_put(b, &t->line, t->best, at, v);
+  wick_line_put(b, &t->line, t->place, at, i);
+}
+
+/* ---- going through a line ---- */
+
+/* What is done with elements, one after the other: the state, and what it tells of the elements
+ * that come. */
+typedef struct top_k_sweep {
+  uint32_t n;
+  const wick_value *init;
+  /* Given the state: an element that does not come before `worst` changes nothing, if `full`. */
+  void (*known)(const top_k *t, const void *arg, wick_value state, wick_value *worst,
+                wick_value *full);
+  void (*step)(const top_k *t, const void *arg, wick_value i, wick_value state, wick_value *next);
+  const void *arg;
+} top_k_sweep;
+
+/* None of so many elements from i on comes before the worst. */
+static wick_value top_k_quiet(const top_k *t, wick_value i, wick_value worst)
+{
+  wick_builder *b = t->b;
+  wick_value any = {0};
+  for (int64_t k = 0; k < TOP_K_BLOCK && !b->status; k++) {
+    wick_value v = wick_line_read(b, &t->line, t->x, wick_loop_nest_by(b, WICK_OP_add, i, k));
+    wick_value on = wick_build2(b, t->least ? WICK_OP_ge : WICK_OP_le, v, worst);
+    any = k ? wick_build2(b, WICK_OP_and, any, on) : on;
+  }
+  return any;
+}
+
+/* Elements first .. end-1, by blocks: most of them change nothing. */
+static wick_value top_k_through(const top_k *t, const top_k_sweep *s, wick_value first,
+                                wick_value end)
+{
+  wick_builder *b = t->b;
+  wick_value next[4], worst, full, zero = wick_build_i64(b, 0);
+  wick_value blocks = wick_build2(b, WICK_OP_sub, end, first);
+  blocks = wick_loop_nest_by(b, WICK_OP_add, blocks, TOP_K_BLOCK - 1);
+  blocks = wick_loop_nest_by(b, WICK_OP_div_unchecked, blocks, TOP_K_BLOCK);
+  wick_value block = wick_for_begin(b, zero, blocks, s->n, s->init), state = {block.id + 1};
+  wick_value at = wick_loop_nest_by(b, WICK_OP_mul, block, TOP_K_BLOCK);
+  at = wick_build2(b, WICK_OP_add, first, at);
+  wick_value to = wick_loop_nest_by(b, WICK_OP_add, at, TOP_K_BLOCK);
+  s->known(t, s->arg, state, &worst, &full);
+  full = wick_build2(b, WICK_OP_and, full, wick_build2(b, WICK_OP_le, to, end));
+  wick_if_begin(b, full, 1, &full);
+  wick_value quiet = top_k_quiet(t, at, worst);
+  wick_if_else(b, 1, &quiet);
+  quiet = wick_if_end(b, 1, &full); /* false */
+  for (uint32_t k = 0; k < s->n; k++) next[k] = (wick_value){state.id + k};
+  wick_if_begin(b, quiet, s->n, next);
+  wick_if_else(b, s->n, next);
+  wick_value i = wick_for_begin(b, at, wick_build2(b, WICK_OP_min, to, end), s->n, next);
+  s->step(t, s->arg, i, (wick_value){i.id + 1}, next);
+  i = wick_for_end(b, s->n, next);
+  for (uint32_t k = 0; k < s->n; k++) next[k] = (wick_value){i.id + k};
+  i = wick_if_end(b, s->n, next);
+  for (uint32_t k = 0; k < s->n; k++) next[k] = (wick_value){i.id + k};
+  return wick_for_end(b, s->n, next);
+}
+
+/* ---- few ---- */
+
+/* Carried: the worst of the list, and how many are in it. */
+static void top_k_few_known(const top_k *t, const void *none, wick_value state, wick_value *worst,
+                            wick_value *full)
+{
+  (void)none;
+  *worst = state;
+  *full = wick_build2(t->b, WICK_OP_ge, (wick_value){state.id + 1}, t->k);
+}
+
+static void top_k_few_step(const top_k *t, const void *none, wick_value i, wick_value state,
+                           wick_value *next)
+{
+  wick_builder *b = t->b;
+  wick_value worst = state, have = {state.id + 1}, v = wick_line_read(b, &t->line, t->x, i);
+  (void)none;
+  wick_value room = wick_build2(b, WICK_OP_lt, have, t->k);
+  wick_value takes = wick_build2(b, WICK_OP_or, room, top_k_stage_before(t, v, worst));
+  next[0] = worst, next[1] = have;
+  wick_if_begin(b, takes, 2, next);
+  top_k_insert(t, v, i, have);
+  next[1] = wick_build2(b, WICK_OP_min, wick_loop_nest_by(b, WICK_OP_add, have, 1), t->k);
+  next[0] = top_k_best(t, wick_loop_nest_by(b, WICK_OP_sub, next[1], 1));
+  wick_if_else(b, 2, next);
+  next[0] = worst, next[1] = have;
+  wick_value all = wick_if_end(b, 2, next);
+  next[0] = all, next[1] = (wick_value){all.id + 1};
+}
+
+/* Few are wanted: a list of the best so far, which most elements do not change. */
+static void top_k_few(const top_k *t)
+{
+  wick_builder *b = t->b;
+  wick_value zero = wick_build_i64(b, 0), init[2] = {wick_line_read(b, &t->line, t->x, zero), zero};
+  const top_k_sweep s = {2, init, top_k_few_known, top_k_few_step, NULL};
+  top_k_through(t, &s, zero, t->n);
+}
+
+/* ---- many ---- */
+
+/* What is carried from round to round of many: how far the line has been read; how many are in the
+ * room; the worst of k, and whether there are so many. */
+enum { TOP_K_I, TOP_K_HAVE, TOP_K_WORST, TOP_K_FULL, TOP_K_STATE };
+
+/* The round's, while elements are gathered. */
+typedef struct top_k_round {
+  const wick_sort *sort;
+  wick_value worst, full;
+} top_k_round;
+
+static void top_k_round_known(const top_k *t, const void *arg, wick_value state, wick_value *worst,
+                              wick_value *full)
+{
+  const top_k_round *r = arg;
+  (void)t, (void)state;
+  *worst = r->worst, *full = r->full;
+}
+
+/* Carried: how many are in the room. */
+static void top_k_round_step(const top_k *t, const void *arg, wick_value i, wick_value have,
+                             wick_value *next)
+{
+  const top_k_round *r = arg;
+  wick_builder *b = t->b;
+  wick_value v = wick_line_read(b, &t->line, t->x, i), free = wick_build1(b, WICK_OP_not, r->full);
+  wick_value takes = wick_build2(b, WICK_OP_or, free, top_k_stage_before(t, v, r->worst));
+  wick_if_begin(b, takes, 1, &have);
+  wick_sort_put(b, r->sort, have, wick_sort_key(b, r->sort, v, t->least), i);
+  wick_value more = wick_loop_nest_by(b, WICK_OP_add, have, 1);
+  wick_if_else(b, 1, &more);
+  next[0] = wick_if_end(b, 1, &have);
+}
+
+/* Elements i .. end-1, of which those that may be among the best go into the room. */
+static wick_value top_k_gather(const top_k *t, const wick_sort *s, wick_value state, wick_value end)
+{
+  wick_value have = {state.id + TOP_K_HAVE};
+  const top_k_round r = {s, {state.id + TOP_K_WORST}, {state.id + TOP_K_FULL}};
+  const top_k_sweep sweep = {1, &have, top_k_round_known, top_k_round_step, &r};
+  return top_k_through(t, &sweep, (wick_value){state.id + TOP_K_I}, end);
+}
+
+/* Sorts what is in the room, and leaves k of it. */
+static wick_value top_k_shrink(const top_k *t, const wick_sort *s, wick_value have)
+{
+  wick_builder *b = t->b;
+  wick_value left = wick_build2(b, WICK_OP_min, have, t->k);
+  wick_sort_run(b, s, have, left);
+  return left;
+}
+
+/* Rounds: a room of twice as many as are wanted is filled with what comes before the worst of those
+ * that the round before has left, and sorted. The line is read once, whatever its order. */
+static void top_k_many(const top_k *t, const wick_sort *s, wick_dim room)
+{
+  enum { SPARE = 32 };
+  wick_builder *b = t->b;
+  wick_type yes = wick_type_scalar(b->module, WICK_BOOL, 1);
+  wick_value zero = wick_build_i64(b, 0), most = wick_index(b, room);
+  wick_value init[TOP_K_STATE] = {zero, zero, wick_line_read(b, &t->line, t->x, zero),
+                                  wick_build_const(b, yes, 0, 0)},
+             next[TOP_K_STATE];
+  wick_value state = wick_while_begin(b, TOP_K_STATE, init);
+  state = wick_while_body(b, wick_build2(b, WICK_OP_lt, state, t->n), TOP_K_STATE, init);
+  wick_value have = {state.id + TOP_K_HAVE};
+  wick_value end = wick_build2(b, WICK_OP_add, state, wick_build2(b, WICK_OP_sub, most, have));
+  end = wick_build2(b, WICK_OP_min, end, t->n);
+  have = top_k_gather(t, s, state, end);
+  wick_value rest = wick_build2(b, WICK_OP_sub, most, have);
+  wick_value sorts = wick_build2(b, WICK_OP_or, wick_loop_nest_by(b, WICK_OP_lt, rest, SPARE),
+                                 wick_build2(b, WICK_OP_ge, end, t->n));
+  wick_value kept[3] = {have, {state.id + TOP_K_WORST}, {state.id + TOP_K_FULL}}, found[3];
+  wick_if_begin(b, sorts, 3, kept);
+  found[0] = top_k_shrink(t, s, have);
+  wick_value last = wick_sort_number(b, s, wick_loop_nest_by(b, WICK_OP_sub, found[0], 1));
+  found[1] = wick_line_read(b, &t->line, t->x, last);
+  found[2] = wick_build2(b, WICK_OP_eq, found[0], t->k);
+  wick_if_else(b, 3, found);
+  wick_value after = wick_if_end(b, 3, kept);
+  next[TOP_K_I] = end;
+  for (uint32_t k = 0; k < 3; k++) next[TOP_K_HAVE + k] = (wick_value){after.id + k};
+  wick_while_end(b, TOP_K_STATE, next);
+  wick_value j = wick_for_begin(b, zero, t->k, 0, NULL), at = wick_sort_number(b, s, j);
+  wick_line_put(b, &t->line, t->place, j, at);
+  wick_line_put(b, &t->line, t->best, j, wick_line_read(b, &t->line, t->x, at));
+  wick_for_end(b, 0, NULL);
+}
+
+static void top_k_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  wick_dims *d = b->module->dims;
+  uint32_t at = (uint32_t)c->attr[TOP_K_AXIS].i;
+  wick_dim n = wick_built_info(b, c->in[0])->dim[at], k = c->attr[TOP_K_K].dims[0];
+  wick_type scratch[WICK_SORT_NSCRATCH];
+  int64_t lo, hi;
+  wick_dim_range(d, k, &lo, &hi);
+  bool few = hi <= TOP_K_FEW;
+  wick_dim room =
+      wick_dim_max(d, wick_dim_mul(d, k, wick_dim_const(2)), wick_dim_const(TOP_K_ROOM));
+  room = wick_dim_min(d, room, n);
+  top_k t = {.c = c, .b = b, .least = c->attr[TOP_K_LEAST].i != 0, .x = c->in[0]};
+  wick_sort s = {0};
+  if (!few) s = wick_sort_of(b, wick_built_info(b, c->in[0])->elem, room, scratch);
+  t.best = wick_lines_begin(c, "top_k", at, few ? 0 : WICK_SORT_NSCRATCH, scratch, &t.line);
+  t.place = (wick_value){t.best.id + 1};
+  s.key = (wick_value){t.best.id + 2}, s.number = (wick_value){t.best.id + 3};
+  s.count = (wick_value){t.best.id + 4};
+  t.n = wick_index(b, n), t.k = wick_index(b, k);
+  wick_if_begin(b, wick_loop_nest_by(b, WICK_OP_gt, t.k, 0), 0, NULL);
+  if (few)
+    top_k_few(&t);
+  else
+    top_k_many(&t, &s, room);
+  wick_if_else(b, 0, NULL);
+  wick_if_end(b, 0, NULL);
+  c->out[0] = wick_loop_nest_end(b);
+  c->out[1] = (wick_value){c->out[0].id + 1};
+}
+
+const wick_op wick_op_top_k = {
+    .name = "top_k",
+    .doc = "The first k elements of each 1-D slice along `axis` in descending order (`least`: "
+           "ascending), and their positions. Of equal elements the earlier comes first. NaN is "
+           "the largest of all",
+    .nin = {1, 1},
+    .nout = {2, 2},
+    .attr = {{"axis", WICK_ATTR_AXIS, -1, false, NULL, 0, 0},
+             {"k", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
+             {"least", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
+    .level = WICK_GRAPH,
+    .unfusable = true,
+    .elems = WICK_NUMBERS,
+    .infer = top_k_infer,
+    .ref = top_k_ref,
+    .compute = top_k_compute,
+    .grad = wick_grad_top_k,
+};

@@ -1,0 +1,222 @@
+/* Operators on strings. Elements are indices into the module's table of strings. After types are
+ * physical they are i64, which these operators take as well. Attributes that are strings are such
+ * indices, too. */
+#include "ops/gradient/grad.h"
+#include "ops/host.h"
+#include "ops/tensor.h"
+
+static wick_status text_operand(const wick_infer *c, uint32_t i, const wick_type_info **out)
+{
+  WICK_TRY(wick_infer_tensor(c, i, i ? "y" : "x", 0, out));
+  if ((*out)->elem == WICK_STRING || (*out)->elem == WICK_I64) return NULL;
+  return wick_infer_fail(c, WICK_ETYPE, "operand %u is %s, wanted strings", i,
+                         wick_elem_name((*out)->elem));
+}
+
+static wick_status text_same(wick_infer *c)
+{
+  const wick_type_info *x;
+  WICK_TRY(text_operand(c, 0, &x));
+  wick_infer_out(c, 0, x->elem, x->rank, x->dim);
+  return NULL;
+}
+
+const wick_op wick_op_string_case = {
+    .name = "string_case",
+    .doc = "Strings with each character in lower or upper case, by the rules of the locale "
+           "(`locale` is the number of a string) or by default of Unicode. Bytes that are not "
+           "UTF-8 stay as they are",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"change", WICK_ATTR_ENUM, 0, true, "lower upper", 0, 0},
+             {"locale", WICK_ATTR_INT, 0, false, NULL, 0, 0x1p31}},
+    .level = WICK_GRAPH | WICK_GROUP,
+    .effect = WICK_MAY_FAIL,
+    .host = "string_case",
+    .infer = text_same,
+    .ref = wick_host_ref,
+    .grad = wick_grad_zero,
+};
+
+static wick_status string_concat_infer(wick_infer *c)
+{
+  const wick_type_info *x, *y;
+  WICK_TRY(text_operand(c, 0, &x));
+  WICK_TRY(text_operand(c, 1, &y));
+  if (!wick_type_eq(c->in[0]->type, c->in[1]->type))
+    return wick_infer_fail(c, WICK_ETYPE, "%s and %s", wick_infer_type_text(c, c->in[0]->type),
+                           wick_infer_type_text(c, c->in[1]->type));
+  wick_infer_out(c, 0, x->elem, x->rank, x->dim);
+  return NULL;
+}
+
+const wick_op wick_op_string_concat = {
+    .name = "string_concat",
+    .doc = "Each string of x followed by the string of y",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = WICK_GRAPH | WICK_GROUP,
+    .host = "string_concat",
+    .infer = string_concat_infer,
+    .ref = wick_host_ref,
+    .grad = wick_grad_zero,
+};
+
+enum { SPLIT_DELIMITER, SPLIT_MOST, SPLIT_WIDTH };
+
+static wick_status string_split_infer(wick_infer *c)
+{
+  const wick_type_info *x;
+  wick_dim dim[WICK_MAX_RANK + 1];
+  WICK_TRY(text_operand(c, 0, &x));
+  if (x->rank == WICK_MAX_RANK || c->attr[SPLIT_WIDTH].n != 1)
+    return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, the width %u numbers", x->rank,
+                           c->attr[SPLIT_WIDTH].n);
+  for (uint32_t k = 0; k < x->rank; k++) dim[k] = x->dim[k];
+  dim[x->rank] = c->attr[SPLIT_WIDTH].dims[0];
+  wick_infer_out(c, 0, x->elem, x->rank + 1u, dim);
+  wick_infer_out(c, 1, WICK_I64, x->rank, dim);
+  c->nout = 2;
+  return NULL;
+}
+
+const wick_op wick_op_string_split = {
+    .name = "string_split",
+    .doc = "The parts of each string between delimiters, and their numbers. `delimiter` is the "
+           "number of a string; by default strings are split at white space as in Python. Each is "
+           "split at most `most` times (-1: no limit). Empty strings fill the parts up to the "
+           "width; more parts than the width fail the run",
+    .nin = {1, 1},
+    .nout = {2, 2},
+    .attr = {{"delimiter", WICK_ATTR_INT, 0, false, NULL, 0, 0x1p31},
+             {"most", WICK_ATTR_INT, -1, false, NULL, 0, 0},
+             {"width", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
+    .level = WICK_GRAPH | WICK_GROUP,
+    .effect = WICK_MAY_FAIL,
+    .host = "string_split",
+    .infer = string_split_infer,
+    .ref = wick_host_ref,
+    .grad = wick_grad_zero,
+};
+
+/* ---- numbers ---- */
+
+static wick_status text_wanted(wick_infer *c, bool to_text)
+{
+  const wick_type_info *x, *want;
+  WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
+  if (c->nwant != 1) return wick_infer_fail(c, WICK_ETYPE, "it has 1 result");
+  want = wick_type_get(c->module, c->want[0]);
+  wick_elem text = to_text ? want->elem : x->elem, number = to_text ? x->elem : want->elem;
+  bool plain = (WICK_PLAIN & WICK_BIT(number)) != 0;
+  bool same = want->kind == WICK_TENSOR && want->rank == x->rank;
+  for (uint32_t k = 0; same && k < x->rank; k++) same = wick_dim_eq(want->dim[k], x->dim[k]);
+  if ((text != WICK_STRING && text != WICK_I64) || !plain || !same)
+    return wick_infer_fail(c, WICK_ETYPE, "from %s to %s", wick_infer_type_text(c, c->in[0]->type),
+                           wick_infer_type_text(c, c->want[0]));
+  return NULL;
+}
+
+static wick_status to_string_infer(wick_infer *c) { return text_wanted(c, true); }
+static wick_status string_to_infer(wick_infer *c) { return text_wanted(c, false); }
+
+const wick_op wick_op_format_number = {
+    .name = "format_number",
+    .doc = "Numbers as text. Floats have the fewest digits that read back as the same number, at "
+           "least one of them after the point, and an exponent if they are below 1e-4 or at least "
+           "1e16. Special values are nan, inf and -inf; bools are 1 and 0",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_GRAPH | WICK_GROUP,
+    .typed = true,
+    .host = "format_number",
+    .infer = to_string_infer,
+    .ref = wick_host_ref,
+    .grad = wick_grad_zero,
+};
+
+const wick_op wick_op_parse_number = {
+    .name = "parse_number",
+    .doc = "Text as numbers, in the syntax of C, rounded to nearest even. Integers drop a "
+           "fraction and keep their lowest bits. Text that is not a number fails the run",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_GRAPH | WICK_GROUP,
+    .effect = WICK_MAY_FAIL,
+    .typed = true,
+    .host = "parse_number",
+    .infer = string_to_infer,
+    .ref = wick_host_ref,
+    .grad = wick_grad_zero,
+};
+
+/* ---- patterns ---- */
+
+static wick_status regex_full_match_infer(wick_infer *c)
+{
+  const wick_type_info *x;
+  WICK_TRY(text_operand(c, 0, &x));
+  wick_infer_out(c, 0, WICK_BOOL, x->rank, x->dim);
+  return NULL;
+}
+
+const wick_op wick_op_regex_full_match = {
+    .name = "regex_full_match",
+    .doc = "Whether the whole string matches a regular expression in the syntax of RE2 (`pattern` "
+           "is the number of a string). Text that is not UTF-8 does not match",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"pattern", WICK_ATTR_INT, 0, true, NULL, 0, 0x1p31}},
+    .level = WICK_GRAPH | WICK_GROUP,
+    .effect = WICK_MAY_FAIL,
+    .host = "regex_full_match",
+    .infer = regex_full_match_infer,
+    .ref = wick_host_ref,
+    .grad = wick_grad_zero,
+};
+
+enum { NGRAM_POOL, NGRAM_COUNTS, NGRAM_COLUMNS, NGRAM_LEAST, NGRAM_MOST, NGRAM_SKIPS, NGRAM_WIDTH };
+
+static wick_status ngram_counts_infer(wick_infer *c)
+{
+  const wick_type_info *x;
+  WICK_TRY(text_operand(c, 0, &x));
+  const wick_attr *counts = &c->attr[NGRAM_COUNTS], *columns = &c->attr[NGRAM_COLUMNS];
+  int64_t width = c->attr[NGRAM_WIDTH].i;
+  if (x->rank < 1 || x->rank > 2)
+    return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, wanted 1 or 2", x->rank);
+  for (uint32_t k = 0; k < counts->n; k++)
+    if (counts->ints[k] < (k ? counts->ints[k - 1] : 0) || counts->ints[k] > c->attr[NGRAM_POOL].n)
+      return wick_infer_fail(c, WICK_ERANGE, "n-grams of %u begin at %lld of %u", k + 1,
+                             (long long)counts->ints[k], c->attr[NGRAM_POOL].n);
+  for (uint32_t k = 0; k < columns->n; k++)
+    if (columns->ints[k] < 0 || columns->ints[k] >= width)
+      return wick_infer_fail(c, WICK_ERANGE, "column %lld of %lld", (long long)columns->ints[k],
+                             (long long)width);
+  wick_dim dim[2] = {x->dim[0], wick_dim_const(width)};
+  if (x->rank == 1) dim[0] = dim[1];
+  wick_infer_out(c, 0, WICK_F32, x->rank, dim);
+  return NULL;
+}
+
+const wick_op wick_op_ngram_counts = {
+    .name = "ngram_counts",
+    .doc = "Counts in each 1-D slice of x how often the n-grams of the pool occur. The n-grams of "
+           "n numbers begin at counts[n - 1] of the pool; each n-gram has a column of the result. "
+           "n runs from `least` to `most`; up to `skips` numbers may be left out between "
+           "neighbours. Strings are compared by their numbers",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"pool", WICK_ATTR_INTS, 0, true, NULL, 0, 0},
+             {"counts", WICK_ATTR_INTS, 0, true, NULL, 0, 0},
+             {"columns", WICK_ATTR_INTS, 0, true, NULL, 0, 0},
+             {"least", WICK_ATTR_INT, 1, true, NULL, 1, 1 << 20},
+             {"most", WICK_ATTR_INT, 1, true, NULL, 1, 1 << 20},
+             {"skips", WICK_ATTR_INT, 0, true, NULL, 0, 1 << 20},
+             {"width", WICK_ATTR_INT, 1, true, NULL, 1, 1 << 30}},
+    .level = WICK_GRAPH | WICK_GROUP,
+    .host = "ngram_counts",
+    .infer = ngram_counts_infer,
+    .ref = wick_host_ref,
+    .grad = wick_grad_zero,
+};

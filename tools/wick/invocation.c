@@ -1,0 +1,436 @@
+/* The way from a path to a session, and its end. */
+#include "invocation.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/shown.h"
+#include "import/format.h"
+#include "ir/element.h"
+
+#include "args_value.h"
+#include "command.h"
+#include "interrupt.h"
+
+int wick_job_main(wick_job *j, wick_job_fn *fn, void *arg, int argc, char **argv)
+{
+  j->command = argv[0];
+  j->guard = (wick_guard){.allocator = wick_allocator_malloc()};
+  j->mem = wick_arena_make(&j->guard);
+  j->tmp = wick_arena_make(&j->guard);
+  j->scratch = wick_arena_make(&j->guard);
+  j->files = wick_files_begin(&j->mem);
+  volatile int status = WICK_EXIT_FAILURE;
+  if (setjmp(j->guard.where))
+    wick_command_say(j->command, "out of memory");
+  else
+    status = fn(j, arg, argc, argv);
+  wick_session_free(j->session);
+  wick_compiled_free(j->compiled);
+  wick_model_free(j->model);
+  wick_context_free(j->context);
+  wick_files_close(&j->files);
+  wick_arena_free(&j->scratch);
+  wick_arena_free(&j->tmp);
+  wick_arena_free(&j->mem);
+  return status;
+}
+
+int wick_job_usage(const wick_job *j, const char *what)
+{
+  return wick_command_usage(j->command, "%s", what);
+}
+
+static void job_dim(wick_job *j, const char *word)
+{
+  wick_size_range r;
+  if (!wick_value_range(word, &j->mem, &r)) return; /* the options' table took it */
+  if (strstr(strrchr(word, '='), ".."))
+    j->ranges[j->nrange++] = r;
+  else
+    j->sizes[j->nsize++] = (wick_size){r.name, r.least};
+}
+
+/* NAME=N, or N: one more of the name before. */
+static void job_pin(wick_job *j, const char *word)
+{
+  const char *name = j->npin ? j->pins[j->npin - 1].name : "";
+  wick_size_range r;
+  if (!strchr(word, '=')) word = wick_str_printf(&j->mem, "%s=%s", name, word);
+  if (wick_value_range(word, &j->mem, &r)) j->pins[j->npin++] = (wick_size){r.name, r.least};
+}
+
+int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv)
+{
+  int stop = wick_args_parse(args, &j->mem, argc, argv);
+  if (stop >= 0) return stop;
+  j->path = args->word.n ? args->word.at[0] : NULL;
+  j->sizes = wick_new(&j->mem, wick_size, j->dims.n);
+  j->ranges = wick_new(&j->mem, wick_size_range, j->dims.n);
+  for (uint32_t i = 0; i < j->dims.n; i++) job_dim(j, j->dims.at[i]);
+  j->pins = wick_new(&j->mem, wick_size, j->pinned.n);
+  for (uint32_t i = 0; i < j->pinned.n; i++) job_pin(j, j->pinned.at[i]);
+  return -1;
+}
+
+int wick_job_end(wick_job *j, wick_status s)
+{
+  const char *hint = "";
+  if (s && s->size) hint = wick_str_printf(&j->mem, "; give it with --dim '%s=SIZE'", s->size);
+  if (s) wick_command_message(wick_str_printf(&j->mem, "%s%s", s->message, hint));
+  return s ? WICK_EXIT_FAILURE : WICK_EXIT_OK;
+}
+
+wick_status wick_job_json(wick_job *j, json_t *object)
+{
+  return wick_json_print(object)
+             ? NULL
+             : wick_fail(&j->mem, WICK_ENOMEM, j->path, "there is no memory for the JSON");
+}
+
+wick_status wick_job_take(wick_job *j, wick_error *e)
+{
+  if (!e) return NULL;
+  wick_code code = wick_error_code(e);
+  const char *text = wick_str_dup(&j->mem, wick_error_message(e)), *size = wick_error_size(e);
+  size = size ? wick_str_dup(&j->mem, size) : NULL;
+  wick_error_free(e);
+  return wick_fail_size(&j->mem, code, NULL, size, "%s", text);
+}
+
+/* ---- contents ---- */
+
+static wick_status job_content_fail(wick_job *j, const wick_io *io, const char *what)
+{
+  return wick_fail(&j->mem, WICK_EINVAL, j->path, "--specialize-input: input \"%s\": %s", io->name,
+                   what);
+}
+
+/* The bytes of one element that is written so. */
+static wick_status job_content(wick_job *j, const wick_io *io, const char *value, wick_content *out)
+{
+  bool is_bool = io->elem == WICK_BOOL, is_u64 = io->elem == WICK_U64;
+  uint32_t bits = wick_elem_storage[io->elem].bits;
+  int64_t n = 1;
+  for (uint32_t k = 0; k < io->rank; k++) n = io->dim[k] == 1 ? n : 0;
+  if (!is_bool && (!wick_elem_is_int(io->elem) || bits < 8))
+    return job_content_fail(j, io, "it is neither of whole numbers nor of bools");
+  if (n != 1) return job_content_fail(j, io, "it is not one element");
+  wick_scalar *x = wick_arena_alloc(&j->mem, sizeof *x, sizeof *x);
+  char *end = NULL;
+  errno = 0;
+  if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0)
+    x->i = *value == 't';
+  else
+    x->i = is_u64 && *value != '-' ? (int64_t)strtoull(value, &end, 10) : strtoll(value, &end, 10);
+  if (!end && !is_bool) return job_content_fail(j, io, "it is no bool");
+  *out = (wick_content){.input = io->name, .data = x, .nbytes = bits / 8};
+  wick_scalar had = *x, back;
+  wick_store_elem(io->elem, x, 0, had);
+  back = wick_load_elem(io->elem, x, 0);
+  bool minus = is_u64 && *value == '-' && had.i != 0, other = is_bool && (had.i < 0 || had.i > 1);
+  if (errno || minus || other || back.i != had.i)
+    return job_content_fail(
+        j, io,
+        wick_str_printf(&j->mem, "%s is none that %s can hold", value, wick_elem_name(io->elem)));
+  return NULL;
+}
+
+static wick_status job_contents(wick_job *j)
+{
+  const char *name = NULL, *value;
+  uint32_t n;
+  const wick_io **io = wick_job_inputs(j, &n);
+  j->contents = wick_new(&j->mem, wick_content, j->held.n);
+  for (; j->nheld < j->held.n; j->nheld++) {
+    uint32_t i = 0;
+    (void)wick_value_content(j->held.at[j->nheld], &name, &j->mem, &value);
+    while (i < n && strcmp(io[i]->name, name) != 0) i++;
+    if (i == n)
+      return wick_fail(&j->mem, WICK_EINVAL, j->path,
+                       "--specialize-input: there is no input \"%s\"", name);
+    WICK_TRY(job_content(j, io[i], value, &j->contents[j->nheld]));
+  }
+  return NULL;
+}
+
+/* ---- loading ---- */
+
+/* A flag that asks something of the compiler; NULL: none does. */
+static const char *job_compiler_flag(const wick_job *j)
+{
+  const struct {
+    const char *name;
+    bool given;
+  } row[] = {{"--override", j->override.n},    {"--grad", j->grad || j->wrt.n},
+             {"--precision", j->precision},    {"--strict", j->strict},
+             {"--target", j->target},          {"--tuning", j->records},
+             {"--auto-specialize", j->copies}, {"--specialize-dim", j->npin},
+             {"--specialize-input", j->held.n}};
+  for (size_t i = 0; i < WICK_COUNT(row); i++)
+    if (row[i].given) return row[i].name;
+  return NULL;
+}
+
+/* What is asked of an artifact: sizes that it leaves open. */
+static wick_status job_open(wick_job *j)
+{
+  const char *flag = job_compiler_flag(j);
+  if (flag)
+    return wick_fail(&j->mem, WICK_EINVAL, j->path, "it is compiled: %s is for models", flag);
+  if (j->nrange)
+    return wick_fail(&j->mem, WICK_EINVAL, j->path,
+                     "it is compiled: --dim %s=N chooses a size, ranges are for models",
+                     j->ranges[0].name);
+  WICK_TRY(wick_job_take(j, wick_open(j->context, j->path, &j->compiled)));
+  for (uint32_t i = 0, n = wick_compiled_nsize(j->compiled); i < j->nsize; i++) {
+    uint32_t k = 0;
+    while (k < n && strcmp(wick_compiled_size(j->compiled, k).name, j->sizes[i].name) != 0) k++;
+    if (k == n)
+      return wick_fail(&j->mem, WICK_EINVAL, j->path, "no size named %s is open in it",
+                       j->sizes[i].name);
+  }
+  return NULL;
+}
+
+/* Initializers become inputs that --override names, or NAME=FILE among the tensors. */
+static wick_status job_override(wick_job *j)
+{
+  uint32_t ninput = j->inputs ? j->inputs->n : 0;
+  wick_words all = {0};
+  for (uint32_t i = 0; i < j->override.n; i++) wick_push(&j->mem, &all, j->override.at[i]);
+  for (uint32_t i = 0; i < ninput; i++)
+    for (uint32_t k = 0; k < wick_model_noverridable(j->model); k++) {
+      const char *word = j->inputs->at[i], *name = wick_model_overridable(j->model, k)->name;
+      size_t n = strlen(name);
+      bool listed = false;
+      for (uint32_t a = 0; a < all.n; a++) listed = listed || strcmp(all.at[a], name) == 0;
+      if (!listed && strncmp(word, name, n) == 0 && word[n] == '=') wick_push(&j->mem, &all, name);
+    }
+  for (uint32_t a = 0; a < all.n; a++) all.at[a] = wick_str_dup(&j->mem, all.at[a]);
+  return all.n ? wick_job_take(j, wick_override(j->model, all.n, all.at)) : NULL;
+}
+
+wick_status wick_job_load(wick_job *j)
+{
+  const wick_options options = {.size = sizeof options, .cancel = wick_interrupt_asked};
+  WICK_TRY(wick_job_take(j, wick_context_create(&options, &j->context)));
+  wick_file *file;
+  WICK_TRY(wick_format_check_folder(j->path, &j->mem));
+  WICK_TRY(wick_files_map(&j->files, j->path, &file));
+  if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0) return job_open(j);
+  WICK_TRY(wick_job_take(j, wick_load(j->context, j->path, &j->model)));
+  WICK_TRY(job_override(j));
+  WICK_TRY(job_contents(j));
+  if (!j->grad && !j->wrt.n) return NULL;
+  wick_grad_options o = {.size = sizeof o, .of = j->grad, .nwrt = j->wrt.n, .wrt = j->wrt.at};
+  return wick_job_take(j, wick_grad(j->model, &o));
+}
+
+const char *wick_job_metadata(const wick_job *j, const char *key)
+{
+  return j->model ? wick_model_metadata(j->model, key) : wick_compiled_metadata(j->compiled, key);
+}
+
+const wick_io **wick_job_inputs(wick_job *j, uint32_t *out_n)
+{
+  bool compiled = j->compiled != NULL;
+  *out_n = compiled ? wick_compiled_ninput(j->compiled) : wick_model_ninput(j->model);
+  const wick_io **io = wick_new(&j->mem, const wick_io *, *out_n);
+  for (uint32_t i = 0; i < *out_n; i++)
+    io[i] = j->session ? wick_session_input(j->session, i)
+            : compiled ? wick_compiled_input(j->compiled, i)
+                       : wick_model_input(j->model, i);
+  return io;
+}
+
+const wick_io **wick_job_outputs(wick_job *j)
+{
+  uint32_t n = wick_compiled_noutput(j->compiled);
+  const wick_io **io = wick_new(&j->mem, const wick_io *, n);
+  for (uint32_t i = 0; i < n; i++)
+    io[i] = j->session ? wick_session_output(j->session, i) : wick_compiled_output(j->compiled, i);
+  return io;
+}
+
+const wick_shape *wick_job_shapes(wick_job *j, const wick_feed *feed)
+{
+  wick_shape *shape = wick_new(&j->mem, wick_shape, feed->n);
+  for (uint32_t i = 0; i < feed->n; i++)
+    shape[i] =
+        (wick_shape){wick_model_input(j->model, i)->name, feed->array[i].rank, feed->array[i].dim};
+  return shape;
+}
+
+const wick_content *wick_job_contents(wick_job *j, const wick_feed *feed)
+{
+  wick_content *content = wick_new(&j->mem, wick_content, feed->n);
+  for (uint32_t i = 0; i < feed->n; i++)
+    content[i] = (wick_content){wick_model_input(j->model, i)->name, feed->array[i].data,
+                                feed->array[i].nbytes};
+  return content;
+}
+
+/* Each stage when it is done: a line, or what is gone again at the end, on a terminal. */
+static void job_stage(void *arg, const char *name, double seconds)
+{
+  wick_job *j = arg;
+  if (j->time)
+    fprintf(stderr, "%-20s %10.3f ms\n", name, 1e3 * seconds);
+  else
+    fprintf(stderr, "\r\033[Kcompiling %s: %s",
+            wick_str_shown(&j->scratch, wick_path_base(j->path)), name);
+}
+
+/* The model's metadata; keys of its own, and one that ONNX defines. */
+static wick_status job_image_metadata(const wick_job *j, wick_arena *mem, wick_image_options *o)
+{
+  const char *format = wick_job_metadata(j, "Image.BitmapPixelFormat");
+  const wick_image_texts t = {.layout = wick_job_metadata(j, "image_layout"),
+                              .resize = wick_job_metadata(j, "image_resize"),
+                              .crop = wick_job_metadata(j, "image_crop"),
+                              .filter = wick_job_metadata(j, "image_filter"),
+                              .color = wick_job_metadata(j, "image_color"),
+                              .scale = wick_job_metadata(j, "image_scale"),
+                              .mean = wick_job_metadata(j, "image_mean"),
+                              .std = wick_job_metadata(j, "image_std")};
+  o->bgr = format && strcmp(format, "Bgr8") == 0;
+  return wick_image_options_read(&t, j->path, mem, o);
+}
+
+wick_status wick_job_feed(wick_job *j, const wick_words *files, const wick_job_image *image,
+                          wick_feed *out)
+{
+  wick_image_options o = {0};
+  wick_image_texts t = image->text;
+  if (image->bgr) t.color = "bgr";
+  WICK_TRY(job_image_metadata(j, &j->mem, &o));
+  WICK_TRY(wick_image_options_read(&t, "the command line", &j->mem, &o));
+  uint32_t n;
+  const wick_io **io = wick_job_inputs(j, &n);
+  return wick_feed_read(io, n, files->at, files->n, &o, &j->files, &j->mem, &j->tmp, out);
+}
+
+wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed)
+{
+  wick_compile_options o = {.size = sizeof o,
+                            .target = j->target,
+                            .nprocess = (uint32_t)j->processes,
+                            .nsize = j->nsize,
+                            .sizes = j->sizes,
+                            .strict = j->strict,
+                            .precision = j->precision,
+                            .records = j->records,
+                            .nrange = j->nrange,
+                            .ranges = j->ranges,
+                            .vary = j->vary,
+                            .copies = (uint32_t)j->copies,
+                            .npin = j->npin,
+                            .pins = j->pins,
+                            .nheld = j->nheld,
+                            .held = j->contents,
+                            .cache = j->no_cache ? "" : NULL,
+                            .stage = j->time || isatty(STDERR_FILENO) ? job_stage : NULL,
+                            .arg = j};
+  if (!feed || j->nrange || j->vary) return o; /* then a session takes the shapes */
+  o.nshape = feed->n, o.shape = wick_job_shapes(j, feed);
+  o.ncontent = feed->n, o.contents = wick_job_contents(j, feed);
+  return o;
+}
+
+wick_status wick_job_compile(wick_job *j, const wick_feed *feed)
+{
+  if (j->compiled) return NULL;
+  wick_compile_options o = wick_job_options(j, feed);
+  wick_interrupt_begin();
+  wick_error *e = wick_compile(j->model, &o, &j->compiled);
+  if (o.stage && !j->time) fputs("\r\033[K", stderr);
+  wick_interrupt_end();
+  return wick_job_take(j, e);
+}
+
+/* Shapes for a session: the files', else what --dim says of the sizes, and none where that is not
+ * all. */
+static const wick_shape *job_session_shapes(wick_job *j, const wick_feed *feed, uint32_t *out_n)
+{
+  uint32_t n = wick_compiled_ninput(j->compiled);
+  wick_shape *shape = wick_new(&j->mem, wick_shape, n);
+  *out_n = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    const wick_io *io = wick_compiled_input(j->compiled, i);
+    int64_t *dim = wick_dup(&j->mem, int64_t, feed ? feed->array[i].dim : io->dim, io->rank);
+    for (uint32_t k = 0; k < io->rank && !feed; k++)
+      for (uint32_t s = 0; s < j->nsize && io->dim[k] < 0; s++)
+        if (strcmp(j->sizes[s].name, io->dim_name[k]) == 0) dim[k] = j->sizes[s].value;
+    bool open = false;
+    for (uint32_t k = 0; k < io->rank; k++) open = open || dim[k] < 0;
+    if (!open)
+      shape[(*out_n)++] = (wick_shape){io->name, feed ? feed->array[i].rank : io->rank, dim};
+  }
+  return shape;
+}
+
+static bool job_has_open(const wick_job *j)
+{
+  for (uint32_t i = 0; i < wick_compiled_ninput(j->compiled); i++) {
+    const wick_io *io = wick_compiled_input(j->compiled, i);
+    for (uint32_t k = 0; k < io->rank; k++)
+      if (io->dim[k] < 0) return true;
+  }
+  return false;
+}
+
+/* What --dim says of sizes is what files have. */
+static wick_status job_agrees(wick_job *j, const wick_feed *feed)
+{
+  for (uint32_t i = 0; i < feed->n; i++) {
+    const wick_io *io = wick_compiled_input(j->compiled, i);
+    for (uint32_t k = 0; k < io->rank; k++)
+      for (uint32_t s = 0; s < j->nsize; s++)
+        if (strcmp(j->sizes[s].name, io->dim_name[k]) == 0 &&
+            j->sizes[s].value != feed->array[i].dim[k])
+          return wick_fail(&j->mem, WICK_EINVAL, j->path,
+                           "input \"%s\": the size %s is %lld here, --dim says %lld", io->name,
+                           io->dim_name[k], (long long)feed->array[i].dim[k],
+                           (long long)j->sizes[s].value);
+  }
+  return NULL;
+}
+
+wick_status wick_job_session(wick_job *j, const wick_feed *feed,
+                             void (*profile)(void *arg, uint32_t kernel, uint64_t nanoseconds),
+                             void *arg)
+{
+  wick_session_options o = {
+      .size = sizeof o, .threads = (uint32_t)j->threads, .profile = profile, .arg = arg};
+  WICK_TRY(wick_job_take(j, wick_session_create(j->compiled, &o, &j->session)));
+  if (!job_has_open(j)) return NULL;
+  if (feed) WICK_TRY(job_agrees(j, feed));
+  uint32_t nshape;
+  const wick_shape *shape = job_session_shapes(j, feed, &nshape);
+  return wick_job_take(j, wick_session_shape(j->session, nshape, shape));
+}
+
+/* Another program may take it: what stands in the way is neither the machine nor the user. */
+static bool job_refused(wick_status s)
+{
+  return s && s->code != WICK_ENOMEM && s->code != WICK_EIO && s->code != WICK_ECANCELED;
+}
+
+wick_status wick_job_serve(wick_job *j, const wick_feed *feed)
+{
+  if (j->model && !j->compiled && wick_model_open(j->model) && !j->nrange) {
+    j->vary = true;
+    wick_status s = wick_job_compile(j, feed);
+    if (!s) s = wick_job_session(j, feed, NULL, NULL);
+    if (!job_refused(s)) return s;
+    wick_session_free(j->session);
+    wick_compiled_free(j->compiled);
+    j->session = NULL, j->compiled = NULL, j->vary = false;
+  }
+  WICK_TRY(wick_job_compile(j, feed));
+  return wick_job_session(j, feed, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+/* What `run`, `bench` and `compile` share: a model or an artifact, how it is compiled, its session.
+ *
+ *   static int x_main(wick_job *j, void *arg, int argc, char **argv)
+ *   {
+ *     const wick_flag flag[] = {..., WICK_JOB_FLAGS(j)};
+ *     wick_args args = {...};
+ *     int stop = wick_job_args(j, &args, argc, argv);
+ *     return stop >= 0 ? stop : wick_job_end(j, x_work(j));
+ *   }
+ *   int wick_cmd_x(int argc, char **argv) { wick_job j = {0}; return wick_job_main(&j, x_main,
+ * ...); }
+ */
+#ifndef WICK_TOOLS_INVOCATION_H
+#define WICK_TOOLS_INVOCATION_H
+
+#include "driver/model.h"
+
+#include "args.h"
+#include "json_out.h"
+#include "model_inputs.h"
+
+typedef struct wick_job {
+  const char *command, *path;
+  const char *target, *precision, *records;
+  int64_t threads, processes, copies;
+  bool no_cache, time, strict;
+  wick_words dims;  /* NAME=N, NAME=LO..HI, NAME=LO..HI:STEP */
+  const char *grad; /* what is differentiated; NULL: the first output, where `wrt` has names */
+  wick_words wrt;
+  wick_words override;      /* initializers that are inputs */
+  const wick_words *inputs; /* tensors: initializers that one has the name of are inputs, too */
+  uint32_t nsize;
+  wick_size *sizes;
+  uint32_t nrange;
+  wick_size_range *ranges;
+  wick_words pinned; /* NAME=N, and further values of the name before */
+  uint32_t npin;
+  wick_size *pins;
+  wick_words held; /* NAME=VALUE, and further values of the name before */
+  uint32_t nheld;
+  wick_content *contents; /* `held`, once there is a model */
+  bool vary;              /* sizes that nothing is said of stay open */
+
+  wick_guard guard;
+  wick_arena mem, tmp, scratch;
+  wick_files files;
+  wick_context *context;
+  wick_model *model; /* NULL: an artifact */
+  wick_compiled *compiled;
+  wick_session *session;
+} wick_job;
+
+#define WICK_JOB_FLAGS(j)                                                                          \
+  {"threads",     't', WICK_FLAG_THREADS,                                                          \
+   &(j)->threads, "N", "threads of a run; 0 for all that the process may use"},                    \
+      {"target",     0,      WICK_FLAG_STRING,                                                     \
+       &(j)->target, "NAME", "the machine to compile for; without it, this one"},                  \
+      {"dim",          0,                                                                          \
+       WICK_FLAG_DIMS, &(j)->dims,                                                                 \
+       "NAME=N...",    "sizes that the model leaves open; NAME=LO..HI[:STEP]: their range"},       \
+      {"specialize-dim", 0,                                                                        \
+       WICK_FLAG_SIZES,  &(j)->pinned,                                                             \
+       "NAME=N,N...",    "compiles copies for these sizes alone"},                                 \
+      {"specialize-input",                                                                         \
+       0,                                                                                          \
+       WICK_FLAG_CONTENTS,                                                                         \
+       &(j)->held,                                                                                 \
+       "NAME=VALUE,V...",                                                                          \
+       "compiles copies for these contents of small inputs, from which branches follow"},          \
+      {"auto-specialize", 0,   WICK_FLAG_SMALL,                                                    \
+       &(j)->copies,      "N", "compiles at most N copies for sizes that runs often have"},        \
+      {"grad",     0,        WICK_FLAG_STRING,                                                     \
+       &(j)->grad, "TENSOR", "adds the derivatives of this tensor to the outputs"},                \
+      {"override",     0,                                                                          \
+       WICK_FLAG_LIST, &(j)->override,                                                             \
+       "TENSOR,...",   "makes inputs of these overridable initializers"},                          \
+      {"wrt",          0,                                                                          \
+       WICK_FLAG_LIST, &(j)->wrt,                                                                  \
+       "TENSOR,...",   "derivatives with respect to these; without it, to all inputs"},            \
+      {"jobs",          0,   WICK_FLAG_THREADS,                                                    \
+       &(j)->processes, "N", "processes of the code generator at once; 0: one for each CPU"},      \
+      {"tuning", 0, WICK_FLAG_FILE, &(j)->records, "FILE", "schedules that `wick tune` found"},    \
+      {"strict",     0,    WICK_FLAG_BOOL,                                                         \
+       &(j)->strict, NULL, "makes no use of rewrites that approximate"},                           \
+      {"precision",      0,                                                                        \
+       WICK_FLAG_CHOICE, &(j)->precision,                                                          \
+       "f64|bf16|f16",   "of floats: f64; bf16 or f16 where they are multiplied and in memory"},   \
+      {"no-cache", 0, WICK_FLAG_BOOL, &(j)->no_cache, NULL, "neither reads nor writes the cache"}, \
+  {                                                                                                \
+    "time-passes", 0, WICK_FLAG_BOOL, &(j)->time, NULL,                                            \
+        "prints the seconds of each stage on standard error"                                       \
+  }
+
+/* The options that fit pictures to inputs. */
+typedef struct wick_job_image {
+  wick_image_texts text;
+  bool bgr;
+} wick_job_image;
+
+#define WICK_IMAGE_FLAGS(i)                                                                        \
+  {"resize",          0,       WICK_FLAG_STRING,                                                   \
+   &(i)->text.resize, "N|HxW", "resizes pictures: their shorter side to N, or both sides"},        \
+      {"crop",          0,       WICK_FLAG_STRING,                                                 \
+       &(i)->text.crop, "N|HxW", "then cuts this size out of the middle"},                         \
+      {"filter",                                                                                   \
+       0,                                                                                          \
+       WICK_FLAG_CHOICE,                                                                           \
+       &(i)->text.filter,                                                                          \
+       "bilinear|bicubic|lanczos|nearest",                                                         \
+       "resizes with this filter; bilinear by default"},                                           \
+      {"scale",                                                                                    \
+       0,                                                                                          \
+       WICK_FLAG_NUMBERS,                                                                          \
+       &(i)->text.scale,                                                                           \
+       "X[,X,X]",                                                                                  \
+       "multiplies pixels by X; 1/255 by default if --mean or --std is given and at most 1"},      \
+      {"mean",          0,         WICK_FLAG_NUMBERS,                                              \
+       &(i)->text.mean, "X[,X,X]", "then subtracts X from each channel"},                          \
+      {"std", 0, WICK_FLAG_NUMBERS, &(i)->text.std, "X[,X,X]", "then divides each channel by X"},  \
+      {"bgr", 0, WICK_FLAG_BOOL, &(i)->bgr, NULL, "orders the channels blue, green, red"},         \
+  {                                                                                                \
+    "layout", 0, WICK_FLAG_CHOICE, &(i)->text.layout, "nchw|nhwc",                                 \
+        "sets the order of the axes; derived from the input's sizes by default"                    \
+  }
+
+typedef int wick_job_fn(wick_job *j, void *arg, int argc, char **argv);
+int wick_job_main(wick_job *j, wick_job_fn *fn, void *arg, int argc, char **argv);
+/* The command's arguments; the one word is the model. Returns -1 to go on. */
+int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv);
+int wick_job_usage(const wick_job *j, const char *what); /* says it; the exit status */
+int wick_job_end(wick_job *j, wick_status s);            /* says what failed; the exit status */
+
+/* Prints the object of --json, and frees it. */
+WICK_CHECKED wick_status wick_job_json(wick_job *j, json_t *object);
+
+/* A public error as a status of the job; frees it. */
+WICK_CHECKED wick_status wick_job_take(wick_job *j, wick_error *e);
+
+WICK_CHECKED wick_status wick_job_load(wick_job *j);
+const char *wick_job_metadata(const wick_job *j, const char *key);
+/* Of the model, or of what is compiled, once it is. */
+const wick_io **wick_job_inputs(wick_job *j, uint32_t *out_n);
+const wick_io **wick_job_outputs(wick_job *j);
+/* Inputs from files; pictures as the model's metadata says, or as `image` does, which goes before
+ * it. */
+WICK_CHECKED wick_status wick_job_feed(wick_job *j, const wick_words *files,
+                                       const wick_job_image *image, wick_feed *out);
+/* Shapes of the model's inputs. */
+const wick_shape *wick_job_shapes(wick_job *j, const wick_feed *feed);
+const wick_content *wick_job_contents(wick_job *j, const wick_feed *feed);
+/* What the flags, and the shapes and contents of `feed` (NULL: the model's own shapes), ask of the
+ * compiler. */
+wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed);
+/* Compiles for the shapes of `feed` (NULL: the model's own). An artifact is what it is. */
+WICK_CHECKED wick_status wick_job_compile(wick_job *j, const wick_feed *feed);
+/* Where sizes vary, with the shapes of `feed`; NULL: with the sizes that --dim says. */
+WICK_CHECKED wick_status wick_job_session(wick_job *j, const wick_feed *feed,
+                                          void (*profile)(void *arg, uint32_t kernel,
+                                                          uint64_t nanoseconds),
+                                          void *arg);
+/* Compiles, and makes a session for the shapes of `feed`: of the program for all sizes where the
+ * model leaves some open and there can be one, so that the bits are those of every other session
+ * with equal inputs; else of one for these shapes. */
+WICK_CHECKED wick_status wick_job_serve(wick_job *j, const wick_feed *feed);
+
+#endif
