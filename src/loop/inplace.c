@@ -62,7 +62,7 @@ bool wick_inplace(const wick_schedule *s, uint32_t result, uint32_t param, wick_
   for (uint32_t i = 0; i < s->nstage; i++) {
     const wick_node *n = &g->node[s->stage[i].node];
     for (uint32_t k = 0; k < n->nout; k++) p.stage_of[n->first.id + k] = i + 1;
-    if (s->stage[i].walk) return false;
+    if (s->stage[i].loop_nest) return false;
     for (uint32_t l = 0; l < s->stage[i].loops.n; l++)
       if (s->stage[i].loops.at[l].tail == WICK_OVERLAP) return false;
   }

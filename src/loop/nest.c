@@ -122,7 +122,7 @@ void nest_loops(nest *t, nest_run *r, uint32_t l)
   if (!r->kept && r->st->fold &&
       (l == r->st->loops.n || r->st->axis[r->st->loops.at[l].axis].reduce)) {
     nest_fold(t, r, l);
-  } else if (l == r->st->loops.n && r->st->walk) {
+  } else if (l == r->st->loops.n && r->st->loop_nest) {
     nest_walk(t, r);
   } else if (l == r->st->loops.n) {
     nest_point(t, r);

@@ -21,7 +21,7 @@ wick_schedule *wick_schedule_begin(const wick_func *group, wick_arena *mem)
                        .naxis = n->attr[1].n,
                        .axis = n->attr[1].axes,
                        .fold = n->op == WICK_OP_fold,
-                       .walk = n->op == WICK_OP_loop_nest};
+                       .loop_nest = n->op == WICK_OP_loop_nest};
     for (int reduce = 0; reduce < 2; reduce++) /* the text's order, reduced axes innermost */
       for (uint32_t a = 0; a < st->naxis; a++)
         if (st->axis[a].reduce == (bool)reduce) {
@@ -301,7 +301,7 @@ static wick_status schedule_lanes(schedule_step *p)
   if (!schedule_number(number, &at, &st->lanes) || at != number.n || st->lanes < 1 ||
       st->lanes > 1024)
     return schedule_fail(p, "STAGE:N is wanted, N from 1 to 1024");
-  return st->walk ? NULL : schedule_fail(p, "`%s` is no walk", st->name);
+  return st->loop_nest ? NULL : schedule_fail(p, "`%s` is no loop nest", st->name);
 }
 
 static wick_status schedule_tail(schedule_step *p)

@@ -49,7 +49,7 @@ typedef struct wick_stage {
   const char *name;
   uint32_t naxis;
   const wick_axis *axis;
-  bool fold, walk;
+  bool fold, loop_nest;
   int64_t lanes; /* loop nests: vector lanes of loops that only move elements; 0: no vectors */
   wick_list(wick_sloop) loops; /* outermost first */
   wick_where where;

@@ -267,7 +267,7 @@ static void cost_stage(const wick_schedule *s, const wick_target *t, const wick_
   double cycles = numel * (products > 1 ? products : 1) / 2 / lanes,
          least = numel * products / 2 / full / (double)cost_dot(s, st);
   wick_cost found = {.limit = lanes > 1 ? WICK_COST_PRODUCTS : WICK_COST_SCALAR};
-  if (st->walk) cycles = numel / lanes * cost_walk(s->group, cost_body(cost_node(s, st)));
+  if (st->loop_nest) cycles = numel / lanes * cost_walk(s->group, cost_body(cost_node(s, st)));
   if (st->fold && lanes > 1) {
     cycles = cost_sum(s, t, st, products, &found);
     found.limit = cost_step_limit(t, &found.tile);

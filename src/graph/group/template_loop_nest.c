@@ -3,10 +3,10 @@
  * several vectors of points run at once. */
 #include "graph/group/template_state.h"
 
-enum { WALK_VECTORS = 4, WALK_CHUNKS = 64, WALK_TASKS = 8, WALK_DEPTH = 16 };
+enum { LOOP_NEST_VECTORS = 4, LOOP_NEST_CHUNKS = 64, LOOP_NEST_TASKS = 8, LOOP_NEST_DEPTH = 16 };
 
 /* The node that gives v; NULL: a region or the group does. */
-static const wick_node *walk_definer(const template_state *t, wick_value v)
+static const wick_node *loop_nest_definer(const template_state *t, wick_value v)
 {
   for (uint32_t i = 0; i < t->g->nnode; i++)
     if (v.id >= t->g->node[i].first.id && v.id < t->g->node[i].first.id + t->g->node[i].nout)
@@ -14,7 +14,7 @@ static const wick_node *walk_definer(const template_state *t, wick_value v)
   return NULL;
 }
 
-static bool walk_is_index(const template_state *t, wick_value v)
+static bool loop_nest_is_index(const template_state *t, wick_value v)
 {
   for (uint32_t i = 0; i < t->g->nnode; i++)
     if (t->g->node[i].op == WICK_OP_for && t->g->node[i].region[0].first.id == v.id) return true;
@@ -23,10 +23,10 @@ static bool walk_is_index(const template_state *t, wick_value v)
 
 /* The same for all points along the axis: computed from loops' indices, numbers, and what is read
  * at such places. */
-static bool walk_shares(const template_state *t, wick_value v, wick_dim sym, uint32_t depth)
+static bool loop_nest_shares(const template_state *t, wick_value v, wick_dim sym, uint32_t depth)
 {
-  if (walk_is_index(t, v)) return true;
-  const wick_node *n = walk_definer(t, v);
+  if (loop_nest_is_index(t, v)) return true;
+  const wick_node *n = loop_nest_definer(t, v);
   if (!n || !depth) return false;
   bool indexed = n->op == WICK_OP_index || n->op == WICK_OP_read;
   if (!indexed && wick_op_of(n)->scalar == WICK_NOT_SCALAR) return n->op == WICK_OP_const;
@@ -35,13 +35,13 @@ static bool walk_shares(const template_state *t, wick_value v, wick_dim sym, uin
     if (!wick_dim_eq(d, WICK_DIM_ANY) && wick_dim_uses(t->g->module->dims, d, sym)) return false;
   }
   for (uint32_t k = n->op == WICK_OP_read; k < n->nin; k++)
-    if (!walk_shares(t, n->in[k], sym, depth - 1)) return false;
+    if (!loop_nest_shares(t, n->in[k], sym, depth - 1)) return false;
   return true;
 }
 
 /* One element of a tensor for each point along the axis, side by side; or one for all of them, if
  * it is only read. */
-static bool walk_beside(const template_state *t, const wick_node *n, wick_dim sym)
+static bool loop_nest_contiguous(const template_state *t, const wick_node *n, wick_dim sym)
 {
   wick_dims *dims = t->g->module->dims;
   uint32_t rank = n->attr[0].n, from = 1;
@@ -49,7 +49,7 @@ static bool walk_beside(const template_state *t, const wick_node *n, wick_dim sy
   for (uint32_t k = 0; k < rank; k++) {
     wick_dim d = n->attr[0].dims[k], coef, rest;
     if (wick_dim_eq(d, WICK_DIM_ANY)) {
-      if (!walk_shares(t, n->in[from++], sym, WALK_DEPTH)) return false;
+      if (!loop_nest_shares(t, n->in[from++], sym, LOOP_NEST_DEPTH)) return false;
     } else if (wick_dim_uses(dims, d, sym)) {
       moves = k + 1 == rank && wick_dim_linear(dims, d, sym, &coef, &rest) && wick_dim_is(coef, 1);
       if (!moves) return false;
@@ -58,7 +58,7 @@ static bool walk_beside(const template_state *t, const wick_node *n, wick_dim sy
   return moves || n->op == WICK_OP_read;
 }
 
-static bool walk_is_vector(const template_state *t, uint32_t axis)
+static bool loop_nest_is_vector(const template_state *t, uint32_t axis)
 {
   wick_dim sym = t->out->axis[axis].sym;
   for (uint32_t i = t->out->node + 1; i < template_node(t, t->out)->end; i++) {
@@ -67,16 +67,17 @@ static bool walk_is_vector(const template_state *t, uint32_t axis)
     case WICK_OP_while: return false;
     case WICK_OP_fail:
     case WICK_OP_if:
-      if (!walk_shares(t, n->in[0], sym, WALK_DEPTH)) return false;
+      if (!loop_nest_shares(t, n->in[0], sym, LOOP_NEST_DEPTH)) return false;
       break;
     case WICK_OP_for:
-      if (!walk_shares(t, n->in[0], sym, WALK_DEPTH) || !walk_shares(t, n->in[1], sym, WALK_DEPTH))
+      if (!loop_nest_shares(t, n->in[0], sym, LOOP_NEST_DEPTH) ||
+          !loop_nest_shares(t, n->in[1], sym, LOOP_NEST_DEPTH))
         return false;
       break;
     case WICK_OP_element_load:
     case WICK_OP_element_store:
     case WICK_OP_read:
-      if ((n->op == WICK_OP_read && n->attr[1].i) || !walk_beside(t, n, sym)) return false;
+      if ((n->op == WICK_OP_read && n->attr[1].i) || !loop_nest_contiguous(t, n, sym)) return false;
       break;
     default: break;
     }
@@ -84,9 +85,9 @@ static bool walk_is_vector(const template_state *t, uint32_t axis)
   return true;
 }
 
-/* The last of the walk's axes that reads of a stage use; the last of all where other stages read
+/* The last of the loop nest's axes that reads of a stage use; the last of all where other stages read
  * it. */
-static uint32_t walk_axis_of(const template_state *t, const wick_node *stage)
+static uint32_t loop_nest_axis_of(const template_state *t, const wick_node *stage)
 {
   uint32_t most = 0, last = t->out->naxis - 1;
   for (uint32_t i = 0; i < t->g->nnode; i++) {
@@ -102,9 +103,9 @@ static uint32_t walk_axis_of(const template_state *t, const wick_node *stage)
   return most;
 }
 
-/* Maps that the walk reads: in line, or in scratch memory for each point of the axes that they hang
+/* Maps that the loop nest reads: in line, or in scratch memory for each point of the axes that they hang
  * on. */
-static void walk_before(template_state *t, const char *last_loop)
+static void loop_nest_before(template_state *t, const char *last_loop)
 {
   for (uint32_t i = 0; i < t->s->output; i++) {
     const wick_stage *st = &t->s->stage[i];
@@ -113,7 +114,7 @@ static void walk_before(template_state *t, const char *last_loop)
       wick_text_printf(&t->steps, "inline %s; ", st->name);
       continue;
     }
-    uint32_t axis = walk_axis_of(t, n);
+    uint32_t axis = loop_nest_axis_of(t, n);
     const char *loop = axis + 1 < t->out->naxis ? template_loop(t, t->out, axis) : last_loop;
     wick_text_printf(&t->steps, "at %s %s.%s scratch; ", st->name, t->out->name, loop);
     uint32_t last = st->naxis - 1;
@@ -126,15 +127,15 @@ static void walk_before(template_state *t, const char *last_loop)
   }
 }
 
-/* Of a walk without axes, or without points: stages at the root. */
-static void walk_once(template_state *t)
+/* A loop nest without axes, or without points: stages are computed at the root. */
+static void loop_nest_once(template_state *t)
 {
   for (uint32_t i = 0; i < t->s->output; i++)
     if (template_can_inline(t->g, template_node(t, &t->s->stage[i])))
       wick_text_printf(&t->steps, "inline %s; ", t->s->stage[i].name);
 }
 
-void template_walk(template_state *t)
+void template_loop_nest(template_state *t)
 {
   uint32_t n = t->out->naxis;
   const char *o = t->out->name;
@@ -142,16 +143,16 @@ void template_walk(template_state *t)
   if (t->lanes > 1) wick_text_printf(&t->steps, "lanes %s:%lld; ", o, (long long)t->lanes);
   for (uint32_t k = 0; k < n; k++) some = some && template_extent(t, t->out, k);
   if (!some) {
-    walk_once(t);
+    loop_nest_once(t);
     return;
   }
   const char *last = template_loop(t, t->out, n - 1);
   int64_t extent = template_most(t, t->out, n - 1), lanes = t->lanes, tasks = 1;
-  while (lanes < t->lanes * WALK_VECTORS && extent >= 2 * lanes) lanes *= 2;
-  bool vector = lanes > 1 && extent >= lanes && walk_is_vector(t, n - 1),
+  while (lanes < t->lanes * LOOP_NEST_VECTORS && extent >= 2 * lanes) lanes *= 2;
+  bool vector = lanes > 1 && extent >= lanes && loop_nest_is_vector(t, n - 1),
        whole = vector && template_is(t->out, n - 1, lanes),
-       chunks = !vector && extent > WALK_CHUNKS * WALK_TASKS;
-  walk_before(t, whole && n > 1 ? template_loop(t, t->out, n - 2) : chunks ? "chunk" : last);
+       chunks = !vector && extent > LOOP_NEST_CHUNKS * LOOP_NEST_TASKS;
+  loop_nest_before(t, whole && n > 1 ? template_loop(t, t->out, n - 2) : chunks ? "chunk" : last);
   if (vector && !whole)
     wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", o, last,
                      (long long)lanes, o);
@@ -161,7 +162,7 @@ void template_walk(template_state *t)
     wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
     tasks *= template_extent(t, t->out, k);
   }
-  if (whole || (!vector && tasks >= WALK_TASKS && !chunks)) return;
-  if (chunks) wick_text_printf(&t->steps, "split %s.%s chunk:%d; ", o, last, WALK_CHUNKS);
+  if (whole || (!vector && tasks >= LOOP_NEST_TASKS && !chunks)) return;
+  if (chunks) wick_text_printf(&t->steps, "split %s.%s chunk:%d; ", o, last, LOOP_NEST_CHUNKS);
   wick_text_printf(&t->steps, "parallel %s.%s; ", o, last);
 }

@@ -41,7 +41,7 @@ typedef struct template_roles {
   int64_t least, most; /* places where there are none of x, and their number is open; 0: known */
 } template_roles;
 
-/* ---- stages (template_loops.c) ---- */
+/* ---- stages (template_stages.c) ---- */
 const wick_node *template_node(const template_state *t, const wick_stage *st);
 wick_elem template_elem(const template_state *t); /* of the output */
 const char *template_loop(const template_state *t, const wick_stage *st, uint32_t axis);
@@ -56,6 +56,22 @@ bool template_varies(const wick_stage *st, uint32_t axis);
 unsigned template_step_of(const template_state *t, const wick_node *read, wick_dim sym);
 /* Elements from neighbour to neighbour along an axis in what is read; 0 where it is not known. */
 int64_t template_stride(const template_state *t, const wick_node *read, wick_dim sym);
+
+/* Lanes along that axis of the output. */
+int64_t template_vector_lanes(const template_state *t, uint32_t axis);
+/* The lanes of a map along that axis: those of several vectors at once where the knobs say so. */
+int64_t template_wide(template_state *t, uint32_t axis, int64_t lanes);
+/* The stage is a map that may be inlined where it is read. */
+bool template_can_inline(const wick_func *g, const wick_node *stage);
+/* The size of equal parts of n that have at most `most` elements. */
+int64_t template_even(int64_t n, int64_t most);
+/* Every read of the fold's results, `read` in stage st, fits. */
+typedef bool template_fits(const template_state *t, const wick_stage *st, const wick_node *read,
+                           uint32_t axis);
+bool template_reads(const template_state *t, const wick_stage *fold, template_fits *fits,
+                    uint32_t axis);
+/* All of these reads are at the index of the reading stage's element. */
+bool template_read_in_place(const template_state *t, const wick_stage *fold);
 
 /* ---- loops (template_loops.c) ---- */
 /* The axis must be split for a vector of that many lanes. */
@@ -105,7 +121,7 @@ bool template_reads_far(const template_state *t, const template_roles *r, const 
 /* The axis of the output is neither a channel axis nor a batch axis. */
 bool template_is_place(const template_state *t, const template_roles *r, uint32_t axis);
 
-/* ---- templates that say whether they fit (template_dot.c) ---- */
+/* ---- products (template_product.c) ---- */
 int64_t template_dot_lanes(const template_state *t, int64_t extent); /* along a tile's vectors */
 /* The last axis of the fold where it is a dot product of that form that the target has, its lanes
  * along axis v; UINT32_MAX where it is none. */
@@ -114,33 +130,18 @@ uint32_t template_dot_axis(const template_state *t, const wick_stage *fold, uint
 /* Neighbours along an axis, from multiples of n on, share what is read. */
 bool template_shares(const template_state *t, const wick_node *read, wick_dim sym, int64_t n,
                      int64_t extent);
-bool template_dot(template_state *t, const wick_stage *fold);
-bool template_columns(template_state *t, const wick_stage *fold);
-bool template_inner(template_state *t, const wick_stage *fold);
-/* (template_line.c) */
-bool template_line(template_state *t, const wick_stage *fold);
-bool template_column(template_state *t, const wick_stage *none);
 
-/* ---- (template.c) ---- */
-/* The stage is a map that may be inlined where it is read. */
-bool template_can_inline(const wick_func *g, const wick_node *stage);
-/* The size of equal parts of n that have at most `most` elements. */
-int64_t template_even(int64_t n, int64_t most);
-/* Inlines maps, or keeps them inside loop `row` of the output if they are expensive and more than
- * one pass reads them. `columns`: their folds are vectors, in registers. */
-void template_row_maps(template_state *t, const char *row, int64_t lanes, bool columns);
-
-/* ---- of whole groups (template_attention.c, template_depth.c, template_walk.c) ---- */
+/* ---- templates ---- */
+bool template_outer_product(template_state *t, const wick_stage *fold);
+bool template_depthwise_dot(template_state *t, const wick_stage *fold);
+bool template_inner_product(template_state *t, const wick_stage *fold);
+bool template_reduce(template_state *t, const wick_stage *fold);
+bool template_window(template_state *t, const wick_stage *fold);
+bool template_map(template_state *t, const wick_stage *none);
+bool template_normalize(template_state *t, const wick_stage *none);
+bool template_normalize_outer(template_state *t, const wick_stage *none);
 bool template_attention(template_state *t);
-bool template_depth(template_state *t);
-void template_walk(template_state *t);
-
-/* Every read of the fold's results, `read` in stage st, fits (template.c). */
-typedef bool template_fits(const template_state *t, const wick_stage *st, const wick_node *read,
-                           uint32_t axis);
-bool template_reads(const template_state *t, const wick_stage *fold, template_fits *fits,
-                    uint32_t axis);
-/* All of these reads are at the index of the reading stage's element. */
-bool template_read_in_place(const template_state *t, const wick_stage *fold);
+bool template_depthwise_pointwise(template_state *t);
+void template_loop_nest(template_state *t);
 
 #endif

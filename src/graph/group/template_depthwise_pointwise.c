@@ -4,13 +4,14 @@
 #include "graph/group/template_state.h"
 #include "loop/product.h"
 
-enum { DEPTH_UNROLL = 8, DEPTH_ROWS = 8, DEPTH_WORKERS = 4 };
+enum { DEPTHWISE_UNROLL = 8, DEPTHWISE_ROWS = 8, DEPTHWISE_WORKERS = 4 };
 
-typedef struct depth_group {
-  const wick_stage *depth, *between, *points; /* a fold, the map that is kept, a sum of products */
-} depth_group;
+typedef struct depthwise_group {
+  const wick_stage *depthwise, *between,
+      *pointwise; /* a fold, the map that is kept, a sum of products */
+} depthwise_group;
 
-static bool depth_reads(const template_state *t, const wick_stage *st, const wick_stage *from)
+static bool depthwise_reads(const template_state *t, const wick_stage *st, const wick_stage *from)
 {
   for (uint32_t i = st->node + 1; i < template_node(t, st)->end; i++) {
     const wick_node *n = &t->g->node[i];
@@ -20,31 +21,31 @@ static bool depth_reads(const template_state *t, const wick_stage *st, const wic
 }
 
 /* Two folds, maps between them of which the second fold reads the last alone, and maps behind. */
-static bool depth_group_of(const template_state *t, depth_group *g)
+static bool depthwise_group_of(const template_state *t, depthwise_group *g)
 {
-  *g = (depth_group){NULL, NULL, NULL};
+  *g = (depthwise_group){NULL, NULL, NULL};
   for (uint32_t i = 0; i < t->s->output; i++) {
     const wick_stage *st = &t->s->stage[i];
-    if (st->fold && g->points) return false;
-    if (st->fold && !g->depth)
-      g->depth = st;
+    if (st->fold && g->pointwise) return false;
+    if (st->fold && !g->depthwise)
+      g->depthwise = st;
     else if (st->fold)
-      g->points = st;
+      g->pointwise = st;
   }
   wick_product p;
-  if (!g->points || t->out->fold || !wick_product_of(t->g, template_node(t, g->points), &p))
+  if (!g->pointwise || t->out->fold || !wick_product_of(t->g, template_node(t, g->pointwise), &p))
     return false;
-  for (const wick_stage *st = g->depth + 1; st < g->points; st++) {
-    if (!depth_reads(t, g->points, st)) continue;
+  for (const wick_stage *st = g->depthwise + 1; st < g->pointwise; st++) {
+    if (!depthwise_reads(t, g->pointwise, st)) continue;
     if (g->between) return false;
     g->between = st;
   }
   return g->between && g->between->naxis == t->out->naxis && t->out->naxis == 5 &&
-         template_read_in_place(t, g->depth) && template_read_in_place(t, g->points);
+         template_read_in_place(t, g->depthwise) && template_read_in_place(t, g->pointwise);
 }
 
 /* The loops of what is kept: vectors of channels, some columns in registers. */
-static void depth_between(template_state *t, const depth_group *g, const char *row)
+static void depthwise_between(template_state *t, const depthwise_group *g, const char *row)
 {
   const wick_stage *st = g->between;
   const char *name = st->name, *axis[5];
@@ -57,37 +58,39 @@ static void depth_between(template_state *t, const depth_group *g, const char *r
   wick_text_printf(&t->steps, "split %s.%s xi:%lld; order %s: %s %s %s %s xi %s; ", name, axis[3],
                    (long long)places, name, axis[0], axis[1], axis[2], axis[3], axis[4]);
   wick_text_printf(&t->steps, "vector %s.%s; unroll %s.xi; at %s %s.%s reg; ", name, axis[4], name,
-                   g->depth->name, name, axis[3]);
-  template_fold_loops(
-      t, g->depth,
-      &(template_fold){UINT32_MAX, 4, UINT32_MAX, template_extent(t, st, 4), DEPTH_UNROLL, false});
+                   g->depthwise->name, name, axis[3]);
+  template_fold_loops(t, g->depthwise,
+                      &(template_fold){UINT32_MAX, 4, UINT32_MAX, template_extent(t, st, 4),
+                                       DEPTHWISE_UNROLL, false});
 }
 
 /* Rows in a block, so that some workers have equal shares of them. */
-static int64_t depth_rows(int64_t height)
+static int64_t depthwise_rows(int64_t height)
 {
   int64_t best = 1, least = INT64_MAX;
-  for (int64_t n = wick_min_i64(DEPTH_ROWS, height); 2 * n >= DEPTH_ROWS || best == 1; n--) {
-    int64_t share = wick_ceildiv_i64(wick_ceildiv_i64(height, n), DEPTH_WORKERS) * n;
+  for (int64_t n = wick_min_i64(DEPTHWISE_ROWS, height); 2 * n >= DEPTHWISE_ROWS || best == 1;
+       n--) {
+    int64_t share = wick_ceildiv_i64(wick_ceildiv_i64(height, n), DEPTHWISE_WORKERS) * n;
     if (share < least) best = n, least = share;
     if (n == 1) break;
   }
   return best;
 }
 
-bool template_depth(template_state *t)
+bool template_depthwise_pointwise(template_state *t)
 {
-  depth_group g;
+  depthwise_group g;
   size_t mark = t->steps.n;
-  if (!depth_group_of(t, &g) || !template_is(g.between, 4, t->lanes) || t->lanes < 2) return false;
+  if (!depthwise_group_of(t, &g) || !template_is(g.between, 4, t->lanes) || t->lanes < 2)
+    return false;
   for (uint32_t k = 0; k < 5; k++)
     if (!template_extent(t, t->out, k) || !template_extent(t, g.between, k)) return false;
   for (uint32_t i = 0; i < t->s->output; i++)
     if (!t->s->stage[i].fold && &t->s->stage[i] != g.between)
       wick_text_printf(&t->steps, "inline %s; ", t->s->stage[i].name);
-  t->rows = depth_rows(template_extent(t, t->out, 2));
-  if (template_dot(t, g.points)) {
-    depth_between(t, &g, template_loop(t, t->out, 2));
+  t->rows = depthwise_rows(template_extent(t, t->out, 2));
+  if (template_outer_product(t, g.pointwise)) {
+    depthwise_between(t, &g, template_loop(t, t->out, 2));
     return true;
   }
   t->rows = 0;

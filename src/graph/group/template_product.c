@@ -7,8 +7,8 @@
 /* ---- the two factors ---- */
 
 /* The two reads whose product a fold's step adds; false where the step is something else. */
-static bool template_product(const template_state *t, const wick_stage *fold, const wick_node **a,
-                             const wick_node **b)
+static bool product_factors(const template_state *t, const wick_stage *fold, const wick_node **a,
+                            const wick_node **b)
 {
   wick_product p;
   if (!wick_product_of(t->g, template_node(t, fold), &p)) return false;
@@ -16,20 +16,19 @@ static bool template_product(const template_state *t, const wick_stage *fold, co
   return true;
 }
 
-static wick_elem template_read_elem(const template_state *t, const wick_node *read)
+static wick_elem product_read_elem(const template_state *t, const wick_node *read)
 {
   return wick_info_of(t->g, read->in[0])->elem;
 }
 
 /* The target's dot product for the fold's last axis; NULL where there is none. */
-static const wick_dot *template_dot_row(const template_state *t, const wick_stage *fold)
+static const wick_dot *product_dot_row(const template_state *t, const wick_stage *fold)
 {
   wick_product p;
   wick_dim k = fold->axis[fold->naxis - 1].extent;
   if (!wick_dim_is_const(k) || k.v >= 64 || !wick_product_of(t->g, template_node(t, fold), &p))
     return NULL;
-  return wick_target_dot(t->t, template_read_elem(t, p.x), template_read_elem(t, p.y),
-                         (uint32_t)k.v);
+  return wick_target_dot(t->t, product_read_elem(t, p.x), product_read_elem(t, p.y), (uint32_t)k.v);
 }
 
 uint32_t template_dot_axis(const template_state *t, const wick_stage *fold, uint32_t v,
@@ -40,9 +39,9 @@ uint32_t template_dot_axis(const template_state *t, const wick_stage *fold, uint
   const wick_node *n = template_node(t, fold);
   if (!axis->reduce || !wick_product_of(t->g, n, &p) ||
       wick_product_dots(t->g, axis, &fold->axis[v], &p) != form ||
-      wick_info_of(t->g, n->region[1].first)->elem != wick_packed_sum(template_read_elem(t, p.x)))
+      wick_info_of(t->g, n->region[1].first)->elem != wick_packed_sum(product_read_elem(t, p.x)))
     return UINT32_MAX;
-  return template_dot_row(t, fold) ? fold->naxis - 1 : UINT32_MAX;
+  return product_dot_row(t, fold) ? fold->naxis - 1 : UINT32_MAX;
 }
 
 /* ---- tiles ---- */
@@ -50,16 +49,16 @@ uint32_t template_dot_axis(const template_state *t, const wick_stage *fold, uint
 /* Bytes of vectors that pass by while a tile sums: of each of its vectors, where tiles that follow
  * read the same ones again; else of all. The first tile that needs a vector waits for it, `far`
  * cycles. */
-typedef struct template_stream {
+typedef struct product_stream {
   uint64_t each, all;
   double far;
   int64_t steps;   /* of the sum; 0: many */
   uint32_t beside; /* operands as large as the result, which are read when it is stored */
-} template_stream;
+} product_stream;
 
 /* Cycles, a step, that a tile takes beside its sum: to begin, and until its elements are stored;
  * that is hidden behind the next tile's products where its own are few enough to wait with them. */
-static double template_ends(const template_stream *s, int64_t products)
+static double product_ends(const product_stream *s, int64_t products)
 {
   enum { HIDDEN = 256, BEGIN = 12 };
   static const double store = 1.5, read = 3;
@@ -71,12 +70,12 @@ static double template_ends(const template_stream *s, int64_t products)
 }
 
 /* The part of a step behind which vectors arrive. */
-static const double template_hidden = 0.85;
+static const double product_hidden = 0.85;
 
 /* Of all tiles, whole ones and those at the ends, that cover the extents `all`, of `own` sums each;
  * `stream` bytes of vectors pass by for each vector of a tile, or for all tiles. */
-static double template_tile_cost(const template_state *t, const template_tile *all,
-                                 const template_tile *x, int64_t own, const template_stream *stream)
+static double product_tile_cost(const template_state *t, const template_tile *all,
+                                const template_tile *x, int64_t own, const product_stream *stream)
 {
   const int64_t extent[4] = {all->ob, all->vb, all->th, all->tw},
                 tile[4] = {x->ob, x->vb, x->th, x->tw};
@@ -93,8 +92,8 @@ static double template_tile_cost(const template_state *t, const template_tile *a
     wick_cost_tile c = {vectors, places, vectors * places, stream->all};
     if (stream->each) c.stream_bytes = (uint64_t)c.vectors * stream->each;
     double step = wick_cost_step(t->t, &c),
-           wait = (double)vectors * stream->far - template_hidden * step;
-    step += template_ends(stream, c.products);
+           wait = (double)vectors * stream->far - product_hidden * step;
+    step += product_ends(stream, c.products);
     cost += (double)(count[0] * count[1]) * step;
     if (rest < 4 && wait > 0) cost += (double)count[0] * wait; /* of the first places */
   }
@@ -119,8 +118,8 @@ bool template_shares(const template_state *t, const wick_node *read, wick_dim sy
 
 /* The largest number of neighbours along an axis that share what is read, from multiples of it on:
  * the channels of one group of a convolution. 1: none do. */
-static int64_t template_sharing(const template_state *t, const wick_node *read,
-                                const wick_stage *st, uint32_t axis)
+static int64_t product_sharing(const template_state *t, const wick_node *read, const wick_stage *st,
+                               uint32_t axis)
 {
   int64_t extent = template_extent(t, st, axis), d = 1;
   wick_dim sym = st->axis[axis].sym;
@@ -133,8 +132,8 @@ static int64_t template_sharing(const template_state *t, const wick_node *read,
   return 1;
 }
 
-static bool template_roles_of(const template_state *t, const wick_stage *fold, const wick_node *a,
-                              const wick_node *b, template_roles *out)
+static bool product_roles_of(const template_state *t, const wick_stage *fold, const wick_node *a,
+                             const wick_node *b, template_roles *out)
 {
   uint32_t n = t->out->naxis;
   *out = (template_roles){n - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
@@ -157,8 +156,8 @@ static bool template_roles_of(const template_state *t, const wick_stage *fold, c
              in_b = template_step_of(t, b, fold->axis[k].sym);
     int64_t extent = template_extent(t, t->out, k);
     if (extent <= 1) continue;
-    int64_t nb = in_b ? template_sharing(t, a, fold, k) : 1,
-            na = in_a ? template_sharing(t, b, fold, k) : 1;
+    int64_t nb = in_b ? product_sharing(t, a, fold, k) : 1,
+            na = in_a ? product_sharing(t, b, fold, k) : 1;
     if (in_a && in_b && na == 1 && nb == 1) out->batch |= 1u << k;
     if (nb > out->no) out->o = k, out->no = nb;
     if (na == extent) {
@@ -174,13 +173,13 @@ static bool template_roles_of(const template_state *t, const wick_stage *fold, c
 }
 
 /* Bytes of the parameter that a read takes. */
-static uint64_t template_bytes(const template_state *t, const wick_node *read)
+static uint64_t product_bytes(const template_state *t, const wick_node *read)
 {
   return wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, read->in[0]));
 }
 
 /* Parameters with as many elements as the result, but for those of the sum. */
-static uint32_t template_beside(const template_state *t, const wick_node *a, const wick_node *b)
+static uint32_t product_beside(const template_state *t, const wick_node *a, const wick_node *b)
 {
   wick_module *m = t->g->module;
   wick_dim all = wick_type_numel(m, wick_type_of(t->g, template_node(t, t->out)->first));
@@ -191,95 +190,95 @@ static uint32_t template_beside(const template_state *t, const wick_node *a, con
   return n;
 }
 
-static uint64_t template_first_cache(const template_state *t)
+static uint64_t product_first_cache(const template_state *t)
 {
   return t->t->cache_bytes[0] ? t->t->cache_bytes[0] : 32 << 10;
 }
 
 /* The image is swept again for each part of the channels: where the weights are the larger ones, or
  * where it stays in the second cache, and the weights of the next part can be fetched meanwhile. */
-static bool template_outside(const template_state *t, const wick_node *image, uint64_t weights)
+static bool product_outside(const template_state *t, const wick_node *image, uint64_t weights)
 {
   uint64_t second = t->t->cache_bytes[1] ? t->t->cache_bytes[1] : 1 << 20;
   return weights > TEMPLATE_NEAR ||
-         (weights > template_first_cache(t) && template_bytes(t, image) <= second / 2);
+         (weights > product_first_cache(t) && product_bytes(t, image) <= second / 2);
 }
 
 /* Tiles of that size would reach over the ends of the neighbours that share what is read. */
-static bool template_crosses(const template_state *t, uint32_t axis, int64_t n, int64_t size)
+static bool product_crosses(const template_state *t, uint32_t axis, int64_t n, int64_t size)
 {
   return n != template_extent(t, t->out, axis) && n % size;
 }
 
 /* Two loads a cycle leave room to fetch the lines of a tile's places once in `unroll` steps. */
-static bool template_loads_fit(const template_tile *x, int64_t unroll)
+static bool product_loads_fit(const template_tile *x, int64_t unroll)
 {
   int64_t vectors = x->ob * x->vb, places = x->th * x->tw;
   return vectors + places + wick_ceildiv_i64(places, unroll) <= vectors * places;
 }
 
-enum { TEMPLATE_PAGE = 4096, TEMPLATE_PAGES_MOST = 8 };
+enum { PRODUCT_PAGE = 4096, PRODUCT_PAGES_MOST = 8 };
 
 /* Neighbours along an axis lie whole pages apart: more than a few of them meet in one set of the
  * nearest cache. */
-static bool template_pages_apart(const template_state *t, const wick_node *read, wick_dim sym)
+static bool product_pages_apart(const template_state *t, const wick_node *read, wick_dim sym)
 {
   int64_t bytes = template_stride(t, read, sym) *
                   (wick_elem_storage[wick_info_of(t->g, read->in[0])->elem].bits / 8);
-  return bytes && bytes % TEMPLATE_PAGE == 0;
+  return bytes && bytes % PRODUCT_PAGE == 0;
 }
 
 /* Registers beside sums and vectors: a shared value, one that is left, and a product where that is
  * no instruction with its sum. */
-static int64_t template_spare(const template_state *t, wick_elem e)
+static int64_t product_spare(const template_state *t, wick_elem e)
 {
   return t->t->fma & WICK_BIT(e) ? 2 : 3;
 }
 
-static wick_elem template_sum(const template_state *t, const wick_stage *fold)
+static wick_elem product_sum(const template_state *t, const wick_stage *fold)
 {
   return wick_info_of(t->g, template_node(t, fold)->region[1].first)->elem;
 }
 
 /* Of n places in a row, whose last steps are those of a loop that overlaps (loop/nest_overlap.c).
  */
-static double template_row_cost(const template_state *t, template_tile all, template_tile x,
-                                int64_t n, const template_roles *r, const template_stream *stream)
+static double product_row_cost(const template_state *t, template_tile all, template_tile x,
+                               int64_t n, const template_roles *r, const product_stream *stream)
 {
   int64_t rest = n % x.tw, size = x.tw;
   while (rest && wick_tail_smaller(size, false) >= rest) size = wick_tail_smaller(size, false);
   all.tw = rest ? n - rest + size : n;
   if (n < size) x.tw = wick_tail_smaller(size, false), all.tw = 2 * x.tw; /* two of the next */
-  return template_tile_cost(t, &all, &x, r->own, stream);
+  return product_tile_cost(t, &all, &x, r->own, stream);
 }
 
 /* 1, 2, 3, 4, 6, 8, 12, 16, 24, ... */
-static int64_t template_next_size(int64_t n) { return n == 1 ? 2 : n % 3 ? n / 2 * 3 : n / 3 * 4; }
+static int64_t product_next_size(int64_t n) { return n == 1 ? 2 : n % 3 ? n / 2 * 3 : n / 3 * 4; }
 
 /* Where the extent along x is symbolic, the mean of sizes around the typical one, each counted for
  * one place, and some of that of each smaller one: few places want many vectors. Sizes that are met
  * are powers of two, or three times that, more often than others. */
-static double template_sizes_cost(const template_state *t, const template_tile *all,
-                                  const template_tile *x, const template_roles *r,
-                                  const template_stream *stream)
+static double product_sizes_cost(const template_state *t, const template_tile *all,
+                                 const template_tile *x, const template_roles *r,
+                                 const product_stream *stream)
 {
   enum { AROUND = 4 };
   static const double rare = 1.0 / 16;
   int64_t least = r->least, most = r->most, typical = all->tw;
   if (r->x != UINT32_MAX && template_varies(t->out, r->x))
     wick_dim_range(t->g->module->dims, t->out->axis[r->x].extent, &least, &most);
-  if (!most) return template_tile_cost(t, all, x, r->own, stream);
+  if (!most) return product_tile_cost(t, all, x, r->own, stream);
   least = wick_max_i64(least, typical / AROUND), most = wick_min_i64(most, typical * AROUND);
   double cost = 0, sizes = 0;
-  for (int64_t n = 1; n <= most; n = template_next_size(n))
-    if (n >= least) cost += template_row_cost(t, *all, *x, n, r, stream) / (double)n, sizes++;
+  for (int64_t n = 1; n <= most; n = product_next_size(n))
+    if (n >= least) cost += product_row_cost(t, *all, *x, n, r, stream) / (double)n, sizes++;
   cost = sizes > 0 ? cost / sizes * (double)typical
-                   : template_row_cost(t, *all, *x, typical, r, stream);
+                   : product_row_cost(t, *all, *x, typical, r, stream);
   for (template_tile few = *all; few.tw > 1;) {
     double share = rare * (double)typical;
     few.tw = wick_ceildiv_i64(few.tw, 2);
     template_tile part = {x->ob, x->vb, x->th, wick_min_i64(x->tw, few.tw)};
-    cost += share / (double)few.tw * template_tile_cost(t, &few, &part, r->own, stream);
+    cost += share / (double)few.tw * product_tile_cost(t, &few, &part, r->own, stream);
   }
   return cost;
 }
@@ -289,7 +288,7 @@ static double template_sizes_cost(const template_state *t, const template_tile *
  * one behind is covered, and not where each is used once: then they are read in their order. */
 static template_tile template_tile_search(const template_state *t, int64_t spare,
                                           const template_tile *all, const template_tile *most,
-                                          const template_roles *r, const template_stream *stream)
+                                          const template_roles *r, const product_stream *stream)
 {
   template_tile best = {1, 1, 1, 1}, x;
   double least = 1e300;
@@ -301,9 +300,9 @@ static template_tile template_tile_search(const template_state *t, int64_t spare
         for (x.tw = 1; x.tw <= most->tw && x.tw <= 28; x.tw++) {
           if (r->own * x.ob * x.vb * (x.th * x.tw + r->parts) + spare > registers) break;
           if (x.th > 1 && x.tw != all->tw) continue; /* several rows: where a row is one tile */
-          if (x.tw > 1 && r->x != UINT32_MAX && template_crosses(t, r->x, r->nx, x.tw)) continue;
+          if (x.tw > 1 && r->x != UINT32_MAX && product_crosses(t, r->x, r->nx, x.tw)) continue;
           if (x.ob > 1 && (x.vb != all->vb || (r->own * all->vb > 1 && !both))) continue;
-          double cost = template_sizes_cost(t, all, &x, r, stream);
+          double cost = product_sizes_cost(t, all, &x, r, stream);
           if (cost < least * 0.999) best = x, least = cost;
         }
   return best;
@@ -312,7 +311,7 @@ static template_tile template_tile_search(const template_state *t, int64_t spare
 /* The tile that the knobs set, or the best. */
 static template_tile template_tile_best(template_state *t, int64_t spare, const template_tile *all,
                                         const template_tile *most, const template_roles *r,
-                                        const template_stream *stream)
+                                        const product_stream *stream)
 {
   const wick_knobs *k = &t->knobs;
   if (!k->vectors && !k->rows && !k->columns)
@@ -325,7 +324,7 @@ static template_tile template_tile_best(template_state *t, int64_t spare, const 
   t->refused = x.ob < 1 || x.vb < 1 || x.th < 1 || x.tw < 1 ||
                r->own * x.ob * x.vb * (x.th * x.tw + r->parts) + spare > registers ||
                (x.th > 1 && x.tw != all->tw) ||
-               (x.tw > 1 && r->x != UINT32_MAX && template_crosses(t, r->x, r->nx, x.tw));
+               (x.tw > 1 && r->x != UINT32_MAX && product_crosses(t, r->x, r->nx, x.tw));
   return t->refused ? (template_tile){1, 1, 1, 1} : x;
 }
 
@@ -335,11 +334,11 @@ wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vecto
   template_state s = {.t = t};
   template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,   vectors, places,
                       0,          1,          1,          least_places, most};
-  template_stream once = {0, 0, far, 0, 0};
+  product_stream once = {0, 0, far, 0, 0};
   template_tile all = {vectors, 1, 1, places},
-                best = template_tile_best(&s, template_spare(&s, elem), &all, &all, &r, &once);
+                best = template_tile_best(&s, product_spare(&s, elem), &all, &all, &r, &once);
   double least = (double)(vectors * places) / 2;
-  return (wick_tile){best.ob, best.tw, template_sizes_cost(&s, &all, &best, &r, &once) / least};
+  return (wick_tile){best.ob, best.tw, product_sizes_cost(&s, &all, &best, &r, &once) / least};
 }
 
 /* Lanes of a vector along an axis of that extent: all; of a shorter one, masked where that costs
@@ -352,7 +351,7 @@ int64_t template_dot_lanes(const template_state *t, int64_t extent)
   return lanes;
 }
 
-static uint64_t template_steps(const template_state *t, const wick_stage *fold) /* of its sum */
+static uint64_t product_steps(const template_state *t, const wick_stage *fold) /* of its sum */
 {
   uint64_t n = 1;
   for (uint32_t k = 0; k < fold->naxis; k++)
@@ -360,13 +359,13 @@ static uint64_t template_steps(const template_state *t, const wick_stage *fold) 
   return n;
 }
 
-bool template_dot(template_state *t, const wick_stage *fold)
+bool template_outer_product(template_state *t, const wick_stage *fold)
 {
   const wick_node *a, *b;
   template_roles r;
   uint32_t n = t->out->naxis;
   if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
-  if (!template_product(t, fold, &a, &b) || !template_roles_of(t, fold, a, b, &r)) return false;
+  if (!product_factors(t, fold, &a, &b) || !product_roles_of(t, fold, a, b, &r)) return false;
   int64_t v = template_extent(t, t->out, n - 1);
   if (v < 2) return false;
   if (t->rows) r.y = UINT32_MAX;
@@ -375,20 +374,20 @@ bool template_dot(template_state *t, const wick_stage *fold)
                        r.y != UINT32_MAX ? template_extent(t, t->out, r.y) : 1, r.nx};
   const wick_node *shared = template_step_of(t, a, fold->axis[n - 1].sym) ? b : a;
   template_tile most = all;
-  if (r.x != UINT32_MAX && template_pages_apart(t, shared, fold->axis[r.x].sym))
-    most.tw = wick_min_i64(all.tw, TEMPLATE_PAGES_MOST);
+  if (r.x != UINT32_MAX && product_pages_apart(t, shared, fold->axis[r.x].sym))
+    most.tw = wick_min_i64(all.tw, PRODUCT_PAGES_MOST);
   uint32_t dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_SHARED);
-  int64_t spare = dot != UINT32_MAX ? 2 : template_spare(t, template_sum(t, fold));
-  if (dot != UINT32_MAX && template_dot_row(t, fold)->pairs) spare = 4, r.parts = 2;
+  int64_t spare = dot != UINT32_MAX ? 2 : product_spare(t, product_sum(t, fold));
+  if (dot != UINT32_MAX && product_dot_row(t, fold)->pairs) spare = 4, r.parts = 2;
   if (dot != UINT32_MAX && lanes != t->t->vector_bytes / 4) return false;
-  uint64_t weights = template_bytes(t, shared == a ? b : a),
+  uint64_t weights = product_bytes(t, shared == a ? b : a),
            column =
-               template_steps(t, fold) * t->t->vector_bytes; /* of one vector, in the whole sum */
+               product_steps(t, fold) * t->t->vector_bytes; /* of one vector, in the whole sum */
   if (dot != UINT32_MAX) column /= (uint64_t)template_extent(t, fold, dot);
-  bool outside = template_outside(t, shared, weights) || template_has_groups(t, &r);
+  bool outside = product_outside(t, shared, weights) || template_has_groups(t, &r);
   if (t->knobs.outside) outside = t->knobs.outside > 1;
-  template_stream stream = {outside ? column : 0, weights, wick_cost_first(t->t, weights),
-                            (int64_t)(column / t->t->vector_bytes), template_beside(t, a, b)};
+  product_stream stream = {outside ? column : 0, weights, wick_cost_first(t->t, weights),
+                           (int64_t)(column / t->t->vector_bytes), product_beside(t, a, b)};
   template_tile tile = template_tile_best(t, spare, &all, &most, &r, &stream);
   template_order order = {outside, UINT32_MAX, 0};
   if (outside) order = template_order_of(t, &r, &tile, fold, shared);
@@ -398,10 +397,10 @@ bool template_dot(template_state *t, const wick_stage *fold)
   int64_t unroll = t->knobs.unroll ? t->knobs.unroll : 4;
   bool again = all.th * all.tw > tile.th * tile.tw || /* time to fetch while these are used */
                (double)(tile.th * tile.tw) > stream.far;
-  bool fetch = weights > template_first_cache(t) && again;
+  bool fetch = weights > product_first_cache(t) && again;
   if (r.o != UINT32_MAX && (t->knobs.prefetch ? t->knobs.prefetch > 1 : fetch))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_channels_loop(t, &r));
-  if (outside && r.y != UINT32_MAX && all.th > tile.th && template_loads_fit(&tile, unroll) &&
+  if (outside && r.y != UINT32_MAX && all.th > tile.th && product_loads_fit(&tile, unroll) &&
       template_reads_far(t, &r, fold, shared))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name,
                      template_rows_loop(t, &r, &tile, &order));
@@ -410,7 +409,7 @@ bool template_dot(template_state *t, const wick_stage *fold)
   return true;
 }
 
-/* ---- columns ---- */
+/* ---- depthwise ---- */
 
 /* Places of a row that are whole groups of those that share what is read, and rows. */
 static template_tile template_columns_tile(template_state *t, const wick_stage *fold,
@@ -432,14 +431,14 @@ static template_tile template_columns_tile(template_state *t, const wick_stage *
   return (template_tile){1, 1, wick_max_i64(th, 1), tw};
 }
 
-bool template_columns(template_state *t, const wick_stage *fold)
+bool template_depthwise_dot(template_state *t, const wick_stage *fold)
 {
   const wick_node *a, *b;
   uint32_t n = t->out->naxis, dot;
   int64_t lanes = t->t->vector_bytes / 4;
   if (n < 2 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
   dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_ACROSS);
-  if (dot == UINT32_MAX || !template_is(t->out, n - 1, lanes) || !template_product(t, fold, &a, &b))
+  if (dot == UINT32_MAX || !template_is(t->out, n - 1, lanes) || !product_factors(t, fold, &a, &b))
     return false;
   const wick_node *x = template_step_of(t, a, fold->axis[n - 1].sym) == 1 ? a : b;
   template_tile tile = template_columns_tile(t, fold, x);
@@ -454,8 +453,8 @@ bool template_columns(template_state *t, const wick_stage *fold)
 /* ---- inner ---- */
 
 /* The sum outside, then the tile, the lanes along the sum's last axis. */
-static void template_inner_loops(template_state *t, const wick_stage *fold, uint32_t k,
-                                 const template_roles *r)
+static void product_inner_loops(template_state *t, const wick_stage *fold, uint32_t k,
+                                const template_roles *r)
 {
   const char *name = template_loop(t, fold, k), *lane = name;
   if (template_splits_lanes(fold, k, t->lanes)) {
@@ -475,13 +474,13 @@ static void template_inner_loops(template_state *t, const wick_stage *fold, uint
   wick_text_add(&t->steps, "; ");
 }
 
-bool template_inner(template_state *t, const wick_stage *fold)
+bool template_inner_product(template_state *t, const wick_stage *fold)
 {
   const wick_node *a, *b;
   uint32_t n = t->out->naxis, k = fold->naxis - 1, rows = UINT32_MAX;
   template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
   if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
-  if (!fold->axis[k].reduce || wick_stage_starts(t->s, fold) || !template_product(t, fold, &a, &b))
+  if (!fold->axis[k].reduce || wick_stage_starts(t->s, fold) || !product_factors(t, fold, &a, &b))
     return false;
   if (template_step_of(t, a, fold->axis[k].sym) != 1 ||
       template_step_of(t, b, fold->axis[k].sym) != 1 || template_most(t, fold, k) < t->lanes)
@@ -490,14 +489,14 @@ bool template_inner(template_state *t, const wick_stage *fold)
     bool in_a = template_step_of(t, a, fold->axis[i].sym),
          in_b = template_step_of(t, b, fold->axis[i].sym);
     if (template_extent(t, t->out, i) <= 1) continue;
-    int64_t na = in_b ? template_sharing(t, a, fold, i) : 1, /* neighbours with one value of a */
-        nb = in_a ? template_sharing(t, b, fold, i) : 1;
+    int64_t na = in_b ? product_sharing(t, a, fold, i) : 1, /* neighbours with one value of a */
+        nb = in_a ? product_sharing(t, b, fold, i) : 1;
     if (na > 1) r.o = i, r.no = na;
     if (nb > 1) rows = r.x, r.x = i, r.nx = nb;
   }
   template_tile all = {r.no, 1, 1, r.nx};
-  template_stream stream = {.each = template_steps(t, fold) / t->lanes * t->t->vector_bytes};
-  int64_t spare = template_spare(t, template_sum(t, fold));
+  product_stream stream = {.each = product_steps(t, fold) / t->lanes * t->t->vector_bytes};
+  int64_t spare = product_spare(t, product_sum(t, fold));
   template_tile tile = template_tile_best(t, spare, &all, &all, &r, &stream);
   template_order order = {false, UINT32_MAX, 0};
   const char *at = template_out_loops(t, &r, &tile, &order, 1);
@@ -505,6 +504,6 @@ bool template_inner(template_state *t, const wick_stage *fold)
   if (rows != UINT32_MAX && template_reads_far(t, &r, fold, a)) /* `a` has the places */
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, rows));
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
-  template_inner_loops(t, fold, k, &r);
+  product_inner_loops(t, fold, k, &r);
   return true;
 }

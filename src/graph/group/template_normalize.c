@@ -1,0 +1,226 @@
+/* Templates for folds over an axis that the output has: softmax, norms. A pass of the output follows
+ * the folds, one 1-D slice at a time. `normalize`: the axis is the output's last one, and the lanes
+ * are parts of the slice. `normalize_outer`: the axis is another one (softmax over channels), and
+ * the lanes are neighbouring slices. */
+#include "graph/group/template_state.h"
+
+enum { NORMALIZE_EXPENSIVE = 8 };
+
+/* ---- along the last axis ---- */
+
+/* Index k of a read is the reading stage's k-th axis that is not reduced. */
+static bool normalize_fits(const template_state *t, const wick_stage *st, const wick_node *r,
+                           uint32_t axis)
+{
+  const wick_dim *dim = wick_info_of(t->g, r->in[0])->dim;
+  (void)axis;
+  for (uint32_t k = 0, a = 0; k < r->attr[0].n; k++, a++) {
+    wick_dim d = r->attr[0].dims[k];
+    while (a < st->naxis && st->axis[a].reduce) a++;
+    if (!(wick_dim_is(dim[k], 1) && wick_dim_is(d, 0)) &&
+        !(a < st->naxis && wick_dim_eq(d, st->axis[a].sym)))
+      return false;
+  }
+  return true;
+}
+
+/* A fold over rows: one reduced axis, and the output's axes but the last. */
+static bool normalize_is_slice(const template_state *t, const wick_stage *fold)
+{
+  uint32_t reduced = 0, k = 0;
+  for (uint32_t a = 0; a < fold->naxis; a++) {
+    if (fold->axis[a].reduce) {
+      reduced++;
+    } else if (k + 1 < t->out->naxis) {
+      if (!wick_dim_eq(fold->axis[a].extent, t->out->axis[k++].extent)) return false;
+    } else if (!wick_dim_is(fold->axis[a].extent, 1)) {
+      return false; /* a kept dimension, in place of the one that it sums over */
+    }
+  }
+  return reduced == 1 && !wick_stage_starts(t->s, fold) && k + 1 == t->out->naxis &&
+         template_reads(t, fold, normalize_fits, 0);
+}
+
+/* What an element of a stage costs, with all that it reads in line. */
+static uint32_t normalize_cost(const template_state *t, const wick_node *n, uint32_t depth)
+{
+  uint32_t cost = 0;
+  for (uint32_t i = n->region[0].begin; i < n->region[0].end; i++) {
+    const wick_node *x = &t->g->node[i];
+    if (x->op == WICK_OP_read && depth)
+      for (uint32_t k = 0; k < t->s->output; k++)
+        if (!t->s->stage[k].fold && template_node(t, &t->s->stage[k])->first.id == x->in[0].id)
+          cost += normalize_cost(t, template_node(t, &t->s->stage[k]), depth - 1);
+    if (wick_op_of(x)->ulp > 0) cost += NORMALIZE_EXPENSIVE; /* a polynomial */
+  }
+  return cost;
+}
+
+/* How often a map is evaluated if it is read in line: passes[] of the stages that read it. */
+static uint32_t normalize_passes(const template_state *t, uint32_t stage, const uint32_t *passes)
+{
+  const wick_node *n = template_node(t, &t->s->stage[stage]);
+  uint32_t sum = 0;
+  for (uint32_t s = stage + 1; s <= t->s->output; s++) {
+    const wick_node *user = template_node(t, &t->s->stage[s]);
+    bool reads = false;
+    for (uint32_t i = t->s->stage[s].node + 1; i < user->end; i++)
+      reads = reads || (t->g->node[i].op == WICK_OP_read && t->g->node[i].in[0].id == n->first.id);
+    if (reads) sum += passes[s];
+  }
+  return sum;
+}
+
+/* A map of the row that is expensive, and read by more than one pass over it, is kept for the row; the
+ * knobs may say so of all, or of none. */
+static void normalize_maps(template_state *t, const char *row, int64_t lanes, bool columns)
+{
+  uint32_t *passes = wick_new(t->tmp, uint32_t, t->s->nstage);
+  uint32_t n = t->out->naxis;
+  for (uint32_t i = t->s->nstage; i-- > 0;) {
+    const wick_stage *st = &t->s->stage[i];
+    passes[i] = 1;
+    if (st->fold || i == t->s->output) continue;
+    passes[i] = normalize_passes(t, i, passes);
+    bool whole = st->naxis == n && wick_dim_eq(st->axis[n - 1].extent, t->out->axis[n - 1].extent);
+    bool expensive = t->knobs.keep
+                         ? t->knobs.keep > 1
+                         : normalize_cost(t, template_node(t, st), 4) >= NORMALIZE_EXPENSIVE;
+    if (!whole || passes[i] < 2 || !expensive) {
+      wick_text_printf(&t->steps, "inline %s; ", st->name);
+      continue;
+    }
+    passes[i] = 1;
+    wick_text_printf(&t->steps, "at %s %s.%s scratch; ", st->name, t->out->name, row);
+    if (lanes > 1)
+      wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", st->name,
+                       template_loop(t, st, n - 1), (long long)lanes, st->name);
+    if (columns)
+      wick_text_printf(&t->steps, "unroll %s.%s; ", st->name, template_loop(t, st, n - 1));
+  }
+}
+
+/* Folds over the output's last axis, which it reads again: all of them inside the loops over rows,
+ * the lanes as partial states. */
+bool template_normalize(template_state *t, const wick_stage *none)
+{
+  (void)none;
+  uint32_t n = t->out->naxis;
+  if (n < 2 || n > TEMPLATE_AXES) return false;
+  int64_t lanes = t->lanes > 1 && template_most(t, t->out, n - 1) >= 2 * t->lanes ? t->lanes : 1;
+  for (uint32_t i = 0; i < t->s->output; i++)
+    if (t->s->stage[i].fold && !normalize_is_slice(t, &t->s->stage[i])) return false;
+  const char *row = template_loop(t, t->out, n - 2), *last = template_loop(t, t->out, n - 1),
+             *o = t->out->name;
+  normalize_maps(t, row, lanes, false);
+  for (uint32_t k = 0; k + 1 < n; k++)
+    wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
+  if (lanes > 1)
+    wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", o, last,
+                     (long long)template_wide(t, n - 1, lanes), o);
+  for (uint32_t i = 0; i < t->s->output; i++) {
+    const wick_stage *fold = &t->s->stage[i];
+    if (!fold->fold) continue;
+    uint32_t c = 0;
+    while (!fold->axis[c].reduce) c++;
+    wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, o, row);
+    if (lanes > 1)
+      wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", fold->name,
+                       template_loop(t, fold, c), (long long)lanes, fold->name);
+    for (uint32_t k = 0; k < fold->naxis; k++)
+      if (!fold->axis[k].reduce)
+        wick_text_printf(&t->steps, "unroll %s.%s; ", fold->name, template_loop(t, fold, k));
+  }
+  return true;
+}
+
+/* ---- along another axis ---- */
+
+enum { NORMALIZE_VECTORS = 4 };
+
+/* Axis c is the one of the output's that the fold does not have; one of extent 1 may be in its
+ * place. */
+static bool normalize_outer_is(const template_state *t, const wick_stage *fold, uint32_t c)
+{
+  uint32_t reduced = 0, k = 0;
+  for (uint32_t a = 0; a < fold->naxis; a++) {
+    if (fold->axis[a].reduce) {
+      reduced++;
+      continue;
+    }
+    if (k == c && !wick_dim_is(fold->axis[a].extent, 1)) k++;
+    if (k >= t->out->naxis) return false;
+    if (k != c && !wick_dim_eq(fold->axis[a].extent, t->out->axis[k].extent)) return false;
+    k++;
+  }
+  return reduced == 1 && k == t->out->naxis;
+}
+
+/* A stage reads the fold at its own axes, but for c. */
+static bool normalize_outer_reads(const template_state *t, const wick_stage *st, const wick_node *r,
+                                  uint32_t c)
+{
+  const wick_dim *dim = wick_info_of(t->g, r->in[0])->dim;
+  if (r->attr[1].i || r->nin > 1 || (!st->fold && st->naxis != t->out->naxis)) return false;
+  for (uint32_t k = 0, a = 0; k < r->attr[0].n; k++) {
+    while (a < st->naxis && (st->axis[a].reduce || (!st->fold && a == c))) a++;
+    if (wick_dim_is(dim[k], 1) && wick_dim_is(r->attr[0].dims[k], 0) &&
+        (a == st->naxis || !wick_dim_is(st->axis[a].extent, 1)))
+      continue;
+    if (a == st->naxis || !wick_dim_eq(r->attr[0].dims[k], st->axis[a++].sym)) return false;
+  }
+  return true;
+}
+
+static bool normalize_outer_fits(const template_state *t, uint32_t c)
+{
+  for (uint32_t i = 0; i < t->s->output; i++) {
+    const wick_stage *st = &t->s->stage[i];
+    if (!st->fold) continue;
+    if (st->naxis > TEMPLATE_AXES || wick_stage_starts(t->s, st) || !normalize_outer_is(t, st, c) ||
+        !template_reads(t, st, normalize_outer_reads, c))
+      return false;
+    const wick_node *n = template_node(t, st);
+    uint32_t last = st->naxis - 1;
+    while (st->axis[last].reduce) last--;
+    for (uint32_t k = st->node + 1; k < n->end; k++)
+      if (t->g->node[k].op == WICK_OP_read &&
+          template_step_of(t, &t->g->node[k], st->axis[last].sym) == 2)
+        return false;
+  }
+  return true;
+}
+
+/* A few vectors of neighbouring columns at a time: all folds of them, in registers, and then the
+ * output along them. */
+bool template_normalize_outer(template_state *t, const wick_stage *none)
+{
+  (void)none;
+  uint32_t n = t->out->naxis, c = 0;
+  if (n < 2 || n > TEMPLATE_AXES || t->lanes < 2 || t->lanes != t->t->vector_bytes / 4)
+    return false;
+  while (c + 1 < n && !normalize_outer_fits(t, c)) c++;
+  int64_t lanes = t->lanes, extent = template_extent(t, t->out, n - 1);
+  if (c + 1 == n || template_most(t, t->out, n - 1) < lanes) return false;
+  int64_t vectors = template_even(wick_ceildiv_i64(extent, lanes), NORMALIZE_VECTORS);
+  const char *o = t->out->name, *last = template_loop(t, t->out, n - 1);
+  normalize_maps(t, last, lanes, true);
+  wick_text_printf(&t->steps, "split %s.%s lane:%lld; split %s.%s vb:%lld; ", o, last,
+                   (long long)lanes, o, last, (long long)vectors);
+  template_order_begin(t, t->out);
+  for (uint32_t k = 0; k < n; k++)
+    if (k != c) wick_text_printf(&t->steps, " %s", template_loop(t, t->out, k));
+  wick_text_printf(&t->steps, " %s vb lane; vector %s.lane; unroll %s.vb; ",
+                   template_loop(t, t->out, c), o, o);
+  for (uint32_t k = 0; k < n; k++)
+    if (k != c) wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
+  for (uint32_t i = 0; i < t->s->output; i++) {
+    const wick_stage *fold = &t->s->stage[i];
+    if (!fold->fold) continue;
+    uint32_t v = fold->naxis - 1;
+    while (fold->axis[v].reduce) v--;
+    wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, o, last);
+    template_fold_loops(t, fold, &(template_fold){UINT32_MAX, v, UINT32_MAX, lanes, 4, false});
+  }
+  return true;
+}

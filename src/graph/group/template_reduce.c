@@ -1,0 +1,59 @@
+/* The template for a fold along the last axes of its operand, which the output does not have: sums,
+ * means and maxima. The lanes are parts of the 1-D slice that is folded. */
+#include "graph/group/template_state.h"
+
+enum { REDUCE_PARTS = 4 }; /* vectors of partial states, so that one does not wait for the last */
+
+/* The fold's elements lie next to each other along its last axis: those of all reads that it moves.
+ * What has a guard or a run-time index stays scalar. */
+static bool reduce_reads(const template_state *t, const wick_stage *fold)
+{
+  const wick_node *f = template_node(t, fold);
+  wick_dim last = fold->axis[fold->naxis - 1].sym;
+  bool any = false;
+  for (uint32_t i = fold->node + 1; i < f->end; i++) {
+    const wick_node *n = &t->g->node[i];
+    if (n->op == WICK_OP_fail || n->op == WICK_OP_index) return false;
+    if (n->op != WICK_OP_read) continue;
+    unsigned how = template_step_of(t, n, last);
+    if (how == 2 || n->nin > 1 || n->attr[1].i) return false;
+    any = any || how == 1;
+  }
+  return any;
+}
+
+/* One state of float32, and a slice of at least one vector and a half. */
+bool template_reduce(template_state *t, const wick_stage *fold)
+{
+  const wick_node *f = template_node(t, fold);
+  uint32_t last = fold->naxis - 1;
+  if (t->out->naxis > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2 || f->nout != 1)
+    return false;
+  const wick_type_info *state = wick_info_of(t->g, f->region[1].first);
+  if (f->region[1].nparam != 1 || state->elem != WICK_F32 || t->lanes != t->t->vector_bytes / 4 ||
+      wick_stage_starts(t->s, fold) || !fold->axis[last].reduce ||
+      2 * template_most(t, fold, last) < 3 * t->lanes || !reduce_reads(t, fold))
+    return false;
+  if (t->out->naxis) { /* else all is one element, and the fold goes first */
+    template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
+    template_order order = {false, UINT32_MAX, 0};
+    const char *at = template_out_loops(t, &r, &(template_tile){1, 1, 1, 1}, &order, 1);
+    wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
+  }
+  const char *name = fold->name, *loop = template_loop(t, fold, last);
+  wick_text_printf(&t->steps, "split %s.%s lane:%u; ", name, loop, t->lanes);
+  bool parts = template_extent(t, fold, last) >= REDUCE_PARTS * (int64_t)t->lanes;
+  if (parts) wick_text_printf(&t->steps, "split %s.%s part:%d; ", name, loop, REDUCE_PARTS);
+  template_order_begin(t, fold);
+  for (int tile = 0; tile < 2; tile++)
+    for (uint32_t a = 0; a < fold->naxis; a++)
+      if (fold->axis[a].reduce != (bool)tile)
+        wick_text_printf(&t->steps, " %s", template_loop(t, fold, a));
+  wick_text_printf(&t->steps, "%s lane; ", parts ? " part" : "");
+  if (parts) wick_text_printf(&t->steps, "rfactor %s.part; ", name);
+  wick_text_printf(&t->steps, "vector %s.lane; ", name);
+  for (uint32_t a = 0; a < fold->naxis; a++)
+    if (!fold->axis[a].reduce)
+      wick_text_printf(&t->steps, "unroll %s.%s; ", name, template_loop(t, fold, a));
+  return true;
+}

@@ -1,0 +1,135 @@
+/* The template for folds whose lanes are the output's last axis, and which are no sums of products:
+ * pooling, depthwise convolution, sums over places. */
+#include "graph/group/cost.h"
+#include "graph/group/template_state.h"
+
+/* Loops of the output when only its last axis matters: vectors along it, and `places` of the axis
+ * before it, in registers. */
+static const char *window_out_loops(template_state *t, int64_t vectors, int64_t places,
+                                    int64_t lanes)
+{
+  template_roles r = {t->out->naxis - 1,
+                      UINT32_MAX,
+                      UINT32_MAX,
+                      t->out->naxis > 1 && places > 1 ? t->out->naxis - 2 : UINT32_MAX,
+                      1,
+                      1,
+                      0,
+                      1,
+                      1,
+                      0,
+                      0};
+  template_tile tile = {1, vectors, 1, places};
+  return template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0}, lanes);
+}
+
+/* How far an index moves while that axis of the fold goes from one value to the other, the others
+ * at their beginnings; 0: not known. */
+static int64_t window_moves(const template_state *t, const wick_stage *fold, wick_dim index,
+                            uint32_t axis, int64_t from, int64_t to)
+{
+  wick_dims *dims = t->g->module->dims;
+  wick_dim sym[TEMPLATE_AXES], at[TEMPLATE_AXES], end[2];
+  for (uint32_t a = 0; a < fold->naxis; a++) sym[a] = fold->axis[a].sym, at[a] = wick_dim_const(0);
+  for (uint32_t k = 0; k < 2; k++) {
+    at[axis] = wick_dim_const(k ? to : from);
+    end[k] = wick_dim_substitute(dims, index, fold->naxis, sym, at);
+    if (!wick_dim_is_const(end[k])) return 0;
+  }
+  return end[1].v > end[0].v ? end[1].v - end[0].v : end[0].v - end[1].v;
+}
+
+/* Elements that a tile of `places` neighbours along axis k reads in a row, at most of all reads;
+ * those of the window's last axis that two neighbours share count once. */
+static int64_t window_reach(const template_state *t, const wick_stage *fold, uint32_t k,
+                            int64_t places)
+{
+  const wick_node *f = template_node(t, fold);
+  int64_t most = 1, middle = template_extent(t, fold, k) / 2;
+  for (uint32_t i = f->region[1].begin; i < f->region[1].end; i++) {
+    const wick_node *r = &t->g->node[i];
+    if (r->op != WICK_OP_read) continue;
+    for (uint32_t d = 0; d < r->attr[0].n; d++) {
+      wick_dim index = r->attr[0].dims[d];
+      if (wick_dim_eq(index, WICK_DIM_ANY)) continue;
+      int64_t reach = 1 + (places - 1) * window_moves(t, fold, index, k, middle - 1, middle);
+      for (uint32_t a = 0; a < fold->naxis; a++)
+        if (fold->axis[a].reduce)
+          reach += window_moves(t, fold, index, a, 0, template_extent(t, fold, a) - 1);
+      if (window_moves(t, fold, index, k, middle - 1, middle)) most = wick_max_i64(most, reach);
+    }
+  }
+  return most;
+}
+
+/* Neighbours in a tile: their states, and what they read in a row, lie in registers. */
+static int64_t window_places(const template_state *t, const wick_stage *fold)
+{
+  uint32_t x = t->out->naxis - 2;
+  int64_t best = 1, width = template_extent(t, t->out, x);
+  double least = 1e300;
+  for (int64_t p = 1; p <= width; p++) {
+    if (p > 1 && p + window_reach(t, fold, x, p) > (int64_t)t->t->nvector) break;
+    wick_cost_tile whole = {1, p, p, 0}, last = {1, width % p, width % p, 0};
+    double cost = (double)(width / p) * wick_cost_step(t->t, &whole);
+    if (width % p) cost += wick_cost_step(t->t, &last) + 1; /* code of its own */
+    if (cost < least * 0.999) best = p, least = cost;
+  }
+  return best;
+}
+
+/* Neighbours along an axis of the output may read the same elements: it and a reduced axis move an
+ * index together. */
+static bool window_overlaps(const template_state *t, const wick_stage *fold, uint32_t axis)
+{
+  wick_dims *dims = t->g->module->dims;
+  for (uint32_t i = fold->node + 1; i < template_node(t, fold)->end; i++) {
+    const wick_node *n = &t->g->node[i];
+    for (uint32_t k = 0; n->op == WICK_OP_read && k < n->attr[0].n; k++) {
+      wick_dim d = n->attr[0].dims[k];
+      if (wick_dim_eq(d, WICK_DIM_ANY)) return true;
+      for (uint32_t a = 0; a < fold->naxis && wick_dim_uses(dims, d, fold->axis[axis].sym); a++)
+        if (fold->axis[a].reduce && wick_dim_uses(dims, d, fold->axis[a].sym)) return true;
+    }
+  }
+  return false;
+}
+
+/* A step of the fold has a polynomial: enough for the pipes, and much code. */
+static bool window_is_expensive(const template_state *t, const wick_stage *fold)
+{
+  const wick_node *f = template_node(t, fold);
+  bool is = false;
+  for (uint32_t i = f->region[1].begin; i < f->region[1].end; i++)
+    is = is || wick_op_of(&t->g->node[i])->ulp > 0;
+  return is;
+}
+
+bool template_window(template_state *t, const wick_stage *fold)
+{
+  uint32_t n = t->out->naxis;
+  const wick_node *f = template_node(t, fold);
+  if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES) return false;
+  int64_t lanes = template_vector_lanes(t, n - 1);
+  for (uint32_t i = f->region[1].begin; i < f->region[1].end && lanes > 1; i++)
+    if (t->g->node[i].op == WICK_OP_read &&
+        template_step_of(t, &t->g->node[i], fold->axis[n - 1].sym) == 2)
+      lanes = 1;
+  bool expensive = window_is_expensive(t, fold);
+  int64_t width = n > 1 ? template_extent(t, t->out, n - 2) : 1, vectors = 1,
+          places = lanes > 1 && n > 1 && !expensive ? window_places(t, fold) : 1;
+  if (lanes > 1 && !expensive &&
+      (n < 2 || !window_overlaps(t, fold, n - 2))) /* whole rows of vectors */
+    vectors = template_even(wick_ceildiv_i64(template_extent(t, t->out, n - 1), lanes),
+                            wick_max_i64(t->t->nvector / 4, 1));
+  if (vectors > 1) places = 1;
+  if (t->knobs.columns) places = wick_min_i64(t->knobs.columns, width);
+  t->refused = t->refused || (t->knobs.columns && places * vectors > t->t->nvector / 2);
+  const char *at = window_out_loops(t, vectors, places, lanes);
+  if (!at) return false;
+  wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
+  template_fold_loops(t, fold,
+                      &(template_fold){UINT32_MAX, lanes > 1 ? n - 1 : UINT32_MAX, UINT32_MAX,
+                                       lanes, expensive ? 1 : 8, false});
+  return true;
+}
