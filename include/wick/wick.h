@@ -117,6 +117,9 @@ typedef struct wick_options {
                                 on the thread of the call; true stops it with WICK_ECANCELED */
   void (*log)(void *arg, const char *line); /* progress, one line without its newline */
   void *arg;                                /* of cancel and log */
+  bool allow_links; /* external data of models is reached through links that lead anywhere; without
+                       it only beneath the root of a model store, a folder with the folders `blobs`
+                       and `snapshots`, for models in its snapshots (Hugging Face's layout) */
 } wick_options;
 
 typedef struct wick_context wick_context;

@@ -27,7 +27,7 @@ static PyObject *compiled_open(PyObject *type, PyObject *args)
   (void)type;
   PyObject *path = NULL;
   if (!PyArg_ParseTuple(args, "O&:open", PyUnicode_FSConverter, &path)) return NULL;
-  core_context *context = core_context_new();
+  core_context *context = core_context_new(false);
   core_compiled *k = context ? core_compiled_new(context) : NULL;
   Py_XDECREF((PyObject *)context);
   if (k) {

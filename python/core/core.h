@@ -34,7 +34,7 @@ extern core_types core;
 /* module.c */
 PyObject *core_raise(wick_error *e); /* frees it; NULL */
 bool core_done(wick_error *e); /* after long work: has it succeeded? Else there is an exception */
-core_context *core_context_new(void);
+core_context *core_context_new(bool allow_links); /* wick_options.allow_links */
 PyObject *core_io(const wick_io *io); /* (name, element type, sizes, names of open sizes) */
 PyObject *core_elem(wick_elem e);
 PyTypeObject *core_type(PyObject *module, PyType_Spec *spec); /* adds it; NULL: an exception */

@@ -18,18 +18,19 @@ static void model_dealloc(PyObject *self)
   core_dealloc(self);
 }
 
-/* Model(path, bytes=None): `path` is only a name where there are bytes. */
+/* Model(path, bytes=None, allow_links=False): `path` is only a name where there are bytes. */
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-  static char *words[] = {"path", "bytes", NULL};
+  static char *words[] = {"path", "bytes", "allow_links", NULL};
   PyObject *path = NULL, *bytes = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|O", words, PyUnicode_FSConverter, &path,
-                                   &bytes))
+  int allow_links = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|Op", words, PyUnicode_FSConverter, &path,
+                                   &bytes, &allow_links))
     return NULL;
   allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
   core_model *m = (core_model *)alloc(type, 0);
   bool good = m && (bytes == Py_None || PyObject_GetBuffer(bytes, &m->bytes, PyBUF_SIMPLE) == 0) &&
-              (m->context = core_context_new());
+              (m->context = core_context_new(allow_links));
   if (good) {
     const char *name = PyBytes_AsString(path);
     wick_error *e;

@@ -60,12 +60,12 @@ static bool core_cancel(void *arg)
   return raised;
 }
 
-core_context *core_context_new(void)
+core_context *core_context_new(bool allow_links)
 {
   core_context *c = PyObject_New(core_context, core.context);
   if (!c) return NULL;
   c->context = NULL;
-  const wick_options o = {.size = sizeof o, .cancel = core_cancel};
+  const wick_options o = {.size = sizeof o, .cancel = core_cancel, .allow_links = allow_links};
   wick_error *e = wick_context_create(&o, &c->context);
   if (!e) return c;
   Py_DECREF(c);

@@ -18,14 +18,19 @@ from wick.session import (InferenceSession, IOBinding, ModelMetadata, NodeArg, O
 __version__ = get_version_string()
 
 
-def load(source, name="model.onnx"):
-    """Reads and checks a model: a path, or the bytes of a file."""
-    return source if isinstance(source, Model) else Model(source, name)
+def load(source, name="model.onnx", *, allow_links=False):
+    """Reads and checks a model: a path, or the bytes of a file.
+
+    External data is reached through links in a model store (Hugging Face's layout); with `allow_links` all links are
+    followed.
+    """
+    return source if isinstance(source, Model) else Model(source, name, allow_links=allow_links)
 
 
-def compile(source, shapes=None, sizes=None, contents=None, *, ranges=None, vary=False, pin=None, hold=None, **options):
+def compile(source, shapes=None, sizes=None, contents=None, *, ranges=None, vary=False, pin=None, hold=None, allow_links=False,
+            **options):
     """Machine code for a model, whose open sizes are given, or stay open; see Model.compile."""
-    return load(source).compile(shapes, sizes, contents, ranges=ranges, vary=vary, pin=pin, hold=hold, **options)
+    return load(source, allow_links=allow_links).compile(shapes, sizes, contents, ranges=ranges, vary=vary, pin=pin, hold=hold, **options)
 
 
 def run(source, *args, **named):
@@ -36,7 +41,7 @@ def run(source, *args, **named):
     return out[0] if len(out) == 1 else tuple(out)
 
 
-def grad(source, wrt=None, of=None, cotangent=False, **options):
+def grad(source, wrt=None, of=None, cotangent=False, *, allow_links=False, **options):
     """What computes a model's outputs and derivatives: called with arrays, it gives (outputs, {name: array}).
 
     The sum of the elements of `of` (a tensor's name; the first output) is differentiated by each tensor of `wrt`:
@@ -44,4 +49,4 @@ def grad(source, wrt=None, of=None, cotangent=False, **options):
     more input, "Y.grad", which weighs the elements of Y. Derivatives are outputs of `.model`, "X.grad", and can be
     differentiated again.
     """
-    return Gradient(load(source), wrt, of, cotangent, **options)
+    return Gradient(load(source, allow_links=allow_links), wrt, of, cotangent, **options)

@@ -186,7 +186,8 @@ def _no_file(value):
 
 
 class SessionOptions(_Fields):
-    """ONNX Runtime's options, and Wick's own: precision ("bf16", "f16", "f64"), strict, target, cache, records.
+    """ONNX Runtime's options, and Wick's own: precision ("bf16", "f16", "f64"), strict, target, cache, records,
+    allow_links.
 
     Of ONNX Runtime's, intra_op_num_threads and enable_profiling change what Wick does. Another name than these is an
     AttributeError.
@@ -214,6 +215,7 @@ class SessionOptions(_Fields):
         "target": (None, _optional),
         "cache": (None, _optional),
         "records": (None, _optional),
+        "allow_links": (False, _flag),
     }
 
     def __init__(self):

@@ -80,15 +80,17 @@ class Model:
     """A loaded model. `source` is a path, or the bytes of a file, then `name` stands in messages.
 
     `derivatives` are what `grad` adds, in order: (of, wrt, cotangent) each. `override` names initializers that become
-    inputs, of those in `overridable`.
+    inputs, of those in `overridable`. External data is reached through links in a model store (Hugging Face's layout);
+    with `allow_links` all links are followed.
     """
 
-    def __init__(self, source, name="model.onnx", derivatives=(), override=()):
+    def __init__(self, source, name="model.onnx", derivatives=(), override=(), allow_links=False):
         if hasattr(source, "SerializeToString"):
             source = source.SerializeToString()
         in_memory = isinstance(source, (bytes, bytearray, memoryview))
         self.source, self.name = source, name if in_memory else os.fspath(source)
-        self._core = raised(_core.Model, self.name, source) if in_memory else raised(_core.Model, self.name)
+        self.allow_links = bool(allow_links)
+        self._core = raised(_core.Model, self.name, source if in_memory else None, self.allow_links)
         self._lock = threading.Lock()
         self.derivatives, self.overridden = tuple(derivatives), tuple(override)
         #: Initializers that the file lists as inputs, too: defaults, constant unless they are overridden.
@@ -147,15 +149,16 @@ class Model:
     def grad(self, wrt=None, of=None, cotangent=False):
         """The same model with more outputs, "X.grad": what derivatives are taken of and by; see wick.grad."""
         wrt = () if wrt is None else (wrt,) if isinstance(wrt, str) else tuple(wrt)
-        return Model(self.source, self.name, self.derivatives + ((of, wrt, bool(cotangent)),), self.overridden)
+        return Model(self.source, self.name, self.derivatives + ((of, wrt, bool(cotangent)),), self.overridden,
+                     self.allow_links)
 
     def override(self, *names):
         """The same model with these initializers as inputs, of those in `overridable`."""
-        return Model(self.source, self.name, self.derivatives, names)
+        return Model(self.source, self.name, self.derivatives, names, self.allow_links)
 
     def __reduce__(self):
         source = bytes(self.source) if isinstance(self.source, memoryview) else self.source
-        return Model, (source, self.name, self.derivatives, self.overridden)
+        return Model, (source, self.name, self.derivatives, self.overridden, self.allow_links)
 
     def __repr__(self):
         return f"wick.Model({self.name!r}: {_signature(self.inputs, self.outputs)})"

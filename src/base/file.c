@@ -12,19 +12,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/beneath.h"
 #include "base/str.h"
 
-#ifndef O_PATH /* Linux's way to hold a folder that may be passed but not listed */
-#define O_PATH O_RDONLY
-#endif
+enum { FILE_NOT_REGULAR = -1 }; /* in addition to errno values and wick_open_beneath's */
 
-enum { FILE_NOT_REGULAR = -1, FILE_LINK = -2 }; /* beside the errno values, which are positive */
+#define FILE_ALLOW "; pass --allow-links (in C and Python: allow_links) to follow all links"
 
 static wick_status file_fail(wick_arena *mem, const char *path, const char *what, int error)
 {
-  const char *why = error == FILE_NOT_REGULAR ? "it is no regular file"
-                    : error == FILE_LINK      ? "it is a link, or reached through one"
-                                              : strerror(error);
+  const char *why =
+      error == FILE_NOT_REGULAR ? "it is no regular file"
+      : error == WICK_BENEATH_LINK
+          ? "it is a link, or reached through one, outside of a model store" FILE_ALLOW
+      : error == WICK_BENEATH_OUTSIDE ? "a link leads out of the model store" FILE_ALLOW
+                                      : strerror(error);
   return wick_fail(mem, WICK_EIO, path, "cannot %s it: %s", what, why);
 }
 
@@ -71,28 +73,6 @@ static int file_map_fd(int fd, wick_file *f)
   f->written_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
   f->changed_ns = (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
   return 0;
-}
-
-/* Opens `name` below the folder, one component at a time, each without following a link: what the
- * walk holds cannot be moved away from under it. (openat2 with RESOLVE_BENEATH does the same, but
- * kernels and containers lack it, and then this is needed beside it.) */
-static int file_open_beneath(int folder, char *name)
-{
-  int at = folder;
-  for (;;) {
-    char *slash = strchr(name, '/');
-    if (slash) *slash = 0;
-    int flags = slash ? O_PATH | O_DIRECTORY : O_RDONLY | O_NONBLOCK | O_NOCTTY;
-    int next = openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC), error = errno;
-    struct stat st;
-    if (next < 0 && fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
-      error = ELOOP; /* O_DIRECTORY says ENOTDIR of a link */
-    if (at != folder) close(at);
-    errno = error;
-    if (next < 0 || !slash) return next;
-    at = next;
-    for (name = slash + 1; *name == '/'; name++) continue;
-  }
 }
 
 static wick_file *file_record(wick_files *files, const char *path)
@@ -145,14 +125,11 @@ wick_status wick_files_map_beneath(wick_files *files, const char *folder, const 
                      name);
   const char *path = wick_path_join(files->mem, folder, name);
   if ((*out_file = file_known(files, path))) return NULL;
+  if (files->allow_links) return wick_files_map(files, path, out_file);
   wick_file *f = file_record(files, path);
-  char *parts = wick_str_dup(files->mem, name);
-  int dir = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC), error = errno;
-  if (dir >= 0) {
-    error = file_map_fd(file_open_beneath(dir, parts), f);
-    close(dir);
-  }
-  return file_keep(files, f, error == ELOOP ? FILE_LINK : error, out_file);
+  int fd = wick_open_beneath(folder, name);
+  int error = fd >= 0 ? file_map_fd(fd, f) : fd <= WICK_BENEATH_OUTSIDE ? fd : -fd;
+  return file_keep(files, f, error, out_file);
 }
 
 /* ---- reading ---- */

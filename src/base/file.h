@@ -27,6 +27,7 @@ typedef struct wick_file {
 typedef struct wick_files {
   wick_arena *mem; /* of the records; the bytes are mapped */
   wick_file *first;
+  bool allow_links; /* wick_files_map_beneath follows links wherever they lead */
 } wick_files;
 
 wick_files wick_files_begin(wick_arena *mem);
@@ -41,9 +42,9 @@ WICK_CHECKED wick_status wick_files_map(wick_files *files, const char *path, wic
  */
 void wick_files_release(const wick_files *files);
 
-/* Maps a file that an untrusted file named: `name` is a relative path of plain components below
- * `folder`. WICK_EINVAL for an absolute name and for "..", WICK_EIO where any component is a link.
- */
+/* Maps a file that an untrusted file named: `name` is a relative path of plain components beneath
+ * `folder`. Fails with WICK_EINVAL for an absolute name and for "..", with WICK_EIO for a link that
+ * wick_open_beneath (base/beneath.h) does not follow, unless files->allow_links is set. */
 WICK_CHECKED wick_status wick_files_map_beneath(wick_files *files, const char *folder,
                                                 const char *name, wick_file **out_file);
 

@@ -3,6 +3,7 @@
 #include "base/file.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -103,12 +104,16 @@ static void test_map(void **state)
   wick_files_close(&files);
 }
 
+#define ALLOW "; pass --allow-links (in C and Python: allow_links) to follow all links"
+
 static void test_map_beneath(void **state)
 {
   (void)state;
 #define OUTSIDE(name)                                                                              \
   "error: model: the file name \"" name "\" is not a relative path that stays inside the folder"
-#define LINK(name) "error: model/" name ": cannot open it: it is a link, or reached through one"
+#define LINK(name)                                                                                 \
+  "error: model/" name ": cannot open it: it is a link, or reached through one, outside of a "     \
+  "model store" ALLOW
   static const struct {
     const char *name, *want;
   } rows[] = {
@@ -147,6 +152,114 @@ static void test_map_beneath(void **state)
                       "error: none/a.bin: cannot open it: No such file or directory");
   assert_int_equal(count_handles(), before);
   wick_files_close(&files);
+}
+
+/* Hugging Face's layout: the files of a revision are links to blobs. */
+static void store_make(void)
+{
+  static const struct {
+    const char *to, *at;
+  } link[] = {
+      {"../../blobs/1", "store/snapshots/r/model.onnx_data"},
+      {"../../../blobs/1", "store/snapshots/r/onnx/data"},
+      {"../../../../blobs/1", "store/snapshots/r/onnx/above"}, /* above the store */
+      {"../../blobs/2", "store/snapshots/r/twice"},
+      {"1", "store/blobs/2"},
+      {"../r", "store/snapshots/r/again"},
+      {"../../..//store/blobs/1", "store/snapshots/r/around"}, /* leaves it, if only on the way */
+      {"../../../other/secret", "store/snapshots/r/other"},
+      {"/etc/passwd", "store/snapshots/r/passwd"},
+      {"/dev/zero", "store/snapshots/r/zero"},
+      {"../../blobs/fifo", "store/snapshots/r/fifo"},
+      {"../../blobs/", "store/snapshots/r/folder"},
+      {"cycle2", "store/snapshots/r/cycle"},
+      {"./cycle", "store/snapshots/r/cycle2"},
+      {"../../blobs/none", "store/snapshots/r/none"},
+      {"r", "store/snapshots/main"},
+      {"../../blobs/1", "bare/snapshots/r/data"}, /* without blobs it is no store */
+      {"../1", "store/blobs/sub/data"},           /* a folder of the store, but no snapshot */
+  };
+  static const char *const folder[] = {"store/blobs/sub", "store/snapshots/r/onnx",
+                                       "bare/snapshots/r"};
+  char absolute[PATH_MAX];
+  for (size_t i = 0; i < WICK_COUNT(folder); i++) assert_null(wick_folder_make(&mem, folder[i]));
+  put("store/blobs/1", "weights");
+  assert_int_equal(mkfifo("store/blobs/fifo", 0666), 0);
+  for (size_t i = 0; i < WICK_COUNT(link); i++)
+    assert_int_equal(symlink(link[i].to, link[i].at), 0);
+  assert_non_null(realpath("store/blobs/1", absolute));
+  assert_int_equal(symlink(absolute, "store/snapshots/r/absolute"), 0);
+}
+
+/* Links of a model store are followed beneath its root, and nowhere else. */
+static void test_map_store(void **state)
+{
+  (void)state;
+  store_make();
+#define STORE(name) "error: store/snapshots/r/" name ": cannot open it: "
+#define LEAVES(name) STORE(name) "a link leads out of the model store" ALLOW
+  static const struct {
+    const char *folder, *name, *want, *allowed;
+  } rows[] = {
+      {"store/snapshots/r", "model.onnx_data", "weights", "weights"},
+      {"store/snapshots/r/", "onnx/data", "weights", "weights"},
+      {"store/snapshots/main", "model.onnx_data", "weights", "weights"},
+      {"store/snapshots/r/onnx", "data", "weights", "weights"},
+      {"store/snapshots/r", "twice", "weights", "weights"},
+      {"store/snapshots/r", "again/model.onnx_data", "weights", "weights"},
+      {"store/snapshots/r", "absolute", "weights", "weights"},
+      {"store/snapshots/r", "onnx/above", LEAVES("onnx/above"),
+       STORE("onnx/above") "No such file or directory"},
+      {"store/snapshots/r", "around", LEAVES("around"), "weights"},
+      {"store/snapshots/r", "other", LEAVES("other"), "secret"},
+      {"store/snapshots/r", "passwd", LEAVES("passwd"), NULL},
+      {"store/snapshots/r", "zero", LEAVES("zero"), STORE("zero") "it is no regular file"},
+      {"store/snapshots/r", "fifo", STORE("fifo") "it is no regular file",
+       STORE("fifo") "it is no regular file"},
+      {"store/snapshots/r", "folder", STORE("folder") "Is a directory",
+       STORE("folder") "Is a directory"},
+      {"store/snapshots/r", "cycle", STORE("cycle") "Too many levels of symbolic links",
+       STORE("cycle") "Too many levels of symbolic links"},
+      {"store/snapshots/r", "none", STORE("none") "No such file or directory",
+       STORE("none") "No such file or directory"},
+      {"store/snapshots/r", "../../blobs/1",
+       "error: store/snapshots/r: the file name \"../../blobs/1\" is not a relative path that "
+       "stays "
+       "inside the folder",
+       "error: store/snapshots/r: the file name \"../../blobs/1\" is not a relative path that "
+       "stays "
+       "inside the folder"},
+      {"bare/snapshots/r", "data",
+       "error: bare/snapshots/r/data: cannot open it: it is a link, or reached through one, "
+       "outside "
+       "of a model store" ALLOW,
+       "error: bare/snapshots/r/data: cannot open it: No such file or directory"},
+      {"store/blobs/sub", "data",
+       "error: store/blobs/sub/data: cannot open it: it is a link, or reached through one, outside "
+       "of a model store" ALLOW,
+       "weights"},
+  };
+  int before = count_handles();
+  for (size_t i = 0; i < WICK_COUNT(rows); i++) {
+    wick_files files = wick_files_begin(&mem);
+    wick_file *f;
+    assert_string_equal(shown(wick_files_map_beneath(&files, rows[i].folder, rows[i].name, &f), &f),
+                        rows[i].want);
+    wick_files_close(&files);
+    files.allow_links = true;
+    const char *got = shown(wick_files_map_beneath(&files, rows[i].folder, rows[i].name, &f), &f);
+    if (rows[i].allowed) assert_string_equal(got, rows[i].allowed);
+    wick_files_close(&files);
+  }
+  assert_int_equal(chdir("store/snapshots/r/onnx"), 0); /* the model's folder has no name */
+  wick_files files = wick_files_begin(&mem);
+  wick_file *f;
+  assert_string_equal(shown(wick_files_map_beneath(&files, ".", "data", &f), &f), "weights");
+  wick_files_close(&files);
+  assert_string_equal(shown(wick_files_map_beneath(&files, "", "data", &f), &f), "weights");
+  wick_files_close(&files);
+  assert_int_equal(chdir(root), 0);
+  assert_int_equal(count_handles(), before);
 }
 
 static void test_read(void **state)
@@ -351,6 +464,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_map, setup, teardown),
       cmocka_unit_test_setup_teardown(test_map_beneath, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_map_store, setup, teardown),
       cmocka_unit_test_setup_teardown(test_read, setup, teardown),
       cmocka_unit_test_setup_teardown(test_write, setup, teardown),
       cmocka_unit_test_setup_teardown(test_write_several, setup, teardown),

@@ -388,6 +388,7 @@ static wick_error *model_make(wick_context *context, const char *name, const voi
   m->mem = wick_arena_make(&m->guard);
   m->tmp = wick_arena_make(&m->guard);
   m->files = wick_files_begin(&m->mem);
+  m->files.allow_links = context->options.allow_links;
   const wick_work work = {.context = context}; /* no limit in seconds: that is for compiling */
   wick_work_watch(&work, &m->guard);
   wick_error *e = setjmp(m->guard.where) ? wick_guard_error(&m->guard)

@@ -21,6 +21,7 @@
 #include "check_artifact.h"
 #include "check_evaluate.h"
 #include "command.h"
+#include "invocation.h"
 
 typedef struct check_flags {
   bool print, data, json;
@@ -523,6 +524,7 @@ static int check_run(int argc, char **argv, wick_guard *guard, wick_files *files
        "evaluates the model on these tensors, by the operators' definitions"},
       {"outputs", 'o', WICK_FLAG_FOLDER, &f.outputs, "DIR",
        "writes the results of --inputs to DIR/output_K.npy"},
+      WICK_LINKS_FLAG(&files->allow_links),
       {"print", 0, WICK_FLAG_BOOL, &f.print, NULL, "prints the imported module"},
       {"data", 0, WICK_FLAG_BOOL, &f.data, NULL,
        "prints the module with the data of its constants"},

@@ -84,6 +84,7 @@ static int tune_main(wick_job *j, void *arg, int argc, char **argv)
       {"json", 0, WICK_FLAG_BOOL, &c->json, NULL, "prints one object of JSON (docs/json.md)"},
       {"target", 0, WICK_FLAG_STRING, &j->target, "NAME", "tunes for this target; host by default"},
       {"dim", 0, WICK_FLAG_DIMS, &j->dims, "NAME=N...", "gives dynamic sizes"},
+      WICK_LINKS_FLAG(&j->allow_links),
       {"strict", 0, WICK_FLAG_BOOL, &j->strict, NULL, "forbids rewrites that approximate"},
       {"precision", 0, WICK_FLAG_CHOICE, &j->precision, "f64|bf16|f16",
        "sets the precision, as in wick compile"},

@@ -216,7 +216,8 @@ static wick_status job_override(wick_job *j)
 
 wick_status wick_job_load(wick_job *j)
 {
-  const wick_options options = {.size = sizeof options, .cancel = wick_interrupt_asked};
+  const wick_options options = {
+      .size = sizeof options, .cancel = wick_interrupt_asked, .allow_links = j->allow_links};
   WICK_TRY(wick_job_take(j, wick_context_create(&options, &j->context)));
   wick_file *file;
   WICK_TRY(wick_format_check_folder(j->path, &j->mem));

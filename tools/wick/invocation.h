@@ -23,7 +23,7 @@ typedef struct wick_job {
   const char *command, *path;
   const char *target, *precision, *records;
   int64_t threads, processes, copies;
-  bool no_cache, time, strict;
+  bool no_cache, time, strict, allow_links;
   wick_words dims;  /* NAME=N, NAME=LO..HI, NAME=LO..HI:STEP */
   const char *grad; /* what is differentiated; NULL: the first output, where `wrt` has names */
   wick_words wrt;
@@ -49,6 +49,13 @@ typedef struct wick_job {
   wick_compiled *compiled;
   wick_session *session;
 } wick_job;
+
+/* The option of all commands that read models. */
+#define WICK_LINKS_FLAG(out)                                                                       \
+  {                                                                                                \
+    "allow-links", 0, WICK_FLAG_BOOL, out, NULL,                                                   \
+        "follows all links to external data, also those outside of a model store"                  \
+  }
 
 #define WICK_JOB_FLAGS(j)                                                                          \
   {"threads",     't', WICK_FLAG_THREADS,                                                          \
@@ -85,6 +92,7 @@ typedef struct wick_job {
       {"precision",      0,                                                                        \
        WICK_FLAG_CHOICE, &(j)->precision,                                                          \
        "f64|bf16|f16",   "of floats: f64; bf16 or f16 where they are multiplied and in memory"},   \
+      WICK_LINKS_FLAG(&(j)->allow_links),                                                          \
       {"no-cache", 0, WICK_FLAG_BOOL, &(j)->no_cache, NULL, "neither reads nor writes the cache"}, \
   {                                                                                                \
     "time-passes", 0, WICK_FLAG_BOOL, &(j)->time, NULL,                                            \
