@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Lists what nobody reads: columns of an operator's entry, functions that are declared and not defined or not called,
-enumerators with a value of their own that appear once.
+enumerators with a value of their own that appear once. Lists attributes that are read by position, too.
 
 A column counts as read if `->NAME` or `.NAME` appears outside of a designated initializer. A function of a header counts as
 used if its name appears outside of its declaration and its definition. wick.h and bundle.h are the public interface: their
-functions must be defined, and need no caller.
+functions must be defined, and need no caller. `attr[3]` needs the operator's entry to be understood, so outside of src/ops it
+is `attr[WICK_ATTR_conv_group]`.
 """
 import pathlib
 import re
@@ -65,10 +66,20 @@ def enumerators(texts):
                     yield f"{path.relative_to(ROOT)}: nobody uses {name}"
 
 
+def positions():
+    for folder in [*FOLDERS, "tests"]:
+        for path in sorted((ROOT / folder).rglob("*.[ch]")):
+            if path.is_relative_to(ROOT / "src/ops"):
+                continue
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                for found in re.findall(r"\battr\[\d+\]", line):
+                    yield f"{path.relative_to(ROOT)}:{number}: {found} has a name: WICK_ATTR_operator_attribute"
+
+
 def main():
     texts = list(sources())
-    found = [*columns(texts), *functions(texts), *enumerators(texts)]
-    print("\n".join(found) or f"{len(texts)} files: all that is declared is used")
+    found = [*columns(texts), *functions(texts), *enumerators(texts), *positions()]
+    print("\n".join(found) or f"{len(texts)} files: all that is declared is used, and attributes have names")
     return bool(found)
 
 

@@ -37,13 +37,14 @@ static wick_status abi_alloc(const wick_func *f, uint32_t i, const wick_target *
       (!wick_type_nbytes(f->module, wick_type_of(f, n->first), &nbytes) || nbytes > INT64_MAX / 4))
     return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "alloc: the size is not a constant");
   uint64_t room = wick_align_up(nbytes, WICK_FRAME_ALIGN);
-  if (!n->nin && n->attr[0].i < 0 && nbytes <= WICK_SMALL_ALLOC &&
+  if (!n->nin && n->attr[WICK_ATTR_alloc_offset].i < 0 && nbytes <= WICK_SMALL_ALLOC &&
       out->stack_bytes + room <= t->stack_bytes) {
     out->stack_bytes += room;
     *place = -1;
     return NULL;
   }
-  *place = n->attr[0].i >= 0 ? n->attr[0].i : (int64_t)out->scratch_bytes;
+  *place = n->attr[WICK_ATTR_alloc_offset].i >= 0 ? n->attr[WICK_ATTR_alloc_offset].i
+                                                  : (int64_t)out->scratch_bytes;
   uint64_t end = (uint64_t)*place + room;
   if (end > INT64_MAX / 2 || *place % WICK_FRAME_ALIGN)
     return wick_fail(mem, WICK_ELIMIT, f->name, "alloc: offset %lld is not a place for %llu bytes",
@@ -88,7 +89,7 @@ wick_status wick_frame_of(const wick_func *f, const wick_target *t, bool direct,
   bool waits = false;
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
-    if (n->op == WICK_OP_launch) abi_kernel(out_frame, n->attr[0].s, mem);
+    if (n->op == WICK_OP_launch) abi_kernel(out_frame, n->attr[WICK_ATTR_launch_callee].s, mem);
     if (n->op == WICK_OP_wait) waits = true;
     if (n->op == WICK_OP_fail) out_frame->fault = true;
     if (n->op == WICK_OP_alloc) WICK_TRY(abi_alloc(f, i, t, mem, out_frame, &place[i]));

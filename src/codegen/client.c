@@ -152,7 +152,7 @@ static void client_add(client_part *p, const wick_module *m, const wick_func *f,
   p->nnode += f->nnode;
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
-    uint32_t k = n->op == WICK_OP_const ? n->attr[0].imm.constant : 0;
+    uint32_t k = n->op == WICK_OP_const ? wick_const_imm(n)->constant : 0;
     if (!k || p->has[k]) continue;
     p->has[k] = true;
     wick_push(mem, &p->m.constants, *wick_constant_get(m, k));

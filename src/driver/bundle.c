@@ -159,7 +159,9 @@ static wick_status bundle_entry(wick_compilation *c, const char *name, const wic
     k.to[v] = in[space];
     if (space == WICK_IO && table) {
       k.to[v] = bundle_view(&k.b, in[space], b->table_offset, wick_type_of(f, (wick_value){v}));
-      wick_attr a[3] = {{.s = b->fill}, {.i = 1}, {.i = 0}};
+      wick_attr a[] = {[WICK_ATTR_launch_callee] = {.s = b->fill},
+                       [WICK_ATTR_launch_tasks] = {.i = 1},
+                       [WICK_ATTR_launch_concurrent] = {.i = 0}};
       wick_build(&k.b, WICK_OP_launch, 1, &k.to[v], a, 0, NULL);
       table = false;
     } else if (space == WICK_IO)

@@ -89,7 +89,8 @@ static bool pipeline_same(const wick_func *a, const wick_func *b)
       return false;
     for (uint32_t k = 0; k < x->nin; k++)
       if (x->in[k].id != y->in[k].id) return false;
-    if (x->op == WICK_OP_const && x->attr[0].imm.constant != y->attr[0].imm.constant) return false;
+    if (x->op == WICK_OP_const && wick_const_imm(x)->constant != wick_const_imm(y)->constant)
+      return false;
   }
   return true;
 }

@@ -78,7 +78,7 @@ static bool control_rows_differ(const wick_export_op *o)
                   *on = wick_export_definer(o, yield->in[0]);
   double count;
   bool whole = wick_export_known(o, 0, &count) && count == (double)wick_loop_most(o->n->attr).v;
-  const wick_imm *imm = on && on->op == WICK_OP_const ? &on->attr[0].imm : NULL;
+  const wick_imm *imm = on && on->op == WICK_OP_const ? wick_const_imm(on) : NULL;
   if (!whole || !imm) return true;
   const unsigned char *data = imm->constant ? wick_constant_bytes(o->x->m, imm->constant) : NULL;
   return imm->constant ? !data || !*data : !imm->i;

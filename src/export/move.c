@@ -90,10 +90,10 @@ void wick_export_top_k(wick_export_op *o)
   wick_export_end_results(o, n, 2);
 }
 
-/* reshape, expand, tile: the row's first attribute is the second operand. */
+/* reshape, broadcast_to, tile: the attribute is the second operand. */
 void wick_export_move(wick_export_op *o)
 {
-  const wick_attr *a = &o->n->attr[0];
+  const wick_attr *a = wick_export_attr(o, o->n->op == WICK_OP_tile ? "repeats" : "shape");
   const char *x = wick_export_in(o, 0);
   if (o->n->op == WICK_OP_reshape)
     wick_export_result_is(o, 0, wick_export_reshape(o, x, a->n, a->dims));

@@ -46,7 +46,7 @@ bool wick_export_known(const wick_export_op *o, uint32_t i, double *out)
   const wick_node *n = wick_export_given(o, i) ? wick_export_definer(o, o->n->in[i]) : NULL;
   if (!n || n->op != WICK_OP_const) return false;
   const wick_type_info *t = wick_export_info(o, i);
-  const wick_imm *imm = &n->attr[0].imm;
+  const wick_imm *imm = wick_const_imm(n);
   bool is_float = wick_elem_is_float(t->elem);
   if (!is_float && !wick_elem_is_int(t->elem)) return false;
   wick_scalar s = is_float ? (wick_scalar){.f = imm->f} : (wick_scalar){.i = imm->i};

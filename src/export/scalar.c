@@ -16,7 +16,7 @@ static const char *scalar_number(wick_export_op *o, double number)
 void wick_export_const(wick_export_op *o)
 {
   wick_export *x = o->x;
-  const wick_imm *imm = &o->n->attr[0].imm;
+  const wick_imm *imm = wick_const_imm(o->n);
   wick_value v = o->n->first;
   const wick_type_info *t = wick_export_out_info(o, 0);
   int64_t dim[WICK_MAX_RANK];

@@ -84,8 +84,8 @@ static bool constant_fold_turned(constant_fold_state *s, const wick_node *n,
   wick_type type = wick_type_of(s->c.f, n->first);
   uint64_t nbytes;
   if (n->op != WICK_OP_transpose || t->kind != WICK_TENSOR || t->rank != 2 || t->elem != WICK_F32 ||
-      (n->attr[0].n && n->attr[0].ints[0] != 1) || !imm[0]->constant ||
-      !wick_type_nbytes(m, type, &nbytes) || nbytes < CONSTANT_FOLD_LARGE)
+      (n->attr[WICK_ATTR_transpose_perm].n && n->attr[WICK_ATTR_transpose_perm].ints[0] != 1) ||
+      !imm[0]->constant || !wick_type_nbytes(m, type, &nbytes) || nbytes < CONSTANT_FOLD_LARGE)
     return false;
   const wick_constant *from = wick_constant_get(m, imm[0]->constant);
   if (!from->data) return false;
@@ -174,10 +174,10 @@ wick_status wick_pass_constant_fold(const wick_pass_context *pass, const wick_fu
     for (uint32_t k = 0; k < n->nin; k++) imm[k] = n->in[k].id ? known[n->in[k].id] : NULL;
     if ((all && constant_fold_node(&s, n, imm)) || (one && constant_fold_content(&s, n))) {
       known[n->first.id] =
-          &s.c.b.nodes.at[s.c.b.nodes.n - 1].attr[0].imm; /* attributes live in the module */
+          wick_const_imm(&s.c.b.nodes.at[s.c.b.nodes.n - 1]); /* attributes live in the module */
       continue;
     }
-    if (self) known[n->first.id] = &self->attr[0].imm;
+    if (self) known[n->first.id] = wick_const_imm(self);
     wick_copy_node(&s.c, n);
   }
   return wick_copy_finish(&s.c, out);

@@ -86,7 +86,7 @@ static uint64_t cse_hash(const cse_state *s, const wick_node *n, const wick_valu
   for (uint32_t k = 0; k < n->nin; k++) h = wick_hash_u64(h, in[k].id);
   h = wick_hash_u64(h, wick_type_of(s->c.f, n->first).id);
   if (n->op == WICK_OP_const) {
-    const wick_imm *imm = &n->attr[0].imm;
+    const wick_imm *imm = wick_const_imm(n);
     uint64_t bits;
     memcpy(&bits, &imm->f, sizeof bits);
     h = wick_hash_u64(h, imm->constant ? s->constant[imm->constant] : bits ^ (uint64_t)imm->i);

@@ -113,7 +113,7 @@ static bool decompose_conv_transpose_fits(phases *s, const wick_node *n)
       t->elem != WICK_F32)
     return false;
   if (!wick_type_const_dims(wick_info_of(s->k.f, n->in[1]), w)) return false;
-  s->nsp = t->rank - 2u, s->group = n->attr[3].i;
+  s->nsp = t->rank - 2u, s->group = n->attr[WICK_ATTR_conv_transpose_group].i;
   s->ni = w[0] / s->group, s->mi = w[1];
   wick_window window = wick_window_of(n->attr, s->nsp, w + 2);
   for (uint32_t k = 0; k < s->nsp; k++) {
@@ -191,8 +191,10 @@ static wick_value decompose_conv_transpose_conv(phases *s, wick_value w, wick_va
     pad[k] = p[k]->begin, pad[s->nsp + k] = p[k]->end;
     dilation[k] = wick_max_i64(p[k]->step, 1);
   }
-  wick_attr a[4] = {
-      {.n = 0}, {.n = 2 * s->nsp, .ints = pad}, {.n = s->nsp, .ints = dilation}, {.i = s->group}};
+  wick_attr a[] = {[WICK_ATTR_conv_stride] = {.n = 0},
+                   [WICK_ATTR_conv_pad] = {.n = 2 * s->nsp, .ints = pad},
+                   [WICK_ATTR_conv_dilation] = {.n = s->nsp, .ints = dilation},
+                   [WICK_ATTR_conv_group] = {.i = s->group}};
   wick_value in[3] = {s->c.to[s->n->in[0].id], w, bias};
   return wick_build(&s->c.b, WICK_OP_conv, bias.id ? 3 : 2, in, a, 0, NULL);
 }
@@ -267,12 +269,15 @@ static wick_value decompose_conv_transpose_stacked(phases *s)
   const decompose_conv_transpose_tap *any[2] = {&axis[0].phase[0], &axis[1].phase[0]};
   wick_value y = decompose_conv_transpose_conv(
       s, decompose_conv_transpose_constant(s, "phases", 4, dim, data), (wick_value){0}, any);
-  wick_attr a[2] = {{.i = stride}, {.i = 0}};
+  wick_attr a[] = {[WICK_ATTR_depth_to_space_block] = {.i = stride},
+                   [WICK_ATTR_depth_to_space_order] = {.i = 0}};
   y = wick_build(b, WICK_OP_depth_to_space, 1, &y, a, 0, NULL);
   wick_dim begin[4] = {wick_dim_const(0), wick_dim_const(0), wick_dim_const(s->axis[0].pad),
                        wick_dim_const(s->axis[1].pad)};
-  wick_attr cut[3] = {
-      {.n = 4, .dims = begin}, {.n = 4, .dims = wick_info_of(s->k.f, s->n->first)->dim}, {.n = 0}};
+  wick_attr cut[] = {
+      [WICK_ATTR_slice_begin] = {.n = 4, .dims = begin},
+      [WICK_ATTR_slice_shape] = {.n = 4, .dims = wick_info_of(s->k.f, s->n->first)->dim},
+      [WICK_ATTR_slice_step] = {.n = 0}};
   if (axis[0].out != s->axis[0].out || axis[1].out != s->axis[1].out)
     y = wick_build(b, WICK_OP_slice, 1, &y, cut, 0, NULL);
   wick_value bias = decompose_conv_transpose_bias(s);

@@ -126,7 +126,7 @@ static wick_value demote_exact(demote_state *s, wick_value v, const wick_factors
 {
   const wick_node *n = demote_def(s, v);
   wick_module *m = s->c.f->module;
-  wick_imm imm = n->attr[0].imm;
+  wick_imm imm = *wick_const_imm(n);
   wick_type type = wick_type_of(s->c.f, v);
   if (s->exact[v.id].id) return s->exact[v.id];
   if (!imm.constant) {

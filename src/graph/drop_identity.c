@@ -8,7 +8,7 @@
 static bool drop_identity_one(const wick_func *f, const uint32_t *definer, wick_value v)
 {
   if (definer[v.id] == UINT32_MAX || f->node[definer[v.id]].op != WICK_OP_const) return false;
-  const wick_imm *imm = &f->node[definer[v.id]].attr[0].imm;
+  const wick_imm *imm = wick_const_imm(&f->node[definer[v.id]]);
   wick_elem e = wick_info_of(f, v)->elem;
   if (!imm->constant) return wick_elem_is_float(e) ? imm->f == 1 : imm->i == 1;
   const wick_constant *c = wick_constant_get(f->module, imm->constant);

@@ -138,10 +138,9 @@ static wick_value emulate_subbyte_unpack(subbyte *s, wick_value x, wick_type typ
   }
   x = emulate_subbyte_reshape(s, x, 1, flat);
   if (n != row * each) {
-    const wick_attr part[WICK_MAX_ATTR] = {{.n = 1, .dims = none},
-                                           {.n = 1, .dims = whole},
-                                           {.n = WICK_ATTR_UNSET},
-                                           {.n = WICK_ATTR_UNSET}};
+    const wick_attr part[] = {[WICK_ATTR_slice_begin] = {.n = 1, .dims = none},
+                              [WICK_ATTR_slice_shape] = {.n = 1, .dims = whole},
+                              [WICK_ATTR_slice_step] = {.n = WICK_ATTR_UNSET}};
     x = wick_build(b, WICK_OP_slice, 1, &x, part, 0, NULL);
   }
   x = emulate_subbyte_reshape(s, x, t.rank, t.dim);
@@ -164,18 +163,16 @@ static wick_value emulate_subbyte_pack(subbyte *s, wick_value x, wick_type type)
   if (wick_elem_is_float(elem)) x = emulate_subbyte_encode(s, x);
   x = emulate_subbyte_reshape(s, wick_build_cast(b, x, WICK_U8), 1, flat);
   if (n != row * each) {
-    const wick_attr rest[WICK_MAX_ATTR] = {{.n = 2, .dims = pad},
-                                           {.n = WICK_ATTR_UNSET},
-                                           {.n = WICK_ATTR_UNSET},
-                                           {.n = WICK_ATTR_UNSET}};
+    const wick_attr rest[] = {
+        [WICK_ATTR_pad_pad] = {.n = 2, .dims = pad}, [WICK_ATTR_pad_mode] = {.n = WICK_ATTR_UNSET}};
     x = wick_build(b, WICK_OP_pad, 1, &x, rest, 0, NULL);
   }
   x = emulate_subbyte_by(s, WICK_OP_bit_and, emulate_subbyte_reshape(s, x, 2, split), WICK_U8,
                          (1 << bits) - 1);
   x = wick_build2(b, WICK_OP_shift_left, x, emulate_subbyte_shifts(s, WICK_U8, bits));
   const int64_t axis[] = {1};
-  const wick_attr sum[WICK_MAX_ATTR] = {
-      {.n = 1, .ints = axis}, {.i = 0}, {.n = WICK_ATTR_UNSET}, {.n = WICK_ATTR_UNSET}};
+  const wick_attr sum[] = {[WICK_ATTR_reduce_sum_axes] = {.n = 1, .ints = axis},
+                           [WICK_ATTR_reduce_sum_keepdims] = {.i = 0}};
   x = wick_build(b, WICK_OP_reduce_sum, 1, &x, sum, 0, NULL); /* of bits that do not meet */
   return emulate_subbyte_retype(s, x, type);
 }

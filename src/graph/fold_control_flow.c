@@ -15,7 +15,7 @@ static bool fold_control_flow_number(const fold_control_flow_state *s, wick_valu
   const wick_func *f = s->c.f;
   const wick_node *n = s->definer[v.id] == UINT32_MAX ? NULL : &f->node[s->definer[v.id]];
   if (!n || n->op != WICK_OP_const) return false;
-  const wick_imm *imm = &n->attr[0].imm;
+  const wick_imm *imm = wick_const_imm(n);
   const void *data = imm->constant ? wick_constant_get(f->module, imm->constant)->data : NULL;
   if (imm->constant && !data) return false;
   *out = data ? wick_load_int(wick_info_of(f, v)->elem, data, 0) : imm->i;
@@ -30,7 +30,7 @@ static bool fold_control_flow_node(fold_control_flow_state *s, const wick_node *
   if (n->op != WICK_OP_if && n->op != WICK_OP_loop) return false;
   if (!fold_control_flow_number(s, n->in[0], &number)) return false;
   if (n->op == WICK_OP_loop) {
-    if (number > 0 || n->attr[0].i) return false;
+    if (number > 0 || n->attr[WICK_ATTR_loop_stacked].i) return false;
     for (uint32_t k = 0; k < n->nout; k++) s->c.to[n->first.id + k] = s->c.to[n->in[1 + k].id];
     return true;
   }

@@ -38,7 +38,7 @@ static bool fold_requantize_is_const(const fold_requantize_state *s, wick_value 
 /* Element i of a constant of one number, or of more. */
 static double fold_requantize_at(const fold_requantize_state *s, wick_value v, uint64_t i)
 {
-  const wick_imm *imm = &fold_requantize_def(s, v)->attr[0].imm;
+  const wick_imm *imm = wick_const_imm(fold_requantize_def(s, v));
   if (!imm->constant) return imm->f;
   const wick_constant *k = wick_constant_get(s->f->module, imm->constant);
   if (!k->data) return NAN;

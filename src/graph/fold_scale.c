@@ -109,7 +109,7 @@ static bool fold_scale_product(const fold_scale *s, const wick_node *n, fold_sca
   w->n = d[conv ? 0 : 1];
   w->inner = 1;
   for (uint32_t k = conv ? 1 : 2; k < t->rank; k++) w->inner *= d[k];
-  if (transposed) w->groups = n->attr[3].i;
+  if (transposed) w->groups = n->attr[WICK_ATTR_conv_transpose_group].i;
   w->constant = wick_match_imm(&s->k, n->in[1])->constant;
   return true;
 }

@@ -113,7 +113,9 @@ static bool fuse_attention_is_turned(const wick_match *k, fuse_attention_found *
   }
   uint32_t rank = wick_info_of(k->f, a->k)->rank;
   if (!n || n->op != WICK_OP_transpose) return false;
-  return n->attr[0].n ? n->attr[0].ints[rank - 2] == (int64_t)rank - 1 : rank == 2;
+  return n->attr[WICK_ATTR_transpose_perm].n
+             ? n->attr[WICK_ATTR_transpose_perm].ints[rank - 2] == (int64_t)rank - 1
+             : rank == 2;
 }
 
 /* What gives the weights of a product with values. Those of whole queries may be set to 0: so is
@@ -139,7 +141,7 @@ static bool fuse_attention_find(const wick_match *k, const wick_node *n, fuse_at
   const wick_node *softmax = fuse_attention_weights(k, n, a);
   if (!softmax || softmax->op != WICK_OP_softmax) return false;
   uint32_t rank = wick_info_of(k->f, softmax->first)->rank;
-  if (softmax->attr[0].i != (int64_t)rank - 1) return false;
+  if (softmax->attr[WICK_ATTR_softmax_axis].i != (int64_t)rank - 1) return false;
   const wick_node *products = fuse_attention_products(k, softmax->in[0], a);
   if (!products || !fuse_attention_same_shape(k, products->first, softmax->first)) return false;
   a->q = products->in[0], a->k = products->in[1], a->v = n->in[1];
@@ -202,10 +204,13 @@ static void fuse_attention_build(wick_copier *c, const wick_node *n, const fuse_
   wick_value in[4] = {c->to[a->q.id], fuse_attention_keys(c, c->to[a->k.id]), c->to[a->v.id],
                       a->mask.id ? c->to[a->mask.id] : (wick_value){0}};
   if (a->inverse) in[3] = wick_build1(&c->b, WICK_OP_not, in[3]);
-  wick_attr attr[3] = {
-      {.f = a->scale}, {.f = a->fill}, {.i = fuse_attention_block(c->f->module->dims, a)}};
+  wick_attr attr[] = {
+      [WICK_ATTR_attention_scale] = {.f = a->scale},
+      [WICK_ATTR_attention_fill] = {.f = a->fill},
+      [WICK_ATTR_attention_block] = {.i = fuse_attention_block(c->f->module->dims, a)}};
   if (!a->mask.id || wick_info_of(c->f, a->mask)->elem != WICK_BOOL)
-    attr[1].f = wick_ops[WICK_OP_attention]->attr[1].dflt;
+    attr[WICK_ATTR_attention_fill].f =
+        wick_ops[WICK_OP_attention]->attr[WICK_ATTR_attention_fill].dflt;
   c->b.loc = n->loc;
   wick_value y = wick_build(&c->b, WICK_OP_attention, a->mask.id ? 4 : 3, in, attr, 0, NULL);
   if (a->empty.id && !c->b.status) {

@@ -14,7 +14,7 @@ static int64_t fuse_channel_shuffle_groups(const wick_match *k, const wick_node 
   const wick_type_info *x = wick_info_of(k->f, first->in[0]),
                        *split = wick_info_of(k->f, first->first);
   if (!wick_type_eq(wick_type_of(k->f, first->in[0]), wick_type_of(k->f, last->first)) ||
-      split->rank != x->rank + 1u || turn->attr[0].n != split->rank)
+      split->rank != x->rank + 1u || turn->attr[WICK_ATTR_transpose_perm].n != split->rank)
     return 0;
   uint32_t c = 0; /* the first dimension that is split */
   while (c < x->rank && wick_dim_eq(x->dim[c], split->dim[c])) c++;
@@ -27,7 +27,7 @@ static int64_t fuse_channel_shuffle_groups(const wick_match *k, const wick_node 
     if (!wick_dim_eq(x->dim[i], split->dim[i + 1])) return 0;
   for (uint32_t i = 0; i < split->rank; i++) {
     int64_t want = i == c ? c + 1 : i == c + 1 ? c : i;
-    if (turn->attr[0].ints[i] != want) return 0;
+    if (turn->attr[WICK_ATTR_transpose_perm].ints[i] != want) return 0;
   }
   *axis = c;
   return groups;
@@ -48,7 +48,8 @@ wick_status wick_pass_fuse_channel_shuffle(const wick_pass_context *pass, const 
       continue;
     }
     const wick_node *first = wick_match_node(&k, wick_match_node(&k, n->in[0])->in[0]);
-    wick_attr a[2] = {{.i = axis}, {.i = groups}};
+    wick_attr a[] = {[WICK_ATTR_channel_shuffle_axis] = {.i = axis},
+                     [WICK_ATTR_channel_shuffle_groups] = {.i = groups}};
     c.b.loc = n->loc;
     wick_value y = wick_build(&c.b, WICK_OP_channel_shuffle, 1, &c.to[first->in[0].id], a, 0, NULL);
     c.to[n->first.id] = y;

@@ -34,7 +34,7 @@ static void intern_strings_const(wick_copier *c, const wick_node *n)
 {
   wick_module *m = c->f->module;
   wick_type type = intern_strings_type(c->f, n->first);
-  const wick_imm *imm = &n->attr[0].imm;
+  const wick_imm *imm = wick_const_imm(n);
   c->b.loc = n->loc;
   if (!imm->constant) {
     intern_strings_name(c, n->first, wick_build_const(&c->b, type, 0, imm->i));

@@ -28,7 +28,7 @@ const wick_node *wick_match_user(const wick_match *k, wick_value v)
 const wick_imm *wick_match_imm(const wick_match *k, wick_value v)
 {
   const wick_node *n = wick_match_op(k, v, WICK_OP_const);
-  return n ? &n->attr[0].imm : NULL;
+  return n ? wick_const_imm(n) : NULL;
 }
 
 const wick_constant *wick_match_constant(const wick_match *k, wick_value v)

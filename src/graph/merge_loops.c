@@ -92,7 +92,9 @@ static bool merge_loops_are(merge_loops_state *s, uint32_t i, uint32_t j)
   const wick_func *f = s->c.f;
   const wick_node *a = &f->node[i], *b = &f->node[j];
   if (a->op != b->op || a->nin > b->nin || a->nout - a->nin > b->nout - b->nin) return false;
-  if (!wick_dim_eq(wick_loop_most(a->attr), wick_loop_most(b->attr)) && a->attr[0].i) return false;
+  if (!wick_dim_eq(wick_loop_most(a->attr), wick_loop_most(b->attr)) &&
+      a->attr[WICK_ATTR_loop_stacked].i)
+    return false;
   for (uint32_t k = 0; k < a->nin; k++)
     if (a->in[k].id != b->in[k].id) return false;
   merge_loops_map(s, a->region[0].first, b->region[0].first, a->nin);

@@ -42,7 +42,7 @@ static void promote_to_f64_const(wick_copier *c, const wick_node *n)
 {
   wick_module *m = c->f->module;
   wick_type from = wick_type_of(c->f, n->first), to = promote_to_f64_type(m, from);
-  const wick_imm *imm = &n->attr[0].imm;
+  const wick_imm *imm = wick_const_imm(n);
   if (wick_type_eq(from, to)) {
     wick_copy_node(c, n);
   } else if (!imm->constant) {

@@ -137,11 +137,12 @@ static void region_dce_node(region_dce_state *s, const wick_node *n)
   region_dce_take(s, n);
   bool loop = n->op == WICK_OP_loop;
   wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u);
-  wick_attr attr[2] = {{.i = 0}, {.i = 0}};
+  wick_attr attr[] = {[WICK_ATTR_loop_stacked] = {.i = 0}, [WICK_ATTR_loop_most] = {.n = 0}};
   in[0] = s->c.to[n->in[0].id];
   uint32_t nin = 1 + region_dce_those(s, n, 0, n->nin - 1u, n->in + 1, in + 1);
-  for (uint32_t k = n->nin - 1u; loop && k < n->nout; k++) attr[0].i += region_dce_stays(s, n, k);
-  if (attr[0].i) attr[1] = n->attr[1];
+  for (uint32_t k = n->nin - 1u; loop && k < n->nout; k++)
+    attr[WICK_ATTR_loop_stacked].i += region_dce_stays(s, n, k);
+  if (attr[WICK_ATTR_loop_stacked].i) attr[WICK_ATTR_loop_most] = n->attr[WICK_ATTR_loop_most];
   b->loc = n->loc;
   wick_build_open(b, n->op, nin, in, loop ? attr : n->attr, 0, NULL);
   for (uint32_t r = 0; r < n->nregion; r++) region_dce_region(s, n, &n->region[r]);

@@ -210,8 +210,8 @@ uint32_t wick_build_axes(const wick_builder *b, const wick_axis **out)
   for (uint32_t i = b->open.n; i-- > 0 && !b->status;) {
     const wick_node *n = &b->nodes.at[b->open.at[i]->node];
     if (!wick_op_of(n)->stage) continue;
-    *out = n->attr[1].axes;
-    return n->attr[1].n;
+    *out = wick_stage_axes(n)->axes;
+    return wick_stage_axes(n)->n;
   }
   return 0;
 }
@@ -339,7 +339,8 @@ static uint32_t *build_parents(const wick_builder *b)
 static bool build_acts(const wick_builder *b, const wick_node *n)
 {
   return wick_ops[n->op]->effect == WICK_EFFECT ||
-         (n->op == WICK_OP_if && b->level == WICK_LOW && n->attr[0].n + n->attr[1].n > 0);
+         (n->op == WICK_OP_if && b->level == WICK_LOW &&
+          n->attr[WICK_ATTR_if_then_equal].n + n->attr[WICK_ATTR_if_else_equal].n > 0);
 }
 
 /* live[i]: node i has an effect, or a result that a live node uses; terminators live with their

@@ -115,7 +115,7 @@ wick_picked wick_view_choice(const wick_node *view);
  * constant. */
 static inline uint32_t wick_launch_nslot(const wick_node *launch)
 {
-  return launch->attr[1].i < 0 ? launch->nin - 1u : launch->nin;
+  return launch->attr[WICK_ATTR_launch_tasks].i < 0 ? launch->nin - 1u : launch->nin;
 }
 
 /* Stages (groups). Axes are given by name and extent; the tensors' element types are the results'

@@ -5,7 +5,8 @@
 
 const wick_func *wick_callee(const wick_module *m, const wick_node *n)
 {
-  const wick_func *f = n->op == WICK_OP_call ? wick_module_find(m, n->attr[0].s) : NULL;
+  const wick_func *f =
+      n->op == WICK_OP_call ? wick_module_find(m, n->attr[WICK_ATTR_call_callee].s) : NULL;
   return f && f->level == WICK_GRAPH ? f : NULL;
 }
 
@@ -34,7 +35,7 @@ void wick_build_inlined_call(wick_builder *b, const wick_node *n, const wick_val
   if (!f || call_recurs(b, f)) {
     wick_build_fail(b, WICK_EUNSUPPORTED,
                     f ? "@%s calls itself, which is not supported" : "there is no function @%s",
-                    n->attr[0].s);
+                    n->attr[WICK_ATTR_call_callee].s);
     return;
   }
   wick_replay r = wick_replay_func(b, f);

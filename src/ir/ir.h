@@ -20,7 +20,6 @@ typedef enum wick_opcode {
   WICK_OP_none,
 #define OP(name) WICK_OP_##name,
 #include "ir/ops.def"
-#undef OP
   WICK_NOP
 } wick_opcode;
 
@@ -88,6 +87,27 @@ typedef struct wick_attr {
   };
 } wick_attr;
 
+/* The attributes of an operator by name: WICK_ATTR_conv_stride is the position of `stride` among
+ * those of a conv. The registry test compares them with the operators' entries. */
+enum {
+#define OP(name) WICK_ATTR_before_##name = -1,
+#define ATTR(op, name) WICK_ATTR_##op##_##name,
+#include "ir/ops.def"
+};
+
+/* Code that takes several operators names the attribute of the first of them. */
+#define WICK_ATTR_SAME(a, b) _Static_assert(WICK_ATTR_##a == WICK_ATTR_##b, #a " and " #b)
+WICK_ATTR_SAME(map_name, fold_name);
+WICK_ATTR_SAME(map_name, loop_nest_name);
+WICK_ATTR_SAME(map_axes, fold_axes);
+WICK_ATTR_SAME(map_axes, loop_nest_axes);
+WICK_ATTR_SAME(read_index, element_load_index);
+WICK_ATTR_SAME(read_index, element_store_index);
+WICK_ATTR_SAME(load_offset, store_offset);
+WICK_ATTR_SAME(load_offset, prefetch_offset);
+WICK_ATTR_SAME(concat_axis, interleave_axis);
+#undef WICK_ATTR_SAME
+
 /* ---- nodes, regions, functions ---- */
 
 typedef struct wick_region {
@@ -152,10 +172,27 @@ static inline wick_type wick_type_of(const wick_func *f, wick_value v)
 static inline const wick_node *wick_return(const wick_func *f) { return &f->node[f->nnode - 1]; }
 const wick_type_info *wick_info_of(const wick_func *f, wick_value v);
 
+/* The elements of a `const`. */
+static inline const wick_imm *wick_const_imm(const wick_node *n)
+{
+  return &n->attr[WICK_ATTR_const_value].imm;
+}
+/* The axes of a stage: .n .axes. */
+static inline const wick_attr *wick_stage_axes(const wick_node *stage)
+{
+  return &stage->attr[WICK_ATTR_map_axes];
+}
+/* The indices of the element that a `read`, an `element_load` or an `element_store` accesses: .n
+ * .dims. */
+static inline const wick_attr *wick_read_index(const wick_node *n)
+{
+  return &n->attr[WICK_ATTR_read_index];
+}
+
 /* Of a loop's attributes: the rows of what it stacks. */
 static inline wick_dim wick_loop_most(const wick_attr *attr)
 {
-  return attr[1].n ? attr[1].dims[0] : wick_dim_const(0);
+  return attr[WICK_ATTR_loop_most].n ? attr[WICK_ATTR_loop_most].dims[0] : wick_dim_const(0);
 }
 
 /* uses[v].. : the node indices that use value v, in order: use[first[v]] .. use[first[v + 1] - 1].

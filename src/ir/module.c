@@ -152,7 +152,7 @@ static const bool *module_used(const wick_module *m, wick_arena *tmp)
   for (uint32_t i = 0; i < m->funcs.n; i++)
     for (uint32_t k = 0; k < m->funcs.at[i]->nnode; k++) {
       const wick_node *n = &m->funcs.at[i]->node[k];
-      if (n->op == WICK_OP_const) used[n->attr[0].imm.constant] = true;
+      if (n->op == WICK_OP_const) used[wick_const_imm(n)->constant] = true;
     }
   for (uint32_t i = m->constants.n; i-- > 1;) /* made of earlier ones */
     if (used[i] && m->constants.at[i].deferred) used[m->constants.at[i].deferred->from] = true;

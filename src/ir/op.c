@@ -7,7 +7,6 @@ const wick_op *const wick_ops[WICK_NOP] = {
     NULL,
 #define OP(name) &wick_op_##name,
 #include "ir/ops.def"
-#undef OP
 };
 
 /* ops.def is sorted, so a name is found by halving. */

@@ -164,7 +164,7 @@ typedef struct wick_op {
   bool stage;      /* of a group: its attributes are a name and axes */
   /* Its one stage goes through lines by itself: nothing else is computed in its group. */
   bool unfusable;
-  /* The result is the operands, put side by side along attr[0]: views of it, filled by copies. The
+  /* The result is the operands, put side by side along `axis`: views of it, filled by copies. The
    * indices there of operand k are first, first + step, ...; extent[]: of all operands. */
   void (*concat_layout)(uint32_t nin, const int64_t *extent, uint32_t k, int64_t *first,
                         int64_t *step);
@@ -234,7 +234,6 @@ typedef struct wick_op {
 
 #define OP(name) extern const wick_op wick_op_##name;
 #include "ir/ops.def"
-#undef OP
 extern const wick_op *const wick_ops[WICK_NOP]; /* by opcode; [0] is NULL */
 static inline const wick_op *wick_op_of(const wick_node *n) { return wick_ops[n->op]; }
 wick_opcode wick_op_find(const char *name, size_t n); /* WICK_OP_none where there is none */

@@ -75,7 +75,7 @@ static const char *shorthand_name(wick_builder *b, const char *name)
   for (uint32_t i = 0; i < b->nodes.n; i++) {
     const wick_node *s = &b->nodes.at[i];
     if (!wick_op_of(s)->stage) continue;
-    const char *have = s->attr[0].s;
+    const char *have = s->attr[WICK_ATTR_map_name].s;
     same += strncmp(have, name, n) == 0 && (have[n] == 0 || have[n] == '.');
   }
   return same ? wick_str_printf(b->mem, "%s.%u", name, same) : name;
@@ -85,7 +85,9 @@ static void shorthand_stage(wick_builder *b, wick_opcode op, const char *name, u
                             const wick_axis *axis, const char *bound, uint32_t nout,
                             const wick_type *out)
 {
-  wick_attr a[3] = {{.s = shorthand_name(b, name)}, {.n = naxis, .axes = axis}, {.s = bound}};
+  wick_attr a[] = {[WICK_ATTR_map_name] = {.s = shorthand_name(b, name)},
+                   [WICK_ATTR_map_axes] = {.n = naxis, .axes = axis},
+                   [WICK_ATTR_map_bound] = {.s = bound}};
   wick_build_open(b, op, 0, NULL, a, nout, out);
 }
 
@@ -117,7 +119,8 @@ wick_value wick_read(wick_builder *b, wick_value tensor, const wick_dim *index, 
   uint32_t nin = 1;
   for (uint32_t i = 0; i < nany; i++) in[nin++] = any[i];
   if (otherwise.id) in[nin++] = otherwise;
-  wick_attr a[2] = {{.n = t->rank, .dims = index}, {.i = otherwise.id != 0}};
+  wick_attr a[] = {[WICK_ATTR_read_index] = {.n = t->rank, .dims = index},
+                   [WICK_ATTR_read_guard] = {.i = otherwise.id != 0}};
   return wick_build(b, WICK_OP_read, nin, in, a, 0, NULL);
 }
 
@@ -297,16 +300,19 @@ wick_value wick_build_view(wick_builder *b, wick_value x, wick_type type, int64_
 {
   bool chosen = choice && choice->index.id;
   wick_value in[2] = {x, chosen ? choice->index : (wick_value){0}};
-  wick_attr a[4] = {
-      {.i = offset}, {.n = WICK_ATTR_UNSET}, {.n = WICK_ATTR_UNSET}, {.n = WICK_ATTR_UNSET}};
-  if (chosen)
-    a[1] = (wick_attr){.i = choice->step}, a[2] = (wick_attr){.i = choice->count},
-    a[3] = (wick_attr){.i = choice->reverse};
+  const wick_attr unset = {.n = WICK_ATTR_UNSET};
+  wick_attr a[] = {
+      [WICK_ATTR_view_offset] = {.i = offset},
+      [WICK_ATTR_view_step] = chosen ? (wick_attr){.i = choice->step} : unset,
+      [WICK_ATTR_view_count] = chosen ? (wick_attr){.i = choice->count} : unset,
+      [WICK_ATTR_view_reverse] = chosen ? (wick_attr){.i = choice->reverse} : unset,
+  };
   return wick_build(b, WICK_OP_view, 1 + chosen, in, a, 1, &type);
 }
 
 wick_picked wick_view_choice(const wick_node *n)
 {
   if (n->op != WICK_OP_view || n->nin < 2) return (wick_picked){.count = 1};
-  return (wick_picked){n->in[1], n->attr[1].i, n->attr[2].i, n->attr[3].i != 0};
+  return (wick_picked){n->in[1], n->attr[WICK_ATTR_view_step].i, n->attr[WICK_ATTR_view_count].i,
+                       n->attr[WICK_ATTR_view_reverse].i != 0};
 }

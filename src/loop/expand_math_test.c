@@ -5,7 +5,7 @@
 /* Attributes other than the defaults, in the row's order. */
 static const struct {
   const char *op;
-  double attr[2];
+  double attr[WICK_MAX_ATTR];
 } variants[] = {
     {"elu", {1.3}},
     {"celu", {0.7}},

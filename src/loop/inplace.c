@@ -21,7 +21,7 @@ static bool inplace_own(const wick_func *g, const wick_stage *st, const wick_nod
   uint32_t k = 0;
   for (uint32_t a = 0; a < st->naxis; a++) {
     if (st->axis[a].reduce) continue;
-    if (k >= t->rank || !wick_dim_eq(read->attr[0].dims[k], st->axis[a].sym) ||
+    if (k >= t->rank || !wick_dim_eq(wick_read_index(read)->dims[k], st->axis[a].sym) ||
         !wick_dim_eq(t->dim[k], st->axis[a].extent))
       return false;
     k++;

@@ -75,7 +75,8 @@ static wick_status interpret_view(interpret *t, const wick_node *n)
     at = wick_min_i64(wick_max_i64(t->lane[choice.index.id][0].i, 0), choice.count - 1);
     at = (choice.reverse ? choice.count - 1 - at : at) * choice.step;
   }
-  uint64_t offset = wick_elem_bytes(to->elem, (uint64_t)(n->attr[0].i + at)), last = 0, dense = 1;
+  uint64_t offset = wick_elem_bytes(to->elem, (uint64_t)(n->attr[WICK_ATTR_view_offset].i + at)),
+           last = 0, dense = 1;
   for (uint32_t k = to->rank; k-- > 0;) {
     if (!wick_dim_is_const(to->dim[k]) || (to->stride && !wick_dim_is_const(to->stride[k])))
       return interpret_fail(t, n, WICK_EUNSUPPORTED, "the buffer's size is not a number");
@@ -84,7 +85,8 @@ static wick_status interpret_view(interpret *t, const wick_node *n)
     dense *= extent;
   }
   uint64_t nelem = dense ? last + 1 : 0, nbytes = wick_elem_bytes(from->elem, b->nelem);
-  if (n->attr[0].i < 0 || offset > nbytes || wick_elem_bytes(to->elem, nelem) > nbytes - offset)
+  if (n->attr[WICK_ATTR_view_offset].i < 0 || offset > nbytes ||
+      wick_elem_bytes(to->elem, nelem) > nbytes - offset)
     return interpret_fail(t, n, WICK_EINTERNAL, "the view leaves its buffer");
   t->buffer[n->first.id] = (interpret_buffer){(char *)b->data + offset, nelem};
   return NULL;
@@ -101,8 +103,9 @@ static bool interpret_whole(const interpret *t, const wick_node *n, uint32_t mas
 {
   int64_t at;
   const interpret_buffer *b = &t->buffer[n->in[0].id];
-  if (n->nin > mask || wick_add_overflows(t->lane[n->in[1].id][0].i, n->attr[0].i, &at) || at < 0 ||
-      (uint64_t)at >= b->nelem || b->nelem - (uint64_t)at < lanes)
+  if (n->nin > mask ||
+      wick_add_overflows(t->lane[n->in[1].id][0].i, n->attr[WICK_ATTR_load_offset].i, &at) ||
+      at < 0 || (uint64_t)at >= b->nelem || b->nelem - (uint64_t)at < lanes)
     return false;
   *out = (uint64_t)at;
   return true;
@@ -114,10 +117,11 @@ static wick_status interpret_place(const interpret *t, const wick_node *n, uint3
 {
   int64_t at;
   const interpret_buffer *b = &t->buffer[n->in[0].id];
-  if (wick_add_overflows(t->lane[n->in[1].id][0].i, n->attr[0].i, &at) ||
+  if (wick_add_overflows(t->lane[n->in[1].id][0].i, n->attr[WICK_ATTR_load_offset].i, &at) ||
       wick_add_overflows(at, (int64_t)lane, &at) || at < 0 || (uint64_t)at >= b->nelem)
     return interpret_fail(t, n, WICK_EINTERNAL, "element %lld + %lld + %u of a buffer of %llu",
-                          (long long)t->lane[n->in[1].id][0].i, (long long)n->attr[0].i, lane,
+                          (long long)t->lane[n->in[1].id][0].i,
+                          (long long)n->attr[WICK_ATTR_load_offset].i, lane,
                           (unsigned long long)b->nelem);
   *out = (uint64_t)at;
   return NULL;
@@ -167,7 +171,7 @@ static wick_status interpret_store(interpret *t, const wick_node *n)
 static void interpret_const(interpret *t, const wick_node *n)
 {
   const wick_type_info *r = interpret_type(t, n->first);
-  const wick_imm *imm = &n->attr[0].imm;
+  const wick_imm *imm = wick_const_imm(n);
   wick_scalar s =
       wick_elem_is_float(r->elem) ? (wick_scalar){.f = imm->f} : (wick_scalar){.i = imm->i};
   for (uint32_t i = 0; i < r->lanes; i++) t->lane[n->first.id][i] = wick_round_elem(r->elem, s);
@@ -188,8 +192,8 @@ static void interpret_scalar(interpret *t, const wick_node *n)
 static void interpret_shuffle(interpret *t, const wick_node *n)
 {
   uint32_t own = interpret_type(t, n->in[0])->lanes;
-  for (uint32_t i = 0; i < n->attr[0].n; i++) {
-    uint32_t from = (uint32_t)n->attr[0].ints[i];
+  for (uint32_t i = 0; i < n->attr[WICK_ATTR_shuffle_lanes].n; i++) {
+    uint32_t from = (uint32_t)n->attr[WICK_ATTR_shuffle_lanes].ints[i];
     t->lane[n->first.id][i] =
         from < own ? t->lane[n->in[0].id][from] : t->lane[n->in[1].id][from - own];
   }
@@ -262,7 +266,8 @@ static wick_status interpret_for(interpret *t, const wick_node *n)
 {
   const wick_region *g = &n->region[0];
   const wick_node *y = &t->f->node[g->end - 1];
-  int64_t lo = t->lane[n->in[0].id][0].i, hi = t->lane[n->in[1].id][0].i, step = n->attr[0].i;
+  int64_t lo = t->lane[n->in[0].id][0].i, hi = t->lane[n->in[1].id][0].i,
+          step = n->attr[WICK_ATTR_for_step].i;
   wick_value *carried = interpret_results(t, n);
   interpret_carry(t, n->nin - 2u, n->in + 2, n->first.id);
   for (int64_t i = lo; i < hi; i += step) {
@@ -311,19 +316,20 @@ static wick_status interpret_flush(interpret *t)
 
 static wick_status interpret_launch(interpret *t, const wick_node *n)
 {
-  const wick_func *f = wick_module_find(t->f->module, n->attr[0].s);
+  const wick_func *f = wick_module_find(t->f->module, n->attr[WICK_ATTR_launch_callee].s);
   uint32_t nslot = wick_launch_nslot(n);
   if (!f || f->level != WICK_LOOP || f->nparam != nslot + 2)
     return interpret_fail(t, n, WICK_EINTERNAL, "@%s is no loop function of %u parameters",
-                          n->attr[0].s, nslot + 2);
+                          n->attr[WICK_ATTR_launch_callee].s, nslot + 2);
   wick_interpret_arg *arg = wick_new(t->tmp, wick_interpret_arg, f->nparam);
   for (uint32_t i = 0; i < nslot; i++) {
     const interpret_buffer *b = &t->buffer[n->in[i].id];
     arg[i] = (wick_interpret_arg){b->data, b->nelem, 0};
     if (interpret_type(t, n->in[i])->kind == WICK_SCALAR) arg[i].number = t->lane[n->in[i].id][0].i;
   }
-  arg[nslot + 1].number = nslot < n->nin ? t->lane[n->in[nslot].id][0].i : n->attr[1].i;
-  if (!n->attr[2].i) WICK_TRY(interpret_flush(t));
+  arg[nslot + 1].number =
+      nslot < n->nin ? t->lane[n->in[nslot].id][0].i : n->attr[WICK_ATTR_launch_tasks].i;
+  if (!n->attr[WICK_ATTR_launch_concurrent].i) WICK_TRY(interpret_flush(t));
   wick_push(t->tmp, &t->beside, (struct interpret_call){f, arg});
   return NULL;
 }
@@ -358,10 +364,12 @@ static wick_status interpret_node(interpret *t, const wick_node *n)
   case WICK_OP_iota:
     for (uint32_t i = 0; i < lanes; i++) out[i].i = i;
     return NULL;
-  case WICK_OP_extract: out[0] = t->lane[n->in[0].id][n->attr[0].i]; return NULL;
+  case WICK_OP_extract:
+    out[0] = t->lane[n->in[0].id][n->attr[WICK_ATTR_extract_lane].i];
+    return NULL;
   case WICK_OP_fail:
     if (!t->lane[n->in[0].id][0].i) return NULL;
-    return interpret_fail(t, n, (wick_code)n->attr[0].i, "failed at element %lld",
+    return interpret_fail(t, n, (wick_code)n->attr[WICK_ATTR_fail_code].i, "failed at element %lld",
                           (long long)t->lane[n->in[1].id][0].i);
   default: break;
   }

@@ -40,7 +40,8 @@ static bool merge_stores_follows(const merge_stores_state *s, const wick_node *a
                                  const wick_node *b)
 {
   return a->in[0].id == b->in[0].id && a->in[1].id == b->in[1].id &&
-         b->attr[0].i == a->attr[0].i + (int64_t)s->lanes &&
+         b->attr[WICK_ATTR_store_offset].i ==
+             a->attr[WICK_ATTR_store_offset].i + (int64_t)s->lanes &&
          wick_type_eq(wick_type_of(s->f, a->in[2]), wick_type_of(s->f, b->in[2]));
 }
 
@@ -55,7 +56,8 @@ static bool merge_stores_stops(const merge_stores_state *s, const wick_node *n, 
   if (n->op != WICK_OP_load || !nat) return false;
   const wick_node *a = &s->f->node[at[0]];
   if (n->in[0].id != a->in[0].id) return false;
-  int64_t begin = a->attr[0].i, end = begin + (int64_t)(nat * s->lanes), load = n->attr[0].i;
+  int64_t begin = a->attr[WICK_ATTR_store_offset].i, end = begin + (int64_t)(nat * s->lanes),
+          load = n->attr[WICK_ATTR_load_offset].i;
   bool apart = load >= end || load + (int64_t)wick_info_of(s->f, n->first)->lanes <= begin;
   return n->in[1].id != a->in[1].id || !apart;
 }
@@ -104,8 +106,8 @@ static wick_value merge_stores_same(merge_stores_state *s, wick_value v)
   wick_value new = s->c.to[v.id];
   wick_type want = merge_stores_type(s, v);
   if (wick_info_of(s->f, v)->lanes == 1) return new;
-  if (n && n->op == WICK_OP_const && !n->attr[0].imm.constant)
-    return wick_build_const(&s->c.b, want, n->attr[0].imm.f, n->attr[0].imm.i);
+  if (n && n->op == WICK_OP_const && !wick_const_imm(n)->constant)
+    return wick_build_const(&s->c.b, want, wick_const_imm(n)->f, wick_const_imm(n)->i);
   if (n && n->op == WICK_OP_broadcast)
     return wick_build(&s->c.b, WICK_OP_broadcast, 1, &s->c.to[n->in[0].id], NULL, 1, &want);
   return wick_build(&s->c.b, WICK_OP_broadcast, 1, &new, NULL, 1, &want);
@@ -120,7 +122,8 @@ static bool merge_stores_alike(const merge_stores_state *s, const wick_value *v)
     uint32_t nuse = s->uses.first[v[i].id + 1] - s->uses.first[v[i].id];
     if (!n || n->op != a->op || !wick_op_of(n)->scalar || wick_op_of(n)->effect != WICK_PURE ||
         n->nin != a->nin || n->nin > 3 || nuse != 1 ||
-        (n->nattr && (n->op != WICK_OP_cast || n->attr[0].i != a->attr[0].i)))
+        (n->nattr && (n->op != WICK_OP_cast ||
+                      n->attr[WICK_ATTR_cast_within].i != a->attr[WICK_ATTR_cast_within].i)))
       return false;
     for (uint32_t k = 0; k < n->nin; k++)
       if (!wick_type_eq(wick_type_of(s->f, n->in[k]), wick_type_of(s->f, a->in[k])) ||

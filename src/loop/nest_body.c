@@ -183,7 +183,8 @@ static bool nest_halo_fits(const nest *t, const nest_run *r, const wick_node *re
   for (uint32_t i = r->st->node; i < r->node->end; i++) {
     const wick_node *n = &t->g->node[i];
     if (n->op != WICK_OP_const || n->first.id != read->in[read->nin - 1].id) continue;
-    return !n->attr[0].imm.constant && n->attr[0].imm.f == 0 && n->attr[0].imm.i == halo->fill;
+    return !wick_const_imm(n)->constant && wick_const_imm(n)->f == 0 &&
+           wick_const_imm(n)->i == halo->fill;
   }
   return false;
 }
@@ -314,13 +315,13 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
   uint32_t nany = 0;
   for (uint32_t a = 0; a < r->st->naxis; a++) sym[a] = r->st->axis[a].sym;
   for (uint32_t k = 0; k < type->rank; k++) {
-    index[k] = n->attr[0].dims[k];
+    index[k] = wick_read_index(n)->dims[k];
     if (wick_dim_eq(index[k], WICK_DIM_ANY))
       any[nany] = val[n->in[1 + nany].id], nany++;
     else
       index[k] = wick_dim_substitute(t->m->dims, index[k], r->st->naxis, sym, r->base);
   }
-  bool guard = n->attr[1].i && !t->within[r->stage], never = false;
+  bool guard = n->attr[WICK_ATTR_read_guard].i && !t->within[r->stage], never = false;
   wick_dim nearest[WICK_MAX_RANK];
   memcpy(nearest, index, type->rank * sizeof *nearest);
   const wick_halo *halo = guard && p->halo && nest_halo_fits(t, r, n, p->halo) ? p->halo : NULL;
@@ -385,8 +386,9 @@ wick_value nest_body_node(nest *t, const nest_run *r, const wick_node *n, const 
   if (n->op == WICK_OP_index) {
     wick_dim sym[64];
     for (uint32_t a = 0; a < r->st->naxis; a++) sym[a] = r->st->axis[a].sym;
-    return nest_dim(
-        t, r, wick_dim_substitute(t->m->dims, n->attr[0].dims[0], r->st->naxis, sym, r->base));
+    return nest_dim(t, r,
+                    wick_dim_substitute(t->m->dims, n->attr[WICK_ATTR_index_expr].dims[0],
+                                        r->st->naxis, sym, r->base));
   }
   const wick_op *op = wick_op_of(n);
   wick_value in[8];
@@ -406,9 +408,9 @@ wick_value nest_body_node(nest *t, const nest_run *r, const wick_node *n, const 
   if (n->op == WICK_OP_const) {
     uint64_t bits, key[3] = {NEST_KEY_CONST, want.id, 0};
     if (wick_elem_is_float(wick_type_get(t->m, want)->elem))
-      memcpy(&bits, &n->attr[0].imm.f, 8);
+      memcpy(&bits, &wick_const_imm(n)->f, 8);
     else
-      bits = (uint64_t)n->attr[0].imm.i;
+      bits = (uint64_t)wick_const_imm(n)->i;
     key[2] = bits;
     nest_known *k = nest_find(t, key, 3);
     return k ? k->value
@@ -498,7 +500,8 @@ uint32_t nest_own(const nest *t, const wick_node *stage, uint32_t k, uint32_t *o
 {
   const wick_type_info *type = wick_info_of(t->g, (wick_value){stage->first.id + k});
   uint32_t own = type->rank;
-  for (uint32_t a = 0; a < stage->attr[1].n; a++) own -= !stage->attr[1].axes[a].reduce;
+  for (uint32_t a = 0; a < wick_stage_axes(stage)->n; a++)
+    own -= !wick_stage_axes(stage)->axes[a].reduce;
   *out_numel = 1;
   for (uint32_t i = 0; i < own; i++) *out_numel *= (uint32_t)type->dim[i].v;
   return own;

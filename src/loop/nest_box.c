@@ -103,7 +103,8 @@ static void box_add(nest *t, const nest_run *r, const wick_node *read, uint32_t 
   box_runs runs;
   box_runs_of(t, r, &runs);
   for (uint32_t k = 0; k < rank; k++) {
-    wick_dim d = read->attr[0].dims[k], all = wick_info_of(t->g, read->in[0])->dim[k], lo, extent;
+    wick_dim d = wick_read_index(read)->dims[k], all = wick_info_of(t->g, read->in[0])->dim[k], lo,
+             extent;
     if (wick_dim_eq(d, WICK_DIM_ANY) || !box_index(t, &runs, d, &lo, &extent) ||
         nest_high(t, extent) > nest_high(t, all))
       lo = wick_dim_const(0), extent = all;
@@ -199,7 +200,7 @@ static bool box_within(nest *t, const box_runs *runs, const wick_node *read, wic
   wick_dims *dims = t->m->dims;
   const wick_type_info *type = wick_info_of(t->g, read->in[0]);
   for (uint32_t k = 0; k < type->rank; k++) {
-    wick_dim d = read->attr[0].dims[k], lo, extent;
+    wick_dim d = wick_read_index(read)->dims[k], lo, extent;
     int64_t least, most;
     if (wick_dim_eq(d, WICK_DIM_ANY) || !box_index(t, runs, d, &lo, &extent)) return false;
     wick_dim end = wick_dim_add(dims, lo, extent);
@@ -239,7 +240,7 @@ wick_value nest_within(nest *t, const nest_run *r, uint32_t loop, bool *stages)
     box_runs_of(t, &child, &runs);
     for (uint32_t i = st->node + 1; i < n->end; i++) {
       const wick_node *read = &t->g->node[i];
-      if (read->op != WICK_OP_read || !read->attr[1].i ||
+      if (read->op != WICK_OP_read || !read->attr[WICK_ATTR_read_guard].i ||
           !box_varies(wick_info_of(t->g, read->in[0])))
         continue;
       if (!box_within(t, &runs, read, &all)) return (wick_value){0};

@@ -36,8 +36,8 @@ static wick_dim walk_dim(const walk *w, const wick_node *n)
 {
   wick_dims *dims = w->t->m->dims;
   if (n->nout != 1 || wick_info_of(w->t->g, n->first)->elem != WICK_I64) return WICK_DIM_INVALID;
-  if (n->op == WICK_OP_const) return wick_dim_const(n->attr[0].imm.i);
-  if (n->op == WICK_OP_index) return walk_axes(w, n->attr[0].dims[0]);
+  if (n->op == WICK_OP_const) return wick_dim_const(wick_const_imm(n)->i);
+  if (n->op == WICK_OP_index) return walk_axes(w, n->attr[WICK_ATTR_index_expr].dims[0]);
   if (n->nin != 2 || !walk_known(w, n->in[0]) || !walk_known(w, n->in[1])) return WICK_DIM_INVALID;
   wick_dim x = w->dim[n->in[0].id], y = w->dim[n->in[1].id];
   if (n->op == WICK_OP_add) return wick_dim_add(dims, x, y);
@@ -50,8 +50,8 @@ static wick_dim walk_dim(const walk *w, const wick_node *n)
 static uint32_t walk_index(const walk *w, const wick_node *n, wick_dim *index, wick_value *any)
 {
   uint32_t nany = 0, from = 1;
-  for (uint32_t k = 0; k < n->attr[0].n; k++) {
-    index[k] = n->attr[0].dims[k];
+  for (uint32_t k = 0; k < wick_read_index(n)->n; k++) {
+    index[k] = wick_read_index(n)->dims[k];
     if (!wick_dim_eq(index[k], WICK_DIM_ANY)) {
       index[k] = walk_axes(w, index[k]);
       continue;
@@ -107,13 +107,14 @@ static wick_value walk_read(walk *w, const wick_node *n)
   wick_value in[WICK_MAX_RANK + 2] = {n->in[0]}, none[WICK_MAX_RANK];
   uint32_t nin = 1, from = 1;
   walk_index(w, n, index, none);
-  for (uint32_t k = 0; k < n->attr[0].n; k++) {
-    if (!wick_dim_eq(n->attr[0].dims[k], WICK_DIM_ANY)) continue;
+  for (uint32_t k = 0; k < wick_read_index(n)->n; k++) {
+    if (!wick_dim_eq(wick_read_index(n)->dims[k], WICK_DIM_ANY)) continue;
     if (wick_dim_eq(index[k], WICK_DIM_ANY)) in[nin++] = n->in[from];
     from++;
   }
-  if (n->attr[1].i) in[nin++] = n->in[from];
-  wick_attr attr[2] = {{.n = n->attr[0].n, .dims = index}, n->attr[1]};
+  if (n->attr[WICK_ATTR_read_guard].i) in[nin++] = n->in[from];
+  wick_attr attr[] = {[WICK_ATTR_read_index] = {.n = wick_read_index(n)->n, .dims = index},
+                      [WICK_ATTR_read_guard] = n->attr[WICK_ATTR_read_guard]};
   now.nin = (uint16_t)nin, now.in = in, now.attr = attr;
   return nest_body_node(w->t, w->r, &now, w->val);
 }
@@ -174,7 +175,8 @@ static void walk_for_from(walk *w, const wick_node *n, wick_value lo, wick_dim f
   wick_build_open(&t->b, WICK_OP_for, n->nin, in, n->attr, 0, NULL);
   wick_value index = wick_region_begin(&t->b, n->nout + 1u, type);
   uint32_t mark = nest_known_mark(t), nsymbol = t->symbols.n;
-  bool known = n->attr[0].i == 1 && !wick_dim_eq(from, WICK_DIM_INVALID) && walk_known(w, n->in[1]);
+  bool known = n->attr[WICK_ATTR_for_step].i == 1 && !wick_dim_eq(from, WICK_DIM_INVALID) &&
+               walk_known(w, n->in[1]);
   w->val[own.id] = index;
   w->dim[own.id] = known ? walk_symbol(w, index, from, w->dim[n->in[1].id]) : WICK_DIM_INVALID;
   walk_bind(w, n->nout, (wick_value){own.id + 1}, (wick_value){index.id + 1});
@@ -195,14 +197,14 @@ static bool walk_beside(const walk *w, const wick_node *loop, const wick_node *n
   wick_value none[WICK_MAX_RANK];
   bool moves = false;
   walk_index(w, n, index, none);
-  for (uint32_t k = 0, from = 1; k < n->attr[0].n; k++) {
-    bool any = wick_dim_eq(n->attr[0].dims[k], WICK_DIM_ANY);
+  for (uint32_t k = 0, from = 1; k < wick_read_index(n)->n; k++) {
+    bool any = wick_dim_eq(wick_read_index(n)->dims[k], WICK_DIM_ANY);
     uint32_t own = any ? n->in[from++].id : 0;
     if (wick_dim_eq(index[k], WICK_DIM_ANY)) {
       if (own >= loop->region[0].first.id) return false;
     } else if (wick_dim_uses(dims, index[k], sym)) {
-      moves = k + 1 == n->attr[0].n && wick_dim_linear(dims, index[k], sym, &coef, &rest) &&
-              wick_dim_is(coef, 1);
+      moves = k + 1 == wick_read_index(n)->n &&
+              wick_dim_linear(dims, index[k], sym, &coef, &rest) && wick_dim_is(coef, 1);
       if (!moves) return false;
     }
   }
@@ -214,7 +216,7 @@ static bool walk_moves(walk *w, const wick_node *n)
 {
   nest *t = w->t;
   uint32_t own = n->region[0].first.id;
-  if (w->r->st->lanes < 2 || w->r->lanes > 1 || n->nout || n->attr[0].i != 1 ||
+  if (w->r->st->lanes < 2 || w->r->lanes > 1 || n->nout || n->attr[WICK_ATTR_for_step].i != 1 ||
       !walk_known(w, n->in[0]) || !walk_known(w, n->in[1]))
     return false;
   wick_dim sym = nest_symbol_open(t, "moves", INT32_MAX);
@@ -222,7 +224,8 @@ static bool walk_moves(walk *w, const wick_node *n)
   w->dim[own] = sym;
   for (uint32_t i = n->region[0].begin; i < n->region[0].end - 1 && moves; i++) {
     const wick_node *x = &t->g->node[i];
-    bool place = x->op == WICK_OP_element_store || (x->op == WICK_OP_read && !x->attr[1].i);
+    bool place = x->op == WICK_OP_element_store ||
+                 (x->op == WICK_OP_read && !x->attr[WICK_ATTR_read_guard].i);
     moves = place ? walk_beside(w, n, x, sym)
                   : x->op == WICK_OP_const || x->op == WICK_OP_index ||
                         (wick_op_of(x)->scalar != WICK_NOT_SCALAR && !x->nregion);

@@ -11,8 +11,9 @@ static void turn_index(nest *t, const nest_run *r, const wick_node *read, uint32
   wick_dim sym[64], base[64];
   for (uint32_t a = 0; a < r->st->naxis; a++) sym[a] = r->st->axis[a].sym, base[a] = r->base[a];
   base[r->taxis] = wick_dim_add(t->m->dims, base[r->taxis], wick_dim_const((int64_t)i - r->turn));
-  for (uint32_t k = 0; k < read->attr[0].n; k++)
-    index[k] = wick_dim_substitute(t->m->dims, read->attr[0].dims[k], r->st->naxis, sym, base);
+  for (uint32_t k = 0; k < wick_read_index(read)->n; k++)
+    index[k] =
+        wick_dim_substitute(t->m->dims, wick_read_index(read)->dims[k], r->st->naxis, sym, base);
 }
 
 static bool turn_address(nest *t, const nest_run *r, const wick_node *read, uint32_t i,
@@ -20,7 +21,7 @@ static bool turn_address(nest *t, const nest_run *r, const wick_node *read, uint
 {
   wick_dim index[WICK_MAX_RANK];
   turn_index(t, r, read, i, index);
-  return nest_address_of(t, r, &t->place[read->in[0].id], read->attr[0].n, index, out);
+  return nest_address_of(t, r, &t->place[read->in[0].id], wick_read_index(read)->n, index, out);
 }
 
 /* Which lanes lie in the tensor, a bit each, in all iterations; false where one does so in some. */

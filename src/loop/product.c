@@ -51,8 +51,8 @@ static int product_step(wick_dims *t, wick_dim d, wick_dim sym)
 /* Index k of the read steps by one with sym, and no other index has it. */
 static bool product_steps(wick_dims *t, const wick_node *read, uint32_t k, wick_dim sym)
 {
-  for (uint32_t i = 0; i < read->attr[0].n; i++)
-    if (product_step(t, read->attr[0].dims[i], sym) != (i == k)) return false;
+  for (uint32_t i = 0; i < wick_read_index(read)->n; i++)
+    if (product_step(t, wick_read_index(read)->dims[i], sym) != (i == k)) return false;
   return true;
 }
 
@@ -60,17 +60,17 @@ wick_dots wick_product_dots(const wick_func *group, const wick_axis *axis, const
                             const wick_product *p)
 {
   wick_dims *t = group->module->dims;
-  uint32_t nx = p->x->attr[0].n, ny = p->y->attr[0].n;
+  uint32_t nx = wick_read_index(p->x)->n, ny = wick_read_index(p->y)->n;
   const wick_type_info *y = wick_info_of(group, p->y->in[0]);
   if (!nx || ny < 2 || !wick_dim_is_const(axis->extent) ||
       !product_steps(t, p->y, ny - 1, axis->sym) || !product_steps(t, p->y, ny - 2, lane->sym) ||
-      !wick_dim_eq(p->y->attr[0].dims[ny - 1], axis->sym) ||
+      !wick_dim_eq(wick_read_index(p->y)->dims[ny - 1], axis->sym) ||
       !wick_dim_eq(y->dim[ny - 1], axis->extent))
     return WICK_DOTS_NONE;
   if (nx >= 2 && product_steps(t, p->x, nx - 2, axis->sym) &&
       product_steps(t, p->x, nx - 1, lane->sym))
     return WICK_DOTS_ACROSS;
   for (uint32_t i = 0; i < nx; i++)
-    if (product_step(t, p->x->attr[0].dims[i], lane->sym) != 0) return WICK_DOTS_NONE;
+    if (product_step(t, wick_read_index(p->x)->dims[i], lane->sym) != 0) return WICK_DOTS_NONE;
   return product_steps(t, p->x, nx - 1, axis->sym) ? WICK_DOTS_SHARED : WICK_DOTS_NONE;
 }

@@ -17,9 +17,9 @@ wick_schedule *wick_schedule_begin(const wick_func *group, wick_arena *mem)
     if (!wick_op_of(n)->stage) continue;
     wick_stage *st = &s->stage[s->nstage++];
     *st = (wick_stage){.node = i,
-                       .name = n->attr[0].s,
-                       .naxis = n->attr[1].n,
-                       .axis = n->attr[1].axes,
+                       .name = n->attr[WICK_ATTR_map_name].s,
+                       .naxis = wick_stage_axes(n)->n,
+                       .axis = wick_stage_axes(n)->axes,
                        .fold = n->op == WICK_OP_fold,
                        .loop_nest = n->op == WICK_OP_loop_nest};
     for (int reduce = 0; reduce < 2; reduce++) /* the text's order, reduced axes innermost */

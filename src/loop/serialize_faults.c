@@ -36,8 +36,11 @@ wick_status wick_pass_serialize_faults(const wick_pass_context *pass, const wick
       wick_copy_node(&c, n);
       continue;
     }
-    bool fails = serialize_fails(f->module, n->attr[0].s, seen);
-    wick_attr a[3] = {n->attr[0], n->attr[1], {.i = n->attr[2].i && !fails && !before}};
+    bool fails = serialize_fails(f->module, n->attr[WICK_ATTR_launch_callee].s, seen);
+    wick_attr a[] = {[WICK_ATTR_launch_callee] = n->attr[WICK_ATTR_launch_callee],
+                     [WICK_ATTR_launch_tasks] = n->attr[WICK_ATTR_launch_tasks],
+                     [WICK_ATTR_launch_concurrent] = {.i = n->attr[WICK_ATTR_launch_concurrent].i &&
+                                                           !fails && !before}};
     wick_value *in = wick_new(pass->tmp, wick_value, n->nin + 1u);
     for (uint32_t k = 0; k < n->nin; k++) in[k] = c.to[n->in[k].id];
     c.b.loc = n->loc;

@@ -10,9 +10,9 @@ static uint64_t states_of_dims(const wick_func *g, const wick_node *fold, const 
 {
   uint64_t set = 0;
   for (uint32_t k = 0; k < a->n; k++)
-    for (uint32_t i = 0; i < fold->attr[1].n && i < STATES_AXES; i++)
+    for (uint32_t i = 0; i < wick_stage_axes(fold)->n && i < STATES_AXES; i++)
       if (!wick_dim_eq(a->dims[k], WICK_DIM_ANY) &&
-          wick_dim_uses(g->module->dims, a->dims[k], fold->attr[1].axes[i].sym))
+          wick_dim_uses(g->module->dims, a->dims[k], wick_stage_axes(fold)->axes[i].sym))
         set |= (uint64_t)1 << i;
   return set;
 }
@@ -24,8 +24,9 @@ static void states_region(const wick_func *g, const wick_node *fold, const wick_
   for (uint32_t i = 0; i < r->nparam; i++) value[r->first.id + i] = axes[i % n];
   for (uint32_t i = r->begin; i < r->end - 1; i++) {
     const wick_node *x = &g->node[i];
-    uint64_t set =
-        x->op == WICK_OP_read || x->op == WICK_OP_index ? states_of_dims(g, fold, &x->attr[0]) : 0;
+    uint64_t set = x->op == WICK_OP_read || x->op == WICK_OP_index
+                       ? states_of_dims(g, fold, wick_read_index(x))
+                       : 0;
     for (uint32_t k = 0; k < x->nin; k++) set |= value[x->in[k].id];
     for (uint32_t k = 0; k < x->nout; k++) value[x->first.id + k] = set;
   }

@@ -30,7 +30,7 @@ void wick_low_effect(const wick_func *f, const wick_node *n, uint32_t k, bool *o
   } else if (n->nregion && alias_is_buffer(f, n->in[0])) { /* else operands are carried */
     *out_writes = n->op == WICK_OP_loop && k == 1, *out_reads = !*out_writes;
   } else if (n->op == WICK_OP_kernel || n->op == WICK_OP_call) {
-    const wick_func *callee = wick_module_find(f->module, n->attr[0].s);
+    const wick_func *callee = wick_module_find(f->module, n->attr[WICK_ATTR_kernel_callee].s);
     bool staged = callee && callee->level == WICK_GROUP;
     bool said = callee && !staged && k < callee->nparam;
     uint32_t nwritten = staged ? wick_return(callee)->nin : 0;
@@ -101,7 +101,8 @@ static void alias_view(alias_state *s, const wick_node *n)
   wick_elem e = wick_info_of(s->f, n->first)->elem;
   int64_t bits, offset = 0;
   bool known = wick_memref_resolved(from) &&
-               !wick_mul_overflows(n->attr[0].i, (int64_t)wick_elem_storage[e].bits, &bits) &&
+               !wick_mul_overflows(n->attr[WICK_ATTR_view_offset].i,
+                                   (int64_t)wick_elem_storage[e].bits, &bits) &&
                bits % 8 == 0 && !wick_add_overflows(from->offset, bits / 8, &offset);
   wick_memref *p = &s->out->memref[n->first.id];
   *p = wick_memref_make(s->f->module, wick_type_of(s->f, n->first), from->root, offset, s->mem);
@@ -171,7 +172,8 @@ static void alias_access(alias_state *s, wick_access x)
 static const wick_schedule *alias_schedule(alias_state *s, const wick_node *n)
 {
   const wick_module *m = s->f->module;
-  const wick_func *g = n->op == WICK_OP_kernel ? wick_module_find(m, n->attr[0].s) : NULL;
+  const wick_func *g =
+      n->op == WICK_OP_kernel ? wick_module_find(m, n->attr[WICK_ATTR_kernel_callee].s) : NULL;
   if (!g || g->level != WICK_GROUP || !g->schedule || !strstr(g->schedule, "halo")) return NULL;
   uint32_t name = wick_names_find(&m->names, g->name, strlen(g->name));
   if (!s->schedule) s->schedule = wick_new(s->mem, const wick_schedule *, m->names.n);

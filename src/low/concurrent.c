@@ -15,7 +15,7 @@ static bool concurrent_arena(const concurrent *s, const wick_memref *p, int64_t 
 {
   uint32_t d = s->a->definer[p->root.id];
   if (d == UINT32_MAX || s->a->f->node[d].op != WICK_OP_alloc) return false;
-  int64_t base = s->a->f->node[d].attr[0].i; /* -1: not planned */
+  int64_t base = s->a->f->node[d].attr[WICK_ATTR_alloc_offset].i; /* -1: not planned */
   *lo = base < 0 ? INT64_MIN : base + p->offset;
   *end = base < 0 ? INT64_MAX : base + wick_memref_end(p);
   return true;

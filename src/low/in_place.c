@@ -72,7 +72,7 @@ static void in_place_kernel(in_place *p, uint32_t i)
 {
   const wick_func *f = p->m.alias.f;
   const wick_node *n = &f->node[i];
-  const wick_func *group = wick_module_find(f->module, n->attr[0].s);
+  const wick_func *group = wick_module_find(f->module, n->attr[WICK_ATTR_kernel_callee].s);
   const wick_schedule *s = group && group->level == WICK_GROUP ? in_place_schedule(p, group) : NULL;
   if (!s || !s->nstage) return; /* a call into the runtime reads and writes as it likes */
   uint32_t nout = wick_return(group)->nin;

@@ -115,7 +115,7 @@ static wick_status plan_memory_hold(const wick_func *f, const wick_alias *a,
                                     wick_arena *tmp, plan_memory_held *out)
 {
   uint32_t node = a->definer[r->root.id];
-  int64_t offset = f->node[node].attr[0].i;
+  int64_t offset = f->node[node].attr[WICK_ATTR_alloc_offset].i;
   if (offset < 0) return plan_memory_fail(f, node, tmp, "it has no offset");
   if (offset % WICK_ARENA_ALIGN) return plan_memory_fail(f, node, tmp, "its offset is not aligned");
   uint64_t nbytes = wick_type_most_nbytes(f->module, wick_type_of(f, r->root));

@@ -68,7 +68,7 @@ static void run_alloc(run_state *s, const wick_node *n)
     run_garbage(s, n->first);
     return;
   }
-  s->at[n->first.id] = s->arena + n->attr[0].i / 4;
+  s->at[n->first.id] = s->arena + n->attr[WICK_ATTR_alloc_offset].i / 4;
 }
 
 static uint32_t run_hash(uint32_t h, uint32_t x) { return (uint32_t)wick_hash_u64(h + 1, x); }
@@ -84,7 +84,7 @@ static uint32_t run_row(const run_state *s, const wick_node *n, uint32_t nout, u
 
 static void run_kernel(const run_state *s, const wick_node *n)
 {
-  const wick_func *g = wick_module_find(s->f->module, n->attr[0].s);
+  const wick_func *g = wick_module_find(s->f->module, n->attr[WICK_ATTR_kernel_callee].s);
   uint32_t nout = wick_return(g)->nin;
   bool other = g->name[0] == 'o', root = g->name[0] == 'r', at = g->name[0] == 'a';
   uint64_t numel = run_numel(wick_info_of(s->f, n->in[0]));
@@ -137,8 +137,10 @@ static void run_region(run_state *s, uint32_t begin, uint32_t end)
     if (n->nregion) run_control(s, n);
     switch (n->op) {
     case WICK_OP_alloc: run_alloc(s, n); break;
-    case WICK_OP_view: s->at[n->first.id] = s->at[n->in[0].id] + n->attr[0].i; break;
-    case WICK_OP_const: s->at[n->first.id] = (uint32_t *)(uintptr_t)n->attr[0].imm.i; break;
+    case WICK_OP_view:
+      s->at[n->first.id] = s->at[n->in[0].id] + n->attr[WICK_ATTR_view_offset].i;
+      break;
+    case WICK_OP_const: s->at[n->first.id] = (uint32_t *)(uintptr_t)wick_const_imm(n)->i; break;
     case WICK_OP_kernel: run_kernel(s, n); break;
     case WICK_OP_copy: run_copy(s, n); break;
     case WICK_OP_free: run_garbage(s, n->in[0]); break;

@@ -35,7 +35,7 @@ static wick_dim lower_nbytes(const lower_state *s, wick_type type)
 
 static wick_status lower_constant(lower_state *s, const wick_node *n, uint64_t *out)
 {
-  uint32_t id = n->attr[0].imm.constant;
+  uint32_t id = wick_const_imm(n)->constant;
   const wick_constant *k = wick_constant_get(s->f->module, id);
   if (!s->offset[id] && !k->data && !k->deferred &&
       !wick_dim_is(wick_type_numel(s->f->module, k->type), 0))
@@ -85,9 +85,9 @@ static wick_status lower_arena(lower_state *s, const wick_node *n, uint64_t *out
 {
   const wick_type_info *t = wick_info_of(s->f, n->first);
   uint64_t nbytes = wick_type_most_nbytes(s->f->module, wick_type_of(s->f, n->first));
-  if (t->space != WICK_ARENA || n->attr[0].i < 0)
+  if (t->space != WICK_ARENA || n->attr[WICK_ATTR_alloc_offset].i < 0)
     return lower_fail(s, n, WICK_EUNSUPPORTED, "it has no place in the arena");
-  *out = (uint64_t)n->attr[0].i;
+  *out = (uint64_t)n->attr[WICK_ATTR_alloc_offset].i;
   uint64_t end = wick_align_up(*out + nbytes, WICK_ARENA_ALIGN);
   if (end > s->out->arena_bytes) s->out->arena_bytes = end;
   return NULL;
@@ -183,7 +183,7 @@ static void lower_weights(lower_state *s, const wick_node *n, wick_lowered_kerne
   for (uint32_t i = 0; i < n->nin; i++) {
     uint32_t d = s->alias.definer[s->alias.memref[n->in[i].id].root.id];
     if (d != UINT32_MAX && s->f->node[d].op == WICK_OP_const)
-      wick_text_printf(&key, " %u", s->f->node[d].attr[0].imm.constant);
+      wick_text_printf(&key, " %u", wick_const_imm(&s->f->node[d])->constant);
   }
   wick_names_add(&s->weights, key.at, key.n);
   if (s->weights.n > before) k->weights += k->launch_weights;
@@ -206,7 +206,9 @@ wick_status lower_launch(lower_state *s, const wick_node *n, const wick_kernel_u
   lower_weights(s, n, k);
   bool concurrent = s->concurrent[n - s->f->node] && !k->fault && !s->fault;
   s->fault = k->fault;
-  wick_attr a[3] = {{.s = k->name}, {.i = counted ? -1 : k->tasks.v}, {.i = concurrent}};
+  wick_attr a[] = {[WICK_ATTR_launch_callee] = {.s = k->name},
+                   [WICK_ATTR_launch_tasks] = {.i = counted ? -1 : k->tasks.v},
+                   [WICK_ATTR_launch_concurrent] = {.i = concurrent}};
   s->b.loc = n->loc;
   wick_build(&s->b, WICK_OP_launch, nin, in, a, 0, NULL);
   s->pending = true;
@@ -244,10 +246,11 @@ static bool lower_empty(const lower_state *s, const wick_node *n, uint32_t nout)
 
 static wick_status lower_group(lower_state *s, const wick_node *n)
 {
-  const wick_func *g = wick_module_find(s->f->module, n->attr[0].s);
+  const wick_func *g = wick_module_find(s->f->module, n->attr[WICK_ATTR_kernel_callee].s);
   if (!g || g->level != WICK_GROUP)
-    return lower_fail(s, n, WICK_EINVAL,
-                      wick_str_printf(s->tmp, "there is no group @%s", n->attr[0].s));
+    return lower_fail(
+        s, n, WICK_EINVAL,
+        wick_str_printf(s->tmp, "there is no group @%s", n->attr[WICK_ATTR_kernel_callee].s));
   uint32_t nout = wick_return(g)->nin;
   if (n->nin != nout + g->nparam)
     return lower_fail(s, n, WICK_EINVAL,

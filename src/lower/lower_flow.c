@@ -75,8 +75,8 @@ static bool lower_number(const lower_state *s, wick_value v, int64_t *out)
 {
   uint32_t d = s->alias.definer[v.id];
   const wick_node *k = d == UINT32_MAX ? NULL : &s->f->node[d];
-  if (!k || k->op != WICK_OP_const || !k->attr[0].imm.constant) return false;
-  const void *data = wick_constant_get(s->f->module, k->attr[0].imm.constant)->data;
+  if (!k || k->op != WICK_OP_const || !wick_const_imm(k)->constant) return false;
+  const void *data = wick_constant_get(s->f->module, wick_const_imm(k)->constant)->data;
   if (data) *out = wick_load_int(wick_info_of(s->f, v)->elem, data, 0);
   return data != NULL;
 }
@@ -107,7 +107,9 @@ static wick_status lower_compare(lower_state *s, const wick_node *n, wick_lowere
   k.loc = n->loc, k.nlaunch = 1, k.nrun = s->steps;
   wick_names_add(&s->keys, k.name, strlen(k.name)); /* keys begin with a group's parameters */
   wick_push(s->keep, &s->out->kernels, k);
-  wick_attr a[3] = {{.s = k.name}, {.i = 1}, {.i = 0}};
+  wick_attr a[] = {[WICK_ATTR_launch_callee] = {.s = k.name},
+                   [WICK_ATTR_launch_tasks] = {.i = 1},
+                   [WICK_ATTR_launch_concurrent] = {.i = 0}};
   s->b.loc = n->loc;
   wick_build(&s->b, WICK_OP_launch, nin, in, a, 0, NULL);
   s->pending = s->fault = true;
@@ -178,7 +180,7 @@ static wick_status lower_index(lower_state *s, const wick_node *n, wick_value i)
 static wick_status lower_within(lower_state *s, const wick_node *n, wick_value count)
 {
   wick_lowered_kernel k;
-  if (!n->attr[1].n) return NULL;
+  if (!n->attr[WICK_ATTR_loop_most].n) return NULL;
   WICK_TRY(wick_kernel_within(s->f->module, s->mem, &k));
   wick_value in[2] = {count, lower_size(s, wick_loop_most(n->attr))};
   return lower_compare(s, n, k, 2, in);

@@ -14,7 +14,6 @@ static const char *const names[WICK_NOP] = {
     "",
 #define OP(name) #name,
 #include "ir/ops.def"
-#undef OP
 };
 
 static void names_are_sorted(void **state)
@@ -27,6 +26,33 @@ static void names_are_sorted(void **state)
   }
   assert_int_equal(wick_op_find("ad", 2), WICK_OP_none);
   assert_int_equal(wick_op_find("addx", 4), WICK_OP_none);
+}
+
+/* The attributes of all operators, in the order of ops.def: WICK_ATTR_op_name is `position`. */
+static const struct {
+  wick_opcode op;
+  const char *name;
+  int position;
+} attributes[] = {
+#define ATTR(op, name) {WICK_OP_##op, #name, WICK_ATTR_##op##_##name},
+#include "ir/ops.def"
+};
+
+static void attributes_have_their_positions(void **state)
+{
+  (void)state;
+  uint32_t n[WICK_NOP] = {0};
+  for (uint32_t i = 0; i < WICK_COUNT(attributes); i++) {
+    const wick_op *row = wick_ops[attributes[i].op];
+    uint32_t k = n[attributes[i].op]++;
+    if (k >= wick_op_nattr(row) || strcmp(row->attr[k].name, attributes[i].name) != 0)
+      fail_msg("%s: ops.def names attribute %u \"%s\"", row->name, k, attributes[i].name);
+    assert_int_equal(attributes[i].position, k);
+  }
+  for (wick_opcode op = 1; op < WICK_NOP; op++)
+    if (n[op] != wick_op_nattr(wick_ops[op]))
+      fail_msg("%s has %u attributes, ops.def names %u", wick_ops[op]->name,
+               wick_op_nattr(wick_ops[op]), n[op]);
 }
 
 #define WHOLE(condition)                                                                           \
@@ -111,9 +137,8 @@ static void neutral_elements_are(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(names_are_sorted),
-      cmocka_unit_test(attributes_are_sane),
-      cmocka_unit_test(rows_are_whole),
+      cmocka_unit_test(names_are_sorted),     cmocka_unit_test(attributes_have_their_positions),
+      cmocka_unit_test(attributes_are_sane),  cmocka_unit_test(rows_are_whole),
       cmocka_unit_test(neutral_elements_are),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

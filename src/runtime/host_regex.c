@@ -12,6 +12,8 @@
 
 enum { REGEX_STEPS = 10000000, REGEX_KIB = 64 << 10 };
 
+enum { REGEX_PATTERN }; /* attributes */
+
 #define REGEX_FILE "libpcre2-8.so.0"
 typedef struct regex_api {
   __typeof__(pcre2_compile) *compile;
@@ -60,7 +62,7 @@ static void regex_drop(wick_host_call *c)
 
 static wick_code regex_prepare(wick_host_call *c)
 {
-  wick_string p = wick_string_table_get(c->strings, c->attr[0].i);
+  wick_string p = wick_string_table_get(c->strings, c->attr[REGEX_PATTERN].i);
   regex_state *s = c->allocator.alloc(c->allocator.self, sizeof *s);
   int error = 0;
   PCRE2_SIZE at = 0;

@@ -22,7 +22,7 @@ static const double measure_slice = 0.3e-3,    /* seconds of one schedule in a t
 static wick_operand_kind measure_kind(const wick_func *low, const wick_node *n, uint32_t k,
                                       bool alone)
 {
-  const wick_func *g = wick_module_find(low->module, n->attr[0].s);
+  const wick_func *g = wick_module_find(low->module, n->attr[WICK_ATTR_kernel_callee].s);
   if (k + g->nparam < n->nin) return WICK_OPERAND_WRITTEN;
   bool constant = alone ? n->in[k].id > 1 && n->in[k].id <= low->nparam
                         : wick_info_of(low, n->in[k])->space == WICK_CONSTANT;
@@ -44,8 +44,11 @@ void wick_measure_groups(const wick_func *low, bool alone, wick_arena *mem,
   wick_measure_use *use = wick_new(mem, wick_measure_use, low->nnode);
   for (uint32_t i = 0; i < low->nnode; i++) {
     const wick_node *n = &low->node[i];
-    if (n->op != WICK_OP_kernel || wick_host_node(wick_module_find(m, n->attr[0].s))) continue;
-    uint32_t before = seen.n, id = wick_names_add(&seen, n->attr[0].s, strlen(n->attr[0].s));
+    if (n->op != WICK_OP_kernel ||
+        wick_host_node(wick_module_find(m, n->attr[WICK_ATTR_kernel_callee].s)))
+      continue;
+    uint32_t before = seen.n, id = wick_names_add(&seen, n->attr[WICK_ATTR_kernel_callee].s,
+                                                  strlen(n->attr[WICK_ATTR_kernel_callee].s));
     group[id - 1].launches++;
     if (seen.n == before) continue;
     wick_type *type = wick_new(mem, wick_type, n->nin);
@@ -54,7 +57,8 @@ void wick_measure_groups(const wick_func *low, bool alone, wick_arena *mem,
       type[k] = wick_type_of(low, n->in[k]);
       kind[k] = measure_kind(low, n, k, alone);
     }
-    group[id - 1].group = (wick_func *)(uintptr_t)wick_module_find(m, n->attr[0].s);
+    group[id - 1].group =
+        (wick_func *)(uintptr_t)wick_module_find(m, n->attr[WICK_ATTR_kernel_callee].s);
     use[id - 1] = (wick_measure_use){n->nin, type, kind};
   }
   *out_group = group, *out_use = use, *out_n = seen.n - 1; /* name 0 is none */

@@ -161,7 +161,8 @@ static bool export_without(const wick_func *f, bool *out_composed)
   for (uint32_t i = 0; i + 1 < f->nnode; i++) {
     without |= !wick_export_has(f->node[i].op) && f->node[i].op != WICK_OP_yield;
     *out_composed |= export_composed(f->node[i].op) ||
-                     (f->node[i].op == WICK_OP_grid_sample && f->node[i].attr[3].i); /* elements */
+                     (f->node[i].op == WICK_OP_grid_sample &&
+                      f->node[i].attr[WICK_ATTR_grid_sample_elements].i); /* elements */
   }
   return without;
 }

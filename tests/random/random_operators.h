@@ -99,12 +99,17 @@ static void random_unpool(random_graph *r, wick_opcode op)
   random_pool(r, WICK_OP_max_pool);
   for (uint32_t i = before; i < r->b.nodes.n; i++) {
     const wick_node pool = r->b.nodes.at[i];
-    if (pool.op != WICK_OP_max_pool || pool.nout < 2 || pool.attr[6].i) continue;
+    if (pool.op != WICK_OP_max_pool || pool.nout < 2 ||
+        pool.attr[WICK_ATTR_max_pool_column_major].i)
+      continue;
     const wick_type_info *t = random_info(r, pool.in[0]);
     int64_t size[3];
     for (uint32_t k = 0; k + 2 < t->rank; k++) size[k] = t->dim[2 + k].v;
-    wick_attr a[5] = {
-        pool.attr[0], pool.attr[1], pool.attr[2], pool.attr[3], {.n = t->rank - 2u, .ints = size}};
+    wick_attr a[] = {[WICK_ATTR_unpool_stride] = pool.attr[WICK_ATTR_max_pool_stride],
+                     [WICK_ATTR_unpool_pad] = pool.attr[WICK_ATTR_max_pool_pad],
+                     [WICK_ATTR_unpool_dilation] = pool.attr[WICK_ATTR_max_pool_dilation],
+                     [WICK_ATTR_unpool_kernel] = pool.attr[WICK_ATTR_max_pool_kernel],
+                     [WICK_ATTR_unpool_size] = {.n = t->rank - 2u, .ints = size}};
     wick_value in[2] = {pool.first, {pool.first.id + 1}};
     random_build(r, op, 2, in, a, NULL);
     return;

@@ -105,7 +105,7 @@ static wick_attr random_lift_attr(random_lift *l, const wick_node *n, const wick
       dim[k] = is->dim[at];
     else if (n->op == WICK_OP_reshape)
       dim[k] = random_lift_dim(l, dim[k].v, is->rank, is->dim);
-    else if (n->op == WICK_OP_slice && a == &n->attr[1] && dim[k].v > 1)
+    else if (n->op == WICK_OP_slice && a == &n->attr[WICK_ATTR_slice_shape] && dim[k].v > 1)
       dim[k] = wick_dim_add(t, is->dim[at], wick_dim_sub(t, dim[k], was->dim[at]));
   }
   return (wick_attr){.n = a->n, .dims = dim};
@@ -221,9 +221,10 @@ static bool random_lift_flow(random_lift *l, const wick_node *n)
                                 (wick_value){0});
   }
   wick_dim most = wick_loop_most(n->op == WICK_OP_loop ? n->attr : (wick_attr[2]){{0}});
-  if (n->op == WICK_OP_loop && n->attr[1].n) {
-    most = l->by ? random_lift_attr(l, n, &n->attr[1]).dims[0] : random_lift_most(l, in[0], most);
-    attr[1].dims = wick_dup(l->tmp, wick_dim, &most, 1);
+  if (n->op == WICK_OP_loop && n->attr[WICK_ATTR_loop_most].n) {
+    most = l->by ? random_lift_attr(l, n, &n->attr[WICK_ATTR_loop_most]).dims[0]
+                 : random_lift_most(l, in[0], most);
+    attr[WICK_ATTR_loop_most].dims = wick_dup(l->tmp, wick_dim, &most, 1);
   }
   wick_build_open(&l->b, n->op, n->nin, in, n->nattr ? attr : NULL, 0, NULL);
   for (uint32_t r = 0; r < n->nregion; r++) {

@@ -79,7 +79,7 @@ static void ops_row(const wick_op *op)
   ops_count("operands", op->nin, "\n");
   ops_count("results", op->nout, "\n");
   ops_count("regions", op->nregion, "\n");
-  if (op->attr[0].name) puts("attributes:");
+  if (wick_op_nattr(op)) puts("attributes:");
   for (uint32_t i = 0; i < WICK_MAX_ATTR && op->attr[i].name; i++) {
     fputs("  ", stdout);
     ops_attr(&op->attr[i]);

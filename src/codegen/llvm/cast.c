@@ -123,12 +123,14 @@ static LLVMValueRef cast_short(emit *e, const wick_node *n, wick_elem to, LLVMVa
   if (rounded.id && emit_info(e, n->in[0])->elem == WICK_F32) {
     double by = (double)add;
     LLVMValueRef z = emit_get(e, rounded);
-    if (is_signed && !n->attr[0].i) /* NaN would be the least */
+    if (is_signed && !n->attr[WICK_ATTR_cast_within].i) /* NaN would be the least */
       z = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealORD, z, z, ""), z,
                           emit_float(e, LLVMTypeOf(z), -by), "");
-    z = bits == 8 ? cast_four(e, z, lanes, add, (int64_t)hi, is_signed, n->attr[0].i) : NULL;
+    z = bits == 8
+            ? cast_four(e, z, lanes, add, (int64_t)hi, is_signed, n->attr[WICK_ATTR_cast_within].i)
+            : NULL;
     if (z) return z;
-    double nan = n->attr[0].i ? lo - by : -by;
+    double nan = n->attr[WICK_ATTR_cast_within].i ? lo - by : -by;
     y = cast_nearest(e, cast_within(e, emit_get(e, rounded), lo - by, hi - by, nan), lanes);
     if (y && add) y = LLVMBuildAdd(e->b, y, emit_int(e, word, add), "");
   }

@@ -99,7 +99,7 @@ static control_range control_range_of(const emit *e, const wick_node *n)
   wick_scalar lo, hi;
   control_range r = {0};
   if (!emit_known(e, n->in[0], &lo) || !emit_known(e, n->in[1], &hi)) return r;
-  int64_t step = n->attr[0].i, next;
+  int64_t step = n->attr[WICK_ATTR_for_step].i, next;
   r.known = true;
   r.runs = lo.i < hi.i;
   r.once = r.runs && (wick_add_overflows(lo.i, step, &next) || next >= hi.i);
@@ -135,7 +135,8 @@ static LLVMBasicBlockRef control_body(emit *e, const wick_node *n, control_range
   e->task = outer;
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
   if (e->status) return latch;
-  LLVMValueRef next = LLVMBuildNSWAdd(e->b, index, emit_int(e, type, n->attr[0].i), "");
+  LLVMValueRef next =
+      LLVMBuildNSWAdd(e->b, index, emit_int(e, type, n->attr[WICK_ATTR_for_step].i), "");
   LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, next, hi, ""), body, exit);
   LLVMAddIncoming(index, &next, &latch, 1);
   for (uint32_t i = 0; i < n->nout; i++) LLVMAddIncoming(phi[i], &x[i], &latch, 1);
@@ -180,7 +181,7 @@ enum { CONTROL_MOST_TABLE = 65536 };
 /* A table that lies beside the code. Large constants come through parameters. */
 static void control_table(emit *e, const wick_node *n)
 {
-  const wick_constant *k = wick_constant_get(e->f->module, n->attr[0].imm.constant);
+  const wick_constant *k = wick_constant_get(e->f->module, wick_const_imm(n)->constant);
   if (!k->data || k->nbytes > CONTROL_MOST_TABLE) {
     emit_fail(e, n, "@%s: constants of more than %d bytes, or without data, are parameters",
               k->name, CONTROL_MOST_TABLE);
@@ -199,7 +200,7 @@ static void control_table(emit *e, const wick_node *n)
 static void control_const(emit *e, const wick_node *n)
 {
   const wick_type_info *t = emit_info(e, n->first);
-  const wick_imm *imm = &n->attr[0].imm;
+  const wick_imm *imm = wick_const_imm(n);
   if (t->kind == WICK_BUFFER && imm->constant) {
     control_table(e, n);
     return;

@@ -112,9 +112,10 @@ bool emit_known(const emit *e, wick_value v, wick_scalar *out)
       d = e->definer[v.id];
       continue;
     }
-    if (n->op != WICK_OP_const || n->attr[0].imm.constant) return false;
+    if (n->op != WICK_OP_const || wick_const_imm(n)->constant) return false;
     bool is_float = wick_elem_is_float(emit_info(e, v)->elem);
-    *out = is_float ? (wick_scalar){.f = n->attr[0].imm.f} : (wick_scalar){.i = n->attr[0].imm.i};
+    *out = is_float ? (wick_scalar){.f = wick_const_imm(n)->f}
+                    : (wick_scalar){.i = wick_const_imm(n)->i};
     return true;
   }
   return false;

@@ -61,7 +61,7 @@ static LLVMValueRef memory_address(emit *e, const wick_node *n, wick_elem elem)
     emit_fail(e, n, "elements of %s have no address", wick_elem_name(elem));
     return NULL;
   }
-  if (wick_mul_overflows(n->attr[0].i, nbytes, &offset)) {
+  if (wick_mul_overflows(n->attr[WICK_ATTR_load_offset].i, nbytes, &offset)) {
     emit_fail(e, n, "the offset is out of range");
     return NULL;
   }
@@ -200,7 +200,8 @@ static void memory_alloc(emit *e, const wick_node *n)
   if (n->nin) { /* units of the frame behind the offset */
     LLVMValueRef at = LLVMBuildMul(e->b, emit_get(e, n->in[0]), emit_i64(e, WICK_FRAME_ALIGN), "");
     at = memory_index(e, at);
-    LLVMValueRef p = memory_offset(e, e->scratch, wick_max_i64(n->attr[0].i, 0));
+    LLVMValueRef p =
+        memory_offset(e, e->scratch, wick_max_i64(n->attr[WICK_ATTR_alloc_offset].i, 0));
     emit_set(e, n->first, LLVMBuildGEP2(e->b, LLVMInt8TypeInContext(e->context), p, &at, 1, ""));
     return;
   }
@@ -223,7 +224,8 @@ static void memory_view(emit *e, const wick_node *n)
 {
   wick_elem elem = emit_info(e, n->first)->elem;
   int64_t nbytes;
-  if (wick_mul_overflows(n->attr[0].i, (int64_t)wick_elem_storage[elem].bits, &nbytes) ||
+  if (wick_mul_overflows(n->attr[WICK_ATTR_view_offset].i, (int64_t)wick_elem_storage[elem].bits,
+                         &nbytes) ||
       nbytes % 8) {
     emit_fail(e, n, "the offset is not a number of bytes");
     return;

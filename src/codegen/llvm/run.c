@@ -43,7 +43,7 @@ static void run_return_unless_zero(emit *e, LLVMValueRef x)
 static void run_direct(emit *e, const wick_node *n, LLVMValueRef kernel, LLVMTypeRef type,
                        LLVMValueRef tasks)
 {
-  const wick_func *callee = wick_module_find(e->f->module, n->attr[0].s);
+  const wick_func *callee = wick_module_find(e->f->module, n->attr[WICK_ATTR_launch_callee].s);
   wick_frame frame;
   wick_status s = wick_frame_of(callee, e->target, false, e->mem, &frame);
   if (s) {
@@ -71,21 +71,21 @@ static void run_callback(emit *e, const wick_node *n, LLVMValueRef kernel, LLVMV
 {
   LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
   uint32_t index = 0;
-  while (e->frame.kernels.at[index] != n->attr[0].s) index++;
+  while (e->frame.kernels.at[index] != n->attr[WICK_ATTR_launch_callee].s) index++;
   LLVMValueRef arg[7] = {e->context_slot,
                          kernel,
                          LLVMConstInt(i32, index, false),
                          run_slots(e),
                          emit_i64(e, wick_launch_nslot(n)),
                          tasks,
-                         LLVMConstInt(i32, n->attr[2].i != 0, false)};
+                         LLVMConstInt(i32, n->attr[WICK_ATTR_launch_concurrent].i != 0, false)};
   LLVMValueRef r = LLVMBuildCall2(e->b, run_launch_type(e), e->launch, arg, 7, "");
   run_return_unless_zero(e, r);
 }
 
 static void run_launch(emit *e, const wick_node *n)
 {
-  const wick_func *callee = wick_module_find(e->f->module, n->attr[0].s);
+  const wick_func *callee = wick_module_find(e->f->module, n->attr[WICK_ATTR_launch_callee].s);
   uint32_t nslot = wick_launch_nslot(n);
   if (callee) {
     wick_frame frame;
@@ -96,9 +96,10 @@ static void run_launch(emit *e, const wick_node *n)
     if (e->status) return;
   }
   LLVMTypeRef type;
-  LLVMValueRef kernel = emit_declare(e, n->attr[0].s, false, &type);
+  LLVMValueRef kernel = emit_declare(e, n->attr[WICK_ATTR_launch_callee].s, false, &type);
   for (uint32_t i = 0; i < nslot; i++) run_store_slot(e, i, emit_get(e, n->in[i]));
-  LLVMValueRef tasks = nslot < n->nin ? emit_get(e, n->in[nslot]) : emit_i64(e, n->attr[1].i);
+  LLVMValueRef tasks =
+      nslot < n->nin ? emit_get(e, n->in[nslot]) : emit_i64(e, n->attr[WICK_ATTR_launch_tasks].i);
   if (e->options->direct)
     run_direct(e, n, kernel, type, tasks);
   else
@@ -139,7 +140,7 @@ static void run_fail(emit *e, const wick_node *n)
       LLVMBuildICmp(e->b, LLVMIntSLT, e->task, LLVMBuildLoad2(e->b, i64, task, ""), "");
   LLVMBuildCondBr(e->b, LLVMBuildOr(e->b, none, later, ""), write, on);
   LLVMPositionBuilderAtEnd(e->b, write);
-  LLVMBuildStore(e->b, emit_i64(e, n->attr[0].i), code);
+  LLVMBuildStore(e->b, emit_i64(e, n->attr[WICK_ATTR_fail_code].i), code);
   LLVMBuildStore(e->b, e->task, task);
   LLVMBuildStore(e->b, emit_get(e, n->in[1]), detail);
   LLVMBuildBr(e->b, on);

@@ -58,17 +58,18 @@ static void vector_extract(emit *e, const wick_node *n)
 {
   LLVMValueRef x = emit_get(e, n->in[0]);
   if (emit_info(e, n->in[0])->lanes > 1)
-    x = LLVMBuildExtractElement(e->b, x, emit_i64(e, n->attr[0].i), "");
+    x = LLVMBuildExtractElement(e->b, x, emit_i64(e, n->attr[WICK_ATTR_extract_lane].i), "");
   emit_set(e, n->first, x);
 }
 
 static void vector_shuffle(emit *e, const wick_node *n)
 {
-  uint32_t lanes = n->attr[0].n;
+  uint32_t lanes = n->attr[WICK_ATTR_shuffle_lanes].n;
   LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
   LLVMValueRef *lane = wick_new(e->mem, LLVMValueRef, lanes);
   for (uint32_t i = 0; i < lanes; i++)
-    lane[i] = LLVMConstInt(i32, (unsigned long long)n->attr[0].ints[i], false);
+    lane[i] =
+        LLVMConstInt(i32, (unsigned long long)n->attr[WICK_ATTR_shuffle_lanes].ints[i], false);
   LLVMValueRef x = emit_as_vector(e, emit_get(e, n->in[0])),
                y = emit_as_vector(e, emit_get(e, n->in[1]));
   x = LLVMBuildShuffleVector(e->b, x, y, LLVMConstVector(lane, lanes), "");

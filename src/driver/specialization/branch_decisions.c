@@ -70,7 +70,7 @@ static known_content known_read(const known_state *s, wick_value v)
     return (known_content){0};
   known_content c = s->at[root];
   if (d != UINT32_MAX && s->f->node[d].op == WICK_OP_const) {
-    c.data = wick_constant_get(s->f->module, s->f->node[d].attr[0].imm.constant)->data;
+    c.data = wick_constant_get(s->f->module, wick_const_imm(&s->f->node[d])->constant)->data;
     c.known = c.data != NULL;
   }
   if (c.data) c.data = (const char *)c.data + p->offset;
@@ -145,7 +145,7 @@ static known_content known_operand(known_state *s, wick_value v, bool written, k
 /* What it writes is known where all that it reads is. */
 static void known_kernel(known_state *s, const wick_node *n)
 {
-  const wick_func *g = wick_module_find(s->f->module, n->attr[0].s);
+  const wick_func *g = wick_module_find(s->f->module, n->attr[WICK_ATTR_kernel_callee].s);
   known_content all = {.known = g && g->level == WICK_GROUP && !wick_host_node(g)};
   uint32_t nout = all.known ? wick_return(g)->nin : 0;
   wick_interpret_arg *arg = wick_new(s->tmp, wick_interpret_arg, n->nin + 2);

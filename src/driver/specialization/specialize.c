@@ -38,13 +38,15 @@ wick_span wick_specialise_source(const wick_func *low, const wick_lowered *l, wi
   wick_names groups = wick_names_begin(mem);
   for (uint32_t i = 0; i < low->nnode; i++) {
     const wick_node *n = &low->node[i];
-    if (n->op == WICK_OP_const && n->attr[0].imm.constant)
-      specialise_constant(m, n->attr[0].imm.constant, seen, &out);
+    if (n->op == WICK_OP_const && wick_const_imm(n)->constant)
+      specialise_constant(m, wick_const_imm(n)->constant, seen, &out);
     uint32_t before = groups.n;
     if (n->op != WICK_OP_kernel) continue;
-    wick_names_add(&groups, n->attr[0].s, strlen(n->attr[0].s));
+    wick_names_add(&groups, n->attr[WICK_ATTR_kernel_callee].s,
+                   strlen(n->attr[WICK_ATTR_kernel_callee].s));
     if (groups.n > before)
-      wick_print_func(wick_module_find(m, n->attr[0].s), WICK_PRINT_LOCS, &out);
+      wick_print_func(wick_module_find(m, n->attr[WICK_ATTR_kernel_callee].s), WICK_PRINT_LOCS,
+                      &out);
   }
   wick_print_func(low, WICK_PRINT_LOCS, &out);
   return (wick_span){(const unsigned char *)out.at, out.n};
@@ -93,8 +95,9 @@ static wick_status specialise_pin_groups(specialise_state *x, const wick_pins *p
     const wick_node *n = &x->low->node[i];
     uint32_t before = done.n;
     if (n->op != WICK_OP_kernel) continue;
-    wick_names_add(&done, n->attr[0].s, strlen(n->attr[0].s));
-    const wick_func *g = wick_module_find(x->m, n->attr[0].s);
+    wick_names_add(&done, n->attr[WICK_ATTR_kernel_callee].s,
+                   strlen(n->attr[WICK_ATTR_kernel_callee].s));
+    const wick_func *g = wick_module_find(x->m, n->attr[WICK_ATTR_kernel_callee].s);
     if (!g) return specialise_fail(x, "a group is missing");
     if (done.n > before) WICK_TRY(specialise_pin_one(x, g, pins, &g));
   }

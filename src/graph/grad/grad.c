@@ -130,7 +130,7 @@ static wick_value grad_find(const wick_func *f, const char *name)
     if (f->value[i].name == own) return (wick_value){i};
   uint32_t constant = wick_constant_find(m, name);
   for (uint32_t i = 0; constant && i < f->nnode; i++)
-    if (f->node[i].op == WICK_OP_const && f->node[i].attr[0].imm.constant == constant)
+    if (f->node[i].op == WICK_OP_const && wick_const_imm(&f->node[i])->constant == constant)
       return f->node[i].first;
   return (wick_value){0};
 }

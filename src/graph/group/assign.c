@@ -12,7 +12,7 @@ enum { ASSIGN_MOST_OPERANDS = 24, ASSIGN_MOST_NODES = 48, ASSIGN_CHAIN = 64 };
 
 bool wick_group_is_imm(const wick_node *n)
 {
-  return n->op == WICK_OP_const && !n->attr[0].imm.constant;
+  return n->op == WICK_OP_const && !wick_const_imm(n)->constant;
 }
 
 bool wick_group_is_scalar(const wick_func *f, const wick_node *n)
@@ -86,7 +86,8 @@ bool wick_group_counts_within(const wick_func *f, const wick_node *loop, wick_di
 static bool assign_steps_within(const wick_func *f, const wick_node *loop, wick_dim extent)
 {
   return wick_group_counts_within(f, loop, extent) ||
-         (loop->attr[0].i && assign_within(f, wick_loop_most(loop->attr), extent));
+         (loop->attr[WICK_ATTR_loop_stacked].i &&
+          assign_within(f, wick_loop_most(loop->attr), extent));
 }
 
 /* v is a view of what the index of a loop chooses. */

@@ -37,7 +37,7 @@ static bool collapse_mark(collapse *s, wick_value v, uint32_t k)
  * none. */
 static const wick_axis *collapse_axis(const collapse *s, const wick_node *stage, uint32_t k)
 {
-  const wick_attr *axes = &stage->attr[1];
+  const wick_attr *axes = wick_stage_axes(stage);
   uint32_t kept = 0, found = UINT32_MAX;
   for (uint32_t a = 0; a < axes->n; a++) {
     if (axes->axes[a].reduce) continue;
@@ -56,9 +56,9 @@ static bool collapse_uses(const collapse *s, wick_dim d, const wick_axis *pair)
 /* A read takes the pair's axes as they are, side by side, or neither. */
 static bool collapse_read(collapse *s, const wick_node *n, const wick_axis *pair)
 {
-  const wick_dim *index = n->attr[0].dims;
+  const wick_dim *index = wick_read_index(n)->dims;
   uint32_t used = 0, k = COLLAPSE_NONE;
-  for (uint32_t i = 0; i < n->attr[0].n; i++) {
+  for (uint32_t i = 0; i < wick_read_index(n)->n; i++) {
     if (!collapse_uses(s, index[i], pair)) continue;
     if (!used++) k = i;
   }
@@ -99,7 +99,8 @@ static bool collapse_agrees(const collapse *s, const wick_node *stage)
   const wick_axis *pair = k == COLLAPSE_NONE ? NULL : collapse_axis(s, stage, k);
   for (const wick_node *n = stage + 1; n < s->g->node + stage->end; n++) {
     if (n->op != WICK_OP_read || s->at[n->in[0].id] == COLLAPSE_NONE) continue;
-    if (!pair || !collapse_uses(s, n->attr[0].dims[s->at[n->in[0].id]], pair)) return false;
+    if (!pair || !collapse_uses(s, wick_read_index(n)->dims[s->at[n->in[0].id]], pair))
+      return false;
   }
   return true;
 }
@@ -153,12 +154,13 @@ static wick_node collapse_axes(collapse *s, const wick_node *stage, const wick_a
   wick_dims *dims = s->g->module->dims;
   wick_node n = *stage;
   wick_attr *attr = wick_dup(s->c.b.mem, wick_attr, stage->attr, stage->nattr);
-  wick_axis *axes = wick_dup(s->c.b.mem, wick_axis, stage->attr[1].axes, stage->attr[1].n);
-  uint32_t k = (uint32_t)(pair - stage->attr[1].axes);
+  wick_axis *axes =
+      wick_dup(s->c.b.mem, wick_axis, wick_stage_axes(stage)->axes, wick_stage_axes(stage)->n);
+  uint32_t k = (uint32_t)(pair - wick_stage_axes(stage)->axes);
   const wick_atom *symbol = wick_dim_atom(dims, wick_dim_get(dims, pair->sym).term->atom[0]);
   axes[k] = wick_make_axis(&s->c.b, symbol->name, wick_dim_mul(dims, s->outer, s->inner), false);
-  memmove(axes + k + 1, axes + k + 2, (attr[1].n - k - 2u) * sizeof *axes);
-  attr[1].axes = axes, attr[1].n--;
+  memmove(axes + k + 1, axes + k + 2, (attr[WICK_ATTR_map_axes].n - k - 2u) * sizeof *axes);
+  attr[WICK_ATTR_map_axes].axes = axes, attr[WICK_ATTR_map_axes].n--;
   n.attr = attr;
   s->both = axes[k].sym;
   return n;
@@ -167,12 +169,12 @@ static wick_node collapse_axes(collapse *s, const wick_node *stage, const wick_a
 static wick_node collapse_index(collapse *s, const wick_node *read)
 {
   wick_node n = *read;
-  uint32_t k = s->at[read->in[0].id], rank = read->attr[0].n;
+  uint32_t k = s->at[read->in[0].id], rank = wick_read_index(read)->n;
   wick_attr *attr = wick_dup(s->c.b.mem, wick_attr, read->attr, read->nattr);
-  wick_dim *index = wick_dup(s->c.b.mem, wick_dim, read->attr[0].dims, rank);
+  wick_dim *index = wick_dup(s->c.b.mem, wick_dim, wick_read_index(read)->dims, rank);
   index[k] = s->both;
   memmove(index + k + 1, index + k + 2, (rank - k - 2u) * sizeof *index);
-  attr[0].dims = index, attr[0].n--;
+  attr[WICK_ATTR_read_index].dims = index, attr[WICK_ATTR_read_index].n--;
   n.attr = attr;
   return n;
 }

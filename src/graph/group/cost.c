@@ -112,9 +112,9 @@ static double cost_trips(const wick_func *g, const wick_node *loop)
       if (loop->op == WICK_OP_for && g->node[i].nout && g->node[i].first.id == loop->in[k].id)
         n = &g->node[i];
     if (n && n->op == WICK_OP_const)
-      bound[k] = (double)n->attr[0].imm.i;
+      bound[k] = (double)wick_const_imm(n)->i;
     else if (n && n->op == WICK_OP_index)
-      bound[k] = (double)wick_dim_typical(g->module->dims, n->attr[0].dims[0]);
+      bound[k] = (double)wick_dim_typical(g->module->dims, n->attr[WICK_ATTR_index_expr].dims[0]);
     else
       return COST_TRIPS;
   }
@@ -209,9 +209,9 @@ static void cost_loads(const wick_schedule *s, const wick_stage *fold, const cos
     bool vector = false;
     for (uint32_t a = 0; a < fold->naxis; a++) {
       bool uses = false;
-      for (uint32_t k = 0; k < r->attr[0].n && !uses; k++)
-        uses = !wick_dim_eq(r->attr[0].dims[k], WICK_DIM_ANY) &&
-               wick_dim_uses(dims, r->attr[0].dims[k], fold->axis[a].sym);
+      for (uint32_t k = 0; k < wick_read_index(r)->n && !uses; k++)
+        uses = !wick_dim_eq(wick_read_index(r)->dims[k], WICK_DIM_ANY) &&
+               wick_dim_uses(dims, wick_read_index(r)->dims[k], fold->axis[a].sym);
       if (uses && !axis[a].reduce) n *= size[a];
       vector = vector || (uses && axis[a].vector);
     }

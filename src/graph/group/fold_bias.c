@@ -17,7 +17,7 @@ typedef struct fold_bias_state {
 static bool fold_bias_plain(const wick_func *g, const wick_node *s)
 {
   uint32_t rank = 0;
-  for (uint32_t a = 0; a < s->attr[1].n; a++) rank += !s->attr[1].axes[a].reduce;
+  for (uint32_t a = 0; a < wick_stage_axes(s)->n; a++) rank += !wick_stage_axes(s)->axes[a].reduce;
   return s->nout == 1 && wick_info_of(g, s->first)->rank == rank;
 }
 
@@ -30,17 +30,19 @@ static bool fold_bias_is_sum(const wick_func *g, const wick_node *f)
       merge->end - merge->begin != 2 || finish->end - finish->begin != 1)
     return false;
   const wick_node *zero = &g->node[init->begin];
-  return zero->op == WICK_OP_const && !zero->attr[0].imm.constant && zero->attr[0].imm.i == 0 &&
-         g->node[merge->begin].op == WICK_OP_add;
+  return zero->op == WICK_OP_const && !wick_const_imm(zero)->constant &&
+         wick_const_imm(zero)->i == 0 && g->node[merge->begin].op == WICK_OP_add;
 }
 
 /* The read's index is the stage's axes, one by one. */
 static bool fold_bias_identity(const wick_node *s, const wick_node *read)
 {
-  if (read->attr[1].i || read->nin != 1 || read->attr[0].n != s->attr[1].n) return false;
-  for (uint32_t k = 0; k < s->attr[1].n; k++) {
-    const wick_axis *a = &s->attr[1].axes[k];
-    wick_dim d = read->attr[0].dims[k];
+  if (read->attr[WICK_ATTR_read_guard].i || read->nin != 1 ||
+      wick_read_index(read)->n != wick_stage_axes(s)->n)
+    return false;
+  for (uint32_t k = 0; k < wick_stage_axes(s)->n; k++) {
+    const wick_axis *a = &wick_stage_axes(s)->axes[k];
+    wick_dim d = wick_read_index(read)->dims[k];
     if (!wick_dim_eq(d, a->sym) && !(wick_dim_is(d, 0) && wick_dim_is(a->extent, 1))) return false;
   }
   return true;
@@ -61,8 +63,9 @@ static bool fold_bias_adds(const fold_bias_state *s, const wick_node *m, const w
   const wick_node *a = &n[first], *p = &n[!first];
   uint32_t d = s->definer[a->in[0].id];
   bool both = n[2].in[0].id + n[2].in[1].id == a->first.id + p->first.id && a != p;
-  if (!both || d == UINT32_MAX || s->definer[p->in[0].id] != UINT32_MAX || p->attr[1].i ||
-      p->nin != 1 || !fold_bias_identity(m, a) || !fold_bias_is_sum(s->g, &s->g->node[d]))
+  if (!both || d == UINT32_MAX || s->definer[p->in[0].id] != UINT32_MAX ||
+      p->attr[WICK_ATTR_read_guard].i || p->nin != 1 || !fold_bias_identity(m, a) ||
+      !fold_bias_is_sum(s->g, &s->g->node[d]))
     return false;
   uint32_t v = a->in[0].id;
   if (s->uses.first[v + 1] - s->uses.first[v] != 1 ||
@@ -79,11 +82,11 @@ static wick_value fold_bias_read(fold_bias_state *s, const wick_node *fold, cons
   wick_dims *t = s->g->module->dims;
   wick_dim from[WICK_MAX_RANK], to[WICK_MAX_RANK], index[WICK_MAX_RANK];
   uint32_t n = 0;
-  for (uint32_t a = 0; a < fold->attr[1].n; a++)
-    if (!fold->attr[1].axes[a].reduce)
-      from[n] = map->attr[1].axes[n].sym, to[n] = fold->attr[1].axes[a].sym, n++;
-  for (uint32_t k = 0; k < with->attr[0].n; k++)
-    index[k] = wick_dim_substitute(t, with->attr[0].dims[k], n, from, to);
+  for (uint32_t a = 0; a < wick_stage_axes(fold)->n; a++)
+    if (!wick_stage_axes(fold)->axes[a].reduce)
+      from[n] = wick_stage_axes(map)->axes[n].sym, to[n] = wick_stage_axes(fold)->axes[a].sym, n++;
+  for (uint32_t k = 0; k < wick_read_index(with)->n; k++)
+    index[k] = wick_dim_substitute(t, wick_read_index(with)->dims[k], n, from, to);
   return wick_read(&s->c.b, s->c.to[with->in[0].id], index, 0, NULL, (wick_value){0});
 }
 

@@ -57,7 +57,7 @@ static const wick_imm *flow_known(const form_state *s, wick_value v)
 {
   uint32_t d = s->g.definer[v.id];
   const wick_node *n = d == UINT32_MAX ? NULL : &s->f->node[d];
-  return n && n->op == WICK_OP_const && !n->attr[0].imm.constant ? &n->attr[0].imm : NULL;
+  return n && n->op == WICK_OP_const && !wick_const_imm(n)->constant ? wick_const_imm(n) : NULL;
 }
 
 /* The buffer of the low function that v is a view of. */
@@ -165,8 +165,11 @@ static void flow_loop_form(form_state *s, const wick_node *n, wick_errors *all)
   wick_value count = wick_form_low(s, n->in[0]);
   flow_loop_begin(s, &l, all);
   wick_value in[3] = {count, l.index, l.more};
-  bool within = !n->attr[0].i || wick_group_counts_within(s->f, n, wick_loop_most(n->attr));
-  wick_attr attr[2] = {{.i = 0}, within ? (wick_attr){0} : n->attr[1]};
+  bool within = !n->attr[WICK_ATTR_loop_stacked].i ||
+                wick_group_counts_within(s->f, n, wick_loop_most(n->attr));
+  wick_attr attr[] = {[WICK_ATTR_loop_stacked] = {.i = 0},
+                      [WICK_ATTR_loop_most] =
+                          within ? (wick_attr){0} : n->attr[WICK_ATTR_loop_most]};
   wick_build_open(&s->b, WICK_OP_loop, 2 + (l.more.id != 0), in, attr, 0, NULL);
   wick_region_begin(&s->b, 0, NULL);
   uint32_t ninner = s->inner.n;

@@ -183,7 +183,7 @@ wick_value wick_form_low(form_state *s, wick_value v)
   if (d == UINT32_MAX || s->f->node[d].op != WICK_OP_const) return (wick_value){0};
   wick_module *m = s->f->module;
   wick_type tensor = wick_type_of(s->f, v), type = wick_form_buffer(s, tensor, WICK_CONSTANT);
-  wick_imm imm = s->f->node[d].attr[0].imm;
+  wick_imm imm = *wick_const_imm(&s->f->node[d]);
   if (!imm.constant) {
     uint64_t nbytes = 0;
     wick_elem e = wick_type_get(m, tensor)->elem;
@@ -345,7 +345,7 @@ static void form_kernels_copy(form_state *s, wick_value whole, wick_value x, con
 static wick_status form_kernels_join(form_state *s, const wick_node *n)
 {
   const wick_func *f = s->f;
-  uint32_t axis = (uint32_t)n->attr[0].i;
+  uint32_t axis = (uint32_t)n->attr[WICK_ATTR_concat_axis].i;
   wick_dim stride[WICK_MAX_RANK];
   wick_value whole = form_kernels_whole(s, n->first, stride);
   if (s->b.status) return s->b.status;

@@ -16,8 +16,8 @@ static bool halo_number(const wick_func *g, wick_value v, int64_t *out)
   *out = 0;
   for (uint32_t i = 0; i < g->nnode; i++)
     if (g->node[i].op == WICK_OP_const && g->node[i].first.id == v.id) {
-      *out = g->node[i].attr[0].imm.i;
-      return !g->node[i].attr[0].imm.constant && g->node[i].attr[0].imm.f == 0 &&
+      *out = wick_const_imm(&g->node[i])->i;
+      return !wick_const_imm(&g->node[i])->constant && wick_const_imm(&g->node[i])->f == 0 &&
              *out > -HALO_NUMBER && *out < HALO_NUMBER;
     }
   return false;
@@ -32,14 +32,14 @@ bool wick_halo_wanted(const wick_func *g, uint32_t k, wick_halo *out)
   if (t->kind != WICK_TENSOR || !wick_type_const_dims(t, dim)) return false;
   for (uint32_t i = 0; i < g->nnode; i++) {
     const wick_node *n = &g->node[i];
-    if (n->op != WICK_OP_read || n->in[0].id != k + 1 || !n->attr[1].i) continue;
+    if (n->op != WICK_OP_read || n->in[0].id != k + 1 || !n->attr[WICK_ATTR_read_guard].i) continue;
     int64_t fill;
     if (n->nin != 2 || !halo_number(g, n->in[1], &fill) || (guarded && fill != out->fill))
       return false;
     out->fill = fill, guarded = true;
     for (uint32_t d = 0; d < t->rank; d++) {
       int64_t lo, hi;
-      wick_dim_range(g->module->dims, n->attr[0].dims[d], &lo, &hi);
+      wick_dim_range(g->module->dims, wick_read_index(n)->dims[d], &lo, &hi);
       out->lo[d] = wick_max_i64(out->lo[d], -lo);
       out->hi[d] = wick_max_i64(out->hi[d], hi - dim[d] + 1);
     }

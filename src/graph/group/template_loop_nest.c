@@ -30,8 +30,8 @@ static bool loop_nest_shares(const template_state *t, wick_value v, wick_dim sym
   if (!n || !depth) return false;
   bool indexed = n->op == WICK_OP_index || n->op == WICK_OP_read;
   if (!indexed && wick_op_of(n)->scalar == WICK_NOT_SCALAR) return n->op == WICK_OP_const;
-  for (uint32_t k = 0; indexed && k < n->attr[0].n; k++) {
-    wick_dim d = n->attr[0].dims[k];
+  for (uint32_t k = 0; indexed && k < wick_read_index(n)->n; k++) {
+    wick_dim d = wick_read_index(n)->dims[k];
     if (!wick_dim_eq(d, WICK_DIM_ANY) && wick_dim_uses(t->g->module->dims, d, sym)) return false;
   }
   for (uint32_t k = n->op == WICK_OP_read; k < n->nin; k++)
@@ -44,10 +44,10 @@ static bool loop_nest_shares(const template_state *t, wick_value v, wick_dim sym
 static bool loop_nest_contiguous(const template_state *t, const wick_node *n, wick_dim sym)
 {
   wick_dims *dims = t->g->module->dims;
-  uint32_t rank = n->attr[0].n, from = 1;
+  uint32_t rank = wick_read_index(n)->n, from = 1;
   bool moves = false;
   for (uint32_t k = 0; k < rank; k++) {
-    wick_dim d = n->attr[0].dims[k], coef, rest;
+    wick_dim d = wick_read_index(n)->dims[k], coef, rest;
     if (wick_dim_eq(d, WICK_DIM_ANY)) {
       if (!loop_nest_shares(t, n->in[from++], sym, LOOP_NEST_DEPTH)) return false;
     } else if (wick_dim_uses(dims, d, sym)) {
@@ -77,7 +77,9 @@ static bool loop_nest_is_vector(const template_state *t, uint32_t axis)
     case WICK_OP_element_load:
     case WICK_OP_element_store:
     case WICK_OP_read:
-      if ((n->op == WICK_OP_read && n->attr[1].i) || !loop_nest_contiguous(t, n, sym)) return false;
+      if ((n->op == WICK_OP_read && n->attr[WICK_ATTR_read_guard].i) ||
+          !loop_nest_contiguous(t, n, sym))
+        return false;
       break;
     default: break;
     }
@@ -96,9 +98,11 @@ static uint32_t loop_nest_axis_of(const template_state *t, const wick_node *stag
         r->in[0].id >= stage->first.id + stage->nout)
       continue;
     if (i < t->out->node) return last;
-    for (uint32_t k = 0; k < r->attr[0].n; k++)
-      for (uint32_t a = most; a <= last && !wick_dim_eq(r->attr[0].dims[k], WICK_DIM_ANY); a++)
-        if (wick_dim_uses(t->g->module->dims, r->attr[0].dims[k], t->out->axis[a].sym)) most = a;
+    for (uint32_t k = 0; k < wick_read_index(r)->n; k++)
+      for (uint32_t a = most; a <= last && !wick_dim_eq(wick_read_index(r)->dims[k], WICK_DIM_ANY);
+           a++)
+        if (wick_dim_uses(t->g->module->dims, wick_read_index(r)->dims[k], t->out->axis[a].sym))
+          most = a;
   }
   return most;
 }

@@ -18,10 +18,10 @@ static bool map_runs(const template_state *t, const wick_node *read, uint32_t ax
 {
   wick_dims *dims = t->g->module->dims;
   wick_dim sym = t->out->axis[axis].sym, coef, rest, from[2], first;
-  uint32_t rank = read->attr[0].n;
+  uint32_t rank = wick_read_index(read)->n;
   first = wick_dim_mul(dims, wick_dim_symbol(dims, "run", 0, INT32_MAX), wick_dim_const(size));
   for (uint32_t k = 0; k < rank; k++) {
-    wick_dim d = read->attr[0].dims[k];
+    wick_dim d = wick_read_index(read)->dims[k];
     if (wick_dim_eq(d, WICK_DIM_ANY)) return false;
     from[0] = wick_dim_substitute(dims, d, 1, &sym, &first);
     for (int64_t i = 1; i < size; i++) {
@@ -30,7 +30,7 @@ static bool map_runs(const template_state *t, const wick_node *read, uint32_t ax
       if (!wick_dim_is(wick_dim_sub(dims, from[1], from[0]), k + 1 == rank ? i : 0)) return false;
     }
   }
-  *even = wick_dim_linear(dims, read->attr[0].dims[rank - 1], sym, &coef, &rest) &&
+  *even = wick_dim_linear(dims, wick_read_index(read)->dims[rank - 1], sym, &coef, &rest) &&
           wick_dim_is(coef, 1);
   return true;
 }

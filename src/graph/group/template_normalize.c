@@ -14,8 +14,8 @@ static bool normalize_fits(const template_state *t, const wick_stage *st, const 
 {
   const wick_dim *dim = wick_info_of(t->g, r->in[0])->dim;
   (void)axis;
-  for (uint32_t k = 0, a = 0; k < r->attr[0].n; k++, a++) {
-    wick_dim d = r->attr[0].dims[k];
+  for (uint32_t k = 0, a = 0; k < wick_read_index(r)->n; k++, a++) {
+    wick_dim d = wick_read_index(r)->dims[k];
     while (a < st->naxis && st->axis[a].reduce) a++;
     if (!(wick_dim_is(dim[k], 1) && wick_dim_is(d, 0)) &&
         !(a < st->naxis && wick_dim_eq(d, st->axis[a].sym)))
@@ -161,13 +161,15 @@ static bool normalize_outer_reads(const template_state *t, const wick_stage *st,
                                   uint32_t c)
 {
   const wick_dim *dim = wick_info_of(t->g, r->in[0])->dim;
-  if (r->attr[1].i || r->nin > 1 || (!st->fold && st->naxis != t->out->naxis)) return false;
-  for (uint32_t k = 0, a = 0; k < r->attr[0].n; k++) {
+  if (r->attr[WICK_ATTR_read_guard].i || r->nin > 1 || (!st->fold && st->naxis != t->out->naxis))
+    return false;
+  for (uint32_t k = 0, a = 0; k < wick_read_index(r)->n; k++) {
     while (a < st->naxis && (st->axis[a].reduce || (!st->fold && a == c))) a++;
-    if (wick_dim_is(dim[k], 1) && wick_dim_is(r->attr[0].dims[k], 0) &&
+    if (wick_dim_is(dim[k], 1) && wick_dim_is(wick_read_index(r)->dims[k], 0) &&
         (a == st->naxis || !wick_dim_is(st->axis[a].extent, 1)))
       continue;
-    if (a == st->naxis || !wick_dim_eq(r->attr[0].dims[k], st->axis[a++].sym)) return false;
+    if (a == st->naxis || !wick_dim_eq(wick_read_index(r)->dims[k], st->axis[a++].sym))
+      return false;
   }
   return true;
 }

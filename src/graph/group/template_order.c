@@ -22,8 +22,8 @@ static uint64_t order_bytes(const template_state *t, const template_roles *r,
   uint64_t bytes = wick_elem_bytes(info->elem, 1);
   for (uint32_t k = 0; k < info->rank; k++) {
     int64_t lo, hi, extent = wick_dim_is_const(info->dim[k]) ? info->dim[k].v : INT32_MAX;
-    if (wick_dim_eq(shared->attr[0].dims[k], WICK_DIM_ANY)) return UINT64_MAX;
-    wick_dim_range_with(dims, shared->attr[0].dims[k], n, sym, first, last, &lo, &hi);
+    if (wick_dim_eq(wick_read_index(shared)->dims[k], WICK_DIM_ANY)) return UINT64_MAX;
+    wick_dim_range_with(dims, wick_read_index(shared)->dims[k], n, sym, first, last, &lo, &hi);
     bytes *= (uint64_t)wick_min_i64(hi - lo + 1, extent);
   }
   return bytes;

@@ -107,8 +107,8 @@ bool template_shares(const template_state *t, const wick_node *read, wick_dim sy
   wick_dim at = wick_dim_symbol(dims, "neighbour", 0, n - 1),
            first = wick_dim_symbol(dims, "neighbours", 0, extent / n - 1),
            both = wick_dim_add(dims, wick_dim_mul(dims, first, wick_dim_const(n)), at);
-  for (uint32_t k = 0; k < read->attr[0].n; k++) {
-    wick_dim d = read->attr[0].dims[k];
+  for (uint32_t k = 0; k < wick_read_index(read)->n; k++) {
+    wick_dim d = wick_read_index(read)->dims[k];
     if (wick_dim_eq(d, WICK_DIM_ANY) ||
         wick_dim_uses(dims, wick_dim_substitute(dims, d, 1, &sym, &both), at))
       return false;

@@ -16,7 +16,7 @@ static bool reduce_reads(const template_state *t, const wick_stage *fold)
     if (n->op == WICK_OP_fail || n->op == WICK_OP_index) return false;
     if (n->op != WICK_OP_read) continue;
     unsigned how = template_step_of(t, n, last);
-    if (how == 2 || n->nin > 1 || n->attr[1].i) return false;
+    if (how == 2 || n->nin > 1 || n->attr[WICK_ATTR_read_guard].i) return false;
     any = any || how == 1;
   }
   return any;

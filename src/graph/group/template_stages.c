@@ -44,10 +44,10 @@ bool template_varies(const wick_stage *st, uint32_t axis)
 unsigned template_step_of(const template_state *t, const wick_node *read, wick_dim sym)
 {
   wick_dims *dims = t->g->module->dims;
-  uint32_t rank = read->attr[0].n;
+  uint32_t rank = wick_read_index(read)->n;
   unsigned how = 0;
   for (uint32_t k = 0; k < rank; k++) {
-    wick_dim d = read->attr[0].dims[k], coef, rest;
+    wick_dim d = wick_read_index(read)->dims[k], coef, rest;
     if (wick_dim_eq(d, WICK_DIM_ANY)) {
       how = 2;
     } else if (wick_dim_uses(dims, d, sym)) {
@@ -66,7 +66,7 @@ int64_t template_stride(const template_state *t, const wick_node *read, wick_dim
   wick_dim coef, rest;
   int64_t sum = 0, stride = 1;
   for (uint32_t k = info->rank; k-- > 0;) {
-    wick_dim d = read->attr[0].dims[k];
+    wick_dim d = wick_read_index(read)->dims[k];
     if (wick_dim_eq(d, WICK_DIM_ANY) || !wick_dim_is_const(info->dim[k])) return 0;
     if (wick_dim_uses(dims, d, sym)) {
       if (!wick_dim_linear(dims, d, sym, &coef, &rest) || !wick_dim_is_const(coef)) return 0;
@@ -89,8 +89,8 @@ static bool template_is_number(const wick_func *g, const wick_node *stage)
  * want it in memory, if not every element is the same. */
 bool template_can_inline(const wick_func *g, const wick_node *stage)
 {
-  if (stage->op != WICK_OP_map ||
-      wick_info_of(g, stage->first)->rank != stage->attr[1].n) /* it gives several at once */
+  if (stage->op != WICK_OP_map || wick_info_of(g, stage->first)->rank !=
+                                      wick_stage_axes(stage)->n) /* it gives several at once */
     return false;
   for (uint32_t i = 0; i < g->nnode; i++) {
     const wick_node *n = &g->node[i];
@@ -100,7 +100,8 @@ bool template_can_inline(const wick_func *g, const wick_node *stage)
           uses || (n->in[k].id >= stage->first.id && n->in[k].id < stage->first.id + stage->nout);
     if (!uses) continue;
     if (n->op == WICK_OP_return) return false;
-    if (n->op == WICK_OP_read && (n->attr[1].i || (n->nin > 1 && !template_is_number(g, stage))))
+    if (n->op == WICK_OP_read &&
+        (n->attr[WICK_ATTR_read_guard].i || (n->nin > 1 && !template_is_number(g, stage))))
       return false;
   }
   return true;
@@ -128,12 +129,13 @@ static bool template_fits_in_place(const template_state *t, const wick_stage *st
                                    const wick_node *r, uint32_t axis)
 {
   (void)t, (void)axis;
-  if (st->fold || r->attr[1].i || r->attr[0].n < st->naxis) return false;
-  for (uint32_t k = st->naxis; k < r->attr[0].n; k++)
-    if (!wick_dim_is_const(r->attr[0].dims[k])) return false;
+  if (st->fold || r->attr[WICK_ATTR_read_guard].i || wick_read_index(r)->n < st->naxis)
+    return false;
+  for (uint32_t k = st->naxis; k < wick_read_index(r)->n; k++)
+    if (!wick_dim_is_const(wick_read_index(r)->dims[k])) return false;
   for (uint32_t k = 0; k < st->naxis; k++)
-    if (!wick_dim_eq(r->attr[0].dims[k], st->axis[k].sym) &&
-        !(wick_dim_is(r->attr[0].dims[k], 0) && wick_dim_is(st->axis[k].extent, 1)))
+    if (!wick_dim_eq(wick_read_index(r)->dims[k], st->axis[k].sym) &&
+        !(wick_dim_is(wick_read_index(r)->dims[k], 0) && wick_dim_is(st->axis[k].extent, 1)))
       return false;
   return true;
 }

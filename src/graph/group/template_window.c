@@ -49,8 +49,8 @@ static int64_t window_reach(const template_state *t, const wick_stage *fold, uin
   for (uint32_t i = f->region[1].begin; i < f->region[1].end; i++) {
     const wick_node *r = &t->g->node[i];
     if (r->op != WICK_OP_read) continue;
-    for (uint32_t d = 0; d < r->attr[0].n; d++) {
-      wick_dim index = r->attr[0].dims[d];
+    for (uint32_t d = 0; d < wick_read_index(r)->n; d++) {
+      wick_dim index = wick_read_index(r)->dims[d];
       if (wick_dim_eq(index, WICK_DIM_ANY)) continue;
       int64_t reach = 1 + (places - 1) * window_moves(t, fold, index, k, middle - 1, middle);
       for (uint32_t a = 0; a < fold->naxis; a++)
@@ -85,8 +85,8 @@ static bool window_overlaps(const template_state *t, const wick_stage *fold, uin
   wick_dims *dims = t->g->module->dims;
   for (uint32_t i = fold->node + 1; i < template_node(t, fold)->end; i++) {
     const wick_node *n = &t->g->node[i];
-    for (uint32_t k = 0; n->op == WICK_OP_read && k < n->attr[0].n; k++) {
-      wick_dim d = n->attr[0].dims[k];
+    for (uint32_t k = 0; n->op == WICK_OP_read && k < wick_read_index(n)->n; k++) {
+      wick_dim d = wick_read_index(n)->dims[k];
       if (wick_dim_eq(d, WICK_DIM_ANY)) return true;
       for (uint32_t a = 0; a < fold->naxis && wick_dim_uses(dims, d, fold->axis[axis].sym); a++)
         if (fold->axis[a].reduce && wick_dim_uses(dims, d, fold->axis[a].sym)) return true;

@@ -180,10 +180,10 @@ static void assign_layouts_count(const wick_func *g, assign_layouts_seen *seen)
     const wick_node *n = &g->node[i];
     if (n->op == WICK_OP_conv_packed) {
       seen->convs++;
-      seen->by_channels += n->attr[4].i != 0;
-      seen->shuffled += n->attr[6].i != 0;
+      seen->by_channels += n->attr[WICK_ATTR_conv_packed_channels].i != 0;
+      seen->shuffled += n->attr[WICK_ATTR_conv_packed_shuffle].i != 0;
     }
-    seen->unpacked_parts += n->op == WICK_OP_unpack && n->attr[2].i > 1;
+    seen->unpacked_parts += n->op == WICK_OP_unpack && n->attr[WICK_ATTR_unpack_parts].i > 1;
     seen->joins += wick_op_of(n)->concat_layout && wick_info_of(g, n->first)->rank == 5;
     bool two =
         (n->op == WICK_OP_mul || n->op == WICK_OP_add) && assign_layouts_definer(g, n->in[0]);
@@ -255,7 +255,8 @@ static const wick_func *assign_layouts_single(assign_layouts_random *r,
 static int64_t assign_layouts_tile(const wick_func *g)
 {
   for (uint32_t i = 0; i < g->nnode; i++)
-    if (g->node[i].op == WICK_OP_conv_winograd) return g->node[i].attr[0].i;
+    if (g->node[i].op == WICK_OP_conv_winograd)
+      return g->node[i].attr[WICK_ATTR_conv_winograd_tile].i;
   return 0;
 }
 

@@ -65,7 +65,7 @@ static bool known_content(const wick_value_info *v, wick_tensor *out)
 static bool known_constant(known *k, const wick_node *n, wick_tensor *out)
 {
   wick_module *m = k->c->module;
-  const wick_imm *imm = &n->attr[0].imm;
+  const wick_imm *imm = wick_const_imm(n);
   uint64_t numel = wick_ref_numel(out);
   if (imm->constant && !wick_constant_get(m, imm->constant)->data) return false;
   const void *data = imm->constant ? wick_constant_bytes(m, imm->constant) : NULL;

@@ -18,7 +18,7 @@ static wick_attr *emit_attr(wick_onnx_emit *e, const char *name)
   for (uint32_t i = 0; i < WICK_MAX_ATTR && row->attr[i].name; i++)
     if (strcmp(row->attr[i].name, name) == 0) return &e->attr[i];
   wick_build_fail(e->o->b, WICK_EINTERNAL, "%s has no attribute \"%s\"", row->name, name);
-  return &e->attr[0];
+  return e->attr;
 }
 
 void wick_onnx_set_int(wick_onnx_emit *e, const char *name, int64_t i)

@@ -209,7 +209,8 @@ static bool flow_loop_region(wick_onnx_op *o, const wick_onnx_loop *l, bool *out
   in[0] = l->count, type[0] = wick_type_tensor(m, WICK_I64, 0, NULL);
   wick_onnx_flat(o, l->ncarried, l->carried, in + 1);
   for (uint32_t k = 1; k <= nflat; k++) type[k] = wick_built_type(o->b, in[k]);
-  wick_attr attr[2] = {{.i = nstacked}, {.n = nstacked > 0, .dims = &l->most}};
+  wick_attr attr[] = {[WICK_ATTR_loop_stacked] = {.i = nstacked},
+                      [WICK_ATTR_loop_most] = {.n = nstacked > 0, .dims = &l->most}};
   wick_build_open(o->b, WICK_OP_loop, 1 + nflat, in, attr, 0, NULL);
   wick_value index = wick_region_begin(o->b, 1 + nflat, type);
   if (o->b->status) return false;

@@ -8,8 +8,8 @@ static const void *image_bytes(wick_onnx_op *o, uint32_t i)
   const wick_builder *b = o->b;
   for (uint32_t k = b->nodes.n; k-- > 0;) {
     const wick_node *n = &b->nodes.at[k];
-    if (n->first.id == o->in[i].id && n->op == WICK_OP_const && n->attr[0].imm.constant)
-      return wick_constant_get(o->c->module, n->attr[0].imm.constant)->data;
+    if (n->first.id == o->in[i].id && n->op == WICK_OP_const && wick_const_imm(n)->constant)
+      return wick_constant_get(o->c->module, wick_const_imm(n)->constant)->data;
   }
   return NULL;
 }

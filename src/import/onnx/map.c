@@ -41,7 +41,7 @@ static wick_onnx_map map_parts(const wick_onnx_context *c, wick_value v)
   m.key = k->elem, m.elem = x->elem;
   const wick_node *d = wick_onnx_definer(&c->b, m.keys);
   if (!d || d->op != WICK_OP_const || !wick_dim_is_const(k->dim[0])) return m;
-  uint32_t constant = d->attr[0].imm.constant;
+  uint32_t constant = wick_const_imm(d)->constant;
   m.known = constant && wick_constant_get(c->module, constant)->data;
   m.n = m.known ? (uint32_t)k->dim[0].v : 0;
   m.at = m.known ? wick_constant_bytes(c->module, constant) : NULL;

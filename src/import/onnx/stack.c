@@ -96,7 +96,8 @@ static bool stack_steps(wick_onnx_op *o, const wick_onnx_graph *body, wick_dim n
   wick_type i64 = wick_type_tensor(o->c->module, WICK_I64, 0, NULL);
   wick_value count = wick_onnx_size(o, n), *in = wick_new(o->c->tmp, wick_value, o->nin),
              *y = wick_new(o->c->tmp, wick_value, body->output.n + 2);
-  const wick_attr attr[2] = {{.i = o->nout}, {.n = 1, .dims = &n}};
+  const wick_attr attr[] = {
+      [WICK_ATTR_loop_stacked] = {.i = o->nout}, [WICK_ATTR_loop_most] = {.n = 1, .dims = &n}};
   wick_build_open(o->b, WICK_OP_loop, 1, &count, attr, 0, NULL);
   wick_value index = wick_region_begin(o->b, 1, &i64);
   if (o->b->status || !stack_operands(o, n, index, in) ||

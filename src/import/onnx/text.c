@@ -15,7 +15,7 @@ static bool text_known(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *
   for (uint32_t k = b->nodes.n; k-- > 0 && wick_dim_is_const(numel);) {
     const wick_node *n = &b->nodes.at[k];
     if (n->first.id != o->in[i].id || n->op != WICK_OP_const) continue;
-    const wick_imm *imm = &n->attr[0].imm;
+    const wick_imm *imm = wick_const_imm(n);
     int64_t *v = wick_new(o->c->tmp, int64_t, (size_t)numel.v + 1);
     if (imm->constant && numel.v)
       memcpy(v, wick_constant_get(o->c->module, imm->constant)->data, (size_t)numel.v * sizeof *v);
@@ -100,7 +100,8 @@ static wick_value text_case(wick_onnx_op *o, wick_value x, int change)
 /* The same of known strings, in place. */
 static bool text_lower(wick_onnx_op *o, uint32_t n, int64_t *v)
 {
-  wick_attr attr[2] = {{.i = 0}, {.i = text_attr(o, "locale")}};
+  wick_attr attr[] = {[WICK_ATTR_string_case_change] = {.i = 0},
+                      [WICK_ATTR_string_case_locale] = {.i = text_attr(o, "locale")}};
   wick_tensor x = {.elem = WICK_STRING, .rank = 1, .dim = {n}, .data = v};
   wick_ref r = {.op = WICK_OP_string_case,
                 .mem = o->c->tmp,

@@ -85,7 +85,7 @@ static wick_value unique_order(wick_onnx_op *o, const unique_rows *u)
   wick_type type[2] = {wick_type_tensor(o->c->module, WICK_I64, 0, NULL),
                        wick_built_type(b, order)};
   wick_value in[2] = {unique_number(o, u->m), order}, last = unique_number(o, u->m - 1);
-  wick_attr a[2] = {{.i = 0}, {.n = 0}};
+  wick_attr a[] = {[WICK_ATTR_loop_stacked] = {.i = 0}, [WICK_ATTR_loop_most] = {.n = 0}};
   wick_build_open(b, WICK_OP_loop, 2, in, a, 0, NULL);
   wick_value i = wick_region_begin(b, 2, type), own = {i.id + 1};
   wick_value column = unique_at(o, columns, wick_build2(b, WICK_OP_sub, last, i));
