@@ -329,7 +329,14 @@ static wick_status schedule_tail(schedule_step *p)
   return NULL;
 }
 
+static wick_status schedule_template(schedule_step *p)
+{
+  return schedule_next(p).n ? NULL : schedule_fail(p, "it has no name");
+}
+
 const wick_schedule_step wick_schedule_steps[] = {
+    {"template", "NAME", WICK_SERIAL, schedule_template,
+     "States which template (see below) wrote the steps. Changes nothing.", "Always."},
     {"split", "STAGE.LOOP NEW:FACTOR", WICK_SERIAL, schedule_split,
      "LOOP advances by FACTOR, and a new loop NEW of FACTOR iterations goes directly inside it.",
      "LOOP is serial. If LOOP is a reduced loop that was split before, FACTOR divides its "
@@ -413,6 +420,13 @@ wick_status wick_schedule_apply(wick_schedule *s, const char *steps)
     steps += n + (steps[n] == ';');
   }
   return NULL;
+}
+
+const char *wick_schedule_template(const char *steps, wick_arena *mem)
+{
+  static const char step[] = "template ";
+  const char *at = strstr(steps, step);
+  return at ? wick_str_dupn(mem, at + strlen(step), strcspn(at + strlen(step), "; ")) : NULL;
 }
 
 /* ---- the whole ---- */

@@ -94,6 +94,9 @@ WICK_CHECKED wick_status wick_schedule_apply(wick_schedule *s, const char *steps
  * are outermost, and that tiles fit in registers. wick_nest calls it. */
 WICK_CHECKED wick_status wick_schedule_check(wick_schedule *s);
 
+/* The name that the step `template` states; NULL without such a step. Lives in `mem`. */
+const char *wick_schedule_template(const char *steps, wick_arena *mem);
+
 /* The fold begins with an element of a tensor. It is then one sum, which `rfactor` and `spans` may
  * not split. */
 bool wick_stage_starts(const wick_schedule *s, const wick_stage *st);

@@ -1,4 +1,5 @@
 """Any level of any model: `wick compile --emit`, and the same passes on text by `wick opt`."""
+import json
 import os
 import subprocess
 
@@ -11,7 +12,8 @@ BEGINS = {"graph": "graph @main(", "kernels": "group @main.", "low": "low @main(
 
 
 def emit(*options, model=DIGITS):
-    return subprocess.run([WICK, "compile", str(model), "--emit", *options],
+    target = [] if "--target" in options else ["--target", "x86-64-v4"]  # the numbers in kernels' names differ otherwise
+    return subprocess.run([WICK, "compile", str(model), "--emit", *options, *target],
                           capture_output=True, check=False)
 
 
@@ -105,3 +107,22 @@ def test_large_weights_are_printed_with_their_data(tmp_path):
     done = subprocess.run([WICK, "compile", str(after), "--emit", "low"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert all(" = " in line for line in after.read_text().splitlines() if line.startswith("constant @w."))
+
+
+def explain(*options):
+    done = subprocess.run([WICK, "explain", *options], capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_templates_of_kernels():
+    """Each kernel's schedule template, in `wick explain` and in the step that keeps it."""
+    found = json.loads(explain(DIGITS, "--json", "--target", "x86-64-v3"))["kernels"]
+    templates = {k["name"]: k["template"] for k in found}
+    assert templates["main.conv_packed.2.loop"] == "outer_product" and templates["main.conv_winograd.3.loop"] == "winograd"
+    assert templates["main.softmax.11.loop"] == "normalize" and templates["halo.13.loop"] is None
+    assert all(k["schedule"].startswith(f"template {k['template']}; ") for k in found if k["template"])
+    lines = [line.split()[:2] for line in explain(DIGITS, "--target", "x86-64-v3").splitlines() if ".loop " in line]
+    assert lines == [[k["name"], k["template"] or "none"] for k in found]
+    listed = subprocess.run([WICK, "opt", "--schedule-steps", "--markdown"], capture_output=True, text=True, check=True).stdout
+    assert all(f"| `{t}` |" in listed for t in templates.values() if t)

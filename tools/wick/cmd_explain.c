@@ -1,5 +1,6 @@
 /* wick explain: which sizes a compiled model leaves open, which copies there are for some of them,
- * and what is known of the sizes that were met, and of branches and loops. */
+ * what is known of the sizes that were met, and of branches and loops, and which schedule template
+ * has made each kernel. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "base/file.h"
 #include "base/shown.h"
 #include "driver/specialization/specializations_cached.h"
+#include "loop/schedule.h"
 
 #include "command.h"
 #include "invocation.h"
@@ -110,6 +112,37 @@ static void explain_flow(const json_t *entry, wick_arena *mem)
            n[0], n[2], n[3], n[1]);
 }
 
+/* The name of the kernel's schedule template; NULL for kernels without a schedule. */
+static const char *explain_template(const wick_kernel_facts *f, wick_arena *mem)
+{
+  const char *name = wick_schedule_template(f->schedule, mem);
+  return name ? wick_str_utf8(mem, name) : NULL;
+}
+
+static json_t *explain_kernels(const wick_compiled *k, wick_arena *mem)
+{
+  json_t *all = json_array();
+  for (uint32_t i = 0; i < wick_compiled_nkernel(k); i++) {
+    wick_kernel_facts f = wick_compiled_kernel(k, i);
+    json_array_append_new(
+        all, json_pack("{s:s, s:s?, s:s, s:s}", "name", wick_str_utf8(mem, f.name), "template",
+                       explain_template(&f, mem), "place", wick_str_utf8(mem, f.place), "schedule",
+                       wick_str_utf8(mem, f.schedule)));
+  }
+  return all;
+}
+
+static void explain_print_kernels(const wick_compiled *k, wick_arena *mem)
+{
+  if (wick_compiled_nkernel(k)) printf("kernels and their schedule templates:\n");
+  for (uint32_t i = 0; i < wick_compiled_nkernel(k); i++) {
+    wick_kernel_facts f = wick_compiled_kernel(k, i);
+    const char *template = explain_template(&f, mem);
+    printf("  %-32s %-20s %s\n", wick_str_shown(mem, f.name), template ? template : "none",
+           wick_str_shown(mem, f.place));
+  }
+}
+
 static void explain_print(explain_state *s)
 {
   const wick_compiled *k = s->job.compiled;
@@ -129,6 +162,7 @@ static void explain_print(explain_state *s)
   const json_t *flow = json_object_get(s->met, "flow");
   if (json_array_size(flow)) printf("branches and loops, and what runs did there:\n");
   json_array_foreach(flow, i, entry) explain_flow(entry, &s->job.mem);
+  explain_print_kernels(k, &s->job.mem);
 }
 
 /* Copies that the cache has, and nobody of this process has met. */
@@ -172,9 +206,10 @@ static wick_status explain_work(explain_state *s)
     explain_print(s);
     return NULL;
   }
-  json_t *all = json_pack("{s:s, s:o, s:O, s:O}", "file", wick_str_utf8(&j->mem, j->path), "sizes",
-                          explain_sizes(j->compiled, &j->mem), "met",
-                          json_object_get(s->met, "met"), "flow", json_object_get(s->met, "flow"));
+  json_t *all =
+      json_pack("{s:s, s:o, s:O, s:O, s:o}", "file", wick_str_utf8(&j->mem, j->path), "sizes",
+                explain_sizes(j->compiled, &j->mem), "met", json_object_get(s->met, "met"), "flow",
+                json_object_get(s->met, "flow"), "kernels", explain_kernels(j->compiled, &j->mem));
   json_dumpf(all, stdout, JSON_INDENT(1));
   putchar('\n');
   json_decref(all);

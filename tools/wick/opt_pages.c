@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "driver/passes.h"
+#include "graph/group/template.h"
 #include "loop/schedule.h"
 
 static const struct {
@@ -78,6 +79,20 @@ void wick_opt_passes(bool markdown)
     pages_passes_text();
 }
 
+static void pages_templates(bool markdown)
+{
+  puts(markdown
+           ? "\n## Templates\n\nThe first schedule of a group comes from a template. "
+             "`src/graph/group/template_table.c` holds the table; the first row that matches the "
+             "group\nschedules it. The step `template` keeps the name: `wick explain MODEL` shows "
+             "it for each kernel. A template leaves numbers open, such as\ntile sizes; the cost "
+             "model sets them, and `wick tune` searches better ones.\n\n"
+             "| template | groups | schedule |\n| --- | --- | --- |"
+           : "\nTemplates, in the order in which they are tried:");
+  for (const wick_template *t = wick_templates; t->name; t++)
+    printf(markdown ? "| `%s` | %s | %s |\n" : "%s\n    %s\n    %s\n", t->name, t->takes, t->makes);
+}
+
 void wick_opt_schedule_steps(bool markdown)
 {
   if (markdown)
@@ -105,4 +120,5 @@ void wick_opt_schedule_steps(bool markdown)
          "by `at`, tiles in registers) is\nchecked before the loops are built. The contract of the "
          "group (`src/loop/contract.h`) states the order of every sum that\nfollows from the "
          "steps.");
+  pages_templates(markdown);
 }

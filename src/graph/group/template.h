@@ -1,11 +1,22 @@
 /* The first schedule of a group. Templates match the group and have knobs, such as tile sizes; an
- * analytic model of the target (graph/group/cost.h) sets the knobs. */
+ * analytic model of the target (graph/group/cost.h) sets the knobs. The table of the templates is in
+ * template_table.c; docs/schedules.md is generated from it. */
 #ifndef WICK_GRAPH_GROUP_TEMPLATE_H
 #define WICK_GRAPH_GROUP_TEMPLATE_H
 
 #include "ir/ir.h"
 #include "loop/tuning_records.h"
 #include "target/target.h"
+
+struct template_state; /* template_state.h */
+typedef struct wick_template {
+  const char *name;
+  bool (*match)(struct template_state *t); /* the group is one for this template */
+  void (*emit)(struct template_state *t);  /* writes its steps */
+  const char *takes, *makes;               /* sentences: which groups; how their loops are built */
+} wick_template;
+
+extern const wick_template wick_templates[]; /* tried in order; ends with an entry without a name */
 
 /* A block of accumulators in registers: vectors by places. A place is a position of the output
  * along the axes that are not channels. */

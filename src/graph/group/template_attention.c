@@ -259,10 +259,16 @@ static void attention_copies(const attention_group *a)
   }
 }
 
-bool template_attention(template_state *t)
+bool template_attention_match(template_state *t)
 {
-  attention_group g, *a = &g;
-  if (!attention_group_of(t, a)) return false;
+  attention_group *a = wick_new(t->tmp, attention_group, 1);
+  t->found = a;
+  return attention_group_of(t, a);
+}
+
+void template_attention(template_state *t)
+{
+  const attention_group *a = t->found;
   const char *o = a->out->name, *query = template_loop(t, a->out, a->nbatch),
              *column = template_loop(t, a->out, a->nbatch + 1);
   int64_t vectors = t->knobs.vectors ? t->knobs.vectors : ATTENTION_VECTORS,
@@ -296,5 +302,4 @@ bool template_attention(template_state *t)
   attention_text(a, "at queries %s.%s scratch; ", o, query);
   attention_turned(a, QUERIES, "d", a->d);
   attention_inside(a, &products);
-  return true;
 }

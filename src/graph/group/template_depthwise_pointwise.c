@@ -7,8 +7,10 @@
 enum { DEPTHWISE_UNROLL = 8, DEPTHWISE_ROWS = 8, DEPTHWISE_WORKERS = 4 };
 
 typedef struct depthwise_group {
-  const wick_stage *depthwise, *between,
-      *pointwise; /* a fold, the map that is kept, a sum of products */
+  const wick_stage *depthwise; /* a fold */
+  const wick_stage *between;   /* the map that is kept */
+  const wick_stage *pointwise; /* a sum of products */
+  const void *tiles;           /* of that (template_outer_product_of) */
 } depthwise_group;
 
 static bool depthwise_reads(const template_state *t, const wick_stage *st, const wick_stage *from)
@@ -23,7 +25,7 @@ static bool depthwise_reads(const template_state *t, const wick_stage *st, const
 /* Two folds, maps between them of which the second fold reads the last alone, and maps behind. */
 static bool depthwise_group_of(const template_state *t, depthwise_group *g)
 {
-  *g = (depthwise_group){NULL, NULL, NULL};
+  *g = (depthwise_group){0};
   for (uint32_t i = 0; i < t->s->output; i++) {
     const wick_stage *st = &t->s->stage[i];
     if (st->fold && g->pointwise) return false;
@@ -77,23 +79,25 @@ static int64_t depthwise_rows(int64_t height)
   return best;
 }
 
-bool template_depthwise_pointwise(template_state *t)
+bool template_depthwise_pointwise_match(template_state *t)
 {
-  depthwise_group g;
-  size_t mark = t->steps.n;
-  if (!depthwise_group_of(t, &g) || !template_is(g.between, 4, t->lanes) || t->lanes < 2)
+  depthwise_group *g = wick_new(t->tmp, depthwise_group, 1);
+  t->found = g;
+  if (!depthwise_group_of(t, g) || !template_is(g->between, 4, t->lanes) || t->lanes < 2)
     return false;
   for (uint32_t k = 0; k < 5; k++)
-    if (!template_extent(t, t->out, k) || !template_extent(t, g.between, k)) return false;
+    if (!template_extent(t, t->out, k) || !template_extent(t, g->between, k)) return false;
+  g->tiles = template_outer_product_of(t, g->pointwise);
+  return g->tiles;
+}
+
+void template_depthwise_pointwise(template_state *t)
+{
+  const depthwise_group *g = t->found;
   for (uint32_t i = 0; i < t->s->output; i++)
-    if (!t->s->stage[i].fold && &t->s->stage[i] != g.between)
+    if (!t->s->stage[i].fold && &t->s->stage[i] != g->between)
       wick_text_printf(&t->steps, "inline %s; ", t->s->stage[i].name);
   t->rows = depthwise_rows(template_extent(t, t->out, 2));
-  if (template_outer_product(t, g.pointwise)) {
-    depthwise_between(t, &g, template_loop(t, t->out, 2));
-    return true;
-  }
-  t->rows = 0;
-  t->steps.n = mark, t->steps.at[mark] = 0;
-  return false;
+  template_outer_product_loops(t, g->pointwise, g->tiles);
+  depthwise_between(t, g, template_loop(t, t->out, 2));
 }

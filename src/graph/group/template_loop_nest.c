@@ -131,13 +131,7 @@ static void loop_nest_before(template_state *t, const char *last_loop)
   }
 }
 
-/* A loop nest without axes, or without points: stages are computed at the root. */
-static void loop_nest_once(template_state *t)
-{
-  for (uint32_t i = 0; i < t->s->output; i++)
-    if (template_can_inline(t->g, template_node(t, &t->s->stage[i])))
-      wick_text_printf(&t->steps, "inline %s; ", t->s->stage[i].name);
-}
+bool template_loop_nest_match(template_state *t) { return t->out->loop_nest; }
 
 void template_loop_nest(template_state *t)
 {
@@ -146,8 +140,8 @@ void template_loop_nest(template_state *t)
   bool some = n > 0;
   if (t->lanes > 1) wick_text_printf(&t->steps, "lanes %s:%lld; ", o, (long long)t->lanes);
   for (uint32_t k = 0; k < n; k++) some = some && template_extent(t, t->out, k);
-  if (!some) {
-    loop_nest_once(t);
+  if (!some) { /* no axes, or no points: stages are computed at the root */
+    template_inline_maps(t);
     return;
   }
   const char *last = template_loop(t, t->out, n - 1);

@@ -160,6 +160,12 @@ static const char *template_out_order(template_state *t, const template_roles *r
   return at;
 }
 
+bool template_has_out_loop(const template_state *t, uint32_t v, int64_t lanes)
+{
+  uint32_t others = t->out->naxis - (v != UINT32_MAX);
+  return others || (v != UINT32_MAX && (lanes <= 1 || template_splits_lanes(t->out, v, lanes)));
+}
+
 const char *template_out_loops(template_state *t, const template_roles *r,
                                const template_tile *tile, const template_order *order,
                                int64_t lanes)

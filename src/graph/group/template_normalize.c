@@ -100,16 +100,25 @@ static void normalize_maps(template_state *t, const char *row, int64_t lanes, bo
   }
 }
 
-/* Folds over the output's last axis, which it reads again: all of them inside the loops over rows,
- * the lanes as partial states. */
-bool template_normalize(template_state *t, const wick_stage *none)
+static int64_t normalize_lanes(const template_state *t)
 {
-  (void)none;
+  return t->lanes > 1 && template_most(t, t->out, t->out->naxis - 1) >= 2 * t->lanes ? t->lanes : 1;
+}
+
+bool template_normalize_match(template_state *t)
+{
   uint32_t n = t->out->naxis;
-  if (n < 2 || n > TEMPLATE_AXES) return false;
-  int64_t lanes = t->lanes > 1 && template_most(t, t->out, n - 1) >= 2 * t->lanes ? t->lanes : 1;
+  if (!t->plain || n < 2 || n > TEMPLATE_AXES) return false;
   for (uint32_t i = 0; i < t->s->output; i++)
     if (t->s->stage[i].fold && !normalize_is_slice(t, &t->s->stage[i])) return false;
+  return true;
+}
+
+/* All folds inside the loops over slices, the lanes as partial states. */
+void template_normalize(template_state *t)
+{
+  uint32_t n = t->out->naxis;
+  int64_t lanes = normalize_lanes(t);
   const char *row = template_loop(t, t->out, n - 2), *last = template_loop(t, t->out, n - 1),
              *o = t->out->name;
   normalize_maps(t, row, lanes, false);
@@ -131,7 +140,6 @@ bool template_normalize(template_state *t, const wick_stage *none)
       if (!fold->axis[k].reduce)
         wick_text_printf(&t->steps, "unroll %s.%s; ", fold->name, template_loop(t, fold, k));
   }
-  return true;
 }
 
 /* ---- along another axis ---- */
@@ -193,17 +201,28 @@ static bool normalize_outer_fits(const template_state *t, uint32_t c)
   return true;
 }
 
-/* A few vectors of neighbouring columns at a time: all folds of them, in registers, and then the
- * output along them. */
-bool template_normalize_outer(template_state *t, const wick_stage *none)
+/* The axis of the output that all folds reduce; UINT32_MAX: there is none. */
+static uint32_t normalize_outer_axis(const template_state *t)
 {
-  (void)none;
-  uint32_t n = t->out->naxis, c = 0;
-  if (n < 2 || n > TEMPLATE_AXES || t->lanes < 2 || t->lanes != t->t->vector_bytes / 4)
-    return false;
-  while (c + 1 < n && !normalize_outer_fits(t, c)) c++;
+  for (uint32_t c = 0; c + 1 < t->out->naxis; c++)
+    if (normalize_outer_fits(t, c)) return c;
+  return UINT32_MAX;
+}
+
+bool template_normalize_outer_match(template_state *t)
+{
+  uint32_t n = t->out->naxis;
+  return t->plain && n >= 2 && n <= TEMPLATE_AXES && t->lanes >= 2 &&
+         t->lanes == t->t->vector_bytes / 4 && template_most(t, t->out, n - 1) >= t->lanes &&
+         normalize_outer_axis(t) != UINT32_MAX;
+}
+
+/* All folds of a few vectors of neighbouring slices, in registers, and then the output along them.
+ */
+void template_normalize_outer(template_state *t)
+{
+  uint32_t n = t->out->naxis, c = normalize_outer_axis(t);
   int64_t lanes = t->lanes, extent = template_extent(t, t->out, n - 1);
-  if (c + 1 == n || template_most(t, t->out, n - 1) < lanes) return false;
   int64_t vectors = template_even(wick_ceildiv_i64(extent, lanes), NORMALIZE_VECTORS);
   const char *o = t->out->name, *last = template_loop(t, t->out, n - 1);
   normalize_maps(t, last, lanes, true);
@@ -224,5 +243,4 @@ bool template_normalize_outer(template_state *t, const wick_stage *none)
     wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, o, last);
     template_fold_loops(t, fold, &(template_fold){UINT32_MAX, v, UINT32_MAX, lanes, 4, false});
   }
-  return true;
 }

@@ -286,9 +286,9 @@ static double product_sizes_cost(const template_state *t, const template_tile *a
 /* The cheapest tile that fits the registers: with its vectors, a shared value, and what a product
  * takes where it is an instruction of its own, one is left. Vectors along two axes only where the
  * one behind is covered, and not where each is used once: then they are read in their order. */
-static template_tile template_tile_search(const template_state *t, int64_t spare,
-                                          const template_tile *all, const template_tile *most,
-                                          const template_roles *r, const product_stream *stream)
+static template_tile product_tile_search(const template_state *t, int64_t spare,
+                                         const template_tile *all, const template_tile *most,
+                                         const template_roles *r, const product_stream *stream)
 {
   template_tile best = {1, 1, 1, 1}, x;
   double least = 1e300;
@@ -309,13 +309,13 @@ static template_tile template_tile_search(const template_state *t, int64_t spare
 }
 
 /* The tile that the knobs set, or the best. */
-static template_tile template_tile_best(template_state *t, int64_t spare, const template_tile *all,
-                                        const template_tile *most, const template_roles *r,
-                                        const product_stream *stream)
+static template_tile product_tile_best(template_state *t, int64_t spare, const template_tile *all,
+                                       const template_tile *most, const template_roles *r,
+                                       const product_stream *stream)
 {
   const wick_knobs *k = &t->knobs;
   if (!k->vectors && !k->rows && !k->columns)
-    return template_tile_search(t, spare, all, most, r, stream);
+    return product_tile_search(t, spare, all, most, r, stream);
   bool blocks = all->ob > 1;
   template_tile x = {blocks ? wick_min_i64(k->vectors, all->ob) : 1,
                      blocks ? all->vb : wick_min_i64(k->vectors, all->vb),
@@ -336,7 +336,7 @@ wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vecto
                       0,          1,          1,          least_places, most};
   product_stream once = {0, 0, far, 0, 0};
   template_tile all = {vectors, 1, 1, places},
-                best = template_tile_best(&s, product_spare(&s, elem), &all, &all, &r, &once);
+                best = product_tile_best(&s, product_spare(&s, elem), &all, &all, &r, &once);
   double least = (double)(vectors * places) / 2;
   return (wick_tile){best.ob, best.tw, product_sizes_cost(&s, &all, &best, &r, &once) / least};
 }
@@ -359,27 +359,57 @@ static uint64_t product_steps(const template_state *t, const wick_stage *fold) /
   return n;
 }
 
-bool template_outer_product(template_state *t, const wick_stage *fold)
+/* ---- outer products ---- */
+
+typedef struct product_outer {
+  const wick_node *a, *b; /* the factors */
+  template_roles roles;
+  int64_t lanes;
+  uint32_t dot; /* the axis of a dot product instruction; UINT32_MAX: none */
+} product_outer;
+
+const void *template_outer_product_of(template_state *t, const wick_stage *fold)
 {
-  const wick_node *a, *b;
-  template_roles r;
   uint32_t n = t->out->naxis;
-  if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
-  if (!product_factors(t, fold, &a, &b) || !product_roles_of(t, fold, a, b, &r)) return false;
-  int64_t v = template_extent(t, t->out, n - 1);
-  if (v < 2) return false;
+  product_outer *f = wick_new(t->tmp, product_outer, 1);
+  if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2 ||
+      !product_factors(t, fold, &f->a, &f->b) ||
+      !product_roles_of(t, fold, f->a, f->b, &f->roles) || template_extent(t, t->out, n - 1) < 2)
+    return NULL;
+  f->lanes = template_dot_lanes(t, template_most(t, t->out, n - 1));
+  f->dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_SHARED);
+  if (f->dot != UINT32_MAX && f->lanes != t->t->vector_bytes / 4) return NULL;
+  return template_has_out_loop(t, n - 1, f->lanes) ? f : NULL;
+}
+
+bool template_outer_product_match(template_state *t)
+{
+  t->found = t->plain && t->fold ? template_outer_product_of(t, t->fold) : NULL;
+  return t->found;
+}
+
+void template_outer_product(template_state *t)
+{
+  template_inline_maps(t);
+  template_outer_product_loops(t, t->fold, t->found);
+}
+
+void template_outer_product_loops(template_state *t, const wick_stage *fold, const void *found)
+{
+  const product_outer *f = found;
+  const wick_node *a = f->a, *b = f->b;
+  uint32_t n = t->out->naxis, dot = f->dot;
+  int64_t lanes = f->lanes, v = template_extent(t, t->out, n - 1);
+  template_roles r = f->roles;
   if (t->rows) r.y = UINT32_MAX;
-  int64_t lanes = template_dot_lanes(t, template_most(t, t->out, n - 1));
   template_tile all = {r.no, wick_ceildiv_i64(v, lanes),
                        r.y != UINT32_MAX ? template_extent(t, t->out, r.y) : 1, r.nx};
   const wick_node *shared = template_step_of(t, a, fold->axis[n - 1].sym) ? b : a;
   template_tile most = all;
   if (r.x != UINT32_MAX && product_pages_apart(t, shared, fold->axis[r.x].sym))
     most.tw = wick_min_i64(all.tw, PRODUCT_PAGES_MOST);
-  uint32_t dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_SHARED);
   int64_t spare = dot != UINT32_MAX ? 2 : product_spare(t, product_sum(t, fold));
   if (dot != UINT32_MAX && product_dot_row(t, fold)->pairs) spare = 4, r.parts = 2;
-  if (dot != UINT32_MAX && lanes != t->t->vector_bytes / 4) return false;
   uint64_t weights = product_bytes(t, shared == a ? b : a),
            column =
                product_steps(t, fold) * t->t->vector_bytes; /* of one vector, in the whole sum */
@@ -388,12 +418,11 @@ bool template_outer_product(template_state *t, const wick_stage *fold)
   if (t->knobs.outside) outside = t->knobs.outside > 1;
   product_stream stream = {outside ? column : 0, weights, wick_cost_first(t->t, weights),
                            (int64_t)(column / t->t->vector_bytes), product_beside(t, a, b)};
-  template_tile tile = template_tile_best(t, spare, &all, &most, &r, &stream);
+  template_tile tile = product_tile_best(t, spare, &all, &most, &r, &stream);
   template_order order = {outside, UINT32_MAX, 0};
   if (outside) order = template_order_of(t, &r, &tile, fold, shared);
   if (t->rows) order = (template_order){true, n - 3, t->rows};
   const char *at = template_out_loops(t, &r, &tile, &order, lanes);
-  if (!at) return false;
   int64_t unroll = t->knobs.unroll ? t->knobs.unroll : 4;
   bool again = all.th * all.tw > tile.th * tile.tw || /* time to fetch while these are used */
                (double)(tile.th * tile.tw) > stream.far;
@@ -406,14 +435,13 @@ bool template_outer_product(template_state *t, const wick_stage *fold)
                      template_rows_loop(t, &r, &tile, &order));
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(t, fold, &(template_fold){r.o, n - 1, dot, lanes, unroll, false});
-  return true;
 }
 
-/* ---- depthwise ---- */
+/* ---- depthwise dot products ---- */
 
 /* Places of a row that are whole groups of those that share what is read, and rows. */
-static template_tile template_columns_tile(template_state *t, const wick_stage *fold,
-                                           const wick_node *x)
+static template_tile product_depthwise_tile(template_state *t, const wick_stage *fold,
+                                            const wick_node *x)
 {
   uint32_t n = t->out->naxis;
   int64_t width = template_extent(t, t->out, n - 2), most = t->t->nvector / 2, share = 4, least,
@@ -431,26 +459,48 @@ static template_tile template_columns_tile(template_state *t, const wick_stage *
   return (template_tile){1, 1, wick_max_i64(th, 1), tw};
 }
 
-bool template_depthwise_dot(template_state *t, const wick_stage *fold)
+typedef struct product_depthwise {
+  const wick_node *x; /* the image */
+  uint32_t dot;       /* the axis of the instruction */
+} product_depthwise;
+
+bool template_depthwise_dot_match(template_state *t)
 {
   const wick_node *a, *b;
-  uint32_t n = t->out->naxis, dot;
-  int64_t lanes = t->t->vector_bytes / 4;
-  if (n < 2 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
-  dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_ACROSS);
-  if (dot == UINT32_MAX || !template_is(t->out, n - 1, lanes) || !product_factors(t, fold, &a, &b))
+  const wick_stage *fold = t->fold;
+  uint32_t n = t->out->naxis;
+  if (!t->plain || !fold || n < 2 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES ||
+      t->lanes < 2)
     return false;
-  const wick_node *x = template_step_of(t, a, fold->axis[n - 1].sym) == 1 ? a : b;
-  template_tile tile = template_columns_tile(t, fold, x);
-  template_roles r = {n - 1, UINT32_MAX, n > 2 ? n - 3 : UINT32_MAX, n - 2, 1, 1, 0, 1, 1, 0, 0};
-  const char *at = template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0}, lanes);
-  if (!at) return false;
-  wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
-  template_fold_loops(t, fold, &(template_fold){UINT32_MAX, n - 1, dot, lanes, 8, true});
+  product_depthwise *f = wick_new(t->tmp, product_depthwise, 1);
+  t->found = f;
+  f->dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_ACROSS);
+  if (f->dot == UINT32_MAX || !template_is(t->out, n - 1, t->t->vector_bytes / 4) ||
+      !product_factors(t, fold, &a, &b))
+    return false;
+  f->x = template_step_of(t, a, fold->axis[n - 1].sym) == 1 ? a : b;
   return true;
 }
 
-/* ---- inner ---- */
+void template_depthwise_dot(template_state *t)
+{
+  const product_depthwise *f = t->found;
+  const wick_stage *fold = t->fold;
+  uint32_t n = t->out->naxis;
+  int64_t lanes = t->t->vector_bytes / 4;
+  template_inline_maps(t);
+  template_tile tile = product_depthwise_tile(t, fold, f->x);
+  template_roles r = {n - 1, UINT32_MAX, n > 2 ? n - 3 : UINT32_MAX, n - 2, 1, 1, 0, 1, 1, 0, 0};
+  const char *at = template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0}, lanes);
+  wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
+  template_fold_loops(t, fold, &(template_fold){UINT32_MAX, n - 1, f->dot, lanes, 8, true});
+}
+
+/* ---- inner products ---- */
+
+typedef struct product_inner {
+  const wick_node *a, *b; /* the factors, both contiguous along the sum's last axis */
+} product_inner;
 
 /* The sum outside, then the tile, the lanes along the sum's last axis. */
 static void product_inner_loops(template_state *t, const wick_stage *fold, uint32_t k,
@@ -474,17 +524,30 @@ static void product_inner_loops(template_state *t, const wick_stage *fold, uint3
   wick_text_add(&t->steps, "; ");
 }
 
-bool template_inner_product(template_state *t, const wick_stage *fold)
+bool template_inner_product_match(template_state *t)
 {
-  const wick_node *a, *b;
+  const wick_stage *fold = t->fold;
+  uint32_t n = t->out->naxis;
+  if (!t->plain || !fold || n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES ||
+      t->lanes < 2)
+    return false;
+  product_inner *f = wick_new(t->tmp, product_inner, 1);
+  t->found = f;
+  uint32_t k = fold->naxis - 1;
+  return fold->axis[k].reduce && !wick_stage_starts(t->s, fold) &&
+         product_factors(t, fold, &f->a, &f->b) &&
+         template_step_of(t, f->a, fold->axis[k].sym) == 1 &&
+         template_step_of(t, f->b, fold->axis[k].sym) == 1 && template_most(t, fold, k) >= t->lanes;
+}
+
+void template_inner_product(template_state *t)
+{
+  const product_inner *f = t->found;
+  const wick_node *a = f->a, *b = f->b;
+  const wick_stage *fold = t->fold;
   uint32_t n = t->out->naxis, k = fold->naxis - 1, rows = UINT32_MAX;
   template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
-  if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2) return false;
-  if (!fold->axis[k].reduce || wick_stage_starts(t->s, fold) || !product_factors(t, fold, &a, &b))
-    return false;
-  if (template_step_of(t, a, fold->axis[k].sym) != 1 ||
-      template_step_of(t, b, fold->axis[k].sym) != 1 || template_most(t, fold, k) < t->lanes)
-    return false;
+  template_inline_maps(t);
   for (uint32_t i = 0; i < n; i++) {
     bool in_a = template_step_of(t, a, fold->axis[i].sym),
          in_b = template_step_of(t, b, fold->axis[i].sym);
@@ -497,13 +560,11 @@ bool template_inner_product(template_state *t, const wick_stage *fold)
   template_tile all = {r.no, 1, 1, r.nx};
   product_stream stream = {.each = product_steps(t, fold) / t->lanes * t->t->vector_bytes};
   int64_t spare = product_spare(t, product_sum(t, fold));
-  template_tile tile = template_tile_best(t, spare, &all, &all, &r, &stream);
+  template_tile tile = product_tile_best(t, spare, &all, &all, &r, &stream);
   template_order order = {false, UINT32_MAX, 0};
   const char *at = template_out_loops(t, &r, &tile, &order, 1);
-  if (!at) return false;
   if (rows != UINT32_MAX && template_reads_far(t, &r, fold, a)) /* `a` has the places */
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, rows));
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   product_inner_loops(t, fold, k, &r);
-  return true;
 }

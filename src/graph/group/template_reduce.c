@@ -23,17 +23,26 @@ static bool reduce_reads(const template_state *t, const wick_stage *fold)
 }
 
 /* One state of float32, and a slice of at least one vector and a half. */
-bool template_reduce(template_state *t, const wick_stage *fold)
+bool template_reduce_match(template_state *t)
 {
+  const wick_stage *fold = t->fold;
+  if (!t->plain || !fold) return false;
   const wick_node *f = template_node(t, fold);
   uint32_t last = fold->naxis - 1;
   if (t->out->naxis > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2 || f->nout != 1)
     return false;
   const wick_type_info *state = wick_info_of(t->g, f->region[1].first);
-  if (f->region[1].nparam != 1 || state->elem != WICK_F32 || t->lanes != t->t->vector_bytes / 4 ||
-      wick_stage_starts(t->s, fold) || !fold->axis[last].reduce ||
-      2 * template_most(t, fold, last) < 3 * t->lanes || !reduce_reads(t, fold))
-    return false;
+  return f->region[1].nparam == 1 && state->elem == WICK_F32 &&
+         t->lanes == t->t->vector_bytes / 4 && !wick_stage_starts(t->s, fold) &&
+         fold->axis[last].reduce && 2 * template_most(t, fold, last) >= 3 * t->lanes &&
+         reduce_reads(t, fold);
+}
+
+void template_reduce(template_state *t)
+{
+  const wick_stage *fold = t->fold;
+  uint32_t last = fold->naxis - 1;
+  template_inline_maps(t);
   if (t->out->naxis) { /* else all is one element, and the fold goes first */
     template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
     template_order order = {false, UINT32_MAX, 0};
@@ -55,5 +64,4 @@ bool template_reduce(template_state *t, const wick_stage *fold)
   for (uint32_t a = 0; a < fold->naxis; a++)
     if (!fold->axis[a].reduce)
       wick_text_printf(&t->steps, "unroll %s.%s; ", name, template_loop(t, fold, a));
-  return true;
 }

@@ -164,3 +164,12 @@ int64_t template_even(int64_t n, int64_t most)
 {
   return wick_ceildiv_i64(n, wick_ceildiv_i64(n, most));
 }
+
+void template_inline_maps(template_state *t)
+{
+  for (uint32_t i = 0; i < t->s->output; i++) {
+    const wick_stage *st = &t->s->stage[i];
+    if (!st->fold && template_can_inline(t->g, template_node(t, st)))
+      wick_text_printf(&t->steps, "inline %s; ", st->name);
+  }
+}

@@ -21,9 +21,15 @@ typedef struct template_state {
   wick_text steps;
   const wick_stage *out;
   uint32_t lanes; /* vector lanes of the widest result type of the stages */
+  uint32_t nfold;
+  const wick_stage *fold; /* the only fold, if all reads of it are in place; else NULL */
+  /* The output is a map with elements, all other maps can be inlined, and folds have no dimensions
+   * of their own: what remains is to compute folds inside the output's loops. */
+  bool plain;
   wick_knobs knobs;
-  bool refused; /* a knob does not fit */
-  int64_t rows; /* of places in a block, for which something is made before; 0: none */
+  const void *found; /* what `match` found out for `emit` */
+  bool refused;      /* a knob does not fit */
+  int64_t rows;      /* of places in a block, for which something is made before; 0: none */
 } template_state;
 
 typedef struct template_tile {
@@ -63,6 +69,8 @@ int64_t template_vector_lanes(const template_state *t, uint32_t axis);
 int64_t template_wide(template_state *t, uint32_t axis, int64_t lanes);
 /* The stage is a map that may be inlined where it is read. */
 bool template_can_inline(const wick_func *g, const wick_node *stage);
+/* Inlines all maps that may be. */
+void template_inline_maps(template_state *t);
 /* The size of equal parts of n that have at most `most` elements. */
 int64_t template_even(int64_t n, int64_t most);
 /* Every read of the fold's results, `read` in stage st, fits. */
@@ -95,7 +103,10 @@ typedef struct template_order {
   int64_t rows;
 } template_order;
 
-/* The loops of the output around a tile; the innermost of them, where the fold goes, or NULL. */
+/* There is a loop of the output around a vector of that many lanes along axis v (UINT32_MAX: no
+ * vector). */
+bool template_has_out_loop(const template_state *t, uint32_t v, int64_t lanes);
+/* The loops of the output around a tile; the innermost of them, where the fold goes. */
 const char *template_out_loops(template_state *t, const template_roles *r,
                                const template_tile *tile, const template_order *order,
                                int64_t lanes);
@@ -131,17 +142,37 @@ uint32_t template_dot_axis(const template_state *t, const wick_stage *fold, uint
 bool template_shares(const template_state *t, const wick_node *read, wick_dim sym, int64_t n,
                      int64_t extent);
 
-/* ---- templates ---- */
-bool template_outer_product(template_state *t, const wick_stage *fold);
-bool template_depthwise_dot(template_state *t, const wick_stage *fold);
-bool template_inner_product(template_state *t, const wick_stage *fold);
-bool template_reduce(template_state *t, const wick_stage *fold);
-bool template_window(template_state *t, const wick_stage *fold);
-bool template_map(template_state *t, const wick_stage *none);
-bool template_normalize(template_state *t, const wick_stage *none);
-bool template_normalize_outer(template_state *t, const wick_stage *none);
-bool template_attention(template_state *t);
-bool template_depthwise_pointwise(template_state *t);
+/* ---- templates, in the order of the table ---- */
+bool template_loop_nest_match(template_state *t);
 void template_loop_nest(template_state *t);
+bool template_winograd_match(template_state *t);
+void template_winograd(template_state *t);
+bool template_attention_match(template_state *t);
+void template_attention(template_state *t);
+bool template_depthwise_pointwise_match(template_state *t);
+void template_depthwise_pointwise(template_state *t);
+bool template_transpose_match(template_state *t);
+void template_transpose(template_state *t);
+bool template_map_match(template_state *t);
+void template_map(template_state *t);
+bool template_outer_product_match(template_state *t);
+void template_outer_product(template_state *t);
+bool template_depthwise_dot_match(template_state *t);
+void template_depthwise_dot(template_state *t);
+bool template_inner_product_match(template_state *t);
+void template_inner_product(template_state *t);
+bool template_reduce_match(template_state *t);
+void template_reduce(template_state *t);
+bool template_window_match(template_state *t);
+void template_window(template_state *t);
+bool template_normalize_match(template_state *t);
+void template_normalize(template_state *t);
+bool template_normalize_outer_match(template_state *t);
+void template_normalize_outer(template_state *t);
+
+/* The tiles of a sum of products, for templates that add stages inside the output's loops. NULL:
+ * the fold is no such sum. */
+const void *template_outer_product_of(template_state *t, const wick_stage *fold);
+void template_outer_product_loops(template_state *t, const wick_stage *fold, const void *found);
 
 #endif

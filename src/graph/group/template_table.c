@@ -1,28 +1,74 @@
-/* Templates: the first schedule of a group, from the form of its stages and the registers of the
- * target. A place is a position of the output along the axes that are not channels.
+/* The table of the schedule templates. A template matches groups by the form of their stages, and
+ * writes the first schedule, for the registers and caches of the target. The first row that matches
+ * a group schedules it; the step `template` keeps the row's name in the schedule.
  *
- * - dot: a sum of products, one factor shared by the lanes: convolution, matrix product. The
- *   register tile is vectors by places.
- * - columns: a sum of products whose lanes are channels, one dot product over neighbouring columns:
- *   depthwise convolution of bytes.
- * - inner: a sum of products whose factors are both contiguous along the last axis. The lanes are
- *   parts of the sum. The register tile is as for dot.
- * - line: a fold along the last axes of its operand, which the output does not have: sums and
- *   maxima over rows.
- * - window: any other fold whose lanes are the output's last axis: pooling, depthwise convolution,
- *   sums over places.
- * - attention: template_attention.c; Winograd: template_winograd.c; a depthwise and a pointwise
- *   convolution: template_depthwise_pointwise.c.
- * - row: folds over the output's last axis, one row at a time: softmax, norms.
- * - column: the same along another axis, several 1-D slices at once.
- * - map: element by element; loop nests: template_loop_nest.c.
- *
- * The output is a map in all of them, because groups are formed that way. Folds are computed inside
- * the loops of the output, in registers. */
+ * The output is a map for all templates but loop_nest, because groups are formed that way. A place
+ * is a position of the output along the axes that are not channels. */
 #include "base/file.h"
 #include "graph/group/template_spans.h"
 #include "graph/group/template_state.h"
-#include "graph/group/template_winograd.h"
+
+static bool template_serial_match(template_state *t)
+{
+  (void)t;
+  return true;
+}
+
+const wick_template wick_templates[] = {
+    {"loop_nest", template_loop_nest_match, template_loop_nest, "The output is a loop nest.",
+     "Tasks run over its axes. If all it reads and writes is contiguous along the last axis, and "
+     "all "
+     "points take the same path, vectors of points run at once."},
+    {"winograd", template_winograd_match, template_winograd,
+     "A convolution by Winograd's algorithm: transformed tiles, products, tiles of outputs.",
+     "A task transforms a block of tiles into scratch memory, and multiplies them for a part of "
+     "the "
+     "channels; outputs are computed in registers."},
+    {"attention", template_attention_match, template_attention,
+     "The stages of attention, from keys to weighted values.",
+     "A task takes some vectors of queries. It goes through blocks of keys, whose products and "
+     "weights "
+     "are in scratch memory."},
+    {"depthwise_pointwise", template_depthwise_pointwise_match, template_depthwise_pointwise,
+     "A depthwise convolution followed by a pointwise one.",
+     "Rows of the first result, in all channels, are in scratch memory until the tiles of the "
+     "second "
+     "convolution have read them."},
+    {"transpose", template_transpose_match, template_transpose,
+     "A map that reads something along another axis than the one along which it writes.",
+     "Blocks are read in vectors along the one axis and transposed in registers."},
+    {"map", template_map_match, template_map, "Any other map.",
+     "Vectors run along the last axis, tasks over the others."},
+    {"outer_product", template_outer_product_match, template_outer_product,
+     "A sum of products, one factor of which all lanes share: convolutions, matrix products.",
+     "The sum is computed in a register tile of vectors by places, which the cost model chooses."},
+    {"depthwise_dot", template_depthwise_dot_match, template_depthwise_dot,
+     "A depthwise convolution of bytes, for targets with a dot product instruction.",
+     "The lanes are channels, and an instruction multiplies neighbouring columns. A register tile "
+     "has several places."},
+    {"inner_product", template_inner_product_match, template_inner_product,
+     "A sum of products whose factors are both contiguous along the axis of the sum.",
+     "The lanes are parts of the sum. The register tile is chosen as for outer_product."},
+    {"reduce", template_reduce_match, template_reduce,
+     "A fold along the last axes of its operand, which the output does not have: sums, means, "
+     "maxima.",
+     "The lanes are parts of the slice of memory that is folded, with several partial states."},
+    {"window", template_window_match, template_window,
+     "Any other single fold: pooling, depthwise convolutions, sums over places.",
+     "The lanes run along the output's last axis, and several places or vectors are in registers."},
+    {"normalize", template_normalize_match, template_normalize,
+     "Folds along the last axis, which the output has, too: softmax, norms.",
+     "A task takes whole slices: the folds one after the other, the lanes as parts of the slice, "
+     "then "
+     "the output."},
+    {"normalize_outer", template_normalize_outer_match, template_normalize_outer,
+     "The same along another axis: softmax over channels.",
+     "The lanes are neighbouring slices, a few vectors of them at once."},
+    {"serial", template_serial_match, template_inline_maps, "All that is left.",
+     "Stages are computed one after the other, in serial loops; maps are inlined where they can "
+     "be."},
+    {NULL, NULL, NULL, NULL, NULL},
+};
 
 /* The fold's results have dimensions of their own: what templates take for the output's first axes
  * is none of the fold's. */
@@ -53,63 +99,27 @@ static uint32_t template_lanes(const template_state *t)
   return t->t->vector_bytes * 8 / bits;
 }
 
-/* Keeps the steps of a template that fits; takes back those of one that does not. */
-static bool template_try(template_state *t, bool (*template)(template_state *, const wick_stage *),
-                         const wick_stage *fold)
+/* Facts about all stages that templates share. */
+static void template_examine(template_state *t)
 {
-  size_t mark = t->steps.n;
-  if (template(t, fold)) return true;
-  t->steps.n = mark, t->steps.at[mark] = 0;
-  return false;
-}
-
-/* Maps that can be are read in line; false where one lies in memory, before the output's loops. */
-static bool template_inline(template_state *t)
-{
-  bool all = true;
-  for (uint32_t i = 0; i < t->s->output; i++) {
-    const wick_stage *st = &t->s->stage[i];
-    if (st->fold) continue;
-    if (template_can_inline(t->g, template_node(t, st)))
-      wick_text_printf(&t->steps, "inline %s; ", st->name);
-    else
-      all = false;
-  }
-  return all;
-}
-
-static void template_choose(template_state *t)
-{
-  uint32_t nfold = 0;
   const wick_stage *fold = NULL;
-  bool in_place = true, owns = false;
-  size_t mark = t->steps.n;
+  bool in_place = true;
+  t->out = &t->s->stage[t->s->output];
+  t->plain = !t->out->fold && !t->out->loop_nest;
+  t->lanes = template_lanes(t);
   for (uint32_t i = 0; i < t->s->output; i++) {
     const wick_stage *st = &t->s->stage[i];
-    if (!st->fold) continue;
-    fold = st;
-    nfold++;
-    owns = owns || template_owns(t, st);
-    in_place = in_place && template_read_in_place(t, st);
+    if (st->fold) {
+      fold = st, t->nfold++;
+      in_place = in_place && template_read_in_place(t, st);
+      t->plain = t->plain && !template_owns(t, st);
+    } else {
+      t->plain = t->plain && template_can_inline(t->g, template_node(t, st));
+    }
   }
-  if (!template_inline(t) || t->out->fold || owns) return;
-  if (!t->out->naxis && nfold != 1) return;
-  for (uint32_t k = 0; k < t->out->naxis; k++)
-    if (!template_extent(t, t->out, k)) return; /* empty: unscheduled */
-  if (nfold == 0) {
-    template_try(t, template_map, NULL);
-    return;
-  }
-  if (nfold == 1 && in_place &&
-      (template_try(t, template_outer_product, fold) ||
-       template_try(t, template_depthwise_dot, fold) ||
-       template_try(t, template_inner_product, fold) || template_try(t, template_reduce, fold) ||
-       template_try(t, template_window, fold)))
-    return;
-  t->steps.n = mark, t->steps.at[mark] = 0; /* rows say themselves what is read in line */
-  if (!template_try(t, template_normalize, NULL) &&
-      !template_try(t, template_normalize_outer, NULL))
-    template_inline(t);
+  if (t->nfold == 1 && in_place) t->fold = fold;
+  t->plain = t->plain && (t->out->naxis || t->nfold == 1);
+  for (uint32_t k = 0; k < t->out->naxis; k++) t->plain = t->plain && template_extent(t, t->out, k);
 }
 
 wick_status wick_template_steps(wick_func *g, const wick_target *target, const wick_knobs *knobs,
@@ -121,15 +131,13 @@ wick_status wick_template_steps(wick_func *g, const wick_target *target, const w
                       .s = wick_schedule_begin(g, tmp),
                       .steps = wick_text_begin(tmp),
                       .knobs = *knobs};
+  const wick_template *row = wick_templates;
   *out = NULL;
   if (!t.s->nstage) return wick_fail(tmp, WICK_EINTERNAL, g->name, "a group without stages");
-  t.out = &t.s->stage[t.s->output];
-  t.lanes = template_lanes(&t);
-  if (t.out->loop_nest)
-    template_loop_nest(&t);
-  else if (!wick_template_winograd(t.s, target, knobs, &t.steps, &t.refused) &&
-           !template_attention(&t) && !template_depthwise_pointwise(&t))
-    template_choose(&t);
+  template_examine(&t);
+  while (!row->match(&t)) row++;
+  wick_text_printf(&t.steps, "template %s; ", row->name);
+  row->emit(&t);
   if (t.refused) return NULL;
   WICK_TRY(wick_template_spans(g, tmp, &t.steps));
   *out = t.steps.at;

@@ -105,16 +105,30 @@ static bool window_is_expensive(const template_state *t, const wick_stage *fold)
   return is;
 }
 
-bool template_window(template_state *t, const wick_stage *fold)
+/* Lanes along the output's last axis; 1 if a read is not contiguous along it. */
+static int64_t window_lanes(const template_state *t)
+{
+  const wick_node *f = template_node(t, t->fold);
+  uint32_t last = t->out->naxis - 1;
+  for (uint32_t i = f->region[1].begin; i < f->region[1].end; i++)
+    if (t->g->node[i].op == WICK_OP_read &&
+        template_step_of(t, &t->g->node[i], t->fold->axis[last].sym) == 2)
+      return 1;
+  return template_vector_lanes(t, last);
+}
+
+bool template_window_match(template_state *t)
 {
   uint32_t n = t->out->naxis;
-  const wick_node *f = template_node(t, fold);
-  if (n < 1 || n > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES) return false;
-  int64_t lanes = template_vector_lanes(t, n - 1);
-  for (uint32_t i = f->region[1].begin; i < f->region[1].end && lanes > 1; i++)
-    if (t->g->node[i].op == WICK_OP_read &&
-        template_step_of(t, &t->g->node[i], fold->axis[n - 1].sym) == 2)
-      lanes = 1;
+  return t->plain && t->fold && n >= 1 && n <= TEMPLATE_AXES && t->fold->naxis <= TEMPLATE_AXES &&
+         template_has_out_loop(t, n - 1, window_lanes(t));
+}
+
+void template_window(template_state *t)
+{
+  const wick_stage *fold = t->fold;
+  uint32_t n = t->out->naxis;
+  int64_t lanes = window_lanes(t);
   bool expensive = window_is_expensive(t, fold);
   int64_t width = n > 1 ? template_extent(t, t->out, n - 2) : 1, vectors = 1,
           places = lanes > 1 && n > 1 && !expensive ? window_places(t, fold) : 1;
@@ -125,11 +139,10 @@ bool template_window(template_state *t, const wick_stage *fold)
   if (vectors > 1) places = 1;
   if (t->knobs.columns) places = wick_min_i64(t->knobs.columns, width);
   t->refused = t->refused || (t->knobs.columns && places * vectors > t->t->nvector / 2);
+  template_inline_maps(t);
   const char *at = window_out_loops(t, vectors, places, lanes);
-  if (!at) return false;
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(t, fold,
                       &(template_fold){UINT32_MAX, lanes > 1 ? n - 1 : UINT32_MAX, UINT32_MAX,
                                        lanes, expensive ? 1 : 8, false});
-  return true;
 }

@@ -1,11 +1,8 @@
 /* The template for Winograd's algorithm, by blocks of rows of tiles. The transformed tiles and the
  * products are in scratch memory, sized for the cache. A tile of outputs is computed in registers,
  * inside the loops of the output. */
-#include "graph/group/template_winograd.h"
-
 #include "graph/group/cost.h"
-#include "graph/group/template.h"
-#include "ir/ir.h"
+#include "graph/group/template_state.h"
 
 /* Bytes of weights: that can be fetched for the next product; that stay in a cache between runs. */
 enum { WINOGRAD_NEAR = 256 << 10, WINOGRAD_CACHED = 1 << 20 };
@@ -271,30 +268,36 @@ static void winograd_output(const winograd_group *w, const winograd_cut *c, wick
   wick_text_printf(steps, "at products %s.%s scratch; ", o, loop[1]);
 }
 
-bool wick_template_winograd(const wick_schedule *s, const wick_target *t, const wick_knobs *knobs,
-                            wick_text *steps, bool *refused)
+bool template_winograd_match(template_state *t)
 {
-  winograd_group w;
-  if (!winograd_group_of(s, &w)) return false;
-  int64_t weights = winograd_own(&w, w.tiles) * w.in / w.group * w.ob * w.lanes * w.lanes * 4;
-  winograd_cut cut = winograd_cut_of(&w, t, weights);
-  if (!winograd_knobs(&w, t, knobs, &cut)) return *refused = true;
-  for (const wick_stage *st = w.outputs + 1; st < w.out; st++)
+  winograd_group *w = wick_new(t->tmp, winograd_group, 1);
+  t->found = w;
+  return winograd_group_of(t->s, w);
+}
+
+void template_winograd(template_state *t)
+{
+  const winograd_group *w = t->found;
+  wick_text *steps = &t->steps;
+  int64_t weights = winograd_own(w, w->tiles) * w->in / w->group * w->ob * w->lanes * w->lanes * 4;
+  winograd_cut cut = winograd_cut_of(w, t->t, weights);
+  t->refused = !winograd_knobs(w, t->t, &t->knobs, &cut);
+  if (t->refused) return;
+  for (const wick_stage *st = w->outputs + 1; st < w->out; st++)
     wick_text_printf(steps, "inline %s; ", st->name);
-  winograd_output(&w, &cut, steps);
-  const char *place = w.open ? "tx" : "t";
+  winograd_output(w, &cut, steps);
+  const char *place = w->open ? "tx" : "t";
   wick_text_printf(steps, "split products.ob oi:%lld; split products.%s ti:%lld; ",
                    (long long)cut.tile.vectors, place, (long long)cut.tile.places);
-  if (w.open) wick_text_add(steps, "tail products.tx overlap; ");
+  if (w->open) wick_text_add(steps, "tail products.tx overlap; ");
   wick_text_printf(steps, "split products.c u:%lld; ",
-                   (long long)(knobs->unroll ? wick_max_i64(knobs->unroll, 2) : 4));
+                   (long long)(t->knobs.unroll ? wick_max_i64(t->knobs.unroll, 2) : 4));
   wick_text_printf(steps, "order products: xi n ob %s%s cb c u ti oi v; vector products.v; ",
-                   w.open ? "ty " : "", place);
+                   w->open ? "ty " : "", place);
   wick_text_add(steps, "unroll products.u products.ti products.oi; ");
-  winograd_prefetch(&w, t, &cut, weights, knobs->prefetch, steps);
-  wick_text_printf(steps, "at outputs %s.%s reg; unroll outputs.n outputs.ob %s; ", w.out->name,
-                   cut.columns ? "xt" : winograd_loop(&w, w.out, 3),
-                   w.open ? "outputs.ty outputs.tx" : "outputs.t");
+  winograd_prefetch(w, t->t, &cut, weights, t->knobs.prefetch, steps);
+  wick_text_printf(steps, "at outputs %s.%s reg; unroll outputs.n outputs.ob %s; ", w->out->name,
+                   cut.columns ? "xt" : winograd_loop(w, w->out, 3),
+                   w->open ? "outputs.ty outputs.tx" : "outputs.t");
   wick_text_add(steps, "vector outputs.v; ");
-  return true;
 }

@@ -1,0 +1,112 @@
+/* The template for maps that read something along another axis than they write it: blocks are
+ * transposed in registers. */
+#include "graph/group/template_state.h"
+
+enum { TRANSPOSE_SHORT = 4 }; /* vectors of a 1-D slice that the next one follows soon */
+
+typedef struct transpose_found {
+  uint32_t n;      /* axes of the output, without those of extent 1 at the end */
+  uint32_t across; /* the axis along which elements are contiguous in what is read */
+  int64_t lanes;
+  const wick_node *read;
+  bool even; /* a block may begin at any element */
+} transpose_found;
+
+/* Iterations of an axis that are turned in registers, for vectors of so many lanes. */
+static int64_t transpose_turn(const template_state *t, uint32_t axis, int64_t lanes)
+{
+  int64_t extent = template_extent(t, t->out, axis), n = lanes;
+  while (n > extent) n /= 2;
+  return n;
+}
+
+/* From multiples of `size` on, that many elements along an axis of the output lie next to each
+ * other in what is read; *even: from any element on. */
+static bool transpose_runs(const template_state *t, const wick_node *read, uint32_t axis,
+                           int64_t size, bool *even)
+{
+  wick_dims *dims = t->g->module->dims;
+  wick_dim sym = t->out->axis[axis].sym, coef, rest, from[2], first;
+  uint32_t rank = wick_read_index(read)->n;
+  first = wick_dim_mul(dims, wick_dim_symbol(dims, "run", 0, INT32_MAX), wick_dim_const(size));
+  for (uint32_t k = 0; k < rank; k++) {
+    wick_dim d = wick_read_index(read)->dims[k];
+    if (wick_dim_eq(d, WICK_DIM_ANY)) return false;
+    from[0] = wick_dim_substitute(dims, d, 1, &sym, &first);
+    for (int64_t i = 1; i < size; i++) {
+      wick_dim at = wick_dim_add(dims, first, wick_dim_const(i));
+      from[1] = wick_dim_substitute(dims, d, 1, &sym, &at);
+      if (!wick_dim_is(wick_dim_sub(dims, from[1], from[0]), k + 1 == rank ? i : 0)) return false;
+    }
+  }
+  *even = wick_dim_linear(dims, wick_read_index(read)->dims[rank - 1], sym, &coef, &rest) &&
+          wick_dim_is(coef, 1);
+  return true;
+}
+
+/* The axis, of the first n, along which a read finds neighbours that the vector takes from far
+ * apart: a transposition. UINT32_MAX: none. */
+static uint32_t transpose_across(const template_state *t, uint32_t n, int64_t lanes,
+                                 const wick_node **read, bool *even)
+{
+  const wick_node *out = template_node(t, t->out);
+  for (uint32_t i = t->out->node + 1; i < out->end; i++) {
+    const wick_node *r = &t->g->node[i];
+    if (r->op != WICK_OP_read || template_step_of(t, r, t->out->axis[n - 1].sym) != 2) continue;
+    for (uint32_t k = 0; k + 1 < n; k++) {
+      int64_t size = transpose_turn(t, k, lanes);
+      *read = r;
+      if (size > 1 && transpose_runs(t, r, k, size, even)) return k;
+    }
+  }
+  return UINT32_MAX;
+}
+
+bool template_transpose_match(template_state *t)
+{
+  uint32_t n = t->out->naxis;
+  if (!t->plain || t->nfold || n < 2 || n > TEMPLATE_AXES) return false;
+  while (n > 1 && template_is(t->out, n - 1, 1)) n--;
+  int64_t lanes = template_vector_lanes(t, n - 1), few = template_extent(t, t->out, n - 1);
+  if (lanes == 1 && few >= 4 && few <= 8 && !(few & (few - 1)))
+    lanes = few; /* of short elements: vectors that are no whole registers, but many */
+  if (lanes < 2 || lanes > 16) return false;
+  transpose_found *f = wick_new(t->tmp, transpose_found, 1);
+  *f = (transpose_found){.n = n, .lanes = lanes};
+  f->across = transpose_across(t, n, lanes, &f->read, &f->even);
+  t->found = f;
+  return f->across != UINT32_MAX;
+}
+
+/* Vector after vector along that axis, which uses up the lines that the lanes come from; or along
+ * the last axis, so that what is written are a few lines that grow: where those are long, or the
+ * lanes follow one another. Where the last iterations are fewer, and may begin anywhere, they begin
+ * earlier. */
+void template_transpose(template_state *t)
+{
+  const transpose_found *f = t->found;
+  uint32_t n = f->n, across = f->across;
+  int64_t lanes = f->lanes, size = transpose_turn(t, across, lanes);
+  const char *o = t->out->name, *last = template_loop(t, t->out, n - 1),
+             *along = template_loop(t, t->out, across);
+  bool split = !template_is(t->out, n - 1, lanes);
+  int64_t long_slice = wick_min_i64(4 * template_extent(t, t->out, n - 1), /* where it is open */
+                                    template_most(t, t->out, n - 1));
+  bool rows = split && (long_slice > TRANSPOSE_SHORT * lanes ||
+                        template_stride(t, f->read, t->out->axis[n - 1].sym) == size);
+  template_inline_maps(t);
+  if (split) wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, last, (long long)lanes);
+  wick_text_printf(&t->steps, "split %s.%s turned:%lld; ", o, along, (long long)size);
+  if (f->even && (template_varies(t->out, across) || template_extent(t, t->out, across) % size))
+    wick_text_printf(&t->steps, "tail %s.%s overlap; ", o, along);
+  uint32_t inner = rows ? n - 1 : across, naxis = t->out->naxis;
+  template_order_begin(t, t->out);
+  for (uint32_t i = 0, k = n % naxis; i < naxis; i++, k = (k + 1) % naxis)
+    if (k != inner && (split || k + 1 != n))
+      wick_text_printf(&t->steps, " %s", template_loop(t, t->out, k));
+  wick_text_printf(&t->steps, " %s turned %s; vector %s.%s; turn %s.turned; ", rows ? last : along,
+                   split ? "lane" : last, o, split ? "lane" : last, o);
+  for (uint32_t k = 0; k < naxis; k++)
+    if (k != inner && (split || k + 1 != n))
+      wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
+}
