@@ -5,6 +5,7 @@
 
 #include "random_images.h"
 #include "random_indices.h"
+#include "random_packed.h"
 
 static void random_scalar(random_graph *r, wick_opcode op)
 {
@@ -307,111 +308,6 @@ static void random_depth(random_graph *r, wick_opcode op)
   random_attr(op, a, "block")->i = 2;
   x = random_build(r, WICK_OP_slice, 1, &x, cut, NULL);
   random_build(r, op, 1, &x, a, NULL);
-}
-
-/* x in blocks: an operand for the rows that want one. */
-static wick_value random_packed(random_graph *r, wick_value x, int64_t axis, int64_t block)
-{
-  wick_attr *a = random_attrs(r, WICK_OP_pack);
-  random_attr(WICK_OP_pack, a, "axis")->i = axis;
-  random_attr(WICK_OP_pack, a, "block")->i = block;
-  return random_build(r, WICK_OP_pack, 1, &x, a, NULL);
-}
-
-static void random_pack(random_graph *r, wick_opcode op)
-{
-  wick_value x = random_where(r, WICK_PLAIN, 1, 4);
-  if (!x.id) return;
-  int64_t axis = random_below(r, random_info(r, x)->rank), extent = random_info(r, x)->dim[axis].v;
-  x = random_packed(r, x, axis, 1 + random_below(r, 8));
-  if (op == WICK_OP_pack || !x.id) return;
-  wick_attr *a = random_attrs(r, op);
-  random_attr(op, a, "axis")->i = axis;
-  random_attr(op, a, "shuffle")->i = 0;
-  random_set_dims(r, op, a, "extent", 1, &extent);
-  random_build(r, op, 1, &x, a, NULL);
-}
-
-static void random_conv_packed(random_graph *r, wick_opcode op)
-{
-  wick_value x = random_where(r, wick_ops[op]->elems, 4, 4);
-  if (!x.id) return;
-  const wick_type_info t = *random_info(r, x);
-  int64_t co = 1 + random_below(r, 8), kr = 1 + random_below(r, 3), ks = 1 + random_below(r, 3),
-          ci = 1 + random_below(r, 8), cb = wick_ceildiv_i64(t.dim[1].v, ci);
-  int64_t plain[5] = {2, kr, ks, t.dim[1].v, co}, packed[6] = {2, 1, kr, ks, cb * ci, co};
-  bool is_packed = random_below(r, 2);
-  wick_value in[2];
-  bool bytes = t.elem == WICK_U8 || t.elem == WICK_I8;
-  wick_attr *a = random_attrs(r, op);
-  if (bytes && is_packed && random_below(r, 2)) { /* dot products */
-    ci = 4 * (1 + random_below(r, 2)), cb = wick_ceildiv_i64(t.dim[1].v, ci);
-    int64_t dots[7] = {2, cb, kr, ks, ci / 4, co, 4};
-    in[1] = random_tensor(r, WICK_I8, 7, dots, true);
-    random_attr(op, a, "fill")->i = random_below(r, 100);
-  } else {
-    in[1] = random_tensor(r, t.elem, is_packed ? 6 : 5, is_packed ? packed : plain, true);
-  }
-  in[0] = is_packed ? random_packed(r, x, 1, ci) : x;
-  int64_t pad[4] = {kr / 2, ks / 2, kr - 1, ks - 1};
-  random_set_ints(r, op, a, "pad", 4, pad);
-  random_attr(op, a, "shuffle")->i = 0;
-  random_build(r, op, 2, in, a, NULL);
-}
-
-static void random_depthwise_packed(random_graph *r, wick_opcode op)
-{
-  wick_value x = random_where(r, wick_ops[op]->elems, 4, 4);
-  if (!x.id) return;
-  const wick_type_info t = *random_info(r, x);
-  int64_t c = 4 << random_below(r, 3), taps = 1 + random_below(r, 5),
-          stride[2] = {1 + random_below(r, 2), 1 + random_below(r, 2)}, groups = 1, phases = 1,
-          rows = 1 + random_below(r, 3), pad[4] = {rows / 2, taps / 2, rows - 1, taps - 1};
-  while (groups * 4 < taps) groups++;
-  while ((2 * phases - 1) * stride[1] + taps <= groups * 4) phases *= 2;
-  int64_t dim[6] = {wick_ceildiv_i64(t.dim[1].v, c), rows, phases, groups, c, 4};
-  wick_value in[2] = {random_packed(r, x, 1, c), random_tensor(r, WICK_I8, 6, dim, true)};
-  wick_attr *a = random_attrs(r, op);
-  random_set_ints(r, op, a, "stride", 2, stride);
-  random_set_ints(r, op, a, "pad", 4, pad);
-  random_attr(op, a, "taps")->i = taps;
-  random_attr(op, a, "fill")->i = random_below(r, 100);
-  random_build(r, op, 2, in, a, NULL);
-}
-
-static void random_conv_winograd(random_graph *r, wick_opcode op)
-{
-  static const int64_t sizes[][2] = {{2, 3}, {4, 3}, {4, 5}, {3, 2}}; /* tile, taps */
-  wick_value x = random_where(r, wick_ops[op]->elems, 4, 4);
-  if (!x.id) return;
-  const wick_type_info t = *random_info(r, x);
-  const int64_t *size = RANDOM_OF(r, sizes);
-  int64_t ci = 1 + random_below(r, 8), n = size[0] + size[1] - 1,
-          dim[5] = {n * n, 1 + random_below(r, 2), wick_ceildiv_i64(t.dim[1].v, ci), ci,
-                    1 + random_below(r, 8)},
-          group = random_below(r, 2) ? dim[2] : 1, pad[4];
-  dim[1] *= group, dim[2] /= group;
-  for (uint32_t i = 0; i < 4; i++) pad[i] = size[1] - 1 - random_below(r, 2);
-  wick_value in[2] = {random_packed(r, x, 1, ci), random_tensor(r, t.elem, 5, dim, true)};
-  wick_attr *a = random_attrs(r, op);
-  random_attr(op, a, "tile")->i = size[0];
-  random_attr(op, a, "taps")->i = size[1];
-  random_attr(op, a, "group")->i = group;
-  random_set_ints(r, op, a, "pad", 4, pad);
-  random_build(r, op, 2, in, a, NULL);
-}
-
-static void random_matmul_packed(random_graph *r, wick_opcode op)
-{
-  wick_value x = random_where(r, wick_ops[op]->elems, 1, 4);
-  if (!x.id) return;
-  const wick_type_info t = *random_info(r, x);
-  int64_t d[3] = {1 + random_below(r, 3), t.dim[t.rank - 1].v, 1 + random_below(r, 16)};
-  bool bytes = t.elem == WICK_U8 || t.elem == WICK_I8, dots = bytes && d[1] % 4 == 0;
-  int64_t d4[4] = {d[0], d[1] / 4, d[2], 4};
-  wick_value in[2] = {x, dots ? random_tensor(r, WICK_I8, 4, d4, true)
-                              : random_tensor(r, t.elem, 3, d, true)};
-  random_build(r, op, 2, in, NULL, NULL);
 }
 
 /* ---- recurrent rows ---- */

@@ -32,6 +32,13 @@ static inline bool wick_order_eq(const wick_order *a, const wick_order *b)
          a->shuffled == b->shuffled;
 }
 
+/* The attributes of an operator that state an order, beside the block. */
+#define WICK_ORDER_ATTRS                                                                           \
+  {"parts", WICK_ATTR_INT, 1, false, NULL, 1, 1 << 20},                                            \
+  {                                                                                                \
+    "shuffle", WICK_ATTR_BOOL, 0, false, NULL, 0, 0                                                \
+  }
+
 /* The input places that a group of a convolution sums over: runs of consecutive places. They may
  * hold channels of other groups, whose weights are 0. */
 typedef struct wick_runs {
