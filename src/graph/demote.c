@@ -72,12 +72,14 @@ static bool demote_crosses(const demote_state *s, wick_value v, const wick_node 
   return own != its || own == UINT32_MAX;
 }
 
-/* It is much to write and read again: more than the second cache holds. What is joined is read more
- * than once. */
+/* It is much to write and read again: more than the second cache holds. What several operands are
+ * copied into is read more than once. */
 static bool demote_is_much(const demote_state *s, wick_value v)
 {
   const wick_node *d = demote_def(s, v);
-  if (d && wick_op_of(d)->concat_layout && demote_is_whole(s, d)) return true;
+  if (d && wick_op_of(d)->view_of.kind == WICK_VIEW_OF_RESULT && d->nin > 1 &&
+      demote_is_whole(s, d))
+    return true;
   return wick_type_typical_nbytes(s->c.f->module, wick_type_of(s->c.f, v)) >
          s->target->cache_bytes[1];
 }

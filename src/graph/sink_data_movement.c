@@ -18,9 +18,9 @@ typedef struct sink {
 
 static bool sink_data_movement_is_move(wick_opcode op)
 {
-  return op == WICK_OP_reshape || op == WICK_OP_transpose || op == WICK_OP_channel_shuffle ||
-         op == WICK_OP_depth_to_space || op == WICK_OP_space_to_depth ||
-         op == WICK_OP_broadcast_to || wick_ops[op]->concat_layout;
+  return op == WICK_OP_reshape || op == WICK_OP_channel_shuffle || op == WICK_OP_depth_to_space ||
+         op == WICK_OP_space_to_depth || op == WICK_OP_broadcast_to ||
+         wick_ops[op]->view_of.kind == WICK_VIEW_OF_RESULT;
 }
 
 static bool sink_data_movement_same_shape(const sink *s, wick_value a, wick_value b)
@@ -47,7 +47,7 @@ static bool sink_data_movement_goes_along(const sink *s, wick_value v)
   if (sink_data_movement_number(s, v)) return true;
   if (!wick_match_imm(&s->k, v) || t->rank > r->rank) return false;
   if (s->move->op == WICK_OP_transpose) return t->rank == r->rank;
-  if (!wick_op_of(s->move)->concat_layout) return false;
+  if (wick_op_of(s->move)->view_of.kind != WICK_VIEW_OF_RESULT) return false;
   int64_t axis = s->move->attr[WICK_ATTR_concat_axis].i - (r->rank - t->rank);
   return axis < 0 || wick_dim_is(t->dim[axis], 1);
 }
@@ -90,9 +90,8 @@ static wick_value sink_data_movement_constant(sink *s, wick_value v)
   if (m->op != WICK_OP_transpose || sink_data_movement_number(s, v)) return s->c.to[v.id];
   uint32_t rank = wick_info_of(s->k.f, v)->rank;
   int64_t back[WICK_MAX_RANK];
-  for (uint32_t k = 0; k < rank; k++)
-    back[m->attr[WICK_ATTR_transpose_perm].n ? m->attr[WICK_ATTR_transpose_perm].ints[k]
-                                             : rank - 1 - k] = k;
+  wick_view_map map = wick_view_map_of(s->k.f, m, 0);
+  for (uint32_t k = 0; k < rank; k++) back[map.axis[k]] = k;
   wick_attr a = {.n = rank, .ints = back};
   return wick_build(&s->c.b, WICK_OP_transpose, 1, &s->c.to[v.id], &a, 0, NULL);
 }

@@ -9,6 +9,15 @@ const wick_op *const wick_ops[WICK_NOP] = {
 #include "ir/ops.def"
 };
 
+wick_view_map wick_view_map_of(const wick_func *f, const wick_node *n, uint32_t k)
+{
+  wick_view_map map;
+  for (uint32_t d = 0; d < WICK_MAX_RANK; d++)
+    map.begin[d] = wick_dim_const(0), map.step[d] = 1, map.axis[d] = d;
+  wick_op_of(n)->view_of.map(f, n, k, &map);
+  return map;
+}
+
 /* ops.def is sorted, so a name is found by halving. */
 wick_opcode wick_op_find(const char *name, size_t n)
 {

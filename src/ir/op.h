@@ -142,6 +142,36 @@ typedef struct wick_compute {
   const wick_type *out_type; /* what infer said */
 } wick_compute;
 
+/* ---- views ---- */
+
+/* A result and an operand that may share their memory. */
+typedef enum wick_view_kind {
+  WICK_VIEW_NONE,
+  WICK_VIEW_SAME,       /* the result has the bytes of operand 0, in their order */
+  WICK_VIEW_OF_OPERAND, /* the result is a part of operand 0 */
+  WICK_VIEW_OF_RESULT   /* each operand is a part of the result, which consists of them */
+} wick_view_kind;
+
+/* Where a part lies in its whole. Dimension d of the whole has the index
+ * begin[d] + step[d] * (index axis[d] of the part). Operand 1, a number, takes the place of that
+ * index where axis[d] is WICK_VIEW_CHOSEN: it is clamped to 0 .. the whole's extent - 1. */
+enum { WICK_VIEW_CHOSEN = WICK_MAX_RANK };
+typedef struct wick_view_map {
+  wick_dim begin[WICK_MAX_RANK];
+  int64_t step[WICK_MAX_RANK];
+  uint32_t axis[WICK_MAX_RANK];
+} wick_view_map;
+
+typedef struct wick_view_of {
+  wick_view_kind kind;
+  /* Changes *out, which is the identity, to the map of operand k (k is 0 for WICK_VIEW_OF_OPERAND).
+   * NULL for the other kinds. */
+  void (*map)(const wick_func *f, const wick_node *n, uint32_t k, wick_view_map *out);
+} wick_view_of;
+
+/* The map of operand k of n, whose kind has one. */
+wick_view_map wick_view_map_of(const wick_func *f, const wick_node *n, uint32_t k);
+
 /* ---- the row ---- */
 
 /* What one element of a result is made of: of the first operand's elements those at the same place,
@@ -164,13 +194,6 @@ typedef struct wick_op {
   bool stage;      /* of a group: its attributes are a name and axes */
   /* Its one stage goes through lines by itself: nothing else is computed in its group. */
   bool unfusable;
-  /* The result is the operands, put side by side along `axis`: views of it, filled by copies. The
-   * indices there of operand k are first, first + step, ...; extent[]: of all operands. */
-  void (*concat_layout)(uint32_t nin, const int64_t *extent, uint32_t k, int64_t *first,
-                        int64_t *step);
-  /* The result is the operand's dimensions in another order: its dimension k is the operand's
-   * perm[k]. */
-  void (*permutation)(const wick_attr *attr, uint32_t rank, uint32_t *perm);
   /* The dimensions, as a set, along which elements of the operand go into one of the result: those
    * are whole in the result or of size 1, all others are the operand's. 0: it is not so. */
   uint32_t (*reduced_axes)(const wick_attr *attr, uint32_t rank);
@@ -178,13 +201,8 @@ typedef struct wick_op {
   wick_reach (*reach)(const wick_func *f, const wick_node *n);
   /* The row is a call into the runtime (runtime/host.h) by this name. Bundles refuse it. */
   const char *host;
-  bool view; /* the result has the elements of the first operand, in their order: no code */
-  /* The result is a box of the first operand: where it begins, per axis; false where it is none, or
-   * that is not constant. */
-  bool (*static_slice)(const wick_node *n, int64_t *begin);
-  /* The result is a part of the first operand that the second one, a number, chooses: along which
-   * axis, which the result lacks, and whether it counts from the end. */
-  void (*dynamic_slice)(const wick_attr *attr, uint32_t *axis, bool *reverse);
+  wick_view_of
+      view_of; /* the memory that results and operands may share: no code, or only copies */
   /* Something cheaper that the node, with the operands in[], is equal to; 0: nothing is known. */
   wick_value (*simplify)(wick_simplify *s, const wick_node *n, const wick_value *in);
   /* On operands in blocked layouts: builds the node and sets its packed result; false: it does not.

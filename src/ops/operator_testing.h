@@ -241,6 +241,48 @@ static inline bool row_evaluate(row_test *t)
   return true;
 }
 
+/* Compares the elements of a part with those of its whole where the map says that they are; chosen:
+ * the index of WICK_VIEW_CHOSEN. */
+static inline void row_compare_part(row_test *t, const wick_view_map *map, const wick_tensor *part,
+                                    const wick_tensor *whole, int64_t chosen)
+{
+  int64_t index[WICK_MAX_RANK] = {0};
+  uint64_t k = 0;
+  if (wick_ref_numel(part) == 0) return;
+  do {
+    int64_t at = 0;
+    for (uint32_t d = 0; d < whole->rank; d++) {
+      int64_t last = whole->dim[d] - 1, i = map->axis[d] == WICK_VIEW_CHOSEN
+                                                ? wick_max_i64(0, wick_min_i64(chosen, last))
+                                                : index[map->axis[d]];
+      at = at * whole->dim[d] + map->begin[d].v + map->step[d] * i;
+    }
+    wick_scalar a = wick_load_elem(part->elem, part->data, k++),
+                b = wick_load_elem(whole->elem, whole->data, (uint64_t)at);
+    if (a.i != b.i) row_wrong(t, "view", "an element is not where its map says");
+  } while (wick_ref_next(part->rank, part->dim, index));
+}
+
+/* The results and the operands are parts of each other as the column view_of says. */
+static inline void row_view(row_test *t)
+{
+  const wick_node *n = &t->f->node[t->f->nnode - 2];
+  const wick_view_of *view = &wick_op_of(n)->view_of;
+  if (t->fails || !view->map) return;
+  for (uint32_t k = 0; k < n->nin && n->in[k].id <= t->nparam; k++) {
+    wick_view_map map = wick_view_map_of(t->f, n, k);
+    const wick_tensor *x = &t->param[n->in[k].id - 1];
+    if (view->kind == WICK_VIEW_OF_RESULT) {
+      row_compare_part(t, &map, x, &t->result[0], 0);
+      continue;
+    }
+    bool chosen = n->nin > 1 && n->in[1].id <= t->nparam;
+    row_compare_part(t, &map, &t->result[0], x,
+                     chosen ? wick_load_int(WICK_I64, t->param[n->in[1].id - 1].data, 0) : 0);
+    return;
+  }
+}
+
 /* Node n by its stages; value: the tensors of g's values. */
 static inline void row_run_node(row_test *t, const wick_func *g, const wick_node *n,
                                 wick_tensor *value)
@@ -349,7 +391,7 @@ static inline void row_check(const row_case *line, uint32_t n)
 {
   for (uint32_t i = 0; i < n; i++) {
     row_test t;
-    if (row_begin(&t, &line[i]) && row_evaluate(&t)) row_run(&t);
+    if (row_begin(&t, &line[i]) && row_evaluate(&t)) row_view(&t), row_run(&t);
     row_end(&t);
   }
 }

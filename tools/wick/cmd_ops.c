@@ -107,7 +107,8 @@ static void ops_definition(const wick_op *op)
   else if (op->expand)
     printf("- defined by other rows; `%s`\n", rows);
   else
-    printf("- %s\n", op->view ? "a view: no code" : "a part of the representation");
+    printf("- %s\n",
+           op->view_of.kind == WICK_VIEW_SAME ? "a view: no code" : "a part of the representation");
 }
 
 static void ops_markdown_row(const wick_op *op)

@@ -22,29 +22,23 @@ bool wick_group_is_scalar(const wick_func *f, const wick_node *n)
   return !op->compute || (n->nout == 1 && wick_elem_is_float(wick_info_of(f, n->first)->elem));
 }
 
-bool wick_group_joins(const wick_func *f, const wick_node *n)
+bool wick_group_is_filled(const wick_func *f, const wick_node *n)
 {
   int64_t dim[WICK_MAX_RANK];
-  return wick_op_of(n)->concat_layout && wick_type_const_dims(wick_info_of(f, n->first), dim);
+  const wick_type_info *y = wick_info_of(f, n->first);
+  if (wick_op_of(n)->view_of.kind != WICK_VIEW_OF_RESULT || !wick_type_const_dims(y, dim))
+    return false;
+  wick_view_map map = wick_view_map_of(f, n, 0);
+  uint32_t last = y->rank;
+  while (last > 1 && dim[last - 1] == 1 && map.axis[last - 1] == last - 1) last--;
+  return last && map.axis[last - 1] == last - 1;
 }
 
-bool wick_group_turns(const wick_func *f, const wick_node *n, uint32_t *perm)
+/* A part in one piece: of the axes before the first that is cut there is one index each. Elements
+ * before it: *offset. */
+static bool assign_is_piece(const wick_func *f, const wick_node *n, const wick_view_map *map,
+                            int64_t *offset)
 {
-  int64_t dim[WICK_MAX_RANK];
-  if (!wick_op_of(n)->permutation || !wick_type_const_dims(wick_info_of(f, n->first), dim))
-    return false;
-  uint32_t rank = wick_info_of(f, n->first)->rank, last = rank;
-  wick_op_of(n)->permutation(n->attr, rank, perm);
-  while (last > 1 && dim[last - 1] == 1 && perm[last - 1] == last - 1) last--;
-  return last && perm[last - 1] == last - 1;
-}
-
-bool wick_group_is_part(const wick_func *f, const wick_node *n, int64_t *offset)
-{
-  int64_t begin[WICK_MAX_RANK];
-  if (!wick_op_of(n)->static_slice || !wick_op_of(n)->static_slice(n, begin) ||
-      wick_elem_storage[wick_info_of(f, n->first)->elem].bits % 8) /* it may begin within a byte */
-    return false;
   const wick_type_info *x = wick_info_of(f, n->in[0]), *y = wick_info_of(f, n->first);
   wick_dims *t = f->module->dims;
   wick_dim stride = wick_dim_const(1), at = wick_dim_const(0);
@@ -52,11 +46,13 @@ bool wick_group_is_part(const wick_func *f, const wick_node *n, int64_t *offset)
   for (uint32_t k = x->rank; k-- > 0; stride = wick_dim_mul(t, stride, x->dim[k])) {
     int64_t least, most;
     wick_dim_range(t, y->dim[k], &least, &most);
-    if (least == 0 || (cut && !wick_dim_is(y->dim[k], 1))) return false;
+    if (!wick_dim_is_const(map->begin[k]) || map->step[k] != 1 || least == 0 ||
+        (cut && !wick_dim_is(y->dim[k], 1)))
+      return false;
     cut = cut || !wick_dim_eq(y->dim[k], x->dim[k]);
-    at = wick_dim_add(t, at, wick_dim_mul(t, stride, wick_dim_const(begin[k])));
+    at = wick_dim_add(t, at, wick_dim_mul(t, stride, map->begin[k]));
   }
-  *offset = at.v;
+  if (wick_dim_is_const(at)) *offset = at.v;
   return wick_dim_is_const(at);
 }
 
@@ -95,28 +91,28 @@ static bool assign_is_of_chosen(const wick_func *f, wick_value v)
 {
   for (uint32_t i = f->nnode; i-- > 0;) {
     const wick_node *n = &f->node[i];
+    int64_t offset;
     wick_picked choice;
     if (v.id < n->first.id || v.id >= n->first.id + n->nout) continue;
-    if (wick_group_is_chosen(f, n, &choice)) return true;
-    if (!wick_group_is_view(f, n)) return false;
+    if (!wick_group_is_view(f, n, &offset, &choice)) return false;
+    if (choice.index.id) return true;
     v = n->in[0];
   }
   return false;
 }
 
-bool wick_group_is_chosen(const wick_func *f, const wick_node *n, wick_picked *out)
+/* One of the parts after each other that operand 1 chooses along `axis`. The index is that of a
+ * loop, and never beyond the last part. The part of what another loop's index has chosen is no
+ * view: a place knows one index. */
+static bool assign_is_chosen(const wick_func *f, const wick_node *n, const wick_view_map *map,
+                             uint32_t axis, wick_picked *out)
 {
-  if (!wick_op_of(n)->dynamic_slice ||
-      wick_elem_storage[wick_info_of(f, n->first)->elem].bits % 8 ||
-      assign_is_of_chosen(f, n->in[0]))
-    return false;
   const wick_node *loop = assign_loop_of(f, n->in[1]);
   const wick_type_info *x = wick_info_of(f, n->in[0]);
   int64_t least;
-  uint32_t axis;
-  *out = (wick_picked){.index = n->in[1], .step = 1};
-  wick_op_of(n)->dynamic_slice(n->attr, &axis, &out->reverse);
-  if (!loop || !assign_steps_within(f, loop, x->dim[axis])) return false; /* nor does it clamp */
+  if (!loop || !assign_steps_within(f, loop, x->dim[axis]) || assign_is_of_chosen(f, n->in[0]))
+    return false;
+  *out = (wick_picked){.index = n->in[1], .step = 1, .reverse = map->step[axis] < 0};
   for (uint32_t k = 0; k < axis; k++)
     if (!wick_dim_is(x->dim[k], 1)) return false;
   for (uint32_t k = axis + 1; k < x->rank; k++)
@@ -126,12 +122,18 @@ bool wick_group_is_chosen(const wick_func *f, const wick_node *n, wick_picked *o
   return out->step && wick_dim_is_const(x->dim[axis]); /* it counts from the end */
 }
 
-bool wick_group_is_view(const wick_func *f, const wick_node *n)
+bool wick_group_is_view(const wick_func *f, const wick_node *n, int64_t *offset,
+                        wick_picked *choice)
 {
-  int64_t offset;
-  wick_picked choice;
-  return wick_op_of(n)->view || wick_group_is_part(f, n, &offset) ||
-         wick_group_is_chosen(f, n, &choice);
+  wick_view_kind kind = wick_op_of(n)->view_of.kind;
+  *offset = 0, *choice = (wick_picked){.count = 1};
+  if (kind != WICK_VIEW_OF_OPERAND) return kind == WICK_VIEW_SAME;
+  if (wick_elem_storage[wick_info_of(f, n->first)->elem].bits % 8) /* it may begin within a byte */
+    return false;
+  wick_view_map map = wick_view_map_of(f, n, 0);
+  for (uint32_t k = 0; k < wick_info_of(f, n->in[0])->rank; k++)
+    if (map.axis[k] == WICK_VIEW_CHOSEN) return assign_is_chosen(f, n, &map, k, choice);
+  return assign_is_piece(f, n, &map, offset);
 }
 
 bool wick_group_is_later(const wick_node *n)
@@ -141,9 +143,10 @@ bool wick_group_is_later(const wick_node *n)
 
 static bool assign_has_code(const wick_func *f, const wick_node *n)
 {
-  uint32_t perm[WICK_MAX_RANK];
+  int64_t offset;
+  wick_picked choice;
   return n->op != WICK_OP_const && !wick_op_of(n)->terminator && !n->nregion &&
-         !wick_group_is_view(f, n) && !wick_group_joins(f, n) && !wick_group_turns(f, n, perm) &&
+         !wick_group_is_view(f, n, &offset, &choice) && !wick_group_is_filled(f, n) &&
          !wick_group_is_later(n);
 }
 

@@ -39,22 +39,16 @@ bool wick_group_is_imm(const wick_node *n); /* a number that is no operand */
 /* Element by element, and it cannot fail: of the rows that have stages, as integers may, floats do
  * not. */
 bool wick_group_is_scalar(const wick_func *f, const wick_node *n);
-/* A join of constant sizes is done by views; of others it is a kernel. */
-bool wick_group_joins(const wick_func *f, const wick_node *n);
-/* Dimensions in another order, but for the last of more than one element: a view. perm[k]: the
- * operand's for the result's k. */
-bool wick_group_turns(const wick_func *f, const wick_node *n, uint32_t *perm);
-/* A part in one piece: of the axes before the first that is cut there is one index each. Elements
- * before it: *offset. */
-bool wick_group_is_part(const wick_func *f, const wick_node *n, int64_t *offset);
+/* The result is in memory of its own, of constant sizes, and the operands are copied into views of
+ * it. The last dimension of more than one element is the operands' last, too: else the copies would
+ * be slow, and the node is a kernel. */
+bool wick_group_is_filled(const wick_func *f, const wick_node *n);
 /* The count of a loop is known to be at most `most`. */
 bool wick_group_counts_within(const wick_func *f, const wick_node *loop, wick_dim most);
-/* One of the parts behind each other that an index chooses, where that is a loop's own and never
- * beyond the last; of what another loop's index has chosen it is not a view: places know one
- * index. */
-bool wick_group_is_chosen(const wick_func *f, const wick_node *n, wick_picked *out);
-/* The result is the operand's memory with another type, or a part of that memory. */
-bool wick_group_is_view(const wick_func *f, const wick_node *n);
+/* The result is the memory of operand 0 from element *offset on, with another type. Where
+ * choice->index is not 0, that index of a loop chooses among parts of it. */
+bool wick_group_is_view(const wick_func *f, const wick_node *n, int64_t *offset,
+                        wick_picked *choice);
 /* Calls and tuples, which are not compiled yet. */
 bool wick_group_is_later(const wick_node *n);
 

@@ -205,9 +205,7 @@ wick_value wick_form_low(form_state *s, wick_value v)
 static bool form_kernels_owns_buffer(const form_state *s, wick_value v)
 {
   uint32_t d = s->g.definer[v.id];
-  uint32_t perm[WICK_MAX_RANK];
-  if (d == UINT32_MAX || (s->g.of[d] != d && !wick_group_joins(s->f, &s->f->node[d]) &&
-                          !wick_group_turns(s->f, &s->f->node[d], perm)))
+  if (d == UINT32_MAX || (s->g.of[d] != d && !wick_group_is_filled(s->f, &s->f->node[d])))
     return false;
   for (uint32_t u = s->g.uses.first[v.id]; u < s->g.uses.first[v.id + 1]; u++)
     if (s->g.of[s->g.uses.use[u]] == UINT32_MAX) return false;
@@ -341,33 +339,21 @@ static void form_kernels_copy(form_state *s, wick_value whole, wick_value x, con
   if (copy[1].id) wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
 }
 
-/* The operands copied side by side. */
-static wick_status form_kernels_join(form_state *s, const wick_node *n)
+/* Copies the operands to their places in the result. */
+static wick_status form_kernels_fill(form_state *s, const wick_node *n)
 {
-  const wick_func *f = s->f;
-  uint32_t axis = (uint32_t)n->attr[WICK_ATTR_concat_axis].i;
-  wick_dim stride[WICK_MAX_RANK];
+  wick_dim stride[WICK_MAX_RANK], part[WICK_MAX_RANK];
   wick_value whole = form_kernels_whole(s, n->first, stride);
-  if (s->b.status) return s->b.status;
-  int64_t *extent = wick_new(s->tmp, int64_t, n->nin), first, each;
-  for (uint32_t k = 0; k < n->nin; k++) extent[k] = wick_info_of(f, n->in[k])->dim[axis].v;
-  wick_dim along = stride[axis];
-  for (uint32_t k = 0; k < n->nin; k++) {
-    wick_op_of(n)->concat_layout(n->nin, extent, k, &first, &each);
-    stride[axis] = wick_dim_const(along.v * each);
-    form_kernels_copy(s, whole, n->in[k], stride, first * along.v);
+  uint32_t rank = wick_info_of(s->f, n->first)->rank;
+  for (uint32_t k = 0; k < n->nin && !s->b.status; k++) {
+    wick_view_map map = wick_view_map_of(s->f, n, k);
+    int64_t offset = 0;
+    for (uint32_t d = 0; d < rank; d++) { /* all sizes are constants */
+      part[map.axis[d]] = wick_dim_const(stride[d].v * map.step[d]);
+      offset += stride[d].v * map.begin[d].v;
+    }
+    form_kernels_copy(s, whole, n->in[k], part, offset);
   }
-  s->low[n->first.id] = whole;
-  return s->b.status;
-}
-
-/* Dimensions in another order: the operand's, with the strides that they have in the result. */
-static wick_status form_kernels_turn(form_state *s, const wick_node *n, const uint32_t *perm)
-{
-  wick_dim stride[WICK_MAX_RANK], of[WICK_MAX_RANK];
-  wick_value whole = form_kernels_whole(s, n->first, stride);
-  for (uint32_t k = 0; k < wick_info_of(s->f, n->first)->rank; k++) of[perm[k]] = stride[k];
-  if (!s->b.status) form_kernels_copy(s, whole, n->in[0], of, 0);
   s->low[n->first.id] = whole;
   return s->b.status;
 }
@@ -380,11 +366,10 @@ static wick_status form_kernels_node(form_state *s, uint32_t i)
   if (wick_group_is_later(n))
     return wick_fail(s->tmp, WICK_EUNSUPPORTED, wick_loc_text(s->f->module, n->loc),
                      "%s cannot be compiled yet", wick_op_of(n)->name);
-  if (wick_group_is_view(s->f, n)) {
-    int64_t at = 0;
-    wick_picked choice = {.count = 1};
-    wick_group_is_part(s->f, n, &at);
-    if (wick_group_is_chosen(s->f, n, &choice)) choice.index = s->low[choice.index.id];
+  int64_t at;
+  wick_picked choice;
+  if (wick_group_is_view(s->f, n, &at, &choice)) {
+    if (choice.index.id) choice.index = s->low[choice.index.id];
     wick_value x = wick_form_low(s, n->in[0]);
     if (s->b.status || !x.id) return s->b.status;
     wick_type type =
@@ -392,9 +377,7 @@ static wick_status form_kernels_node(form_state *s, uint32_t i)
     s->low[n->first.id] = wick_build_view(&s->b, x, type, at, &choice);
     return s->b.status;
   }
-  uint32_t perm[WICK_MAX_RANK];
-  if (wick_group_joins(s->f, n)) return form_kernels_join(s, n);
-  if (wick_group_turns(s->f, n, perm)) return form_kernels_turn(s, n, perm);
+  if (wick_group_is_filled(s->f, n)) return form_kernels_fill(s, n);
   return s->g.of[i] == i ? form_kernels_kernel(s, i) : NULL;
 }
 

@@ -11,7 +11,7 @@ static bool assign_layouts_node(wick_layouts *s, const wick_node *n)
   s->c.b.loc = n->loc;
   if (op->layout) return op->layout(s, n);
   if (op->scalar) return wick_layout_scalar(s, n);
-  return op->view && n->nin && wick_layout_same(s, n);
+  return op->view_of.kind == WICK_VIEW_SAME && wick_layout_same(s, n);
 }
 
 /* ---- regions ---- */

@@ -184,7 +184,8 @@ static void assign_layouts_count(const wick_func *g, assign_layouts_seen *seen)
       seen->shuffled += n->attr[WICK_ATTR_conv_packed_shuffle].i != 0;
     }
     seen->unpacked_parts += n->op == WICK_OP_unpack && n->attr[WICK_ATTR_unpack_parts].i > 1;
-    seen->joins += wick_op_of(n)->concat_layout && wick_info_of(g, n->first)->rank == 5;
+    seen->joins += (n->op == WICK_OP_concat || n->op == WICK_OP_interleave) &&
+                   wick_info_of(g, n->first)->rank == 5;
     bool two =
         (n->op == WICK_OP_mul || n->op == WICK_OP_add) && assign_layouts_definer(g, n->in[0]);
     seen->gates += two && assign_layouts_definer(g, n->in[0])->op != WICK_OP_reshape &&

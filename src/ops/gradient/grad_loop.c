@@ -94,8 +94,8 @@ int64_t wick_loop_room(const wick_loop_rule *l, uint32_t nrow)
 static bool loop_computes_again(const wick_builder *b, const wick_node *n)
 {
   const wick_op *op = wick_op_of(n);
-  if (op->scalar || op->view || op->rounding_transparent || op->dynamic_slice ||
-      n->op == WICK_OP_const || !n->nout)
+  if (op->scalar || op->view_of.kind || op->rounding_transparent || n->op == WICK_OP_const ||
+      !n->nout)
     return true;
   for (uint32_t k = 0; k < n->nout; k++) {
     const wick_type_info *t = wick_built_info(b, (wick_value){n->first.id + k});

@@ -71,12 +71,12 @@ static void concat_compute(const wick_compute *c)
   c->out[0] = wick_map_end(b, 1, &v);
 }
 
-static void concat_joins(uint32_t nin, const int64_t *extent, uint32_t k, int64_t *first,
-                         int64_t *step)
+static void concat_map(const wick_func *f, const wick_node *n, uint32_t k, wick_view_map *out)
 {
-  (void)nin;
-  *first = 0, *step = 1;
-  for (uint32_t i = 0; i < k; i++) *first += extent[i];
+  uint32_t axis = (uint32_t)n->attr[WICK_ATTR_concat_axis].i;
+  for (uint32_t i = 0; i < k; i++)
+    out->begin[axis] =
+        wick_dim_add(f->module->dims, out->begin[axis], wick_info_of(f, n->in[i])->dim[axis]);
 }
 
 const wick_op wick_op_concat = {
@@ -87,7 +87,7 @@ const wick_op wick_op_concat = {
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .rounding_transparent = true,
-    .concat_layout = concat_joins,
+    .view_of = {WICK_VIEW_OF_RESULT, concat_map},
     .simplify = wick_simplify_concat,
     .layout = wick_layout_join,
     .infer = concat_infer,

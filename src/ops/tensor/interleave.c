@@ -71,11 +71,12 @@ static void interleave_compute(const wick_compute *c)
   c->out[0] = wick_map_end(b, 1, &v);
 }
 
-static void interleave_joins(uint32_t nin, const int64_t *extent, uint32_t k, int64_t *first,
-                             int64_t *step)
+static void interleave_map(const wick_func *f, const wick_node *n, uint32_t k, wick_view_map *out)
 {
-  (void)extent;
-  *first = k, *step = nin;
+  int64_t axis = n->attr[WICK_ATTR_interleave_axis].i;
+  (void)f;
+  out->begin[axis] = wick_dim_const(k);
+  out->step[axis] = n->nin;
 }
 
 const wick_op wick_op_interleave = {
@@ -87,7 +88,7 @@ const wick_op wick_op_interleave = {
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .rounding_transparent = true,
-    .concat_layout = interleave_joins,
+    .view_of = {WICK_VIEW_OF_RESULT, interleave_map},
     .layout = wick_layout_join,
     .infer = interleave_infer,
     .ref = interleave_ref,

@@ -34,7 +34,7 @@ const wick_op wick_op_reinterpret = {
     .nout = {1, 1},
     .level = WICK_GRAPH,
     .typed = true,
-    .view = true,
+    .view_of = {.kind = WICK_VIEW_SAME},
     .infer = reinterpret_infer,
     .ref = reinterpret_ref,
     .grad = wick_grad_none,

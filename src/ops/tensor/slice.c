@@ -121,14 +121,13 @@ static void slice_compute(const wick_compute *c)
   c->out[0] = wick_map_end(c->b, 1, &v);
 }
 
-static bool slice_part(const wick_node *n, int64_t *begin)
+static void slice_map(const wick_func *f, const wick_node *n, uint32_t k, wick_view_map *out)
 {
-  for (uint32_t k = 0; k < n->attr[SLICE_BEGIN].n; k++) {
-    if (!wick_dim_is_const(n->attr[SLICE_BEGIN].dims[k]) || slice_step(n->attr, k) != 1)
-      return false;
-    begin[k] = n->attr[SLICE_BEGIN].dims[k].v;
+  (void)f, (void)k;
+  for (uint32_t d = 0; d < n->attr[SLICE_BEGIN].n; d++) {
+    out->begin[d] = n->attr[SLICE_BEGIN].dims[d];
+    out->step[d] = slice_step(n->attr, d);
   }
-  return true;
 }
 
 const wick_op wick_op_slice = {
@@ -142,7 +141,7 @@ const wick_op wick_op_slice = {
              {"step", WICK_ATTR_INTS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .rounding_transparent = true,
-    .static_slice = slice_part,
+    .view_of = {WICK_VIEW_OF_OPERAND, slice_map},
     .simplify = wick_simplify_slice,
     .infer = slice_infer,
     .ref = slice_ref,

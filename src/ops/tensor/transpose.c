@@ -79,6 +79,12 @@ static void transpose_compute(const wick_compute *c)
   c->out[0] = wick_map_end(c->b, 1, &v);
 }
 
+static void transpose_map(const wick_func *f, const wick_node *n, uint32_t k, wick_view_map *out)
+{
+  (void)k;
+  transpose_perm(n->attr, wick_info_of(f, n->first)->rank, out->axis);
+}
+
 const wick_op wick_op_transpose = {
     .name = "transpose",
     .doc = "Dimension perm[k] of x becomes dimension k of the result. Without `perm` the "
@@ -88,7 +94,7 @@ const wick_op wick_op_transpose = {
     .attr = {{"perm", WICK_ATTR_INTS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .rounding_transparent = true,
-    .permutation = transpose_perm,
+    .view_of = {WICK_VIEW_OF_RESULT, transpose_map},
     .simplify = wick_simplify_transpose,
     .infer = transpose_infer,
     .ref = transpose_ref,
