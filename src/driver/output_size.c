@@ -20,3 +20,20 @@ bool wick_output_size_is(const wick_io *size, const wick_io *output, uint32_t *o
   return size->elem == WICK_I64 && !size->rank &&
          wick_output_size_names(size->name, output->name, output->rank, out_axis);
 }
+
+wick_output_sizes wick_output_sizes_of(const char *const *name, const uint32_t *rank, uint32_t n,
+                                       wick_arena *mem)
+{
+  wick_output_sizes s = {.of = wick_new(mem, uint32_t, n),
+                         .axis = wick_new(mem, uint32_t, n),
+                         .size = wick_new(mem, uint32_t, n)};
+  for (uint32_t i = 0; i < n; i++) {
+    s.of[i] = n;
+    if (!strstr(name[i], ".size.")) continue;
+    uint32_t k = 0;
+    while (k < n && !wick_output_size_names(name[i], name[k], rank[k], &s.axis[i])) k++;
+    s.of[i] = k;
+    if (k < n) s.size[s.nsize++] = i;
+  }
+  return s;
+}

@@ -3,6 +3,7 @@
 #ifndef WICK_DRIVER_OUTPUT_SIZE_H
 #define WICK_DRIVER_OUTPUT_SIZE_H
 
+#include "base/arena.h"
 #include "wick/wick.h"
 
 /* Is output `size` that of output `output` along one of its axes? */
@@ -11,5 +12,15 @@ bool wick_output_size_is(const wick_io *size, const wick_io *output, uint32_t *o
 /* The same for names and ranks, where there is no wick_io. */
 bool wick_output_size_names(const char *size, const char *output, uint32_t rank,
                             uint32_t *out_axis);
+
+/* The same for all of n outputs at once. */
+typedef struct wick_output_sizes {
+  uint32_t *of, *axis; /* by output: whose size it gives, n if none's, and along which axis */
+  uint32_t nsize;
+  uint32_t *size; /* the outputs that give sizes, in order */
+} wick_output_sizes;
+/* Time O(n * nsize). */
+wick_output_sizes wick_output_sizes_of(const char *const *name, const uint32_t *rank, uint32_t n,
+                                       wick_arena *mem);
 
 #endif

@@ -21,57 +21,74 @@ static bool copy_elim_move(wick_buffer_moves *m, uint32_t node, wick_buffer_move
   return wick_memref_extend(from, &whole, to, m->tmp, &out->to) && wick_buffer_move_legal(m, out);
 }
 
+typedef struct copy_elim_state {
+  wick_buffer_moves moves;
+  uint32_t nchange; /* copies that went and moves that were made */
+  uint32_t *failed; /* by root: nchange + 1 when no source of a copy into it could move; 0: never */
+  uint32_t *seen;   /* by root: `nseen` of the list that has it */
+  uint32_t nseen;
+} copy_elim_state;
+
 /* All sources of copies into one buffer, as one decision: each alone may seem to cost memory. */
-static bool copy_elim_into(wick_buffer_moves *m, wick_value root)
+static bool copy_elim_into(copy_elim_state *s, wick_value root)
 {
+  wick_buffer_moves *m = &s->moves;
   const wick_access_list *list = &m->alias.access[root.id];
+  if (s->failed[root.id] == s->nchange + 1) return false;
+  s->nseen++;
   wick_buffer_move *move = wick_new(m->tmp, wick_buffer_move, list->n);
   uint32_t n = 0;
   for (uint32_t i = 0; i < list->n; i++) {
     const wick_access *b = &list->at[i];
     if (!b->writes || m->drop[b->node] || m->alias.f->node[b->node].op != WICK_OP_copy) continue;
-    bool seen = !copy_elim_move(m, b->node, WICK_MOVE_AHEAD, &move[n]);
-    for (uint32_t k = 0; k < n && !seen; k++) seen = move[k].root.id == move[n].root.id;
-    n += !seen;
+    if (!copy_elim_move(m, b->node, WICK_MOVE_AHEAD, &move[n])) continue;
+    uint32_t *seen = &s->seen[move[n].root.id];
+    n += *seen != s->nseen;
+    *seen = s->nseen;
   }
   bool all = n > 1 && wick_buffer_moves_fit(m, move, n), changed = false;
   for (uint32_t k = n; k-- > 0;) { /* the one that is made last first: it lives next to the copy */
     if (!wick_buffer_move_legal(m, &move[k]) || (!all && !wick_buffer_moves_fit(m, &move[k], 1)))
       continue;
     wick_buffer_move_make(m, &move[k]);
+    s->nchange++;
     changed = true;
   }
+  if (!changed) s->failed[root.id] = s->nchange + 1;
   return changed;
 }
 
-static bool copy_elim_sweep(wick_buffer_moves *m)
+static bool copy_elim_sweep(copy_elim_state *s)
 {
+  wick_buffer_moves *m = &s->moves;
   const wick_func *f = m->alias.f;
-  bool changed = false;
+  const uint32_t before = s->nchange;
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
     if (n->op != WICK_OP_copy || m->drop[i]) continue;
     const wick_memref *dst = &m->alias.memref[n->in[0].id], *src = &m->alias.memref[n->in[1].id];
     wick_buffer_move move;
     if (wick_memref_same(dst, src)) {
-      m->drop[i] = changed = true;
-    } else if (copy_elim_into(m, dst->root)) {
-      changed = true;
-    } else if (copy_elim_move(m, i, WICK_MOVE_BACK, &move) && wick_buffer_moves_fit(m, &move, 1)) {
+      m->drop[i] = true;
+      s->nchange++;
+    } else if (!copy_elim_into(s, dst->root) && copy_elim_move(m, i, WICK_MOVE_BACK, &move) &&
+               wick_buffer_moves_fit(m, &move, 1)) {
       wick_buffer_move_make(m, &move);
-      changed = true;
+      s->nchange++;
     }
   }
-  return changed;
+  return s->nchange != before;
 }
 
 wick_status wick_pass_copy_elim(const wick_pass_context *pass, const wick_func *f, wick_func **out)
 {
   wick_arena *tmp = pass->tmp;
   wick_mark mark = wick_arena_mark(tmp);
-  wick_buffer_moves m = wick_buffer_moves_begin(f, pass->mem, tmp);
-  while (copy_elim_sweep(&m)) continue;
-  wick_status s = wick_buffer_moves_end(&m, out);
+  copy_elim_state s = {.moves = wick_buffer_moves_begin(f, pass->mem, tmp),
+                       .failed = wick_new(tmp, uint32_t, f->nvalue + 1),
+                       .seen = wick_new(tmp, uint32_t, f->nvalue + 1)};
+  while (copy_elim_sweep(&s)) continue;
+  wick_status status = wick_buffer_moves_end(&s.moves, out);
   wick_arena_rewind(tmp, mark);
-  return s;
+  return status;
 }

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -154,6 +155,67 @@ static void join(void **state)
   depth_end(&s);
 }
 
+/* Many inputs: a sum of them, or a concat, whose operands nothing computes. */
+static void depth_inputs(bool concat)
+{
+  depth_state s;
+  depth_begin(&s);
+  unsigned long long n = s.n / 2;
+  fprintf(s.out, "graph @main(");
+  for (unsigned long long i = 0; i < n; i++)
+    fprintf(s.out, i ? ", %%x%llu: f32[4]" : "%%x%llu: f32[4]", i);
+  fprintf(s.out, ") -> f32[%llu] {\n", concat ? 4 * n : 4);
+  for (unsigned long long i = 1; i < n && !concat; i++)
+    fprintf(s.out, i > 1 ? "%%y%llu = add %%y%llu, %%x%llu\n" : "%%y%llu = add %%x%llu, %%x%llu\n",
+            i, i - 1, i);
+  if (concat) fprintf(s.out, "%%y%llu = concat ", n - 1);
+  for (unsigned long long i = 0; i < n && concat; i++)
+    fprintf(s.out, i ? ", %%x%llu" : "%%x%llu", i);
+  fprintf(s.out, "%s\nreturn %%y%llu\n}\n", concat ? " {axis=0}" : "", n - 1);
+  depth_end(&s);
+}
+
+static void inputs(void **state)
+{
+  (void)state;
+  depth_inputs(false);
+  depth_inputs(true);
+}
+
+/* Many outputs. */
+static void outputs(void **state)
+{
+  (void)state;
+  depth_state s;
+  depth_begin(&s);
+  unsigned long long n = s.n / 4;
+  fprintf(s.out, "graph @main(%%x: f32[4]) -> (");
+  for (unsigned long long i = 0; i < n; i++) fprintf(s.out, i ? ", f32[4]" : "f32[4]");
+  fprintf(s.out, ") {\n");
+  for (unsigned long long i = 0; i < n; i++)
+    fprintf(s.out, "%%k%llu = const %llu : f32[]\n%%%llu = mul %%x, %%k%llu\n", i, i, i, i);
+  fprintf(s.out, "return ");
+  for (unsigned long long i = 0; i < n; i++) fprintf(s.out, i ? ", %%%llu" : "%%%llu", i);
+  fprintf(s.out, "\n}\n");
+  depth_end(&s);
+}
+
+/* Products and transposes in turn: kernels of their own, and views between them. */
+static void alternate(void **state)
+{
+  (void)state;
+  depth_state s;
+  depth_begin(&s);
+  fprintf(s.out, "graph @main(%%0: f32[4,4], %%w: f32[4,4]) -> f32[4,4] {\n");
+  unsigned long long n = s.n / 2;
+  for (unsigned long long i = 1; i <= n; i++)
+    fprintf(s.out,
+            i % 2 ? "%%%llu = matmul %%%llu, %%w\n" : "%%%llu = transpose %%%llu {perm=[1,0]}\n", i,
+            i - 1);
+  fprintf(s.out, "return %%%llu\n}\n", n);
+  depth_end(&s);
+}
+
 /* Branches in branches: as deep as the reader takes them, or its limit. */
 static void nest(void **state)
 {
@@ -176,7 +238,9 @@ static void nest(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(chain), cmocka_unit_test(fan),
-                                     cmocka_unit_test(join), cmocka_unit_test(nest)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(chain),   cmocka_unit_test(fan),
+                                     cmocka_unit_test(join),    cmocka_unit_test(inputs),
+                                     cmocka_unit_test(outputs), cmocka_unit_test(alternate),
+                                     cmocka_unit_test(nest)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,16 +31,14 @@ void wick_check_close(wick_check_artifact *a)
   wick_context_free(a->context);
 }
 
-/* The output whose size output `i` gives (driver/output_size.h); NULL: output i is an output of the
- * model. */
-static const wick_io *artifact_sized(const wick_compiled *c, uint32_t i, uint32_t *out_axis)
+/* Which outputs give sizes of others (driver/output_size.h). */
+static wick_output_sizes artifact_sized(const wick_compiled *c, wick_arena *tmp)
 {
-  const char *name = wick_compiled_output(c, i)->name;
-  for (uint32_t k = 0; k < wick_compiled_noutput(c); k++) {
-    const wick_io *io = wick_compiled_output(c, k);
-    if (wick_output_size_names(name, io->name, io->rank, out_axis)) return io;
-  }
-  return NULL;
+  uint32_t n = wick_compiled_noutput(c), *rank = wick_new(tmp, uint32_t, n);
+  const char **name = wick_new(tmp, const char *, n);
+  for (uint32_t i = 0; i < n; i++)
+    name[i] = wick_compiled_output(c, i)->name, rank[i] = wick_compiled_output(c, i)->rank;
+  return wick_output_sizes_of(name, rank, n, tmp);
 }
 
 /* ---- for readers ---- */
@@ -54,20 +52,20 @@ static void artifact_value(const char *kind, const wick_io *io, wick_arena *tmp)
 void wick_check_artifact_print(const char *path, const wick_compiled *c, wick_arena *tmp)
 {
   wick_memory m = wick_compiled_memory(c);
-  uint32_t axis;
+  uint32_t noutput = wick_compiled_noutput(c);
+  const wick_output_sizes s = artifact_sized(c, tmp);
   printf("%s: an artifact, %.2f MiB of constants, %.2f MiB of arena\n", wick_str_shown(tmp, path),
          (double)m.constants / 1048576, (double)m.arena / 1048576);
   for (uint32_t i = 0; i < wick_compiled_ninput(c); i++) {
     artifact_value("input", wick_compiled_input(c, i), tmp);
     puts(wick_compiled_fixed(c, i) ? ", whose contents are fixed" : "");
   }
-  for (uint32_t i = 0; i < wick_compiled_noutput(c); i++) {
-    const wick_io *io = wick_compiled_output(c, i);
-    if (artifact_sized(c, i, &axis)) continue;
-    artifact_value("output", io, tmp);
-    for (uint32_t k = 0; k < wick_compiled_noutput(c); k++)
-      if (artifact_sized(c, k, &axis) == io)
-        printf(", at most: its size along axis %u depends on data", axis);
+  for (uint32_t i = 0; i < noutput; i++) {
+    if (s.of[i] < noutput) continue;
+    artifact_value("output", wick_compiled_output(c, i), tmp);
+    for (uint32_t k = 0; k < s.nsize; k++)
+      if (s.of[s.size[k]] == i)
+        printf(", at most: its size along axis %u depends on data", s.axis[s.size[k]]);
     putchar('\n');
   }
   for (uint32_t i = 0; i < wick_compiled_nsize(c); i++) {
@@ -89,14 +87,14 @@ static json_t *artifact_json_value(const wick_io *io, wick_arena *tmp)
 static json_t *artifact_json_outputs(const wick_compiled *c, wick_arena *tmp)
 {
   json_t *all = json_array();
-  uint32_t axis;
-  for (uint32_t i = 0; i < wick_compiled_noutput(c); i++) {
-    const wick_io *io = wick_compiled_output(c, i);
-    if (artifact_sized(c, i, &axis)) continue;
-    json_t *one = artifact_json_value(io, tmp), *axes = json_array();
-    for (uint32_t k = 0; k < wick_compiled_noutput(c); k++)
-      if (artifact_sized(c, k, &axis) == io)
-        json_array_append_new(axes, json_integer((json_int_t)axis));
+  uint32_t n = wick_compiled_noutput(c);
+  const wick_output_sizes s = artifact_sized(c, tmp);
+  for (uint32_t i = 0; i < n; i++) {
+    if (s.of[i] < n) continue;
+    json_t *one = artifact_json_value(wick_compiled_output(c, i), tmp), *axes = json_array();
+    for (uint32_t k = 0; k < s.nsize; k++)
+      if (s.of[s.size[k]] == i)
+        json_array_append_new(axes, json_integer((json_int_t)s.axis[s.size[k]]));
     if (json_array_size(axes)) json_object_set(one, "depends_on_data", axes);
     json_decref(axes);
     json_array_append_new(all, one);

@@ -68,34 +68,33 @@ static void check_value(const wick_module *m, const wick_value_info *v, const ch
   check_type(m, v->type, out);
 }
 
-/* The output whose size this result gives (driver/output_size.h); NULL if the result is an output
- * of the model. */
-static const wick_value_info *check_sized(const wick_func *f, const wick_value_info *size,
-                                          uint32_t *out_axis)
+/* Which results give sizes of others (driver/output_size.h). */
+static wick_output_sizes check_sized(const wick_func *f, wick_arena *tmp)
 {
-  const wick_module *m = f->module;
   const wick_node *r = wick_return(f);
-  const char *name = wick_names_get(&m->names, size->name);
+  const char **name = wick_new(tmp, const char *, r->nin);
+  uint32_t *rank = wick_new(tmp, uint32_t, r->nin);
   for (uint32_t i = 0; i < r->nin; i++) {
-    const wick_value_info *v = &f->value[r->in[i].id];
-    const wick_type_info *t = wick_type_get(m, v->type);
-    if (t->kind == WICK_TENSOR &&
-        wick_output_size_names(name, wick_names_get(&m->names, v->name), t->rank, out_axis))
-      return v;
+    const wick_type_info *t = wick_info_of(f, r->in[i]);
+    name[i] = wick_names_get(&f->module->names, f->value[r->in[i].id].name);
+    rank[i] = t->kind == WICK_TENSOR ? t->rank : 0;
   }
-  return NULL;
+  return wick_output_sizes_of(name, rank, r->nin, tmp);
 }
 
-static void check_output(const wick_func *f, const wick_value_info *v, wick_text *out)
+static void check_outputs(const wick_func *f, wick_arena *tmp, wick_text *out)
 {
   const wick_node *r = wick_return(f);
-  uint32_t axis;
-  if (check_sized(f, v, &axis)) return;
-  check_value(f->module, v, "output", out);
-  for (uint32_t i = 0; i < r->nin; i++)
-    if (check_sized(f, &f->value[r->in[i].id], &axis) == v)
-      wick_text_printf(out, ", at most: its size along axis %u depends on data", axis);
-  wick_text_char(out, '\n');
+  const wick_output_sizes s = check_sized(f, tmp);
+  for (uint32_t i = 0; i < r->nin; i++) {
+    if (s.of[i] < r->nin) continue;
+    check_value(f->module, &f->value[r->in[i].id], "output", out);
+    for (uint32_t k = 0; k < s.nsize; k++)
+      if (s.of[s.size[k]] == i)
+        wick_text_printf(out, ", at most: its size along axis %u depends on data",
+                         s.axis[s.size[k]]);
+    wick_text_char(out, '\n');
+  }
 }
 
 /* The symbols in the sizes of the parameters. */
@@ -200,7 +199,6 @@ static void check_print(const char *path, const check_result *c, wick_arena *tmp
 {
   const wick_func *f = c->f;
   const wick_module *m = f->module;
-  const wick_node *r = wick_return(f);
   uint64_t nbytes = 0;
   for (uint32_t i = 1; i < m->constants.n; i++) nbytes += m->constants.at[i].nbytes;
   wick_text t = wick_text_begin(tmp);
@@ -213,7 +211,7 @@ static void check_print(const char *path, const check_result *c, wick_arena *tmp
     check_value(m, &f->value[i], "input", &t);
     wick_text_char(&t, '\n');
   }
-  for (uint32_t i = 0; i < r->nin; i++) check_output(f, &f->value[r->in[i].id], &t);
+  check_outputs(f, tmp, &t);
   check_ports(m, tmp, &t);
   if (c->described)
     check_needs(c, &t);
@@ -242,21 +240,23 @@ static json_t *check_json_value(const wick_module *m, const wick_value_info *v, 
                    "type", wick_str_utf8(tmp, type.at));
 }
 
-/* NULL if the result is the size of another output, which has it as "depends_on_data": [AXIS]. */
-static json_t *check_json_output(const wick_func *f, const wick_value_info *v, wick_arena *tmp)
+/* An output whose size depends on data has its axes as "depends_on_data": [AXIS]. */
+static json_t *check_json_outputs(const wick_func *f, wick_arena *tmp)
 {
   const wick_node *r = wick_return(f);
-  uint32_t axis;
-  if (check_sized(f, v, &axis)) return NULL;
-  json_t *o = check_json_value(f->module, v, tmp), *axes = json_array();
-  for (uint32_t i = 0; i < r->nin; i++)
-    if (check_sized(f, &f->value[r->in[i].id], &axis) == v)
-      json_array_append_new(axes, json_integer((json_int_t)axis));
-  if (json_array_size(axes))
-    json_object_set_new(o, "depends_on_data", axes);
-  else
+  const wick_output_sizes s = check_sized(f, tmp);
+  json_t *all = json_array();
+  for (uint32_t i = 0; i < r->nin; i++) {
+    if (s.of[i] < r->nin) continue;
+    json_t *o = check_json_value(f->module, &f->value[r->in[i].id], tmp), *axes = json_array();
+    for (uint32_t k = 0; k < s.nsize; k++)
+      if (s.of[s.size[k]] == i)
+        json_array_append_new(axes, json_integer((json_int_t)s.axis[s.size[k]]));
+    if (json_array_size(axes)) json_object_set(o, "depends_on_data", axes);
     json_decref(axes);
-  return o;
+    json_array_append_new(all, o);
+  }
+  return all;
 }
 
 static json_t *check_json_problem(const wick_onnx_problem *p, wick_arena *tmp)
@@ -343,15 +343,10 @@ static json_t *check_json(const char *path, const check_result *c, wick_status s
   static const wick_onnx_problems none;
   const wick_func *f = s ? NULL : c->f;
   json_t *o = json_pack("{s:s, s:b}", "file", wick_str_utf8(tmp, path), "good", s == NULL),
-         *in = json_array(), *out = json_array(),
+         *in = json_array(), *out = f ? check_json_outputs(f, tmp) : json_array(),
          *problems = check_json_problems(s ? &c->problems : &none, s, tmp);
   for (uint32_t i = 1; f && i <= f->nparam; i++)
     json_array_append_new(in, check_json_value(f->module, &f->value[i], tmp));
-  const wick_node *r = f ? wick_return(f) : NULL;
-  for (uint32_t i = 0; f && i < r->nin; i++) {
-    json_t *one = check_json_output(f, &f->value[r->in[i].id], tmp);
-    if (one) json_array_append_new(out, one);
-  }
   bool whole = f && !c->described;
   if (whole) json_object_set_new(o, "nodes", json_integer((json_int_t)f->nnode));
   json_object_set_new(o, "inputs", in);

@@ -265,30 +265,27 @@ static void feed_cut(wick_array *a, uint32_t axis, int64_t size, wick_arena *mem
   a->nbytes = nbytes;
 }
 
-/* The output whose size this one gives; NULL if it is an ordinary output. */
-static wick_array *feed_sized(wick_array *array, uint32_t n, const wick_array *size,
-                              uint32_t *out_axis)
-{
-  if (size->elem != WICK_I64 || size->rank || !size->name) return NULL;
-  for (uint32_t i = 0; i < n; i++)
-    if (array[i].name && wick_output_size_names(size->name, array[i].name, array[i].rank, out_axis))
-      return &array[i];
-  return NULL;
-}
-
 uint32_t wick_feed_trim(wick_array *array, uint32_t n, wick_arena *mem)
 {
-  uint32_t left = 0, axis;
-  bool *drop = wick_new(mem, bool, n + 1);
-  for (uint32_t i = 0; i < n; i++) {
-    wick_array *a = feed_sized(array, n, &array[i], &axis);
-    if (!a) continue;
-    int64_t size = *(const int64_t *)array[i].data;
-    feed_cut(a, axis, size < 0 ? 0 : size < a->dim[axis] ? size : a->dim[axis], mem);
-    drop[i] = true;
+  uint32_t left = 0, *rank = wick_new(mem, uint32_t, n);
+  const char **name = wick_new(mem, const char *, n);
+  for (uint32_t i = 0; i < n; i++)
+    name[i] = array[i].name ? array[i].name : "", rank[i] = array[i].rank;
+  wick_output_sizes s = wick_output_sizes_of(name, rank, n, mem);
+  for (uint32_t k = 0; k < s.nsize; k++) {
+    const wick_array *size = &array[s.size[k]];
+    wick_array *a = &array[s.of[s.size[k]]];
+    uint32_t axis = s.axis[s.size[k]];
+    int64_t most = a->dim[axis];
+    if (size->elem != WICK_I64 || size->rank) {
+      s.of[s.size[k]] = n;
+      continue;
+    }
+    int64_t have = *(const int64_t *)size->data;
+    feed_cut(a, axis, have < 0 ? 0 : have < most ? have : most, mem);
   }
   for (uint32_t i = 0; i < n; i++)
-    if (!drop[i]) array[left++] = array[i];
+    if (s.of[i] == n) array[left++] = array[i];
   return left;
 }
 

@@ -61,6 +61,7 @@ struct emit {
   LLVMValueRef scratch, fault;              /* hidden slots */
   LLVMValueRef begin, end, task;            /* of a kernel; task: of the node being emitted */
   LLVMValueRef launch, context_slot, slots; /* of an entry */
+  const bool *late; /* by value: a slot that is loaded at each launch; NULL: none is */
 };
 
 void emit_fail(emit *e, const wick_node *n, const char *fmt, ...) WICK_PRINTF(3, 4);
@@ -96,6 +97,8 @@ uint64_t emit_elem_bytes(wick_elem elem);
 void emit_function(emit *e, const wick_func *f);
 LLVMValueRef emit_declare(const emit *e, const char *name, bool entry, LLVMTypeRef *out_type);
 void emit_attributes(const emit *e, LLVMValueRef f); /* those that every function has */
+/* An operand of a launch. */
+LLVMValueRef emit_operand(const emit *e, wick_value v);
 
 /* ---- bundle.c ---- */
 void emit_bundle(emit *e, const wick_module *m); /* after all functions of the module */

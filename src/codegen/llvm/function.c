@@ -1,6 +1,7 @@
 /* One loop function: its signature, what its slots hold, its body. The convention is that of
  * codegen/abi.h. */
 #include "codegen/llvm/emit.h"
+#include "ir/build.h"
 
 #include <string.h>
 
@@ -43,13 +44,48 @@ LLVMValueRef emit_declare(const emit *e, const char *name, bool entry, LLVMTypeR
 
 /* ---- slots ---- */
 
-static LLVMValueRef function_slot(emit *e, LLVMValueRef args, uint32_t i, LLVMTypeRef type)
+enum {
+  FUNCTION_LAUNCH = 2,  /* slots for the callback, which come first */
+  FUNCTION_EARLY = 256, /* an entry with more slots loads those of launches late */
+};
+
+static LLVMValueRef function_slot(const emit *e, LLVMValueRef args, uint32_t i, LLVMTypeRef type)
 {
   LLVMValueRef at[1] = {emit_i64(e, i)};
   if (e->target->pointer_bits == 32)
     at[0] = LLVMConstInt(LLVMInt32TypeInContext(e->context), i, false);
   LLVMValueRef p = LLVMBuildGEP2(e->b, emit_pointer(e), args, at, 1, "");
   return LLVMBuildLoad2(e->b, type, p, "");
+}
+
+static LLVMValueRef function_param(const emit *e, LLVMValueRef args, uint32_t slot, wick_value v)
+{
+  bool buffer = emit_info(e, v)->kind == WICK_BUFFER;
+  LLVMValueRef x = function_slot(e, args, slot, buffer ? emit_pointer(e) : emit_word(e));
+  if (!buffer && e->target->pointer_bits != 64)
+    x = LLVMBuildSExt(e->b, x, LLVMInt64TypeInContext(e->context), "");
+  return x;
+}
+
+/* The slots that nothing but launches reads, of an entry with many of them. To load them all in one
+ * block takes LLVM a time that is quadratic in their number. */
+static const bool *function_late(const emit *e, const wick_func *f)
+{
+  if (!e->frame.entry || e->options->direct || e->frame.nslot <= FUNCTION_EARLY) return NULL;
+  bool *late = wick_new(e->mem, bool, f->nvalue + 1);
+  for (uint32_t v = 1; v <= e->frame.nslot; v++) late[v] = true;
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    for (uint32_t k = n->op == WICK_OP_launch ? wick_launch_nslot(n) : 0; k < n->nin; k++)
+      late[n->in[k].id] = false;
+  }
+  return late;
+}
+
+LLVMValueRef emit_operand(const emit *e, wick_value v)
+{
+  if (!e->late || !e->late[v.id]) return emit_get(e, v);
+  return function_param(e, LLVMGetParam(e->function, 0), FUNCTION_LAUNCH + v.id - 1, v);
 }
 
 static void function_params(emit *e, const wick_func *f, LLVMValueRef args)
@@ -60,13 +96,10 @@ static void function_params(emit *e, const wick_func *f, LLVMValueRef args)
     e->launch = function_slot(e, args, slot++, emit_pointer(e));
     e->context_slot = function_slot(e, args, slot++, emit_pointer(e));
   }
-  for (uint32_t v = 1; v <= e->frame.nslot; v++) {
-    bool buffer = emit_info(e, (wick_value){v})->kind == WICK_BUFFER;
-    LLVMValueRef x = function_slot(e, args, slot++, buffer ? emit_pointer(e) : emit_word(e));
-    if (!buffer && e->target->pointer_bits != 64)
-      x = LLVMBuildSExt(e->b, x, LLVMInt64TypeInContext(e->context), "");
-    emit_set(e, (wick_value){v}, x);
-  }
+  e->late = function_late(e, f);
+  for (uint32_t v = 1; v <= e->frame.nslot; v++, slot++)
+    if (!e->late || !e->late[v])
+      emit_set(e, (wick_value){v}, function_param(e, args, slot, (wick_value){v}));
   if (through) return;
   if (e->frame.scratch) e->scratch = function_slot(e, args, slot++, emit_pointer(e));
   if (e->frame.fault) e->fault = function_slot(e, args, slot, emit_pointer(e));

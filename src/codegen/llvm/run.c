@@ -97,7 +97,7 @@ static void run_launch(emit *e, const wick_node *n)
   }
   LLVMTypeRef type;
   LLVMValueRef kernel = emit_declare(e, n->attr[WICK_ATTR_launch_callee].s, false, &type);
-  for (uint32_t i = 0; i < nslot; i++) run_store_slot(e, i, emit_get(e, n->in[i]));
+  for (uint32_t i = 0; i < nslot; i++) run_store_slot(e, i, emit_operand(e, n->in[i]));
   LLVMValueRef tasks =
       nslot < n->nin ? emit_get(e, n->in[nslot]) : emit_i64(e, n->attr[WICK_ATTR_launch_tasks].i);
   if (e->options->direct)
