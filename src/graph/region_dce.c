@@ -161,7 +161,7 @@ static void region_dce_copy(region_dce_state *s, uint32_t begin, uint32_t end)
   for (uint32_t i = begin; i < end; i = s->c.f->node[i].end) {
     const wick_node *n = &s->c.f->node[i];
     if (!region_dce_live(s, n)) continue;
-    if (n->op == WICK_OP_if || n->op == WICK_OP_loop)
+    if (n->nregion)
       region_dce_node(s, n);
     else
       wick_copy_node(&s->c, n);

@@ -16,13 +16,6 @@ typedef struct sink {
 
 /* ---- which nodes move ---- */
 
-static bool sink_data_movement_is_move(wick_opcode op)
-{
-  return op == WICK_OP_reshape || op == WICK_OP_channel_shuffle || op == WICK_OP_depth_to_space ||
-         op == WICK_OP_space_to_depth || op == WICK_OP_broadcast_to ||
-         wick_ops[op]->view_of.kind == WICK_VIEW_OF_RESULT;
-}
-
 static bool sink_data_movement_same_shape(const sink *s, wick_value a, wick_value b)
 {
   const wick_type_info *x = wick_info_of(s->k.f, a), *y = wick_info_of(s->k.f, b);
@@ -70,7 +63,7 @@ static bool sink_data_movement_hits(sink *s, const wick_node *n)
     if (s->move) return false;
     s->move = wick_match_node(&s->k, n->in[k]);
     s->at = k;
-    if (!s->move || !sink_data_movement_is_move(s->move->op) || !wick_match_user(&s->k, n->in[k]))
+    if (!s->move || !wick_op_of(s->move)->rearranges || !wick_match_user(&s->k, n->in[k]))
       return false;
   }
   if (!s->move || sink_data_movement_widens(s) ||

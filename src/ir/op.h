@@ -211,6 +211,10 @@ typedef struct wick_op {
   /* The operands whose products are summed and which are better rounded to a narrow
    * float first: that is less to read, or the target has dot products of them. */
   wick_factors (*product_operands)(const wick_narrowing *c);
+  /* The result has all elements of the operands and no others, in another order or broadcast, so
+   * that element-wise operators may as well run before it. */
+  bool rearranges;
+  bool launched;             /* low: it runs as tasks of a kernel, which only writes buffers */
   bool rounding_transparent; /* it moves elements, or takes the best or the mean of some, rounded
                                 once */
   wick_status (*infer)(wick_infer *c);
@@ -232,7 +236,8 @@ typedef struct wick_op {
   /* The neutral element, for rows by which folds combine; for floats .f, else .i. NULL: the row is
    * none. */
   wick_scalar (*neutral)(wick_elem e);
-  double ulp; /* of a scalar row that has an `expand` into a polynomial: its stated error; 0:
+  uint8_t flops; /* of a scalar row: floating-point operations of an element; 0: one */
+  double ulp;    /* of a scalar row that has an `expand` into a polynomial: its stated error; 0:
                  correctly rounded */
 } wick_op;
 

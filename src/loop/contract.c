@@ -6,8 +6,6 @@
 
 #include "ir/op.h"
 
-enum { MAP_BOUND = 2 }; /* attribute of the row `map` */
-
 typedef struct contract_loop { /* reduced loops of one axis that follow each other are one */
   uint32_t axis;
   wick_dim n;          /* iterations */
@@ -149,7 +147,7 @@ static void contract_class(contract_state *c)
   for (uint32_t i = 0; i < g->nnode; i++) {
     const wick_node *n = &g->node[i];
     const wick_op *op = wick_op_of(n);
-    const char *bound = n->op == WICK_OP_map ? n->attr[MAP_BOUND].s : NULL;
+    const char *bound = n->op == WICK_OP_map ? n->attr[WICK_ATTR_map_bound].s : NULL;
     bool function = op->ulp > 0 && !seen[n->op] && n->nout == 1 &&
                     wick_elem_is_float(wick_info_of(g, n->first)->elem);
     if (!function && !(bound && *bound)) continue;

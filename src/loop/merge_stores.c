@@ -50,8 +50,7 @@ static bool merge_stores_stops(const merge_stores_state *s, const wick_node *n, 
                                const uint32_t *at)
 {
   const wick_op *op = wick_op_of(n);
-  if (n->nregion || op->terminator ||
-      (op->effect != WICK_PURE && n->op != WICK_OP_load && n->op != WICK_OP_prefetch))
+  if (n->nregion || op->terminator || (op->effect != WICK_PURE && n->op != WICK_OP_prefetch))
     return true;
   if (n->op != WICK_OP_load || !nat) return false;
   const wick_node *a = &s->f->node[at[0]];

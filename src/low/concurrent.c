@@ -65,7 +65,7 @@ const bool *wick_low_concurrent(const wick_alias *a, wick_arena *mem)
     const wick_node *n = &a->f->node[i];
     if (n->nregion || n->op == WICK_OP_yield)
       s.n = CONCURRENT_MOST + 1u; /* what comes next waits */
-    if (n->op != WICK_OP_kernel && n->op != WICK_OP_copy) continue;
+    if (!wick_op_of(n)->launched) continue;
     wick_access mine[CONCURRENT_MOST];
     uint32_t count = concurrent_accesses(&s, i, mine);
     bool meets = count > CONCURRENT_MOST || s.n + count > CONCURRENT_MOST;

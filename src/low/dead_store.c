@@ -25,11 +25,6 @@ static void dead_store_want(dead_store *d, wick_value v, wick_arena *tmp)
   wick_push(tmp, &d->todo, root);
 }
 
-static bool dead_store_removable(const wick_node *n)
-{
-  return n->op == WICK_OP_kernel || n->op == WICK_OP_copy;
-}
-
 static void dead_store_keep(dead_store *d, uint32_t i, wick_arena *tmp)
 {
   const wick_node *n = &d->a.f->node[i];
@@ -38,7 +33,7 @@ static void dead_store_keep(dead_store *d, uint32_t i, wick_arena *tmp)
   for (uint32_t k = 0; k < n->nin; k++) {
     bool reads, writes;
     wick_low_effect(d->a.f, n, k, &reads, &writes);
-    if (n->in[k].id && (reads || !dead_store_removable(n))) dead_store_want(d, n->in[k], tmp);
+    if (n->in[k].id && (reads || !wick_op_of(n)->launched)) dead_store_want(d, n->in[k], tmp);
   }
 }
 
@@ -48,7 +43,7 @@ static void dead_store_find(dead_store *d, wick_arena *tmp)
   for (uint32_t v = 1; v <= f->nparam; v++)
     if (f->qual[v - 1] != WICK_IN) dead_store_want(d, (wick_value){v}, tmp);
   for (uint32_t i = 0; i < f->nnode; i++)
-    if (!dead_store_removable(&f->node[i]) && f->node[i].op != WICK_OP_view)
+    if (!wick_op_of(&f->node[i])->launched && f->node[i].op != WICK_OP_view)
       dead_store_keep(d, i, tmp);
   while (d->todo.n) {
     const wick_access_list *list = &d->a.access[d->todo.at[--d->todo.n]];
@@ -67,7 +62,7 @@ wick_status wick_pass_dead_store(const wick_pass_context *pass, const wick_func 
   dead_store_find(&d, tmp);
   wick_copier c = wick_copy_begin(f, pass->mem);
   for (uint32_t i = 0; i < f->nnode; i++)
-    if (d.live[i] || !dead_store_removable(&f->node[i])) wick_copy_node(&c, &f->node[i]);
+    if (d.live[i] || !wick_op_of(&f->node[i])->launched) wick_copy_node(&c, &f->node[i]);
   wick_arena_rewind(tmp, mark);
   return wick_copy_finish(&c, out);
 }

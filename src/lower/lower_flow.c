@@ -27,8 +27,7 @@ static uint32_t lower_flow(lower_state *s, const wick_node *n)
 void lower_flows(lower_state *s)
 {
   for (uint32_t i = 0; i < s->f->nnode; i++)
-    if (s->f->node[i].op == WICK_OP_if || s->f->node[i].op == WICK_OP_loop)
-      lower_flow(s, &s->f->node[i]);
+    if (s->f->node[i].nregion) lower_flow(s, &s->f->node[i]);
 }
 
 /* counts[slot] becomes `op` of what it is and v. */

@@ -99,6 +99,9 @@ static void rows_are_whole(void **state)
     WHOLE(row->nregion[0] <= row->nregion[1]);
     WHOLE(row->ulp >= 0);
     WHOLE(row->ulp == 0 || row->expand);
+    WHOLE(!row->rearranges || row->rounding_transparent);
+    WHOLE(!row->launched || (row->level == WICK_LOW && row->effect == WICK_EFFECT));
+    WHOLE(!row->flops || row->scalar);
     WHOLE((row->view_of.map != NULL) == (row->view_of.kind >= WICK_VIEW_OF_OPERAND));
     /* rows of the graph have a derivative, or one through their definition, or say that they have
      * none; polynomials are no definitions to differentiate */

@@ -138,7 +138,9 @@ bool wick_group_is_view(const wick_func *f, const wick_node *n, int64_t *offset,
 
 bool wick_group_is_later(const wick_node *n)
 {
-  return n->op == WICK_OP_call || n->op == WICK_OP_tuple || n->op == WICK_OP_tuple_get;
+  const wick_op *op = wick_op_of(n);
+  return !op->scalar && !op->compute && !op->expand && !op->host && !op->view_of.kind &&
+         !op->terminator && !op->nregion[1] && n->op != WICK_OP_const;
 }
 
 static bool assign_has_code(const wick_func *f, const wick_node *n)

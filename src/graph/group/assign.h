@@ -49,7 +49,7 @@ bool wick_group_counts_within(const wick_func *f, const wick_node *loop, wick_di
  * choice->index is not 0, that index of a loop chooses among parts of it. */
 bool wick_group_is_view(const wick_func *f, const wick_node *n, int64_t *offset,
                         wick_picked *choice);
-/* Calls and tuples, which are not compiled yet. */
+/* There is no definition to compile: calls and tuples, which are not compiled yet. */
 bool wick_group_is_later(const wick_node *n);
 
 #endif

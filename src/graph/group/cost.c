@@ -95,7 +95,7 @@ static void cost_operations(const wick_func *g, const wick_node *n, double *flop
       continue;
     wick_elem e = wick_info_of(g, x->first)->elem;
     if (!wick_elem_is_float(e) && e != WICK_I32) continue; /* as sums of products of bytes are */
-    *flops += x->op == WICK_OP_fma || x->op == WICK_OP_muladd ? 2 : 1;
+    *flops += op->flops ? op->flops : 1;
     *products += op->ulp > 0 ? COST_FUNCTION : 1;
   }
 }

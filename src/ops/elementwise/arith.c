@@ -100,6 +100,7 @@ const wick_op wick_op_fma = {
     .elems = WICK_FLOATS,
     .scalar = WICK_RULE_SAME,
     .eval = fma_eval,
+    .flops = 2,
     .grad = wick_grad_fma,
 };
 
@@ -113,6 +114,7 @@ const wick_op wick_op_muladd = {
     .elems = WICK_FLOATS,
     .scalar = WICK_RULE_SAME,
     .eval = fma_eval,
+    .flops = 2,
     .grad = wick_grad_fma,
 };
 

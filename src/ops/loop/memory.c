@@ -105,6 +105,7 @@ const wick_op wick_op_copy = {
     .nin = {2, 2},
     .level = WICK_LOW,
     .effect = WICK_EFFECT,
+    .launched = true,
     .infer = copy_infer,
 };
 
@@ -127,6 +128,7 @@ const wick_op wick_op_kernel = {
     .attr = {{"callee", WICK_ATTR_FUNC, 0, true, NULL, 0, 0}},
     .level = WICK_LOW,
     .effect = WICK_EFFECT,
+    .launched = true,
     .infer = kernel_infer,
 };
 

@@ -87,6 +87,7 @@ const wick_op wick_op_concat = {
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .rounding_transparent = true,
+    .rearranges = true,
     .view_of = {WICK_VIEW_OF_RESULT, concat_map},
     .simplify = wick_simplify_concat,
     .layout = wick_layout_join,

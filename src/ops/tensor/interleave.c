@@ -88,6 +88,7 @@ const wick_op wick_op_interleave = {
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .rounding_transparent = true,
+    .rearranges = true,
     .view_of = {WICK_VIEW_OF_RESULT, interleave_map},
     .layout = wick_layout_join,
     .infer = interleave_infer,

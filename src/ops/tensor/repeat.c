@@ -58,6 +58,7 @@ const wick_op wick_op_broadcast_to = {
     .attr = {{"shape", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .rounding_transparent = true,
+    .rearranges = true,
     .simplify = wick_simplify_expand,
     .infer = expand_infer,
     .ref = expand_ref,

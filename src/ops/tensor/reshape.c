@@ -102,6 +102,7 @@ const wick_op wick_op_reshape = {
     .attr = {{"shape", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .rounding_transparent = true,
+    .rearranges = true,
     .view_of = {.kind = WICK_VIEW_SAME},
     .simplify = wick_simplify_reshape,
     .infer = reshape_infer,

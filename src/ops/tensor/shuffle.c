@@ -59,6 +59,7 @@ const wick_op wick_op_channel_shuffle = {
              {"groups", WICK_ATTR_INT, 1, true, NULL, 1, 1 << 20}},
     .level = WICK_GRAPH,
     .rounding_transparent = true,
+    .rearranges = true,
     .layout = wick_layout_shuffle,
     .infer = channel_shuffle_infer,
     .ref = channel_shuffle_ref,

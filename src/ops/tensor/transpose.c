@@ -94,6 +94,7 @@ const wick_op wick_op_transpose = {
     .attr = {{"perm", WICK_ATTR_INTS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .rounding_transparent = true,
+    .rearranges = true,
     .view_of = {WICK_VIEW_OF_RESULT, transpose_map},
     .simplify = wick_simplify_transpose,
     .infer = transpose_infer,
