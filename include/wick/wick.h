@@ -254,7 +254,8 @@ typedef struct wick_content { /* what an input holds in every run of the compile
 
 typedef struct wick_compile_options {
   size_t size;        /* sizeof(wick_compile_options) */
-  const char *target; /* "x86-64-v3", "host", ...; NULL: host */
+  const char *target; /* "x86-64-v3", "host", ...; NULL: host. Code for another processor can be
+                         saved, but has no sessions here: they fail with WICK_EUNSUPPORTED */
   uint32_t nprocess;  /* of the code generator, at the same time; 0: one for each CPU */
   uint32_t nshape;    /* shapes and sizes leave no size of the model open */
   const wick_shape *shape;

@@ -531,6 +531,7 @@ static wick_status compile_public(wick_compilation *c, const wick_compile_option
 {
   WICK_TRY(wick_compilation_take(c, o));
   c->begun = wick_now();
+  k->foreign = !wick_target_runs_on(&c->target, wick_cpu_detect());
   wick_cache cache = wick_cache_of(c, o->cache, o->cache_bytes, &c->mem);
   wick_files_release(&c->model->files); /* which the key has read */
   bool hit = wick_cache_find(&cache, true, k, &c->tmp) && compile_fits(c, &k->program);

@@ -154,13 +154,17 @@ static void code_of_other_processors_is_refused(void **state)
   wick_status status = wick_image_map(&a, &mem, &image);
   assert_non_null(status);
   assert_int_equal(status->code, WICK_EUNSUPPORTED);
-  assert_string_equal(status->message,
-                      "the code was compiled for cortex-z80; this processor is not one");
+  const char *said = "the code was compiled for cortex-z80; this processor is ";
+  assert_int_equal(strncmp(status->message, said, strlen(said)), 0);
+  assert_null(strstr(status->message, "instructions"));
   assert_null(image.at);
   wick_cpu cpu = wick_cpu_detect();
   artifact_ok(wick_artifact_make(cpu.machine, ~(uint64_t)0, 1, s, &mem, &parts));
   artifact_ok(wick_artifact_read(wick_artifact_join(&parts, &mem), "other", &mem, &a));
-  assert_non_null(wick_image_map(&a, &mem, &image));
+  status = wick_image_map(&a, &mem, &image);
+  assert_non_null(status);
+  said = " without some of its instructions";
+  assert_string_equal(status->message + strlen(status->message) - strlen(said), said);
 }
 
 static void unknown_imports_are_refused(void **state)

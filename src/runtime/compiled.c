@@ -58,6 +58,8 @@ wick_status wick_compiled_take(wick_compiled *k, wick_span bytes, const char *pl
       (uintptr_t)constants.at % WICK_ARTIFACT_ALIGN != 0)
     return wick_fail(&k->mem, WICK_EPARSE, place, "its constants are not all there");
   k->constants = constants.at;
+  k->foreign = k->foreign && wick_image_check_cpu(&k->artifact, &k->mem);
+  if (k->foreign) return NULL;
   WICK_TRY(wick_image_map(&k->artifact, &k->mem, &k->image));
   if (k->program.nflow) k->flows = wick_flows_begin(&k->program, k->context->allocator);
   return compiled_specials(k, place);

@@ -22,6 +22,8 @@ struct wick_compiled {
   wick_flows *flows;       /* NULL: the program decides nothing, or there was no memory */
   wick_specials *specials; /* NULL: no size varies, or there was no memory */
   bool cached;
+  bool foreign; /* in: code for another processor is taken, too; then it is not mapped, there are no
+                   specializations, and sessions are refused */
 };
 
 /* Empty; NULL where there is no memory. Freed by wick_compiled_free at any time. Whoever fills it

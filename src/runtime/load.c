@@ -31,20 +31,27 @@ static wick_status load_bind(const wick_artifact *a, unsigned char *slots, wick_
   return NULL;
 }
 
-static wick_status load_check_cpu(const wick_artifact *a, wick_arena *mem)
+wick_status wick_image_check_cpu(const wick_artifact *a, wick_arena *mem)
 {
+  static const char *const name[] = {[WICK_MACHINE_NONE] = "of an unknown kind",
+                                     [WICK_MACHINE_X86_64] = "an x86-64",
+                                     [WICK_MACHINE_AARCH64] = "an aarch64",
+                                     [WICK_MACHINE_RISCV64] = "a riscv64",
+                                     [WICK_MACHINE_THUMB] = "an arm",
+                                     [WICK_MACHINE_WASM32] = "a wasm32"};
   wick_cpu cpu = wick_cpu_detect();
   if (a->machine == cpu.machine && (a->features & ~cpu.features) == 0) return NULL;
   wick_span t = wick_artifact_section(a, "target");
   return wick_fail(
-      mem, WICK_EUNSUPPORTED, NULL, "the code was compiled for %.*s; this processor is not one",
-      t.at ? (int)(t.nbytes & 0xff) : 15, t.at ? (const char *)t.at : "another machine");
+      mem, WICK_EUNSUPPORTED, NULL, "the code was compiled for %.*s; this processor is %s%s",
+      t.at ? (int)(t.nbytes & 0xff) : 15, t.at ? (const char *)t.at : "another machine",
+      name[cpu.machine], a->machine == cpu.machine ? " without some of its instructions" : "");
 }
 
 wick_status wick_image_map(const wick_artifact *a, wick_arena *mem, wick_image *out_image)
 {
   *out_image = (wick_image){.artifact = a};
-  WICK_TRY(load_check_cpu(a, mem));
+  WICK_TRY(wick_image_check_cpu(a, mem));
   wick_span code = wick_artifact_section(a, "code"), rodata = wick_artifact_section(a, "rodata");
   wick_image_layout l = wick_image_layout_of(code.nbytes, rodata.nbytes, a->nimport);
   if (!l.nbytes) return NULL;

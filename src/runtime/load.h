@@ -12,6 +12,9 @@ typedef struct wick_image {
   const wick_artifact *artifact;
 } wick_image;
 
+/* Fails with WICK_EUNSUPPORTED, naming both, where this processor lacks what the code needs. */
+WICK_CHECKED wick_status wick_image_check_cpu(const wick_artifact *a, wick_arena *mem);
+
 /* `a` outlives the image. Fails: WICK_EUNSUPPORTED where this processor is another than the code
  * wants, or the code calls what the runtime does not know; WICK_EIO where the system refuses the
  * memory. */

@@ -20,6 +20,7 @@ struct wick_session {
 static wick_status run_create(wick_session *s, const wick_session_options *o, wick_arena *mem)
 {
   const wick_compiled *k = s->compiled;
+  if (k->foreign) WICK_TRY(wick_image_check_cpu(&k->artifact, mem));
   wick_pool_options pool = {o->threads, o->pin, k->context->allocator};
   if (o->threads != 1) WICK_TRY(wick_pool_create(&pool, mem, &s->pool));
   if (k->flows) s->counts = wick_flows_take(k->flows);
