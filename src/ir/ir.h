@@ -88,25 +88,13 @@ typedef struct wick_attr {
 } wick_attr;
 
 /* The attributes of an operator by name: WICK_ATTR_conv_stride is the position of `stride` among
- * those of a conv. The registry test compares them with the operators' entries. */
+ * those of a conv. Code that takes several operators uses the names of one of them. The registry
+ * test compares all names with the operators' entries, and such operators with each other. */
 enum {
 #define OP(name) WICK_ATTR_before_##name = -1,
 #define ATTR(op, name) WICK_ATTR_##op##_##name,
 #include "ir/ops.def"
 };
-
-/* Code that takes several operators names the attribute of the first of them. */
-#define WICK_ATTR_SAME(a, b) _Static_assert(WICK_ATTR_##a == WICK_ATTR_##b, #a " and " #b)
-WICK_ATTR_SAME(map_name, fold_name);
-WICK_ATTR_SAME(map_name, loop_nest_name);
-WICK_ATTR_SAME(map_axes, fold_axes);
-WICK_ATTR_SAME(map_axes, loop_nest_axes);
-WICK_ATTR_SAME(read_index, element_load_index);
-WICK_ATTR_SAME(read_index, element_store_index);
-WICK_ATTR_SAME(load_offset, store_offset);
-WICK_ATTR_SAME(load_offset, prefetch_offset);
-WICK_ATTR_SAME(concat_axis, interleave_axis);
-#undef WICK_ATTR_SAME
 
 /* ---- nodes, regions, functions ---- */
 

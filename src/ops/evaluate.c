@@ -217,7 +217,7 @@ static wick_status evaluate_new(evaluate *e, const evaluate_frame *fr, const wic
 static wick_status evaluate_const(evaluate *e, evaluate_frame *fr, const wick_node *n,
                                   evaluate_datum *out)
 {
-  const wick_imm *imm = &n->attr[0].imm;
+  const wick_imm *imm = wick_const_imm(n);
   WICK_TRY(evaluate_new(e, fr, n, wick_type_of(fr->f, n->first), out));
   if (!imm->constant) {
     wick_scalar s = wick_elem_is_float(out->tensor.elem) ? (wick_scalar){.f = imm->f}
@@ -351,10 +351,10 @@ static wick_status evaluate_func(evaluate *e, const wick_func *f, uint32_t nin,
 static wick_status evaluate_call(evaluate *e, evaluate_frame *fr, const wick_node *n,
                                  evaluate_datum *out)
 {
-  const wick_func *callee = wick_module_find(fr->f->module, n->attr[0].s);
+  const wick_func *callee = wick_module_find(fr->f->module, n->attr[WICK_ATTR_call_callee].s);
   if (!callee)
     return wick_fail(e->mem, WICK_EINVAL, evaluate_place(fr, n), "there is no function @%s",
-                     n->attr[0].s);
+                     n->attr[WICK_ATTR_call_callee].s);
   evaluate_datum *in = wick_new(e->tmp, evaluate_datum, n->nin);
   for (uint32_t i = 0; i < n->nin; i++) in[i] = fr->value[n->in[i].id];
   return evaluate_func(e, callee, n->nin, in, out);
@@ -385,7 +385,7 @@ static wick_status evaluate_node(evaluate *e, evaluate_frame *fr, const wick_nod
     for (uint32_t i = 0; i < n->nin; i++) out->item[i] = evaluate_retain(fr->value[n->in[i].id]);
     return NULL;
   case WICK_OP_tuple_get:
-    *out = evaluate_retain(fr->value[n->in[0].id].item[n->attr[0].i]);
+    *out = evaluate_retain(fr->value[n->in[0].id].item[n->attr[WICK_ATTR_tuple_get_index].i]);
     return NULL;
   case WICK_OP_if: return evaluate_if(e, fr, n, out);
   case WICK_OP_loop: return evaluate_loop(e, fr, n, out);

@@ -339,7 +339,7 @@ static inline void row_run(row_test *t)
       continue;
     }
     wick_tensor *out = &value[n->first.id];
-    const wick_imm *imm = &n->attr[0].imm;
+    const wick_imm *imm = wick_const_imm(n);
     row_tensor(t, wick_info_of(g, n->first), NULL, out);
     for (uint64_t k = 0; k < wick_ref_numel(out); k++)
       wick_store_elem(out->elem, out->data, k,

@@ -55,6 +55,66 @@ static void attributes_have_their_positions(void **state)
                wick_op_nattr(wick_ops[op]), n[op]);
 }
 
+/* The first n attributes of both have the same names: code for one of them takes the other, too. */
+static const struct {
+  wick_opcode a, b;
+  uint32_t n;
+} alike[] = {
+#define ALIKE(n, a, b)                                                                             \
+  {                                                                                                \
+    WICK_OP_##a, WICK_OP_##b, n                                                                    \
+  }
+    ALIKE(2, map, fold),
+    ALIKE(2, map, loop_nest),
+    ALIKE(1, read, element_load),
+    ALIKE(1, read, element_store),
+    ALIKE(1, load, store),
+    ALIKE(1, load, prefetch),
+    ALIKE(1, call, kernel),
+    ALIKE(1, kernel, launch),
+    ALIKE(1, concat, interleave),
+    ALIKE(3, argmax, argmin),
+    ALIKE(3, cumsum, cumprod),
+    ALIKE(1, scatter_elements, scatter_nd),
+    ALIKE(1, depth_to_space, space_to_depth),
+    ALIKE(1, softmax, log_softmax),
+    ALIKE(1, softmax, hardmax),
+    ALIKE(2, layer_norm, rms_norm),
+    ALIKE(4, conv, conv_transpose),
+    ALIKE(4, conv, conv_packed),
+    ALIKE(3, conv, max_pool),
+    ALIKE(5, max_pool, avg_pool),
+    ALIKE(5, max_pool, lp_pool),
+    ALIKE(4, max_pool, max_unpool),
+    ALIKE(4, max_pool, unpool),
+    ALIKE(4, max_pool, col2im),
+    ALIKE(2, roi_align, roi_max_pool),
+    ALIKE(4, lstm, gru),
+    ALIKE(4, lstm, rnn),
+    ALIKE(7, lstm, lstm_step),
+    ALIKE(5, gru, gru_step),
+    ALIKE(2, reduce_sum, reduce_l1),
+    ALIKE(2, reduce_sum, reduce_l2),
+    ALIKE(2, reduce_sum, reduce_log_sum),
+    ALIKE(2, reduce_sum, reduce_log_sum_exp),
+    ALIKE(2, reduce_sum, reduce_max),
+    ALIKE(2, reduce_sum, reduce_mean),
+    ALIKE(2, reduce_sum, reduce_min),
+    ALIKE(2, reduce_sum, reduce_prod),
+    ALIKE(2, reduce_sum, reduce_sum_square),
+};
+
+static void attributes_are_alike(void **state)
+{
+  (void)state;
+  for (uint32_t i = 0; i < WICK_COUNT(alike); i++) {
+    const wick_op *a = wick_ops[alike[i].a], *b = wick_ops[alike[i].b];
+    for (uint32_t k = 0; k < alike[i].n; k++)
+      if (!a->attr[k].name || !b->attr[k].name || strcmp(a->attr[k].name, b->attr[k].name) != 0)
+        fail_msg("attribute %u of %s is not that of %s", k, a->name, b->name);
+  }
+}
+
 #define WHOLE(condition)                                                                           \
   do {                                                                                             \
     if (!(condition)) fail_msg("%s: %s", row->name, #condition);                                   \
@@ -142,8 +202,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(names_are_sorted),     cmocka_unit_test(attributes_have_their_positions),
-      cmocka_unit_test(attributes_are_sane),  cmocka_unit_test(rows_are_whole),
-      cmocka_unit_test(neutral_elements_are),
+      cmocka_unit_test(attributes_are_alike), cmocka_unit_test(attributes_are_sane),
+      cmocka_unit_test(rows_are_whole),       cmocka_unit_test(neutral_elements_are),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static bool simplify_one(wick_simplify *s, wick_value v, wick_scalar *out)
 {
   wick_node n;
   if (!wick_simplify_def(s, v, WICK_OP_const, &n)) return false;
-  const wick_imm *imm = &n.attr[0].imm;
+  const wick_imm *imm = &n.attr[WICK_ATTR_const_value].imm;
   wick_module *m = s->c.f->module;
   wick_elem e = wick_built_info(&s->c.b, v)->elem;
   if (!imm->constant) {

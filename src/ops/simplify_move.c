@@ -27,7 +27,9 @@ wick_value wick_simplify_reshape(wick_simplify *s, const wick_node *n, const wic
 
 static void move_perm(const wick_node *n, uint32_t rank, int64_t *perm)
 {
-  for (uint32_t k = 0; k < rank; k++) perm[k] = n->attr[0].n ? n->attr[0].ints[k] : rank - 1 - k;
+  for (uint32_t k = 0; k < rank; k++)
+    perm[k] = n->attr[WICK_ATTR_transpose_perm].n ? n->attr[WICK_ATTR_transpose_perm].ints[k]
+                                                  : rank - 1 - k;
 }
 
 /* Two are one; one that leaves all dimensions but those of size 1 in order is a reshape. */
@@ -58,7 +60,7 @@ wick_value wick_simplify_transpose(wick_simplify *s, const wick_node *n, const w
 
 static int64_t move_step(const wick_node *n, uint32_t k)
 {
-  return n->attr[2].n ? n->attr[2].ints[k] : 1;
+  return n->attr[WICK_ATTR_slice_step].n ? n->attr[WICK_ATTR_slice_step].ints[k] : 1;
 }
 
 /* The operand of a concat of constant sizes that holds all that a slice of it takes; UINT32_MAX:
@@ -66,8 +68,9 @@ static int64_t move_step(const wick_node *n, uint32_t k)
 static uint32_t move_slice_part(wick_simplify *s, const wick_node *n, const wick_node *concat,
                                 int64_t *begin)
 {
-  uint32_t axis = (uint32_t)concat->attr[0].i;
-  wick_dim first = n->attr[0].dims[axis], count = n->attr[1].dims[axis];
+  uint32_t axis = (uint32_t)concat->attr[WICK_ATTR_concat_axis].i;
+  wick_dim first = n->attr[WICK_ATTR_slice_begin].dims[axis],
+           count = n->attr[WICK_ATTR_slice_shape].dims[axis];
   if (!wick_dim_is_const(first) || !wick_dim_is_const(count) || count.v < 1) return UINT32_MAX;
   int64_t a = first.v, b = first.v + (count.v - 1) * move_step(n, axis);
   *begin = 0;
@@ -83,34 +86,41 @@ static uint32_t move_slice_part(wick_simplify *s, const wick_node *n, const wick
 static wick_value move_slice_concat(wick_simplify *s, const wick_node *n, const wick_node *concat)
 {
   int64_t begin;
-  uint32_t part = move_slice_part(s, n, concat, &begin), axis = (uint32_t)concat->attr[0].i;
+  uint32_t part = move_slice_part(s, n, concat, &begin),
+           axis = (uint32_t)concat->attr[WICK_ATTR_concat_axis].i;
   wick_dim first[WICK_MAX_RANK];
   if (part == UINT32_MAX) return move_none;
-  memcpy(first, n->attr[0].dims, n->attr[0].n * sizeof *first);
+  memcpy(first, n->attr[WICK_ATTR_slice_begin].dims,
+         n->attr[WICK_ATTR_slice_begin].n * sizeof *first);
   first[axis] = wick_dim_const(first[axis].v - begin);
-  wick_attr a[3] = {{.n = n->attr[0].n, .dims = first}, n->attr[1], n->attr[2]};
+  wick_attr a[] = {[WICK_ATTR_slice_begin] = {.n = n->attr[WICK_ATTR_slice_begin].n, .dims = first},
+                   [WICK_ATTR_slice_shape] = n->attr[WICK_ATTR_slice_shape],
+                   [WICK_ATTR_slice_step] = n->attr[WICK_ATTR_slice_step]};
   return wick_build(&s->c.b, WICK_OP_slice, 1, &concat->in[part], a, 0, NULL);
 }
 
 wick_value wick_simplify_slice(wick_simplify *s, const wick_node *n, const wick_value *in)
 {
   wick_dims *t = s->c.f->module->dims;
-  uint32_t rank = n->attr[0].n;
+  uint32_t rank = n->attr[WICK_ATTR_slice_begin].n;
   bool whole = move_keeps(s, n, in[0]);
   wick_node d;
   for (uint32_t k = 0; k < rank; k++)
-    whole = whole && wick_dim_is(n->attr[0].dims[k], 0) && move_step(n, k) == 1;
+    whole = whole && wick_dim_is(n->attr[WICK_ATTR_slice_begin].dims[k], 0) && move_step(n, k) == 1;
   if (whole) return in[0];
   if (wick_simplify_def(s, in[0], WICK_OP_concat, &d)) return move_slice_concat(s, n, &d);
   if (!wick_simplify_def(s, in[0], WICK_OP_slice, &d)) return move_none;
   wick_dim first[WICK_MAX_RANK];
   int64_t step[WICK_MAX_RANK];
   for (uint32_t k = 0; k < rank; k++) {
-    first[k] = wick_dim_add(t, d.attr[0].dims[k],
-                            wick_dim_mul(t, n->attr[0].dims[k], wick_dim_const(move_step(&d, k))));
+    first[k] = wick_dim_add(
+        t, d.attr[WICK_ATTR_slice_begin].dims[k],
+        wick_dim_mul(t, n->attr[WICK_ATTR_slice_begin].dims[k], wick_dim_const(move_step(&d, k))));
     if (wick_mul_overflows(move_step(&d, k), move_step(n, k), &step[k])) return move_none;
   }
-  wick_attr a[3] = {{.n = rank, .dims = first}, n->attr[1], {.n = rank, .ints = step}};
+  wick_attr a[] = {[WICK_ATTR_slice_begin] = {.n = rank, .dims = first},
+                   [WICK_ATTR_slice_shape] = n->attr[WICK_ATTR_slice_shape],
+                   [WICK_ATTR_slice_step] = {.n = rank, .ints = step}};
   return wick_build(&s->c.b, WICK_OP_slice, 1, d.in, a, 0, NULL);
 }
 
@@ -122,19 +132,21 @@ wick_value wick_simplify_pad(wick_simplify *s, const wick_node *n, const wick_va
   wick_dims *t = s->c.f->module->dims;
   wick_node d;
   bool none = true, zeros = n->nin < 2 || !n->in[1].id;
-  for (uint32_t k = 0; k < n->attr[0].n; k++) none = none && wick_dim_is(n->attr[0].dims[k], 0);
+  for (uint32_t k = 0; k < n->attr[WICK_ATTR_pad_pad].n; k++)
+    none = none && wick_dim_is(n->attr[WICK_ATTR_pad_pad].dims[k], 0);
   if (none) return in[0];
-  if (!zeros || n->attr[1].i || !wick_simplify_def(s, in[0], WICK_OP_pad, &d) || d.attr[1].i ||
-      (d.nin > 1 && d.in[1].id))
+  if (!zeros || n->attr[WICK_ATTR_pad_mode].i || !wick_simplify_def(s, in[0], WICK_OP_pad, &d) ||
+      d.attr[WICK_ATTR_pad_mode].i || (d.nin > 1 && d.in[1].id))
     return move_none;
   wick_dim pad[2 * WICK_MAX_RANK];
-  for (uint32_t k = 0; k < n->attr[0].n; k++) {
+  for (uint32_t k = 0; k < n->attr[WICK_ATTR_pad_pad].n; k++) {
     int64_t lo, hi;
-    pad[k] = wick_dim_add(t, n->attr[0].dims[k], d.attr[0].dims[k]);
-    wick_dim_range(t, n->attr[0].dims[k], &lo, &hi);
+    pad[k] = wick_dim_add(t, n->attr[WICK_ATTR_pad_pad].dims[k], d.attr[WICK_ATTR_pad_pad].dims[k]);
+    wick_dim_range(t, n->attr[WICK_ATTR_pad_pad].dims[k], &lo, &hi);
     if (lo < 0) return move_none; /* what it takes away may be zeros of the inner one */
   }
-  wick_attr a[2] = {{.n = n->attr[0].n, .dims = pad}, d.attr[1]};
+  wick_attr a[] = {[WICK_ATTR_pad_pad] = {.n = n->attr[WICK_ATTR_pad_pad].n, .dims = pad},
+                   [WICK_ATTR_pad_mode] = d.attr[WICK_ATTR_pad_mode]};
   return wick_build(&s->c.b, WICK_OP_pad, 1, d.in, a, 0, NULL);
 }
 
@@ -144,19 +156,20 @@ wick_value wick_simplify_pad(wick_simplify *s, const wick_node *n, const wick_va
 static wick_value move_concat_slices(wick_simplify *s, const wick_node *n, const wick_value *in)
 {
   wick_dims *t = s->c.f->module->dims;
-  uint32_t axis = (uint32_t)n->attr[0].i;
+  uint32_t axis = (uint32_t)n->attr[WICK_ATTR_concat_axis].i;
   wick_dim end = wick_dim_const(0);
   wick_value whole = move_none;
   for (uint32_t k = 0; k < n->nin; k++) {
     wick_node d;
     if (!wick_simplify_def(s, in[k], WICK_OP_slice, &d) || (whole.id && d.in[0].id != whole.id) ||
-        move_step(&d, axis) != 1 || !wick_dim_eq(d.attr[0].dims[axis], end))
+        move_step(&d, axis) != 1 || !wick_dim_eq(d.attr[WICK_ATTR_slice_begin].dims[axis], end))
       return move_none;
-    for (uint32_t i = 0; i < d.attr[0].n; i++)
-      if (i != axis && (move_step(&d, i) != 1 || !wick_dim_is(d.attr[0].dims[i], 0)))
+    for (uint32_t i = 0; i < d.attr[WICK_ATTR_slice_begin].n; i++)
+      if (i != axis &&
+          (move_step(&d, i) != 1 || !wick_dim_is(d.attr[WICK_ATTR_slice_begin].dims[i], 0)))
         return move_none;
     whole = d.in[0];
-    end = wick_dim_add(t, end, d.attr[1].dims[axis]);
+    end = wick_dim_add(t, end, d.attr[WICK_ATTR_slice_shape].dims[axis]);
   }
   return whole.id && move_keeps(s, n, whole) ? whole : move_none;
 }
@@ -166,7 +179,7 @@ static wick_value move_concat_split(wick_simplify *s, const wick_node *n, const 
 {
   wick_node d;
   if (!wick_simplify_def(s, in[0], WICK_OP_split, &d) || d.nout != n->nin ||
-      d.attr[0].i != n->attr[0].i)
+      d.attr[WICK_ATTR_split_axis].i != n->attr[WICK_ATTR_concat_axis].i)
     return move_none;
   for (uint32_t k = 0; k < n->nin; k++)
     if (in[k].id != d.first.id + k) return move_none;
@@ -176,13 +189,14 @@ static wick_value move_concat_split(wick_simplify *s, const wick_node *n, const 
 /* Concats along the same axis that nobody else uses; operands without elements. */
 static wick_value move_concat_flat(wick_simplify *s, const wick_node *n, const wick_value *in)
 {
-  uint32_t count = 0, axis = (uint32_t)n->attr[0].i;
+  uint32_t count = 0, axis = (uint32_t)n->attr[WICK_ATTR_concat_axis].i;
   wick_list(wick_value) flat = {0};
   for (uint32_t k = 0; k < n->nin; k++) {
     wick_node d;
     if (wick_dim_is(wick_built_info(&s->c.b, in[k])->dim[axis], 0)) continue;
     bool inner = wick_simplify_once(s, n->in[k]) &&
-                 wick_simplify_def(s, in[k], WICK_OP_concat, &d) && d.attr[0].i == n->attr[0].i;
+                 wick_simplify_def(s, in[k], WICK_OP_concat, &d) &&
+                 d.attr[WICK_ATTR_concat_axis].i == n->attr[WICK_ATTR_concat_axis].i;
     count += inner;
     for (uint32_t i = 0; inner && i < d.nin; i++) wick_push(s->mem, &flat, d.in[i]);
     if (!inner) wick_push(s->mem, &flat, in[k]);

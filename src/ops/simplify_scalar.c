@@ -127,7 +127,7 @@ enum { SIMPLIFY_DEEP = 12 };
 static void simplify_sizes(wick_simplify *s, const wick_node *k, double *most, double *least)
 {
   const wick_module *m = s->c.f->module;
-  const wick_imm *imm = &k->attr[0].imm;
+  const wick_imm *imm = &k->attr[WICK_ATTR_const_value].imm;
   wick_elem e = wick_built_info(&s->c.b, k->first)->elem;
   const wick_constant *c = imm->constant ? wick_constant_get(m, imm->constant) : NULL;
   uint64_t n = c ? c->nbytes * 8 / wick_elem_storage[e].bits : 1;
@@ -179,8 +179,9 @@ static wick_value simplify_within(wick_simplify *s, const wick_node *n, const wi
 {
   wick_type type = simplify_type(s, n);
   wick_elem e = wick_info_of(s->c.f, n->first)->elem;
-  if (n->attr[0].i || wick_built_info(&s->c.b, in[0])->elem != WICK_F32 || !wick_elem_is_int(e) ||
-      wick_elem_storage[e].bits > 8 || !(simplify_limit(s, in[0], 0) < ldexp(1, 29)))
+  if (n->attr[WICK_ATTR_cast_within].i || wick_built_info(&s->c.b, in[0])->elem != WICK_F32 ||
+      !wick_elem_is_int(e) || wick_elem_storage[e].bits > 8 ||
+      !(simplify_limit(s, in[0], 0) < ldexp(1, 29)))
     return simplify_none;
   wick_attr within = {.i = 1};
   return wick_build(&s->c.b, WICK_OP_cast, 1, in, &within, 1, &type);
@@ -211,7 +212,7 @@ wick_value wick_simplify_const(wick_simplify *s, const wick_node *n, const wick_
   wick_type type = wick_type_of(s->c.f, n->first);
   const wick_type_info *t = wick_type_get(m, type);
   const wick_constant *k =
-      n->attr[0].imm.constant ? wick_constant_get(m, n->attr[0].imm.constant) : NULL;
+      wick_const_imm(n)->constant ? wick_constant_get(m, wick_const_imm(n)->constant) : NULL;
   if (!k || !k->data || t->kind != WICK_TENSOR || t->rank || !(WICK_BIT(t->elem) & WICK_PLAIN))
     return (wick_value){0};
   wick_scalar x = wick_load_elem(t->elem, k->data, 0);

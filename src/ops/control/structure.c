@@ -11,7 +11,8 @@ enum { STRUCTURE_ALL = WICK_GRAPH | WICK_GROUP | WICK_LOW | WICK_LOOP };
 /* A constant of the module may be a tensor, or the buffer in the constant space that holds it. */
 static wick_status const_of_module(const wick_infer *c, const wick_type_info *want)
 {
-  const wick_constant *k = wick_constant_get(c->module, c->attr[0].imm.constant);
+  const wick_constant *k =
+      wick_constant_get(c->module, c->attr[WICK_ATTR_const_value].imm.constant);
   const wick_type_info *have = wick_type_get(c->module, k->type);
   bool same = wick_type_eq(k->type, c->want[0]);
   if (want->kind == WICK_BUFFER && want->space == WICK_CONSTANT && !want->stride &&
@@ -26,7 +27,7 @@ static wick_status const_of_module(const wick_infer *c, const wick_type_info *wa
 static wick_status const_infer(wick_infer *c)
 {
   const wick_type_info *t = wick_type_get(c->module, c->want[0]);
-  const wick_imm *imm = &c->attr[0].imm;
+  const wick_imm *imm = &c->attr[WICK_ATTR_const_value].imm;
   if (imm->constant >= c->module->constants.n)
     return wick_infer_fail(c, WICK_EINTERNAL, "no such constant");
   if (imm->constant) WICK_TRY(const_of_module(c, t));
@@ -83,7 +84,7 @@ const wick_op wick_op_tuple = {
 static wick_status item_infer(wick_infer *c)
 {
   const wick_type_info *t = wick_type_get(c->module, c->in[0]->type);
-  int64_t i = c->attr[0].i;
+  int64_t i = c->attr[WICK_ATTR_tuple_get_index].i;
   if (t->kind != WICK_TUPLE) return wick_infer_fail(c, WICK_ETYPE, "the operand is not a tuple");
   if (i < 0 || i >= t->nitem)
     return wick_infer_fail(c, WICK_ETYPE, "item %lld of a tuple of %u", (long long)i, t->nitem);
@@ -208,8 +209,9 @@ static wick_status structure_carried(wick_infer *c, uint32_t r, uint32_t first, 
 static wick_status loop_stacked(wick_infer *c, uint32_t nstacked)
 {
   wick_dim dim[WICK_MAX_RANK];
-  if (c->attr[1].n > 1)
-    return wick_infer_fail(c, WICK_ETYPE, "most has %u numbers, wanted 1", c->attr[1].n);
+  if (c->attr[WICK_ATTR_loop_most].n > 1)
+    return wick_infer_fail(c, WICK_ETYPE, "most has %u numbers, wanted 1",
+                           c->attr[WICK_ATTR_loop_most].n);
   dim[0] = wick_loop_most(c->attr);
   for (uint32_t k = 0; k < nstacked; k++) {
     const wick_type_info *t = wick_type_get(c->module, c->yield[0][c->nout + 1]);
@@ -245,7 +247,7 @@ static wick_status loop_of_buffers(const wick_infer *c)
 static wick_status loop_infer(wick_infer *c)
 {
   wick_type count = wick_type_tensor(c->module, WICK_I64, 0, NULL);
-  uint32_t nstacked = (uint32_t)c->attr[0].i;
+  uint32_t nstacked = (uint32_t)c->attr[WICK_ATTR_loop_stacked].i;
   if (wick_type_get(c->module, c->in[0]->type)->kind == WICK_BUFFER) return loop_of_buffers(c);
   if (!wick_type_eq(c->in[0]->type, count))
     return wick_infer_fail(c, WICK_ETYPE, "the count is not i64[]");
@@ -281,9 +283,9 @@ static wick_status for_infer(wick_infer *c)
   for (uint32_t i = 0; i < 2; i++)
     if (!wick_type_eq(c->in[i]->type, index))
       return wick_infer_fail(c, WICK_ETYPE, "operand %u is not an i64", i);
-  if (c->attr[0].i < 1)
+  if (c->attr[WICK_ATTR_for_step].i < 1)
     return wick_infer_fail(c, WICK_ERANGE, "step is %lld, wanted 1 or more",
-                           (long long)c->attr[0].i);
+                           (long long)c->attr[WICK_ATTR_for_step].i);
   WICK_TRY(structure_carried(c, 0, 2, 1, 0, 0));
   if (!wick_type_eq(c->param[0][0], index))
     return wick_infer_fail(c, WICK_ETYPE, "the region's first parameter is not i64");

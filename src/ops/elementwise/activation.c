@@ -64,7 +64,8 @@ static wick_scalar leaky_relu_eval(const wick_attr *a, wick_elem e, wick_elem ou
 static void leaky_relu_expand(wick_builder *b, const wick_node *n, const wick_value *in,
                               wick_value *out)
 {
-  wick_value scaled = wick_build2(b, WICK_OP_mul, in[0], wick_build_like(b, in[0], n->attr[0].f));
+  wick_value scaled = wick_build2(b, WICK_OP_mul, in[0],
+                                  wick_build_like(b, in[0], n->attr[WICK_ATTR_leaky_relu_alpha].f));
   out[0] = activation_where(b, WICK_OP_lt, in[0], 0, scaled, in[0]);
 }
 
@@ -125,7 +126,8 @@ static void thresholded_relu_expand(wick_builder *b, const wick_node *n, const w
                                     wick_value *out)
 {
   wick_value zero = wick_build_like(b, in[0], 0);
-  out[0] = activation_where(b, WICK_OP_gt, in[0], n->attr[0].f, in[0], zero);
+  out[0] = activation_where(b, WICK_OP_gt, in[0], n->attr[WICK_ATTR_thresholded_relu_alpha].f,
+                            in[0], zero);
 }
 
 const wick_op wick_op_thresholded_relu = {
@@ -153,8 +155,8 @@ static wick_scalar shrink_eval(const wick_attr *a, wick_elem e, wick_elem out, c
 static void shrink_expand(wick_builder *b, const wick_node *n, const wick_value *in,
                           wick_value *out)
 {
-  double lambd = n->attr[0].f;
-  wick_value bias = wick_build_like(b, in[0], n->attr[1].f);
+  double lambd = n->attr[WICK_ATTR_shrink_lambd].f;
+  wick_value bias = wick_build_like(b, in[0], n->attr[WICK_ATTR_shrink_bias].f);
   wick_value low = wick_build2(b, WICK_OP_add, in[0], bias),
              high = wick_build2(b, WICK_OP_sub, in[0], bias);
   wick_value r = activation_where(b, WICK_OP_gt, in[0], lambd, high, wick_build_like(b, in[0], 0));
@@ -188,8 +190,9 @@ static wick_scalar hard_sigmoid_eval(const wick_attr *a, wick_elem e, wick_elem 
 static void hard_sigmoid_expand(wick_builder *b, const wick_node *n, const wick_value *in,
                                 wick_value *out)
 {
-  wick_value y = wick_build2(b, WICK_OP_mul, in[0], wick_build_like(b, in[0], n->attr[0].f));
-  y = wick_build2(b, WICK_OP_add, y, wick_build_like(b, y, n->attr[1].f));
+  wick_value y = wick_build2(b, WICK_OP_mul, in[0],
+                             wick_build_like(b, in[0], n->attr[WICK_ATTR_hard_sigmoid_alpha].f));
+  y = wick_build2(b, WICK_OP_add, y, wick_build_like(b, y, n->attr[WICK_ATTR_hard_sigmoid_beta].f));
   out[0] = activation_clamp(b, y, 0, 1);
 }
 

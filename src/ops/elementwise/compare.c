@@ -217,7 +217,8 @@ static wick_scalar isinf_eval(const wick_attr *a, wick_elem e, wick_elem out, co
 
 static void isinf_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
-  bool below = n->attr[0].i, above = n->attr[1].i;
+  bool below = n->attr[WICK_ATTR_isinf_detect_negative].i,
+       above = n->attr[WICK_ATTR_isinf_detect_positive].i;
   wick_value x = below && above ? expr_abs(b, in[0]) : in[0];
   double bound = above ? (double)INFINITY : (double)-INFINITY;
   out[0] = expr_eq(b, x, below || above ? bound : (double)NAN);

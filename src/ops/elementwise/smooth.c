@@ -100,7 +100,7 @@ static wick_scalar elu_eval(const wick_attr *a, wick_elem e, wick_elem out, cons
 
 static void elu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
-  wick_value below = expr_mulk(b, wick_poly_expm1_minus(b, in[0]), n->attr[0].f);
+  wick_value below = expr_mulk(b, wick_poly_expm1_minus(b, in[0]), n->attr[WICK_ATTR_elu_alpha].f);
   out[0] = expr_where(b, expr_lt(b, in[0], 0), below, in[0]);
 }
 
@@ -130,8 +130,10 @@ static wick_scalar celu_eval(const wick_attr *a, wick_elem e, wick_elem out, con
 
 static void celu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
-  wick_value alpha = expr_k(b, in[0], n->attr[0].f), z = expr_div(b, in[0], alpha);
-  wick_value q = n->attr[0].f > 0 ? wick_poly_expm1_minus(b, z) : wick_poly_expm1(b, z);
+  wick_value alpha = expr_k(b, in[0], n->attr[WICK_ATTR_celu_alpha].f),
+             z = expr_div(b, in[0], alpha);
+  wick_value q =
+      n->attr[WICK_ATTR_celu_alpha].f > 0 ? wick_poly_expm1_minus(b, z) : wick_poly_expm1(b, z);
   out[0] = expr_where(b, expr_lt(b, in[0], 0), expr_mul(b, alpha, q), in[0]);
 }
 
@@ -160,7 +162,7 @@ static wick_scalar selu_eval(const wick_attr *a, wick_elem e, wick_elem out, con
 
 static void selu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
-  double alpha = n->attr[0].f, gamma = n->attr[1].f;
+  double alpha = n->attr[WICK_ATTR_selu_alpha].f, gamma = n->attr[WICK_ATTR_selu_gamma].f;
   wick_value below = expr_mulk(b, wick_poly_expm1_minus(b, in[0]), alpha);
   out[0] = expr_mulk(b, expr_where(b, expr_lt(b, in[0], 0), below, in[0]), gamma);
 }
@@ -190,7 +192,7 @@ static wick_scalar swish_eval(const wick_attr *a, wick_elem e, wick_elem out, co
 
 static void swish_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
-  double alpha = n->attr[0].f;
+  double alpha = n->attr[WICK_ATTR_swish_alpha].f;
   out[0] = smooth_gate(b, in[0], alpha == 1 ? in[0] : expr_mulk(b, in[0], alpha));
 }
 
@@ -270,7 +272,7 @@ static wick_scalar gelu_eval(const wick_attr *a, wick_elem e, wick_elem out, con
 static void gelu_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
   wick_value x = in[0];
-  if (n->attr[0].i) {
+  if (n->attr[WICK_ATTR_gelu_approximate].i) {
     wick_value y = expr_mulk(b, expr_mul(b, x, x), SMOOTH_GELU_CUBE);
     out[0] = smooth_gate(b, x, expr_mul(b, expr_addk(b, y, SMOOTH_GELU_LINE), x));
     return;

@@ -33,7 +33,10 @@ ACTIVATION(relu)
   return expr_where(t->b, above, t->g, activation_zero(t));
 }
 
-ACTIVATION(leaky_relu) { return activation_below(t, expr_k(t->b, t->x, t->attr[0].f)); }
+ACTIVATION(leaky_relu)
+{
+  return activation_below(t, expr_k(t->b, t->x, t->attr[WICK_ATTR_leaky_relu_alpha].f));
+}
 
 void wick_grad_prelu(wick_adjoint *a)
 {
@@ -47,13 +50,13 @@ void wick_grad_prelu(wick_adjoint *a)
 
 ACTIVATION(thresholded_relu)
 {
-  wick_value above = expr_gt(t->b, t->x, t->attr[0].f);
+  wick_value above = expr_gt(t->b, t->x, t->attr[WICK_ATTR_thresholded_relu_alpha].f);
   return expr_where(t->b, above, t->g, activation_zero(t));
 }
 
 ACTIVATION(shrink)
 {
-  wick_value outside = expr_gt(t->b, expr_abs(t->b, t->x), t->attr[0].f);
+  wick_value outside = expr_gt(t->b, expr_abs(t->b, t->x), t->attr[WICK_ATTR_shrink_lambd].f);
   return expr_where(t->b, outside, t->g, activation_zero(t));
 }
 
@@ -69,8 +72,9 @@ static wick_value activation_between(const activation *t, wick_value line, wick_
 
 ACTIVATION(hard_sigmoid)
 {
-  double alpha = t->attr[0].f;
-  wick_value line = expr_addk(t->b, expr_mulk(t->b, t->x, alpha), t->attr[1].f);
+  double alpha = t->attr[WICK_ATTR_hard_sigmoid_alpha].f;
+  wick_value line =
+      expr_addk(t->b, expr_mulk(t->b, t->x, alpha), t->attr[WICK_ATTR_hard_sigmoid_beta].f);
   wick_value inside = expr_mulk(t->b, t->g, alpha), zero = activation_zero(t);
   return activation_between(t, line, inside, zero);
 }
@@ -107,14 +111,18 @@ static wick_value activation_exp(const activation *t, double by)
   return wick_build1(t->b, WICK_OP_exp, x);
 }
 
-ACTIVATION(elu) { return activation_below(t, expr_mulk(t->b, activation_exp(t, 1), t->attr[0].f)); }
+ACTIVATION(elu)
+{
+  return activation_below(t, expr_mulk(t->b, activation_exp(t, 1), t->attr[WICK_ATTR_elu_alpha].f));
+}
 
-ACTIVATION(celu) { return activation_below(t, activation_exp(t, t->attr[0].f)); }
+ACTIVATION(celu) { return activation_below(t, activation_exp(t, t->attr[WICK_ATTR_celu_alpha].f)); }
 
 ACTIVATION(selu)
 {
-  wick_value g = activation_below(t, expr_mulk(t->b, activation_exp(t, 1), t->attr[0].f));
-  return expr_mulk(t->b, g, t->attr[1].f);
+  wick_value g =
+      activation_below(t, expr_mulk(t->b, activation_exp(t, 1), t->attr[WICK_ATTR_selu_alpha].f));
+  return expr_mulk(t->b, g, t->attr[WICK_ATTR_selu_gamma].f);
 }
 
 /* s + z s (1 - s) for s = sigmoid(z) */
@@ -126,7 +134,7 @@ static wick_value activation_gate(const activation *t, wick_value z)
 
 ACTIVATION(swish)
 {
-  wick_value z = expr_mulk(t->b, t->x, t->attr[0].f);
+  wick_value z = expr_mulk(t->b, t->x, t->attr[WICK_ATTR_swish_alpha].f);
   return expr_mul(t->b, t->g, activation_gate(t, z));
 }
 
@@ -149,7 +157,7 @@ ACTIVATION(gelu)
 {
   wick_builder *b = t->b;
   wick_value square = expr_mul(b, t->x, t->x), slope;
-  if (t->attr[0].i) {
+  if (t->attr[WICK_ATTR_gelu_approximate].i) {
     wick_value z = expr_addk(b, expr_mulk(b, square, ACTIVATION_LINE * 0.044715), ACTIVATION_LINE),
                dz = expr_addk(b, expr_mulk(b, square, 3 * ACTIVATION_LINE * 0.044715),
                               ACTIVATION_LINE);

@@ -59,7 +59,8 @@ static wick_value chunks_open(const chunks *c, wick_value count, uint32_t n, con
   wick_value *in = wick_new(b->mem, wick_value, n + 1);
   wick_type *type = wick_new(b->mem, wick_type, n + 1);
   wick_dim rows = wick_dim_const(most);
-  wick_attr attr[2] = {{.i = nstacked}, {.n = nstacked > 0, .dims = &rows}};
+  wick_attr attr[] = {[WICK_ATTR_loop_stacked] = {.i = nstacked},
+                      [WICK_ATTR_loop_most] = {.n = nstacked > 0, .dims = &rows}};
   in[0] = count;
   for (uint32_t k = 0; k < n; k++) in[1 + k] = init[k];
   if (b->status) return count;

@@ -15,19 +15,20 @@ static wick_value image_matrix(const wick_adjoint *a, uint32_t k, int64_t in, in
   const wick_attr *at = a->node->attr;
   int64_t square[2] = {in, in};
   wick_dim shape[2] = {wick_dim_const(out), wick_dim_const(in)};
-  uint32_t rank = at[RESIZE_SHAPE].n;
-  double scale[2] = {at[RESIZE_SCALE].n ? at[RESIZE_SCALE].floats[k] : 1, 1};
-  bool crop = at[RESIZE_ROI].n == 2 * rank;
-  double roi[4] = {crop ? at[RESIZE_ROI].floats[k] : 0, 0,
-                   crop ? at[RESIZE_ROI].floats[rank + k] : 1, 1};
+  uint32_t rank = at[WICK_ATTR_resize_shape].n;
+  double scale[2] = {at[WICK_ATTR_resize_scale].n ? at[WICK_ATTR_resize_scale].floats[k] : 1, 1};
+  bool crop = at[WICK_ATTR_resize_roi].n == 2 * rank;
+  double roi[4] = {crop ? at[WICK_ATTR_resize_roi].floats[k] : 0, 0,
+                   crop ? at[WICK_ATTR_resize_roi].floats[rank + k] : 1, 1};
   wick_type type = wick_type_tensor_const(b->module, wick_built_info(b, a->in[0])->elem, 2, square);
   wick_attr diagonal = {.i = 0}, own[WICK_MAX_ATTR];
   wick_value eye = wick_build(b, WICK_OP_eye, 0, NULL, &diagonal, 1, &type);
   memcpy(own, at, a->node->nattr * sizeof *own);
-  own[RESIZE_SHAPE] = (wick_attr){.n = 2, .dims = shape};
-  if (at[RESIZE_SCALE].n) own[RESIZE_SCALE] = (wick_attr){.n = 2, .floats = scale};
-  if (crop) own[RESIZE_ROI] = (wick_attr){.n = 4, .floats = roi};
-  own[RESIZE_OUTSIDE] = (wick_attr){.f = 0};
+  own[WICK_ATTR_resize_shape] = (wick_attr){.n = 2, .dims = shape};
+  if (at[WICK_ATTR_resize_scale].n)
+    own[WICK_ATTR_resize_scale] = (wick_attr){.n = 2, .floats = scale};
+  if (crop) own[WICK_ATTR_resize_roi] = (wick_attr){.n = 4, .floats = roi};
+  own[WICK_ATTR_resize_outside] = (wick_attr){.f = 0};
   return wick_build(b, WICK_OP_resize, 1, &eye, own, 0, NULL);
 }
 
@@ -54,7 +55,7 @@ void wick_grad_resize(wick_adjoint *a)
 
 /* ---- grid_sample, in rows ---- */
 
-enum { SAMPLE_MODE, SAMPLE_PADDING, SAMPLE_ALIGN, SAMPLE_ELEMENTS, SAMPLE_MOST = 3 };
+enum { SAMPLE_MOST = 3 };
 enum { SAMPLE_LINEAR, SAMPLE_NEAREST, SAMPLE_CUBIC };
 enum { SAMPLE_ZEROS, SAMPLE_BORDER, SAMPLE_REFLECTION };
 
@@ -68,10 +69,13 @@ typedef struct sample {
   wick_value at[SAMPLE_MOST], tap[SAMPLE_MOST]; /* [N, 1, places] */
 } sample;
 
-static double sample_low(const sample *s) { return s->attr[SAMPLE_ALIGN].i ? 0 : -0.5; }
+static double sample_low(const sample *s)
+{
+  return s->attr[WICK_ATTR_grid_sample_align].i ? 0 : -0.5;
+}
 static double sample_range(const sample *s, uint32_t k)
 {
-  return s->size[k] - (s->attr[SAMPLE_ALIGN].i ? 1 : 0);
+  return s->size[k] - (s->attr[WICK_ATTR_grid_sample_align].i ? 1 : 0);
 }
 
 static wick_value sample_clamp(const sample *s, wick_value v, uint32_t k)
@@ -94,7 +98,7 @@ static wick_value sample_reflect(const sample *s, wick_value v, uint32_t k)
 static wick_value sample_bring(const sample *s, wick_value v, uint32_t k)
 {
   wick_builder *b = s->b;
-  int64_t padding = s->attr[SAMPLE_PADDING].i;
+  int64_t padding = s->attr[WICK_ATTR_grid_sample_padding].i;
   double low = sample_low(s);
   if (padding == SAMPLE_ZEROS || b->status) return v;
   wick_value below = expr_lt(b, v, low), above = expr_gt(b, v, low + sample_range(s, k));
@@ -107,7 +111,8 @@ static wick_value sample_from_ends(const sample *s, wick_value u, uint32_t k)
 {
   wick_builder *b = s->b;
   u = expr_addk(b, u, 1);
-  if (s->attr[SAMPLE_ALIGN].i) return expr_mulk(b, expr_mulk(b, u, 0.5), s->size[k] - 1);
+  if (s->attr[WICK_ATTR_grid_sample_align].i)
+    return expr_mulk(b, expr_mulk(b, u, 0.5), s->size[k] - 1);
   return expr_mulk(b, expr_addk(b, expr_mulk(b, u, s->size[k]), -1), 0.5);
 }
 
@@ -115,13 +120,13 @@ static void sample_coordinates(sample *s, wick_value grid)
 {
   wick_builder *b = s->b;
   wick_dim dim[3] = {s->dim[0], wick_dim_const(1), s->dim[2]};
-  bool nearest = s->attr[SAMPLE_MODE].i == SAMPLE_NEAREST;
+  bool nearest = s->attr[WICK_ATTR_grid_sample_mode].i == SAMPLE_NEAREST;
   for (uint32_t k = 0; k < s->n && !b->status; k++) {
     wick_value u = wick_grad_slice(b, grid, s->n + 1, wick_dim_const((int64_t)s->n - 1 - k),
                                    wick_dim_const(1), 1);
     u = wick_grad_reshape(b, u, 3, dim);
     if (b->status) return;
-    if (!s->attr[SAMPLE_ELEMENTS].i) u = sample_from_ends(s, u, k);
+    if (!s->attr[WICK_ATTR_grid_sample_elements].i) u = sample_from_ends(s, u, k);
     if (nearest) u = wick_build1(b, WICK_OP_round_even, u);
     u = sample_bring(s, u, k);
     s->at[k] = s->tap[k] = nearest ? wick_build1(b, WICK_OP_trunc, u) : u;
@@ -137,9 +142,9 @@ static wick_value sample_pixel(const sample *s)
     wick_value i = s->tap[k], last = expr_k(b, i, s->size[k] - 1), zero = expr_k(b, i, 0);
     wick_value from = wick_build2(b, WICK_OP_ge, i, zero), to = wick_build2(b, WICK_OP_le, i, last);
     wick_value in = wick_build2(b, WICK_OP_and, from, to);
-    if (s->attr[SAMPLE_PADDING].i == SAMPLE_REFLECTION)
+    if (s->attr[WICK_ATTR_grid_sample_padding].i == SAMPLE_REFLECTION)
       i = expr_where(b, in, i, wick_build1(b, WICK_OP_trunc, sample_reflect(s, i, k)));
-    else if (s->attr[SAMPLE_PADDING].i == SAMPLE_ZEROS)
+    else if (s->attr[WICK_ATTR_grid_sample_padding].i == SAMPLE_ZEROS)
       inside = inside.id ? wick_build2(b, WICK_OP_and, inside, in) : in;
     if (b->status) return at;
     i = wick_build_cast(b, sample_clamp(s, i, k), WICK_I64);
@@ -171,7 +176,7 @@ static wick_value sample_weight(const sample *s, wick_value f, uint32_t i, bool 
 static wick_value sample_value(sample *s, uint32_t k)
 {
   wick_builder *b = s->b;
-  bool cubic = s->attr[SAMPLE_MODE].i == SAMPLE_CUBIC;
+  bool cubic = s->attr[WICK_ATTR_grid_sample_mode].i == SAMPLE_CUBIC;
   if (k == s->n) return sample_pixel(s);
   wick_value whole = wick_build1(b, WICK_OP_floor, s->at[k]), f = expr_sub(b, s->at[k], whole),
              sum = {0};
@@ -200,7 +205,8 @@ static void sample_rows(wick_builder *b, const wick_node *n, const wick_value *i
   s.x = wick_grad_reshape(b, in[0], 3, flat);
   sample_coordinates(&s, in[1]);
   if (b->status) return;
-  wick_value v = s.attr[SAMPLE_MODE].i == SAMPLE_NEAREST ? sample_pixel(&s) : sample_value(&s, 0);
+  wick_value v = s.attr[WICK_ATTR_grid_sample_mode].i == SAMPLE_NEAREST ? sample_pixel(&s)
+                                                                        : sample_value(&s, 0);
   out[0] = wick_grad_reshape(b, v, 2 + s.n, dim);
 }
 
@@ -231,8 +237,8 @@ static wick_value region_end(const region *r, uint32_t column)
   wick_value v = wick_grad_slice(b, r->rois, 1, wick_dim_const(column), one, 1);
   v = wick_grad_reshape(b, v, 4, dim);
   if (b->status) return v;
-  v = expr_mulk(b, v, r->attr[WICK_ROI_SCALE].f);
-  return r->attr[WICK_ROI_HALF].i ? expr_addk(b, v, -0.5) : v;
+  v = expr_mulk(b, v, r->attr[WICK_ATTR_roi_align_scale].f);
+  return r->attr[WICK_ATTR_roi_align_half].i ? expr_addk(b, v, -0.5) : v;
 }
 
 /* [R, bins, elements]: the share of each element in the samples of a bin along an axis. Where bins
@@ -240,11 +246,12 @@ static wick_value region_end(const region *r, uint32_t column)
 static wick_value region_weights(const region *r, uint32_t axis)
 {
   wick_builder *b = r->b;
-  int64_t ratio = r->attr[WICK_ROI_RATIO].i, samples = ratio ? ratio : 2 * (int64_t)r->size + 4;
+  int64_t ratio = r->attr[WICK_ATTR_roi_align_ratio].i,
+          samples = ratio ? ratio : 2 * (int64_t)r->size + 4;
   wick_value first = region_end(r, 1 - axis), length = region_end(r, 3 - axis);
   length = expr_sub(b, length, first);
   if (b->status) return first;
-  if (!r->attr[WICK_ROI_HALF].i) length = expr_at_least(b, length, 1);
+  if (!r->attr[WICK_ATTR_roi_align_half].i) length = expr_at_least(b, length, 1);
   wick_value bin = expr_div(b, length, expr_k(b, length, (double)r->bins)),
              place = region_along(r, wick_dim_const(r->bins), 1, bin),
              begin = expr_add(b, first, expr_mul(b, place, bin)),
@@ -283,7 +290,7 @@ static void region_rows(wick_builder *b, const wick_node *n, const wick_value *i
   region r = {.b = b, .attr = n->attr, .rois = in[1], .n = wick_dim_const(rois[0])};
   wick_value w[2];
   for (uint32_t k = 0; k < 2; k++) {
-    r.size = (double)x[2 + k], r.bins = n->attr[WICK_ROI_SHAPE].ints[k];
+    r.size = (double)x[2 + k], r.bins = n->attr[WICK_ATTR_roi_align_shape].ints[k];
     wick_dim dim[4] = {r.n, wick_dim_const(1), wick_dim_const(r.bins), wick_dim_const(x[2 + k])};
     w[k] = wick_grad_reshape(b, region_weights(&r, k), 4, dim);
   }
@@ -296,7 +303,7 @@ static void region_rows(wick_builder *b, const wick_node *n, const wick_value *i
 /* The best of samples has none. */
 void wick_grad_roi_align(wick_adjoint *a)
 {
-  if (a->node->attr[WICK_ROI_MODE].i)
+  if (a->node->attr[WICK_ATTR_roi_align_mode].i)
     wick_grad_none(a);
   else
     wick_grad_through(a, region_rows);

@@ -4,7 +4,6 @@
 #include "ir/expr.h"
 #include "ops/gradient/grad.h"
 
-enum { INDEX_REDUCTION, INDEX_AXIS }; /* of scatters */
 enum { INDEX_NONE, INDEX_ADD, INDEX_MUL, INDEX_MAX, INDEX_MIN };
 
 static wick_value index_scatter(wick_builder *b, wick_opcode op, int64_t reduction, int64_t axis,
@@ -48,7 +47,7 @@ void wick_grad_gather(wick_adjoint *a)
   wick_builder *b = a->b;
   if (b->status) return;
   const wick_type_info *x = wick_built_info(b, a->in[0]), *at = wick_built_info(b, a->in[1]);
-  uint32_t axis = (uint32_t)a->node->attr[0].i;
+  uint32_t axis = (uint32_t)a->node->attr[WICK_ATTR_gather_axis].i;
   wick_dim outer = index_product(b, x, 0, axis), inner = index_product(b, x, axis + 1, x->rank),
            count = index_product(b, at, 0, at->rank), dim[3] = {outer, count, inner};
   wick_value in[2] = {wick_grad_reshape(b, a->in[1], 1, &count)};
@@ -63,8 +62,9 @@ void wick_grad_gather(wick_adjoint *a)
 void wick_grad_gather_elements(wick_adjoint *a)
 {
   wick_value zeros = wick_grad_fill(a->b, a->in[0], 0);
-  a->din[0] = index_scatter(a->b, WICK_OP_scatter_elements, INDEX_ADD, a->node->attr[0].i, zeros,
-                            a->in[1], a->dout[0]);
+  a->din[0] =
+      index_scatter(a->b, WICK_OP_scatter_elements, INDEX_ADD,
+                    a->node->attr[WICK_ATTR_gather_elements_axis].i, zeros, a->in[1], a->dout[0]);
 }
 
 /* The places of batches, in front of the indices. */
@@ -89,7 +89,8 @@ void wick_grad_gather_nd(wick_adjoint *a)
 {
   wick_builder *b = a->b;
   wick_value zeros = wick_grad_fill(b, a->in[0], 0),
-             indices = index_batched(b, a->in[1], (uint32_t)a->node->attr[0].i);
+             indices =
+                 index_batched(b, a->in[1], (uint32_t)a->node->attr[WICK_ATTR_gather_nd_batch].i);
   a->din[0] = index_scatter(b, WICK_OP_scatter_nd, INDEX_ADD, 0, zeros, indices, a->dout[0]);
 }
 
@@ -170,7 +171,7 @@ static void index_scattered(wick_adjoint *a, wick_opcode scatter, wick_opcode ga
 {
   index_rule r = {a, a->b, scatter, gather, axis, a->in[0], a->in[1], a->in[2], a->dout[0]};
   if (a->b->status) return;
-  switch (a->node->attr[INDEX_REDUCTION].i) {
+  switch (a->node->attr[WICK_ATTR_scatter_elements_reduction].i) {
   case INDEX_NONE: index_replace(&r); break;
   case INDEX_ADD:
     if (a->wanted[0]) a->din[0] = r.g;
@@ -184,7 +185,7 @@ static void index_scattered(wick_adjoint *a, wick_opcode scatter, wick_opcode ga
 void wick_grad_scatter_elements(wick_adjoint *a)
 {
   index_scattered(a, WICK_OP_scatter_elements, WICK_OP_gather_elements,
-                  a->node->attr[INDEX_AXIS].i);
+                  a->node->attr[WICK_ATTR_scatter_elements_axis].i);
 }
 
 void wick_grad_scatter_nd(wick_adjoint *a)
@@ -198,8 +199,8 @@ void wick_grad_top_k(wick_adjoint *a)
 {
   wick_builder *b = a->b;
   wick_value zeros = wick_grad_fill(b, a->in[0], 0);
-  a->din[0] = index_scatter(b, WICK_OP_scatter_elements, INDEX_ADD, a->node->attr[0].i, zeros,
-                            a->out[1], a->dout[0]);
+  a->din[0] = index_scatter(b, WICK_OP_scatter_elements, INDEX_ADD,
+                            a->node->attr[WICK_ATTR_top_k_axis].i, zeros, a->out[1], a->dout[0]);
 }
 
 /* values[1] where the place is the index, values[0] elsewhere. */
@@ -235,12 +236,13 @@ void wick_grad_take(wick_adjoint *a)
   wick_builder *b = a->b;
   if (b->status) return;
   const wick_type_info *x = wick_built_info(b, a->in[0]);
-  uint32_t axis = (uint32_t)a->node->attr[0].i;
+  uint32_t axis = (uint32_t)a->node->attr[WICK_ATTR_dynamic_index_axis].i;
   wick_dim dim[WICK_MAX_RANK], size = x->dim[axis];
   int64_t sizes[WICK_MAX_RANK];
   if (!wick_dim_is_const(size) && !wick_grad_sizes(b, a->in[0], sizes)) return;
   wick_value i = expr_at_most(b, expr_at_least(b, a->in[1], 0), (double)(size.v - 1));
-  if (a->node->attr[1].i) i = expr_addk(b, expr_neg(b, i), (double)(size.v - 1));
+  if (a->node->attr[WICK_ATTR_dynamic_index_reverse].i)
+    i = expr_addk(b, expr_neg(b, i), (double)(size.v - 1));
   for (uint32_t k = 0; k < x->rank; k++) dim[k] = k == axis ? wick_dim_const(1) : x->dim[k];
   wick_value g = wick_grad_reshape(b, a->dout[0], x->rank, dim), zero = expr_k(b, a->dout[0], 0);
   wick_value here = wick_build2(b, WICK_OP_eq, wick_grad_count(b, size, axis, x->rank), i);

@@ -38,7 +38,7 @@ bool wick_loop_known(const wick_builder *b, wick_value v, int64_t *out)
 {
   const wick_node *n = loop_definer(b, v);
   if (!n || n->op != WICK_OP_const) return false;
-  const wick_imm *imm = &n->attr[0].imm;
+  const wick_imm *imm = wick_const_imm(n);
   const void *data = imm->constant ? wick_constant_bytes(b->module, imm->constant) : NULL;
   if (imm->constant && !data) return false;
   *out = data ? wick_load_int(wick_built_info(b, v)->elem, data, 0) : imm->i;
@@ -175,7 +175,7 @@ static void loop_live(wick_loop_rule *l)
 static bool loop_takes(const wick_loop_rule *l, const wick_node *n)
 {
   if (n->op != WICK_OP_dynamic_index || n->in[1].id != l->g.first.id) return false;
-  wick_dim size = wick_built_info(l->b, n->in[0])->dim[n->attr[0].i];
+  wick_dim size = wick_built_info(l->b, n->in[0])->dim[n->attr[WICK_ATTR_dynamic_index_axis].i];
   for (uint32_t k = 0; k < l->a->ncaptured; k++)
     if (l->a->captured[k].id == n->in[0].id) return wick_dim_is_const(size) && size.v >= l->most;
   return false;
@@ -219,9 +219,10 @@ wick_value wick_loop_forward(const wick_loop_rule *l, const wick_loop_run *run)
              *y = wick_new(b->mem, wick_value, n + l->nstacked + l->nrow + 3), p;
   wick_type *type = wick_new(b->mem, wick_type, n + 2);
   wick_dim rows = wick_dim_const(run->room);
-  wick_attr attr[2] = {{.i = run->nstacked}, {.n = 0, .dims = &rows}};
-  for (uint32_t k = 0; k < l->nrow; k++) attr[0].i += loop_keeps(l, run, k);
-  attr[1].n = attr[0].i > 0;
+  wick_attr attr[] = {[WICK_ATTR_loop_stacked] = {.i = run->nstacked},
+                      [WICK_ATTR_loop_most] = {.n = 0, .dims = &rows}};
+  for (uint32_t k = 0; k < l->nrow; k++) attr[WICK_ATTR_loop_stacked].i += loop_keeps(l, run, k);
+  attr[WICK_ATTR_loop_most].n = attr[WICK_ATTR_loop_stacked].i > 0;
   in[0] = run->count;
   for (uint32_t k = 0; k < n; k++) in[1 + k] = run->init[k];
   if (run->ends) in[1 + n] = wick_loop_number(l, 0);
@@ -280,8 +281,12 @@ static bool loop_from_end(const loop_back *s, wick_replay *r, const wick_node *n
   wick_builder *b = s->l->b;
   if (!s->whole || n->op != WICK_OP_dynamic_index || n->in[1].id != s->l->g.first.id) return false;
   wick_value in[2] = {wick_replayed(r, n->in[0]), s->step};
-  wick_attr a[2] = {n->attr[0], {.i = !n->attr[1].i}};
-  if (!wick_dim_is(wick_built_info(b, in[0])->dim[a[0].i], s->run->room)) return false;
+  wick_attr a[] = {
+      [WICK_ATTR_dynamic_index_axis] = n->attr[WICK_ATTR_dynamic_index_axis],
+      [WICK_ATTR_dynamic_index_reverse] = {.i = !n->attr[WICK_ATTR_dynamic_index_reverse].i}};
+  if (!wick_dim_is(wick_built_info(b, in[0])->dim[n->attr[WICK_ATTR_dynamic_index_axis].i],
+                   s->run->room))
+    return false;
   r->to[n->first.id] = wick_build(b, WICK_OP_dynamic_index, 2, in, a, 0, NULL);
   return true;
 }
@@ -402,8 +407,9 @@ void wick_loop_backward(const wick_loop_rule *l, const wick_loop_run *run, wick_
   s.index = loop_index(l, run, s.row);
   loop_step(&s, p);
   wick_dim room = wick_dim_const(run->room);
-  wick_attr attr[2] = {{.i = l->ntake + 2 * s.nsum}, {.n = 1, .dims = &room}};
-  if (attr[0].i) wick_build_attrs(b, attr);
+  wick_attr attr[] = {[WICK_ATTR_loop_stacked] = {.i = l->ntake + 2 * s.nsum},
+                      [WICK_ATTR_loop_most] = {.n = 1, .dims = &room}};
+  if (attr[WICK_ATTR_loop_stacked].i) wick_build_attrs(b, attr);
   wick_value first = wick_build_close(b);
   for (uint32_t k = 0; k < n + l->ntake && !b->status; k++) out[k] = (wick_value){first.id + k};
   for (uint32_t k = 0; k < s.nsum && !b->status; k++) {
@@ -454,8 +460,8 @@ wick_value wick_loop_untake(const wick_loop_rule *l, const wick_loop_run *run,
 {
   wick_builder *b = l->b;
   if (b->status) return rows;
-  uint32_t axis = (uint32_t)take->attr[0].i;
-  bool reverse = take->attr[1].i != 0;
+  uint32_t axis = (uint32_t)take->attr[WICK_ATTR_dynamic_index_axis].i;
+  bool reverse = take->attr[WICK_ATTR_dynamic_index_reverse].i != 0;
   int64_t count, perm[WICK_MAX_RANK];
   const wick_type_info *t = wick_built_info(b, take->in[0]);
   if (wick_loop_known(b, run->count, &count) && count == run->room && count == t->dim[axis].v &&

@@ -14,7 +14,8 @@ void wick_grad_transpose_row(wick_adjoint *a)
   int64_t back[WICK_MAX_RANK];
   uint32_t rank = wick_built_info(a->b, a->in[0])->rank;
   for (uint32_t k = 0; k < rank; k++)
-    back[a->node->attr[0].n ? a->node->attr[0].ints[k] : rank - 1 - k] = k;
+    back[a->node->attr[WICK_ATTR_transpose_perm].n ? a->node->attr[WICK_ATTR_transpose_perm].ints[k]
+                                                   : rank - 1 - k] = k;
   a->din[0] = wick_grad_transpose(a->b, a->dout[0], rank, back);
 }
 
@@ -29,7 +30,7 @@ void wick_grad_tile(wick_adjoint *a)
   int64_t axis[WICK_MAX_RANK];
   uint32_t n = 0, naxis = 0;
   for (uint32_t k = 0; k < t->rank; k++) {
-    wick_dim repeats = a->node->attr[0].dims[k];
+    wick_dim repeats = a->node->attr[WICK_ATTR_tile_repeats].dims[k];
     if (!wick_dim_is(repeats, 1)) axis[naxis++] = n, dim[n++] = repeats;
     dim[n++] = t->dim[k];
   }
@@ -39,7 +40,6 @@ void wick_grad_tile(wick_adjoint *a)
 
 /* ---- pad ---- */
 
-enum { PAD_PAD, PAD_MODE };
 enum { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE, PAD_WRAP };
 
 static void move_pad_constant(wick_adjoint *a)
@@ -48,14 +48,14 @@ static void move_pad_constant(wick_adjoint *a)
   wick_dim back[2 * WICK_MAX_RANK], zero = wick_dim_const(0);
   uint32_t rank = wick_built_info(b, a->in[0])->rank;
   for (uint32_t k = 0; k < 2 * rank; k++)
-    back[k] = wick_dim_sub(b->module->dims, zero, a->node->attr[PAD_PAD].dims[k]);
+    back[k] = wick_dim_sub(b->module->dims, zero, a->node->attr[WICK_ATTR_pad_pad].dims[k]);
   wick_value own = wick_grad_pad(b, a->dout[0], back);
   if (a->wanted[0]) a->din[0] = own;
   if (a->node->nin < 2 || !a->wanted[1]) return;
   wick_value zeros = wick_grad_fill(b, own, 0); /* the value's share: g outside of x */
   if (b->status) return;
   wick_value ones = wick_grad_fill(b, zeros, 1),
-             inside = wick_grad_pad(b, ones, a->node->attr[PAD_PAD].dims);
+             inside = wick_grad_pad(b, ones, a->node->attr[WICK_ATTR_pad_pad].dims);
   wick_value outside = expr_eq(b, inside, 0), none = expr_k(b, a->dout[0], 0);
   a->din[1] = wick_grad_to(b, expr_where(b, outside, a->dout[0], none), a->in[1]);
 }
@@ -76,8 +76,8 @@ static wick_value move_pad_axis(wick_adjoint *a, wick_value g, uint32_t axis, in
   wick_builder *b = a->b;
   const wick_attr *at = a->node->attr;
   uint32_t rank = wick_built_info(b, a->in[0])->rank;
-  int64_t mode = at[PAD_MODE].i, begin = at[PAD_PAD].dims[axis].v,
-          size = begin + n + at[PAD_PAD].dims[rank + axis].v;
+  int64_t mode = at[WICK_ATTR_pad_mode].i, begin = at[WICK_ATTR_pad_pad].dims[axis].v,
+          size = begin + n + at[WICK_ATTR_pad_pad].dims[rank + axis].v;
   wick_value sum = {0};
   for (int64_t i = 0, next; i < size && !b->status; i = next) {
     int64_t first = move_pad_source(mode, i - begin, n), last = first, step = 0;
@@ -107,7 +107,7 @@ void wick_grad_pad_row(wick_adjoint *a)
   wick_builder *b = a->b;
   int64_t x[WICK_MAX_RANK], y[WICK_MAX_RANK];
   if (b->status) return;
-  if (a->node->attr[PAD_MODE].i == PAD_CONSTANT) {
+  if (a->node->attr[WICK_ATTR_pad_mode].i == PAD_CONSTANT) {
     move_pad_constant(a);
     return;
   }
@@ -115,7 +115,8 @@ void wick_grad_pad_row(wick_adjoint *a)
   uint32_t rank = wick_built_info(b, a->in[0])->rank;
   wick_value g = a->dout[0];
   for (uint32_t k = 0; k < rank; k++) {
-    wick_dim begin = a->node->attr[PAD_PAD].dims[k], end = a->node->attr[PAD_PAD].dims[rank + k];
+    wick_dim begin = a->node->attr[WICK_ATTR_pad_pad].dims[k],
+             end = a->node->attr[WICK_ATTR_pad_pad].dims[rank + k];
     if (wick_dim_is(begin, 0) && wick_dim_is(end, 0)) continue;
     g = move_pad_axis(a, g, k, x[k]);
     if (!g.id) return; /* a result without elements */
@@ -173,7 +174,7 @@ void wick_grad_slice_row(wick_adjoint *a)
 void wick_grad_concat_row(wick_adjoint *a)
 {
   wick_builder *b = a->b;
-  uint32_t axis = (uint32_t)a->node->attr[0].i;
+  uint32_t axis = (uint32_t)a->node->attr[WICK_ATTR_concat_axis].i;
   wick_dim begin = wick_dim_const(0);
   for (uint32_t i = 0; i < a->node->nin && !b->status; i++) {
     wick_dim size = wick_built_info(b, a->in[i])->dim[axis];
@@ -185,7 +186,7 @@ void wick_grad_concat_row(wick_adjoint *a)
 void wick_grad_interleave(wick_adjoint *a)
 {
   wick_builder *b = a->b;
-  uint32_t axis = (uint32_t)a->node->attr[0].i, n = a->node->nin;
+  uint32_t axis = (uint32_t)a->node->attr[WICK_ATTR_interleave_axis].i, n = a->node->nin;
   for (uint32_t i = 0; i < n && !b->status; i++) {
     wick_dim size = wick_built_info(b, a->in[i])->dim[axis];
     if (a->wanted[i]) a->din[i] = wick_grad_slice(b, a->dout[0], axis, wick_dim_const(i), size, n);
@@ -199,7 +200,8 @@ void wick_grad_split(wick_adjoint *a)
   wick_value *part = wick_new(b->mem, wick_value, n);
   for (uint32_t i = 0; i < n && !b->status; i++)
     part[i] = a->dout[i].id ? a->dout[i] : wick_grad_fill(b, a->out[i], 0);
-  if (!b->status) a->din[0] = wick_grad_concat(b, (uint32_t)a->node->attr[0].i, n, part);
+  if (!b->status)
+    a->din[0] = wick_grad_concat(b, (uint32_t)a->node->attr[WICK_ATTR_split_axis].i, n, part);
 }
 
 /* ---- permutations ---- */
@@ -208,11 +210,14 @@ void wick_grad_channel_shuffle(wick_adjoint *a)
 {
   wick_builder *b = a->b;
   if (b->status) return;
-  wick_attr at[2] = {a->node->attr[0], a->node->attr[1]};
-  wick_dim size = wick_built_info(b, a->in[0])->dim[at[0].i];
+  wick_attr axis = a->node->attr[WICK_ATTR_channel_shuffle_axis],
+            groups = a->node->attr[WICK_ATTR_channel_shuffle_groups];
+  wick_dim size = wick_built_info(b, a->in[0])->dim[axis.i];
   int64_t sizes[WICK_MAX_RANK];
   if (!wick_dim_is_const(size) && !wick_grad_sizes(b, a->in[0], sizes)) return;
-  at[1].i = size.v / at[1].i;
+  groups.i = size.v / groups.i;
+  wick_attr at[] = {
+      [WICK_ATTR_channel_shuffle_axis] = axis, [WICK_ATTR_channel_shuffle_groups] = groups};
   a->din[0] = size.v ? wick_build(b, WICK_OP_channel_shuffle, 1, a->dout, at, 0, NULL) : a->dout[0];
 }
 
@@ -221,13 +226,19 @@ void wick_grad_depth_to_space(wick_adjoint *a)
   wick_builder *b = a->b;
   const wick_attr *at = a->node->attr;
   wick_value g = wick_build(b, WICK_OP_space_to_depth, 1, a->dout, at, 0, NULL);
-  wick_attr turn[2] = {{.i = 1}, {.i = at[0].i * at[0].i}};
-  a->din[0] = at[1].i ? wick_build(b, WICK_OP_channel_shuffle, 1, &g, turn, 0, NULL) : g;
+  int64_t block = at[WICK_ATTR_depth_to_space_block].i;
+  wick_attr turn[] = {[WICK_ATTR_channel_shuffle_axis] = {.i = 1},
+                      [WICK_ATTR_channel_shuffle_groups] = {.i = block * block}};
+  a->din[0] = at[WICK_ATTR_depth_to_space_order].i
+                  ? wick_build(b, WICK_OP_channel_shuffle, 1, &g, turn, 0, NULL)
+                  : g;
 }
 
 void wick_grad_space_to_depth(wick_adjoint *a)
 {
-  wick_attr at[2] = {a->node->attr[0], {.i = 0}};
+  wick_attr at[] = {[WICK_ATTR_depth_to_space_block] =
+                        a->node->attr[WICK_ATTR_space_to_depth_block],
+                    [WICK_ATTR_depth_to_space_order] = {.i = 0}};
   a->din[0] = wick_build(a->b, WICK_OP_depth_to_space, 1, a->dout, at, 0, NULL);
 }
 
@@ -236,14 +247,15 @@ void wick_grad_triangle(wick_adjoint *a)
   a->din[0] = wick_build(a->b, WICK_OP_trilu, 1, a->dout, a->node->attr, 0, NULL);
 }
 
-enum { PACK_AXIS, PACK_BLOCK, PACK_PARTS, PACK_SHUFFLE }; /* of unpack: extent in place of block */
-
 void wick_grad_pack(wick_adjoint *a)
 {
   if (a->b->status) return;
   const wick_attr *at = a->node->attr;
-  const wick_dim *extent = &wick_built_info(a->b, a->in[0])->dim[at[PACK_AXIS].i];
-  wick_attr back[4] = {at[PACK_AXIS], {.n = 1, .dims = extent}, at[PACK_PARTS], at[PACK_SHUFFLE]};
+  const wick_dim *extent = &wick_built_info(a->b, a->in[0])->dim[at[WICK_ATTR_pack_axis].i];
+  wick_attr back[4] = {at[WICK_ATTR_pack_axis],
+                       {.n = 1, .dims = extent},
+                       at[WICK_ATTR_pack_parts],
+                       at[WICK_ATTR_pack_shuffle]};
   a->din[0] = wick_build(a->b, WICK_OP_unpack, 1, a->dout, back, 0, NULL);
 }
 
@@ -252,7 +264,9 @@ void wick_grad_unpack(wick_adjoint *a)
   if (a->b->status) return;
   const wick_attr *at = a->node->attr;
   const wick_type_info *x = wick_built_info(a->b, a->in[0]);
-  wick_attr back[4] = {
-      at[PACK_AXIS], {.i = x->dim[x->rank - 1].v}, at[PACK_PARTS], at[PACK_SHUFFLE]};
+  wick_attr back[4] = {at[WICK_ATTR_pack_axis],
+                       {.i = x->dim[x->rank - 1].v},
+                       at[WICK_ATTR_pack_parts],
+                       at[WICK_ATTR_pack_shuffle]};
   a->din[0] = wick_build(a->b, WICK_OP_pack, 1, a->dout, back, 0, NULL);
 }

@@ -89,18 +89,17 @@ void wick_grad_matmul_packed(wick_adjoint *a)
 
 /* ---- attention ---- */
 
-enum { ATTENTION_SCALE, ATTENTION_FILL };
-
 static void product_attention(wick_builder *b, const wick_node *n, const wick_value *in,
                               wick_value *out)
 {
   if (b->status) return;
   wick_value s = product(b, in[0], wick_grad_swap(b, in[1]));
   if (b->status) return;
-  if (n->attr[ATTENTION_SCALE].f != 1) s = expr_mulk(b, s, n->attr[ATTENTION_SCALE].f);
+  if (n->attr[WICK_ATTR_attention_scale].f != 1)
+    s = expr_mulk(b, s, n->attr[WICK_ATTR_attention_scale].f);
   bool masked = n->nin > 3 && in[3].id;
   bool logic = masked && wick_built_info(b, in[3])->elem == WICK_BOOL;
-  if (logic) s = expr_where(b, in[3], s, expr_k(b, s, n->attr[ATTENTION_FILL].f));
+  if (logic) s = expr_where(b, in[3], s, expr_k(b, s, n->attr[WICK_ATTR_attention_fill].f));
   if (masked && !logic) s = expr_add(b, s, in[3]);
   if (b->status) return;
   wick_attr axis = {.i = (int64_t)wick_built_info(b, s)->rank - 1};

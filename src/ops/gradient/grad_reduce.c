@@ -6,12 +6,10 @@
 #include "ops/compose.h"
 #include "ops/gradient/grad.h"
 
-enum { REDUCE_AXES, REDUCE_KEEPDIMS };
-
 /* The reduced axes; all where none is given. */
 static uint32_t reduce_axes(const wick_adjoint *a, int64_t *axis)
 {
-  const wick_attr *given = &a->node->attr[REDUCE_AXES];
+  const wick_attr *given = &a->node->attr[WICK_ATTR_reduce_sum_axes];
   uint32_t rank = wick_built_info(a->b, a->in[0])->rank, n = given->n ? given->n : rank;
   for (uint32_t i = 0; i < n; i++) {
     int64_t k = given->n ? given->ints[i] : i;
@@ -144,7 +142,7 @@ void wick_grad_reduce_log_sum_exp(wick_adjoint *a)
 
 static wick_value reduce_along(const wick_adjoint *a, wick_value x)
 {
-  return wick_grad_sum(a->b, x, 1, &a->node->attr[0].i, true);
+  return wick_grad_sum(a->b, x, 1, &a->node->attr[WICK_ATTR_softmax_axis].i, true);
 }
 
 /* y g - y sum(y g) */
@@ -165,13 +163,11 @@ void wick_grad_log_softmax(wick_adjoint *a)
   a->din[0] = expr_sub(b, a->dout[0], back);
 }
 
-enum { SCAN_AXIS, SCAN_EXCLUSIVE, SCAN_REVERSE };
-
 void wick_grad_cumsum(wick_adjoint *a)
 {
   const wick_attr *s = a->node->attr;
-  a->din[0] = reduce_scan(a->b, WICK_OP_cumsum, a->dout[0], (uint32_t)s[SCAN_AXIS].i,
-                          s[SCAN_EXCLUSIVE].i, !s[SCAN_REVERSE].i);
+  a->din[0] = reduce_scan(a->b, WICK_OP_cumsum, a->dout[0], (uint32_t)s[WICK_ATTR_cumsum_axis].i,
+                          s[WICK_ATTR_cumsum_exclusive].i, !s[WICK_ATTR_cumsum_reverse].i);
 }
 
 /* For each element, in a dimension before the axis: the products of the others, which are those of
@@ -182,8 +178,8 @@ void wick_grad_cumprod(wick_adjoint *a)
   if (b->status) return;
   const wick_attr *s = a->node->attr;
   const wick_type_info *t = wick_built_info(b, a->in[0]);
-  uint32_t axis = (uint32_t)s[SCAN_AXIS].i, rank = t->rank + 1u;
-  bool reverse = s[SCAN_REVERSE].i;
+  uint32_t axis = (uint32_t)s[WICK_ATTR_cumsum_axis].i, rank = t->rank + 1u;
+  bool reverse = s[WICK_ATTR_cumsum_reverse].i;
   wick_dim dim[WICK_MAX_RANK + 1];
   for (uint32_t k = 0; k < rank; k++)
     dim[k] = k == axis ? wick_dim_const(1) : t->dim[k - (k > axis)];
@@ -192,10 +188,10 @@ void wick_grad_cumprod(wick_adjoint *a)
   wick_value same = wick_build2(b, WICK_OP_eq, own, place);
   wick_value x = wick_grad_reshape(b, a->in[0], rank, dim), one = expr_k(b, a->in[0], 1);
   x = expr_where(b, same, one, x);
-  x = reduce_scan(b, WICK_OP_cumprod, x, axis + 1, s[SCAN_EXCLUSIVE].i, reverse);
+  x = reduce_scan(b, WICK_OP_cumprod, x, axis + 1, s[WICK_ATTR_cumsum_exclusive].i, reverse);
   x = expr_mul(b, x, wick_grad_reshape(b, a->dout[0], rank, dim));
-  wick_opcode part = reverse ? (s[SCAN_EXCLUSIVE].i ? WICK_OP_gt : WICK_OP_ge)
-                             : (s[SCAN_EXCLUSIVE].i ? WICK_OP_lt : WICK_OP_le);
+  wick_opcode part = reverse ? (s[WICK_ATTR_cumsum_exclusive].i ? WICK_OP_gt : WICK_OP_ge)
+                             : (s[WICK_ATTR_cumsum_exclusive].i ? WICK_OP_lt : WICK_OP_le);
   wick_value takes = wick_build2(b, part, own, place), zero = expr_k(b, a->in[0], 0);
   int64_t summed = axis + 1;
   a->din[0] = wick_grad_sum(b, expr_where(b, takes, x, zero), 1, &summed, false);
@@ -203,15 +199,13 @@ void wick_grad_cumprod(wick_adjoint *a)
 
 /* ---- local response normalization ---- */
 
-enum { LRN_SIZE, LRN_ALPHA, LRN_BETA, LRN_BIAS };
-
 /* Sums over neighbouring channels; `back`: over those that each one is a neighbour of. */
 static wick_value lrn_window(const wick_adjoint *a, wick_value v, bool back)
 {
   wick_builder *b = a->b;
   if (b->status) return v;
   const wick_type_info *t = wick_built_info(b, v);
-  int64_t size = a->node->attr[LRN_SIZE].i, before = (size - 1) / 2;
+  int64_t size = a->node->attr[WICK_ATTR_lrn_size].i, before = (size - 1) / 2;
   wick_dim dim[4] = {t->dim[0], wick_dim_const(1), t->dim[1], wick_dim_const(-1)};
   int64_t ones[4] = {1, 1, size, 1}, pad[4] = {before, 0, size - 1 - before, 0},
           turned[4] = {size - 1 - before, 0, before, 0};
@@ -227,11 +221,12 @@ void wick_grad_lrn(wick_adjoint *a)
 {
   wick_builder *b = a->b;
   const wick_attr *at = a->node->attr;
-  double share = at[LRN_ALPHA].f / (double)at[LRN_SIZE].i, beta = at[LRN_BETA].f;
+  double share = at[WICK_ATTR_lrn_alpha].f / (double)at[WICK_ATTR_lrn_size].i,
+         beta = at[WICK_ATTR_lrn_beta].f;
   if (b->status) return;
   wick_value x = a->in[0], f = lrn_window(a, expr_mul(b, x, x), false);
   if (b->status) return;
-  f = expr_addk(b, expr_mulk(b, f, share), at[LRN_BIAS].f);
+  f = expr_addk(b, expr_mulk(b, f, share), at[WICK_ATTR_lrn_bias].f);
   wick_value factor = wick_build2(b, WICK_OP_pow, f, expr_k(b, f, -beta));
   factor = expr_mul(b, a->dout[0], factor);
   wick_value inner = expr_div(b, expr_mul(b, factor, x), f);

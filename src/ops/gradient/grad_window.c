@@ -8,9 +8,8 @@
 #include "ops/gradient/grad.h"
 #include "ops/nn/window.h"
 
-enum { WINDOW_GROUP = WICK_WINDOW_NATTR }; /* of both convolutions */
-enum { WINDOW_COLUMNS = 64 };              /* that a product has at least */
-enum { WINDOW_TAPS = 128 };                /* of a window that is taken apart */
+enum { WINDOW_COLUMNS = 64 }; /* that a product has at least */
+enum { WINDOW_TAPS = 128 };   /* of a window that is taken apart */
 
 /* x, o: the sizes of the images at the window's two ends; x[o * stride + tap * dilation - begin]
  * meets o. */
@@ -206,7 +205,7 @@ void wick_grad_conv(wick_adjoint *a)
   window v;
   int64_t w[WICK_MAX_RANK];
   if (!wick_grad_sizes(a->b, a->in[1], w) || !window_of(a, a->in[0], a->out[0], w + 2, &v)) return;
-  v.group = a->node->attr[WINDOW_GROUP].i;
+  v.group = a->node->attr[WICK_ATTR_conv_group].i;
   if (a->wanted[0]) a->din[0] = window_spread(&v, a->dout[0], a->in[1], v.group);
   if (a->wanted[1]) a->din[1] = window_by_weights(&v, a->in[0], a->dout[0]);
   window_bias(a);
@@ -219,17 +218,17 @@ void wick_grad_conv_transpose(wick_adjoint *a)
   wick_builder *b = a->b;
   int64_t w[WICK_MAX_RANK], pad[2 * WICK_WINDOW_MAX];
   if (!wick_grad_sizes(b, a->in[1], w) || !window_of(a, a->out[0], a->in[0], w + 2, &v)) return;
-  v.group = a->node->attr[WINDOW_GROUP].i;
+  v.group = a->node->attr[WICK_ATTR_conv_transpose_group].i;
   if (a->wanted[0]) {
     uint32_t n = v.w.n;
     for (uint32_t k = 0; k < n; k++) {
       pad[k] = v.w.begin[k];
       pad[n + k] = wick_max_i64(window_reach(&v, k) - v.x[2 + k], 0);
     }
-    wick_attr attr[4] = {{.n = n, .ints = v.w.stride},
-                         {.n = 2 * n, .ints = pad},
-                         {.n = n, .ints = v.w.dilation},
-                         {.i = v.group}};
+    wick_attr attr[] = {[WICK_ATTR_conv_stride] = {.n = n, .ints = v.w.stride},
+                        [WICK_ATTR_conv_pad] = {.n = 2 * n, .ints = pad},
+                        [WICK_ATTR_conv_dilation] = {.n = n, .ints = v.w.dilation},
+                        [WICK_ATTR_conv_group] = {.i = v.group}};
     wick_value in[2] = {a->dout[0], a->in[1]},
                dx = wick_build(b, WICK_OP_conv, 2, in, attr, 0, NULL);
     for (uint32_t k = 0; k < n; k++)
@@ -242,11 +241,9 @@ void wick_grad_conv_transpose(wick_adjoint *a)
 
 /* ---- pools ---- */
 
-enum { WINDOW_KERNEL = WICK_WINDOW_NATTR, WINDOW_CEIL, WINDOW_OWN };
-
 static bool window_of_pool(const wick_adjoint *a, window *out)
 {
-  return window_of(a, a->in[0], a->out[0], a->node->attr[WINDOW_KERNEL].ints, out);
+  return window_of(a, a->in[0], a->out[0], a->node->attr[WICK_ATTR_max_pool_kernel].ints, out);
 }
 
 /* A constant of the module, in which every number is the same. */
@@ -307,7 +304,7 @@ void wick_grad_avg_pool(wick_adjoint *a)
   window v;
   if (!window_of_pool(a, &v)) return;
   wick_elem e = wick_built_info(a->b, a->in[0])->elem;
-  wick_value shares = window_shares(&v, e, a->node->attr[WINDOW_OWN].i);
+  wick_value shares = window_shares(&v, e, a->node->attr[WICK_ATTR_avg_pool_count_pad].i);
   a->din[0] = window_share(&v, expr_mul(a->b, a->dout[0], shares));
 }
 
@@ -316,7 +313,7 @@ void wick_grad_lp_pool(wick_adjoint *a)
 {
   window v;
   wick_builder *b = a->b;
-  double p = (double)a->node->attr[WINDOW_OWN].i;
+  double p = (double)a->node->attr[WICK_ATTR_lp_pool_p].i;
   if (!window_of_pool(a, &v)) return;
   wick_value x = a->in[0], y = a->out[0], g = a->dout[0], zero = expr_k(b, y, 0);
   wick_value none = expr_eq(b, y, 0), one = expr_k(b, y, 1), base = expr_where(b, none, one, y);
@@ -336,8 +333,6 @@ void wick_grad_lp_pool(wick_adjoint *a)
   a->din[0] = expr_mul(b, x, g);
 }
 
-enum { WINDOW_INDICES = WINDOW_OWN, WINDOW_COLUMN_MAJOR };
-
 /* To the first of the largest elements of each window. */
 void wick_grad_max_pool(wick_adjoint *a)
 {
@@ -346,19 +341,19 @@ void wick_grad_max_pool(wick_adjoint *a)
   const wick_node *n = a->node;
   if (!window_of_pool(a, &v)) return;
   wick_value at = {a->out[0].id + 1};
-  if (!n->attr[WINDOW_INDICES].i || n->attr[WINDOW_COLUMN_MAJOR].i) {
-    wick_attr pool[WINDOW_COLUMN_MAJOR + 1];
-    for (uint32_t i = 0; i < WINDOW_INDICES; i++) pool[i] = n->attr[i];
-    pool[WINDOW_INDICES] = (wick_attr){.i = 1};
-    pool[WINDOW_COLUMN_MAJOR] = (wick_attr){.i = 0};
+  if (!n->attr[WICK_ATTR_max_pool_indices].i || n->attr[WICK_ATTR_max_pool_column_major].i) {
+    wick_attr pool[WICK_ATTR_max_pool_column_major + 1];
+    for (uint32_t i = 0; i < WICK_ATTR_max_pool_indices; i++) pool[i] = n->attr[i];
+    pool[WICK_ATTR_max_pool_indices] = (wick_attr){.i = 1};
+    pool[WICK_ATTR_max_pool_column_major] = (wick_attr){.i = 0};
     at = wick_build(b, WICK_OP_max_pool, 1, a->in, pool, 0, NULL);
     at.id += at.id != 0;
   }
-  wick_attr attr[5] = {n->attr[WICK_WINDOW_STRIDE],
-                       n->attr[WICK_WINDOW_PAD],
-                       n->attr[WICK_WINDOW_DILATION],
-                       n->attr[WINDOW_KERNEL],
-                       {.n = v.w.n, .ints = v.x + 2}};
+  wick_attr attr[] = {[WICK_ATTR_unpool_stride] = n->attr[WICK_ATTR_max_pool_stride],
+                      [WICK_ATTR_unpool_pad] = n->attr[WICK_ATTR_max_pool_pad],
+                      [WICK_ATTR_unpool_dilation] = n->attr[WICK_ATTR_max_pool_dilation],
+                      [WICK_ATTR_unpool_kernel] = n->attr[WICK_ATTR_max_pool_kernel],
+                      [WICK_ATTR_unpool_size] = {.n = v.w.n, .ints = v.x + 2}};
   wick_value in[2] = {a->dout[0], at};
   a->din[0] = wick_build(b, WICK_OP_unpool, 2, in, attr, 0, NULL);
 }

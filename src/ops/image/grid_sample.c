@@ -7,7 +7,6 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-enum { GRID_MODE, GRID_PADDING, GRID_ALIGN, GRID_ELEMENTS };
 enum { GRID_LINEAR, GRID_NEAREST, GRID_CUBIC };
 enum { GRID_ZEROS, GRID_BORDER, GRID_REFLECTION };
 enum { GRID_MOST = 3, GRID_TAPS = 4 }; /* spatial dimensions; neighbours along one */
@@ -26,7 +25,7 @@ static wick_status grid_sample_infer(wick_infer *c)
     return wick_infer_fail(c, WICK_ETYPE, "the grid %s does not fit %s",
                            wick_infer_type_text(c, c->in[1]->type),
                            wick_infer_type_text(c, c->in[0]->type));
-  if (c->attr[GRID_MODE].i == GRID_CUBIC && nsp > 2)
+  if (c->attr[WICK_ATTR_grid_sample_mode].i == GRID_CUBIC && nsp > 2)
     return wick_infer_fail(c, WICK_EUNSUPPORTED, "cubic sampling of %u dimensions", nsp);
   for (uint32_t k = 0; k < nsp; k++)
     if (wick_dim_is(x->dim[2 + k], 0))
@@ -57,7 +56,7 @@ typedef struct grid_point { /* one output's place, and the image that it looks a
 
 static void grid_ends(const grid_point *p, uint32_t k, double *lo, double *hi)
 {
-  bool align = p->attr[GRID_ALIGN].i;
+  bool align = p->attr[WICK_ATTR_grid_sample_align].i;
   *lo = align ? 0 : -0.5;
   *hi = (double)p->size[k] - (align ? 1 : 0.5);
 }
@@ -70,8 +69,9 @@ static double grid_pixel(const grid_point *p, const double *at)
     double lo, hi, i = at[k], last = (double)(p->size[k] - 1);
     grid_ends(p, k, &lo, &hi);
     bool outside = !(i >= 0 && i <= last);
-    if (outside && p->attr[GRID_PADDING].i == GRID_ZEROS) return 0;
-    if (outside && p->attr[GRID_PADDING].i == GRID_REFLECTION) i = trunc(grid_reflect(i, lo, hi));
+    if (outside && p->attr[WICK_ATTR_grid_sample_padding].i == GRID_ZEROS) return 0;
+    if (outside && p->attr[WICK_ATTR_grid_sample_padding].i == GRID_REFLECTION)
+      i = trunc(grid_reflect(i, lo, hi));
     i = isnan(i) ? 0 : fmin(fmax(i, 0), last);
     from = from * p->size[k] + (int64_t)i;
   }
@@ -90,7 +90,7 @@ static double grid_weight(bool cubic, double d)
 static double grid_value(const grid_point *p, uint32_t k, double *at)
 {
   if (k == p->n) return grid_pixel(p, at);
-  bool cubic = p->attr[GRID_MODE].i == GRID_CUBIC;
+  bool cubic = p->attr[WICK_ATTR_grid_sample_mode].i == GRID_CUBIC;
   double first = floor(p->at[k]) - cubic, sum = 0;
   for (int i = 0; i < (cubic ? 4 : 2); i++) {
     at[k] = first + i;
@@ -101,18 +101,19 @@ static double grid_value(const grid_point *p, uint32_t k, double *at)
 
 static double grid_sample_point(grid_point *p, const wick_scalar *place)
 {
-  bool nearest = p->attr[GRID_MODE].i == GRID_NEAREST, align = p->attr[GRID_ALIGN].i;
+  bool nearest = p->attr[WICK_ATTR_grid_sample_mode].i == GRID_NEAREST,
+       align = p->attr[WICK_ATTR_grid_sample_align].i;
   double at[GRID_MOST];
   for (uint32_t k = 0; k < p->n; k++) { /* the grid has the last dimension first */
     double u = place[p->n - 1 - k].f, size = (double)p->size[k], lo, hi;
-    double x = p->attr[GRID_ELEMENTS].i ? u
-               : align                  ? (u + 1) / 2 * (size - 1)
-                                        : ((u + 1) * size - 1) / 2;
+    double x = p->attr[WICK_ATTR_grid_sample_elements].i ? u
+               : align                                   ? (u + 1) / 2 * (size - 1)
+                                                         : ((u + 1) * size - 1) / 2;
     if (nearest) x = nearbyint(x);
     grid_ends(p, k, &lo, &hi);
     if (x < lo || x > hi) {
-      if (p->attr[GRID_PADDING].i == GRID_BORDER) x = fmin(fmax(x, 0), size - 1);
-      if (p->attr[GRID_PADDING].i == GRID_REFLECTION) x = grid_reflect(x, lo, hi);
+      if (p->attr[WICK_ATTR_grid_sample_padding].i == GRID_BORDER) x = fmin(fmax(x, 0), size - 1);
+      if (p->attr[WICK_ATTR_grid_sample_padding].i == GRID_REFLECTION) x = grid_reflect(x, lo, hi);
     }
     p->at[k] = at[k] = nearest ? trunc(x) : x;
   }
@@ -180,7 +181,7 @@ static wick_value grid_stage_reflect(const grid_stage *s, wick_value x, uint32_t
 static wick_value grid_stage_bring(const grid_stage *s, wick_value x, uint32_t k)
 {
   wick_builder *b = s->b;
-  int64_t padding = s->c->attr[GRID_PADDING].i;
+  int64_t padding = s->c->attr[WICK_ATTR_grid_sample_padding].i;
   if (padding == GRID_ZEROS) return x;
   wick_value hi = wick_build2(b, WICK_OP_add, s->lo[k], s->range[k]);
   wick_value outside = wick_build2(b, WICK_OP_or, wick_build2(b, WICK_OP_lt, x, s->lo[k]),
@@ -195,7 +196,7 @@ static wick_value grid_from_ends(const grid_stage *s, uint32_t k, wick_value u, 
   wick_builder *b = s->b;
   wick_value half = grid_number(s, 0.5);
   u = wick_build2(b, WICK_OP_add, u, s->one);
-  if (s->c->attr[GRID_ALIGN].i)
+  if (s->c->attr[WICK_ATTR_grid_sample_align].i)
     return wick_build2(b, WICK_OP_mul, wick_build2(b, WICK_OP_mul, u, half), s->last[k]);
   u = wick_build2(b, WICK_OP_sub, wick_build2(b, WICK_OP_mul, u, size), s->one);
   return wick_build2(b, WICK_OP_mul, u, half);
@@ -205,7 +206,8 @@ static void grid_coordinates(grid_stage *s)
 {
   wick_builder *b = s->b;
   const wick_type_info *x = wick_built_info(b, s->c->in[0]);
-  bool align = s->c->attr[GRID_ALIGN].i, nearest = s->c->attr[GRID_MODE].i == GRID_NEAREST;
+  bool align = s->c->attr[WICK_ATTR_grid_sample_align].i,
+       nearest = s->c->attr[WICK_ATTR_grid_sample_mode].i == GRID_NEAREST;
   wick_dim from[WICK_MAX_RANK] = {s->index[0]};
   for (uint32_t k = 0; k < s->n; k++) from[1 + k] = s->index[2 + k];
   for (uint32_t k = 0; k < s->n; k++) {
@@ -216,7 +218,7 @@ static void grid_coordinates(grid_stage *s)
     from[1 + s->n] = wick_dim_const((int64_t)s->n - 1 - k);
     wick_value u =
         wick_build_cast(b, wick_read(b, s->c->in[1], from, 0, NULL, (wick_value){0}), s->e);
-    if (!s->c->attr[GRID_ELEMENTS].i) u = grid_from_ends(s, k, u, size);
+    if (!s->c->attr[WICK_ATTR_grid_sample_elements].i) u = grid_from_ends(s, k, u, size);
     if (nearest) u = wick_build1(b, WICK_OP_round_even, u);
     u = grid_stage_bring(s, u, k);
     s->at[k] = nearest ? wick_build1(b, WICK_OP_trunc, u) : u;
@@ -231,11 +233,11 @@ static wick_value grid_stage_place(const grid_stage *s, uint32_t k, wick_value t
   wick_value low = wick_build2(b, WICK_OP_ge, tap, s->zero),
              high = wick_build2(b, WICK_OP_le, tap, s->last[k]);
   wick_value in = wick_build2(b, WICK_OP_and, low, high), i = tap;
-  if (s->c->attr[GRID_PADDING].i == GRID_REFLECTION)
+  if (s->c->attr[WICK_ATTR_grid_sample_padding].i == GRID_REFLECTION)
     i = wick_build3(b, WICK_OP_where, in, i,
                     wick_build1(b, WICK_OP_trunc, grid_stage_reflect(s, i, k)));
   i = wick_build_cast(b, grid_clamp(s, i, k), WICK_I32); /* NaN becomes 0 */
-  if (s->c->attr[GRID_PADDING].i != GRID_ZEROS) return i;
+  if (s->c->attr[WICK_ATTR_grid_sample_padding].i != GRID_ZEROS) return i;
   wick_value none = wick_build_const(b, wick_type_scalar(b->module, WICK_I32, 1), 0, -1);
   return wick_build3(b, WICK_OP_where, in, i, none);
 }
@@ -307,7 +309,7 @@ static wick_value grid_stage_value(const grid_stage *s, uint32_t k, wick_value p
   }
   wick_dim index[WICK_MAX_RANK] = {s->index[0], s->index[1]};
   wick_value any[GRID_MOST], zero = wick_build_i64(b, 0);
-  bool zeros = s->c->attr[GRID_PADDING].i == GRID_ZEROS;
+  bool zeros = s->c->attr[WICK_ATTR_grid_sample_padding].i == GRID_ZEROS;
   for (uint32_t i = 0; i < s->n; i++) {
     any[i] = zeros ? wick_build2(b, WICK_OP_max, place[i], zero) : place[i];
     wick_value in = wick_build2(b, WICK_OP_ge, place[i], zero);
@@ -326,7 +328,9 @@ static void grid_sample_compute(const wick_compute *c)
   wick_elem e = wick_built_info(b, c->in[0])->elem;
   const wick_type_info *out = wick_type_get(b->module, c->out_type[0]);
   grid_stage s = {.c = c, .b = b, .e = wick_stage_arith(e), .n = out->rank - 2u};
-  s.ntap = c->attr[GRID_MODE].i == GRID_NEAREST ? 1 : c->attr[GRID_MODE].i == GRID_CUBIC ? 4 : 2;
+  s.ntap = c->attr[WICK_ATTR_grid_sample_mode].i == GRID_NEAREST ? 1
+           : c->attr[WICK_ATTR_grid_sample_mode].i == GRID_CUBIC ? 4
+                                                                 : 2;
   grid_taps(&s);
   wick_axis all[WICK_MAX_RANK], axis[3];
   wick_value any[GRID_MOST] = {{0}}, place[GRID_MOST];

@@ -7,7 +7,6 @@
 #include "ops/ref.h"
 #include "ops/tensor.h"
 
-enum { NON_MAX_SUPPRESSION_MOST, NON_MAX_SUPPRESSION_OVERLAP };
 enum { NON_MAX_SUPPRESSION_BOXES, NON_MAX_SUPPRESSION_SCORES, NON_MAX_SUPPRESSION_ORDER };
 enum {
   NON_MAX_SUPPRESSION_SIDES = 4,
@@ -23,7 +22,7 @@ static wick_status non_max_suppression_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, NON_MAX_SUPPRESSION_ORDER, "the order", 3, &order));
   bool fit = boxes->rank == 3 && scores->rank == 3 && order->rank == 3 && order->elem == WICK_I64 &&
              wick_dim_is(boxes->dim[1], NON_MAX_SUPPRESSION_SIDES) &&
-             c->attr[NON_MAX_SUPPRESSION_MOST].n == 1 &&
+             c->attr[WICK_ATTR_non_max_suppression_most].n == 1 &&
              wick_infer_equal(c, boxes->dim[0], scores->dim[0]);
   for (uint32_t k = 0; fit && k < 3; k++) fit = wick_infer_equal(c, order->dim[k], scores->dim[k]);
   if (!fit)
@@ -31,7 +30,8 @@ static wick_status non_max_suppression_infer(wick_infer *c)
         c, WICK_ETYPE, "boxes %s, scores %s and their order %s do not fit each other",
         wick_infer_type_text(c, c->in[0]->type), wick_infer_type_text(c, c->in[1]->type),
         wick_infer_type_text(c, c->in[2]->type));
-  wick_dim dim[3] = {scores->dim[0], scores->dim[1], c->attr[NON_MAX_SUPPRESSION_MOST].dims[0]};
+  wick_dim dim[3] = {scores->dim[0], scores->dim[1],
+                     c->attr[WICK_ATTR_non_max_suppression_most].dims[0]};
   wick_infer_out(c, 0, WICK_I64, 3, dim);
   wick_infer_out(c, 1, WICK_I64, 2, dim);
   wick_infer_out(c, 2, WICK_BOOL, 2, dim);
@@ -61,7 +61,7 @@ static bool non_max_suppression_covers(const wick_ref *c, int64_t batch, int64_t
     for (int i = 0; i < 2; i++) area[i] = wick_ref_range(e, area[i] * (high[i] - low[i]));
     both *= fmax(fmin(high[0], high[1]) - fmax(low[0], low[1]), 0);
   }
-  return both / (area[0] + area[1] - both) > c->attr[NON_MAX_SUPPRESSION_OVERLAP].f;
+  return both / (area[0] + area[1] - both) > c->attr[WICK_ATTR_non_max_suppression_overlap].f;
 }
 
 static wick_status non_max_suppression_ref(wick_ref *c)
@@ -143,7 +143,7 @@ static wick_value non_max_suppression_common(const suppress *s, uint32_t axis, w
 static wick_value non_max_suppression_hit(const suppress *s, wick_value i, const wick_value *box)
 {
   wick_builder *b = s->b;
-  double overlap = s->c->attr[NON_MAX_SUPPRESSION_OVERLAP].f;
+  double overlap = s->c->attr[WICK_ATTR_non_max_suppression_overlap].f;
   wick_value x = non_max_suppression_common(s, 1, i, box), never, part;
   if (b->status) return x;
   wick_type yes = wick_type_scalar(b->module, WICK_BOOL, 1);
@@ -210,7 +210,7 @@ static void non_max_suppression_compute(const wick_compute *c)
   const wick_type_info *scores = wick_built_info(b, c->in[NON_MAX_SUPPRESSION_SCORES]);
   wick_axis axis[3];
   wick_axes_of(b, c->out_type[0], axis);
-  wick_dim most = c->attr[NON_MAX_SUPPRESSION_MOST].dims[0], last = scores->dim[2],
+  wick_dim most = c->attr[WICK_ATTR_non_max_suppression_most].dims[0], last = scores->dim[2],
            room[2] = {wick_dim_const(NON_MAX_SUPPRESSION_NUMBERS),
                       wick_dim_max(b->module->dims, most, wick_dim_const(1))};
   wick_type type[4] = {c->out_type[0], c->out_type[1], c->out_type[2],

@@ -26,17 +26,19 @@ static bool resize_fraction(double x, int64_t *over, int64_t *under)
 wick_ratio wick_resize_scale(const wick_attr *attr, uint32_t k, wick_dim in, wick_dim out)
 {
   int64_t over = 1, under = 1;
-  if (!attr[RESIZE_SCALE].n) return (wick_ratio){out, in};
-  (void)resize_fraction(attr[RESIZE_SCALE].floats[k], &over, &under); /* inference has asked */
+  if (!attr[WICK_ATTR_resize_scale].n) return (wick_ratio){out, in};
+  (void)resize_fraction(attr[WICK_ATTR_resize_scale].floats[k], &over,
+                        &under); /* inference has asked */
   return (wick_ratio){wick_dim_const(over), wick_dim_const(under)};
 }
 
 bool wick_resize_keeps(const wick_attr *attr, uint32_t k, wick_dim in, wick_dim out)
 {
-  bool one = !attr[RESIZE_SCALE].n || attr[RESIZE_SCALE].floats[k] == 1;
-  if (attr[RESIZE_COORDINATES].i == RESIZE_CROP) {
-    uint32_t rank = attr[RESIZE_ROI].n / 2;
-    one = one && attr[RESIZE_ROI].floats[k] == 0 && attr[RESIZE_ROI].floats[rank + k] == 1;
+  bool one = !attr[WICK_ATTR_resize_scale].n || attr[WICK_ATTR_resize_scale].floats[k] == 1;
+  if (attr[WICK_ATTR_resize_coordinates].i == RESIZE_CROP) {
+    uint32_t rank = attr[WICK_ATTR_resize_roi].n / 2;
+    one = one && attr[WICK_ATTR_resize_roi].floats[k] == 0 &&
+          attr[WICK_ATTR_resize_roi].floats[rank + k] == 1;
   }
   return one && wick_dim_eq(in, out);
 }
@@ -45,16 +47,16 @@ static wick_status resize_infer(wick_infer *c)
 {
   const wick_type_info *x;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
-  const wick_attr *shape = &c->attr[RESIZE_SHAPE], *scale = &c->attr[RESIZE_SCALE],
-                  *roi = &c->attr[RESIZE_ROI];
-  bool crop = c->attr[RESIZE_COORDINATES].i == RESIZE_CROP;
+  const wick_attr *shape = &c->attr[WICK_ATTR_resize_shape],
+                  *scale = &c->attr[WICK_ATTR_resize_scale], *roi = &c->attr[WICK_ATTR_resize_roi];
+  bool crop = c->attr[WICK_ATTR_resize_coordinates].i == RESIZE_CROP;
   if (shape->n != x->rank || (scale->n && scale->n != x->rank))
     return wick_infer_fail(c, WICK_ETYPE, "%s has %u numbers, x has rank %u",
                            shape->n != x->rank ? "shape" : "scale",
                            shape->n != x->rank ? shape->n : scale->n, x->rank);
   if (crop && roi->n != 2u * x->rank)
     return wick_infer_fail(c, WICK_ETYPE, "roi has %u numbers, wanted %u", roi->n, 2u * x->rank);
-  if (c->attr[RESIZE_MODE].i != RESIZE_IS_NEAREST && !wick_elem_is_float(x->elem))
+  if (c->attr[WICK_ATTR_resize_mode].i != RESIZE_IS_NEAREST && !wick_elem_is_float(x->elem))
     return wick_infer_fail(c, WICK_ETYPE, "%s is resized to the nearest element only",
                            wick_elem_name(x->elem));
   uint32_t resized = 0;
@@ -66,7 +68,7 @@ static wick_status resize_infer(wick_infer *c)
       return wick_infer_fail(c, WICK_ETYPE, "axis %u has no elements", k);
     resized += !wick_resize_keeps(c->attr, k, x->dim[k], shape->dims[k]);
   }
-  if (c->attr[RESIZE_MODE].i != RESIZE_IS_NEAREST && resized > 3)
+  if (c->attr[WICK_ATTR_resize_mode].i != RESIZE_IS_NEAREST && resized > 3)
     return wick_infer_fail(c, WICK_EUNSUPPORTED, "%u axes are resized, at most 3 are possible",
                            resized);
   wick_infer_out(c, 0, x->elem, x->rank, shape->dims);
@@ -80,9 +82,10 @@ static bool resize_layout(wick_layouts *s, const wick_node *n)
   enum { RANK = 5 };
   const wick_order *o = wick_layout_order(s, n->in[0]);
   if (!o || !wick_layout_is_image(s, n->in[0]) || !wick_layout_is_image(s, n->first) ||
-      n->attr[RESIZE_COORDINATES].i == RESIZE_CROP)
+      n->attr[WICK_ATTR_resize_coordinates].i == RESIZE_CROP)
     return false;
-  const wick_dim *shape = n->attr[RESIZE_SHAPE].dims, *in = wick_layout_info(s, n->in[0])->dim;
+  const wick_dim *shape = n->attr[WICK_ATTR_resize_shape].dims,
+                 *in = wick_layout_info(s, n->in[0])->dim;
   for (uint32_t k = 0; k < 2; k++)
     if (!wick_resize_keeps(n->attr, k, in[k], shape[k])) return false;
   wick_value x = wick_layout_pack(s, n->in[0], o);
@@ -91,12 +94,13 @@ static bool resize_layout(wick_layouts *s, const wick_node *n)
   const wick_dim *packed = wick_built_info(&s->c.b, x)->dim;
   wick_dim dim[RANK] = {packed[0], packed[1], shape[2], shape[3], packed[4]};
   double scale[RANK] = {1, 1, 1, 1, 1};
-  a[RESIZE_SHAPE] = (wick_attr){.n = RANK, .dims = wick_dup(s->mem, wick_dim, dim, RANK)};
-  if (a[RESIZE_SCALE].n) {
-    memcpy(scale, a[RESIZE_SCALE].floats, (RANK - 1) * sizeof *scale);
-    a[RESIZE_SCALE] = (wick_attr){.n = RANK, .floats = wick_dup(s->mem, double, scale, RANK)};
+  a[WICK_ATTR_resize_shape] = (wick_attr){.n = RANK, .dims = wick_dup(s->mem, wick_dim, dim, RANK)};
+  if (a[WICK_ATTR_resize_scale].n) {
+    memcpy(scale, a[WICK_ATTR_resize_scale].floats, (RANK - 1) * sizeof *scale);
+    a[WICK_ATTR_resize_scale] =
+        (wick_attr){.n = RANK, .floats = wick_dup(s->mem, double, scale, RANK)};
   }
-  a[RESIZE_ROI] = (wick_attr){.n = 0};
+  a[WICK_ATTR_resize_roi] = (wick_attr){.n = 0};
   wick_layout_set(s, n, wick_build(&s->c.b, n->op, 1, &x, a, 0, NULL), o);
   return true;
 }

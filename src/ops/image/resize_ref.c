@@ -17,19 +17,20 @@ typedef struct resize_axis {
 static double resize_coordinate(const resize_axis *a, double o)
 {
   double in = (double)a->in, out = (double)a->out, half = (2 * o + 1) * a->under - a->over;
-  switch (a->attr[RESIZE_COORDINATES].i) {
+  switch (a->attr[WICK_ATTR_resize_coordinates].i) {
   case RESIZE_HALF_PIXEL: return half / (2 * a->over);
   case RESIZE_HALF_PIXEL_SYMMETRIC: return (half + in * a->over - out * a->under) / (2 * a->over);
   case RESIZE_PYTORCH_HALF_PIXEL: return a->out > 1 ? half / (2 * a->over) : 0;
   case RESIZE_ALIGN_CORNERS:
-    if (a->attr[RESIZE_SCALE].n) /* the result's length, in * over / under, is not rounded */
+    if (a->attr[WICK_ATTR_resize_scale]
+            .n) /* the result's length, in * over / under, is not rounded */
       return in * a->over != a->under ? o * (in - 1) * a->under / (in * a->over - a->under) : 0;
     return out != 1 ? o * (in - 1) / (out - 1) : 0;
   case RESIZE_ASYMMETRIC: return o * a->under / a->over;
   case RESIZE_TF_HALF_PIXEL: return (2 * o + 1) * a->under / (2 * a->over);
   default: {
-    double begin = a->attr[RESIZE_ROI].floats[a->k],
-           end = a->attr[RESIZE_ROI].floats[a->rank + a->k];
+    double begin = a->attr[WICK_ATTR_resize_roi].floats[a->k],
+           end = a->attr[WICK_ATTR_resize_roi].floats[a->rank + a->k];
     return a->out > 1 ? begin * (in - 1) + o * (end - begin) * (in - 1) / (out - 1)
                       : (begin + end) / 2 * (in - 1);
   }
@@ -39,7 +40,7 @@ static double resize_coordinate(const resize_axis *a, double o)
 static int64_t resize_nearest(const resize_axis *a, double x)
 {
   double i = floor(x);
-  switch (a->attr[RESIZE_NEAREST].i) {
+  switch (a->attr[WICK_ATTR_resize_nearest].i) {
   case RESIZE_PREFER_FLOOR: i = ceil(x - 0.5); break;
   case RESIZE_PREFER_CEIL: i = floor(x + 0.5); break;
   case RESIZE_CEIL: i = ceil(x); break;
@@ -50,9 +51,9 @@ static int64_t resize_nearest(const resize_axis *a, double x)
 
 static double resize_weight(const resize_axis *a, double d)
 {
-  double c = a->attr[RESIZE_CUBIC].f;
+  double c = a->attr[WICK_ATTR_resize_cubic].f;
   d = fabs(d);
-  if (a->attr[RESIZE_MODE].i == RESIZE_IS_LINEAR) return d < 1 ? 1 - d : 0;
+  if (a->attr[WICK_ATTR_resize_mode].i == RESIZE_IS_LINEAR) return d < 1 ? 1 - d : 0;
   if (d < 1) return ((c + 2) * d - (c + 3)) * d * d + 1;
   return d < 2 ? ((c * d - 5 * c) * d + 8 * c) * d - 4 * c : 0;
 }
@@ -60,8 +61,10 @@ static double resize_weight(const resize_axis *a, double d)
 /* The interpolated element of a line at x. */
 static double resize_sample(const resize_axis *a, const wick_scalar *line, int64_t step, double x)
 {
-  double scale = a->over / a->under, shrink = a->attr[RESIZE_ANTIALIAS].i && scale < 1 ? scale : 1;
-  double reach = a->attr[RESIZE_MODE].i == RESIZE_IS_LINEAR ? 1 : 2, radius = reach / shrink;
+  double scale = a->over / a->under,
+         shrink = a->attr[WICK_ATTR_resize_antialias].i && scale < 1 ? scale : 1;
+  double reach = a->attr[WICK_ATTR_resize_mode].i == RESIZE_IS_LINEAR ? 1 : 2,
+         radius = reach / shrink;
   double sum = 0, total = 0;
   /* The elements that a weight can reach: a NaN beside them is none of theirs. */
   int64_t first = shrink < 1 ? (int64_t)floor(x - radius) : (int64_t)(floor(x) - radius + 1);
@@ -70,11 +73,11 @@ static double resize_sample(const resize_axis *a, const wick_scalar *line, int64
     double d = ((double)i - x) * shrink, w = resize_weight(a, d);
     if (shrink < 1 && fabs(d) >= reach - 1e-9) continue; /* 1e-9: d has been rounded */
     int64_t at = wick_max_i64(0, wick_min_i64(i, a->in - 1));
-    if (a->attr[RESIZE_EXCLUDE].i && at != i) continue;
+    if (a->attr[WICK_ATTR_resize_exclude].i && at != i) continue;
     sum += w * line[at * step].f;
     total += w;
   }
-  bool normal = a->attr[RESIZE_EXCLUDE].i || shrink < 1;
+  bool normal = a->attr[WICK_ATTR_resize_exclude].i || shrink < 1;
   return normal ? sum / total : sum;
 }
 
@@ -82,7 +85,7 @@ static double resize_sample(const resize_axis *a, const wick_scalar *line, int64
 static wick_scalar *resize_pass(wick_ref *c, const resize_axis *a, const wick_scalar *v,
                                 int64_t outer, int64_t inner)
 {
-  bool nearest = a->attr[RESIZE_MODE].i == RESIZE_IS_NEAREST;
+  bool nearest = a->attr[WICK_ATTR_resize_mode].i == RESIZE_IS_NEAREST;
   wick_scalar *r = wick_new(c->mem, wick_scalar, (size_t)(outer * a->out * inner));
   for (int64_t o = 0; o < outer; o++)
     for (int64_t k = 0; k < a->out; k++)
@@ -103,8 +106,8 @@ static void resize_outside(const wick_ref *c, const resize_axis *axis, wick_scal
 {
   const wick_tensor *out = &c->out[0];
   int64_t index[WICK_MAX_RANK] = {0};
-  wick_scalar other = {.f = c->attr[RESIZE_OUTSIDE].f};
-  if (!wick_elem_is_float(out->elem)) other.i = (int64_t)c->attr[RESIZE_OUTSIDE].f;
+  wick_scalar other = {.f = c->attr[WICK_ATTR_resize_outside].f};
+  if (!wick_elem_is_float(out->elem)) other.i = (int64_t)c->attr[WICK_ATTR_resize_outside].f;
   do {
     for (uint32_t k = 0; k < out->rank; k++) {
       double x = resize_coordinate(&axis[k], (double)index[k]);
@@ -130,7 +133,7 @@ wick_status wick_resize_ref(wick_ref *c)
     if (!wick_resize_keeps(c->attr, k, in, size)) v = resize_pass(c, &axis[k], v, outer, inner);
     outer *= size.v;
   }
-  if (c->attr[RESIZE_COORDINATES].i == RESIZE_CROP) resize_outside(c, axis, v);
+  if (c->attr[WICK_ATTR_resize_coordinates].i == RESIZE_CROP) resize_outside(c, axis, v);
   wick_ref_write(out, 0, wick_ref_numel(out), v);
   return NULL;
 }

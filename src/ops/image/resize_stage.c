@@ -14,7 +14,7 @@ static wick_ratio resize_corners(wick_dims *t, const wick_attr *attr, wick_ratio
 {
   wick_dim one = wick_dim_const(1), over = wick_dim_mul(t, o, wick_dim_sub(t, in, one));
   wick_dim under = wick_dim_sub(t, out, one);
-  if (attr[RESIZE_SCALE].n) {
+  if (attr[WICK_ATTR_resize_scale].n) {
     over = wick_dim_mul(t, over, s.under);
     under = wick_dim_sub(t, wick_dim_mul(t, in, s.over), s.under);
   }
@@ -31,7 +31,7 @@ static wick_ratio resize_coordinate(wick_dims *t, const wick_attr *attr, uint32_
   wick_dim twice = wick_dim_add(t, wick_dim_mul(t, o, two), one);
   wick_ratio half = {wick_dim_sub(t, wick_dim_mul(t, twice, s.under), s.over),
                      wick_dim_mul(t, s.over, two)};
-  switch (attr[RESIZE_COORDINATES].i) {
+  switch (attr[WICK_ATTR_resize_coordinates].i) {
   case RESIZE_HALF_PIXEL: return half;
   case RESIZE_HALF_PIXEL_SYMMETRIC: /* in/2 * (1 - out / (in * p/q)) more: (in*p - out*q) / 2p */
     half.over = wick_dim_add(
@@ -45,9 +45,10 @@ static wick_ratio resize_coordinate(wick_dims *t, const wick_attr *attr, uint32_
   }
   /* roi in units of 2^-20 */
   const double unit = 1 << 20;
-  uint32_t rank = attr[RESIZE_ROI].n / 2;
-  wick_dim begin = wick_dim_const((int64_t)nearbyint(attr[RESIZE_ROI].floats[k] * unit)),
-           end = wick_dim_const((int64_t)nearbyint(attr[RESIZE_ROI].floats[rank + k] * unit)),
+  uint32_t rank = attr[WICK_ATTR_resize_roi].n / 2;
+  wick_dim begin = wick_dim_const((int64_t)nearbyint(attr[WICK_ATTR_resize_roi].floats[k] * unit)),
+           end = wick_dim_const(
+               (int64_t)nearbyint(attr[WICK_ATTR_resize_roi].floats[rank + k] * unit)),
            last = wick_dim_sub(t, in, one), steps = wick_dim_sub(t, out, one);
   if (wick_dim_is(out, 1))
     return (wick_ratio){wick_dim_mul(t, wick_dim_add(t, begin, end), last),
@@ -68,7 +69,7 @@ static wick_dim resize_nearest(wick_dims *t, const wick_attr *attr, wick_ratio x
 {
   wick_dim two = wick_dim_const(2), over2 = wick_dim_mul(t, x.over, two),
            under2 = wick_dim_mul(t, x.under, two), i;
-  switch (attr[RESIZE_NEAREST].i) {
+  switch (attr[WICK_ATTR_resize_nearest].i) {
   case RESIZE_PREFER_FLOOR: i = wick_dim_ceildiv(t, wick_dim_sub(t, over2, x.under), under2); break;
   case RESIZE_PREFER_CEIL: i = wick_dim_floordiv(t, wick_dim_add(t, over2, x.under), under2); break;
   case RESIZE_CEIL: i = wick_dim_ceildiv(t, x.over, x.under); break;
@@ -89,8 +90,8 @@ static wick_value resize_number(wick_builder *b, wick_elem e, double x)
 static wick_value resize_weight(wick_builder *b, const wick_attr *attr, wick_value d, wick_elem e,
                                 bool far)
 {
-  double c = attr[RESIZE_CUBIC].f;
-  if (attr[RESIZE_MODE].i == RESIZE_IS_LINEAR)
+  double c = attr[WICK_ATTR_resize_cubic].f;
+  if (attr[WICK_ATTR_resize_mode].i == RESIZE_IS_LINEAR)
     return far ? resize_number(b, e, 0) : wick_build2(b, WICK_OP_sub, resize_number(b, e, 1), d);
   wick_value v = resize_number(b, e, far ? c : c + 2);
   const double near_terms[3] = {-(c + 3), 0, 1}, far_terms[3] = {-5 * c, 8 * c, -4 * c};
@@ -120,7 +121,8 @@ static resize_taps resize_taps_of(const wick_compute *c, uint32_t k, wick_dim in
 {
   wick_builder *b = c->b;
   wick_dims *t = b->module->dims;
-  bool linear = c->attr[RESIZE_MODE].i == RESIZE_IS_LINEAR, exclude = c->attr[RESIZE_EXCLUDE].i;
+  bool linear = c->attr[WICK_ATTR_resize_mode].i == RESIZE_IS_LINEAR,
+       exclude = c->attr[WICK_ATTR_resize_exclude].i;
   resize_taps r = {.n = linear ? 2 : 4, .axis = k};
   wick_ratio x = resize_coordinate(t, c->attr, k, in, out, o);
   wick_dim first =
@@ -182,7 +184,7 @@ static wick_value resize_beyond(const wick_compute *c, const wick_type_info *x,
     beyond = beyond.id ? wick_build2(b, WICK_OP_or, beyond, hit) : hit;
   }
   if (!beyond.id || b->status) return v;
-  double other = c->attr[RESIZE_OUTSIDE].f;
+  double other = c->attr[WICK_ATTR_resize_outside].f;
   wick_value o = wick_build_const(b, wick_built_type(b, v), other, (int64_t)other);
   return wick_build3(b, WICK_OP_where, beyond, o, v);
 }
@@ -199,7 +201,7 @@ static wick_value resize_fold(const wick_compute *c, wick_value from, uint32_t k
   const wick_type_info *x = wick_built_info(b, from);
   wick_axis axis[WICK_MAX_RANK + 1];
   wick_dim index[WICK_MAX_RANK];
-  bool linear = c->attr[RESIZE_MODE].i == RESIZE_IS_LINEAR;
+  bool linear = c->attr[WICK_ATTR_resize_mode].i == RESIZE_IS_LINEAR;
   int64_t reach = (int64_t)ceil((linear ? 1 : 2) / scale);
   uint32_t n = wick_axes_of(b, type, axis);
   for (uint32_t i = 0; i < n; i++) index[i] = axis[i].sym;
@@ -229,7 +231,7 @@ static wick_value resize_fold(const wick_compute *c, wick_value from, uint32_t k
   wick_value inside =
       wick_build2(b, WICK_OP_and, wick_stage_compare(b, WICK_OP_lt, far, end),
                   wick_stage_compare(b, WICK_OP_gt, far, wick_dim_sub(t, wick_dim_const(0), end)));
-  if (c->attr[RESIZE_EXCLUDE].i) {
+  if (c->attr[WICK_ATTR_resize_exclude].i) {
     wick_value there = wick_stage_inside(b, 1, &place, &x->dim[k]);
     if (there.id) inside = wick_build2(b, WICK_OP_and, inside, there);
   }
@@ -262,7 +264,7 @@ static wick_value resize_shrink(const wick_compute *c, wick_elem e, bool *done)
     bool known = wick_dim_is_const(s.over) && wick_dim_is_const(s.under);
     double scale = known ? (double)s.over.v / (double)s.under.v : 0;
     done[k] = wick_resize_keeps(c->attr, k, x->dim[k], out->dim[k]);
-    if (done[k] || !c->attr[RESIZE_ANTIALIAS].i || scale >= 1) continue;
+    if (done[k] || !c->attr[WICK_ATTR_resize_antialias].i || scale >= 1) continue;
     if (!known) {
       wick_build_fail(b, WICK_EUNSUPPORTED, "antialias of axis %u, whose scale is not a number", k);
       return v;
@@ -281,7 +283,8 @@ void wick_resize_compute(const wick_compute *c)
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK];
   wick_elem e = wick_stage_arith(x->elem);
-  bool done[WICK_MAX_RANK] = {false}, nearest = c->attr[RESIZE_MODE].i == RESIZE_IS_NEAREST;
+  bool done[WICK_MAX_RANK] = {false},
+       nearest = c->attr[WICK_ATTR_resize_mode].i == RESIZE_IS_NEAREST;
   wick_compute rest = *c;
   wick_value from = nearest ? c->in[0] : resize_shrink(c, e, done);
   rest.in = &from;
@@ -300,6 +303,6 @@ void wick_resize_compute(const wick_compute *c)
   wick_value v = nearest ? wick_read(b, from, index, 0, NULL, (wick_value){0})
                          : resize_interpolate(&rest, ntaps, taps, index, e);
   if (!b->status) v = wick_build_cast(b, v, wick_type_get(b->module, c->out_type[0])->elem);
-  if (c->attr[RESIZE_COORDINATES].i == RESIZE_CROP) v = resize_beyond(c, x, axis, v);
+  if (c->attr[WICK_ATTR_resize_coordinates].i == RESIZE_CROP) v = resize_beyond(c, x, axis, v);
   c->out[0] = wick_map_end(b, 1, &v);
 }

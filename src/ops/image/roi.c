@@ -9,7 +9,7 @@ static wick_status roi_operands(wick_infer *c, uint32_t columns, const wick_type
 {
   WICK_TRY(wick_infer_tensor(c, 0, "x", 4, x));
   WICK_TRY(wick_infer_alike(c, 1, "the regions", 2, rois));
-  const wick_attr *shape = &c->attr[WICK_ROI_SHAPE];
+  const wick_attr *shape = &c->attr[WICK_ATTR_roi_align_shape];
   if ((*x)->rank != 4 || (*rois)->rank != 2 ||
       !wick_infer_equal(c, (*rois)->dim[1], wick_dim_const(columns)))
     return wick_infer_fail(c, WICK_ETYPE, "x is %s and the regions are %s, wanted %u numbers each",
@@ -69,11 +69,12 @@ static roi_line roi_line_of(const roi_align *s, wick_dim r, uint32_t axis)
 {
   wick_builder *b = s->b;
   wick_value end[2], zero = roi_number(s, 0);
-  bool half = s->c->attr[WICK_ROI_HALF].i;
+  bool half = s->c->attr[WICK_ATTR_roi_align_half].i;
   for (uint32_t k = 0; k < 2; k++) { /* x, y, x, y */
     const wick_dim at[] = {r, wick_dim_const(2 * k + 1 - axis)};
     end[k] = wick_build_cast(b, wick_read(b, s->c->in[1], at, 0, NULL, (wick_value){0}), s->e);
-    end[k] = wick_build2(b, WICK_OP_mul, end[k], roi_number(s, s->c->attr[WICK_ROI_SCALE].f));
+    end[k] =
+        wick_build2(b, WICK_OP_mul, end[k], roi_number(s, s->c->attr[WICK_ATTR_roi_align_scale].f));
     if (half) end[k] = wick_build2(b, WICK_OP_sub, end[k], roi_number(s, 0.5));
   }
   wick_value length = wick_build2(b, WICK_OP_sub, end[1], end[0]);
@@ -286,9 +287,9 @@ static void roi_align_compute(const wick_compute *c)
                  .b = c->b,
                  .x = wick_built_info(c->b, c->in[0]),
                  .out = wick_type_get(c->b->module, c->out_type[0]),
-                 .ratio = c->attr[WICK_ROI_RATIO].i};
+                 .ratio = c->attr[WICK_ATTR_roi_align_ratio].i};
   s.e = wick_stage_arith(s.x->elem);
-  bool best = c->attr[WICK_ROI_MODE].i;
+  bool best = c->attr[WICK_ATTR_roi_align_mode].i;
   wick_value image = wick_roi_images(c, c->in[2]);
   if (s.ratio > ROI_NEAR) {
     roi_align_known(&s, image, best);
@@ -346,7 +347,7 @@ static void roi_range(const roi_align *s, wick_dim r, wick_dim p, uint32_t along
     const wick_dim at[] = {r, wick_dim_const(2 * k + 2 - along)};
     wick_value v =
         wick_build_cast(b, wick_read(b, s->c->in[1], at, 0, NULL, (wick_value){0}), s->e);
-    v = wick_build2(b, WICK_OP_mul, v, roi_number(s, s->c->attr[WICK_ROI_SCALE].f));
+    v = wick_build2(b, WICK_OP_mul, v, roi_number(s, s->c->attr[WICK_ATTR_roi_align_scale].f));
     wick_value whole = wick_build1(b, WICK_OP_trunc, v),
                rest = wick_build1(b, WICK_OP_abs, wick_build2(b, WICK_OP_sub, v, whole)),
                up = wick_build2(b, WICK_OP_add, whole, wick_build1(b, WICK_OP_sign, v));

@@ -9,9 +9,6 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-/* Attributes of both rows, then those of roi_align alone. */
-enum { WICK_ROI_SHAPE, WICK_ROI_SCALE, WICK_ROI_RATIO, WICK_ROI_MODE, WICK_ROI_HALF };
-
 /* Weights of elements for bins, [R, bins, elements] each: how far an element takes part, where the
  * best is wanted as the largest and the least of its weights (`most` 0: all are 1); `on`: whether
  * it does. beyond: for which bins, [R, bins], zeros from beyond the image are among the best (0:

@@ -54,7 +54,7 @@ static void roi_ref_near(const roi_ref *r, uint32_t k, int64_t p, int64_t range[
 
 static double roi_ref_bin(const roi_ref *r, int64_t py, int64_t px)
 {
-  bool best = r->c->attr[WICK_ROI_MODE].i;
+  bool best = r->c->attr[WICK_ATTR_roi_align_mode].i;
   int64_t iy[2], ix[2];
   double sum = best ? -(double)INFINITY : 0, n = r->count[0] * r->count[1];
   roi_ref_near(r, 0, py, iy);
@@ -78,13 +78,15 @@ static double roi_ref_bin(const roi_ref *r, int64_t py, int64_t px)
 static void roi_ref_line(roi_ref *r, const wick_scalar *roi, uint32_t k, int64_t bins)
 {
   const wick_attr *a = r->c->attr;
-  double offset = a[WICK_ROI_HALF].i ? 0.5 : 0, scale = roi_ref_step(r, a[WICK_ROI_SCALE].f);
+  double offset = a[WICK_ATTR_roi_align_half].i ? 0.5 : 0,
+         scale = roi_ref_step(r, a[WICK_ATTR_roi_align_scale].f);
   double end = roi_ref_step(r, roi_ref_step(r, roi[3 - k].f * scale) - offset);
   r->first[k] = roi_ref_step(r, roi_ref_step(r, roi[1 - k].f * scale) - offset);
   double length = roi_ref_step(r, end - r->first[k]);
-  if (!a[WICK_ROI_HALF].i) length = fmax(length, 1);
+  if (!a[WICK_ATTR_roi_align_half].i) length = fmax(length, 1);
   r->bin[k] = roi_ref_step(r, length / (double)bins);
-  r->count[k] = a[WICK_ROI_RATIO].i ? (double)a[WICK_ROI_RATIO].i : fmax(ceil(r->bin[k]), 0);
+  r->count[k] = a[WICK_ATTR_roi_align_ratio].i ? (double)a[WICK_ATTR_roi_align_ratio].i
+                                               : fmax(ceil(r->bin[k]), 0);
 }
 
 wick_status wick_roi_align_ref(wick_ref *c)
@@ -112,7 +114,7 @@ wick_status wick_roi_align_ref(wick_ref *c)
 static void roi_ref_range(const roi_ref *r, const wick_scalar *roi, uint32_t k, int64_t bins,
                           int64_t p, double range[2])
 {
-  double scale = roi_ref_step(r, r->c->attr[WICK_ROI_SCALE].f),
+  double scale = roi_ref_step(r, r->c->attr[WICK_ATTR_roi_align_scale].f),
          first = round(roi_ref_step(r, roi[2 - k].f * scale)),
          end = round(roi_ref_step(r, roi[4 - k].f * scale)),
          length = fmax(roi_ref_step(r, roi_ref_step(r, end - first) + 1), 1),

@@ -130,7 +130,7 @@ uint32_t wick_layout_weights(const wick_layouts *s, wick_value v)
 {
   uint32_t d = v.id ? s->definer[v.id] : UINT32_MAX;
   if (d == UINT32_MAX || s->c.f->node[d].op != WICK_OP_const) return 0;
-  uint32_t id = s->c.f->node[d].attr[0].imm.constant;
+  uint32_t id = s->c.f->node[d].attr[WICK_ATTR_const_value].imm.constant;
   const wick_constant *k = wick_constant_get(s->c.f->module, id);
   return k->data || k->deferred ? id : 0;
 }

@@ -41,8 +41,8 @@ static bool layout_bytes_number(const wick_layouts *s, wick_value v, int64_t *ou
   const wick_constant *k = wick_layout_constant(s, v);
   const wick_type_info *t = wick_layout_info(s, v);
   if (!n || !wick_dim_is(wick_type_numel(s->c.f->module, wick_type_of(s->c.f, v)), 1)) return false;
-  if (!k && n->attr[0].imm.constant) return false;
-  *out = k ? wick_load_int(t->elem, k->data, 0) : n->attr[0].imm.i;
+  if (!k && wick_const_imm(n)->constant) return false;
+  *out = k ? wick_load_int(t->elem, k->data, 0) : wick_const_imm(n)->i;
   return true;
 }
 
@@ -193,10 +193,13 @@ static wick_value layout_bytes_shares(wick_layouts *s, const layout_bytes *v)
 static bool layout_bytes_orders(const wick_layouts *s, layout_bytes *v)
 {
   const wick_order *own = wick_layout_order(s, v->x), *next = wick_layout_wanted(s, v->n);
-  int64_t c = wick_layout_info(s, v->x)->dim[1].v, o = v->wd[0], group = v->n->attr[3].i;
+  int64_t c = wick_layout_info(s, v->x)->dim[1].v, o = v->wd[0],
+          group = v->n->attr[WICK_ATTR_conv_group].i;
   v->depthwise = group > 1 && group == c && o == c && v->wd[1] == 1;
   if (group > 1 && !v->depthwise) return false;
-  bool apart = v->n->attr[2].n && (v->n->attr[2].ints[0] != 1 || v->n->attr[2].ints[1] != 1);
+  bool apart =
+      v->n->attr[WICK_ATTR_conv_dilation].n && (v->n->attr[WICK_ATTR_conv_dilation].ints[0] != 1 ||
+                                                v->n->attr[WICK_ATTR_conv_dilation].ints[1] != 1);
   if (!v->depthwise || !apart) layout_bytes_dot(s, v);
   bool few = !own && !v->depthwise && v->k > 1 && 2 * c < s->block;
   v->in = own ? *own : wick_order_make(c, 1, few ? v->k : s->block, false);
@@ -211,8 +214,13 @@ static bool layout_bytes_orders(const wick_layouts *s, layout_bytes *v)
 static wick_value layout_bytes_depthwise(wick_layouts *s, const layout_bytes *v, wick_value x)
 {
   const wick_node *n = v->n;
-  wick_attr a[WICK_MAX_ATTR] = {n->attr[0], n->attr[1], {.i = v->wd[3]}, {.i = v->zero}};
-  wick_value in[2] = {x, layout_bytes_by_columns(s, v, n->attr[0].n ? n->attr[0].ints[1] : 1)};
+  wick_attr a[] = {[WICK_ATTR_depthwise_packed_stride] = n->attr[WICK_ATTR_conv_stride],
+                   [WICK_ATTR_depthwise_packed_pad] = n->attr[WICK_ATTR_conv_pad],
+                   [WICK_ATTR_depthwise_packed_taps] = {.i = v->wd[3]},
+                   [WICK_ATTR_depthwise_packed_fill] = {.i = v->zero}};
+  wick_value in[2] = {
+      x, layout_bytes_by_columns(
+             s, v, n->attr[WICK_ATTR_conv_stride].n ? n->attr[WICK_ATTR_conv_stride].ints[1] : 1)};
   return wick_build(&s->c.b, WICK_OP_depthwise_packed, 2, in, a, 0, NULL);
 }
 

@@ -270,7 +270,7 @@ static wick_status layout_conv_filter(const layout_filter *c, int64_t *out)
   wick_winograd_layer l = {.images = c->y[0],
                            .in = c->in,
                            .out = c->out,
-                           .group = c->attr[3].i,
+                           .group = c->attr[WICK_ATTR_conv_group].i,
                            .lanes = c->lanes,
                            .y = c->y[2],
                            .x = c->y[3],
@@ -310,7 +310,7 @@ wick_factors wick_conv_factors(const wick_narrowing *c)
   const wick_type_info *info = wick_info_of(c->f, c->n->in[1]);
   wick_factors image = {1, 0, 0}, both = {3, 1, info->rank};
   if (info->rank != 4 || !wick_type_const_dims(info, w) || block < 2) return both;
-  int64_t group = c->n->attr[3].i, in = group * wick_ceildiv_i64(w[1], block),
+  int64_t group = c->n->attr[WICK_ATTR_conv_group].i, in = group * wick_ceildiv_i64(w[1], block),
           out = group * wick_ceildiv_i64(w[0] / group, block);
   bool dots = wick_target_dot(c->target, c->elem, c->elem, CONV_PAIR),
        depthwise = w[1] == 1 && group == w[0];
@@ -359,7 +359,7 @@ typedef struct layout_conv_cost {
 static layout_conv_cost layout_conv_costs(const wick_layouts *s, const layout_conv *v,
                                           const wick_runs *blocks)
 {
-  const wick_attr *stride = &v->n->attr[0];
+  const wick_attr *stride = &v->n->attr[WICK_ATTR_conv_stride];
   int64_t area = v->wd[2] * v->wd[3], b = s->block, all = v->wd[0] * v->wd[1] * area,
           width = wick_dim_typical(s->c.f->module->dims, wick_layout_info(s, v->n->first)->dim[3]);
   bool apart = stride->n && stride->ints[1] > 1;
@@ -403,7 +403,7 @@ static bool layout_conv_dots(const wick_layouts *s, layout_conv *v)
  * where it is infinite. */
 static bool layout_conv_rows(const layout_conv *v)
 {
-  const wick_attr *dilation = &v->n->attr[2];
+  const wick_attr *dilation = &v->n->attr[WICK_ATTR_conv_dilation];
   return (!dilation->n || dilation->ints[1] == 1) && v->wd[3] % v->k == 0;
 }
 
@@ -438,7 +438,7 @@ static bool layout_conv_of(const wick_layouts *s, const wick_node *n, layout_con
                      .w = wick_layout_weights(s, n->in[1]),
                      .elem = WICK_F32,
                      .k = 1,
-                     .group = n->attr[3].i};
+                     .group = n->attr[WICK_ATTR_conv_group].i};
   bool biased = n->nin > 2 && n->in[2].id;
   if (!v->w || !wick_layout_is_image(s, n->in[0]) || !wick_layout_is_image(s, n->in[1]))
     return false;
@@ -494,7 +494,10 @@ bool wick_layout_conv(wick_layouts *s, const wick_node *n)
   if (!layout_conv_of(s, n, &v)) return wick_layout_conv_bytes(s, n);
   int64_t tile = layout_conv_tile(s, &v);
   if (tile) {
-    a[0].i = tile, a[1].i = v.wd[2], a[2] = n->attr[1], a[3].i = v.group;
+    a[WICK_ATTR_conv_winograd_tile].i = tile;
+    a[WICK_ATTR_conv_winograd_taps].i = v.wd[2];
+    a[WICK_ATTR_conv_winograd_pad] = n->attr[WICK_ATTR_conv_pad];
+    a[WICK_ATTR_conv_winograd_group].i = v.group;
     wick_value in[2] = {wick_layout_pack(s, v.x, &v.in), layout_conv_by_transform(s, &v, tile)};
     layout_conv_set(s, &v, wick_build(&s->c.b, WICK_OP_conv_winograd, 2, in, a, 0, NULL));
     return true;

@@ -47,10 +47,11 @@ static bool layout_join_channels(const wick_layouts *s, const wick_node *n, int6
 
 bool wick_layout_join(wick_layouts *s, const wick_node *n)
 {
-  bool any = false, channels = n->attr[0].i == 1;
+  bool any = false, channels = n->attr[WICK_ATTR_concat_axis].i == 1;
   int64_t part = 0;
   wick_order o = {0};
-  if (!wick_layout_is_image(s, n->first) || !n->attr[0].i || (channels && n->op != WICK_OP_concat))
+  if (!wick_layout_is_image(s, n->first) || !n->attr[WICK_ATTR_concat_axis].i ||
+      (channels && n->op != WICK_OP_concat))
     return false;
   for (uint32_t k = 0; k < n->nin; k++) {
     if (s->packed[n->in[k].id].columns) return false;
@@ -113,11 +114,12 @@ bool wick_layout_reduce(wick_layouts *s, const wick_node *n)
 {
   static const int64_t places[2] = {2, 3};
   const wick_order *o = wick_layout_order(s, n->in[0]);
-  wick_attr a[2] = {{.n = 2, .ints = places}, n->attr[1]};
+  wick_attr a[] = {[WICK_ATTR_reduce_sum_axes] = {.n = 2, .ints = places},
+                   [WICK_ATTR_reduce_sum_keepdims] = n->attr[WICK_ATTR_reduce_sum_keepdims]};
   if (!o || !wick_layout_is_image(s, n->in[0]) || !wick_layout_is_image(s, n->first)) return false;
-  if (n->attr[0].n != 2) return false;
+  if (n->attr[WICK_ATTR_reduce_sum_axes].n != 2) return false;
   for (uint32_t k = 0; k < 2; k++) {
-    int64_t axis = n->attr[0].ints[k];
+    int64_t axis = n->attr[WICK_ATTR_reduce_sum_axes].ints[k];
     if ((axis < 0 ? axis + 4 : axis) < 2) return false;
   }
   bool sums = n->op == WICK_OP_reduce_mean || n->op == WICK_OP_reduce_sum;
@@ -133,8 +135,8 @@ bool wick_layout_reduce(wick_layouts *s, const wick_node *n)
 bool wick_layout_shuffle(wick_layouts *s, const wick_node *n)
 {
   const wick_order *own = wick_layout_order(s, n->in[0]);
-  int64_t groups = n->attr[1].i;
-  if (!own || n->attr[0].i != 1 || own->shuffled) return false;
+  int64_t groups = n->attr[WICK_ATTR_channel_shuffle_groups].i;
+  if (!own || n->attr[WICK_ATTR_channel_shuffle_axis].i != 1 || own->shuffled) return false;
   wick_order o = wick_order_make(own->channels, groups, s->block, false);
   if (!wick_order_eq(&o, own)) return false;
   o.parts = groups, o.shuffled = true;

@@ -60,7 +60,7 @@ static bool layout_scalar_hole(const wick_layouts *s, const wick_node *n, wick_v
   if (image && own && wick_order_eq(own, o)) *out = s->packed[v.id].hole;
   if (layout_scalar_full(s, n, v) || !layout_scalar_one(s, v)) return true;
   if (d == UINT32_MAX || s->c.f->node[d].op != WICK_OP_const) return false;
-  const wick_imm *imm = &s->c.f->node[d].attr[0].imm;
+  const wick_imm *imm = &s->c.f->node[d].attr[WICK_ATTR_const_value].imm;
   if (imm->constant && !data) return false;
   wick_elem e = wick_layout_info(s, v)->elem;
   if (data)

@@ -4,8 +4,8 @@
 
 static wick_status loop_nest_infer(wick_infer *c)
 {
-  const wick_axis *axis = c->attr[1].axes;
-  for (uint32_t i = 0; i < c->attr[1].n; i++)
+  const wick_axis *axis = c->attr[WICK_ATTR_loop_nest_axes].axes;
+  for (uint32_t i = 0; i < c->attr[WICK_ATTR_loop_nest_axes].n; i++)
     if (axis[i].reduce) return wick_infer_fail(c, WICK_ETYPE, "a walk has no axis that is reduced");
   if (c->nregionparam[0] != c->nwant)
     return wick_infer_fail(c, WICK_ETYPE, "the region takes %u values, the walk has %u results",

@@ -66,7 +66,7 @@ static wick_status view_infer(wick_infer *c)
   const wick_type_info *i = c->in[1] ? wick_type_get(c->module, c->in[1]->type) : NULL;
   bool one = i && i->elem == WICK_I64 &&
              (i->kind == WICK_BUFFER ? i->rank == 0 : i->kind == WICK_SCALAR && i->lanes == 1);
-  return one && c->attr[1].i >= 0 && c->attr[2].i >= 1
+  return one && c->attr[WICK_ATTR_view_step].i >= 0 && c->attr[WICK_ATTR_view_count].i >= 1
              ? NULL
              : wick_infer_fail(c, WICK_ETYPE, "the index is not one i64, or chooses among nothing");
 }
@@ -141,10 +141,10 @@ static wick_status wait_infer(wick_infer *c)
 static wick_status launch_infer(wick_infer *c)
 {
   WICK_TRY(kernel_infer(c));
-  if (c->attr[1].i >= 0) return NULL;
+  if (c->attr[WICK_ATTR_launch_tasks].i >= 0) return NULL;
   const wick_type_info *t = c->nin ? wick_type_get(c->module, c->in[c->nin - 1]->type) : NULL;
   bool counted = t && t->kind == WICK_SCALAR && t->elem == WICK_I64 && t->lanes == 1;
-  return counted && c->attr[1].i == -1
+  return counted && c->attr[WICK_ATTR_launch_tasks].i == -1
              ? NULL
              : wick_infer_fail(c, WICK_ETYPE, "the number of tasks is no i64");
 }
@@ -302,8 +302,10 @@ const wick_op wick_op_iota = {
 static wick_status extract_infer(wick_infer *c)
 {
   const wick_type_info *x = wick_type_get(c->module, c->in[0]->type);
-  if (x->kind != WICK_SCALAR || c->attr[0].i < 0 || c->attr[0].i >= x->lanes)
-    return wick_infer_fail(c, WICK_ETYPE, "lane %lld of %u", (long long)c->attr[0].i, x->lanes);
+  if (x->kind != WICK_SCALAR || c->attr[WICK_ATTR_extract_lane].i < 0 ||
+      c->attr[WICK_ATTR_extract_lane].i >= x->lanes)
+    return wick_infer_fail(c, WICK_ETYPE, "lane %lld of %u",
+                           (long long)c->attr[WICK_ATTR_extract_lane].i, x->lanes);
   c->out[0].type = wick_type_scalar(c->module, x->elem, 1);
   return NULL;
 }
@@ -323,13 +325,14 @@ static wick_status shuffle_infer(wick_infer *c)
   const wick_type_info *x = wick_type_get(c->module, c->in[0]->type);
   if (x->kind != WICK_SCALAR || !wick_type_eq(c->in[0]->type, c->in[1]->type))
     return wick_infer_fail(c, WICK_ETYPE, "the operands are not vectors of one type");
-  if (c->attr[0].n < 1 || c->attr[0].n > 1024)
+  if (c->attr[WICK_ATTR_shuffle_lanes].n < 1 || c->attr[WICK_ATTR_shuffle_lanes].n > 1024)
     return wick_infer_fail(c, WICK_ETYPE, "lanes: 1 to 1024 are wanted");
-  for (uint32_t i = 0; i < c->attr[0].n; i++)
-    if (c->attr[0].ints[i] < 0 || c->attr[0].ints[i] >= 2 * x->lanes)
+  for (uint32_t i = 0; i < c->attr[WICK_ATTR_shuffle_lanes].n; i++)
+    if (c->attr[WICK_ATTR_shuffle_lanes].ints[i] < 0 ||
+        c->attr[WICK_ATTR_shuffle_lanes].ints[i] >= 2 * x->lanes)
       return wick_infer_fail(c, WICK_ETYPE, "lane %lld of two vectors of %u",
-                             (long long)c->attr[0].ints[i], x->lanes);
-  c->out[0].type = wick_type_scalar(c->module, x->elem, c->attr[0].n);
+                             (long long)c->attr[WICK_ATTR_shuffle_lanes].ints[i], x->lanes);
+  c->out[0].type = wick_type_scalar(c->module, x->elem, c->attr[WICK_ATTR_shuffle_lanes].n);
   return NULL;
 }
 

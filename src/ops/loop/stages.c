@@ -61,9 +61,10 @@ static wick_status stages_yield(const wick_infer *c, uint32_t r, uint32_t kept)
 
 static wick_status map_infer(wick_infer *c)
 {
-  WICK_TRY(stages_results(c, c->attr[1].axes, c->attr[1].n, false));
+  WICK_TRY(
+      stages_results(c, c->attr[WICK_ATTR_map_axes].axes, c->attr[WICK_ATTR_map_axes].n, false));
   if (c->nregionparam[0]) return wick_infer_fail(c, WICK_ETYPE, "a map's region has no parameters");
-  return stages_yield(c, 0, c->attr[1].n);
+  return stages_yield(c, 0, c->attr[WICK_ATTR_map_axes].n);
 }
 
 const wick_op wick_op_map = {
@@ -86,7 +87,8 @@ const wick_op wick_op_map = {
 /* Regions: init() -> S, step(S) -> S, merge(S, S) -> S, finish(S) -> results. */
 static wick_status fold_infer(wick_infer *c)
 {
-  WICK_TRY(stages_results(c, c->attr[1].axes, c->attr[1].n, true));
+  WICK_TRY(
+      stages_results(c, c->attr[WICK_ATTR_fold_axes].axes, c->attr[WICK_ATTR_fold_axes].n, true));
   uint32_t n = c->nyield[0], want_param[4] = {0, n, 2 * n, n};
   for (uint32_t r = 0; r < 4; r++) {
     if (c->nregionparam[r] != want_param[r])
@@ -104,7 +106,8 @@ static wick_status fold_infer(wick_infer *c)
         return wick_infer_fail(c, WICK_ETYPE, "region %u yields a state of another type", r);
   }
   uint32_t kept = 0;
-  for (uint32_t i = 0; i < c->attr[1].n; i++) kept += !c->attr[1].axes[i].reduce;
+  for (uint32_t i = 0; i < c->attr[WICK_ATTR_fold_axes].n; i++)
+    kept += !c->attr[WICK_ATTR_fold_axes].axes[i].reduce;
   return stages_yield(c, 3, kept);
 }
 
@@ -125,11 +128,12 @@ const wick_op wick_op_fold = {
 wick_status wick_infer_place(wick_infer *c, uint32_t behind, wick_type *out_element)
 {
   const wick_type_info *t = wick_type_get(c->module, c->in[0]->type);
-  if (c->attr[0].n != t->rank)
-    return wick_infer_fail(c, WICK_ETYPE, "%u indices into a tensor of rank %u", c->attr[0].n,
-                           t->rank);
+  if (c->attr[WICK_ATTR_read_index].n != t->rank)
+    return wick_infer_fail(c, WICK_ETYPE, "%u indices into a tensor of rank %u",
+                           c->attr[WICK_ATTR_read_index].n, t->rank);
   uint32_t nany = 0;
-  for (uint32_t i = 0; i < t->rank; i++) nany += wick_dim_eq(c->attr[0].dims[i], WICK_DIM_ANY);
+  for (uint32_t i = 0; i < t->rank; i++)
+    nany += wick_dim_eq(c->attr[WICK_ATTR_read_index].dims[i], WICK_DIM_ANY);
   if (c->nin != 1 + nany + behind)
     return wick_infer_fail(c, WICK_ETYPE, "%u operands, wanted %u", c->nin, 1 + nany + behind);
   for (uint32_t i = 1; i <= nany; i++)
@@ -142,7 +146,7 @@ wick_status wick_infer_place(wick_infer *c, uint32_t behind, wick_type *out_elem
 static wick_status read_infer(wick_infer *c)
 {
   wick_type element;
-  bool guard = c->attr[1].i;
+  bool guard = c->attr[WICK_ATTR_read_guard].i;
   if (wick_type_get(c->module, c->in[0]->type)->kind != WICK_TENSOR)
     return wick_infer_fail(c, WICK_ETYPE, "what is read is not a tensor");
   WICK_TRY(wick_infer_place(c, guard, &element));
@@ -166,7 +170,8 @@ const wick_op wick_op_read = {
 
 static wick_status index_infer(wick_infer *c)
 {
-  if (c->attr[0].n != 1) return wick_infer_fail(c, WICK_ETYPE, "one expression is wanted");
+  if (c->attr[WICK_ATTR_index_expr].n != 1)
+    return wick_infer_fail(c, WICK_ETYPE, "one expression is wanted");
   c->out[0].type = wick_type_scalar(c->module, WICK_I64, 1);
   return NULL;
 }

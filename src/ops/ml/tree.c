@@ -9,7 +9,7 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-enum { TREE_DEPTH, TREE_ROWS_LAST, TREE_MOST_DEPTH = 64 };
+enum { TREE_MOST_DEPTH = 64 };
 enum { TREE_X, TREE_COLUMN, TREE_THRESHOLD, TREE_CHILD, TREE_AT };
 
 static wick_status tree_tables(const wick_infer *c, wick_dim *out_nodes)
@@ -39,7 +39,7 @@ static wick_status tree_walk_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, TREE_X, "x", 2, &x));
   WICK_TRY(tree_tables(c, &nodes));
   WICK_TRY(wick_infer_tensor(c, TREE_AT, "the first nodes", 2, &at));
-  uint32_t row = c->attr[TREE_ROWS_LAST].i ? 1 : 0;
+  uint32_t row = c->attr[WICK_ATTR_tree_walk_rows_last].i ? 1 : 0;
   if (at->elem != WICK_I32 || at->rank != 2 || x->rank != 2 ||
       (!wick_dim_is(at->dim[row], 1) && !wick_infer_equal(c, at->dim[row], x->dim[0])))
     return wick_infer_fail(c, WICK_ETYPE, "%s as first nodes of x %s",
@@ -58,14 +58,14 @@ static wick_status tree_walk_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[TREE_X], *child = &c->in[TREE_CHILD], *at = &c->in[TREE_AT],
                     *out = &c->out[0];
-  uint32_t row = c->attr[TREE_ROWS_LAST].i ? 1 : 0;
+  uint32_t row = c->attr[WICK_ATTR_tree_walk_rows_last].i ? 1 : 0;
   int64_t nodes = child->dim[0];
   for (int64_t i = 0; i < out->dim[0]; i++)
     for (int64_t j = 0; j < out->dim[1]; j++) {
       int64_t line = row ? j : i, from = i * at->dim[1] + j;
       if (at->dim[row] == 1) from = row ? i : j;
       int64_t node = tree_clamp(wick_load_int(WICK_I32, at->data, (uint64_t)from), nodes);
-      for (int64_t d = 0; d < c->attr[TREE_DEPTH].i; d++) {
+      for (int64_t d = 0; d < c->attr[WICK_ATTR_tree_walk_depth].i; d++) {
         uint64_t k = (uint64_t)node;
         int64_t column = tree_clamp(wick_load_int(WICK_I32, c->in[TREE_COLUMN].data, k), x->dim[1]);
         double v = wick_load_elem(x->elem, x->data, (uint64_t)(line * x->dim[1] + column)).f,
@@ -119,14 +119,15 @@ static void tree_walk_compute(const wick_compute *c)
   const wick_type_info *at = wick_built_info(b, c->in[TREE_AT]);
   wick_axis axis[2];
   wick_dim from[2];
-  uint32_t row = c->attr[TREE_ROWS_LAST].i ? 1 : 0;
+  uint32_t row = c->attr[WICK_ATTR_tree_walk_rows_last].i ? 1 : 0;
   wick_stage_map(c, 0, "tree_walk", axis);
   for (uint32_t k = 0; k < 2; k++)
     from[k] = wick_dim_is(at->dim[k], 1) ? wick_dim_const(0) : axis[k].sym;
   wick_value node = wick_read(b, c->in[TREE_AT], from, 0, NULL, (wick_value){0});
   if (b->status) return;
   node = tree_index(b, node, wick_built_info(b, c->in[TREE_CHILD])->dim[0]);
-  for (int64_t d = 0; d < c->attr[TREE_DEPTH].i; d++) node = tree_step(c, axis[row].sym, node);
+  for (int64_t d = 0; d < c->attr[WICK_ATTR_tree_walk_depth].i; d++)
+    node = tree_step(c, axis[row].sym, node);
   node = wick_build_cast(b, node, WICK_I32);
   c->out[0] = wick_map_end(b, 1, &node);
 }

@@ -15,8 +15,6 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-enum { ATTENTION_SCALE, ATTENTION_FILL, ATTENTION_BLOCK }; /* attributes */
-
 static wick_status attention_infer(wick_infer *c)
 {
   const wick_type_info *q, *k, *v, *mask;
@@ -91,10 +89,10 @@ static double attention_weights(wick_ref *c, uint32_t nbatch, const int64_t *ind
     double s = 0;
     for (int64_t e = 0; e < d; e++)
       s += attention_element(q, qat, row, i, one, e) * attention_element(k, kat, next, j, two, e);
-    s *= c->attr[ATTENTION_SCALE].f;
+    s *= c->attr[WICK_ATTR_attention_scale].f;
     uint64_t at = mat + (uint64_t)(mrow * i + mcolumn * j);
     if (masked && mask->elem == WICK_BOOL)
-      s = wick_load_elem(mask->elem, mask->data, at).i ? s : c->attr[ATTENTION_FILL].f;
+      s = wick_load_elem(mask->elem, mask->data, at).i ? s : c->attr[WICK_ATTR_attention_fill].f;
     else if (masked)
       s += wick_load_elem(mask->elem, mask->data, at).f;
     w[j] = wick_ref_range(q->elem, s);
@@ -149,7 +147,7 @@ static attention attention_of(const wick_compute *c)
   a.m = out->dim[a.nbatch], a.d = q->dim[q->rank - 1]; /* checks may have made them numbers */
   a.n = v->dim[v->rank - 2], a.e = out->dim[a.nbatch + 1];
   wick_dims *t = b->module->dims;
-  int64_t block = c->attr[ATTENTION_BLOCK].i, lo, hi;
+  int64_t block = c->attr[WICK_ATTR_attention_block].i, lo, hi;
   wick_dim_range(t, a.n, &lo, &hi);
   a.many = block > 0 && hi > block;
   a.block = a.many ? wick_dim_const(block) : a.n;
@@ -245,7 +243,7 @@ static wick_value attention_rows(const attention *a, uint32_t k)
 static wick_value attention_queries(const attention *a)
 {
   attention_axes x = attention_axes_of(a, "dm", false);
-  double scale = a->c->attr[ATTENTION_SCALE].f;
+  double scale = a->c->attr[WICK_ATTR_attention_scale].f;
   wick_map_begin(a->b, "queries", x.n, x.axis, 1, &x.type);
   wick_value v = attention_operand(a, &x, 0, x.m, x.d);
   if (scale != 1 && !a->b->status)
@@ -294,7 +292,8 @@ static wick_value attention_scores(const attention *a, wick_value products)
   else if (a->c->nin > 3 && a->c->in[3].id)
     v = attention_operand(a, &x, 3, x.m, x.key);
   if (v.id && !b->status && wick_built_info(b, v)->elem == WICK_BOOL)
-    s = wick_build3(b, WICK_OP_where, v, s, wick_build_like(b, s, a->c->attr[ATTENTION_FILL].f));
+    s = wick_build3(b, WICK_OP_where, v, s,
+                    wick_build_like(b, s, a->c->attr[WICK_ATTR_attention_fill].f));
   else if (v.id)
     s = wick_build2(b, WICK_OP_add, s, v);
   if (a->ragged && !b->status)

@@ -7,8 +7,6 @@
 #include "ops/ref.h"
 #include "ops/stage.h"
 
-enum { CONV_GROUP = WICK_WINDOW_NATTR };
-
 static wick_status conv_infer(wick_infer *c)
 {
   const wick_type_info *x, *w, *bias = NULL;
@@ -18,7 +16,7 @@ static wick_status conv_infer(wick_infer *c)
   WICK_TRY(wick_infer_alike(c, 1, "w", 0, &w));
   if (w->rank != x->rank)
     return wick_infer_fail(c, WICK_ETYPE, "w has rank %u, wanted %u as x has", w->rank, x->rank);
-  int64_t group = c->attr[CONV_GROUP].i, kernel[WICK_WINDOW_MAX];
+  int64_t group = c->attr[WICK_ATTR_conv_group].i, kernel[WICK_WINDOW_MAX];
   wick_dim channels = wick_dim_mul(t, w->dim[1], wick_dim_const(group));
   if (!wick_infer_equal(c, channels, x->dim[1]))
     return wick_infer_fail(c, WICK_ETYPE, "x has %s channels, w is for %lld groups of %s",
@@ -96,7 +94,7 @@ static wick_status conv_ref(wick_ref *c)
                 .channels = w->dim[1]};
   const wick_scalar *all = wick_ref_load(c->mem, x);
   int64_t kernel = wick_ref_product(w, 1, w->rank), size = wick_ref_product(x, 2, x->rank);
-  int64_t per_group = out->dim[1] / c->attr[CONV_GROUP].i;
+  int64_t per_group = out->dim[1] / c->attr[WICK_ATTR_conv_group].i;
   wick_scalar *weight = wick_new(c->mem, wick_scalar, (size_t)kernel);
   r.weight = weight;
   r.acc = wick_new(c->mem, wick_scalar, (size_t)r.w.out[2]);
@@ -132,7 +130,7 @@ static void conv_compute(const wick_compute *c)
   wick_dims *t = b->module->dims;
   const wick_type_info *x = wick_built_info(b, c->in[0]), *w = wick_built_info(b, c->in[1]),
                        *out = wick_type_get(b->module, c->out_type[0]);
-  int64_t kernel[WICK_WINDOW_MAX], group = c->attr[CONV_GROUP].i;
+  int64_t kernel[WICK_WINDOW_MAX], group = c->attr[WICK_ATTR_conv_group].i;
   for (uint32_t k = 2; k < w->rank; k++) kernel[k - 2] = w->dim[k].v;
   wick_window window = wick_window_of(c->attr, x->rank - 2u, kernel);
   uint32_t nsp = window.n, n = 2 + nsp;

@@ -87,7 +87,8 @@ static wick_status conv_packed_operands(const wick_infer *c, const conv_packed_s
                            w->rank);
   if (!wick_packed_elems(s->x->elem, s->w->elem))
     return wick_infer_fail(c, WICK_ETYPE, "operands of different elements");
-  if ((c->attr[0].n | c->attr[2].n) & ~2u || c->attr[1].n & ~4u)
+  if ((c->attr[WICK_ATTR_conv_packed_stride].n | c->attr[WICK_ATTR_conv_packed_dilation].n) & ~2u ||
+      c->attr[WICK_ATTR_conv_packed_pad].n & ~4u)
     return wick_infer_fail(c, WICK_ETYPE, "stride and dilation have 2 entries, pad has 4");
   bool fits;
   if (s->plain)
@@ -132,8 +133,8 @@ static wick_scalar conv_packed_place(const wick_ref *c, const conv_packed_shape 
           i = at[3] * s->stride[1] - s->pad[1] + tap[1] * s->dilation[1];
   const int64_t *xd = x->dim, *wd = w->dim;
   int64_t kr = wd[s->window], ks = wd[s->window + 1], co = s->across ? 1 : wd[conv_packed_lanes(s)],
-          k = s->k, fill = c->attr[7].i, ci = s->plain ? 1 : xd[4], taps = s->plain ? k : 1,
-          places = k / taps; /* in a dot product */
+          k = s->k, fill = c->attr[WICK_ATTR_conv_packed_fill].i, ci = s->plain ? 1 : xd[4],
+          taps = s->plain ? k : 1, places = k / taps; /* in a dot product */
   bool inside = y >= 0 && y < xd[2] && i >= 0 && i < xd[3];
   if (!inside && !fill) return sum;
   int64_t nrun = s->plain || s->depthwise ? 1 : s->runs.n, length = s->plain       ? wd[3]
@@ -244,7 +245,7 @@ static void conv_packed_compute(const wick_compute *c)
   if (n > i + 1) wi[i - nout + 3] = axis[i + 1].sym;
   wick_type one = wick_type_scalar(b->module, s.x->elem, 1);
   wick_fold_begin(b, "conv", n, axis, c->out_type[0], WICK_OP_add);
-  wick_value outside = wick_build_const(b, one, 0, c->attr[7].i);
+  wick_value outside = wick_build_const(b, one, 0, c->attr[WICK_ATTR_conv_packed_fill].i);
   wick_value a = wick_read(b, c->in[0], xi, 0, NULL, outside),
              w = wick_read(b, c->in[1], wi, 0, NULL, (wick_value){0});
   wick_elem sum = wick_packed_sum(s.x->elem);

@@ -5,8 +5,6 @@
 #include "ops/ref.h"
 #include "ops/stage.h"
 
-enum { TRANSPOSE_GROUP = WICK_WINDOW_NATTR, TRANSPOSE_OUTPUT_PAD };
-
 static wick_status conv_transpose_operands(wick_infer *c, const wick_type_info *x,
                                            const wick_type_info *w, wick_dim channels)
 {
@@ -15,7 +13,7 @@ static wick_status conv_transpose_operands(wick_infer *c, const wick_type_info *
   if (!wick_infer_equal(c, w->dim[0], x->dim[1]))
     return wick_infer_fail(c, WICK_ETYPE, "x has %s channels, w is for %s",
                            wick_infer_dim_text(c, x->dim[1]), wick_infer_dim_text(c, w->dim[0]));
-  wick_dim group = wick_dim_const(c->attr[TRANSPOSE_GROUP].i);
+  wick_dim group = wick_dim_const(c->attr[WICK_ATTR_conv_transpose_group].i);
   if (!wick_infer_divides(c, x->dim[1], group))
     return wick_infer_fail(c, WICK_ETYPE, "%s channels in %lld groups",
                            wick_infer_dim_text(c, x->dim[1]), (long long)group.v);
@@ -41,9 +39,10 @@ static wick_status conv_transpose_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
   WICK_TRY(wick_window_check(c, x->rank, c->attr));
   WICK_TRY(wick_infer_alike(c, 1, "w", 2, &w));
-  wick_dim channels = wick_dim_mul(t, w->dim[1], wick_dim_const(c->attr[TRANSPOSE_GROUP].i));
+  wick_dim channels =
+      wick_dim_mul(t, w->dim[1], wick_dim_const(c->attr[WICK_ATTR_conv_transpose_group].i));
   WICK_TRY(conv_transpose_operands(c, x, w, channels));
-  const wick_attr *extra = &c->attr[TRANSPOSE_OUTPUT_PAD];
+  const wick_attr *extra = &c->attr[WICK_ATTR_conv_transpose_output_pad];
   if (extra->n && extra->n + 2 != x->rank)
     return wick_infer_fail(c, WICK_ETYPE, "output_pad has %u numbers, wanted %u", extra->n,
                            x->rank - 2);
@@ -117,8 +116,9 @@ static wick_status conv_transpose_ref(wick_ref *c)
   const wick_tensor *x = &c->in[0], *w = &c->in[1], *out = &c->out[0];
   const wick_tensor *bias = c->nin > 2 && c->in[2].data ? &c->in[2] : NULL;
   wick_window window = wick_window_of(c->attr, x->rank - 2, w->dim + 2);
-  int64_t group = c->attr[TRANSPOSE_GROUP].i, kernel = wick_ref_product(w, 2, w->rank),
-          size = wick_ref_product(x, 2, x->rank), per_group = w->dim[1];
+  int64_t group = c->attr[WICK_ATTR_conv_transpose_group].i,
+          kernel = wick_ref_product(w, 2, w->rank), size = wick_ref_product(x, 2, x->rank),
+          per_group = w->dim[1];
   conv_transpose_sum r = {.w = wick_window3_of(&window, x, out),
                           .is_float = wick_elem_is_float(x->elem),
                           .channels = x->dim[1] / group,
@@ -153,7 +153,7 @@ static void conv_transpose_compute(const wick_compute *c)
   int64_t kernel[WICK_WINDOW_MAX];
   for (uint32_t k = 2; k < w->rank; k++) kernel[k - 2] = w->dim[k].v;
   wick_window window = wick_window_of(c->attr, x->rank - 2u, kernel);
-  wick_dim groups = wick_dim_const(c->attr[TRANSPOSE_GROUP].i),
+  wick_dim groups = wick_dim_const(c->attr[WICK_ATTR_conv_transpose_group].i),
            per_group = wick_dim_floordiv(t, x->dim[1], groups);
   uint32_t nsp = window.n, n = 2 + nsp;
   wick_axis axis[3 + 2 * WICK_WINDOW_MAX];

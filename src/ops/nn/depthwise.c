@@ -32,7 +32,8 @@ static wick_status depthwise_packed_infer(wick_infer *c)
   if (x->rank != 5 || w->rank != 6)
     return wick_infer_fail(c, WICK_ETYPE, "operands of rank %u and %u, wanted 5 and 6", x->rank,
                            w->rank);
-  if (c->attr[0].n & ~2u || c->attr[1].n & ~4u)
+  if (c->attr[WICK_ATTR_depthwise_packed_stride].n & ~2u ||
+      c->attr[WICK_ATTR_depthwise_packed_pad].n & ~4u)
     return wick_infer_fail(c, WICK_ETYPE, "stride has 2 entries, pad has 4");
   if (!wick_dim_eq(w->dim[0], x->dim[1]) || !wick_dim_eq(w->dim[4], x->dim[4]))
     return wick_infer_fail(c, WICK_ETYPE, "x and w have different channels");
@@ -68,7 +69,8 @@ static wick_status depthwise_packed_ref(wick_ref *c)
     int64_t phase = at[3] % wd[2], first = (at[3] - phase) * s.stride[1] - s.pad[1];
     for (int64_t r = 0; r < wd[1]; r++)
       for (int64_t j = 0; j < wd[3] * wd[5]; j++) {
-        int64_t row = at[2] * s.stride[0] + r - s.pad[0], column = first + j, u = c->attr[3].i;
+        int64_t row = at[2] * s.stride[0] + r - s.pad[0], column = first + j,
+                u = c->attr[WICK_ATTR_depthwise_packed_fill].i;
         if (row >= 0 && row < xd[2] && column >= 0 && column < xd[3])
           u = wick_load_int(
               x->elem, x->data,
@@ -107,7 +109,7 @@ static void depthwise_packed_compute(const wick_compute *c)
            wi[6] = {axis[1].sym, axis[5].sym, phase, axis[6].sym, axis[4].sym, axis[7].sym};
   wick_type one = wick_type_scalar(b->module, x->elem, 1);
   wick_fold_begin(b, "conv", 8, axis, c->out_type[0], WICK_OP_add);
-  wick_value outside = wick_build_const(b, one, 0, c->attr[3].i),
+  wick_value outside = wick_build_const(b, one, 0, c->attr[WICK_ATTR_depthwise_packed_fill].i),
              u = wick_read(b, c->in[0], xi, 0, NULL, outside),
              v = wick_read(b, c->in[1], wi, 0, NULL, (wick_value){0});
   u = wick_build_cast(b, u, WICK_I32), v = wick_build_cast(b, v, WICK_I32);

@@ -6,8 +6,6 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-enum { LRN_SIZE, LRN_ALPHA, LRN_BETA, LRN_BIAS };
-
 static wick_status lrn_infer(wick_infer *c)
 {
   const wick_type_info *x;
@@ -18,7 +16,8 @@ static wick_status lrn_infer(wick_infer *c)
 static wick_status lrn_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0];
-  int64_t size = c->attr[LRN_SIZE].i, channels = x->dim[1], inner = wick_ref_product(x, 2, x->rank);
+  int64_t size = c->attr[WICK_ATTR_lrn_size].i, channels = x->dim[1],
+          inner = wick_ref_product(x, 2, x->rank);
   wick_scalar *v = wick_ref_load(c->mem, x);
   uint64_t at = 0;
   for (int64_t n = 0; n < x->dim[0]; n++)
@@ -30,8 +29,9 @@ static wick_status lrn_ref(wick_ref *c)
           double near = v[(n * channels + k) * inner + i].f;
           sum = wick_ref_range(x->elem, sum + wick_ref_range(x->elem, near * near));
         }
-        double factor = c->attr[LRN_BIAS].f + c->attr[LRN_ALPHA].f / (double)size * sum;
-        wick_scalar y = {.f = v[at].f / pow(factor, c->attr[LRN_BETA].f)};
+        double factor =
+            c->attr[WICK_ATTR_lrn_bias].f + c->attr[WICK_ATTR_lrn_alpha].f / (double)size * sum;
+        wick_scalar y = {.f = v[at].f / pow(factor, c->attr[WICK_ATTR_lrn_beta].f)};
         wick_ref_write(&c->out[0], at, 1, &y);
       }
   return NULL;
@@ -58,7 +58,7 @@ static void lrn_compute(const wick_compute *c)
   wick_builder *b = c->b;
   const wick_type_info *x = wick_built_info(b, c->in[0]);
   wick_elem elem = x->elem, acc = wick_stage_arith(elem);
-  int64_t size = c->attr[LRN_SIZE].i;
+  int64_t size = c->attr[WICK_ATTR_lrn_size].i;
   wick_axis axis[WICK_MAX_RANK + 1];
   wick_dim index[WICK_MAX_RANK], near[WICK_MAX_RANK];
   wick_type wide = wick_type_with_elem(b->module, c->out_type[0], acc);
@@ -76,9 +76,10 @@ static void lrn_compute(const wick_compute *c)
   n = wick_stage_map(c, 0, "lrn", axis);
   v = wick_build_cast(b, wick_read(b, c->in[0], index, 0, NULL, (wick_value){0}), acc);
   wick_value s = wick_read(b, squares, index, 0, NULL, (wick_value){0});
-  s = wick_build2(b, WICK_OP_mul, s, lrn_number(b, c->attr[LRN_ALPHA].f / (double)size, acc));
-  s = wick_build2(b, WICK_OP_add, s, lrn_number(b, c->attr[LRN_BIAS].f, acc));
-  s = lrn_power(b, s, c->attr[LRN_BETA].f, acc);
+  s = wick_build2(b, WICK_OP_mul, s,
+                  lrn_number(b, c->attr[WICK_ATTR_lrn_alpha].f / (double)size, acc));
+  s = wick_build2(b, WICK_OP_add, s, lrn_number(b, c->attr[WICK_ATTR_lrn_bias].f, acc));
+  s = lrn_power(b, s, c->attr[WICK_ATTR_lrn_beta].f, acc);
   v = wick_build_cast(b, wick_build2(b, WICK_OP_div, v, s), elem);
   c->out[0] = wick_map_end(b, 1, &v);
 }

@@ -37,7 +37,7 @@ static wick_status batch_norm_ref(wick_ref *c)
   int64_t inner = wick_ref_product(x, 2, x->rank), outer = x->dim[0] * x->dim[1];
   for (int64_t o = 0; o < outer; o++) {
     int64_t ch = o % x->dim[1];
-    double factor = param[0][ch].f / sqrt(param[3][ch].f + c->attr[0].f);
+    double factor = param[0][ch].f / sqrt(param[3][ch].f + c->attr[WICK_ATTR_batch_norm_epsilon].f);
     for (int64_t i = o * inner; i < (o + 1) * inner; i++)
       v[i].f = (v[i].f - param[2][ch].f) * factor + param[1][ch].f;
   }
@@ -55,7 +55,9 @@ static void batch_norm_expand(wick_builder *b, const wick_node *n, const wick_va
   for (uint32_t i = 0; i < 5; i++) p[i] = wick_compose_wide(b, in[i]);
   wick_value deviation = wick_build1(
       b, WICK_OP_sqrt,
-      wick_build2(b, WICK_OP_add, p[4], b->status ? p[4] : wick_build_like(b, p[4], n->attr[0].f)));
+      wick_build2(b, WICK_OP_add, p[4],
+                  b->status ? p[4]
+                            : wick_build_like(b, p[4], n->attr[WICK_ATTR_batch_norm_epsilon].f)));
   wick_value factor = wick_build2(b, WICK_OP_div, p[1], deviation);
   wick_value summand = wick_build2(b, WICK_OP_sub, p[2], wick_build2(b, WICK_OP_mul, p[3], factor));
   wick_value y = wick_build2(b, WICK_OP_mul, p[0], wick_compose_channels(b, factor, in[0]));
@@ -154,7 +156,7 @@ static wick_status instance_norm_ref(wick_ref *c)
   const wick_tensor *x = &c->in[0];
   wick_scalar *v = wick_ref_load(c->mem, x);
   norm_runs(x->elem, v, wick_ref_product(x, 0, 2), wick_ref_product(x, 2, x->rank), true,
-            c->attr[0].f);
+            c->attr[WICK_ATTR_instance_norm_epsilon].f);
   norm_affine_channels(c, v);
   wick_ref_write(&c->out[0], 0, wick_ref_numel(x), v);
   return NULL;
@@ -166,7 +168,8 @@ static void instance_norm_expand(wick_builder *b, const wick_node *n, const wick
   if (b->status) return;
   int64_t axis[WICK_MAX_RANK];
   uint32_t naxis = norm_axes_from(b, in[0], 2, axis);
-  wick_value x = norm_expand_runs(b, wick_compose_wide(b, in[0]), naxis, axis, true, n->attr[0].f);
+  wick_value x = norm_expand_runs(b, wick_compose_wide(b, in[0]), naxis, axis, true,
+                                  n->attr[WICK_ATTR_instance_norm_epsilon].f);
   wick_value scale = wick_compose_channels(b, in[1], in[0]),
              bias = wick_compose_channels(b, in[2], in[0]);
   out[0] = norm_expand_affine(b, x, scale, bias, wick_built_info(b, in[0])->elem);
@@ -192,7 +195,7 @@ static wick_status group_norm_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, 0, "x", 2, &x));
   WICK_TRY(norm_channels(c, 1, "scale", x));
   WICK_TRY(norm_channels(c, 2, "bias", x));
-  wick_dim groups = wick_dim_const(c->attr[1].i);
+  wick_dim groups = wick_dim_const(c->attr[WICK_ATTR_group_norm_groups].i);
   if (!wick_infer_divides(c, x->dim[1], groups))
     return wick_infer_fail(c, WICK_ETYPE, "%s channels in %lld groups",
                            wick_infer_dim_text(c, x->dim[1]), (long long)groups.v);
@@ -203,9 +206,9 @@ static wick_status group_norm_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0];
   wick_scalar *v = wick_ref_load(c->mem, x);
-  int64_t groups = c->attr[1].i, per_group = x->dim[1] / groups;
+  int64_t groups = c->attr[WICK_ATTR_group_norm_groups].i, per_group = x->dim[1] / groups;
   norm_runs(x->elem, v, x->dim[0] * groups, per_group * wick_ref_product(x, 2, x->rank), true,
-            c->attr[0].f);
+            c->attr[WICK_ATTR_group_norm_epsilon].f);
   norm_affine_channels(c, v);
   wick_ref_write(&c->out[0], 0, wick_ref_numel(x), v);
   return NULL;
@@ -217,9 +220,10 @@ static void group_norm_expand(wick_builder *b, const wick_node *n, const wick_va
   if (b->status) return;
   const wick_type_info *t = wick_built_info(b, in[0]);
   int64_t axis = 2;
-  wick_dim dim[3] = {t->dim[0], wick_dim_const(n->attr[1].i), wick_dim_const(-1)};
+  wick_dim dim[3] = {t->dim[0], wick_dim_const(n->attr[WICK_ATTR_group_norm_groups].i),
+                     wick_dim_const(-1)};
   wick_value x = wick_compose_reshape(b, wick_compose_wide(b, in[0]), 3, dim);
-  x = norm_expand_runs(b, x, 1, &axis, true, n->attr[0].f);
+  x = norm_expand_runs(b, x, 1, &axis, true, n->attr[WICK_ATTR_group_norm_epsilon].f);
   x = wick_compose_reshape(b, x, t->rank, t->dim);
   wick_value scale = wick_compose_channels(b, in[1], in[0]),
              bias = wick_compose_channels(b, in[2], in[0]);
@@ -248,7 +252,7 @@ static wick_status layer_norm_infer(wick_infer *c)
 {
   const wick_type_info *x, *t;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
-  uint32_t axis = (uint32_t)c->attr[1].i;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_layer_norm_axis].i;
   for (uint32_t i = 1; i < c->nin; i++) {
     if (!c->in[i]) continue;
     const char *what = i == 1 ? "scale" : "bias";
@@ -280,11 +284,11 @@ static uint64_t layer_norm_position(const wick_tensor *t, const wick_tensor *x, 
 static wick_status layer_norm_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0];
-  uint32_t axis = (uint32_t)c->attr[1].i;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_layer_norm_axis].i;
   wick_scalar *v = wick_ref_load(c->mem, x);
   uint64_t n = wick_ref_numel(x);
   norm_runs(x->elem, v, wick_ref_product(x, 0, axis), wick_ref_product(x, axis, x->rank),
-            c->op == WICK_OP_layer_norm, c->attr[0].f);
+            c->op == WICK_OP_layer_norm, c->attr[WICK_ATTR_layer_norm_epsilon].f);
   for (uint32_t i = 1; i < c->nin; i++) {
     if (!c->in[i].data) continue;
     wick_scalar *p = wick_ref_load(c->mem, &c->in[i]);
@@ -302,9 +306,10 @@ static void layer_norm_expand(wick_builder *b, const wick_node *n, const wick_va
 {
   if (b->status) return;
   int64_t axis[WICK_MAX_RANK];
-  uint32_t naxis = norm_axes_from(b, in[0], (uint32_t)n->attr[1].i, axis);
-  wick_value x = norm_expand_runs(b, wick_compose_wide(b, in[0]), naxis, axis,
-                                  n->op == WICK_OP_layer_norm, n->attr[0].f);
+  uint32_t naxis = norm_axes_from(b, in[0], (uint32_t)n->attr[WICK_ATTR_layer_norm_axis].i, axis);
+  wick_value x =
+      norm_expand_runs(b, wick_compose_wide(b, in[0]), naxis, axis, n->op == WICK_OP_layer_norm,
+                       n->attr[WICK_ATTR_layer_norm_epsilon].f);
   wick_value none = {0};
   out[0] = norm_expand_affine(b, x, n->nin > 1 ? in[1] : none, n->nin > 2 ? in[2] : none,
                               wick_built_info(b, in[0])->elem);

@@ -6,11 +6,16 @@
 #include "ops/ref.h"
 #include "ops/stage.h"
 
-/* The order that the attributes `parts` and `shuffle` at `attr` give an axis of that extent; where
- * the extent is not constant, parts is 1 and `channels` 0. */
+_Static_assert((int)WICK_ATTR_pack_parts == (int)WICK_ATTR_unpack_parts &&
+                   (int)WICK_ATTR_pack_shuffle == (int)WICK_ATTR_unpack_shuffle,
+               "pack_order reads both");
+
+/* The order that the attributes `parts` and `shuffle` of a pack or unpack give an axis of that
+ * extent; where the extent is not constant, parts is 1 and `channels` 0. */
 static wick_order pack_order(const wick_attr *attr, wick_dim extent, int64_t block)
 {
-  return (wick_order){wick_dim_is_const(extent) ? extent.v : 0, attr[0].i, block, attr[1].i != 0};
+  return (wick_order){wick_dim_is_const(extent) ? extent.v : 0, attr[WICK_ATTR_pack_parts].i, block,
+                      attr[WICK_ATTR_pack_shuffle].i != 0};
 }
 
 static wick_status pack_check(const wick_infer *c, const wick_order *o)
@@ -31,11 +36,11 @@ static wick_dim pack_count(wick_dims *t, const wick_order *o, wick_dim extent)
 static wick_status pack_infer(wick_infer *c)
 {
   const wick_type_info *t = wick_type_get(c->module, c->in[0]->type);
-  int64_t axis = c->attr[0].i, block = c->attr[1].i;
+  int64_t axis = c->attr[WICK_ATTR_pack_axis].i, block = c->attr[WICK_ATTR_pack_block].i;
   wick_dim dim[WICK_MAX_RANK];
   if (t->rank >= WICK_MAX_RANK)
     return wick_infer_fail(c, WICK_ETYPE, "the rank is %u already", t->rank);
-  wick_order o = pack_order(&c->attr[2], t->dim[axis], block);
+  wick_order o = pack_order(c->attr, t->dim[axis], block);
   WICK_TRY(pack_check(c, &o));
   memcpy(dim, t->dim, t->rank * sizeof *dim);
   dim[axis] = pack_count(c->module->dims, &o, t->dim[axis]);
@@ -76,8 +81,9 @@ static void pack_move(const wick_tensor *flat, const wick_tensor *packed, int64_
 
 static wick_status pack_ref(wick_ref *c)
 {
-  wick_order o = pack_order(&c->attr[2], wick_dim_const(c->in[0].dim[c->attr[0].i]), c->attr[1].i);
-  pack_move(&c->in[0], &c->out[0], c->attr[0].i, &o, true);
+  wick_order o = pack_order(c->attr, wick_dim_const(c->in[0].dim[c->attr[WICK_ATTR_pack_axis].i]),
+                            c->attr[WICK_ATTR_pack_block].i);
+  pack_move(&c->in[0], &c->out[0], c->attr[WICK_ATTR_pack_axis].i, &o, true);
   return NULL;
 }
 
@@ -88,8 +94,8 @@ static void pack_compute(const wick_compute *c)
   const wick_type_info *x = wick_built_info(b, c->in[0]);
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK];
-  uint32_t n = wick_axes_of(b, c->out_type[0], axis), at = (uint32_t)c->attr[0].i;
-  wick_order o = pack_order(&c->attr[2], x->dim[at], c->attr[1].i);
+  uint32_t n = wick_axes_of(b, c->out_type[0], axis), at = (uint32_t)c->attr[WICK_ATTR_pack_axis].i;
+  wick_order o = pack_order(c->attr, x->dim[at], c->attr[WICK_ATTR_pack_block].i);
   wick_dim block = wick_dim_const(o.block), place = axis[at].sym, part = wick_dim_const(0);
   for (uint32_t k = 0; k < x->rank; k++) index[k] = axis[k].sym;
   if (o.parts > 1) {
@@ -132,15 +138,19 @@ const wick_op wick_op_pack = {
 static wick_status unpack_infer(wick_infer *c)
 {
   const wick_type_info *t = wick_type_get(c->module, c->in[0]->type);
-  int64_t axis = c->attr[0].i;
-  wick_dim extent = c->attr[1].n == 1 ? c->attr[1].dims[0] : WICK_DIM_INVALID, dim[WICK_MAX_RANK];
+  int64_t axis = c->attr[WICK_ATTR_unpack_axis].i;
+  wick_dim extent = c->attr[WICK_ATTR_unpack_extent].n == 1
+                        ? c->attr[WICK_ATTR_unpack_extent].dims[0]
+                        : WICK_DIM_INVALID,
+           dim[WICK_MAX_RANK];
   if (t->rank < 2 || axis >= t->rank - 1)
     return wick_infer_fail(c, WICK_ETYPE, "the axis is the block itself");
   if (!wick_dim_is_const(t->dim[t->rank - 1]))
     return wick_infer_fail(c, WICK_ETYPE, "the block has no constant size");
-  wick_order o = pack_order(&c->attr[2], extent, t->dim[t->rank - 1].v);
+  wick_order o = pack_order(c->attr, extent, t->dim[t->rank - 1].v);
   WICK_TRY(pack_check(c, &o));
-  if (c->attr[1].n != 1 || !wick_dim_eq(pack_count(c->module->dims, &o, extent), t->dim[axis]))
+  if (c->attr[WICK_ATTR_unpack_extent].n != 1 ||
+      !wick_dim_eq(pack_count(c->module->dims, &o, extent), t->dim[axis]))
     return wick_infer_fail(c, WICK_ETYPE, "the extent does not have as many blocks as the operand");
   memcpy(dim, t->dim, t->rank * sizeof *dim);
   dim[axis] = extent;
@@ -150,9 +160,10 @@ static wick_status unpack_infer(wick_infer *c)
 
 static wick_status unpack_ref(wick_ref *c)
 {
-  wick_order o = pack_order(&c->attr[2], wick_dim_const(c->out[0].dim[c->attr[0].i]),
-                            c->in[0].dim[c->in[0].rank - 1]);
-  pack_move(&c->out[0], &c->in[0], c->attr[0].i, &o, false);
+  wick_order o =
+      pack_order(c->attr, wick_dim_const(c->out[0].dim[c->attr[WICK_ATTR_unpack_axis].i]),
+                 c->in[0].dim[c->in[0].rank - 1]);
+  pack_move(&c->out[0], &c->in[0], c->attr[WICK_ATTR_unpack_axis].i, &o, false);
   return NULL;
 }
 
@@ -163,8 +174,9 @@ static void unpack_compute(const wick_compute *c)
   const wick_type_info *x = wick_built_info(b, c->in[0]);
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK], block = x->dim[x->rank - 1];
-  uint32_t n = wick_axes_of(b, c->out_type[0], axis), at = (uint32_t)c->attr[0].i;
-  wick_order o = pack_order(&c->attr[2], axis[at].extent, block.v);
+  uint32_t n = wick_axes_of(b, c->out_type[0], axis),
+           at = (uint32_t)c->attr[WICK_ATTR_unpack_axis].i;
+  wick_order o = pack_order(c->attr, axis[at].extent, block.v);
   for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
   wick_dim place = axis[at].sym, first = wick_dim_const(0);
   if (o.parts > 1) {

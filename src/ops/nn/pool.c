@@ -7,12 +7,6 @@
 #include "ops/ref.h"
 #include "ops/stage.h"
 
-/* Attributes, after those of every window. */
-enum { POOL_KERNEL = WICK_WINDOW_NATTR, POOL_CEIL, POOL_OWN };
-enum { MAX_POOL_INDICES = POOL_OWN, MAX_POOL_COLUMN_MAJOR };
-enum { AVG_POOL_COUNT_PAD = POOL_OWN };
-enum { LP_POOL_P = POOL_OWN };
-
 #define POOL_ATTRS                                                                                 \
   WICK_WINDOW_ATTRS, {"kernel", WICK_ATTR_INTS, 0, true, NULL, 1, WICK_WINDOW_LIMIT},              \
   {                                                                                                \
@@ -24,13 +18,14 @@ static wick_status pool_infer(wick_infer *c)
   const wick_type_info *x;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
   WICK_TRY(wick_window_check(c, x->rank, c->attr));
-  if (c->attr[POOL_KERNEL].n + 2 != x->rank)
+  if (c->attr[WICK_ATTR_max_pool_kernel].n + 2 != x->rank)
     return wick_infer_fail(c, WICK_ETYPE, "kernel has %u numbers, wanted %u",
-                           c->attr[POOL_KERNEL].n, x->rank - 2);
-  wick_window w = wick_window_of(c->attr, x->rank - 2, c->attr[POOL_KERNEL].ints);
+                           c->attr[WICK_ATTR_max_pool_kernel].n, x->rank - 2);
+  wick_window w = wick_window_of(c->attr, x->rank - 2, c->attr[WICK_ATTR_max_pool_kernel].ints);
   wick_dim dim[WICK_MAX_RANK] = {x->dim[0], x->dim[1]};
   for (uint32_t k = 0; k < w.n; k++)
-    WICK_TRY(wick_window_size(c, &w, k, x->dim[2 + k], c->attr[POOL_CEIL].i, &dim[2 + k]));
+    WICK_TRY(
+        wick_window_size(c, &w, k, x->dim[2 + k], c->attr[WICK_ATTR_max_pool_ceil].i, &dim[2 + k]));
   wick_infer_out(c, 0, x->elem, x->rank, dim);
   return NULL;
 }
@@ -38,7 +33,7 @@ static wick_status pool_infer(wick_infer *c)
 static wick_status max_pool_infer(wick_infer *c)
 {
   WICK_TRY(pool_infer(c));
-  if (!c->attr[MAX_POOL_INDICES].i) return NULL;
+  if (!c->attr[WICK_ATTR_max_pool_indices].i) return NULL;
   c->out[1].type = wick_type_with_elem(c->module, c->out[0].type, WICK_I64);
   c->nout = 2;
   return NULL;
@@ -139,7 +134,7 @@ static wick_scalar pool_max(const wick_ref *c, const pool_window *p, int64_t ima
     const wick_window3 *w = p->w;
     int64_t z = best.at / (w->in[1] * w->in[2]), y = best.at / w->in[2] % w->in[1],
             x = best.at % w->in[2];
-    if (c->attr[MAX_POOL_COLUMN_MAJOR].i) best.at = (x * w->in[1] + y) * w->in[0] + z;
+    if (c->attr[WICK_ATTR_max_pool_column_major].i) best.at = (x * w->in[1] + y) * w->in[0] + z;
     if (best.at >= 0) best.at += image * w->in[0] * w->in[1] * w->in[2];
     wick_store_elem(WICK_I64, c->out[1].data, at, (wick_scalar){.i = best.at});
   }
@@ -152,10 +147,10 @@ static wick_scalar pool_one(const wick_ref *c, const pool_window *p, int64_t ima
   pool_sum s = {.elem = p->elem};
   if (c->op == WICK_OP_avg_pool) {
     pool_visit(p, pool_take_sum, &s);
-    int64_t count = c->attr[AVG_POOL_COUNT_PAD].i ? pool_padded_count(p) : s.count;
+    int64_t count = c->attr[WICK_ATTR_avg_pool_count_pad].i ? pool_padded_count(p) : s.count;
     return (wick_scalar){.f = s.sum / (double)count};
   }
-  s.p = (double)c->attr[LP_POOL_P].i;
+  s.p = (double)c->attr[WICK_ATTR_lp_pool_p].i;
   pool_visit(p, pool_take_power, &s);
   return (wick_scalar){.f = pow(s.sum, 1 / s.p)};
 }
@@ -163,7 +158,8 @@ static wick_scalar pool_one(const wick_ref *c, const pool_window *p, int64_t ima
 static wick_status pool_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0], *out = &c->out[0];
-  wick_window window = wick_window_of(c->attr, x->rank - 2, c->attr[POOL_KERNEL].ints);
+  wick_window window =
+      wick_window_of(c->attr, x->rank - 2, c->attr[WICK_ATTR_max_pool_kernel].ints);
   wick_window3 w = wick_window3_of(&window, x, out);
   const wick_scalar *all = wick_ref_load(c->mem, x);
   int64_t size = wick_ref_product(x, 2, x->rank);
@@ -199,7 +195,7 @@ static pool_stage pool_stage_of(const wick_compute *c)
   const wick_type_info *out = wick_type_get(b->module, c->out_type[0]);
   pool_stage s = {.x = wick_built_info(b, c->in[0]), .naxis = out->rank};
   uint32_t nsp = out->rank - 2u;
-  s.w = wick_window_of(c->attr, nsp, c->attr[POOL_KERNEL].ints);
+  s.w = wick_window_of(c->attr, nsp, c->attr[WICK_ATTR_max_pool_kernel].ints);
   s.acc = wick_stage_arith(s.x->elem);
   s.axis[0] = wick_make_axis(b, "n", out->dim[0], false);
   s.axis[1] = wick_make_axis(b, "c", out->dim[1], false);
@@ -210,7 +206,7 @@ static pool_stage pool_stage_of(const wick_compute *c)
     *tap = wick_make_axis(b, wick_window_tap(nsp, k), wick_dim_const(s.w.kernel[k]), true);
     s.index[2 + k] = wick_window_at(b->module->dims, &s.w, k, s.axis[2 + k].sym, tap->sym);
   }
-  s.outside = wick_window_padded(&s.w) || c->attr[POOL_CEIL].i;
+  s.outside = wick_window_padded(&s.w) || c->attr[WICK_ATTR_max_pool_ceil].i;
   return s;
 }
 
@@ -251,7 +247,7 @@ static void max_pool_indices(const wick_compute *c, const pool_stage *s)
   if (s->outside) inside = wick_stage_inside(b, s->w.n, s->index + 2, s->x->dim + 2);
   wick_best r = wick_stage_best_finish(b, state, element, inside, false, false);
   wick_value out[2] = {r.value, r.at};
-  if (c->attr[MAX_POOL_COLUMN_MAJOR].i) {
+  if (c->attr[WICK_ATTR_max_pool_column_major].i) {
     wick_value none = wick_build2(b, WICK_OP_lt, r.at, wick_build_i64(b, 0));
     out[1] = wick_build3(b, WICK_OP_where, none, r.at, pool_column_major(b, s, r.at));
   }
@@ -299,7 +295,7 @@ static void pool_clamp(wick_dims *t, pool_stage *s)
 static void max_pool_compute(const wick_compute *c)
 {
   pool_stage s = pool_stage_of(c);
-  if (c->attr[MAX_POOL_INDICES].i) {
+  if (c->attr[WICK_ATTR_max_pool_indices].i) {
     max_pool_indices(c, &s);
     return;
   }
@@ -329,7 +325,7 @@ static void avg_pool_compute(const wick_compute *c)
   wick_builder *b = c->b;
   wick_dims *t = b->module->dims;
   pool_stage s = pool_stage_of(c);
-  bool pads = c->attr[AVG_POOL_COUNT_PAD].i;
+  bool pads = c->attr[WICK_ATTR_avg_pool_count_pad].i;
   wick_value state =
       wick_stage_fold(b, "avg_pool", s.naxis, s.axis, c->out_type[0], WICK_OP_add, s.acc);
   wick_value x = wick_build_cast(b, pool_read(c, &s, wick_stage_zero(b, s.x->elem)), s.acc);
@@ -356,7 +352,7 @@ static void lp_pool_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
   pool_stage s = pool_stage_of(c);
-  int64_t p = c->attr[LP_POOL_P].i;
+  int64_t p = c->attr[WICK_ATTR_lp_pool_p].i;
   wick_value state =
       wick_stage_fold(b, "lp_pool", s.naxis, s.axis, c->out_type[0], WICK_OP_add, s.acc);
   wick_value x = wick_build_cast(b, pool_read(c, &s, wick_stage_zero(b, s.x->elem)), s.acc);

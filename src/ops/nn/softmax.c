@@ -36,7 +36,7 @@ static void softmax_line(wick_opcode op, int64_t n, wick_scalar *x)
 static wick_status softmax_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0], *out = &c->out[0];
-  uint32_t axis = (uint32_t)c->attr[0].i;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_softmax_axis].i;
   int64_t n = x->dim[axis], outer = wick_ref_product(x, 0, axis),
           inner = wick_ref_product(x, axis + 1, x->rank);
   wick_scalar *line = wick_new(c->mem, wick_scalar, (size_t)n);
@@ -69,7 +69,7 @@ static softmax_fold softmax_fold_of(const wick_compute *c, wick_elem e)
   const wick_type_info *x = wick_built_info(b, c->in[0]);
   wick_dim dim[WICK_MAX_RANK];
   softmax_fold f = {.n = 0};
-  uint32_t at = (uint32_t)c->attr[0].i;
+  uint32_t at = (uint32_t)c->attr[WICK_ATTR_softmax_axis].i;
   for (uint32_t k = 0; k < x->rank; k++) {
     if (k == at) continue;
     dim[f.n] = x->dim[k];
@@ -100,8 +100,9 @@ static wick_value softmax_less(const wick_compute *c, wick_value max, const wick
   const wick_type_info *x = wick_built_info(b, c->in[0]);
   wick_value e = wick_build_cast(b, wick_read(b, c->in[0], index, 0, NULL, (wick_value){0}),
                                  wick_stage_arith(x->elem));
-  return wick_build2(b, WICK_OP_sub, e,
-                     softmax_whole(b, max, (uint32_t)c->attr[0].i, x->rank, index));
+  return wick_build2(
+      b, WICK_OP_sub, e,
+      softmax_whole(b, max, (uint32_t)c->attr[WICK_ATTR_softmax_axis].i, x->rank, index));
 }
 
 /* exp(x - max x): a stage, which the sum and the result read. */
@@ -122,7 +123,7 @@ static void softmax_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
   const wick_type_info *x = wick_built_info(b, c->in[0]);
-  uint32_t at = (uint32_t)c->attr[0].i, rank = x->rank;
+  uint32_t at = (uint32_t)c->attr[WICK_ATTR_softmax_axis].i, rank = x->rank;
   wick_elem acc = wick_stage_arith(x->elem);
   wick_value none = {0}, exp = {0};
   bool log = c->op == WICK_OP_log_softmax;
@@ -151,7 +152,7 @@ static void hardmax_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
   const wick_type_info *x = wick_built_info(b, c->in[0]);
-  uint32_t at = (uint32_t)c->attr[0].i, rank = x->rank;
+  uint32_t at = (uint32_t)c->attr[WICK_ATTR_softmax_axis].i, rank = x->rank;
   wick_elem elem = x->elem;
   softmax_fold f = softmax_fold_of(c, WICK_I64);
   wick_best state = wick_stage_best(b, "best", f.n, f.axis, 1, &f.type, elem);
@@ -172,7 +173,7 @@ static void hardmax_compute(const wick_compute *c)
 static uint32_t softmax_along(const wick_attr *attr, uint32_t rank)
 {
   (void)rank;
-  return 1u << attr[0].i;
+  return 1u << attr[WICK_ATTR_softmax_axis].i;
 }
 
 const wick_op wick_op_softmax = {

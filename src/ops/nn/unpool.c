@@ -4,12 +4,11 @@
 #include "ops/ref.h"
 #include "ops/stage.h"
 
-enum { UNPOOL_KERNEL = WICK_WINDOW_NATTR, UNPOOL_SIZE };
-
 static wick_status unpool_infer(wick_infer *c)
 {
   const wick_type_info *x, *at;
-  const wick_attr *kernel = &c->attr[UNPOOL_KERNEL], *size = &c->attr[UNPOOL_SIZE];
+  const wick_attr *kernel = &c->attr[WICK_ATTR_unpool_kernel],
+                  *size = &c->attr[WICK_ATTR_unpool_size];
   WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
   WICK_TRY(wick_window_check(c, x->rank, c->attr));
   WICK_TRY(wick_infer_tensor(c, 1, "the places", 0, &at));
@@ -58,7 +57,7 @@ static double unpool_element(const wick_window3 *w, const wick_tensor *x, const 
 static wick_status unpool_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0], *out = &c->out[0];
-  wick_window window = wick_window_of(c->attr, x->rank - 2, c->attr[UNPOOL_KERNEL].ints);
+  wick_window window = wick_window_of(c->attr, x->rank - 2, c->attr[WICK_ATTR_unpool_kernel].ints);
   wick_window3 w = wick_window3_of(&window, out, x); /* a pool's, from the result to x */
   uint64_t at = 0;
   for (int64_t image = 0; image < out->dim[0] * out->dim[1]; image++)
@@ -79,7 +78,7 @@ static void unpool_compute(const wick_compute *c)
   wick_builder *b = c->b;
   wick_dims *t = b->module->dims;
   const wick_type_info *x = wick_built_info(b, c->in[0]);
-  wick_window w = wick_window_of(c->attr, x->rank - 2u, c->attr[UNPOOL_KERNEL].ints);
+  wick_window w = wick_window_of(c->attr, x->rank - 2u, c->attr[WICK_ATTR_unpool_kernel].ints);
   wick_axis axis[2 * WICK_MAX_RANK];
   wick_dim from[WICK_MAX_RANK], rest[WICK_MAX_RANK], own = wick_dim_const(0);
   uint32_t n = wick_axes_of(b, c->out_type[0], axis), rank = n;

@@ -7,14 +7,13 @@
 #include "ops/stage.h"
 
 /* Attributes, after those of every window. */
-enum { WINDOW_SCATTER_KERNEL = WICK_WINDOW_NATTR, COL2IM_IMAGE };
 
 #define WINDOW_SCATTER_ATTRS                                                                       \
   WICK_WINDOW_ATTRS, { "kernel", WICK_ATTR_INTS, 0, true, NULL, 1, WICK_WINDOW_LIMIT }
 
 static wick_status window_scatter_check(const wick_infer *c, uint32_t n)
 {
-  const wick_attr *kernel = &c->attr[WINDOW_SCATTER_KERNEL];
+  const wick_attr *kernel = &c->attr[WICK_ATTR_max_unpool_kernel];
   int64_t taps = 1;
   WICK_TRY(wick_window_check(c, n + 2, c->attr));
   if (kernel->n != n)
@@ -26,7 +25,8 @@ static wick_status window_scatter_check(const wick_infer *c, uint32_t n)
 
 static wick_window window_scatter_of(const wick_attr *attr)
 {
-  return wick_window_of(attr, attr[WINDOW_SCATTER_KERNEL].n, attr[WINDOW_SCATTER_KERNEL].ints);
+  return wick_window_of(attr, attr[WICK_ATTR_max_unpool_kernel].n,
+                        attr[WICK_ATTR_max_unpool_kernel].ints);
 }
 
 static int64_t window_scatter_numel(const wick_window *w)
@@ -81,7 +81,7 @@ static wick_status col2im_infer(wick_infer *c)
 {
   const wick_type_info *x;
   wick_dims *t = c->module->dims;
-  const wick_attr *image = &c->attr[COL2IM_IMAGE];
+  const wick_attr *image = &c->attr[WICK_ATTR_col2im_image];
   WICK_TRY(wick_infer_tensor(c, 0, "x", 3, &x));
   WICK_TRY(window_scatter_check(c, image->n));
   if (x->rank != 3) return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, wanted 3", x->rank);

@@ -284,8 +284,6 @@ static void winograd_square(wick_builder *b, winograd_matrix t, int64_t rows, in
 
 /* ---- the row: x [N, CB, Y, X, c], u [n * n, OB, CB / group, c, v] ---- */
 
-enum { WINOGRAD_GROUP = 3 }; /* attribute */
-
 typedef struct winograd_shape {
   wick_winograd w;
   const int64_t *pad;
@@ -327,8 +325,9 @@ static wick_status conv_winograd_infer(wick_infer *c)
     return wick_infer_fail(c, WICK_ETYPE, "operands of different elements");
   if (!winograd_of(c->module->dims, c->attr, x->dim, &s))
     return wick_infer_fail(c, WICK_ETYPE, "no transform gives tiles of %lld with %lld taps",
-                           (long long)c->attr[0].i, (long long)c->attr[1].i);
-  wick_dim group = wick_dim_const(c->attr[WINOGRAD_GROUP].i);
+                           (long long)c->attr[WICK_ATTR_conv_winograd_tile].i,
+                           (long long)c->attr[WICK_ATTR_conv_winograd_taps].i);
+  wick_dim group = wick_dim_const(c->attr[WICK_ATTR_conv_winograd_group].i);
   if (!wick_dim_is(u->dim[0], s.w.n * s.w.n) ||
       !wick_dim_eq(wick_dim_mul(c->module->dims, u->dim[2], group), x->dim[1]) ||
       !wick_dim_is(wick_dim_mod(c->module->dims, u->dim[1], group), 0) ||
@@ -350,7 +349,7 @@ static void winograd_tile_ref(const wick_ref *c, const winograd_shape *s, const 
 {
   const wick_tensor *x = &c->in[0], *u = &c->in[1];
   const int64_t *xd = x->dim, *ud = u->dim, n = s->w.n,
-                first = at[1] / (ud[1] / c->attr[WINOGRAD_GROUP].i) * ud[2];
+                first = at[1] / (ud[1] / c->attr[WICK_ATTR_conv_winograd_group].i) * ud[2];
   for (int64_t cb = 0; cb < ud[2]; cb++)
     for (int64_t i = 0; i < xd[4]; i++)
       for (int64_t k = 0; k < n * n; k++) {
@@ -480,7 +479,7 @@ static wick_value winograd_products(const wick_compute *c, const winograd_shape 
   wick_fold_begin(b, "products", naxis, a, wick_type_tensor(b->module, v->elem, kept, dim),
                   WICK_OP_add);
   wick_dims *t = b->module->dims;
-  int64_t group = c->attr[WINOGRAD_GROUP].i;
+  int64_t group = c->attr[WICK_ATTR_conv_winograd_group].i;
   wick_dim of = wick_dim_floordiv(t, a[2].sym, wick_dim_floordiv(t, u[1], wick_dim_const(group))),
            cb = group > 1 ? wick_dim_add(t, wick_dim_mul(t, of, u[2]), a[kept].sym) : a[kept].sym;
   wick_dim vi[6] = {a[0].sym, a[1].sym, cb},

@@ -5,8 +5,7 @@
 #include "ops/recurrent/recurrent.h"
 #include "ops/ref.h"
 
-enum { GRU_CELL, GRU_GATE }; /* activations */
-enum { GRU_REVERSE = WICK_RECURRENT_CELL + 2, GRU_LATE };
+enum { GRU_CELL, GRU_GATE };  /* activations */
 enum { GRU_Z, GRU_R, GRU_N }; /* gates */
 
 #define GRU_ATTRS WICK_RECURRENT_ATTRS, WICK_RECURRENT_ACT("gate", 1)
@@ -20,7 +19,7 @@ static void gru_cell(wick_recurrent_ref *r, double *const *state)
   const wick_attr *attr = r->c->attr;
   wick_elem e = r->c->in[WICK_RECURRENT_X].elem;
   int64_t n = r->units;
-  bool begun = r->begun[(state[0] - r->state[0]) / n], late = attr[GRU_LATE].i;
+  bool begun = r->begun[(state[0] - r->state[0]) / n], late = attr[WICK_ATTR_gru_late].i;
   double *z = wick_new(r->c->mem, double, (size_t)n * 3 + 1), *reset = z + n, *next = z + 2 * n;
   for (int64_t k = 0; k < n; k++) {
     z[k] = wick_recurrent_act_ref(attr, e, GRU_GATE, r->from_input[k] + r->from_state[k]);
@@ -42,7 +41,7 @@ static void gru_cell(wick_recurrent_ref *r, double *const *state)
 
 static wick_status gru_ref(wick_ref *c)
 {
-  return wick_recurrent_run_ref(c, 3, 1, c->attr[GRU_REVERSE].i != 0, gru_cell);
+  return wick_recurrent_run_ref(c, 3, 1, c->attr[WICK_ATTR_gru_reverse].i != 0, gru_cell);
 }
 
 /* ---- expansion ---- */
@@ -95,7 +94,7 @@ static void gru_expand(wick_builder *b, const wick_node *n, const wick_value *in
   if (!wick_recurrent_begin(b, n, in, 3, 1, &r)) return;
   wick_value weights = r.in[WICK_RECURRENT_R], bias = r.in[WICK_RECURRENT_B];
   gru_parts p = {0};
-  bool late = n->attr[GRU_LATE].i;
+  bool late = n->attr[WICK_ATTR_gru_late].i;
   if (late) {
     p.inputs = wick_recurrent_inputs(&r, 0, 3, 2);
     p.weights = wick_recurrent_weights(&r, weights, 0, 3, r.units);
@@ -108,7 +107,8 @@ static void gru_expand(wick_builder *b, const wick_node *n, const wick_value *in
     p.inputs = wick_recurrent_inputs(&r, GRU_N, 1, 3);
     p.weights = wick_recurrent_columns(&r, weights, GRU_N);
   }
-  wick_recurrent_run(&r, n->attr[GRU_REVERSE].i != 0, late ? gru_next_late : gru_next, &p, out);
+  wick_recurrent_run(&r, n->attr[WICK_ATTR_gru_reverse].i != 0, late ? gru_next_late : gru_next, &p,
+                     out);
 }
 
 const wick_op wick_op_gru = {

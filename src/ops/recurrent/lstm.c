@@ -6,8 +6,7 @@
 #include "ops/tensor.h"
 
 enum { LSTM_CELL, LSTM_GATE, LSTM_HIDDEN }; /* activations */
-enum { LSTM_COUPLED = WICK_RECURRENT_CELL + 3, LSTM_REVERSE };
-enum { LSTM_I, LSTM_O, LSTM_F, LSTM_G }; /* gates */
+enum { LSTM_I, LSTM_O, LSTM_F, LSTM_G };    /* gates */
 
 #define LSTM_ATTRS                                                                                 \
   WICK_RECURRENT_ATTRS, WICK_RECURRENT_ACT("gate", 1), WICK_RECURRENT_ACT("hidden", 0),            \
@@ -46,7 +45,7 @@ static void lstm_unit(const wick_attr *attr, wick_elem e, const double *a, const
   double i = wick_recurrent_act_ref(attr, e, LSTM_GATE, lstm_sum(a[LSTM_I], peep, 0, *c)),
          f = wick_recurrent_act_ref(attr, e, LSTM_GATE, lstm_sum(a[LSTM_F], peep, 2, *c)),
          g = wick_recurrent_act_ref(attr, e, LSTM_CELL, a[LSTM_G]);
-  if (attr[LSTM_COUPLED].i) f = 1 - i;
+  if (attr[WICK_ATTR_lstm_coupled].i) f = 1 - i;
   *c = wick_recurrent_mix_ref(e, f, *c, i, g);
   *h = wick_recurrent_act_ref(attr, e, LSTM_GATE, lstm_sum(a[LSTM_O], peep, 1, *c)) *
        wick_recurrent_act_ref(attr, e, LSTM_HIDDEN, *c);
@@ -68,7 +67,7 @@ static void lstm_cell(wick_recurrent_ref *r, double *const *state)
 
 static wick_status lstm_ref(wick_ref *c)
 {
-  return wick_recurrent_run_ref(c, 4, 2, c->attr[LSTM_REVERSE].i != 0, lstm_cell);
+  return wick_recurrent_run_ref(c, 4, 2, c->attr[WICK_ATTR_lstm_reverse].i != 0, lstm_cell);
 }
 
 /* ---- expansion ---- */
@@ -97,7 +96,7 @@ static void lstm_expand(wick_builder *b, const wick_node *n, const wick_value *i
                   .weights = wick_recurrent_weights(&r, r.in[WICK_RECURRENT_R], 0, 4, r.units)};
   if (r.in[WICK_RECURRENT_P].id)
     p.peepholes = wick_recurrent_numbers(&r, r.in[WICK_RECURRENT_P], 0, 3);
-  wick_recurrent_run(&r, n->attr[LSTM_REVERSE].i != 0, lstm_next, &p, out);
+  wick_recurrent_run(&r, n->attr[WICK_ATTR_lstm_reverse].i != 0, lstm_next, &p, out);
 }
 
 const wick_op wick_op_lstm = {
@@ -162,8 +161,9 @@ static void lstm_step_compute(const wick_compute *c)
   wick_builder *b = c->b;
   wick_step s = wick_step_begin(c, "lstm_step");
   wick_value state = wick_step_state(&s), i = lstm_step_gate(&s, LSTM_I, state),
-             f = c->attr[LSTM_COUPLED].i ? wick_build2(b, WICK_OP_sub, wick_build_like(b, i, 1), i)
-                                         : lstm_step_gate(&s, LSTM_F, state),
+             f = c->attr[WICK_ATTR_lstm_coupled].i
+                     ? wick_build2(b, WICK_OP_sub, wick_build_like(b, i, 1), i)
+                     : lstm_step_gate(&s, LSTM_F, state),
              g = lstm_step_gate(&s, LSTM_G, state);
   wick_value kept = wick_build2(b, WICK_OP_mul, f, state),
              added = wick_build2(b, WICK_OP_mul, i, g);
@@ -191,8 +191,9 @@ static void lstm_step_rows(wick_builder *b, const wick_node *n, const wick_value
   wick_step_rows s = wick_step_rows_of(b, n, in);
   wick_value state = in[WICK_STEP_STATE], i = lstm_rows_gate(&s, LSTM_I, state);
   if (b->status) return;
-  wick_value f = n->attr[LSTM_COUPLED].i ? wick_build2(b, WICK_OP_sub, wick_build_like(b, i, 1), i)
-                                         : lstm_rows_gate(&s, LSTM_F, state),
+  wick_value f = n->attr[WICK_ATTR_lstm_coupled].i
+                     ? wick_build2(b, WICK_OP_sub, wick_build_like(b, i, 1), i)
+                     : lstm_rows_gate(&s, LSTM_F, state),
              g = lstm_rows_gate(&s, LSTM_G, state), kept = wick_build2(b, WICK_OP_mul, f, state);
   out[1] = wick_build3(b, WICK_OP_muladd, i, g, kept);
   wick_value o = lstm_rows_gate(&s, LSTM_O, out[1]),

@@ -2,8 +2,6 @@
  * operators. */
 #include "ops/recurrent/recurrent.h"
 
-enum { RNN_REVERSE = WICK_RECURRENT_CELL + 1 };
-
 static wick_status rnn_infer(wick_infer *c) { return wick_recurrent_infer(c, 1, 1); }
 
 static void rnn_cell(wick_recurrent_ref *r, double *const *state)
@@ -15,7 +13,7 @@ static void rnn_cell(wick_recurrent_ref *r, double *const *state)
 
 static wick_status rnn_ref(wick_ref *c)
 {
-  return wick_recurrent_run_ref(c, 1, 1, c->attr[RNN_REVERSE].i != 0, rnn_cell);
+  return wick_recurrent_run_ref(c, 1, 1, c->attr[WICK_ATTR_rnn_reverse].i != 0, rnn_cell);
 }
 
 typedef struct rnn_parts {
@@ -37,7 +35,7 @@ static void rnn_expand(wick_builder *b, const wick_node *n, const wick_value *in
   if (!wick_recurrent_begin(b, n, in, 1, 1, &r)) return;
   rnn_parts p = {wick_recurrent_inputs(&r, 0, 1, 1),
                  wick_recurrent_columns(&r, r.in[WICK_RECURRENT_R], 0)};
-  wick_recurrent_run(&r, n->attr[RNN_REVERSE].i != 0, rnn_next, &p, out);
+  wick_recurrent_run(&r, n->attr[WICK_ATTR_rnn_reverse].i != 0, rnn_next, &p, out);
 }
 
 const wick_op wick_op_rnn = {

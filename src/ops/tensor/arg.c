@@ -6,20 +6,18 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-enum { ARG_AXIS, ARG_KEEPDIMS, ARG_LAST };
-
 static wick_status arg_infer(wick_infer *c)
 {
   const wick_type_info *x;
   wick_dim dim[WICK_MAX_RANK];
   WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
-  uint32_t axis = (uint32_t)c->attr[ARG_AXIS].i, n = 0;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_argmax_axis].i, n = 0;
   if (wick_dim_is(x->dim[axis], 0))
     return wick_infer_fail(c, WICK_ETYPE, "axis %u has no elements", axis);
   for (uint32_t k = 0; k < x->rank; k++) {
     if (k != axis)
       dim[n++] = x->dim[k];
-    else if (c->attr[ARG_KEEPDIMS].i)
+    else if (c->attr[WICK_ATTR_argmax_keepdims].i)
       dim[n++] = wick_dim_const(1);
   }
   wick_infer_out(c, 0, WICK_I64, n, dim);
@@ -42,7 +40,7 @@ static bool arg_better(const wick_ref *c, wick_elem e, wick_scalar x, wick_scala
 static wick_status arg_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0];
-  uint32_t axis = (uint32_t)c->attr[ARG_AXIS].i;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_argmax_axis].i;
   int64_t n = x->dim[axis], outer = wick_ref_product(x, 0, axis),
           inner = wick_ref_product(x, axis + 1, x->rank);
   const wick_scalar *v = wick_ref_load(c->mem, x);
@@ -53,7 +51,7 @@ static wick_status arg_ref(wick_ref *c)
       for (int64_t k = 1; k < n; k++) {
         bool better = arg_better(c, x->elem, line[k * inner], line[best * inner]),
              worse = arg_better(c, x->elem, line[best * inner], line[k * inner]);
-        if (better || (c->attr[ARG_LAST].i && !worse)) best = k;
+        if (better || (c->attr[WICK_ATTR_argmax_last].i && !worse)) best = k;
       }
       wick_store_elem(WICK_I64, c->out[0].data, (uint64_t)(o * inner + i),
                       (wick_scalar){.i = best});
@@ -67,9 +65,9 @@ static void arg_compute(const wick_compute *c)
   const wick_type_info *x = wick_built_info(b, c->in[0]);
   wick_axis axis[WICK_MAX_RANK + 1];
   wick_dim index[WICK_MAX_RANK];
-  uint32_t at = (uint32_t)c->attr[ARG_AXIS].i, n = 0;
+  uint32_t at = (uint32_t)c->attr[WICK_ATTR_argmax_axis].i, n = 0;
   for (uint32_t k = 0; k < x->rank; k++) {
-    if (k == at && !c->attr[ARG_KEEPDIMS].i) continue;
+    if (k == at && !c->attr[WICK_ATTR_argmax_keepdims].i) continue;
     wick_dim extent = k == at ? wick_dim_const(1) : x->dim[k];
     axis[n] = wick_make_axis(b, wick_str_printf(b->mem, "d%u", k), extent, false);
     index[k] = axis[n++].sym;
@@ -80,7 +78,7 @@ static void arg_compute(const wick_compute *c)
   wick_best element = {wick_read(b, c->in[0], index, 0, NULL, (wick_value){0}),
                        wick_index(b, index[at])};
   wick_best r = wick_stage_best_finish(b, state, element, (wick_value){0}, c->op == WICK_OP_argmin,
-                                       c->attr[ARG_LAST].i);
+                                       c->attr[WICK_ATTR_argmax_last].i);
   c->out[0] = wick_stage_end(b, r.at, c->out_type[0]);
 }
 

@@ -12,7 +12,7 @@ static wick_status concat_infer(wick_infer *c)
 {
   const wick_type_info *x, *t;
   wick_dim dim[WICK_MAX_RANK];
-  uint32_t axis = (uint32_t)c->attr[0].i;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_concat_axis].i;
   WICK_TRY(wick_infer_tensor(c, 0, "operand 0", 1, &x));
   for (uint32_t k = 0; k < x->rank; k++) dim[k] = x->dim[k];
   for (uint32_t i = 1; i < c->nin; i++) {
@@ -34,7 +34,7 @@ static wick_status concat_infer(wick_infer *c)
 static wick_status concat_ref(wick_ref *c)
 {
   const wick_tensor *out = &c->out[0];
-  uint32_t axis = (uint32_t)c->attr[0].i;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_concat_axis].i;
   int64_t outer = wick_ref_product(out, 0, axis), at = 0;
   for (int64_t o = 0; o < outer; o++)
     for (uint32_t i = 0; i < c->nin; i++) {
@@ -51,7 +51,8 @@ static void concat_compute(const wick_compute *c)
   wick_dims *t = b->module->dims;
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK], end = wick_dim_const(0);
-  uint32_t at = (uint32_t)c->attr[0].i, n = wick_stage_map(c, 0, "concat", axis);
+  uint32_t at = (uint32_t)c->attr[WICK_ATTR_concat_axis].i,
+           n = wick_stage_map(c, 0, "concat", axis);
   wick_value v = {0};
   for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
   for (uint32_t i = 0; i < c->nin && !b->status;
@@ -99,16 +100,14 @@ const wick_op wick_op_concat = {
 
 /* ---- split ---- */
 
-enum { SPLIT_AXIS, SPLIT_PARTS, SPLIT_SIZES };
-
 static wick_status split_infer(wick_infer *c)
 {
   const wick_type_info *x;
   wick_dims *t = c->module->dims;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
-  uint32_t axis = (uint32_t)c->attr[SPLIT_AXIS].i;
-  const wick_attr *sizes = &c->attr[SPLIT_SIZES];
-  uint32_t n = sizes->n ? sizes->n : (uint32_t)c->attr[SPLIT_PARTS].i;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_split_axis].i;
+  const wick_attr *sizes = &c->attr[WICK_ATTR_split_sizes];
+  uint32_t n = sizes->n ? sizes->n : (uint32_t)c->attr[WICK_ATTR_split_parts].i;
   if (n > WICK_ANY) return wick_infer_fail(c, WICK_ELIMIT, "more than %d parts", WICK_ANY);
   wick_dim dim[WICK_MAX_RANK], total = x->dim[axis], rest = total,
                                part = wick_dim_ceildiv(t, total, wick_dim_const(n));
@@ -131,7 +130,7 @@ static wick_status split_infer(wick_infer *c)
 static wick_status split_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0];
-  uint32_t axis = (uint32_t)c->attr[SPLIT_AXIS].i;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_split_axis].i;
   int64_t outer = wick_ref_product(x, 0, axis), at = 0;
   for (int64_t o = 0; o < outer; o++)
     for (uint32_t i = 0; i < c->nout; i++) {
@@ -146,7 +145,7 @@ static void split_compute(const wick_compute *c)
 {
   wick_dims *t = c->b->module->dims;
   wick_dim index[WICK_MAX_RANK], begin = wick_dim_const(0);
-  uint32_t at = (uint32_t)c->attr[SPLIT_AXIS].i;
+  uint32_t at = (uint32_t)c->attr[WICK_ATTR_split_axis].i;
   for (uint32_t i = 0; i < c->nout && !c->b->status; i++) {
     wick_axis axis[WICK_MAX_RANK];
     uint32_t n = wick_stage_map(c, i, wick_str_printf(c->b->mem, "split%u", i), axis);

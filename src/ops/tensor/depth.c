@@ -4,14 +4,13 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-enum { DEPTH_BLOCK, DEPTH_CRD };
-
 static wick_status depth_to_space_infer(wick_infer *c)
 {
   const wick_type_info *x;
   wick_dims *t = c->module->dims;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 4, &x));
-  wick_dim block = wick_dim_const(c->attr[DEPTH_BLOCK].i), area = wick_dim_mul(t, block, block);
+  wick_dim block = wick_dim_const(c->attr[WICK_ATTR_depth_to_space_block].i),
+           area = wick_dim_mul(t, block, block);
   if (x->rank != 4) return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, wanted 4", x->rank);
   if (!wick_infer_divides(c, x->dim[1], area))
     return wick_infer_fail(c, WICK_ETYPE, "%s channels in blocks of %s",
@@ -25,13 +24,14 @@ static wick_status depth_to_space_infer(wick_infer *c)
 static wick_status depth_to_space_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0], *out = &c->out[0];
-  int64_t s = c->attr[DEPTH_BLOCK].i, channels = out->dim[1], at = 0;
+  int64_t s = c->attr[WICK_ATTR_depth_to_space_block].i, channels = out->dim[1], at = 0;
   for (int64_t n = 0; n < out->dim[0]; n++)
     for (int64_t ch = 0; ch < channels; ch++)
       for (int64_t y = 0; y < out->dim[2]; y++)
         for (int64_t i = 0; i < out->dim[3]; i++) {
-          int64_t place = y % s * s + i % s,
-                  from = c->attr[DEPTH_CRD].i ? ch * s * s + place : place * channels + ch;
+          int64_t place = y % s * s + i % s, from = c->attr[WICK_ATTR_depth_to_space_order].i
+                                                        ? ch * s * s + place
+                                                        : place * channels + ch;
           wick_ref_move(
               out, (uint64_t)at++, x,
               (uint64_t)(((n * x->dim[1] + from) * x->dim[2] + y / s) * x->dim[3] + i / s));
@@ -44,11 +44,12 @@ static void depth_to_space_compute(const wick_compute *c)
   wick_dims *t = c->b->module->dims;
   wick_axis axis[WICK_MAX_RANK];
   wick_stage_map(c, 0, "depth_to_space", axis);
-  wick_dim s = wick_dim_const(c->attr[DEPTH_BLOCK].i), y = axis[2].sym, x = axis[3].sym;
+  wick_dim s = wick_dim_const(c->attr[WICK_ATTR_depth_to_space_block].i), y = axis[2].sym,
+           x = axis[3].sym;
   wick_dim place =
       wick_dim_add(t, wick_dim_mul(t, wick_dim_mod(t, y, s), s), wick_dim_mod(t, x, s));
   wick_dim channel =
-      c->attr[DEPTH_CRD].i
+      c->attr[WICK_ATTR_depth_to_space_order].i
           ? wick_dim_add(t, wick_dim_mul(t, axis[1].sym, wick_dim_mul(t, s, s)), place)
           : wick_dim_add(t, wick_dim_mul(t, place, axis[1].extent), axis[1].sym);
   wick_dim index[4] = {axis[0].sym, channel, wick_dim_floordiv(t, y, s),
@@ -82,7 +83,7 @@ static wick_status space_to_depth_infer(wick_infer *c)
   const wick_type_info *x;
   wick_dims *t = c->module->dims;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 4, &x));
-  wick_dim block = wick_dim_const(c->attr[DEPTH_BLOCK].i), dim[4];
+  wick_dim block = wick_dim_const(c->attr[WICK_ATTR_depth_to_space_block].i), dim[4];
   if (x->rank != 4) return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, wanted 4", x->rank);
   for (uint32_t k = 2; k < 4; k++) {
     if (!wick_infer_divides(c, x->dim[k], block))
@@ -99,7 +100,7 @@ static wick_status space_to_depth_infer(wick_infer *c)
 static wick_status space_to_depth_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0], *out = &c->out[0];
-  int64_t s = c->attr[DEPTH_BLOCK].i, channels = x->dim[1], at = 0;
+  int64_t s = c->attr[WICK_ATTR_depth_to_space_block].i, channels = x->dim[1], at = 0;
   for (int64_t n = 0; n < out->dim[0]; n++)
     for (int64_t ch = 0; ch < out->dim[1]; ch++)
       for (int64_t y = 0; y < out->dim[2]; y++)
@@ -118,7 +119,7 @@ static void space_to_depth_compute(const wick_compute *c)
   wick_dim channels = wick_built_info(c->b, c->in[0])->dim[1];
   wick_axis axis[WICK_MAX_RANK];
   wick_stage_map(c, 0, "space_to_depth", axis);
-  wick_dim s = wick_dim_const(c->attr[DEPTH_BLOCK].i),
+  wick_dim s = wick_dim_const(c->attr[WICK_ATTR_depth_to_space_block].i),
            place = wick_dim_floordiv(t, axis[1].sym, channels);
   wick_dim index[4] = {
       axis[0].sym, wick_dim_mod(t, axis[1].sym, channels),

@@ -69,7 +69,7 @@ static wick_status dft_pass_ref(wick_ref *c)
       double c0, s0, xr = dft_pass_element(x, at),
                      xi = planes > 1 ? dft_pass_element(x, at + all) : 0;
       dft_pass_root(j * k, r, &c0, &s0);
-      if (!c->attr[0].i) s0 = -s0;
+      if (!c->attr[WICK_ATTR_dft_pass_inverse].i) s0 = -s0;
       re += xr * c0 - xi * s0, im += xr * s0 + xi * c0;
     }
     if (w && k) {
@@ -266,7 +266,7 @@ static void dft_pass_compute(const wick_compute *c)
   wick_builder *b = c->b;
   const wick_type_info x = *wick_built_info(b, c->in[0]);
   int64_t r = x.dim[2].v;
-  dft_pass_line f = {b, c->attr[0].i ? 1 : -1};
+  dft_pass_line f = {b, c->attr[WICK_ATTR_dft_pass_inverse].i ? 1 : -1};
   dft_pass_number in[DFT_PASS_MOST] = {{{0}, {0}}}, out[DFT_PASS_MOST] = {{{0}, {0}}};
   wick_value v[2 * DFT_PASS_MOST];
   wick_axis axis[2] = {wick_make_axis(b, "line", x.dim[1], false)};
@@ -333,7 +333,7 @@ static void dft_pass_grad(wick_adjoint *a)
   if (a->wanted[0]) {
     wick_value z = w.id && t.dim[2].v > 1 ? dft_pass_conjugate(b, dft_pass_roots(b, w), dy) : dy;
     z = wick_grad_transpose(b, z, t.rank, perm);
-    wick_attr other = {.i = !a->node->attr[0].i};
+    wick_attr other = {.i = !a->node->attr[WICK_ATTR_dft_pass_inverse].i};
     z = wick_build(b, WICK_OP_dft_pass, 1, &z, &other, 0, NULL);
     z = wick_grad_transpose(b, z, t.rank, perm);
     a->din[0] = wick_dim_is(t.dim[0], 1) ? dft_pass_plane(b, z, 0) : z;

@@ -50,7 +50,7 @@ static wick_status gather_infer(wick_infer *c)
   wick_dim dim[2 * WICK_MAX_RANK];
   WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
   WICK_TRY(gather_indices(c, 0, &indices));
-  uint32_t axis = (uint32_t)c->attr[0].i, n = 0;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_gather_axis].i, n = 0;
   if (x->rank + indices->rank - 1 > WICK_MAX_RANK)
     return wick_infer_fail(c, WICK_ELIMIT, "rank %u, at most %d is possible",
                            x->rank + indices->rank - 1u, WICK_MAX_RANK);
@@ -65,7 +65,7 @@ static wick_status gather_infer(wick_infer *c)
 static wick_status gather_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0];
-  uint32_t axis = (uint32_t)c->attr[0].i;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_gather_axis].i;
   int64_t outer = wick_ref_product(x, 0, axis), inner = wick_ref_product(x, axis + 1, x->rank),
           count = (int64_t)wick_ref_numel(&c->in[1]), at = 0;
   for (int64_t o = 0; o < outer; o++)
@@ -85,7 +85,8 @@ static void gather_compute(const wick_compute *c)
   const wick_type_info *x = wick_built_info(b, c->in[0]);
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK], from[WICK_MAX_RANK];
-  uint32_t at = (uint32_t)c->attr[0].i, own = wick_built_info(b, c->in[1])->rank;
+  uint32_t at = (uint32_t)c->attr[WICK_ATTR_gather_axis].i,
+           own = wick_built_info(b, c->in[1])->rank;
   wick_stage_map(c, 0, "gather", axis);
   for (uint32_t k = 0; k < own; k++) from[k] = axis[at + k].sym;
   for (uint32_t k = 0; k < x->rank; k++)
@@ -124,7 +125,7 @@ static wick_status gather_elements_infer(wick_infer *c)
     int64_t lo, hi;
     wick_dim_range(c->module->dims, wick_dim_sub(c->module->dims, indices->dim[k], x->dim[k]), &lo,
                    &hi);
-    if (k != (uint32_t)c->attr[0].i && lo > 0)
+    if (k != (uint32_t)c->attr[WICK_ATTR_gather_elements_axis].i && lo > 0)
       return wick_infer_fail(c, WICK_ETYPE, "dimension %u of the indices is %s, x has %s", k,
                              wick_infer_dim_text(c, indices->dim[k]),
                              wick_infer_dim_text(c, x->dim[k]));
@@ -137,7 +138,7 @@ static wick_status gather_elements_infer(wick_infer *c)
 static wick_status gather_elements_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0], *out = &c->out[0];
-  uint32_t axis = (uint32_t)c->attr[0].i;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_gather_elements_axis].i;
   int64_t index[WICK_MAX_RANK] = {0}, stride[WICK_MAX_RANK], i;
   wick_ref_strides(x, stride);
   if (wick_ref_numel(out) == 0) return NULL;
@@ -157,7 +158,8 @@ static void gather_elements_compute(const wick_compute *c)
   const wick_type_info *x = wick_built_info(b, c->in[0]);
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK], from[WICK_MAX_RANK];
-  uint32_t at = (uint32_t)c->attr[0].i, n = wick_stage_map(c, 0, "gather_elements", axis);
+  uint32_t at = (uint32_t)c->attr[WICK_ATTR_gather_elements_axis].i,
+           n = wick_stage_map(c, 0, "gather_elements", axis);
   for (uint32_t k = 0; k < n; k++) from[k] = index[k] = axis[k].sym;
   index[at] = WICK_DIM_ANY;
   wick_value i = gather_stage_index(c, from, x->dim[at]);
@@ -189,7 +191,7 @@ static wick_status gather_nd_infer(wick_infer *c)
   wick_dim dim[2 * WICK_MAX_RANK];
   WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
   WICK_TRY(gather_indices(c, 1, &indices));
-  uint32_t batch = (uint32_t)c->attr[0].i, last = indices->rank - 1u, n = 0;
+  uint32_t batch = (uint32_t)c->attr[WICK_ATTR_gather_nd_batch].i, last = indices->rank - 1u, n = 0;
   wick_dim depth = indices->dim[last];
   if (!wick_dim_is_const(depth) || depth.v < 1 || batch > last || batch + depth.v > x->rank)
     return wick_infer_fail(c, WICK_ETYPE, "tuples of %s indices behind %u batch dimensions into %s",
@@ -212,7 +214,7 @@ static wick_status gather_nd_infer(wick_infer *c)
 static wick_status gather_nd_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0], *indices = &c->in[1];
-  uint32_t batch = (uint32_t)c->attr[0].i, last = indices->rank - 1;
+  uint32_t batch = (uint32_t)c->attr[WICK_ATTR_gather_nd_batch].i, last = indices->rank - 1;
   int64_t depth = indices->dim[last], tuples = wick_ref_product(indices, 0, last),
           per_batch = wick_ref_product(indices, batch, last),
           inner = wick_ref_product(x, batch + (uint32_t)depth, x->rank), at = 0;
@@ -236,7 +238,7 @@ static void gather_nd_compute(const wick_compute *c)
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK], from[WICK_MAX_RANK];
   wick_value any[WICK_MAX_RANK];
-  uint32_t batch = (uint32_t)c->attr[0].i, last = indices->rank - 1u,
+  uint32_t batch = (uint32_t)c->attr[WICK_ATTR_gather_nd_batch].i, last = indices->rank - 1u,
            depth = (uint32_t)indices->dim[last].v;
   wick_stage_map(c, 0, "gather_nd", axis);
   for (uint32_t k = 0; k < last; k++) from[k] = axis[k].sym;

@@ -15,9 +15,10 @@ static wick_status range_infer(wick_infer *c)
   if (t->rank) return wick_infer_fail(c, WICK_ETYPE, "start has rank %u, wanted 0", t->rank);
   WICK_TRY(wick_infer_alike(c, 1, "delta", 0, &t));
   if (t->rank) return wick_infer_fail(c, WICK_ETYPE, "delta has rank %u, wanted 0", t->rank);
-  if (c->attr[0].n != 1)
-    return wick_infer_fail(c, WICK_ETYPE, "count has %u numbers, wanted 1", c->attr[0].n);
-  wick_dim n = c->attr[0].dims[0];
+  if (c->attr[WICK_ATTR_range_count].n != 1)
+    return wick_infer_fail(c, WICK_ETYPE, "count has %u numbers, wanted 1",
+                           c->attr[WICK_ATTR_range_count].n);
+  wick_dim n = c->attr[WICK_ATTR_range_count].dims[0];
   wick_infer_out(c, 0, e, 1, &n);
   const wick_dim *start = c->in[0]->content, *delta = c->in[1]->content;
   if (!start || !delta || !wick_dim_is_const(n) || n.v < 0 || n.v > WICK_MAX_CONTENT) return NULL;
@@ -80,12 +81,10 @@ const wick_op wick_op_range = {
 
 /* ---- one_hot ---- */
 
-enum { ONE_HOT_AXIS, ONE_HOT_DEPTH };
-
 /* Where the new dimension goes; -1: last. */
 static wick_status one_hot_axis(const wick_infer *c, uint32_t rank, uint32_t *out)
 {
-  int64_t axis = c->attr[ONE_HOT_AXIS].i;
+  int64_t axis = c->attr[WICK_ATTR_one_hot_axis].i;
   return wick_infer_axis(c, axis, rank + 1, out);
 }
 
@@ -102,19 +101,19 @@ static wick_status one_hot_infer(wick_infer *c)
   if (values->rank != 1 || !wick_infer_equal(c, values->dim[0], wick_dim_const(2)))
     return wick_infer_fail(c, WICK_ETYPE, "the values are %s, wanted two",
                            wick_infer_type_text(c, c->in[1]->type));
-  if (c->attr[ONE_HOT_DEPTH].n != 1 || x->rank >= WICK_MAX_RANK)
+  if (c->attr[WICK_ATTR_one_hot_depth].n != 1 || x->rank >= WICK_MAX_RANK)
     return wick_infer_fail(c, WICK_ETYPE, "depth has %u numbers, wanted 1",
-                           c->attr[ONE_HOT_DEPTH].n);
+                           c->attr[WICK_ATTR_one_hot_depth].n);
   WICK_TRY(one_hot_axis(c, x->rank, &axis));
   for (uint32_t k = 0; k <= x->rank; k++)
-    dim[k] = k == axis ? c->attr[ONE_HOT_DEPTH].dims[0] : x->dim[n++];
+    dim[k] = k == axis ? c->attr[WICK_ATTR_one_hot_depth].dims[0] : x->dim[n++];
   wick_infer_out(c, 0, values->elem, x->rank + 1u, dim);
   return NULL;
 }
 
 static uint32_t one_hot_place(const wick_attr *attr, uint32_t rank)
 {
-  int64_t axis = attr[ONE_HOT_AXIS].i;
+  int64_t axis = attr[WICK_ATTR_one_hot_axis].i;
   return (uint32_t)(axis < 0 ? axis + rank : axis);
 }
 
@@ -172,8 +171,6 @@ const wick_op wick_op_one_hot = {
 
 /* ---- triangle, eye ---- */
 
-enum { TRIANGLE_UPPER, TRIANGLE_K };
-
 static wick_status triangle_infer(wick_infer *c)
 {
   const wick_type_info *x;
@@ -184,11 +181,12 @@ static wick_status triangle_infer(wick_infer *c)
 static wick_status triangle_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0];
-  int64_t rows = x->dim[x->rank - 2], columns = x->dim[x->rank - 1], k = c->attr[TRIANGLE_K].i;
+  int64_t rows = x->dim[x->rank - 2], columns = x->dim[x->rank - 1],
+          k = c->attr[WICK_ATTR_trilu_k].i;
   uint64_t n = wick_ref_numel(x);
   for (uint64_t at = 0; at < n; at++) {
     int64_t row = (int64_t)at / columns % rows, column = (int64_t)at % columns;
-    bool kept = c->attr[TRIANGLE_UPPER].i ? column >= row + k : column <= row + k;
+    bool kept = c->attr[WICK_ATTR_trilu_upper].i ? column >= row + k : column <= row + k;
     if (kept) wick_ref_move(&c->out[0], at, x, at);
   }
   return NULL;
@@ -203,9 +201,9 @@ static void triangle_compute(const wick_compute *c)
   uint32_t n = wick_stage_map(c, 0, "trilu", axis);
   for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
   wick_dim border =
-      wick_dim_add(b->module->dims, index[n - 2], wick_dim_const(c->attr[TRIANGLE_K].i));
-  wick_value kept = wick_stage_compare(b, c->attr[TRIANGLE_UPPER].i ? WICK_OP_ge : WICK_OP_le,
-                                       index[n - 1], border);
+      wick_dim_add(b->module->dims, index[n - 2], wick_dim_const(c->attr[WICK_ATTR_trilu_k].i));
+  wick_value kept = wick_stage_compare(
+      b, c->attr[WICK_ATTR_trilu_upper].i ? WICK_OP_ge : WICK_OP_le, index[n - 1], border);
   wick_value v =
       wick_build3(b, WICK_OP_where, kept, wick_read(b, c->in[0], index, 0, NULL, (wick_value){0}),
                   wick_stage_zero(b, e));
@@ -242,7 +240,7 @@ static wick_status eye_ref(wick_ref *c)
   bool is_float = wick_elem_is_float(out->elem);
   wick_scalar one = is_float ? (wick_scalar){.f = 1} : (wick_scalar){.i = 1};
   for (int64_t i = 0; i < out->dim[0]; i++) {
-    int64_t j = i + c->attr[0].i;
+    int64_t j = i + c->attr[WICK_ATTR_eye_k].i;
     if (j >= 0 && j < out->dim[1])
       wick_store_elem(out->elem, out->data, (uint64_t)(i * out->dim[1] + j), one);
   }
@@ -254,7 +252,8 @@ static void eye_compute(const wick_compute *c)
   wick_builder *b = c->b;
   wick_axis axis[WICK_MAX_RANK];
   wick_stage_map(c, 0, "eye", axis);
-  wick_dim border = wick_dim_add(b->module->dims, axis[0].sym, wick_dim_const(c->attr[0].i));
+  wick_dim border =
+      wick_dim_add(b->module->dims, axis[0].sym, wick_dim_const(c->attr[WICK_ATTR_eye_k].i));
   wick_value v = wick_build_cast(b, wick_stage_compare(b, WICK_OP_eq, axis[1].sym, border),
                                  wick_type_get(b->module, c->out_type[0])->elem);
   c->out[0] = wick_map_end(b, 1, &v);

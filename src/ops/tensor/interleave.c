@@ -10,7 +10,7 @@ static wick_status interleave_infer(wick_infer *c)
 {
   const wick_type_info *x, *t;
   wick_dim dim[WICK_MAX_RANK];
-  uint32_t axis = (uint32_t)c->attr[0].i;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_interleave_axis].i;
   WICK_TRY(wick_infer_tensor(c, 0, "operand 0", 1, &x));
   for (uint32_t k = 0; k < x->rank; k++) dim[k] = x->dim[k];
   wick_dim before = x->dim[axis];
@@ -37,7 +37,7 @@ static wick_status interleave_infer(wick_infer *c)
 static wick_status interleave_ref(wick_ref *c)
 {
   const wick_tensor *out = &c->out[0];
-  uint32_t axis = (uint32_t)c->attr[0].i;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_interleave_axis].i;
   int64_t outer = wick_ref_product(out, 0, axis),
           inner = wick_ref_product(out, axis + 1, out->rank), at = 0;
   for (int64_t o = 0; o < outer; o++)
@@ -56,7 +56,8 @@ static void interleave_compute(const wick_compute *c)
   wick_dims *t = b->module->dims;
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK], count = wick_dim_const((int64_t)c->nin);
-  uint32_t at = (uint32_t)c->attr[0].i, n = wick_stage_map(c, 0, "interleave", axis);
+  uint32_t at = (uint32_t)c->attr[WICK_ATTR_interleave_axis].i,
+           n = wick_stage_map(c, 0, "interleave", axis);
   for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
   index[at] = wick_dim_floordiv(t, axis[at].sym, count);
   wick_dim turn = wick_dim_mod(t, axis[at].sym, count);

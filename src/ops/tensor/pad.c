@@ -5,7 +5,6 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-enum { PAD_PAD, PAD_MODE };
 enum { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE, PAD_WRAP };
 
 static wick_status pad_infer(wick_infer *c)
@@ -13,7 +12,7 @@ static wick_status pad_infer(wick_infer *c)
   const wick_type_info *x, *value;
   wick_dims *t = c->module->dims;
   wick_dim dim[WICK_MAX_RANK];
-  const wick_attr *pad = &c->attr[PAD_PAD];
+  const wick_attr *pad = &c->attr[WICK_ATTR_pad_pad];
   WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
   if (c->nin > 1 && c->in[1]) {
     WICK_TRY(wick_infer_alike(c, 1, "the value", 0, &value));
@@ -24,11 +23,12 @@ static wick_status pad_infer(wick_infer *c)
     return wick_infer_fail(c, WICK_ETYPE, "pad has %u numbers, wanted %u", pad->n, 2u * x->rank);
   for (uint32_t k = 0; k < x->rank; k++) {
     dim[k] = wick_dim_add(t, x->dim[k], wick_dim_add(t, pad->dims[k], pad->dims[x->rank + k]));
-    if (c->attr[PAD_MODE].i != PAD_CONSTANT && wick_dim_is(x->dim[k], 0) && !wick_dim_is(dim[k], 0))
+    if (c->attr[WICK_ATTR_pad_mode].i != PAD_CONSTANT && wick_dim_is(x->dim[k], 0) &&
+        !wick_dim_is(dim[k], 0))
       return wick_infer_fail(c, WICK_ETYPE, "dimension %u of x has no elements to repeat", k);
   }
   wick_infer_out(c, 0, x->elem, x->rank, dim);
-  if (c->attr[PAD_MODE].i != PAD_CONSTANT || (c->nin > 1 && c->in[1]))
+  if (c->attr[WICK_ATTR_pad_mode].i != PAD_CONSTANT || (c->nin > 1 && c->in[1]))
     wick_infer_moved(c, UINT32_MAX);
   return NULL;
 }
@@ -60,7 +60,8 @@ static wick_status pad_ref(wick_ref *c)
     int64_t from = 0;
     bool outside = false;
     for (uint32_t k = 0; k < x->rank; k++) {
-      int64_t i = pad_source(c->attr[PAD_MODE].i, index[k] - c->attr[PAD_PAD].dims[k].v, x->dim[k]);
+      int64_t i = pad_source(c->attr[WICK_ATTR_pad_mode].i,
+                             index[k] - c->attr[WICK_ATTR_pad_pad].dims[k].v, x->dim[k]);
       outside = outside || i < 0;
       from += i * stride[k];
     }
@@ -94,11 +95,11 @@ static void pad_compute(const wick_compute *c)
   const wick_type_info *x = wick_built_info(b, c->in[0]);
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK];
-  int64_t mode = c->attr[PAD_MODE].i;
+  int64_t mode = c->attr[WICK_ATTR_pad_mode].i;
   uint32_t n = wick_stage_map(c, 0, "pad", axis);
   for (uint32_t k = 0; k < n; k++) {
-    wick_dim begin = c->attr[PAD_PAD].dims[k], end = c->attr[PAD_PAD].dims[n + k],
-             i = wick_dim_sub(t, axis[k].sym, begin);
+    wick_dim begin = c->attr[WICK_ATTR_pad_pad].dims[k],
+             end = c->attr[WICK_ATTR_pad_pad].dims[n + k], i = wick_dim_sub(t, axis[k].sym, begin);
     bool padded = !wick_dim_is(begin, 0) || !wick_dim_is(end, 0);
     index[k] = padded ? pad_index(t, mode, i, x->dim[k]) : i;
   }

@@ -13,7 +13,6 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-enum { RANDOM_KIND };
 enum { RANDOM_UNIFORM, RANDOM_NORMAL };
 
 enum { PHILOX_ROUNDS = 10 };
@@ -102,7 +101,7 @@ static wick_status random_ref(wick_ref *c)
     random_philox(key, i, w);
     uint64_t first = (uint64_t)w[0] << 32 | w[1], second = (uint64_t)w[2] << 32 | w[3];
     wick_scalar v = {.f = ldexp((double)(first >> (64 - bits)), -(int)bits)};
-    if (c->attr[RANDOM_KIND].i == RANDOM_NORMAL)
+    if (c->attr[WICK_ATTR_random_kind].i == RANDOM_NORMAL)
       v.f = sqrt(random_log(ldexp((double)((first >> 11) + 1), -53)) * -2) *
             random_cos(ldexp((double)(second >> 11), -53));
     wick_ref_write(out, i, 1, &v);
@@ -210,7 +209,7 @@ static void random_compute(const wick_compute *c)
              counter = wick_build_cast(b, wick_index(b, at), WICK_U64);
   if (b->status) return;
   random_stage_philox(b, key, counter, w);
-  wick_value v = c->attr[RANDOM_KIND].i == RANDOM_NORMAL
+  wick_value v = c->attr[WICK_ATTR_random_kind].i == RANDOM_NORMAL
                      ? random_stage_normal(b, w)
                      : expr_mulk(b, random_whole(b, w, bits), ldexp(1, -(int)bits));
   v = wick_build_cast(b, v, e);

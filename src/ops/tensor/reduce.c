@@ -8,12 +8,10 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-enum { REDUCE_AXES, REDUCE_KEEPDIMS };
-
 /* The bit set of reduced axes; all where none is given. */
 static wick_status reduce_axes(const wick_infer *c, uint32_t rank, uint32_t *out)
 {
-  const wick_attr *a = &c->attr[REDUCE_AXES];
+  const wick_attr *a = &c->attr[WICK_ATTR_reduce_sum_axes];
   *out = a->n ? 0 : (1u << rank) - 1;
   for (uint32_t i = 0; i < a->n; i++) {
     uint32_t axis;
@@ -82,7 +80,7 @@ static wick_status reduce_infer(wick_infer *c)
   for (uint32_t k = 0; k < x->rank; k++) {
     if (!(set >> k & 1))
       dim[rank++] = x->dim[k];
-    else if (c->attr[REDUCE_KEEPDIMS].i)
+    else if (c->attr[WICK_ATTR_reduce_sum_keepdims].i)
       dim[rank++] = wick_dim_const(1);
   }
   wick_infer_out(c, 0, x->elem, rank, dim);
@@ -154,7 +152,7 @@ static wick_status reduce_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0], *out = &c->out[0];
   wick_elem e = x->elem;
-  uint32_t set = reduce_set(&c->attr[REDUCE_AXES], x->rank);
+  uint32_t set = reduce_set(&c->attr[WICK_ATTR_reduce_sum_axes], x->rank);
   uint64_t n = wick_ref_numel(x), nout = wick_ref_numel(out),
            *group = wick_new(c->mem, uint64_t, n);
   wick_scalar *v = wick_ref_load(c->mem, x), *state = wick_new(c->mem, wick_scalar, nout);
@@ -189,12 +187,12 @@ static uint32_t reduce_axes_of(const wick_compute *c, wick_axis *axis, wick_dim 
 {
   wick_builder *b = c->b;
   const wick_type_info *x = wick_built_info(b, c->in[0]);
-  uint32_t set = reduce_set(&c->attr[REDUCE_AXES], x->rank), n = 0;
+  uint32_t set = reduce_set(&c->attr[WICK_ATTR_reduce_sum_axes], x->rank), n = 0;
   *out_count = wick_dim_const(1);
   for (uint32_t reduced = 0; reduced < 2; reduced++)
     for (uint32_t k = 0; k < x->rank; k++) {
       bool own = set >> k & 1;
-      if (own && !reduced && c->attr[REDUCE_KEEPDIMS].i)
+      if (own && !reduced && c->attr[WICK_ATTR_reduce_sum_keepdims].i)
         axis[n++] =
             wick_make_axis(b, wick_str_printf(b->mem, "one%u", k), wick_dim_const(1), false);
       if (own != reduced) continue;
@@ -259,7 +257,7 @@ static void reduce_log_sum_exp_expand(wick_builder *b, const wick_node *n, const
 {
   if (b->status) return;
   wick_elem e = wick_built_info(b, in[0])->elem;
-  wick_attr keep[2] = {n->attr[REDUCE_AXES], {.i = 1}};
+  wick_attr keep[2] = {n->attr[WICK_ATTR_reduce_sum_axes], {.i = 1}};
   wick_value x = wick_compose_wide(b, in[0]), max[2];
   for (uint32_t i = 0; i < 2; i++) {
     max[i] = wick_build(b, WICK_OP_reduce_max, 1, &x, i ? n->attr : keep, 0, NULL);
@@ -277,7 +275,8 @@ static void reduce_log_sum_exp_expand(wick_builder *b, const wick_node *n, const
 
 static uint32_t reduce_along(const wick_attr *attr, uint32_t rank)
 {
-  return attr[REDUCE_KEEPDIMS].i ? reduce_set(&attr[REDUCE_AXES], rank) : 0;
+  return attr[WICK_ATTR_reduce_sum_keepdims].i ? reduce_set(&attr[WICK_ATTR_reduce_sum_axes], rank)
+                                               : 0;
 }
 
 #define REDUCE_ROW(row, text, types, ...)                                                          \

@@ -12,12 +12,13 @@ static wick_status expand_infer(wick_infer *c)
   const wick_type_info *x;
   wick_dim dim[WICK_MAX_RANK];
   WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
-  if (c->attr[0].n > WICK_MAX_RANK)
-    return wick_infer_fail(c, WICK_ELIMIT, "rank %u, at most %d is possible", c->attr[0].n,
-                           WICK_MAX_RANK);
+  if (c->attr[WICK_ATTR_broadcast_to_shape].n > WICK_MAX_RANK)
+    return wick_infer_fail(c, WICK_ELIMIT, "rank %u, at most %d is possible",
+                           c->attr[WICK_ATTR_broadcast_to_shape].n, WICK_MAX_RANK);
   uint32_t rank = x->rank;
   for (uint32_t k = 0; k < rank; k++) dim[k] = x->dim[k];
-  WICK_TRY(wick_infer_broadcast(c, &rank, dim, c->attr[0].n, c->attr[0].dims));
+  WICK_TRY(wick_infer_broadcast(c, &rank, dim, c->attr[WICK_ATTR_broadcast_to_shape].n,
+                                c->attr[WICK_ATTR_broadcast_to_shape].dims));
   wick_infer_out(c, 0, x->elem, rank, dim);
   wick_infer_moved(c, 1);
   return NULL;
@@ -73,11 +74,11 @@ static wick_status tile_infer(wick_infer *c)
   const wick_type_info *x;
   wick_dim dim[WICK_MAX_RANK];
   WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
-  if (c->attr[0].n != x->rank)
-    return wick_infer_fail(c, WICK_ETYPE, "repeats has %u numbers, x has rank %u", c->attr[0].n,
-                           x->rank);
+  if (c->attr[WICK_ATTR_tile_repeats].n != x->rank)
+    return wick_infer_fail(c, WICK_ETYPE, "repeats has %u numbers, x has rank %u",
+                           c->attr[WICK_ATTR_tile_repeats].n, x->rank);
   for (uint32_t k = 0; k < x->rank; k++)
-    dim[k] = wick_dim_mul(c->module->dims, x->dim[k], c->attr[0].dims[k]);
+    dim[k] = wick_dim_mul(c->module->dims, x->dim[k], c->attr[WICK_ATTR_tile_repeats].dims[k]);
   wick_infer_out(c, 0, x->elem, x->rank, dim);
   wick_infer_moved(c, 1);
   return NULL;
@@ -106,8 +107,9 @@ static void tile_compute(const wick_compute *c)
   wick_dim index[WICK_MAX_RANK];
   uint32_t n = wick_stage_map(c, 0, "tile", axis);
   for (uint32_t k = 0; k < n; k++)
-    index[k] =
-        wick_dim_is(c->attr[0].dims[k], 1) ? axis[k].sym : wick_dim_mod(t, axis[k].sym, x->dim[k]);
+    index[k] = wick_dim_is(c->attr[WICK_ATTR_tile_repeats].dims[k], 1)
+                   ? axis[k].sym
+                   : wick_dim_mod(t, axis[k].sym, x->dim[k]);
   wick_value v = wick_read(c->b, c->in[0], index, 0, NULL, (wick_value){0});
   c->out[0] = wick_map_end(c->b, 1, &v);
 }

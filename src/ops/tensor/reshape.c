@@ -28,10 +28,10 @@ static void reshape_products(wick_dims *t, const wick_type_info *x, uint32_t n, 
 static wick_status reshape_infer(wick_infer *c)
 {
   const wick_type_info *x;
-  const wick_dim *want = c->attr[0].dims;
+  const wick_dim *want = c->attr[WICK_ATTR_reshape_shape].dims;
   wick_dim dim[WICK_MAX_RANK], have_n, want_n;
   wick_dims *t = c->module->dims;
-  uint32_t n = c->attr[0].n, rest = n;
+  uint32_t n = c->attr[WICK_ATTR_reshape_shape].n, rest = n;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
   if (n > WICK_MAX_RANK)
     return wick_infer_fail(c, WICK_ELIMIT, "rank %u, at most %d is possible", n, WICK_MAX_RANK);

@@ -5,8 +5,6 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-enum { SCAN_AXIS, SCAN_EXCLUSIVE, SCAN_REVERSE };
-
 static wick_opcode scan_row(wick_opcode op)
 {
   return op == WICK_OP_cumprod ? WICK_OP_mul : WICK_OP_add;
@@ -22,8 +20,9 @@ static wick_status scan_infer(wick_infer *c)
 static wick_status scan_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0];
-  uint32_t axis = (uint32_t)c->attr[SCAN_AXIS].i;
-  bool exclusive = c->attr[SCAN_EXCLUSIVE].i, reverse = c->attr[SCAN_REVERSE].i;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_cumsum_axis].i;
+  bool exclusive = c->attr[WICK_ATTR_cumsum_exclusive].i,
+       reverse = c->attr[WICK_ATTR_cumsum_reverse].i;
   int64_t n = x->dim[axis], outer = wick_ref_product(x, 0, axis),
           inner = wick_ref_product(x, axis + 1, x->rank);
   bool is_float = wick_elem_is_float(x->elem), product = c->op == WICK_OP_cumprod;
@@ -50,7 +49,7 @@ static void scan_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
   const wick_type_info *x = wick_built_info(b, c->in[0]);
-  uint32_t at = (uint32_t)c->attr[SCAN_AXIS].i;
+  uint32_t at = (uint32_t)c->attr[WICK_ATTR_cumsum_axis].i;
   wick_opcode by = scan_row(c->op);
   wick_elem acc = wick_stage_range(x->elem, by);
   wick_line line;
@@ -59,11 +58,11 @@ static void scan_compute(const wick_compute *c)
   wick_value none = wick_build_neutral(b, by, wick_type_scalar(b->module, acc, 1));
   wick_value k = wick_for_begin(b, wick_build_i64(b, 0), wick_index(b, x->dim[at]), 1, &none);
   wick_value before = {k.id + 1};
-  if (c->attr[SCAN_REVERSE].i) k = wick_build2(b, WICK_OP_sub, last, k);
+  if (c->attr[WICK_ATTR_cumsum_reverse].i) k = wick_build2(b, WICK_OP_sub, last, k);
   wick_value v = wick_build_cast(b, wick_line_read(b, &line, c->in[0], k), acc);
   wick_value sum = wick_build2(b, by, before, v);
   wick_line_put(b, &line, out, k,
-                wick_build_cast(b, c->attr[SCAN_EXCLUSIVE].i ? before : sum, x->elem));
+                wick_build_cast(b, c->attr[WICK_ATTR_cumsum_exclusive].i ? before : sum, x->elem));
   wick_for_end(b, 1, &sum);
   c->out[0] = wick_loop_nest_end(b);
 }

@@ -7,7 +7,6 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-enum { SCATTER_REDUCTION, SCATTER_AXIS };
 enum { SCATTER_NONE, SCATTER_ADD, SCATTER_MUL, SCATTER_MAX, SCATTER_MIN };
 #define SCATTER_WORDS "none add mul max min"
 
@@ -15,7 +14,7 @@ static wick_opcode scatter_row(const wick_attr *attr)
 {
   static const wick_opcode row[] = {WICK_OP_none, WICK_OP_add, WICK_OP_mul, WICK_OP_max,
                                     WICK_OP_min};
-  return row[attr[SCATTER_REDUCTION].i];
+  return row[attr[WICK_ATTR_scatter_elements_reduction].i];
 }
 
 static wick_status scatter_operands(wick_infer *c, const wick_type_info **x,
@@ -27,7 +26,8 @@ static wick_status scatter_operands(wick_infer *c, const wick_type_info **x,
   if (!wick_elem_is_int((*indices)->elem))
     return wick_infer_fail(c, WICK_ETYPE, "the indices are %s, wanted integers",
                            wick_elem_name((*indices)->elem));
-  if (c->attr[SCATTER_REDUCTION].i != SCATTER_NONE && !(WICK_NUMBERS & WICK_BIT((*x)->elem)))
+  if (c->attr[WICK_ATTR_scatter_elements_reduction].i != SCATTER_NONE &&
+      !(WICK_NUMBERS & WICK_BIT((*x)->elem)))
     return wick_infer_fail(c, WICK_ETYPE, "%s has no arithmetic", wick_elem_name((*x)->elem));
   return wick_infer_same(c);
 }
@@ -129,7 +129,7 @@ static wick_status scatter_elements_infer(wick_infer *c)
     wick_dim more = wick_dim_sub(c->module->dims, indices->dim[k], x->dim[k]);
     wick_dim_range(c->module->dims, more, &lo, &hi);
     if (!wick_infer_equal(c, indices->dim[k], updates->dim[k]) ||
-        (k != (uint32_t)c->attr[SCATTER_AXIS].i && lo > 0))
+        (k != (uint32_t)c->attr[WICK_ATTR_scatter_elements_axis].i && lo > 0))
       return wick_infer_fail(
           c, WICK_ETYPE, "dimension %u of the indices is %s, x has %s, the updates %s", k,
           wick_infer_dim_text(c, indices->dim[k]), wick_infer_dim_text(c, x->dim[k]),
@@ -141,7 +141,7 @@ static wick_status scatter_elements_infer(wick_infer *c)
 static wick_status scatter_elements_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0], *indices = &c->in[1];
-  uint32_t axis = (uint32_t)c->attr[SCATTER_AXIS].i;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_scatter_elements_axis].i;
   int64_t index[WICK_MAX_RANK] = {0}, stride[WICK_MAX_RANK], i;
   uint64_t n = wick_ref_numel(x), at = 0;
   for (uint64_t k = 0; k < n; k++) wick_ref_move(&c->out[0], k, x, k);
@@ -161,7 +161,7 @@ static void scatter_elements_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
   const wick_type_info *x = wick_built_info(b, c->in[0]), *indices = wick_built_info(b, c->in[1]);
-  uint32_t at = (uint32_t)c->attr[SCATTER_AXIS].i, nother = 0;
+  uint32_t at = (uint32_t)c->attr[WICK_ATTR_scatter_elements_axis].i, nother = 0;
   wick_dim others[WICK_MAX_RANK], sizes[WICK_MAX_RANK];
   wick_line line;
   wick_value out = wick_lines_begin(c, wick_ops[c->op]->name, at, 0, NULL, &line), inside = {0};

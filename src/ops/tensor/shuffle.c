@@ -5,14 +5,12 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-enum { SHUFFLE_AXIS, SHUFFLE_GROUPS };
-
 static wick_status channel_shuffle_infer(wick_infer *c)
 {
   const wick_type_info *x;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
-  wick_dim groups = wick_dim_const(c->attr[SHUFFLE_GROUPS].i),
-           size = x->dim[c->attr[SHUFFLE_AXIS].i];
+  wick_dim groups = wick_dim_const(c->attr[WICK_ATTR_channel_shuffle_groups].i),
+           size = x->dim[c->attr[WICK_ATTR_channel_shuffle_axis].i];
   if (!wick_infer_divides(c, size, groups))
     return wick_infer_fail(c, WICK_ETYPE, "%s elements in %lld groups",
                            wick_infer_dim_text(c, size), (long long)groups.v);
@@ -22,8 +20,8 @@ static wick_status channel_shuffle_infer(wick_infer *c)
 static wick_status channel_shuffle_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0];
-  uint32_t axis = (uint32_t)c->attr[SHUFFLE_AXIS].i;
-  int64_t groups = c->attr[SHUFFLE_GROUPS].i, size = x->dim[axis],
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_channel_shuffle_axis].i;
+  int64_t groups = c->attr[WICK_ATTR_channel_shuffle_groups].i, size = x->dim[axis],
           inner = wick_ref_product(x, axis + 1, x->rank), outer = wick_ref_product(x, 0, axis);
   for (int64_t o = 0; o < outer; o++)
     for (int64_t k = 0; k < size; k++) {
@@ -39,8 +37,10 @@ static void channel_shuffle_compute(const wick_compute *c)
 {
   wick_dims *t = c->b->module->dims;
   wick_axis axis[WICK_MAX_RANK];
-  wick_dim index[WICK_MAX_RANK], groups = wick_dim_const(c->attr[SHUFFLE_GROUPS].i);
-  uint32_t n = wick_stage_map(c, 0, "channel_shuffle", axis), at = (uint32_t)c->attr[0].i;
+  wick_dim index[WICK_MAX_RANK],
+      groups = wick_dim_const(c->attr[WICK_ATTR_channel_shuffle_groups].i);
+  uint32_t n = wick_stage_map(c, 0, "channel_shuffle", axis),
+           at = (uint32_t)c->attr[WICK_ATTR_channel_shuffle_axis].i;
   for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
   wick_dim size = wick_dim_floordiv(t, axis[at].extent, groups);
   index[at] = wick_dim_add(t, wick_dim_mul(t, wick_dim_mod(t, axis[at].sym, groups), size),

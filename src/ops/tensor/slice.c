@@ -51,11 +51,9 @@ bool wick_slice_resolve(wick_dims *t, wick_dim dim, wick_dim start, wick_dim end
 
 /* ---- the row ---- */
 
-enum { SLICE_BEGIN, SLICE_SHAPE, SLICE_STEP };
-
 static int64_t slice_step(const wick_attr *attr, uint32_t k)
 {
-  return attr[SLICE_STEP].n ? attr[SLICE_STEP].ints[k] : 1;
+  return attr[WICK_ATTR_slice_step].n ? attr[WICK_ATTR_slice_step].ints[k] : 1;
 }
 
 static wick_status slice_infer(wick_infer *c)
@@ -64,11 +62,12 @@ static wick_status slice_infer(wick_infer *c)
   wick_dims *t = c->module->dims;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
   for (uint32_t i = 0; i < 3; i++)
-    if (c->attr[i].n != x->rank && (i != SLICE_STEP || c->attr[i].n))
+    if (c->attr[i].n != x->rank && (i != WICK_ATTR_slice_step || c->attr[i].n))
       return wick_infer_fail(c, WICK_ETYPE, "%s has %u numbers, x has rank %u",
                              wick_ops[c->op]->attr[i].name, c->attr[i].n, x->rank);
   for (uint32_t k = 0; k < x->rank; k++) {
-    wick_dim begin = c->attr[SLICE_BEGIN].dims[k], size = c->attr[SLICE_SHAPE].dims[k],
+    wick_dim begin = c->attr[WICK_ATTR_slice_begin].dims[k],
+             size = c->attr[WICK_ATTR_slice_shape].dims[k],
              step = wick_dim_const(slice_step(c->attr, k));
     wick_dim last =
         wick_dim_add(t, begin, wick_dim_mul(t, wick_dim_sub(t, size, wick_dim_const(1)), step));
@@ -82,7 +81,7 @@ static wick_status slice_infer(wick_infer *c)
                              wick_infer_dim_text(c, begin), wick_infer_dim_text(c, last),
                              wick_infer_dim_text(c, x->dim[k]));
   }
-  wick_infer_out(c, 0, x->elem, x->rank, c->attr[SLICE_SHAPE].dims);
+  wick_infer_out(c, 0, x->elem, x->rank, c->attr[WICK_ATTR_slice_shape].dims);
   wick_infer_moved(c, 1);
   return NULL;
 }
@@ -97,7 +96,7 @@ static wick_status slice_ref(wick_ref *c)
   do {
     int64_t from = 0;
     for (uint32_t k = 0; k < x->rank; k++) {
-      int64_t i = c->attr[SLICE_BEGIN].dims[k].v + index[k] * slice_step(c->attr, k);
+      int64_t i = c->attr[WICK_ATTR_slice_begin].dims[k].v + index[k] * slice_step(c->attr, k);
       if (i < 0 || i >= x->dim[k])
         return wick_ref_fail(c, WICK_ERANGE, "element %lld of axis %u, which has %lld",
                              (long long)i, k, (long long)x->dim[k]);
@@ -115,7 +114,7 @@ static void slice_compute(const wick_compute *c)
   wick_dim index[WICK_MAX_RANK];
   uint32_t n = wick_stage_map(c, 0, "slice", axis);
   for (uint32_t k = 0; k < n; k++)
-    index[k] = wick_dim_add(t, c->attr[SLICE_BEGIN].dims[k],
+    index[k] = wick_dim_add(t, c->attr[WICK_ATTR_slice_begin].dims[k],
                             wick_dim_mul(t, axis[k].sym, wick_dim_const(slice_step(c->attr, k))));
   wick_value v = wick_read(c->b, c->in[0], index, 0, NULL, (wick_value){0});
   c->out[0] = wick_map_end(c->b, 1, &v);
@@ -124,8 +123,8 @@ static void slice_compute(const wick_compute *c)
 static void slice_map(const wick_func *f, const wick_node *n, uint32_t k, wick_view_map *out)
 {
   (void)f, (void)k;
-  for (uint32_t d = 0; d < n->attr[SLICE_BEGIN].n; d++) {
-    out->begin[d] = n->attr[SLICE_BEGIN].dims[d];
+  for (uint32_t d = 0; d < n->attr[WICK_ATTR_slice_begin].n; d++) {
+    out->begin[d] = n->attr[WICK_ATTR_slice_begin].dims[d];
     out->step[d] = slice_step(n->attr, d);
   }
 }

@@ -7,19 +7,18 @@
 #include "ops/tensor.h"
 #include "ops/tensor/sort.h"
 
-enum { TOP_K_AXIS, TOP_K_K, TOP_K_LEAST };
-
 static wick_status top_k_infer(wick_infer *c)
 {
   const wick_type_info *x;
   wick_dim dim[WICK_MAX_RANK];
   int64_t lo, hi;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
-  uint32_t axis = (uint32_t)c->attr[TOP_K_AXIS].i;
-  if (c->attr[TOP_K_K].n != 1)
-    return wick_infer_fail(c, WICK_ETYPE, "k has %u numbers, wanted 1", c->attr[TOP_K_K].n);
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_top_k_axis].i;
+  if (c->attr[WICK_ATTR_top_k_k].n != 1)
+    return wick_infer_fail(c, WICK_ETYPE, "k has %u numbers, wanted 1",
+                           c->attr[WICK_ATTR_top_k_k].n);
   for (uint32_t i = 0; i < x->rank; i++) dim[i] = x->dim[i];
-  dim[axis] = c->attr[TOP_K_K].dims[0];
+  dim[axis] = c->attr[WICK_ATTR_top_k_k].dims[0];
   wick_dim_range(c->module->dims, wick_dim_sub(c->module->dims, dim[axis], x->dim[axis]), &lo, &hi);
   if (lo > 0)
     return wick_infer_fail(c, WICK_ETYPE, "the first %s of %s elements",
@@ -47,7 +46,7 @@ static bool top_k_before(wick_elem e, bool least, wick_scalar x, wick_scalar y)
 static wick_status top_k_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0], *out = &c->out[0];
-  uint32_t axis = (uint32_t)c->attr[TOP_K_AXIS].i;
+  uint32_t axis = (uint32_t)c->attr[WICK_ATTR_top_k_axis].i;
   int64_t n = x->dim[axis], k = out->dim[axis], outer = wick_ref_product(x, 0, axis),
           inner = wick_ref_product(x, axis + 1, x->rank);
   const wick_scalar *v = wick_ref_load(c->mem, x);
@@ -57,7 +56,7 @@ static wick_status top_k_ref(wick_ref *c)
             to = line / inner * k * inner + line % inner, have = 0;
     for (int64_t i = 0; i < n; i++) {
       int64_t at = have;
-      for (; at > 0 && top_k_before(x->elem, c->attr[TOP_K_LEAST].i, v[first + i * inner],
+      for (; at > 0 && top_k_before(x->elem, c->attr[WICK_ATTR_top_k_least].i, v[first + i * inner],
                                     v[first + best[at - 1] * inner]);
            at--)
         best[at] = best[at - 1];
@@ -319,8 +318,8 @@ static void top_k_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
   wick_dims *d = b->module->dims;
-  uint32_t at = (uint32_t)c->attr[TOP_K_AXIS].i;
-  wick_dim n = wick_built_info(b, c->in[0])->dim[at], k = c->attr[TOP_K_K].dims[0];
+  uint32_t at = (uint32_t)c->attr[WICK_ATTR_top_k_axis].i;
+  wick_dim n = wick_built_info(b, c->in[0])->dim[at], k = c->attr[WICK_ATTR_top_k_k].dims[0];
   wick_type scratch[WICK_SORT_NSCRATCH];
   int64_t lo, hi;
   wick_dim_range(d, k, &lo, &hi);
@@ -328,7 +327,7 @@ static void top_k_compute(const wick_compute *c)
   wick_dim room =
       wick_dim_max(d, wick_dim_mul(d, k, wick_dim_const(2)), wick_dim_const(TOP_K_ROOM));
   room = wick_dim_min(d, room, n);
-  top_k t = {.c = c, .b = b, .least = c->attr[TOP_K_LEAST].i != 0, .x = c->in[0]};
+  top_k t = {.c = c, .b = b, .least = c->attr[WICK_ATTR_top_k_least].i != 0, .x = c->in[0]};
   wick_sort s = {0};
   if (!few) s = wick_sort_of(b, wick_built_info(b, c->in[0])->elem, room, scratch);
   t.best = wick_lines_begin(c, "top_k", at, few ? 0 : WICK_SORT_NSCRATCH, scratch, &t.line);

@@ -9,14 +9,15 @@
 static void transpose_perm(const wick_attr *attr, uint32_t rank, uint32_t *perm)
 {
   for (uint32_t k = 0; k < rank; k++)
-    perm[k] = attr[0].n ? (uint32_t)attr[0].ints[k] : rank - 1 - k;
+    perm[k] = attr[WICK_ATTR_transpose_perm].n ? (uint32_t)attr[WICK_ATTR_transpose_perm].ints[k]
+                                               : rank - 1 - k;
 }
 
 static wick_status transpose_infer(wick_infer *c)
 {
   const wick_type_info *x;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
-  const wick_attr *a = &c->attr[0];
+  const wick_attr *a = &c->attr[WICK_ATTR_transpose_perm];
   if (a->n && a->n != x->rank)
     return wick_infer_fail(c, WICK_ETYPE, "perm has %u numbers, x has rank %u", a->n, x->rank);
   uint32_t seen = 0, perm[WICK_MAX_RANK];

@@ -62,18 +62,16 @@ const wick_op wick_op_string_concat = {
     .grad = wick_grad_zero,
 };
 
-enum { SPLIT_DELIMITER, SPLIT_MOST, SPLIT_WIDTH };
-
 static wick_status string_split_infer(wick_infer *c)
 {
   const wick_type_info *x;
   wick_dim dim[WICK_MAX_RANK + 1];
   WICK_TRY(text_operand(c, 0, &x));
-  if (x->rank == WICK_MAX_RANK || c->attr[SPLIT_WIDTH].n != 1)
+  if (x->rank == WICK_MAX_RANK || c->attr[WICK_ATTR_string_split_width].n != 1)
     return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, the width %u numbers", x->rank,
-                           c->attr[SPLIT_WIDTH].n);
+                           c->attr[WICK_ATTR_string_split_width].n);
   for (uint32_t k = 0; k < x->rank; k++) dim[k] = x->dim[k];
-  dim[x->rank] = c->attr[SPLIT_WIDTH].dims[0];
+  dim[x->rank] = c->attr[WICK_ATTR_string_split_width].dims[0];
   wick_infer_out(c, 0, x->elem, x->rank + 1u, dim);
   wick_infer_out(c, 1, WICK_I64, x->rank, dim);
   c->nout = 2;
@@ -175,20 +173,20 @@ const wick_op wick_op_regex_full_match = {
     .grad = wick_grad_zero,
 };
 
-enum { NGRAM_POOL, NGRAM_COUNTS, NGRAM_COLUMNS, NGRAM_LEAST, NGRAM_MOST, NGRAM_SKIPS, NGRAM_WIDTH };
-
 static wick_status ngram_counts_infer(wick_infer *c)
 {
   const wick_type_info *x;
   WICK_TRY(text_operand(c, 0, &x));
-  const wick_attr *counts = &c->attr[NGRAM_COUNTS], *columns = &c->attr[NGRAM_COLUMNS];
-  int64_t width = c->attr[NGRAM_WIDTH].i;
+  const wick_attr *counts = &c->attr[WICK_ATTR_ngram_counts_counts],
+                  *columns = &c->attr[WICK_ATTR_ngram_counts_columns];
+  int64_t width = c->attr[WICK_ATTR_ngram_counts_width].i;
   if (x->rank < 1 || x->rank > 2)
     return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, wanted 1 or 2", x->rank);
   for (uint32_t k = 0; k < counts->n; k++)
-    if (counts->ints[k] < (k ? counts->ints[k - 1] : 0) || counts->ints[k] > c->attr[NGRAM_POOL].n)
+    if (counts->ints[k] < (k ? counts->ints[k - 1] : 0) ||
+        counts->ints[k] > c->attr[WICK_ATTR_ngram_counts_pool].n)
       return wick_infer_fail(c, WICK_ERANGE, "n-grams of %u begin at %lld of %u", k + 1,
-                             (long long)counts->ints[k], c->attr[NGRAM_POOL].n);
+                             (long long)counts->ints[k], c->attr[WICK_ATTR_ngram_counts_pool].n);
   for (uint32_t k = 0; k < columns->n; k++)
     if (columns->ints[k] < 0 || columns->ints[k] >= width)
       return wick_infer_fail(c, WICK_ERANGE, "column %lld of %lld", (long long)columns->ints[k],
