@@ -17,9 +17,12 @@ enum {
   SESSION_SLOTS = 64,
   SESSION_ALIGN = 64,
   SESSION_PAD = 256,
-  SESSION_FIRST = 4,    /* slots before io, but for counts, sizes and places */
-  SESSION_BATCH = 32,   /* launches that are gathered */
-  SESSION_ALONE = 1500, /* nanoseconds of work that one worker does sooner than two */
+  SESSION_FIRST = 4,  /* slots before io, but for counts, sizes and places */
+  SESSION_BATCH = 32, /* launches that are gathered */
+  /* Nanoseconds of work that one worker does sooner than several: of a batch, whose parts must be
+   * handed over and waited for, and of a whole run, for which the others must wake up. */
+  SESSION_ALONE = 1500,
+  SESSION_ALONE_RUN = 40000,
 };
 
 /* What one worker has for itself: hidden slots differ between workers. On cache lines of its own.
@@ -62,6 +65,8 @@ struct wick_session_state {
   uint32_t before, first;  /* slots in front of sizes; the slot of the first input */
   wick_room room;          /* of arena and scratch, where sizes vary */
   uint32_t nbatch, share;  /* share: workers that take parts of the batch */
+  uint64_t cost;           /* of the batches of the run, or of the last one: in nanoseconds */
+  bool alone;              /* the run is done by its own thread */
   session_kernel batch[SESSION_BATCH];
 };
 
@@ -174,6 +179,7 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
                             .first = sizing ? before + 2 : before,
                             .block = block,
                             .nblock = nblock};
+  for (uint32_t i = 0; i < program->nkernel; i++) s->cost += program->kernel[i].cost;
   if (sizing) s->room.most = session_room_most(s);
   if (setup) s->profile = setup->profile, s->profile_ctx = setup->profile_ctx;
   union {
@@ -358,7 +364,8 @@ static int32_t session_flush(wick_session_state *s)
   uint64_t begin = s->profile ? session_now() : 0;
   if (last->fault)
     for (uint32_t w = 0; w < s->nworker; w++) s->worker[w].fault = (wick_fault){0};
-  s->share = last->before + last->cost < SESSION_ALONE ? 1 : s->nworker;
+  s->cost += last->before + last->cost;
+  s->share = s->alone || last->before + last->cost < SESSION_ALONE ? 1 : s->nworker;
   wick_pool_launch(&s->run, session_part, s, s->share);
   s->nbatch = 0;
   if (s->profile) s->profile(s->profile_ctx, last->index, session_now() - begin);
@@ -416,6 +423,8 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
     wick_code code = wick_session_host_begin(s->host, inputs, s->args + s->first);
     if (code) return code;
   }
+  s->alone = s->cost < SESSION_ALONE_RUN; /* loops and sizes are mostly those of the last run */
+  s->cost = 0;
   s->run = wick_pool_begin(s->pool);
   s->nbatch = 0;
   int32_t code = s->entry(s->args);

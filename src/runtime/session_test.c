@@ -2,6 +2,7 @@
 #include "runtime/session.h"
 
 #include <fenv.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -15,6 +16,8 @@ enum { TASKS = 100, HALF = 37, SCRATCH = 1024, COST = 100000 };
 /* What the kernels saw. */
 static _Atomic bool seen_nearest;
 static int32_t fail_from = TASKS; /* tasks from here on fail */
+static pthread_t caller;
+static _Atomic bool seen_elsewhere; /* another thread than the caller has run tasks */
 
 static bool rounds_to_nearest(void)
 {
@@ -35,6 +38,7 @@ static void kernel_double(void **args, int64_t begin, int64_t end)
     y[i] = scratch[0] + scratch[SCRATCH / 4 - 1];
   }
   if (begin == 0) seen_nearest = rounds_to_nearest();
+  if (!pthread_equal(pthread_self(), caller)) seen_elsewhere = true;
 }
 
 static void kernel_fail(void **args, int64_t begin, int64_t end)
@@ -167,6 +171,32 @@ static void check_faults(fixture *t)
   }
 }
 
+/* A run of so little work that others would only cost time is done by its own thread. */
+static void check_small(fixture *t)
+{
+  static const uint64_t cost[] = {500, 2000, 5000, 20000, COST}; /* there are four launches */
+  caller = pthread_self();
+  for (uint32_t c = 0; c < WICK_COUNT(cost); c++) {
+    wick_pool *pool;
+    wick_session_state *s;
+    wick_program p = test_program;
+    wick_program_kernel kernel[3];
+    for (int k = 0; k < 3; k++) kernel[k] = test_kernel[k], kernel[k].cost = cost[c];
+    p.kernel = kernel;
+    assert_null(wick_pool_create(&(wick_pool_options){.nworker = 2}, &t->mem, &pool));
+    wick_session_setup setup = {.pool = pool};
+    assert_null(wick_session_make(&t->image, &p, &test_constants, &setup, &t->mem, &s));
+    float x[TASKS] = {0}, y[TASKS];
+    for (int run = 0; run < 3; run++) {
+      seen_elsewhere = false;
+      assert_int_equal(wick_session_run(s, (const void *[]){x}, (void *[]){y}), WICK_OK);
+      assert_int_equal(seen_elsewhere, cost[c] >= 20000);
+    }
+    wick_session_drop(s);
+    wick_pool_free(pool);
+  }
+}
+
 static void check_failures(fixture *t)
 {
   wick_session_state *s;
@@ -208,6 +238,12 @@ static void runs(void **state)
   (void)state;
   in_fixture(check_runs);
 }
+static void small(void **state)
+{
+  (void)state;
+  in_fixture(check_small);
+}
+
 static void faults(void **state)
 {
   (void)state;
@@ -221,7 +257,7 @@ static void failures(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(runs), cmocka_unit_test(faults),
-                                     cmocka_unit_test(failures)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(runs), cmocka_unit_test(small),
+                                     cmocka_unit_test(faults), cmocka_unit_test(failures)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
