@@ -12,7 +12,7 @@ typedef struct value_case {
   const char *op;
   wick_elem elem, out;
   double in[3], want; /* integers below 2^53 */
-  double attr[2];
+  double attr[WICK_MAX_ATTR];
   bool has_attr;
 } value_case;
 
