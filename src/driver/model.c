@@ -5,6 +5,7 @@
 
 #include "import/format.h"
 #include "import/onnx/onnx.h"
+#include "ir/specialize_dims.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "runtime/keys.h"
@@ -36,6 +37,46 @@ wick_status wick_model_parse(wick_module *m, const char *path, wick_span bytes, 
   return NULL;
 }
 
+/* The number of a size that is given, if the symbol has its name. */
+static wick_status model_text_size(const wick_module *m, const char *path, const wick_given *g,
+                                   wick_dim symbol, wick_arena *tmp, wick_dim *out)
+{
+  wick_text name = wick_text_begin(tmp);
+  wick_dim_print(m->dims, symbol, &name);
+  *out = symbol;
+  for (uint32_t i = 0; i < g->nsize; i++) {
+    int64_t lo, hi, n = g->sizes[i].value;
+    if (strcmp(g->sizes[i].name, name.at) != 0) continue;
+    wick_dim_range(m->dims, symbol, &lo, &hi);
+    if (n < lo || n > hi)
+      return wick_fail(tmp, WICK_ETYPE, wick_path_base(path),
+                       "the size %s is %lld, expected %lld to %lld", name.at, (long long)n,
+                       (long long)lo, (long long)hi);
+    *out = wick_dim_const(n);
+  }
+  return NULL;
+}
+
+/* Puts the sizes that are given into all functions of a module that was parsed. */
+static wick_status model_text_sizes(wick_module *m, const char *path, const wick_given *g,
+                                    wick_arena *mem, wick_arena *tmp, const wick_func **main)
+{
+  const char *name = (*main)->name;
+  for (uint32_t i = 0, n = g->nsize ? m->funcs.n : 0; i < n; i++) {
+    const wick_func *f = m->funcs.at[i];
+    wick_func *given;
+    wick_dim_list sym = wick_func_sizes(f, tmp);
+    wick_dim *by = wick_new(tmp, wick_dim, sym.n + 1);
+    for (uint32_t k = 0; k < sym.n; k++)
+      WICK_TRY(model_text_size(m, path, g, sym.at[k], tmp, &by[k]));
+    WICK_TRY(wick_func_pin(f, &(wick_pins){sym.n, sym.at, by}, mem, &given));
+    WICK_TRY(wick_verify_func(given, tmp));
+    wick_module_set(m, given);
+  }
+  *main = wick_module_find(m, name);
+  return NULL;
+}
+
 static void model_overridables(wick_model *m, const wick_onnx_overridables *list)
 {
   wick_io *io = wick_new(&m->mem, wick_io, list->n);
@@ -58,9 +99,11 @@ static wick_status model_read(wick_model *m, const wick_given *given, wick_modul
                               wick_arena *mem, wick_arena *tmp, const wick_func **out_main)
 {
   static const wick_given nothing;
-  if (wick_model_is_text(m->bytes))
-    return wick_model_parse(module, m->path, m->bytes, &m->tmp, out_main);
   const wick_given *g = given ? given : &nothing;
+  if (wick_model_is_text(m->bytes)) {
+    WICK_TRY(wick_model_parse(module, m->path, m->bytes, &m->tmp, out_main));
+    return model_text_sizes(module, m->path, g, mem, tmp, out_main);
+  }
   wick_onnx_range *range = wick_new(tmp, wick_onnx_range, g->nsize + g->nrange);
   for (uint32_t i = 0; i < g->nsize; i++)
     range[i] = (wick_onnx_range){g->sizes[i].name, g->sizes[i].value, g->sizes[i].value, 0};
