@@ -95,6 +95,13 @@ wick_value wick_build2(wick_builder *b, wick_opcode op, wick_value x, wick_value
 wick_value wick_build3(wick_builder *b, wick_opcode op, wick_value x, wick_value y, wick_value z);
 wick_value wick_build_cast(wick_builder *b, wick_value x,
                            wick_elem to); /* x itself where it has that type */
+wick_value wick_build_reshape(wick_builder *b, wick_value x, uint32_t rank, const wick_dim *dim);
+wick_value wick_build_transpose(wick_builder *b, wick_value x, uint32_t rank, const int64_t *perm);
+wick_value wick_build_swap(wick_builder *b, wick_value x); /* the last two dimensions */
+wick_value wick_build_concat(wick_builder *b, uint32_t axis, uint32_t n, const wick_value *in);
+/* Along one axis from `begin` on; along the others all. */
+wick_value wick_build_slice(wick_builder *b, wick_value x, uint32_t axis, wick_dim begin,
+                            wick_dim size, int64_t step);
 /* An immediate. wick_build_like: of x's element type (rank 0 for tensors, x's lanes for scalars).
  */
 wick_value wick_build_const(wick_builder *b, wick_type type, double f, int64_t i);

@@ -6,9 +6,8 @@
 #include "ir/ir.h"
 
 typedef struct wick_builder wick_builder;
-typedef struct wick_layouts wick_layouts;   /* ops/layout/layout.h */
-typedef struct wick_simplify wick_simplify; /* ops/simplify.h */
-typedef struct wick_adjoint wick_adjoint;   /* ops/gradient/grad.h */
+typedef struct wick_layouts wick_layouts; /* ops/layout/layout.h */
+typedef struct wick_adjoint wick_adjoint; /* ops/gradient/grad.h */
 
 typedef enum wick_effect {
   WICK_PURE,
@@ -203,8 +202,7 @@ typedef struct wick_op {
   const char *host;
   wick_view_of
       view_of; /* the memory that results and operands may share: no code, or only copies */
-  /* Something cheaper that the node, with the operands in[], is equal to; 0: nothing is known. */
-  wick_value (*simplify)(wick_simplify *s, const wick_node *n, const wick_value *in);
+  const struct wick_rewrite *simplify; /* by something cheaper that is equal (ir/rewrite.h) */
   /* On operands in blocked layouts: builds the node and sets its packed result; false: it does not.
    * Scalar rows without it are done element by element. */
   bool (*layout)(wick_layouts *s, const wick_node *n);

@@ -28,6 +28,52 @@ wick_value wick_build_cast(wick_builder *b, wick_value x, wick_elem to)
                                             : wick_build(b, WICK_OP_cast, 1, &x, NULL, 1, &want);
 }
 
+wick_value wick_build_reshape(wick_builder *b, wick_value x, uint32_t rank, const wick_dim *dim)
+{
+  wick_attr a = {.n = rank, .dims = dim};
+  return wick_build(b, WICK_OP_reshape, 1, &x, &a, 0, NULL);
+}
+
+wick_value wick_build_transpose(wick_builder *b, wick_value x, uint32_t rank, const int64_t *perm)
+{
+  wick_attr a = {.n = rank, .ints = perm};
+  return wick_build(b, WICK_OP_transpose, 1, &x, &a, 0, NULL);
+}
+
+wick_value wick_build_swap(wick_builder *b, wick_value x)
+{
+  int64_t perm[WICK_MAX_RANK];
+  if (b->status) return x;
+  uint32_t rank = wick_built_info(b, x)->rank;
+  for (uint32_t k = 0; k < rank; k++) perm[k] = k;
+  perm[rank - 2] = rank - 1, perm[rank - 1] = rank - 2;
+  return wick_build_transpose(b, x, rank, perm);
+}
+
+wick_value wick_build_concat(wick_builder *b, uint32_t axis, uint32_t n, const wick_value *in)
+{
+  wick_attr a = {.i = axis};
+  return wick_build(b, WICK_OP_concat, n, in, &a, 0, NULL);
+}
+
+wick_value wick_build_slice(wick_builder *b, wick_value x, uint32_t axis, wick_dim begin,
+                            wick_dim size, int64_t step)
+{
+  if (b->status) return x;
+  const wick_type_info *t = wick_built_info(b, x);
+  wick_dim from[WICK_MAX_RANK], shape[WICK_MAX_RANK];
+  int64_t steps[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < t->rank; k++) {
+    from[k] = k == axis ? begin : wick_dim_const(0);
+    shape[k] = k == axis ? size : t->dim[k];
+    steps[k] = k == axis ? step : 1;
+  }
+  wick_attr a[3] = {[WICK_ATTR_slice_begin] = {.n = t->rank, .dims = from},
+                    [WICK_ATTR_slice_shape] = {.n = t->rank, .dims = shape},
+                    [WICK_ATTR_slice_step] = {.n = step == 1 ? 0 : t->rank, .ints = steps}};
+  return wick_build(b, WICK_OP_slice, 1, &x, a, 0, NULL);
+}
+
 wick_value wick_build_const(wick_builder *b, wick_type type, double f, int64_t i)
 {
   wick_elem e = wick_type_get(b->module, type)->elem;

@@ -6,24 +6,20 @@
 
 static const wick_value move_none = {0};
 
-static bool move_keeps(const wick_simplify *s, const wick_node *n, wick_value v)
-{
-  return wick_type_eq(wick_built_type(&s->c.b, v), wick_type_of(s->c.f, n->first));
-}
+#define END                                                                                        \
+  {                                                                                                \
+    NULL, NULL, NULL, NULL                                                                         \
+  }
 
-static wick_value move_reshape(wick_simplify *s, const wick_node *n, wick_value x)
-{
-  const wick_type_info *to = wick_info_of(s->c.f, n->first);
-  wick_attr a = {.n = to->rank, .dims = to->dim};
-  return wick_build(&s->c.b, WICK_OP_reshape, 1, &x, &a, 0, NULL);
-}
+const wick_rewrite wick_simplify_reshape[] = {
+    {"reshape(x)", "x", NULL, NULL}, {"reshape(reshape(x))", "reshape(x)", NULL, NULL}, END};
 
-wick_value wick_simplify_reshape(wick_simplify *s, const wick_node *n, const wick_value *in)
-{
-  wick_node d;
-  if (move_keeps(s, n, in[0])) return in[0];
-  return wick_simplify_def(s, in[0], WICK_OP_reshape, &d) ? move_reshape(s, n, d.in[0]) : move_none;
-}
+const wick_rewrite wick_simplify_expand[] = {
+    {"broadcast_to(x)", "x", NULL, NULL},
+    {"broadcast_to(broadcast_to(x))", "broadcast_to(x)", NULL, NULL},
+    END};
+
+/* ---- transpositions ---- */
 
 static void move_perm(const wick_node *n, uint32_t rank, int64_t *perm)
 {
@@ -32,29 +28,41 @@ static void move_perm(const wick_node *n, uint32_t rank, int64_t *perm)
                                                   : rank - 1 - k;
 }
 
-/* Two are one; one that leaves all dimensions but those of size 1 in order is a reshape. */
-wick_value wick_simplify_transpose(wick_simplify *s, const wick_node *n, const wick_value *in)
+/* All dimensions but those of size 1 stay in order. */
+static wick_value move_transpose_view(wick_rewriter *r)
 {
-  const wick_type_info *x = wick_built_info(&s->c.b, in[0]);
-  int64_t perm[WICK_MAX_RANK], inner[WICK_MAX_RANK], last = -1;
-  wick_node d;
-  bool in_order = true, identity = true;
-  uint32_t rank = x->rank;
-  move_perm(n, rank, perm);
-  for (uint32_t k = 0; k < rank; k++) {
+  const wick_type_info *x = wick_rewrite_info(r, r->in[0]),
+                       *to = wick_info_of(r->c.f, r->node->first);
+  int64_t perm[WICK_MAX_RANK], last = -1;
+  bool identity = true;
+  move_perm(r->node, x->rank, perm);
+  for (uint32_t k = 0; k < x->rank; k++) {
     identity = identity && perm[k] == k;
     if (wick_dim_is(x->dim[perm[k]], 1)) continue;
-    in_order = in_order && perm[k] > last;
+    if (perm[k] < last) return move_none;
     last = perm[k];
   }
-  if (identity) return in[0];
-  if (in_order) return move_reshape(s, n, in[0]);
-  if (!wick_simplify_def(s, in[0], WICK_OP_transpose, &d)) return move_none;
+  wick_attr a = {.n = to->rank, .dims = to->dim};
+  return identity ? r->in[0] : wick_build(&r->c.b, WICK_OP_reshape, 1, r->in, &a, 0, NULL);
+}
+
+static wick_value move_transpose_twice(wick_rewriter *r)
+{
+  int64_t perm[WICK_MAX_RANK], inner[WICK_MAX_RANK];
+  uint32_t rank = wick_rewrite_info(r, r->in[0])->rank;
+  wick_node d;
+  wick_rewrite_def(r, r->in[0], WICK_OP_transpose, &d);
+  move_perm(r->node, rank, perm);
   move_perm(&d, rank, inner);
   for (uint32_t k = 0; k < rank; k++) perm[k] = inner[perm[k]];
   wick_attr a = {.n = rank, .ints = perm};
-  return wick_build(&s->c.b, WICK_OP_transpose, 1, d.in, &a, 0, NULL);
+  return wick_build(&r->c.b, WICK_OP_transpose, 1, d.in, &a, 0, NULL);
 }
+
+const wick_rewrite wick_simplify_transpose[] = {
+    {"transpose(x)", NULL, NULL, move_transpose_view},
+    {"transpose(transpose(x))", NULL, NULL, move_transpose_twice},
+    END};
 
 /* ---- slices ---- */
 
@@ -65,7 +73,7 @@ static int64_t move_step(const wick_node *n, uint32_t k)
 
 /* The operand of a concat of constant sizes that holds all that a slice of it takes; UINT32_MAX:
  * none. *begin: where that operand begins. */
-static uint32_t move_slice_part(wick_simplify *s, const wick_node *n, const wick_node *concat,
+static uint32_t move_slice_part(wick_rewriter *r, const wick_node *n, const wick_node *concat,
                                 int64_t *begin)
 {
   uint32_t axis = (uint32_t)concat->attr[WICK_ATTR_concat_axis].i;
@@ -75,7 +83,7 @@ static uint32_t move_slice_part(wick_simplify *s, const wick_node *n, const wick
   int64_t a = first.v, b = first.v + (count.v - 1) * move_step(n, axis);
   *begin = 0;
   for (uint32_t k = 0; k < concat->nin; k++) {
-    wick_dim size = wick_built_info(&s->c.b, concat->in[k])->dim[axis];
+    wick_dim size = wick_rewrite_info(r, concat->in[k])->dim[axis];
     if (!wick_dim_is_const(size)) return UINT32_MAX;
     if (wick_min_i64(a, b) >= *begin && wick_max_i64(a, b) < *begin + size.v) return k;
     *begin += size.v;
@@ -83,61 +91,72 @@ static uint32_t move_slice_part(wick_simplify *s, const wick_node *n, const wick
   return UINT32_MAX;
 }
 
-static wick_value move_slice_concat(wick_simplify *s, const wick_node *n, const wick_node *concat)
+static wick_value move_slice_concat(wick_rewriter *r)
 {
   int64_t begin;
-  uint32_t part = move_slice_part(s, n, concat, &begin),
-           axis = (uint32_t)concat->attr[WICK_ATTR_concat_axis].i;
+  const wick_node *n = r->node;
+  wick_node concat;
+  wick_rewrite_def(r, r->in[0], WICK_OP_concat, &concat);
+  uint32_t part = move_slice_part(r, n, &concat, &begin), axis = (uint32_t)concat.attr[0].i;
   wick_dim first[WICK_MAX_RANK];
   if (part == UINT32_MAX) return move_none;
   memcpy(first, n->attr[WICK_ATTR_slice_begin].dims,
          n->attr[WICK_ATTR_slice_begin].n * sizeof *first);
   first[axis] = wick_dim_const(first[axis].v - begin);
-  wick_attr a[] = {[WICK_ATTR_slice_begin] = {.n = n->attr[WICK_ATTR_slice_begin].n, .dims = first},
-                   [WICK_ATTR_slice_shape] = n->attr[WICK_ATTR_slice_shape],
-                   [WICK_ATTR_slice_step] = n->attr[WICK_ATTR_slice_step]};
-  return wick_build(&s->c.b, WICK_OP_slice, 1, &concat->in[part], a, 0, NULL);
+  wick_attr a[3] = {{.n = n->attr[0].n, .dims = first}, n->attr[1], n->attr[2]};
+  return wick_build(&r->c.b, WICK_OP_slice, 1, &concat.in[part], a, 0, NULL);
 }
 
-wick_value wick_simplify_slice(wick_simplify *s, const wick_node *n, const wick_value *in)
+static wick_value move_slice_twice(wick_rewriter *r)
 {
-  wick_dims *t = s->c.f->module->dims;
-  uint32_t rank = n->attr[WICK_ATTR_slice_begin].n;
-  bool whole = move_keeps(s, n, in[0]);
+  wick_dims *t = r->c.f->module->dims;
+  const wick_node *n = r->node;
+  uint32_t rank = n->attr[0].n;
   wick_node d;
-  for (uint32_t k = 0; k < rank; k++)
-    whole = whole && wick_dim_is(n->attr[WICK_ATTR_slice_begin].dims[k], 0) && move_step(n, k) == 1;
-  if (whole) return in[0];
-  if (wick_simplify_def(s, in[0], WICK_OP_concat, &d)) return move_slice_concat(s, n, &d);
-  if (!wick_simplify_def(s, in[0], WICK_OP_slice, &d)) return move_none;
   wick_dim first[WICK_MAX_RANK];
   int64_t step[WICK_MAX_RANK];
+  wick_rewrite_def(r, r->in[0], WICK_OP_slice, &d);
   for (uint32_t k = 0; k < rank; k++) {
     first[k] = wick_dim_add(
         t, d.attr[WICK_ATTR_slice_begin].dims[k],
         wick_dim_mul(t, n->attr[WICK_ATTR_slice_begin].dims[k], wick_dim_const(move_step(&d, k))));
     if (wick_mul_overflows(move_step(&d, k), move_step(n, k), &step[k])) return move_none;
   }
-  wick_attr a[] = {[WICK_ATTR_slice_begin] = {.n = rank, .dims = first},
-                   [WICK_ATTR_slice_shape] = n->attr[WICK_ATTR_slice_shape],
-                   [WICK_ATTR_slice_step] = {.n = rank, .ints = step}};
-  return wick_build(&s->c.b, WICK_OP_slice, 1, d.in, a, 0, NULL);
+  wick_attr a[3] = {{.n = rank, .dims = first}, n->attr[1], {.n = rank, .ints = step}};
+  return wick_build(&r->c.b, WICK_OP_slice, 1, d.in, a, 0, NULL);
 }
+
+static bool move_slice_is_whole(wick_rewriter *r) /* if the size is kept, too */
+{
+  bool whole = true;
+  for (uint32_t k = 0; k < r->node->attr[0].n; k++)
+    whole = whole && wick_dim_is(r->node->attr[0].dims[k], 0) && move_step(r->node, k) == 1;
+  return whole;
+}
+
+const wick_rewrite wick_simplify_slice[] = {{"slice(x)", "x", move_slice_is_whole, NULL},
+                                            {"slice(concat(..))", NULL, NULL, move_slice_concat},
+                                            {"slice(slice(x))", NULL, NULL, move_slice_twice},
+                                            END};
 
 /* ---- pads ---- */
 
-/* Zeros around zeros; other values and modes stay apart. */
-wick_value wick_simplify_pad(wick_simplify *s, const wick_node *n, const wick_value *in)
+static bool move_pad_is_none(wick_rewriter *r)
 {
-  wick_dims *t = s->c.f->module->dims;
+  bool none = true;
+  for (uint32_t k = 0; k < r->node->attr[0].n; k++)
+    none = none && wick_dim_is(r->node->attr[0].dims[k], 0);
+  return none;
+}
+
+/* Zeros around zeros; other modes stay apart. */
+static wick_value move_pad_twice(wick_rewriter *r)
+{
+  wick_dims *t = r->c.f->module->dims;
+  const wick_node *n = r->node;
   wick_node d;
-  bool none = true, zeros = n->nin < 2 || !n->in[1].id;
-  for (uint32_t k = 0; k < n->attr[WICK_ATTR_pad_pad].n; k++)
-    none = none && wick_dim_is(n->attr[WICK_ATTR_pad_pad].dims[k], 0);
-  if (none) return in[0];
-  if (!zeros || n->attr[WICK_ATTR_pad_mode].i || !wick_simplify_def(s, in[0], WICK_OP_pad, &d) ||
-      d.attr[WICK_ATTR_pad_mode].i || (d.nin > 1 && d.in[1].id))
-    return move_none;
+  wick_rewrite_def(r, r->in[0], WICK_OP_pad, &d);
+  if (n->attr[1].i || d.attr[1].i) return move_none;
   wick_dim pad[2 * WICK_MAX_RANK];
   for (uint32_t k = 0; k < n->attr[WICK_ATTR_pad_pad].n; k++) {
     int64_t lo, hi;
@@ -145,24 +164,28 @@ wick_value wick_simplify_pad(wick_simplify *s, const wick_node *n, const wick_va
     wick_dim_range(t, n->attr[WICK_ATTR_pad_pad].dims[k], &lo, &hi);
     if (lo < 0) return move_none; /* what it takes away may be zeros of the inner one */
   }
-  wick_attr a[] = {[WICK_ATTR_pad_pad] = {.n = n->attr[WICK_ATTR_pad_pad].n, .dims = pad},
-                   [WICK_ATTR_pad_mode] = d.attr[WICK_ATTR_pad_mode]};
-  return wick_build(&s->c.b, WICK_OP_pad, 1, d.in, a, 0, NULL);
+  wick_attr a[2] = {{.n = n->attr[0].n, .dims = pad}, d.attr[1]};
+  return wick_build(&r->c.b, WICK_OP_pad, 1, d.in, a, 0, NULL);
 }
+
+const wick_rewrite wick_simplify_pad[] = {
+    {"pad(x, ..)", "x", move_pad_is_none, NULL}, {"pad(pad(x))", NULL, NULL, move_pad_twice}, END};
 
 /* ---- joins ---- */
 
 /* Slices of one tensor that lie one behind another, and are all of it. */
-static wick_value move_concat_slices(wick_simplify *s, const wick_node *n, const wick_value *in)
+static wick_value move_concat_slices(wick_rewriter *r)
 {
-  wick_dims *t = s->c.f->module->dims;
-  uint32_t axis = (uint32_t)n->attr[WICK_ATTR_concat_axis].i;
+  const wick_node *n = r->node;
+  const wick_value *in = r->in;
+  wick_dims *t = r->c.f->module->dims;
+  uint32_t axis = (uint32_t)n->attr[0].i;
   wick_dim end = wick_dim_const(0);
   wick_value whole = move_none;
   for (uint32_t k = 0; k < n->nin; k++) {
     wick_node d;
-    if (!wick_simplify_def(s, in[k], WICK_OP_slice, &d) || (whole.id && d.in[0].id != whole.id) ||
-        move_step(&d, axis) != 1 || !wick_dim_eq(d.attr[WICK_ATTR_slice_begin].dims[axis], end))
+    if (!wick_rewrite_def(r, in[k], WICK_OP_slice, &d) || (whole.id && d.in[0].id != whole.id) ||
+        move_step(&d, axis) != 1 || !wick_dim_eq(d.attr[0].dims[axis], end))
       return move_none;
     for (uint32_t i = 0; i < d.attr[WICK_ATTR_slice_begin].n; i++)
       if (i != axis &&
@@ -171,15 +194,17 @@ static wick_value move_concat_slices(wick_simplify *s, const wick_node *n, const
     whole = d.in[0];
     end = wick_dim_add(t, end, d.attr[WICK_ATTR_slice_shape].dims[axis]);
   }
-  return whole.id && move_keeps(s, n, whole) ? whole : move_none;
+  return whole;
 }
 
 /* All results of one split, in order. */
-static wick_value move_concat_split(wick_simplify *s, const wick_node *n, const wick_value *in)
+static wick_value move_concat_split(wick_rewriter *r)
 {
+  const wick_node *n = r->node;
+  const wick_value *in = r->in;
   wick_node d;
-  if (!wick_simplify_def(s, in[0], WICK_OP_split, &d) || d.nout != n->nin ||
-      d.attr[WICK_ATTR_split_axis].i != n->attr[WICK_ATTR_concat_axis].i)
+  if (!wick_rewrite_def(r, in[0], WICK_OP_split, &d) || d.nout != n->nin ||
+      d.attr[0].i != n->attr[0].i)
     return move_none;
   for (uint32_t k = 0; k < n->nin; k++)
     if (in[k].id != d.first.id + k) return move_none;
@@ -187,39 +212,29 @@ static wick_value move_concat_split(wick_simplify *s, const wick_node *n, const 
 }
 
 /* Concats along the same axis that nobody else uses; operands without elements. */
-static wick_value move_concat_flat(wick_simplify *s, const wick_node *n, const wick_value *in)
+static wick_value move_concat_flat(wick_rewriter *r)
 {
-  uint32_t count = 0, axis = (uint32_t)n->attr[WICK_ATTR_concat_axis].i;
+  const wick_node *n = r->node;
+  const wick_value *in = r->in;
+  uint32_t count = 0, axis = (uint32_t)n->attr[0].i;
   wick_list(wick_value) flat = {0};
   for (uint32_t k = 0; k < n->nin; k++) {
     wick_node d;
-    if (wick_dim_is(wick_built_info(&s->c.b, in[k])->dim[axis], 0)) continue;
-    bool inner = wick_simplify_once(s, n->in[k]) &&
-                 wick_simplify_def(s, in[k], WICK_OP_concat, &d) &&
-                 d.attr[WICK_ATTR_concat_axis].i == n->attr[WICK_ATTR_concat_axis].i;
+    if (wick_dim_is(wick_rewrite_info(r, in[k])->dim[axis], 0)) continue;
+    bool inner = wick_rewrite_once(r, n->in[k]) && wick_rewrite_def(r, in[k], WICK_OP_concat, &d) &&
+                 d.attr[0].i == n->attr[0].i;
     count += inner;
-    for (uint32_t i = 0; inner && i < d.nin; i++) wick_push(s->mem, &flat, d.in[i]);
-    if (!inner) wick_push(s->mem, &flat, in[k]);
+    for (uint32_t i = 0; inner && i < d.nin; i++) wick_push(r->mem, &flat, d.in[i]);
+    if (!inner) wick_push(r->mem, &flat, in[k]);
   }
   if ((!count && flat.n == n->nin) || !flat.n || flat.n > WICK_ANY - 1) return move_none;
   if (flat.n == 1) return flat.at[0];
-  return wick_build(&s->c.b, WICK_OP_concat, flat.n, flat.at, n->attr, 0, NULL);
+  return wick_build(&r->c.b, WICK_OP_concat, flat.n, flat.at, n->attr, 0, NULL);
 }
 
-wick_value wick_simplify_concat(wick_simplify *s, const wick_node *n, const wick_value *in)
-{
-  if (n->nin == 1) return in[0];
-  wick_value v = move_concat_slices(s, n, in);
-  if (!v.id) v = move_concat_split(s, n, in);
-  return v.id ? v : move_concat_flat(s, n, in);
-}
-
-wick_value wick_simplify_expand(wick_simplify *s, const wick_node *n, const wick_value *in)
-{
-  wick_node d;
-  if (move_keeps(s, n, in[0])) return in[0];
-  if (!wick_simplify_def(s, in[0], WICK_OP_broadcast_to, &d)) return move_none;
-  const wick_type_info *to = wick_info_of(s->c.f, n->first);
-  wick_attr a = {.n = to->rank, .dims = to->dim};
-  return wick_build(&s->c.b, WICK_OP_broadcast_to, 1, d.in, &a, 0, NULL);
-}
+const wick_rewrite wick_simplify_concat[] = {
+    {"concat(x)", "x", NULL, NULL},
+    {"concat(slice(x), ..)", NULL, NULL, move_concat_slices},
+    {"concat(..)", NULL, NULL, move_concat_split},
+    {"concat(..)", NULL, NULL, move_concat_flat},
+    END};

@@ -4,108 +4,108 @@
 #include "ops/elementwise/scalar.h"
 #include "ops/simplify.h"
 
+#define END                                                                                        \
+  {                                                                                                \
+    NULL, NULL, NULL, NULL                                                                         \
+  }
+
 static const wick_value simplify_none = {0};
 
-static wick_type simplify_type(const wick_simplify *s, const wick_node *n)
+static wick_elem simplify_elem(const wick_rewriter *r, wick_value v)
 {
-  return wick_type_of(s->c.f, n->first);
+  return wick_rewrite_info(r, v)->elem;
 }
 
-/* v where it has the node's type: broadcasting does not come into it. */
-static wick_value simplify_whole(const wick_simplify *s, const wick_node *n, wick_value v)
-{
-  return wick_type_eq(wick_built_type(&s->c.b, v), simplify_type(s, n)) ? v : simplify_none;
-}
-
-/* x - 0, x + -0; not x + 0, since -0 + 0 is 0. Integers have no -0. */
-wick_value wick_simplify_add(wick_simplify *s, const wick_node *n, const wick_value *in)
-{
-  bool sub = n->op == WICK_OP_sub;
-  for (uint32_t k = sub ? 1 : 0; k < 2; k++) {
-    double c;
-    int64_t i;
-    bool zero = wick_simplify_number(s, in[k], &c) && c == 0 && (signbit(c) != 0) == !sub;
-    if (zero || (wick_simplify_int(s, in[k], &i) && i == 0)) return simplify_whole(s, n, in[1 - k]);
-  }
-  return simplify_none;
-}
+const wick_rewrite wick_simplify_add[] = {
+    /* not x + 0, since -0 + 0 is 0 */
+    {"add(-0, x)", "x", NULL, NULL},
+    {"add(x, -0)", "x", NULL, NULL},
+    {"sub(x, 0)", "x", NULL, NULL},
+    END};
 
 /* x / c is x * (1 / c) where that number is exact: c a power of two. */
-wick_value wick_simplify_div(wick_simplify *s, const wick_node *n, const wick_value *in)
+static wick_value simplify_div(wick_rewriter *r)
 {
   double c;
   int exponent;
-  (void)n;
-  if (!wick_simplify_number(s, in[1], &c)) return simplify_none;
+  wick_value by = wick_rewrite_var(r, 'c');
   /* within the range of f16: no type's reciprocal is subnormal there */
-  if (!isfinite(c) || fabs(frexp(c, &exponent)) != 0.5 || exponent < -12 || exponent > 14)
+  if (!wick_rewrite_number(r, by, &c) || !isfinite(c) || fabs(frexp(c, &exponent)) != 0.5 ||
+      exponent < -12 || exponent > 14)
     return simplify_none;
-  wick_value k = wick_build_const(&s->c.b, wick_built_type(&s->c.b, in[1]), 1 / c, 0);
-  return wick_build2(&s->c.b, WICK_OP_mul, in[0], k);
+  wick_value k = wick_build_const(&r->c.b, wick_built_type(&r->c.b, by), 1 / c, 0);
+  return wick_build2(&r->c.b, WICK_OP_mul, wick_rewrite_var(r, 'x'), k);
 }
 
-wick_value wick_simplify_again(wick_simplify *s, const wick_node *n, const wick_value *in)
+const wick_rewrite wick_simplify_div[] = {{"div(x, c)", NULL, NULL, simplify_div}, END};
+
+static bool simplify_is_signed(wick_rewriter *r) /* unsigned integers wrap */
 {
-  wick_node d;
-  if (wick_simplify_def(s, in[0], n->op, &d)) return n->op == WICK_OP_abs ? in[0] : d.in[0];
-  wick_elem e = wick_built_info(&s->c.b, in[0])->elem;
-  if (n->op == WICK_OP_abs && wick_elem_class(e) != WICK_UINT && /* they wrap */
-      wick_simplify_def(s, in[0], WICK_OP_neg, &d))
-    return wick_build1(&s->c.b, WICK_OP_abs, d.in[0]);
-  return simplify_none;
+  return wick_elem_class(simplify_elem(r, wick_rewrite_var(r, 'x'))) != WICK_UINT;
 }
+
+const wick_rewrite wick_simplify_again[] = {{"abs(a=abs(x))", "a", NULL, NULL},
+                                            {"abs(neg(x))", "abs(x)", simplify_is_signed, NULL},
+                                            {"neg(neg(x))", "x", NULL, NULL},
+                                            {"not(not(x))", "x", NULL, NULL},
+                                            END};
 
 /* The operand of a max or min that is a number, and the number; not NaN. */
-static bool simplify_bounded(wick_simplify *s, const wick_node *n, const wick_value *in,
-                             uint32_t *k, double *c)
+static bool simplify_bounded(wick_rewriter *r, const wick_value *in, uint32_t *k, double *c)
 {
-  (void)n;
   for (*k = 0; *k < 2; ++*k)
-    if (wick_simplify_number(s, in[*k], c) && !isnan(*c)) return true;
+    if (wick_rewrite_number(r, in[*k], c) && !isnan(*c)) return true;
   return false;
 }
 
-/* max(max(x, a), b) is max(x, max(a, b)); min alike; of x with itself it is x. */
-wick_value wick_simplify_bound(wick_simplify *s, const wick_node *n, const wick_value *in)
+/* max(max(x, a), b) is max(x, max(a, b)), whatever the order of the operands; min alike. */
+static wick_value simplify_bound(wick_rewriter *r)
 {
   wick_node d;
   uint32_t k, inner;
   double b, a;
-  if (in[0].id == in[1].id) return in[0];
-  if (!simplify_bounded(s, n, in, &k, &b) || !wick_simplify_def(s, in[1 - k], n->op, &d) ||
-      !simplify_bounded(s, &d, d.in, &inner, &a))
+  const wick_value *in = r->in;
+  if (!simplify_bounded(r, in, &k, &b) || !wick_rewrite_def(r, in[1 - k], r->node->op, &d) ||
+      !simplify_bounded(r, d.in, &inner, &a))
     return simplify_none;
-  bool max = n->op == WICK_OP_max;
+  bool max = r->node->op == WICK_OP_max;
   bool own = a == b ? (signbit(b) != 0) != max : max ? b > a : b < a; /* the outer one decides */
   wick_value bound = own ? in[k] : d.in[inner];
-  return wick_build2(&s->c.b, n->op, d.in[1 - inner], bound);
+  return wick_build2(&r->c.b, r->node->op, d.in[1 - inner], bound);
 }
 
+const wick_rewrite wick_simplify_bound[] = {{"max(x, x)", "x", NULL, NULL},
+                                            {"min(x, x)", "x", NULL, NULL},
+                                            {"max(x, y)", NULL, NULL, simplify_bound},
+                                            {"min(x, y)", NULL, NULL, simplify_bound},
+                                            END};
+
 /* v is NaN or at least +0 in every element. */
-static bool simplify_positive(wick_simplify *s, wick_value v, unsigned depth)
+static bool simplify_positive(wick_rewriter *r, wick_value v, unsigned depth)
 {
   wick_node d;
   double c;
   uint32_t k;
-  if (wick_simplify_number(s, v, &c)) return c > 0 || (c == 0 && !signbit(c));
-  if (wick_simplify_def(s, v, WICK_OP_relu, &d) || wick_simplify_def(s, v, WICK_OP_abs, &d) ||
-      wick_simplify_def(s, v, WICK_OP_exp, &d) || wick_simplify_def(s, v, WICK_OP_sigmoid, &d))
+  if (wick_rewrite_number(r, v, &c)) return c > 0 || (c == 0 && !signbit(c));
+  if (wick_rewrite_def(r, v, WICK_OP_relu, &d) || wick_rewrite_def(r, v, WICK_OP_abs, &d) ||
+      wick_rewrite_def(r, v, WICK_OP_exp, &d) || wick_rewrite_def(r, v, WICK_OP_sigmoid, &d))
     return true;
-  if (wick_simplify_def(s, v, WICK_OP_max, &d)) {
+  if (wick_rewrite_def(r, v, WICK_OP_max, &d)) {
     for (k = 0; k < 2; k++)
-      if (wick_simplify_number(s, d.in[k], &c) && (c > 0 || (c == 0 && !signbit(c)))) return true;
+      if (wick_rewrite_number(r, d.in[k], &c) && (c > 0 || (c == 0 && !signbit(c)))) return true;
     return false;
   }
-  if (!depth || !wick_simplify_def(s, v, WICK_OP_min, &d)) return false;
-  return simplify_positive(s, d.in[0], depth - 1) && simplify_positive(s, d.in[1], depth - 1);
+  if (!depth || !wick_rewrite_def(r, v, WICK_OP_min, &d)) return false;
+  return simplify_positive(r, d.in[0], depth - 1) && simplify_positive(r, d.in[1], depth - 1);
 }
 
-wick_value wick_simplify_relu(wick_simplify *s, const wick_node *n, const wick_value *in)
+static bool simplify_is_positive(wick_rewriter *r)
 {
-  (void)n;
-  bool is_float = wick_elem_is_float(wick_built_info(&s->c.b, in[0])->elem);
-  return is_float && simplify_positive(s, in[0], 4) ? in[0] : simplify_none;
+  wick_value x = wick_rewrite_var(r, 'x');
+  return wick_elem_is_float(simplify_elem(r, x)) && simplify_positive(r, x, 4);
 }
+
+const wick_rewrite wick_simplify_relu[] = {{"relu(x)", "x", simplify_is_positive, NULL}, END};
 
 /* Every value of `from` is one of `to`. */
 static bool simplify_widens(wick_elem from, wick_elem to)
@@ -119,16 +119,15 @@ static bool simplify_widens(wick_elem from, wick_elem to)
   return a->cls == b->cls && (a->cls == WICK_SINT || a->cls == WICK_UINT) && b->bits > a->bits;
 }
 
-/* To the same type; from a type that was widened. */
 enum { SIMPLIFY_DEEP = 12 };
 
 /* The largest and the least size of a constant's elements; infinity and 0 where one is no number.
  */
-static void simplify_sizes(wick_simplify *s, const wick_node *k, double *most, double *least)
+static void simplify_sizes(wick_rewriter *r, const wick_node *k, double *most, double *least)
 {
-  const wick_module *m = s->c.f->module;
-  const wick_imm *imm = &k->attr[WICK_ATTR_const_value].imm;
-  wick_elem e = wick_built_info(&s->c.b, k->first)->elem;
+  const wick_module *m = r->c.f->module;
+  const wick_imm *imm = &k->attr[0].imm;
+  wick_elem e = wick_rewrite_info(r, k->first)->elem;
   const wick_constant *c = imm->constant ? wick_constant_get(m, imm->constant) : NULL;
   uint64_t n = c ? c->nbytes * 8 / wick_elem_storage[e].bits : 1;
   *most = 0, *least = INFINITY;
@@ -143,114 +142,105 @@ static void simplify_sizes(wick_simplify *s, const wick_node *k, double *most, d
 
 /* No element of v is larger in size, or NaN; infinity where that is not known. Roundings on the way
  * do not count: who asks leaves room. */
-static double simplify_limit(wick_simplify *s, wick_value v, uint32_t depth)
+static double simplify_limit(wick_rewriter *r, wick_value v, uint32_t depth)
 {
   wick_node d;
   double most, least;
   if (depth > SIMPLIFY_DEEP) return INFINITY;
-  if (wick_simplify_def(s, v, WICK_OP_const, &d)) {
-    simplify_sizes(s, &d, &most, &least);
+  if (wick_rewrite_def(r, v, WICK_OP_const, &d)) {
+    simplify_sizes(r, &d, &most, &least);
     return most;
   }
-  if (wick_simplify_def(s, v, WICK_OP_cast, &d)) {
-    wick_elem e = wick_built_info(&s->c.b, d.in[0])->elem;
+  if (wick_rewrite_def(r, v, WICK_OP_cast, &d)) {
+    wick_elem e = wick_rewrite_info(r, d.in[0])->elem;
     bool is_signed = wick_elem_class(e) == WICK_SINT;
     return wick_elem_is_int(e) ? ldexp(1, (int)wick_elem_storage[e].bits - is_signed) : INFINITY;
   }
-  if (wick_simplify_def(s, v, WICK_OP_mul, &d) || wick_simplify_def(s, v, WICK_OP_add, &d)) {
-    double x = simplify_limit(s, d.in[0], depth + 1), y = simplify_limit(s, d.in[1], depth + 1);
+  if (wick_rewrite_def(r, v, WICK_OP_mul, &d) || wick_rewrite_def(r, v, WICK_OP_add, &d)) {
+    double x = simplify_limit(r, d.in[0], depth + 1), y = simplify_limit(r, d.in[1], depth + 1);
     return d.op == WICK_OP_add ? x + y : isinf(x) || isinf(y) ? INFINITY : x * y;
   }
-  if (wick_simplify_def(s, v, WICK_OP_div, &d)) {
+  if (wick_rewrite_def(r, v, WICK_OP_div, &d)) {
     wick_node k;
-    if (!wick_simplify_def(s, d.in[1], WICK_OP_const, &k)) return INFINITY;
-    simplify_sizes(s, &k, &most, &least);
-    return least > 0 ? simplify_limit(s, d.in[0], depth + 1) / least : INFINITY;
+    if (!wick_rewrite_def(r, d.in[1], WICK_OP_const, &k)) return INFINITY;
+    simplify_sizes(r, &k, &most, &least);
+    return least > 0 ? simplify_limit(r, d.in[0], depth + 1) / least : INFINITY;
   }
-  if (wick_simplify_def(s, v, WICK_OP_relu, &d)) return simplify_limit(s, d.in[0], depth + 1);
-  if (wick_simplify_def(s, v, WICK_OP_round_even, &d))
-    return simplify_limit(s, d.in[0], depth + 1) + 1;
+  if (wick_rewrite_def(r, v, WICK_OP_relu, &d)) return simplify_limit(r, d.in[0], depth + 1);
+  if (wick_rewrite_def(r, v, WICK_OP_round_even, &d))
+    return simplify_limit(r, d.in[0], depth + 1) + 1;
   return INFINITY;
 }
 
 /* A float becomes a short integer: that it is none of those which do not fit into a word is worth
  * knowing. */
-static wick_value simplify_within(wick_simplify *s, const wick_node *n, const wick_value *in)
+static wick_value simplify_within(wick_rewriter *r)
 {
-  wick_type type = simplify_type(s, n);
-  wick_elem e = wick_info_of(s->c.f, n->first)->elem;
-  if (n->attr[WICK_ATTR_cast_within].i || wick_built_info(&s->c.b, in[0])->elem != WICK_F32 ||
-      !wick_elem_is_int(e) || wick_elem_storage[e].bits > 8 ||
-      !(simplify_limit(s, in[0], 0) < ldexp(1, 29)))
+  wick_type type = wick_rewrite_type(r);
+  wick_elem e = wick_info_of(r->c.f, r->node->first)->elem;
+  if (r->node->attr[0].i || simplify_elem(r, r->in[0]) != WICK_F32 || !wick_elem_is_int(e) ||
+      wick_elem_storage[e].bits > 8 || !(simplify_limit(r, r->in[0], 0) < ldexp(1, 29)))
     return simplify_none;
   wick_attr within = {.i = 1};
-  return wick_build(&s->c.b, WICK_OP_cast, 1, in, &within, 1, &type);
+  return wick_build(&r->c.b, WICK_OP_cast, 1, r->in, &within, 1, &type);
 }
 
 /* A relu whose zero becomes the least of the integers does nothing: what is below saturates. */
-static wick_value simplify_clamped(wick_simplify *s, const wick_node *n, const wick_value *in)
+static bool simplify_clamps(wick_rewriter *r)
 {
-  wick_node add, round, relu;
-  wick_elem e = wick_info_of(s->c.f, n->first)->elem;
-  double zero = 0, least = wick_elem_class(e) == WICK_SINT ? -128 : 0;
-  bool shifted = wick_simplify_def(s, in[0], WICK_OP_add, &add);
-  if ((e != WICK_U8 && e != WICK_I8) || (shifted && !wick_simplify_number(s, add.in[1], &zero)) ||
-      zero != least ||
-      !wick_simplify_def(s, shifted ? add.in[0] : in[0], WICK_OP_round_even, &round) ||
-      !wick_simplify_def(s, round.in[0], WICK_OP_relu, &relu))
-    return simplify_none;
-  wick_type type = simplify_type(s, n);
-  wick_value v = wick_build1(&s->c.b, WICK_OP_round_even, relu.in[0]);
-  if (shifted) v = wick_build2(&s->c.b, WICK_OP_add, v, add.in[1]);
-  return wick_build(&s->c.b, WICK_OP_cast, 1, &v, n->attr, 1, &type);
+  double zero = 0;
+  wick_value z = wick_rewrite_var(r, 'z');
+  wick_elem e = wick_info_of(r->c.f, r->node->first)->elem;
+  return (e == WICK_U8 || e == WICK_I8) && (!z.id || wick_rewrite_number(r, z, &zero)) &&
+         zero == (e == WICK_I8 ? -128 : 0);
 }
 
-wick_value wick_simplify_const(wick_simplify *s, const wick_node *n, const wick_value *in)
+static wick_value simplify_widened(wick_rewriter *r)
 {
-  (void)in;
-  wick_module *m = s->c.f->module;
-  wick_type type = wick_type_of(s->c.f, n->first);
+  wick_value x = wick_rewrite_var(r, 'x');
+  wick_type type = wick_rewrite_type(r);
+  if (!simplify_widens(simplify_elem(r, x), simplify_elem(r, r->in[0]))) return simplify_none;
+  if (wick_type_eq(wick_built_type(&r->c.b, x), type)) return x;
+  return wick_build(&r->c.b, WICK_OP_cast, 1, &x, NULL, 1, &type);
+}
+
+const wick_rewrite wick_simplify_cast[] = {
+    {"cast(x)", "x", NULL, NULL},
+    {"cast(add(round_even(relu(x)), z))", "cast(add(round_even(x), z))", simplify_clamps, NULL},
+    {"cast(round_even(relu(x)))", "cast(round_even(x))", simplify_clamps, NULL},
+    {"cast(x)", NULL, NULL, simplify_within},
+    {"cast(cast(x))", NULL, NULL, simplify_widened},
+    END};
+
+static wick_value simplify_const(wick_rewriter *r)
+{
+  wick_module *m = r->c.f->module;
+  wick_type type = wick_rewrite_type(r);
   const wick_type_info *t = wick_type_get(m, type);
-  const wick_constant *k =
-      wick_const_imm(n)->constant ? wick_constant_get(m, wick_const_imm(n)->constant) : NULL;
+  const wick_imm *imm = &r->node->attr[0].imm;
+  const wick_constant *k = imm->constant ? wick_constant_get(m, imm->constant) : NULL;
   if (!k || !k->data || t->kind != WICK_TENSOR || t->rank || !(WICK_BIT(t->elem) & WICK_PLAIN))
-    return (wick_value){0};
+    return simplify_none;
   wick_scalar x = wick_load_elem(t->elem, k->data, 0);
   bool is_float = wick_elem_is_float(t->elem);
-  if (is_float && isnan(x.f)) return (wick_value){0}; /* its bits stay */
-  return wick_build_const(&s->c.b, type, is_float ? x.f : 0, is_float ? 0 : x.i);
+  if (is_float && isnan(x.f)) return simplify_none; /* its bits stay */
+  return wick_build_const(&r->c.b, type, is_float ? x.f : 0, is_float ? 0 : x.i);
 }
 
-wick_value wick_simplify_cast(wick_simplify *s, const wick_node *n, const wick_value *in)
+const wick_rewrite wick_simplify_const[] = {{"const()", NULL, NULL, simplify_const}, END};
+
+static bool simplify_is_float(wick_rewriter *r) /* x, of the node's type */
 {
-  wick_node d;
-  wick_type type = simplify_type(s, n);
-  if (wick_type_eq(wick_built_type(&s->c.b, in[0]), type)) return in[0];
-  wick_value less = simplify_clamped(s, n, in);
-  if (!less.id) less = simplify_within(s, n, in);
-  if (less.id) return less;
-  if (!wick_simplify_def(s, in[0], WICK_OP_cast, &d) ||
-      !simplify_widens(wick_built_info(&s->c.b, d.in[0])->elem,
-                       wick_built_info(&s->c.b, in[0])->elem))
-    return simplify_none;
-  if (wick_type_eq(wick_built_type(&s->c.b, d.in[0]), type)) return d.in[0];
-  return wick_build(&s->c.b, WICK_OP_cast, 1, d.in, NULL, 1, &type);
+  wick_value x = wick_rewrite_var(r, 'x');
+  return wick_elem_is_float(simplify_elem(r, x)) &&
+         wick_type_eq(wick_built_type(&r->c.b, x), wick_rewrite_type(r));
 }
 
-/* x^1, x^2. */
-wick_value wick_simplify_pow(wick_simplify *s, const wick_node *n, const wick_value *in)
-{
-  double c;
-  if (!wick_elem_is_float(wick_built_info(&s->c.b, in[0])->elem) ||
-      !wick_simplify_number(s, in[1], &c) || !simplify_whole(s, n, in[0]).id)
-    return simplify_none;
-  if (c == 1) return in[0];
-  return c == 2 ? wick_build2(&s->c.b, WICK_OP_mul, in[0], in[0]) : simplify_none;
-}
+const wick_rewrite wick_simplify_pow[] = {{"pow(x, 1)", "x", simplify_is_float, NULL},
+                                          {"pow(x, 2)", "mul(x, x)", simplify_is_float, NULL},
+                                          END};
 
-wick_value wick_simplify_where(wick_simplify *s, const wick_node *n, const wick_value *in)
-{
-  int64_t c;
-  if (in[1].id == in[2].id) return simplify_whole(s, n, in[1]);
-  return wick_simplify_int(s, in[0], &c) ? simplify_whole(s, n, in[c ? 1 : 2]) : simplify_none;
-}
+const wick_rewrite wick_simplify_where[] = {{"where(c, x, x)", "x", NULL, NULL},
+                                            {"where(0, x, y)", "y", NULL, NULL},
+                                            {"where(1, x, y)", "x", NULL, NULL},
+                                            END};
