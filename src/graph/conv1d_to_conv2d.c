@@ -10,22 +10,15 @@
 
 enum { CONV1D_TO_CONV2D_CHANNELS = 8, CONV1D_TO_CONV2D_MOST = 8 };
 
-typedef struct lines {
+typedef struct conv1d_to_conv2d {
   wick_match k;
   wick_copier c;
   wick_value *image; /* per old value: as an image of one row, or 0 */
   uint32_t *weights; /* per constant of the module: that of an image, or 0 */
-} lines;
-
-static wick_value conv1d_to_conv2d_reshape(lines *s, wick_value v, uint32_t rank,
-                                           const wick_dim *dim)
-{
-  wick_attr a = {.n = rank, .dims = dim};
-  return wick_build(&s->c.b, WICK_OP_reshape, 1, &v, &a, 0, NULL);
-}
+} conv1d_to_conv2d;
 
 /* v, which is [.., X] or broadcasts to that, with an axis of size 1 before its last one. */
-static wick_value conv1d_to_conv2d_image(lines *s, wick_value v)
+static wick_value conv1d_to_conv2d_image(conv1d_to_conv2d *s, wick_value v)
 {
   if (!v.id || s->image[v.id].id) return s->image[v.id];
   const wick_type_info *t = wick_info_of(s->k.f, v);
@@ -34,11 +27,11 @@ static wick_value conv1d_to_conv2d_image(lines *s, wick_value v)
   uint32_t last = t->rank - 1u;
   memcpy(dim, t->dim, last * sizeof *dim);
   dim[last] = wick_dim_const(1), dim[last + 1] = t->dim[last];
-  return conv1d_to_conv2d_reshape(s, s->c.to[v.id], last + 2, dim);
+  return wick_build_reshape(&s->c.b, s->c.to[v.id], last + 2, dim);
 }
 
 /* The same bytes as [O, C, 1, K]. */
-static wick_value conv1d_to_conv2d_weights(lines *s, wick_value v)
+static wick_value conv1d_to_conv2d_weights(conv1d_to_conv2d *s, wick_value v)
 {
   wick_module *m = s->k.f->module;
   const wick_constant *w = wick_match_data(&s->k, v);
@@ -52,7 +45,7 @@ static wick_value conv1d_to_conv2d_weights(lines *s, wick_value v)
 
 /* ---- which nodes are converted ---- */
 
-static bool conv1d_to_conv2d_is_conv(const lines *s, const wick_node *n)
+static bool conv1d_to_conv2d_is_conv(const conv1d_to_conv2d *s, const wick_node *n)
 {
   if (n->op != WICK_OP_conv || !wick_match_data(&s->k, n->in[1])) return false;
   const wick_type_info *x = wick_info_of(s->k.f, n->in[0]), *w = wick_info_of(s->k.f, n->in[1]);
@@ -60,14 +53,14 @@ static bool conv1d_to_conv2d_is_conv(const lines *s, const wick_node *n)
          w->dim[0].v >= CONV1D_TO_CONV2D_CHANNELS;
 }
 
-static bool conv1d_to_conv2d_is_pool(const lines *s, const wick_node *n)
+static bool conv1d_to_conv2d_is_pool(const conv1d_to_conv2d *s, const wick_node *n)
 {
   return (n->op == WICK_OP_max_pool || n->op == WICK_OP_avg_pool) && n->nout == 1 &&
          s->image[n->in[0].id].id;
 }
 
 /* An element-wise node of which an operand is an image. */
-static bool conv1d_to_conv2d_goes_along(const lines *s, const wick_node *n)
+static bool conv1d_to_conv2d_goes_along(const conv1d_to_conv2d *s, const wick_node *n)
 {
   bool any = false;
   if (!wick_op_of(n)->scalar || wick_op_of(n)->typed || n->nout != 1 || n->nregion ||
@@ -93,7 +86,7 @@ static void conv1d_to_conv2d_window(const wick_node *n, wick_attr *a, int64_t in
   }
 }
 
-static void conv1d_to_conv2d_build(lines *s, const wick_node *n)
+static void conv1d_to_conv2d_build(conv1d_to_conv2d *s, const wick_node *n)
 {
   const wick_func *f = s->k.f;
   const wick_type_info *t = wick_info_of(f, n->first);
@@ -116,7 +109,7 @@ static void conv1d_to_conv2d_build(lines *s, const wick_node *n)
   }
   if (!y.id) return;
   s->image[n->first.id] = y;
-  wick_value plain = s->c.to[n->first.id] = conv1d_to_conv2d_reshape(s, y, 3, t->dim);
+  wick_value plain = s->c.to[n->first.id] = wick_build_reshape(&s->c.b, y, 3, t->dim);
   if (plain.id)
     wick_build_name(&s->c.b, plain, f->value[n->first.id].name, f->value[n->first.id].relation);
 }
@@ -125,7 +118,7 @@ wick_status wick_pass_conv1d_to_conv2d(const wick_pass_context *pass, const wick
                                        wick_func **out)
 {
   wick_arena *mem = pass->mem;
-  lines s = {.k = wick_match_begin(f, mem)};
+  conv1d_to_conv2d s = {.k = wick_match_begin(f, mem)};
   s.image = wick_new(mem, wick_value, f->nvalue + 1);
   s.weights = wick_new(mem, uint32_t, f->module->constants.n);
   s.c = wick_copy_begin(f, mem);

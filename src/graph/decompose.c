@@ -18,8 +18,7 @@ static wick_value decompose_same_type(wick_builder *b, wick_value v, wick_type t
 {
   if (b->status || !v.id || wick_type_eq(wick_built_type(b, v), type)) return v;
   const wick_type_info *t = wick_type_get(b->module, type);
-  wick_attr shape = {.n = t->rank, .dims = t->dim};
-  return wick_build(b, WICK_OP_reshape, 1, &v, &shape, 0, NULL);
+  return wick_build_reshape(b, v, t->rank, t->dim);
 }
 
 static wick_status decompose_once(const wick_func *f, wick_arena *mem, wick_func **out)

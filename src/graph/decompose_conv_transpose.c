@@ -25,7 +25,7 @@ typedef struct decompose_conv_transpose_axis {
   decompose_conv_transpose_tap phase[DECOMPOSE_CONV_TRANSPOSE_MOST];
 } decompose_conv_transpose_axis;
 
-typedef struct phases {
+typedef struct decompose_conv_transpose {
   wick_match k;
   wick_copier c;
   wick_arena *mem;
@@ -35,7 +35,7 @@ typedef struct phases {
   uint32_t nsp;
   int64_t ni, mi, group; /* channels of x and of the result in each group */
   decompose_conv_transpose_axis axis[WICK_WINDOW_MAX];
-} phases;
+} decompose_conv_transpose;
 
 static int64_t decompose_conv_transpose_gcd(int64_t a, int64_t b)
 {
@@ -103,7 +103,7 @@ decompose_conv_transpose_uncut(const decompose_conv_transpose_axis *a)
   return u;
 }
 
-static bool decompose_conv_transpose_fits(phases *s, const wick_node *n)
+static bool decompose_conv_transpose_fits(decompose_conv_transpose *s, const wick_node *n)
 {
   int64_t w[WICK_MAX_RANK];
   const wick_type_info *t = wick_info_of(s->k.f, n->in[0]), *y = wick_info_of(s->k.f, n->first);
@@ -131,8 +131,9 @@ static bool decompose_conv_transpose_fits(phases *s, const wick_node *n)
 
 /* ---- weights ---- */
 
-static wick_value decompose_conv_transpose_constant(phases *s, const char *what, uint32_t rank,
-                                                    const int64_t *dim, const float *data)
+static wick_value decompose_conv_transpose_constant(decompose_conv_transpose *s, const char *what,
+                                                    uint32_t rank, const int64_t *dim,
+                                                    const float *data)
 {
   wick_module *m = s->k.f->module;
   wick_type t = wick_type_tensor_const(m, WICK_F32, rank, dim);
@@ -144,7 +145,7 @@ static wick_value decompose_conv_transpose_constant(phases *s, const char *what,
 
 /* Puts the weights of one phase, phase[k] of axis k, whose windows are [n[0], n[1], n[2]], into
  * the channels from `channel` on. */
-static void decompose_conv_transpose_put(const phases *s,
+static void decompose_conv_transpose_put(const decompose_conv_transpose *s,
                                          const decompose_conv_transpose_tap *const *phase,
                                          const int64_t *n, int64_t channel, float *out)
 {
@@ -169,7 +170,8 @@ static void decompose_conv_transpose_put(const phases *s,
       }
 }
 
-static float *decompose_conv_transpose_room(phases *s, int64_t channels, const int64_t *n)
+static float *decompose_conv_transpose_room(decompose_conv_transpose *s, int64_t channels,
+                                            const int64_t *n)
 {
   return wick_arena_alloc(&s->k.f->module->mem,
                           (size_t)(channels * s->ni * n[0] * n[1] * n[2]) * sizeof(float), 64);
@@ -177,13 +179,14 @@ static float *decompose_conv_transpose_room(phases *s, int64_t channels, const i
 
 /* ---- the forms ---- */
 
-static wick_value decompose_conv_transpose_bias(const phases *s)
+static wick_value decompose_conv_transpose_bias(const decompose_conv_transpose *s)
 {
   const wick_node *n = s->n;
   return n->nin > 2 ? s->c.to[n->in[2].id] : (wick_value){0};
 }
 
-static wick_value decompose_conv_transpose_conv(phases *s, wick_value w, wick_value bias,
+static wick_value decompose_conv_transpose_conv(decompose_conv_transpose *s, wick_value w,
+                                                wick_value bias,
                                                 const decompose_conv_transpose_tap *const *p)
 {
   int64_t pad[2 * WICK_WINDOW_MAX], dilation[WICK_WINDOW_MAX];
@@ -201,7 +204,7 @@ static wick_value decompose_conv_transpose_conv(phases *s, wick_value w, wick_va
 
 /* A phase that no element of the window meets: the bias alone. Not a convolution with a weight of
  * 0, which an infinity in x would make a not-a-number. */
-static wick_value decompose_conv_transpose_empty(phases *s,
+static wick_value decompose_conv_transpose_empty(decompose_conv_transpose *s,
                                                  const decompose_conv_transpose_tap *const *phase)
 {
   wick_builder *b = &s->c.b;
@@ -215,13 +218,13 @@ static wick_value decompose_conv_transpose_empty(phases *s,
   }
   wick_type type = wick_type_tensor(s->k.f->module, WICK_F32, s->nsp + 2, shape);
   if (!bias.id) return wick_build_const(b, type, 0, 0);
-  wick_attr as = {.n = s->nsp + 1, .dims = column}, to = {.n = s->nsp + 2, .dims = shape};
-  bias = wick_build(b, WICK_OP_reshape, 1, &bias, &as, 0, NULL);
+  wick_attr to = {.n = s->nsp + 2, .dims = shape};
+  bias = wick_build_reshape(b, bias, s->nsp + 1, column);
   return wick_build(b, WICK_OP_broadcast_to, 1, &bias, &to, 0, NULL);
 }
 
 /* The convolution of one phase of each axis. */
-static wick_value decompose_conv_transpose_one(phases *s,
+static wick_value decompose_conv_transpose_one(decompose_conv_transpose *s,
                                                const decompose_conv_transpose_tap *const *phase)
 {
   int64_t n[3] = {1, 1, 1}, dim[2 + WICK_WINDOW_MAX] = {s->mi * s->group, s->ni};
@@ -237,7 +240,7 @@ static wick_value decompose_conv_transpose_one(phases *s,
 }
 
 /* All phases along axis k and those behind it, with those before it chosen. */
-static wick_value decompose_conv_transpose_alternate(phases *s, uint32_t k,
+static wick_value decompose_conv_transpose_alternate(decompose_conv_transpose *s, uint32_t k,
                                                      const decompose_conv_transpose_tap **phase)
 {
   if (k == s->nsp) return decompose_conv_transpose_one(s, phase);
@@ -253,7 +256,7 @@ static wick_value decompose_conv_transpose_alternate(phases *s, uint32_t k,
 
 /* All phases as channels of one convolution, in the order of `depth_to_space`, and what the pads
  * leave of its result. */
-static wick_value decompose_conv_transpose_stacked(phases *s)
+static wick_value decompose_conv_transpose_stacked(decompose_conv_transpose *s)
 {
   wick_builder *b = &s->c.b;
   const decompose_conv_transpose_axis axis[2] = {decompose_conv_transpose_uncut(&s->axis[0]),
@@ -274,29 +277,16 @@ static wick_value decompose_conv_transpose_stacked(phases *s)
   y = wick_build(b, WICK_OP_depth_to_space, 1, &y, a, 0, NULL);
   wick_dim begin[4] = {wick_dim_const(0), wick_dim_const(0), wick_dim_const(s->axis[0].pad),
                        wick_dim_const(s->axis[1].pad)};
-  wick_attr cut[] = {
-      [WICK_ATTR_slice_begin] = {.n = 4, .dims = begin},
-      [WICK_ATTR_slice_shape] = {.n = 4, .dims = wick_info_of(s->k.f, s->n->first)->dim},
-      [WICK_ATTR_slice_step] = {.n = 0}};
   if (axis[0].out != s->axis[0].out || axis[1].out != s->axis[1].out)
-    y = wick_build(b, WICK_OP_slice, 1, &y, cut, 0, NULL);
+    y = wick_build_slice(b, y, 4, begin, wick_info_of(s->k.f, s->n->first)->dim, NULL);
   wick_value bias = decompose_conv_transpose_bias(s);
   if (!bias.id) return y;
   wick_dim shape[3] = {wick_dim_const(s->mi), wick_dim_const(1), wick_dim_const(1)};
-  wick_attr as = {.n = 3, .dims = shape};
-  bias = wick_build(b, WICK_OP_reshape, 1, &bias, &as, 0, NULL);
-  return wick_build2(b, WICK_OP_add, y, bias);
-}
-
-static wick_value decompose_conv_transpose_reshape(phases *s, wick_value x, uint32_t rank,
-                                                   const wick_dim *dim)
-{
-  wick_attr a = {.n = rank, .dims = dim};
-  return wick_build(&s->c.b, WICK_OP_reshape, 1, &x, &a, 0, NULL);
+  return wick_build2(b, WICK_OP_add, y, wick_build_reshape(b, bias, 3, shape));
 }
 
 /* x [N, C, 1, 1]: each element of the window is a column of a matrix. */
-static wick_value decompose_conv_transpose_matmul(phases *s)
+static wick_value decompose_conv_transpose_matmul(decompose_conv_transpose *s)
 {
   wick_builder *b = &s->c.b;
   const wick_type_info *out = wick_info_of(s->k.f, s->n->first);
@@ -305,24 +295,24 @@ static wick_value decompose_conv_transpose_matmul(phases *s)
   wick_dim channels = wick_dim_const(s->ni), m = wick_dim_const(s->mi), area = wick_dim_const(all),
            columns = wick_dim_const(s->mi * all), rows[2] = {out->dim[0], channels},
            matrix[2] = {channels, columns}, wide[2] = {m, area}, tall[2] = {m, wick_dim_const(1)};
-  wick_value x = decompose_conv_transpose_reshape(s, s->c.to[s->n->in[0].id], 2, rows),
-             w = decompose_conv_transpose_reshape(s, s->c.to[s->n->in[1].id], 2, matrix),
+  wick_value x = wick_build_reshape(&s->c.b, s->c.to[s->n->in[0].id], 2, rows),
+             w = wick_build_reshape(&s->c.b, s->c.to[s->n->in[1].id], 2, matrix),
              bias = decompose_conv_transpose_bias(s);
   wick_value y = wick_build2(b, WICK_OP_matmul, x, w);
   if (bias.id) { /* a number for each column */
-    bias = decompose_conv_transpose_reshape(s, bias, 2, tall);
+    bias = wick_build_reshape(&s->c.b, bias, 2, tall);
     wick_attr a = {.n = 2, .dims = wide};
     bias = wick_build(b, WICK_OP_broadcast_to, 1, &bias, &a, 0, NULL);
-    y = wick_build2(b, WICK_OP_add, y, decompose_conv_transpose_reshape(s, bias, 1, &columns));
+    y = wick_build2(b, WICK_OP_add, y, wick_build_reshape(&s->c.b, bias, 1, &columns));
   }
-  return decompose_conv_transpose_reshape(s, y, s->nsp + 2, out->dim);
+  return wick_build_reshape(&s->c.b, y, s->nsp + 2, out->dim);
 }
 
 /* ---- the choice ---- */
 
 /* Without groups: are all phases' windows the same once the result is not cut? Then no weight of 0
  * stands beside others: it would make a not-a-number of an infinity in x. */
-static bool decompose_conv_transpose_stack(const phases *s)
+static bool decompose_conv_transpose_stack(const decompose_conv_transpose *s)
 {
   if (s->group > 1 || s->nsp != 2 || s->axis[0].stride != s->axis[1].stride ||
       s->axis[0].stride == 1)
@@ -336,7 +326,7 @@ static bool decompose_conv_transpose_stack(const phases *s)
   return true;
 }
 
-static wick_value decompose_conv_transpose_build(phases *s)
+static wick_value decompose_conv_transpose_build(decompose_conv_transpose *s)
 {
   int64_t apart = wick_ceildiv_i64(s->mi, s->lanes), together = 1, taps = 1;
   bool point = s->group == 1;
@@ -363,7 +353,7 @@ wick_status wick_pass_decompose_conv_transpose(const wick_pass_context *pass, co
                                                wick_func **out)
 {
   wick_arena *mem = pass->mem;
-  phases s = {.k = wick_match_begin(f, mem), .mem = mem};
+  decompose_conv_transpose s = {.k = wick_match_begin(f, mem), .mem = mem};
   s.c = wick_copy_begin(f, mem);
   s.lanes = wick_max_i64(pass->target->vector_bytes / 4, 1);
   for (uint32_t i = 0; i < f->nnode; i++) {

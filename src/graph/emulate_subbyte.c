@@ -4,10 +4,10 @@
 #include "ir/copy.h"
 #include "ir/element.h"
 
-typedef struct subbyte {
+typedef struct emulate_subbyte {
   wick_copier c;
   wick_value *wide; /* by old value: its elements as whole ones; 0: not asked for yet */
-} subbyte;
+} emulate_subbyte;
 
 static uint32_t emulate_subbyte_bits(wick_elem e)
 {
@@ -15,7 +15,7 @@ static uint32_t emulate_subbyte_bits(wick_elem e)
   return bits < 8 ? bits : 0;
 }
 
-static bool emulate_subbyte_is(const subbyte *s, wick_value v)
+static bool emulate_subbyte_is(const emulate_subbyte *s, wick_value v)
 {
   const wick_type_info *t = v.id ? wick_info_of(s->c.f, v) : NULL;
   return t && t->kind == WICK_TENSOR && emulate_subbyte_bits(t->elem) > 0;
@@ -33,31 +33,24 @@ static wick_elem emulate_subbyte_byte(wick_elem wide)
 
 /* ---- what it is built of ---- */
 
-static wick_value emulate_subbyte_number(subbyte *s, wick_elem e, double f, int64_t i)
+static wick_value emulate_subbyte_number(emulate_subbyte *s, wick_elem e, double f, int64_t i)
 {
   return wick_build_const(&s->c.b, wick_type_tensor(s->c.b.module, e, 0, NULL), f, i);
 }
 
-static wick_value emulate_subbyte_by(subbyte *s, wick_opcode op, wick_value x, wick_elem e,
+static wick_value emulate_subbyte_by(emulate_subbyte *s, wick_opcode op, wick_value x, wick_elem e,
                                      int64_t i)
 {
   return wick_build2(&s->c.b, op, x, emulate_subbyte_number(s, e, 0, i));
 }
 
-static wick_value emulate_subbyte_reshape(subbyte *s, wick_value x, uint32_t rank,
-                                          const wick_dim *dim)
-{
-  const wick_attr shape = {.n = rank, .dims = dim};
-  return wick_build(&s->c.b, WICK_OP_reshape, 1, &x, &shape, 0, NULL);
-}
-
-static wick_value emulate_subbyte_retype(subbyte *s, wick_value x, wick_type type)
+static wick_value emulate_subbyte_retype(emulate_subbyte *s, wick_value x, wick_type type)
 {
   return wick_build(&s->c.b, WICK_OP_reinterpret, 1, &x, NULL, 1, &type);
 }
 
 /* How far each element of a byte is shifted: [0, bits, 2 * bits, ...] */
-static wick_value emulate_subbyte_shifts(subbyte *s, wick_elem e, uint32_t bits)
+static wick_value emulate_subbyte_shifts(emulate_subbyte *s, wick_elem e, uint32_t bits)
 {
   wick_module *m = s->c.b.module;
   int64_t n = 8 / bits;
@@ -70,7 +63,7 @@ static wick_value emulate_subbyte_shifts(subbyte *s, wick_elem e, uint32_t bits)
 /* ---- floats of four bits: sign, two of exponent, one of mantissa ---- */
 
 /* 0, 0.5, 1, 1.5, 2, 3, 4, 6 by the lower three bits. */
-static wick_value emulate_subbyte_decode(subbyte *s, wick_value code)
+static wick_value emulate_subbyte_decode(emulate_subbyte *s, wick_value code)
 {
   static const float numbers[16] = {0,    0.5f,  1,  1.5f,  2,  3,  4,  6,
                                     -0.f, -0.5f, -1, -1.5f, -2, -3, -4, -6};
@@ -86,7 +79,7 @@ static wick_value emulate_subbyte_decode(subbyte *s, wick_value code)
 
 /* To nearest even, by the places between the numbers; half way goes to the even code. There is no
  * infinity: the largest; and no NaN: a zero of the other sign. */
-static wick_value emulate_subbyte_encode(subbyte *s, wick_value x)
+static wick_value emulate_subbyte_encode(emulate_subbyte *s, wick_value x)
 {
   static const struct {
     wick_opcode op;
@@ -112,7 +105,7 @@ static wick_value emulate_subbyte_encode(subbyte *s, wick_value x)
 /* ---- unpacking and packing ---- */
 
 /* The elements of packed x, of type `type`, as whole ones. */
-static wick_value emulate_subbyte_unpack(subbyte *s, wick_value x, wick_type type)
+static wick_value emulate_subbyte_unpack(emulate_subbyte *s, wick_value x, wick_type type)
 {
   wick_module *m = s->c.b.module;
   wick_builder *b = &s->c.b;
@@ -126,7 +119,7 @@ static wick_value emulate_subbyte_unpack(subbyte *s, wick_value x, wick_type typ
                  flat[] = {wick_dim_const(row * each)}, whole[] = {wick_dim_const(n)},
                  none[] = {wick_dim_const(0)};
   x = emulate_subbyte_retype(s, x, wick_type_tensor_const(m, byte, 1, &row));
-  x = emulate_subbyte_reshape(s, x, 2, column);
+  x = wick_build_reshape(&s->c.b, x, 2, column);
   if (byte == WICK_I8) { /* up to the sign's place, then down with the sign */
     x = wick_build2(b, WICK_OP_shift_left, x,
                     wick_build2(b, WICK_OP_sub, emulate_subbyte_number(s, byte, 0, 8 - bits),
@@ -136,19 +129,14 @@ static wick_value emulate_subbyte_unpack(subbyte *s, wick_value x, wick_type typ
     x = wick_build2(b, WICK_OP_shift_right, x, emulate_subbyte_shifts(s, byte, bits));
     x = emulate_subbyte_by(s, WICK_OP_bit_and, x, byte, (1 << bits) - 1);
   }
-  x = emulate_subbyte_reshape(s, x, 1, flat);
-  if (n != row * each) {
-    const wick_attr part[] = {[WICK_ATTR_slice_begin] = {.n = 1, .dims = none},
-                              [WICK_ATTR_slice_shape] = {.n = 1, .dims = whole},
-                              [WICK_ATTR_slice_step] = {.n = WICK_ATTR_UNSET}};
-    x = wick_build(b, WICK_OP_slice, 1, &x, part, 0, NULL);
-  }
-  x = emulate_subbyte_reshape(s, x, t.rank, t.dim);
+  x = wick_build_reshape(&s->c.b, x, 1, flat);
+  if (n != row * each) x = wick_build_slice(b, x, 1, none, whole, NULL);
+  x = wick_build_reshape(&s->c.b, x, t.rank, t.dim);
   return wide == WICK_F32 ? emulate_subbyte_decode(s, x) : x;
 }
 
 /* The way back: x has whole elements whose lower bits are those of `type`. */
-static wick_value emulate_subbyte_pack(subbyte *s, wick_value x, wick_type type)
+static wick_value emulate_subbyte_pack(emulate_subbyte *s, wick_value x, wick_type type)
 {
   wick_module *m = s->c.b.module;
   wick_builder *b = &s->c.b;
@@ -161,13 +149,13 @@ static wick_value emulate_subbyte_pack(subbyte *s, wick_value x, wick_type type)
                  split[] = {wick_dim_const(row), wick_dim_const(each)},
                  pad[] = {wick_dim_const(0), wick_dim_const(row * each - n)};
   if (wick_elem_is_float(elem)) x = emulate_subbyte_encode(s, x);
-  x = emulate_subbyte_reshape(s, wick_build_cast(b, x, WICK_U8), 1, flat);
+  x = wick_build_reshape(&s->c.b, wick_build_cast(b, x, WICK_U8), 1, flat);
   if (n != row * each) {
     const wick_attr rest[] = {
         [WICK_ATTR_pad_pad] = {.n = 2, .dims = pad}, [WICK_ATTR_pad_mode] = {.n = WICK_ATTR_UNSET}};
     x = wick_build(b, WICK_OP_pad, 1, &x, rest, 0, NULL);
   }
-  x = emulate_subbyte_by(s, WICK_OP_bit_and, emulate_subbyte_reshape(s, x, 2, split), WICK_U8,
+  x = emulate_subbyte_by(s, WICK_OP_bit_and, wick_build_reshape(&s->c.b, x, 2, split), WICK_U8,
                          (1 << bits) - 1);
   x = wick_build2(b, WICK_OP_shift_left, x, emulate_subbyte_shifts(s, WICK_U8, bits));
   const int64_t axis[] = {1};
@@ -179,7 +167,7 @@ static wick_value emulate_subbyte_pack(subbyte *s, wick_value x, wick_type type)
 
 /* ---- nodes ---- */
 
-static wick_value emulate_subbyte_whole(subbyte *s, wick_value v)
+static wick_value emulate_subbyte_whole(emulate_subbyte *s, wick_value v)
 {
   if (!s->wide[v.id].id)
     s->wide[v.id] = emulate_subbyte_unpack(s, s->c.to[v.id], wick_type_of(s->c.f, v));
@@ -187,7 +175,7 @@ static wick_value emulate_subbyte_whole(subbyte *s, wick_value v)
 }
 
 /* What does not fit saturates where it was a float, and wraps where it was an integer. */
-static wick_value emulate_subbyte_cast(subbyte *s, wick_value x, wick_elem to)
+static wick_value emulate_subbyte_cast(emulate_subbyte *s, wick_value x, wick_elem to)
 {
   wick_builder *b = &s->c.b;
   bool from_float = !b->status && wick_elem_is_float(wick_built_info(b, x)->elem),
@@ -201,7 +189,7 @@ static wick_value emulate_subbyte_cast(subbyte *s, wick_value x, wick_elem to)
 }
 
 /* The node on whole elements; its results packed. */
-static void emulate_subbyte_node(subbyte *s, const wick_node *n)
+static void emulate_subbyte_node(emulate_subbyte *s, const wick_node *n)
 {
   wick_copier *c = &s->c;
   wick_value *in = wick_new(c->b.mem, wick_value, n->nin);
@@ -236,7 +224,7 @@ wick_status wick_pass_emulate_subbyte(const wick_pass_context *pass, const wick_
                                       wick_func **out)
 {
   wick_arena *mem = pass->mem;
-  subbyte s = {.c = wick_copy_begin(f, mem)};
+  emulate_subbyte s = {.c = wick_copy_begin(f, mem)};
   s.wide = wick_new(mem, wick_value, (size_t)f->nvalue + 1);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];

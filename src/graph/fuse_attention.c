@@ -188,20 +188,9 @@ static int64_t fuse_attention_block(const wick_dims *t, const fuse_attention_fou
 
 /* ---- building ---- */
 
-/* [.., d, keys] -> [.., keys, d] */
-static wick_value fuse_attention_keys(wick_copier *c, wick_value v)
-{
-  int64_t perm[WICK_MAX_RANK];
-  uint32_t rank = c->b.status ? 2 : wick_built_info(&c->b, v)->rank;
-  for (uint32_t k = 0; k < rank; k++) perm[k] = k;
-  perm[rank - 2] = rank - 1, perm[rank - 1] = rank - 2;
-  wick_attr a = {.n = rank, .ints = perm};
-  return wick_build(&c->b, WICK_OP_transpose, 1, &v, &a, 0, NULL);
-}
-
 static void fuse_attention_build(wick_copier *c, const wick_node *n, const fuse_attention_found *a)
 {
-  wick_value in[4] = {c->to[a->q.id], fuse_attention_keys(c, c->to[a->k.id]), c->to[a->v.id],
+  wick_value in[4] = {c->to[a->q.id], wick_build_swap(&c->b, c->to[a->k.id]), c->to[a->v.id],
                       a->mask.id ? c->to[a->mask.id] : (wick_value){0}};
   if (a->inverse) in[3] = wick_build1(&c->b, WICK_OP_not, in[3]);
   wick_attr attr[] = {

@@ -7,16 +7,16 @@
 
 enum { SINK_DATA_MOVEMENT_ROUNDS = 32, SINK_DATA_MOVEMENT_MOST = 8 };
 
-typedef struct sink {
+typedef struct sink_data_movement {
   wick_match k;
   wick_copier c;
   const wick_node *n, *move; /* f, and the node that defines its operand `at` */
   uint32_t at;
-} sink;
+} sink_data_movement;
 
 /* ---- which nodes move ---- */
 
-static bool sink_data_movement_same_shape(const sink *s, wick_value a, wick_value b)
+static bool sink_data_movement_same_shape(const sink_data_movement *s, wick_value a, wick_value b)
 {
   const wick_type_info *x = wick_info_of(s->k.f, a), *y = wick_info_of(s->k.f, b);
   bool same = x->rank == y->rank;
@@ -25,7 +25,7 @@ static bool sink_data_movement_same_shape(const sink *s, wick_value a, wick_valu
 }
 
 /* Operand v is one number. */
-static bool sink_data_movement_number(const sink *s, wick_value v)
+static bool sink_data_movement_number(const sink_data_movement *s, wick_value v)
 {
   return wick_match_imm(&s->k, v) &&
          wick_dim_is(wick_type_numel(s->k.f->module, wick_type_of(s->k.f, v)), 1) &&
@@ -34,7 +34,7 @@ static bool sink_data_movement_number(const sink *s, wick_value v)
 
 /* A constant that can go along: of the result's rank at most, and, for joins, of size 1 on the
  * axis. */
-static bool sink_data_movement_goes_along(const sink *s, wick_value v)
+static bool sink_data_movement_goes_along(const sink_data_movement *s, wick_value v)
 {
   const wick_type_info *t = wick_info_of(s->k.f, v), *r = wick_info_of(s->k.f, s->n->first);
   if (sink_data_movement_number(s, v)) return true;
@@ -46,14 +46,14 @@ static bool sink_data_movement_goes_along(const sink *s, wick_value v)
 }
 
 /* After n there are more bytes to move. */
-static bool sink_data_movement_widens(const sink *s)
+static bool sink_data_movement_widens(const sink_data_movement *s)
 {
   wick_elem from = wick_info_of(s->k.f, s->n->in[s->at])->elem,
             to = wick_info_of(s->k.f, s->n->first)->elem;
   return wick_elem_storage[to].bits > wick_elem_storage[from].bits;
 }
 
-static bool sink_data_movement_hits(sink *s, const wick_node *n)
+static bool sink_data_movement_hits(sink_data_movement *s, const wick_node *n)
 {
   if (!wick_op_of(n)->scalar || n->nout != 1 || n->nin > SINK_DATA_MOVEMENT_MOST) return false;
   s->n = n, s->move = NULL;
@@ -77,7 +77,7 @@ static bool sink_data_movement_hits(sink *s, const wick_node *n)
 /* ---- building ---- */
 
 /* The constant in the form that f needs before the move. */
-static wick_value sink_data_movement_constant(sink *s, wick_value v)
+static wick_value sink_data_movement_constant(sink_data_movement *s, wick_value v)
 {
   const wick_node *m = s->move;
   if (m->op != WICK_OP_transpose || sink_data_movement_number(s, v)) return s->c.to[v.id];
@@ -85,12 +85,11 @@ static wick_value sink_data_movement_constant(sink *s, wick_value v)
   int64_t back[WICK_MAX_RANK];
   wick_view_map map = wick_view_map_of(s->k.f, m, 0);
   for (uint32_t k = 0; k < rank; k++) back[map.axis[k]] = k;
-  wick_attr a = {.n = rank, .ints = back};
-  return wick_build(&s->c.b, WICK_OP_transpose, 1, &s->c.to[v.id], &a, 0, NULL);
+  return wick_build_transpose(&s->c.b, s->c.to[v.id], rank, back);
 }
 
 /* A number has rank 0 where its own would make the result's larger. */
-static wick_value sink_data_movement_apply(sink *s, wick_value x)
+static wick_value sink_data_movement_apply(sink_data_movement *s, wick_value x)
 {
   wick_value in[SINK_DATA_MOVEMENT_MOST];
   wick_builder *b = &s->c.b;
@@ -100,8 +99,7 @@ static wick_value sink_data_movement_apply(sink *s, wick_value x)
   for (uint32_t k = 0; k < n->nin; k++) {
     in[k] = k == s->at ? x : sink_data_movement_constant(s, n->in[k]);
     if (k == s->at || !in[k].id || wick_built_info(b, in[k])->rank <= rank) continue;
-    wick_attr a = {.n = 0};
-    in[k] = wick_build(b, WICK_OP_reshape, 1, &in[k], &a, 0, NULL);
+    in[k] = wick_build_reshape(b, in[k], 0, NULL);
   }
   if (b->status || !wick_op_of(n)->typed)
     return wick_build(b, n->op, n->nin, in, n->nattr ? n->attr : NULL, 0, NULL);
@@ -110,7 +108,7 @@ static wick_value sink_data_movement_apply(sink *s, wick_value x)
   return wick_build(b, n->op, n->nin, in, n->nattr ? n->attr : NULL, 1, &type);
 }
 
-static void sink_data_movement_build(sink *s, wick_arena *mem)
+static void sink_data_movement_build(sink_data_movement *s, wick_arena *mem)
 {
   const wick_node *m = s->move;
   wick_value *in = wick_new(mem, wick_value, m->nin);
@@ -125,7 +123,7 @@ static void sink_data_movement_build(sink *s, wick_arena *mem)
 
 static wick_func *sink_data_movement_once(const wick_func *f, wick_arena *mem, uint32_t *hits)
 {
-  sink s = {.k = wick_match_begin(f, mem)};
+  sink_data_movement s = {.k = wick_match_begin(f, mem)};
   s.c = wick_copy_begin(f, mem);
   *hits = 0;
   for (uint32_t i = 0; i < f->nnode; i++) {

@@ -99,9 +99,14 @@ wick_value wick_build_reshape(wick_builder *b, wick_value x, uint32_t rank, cons
 wick_value wick_build_transpose(wick_builder *b, wick_value x, uint32_t rank, const int64_t *perm);
 wick_value wick_build_swap(wick_builder *b, wick_value x); /* the last two dimensions */
 wick_value wick_build_concat(wick_builder *b, uint32_t axis, uint32_t n, const wick_value *in);
-/* Along one axis from `begin` on; along the others all. */
-wick_value wick_build_slice(wick_builder *b, wick_value x, uint32_t axis, wick_dim begin,
-                            wick_dim size, int64_t step);
+/* x again, as a value of its own. */
+wick_value wick_build_again(wick_builder *b, wick_value x);
+/* step: NULL for 1 along all axes. */
+wick_value wick_build_slice(wick_builder *b, wick_value x, uint32_t rank, const wick_dim *begin,
+                            const wick_dim *shape, const int64_t *step);
+/* All of the other axes. */
+wick_value wick_build_slice_axis(wick_builder *b, wick_value x, uint32_t axis, wick_dim begin,
+                                 wick_dim size, int64_t step);
 /* An immediate. wick_build_like: of x's element type (rank 0 for tensors, x's lanes for scalars).
  */
 wick_value wick_build_const(wick_builder *b, wick_type type, double f, int64_t i);

@@ -56,8 +56,24 @@ wick_value wick_build_concat(wick_builder *b, uint32_t axis, uint32_t n, const w
   return wick_build(b, WICK_OP_concat, n, in, &a, 0, NULL);
 }
 
-wick_value wick_build_slice(wick_builder *b, wick_value x, uint32_t axis, wick_dim begin,
-                            wick_dim size, int64_t step)
+wick_value wick_build_again(wick_builder *b, wick_value x)
+{
+  if (b->status) return x;
+  const wick_type_info *t = wick_built_info(b, x);
+  return wick_build_reshape(b, x, t->rank, t->dim);
+}
+
+wick_value wick_build_slice(wick_builder *b, wick_value x, uint32_t rank, const wick_dim *begin,
+                            const wick_dim *shape, const int64_t *step)
+{
+  wick_attr a[] = {[WICK_ATTR_slice_begin] = {.n = rank, .dims = begin},
+                   [WICK_ATTR_slice_shape] = {.n = rank, .dims = shape},
+                   [WICK_ATTR_slice_step] = {.n = step ? rank : 0, .ints = step}};
+  return wick_build(b, WICK_OP_slice, 1, &x, a, 0, NULL);
+}
+
+wick_value wick_build_slice_axis(wick_builder *b, wick_value x, uint32_t axis, wick_dim begin,
+                                 wick_dim size, int64_t step)
 {
   if (b->status) return x;
   const wick_type_info *t = wick_built_info(b, x);
@@ -68,10 +84,7 @@ wick_value wick_build_slice(wick_builder *b, wick_value x, uint32_t axis, wick_d
     shape[k] = k == axis ? size : t->dim[k];
     steps[k] = k == axis ? step : 1;
   }
-  wick_attr a[3] = {[WICK_ATTR_slice_begin] = {.n = t->rank, .dims = from},
-                    [WICK_ATTR_slice_shape] = {.n = t->rank, .dims = shape},
-                    [WICK_ATTR_slice_step] = {.n = step == 1 ? 0 : t->rank, .ints = steps}};
-  return wick_build(b, WICK_OP_slice, 1, &x, a, 0, NULL);
+  return wick_build_slice(b, x, t->rank, from, shape, step == 1 ? NULL : steps);
 }
 
 wick_value wick_build_const(wick_builder *b, wick_type type, double f, int64_t i)

@@ -4,7 +4,6 @@
 
 #include "ir/build.h"
 
-wick_value wick_compose_reshape(wick_builder *b, wick_value x, uint32_t n, const wick_dim *dim);
 /* v [C] so that it broadcasts against x [N, C, ...]. */
 wick_value wick_compose_channels(wick_builder *b, wick_value v, wick_value x);
 /* A reduction that keeps its axes, as size 1. */

@@ -42,8 +42,7 @@ static wick_value move_transpose_view(wick_rewriter *r)
     if (perm[k] < last) return move_none;
     last = perm[k];
   }
-  wick_attr a = {.n = to->rank, .dims = to->dim};
-  return identity ? r->in[0] : wick_build(&r->c.b, WICK_OP_reshape, 1, r->in, &a, 0, NULL);
+  return identity ? r->in[0] : wick_build_reshape(&r->c.b, r->in[0], to->rank, to->dim);
 }
 
 static wick_value move_transpose_twice(wick_rewriter *r)
@@ -55,8 +54,7 @@ static wick_value move_transpose_twice(wick_rewriter *r)
   move_perm(r->node, rank, perm);
   move_perm(&d, rank, inner);
   for (uint32_t k = 0; k < rank; k++) perm[k] = inner[perm[k]];
-  wick_attr a = {.n = rank, .ints = perm};
-  return wick_build(&r->c.b, WICK_OP_transpose, 1, d.in, &a, 0, NULL);
+  return wick_build_transpose(&r->c.b, d.in[0], rank, perm);
 }
 
 const wick_rewrite wick_simplify_transpose[] = {
@@ -97,13 +95,16 @@ static wick_value move_slice_concat(wick_rewriter *r)
   const wick_node *n = r->node;
   wick_node concat;
   wick_rewrite_def(r, r->in[0], WICK_OP_concat, &concat);
-  uint32_t part = move_slice_part(r, n, &concat, &begin), axis = (uint32_t)concat.attr[0].i;
+  uint32_t part = move_slice_part(r, n, &concat, &begin),
+           axis = (uint32_t)concat.attr[WICK_ATTR_concat_axis].i;
   wick_dim first[WICK_MAX_RANK];
   if (part == UINT32_MAX) return move_none;
   memcpy(first, n->attr[WICK_ATTR_slice_begin].dims,
          n->attr[WICK_ATTR_slice_begin].n * sizeof *first);
   first[axis] = wick_dim_const(first[axis].v - begin);
-  wick_attr a[3] = {{.n = n->attr[0].n, .dims = first}, n->attr[1], n->attr[2]};
+  wick_attr a[] = {[WICK_ATTR_slice_begin] = {.n = n->attr[WICK_ATTR_slice_begin].n, .dims = first},
+                   [WICK_ATTR_slice_shape] = n->attr[WICK_ATTR_slice_shape],
+                   [WICK_ATTR_slice_step] = n->attr[WICK_ATTR_slice_step]};
   return wick_build(&r->c.b, WICK_OP_slice, 1, &concat.in[part], a, 0, NULL);
 }
 
@@ -111,7 +112,7 @@ static wick_value move_slice_twice(wick_rewriter *r)
 {
   wick_dims *t = r->c.f->module->dims;
   const wick_node *n = r->node;
-  uint32_t rank = n->attr[0].n;
+  uint32_t rank = n->attr[WICK_ATTR_slice_begin].n;
   wick_node d;
   wick_dim first[WICK_MAX_RANK];
   int64_t step[WICK_MAX_RANK];
@@ -122,15 +123,15 @@ static wick_value move_slice_twice(wick_rewriter *r)
         wick_dim_mul(t, n->attr[WICK_ATTR_slice_begin].dims[k], wick_dim_const(move_step(&d, k))));
     if (wick_mul_overflows(move_step(&d, k), move_step(n, k), &step[k])) return move_none;
   }
-  wick_attr a[3] = {{.n = rank, .dims = first}, n->attr[1], {.n = rank, .ints = step}};
-  return wick_build(&r->c.b, WICK_OP_slice, 1, d.in, a, 0, NULL);
+  return wick_build_slice(&r->c.b, d.in[0], rank, first, n->attr[WICK_ATTR_slice_shape].dims, step);
 }
 
 static bool move_slice_is_whole(wick_rewriter *r) /* if the size is kept, too */
 {
   bool whole = true;
-  for (uint32_t k = 0; k < r->node->attr[0].n; k++)
-    whole = whole && wick_dim_is(r->node->attr[0].dims[k], 0) && move_step(r->node, k) == 1;
+  for (uint32_t k = 0; k < r->node->attr[WICK_ATTR_slice_begin].n; k++)
+    whole = whole && wick_dim_is(r->node->attr[WICK_ATTR_slice_begin].dims[k], 0) &&
+            move_step(r->node, k) == 1;
   return whole;
 }
 
@@ -144,8 +145,8 @@ const wick_rewrite wick_simplify_slice[] = {{"slice(x)", "x", move_slice_is_whol
 static bool move_pad_is_none(wick_rewriter *r)
 {
   bool none = true;
-  for (uint32_t k = 0; k < r->node->attr[0].n; k++)
-    none = none && wick_dim_is(r->node->attr[0].dims[k], 0);
+  for (uint32_t k = 0; k < r->node->attr[WICK_ATTR_pad_pad].n; k++)
+    none = none && wick_dim_is(r->node->attr[WICK_ATTR_pad_pad].dims[k], 0);
   return none;
 }
 
@@ -156,7 +157,7 @@ static wick_value move_pad_twice(wick_rewriter *r)
   const wick_node *n = r->node;
   wick_node d;
   wick_rewrite_def(r, r->in[0], WICK_OP_pad, &d);
-  if (n->attr[1].i || d.attr[1].i) return move_none;
+  if (n->attr[WICK_ATTR_pad_mode].i || d.attr[WICK_ATTR_pad_mode].i) return move_none;
   wick_dim pad[2 * WICK_MAX_RANK];
   for (uint32_t k = 0; k < n->attr[WICK_ATTR_pad_pad].n; k++) {
     int64_t lo, hi;
@@ -164,7 +165,8 @@ static wick_value move_pad_twice(wick_rewriter *r)
     wick_dim_range(t, n->attr[WICK_ATTR_pad_pad].dims[k], &lo, &hi);
     if (lo < 0) return move_none; /* what it takes away may be zeros of the inner one */
   }
-  wick_attr a[2] = {{.n = n->attr[0].n, .dims = pad}, d.attr[1]};
+  wick_attr a[] = {[WICK_ATTR_pad_pad] = {.n = n->attr[WICK_ATTR_pad_pad].n, .dims = pad},
+                   [WICK_ATTR_pad_mode] = d.attr[WICK_ATTR_pad_mode]};
   return wick_build(&r->c.b, WICK_OP_pad, 1, d.in, a, 0, NULL);
 }
 
@@ -179,13 +181,13 @@ static wick_value move_concat_slices(wick_rewriter *r)
   const wick_node *n = r->node;
   const wick_value *in = r->in;
   wick_dims *t = r->c.f->module->dims;
-  uint32_t axis = (uint32_t)n->attr[0].i;
+  uint32_t axis = (uint32_t)n->attr[WICK_ATTR_concat_axis].i;
   wick_dim end = wick_dim_const(0);
   wick_value whole = move_none;
   for (uint32_t k = 0; k < n->nin; k++) {
     wick_node d;
     if (!wick_rewrite_def(r, in[k], WICK_OP_slice, &d) || (whole.id && d.in[0].id != whole.id) ||
-        move_step(&d, axis) != 1 || !wick_dim_eq(d.attr[0].dims[axis], end))
+        move_step(&d, axis) != 1 || !wick_dim_eq(d.attr[WICK_ATTR_slice_begin].dims[axis], end))
       return move_none;
     for (uint32_t i = 0; i < d.attr[WICK_ATTR_slice_begin].n; i++)
       if (i != axis &&
@@ -204,7 +206,7 @@ static wick_value move_concat_split(wick_rewriter *r)
   const wick_value *in = r->in;
   wick_node d;
   if (!wick_rewrite_def(r, in[0], WICK_OP_split, &d) || d.nout != n->nin ||
-      d.attr[0].i != n->attr[0].i)
+      d.attr[WICK_ATTR_split_axis].i != n->attr[WICK_ATTR_concat_axis].i)
     return move_none;
   for (uint32_t k = 0; k < n->nin; k++)
     if (in[k].id != d.first.id + k) return move_none;
@@ -216,13 +218,13 @@ static wick_value move_concat_flat(wick_rewriter *r)
 {
   const wick_node *n = r->node;
   const wick_value *in = r->in;
-  uint32_t count = 0, axis = (uint32_t)n->attr[0].i;
+  uint32_t count = 0, axis = (uint32_t)n->attr[WICK_ATTR_concat_axis].i;
   wick_list(wick_value) flat = {0};
   for (uint32_t k = 0; k < n->nin; k++) {
     wick_node d;
     if (wick_dim_is(wick_rewrite_info(r, in[k])->dim[axis], 0)) continue;
     bool inner = wick_rewrite_once(r, n->in[k]) && wick_rewrite_def(r, in[k], WICK_OP_concat, &d) &&
-                 d.attr[0].i == n->attr[0].i;
+                 d.attr[WICK_ATTR_concat_axis].i == n->attr[WICK_ATTR_concat_axis].i;
     count += inner;
     for (uint32_t i = 0; inner && i < d.nin; i++) wick_push(r->mem, &flat, d.in[i]);
     if (!inner) wick_push(r->mem, &flat, in[k]);

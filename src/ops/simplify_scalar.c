@@ -126,7 +126,7 @@ enum { SIMPLIFY_DEEP = 12 };
 static void simplify_sizes(wick_rewriter *r, const wick_node *k, double *most, double *least)
 {
   const wick_module *m = r->c.f->module;
-  const wick_imm *imm = &k->attr[0].imm;
+  const wick_imm *imm = wick_const_imm(k);
   wick_elem e = wick_rewrite_info(r, k->first)->elem;
   const wick_constant *c = imm->constant ? wick_constant_get(m, imm->constant) : NULL;
   uint64_t n = c ? c->nbytes * 8 / wick_elem_storage[e].bits : 1;
@@ -178,8 +178,9 @@ static wick_value simplify_within(wick_rewriter *r)
 {
   wick_type type = wick_rewrite_type(r);
   wick_elem e = wick_info_of(r->c.f, r->node->first)->elem;
-  if (r->node->attr[0].i || simplify_elem(r, r->in[0]) != WICK_F32 || !wick_elem_is_int(e) ||
-      wick_elem_storage[e].bits > 8 || !(simplify_limit(r, r->in[0], 0) < ldexp(1, 29)))
+  if (r->node->attr[WICK_ATTR_cast_within].i || simplify_elem(r, r->in[0]) != WICK_F32 ||
+      !wick_elem_is_int(e) || wick_elem_storage[e].bits > 8 ||
+      !(simplify_limit(r, r->in[0], 0) < ldexp(1, 29)))
     return simplify_none;
   wick_attr within = {.i = 1};
   return wick_build(&r->c.b, WICK_OP_cast, 1, r->in, &within, 1, &type);
@@ -217,7 +218,7 @@ static wick_value simplify_const(wick_rewriter *r)
   wick_module *m = r->c.f->module;
   wick_type type = wick_rewrite_type(r);
   const wick_type_info *t = wick_type_get(m, type);
-  const wick_imm *imm = &r->node->attr[0].imm;
+  const wick_imm *imm = wick_const_imm(r->node);
   const wick_constant *k = imm->constant ? wick_constant_get(m, imm->constant) : NULL;
   if (!k || !k->data || t->kind != WICK_TENSOR || t->rank || !(WICK_BIT(t->elem) & WICK_PLAIN))
     return simplify_none;

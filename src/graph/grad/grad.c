@@ -33,11 +33,7 @@ uint32_t wick_gradient_name(const wick_builder *b, uint32_t name)
 static wick_value grad_result(wick_builder *b, wick_value v, uint32_t name)
 {
   if (b->status) return v;
-  if (v.id <= b->nparam || b->values.at[v.id].name) {
-    const wick_type_info *t = wick_built_info(b, v);
-    wick_attr a = {.n = t->rank, .dims = t->dim};
-    v = wick_build(b, WICK_OP_reshape, 1, &v, &a, 0, NULL);
-  }
+  if (v.id <= b->nparam || b->values.at[v.id].name) v = wick_build_again(b, v);
   if (name && !b->status) wick_build_name(b, v, name, WICK_REL_SAME);
   return v;
 }

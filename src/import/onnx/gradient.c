@@ -52,14 +52,6 @@ static bool gradient_read(gradient *g, wick_onnx_op *o)
   return good;
 }
 
-/* A value of its own, so that one input may stand for two tensors. */
-static wick_value gradient_own(gradient *g, wick_value v)
-{
-  const wick_type_info *t = wick_built_info(g->b, v);
-  wick_attr a = {.n = t->rank, .dims = t->dim};
-  return wick_build(g->b, WICK_OP_reshape, 1, &v, &a, 0, NULL);
-}
-
 /* Something in it, or in its regions, is made of what is replaced. */
 static bool gradient_moved(const gradient *g, uint32_t node, const wick_replay *r)
 {
@@ -76,7 +68,7 @@ static void gradient_replay(gradient *g)
   wick_builder *b = g->b;
   wick_replay r = wick_replay_begin(b);
   for (uint32_t i = 0; i < g->n && !b->status; i++)
-    r.to[g->name[i].id] = g->at[i] = gradient_own(g, g->at[i]);
+    r.to[g->name[i].id] = g->at[i] = wick_build_again(g->b, g->at[i]);
   for (uint32_t i = 0; i < g->end && !b->status;) {
     const wick_node n = b->nodes.at[i];
     if (!wick_op_of(&n)->terminator && gradient_moved(g, i, &r)) wick_replay_nodes(&r, i, n.end);
@@ -120,6 +112,6 @@ void wick_onnx_gradient(wick_onnx_op *o)
   if (!gradient_within_limits(&g)) return;
   for (uint32_t i = 0; i < o->nout && !b->status; i++) {
     wick_value v = by[i].id ? by[i] : wick_build_const(b, wick_built_type(b, g.at[i]), 0, 0);
-    o->out[i] = b->status ? v : gradient_own(&g, v);
+    o->out[i] = b->status ? v : wick_build_again(g.b, v);
   }
 }

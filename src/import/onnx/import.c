@@ -311,10 +311,8 @@ void wick_onnx_import_initializers(wick_onnx_context *c, const wick_onnx_graph *
  * for. */
 static wick_value import_copy(wick_onnx_context *c, wick_value x, uint32_t name, const char *place)
 {
-  const wick_type_info *t = wick_built_info(&c->b, x);
-  const wick_attr shape = {.n = t->rank, .dims = t->dim};
   c->b.loc = wick_loc_add(c->module, place);
-  wick_value y = wick_build(&c->b, WICK_OP_reshape, 1, &x, &shape, 0, NULL);
+  wick_value y = wick_build_again(&c->b, x);
   wick_build_name(&c->b, y, name, WICK_REL_SAME);
   return y;
 }

@@ -71,7 +71,6 @@ wick_value wick_grad_reshape(wick_builder *b, wick_value x, uint32_t n, const wi
 wick_value wick_grad_shape_of(wick_builder *b, wick_value g, wick_value x); /* g, reshaped as x */
 wick_value wick_grad_expand(wick_builder *b, wick_value g, wick_value x);   /* g broadcast to x */
 wick_value wick_grad_transpose(wick_builder *b, wick_value x, uint32_t n, const int64_t *perm);
-wick_value wick_grad_swap(wick_builder *b, wick_value x); /* the last two dimensions */
 wick_value wick_grad_sum(wick_builder *b, wick_value x, uint32_t n, const int64_t *axis, bool keep);
 /* Zeros around x; negative numbers take elements away. `pad`: the begins, then the ends. */
 wick_value wick_grad_pad(wick_builder *b, wick_value x, const wick_dim *pad);

@@ -7,8 +7,7 @@ wick_value wick_grad_reshape(wick_builder *b, wick_value x, uint32_t n, const wi
   if (b->status) return x;
   wick_type want = wick_type_tensor(b->module, wick_built_info(b, x)->elem, n, dim);
   if (wick_type_eq(want, wick_built_type(b, x))) return x;
-  wick_attr a = {.n = n, .dims = dim};
-  return wick_build(b, WICK_OP_reshape, 1, &x, &a, 0, NULL);
+  return wick_build_reshape(b, x, n, dim);
 }
 
 wick_value wick_grad_shape_of(wick_builder *b, wick_value g, wick_value x)
@@ -35,20 +34,9 @@ wick_value wick_grad_fill(wick_builder *b, wick_value x, double number)
 
 wick_value wick_grad_transpose(wick_builder *b, wick_value x, uint32_t n, const int64_t *perm)
 {
-  wick_attr a = {.n = n, .ints = perm};
   bool same = true;
   for (uint32_t k = 0; k < n; k++) same = same && perm[k] == (int64_t)k;
-  return same || b->status ? x : wick_build(b, WICK_OP_transpose, 1, &x, &a, 0, NULL);
-}
-
-wick_value wick_grad_swap(wick_builder *b, wick_value x)
-{
-  if (b->status) return x;
-  int64_t perm[WICK_MAX_RANK];
-  uint32_t rank = wick_built_info(b, x)->rank;
-  for (uint32_t k = 0; k < rank; k++) perm[k] = k;
-  perm[rank - 1] = rank - 2, perm[rank - 2] = rank - 1;
-  return wick_grad_transpose(b, x, rank, perm);
+  return same || b->status ? x : wick_build_transpose(b, x, n, perm);
 }
 
 wick_value wick_grad_sum(wick_builder *b, wick_value x, uint32_t n, const int64_t *axis, bool keep)
@@ -82,25 +70,14 @@ wick_value wick_grad_slice(wick_builder *b, wick_value x, uint32_t axis, wick_di
                            wick_dim size, int64_t step)
 {
   if (b->status) return x;
-  const wick_type_info *t = wick_built_info(b, x);
-  wick_dim from[WICK_MAX_RANK], shape[WICK_MAX_RANK];
-  int64_t steps[WICK_MAX_RANK];
-  for (uint32_t k = 0; k < t->rank; k++) {
-    from[k] = k == axis ? begin : wick_dim_const(0);
-    shape[k] = k == axis ? size : t->dim[k];
-    steps[k] = k == axis ? step : 1;
-  }
-  if (step == 1 && wick_dim_is(begin, 0) && wick_dim_eq(size, t->dim[axis])) return x;
-  wick_attr a[3] = {{.n = t->rank, .dims = from},
-                    {.n = t->rank, .dims = shape},
-                    {.n = step == 1 ? 0 : t->rank, .ints = steps}};
-  return wick_build(b, WICK_OP_slice, 1, &x, a, 0, NULL);
+  bool whole =
+      step == 1 && wick_dim_is(begin, 0) && wick_dim_eq(size, wick_built_info(b, x)->dim[axis]);
+  return whole ? x : wick_build_slice_axis(b, x, axis, begin, size, step);
 }
 
 wick_value wick_grad_concat(wick_builder *b, uint32_t axis, uint32_t n, const wick_value *in)
 {
-  wick_attr a = {.i = axis};
-  return n == 1 ? in[0] : wick_build(b, WICK_OP_concat, n, in, &a, 0, NULL);
+  return n == 1 ? in[0] : wick_build_concat(b, axis, n, in);
 }
 
 wick_value wick_grad_count(wick_builder *b, wick_dim n, uint32_t axis, uint32_t rank)

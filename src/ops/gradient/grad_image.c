@@ -48,7 +48,7 @@ void wick_grad_resize(wick_adjoint *a)
     wick_dim dim[3] = {wick_dim_const(outer), wick_dim_const(y[k]), wick_dim_const(inner)};
     g = wick_grad_reshape(b, g, inner == 1 ? 2 : 3, dim);
     g = inner == 1 ? wick_build2(b, WICK_OP_matmul, g, matrix)
-                   : wick_build2(b, WICK_OP_matmul, wick_grad_swap(b, matrix), g);
+                   : wick_build2(b, WICK_OP_matmul, wick_build_swap(b, matrix), g);
   }
   a->din[0] = wick_grad_shape_of(b, g, a->in[0]);
 }
@@ -297,7 +297,7 @@ static void region_rows(wick_builder *b, const wick_node *n, const wick_value *i
   wick_attr axis = {.i = 0};
   wick_value from[2] = {in[0], in[2]}, y = wick_build(b, WICK_OP_gather, 2, from, &axis, 0, NULL);
   y = wick_build2(b, WICK_OP_matmul, w[0], y);
-  out[0] = wick_build2(b, WICK_OP_matmul, y, wick_grad_swap(b, w[1]));
+  out[0] = wick_build2(b, WICK_OP_matmul, y, wick_build_swap(b, w[1]));
 }
 
 /* The best of samples has none. */

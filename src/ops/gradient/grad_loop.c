@@ -267,14 +267,6 @@ static wick_value loop_row(const loop_back *s, wick_value all, wick_value row)
   return wick_build(s->l->b, WICK_OP_dynamic_index, 2, in, a, 0, NULL);
 }
 
-static wick_value loop_same(wick_builder *b, wick_value v)
-{
-  if (b->status) return v;
-  const wick_type_info *t = wick_built_info(b, v);
-  wick_attr a = {.n = t->rank, .dims = t->dim};
-  return wick_build(b, WICK_OP_reshape, 1, &v, &a, 0, NULL);
-}
-
 /* What the step takes of something as long as the loop: that is counted from the end, too. */
 static bool loop_from_end(const loop_back *s, wick_replay *r, const wick_node *n)
 {
@@ -300,7 +292,7 @@ static uint32_t loop_body(loop_back *s, wick_replay *r, uint32_t *nkept)
   for (uint32_t k = 0; k < l->nrow; k++)
     if (l->row[k].kept) row[k] = loop_row(s, at, s->row), at.id++;
   for (uint32_t k = 0; k < l->ncarried; k++)
-    s->state[k] = row[k].id ? row[k] : loop_same(b, s->run->init[k]);
+    s->state[k] = row[k].id ? row[k] : wick_build_again(b, s->run->init[k]);
   *r = wick_replay_begin(b);
   if (b->status) return 0;
   r->to[l->g.first.id] = s->index;

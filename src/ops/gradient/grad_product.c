@@ -31,7 +31,7 @@ static wick_value product_right(wick_builder *b, wick_value x, wick_value y, wic
     x = product_merge(b, x, 0, rank - 1);
     g = product_merge(b, g, 0, rank - 1);
   }
-  return wick_grad_to(b, product(b, wick_grad_swap(b, x), g), y);
+  return wick_grad_to(b, product(b, wick_build_swap(b, x), g), y);
 }
 
 void wick_grad_matmul(wick_adjoint *a)
@@ -51,7 +51,7 @@ void wick_grad_matmul(wick_adjoint *a)
              y = column ? wick_grad_reshape(b, a->in[1], 2, columns) : a->in[1],
              g = wick_grad_reshape(b, a->dout[0], n, dim);
   if (a->wanted[0]) {
-    wick_value dx = wick_grad_to(b, product(b, g, wick_grad_swap(b, y)), x);
+    wick_value dx = wick_grad_to(b, product(b, g, wick_build_swap(b, y)), x);
     a->din[0] = wick_grad_shape_of(b, dx, a->in[0]);
   }
   if (a->wanted[1]) {
@@ -93,7 +93,7 @@ static void product_attention(wick_builder *b, const wick_node *n, const wick_va
                               wick_value *out)
 {
   if (b->status) return;
-  wick_value s = product(b, in[0], wick_grad_swap(b, in[1]));
+  wick_value s = product(b, in[0], wick_build_swap(b, in[1]));
   if (b->status) return;
   if (n->attr[WICK_ATTR_attention_scale].f != 1)
     s = expr_mulk(b, s, n->attr[WICK_ATTR_attention_scale].f);

@@ -75,9 +75,7 @@ static wick_value reduce_lines(const wick_adjoint *a, wick_value x, int64_t *per
   for (uint32_t k = 0; k < t->rank; k++)
     if (set >> k & 1) perm[at++] = k;
   dim[kept] = wick_dim_const(-1);
-  wick_value v = wick_grad_transpose(b, x, t->rank, perm);
-  wick_attr shape = {.n = kept + 1, .dims = dim};
-  return wick_build(b, WICK_OP_reshape, 1, &v, &shape, 0, NULL);
+  return wick_build_reshape(b, wick_grad_transpose(b, x, t->rank, perm), kept + 1, dim);
 }
 
 static wick_value reduce_scan(wick_builder *b, wick_opcode op, wick_value x, uint32_t axis,
@@ -209,7 +207,7 @@ static wick_value lrn_window(const wick_adjoint *a, wick_value v, bool back)
   wick_dim dim[4] = {t->dim[0], wick_dim_const(1), t->dim[1], wick_dim_const(-1)};
   int64_t ones[4] = {1, 1, size, 1}, pad[4] = {before, 0, size - 1 - before, 0},
           turned[4] = {size - 1 - before, 0, before, 0};
-  wick_value in[2] = {wick_compose_reshape(b, v, 4, dim)};
+  wick_value in[2] = {wick_build_reshape(b, v, 4, dim)};
   in[1] = wick_build_const(b, wick_type_tensor_const(b->module, t->elem, 4, ones), 1, 1);
   wick_attr w[4] = {{.n = 0}, {.n = 4, .ints = back ? turned : pad}, {.n = 0}, {.i = 1}};
   return wick_grad_shape_of(b, wick_build(b, WICK_OP_conv, 2, in, w, 0, NULL), v);

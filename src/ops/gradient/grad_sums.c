@@ -65,7 +65,7 @@ wick_value wick_loop_summed(wick_builder *b, const wick_loop_sum *s, const wick_
 {
   wick_value left = sums_side(b, rows[0], !s->turned[0]),
              right = sums_side(b, rows[1], s->turned[1]);
-  wick_value v = wick_build2(b, WICK_OP_matmul, wick_grad_swap(b, left), right);
+  wick_value v = wick_build2(b, WICK_OP_matmul, wick_build_swap(b, left), right);
   for (uint32_t k = s->nmove; k-- > 0 && !b->status;)
     v = wick_build(b, s->move[k].op, 1, &v, s->move[k].attr, 0, NULL);
   return v;

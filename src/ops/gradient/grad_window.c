@@ -70,9 +70,7 @@ static wick_value window_tap(const window *v, wick_value x, int64_t tap)
     step[2 + k] = v->w.stride[k];
   }
   for (uint32_t k = 0; k < 2; k++) from[k] = wick_dim_const(0), shape[k] = wick_dim_const(v->x[k]);
-  wick_attr a[3] = {
-      {.n = rank, .dims = from}, {.n = rank, .dims = shape}, {.n = rank, .ints = step}};
-  return wick_build(v->b, WICK_OP_slice, 1, &x, a, 0, NULL);
+  return wick_build_slice(v->b, x, rank, from, shape, step);
 }
 
 /* [N, C, o...] as matrices of each group, all places along a side: `across` [C / group, places],
@@ -391,11 +389,9 @@ void wick_grad_col2im(wick_adjoint *a)
   }
   wick_dim dim[4] = {wick_dim_const(v.x[0]), wick_dim_const(v.x[1]), wick_dim_const(1),
                      wick_dim_const(-1)};
-  wick_attr shape = {.n = 4, .dims = dim};
   wick_value *part = wick_new(b->mem, wick_value, (size_t)taps), g = window_padded(&v, a->dout[0]);
   for (int64_t t = 0; t < taps && !b->status; t++) {
-    wick_value own = window_tap(&v, g, t);
-    part[t] = wick_build(b, WICK_OP_reshape, 1, &own, &shape, 0, NULL);
+    part[t] = wick_build_reshape(b, window_tap(&v, g, t), 4, dim);
   }
   if (!b->status)
     a->din[0] = wick_grad_shape_of(b, wick_grad_concat(b, 2, (uint32_t)taps, part), a->in[0]);

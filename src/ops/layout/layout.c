@@ -92,8 +92,8 @@ wick_value wick_layout_plain(wick_layouts *s, wick_value v)
     wick_order o = {t->dim[t->rank - 1].v, 1, p->columns, false};
     return s->c.to[v.id] = wick_build_unpack(&s->c.b, p->v, t->rank - 1, &o);
   }
-  wick_attr a = {.n = t->rank, .dims = t->dim}; /* whole blocks lie as the plain rows do */
-  return s->c.to[v.id] = wick_build(&s->c.b, WICK_OP_reshape, 1, &p->v, &a, 0, NULL);
+  /* whole blocks have the order of the plain rows */
+  return s->c.to[v.id] = wick_build_reshape(&s->c.b, p->v, t->rank, t->dim);
 }
 
 wick_value wick_layout_pack(wick_layouts *s, wick_value v, const wick_order *o)

@@ -308,8 +308,7 @@ bool wick_layout_matmul_bytes(wick_layouts *s, const wick_node *n)
     wick_dim dim[WICK_MAX_RANK];
     for (uint32_t i = 0; i < t->rank; i++) dim[i] = t->dim[i];
     dim[t->rank] = wick_dim_const(1);
-    wick_attr shape = {.n = t->rank + 1, .dims = dim}; /* behind the rows there are two axes now */
-    if (t->rank) by = wick_build(b, WICK_OP_reshape, 1, &by, &shape, 0, NULL);
+    if (t->rank) by = wick_build_reshape(b, by, t->rank + 1, dim); /* after the rows: two axes */
     y = wick_build2(b, WICK_OP_sub, y, wick_build2(b, WICK_OP_mul, by, sums));
   }
   wick_layout_set_columns(s, n, y, width);

@@ -41,9 +41,7 @@ static wick_value layout_scalar_thin_build(wick_layouts *s, wick_value v)
 {
   const wick_dim *d = wick_layout_info(s, v)->dim, one = wick_dim_const(1),
                  dim[5] = {d[0], one, d[2], d[3], one};
-  wick_value plain = wick_layout_plain(s, v);
-  wick_attr a = {.n = 5, .dims = dim};
-  return wick_build(&s->c.b, WICK_OP_reshape, 1, &plain, &a, 0, NULL);
+  return wick_build_reshape(&s->c.b, wick_layout_plain(s, v), 5, dim);
 }
 
 /* What an operand holds where an image in order o has no channel: 0 in constants along channels, a

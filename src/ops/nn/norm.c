@@ -222,9 +222,9 @@ static void group_norm_expand(wick_builder *b, const wick_node *n, const wick_va
   int64_t axis = 2;
   wick_dim dim[3] = {t->dim[0], wick_dim_const(n->attr[WICK_ATTR_group_norm_groups].i),
                      wick_dim_const(-1)};
-  wick_value x = wick_compose_reshape(b, wick_compose_wide(b, in[0]), 3, dim);
+  wick_value x = wick_build_reshape(b, wick_compose_wide(b, in[0]), 3, dim);
   x = norm_expand_runs(b, x, 1, &axis, true, n->attr[WICK_ATTR_group_norm_epsilon].f);
-  x = wick_compose_reshape(b, x, t->rank, t->dim);
+  x = wick_build_reshape(b, x, t->rank, t->dim);
   wick_value scale = wick_compose_channels(b, in[1], in[0]),
              bias = wick_compose_channels(b, in[2], in[0]);
   out[0] = norm_expand_affine(b, x, scale, bias, wick_built_info(b, in[0])->elem);

@@ -143,7 +143,7 @@ static wick_value recurrent_reshape(wick_recurrent *r, wick_value x, uint32_t n,
 {
   wick_dim d[WICK_MAX_RANK];
   for (uint32_t k = 0; k < n; k++) d[k] = wick_dim_const(dim[k]);
-  return wick_compose_reshape(r->b, x, n, d);
+  return wick_build_reshape(r->b, x, n, d);
 }
 
 /* [batch, ..], for each place of the batch. */
@@ -151,7 +151,7 @@ static wick_value recurrent_places(wick_recurrent *r, wick_value x, uint32_t n, 
 {
   wick_dim d[WICK_MAX_RANK] = {r->batch};
   for (uint32_t k = 0; k < n; k++) d[1 + k] = wick_dim_const(dim[k]);
-  return wick_compose_reshape(r->b, x, n + 1, d);
+  return wick_build_reshape(r->b, x, n + 1, d);
 }
 
 /* Elements begin .. begin+size-1 of an axis. */
@@ -161,11 +161,7 @@ static wick_value recurrent_slice(wick_recurrent *r, wick_value x, uint32_t axis
   if (r->b->status) return x;
   const wick_type_info *t = wick_built_info(r->b, x);
   if (wick_dim_is(t->dim[axis], size)) return x;
-  wick_dim first[WICK_MAX_RANK], shape[WICK_MAX_RANK];
-  for (uint32_t k = 0; k < t->rank; k++) first[k] = wick_dim_const(0), shape[k] = t->dim[k];
-  first[axis] = wick_dim_const(begin), shape[axis] = wick_dim_const(size);
-  wick_attr a[3] = {{.n = t->rank, .dims = first}, {.n = t->rank, .dims = shape}, {.n = 0}};
-  return wick_build(r->b, WICK_OP_slice, 1, &x, a, 0, NULL);
+  return wick_build_slice_axis(r->b, x, axis, wick_dim_const(begin), wick_dim_const(size), 1);
 }
 
 /* Zeros behind an axis, up to `size`. */
@@ -181,13 +177,6 @@ static wick_value recurrent_fill(wick_recurrent *r, wick_value x, uint32_t axis,
   return wick_build(r->b, WICK_OP_pad, 1, &x, a, 0, NULL);
 }
 
-static wick_value recurrent_transpose(wick_recurrent *r, wick_value x, uint32_t n,
-                                      const int64_t *perm)
-{
-  wick_attr a = {.n = n, .ints = perm};
-  return wick_build(r->b, WICK_OP_transpose, 1, &x, &a, 0, NULL);
-}
-
 wick_value wick_recurrent_weights(wick_recurrent *r, wick_value matrix, uint32_t first, uint32_t n,
                                   int64_t inner)
 {
@@ -196,7 +185,7 @@ wick_value wick_recurrent_weights(wick_recurrent *r, wick_value matrix, uint32_t
   static const int64_t perm[4] = {1, 3, 0, 2};
   matrix = recurrent_slice(r, matrix, 0, first * r->units, n * r->units);
   matrix = recurrent_fill(r, recurrent_reshape(r, matrix, 3, gate), 1, r->blocks * v);
-  return recurrent_transpose(r, recurrent_reshape(r, matrix, 4, block), 4, perm);
+  return wick_build_transpose(r->b, recurrent_reshape(r, matrix, 4, block), 4, perm);
 }
 
 wick_value wick_recurrent_numbers(wick_recurrent *r, wick_value v, int64_t begin, uint32_t n)
@@ -205,7 +194,7 @@ wick_value wick_recurrent_numbers(wick_recurrent *r, wick_value v, int64_t begin
   static const int64_t perm[3] = {1, 0, 2};
   v = recurrent_reshape(r, recurrent_slice(r, v, 0, begin, n * r->units), 2, gate);
   v = recurrent_fill(r, v, 1, r->blocks * WICK_RECURRENT_BLOCK);
-  return recurrent_transpose(r, recurrent_reshape(r, v, 3, block), 3, perm);
+  return wick_build_transpose(r->b, recurrent_reshape(r, v, 3, block), 3, perm);
 }
 
 wick_value wick_recurrent_inputs(wick_recurrent *r, uint32_t first, uint32_t n, uint32_t own)
@@ -218,9 +207,9 @@ wick_value wick_recurrent_inputs(wick_recurrent *r, uint32_t first, uint32_t n, 
           matrix[2] = {r->inputs, columns};
   static const int64_t perm[4] = {1, 0, 2, 3};
   wick_value w = wick_recurrent_weights(r, r->in[WICK_RECURRENT_W], first, n, r->inputs);
-  w = recurrent_reshape(r, recurrent_transpose(r, w, 4, perm), 2, matrix);
+  w = recurrent_reshape(r, wick_build_transpose(r->b, w, 4, perm), 2, matrix);
   wick_value y =
-      wick_build2(b, WICK_OP_matmul, wick_compose_reshape(b, r->in[WICK_RECURRENT_X], 2, rows), w);
+      wick_build2(b, WICK_OP_matmul, wick_build_reshape(b, r->in[WICK_RECURRENT_X], 2, rows), w);
   wick_value bias = r->in[WICK_RECURRENT_B];
   if (bias.id && !b->status) {
     wick_value beside = recurrent_slice(r, bias, 0, all, all);
@@ -231,7 +220,7 @@ wick_value wick_recurrent_inputs(wick_recurrent *r, uint32_t first, uint32_t n, 
     bias = wick_recurrent_numbers(r, bias, first * r->units, n);
     y = wick_build2(b, WICK_OP_add, y, recurrent_reshape(r, bias, 1, &columns));
   }
-  return wick_compose_reshape(b, y, 5, place);
+  return wick_build_reshape(b, y, 5, place);
 }
 
 wick_value wick_recurrent_input(wick_recurrent *r, wick_value inputs, int64_t t)
@@ -326,7 +315,7 @@ static wick_value recurrent_steps(wick_recurrent *r)
   wick_value x = r->in[WICK_RECURRENT_X];
   if (wick_dim_is_const(r->steps))
     return wick_build_const(b, wick_type_tensor(b->module, WICK_I64, 0, NULL), 0, r->steps.v);
-  return wick_compose_reshape(b, wick_build(b, WICK_OP_shape, 1, &x, first, 0, NULL), 0, NULL);
+  return wick_build_reshape(b, wick_build(b, WICK_OP_shape, 1, &x, first, 0, NULL), 0, NULL);
 }
 
 /* Step t as an i32. */
@@ -368,15 +357,8 @@ static wick_value recurrent_result(wick_recurrent *r, wick_value x, uint32_t axi
 static wick_value recurrent_flip(wick_recurrent *r, wick_value x)
 {
   if (r->b->status) return x;
-  const wick_type_info *t = wick_built_info(r->b, x);
-  wick_dim first[WICK_MAX_RANK], shape[WICK_MAX_RANK];
-  int64_t step[WICK_MAX_RANK];
-  for (uint32_t k = 0; k < t->rank; k++)
-    first[k] = wick_dim_const(0), shape[k] = t->dim[k], step[k] = k ? 1 : -1;
-  first[0] = wick_dim_sub(r->b->module->dims, r->steps, wick_dim_const(1));
-  wick_attr a[3] = {
-      {.n = t->rank, .dims = first}, {.n = t->rank, .dims = shape}, {.n = t->rank, .ints = step}};
-  return wick_build(r->b, WICK_OP_slice, 1, &x, a, 0, NULL);
+  wick_dim last = wick_dim_sub(r->b->module->dims, r->steps, wick_dim_const(1));
+  return wick_build_slice_axis(r->b, x, 0, last, wick_built_info(r->b, x)->dim[0], -1);
 }
 
 /* One step for all: the states are carried, the results stacked. */
@@ -420,12 +402,11 @@ static wick_value recurrent_unrolled(wick_recurrent *r, wick_recurrent_step *ste
     int64_t t = r->reverse ? steps - 1 - s : s;
     wick_value before[2] = {r->state[0], r->state[1]};
     step(r, arg, t);
-    y[t] = wick_compose_reshape(b, recurrent_mask(r, t, before), 3, one);
+    y[t] = wick_build_reshape(b, recurrent_mask(r, t, before), 3, one);
   }
   if (b->status) return (wick_value){0};
-  wick_attr axis = {.i = 0};
   wick_elem e = wick_elem_storage[r->elem].arith;
-  return steps ? wick_build(b, WICK_OP_concat, (uint32_t)steps, y, &axis, 0, NULL)
+  return steps ? wick_build_concat(b, 0, (uint32_t)steps, y)
                : wick_build_const(b, wick_type_tensor(b->module, e, 3, none), 0, 0);
 }
 

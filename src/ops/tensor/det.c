@@ -70,10 +70,7 @@ static wick_value det_part(wick_builder *b, wick_value x, int64_t row, int64_t r
   for (uint32_t k = 0; k < t->rank; k++) shape[k] = t->dim[k];
   begin[t->rank - 2] = wick_dim_const(row), shape[t->rank - 2] = wick_dim_const(rows);
   begin[t->rank - 1] = wick_dim_const(column), shape[t->rank - 1] = wick_dim_const(columns);
-  wick_attr a[WICK_MAX_ATTR];
-  for (uint32_t i = 0; i < WICK_MAX_ATTR; i++) a[i] = (wick_attr){.n = WICK_ATTR_UNSET};
-  a[0] = (wick_attr){.n = t->rank, .dims = begin}, a[1] = (wick_attr){.n = t->rank, .dims = shape};
-  return wick_build(b, WICK_OP_slice, 1, &x, a, 0, NULL);
+  return wick_build_slice(b, x, t->rank, begin, shape, NULL);
 }
 
 /* The row of each matrix in which its first column is largest, [..., 1, 1]. */
@@ -94,7 +91,7 @@ static wick_value det_rows(wick_builder *b, int64_t n)
   wick_attr a[WICK_MAX_ATTR] = {{.n = 1, .dims = &count}};
   wick_value zero = wick_build_const(b, scalar, 0, 0), one = wick_build_const(b, scalar, 0, 1);
   wick_value range = wick_build(b, WICK_OP_range, 2, (wick_value[]){zero, one}, a, 0, NULL);
-  return wick_compose_reshape(b, range, 2, column);
+  return wick_build_reshape(b, range, 2, column);
 }
 
 /* One step: x [..., n, n] becomes [..., n - 1, n - 1], the pivot's share goes into det. A pivot of
@@ -134,7 +131,7 @@ static void det_expand(wick_builder *b, const wick_node *node, const wick_value 
     out[0] = wick_build_const(b, wick_type_tensor(b->module, t->elem, t->rank - 2u, t->dim), 1, 1);
     return;
   }
-  out[0] = wick_build_cast(b, wick_compose_reshape(b, det, t->rank - 2u, t->dim), t->elem);
+  out[0] = wick_build_cast(b, wick_build_reshape(b, det, t->rank - 2u, t->dim), t->elem);
 }
 
 const wick_op wick_op_det = {
