@@ -33,7 +33,7 @@ def runner(runtime, model, threads, shapes):
         import numpy as np
         import wick
 
-        program = wick.Program.open(model, threads=threads)
+        program = wick.Program.load(model, threads=threads)
         outputs = [[np.ones(s, e) for s, e in at] for at in shapes]
         return (lambda feeds, k: program.run(feeds, outputs[k])) if outputs else (lambda feeds, k: program.run(feeds))
     if runtime == "ort":

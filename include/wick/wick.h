@@ -1,7 +1,7 @@
 /* wick.h: load a trained model, compile it, run it. The whole public interface of libwick.
  *
  * Errors: a function that can fail returns `wick_error *`: NULL on success, else an error that the
- * caller frees with wick_error_free. Its message names the place in the user's model, what was
+ * caller frees with wick_error_free. Its message names the location in the user's model, what was
  * found and what was wanted. Nothing here prints, exits or aborts. Threads: a context and a model
  * belong to one thread at a time; a compiled model may be used by any number of threads at once,
  * each with a session of its own.
@@ -53,8 +53,8 @@ typedef struct wick_error wick_error;
 WICK_API wick_code wick_error_code(const wick_error *e); /* WICK_OK for NULL */
 WICK_API const char *wick_error_message(
     const wick_error *e); /* all problems, a line each; "" for NULL; lives as long as e */
-/* Where a size that the model leaves open has to be given (in wick_compile_options a shape, a size,
- * a range or `vary`; wick_session_shape for a session): its name. NULL: it is another error. */
+/* The name of a dynamic size that must be given (in wick_compile_options a shape, a size, a range or
+ * `dynamic`; for a session wick_session_shape). NULL: it is another error. */
 WICK_API const char *wick_error_size(const wick_error *e);
 WICK_API void wick_error_free(wick_error *e); /* NULL is legal */
 
@@ -144,10 +144,10 @@ typedef struct wick_io {
   const char *name; /* as the model has it; "" where it has none */
   wick_elem elem;
   uint32_t rank;
-  int64_t dim[WICK_MAX_DIMS];          /* outermost first; -1: open until it is compiled */
-  const char *dim_name[WICK_MAX_DIMS]; /* of an open size: "N", "2*N + 1"; else "" */
-  uint64_t nbytes;                     /* dense, last dimension fastest; 0 where a size is open */
-  bool unranked;  /* its rank is open, too, until it is compiled; then rank is 0 */
+  int64_t dim[WICK_MAX_DIMS];          /* outermost first; -1: dynamic */
+  const char *dim_name[WICK_MAX_DIMS]; /* of a dynamic size: "N", "2*N + 1"; else "" */
+  uint64_t nbytes;                     /* dense, last dimension fastest; 0 if a size is dynamic */
+  bool unranked;  /* its rank is dynamic, too, until it is compiled; rank is 0 */
   wick_keys keys; /* it is a map, or (of rank 2) a sequence of maps: one for each element of the
                      last dimension; else n is 0 */
 } wick_io;
@@ -173,13 +173,13 @@ WICK_API const wick_io *wick_model_output(const wick_model *model, uint32_t i);
 WICK_API const char *wick_model_metadata(const wick_model *model, const char *key); /* or NULL */
 WICK_API const char *wick_model_metadata_key(const wick_model *model, uint32_t i);  /* or NULL */
 /* It can be compiled only once the shapes of some inputs, or their contents, are given. */
-WICK_API bool wick_model_open(const wick_model *model);
+WICK_API bool wick_model_needs_shapes(const wick_model *model);
 
 /* ---- overridable initializers ---- */
 
 /* Initializers of ONNX that the graph lists as inputs, too, from IR version 4 on: defaults of
  * inputs. They are constants, which makes code faster, unless wick_override makes them inputs.
- * Their sizes are as the input declares them; nbytes is 0 where one is open. */
+ * Their sizes are as the input declares them; nbytes is 0 if one is dynamic. */
 WICK_API uint32_t wick_model_noverridable(const wick_model *model);
 WICK_API const wick_io *wick_model_overridable(const wick_model *model,
                                                uint32_t i); /* NULL: no such */
@@ -205,7 +205,7 @@ typedef struct wick_grad_options {
  * Y's elements by each of X's, in reverse mode; "X.grad", or "X.grad2", ... where that is taken. To
  * be called before the model is compiled; again, it differentiates what there is, "X.grad" among
  * it. `options` may be NULL. Fails: WICK_EINVAL for a tensor that is not there, or not of floats;
- * WICK_EUNSUPPORTED at operators that have no derivative. A model whose sizes are open is asked for
+ * WICK_EUNSUPPORTED at operators that have no derivative. A model with dynamic sizes is asked for
  * tensors of its interface alone, and is differentiated when it is compiled. */
 WICK_API wick_error *wick_grad(wick_model *model, const wick_grad_options *options);
 
@@ -213,8 +213,8 @@ WICK_API wick_error *wick_grad(wick_model *model, const wick_grad_options *optio
 
 typedef struct wick_compiled wick_compiled;
 
-/* What an input has from now on. Of an input whose rank is open (wick_io.unranked) -1 leaves a size
- * open, for `vary`. An input that is a sequence or an optional is told how many
+/* What an input has from now on. Of an input whose rank is dynamic (wick_io.unranked) -1 leaves a size
+ * dynamic, for `dynamic`. An input that is a sequence or an optional is told how many
  * elements it has: NAME has the shape [n], or [-1], an optional without a value; then each element
  * is an input of its own, NAME.0, NAME.1, ..., whose shape is given, too. Outputs that are
  * sequences or optionals are outputs NAME.0, ...
@@ -226,7 +226,7 @@ typedef struct wick_compiled wick_compiled;
  * looks for: 0 or "" where the map has none; others are left out. Where a model takes or gives maps
  * whatever their keys are, these are tensors NAME.keys and NAME.values, in the order of the keys.
  * The metadata "onnx.input.NAME", "onnx.output.NAME" are "AT COUNT TYPE", of maps with known keys
- * "AT COUNT TYPE KEYS": the place among the model's own inputs or outputs, counted from 0; the
+ * "AT COUNT TYPE KEYS": the position among the model's own inputs or outputs, counted from 0; the
  * number of tensors, -1, or ? before it is compiled; seq(f32), optional(f32), optional(seq(f32)),
  * map(string,f32), seq(map(i64,f32)); [7,-3] or ["a","b"], as JSON. */
 typedef struct wick_shape {
@@ -235,18 +235,18 @@ typedef struct wick_shape {
   const int64_t *dim;
 } wick_shape;
 
-typedef struct wick_size { /* what an open size is from now on */
+typedef struct wick_size { /* what the value of a dynamic size */
   const char *name;
   int64_t value;
 } wick_size;
 
-typedef struct wick_size_range { /* what an open size may be, from run to run */
+typedef struct wick_size_range { /* the values that a dynamic size may have, from run to run */
   const char *name;
   int64_t least, most; /* both included */
   int64_t step;        /* above 1: it is least, least + step, ... */
 } wick_size_range;
 
-typedef struct wick_content { /* what an input holds in every run of the compiled code */
+typedef struct wick_content { /* the contents of an input in every run of the compiled code */
   const char *input;          /* its name */
   const void *data;           /* dense, in the shape that the input then has */
   uint64_t nbytes;
@@ -256,8 +256,8 @@ typedef struct wick_compile_options {
   size_t size;        /* sizeof(wick_compile_options) */
   const char *target; /* "x86-64-v3", "host", ...; NULL: host. Code for another processor can be
                          saved, but has no sessions here: they fail with WICK_EUNSUPPORTED */
-  uint32_t nprocess;  /* of the code generator, at the same time; 0: one for each CPU */
-  uint32_t nshape;    /* shapes and sizes leave no size of the model open */
+  uint32_t jobs;      /* processes of the code generator at the same time; 0: one for each CPU */
+  uint32_t nshape;    /* shapes and sizes must give every size of the model */
   const wick_shape *shape;
   uint32_t nsize;
   const wick_size *sizes;
@@ -266,37 +266,38 @@ typedef struct wick_compile_options {
   uint64_t cache_bytes; /* the cache drops what was not used for longest; 0: 4 GiB */
   void (*stage)(void *arg, const char *name, double seconds); /* after each stage; may be NULL */
   void *arg;                                                  /* of stage */
-  bool strict;           /* only rewrites that round as the operators do; no minimal filtering */
+  bool strict;           /* only rewrites that round as the operators do; no Winograd convolution */
   const char *precision; /* of floats, between inputs and outputs that keep their types: "f64";
                             "bf16" or "f16": f32 is rounded where it is multiplied and summed, and
                             between kernels, sums stay f32; NULL: as the model's types say */
-  const char *records;   /* a file of schedules that `wick tune` wrote; NULL: none */
-  uint32_t ncontent;     /* looked at where sizes or the like follow from them, and nowhere else:
-                            wick_compiled_fixed says of which */
+  const char *tuning;    /* a file of schedules that `wick tune` wrote; NULL: none */
+  uint32_t
+      ncontent; /* read only where sizes or the like follow from them: wick_compiled_required_input tells
+                            for which inputs */
   const wick_content *contents;
-  /* Sizes that stay open: one program serves them all, and wick_session_shape says which a session
-   * runs with. With `vary` so do those that nothing is said of; without, each must be given. */
+  /* Dynamic sizes: one program serves them all, and wick_session_shape says which a session runs with.
+   * With `dynamic` all sizes that are not given stay dynamic, too; without it, each must be given. */
   uint32_t nrange;
   const wick_size_range *ranges;
-  bool vary;
-  /* Copies of the program for some of its sizes: code without what only other sizes want, which
-   * gives the same bits. `pins` has values for sizes by name, one or more for each that stays open;
-   * a copy is compiled for each combination, and is a part of what wick_save writes. */
-  uint32_t npin;
-  const wick_size *pins;
-  /* Others are made while sessions run, for sizes that have had `copy_after` runs (0: 32), by a
-   * thread of the compiled model's own, at most `copies` of them (0: none), and kept in the cache.
-   * A session goes over to one when a run begins. The context's allocator is called from that
-   * thread. */
-  uint32_t copies;
-  uint64_t copy_after;
-  /* Copies for contents of small inputs, from which branches follow: of those a copy keeps the way
-   * that these contents take. `held` has one or more contents for an input of whole numbers or
-   * bools of at most 64 bytes; a copy is compiled for each combination with the others and with
-   * `pins`, and a run takes it where the inputs hold just that. Copies that are made while sessions
-   * run hold what such inputs have held in all runs of their size. */
-  uint32_t nheld;
-  const wick_content *held;
+  bool dynamic;
+  /* Specializations of the program for some of its sizes: faster code with the same bits.
+   * `specialize_dims` has values for sizes by name, one or more for each dynamic size; a specialization
+   * is compiled for each combination, and wick_save writes them with the program. */
+  uint32_t nspecialize_dim;
+  const wick_size *specialize_dims;
+  /* Others are compiled while sessions run, for sizes that have had `auto_specialize_after` runs
+   * (0: 32), by a thread of the compiled model, at most `auto_specialize` of them (0: none), and kept
+   * in the cache. A session changes to one when a run begins. The thread calls the context's
+   * allocator. */
+  uint32_t auto_specialize;
+  uint64_t auto_specialize_after;
+  /* Specializations for contents of small inputs that decide branches: only the region that runs is
+   * left. `specialize_inputs` has one or more contents for an input of whole numbers or bools of at
+   * most 64 bytes; a specialization is compiled for each combination, also with `specialize_dims`. A
+   * run uses it if the inputs have just these contents: they are its guards. Specializations that are
+   * compiled while sessions run guard the contents that such inputs had in all runs of their size. */
+  uint32_t nspecialize_input;
+  const wick_content *specialize_inputs;
 } wick_compile_options;
 
 /* `options` may be NULL. The result does not need the model any more. Fails: WICK_EUNSUPPORTED with
@@ -332,75 +333,79 @@ WICK_API wick_error *wick_bundle_write(wick_model *model, const wick_compile_opt
 /* Writes an artifact, and opens one. Who opens an artifact trusts its author as if it were a
  * program. */
 WICK_API wick_error *wick_save(const wick_compiled *compiled, const char *path);
-WICK_API wick_error *wick_open(wick_context *context, const char *path,
-                               wick_compiled **out_compiled);
+WICK_API wick_error *wick_compiled_load(wick_context *context, const char *path,
+                                        wick_compiled **out_compiled);
 WICK_API void wick_compiled_free(wick_compiled *compiled); /* after its sessions; NULL is legal */
 
 WICK_API uint32_t wick_compiled_ninput(const wick_compiled *compiled);
 WICK_API uint32_t wick_compiled_noutput(const wick_compiled *compiled);
 WICK_API const wick_io *wick_compiled_input(const wick_compiled *compiled, uint32_t i);
 WICK_API const wick_io *wick_compiled_output(const wick_compiled *compiled, uint32_t i);
-/* What input `i` must hold in every run, wick_io.nbytes bytes: the sizes in the code follow from
- * it. NULL: anything. A run with other contents fails with WICK_ERANGE. */
-WICK_API const void *wick_compiled_fixed(const wick_compiled *compiled, uint32_t i);
+/* The contents that input `i` must have in every run, wick_io.nbytes bytes: sizes in the code follow
+ * from them. NULL: any. A run with other contents fails with WICK_ERANGE. */
+WICK_API const void *wick_compiled_required_input(const wick_compiled *compiled, uint32_t i);
 WICK_API const char *wick_compiled_metadata(const wick_compiled *compiled, const char *key);
 WICK_API const char *wick_compiled_metadata_key(const wick_compiled *compiled, uint32_t i);
 /* What the bits of the results depend on: a line for all, then one for each kernel: the order of
  * every accumulation, its precision, what rounds or approximates. Equal texts of one model say
- * equal bits on one CPU level, for any number of threads, in the process and as a bundle. Where
- * sizes vary, equal inputs give equal bits in every session, whatever sizes it has had before and
- * whether or not a copy runs. A program that was compiled for one of these sizes alone has a
+ * equal bits on one CPU level, for any number of threads, in the process and as a bundle. If
+ * sizes are dynamic, equal inputs give equal bits in every session, whatever sizes it has had before
+ * and whether or not a specialization runs. A program that was compiled for one of these sizes alone has a
  * contract of its own. */
 WICK_API const char *wick_compiled_contract(const wick_compiled *compiled);
 
-/* The sizes that vary from run to run, in the order in which wick_met_size has them. */
+/* The dynamic sizes, in the order in which wick_profile_entry has them. */
 WICK_API uint32_t wick_compiled_nsize(const wick_compiled *compiled);
 WICK_API wick_size_range wick_compiled_size(const wick_compiled *compiled, uint32_t i);
 
-typedef enum wick_copy_state {
-  WICK_COPY_NONE,
-  WICK_COPY_WANTED, /* runs have asked for it */
-  WICK_COPY_MAKING,
-  WICK_COPY_READY,
-  WICK_COPY_FAILED, /* `why` says why; the program for all sizes goes on */
-  WICK_COPY_SLOWER  /* it took longer than the program for all sizes, which goes on */
-} wick_copy_state;
+typedef enum wick_specialization_state {
+  WICK_SPECIALIZATION_NONE,
+  WICK_SPECIALIZATION_REQUESTED,
+  WICK_SPECIALIZATION_COMPILING,
+  WICK_SPECIALIZATION_READY,
+  WICK_SPECIALIZATION_FAILED, /* `why` says why; the program for all sizes is used */
+  WICK_SPECIALIZATION_SLOWER  /* than the program for all sizes, which is used */
+} wick_specialization_state;
 
-typedef struct wick_met_size { /* sizes that sessions have had, or that have a copy */
+typedef struct wick_profile_entry { /* sizes that have occurred, or have a specialization */
   const int64_t *sizes; /* wick_compiled_nsize of them; as long as the compiled model lives */
   uint64_t nrun;        /* of all sessions */
-  wick_copy_state copy;
-  bool ahead;                                     /* the copy came with the artifact */
-  bool cached;                                    /* it came out of the cache */
-  const char *why;                                /* or "" */
-  uint64_t generic_nanoseconds, copy_nanoseconds; /* the shortest run that was measured; 0: none */
-} wick_met_size;
+  wick_specialization_state specialization;
+  bool ahead;      /* the specialization came with the artifact */
+  bool cached;     /* it came out of the cache */
+  const char *why; /* or "" */
+  /* The shortest run that was measured, of the program for all sizes and of the specialization;
+   * 0: none. */
+  uint64_t base_nanoseconds, specialized_nanoseconds;
+} wick_profile_entry;
 
-/* The i-th of them, as it is now, in the order in which they were met: the first 1,024. Sizes may
- * have further entries, of copies for some contents (wick_compiled_met_content). False: there are
- * no more. From any thread. */
-WICK_API bool wick_compiled_met(const wick_compiled *compiled, uint32_t i, wick_met_size *out);
-typedef struct wick_met_content { /* of an input from which branches follow */
+/* The i-th entry of the profile as it is now, in the order in which sizes first occurred, at most
+ * 1,024. Sizes may have further entries, of specializations for some contents
+ * (wick_compiled_profile_content). False: there are no more. From any thread. */
+WICK_API bool wick_compiled_profile(const wick_compiled *compiled, uint32_t i,
+                                    wick_profile_entry *out);
+typedef struct wick_profile_content { /* of an input that decides branches */
   const char *input;
   const void *data; /* wick_io.nbytes of them, as long as the compiled model lives; NULL: this entry
-                       says nothing of it */
-  bool held; /* the entry is that of a copy for these contents alone, and of its runs; else: all
-                runs that the entry counts have had these */
-} wick_met_content;
+                       says nothing about it */
+  bool guarded;     /* the entry is that of a specialization for these contents; if not, all runs of
+                       the entry had these contents */
+} wick_profile_content;
 
-/* Small inputs of whole numbers or bools from which branches follow; what the i-th entry says of
- * the k-th of them. False: there is no such entry or input. From any thread. */
-WICK_API uint32_t wick_compiled_nwatch(const wick_compiled *compiled); /* at most 64 */
-WICK_API const char *wick_compiled_watch(const wick_compiled *compiled, uint32_t k); /* or NULL */
-WICK_API bool wick_compiled_met_content(const wick_compiled *compiled, uint32_t i, uint32_t k,
-                                        wick_met_content *out);
-/* Returns when each copy that was asked for is there, or has failed. */
-WICK_API void wick_compiled_settle(const wick_compiled *compiled);
+/* Guard inputs: small inputs of whole numbers or bools that decide branches; and what the i-th entry
+ * says about the k-th of them. False: there is no such entry or input. From any thread. */
+WICK_API uint32_t wick_compiled_nguard_input(const wick_compiled *compiled); /* at most 64 */
+WICK_API const char *wick_compiled_guard_input(const wick_compiled *compiled,
+                                               uint32_t k); /* or NULL */
+WICK_API bool wick_compiled_profile_content(const wick_compiled *compiled, uint32_t i, uint32_t k,
+                                            wick_profile_content *out);
+/* Returns when each requested specialization is ready or has failed. */
+WICK_API void wick_compiled_wait(const wick_compiled *compiled);
 
 typedef enum wick_flow_kind { WICK_FLOW_IF, WICK_FLOW_LOOP } wick_flow_kind;
 
 typedef struct wick_flow { /* what the runs of all sessions have done where the model decides */
-  const char *place;       /* of the user's node; as long as the compiled model lives */
+  const char *location;    /* of the user's node; as long as the compiled model lives */
   wick_flow_kind kind;
   uint64_t ntaken[2];    /* runs through each branch of an if: else, then */
   uint64_t nloop, nstep; /* times that a loop was entered; steps of all these times */
@@ -415,14 +420,14 @@ WICK_API wick_flow wick_compiled_flow(const wick_compiled *compiled, uint32_t i)
 
 typedef struct wick_memory { /* bytes */
   uint64_t constants;        /* packed weights, shared by all sessions */
-  uint64_t arena;            /* of a session; 0 where sizes vary: as much as a shape wants */
-  uint64_t scratch;          /* of each of its threads; 0 where sizes vary, too */
+  uint64_t arena;            /* of a session; 0 if sizes are dynamic: it depends on the shapes */
+  uint64_t scratch;          /* of each of its threads; 0 if sizes are dynamic */
 } wick_memory;
 WICK_API wick_memory wick_compiled_memory(const wick_compiled *compiled);
 
 typedef struct wick_kernel_facts {
   const char *name;
-  const char *place;      /* of the user's nodes that it computes */
+  const char *location;   /* of the user's nodes that it computes */
   const char *schedule;   /* the steps that made its loops, from the plain ones */
   uint64_t flops, nbytes; /* of one run: floating-point operations; bytes read and written, each
                              constant once */
@@ -442,7 +447,7 @@ typedef struct wick_session wick_session; /* of one thread at a time */
 typedef struct wick_session_options {
   size_t size;      /* sizeof(wick_session_options) */
   uint32_t threads; /* with the caller's; 0: as many as the process may use CPUs */
-  bool pin;         /* each thread stays on one CPU */
+  bool pin_threads; /* each thread stays on one CPU */
   /* After each kernel, on the thread of the run; may be NULL. */
   void (*profile)(void *arg, uint32_t kernel, uint64_t nanoseconds);
   void *arg; /* of profile; with it, the session runs the program for all sizes alone */
@@ -455,8 +460,8 @@ WICK_API wick_error *wick_session_create(const wick_compiled *compiled,
 WICK_API void wick_session_free(wick_session *session); /* NULL is legal */
 WICK_API uint32_t wick_session_threads(const wick_session *session);
 
-/* Where the compiled model's sizes vary (wick_io.dim is -1): the shapes that inputs have in the
- * runs to come. An input that is not named has the shape that follows from those of the others.
+/* Gives the shapes of inputs in the next runs, if the compiled model has dynamic sizes (wick_io.dim is
+ * -1). An input that is not named has the shape that follows from those of the others.
  * What a new size needs is made here, and kept: giving one again costs nothing, and runs allocate
  * nothing. Fails, and leaves the shapes as they were: WICK_EINVAL for an input that does not exist,
  * WICK_ETYPE for shapes that do not fit the model or each other, WICK_ERANGE for sizes outside of

@@ -22,7 +22,7 @@ static void compiled_dealloc(PyObject *self)
 }
 
 /* open(path) -> Compiled */
-static PyObject *compiled_open(PyObject *type, PyObject *args)
+static PyObject *compiled_load(PyObject *type, PyObject *args)
 {
   (void)type;
   PyObject *path = NULL;
@@ -33,7 +33,7 @@ static PyObject *compiled_open(PyObject *type, PyObject *args)
   if (k) {
     const char *name = PyBytes_AsString(path);
     wick_error *e;
-    Py_BEGIN_ALLOW_THREADS e = wick_open(k->context->context, name, &k->compiled);
+    Py_BEGIN_ALLOW_THREADS e = wick_compiled_load(k->context->context, name, &k->compiled);
     Py_END_ALLOW_THREADS if (!core_done(e)) Py_CLEAR(k);
   }
   Py_DECREF(path);
@@ -82,14 +82,14 @@ static PyObject *compiled_outputs(PyObject *self, void *arg)
   return compiled_ios(((core_compiled *)self)->compiled, true);
 }
 
-static PyObject *compiled_fixed(PyObject *self, void *arg)
+static PyObject *compiled_required_inputs(PyObject *self, void *arg)
 {
   (void)arg;
   const wick_compiled *k = ((core_compiled *)self)->compiled;
   uint32_t n = wick_compiled_ninput(k);
   PyObject *list = PyTuple_New((Py_ssize_t)n);
   for (uint32_t i = 0; list && i < n; i++) {
-    const void *data = wick_compiled_fixed(k, i);
+    const void *data = wick_compiled_required_input(k, i);
     Py_ssize_t nbytes = (Py_ssize_t)wick_compiled_input(k, i)->nbytes;
     PyObject *bytes = data ? PyBytes_FromStringAndSize(data, nbytes) : Py_NewRef(Py_None);
     if (!bytes) {
@@ -163,13 +163,13 @@ static uint64_t compiled_nbytes(const wick_compiled *k, const char *input)
   return 0;
 }
 
-/* {input: bytes} of the i-th entry: what it holds, or what its runs always had. */
-static PyObject *compiled_contents(const wick_compiled *k, uint32_t i, bool held)
+/* {input: bytes} of the i-th entry: its guards, or the contents that all of its runs had. */
+static PyObject *compiled_contents(const wick_compiled *k, uint32_t i, bool guarded)
 {
   PyObject *all = PyDict_New();
-  wick_met_content c;
-  for (uint32_t w = 0; all && wick_compiled_met_content(k, i, w, &c); w++) {
-    if (!c.data || c.held != held) continue;
+  wick_profile_content c;
+  for (uint32_t w = 0; all && wick_compiled_profile_content(k, i, w, &c); w++) {
+    if (!c.data || c.guarded != guarded) continue;
     PyObject *bytes = PyBytes_FromStringAndSize(c.data, (Py_ssize_t)compiled_nbytes(k, c.input));
     if (!bytes || PyDict_SetItemString(all, c.input, bytes) < 0) Py_CLEAR(all);
     Py_XDECREF(bytes);
@@ -177,53 +177,56 @@ static PyObject *compiled_contents(const wick_compiled *k, uint32_t i, bool held
   return all;
 }
 
-static PyObject *compiled_met_row(const wick_compiled *k, uint32_t at, const wick_met_size *m)
+static PyObject *compiled_profile_row(const wick_compiled *k, uint32_t at,
+                                      const wick_profile_entry *m)
 {
   uint32_t n = wick_compiled_nsize(k);
-  static const char *const state[] = {"none", "wanted", "making", "ready", "failed", "slower"};
+  static const char *const state[] = {"none",  "requested", "compiling",
+                                      "ready", "failed",    "slower"};
   PyObject *sizes = PyTuple_New((Py_ssize_t)n);
   for (uint32_t i = 0; sizes && i < n; i++)
     PyTuple_SetItem(sizes, (Py_ssize_t)i, PyLong_FromLongLong((long long)m->sizes[i]));
   if (!sizes) return NULL;
-  PyObject *held = compiled_contents(k, at, true), *always = compiled_contents(k, at, false);
-  if (!held || !always) {
-    Py_XDECREF(held);
+  PyObject *guards = compiled_contents(k, at, true), *always = compiled_contents(k, at, false);
+  if (!guards || !always) {
+    Py_XDECREF(guards);
     Py_XDECREF(always);
     Py_DECREF(sizes);
     return NULL;
   }
-  return Py_BuildValue("NKsssKKNN", sizes, (unsigned long long)m->nrun, state[m->copy],
+  return Py_BuildValue("NKsssKKNN", sizes, (unsigned long long)m->nrun, state[m->specialization],
                        m->ahead    ? "ahead"
                        : m->cached ? "cached"
                                    : "",
-                       m->why, (unsigned long long)m->generic_nanoseconds,
-                       (unsigned long long)m->copy_nanoseconds, held, always);
+                       m->why, (unsigned long long)m->base_nanoseconds,
+                       (unsigned long long)m->specialized_nanoseconds, guards, always);
 }
 
-/* (sizes, runs, state of the copy, whence, why not, nanoseconds, of the copy) of each */
-static PyObject *compiled_met(PyObject *self, void *arg)
+/* (sizes, runs, state of the specialization, origin, reason, nanoseconds, specialized nanoseconds, guards, contents
+ * of all runs) of each entry */
+static PyObject *compiled_profile(PyObject *self, void *arg)
 {
   (void)arg;
   const wick_compiled *k = ((core_compiled *)self)->compiled;
   PyObject *list = PyList_New(0);
-  wick_met_size m;
-  for (uint32_t i = 0; list && wick_compiled_met(k, i, &m); i++) {
-    PyObject *row = compiled_met_row(k, i, &m);
+  wick_profile_entry m;
+  for (uint32_t i = 0; list && wick_compiled_profile(k, i, &m); i++) {
+    PyObject *row = compiled_profile_row(k, i, &m);
     if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
     Py_XDECREF(row);
   }
   return list;
 }
 
-static PyObject *compiled_settle(PyObject *self, PyObject *args)
+static PyObject *compiled_wait(PyObject *self, PyObject *args)
 {
   (void)args;
   const wick_compiled *k = ((core_compiled *)self)->compiled;
-  Py_BEGIN_ALLOW_THREADS wick_compiled_settle(k);
+  Py_BEGIN_ALLOW_THREADS wick_compiled_wait(k);
   Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 
-/* (name, place, schedule, flops, bytes, cycles, tasks, limit) of each */
+/* (name, location, schedule, flops, bytes, cycles, tasks, limit) of each */
 static PyObject *compiled_kernels(PyObject *self, void *arg)
 {
   (void)arg;
@@ -233,7 +236,7 @@ static PyObject *compiled_kernels(PyObject *self, void *arg)
   for (uint32_t i = 0; list && i < n; i++) {
     wick_kernel_facts f = wick_compiled_kernel(k, i);
     PyObject *row =
-        Py_BuildValue("sssKKKKs", f.name, f.place, f.schedule, (unsigned long long)f.flops,
+        Py_BuildValue("sssKKKKs", f.name, f.location, f.schedule, (unsigned long long)f.flops,
                       (unsigned long long)f.nbytes, (unsigned long long)f.cycles,
                       (unsigned long long)f.tasks, f.limit);
     if (!row) {
@@ -256,35 +259,36 @@ static PyObject *compiled_flow(PyObject *self, void *arg)
     wick_flow f = wick_compiled_flow(k, i);
     typedef unsigned long long u64;
     PyObject *row = f.kind == WICK_FLOW_IF
-                        ? Py_BuildValue("sKK", f.place, (u64)f.ntaken[1], (u64)f.ntaken[0])
-                        : Py_BuildValue("sKKKK", f.place, (u64)f.nloop, (u64)f.nstep, (u64)f.least,
-                                        (u64)f.most);
+                        ? Py_BuildValue("sKK", f.location, (u64)f.ntaken[1], (u64)f.ntaken[0])
+                        : Py_BuildValue("sKKKK", f.location, (u64)f.nloop, (u64)f.nstep,
+                                        (u64)f.least, (u64)f.most);
     if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
     Py_XDECREF(row);
   }
   return list;
 }
 static PyMethodDef compiled_methods[] = {
-    {"open", compiled_open, METH_VARARGS | METH_STATIC, "open(path) -> Compiled"},
+    {"load", compiled_load, METH_VARARGS | METH_STATIC, "load(path) -> Compiled"},
     {"save", compiled_save, METH_VARARGS, "save(path)"},
-    {"settle", compiled_settle, METH_NOARGS, "waits for copies that are being made"},
+    {"wait", compiled_wait, METH_NOARGS, "waits for copies that are being made"},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef compiled_getset[] = {
     {"inputs", compiled_inputs, NULL, "(name, element type, sizes, \"\"...) of each", NULL},
     {"outputs", compiled_outputs, NULL, "as inputs", NULL},
-    {"fixed", compiled_fixed, NULL, "by input: bytes that it must hold, or None", NULL},
+    {"required_inputs", compiled_required_inputs, NULL,
+     "for each input the bytes that it must hold, or None", NULL},
     {"metadata", compiled_metadata, NULL, "what the model's file says of itself", NULL},
     {"contract", compiled_contract, NULL, "what the bits of the results depend on", NULL},
     {"cached", compiled_cached, NULL, "it came out of the cache", NULL},
     {"memory", compiled_memory, NULL, "bytes of constants, arena, scratch", NULL},
     {"sizes", compiled_sizes, NULL, "(name, least, most) of each size that varies", NULL},
-    {"met", compiled_met, NULL,
-     "(sizes, runs, state of the copy, whence, why not, nanoseconds, of the copy, what it holds, "
-     "what "
-     "runs always had) of each",
+    {"profile", compiled_profile, NULL,
+     "(sizes, runs, state, origin, reason, nanoseconds, specialized nanoseconds, guards, contents "
+     "of all runs) of each entry",
      NULL},
     {"flow", compiled_flow, NULL,
-     "(place, then, else) of each branch, (place, times, steps, least, most) of each loop", NULL},
+     "(location, then, else) of each branch, (location, times, steps, least, most) of each loop",
+     NULL},
     {"kernels", compiled_kernels, NULL,
      "(name, place, schedule, flops, bytes, cycles, tasks, limit) of each", NULL},
     {NULL, NULL, NULL, NULL, NULL}};

@@ -84,10 +84,10 @@ static PyObject *model_overridable(PyObject *self, void *arg)
   return model_ios(m, wick_model_noverridable(m), wick_model_overridable);
 }
 
-static PyObject *model_open(PyObject *self, void *arg)
+static PyObject *model_needs_shapes(PyObject *self, void *arg)
 {
   (void)arg;
-  return PyBool_FromLong(wick_model_open(((core_model *)self)->model));
+  return PyBool_FromLong(wick_model_needs_shapes(((core_model *)self)->model));
 }
 
 static PyObject *model_metadata(PyObject *self, void *arg)
@@ -110,23 +110,24 @@ static PyObject *model_metadata(PyObject *self, void *arg)
 typedef struct model_request { /* arrays of as many as the Python lists have */
   wick_shape *shape;
   int64_t (*dim)[WICK_MAX_DIMS];
-  wick_size *size, *pin;
+  wick_size *size, *specialize_dim;
   wick_size_range *range;
-  wick_content *content, *held;
-  Py_buffer *buffer, *held_buffer;
-  uint32_t nshape, nsize, npin, nrange, ncontent, nheld;
+  wick_content *content, *specialize_input;
+  Py_buffer *buffer, *specialize_input_buffer;
+  uint32_t nshape, nsize, nspecialize_dim, nrange, ncontent, nspecialize_input;
 } model_request;
 
 static void model_request_free(model_request *r)
 {
   for (uint32_t i = 0; i < r->ncontent; i++) PyBuffer_Release(&r->buffer[i]);
-  for (uint32_t i = 0; i < r->nheld; i++) PyBuffer_Release(&r->held_buffer[i]);
-  PyMem_Free(r->held);
-  PyMem_Free(r->held_buffer);
+  for (uint32_t i = 0; i < r->nspecialize_input; i++)
+    PyBuffer_Release(&r->specialize_input_buffer[i]);
+  PyMem_Free(r->specialize_input);
+  PyMem_Free(r->specialize_input_buffer);
   PyMem_Free(r->shape);
   PyMem_Free(r->dim);
   PyMem_Free(r->size);
-  PyMem_Free(r->pin);
+  PyMem_Free(r->specialize_dim);
   PyMem_Free(r->range);
   PyMem_Free(r->content);
   PyMem_Free(r->buffer);
@@ -181,7 +182,7 @@ static bool model_sizes(model_request *r, PyObject *dict)
 }
 
 /* {name: (value, ...)} */
-static bool model_pins(model_request *r, PyObject *dict)
+static bool model_specialize_dims(model_request *r, PyObject *dict)
 {
   PyObject *key, *value;
   Py_ssize_t at = 0, n = 0;
@@ -190,14 +191,15 @@ static bool model_pins(model_request *r, PyObject *dict)
     if (more < 0) return false;
     n += more;
   }
-  r->pin = PyMem_Calloc((size_t)n + 1, sizeof *r->pin);
-  if (!r->pin) return PyErr_NoMemory(), false;
+  r->specialize_dim = PyMem_Calloc((size_t)n + 1, sizeof *r->specialize_dim);
+  if (!r->specialize_dim) return PyErr_NoMemory(), false;
   at = 0;
   while (PyDict_Next(dict, &at, &key, &value)) {
     const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
-    for (Py_ssize_t i = 0; name && i < PySequence_Size(value) && r->npin < n; i++) {
+    for (Py_ssize_t i = 0; name && i < PySequence_Size(value) && r->nspecialize_dim < n; i++) {
       PyObject *size = PySequence_GetItem(value, i);
-      r->pin[r->npin++] = (wick_size){name, size ? PyLong_AsLongLong(size) : -1};
+      r->specialize_dim[r->nspecialize_dim++] =
+          (wick_size){name, size ? PyLong_AsLongLong(size) : -1};
       Py_XDECREF(size);
     }
     if (PyErr_Occurred()) return false;
@@ -238,51 +240,51 @@ static bool model_contents(model_request *r, PyObject *dict)
 }
 
 /* ((name, bytes), ...) */
-static bool model_held(model_request *r, PyObject *all)
+static bool model_specialize_inputs(model_request *r, PyObject *all)
 {
   Py_ssize_t n = PyTuple_Size(all);
-  r->held = PyMem_Calloc((size_t)n + 1, sizeof *r->held);
-  r->held_buffer = PyMem_Calloc((size_t)n + 1, sizeof *r->held_buffer);
-  if (!r->held || !r->held_buffer) return PyErr_NoMemory(), false;
+  r->specialize_input = PyMem_Calloc((size_t)n + 1, sizeof *r->specialize_input);
+  r->specialize_input_buffer = PyMem_Calloc((size_t)n + 1, sizeof *r->specialize_input_buffer);
+  if (!r->specialize_input || !r->specialize_input_buffer) return PyErr_NoMemory(), false;
   for (Py_ssize_t i = 0; i < n; i++) {
     const char *name;
     PyObject *value;
-    Py_buffer *b = &r->held_buffer[i];
+    Py_buffer *b = &r->specialize_input_buffer[i];
     if (!PyArg_ParseTuple(PyTuple_GetItem(all, i), "sO", &name, &value) ||
         PyObject_GetBuffer(value, b, PyBUF_SIMPLE) < 0)
       return false;
-    r->held[r->nheld++] = (wick_content){name, b->buf, (uint64_t)b->len};
+    r->specialize_input[r->nspecialize_input++] = (wick_content){name, b->buf, (uint64_t)b->len};
   }
   return true;
 }
 
-/* compile(shapes, sizes, ranges, vary, pins, held, contents, target, precision, records, cache,
- * strict, processes, copies): dicts of names, and texts or None. */
+/* compile(shapes, sizes, ranges, dynamic, specialize_dims, specialize_inputs, contents, target,
+ * precision, tuning, cache, strict, jobs, auto_specialize): dicts of names, and texts or None. */
 static PyObject *model_compile(PyObject *self, PyObject *args)
 {
   core_model *m = (core_model *)self;
-  PyObject *shapes, *sizes, *ranges, *pins, *held, *contents;
+  PyObject *shapes, *sizes, *ranges, *specialize_dims, *specialize_input, *contents;
   wick_compile_options o = {.size = sizeof o};
   model_request r = {0};
-  int strict, vary;
-  unsigned processes, copies;
+  int strict, dynamic;
+  unsigned jobs, auto_specialize;
   if (!PyArg_ParseTuple(args, "O!O!O!pO!O!O!zzzzpII:compile", &PyDict_Type, &shapes, &PyDict_Type,
-                        &sizes, &PyDict_Type, &ranges, &vary, &PyDict_Type, &pins, &PyTuple_Type,
-                        &held, &PyDict_Type, &contents, &o.target, &o.precision, &o.records,
-                        &o.cache, &strict, &processes, &copies))
+                        &sizes, &PyDict_Type, &ranges, &dynamic, &PyDict_Type, &specialize_dims,
+                        &PyTuple_Type, &specialize_input, &PyDict_Type, &contents, &o.target,
+                        &o.precision, &o.tuning, &o.cache, &strict, &jobs, &auto_specialize))
     return NULL;
   core_compiled *k = NULL;
   if (model_shapes(&r, shapes) && model_sizes(&r, sizes) && model_ranges(&r, ranges) &&
-      model_pins(&r, pins) && model_held(&r, held) && model_contents(&r, contents) &&
-      (k = core_compiled_new(m->context))) {
+      model_specialize_dims(&r, specialize_dims) && model_specialize_inputs(&r, specialize_input) &&
+      model_contents(&r, contents) && (k = core_compiled_new(m->context))) {
     o.strict = strict;
-    o.nprocess = processes;
-    o.copies = copies;
-    o.npin = r.npin, o.pins = r.pin;
-    o.nheld = r.nheld, o.held = r.held;
+    o.jobs = jobs;
+    o.auto_specialize = auto_specialize;
+    o.nspecialize_dim = r.nspecialize_dim, o.specialize_dims = r.specialize_dim;
+    o.nspecialize_input = r.nspecialize_input, o.specialize_inputs = r.specialize_input;
     o.nshape = r.nshape, o.shape = r.shape;
     o.nsize = r.nsize, o.sizes = r.size;
-    o.nrange = r.nrange, o.ranges = r.range, o.vary = vary;
+    o.nrange = r.nrange, o.ranges = r.range, o.dynamic = dynamic;
     o.ncontent = r.ncontent, o.contents = r.content;
     wick_error *e;
     Py_BEGIN_ALLOW_THREADS e = wick_compile(m->model, &o, &k->compiled);
@@ -343,9 +345,10 @@ static PyMethodDef model_methods[] = {
     {"override", model_override, METH_VARARGS, "override(names)"},
     {"grad", model_grad, METH_VARARGS, "grad(of, wrt, cotangent)"},
     {"compile", model_compile, METH_VARARGS,
-     "compile(shapes, sizes, ranges, vary, pins, held, contents, target, precision, records, "
+     "compile(shapes, sizes, ranges, dynamic, specialize_dims, specialize_inputs, contents, "
+     "target, precision, tuning, "
      "cache, "
-     "strict, processes, copies)"},
+     "strict, jobs, auto_specialize)"},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef model_getset[] = {
     {"inputs", model_inputs, NULL, "(name, element type, sizes, names of open sizes) of each",
@@ -353,7 +356,8 @@ static PyGetSetDef model_getset[] = {
     {"outputs", model_outputs, NULL, "as inputs", NULL},
     {"overridable", model_overridable, NULL, "initializers that may be inputs, as inputs", NULL},
     {"metadata", model_metadata, NULL, "what the file says of itself", NULL},
-    {"open", model_open, NULL, "shapes or contents of inputs must be given to compile it", NULL},
+    {"needs_shapes", model_needs_shapes, NULL,
+     "shapes or contents of inputs must be given to compile it", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot model_slots[] = {{Py_tp_new, model_new},
                                     {Py_tp_dealloc, model_dealloc},

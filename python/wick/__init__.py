@@ -9,7 +9,7 @@
 """
 from wick.errors import (Bug, Canceled, InvalidArgument, InvalidModel, LimitReached, OutOfMemory, OutOfRange,
                          SystemRefused, TypeMismatch, Unsupported, WickError)
-from wick.program import Gradient, Model, Program, Specialised
+from wick.program import Gradient, Model, Program, Specialized
 from wick.options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, RunOptions, SessionOptions
 from wick.session import (InferenceSession, IOBinding, ModelMetadata, NodeArg, OrtValue, disable_telemetry_events,
                           enable_telemetry_events, get_all_providers, get_available_providers, get_device, get_version_string,
@@ -27,17 +27,19 @@ def load(source, name="model.onnx", *, allow_links=False):
     return source if isinstance(source, Model) else Model(source, name, allow_links=allow_links)
 
 
-def compile(source, shapes=None, sizes=None, contents=None, *, ranges=None, vary=False, pin=None, hold=None, allow_links=False,
+def compile(source, shapes=None, sizes=None, contents=None, *, ranges=None, dynamic=False, specialize_dims=None,
+            specialize_inputs=None, allow_links=False,
             **options):
-    """Machine code for a model, whose open sizes are given, or stay open; see Model.compile."""
-    return load(source, allow_links=allow_links).compile(shapes, sizes, contents, ranges=ranges, vary=vary, pin=pin, hold=hold, **options)
+    """Machine code for a model, whose dynamic sizes are given or stay dynamic; see Model.compile."""
+    return load(source, allow_links=allow_links).compile(shapes, sizes, contents, ranges=ranges, dynamic=dynamic, specialize_dims=specialize_dims,
+                                                         specialize_inputs=specialize_inputs, **options)
 
 
 def run(source, *args, **named):
     """Loads, compiles and runs once: arrays by order or by name -> the output, or a tuple of several."""
     from wick.program import arrays_of
     model = load(source)
-    out = Specialised(model).run(arrays_of(model.inputs, args, named))
+    out = Specialized(model).run(arrays_of(model.inputs, args, named))
     return out[0] if len(out) == 1 else tuple(out)
 
 

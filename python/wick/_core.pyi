@@ -16,29 +16,29 @@ class Model:
     outputs: tuple[Io, ...]
     overridable: tuple[Io, ...]
     metadata: dict[str, str]
-    open: bool
+    needs_shapes: bool
     def override(self, names: tuple[str, ...]) -> None: ...
     def grad(self, of: str | None, wrt: tuple[str, ...], cotangent: bool) -> None: ...
-    def compile(self, shapes: dict[str, Any], sizes: dict[str, int], ranges: dict[str, tuple[int, int, int]], vary: bool, pins: dict[str, tuple[int, ...]], held: tuple[tuple[str, Any], ...], contents: dict[str, Any], target: str | None,
-                precision: str | None, records: str | None, cache: str | None, strict: bool,
-                processes: int, copies: int) -> Compiled: ...
+    def compile(self, shapes: dict[str, Any], sizes: dict[str, int], ranges: dict[str, tuple[int, int, int]], dynamic: bool, specialize_dims: dict[str, tuple[int, ...]], specialize_inputs: tuple[tuple[str, Any], ...], contents: dict[str, Any], target: str | None,
+                precision: str | None, tuning: str | None, cache: str | None, strict: bool,
+                jobs: int, auto_specialize: int) -> Compiled: ...
 
 class Compiled:
     inputs: tuple[Io, ...]
     outputs: tuple[Io, ...]
-    fixed: tuple[bytes | None, ...]
+    required_inputs: tuple[bytes | None, ...]
     metadata: dict[str, str]
     contract: str
     cached: bool
     memory: tuple[int, int, int]
     kernels: tuple[tuple[str, str, str, int, int, int, int, str], ...]
     sizes: tuple[tuple[str, int, int], ...]
-    met: list[tuple[tuple[int, ...], int, str, str, str, int, int, dict[str, bytes], dict[str, bytes]]]
+    profile: list[tuple[tuple[int, ...], int, str, str, str, int, int, dict[str, bytes], dict[str, bytes]]]
     flow: list[tuple[str, int, int] | tuple[str, int, int, int, int]]
     @staticmethod
-    def open(path: Any) -> Compiled: ...
+    def load(path: Any) -> Compiled: ...
     def save(self, path: Any) -> None: ...
-    def settle(self) -> None: ...
+    def wait(self) -> None: ...
 
 class Session:
     def __init__(self, compiled: Compiled, threads: int = 0, profile: bool = False) -> None: ...

@@ -1,23 +1,23 @@
 """ONNX's standard interface for backends (onnx.backend.base), for its own test suite and for tools."""
 import numpy as np
 
-from wick.program import Model, Specialised, arrays_of
+from wick.program import Model, Specialized, arrays_of
 
 
 class BackendRep:
     """A prepared model."""
 
     def __init__(self, model, **options):
-        self._specialised = Specialised(model, **options)
+        self._specialized = Specialized(model, **options)
 
     def run(self, inputs):
         """A list in the order of the inputs, a dict by name, or one array -> a tuple of arrays."""
-        ports = self._specialised.model.inputs
+        ports = self._specialized.model.inputs
         if isinstance(inputs, dict):
             arrays = arrays_of(ports, (), inputs)
         else:
             arrays = arrays_of(ports, inputs if isinstance(inputs, (list, tuple)) else (inputs,), {})
-        return tuple(self._specialised.run(arrays))
+        return tuple(self._specialized.run(arrays))
 
 
 def is_compatible(model, device="CPU", **kwargs):

@@ -186,7 +186,7 @@ def _no_file(value):
 
 
 class SessionOptions(_Fields):
-    """ONNX Runtime's options, and Wick's own: precision ("bf16", "f16", "f64"), strict, target, cache, records,
+    """ONNX Runtime's options, and Wick's own: precision ("bf16", "f16", "f64"), strict, target, cache, tuning,
     allow_links.
 
     Of ONNX Runtime's, intra_op_num_threads and enable_profiling change what Wick does. Another name than these is an
@@ -214,7 +214,7 @@ class SessionOptions(_Fields):
         "strict": (False, _flag),
         "target": (None, _optional),
         "cache": (None, _optional),
-        "records": (None, _optional),
+        "tuning": (None, _optional),
         "allow_links": (False, _flag),
     }
 
@@ -246,7 +246,7 @@ class SessionOptions(_Fields):
 
     def _compile(self):
         return {"threads": max(0, self.intra_op_num_threads), "precision": self.precision, "strict": self.strict,
-                "target": self.target, "cache": self.cache, "records": self.records}
+                "target": self.target, "cache": self.cache, "tuning": self.tuning}
 
 
 class RunOptions(_Fields):

@@ -56,9 +56,9 @@ def _typed(port, value):
 class Options:
     """How to compile and run; every field has a default."""
 
-    FIELDS = {"target": None, "precision": None, "records": None, "cache": None, "strict": False,
-              "processes": 0, "copies": 0, "threads": 0}
-    MOST = {"processes": 4096, "copies": 1024, "threads": 4096}
+    FIELDS = {"target": None, "precision": None, "tuning": None, "cache": None, "strict": False,
+              "jobs": 0, "auto_specialize": 0, "threads": 0}
+    MOST = {"jobs": 4096, "auto_specialize": 1024, "threads": 4096}
 
     def __init__(self, **given):
         wrong = sorted(set(given) - set(self.FIELDS))
@@ -72,8 +72,8 @@ class Options:
 
     def _compile(self):
         text = lambda x: None if x is None else os.fspath(x)
-        return (text(self.target), text(self.precision), text(self.records), text(self.cache),
-                bool(self.strict), self.processes, self.copies)
+        return (text(self.target), text(self.precision), text(self.tuning), text(self.cache),
+                bool(self.strict), self.jobs, self.auto_specialize)
 
 
 class Model:
@@ -103,25 +103,30 @@ class Model:
         self.inputs = Ports("input", tuple(Port(*p) for p in self._core.inputs), self.metadata).all
         visible, _ = _visible(tuple(Port(*p) for p in self._core.outputs))
         self.outputs = Ports("output", visible, self.metadata).all
-        self.open = self._core.open
-        #: Names of the sizes of inputs that the file leaves open.
-        self.open_sizes = {name for p in self.inputs if p.shape is not None for d, name in zip(p.shape, p.symbols) if d < 0}
+        #: Must shapes or contents of inputs be given to compile it?
+        self.needs_shapes = self._core.needs_shapes
+        #: Names of the sizes of inputs that the file leaves dynamic.
+        self.dynamic_sizes = {name for p in self.inputs if p.shape is not None for d, name in zip(p.shape, p.symbols) if d < 0}
 
-    def compile(self, shapes=None, sizes=None, contents=None, *, ranges=None, vary=False, pin=None, hold=None, **options):
-        """Machine code for these shapes of inputs ({name: shape}) and open sizes ({name: number}).
+    def compile(self, shapes=None, sizes=None, contents=None, *, ranges=None, dynamic=False, specialize_dims=None,
+                specialize_inputs=None, **options):
+        """Machine code for these shapes of inputs ({name: shape}) and dynamic sizes ({name: number}).
 
-        Sizes with a range ({name: (least, most)}, or (least, most, step)) stay open: the code serves them all. With
-        `vary` so do those that nothing is said of. `contents` ({name: array}) are what inputs hold from which sizes
-        follow. `pin` ({name: number or numbers}) are sizes that get copies of the code of their own, which the program
-        has from the start; with `copies=N` so do, while it runs, the first N that are met often. `hold` ({name: number, array, or several}) are contents of
-        small inputs from which branches follow: copies keep the branch that is taken then. Bits stay the same.
+        Sizes with a range ({name: (least, most)}, or (least, most, step)) stay dynamic: the code serves them all. With
+        `dynamic` all sizes that are not given stay dynamic, too. `contents` ({name: array}) gives inputs from whose
+        contents sizes follow. The code is specialized for the sizes in `specialize_dims` ({name: number or numbers}); with
+        `auto_specialize=N` it is specialized while it runs, for the first N sizes that occur often. `specialize_inputs`
+        ({name: number, array, or several}) gives contents of small inputs that decide branches: a specialization for them
+        keeps only the branch that is taken. All specializations give the same bits.
         """
         o = Options(**options)
         shapes = {name: _wholes(f"the shape of \"{name}\"", shape) for name, shape in (shapes or {}).items()}
         sizes = {name: _whole(f"the size {name}", n) for name, n in (sizes or {}).items()}
         ranges = {name: _range(name, r) for name, r in (ranges or {}).items()}
-        pins = {name: _wholes(f"the size {name}", np.atleast_1d(p).tolist()) for name, p in (pin or {}).items()}
-        held = tuple((name, c) for name, value in (hold or {}).items() for c in self._held(name, value))
+        specialize_dims = {name: _wholes(f"the size {name}", np.atleast_1d(p).tolist())
+                           for name, p in (specialize_dims or {}).items()}
+        specialize_inputs = tuple((name, c) for name, value in (specialize_inputs or {}).items()
+                                  for c in self._contents_of(name, value))
         given = {}
         for name, array in (contents or {}).items():
             port = next((p for p in self.inputs if p.name == name), None)
@@ -131,18 +136,18 @@ class Model:
                 raise InvalidArgument(unknown("input", [name], [p.name for p in self.inputs]))
             given[name] = types.memory(port.elem, np.ascontiguousarray(_typed(port, array)))
         with self._lock:
-            core = raised(self._core.compile, shapes, sizes, ranges, bool(vary), pins, held, given,
+            core = raised(self._core.compile, shapes, sizes, ranges, bool(dynamic), specialize_dims, specialize_inputs, given,
                           *o._compile())
         return Program(core, o)
 
-    def _held(self, name, value):
+    def _contents_of(self, name, value):
         """The bytes of contents that an input may hold: one, or several along a further axis."""
         port = next((p for p in self.inputs if p.name == name and not p.type), None)
         if port is None:
             raise InvalidArgument(unknown("input", [name], [p.name for p in self.inputs if not p.type]))
         made = _typed(port, value)
         if port.shape is None:
-            raise InvalidArgument(f"input \"{name}\": its rank is open, so what it holds cannot be one of several")
+            raise InvalidArgument(f"input \"{name}\": its rank is dynamic, so its contents cannot be one of several")
         several = made if made.ndim > len(port.shape) else made[None]
         return [types.memory(port.elem, np.ascontiguousarray(x)) for x in several]
 
@@ -187,15 +192,16 @@ class Program:
         metadata = core.metadata
         self._ins, self._outs = Ports("input", self._flat, metadata), Ports("output", self._visible, metadata)
         self.inputs, self.outputs = self._ins.all, self._outs.all
-        self.fixed = core.fixed
-        self.open = any(size < 0 for p in self._flat for size in p.shape)
+        self.required_inputs = core.required_inputs
+        #: Are there sizes that vary from run to run?
+        self.dynamic = any(size < 0 for p in self._flat for size in p.shape)
         self._free = collections.deque()  # sessions that nobody runs
         self._pid = os.getpid()
 
     @classmethod
-    def open(cls, path, *, threads=0):
+    def load(cls, path, *, threads=0):
         """What save wrote. Who opens an artifact trusts its author as if it were a program."""
-        return cls(raised(_core.Compiled.open, os.fspath(path)), Options(threads=threads))
+        return cls(raised(_core.Compiled.load, os.fspath(path)), Options(threads=threads))
 
     def save(self, path):
         raised(self._core.save, os.fspath(path))
@@ -213,15 +219,15 @@ class Program:
         return dict(zip(("constants", "arena", "scratch"), self._core.memory))
 
     @property
-    def met(self):
-        """Of the sizes that have been met, or have a copy: what is known of each, by name.
+    def profile(self):
+        """A list of entries: sizes that have occurred or have a specialization, and what is known of each, by name.
 
-        `held` are contents of inputs that a copy is for; `always` those that all runs of the entry had so far.
+        `guards` are the contents of inputs that a specialization is for; `always` those that all runs of the entry had.
         """
         names = [name for name, _, _ in self._core.sizes]
-        return [{"sizes": dict(zip(names, sizes)), "runs": runs, "copy": whence or state, "why": why,
-                 "generic_ns": generic, "copy_ns": copy, "held": self._contents(held), "always": self._contents(always)}
-                for sizes, runs, state, whence, why, generic, copy, held, always in self._core.met]
+        return [{"sizes": dict(zip(names, sizes)), "runs": runs, "specialization": origin or state, "why": why,
+                 "base_ns": base, "specialized_ns": specialized, "guards": self._contents(guards), "always": self._contents(always)}
+                for sizes, runs, state, origin, why, base, specialized, guards, always in self._core.profile]
 
     def _contents(self, by_name):
         ports = {p.name: p for p in self._flat}
@@ -232,17 +238,17 @@ class Program:
     def flow(self):
         """What runs have done at the branches and loops that are left in the code: how often each branch of an `if` was
         taken; how often a loop was entered, its steps in all, and the least and most of one time."""
-        keys = {3: ("place", "then", "else"), 5: ("place", "times", "steps", "least", "most")}
+        keys = {3: ("location", "then", "else"), 5: ("location", "times", "steps", "least", "most")}
         return [dict(zip(keys[len(row)], row)) for row in self._core.flow]
 
-    def settle(self):
-        """Waits for the copies that are being made."""
-        self._core.settle()
+    def wait(self):
+        """Waits for the specializations that are being compiled."""
+        self._core.wait()
 
     def takes(self, arrays):
         """May it run on these contents?"""
-        return all(f is None or types.holds(p.elem, a, f)
-                   for f, p, a in zip(self.fixed, self._flat, self._ins.flat(arrays)))
+        return all(f is None or types.equals(p.elem, a, f)
+                   for f, p, a in zip(self.required_inputs, self._flat, self._ins.flat(arrays)))
 
     def run(self, arrays, outputs=None):
         """Arrays (of sequences lists) in the order of the inputs, dense, of the right types and shapes -> a list of those.
@@ -257,7 +263,7 @@ class Program:
         session = self._take()
         try:
             shapes = self._shapes(session, flat)
-            made = [types.room(p.elem, s) if o is None else (o, types.memory(p.elem, o))
+            made = [types.empty(p.elem, s) if o is None else (o, types.memory(p.elem, o))
                     for p, s, o in zip(self._all, shapes, outputs)]
             raised(session.run, ins, tuple([buffer for _, buffer in made]))
             return self._results(shapes, made)  # strings are the session's, until it runs again
@@ -266,7 +272,7 @@ class Program:
 
     def outputs_for(self, arrays):
         """The outputs, with the sizes that follow from those of these arrays."""
-        if not self.open:
+        if not self.dynamic:
             return self.outputs
         session = self._take()
         try:
@@ -277,7 +283,7 @@ class Program:
         return tuple(p if p.type else p._replace(shape=shape[p.name]) for p in self.outputs)
 
     def fits(self, arrays):
-        """May sizes that vary be those of these arrays?"""
+        """Can the dynamic sizes be those of these arrays?"""
         try:
             self.outputs_for(arrays)
             return True
@@ -286,7 +292,7 @@ class Program:
 
     def _shapes(self, session, flat):
         """Those of the outputs."""
-        return raised(session.shape, tuple([a.shape for a in flat])) if self.open else [p.shape for p in self._all]
+        return raised(session.shape, tuple([a.shape for a in flat])) if self.dynamic else [p.shape for p in self._all]
 
     def _results(self, shapes, made):
         """Counts stand behind the outputs that they belong to."""
@@ -303,12 +309,12 @@ class Program:
         except IndexError:
             return raised(_core.Session, self._core, self.options.threads)
 
-    def profile(self, arrays):
+    def time_kernels(self, arrays):
         """One run -> (its outputs, [(kernel's number, nanoseconds)])."""
         session = raised(_core.Session, self._core, self.options.threads, True)
         flat = self._ins.flat(arrays)
         shapes = self._shapes(session, flat)
-        made = [types.room(p.elem, s) for p, s in zip(self._all, shapes)]
+        made = [types.empty(p.elem, s) for p, s in zip(self._all, shapes)]
         raised(session.run, tuple(types.memory(p.elem, a) for p, a in zip(self._flat, flat)),
                tuple(buffer for _, buffer in made))
         return self._results(shapes, made), session.times
@@ -414,7 +420,7 @@ class Gradient:
         self.count = len(model.outputs)
         self.model = model.grad(wrt, of, cotangent)
         self.names = [p.name.rpartition(".grad")[0] for p in self.model.outputs[self.count:]]
-        self._programs = Specialised(self.model, **options)
+        self._programs = Specialized(self.model, **options)
 
     def __call__(self, *args, **named):
         out = self._programs.run(arrays_of(self.model.inputs, args, named))
@@ -425,17 +431,17 @@ class Gradient:
         return f"wick.Gradient({_signature(self.model.inputs, self.model.outputs)})"
 
 
-class Specialised:
+class Specialized:
     """One model, and the programs that run it at the sizes that its inputs have.
 
-    One program serves all sizes, and is compiled when the first run asks for it; sizes that are met often get copies
-    of it, which give the same bits. Where there can be no such program (the model's sizes follow from what inputs
-    hold, or some input is a sequence), or it does not take some sizes, each set of shapes has a program of its own.
+    One program serves all sizes. It is compiled when the first run asks for it, and specialized for sizes that occur
+    often, with the same bits. Where there can be no such program (sizes follow from the contents of inputs, or some
+    input is a sequence), or it does not take some sizes, each set of shapes has a program of its own.
     Which program runs depends on the shapes and contents of a run's inputs alone, not on the runs before it: so
     equal inputs give equal bits.
     """
 
-    COPIES = 8
+    AUTO_SPECIALIZE = 8
 
     def __init__(self, model, sizes=None, **options):
         self.model, self.sizes, self.options = model, sizes or {}, options
@@ -445,20 +451,20 @@ class Specialised:
         self._lock = threading.Lock()
 
     def prepare(self):
-        """Compiles what needs no inputs to be known: the program for all sizes, of a model that leaves some open."""
+        """Compiles what needs no inputs to be known: the program for all sizes of a model with dynamic sizes."""
         with self._lock:
             return self._for_all()
 
     def _for_all(self):
         """The program for all sizes, or False. Under the lock."""
         if self._all is None:
-            options = {**({"copies": self.COPIES} if self.model.open_sizes else {}), **self.options}
+            options = {**({"auto_specialize": self.AUTO_SPECIALIZE} if self.model.dynamic_sizes else {}), **self.options}
             try:
-                self._all = self.model.compile(sizes=self.sizes, vary=True, **options)
+                self._all = self.model.compile(sizes=self.sizes, dynamic=True, **options)
             except (Canceled, OutOfMemory, SystemRefused):  # another run may have more luck
                 raise
             except WickError:
-                if not self.model.open:
+                if not self.model.needs_shapes:
                     raise
                 self._all = False
         return self._all

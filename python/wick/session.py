@@ -16,7 +16,7 @@ import numpy as np
 from wick import _core, types
 from wick.errors import Canceled, InvalidArgument
 from wick.options import PROVIDERS, RunOptions, SessionOptions, expected, providers_of, unknown
-from wick.program import Model, Specialised, as_value, from_dlpack
+from wick.program import Model, Specialized, as_value, from_dlpack
 
 def get_available_providers():
     return list(PROVIDERS)
@@ -242,8 +242,8 @@ def _array_at(address, shape, element_type):
 class InferenceSession:
     """A model, ready to run: `path_or_bytes` is a file's name or its bytes.
 
-    Where the model leaves sizes open, one program serves all of them; it is compiled in the first run. Otherwise code is
-    compiled at once. Equal inputs give equal bits, whatever sizes a session has met before (docs/python.md).
+    If the model has dynamic sizes, one program serves all of them; it is compiled in the first run. Otherwise code is
+    compiled at once. Equal inputs give equal bits, whatever sizes a session has had before (docs/python.md).
     `run` may be called from any number of threads. Pickled, it is made again from its file or bytes.
     """
 
@@ -261,9 +261,9 @@ class InferenceSession:
         self._outputs = {p.name: i for i, p in enumerate(model.outputs)}
         self._overridable = {p.name: p for p in model.overridable}
         self._need_sizes(self._options._sizes)
-        self._compiled = Specialised(model, self._options._sizes, **{**self._options._compile(), **self._more})
-        open_sizes = model.open_sizes
-        if not model.open or (open_sizes and open_sizes <= set(self._options._sizes)):
+        self._compiled = Specialized(model, self._options._sizes, **{**self._options._compile(), **self._more})
+        dynamic_sizes = model.dynamic_sizes
+        if not model.needs_shapes or (dynamic_sizes and dynamic_sizes <= set(self._options._sizes)):
             self._compiled.prepare()
 
     def _session_for(self, feed):
@@ -282,9 +282,9 @@ class InferenceSession:
         return other
 
     def _need_sizes(self, sizes):
-        wrong = sorted(set(sizes) - self._model.open_sizes)
+        wrong = sorted(set(sizes) - self._model.dynamic_sizes)
         if wrong:
-            known = sorted(self._model.open_sizes)
+            known = sorted(self._model.dynamic_sizes)
             raise InvalidArgument(f"no input has a size named {', '.join(wrong)}; "
                                   + (f"there are {', '.join(known)}" if known else "all sizes are known"))
 
@@ -371,7 +371,7 @@ class InferenceSession:
     def _profiled(self, arrays):
         program = self._compiled.program(arrays)
         begin = time.perf_counter_ns()
-        out, times = program.profile(arrays)
+        out, times = program.time_kernels(arrays)
         at = (begin - self._begun) / 1e3
         common = {"cat": "Node", "pid": os.getpid(), "tid": 0, "ph": "X"}
         kernels = program.kernels

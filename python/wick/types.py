@@ -1,7 +1,7 @@
 """Element types: Wick's names, NumPy's types, ONNX's names and numbers, and what is packed.
 
 bfloat16, float8, float4 and integers below a byte are those of the package ml_dtypes, which is
-imported when the first of them is met.
+imported when the first of them occurs.
 """
 import functools
 import numbers
@@ -122,7 +122,7 @@ def memory(elem, array):
     return array.reshape(-1).view(np.uint8) if elem in _OWN else array
 
 
-def room(elem, shape):
+def empty(elem, shape):
     """An empty array, and the buffer that a run writes."""
     if elem in _BITS:
         return None, np.empty(nbytes(elem, shape), np.uint8)
@@ -143,12 +143,12 @@ def unpacked(elem, shape, array, buffer):
     return _unpack(elem, shape, buffer) if array is None else array
 
 
-def holds(elem, array, fixed):
-    """Is that what the bytes say that an input must hold?"""
+def equals(elem, array, required):
+    """Does the array have the required contents?"""
     if elem == "string":
-        texts = _texts(array.shape, np.frombuffer(fixed, np.uint64).reshape(-1, 2))
+        texts = _texts(array.shape, np.frombuffer(required, np.uint64).reshape(-1, 2))
         return np.array_equal(texts, array.astype(str).astype(object))
-    return memory(elem, array).tobytes() == fixed
+    return memory(elem, array).tobytes() == required
 
 
 class _Addresses(np.ndarray):
@@ -158,7 +158,7 @@ class _Addresses(np.ndarray):
 def _addresses(array):
     strings = array.reshape(-1).tolist()
     out = np.frombuffer(_core.addresses(strings), np.uint64).reshape(-1, 2).view(_Addresses)
-    out.held = strings
+    out.strings = strings
     return out
 
 

@@ -336,9 +336,9 @@ wick_status wick_bundle_make(wick_compilation *c, const wick_bundle_options *o)
   if (!bundle_is_name(b.name))
     return wick_fail(&c->mem, WICK_EINVAL, NULL, "a C function cannot have the name \"%s\"",
                      b.name);
-  if (c->npin || c->nheld)
+  if (c->nspecialize_dim || c->nspecialize_input)
     return wick_fail(&c->mem, WICK_EUNSUPPORTED, wick_path_base(c->model->path),
-                     "a bundle has no copies for some sizes or contents: artifacts do");
+                     "a bundle has no specializations: artifacts do");
   wick_lowered l;
   const wick_func *entry;
   wick_frame frame;

@@ -82,11 +82,12 @@ static void cache_key_bytes(wick_text *key, const char *name, wick_span bytes, c
 {
   uint64_t h = 0;
   bool large = f && bytes.nbytes >= CACHE_STAMPED;
-  if (!large || !wick_stamp_find(folder, f, tmp, &h)) {
+  if (!large || !wick_digest_cache_find(folder, f, tmp, &h)) {
     h = cache_digest(bytes.at, bytes.nbytes, tmp);
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    if (large) wick_stamp_keep(folder, f, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, tmp, h);
+    if (large)
+      wick_digest_cache_keep(folder, f, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, tmp, h);
   }
   wick_text_printf(key, "file %s %zu %016llx\n", wick_path_base(name), bytes.nbytes,
                    (unsigned long long)h);
@@ -119,12 +120,13 @@ static const char *cache_key(const wick_compilation *c, const char *folder, wick
                      (long long)g->ranges[i].least, (long long)g->ranges[i].most,
                      (long long)g->ranges[i].step);
   if (g->vary) wick_text_add(&key, "vary\n");
-  for (uint32_t i = 0; i < c->npin; i++)
-    wick_text_printf(&key, "pin %s %lld\n", c->pins[i].name, (long long)c->pins[i].value);
-  for (uint32_t i = 0; i < c->nheld; i++) {
-    const unsigned char *at = c->held[i].data;
-    wick_text_printf(&key, "hold %s ", c->held[i].input);
-    for (uint64_t k = 0; k < c->held[i].nbytes && k < WICK_HELD_MOST; k++)
+  for (uint32_t i = 0; i < c->nspecialize_dim; i++)
+    wick_text_printf(&key, "pin %s %lld\n", c->specialize_dims[i].name,
+                     (long long)c->specialize_dims[i].value);
+  for (uint32_t i = 0; i < c->nspecialize_input; i++) {
+    const unsigned char *at = c->specialize_inputs[i].data;
+    wick_text_printf(&key, "hold %s ", c->specialize_inputs[i].input);
+    for (uint64_t k = 0; k < c->specialize_inputs[i].nbytes && k < WICK_GUARD_BYTES_MAX; k++)
       wick_text_printf(&key, "%02x", at[k]);
     wick_text_char(&key, '\n');
   }

@@ -132,7 +132,7 @@ static wick_status compile_import(wick_compilation *c)
       if (io[i].dim[k] < 0 && !compile_varies(c, compile_io_dim(c, i, k)))
         return wick_fail_size(&c->mem, WICK_ETYPE, wick_path_base(c->model->path),
                               compile_given_name(c, i, k, io[i].dim_name[k]),
-                              "the size %s of \"%s\" is open", io[i].dim_name[k], io[i].name);
+                              "the size %s of \"%s\" is dynamic", io[i].dim_name[k], io[i].name);
   wick_module_align(c->module);
   return wick_compilation_stage(c, "import");
 }
@@ -329,9 +329,10 @@ static wick_status compile_program(wick_compilation *c, const wick_lowered *l, w
                          p.io[i].name, p.io[i].dim_name[k]);
   WICK_TRY(compile_sizes(c, l, &p.sizes));
   p.kernel = wick_compile_kernels(c->module, l, &c->mem);
-  wick_known_inputs watch;
-  wick_known_watch(wick_module_find(c->module, c->graph->name), p.ninput, &c->mem, &c->tmp, &watch);
-  p.watch = watch.at, p.nwatch = watch.n;
+  wick_branch_inputs guard_input;
+  wick_branch_inputs_find(wick_module_find(c->module, c->graph->name), p.ninput, &c->mem, &c->tmp,
+                          &guard_input);
+  p.guard_input = guard_input.at, p.nguard_input = guard_input.n;
   wick_program_pair *pair = wick_new(&c->mem, wick_program_pair, p.nmetadata);
   for (uint32_t i = 0; i < p.nmetadata; i++)
     pair[i] = (wick_program_pair){c->module->metadata.at[i].key, c->module->metadata.at[i].value};
@@ -381,7 +382,7 @@ void wick_compilation_free(wick_compilation *c)
   wick_work_watch(NULL, &c->model->guard);
   wick_weights_drop(c->weights); /* before what they read and write is gone */
   wick_draft_drop(c->draft);
-  wick_specialise_end(&c->special);
+  wick_specialize_end(&c->specialized);
   wick_pipeline_free(&c->pipeline);
   if (!c->borrowed) wick_module_free(c->module);
   wick_arena_free(&c->tmp);
@@ -400,26 +401,27 @@ static wick_span compile_constants(wick_compilation *c, const wick_lowered *l, u
   return (wick_span){to, l->constant_bytes};
 }
 
-/* What copies for some sizes are made from, and those that are made ahead. */
-static wick_status compile_copies(wick_compilation *c, wick_span source, const wick_program *p,
-                                  const wick_copies *copies, wick_section *out)
+/* The sections for specializations: the source, and those that are compiled ahead of time. */
+static wick_status compile_specializations(wick_compilation *c, wick_span source,
+                                           const wick_program *p,
+                                           const wick_specialization_keys *keys, wick_section *out)
 {
-  out[0] = (wick_section){"generic", source, 0, 0};
-  for (uint32_t i = 0; i < copies->n; i++) {
+  out[0] = (wick_section){"source", source, 0, 0};
+  for (uint32_t i = 0; i < keys->n; i++) {
     wick_artifact_parts parts;
-    c->special = (wick_specialise){.source = source,
-                                   .target = &c->target,
-                                   .program = p,
-                                   .sizes = copies->at[i].sizes,
-                                   .held = copies->at[i].held,
-                                   .control = {.parallel = c->nprocess,
-                                               .cancel = c->work.context->options.cancel,
-                                               .arg = c->work.context->options.arg}};
-    WICK_TRY(wick_specialise_make(&c->special, c->mem.guard, &c->mem, &parts));
-    wick_specialise_end(&c->special);
-    const char *name = wick_str_printf(&c->mem, "copy.%u", i);
+    c->specialized = (wick_specialize){.source = source,
+                                       .target = &c->target,
+                                       .program = p,
+                                       .sizes = keys->at[i].sizes,
+                                       .guards = keys->at[i].guards,
+                                       .control = {.parallel = c->nprocess,
+                                                   .cancel = c->work.context->options.cancel,
+                                                   .arg = c->work.context->options.arg}};
+    WICK_TRY(wick_specialize_make(&c->specialized, c->mem.guard, &c->mem, &parts));
+    wick_specialize_end(&c->specialized);
+    const char *name = wick_str_printf(&c->mem, "specialization.%u", i);
     out[1 + i] = (wick_section){name, wick_artifact_join(&parts, &c->mem), 0, 0};
-    WICK_TRY(wick_compilation_stage(c, "copy"));
+    WICK_TRY(wick_compilation_stage(c, "specialize"));
   }
   return NULL;
 }
@@ -429,17 +431,17 @@ wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out)
   static const wick_codegen_options options = {.output = WICK_OUTPUT_OBJECT};
   wick_lowered l;
   wick_program p;
-  wick_copies copies;
+  wick_specialization_keys keys;
   wick_span *object;
   uint32_t n, nobject;
   WICK_TRY(wick_compile_loops(c, &l));
   WICK_TRY(compile_program(c, &l, &p));
-  WICK_TRY(wick_copies_of(c, &p, &copies));
-  uint32_t ncopy = l.fill || p.nwatch ? 1 + copies.n : 0,
-           nsection = 3 + WICK_LINK_SECTIONS + ncopy + (c->cache ? 1 : 0);
+  WICK_TRY(wick_specialization_keys_of(c, &p, &keys));
+  uint32_t nspecialization = l.fill || p.nguard_input ? 1 + keys.n : 0,
+           nsection = 3 + WICK_LINK_SECTIONS + nspecialization + (c->cache ? 1 : 0);
   wick_span source = {0};
-  if (ncopy)
-    source = wick_specialise_source(wick_module_find(c->module, c->graph->name), &l, &c->mem);
+  if (nspecialization)
+    source = wick_specialize_source(wick_module_find(c->module, c->graph->name), &l, &c->mem);
   wick_section *section = wick_new(&c->mem, wick_section, nsection);
   section[0] =
       (wick_section){"constants", compile_constants(c, &l, nsection), 0, WICK_SECTION_BULK};
@@ -448,8 +450,8 @@ wick_status wick_compile_model(wick_compilation *c, wick_artifact_parts *out)
   WICK_TRY(wick_compilation_stage(c, "link"));
   n = 1 + WICK_LINK_SECTIONS;
   section[n++] = (wick_section){"program", wick_program_write(&p, &c->mem), 0, 0};
-  if (ncopy) WICK_TRY(compile_copies(c, source, &p, &copies, section + n));
-  n += ncopy;
+  if (nspecialization) WICK_TRY(compile_specializations(c, source, &p, &keys, section + n));
+  n += nspecialization;
   WICK_TRY(wick_compile_constants_end(c));
   section[n++] = wick_digest_section(section[0].bytes, &c->mem);
   if (c->cache) section[n++] = wick_cache_section(c->cache);
@@ -475,26 +477,27 @@ static wick_status compile_lists(const wick_compile_options *o, wick_arena *mem)
   WICK_TRY(wick_arguments_shapes(o->nshape, o->shape, mem));
   WICK_TRY(wick_arguments_sizes("sizes", o->nsize, o->sizes, mem));
   WICK_TRY(wick_arguments_ranges(o->nrange, o->ranges, mem));
-  WICK_TRY(wick_arguments_sizes("pins", o->npin, o->pins, mem));
+  WICK_TRY(wick_arguments_sizes("specialize_dims", o->nspecialize_dim, o->specialize_dims, mem));
   WICK_TRY(wick_arguments_contents("contents", true, o->ncontent, o->contents, mem));
-  return wick_arguments_contents("held", false, o->nheld, o->held, mem);
+  return wick_arguments_contents("specialize_inputs", false, o->nspecialize_input,
+                                 o->specialize_inputs, mem);
 }
 
 wick_status wick_compilation_take(wick_compilation *c, const wick_compile_options *o)
 {
   WICK_TRY(compile_lists(o, &c->mem));
-  c->nprocess = o->nprocess;
+  c->nprocess = o->jobs;
   c->strict = o->strict;
-  c->npin = o->npin, c->pins = o->pins;
-  c->nheld = o->nheld, c->held = o->held;
+  c->nspecialize_dim = o->nspecialize_dim, c->specialize_dims = o->specialize_dims;
+  c->nspecialize_input = o->nspecialize_input, c->specialize_inputs = o->specialize_inputs;
   WICK_TRY(compile_precision_take(c, o->precision));
   c->stage = o->stage;
   c->arg = o->arg;
-  if (o->records) WICK_TRY(compile_records(c, o->records));
+  if (o->tuning) WICK_TRY(compile_records(c, o->tuning));
   if (o->target && !wick_target_find(o->target, &c->target))
     return wick_fail(&c->mem, WICK_EINVAL, NULL, "there is no target \"%s\"", o->target);
   WICK_TRY(wick_model_sizes(c->model, o->nshape, o->shape, o->nsize, o->sizes, &c->mem, &c->given));
-  WICK_TRY(wick_model_ranges(c->model, o->nrange, o->ranges, o->vary, &c->mem, &c->given));
+  WICK_TRY(wick_model_ranges(c->model, o->nrange, o->ranges, o->dynamic, &c->mem, &c->given));
   return wick_model_contents(c->model, o->ncontent, o->contents, &c->mem, &c->given);
 }
 
@@ -538,7 +541,7 @@ static wick_status compile_public(wick_compilation *c, const wick_compile_option
   WICK_TRY(wick_compilation_stage(c, hit ? "cache, found" : "cache"));
   c->cache = cache.folder ? &cache : NULL;
   if (!hit) WICK_TRY(compile_anew(c, k));
-  wick_copies_begin(c, o, k);
+  wick_auto_specialize_begin(c, o, k);
   return NULL;
 }
 

@@ -17,12 +17,12 @@ typedef struct wick_compilation {
   wick_target target;
   wick_given given; /* of the model's sizes */
   uint32_t nprocess;
-  bool strict;           /* as the public option */
-  const char *precision; /* NULL: none */
-  uint32_t npin;         /* sizes that get copies of their own */
-  const wick_size *pins;
-  uint32_t nheld; /* contents of inputs that get copies of their own */
-  const wick_content *held;
+  bool strict;              /* as the public option */
+  const char *precision;    /* NULL: none */
+  uint32_t nspecialize_dim; /* sizes to specialize for */
+  const wick_size *specialize_dims;
+  uint32_t nspecialize_input; /* contents of inputs to specialize for */
+  const wick_content *specialize_inputs;
   bool planned; /* memory has a plan for the most that sizes can be: bundles */
   uint32_t nshow;
   struct wick_shown *show;
@@ -34,7 +34,7 @@ typedef struct wick_compilation {
   const struct wick_cache *cache; /* whose sections go into the artifact; NULL: none */
   struct wick_draft *draft;       /* the file in the cache that is being written; NULL: none */
   wick_weights *weights;          /* that are being made; NULL: none */
-  wick_specialise special;        /* a copy for some sizes that is being made */
+  wick_specialize specialized;    /* the specialization that is being compiled */
 
   wick_arena mem, tmp; /* of results and errors; scratch */
   wick_module *module;

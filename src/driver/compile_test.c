@@ -185,7 +185,7 @@ static void artifacts(void **state)
   assert_non_null(contract);
   end(&t);
   begin(&t, NULL);
-  ok(wick_open(t.context, path, &t.compiled));
+  ok(wick_compiled_load(t.context, path, &t.compiled));
   assert_string_equal(wick_compiled_contract(t.compiled), contract);
   free(contract);
   ok(wick_session_create(t.compiled, NULL, &t.session));
@@ -197,7 +197,7 @@ static void artifacts(void **state)
   for (off_t n = st.st_size - 1; n >= 0; n -= n > 512 ? 97 : 1) {
     assert_int_equal(truncate(path, n), 0);
     begin(&t, NULL);
-    wick_error *e = wick_open(t.context, path, &t.compiled);
+    wick_error *e = wick_compiled_load(t.context, path, &t.compiled);
     assert_non_null(e);
     assert_int_equal(wick_error_code(e), WICK_EPARSE);
     wick_error_free(e);
@@ -244,7 +244,7 @@ static void open_sizes(void **state)
   assert_string_equal(wick_model_input(t.model, 0)->dim_name[0], "N");
   assert_int_equal(wick_model_input(t.model, 0)->nbytes, 0);
   fails(wick_compile(t.model, &no_cache, &t.compiled), WICK_ETYPE,
-        "net.txt: the size N of \"x\" is open");
+        "net.txt: the size N of \"x\" is dynamic");
   end(&t);
 }
 
@@ -292,7 +292,7 @@ static void too_many_steps(void **state)
     const char *rows = open ? "N" : "3";
     snprintf(written, sizeof written, text, open ? "N[1..9]" : "3", rows, rows);
     begin(&t, NULL);
-    const wick_compile_options o = {.size = sizeof o, .cache = "", .vary = open};
+    const wick_compile_options o = {.size = sizeof o, .cache = "", .dynamic = open};
     ok(go(&t, written, &o));
     const int64_t dim[2] = {3, 4};
     ok(wick_session_shape(t.session, 1, &(wick_shape){"x", 2, dim}));
@@ -511,7 +511,7 @@ static void sizes_vary(void **state)
   fixture t;
   wick_error *e;
   begin(&t, NULL);
-  const wick_compile_options o = {.size = sizeof o, .cache = "", .vary = true};
+  const wick_compile_options o = {.size = sizeof o, .cache = "", .dynamic = true};
   ok(go(&t, test_open, &o));
   assert_int_equal(wick_compiled_input(t.compiled, 0)->dim[0], -1);
   assert_string_equal(wick_compiled_input(t.compiled, 1)->dim_name[0], "2*N + 1");
@@ -548,7 +548,7 @@ static void sizes_refused(void **state)
   fixture t;
   wick_error *e;
   begin(&t, NULL);
-  const wick_compile_options o = {.size = sizeof o, .cache = "", .vary = true};
+  const wick_compile_options o = {.size = sizeof o, .cache = "", .dynamic = true};
   ok(go(&t, test_open, &o));
   open_shape(t.session, 41, &e);
   fails(e, WICK_ERANGE, "input \"x\": the size N is 41, outside of its range 1..40");

@@ -11,28 +11,28 @@
 #include "base/str.h"
 
 enum { STAMP_MOST = 256 /* bytes */ };
-static const int64_t stamp_young_ns = 2000000000;
+static const int64_t digest_cache_young_ns = 2000000000;
 
-static const char *stamp_text(const wick_file *f, wick_arena *tmp)
+static const char *digest_cache_text(const wick_file *f, wick_arena *tmp)
 {
   return wick_str_printf(tmp, "stamp 1\n%llu %llu %zu %lld %lld\n", (unsigned long long)f->device,
                          (unsigned long long)f->inode, f->nbytes, (long long)f->written_ns,
                          (long long)f->changed_ns);
 }
 
-static const char *stamp_path(const char *folder, const char *text, wick_arena *tmp)
+static const char *digest_cache_path(const char *folder, const char *text, wick_arena *tmp)
 {
   uint64_t name = wick_hash_str(WICK_HASH_SEED, text);
   return wick_path_join(tmp, folder,
                         wick_str_printf(tmp, "%016llx.stamp", (unsigned long long)name));
 }
 
-bool wick_stamp_find(const char *folder, const wick_file *f, wick_arena *tmp, uint64_t *out)
+bool wick_digest_cache_find(const char *folder, const wick_file *f, wick_arena *tmp, uint64_t *out)
 {
-  const char *text = stamp_text(f, tmp);
+  const char *text = digest_cache_text(f, tmp);
   size_t n = strlen(text);
   char found[STAMP_MOST], *end;
-  int fd = open(stamp_path(folder, text, tmp), O_RDONLY | O_CLOEXEC);
+  int fd = open(digest_cache_path(folder, text, tmp), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
   ssize_t got = read(fd, found, sizeof found - 1);
   close(fd);
@@ -42,13 +42,13 @@ bool wick_stamp_find(const char *folder, const wick_file *f, wick_arena *tmp, ui
   return end == found + n + 16 && strcmp(end, "\n") == 0;
 }
 
-void wick_stamp_keep(const char *folder, const wick_file *f, int64_t now_ns, wick_arena *tmp,
-                     uint64_t digest)
+void wick_digest_cache_keep(const char *folder, const wick_file *f, int64_t now_ns, wick_arena *tmp,
+                            uint64_t digest)
 {
-  if (now_ns - f->written_ns < stamp_young_ns || now_ns - f->changed_ns < stamp_young_ns ||
-      wick_folder_make(tmp, folder) != NULL)
+  if (now_ns - f->written_ns < digest_cache_young_ns ||
+      now_ns - f->changed_ns < digest_cache_young_ns || wick_folder_make(tmp, folder) != NULL)
     return;
-  const char *text = stamp_text(f, tmp), *path = stamp_path(folder, text, tmp);
+  const char *text = digest_cache_text(f, tmp), *path = digest_cache_path(folder, text, tmp);
   const char *temp = wick_str_printf(tmp, "%s.%ld.part", path, (long)getpid());
   text = wick_str_printf(tmp, "%s%016llx\n", text, (unsigned long long)digest);
   int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -1,18 +1,17 @@
-/* Digests of large files, kept in the cache's folder: a file that has not changed is not read again
- * for its hash. A stamp says which file it is and when it was written; it is believed where all of
- * that is as it was. */
+/* Digests of large files, kept in the cache's folder, so that a file that has not changed is not read
+ * again for its hash. An entry names the file and the time of its last change; it is used only if both
+ * are unchanged. */
 #ifndef WICK_DRIVER_DIGEST_CACHE_H
 #define WICK_DRIVER_DIGEST_CACHE_H
 
 #include "base/file.h"
 
-/* The digest that was kept for the file as it is. */
-bool wick_stamp_find(const char *folder, const wick_file *f, wick_arena *tmp, uint64_t *out);
+/* Finds the digest of the file in its present state; false if there is none. */
+bool wick_digest_cache_find(const char *folder, const wick_file *f, wick_arena *tmp, uint64_t *out);
 
-/* Keeps it; not of a file that was changed within the last two seconds: it may be changed again
- * without another time. `now_ns`: of the clock that files have. That it cannot be kept is no
- * error. */
-void wick_stamp_keep(const char *folder, const wick_file *f, int64_t now_ns, wick_arena *tmp,
-                     uint64_t digest);
+/* Keeps a digest, unless the file was changed within the last two seconds: another change might get
+ * the same time. `now_ns` is the time of the file system's clock. A failure to write is ignored. */
+void wick_digest_cache_keep(const char *folder, const wick_file *f, int64_t now_ns, wick_arena *tmp,
+                            uint64_t digest);
 
 #endif

@@ -69,7 +69,7 @@ static wick_status model_text_sizes(wick_module *m, const char *path, const wick
     wick_dim *by = wick_new(tmp, wick_dim, sym.n + 1);
     for (uint32_t k = 0; k < sym.n; k++)
       WICK_TRY(model_text_size(m, path, g, sym.at[k], tmp, &by[k]));
-    WICK_TRY(wick_func_pin(f, &(wick_pins){sym.n, sym.at, by}, mem, &given));
+    WICK_TRY(wick_func_specialize_dims(f, &(wick_dim_values){sym.n, sym.at, by}, mem, &given));
     WICK_TRY(wick_verify_func(given, tmp));
     wick_module_set(m, given);
   }
@@ -493,7 +493,7 @@ const char *wick_model_metadata_key(const wick_model *m, uint32_t i)
   return m && i < m->module->metadata.n ? m->module->metadata.at[i].key : NULL;
 }
 
-bool wick_model_open(const wick_model *m)
+bool wick_model_needs_shapes(const wick_model *m)
 {
   bool open = m && m->described;
   for (uint32_t i = 0; m && i < m->ninput; i++) {

@@ -72,7 +72,7 @@ static wick_compiled *noalloc_compiled(wick_context *context)
   wick_model *model;
   wick_compile_options o = {.size = sizeof o, .cache = ""};
   if (noalloc_artifact) {
-    ok(wick_open(context, noalloc_artifact, &compiled));
+    ok(wick_compiled_load(context, noalloc_artifact, &compiled));
     return compiled;
   }
   ok(wick_load(context, "examples/digits/digits.onnx", &model));

@@ -139,7 +139,7 @@ static wick_pass_context pipeline_context(wick_pipeline *p, wick_arena *mem, wic
                              .planned = p->planned,
                              .records = p->records,
                              .lowered = p->lowered,
-                             .generic = p->generic,
+                             .base = p->base,
                              .mem = mem,
                              .tmp = tmp,
                              .keep = p->keep ? p->keep : &p->mem};

@@ -22,7 +22,7 @@ typedef struct wick_pipeline {
   bool strict, planned;
   wick_tuning_records *records;
   struct wick_lowered *lowered;
-  const struct wick_program *generic;
+  const struct wick_program *base;
   wick_arena *keep; /* of *lowered; NULL: it lives as long as the pipeline */
   bool verify;      /* after each pass; wick_pipeline_begin sets it in debug builds */
   /* After each pass; what it returns ends the run. May be NULL. */

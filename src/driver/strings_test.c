@@ -105,7 +105,7 @@ static void strings_go_through(void **state)
   ok(wick_load_bytes(context, "net.txt", net, strlen(net), &model));
   ok(wick_compile(model, &o, &compiled));
   ok(wick_save(compiled, path));
-  ok(wick_open(context, path, &opened));
+  ok(wick_compiled_load(context, path, &opened));
   runs(compiled);
   runs(opened);
   wick_error *e = wick_bundle_write(model, &o, NULL);

@@ -231,11 +231,11 @@ typedef struct wick_pair {
 } wick_pair;
 
 /* Large data of constants, which may be freed before the module. */
-typedef struct wick_room {
+typedef struct wick_growable_arena {
   wick_arena mem;
   const char *at;
   size_t nbytes;
-} wick_room;
+} wick_growable_arena;
 
 struct wick_module {
   wick_guard *guard;
@@ -245,7 +245,7 @@ struct wick_module {
   const char *name;
   wick_type_table *types;
   wick_list(wick_constant) constants; /* at[0] is unused */
-  wick_list(wick_room) rooms;
+  wick_list(wick_growable_arena) rooms;
   wick_list(const wick_func *) funcs; /* current versions, in order of definition */
   wick_list(const char *) locs;       /* at[0] is "" */
   wick_list(wick_pair) metadata;

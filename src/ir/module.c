@@ -90,8 +90,9 @@ enum { MODULE_SMALL = 1 << 16 }; /* bytes that are not worth a room of their own
 void *wick_module_room(wick_module *m, size_t nbytes)
 {
   if (nbytes < MODULE_SMALL) return wick_arena_raw(&m->mem, nbytes, 64);
-  wick_push(&m->mem, &m->rooms, (wick_room){.mem = wick_arena_make(m->guard), .nbytes = nbytes});
-  wick_room *r = &m->rooms.at[m->rooms.n - 1];
+  wick_push(&m->mem, &m->rooms,
+            (wick_growable_arena){.mem = wick_arena_make(m->guard), .nbytes = nbytes});
+  wick_growable_arena *r = &m->rooms.at[m->rooms.n - 1];
   void *at = wick_arena_raw(&r->mem, nbytes, 64);
   r->at = at;
   return at;
@@ -139,7 +140,7 @@ uint32_t wick_constant_defer(wick_module *m, const char *name, wick_type type, u
   return id;
 }
 
-static bool module_in_room(const wick_room *r, const void *data)
+static bool module_in_room(const wick_growable_arena *r, const void *data)
 {
   uintptr_t at = (uintptr_t)data, from = (uintptr_t)r->at;
   return at >= from && at < from + r->nbytes;
@@ -174,7 +175,7 @@ void wick_module_collect(wick_module *m, wick_arena *tmp)
   const bool *used = m->rooms.n ? module_used(m, tmp) : NULL;
   uint32_t n = 0;
   for (uint32_t r = 0; r < m->rooms.n; r++) {
-    wick_room *room = &m->rooms.at[r];
+    wick_growable_arena *room = &m->rooms.at[r];
     bool live = false;
     for (uint32_t k = 1; k < m->constants.n && !live; k++)
       live = used[k] && module_in_room(room, m->constants.at[k].data);

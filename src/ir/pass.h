@@ -22,7 +22,7 @@ typedef struct wick_pass_context {
   struct wick_tuning_records *records; /* tuned schedules; NULL: none */
   struct wick_lowered *lowered; /* out: what `lower` says of its kernels; NULL: nobody asks */
   /* The program that f specializes: constants and counters lie where its own do; NULL: none. */
-  const struct wick_program *generic;
+  const struct wick_program *base;
   wick_arena *mem;  /* of the result, and of functions that the pass adds to the module */
   wick_arena *tmp;  /* scratch and errors, rewound after the pass */
   wick_arena *keep; /* of *lowered; lives as long as the caller wants */

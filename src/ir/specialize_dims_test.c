@@ -13,8 +13,8 @@
 #include "ir/verify.h"
 
 /* The function of `text` with these values for its sizes, in their order; or what is wrong. */
-static const char *pin_text(const char *text, uint32_t n, const int64_t *value, wick_guard *guard,
-                            wick_arena *mem)
+static const char *specialize_text(const char *text, uint32_t n, const int64_t *value,
+                                   wick_guard *guard, wick_arena *mem)
 {
   wick_module *m = wick_module_create(guard, "");
   wick_status bad = wick_parse_module(m, "t", text, strlen(text), mem);
@@ -26,7 +26,7 @@ static const char *pin_text(const char *text, uint32_t n, const int64_t *value, 
   assert_true(sym.n >= n);
   wick_func *g = NULL;
   wick_text out = wick_text_begin(mem);
-  bad = wick_func_pin(f, &(wick_pins){n, sym.at, by}, mem, &g);
+  bad = wick_func_specialize_dims(f, &(wick_dim_values){n, sym.at, by}, mem, &g);
   if (!bad) bad = wick_verify_func(g, mem);
   if (bad)
     wick_text_add(&out, bad->message);
@@ -73,7 +73,7 @@ static const struct {
   uint32_t n;
   int64_t value[2];
   const char *want;
-} pin_rows[] = {
+} specialize_rows[] = {
     /* the reduced axis has another range, under the same schedule */
     {PIN_SUM("N[1..64],M[1..64]", "N", "M") " contract \"sum: f32 add over k:M; exact\"\n",
      2,
@@ -159,11 +159,12 @@ static const struct {
 static void test_rows(void **state)
 {
   (void)state;
-  for (size_t i = 0; i < WICK_COUNT(pin_rows); i++) {
+  for (size_t i = 0; i < WICK_COUNT(specialize_rows); i++) {
     wick_guard guard = {.allocator = wick_allocator_malloc()};
     wick_arena mem = wick_arena_make(&guard);
-    const char *got = pin_text(pin_rows[i].in, pin_rows[i].n, pin_rows[i].value, &guard, &mem);
-    assert_string_equal(got, pin_rows[i].want);
+    const char *got = specialize_text(specialize_rows[i].in, specialize_rows[i].n,
+                                      specialize_rows[i].value, &guard, &mem);
+    assert_string_equal(got, specialize_rows[i].want);
     wick_arena_free(&mem);
   }
 }

@@ -533,11 +533,11 @@ static wick_status lower_whole(lower_state *s, bool counted)
 }
 
 /* Constants and counters where the program for all sizes has them. */
-static wick_status lower_like(lower_state *s, const wick_program *generic)
+static wick_status lower_like(lower_state *s, const wick_program *base)
 {
   wick_lowered *out = s->out;
   wick_module *m = s->f->module;
-  for (uint32_t i = 0; i < generic->nflow; i++) wick_push(s->keep, &out->flows, generic->flow[i]);
+  for (uint32_t i = 0; i < base->nflow; i++) wick_push(s->keep, &out->flows, base->flow[i]);
   for (uint32_t id = 1; id < m->constants.n; id++) {
     uint64_t nbytes;
     if (!wick_type_nbytes(m, wick_constant_get(m, id)->type, &nbytes)) continue;
@@ -556,8 +556,8 @@ wick_status wick_pass_lower(const wick_pass_context *pass, const wick_func *f, w
   wick_lowered unasked;
   lower_state s = lower_begin(pass, f, pass->lowered ? pass->lowered : &unasked);
   *out = (wick_func *)(uintptr_t)f;
-  if (pass->generic) WICK_TRY(lower_like(&s, pass->generic));
-  return lower_whole(&s, pass->generic != NULL);
+  if (pass->base) WICK_TRY(lower_like(&s, pass->base));
+  return lower_whole(&s, pass->base != NULL);
 }
 
 wick_status wick_lowered_frames(wick_lowered *l, const wick_module *m, const wick_target *t,

@@ -75,7 +75,7 @@ uint64_t wick_lowered_most_scratch(const wick_lowered *l, const wick_module *m);
  *
  * Sizes that are not constant come from a table, with places for what lies in the arena. With
  * pass->planned these are constant all the same (plan_memory_most), the function that fills the
- * table fails where sizes are not what they must be, and nothing is counted. With pass->generic all
+ * table fails where sizes are not what they must be, and nothing is counted. With pass->base all
  * sizes are constant; constants lie where those of the module lie, one after the other in their
  * order, so that the other program's blob is theirs, too, and nothing is asked of their data; what
  * is counted are those of its branches and loops that are left. Fails: WICK_EUNSUPPORTED for loops

@@ -21,8 +21,8 @@ wick_compiled *wick_compiled_new(const wick_context *context)
 void wick_compiled_free(wick_compiled *k)
 {
   if (!k) return;
-  wick_specials_free(k->specials);
-  wick_flows_free(k->flows);
+  wick_specializations_free(k->specializations);
+  wick_flow_counters_free(k->flows);
   wick_image_unmap(&k->image);
   wick_files_close(&k->files);
   wick_arena_free(&k->mem);
@@ -30,18 +30,18 @@ void wick_compiled_free(wick_compiled *k)
   a.free(a.self, k, sizeof *k);
 }
 
-/* The copies that came with the artifact. */
-static wick_status compiled_specials(wick_compiled *k, const char *place)
+/* Reads the specializations that came with the artifact. */
+static wick_status compiled_specializations(wick_compiled *k, const char *place)
 {
-  if (!k->program.sizes.nsymbol && !k->program.nwatch) return NULL;
-  k->specials = wick_specials_begin(&k->program, k->context->allocator);
-  for (uint32_t i = 0; k->specials; i++) {
-    const char *name = wick_str_printf(&k->mem, "copy.%u", i);
+  if (!k->program.sizes.nsymbol && !k->program.nguard_input) return NULL;
+  k->specializations = wick_specializations_create(&k->program, k->context->allocator);
+  for (uint32_t i = 0; k->specializations; i++) {
+    const char *name = wick_str_printf(&k->mem, "specialization.%u", i);
     wick_span bytes = wick_artifact_section(&k->artifact, name);
     if (!bytes.at) break;
-    wick_special *x = wick_new(&k->mem, wick_special, 1);
-    wick_status bad = wick_special_read(bytes, place, &k->program, &k->mem, x);
-    if (bad || !wick_specials_add(k->specials, x)) wick_image_unmap(&x->image);
+    wick_specialization *x = wick_new(&k->mem, wick_specialization, 1);
+    wick_status bad = wick_specialization_read(bytes, place, &k->program, &k->mem, x);
+    if (bad || !wick_specializations_add(k->specializations, x)) wick_image_unmap(&x->image);
     if (bad) return bad;
   }
   return NULL;
@@ -61,8 +61,8 @@ wick_status wick_compiled_take(wick_compiled *k, wick_span bytes, const char *pl
   k->foreign = k->foreign && wick_image_check_cpu(&k->artifact, &k->mem);
   if (k->foreign) return NULL;
   WICK_TRY(wick_image_map(&k->artifact, &k->mem, &k->image));
-  if (k->program.nflow) k->flows = wick_flows_begin(&k->program, k->context->allocator);
-  return compiled_specials(k, place);
+  if (k->program.nflow) k->flows = wick_flow_counters_begin(&k->program, k->context->allocator);
+  return compiled_specializations(k, place);
 }
 
 wick_status wick_compiled_map(wick_compiled *k, const char *path)
@@ -75,11 +75,13 @@ wick_status wick_compiled_map(wick_compiled *k, const char *path)
                    "the artifact is damaged: its constants are not those that were written");
 }
 
-wick_error *wick_open(wick_context *context, const char *path, wick_compiled **out_compiled)
+wick_error *wick_compiled_load(wick_context *context, const char *path,
+                               wick_compiled **out_compiled)
 {
-  if (!out_compiled) return wick_invalid("wick_open: out_compiled is NULL");
+  if (!out_compiled) return wick_invalid("wick_compiled_load: out_compiled is NULL");
   *out_compiled = NULL;
-  if (!context || !path) return wick_invalid("wick_open: %s is NULL", context ? "path" : "context");
+  if (!context || !path)
+    return wick_invalid("wick_compiled_load: %s is NULL", context ? "path" : "context");
   wick_compiled *k = wick_compiled_new(context);
   if (!k) return wick_error_nomem();
   const wick_work work = {.context = context}; /* no limit in seconds: that is for compiling */
@@ -121,7 +123,7 @@ const wick_io *wick_compiled_input(const wick_compiled *k, uint32_t i)
   return k && i < k->program.ninput ? &k->program.io[i] : NULL;
 }
 
-const void *wick_compiled_fixed(const wick_compiled *k, uint32_t i)
+const void *wick_compiled_required_input(const wick_compiled *k, uint32_t i)
 {
   return k && i < k->program.ninput ? k->program.fixed[i] : NULL;
 }
@@ -154,8 +156,8 @@ uint32_t wick_compiled_nflow(const wick_compiled *k)
 
 wick_flow wick_compiled_flow(const wick_compiled *k, uint32_t i)
 {
-  if (i >= wick_compiled_nflow(k)) return (wick_flow){.place = ""};
-  return wick_flows_sum(k->flows, i);
+  if (i >= wick_compiled_nflow(k)) return (wick_flow){.location = ""};
+  return wick_flow_counters_sum(k->flows, i);
 }
 
 /* ---- sizes that vary ---- */
@@ -174,51 +176,59 @@ wick_size_range wick_compiled_size(const wick_compiled *k, uint32_t i)
   return (wick_size_range){.name = x->name, .least = least, .most = most, .step = x->factor};
 }
 
-bool wick_compiled_met(const wick_compiled *k, uint32_t i, wick_met_size *out)
+bool wick_compiled_profile(const wick_compiled *k, uint32_t i, wick_profile_entry *out)
 {
-  const wick_met *m = k && out && k->specials ? wick_specials_at(k->specials, i) : NULL;
+  const wick_profile_record *m =
+      k && out && k->specializations ? wick_specializations_at(k->specializations, i) : NULL;
   if (!m) return false;
-  wick_copy_state state = (wick_copy_state)atomic_load(&m->state);
-  const char *why = state == WICK_COPY_FAILED ? atomic_load(&m->why) : NULL;
-  *out = (wick_met_size){.sizes = m->sizes + k->program.sizes.nsymbol,
-                         .nrun = atomic_load(&m->nrun),
-                         .copy = state,
-                         .ahead = m->ahead,
-                         .cached = state == WICK_COPY_READY && m->cached,
-                         .why = why ? why : "",
-                         .generic_nanoseconds = atomic_load(&m->least[0]),
-                         .copy_nanoseconds = atomic_load(&m->least[1])};
+  wick_specialization_state state = (wick_specialization_state)atomic_load(&m->state);
+  const char *why = state == WICK_SPECIALIZATION_FAILED ? atomic_load(&m->why) : NULL;
+  *out = (wick_profile_entry){.sizes = m->sizes + k->program.sizes.nsymbol,
+                              .nrun = atomic_load(&m->nrun),
+                              .specialization = state,
+                              .ahead = m->ahead,
+                              .cached = state == WICK_SPECIALIZATION_READY && m->cached,
+                              .why = why ? why : "",
+                              .base_nanoseconds = atomic_load(&m->least[0]),
+                              .specialized_nanoseconds = atomic_load(&m->least[1])};
   return true;
 }
 
-uint32_t wick_compiled_nwatch(const wick_compiled *k) { return k ? k->program.nwatch : 0; }
-
-const char *wick_compiled_watch(const wick_compiled *k, uint32_t i)
+uint32_t wick_compiled_nguard_input(const wick_compiled *k)
 {
-  return k && i < k->program.nwatch ? k->program.io[k->program.watch[i]].name : NULL;
+  return k ? k->program.nguard_input : 0;
 }
 
-bool wick_compiled_met_content(const wick_compiled *k, uint32_t i, uint32_t w,
-                               wick_met_content *out)
+const char *wick_compiled_guard_input(const wick_compiled *k, uint32_t i)
+{
+  return k && i < k->program.nguard_input ? k->program.io[k->program.guard_input[i]].name : NULL;
+}
+
+bool wick_compiled_profile_content(const wick_compiled *k, uint32_t i, uint32_t w,
+                                   wick_profile_content *out)
 {
   if (!k || !out) return false;
   const wick_program *p = &k->program;
-  const wick_met *m = k->specials && w < p->nwatch ? wick_specials_at(k->specials, i) : NULL;
+  const wick_profile_record *m = k->specializations && w < p->nguard_input
+                                     ? wick_specializations_at(k->specializations, i)
+                                     : NULL;
   if (!m) return false;
   uint32_t at = 0;
-  for (uint32_t x = 0; x < w; x++) at += 1 + wick_held_nbody(p, x);
-  const int64_t *seen = (const int64_t *)(const void *)m->seen; /* written once, before the state */
-  *out = (wick_met_content){.input = p->io[p->watch[w]].name, .held = m->held[at] != 0};
-  if (out->held)
-    out->data = m->held + at + 1;
-  else if (atomic_load(&m->seen[at]) == WICK_SEEN_SAME)
-    out->data = seen + at + 1;
+  for (uint32_t x = 0; x < w; x++) at += 1 + wick_guards_nbody(p, x);
+  const int64_t *observed =
+      (const int64_t *)(const void *)m->observed; /* written once, before the state */
+  *out =
+      (wick_profile_content){.input = p->io[p->guard_input[w]].name, .guarded = m->guards[at] != 0};
+  if (out->guarded)
+    out->data = m->guards + at + 1;
+  else if (atomic_load(&m->observed[at]) == WICK_OBSERVED_SAME)
+    out->data = observed + at + 1;
   return true;
 }
 
-void wick_compiled_settle(const wick_compiled *k)
+void wick_compiled_wait(const wick_compiled *k)
 {
-  if (k && k->specials) wick_specials_wait(k->specials);
+  if (k && k->specializations) wick_specializations_wait(k->specializations);
 }
 
 wick_memory wick_compiled_memory(const wick_compiled *k)
@@ -232,7 +242,7 @@ uint32_t wick_compiled_nkernel(const wick_compiled *k) { return k ? k->program.n
 wick_kernel_facts wick_compiled_kernel(const wick_compiled *k, uint32_t i)
 {
   if (i >= wick_compiled_nkernel(k))
-    return (wick_kernel_facts){.name = "", .place = "", .schedule = "", .limit = ""};
+    return (wick_kernel_facts){.name = "", .location = "", .schedule = "", .limit = ""};
   const wick_program_kernel *p = &k->program.kernel[i];
   return (wick_kernel_facts){p->name,   p->place, p->schedule, p->flops,  p->bytes,
                              p->cycles, p->tasks, p->limit,    p->weights};

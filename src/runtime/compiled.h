@@ -19,8 +19,8 @@ struct wick_compiled {
   wick_image image;
   wick_program program;
   const void *constants;
-  wick_flows *flows;       /* NULL: the program decides nothing, or there was no memory */
-  wick_specials *specials; /* NULL: no size varies, or there was no memory */
+  wick_flow_counters *flows; /* NULL: the program decides nothing, or there was no memory */
+  wick_specializations *specializations; /* NULL: no size varies, or there was no memory */
   bool cached;
   bool foreign; /* in: code for another processor is taken, too; then it is not mapped, there are no
                    specializations, and sessions are refused */

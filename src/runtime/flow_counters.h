@@ -1,27 +1,27 @@
-/* What runs have done where the program decides: a table of counts for each session, which the
- * entry writes (runtime/program.h), and what all of them come to.
+/* Counters of control flow: how often each branch was taken and each loop was entered. Each session
+ * has a table of its own, which the entry writes (runtime/program.h).
  *
- * Nothing is shared while a program runs. A table stays as long as the program; a session that ends
- * leaves it, with its counts, to the next one. So whoever asks adds up all tables, while they are
- * written or not, and no lock is held when a process forks. */
+ * Nothing is shared while a program runs. A table lives as long as the program; a session that ends
+ * passes it, with its counts, to the next one. A reader sums all tables, also while they are written,
+ * and no lock is held when a process forks. */
 #ifndef WICK_RUNTIME_FLOW_COUNTERS_H
 #define WICK_RUNTIME_FLOW_COUNTERS_H
 
 #include "runtime/program.h"
 
-typedef struct wick_flows wick_flows;
+typedef struct wick_flow_counters wick_flow_counters;
 
-/* `program` outlives it. NULL where there is no memory. */
-wick_flows *wick_flows_begin(const wick_program *program, wick_allocator a);
-void wick_flows_free(wick_flows *f); /* NULL is legal */
+/* `program` outlives it. NULL if there is no memory. */
+wick_flow_counters *wick_flow_counters_begin(const wick_program *program, wick_allocator a);
+void wick_flow_counters_free(wick_flow_counters *f); /* NULL is legal */
 
-/* A table for one session, on cache lines of its own; NULL where there is no memory. */
-int64_t *wick_flows_take(wick_flows *f);
-void wick_flows_give(wick_flows *f, const int64_t *counts); /* NULL is legal */
+/* A table for one session, on cache lines of its own; NULL if there is no memory. */
+int64_t *wick_flow_counters_take(wick_flow_counters *f);
+void wick_flow_counters_give(wick_flow_counters *f, const int64_t *counts); /* NULL is legal */
 
-/* A table that has counted nothing. */
-void wick_flows_clear(const wick_program *program, int64_t *counts);
+/* Sets all counts to their initial values. */
+void wick_flow_counters_clear(const wick_program *program, int64_t *counts);
 
-wick_flow wick_flows_sum(const wick_flows *f, uint32_t i);
+wick_flow wick_flow_counters_sum(const wick_flow_counters *f, uint32_t i);
 
 #endif

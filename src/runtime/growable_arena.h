@@ -1,10 +1,10 @@
-/* The memory of a session whose sizes vary. It grows in place: address space is taken for sizes to
- * come, and what they never touch costs nothing. Memory that is touched for the first time costs
- * time, 0.05 ms a MiB, on virtual machines whose memory goes back to the host up to 2 ms; so once
- * a size has run that is larger than those before, a thread has the system give pages for yet
- * larger ones. What has not been wanted for many runs goes back.
+/* The memory of a session with dynamic sizes. It grows in place: address space is reserved for larger
+ * sizes, and pages that were never touched cost nothing. The first touch of memory costs time, 0.05 ms
+ * a MiB, and up to 2 ms on virtual machines that return memory to the host. So when a size has run
+ * that is larger than all before, a thread makes the system provide pages for still larger ones. Pages
+ * that no run has used for a while are given back.
  *
- * What a room holds between two runs is nobody's. One thread at a time uses it. */
+ * Contents are undefined between two runs. One thread at a time uses it. */
 #ifndef WICK_RUNTIME_GROWABLE_ARENA_H
 #define WICK_RUNTIME_GROWABLE_ARENA_H
 
@@ -14,29 +14,29 @@
 #include "base/base.h"
 #include "wick/wick.h"
 
-typedef struct wick_room {
+typedef struct wick_growable_arena {
   wick_allocator allocator;
-  uint64_t most; /* bytes that the largest sizes want; 0: not known */
-  char *at;      /* NULL: there is none yet */
+  uint64_t most; /* bytes for the largest sizes; 0: not known */
+  char *at;      /* NULL: nothing is reserved yet */
   uint64_t nbytes;
   void *block; /* the allocation that it lies in */
   size_t nblock;
-  uint64_t used, high, ready; /* bytes from `at` on: that are asked for now, that were in this
-                                 period at most, and that have pages or soon will */
+  uint64_t used, high, ready; /* bytes from `at`: requested now; requested at most in this period;
+                                 that have pages or soon will */
   uint32_t nrun;              /* of this period */
   bool grown;                 /* `high` has, since the last run */
   pthread_t thread;
   pid_t owner; /* of the thread; 0: none was started */
   char *touch; /* what it works on */
   size_t ntouch;
-} wick_room;
+} wick_growable_arena;
 
-enum { WICK_ROOM_PERIOD = 1000 }; /* runs, after which goes back what none of them wanted */
+enum { WICK_GROWABLE_ARENA_PERIOD = 1000 }; /* runs after which unused pages are given back */
 
 /* Makes room for nbytes; what it held is lost. False, and nothing has changed: there is no memory.
  */
-bool wick_room_fit(wick_room *r, uint64_t nbytes);
-void wick_room_ran(wick_room *r); /* after each run */
-void wick_room_free(wick_room *r);
+bool wick_growable_arena_fit(wick_growable_arena *r, uint64_t nbytes);
+void wick_growable_arena_ran(wick_growable_arena *r); /* after each run */
+void wick_growable_arena_free(wick_growable_arena *r);
 
 #endif

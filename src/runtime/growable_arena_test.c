@@ -17,53 +17,54 @@
 
 enum { MIB = 1 << 20 };
 
-static wick_room room_of_malloc(uint64_t most)
+static wick_growable_arena growable_arena_of_malloc(uint64_t most)
 {
-  return (wick_room){.allocator = wick_allocator_malloc(), .most = most};
+  return (wick_growable_arena){.allocator = wick_allocator_malloc(), .most = most};
 }
 
-static void use(const wick_room *r, int byte) { memset(r->at, byte, (size_t)r->used); }
+static void use(const wick_growable_arena *r, int byte) { memset(r->at, byte, (size_t)r->used); }
 
 static void grows(void **state)
 {
   (void)state;
-  wick_room r = room_of_malloc(0);
-  assert_true(wick_room_fit(&r, 0));
+  wick_growable_arena r = growable_arena_of_malloc(0);
+  assert_true(wick_growable_arena_fit(&r, 0));
   assert_non_null(r.at);
   const char *at = r.at;
   for (uint64_t n = 1; n <= 64 * (uint64_t)MIB; n *= 2) {
-    assert_true(wick_room_fit(&r, n));
+    assert_true(wick_growable_arena_fit(&r, n));
     assert_ptr_equal(r.at, at);
     assert_int_equal((uintptr_t)r.at % 64, 0);
     use(&r, 1);
   }
-  assert_true(wick_room_fit(&r, 65 * (uint64_t)MIB)); /* elsewhere, eight times as large */
+  assert_true(
+      wick_growable_arena_fit(&r, 65 * (uint64_t)MIB)); /* elsewhere, eight times as large */
   use(&r, 2);
   assert_true(r.nbytes >= 8 * 65 * (uint64_t)MIB);
-  assert_false(wick_room_fit(&r, UINT64_MAX));
-  assert_false(wick_room_fit(&r, SIZE_MAX / 8));
+  assert_false(wick_growable_arena_fit(&r, UINT64_MAX));
+  assert_false(wick_growable_arena_fit(&r, SIZE_MAX / 8));
   use(&r, 3);
-  wick_room_free(&r);
-  wick_room_free(&r);
+  wick_growable_arena_free(&r);
+  wick_growable_arena_free(&r);
 }
 
 static void no_more_than_all_sizes_want(void **state)
 {
   (void)state;
-  wick_room r = room_of_malloc(3 * MIB);
-  assert_true(wick_room_fit(&r, 1000));
+  wick_growable_arena r = growable_arena_of_malloc(3 * MIB);
+  assert_true(wick_growable_arena_fit(&r, 1000));
   assert_in_range(r.nbytes, 3 * MIB, 4 * MIB);
   const char *at = r.at;
-  assert_true(wick_room_fit(&r, 3 * MIB));
+  assert_true(wick_growable_arena_fit(&r, 3 * MIB));
   assert_ptr_equal(r.at, at);
-  assert_true(wick_room_fit(&r, 5 * MIB)); /* the upper ends need not be the most */
+  assert_true(wick_growable_arena_fit(&r, 5 * MIB)); /* the upper ends need not be the most */
   use(&r, 1);
-  wick_room_free(&r);
+  wick_growable_arena_free(&r);
 }
 
 #if defined(__linux__) && defined(MADV_POPULATE_WRITE)
 /* Whole pages in [from, to) of the room that are in memory. */
-static size_t resident(const wick_room *r, uint64_t from, uint64_t to)
+static size_t resident(const wick_growable_arena *r, uint64_t from, uint64_t to)
 {
   static unsigned char in[(128 << 20) / 4096];
   size_t page = (size_t)sysconf(_SC_PAGESIZE), n = (size_t)(to - from) / page, count = 0;
@@ -76,30 +77,30 @@ static size_t resident(const wick_room *r, uint64_t from, uint64_t to)
 static void pages_ahead(void **state)
 {
   (void)state;
-  wick_room r = room_of_malloc(0);
-  assert_true(wick_room_fit(&r, MIB));
+  wick_growable_arena r = growable_arena_of_malloc(0);
+  assert_true(wick_growable_arena_fit(&r, MIB));
   use(&r, 1);
-  wick_room_ran(&r);
+  wick_growable_arena_ran(&r);
   assert_int_equal(r.ready, 9 * MIB);
   const struct timespec little = {0, 1000000};
   for (int i = 0; i < 20000 && resident(&r, MIB, r.ready) < 8 * MIB; i++) nanosleep(&little, NULL);
   if (resident(&r, MIB, r.ready) == 0) {
     print_message("skipped: this system does not give pages ahead\n");
-    wick_room_free(&r);
+    wick_growable_arena_free(&r);
     skip();
   }
   assert_int_equal(resident(&r, MIB, r.ready), 8 * MIB);
-  assert_true(wick_room_fit(&r, 3 * MIB / 2)); /* enough for now is ahead */
+  assert_true(wick_growable_arena_fit(&r, 3 * MIB / 2)); /* enough for now is ahead */
   assert_int_equal(r.ready, 9 * MIB);
   use(&r, 1);
-  assert_true(wick_room_fit(&r, MIB));
-  for (int i = 1; i < WICK_ROOM_PERIOD; i++) wick_room_ran(&r);
+  assert_true(wick_growable_arena_fit(&r, MIB));
+  for (int i = 1; i < WICK_GROWABLE_ARENA_PERIOD; i++) wick_growable_arena_ran(&r);
   assert_int_equal(r.ready, 3 * MIB / 2); /* as much as one of these runs had */
   assert_int_equal(resident(&r, 0, 2 * MIB), 2 * MIB);
   assert_int_equal(resident(&r, 2 * MIB, 8 * MIB), 0); /* large pages, whole ones */
-  for (int i = 0; i < WICK_ROOM_PERIOD; i++) wick_room_ran(&r);
+  for (int i = 0; i < WICK_GROWABLE_ARENA_PERIOD; i++) wick_growable_arena_ran(&r);
   assert_int_equal(r.ready, MIB);
-  wick_room_free(&r);
+  wick_growable_arena_free(&r);
 }
 #endif
 
@@ -107,23 +108,23 @@ static void failures(void **state)
 {
   (void)state;
   wick_torture torture = {0};
-  wick_room r = {.allocator = wick_torture_allocator(&torture)};
-  assert_true(wick_room_fit(&r, 1000));
+  wick_growable_arena r = {.allocator = wick_torture_allocator(&torture)};
+  assert_true(wick_growable_arena_fit(&r, 1000));
   assert_int_equal(r.nbytes, 1024); /* what it costs to take more is not known */
   torture.fail_at = 2;
-  assert_true(wick_room_fit(&r, 1100)); /* by half larger it cannot be had */
+  assert_true(wick_growable_arena_fit(&r, 1100)); /* by half larger it cannot be had */
   assert_int_equal(torture.calls, 3);
   assert_int_equal(r.nbytes, 1152);
   use(&r, 7);
   torture.fail_at = 4;
-  assert_false(wick_room_fit(&r, 5000));
+  assert_false(wick_growable_arena_fit(&r, 5000));
   assert_int_equal(r.nbytes, 1152);
   assert_int_equal(r.at[1099], 7);
-  assert_true(wick_room_fit(&r, 1153));
+  assert_true(wick_growable_arena_fit(&r, 1153));
   assert_int_equal(r.nbytes, 1728);
-  for (int i = 0; i < 2 * WICK_ROOM_PERIOD; i++) wick_room_ran(&r);
+  for (int i = 0; i < 2 * WICK_GROWABLE_ARENA_PERIOD; i++) wick_growable_arena_ran(&r);
   use(&r, 8);
-  wick_room_free(&r);
+  wick_growable_arena_free(&r);
   assert_int_equal(torture.live, 0);
 }
 
@@ -131,19 +132,19 @@ static void failures(void **state)
 static void forked(void **state)
 {
   (void)state;
-  wick_room r = room_of_malloc(0);
-  assert_true(wick_room_fit(&r, 20 * MIB));
-  wick_room_ran(&r);
+  wick_growable_arena r = growable_arena_of_malloc(0);
+  assert_true(wick_growable_arena_fit(&r, 20 * MIB));
+  wick_growable_arena_ran(&r);
   pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
-    wick_room_free(&r);
+    wick_growable_arena_free(&r);
     _exit(0);
   }
   int status = 1;
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_int_equal(status, 0);
-  wick_room_free(&r);
+  wick_growable_arena_free(&r);
 }
 
 int main(void)

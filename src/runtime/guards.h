@@ -1,20 +1,20 @@
-/* Contents of small inputs, which copies of a program may take as given: those of its watched
- * inputs (runtime/program.h), from which branches follow.
+/* Guards: contents of small inputs under which a specialization may run. Guard inputs are those whose
+ * contents decide branches (runtime/program.h).
  *
- * They are kept as words of 8 bytes, so that two are compared like sizes are: for each watched
- * input a word that is 1 where its contents are held and 0 where they are not, then its bytes, with
- * zeros behind them (all zeros where they are not held). */
+ * Guards are kept as words of 8 bytes, so that they are compared like sizes. For each guard input
+ * there is a word that is 1 if its contents are given and 0 if not, then its bytes, padded with zeros
+ * (all zeros if they are not given). */
 #ifndef WICK_RUNTIME_GUARDS_H
 #define WICK_RUNTIME_GUARDS_H
 
 #include "runtime/program.h"
 
-uint32_t wick_held_nword(const wick_program *p);             /* of all inputs */
-uint32_t wick_held_nbody(const wick_program *p, uint32_t i); /* behind the i-th one's first word */
+uint32_t wick_guards_nword(const wick_program *p);             /* of all guard inputs */
+uint32_t wick_guards_nbody(const wick_program *p, uint32_t i); /* after the i-th one's first word */
 
-/* The words are of that form. */
-bool wick_held_good(const wick_program *p, const int64_t *held);
-/* Do the inputs hold what is held? */
-bool wick_held_fits(const wick_program *p, const int64_t *held, const void *const *inputs);
+/* Do the words have that form? */
+bool wick_guards_valid(const wick_program *p, const int64_t *guards);
+/* Do the inputs have the contents that the guards require? */
+bool wick_guards_match(const wick_program *p, const int64_t *guards, const void *const *inputs);
 
 #endif

@@ -171,8 +171,8 @@ wick_span wick_program_write(const wick_program *p, wick_arena *mem)
     program_str(&t, p->flow[i].place);
     program_u32(&t, p->flow[i].kind);
   }
-  program_u32(&t, p->nwatch);
-  for (uint32_t i = 0; i < p->nwatch; i++) program_u32(&t, p->watch[i]);
+  program_u32(&t, p->nguard_input);
+  for (uint32_t i = 0; i < p->nguard_input; i++) program_u32(&t, p->guard_input[i]);
   program_write_strings(&t, &p->strings);
   program_u32(&t, p->nmetadata);
   for (uint32_t i = 0; i < p->nmetadata; i++) {
@@ -432,19 +432,19 @@ static bool program_get_flow(wick_reader *r, wick_arena *mem, wick_program *p)
   return true;
 }
 
-static bool program_get_watch(wick_reader *r, wick_arena *mem, wick_program *p)
+static bool program_get_guard_inputs(wick_reader *r, wick_arena *mem, wick_program *p)
 {
-  if (!program_get_count(r, 4, &p->nwatch)) return false;
-  if (p->nwatch > WICK_WATCH_MOST)
-    return wick_reader_refuse(r, wick_reader_position(r), "too many inputs are watched");
-  uint32_t *watch = wick_new(mem, uint32_t, p->nwatch + 1);
-  p->watch = watch;
-  for (uint32_t i = 0; i < p->nwatch; i++) {
-    if (!wick_read_u32(r, &watch[i])) return false;
-    const wick_io *io = watch[i] < p->ninput ? &p->io[watch[i]] : NULL;
-    if (!io || (i && watch[i] <= watch[i - 1]) || io->elem == WICK_STRING || !io->nbytes ||
-        io->nbytes > WICK_HELD_MOST)
-      return wick_reader_refuse(r, wick_reader_position(r), "no input is watched like this");
+  if (!program_get_count(r, 4, &p->nguard_input)) return false;
+  if (p->nguard_input > WICK_GUARD_INPUTS_MAX)
+    return wick_reader_refuse(r, wick_reader_position(r), "too many inputs have guards");
+  uint32_t *guard_input = wick_new(mem, uint32_t, p->nguard_input + 1);
+  p->guard_input = guard_input;
+  for (uint32_t i = 0; i < p->nguard_input; i++) {
+    if (!wick_read_u32(r, &guard_input[i])) return false;
+    const wick_io *io = guard_input[i] < p->ninput ? &p->io[guard_input[i]] : NULL;
+    if (!io || (i && guard_input[i] <= guard_input[i - 1]) || io->elem == WICK_STRING ||
+        !io->nbytes || io->nbytes > WICK_GUARD_BYTES_MAX)
+      return wick_reader_refuse(r, wick_reader_position(r), "no input can have such guards");
   }
   return true;
 }
@@ -474,7 +474,7 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
   p->kernel = kernel;
   for (uint32_t i = 0; i < p->nkernel; i++)
     if (!program_get_kernel(r, mem, p->sizes.nslot, &kernel[i])) return false;
-  if (!program_get_flow(r, mem, p) || !program_get_watch(r, mem, p) ||
+  if (!program_get_flow(r, mem, p) || !program_get_guard_inputs(r, mem, p) ||
       !program_get_strings(r, mem, &p->strings))
     return false;
   if (!program_get_count(r, 8, &p->nmetadata)) return false;

@@ -93,22 +93,26 @@ typedef struct wick_program_sizes {
   const wick_program_port *port; /* of inputs, then outputs */
 } wick_program_sizes;
 
-enum { WICK_HELD_MOST = 64, WICK_WATCH_MOST = 64 }; /* bytes of a watched input; such inputs */
+enum {
+  WICK_GUARD_BYTES_MAX = 64,
+  WICK_GUARD_INPUTS_MAX = 64
+}; /* bytes of a guard input; guard inputs */
 
 typedef struct wick_program {
   const char *entry; /* symbol */
   const char *contract;
   uint64_t arena_bytes, scratch_bytes; /* scratch: for each worker; both 0 where sizes vary */
   uint64_t packed_bytes;               /* of the section `constants` */
-  uint32_t ninput, noutput, nkernel, nmetadata, nflow, nwatch;
+  uint32_t ninput, noutput, nkernel, nmetadata, nflow, nguard_input;
   const wick_io *io; /* in the order of the entry's parameters: inputs, then outputs; where
                         a size varies, dim -1 with its name, and nbytes 0 */
   wick_program_sizes sizes;
   const void *const *fixed; /* by input: the bytes that it must hold, or NULL */
   const wick_program_kernel *kernel;
   const wick_program_flow *flow; /* where there are any, the entry has the table behind constants */
-  const uint32_t *watch; /* inputs from whose contents branches follow: of constant size, at most
-                            WICK_HELD_MOST bytes; in order */
+  const uint32_t
+      *guard_input; /* inputs from whose contents branches follow: of constant size, at most
+                            WICK_GUARD_BYTES_MAX bytes; in order */
   const wick_program_pair *metadata; /* the user's, of the model file */
   wick_string_table strings;         /* of constants and attributes */
 } wick_program;

@@ -12,27 +12,27 @@ struct wick_session {
   const wick_compiled *compiled;
   wick_pool *pool; /* NULL: the caller's thread alone */
   wick_session_state *state;
-  int64_t *counts;             /* of branches and loops; NULL: nobody asks for them */
-  wick_met *met;               /* the present sizes' entry; NULL: none */
-  const wick_special *special; /* the copy that runs; NULL: none */
+  int64_t *counts;                        /* of branches and loops; NULL: nobody asks for them */
+  wick_profile_record *entry;             /* the present sizes' entry; NULL: none */
+  const wick_specialization *specialized; /* the specialization that runs; NULL: none */
 };
 
 static wick_status run_create(wick_session *s, const wick_session_options *o, wick_arena *mem)
 {
   const wick_compiled *k = s->compiled;
   if (k->foreign) WICK_TRY(wick_image_check_cpu(&k->artifact, mem));
-  wick_pool_options pool = {o->threads, o->pin, k->context->allocator};
+  wick_pool_options pool = {o->threads, o->pin_threads, k->context->allocator};
   if (o->threads != 1) WICK_TRY(wick_pool_create(&pool, mem, &s->pool));
-  if (k->flows) s->counts = wick_flows_take(k->flows);
+  if (k->flows) s->counts = wick_flow_counters_take(k->flows);
   wick_session_setup setup = {.allocator = k->context->allocator,
                               .pool = s->pool,
                               .counts = s->counts,
                               .profile = o->profile,
                               .profile_ctx = o->arg};
   WICK_TRY(wick_session_make(&k->image, &k->program, k->constants, &setup, mem, &s->state));
-  if (k->specials && !k->program.sizes.nsymbol) { /* else a shape is met first */
+  if (k->specializations && !k->program.sizes.nsymbol) { /* otherwise a shape is given first */
     const int64_t none = 0;
-    s->met = wick_specials_meet(k->specials, &none, NULL);
+    s->entry = wick_specializations_entry(k->specializations, &none, NULL);
   }
   return NULL;
 }
@@ -66,7 +66,7 @@ void wick_session_free(wick_session *s)
 {
   if (!s) return;
   wick_session_drop(s->state);
-  wick_flows_give(s->compiled->flows, s->counts);
+  wick_flow_counters_give(s->compiled->flows, s->counts);
   wick_pool_free(s->pool);
   wick_allocator a = s->compiled->context->allocator;
   a.free(a.self, s, sizeof *s);
@@ -95,25 +95,25 @@ const wick_io *wick_session_output(const wick_session *s, uint32_t i)
   return i < p->noutput ? run_io(s) + p->ninput + i : NULL;
 }
 
-/* Goes over to an entry's copy, once there is one, or back to the generic program. */
-static void run_turn(wick_session *s, const wick_met *m)
+/* Changes to the specialization of a record once there is one, or back to the base program. */
+static void run_turn(wick_session *s, const wick_profile_record *m)
 {
-  const wick_special *x = atomic_load_explicit(&m->special, memory_order_acquire);
-  if (x == s->special) return;
+  const wick_specialization *x = atomic_load_explicit(&m->specialized, memory_order_acquire);
+  if (x == s->specialized) return;
   if (x && !wick_session_take(s->state, x, false)) x = NULL;
-  if (!x && s->special) wick_session_leave(s->state);
-  s->special = x;
+  if (!x && s->specialized) wick_session_leave(s->state);
+  s->specialized = x;
 }
 
-/* Room for all copies for these sizes; the next run chooses. False where there is not even that for
- * the generic program any more. */
-static bool run_room(wick_session *s, const wick_sized *sized)
+/* Provides memory for all specializations of these sizes; the next run chooses. False if there is not
+ * even enough for the base program. */
+static bool run_reserve(wick_session *s, const wick_sized *sized)
 {
-  for (const wick_met *m = s->met; m; m = atomic_load(&m->more)) {
-    const wick_special *x = atomic_load_explicit(&m->special, memory_order_acquire);
+  for (const wick_profile_record *m = s->entry; m; m = atomic_load(&m->more)) {
+    const wick_specialization *x = atomic_load_explicit(&m->specialized, memory_order_acquire);
     if (x) (void)wick_session_take(s->state, x, true);
   }
-  s->special = NULL;
+  s->specialized = NULL;
   return wick_session_resize(s->state, sized);
 }
 
@@ -145,10 +145,11 @@ static wick_status run_shape(wick_session *s, uint32_t nshape, const wick_shape 
                          "dimension %u is %lld, %lld is given", k, (long long)io->dim[k],
                          (long long)by[i].dim[k]);
   }
-  s->met = NULL, s->special = NULL;
+  s->entry = NULL, s->specialized = NULL;
   if (wick_session_resize(s->state, sized)) {
-    if (s->compiled->specials) s->met = wick_specials_meet(s->compiled->specials, symbol, NULL);
-    if (run_room(s, sized)) return NULL;
+    if (s->compiled->specializations)
+      s->entry = wick_specializations_entry(s->compiled->specializations, symbol, NULL);
+    if (run_reserve(s, sized)) return NULL;
   }
   return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: the arena wants %llu bytes",
                    (unsigned long long)sized->arena_bytes);
@@ -222,14 +223,15 @@ static wick_error *run_other(const wick_program *p, uint32_t i)
 /* A run of a size that varies: counted, and measured now and then. */
 static wick_code run_met(wick_session *s, const void *const *inputs, void *const *outputs)
 {
-  wick_met *m = wick_specials_choose(s->compiled->specials, s->met, inputs);
+  wick_profile_record *m =
+      wick_specializations_choose(s->compiled->specializations, s->entry, inputs);
   uint64_t before = atomic_load_explicit(&m->nrun, memory_order_relaxed);
   bool timed = before < RUN_TIMED || before % RUN_TIMED == 0;
   run_turn(s, m);
   double begun = timed ? wick_now() : 0;
   wick_code code = wick_session_run(s->state, inputs, outputs);
   uint64_t took = timed && !code ? (uint64_t)(1e9 * (wick_now() - begun)) : 0;
-  wick_specials_ran(s->compiled->specials, m, s->special != NULL, took);
+  wick_specializations_after_run(s->compiled->specializations, m, s->specialized != NULL, took);
   return code;
 }
 
@@ -248,6 +250,6 @@ wick_error *wick_run(wick_session *s, const void *const *inputs, void *const *ou
   for (uint32_t i = 0; i < p->noutput; i++)
     if (!outputs[i] && io[p->ninput + i].nbytes) return run_missing(p, p->ninput + i, "output");
   wick_code code =
-      s->met ? run_met(s, inputs, outputs) : wick_session_run(s->state, inputs, outputs);
+      s->entry ? run_met(s, inputs, outputs) : wick_session_run(s->state, inputs, outputs);
   return code ? run_fault(s, code) : NULL;
 }

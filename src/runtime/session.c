@@ -44,13 +44,13 @@ typedef struct session_kernel {
 } session_kernel;
 
 struct wick_session_state {
-  const wick_program *program, *generic; /* what runs; what the session was made for */
+  const wick_program *program, *base; /* what runs; what the session was made for */
   wick_allocator allocator;
   wick_pool *pool;
   wick_pool_run run;
   wick_profile_fn *profile;
   void *profile_ctx;
-  wick_entry entry, generic_entry;
+  wick_entry entry, base_entry;
   void **args; /* of the entry */
   session_worker *worker;
   uint32_t nworker;
@@ -59,14 +59,14 @@ struct wick_session_state {
   void *block; /* the one allocation that all of this lies in */
   size_t nblock;
   wick_session_fault fault;
-  wick_session_host *host; /* NULL: the program has nothing for it */
-  wick_sizing *sizing;     /* NULL: no size varies */
-  const wick_sized *sized; /* NULL: sizes are to be given first */
-  uint32_t before, first;  /* slots in front of sizes; the slot of the first input */
-  wick_room room;          /* of arena and scratch, where sizes vary */
-  uint32_t nbatch, share;  /* share: workers that take parts of the batch */
-  uint64_t cost;           /* of the batches of the run, or of the last one: in nanoseconds */
-  bool alone;              /* the run is done by its own thread */
+  wick_session_host *host;  /* NULL: the program has nothing for it */
+  wick_sizing *sizing;      /* NULL: no size varies */
+  const wick_sized *sized;  /* NULL: sizes are to be given first */
+  uint32_t before, first;   /* slots in front of sizes; the slot of the first input */
+  wick_growable_arena room; /* of arena and scratch, where sizes vary */
+  uint32_t nbatch, share;   /* share: workers that take parts of the batch */
+  uint64_t cost;            /* of the batches of the run, or of the last one: in nanoseconds */
+  bool alone;               /* the run is done by its own thread */
   session_kernel batch[SESSION_BATCH];
 };
 
@@ -106,7 +106,7 @@ static session_layout session_layout_of(const wick_program *p, uint32_t nworker)
 static int64_t *session_counts(const wick_program *p, const wick_session_setup *setup, void *own)
 {
   if (setup && setup->counts) return setup->counts;
-  wick_flows_clear(p, own);
+  wick_flow_counters_clear(p, own);
   return own;
 }
 
@@ -161,11 +161,11 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
   wick_session_state *s = (wick_session_state *)(void *)(at + l.state);
   uint32_t before = SESSION_FIRST + (program->nflow > 0);
   *s = (wick_session_state){.program = program,
-                            .generic = program,
+                            .base = program,
                             .allocator = a,
                             .pool = pool,
                             .entry = entry,
-                            .generic_entry = entry,
+                            .base_entry = entry,
                             .args = (void **)(void *)(at + l.args),
                             .worker = (session_worker *)(void *)(at + l.worker),
                             .nworker = nworker,
@@ -219,7 +219,7 @@ bool wick_session_resize(wick_session_state *s, const wick_sized *sized)
   uint64_t all;
   s->sized = NULL;
   if (!session_room_of(s, sized->arena_bytes, sized->scratch_bytes, &all) ||
-      !wick_room_fit(&s->room, all) ||
+      !wick_growable_arena_fit(&s->room, all) ||
       (s->host && !wick_session_host_resize(s->host, sized->io, sized->table)))
     return false;
   s->sized = sized;
@@ -227,16 +227,17 @@ bool wick_session_resize(wick_session_state *s, const wick_sized *sized)
   return true;
 }
 
-bool wick_session_take(wick_session_state *s, const wick_special *x, bool grow)
+bool wick_session_take(wick_session_state *s, const wick_specialization *x, bool grow)
 {
-  const wick_program *p = &x->program, *g = s->generic;
+  const wick_program *p = &x->program, *g = s->base;
   uint64_t all;
-  if (s->profile || (s->sizing && !s->sized) || !wick_special_fits(x, g, s->sized)) return false;
+  if (s->profile || (s->sizing && !s->sized) || !wick_specialization_fits(x, g, s->sized))
+    return false;
   if (!s->sizing && (p->arena_bytes > g->arena_bytes || p->scratch_bytes > g->scratch_bytes))
     return false;
   if (s->sizing) {
     if (!session_room_of(s, p->arena_bytes, p->scratch_bytes, &all) ||
-        !(grow ? wick_room_fit(&s->room, all) : all <= s->room.nbytes))
+        !(grow ? wick_growable_arena_fit(&s->room, all) : all <= s->room.nbytes))
       return false;
     session_room_share(s, p->arena_bytes, p->scratch_bytes);
   }
@@ -247,7 +248,7 @@ bool wick_session_take(wick_session_state *s, const wick_special *x, bool grow)
 
 void wick_session_leave(wick_session_state *s)
 {
-  s->program = s->generic, s->entry = s->generic_entry;
+  s->program = s->base, s->entry = s->base_entry;
   s->first = s->before;
   if (!s->sized) return;
   session_room_share(s, s->sized->arena_bytes, s->sized->scratch_bytes);
@@ -268,7 +269,7 @@ void wick_session_drop(wick_session_state *s)
   if (!s) return;
   wick_session_host_drop(s->host);
   wick_sizing_drop(s->sizing);
-  wick_room_free(&s->room);
+  wick_growable_arena_free(&s->room);
   s->allocator.free(s->allocator.self, s->block, s->nblock);
 }
 
@@ -430,7 +431,7 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
   int32_t code = s->entry(s->args);
   if (!code) code = session_flush(s);
   wick_pool_end(&s->run);
-  if (s->sizing) wick_room_ran(&s->room);
+  if (s->sizing) wick_growable_arena_ran(&s->room);
   if (s->host && !code) wick_session_host_end(s->host, outputs);
   return (wick_code)code;
 }

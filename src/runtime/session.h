@@ -47,9 +47,9 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
 
 /* From now on runs are those of the copy, whose sizes the session has; until the next resize, or
  * until it is left. False, and nothing changes, where it wants more memory than there is and `grow`
- * is not set, or there is none, and where runs are profiled: kernels have the generic program's
+ * is not set, or there is none, and where runs are profiled: kernels have the base program's
  * numbers. */
-bool wick_session_take(wick_session_state *s, const wick_special *x, bool grow);
+bool wick_session_take(wick_session_state *s, const wick_specialization *x, bool grow);
 /* From now on runs are the generic program's again, with the sizes that the session has. */
 void wick_session_leave(wick_session_state *s);
 /* What runs: the program that the session was made for, or a copy. */

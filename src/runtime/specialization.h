@@ -1,16 +1,18 @@
-/* Copies of a program for some of its sizes and for contents of small inputs, and the record of
- * what sessions meet.
+/* Specializations of a program: faster code for some of its sizes and for contents of small inputs,
+ * and the profile of the sizes and contents that occur.
  *
- * A copy is an artifact without constants: it reads the generic program's. Its section `program`
- * has the generic interface with numbers for its sizes, `sizes` the values of the symbols, i64
- * each, and `held` the contents that it takes as given, as words (runtime/guards.h). Artifacts hold
- * copies that were made ahead as sections `copy.0`, `copy.1`, ...; others are made while the
- * program runs, by a thread that gets them from whoever has a compiler, and published by one atomic
- * store: a session takes one up with its next run.
+ * A specialization is an artifact without constants: it reads those of the base program, which
+ * serves all sizes. Its section `program` has the base program's interface with numbers for its
+ * sizes; `sizes` has the values of the symbols, i64 each; `guards` has the contents of inputs under
+ * which it may run (runtime/guards.h). An artifact keeps specializations that were compiled ahead of
+ * time as sections `specialization.0`, `specialization.1`, ... Others are compiled while the program
+ * runs, by a background thread that calls a specializer, and are published by one atomic store: a
+ * session uses a new one from its next run on.
  *
- * What is shared by sessions of all threads needs no lock: an entry is added by one exchange, and
- * stays. There is one for each size, of whatever contents, and others for a size and contents that
- * a copy holds; a run is counted by the one whose copy it could take. */
+ * Sessions of all threads share the profile without a lock: a record is added by one atomic
+ * exchange and is never removed. There is one record for each combination of sizes, with any
+ * contents, and further ones for sizes and contents that a specialization guards. A run is counted
+ * by the record whose specialization it could use. */
 #ifndef WICK_RUNTIME_SPECIALIZATION_H
 #define WICK_RUNTIME_SPECIALIZATION_H
 
@@ -21,86 +23,92 @@
 #include "runtime/program.h"
 #include "runtime/sizes.h"
 
-typedef struct wick_special {
+typedef struct wick_specialization {
   wick_artifact artifact;
   wick_image image;
   wick_program program;
-  const int64_t *sizes, *held;
+  const int64_t *sizes, *guards;
   wick_entry entry;
-} wick_special;
+} wick_specialization;
 
-/* Sections `sizes` and `held`. */
-wick_section wick_special_words(const char *name, uint32_t n, const int64_t *words,
-                                wick_arena *mem);
+/* The sections `sizes` and `guards`. */
+wick_section wick_specialization_words(const char *name, uint32_t n, const int64_t *words,
+                                       wick_arena *mem);
 
-/* The copy in `bytes`, which outlive it; checked against the generic program. Its image is unmapped
- * by the caller, after a failure, too. */
-WICK_CHECKED wick_status wick_special_read(wick_span bytes, const char *place,
-                                           const wick_program *generic, wick_arena *mem,
-                                           wick_special *out);
-/* It has the sizes that the generic program has there (sized NULL: none of them varies). */
-bool wick_special_fits(const wick_special *x, const wick_program *generic, const wick_sized *sized);
+/* Reads the specialization in `bytes`, which outlive it, and checks it against the base program. The
+ * caller unmaps its image, also after a failure. */
+WICK_CHECKED wick_status wick_specialization_read(wick_span bytes, const char *place,
+                                                  const wick_program *base, wick_arena *mem,
+                                                  wick_specialization *out);
+/* Has it the sizes that the base program has in `sized` (NULL: none of them is dynamic)? */
+bool wick_specialization_fits(const wick_specialization *x, const wick_program *base,
+                              const wick_sized *sized);
 
-/* ---- what is met ---- */
+/* ---- the profile ---- */
 
-typedef struct wick_met wick_met;
-struct wick_met {
+typedef struct wick_profile_record wick_profile_record;
+struct wick_profile_record {
   _Atomic uint64_t nrun;
-  _Atomic uint64_t least[2]; /* nanoseconds of a run: of the generic code, of the copy; 0: none */
-  _Atomic uint32_t state;    /* wick_copy_state */
-  _Atomic uint32_t ntried;   /* runs of the copy that were measured */
-  wick_special *_Atomic special; /* set once, when it is ready to run; NULL again if it is slower */
-  const char *_Atomic why;       /* of a failure; lives as long as the compiled model */
-  _Atomic uint64_t due;          /* runs after which a copy is asked for */
-  _Atomic(wick_met *) more;      /* the next entry of these sizes, which holds contents */
-  bool ahead;                    /* the copy came with the artifact */
-  bool cached;                   /* it came out of the cache; set before it is published */
-  /* Of an entry that holds nothing: in the place of a watched input's first word 0 before a run,
-   * WICK_SEEN_SAME as long as all runs had the contents that follow, WICK_SEEN_OTHER behind that.
-   */
-  _Atomic int64_t *seen;
-  const int64_t *held;
+  _Atomic uint64_t
+      least[2];            /* nanoseconds of a run: base code, specialized code; 0: not measured */
+  _Atomic uint32_t state;  /* wick_specialization_state */
+  _Atomic uint32_t ntried; /* measured runs of the specialization */
+  wick_specialization
+      *_Atomic specialized; /* set once, when it is ready to run; NULL again if it is slower */
+  const char *_Atomic why;  /* of a failure; lives as long as the compiled model */
+  _Atomic uint64_t due;     /* runs after which a specialization is requested */
+  _Atomic(wick_profile_record *) more; /* the next record of these sizes, with guards */
+  bool ahead;                          /* the specialization came with the artifact */
+  bool cached;                         /* it came out of the cache; set before it is published */
+  /* Only in a record without guards. The first word of each guard input is 0 before the first run,
+   * WICK_OBSERVED_SAME as long as all runs had the contents that follow, then WICK_OBSERVED_OTHER. */
+  _Atomic int64_t *observed;
+  const int64_t *guards;
   int64_t sizes[]; /* a value for each symbol; then the dimension it comes from */
 };
-enum { WICK_SEEN_FIRST = 1, WICK_SEEN_SAME, WICK_SEEN_OTHER };
+enum { WICK_OBSERVED_FIRST = 1, WICK_OBSERVED_SAME, WICK_OBSERVED_OTHER };
 
-/* Who makes copies: gives the artifact's bytes, in `mem`. `stop` is polled. Called by one thread,
- * which owns nothing else; it may unwind to `guard`. `end` follows it in any case. `drop` frees
- * arg, when nothing is made any more. */
-typedef struct wick_maker {
+/* The compiler, as the runtime sees it. `make` compiles a specialization and gives the artifact's
+ * bytes, in `mem`; it polls `stop`, and may unwind to `guard`. One thread calls it, and then `end` in
+ * any case. `drop` frees `arg` when nothing more will be compiled. */
+typedef struct wick_specializer {
   void *arg;
-  wick_status (*make)(void *arg, const int64_t *sizes, const int64_t *held, bool (*stop)(void *),
+  wick_status (*make)(void *arg, const int64_t *sizes, const int64_t *guards, bool (*stop)(void *),
                       void *stop_arg, wick_guard *guard, wick_arena *mem, wick_span *out,
                       bool *out_cached);
   void (*end)(void *arg);
   void (*drop)(void *arg);
-  uint32_t most;  /* copies; 0: none are made */
-  uint64_t after; /* that many runs of one size */
-} wick_maker;
+  uint32_t most;  /* specializations at most; 0: none */
+  uint64_t after; /* runs of the same sizes before one is requested */
+} wick_specializer;
 
-typedef struct wick_specials wick_specials;
+typedef struct wick_specializations wick_specializations;
 
-/* For a program whose sizes vary, or that watches inputs; NULL where there is no memory. `program`
- * outlives it. */
-wick_specials *wick_specials_begin(const wick_program *program, wick_allocator a);
-void wick_specials_free(wick_specials *s); /* waits for the thread; NULL is legal */
-/* A copy that is there already; false where there is no memory or no room. It lives as long as the
- * others, and its image is unmapped with them. */
-bool wick_specials_add(wick_specials *s, wick_special *x);
-/* From now on copies are made. False where there can be no thread: then `maker` is dropped. */
-bool wick_specials_start(wick_specials *s, const wick_maker *maker);
+/* For a program with dynamic sizes or guard inputs. `program` outlives it. NULL if there is no memory. */
+wick_specializations *wick_specializations_create(const wick_program *program, wick_allocator a);
+void wick_specializations_free(wick_specializations *s); /* waits for the thread; NULL is legal */
+/* Adds a specialization that was compiled ahead of time. It lives as long as the others, and its image
+ * is unmapped with them. False if there is no memory, or there are too many. */
+bool wick_specializations_add(wick_specializations *s, wick_specialization *x);
+/* Begins to specialize in the background. False if no thread can be started: then `specializer` is
+ * dropped. */
+bool wick_specializations_start(wick_specializations *s, const wick_specializer *specializer);
 
-/* The entry of these values of symbols, and of these contents (NULL: of whatever there are); NULL
- * where no more of them are kept. May allocate. */
-wick_met *wick_specials_meet(wick_specials *s, const int64_t *sizes, const int64_t *held);
-/* Of the entries of m's sizes the one whose copy can run on these inputs; m where none can. Looks
- * whether m's runs have always had the same contents. */
-wick_met *wick_specials_choose(const wick_specials *s, wick_met *m, const void *const *inputs);
-/* A run of this entry has ended, which took so long; 0: it was not measured. After some of them a
- * copy that was made here, and takes longer than the generic code did, is not run any more. */
-void wick_specials_ran(wick_specials *s, wick_met *m, bool special, uint64_t nanoseconds);
-/* Entries in the order in which they were met; NULL behind the last one. */
-const wick_met *wick_specials_at(const wick_specials *s, uint32_t i);
-void wick_specials_wait(const wick_specials *s); /* until no copy is wanted that is not there */
+/* The record of these values of symbols and of these guards (NULL: any contents). May allocate. NULL
+ * if no more records are kept. */
+wick_profile_record *wick_specializations_entry(wick_specializations *s, const int64_t *sizes,
+                                                const int64_t *guards);
+/* The record of m's sizes whose specialization can run on these inputs, or m. Also observes whether
+ * all of m's runs have the same contents. */
+wick_profile_record *wick_specializations_choose(const wick_specializations *s,
+                                                 wick_profile_record *m, const void *const *inputs);
+/* Counts a run and its time (0: not measured). After some measured runs a specialization that was
+ * compiled in the background and is slower than the base program is given up. */
+void wick_specializations_after_run(wick_specializations *s, wick_profile_record *m,
+                                    bool specialized, uint64_t nanoseconds);
+/* Records in the order in which their sizes first occurred; NULL after the last one. */
+const wick_profile_record *wick_specializations_at(const wick_specializations *s, uint32_t i);
+/* Returns when every requested specialization is ready or has failed. */
+void wick_specializations_wait(const wick_specializations *s);
 
 #endif

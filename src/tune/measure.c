@@ -39,7 +39,7 @@ void wick_measure_groups(const wick_func *low, bool alone, wick_arena *mem,
                          wick_tune_group **out_group, wick_measure_use **out_use, uint32_t *out_n)
 {
   wick_module *m = low->module;
-  wick_names seen = wick_names_begin(mem);
+  wick_names observed = wick_names_begin(mem);
   wick_tune_group *group = wick_new(mem, wick_tune_group, low->nnode);
   wick_measure_use *use = wick_new(mem, wick_measure_use, low->nnode);
   for (uint32_t i = 0; i < low->nnode; i++) {
@@ -47,10 +47,10 @@ void wick_measure_groups(const wick_func *low, bool alone, wick_arena *mem,
     if (n->op != WICK_OP_kernel ||
         wick_host_node(wick_module_find(m, n->attr[WICK_ATTR_kernel_callee].s)))
       continue;
-    uint32_t before = seen.n, id = wick_names_add(&seen, n->attr[WICK_ATTR_kernel_callee].s,
-                                                  strlen(n->attr[WICK_ATTR_kernel_callee].s));
+    uint32_t before = observed.n, id = wick_names_add(&observed, n->attr[WICK_ATTR_kernel_callee].s,
+                                                      strlen(n->attr[WICK_ATTR_kernel_callee].s));
     group[id - 1].launches++;
-    if (seen.n == before) continue;
+    if (observed.n == before) continue;
     wick_type *type = wick_new(mem, wick_type, n->nin);
     wick_operand_kind *kind = wick_new(mem, wick_operand_kind, n->nin);
     for (uint32_t k = 0; k < n->nin; k++) {
@@ -61,7 +61,7 @@ void wick_measure_groups(const wick_func *low, bool alone, wick_arena *mem,
         (wick_func *)(uintptr_t)wick_module_find(m, n->attr[WICK_ATTR_kernel_callee].s);
     use[id - 1] = (wick_measure_use){n->nin, type, kind};
   }
-  *out_group = group, *out_use = use, *out_n = seen.n - 1; /* name 0 is none */
+  *out_group = group, *out_use = use, *out_n = observed.n - 1; /* name 0 is none */
 }
 
 static const char *measure_halo(const wick_func *g)

@@ -136,15 +136,15 @@ static uint32_t tune_candidates(tune_state *s, tune_task *task, tune_candidate *
 {
   tune_candidate *found = wick_new(s->tmp, tune_candidate, TUNE_DRAWN);
   uint32_t n = 0, chosen = 0;
-  wick_names seen = wick_names_begin(s->tmp);
+  wick_names observed = wick_names_begin(s->tmp);
   for (uint32_t i = 0; i < TUNE_DRAWN; i++) {
     tune_candidate c = {.knobs = tune_draw(s, task)};
     if (wick_template_steps(task->of->group, s->t, &c.knobs, s->tmp, &c.steps) || !c.steps)
       continue;
     size_t length = strlen(c.steps);
-    uint32_t before = seen.n;
-    wick_names_add(&seen, c.steps, length);
-    if (seen.n == before || wick_names_find(&task->tried, c.steps, length)) continue;
+    uint32_t before = observed.n;
+    wick_names_add(&observed, c.steps, length);
+    if (observed.n == before || wick_names_find(&task->tried, c.steps, length)) continue;
     if (!tune_features(s, task, &c)) continue;
     c.expected = c.cycles * exp(s->y.n ? wick_trees_value(&s->trees, c.feature) : 0);
     found[n++] = c;

@@ -51,7 +51,7 @@ class Row:
 
 def rows():
     found = []
-    for path in sorted((ROOT / "src" / "ops").glob("*.c")):
+    for path in sorted((ROOT / "src" / "ops").rglob("*.c")):
         for m in re.finditer(r"const wick_op wick_op_(\w+) = \{(.*?)\n\};", path.read_text(), re.S):
             if ".scalar = " in m[2]:
                 found.append(Row(m[1], m[2]))

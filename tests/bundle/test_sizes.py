@@ -82,12 +82,12 @@ def test_sizes_of_branches_are_checked(target, tmp_path):
 
 
 def test_copies_are_refused(tmp_path):
-    """A bundle is one program for all sizes: who asks for copies is told so, and nothing is written."""
+    """A bundle is one program for all sizes: a request for specializations is refused, and nothing is written."""
     import subprocess
 
     model = tmp_path / "net.wick"
     model.write_text(BRANCHES)
     for pins in ["--specialize-dim", "N=3", "M=6"], ["--specialize-dim", "N=3", "M=6", "--specialize-input", "c=true"]:
         r = subprocess.run([WICK, "compile", model, "-o", tmp_path / "bundle", *pins], capture_output=True, text=True)
-        assert r.returncode == 1 and "a bundle has no copies for some sizes or contents: artifacts do" in r.stderr
+        assert r.returncode == 1 and "a bundle has no specializations: artifacts do" in r.stderr
         assert not (tmp_path / "bundle").exists()

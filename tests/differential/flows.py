@@ -509,7 +509,7 @@ def one(seed, keep=None):
     rng = np.random.default_rng(seed)
     ranges = {name: r for name, r in SIZES.items() if any(name in shape for _, shape in draw.inputs)}
     try:
-        program = wick.compile(data, cache="", vary=True) if seed % 2 else wick.compile(data, cache="", ranges=ranges)
+        program = wick.compile(data, cache="", dynamic=True) if seed % 2 else wick.compile(data, cache="", ranges=ranges)
     except wick.WickError as e:
         return ("missing", None) if refused(e) else ("are refused", f"refused: {e}")
     oracle, silent = Oracle(model, data), 0

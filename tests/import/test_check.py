@@ -64,7 +64,7 @@ def test_for_programs(tmp_path):
     bad, = json.loads(check(tmp_path, ten_problems(), "--json").stdout)
     assert bad["good"] is False and len(bad["problems"]) == 10
     fused = bad["problems"][1]
-    assert fused == {"place": 'm.onnx: node "fused0" (FusedGemm)', "message": "the operator com.microsoft.FusedGemm is not supported",
+    assert fused == {"location": 'm.onnx: node "fused0" (FusedGemm)', "message": "the operator com.microsoft.FusedGemm is not supported",
                      "unsupported": True, "count": 5, "nodes": ["fused0", "fused1", "fused2"], "operator": "FusedGemm",
                      "domain": "com.microsoft", "opset": 1}
     graph = helper.make_graph([helper.make_node("Abs", ["x"], ["y"])], "g", [helper.make_tensor_value_info("x", 1, ["N", 3])],

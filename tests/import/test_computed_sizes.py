@@ -178,10 +178,10 @@ def test_an_input_without_a_rank():
         got, = session.run(None, {"x": x, "y": y})
         np.testing.assert_array_equal(got, np.maximum(x, 0) + y)
     model = wick.load(unranked())
-    assert model.open and model.inputs[0].shape is None and "x: f32[...]" in repr(model)
+    assert model.needs_shapes and model.inputs[0].shape is None and "x: f32[...]" in repr(model)
     with pytest.raises(wick.TypeMismatch, match=r'input "x": the model says no shape: it must be given'):
         model.compile()
-    program = model.compile(shapes={"x": (-1, 3)}, vary=True)  # the rank alone
+    program = model.compile(shapes={"x": (-1, 3)}, dynamic=True)  # the rank alone
     for n in 1, 4:
         x = np.full((n, 3), -1, np.float32)
         np.testing.assert_array_equal(program(x, y), np.full((n, 3), 2, np.float32))

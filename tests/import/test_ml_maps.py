@@ -111,9 +111,9 @@ def test_classifiers(op, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_one_program_for_all_batches(tmp_path, form):
     m = classified("LinearClassifier", form)
-    program = wick.load(m).compile(vary=True, cache="")
+    program = wick.load(m).compile(dynamic=True, cache="")
     program.save(tmp_path / "a.wick")
-    for p in (program, wick.Program.open(tmp_path / "a.wick")):
+    for p in (program, wick.Program.load(tmp_path / "a.wick")):
         assert p.outputs[1].type == ("seq(map(i64,f32))" if "int64" in form else "seq(map(string,f32))")
         assert list(p.outputs[1].keys) == LABELS[form]
         for n in (1, 9, 2):
@@ -278,7 +278,7 @@ def test_several_nodes_look_at_one_map(tmp_path):
     program = wick.load(m).compile(cache="")
     assert [p.shape for p in program._flat] == [(6,)] and program.inputs[0].keys == (3, 5, 7, 0, 1, 2)
     program.save(tmp_path / "a.wick")
-    again = wick.Program.open(tmp_path / "a.wick")
+    again = wick.Program.load(tmp_path / "a.wick")
     same(list(again(feed)), theirs(m, {"x": feed}))
     assert "x: map(i64,f32)" in repr(again)
 
@@ -497,7 +497,7 @@ int main(int argc, char **argv)
   wick_context *context;
   wick_compiled *compiled;
   wick_error *e = wick_context_create(NULL, &context);
-  if (!e && argc == 2) e = wick_open(context, argv[1], &compiled);
+  if (!e && argc == 2) e = wick_compiled_load(context, argv[1], &compiled);
   if (e) return puts(wick_error_message(e)), 1;
   for (uint32_t i = 0; i < wick_compiled_ninput(compiled); i++) show(wick_compiled_input(compiled, i));
   for (uint32_t i = 0; i < wick_compiled_noutput(compiled); i++) show(wick_compiled_output(compiled, i));

@@ -80,7 +80,7 @@ def test_session():
 
 def test_the_number_must_be_given():
     m = wick.load(APPEND)
-    assert m.open
+    assert m.needs_shapes
     with pytest.raises(Exception, match="input \"s\": how many elements it has must be given"):
         m.compile(shapes={"x": (2,)}, cache="")
     with pytest.raises(Exception, match="the shape of \"s.0\" must be given"):
@@ -95,7 +95,7 @@ def test_compiled_code_is_saved_with_its_lists(tmp_path):
     m = wick.load(APPEND)
     program = m.compile(shapes={"x": (3,), "s": (2,), "s.0": (3,), "s.1": (1,)}, cache="")
     program.save(tmp_path / "a.wick")
-    again = wick.Program.open(tmp_path / "a.wick")
+    again = wick.Program.load(tmp_path / "a.wick")
     same(list(again(A[:2], A[0])), [np.asarray(3, np.int64), A[:2] + [A[0]]])
     assert "s: seq(f32)" in repr(again)
 

@@ -160,4 +160,4 @@ def test_what_is_refused():
     with pytest.raises(wick.TypeMismatch, match='node "y" \\(Conv\\): its window does not fit into spatial dimension 0'):
         wick.load(model("Conv", feed, {"w": numbers(1, 1, 3, 1, 1, 1)}, {}).SerializeToString())
     with pytest.raises(wick.WickError, match='node "y" \\(Conv\\): an outer size of more than three must be known .* a number must be given for H'):
-        wick.load(model("Conv", feed, {"w": numbers(1, 1, 2, 1, 1, 1)}, {}, [1, 1, "H", 2, 2, 2]).SerializeToString()).compile(vary=True)
+        wick.load(model("Conv", feed, {"w": numbers(1, 1, 2, 1, 1, 1)}, {}, [1, 1, "H", 2, 2, 2]).SerializeToString()).compile(dynamic=True)

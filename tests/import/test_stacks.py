@@ -30,7 +30,7 @@ def body(nodes, inputs, outputs):
 
 def check(m, feeds):
     """One program for all sizes, against ONNX's reference."""
-    program = wick.load(m).compile(vary=True, cache="")
+    program = wick.load(m).compile(dynamic=True, cache="")
     for feed in feeds:
         want = ReferenceEvaluator(m).run(None, feed)
         got = program.run([feed[i.name] for i in m.graph.input])
@@ -67,7 +67,7 @@ def test_map():
 def test_map_sees_what_is_around():
     m = model([node("SplitToSequence", ["x"], ["s"]), node("Neg", ["c"], ["n"]), node("SequenceMap", ["s"], ["t"], body=body(
         [node("Add", ["a", "n"], ["b"])], ["a"], ["b"])), node("ConcatFromSequence", ["t"], ["y"], axis=0)], [value("x", ["N", 4]), value("c", [4])], ["y"])
-    program = wick.load(m).compile(vary=True, cache="")
+    program = wick.load(m).compile(dynamic=True, cache="")
     for f in rows(*SIZES):
         np.testing.assert_array_equal(program(f["x"], f["x"][0]), f["x"] - f["x"][0])
 
@@ -99,7 +99,7 @@ def test_through_branches():
 def test_pieces_that_a_list_gives():
     m = model([node("SplitToSequence", ["x", "sizes"], ["s"], axis=0), node("SequenceAt", ["s", "one"], ["y"])], [value("x", ["N", 4])], ["y"],
               {"sizes": [2, 3], "one": 1})
-    program = wick.load(m).compile(vary=True, cache="")
+    program = wick.load(m).compile(dynamic=True, cache="")
     x = RNG.normal(size=(5, 4)).astype(np.float32)
     np.testing.assert_array_equal(program(x), x[2:])
     with pytest.raises(wick.WickError, match="SplitToSequence"):
@@ -117,4 +117,4 @@ def test_what_wants_a_number():
             got, want = s.run(None, feed)[0], ReferenceEvaluator(m).run(None, feed)[0]
             assert len(got) == len(want) and all(np.array_equal(g, w) for g, w in zip(got, want))
         with pytest.raises(wick.Unsupported, match="length of|size that is split"):
-            wick.load(m).compile(vary=True, cache="")
+            wick.load(m).compile(dynamic=True, cache="")

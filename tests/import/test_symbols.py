@@ -205,7 +205,7 @@ def test_sizes_that_differ(tmp_path):
     assert r.returncode == 1 and "shapes do not broadcast" in r.stderr
     r = subprocess.run([WICK, "check", "--json", str(path)], capture_output=True, text=True)
     said = json.loads(r.stdout)[0]
-    assert said["equal"] == [{"place": 'm.onnx: node "b" (Add)', "sizes": ["H", "K"]}]
+    assert said["equal"] == [{"location": 'm.onnx: node "b" (Add)', "sizes": ["H", "K"]}]
     assert [s["name"] for s in said["sizes"]] == ["N", "H", "K"]
 
 

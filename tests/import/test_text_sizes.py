@@ -24,10 +24,10 @@ def texts(*shape):
 
 def check(m, feeds, tmp_path):
     """Artifacts too; runs of several sizes in any order, and of none twice."""
-    program = wick.load(m).compile(vary=True, cache="")
+    program = wick.load(m).compile(dynamic=True, cache="")
     program.save(tmp_path / "a.wick")
     alone = wick.InferenceSession
-    for p in (program, wick.Program.open(tmp_path / "a.wick")):
+    for p in (program, wick.Program.load(tmp_path / "a.wick")):
         for feed in feeds + feeds[::-1]:
             names = [i.name for i in m.graph.input]
             fixed = onnx.ModelProto.FromString(m.SerializeToString())
@@ -78,7 +78,7 @@ def test_sizes(name, tmp_path):
 
 def test_more_strings_than_before():
     """The table of a session grows with its runs, and forgets those of each."""
-    program = wick.load(model(*ROWS["concat"])).compile(vary=True, cache="")
+    program = wick.load(model(*ROWS["concat"])).compile(dynamic=True, cache="")
     for n in (1, 500, 3, 2000):
         x = np.array([[f"{n}:{k}"] for k in range(n)], object)
         np.testing.assert_array_equal(program(x), np.array([[f"{n}:{k}!"] for k in range(n)], object))

@@ -86,10 +86,10 @@ def feeds_of(session, sizes, seed):
     return {i.name: array(i) for i in session.get_inputs()}
 
 
-def session_of(model, rng, copies=None):
+def session_of(model, rng, most=None):
     o = wick.SessionOptions()
     o.intra_op_num_threads = int(rng.integers(1, 3))
-    return wick.InferenceSession(model, o, copies=int(rng.choice([0, 4])) if copies is None else copies)
+    return wick.InferenceSession(model, o, auto_specialize=int(rng.choice([0, 4])) if most is None else most)
 
 
 def bits(outputs):
@@ -114,14 +114,14 @@ def test_orders(name, tmp_path):
     make, sizes = CASES[name]
     model, rng = make(), np.random.default_rng(sorted(CASES).index(name))
     feeds = [feeds_of(wick.InferenceSession(model), s, k) for k, s in enumerate(sizes)]
-    want = [bits(session_of(model, rng).run(None, f)) for f in feeds]  # each is the first that its session meets
+    want = [bits(session_of(model, rng).run(None, f)) for f in feeds]  # each is the first of its session
     orders(model, feeds, want, ORDERS // len(CASES), rng)
-    session = session_of(model, rng, copies=8)  # sizes that are met often get copies
+    session = session_of(model, rng, most=8)  # sizes that occur often are specialized
     for k in rng.permutation(len(feeds)):
         for _ in range(40):
             assert bits(session.run(None, feeds[k])) == want[k]
     if session._compiled._all:
-        session._compiled._all.settle()
+        session._compiled._all.wait()
     for k in rng.permutation(len(feeds)):
         assert bits(session.run(None, feeds[k])) == want[k]
     elsewhere(model, feeds, want, tmp_path)
@@ -136,10 +136,10 @@ def elsewhere(model, feeds, want, folder):
             np.save(f, array)
         subprocess.run([BUILD / "wick", "run", folder / "m.onnx", "-t", str(threads), "-i", *files, "-o", folder / "out"], check=True, capture_output=True)
         assert bits(np.load(folder / "out" / f"output_{k}.npy") for k in range(len(expected))) == expected
-    program = wick.compile(model, vary=True)
+    program = wick.compile(model, dynamic=True)
     program.save(folder / "m.wick")
     for threads in 1, 2:
-        again = wick.Program.open(folder / "m.wick", threads=threads)
+        again = wick.Program.load(folder / "m.wick", threads=threads)
         for feed, expected in zip(feeds, want):
             if again.fits(list(feed.values())):
                 assert bits(again.run(list(feed.values()))) == expected
@@ -161,7 +161,7 @@ def test_sizes_that_are_set():
     o.add_free_dimension_override_by_name("N", 2)
     o.add_free_dimension_override_by_name("T", 5)
     session = wick.InferenceSession(random_model(3), o)
-    assert session._compiled._all and not session._compiled._all.open
+    assert session._compiled._all and not session._compiled._all.dynamic
     x = np.random.default_rng(0).standard_normal((2, 5, 16)).astype("f")
     np.testing.assert_allclose(session.run(None, {"x": x})[0], wick.InferenceSession(random_model(3)).run(None, {"x": x})[0], rtol=1e-4, atol=1e-4)
     with pytest.raises(wick.WickError, match="the size T is 6, 5 was set"):
@@ -169,4 +169,4 @@ def test_sizes_that_are_set():
 
 
 def test_the_contract_says_so():
-    assert "equal inputs give equal bits" in wick.compile(random_model(0), vary=True).contract.splitlines()[0]
+    assert "equal inputs give equal bits" in wick.compile(random_model(0), dynamic=True).contract.splitlines()[0]

@@ -90,7 +90,7 @@ def test_config_entries():
 
 
 @pytest.mark.parametrize("call", [
-    lambda k: wick.compile(model(), vary=True, **k), lambda k: wick.load(model()).compile(vary=True, **k), lambda k: wick.grad(model(), **k),
+    lambda k: wick.compile(model(), dynamic=True, **k), lambda k: wick.load(model()).compile(dynamic=True, **k), lambda k: wick.grad(model(), **k),
     lambda k: wick.InferenceSession(model(), **k), lambda k: wick.backend.prepare(onnx.load_from_string(model()), **k)])
 def test_keywords(call):
     with pytest.raises(TypeError, match=r'there is no option "thread" \(did you mean "threads"\?\); there are target, precision'):
@@ -98,9 +98,9 @@ def test_keywords(call):
 
 
 def test_keywords_of_artifacts(tmp_path):
-    wick.compile(model(), vary=True).save(tmp_path / "m.wick")
+    wick.compile(model(), dynamic=True).save(tmp_path / "m.wick")
     with pytest.raises(TypeError, match="precision"):
-        wick.Program.open(tmp_path / "m.wick", precision="bf16")
+        wick.Program.load(tmp_path / "m.wick", precision="bf16")
 
 
 @pytest.mark.parametrize("call, error, match", [

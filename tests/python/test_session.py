@@ -139,11 +139,11 @@ def test_a_program_says_what_it_was_compiled_for(tmp_path):
     with pytest.raises(wick.OutOfRange, match="\"shape\" holds something else"):
         program(x, np.array([3, 2]))
     program.save(tmp_path / "p.wick")
-    again = wick.Program.open(tmp_path / "p.wick")
+    again = wick.Program.load(tmp_path / "p.wick")
     assert np.array_equal(again(x, np.array([2, 3])), x.reshape(2, 3))
     with pytest.raises(wick.OutOfRange):
         again.run([x, np.array([6, 1])])
-    assert again.fixed[0] is None and again.fixed[1] == np.array([2, 3]).tobytes()
+    assert again.required_inputs[0] is None and again.required_inputs[1] == np.array([2, 3]).tobytes()
 
 
 def test_one_call(tmp_path):
@@ -195,16 +195,16 @@ def test_lists_become_arrays_where_nothing_is_lost(kind, elem, good, bad):
     ({"ranges": {"N": 5}}, wick.TypeMismatch, "the size N: wanted are whole numbers, 5 is given"),
     ({"ranges": {"N": (1.5, 8)}}, wick.TypeMismatch, "the size N: 1.5 is no whole number"),
     ({"ranges": {"N": (1, 1 << 70)}}, wick.OutOfRange, "the size N: .* does not fit in 64 bits"),
-    ({"ranges": {"N": (1, 9)}, "pin": {"N": (2.5,)}}, wick.TypeMismatch, "the size N: 2.5 is no whole number"),
-    ({"ranges": {"N": (1, 9)}, "pin": {"N": "2"}}, wick.TypeMismatch, "the size N: '2' is no whole number"),
+    ({"ranges": {"N": (1, 9)}, "specialize_dims": {"N": (2.5,)}}, wick.TypeMismatch, "the size N: 2.5 is no whole number"),
+    ({"ranges": {"N": (1, 9)}, "specialize_dims": {"N": "2"}}, wick.TypeMismatch, "the size N: '2' is no whole number"),
     ({"sizes": {"N": "x"}}, wick.TypeMismatch, "the size N: 'x' is no whole number"),
     ({"shapes": {"x": 5}}, wick.TypeMismatch, "the shape of \"x\": wanted are whole numbers"),
     ({"shapes": {"x": ("a",)}}, wick.TypeMismatch, "the shape of \"x\": 'a' is no whole number"),
     ({"shapes": {"x": (1,)}, "contents": {"x": [2.5]}}, wick.TypeMismatch, r"input \"x\": \[2.5\] is none that i64 can hold"),
-    ({"vary": True, "hold": {"x": ("y",)}}, wick.TypeMismatch, "none that i64 can hold"),
-    ({"vary": True, "copies": -1}, wick.OutOfRange, "copies: -1 is outside 0 to 1024"),
-    ({"vary": True, "processes": 1 << 40}, wick.OutOfRange, "processes: 1099511627776 is outside 0 to 4096"),
-    ({"vary": True, "threads": 0.5}, wick.TypeMismatch, "threads: 0.5 is no whole number"),
+    ({"dynamic": True, "specialize_inputs": {"x": ("y",)}}, wick.TypeMismatch, "none that i64 can hold"),
+    ({"dynamic": True, "auto_specialize": -1}, wick.OutOfRange, "auto_specialize: -1 is outside 0 to 1024"),
+    ({"dynamic": True, "jobs": 1 << 40}, wick.OutOfRange, "jobs: 1099511627776 is outside 0 to 4096"),
+    ({"dynamic": True, "threads": 0.5}, wick.TypeMismatch, "threads: 0.5 is no whole number"),
 ])
 def test_wrong_arguments_are_errors_that_name_them(given, error, text):
     with pytest.raises(error, match=text):

@@ -70,7 +70,7 @@ def test_outside(program):
 def test_artifact_of_all_sizes(program, tmp_path):
     program, w = program
     program.save(tmp_path / "x.wick")
-    again = wick.Program.open(tmp_path / "x.wick")
+    again = wick.Program.load(tmp_path / "x.wick")
     x = np.random.default_rng(5).standard_normal((2, 20, 8)).astype("f")
     for a, b in zip(program(x), again(x)):
         np.testing.assert_array_equal(a, b)
@@ -142,7 +142,7 @@ def test_ranges_without_an_end():
                                helper.make_tensor_value_info("p", TensorProto.FLOAT, None)],
                               [ints("rows", 0, 4, -1), ints("k", 2)])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
-    program = wick.compile(model, vary=True)
+    program = wick.compile(model, dynamic=True)
     rng = np.random.default_rng(8)
     for shape in [(1, 4, 2, 3), (3, 4, 9, 7), (2, 4, 1, 2), (1, 4, 40, 31)]:
         x = rng.permutation(int(np.prod(shape))).astype("f").reshape(shape)
@@ -159,34 +159,34 @@ def test_pins(tmp_path):
     """Copies for some sizes: in the program from the start, with the same bits."""
     model, _ = attention_like()
     ranges = {"N": (1, 9), "T": (1, 70)}
-    plain, pinned = wick.compile(model, ranges=ranges), wick.compile(model, ranges=ranges, pin={"N": 2, "T": (5, 33)})
+    plain, pinned = wick.compile(model, ranges=ranges), wick.compile(model, ranges=ranges, specialize_dims={"N": 2, "T": (5, 33)})
     pinned.save(tmp_path / "x.wick")
-    again = wick.Program.open(tmp_path / "x.wick")
+    again = wick.Program.load(tmp_path / "x.wick")
     rng = np.random.default_rng(9)
     for n, t in [(2, 5), (2, 33), (2, 6)]:
         x = rng.standard_normal((n, t, 8)).astype("f")
         for a, b, c in zip(plain(x), pinned(x), again(x)):
             np.testing.assert_array_equal(a, b)
             np.testing.assert_array_equal(a, c)
-    met = {tuple(m["sizes"].values()): m for m in again.met}
-    assert met[2, 5]["copy"] == met[2, 33]["copy"] == "ahead" and met[2, 6]["copy"] == "none"
-    assert met[2, 5]["copy_ns"] and not met[2, 6]["copy_ns"]
-    with pytest.raises(wick.WickError, match="the size T varies, too"):
-        wick.compile(model, ranges=ranges, pin={"N": 2})
+    met = {tuple(m["sizes"].values()): m for m in again.profile}
+    assert met[2, 5]["specialization"] == met[2, 33]["specialization"] == "ahead" and met[2, 6]["specialization"] == "none"
+    assert met[2, 5]["specialized_ns"] and not met[2, 6]["specialized_ns"]
+    with pytest.raises(wick.WickError, match="the size T is dynamic, too"):
+        wick.compile(model, ranges=ranges, specialize_dims={"N": 2})
 
 
 def test_copies_in_the_background():
     model, _ = attention_like()
-    program = wick.compile(model, ranges={"N": (1, 9), "T": (1, 70)}, copies=1, cache="")
+    program = wick.compile(model, ranges={"N": (1, 9), "T": (1, 70)}, auto_specialize=1, cache="")
     x = np.random.default_rng(10).standard_normal((3, 20, 8)).astype("f")
     want = program(x)
     for _ in range(40):
         program(x)
-    program.settle()
+    program.wait()
     for a, b in zip(program(x), want):
         np.testing.assert_array_equal(a, b)
-    (met,) = program.met
-    assert met["copy"] == "ready" and met["runs"] == 42 and met["sizes"] == {"N": 3, "T": 20}
+    (met,) = program.profile
+    assert met["specialization"] == "ready" and met["runs"] == 42 and met["sizes"] == {"N": 3, "T": 20}
 
 
 def test_what_runs_decide():
@@ -201,10 +201,10 @@ def test_what_runs_decide():
   return %2
 }
 """
-    program = wick.compile(text, vary=True, pin={"N": 3}, cache="")
+    program = wick.compile(text, dynamic=True, specialize_dims={"N": 3}, cache="")
     for n, steps in (3, 4), (3, 0), (5, 2):
         np.testing.assert_array_equal(program(np.array(n == 3), np.array(steps), np.ones(n, "f")), np.full(n, steps + 1 + (n == 3), "f"))
-    assert program.flow == [{"place": "choice", "then": 2, "else": 1}, {"place": "scan", "times": 3, "steps": 6, "least": 0, "most": 4}]
+    assert program.flow == [{"location": "choice", "then": 2, "else": 1}, {"location": "scan", "times": 3, "steps": 6, "least": 0, "most": 4}]
 
 
 def test_contents_that_copies_hold(tmp_path):
@@ -219,29 +219,29 @@ def test_contents_that_copies_hold(tmp_path):
 }
 """
     x = np.random.default_rng(3).standard_normal((3, 4)).astype("f")
-    program = wick.compile(text, vary=True, pin={"N": 3}, hold={"mode": [[7, 200], [1, 2]]}, cache="")
+    program = wick.compile(text, dynamic=True, specialize_dims={"N": 3}, specialize_inputs={"mode": [[7, 200], [1, 2]]}, cache="")
     program.save(tmp_path / "x.wick")
-    program = wick.Program.open(tmp_path / "x.wick")
+    program = wick.Program.load(tmp_path / "x.wick")
     for mode in [7, 200], [1, 2], [8, 200], [9, 9]:
         np.testing.assert_array_equal(program(np.array(mode, "u1"), x), x + x if mode[1] == 200 else x * x)
-    runs = {tuple(m["held"]["mode"].tolist()) if m["held"] else (): m for m in program.met}
+    runs = {tuple(m["guards"]["mode"].tolist()) if m["guards"] else (): m for m in program.profile}
     assert {k: m["runs"] for k, m in runs.items()} == {(): 2, (7, 200): 1, (1, 2): 1}
-    assert runs[7, 200]["copy"] == "ahead" and runs[7, 200]["copy_ns"] and not runs[()]["always"]
+    assert runs[7, 200]["specialization"] == "ahead" and runs[7, 200]["specialized_ns"] and not runs[()]["always"]
     with pytest.raises(wick.WickError, match="none that u8 can hold"):
-        wick.compile(text, vary=True, pin={"N": 3}, hold={"mode": [1, 256]})
+        wick.compile(text, dynamic=True, specialize_dims={"N": 3}, specialize_inputs={"mode": [1, 256]})
     with pytest.raises(wick.WickError, match="no input"):
-        wick.compile(text, vary=True, pin={"N": 3}, hold={"mod": [1, 2]})
+        wick.compile(text, dynamic=True, specialize_dims={"N": 3}, specialize_inputs={"mod": [1, 2]})
     with pytest.raises(wick.WickError, match="it has 2 bytes, 3 are given"):
-        wick.compile(text, vary=True, pin={"N": 3}, hold={"mode": [1, 2, 3]})
-    program = wick.compile(text, vary=True, copies=1, cache="")
+        wick.compile(text, dynamic=True, specialize_dims={"N": 3}, specialize_inputs={"mode": [1, 2, 3]})
+    program = wick.compile(text, dynamic=True, auto_specialize=1, cache="")
     for _ in range(33):
         program(np.array([0, 200], "u1"), x)
-    assert program.met[0]["always"]["mode"].tolist() == [0, 200]
-    program.settle()
+    assert program.profile[0]["always"]["mode"].tolist() == [0, 200]
+    program.wait()
     np.testing.assert_array_equal(program(np.array([0, 200], "u1"), x), x + x)
     np.testing.assert_array_equal(program(np.array([0, 201], "u1"), x), x * x)
-    (held,) = (m for m in program.met if m["held"])
-    assert held["copy"] == "ready" and held["runs"] == 1 and held["held"]["mode"].tolist() == [0, 200]
+    (held,) = (m for m in program.profile if m["guards"])
+    assert held["specialization"] == "ready" and held["runs"] == 1 and held["guards"]["mode"].tolist() == [0, 200]
 
 
 def test_part_of_a_row_that_a_loop_takes():
@@ -262,7 +262,7 @@ def test_part_of_a_row_that_a_loop_takes():
   return %4, %5
 }
 """
-    program = wick.compile(text, vary=True)
+    program = wick.compile(text, dynamic=True)
     for s in (5, 13, 7):
         x = np.arange(18 * s).reshape(1, 3, s, 6)
         rows, elements = program(x)
@@ -292,7 +292,7 @@ def test_sizes_that_one_branch_relies_on():
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
                               [helper.make_tensor("sixteen", TensorProto.INT64, [], [16])])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
-    program = wick.compile(model, vary=True)
+    program = wick.compile(model, dynamic=True)
     for n, rate, w in [(1, 16, long), (3, 8, short), (2, 16, long), (1, 8, short)]:
         x = rng.standard_normal((n, 1, w.shape[2])).astype("f")
         want = np.maximum(np.einsum("nk,mk->nm", x[:, 0], w[:, 0]), 0)

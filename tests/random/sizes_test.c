@@ -147,7 +147,7 @@ static void sizes_on_eight_threads(void **state)
   wick_context *context = NULL;
   wick_model *m = NULL;
   wick_compiled *code = NULL;
-  wick_compile_options o = {.size = sizeof o, .cache = "", .nprocess = 1, .vary = true};
+  wick_compile_options o = {.size = sizeof o, .cache = "", .jobs = 1, .dynamic = true};
   wick_error *e = wick_context_create(NULL, &context);
   if (!e) e = wick_load_bytes(context, "sizes", sizes_model, strlen(sizes_model), &m);
   if (!e) e = wick_compile(m, &o, &code);

@@ -210,18 +210,22 @@ static int64_t symbols_named(const symbols_size *s, const char *name)
 }
 
 /* The program with a copy for s, which its runs take up. */
-static wick_error *symbols_copied(diff *d, wick_model *m, const wick_compiled *generic,
+static wick_error *symbols_copied(diff *d, wick_model *m, const wick_compiled *base,
                                   const symbols_size *s, wick_compiled **k, wick_tensor *out)
 {
   wick_size pin[RANDOM_NSYMBOL];
   wick_session *session = NULL;
-  uint32_t n = wick_compiled_nsize(generic);
+  uint32_t n = wick_compiled_nsize(base);
   for (uint32_t i = 0; i < n; i++) {
-    pin[i].name = wick_compiled_size(generic, i).name;
+    pin[i].name = wick_compiled_size(base, i).name;
     pin[i].value = symbols_named(s, pin[i].name);
   }
-  wick_compile_options o = {
-      .size = sizeof o, .cache = "", .nprocess = 1, .vary = true, .npin = n, .pins = pin};
+  wick_compile_options o = {.size = sizeof o,
+                            .cache = "",
+                            .jobs = 1,
+                            .dynamic = true,
+                            .nspecialize_dim = n,
+                            .specialize_dims = pin};
   wick_error *e = wick_compile(m, &o, k);
   if (!e)
     e = wick_session_create(
@@ -256,13 +260,13 @@ static void symbols_copy(diff *d, wick_model *m, wick_session *session, const wi
 {
   wick_tensor want[DIFF_MOST], got[DIFF_MOST];
   wick_compiled *copied = NULL;
-  wick_met_size met = {0};
+  wick_profile_entry entry = {0};
   if (!wick_compiled_nsize(k) || s->fails) return;
   wick_error *e = symbols_run(d, session, k, s, want);
   if (!e) e = symbols_copied(d, m, k, s, &copied, got);
   if (e) r->differs = true, snprintf(r->why, sizeof r->why, "copy: %s", wick_error_message(e));
-  bool ran = !e && wick_compiled_met(copied, 0, &met) && met.ahead && met.nrun == 1 &&
-             met.copy_nanoseconds;
+  bool ran = !e && wick_compiled_profile(copied, 0, &entry) && entry.ahead && entry.nrun == 1 &&
+             entry.specialized_nanoseconds;
   if (!e && !ran) r->differs = true, snprintf(r->why, sizeof r->why, "the copy did not run");
   for (uint32_t o = 0; ran && o < wick_compiled_noutput(k); o++)
     if (!symbols_same(&want[o], &got[o], o, r)) break;
@@ -279,7 +283,7 @@ static void symbols_program(diff *d, const wick_func *f, const char *text, symbo
   wick_compiled *k = NULL;
   wick_session *session[2] = {NULL, NULL};
   wick_error *e = wick_load_bytes(d->context, "random", text, strlen(text), &m);
-  wick_compile_options o = {.size = sizeof o, .cache = "", .nprocess = 1, .vary = true};
+  wick_compile_options o = {.size = sizeof o, .cache = "", .jobs = 1, .dynamic = true};
   if (!e) e = wick_compile(m, &o, &k);
   for (uint32_t i = 0; i < 2 && !e; i++) {
     wick_session_options so = {.size = sizeof so, .threads = i ? 3 : 1};

@@ -108,7 +108,7 @@ def test_it_is_refused_here(target, tmp_path):
     assert command("compile", DIGITS, "--target", target, "-o", tmp_path / "other.wick").returncode == 0
     assert (tmp_path / "other.wick").stat().st_size > 100_000
     with pytest.raises(wick.Unsupported, match=f"compiled for {target}; this processor is a"):
-        wick.Program.open(artifact)
+        wick.Program.load(artifact)
     np.save(tmp_path / "x.npy", np.zeros((1, 1, 64, 64), np.uint8))
     for args in (["run", artifact], ["check", artifact], ["run", DIGITS, "--target", target, "-i", tmp_path / "x.npy"], ["bench", DIGITS, "--target", target]):  # fmt: skip
         r = command(*args)

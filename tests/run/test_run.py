@@ -152,7 +152,7 @@ def test_what_is_wrong_with_inputs(small, tmp_path):
     assert "there is no target" in wick("run", small, "-i", x, b, "--target=z80", status=1)
     assert "No such file" in wick("run", small, "--inputs", tmp_path / "none.npy", b, status=1)
     assert "--threads" in wick("run", small, "--inputs", x, b, "--threads=-1", status=2)
-    assert "open" in wick("bench", small, status=1)
+    assert "is dynamic" in wick("bench", small, status=1)
 
 
 def test_precision(small, tmp_path):
@@ -294,15 +294,15 @@ def test_record_of_branches(tmp_path):
         wick("run", tmp_path / "flow.wick", "--inputs", *(tmp_path / f"{i}.npy" for i in "cnx"), "--record-stats", record)
     said = json.loads(wick("explain", tmp_path / "flow.wick", "--profile", record, "--json"))
     by = {f["kind"]: f for f in said["flow"]}
-    assert '"choice"' in by["if"]["place"] and (by["if"]["then"], by["if"]["else"]) == (2, 1)
-    assert '"scan"' in by["loop"]["place"]
+    assert '"choice"' in by["if"]["location"] and (by["if"]["then"], by["if"]["else"]) == (2, 1)
+    assert '"scan"' in by["loop"]["location"]
     assert [by["loop"][k] for k in ("times", "steps", "least", "most")] == [3, 95, 0, 90]
     text = wick("explain", tmp_path / "flow.wick", "--profile", record)
     assert "then 2, else 1" in text and "entered 3 times, 0 to 90 steps, 95 in all" in text
 
 
-def test_copies_for_contents(tmp_path):
-    """What a small input holds decides: copies for it, with the same bits; and what cannot be held."""
+def test_specializations_for_contents(tmp_path):
+    """Specializations for the contents of a small input have the same bits; and contents that cannot be guarded."""
     import json
 
     value = helper.make_tensor_value_info
@@ -316,29 +316,29 @@ def test_copies_for_contents(tmp_path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), model)
     args = ("compile", model, "--dim", "rows=1..64", "-o")
     wick(*args, tmp_path / "plain.wick")
-    wick(*args, tmp_path / "held.wick", "--specialize-dim", "rows=5", "--specialize-input", "rate=300,-7")
+    wick(*args, tmp_path / "guarded.wick", "--specialize-dim", "rows=5", "--specialize-input", "rate=300,-7")
     np.save(tmp_path / "z.npy", np.array(1))
     for rate, rows in (300, 5), (-7, 5), (8, 5), (300, 6), (300, 5):
         np.save(tmp_path / "rate.npy", np.array(rate, "i2"))
         np.save(tmp_path / "x.npy", np.linspace(-1, 1, rows * 4).astype("f").reshape(rows, 4))
-        for name in "plain", "held":
-            more = ("--record-stats", record) if name == "held" else ()
+        for name in "plain", "guarded":
+            more = ("--record-stats", record) if name == "guarded" else ()
             wick("run", tmp_path / f"{name}.wick", "--inputs", *(tmp_path / f"{i}.npy" for i in ("rate", "x", "z")), "-o", tmp_path / name, *more)
-        np.testing.assert_array_equal(np.load(tmp_path / "plain" / "output_0.npy"), np.load(tmp_path / "held" / "output_0.npy"))
-    said = json.loads(wick("explain", tmp_path / "held.wick", "--profile", record, "--json"))
-    runs = {(m["values"][0], *m.get("held", {}).get("rate", ())): m for m in said["met"]}
+        np.testing.assert_array_equal(np.load(tmp_path / "plain" / "output_0.npy"), np.load(tmp_path / "guarded" / "output_0.npy"))
+    said = json.loads(wick("explain", tmp_path / "guarded.wick", "--profile", record, "--json"))
+    runs = {(m["values"][0], *m.get("guards", {}).get("rate", ())): m for m in said["entries"]}
     assert {k: m["runs"] for k, m in runs.items()} == {(5,): 1, (5, 300): 2, (5, -7): 1, (6,): 1}
-    assert runs[5, 300]["copy"] == "ahead" and runs[5, 300]["copy_ns"] and runs[6,]["always"] == {"rate": [300]}
+    assert runs[5, 300]["specialization"] == "ahead" and runs[5, 300]["specialized_ns"] and runs[6,]["always"] == {"rate": [300]}
     assert (said["flow"][0]["then"], said["flow"][0]["else"]) == (3, 2)
-    text = wick("explain", tmp_path / "held.wick", "--profile", record)
+    text = wick("explain", tmp_path / "guarded.wick", "--profile", record)
     assert "rows=5 rate=-7" in text and "so far rate always 300" in text
     for given, status, said in (("rate", 2, "expected NAME=VALUE"), ("rate=1.5", 2, "expected NAME=VALUE"), ("rate=", 2, "expected NAME=VALUE"),
                                 ("5", 2, "expected NAME=VALUE"), ("rat=5", 1, 'there is no input "rat"'),
                                 ("rate=40000", 1, "40000 is none that i16 can hold"), ("rate=true", 1, "it is no bool"),
                                 ("rate=99999999999999999999", 1, "is none that i16 can hold"), ("x=1", 1, "neither of whole numbers nor of bools"),
-                                ("z=1", 1, "no branch follows from what it holds"), ("rate=3,3", 1, "the same contents are given twice")):
+                                ("z=1", 1, "no branch depends on its contents"), ("rate=3,3", 1, "the same contents are given twice")):
         assert said in wick(*args, tmp_path / "no.wick", "--specialize-dim", "rows=5", "--specialize-input", given, status=status)
-    assert "the size rows varies, too" in wick(*args, tmp_path / "no.wick", "--specialize-input", "rate=3", status=1)
+    assert "the size rows is dynamic, too" in wick(*args, tmp_path / "no.wick", "--specialize-input", "rate=3", status=1)
     assert "given 5 twice" in wick(*args, tmp_path / "no.wick", "--specialize-dim", "rows=5,5", status=1)
     wick("bench", model, "--dim", "rows=1..64", "--auto-specialize", 1, "--inputs", *(tmp_path / f"{i}.npy" for i in ("rate", "x", "z")), "-t", 1, "-s", 1)
     assert "rows=5 rate=300" in wick("explain", model, "--dim", "rows=1..64")  # out of the cache
@@ -352,27 +352,27 @@ def test_what_is_no_record(tmp_path):
     model.write_text("graph @f(%x: f32[N[1..9],2]) -> f32[N,2] { %y = relu %x; return %y }")
     np.save(x, np.ones((3, 2), "f"))
     wick("compile", model, "-o", tmp_path / "rows.wick")
-    good = {"values": [3], "runs": 1, "copy": "none", "why": "", "generic_ns": 5, "copy_ns": 0}
-    taken = {"place": "choice", "kind": "if", "then": 1, "else": 2}
-    met = lambda **other: json.dumps({"sizes": ["N"], "met": [{**good, **other}]})
-    flow = lambda **other: json.dumps({"sizes": ["N"], "met": [], "flow": [{**taken, **other}]})
+    good = {"values": [3], "runs": 1, "specialization": "none", "why": "", "base_ns": 5, "specialized_ns": 0}
+    taken = {"location": "choice", "kind": "if", "then": 1, "else": 2}
+    met = lambda **other: json.dumps({"sizes": ["N"], "entries": [{**good, **other}]})
+    flow = lambda **other: json.dumps({"sizes": ["N"], "entries": [], "flow": [{**taken, **other}]})
     no = "it is no record of sizes"
     for text, said in (
-        ("", f"{no}: line 1: "), ('{"sizes": [],\n"met": ]}', f"{no}: line 2: "), ("[]", no), ('{"sizes": ["N"], "met": {}}', no),
-        ('{"sizes": ["M"], "met": []}', "it is a record of other sizes"), ('{"sizes": ["N"], "met": [1]}', no), ('{"sizes": ["N"], "met": [{}]}', no),
+        ("", f"{no}: line 1: "), ('{"sizes": [],\n"entries": ]}', f"{no}: line 2: "), ("[]", no), ('{"sizes": ["N"], "entries": {}}', no),
+        ('{"sizes": ["M"], "entries": []}', "it is a record of other sizes"), ('{"sizes": ["N"], "entries": [1]}', no), ('{"sizes": ["N"], "entries": [{}]}', no),
         (met(values=3), no), (met(values=[3, 4]), no), (met(values=["3"]), no), (met(runs=-1), no), (met(runs="1"), no), (met(runs=(1 << 63) - 1), no),
-        (met(copy=5), no), (met(held=[1]), no), (met(held={"x": 1}), no), (met(always={"x": [1.5]}), no), (flow(place=5), no), (flow(kind=None), no),
+        (met(specialization=5), no), (met(guards=[1]), no), (met(guards={"x": 1}), no), (met(always={"x": [1.5]}), no), (flow(location=5), no), (flow(kind=None), no),
         (flow(then=-1), no), (flow(**{"else": (1 << 63) - 1}), no)):  # fmt: skip
         record.write_text(text)
         for command in ("run", tmp_path / "rows.wick", "--inputs", x, "-o", tmp_path / "out"), ("explain", tmp_path / "rows.wick"):
             assert f"{record}: {said}" in wick(*command, "--profile" if command[0] == "explain" else "--record-stats", record, status=1), text
         assert record.read_text() == text and np.load(tmp_path / "out/output_0.npy").shape == (3, 2)  # the outputs come first
-    record.write_text(met(held={"x": [1]}))
+    record.write_text(met(guards={"x": [1]}))
     wick("run", tmp_path / "rows.wick", "--inputs", x, "--record-stats", record)
-    assert [m["runs"] for m in json.loads(record.read_text())["met"]] == [1, 1]
+    assert [m["runs"] for m in json.loads(record.read_text())["entries"]] == [1, 1]
     several = [subprocess.Popen([WICK, "run", tmp_path / "rows.wick", "--inputs", x, "--record-stats", record], stdout=subprocess.DEVNULL) for _ in range(8)]
     assert [p.wait(60) for p in several] == [0] * 8
-    assert [m["runs"] for m in json.loads(record.read_text())["met"]] == [1, 9]  # none is lost
+    assert [m["runs"] for m in json.loads(record.read_text())["entries"]] == [1, 9]  # none is lost
     assert "--reference has none" in wick("run", model, "--inputs", x, "--reference", "--record-stats", record, status=2)
 
 
@@ -407,7 +407,7 @@ def test_what_an_artifact_cannot_be_asked(tmp_path):
         said = f"rows.wick: it is compiled: {'--grad' if flag[0] == '--wrt' else flag[0]} is for models"
         for command in ("run", art, "--inputs", x), ("bench", art, "--inputs", x), ("explain", art), ("compile", art, "-o", tmp_path / "no.wick"):
             assert said in wick(*command, *flag, status=1)
-    for dim, said in (("N=1..4", "ranges are for models"), ("M=3", "no size named M is open in it"), ("N=4", "the size N is 3 here, --dim says 4")):
+    for dim, said in (("N=1..4", "ranges are for models"), ("M=3", "it has no dynamic size named M"), ("N=4", "the size N is 3 here, --dim says 4")):
         assert said in wick("run", art, "--inputs", x, "--dim", dim, status=1)
     assert "those of a model" in wick("compile", art, "--inputs", x, "-o", tmp_path / "no.wick", status=1)
     assert not (tmp_path / "no.wick").exists()
@@ -417,7 +417,7 @@ def test_what_an_artifact_cannot_be_asked(tmp_path):
 
 
 def test_copies_for_some_sizes(tmp_path):
-    """Ahead, with the same bits; out of the cache; what is known of the sizes that were met."""
+    """Specialized ahead of time, with the same bits; out of the cache; and the profile."""
     import json
 
     rng = np.random.default_rng(11)
@@ -440,10 +440,10 @@ def test_copies_for_some_sizes(tmp_path):
                                       np.load(tmp_path / "pinned" / "output_0.npy"))
     said = json.loads(wick("explain", tmp_path / "pinned.wick", "--profile", record, "--json"))
     assert said["sizes"] == [{"name": "rows", "least": 1, "most": 64, "step": 1}]
-    met = {m["values"][0]: m for m in said["met"]}
+    met = {m["values"][0]: m for m in said["entries"]}
     assert [met[n]["runs"] for n in (5, 6, 33)] == [2, 1, 1]
-    assert [met[n]["copy"] for n in (5, 6, 33)] == ["ahead", "none", "ahead"]
-    assert met[5]["copy_ns"] and not met[5]["generic_ns"] and met[6]["generic_ns"]
+    assert [met[n]["specialization"] for n in (5, 6, 33)] == ["ahead", "none", "ahead"]
+    assert met[5]["specialized_ns"] and not met[5]["base_ns"] and met[6]["base_ns"]
     assert "rows=6" in wick("explain", tmp_path / "pinned.wick", "--profile", record)
     assert "no size cols" in wick("compile", model, "-o", tmp_path / "no.wick", *ranges, "--specialize-dim", "cols=3", status=1)
     assert "expected NAME=N" in wick("compile", model, "-o", tmp_path / "no.wick", *ranges, "--specialize-dim", "5", status=2)

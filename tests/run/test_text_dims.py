@@ -43,7 +43,7 @@ def test_sizes_are_put_in(text, tmp_path):
     for program in wick.compile(model, sizes={"N": 4}), wick.compile(model, shapes={"x": (4, 3)}):
         assert program.inputs[0].shape == (4, 3)
         np.testing.assert_allclose(program(x), np.tanh(x), rtol=1e-6)
-    assert wick.compile(model, vary=True).inputs[0].shape == (-1, 3)
+    assert wick.compile(model, dynamic=True).inputs[0].shape == (-1, 3)
 
 
 @pytest.mark.parametrize("dim, why", [("N=9", "m.txt: the size N is 9, expected 1 to 8"), ("N=0", "m.txt: the size N is 0, expected 1 to 8"),

@@ -23,7 +23,7 @@ static wick_error *run(char **argv, int argc, wick_context *context, wick_compil
   wick_session_options o = {.size = sizeof o, .threads = 2};
   const void *in[8] = {0};
   void *out[8] = {0};
-  wick_error *e = wick_open(context, argv[1], compiled);
+  wick_error *e = wick_compiled_load(context, argv[1], compiled);
   if (!e) e = wick_session_create(*compiled, &o, session);
   if (e) return e;
   uint32_t nin = wick_compiled_ninput(*compiled), nout = wick_compiled_noutput(*compiled);

@@ -35,15 +35,15 @@ static void threads_profile(void *arg, uint32_t kernel, uint64_t nanoseconds)
 static wick_status threads_session(threads_state *s, uint32_t threads, bool timed,
                                    wick_session **out)
 {
-  wick_job *j = s->b->job;
+  wick_invocation *j = s->b->invocation;
   wick_session_options o = {.size = sizeof o, .threads = threads};
   if (timed) o.profile = threads_profile, o.arg = s;
-  return wick_job_take(j, wick_session_create(j->compiled, &o, out));
+  return wick_invocation_take(j, wick_session_create(j->compiled, &o, out));
 }
 
 static wick_status threads_run(threads_state *s, wick_session *session)
 {
-  return wick_job_take(s->b->job, wick_run(session, s->b->inputs, s->b->outputs));
+  return wick_invocation_take(s->b->invocation, wick_run(session, s->b->inputs, s->b->outputs));
 }
 
 /* A whole run, behind one that is not timed: its workers are awake, its buffers in the caches. */
@@ -58,7 +58,7 @@ static wick_status threads_whole(threads_state *s)
 
 static wick_status threads_rounds(threads_state *s)
 {
-  wick_job *j = s->b->job;
+  wick_invocation *j = s->b->invocation;
   for (int k = 0; k < 2; k++) {
     threads_side *x = &s->side[k];
     x->threads = k ? (uint32_t)j->threads : 1;
@@ -101,7 +101,7 @@ static int threads_lost(const void *a, const void *b) /* the most seconds first 
 /* What all threads could take at best of a kernel that takes one thread so many seconds. */
 static double threads_bound(const threads_state *s, const wick_kernel_facts *f, double one)
 {
-  wick_memory m = wick_compiled_memory(s->b->job->compiled);
+  wick_memory m = wick_compiled_memory(s->b->invocation->compiled);
   double share = one / wick_session_threads(s->whole),
          memory =
              m.constants + m.arena > s->b->cache_bytes ? (double)f->nweights / s->b->memory : 0;
@@ -112,7 +112,7 @@ static threads_row threads_row_of(const threads_state *s, uint32_t kernel, uint3
                                   uint32_t n)
 {
   size_t at = (size_t)kernel * THREADS_MOST + round;
-  threads_row r = {.facts = wick_compiled_kernel(s->b->job->compiled, kernel),
+  threads_row r = {.facts = wick_compiled_kernel(s->b->invocation->compiled, kernel),
                    .one = threads_least(s->side[0].ns + at, n),
                    .all = threads_least(s->side[1].ns + at, n)};
   r.bound = threads_bound(s, &r.facts, r.one);
@@ -146,7 +146,8 @@ static void threads_print(const threads_row *r, const char *name, const char *pl
 static void threads_table(threads_state *s)
 {
   uint32_t threads = wick_session_threads(s->whole);
-  threads_row *row = wick_new(&s->b->job->mem, threads_row, s->nkernel), sum = threads_sum(s);
+  threads_row *row = wick_new(&s->b->invocation->mem, threads_row, s->nkernel),
+              sum = threads_sum(s);
   double whole = threads_least(s->ns, s->round);
   for (uint32_t i = 0; i < s->nkernel; i++) row[i] = threads_row_of(s, i, 0, s->round);
   qsort(row, s->nkernel, sizeof *row, threads_lost);
@@ -162,7 +163,7 @@ static void threads_table(threads_state *s)
   printf("%10s %10s %10s %10s %7s %6s  %s\n", "one, us", "bound", "all, us", "lost", "share",
          "tasks", "kernel");
   for (uint32_t i = 0; i < s->nkernel && i < s->b->kernels; i++)
-    threads_print(&row[i], row[i].facts.name, row[i].facts.place);
+    threads_print(&row[i], row[i].facts.name, row[i].facts.location);
   threads_print(&sum, "all kernels, one by one", "");
   printf("threads %u: one %.3f ms, bound %.3f ms, time %.3f ms, bound / time %.3f\n", threads,
          1e3 * sum.one, 1e3 * sum.bound, 1e3 * whole, whole > 0 ? sum.bound / whole : 0);
@@ -170,7 +171,7 @@ static void threads_table(threads_state *s)
 
 wick_status wick_bench_threads_run(const wick_bench_threads *b)
 {
-  threads_state s = {.b = b, .nkernel = wick_compiled_nkernel(b->job->compiled)};
+  threads_state s = {.b = b, .nkernel = wick_compiled_nkernel(b->invocation->compiled)};
   wick_status failed = threads_rounds(&s);
   if (!failed) threads_table(&s);
   wick_session_free(s.whole);

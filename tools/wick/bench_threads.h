@@ -6,7 +6,7 @@
 #include "invocation.h"
 
 typedef struct wick_bench_threads {
-  wick_job *job; /* compiled; of --threads */
+  wick_invocation *invocation; /* compiled; of --threads */
   const void *const *inputs;
   void *const *outputs;
   double seconds;       /* of timed runs */

@@ -22,7 +22,7 @@ static wick_status artifact_take(wick_error *e, wick_arena *mem)
 wick_status wick_check_open(const char *path, wick_check_artifact *out, wick_arena *mem)
 {
   WICK_TRY(artifact_take(wick_context_create(NULL, &out->context), mem));
-  return artifact_take(wick_open(out->context, path, &out->compiled), mem);
+  return artifact_take(wick_compiled_load(out->context, path, &out->compiled), mem);
 }
 
 void wick_check_close(wick_check_artifact *a)
@@ -58,7 +58,7 @@ void wick_check_artifact_print(const char *path, const wick_compiled *c, wick_ar
          (double)m.constants / 1048576, (double)m.arena / 1048576);
   for (uint32_t i = 0; i < wick_compiled_ninput(c); i++) {
     artifact_value("input", wick_compiled_input(c, i), tmp);
-    puts(wick_compiled_fixed(c, i) ? ", whose contents are fixed" : "");
+    puts(wick_compiled_required_input(c, i) ? ", whose contents are fixed" : "");
   }
   for (uint32_t i = 0; i < noutput; i++) {
     if (s.of[i] < noutput) continue;

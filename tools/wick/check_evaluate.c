@@ -45,5 +45,5 @@ wick_status wick_check_evaluate(const wick_func *f, const wick_arrays *array, co
     memcpy(out[k].dim, result[k].dim, result[k].rank * sizeof *out[k].dim);
     if (!wick_array_nbytes(out[k].elem, out[k].rank, out[k].dim, &out[k].nbytes)) out[k].nbytes = 0;
   }
-  return wick_feed_write(out, wick_feed_trim(out, nout, mem), folder, tmp);
+  return wick_model_inputs_write(out, wick_model_inputs_trim(out, nout, mem), folder, tmp);
 }

@@ -13,13 +13,13 @@
 #include "invocation.h"
 
 typedef struct bench {
-  wick_job job;
+  wick_invocation invocation;
   wick_words inputs;
   double seconds;
   bool pipe, roofline, json;
   json_t *report;  /* of --json, else NULL */
   int64_t kernels; /* lines of the table */
-  wick_feed feed;
+  wick_model_inputs model_inputs;
   void **room;
   const wick_io **output;
   uint64_t *run, *nanoseconds; /* per kernel: of the run at hand, the least of the profiled ones */
@@ -40,51 +40,53 @@ static uint32_t bench_random(uint32_t *state)
 /* Without files: numbers around 0 in floats, zeros elsewhere. */
 static void bench_make_inputs(bench *b)
 {
-  wick_job *j = &b->job;
+  wick_invocation *j = &b->invocation;
   uint32_t n, state = 2463534242u;
-  const wick_io **io = wick_job_inputs(j, &n);
+  const wick_io **io = wick_invocation_inputs(j, &n);
   wick_array *array = wick_new(&j->mem, wick_array, n);
-  b->feed = (wick_feed){n, array, wick_new(&j->mem, const void *, n)};
+  b->model_inputs = (wick_model_inputs){n, array, wick_new(&j->mem, const void *, n)};
   for (uint32_t i = 0; i < n; i++) {
     void *data = wick_arena_alloc(&j->mem, io[i]->nbytes, 64);
     if (io[i]->elem == WICK_F32)
       for (uint64_t k = 0; k < io[i]->nbytes / 4; k++)
         ((float *)data)[k] = (float)(bench_random(&state) >> 8) * 0x1p-23f - 1;
-    array[i] = wick_feed_array(io[i], data);
-    b->feed.data[i] = data;
+    array[i] = wick_model_inputs_array(io[i], data);
+    b->model_inputs.data[i] = data;
   }
 }
 
 static wick_status bench_read(bench *b, const char *const *path, uint32_t npath)
 {
-  wick_job *j = &b->job;
+  wick_invocation *j = &b->invocation;
   uint32_t n;
-  const wick_io **io = wick_job_inputs(j, &n);
-  return wick_feed_read(io, n, path, npath, NULL, &j->files, &j->mem, &j->tmp, &b->feed);
+  const wick_io **io = wick_invocation_inputs(j, &n);
+  return wick_model_inputs_read(io, n, path, npath, NULL, &j->files, &j->mem, &j->tmp,
+                                &b->model_inputs);
 }
 
 static wick_status bench_begin(bench *b)
 {
-  wick_job *j = &b->job;
+  wick_invocation *j = &b->invocation;
   j->inputs = &b->inputs;
-  WICK_TRY(wick_job_load(j));
+  WICK_TRY(wick_invocation_load(j));
   if (b->inputs.n) {
     WICK_TRY(bench_read(b, b->inputs.at, b->inputs.n));
-    WICK_TRY(wick_job_compile(j, &b->feed));
-    WICK_TRY(wick_job_session(j, &b->feed, NULL, NULL));
+    WICK_TRY(wick_invocation_compile(j, &b->model_inputs));
+    WICK_TRY(wick_invocation_session(j, &b->model_inputs, NULL, NULL));
   } else {
-    WICK_TRY(wick_job_compile(j, NULL));
-    WICK_TRY(wick_job_session(j, NULL, NULL, NULL));
+    WICK_TRY(wick_invocation_compile(j, NULL));
+    WICK_TRY(wick_invocation_session(j, NULL, NULL, NULL));
     bench_make_inputs(b);
   }
-  b->output = wick_job_outputs(j);
-  b->room = wick_feed_room(b->output, wick_compiled_noutput(j->compiled), &j->mem);
+  b->output = wick_invocation_outputs(j);
+  b->room = wick_model_inputs_room(b->output, wick_compiled_noutput(j->compiled), &j->mem);
   return NULL;
 }
 
 static wick_status bench_run(bench *b)
 {
-  return wick_job_take(&b->job, wick_run(b->job.session, b->feed.data, b->room));
+  return wick_invocation_take(&b->invocation,
+                              wick_run(b->invocation.session, b->model_inputs.data, b->room));
 }
 
 /* ---- the pipe ---- */
@@ -93,18 +95,18 @@ static wick_status bench_feed(bench *b, char *list)
 {
   wick_list(const char *) path = {0};
   for (char *at = strtok(list, ","); at; at = strtok(NULL, ","))
-    wick_push(&b->job.mem, &path, wick_str_dup(&b->job.mem, at));
+    wick_push(&b->invocation.mem, &path, wick_str_dup(&b->invocation.mem, at));
   return bench_read(b, path.at, path.n);
 }
 
 static wick_status bench_output(bench *b, const char *folder)
 {
   WICK_TRY(bench_run(b));
-  uint32_t n = wick_compiled_noutput(b->job.compiled);
-  wick_array *array = wick_new(&b->job.tmp, wick_array, n);
-  for (uint32_t k = 0; k < n; k++) array[k] = wick_feed_array(b->output[k], b->room[k]);
-  n = wick_feed_trim(array, n, &b->job.tmp);
-  return wick_feed_write(array, n, folder, &b->job.tmp);
+  uint32_t n = wick_compiled_noutput(b->invocation.compiled);
+  wick_array *array = wick_new(&b->invocation.tmp, wick_array, n);
+  for (uint32_t k = 0; k < n; k++) array[k] = wick_model_inputs_array(b->output[k], b->room[k]);
+  n = wick_model_inputs_trim(array, n, &b->invocation.tmp);
+  return wick_model_inputs_write(array, n, folder, &b->invocation.tmp);
 }
 
 static wick_status bench_answer(bench *b, char *line)
@@ -118,7 +120,8 @@ static wick_status bench_answer(bench *b, char *line)
   }
   if (strcmp(line, "feed") == 0) return bench_feed(b, rest);
   if (strcmp(line, "output") == 0) return bench_output(b, rest);
-  return wick_fail(&b->job.mem, WICK_EINVAL, "--pipe", "\"%s\" is none of run, feed, output", line);
+  return wick_fail(&b->invocation.mem, WICK_EINVAL, "--pipe", "\"%s\" is none of run, feed, output",
+                   line);
 }
 
 static wick_status bench_pipe(bench *b)
@@ -154,7 +157,7 @@ static int bench_compare(const void *a, const void *b)
 
 static wick_status bench_latency(bench *b, double *out_median)
 {
-  double *took = wick_new(&b->job.mem, double, BENCH_MOST);
+  double *took = wick_new(&b->invocation.mem, double, BENCH_MOST);
   uint32_t n = 0;
   WICK_TRY(bench_run(b));
   for (double end = wick_now() + b->seconds; n < BENCH_MOST && (n < 3 || wick_now() < end); n++) {
@@ -170,23 +173,25 @@ static wick_status bench_latency(bench *b, double *out_median)
                                   took[0], "p50_seconds", took[n / 2], "p90_seconds",
                                   took[(uint64_t)n * 9 / 10], "p99_seconds",
                                   took[(uint64_t)n * 99 / 100]));
-    json_object_set_new(b->report, "threads", json_integer(wick_session_threads(b->job.session)));
+    json_object_set_new(b->report, "threads",
+                        json_integer(wick_session_threads(b->invocation.session)));
     return NULL;
   }
   printf("%u runs on %u thread%s: p50 %.3f ms, p90 %.3f ms, p99 %.3f ms\n", n,
-         wick_session_threads(b->job.session), wick_session_threads(b->job.session) == 1 ? "" : "s",
-         1e3 * took[n / 2], 1e3 * took[(uint64_t)n * 9 / 10], 1e3 * took[(uint64_t)n * 99 / 100]);
+         wick_session_threads(b->invocation.session),
+         wick_session_threads(b->invocation.session) == 1 ? "" : "s", 1e3 * took[n / 2],
+         1e3 * took[(uint64_t)n * 9 / 10], 1e3 * took[(uint64_t)n * 99 / 100]);
   return NULL;
 }
 
 static wick_status bench_profile_runs(bench *b, double median)
 {
-  wick_job *j = &b->job;
+  wick_invocation *j = &b->invocation;
   uint32_t n = wick_compiled_nkernel(j->compiled);
   b->run = wick_new(&j->mem, uint64_t, n), b->nanoseconds = wick_new(&j->mem, uint64_t, n);
   wick_session_free(j->session);
   j->session = NULL;
-  WICK_TRY(wick_job_session(j, &b->feed, bench_profile, b));
+  WICK_TRY(wick_invocation_session(j, &b->model_inputs, bench_profile, b));
   b->nprofiled = 1;
   if (median > 0 && b->seconds / 2 / median > 1) b->nprofiled = (uint32_t)(b->seconds / 2 / median);
   WICK_TRY(bench_run(b));
@@ -201,7 +206,7 @@ static wick_status bench_profile_runs(bench *b, double median)
 
 static uint32_t *bench_order(bench *b, uint32_t n)
 {
-  uint32_t *order = wick_new(&b->job.tmp, uint32_t, n);
+  uint32_t *order = wick_new(&b->invocation.tmp, uint32_t, n);
   for (uint32_t i = 0; i < n; i++) {
     uint32_t k = i;
     for (; k > 0 && b->nanoseconds[order[k - 1]] < b->nanoseconds[i]; k--) order[k] = order[k - 1];
@@ -212,7 +217,7 @@ static uint32_t *bench_order(bench *b, uint32_t n)
 
 static void bench_table(bench *b, double ceiling)
 {
-  const wick_compiled *k = b->job.compiled;
+  const wick_compiled *k = b->invocation.compiled;
   uint32_t n = wick_compiled_nkernel(k), *order = bench_order(b, n);
   double total = 0, flops = 0;
   for (uint32_t i = 0; i < n; i++) {
@@ -229,27 +234,27 @@ static void bench_table(bench *b, double ceiling)
     if (ns <= 0) ns = 1;
     printf("%10.2f %5.1f%% %10.3f %9.2f %6.1f%% %8.2f  %s  %s\n", 1e-3 * ns, 100 * ns / total,
            1e-6 * (double)f.flops, (double)f.flops / ns, 100e9 * (double)f.flops / ns / ceiling,
-           (double)f.nbytes / ns, f.name, wick_str_shown(&b->job.tmp, f.place));
+           (double)f.nbytes / ns, f.name, wick_str_shown(&b->invocation.tmp, f.location));
   }
 }
 
 static json_t *bench_json_kernel(const bench *b, uint32_t kernel)
 {
-  wick_kernel_facts f = wick_compiled_kernel(b->job.compiled, kernel);
-  return json_pack("{s:o, s:o, s:f, s:I, s:I}", "name", wick_json_text(f.name), "place",
-                   wick_json_text(f.place), "seconds", 1e-9 * (double)b->nanoseconds[kernel],
+  wick_kernel_facts f = wick_compiled_kernel(b->invocation.compiled, kernel);
+  return json_pack("{s:o, s:o, s:f, s:I, s:I}", "name", wick_json_text(f.name), "location",
+                   wick_json_text(f.location), "seconds", 1e-9 * (double)b->nanoseconds[kernel],
                    "flops", (json_int_t)f.flops, "memory_bytes", (json_int_t)f.nbytes);
 }
 
 /* All kernels, the slowest first; with --roofline what is possible and predicted, too. */
 static void bench_json_kernels(bench *b, double ceiling, const wick_cost_machine *m)
 {
-  uint32_t n = wick_compiled_nkernel(b->job.compiled), *order = bench_order(b, n);
+  uint32_t n = wick_compiled_nkernel(b->invocation.compiled), *order = bench_order(b, n);
   json_t *list = json_array();
   for (uint32_t i = 0; i < n; i++) {
     json_t *one = bench_json_kernel(b, order[i]);
     if (m) {
-      wick_kernel_facts f = wick_compiled_kernel(b->job.compiled, order[i]);
+      wick_kernel_facts f = wick_compiled_kernel(b->invocation.compiled, order[i]);
       wick_cost_facts c = {f.flops, f.nbytes, f.cycles, f.tasks, f.nweights, f.limit};
       double took = 1e-9 * (double)b->nanoseconds[order[i]];
       json_object_set_new(one, "floor_seconds", wick_json_real(wick_cost_floor(m, &c)));
@@ -267,7 +272,7 @@ static void bench_json_kernels(bench *b, double ceiling, const wick_cost_machine
 /* Each kernel beside what the machine allows and what the model predicts. */
 static void bench_roofline(bench *b, const wick_cost_machine *m)
 {
-  const wick_compiled *k = b->job.compiled;
+  const wick_compiled *k = b->invocation.compiled;
   uint32_t n = wick_compiled_nkernel(k), *order = bench_order(b, n);
   double total = 0, least = 0, foreseen = 0;
   printf("multiply-adds %.1f GFLOP/s, memory %.1f GB/s; least of %u runs\n", 1e-9 * m->flops,
@@ -284,7 +289,7 @@ static void bench_roofline(bench *b, const wick_cost_machine *m)
     const char *why = wick_cost_reason(m, &c, took);
     printf("%10.2f %10.2f %6.1f%% %10.3f %10.1f  %s  %s%s%s\n", 1e6 * took, 1e6 * predicted,
            100 * lowest / took, 1e-6 * (double)f.flops, (double)f.nbytes / 1024, f.name,
-           wick_str_shown(&b->job.tmp, f.place), *why ? ": " : "", why);
+           wick_str_shown(&b->invocation.tmp, f.location), *why ? ": " : "", why);
   }
   printf("%10.2f %10.2f %6.1f%%  all kernels\n", 1e6 * total, 1e6 * foreseen,
          total > 0 ? 100 * least / total : 0);
@@ -292,7 +297,7 @@ static void bench_roofline(bench *b, const wick_cost_machine *m)
 
 static void bench_ready(bench *b, double seconds)
 {
-  wick_job *j = &b->job;
+  wick_invocation *j = &b->invocation;
   wick_memory m = wick_compiled_memory(j->compiled);
   bool cached = wick_compiled_cached(j->compiled);
   if (b->json)
@@ -309,12 +314,12 @@ static void bench_ready(bench *b, double seconds)
 /* What several threads lose, which is a table of its own. */
 static wick_status bench_scaling(bench *b, const wick_cost_machine *m)
 {
-  wick_job *j = &b->job;
+  wick_invocation *j = &b->invocation;
   if (m->threads == 1) return NULL;
   wick_session_free(j->session);
   j->session = NULL;
-  wick_bench_threads threads = {.job = j,
-                                .inputs = b->feed.data,
+  wick_bench_threads threads = {.invocation = j,
+                                .inputs = b->model_inputs.data,
                                 .outputs = b->room,
                                 .seconds = b->seconds,
                                 .kernels = (uint32_t)b->kernels,
@@ -326,7 +331,7 @@ static wick_status bench_scaling(bench *b, const wick_cost_machine *m)
 
 static wick_status bench_report(bench *b)
 {
-  wick_job *j = &b->job;
+  wick_invocation *j = &b->invocation;
   double begun = wick_now(), median, ceiling;
   WICK_TRY(bench_begin(b));
   bench_ready(b, wick_now() - begun);
@@ -348,10 +353,10 @@ static wick_status bench_report(bench *b)
   else
     bench_table(b, ceiling);
   if (b->roofline) WICK_TRY(bench_scaling(b, &machine));
-  return b->report ? wick_job_json(j, b->report) : NULL;
+  return b->report ? wick_invocation_json(j, b->report) : NULL;
 }
 
-static int bench_main(wick_job *j, void *arg, int argc, char **argv)
+static int bench_main(wick_invocation *j, void *arg, int argc, char **argv)
 {
   bench *b = arg;
   const wick_flag flag[] = {
@@ -368,17 +373,17 @@ static int bench_main(wick_job *j, void *arg, int argc, char **argv)
       {"json", 0, WICK_FLAG_BOOL, &b->json, NULL, "prints one object of JSON (docs/json.md)"},
       {"pipe", 0, WICK_FLAG_BOOL, &b->pipe, NULL,
        "answers `run N`, `feed A.npy,B.npy`, `output DIR` on the standard input"},
-      WICK_JOB_FLAGS(j),
+      WICK_INVOCATION_FLAGS(j),
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
-  int stop = wick_job_args(j, &args, argc, argv);
+  int stop = wick_invocation_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
-  if (b->pipe && b->json) return wick_job_usage(j, "--pipe answers in lines, not in --json");
-  return wick_job_end(j, b->pipe ? bench_pipe(b) : bench_report(b));
+  if (b->pipe && b->json) return wick_invocation_usage(j, "--pipe answers in lines, not in --json");
+  return wick_invocation_end(j, b->pipe ? bench_pipe(b) : bench_report(b));
 }
 
 int wick_cmd_bench(int argc, char **argv)
 {
   bench b = {.seconds = 3, .kernels = 20};
-  return wick_job_main(&b.job, bench_main, &b, argc, argv);
+  return wick_invocation_main(&b.invocation, bench_main, &b, argc, argv);
 }

@@ -12,7 +12,7 @@
 #include "invocation.h"
 
 typedef struct cache_command {
-  wick_job job; /* owns the memory and files */
+  wick_invocation invocation; /* owns the memory and files */
   bool json;
   const char *folder; /* NULL: there is no cache */
   wick_cache_entry *entry;
@@ -37,7 +37,7 @@ static json_t *cache_json(const cache_command *c)
 
 static wick_status cache_list(cache_command *c)
 {
-  wick_job *j = &c->job;
+  wick_invocation *j = &c->invocation;
   json_t *list = json_array();
   for (uint32_t i = 0; i < c->n; i++) {
     const wick_cache_entry *e = &c->entry[i];
@@ -56,13 +56,13 @@ static wick_status cache_list(cache_command *c)
   }
   json_t *all = cache_json(c);
   json_object_set_new(all, "list", list);
-  return wick_job_json(j, all);
+  return wick_invocation_json(j, all);
 }
 
 /* Removing a file is safe while another process has it mapped: the mapping stays valid. */
 static wick_status cache_clear(cache_command *c)
 {
-  wick_job *j = &c->job;
+  wick_invocation *j = &c->invocation;
   uint32_t removed = 0;
   uint64_t nbytes = 0;
   const char *left = NULL;
@@ -76,7 +76,7 @@ static wick_status cache_clear(cache_command *c)
     json_t *all = cache_json(c);
     json_object_set_new(all, "removed_entries", json_integer(removed));
     json_object_set_new(all, "removed_bytes", json_integer((json_int_t)nbytes));
-    WICK_TRY(wick_job_json(j, all));
+    WICK_TRY(wick_invocation_json(j, all));
   } else
     printf("removed %u entries, %.2f MiB\n", removed, (double)nbytes / 1048576);
   return left ? wick_fail(&j->mem, WICK_EIO, c->folder, "%s could not be removed", left) : NULL;
@@ -84,14 +84,14 @@ static wick_status cache_clear(cache_command *c)
 
 static wick_status cache_size(cache_command *c)
 {
-  if (c->json) return wick_job_json(&c->job, cache_json(c));
+  if (c->json) return wick_invocation_json(&c->invocation, cache_json(c));
   printf("%s: %u entries, %.2f MiB\n", c->folder, c->n, (double)c->nbytes / 1048576);
   return NULL;
 }
 
 static wick_status cache_work(cache_command *c, const char *what)
 {
-  wick_job *j = &c->job;
+  wick_invocation *j = &c->invocation;
   c->folder = wick_cache_folder(NULL, &j->mem);
   if (!c->folder)
     return wick_fail(&j->mem, WICK_EINVAL, NULL,
@@ -106,7 +106,7 @@ static wick_status cache_work(cache_command *c, const char *what)
   return strcmp(what, "clear") == 0 ? cache_clear(c) : cache_size(c);
 }
 
-static int cache_main(wick_job *j, void *arg, int argc, char **argv)
+static int cache_main(wick_invocation *j, void *arg, int argc, char **argv)
 {
   static const char *const words[] = {"list", "size", "path", "clear", NULL};
   cache_command *c = arg;
@@ -120,13 +120,13 @@ static int cache_main(wick_job *j, void *arg, int argc, char **argv)
   uint32_t i = 0;
   while (words[i] && strcmp(words[i], what) != 0) i++;
   if (!words[i])
-    return wick_job_usage(
+    return wick_invocation_usage(
         j, wick_str_printf(&j->mem, "\"%s\" is none of list, size, path, clear", what));
-  return wick_job_end(j, cache_work(c, what));
+  return wick_invocation_end(j, cache_work(c, what));
 }
 
 int wick_cmd_cache(int argc, char **argv)
 {
   cache_command c = {0};
-  return wick_job_main(&c.job, cache_main, &c, argc, argv);
+  return wick_invocation_main(&c.invocation, cache_main, &c, argc, argv);
 }

@@ -265,7 +265,7 @@ static json_t *check_json_problem(const wick_onnx_problem *p, wick_arena *tmp)
   for (uint32_t i = 0; i < p->count && i < WICK_ONNX_NAMES && *p->op_type; i++)
     json_array_append_new(nodes, json_string(wick_str_utf8(tmp, p->node[i])));
   json_t *o =
-      json_pack("{s:s, s:s, s:b, s:I, s:o}", "place", wick_str_utf8(tmp, p->place), "message",
+      json_pack("{s:s, s:s, s:b, s:I, s:o}", "location", wick_str_utf8(tmp, p->place), "message",
                 wick_str_utf8(tmp, p->what), "unsupported", p->code == WICK_EUNSUPPORTED, "count",
                 (json_int_t)p->count, "nodes", nodes);
   if (*p->op_type) {
@@ -290,7 +290,7 @@ static void check_json_open(const wick_func *f, json_t *o, wick_arena *tmp)
   }
   for (uint32_t i = 0; i < f->nconstraint; i++)
     json_array_append_new(
-        equal, json_pack("{s:s, s:[s, s]}", "place",
+        equal, json_pack("{s:s, s:[s, s]}", "location",
                          wick_str_utf8(tmp, wick_loc_text(m, f->constraint[i].loc)), "sizes",
                          wick_str_utf8(tmp, check_dim(m, f->constraint[i].a, tmp)),
                          wick_str_utf8(tmp, check_dim(m, f->constraint[i].b, tmp))));
@@ -418,13 +418,13 @@ static wick_status check_onnx(check_input *in, check_result *out)
                                .nrange = flags->nrange,
                                .problems = &out->problems,
                                .remarks = &out->remarks};
-  wick_arrays feed = {0};
-  WICK_TRY(check_feed(flags, in->bytes, in->path, &options, in->mem, in->tmp, &feed));
-  if (!feed.n) options.described = &out->described, options.needs = &out->needs;
+  wick_arrays model_inputs = {0};
+  WICK_TRY(check_feed(flags, in->bytes, in->path, &options, in->mem, in->tmp, &model_inputs));
+  if (!model_inputs.n) options.described = &out->described, options.needs = &out->needs;
   WICK_TRY(wick_import_onnx(in->module, in->bytes, in->path, &options, in->mem, in->tmp, &out->f));
   WICK_TRY(wick_verify_func(out->f, in->tmp));
   return flags->outputs && !out->described
-             ? wick_check_evaluate(out->f, &feed, flags->outputs, in->mem, in->tmp)
+             ? wick_check_evaluate(out->f, &model_inputs, flags->outputs, in->mem, in->tmp)
              : NULL;
 }
 
@@ -432,18 +432,19 @@ static wick_status check_onnx(check_input *in, check_result *out)
 static wick_status check_text(check_input *in, check_result *out)
 {
   const check_flags *flags = in->flags;
-  wick_arrays feed = {0};
+  wick_arrays model_inputs = {0};
   if (flags->nrange)
     return wick_fail(in->mem, WICK_EINVAL, in->path,
                      "a module in text has the ranges of its sizes itself: --dim is for ONNX");
   WICK_TRY(wick_model_parse(in->module, in->path, in->bytes, in->tmp, &out->f));
   WICK_TRY(wick_verify_func(out->f, in->tmp));
-  WICK_TRY(wick_check_arrays(&flags->inputs, in->path, in->files, in->mem, in->tmp, &feed));
-  if ((feed.n || flags->outputs) && feed.n != out->f->nparam)
-    return wick_fail(in->mem, WICK_EINVAL, in->path, "%u inputs are given, expected %u", feed.n,
-                     out->f->nparam);
-  return flags->outputs ? wick_check_evaluate(out->f, &feed, flags->outputs, in->mem, in->tmp)
-                        : NULL;
+  WICK_TRY(wick_check_arrays(&flags->inputs, in->path, in->files, in->mem, in->tmp, &model_inputs));
+  if ((model_inputs.n || flags->outputs) && model_inputs.n != out->f->nparam)
+    return wick_fail(in->mem, WICK_EINVAL, in->path, "%u inputs are given, expected %u",
+                     model_inputs.n, out->f->nparam);
+  return flags->outputs
+             ? wick_check_evaluate(out->f, &model_inputs, flags->outputs, in->mem, in->tmp)
+             : NULL;
 }
 
 /* Opens an artifact. It holds its interface and its sizes, but no graph. */

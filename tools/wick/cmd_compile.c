@@ -12,10 +12,10 @@
 #include "invocation.h"
 
 typedef struct compile_state {
-  wick_job job;
+  wick_invocation invocation;
   const char *output, *name, *emit, *kernel;
   wick_words inputs;
-  wick_job_image image;
+  wick_invocation_image image;
   bool embed, json;
 } compile_state;
 
@@ -26,13 +26,14 @@ static bool compile_is_artifact(const char *path)
 }
 
 /* Reports the errors of the kernels that approximate, on these inputs, relative to f64. */
-static wick_status compile_errors(compile_state *s, const wick_feed *feed, json_t *report)
+static wick_status compile_errors(compile_state *s, const wick_model_inputs *model_inputs,
+                                  json_t *report)
 {
-  wick_job *j = &s->job;
-  wick_compile_options o = wick_job_options(j, feed);
+  wick_invocation *j = &s->invocation;
+  wick_compile_options o = wick_invocation_options(j, model_inputs);
   wick_error_report r;
-  WICK_TRY(
-      wick_job_take(j, wick_error_report_make(j->model, &o, j->compiled, feed->data, &j->mem, &r)));
+  WICK_TRY(wick_invocation_take(
+      j, wick_error_report_make(j->model, &o, j->compiled, model_inputs->data, &j->mem, &r)));
   json_t *list = json_array();
   for (uint32_t i = 0; i < r.n && report; i++)
     json_array_append_new(
@@ -52,17 +53,17 @@ static wick_status compile_errors(compile_state *s, const wick_feed *feed, json_
 /* Writes the model at one level of the compiler to a file or to stdout. */
 static wick_status compile_emit(compile_state *s)
 {
-  wick_job *j = &s->job;
+  wick_invocation *j = &s->invocation;
   wick_span text;
-  WICK_TRY(wick_job_load(j));
+  WICK_TRY(wick_invocation_load(j));
   if (!j->model)
     return wick_fail(&j->mem, WICK_EINVAL, j->path, "--emit shows a model, this is compiled");
-  j->vary = true;
-  wick_compile_options o = wick_job_options(j, NULL);
+  j->dynamic = true;
+  wick_compile_options o = wick_invocation_options(j, NULL);
   wick_interrupt_begin();
   wick_error *e = wick_emit(j->model, &o, s->emit, s->kernel, &j->mem, &text);
   wick_interrupt_end();
-  WICK_TRY(wick_job_take(j, e));
+  WICK_TRY(wick_invocation_take(j, e));
   if (s->output) return wick_file_write(&j->mem, s->output, &(wick_bytes){text.at, text.nbytes}, 1);
   fwrite(text.at, 1, text.nbytes, stdout);
   return NULL;
@@ -70,22 +71,22 @@ static wick_status compile_emit(compile_state *s)
 
 static json_t *compile_json(const compile_state *s, const char *kind)
 {
-  return json_pack("{s:o, s:s, s:o}", "model", wick_json_text(s->job.path), "kind", kind, "output",
-                   wick_json_text(s->output));
+  return json_pack("{s:o, s:s, s:o}", "model", wick_json_text(s->invocation.path), "kind", kind,
+                   "output", wick_json_text(s->output));
 }
 
-static wick_status compile_artifact(compile_state *s, const wick_feed *feed)
+static wick_status compile_artifact(compile_state *s, const wick_model_inputs *model_inputs)
 {
-  wick_job *j = &s->job;
-  j->vary = !feed;
-  WICK_TRY(wick_job_compile(j, feed));
+  wick_invocation *j = &s->invocation;
+  j->dynamic = !model_inputs;
+  WICK_TRY(wick_invocation_compile(j, model_inputs));
   const char *contract = wick_compiled_contract(j->compiled);
   int first = (int)strcspn(contract, "\n"); /* the line for all kernels */
   if (!s->json) printf("%.*s\n", first, contract);
   wick_interrupt_begin();
   wick_error *e = wick_save(j->compiled, s->output);
   wick_interrupt_end();
-  WICK_TRY(wick_job_take(j, e));
+  WICK_TRY(wick_invocation_take(j, e));
   json_t *report = NULL;
   if (s->json) {
     wick_memory m = wick_compiled_memory(j->compiled);
@@ -96,17 +97,17 @@ static wick_status compile_artifact(compile_state *s, const wick_feed *feed)
     json_object_set_new(report, "arena_bytes", json_integer((json_int_t)m.arena));
     json_object_set_new(report, "scratch_bytes_per_thread", json_integer((json_int_t)m.scratch));
   }
-  if (feed) WICK_TRY(compile_errors(s, feed, report));
-  return report ? wick_job_json(j, report) : NULL;
+  if (model_inputs) WICK_TRY(compile_errors(s, model_inputs, report));
+  return report ? wick_invocation_json(j, report) : NULL;
 }
 
 static wick_status compile_bundle(compile_state *s)
 {
-  wick_job *j = &s->job;
+  wick_invocation *j = &s->invocation;
   if (!j->model)
     return wick_fail(&j->mem, WICK_EINVAL, j->path,
                      "a bundle is made of a model, this is compiled");
-  wick_compile_options o = wick_job_options(j, NULL);
+  wick_compile_options o = wick_invocation_options(j, NULL);
   wick_bundle_options b = {
       .size = sizeof b, .folder = s->output, .name = s->name, .embed = s->embed};
   wick_bundle_report r;
@@ -114,7 +115,7 @@ static wick_status compile_bundle(compile_state *s)
   wick_interrupt_begin();
   wick_error *e = wick_bundle_write(j->model, &o, &b);
   wick_interrupt_end();
-  WICK_TRY(wick_job_take(j, e));
+  WICK_TRY(wick_invocation_take(j, e));
   if (!s->json) {
     printf("flash %llu bytes, of which %llu are constants; RAM %llu bytes; stack ",
            (unsigned long long)r.flash_bytes, (unsigned long long)r.constants_bytes,
@@ -129,23 +130,23 @@ static wick_status compile_bundle(compile_state *s)
   json_object_set_new(all, "stack_bytes",
                       r.stack_bytes ? json_integer((json_int_t)r.stack_bytes) : json_null());
   json_object_set_new(all, "constants_bytes", json_integer((json_int_t)r.constants_bytes));
-  return wick_job_json(j, all);
+  return wick_invocation_json(j, all);
 }
 
 static wick_status compile_work(compile_state *s)
 {
-  wick_job *j = &s->job;
-  wick_feed feed;
+  wick_invocation *j = &s->invocation;
+  wick_model_inputs model_inputs;
   j->inputs = &s->inputs;
-  WICK_TRY(wick_job_load(j));
+  WICK_TRY(wick_invocation_load(j));
   if (s->inputs.n && !j->model)
     return wick_fail(&j->mem, WICK_EINVAL, j->path, "errors are those of a model, not an artifact");
-  if (s->inputs.n) WICK_TRY(wick_job_feed(j, &s->inputs, &s->image, &feed));
-  return compile_is_artifact(s->output) ? compile_artifact(s, s->inputs.n ? &feed : NULL)
+  if (s->inputs.n) WICK_TRY(wick_invocation_feed(j, &s->inputs, &s->image, &model_inputs));
+  return compile_is_artifact(s->output) ? compile_artifact(s, s->inputs.n ? &model_inputs : NULL)
                                         : compile_bundle(s);
 }
 
-static int compile_main(wick_job *j, void *arg, int argc, char **argv)
+static int compile_main(wick_invocation *j, void *arg, int argc, char **argv)
 {
   compile_state *s = arg;
   const wick_flag flag[] = {
@@ -162,23 +163,23 @@ static int compile_main(wick_job *j, void *arg, int argc, char **argv)
       {"embed", 0, WICK_FLAG_BOOL, &s->embed, NULL, "puts the weights into the bundle's object"},
       {"json", 0, WICK_FLAG_BOOL, &s->json, NULL, "prints one object of JSON (docs/json.md)"},
       WICK_IMAGE_FLAGS(&s->image),
-      WICK_JOB_FLAGS(j),
+      WICK_INVOCATION_FLAGS(j),
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
-  int stop = wick_job_args(j, &args, argc, argv);
+  int stop = wick_invocation_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
-  if (s->kernel && !s->emit) return wick_job_usage(j, "--kernel goes with --emit");
-  if (s->emit) return wick_job_end(j, compile_emit(s));
-  if (!s->output) return wick_job_usage(j, "--output is missing");
+  if (s->kernel && !s->emit) return wick_invocation_usage(j, "--kernel goes with --emit");
+  if (s->emit) return wick_invocation_end(j, compile_emit(s));
+  if (!s->output) return wick_invocation_usage(j, "--output is missing");
   if (compile_is_artifact(s->output) && (s->name || s->embed))
-    return wick_job_usage(j, "--name and --embed are for bundles");
+    return wick_invocation_usage(j, "--name and --embed are for bundles");
   if (!compile_is_artifact(s->output) && s->inputs.n)
-    return wick_job_usage(j, "--inputs are for artifacts");
-  return wick_job_end(j, compile_work(s));
+    return wick_invocation_usage(j, "--inputs are for artifacts");
+  return wick_invocation_end(j, compile_work(s));
 }
 
 int wick_cmd_compile(int argc, char **argv)
 {
   compile_state s = {0};
-  return wick_job_main(&s.job, compile_main, &s, argc, argv);
+  return wick_invocation_main(&s.invocation, compile_main, &s, argc, argv);
 }

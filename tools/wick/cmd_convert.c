@@ -10,10 +10,10 @@
 #include "invocation.h"
 
 typedef struct convert_state {
-  wick_job job;
+  wick_invocation invocation;
   const char *output;
   wick_words inputs;
-  wick_job_image image;
+  wick_invocation_image image;
   bool external;
   wick_module *module; /* here, so that it is freed after a longjmp, too */
 } convert_state;
@@ -21,12 +21,13 @@ typedef struct convert_state {
 /* Collects the sizes and contents from the options and files, as a compilation does. */
 static wick_status convert_given(convert_state *s, wick_given *out)
 {
-  wick_job *j = &s->job;
-  wick_feed feed = {0};
-  if (s->inputs.n) WICK_TRY(wick_job_feed(j, &s->inputs, &s->image, &feed));
-  WICK_TRY(wick_model_sizes(j->model, feed.n, wick_job_shapes(j, &feed), j->nsize, j->sizes,
-                            &j->mem, out));
-  return wick_model_contents(j->model, feed.n, wick_job_contents(j, &feed), &j->mem, out);
+  wick_invocation *j = &s->invocation;
+  wick_model_inputs model_inputs = {0};
+  if (s->inputs.n) WICK_TRY(wick_invocation_feed(j, &s->inputs, &s->image, &model_inputs));
+  WICK_TRY(wick_model_sizes(j->model, model_inputs.n, wick_invocation_shapes(j, &model_inputs),
+                            j->nsize, j->sizes, &j->mem, out));
+  return wick_model_contents(j->model, model_inputs.n, wick_invocation_contents(j, &model_inputs),
+                             &j->mem, out);
 }
 
 static wick_status convert_write(convert_state *s, const wick_export_result *r,
@@ -37,12 +38,13 @@ static wick_status convert_write(convert_state *s, const wick_export_result *r,
   uint32_t first =
       r->data.n ? 0 : 1; /* the model is written last because it refers to the data file */
   wick_interrupt_begin();
-  wick_status bad = wick_files_write(&s->job.mem, file + first, 2 - first);
+  wick_status bad = wick_files_write(&s->invocation.mem, file + first, 2 - first);
   wick_interrupt_end();
   WICK_TRY(bad);
-  printf("%s: %.2f MiB", wick_str_shown(&s->job.mem, s->output), (double)r->model.nbytes / 1048576);
+  printf("%s: %.2f MiB", wick_str_shown(&s->invocation.mem, s->output),
+         (double)r->model.nbytes / 1048576);
   if (r->data.n)
-    printf(", %s: %.2f MiB", wick_str_shown(&s->job.mem, data_path),
+    printf(", %s: %.2f MiB", wick_str_shown(&s->invocation.mem, data_path),
            (double)r->data.nbytes / 1048576);
   putchar('\n');
   return NULL;
@@ -50,10 +52,10 @@ static wick_status convert_write(convert_state *s, const wick_export_result *r,
 
 static wick_status convert_work(convert_state *s)
 {
-  wick_job *j = &s->job;
+  wick_invocation *j = &s->invocation;
   wick_given given;
   const wick_func *f;
-  WICK_TRY(wick_job_load(j));
+  WICK_TRY(wick_invocation_load(j));
   if (!j->model)
     return wick_fail(&j->mem, WICK_EINVAL, j->path, "it is compiled: there is no graph in it");
   WICK_TRY(convert_given(s, &given));
@@ -67,7 +69,7 @@ static wick_status convert_work(convert_state *s)
   return convert_write(s, &r, data_path);
 }
 
-static int convert_main(wick_job *j, void *arg, int argc, char **argv)
+static int convert_main(wick_invocation *j, void *arg, int argc, char **argv)
 {
   convert_state *s = arg;
   const wick_flag flag[] = {
@@ -82,16 +84,16 @@ static int convert_main(wick_job *j, void *arg, int argc, char **argv)
       WICK_IMAGE_FLAGS(&s->image),
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
-  int stop = wick_job_args(j, &args, argc, argv);
+  int stop = wick_invocation_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
-  if (!s->output) return wick_job_usage(j, "--output is missing");
-  return wick_job_end(j, convert_work(s));
+  if (!s->output) return wick_invocation_usage(j, "--output is missing");
+  return wick_invocation_end(j, convert_work(s));
 }
 
 int wick_cmd_convert(int argc, char **argv)
 {
   convert_state s = {0};
-  int status = wick_job_main(&s.job, convert_main, &s, argc, argv);
+  int status = wick_invocation_main(&s.invocation, convert_main, &s, argc, argv);
   wick_module_free(s.module);
   return status;
 }

@@ -1,13 +1,12 @@
-/* wick explain: which sizes a compiled model leaves open, which copies there are for some of them,
- * what is known of the sizes that were met, and of branches and loops, and which schedule template
- * has made each kernel. */
+/* wick explain: the dynamic sizes of a compiled model, its specializations, the profile of sizes, branches
+ * and loops, and the schedule template of each kernel. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/shown.h"
-#include "driver/specialization/specializations_cached.h"
+#include "driver/specialization/cached_specializations.h"
 #include "loop/schedule.h"
 
 #include "command.h"
@@ -15,10 +14,10 @@
 #include "profile.h"
 
 typedef struct explain_state {
-  wick_job job;
+  wick_invocation invocation;
   const char *profile;
   bool json;
-  json_t *met;
+  json_t *record;
 } explain_state;
 
 static json_t *explain_sizes(const wick_compiled *k, wick_arena *mem)
@@ -55,36 +54,39 @@ static const char *explain_values(const wick_compiled *k, const json_t *entry, w
   for (uint32_t i = 0; i < wick_compiled_nsize(k); i++)
     wick_text_printf(&t, "%s%s=%" JSON_INTEGER_FORMAT, i ? " " : "", wick_compiled_size(k, i).name,
                      json_integer_value(json_array_get(values, i)));
-  explain_contents(json_object_get(entry, "held"), "=", &t);
+  explain_contents(json_object_get(entry, "guards"), "=", &t);
   return t.at;
 }
 
-/* Why there is a copy, or is none. */
+/* Why there is a specialization or not. */
 static const char *explain_why(const json_t *entry, wick_arena *mem)
 {
-  const char *copy = json_string_value(json_object_get(entry, "copy")),
+  const char *state = json_string_value(json_object_get(entry, "specialization")),
              *why = json_string_value(json_object_get(entry, "why"));
-  if (!json_integer_value(json_object_get(entry, "runs")) && copy && strcmp(copy, "none") == 0)
-    return "no copy: not met";
-  if (!copy || strcmp(copy, "none") == 0) return "no copy: not met often enough";
-  if (strcmp(copy, "ahead") == 0) return "a copy, made ahead: --specialize-dim, --specialize-input";
-  if (strcmp(copy, "cached") == 0) return "a copy in the cache: met often";
-  if (strcmp(copy, "ready") == 0) return "a copy: met often";
-  if (strcmp(copy, "slower") == 0) return "no copy: it took longer";
-  return wick_str_printf(mem, "a copy %s%s%s", copy, why && *why ? ": " : "", why ? why : "");
+  if (!json_integer_value(json_object_get(entry, "runs")) && state && strcmp(state, "none") == 0)
+    return "no specialization: these sizes have not occurred";
+  if (!state || strcmp(state, "none") == 0)
+    return "no specialization: these sizes occur too rarely";
+  if (strcmp(state, "ahead") == 0)
+    return "specialized ahead of time: --specialize-dim, --specialize-input";
+  if (strcmp(state, "cached") == 0) return "specialized, in the cache: these sizes occur often";
+  if (strcmp(state, "ready") == 0) return "specialized: these sizes occur often";
+  if (strcmp(state, "slower") == 0) return "no specialization: it took longer";
+  return wick_str_printf(mem, "a specialization %s%s%s", state, why && *why ? ": " : "",
+                         why ? why : "");
 }
 
 static void explain_entry(explain_state *s, const json_t *entry)
 {
-  wick_arena *mem = &s->job.mem;
+  wick_arena *mem = &s->invocation.mem;
   json_int_t runs = json_integer_value(json_object_get(entry, "runs")),
-             generic = json_integer_value(json_object_get(entry, "generic_ns")),
-             copy = json_integer_value(json_object_get(entry, "copy_ns"));
+             base = json_integer_value(json_object_get(entry, "base_ns")),
+             specialized = json_integer_value(json_object_get(entry, "specialized_ns"));
   printf("  %-28s %8" JSON_INTEGER_FORMAT " runs",
-         wick_str_shown(mem, explain_values(s->job.compiled, entry, mem)), runs);
-  if (generic) printf("  %.3f ms for all sizes", 1e-6 * (double)generic);
-  if (copy) printf("  %.3f ms by the copy", 1e-6 * (double)copy);
-  if (generic && copy) printf(" (%.2f)", (double)copy / (double)generic);
+         wick_str_shown(mem, explain_values(s->invocation.compiled, entry, mem)), runs);
+  if (base) printf("  %.3f ms by the base program", 1e-6 * (double)base);
+  if (specialized) printf("  %.3f ms specialized", 1e-6 * (double)specialized);
+  if (base && specialized) printf(" (%.2f)", (double)specialized / (double)base);
   wick_text always = wick_text_begin(mem);
   explain_contents(json_object_get(entry, "always"), " always ", &always);
   printf("  %s%s%s\n", wick_str_shown(mem, explain_why(entry, mem)), always.n ? "; so far" : "",
@@ -94,7 +96,7 @@ static void explain_entry(explain_state *s, const json_t *entry)
 /* What runs have done at a branch or loop. */
 static void explain_flow(const json_t *entry, wick_arena *mem)
 {
-  const char *place = json_string_value(json_object_get(entry, "place")),
+  const char *place = json_string_value(json_object_get(entry, "location")),
              *kind = json_string_value(json_object_get(entry, "kind"));
   json_int_t n[4];
   static const char *const of[2][4] = {{"then", "else", "then", "else"},
@@ -126,8 +128,8 @@ static json_t *explain_kernels(const wick_compiled *k, wick_arena *mem)
     wick_kernel_facts f = wick_compiled_kernel(k, i);
     json_array_append_new(
         all, json_pack("{s:s, s:s?, s:s, s:s}", "name", wick_str_utf8(mem, f.name), "template",
-                       explain_template(&f, mem), "place", wick_str_utf8(mem, f.place), "schedule",
-                       wick_str_utf8(mem, f.schedule)));
+                       explain_template(&f, mem), "location", wick_str_utf8(mem, f.location),
+                       "schedule", wick_str_utf8(mem, f.schedule)));
   }
   return all;
 }
@@ -139,48 +141,50 @@ static void explain_print_kernels(const wick_compiled *k, wick_arena *mem)
     wick_kernel_facts f = wick_compiled_kernel(k, i);
     const char *template = explain_template(&f, mem);
     printf("  %-32s %-20s %s\n", wick_str_shown(mem, f.name), template ? template : "none",
-           wick_str_shown(mem, f.place));
+           wick_str_shown(mem, f.location));
   }
 }
 
 static void explain_print(explain_state *s)
 {
-  const wick_compiled *k = s->job.compiled;
+  const wick_compiled *k = s->invocation.compiled;
   const json_t *entry;
   size_t i;
-  printf("%s: %s\n", wick_str_shown(&s->job.mem, wick_path_base(s->job.path)),
+  printf("%s: %s\n", wick_str_shown(&s->invocation.mem, wick_path_base(s->invocation.path)),
          wick_compiled_nsize(k) ? "one program for all sizes of" : "no size varies");
   for (uint32_t n = 0; n < wick_compiled_nsize(k); n++) {
     wick_size_range r = wick_compiled_size(k, n);
-    printf("  %s in %" PRId64 "..%" PRId64, wick_str_shown(&s->job.mem, r.name), r.least, r.most);
+    printf("  %s in %" PRId64 "..%" PRId64, wick_str_shown(&s->invocation.mem, r.name), r.least,
+           r.most);
     if (r.step > 1) printf(" by %" PRId64, r.step);
     putchar('\n');
   }
-  const json_t *met = json_object_get(s->met, "met");
-  if (json_array_size(met)) printf("sizes that were met, or have a copy:\n");
-  json_array_foreach(met, i, entry) explain_entry(s, entry);
-  const json_t *flow = json_object_get(s->met, "flow");
+  const json_t *profile = json_object_get(s->record, "entries");
+  if (json_array_size(profile)) printf("sizes that have occurred or are specialized:\n");
+  json_array_foreach(profile, i, entry) explain_entry(s, entry);
+  const json_t *flow = json_object_get(s->record, "flow");
   if (json_array_size(flow)) printf("branches and loops, and what runs did there:\n");
-  json_array_foreach(flow, i, entry) explain_flow(entry, &s->job.mem);
-  explain_print_kernels(k, &s->job.mem);
+  json_array_foreach(flow, i, entry) explain_flow(entry, &s->invocation.mem);
+  explain_print_kernels(k, &s->invocation.mem);
 }
 
-/* Copies that the cache has, and nobody of this process has met. */
+/* Specializations that are in the cache and have not occurred in this process. */
 static wick_status explain_cached(explain_state *s)
 {
-  wick_job *j = &s->job;
+  wick_invocation *j = &s->invocation;
   uint32_t n;
-  const wick_copy_cached *cached;
-  wick_copies_cached(j->compiled, &j->files, &j->mem, &n, &cached);
+  const wick_cached_specialization *cached;
+  wick_cached_specializations(j->compiled, &j->files, &j->mem, &n, &cached);
   for (uint32_t i = 0; i < n; i++) {
     json_t *values = json_array();
     for (uint32_t k = 0; k < wick_compiled_nsize(j->compiled); k++)
       json_array_append_new(values, json_integer((json_int_t)cached[i].dims[k]));
-    json_t *one = json_pack("{s:O, s:[{s:o, s:i, s:s, s:s, s:i, s:i, s:o*}]}", "sizes",
-                            json_object_get(s->met, "sizes"), "met", "values", values, "runs", 0,
-                            "copy", "cached", "why", "", "generic_ns", 0, "copy_ns", 0, "held",
-                            wick_met_contents(j->compiled, cached[i].held, &j->mem));
-    wick_status bad = wick_met_add(s->met, one, j->path, &j->mem);
+    json_t *one =
+        json_pack("{s:O, s:[{s:o, s:i, s:s, s:s, s:i, s:i, s:o*}]}", "sizes",
+                  json_object_get(s->record, "sizes"), "entries", "values", values, "runs", 0,
+                  "specialization", "cached", "why", "", "base_ns", 0, "specialized_ns", 0,
+                  "guards", wick_profile_contents(j->compiled, cached[i].guards, &j->mem));
+    wick_status bad = wick_profile_add(s->record, one, j->path, &j->mem);
     json_decref(one);
     WICK_TRY(bad);
   }
@@ -189,51 +193,51 @@ static wick_status explain_cached(explain_state *s)
 
 static wick_status explain_work(explain_state *s)
 {
-  wick_job *j = &s->job;
+  wick_invocation *j = &s->invocation;
   json_t *profile = NULL;
-  WICK_TRY(wick_job_load(j));
-  j->vary = !j->nrange;
-  WICK_TRY(wick_job_compile(j, NULL));
-  s->met = wick_met_json(j->compiled, &j->mem);
+  WICK_TRY(wick_invocation_load(j));
+  j->dynamic = !j->nrange;
+  WICK_TRY(wick_invocation_compile(j, NULL));
+  s->record = wick_profile_json(j->compiled, &j->mem);
   WICK_TRY(explain_cached(s));
-  if (s->profile) WICK_TRY(wick_met_read(s->profile, &j->mem, &profile));
+  if (s->profile) WICK_TRY(wick_profile_read(s->profile, &j->mem, &profile));
   if (s->profile && !profile)
     return wick_fail(&j->mem, WICK_EIO, s->profile, "there is no such file");
-  wick_status bad = profile ? wick_met_add(s->met, profile, s->profile, &j->mem) : NULL;
+  wick_status bad = profile ? wick_profile_add(s->record, profile, s->profile, &j->mem) : NULL;
   json_decref(profile);
   WICK_TRY(bad);
   if (!s->json) {
     explain_print(s);
     return NULL;
   }
-  json_t *all =
-      json_pack("{s:s, s:o, s:O, s:O, s:o}", "file", wick_str_utf8(&j->mem, j->path), "sizes",
-                explain_sizes(j->compiled, &j->mem), "met", json_object_get(s->met, "met"), "flow",
-                json_object_get(s->met, "flow"), "kernels", explain_kernels(j->compiled, &j->mem));
+  json_t *all = json_pack(
+      "{s:s, s:o, s:O, s:O, s:o}", "file", wick_str_utf8(&j->mem, j->path), "sizes",
+      explain_sizes(j->compiled, &j->mem), "entries", json_object_get(s->record, "entries"), "flow",
+      json_object_get(s->record, "flow"), "kernels", explain_kernels(j->compiled, &j->mem));
   json_dumpf(all, stdout, JSON_INDENT(1));
   putchar('\n');
   json_decref(all);
   return NULL;
 }
 
-static int explain_main(wick_job *j, void *arg, int argc, char **argv)
+static int explain_main(wick_invocation *j, void *arg, int argc, char **argv)
 {
   explain_state *s = arg;
   const wick_flag flag[] = {
       {"profile", 0, WICK_FLAG_FILE, &s->profile, "FILE",
        "what `wick run --record-stats` has recorded"},
       {"json", 0, WICK_FLAG_BOOL, &s->json, NULL, "for programs"},
-      WICK_JOB_FLAGS(j),
+      WICK_INVOCATION_FLAGS(j),
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
-  int stop = wick_job_args(j, &args, argc, argv);
-  return stop >= 0 ? stop : wick_job_end(j, explain_work(s));
+  int stop = wick_invocation_args(j, &args, argc, argv);
+  return stop >= 0 ? stop : wick_invocation_end(j, explain_work(s));
 }
 
 int wick_cmd_explain(int argc, char **argv)
 {
   explain_state s = {0};
-  int status = wick_job_main(&s.job, explain_main, &s, argc, argv);
-  json_decref(s.met);
+  int status = wick_invocation_main(&s.invocation, explain_main, &s, argc, argv);
+  json_decref(s.record);
   return status;
 }

@@ -18,7 +18,7 @@ typedef struct opt_state {
   const char *out, *target, *pipeline, *until;
   bool time, verify, list, steps, markdown, no_data, no_locs;
   unsigned flags;
-  wick_job job;
+  wick_invocation invocation;
   wick_words inputs;     /* files of tensors that give a model's sizes and contents */
   wick_arena *mem, *tmp; /* the job's */
   wick_module *module;   /* here, so that they are freed after a longjmp, too */
@@ -61,19 +61,20 @@ static void opt_times(const opt_state *o)
 /* Imports a model. Fails for an artifact, which has no graph. */
 static wick_status opt_import(opt_state *o)
 {
-  wick_job *j = &o->job;
-  const wick_job_image image = {0};
-  wick_feed feed = {0};
+  wick_invocation *j = &o->invocation;
+  const wick_invocation_image image = {0};
+  wick_model_inputs model_inputs = {0};
   wick_given given;
   const wick_func *f;
-  WICK_TRY(wick_job_load(j));
+  WICK_TRY(wick_invocation_load(j));
   if (!j->model)
     return wick_fail(o->mem, WICK_EINVAL, j->path, "it is compiled: there is no graph in it");
-  if (o->inputs.n) WICK_TRY(wick_job_feed(j, &o->inputs, &image, &feed));
-  const wick_shape *shape = wick_job_shapes(j, &feed);
-  WICK_TRY(wick_model_sizes(j->model, feed.n, shape, j->nsize, j->sizes, o->mem, &given));
+  if (o->inputs.n) WICK_TRY(wick_invocation_feed(j, &o->inputs, &image, &model_inputs));
+  const wick_shape *shape = wick_invocation_shapes(j, &model_inputs);
+  WICK_TRY(wick_model_sizes(j->model, model_inputs.n, shape, j->nsize, j->sizes, o->mem, &given));
   WICK_TRY(wick_model_ranges(j->model, j->nrange, j->ranges, true, o->mem, &given));
-  WICK_TRY(wick_model_contents(j->model, feed.n, wick_job_contents(j, &feed), o->mem, &given));
+  WICK_TRY(wick_model_contents(j->model, model_inputs.n, wick_invocation_contents(j, &model_inputs),
+                               o->mem, &given));
   WICK_TRY(wick_model_import(j->model, &given, o->module, o->mem, o->tmp, &f));
   wick_module_align(o->module);
   return NULL;
@@ -96,7 +97,7 @@ static wick_status opt_read(opt_state *o, const char *path)
                        "standard input takes a module in text; a model is read from its file");
     return opt_import(o);
   }
-  if (o->job.dims.n || o->inputs.n)
+  if (o->invocation.dims.n || o->inputs.n)
     return wick_fail(o->mem, WICK_EINVAL, path, "it is a module in text: %s is for models",
                      o->inputs.n ? "--inputs" : "--dim");
   return wick_parse_module(o->module, path, text, n, o->tmp);
@@ -121,7 +122,7 @@ static wick_status opt_file(opt_state *o, const char *path)
   return opt_write(o, o->out);
 }
 
-static int opt_main(wick_job *j, void *arg, int argc, char **argv)
+static int opt_main(wick_invocation *j, void *arg, int argc, char **argv)
 {
   opt_state *o = arg;
   o->mem = &j->mem, o->tmp = &j->tmp;
@@ -155,23 +156,23 @@ static int opt_main(wick_job *j, void *arg, int argc, char **argv)
       {"no-locs", 0, WICK_FLAG_BOOL, &o->no_locs, NULL, "prints the module without locations"},
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 0, .most = 1};
-  int stop = wick_job_args(j, &args, argc, argv);
+  int stop = wick_invocation_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
   if (o->list || o->steps) {
     if (o->list) wick_opt_passes(o->markdown);
     if (o->steps) wick_opt_schedule_steps(o->markdown);
     return WICK_EXIT_OK;
   }
-  if (!args.word.n) return wick_job_usage(j, "a file is missing");
+  if (!args.word.n) return wick_invocation_usage(j, "a file is missing");
   o->flags =
       WICK_PRINT_NAMES | (o->no_data ? 0 : WICK_PRINT_DATA) | (o->no_locs ? 0 : WICK_PRINT_LOCS);
-  return wick_job_end(j, opt_file(o, j->path));
+  return wick_invocation_end(j, opt_file(o, j->path));
 }
 
 int wick_cmd_opt(int argc, char **argv)
 {
   opt_state o = {0};
-  int status = wick_job_main(&o.job, opt_main, &o, argc, argv);
+  int status = wick_invocation_main(&o.invocation, opt_main, &o, argc, argv);
   wick_pipeline_free(&o.pipeline_run);
   wick_module_free(o.module);
   return status;

@@ -16,7 +16,7 @@
 #include "invocation.h"
 
 typedef struct plan_state {
-  wick_job job;
+  wick_invocation invocation;
   wick_words inputs;
   bool first_fit, json;
   int64_t align, limit, steps; /* align 0: use the trace's alignment */
@@ -38,7 +38,7 @@ static void plan_print(const wick_trace *t, const wick_plan *p, wick_arena *tmp)
 /* Prints the plan of a trace, or adds it to the list of --json. */
 static wick_status plan_one(plan_state *s, const wick_trace *t, json_t *list)
 {
-  wick_job *j = &s->job;
+  wick_invocation *j = &s->invocation;
   wick_plan_options options = {.align_bytes = s->align ? (uint64_t)s->align : t->align_bytes,
                                .limit_bytes = (uint64_t)s->limit,
                                .nstep = s->first_fit ? 0 : (uint64_t)s->steps};
@@ -59,11 +59,11 @@ static wick_status plan_one(plan_state *s, const wick_trace *t, json_t *list)
 
 static int plan_traces(plan_state *s, const char *text, size_t nbytes)
 {
-  wick_job *j = &s->job;
+  wick_invocation *j = &s->invocation;
   const wick_trace *trace;
   uint32_t ntrace;
   wick_status bad = wick_trace_read(text, nbytes, j->path, &j->mem, &j->tmp, &trace, &ntrace);
-  if (bad) return wick_job_end(j, bad);
+  if (bad) return wick_invocation_end(j, bad);
   int exit_status = WICK_EXIT_OK;
   json_t *list = s->json ? json_array() : NULL;
   for (uint32_t i = 0; i < ntrace; i++) {
@@ -74,9 +74,9 @@ static int plan_traces(plan_state *s, const char *text, size_t nbytes)
     exit_status = WICK_EXIT_FAILURE;
   }
   if (list) {
-    bad =
-        wick_job_json(j, json_pack("{s:o, s:o}", "file", wick_json_text(j->path), "traces", list));
-    if (bad) return wick_job_end(j, bad);
+    bad = wick_invocation_json(
+        j, json_pack("{s:o, s:o}", "file", wick_json_text(j->path), "traces", list));
+    if (bad) return wick_invocation_end(j, bad);
   }
   return exit_status;
 }
@@ -106,15 +106,15 @@ static bool plan_is_traces(const char *text, size_t n)
 /* The plan of an artifact was made when it was compiled, and its bounds are not in it. */
 static wick_status plan_artifact(plan_state *s)
 {
-  wick_job *j = &s->job;
+  wick_invocation *j = &s->invocation;
   wick_memory m = wick_compiled_memory(j->compiled);
   if (s->json)
-    return wick_job_json(j, json_pack("{s:o, s:I, s:n, s:n, s:n, s:I, s:I, s:n, s:n, s:n}", "model",
-                                      wick_json_text(j->path), "arena_bytes", (json_int_t)m.arena,
-                                      "bound_bytes", "importer_bound_bytes", "padding_bytes",
-                                      "scratch_bytes_per_thread", (json_int_t)m.scratch,
-                                      "constants_bytes", (json_int_t)m.constants, "buffers",
-                                      "kernels", "launches"));
+    return wick_invocation_json(
+        j, json_pack("{s:o, s:I, s:n, s:n, s:n, s:I, s:I, s:n, s:n, s:n}", "model",
+                     wick_json_text(j->path), "arena_bytes", (json_int_t)m.arena, "bound_bytes",
+                     "importer_bound_bytes", "padding_bytes", "scratch_bytes_per_thread",
+                     (json_int_t)m.scratch, "constants_bytes", (json_int_t)m.constants, "buffers",
+                     "kernels", "launches"));
   printf("%s: arena %" PRIu64 ", scratch %" PRIu64 " a worker, constants %" PRIu64
          "; planned when it was compiled%s\n",
          wick_str_shown(&j->mem, wick_path_base(j->path)), m.arena, m.scratch, m.constants,
@@ -124,17 +124,17 @@ static wick_status plan_artifact(plan_state *s)
 
 static wick_status plan_model(plan_state *s)
 {
-  wick_job *j = &s->job;
-  const wick_job_image image = {0};
-  wick_feed feed = {0};
-  WICK_TRY(wick_job_load(j));
+  wick_invocation *j = &s->invocation;
+  const wick_invocation_image image = {0};
+  wick_model_inputs model_inputs = {0};
+  WICK_TRY(wick_invocation_load(j));
   if (!j->model) return plan_artifact(s);
-  if (s->inputs.n) WICK_TRY(wick_job_feed(j, &s->inputs, &image, &feed));
-  wick_compile_options o = wick_job_options(j, s->inputs.n ? &feed : NULL);
+  if (s->inputs.n) WICK_TRY(wick_invocation_feed(j, &s->inputs, &image, &model_inputs));
+  wick_compile_options o = wick_invocation_options(j, s->inputs.n ? &model_inputs : NULL);
   wick_plan_report r;
-  WICK_TRY(wick_job_take(j, wick_plan_report_make(j->model, &o, &r)));
+  WICK_TRY(wick_invocation_take(j, wick_plan_report_make(j->model, &o, &r)));
   if (s->json)
-    return wick_job_json(
+    return wick_invocation_json(
         j, json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:i}", "model",
                      wick_json_text(j->path), "arena_bytes", (json_int_t)r.arena, "bound_bytes",
                      (json_int_t)r.bound, "importer_bound_bytes", (json_int_t)r.importer_bound,
@@ -151,7 +151,7 @@ static wick_status plan_model(plan_state *s)
 
 /* ---- the command ---- */
 
-static int plan_main(wick_job *j, void *arg, int argc, char **argv)
+static int plan_main(wick_invocation *j, void *arg, int argc, char **argv)
 {
   plan_state *s = arg;
   const wick_flag flag[] = {
@@ -165,22 +165,22 @@ static int plan_main(wick_job *j, void *arg, int argc, char **argv)
        "takes sizes from these tensors, and their contents where sizes depend on them"},
       {"input", 0, WICK_FLAG_FILES, &s->inputs, NULL, NULL},
       {"json", 0, WICK_FLAG_BOOL, &s->json, NULL, "prints one object of JSON (docs/json.md)"},
-      WICK_JOB_FLAGS(j),
+      WICK_INVOCATION_FLAGS(j),
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
-  int stop = wick_job_args(j, &args, argc, argv);
+  int stop = wick_invocation_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
   wick_file *file = NULL;
   wick_status bad = wick_format_check_folder(j->path, &j->mem);
   if (!bad) bad = wick_files_map(&j->files, j->path, &file);
-  if (bad) return wick_job_end(j, bad);
+  if (bad) return wick_invocation_end(j, bad);
   if (plan_is_traces((const char *)file->at, file->nbytes))
     return plan_traces(s, (const char *)file->at, file->nbytes);
-  return wick_job_end(j, plan_model(s));
+  return wick_invocation_end(j, plan_model(s));
 }
 
 int wick_cmd_plan(int argc, char **argv)
 {
   plan_state s = {.steps = WICK_PLAN_STEPS};
-  return wick_job_main(&s.job, plan_main, &s, argc, argv);
+  return wick_invocation_main(&s.invocation, plan_main, &s, argc, argv);
 }

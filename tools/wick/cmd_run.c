@@ -18,11 +18,11 @@
 #include "show.h"
 
 typedef struct run_state {
-  wick_job job;
+  wick_invocation invocation;
   wick_words inputs;
   const char *outputs, *profile, *labels;
   int64_t top;
-  wick_job_image image;
+  wick_invocation_image image;
   bool reference, json;
   wick_module *module; /* of the reference, imported with the sizes and contents of the inputs */
 } run_state;
@@ -34,7 +34,7 @@ static void *run_numbers(run_state *r, const wick_array *a)
 {
   const wick_string *text = a->data;
   uint64_t n = a->nbytes / sizeof *text;
-  int64_t *number = wick_new(&r->job.mem, int64_t, n + 1);
+  int64_t *number = wick_new(&r->invocation.mem, int64_t, n + 1);
   for (uint64_t i = 0; i < n; i++)
     number[i] = wick_string_table_add(&r->module->strings, text[i].at, text[i].nbytes, true);
   return number;
@@ -45,35 +45,36 @@ static void run_texts(run_state *r, wick_array *a)
 {
   const int64_t *number = a->data;
   uint64_t n = a->nbytes / sizeof *number;
-  wick_string *text = wick_new(&r->job.mem, wick_string, n + 1);
+  wick_string *text = wick_new(&r->invocation.mem, wick_string, n + 1);
   for (uint64_t i = 0; i < n; i++) text[i] = wick_string_table_get(&r->module->strings, number[i]);
   a->data = text, a->nbytes = n * sizeof *text;
 }
 
-static wick_status run_reference(run_state *r, const wick_feed *feed, wick_array **out,
-                                 uint32_t *out_n)
+static wick_status run_reference(run_state *r, const wick_model_inputs *model_inputs,
+                                 wick_array **out, uint32_t *out_n)
 {
-  wick_job *j = &r->job;
+  wick_invocation *j = &r->invocation;
   wick_model *m = j->model;
   wick_given given;
   const wick_func *f;
   if (!m) return wick_fail(&j->mem, WICK_EINVAL, j->path, "an artifact has no reference");
-  const wick_shape *shape = wick_job_shapes(j, feed);
+  const wick_shape *shape = wick_invocation_shapes(j, model_inputs);
   WICK_TRY(wick_model_sizes(m, m->ninput, shape, j->nsize, j->sizes, &j->mem, &given));
-  WICK_TRY(wick_model_contents(m, m->ninput, wick_job_contents(j, feed), &j->mem, &given));
+  WICK_TRY(wick_model_contents(m, m->ninput, wick_invocation_contents(j, model_inputs), &j->mem,
+                               &given));
   r->module = wick_module_create(&j->guard, j->path);
   WICK_TRY(wick_model_import(m, &given, r->module, &j->mem, &j->tmp, &f));
   wick_module_align(r->module);
-  wick_tensor *in = wick_new(&j->mem, wick_tensor, feed->n),
+  wick_tensor *in = wick_new(&j->mem, wick_tensor, model_inputs->n),
               *result = wick_new(&j->mem, wick_tensor, m->noutput);
-  for (uint32_t i = 0; i < feed->n; i++) {
-    const wick_array *a = &feed->array[i];
+  for (uint32_t i = 0; i < model_inputs->n; i++) {
+    const wick_array *a = &model_inputs->array[i];
     in[i] = (wick_tensor){
         .elem = a->elem, .rank = a->rank, .data = wick_arena_copy(&j->mem, a->data, a->nbytes, 64)};
     memcpy(in[i].dim, a->dim, a->rank * sizeof *a->dim);
     if (a->elem == WICK_STRING) in[i].data = run_numbers(r, a);
   }
-  WICK_TRY(wick_evaluate(f, feed->n, in, NULL, &j->mem, &j->tmp, &j->scratch, result));
+  WICK_TRY(wick_evaluate(f, model_inputs->n, in, NULL, &j->mem, &j->tmp, &j->scratch, result));
   *out = wick_new(&j->mem, wick_array, m->noutput);
   *out_n = m->noutput;
   for (uint32_t k = 0; k < m->noutput; k++) {
@@ -92,29 +93,29 @@ static wick_status run_reference(run_state *r, const wick_feed *feed, wick_array
 
 /* ---- compiled ---- */
 
-static wick_status run_compiled(run_state *r, const wick_feed *feed, wick_array **out,
-                                uint32_t *out_n)
+static wick_status run_compiled(run_state *r, const wick_model_inputs *model_inputs,
+                                wick_array **out, uint32_t *out_n)
 {
-  wick_job *j = &r->job;
-  WICK_TRY(wick_job_serve(j, feed));
+  wick_invocation *j = &r->invocation;
+  WICK_TRY(wick_invocation_serve(j, model_inputs));
   uint32_t n = *out_n = wick_compiled_noutput(j->compiled);
-  const wick_io **io = wick_job_outputs(j);
-  void **room = wick_feed_room(io, n, &j->mem);
-  WICK_TRY(wick_job_take(j, wick_run(j->session, feed->data, room)));
+  const wick_io **io = wick_invocation_outputs(j);
+  void **room = wick_model_inputs_room(io, n, &j->mem);
+  WICK_TRY(wick_invocation_take(j, wick_run(j->session, model_inputs->data, room)));
   *out = wick_new(&j->mem, wick_array, n);
-  for (uint32_t k = 0; k < n; k++) (*out)[k] = wick_feed_array(io[k], room[k]);
+  for (uint32_t k = 0; k < n; k++) (*out)[k] = wick_model_inputs_array(io[k], room[k]);
   return NULL;
 }
 
 /* What has been met, with what the file has already. */
 static wick_status run_add(run_state *r)
 {
-  wick_job *j = &r->job;
+  wick_invocation *j = &r->invocation;
   json_t *before;
-  WICK_TRY(wick_met_read(r->profile, &j->mem, &before));
-  json_t *now = wick_met_json(j->compiled, &j->mem), *all = before ? before : now;
-  wick_status bad = before ? wick_met_add(before, now, r->profile, &j->mem) : NULL;
-  if (!bad) bad = wick_met_write(r->profile, all, &j->mem);
+  WICK_TRY(wick_profile_read(r->profile, &j->mem, &before));
+  json_t *now = wick_profile_json(j->compiled, &j->mem), *all = before ? before : now;
+  wick_status bad = before ? wick_profile_add(before, now, r->profile, &j->mem) : NULL;
+  if (!bad) bad = wick_profile_write(r->profile, all, &j->mem);
   json_decref(before);
   json_decref(now);
   return bad;
@@ -124,7 +125,8 @@ static wick_status run_add(run_state *r)
  * for a lock: it is replaced. */
 static wick_status run_record(run_state *r)
 {
-  int folder = open(wick_path_folder(&r->job.mem, r->profile), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int folder =
+      open(wick_path_folder(&r->invocation.mem, r->profile), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   while (folder >= 0 && flock(folder, LOCK_EX) && errno == EINTR) continue;
   wick_status bad = run_add(r);
   if (folder >= 0) close(folder);
@@ -133,7 +135,7 @@ static wick_status run_record(run_state *r)
 
 static wick_status run_read_labels(run_state *r, wick_words *out)
 {
-  wick_job *j = &r->job;
+  wick_invocation *j = &r->invocation;
   wick_file *file;
   if (!r->labels) return NULL;
   WICK_TRY(wick_files_map(&j->files, r->labels, &file));
@@ -143,44 +145,44 @@ static wick_status run_read_labels(run_state *r, wick_words *out)
 static wick_status run_show(run_state *r, const wick_array *output, uint32_t n,
                             const wick_show_options *o)
 {
-  wick_job *j = &r->job;
+  wick_invocation *j = &r->invocation;
   if (!r->json) {
     wick_show(output, n, o, &j->tmp);
     return NULL;
   }
   json_t *all = json_pack("{s:o, s:o}", "model", wick_json_text(j->path), "outputs",
                           wick_show_json(output, n, o, &j->tmp));
-  return wick_job_json(j, all);
+  return wick_invocation_json(j, all);
 }
 
 static wick_status run_model(run_state *r)
 {
-  wick_job *j = &r->job;
+  wick_invocation *j = &r->invocation;
   wick_words labels = {0};
   WICK_TRY(run_read_labels(r, &labels));
   j->inputs = &r->inputs;
-  WICK_TRY(wick_job_load(j));
-  wick_feed feed;
-  WICK_TRY(wick_job_feed(j, &r->inputs, &r->image, &feed));
+  WICK_TRY(wick_invocation_load(j));
+  wick_model_inputs model_inputs;
+  WICK_TRY(wick_invocation_feed(j, &r->inputs, &r->image, &model_inputs));
   wick_array *output = NULL;
   uint32_t n = 0;
   if (r->reference)
-    WICK_TRY(run_reference(r, &feed, &output, &n));
+    WICK_TRY(run_reference(r, &model_inputs, &output, &n));
   else
-    WICK_TRY(run_compiled(r, &feed, &output, &n));
-  n = wick_feed_trim(output, n, &j->mem);
+    WICK_TRY(run_compiled(r, &model_inputs, &output, &n));
+  n = wick_model_inputs_trim(output, n, &j->mem);
   if (labels.n) WICK_TRY(wick_show_check(output, n, &labels, r->labels, &j->mem));
-  const char *text = wick_job_metadata(j, "labels");
+  const char *text = wick_invocation_metadata(j, "labels");
   wick_words metadata = {0};
   if (text) wick_labels_metadata(text, &j->mem, &metadata);
   const wick_show_options o = {
       .labels = &labels, .metadata = &metadata, .top = (uint32_t)r->top, .folder = r->outputs};
   WICK_TRY(run_show(r, output, n, &o));
-  if (r->outputs) WICK_TRY(wick_feed_write(output, n, r->outputs, &j->tmp));
+  if (r->outputs) WICK_TRY(wick_model_inputs_write(output, n, r->outputs, &j->tmp));
   return r->profile ? run_record(r) : NULL;
 }
 
-static int run_main(wick_job *j, void *arg, int argc, char **argv)
+static int run_main(wick_invocation *j, void *arg, int argc, char **argv)
 {
   run_state *r = arg;
   const wick_flag flag[] = {
@@ -198,20 +200,20 @@ static int run_main(wick_job *j, void *arg, int argc, char **argv)
       WICK_IMAGE_FLAGS(&r->image),
       {"reference", 0, WICK_FLAG_BOOL, &r->reference, NULL,
        "evaluates the operators' definitions, slowly, instead of compiled code"},
-      WICK_JOB_FLAGS(j),
+      WICK_INVOCATION_FLAGS(j),
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
-  int stop = wick_job_args(j, &args, argc, argv);
+  int stop = wick_invocation_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
   if (r->reference && r->profile)
-    return wick_job_usage(j, "--record-stats is of compiled code, --reference has none");
-  return wick_job_end(j, run_model(r));
+    return wick_invocation_usage(j, "--record-stats is of compiled code, --reference has none");
+  return wick_invocation_end(j, run_model(r));
 }
 
 int wick_cmd_run(int argc, char **argv)
 {
   run_state r = {0};
-  int status = wick_job_main(&r.job, run_main, &r, argc, argv);
+  int status = wick_invocation_main(&r.invocation, run_main, &r, argc, argv);
   wick_module_free(r.module);
   return status;
 }

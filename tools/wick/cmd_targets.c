@@ -9,7 +9,7 @@
 #include "invocation.h"
 
 typedef struct targets_state {
-  wick_job job; /* for its memory */
+  wick_invocation invocation; /* for its memory */
   bool json, markdown;
 } targets_state;
 
@@ -99,7 +99,7 @@ static void targets_print(wick_arena *mem, wick_cpu cpu, const wick_target *host
   puts("\n* runs here. NAME+EXTRA adds instructions: --target x86-64-v4+avx512vnni");
 }
 
-static int targets_main(wick_job *j, void *arg, int argc, char **argv)
+static int targets_main(wick_invocation *j, void *arg, int argc, char **argv)
 {
   targets_state *s = arg;
   const wick_flag flag[] = {
@@ -111,7 +111,8 @@ static int targets_main(wick_job *j, void *arg, int argc, char **argv)
   if (stop >= 0) return stop;
   wick_cpu cpu = wick_cpu_detect();
   wick_target host = wick_target_host();
-  if (s->json) return wick_job_end(j, wick_job_json(j, targets_json(&j->mem, cpu, &host)));
+  if (s->json)
+    return wick_invocation_end(j, wick_invocation_json(j, targets_json(&j->mem, cpu, &host)));
   if (s->markdown)
     targets_markdown(&j->mem);
   else
@@ -122,5 +123,5 @@ static int targets_main(wick_job *j, void *arg, int argc, char **argv)
 int wick_cmd_targets(int argc, char **argv)
 {
   targets_state s = {0};
-  return wick_job_main(&s.job, targets_main, &s, argc, argv);
+  return wick_invocation_main(&s.invocation, targets_main, &s, argc, argv);
 }

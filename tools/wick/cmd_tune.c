@@ -12,7 +12,7 @@
 #include "invocation.h"
 
 typedef struct tune_command {
-  wick_job job;
+  wick_invocation invocation;
   const char *output;
   wick_words merge;
   double minutes;
@@ -23,7 +23,7 @@ static void tune_say(void *arg, double seconds, const char *line)
 {
   tune_command *c = arg;
   if (isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
-  printf("%6.1f s  %s\n", seconds, wick_str_shown(&c->job.tmp, line));
+  printf("%6.1f s  %s\n", seconds, wick_str_shown(&c->invocation.tmp, line));
   fflush(stdout);
 }
 
@@ -32,17 +32,17 @@ static void tune_at(void *arg, double seconds, const char *group)
 {
   tune_command *c = arg;
   fprintf(stderr, "\r\033[K%4.0f of %.0f s: %s", seconds, 60 * c->minutes,
-          wick_str_shown(&c->job.tmp, group));
+          wick_str_shown(&c->invocation.tmp, group));
 }
 
 static wick_status tune_work(tune_command *c)
 {
-  wick_job *j = &c->job;
-  WICK_TRY(wick_job_load(j));
+  wick_invocation *j = &c->invocation;
+  WICK_TRY(wick_invocation_load(j));
   if (!j->model)
     return wick_fail(&j->mem, WICK_EINVAL, j->path, "a model is tuned, this is compiled");
   bool terminal = isatty(STDERR_FILENO);
-  wick_compile_options compile = wick_job_options(j, NULL);
+  wick_compile_options compile = wick_invocation_options(j, NULL);
   compile.stage = NULL;
   wick_tune_options o = {.records = c->output,
                          .nmerge = (uint32_t)c->merge.n,
@@ -58,13 +58,13 @@ static wick_status tune_work(tune_command *c)
   if (terminal) fputs("\r\033[K", stderr);
   if (s) return s;
   if (c->json)
-    return wick_job_json(j, json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f}",
-                                      "model", wick_json_text(j->path), "records",
-                                      wick_json_text(c->output), "layers", (int)r.nchoice,
-                                      "layers_replaced", (int)r.nchosen, "groups", (int)r.ngroup,
-                                      "trials", (int)r.ntrial, "refused", (int)r.nrefused,
-                                      "schedules_replaced", (int)r.nfound, "seconds_before",
-                                      r.before, "seconds_after", r.after, "gain", r.gain));
+    return wick_invocation_json(
+        j, json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f}", "model",
+                     wick_json_text(j->path), "records", wick_json_text(c->output), "layers",
+                     (int)r.nchoice, "layers_replaced", (int)r.nchosen, "groups", (int)r.ngroup,
+                     "trials", (int)r.ntrial, "refused", (int)r.nrefused, "schedules_replaced",
+                     (int)r.nfound, "seconds_before", r.before, "seconds_after", r.after, "gain",
+                     r.gain));
   if (r.nchoice) printf("%u layers, of which %u are computed another way\n", r.nchoice, r.nchosen);
   printf("%u groups, %u trials, %u refused; %u schedules replaced: kernels take %.3f ms, took %.3f "
          "ms; geometric mean over the groups %.3f\n",
@@ -72,7 +72,7 @@ static wick_status tune_work(tune_command *c)
   return NULL;
 }
 
-static int tune_main(wick_job *j, void *arg, int argc, char **argv)
+static int tune_main(wick_invocation *j, void *arg, int argc, char **argv)
 {
   tune_command *c = arg;
   const wick_flag flag[] = {
@@ -90,14 +90,14 @@ static int tune_main(wick_job *j, void *arg, int argc, char **argv)
        "sets the precision, as in wick compile"},
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
-  int stop = wick_job_args(j, &args, argc, argv);
+  int stop = wick_invocation_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
   if (!c->output) c->output = wick_str_printf(&j->mem, "%s.records", wick_path_base(j->path));
-  return wick_job_end(j, tune_work(c));
+  return wick_invocation_end(j, tune_work(c));
 }
 
 int wick_cmd_tune(int argc, char **argv)
 {
   tune_command c = {.minutes = 5};
-  return wick_job_main(&c.job, tune_main, &c, argc, argv);
+  return wick_invocation_main(&c.invocation, tune_main, &c, argc, argv);
 }

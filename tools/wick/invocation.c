@@ -15,7 +15,8 @@
 #include "command.h"
 #include "interrupt.h"
 
-int wick_job_main(wick_job *j, wick_job_fn *fn, void *arg, int argc, char **argv)
+int wick_invocation_main(wick_invocation *j, wick_invocation_fn *fn, void *arg, int argc,
+                         char **argv)
 {
   j->command = argv[0];
   j->guard = (wick_guard){.allocator = wick_allocator_malloc()};
@@ -39,12 +40,12 @@ int wick_job_main(wick_job *j, wick_job_fn *fn, void *arg, int argc, char **argv
   return status;
 }
 
-int wick_job_usage(const wick_job *j, const char *what)
+int wick_invocation_usage(const wick_invocation *j, const char *what)
 {
   return wick_command_usage(j->command, "%s", what);
 }
 
-static void job_dim(wick_job *j, const char *word)
+static void invocation_dim(wick_invocation *j, const char *word)
 {
   wick_size_range r;
   if (!wick_value_range(word, &j->mem, &r)) return; /* the options' table took it */
@@ -55,28 +56,30 @@ static void job_dim(wick_job *j, const char *word)
 }
 
 /* NAME=N, or N: one more of the name before. */
-static void job_pin(wick_job *j, const char *word)
+static void invocation_pin(wick_invocation *j, const char *word)
 {
-  const char *name = j->npin ? j->pins[j->npin - 1].name : "";
+  const char *name = j->nspecialize_dim ? j->specialize_dims[j->nspecialize_dim - 1].name : "";
   wick_size_range r;
   if (!strchr(word, '=')) word = wick_str_printf(&j->mem, "%s=%s", name, word);
-  if (wick_value_range(word, &j->mem, &r)) j->pins[j->npin++] = (wick_size){r.name, r.least};
+  if (wick_value_range(word, &j->mem, &r))
+    j->specialize_dims[j->nspecialize_dim++] = (wick_size){r.name, r.least};
 }
 
-int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv)
+int wick_invocation_args(wick_invocation *j, wick_args *args, int argc, char **argv)
 {
   int stop = wick_args_parse(args, &j->mem, argc, argv);
   if (stop >= 0) return stop;
   j->path = args->word.n ? args->word.at[0] : NULL;
   j->sizes = wick_new(&j->mem, wick_size, j->dims.n);
   j->ranges = wick_new(&j->mem, wick_size_range, j->dims.n);
-  for (uint32_t i = 0; i < j->dims.n; i++) job_dim(j, j->dims.at[i]);
-  j->pins = wick_new(&j->mem, wick_size, j->pinned.n);
-  for (uint32_t i = 0; i < j->pinned.n; i++) job_pin(j, j->pinned.at[i]);
+  for (uint32_t i = 0; i < j->dims.n; i++) invocation_dim(j, j->dims.at[i]);
+  j->specialize_dims = wick_new(&j->mem, wick_size, j->specialize_dim_words.n);
+  for (uint32_t i = 0; i < j->specialize_dim_words.n; i++)
+    invocation_pin(j, j->specialize_dim_words.at[i]);
   return -1;
 }
 
-int wick_job_end(wick_job *j, wick_status s)
+int wick_invocation_end(wick_invocation *j, wick_status s)
 {
   const char *hint = "";
   if (s && s->size) hint = wick_str_printf(&j->mem, "; give it with --dim '%s=SIZE'", s->size);
@@ -84,14 +87,14 @@ int wick_job_end(wick_job *j, wick_status s)
   return s ? WICK_EXIT_FAILURE : WICK_EXIT_OK;
 }
 
-wick_status wick_job_json(wick_job *j, json_t *object)
+wick_status wick_invocation_json(wick_invocation *j, json_t *object)
 {
   return wick_json_print(object)
              ? NULL
              : wick_fail(&j->mem, WICK_ENOMEM, j->path, "there is no memory for the JSON");
 }
 
-wick_status wick_job_take(wick_job *j, wick_error *e)
+wick_status wick_invocation_take(wick_invocation *j, wick_error *e)
 {
   if (!e) return NULL;
   wick_code code = wick_error_code(e);
@@ -103,22 +106,23 @@ wick_status wick_job_take(wick_job *j, wick_error *e)
 
 /* ---- contents ---- */
 
-static wick_status job_content_fail(wick_job *j, const wick_io *io, const char *what)
+static wick_status invocation_content_fail(wick_invocation *j, const wick_io *io, const char *what)
 {
   return wick_fail(&j->mem, WICK_EINVAL, j->path, "--specialize-input: input \"%s\": %s", io->name,
                    what);
 }
 
 /* The bytes of one element that is written so. */
-static wick_status job_content(wick_job *j, const wick_io *io, const char *value, wick_content *out)
+static wick_status invocation_content(wick_invocation *j, const wick_io *io, const char *value,
+                                      wick_content *out)
 {
   bool is_bool = io->elem == WICK_BOOL, is_u64 = io->elem == WICK_U64;
   uint32_t bits = wick_elem_storage[io->elem].bits;
   int64_t n = 1;
   for (uint32_t k = 0; k < io->rank; k++) n = io->dim[k] == 1 ? n : 0;
   if (!is_bool && (!wick_elem_is_int(io->elem) || bits < 8))
-    return job_content_fail(j, io, "it is neither of whole numbers nor of bools");
-  if (n != 1) return job_content_fail(j, io, "it is not one element");
+    return invocation_content_fail(j, io, "it is neither of whole numbers nor of bools");
+  if (n != 1) return invocation_content_fail(j, io, "it is not one element");
   wick_scalar *x = wick_arena_alloc(&j->mem, sizeof *x, sizeof *x);
   char *end = NULL;
   errno = 0;
@@ -126,33 +130,34 @@ static wick_status job_content(wick_job *j, const wick_io *io, const char *value
     x->i = *value == 't';
   else
     x->i = is_u64 && *value != '-' ? (int64_t)strtoull(value, &end, 10) : strtoll(value, &end, 10);
-  if (!end && !is_bool) return job_content_fail(j, io, "it is no bool");
+  if (!end && !is_bool) return invocation_content_fail(j, io, "it is no bool");
   *out = (wick_content){.input = io->name, .data = x, .nbytes = bits / 8};
   wick_scalar had = *x, back;
   wick_store_elem(io->elem, x, 0, had);
   back = wick_load_elem(io->elem, x, 0);
   bool minus = is_u64 && *value == '-' && had.i != 0, other = is_bool && (had.i < 0 || had.i > 1);
   if (errno || minus || other || back.i != had.i)
-    return job_content_fail(
+    return invocation_content_fail(
         j, io,
         wick_str_printf(&j->mem, "%s is none that %s can hold", value, wick_elem_name(io->elem)));
   return NULL;
 }
 
-static wick_status job_contents(wick_job *j)
+static wick_status invocation_contents(wick_invocation *j)
 {
   const char *name = NULL, *value;
   uint32_t n;
-  const wick_io **io = wick_job_inputs(j, &n);
-  j->contents = wick_new(&j->mem, wick_content, j->held.n);
-  for (; j->nheld < j->held.n; j->nheld++) {
+  const wick_io **io = wick_invocation_inputs(j, &n);
+  j->contents = wick_new(&j->mem, wick_content, j->specialize_input_words.n);
+  for (; j->nspecialize_input < j->specialize_input_words.n; j->nspecialize_input++) {
     uint32_t i = 0;
-    (void)wick_value_content(j->held.at[j->nheld], &name, &j->mem, &value);
+    (void)wick_value_content(j->specialize_input_words.at[j->nspecialize_input], &name, &j->mem,
+                             &value);
     while (i < n && strcmp(io[i]->name, name) != 0) i++;
     if (i == n)
       return wick_fail(&j->mem, WICK_EINVAL, j->path,
                        "--specialize-input: there is no input \"%s\"", name);
-    WICK_TRY(job_content(j, io[i], value, &j->contents[j->nheld]));
+    WICK_TRY(invocation_content(j, io[i], value, &j->contents[j->nspecialize_input]));
   }
   return NULL;
 }
@@ -160,44 +165,48 @@ static wick_status job_contents(wick_job *j)
 /* ---- loading ---- */
 
 /* A flag that asks something of the compiler; NULL: none does. */
-static const char *job_compiler_flag(const wick_job *j)
+static const char *invocation_compiler_flag(const wick_invocation *j)
 {
   const struct {
     const char *name;
     bool given;
-  } row[] = {{"--override", j->override.n},    {"--grad", j->grad || j->wrt.n},
-             {"--precision", j->precision},    {"--strict", j->strict},
-             {"--target", j->target},          {"--tuning", j->records},
-             {"--auto-specialize", j->copies}, {"--specialize-dim", j->npin},
-             {"--specialize-input", j->held.n}};
+  } row[] = {{"--override", j->override.n},
+             {"--grad", j->grad || j->wrt.n},
+             {"--precision", j->precision},
+             {"--strict", j->strict},
+             {"--target", j->target},
+             {"--tuning", j->records},
+             {"--auto-specialize", j->auto_specialize},
+             {"--specialize-dim", j->nspecialize_dim},
+             {"--specialize-input", j->specialize_input_words.n}};
   for (size_t i = 0; i < WICK_COUNT(row); i++)
     if (row[i].given) return row[i].name;
   return NULL;
 }
 
-/* What is asked of an artifact: sizes that it leaves open. */
-static wick_status job_open(wick_job *j)
+/* Checks the options for an artifact: dynamic sizes only. */
+static wick_status invocation_open(wick_invocation *j)
 {
-  const char *flag = job_compiler_flag(j);
+  const char *flag = invocation_compiler_flag(j);
   if (flag)
     return wick_fail(&j->mem, WICK_EINVAL, j->path, "it is compiled: %s is for models", flag);
   if (j->nrange)
     return wick_fail(&j->mem, WICK_EINVAL, j->path,
                      "it is compiled: --dim %s=N chooses a size, ranges are for models",
                      j->ranges[0].name);
-  WICK_TRY(wick_job_take(j, wick_open(j->context, j->path, &j->compiled)));
+  WICK_TRY(wick_invocation_take(j, wick_compiled_load(j->context, j->path, &j->compiled)));
   for (uint32_t i = 0, n = wick_compiled_nsize(j->compiled); i < j->nsize; i++) {
     uint32_t k = 0;
     while (k < n && strcmp(wick_compiled_size(j->compiled, k).name, j->sizes[i].name) != 0) k++;
     if (k == n)
-      return wick_fail(&j->mem, WICK_EINVAL, j->path, "no size named %s is open in it",
+      return wick_fail(&j->mem, WICK_EINVAL, j->path, "it has no dynamic size named %s",
                        j->sizes[i].name);
   }
   return NULL;
 }
 
 /* Initializers become inputs that --override names, or NAME=FILE among the tensors. */
-static wick_status job_override(wick_job *j)
+static wick_status invocation_override(wick_invocation *j)
 {
   uint32_t ninput = j->inputs ? j->inputs->n : 0;
   wick_words all = {0};
@@ -211,32 +220,32 @@ static wick_status job_override(wick_job *j)
       if (!listed && strncmp(word, name, n) == 0 && word[n] == '=') wick_push(&j->mem, &all, name);
     }
   for (uint32_t a = 0; a < all.n; a++) all.at[a] = wick_str_dup(&j->mem, all.at[a]);
-  return all.n ? wick_job_take(j, wick_override(j->model, all.n, all.at)) : NULL;
+  return all.n ? wick_invocation_take(j, wick_override(j->model, all.n, all.at)) : NULL;
 }
 
-wick_status wick_job_load(wick_job *j)
+wick_status wick_invocation_load(wick_invocation *j)
 {
   const wick_options options = {
       .size = sizeof options, .cancel = wick_interrupt_asked, .allow_links = j->allow_links};
-  WICK_TRY(wick_job_take(j, wick_context_create(&options, &j->context)));
+  WICK_TRY(wick_invocation_take(j, wick_context_create(&options, &j->context)));
   wick_file *file;
   WICK_TRY(wick_format_check_folder(j->path, &j->mem));
   WICK_TRY(wick_files_map(&j->files, j->path, &file));
-  if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0) return job_open(j);
-  WICK_TRY(wick_job_take(j, wick_load(j->context, j->path, &j->model)));
-  WICK_TRY(job_override(j));
-  WICK_TRY(job_contents(j));
+  if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0) return invocation_open(j);
+  WICK_TRY(wick_invocation_take(j, wick_load(j->context, j->path, &j->model)));
+  WICK_TRY(invocation_override(j));
+  WICK_TRY(invocation_contents(j));
   if (!j->grad && !j->wrt.n) return NULL;
   wick_grad_options o = {.size = sizeof o, .of = j->grad, .nwrt = j->wrt.n, .wrt = j->wrt.at};
-  return wick_job_take(j, wick_grad(j->model, &o));
+  return wick_invocation_take(j, wick_grad(j->model, &o));
 }
 
-const char *wick_job_metadata(const wick_job *j, const char *key)
+const char *wick_invocation_metadata(const wick_invocation *j, const char *key)
 {
   return j->model ? wick_model_metadata(j->model, key) : wick_compiled_metadata(j->compiled, key);
 }
 
-const wick_io **wick_job_inputs(wick_job *j, uint32_t *out_n)
+const wick_io **wick_invocation_inputs(wick_invocation *j, uint32_t *out_n)
 {
   bool compiled = j->compiled != NULL;
   *out_n = compiled ? wick_compiled_ninput(j->compiled) : wick_model_ninput(j->model);
@@ -248,7 +257,7 @@ const wick_io **wick_job_inputs(wick_job *j, uint32_t *out_n)
   return io;
 }
 
-const wick_io **wick_job_outputs(wick_job *j)
+const wick_io **wick_invocation_outputs(wick_invocation *j)
 {
   uint32_t n = wick_compiled_noutput(j->compiled);
   const wick_io **io = wick_new(&j->mem, const wick_io *, n);
@@ -257,28 +266,29 @@ const wick_io **wick_job_outputs(wick_job *j)
   return io;
 }
 
-const wick_shape *wick_job_shapes(wick_job *j, const wick_feed *feed)
+const wick_shape *wick_invocation_shapes(wick_invocation *j, const wick_model_inputs *model_inputs)
 {
-  wick_shape *shape = wick_new(&j->mem, wick_shape, feed->n);
-  for (uint32_t i = 0; i < feed->n; i++)
-    shape[i] =
-        (wick_shape){wick_model_input(j->model, i)->name, feed->array[i].rank, feed->array[i].dim};
+  wick_shape *shape = wick_new(&j->mem, wick_shape, model_inputs->n);
+  for (uint32_t i = 0; i < model_inputs->n; i++)
+    shape[i] = (wick_shape){wick_model_input(j->model, i)->name, model_inputs->array[i].rank,
+                            model_inputs->array[i].dim};
   return shape;
 }
 
-const wick_content *wick_job_contents(wick_job *j, const wick_feed *feed)
+const wick_content *wick_invocation_contents(wick_invocation *j,
+                                             const wick_model_inputs *model_inputs)
 {
-  wick_content *content = wick_new(&j->mem, wick_content, feed->n);
-  for (uint32_t i = 0; i < feed->n; i++)
-    content[i] = (wick_content){wick_model_input(j->model, i)->name, feed->array[i].data,
-                                feed->array[i].nbytes};
+  wick_content *content = wick_new(&j->mem, wick_content, model_inputs->n);
+  for (uint32_t i = 0; i < model_inputs->n; i++)
+    content[i] = (wick_content){wick_model_input(j->model, i)->name, model_inputs->array[i].data,
+                                model_inputs->array[i].nbytes};
   return content;
 }
 
 /* Each stage when it is done: a line, or what is gone again at the end, on a terminal. */
-static void job_stage(void *arg, const char *name, double seconds)
+static void invocation_stage(void *arg, const char *name, double seconds)
 {
-  wick_job *j = arg;
+  wick_invocation *j = arg;
   if (j->time)
     fprintf(stderr, "%-20s %10.3f ms\n", name, 1e3 * seconds);
   else
@@ -287,94 +297,100 @@ static void job_stage(void *arg, const char *name, double seconds)
 }
 
 /* The model's metadata; keys of its own, and one that ONNX defines. */
-static wick_status job_image_metadata(const wick_job *j, wick_arena *mem, wick_image_options *o)
+static wick_status invocation_image_metadata(const wick_invocation *j, wick_arena *mem,
+                                             wick_image_options *o)
 {
-  const char *format = wick_job_metadata(j, "Image.BitmapPixelFormat");
-  const wick_image_texts t = {.layout = wick_job_metadata(j, "image_layout"),
-                              .resize = wick_job_metadata(j, "image_resize"),
-                              .crop = wick_job_metadata(j, "image_crop"),
-                              .filter = wick_job_metadata(j, "image_filter"),
-                              .color = wick_job_metadata(j, "image_color"),
-                              .scale = wick_job_metadata(j, "image_scale"),
-                              .mean = wick_job_metadata(j, "image_mean"),
-                              .std = wick_job_metadata(j, "image_std")};
+  const char *format = wick_invocation_metadata(j, "Image.BitmapPixelFormat");
+  const wick_image_texts t = {.layout = wick_invocation_metadata(j, "image_layout"),
+                              .resize = wick_invocation_metadata(j, "image_resize"),
+                              .crop = wick_invocation_metadata(j, "image_crop"),
+                              .filter = wick_invocation_metadata(j, "image_filter"),
+                              .color = wick_invocation_metadata(j, "image_color"),
+                              .scale = wick_invocation_metadata(j, "image_scale"),
+                              .mean = wick_invocation_metadata(j, "image_mean"),
+                              .std = wick_invocation_metadata(j, "image_std")};
   o->bgr = format && strcmp(format, "Bgr8") == 0;
   return wick_image_options_read(&t, j->path, mem, o);
 }
 
-wick_status wick_job_feed(wick_job *j, const wick_words *files, const wick_job_image *image,
-                          wick_feed *out)
+wick_status wick_invocation_feed(wick_invocation *j, const wick_words *files,
+                                 const wick_invocation_image *image, wick_model_inputs *out)
 {
   wick_image_options o = {0};
   wick_image_texts t = image->text;
   if (image->bgr) t.color = "bgr";
-  WICK_TRY(job_image_metadata(j, &j->mem, &o));
+  WICK_TRY(invocation_image_metadata(j, &j->mem, &o));
   WICK_TRY(wick_image_options_read(&t, "the command line", &j->mem, &o));
   uint32_t n;
-  const wick_io **io = wick_job_inputs(j, &n);
-  return wick_feed_read(io, n, files->at, files->n, &o, &j->files, &j->mem, &j->tmp, out);
+  const wick_io **io = wick_invocation_inputs(j, &n);
+  return wick_model_inputs_read(io, n, files->at, files->n, &o, &j->files, &j->mem, &j->tmp, out);
 }
 
-wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed)
+wick_compile_options wick_invocation_options(wick_invocation *j,
+                                             const wick_model_inputs *model_inputs)
 {
   wick_compile_options o = {.size = sizeof o,
                             .target = j->target,
-                            .nprocess = (uint32_t)j->processes,
+                            .jobs = (uint32_t)j->jobs,
                             .nsize = j->nsize,
                             .sizes = j->sizes,
                             .strict = j->strict,
                             .precision = j->precision,
-                            .records = j->records,
+                            .tuning = j->records,
                             .nrange = j->nrange,
                             .ranges = j->ranges,
-                            .vary = j->vary,
-                            .copies = (uint32_t)j->copies,
-                            .npin = j->npin,
-                            .pins = j->pins,
-                            .nheld = j->nheld,
-                            .held = j->contents,
+                            .dynamic = j->dynamic,
+                            .auto_specialize = (uint32_t)j->auto_specialize,
+                            .nspecialize_dim = j->nspecialize_dim,
+                            .specialize_dims = j->specialize_dims,
+                            .nspecialize_input = j->nspecialize_input,
+                            .specialize_inputs = j->contents,
                             .cache = j->no_cache ? "" : NULL,
-                            .stage = j->time || isatty(STDERR_FILENO) ? job_stage : NULL,
+                            .stage = j->time || isatty(STDERR_FILENO) ? invocation_stage : NULL,
                             .arg = j};
-  if (!feed || j->nrange || j->vary) return o; /* then a session takes the shapes */
-  o.nshape = feed->n, o.shape = wick_job_shapes(j, feed);
-  o.ncontent = feed->n, o.contents = wick_job_contents(j, feed);
+  if (!model_inputs || j->nrange || j->dynamic) return o; /* then a session takes the shapes */
+  o.nshape = model_inputs->n, o.shape = wick_invocation_shapes(j, model_inputs);
+  o.ncontent = model_inputs->n, o.contents = wick_invocation_contents(j, model_inputs);
   return o;
 }
 
-wick_status wick_job_compile(wick_job *j, const wick_feed *feed)
+wick_status wick_invocation_compile(wick_invocation *j, const wick_model_inputs *model_inputs)
 {
   if (j->compiled) return NULL;
-  wick_compile_options o = wick_job_options(j, feed);
+  wick_compile_options o = wick_invocation_options(j, model_inputs);
   wick_interrupt_begin();
   wick_error *e = wick_compile(j->model, &o, &j->compiled);
   if (o.stage && !j->time) fputs("\r\033[K", stderr);
   wick_interrupt_end();
-  return wick_job_take(j, e);
+  return wick_invocation_take(j, e);
 }
 
 /* Shapes for a session: the files', else what --dim says of the sizes, and none where that is not
  * all. */
-static const wick_shape *job_session_shapes(wick_job *j, const wick_feed *feed, uint32_t *out_n)
+static const wick_shape *invocation_session_shapes(wick_invocation *j,
+                                                   const wick_model_inputs *model_inputs,
+                                                   uint32_t *out_n)
 {
   uint32_t n = wick_compiled_ninput(j->compiled);
   wick_shape *shape = wick_new(&j->mem, wick_shape, n);
   *out_n = 0;
   for (uint32_t i = 0; i < n; i++) {
     const wick_io *io = wick_compiled_input(j->compiled, i);
-    int64_t *dim = wick_dup(&j->mem, int64_t, feed ? feed->array[i].dim : io->dim, io->rank);
-    for (uint32_t k = 0; k < io->rank && !feed; k++)
+    int64_t *dim =
+        wick_dup(&j->mem, int64_t, model_inputs ? model_inputs->array[i].dim : io->dim, io->rank);
+    for (uint32_t k = 0; k < io->rank && !model_inputs; k++)
       for (uint32_t s = 0; s < j->nsize && io->dim[k] < 0; s++)
         if (strcmp(j->sizes[s].name, io->dim_name[k]) == 0) dim[k] = j->sizes[s].value;
     bool open = false;
     for (uint32_t k = 0; k < io->rank; k++) open = open || dim[k] < 0;
     if (!open)
-      shape[(*out_n)++] = (wick_shape){io->name, feed ? feed->array[i].rank : io->rank, dim};
+      shape[(*out_n)++] =
+          (wick_shape){io->name, model_inputs ? model_inputs->array[i].rank : io->rank, dim};
   }
   return shape;
 }
 
-static bool job_has_open(const wick_job *j)
+static bool invocation_has_open(const wick_invocation *j)
 {
   for (uint32_t i = 0; i < wick_compiled_ninput(j->compiled); i++) {
     const wick_io *io = wick_compiled_input(j->compiled, i);
@@ -385,53 +401,54 @@ static bool job_has_open(const wick_job *j)
 }
 
 /* What --dim says of sizes is what files have. */
-static wick_status job_agrees(wick_job *j, const wick_feed *feed)
+static wick_status invocation_agrees(wick_invocation *j, const wick_model_inputs *model_inputs)
 {
-  for (uint32_t i = 0; i < feed->n; i++) {
+  for (uint32_t i = 0; i < model_inputs->n; i++) {
     const wick_io *io = wick_compiled_input(j->compiled, i);
     for (uint32_t k = 0; k < io->rank; k++)
       for (uint32_t s = 0; s < j->nsize; s++)
         if (strcmp(j->sizes[s].name, io->dim_name[k]) == 0 &&
-            j->sizes[s].value != feed->array[i].dim[k])
+            j->sizes[s].value != model_inputs->array[i].dim[k])
           return wick_fail(&j->mem, WICK_EINVAL, j->path,
                            "input \"%s\": the size %s is %lld here, --dim says %lld", io->name,
-                           io->dim_name[k], (long long)feed->array[i].dim[k],
+                           io->dim_name[k], (long long)model_inputs->array[i].dim[k],
                            (long long)j->sizes[s].value);
   }
   return NULL;
 }
 
-wick_status wick_job_session(wick_job *j, const wick_feed *feed,
-                             void (*profile)(void *arg, uint32_t kernel, uint64_t nanoseconds),
-                             void *arg)
+wick_status wick_invocation_session(wick_invocation *j, const wick_model_inputs *model_inputs,
+                                    void (*profile)(void *arg, uint32_t kernel,
+                                                    uint64_t nanoseconds),
+                                    void *arg)
 {
   wick_session_options o = {
       .size = sizeof o, .threads = (uint32_t)j->threads, .profile = profile, .arg = arg};
-  WICK_TRY(wick_job_take(j, wick_session_create(j->compiled, &o, &j->session)));
-  if (!job_has_open(j)) return NULL;
-  if (feed) WICK_TRY(job_agrees(j, feed));
+  WICK_TRY(wick_invocation_take(j, wick_session_create(j->compiled, &o, &j->session)));
+  if (!invocation_has_open(j)) return NULL;
+  if (model_inputs) WICK_TRY(invocation_agrees(j, model_inputs));
   uint32_t nshape;
-  const wick_shape *shape = job_session_shapes(j, feed, &nshape);
-  return wick_job_take(j, wick_session_shape(j->session, nshape, shape));
+  const wick_shape *shape = invocation_session_shapes(j, model_inputs, &nshape);
+  return wick_invocation_take(j, wick_session_shape(j->session, nshape, shape));
 }
 
 /* Another program may take it: what stands in the way is neither the machine nor the user. */
-static bool job_refused(wick_status s)
+static bool invocation_refused(wick_status s)
 {
   return s && s->code != WICK_ENOMEM && s->code != WICK_EIO && s->code != WICK_ECANCELED;
 }
 
-wick_status wick_job_serve(wick_job *j, const wick_feed *feed)
+wick_status wick_invocation_serve(wick_invocation *j, const wick_model_inputs *model_inputs)
 {
-  if (j->model && !j->compiled && wick_model_open(j->model) && !j->nrange) {
-    j->vary = true;
-    wick_status s = wick_job_compile(j, feed);
-    if (!s) s = wick_job_session(j, feed, NULL, NULL);
-    if (!job_refused(s)) return s;
+  if (j->model && !j->compiled && wick_model_needs_shapes(j->model) && !j->nrange) {
+    j->dynamic = true;
+    wick_status s = wick_invocation_compile(j, model_inputs);
+    if (!s) s = wick_invocation_session(j, model_inputs, NULL, NULL);
+    if (!invocation_refused(s)) return s;
     wick_session_free(j->session);
     wick_compiled_free(j->compiled);
-    j->session = NULL, j->compiled = NULL, j->vary = false;
+    j->session = NULL, j->compiled = NULL, j->dynamic = false;
   }
-  WICK_TRY(wick_job_compile(j, feed));
-  return wick_job_session(j, feed, NULL, NULL);
+  WICK_TRY(wick_invocation_compile(j, model_inputs));
+  return wick_invocation_session(j, model_inputs, NULL, NULL);
 }

@@ -1,13 +1,13 @@
 /* What `run`, `bench` and `compile` share: a model or an artifact, how it is compiled, its session.
  *
- *   static int x_main(wick_job *j, void *arg, int argc, char **argv)
+ *   static int x_main(wick_invocation *j, void *arg, int argc, char **argv)
  *   {
- *     const wick_flag flag[] = {..., WICK_JOB_FLAGS(j)};
+ *     const wick_flag flag[] = {..., WICK_INVOCATION_FLAGS(j)};
  *     wick_args args = {...};
- *     int stop = wick_job_args(j, &args, argc, argv);
- *     return stop >= 0 ? stop : wick_job_end(j, x_work(j));
+ *     int stop = wick_invocation_args(j, &args, argc, argv);
+ *     return stop >= 0 ? stop : wick_invocation_end(j, x_work(j));
  *   }
- *   int wick_cmd_x(int argc, char **argv) { wick_job j = {0}; return wick_job_main(&j, x_main,
+ *   int wick_cmd_x(int argc, char **argv) { wick_invocation j = {0}; return wick_invocation_main(&j, x_main,
  * ...); }
  */
 #ifndef WICK_TOOLS_INVOCATION_H
@@ -19,10 +19,10 @@
 #include "json_out.h"
 #include "model_inputs.h"
 
-typedef struct wick_job {
+typedef struct wick_invocation {
   const char *command, *path;
   const char *target, *precision, *records;
-  int64_t threads, processes, copies;
+  int64_t threads, jobs, auto_specialize;
   bool no_cache, time, strict, allow_links;
   wick_words dims;  /* NAME=N, NAME=LO..HI, NAME=LO..HI:STEP */
   const char *grad; /* what is differentiated; NULL: the first output, where `wrt` has names */
@@ -33,13 +33,13 @@ typedef struct wick_job {
   wick_size *sizes;
   uint32_t nrange;
   wick_size_range *ranges;
-  wick_words pinned; /* NAME=N, and further values of the name before */
-  uint32_t npin;
-  wick_size *pins;
-  wick_words held; /* NAME=VALUE, and further values of the name before */
-  uint32_t nheld;
-  wick_content *contents; /* `held`, once there is a model */
-  bool vary;              /* sizes that nothing is said of stay open */
+  wick_words specialize_dim_words; /* NAME=N, and further values of the name before */
+  uint32_t nspecialize_dim;
+  wick_size *specialize_dims;
+  wick_words specialize_input_words; /* NAME=VALUE, and further values of the name before */
+  uint32_t nspecialize_input;
+  wick_content *contents; /* the values of specialize_input_words, once there is a model */
+  bool dynamic;           /* sizes that are not given stay dynamic */
 
   wick_guard guard;
   wick_arena mem, tmp, scratch;
@@ -48,7 +48,7 @@ typedef struct wick_job {
   wick_model *model; /* NULL: an artifact */
   wick_compiled *compiled;
   wick_session *session;
-} wick_job;
+} wick_invocation;
 
 /* The option of all commands that read models. */
 #define WICK_LINKS_FLAG(out)                                                                       \
@@ -57,25 +57,28 @@ typedef struct wick_job {
         "follows all links to external data, also those outside of a model store"                  \
   }
 
-#define WICK_JOB_FLAGS(j)                                                                          \
+#define WICK_INVOCATION_FLAGS(j)                                                                   \
   {"threads",     't', WICK_FLAG_THREADS,                                                          \
    &(j)->threads, "N", "threads of a run; 0 for all that the process may use"},                    \
       {"target",     0,      WICK_FLAG_STRING,                                                     \
        &(j)->target, "NAME", "the machine to compile for; without it, this one"},                  \
-      {"dim",          0,                                                                          \
-       WICK_FLAG_DIMS, &(j)->dims,                                                                 \
-       "NAME=N...",    "sizes that the model leaves open; NAME=LO..HI[:STEP]: their range"},       \
+      {"dim",      0,           WICK_FLAG_DIMS,                                                    \
+       &(j)->dims, "NAME=N...", "sizes of dynamic dimensions; NAME=LO..HI[:STEP]: their range"},   \
       {"specialize-dim", 0,                                                                        \
-       WICK_FLAG_SIZES,  &(j)->pinned,                                                             \
-       "NAME=N,N...",    "compiles copies for these sizes alone"},                                 \
+       WICK_FLAG_SIZES,  &(j)->specialize_dim_words,                                               \
+       "NAME=N,N...",    "specializes the program for these sizes"},                               \
       {"specialize-input",                                                                         \
        0,                                                                                          \
        WICK_FLAG_CONTENTS,                                                                         \
-       &(j)->held,                                                                                 \
+       &(j)->specialize_input_words,                                                               \
        "NAME=VALUE,V...",                                                                          \
-       "compiles copies for these contents of small inputs, from which branches follow"},          \
-      {"auto-specialize", 0,   WICK_FLAG_SMALL,                                                    \
-       &(j)->copies,      "N", "compiles at most N copies for sizes that runs often have"},        \
+       "specializes the program for these contents of small inputs that decide branches"},         \
+      {"auto-specialize",                                                                          \
+       0,                                                                                          \
+       WICK_FLAG_SMALL,                                                                            \
+       &(j)->auto_specialize,                                                                      \
+       "N",                                                                                        \
+       "specializes the program for at most N combinations of sizes that runs often have"},        \
       {"grad",     0,        WICK_FLAG_STRING,                                                     \
        &(j)->grad, "TENSOR", "adds the derivatives of this tensor to the outputs"},                \
       {"override",     0,                                                                          \
@@ -84,8 +87,8 @@ typedef struct wick_job {
       {"wrt",          0,                                                                          \
        WICK_FLAG_LIST, &(j)->wrt,                                                                  \
        "TENSOR,...",   "derivatives with respect to these; without it, to all inputs"},            \
-      {"jobs",          0,   WICK_FLAG_THREADS,                                                    \
-       &(j)->processes, "N", "processes of the code generator at once; 0: one for each CPU"},      \
+      {"jobs",     0,   WICK_FLAG_THREADS,                                                         \
+       &(j)->jobs, "N", "processes of the code generator at once; 0: one for each CPU"},           \
       {"tuning", 0, WICK_FLAG_FILE, &(j)->records, "FILE", "schedules that `wick tune` found"},    \
       {"strict",     0,    WICK_FLAG_BOOL,                                                         \
        &(j)->strict, NULL, "makes no use of rewrites that approximate"},                           \
@@ -100,10 +103,10 @@ typedef struct wick_job {
   }
 
 /* The options that fit pictures to inputs. */
-typedef struct wick_job_image {
+typedef struct wick_invocation_image {
   wick_image_texts text;
   bool bgr;
-} wick_job_image;
+} wick_invocation_image;
 
 #define WICK_IMAGE_FLAGS(i)                                                                        \
   {"resize",          0,       WICK_FLAG_STRING,                                                   \
@@ -131,44 +134,50 @@ typedef struct wick_job_image {
         "sets the order of the axes; derived from the input's sizes by default"                    \
   }
 
-typedef int wick_job_fn(wick_job *j, void *arg, int argc, char **argv);
-int wick_job_main(wick_job *j, wick_job_fn *fn, void *arg, int argc, char **argv);
+typedef int wick_invocation_fn(wick_invocation *j, void *arg, int argc, char **argv);
+int wick_invocation_main(wick_invocation *j, wick_invocation_fn *fn, void *arg, int argc,
+                         char **argv);
 /* The command's arguments; the one word is the model. Returns -1 to go on. */
-int wick_job_args(wick_job *j, wick_args *args, int argc, char **argv);
-int wick_job_usage(const wick_job *j, const char *what); /* says it; the exit status */
-int wick_job_end(wick_job *j, wick_status s);            /* says what failed; the exit status */
+int wick_invocation_args(wick_invocation *j, wick_args *args, int argc, char **argv);
+int wick_invocation_usage(const wick_invocation *j,
+                          const char *what);                /* says it; the exit status */
+int wick_invocation_end(wick_invocation *j, wick_status s); /* says what failed; the exit status */
 
 /* Prints the object of --json, and frees it. */
-WICK_CHECKED wick_status wick_job_json(wick_job *j, json_t *object);
+WICK_CHECKED wick_status wick_invocation_json(wick_invocation *j, json_t *object);
 
 /* A public error as a status of the job; frees it. */
-WICK_CHECKED wick_status wick_job_take(wick_job *j, wick_error *e);
+WICK_CHECKED wick_status wick_invocation_take(wick_invocation *j, wick_error *e);
 
-WICK_CHECKED wick_status wick_job_load(wick_job *j);
-const char *wick_job_metadata(const wick_job *j, const char *key);
+WICK_CHECKED wick_status wick_invocation_load(wick_invocation *j);
+const char *wick_invocation_metadata(const wick_invocation *j, const char *key);
 /* Of the model, or of what is compiled, once it is. */
-const wick_io **wick_job_inputs(wick_job *j, uint32_t *out_n);
-const wick_io **wick_job_outputs(wick_job *j);
+const wick_io **wick_invocation_inputs(wick_invocation *j, uint32_t *out_n);
+const wick_io **wick_invocation_outputs(wick_invocation *j);
 /* Inputs from files; pictures as the model's metadata says, or as `image` does, which goes before
  * it. */
-WICK_CHECKED wick_status wick_job_feed(wick_job *j, const wick_words *files,
-                                       const wick_job_image *image, wick_feed *out);
+WICK_CHECKED wick_status wick_invocation_feed(wick_invocation *j, const wick_words *files,
+                                              const wick_invocation_image *image,
+                                              wick_model_inputs *out);
 /* Shapes of the model's inputs. */
-const wick_shape *wick_job_shapes(wick_job *j, const wick_feed *feed);
-const wick_content *wick_job_contents(wick_job *j, const wick_feed *feed);
+const wick_shape *wick_invocation_shapes(wick_invocation *j, const wick_model_inputs *model_inputs);
+const wick_content *wick_invocation_contents(wick_invocation *j,
+                                             const wick_model_inputs *model_inputs);
 /* What the flags, and the shapes and contents of `feed` (NULL: the model's own shapes), ask of the
  * compiler. */
-wick_compile_options wick_job_options(wick_job *j, const wick_feed *feed);
+wick_compile_options wick_invocation_options(wick_invocation *j,
+                                             const wick_model_inputs *model_inputs);
 /* Compiles for the shapes of `feed` (NULL: the model's own). An artifact is what it is. */
-WICK_CHECKED wick_status wick_job_compile(wick_job *j, const wick_feed *feed);
+WICK_CHECKED wick_status wick_invocation_compile(wick_invocation *j,
+                                                 const wick_model_inputs *model_inputs);
 /* Where sizes vary, with the shapes of `feed`; NULL: with the sizes that --dim says. */
-WICK_CHECKED wick_status wick_job_session(wick_job *j, const wick_feed *feed,
-                                          void (*profile)(void *arg, uint32_t kernel,
-                                                          uint64_t nanoseconds),
-                                          void *arg);
+WICK_CHECKED wick_status wick_invocation_session(
+    wick_invocation *j, const wick_model_inputs *model_inputs,
+    void (*profile)(void *arg, uint32_t kernel, uint64_t nanoseconds), void *arg);
 /* Compiles, and makes a session for the shapes of `feed`: of the program for all sizes where the
  * model leaves some open and there can be one, so that the bits are those of every other session
  * with equal inputs; else of one for these shapes. */
-WICK_CHECKED wick_status wick_job_serve(wick_job *j, const wick_feed *feed);
+WICK_CHECKED wick_status wick_invocation_serve(wick_invocation *j,
+                                               const wick_model_inputs *model_inputs);
 
 #endif

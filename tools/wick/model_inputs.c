@@ -12,15 +12,15 @@
 #include "ir/element.h"
 #include "runtime/keys.h"
 
-typedef wick_list(const char *) feed_paths; /* of each tensor */
+typedef wick_list(const char *) model_inputs_paths; /* of each tensor */
 
-static const char *feed_place(const wick_io *io, uint32_t i, wick_arena *mem)
+static const char *model_inputs_place(const wick_io *io, uint32_t i, wick_arena *mem)
 {
   return *io->name ? wick_str_printf(mem, "input \"%s\"", io->name)
                    : wick_str_printf(mem, "input %u", i);
 }
 
-static const char *feed_expected(const wick_io *io, wick_arena *mem)
+static const char *model_inputs_expected(const wick_io *io, wick_arena *mem)
 {
   if (io->keys.n)
     return wick_str_printf(mem, "map(%s,%s)", io->keys.text ? "string" : "i64",
@@ -29,8 +29,8 @@ static const char *feed_expected(const wick_io *io, wick_arena *mem)
   return wick_array_type(mem, io->elem, io->rank, io->dim);
 }
 
-static wick_status feed_fit(const wick_io *io, const wick_image_options *options, const char *place,
-                            wick_arena *mem, wick_array *a)
+static wick_status model_inputs_fit(const wick_io *io, const wick_image_options *options,
+                                    const char *place, wick_arena *mem, wick_array *a)
 {
   wick_image_input want = {.name = io->name, .elem = io->elem, .rank = io->rank};
   memcpy(want.dim, io->dim, io->rank * sizeof *io->dim);
@@ -40,19 +40,19 @@ static wick_status feed_fit(const wick_io *io, const wick_image_options *options
   return NULL;
 }
 
-static wick_status feed_check(const wick_io *io, const char *place, const wick_array *a,
-                              wick_arena *mem)
+static wick_status model_inputs_check(const wick_io *io, const char *place, const wick_array *a,
+                                      wick_arena *mem)
 {
   bool fits = a->elem == io->elem && (io->unranked || a->rank == io->rank);
   for (uint32_t k = 0; fits && k < io->rank; k++) fits = io->dim[k] < 0 || io->dim[k] == a->dim[k];
   if (fits) return NULL;
   return wick_fail(mem, WICK_ETYPE, place, "the file has %s, expected %s",
-                   wick_array_type(mem, a->elem, a->rank, a->dim), feed_expected(io, mem));
+                   wick_array_type(mem, a->elem, a->rank, a->dim), model_inputs_expected(io, mem));
 }
 
 /* The input that takes a tensor: the one with its name, else the next one without a tensor. */
-static uint32_t feed_find(const wick_io *const *io, uint32_t n, const wick_array *a,
-                          const bool *taken)
+static uint32_t model_inputs_find(const wick_io *const *io, uint32_t n, const wick_array *a,
+                                  const bool *taken)
 {
   for (uint32_t i = 0; i < n && *a->name; i++)
     if (!taken[i] && strcmp(io[i]->name, a->name) == 0) return i;
@@ -61,18 +61,19 @@ static uint32_t feed_find(const wick_io *const *io, uint32_t n, const wick_array
   return i;
 }
 
-static wick_status feed_count(const wick_io *const *io, uint32_t n, uint32_t given, wick_arena *mem)
+static wick_status model_inputs_count(const wick_io *const *io, uint32_t n, uint32_t given,
+                                      wick_arena *mem)
 {
   wick_text t = wick_text_begin(mem);
   for (uint32_t i = 0; i < n; i++)
-    wick_text_printf(&t, "%s%s %s", i ? ", " : "", io[i]->name, feed_expected(io[i], mem));
+    wick_text_printf(&t, "%s%s %s", i ? ", " : "", io[i]->name, model_inputs_expected(io[i], mem));
   return wick_fail(mem, WICK_EINVAL, "--inputs", "%u tensors are given, the model takes %u: %s",
                    given, n, t.at);
 }
 
 /* Each name in an archive must be an input's, and occur once; the archive's order is ignored. */
-static wick_status feed_names(const wick_io *const *io, uint32_t n, const wick_arrays *list,
-                              const feed_paths *from, wick_arena *mem)
+static wick_status model_inputs_names(const wick_io *const *io, uint32_t n, const wick_arrays *list,
+                                      const model_inputs_paths *from, wick_arena *mem)
 {
   wick_text unknown = wick_text_begin(mem), inputs = wick_text_begin(mem);
   uint32_t *given = wick_new(mem, uint32_t, n + 1);
@@ -94,13 +95,14 @@ static wick_status feed_names(const wick_io *const *io, uint32_t n, const wick_a
                    unknown.at, n ? inputs.at : "none");
 }
 
-static wick_span feed_json(const wick_array *a)
+static wick_span model_inputs_json(const wick_array *a)
 {
   return (wick_span){(const unsigned char *)a->json, (size_t)a->nbytes};
 }
 
 /* The first of the two inputs that make up the map of this name; n if there is none. */
-static uint32_t feed_find_spread(const wick_io *const *io, uint32_t n, const char *name, size_t len)
+static uint32_t model_inputs_find_spread(const wick_io *const *io, uint32_t n, const char *name,
+                                         size_t len)
 {
   uint32_t i = 0;
   while (i + 1 < n &&
@@ -112,9 +114,10 @@ static uint32_t feed_find_spread(const wick_io *const *io, uint32_t n, const cha
 
 /* Gives each map in a file to the input with its name, else to the next input that is a map. If
  * that input is two tensors, the map becomes two tensors. */
-static wick_status feed_spread(const wick_io *const *io, uint32_t n, const wick_arrays *given,
-                               const feed_paths *from, wick_arena *mem, wick_arrays *out,
-                               feed_paths *out_from)
+static wick_status model_inputs_spread(const wick_io *const *io, uint32_t n,
+                                       const wick_arrays *given, const model_inputs_paths *from,
+                                       wick_arena *mem, wick_arrays *out,
+                                       model_inputs_paths *out_from)
 {
   uint32_t next = 0; /* inputs before it have their maps */
   for (uint32_t k = 0; k < given->n; k++) {
@@ -122,7 +125,7 @@ static wick_status feed_spread(const wick_io *const *io, uint32_t n, const wick_
     wick_array two[2] = {*a};
     uint32_t i = n; /* the first of two tensors */
     if (a->json && *a->name)
-      i = feed_find_spread(io, n, a->name, strlen(a->name));
+      i = model_inputs_find_spread(io, n, a->name, strlen(a->name));
     else if (a->json) {
       while (next < n && !io[next]->keys.n &&
              !(next + 1 < n && wick_map_is_spread(io[next], io[next + 1])))
@@ -133,7 +136,7 @@ static wick_status feed_spread(const wick_io *const *io, uint32_t n, const wick_
     if (i < n) {
       const char *place = wick_str_printf(mem, "%s: input \"%.*s\"", from->at[k],
                                           (int)(strlen(io[i]->name) - 5), io[i]->name);
-      WICK_TRY(wick_map_spread(feed_json(a), io[i], io[i + 1], place, mem, two));
+      WICK_TRY(wick_map_spread(model_inputs_json(a), io[i], io[i + 1], place, mem, two));
     }
     for (int t = 0; t <= (i < n); t++) {
       wick_push(mem, out, two[t]);
@@ -144,15 +147,15 @@ static wick_status feed_spread(const wick_io *const *io, uint32_t n, const wick_
 }
 
 /* NAME=FILE: splits off the name if an input has it. Both the name and the file may contain `=`. */
-static wick_status feed_split(const wick_io *const *io, uint32_t n, const char *word,
-                              wick_arena *mem, const char **out_name, const char **out_path)
+static wick_status model_inputs_split(const wick_io *const *io, uint32_t n, const char *word,
+                                      wick_arena *mem, const char **out_name, const char **out_path)
 {
   *out_name = "", *out_path = word;
   const char *equal = strchr(word, '=');
   if (!equal) return NULL;
   for (; equal; equal = strchr(equal + 1, '=')) {
     size_t len = (size_t)(equal - word);
-    bool found = len && feed_find_spread(io, n, word, len) < n;
+    bool found = len && model_inputs_find_spread(io, n, word, len) < n;
     for (uint32_t i = 0; i < n && !found && len; i++)
       found = strncmp(io[i]->name, word, len) == 0 && !io[i]->name[len];
     if (!found) continue;
@@ -167,14 +170,15 @@ static wick_status feed_split(const wick_io *const *io, uint32_t n, const char *
 }
 
 /* Reads the files' tensors, and notes which file each is from. */
-static wick_status feed_files(const wick_io *const *io, uint32_t n, const char *const *word,
-                              uint32_t nword, wick_files *files, wick_arena *mem, wick_arena *tmp,
-                              wick_arrays *out, feed_paths *out_from)
+static wick_status model_inputs_files(const wick_io *const *io, uint32_t n, const char *const *word,
+                                      uint32_t nword, wick_files *files, wick_arena *mem,
+                                      wick_arena *tmp, wick_arrays *out,
+                                      model_inputs_paths *out_from)
 {
   for (uint32_t i = 0; i < nword; i++) {
     const char *name, *path;
     uint32_t before = out->n;
-    WICK_TRY(feed_split(io, n, word[i], mem, &name, &path));
+    WICK_TRY(model_inputs_split(io, n, word[i], mem, &name, &path));
     WICK_TRY(wick_arrays_read(files, path, mem, tmp, out));
     while (out_from->n < out->n) wick_push(mem, out_from, path);
     if (!*name) continue;
@@ -189,29 +193,32 @@ static wick_status feed_files(const wick_io *const *io, uint32_t n, const char *
   return NULL;
 }
 
-wick_status wick_feed_read(const wick_io *const *io, uint32_t n, const char *const *path,
-                           uint32_t npath, const wick_image_options *options, wick_files *files,
-                           wick_arena *mem, wick_arena *tmp, wick_feed *out)
+wick_status wick_model_inputs_read(const wick_io *const *io, uint32_t n, const char *const *path,
+                                   uint32_t npath, const wick_image_options *options,
+                                   wick_files *files, wick_arena *mem, wick_arena *tmp,
+                                   wick_model_inputs *out)
 {
   wick_arrays given = {0}, list = {0};
-  feed_paths given_from = {0}, from = {0};
-  WICK_TRY(feed_files(io, n, path, npath, files, mem, tmp, &given, &given_from));
-  WICK_TRY(feed_spread(io, n, &given, &given_from, mem, &list, &from));
-  WICK_TRY(feed_names(io, n, &list, &from, mem));
-  if (list.n != n) return feed_count(io, n, list.n, mem);
+  model_inputs_paths given_from = {0}, from = {0};
+  WICK_TRY(model_inputs_files(io, n, path, npath, files, mem, tmp, &given, &given_from));
+  WICK_TRY(model_inputs_spread(io, n, &given, &given_from, mem, &list, &from));
+  WICK_TRY(model_inputs_names(io, n, &list, &from, mem));
+  if (list.n != n) return model_inputs_count(io, n, list.n, mem);
   wick_array *array = wick_new(mem, wick_array, n);
   bool *taken = wick_new(tmp, bool, n);
   out->data = wick_new(mem, const void *, n);
   for (int pass = 0; pass < 2; pass++) /* those with names first */
     for (uint32_t k = 0; k < n; k++) {
       if ((*list.at[k].name == 0) != (pass == 1)) continue;
-      uint32_t i = feed_find(io, n, &list.at[k], taken);
-      const char *place = wick_str_printf(mem, "%s: %s", from.at[k], feed_place(io[i], i, mem));
+      uint32_t i = model_inputs_find(io, n, &list.at[k], taken);
+      const char *place =
+          wick_str_printf(mem, "%s: %s", from.at[k], model_inputs_place(io[i], i, mem));
       taken[i] = true;
       array[i] = list.at[k];
-      if (array[i].json) WICK_TRY(wick_map_fit(feed_json(&array[i]), io[i], place, mem, &array[i]));
-      if (array[i].picture) WICK_TRY(feed_fit(io[i], options, place, mem, &array[i]));
-      WICK_TRY(feed_check(io[i], place, &array[i], mem));
+      if (array[i].json)
+        WICK_TRY(wick_map_fit(model_inputs_json(&array[i]), io[i], place, mem, &array[i]));
+      if (array[i].picture) WICK_TRY(model_inputs_fit(io[i], options, place, mem, &array[i]));
+      WICK_TRY(model_inputs_check(io[i], place, &array[i], mem));
       out->data[i] = array[i].data;
     }
   out->n = n;
@@ -219,14 +226,14 @@ wick_status wick_feed_read(const wick_io *const *io, uint32_t n, const char *con
   return NULL;
 }
 
-void **wick_feed_room(const wick_io *const *io, uint32_t n, wick_arena *mem)
+void **wick_model_inputs_room(const wick_io *const *io, uint32_t n, wick_arena *mem)
 {
   void **room = wick_new(mem, void *, n);
   for (uint32_t i = 0; i < n; i++) room[i] = wick_arena_alloc(mem, io[i]->nbytes, 64);
   return room;
 }
 
-wick_array wick_feed_array(const wick_io *io, const void *data)
+wick_array wick_model_inputs_array(const wick_io *io, const void *data)
 {
   wick_array a = {.name = io->name,
                   .elem = io->elem,
@@ -241,7 +248,7 @@ wick_array wick_feed_array(const wick_io *io, const void *data)
 /* ---- outputs whose size depends on data ---- */
 
 /* Keeps the first `size` slices along the axis. */
-static void feed_cut(wick_array *a, uint32_t axis, int64_t size, wick_arena *mem)
+static void model_inputs_cut(wick_array *a, uint32_t axis, int64_t size, wick_arena *mem)
 {
   uint64_t outer = 1, inner = 1, from = (uint64_t)a->dim[axis], to = (uint64_t)size;
   for (uint32_t k = 0; k < axis; k++) outer *= (uint64_t)a->dim[k];
@@ -265,7 +272,7 @@ static void feed_cut(wick_array *a, uint32_t axis, int64_t size, wick_arena *mem
   a->nbytes = nbytes;
 }
 
-uint32_t wick_feed_trim(wick_array *array, uint32_t n, wick_arena *mem)
+uint32_t wick_model_inputs_trim(wick_array *array, uint32_t n, wick_arena *mem)
 {
   uint32_t left = 0, *rank = wick_new(mem, uint32_t, n);
   const char **name = wick_new(mem, const char *, n);
@@ -282,7 +289,7 @@ uint32_t wick_feed_trim(wick_array *array, uint32_t n, wick_arena *mem)
       continue;
     }
     int64_t have = *(const int64_t *)size->data;
-    feed_cut(a, axis, have < 0 ? 0 : have < most ? have : most, mem);
+    model_inputs_cut(a, axis, have < 0 ? 0 : have < most ? have : most, mem);
   }
   for (uint32_t i = 0; i < n; i++)
     if (s.of[i] == n) array[left++] = array[i];
@@ -292,15 +299,16 @@ uint32_t wick_feed_trim(wick_array *array, uint32_t n, wick_arena *mem)
 /* ---- writing ---- */
 
 /* The next of `n` files; *part has two entries for each. */
-static wick_output *feed_file(wick_output *file, uint32_t *n, wick_bytes *part, const char *path)
+static wick_output *model_inputs_file(wick_output *file, uint32_t *n, wick_bytes *part,
+                                      const char *path)
 {
   wick_bytes *own = part + 2 * (size_t)*n;
   file[*n] = (wick_output){path, own, 2};
   return &file[(*n)++];
 }
 
-static wick_status feed_write_all(const wick_array *array, uint32_t n, const char *folder,
-                                  wick_arena *tmp)
+static wick_status model_inputs_write_all(const wick_array *array, uint32_t n, const char *folder,
+                                          wick_arena *tmp)
 {
   uint32_t nfile = 0;
   wick_output *file = wick_new(tmp, wick_output, 2 * (size_t)n + 1);
@@ -308,24 +316,24 @@ static wick_status feed_write_all(const wick_array *array, uint32_t n, const cha
   WICK_TRY(wick_folder_make(tmp, folder));
   for (uint32_t i = 0; i < n; i++) {
     const char *name = wick_str_printf(tmp, "output_%u.npy", i);
-    wick_output *f = feed_file(file, &nfile, part, wick_path_join(tmp, folder, name));
+    wick_output *f = model_inputs_file(file, &nfile, part, wick_path_join(tmp, folder, name));
     WICK_TRY(wick_array_parts(&array[i], f->path, tmp, part + (f->part - part)));
     if (!array[i].keys.n) continue;
     wick_text t = wick_text_begin(tmp);
     wick_keys_write(&t, array[i].keys);
     wick_text_char(&t, '\n');
     name = wick_str_printf(tmp, "output_%u.keys.json", i);
-    f = feed_file(file, &nfile, part, wick_path_join(tmp, folder, name));
+    f = model_inputs_file(file, &nfile, part, wick_path_join(tmp, folder, name));
     part[f->part - part] = (wick_bytes){t.at, t.n};
   }
   return wick_files_write(tmp, file, nfile);
 }
 
-wick_status wick_feed_write(const wick_array *array, uint32_t n, const char *folder,
-                            wick_arena *tmp)
+wick_status wick_model_inputs_write(const wick_array *array, uint32_t n, const char *folder,
+                                    wick_arena *tmp)
 {
   wick_interrupt_begin();
-  wick_status s = feed_write_all(array, n, folder, tmp);
+  wick_status s = model_inputs_write_all(array, n, folder, tmp);
   wick_interrupt_end();
   return s;
 }

@@ -7,33 +7,34 @@
 #include "tensor_io.h"
 #include "wick/wick.h"
 
-typedef struct wick_feed {
+typedef struct wick_model_inputs {
   uint32_t n;              /* number of inputs */
   const wick_array *array; /* in the order of the inputs */
   const void **data;       /* their addresses */
-} wick_feed;
+} wick_model_inputs;
 
 /* Reads the files and gives each of the `n` inputs its tensor: by the name in NAME=FILE or in
  * the file, else in order. A name in an .npz that no input has is an error. Dynamic sizes take any
  * number. Fails naming the input, what was found and what was expected. Arrays live in `mem` and
  * `files`. */
-WICK_CHECKED wick_status wick_feed_read(const wick_io *const *io, uint32_t n,
-                                        const char *const *path, uint32_t npath,
-                                        const wick_image_options *options, wick_files *files,
-                                        wick_arena *mem, wick_arena *tmp, wick_feed *out);
+WICK_CHECKED wick_status wick_model_inputs_read(const wick_io *const *io, uint32_t n,
+                                                const char *const *path, uint32_t npath,
+                                                const wick_image_options *options,
+                                                wick_files *files, wick_arena *mem, wick_arena *tmp,
+                                                wick_model_inputs *out);
 
 /* Storage for outputs, aligned to 64 bytes. */
-void **wick_feed_room(const wick_io *const *io, uint32_t n, wick_arena *mem);
+void **wick_model_inputs_room(const wick_io *const *io, uint32_t n, wick_arena *mem);
 
 /* If an output's size along an axis depends on data, the output is cut to the size that the run
  * gave, and the outputs that give this size (driver/output_size.h) are dropped. Returns how many
  * are left. */
-uint32_t wick_feed_trim(wick_array *array, uint32_t n, wick_arena *mem);
+uint32_t wick_model_inputs_trim(wick_array *array, uint32_t n, wick_arena *mem);
 
 /* Writes outputs to FOLDER/output_K.npy. For a map these are the values; its keys, in the order of
  * the last dimension, go to FOLDER/output_K.keys.json. All files are written, or none. */
-WICK_CHECKED wick_status wick_feed_write(const wick_array *array, uint32_t n, const char *folder,
-                                         wick_arena *tmp);
-wick_array wick_feed_array(const wick_io *io, const void *data);
+WICK_CHECKED wick_status wick_model_inputs_write(const wick_array *array, uint32_t n,
+                                                 const char *folder, wick_arena *tmp);
+wick_array wick_model_inputs_array(const wick_io *io, const void *data);
 
 #endif

@@ -41,7 +41,7 @@ static void error_report_places(error_report *r, const wick_compiled *k)
     wick_kernel_facts facts = wick_compiled_kernel(k, i);
     const char *bound = error_report_bound(r, wick_compiled_contract(k), facts.name);
     if (!bound) continue;
-    r->show[r->nshow].place = facts.place;
+    r->show[r->nshow].place = facts.location;
     r->bound[r->nshow++] = bound;
   }
 }

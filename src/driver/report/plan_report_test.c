@@ -57,7 +57,7 @@ static void not_closed(void **state)
   assert_null(wick_load_bytes(context, "small.wick", text, strlen(text), &model));
   wick_error *e = wick_plan_report_make(model, NULL, &r);
   assert_non_null(e);
-  assert_string_equal(wick_error_message(e), "small.wick: the size N of \"x\" is open");
+  assert_string_equal(wick_error_message(e), "small.wick: the size N of \"x\" is dynamic");
   wick_error_free(e);
   wick_model_free(model);
   wick_context_free(context);

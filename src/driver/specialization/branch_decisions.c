@@ -13,62 +13,62 @@
 #include "runtime/program.h"
 
 enum { KNOWN_POINTS = 4096 }; /* of a stage that is computed */
-_Static_assert(WICK_WATCH_MOST <= 64, "a bit for each");
+_Static_assert(WICK_GUARD_INPUTS_MAX <= 64, "a bit for each");
 
-typedef struct known_content {
+typedef struct decide_content {
   bool known;
   uint64_t from;    /* bits of the inputs that it follows from */
   const void *data; /* where contents are computed */
-} known_content;
+} decide_content;
 
-typedef struct known_change {
+typedef struct decide_change {
   uint32_t root;
-  known_content old;
-} known_change;
+  decide_content old;
+} decide_change;
 
-typedef struct known_state {
+typedef struct decide_state {
   const wick_func *f;
   wick_alias alias;
-  bool computed;     /* contents are; else what they follow from is all that is asked */
-  known_content *at; /* per root */
-  wick_list(known_change) log;
-  uint64_t watched; /* what conditions and counts follow from */
-  int8_t *taken;    /* per node: of a branch that is decided, 1 + its region */
+  bool computed;      /* contents are; else what they follow from is all that is asked */
+  decide_content *at; /* per root */
+  wick_list(decide_change) log;
+  uint64_t deciding; /* inputs that decide conditions and counts */
+  int8_t *taken;     /* per node: of a branch that is decided, 1 + its region */
   wick_arena *mem, *tmp;
-} known_state;
+} decide_state;
 
 /* ---- contents ---- */
 
-static bool known_small(const wick_func *f, wick_value v)
+static bool decide_small(const wick_func *f, wick_value v)
 {
   uint64_t nbytes;
   return wick_type_nbytes(f->module, wick_type_of(f, v), &nbytes) && nbytes > 0 &&
-         nbytes <= WICK_HELD_MOST;
+         nbytes <= WICK_GUARD_BYTES_MAX;
 }
 
-static void known_set(known_state *s, uint32_t root, known_content c)
+static void decide_set(decide_state *s, uint32_t root, decide_content c)
 {
-  wick_push(s->tmp, &s->log, (known_change){root, s->at[root]});
+  wick_push(s->tmp, &s->log, (decide_change){root, s->at[root]});
   s->at[root] = c;
 }
 
 /* The root of which v is all; 0: none. */
-static uint32_t known_whole(const known_state *s, wick_value v)
+static uint32_t decide_whole(const decide_state *s, wick_value v)
 {
   const wick_memref *p = &s->alias.memref[v.id];
   if (!p->root.id || s->alias.tied[p->root.id]) return 0;
   return p->known && wick_memref_covers(p, &s->alias.memref[p->root.id]) ? p->root.id : 0;
 }
 
-/* Of a part, what the root holds there. */
-static known_content known_read(const known_state *s, wick_value v)
+/* The known contents of a part of a buffer. */
+static decide_content decide_read(const decide_state *s, wick_value v)
 {
   const wick_memref *p = &s->alias.memref[v.id];
   uint32_t root = p->root.id, d = root ? s->alias.definer[root] : UINT32_MAX;
   if (!root || s->alias.tied[root] || !p->known || p->choice.index.id ||
-      !wick_memref_contiguous(p) || !known_small(s->f, v))
-    return (known_content){0};
-  known_content c = s->at[root];
+      !wick_memref_contiguous(p) || !decide_small(s->f, v))
+    return (decide_content){0};
+  decide_content c = s->at[root];
   if (d != UINT32_MAX && s->f->node[d].op == WICK_OP_const) {
     c.data = wick_constant_get(s->f->module, wick_const_imm(&s->f->node[d])->constant)->data;
     c.known = c.data != NULL;
@@ -77,26 +77,26 @@ static known_content known_read(const known_state *s, wick_value v)
   return c;
 }
 
-static void known_write(known_state *s, wick_value v, known_content c)
+static void decide_write(decide_state *s, wick_value v, decide_content c)
 {
   uint32_t root = s->alias.memref[v.id].root.id;
-  if (root) known_set(s, root, known_whole(s, v) ? c : (known_content){0});
+  if (root) decide_set(s, root, decide_whole(s, v) ? c : (decide_content){0});
 }
 
-/* All that the node itself writes may hold anything. */
-static void known_forget(known_state *s, const wick_node *n)
+/* Forgets the contents of everything that the node itself writes. */
+static void decide_forget(decide_state *s, const wick_node *n)
 {
   for (uint32_t k = 0; k < n->nin; k++) {
     bool reads, writes;
     if (!n->in[k].id || wick_info_of(s->f, n->in[k])->kind != WICK_BUFFER) continue;
     wick_low_effect(s->f, n, k, &reads, &writes);
-    if (writes) known_write(s, n->in[k], (known_content){0});
+    if (writes) decide_write(s, n->in[k], (decide_content){0});
   }
 }
 
 /* ---- kernels ---- */
 
-static bool known_few(const wick_schedule *s)
+static bool decide_few(const wick_schedule *s)
 {
   for (uint32_t i = 0; i < s->nstage; i++) {
     int64_t points = 1;
@@ -110,12 +110,12 @@ static bool known_few(const wick_schedule *s)
 }
 
 /* Runs group g on `arg`: results, then parameters. */
-static bool known_run(known_state *s, const wick_func *g, uint32_t narg, wick_interpret_arg *arg)
+static bool decide_run(decide_state *s, const wick_func *g, uint32_t narg, wick_interpret_arg *arg)
 {
   wick_kernel_info info;
   wick_nest_options o = {.name = g->name};
   wick_schedule *schedule = wick_schedule_begin(g, s->tmp);
-  if (!known_few(schedule) || wick_nest(g, schedule, &o, s->mem, s->tmp, &info)) return false;
+  if (!decide_few(schedule) || wick_nest(g, schedule, &o, s->mem, s->tmp, &info)) return false;
   wick_func *loop;
   const wick_pass_context pass = {.mem = s->mem, .tmp = s->tmp};
   if (wick_pass_expand_math(&pass, info.loop, &loop)) return false;
@@ -124,138 +124,139 @@ static bool known_run(known_state *s, const wick_func *g, uint32_t narg, wick_in
   return !wick_interpret(loop, loop->nparam, arg, s->mem, s->tmp);
 }
 
-static known_content known_operand(known_state *s, wick_value v, bool written, known_content all,
-                                   wick_interpret_arg *out)
+static decide_content decide_operand(decide_state *s, wick_value v, bool written,
+                                     decide_content all, wick_interpret_arg *out)
 {
   const wick_type_info *t = wick_info_of(s->f, v);
-  known_content c = {known_small(s->f, v), 0, NULL};
+  decide_content c = {decide_small(s->f, v), 0, NULL};
   wick_dim n = wick_type_numel(s->f->module, wick_type_of(s->f, v));
-  if (!written) c = known_read(s, v);
+  if (!written) c = decide_read(s, v);
   c.known = c.known && all.known && wick_dim_is_const(n) && t->elem != WICK_STRING;
   c.from |= all.from;
   if (!c.known || !s->computed) return c;
-  void *room = wick_arena_alloc(s->mem, WICK_HELD_MOST, WICK_HELD_MOST); /* aligned */
+  void *data = wick_arena_alloc(s->mem, WICK_GUARD_BYTES_MAX, WICK_GUARD_BYTES_MAX); /* aligned */
   uint64_t nbytes = wick_elem_bytes(t->elem, (uint64_t)n.v);
-  if (!written) memcpy(room, c.data, (size_t)nbytes);
-  c.data = room;
+  if (!written) memcpy(data, c.data, (size_t)nbytes);
+  c.data = data;
   *out = (wick_interpret_arg){.data = (void *)(uintptr_t)c.data, .nelem = (uint64_t)n.v};
   return c;
 }
 
 /* What it writes is known where all that it reads is. */
-static void known_kernel(known_state *s, const wick_node *n)
+static void decide_kernel(decide_state *s, const wick_node *n)
 {
   const wick_func *g = wick_module_find(s->f->module, n->attr[WICK_ATTR_kernel_callee].s);
-  known_content all = {.known = g && g->level == WICK_GROUP && !wick_host_node(g)};
+  decide_content all = {.known = g && g->level == WICK_GROUP && !wick_host_node(g)};
   uint32_t nout = all.known ? wick_return(g)->nin : 0;
   wick_interpret_arg *arg = wick_new(s->tmp, wick_interpret_arg, n->nin + 2);
   all.known = all.known && n->nin == nout + g->nparam;
   for (uint32_t k = 0; k < n->nin && all.known; k++) {
-    known_content c = known_operand(s, n->in[k], k < nout, all, &arg[k]);
+    decide_content c = decide_operand(s, n->in[k], k < nout, all, &arg[k]);
     all.known = c.known, all.from = c.from;
   }
-  if (all.known && s->computed) all.known = known_run(s, g, n->nin, arg);
+  if (all.known && s->computed) all.known = decide_run(s, g, n->nin, arg);
   if (!all.known) {
-    known_forget(s, n);
+    decide_forget(s, n);
     return;
   }
   for (uint32_t k = 0; k < nout; k++)
-    known_write(s, n->in[k], (known_content){true, all.from, arg[k].data});
+    decide_write(s, n->in[k], (decide_content){true, all.from, arg[k].data});
 }
 
 /* ---- control flow ---- */
 
-static void known_region(known_state *s, const wick_region *r);
+static void decide_region(decide_state *s, const wick_region *r);
 
 /* Back to what was known when the log had `mark` entries; *changed: roots that others were for. */
-static void known_back(known_state *s, uint32_t mark, wick_known_inputs *changed)
+static void decide_back(decide_state *s, uint32_t mark, wick_branch_inputs *changed)
 {
   while (s->log.n > mark) {
-    known_change c = s->log.at[--s->log.n];
+    decide_change c = s->log.at[--s->log.n];
     wick_push(s->tmp, changed, c.root);
     s->at[c.root] = c.old;
   }
 }
 
-static void known_if(known_state *s, const wick_node *n)
+static void decide_if(decide_state *s, const wick_node *n)
 {
-  known_content c = known_read(s, n->in[0]);
-  if (c.known) s->watched |= c.from;
+  decide_content c = decide_read(s, n->in[0]);
+  if (c.known) s->deciding |= c.from;
   if (c.known && c.data && !n->nout) {
     uint32_t r = *(const unsigned char *)c.data ? 0 : 1;
     s->taken[n - s->f->node] = (int8_t)(1 + r);
-    known_region(s, &n->region[r]);
+    decide_region(s, &n->region[r]);
     return;
   }
-  wick_known_inputs changed = {0};
+  wick_branch_inputs changed = {0};
   for (uint32_t r = 0; r < 2; r++) {
     uint32_t mark = s->log.n;
-    known_region(s, &n->region[r]);
-    known_back(s, mark, &changed);
+    decide_region(s, &n->region[r]);
+    decide_back(s, mark, &changed);
   }
-  for (uint32_t i = 0; i < changed.n; i++) known_set(s, changed.at[i], (known_content){0});
+  for (uint32_t i = 0; i < changed.n; i++) decide_set(s, changed.at[i], (decide_content){0});
 }
 
 /* What a step writes is not known in any. */
-static void known_loop(known_state *s, const wick_node *n)
+static void decide_loop(decide_state *s, const wick_node *n)
 {
   const wick_region *r = &n->region[0];
-  known_content c = known_read(s, n->in[0]);
-  if (c.known) s->watched |= c.from;
+  decide_content c = decide_read(s, n->in[0]);
+  if (c.known) s->deciding |= c.from;
   for (uint32_t pass = 0; pass < 2; pass++) {
-    known_forget(s, n);
-    for (uint32_t i = r->begin; i < r->end; i++) known_forget(s, &s->f->node[i]);
-    if (!pass) known_region(s, r);
+    decide_forget(s, n);
+    for (uint32_t i = r->begin; i < r->end; i++) decide_forget(s, &s->f->node[i]);
+    if (!pass) decide_region(s, r);
   }
 }
 
-static void known_node(known_state *s, const wick_node *n)
+static void decide_node(decide_state *s, const wick_node *n)
 {
   switch (n->op) {
-  case WICK_OP_if: known_if(s, n); break;
-  case WICK_OP_loop: known_loop(s, n); break;
-  case WICK_OP_kernel: known_kernel(s, n); break;
-  case WICK_OP_copy: known_write(s, n->in[0], known_read(s, n->in[1])); break;
-  default: known_forget(s, n);
+  case WICK_OP_if: decide_if(s, n); break;
+  case WICK_OP_loop: decide_loop(s, n); break;
+  case WICK_OP_kernel: decide_kernel(s, n); break;
+  case WICK_OP_copy: decide_write(s, n->in[0], decide_read(s, n->in[1])); break;
+  default: decide_forget(s, n);
   }
 }
 
-static void known_region(known_state *s, const wick_region *r)
+static void decide_region(decide_state *s, const wick_region *r)
 {
-  for (uint32_t i = r->begin; i + 1 < r->end; i = s->f->node[i].end) known_node(s, &s->f->node[i]);
+  for (uint32_t i = r->begin; i + 1 < r->end; i = s->f->node[i].end) decide_node(s, &s->f->node[i]);
 }
 
-static known_state known_begin(const wick_func *f, bool computed, wick_arena *mem, wick_arena *tmp)
+static decide_state decide_begin(const wick_func *f, bool computed, wick_arena *mem,
+                                 wick_arena *tmp)
 {
-  known_state s = {.f = f, .computed = computed, .mem = mem, .tmp = tmp};
+  decide_state s = {.f = f, .computed = computed, .mem = mem, .tmp = tmp};
   s.alias = wick_alias_of(f, tmp);
-  s.at = wick_new(tmp, known_content, f->nvalue + 1);
+  s.at = wick_new(tmp, decide_content, f->nvalue + 1);
   s.taken = wick_new(tmp, int8_t, f->nnode + 1);
   return s;
 }
 
 /* ---- what is asked ---- */
 
-void wick_known_watch(const wick_func *f, uint32_t ninput, wick_arena *mem, wick_arena *tmp,
-                      wick_known_inputs *out)
+void wick_branch_inputs_find(const wick_func *f, uint32_t ninput, wick_arena *mem, wick_arena *tmp,
+                             wick_branch_inputs *out)
 {
-  wick_known_inputs from = {0};
-  known_state s = known_begin(f, false, tmp, tmp);
-  for (uint32_t v = 1; v <= ninput && from.n < WICK_WATCH_MOST; v++) {
+  wick_branch_inputs from = {0};
+  decide_state s = decide_begin(f, false, tmp, tmp);
+  for (uint32_t v = 1; v <= ninput && from.n < WICK_GUARD_INPUTS_MAX; v++) {
     wick_elem e = wick_info_of(f, (wick_value){v})->elem;
     bool whole = wick_elem_is_int(e) || e == WICK_BOOL;
-    if (!whole || wick_elem_storage[e].bits < 8 || !known_small(f, (wick_value){v})) continue;
-    s.at[v] = (known_content){.known = true, .from = (uint64_t)1 << from.n};
+    if (!whole || wick_elem_storage[e].bits < 8 || !decide_small(f, (wick_value){v})) continue;
+    s.at[v] = (decide_content){.known = true, .from = (uint64_t)1 << from.n};
     wick_push(tmp, &from, v - 1);
   }
-  known_region(&s, &(wick_region){.begin = 0, .end = f->nnode});
-  *out = (wick_known_inputs){0};
+  decide_region(&s, &(wick_region){.begin = 0, .end = f->nnode});
+  *out = (wick_branch_inputs){0};
   for (uint32_t i = 0; i < from.n; i++)
-    if (s.watched >> i & 1) wick_push(mem, out, from.at[i]);
+    if (s.deciding >> i & 1) wick_push(mem, out, from.at[i]);
 }
 
 /* The constant that says that region 0 or 1 is the one. */
-static wick_value known_constant(wick_builder *b, int8_t taken)
+static wick_value decide_constant(wick_builder *b, int8_t taken)
 {
   static const unsigned char number[2] = {1, 0};
   wick_module *m = b->module;
@@ -268,13 +269,13 @@ static wick_value known_constant(wick_builder *b, int8_t taken)
   return wick_build(b, WICK_OP_const, 0, NULL, &a, 1, &buffer);
 }
 
-wick_func *wick_known_decide(const wick_func *f, uint32_t ninput, const void *const *input,
-                             wick_arena *mem, wick_arena *tmp)
+wick_func *wick_branch_decide(const wick_func *f, uint32_t ninput, const void *const *input,
+                              wick_arena *mem, wick_arena *tmp)
 {
-  known_state s = known_begin(f, true, mem, tmp);
+  decide_state s = decide_begin(f, true, mem, tmp);
   for (uint32_t v = 1; v <= ninput; v++)
-    if (input[v - 1]) s.at[v] = (known_content){.known = true, .from = 0, .data = input[v - 1]};
-  known_region(&s, &(wick_region){.begin = 0, .end = f->nnode});
+    if (input[v - 1]) s.at[v] = (decide_content){.known = true, .from = 0, .data = input[v - 1]};
+  decide_region(&s, &(wick_region){.begin = 0, .end = f->nnode});
   bool *gone = wick_new(tmp, bool, f->nnode);
   wick_copier c = wick_copy_begin(f, mem);
   for (uint32_t i = 0; i < f->nnode; i++) {
@@ -285,7 +286,7 @@ wick_func *wick_known_decide(const wick_func *f, uint32_t ninput, const void *co
       const wick_region *other = &n->region[s.taken[i] == 1];
       for (uint32_t k = other->begin; k + 1 < other->end; k++) gone[k] = true;
       c.b.loc = n->loc;
-      c.to[n->in[0].id] = known_constant(&c.b, s.taken[i]);
+      c.to[n->in[0].id] = decide_constant(&c.b, s.taken[i]);
     }
     wick_copy_node(&c, n);
     if (s.taken[i]) c.to[n->in[0].id] = old;

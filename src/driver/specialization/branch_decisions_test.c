@@ -34,9 +34,9 @@
 
 static const struct {
   const char *text;
-  const char *watch; /* numbers of inputs */
-  int64_t n, m;      /* -1: not known */
-  const char *want;  /* the body of what is left */
+  const char *guard_input; /* numbers of inputs */
+  int64_t n, m;            /* -1: not known */
+  const char *want;        /* the body of what is left */
 } rows[] = {
     /* in place, behind another kernel: 4, more than 3; what computes it goes */
     {GROUPS PARAMS
@@ -99,13 +99,14 @@ static void test_rows(void **state)
     wick_status bad = wick_parse_module(m, "t", rows[i].text, strlen(rows[i].text), &mem);
     if (bad) fail_msg("row %zu: %s", i, bad->message);
     const wick_func *f = wick_module_find(m, "main");
-    wick_known_inputs watch;
-    wick_known_watch(f, 3, &mem, &tmp, &watch);
+    wick_branch_inputs guard_input;
+    wick_branch_inputs_find(f, 3, &mem, &tmp, &guard_input);
     wick_text numbers = wick_text_begin(&mem), out = wick_text_begin(&mem);
-    for (uint32_t k = 0; k < watch.n; k++) wick_text_printf(&numbers, "%u", watch.at[k]);
-    assert_string_equal(numbers.n ? numbers.at : "", rows[i].watch);
+    for (uint32_t k = 0; k < guard_input.n; k++)
+      wick_text_printf(&numbers, "%u", guard_input.at[k]);
+    assert_string_equal(numbers.n ? numbers.at : "", rows[i].guard_input);
     const void *input[3] = {rows[i].n < 0 ? NULL : &rows[i].n, rows[i].m < 0 ? NULL : &rows[i].m};
-    wick_func *g = wick_known_decide(f, 3, input, &mem, &tmp);
+    wick_func *g = wick_branch_decide(f, 3, input, &mem, &tmp);
     const wick_pass_context pass = {.mem = &mem, .tmp = &tmp};
     bad = wick_pass_dead_store(&pass, g, &g);
     if (!bad) bad = wick_pass_insert_frees(&pass, g, &g);

@@ -1,28 +1,29 @@
-/* Which copies of a program there are: those that are asked for ahead, and those that are made
- * while sessions run. */
+/* Which specializations a program gets: those that the options request ahead of time, and those that
+ * are compiled while sessions run. */
 #ifndef WICK_DRIVER_SPECIALIZATION_SPECIALIZATIONS_H
 #define WICK_DRIVER_SPECIALIZATION_SPECIALIZATIONS_H
 
 #include "driver/compile.h"
 
-typedef struct wick_copy {
-  const int64_t *sizes; /* a value for each symbol */
-  const int64_t *held;  /* of watched inputs: runtime/guards.h */
-} wick_copy;
+typedef struct wick_specialization_key {
+  const int64_t *sizes;  /* a value for each symbol */
+  const int64_t *guards; /* runtime/guards.h */
+} wick_specialization_key;
 
-typedef struct wick_copies {
+typedef struct wick_specialization_keys {
   uint32_t n;
-  wick_copy *at;
-} wick_copies;
+  wick_specialization_key *at;
+} wick_specialization_keys;
 
-/* The combinations of the values that the options give. Fails: WICK_EINVAL for a size that does not
- * vary, or that varies and has no value, for an input that is not there, is not of small whole
- * numbers, or that no branch follows from, and for what is given twice; WICK_ERANGE outside of a
- * range; WICK_ELIMIT beyond 256. */
-WICK_CHECKED wick_status wick_copies_of(wick_compilation *c, const wick_program *p,
-                                        wick_copies *out);
+/* All combinations of the values that the options give. Fails with WICK_EINVAL for a size that is not
+ * dynamic, a dynamic size without a value, an input that does not exist, is not of small whole numbers
+ * or decides no branch, and for a value that is given twice; with WICK_ERANGE for a value outside of
+ * its range; with WICK_ELIMIT for more than 256 combinations. */
+WICK_CHECKED wick_status wick_specialization_keys_of(wick_compilation *c, const wick_program *p,
+                                                     wick_specialization_keys *out);
 
-/* From now on *k has copies made as the options say. */
-void wick_copies_begin(const wick_compilation *c, const wick_compile_options *o, wick_compiled *k);
+/* Begins to specialize *k in the background, as the options say. */
+void wick_auto_specialize_begin(const wick_compilation *c, const wick_compile_options *o,
+                                wick_compiled *k);
 
 #endif

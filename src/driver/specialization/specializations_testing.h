@@ -18,9 +18,9 @@
 
 enum { COPIES_ROWS = 64, COPIES_IN = 24, COPIES_OUT = 20 };
 
-typedef float copies_result[COPIES_ROWS * COPIES_OUT];
+typedef float specializations_result[COPIES_ROWS * COPIES_OUT];
 
-static const char copies_model[] =
+static const char specializations_model[] =
     "graph @main(%x: f32[N[1..64],24], %w: f32[24,20]) -> f32[N,20] {\n"
     "  %0 = matmul %x, %w : f32[N,20]\n"
     "  %1 = softmax %0 {axis=0} : f32[N,20]\n"
@@ -42,43 +42,45 @@ static const char copies_model[] =
   "  } : f32[" n ",20] loc(\"choice\")\n"                                                          \
   "  return %3\n"                                                                                  \
   "}\n"
-static const char copies_modes[] = COPIES_MODES("N[1..64]", "N"),
-                  copies_modes_of_6[] = COPIES_MODES("6", "6");
+static const char specializations_modes[] = COPIES_MODES("N[1..64]", "N"),
+                  specializations_modes_of_6[] = COPIES_MODES("6", "6");
 
-static const wick_size copies_six = {"N", 6};
-static const int64_t copies_one = 1, copies_five = 5;
-static const wick_content copies_both[] = {{"mode", &copies_one, 8}, {"mode", &copies_five, 8}};
+static const wick_size specializations_six = {"N", 6};
+static const int64_t specializations_one = 1, specializations_five = 5;
+static const wick_content specializations_both[] = {{"mode", &specializations_one, 8},
+                                                    {"mode", &specializations_five, 8}};
 
 /* ---- contexts ---- */
 
 /* Memory of a context, counted. */
-static atomic_ulong copies_count;
-static _Thread_local unsigned long copies_own; /* of this thread */
+static atomic_ulong specializations_count;
+static _Thread_local unsigned long specializations_own; /* of this thread */
 
-static inline void *copies_alloc(void *self, size_t n)
+static inline void *specializations_alloc(void *self, size_t n)
 {
   (void)self;
-  atomic_fetch_add(&copies_count, 1);
-  copies_own++;
+  atomic_fetch_add(&specializations_count, 1);
+  specializations_own++;
   return malloc(n);
 }
 
-static inline void copies_free(void *self, void *p, size_t n)
+static inline void specializations_free(void *self, void *p, size_t n)
 {
   (void)self, (void)n;
   free(p);
 }
 
-static inline void copies_ok(wick_error *e)
+static inline void specializations_ok(wick_error *e)
 {
   if (e) fail_msg("%s", wick_error_message(e));
 }
 
-static inline wick_context *copies_context(void)
+static inline wick_context *specializations_context(void)
 {
   wick_context *c;
-  wick_options o = {.size = sizeof o, .allocator = {copies_alloc, copies_free, NULL}};
-  copies_ok(wick_context_create(&o, &c));
+  wick_options o = {.size = sizeof o,
+                    .allocator = {specializations_alloc, specializations_free, NULL}};
+  specializations_ok(wick_context_create(&o, &c));
   return c;
 }
 
@@ -86,38 +88,39 @@ static inline wick_context *copies_context(void)
 
 /* Of `o` the cache (NULL: none), the number of copies, and what is made ahead; the rest is set
  * here. */
-static inline wick_error *copies_try(wick_context *c, const char *model, wick_compile_options o,
-                                     wick_compiled **out)
+static inline wick_error *specializations_try(wick_context *c, const char *model,
+                                              wick_compile_options o, wick_compiled **out)
 {
   wick_model *m;
-  o.size = sizeof o, o.vary = true, o.nprocess = 1, o.copy_after = 3;
+  o.size = sizeof o, o.dynamic = true, o.jobs = 1, o.auto_specialize_after = 3;
   if (!o.cache) o.cache = "";
-  copies_ok(wick_load_bytes(c, "model", model, strlen(model), &m));
+  specializations_ok(wick_load_bytes(c, "model", model, strlen(model), &m));
   wick_error *e = wick_compile(m, &o, out);
   wick_model_free(m);
   return e;
 }
 
-static inline wick_compiled *copies_of(wick_context *c, const char *model, wick_compile_options o)
+static inline wick_compiled *specializations_of(wick_context *c, const char *model,
+                                                wick_compile_options o)
 {
   wick_compiled *k;
-  copies_ok(copies_try(c, model, o, &k));
+  specializations_ok(specializations_try(c, model, o, &k));
   return k;
 }
 
 /* What compiling says, which is wrong. */
-static inline void copies_refused(wick_context *c, const char *model, wick_compile_options o,
-                                  const char *want)
+static inline void specializations_refused(wick_context *c, const char *model,
+                                           wick_compile_options o, const char *want)
 {
   wick_compiled *k;
-  wick_error *e = copies_try(c, model, o, &k);
+  wick_error *e = specializations_try(c, model, o, &k);
   assert_non_null(e);
   assert_string_equal(wick_error_message(e), want);
   wick_error_free(e);
 }
 
 /* The folder of a cache, with all that is in it. */
-static inline void copies_empty(const char *folder)
+static inline void specializations_empty(const char *folder)
 {
   char command[128];
   snprintf(command, sizeof command, "rm -r %s", folder);
@@ -126,47 +129,50 @@ static inline void copies_empty(const char *folder)
 
 /* ---- sessions ---- */
 
-static inline wick_session *copies_session(const wick_compiled *k, uint32_t threads)
+static inline wick_session *specializations_session(const wick_compiled *k, uint32_t threads)
 {
   wick_session *s;
   wick_session_options o = {.size = sizeof o, .threads = threads};
-  copies_ok(wick_session_create(k, &o, &s));
+  specializations_ok(wick_session_create(k, &o, &s));
   return s;
 }
 
-static inline void copies_shape(wick_session *s, int64_t n)
+static inline void specializations_shape(wick_session *s, int64_t n)
 {
   const int64_t dim[2] = {n, COPIES_IN};
-  copies_ok(wick_session_shape(s, 1, &(wick_shape){"x", 2, dim}));
+  specializations_ok(wick_session_shape(s, 1, &(wick_shape){"x", 2, dim}));
 }
 
 /* `mode`: NULL for the model that has none. */
-static inline void copies_run_with(wick_session *s, const int64_t *mode, float *y)
+static inline void specializations_run_with(wick_session *s, const int64_t *mode, float *y)
 {
   float x[COPIES_ROWS * COPIES_IN], w[COPIES_IN * COPIES_OUT];
   const void *in[] = {mode, x, w};
   for (int i = 0; i < COPIES_ROWS * COPIES_IN; i++) x[i] = (float)((i * 37) % 101) * 0.013f - 0.6f;
   for (int i = 0; i < COPIES_IN * COPIES_OUT; i++) w[i] = (float)((i * 53) % 97) * 0.011f - 0.5f;
-  copies_ok(wick_run(s, in + !mode, (void *[]){y}));
+  specializations_ok(wick_run(s, in + !mode, (void *[]){y}));
 }
 
-static inline void copies_run(wick_session *s, float *y) { copies_run_with(s, NULL, y); }
-
-static inline void copies_mode(wick_session *s, int64_t mode, float *y)
+static inline void specializations_run(wick_session *s, float *y)
 {
-  copies_run_with(s, &mode, y);
+  specializations_run_with(s, NULL, y);
+}
+
+static inline void specializations_mode(wick_session *s, int64_t mode, float *y)
+{
+  specializations_run_with(s, &mode, y);
 }
 
 /* So many runs of n rows. */
-static inline void copies_runs(const wick_compiled *k, int64_t n, int times, float *y)
+static inline void specializations_runs(const wick_compiled *k, int64_t n, int times, float *y)
 {
-  wick_session *s = copies_session(k, 1);
-  copies_shape(s, n);
-  for (int i = 0; i < times; i++) copies_run(s, y);
+  wick_session *s = specializations_session(k, 1);
+  specializations_shape(s, n);
+  for (int i = 0; i < times; i++) specializations_run(s, y);
   wick_session_free(s);
 }
 
-static inline void copies_same(const float *a, const float *b, int64_t n)
+static inline void specializations_same(const float *a, const float *b, int64_t n)
 {
   assert_memory_equal(a, b, (size_t)n * COPIES_OUT * sizeof *a);
 }

@@ -1,4 +1,4 @@
-/* From the generic program's text and numbers to code for these alone. */
+/* Compiles the text of the base program for given numbers. */
 #include "driver/specialization/specialize.h"
 
 #include <string.h>
@@ -14,32 +14,32 @@
 #include "ir/verify.h"
 #include "runtime/specialization.h"
 
-_Static_assert(WICK_SPECIALISE_SECTIONS == WICK_LINK_SECTIONS + 3, "program, sizes, held");
+_Static_assert(WICK_SPECIALIZE_SECTIONS == WICK_LINK_SECTIONS + 3, "program, sizes, guards");
 
 enum { SPECIALISE_LITTLE = 64 }; /* bytes of a constant that the entry may look at */
 
-/* ---- what copies are made from ---- */
+/* ---- the source ---- */
 
-static void specialise_constant(const wick_module *m, uint32_t id, bool *seen, wick_text *out)
+static void specialize_constant(const wick_module *m, uint32_t id, bool *observed, wick_text *out)
 {
   const wick_constant *c = wick_constant_get(m, id);
-  if (seen[id]) return;
-  seen[id] = true;
+  if (observed[id]) return;
+  observed[id] = true;
   wick_print_constant(m, id, c->nbytes <= SPECIALISE_LITTLE ? WICK_PRINT_DATA : 0, out);
 }
 
-wick_span wick_specialise_source(const wick_func *low, const wick_lowered *l, wick_arena *mem)
+wick_span wick_specialize_source(const wick_func *low, const wick_lowered *l, wick_arena *mem)
 {
   const wick_module *m = low->module;
   wick_text out = wick_text_begin(mem);
-  bool *seen = wick_new(mem, bool, m->constants.n);
+  bool *observed = wick_new(mem, bool, m->constants.n);
   for (uint32_t i = 0; i < l->constants.n; i++)
-    specialise_constant(m, l->constants.at[i].constant, seen, &out);
+    specialize_constant(m, l->constants.at[i].constant, observed, &out);
   wick_names groups = wick_names_begin(mem);
   for (uint32_t i = 0; i < low->nnode; i++) {
     const wick_node *n = &low->node[i];
     if (n->op == WICK_OP_const && wick_const_imm(n)->constant)
-      specialise_constant(m, wick_const_imm(n)->constant, seen, &out);
+      specialize_constant(m, wick_const_imm(n)->constant, observed, &out);
     uint32_t before = groups.n;
     if (n->op != WICK_OP_kernel) continue;
     wick_names_add(&groups, n->attr[WICK_ATTR_kernel_callee].s,
@@ -52,43 +52,43 @@ wick_span wick_specialise_source(const wick_func *low, const wick_lowered *l, wi
   return (wick_span){(const unsigned char *)out.at, out.n};
 }
 
-/* ---- a copy ---- */
+/* ---- a specialization ---- */
 
-typedef struct specialise_state {
-  wick_specialise *s;
+typedef struct specialize_state {
+  wick_specialize *s;
   wick_module *m;
   wick_arena *mem, *tmp;
   const wick_func *low;
   wick_lowered lowered;
-} specialise_state;
+} specialize_state;
 
-static wick_status specialise_fail(specialise_state *x, const char *what)
+static wick_status specialize_fail(specialize_state *x, const char *what)
 {
-  return wick_fail(x->mem, WICK_EINTERNAL, NULL, "a copy for some sizes: %s", what);
+  return wick_fail(x->mem, WICK_EINTERNAL, NULL, "a specialization: %s", what);
 }
 
-static wick_status specialise_read(specialise_state *x)
+static wick_status specialize_read(specialize_state *x)
 {
-  wick_status bad = wick_parse_module(x->m, "generic", (const char *)x->s->source.at,
-                                      x->s->source.nbytes, x->tmp);
-  if (bad) return specialise_fail(x, bad->message);
+  wick_status bad =
+      wick_parse_module(x->m, "source", (const char *)x->s->source.at, x->s->source.nbytes, x->tmp);
+  if (bad) return specialize_fail(x, bad->message);
   for (uint32_t i = 0; i < x->m->funcs.n; i++)
     if (x->m->funcs.at[i]->level == WICK_LOW) x->low = x->m->funcs.at[i];
-  return x->low ? NULL : specialise_fail(x, "there is no low function");
+  return x->low ? NULL : specialize_fail(x, "there is no low function");
 }
 
-static wick_status specialise_pin_one(specialise_state *x, const wick_func *f,
-                                      const wick_pins *pins, const wick_func **out)
+static wick_status specialize_pin_one(specialize_state *x, const wick_func *f,
+                                      const wick_dim_values *dim_values, const wick_func **out)
 {
   wick_func *g;
-  WICK_TRY(wick_func_pin(f, pins, x->mem, &g));
+  WICK_TRY(wick_func_specialize_dims(f, dim_values, x->mem, &g));
   WICK_TRY(wick_verify_func(g, x->tmp));
   wick_module_set(x->m, g);
   *out = g;
   return NULL;
 }
 
-static wick_status specialise_pin_groups(specialise_state *x, const wick_pins *pins)
+static wick_status specialize_pin_groups(specialize_state *x, const wick_dim_values *dim_values)
 {
   wick_names done = wick_names_begin(x->tmp);
   for (uint32_t i = 0; i < x->low->nnode; i++) {
@@ -98,45 +98,45 @@ static wick_status specialise_pin_groups(specialise_state *x, const wick_pins *p
     wick_names_add(&done, n->attr[WICK_ATTR_kernel_callee].s,
                    strlen(n->attr[WICK_ATTR_kernel_callee].s));
     const wick_func *g = wick_module_find(x->m, n->attr[WICK_ATTR_kernel_callee].s);
-    if (!g) return specialise_fail(x, "a group is missing");
-    if (done.n > before) WICK_TRY(specialise_pin_one(x, g, pins, &g));
+    if (!g) return specialize_fail(x, "a group is missing");
+    if (done.n > before) WICK_TRY(specialize_pin_one(x, g, dim_values, &g));
   }
   return NULL;
 }
 
-/* The low function first: of the groups, those are wanted that it still calls. */
-static wick_status specialise_pin(specialise_state *x)
+/* The low function comes first: only the groups that it still calls are specialized. */
+static wick_status specialize_pin(specialize_state *x)
 {
   wick_dim_list sym = wick_func_sizes(x->low, x->mem);
   if (sym.n != x->s->program->sizes.nsymbol)
-    return specialise_fail(x, "its symbols are not those of the program");
+    return specialize_fail(x, "its symbols are not those of the program");
   wick_dim *by = wick_new(x->mem, wick_dim, sym.n + 1);
   for (uint32_t i = 0; i < sym.n; i++) by[i] = wick_dim_const(x->s->sizes[i]);
-  wick_pins pins = {sym.n, sym.at, by};
-  WICK_TRY(specialise_pin_one(x, x->low, &pins, &x->low));
-  return specialise_pin_groups(x, &pins);
+  wick_dim_values dim_values = {sym.n, sym.at, by};
+  WICK_TRY(specialize_pin_one(x, x->low, &dim_values, &x->low));
+  return specialize_pin_groups(x, &dim_values);
 }
 
-/* Branches that follow from sizes, and from what the copy holds. */
-static void specialise_decide(specialise_state *x)
+/* Decides branches by sizes and guarded contents. */
+static void specialize_decide(specialize_state *x)
 {
   const wick_program *p = x->s->program;
   const void **input = wick_new(x->tmp, const void *, p->ninput + 1);
-  const int64_t *held = x->s->held;
-  for (uint32_t i = 0; i < p->nwatch; i++) {
-    if (held[0]) input[p->watch[i]] = held + 1;
-    held += 1 + wick_held_nbody(p, i);
+  const int64_t *guards = x->s->guards;
+  for (uint32_t i = 0; i < p->nguard_input; i++) {
+    if (guards[0]) input[p->guard_input[i]] = guards + 1;
+    guards += 1 + wick_guards_nbody(p, i);
   }
-  x->low = wick_known_decide(x->low, p->ninput, input, x->mem, x->tmp);
+  x->low = wick_branch_decide(x->low, p->ninput, input, x->mem, x->tmp);
 }
 
-static wick_status specialise_lower(specialise_state *x)
+static wick_status specialize_lower(specialize_state *x)
 {
   wick_pipeline *p = &x->s->pipeline;
   wick_pipeline_begin(p, x->m);
   p->target = *x->s->target;
   p->lowered = &x->lowered, p->keep = x->mem;
-  p->generic = x->s->program;
+  p->base = x->s->program;
   const char *name = x->low->name;
   wick_module_set(x->m, x->low);
   WICK_TRY(wick_pipeline_run_named(p, "specialize", NULL, x->tmp));
@@ -145,33 +145,33 @@ static wick_status specialise_lower(specialise_state *x)
   for (uint32_t i = 0; i < x->lowered.kernels.n; i++)
     if (x->lowered.kernels.at[i].host)
       return wick_fail(x->mem, WICK_EUNSUPPORTED, NULL,
-                       "what the runtime does has no copies for some sizes");
+                       "a program whose parts run in the runtime cannot be specialized");
   return NULL;
 }
 
-/* The generic program's interface at these sizes, and the copy's own kernels. */
-static wick_status specialise_program(specialise_state *x, wick_section *out)
+/* The base program's interface at these sizes, with the specialization's own kernels. */
+static wick_status specialize_program(specialize_state *x, wick_section *out)
 {
-  const wick_program *generic = x->s->program;
+  const wick_program *base = x->s->program;
   const wick_lowered *l = &x->lowered;
   wick_program p = {.entry = l->entry,
                     .contract = wick_contract_text(l, &x->s->pipeline, x->mem),
                     .arena_bytes = l->arena_bytes,
                     .scratch_bytes = (uint64_t)l->scratch_bytes.v,
-                    .packed_bytes = generic->packed_bytes,
-                    .ninput = generic->ninput,
-                    .noutput = generic->noutput,
+                    .packed_bytes = base->packed_bytes,
+                    .ninput = base->ninput,
+                    .noutput = base->noutput,
                     .nkernel = l->kernels.n,
                     .nflow = l->flows.n,
                     .flow = l->flows.at};
   uint32_t n = p.ninput + p.noutput;
-  if (x->low->nparam != n) return specialise_fail(x, "its interface is not that of the program");
-  wick_io *io = wick_dup(x->mem, wick_io, generic->io, n);
+  if (x->low->nparam != n) return specialize_fail(x, "its interface is not that of the program");
+  wick_io *io = wick_dup(x->mem, wick_io, base->io, n);
   for (uint32_t i = 0; i < n; i++) {
     const wick_type_info *t = wick_info_of(x->low, (wick_value){i + 1});
     bool known = t->rank == io[i].rank && wick_type_const_dims(t, io[i].dim) &&
                  wick_type_nbytes(x->m, wick_type_of(x->low, (wick_value){i + 1}), &io[i].nbytes);
-    if (!known) return specialise_fail(x, "a size is not known");
+    if (!known) return specialize_fail(x, "a size is not known");
     io[i].nbytes = wick_io_nbytes(io[i].elem, io[i].nbytes);
     for (uint32_t k = 0; k < io[i].rank; k++) io[i].dim_name[k] = "";
   }
@@ -182,38 +182,39 @@ static wick_status specialise_program(specialise_state *x, wick_section *out)
   return NULL;
 }
 
-static wick_status specialise_whole(specialise_state *x, wick_artifact_parts *out)
+static wick_status specialize_whole(specialize_state *x, wick_artifact_parts *out)
 {
   static const wick_codegen_options options = {.output = WICK_OUTPUT_OBJECT, .clean = true};
-  const wick_specialise *s = x->s;
-  WICK_TRY(specialise_read(x));
-  WICK_TRY(specialise_pin(x));
-  specialise_decide(x);
-  WICK_TRY(specialise_lower(x));
+  const wick_specialize *s = x->s;
+  WICK_TRY(specialize_read(x));
+  WICK_TRY(specialize_pin(x));
+  specialize_decide(x);
+  WICK_TRY(specialize_lower(x));
   wick_codegen_limits limits = {.control = s->control};
   wick_span *object;
   uint32_t nobject, n = WICK_LINK_SECTIONS;
   WICK_TRY(wick_codegen_module(x->m, s->target, &options, &limits, x->mem, &object, &nobject));
-  wick_section *section = wick_new(x->mem, wick_section, WICK_SPECIALISE_SECTIONS + s->nmore);
+  wick_section *section = wick_new(x->mem, wick_section, WICK_SPECIALIZE_SECTIONS + s->nmore);
   WICK_TRY(wick_link(nobject, object, s->target, x->mem, section));
-  WICK_TRY(specialise_program(x, &section[n++]));
-  section[n++] = wick_special_words("sizes", s->program->sizes.nsymbol, s->sizes, x->mem);
-  section[n++] = wick_special_words("held", wick_held_nword(s->program), s->held, x->mem);
+  WICK_TRY(specialize_program(x, &section[n++]));
+  section[n++] = wick_specialization_words("sizes", s->program->sizes.nsymbol, s->sizes, x->mem);
+  section[n++] =
+      wick_specialization_words("guards", wick_guards_nword(s->program), s->guards, x->mem);
   for (uint32_t i = 0; i < s->nmore; i++) section[n++] = s->more[i];
   return wick_artifact_make(s->target->machine, s->target->needs, n, section, x->mem, out);
 }
 
-wick_status wick_specialise_make(wick_specialise *s, wick_guard *guard, wick_arena *mem,
+wick_status wick_specialize_make(wick_specialize *s, wick_guard *guard, wick_arena *mem,
                                  wick_artifact_parts *out)
 {
   s->tmp = wick_arena_make(guard);
   s->module = wick_module_create(guard, "");
-  specialise_state x = {.s = s, .m = s->module, .mem = mem, .tmp = &s->tmp};
-  wick_status bad = specialise_whole(&x, out);
+  specialize_state x = {.s = s, .m = s->module, .mem = mem, .tmp = &s->tmp};
+  wick_status bad = specialize_whole(&x, out);
   return bad ? wick_fail(mem, bad->code, NULL, "%s", bad->message) : NULL;
 }
 
-void wick_specialise_end(wick_specialise *s)
+void wick_specialize_end(wick_specialize *s)
 {
   wick_pipeline_free(&s->pipeline);
   if (s->module) wick_module_free(s->module);
