@@ -5,7 +5,7 @@ OpenVINO: the models and sizes of sizes.py, in that order, through their Python 
     build/venv/bin/python bench/first.py [--threads 1] [--rounds 5] [NAME ...]
 
 A runtime has a process of its own, which runs the sizes one after another, each 20 times. A first run's cost is how long
-it takes over the median of the 19 behind it, in milliseconds; the table has the medians of the rounds. Wick makes no
+it takes over the median of the 19 after it, in milliseconds; the table has the medians of the rounds. Wick makes no
 copies for sizes that are met here: its runs are all of the same kernels. It writes to arrays that are there; memory of
 new results is the caller's, and would be counted twice. Resident memory is the process's at the end,
 Python and NumPy with it."""

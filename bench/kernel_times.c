@@ -1,7 +1,7 @@
 /* kernel_times [--filtering] [--out FILE] MODEL RUNS [FILE...]: runs a model on one thread, and
  * prints a line for each kernel: the least and the median time in nanoseconds, its name, a tab and
  * its schedule. Inputs are the bytes of FILEs; without them, numbers around 0. The first output
- * goes to the file after --out. Compiled strictly, unless minimal filtering is allowed; what is
+ * goes to the file after --out. Compiled strictly, unless Winograd's algorithm is allowed; what is
  * compiled stays in the cache. */
 #include <inttypes.h>
 #include <stdio.h>

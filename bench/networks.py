@@ -10,7 +10,7 @@ all networks at all thread counts; the table has medians over the runs. What has
 is not measured again: an interrupted bench goes on where it was. The table is written only of all networks.
 
 The floor of a network is the sum over its kernels of what the machine allows at most (`wick bench --roofline`):
-operations at the rate of multiply-adds from registers, those that minimal filtering leaves, or bytes from memory at its
+operations at the rate of multiply-adds from registers, those that Winograd's algorithm leaves, or bytes from memory at its
 rate. `wick compile --inputs` says how far outputs are from the same model in f64, before a final softmax.
 """
 
@@ -69,7 +69,7 @@ def arguments(doc, known=None, **more):
 
 
 def measure(a, model, threads, out, rounds, seconds):
-    """What peers.py wrote for one network, now or earlier; a wrong output stands in it, and the bench goes on."""
+    """What peers.py wrote for one network, now or earlier; a wrong output is in it, and the bench goes on."""
     if not out.exists():
         part = out.with_suffix(".part")
         wick = f"{a.wick} bench --pipe {{model}} --inputs {{inputs}} --threads {{threads}}"

@@ -3,12 +3,12 @@
 
     build/venv/bin/python bench/shapes.py SEED... [--count 100] [--only conv|matmul] [--runs 15] [--rounds 2]
 
-Each is an ONNX model of one node of 20 MFLOP to 2 GFLOP. It is compiled twice, strictly and with minimal filtering
+Each is an ONNX model of one node of 20 MFLOP to 2 GFLOP. It is compiled twice, strictly and with Winograd's algorithm
 where Wick chooses it; its result is compared with ONNX Runtime's. The limit is the smaller of the peak and the operations for each byte of
 the operands times the bandwidth, both by ../shared/bench/peak.c, measured again and again between the shapes. What
 counts are the kernels that compute, as in layers.py: the least time of all rounds against the highest peak; in the
 second column stands the share of all kernels, with those that bring operands into another layout. Operations
-are those of the definition, so that minimal filtering may exceed the limit.
+are those of the definition, so that Winograd's algorithm may exceed the limit.
 
 On a machine that others use, too: `--step prepare` compiles and compares, `--step time --part 1/4` measures a quarter,
 `--below 60` only those that were below 60 %, `--step report` prints. Times are kept between steps; `--keep` does not begin anew.

@@ -4,7 +4,7 @@ ONNX Runtime and OpenVINO, one thread each, through their Python packages; the t
 
     build/venv/bin/python bench/stream.py [--chunks 1000] [--rounds 7]
 
-A chunk is 512 samples behind 64 of the chunk before; the state that a run gives is the next run's. All three read it
+A chunk is 512 samples after 64 of the chunk before; the state that a run gives is the next run's. All three read it
 where their last run has written it: Wick and ONNX Runtime by two bindings in turn, OpenVINO by two pairs of shared tensors.
 Runtimes take turns, a stream each; a round is a turn of each. The difference is that of all probabilities from ONNX Runtime's.
 

@@ -159,7 +159,7 @@ typedef struct wick_model wick_model;
 /* Reads and checks a model: ONNX, or a module in Wick's text. The file stays mapped as long as the
  * model lives: weights are not copied. Fails with all that Wick cannot take, a line each. */
 WICK_API wick_error *wick_load(wick_context *context, const char *path, wick_model **out_model);
-/* The same from memory, which the caller keeps as long as the model. `name` stands in front of
+/* The same from memory, which the caller keeps as long as the model. `name` precedes
  * messages; data outside the file is looked for in its folder. Fails with WICK_EINVAL where `bytes`
  * is NULL. */
 WICK_API wick_error *wick_load_bytes(wick_context *context, const char *name, const void *bytes,

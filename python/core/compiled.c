@@ -290,7 +290,7 @@ static PyGetSetDef compiled_getset[] = {
      "(location, then, else) of each branch, (location, times, steps, least, most) of each loop",
      NULL},
     {"kernels", compiled_kernels, NULL,
-     "(name, place, schedule, flops, bytes, cycles, tasks, limit) of each", NULL},
+     "(name, location, schedule, flops, bytes, cycles, tasks, limit) of each", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot compiled_slots[] = {{Py_tp_dealloc, compiled_dealloc},
                                        {Py_tp_methods, compiled_methods},

@@ -43,7 +43,7 @@ static PyObject *maps_dicts(PyObject *module, PyObject *args)
     return NULL;
   Py_ssize_t n = PyTuple_Size(keys), nbytes = n * (Py_ssize_t)sizeof(float);
   if (!n || PyTuple_Size(columns) != n)
-    return PyErr_Format(PyExc_ValueError, "wanted are keys, and as many columns");
+    return PyErr_Format(PyExc_ValueError, "expected keys, and as many columns");
   if (PyObject_GetBuffer(buffer, &b, PyBUF_SIMPLE) < 0) return NULL;
   Py_ssize_t rows = b.len / nbytes, *order = maps_order(columns, n);
   bool good = order && (out = PyList_New(rows));

@@ -103,7 +103,7 @@ static bool session_take_all(session_call *c, const core_session *s, PyObject *i
   const wick_compiled *k = s->compiled->compiled;
   uint32_t nin = wick_compiled_ninput(k), nout = wick_compiled_noutput(k);
   if (PyTuple_Size(inputs) != (Py_ssize_t)nin || PyTuple_Size(outputs) != (Py_ssize_t)nout) {
-    PyErr_Format(PyExc_ValueError, "wanted %u inputs and %u outputs", nin, nout);
+    PyErr_Format(PyExc_ValueError, "expected %u inputs and %u outputs", nin, nout);
     return false;
   }
   for (uint32_t i = 0; i < nin; i++)
@@ -128,7 +128,7 @@ static bool session_shapes_of(const wick_compiled *k, PyObject *tuple, session_s
 {
   uint32_t n = wick_compiled_ninput(k);
   if (PyTuple_Size(tuple) != (Py_ssize_t)n) {
-    PyErr_Format(PyExc_ValueError, "wanted %u shapes", n);
+    PyErr_Format(PyExc_ValueError, "expected %u shapes", n);
     return false;
   }
   out->shape = PyMem_Calloc((size_t)n + 1, sizeof *out->shape);
@@ -171,7 +171,7 @@ static PyObject *session_shape(PyObject *self, PyObject *tuple)
   core_session *s = (core_session *)self;
   session_shapes x = {0};
   if (!PyTuple_Check(tuple)) {
-    PyErr_SetString(PyExc_TypeError, "wanted a tuple of shapes");
+    PyErr_SetString(PyExc_TypeError, "expected a tuple of shapes");
     return NULL;
   }
   bool good = session_shapes_of(s->compiled->compiled, tuple, &x);

@@ -6,7 +6,7 @@
 static PyObject *text_addresses(PyObject *module, PyObject *list)
 {
   (void)module;
-  if (!PyList_Check(list)) return PyErr_Format(PyExc_TypeError, "wanted a list");
+  if (!PyList_Check(list)) return PyErr_Format(PyExc_TypeError, "expected a list");
   Py_ssize_t n = PyList_Size(list);
   PyObject *out = PyByteArray_FromStringAndSize(NULL, n * (Py_ssize_t)sizeof(wick_string));
   wick_string *to = out ? (wick_string *)(void *)PyByteArray_AsString(out) : NULL;

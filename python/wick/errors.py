@@ -1,4 +1,4 @@
-"""Exceptions. Each message names the place in the user's model, what was found, what was wanted."""
+"""Exceptions. Each message names the location in the user's model, what was found, what was expected."""
 from wick import _core
 
 

@@ -107,7 +107,7 @@ _NUMBER = numbers.Real, "a number", {float, int}
 def as_map(port, value):
     """A dict that an input takes."""
     if not isinstance(value, collections.abc.Mapping):
-        raise TypeMismatch(f"input \"{port.name}\" is {port.type}: wanted is a dict, {type(value).__name__} is given")
+        raise TypeMismatch(f"input \"{port.name}\" is {port.type}: expected a dict, {type(value).__name__} is given")
     value = dict(value)
     key, number = _KINDS[port.key], _KINDS.get(port.elem, _NUMBER)
     if not (set(map(type, value)) <= key[2] and set(map(type, value.values())) <= number[2]):
@@ -116,7 +116,7 @@ def as_map(port, value):
 
 
 def _check(port, value, key, number):
-    place = f"input \"{port.name}\" is {port.type}: wanted is"
+    place = f"input \"{port.name}\" is {port.type}: expected"
     for k, x in value.items():
         if not isinstance(k, key[0]) or isinstance(k, bool):
             raise TypeMismatch(f"{place} {key[1]} for a key, {k!r} is given")

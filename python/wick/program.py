@@ -29,14 +29,14 @@ def _whole(what, value):
 
 def _wholes(what, values):
     if not np.iterable(values):
-        raise TypeMismatch(f"{what}: wanted are whole numbers, {values!r} is given")
+        raise TypeMismatch(f"{what}: expected whole numbers, {values!r} is given")
     return tuple([_whole(what, n) for n in values])
 
 
 def _range(name, given):
     numbers = _wholes(f"the size {name}", given)
     if len(numbers) not in (2, 3):
-        raise InvalidArgument(f"the size {name}: wanted is (least, most) or (least, most, step), {given!r} is given")
+        raise InvalidArgument(f"the size {name}: expected (least, most) or (least, most, step), {given!r} is given")
     return (*numbers, 1)[:3]
 
 
@@ -77,7 +77,7 @@ class Options:
 
 
 class Model:
-    """A loaded model. `source` is a path, or the bytes of a file, then `name` stands in messages.
+    """A loaded model. `source` is a path, or the bytes of a file, then `name` is in messages.
 
     `derivatives` are what `grad` adds, in order: (of, wrt, cotangent) each. `override` names initializers that become
     inputs, of those in `overridable`. External data is reached through links in a model store (Hugging Face's layout);
@@ -295,7 +295,7 @@ class Program:
         return raised(session.shape, tuple([a.shape for a in flat])) if self.dynamic else [p.shape for p in self._all]
 
     def _results(self, shapes, made):
-        """Counts stand behind the outputs that they belong to."""
+        """Counts follow the outputs that they belong to."""
         all = [types.unpacked(p.elem, s, a, b) for p, s, (a, b) in zip(self._all, shapes, made)]
         for k, (axis, count) in self._sizes.items():
             all[k] = np.ascontiguousarray(all[k][(slice(None),) * axis + (slice(0, int(all[count])),)])
@@ -356,7 +356,7 @@ def as_value(port, value):
     if not port.seq:
         return as_array(port, value)
     if not isinstance(value, (list, tuple)):
-        raise TypeMismatch(f"input {_port_text(port)}: wanted is a list, {type(value).__name__} is given")
+        raise TypeMismatch(f"input {_port_text(port)}: expected a list, {type(value).__name__} is given")
     return [as_array(port, v) for v in value]
 
 

@@ -48,7 +48,7 @@ void wick_files_release(const wick_files *files);
 WICK_CHECKED wick_status wick_files_map_beneath(wick_files *files, const char *folder,
                                                 const char *name, wick_file **out_file);
 
-/* The whole file (pipes too) in `mem`, with a '\0' behind it. `most` bytes, else WICK_ELIMIT; 0 for
+/* The whole file (pipes too) in `mem`, with a '\0' after it. `most` bytes, else WICK_ELIMIT; 0 for
  * no limit. */
 WICK_CHECKED wick_status wick_file_read(wick_arena *mem, const char *path, size_t most,
                                         char **out_text, size_t *out_nbytes);

@@ -125,7 +125,7 @@ static void fit_build_lists(wick_plan_task *t, const fit_pairs *p)
     start[(uint32_t)p->at[k]]++;
   }
   for (uint32_t i = 0; i < t->n; i++) start[i + 1] += start[i];
-  for (uint64_t k = p->n; k-- > 0;) { /* filled from behind: start[i] moves to its place */
+  for (uint64_t k = p->n; k-- > 0;) { /* filled from the end: start[i] moves to its place */
     uint32_t a = (uint32_t)(p->at[k] >> 32), b = (uint32_t)p->at[k];
     to[--start[a]] = b;
     to[--start[b]] = a;

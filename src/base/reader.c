@@ -128,8 +128,8 @@ bool wick_reader_fits(wick_reader *r, uint64_t nelem, uint64_t size)
   return reader_short(r, wick_reader_position(r));
 }
 
-wick_status wick_reader_status(const wick_reader *r, wick_arena *mem, const char *place)
+wick_status wick_reader_status(const wick_reader *r, wick_arena *mem, const char *location)
 {
   if (!r->fault) return NULL;
-  return wick_fail(mem, WICK_EPARSE, place, "at byte %zu: %s", r->fault_at, r->fault);
+  return wick_fail(mem, WICK_EPARSE, location, "at byte %zu: %s", r->fault_at, r->fault);
 }

@@ -1,8 +1,8 @@
 /* The bounded byte reader: the one way in which importers and loaders look at bytes that they do
  * not trust.
  *
- * A reader stands inside a span. Every read checks what is left, and returns false at the first
- * thing that is wrong: the reader then keeps the reason and the position, stands at its end, and
+ * A reader is inside a span. Every read checks what is left, and returns false at the first
+ * thing that is wrong: the reader then keeps the reason and the position, is at its end, and
  * all further reads return false too, so that a caller may read several values and ask once.
  * Positions count from the start of the whole input, also in a reader of a part of it. Nothing is
  * allocated, and no pointer is dereferenced outside of the span. Fixed-width numbers are
@@ -59,8 +59,8 @@ WICK_CHECKED bool wick_read_part(wick_reader *r, uint64_t nbytes, wick_reader *o
 /* nelem elements of at least size bytes each can still follow: ask before allocating for them. */
 WICK_CHECKED bool wick_reader_fits(wick_reader *r, uint64_t nelem, uint64_t size);
 
-/* "place: at byte 17: a varint has more than 64 bits". NULL where nothing is wrong. */
+/* "location: at byte 17: a varint has more than 64 bits". NULL where nothing is wrong. */
 WICK_CHECKED wick_status wick_reader_status(const wick_reader *r, wick_arena *mem,
-                                            const char *place);
+                                            const char *location);
 
 #endif

@@ -9,15 +9,15 @@
 
 static struct wick_error status_nomem = {.code = WICK_ENOMEM, .message = "out of memory"};
 
-wick_status wick_vfail(wick_arena *mem, wick_code code, const char *place, const char *fmt,
+wick_status wick_vfail(wick_arena *mem, wick_code code, const char *location, const char *fmt,
                        va_list args)
 {
   va_list again;
   va_copy(again, args);
   int n = vsnprintf(NULL, 0, fmt, args);
-  size_t head = place && *place ? strlen(place) + 2 : 0;
+  size_t head = location && *location ? strlen(location) + 2 : 0;
   char *text = wick_new(mem, char, head + (size_t)(n < 0 ? 0 : n) + 1);
-  if (head) snprintf(text, head + 1, "%s: ", place);
+  if (head) snprintf(text, head + 1, "%s: ", location);
   if (n > 0) vsnprintf(text + head, (size_t)n + 1, fmt, again);
   va_end(again);
   struct wick_error *e = wick_new(mem, struct wick_error, 1);
@@ -25,21 +25,21 @@ wick_status wick_vfail(wick_arena *mem, wick_code code, const char *place, const
   return e;
 }
 
-wick_status wick_fail(wick_arena *mem, wick_code code, const char *place, const char *fmt, ...)
+wick_status wick_fail(wick_arena *mem, wick_code code, const char *location, const char *fmt, ...)
 {
   va_list args;
   va_start(args, fmt);
-  wick_status s = wick_vfail(mem, code, place, fmt, args);
+  wick_status s = wick_vfail(mem, code, location, fmt, args);
   va_end(args);
   return s;
 }
 
-wick_status wick_fail_size(wick_arena *mem, wick_code code, const char *place, const char *size,
+wick_status wick_fail_size(wick_arena *mem, wick_code code, const char *location, const char *size,
                            const char *fmt, ...)
 {
   va_list args;
   va_start(args, fmt);
-  wick_status s = wick_vfail(mem, code, place, fmt, args);
+  wick_status s = wick_vfail(mem, code, location, fmt, args);
   va_end(args);
   struct wick_error *e = wick_new(mem, struct wick_error, 1);
   *e = (struct wick_error){.code = s->code, .message = s->message, .size = size};

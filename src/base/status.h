@@ -1,6 +1,6 @@
-/* Statuses: NULL is success, else an error in the call's arena, with the user's place in front.
+/* Statuses: NULL is success, else an error in the call's arena, with the user's location in front.
  *
- * A wick_memref prints the place: "net.onnx: node \"prob\" (Softmax)". A wick_errors collects all
+ * A wick_memref prints the location: "net.onnx: node \"prob\" (Softmax)". A wick_errors collects all
  * problems of a step, so that an import reports every one of them. */
 #ifndef WICK_BASE_STATUS_H
 #define WICK_BASE_STATUS_H
@@ -24,16 +24,16 @@ typedef const struct wick_error *wick_status;
     if (try_status_) return try_status_;                                                           \
   } while (0)
 
-/* "place: message"; place may be NULL. Control characters and bytes that are not UTF-8 are escaped
+/* "location: message"; location may be NULL. Control characters and bytes that are not UTF-8 are escaped
  * (base/shown.h), so that no name in a message commands a terminal. */
-WICK_CHECKED wick_status wick_fail(wick_arena *mem, wick_code code, const char *place,
+WICK_CHECKED wick_status wick_fail(wick_arena *mem, wick_code code, const char *location,
                                    const char *fmt, ...) WICK_PRINTF(4, 5);
-WICK_CHECKED wick_status wick_vfail(wick_arena *mem, wick_code code, const char *place,
+WICK_CHECKED wick_status wick_vfail(wick_arena *mem, wick_code code, const char *location,
                                     const char *fmt, va_list args);
 
 /* The same where a size of the model is left open: how it is given, each front end says in its own
  * words (wick_error_size). `size` NULL: it has no name. */
-WICK_CHECKED wick_status wick_fail_size(wick_arena *mem, wick_code code, const char *place,
+WICK_CHECKED wick_status wick_fail_size(wick_arena *mem, wick_code code, const char *location,
                                         const char *size, const char *fmt, ...) WICK_PRINTF(5, 6);
 
 /* Several problems of one step: add them, then end with the status of all (NULL where there were

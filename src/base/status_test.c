@@ -31,7 +31,7 @@ static void test_place(void **state)
 {
   fixture *f = *state;
   static const struct {
-    const char *place, *want;
+    const char *location, *want;
   } rows[] = {
       {NULL, "axis 2 is outside [-2, 1]"},
       {"", "axis 2 is outside [-2, 1]"},
@@ -41,7 +41,7 @@ static void test_place(void **state)
   };
   for (size_t i = 0; i < WICK_COUNT(rows); i++) {
     wick_status s =
-        wick_fail(&f->mem, WICK_ETYPE, rows[i].place, "axis %d is outside [%d, %d]", 2, -2, 1);
+        wick_fail(&f->mem, WICK_ETYPE, rows[i].location, "axis %d is outside [%d, %d]", 2, -2, 1);
     assert_string_equal(s->message, rows[i].want);
     assert_int_equal(s->code, WICK_ETYPE);
     assert_false(s->owned);
@@ -79,8 +79,8 @@ static void test_errors(void **state)
   for (size_t i = 0; i < WICK_COUNT(rows); i++) {
     wick_errors e = wick_errors_begin(&f->mem, rows[i].most);
     for (int k = 0; k < rows[i].n; k++) {
-      char place[8] = {'p', (char)('0' + k), 0};
-      wick_errors_add(&e, wick_fail(&f->mem, k ? WICK_ETYPE : WICK_EPARSE, place, "wrong"));
+      char location[8] = {'p', (char)('0' + k), 0};
+      wick_errors_add(&e, wick_fail(&f->mem, k ? WICK_ETYPE : WICK_EPARSE, location, "wrong"));
       wick_errors_add(&e, NULL);
     }
     wick_status s = wick_errors_end(&e);

@@ -15,7 +15,7 @@ typedef struct trace_word {
 
 typedef struct trace_reader {
   wick_arena *mem, *tmp;
-  const char *place;
+  const char *location;
   wick_errors errors;
   uint32_t line;
   wick_list(wick_trace) trace;
@@ -32,12 +32,12 @@ static void trace_fail(trace_reader *r, wick_code code, const char *fmt, ...)
 {
   va_list args;
   va_start(args, fmt);
-  const char *place = wick_str_printf(r->tmp, "%s:%" PRIu32, r->place, r->line);
-  wick_errors_add(&r->errors, wick_vfail(r->mem, code, place, fmt, args));
+  const char *location = wick_str_printf(r->tmp, "%s:%" PRIu32, r->location, r->line);
+  wick_errors_add(&r->errors, wick_vfail(r->mem, code, location, fmt, args));
   va_end(args);
 }
 
-/* A word as it may stand in a message: printable, and not long. */
+/* A word as it may be in a message: printable, and not long. */
 static const char *trace_show(trace_reader *r, trace_word w)
 {
   bool cut = w.n > TRACE_SHOWN;
@@ -235,12 +235,14 @@ static void trace_line(trace_reader *r, trace_word line)
   trace_lines[k].read(r, line);
 }
 
-wick_status wick_trace_read(const char *text, size_t nbytes, const char *place, wick_arena *mem,
+wick_status wick_trace_read(const char *text, size_t nbytes, const char *location, wick_arena *mem,
                             wick_arena *tmp, const wick_trace **out_trace, uint32_t *out_ntrace)
 {
   wick_mark m = wick_arena_mark(tmp);
-  trace_reader r = {
-      .mem = mem, .tmp = tmp, .place = place, .errors = wick_errors_begin(mem, TRACE_MOST_ERRORS)};
+  trace_reader r = {.mem = mem,
+                    .tmp = tmp,
+                    .location = location,
+                    .errors = wick_errors_begin(mem, TRACE_MOST_ERRORS)};
   for (size_t at = 0; at < nbytes;) {
     const char *newline = memchr(text + at, '\n', nbytes - at);
     size_t n = newline ? (size_t)(newline - (text + at)) : nbytes - at;
@@ -250,7 +252,7 @@ wick_status wick_trace_read(const char *text, size_t nbytes, const char *place, 
   }
   trace_close(&r);
   if (!r.trace.n)
-    wick_errors_add(&r.errors, wick_fail(mem, WICK_EPARSE, place, "has no MODEL line"));
+    wick_errors_add(&r.errors, wick_fail(mem, WICK_EPARSE, location, "has no MODEL line"));
   *out_trace = wick_dup(mem, wick_trace, r.trace.at, r.trace.n);
   *out_ntrace = r.trace.n;
   wick_status s = wick_errors_end(&r.errors);

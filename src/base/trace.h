@@ -24,11 +24,11 @@ typedef struct wick_trace {
 } wick_trace;
 
 /* Reads all traces of a text of nbytes (which need not end in a '\0').
- *   place  the file's name, for messages: "place:7: buffer 3 is not live"
+ *   location  the file's name, for messages: "location:7: buffer 3 is not live"
  *   mem    gets the traces and the error; tmp, another arena, is rewound
  * Fails with WICK_EPARSE, or WICK_ERANGE for a number beyond 2^63 - 1, naming every line that is
  * wrong (the first 100 of them). O(n log n) in the lines. */
-WICK_CHECKED wick_status wick_trace_read(const char *text, size_t nbytes, const char *place,
+WICK_CHECKED wick_status wick_trace_read(const char *text, size_t nbytes, const char *location,
                                          wick_arena *mem, wick_arena *tmp,
                                          const wick_trace **out_trace, uint32_t *out_ntrace);
 

@@ -21,7 +21,7 @@ static wick_status abi_params(const wick_func *f, bool waits, wick_arena *mem, w
   return NULL;
 }
 
-/* Small buffers go on the stack while there is room; the others get places one behind the other
+/* Small buffers go on the stack while there is room; the others get places one after the other
  * where the plan has not given them one. */
 static wick_status abi_alloc(const wick_func *f, uint32_t i, const wick_target *t, wick_arena *mem,
                              wick_frame *out, int64_t *place)

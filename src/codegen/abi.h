@@ -8,14 +8,14 @@
  *
  * args has a slot per parameter, in order: of a buffer its address, of an i64 the number itself, in
  * a pointer's width. A kernel whose last two parameters are i64 takes these as begin and end, the
- * range of the tasks that it runs, and not from slots. Behind the declared slots lie the hidden
+ * range of the tasks that it runs, and not from slots. After the declared slots lie the hidden
  * ones of wick_frame: the scratch memory of this worker, 64-byte aligned, and last the wick_fault
  * where the kernel can fail.
  *
  * An entry reaches its kernels through the runtime: before its declared slots lie a wick_launch
  * function and its context, and it has no hidden slots: the runtime adds those of each kernel. It
  * returns what the first launch gave that was not 0. With the option `direct` it calls its kernels
- * itself, with all of their tasks: no slots lie before the declared ones, the hidden ones behind
+ * itself, with all of their tasks: no slots lie before the declared ones, the hidden ones after
  * them are what its kernels need, and it returns the fault's code.
  *
  * With the option `bundle` the module's one entry is called through a function of that name for C:
@@ -23,7 +23,7 @@
  *   int NAME(void *, ...)
  *
  * has a pointer for each parameter, which are all buffers; the last is the arena, with the scratch
- * memory behind it. It refuses pointers that are NULL or not aligned (wick/bundle.h), sets rounding
+ * memory after it. It refuses pointers that are NULL or not aligned (wick/bundle.h), sets rounding
  * and denormals and restores them, and returns what the entry returns. Nothing else is seen from
  * outside of the object. */
 #ifndef WICK_CODEGEN_ABI_H

@@ -142,7 +142,7 @@ static void client_want(wick_status s, wick_code code, const char *message)
 {
   assert_non_null(s);
   if (s->code != code || !strstr(s->message, message))
-    fail_msg("%d \"%s\", wanted %d \"%s\"", (int)s->code, s->message, (int)code, message);
+    fail_msg("%d \"%s\", expected %d \"%s\"", (int)s->code, s->message, (int)code, message);
 }
 
 static void what_the_program_says_arrives(void **state)

@@ -125,7 +125,7 @@ static wick_status link_symbols(link_state *l)
   return NULL;
 }
 
-/* The stubs stand behind the code; their addresses are those of the imports. */
+/* The stubs follow the code; their addresses are those of the imports. */
 static void link_stubs(link_state *l)
 {
   l->stubs = wick_align_up(l->nbytes[LINK_CODE], 16);

@@ -148,7 +148,7 @@ static void link_emulated(const char *cc, const char *qemu, const char *flags, c
                   "src/base/arena.c src/base/cpu.c src/base/file.c src/base/reader.c "
                   "src/base/status.c src/base/str.c -o %s/run",
                   cc, folder)) {
-    print_message("skipped: %s and %s are wanted\n", cc, qemu);
+    print_message("skipped: %s and %s are expected\n", cc, qemu);
     skip();
   }
   assert_true(link_compile(cc, link_second, flags, &object[1]));
@@ -214,7 +214,7 @@ static void what_is_not_code_is_refused(void **state)
     wick_status s = wick_link(1, &object, &t, &mem, section);
     assert_non_null(s);
     if (!strstr(s->message, rows[i].want))
-      fail_msg("\"%s\", wanted \"%s\"", s->message, rows[i].want);
+      fail_msg("\"%s\", expected \"%s\"", s->message, rows[i].want);
   }
 }
 

@@ -14,7 +14,7 @@
  *
  * From it, on its standard output: `ok`, a line with the number of bytes, and the bytes, exit code
  * 0; or `error`, a wick_code as a number, a space, the message, exit code 1. Anything else is a
- * crash, and what stands in its standard error tells of it. */
+ * crash, and what is in its standard error tells of it. */
 #ifndef WICK_CODEGEN_PROTOCOL_H
 #define WICK_CODEGEN_PROTOCOL_H
 

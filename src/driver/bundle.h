@@ -21,11 +21,11 @@ typedef struct wick_bundle {
   uint64_t constant_bytes, mutable_bytes;
   uint32_t nsize; /* that vary */
   const struct wick_bundle_size *size;
-  uint64_t table_offset;    /* in the mutable data: of their values, with room behind them */
+  uint64_t table_offset;    /* in the mutable data: of their values, with room after them */
   const char *fill;         /* the function that checks them; NULL: none varies */
   uint64_t flash_bytes;     /* code, tables and constants, wherever those are */
   uint64_t stack_bytes;     /* of a call, at most; 0: not known */
-  uint64_t arena_bytes;     /* with the scratch memory behind it */
+  uint64_t arena_bytes;     /* with the scratch memory after it */
   const char *contract;     /* of the numbers */
   const char *const *needs; /* functions from outside */
   uint32_t nneed;

@@ -311,7 +311,7 @@ static int cache_older(const void *a, const void *b)
   return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-/* Files of the cache, and what writing left behind when it was cut off. */
+/* Files of the cache, and what interrupted writing left. */
 static uint32_t cache_list(const char *folder, uint32_t room, cache_entry *out)
 {
   DIR *d = opendir(folder);

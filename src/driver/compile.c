@@ -46,12 +46,12 @@ static wick_status compile_module(wick_compilation *c)
   return wick_model_import(m, &c->given, c->module, &c->module->mem, &c->tmp, &c->graph);
 }
 
-/* The result of the last node at a place; 0: none. */
-static wick_value compile_value_at(const wick_func *f, const char *place)
+/* The result of the last node with this location; 0: none. */
+static wick_value compile_value_at(const wick_func *f, const char *location)
 {
   wick_value v = {0};
   for (uint32_t i = 0; i < f->nnode; i++)
-    if (f->node[i].nout == 1 && strcmp(wick_loc_text(f->module, f->node[i].loc), place) == 0)
+    if (f->node[i].nout == 1 && strcmp(wick_loc_text(f->module, f->node[i].loc), location) == 0)
       v = f->node[i].first;
   return v;
 }
@@ -65,7 +65,7 @@ static void compile_show(wick_compilation *c)
   wick_value *v = wick_new(&c->tmp, wick_value, r->nin + c->nshow);
   for (; n < r->nin; n++) v[n] = r->in[n];
   for (uint32_t i = 0; i < c->nshow; i++) {
-    wick_value shown = compile_value_at(f, c->show[i].place);
+    wick_value shown = compile_value_at(f, c->show[i].location);
     uint32_t k = 0;
     while (k < n && v[k].id != shown.id) k++;
     if (shown.id && k == n) v[n++] = shown;
@@ -238,7 +238,7 @@ const wick_program_kernel *wick_compile_kernels(const wick_module *m, const wick
   for (uint32_t i = 0; i < l->kernels.n; i++) {
     const wick_lowered_kernel *k = &l->kernels.at[i];
     kernel[i] = (wick_program_kernel){.name = k->name,
-                                      .place = wick_loc_text(m, k->loc),
+                                      .location = wick_loc_text(m, k->loc),
                                       .schedule = k->schedule,
                                       .scratch = k->scratch,
                                       .fault = k->fault,
@@ -389,7 +389,7 @@ void wick_compilation_free(wick_compilation *c)
   wick_arena_free(&c->mem);
 }
 
-/* The constants come first in the artifact: their place in its file is known before the code is
+/* The constants come first in the artifact: their position in its file is known before the code is
  * made, and they are made there, where there is a cache. */
 static wick_span compile_constants(wick_compilation *c, const wick_lowered *l, uint32_t nsection)
 {

@@ -73,12 +73,12 @@ const wick_program_kernel *wick_compile_kernels(const wick_module *m, const wick
 /* The end of a stage that is none of these. */
 WICK_CHECKED wick_status wick_compilation_stage(wick_compilation *c, const char *name);
 
-typedef struct wick_shown { /* a place of the model whose value is to be an output */
-  const char *place;
+typedef struct wick_shown { /* a location in the model whose value becomes an output */
+  const char *location;
   uint32_t output; /* out: its number; UINT32_MAX: no node is there */
 } wick_shown;
 
-/* wick_compile, but with more outputs behind the model's: what the last nodes at these places give.
+/* wick_compile, but with more outputs after the model's: the results of the last nodes at these locations.
  * Not cached. */
 wick_error *wick_compile_shown(wick_model *model, const wick_compile_options *options,
                                uint32_t nshow, wick_shown *show, wick_compiled **out_compiled);

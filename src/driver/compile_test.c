@@ -273,7 +273,7 @@ static void fault(void **state)
 }
 
 /* A loop with more steps than the rows that it stacks fails before the first, where the rows are
- * open, too: nothing is written behind them. */
+ * open, too: nothing is written after them. */
 static void too_many_steps(void **state)
 {
   (void)state;

@@ -195,7 +195,7 @@ static void numbers(void **state)
     run(&b, io);
     for (uint32_t k = 0; k < rows[i].nout; k++)
       if (out[k] != rows[i].want[k])
-        fail_msg("row %zu, number %u: %g, wanted %g", i, k, (double)out[k],
+        fail_msg("row %zu, number %u: %g, expected %g", i, k, (double)out[k],
                  (double)rows[i].want[k]);
     uint32_t nlaunch = 0;
     for (uint32_t k = 0; k < b.lowered.kernels.n; k++) nlaunch += b.lowered.kernels.at[k].nlaunch;

@@ -223,29 +223,29 @@ typedef struct model_sizes {
   wick_list(wick_shape) lists; /* shapes of inputs without a rank, of sequences and optionals */
 } model_sizes;
 
-static wick_status model_size(model_sizes *s, const char *name, int64_t value, const char *place)
+static wick_status model_size(model_sizes *s, const char *name, int64_t value, const char *location)
 {
   for (uint32_t i = 0; i < s->list.n; i++)
     if (strcmp(s->list.at[i].name, name) == 0)
       return s->list.at[i].value == value
                  ? NULL
-                 : wick_fail(s->mem, WICK_ETYPE, place,
+                 : wick_fail(s->mem, WICK_ETYPE, location,
                              "the size %s is %lld here and %lld elsewhere", name, (long long)value,
                              (long long)s->list.at[i].value);
-  if (value < 0) return wick_fail(s->mem, WICK_ETYPE, place, "the size %s is negative", name);
+  if (value < 0) return wick_fail(s->mem, WICK_ETYPE, location, "the size %s is negative", name);
   wick_push(s->mem, &s->list, (wick_size){name, value});
   return NULL;
 }
 
 static wick_status model_misfit(model_sizes *s, const wick_io *io, const wick_shape *shape,
-                                const char *place)
+                                const char *location)
 {
   wick_io given = {.elem = io->elem, .rank = shape->rank};
   for (uint32_t k = 0; k < shape->rank && k < WICK_MAX_DIMS; k++) given.dim[k] = shape->dim[k];
   if (shape->rank > WICK_MAX_DIMS)
-    return wick_fail(s->mem, WICK_ETYPE, place, "its rank cannot be %u", shape->rank);
+    return wick_fail(s->mem, WICK_ETYPE, location, "its rank cannot be %u", shape->rank);
   for (uint32_t k = 0; k < given.rank; k++) given.dim_name[k] = "";
-  return wick_fail(s->mem, WICK_ETYPE, place, "it is %s, %s is given", wick_io_text(io, s->mem),
+  return wick_fail(s->mem, WICK_ETYPE, location, "it is %s, %s is given", wick_io_text(io, s->mem),
                    wick_io_text(&given, s->mem));
 }
 
@@ -263,25 +263,25 @@ static wick_status model_shape(model_sizes *s, const wick_shape *shape)
   const wick_model *m = s->m;
   uint32_t i = 0;
   while (i < m->ninput && strcmp(m->io[i].name, shape->input) != 0) i++;
-  const char *place =
+  const char *location =
       wick_str_printf(s->mem, "%s: input \"%s\"", wick_path_base(m->path), shape->input);
   if (i == m->ninput && model_has_list(m, shape->input, s->mem)) {
     wick_push(s->mem, &s->lists, *shape);
     return NULL;
   }
-  if (i == m->ninput) return wick_fail(s->mem, WICK_ETYPE, place, "the model has no such input");
+  if (i == m->ninput) return wick_fail(s->mem, WICK_ETYPE, location, "the model has no such input");
   const wick_io *io = &m->io[i];
   if (io->unranked) {
-    if (shape->rank > WICK_MAX_DIMS) return model_misfit(s, io, shape, place);
+    if (shape->rank > WICK_MAX_DIMS) return model_misfit(s, io, shape, location);
     wick_push(s->mem, &s->lists, *shape);
     return NULL;
   }
-  if (io->rank != shape->rank) return model_misfit(s, io, shape, place);
+  if (io->rank != shape->rank) return model_misfit(s, io, shape, location);
   const wick_type_info *t = wick_info_of(m->main, (wick_value){1 + i});
   for (uint32_t k = 0; k < io->rank; k++) {
-    if (io->dim[k] >= 0 && io->dim[k] != shape->dim[k]) return model_misfit(s, io, shape, place);
+    if (io->dim[k] >= 0 && io->dim[k] != shape->dim[k]) return model_misfit(s, io, shape, location);
     if (io->dim[k] < 0 && wick_dim_is_symbol(m->module->dims, t->dim[k]))
-      WICK_TRY(model_size(s, io->dim_name[k], shape->dim[k], place));
+      WICK_TRY(model_size(s, io->dim_name[k], shape->dim[k], location));
   }
   return NULL;
 }
@@ -299,11 +299,11 @@ wick_status wick_model_sizes(const wick_model *m, uint32_t nshape, const wick_sh
                              wick_given *out)
 {
   model_sizes s = {.m = m, .mem = mem};
-  const char *place = wick_path_base(m->path);
+  const char *location = wick_path_base(m->path);
   for (uint32_t i = 0; i < nsize; i++) {
     if (!model_has_size(m, sizes[i].name))
-      return wick_fail(mem, WICK_EINVAL, place, "no input has a size named %s", sizes[i].name);
-    WICK_TRY(model_size(&s, sizes[i].name, sizes[i].value, place));
+      return wick_fail(mem, WICK_EINVAL, location, "no input has a size named %s", sizes[i].name);
+    WICK_TRY(model_size(&s, sizes[i].name, sizes[i].value, location));
   }
   for (uint32_t i = 0; i < nshape; i++) WICK_TRY(model_shape(&s, &shape[i]));
   *out =
@@ -314,20 +314,20 @@ wick_status wick_model_sizes(const wick_model *m, uint32_t nshape, const wick_sh
 wick_status wick_model_ranges(const wick_model *m, uint32_t n, const wick_size_range *ranges,
                               bool vary, wick_arena *mem, wick_given *given)
 {
-  const char *place = wick_path_base(m->path);
+  const char *location = wick_path_base(m->path);
   if (n && wick_model_is_text(m->bytes))
-    return wick_fail(mem, WICK_EINVAL, place,
+    return wick_fail(mem, WICK_EINVAL, location,
                      "a module in text has the ranges of its sizes itself");
   for (uint32_t i = 0; i < n; i++) {
     const wick_size_range *r = &ranges[i];
     if (!model_has_size(m, r->name))
-      return wick_fail(mem, WICK_EINVAL, place, "no input has a size named %s", r->name);
+      return wick_fail(mem, WICK_EINVAL, location, "no input has a size named %s", r->name);
     if (r->least < 0 || r->most < r->least)
-      return wick_fail(mem, WICK_EINVAL, place, "the size %s cannot be from %lld to %lld", r->name,
-                       (long long)r->least, (long long)r->most);
+      return wick_fail(mem, WICK_EINVAL, location, "the size %s cannot be from %lld to %lld",
+                       r->name, (long long)r->least, (long long)r->most);
     for (uint32_t k = 0; k < given->nsize; k++)
       if (strcmp(given->sizes[k].name, r->name) == 0)
-        return wick_fail(mem, WICK_EINVAL, place, "the size %s is given, and has a range, too",
+        return wick_fail(mem, WICK_EINVAL, location, "the size %s is given, and has a range, too",
                          r->name);
   }
   given->nrange = n, given->ranges = ranges, given->vary = vary;

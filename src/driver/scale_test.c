@@ -46,9 +46,9 @@ static void scale_build(wick_builder *b, wick_value x, wick_value cond)
 {
   wick_value last[4] = {x, x, x, x};
   for (uint32_t i = 0; b->nodes.n < SCALE_NODES + SCALE_NODES / 20; i++) {
-    char place[64];
-    snprintf(place, sizeof place, "net.onnx: node \"layer%u\" (Add)", i);
-    b->loc = wick_loc_add(b->module, place);
+    char location[64];
+    snprintf(location, sizeof location, "net.onnx: node \"layer%u\" (Add)", i);
+    b->loc = wick_loc_add(b->module, location);
     wick_value v, other = last[i * 7 % 3];
     if (i % 10 == 9) other = wick_build_like(b, x, 0.1 * i);
     if (i % (SCALE_NODES / SCALE_BRANCHES) == 5) {

@@ -39,7 +39,7 @@ static const char *texttest_next_line(const char *at, const char *end)
   return stop ? stop + 1 : end;
 }
 
-/* What stands behind the word on this line, without white space around; then the line is passed. */
+/* What follows the word on this line, without white space around; then the line is passed. */
 static const char *texttest_rest(texttest_file *t, const char *word)
 {
   const char *at = t->at + strlen(word), *end = texttest_next_line(t->at, t->end);
@@ -153,7 +153,7 @@ static const char *texttest_wanted(texttest_file *t, const texttest_case *c, con
   bool failed;
   const char *printed = texttest_module(t, want, &m, &failed);
   wick_module_free(m);
-  return failed ? wick_str_printf(t->mem, "(what is wanted is not a module: %s)", printed)
+  return failed ? wick_str_printf(t->mem, "(the expected text is not a module: %s)", printed)
                 : printed;
 }
 
@@ -173,11 +173,11 @@ static void texttest_report(texttest_file *t, const texttest_case *c, const char
                    c->title, c->pass, texttest_first_difference(got, want));
   size_t ngot = strlen(got), nwant = strlen(want);
   wick_text_printf(&t->report, "---- got\n%s%s", got, ngot && got[ngot - 1] == '\n' ? "" : "\n");
-  wick_text_printf(&t->report, "---- wanted\n%s%s----\n", want,
+  wick_text_printf(&t->report, "---- expected\n%s%s----\n", want,
                    nwant && want[nwant - 1] == '\n' ? "" : "\n");
 }
 
-/* Puts what came out in the place of what was wanted, and leaves all else as it is. */
+/* Replaces the expected text by the actual text and leaves everything else as it is. */
 static void texttest_bless(texttest_file *t, const texttest_case *c, const char *got,
                            const char *before)
 {
@@ -221,7 +221,7 @@ wick_status wick_texttest_run(const char *file, const char *text, size_t n, wick
       const char *line = t.at, *next = texttest_next_line(t.at, t.end);
       if (blank < (size_t)(next - line) && line[blank] != '#')
         return wick_fail(mem, WICK_EPARSE, wick_str_printf(mem, "%s:%u", file, t.line),
-                         pass ? "a case or a pass is wanted" : "`pass NAME` is wanted");
+                         pass ? "a case or a pass is expected" : "`pass NAME` is expected");
       t.at = next;
       t.line++;
     }

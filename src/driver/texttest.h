@@ -8,7 +8,7 @@
  *   =>
  *   graph @f(...) ... { ... }       or `=> same`, or `=> error: MESSAGE` (a line for each problem)
  *
- * The words stand at the beginning of their lines. Both texts are parsed, verified and printed
+ * The words are at the beginning of their lines. Both texts are parsed, verified and printed
  * again, so that their layout is free; then the whole is compared. Problems of the text name the
  * line and column counted from the case's first line. */
 #ifndef WICK_DRIVER_TEXTTEST_H
@@ -19,8 +19,8 @@
 
 typedef struct wick_texttest {
   uint32_t ncase, nfail;
-  const char *report;  /* of the cases that fail: place, title, what came out, what was wanted */
-  const char *blessed; /* the file's text with what came out in the place of what was wanted */
+  const char *report;  /* of the cases that fail: location, title, actual and expected text */
+  const char *blessed; /* the file's text with the actual text in place of the expected text */
   size_t nblessed;
 } wick_texttest;
 

@@ -28,7 +28,7 @@ static const struct {
     {"pass none\ncase \"a\"\n" TEXTTEST_GRAPH "=>\n" TEXTTEST_GRAPH "\n# of the next\ncase \"b\"\n"
      "=>\nsame\n",
      2, 0, "", NULL},
-    {"pass none\ncase \"a\"\nnope\n=> error: 1:1: `nope`, wanted graph, group, low, loop, "
+    {"pass none\ncase \"a\"\nnope\n=> error: 1:1: `nope`, expected graph, group, low, loop, "
      "constant, "
      "metadata or module\n",
      1, 0, "", NULL},
@@ -41,11 +41,12 @@ static const struct {
     /* failures */
     {"pass none\n\ncase \"a\"\n" TEXTTEST_GRAPH "=>\ngraph @f() { return }\n", 1, 1,
      "t:3: \"a\", pass none: different from line 1 on\n---- got\n" TEXTTEST_PRINTED
-     "---- wanted\ngraph @f() {\n  return\n}\n----\n",
+     "---- expected\ngraph @f() {\n  return\n}\n----\n",
      "pass none\n\ncase \"a\"\n" TEXTTEST_GRAPH "=> same\n"},
     {"pass none\ncase \"a\"\n" TEXTTEST_GRAPH "=>\ngrape\n", 1, 1,
      "t:2: \"a\", pass none: different from line 1 on\n---- got\n" TEXTTEST_PRINTED
-     "---- wanted\n(what is wanted is not a module: error: 1:1: `grape`, wanted graph, group, low, "
+     "---- expected\n(the expected text is not a module: error: 1:1: `grape`, expected graph, "
+     "group, low, "
      "loop, constant, metadata or module)\n----\n",
      "pass none\ncase \"a\"\n" TEXTTEST_GRAPH "=> same\n"},
     {"pass drop_identity\ncase \"a\"\ngraph @f(%x: f32[]) -> f32[] { %1 = const 1 : f32[]; %2 = "
@@ -55,11 +56,12 @@ static const struct {
      "pass drop_identity\ncase \"a\"\ngraph @f(%x: f32[]) -> f32[] { %1 = const 1 : f32[]; %2 = "
      "mul "
      "%x, %1; return %2 }\n=>\ngraph @f(%x: f32[]) -> f32[] {\n  return %x\n}\n\n# of b\ncase "
-     "\"b\"\ngrape\n=> error: 1:1: `grape`, wanted graph, group, low, loop, constant, metadata or "
+     "\"b\"\ngrape\n=> error: 1:1: `grape`, expected graph, group, low, loop, constant, metadata "
+     "or "
      "module"},
     /* files that are none */
-    {"case \"a\"\n=> same\n", 0, 0, "t:1: `pass NAME` is wanted", NULL},
-    {"pass none\nhello\n", 0, 0, "t:2: a case or a pass is wanted", NULL},
+    {"case \"a\"\n=> same\n", 0, 0, "t:1: `pass NAME` is expected", NULL},
+    {"pass none\nhello\n", 0, 0, "t:2: a case or a pass is expected", NULL},
     {"pass none\ncase \"a\"\n" TEXTTEST_GRAPH, 0, 0, "t:4: the case \"a\" has no `=>`", NULL},
 };
 

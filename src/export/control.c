@@ -35,7 +35,7 @@ static void control_yield(wick_export_op *o, const wick_node *yield, wick_onnx_g
   }
 }
 
-/* A region as a graph. What is named inside is out of sight behind it. */
+/* A region as a graph. What is named inside is out of sight after it. */
 static wick_onnx_graph *control_region(wick_export_op *o, const wick_region *r, const char *name)
 {
   wick_export *x = o->x;

@@ -25,9 +25,9 @@ typedef struct wick_export_result {
 
 /* The ONNX model of a function of level graph and of those that it calls.
  *   f      verified; its module's constants must have data; lives as long as the result
- *   place  stands in front of errors that have no place of their own
+ *   location  precedes errors that have no location of their own
  * Fails with all nodes that have no form in ONNX, a line each. */
-WICK_CHECKED wick_status wick_export_onnx(wick_module *m, const wick_func *f, const char *place,
+WICK_CHECKED wick_status wick_export_onnx(wick_module *m, const wick_func *f, const char *location,
                                           const wick_export_options *options, wick_arena *mem,
                                           wick_export_result *out);
 

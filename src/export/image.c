@@ -25,7 +25,7 @@ void wick_export_roi_align(wick_export_op *o)
   wick_export_end_results(o, n, 1);
 }
 
-/* ONNX has no places in elements: i becomes (2 i + 1) / size - 1, which the operator turns back. */
+/* ONNX has no positions in elements: i becomes (2 i + 1) / size - 1, which the operator turns back. */
 void wick_export_grid_sample(wick_export_op *o)
 {
   const wick_type_info *x = wick_export_info(o, 0);

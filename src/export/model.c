@@ -32,11 +32,11 @@ const char *wick_export_name(wick_export *x, const char *stem)
   return model_unique(x, &x->taken, stem);
 }
 
-void wick_export_error(wick_export *x, const char *place, const char *fmt, ...)
+void wick_export_error(wick_export *x, const char *location, const char *fmt, ...)
 {
   va_list args;
   va_start(args, fmt);
-  wick_errors_add(&x->errors, wick_vfail(x->mem, WICK_EUNSUPPORTED, place, fmt, args));
+  wick_errors_add(&x->errors, wick_vfail(x->mem, WICK_EUNSUPPORTED, location, fmt, args));
   va_end(args);
 }
 
@@ -68,7 +68,7 @@ wick_onnx_value_info wick_export_value_info(wick_export *x, const char *name, wi
   const wick_type_info *t = wick_type_get(x->m, type);
   wick_onnx_value_info v = {.name = wick_export_span(name)};
   if (t->kind != WICK_TENSOR) {
-    wick_export_error(x, x->place, "\"%s\" is no tensor: ONNX has no type for it", name);
+    wick_export_error(x, x->location, "\"%s\" is no tensor: ONNX has no type for it", name);
     return v;
   }
   wick_onnx_shape *shape = wick_new(x->mem, wick_onnx_shape, 1);
@@ -294,7 +294,7 @@ static const char *model_output(wick_export *x, wick_value v, bool again)
 {
   const char *name = wick_export_value(x, v);
   if (!again && v.id > x->f->nparam) return name;
-  wick_export_op o = {.x = x, .n = wick_return(x->f), .place = x->place};
+  wick_export_op o = {.x = x, .n = wick_return(x->f), .location = x->location};
   return wick_export_1(&o, "Identity", name);
 }
 
@@ -375,7 +375,7 @@ static wick_onnx_nodes model_function(wick_export *x, wick_span **out_results)
   x->definer = wick_definers_of(x->f, x->mem);
   x->items = wick_new(x->mem, const wick_value *, (size_t)x->f->nvalue + 1);
   model_reserve(x);
-  wick_export_op maps = {.x = x, .n = r, .place = x->place};
+  wick_export_op maps = {.x = x, .n = r, .location = x->location};
   for (uint32_t i = 0; i < x->f->nparam; i++)
     if (x->keys[i].n)
       x->value[1 + i] =
@@ -399,7 +399,7 @@ static wick_onnx_nodes model_function(wick_export *x, wick_span **out_results)
 /* The body of a function that is called; its name there, in the domain "wick". */
 void wick_export_function(wick_export *x, const wick_func *f)
 {
-  wick_export y = {.m = x->m, .f = f, .mem = x->mem, .place = x->place, .body = true};
+  wick_export y = {.m = x->m, .f = f, .mem = x->mem, .location = x->location, .body = true};
   y.errors = wick_errors_begin(x->mem, WICK_EXPORT_ERRORS);
   y.taken = wick_names_begin(x->mem);
   y.node_names = wick_names_begin(x->mem);
@@ -450,11 +450,11 @@ static void model_graph(wick_export *x, wick_onnx_graph *g)
   g->initializer.n = x->initializer.n;
 }
 
-wick_status wick_export_onnx(wick_module *m, const wick_func *f, const char *place,
+wick_status wick_export_onnx(wick_module *m, const wick_func *f, const char *location,
                              const wick_export_options *options, wick_arena *mem,
                              wick_export_result *out)
 {
-  wick_export x = {.m = m, .f = f, .mem = mem, .place = place};
+  wick_export x = {.m = m, .f = f, .mem = mem, .location = location};
   x.errors = wick_errors_begin(mem, WICK_EXPORT_ERRORS);
   x.taken = wick_names_begin(mem);
   x.node_names = wick_names_begin(mem);
@@ -470,5 +470,5 @@ wick_status wick_export_onnx(wick_module *m, const wick_func *f, const char *pla
   model_metadata(&x, &model);
   if (options->external || model_is_large(&g))
     out->data = model_outside(&x, &g, options->data_name);
-  return wick_wire_encode(&wick_onnx_model_message, &model, place, mem, &out->model);
+  return wick_wire_encode(&wick_onnx_model_message, &model, location, mem, &out->model);
 }

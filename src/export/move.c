@@ -247,7 +247,7 @@ void wick_export_shuffle(wick_export_op *o)
   wick_export_result_is(o, 0, wick_export_reshape(o, y, t->rank, t->dim));
 }
 
-/* The operands beside each other along a new axis behind theirs, which then goes into it. Those
+/* The operands beside each other along a new axis after theirs, which then goes into it. Those
  * that have one element less get one, which is cut off. */
 void wick_export_interleave(wick_export_op *o)
 {

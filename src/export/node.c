@@ -1,16 +1,16 @@
-/* Nodes: what a row writes down, one after the other. */
+/* Writes nodes, one after the other. */
 #include <string.h>
 
 #include "export/write.h"
 #include "ir/element.h"
 
-/* ---- a row's node ---- */
+/* ---- the node of an operator ---- */
 
 void wick_export_fail(wick_export_op *o, const char *fmt, ...)
 {
   va_list args;
   va_start(args, fmt);
-  wick_errors_add(&o->x->errors, wick_vfail(o->x->mem, WICK_EUNSUPPORTED, o->place, fmt, args));
+  wick_errors_add(&o->x->errors, wick_vfail(o->x->mem, WICK_EUNSUPPORTED, o->location, fmt, args));
   va_end(args);
   o->failed = true;
 }
@@ -65,7 +65,7 @@ static uint32_t node_attr(const wick_export_op *o, const char *name, size_t n)
   const wick_op *row = wick_op_of(o->n);
   uint32_t i = 0;
   while (row->attr[i].name && (strncmp(row->attr[i].name, name, n) || row->attr[i].name[n])) i++;
-  return i; /* the registry test runs every row: it is there */
+  return i; /* the registry test exports every operator: it is there */
 }
 
 const wick_attr *wick_export_attr(const wick_export_op *o, const char *name)
@@ -87,7 +87,7 @@ const char *wick_export_word(const wick_export_op *o, const char *name)
 
 /* ---- nodes of the file ---- */
 
-/* "net.onnx: node \"f\" (F): node \"prob\" (Softmax)" -> "f/prob"; other places as they are. */
+/* "net.onnx: node \"f\" (F): node \"prob\" (Softmax)" -> "f/prob"; other locations as they are. */
 static const char *node_name(const wick_export_op *o)
 {
   wick_export *x = o->x;
@@ -379,7 +379,7 @@ wick_elem wick_export_wide(wick_export_op *o, wick_elem e, uint64_t elems)
   return e;
 }
 
-/* ---- all rows ---- */
+/* ---- all operators ---- */
 
 /* One node. Where ONNX does not take the element type, in a wider one: what wraps or is rounded is
  * so again at its end. */
@@ -426,7 +426,7 @@ void wick_export_range(wick_export *x, uint32_t begin, uint32_t end)
     wick_export_op o = {.x = x,
                         .n = n,
                         .row = wick_export_row_of(n->op),
-                        .place = *loc ? loc : x->place,
+                        .location = *loc ? loc : x->location,
                         .first = x->nodes->list.n};
     if (!o.row)
       wick_export_fail(&o, "the operator %s has no form in ONNX", wick_op_of(n)->name);

@@ -1,7 +1,7 @@
-/* Which row of Wick is which operator of ONNX. */
+/* The table of exported operators: which operator of ONNX each of Wick's becomes. */
 #include "export/write.h"
 
-/* What ONNX takes where that is less than the row does. */
+/* The element types that ONNX takes, where it takes fewer than Wick. */
 #define SMALL                                                                                      \
   (WICK_FLOATS | WICK_BIT(WICK_I64) | WICK_BIT(WICK_I32) | WICK_BIT(WICK_U64) | WICK_BIT(WICK_U32))
 #define BEST (SMALL | WICK_BIT(WICK_I8) | WICK_BIT(WICK_U8) | WICK_BIT(WICK_BOOL))

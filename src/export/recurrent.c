@@ -1,14 +1,14 @@
-/* Recurrent layers: ONNX's have an axis of directions, of which a row is one. */
+/* Recurrent layers: ONNX's have an axis of directions, an operator of Wick's is one direction. */
 #include "ops/recurrent/recurrent.h"
 #include "export/write.h"
 #include "import/onnx/onnx.h"
 
 enum { RECURRENT_OPERANDS = 8, RECURRENT_ACTS = 3 };
 
-/* The row's attributes of activations, in ONNX's order, and their places in alpha and beta. */
+/* The operator's attributes of activations, in ONNX's order, and their positions in alpha and beta. */
 static const struct {
   const char *attr;
-  uint32_t place;
+  uint32_t position;
 } recurrent_order[][RECURRENT_ACTS] = {
     {{"cell", 0}},                             /* RNN */
     {{"gate", 1}, {"cell", 0}},                /* GRU */
@@ -23,12 +23,12 @@ static void recurrent_set_acts(wick_export_op *o, wick_onnx_node *n, uint32_t ki
   uint32_t nalpha = 0, nbeta = 0;
   for (uint32_t k = 0; k <= kind; k++) {
     int64_t act = wick_export_attr(o, recurrent_order[kind][k].attr)->i;
-    uint32_t place = recurrent_order[kind][k].place, nattr = wick_onnx_acts[act].nattr;
+    uint32_t position = recurrent_order[kind][k].position, nattr = wick_onnx_acts[act].nattr;
     double a, b;
     wick_recurrent_defaults(act, &a, &b);
     name[k] = wick_onnx_acts[act].name;
-    if (nattr > 0) alpha[nalpha++] = place < given_a->n ? given_a->floats[place] : a;
-    if (nattr > 1) beta[nbeta++] = place < given_b->n ? given_b->floats[place] : b;
+    if (nattr > 0) alpha[nalpha++] = position < given_a->n ? given_a->floats[position] : a;
+    if (nattr > 1) beta[nbeta++] = position < given_b->n ? given_b->floats[position] : b;
   }
   wick_export_set_words(o, n, "activations", kind + 1, name);
   if (nalpha && given_a->n) wick_export_set_floats(o, n, "activation_alpha", nalpha, alpha);

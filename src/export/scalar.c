@@ -1,4 +1,4 @@
-/* Element-wise rows that ONNX has only in other words, or not for all element types; constants and
+/* Element-wise operators that ONNX has only in other words, or not for all element types; constants and
  * conversions. */
 #include <math.h>
 

@@ -1,7 +1,7 @@
-/* Single steps of a sequence; places in a list that rises, and of what is true. */
+/* Single steps of a sequence; positions in a list that rises, and of what is true. */
 #include "export/write.h"
 
-/* The index, counted from the end where the row does that, within the axis. */
+/* The index within the axis, counted from the end if the operator does so. */
 void wick_export_take_row(wick_export_op *o)
 {
   int64_t axis = wick_export_attr(o, "axis")->i;
@@ -42,10 +42,10 @@ void wick_export_places(wick_export_op *o)
   const char *mask = wick_export_in(o, 0), *first = wick_export_i64(o->x, 0),
              *step = wick_export_i64(o->x, 1), *end = wick_export_dim(o, size),
              *last = wick_export_dim(o, wick_dim_sub(dims, size, wick_dim_const(1))), *top[2];
-  const char *place = wick_export_3(o, "Range", first, end, step);
-  place = wick_export_3(o, "Where", mask, place, last);
-  wick_onnx_node *n =
-      wick_export_begin(o, "TopK", 2, (const char *const[]){place, wick_export_dims(o, 1, &size)});
+  const char *location = wick_export_3(o, "Range", first, end, step);
+  location = wick_export_3(o, "Where", mask, location, last);
+  wick_onnx_node *n = wick_export_begin(
+      o, "TopK", 2, (const char *const[]){location, wick_export_dims(o, 1, &size)});
   wick_export_set_int(o, n, "axis", axis);
   wick_export_set_int(o, n, "largest", 0);
   wick_export_end_list(o, n, 2, top);

@@ -1,4 +1,4 @@
-/* Strings: attributes of rows are numbers of the module's strings. */
+/* Strings: attributes are numbers of the module's strings. */
 #include "export/write.h"
 
 static void text_set(wick_export_op *o, wick_onnx_node *n, const char *attr, const char *name)
@@ -7,7 +7,7 @@ static void text_set(wick_export_op *o, wick_onnx_node *n, const char *attr, con
   if (s.nbytes) wick_export_set_word(o, n, name, wick_str_dupn(o->x->mem, s.at, (size_t)s.nbytes));
 }
 
-/* ONNX changes the case of strings in a row. */
+/* ONNX changes the case of a vector of strings. */
 void wick_export_string_case(wick_export_op *o)
 {
   const wick_type_info *t = wick_export_info(o, 0);

@@ -1,4 +1,4 @@
-/* What the rows of the export share: a model under construction, and a node on its way. Values of
+/* What the files of the export share: a model under construction, and a node on its way. Values of
  * the model are known by their names. */
 #ifndef WICK_EXPORT_WRITE_H
 #define WICK_EXPORT_WRITE_H
@@ -25,7 +25,7 @@ typedef struct wick_export {
   wick_module *m;
   const wick_func *f;
   wick_arena *mem;
-  const char *place;
+  const char *location;
   wick_errors errors;
   wick_names taken; /* names of values */
   wick_names node_names;
@@ -51,7 +51,8 @@ wick_span wick_export_span(const char *s);
 /* A name that no value has: `stem`, with a suffix where that is taken. */
 const char *wick_export_name(wick_export *x, const char *stem);
 int64_t wick_export_type(wick_elem e); /* ONNX's number of an element type; 0: it has none */
-void wick_export_error(wick_export *x, const char *place, const char *fmt, ...) WICK_PRINTF(3, 4);
+void wick_export_error(wick_export *x, const char *location, const char *fmt, ...)
+    WICK_PRINTF(3, 4);
 /* The type as an input, output or the like has it. */
 wick_onnx_value_info wick_export_value_info(wick_export *x, const char *name, wick_type type);
 wick_onnx_nodes
@@ -79,8 +80,9 @@ typedef struct wick_export_op wick_export_op;
 
 typedef struct wick_export_row {
   const char *op_type; /* of the one node; NULL: `put` says */
-  const char *attrs;   /* "axis last=select_last_index": the row's attributes, and ONNX's names */
-  uint64_t elems;      /* what ONNX takes where that is less than the row does; 0: all */
+  const char
+      *attrs;     /* "axis last=select_last_index": the operator's attributes, and ONNX's names */
+  uint64_t elems; /* element types that ONNX takes; 0: all of the operator's */
   void (*put)(wick_export_op *o); /* NULL: operands are inputs, results outputs */
 } wick_export_row;
 const wick_export_row *wick_export_row_of(wick_opcode op); /* NULL: it has no form in ONNX */
@@ -89,7 +91,7 @@ struct wick_export_op {
   wick_export *x;
   const wick_node *n;
   const wick_export_row *row;
-  const char *place;
+  const char *location;
   uint32_t first; /* of the graph's nodes: those that were made for it begin here */
   bool failed;
 };
@@ -105,7 +107,7 @@ const wick_type_info *wick_export_out_info(const wick_export_op *o, uint32_t k);
 const wick_node *wick_export_definer(const wick_export_op *o, wick_value v);
 /* The number that operand i is, where it is a constant of one element. */
 bool wick_export_known(const wick_export_op *o, uint32_t i, double *out);
-/* The row's attribute of that name. */
+/* The operator's attribute of that name. */
 const wick_attr *wick_export_attr(const wick_export_op *o, const char *name);
 const char *wick_export_word(const wick_export_op *o, const char *name); /* of kind ENUM */
 
@@ -152,7 +154,7 @@ wick_elem wick_export_wide(wick_export_op *o, wick_elem e, uint64_t elems);
 const char *wick_export_dims(wick_export_op *o, uint32_t n, const wick_dim *dim);
 const char *wick_export_dim(wick_export_op *o, wick_dim dim);
 
-/* ---- the rows' families ---- */
+/* ---- the families of operators ---- */
 
 void wick_export_reduce(wick_export_op *o);
 void wick_export_scan(wick_export_op *o);

@@ -239,7 +239,7 @@ static wick_value decompose_conv_transpose_one(decompose_conv_transpose *s,
       decompose_conv_transpose_bias(s), phase);
 }
 
-/* All phases along axis k and those behind it, with those before it chosen. */
+/* All phases along axis k and those after it, with those before it chosen. */
 static wick_value decompose_conv_transpose_alternate(decompose_conv_transpose *s, uint32_t k,
                                                      const decompose_conv_transpose_tap **phase)
 {
@@ -311,7 +311,7 @@ static wick_value decompose_conv_transpose_matmul(decompose_conv_transpose *s)
 /* ---- the choice ---- */
 
 /* Without groups: are all phases' windows the same once the result is not cut? Then no weight of 0
- * stands beside others: it would make a not-a-number of an infinity in x. */
+ * is beside others: it would make a not-a-number of an infinity in x. */
 static bool decompose_conv_transpose_stack(const decompose_conv_transpose *s)
 {
   if (s->group > 1 || s->nsp != 2 || s->axis[0].stride != s->axis[1].stride ||

@@ -45,7 +45,7 @@ static wick_factors demote_factors(const demote_state *s, const wick_node *n)
   return op->product_operands ? op->product_operands(&c) : (wick_factors){0};
 }
 
-/* The row works on narrow elements throughout, and all that it takes and gives is f32. */
+/* The operator works on narrow elements throughout, and all that it takes and gives is f32. */
 static bool demote_is_whole(const demote_state *s, const wick_node *n)
 {
   const wick_op *op = wick_op_of(n);
@@ -140,7 +140,7 @@ static wick_value demote_exact(demote_state *s, wick_value v, const wick_factors
   const wick_type_info *info = wick_info_of(s->c.f, v);
   if (!bytes) return s->c.to[v.id];
   float *data = wick_module_room(m, old.nbytes);
-  uint64_t size[3] = {1, 1, 1}; /* before the axes that are summed over, along and behind them */
+  uint64_t size[3] = {1, 1, 1}; /* before the axes that are summed over, along and after them */
   for (uint32_t k = 0; k < info->rank; k++)
     size[(k >= factors->first) + (k >= factors->end)] *= (uint64_t)info->dim[k].v;
   wick_narrow_weights(s->elem, size[0], size[1], size[2], bytes, data, s->tmp);

@@ -116,7 +116,7 @@ static const row_case lines[] = {
     {"pairwise_coupling", "T[3,2,2]: 9 .3 .7 9 9 .9 .1 9 9 .5 .5 9", "", "T[2,3]", 1e-5},
     {"pairwise_coupling", "T[1,3,3]: 9 .3 .6 .7 9 .2 .4 .8 9", "", "T[3,1]", 1e-5},
     {"pairwise_coupling", "T[1,3,2]", "",
-     "error: pairs T[1,3,2], wanted [rows, k, k] with k of 2 to 32", 0},
+     "error: pairs T[1,3,2], expected [rows, k, k] with k of 2 to 32", 0},
     {"cumprod", "T[2,5]", "axis=1, reverse=true", "T[2,5]", 0},
     {"cumsum", "T[2,5]", "axis=1", "T[2,5]", 0},
     {"cumsum", "T[2,5,2]", "axis=1, exclusive=true, reverse=true", "T[2,5,2]", 0},
@@ -132,7 +132,7 @@ static const row_case lines[] = {
     {"dft_pass", "T[2,3,16,5]; T[2,15,5]", "", "T[2,16,3,5]", 1e-4},
     {"dft_pass", "T[1,18,31]", "inverse=true", "T[2,31,18]", 1e-4},
     {"dft_pass", "T[1,2,33]", "",
-     "error: T[1,2,33] is transformed, wanted [1 or 2, lines, 1 to 32] or with a rest", 0},
+     "error: T[1,2,33] is transformed, expected [1 or 2, lines, 1 to 32] or with a rest", 0},
     {"dft_pass", "T[1,2,3,4]; T[2,3,4]", "", "error: roots T[2,3,4] do not go with T[1,2,3,4]", 0},
     {"det", "T[3,2,2]", "", "T[3]", 0},
     {"det", "T[5,5]", "", "T[]", 1e-4},
@@ -159,7 +159,7 @@ static const row_case lines[] = {
     {"gru", "T[2,1,3]; T[51,3]; T[51,17]; _; _; T[1,17]",
      "late=true, clip=0.75, cell=softsign, gate=hard_sigmoid, alpha=[1,0.25], beta=[0,0.5]",
      "T[2,1,17]; T[1,17]", 5e-6},
-    {"gru", "T[2,1,3]; T[15,3]; T[15,5]; T[15]", "", "error: the bias is T[15], wanted T[30]", 0},
+    {"gru", "T[2,1,3]; T[15,3]; T[15,5]; T[15]", "", "error: the bias is T[15], expected T[30]", 0},
     {"gru_step", "T[2,3,3,4]; T[2,3,4]; T[2,12]; T[3,10,3,4]; T[3,1,4]", "", "T[2,3,4]", 5e-6},
     {"gru_step", "f32[2,3,3,4]; f32[2,3,4]; bf16[2,12]; bf16[3,5,3,4,2]; f32[3,1,4]", "",
      "f32[2,3,4]", 5e-6},
@@ -183,8 +183,9 @@ static const row_case lines[] = {
      "beta=[0.75,0.5,0]",
      "T[3,1,17]; T[1,17]; T[1,17]", 1e-4},
     {"lstm", "T[2,2,3]; T[20,3]; T[20,5]; T[40]; i64[2]: 1 2", "",
-     "error: lengths are i64[2], wanted i32[2]", 0},
-    {"lstm", "T[2,2,3]; T[20,3]; T[20,5]", "alpha=[1]", "error: alpha has 1 numbers, wanted 3", 0},
+     "error: lengths are i64[2], expected i32[2]", 0},
+    {"lstm", "T[2,2,3]; T[20,3]; T[20,5]", "alpha=[1]", "error: alpha has 1 numbers, expected 3",
+     0},
     {"lstm_step", "T[2,3,4,4]; T[2,3,4]; T[2,12]; T[3,10,4,4]; T[3,3,4]", "", "T[2,3,4]; T[2,3,4]",
      5e-6},
     {"lstm_step", "f32[2,3,4,4]; f32[2,3,4]; bf16[2,12]; bf16[3,5,4,4,2]; f32[3,3,4]", "",
@@ -224,7 +225,7 @@ static const row_case lines[] = {
     {"pad", "T[3,4]", "pad=[1,3,2,0], mode=reflect", "T[6,7]", 0},
     {"random", "u64[]: 7", "", "T[3,4]", 0},
     {"random", "u64[]: 7", "kind=normal", "T[2,5]", 0},
-    {"random", "u32[]", "", "error: the key is u32[], wanted u64[]", 0},
+    {"random", "u32[]", "", "error: the key is u32[], expected u64[]", 0},
     {"range", "T[]; T[]", "count=[5]", "T[5]", 0},
     {"reduce_l1", "T[3,4,2]", "axes=[1]", "T[3,1,2]", 0},
     {"reduce_l2", "T[3,4,2]", "axes=[0,2], keepdims=false", "T[4]", 0},
@@ -246,7 +247,7 @@ static const row_case lines[] = {
      "T[4,2,5]; T[2,5]", 5e-6},
     {"rnn", "T[3,2,3]; T[16,3]; T[16,16]", "reverse=true, cell=thresholded_relu, alpha=[0.25]",
      "T[3,2,16]; T[2,16]", 5e-6},
-    {"rnn", "T[3,2,3]; T[5,4]; T[5,5]", "", "error: w is T[5,4], wanted T[5,3]", 0},
+    {"rnn", "T[3,2,3]; T[5,4]; T[5,5]", "", "error: w is T[5,4], expected T[5,3]", 0},
     {"roi_align", "T[2,2,5,6]; T[3,4]: 0 0 5 4 1 1 2.5 6 -3 2 4 3; i64[3]: 1 0 1",
      "shape=[2,3], ratio=2", "T[3,2,2,3]", 0},
     {"roi_align", "T[2,2,5,6]; T[3,4]: 0 0 5 4 1 1 2.5 6 -3 2 4 3; i64[3]: 1 0 1",
@@ -267,7 +268,7 @@ static const row_case lines[] = {
     {"roi_align", "T[1,2,7,9]; T[2,4]; i64[2]: 0 1", "shape=[1,2]",
      "fails: index 1 is outside -> T[2,2,1,2]", 0},
     {"roi_align", "T[1,2,7,9]; T[2,5]; i64[2]", "shape=[1,2]",
-     "error: x is T[1,2,7,9] and the regions are T[2,5], wanted 4 numbers each", 0},
+     "error: x is T[1,2,7,9] and the regions are T[2,5], expected 4 numbers each", 0},
     {"roi_max_pool", "T[2,2,5,6]; T[3,5]: 1 0 0 5 4 0 1 1 2.5 6 1 -3 2 4 3", "shape=[2,3]",
      "T[3,2,2,3]", 0},
     {"roi_max_pool", "T[2,2,5,6]; T[3,5]: 1 0 0 10 8 0 9 9 20 20 0 -3 2 4 3",
@@ -307,7 +308,7 @@ static const row_case lines[] = {
     {"unpack", "T[4,3,4]", "axis=0, extent=[10], parts=2, shuffle=true", "T[10,3]", 0},
 };
 
-/* `T` in types, where it stands before a dimension list; `S` is the type of its packed sums. */
+/* `T` in types, where it is before a dimension list; `S` is the type of its packed sums. */
 static const char *rows_typed(wick_arena *mem, const char *s, wick_elem e)
 {
   wick_text t = wick_text_begin(mem);
@@ -339,7 +340,7 @@ static void test_lines(void **state)
   wick_arena_free(&mem);
 }
 
-/* Tensor rows have a reference, stages or an expansion, and a line above. */
+/* Tensor operators have a reference, stages or an expansion, and a line above. */
 static void test_all(void **state)
 {
   (void)state;

@@ -66,7 +66,7 @@ static void promote_to_f64_cast(wick_copier *c, const wick_node *n)
       wick_build_cast(&c->b, c->to[n->in[0].id], promote_to_f64_is_narrow(to) ? WICK_F64 : to);
 }
 
-/* The row works on f64 as it does on narrower floats. */
+/* The operator works on f64 as it does on narrower floats. */
 static bool promote_to_f64_takes(const wick_node *n)
 {
   const wick_op *op = wick_op_of(n);

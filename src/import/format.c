@@ -347,16 +347,16 @@ const wick_format *wick_format_of(wick_span bytes)
   return NULL;
 }
 
-static wick_status format_fail(const wick_format *f, const char *place, wick_arena *mem)
+static wick_status format_fail(const wick_format *f, const char *location, wick_arena *mem)
 {
-  return wick_fail(mem, WICK_EUNSUPPORTED, place, "this is %s; Wick reads ONNX%s%s", f->name,
+  return wick_fail(mem, WICK_EUNSUPPORTED, location, "this is %s; Wick reads ONNX%s%s", f->name,
                    *f->advice ? ": " : "", f->advice);
 }
 
-wick_status wick_format_check(wick_span bytes, const char *place, wick_arena *mem)
+wick_status wick_format_check(wick_span bytes, const char *location, wick_arena *mem)
 {
   const wick_format *f = wick_format_of(bytes);
-  return f ? format_fail(f, place, mem) : NULL;
+  return f ? format_fail(f, location, mem) : NULL;
 }
 
 wick_status wick_format_check_folder(const char *path, wick_arena *mem)

@@ -17,7 +17,7 @@ typedef struct wick_format {
 const wick_format *wick_format_of(wick_span bytes);
 
 /* WICK_EUNSUPPORTED, naming the format, if it is a known one. */
-WICK_CHECKED wick_status wick_format_check(wick_span bytes, const char *place, wick_arena *mem);
+WICK_CHECKED wick_status wick_format_check(wick_span bytes, const char *location, wick_arena *mem);
 
 /* The same for a path: WICK_EUNSUPPORTED if it is a folder, of which format as far as its files
  * say. */

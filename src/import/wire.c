@@ -24,7 +24,7 @@ typedef struct wire_record {
 
 typedef struct wire_decoder {
   wick_arena *mem;
-  const char *place;
+  const char *location;
   const unsigned char *start; /* of the input */
   uint64_t budget_bytes;      /* that structs may still take */
 } wire_decoder;
@@ -128,7 +128,7 @@ static void *wire_alloc(wire_decoder *d, size_t nelem, size_t size)
 
 static wick_status wire_too_big(const wire_decoder *d)
 {
-  return wick_fail(d->mem, WICK_ELIMIT, d->place,
+  return wick_fail(d->mem, WICK_ELIMIT, d->location,
                    "its messages would take more than %d times its size in memory",
                    WICK_WIRE_GROWTH);
 }
@@ -157,15 +157,15 @@ static wick_status wire_count(wire_decoder *d, const wick_wire_message *m, wire_
       wire_type want = wire_wanted((wick_wire_kind)f->kind);
       bool scalars = f->kind >= WICK_WIRE_I64S && want != WIRE_LENGTH;
       if (rec.type != want && !(scalars && rec.type == WIRE_LENGTH))
-        return wick_fail(d->mem, WICK_EPARSE, d->place,
-                         "at byte %zu: %s.%s has wire type %d, wanted %d", rec.position, m->name,
+        return wick_fail(d->mem, WICK_EPARSE, d->location,
+                         "at byte %zu: %s.%s has wire type %d, expected %d", rec.position, m->name,
                          f->name, (int)rec.type, (int)want);
       bool copied = f->kind == WICK_WIRE_I64S || f->kind == WICK_WIRE_F32S;
       count[f - m->field] += copied ? wire_count_scalars(&rec, (wick_wire_kind)f->kind) : 1;
       if (wick_wire_has(m->oneof, f->number)) *has &= ~m->oneof;
       *has |= UINT64_C(1) << f->number;
     }
-    WICK_TRY(wick_reader_status(&r, d->mem, d->place));
+    WICK_TRY(wick_reader_status(&r, d->mem, d->location));
   }
   return NULL;
 }
@@ -211,7 +211,7 @@ static wick_status wire_store(wire_decoder *d, const wick_wire_field *f, const w
     wick_reader r = wire_reader(d, rec->span);
     return wire_push_scalars(&r, (wick_wire_kind)f->kind, a)
                ? NULL
-               : wick_reader_status(&r, d->mem, d->place);
+               : wick_reader_status(&r, d->mem, d->location);
   }
   case WICK_WIRE_SPANS:
   case WICK_WIRE_DATA_VARINT:
@@ -250,7 +250,8 @@ static wick_status wire_decode(wire_decoder *d, const wick_wire_message *m, wire
                                uint32_t depth, void *out)
 {
   if (depth > WICK_READER_DEPTH)
-    return wick_fail(d->mem, WICK_ELIMIT, d->place, "at byte %zu: messages lie more than %d deep",
+    return wick_fail(d->mem, WICK_ELIMIT, d->location,
+                     "at byte %zu: messages lie more than %d deep",
                      (size_t)(in.at[0].at - d->start), WICK_READER_DEPTH);
   uint64_t *has = out;
   size_t count[WIRE_MOST_FIELDS] = {0};
@@ -280,11 +281,11 @@ static wick_status wire_decode(wire_decoder *d, const wick_wire_message *m, wire
   return NULL;
 }
 
-wick_status wick_wire_decode(const wick_wire_message *message, wick_span input, const char *place,
-                             wick_arena *mem, void **out_message)
+wick_status wick_wire_decode(const wick_wire_message *message, wick_span input,
+                             const char *location, wick_arena *mem, void **out_message)
 {
   *out_message = NULL;
-  wire_decoder d = {.mem = mem, .place = place, .budget_bytes = UINT64_MAX};
+  wire_decoder d = {.mem = mem, .location = location, .budget_bytes = UINT64_MAX};
   wick_reader whole = wick_reader_make(input.at, input.nbytes);
   d.start = whole.start;
   if (wick_mul_overflows((uint64_t)input.nbytes + 64, (uint64_t)WICK_WIRE_GROWTH, &d.budget_bytes))

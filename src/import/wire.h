@@ -75,12 +75,13 @@ struct wick_wire_message {
 };
 static inline bool wick_wire_has(uint64_t has, unsigned number) { return has >> number & 1; }
 
-/* Reads the `input` as one message. `place` (the file's name) stands in front of errors, which have
+/* Reads the `input` as one message. `location` (the file's name) precedes errors, which have
  * the byte's position and the message and field: "net.onnx: at byte 17: NodeProto.op_type has wire
  * type 0, wanted 2". The input must live as long as the result. Time and memory are linear in the
  * input's size. */
 WICK_CHECKED wick_status wick_wire_decode(const wick_wire_message *message, wick_span input,
-                                          const char *place, wick_arena *mem, void **out_message);
+                                          const char *location, wick_arena *mem,
+                                          void **out_message);
 
 /* A text for people and for names: ends at the first NUL; what is not UTF-8 becomes U+FFFD. */
 const char *wick_wire_text(wick_arena *mem, wick_span s);

@@ -217,9 +217,9 @@ static void test_oneof(void **state)
 static void test_faults(void **state)
 {
   (void)state;
-  fails("\x0a\x00", 2, "f: at byte 0: Outer.i64 has wire type 2, wanted 0");
-  fails("\x20\x00", 2, "f: at byte 0: Outer.s has wire type 0, wanted 2");
-  fails("\x3d\x00\x00\x00\x00", 5, "f: at byte 0: Outer.i64s has wire type 5, wanted 0");
+  fails("\x0a\x00", 2, "f: at byte 0: Outer.i64 has wire type 2, expected 0");
+  fails("\x20\x00", 2, "f: at byte 0: Outer.s has wire type 0, expected 2");
+  fails("\x3d\x00\x00\x00\x00", 5, "f: at byte 0: Outer.i64s has wire type 5, expected 0");
   fails("\x08\x01\x0b", 3, "f: at byte 2: groups are not supported");
   fails("\x0c", 1, "f: at byte 0: groups are not supported");
   fails("\x0f", 1, "f: at byte 0: there is no wire type 6 or 7");
@@ -235,7 +235,7 @@ static void test_faults(void **state)
         "f: at byte 2: the input ends too early"); /* three quarters of a float */
   fails("\x2a\x02\x08\x80\x08\x01", 6,
         "f: at byte 3: the input ends too early"); /* ends with its part */
-  fails("\x2a\x02\x0a\x00", 4, "f: at byte 2: Inner.a has wire type 2, wanted 0");
+  fails("\x2a\x02\x0a\x00", 4, "f: at byte 2: Inner.a has wire type 2, expected 0");
 }
 
 static void test_truncations(void **state)

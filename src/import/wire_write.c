@@ -65,7 +65,7 @@ static void wire_write_tag(wire_writer *w, const wick_wire_field *f, unsigned ty
   wire_write_varint(w, (uint64_t)f->number << 3 | type);
 }
 
-/* The length of what was written since `before`, and the tag: they stand in front of it. */
+/* The length of what was written since `before`, and the tag: they precede it. */
 static void wire_write_close(wire_writer *w, const wick_wire_field *f, uint64_t before)
 {
   wire_write_varint(w, w->nbytes - before);
@@ -182,8 +182,8 @@ static void wire_write_message(wire_writer *w, const wick_wire_message *m, const
                      wick_wire_has(has, m->field[i].number), depth + 1);
 }
 
-wick_status wick_wire_encode(const wick_wire_message *message, const void *value, const char *place,
-                             wick_arena *mem, wick_wire_parts *out)
+wick_status wick_wire_encode(const wick_wire_message *message, const void *value,
+                             const char *location, wick_arena *mem, wick_wire_parts *out)
 {
   wire_writer w = {.mem = mem};
   wire_write_message(&w, message, value, 0);
@@ -195,9 +195,10 @@ wick_status wick_wire_encode(const wick_wire_message *message, const void *value
   }
   *out = (wick_wire_parts){w.part.at, w.part.n, w.nbytes};
   if (w.deep)
-    return wick_fail(mem, WICK_ELIMIT, place, "messages lie more than %d deep", WICK_READER_DEPTH);
+    return wick_fail(mem, WICK_ELIMIT, location, "messages lie more than %d deep",
+                     WICK_READER_DEPTH);
   if (w.nbytes > WICK_WIRE_MOST)
-    return wick_fail(mem, WICK_ELIMIT, place, "it takes %llu bytes, a message has at most %d",
+    return wick_fail(mem, WICK_ELIMIT, location, "it takes %llu bytes, a message has at most %d",
                      (unsigned long long)w.nbytes, WICK_WIRE_MOST);
   return NULL;
 }

@@ -23,6 +23,7 @@ enum { WICK_WIRE_MOST = INT32_MAX }; /* bytes of a message that other readers of
  * than WICK_WIRE_MOST bytes. Time and memory are linear in the struct's size, large bytes fields
  * left out. */
 WICK_CHECKED wick_status wick_wire_encode(const wick_wire_message *message, const void *value,
-                                          const char *place, wick_arena *mem, wick_wire_parts *out);
+                                          const char *location, wick_arena *mem,
+                                          wick_wire_parts *out);
 
 #endif

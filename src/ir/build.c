@@ -26,8 +26,8 @@ void wick_build_fail(wick_builder *b, wick_code code, const char *fmt, ...)
   if (b->status) return;
   va_list args;
   va_start(args, fmt);
-  const char *place = b->loc.id ? wick_loc_text(b->module, b->loc) : b->name;
-  b->status = wick_vfail(&b->module->mem, code, place, fmt, args);
+  const char *location = b->loc.id ? wick_loc_text(b->module, b->loc) : b->name;
+  b->status = wick_vfail(&b->module->mem, code, location, fmt, args);
   va_end(args);
 }
 
@@ -92,7 +92,7 @@ static wick_infer build_infer(wick_builder *b, wick_opcode op, uint32_t nin, con
                       .module = b->module,
                       .mem = &b->module->mem,
                       .op = op,
-                      .place = wick_loc_text(b->module, b->loc),
+                      .location = wick_loc_text(b->module, b->loc),
                       .nin = nin,
                       .in_value = in,
                       .in = info,
@@ -299,7 +299,7 @@ wick_value wick_build_close(wick_builder *b)
   wick_node *n = &b->nodes.at[o->node];
   const wick_value_info **info = wick_new(b->mem, const wick_value_info *, n->nin);
   wick_infer c = build_infer(b, n->op, n->nin, n->in, info);
-  c.place = wick_loc_text(b->module, n->loc);
+  c.location = wick_loc_text(b->module, n->loc);
   c.attr = n->attr;
   c.nwant = o->nwant;
   c.want = o->want;

@@ -123,7 +123,7 @@ typedef struct wick_picked {
 wick_value wick_build_view(wick_builder *b, wick_value x, wick_type type, int64_t offset,
                            const wick_picked *choice);
 wick_picked wick_view_choice(const wick_node *view);
-/* Operands of a launch that its kernel gets; behind them stands the number of tasks where it is not
+/* Operands of a launch that its kernel gets; after them stands the number of tasks where it is not
  * constant. */
 static inline uint32_t wick_launch_nslot(const wick_node *launch)
 {
@@ -148,7 +148,7 @@ wick_value wick_read(wick_builder *b, wick_value tensor, const wick_dim *index, 
                      const wick_value *any, wick_value otherwise);
 wick_value wick_index(wick_builder *b, wick_dim expr); /* the expression's value as an i64 */
 /* Walks: begin gives the first of the results as the region sees them; end closes it and gives the
- * first result. Behind get and put, as behind read, comes what the index wants. */
+ * first result. After get and put, as after read, comes what the index wants. */
 wick_value wick_loop_nest_begin(wick_builder *b, const char *name, uint32_t naxis,
                                 const wick_axis *axis, uint32_t nout, const wick_type *out);
 wick_value wick_loop_nest_end(wick_builder *b);
@@ -156,7 +156,7 @@ wick_value wick_get(wick_builder *b, wick_value tensor, const wick_dim *index, u
                     const wick_value *any);
 void wick_put(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_t nany,
               const wick_value *any, wick_value v);
-/* Loops and branches of walks. begin gives the index, behind it are the carried values; end yields
+/* Loops and branches of walks. begin gives the index, after it are the carried values; end yields
  * the next ones and gives the first result. */
 wick_value wick_for_begin(wick_builder *b, wick_value lo, wick_value hi, uint32_t n,
                           const wick_value *init);

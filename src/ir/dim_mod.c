@@ -69,7 +69,7 @@ static bool dim_mod_apply(wick_dims *t, wick_dim_form *p, const dim_mod_pattern 
 }
 
 /* floordiv(x, b) is also floordiv(y, b/d) with y = floordiv(x, d): tried where a floordiv by d
- * stands beside. */
+ * is beside. */
 static bool dim_mod_try_inner(wick_dims *t, wick_dim_form *p, dim_mod_pattern w, int64_t have)
 {
   for (uint32_t j = 0; j < p->nterm; j++) {

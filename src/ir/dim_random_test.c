@@ -143,7 +143,7 @@ static void test_values(void **state)
       bool ok =
           wick_dim_eval(table, d, NSYM, r.s, v, &got) && got == want && lo <= want && want <= hi;
       if (!ok) {
-        print_error("round %u: %s in [%" PRId64 ", %" PRId64 "], wanted %" PRId64 "\n", round,
+        print_error("round %u: %s in [%" PRId64 ", %" PRId64 "], expected %" PRId64 "\n", round,
                     dim_text(table, d), lo, hi, want);
         for (int i = 0; i < NSYM; i++)
           print_error("  %" PRId64 " in %" PRId64 "..%" PRId64 "\n", v[i], r.lo[i], r.hi[i]);

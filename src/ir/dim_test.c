@@ -131,7 +131,7 @@ static void test_forms(void **state)
     const char *s = rows[i].in;
     const char *got = dim_text(table, dim_read(&s));
     if (strcmp(got, rows[i].want) == 0) continue;
-    print_error("%s is %s, wanted %s\n", rows[i].in, got, rows[i].want);
+    print_error("%s is %s, expected %s\n", rows[i].in, got, rows[i].want);
     nwrong++;
   }
   assert_int_equal(nwrong, 0);

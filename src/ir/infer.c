@@ -11,8 +11,8 @@ wick_status wick_infer_fail(const wick_infer *c, wick_code code, const char *fmt
 {
   va_list args;
   va_start(args, fmt);
-  const char *place = c->place && *c->place ? c->place : wick_ops[c->op]->name;
-  wick_status s = wick_vfail(c->mem, code, place, fmt, args);
+  const char *location = c->location && *c->location ? c->location : wick_ops[c->op]->name;
+  wick_status s = wick_vfail(c->mem, code, location, fmt, args);
   va_end(args);
   return s;
 }
@@ -92,12 +92,12 @@ static wick_status infer_attr_check(const wick_infer *c, const wick_attr_spec *s
   case WICK_ATTR_BOOL: a->i = a->i != 0; break;
   case WICK_ATTR_INT:
     if (infer_outside(s, (double)a->i))
-      return wick_infer_fail(c, WICK_ERANGE, "%s is %lld, wanted %.0f to %.0f", s->name,
+      return wick_infer_fail(c, WICK_ERANGE, "%s is %lld, expected %.0f to %.0f", s->name,
                              (long long)a->i, s->least, s->most);
     break;
   case WICK_ATTR_FLOAT:
     if (infer_outside(s, a->f))
-      return wick_infer_fail(c, WICK_ERANGE, "%s is %g, wanted %g to %g", s->name, a->f, s->least,
+      return wick_infer_fail(c, WICK_ERANGE, "%s is %g, expected %g to %g", s->name, a->f, s->least,
                              s->most);
     break;
   case WICK_ATTR_ENUM:
@@ -107,7 +107,7 @@ static wick_status infer_attr_check(const wick_infer *c, const wick_attr_spec *s
   case WICK_ATTR_INTS:
     for (uint32_t i = 0; i < a->n; i++)
       if (infer_outside(s, (double)a->ints[i]))
-        return wick_infer_fail(c, WICK_ERANGE, "%s has %lld, wanted %.0f to %.0f", s->name,
+        return wick_infer_fail(c, WICK_ERANGE, "%s has %lld, expected %.0f to %.0f", s->name,
                                (long long)a->ints[i], s->least, s->most);
     a->ints = wick_dup(mem, int64_t, a->ints, a->n);
     break;
@@ -317,10 +317,10 @@ wick_status wick_infer_scalar(wick_infer *c)
     if (t->kind != x->kind || (t->kind != WICK_TENSOR && t->kind != WICK_SCALAR))
       return wick_infer_fail(c, WICK_ETYPE, "operands are not all tensors, or not all scalars");
     if (t->elem != want)
-      return wick_infer_fail(c, WICK_ETYPE, "operand %u is %s, wanted %s", i,
+      return wick_infer_fail(c, WICK_ETYPE, "operand %u is %s, expected %s", i,
                              wick_elem_name(t->elem), wick_elem_name(want));
     if (t->kind == WICK_SCALAR && t->lanes != x->lanes)
-      return wick_infer_fail(c, WICK_ETYPE, "operand %u has %u lanes, wanted %u", i, t->lanes,
+      return wick_infer_fail(c, WICK_ETYPE, "operand %u has %u lanes, expected %u", i, t->lanes,
                              x->lanes);
   }
   wick_type_info out = {.kind = x->kind, .elem = elem, .lanes = x->lanes};

@@ -201,7 +201,7 @@ wick_dim_list wick_func_sizes(const wick_func *f, wick_arena *mem);
 bool wick_shape_constraints_imply(wick_dims *t, uint32_t n, const wick_shape_constraint *check,
                                   wick_dim a, wick_dim b);
 /* The first of f's checks that does not hold for these values of symbols: "sizes N and 2*M differ:
- * 3 and 4, for N = 3, M = 2", with its place. */
+ * 3 and 4, for N = 3, M = 2", with its location. */
 WICK_CHECKED wick_status wick_shape_constraints_hold(const wick_func *f, uint32_t n,
                                                      const wick_dim *sym, const int64_t *val,
                                                      wick_arena *mem);
@@ -209,7 +209,7 @@ WICK_CHECKED wick_status wick_shape_constraints_hold(const wick_func *f, uint32_
 /* ---- module ---- */
 
 /* How the bytes of a large constant come from those of another one: they are made when they are
- * wanted, in parts that threads share. What a part needs stands behind this. */
+ * wanted, in parts that threads share. What a part needs follows this. */
 typedef struct wick_deferred_constant wick_deferred_constant;
 struct wick_deferred_constant {
   uint32_t from, nparts; /* the other constant */
@@ -260,7 +260,8 @@ void wick_module_free(wick_module *m);
 const char *
 wick_intern(wick_module *m,
             const char *s); /* equal strings, equal pointers; lives as long as the module */
-wick_loc wick_loc_add(wick_module *m, const char *place); /* "net.onnx: node \"prob\" (Softmax)" */
+wick_loc wick_loc_add(wick_module *m,
+                      const char *location); /* "net.onnx: node \"prob\" (Softmax)" */
 static inline const char *wick_loc_text(const wick_module *m, wick_loc l)
 {
   return m->locs.at[l.id];

@@ -36,7 +36,7 @@ typedef struct wick_lexer {
   wick_token token; /* the current one */
 } wick_lexer;
 
-wick_lexer wick_lex_begin(const char *text, size_t n); /* stands at the first token */
+wick_lexer wick_lex_begin(const char *text, size_t n); /* is at the first token */
 void wick_lex_next(wick_lexer *l);
 
 static inline bool wick_token_is(const wick_token *t, int punct)

@@ -47,10 +47,10 @@ const char *wick_intern(wick_module *m, const char *s)
   return wick_names_get(&m->names, wick_names_add(&m->names, s, strlen(s)));
 }
 
-wick_loc wick_loc_add(wick_module *m, const char *place)
+wick_loc wick_loc_add(wick_module *m, const char *location)
 {
-  if (!place || !*place) return (wick_loc){0};
-  const char *text = wick_intern(m, place);
+  if (!location || !*location) return (wick_loc){0};
+  const char *text = wick_intern(m, location);
   if (m->locs.n > 1 && m->locs.at[m->locs.n - 1] == text) return (wick_loc){m->locs.n - 1};
   wick_push(&m->mem, &m->locs, text);
   return (wick_loc){m->locs.n - 1};

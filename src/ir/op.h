@@ -32,7 +32,7 @@ typedef struct wick_infer {
   wick_module *module;
   wick_arena *mem; /* for contents and errors */
   wick_opcode op;
-  const char *place; /* for errors */
+  const char *location; /* for errors */
   uint32_t nin;
   const wick_value *in_value;       /* 0 where an optional operand is missing */
   const wick_value_info *const *in; /* NULL where it is missing */
@@ -81,7 +81,7 @@ typedef struct wick_ref {
   wick_arena *mem; /* scratch of this call, and errors */
   const wick_module *module;
   const wick_attr *attr;
-  const char *place;
+  const char *location;
   uint32_t nin, nout;
   const wick_tensor *in; /* .data NULL where an optional operand is missing */
   wick_tensor *out;      /* elem, dims and zeroed storage are set; the row fills the data */
@@ -267,7 +267,7 @@ wick_status wick_infer_scalar(wick_infer *c); /* scalar rows: broadcasting tenso
                                                  vectors of one lane count */
 wick_status wick_infer_same(wick_infer *c);   /* one result of the first operand's type */
 /* Checks one place of a tensor: operand 0 is the tensor, the first attribute its indices; operands
- * are the run-time ones among those, then `behind` others. */
+ * are the run-time ones among those, then `after` others. */
 wick_status wick_infer_place(wick_infer *c, uint32_t behind, wick_type *out_element);
 
 #endif

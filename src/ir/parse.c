@@ -1,5 +1,5 @@
 /* Modules from text, in two walks: the first reads constants and the heads of functions, so that
- * bodies may refer to what stands behind them; the second reads the bodies. */
+ * bodies may refer to what follows them; the second reads the bodies. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -17,9 +17,9 @@ bool wick_parse_fail(wick_parser *p, const wick_token *at, wick_code code, const
   if (p->stop) return false;
   va_list args;
   va_start(args, fmt);
-  const char *place =
+  const char *location =
       wick_str_printf(p->tmp, "%s%s%u:%u", p->file, *p->file ? ":" : "", at->line, at->column);
-  wick_errors_add(&p->errors, wick_vfail(p->tmp, code, place, fmt, args));
+  wick_errors_add(&p->errors, wick_vfail(p->tmp, code, location, fmt, args));
   va_end(args);
   if (p->errors.list.n == WICK_PARSE_ERRORS) {
     p->stop = true;
@@ -38,13 +38,13 @@ bool wick_parse_unexpected(wick_parser *p, const char *wanted)
                                                      : "",
              *quote = t->quoted ? "\"" : "";
   if (t->kind == WICK_TOKEN_END)
-    return wick_parse_fail(p, t, WICK_EPARSE, "the text ends, wanted %s", wanted);
+    return wick_parse_fail(p, t, WICK_EPARSE, "the text ends, expected %s", wanted);
   if (t->kind == WICK_TOKEN_BAD && t->quoted)
     return wick_parse_fail(p, t, WICK_EPARSE, "the string does not end on its line");
   if (t->kind == WICK_TOKEN_BAD && ((unsigned char)*t->at < ' ' || (unsigned char)*t->at > '~'))
-    return wick_parse_fail(p, t, WICK_EPARSE, "the byte 0x%02x, wanted %s", (unsigned char)*t->at,
+    return wick_parse_fail(p, t, WICK_EPARSE, "the byte 0x%02x, expected %s", (unsigned char)*t->at,
                            wanted);
-  return wick_parse_fail(p, t, WICK_EPARSE, "`%s%s%.*s%s`, wanted %s", sigil, quote, n, t->at,
+  return wick_parse_fail(p, t, WICK_EPARSE, "`%s%s%.*s%s`, expected %s", sigil, quote, n, t->at,
                          quote, wanted);
 }
 
@@ -438,11 +438,11 @@ static void parse_params_begin(wick_parser *p)
   }
 }
 
-static void parse_function_second(wick_parser *p, const wick_lexer *place)
+static void parse_function_second(wick_parser *p, const wick_lexer *location)
 {
   parse_head h;
   uint32_t nproblem = p->errors.list.n;
-  p->lex = *place;
+  p->lex = *location;
   p->scope.n = p->results.n = p->open.n = 0;
   p->building = true;
   p->ended = false;

@@ -20,7 +20,7 @@ typedef struct wick_parse_name {
 } wick_parse_name;
 #define WICK_PARSE_UNREAL UINT32_MAX
 
-/* A type with the user's tensor behind `as`. */
+/* A type with the user's tensor after `as`. */
 typedef struct wick_parse_typed {
   wick_type type;
   uint32_t name; /* in the module's names; 0: none */

@@ -171,7 +171,7 @@ static void parse_node_results(wick_parser *p, const wick_token *at, const wick_
   p->results.n = result;
 }
 
-/* ---- one node: false where the text cannot be read on behind it ---- */
+/* ---- one node: false where the text cannot be read on after it ---- */
 
 static void parse_node_return(wick_parser *p, const wick_token *at)
 {
@@ -394,7 +394,7 @@ void wick_parse_body(wick_parser *p)
       depth--;
       good = parse_node_region_end(p);
     } else if (p->ended) {
-      good = wick_parse_fail(p, &t, WICK_EPARSE, "nodes behind the end of the region");
+      good = wick_parse_fail(p, &t, WICK_EPARSE, "nodes after the end of the region");
     } else {
       good = parse_node_one(p);
     }

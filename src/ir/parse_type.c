@@ -66,7 +66,7 @@ static bool parse_type_symbol_use(wick_parser *p, wick_dim *out)
 
 typedef wick_dim (*parse_type_combine)(wick_dims *t, wick_dim a, wick_dim b);
 
-/* All operands behind `base`, pairwise: one after the other, each intermediate result of a long sum
+/* All operands after `base`, pairwise: one after the other, each intermediate result of a long sum
  * would be kept by the table. */
 static wick_dim parse_type_fold(wick_parser *p, uint32_t base, parse_type_combine combine)
 {
@@ -79,7 +79,7 @@ static wick_dim parse_type_fold(wick_parser *p, uint32_t base, parse_type_combin
   return at[0];
 }
 
-/* floordiv(a, b), mod(a, b), min(a, b, ...), max(a, b, ...), from behind the bracket. */
+/* floordiv(a, b), mod(a, b), min(a, b, ...), max(a, b, ...), from after the bracket. */
 static bool parse_type_call(parse_type_expr *e, const wick_token *word, wick_dim *out)
 {
   wick_parser *p = e->p;

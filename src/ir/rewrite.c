@@ -136,7 +136,7 @@ static const char *rewrite_match(wick_rewriter *r, const char *p, wick_value v)
   return rewrite_operands(r, p + (*p == '!'), d->nin, d->in);
 }
 
-/* p: behind the operator's name. */
+/* p: after the operator's name. */
 static const char *rewrite_operands(wick_rewriter *r, const char *p, uint32_t nin,
                                     const wick_value *in)
 {

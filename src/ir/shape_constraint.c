@@ -86,8 +86,8 @@ static wick_status shape_constraint_broken(const wick_func *f, const wick_shape_
       if (wick_dim_eq(sym[k], used.at[i]))
         wick_text_printf(&sizes, "%s%s = %lld", i ? ", " : "",
                          shape_constraint_text(f->module, sym[k], mem), (long long)val[k]);
-  const char *place = check->loc.id ? wick_loc_text(f->module, check->loc) : f->name;
-  return wick_fail(mem, WICK_ETYPE, place, "sizes %s and %s differ: %lld and %lld, for %s",
+  const char *location = check->loc.id ? wick_loc_text(f->module, check->loc) : f->name;
+  return wick_fail(mem, WICK_ETYPE, location, "sizes %s and %s differ: %lld and %lld, for %s",
                    shape_constraint_text(f->module, check->a, mem),
                    shape_constraint_text(f->module, check->b, mem), (long long)have[0],
                    (long long)have[1], sizes.at);

@@ -159,10 +159,10 @@ static const struct {
 } text_problems[] = {
     {"graph @f() {", "t:1:7: the body of @f does not end: a } is missing"},
     {"graph @f() { return }\ngraph @f() { return }", "t:2:7: @f is defined already"},
-    {"graph f() { return }", "t:1:7: `f`, wanted @ and the function's name"},
+    {"graph f() { return }", "t:1:7: `f`, expected @ and the function's name"},
     {"constant @a : f32[2] = [1]", "t:1:24: 1 numbers, the type has 2"},
     {"constant @a : f32[2] = hex \"00\"", "t:1:28: 2 hexadecimal digits, the type has 8 bytes"},
-    {"constant @a : f32[] = [x]", "t:1:24: `x`, wanted a number"},
+    {"constant @a : f32[] = [x]", "t:1:24: `x`, expected a number"},
     {"constant @a : f32[99999999999,99999999999,9] = []",
      "t:1:10: data of a constant wants a tensor type of fixed size"},
     {"constant @a : f32[N]", "t:1:19: the symbol N has no range: its first place wants N[LO..HI]"},
@@ -195,13 +195,13 @@ static const struct {
     {"graph @f(%x: f32[4]) -> f32[4] { %0 = neg %x {a=1}; return %0 }",
      "t:1:47: neg has no attribute \"a\""},
     {"graph @f(%x: f32[4]) -> f32[4] { %0 = neg 5 %x; return %0 }",
-     "t:1:43: `5`, wanted an operand"},
+     "t:1:43: `5`, expected an operand"},
     {"graph @f() -> f32[] { %0 = const @c : f32[]; return %0 }", "t:1:34: there is no constant @c"},
     {"graph @f() -> u8[] { %0 = const 300 : u8[]; return %0 }", "t:1:27: 300 is outside of u8"},
     {"graph @f() -> f32[] { %0 = const 1; return %0 }",
      "t:1:28: a number wants its type: `: f32[]`"},
     {"graph @f() { }", "t:1:14: the function does not end in return"},
-    {"graph @f(%x: f32[]) { return\n %0 = neg %x }", "t:2:2: nodes behind the end of the region"},
+    {"graph @f(%x: f32[]) { return\n %0 = neg %x }", "t:2:2: nodes after the end of the region"},
     {"graph @f(%c: bool[]) { if %c () { } () { yield }; return }",
      "t:1:35: the region does not end in yield"},
     {"graph @f(%c: bool[]) { if %c () { return } () { yield }; return }",
@@ -219,7 +219,7 @@ static const struct {
     {"graph @f(%x: f32[4]) -> f32[4] {\n  %0 = neg %x, %x\n  %1 = neg %0\n  %2 = neg %z\n  return "
      "%1\n}\ngraph @g(%x: f32[4]) -> f32[] {\n  %0 = nope %x {a=[1, {b}]} : f32[4]\n  return "
      "%x\n}\nconstant @d = 1\n",
-     "t:11:13: `=`, wanted `:` and a type\nt:2:8: neg: neg takes 1 to 1 operands, 2 are "
+     "t:11:13: `=`, expected `:` and a type\nt:2:8: neg: neg takes 1 to 1 operands, 2 are "
      "given\nt:4:12: %z is not defined here\nt:8:8: there is no operator \"nope\"\nt:9:3: return: "
      "value is f32[4], the text says f32[]"},
 };

@@ -113,7 +113,7 @@ static wick_status verify_types(const verify_state *s, uint32_t i)
                   .module = s->f->module,
                   .mem = s->tmp,
                   .op = n->op,
-                  .place = wick_loc_text(s->f->module, n->loc),
+                  .location = wick_loc_text(s->f->module, n->loc),
                   .nin = n->nin,
                   .in_value = n->in,
                   .in = in,
@@ -157,10 +157,10 @@ static wick_status verify_node(verify_state *s, uint32_t i)
   if (n->nattr != wick_op_nattr(wick_op_of(n)))
     return verify_fail(s, i, "attributes are not those of its row");
   WICK_TRY(verify_operands(s, i));
-  if (!n->nregion && n->end != i + 1) return verify_fail(s, i, "its end is not behind it");
+  if (!n->nregion && n->end != i + 1) return verify_fail(s, i, "its end is not after it");
   if (n->nregion) WICK_TRY(verify_regions(s, i));
   if (!wick_op_of(n)->terminator) WICK_TRY(verify_types(s, i));
-  /* Results are in scope only behind the node's regions; operands inside them were checked by order
+  /* Results are in scope only after the node's regions; operands inside them were checked by order
    * already. */
   WICK_TRY(verify_define(s, i, n->first, n->nout, scope));
   if (n->nregion) {

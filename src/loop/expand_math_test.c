@@ -48,13 +48,13 @@ static void check_one(const scalar_test *t, uint32_t i)
   if (row->ulp != 0 && wick_elem_is_float(t->out)) {
     double exact = row->eval(t->attr, t->elem, t->out, in).f;
     if (scalar_ulps(t->out, got.f, exact) <= allowed(row, t->out)) return;
-    fail_msg("%s %s(%a, %a): got %a, wanted %a: %g ulp", wick_elem_name(t->elem), row->name,
+    fail_msg("%s %s(%a, %a): got %a, expected %a: %g ulp", wick_elem_name(t->elem), row->name,
              in[0].f, t->nin > 1 ? in[1].f : 0, got.f, exact, scalar_ulps(t->out, got.f, exact));
   }
   if (wick_elem_is_float(t->elem))
-    fail_msg("%s %s(%a, %a): got %a or %lld, wanted %a", wick_elem_name(t->elem), row->name,
+    fail_msg("%s %s(%a, %a): got %a or %lld, expected %a", wick_elem_name(t->elem), row->name,
              in[0].f, t->nin > 1 ? in[1].f : 0, got.f, (long long)got.i, want.f);
-  fail_msg("%s %s(%lld, %lld): got %lld, wanted %lld", wick_elem_name(t->elem), row->name,
+  fail_msg("%s %s(%lld, %lld): got %lld, expected %lld", wick_elem_name(t->elem), row->name,
            (long long)in[0].i, t->nin > 1 ? (long long)in[1].i : 0, (long long)got.i,
            (long long)want.i);
 }

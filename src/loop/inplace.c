@@ -6,7 +6,7 @@ typedef struct inplace {
   const wick_schedule *s;
   uint32_t param;     /* the value */
   uint32_t *stage_of; /* per value: its stage + 1, 0: none */
-  bool *seen;         /* per stage: met at its own element; behind them: at another */
+  bool *seen;         /* per stage: met at its own element; after them: at another */
   wick_list(struct inplace_todo {
     uint32_t stage;
     bool own;

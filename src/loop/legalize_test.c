@@ -42,7 +42,7 @@ static void check_row(scalar_test *t, wick_opcode op, wick_elem e, wick_elem out
     wick_scalar in[3] = {t->in[0][i], t->in[1][i], t->in[2][i]};
     wick_scalar want = wick_eval_scalar(op, t->attr, e, out, in);
     if (scalar_same(out, t->got[i], want)) continue;
-    fail_msg("%s: %s %s(%a or %lld, %a, %a) to %s: got %a or %lld, wanted %a or %lld",
+    fail_msg("%s: %s %s(%a or %lld, %a, %a) to %s: got %a or %lld, expected %a or %lld",
              t->target->row, wick_elem_name(e), wick_ops[op]->name, in[0].f, (long long)in[0].i,
              in[1].f, in[2].f, wick_elem_name(out), t->got[i].f, (long long)t->got[i].i, want.f,
              (long long)want.i);
@@ -133,8 +133,8 @@ static void a_fused_sum_is_rounded_once(void **state)
       wick_scalar in[3] = {t->in[0][i], t->in[1][i], t->in[2][i]};
       wick_scalar want = wick_eval_scalar(t->op, NULL, t->elem, t->elem, in);
       if (!scalar_same(t->elem, t->got[i], want))
-        fail_msg("%s fma(%a, %a, %a): got %a, wanted %a", wick_elem_name(t->elem), in[0].f, in[1].f,
-                 in[2].f, t->got[i].f, want.f);
+        fail_msg("%s fma(%a, %a, %a): got %a, expected %a", wick_elem_name(t->elem), in[0].f,
+                 in[1].f, in[2].f, t->got[i].f, want.f);
     }
     scalar_end(t);
   }

@@ -35,7 +35,7 @@ static bool merge_stores_is_store(const merge_stores_state *s, const wick_node *
          wick_info_of(s->f, cast->in[0])->elem == WICK_F32;
 }
 
-/* Node b stores right behind what a does. */
+/* Node b stores right after what a does. */
 static bool merge_stores_follows(const merge_stores_state *s, const wick_node *a,
                                  const wick_node *b)
 {

@@ -49,7 +49,7 @@ static void nest_guards(nest *t, nest_run *r, uint32_t l, nest_content *inside, 
 }
 
 /* What lies inside loop l: stages that are computed there, then the loops to come. Their scratch
- * is free again behind it. */
+ * is free again after it. */
 static void nest_code(nest *t, nest_run *r, uint32_t l, void *none)
 {
   wick_dim scratch = t->scratch;

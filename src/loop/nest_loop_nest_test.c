@@ -31,7 +31,7 @@ static const char sums[] =
     "    yield } : f32[5,21], f32[5,21]\n"
     "  return %y }";
 
-/* Of each row: those behind the first that are less than it, up to one that is not, a place further
+/* Of each row: those after the first that are less than it, up to one that is not, a place further
  * to the front. */
 static const char moved[] =
     "group @moved(%x: f32[5,21]) -> f32[5,21] {\n"
@@ -64,7 +64,7 @@ static const struct {
     {moved, "parallel moved.r; lanes moved:8", NULL},
     {moved, "split moved.r ri:2; parallel moved.r; lanes moved:16", NULL},
     {moved, "vector moved.r", "lanes take different ways"},
-    {sums, "lanes sums:0", "STAGE:N is wanted, N from 1 to 1024"},
+    {sums, "lanes sums:0", "STAGE:N is expected, N from 1 to 1024"},
 };
 
 static void walk_ok(wick_status s)

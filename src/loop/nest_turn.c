@@ -59,7 +59,7 @@ static wick_value turn_shuffle(nest *t, wick_value a, wick_value b, uint32_t n, 
   return wick_build(&t->b, WICK_OP_shuffle, 2, in, &at, 0, NULL);
 }
 
-/* Vectors behind one another until each is as wide as the run's: returns how many are left. */
+/* Vectors after one another until each is as wide as the run's: returns how many are left. */
 static uint32_t turn_join(nest *t, uint32_t n, uint32_t width, uint32_t lanes, wick_value *v)
 {
   int64_t all[TURN_MOST];
@@ -70,7 +70,7 @@ static uint32_t turn_join(nest *t, uint32_t n, uint32_t width, uint32_t lanes, w
   return n;
 }
 
-/* The elements, one vector behind the other, are dealt like two halves of a pack of cards: the bits
+/* The elements, one vector after the other, are dealt like two halves of a pack of cards: the bits
  * of an element's place turn by one. */
 static void turn_deal(nest *t, uint32_t n, uint32_t lanes, wick_value *v)
 {

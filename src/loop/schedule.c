@@ -132,7 +132,7 @@ static wick_status schedule_split(schedule_step *p)
     factor = factor * 10 + (number.at[i] - '0');
   }
   if (!name.n || !number.n || factor < 1)
-    return schedule_fail(p, "NEW:FACTOR is wanted, FACTOR at least 1");
+    return schedule_fail(p, "NEW:FACTOR is expected, FACTOR at least 1");
   if (schedule_loop_of(st, name.at, name.n) != UINT32_MAX)
     return schedule_fail(p, "the stage has a loop `%.*s` already", (int)name.n, name.at);
   if (l->kind != WICK_SERIAL) return schedule_fail(p, "`%s` is no longer serial", l->name);
@@ -183,7 +183,7 @@ static wick_status schedule_order(schedule_step *p)
 static wick_status schedule_kind(schedule_step *p, wick_loop_kind kind)
 {
   schedule_word w = schedule_next(p);
-  if (!w.n) return schedule_fail(p, "STAGE.LOOP is wanted");
+  if (!w.n) return schedule_fail(p, "STAGE.LOOP is expected");
   for (; w.n; w = schedule_next(p)) {
     wick_stage *st;
     wick_sloop *l;
@@ -258,13 +258,13 @@ static wick_status schedule_halo(schedule_step *p)
     at = 0;
     bool lo = schedule_number(w, &at, &h->lo[d]), comma = lo && at < w.n && w.at[at++] == ',';
     if (!comma || !schedule_number(w, &at, &h->hi[d]) || at != w.n)
-      return schedule_fail(p, "LO,HI is wanted for each dimension");
+      return schedule_fail(p, "LO,HI is expected for each dimension");
   }
   w = schedule_next(p);
   bool minus = w.n > 1 && w.at[1] == '-';
   at = minus ? 2 : 1;
   if (w.n && (*w.at != '=' || !schedule_number(w, &at, &h->fill) || at != w.n))
-    return schedule_fail(p, "=NUMBER is wanted behind the dimensions");
+    return schedule_fail(p, "=NUMBER is expected after the dimensions");
   if (minus) h->fill = -h->fill;
   return NULL;
 }
@@ -300,7 +300,7 @@ static wick_status schedule_lanes(schedule_step *p)
   schedule_word number = schedule_next(p);
   if (!schedule_number(number, &at, &st->lanes) || at != number.n || st->lanes < 1 ||
       st->lanes > 1024)
-    return schedule_fail(p, "STAGE:N is wanted, N from 1 to 1024");
+    return schedule_fail(p, "STAGE:N is expected, N from 1 to 1024");
   return st->loop_nest ? NULL : schedule_fail(p, "`%s` is no loop nest", st->name);
 }
 
@@ -323,7 +323,7 @@ static wick_status schedule_tail(schedule_step *p)
   else if (schedule_is(w, "overlap"))
     l->tail = WICK_OVERLAP;
   else
-    return schedule_fail(p, "peel, mask or overlap is wanted");
+    return schedule_fail(p, "peel, mask or overlap is expected");
   if (l->tail == WICK_OVERLAP && st->axis[l->axis].reduce)
     return schedule_fail(p, "a reduced axis cannot take elements twice");
   return NULL;
@@ -439,7 +439,7 @@ bool wick_stage_starts(const wick_schedule *s, const wick_stage *st)
   return false;
 }
 
-/* All states are in registers, and all of them are merged behind an iteration. */
+/* All states are in registers, and all of them are merged after an iteration. */
 static bool schedule_spans_fit(const wick_stage *st, uint32_t loop)
 {
   for (uint32_t i = 0, reduced = 0; i < st->loops.n; i++) {

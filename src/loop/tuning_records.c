@@ -122,7 +122,7 @@ static wick_status tuning_records_time(tuning_records_reader *p, const char *res
   bool ok = tuning_records_number(&rest, &ns) && strncmp(rest, "was ", 4) == 0;
   rest += ok ? 4 : 0;
   if (!ok || !tuning_records_number(&rest, &was) || *rest)
-    return tuning_records_fail(p, "wanted `time N was N`, in nanoseconds");
+    return tuning_records_fail(p, "expected `time N was N`, in nanoseconds");
   if (!p->steps) return tuning_records_fail(p, "a time without its steps");
   if (!p->x->steps || ns < p->x->ns) p->x->steps = p->steps, p->x->ns = ns, p->x->was = was;
   p->steps = NULL;
@@ -139,11 +139,11 @@ static wick_status tuning_records_line(tuning_records_reader *p, const char *lin
   if (group && p->steps) return tuning_records_fail(p, "the steps above it have no time");
   if (group) {
     if (!strchr(rest, '('))
-      return tuning_records_fail(p, "wanted a target and the text of a group");
+      return tuning_records_fail(p, "expected a target and the text of a group");
     p->x = wick_tuning_records_add(p->r, rest);
     return NULL;
   }
-  if (!p->x) return tuning_records_fail(p, "wanted a group first");
+  if (!p->x) return tuning_records_fail(p, "expected a group first");
   if (n == 5 && memcmp(line, "steps", n) == 0) {
     if (p->steps) return tuning_records_fail(p, "the steps above it have no time");
     p->steps = wick_str_dup(p->r->mem, rest);
@@ -152,7 +152,8 @@ static wick_status tuning_records_line(tuning_records_reader *p, const char *lin
   if (n == 4 && memcmp(line, "time", n) == 0) return tuning_records_time(p, rest);
   uint64_t ns;
   if (n == 5 && memcmp(line, "tried", n) == 0) {
-    if (!tuning_records_number(&rest, &ns)) return tuning_records_fail(p, "wanted `tried N STEPS`");
+    if (!tuning_records_number(&rest, &ns))
+      return tuning_records_fail(p, "expected `tried N STEPS`");
     wick_tuning_record_try(p->r, p->x, rest, ns);
     return NULL;
   }

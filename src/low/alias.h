@@ -48,7 +48,7 @@ wick_memref wick_access_memref(const wick_alias *a, const wick_access *x);
 void wick_low_effect(const wick_func *f, const wick_node *n, uint32_t k, bool *out_reads,
                      bool *out_writes);
 
-/* Is there a way back from behind node i to before it, below the node `outer` (UINT32_MAX: the
+/* Is there a way back from after node i to before it, below the node `outer` (UINT32_MAX: the
  * function)? *out: what an access at i takes part in, as seen from there: i alone, or the outermost
  * loop around it. */
 bool wick_alias_repeats(const wick_alias *a, uint32_t i, uint32_t outer, wick_interval *out);

@@ -12,7 +12,7 @@ typedef enum wick_buffer_move_kind {
   WICK_MOVE_AHEAD, /* a copy writes `to` from the root: what writes the root writes `to` at once */
   WICK_MOVE_BACK,  /* a copy writes the root from `to`: what reads the root reads `to` */
   /* node `at` is the first to write the root, and reads `to` for the last time before that is
-   * written: not at all, or by a copy of the root behind it, as loops do with what they carry */
+   * written: not at all, or by a copy of the root after it, as loops do with what they carry */
   WICK_MOVE_OVER,
   WICK_MOVE_UNDER /* node `at` writes `to`, and reads the root for the last time */
 } wick_buffer_move_kind;
@@ -29,7 +29,7 @@ typedef struct wick_buffer_moves {
   uint64_t *nbytes;   /* [nnode]: bytes of the arena in use */
   uint64_t limit;     /* the most that a move may raise them to */
   uint32_t *next;     /* per value: the next one of the same root */
-  int64_t *end;       /* per value: behind its last byte, where its place is known */
+  int64_t *end;       /* per value: after its last byte, where its place is known */
   bool *moved, *drop; /* per value; per node */
   uint32_t nmove;
   wick_arena *mem, *tmp;

@@ -50,7 +50,7 @@ int main(void)
     for (uint32_t k = 0, n = 0; k < f->nnode; k++)
       if (f->node[k].op == WICK_OP_copy) got[n++] = beside[k] ? 'b' : 'w';
     if (strcmp(got, rows[i].want) != 0)
-      return printf("row %zu: %s, wanted %s\n", i, got, rows[i].want), 1;
+      return printf("row %zu: %s, expected %s\n", i, got, rows[i].want), 1;
     wick_module_free(m);
     wick_arena_free(&mem);
   }

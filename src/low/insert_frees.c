@@ -4,7 +4,7 @@
 #include "ir/copy.h"
 #include "low/alias.h"
 
-/* after[i]: the first root to be freed behind node i; next: the next one there. */
+/* after[i]: the first root to be freed after node i; next: the next one there. */
 typedef struct insert_frees_lists {
   uint32_t *after, *next;
 } insert_frees_lists;

@@ -1,4 +1,4 @@
-/* Puts `free` behind the last instruction that needs a buffer of the arena.
+/* Puts `free` after the last instruction that needs a buffer of the arena.
  *
  * Needs: a verified low function; `free`s that it has are moved. Guarantees: each alloc in the
  * arena that is used is freed once, in the region that defines it, also where its last use is

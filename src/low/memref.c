@@ -155,7 +155,7 @@ static memref_box memref_box_of(const wick_memref *p)
   return b;
 }
 
-/* Bytes from the first to behind the last one of axes from `i` on. */
+/* Bytes from the first to after the last one of axes from `i` on. */
 static int64_t memref_span(const memref_box *b, uint32_t i)
 {
   int64_t last = 0;

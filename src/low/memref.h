@@ -14,7 +14,7 @@ typedef struct wick_memref {
   bool open;       /* not all sizes are constant: a dense array of `size`, `numel` elements, which
                       begins at `offset`, or a part of a chosen row of which that is so; of what
                       follows, `dim` and `stride` are not set, and a choice is one of rows that lie
-                      one behind another */
+                      one after another */
   wick_dim numel;
   wick_dim row;         /* elements of such a row */
   const wick_dim *size; /* rank of them */
@@ -25,7 +25,7 @@ typedef struct wick_memref {
   const int64_t *dim, *stride; /* strides in elements, also where the type is dense; at least 0 */
 } wick_memref;
 
-/* Where a buffer of type `t` lies that begins `offset` bytes behind the root's beginning. */
+/* Where a buffer of type `t` lies that begins `offset` bytes after the root's beginning. */
 wick_memref wick_memref_make(const wick_module *m, wick_type t, wick_value root, int64_t offset,
                              wick_arena *mem);
 
@@ -34,7 +34,7 @@ bool wick_memref_covers(const wick_memref *p, const wick_memref *whole);
 bool wick_memref_resolved(const wick_memref *p); /* known or open */
 
 int64_t wick_memref_numel(const wick_memref *p);
-/* bytes: behind the last element, from the root; of several places, behind the last one */
+/* bytes: after the last element, from the root; of several places, after the last one */
 int64_t wick_memref_end(const wick_memref *p);
 bool wick_memref_contiguous(const wick_memref *p); /* dense but for its offset */
 bool wick_memref_injective(

@@ -33,7 +33,7 @@ static void box_finish(box *b, uint32_t rank, int64_t elem, int64_t offset)
                             .stride = b->stride};
 }
 
-/* A part of a dense array whose rows may have some room behind them. */
+/* A part of a dense array whose rows may have some room after them. */
 static void box_random(box *b)
 {
   uint32_t rank = (uint32_t)below(RANK) + 1;

@@ -120,9 +120,8 @@ static wick_status plan_memory_hold(const wick_func *f, const wick_alias *a,
   if (offset % WICK_ARENA_ALIGN) return plan_memory_fail(f, node, tmp, "its offset is not aligned");
   uint64_t nbytes = wick_type_most_nbytes(f->module, wick_type_of(f, r->root));
   *out = (plan_memory_held){r->root.id, r->live.last, (uint64_t)offset, (uint64_t)offset + nbytes};
-  return out->end <= plan->arena_nbytes
-             ? NULL
-             : plan_memory_fail(f, node, tmp, "it ends behind the arena");
+  return out->end <= plan->arena_nbytes ? NULL
+                                        : plan_memory_fail(f, node, tmp, "it ends after the arena");
 }
 
 wick_status wick_low_plan_check(const wick_func *f, const wick_low_plan *plan, wick_arena *tmp)

@@ -230,7 +230,7 @@ static void check(uint64_t seed, totals *all)
     wick_func *next;
     assert_null(passes[i].run(&pass, g, &next));
     same(f, next, 0, passes[i].name, seed, &tmp);
-    /* What is freed behind a branch lives through both arms. */
+    /* What is freed after a branch lives through both arms. */
     bool may_grow = seed % 3 == 0 && passes[i].run == wick_pass_insert_frees;
     if (!may_grow && wick_low_peak(next, 1, &tmp) > wick_low_peak(g, 1, &tmp)) {
       show(g, "before", seed, &tmp);

@@ -44,7 +44,7 @@ static bool reorder_for_memory_done(const reorder_for_memory_state *s, uint32_t 
   return s->done[step / 64] >> (step % 64) & 1;
 }
 
-/* Bytes in use at a step and behind it. */
+/* Bytes in use at a step and after it. */
 static void reorder_for_memory_cost(const reorder_for_memory_search *o,
                                     const reorder_for_memory_state *s, uint32_t step,
                                     uint64_t *out_at, uint64_t *out_behind)
@@ -67,7 +67,7 @@ static void reorder_for_memory_cost(const reorder_for_memory_search *o,
 }
 
 /* The steps that may be taken. One that needs no more than was in use before, and leaves no more
- * behind, can only be right: it is taken alone. */
+ * after, can only be right: it is taken alone. */
 static void reorder_for_memory_expand(reorder_for_memory_search *o, uint32_t state)
 {
   const reorder_for_memory_state *s = &o->now[state];

@@ -1,5 +1,5 @@
-/* Dependences through memory: an instruction comes behind those that wrote what it touches, and
- * behind those that touched what it writes. */
+/* Dependences through memory: an instruction comes after those that wrote what it touches, and
+ * after those that touched what it writes. */
 #include "low/reorder_graph.h"
 
 #include <stdlib.h>

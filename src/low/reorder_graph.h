@@ -7,7 +7,7 @@
 
 typedef struct wick_order_step { /* an instruction of the function's own region */
   uint32_t node;                 /* where it begins; its regions move along */
-  uint32_t nbefore, nafter;      /* steps may stand in these lists more than once */
+  uint32_t nbefore, nafter;      /* steps may be in these lists more than once */
   const uint32_t *after;         /* steps that depend on it */
   const uint32_t *before;        /* steps that it depends on */
   uint32_t *needs;               /* roots of the arena, each once */

@@ -269,7 +269,7 @@ static wick_status lower_group(lower_state *s, const wick_node *n)
 
 /* ---- copies ---- */
 
-/* v's type with the dims that are left when neighbours that lie behind each other in both buffers
+/* v's type with the dims that are left when neighbours that lie after each other in both buffers
  * are put together: a copy of dense buffers has one dim. */
 static wick_type lower_copy_type(lower_state *s, wick_value v, uint32_t rank, const uint32_t *last,
                                  const wick_dim *dim)

@@ -13,7 +13,7 @@ typedef struct wick_lowered_kernel {
   const char *name;        /* of its loop function */
   wick_loc loc;            /* of the first instruction that it runs */
   wick_dim tasks;          /* of one launch */
-  wick_dim_list sizes;     /* symbols that a launch is given behind the buffers */
+  wick_dim_list sizes;     /* symbols that a launch is given after the buffers */
   bool scratch, fault;     /* hidden slots (codegen/abi.h) */
   wick_dim scratch_bytes;  /* for each worker */
   uint64_t bytes;          /* of one launch: of its operands, as far as they are read or written */
@@ -51,13 +51,13 @@ typedef struct wick_lowered {
   uint64_t arena_bytes;    /* a multiple of 64; so are the buffers' offsets */
   wick_dim scratch_bytes;  /* the most of one kernel, for each worker */
   /* Where sizes are not constant; else `fill` is NULL, and what follows is empty. The entry then
-   * has two more parameters behind the constants: the table of sizes, and the places of `buffers`
+   * has two more parameters after the constants: the table of sizes, and the places of `buffers`
    * in the arena, in units of WICK_ARENA_ALIGN bytes. */
   const char *fill; /* the function that fills the table */
   wick_sizes sizes;
   wick_list(wick_program_buffer) buffers;
   wick_list(wick_lowered_check) checks;
-  /* What the entry counts. Where there is any, it has one more parameter behind the constants, in
+  /* What the entry counts. Where there is any, it has one more parameter after the constants, in
    * front of those for sizes: the table of counts. */
   wick_list(wick_program_flow) flows;
   const wick_program_port *port; /* by parameter */

@@ -14,13 +14,13 @@ enum { LOWER_PAIRS = 16 }; /* of sizes that one kernel compares */
 static uint32_t lower_flow(lower_state *s, const wick_node *n)
 {
   uint32_t kind = n->op == WICK_OP_if ? WICK_FLOW_IF : WICK_FLOW_LOOP, i = 0;
-  const char *place = wick_loc_text(s->f->module, n->loc);
+  const char *location = wick_loc_text(s->f->module, n->loc);
   while (i < s->out->flows.n &&
-         (s->out->flows.at[i].kind != kind || strcmp(s->out->flows.at[i].place, place) != 0))
+         (s->out->flows.at[i].kind != kind || strcmp(s->out->flows.at[i].location, location) != 0))
     i++;
   if (i == s->out->flows.n)
     wick_push(s->keep, &s->out->flows,
-              (wick_program_flow){wick_str_dupn(s->keep, place, strlen(place)), kind});
+              (wick_program_flow){wick_str_dupn(s->keep, location, strlen(location)), kind});
   return i * WICK_FLOW_SLOTS;
 }
 

@@ -1,7 +1,7 @@
 /* Sizes that are known when a session is given shapes: a table of numbers, and the function of the
  * compiled code that fills it.
  *
- * The table begins with the values of the program's symbols; behind them stand the sizes that
+ * The table begins with the values of the program's symbols; after them stand the sizes that
  * follow from these, one for each expression that the entry or the session asks for. */
 #ifndef WICK_LOWER_LOWER_SIZES_H
 #define WICK_LOWER_LOWER_SIZES_H
@@ -22,7 +22,7 @@ wick_sizes wick_sizes_begin(const wick_func *f, wick_arena *mem);
 uint32_t wick_sizes_slot(wick_sizes *s, wick_dim d);
 
 /* The loop function `@NAME(@inout table: buffer<i64[n],io>)`, which reads the symbols and writes
- * the other slots, and one more behind them: not 0 where a size passes 2^62. `checked`: it fails
+ * the other slots, and one more after them: not 0 where a size passes 2^62. `checked`: it fails
  * with WICK_ERANGE where a symbol is outside of its range (detail: its number), and with
  * WICK_EINVAL where a check of that function does not hold (detail: which); NULL: it never fails.
  */

@@ -42,7 +42,7 @@ wick_status lower_operand(lower_state *s, const wick_node *n, wick_value v, wick
 /* A launch of the kernel for this use, which is built where there is none yet. */
 wick_status lower_launch(lower_state *s, const wick_node *n, const wick_kernel_use *use,
                          const wick_value *operand);
-/* What was launched beside others has ended behind this. */
+/* What was launched beside others has ended after this. */
 void lower_wait(lower_state *s);
 wick_status lower_node(lower_state *s, const wick_node *n);
 /* Finds the branches and loops that are counted. */

@@ -148,8 +148,8 @@ static wick_status evaluate_bind(evaluate *e, evaluate_frame *fr, uint32_t param
   if (want->kind != WICK_TENSOR) return NULL;
   if (t->elem != want->elem || t->rank != want->rank)
     return wick_fail(e->mem, WICK_ETYPE, fr->f->name,
-                     "operand %u is %s of rank %u, wanted %s of %u", param, wick_elem_name(t->elem),
-                     t->rank, wick_elem_name(want->elem), want->rank);
+                     "operand %u is %s of rank %u, expected %s of %u", param,
+                     wick_elem_name(t->elem), t->rank, wick_elem_name(want->elem), want->rank);
   wick_dims *dims = fr->f->module->dims;
   for (uint32_t k = 0; k < t->rank; k++) {
     int64_t have, lo, hi;
@@ -178,7 +178,7 @@ static wick_status evaluate_check(evaluate *e, evaluate_frame *fr, uint32_t para
     wick_text text = wick_text_begin(e->mem);
     wick_dim_print(fr->f->module->dims, want->dim[k], &text);
     return wick_fail(e->mem, WICK_ETYPE, fr->f->name,
-                     "dimension %u of operand %u is %lld, wanted %s", k, param,
+                     "dimension %u of operand %u is %lld, expected %s", k, param,
                      (long long)t->dim[k], text.at);
   }
   return NULL;
@@ -275,7 +275,7 @@ static wick_status evaluate_row(evaluate *e, evaluate_frame *fr, const wick_node
                 .mem = e->scratch,
                 .module = fr->f->module,
                 .attr = evaluate_attrs(e, fr, n),
-                .place = evaluate_place(fr, n),
+                .location = evaluate_place(fr, n),
                 .nin = n->nin,
                 .nout = n->nout,
                 .in = in,
@@ -421,7 +421,7 @@ static wick_status evaluate_func(evaluate *e, const wick_func *f, uint32_t nin,
   if (f->level != WICK_GRAPH)
     return wick_fail(e->mem, WICK_EINVAL, f->name, "only functions of the graph can be evaluated");
   if (nin != f->nparam)
-    return wick_fail(e->mem, WICK_EINVAL, f->name, "%u operands are given, wanted %u", nin,
+    return wick_fail(e->mem, WICK_EINVAL, f->name, "%u operands are given, expected %u", nin,
                      f->nparam);
   if (++e->depth > WICK_EVALUATE_DEPTH)
     return wick_fail(e->mem, WICK_ELIMIT, f->name, "calls are nested deeper than %d",

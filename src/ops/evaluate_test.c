@@ -82,7 +82,7 @@ static const evaluate_row rows[] = {
      {WICK_F32, WICK_F32},
      {2, 3, -1},
      {{1, 2}, {3, 4}},
-     "f: dimension 0 of operand 1 is 3, wanted N",
+     "f: dimension 0 of operand 1 is 3, expected N",
      1,
      2,
      {{0}}},
@@ -98,11 +98,11 @@ static const evaluate_row rows[] = {
      {WICK_F32, WICK_F64},
      {2, 2, -1},
      {{1, 2}, {3, 4}},
-     "f: operand 1 is f64 of rank 1, wanted f32 of 1",
+     "f: operand 1 is f64 of rank 1, expected f32 of 1",
      1,
      2,
      {{0}}},
-    {SIZED, {WICK_F32}, {2, -1, -1}, {{1, 2}}, "f: 1 operands are given, wanted 2", 1, 2, {{0}}},
+    {SIZED, {WICK_F32}, {2, -1, -1}, {{1, 2}}, "f: 1 operands are given, expected 2", 1, 2, {{0}}},
     {DECLARED, {WICK_F32}, {1, -1, -1}, {{1}}, "const: the constant @w has no data", 1, 1, {{0}}},
 };
 

@@ -64,5 +64,5 @@ wick_status wick_host_ref(wick_ref *c)
   wick_code code = call.row->prepare ? call.row->prepare(&call) : WICK_OK;
   if (code == WICK_OK) code = call.row->run(&call);
   if (call.state) call.row->drop(&call);
-  return code == WICK_OK ? NULL : wick_fail(c->mem, code, c->place, "%s", message);
+  return code == WICK_OK ? NULL : wick_fail(c->mem, code, c->location, "%s", message);
 }

@@ -68,7 +68,7 @@ typedef struct row_test {
 
 static inline void row_wrong(const row_test *t, const char *what, const char *got)
 {
-  print_error("%s | %s | %s\n  %s: %s\n  wanted: %s\n", t->line->op, t->line->in, t->line->attr,
+  print_error("%s | %s | %s\n  %s: %s\n  expected: %s\n", t->line->op, t->line->in, t->line->attr,
               what, got, t->line->want);
   fail();
 }

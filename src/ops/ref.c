@@ -77,7 +77,7 @@ wick_status wick_ref_fail(const wick_ref *c, wick_code code, const char *fmt, ..
 {
   va_list args;
   va_start(args, fmt);
-  const char *place = c->place && *c->place ? c->place : wick_ops[c->op]->name;
+  const char *place = c->location && *c->location ? c->location : wick_ops[c->op]->name;
   wick_status s = wick_vfail(c->mem, code, place, fmt, args);
   va_end(args);
   return s;

@@ -175,7 +175,7 @@ const wick_rewrite wick_simplify_pad[] = {
 
 /* ---- joins ---- */
 
-/* Slices of one tensor that lie one behind another, and are all of it. */
+/* Slices of one tensor that lie one after another, and are all of it. */
 static wick_value move_concat_slices(wick_rewriter *r)
 {
   const wick_node *n = r->node;

@@ -10,7 +10,7 @@ wick_status wick_infer_tensor(const wick_infer *c, uint32_t i, const char *what,
   const wick_type_info *t = wick_type_get(c->module, c->in[i]->type);
   if (t->kind != WICK_TENSOR) return wick_infer_fail(c, WICK_ETYPE, "%s is not a tensor", what);
   if (t->rank < least_rank)
-    return wick_infer_fail(c, WICK_ETYPE, "%s has rank %u, wanted %u or more", what, t->rank,
+    return wick_infer_fail(c, WICK_ETYPE, "%s has rank %u, expected %u or more", what, t->rank,
                            least_rank);
   *out = t;
   return NULL;
@@ -22,8 +22,8 @@ wick_status wick_infer_alike(const wick_infer *c, uint32_t i, const char *what, 
   WICK_TRY(wick_infer_tensor(c, i, what, least_rank, out));
   wick_elem want = wick_type_get(c->module, c->in[0]->type)->elem;
   if ((*out)->elem != want)
-    return wick_infer_fail(c, WICK_ETYPE, "%s is %s, wanted %s", what, wick_elem_name((*out)->elem),
-                           wick_elem_name(want));
+    return wick_infer_fail(c, WICK_ETYPE, "%s is %s, expected %s", what,
+                           wick_elem_name((*out)->elem), wick_elem_name(want));
   return NULL;
 }
 
@@ -138,7 +138,7 @@ void wick_infer_moved(wick_infer *c, uint32_t moved)
                 .mem = c->mem,
                 .module = c->module,
                 .attr = c->attr,
-                .place = c->place,
+                .location = c->location,
                 .nin = c->nin,
                 .nout = c->nout,
                 .in = in,

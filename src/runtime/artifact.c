@@ -193,7 +193,7 @@ static bool artifact_read_sections(wick_reader *r, wick_span file, wick_arena *m
   for (uint32_t i = 0; i < out->nsection; i++)
     if (!artifact_read_entry(r, file, &end, &s[i])) return false;
   out->section = s;
-  return end == file.nbytes || wick_reader_refuse(r, end, "there are bytes behind the sections");
+  return end == file.nbytes || wick_reader_refuse(r, end, "there are bytes after the sections");
 }
 
 wick_span wick_artifact_section(const wick_artifact *a, const char *name)
@@ -252,25 +252,25 @@ static bool artifact_read_imports(wick_reader *r, wick_arena *mem, wick_artifact
   return true;
 }
 
-wick_status wick_artifact_read(wick_span file, const char *place, wick_arena *mem,
+wick_status wick_artifact_read(wick_span file, const char *location, wick_arena *mem,
                                wick_artifact *out)
 {
   *out = (wick_artifact){0};
   uint64_t hash;
   wick_reader r = wick_reader_make(file.at, file.nbytes);
   if (!artifact_read_header(&r, out, &hash) || !artifact_read_sections(&r, file, mem, out))
-    return wick_reader_status(&r, mem, place);
+    return wick_reader_status(&r, mem, location);
   size_t nhead = ARTIFACT_HEADER + (size_t)out->nsection * ARTIFACT_ENTRY;
   if (artifact_hash(file.at, nhead, out->nsection, out->section) != hash)
-    return wick_fail(mem, WICK_EPARSE, place,
+    return wick_fail(mem, WICK_EPARSE, location,
                      "the artifact is damaged: its hash is not that of "
                      "its bytes");
   if (wick_artifact_section(out, "code").nbytes > ARTIFACT_MOST_CODE ||
       wick_artifact_section(out, "rodata").nbytes > ARTIFACT_MOST_CODE)
-    return wick_fail(mem, WICK_EPARSE, place, "the artifact has more than 1 GiB of code");
+    return wick_fail(mem, WICK_EPARSE, location, "the artifact has more than 1 GiB of code");
   r = artifact_part(file, out, "symbols");
-  if (!artifact_read_symbols(&r, mem, out)) return wick_reader_status(&r, mem, place);
+  if (!artifact_read_symbols(&r, mem, out)) return wick_reader_status(&r, mem, location);
   r = artifact_part(file, out, "imports");
-  if (!artifact_read_imports(&r, mem, out)) return wick_reader_status(&r, mem, place);
+  if (!artifact_read_imports(&r, mem, out)) return wick_reader_status(&r, mem, location);
   return NULL;
 }

@@ -11,7 +11,7 @@
  *   code      machine code, position-independent
  *   rodata    what the code reads at fixed distances
  *   imports   names of functions outside, each ended by a zero byte: the code calls them through
- * the table of addresses that lies behind rodata in memory symbols   functions in `code`: each a
+ * the table of addresses that lies after rodata in memory symbols   functions in `code`: each a
  * u64 offset, a u32 length of its name, the name target    the name of the target (target/target.h)
  *
  * and the driver adds its own, `constants` (bulk) and `check` (runtime/digest.h) among them.
@@ -84,7 +84,7 @@ wick_span wick_symbols_make(uint32_t nsymbol, const wick_symbol *symbol, wick_ar
 
 /* Checks the whole structure. What is in *out points into `file`, or lives in `mem`. `place` names
  * the file in messages. WICK_EPARSE for anything that is not what this page says. */
-WICK_CHECKED wick_status wick_artifact_read(wick_span file, const char *place, wick_arena *mem,
+WICK_CHECKED wick_status wick_artifact_read(wick_span file, const char *location, wick_arena *mem,
                                             wick_artifact *out);
 
 /* at NULL where there is none of that name. */

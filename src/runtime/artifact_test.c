@@ -137,7 +137,7 @@ static void bad_contents_are_refused(void **state)
     assert_non_null(status);
     assert_int_equal(status->code, WICK_EPARSE);
     if (strcmp(rows[i].want, rows[i].name) && !strstr(status->message, rows[i].want))
-      fail_msg("\"%s\", wanted \"%s\"", status->message, rows[i].want);
+      fail_msg("\"%s\", expected \"%s\"", status->message, rows[i].want);
   }
 }
 

@@ -31,7 +31,7 @@ void wick_compiled_free(wick_compiled *k)
 }
 
 /* Reads the specializations that came with the artifact. */
-static wick_status compiled_specializations(wick_compiled *k, const char *place)
+static wick_status compiled_specializations(wick_compiled *k, const char *location)
 {
   if (!k->program.sizes.nsymbol && !k->program.nguard_input) return NULL;
   k->specializations = wick_specializations_create(&k->program, k->context->allocator);
@@ -40,29 +40,29 @@ static wick_status compiled_specializations(wick_compiled *k, const char *place)
     wick_span bytes = wick_artifact_section(&k->artifact, name);
     if (!bytes.at) break;
     wick_specialization *x = wick_new(&k->mem, wick_specialization, 1);
-    wick_status bad = wick_specialization_read(bytes, place, &k->program, &k->mem, x);
+    wick_status bad = wick_specialization_read(bytes, location, &k->program, &k->mem, x);
     if (bad || !wick_specializations_add(k->specializations, x)) wick_image_unmap(&x->image);
     if (bad) return bad;
   }
   return NULL;
 }
 
-wick_status wick_compiled_take(wick_compiled *k, wick_span bytes, const char *place)
+wick_status wick_compiled_take(wick_compiled *k, wick_span bytes, const char *location)
 {
   k->bytes = bytes;
-  WICK_TRY(wick_artifact_read(bytes, place, &k->mem, &k->artifact));
-  WICK_TRY(wick_program_read(wick_artifact_section(&k->artifact, "program"), place, &k->mem,
+  WICK_TRY(wick_artifact_read(bytes, location, &k->mem, &k->artifact));
+  WICK_TRY(wick_program_read(wick_artifact_section(&k->artifact, "program"), location, &k->mem,
                              &k->program));
   wick_span constants = wick_artifact_section(&k->artifact, "constants");
   if (constants.nbytes < k->program.packed_bytes ||
       (uintptr_t)constants.at % WICK_ARTIFACT_ALIGN != 0)
-    return wick_fail(&k->mem, WICK_EPARSE, place, "its constants are not all there");
+    return wick_fail(&k->mem, WICK_EPARSE, location, "its constants are not all there");
   k->constants = constants.at;
   k->foreign = k->foreign && wick_image_check_cpu(&k->artifact, &k->mem);
   if (k->foreign) return NULL;
   WICK_TRY(wick_image_map(&k->artifact, &k->mem, &k->image));
   if (k->program.nflow) k->flows = wick_flow_counters_begin(&k->program, k->context->allocator);
-  return compiled_specializations(k, place);
+  return compiled_specializations(k, location);
 }
 
 wick_status wick_compiled_map(wick_compiled *k, const char *path)
@@ -244,6 +244,6 @@ wick_kernel_facts wick_compiled_kernel(const wick_compiled *k, uint32_t i)
   if (i >= wick_compiled_nkernel(k))
     return (wick_kernel_facts){.name = "", .location = "", .schedule = "", .limit = ""};
   const wick_program_kernel *p = &k->program.kernel[i];
-  return (wick_kernel_facts){p->name,   p->place, p->schedule, p->flops,  p->bytes,
-                             p->cycles, p->tasks, p->limit,    p->weights};
+  return (wick_kernel_facts){p->name,   p->location, p->schedule, p->flops,  p->bytes,
+                             p->cycles, p->tasks,    p->limit,    p->weights};
 }

@@ -31,7 +31,8 @@ struct wick_compiled {
 wick_compiled *wick_compiled_new(const wick_context *context);
 
 /* The artifact in `bytes`, which live as long as *k; `place` names it in messages. */
-WICK_CHECKED wick_status wick_compiled_take(wick_compiled *k, wick_span bytes, const char *place);
+WICK_CHECKED wick_status wick_compiled_take(wick_compiled *k, wick_span bytes,
+                                            const char *location);
 /* The artifact in a file. */
 WICK_CHECKED wick_status wick_compiled_map(wick_compiled *k, const char *path);
 

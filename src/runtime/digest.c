@@ -1,4 +1,4 @@
-/* Blocks of the pieces' bytes, put behind each other, are the tasks. */
+/* Blocks of the pieces' bytes, put after each other, are the tasks. */
 #include "runtime/digest.h"
 
 #include <string.h>

@@ -82,7 +82,7 @@ static uint64_t flow_counters_at(const flow_counters_table *t, uint32_t slot)
 wick_flow wick_flow_counters_sum(const wick_flow_counters *f, uint32_t i)
 {
   const wick_program_flow *of = &f->program->flow[i];
-  wick_flow all = {.location = of->place, .kind = (wick_flow_kind)of->kind};
+  wick_flow all = {.location = of->location, .kind = (wick_flow_kind)of->kind};
   uint32_t slot = i * WICK_FLOW_SLOTS;
   for (const flow_counters_table *t = atomic_load(&((wick_flow_counters *)(uintptr_t)f)->first); t;
        t = t->next) {

@@ -56,7 +56,7 @@ static const char *keys_escape(const char *s, wick_text *t)
   return s + 4;
 }
 
-/* Behind the opening quote; returns what is behind the closing one. */
+/* After the opening quote; returns what is after the closing one. */
 static const char *keys_string(const char *s, wick_arena *mem, wick_string *out)
 {
   static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";

@@ -26,7 +26,7 @@ static uint8_t *bmp_place(const bmp *b, int64_t x, int64_t y)
   return b->image->rgb + 3 * (line * b->image->width + x);
 }
 
-/* Color k of the palette, black behind its end. */
+/* Color k of the palette, black after its end. */
 static void bmp_put(const bmp *b, int64_t x, int64_t y, uint32_t k)
 {
   uint8_t *to = bmp_place(b, x, y);

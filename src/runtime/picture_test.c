@@ -77,7 +77,7 @@ static void reads(void **state)
     }
     size_t n = strlen(text), want = strlen(p->want);
     if (n < want || strcmp(text + n - want, p->want) != 0)
-      fail_msg("picture %zu: %s, wanted %s", i, text, p->want);
+      fail_msg("picture %zu: %s, expected %s", i, text, p->want);
     free(m.rgb);
     free(bytes);
   }

@@ -463,7 +463,7 @@ static void idle_task(void *ctx, uint32_t worker, int64_t begin, int64_t end)
   if (worker == *(uint32_t *)ctx) usleep(IDLE_US);
 }
 
-/* Who waits sleeps before long: workers between the launches of a run and behind it, workers and
+/* Who waits sleeps before long: workers between the launches of a run and after it, workers and
  * the caller while another one still works. */
 static void test_idle(void **state)
 {

@@ -68,7 +68,7 @@ static void program_write_sizes(wick_text *t, const wick_program *p)
   program_u32(t, s->ncheck);
   for (uint32_t i = 0; i < s->ncheck; i++) {
     const wick_program_check *c = &s->check[i];
-    program_str(t, c->place);
+    program_str(t, c->location);
     for (uint32_t k = 0; k < 2; k++) program_u32(t, c->slot[k]);
     for (uint32_t k = 0; k < 2; k++) program_str(t, c->text[k]);
   }
@@ -154,7 +154,7 @@ wick_span wick_program_write(const wick_program *p, wick_arena *mem)
   program_u32(&t, p->nkernel);
   for (uint32_t i = 0; i < p->nkernel; i++) {
     program_str(&t, p->kernel[i].name);
-    program_str(&t, p->kernel[i].place);
+    program_str(&t, p->kernel[i].location);
     program_str(&t, p->kernel[i].schedule);
     program_u32(&t, (p->kernel[i].scratch ? 1u : 0u) | (p->kernel[i].fault ? 2u : 0u));
     program_u64(&t, p->kernel[i].flops);
@@ -168,7 +168,7 @@ wick_span wick_program_write(const wick_program *p, wick_arena *mem)
   }
   program_u32(&t, p->nflow);
   for (uint32_t i = 0; i < p->nflow; i++) {
-    program_str(&t, p->flow[i].place);
+    program_str(&t, p->flow[i].location);
     program_u32(&t, p->flow[i].kind);
   }
   program_u32(&t, p->nguard_input);
@@ -280,7 +280,7 @@ static bool program_get_slot(wick_reader *r, const wick_program_sizes *s, bool m
 static bool program_get_check(wick_reader *r, wick_arena *mem, const wick_program_sizes *s,
                               wick_program_check *c)
 {
-  if (!program_get_str(r, mem, &c->place)) return false;
+  if (!program_get_str(r, mem, &c->location)) return false;
   for (uint32_t k = 0; k < 2; k++)
     if (!program_get_slot(r, s, false, &c->slot[k])) return false;
   return program_get_str(r, mem, &c->text[0]) && program_get_str(r, mem, &c->text[1]);
@@ -408,7 +408,7 @@ static bool program_get_kernel(wick_reader *r, wick_arena *mem, uint32_t nslot,
                                wick_program_kernel *k)
 {
   uint32_t flags;
-  if (!program_get_str(r, mem, &k->name) || !program_get_str(r, mem, &k->place) ||
+  if (!program_get_str(r, mem, &k->name) || !program_get_str(r, mem, &k->location) ||
       !program_get_str(r, mem, &k->schedule) || !wick_read_u32(r, &flags))
     return false;
   k->scratch = flags & 1;
@@ -425,7 +425,8 @@ static bool program_get_flow(wick_reader *r, wick_arena *mem, wick_program *p)
   wick_program_flow *flow = wick_new(mem, wick_program_flow, p->nflow + 1);
   p->flow = flow;
   for (uint32_t i = 0; i < p->nflow; i++) {
-    if (!program_get_str(r, mem, &flow[i].place) || !wick_read_u32(r, &flow[i].kind)) return false;
+    if (!program_get_str(r, mem, &flow[i].location) || !wick_read_u32(r, &flow[i].kind))
+      return false;
     if (flow[i].kind > WICK_FLOW_LOOP)
       return wick_reader_refuse(r, wick_reader_position(r), "a branch is not described correctly");
   }
@@ -488,13 +489,13 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
   return true;
 }
 
-wick_status wick_program_read(wick_span bytes, const char *place, wick_arena *mem,
+wick_status wick_program_read(wick_span bytes, const char *location, wick_arena *mem,
                               wick_program *out)
 {
   wick_reader r = wick_reader_make(bytes.at, bytes.nbytes);
   *out = (wick_program){0};
-  if (!bytes.at) return wick_fail(mem, WICK_EPARSE, place, "there is no section `program`");
-  if (!program_get(&r, mem, out)) return wick_reader_status(&r, mem, place);
+  if (!bytes.at) return wick_fail(mem, WICK_EPARSE, location, "there is no section `program`");
+  if (!program_get(&r, mem, out)) return wick_reader_status(&r, mem, location);
   return NULL;
 }
 

@@ -17,8 +17,8 @@ enum { WICK_PROGRAM_VERSION = 11 };
  * entered, all its steps, the least of one time and the most. */
 enum { WICK_FLOW_SLOTS = 4, WICK_FLOW_LEAST = 2, WICK_FLOW_MOST = 3 };
 typedef struct wick_program_flow {
-  const char *place; /* of the user's node; no two of one kind have the same */
-  uint32_t kind;     /* wick_flow_kind */
+  const char *location; /* of the user's node; no two of one kind have the same */
+  uint32_t kind;        /* wick_flow_kind */
 } wick_program_flow;
 
 #define WICK_PROGRAM_CONST UINT32_MAX /* in place of a slot of the table of sizes: a constant */
@@ -41,7 +41,7 @@ typedef struct wick_program_host {
 
 typedef struct wick_program_kernel {
   const char *name;      /* symbol in the code */
-  const char *place;     /* of the user's nodes, for errors and profiles */
+  const char *location;  /* of the user's nodes, for errors and profiles */
   const char *schedule;  /* the steps that made its loops */
   bool scratch, fault;   /* hidden slots, as codegen/abi.h has them */
   uint64_t flops, bytes; /* of one run */
@@ -73,7 +73,7 @@ typedef struct wick_program_buffer {
 
 typedef struct wick_program_check { /* slots that must be equal */
   uint32_t slot[2];
-  const char *place, *text[2]; /* of the user's node; the two sizes */
+  const char *location, *text[2]; /* of the user's node; the two sizes */
 } wick_program_check;
 
 typedef struct wick_program_port { /* slots of an input's or output's dims and bytes */
@@ -109,7 +109,7 @@ typedef struct wick_program {
   wick_program_sizes sizes;
   const void *const *fixed; /* by input: the bytes that it must hold, or NULL */
   const wick_program_kernel *kernel;
-  const wick_program_flow *flow; /* where there are any, the entry has the table behind constants */
+  const wick_program_flow *flow; /* where there are any, the entry has the table after constants */
   const uint32_t
       *guard_input; /* inputs from whose contents branches follow: of constant size, at most
                             WICK_GUARD_BYTES_MAX bytes; in order */
@@ -127,7 +127,7 @@ static inline uint64_t wick_io_nbytes(wick_elem elem, uint64_t nbytes)
 bool wick_io_same(const wick_io *io, const void *a, const void *b);
 
 wick_span wick_program_write(const wick_program *p, wick_arena *mem);
-WICK_CHECKED wick_status wick_program_read(wick_span bytes, const char *place, wick_arena *mem,
+WICK_CHECKED wick_status wick_program_read(wick_span bytes, const char *location, wick_arena *mem,
                                            wick_program *out);
 
 #endif

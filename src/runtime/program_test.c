@@ -18,14 +18,14 @@ static const wick_io program_io[] = {
     {.name = "", .elem = WICK_U8, .rank = 0, .nbytes = 1},
     {.name = "y", .elem = WICK_BF16, .rank = 1, .dim = {7}, .nbytes = 14}};
 static const wick_program_kernel program_kernel[] = {{.name = "k0",
-                                                      .place = "net: node \"a\"",
+                                                      .location = "net: node \"a\"",
                                                       .schedule = "vector out.x",
                                                       .scratch = true,
                                                       .flops = 1u << 31,
                                                       .bytes = 12,
                                                       .weights = 5,
                                                       .cost = 3},
-                                                     {.name = "k1", .place = "", .fault = true}};
+                                                     {.name = "k1", .location = "", .fault = true}};
 static const wick_program_pair program_pair[] = {{"labels", "a,b"}, {"", ""}};
 static const unsigned char program_byte = 7;
 static const void *const program_fixed[] = {NULL, &program_byte};
@@ -63,7 +63,7 @@ static void program_check(const wick_program *p)
   assert_int_equal(p->kernel[0].flops, 1u << 31);
   assert_int_equal(p->kernel[0].weights, 5);
   assert_int_equal(p->kernel[0].cost, 3);
-  assert_string_equal(p->kernel[0].place, "net: node \"a\"");
+  assert_string_equal(p->kernel[0].location, "net: node \"a\"");
   assert_string_equal(p->kernel[0].schedule, "vector out.x");
   assert_string_equal(p->metadata[0].value, "a,b");
 }

@@ -196,17 +196,17 @@ static wick_error *run_fault(const wick_session *s, wick_code code)
   wick_session_fault f = wick_session_last_fault(s->state);
   char text[RUN_MESSAGE];
   if (f.message && *f.message && f.kernel < p->nkernel)
-    snprintf(text, sizeof text, "%s: %s", p->kernel[f.kernel].place, f.message);
+    snprintf(text, sizeof text, "%s: %s", p->kernel[f.kernel].location, f.message);
   else if (f.kernel >= p->nkernel)
     snprintf(text, sizeof text, "the run failed with code %d", (int)code);
   else if (code == WICK_ETYPE)
     snprintf(text, sizeof text, "%s: the branch that is taken is not for these shapes",
-             p->kernel[f.kernel].place);
+             p->kernel[f.kernel].location);
   else
     snprintf(text, sizeof text,
              code == WICK_ERANGE ? "%s: index %lld lies outside of what it indexes"
                                  : "%s: element %lld of the result: division by zero",
-             p->kernel[f.kernel].place, (long long)f.detail);
+             p->kernel[f.kernel].location, (long long)f.detail);
   return run_error(code, text);
 }
 

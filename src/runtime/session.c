@@ -113,7 +113,7 @@ static int64_t *session_counts(const wick_program *p, const wick_session_setup *
 static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, void **args,
                               int64_t nargs, int64_t tasks, int32_t beside);
 
-/* Bytes of an arena, and behind it of the scratch memory of each worker. */
+/* Bytes of an arena, and after it of the scratch memory of each worker. */
 static bool session_room_of(const wick_session_state *s, uint64_t arena, uint64_t scratch,
                             uint64_t *out)
 {

@@ -1,4 +1,4 @@
-/* Strings of inputs get numbers in the session's table, which stands on the program's; those of
+/* Strings of inputs get numbers in the session's table, which is on the program's; those of
  * results are looked up in it. */
 #include "runtime/session_host.h"
 
@@ -117,12 +117,12 @@ static wick_status host_call(wick_session_host *h, uint32_t k, wick_host_tensor 
                         .message = h->message,
                         .room = HOST_MESSAGE};
   if (!c->row)
-    return wick_fail(mem, WICK_EPARSE, h->program->kernel[k].place,
+    return wick_fail(mem, WICK_EPARSE, h->program->kernel[k].location,
                      "this runtime has no operator \"%s\"", of->row);
   memcpy(arg, of->arg, ((size_t)of->nout + of->nin) * sizeof *arg);
   wick_code code = c->row->prepare ? c->row->prepare(c) : WICK_OK;
   return code == WICK_OK ? NULL
-                         : wick_fail(mem, code, h->program->kernel[k].place, "%s", h->message);
+                         : wick_fail(mem, code, h->program->kernel[k].location, "%s", h->message);
 }
 
 static wick_status host_calls(wick_session_host *h, wick_arena *mem)

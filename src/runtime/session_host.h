@@ -17,7 +17,7 @@ void wick_session_host_drop(wick_session_host *h); /* NULL is legal */
 bool wick_session_host_resize(wick_session_host *h, const wick_io *io, const int64_t *table);
 
 /* Before a run: in args, by input and output, those of strings become numbers in memory of its own.
- * Behind it: the strings of outputs. */
+ * After it: the strings of outputs. */
 wick_code wick_session_host_begin(wick_session_host *h, const void *const *inputs, void **args);
 void wick_session_host_end(wick_session_host *h, void *const *outputs);
 

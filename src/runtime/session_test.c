@@ -72,9 +72,9 @@ static const wick_io test_io[] = {
     {.name = "x", .elem = WICK_F32, .rank = 1, .dim = {TASKS}, .nbytes = 4 * TASKS},
     {.name = "y", .elem = WICK_F32, .rank = 1, .dim = {TASKS}, .nbytes = 4 * TASKS}};
 static const wick_program_kernel test_kernel[] = {
-    {.name = "a", .place = "net: a", .scratch = true, .cost = COST},
-    {.name = "b", .place = "net: b", .scratch = true, .cost = COST},
-    {.name = "c", .place = "net: c", .fault = true, .cost = COST}};
+    {.name = "a", .location = "net: a", .scratch = true, .cost = COST},
+    {.name = "b", .location = "net: b", .scratch = true, .cost = COST},
+    {.name = "c", .location = "net: c", .fault = true, .cost = COST}};
 static const wick_program test_program = {.entry = "entry",
                                           .contract = "",
                                           .arena_bytes = 4 * TASKS,

@@ -129,7 +129,7 @@ static wick_status sizes_checks(const wick_program_sizes *p, const int64_t *tabl
     for (uint32_t k = 0; k < p->nsymbol; k++)
       wick_text_printf(&sizes, "%s%s = %lld", k ? ", " : "", p->symbol[k].name,
                        (long long)table[k]);
-    return wick_fail(mem, WICK_ETYPE, c->place, "sizes %s and %s differ: %lld and %lld, for %s",
+    return wick_fail(mem, WICK_ETYPE, c->location, "sizes %s and %s differ: %lld and %lld, for %s",
                      c->text[0], c->text[1], (long long)x, (long long)y, sizes.at);
   }
   return NULL;

@@ -41,19 +41,21 @@ static bool specialization_words(wick_span bytes, uint32_t n, wick_arena *mem, c
 }
 
 /* What it is for. */
-static wick_status specialization_given(const char *place, const wick_program *base,
+static wick_status specialization_given(const char *location, const wick_program *base,
                                         wick_arena *mem, wick_specialization *out)
 {
   uint32_t n = base->sizes.nsymbol;
   if (!specialization_words(wick_artifact_section(&out->artifact, "sizes"), n, mem, &out->sizes))
-    return wick_fail(mem, WICK_EPARSE, place, "a specialization has other sizes than the program");
+    return wick_fail(mem, WICK_EPARSE, location,
+                     "a specialization has other sizes than the program");
   for (uint32_t i = 0; i < n; i++)
     if (out->sizes[i] < base->sizes.symbol[i].lo || out->sizes[i] > base->sizes.symbol[i].hi)
-      return wick_fail(mem, WICK_EPARSE, place, "a size of a specialization is outside its range");
+      return wick_fail(mem, WICK_EPARSE, location,
+                       "a size of a specialization is outside its range");
   if (!specialization_words(wick_artifact_section(&out->artifact, "guards"),
                             wick_guards_nword(base), mem, &out->guards) ||
       !wick_guards_valid(base, out->guards))
-    return wick_fail(mem, WICK_EPARSE, place,
+    return wick_fail(mem, WICK_EPARSE, location,
                      "a specialization guards other inputs than the program");
   return NULL;
 }
@@ -75,20 +77,22 @@ static bool specialization_matches(const wick_program *p, const wick_program *ba
   return same;
 }
 
-wick_status wick_specialization_read(wick_span bytes, const char *place, const wick_program *base,
-                                     wick_arena *mem, wick_specialization *out)
+wick_status wick_specialization_read(wick_span bytes, const char *location,
+                                     const wick_program *base, wick_arena *mem,
+                                     wick_specialization *out)
 {
   *out = (wick_specialization){0};
-  WICK_TRY(wick_artifact_read(bytes, place, mem, &out->artifact));
-  WICK_TRY(wick_program_read(wick_artifact_section(&out->artifact, "program"), place, mem,
+  WICK_TRY(wick_artifact_read(bytes, location, mem, &out->artifact));
+  WICK_TRY(wick_program_read(wick_artifact_section(&out->artifact, "program"), location, mem,
                              &out->program));
-  WICK_TRY(specialization_given(place, base, mem, out));
+  WICK_TRY(specialization_given(location, base, mem, out));
   if (!specialization_matches(&out->program, base))
-    return wick_fail(mem, WICK_EPARSE, place, "a specialization is of another program");
+    return wick_fail(mem, WICK_EPARSE, location, "a specialization is of another program");
   WICK_TRY(wick_image_map(&out->artifact, mem, &out->image));
   out->entry = wick_image_entry(&out->image, out->program.entry);
   if (out->entry) return NULL;
-  return wick_fail(mem, WICK_EPARSE, place, "the code has no function \"%s\"", out->program.entry);
+  return wick_fail(mem, WICK_EPARSE, location, "the code has no function \"%s\"",
+                   out->program.entry);
 }
 
 bool wick_specialization_fits(const wick_specialization *x, const wick_program *base,

@@ -37,7 +37,7 @@ wick_section wick_specialization_words(const char *name, uint32_t n, const int64
 
 /* Reads the specialization in `bytes`, which outlive it, and checks it against the base program. The
  * caller unmaps its image, also after a failure. */
-WICK_CHECKED wick_status wick_specialization_read(wick_span bytes, const char *place,
+WICK_CHECKED wick_status wick_specialization_read(wick_span bytes, const char *location,
                                                   const wick_program *base, wick_arena *mem,
                                                   wick_specialization *out);
 /* Has it the sizes that the base program has in `sized` (NULL: none of them is dynamic)? */

@@ -243,7 +243,7 @@ static bool target_has_extra(const wick_target *t, const target_extra *e)
   return t->machine == e->machine && (t->needs & e->bit);
 }
 
-/* Rows of one machine stand in order, and each has what those before it have. */
+/* Rows of one machine are in order, and each has what those before it have. */
 static bool target_add_extra(wick_target *t, const target_extra *e)
 {
   if (t->machine != e->machine) return false;

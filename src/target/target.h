@@ -1,6 +1,6 @@
-/* Machines as rows: what is true of a machine stands here, and nowhere else.
+/* Machines as rows: what is true of a machine is here, and nowhere else.
  *
- * A target's name is a row's, with extra instructions behind it: "x86-64-v4+avx512vnni". An extra
+ * A target's name is a row's, with extra instructions after it: "x86-64-v4+avx512vnni". An extra
  * never changes the bits of a result that its row gives as well: it adds operators. "host" is the
  * highest row that this processor has, with its extras; names that are written down are those that
  * wick_target_name gives, never "host". */
@@ -46,7 +46,7 @@ struct wick_target {
   uint64_t narrow;  /* `narrow` of a vector of f32 to these is an instruction */
   uint64_t mask;    /* masked vector loads and stores are instructions */
 
-  wick_dot dot[WICK_DOTS]; /* dot products that are instructions; .k 0 behind the last */
+  wick_dot dot[WICK_DOTS]; /* dot products that are instructions; .k 0 after the last */
 
   uint64_t cache_bytes[3]; /* levels 1 to 3 of data; 0: none */
   uint32_t stack_bytes;    /* that one kernel may use for small buffers */
@@ -59,7 +59,7 @@ struct wick_target {
 bool wick_target_find(const char *name, wick_target *out_target);
 wick_target wick_target_host(void); /* x86-64-v1 on a machine without a row */
 
-const wick_target *wick_target_row(uint32_t i); /* NULL behind the last */
+const wick_target *wick_target_row(uint32_t i); /* NULL after the last */
 
 void wick_target_name(const wick_target *t, wick_text *out);
 void wick_target_features(const wick_target *t, wick_text *out); /* "+avx512vnni,+avx512bf16" */

@@ -65,7 +65,7 @@ static wick_status model_measure(void *arg, uint32_t group, uint32_t n, const ch
   return NULL;
 }
 
-/* The last kernel of an option's function: before it stands at most what writes a halo. */
+/* The last kernel of an option's function: before it is at most what writes a halo. */
 static wick_status model_option(model_tune *m, const wick_option *o, wick_measured *out)
 {
   wick_func *low;

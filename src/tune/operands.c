@@ -36,7 +36,7 @@ static char *operands_room(wick_operands *o, uint32_t which, uint64_t nbytes)
   return r->at + r->used - nbytes;
 }
 
-/* Elements from the first to the last, and those of the halo before and behind them. */
+/* Elements from the first to the last, and those of the halo before and after them. */
 static void operands_span(const wick_type_info *t, const wick_halo *halo, uint64_t *span,
                           uint64_t *before, uint64_t *behind)
 {

@@ -420,7 +420,7 @@ class Draw:
 
 
 def flat(results):
-    """Sequences as their elements, behind their lengths."""
+    """Sequences as their elements, after their lengths."""
     out = []
     for x in results:
         out += [np.asarray(len(x)), *x] if isinstance(x, list) else [np.asarray(x)]
@@ -430,10 +430,10 @@ def flat(results):
 def off(got, want):
     """What is wrong with a result, or None."""
     if len(got) != len(want):
-        return f"{len(got)} results, wanted {len(want)}"
+        return f"{len(got)} results, expected {len(want)}"
     for k, (g, w) in enumerate(zip(got, want)):
         if g.shape != w.shape or g.dtype != w.dtype:
-            return f"result {k}: {g.dtype} {g.shape}, wanted {w.dtype} {w.shape}"
+            return f"result {k}: {g.dtype} {g.shape}, expected {w.dtype} {w.shape}"
         fine = np.isfinite(w)
         limit = 1e-3 * max(1e-2, np.abs(w[fine]).max(initial=0))
         with np.errstate(invalid="ignore"):

@@ -131,7 +131,7 @@ def wide(x):
 def compare(got, exact, want):
     """What is wrong with a result, or None; and how many elements were compared."""
     if got.shape != want.shape or got.dtype != want.dtype:
-        return f"{got.dtype} {got.shape}, wanted {want.dtype} {want.shape}", 0
+        return f"{got.dtype} {got.shape}, expected {want.dtype} {want.shape}", 0
     short = got.dtype.itemsize == 2
     g, e, w = (np.atleast_1d(wide(x)) for x in (got, exact, want))
     if g.dtype.kind != "f":

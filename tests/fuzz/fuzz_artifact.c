@@ -1,4 +1,4 @@
-/* Fuzzes the reader of artifacts: as a whole, and what lies behind its hash. */
+/* Fuzzes the reader of artifacts: as a whole, and what lies after its hash. */
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>

@@ -162,7 +162,7 @@ def by_hand():
 
 
 def cases():
-    """Yields (schema, the case's name, model, feeds, wanted, tolerances)."""
+    """Yields (schema, the case's name, model, feeds, expected, tolerances)."""
     from onnx.backend.test.case.node import collect_testcases
     for case in sorted((t for t in collect_testcases(None) if t.model is not None), key=lambda t: t.name):
         graph = case.model.graph

@@ -25,7 +25,7 @@ def ten_problems():
         node("Add", "shapes", "x w", "i"),  # 7: shapes
         node("Conv", "missing", "image", "j"),  # 8: an input
         node("Neg", "nothing", "nowhere", "k"),  # 9: a value
-        node("Relu", "behind", "a", "fine"),  # not blamed for what lies before it
+        node("Relu", "after", "a", "fine"),  # not blamed for what lies before it
         node("Abs", "good", "x", "y"),
     ]
     inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3]),
@@ -56,7 +56,7 @@ def test_ten_problems(tmp_path):
         'm.onnx: node "axis" (Softmax): axis 9 is outside [-2, 1] (ai.onnx, opset 12)',
         'm.onnx: node "extra" (Relu): there is no attribute "alpha" in opset 12 (ai.onnx, opset 12)',
         'm.onnx: node "shapes" (Add): shapes do not broadcast: f32[2,3] and f32[2] (ai.onnx, opset 12)',
-        'm.onnx: node "missing" (Conv): it has 1 inputs, wanted 2 to 3 (ai.onnx, opset 12)',
+        'm.onnx: node "missing" (Conv): it has 1 inputs, expected 2 to 3 (ai.onnx, opset 12)',
         'm.onnx: node "nothing" (Neg): the input "nowhere" is not defined before it is used']
 
 

@@ -98,7 +98,7 @@ def test_types_of_outputs(checked):
         want = [shown(v) for w in t.data_sets[0][1] for v in (w if isinstance(w, list) else [w])]
         seen += 1
         if types != want:
-            wrong.append(f"{t.name}: {types}, wanted {want}")
+            wrong.append(f"{t.name}: {types}, expected {want}")
     assert not wrong, "\n".join(wrong)
     assert seen > 1500
 
@@ -114,7 +114,7 @@ def test_whole_operators(checked):
 
 
 def test_names_of_outputs(checked):
-    """The elements of a sequence are outputs of their own; sizes that follow from data stand behind the others."""
+    """The elements of a sequence are outputs of their own; sizes that follow from data follow the others."""
     cases, got, _ = checked
     for t, path in cases:
         if path in got:

@@ -39,7 +39,7 @@ WEIGHT = numpy_helper.from_array(np.array([1, 2, -3, .5], np.float32), "w")
 
 
 def test_pieces_are_merged(tmp_path):
-    """Two serialized models, one behind the other, are the merged model: scalars of the last, lists of both."""
+    """Two serialized models, one after the other, are the merged model: scalars of the last, lists of both."""
     whole = model(WEIGHT)
     head, tail = onnx.ModelProto(), onnx.ModelProto()
     head.ir_version, tail.ir_version = 3, whole.ir_version
@@ -121,7 +121,7 @@ def test_external_data(folder, location, offset):
     ("sub", 0, 16, "sub"),
     ("absent.bin", 0, 16, "No such file"),
     ("w.bin", 65, 16, "ends at byte 65 + 16"),
-    ("w.bin", 2**64, 16, "wanted a number"),
+    ("w.bin", 2**64, 16, "expected a number"),
     ("w.bin", 0, 12, "12 bytes, its shape wants 16"),
 ])
 def test_external_data_is_refused(folder, location, offset, length, why):

@@ -36,12 +36,12 @@ WAYS = [[], ["--reference"], *([["--target", "x86-64-v2"]] if os.uname().machine
 
 def compare(folder, model, feeds, want):
     for flags in WAYS:
-        for got, wanted in zip(wick(folder, model, feeds, *flags), want, strict=True):
-            assert got.dtype == wanted.dtype and got.shape == wanted.shape
-            if wanted.dtype.kind == "f":
-                assert got.tobytes() == np.ascontiguousarray(wanted).tobytes(), flags
+        for got, expected in zip(wick(folder, model, feeds, *flags), want, strict=True):
+            assert got.dtype == expected.dtype and got.shape == expected.shape
+            if expected.dtype.kind == "f":
+                assert got.tobytes() == np.ascontiguousarray(expected).tobytes(), flags
             else:
-                np.testing.assert_array_equal(got, wanted, str(flags))
+                np.testing.assert_array_equal(got, expected, str(flags))
 
 
 def cases():
@@ -201,7 +201,7 @@ def test_dynamic_quantize_linear_of_zeros(tmp_path):
     compare(tmp_path, model, [x], runtime(model, [x]))
 
 
-# ---- Q/DQ graphs: exact i32 sums, one product with all scales, the bias in the sums or behind ----
+# ---- Q/DQ graphs: exact i32 sums, one product with all scales, the bias in the sums or after ----
 
 def quantized_graph(x, w, bias, scales, zeros, attrs):
     """Dequantize, convolve with a bias, Relu, quantize; a bias of integers is in units of its scale."""

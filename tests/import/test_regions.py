@@ -53,8 +53,8 @@ def compare(folder, op, ins, attrs=None, opset=21, nout=1, constants=(), toleran
     model, feeds = model_of(op, ins, nout, opset, attrs or {}, constants)
     want = peers(model, feeds)
     for flags in WAYS:
-        for got, wanted in zip(wick(folder, model, feeds, *flags), want, strict=True):
-            np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance)
+        for got, expected in zip(wick(folder, model, feeds, *flags), want, strict=True):
+            np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance)
 
 
 def floats(seed, *shape):

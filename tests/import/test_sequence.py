@@ -66,7 +66,7 @@ def test_session():
     same(s.run(None, feed), [np.asarray(4, np.int64), A + [A[0]]])
     got = s.run_with_ort_values(None, {"x": wick.OrtValue.ortvalue_from_numpy(A[0]), "s": A})
     assert got[1].is_tensor_sequence() and got[1].data_type() == "seq(tensor(float))" and got[0].is_tensor()
-    with pytest.raises(Exception, match="wanted is a list"):
+    with pytest.raises(Exception, match="expected a list"):
         s.run(None, {"x": A[0], "s": A[0]})
     with pytest.raises(Exception, match="f32"):
         s.run(None, {"x": A[0], "s": [A[0].astype(np.float64)]})

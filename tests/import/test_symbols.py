@@ -147,7 +147,7 @@ FAMILIES = {
 
 
 def order(nodes, known):
-    """The nodes so that each comes behind what it reads."""
+    """The nodes so that each comes after what it reads."""
     left, out, known = list(nodes), [], set(known) | {""}
     while left:
         n = next(n for n in left if set(n.input) <= known)
@@ -223,7 +223,7 @@ def test_steps(tmp_path):
     assert r.returncode == 0 and "  equal  " not in r.stdout and "f32[1,1,4*H_4,8]" in r.stdout
     assert got[0].shape == (1, 1, 6, 4)
     r, _ = check(path, ["H=4..64:4"], [image(10)], tmp_path)
-    assert r.returncode == 1 and "wanted 4*H_4" in r.stderr
+    assert r.returncode == 1 and "expected 4*H_4" in r.stderr
 
 
 def test_windows_fit(tmp_path):

@@ -56,15 +56,15 @@ def difference(got, want, rtol, atol):
         rtol = max(rtol, 2**-7)
     text = got.dtype.kind in "OU" and want.dtype.kind in "OU"
     if got.shape != want.shape or (got.dtype != want.dtype and not text):
-        return f"{got.dtype} {got.shape}, wanted {want.dtype} {want.shape}"
+        return f"{got.dtype} {got.shape}, expected {want.dtype} {want.shape}"
     if want.dtype == object or want.dtype.kind in "USbiu":
         return None if (got == want).all() else "other values"
     got, want = (x if x.dtype.kind == "c" else x.astype("f8") for x in (got, want))
-    return None if np.allclose(got, want, rtol=rtol, atol=atol, equal_nan=True) else f"{got.ravel()[:4]}, wanted {want.ravel()[:4]}"
+    return None if np.allclose(got, want, rtol=rtol, atol=atol, equal_nan=True) else f"{got.ravel()[:4]}, expected {want.ravel()[:4]}"
 
 
 def chosen():
-    """(schema, name, model, feeds, wanted or None, tolerances), the first of each version."""
+    """(schema, name, model, feeds, expected or None, tolerances), the first of each version."""
     seen = collections.Counter()
     for schema, name, model, feeds, want, tolerances in onnx_versions.cases():
         key = schema.domain, schema.name, schema.since_version

@@ -1,4 +1,4 @@
-"""Every example of docs/python.md runs, as it stands there."""
+"""Every example of docs/python.md runs, as it is there."""
 
 import re
 

@@ -190,15 +190,15 @@ def test_lists_become_arrays_where_nothing_is_lost(kind, elem, good, bad):
 
 
 @pytest.mark.parametrize("given, error, text", [
-    ({"ranges": {"N": (1, 2, 3, 4)}}, wick.InvalidArgument, r"the size N: wanted is .least, most.* is given"),
-    ({"ranges": {"N": (5,)}}, wick.InvalidArgument, "the size N: wanted is"),
-    ({"ranges": {"N": 5}}, wick.TypeMismatch, "the size N: wanted are whole numbers, 5 is given"),
+    ({"ranges": {"N": (1, 2, 3, 4)}}, wick.InvalidArgument, r"the size N: expected .least, most.* is given"),
+    ({"ranges": {"N": (5,)}}, wick.InvalidArgument, "the size N: expected"),
+    ({"ranges": {"N": 5}}, wick.TypeMismatch, "the size N: expected whole numbers, 5 is given"),
     ({"ranges": {"N": (1.5, 8)}}, wick.TypeMismatch, "the size N: 1.5 is no whole number"),
     ({"ranges": {"N": (1, 1 << 70)}}, wick.OutOfRange, "the size N: .* does not fit in 64 bits"),
     ({"ranges": {"N": (1, 9)}, "specialize_dims": {"N": (2.5,)}}, wick.TypeMismatch, "the size N: 2.5 is no whole number"),
     ({"ranges": {"N": (1, 9)}, "specialize_dims": {"N": "2"}}, wick.TypeMismatch, "the size N: '2' is no whole number"),
     ({"sizes": {"N": "x"}}, wick.TypeMismatch, "the size N: 'x' is no whole number"),
-    ({"shapes": {"x": 5}}, wick.TypeMismatch, "the shape of \"x\": wanted are whole numbers"),
+    ({"shapes": {"x": 5}}, wick.TypeMismatch, "the shape of \"x\": expected whole numbers"),
     ({"shapes": {"x": ("a",)}}, wick.TypeMismatch, "the shape of \"x\": 'a' is no whole number"),
     ({"shapes": {"x": (1,)}, "contents": {"x": [2.5]}}, wick.TypeMismatch, r"input \"x\": \[2.5\] is none that i64 can hold"),
     ({"dynamic": True, "specialize_inputs": {"x": ("y",)}}, wick.TypeMismatch, "none that i64 can hold"),

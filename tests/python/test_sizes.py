@@ -12,7 +12,7 @@ import wick  # noqa: E402
 
 
 def attention_like():
-    """x[N,T,8] -> softmax over T of its products with itself, behind a matrix; T*8 numbers in a row, too."""
+    """x[N,T,8] -> softmax over T of its products with itself, after a matrix; T*8 numbers in a row, too."""
     rng = np.random.default_rng(3)
     w = helper.make_tensor("w", TensorProto.FLOAT, [8, 8], rng.standard_normal(64).astype("f").tobytes(), raw=True)
     nodes = [helper.make_node("MatMul", ["x", "w"], ["q"]),

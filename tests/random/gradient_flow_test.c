@@ -75,7 +75,7 @@ static const program programs[] = {
      "  %b = add %a, %t; %d = tanh %b; %e = mul %u, %d; %k = add %g, %e\n"
      "  %tr = transpose %e {perm=[1,0]}; yield %on, %d, %k, %e, %tr }\n"
      "%5 = add %0, %1; return %5, %2, %3 }"},
-    {"large weights, whose products are summed behind the loop",
+    {"large weights, whose products are summed after the loop",
      {0, -1},
      true,
      1e-11,

@@ -131,9 +131,9 @@ def test_inputs_and_outputs(small, tmp_path, n):
         out = tmp_path / f"out{k}"
         said = wick("run", small, "--inputs", *given, "--outputs", out)
         assert said.startswith(f"output_0 y: f32[{n},3]  from ")
-        for got, wanted in zip(outputs(out), want, strict=True):
-            np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
-            assert got.dtype == wanted.dtype and got.shape == wanted.shape
+        for got, expected in zip(outputs(out), want, strict=True):
+            np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
+            assert got.dtype == expected.dtype and got.shape == expected.shape
 
 
 def test_what_is_wrong_with_inputs(small, tmp_path):
@@ -226,12 +226,12 @@ def test_tune(tmp_path):
     assert list(tmp_path.glob("digits.records?*")) == []
     tuned = wick("run", model, "--tuning", records, "--input", DIGITS / "seven.png").split()
     plain = wick("run", model, "--input", DIGITS / "seven.png").split()
-    assert tuned[2::3] == plain[2::3]  # the labels: another tile of minimal filtering rounds otherwise
+    assert tuned[2::3] == plain[2::3]  # the labels: another tile of Winograd's algorithm rounds otherwise
     assert np.allclose([float(x) for x in tuned[::3]], [float(x) for x in plain[::3]], atol=0.01)
     contract = wick("compile", model, "--tuning", records, "-o", tmp_path / "d.wick")
     assert ("schedules of digits.records: " in contract) == ("\nsteps " in records.read_text())
     records.write_text("wick records 1\nsteps a\n")
-    assert "digits.records:2: wanted a group first" in wick("run", model, "--tuning", records, "--input",
+    assert "digits.records:2: expected a group first" in wick("run", model, "--tuning", records, "--input",
                                                             DIGITS / "seven.png", status=1)  # fmt: skip
     assert "gone.records" in wick("compile", model, "--tuning", tmp_path / "gone.records", "-o", tmp_path / "e.wick",
                                   status=1)  # fmt: skip
@@ -257,8 +257,8 @@ def test_bench_pipe(small, tmp_path):
     want = ort.InferenceSession(small).run(
         None, {"x": np.load(tmp_path / "x2.npy"), "b": np.load(b)}
     )
-    for got, wanted in zip(outputs(tmp_path / "out"), want, strict=True):
-        np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+    for got, expected in zip(outputs(tmp_path / "out"), want, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
     q.stdin.close()
     assert q.wait() == 0
 

@@ -46,7 +46,7 @@ static wick_status threads_run(threads_state *s, wick_session *session)
   return wick_invocation_take(s->b->invocation, wick_run(session, s->b->inputs, s->b->outputs));
 }
 
-/* A whole run, behind one that is not timed: its workers are awake, its buffers in the caches. */
+/* A whole run, after one that is not timed: its workers are awake, its buffers in the caches. */
 static wick_status threads_whole(threads_state *s)
 {
   WICK_TRY(threads_run(s, s->whole));
@@ -136,11 +136,11 @@ static threads_row threads_sum(const threads_state *s)
   return least;
 }
 
-static void threads_print(const threads_row *r, const char *name, const char *place)
+static void threads_print(const threads_row *r, const char *name, const char *location)
 {
   printf("%10.2f %10.2f %10.2f %10.2f %6.1f%% %6llu  %s%s%s\n", 1e6 * r->one, 1e6 * r->bound,
          1e6 * r->all, 1e6 * (r->all - r->bound), r->all > 0 ? 100 * r->bound / r->all : 100,
-         (unsigned long long)r->facts.tasks, name, *place ? "  " : "", place);
+         (unsigned long long)r->facts.tasks, name, *location ? "  " : "", location);
 }
 
 static void threads_table(threads_state *s)

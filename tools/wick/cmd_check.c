@@ -166,7 +166,7 @@ static void check_ports(const wick_module *m, wick_arena *tmp, wick_text *out)
  * \"a\", \"b\", \"c\", ...)" */
 static void check_problem(const wick_onnx_problem *p, wick_text *out)
 {
-  wick_text_printf(out, "%s%s%s", p->place, *p->place ? ": " : "", p->what);
+  wick_text_printf(out, "%s%s%s", p->location, *p->location ? ": " : "", p->what);
   if (*p->op_type) {
     wick_text_printf(out, " (%s, opset %lld", p->domain, (long long)p->opset);
     if (p->count > 1) wick_text_printf(out, "; %u nodes:", p->count);
@@ -265,7 +265,7 @@ static json_t *check_json_problem(const wick_onnx_problem *p, wick_arena *tmp)
   for (uint32_t i = 0; i < p->count && i < WICK_ONNX_NAMES && *p->op_type; i++)
     json_array_append_new(nodes, json_string(wick_str_utf8(tmp, p->node[i])));
   json_t *o =
-      json_pack("{s:s, s:s, s:b, s:I, s:o}", "location", wick_str_utf8(tmp, p->place), "message",
+      json_pack("{s:s, s:s, s:b, s:I, s:o}", "location", wick_str_utf8(tmp, p->location), "message",
                 wick_str_utf8(tmp, p->what), "unsupported", p->code == WICK_EUNSUPPORTED, "count",
                 (json_int_t)p->count, "nodes", nodes);
   if (*p->op_type) {
@@ -321,7 +321,7 @@ static json_t *check_json_problems(const wick_onnx_problems *list, wick_status s
     json_array_append_new(problems, check_json_problem(&list->at[i], tmp));
   if (s && !list->n) {
     const wick_onnx_problem all = {
-        .code = s->code, .place = "", .what = s->message, .op_type = "", .count = 1};
+        .code = s->code, .location = "", .what = s->message, .op_type = "", .count = 1};
     json_array_append_new(problems, check_json_problem(&all, tmp));
   }
   return problems;

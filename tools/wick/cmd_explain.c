@@ -96,14 +96,14 @@ static void explain_entry(explain_state *s, const json_t *entry)
 /* What runs have done at a branch or loop. */
 static void explain_flow(const json_t *entry, wick_arena *mem)
 {
-  const char *place = json_string_value(json_object_get(entry, "location")),
+  const char *location = json_string_value(json_object_get(entry, "location")),
              *kind = json_string_value(json_object_get(entry, "kind"));
   json_int_t n[4];
   static const char *const of[2][4] = {{"then", "else", "then", "else"},
                                        {"times", "steps", "least", "most"}};
   bool loop = kind && strcmp(kind, "loop") == 0;
   for (int k = 0; k < 4; k++) n[k] = json_integer_value(json_object_get(entry, of[loop][k]));
-  printf("  %s: ", place ? wick_str_shown(mem, place) : "?");
+  printf("  %s: ", location ? wick_str_shown(mem, location) : "?");
   if (!loop)
     printf("then %" JSON_INTEGER_FORMAT ", else %" JSON_INTEGER_FORMAT "\n", n[0], n[1]);
   else if (!n[0])

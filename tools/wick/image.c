@@ -34,19 +34,19 @@ static int image_axes_fit(const wick_image_input *in, const image_axes *a, const
 }
 
 static wick_status image_find_axes(const wick_array *picture, const wick_image_input *in,
-                                   const wick_image_options *o, const char *type, const char *place,
-                                   wick_arena *mem, image_axes *out)
+                                   const wick_image_options *o, const char *type,
+                                   const char *location, wick_arena *mem, image_axes *out)
 {
   const int64_t *size = o->ncrop ? o->crop : o->nresize == 2 ? o->resize : picture->dim;
   wick_image_layout layout = o->layout;
   if (in->rank < 2 || in->rank > 4)
-    return wick_fail(mem, WICK_ETYPE, place,
+    return wick_fail(mem, WICK_ETYPE, location,
                      "a picture cannot be the input \"%s\", %s: expected 2 to 4 dimensions",
                      in->name, type);
   image_axes nchw = image_axes_of(in, true), nhwc = image_axes_of(in, false);
   int first = image_axes_fit(in, &nchw, size), last = image_axes_fit(in, &nhwc, size);
   if (layout == WICK_IMAGE_GUESS && first == last && in->rank > 2)
-    return wick_fail(mem, WICK_ETYPE, place,
+    return wick_fail(mem, WICK_ETYPE, location,
                      "the input \"%s\", %s, does not show where its channels are: give "
                      "--layout nchw or --layout nhwc",
                      in->name, type);
@@ -126,19 +126,19 @@ static void image_shorter(const wick_array *a, int64_t n, int64_t out[2])
 }
 
 static wick_status image_too_small(const wick_array *a, const int64_t want[2], const char *what,
-                                   const char *place, wick_arena *mem)
+                                   const char *location, wick_arena *mem)
 {
   const char *text[2];
   for (int k = 0; k < 2; k++)
     text[k] = want[k] < 0 ? "any" : wick_str_printf(mem, "%lld", (long long)want[k]);
-  return wick_fail(mem, WICK_ETYPE, place,
+  return wick_fail(mem, WICK_ETYPE, location,
                    "the picture has %lld x %lld pixels (height x width), %s is %s x %s",
                    (long long)a->dim[0], (long long)a->dim[1], what, text[0], text[1]);
 }
 
 /* Resizes and crops; `want` is the input's height and width. */
 static wick_status image_size(wick_array *a, const int64_t want[2], const wick_image_options *o,
-                              const char *input, const char *place, wick_arena *mem)
+                              const char *input, const char *location, wick_arena *mem)
 {
   int64_t size[2] = {a->dim[0], a->dim[1]}, from[2] = {a->dim[0], a->dim[1]};
   bool asked = o->nresize || o->ncrop;
@@ -149,25 +149,25 @@ static wick_status image_size(wick_array *a, const int64_t want[2], const wick_i
   else if (!asked && (!image_is(want[0], size[0]) || !image_is(want[1], size[1])))
     image_cover(a, want, size);
   if (size[0] < 1 || size[1] < 1)
-    return image_too_small(a, want, wick_str_printf(mem, "the input \"%s\"", input), place, mem);
+    return image_too_small(a, want, wick_str_printf(mem, "the input \"%s\"", input), location, mem);
   const wick_array before = *a;
-  WICK_TRY(wick_image_resize(&before, size[0], size[1], o->filter, place, mem, a));
+  WICK_TRY(wick_image_resize(&before, size[0], size[1], o->filter, location, mem, a));
   if (o->ncrop) {
     if (o->crop[0] > a->dim[0] || o->crop[1] > a->dim[1])
-      return image_too_small(a, o->crop, "the crop", place, mem);
+      return image_too_small(a, o->crop, "the crop", location, mem);
     *a = image_crop(a, o->crop, mem);
   }
   int64_t end[2];
   for (int k = 0; k < 2; k++) end[k] = want[k] < 0 ? a->dim[k] : want[k];
   if (end[0] > a->dim[0] || end[1] > a->dim[1])
-    return image_too_small(a, want, wick_str_printf(mem, "the input \"%s\"", input), place, mem);
+    return image_too_small(a, want, wick_str_printf(mem, "the input \"%s\"", input), location, mem);
   if (end[0] != a->dim[0] || end[1] != a->dim[1]) *a = image_crop(a, end, mem);
   if (!asked && (from[0] != end[0] || from[1] != end[1]))
     fprintf(stderr,
             "%s: resized from %lld x %lld to %lld x %lld pixels (height x width), of which the "
             "middle %lld x %lld are taken\n",
-            place, (long long)from[0], (long long)from[1], (long long)size[0], (long long)size[1],
-            (long long)end[0], (long long)end[1]);
+            location, (long long)from[0], (long long)from[1], (long long)size[0],
+            (long long)size[1], (long long)end[0], (long long)end[1]);
   return NULL;
 }
 
@@ -178,26 +178,27 @@ typedef struct image_values {
 } image_values;
 
 static wick_status image_check(const wick_array *picture, const wick_image_input *in,
-                               const image_axes *axes, const char *type, const char *place,
+                               const image_axes *axes, const char *type, const char *location,
                                wick_arena *mem, int64_t *out_channels)
 {
   int64_t channels = axes->channel < 0 ? 1 : in->dim[axes->channel];
   if (channels < 0) channels = picture->dim[2];
   *out_channels = channels;
   if (!image_is_channels(channels))
-    return wick_fail(mem, WICK_ETYPE, place,
+    return wick_fail(mem, WICK_ETYPE, location,
                      "the input \"%s\", %s, has %lld channels, a picture has 1 or 3", in->name,
                      type, (long long)channels);
   if (axes->batch >= 0 && !image_is(in->dim[axes->batch], 1))
-    return wick_fail(mem, WICK_ETYPE, place, "the input \"%s\", %s, takes %lld pictures, not one",
-                     in->name, type, (long long)in->dim[0]);
+    return wick_fail(mem, WICK_ETYPE, location,
+                     "the input \"%s\", %s, takes %lld pictures, not one", in->name, type,
+                     (long long)in->dim[0]);
   if (in->dim[axes->height] == 0 || in->dim[axes->width] == 0)
-    return wick_fail(mem, WICK_ETYPE, place, "the input \"%s\", %s, is empty", in->name, type);
+    return wick_fail(mem, WICK_ETYPE, location, "the input \"%s\", %s, is empty", in->name, type);
   if (in->dim[axes->height] > WICK_IMAGE_MOST_BYTES || in->dim[axes->width] > WICK_IMAGE_MOST_BYTES)
-    return wick_fail(mem, WICK_ERANGE, place, "the input \"%s\", %s, is larger than any picture",
+    return wick_fail(mem, WICK_ERANGE, location, "the input \"%s\", %s, is larger than any picture",
                      in->name, type);
   if (wick_elem_is_float(in->elem) || in->elem == WICK_U8) return NULL;
-  return wick_fail(mem, WICK_ETYPE, place,
+  return wick_fail(mem, WICK_ETYPE, location,
                    "a picture cannot be the input \"%s\", %s: expected floats or u8", in->name,
                    type);
 }
@@ -212,7 +213,7 @@ static double image_default_scale(const wick_image_options *o)
 }
 
 static wick_status image_table(const wick_image_input *in, const wick_image_options *o,
-                               int64_t channels, const char *type, const char *place,
+                               int64_t channels, const char *type, const char *location,
                                wick_arena *mem, image_values *out)
 {
   const struct {
@@ -221,11 +222,11 @@ static wick_status image_table(const wick_image_input *in, const wick_image_opti
   } row[] = {{"scale", o->nscale}, {"mean", o->nmean}, {"std", o->nstd}};
   for (size_t i = 0; i < WICK_COUNT(row); i++) {
     if (row[i].n && in->elem == WICK_U8)
-      return wick_fail(mem, WICK_EINVAL, place,
+      return wick_fail(mem, WICK_EINVAL, location,
                        "the input \"%s\", %s, takes pixels as they are: image %s is for floats",
                        in->name, type, row[i].name);
     if (row[i].n > channels)
-      return wick_fail(mem, WICK_EINVAL, place,
+      return wick_fail(mem, WICK_EINVAL, location,
                        "image %s has %u numbers, the input \"%s\", %s, has %lld channels",
                        row[i].name, row[i].n, in->name, type, (long long)channels);
   }
@@ -260,26 +261,26 @@ static void image_fill(const wick_array *a, const image_values *value, bool last
 }
 
 wick_status wick_image_fit(const wick_array *picture, const wick_image_input *input,
-                           const wick_image_options *options, const char *place, wick_arena *mem,
+                           const wick_image_options *options, const char *location, wick_arena *mem,
                            wick_array *out)
 {
   const char *type = wick_array_type(mem, input->elem, input->rank, input->dim);
   image_axes axes = {0};
   int64_t channels;
-  WICK_TRY(image_find_axes(picture, input, options, type, place, mem, &axes));
-  WICK_TRY(image_check(picture, input, &axes, type, place, mem, &channels));
+  WICK_TRY(image_find_axes(picture, input, options, type, location, mem, &axes));
+  WICK_TRY(image_check(picture, input, &axes, type, location, mem, &channels));
   image_values *value = wick_new(mem, image_values, 1);
-  WICK_TRY(image_table(input, options, channels, type, place, mem, value));
+  WICK_TRY(image_table(input, options, channels, type, location, mem, value));
   wick_array a = image_with_channels(picture, channels, mem);
   int64_t want[2] = {input->dim[axes.height], input->dim[axes.width]};
-  WICK_TRY(image_size(&a, want, options, input->name, place, mem));
+  WICK_TRY(image_size(&a, want, options, input->name, location, mem));
   *out = (wick_array){.name = "", .elem = input->elem, .rank = input->rank};
   if (axes.batch >= 0) out->dim[axes.batch] = 1;
   if (axes.channel >= 0) out->dim[axes.channel] = channels;
   out->dim[axes.height] = a.dim[0];
   out->dim[axes.width] = a.dim[1];
   if (!wick_array_nbytes(out->elem, out->rank, out->dim, &out->nbytes))
-    return wick_fail(mem, WICK_ERANGE, place, "the size of %s overflows", type);
+    return wick_fail(mem, WICK_ERANGE, location, "the size of %s overflows", type);
   void *data = wick_arena_alloc(mem, (size_t)out->nbytes, 64);
   image_fill(&a, value, axes.channel == (int)input->rank - 1, options->bgr, out->elem, data);
   out->data = data;

@@ -15,9 +15,9 @@
 enum { WICK_IMAGE_MOST_BYTES = 1 << 28 }; /* decoded; a larger picture is refused */
 
 /* Truncated and damaged files are errors. */
-WICK_CHECKED wick_status wick_png_read(wick_span bytes, const char *place, wick_arena *mem,
+WICK_CHECKED wick_status wick_png_read(wick_span bytes, const char *location, wick_arena *mem,
                                        wick_arena *tmp, wick_array *out);
-WICK_CHECKED wick_status wick_jpeg_read(wick_span bytes, const char *place, wick_arena *mem,
+WICK_CHECKED wick_status wick_jpeg_read(wick_span bytes, const char *location, wick_arena *mem,
                                         wick_array *out);
 
 typedef enum wick_image_layout {
@@ -55,13 +55,14 @@ typedef struct wick_image_texts {
 } wick_image_texts;
 
 /* Sets the given options in `out`. `place` names the source of the texts in messages. */
-WICK_CHECKED wick_status wick_image_options_read(const wick_image_texts *texts, const char *place,
-                                                 wick_arena *mem, wick_image_options *out);
+WICK_CHECKED wick_status wick_image_options_read(const wick_image_texts *texts,
+                                                 const char *location, wick_arena *mem,
+                                                 wick_image_options *out);
 
 /* Resizes a picture of any number of channels: the result has the bytes of Pillow's Image.resize,
  * of the width first, then of the height. Sizes are 1 or more. `out` is not `picture`. */
 WICK_CHECKED wick_status wick_image_resize(const wick_array *picture, int64_t height, int64_t width,
-                                           wick_image_filter filter, const char *place,
+                                           wick_image_filter filter, const char *location,
                                            wick_arena *mem, wick_array *out);
 
 typedef struct wick_image_input {
@@ -83,7 +84,7 @@ typedef struct wick_image_input {
  * The input has floats, or u8 without scale, mean and std. `place` names the picture in
  * messages. */
 WICK_CHECKED wick_status wick_image_fit(const wick_array *picture, const wick_image_input *input,
-                                        const wick_image_options *options, const char *place,
+                                        const wick_image_options *options, const char *location,
                                         wick_arena *mem, wick_array *out);
 
 #endif

@@ -102,7 +102,7 @@ static bool jpeg_state_run(jpeg_state *s)
   return ok;
 }
 
-wick_status wick_jpeg_read(wick_span bytes, const char *place, wick_arena *mem, wick_array *out)
+wick_status wick_jpeg_read(wick_span bytes, const char *location, wick_arena *mem, wick_array *out)
 {
   jpeg_state *s = wick_new(mem, jpeg_state, 1);
   s->in = bytes;
@@ -112,7 +112,8 @@ wick_status wick_jpeg_read(wick_span bytes, const char *place, wick_arena *mem, 
     s->data = wick_arena_alloc(mem, nbytes, 64);
     ok = jpeg_state_run(s);
   }
-  if (!ok) return wick_fail(mem, WICK_EPARSE, place, "it cannot be read as JPEG: %s", s->message);
+  if (!ok)
+    return wick_fail(mem, WICK_EPARSE, location, "it cannot be read as JPEG: %s", s->message);
   *out = (wick_array){.name = "",
                       .elem = WICK_U8,
                       .picture = true,

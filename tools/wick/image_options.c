@@ -8,7 +8,7 @@
 
 #include "image.h"
 
-static wick_status options_numbers(const char *text, const char *what, const char *place,
+static wick_status options_numbers(const char *text, const char *what, const char *location,
                                    wick_arena *mem, double *out, uint32_t *out_n)
 {
   const char *at = text;
@@ -20,12 +20,12 @@ static wick_status options_numbers(const char *text, const char *what, const cha
     if (*end == 0 && n != 2) return *out_n = n, NULL;
     if (*end != ',') break;
   }
-  return wick_fail(mem, WICK_EINVAL, place,
+  return wick_fail(mem, WICK_EINVAL, location,
                    "image %s is \"%s\", expected one number or three, by commas", what, text);
 }
 
 /* N, or HEIGHTxWIDTH. */
-static wick_status options_size(const char *text, const char *what, const char *place,
+static wick_status options_size(const char *text, const char *what, const char *location,
                                 wick_arena *mem, int64_t out[2], uint32_t *out_n)
 {
   const char *at = text;
@@ -43,50 +43,52 @@ static wick_status options_size(const char *text, const char *what, const char *
     if (*end != 'x') break;
     at = end + 1;
   }
-  return wick_fail(mem, WICK_EINVAL, place, "image %s is \"%s\", expected N or HEIGHTxWIDTH", what,
-                   text);
+  return wick_fail(mem, WICK_EINVAL, location, "image %s is \"%s\", expected N or HEIGHTxWIDTH",
+                   what, text);
 }
 
 /* Sets *out to the index of the text among the names, which end with NULL. Fails for other texts.
  * */
 static wick_status options_name(const char *text, const char *what, const char *const *name,
-                                const char *place, wick_arena *mem, uint32_t *out)
+                                const char *location, wick_arena *mem, uint32_t *out)
 {
   wick_text all = wick_text_begin(mem);
   for (uint32_t i = 0; name[i]; i++) {
     if (strcmp(text, name[i]) == 0) return *out = i, NULL;
     wick_text_printf(&all, "%s%s", !i ? "" : name[i + 1] ? ", " : " or ", name[i]);
   }
-  return wick_fail(mem, WICK_EINVAL, place, "image %s is \"%s\", expected %s", what, text, all.at);
+  return wick_fail(mem, WICK_EINVAL, location, "image %s is \"%s\", expected %s", what, text,
+                   all.at);
 }
 
-wick_status wick_image_options_read(const wick_image_texts *t, const char *place, wick_arena *mem,
-                                    wick_image_options *out)
+wick_status wick_image_options_read(const wick_image_texts *t, const char *location,
+                                    wick_arena *mem, wick_image_options *out)
 {
   static const char *const layouts[] = {"nchw", "nhwc", NULL},
                            *const colors[] = {"rgb", "bgr", NULL},
                            *const filters[] = {"bilinear", "bicubic", "lanczos", "nearest", NULL};
   uint32_t k = 0;
   if (t->layout) {
-    WICK_TRY(options_name(t->layout, "layout", layouts, place, mem, &k));
+    WICK_TRY(options_name(t->layout, "layout", layouts, location, mem, &k));
     out->layout = k ? WICK_IMAGE_NHWC : WICK_IMAGE_NCHW;
   }
   if (t->color) {
-    WICK_TRY(options_name(t->color, "color", colors, place, mem, &k));
+    WICK_TRY(options_name(t->color, "color", colors, location, mem, &k));
     out->bgr = k == 1;
   }
   if (t->filter) {
-    WICK_TRY(options_name(t->filter, "filter", filters, place, mem, &k));
+    WICK_TRY(options_name(t->filter, "filter", filters, location, mem, &k));
     out->filter = (wick_image_filter)k;
   }
   if (t->resize)
-    WICK_TRY(options_size(t->resize, "resize", place, mem, out->resize, &out->nresize));
-  if (t->crop) WICK_TRY(options_size(t->crop, "crop", place, mem, out->crop, &out->ncrop));
-  if (t->scale) WICK_TRY(options_numbers(t->scale, "scale", place, mem, out->scale, &out->nscale));
-  if (t->mean) WICK_TRY(options_numbers(t->mean, "mean", place, mem, out->mean, &out->nmean));
-  if (t->std) WICK_TRY(options_numbers(t->std, "std", place, mem, out->std, &out->nstd));
+    WICK_TRY(options_size(t->resize, "resize", location, mem, out->resize, &out->nresize));
+  if (t->crop) WICK_TRY(options_size(t->crop, "crop", location, mem, out->crop, &out->ncrop));
+  if (t->scale)
+    WICK_TRY(options_numbers(t->scale, "scale", location, mem, out->scale, &out->nscale));
+  if (t->mean) WICK_TRY(options_numbers(t->mean, "mean", location, mem, out->mean, &out->nmean));
+  if (t->std) WICK_TRY(options_numbers(t->std, "std", location, mem, out->std, &out->nstd));
   for (uint32_t i = 0; i < out->nstd; i++)
     if (out->std[i] == 0)
-      return wick_fail(mem, WICK_EINVAL, place, "image std is 0: nothing can be divided by it");
+      return wick_fail(mem, WICK_EINVAL, location, "image std is 0: nothing can be divided by it");
   return NULL;
 }

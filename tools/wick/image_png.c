@@ -91,7 +91,7 @@ static void png_state_decode(png_state *s, png_structp png, png_infop info, wick
                       .nbytes = height * step};
 }
 
-wick_status wick_png_read(wick_span bytes, const char *place, wick_arena *mem, wick_arena *tmp,
+wick_status wick_png_read(wick_span bytes, const char *location, wick_arena *mem, wick_arena *tmp,
                           wick_array *out)
 {
   wick_mark mark = wick_arena_mark(tmp);
@@ -102,7 +102,7 @@ wick_status wick_png_read(wick_span bytes, const char *place, wick_arena *mem, w
   if (setjmp(s->where)) {
     char *message = wick_str_dup(mem, s->message);
     wick_arena_rewind(tmp, mark);
-    return wick_fail(mem, WICK_EPARSE, place, "it cannot be read as PNG: %s", message);
+    return wick_fail(mem, WICK_EPARSE, location, "it cannot be read as PNG: %s", message);
   }
   png_structp png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, s, png_state_error,
                                              png_state_warning, s, png_state_alloc, png_state_free);

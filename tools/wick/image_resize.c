@@ -123,7 +123,7 @@ static void resize_columns(const unsigned char *at, int64_t width, int64_t chann
 }
 
 wick_status wick_image_resize(const wick_array *picture, int64_t height, int64_t width,
-                              wick_image_filter filter, const char *place, wick_arena *mem,
+                              wick_image_filter filter, const char *location, wick_arena *mem,
                               wick_array *out)
 {
   static const resize_filter filters[] = {[WICK_IMAGE_BILINEAR] = {1, resize_bilinear},
@@ -135,7 +135,7 @@ wick_status wick_image_resize(const wick_array *picture, int64_t height, int64_t
   if (width > WICK_IMAGE_MOST_BYTES || height > WICK_IMAGE_MOST_BYTES ||
       width * height > WICK_IMAGE_MOST_BYTES / channels ||
       picture->dim[0] * width > WICK_IMAGE_MOST_BYTES / channels)
-    return wick_fail(mem, WICK_ERANGE, place,
+    return wick_fail(mem, WICK_ERANGE, location,
                      "a picture resized to %lld x %lld pixels (height x width) is larger than %d "
                      "bytes",
                      (long long)height, (long long)width, WICK_IMAGE_MOST_BYTES);

@@ -432,7 +432,7 @@ wick_status wick_invocation_session(wick_invocation *j, const wick_model_inputs 
   return wick_invocation_take(j, wick_session_shape(j->session, nshape, shape));
 }
 
-/* Another program may take it: what stands in the way is neither the machine nor the user. */
+/* Another program may take it: what is in the way is neither the machine nor the user. */
 static bool invocation_refused(wick_status s)
 {
   return s && s->code != WICK_ENOMEM && s->code != WICK_EIO && s->code != WICK_ECANCELED;

@@ -104,21 +104,22 @@ static bool labels_is_json(const char *text, size_t n)
   return i < n && (text[i] == '[' || text[i] == '{');
 }
 
-wick_status wick_labels_read(wick_span bytes, const char *place, wick_arena *mem, wick_words *out)
+wick_status wick_labels_read(wick_span bytes, const char *location, wick_arena *mem,
+                             wick_words *out)
 {
   const char *text = (const char *)bytes.at;
   size_t n = bytes.nbytes, bom = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
   text += bom, n -= bom;
   if (n > LABELS_MOST || memchr(text, 0, n))
-    return wick_fail(mem, WICK_EPARSE, place, "it is no text with a label a line, nor JSON");
+    return wick_fail(mem, WICK_EPARSE, location, "it is no text with a label a line, nor JSON");
   if (labels_is_json(text, n)) {
     const char *bad = labels_json(text, n, mem, out);
-    if (bad) return wick_fail(mem, WICK_EPARSE, place, "%s; expected labels as JSON", bad);
+    if (bad) return wick_fail(mem, WICK_EPARSE, location, "%s; expected labels as JSON", bad);
   } else {
     labels_split(text, n, '\n', mem, out);
     while (out->n && !*out->at[out->n - 1]) out->n--;
   }
-  return out->n ? NULL : wick_fail(mem, WICK_EPARSE, place, "there are no labels in it");
+  return out->n ? NULL : wick_fail(mem, WICK_EPARSE, location, "there are no labels in it");
 }
 
 void wick_labels_metadata(const char *text, wick_arena *mem, wick_words *out)

@@ -11,7 +11,7 @@
  *   a JSON dict   {"0": "tench"}, {"0": ["n01440764", "tench"]} (the last string), {"tench": 0}; or
  *                 one with the member "id2label" that is such a dict
  * Fails naming the file, what was found and what was expected. */
-WICK_CHECKED wick_status wick_labels_read(wick_span bytes, const char *place, wick_arena *mem,
+WICK_CHECKED wick_status wick_labels_read(wick_span bytes, const char *location, wick_arena *mem,
                                           wick_words *out);
 
 /* The labels in a model's metadata: "a,b,c", or JSON as above. */

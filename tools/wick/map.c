@@ -41,7 +41,7 @@ static bool map_is_number(const char *key)
 }
 
 /* Checks that every key and value has the input's types, including keys that the model ignores. */
-static wick_status map_check(const json_t *map, bool numbers, wick_elem elem, const char *place,
+static wick_status map_check(const json_t *map, bool numbers, wick_elem elem, const char *location,
                              wick_arena *mem)
 {
   const char *key;
@@ -49,23 +49,23 @@ static wick_status map_check(const json_t *map, bool numbers, wick_elem elem, co
   json_object_foreach((json_t *)(uintptr_t)map, key, value)
   {
     if (numbers && !map_is_number(key))
-      return wick_fail(mem, WICK_ETYPE, place, "the key \"%s\" is no i64", key);
+      return wick_fail(mem, WICK_ETYPE, location, "the key \"%s\" is no i64", key);
     if (!map_is(value, elem))
-      return wick_fail(mem, WICK_ETYPE, place, "the value of \"%s\" is no %s", key,
+      return wick_fail(mem, WICK_ETYPE, location, "the value of \"%s\" is no %s", key,
                        wick_elem_name(elem));
   }
   return NULL;
 }
 
-static wick_status map_read(wick_span json, bool numbers, wick_elem elem, const char *place,
+static wick_status map_read(wick_span json, bool numbers, wick_elem elem, const char *location,
                             wick_arena *mem, json_t **out)
 {
   json_error_t e;
   *out = json_loadb((const char *)json.at, json.nbytes, JSON_REJECT_DUPLICATES, &e);
-  if (!*out) return wick_fail(mem, WICK_EPARSE, place, "line %d: %s", e.line, e.text);
+  if (!*out) return wick_fail(mem, WICK_EPARSE, location, "line %d: %s", e.line, e.text);
   wick_status bad = json_is_object(*out)
-                        ? map_check(*out, numbers, elem, place, mem)
-                        : wick_fail(mem, WICK_EPARSE, place, "the file is no object in JSON");
+                        ? map_check(*out, numbers, elem, location, mem)
+                        : wick_fail(mem, WICK_EPARSE, location, "the file is no object in JSON");
   if (bad) json_decref(*out);
   return bad;
 }
@@ -90,14 +90,14 @@ static const char *map_key(const wick_keys *keys, uint32_t k, wick_arena *mem)
                     : wick_str_printf(mem, "%lld", (long long)keys->number[k]);
 }
 
-wick_status wick_map_fit(wick_span json, const wick_io *io, const char *place, wick_arena *mem,
+wick_status wick_map_fit(wick_span json, const wick_io *io, const char *location, wick_arena *mem,
                          wick_array *out)
 {
   json_t *map;
   if (!io->keys.n || io->rank != 1)
-    return wick_fail(mem, WICK_ETYPE, place, "the file has a map, expected %s",
+    return wick_fail(mem, WICK_ETYPE, location, "the file has a map, expected %s",
                      wick_array_type(mem, io->elem, io->rank, io->dim));
-  WICK_TRY(map_read(json, !io->keys.text, io->elem, place, mem, &map));
+  WICK_TRY(map_read(json, !io->keys.text, io->elem, location, mem, &map));
   void *data = map_room(io->elem, io->keys.n, "", mem, out);
   for (uint32_t k = 0; k < io->keys.n; k++) {
     const json_t *value = json_object_get(map, map_key(&io->keys, k, mem));
@@ -131,12 +131,12 @@ bool wick_map_is_spread(const wick_io *keys, const wick_io *values)
 }
 
 wick_status wick_map_spread(wick_span json, const wick_io *keys, const wick_io *values,
-                            const char *place, wick_arena *mem, wick_array out[2])
+                            const char *location, wick_arena *mem, wick_array out[2])
 {
   json_t *map, *value;
   const char *name;
   bool numbers = keys->elem != WICK_STRING;
-  WICK_TRY(map_read(json, numbers, values->elem, place, mem, &map));
+  WICK_TRY(map_read(json, numbers, values->elem, location, mem, &map));
   size_t n = json_object_size(map), k = 0;
   const char **key = wick_new(mem, const char *, n + 1);
   json_object_foreach(map, name, value) key[k++] = wick_str_dup(mem, name);

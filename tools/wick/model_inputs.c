@@ -30,23 +30,23 @@ static const char *model_inputs_expected(const wick_io *io, wick_arena *mem)
 }
 
 static wick_status model_inputs_fit(const wick_io *io, const wick_image_options *options,
-                                    const char *place, wick_arena *mem, wick_array *a)
+                                    const char *location, wick_arena *mem, wick_array *a)
 {
   wick_image_input want = {.name = io->name, .elem = io->elem, .rank = io->rank};
   memcpy(want.dim, io->dim, io->rank * sizeof *io->dim);
   wick_array fitted;
-  WICK_TRY(wick_image_fit(a, &want, options, place, mem, &fitted));
+  WICK_TRY(wick_image_fit(a, &want, options, location, mem, &fitted));
   *a = fitted;
   return NULL;
 }
 
-static wick_status model_inputs_check(const wick_io *io, const char *place, const wick_array *a,
+static wick_status model_inputs_check(const wick_io *io, const char *location, const wick_array *a,
                                       wick_arena *mem)
 {
   bool fits = a->elem == io->elem && (io->unranked || a->rank == io->rank);
   for (uint32_t k = 0; fits && k < io->rank; k++) fits = io->dim[k] < 0 || io->dim[k] == a->dim[k];
   if (fits) return NULL;
-  return wick_fail(mem, WICK_ETYPE, place, "the file has %s, expected %s",
+  return wick_fail(mem, WICK_ETYPE, location, "the file has %s, expected %s",
                    wick_array_type(mem, a->elem, a->rank, a->dim), model_inputs_expected(io, mem));
 }
 
@@ -77,7 +77,7 @@ static wick_status model_inputs_names(const wick_io *const *io, uint32_t n, cons
 {
   wick_text unknown = wick_text_begin(mem), inputs = wick_text_begin(mem);
   uint32_t *given = wick_new(mem, uint32_t, n + 1);
-  const char *place = NULL;
+  const char *location = NULL;
   for (uint32_t k = 0; k < list->n; k++) {
     const wick_array *a = &list->at[k];
     uint32_t i = 0;
@@ -86,12 +86,12 @@ static wick_status model_inputs_names(const wick_io *const *io, uint32_t n, cons
       return wick_fail(mem, WICK_EINVAL, from->at[k], "input \"%s\" is given twice", a->name);
     if (i < n || !a->by_name) continue;
     wick_text_printf(&unknown, "%s\"%s\"", unknown.n ? ", " : "", a->name);
-    place = from->at[k];
+    location = from->at[k];
   }
   if (!unknown.n) return NULL;
   for (uint32_t i = 0; i < n; i++)
     wick_text_printf(&inputs, "%s\"%s\"", i ? ", " : "", io[i]->name);
-  return wick_fail(mem, WICK_EINVAL, place, "no input is called %s; the model's inputs are %s",
+  return wick_fail(mem, WICK_EINVAL, location, "no input is called %s; the model's inputs are %s",
                    unknown.at, n ? inputs.at : "none");
 }
 
@@ -134,9 +134,9 @@ static wick_status model_inputs_spread(const wick_io *const *io, uint32_t n,
       next++;
     }
     if (i < n) {
-      const char *place = wick_str_printf(mem, "%s: input \"%.*s\"", from->at[k],
-                                          (int)(strlen(io[i]->name) - 5), io[i]->name);
-      WICK_TRY(wick_map_spread(model_inputs_json(a), io[i], io[i + 1], place, mem, two));
+      const char *location = wick_str_printf(mem, "%s: input \"%.*s\"", from->at[k],
+                                             (int)(strlen(io[i]->name) - 5), io[i]->name);
+      WICK_TRY(wick_map_spread(model_inputs_json(a), io[i], io[i + 1], location, mem, two));
     }
     for (int t = 0; t <= (i < n); t++) {
       wick_push(mem, out, two[t]);
@@ -211,14 +211,14 @@ wick_status wick_model_inputs_read(const wick_io *const *io, uint32_t n, const c
     for (uint32_t k = 0; k < n; k++) {
       if ((*list.at[k].name == 0) != (pass == 1)) continue;
       uint32_t i = model_inputs_find(io, n, &list.at[k], taken);
-      const char *place =
+      const char *location =
           wick_str_printf(mem, "%s: %s", from.at[k], model_inputs_place(io[i], i, mem));
       taken[i] = true;
       array[i] = list.at[k];
       if (array[i].json)
-        WICK_TRY(wick_map_fit(model_inputs_json(&array[i]), io[i], place, mem, &array[i]));
-      if (array[i].picture) WICK_TRY(model_inputs_fit(io[i], options, place, mem, &array[i]));
-      WICK_TRY(model_inputs_check(io[i], place, &array[i], mem));
+        WICK_TRY(wick_map_fit(model_inputs_json(&array[i]), io[i], location, mem, &array[i]));
+      if (array[i].picture) WICK_TRY(model_inputs_fit(io[i], options, location, mem, &array[i]));
+      WICK_TRY(model_inputs_check(io[i], location, &array[i], mem));
       out->data[i] = array[i].data;
     }
   out->n = n;

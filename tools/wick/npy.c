@@ -162,8 +162,8 @@ static bool npy_dictionary(npy_header *h)
   return true;
 }
 
-static wick_status npy_elem(const npy_header *h, const char *place, wick_arena *mem, wick_elem *out,
-                            bool *out_swap)
+static wick_status npy_elem(const npy_header *h, const char *location, wick_arena *mem,
+                            wick_elem *out, bool *out_swap)
 {
   const char *d = h->descr;
   size_t n = h->ndescr;
@@ -178,37 +178,37 @@ static wick_status npy_elem(const npy_header *h, const char *place, wick_arena *
   const char *kind = n ? npy_kind(*d) : NULL;
   int most = h->ndescr > 40 ? 40 : (int)h->ndescr;
   if (kind)
-    return wick_fail(mem, WICK_EUNSUPPORTED, place,
+    return wick_fail(mem, WICK_EUNSUPPORTED, location,
                      "its elements (\"%.*s\") are %s; expected numbers, bool or strings", most,
                      h->descr, kind);
-  return wick_fail(mem, WICK_EUNSUPPORTED, place, "its element type \"%.*s\" is not known", most,
+  return wick_fail(mem, WICK_EUNSUPPORTED, location, "its element type \"%.*s\" is not known", most,
                    h->descr);
 }
 
 /* Reads the header, and leaves `r` at the data. */
-static wick_status npy_parse(wick_reader *r, const char *place, wick_arena *mem, npy_header *h)
+static wick_status npy_parse(wick_reader *r, const char *location, wick_arena *mem, npy_header *h)
 {
   wick_span magic, text = {0};
   uint8_t major = 0, minor = 0;
   uint16_t n16 = 0;
   uint32_t n = 0;
   if (!wick_read_span(r, 6, &magic) || memcmp(magic.at, WICK_NPY_MAGIC, 6) != 0)
-    return wick_fail(mem, WICK_EPARSE, place, "it does not begin like an .npy file");
+    return wick_fail(mem, WICK_EPARSE, location, "it does not begin like an .npy file");
   if (wick_read_u8(r, &major) && wick_read_u8(r, &minor) && (major < 1 || major > 3 || minor))
-    return wick_fail(mem, WICK_EUNSUPPORTED, place, "its format is %u.%u, expected 1.0 to 3.0",
+    return wick_fail(mem, WICK_EUNSUPPORTED, location, "its format is %u.%u, expected 1.0 to 3.0",
                      major, minor);
   if (major == 1 && wick_read_u16(r, &n16))
     n = n16;
   else if (major != 1)
     (void)!wick_read_u32(r, &n); /* the reader keeps the fault */
-  if (!wick_read_span(r, n, &text)) return wick_reader_status(r, mem, place);
+  if (!wick_read_span(r, n, &text)) return wick_reader_status(r, mem, location);
   h->start = h->at = (const char *)text.at;
   h->end = h->start + text.nbytes;
   if (npy_dictionary(h)) return NULL;
   if (h->structure)
-    return wick_fail(mem, WICK_EUNSUPPORTED, place,
+    return wick_fail(mem, WICK_EUNSUPPORTED, location,
                      "its elements are structures; expected numbers, bool or strings");
-  return wick_fail(mem, WICK_EPARSE, place, "at byte %zu: expected %s",
+  return wick_fail(mem, WICK_EPARSE, location, "at byte %zu: expected %s",
                    (size_t)((const unsigned char *)h->at - r->start), h->expected);
 }
 
@@ -338,15 +338,15 @@ static int64_t npy_letters(const npy_header *h)
 }
 
 static wick_status npy_data_fits(const wick_reader *r, uint64_t nbytes, const char *type,
-                                 const char *place, wick_arena *mem)
+                                 const char *location, wick_arena *mem)
 {
   if (nbytes == wick_reader_left(r)) return NULL;
-  return wick_fail(mem, WICK_EPARSE, place, "it has %zu bytes of data, %s needs %llu",
+  return wick_fail(mem, WICK_EPARSE, location, "it has %zu bytes of data, %s needs %llu",
                    wick_reader_left(r), type, (unsigned long long)nbytes);
 }
 
 /* "U" has four bytes for each character, "S" has one; what is left of an element is zeros. */
-static wick_status npy_strings(const npy_header *h, wick_reader *r, const char *place,
+static wick_status npy_strings(const npy_header *h, wick_reader *r, const char *location,
                                wick_arena *mem, wick_array *out)
 {
   bool swap = h->ndescr && *h->descr == '>', wide = memchr(h->descr, 'U', h->ndescr) != NULL;
@@ -355,10 +355,10 @@ static wick_status npy_strings(const npy_header *h, wick_reader *r, const char *
   const char *type = wick_array_type(mem, out->elem, out->rank, out->dim);
   if (!wick_array_nbytes(WICK_BOOL, out->rank, out->dim, &count) ||
       wick_mul_overflows(count, size, &all) || count > SIZE_MAX / 2 / sizeof(wick_string))
-    return wick_fail(mem, WICK_ERANGE, place, "the size of %s overflows", type);
-  WICK_TRY(npy_data_fits(r, all, type, place, mem));
+    return wick_fail(mem, WICK_ERANGE, location, "the size of %s overflows", type);
+  WICK_TRY(npy_data_fits(r, all, type, location, mem));
   if (!size && count > NPY_MOST_EMPTY)
-    return wick_fail(mem, WICK_ELIMIT, place, "%llu empty strings are too many",
+    return wick_fail(mem, WICK_ELIMIT, location, "%llu empty strings are too many",
                      (unsigned long long)count);
   const unsigned char *at = r->at;
   if (h->fortran && out->rank > 1 && all) {
@@ -370,25 +370,25 @@ static wick_status npy_strings(const npy_header *h, wick_reader *r, const char *
   out->data = text, out->nbytes = count * sizeof *text;
   for (uint64_t i = 0; i < count; i++, at += size)
     if (!npy_string_of(at, letters, wide, swap, mem, &text[i]))
-      return wick_fail(mem, WICK_EPARSE, place, "element %llu has a code that is no character",
+      return wick_fail(mem, WICK_EPARSE, location, "element %llu has a code that is no character",
                        (unsigned long long)i);
   return NULL;
 }
 
-wick_status wick_npy_read(wick_span bytes, const char *place, wick_arena *mem, wick_array *out)
+wick_status wick_npy_read(wick_span bytes, const char *location, wick_arena *mem, wick_array *out)
 {
   wick_reader r = wick_reader_make(bytes.at, bytes.nbytes);
   npy_header h = {0};
   bool swap;
-  WICK_TRY(npy_parse(&r, place, mem, &h));
+  WICK_TRY(npy_parse(&r, location, mem, &h));
   *out = (wick_array){.name = "", .rank = h.rank};
   memcpy(out->dim, h.dim, sizeof h.dim);
-  if (npy_letters(&h) >= 0) return npy_strings(&h, &r, place, mem, out);
-  WICK_TRY(npy_elem(&h, place, mem, &out->elem, &swap));
+  if (npy_letters(&h) >= 0) return npy_strings(&h, &r, location, mem, out);
+  WICK_TRY(npy_elem(&h, location, mem, &out->elem, &swap));
   const char *type = wick_array_type(mem, out->elem, out->rank, out->dim);
   if (!wick_array_nbytes(out->elem, out->rank, out->dim, &out->nbytes))
-    return wick_fail(mem, WICK_ERANGE, place, "the size of %s overflows", type);
-  WICK_TRY(npy_data_fits(&r, out->nbytes, type, place, mem));
+    return wick_fail(mem, WICK_ERANGE, location, "the size of %s overflows", type);
+  WICK_TRY(npy_data_fits(&r, out->nbytes, type, location, mem));
   out->data = npy_data(out, (wick_span){r.at, (size_t)out->nbytes}, swap, h.fortran, mem);
   return NULL;
 }
@@ -415,13 +415,13 @@ static void npy_header_of(const wick_array *a, const char *descr, wick_arena *me
   *out = (wick_bytes){t.at, t.n};
 }
 
-wick_status wick_npy_header(const wick_array *a, const char *place, wick_arena *mem,
+wick_status wick_npy_header(const wick_array *a, const char *location, wick_arena *mem,
                             wick_bytes *out)
 {
   size_t k = 0;
   while (k < WICK_COUNT(npy_types) && npy_types[k].elem != a->elem) k++;
   if (k == WICK_COUNT(npy_types))
-    return wick_fail(mem, WICK_EUNSUPPORTED, place, "an .npy file has no type for %s, a .pb has",
+    return wick_fail(mem, WICK_EUNSUPPORTED, location, "an .npy file has no type for %s, a .pb has",
                      wick_elem_name(a->elem));
   char order = wick_elem_storage[a->elem].bits == 8 ? '|' : '<';
   npy_header_of(a, wick_str_printf(mem, "%c%s", order, npy_types[k].descr), mem, out);
@@ -449,7 +449,7 @@ static uint32_t npy_code(const char *at, uint64_t n)
   return c;
 }
 
-wick_status wick_npy_texts(const wick_array *a, const char *place, wick_arena *mem,
+wick_status wick_npy_texts(const wick_array *a, const char *location, wick_arena *mem,
                            wick_bytes out[2])
 {
   const wick_string *s = a->data;
@@ -460,7 +460,7 @@ wick_status wick_npy_texts(const wick_array *a, const char *place, wick_arena *m
     longest = wick_max_u64(longest, n);
   }
   if (wick_mul_overflows(count, longest * sizeof(uint32_t), &all) || all > SIZE_MAX / 4)
-    return wick_fail(mem, WICK_ELIMIT, place, "strings of %llu characters are too long",
+    return wick_fail(mem, WICK_ELIMIT, location, "strings of %llu characters are too long",
                      (unsigned long long)longest);
   unsigned char *data = wick_new(mem, unsigned char, (size_t)all + 1);
   for (uint64_t i = 0; i < count; i++) {

@@ -13,16 +13,16 @@
 #define WICK_NPY_MAGIC "\x93NUMPY"
 
 /* Reads one array. Bytes after its data are an error. */
-WICK_CHECKED wick_status wick_npy_read(wick_span bytes, const char *place, wick_arena *mem,
+WICK_CHECKED wick_status wick_npy_read(wick_span bytes, const char *location, wick_arena *mem,
                                        wick_array *out);
 
 /* The header that precedes the data: version 1.0, a multiple of 64 bytes, as NumPy writes it. */
-WICK_CHECKED wick_status wick_npy_header(const wick_array *a, const char *place, wick_arena *mem,
+WICK_CHECKED wick_status wick_npy_header(const wick_array *a, const char *location, wick_arena *mem,
                                          wick_bytes *out);
 
 /* The whole file, header and data, of an array of strings: wick_string each, in UTF-8; what is not
  * becomes U+FFFD. */
-WICK_CHECKED wick_status wick_npy_texts(const wick_array *a, const char *place, wick_arena *mem,
+WICK_CHECKED wick_status wick_npy_texts(const wick_array *a, const char *location, wick_arena *mem,
                                         wick_bytes out[2]);
 
 #endif

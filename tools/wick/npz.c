@@ -122,20 +122,20 @@ static const char *npz_name(const char *name)
   return numbered ? "" : name;
 }
 
-wick_status wick_npz_read(wick_span bytes, const char *place, wick_arena *mem, wick_arrays *list)
+wick_status wick_npz_read(wick_span bytes, const char *location, wick_arena *mem, wick_arrays *list)
 {
   enum { LEAST = 22 }; /* the record at a zip file's end; libzip takes no bytes for an empty one */
-  if (bytes.nbytes < LEAST) return wick_fail(mem, WICK_EPARSE, place, "it is no zip file");
+  if (bytes.nbytes < LEAST) return wick_fail(mem, WICK_EPARSE, location, "it is no zip file");
   npz_scan s = {.file = bytes};
-  if (!npz_open(&s)) return wick_fail(mem, WICK_EPARSE, place, "%s", s.fault);
+  if (!npz_open(&s)) return wick_fail(mem, WICK_EPARSE, location, "%s", s.fault);
   uint64_t nentry = s.nentry;
   npz_entry *entry = s.entry = wick_new(mem, npz_entry, nentry);
   s.names = wick_new(mem, char, s.names_nbytes);
   s.data = wick_arena_alloc(mem, (size_t)s.data_nbytes, NPZ_ALIGN);
-  if (!npz_open(&s)) return wick_fail(mem, WICK_EPARSE, place, "%s", s.fault);
+  if (!npz_open(&s)) return wick_fail(mem, WICK_EPARSE, location, "%s", s.fault);
   for (uint64_t k = 0; k < nentry && entry[k].name; k++) {
     wick_array a;
-    const char *in = wick_str_printf(mem, "%s: \"%s\"", place, entry[k].name);
+    const char *in = wick_str_printf(mem, "%s: \"%s\"", location, entry[k].name);
     WICK_TRY(wick_npy_read((wick_span){entry[k].at, entry[k].nbytes}, in, mem, &a));
     a.name = npz_name(entry[k].name);
     a.by_name = *a.name != 0;

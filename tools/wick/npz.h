@@ -5,7 +5,7 @@
 #include "tensor_io.h"
 
 /* Adds every tensor to the list, in the file's order, by the name of its entry without ".npy". */
-WICK_CHECKED wick_status wick_npz_read(wick_span bytes, const char *place, wick_arena *mem,
+WICK_CHECKED wick_status wick_npz_read(wick_span bytes, const char *location, wick_arena *mem,
                                        wick_arrays *list);
 
 /* Writes the tensors uncompressed, each under its name; the same bytes for the same tensors. */

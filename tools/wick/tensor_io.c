@@ -41,14 +41,14 @@ const char *wick_array_type(wick_arena *mem, wick_elem elem, uint32_t rank, cons
 
 /* ---- TensorProto ---- */
 
-wick_status wick_pb_read(wick_span bytes, const char *place, wick_arena *mem, wick_array *out)
+wick_status wick_pb_read(wick_span bytes, const char *location, wick_arena *mem, wick_array *out)
 {
   void *message;
-  WICK_TRY(wick_wire_decode(&wick_onnx_tensor_message, bytes, place, mem, &message));
+  WICK_TRY(wick_wire_decode(&wick_onnx_tensor_message, bytes, location, mem, &message));
   const wick_onnx_tensor *t = message;
   wick_onnx_data d;
   const wick_onnx_outside outside = {.texts = true}; /* and no files: external data is refused */
-  WICK_TRY(wick_onnx_tensor_read(t, &outside, place, mem, &d));
+  WICK_TRY(wick_onnx_tensor_read(t, &outside, location, mem, &d));
   *out = (wick_array){.name = wick_wire_text(mem, t->name),
                       .elem = d.elem,
                       .rank = d.rank,
@@ -71,14 +71,15 @@ static void pb_bytes(wick_text *t, unsigned field, const char *at, size_t n)
   wick_text_addn(t, at, n);
 }
 
-wick_status wick_pb_header(const wick_array *a, const char *place, wick_arena *mem, wick_bytes *out)
+wick_status wick_pb_header(const wick_array *a, const char *location, wick_arena *mem,
+                           wick_bytes *out)
 {
   enum { DIMS = 1, DATA_TYPE = 2, NAME = 8, RAW_DATA = 9 }; /* fields of TensorProto */
   int64_t type = 0;
   wick_elem elem;
   while (type < WICK_ONNX_NTYPE && !(wick_onnx_elem(type, &elem) && elem == a->elem)) type++;
   if (type == WICK_ONNX_NTYPE || a->elem == WICK_STRING)
-    return wick_fail(mem, WICK_EUNSUPPORTED, place, "elements of type %s cannot be written",
+    return wick_fail(mem, WICK_EUNSUPPORTED, location, "elements of type %s cannot be written",
                      wick_elem_name(a->elem));
   wick_text dims = wick_text_begin(mem), t = wick_text_begin(mem);
   for (uint32_t i = 0; i < a->rank; i++) pb_varint(&dims, (uint64_t)a->dim[i]);

@@ -38,10 +38,10 @@ WICK_CHECKED wick_status wick_array_parts(const wick_array *a, const char *path,
                                           wick_bytes part[2]);
 
 /* One TensorProto. */
-WICK_CHECKED wick_status wick_pb_read(wick_span bytes, const char *place, wick_arena *mem,
+WICK_CHECKED wick_status wick_pb_read(wick_span bytes, const char *location, wick_arena *mem,
                                       wick_array *out);
 /* The bytes that precede the data (the message without the bytes of raw_data); the data follows. */
-WICK_CHECKED wick_status wick_pb_header(const wick_array *a, const char *place, wick_arena *mem,
+WICK_CHECKED wick_status wick_pb_header(const wick_array *a, const char *location, wick_arena *mem,
                                         wick_bytes *out);
 
 /* The bytes of the elements. Returns false if they are more than any memory holds. Sizes before a 0

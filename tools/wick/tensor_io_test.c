@@ -100,7 +100,7 @@ static void test_sizes(void **state)
 static const struct {
   const char *name, *bytes;
   size_t n;
-  const char *want; /* behind the file's name */
+  const char *want; /* after the file's name */
 } rows[] = {
     {"x.pb", S(onnx_file), NULL},
     {"x.npy",

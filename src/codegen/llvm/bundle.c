@@ -71,7 +71,7 @@ static void bundle_refuse(const bundle *b, LLVMValueRef bad, int code)
   LLVMPositionBuilderAtEnd(e->b, on);
 }
 
-/* Bytes behind parameter v; of the last one with the scratch memory. */
+/* Bytes after parameter v; of the last one with the scratch memory. */
 static uint64_t bundle_bytes(const bundle *b, uint32_t v)
 {
   uint64_t nbytes = 0;
@@ -102,7 +102,7 @@ static void bundle_slot(const bundle *b, uint32_t i, LLVMValueRef x)
   LLVMBuildStore(e->b, x, LLVMBuildGEP2(e->b, emit_pointer(e), b->slots, &at, 1, ""));
 }
 
-/* Scratch memory lies behind the arena. */
+/* Scratch memory lies after the arena. */
 static LLVMValueRef bundle_scratch(const bundle *b)
 {
   emit *e = b->e;

@@ -114,8 +114,8 @@ static void control_bind(emit *e, const wick_region *r, LLVMValueRef index, LLVM
     emit_set(e, (wick_value){r->first.id + i}, carried[i - 1]);
 }
 
-/* The loop itself, rotated: the test stands at the end of the body. Returns the block that jumps
- * back; then the builder stands behind the loop, and x holds what the last iteration yielded. */
+/* The loop itself, rotated: the test is at the end of the body. Returns the block that jumps
+ * back; then the builder follows the loop, and x holds what the last iteration yielded. */
 static LLVMBasicBlockRef control_body(emit *e, const wick_node *n, control_range range,
                                       LLVMBasicBlockRef pre, LLVMBasicBlockRef body,
                                       LLVMBasicBlockRef exit, LLVMValueRef *x)

@@ -1,5 +1,5 @@
 /* Floats where machines differ: fused multiply-add, rounding, square roots, the larger and the
- * smaller. Integers' larger and smaller stand here too. */
+ * smaller. Integers' larger and smaller are here too. */
 #include <math.h>
 
 #include "codegen/llvm/emit.h"

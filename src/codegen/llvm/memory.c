@@ -197,7 +197,7 @@ static void memory_alloc(emit *e, const wick_node *n)
 {
   int64_t place = e->frame.place[n - e->f->node];
   uint64_t nbytes = 0;
-  if (n->nin) { /* units of the frame behind the offset */
+  if (n->nin) { /* units of the frame after the offset */
     LLVMValueRef at = LLVMBuildMul(e->b, emit_get(e, n->in[0]), emit_i64(e, WICK_FRAME_ALIGN), "");
     at = memory_index(e, at);
     LLVMValueRef p =

@@ -149,9 +149,10 @@ static void rows_compare(const rows_case *c, uint32_t lanes, const char *target,
     wick_scalar want = wick_eval_scalar(c->op, both, data, c->out, in),
                 have = wick_load_elem(c->out, y, j);
     if (rows_same(c->out, want, have)) continue;
-    fail_msg("%s on %s, %u lanes, element %u: %g (%lld) of %g (%lld), %g (%lld): wanted %g (%lld)",
-             c->name, target, lanes, j, have.f, (long long)have.i, in[0].f, (long long)in[0].i,
-             in[1].f, (long long)in[1].i, want.f, (long long)want.i);
+    fail_msg(
+        "%s on %s, %u lanes, element %u: %g (%lld) of %g (%lld), %g (%lld): expected %g (%lld)",
+        c->name, target, lanes, j, have.f, (long long)have.i, in[0].f, (long long)in[0].i, in[1].f,
+        (long long)in[1].i, want.f, (long long)want.i);
   }
 }
 
@@ -391,7 +392,7 @@ static void rows_under(const char *cc, const char *qemu, const char *const *targ
   bool have = rows_emulator_begin(&e);
   for (; have && *target; target++) rows_on(*target, &e);
   rows_emulator_end(&e);
-  if (!have) print_message("skipped: %s and %s are wanted\n", cc, qemu), skip();
+  if (!have) print_message("skipped: %s and %s are expected\n", cc, qemu), skip();
 }
 
 static void rows_are_what_they_say_on_aarch64(void **state)

@@ -189,7 +189,7 @@ static void sizes_run(testing *t, const sizes_kernel *k, const sizes_data *d, ui
   }
   assert_int_equal(nslot, k->frame.nslot);
   unsigned char *room = NULL;
-  if (k->frame.scratch) { /* nothing behind it is written */
+  if (k->frame.scratch) { /* nothing after it is written */
     assert_true(wick_dim_eval(t->m->dims, k->scratch, n, sym, val, &size));
     slot[nslot++] = room =
         wick_arena_alloc(&t->mem, (uint64_t)size + WICK_FRAME_ALIGN, WICK_FRAME_ALIGN);

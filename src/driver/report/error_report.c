@@ -41,7 +41,7 @@ static void error_report_places(error_report *r, const wick_compiled *k)
     wick_kernel_facts facts = wick_compiled_kernel(k, i);
     const char *bound = error_report_bound(r, wick_compiled_contract(k), facts.name);
     if (!bound) continue;
-    r->show[r->nshow].place = facts.location;
+    r->show[r->nshow].location = facts.location;
     r->bound[r->nshow++] = bound;
   }
 }
@@ -89,11 +89,11 @@ static uint64_t error_report_at(const wick_io *io, const int64_t *dim, uint64_t 
 }
 
 /* Nothing of an output that is not of floats; the worst of one that has not the same size. */
-static void error_report_line(const error_report *r, uint32_t output, const char *place,
+static void error_report_line(const error_report *r, uint32_t output, const char *location,
                               const char *bound, wick_error_report *out)
 {
   const wick_io *io = wick_compiled_output(r->compiled[1], output);
-  wick_error_line line = {.what = wick_str_dup(r->mem, place), .bound = bound};
+  wick_error_line line = {.what = wick_str_dup(r->mem, location), .bound = bound};
   if (!wick_elem_is_float(io->elem)) return;
   uint64_t n = 1;
   double most = 0;
@@ -128,7 +128,7 @@ static void error_report_lines(const error_report *r, wick_error_report *out)
     error_report_line(r, i, wick_compiled_output(r->compiled[1], i)->name, NULL, out);
   for (uint32_t i = 0; i < r->nshow; i++)
     if (r->show[i].output != UINT32_MAX)
-      error_report_line(r, r->show[i].output, r->show[i].place, r->bound[i], out);
+      error_report_line(r, r->show[i].output, r->show[i].location, r->bound[i], out);
 }
 
 wick_error *wick_error_report_make(wick_model *model, const wick_compile_options *options,

@@ -7,7 +7,7 @@
 #include "driver/model.h"
 
 typedef struct wick_error_line {
-  const char *what;    /* an output's name, or a place in the model */
+  const char *what;    /* an output's name, or a location in the model */
   const char *bound;   /* what the contract says of the kernel there; NULL: an output */
   double largest, rms; /* of the differences, over the largest magnitude that f64 gives */
 } wick_error_line;

@@ -38,7 +38,7 @@ static const struct {
   int64_t n, m;            /* -1: not known */
   const char *want;        /* the body of what is left */
 } rows[] = {
-    /* in place, behind another kernel: 4, more than 3; what computes it goes */
+    /* in place, after another kernel: 4, more than 3; what computes it goes */
     {GROUPS PARAMS
      "  %k = alloc : buffer<i64[],arena>\n  kernel @next %k, %p0\n"
      "  %c = alloc : buffer<bool[],arena>\n  kernel @more %c, %k\n" ARMS("%c") "  return\n}\n",
@@ -71,7 +71,7 @@ static const struct {
      "  if %1 () {\n    kernel @neg %p3, %p2\n    yield\n  } () {\n    copy %p3, %p2\n    yield\n  "
      "}\n"
      "  free %1\n  return\n}\n"},
-    /* what a step changes is not known in the loop, nor behind it; the count is asked for */
+    /* what a step changes is not known in the loop, nor after it; the count is asked for */
     {GROUPS PARAMS
      "  %k = alloc : buffer<i64[],arena>\n  kernel @next %k, %p1\n"
      "  loop %p0 () {\n    kernel @next %k, %k\n    yield\n  }\n"

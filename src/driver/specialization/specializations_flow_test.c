@@ -96,11 +96,11 @@ static void specializations_step(wick_session *s, int64_t n)
   specializations_ok(wick_run(s, (const void *[]){&n, x}, (void *[]){y}));
 }
 
-static wick_flow specializations_flow(const wick_compiled *k, const char *place)
+static wick_flow specializations_flow(const wick_compiled *k, const char *location)
 {
   for (uint32_t i = 0; i < wick_compiled_nflow(k); i++)
-    if (strcmp(wick_compiled_flow(k, i).location, place) == 0) return wick_compiled_flow(k, i);
-  fail_msg("%s is not counted", place);
+    if (strcmp(wick_compiled_flow(k, i).location, location) == 0) return wick_compiled_flow(k, i);
+  fail_msg("%s is not counted", location);
   return (wick_flow){0};
 }
 

@@ -49,7 +49,7 @@ static void grad_cotangents(wick_copier *c, const wick_gradient *g, wick_value *
   }
 }
 
-/* The definition of a row that is differentiated through it. */
+/* The definition of an operator that is differentiated through it. */
 static void grad_open(wick_copier *c, const wick_node *n)
 {
   wick_builder *b = &c->b;

@@ -153,7 +153,7 @@ typedef struct cost_axis {
   bool reduce, vector;
 } cost_axis;
 
-/* How much of axis k the loops behind `first` cover. */
+/* How much of axis k the loops after `first` cover. */
 static int64_t cost_covers(const wick_schedule *s, const wick_stage *st, uint32_t axis,
                            uint32_t first, bool registers)
 {

@@ -23,7 +23,7 @@ static void cost_steps(void **state)
       {{2, 12, 24, 0}, 12.3},      /* multiply-adds */
       {{1, 28, 28, 0}, 14.8},      /* loads */
       {{1, 2, 2, 0}, 4.3},         /* the latency of a chain */
-      {{7, 3, 21, 500000}, 10.8},  /* from the second cache, behind the multiply-adds */
+      {{7, 3, 21, 500000}, 10.8},  /* from the second cache, after the multiply-adds */
       {{7, 3, 21, 2000000}, 24.8}, /* from beyond it */
   };
   for (size_t i = 0; i < WICK_COUNT(rows); i++) {

@@ -122,7 +122,7 @@ static void flow_stack(form_state *s, const flow_loop *l, wick_value whole, wick
   flow_copy(s, wick_build_view(&s->b, whole, row, 0, &choice), wick_form_low(s, v));
 }
 
-/* What was carried into the step goes into its row before kernels overwrite it; other rows behind
+/* What was carried into the step goes into its row before kernels overwrite it; other rows after
  * them. */
 static void flow_rows(form_state *s, const flow_loop *l, bool before)
 {

@@ -80,7 +80,7 @@ typedef struct halo_box {
   int64_t at[WICK_MAX_RANK], extent[WICK_MAX_RANK];
 } halo_box;
 
-/* Boxes that cover the halo without overlap: along axis d, all of the axes behind it and the inside
+/* Boxes that cover the halo without overlap: along axis d, all of the axes after it and the inside
  * of those before it. */
 static uint32_t halo_boxes(const int64_t *dim, const wick_halo *h, uint32_t rank, halo_box *out)
 {

@@ -44,7 +44,7 @@ typedef struct wick_knobs {
   int64_t unroll;                 /* unrolled iterations of the sum */
   int keep;                       /* 1: no, 2: yes; maps that several passes over a row read */
   int outside, prefetch; /* 1: no, 2: yes; channels outside of places; the next weights early (of
-                            minimal filtering: 2 the next channels', 3 the next product's) */
+                            Winograd's algorithm: 2 the next channels', 3 the next product's) */
 } wick_knobs;
 
 /* The templates' steps under these knobs, legal ones; NULL where a tile does not fit. */

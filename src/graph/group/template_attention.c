@@ -167,7 +167,7 @@ static double attention_cost(const attention_group *a, int64_t vectors, int64_t 
 }
 
 /* The best tile in registers, or the knob's; `whole`: of all vectors; `even`: of a number of places
- * that is a power of two, which divides that of a task's queries (smaller tiles behind the others
+ * that is a power of two, which divides that of a task's queries (smaller tiles after the others
  * have been seen to take half of the time again). */
 static wick_tile attention_tile_of(const attention_group *a, int64_t vectors, int64_t places,
                                    bool whole, bool even, uint64_t each, int64_t knob)

@@ -22,7 +22,7 @@ static bool depthwise_reads(const template_state *t, const wick_stage *st, const
   return false;
 }
 
-/* Two folds, maps between them of which the second fold reads the last alone, and maps behind. */
+/* Two folds, maps between them of which the second fold reads the last alone, and maps after. */
 static bool depthwise_group_of(const template_state *t, depthwise_group *g)
 {
   *g = (depthwise_group){0};

@@ -131,7 +131,7 @@ const char *template_rows_loop(template_state *t, const template_roles *r,
 }
 
 /* Batches and groups, then blocks of places, channels, the places of a block; the channels last
- * where they do not go outside; the text's order between. Behind a loop over a block none is
+ * where they do not go outside; the text's order between. After a loop over a block none is
  * parallel: the last block may have fewer rows. Returns the innermost loop. */
 static const char *template_out_order(template_state *t, const template_roles *r,
                                       const template_tile *tile, const template_order *order,

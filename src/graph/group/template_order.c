@@ -3,7 +3,7 @@
 #include "graph/group/template_state.h"
 
 /* Bytes of the parameter that places read, for one group of channels: of the axes before `axis` one
- * place, of that axis `rows`, of those behind it all; without an axis, of all. */
+ * place, of that axis `rows`, of those after it all; without an axis, of all. */
 static uint64_t order_bytes(const template_state *t, const template_roles *r,
                             const wick_stage *fold, const wick_node *shared, uint32_t axis,
                             int64_t rows)
@@ -74,7 +74,7 @@ template_order template_order_of(const template_state *t, const template_roles *
     if (n > 1 && rows > least && template_varies(t->out, k))
       rows = order_even(t, r, fold, shared, k, least, room);
     if (order_bytes(t, r, fold, shared, k, rows) > room)
-      order = (template_order){true, k, rows}; /* one each, of which there is more behind */
+      order = (template_order){true, k, rows}; /* one each, of which there is more after */
     else
       return n == 1 ? order : (template_order){true, k, rows};
   }

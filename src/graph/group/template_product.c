@@ -57,7 +57,7 @@ typedef struct product_stream {
 } product_stream;
 
 /* Cycles, a step, that a tile takes beside its sum: to begin, and until its elements are stored;
- * that is hidden behind the next tile's products where its own are few enough to wait with them. */
+ * that is hidden after the next tile's products where its own are few enough to wait with them. */
 static double product_ends(const product_stream *s, int64_t products)
 {
   enum { HIDDEN = 256, BEGIN = 12 };
@@ -69,7 +69,7 @@ static double product_ends(const product_stream *s, int64_t products)
   return cycles / (double)s->steps;
 }
 
-/* The part of a step behind which vectors arrive. */
+/* The part of a step after which vectors arrive. */
 static const double product_hidden = 0.85;
 
 /* Of all tiles, whole ones and those at the ends, that cover the extents `all`, of `own` sums each;
@@ -285,7 +285,7 @@ static double product_sizes_cost(const template_state *t, const template_tile *a
 
 /* The cheapest tile that fits the registers: with its vectors, a shared value, and what a product
  * takes where it is an instruction of its own, one is left. Vectors along two axes only where the
- * one behind is covered, and not where each is used once: then they are read in their order. */
+ * one after is covered, and not where each is used once: then they are read in their order. */
 static template_tile product_tile_search(const template_state *t, int64_t spare,
                                          const template_tile *all, const template_tile *most,
                                          const template_roles *r, const product_stream *stream)

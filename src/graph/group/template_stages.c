@@ -123,7 +123,7 @@ bool template_reads(const template_state *t, const wick_stage *fold, template_fi
   return true;
 }
 
-/* A read has the reading stage's axes as its index, one by one; behind them, where the fold has
+/* A read has the reading stage's axes as its index, one by one; after them, where the fold has
  * more axes, numbers. */
 static bool template_fits_in_place(const template_state *t, const wick_stage *st,
                                    const wick_node *r, uint32_t axis)

@@ -144,7 +144,7 @@ static void template_group(template_bench *t, const wick_func *g, const wick_tar
     float limit =
         strstr(contract, "rounding") ? 1e-5f * (1 + (want[i] < 0 ? -want[i] : want[i])) : 0;
     if (!(got[i] - want[i] <= limit && want[i] - got[i] <= limit)) {
-      print_error("@%s, `%s`: element %llu is %g, wanted %g\n", g->name, steps,
+      print_error("@%s, `%s`: element %llu is %g, expected %g\n", g->name, steps,
                   (unsigned long long)i, (double)got[i], (double)want[i]);
       fail();
     }

@@ -99,7 +99,7 @@ static double winograd_time(const winograd_group *w, const winograd_cut *c, int6
 }
 
 /* What a cut costs with one worker, and with a few; what each part reads of the block. A vector of
- * weights arrives in `far` cycles, of which most are behind the products. */
+ * weights arrives in `far` cycles, of which most are after the products. */
 static double winograd_cost(const winograd_group *w, const winograd_cut *c, bool near, double far)
 {
   double parts = (near ? 0.005 : 0.02) * (double)c->parts, cost = 0;

@@ -16,7 +16,7 @@ static bool assign_layouts_node(wick_layouts *s, const wick_node *n)
 
 /* ---- regions ---- */
 
-/* What was known where a node's regions began: conversions in them are not seen behind them. */
+/* What was known where a node's regions began: conversions in them are not seen after them. */
 typedef struct assign_layouts_known {
   const wick_node *node;
   wick_value *to, *weights;
@@ -44,7 +44,7 @@ static void assign_layouts_enter(wick_layouts *s, assign_layouts_regions *r, con
                                    wick_dup(s->mem, wick_packed, s->second, nvalue)});
 }
 
-/* Behind a region: all but what it has given to the node, and what comes in to the next one. */
+/* After a region: all but what it has given to the node, and what comes in to the next one. */
 static void assign_layouts_leave(wick_layouts *s, assign_layouts_regions *r)
 {
   const assign_layouts_known *k = &r->open.at[r->open.n - 1];

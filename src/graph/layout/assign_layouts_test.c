@@ -1,5 +1,5 @@
 /* Blocked layouts change no result: random chains of convolutions, shuffles, pools, joins and
- * element-wise rows are evaluated before and after the pass. */
+ * element-wise operators are evaluated before and after the pass. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -228,7 +228,7 @@ static void test_random(void **state)
 /* One convolution by itself. */
 typedef struct assign_layouts_layer {
   int64_t in, out, y, x, taps, pad, stride, group;
-  int64_t tile; /* of minimal filtering; 0: not by it */
+  int64_t tile; /* of Winograd's algorithm; 0: not by it */
 } assign_layouts_layer;
 
 /* open: the image's sizes lie around those of the layer. */

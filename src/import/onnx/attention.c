@@ -1,4 +1,4 @@
-/* Attention and what stands beside it: rotary embedding, linear attention, causal convolution. */
+/* Attention and what is beside it: rotary embedding, linear attention, causal convolution. */
 #include <math.h>
 
 #include "import/onnx/import.h"
@@ -13,8 +13,9 @@ static wick_value attention_heads(wick_onnx_op *o, wick_value x, int64_t heads)
   const wick_type_info *t = wick_built_info(o->b, x);
   wick_dim n = wick_dim_const(heads);
   if (heads < 1 || t->rank != 3 || !wick_onnx_divides(o, t->dim[2], n)) {
-    wick_onnx_fail(o, WICK_ETYPE, "rank %u and %lld heads, wanted 3 and a divisor of the last size",
-                   t->rank, (long long)heads);
+    wick_onnx_fail(o, WICK_ETYPE,
+                   "rank %u and %lld heads, expected 3 and a divisor of the last size", t->rank,
+                   (long long)heads);
     return (wick_value){0};
   }
   const wick_dim split[] = {t->dim[0], t->dim[1], n,
@@ -115,7 +116,7 @@ static void attention_frontier(attention *a, wick_value first)
   attention_add(a, attention_allowed(a, allowed));
 }
 
-/* Keys beyond a batch's count are padding; and queries stand at the end of those that count. */
+/* Keys beyond a batch's count are padding; and queries are at the end of those that count. */
 static void attention_padding(attention *a, uint32_t i, wick_dim past)
 {
   wick_onnx_op *o = a->o;
@@ -185,7 +186,7 @@ static wick_value attention_softcap(attention *a, wick_value x, double cap)
                       wick_build1(o->b, WICK_OP_tanh, wick_onnx_by(o, WICK_OP_div, x, cap)), cap);
 }
 
-/* Q, K and V as heads, K and V behind what the cache has; false after a failure was added. */
+/* Q, K and V as heads, K and V after what the cache has; false after a failure was added. */
 static bool attention_operands(attention *a, bool *out_flat, wick_dim *out_past)
 {
   wick_onnx_op *o = a->o;
@@ -317,7 +318,7 @@ static void attention_flex(wick_onnx_op *o)
   wick_dim past;
   if (!attention_operands(&a, &flat, &past)) return;
   if (flat) {
-    wick_onnx_fail(o, WICK_ETYPE, "its rank is 3, wanted 4");
+    wick_onnx_fail(o, WICK_ETYPE, "its rank is 3, expected 4");
     return;
   }
   wick_elem precision = a.elem == WICK_F64 ? WICK_F64 : WICK_F32;
@@ -350,7 +351,7 @@ static void attention_rotary(wick_onnx_op *o)
   wick_dim two = wick_dim_const(2), zero = wick_dim_const(0);
   wick_value x = o->in[0];
   if ((!flat && t->rank != 4) || !cos->rank) {
-    wick_onnx_fail(o, WICK_ETYPE, "ranks %u and %u, wanted 3 or 4, and 1 or more", t->rank,
+    wick_onnx_fail(o, WICK_ETYPE, "ranks %u and %u, expected 3 or 4, and 1 or more", t->rank,
                    cos->rank);
     return;
   }
@@ -397,13 +398,13 @@ static void attention_rotary(wick_onnx_op *o)
 
 /* ---- causal convolution ---- */
 
-/* A depthwise convolution along the last axis, behind what came before. */
+/* A depthwise convolution along the last axis, after what came before. */
 static void attention_causal_conv(wick_onnx_op *o)
 {
   wick_builder *b = o->b;
   const wick_type_info *x = wick_onnx_info(o, 0), *w = wick_onnx_info(o, 1);
   if (x->rank != 3 || w->rank != 3 || wick_dim_is(w->dim[2], 0)) {
-    wick_onnx_fail(o, WICK_ETYPE, "ranks %u and %u, wanted 3 and 3 with elements", x->rank,
+    wick_onnx_fail(o, WICK_ETYPE, "ranks %u and %u, expected 3 and 3 with elements", x->rank,
                    w->rank);
     return;
   }
@@ -510,7 +511,7 @@ static void attention_linear(wick_onnx_op *o)
     return;
   }
   if (steps.v < 1 || steps.v > ATTENTION_STEPS) {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED, "its length is %lld, wanted 1 to %d", (long long)steps.v,
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "its length is %lld, expected 1 to %d", (long long)steps.v,
                    ATTENTION_STEPS);
     return;
   }

@@ -49,7 +49,7 @@ const wick_onnx_attr *wick_onnx_attr_find(const wick_onnx_op *o, const char *nam
   return attr_resolve(o->c->scope, found);
 }
 
-/* The place in `spec` behind "name:", or NULL. */
+/* The place in `spec` after "name:", or NULL. */
 static const char *attr_spec(const char *spec, wick_span name)
 {
   for (const char *s = spec; *s;) {
@@ -75,7 +75,7 @@ static void attr_check_kind(wick_onnx_op *o, const wick_onnx_attr *given, char l
   if (!a->type && list && strcmp(have, "nothing") == 0) return; /* an empty list */
   for (size_t i = 0; i < WICK_COUNT(attr_kinds); i++)
     if (attr_kinds[i].letter == letter)
-      wick_onnx_fail(o, WICK_EPARSE, "attribute \"%s\" is %s, wanted %s", name, have,
+      wick_onnx_fail(o, WICK_EPARSE, "attribute \"%s\" is %s, expected %s", name, have,
                      attr_kinds[i].name);
 }
 

@@ -1,5 +1,5 @@
 /* Results whose size depends on data: they have the size's bound, and the number of what is there
- * stands beside them, as an output of its own where they are one (NAME.size.AXIS). */
+ * is beside them, as an output of its own where they are one (NAME.size.AXIS). */
 #include <math.h>
 
 #include "import/onnx/import.h"
@@ -64,9 +64,9 @@ wick_value wick_onnx_sums(wick_onnx_op *o, wick_value x)
   return wick_onnx_end1(&e, x);
 }
 
-/* What is known of a mask: how many of its elements are true, and a constant of their places; false
+/* What is known of a mask: how many of its elements are true, and a constant of their positions; false
  * where it is not known. */
-static bool compact_known(wick_onnx_op *o, wick_value mask, wick_value *places, int64_t *count)
+static bool compact_known(wick_onnx_op *o, wick_value mask, wick_value *positions, int64_t *count)
 {
   wick_tensor t;
   if (!wick_onnx_known(o->c, mask, &t)) return false;
@@ -75,26 +75,26 @@ static bool compact_known(wick_onnx_op *o, wick_value mask, wick_value *places, 
   *count = 0;
   for (int64_t i = 0; i < n; i++)
     if (wick_load_int(t.elem, t.data, (uint64_t)i)) at[(*count)++] = (double)i;
-  *places = wick_onnx_table(o, WICK_I64, 1, count, at);
+  *positions = wick_onnx_table(o, WICK_I64, 1, count, at);
   return true;
 }
 
 wick_value wick_onnx_places(wick_onnx_op *o, wick_value mask, wick_dim n, wick_dim *size,
                             wick_value *count)
 {
-  wick_value places = {0};
+  wick_value positions = {0};
   int64_t known;
   *count = (wick_value){0};
   *size = n;
-  if (o->b->status) return places;
-  if (compact_known(o, mask, &places, &known)) {
+  if (o->b->status) return positions;
+  if (compact_known(o, mask, &positions, &known)) {
     *size = wick_dim_const(known);
-    return places;
+    return positions;
   }
   if (wick_dim_is(n, 0)) return wick_onnx_count(o, n);
-  places = wick_build1(o->b, WICK_OP_nonzero, mask);
-  *count = (wick_value){places.id + 1};
-  return places;
+  positions = wick_build1(o->b, WICK_OP_nonzero, mask);
+  *count = (wick_value){positions.id + 1};
+  return positions;
 }
 
 static bool compact_numel(wick_onnx_op *o, wick_value x, wick_dim *out)
@@ -136,10 +136,10 @@ static void compact_non_zero(wick_onnx_op *o)
     return;
   }
   if (t.elem != WICK_BOOL) x = wick_onnx_by(o, WICK_OP_ne, x, 0);
-  wick_value place = wick_onnx_places(o, x, n, &size, &count);
+  wick_value position = wick_onnx_places(o, x, n, &size, &count);
   for (uint32_t k = rank; k-- > 0;) {
     wick_dim extent = t.rank ? t.dim[k] : wick_dim_const(1);
-    row[k] = wick_dim_is(stride, 1) ? place : compact_by(o, WICK_OP_div, place, stride);
+    row[k] = wick_dim_is(stride, 1) ? position : compact_by(o, WICK_OP_div, position, stride);
     if (k) row[k] = compact_by(o, WICK_OP_mod, row[k], extent);
     row[k] = wick_onnx_unsqueeze(o, row[k], 0);
     stride = wick_dim_mul(o->c->module->dims, stride, extent);
@@ -171,8 +171,8 @@ static void compact_compress(wick_onnx_op *o)
                    (long long)compact_most(o, extent));
     return;
   }
-  wick_value place = wick_onnx_places(o, o->in[1], rows, &size, &count);
-  o->out[0] = wick_onnx_gather(o, WICK_OP_gather, x, place, axis);
+  wick_value position = wick_onnx_places(o, o->in[1], rows, &size, &count);
+  o->out[0] = wick_onnx_gather(o, WICK_OP_gather, x, position, axis);
   if (count.id) o->out[0] = wick_onnx_bound(o, o->out[0], axis, count);
 }
 

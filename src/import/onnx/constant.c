@@ -50,7 +50,7 @@ static void constant_constant(wick_onnx_op *o)
   if (!a) {
     wick_onnx_fail(o, WICK_EPARSE, "it has no value");
   } else if (form == 0 && a->t) {
-    o->out[0] = wick_onnx_constant(o->c, a->t, constant_name(o), o->place);
+    o->out[0] = wick_onnx_constant(o->c, a->t, constant_name(o), o->location);
     o->failed = !o->out[0].id;
   } else if (form == 1) {
     o->out[0] = wick_build_const(o->b, wick_type_tensor(m, WICK_F32, 0, NULL), (double)a->f, 0);
@@ -66,7 +66,7 @@ static void constant_constant(wick_onnx_op *o)
   } else if (form == 6) {
     o->out[0] = wick_onnx_strings(o, a->strings);
   } else if (form == 7 && a->sparse_tensor) {
-    o->out[0] = wick_onnx_sparse_constant(o->c, a->sparse_tensor, constant_name(o), o->place);
+    o->out[0] = wick_onnx_sparse_constant(o->c, a->sparse_tensor, constant_name(o), o->location);
     o->failed = !o->out[0].id;
   } else {
     wick_onnx_fail(o, WICK_EPARSE, "%s is empty", names[form]);
@@ -86,17 +86,17 @@ static void constant_of_shape(wick_onnx_op *o)
   const wick_onnx_attr *a = wick_onnx_attr_find(o, "value");
   wick_onnx_data d = {.elem = WICK_F32, .rank = 1, .dim = {1}, .data = (const float[]){0}};
   wick_status s =
-      a && a->t ? wick_onnx_tensor_read(a->t, &o->c->outside, o->place, o->c->tmp, &d) : NULL;
+      a && a->t ? wick_onnx_tensor_read(a->t, &o->c->outside, o->location, o->c->tmp, &d) : NULL;
   if (s) {
     wick_errors_add(&o->c->errors, s);
-    wick_onnx_problem_add(o->c, o->node, s, o->place);
+    wick_onnx_problem_add(o->c, o->node, s, o->location);
     o->failed = true;
     return;
   }
   int64_t numel = 1;
   for (uint32_t i = 0; i < d.rank; i++) numel *= d.dim[i];
   if (numel != 1) {
-    wick_onnx_fail(o, WICK_ETYPE, "its value has %lld elements, wanted 1", (long long)numel);
+    wick_onnx_fail(o, WICK_ETYPE, "its value has %lld elements, expected 1", (long long)numel);
     return;
   }
   wick_scalar one = wick_load_elem(d.elem, d.data, 0);

@@ -29,7 +29,7 @@ const wick_node *wick_onnx_definer(const wick_builder *b, wick_value v)
     else
       hi = mid;
   }
-  /* Results of a node with regions come behind those of its regions' nodes. */
+  /* Results of a node with regions come after those of its regions' nodes. */
   for (uint32_t i = lo + (lo < b->nodes.n); i-- > 0;) {
     const wick_node *n = &b->nodes.at[i];
     if (v.id >= n->first.id && v.id < n->first.id + n->nout) return n;
@@ -98,7 +98,7 @@ static bool known_find(known *k, wick_value v, uint32_t depth, wick_tensor *out)
                 .mem = k->c->tmp,
                 .module = k->c->module,
                 .attr = n.attr,
-                .place = wick_loc_text(k->c->module, n.loc),
+                .location = wick_loc_text(k->c->module, n.loc),
                 .nin = n.nin,
                 .nout = 1,
                 .in = in,

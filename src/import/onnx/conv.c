@@ -6,8 +6,8 @@ const wick_dim *wick_onnx_conv_kernel(wick_onnx_op *o, uint32_t i)
   const wick_type_info *x = wick_onnx_info(o, 0), *w = wick_onnx_info(o, i);
   if (w->rank == x->rank && w->rank >= 3) return w->dim + 2;
   wick_onnx_fail(o, WICK_ETYPE,
-                 "the input's rank is %u and the weights' %u, wanted the same, 3 or more", x->rank,
-                 w->rank);
+                 "the input's rank is %u and the weights' %u, expected the same, 3 or more",
+                 x->rank, w->rank);
   return NULL;
 }
 

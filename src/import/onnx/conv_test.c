@@ -52,11 +52,11 @@ static void test_conv_errors(void **state)
   (void)state;
   static const onnx_row rows[] = {
       {"opset 11; in x 1 1,3,8,8; in w 1 4,3,3,3; Conv x,w -> y strides=I0,1; out y",
-       "m.onnx: node \"y\" (Conv): strides has 0, wanted 1 to 2147483647"},
+       "m.onnx: node \"y\" (Conv): strides has 0, expected 1 to 2147483647"},
       {"opset 11; in x 1 1,3,8,8; in w 1 4,3,3,3; Conv x,w -> y strides=I1; out y",
-       "m.onnx: node \"y\" (Conv): strides has 1 numbers, wanted 2"},
+       "m.onnx: node \"y\" (Conv): strides has 1 numbers, expected 2"},
       {"opset 11; in x 1 1,3,8,8; in w 1 4,3,3,3; Conv x,w -> y group=i0; out y",
-       "m.onnx: node \"y\" (Conv): group is 0, wanted 1 to 1073741824"},
+       "m.onnx: node \"y\" (Conv): group is 0, expected 1 to 1073741824"},
       {"opset 11; in x 1 1,3,8,8; in w 1 4,3,3,3; Conv x,w -> y group=i2; out y",
        "m.onnx: node \"y\" (Conv): x has 3 channels, w is for 2 groups of 3"},
       {"opset 11; in x 1 1,3,8,8; in w 1 4,2,3,3; Conv x,w -> y; out y",
@@ -64,13 +64,14 @@ static void test_conv_errors(void **state)
       {"opset 11; in x 1 1,3,8,8; in w 1 4,3,3,3; Conv x,w -> y kernel_shape=I3,4; out y",
        "m.onnx: node \"y\" (Conv): kernel_shape has 4 for axis 1, the weights 3"},
       {"opset 11; in x 1 1,3,8,8; in w 1 4,3,3; Conv x,w -> y; out y",
-       "m.onnx: node \"y\" (Conv): the input's rank is 4 and the weights' 3, wanted the same, 3 or "
+       "m.onnx: node \"y\" (Conv): the input's rank is 4 and the weights' 3, expected the same, 3 "
+       "or "
        "more"},
       {"opset 11; in x 1 1,3,8,8; in w 1 4,3,3,3; Conv x,w -> y pads=I-1,0,0,0; out y",
-       "m.onnx: node \"y\" (Conv): pads has -1, wanted 0 to 2147483647"},
+       "m.onnx: node \"y\" (Conv): pads has -1, expected 0 to 2147483647"},
       {"opset 11; in x 1 1,3,8,8; in w 1 4,3,3,3; Conv x,w -> y dilations=I9223372036854775807,1; "
        "out y",
-       "m.onnx: node \"y\" (Conv): dilations has 9223372036854775807, wanted 1 to 2147483647"},
+       "m.onnx: node \"y\" (Conv): dilations has 9223372036854775807, expected 1 to 2147483647"},
       {"opset 11; in x 1 1,3,8,8; in w 1 4,3,3,3; Conv x,w -> y auto_pad=sMAYBE; out y",
        "m.onnx: node \"y\" (Conv): auto_pad \"MAYBE\" is not one of: NOTSET VALID SAME_UPPER "
        "SAME_LOWER"},
@@ -78,11 +79,12 @@ static void test_conv_errors(void **state)
        "m.onnx: node \"y\" (Conv): the window reaches over 3 elements of dimension 2, which has 2 "
        "with its padding"},
       {"opset 11; in x 1 1,3,8,8; in w 1 4,3,3,3; in b 1 5; Conv x,w,b -> y; out y",
-       "m.onnx: node \"y\" (Conv): bias is f32[5], wanted [4]"},
+       "m.onnx: node \"y\" (Conv): bias is f32[5], expected [4]"},
       {"opset 11; in x 6 1,3,8,8; in w 1 4,3,3,3; Conv x,w -> y; out y",
-       "m.onnx: node \"y\" (Conv): w is f32, wanted i32"},
+       "m.onnx: node \"y\" (Conv): w is f32, expected i32"},
       {"opset 11; in x 1 3,8; in w 1 4,3; Conv x,w -> y; out y",
-       "m.onnx: node \"y\" (Conv): the input's rank is 2 and the weights' 2, wanted the same, 3 or "
+       "m.onnx: node \"y\" (Conv): the input's rank is 2 and the weights' 2, expected the same, 3 "
+       "or "
        "more"},
   };
   onnx_check(rows, WICK_COUNT(rows));
@@ -164,7 +166,7 @@ static void test_pools(void **state)
        "  return %0\n"
        "}"},
       {"opset 1; in x 1 1,3,8; LpPool x -> y kernel_shape=I2 p=f1.5; out y",
-       "m.onnx: node \"y\" (LpPool): p is 1.5, wanted a whole number from 1 to 1024"},
+       "m.onnx: node \"y\" (LpPool): p is 1.5, expected a whole number from 1 to 1024"},
       {"opset 12; in x 1 1,3,8; MaxPool x -> y; out y",
        "m.onnx: node \"y\" (MaxPool): attribute \"kernel_shape\" is missing"},
       {"opset 7; in x 1 1,3,8; MaxPool x -> y kernel_shape=I2 ceil_mode=i1; out y",

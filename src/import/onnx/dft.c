@@ -76,7 +76,7 @@ static wick_value dft_dense(const fourier *f, wick_value x, int64_t r)
   return wick_onnx_transpose(f->o, y, 4, first);
 }
 
-/* [planes, lines, r, rest] -> [2, r, lines, rest], times the roots of r * rest. Behind the last one
+/* [planes, lines, r, rest] -> [2, r, lines, rest], times the roots of r * rest. After the last one
  * there is no rest: lines are turned to lie side by side. */
 static wick_value dft_pass(const fourier *f, wick_value x, wick_dim lines, int64_t r, int64_t rest)
 {

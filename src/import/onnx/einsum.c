@@ -143,7 +143,7 @@ static void einsum_arrange(einsum_equation *q, einsum_term *t, uint32_t n, const
   memcpy(t->label, label, n);
 }
 
-/* A label that is there twice: only where both are equal. Such axes, brought behind the others, are
+/* A label that is there twice: only where both are equal. Such axes, brought after the others, are
  * one axis of n * n, and the diagonal is each (n + 1)-th of it. */
 static bool einsum_diagonal(einsum_equation *q, einsum_term *t)
 {

@@ -80,11 +80,11 @@ uint32_t wick_onnx_constant_add(wick_module *m, const char *name, wick_type type
 
 /* 0 where reading failed, which is a problem then. */
 static wick_value emit_data(wick_onnx_context *c, wick_status s, const wick_onnx_data *d,
-                            const char *name, const char *place)
+                            const char *name, const char *location)
 {
   if (s) {
     wick_errors_add(&c->errors, s);
-    wick_onnx_problem_add(c, NULL, s, place);
+    wick_onnx_problem_add(c, NULL, s, location);
     return (wick_value){0};
   }
   wick_type type = wick_type_tensor_const(c->module, d->elem, d->rank, d->dim);
@@ -93,17 +93,17 @@ static wick_value emit_data(wick_onnx_context *c, wick_status s, const wick_onnx
 }
 
 wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, const char *name,
-                              const char *place)
+                              const char *location)
 {
   wick_onnx_data d;
-  wick_status s = wick_onnx_tensor_read(t, &c->outside, place, &c->module->mem, &d);
-  return emit_data(c, s, &d, name, place);
+  wick_status s = wick_onnx_tensor_read(t, &c->outside, location, &c->module->mem, &d);
+  return emit_data(c, s, &d, name, location);
 }
 
 wick_value wick_onnx_sparse_constant(wick_onnx_context *c, const wick_onnx_sparse_tensor *t,
-                                     const char *name, const char *place)
+                                     const char *name, const char *location)
 {
   wick_onnx_data d;
-  wick_status s = wick_onnx_sparse_read(t, &c->outside, place, &c->module->mem, &d);
-  return emit_data(c, s, &d, name, place);
+  wick_status s = wick_onnx_sparse_read(t, &c->outside, location, &c->module->mem, &d);
+  return emit_data(c, s, &d, name, location);
 }

@@ -23,7 +23,7 @@ static bool flow_same_types(const wick_onnx_op *o, uint32_t n, const wick_value 
   return true;
 }
 
-/* Behind what only moves or negates a bool: the node that it comes from. */
+/* After what only moves or negates a bool: the node that it comes from. */
 static const wick_node *flow_source(wick_onnx_op *o, wick_value v, bool *negated)
 {
   const wick_node *n = wick_onnx_definer(o->b, v);
@@ -123,7 +123,7 @@ static void flow_if(wick_onnx_op *o)
   if (o->failed) return;
   for (uint32_t r = 0; r < 2; r++)
     if (branch[r]->output.n < o->nout)
-      wick_onnx_fail(o, WICK_EPARSE, "a branch gives %zu values, wanted %u", branch[r]->output.n,
+      wick_onnx_fail(o, WICK_EPARSE, "a branch gives %zu values, expected %u", branch[r]->output.n,
                      o->nout);
   if (o->failed) return;
   if (!wick_onnx_known_int(o->c, o->in[0], &cond)) {
@@ -140,7 +140,7 @@ static wick_value flow_number(wick_onnx_op *o, wick_elem e, int64_t i)
   return wick_build_const(o->b, wick_type_tensor(o->c->module, e, 0, NULL), 0, i);
 }
 
-/* The results of the body behind its condition. */
+/* The results of the body after its condition. */
 static uint32_t flow_nstacked(const wick_onnx_loop *l)
 {
   return (uint32_t)l->body->output.n - l->conditional - l->ncarried;
@@ -177,7 +177,7 @@ static bool flow_body(wick_onnx_op *o, const wick_onnx_loop *l, wick_value index
   wick_value *in = wick_new(o->c->tmp, wick_value, 2 + l->ncarried + l->nscan);
   if (l->conditional) {
     if (l->body->input.n < 2) {
-      wick_onnx_fail(o, WICK_EPARSE, "its body takes %zu values, wanted 2 or more",
+      wick_onnx_fail(o, WICK_EPARSE, "its body takes %zu values, expected 2 or more",
                      l->body->input.n);
       return false;
     }
@@ -265,7 +265,7 @@ static bool flow_loop_unrolled(wick_onnx_op *o, const wick_onnx_loop *l)
 bool wick_onnx_loop_build(wick_onnx_op *o, const wick_onnx_loop *l)
 {
   if (l->body->output.n < l->conditional + l->ncarried) {
-    wick_onnx_fail(o, WICK_EPARSE, "its body gives %zu values, wanted %u or more",
+    wick_onnx_fail(o, WICK_EPARSE, "its body gives %zu values, expected %u or more",
                    l->body->output.n, l->conditional + l->ncarried);
     return false;
   }
@@ -302,7 +302,7 @@ static void flow_loop(wick_onnx_op *o)
 {
   int64_t on = 1, most = INT64_MAX;
   wick_onnx_loop l = {.body = flow_graph(o, "body"), .conditional = true, .steps = -1};
-  if (o->nin < 2) wick_onnx_fail(o, WICK_EPARSE, "it has %u inputs, wanted 2 or more", o->nin);
+  if (o->nin < 2) wick_onnx_fail(o, WICK_EPARSE, "it has %u inputs, expected 2 or more", o->nin);
   if (o->failed) return;
   l.ncarried = o->nin - 2;
   l.carried = o->in + 2;

@@ -104,7 +104,7 @@ void wick_onnx_scan(wick_onnx_op *o)
   }
 }
 
-/* ---- opset 8: everything has a batch in front, and steps behind it ---- */
+/* ---- opset 8: everything has a batch in front, and steps after it ---- */
 
 /* Item b of the batch, of which each has its own number of steps. */
 static bool scan_item(wick_onnx_op *o, const scan_form *whole, int64_t b, int64_t steps,
@@ -132,7 +132,7 @@ static bool scan_item(wick_onnx_op *o, const scan_form *whole, int64_t b, int64_
   return !o->b->status && scan_count(o, &s) && wick_onnx_loop_build(o, &s.loop);
 }
 
-/* Behind `steps` rows, zeros up to `most`. */
+/* After `steps` rows, zeros up to `most`. */
 static wick_value scan_padded(wick_onnx_op *o, wick_value x, int64_t steps, int64_t most)
 {
   wick_dim dim[WICK_MAX_RANK];
@@ -161,7 +161,7 @@ void wick_onnx_scan_batched(wick_onnx_op *o)
       return;
     }
   if (t->dim[0].v < 1 || t->dim[0].v > 1024) {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED, "a batch of %lld, wanted 1 to 1024",
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "a batch of %lld, expected 1 to 1024",
                    (long long)t->dim[0].v);
     return;
   }

@@ -18,7 +18,7 @@ typedef struct gradient {
 
 static wick_value gradient_tensor(gradient *g, wick_span name)
 {
-  return wick_onnx_use(g->o->c, name, g->o->place, "the tensor").v;
+  return wick_onnx_use(g->o->c, name, g->o->location, "the tensor").v;
 }
 
 static bool gradient_read(gradient *g, wick_onnx_op *o)

@@ -1,4 +1,4 @@
-/* ImageDecoder: the sizes stand in the file, which is looked at when the model is compiled. */
+/* ImageDecoder: the sizes are in the file, which is looked at when the model is compiled. */
 #include "import/onnx/import.h"
 #include "runtime/picture.h"
 

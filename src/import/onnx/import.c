@@ -5,12 +5,13 @@
 
 /* ---- header ---- */
 
-static void import_opsets(wick_onnx_context *c, const wick_onnx_opsets *opsets, const char *place)
+static void import_opsets(wick_onnx_context *c, const wick_onnx_opsets *opsets,
+                          const char *location)
 {
   for (size_t i = 0; i < opsets->n; i++) {
     int64_t v = opsets->at[i].version;
     if (wick_onnx_domain_is_own(opsets->at[i].domain) && (v < 1 || v > WICK_ONNX_OPSET))
-      wick_onnx_error(c, WICK_EUNSUPPORTED, place, "opset %lld is outside 1 to %d", (long long)v,
+      wick_onnx_error(c, WICK_EUNSUPPORTED, location, "opset %lld is outside 1 to %d", (long long)v,
                       WICK_ONNX_OPSET);
   }
 }
@@ -25,12 +26,12 @@ static void import_functions(wick_onnx_context *c)
         wick_onnx_domain_is_own(f->domain) ? "" : wick_wire_text(c->tmp, f->domain);
     const char *key = wick_str_printf(c->tmp, "%s::%s:%s", domain, wick_wire_text(c->tmp, f->name),
                                       wick_wire_text(c->tmp, f->overload));
-    const char *place = wick_str_printf(c->tmp, "%s: function \"%s\"", c->file, name);
-    import_opsets(c, &f->opset_import, place);
+    const char *location = wick_str_printf(c->tmp, "%s: function \"%s\"", c->file, name);
+    import_opsets(c, &f->opset_import, location);
     uint32_t id = wick_names_add(&c->functions, key, strlen(key));
     if (!c->function.n) wick_push(c->tmp, &c->function, NULL); /* names count from 1 */
     if (id < c->function.n)
-      wick_onnx_error(c, WICK_EPARSE, place, "it is defined a second time");
+      wick_onnx_error(c, WICK_EPARSE, location, "it is defined a second time");
     else
       wick_push(c->tmp, &c->function, f);
   }
@@ -76,12 +77,12 @@ static const char *import_param(const wick_onnx_context *c, uint32_t i)
 /* The dimensions of an input or a declared output. Without a shape in the model they are those that
  * were given, where -1 leaves a size open; else the rank is open, too. False after an error. */
 static bool import_shape(wick_onnx_context *c, const wick_onnx_shape *shape, const char *name,
-                         const char *place, uint32_t *out_rank, wick_dim *dim)
+                         const char *location, uint32_t *out_rank, wick_dim *dim)
 {
   const wick_onnx_given_shape *given = shape ? NULL : wick_onnx_shape_given(c, name);
   size_t rank = shape ? shape->dim.n : given ? given->rank : 1;
   if (rank > WICK_MAX_RANK)
-    return wick_onnx_error(c, WICK_EUNSUPPORTED, place, "its rank is %zu, the most is %d", rank,
+    return wick_onnx_error(c, WICK_EUNSUPPORTED, location, "its rank is %zu, the most is %d", rank,
                            WICK_MAX_RANK),
            false;
   *out_rank = (uint32_t)rank;
@@ -101,28 +102,29 @@ static bool import_shape(wick_onnx_context *c, const wick_onnx_shape *shape, con
 }
 
 /* The type of an input; false after an error. */
-static bool import_type(wick_onnx_context *c, const wick_onnx_value_info *v, const char *place,
+static bool import_type(wick_onnx_context *c, const wick_onnx_value_info *v, const char *location,
                         wick_type *out)
 {
   const wick_onnx_tensor_type *t = v->type ? v->type->tensor_type : NULL;
   wick_elem elem;
   const char *name = wick_wire_text(c->tmp, v->name);
-  if (!v->type) return wick_onnx_error(c, WICK_EPARSE, place, "it has no type"), false;
+  if (!v->type) return wick_onnx_error(c, WICK_EPARSE, location, "it has no type"), false;
   if (!t)
     return wick_onnx_error(
-               c, WICK_EUNSUPPORTED, place,
+               c, WICK_EUNSUPPORTED, location,
                "only tensors, sequences, optionals and maps are supported, not sparse tensors"),
            false;
   if (!wick_onnx_elem(t->elem_type, &elem))
-    return wick_onnx_error(c, WICK_EUNSUPPORTED, place, "elements of type %s are not supported",
+    return wick_onnx_error(c, WICK_EUNSUPPORTED, location, "elements of type %s are not supported",
                            wick_onnx_elem_name(t->elem_type, c->tmp)),
            false;
   wick_dim dim[WICK_MAX_RANK];
   uint32_t rank;
-  if (!import_shape(c, t->shape, name, place, &rank, dim)) return false;
+  if (!import_shape(c, t->shape, name, location, &rank, dim)) return false;
   *out = wick_type_tensor(c->module, elem, rank, dim);
   if (wick_dim_eq(wick_type_numel(c->module, *out), WICK_DIM_INVALID))
-    return wick_onnx_error(c, WICK_ERANGE, place, "the product of its dimensions overflows"), false;
+    return wick_onnx_error(c, WICK_ERANGE, location, "the product of its dimensions overflows"),
+           false;
   return true;
 }
 
@@ -175,14 +177,14 @@ static void import_overridable(wick_onnx_context *c, const wick_onnx_value_info 
 /* The type of an overridden initializer: that of the input, in the initializer's shape where it has
  * none. */
 static bool import_overridden_type(wick_onnx_context *c, const wick_onnx_value_info *v,
-                                   const char *place, wick_type *out)
+                                   const char *location, wick_type *out)
 {
   const wick_onnx_tensor *t = import_initializer(c->model->graph, v->name);
   const wick_onnx_tensor_type *type = v->type ? v->type->tensor_type : NULL;
   wick_elem elem;
   if ((type && type->shape) || !t || t->dims.n > WICK_MAX_RANK ||
       !wick_onnx_elem(t->data_type, &elem))
-    return import_type(c, v, place, out);
+    return import_type(c, v, location, out);
   *out = wick_type_tensor_const(c->module, elem, (uint32_t)t->dims.n, t->dims.at);
   return true;
 }
@@ -197,18 +199,18 @@ static void import_inputs(wick_onnx_context *c, const wick_onnx_graph *g)
     if (overridden || wick_onnx_find(c, v->name)) import_overridable(c, v);
     if (wick_onnx_find(c, v->name)) continue; /* an initializer: its default is what it is */
     const char *name = wick_wire_text(c->tmp, v->name);
-    const char *place = wick_str_printf(c->tmp, "%s: input \"%s\"", c->file, name);
+    const char *location = wick_str_printf(c->tmp, "%s: input \"%s\"", c->file, name);
     wick_onnx_binding b = {0};
     wick_type type;
     if (!v->name.nbytes)
-      wick_onnx_error(c, WICK_EPARSE, place, "it has no name");
+      wick_onnx_error(c, WICK_EPARSE, location, "it has no name");
     else if (wick_onnx_is_list(v))
-      wick_onnx_list_input(c, v, at, place);
-    else if (overridden ? import_overridden_type(c, v, place, &type)
-                        : import_type(c, v, place, &type)) {
+      wick_onnx_list_input(c, v, at, location);
+    else if (overridden ? import_overridden_type(c, v, location, &type)
+                        : import_type(c, v, location, &type)) {
       b.v = wick_build_param(&c->b, type, WICK_IN, name);
       if (!overridden && !v->type->tensor_type->shape && !wick_onnx_shape_given(c, name))
-        wick_onnx_unlisted(c, place, "the model says no shape: it must be given");
+        wick_onnx_unlisted(c, location, "the model says no shape: it must be given");
     }
     wick_onnx_bind(c, v->name, b);
     at++;
@@ -238,14 +240,14 @@ static void import_contents(wick_onnx_context *c)
     wick_span name = {(const unsigned char *)given->input, strlen(given->input)};
     const wick_onnx_binding *b = c->options->fixed[i] ? wick_onnx_find(c, name) : NULL;
     if (!b || !b->v.id) continue;
-    const char *place = wick_str_printf(c->tmp, "%s: input \"%s\"", c->file, given->input);
+    const char *location = wick_str_printf(c->tmp, "%s: input \"%s\"", c->file, given->input);
     wick_type type = wick_built_type(&c->b, b->v);
     uint64_t nbytes;
     if (!wick_type_nbytes(m, type, &nbytes)) continue; /* its size is open */
     bool text = wick_type_get(m, type)->elem == WICK_STRING;
     if (text) nbytes = nbytes / sizeof(int64_t) * sizeof(wick_string);
     if (nbytes != given->data.nbytes) {
-      wick_onnx_error(c, WICK_ETYPE, place, "it holds %llu bytes, %zu are given",
+      wick_onnx_error(c, WICK_ETYPE, location, "it holds %llu bytes, %zu are given",
                       (unsigned long long)nbytes, given->data.nbytes);
       continue;
     }
@@ -283,8 +285,8 @@ static void import_initializers(wick_onnx_context *c, const wick_onnx_graph *g)
     const wick_onnx_tensor *t = &g->initializer.at[i];
     if (g == c->model->graph && import_is_overridden(c, t->name)) continue;
     const char *name = wick_onnx_name(c, t->name);
-    const char *place = wick_str_printf(c->tmp, "%s: initializer \"%s\"", c->file, name);
-    wick_value v = wick_onnx_constant(c, t, name, place);
+    const char *location = wick_str_printf(c->tmp, "%s: initializer \"%s\"", c->file, name);
+    wick_value v = wick_onnx_constant(c, t, name, location);
     if (v.id) wick_build_name(&c->b, v, wick_onnx_module_name(c, t->name), WICK_REL_SAME);
     wick_onnx_rebind(c, t->name, v);
   }
@@ -292,8 +294,8 @@ static void import_initializers(wick_onnx_context *c, const wick_onnx_graph *g)
     const wick_onnx_sparse_tensor *t = &g->sparse_initializer.at[i];
     if (!t->values) continue;
     const char *name = wick_onnx_name(c, t->values->name);
-    const char *place = wick_str_printf(c->tmp, "%s: sparse initializer \"%s\"", c->file, name);
-    wick_value v = wick_onnx_sparse_constant(c, t, name, place);
+    const char *location = wick_str_printf(c->tmp, "%s: sparse initializer \"%s\"", c->file, name);
+    wick_value v = wick_onnx_sparse_constant(c, t, name, location);
     if (v.id) wick_build_name(&c->b, v, wick_onnx_module_name(c, t->values->name), WICK_REL_SAME);
     wick_onnx_rebind(c, t->values->name, v);
   }
@@ -309,21 +311,22 @@ void wick_onnx_import_initializers(wick_onnx_context *c, const wick_onnx_graph *
 
 /* x again as a value of its own, under that name: a parameter, a constant or what two names stand
  * for. */
-static wick_value import_copy(wick_onnx_context *c, wick_value x, uint32_t name, const char *place)
+static wick_value import_copy(wick_onnx_context *c, wick_value x, uint32_t name,
+                              const char *location)
 {
-  c->b.loc = wick_loc_add(c->module, place);
+  c->b.loc = wick_loc_add(c->module, location);
   wick_value y = wick_build_again(&c->b, x);
   wick_build_name(&c->b, y, name, WICK_REL_SAME);
   return y;
 }
 
 static void import_output_type(wick_onnx_context *c, const wick_onnx_value_info *v, wick_value x,
-                               const char *place)
+                               const char *location)
 {
   const wick_onnx_tensor_type *t = v->type ? v->type->tensor_type : NULL;
   wick_elem want, have = wick_built_info(&c->b, x)->elem;
   if (t && t->elem_type && (!wick_onnx_elem(t->elem_type, &want) || want != have))
-    wick_onnx_error(c, WICK_ETYPE, place, "it is %s, the model says %s", wick_elem_name(have),
+    wick_onnx_error(c, WICK_ETYPE, location, "it is %s, the model says %s", wick_elem_name(have),
                     wick_onnx_elem_name(t->elem_type, c->tmp));
 }
 
@@ -332,16 +335,16 @@ static void import_output(wick_onnx_context *c, const wick_onnx_value_info *v, u
                           wick_onnx_results *out)
 {
   const char *name = wick_wire_text(c->tmp, v->name);
-  const char *place =
+  const char *location =
       wick_str_printf(c->tmp, "%s: output \"%s\"", c->file, wick_onnx_name(c, v->name));
-  wick_value x = wick_onnx_use(c, v->name, place, "the value").v;
+  wick_value x = wick_onnx_use(c, v->name, location, "the value").v;
   if (!x.id) return;
   if (!wick_onnx_is_list(v) && wick_built_info(&c->b, x)->kind == WICK_TENSOR) {
-    import_output_type(c, v, x, place);
+    import_output_type(c, v, x, location);
     wick_push(c->tmp, out, (wick_onnx_result){x, name});
     return;
   }
-  wick_onnx_list_output(c, v, x, at, place, out);
+  wick_onnx_list_output(c, v, x, at, location, out);
 }
 
 /* How much of a result is there whose size depends on data: a result of its own, NAME.size.AXIS. */
@@ -367,8 +370,8 @@ static void import_outputs(wick_onnx_context *c, const wick_onnx_graph *g)
     const char *text = all.at[i].name;
     uint32_t name = wick_names_add(&c->module->names, text, strlen(text));
     bool own = x.id > c->b.nparam && !taken[x.id] && c->b.values.at[x.id].name == name;
-    const char *place = wick_str_printf(c->tmp, "%s: output \"%s\"", c->file, text);
-    out[i] = own ? x : import_copy(c, x, name, place);
+    const char *location = wick_str_printf(c->tmp, "%s: output \"%s\"", c->file, text);
+    out[i] = own ? x : import_copy(c, x, name, location);
     taken[x.id] = true;
   }
   c->b.loc = (wick_loc){0};
@@ -383,10 +386,10 @@ static void import_unsupported(wick_onnx_context *c)
   for (uint32_t i = 0; i < c->unsupported.n; i++) {
     const wick_onnx_unsupported *u = &c->unsupported.at[i];
     if (u->count > 1)
-      wick_errors_add(&c->errors, wick_fail(c->tmp, WICK_EUNSUPPORTED, u->place,
+      wick_errors_add(&c->errors, wick_fail(c->tmp, WICK_EUNSUPPORTED, u->location,
                                             "%s (%u such nodes)", u->text, u->count));
     else
-      wick_errors_add(&c->errors, wick_fail(c->tmp, WICK_EUNSUPPORTED, u->place, "%s", u->text));
+      wick_errors_add(&c->errors, wick_fail(c->tmp, WICK_EUNSUPPORTED, u->location, "%s", u->text));
   }
 }
 

@@ -1,4 +1,4 @@
-/* What the rows of the importer share: the context of an import, a node on its way, its attributes
+/* What the operators of the importer share: the context of an import, a node on its way, its attributes
  * and operands. */
 #ifndef WICK_IMPORT_ONNX_IMPORT_H
 #define WICK_IMPORT_ONNX_IMPORT_H
@@ -6,7 +6,7 @@
 #include "import/onnx/onnx.h"
 #include "ir/build.h"
 
-/* ---- the rows ---- */
+/* ---- the table of operators ---- */
 
 typedef struct wick_onnx_op wick_onnx_op;
 
@@ -19,9 +19,9 @@ typedef struct wick_onnx_row {
   const char *attrs; /* "axis:i pads:I! mode:s": a letter of the kind (i f s t, lists I F S), !
                         where it is required */
   void (*import)(wick_onnx_op *o); /* sets o->out; NULL: the operator ended with this opset */
-  wick_opcode op;                  /* for functions that serve several rows; `tuple`, `loop`, `if`:
-                                      the row takes sequences */
-  int arg;                         /* likewise, as the function says */
+  wick_opcode op; /* for functions that serve several operators; `tuple`, `loop`, `if`:
+                                      the operator takes sequences */
+  int arg;        /* likewise, as the function says */
 } wick_onnx_row;
 
 /* Each family's rows, sorted by operator and opset, end with an empty one. */
@@ -82,15 +82,15 @@ typedef struct wick_onnx_list {
   wick_span name;
   bool seq;
   int64_t count;      /* of the tensors in `item`; -1: an optional without a value */
-  wick_value *item;   /* of a map: its values, behind its keys where all is wanted */
+  wick_value *item;   /* of a map: its values, after its keys where all is wanted */
   wick_onnx_ask *ask; /* of a map */
   wick_elem key;
   wick_value whole; /* what its name stands for */
 } wick_onnx_list;
 
-typedef struct wick_onnx_unsupported { /* an operator that no row imports */
+typedef struct wick_onnx_unsupported { /* an operator that the table does not have */
   const char *name;                    /* with domain */
-  const char *place, *text;            /* of its first node */
+  const char *location, *text;         /* of its first node */
   uint32_t count;
 } wick_onnx_unsupported;
 
@@ -104,7 +104,7 @@ typedef struct wick_onnx_context {
   const char *file; /* the path's base name */
   wick_errors errors;
   wick_onnx_remarks remarks;
-  uint32_t misfits; /* of the errors: those that rows found, which may depend on sizes */
+  uint32_t misfits; /* of the errors: those that operators found, which may depend on sizes */
   wick_list(wick_onnx_unsupported) unsupported;
   wick_onnx_scope *scope;
   uint32_t depth; /* of function calls */
@@ -130,19 +130,19 @@ typedef struct wick_onnx_context {
   wick_list(const wick_onnx_function *) function; /* by that name's number */
 } wick_onnx_context;
 
-/* A name for places and messages, cut where it is long: places within places repeat it. */
+/* A name for locations and messages, cut where it is long: locations inside locations repeat it. */
 const char *wick_onnx_name(const wick_onnx_context *c, wick_span name);
-/* Adds a problem at that place. */
-void wick_onnx_error(wick_onnx_context *c, wick_code code, const char *place, const char *fmt, ...)
-    WICK_PRINTF(4, 5);
+/* Adds a problem at that location. */
+void wick_onnx_error(wick_onnx_context *c, wick_code code, const char *location, const char *fmt,
+                     ...) WICK_PRINTF(4, 5);
 
 /* Adds a remark: what is odd in the model, but imported. Equal ones are one. */
-void wick_onnx_remark(wick_onnx_context *c, const char *place, const char *fmt, ...)
+void wick_onnx_remark(wick_onnx_context *c, const char *location, const char *fmt, ...)
     WICK_PRINTF(3, 4);
 
 /* problem.c: for lists of what is wrong; n: NULL where it is of no node. */
 void wick_onnx_problem_add(wick_onnx_context *c, const wick_onnx_node *n, wick_status s,
-                           const char *place);
+                           const char *location);
 
 /* scope.c */
 wick_onnx_scope *wick_onnx_scope_make(wick_onnx_context *c, const wick_onnx_opsets *opsets);
@@ -151,7 +151,7 @@ bool wick_onnx_bind(wick_onnx_context *c, wick_span name,
 void wick_onnx_rebind(wick_onnx_context *c, wick_span name, wick_value v); /* if it is there */
 const wick_onnx_binding *wick_onnx_find(const wick_onnx_context *c,
                                         wick_span name); /* NULL: not defined */
-wick_onnx_binding wick_onnx_use(wick_onnx_context *c, wick_span name, const char *place,
+wick_onnx_binding wick_onnx_use(wick_onnx_context *c, wick_span name, const char *location,
                                 const char *what);
 uint32_t wick_onnx_module_name(wick_onnx_context *c, wick_span name); /* interned in the module */
 /* A dimension of an input: a number, a symbol by its name, or one of its own where it has none. */
@@ -161,17 +161,17 @@ int64_t wick_onnx_opset_of(const wick_onnx_scope *s, wick_span domain); /* 0: no
 /* import.c: binds the names of a graph's initializers to constants. */
 void wick_onnx_import_initializers(wick_onnx_context *c, const wick_onnx_graph *g);
 
-/* ports.c: inputs and outputs that are sequences, optionals or maps. `at` is their place among the
+/* ports.c: inputs and outputs that are sequences, optionals or maps. `at` is their position among the
  * model's own. */
 bool wick_onnx_is_list(const wick_onnx_value_info *v);
 void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, uint32_t at,
-                          const char *place);
+                          const char *location);
 /* Notes an input whose shape, or the number of its elements, must be given before nodes are read.
  */
-void wick_onnx_unlisted(wick_onnx_context *c, const char *place, const char *why);
+void wick_onnx_unlisted(wick_onnx_context *c, const char *location, const char *why);
 /* The shape that was given for that name, NULL: none. */
 const wick_onnx_given_shape *wick_onnx_shape_given(const wick_onnx_context *c, const char *name);
-void wick_onnx_list_inputs_end(wick_onnx_context *c); /* behind all parameters: binds their names */
+void wick_onnx_list_inputs_end(wick_onnx_context *c); /* after all parameters: binds their names */
 typedef struct wick_onnx_result {                     /* a tensor that the function gives */
   wick_value v;
   const char *name;
@@ -179,10 +179,10 @@ typedef struct wick_onnx_result {                     /* a tensor that the funct
 typedef wick_list(wick_onnx_result) wick_onnx_results;
 /* Adds the tensors that an output consists of; none after an error. */
 void wick_onnx_list_output(wick_onnx_context *c, const wick_onnx_value_info *v, wick_value x,
-                           uint32_t at, const char *place, wick_onnx_results *out);
+                           uint32_t at, const char *location, wick_onnx_results *out);
 /* Of an output whose elements are not known yet; false after an error. */
 bool wick_onnx_list_declared(wick_onnx_context *c, const wick_onnx_value_info *v, uint32_t at,
-                             const char *place);
+                             const char *location);
 
 /* map.c: maps, and sequences of maps with the same keys */
 typedef struct wick_onnx_map {
@@ -208,7 +208,7 @@ wick_value wick_onnx_map_row(wick_onnx_op *o, wick_value v, wick_value at);
 bool wick_onnx_maps_strip(wick_onnx_op *o, uint32_t n, wick_value *v, wick_onnx_map *like,
                           bool first);
 void wick_onnx_maps_dress(wick_onnx_op *o, uint32_t n, const wick_onnx_map *like, wick_value *v);
-/* Keys as a constant; the place of the first one that stands there twice, or -1. */
+/* Keys as a constant; the position of the first one that occurs twice, or -1. */
 wick_value wick_onnx_keys(wick_onnx_context *c, wick_elem elem, uint32_t n, const int64_t *key);
 int64_t wick_onnx_keys_twice(wick_arena *mem, uint32_t n, const int64_t *key);
 
@@ -225,7 +225,7 @@ void wick_onnx_stack_map(wick_onnx_op *o, const wick_onnx_graph *body);
 /* sequence.c: an optional without a value */
 wick_value wick_onnx_nothing(wick_builder *b);
 bool wick_onnx_is_nothing(const wick_builder *b, wick_value v);
-/* n values with the items of sequences in their places, as regions give them; out may be NULL.
+/* n values with the items of sequences in their positions, as regions give them; out may be NULL.
  * Returns how many. And back: results from `first` on, as values like those. */
 uint32_t wick_onnx_flat(wick_onnx_op *o, uint32_t n, const wick_value *v, wick_value *out);
 void wick_onnx_unflat(wick_onnx_op *o, uint32_t n, const wick_value *like, wick_value first,
@@ -250,7 +250,7 @@ struct wick_onnx_op {
   wick_builder *b;
   const wick_onnx_node *node;
   const wick_onnx_row *row;
-  const char *place; /* net.onnx: node "prob" (Softmax) */
+  const char *location; /* net.onnx: node "prob" (Softmax) */
   int64_t opset;
   uint32_t nin, nout;
   const wick_value *
@@ -327,8 +327,8 @@ bool wick_onnx_whole(wick_onnx_op *o, wick_value v, const char *what);
 
 wick_value wick_onnx_size(wick_onnx_op *o, wick_dim d);   /* a size as a value, i64[] */
 wick_value wick_onnx_sums(wick_onnx_op *o, wick_value x); /* running sums of x [n] */
-/* The places of the true elements of `mask` [n], in order, as i64 [*size]. Where the mask is not
- * known, *size is n, *count how many there are, and n - 1 stands behind them. */
+/* The positions of the true elements of `mask` [n], in order, as i64 [*size]. Where the mask is not
+ * known, *size is n, *count how many there are, and n - 1 follows them. */
 wick_value wick_onnx_places(wick_onnx_op *o, wick_value mask, wick_dim n, wick_dim *size,
                             wick_value *count);
 
@@ -347,7 +347,7 @@ void wick_onnx_trial_stop(wick_onnx_op *o, const wick_onnx_trial *t);
 bool wick_onnx_subgraph(wick_onnx_op *o, const wick_onnx_graph *g, uint32_t nin,
                         const wick_value *in, wick_value *out);
 
-/* emit.c: one row of Wick, its attributes set by name, the others at their defaults. */
+/* emit.c: one operator of Wick, its attributes set by name, the others at their defaults. */
 typedef struct wick_onnx_emit {
   wick_onnx_op *o;
   wick_opcode op;
@@ -367,9 +367,9 @@ wick_value wick_onnx_end2(wick_onnx_emit *e, wick_value x, wick_value y);
 uint32_t wick_onnx_constant_add(wick_module *m, const char *name, wick_type type, const void *data,
                                 uint64_t nbytes);
 wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, const char *name,
-                              const char *place);
+                              const char *location);
 wick_value wick_onnx_sparse_constant(wick_onnx_context *c, const wick_onnx_sparse_tensor *t,
-                                     const char *name, const char *place);
+                                     const char *name, const char *location);
 
 /* The module's number of a string; strings as a constant of rank 1. */
 int64_t wick_onnx_string(wick_onnx_context *c, wick_span s);
@@ -383,7 +383,7 @@ wick_value wick_onnx_reshape(wick_onnx_op *o, wick_value x, uint32_t n, const wi
 wick_value wick_onnx_transpose(wick_onnx_op *o, wick_value x, uint32_t n, const int64_t *perm);
 wick_value wick_onnx_reduce(wick_onnx_op *o, wick_opcode op, wick_value x, uint32_t n,
                             const int64_t *axes, bool keepdims);
-/* x as `to`: strings as numbers, numbers as strings, or as the row cast does it. */
+/* x as `to`: strings as numbers, numbers as strings, or as the operator cast does it. */
 wick_value wick_onnx_cast_text(wick_onnx_op *o, wick_value x, wick_elem to);
 /* x, a float, within the range of the 8-bit float `to`, unless the attribute `saturate` is 0. */
 wick_value wick_onnx_saturate(wick_onnx_op *o, wick_value x, wick_elem to);
@@ -408,17 +408,17 @@ wick_value wick_onnx_concat(wick_onnx_op *o, uint32_t axis, uint32_t n, const wi
 /* gather or gather_elements */
 wick_value wick_onnx_gather(wick_onnx_op *o, wick_opcode op, wick_value x, wick_value index,
                             uint32_t axis);
-/* x in a type that the row takes, where ONNX has more: integers as f64, narrow floats as f32. */
+/* x in a type that the operator takes, where ONNX has more: integers as f64, narrow floats as f32. */
 wick_value wick_onnx_widen(wick_onnx_op *o, wick_opcode op, wick_value x);
 /* x op number, the number in x's element type */
 wick_value wick_onnx_by(wick_onnx_op *o, wick_opcode op, wick_value x, double number);
 wick_value wick_onnx_reduce1(wick_onnx_op *o, wick_opcode op, wick_value x, int64_t axis,
                              bool keepdims);
-/* fourier.c: the transform of lines [planes, lines, numbers], cut to n or with zeros behind them;
+/* fourier.c: the transform of lines [planes, lines, numbers], cut to n or with zeros after them;
  * planes: real and imaginary parts, or the real ones alone; gives [2, n, lines], not divided by n.
  */
 wick_value wick_onnx_dft(wick_onnx_op *o, wick_value x, int64_t n, bool inverse);
-/* The last axis cut to `size` numbers, or with zeros behind it. */
+/* The last axis cut to `size` numbers, or with zeros after it. */
 wick_value wick_onnx_fit(wick_onnx_op *o, wick_value x, int64_t size);
 /* A constant of these numbers, rounded to `elem`. */
 wick_value wick_onnx_table(wick_onnx_op *o, wick_elem elem, uint32_t rank, const int64_t *dim,
@@ -434,7 +434,7 @@ typedef struct wick_onnx_window {
   int64_t kernel[WICK_ONNX_SPATIAL], stride[WICK_ONNX_SPATIAL], dilation[WICK_ONNX_SPATIAL];
   int64_t pad[2 * WICK_ONNX_SPATIAL];
 } wick_onnx_window;
-/* From the attributes and the first operand's spatial dimensions. `kernel` stands in for an absent
+/* From the attributes and the first operand's spatial dimensions. `kernel` is in for an absent
  * kernel_shape, or is NULL. False after a failure was added. */
 bool wick_onnx_window_read(wick_onnx_op *o, const wick_dim *kernel, wick_onnx_window *out);
 /* Leaves out the window's ends that meet padding alone wherever it lies, with that padding. */
@@ -444,7 +444,7 @@ bool wick_onnx_window_read_transposed(wick_onnx_op *o, const wick_dim *kernel,
                                       wick_onnx_window *out, int64_t *out_pad);
 void wick_onnx_window_set(wick_onnx_emit *e, const wick_onnx_window *w); /* stride, pad, dilation */
 
-/* spatial.c: windows of more spatial dimensions than rows have. out_pad: of a transposed one.
+/* spatial.c: windows of more spatial dimensions than operators have. out_pad: of a transposed one.
  * `form` has the pool's other attributes. */
 enum { WICK_ONNX_WINDOW = 3 };
 wick_value wick_onnx_spatial_conv(wick_onnx_op *o, wick_opcode op, const wick_onnx_window *w,

@@ -90,10 +90,10 @@ static void test_counts(void **state)
   (void)state;
   static const onnx_row rows[] = {
       {"opset 13; in x 1 2; Relu x,x -> y; Add x -> z; Add x,_ -> w; Relu x -> a,b; out y",
-       "m.onnx: node \"y\" (Relu): it has 2 inputs, wanted 1\n"
-       "m.onnx: node \"z\" (Add): it has 1 inputs, wanted 2\n"
+       "m.onnx: node \"y\" (Relu): it has 2 inputs, expected 1\n"
+       "m.onnx: node \"z\" (Add): it has 1 inputs, expected 2\n"
        "m.onnx: node \"w\" (Add): input 1 is missing\n"
-       "m.onnx: node \"a\" (Relu): it has 2 outputs, wanted at most 1"},
+       "m.onnx: node \"a\" (Relu): it has 2 outputs, expected at most 1"},
       {"opset 13; in x 1 2; Relu x,_ -> y; out y", "graph @main(%p0: f32[2]) -> f32[2] {\n"
                                                    "  %0 = relu %p0 : f32[2]\n"
                                                    "  return %0\n"
@@ -129,15 +129,15 @@ static void test_attributes(void **state)
   static const onnx_row rows[] = {
       {"opset 13; in x 1 2; Elu x -> a alpha=i1; Elu x -> b alpha=F1; Elu x -> c beta=f1; Softmax "
        "x -> d axis=sone; out a",
-       "m.onnx: node \"a\" (Elu): attribute \"alpha\" is an integer, wanted a float\n"
-       "m.onnx: node \"b\" (Elu): attribute \"alpha\" is a list of floats, wanted a float\n"
+       "m.onnx: node \"a\" (Elu): attribute \"alpha\" is an integer, expected a float\n"
+       "m.onnx: node \"b\" (Elu): attribute \"alpha\" is a list of floats, expected a float\n"
        "m.onnx: node \"c\" (Elu): there is no attribute \"beta\" in opset 13\n"
-       "m.onnx: node \"d\" (Softmax): attribute \"axis\" is a string, wanted an integer"},
+       "m.onnx: node \"d\" (Softmax): attribute \"axis\" is a string, expected an integer"},
   };
   onnx_check(rows, WICK_COUNT(rows));
 }
 
-/* Calls are expanded, their attributes replace references, and places name both. */
+/* Calls are expanded, their attributes replace references, and positions name both. */
 static void test_functions(void **state)
 {
   (void)state;
@@ -158,7 +158,8 @@ static void test_functions(void **state)
        "}"},
       {"opset 13; def my/F a -> y slope; LeakyRelu a -> y alpha=f@slope; end; in x 1 2; my/F x -> "
        "z; my/F x -> w slope=i2; out z",
-       "m.onnx: node \"w\" (F): node \"y\" (LeakyRelu): attribute \"alpha\" is an integer, wanted "
+       "m.onnx: node \"w\" (F): node \"y\" (LeakyRelu): attribute \"alpha\" is an integer, "
+       "expected "
        "a float"},
       {"opset 13; def my/F a,lo,hi -> y; Clip a,lo,hi -> y; end; in x 1 2; const h 1 - = 6; my/F "
        "x,_,h -> z; out z",
@@ -199,7 +200,7 @@ static void test_unsupported(void **state)
       {"opset 13; in x 1 2; Foo x -> y; Bar y -> z; Foo z -> w; a/Foo x -> v; Relu u -> q; Elu x "
        "-> e alpha=i1; out z",
        "m.onnx: node \"q\" (Relu): the input \"u\" is not defined before it is used\n"
-       "m.onnx: node \"e\" (Elu): attribute \"alpha\" is an integer, wanted a float\n"
+       "m.onnx: node \"e\" (Elu): attribute \"alpha\" is an integer, expected a float\n"
        "m.onnx: node \"y\" (Foo): the operator Foo is not supported (2 such nodes)\n"
        "m.onnx: node \"z\" (Bar): the operator Bar is not supported\n"
        "m.onnx: node \"v\" (Foo): the operator a.Foo is not supported"},
@@ -213,7 +214,7 @@ static void test_unsupported(void **state)
   onnx_check(rows, WICK_COUNT(rows));
 }
 
-/* ---- the whole of a model: names, places, metadata ---- */
+/* ---- the whole of a model: names, positions, metadata ---- */
 
 static wick_guard guard;
 static wick_arena mem;

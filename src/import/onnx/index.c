@@ -51,7 +51,8 @@ static bool index_axes(wick_onnx_op *o, uint32_t n, uint32_t given, const int64_
 {
   uint32_t rank = wick_onnx_info(o, 0)->rank, seen = 0;
   if ((axes && given != n) || n > rank) {
-    wick_onnx_fail(o, WICK_ETYPE, "it has numbers for %u axes, wanted %u", n, axes ? given : rank);
+    wick_onnx_fail(o, WICK_ETYPE, "it has numbers for %u axes, expected %u", n,
+                   axes ? given : rank);
     return false;
   }
   for (uint32_t i = 0; i < n; i++) {
@@ -162,11 +163,11 @@ static void index_pad_over(wick_onnx_op *o, uint32_t n, const wick_dim *pad, uin
   uint32_t rank = wick_onnx_info(o, 0)->rank, axes[WICK_MAX_RANK];
   wick_dim all[2 * WICK_MAX_RANK];
   if (n % 2) {
-    wick_onnx_fail(o, WICK_ETYPE, "pads has %u numbers, wanted an even count", n);
+    wick_onnx_fail(o, WICK_ETYPE, "pads has %u numbers, expected an even count", n);
     return;
   }
   if (!axis && n / 2 != rank) {
-    wick_onnx_fail(o, WICK_ETYPE, "pads has %u numbers, wanted %u", n, 2 * rank);
+    wick_onnx_fail(o, WICK_ETYPE, "pads has %u numbers, expected %u", n, 2 * rank);
     return;
   }
   if (!index_axes(o, n / 2, naxis, axis, axes)) return;

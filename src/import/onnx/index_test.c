@@ -28,7 +28,7 @@ static void test_gather(void **state)
        "  return %0\n"
        "}"},
       {"opset 13; in x 1 5,3; in i 1 2; Gather x,i -> y; out y",
-       "m.onnx: node \"y\" (Gather): the indices are f32, wanted integers"},
+       "m.onnx: node \"y\" (Gather): the indices are f32, expected integers"},
       {"opset 13; in x 1 5,3; in i 7 2; Gather x,i -> y axis=i2; out y",
        "m.onnx: node \"y\" (Gather): axis 2 is outside [-2, 1]"},
       {"opset 11; in x 1 N,C,7; Shape x -> s; const i 7 - = 0; Gather s,i -> g; Unsqueeze g -> u "
@@ -139,9 +139,9 @@ static void test_pads(void **state)
        "  return %0\n"
        "}"},
       {"opset 11; in x 1 2,3; const p 7 3 = 0,1,0; Pad x,p -> y; out y",
-       "m.onnx: node \"y\" (Pad): pads has 3 numbers, wanted an even count"},
+       "m.onnx: node \"y\" (Pad): pads has 3 numbers, expected an even count"},
       {"opset 11; in x 1 2,3; const p 7 2 = 0,1; Pad x,p -> y; out y",
-       "m.onnx: node \"y\" (Pad): pads has 2 numbers, wanted 4"},
+       "m.onnx: node \"y\" (Pad): pads has 2 numbers, expected 4"},
       {"opset 11; in x 1 2,3; const p 7 4 = 0,-4,0,0; Pad x,p -> y; out y",
        "m.onnx: node \"y\" (Pad): dimension 1 of the result is negative or overflows"},
       {"opset 11; in x 1 2,3; const p 7 4 = 9223372036854775807,0,9223372036854775807,0; Pad x,p "
@@ -369,7 +369,7 @@ static void test_resize(void **state)
       {"opset 13; in x 1 4,4; const r 1 4 = 0,0,1,1; const s 7 2 = 3,2; Resize x,_,_,s -> y "
        "coordinate_transformation_mode=stf_crop_and_resize; Resize x,r,_,r -> z; out y",
        "m.onnx: node \"y\" (Resize): tf_crop_and_resize has no roi\n"
-       "m.onnx: node \"z\" (Resize): sizes is f32 of rank 1, wanted integers in one row"},
+       "m.onnx: node \"z\" (Resize): sizes is f32 of rank 1, expected integers in one row"},
       {"opset 13; in x 1 4,4; Resize x -> y; const s 1 2 = 2,0; Resize x,_,s -> z; Resize x,_,s,s "
        "-> w; out y",
        "m.onnx: node \"y\" (Resize): it has neither scales nor sizes\n"

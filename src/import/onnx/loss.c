@@ -41,7 +41,7 @@ static bool loss_fits(wick_onnx_op *o)
 {
   uint32_t x = wick_onnx_info(o, 0)->rank, target = wick_onnx_info(o, 1)->rank;
   if (x >= 2 && target == x - 1) return true;
-  wick_onnx_fail(o, WICK_ETYPE, "ranks %u and %u, wanted at least 2, and one less", x, target);
+  wick_onnx_fail(o, WICK_ETYPE, "ranks %u and %u, expected at least 2, and one less", x, target);
   return false;
 }
 

@@ -141,17 +141,17 @@ static wick_value map_columns(wick_onnx_op *o, const wick_onnx_map *m, bool abse
   return wick_onnx_gather(o, WICK_OP_gather, x, at, axis);
 }
 
-/* The same with places that are known; the values themselves where those are all in order. */
+/* The same with positions that are known; the values themselves where those are all in order. */
 static wick_value map_places(wick_onnx_op *o, const wick_onnx_map *m, uint32_t n,
-                             const int64_t *place)
+                             const int64_t *position)
 {
   bool same = n == m->n, absent = false;
   for (uint32_t i = 0; i < n; i++) {
-    same = same && place[i] == (int64_t)i;
-    absent = absent || place[i] == (int64_t)m->n;
+    same = same && position[i] == (int64_t)i;
+    absent = absent || position[i] == (int64_t)m->n;
   }
   if (same) return m->values;
-  return map_columns(o, m, absent, wick_onnx_keys(o->c, WICK_I64, n, place));
+  return map_columns(o, m, absent, wick_onnx_keys(o->c, WICK_I64, n, position));
 }
 
 /* Keys that only a run knows: each is compared with all. */
@@ -163,9 +163,9 @@ static wick_value map_search(wick_onnx_op *o, const wick_onnx_map *m, uint32_t n
   wick_value wanted = wick_onnx_unsqueeze(o, wick_onnx_keys(o->c, m->key, n, key), 1),
              each = wick_onnx_unsqueeze(o, m->keys, 0);
   wick_value hit = wick_build_cast(b, wick_build2(b, WICK_OP_eq, wanted, each), WICK_I64);
-  wick_value places = wick_onnx_count_along(o, have, 1, 2);
-  wick_value at =
-      wick_onnx_reduce1(o, WICK_OP_reduce_sum, wick_build2(b, WICK_OP_mul, hit, places), 1, false);
+  wick_value positions = wick_onnx_count_along(o, have, 1, 2);
+  wick_value at = wick_onnx_reduce1(o, WICK_OP_reduce_sum,
+                                    wick_build2(b, WICK_OP_mul, hit, positions), 1, false);
   wick_value miss =
       wick_onnx_by(o, WICK_OP_eq, wick_onnx_reduce1(o, WICK_OP_reduce_sum, hit, 1, false), 0);
   wick_value none = wick_onnx_size(o, have);
@@ -179,12 +179,12 @@ wick_value wick_onnx_map_look(wick_onnx_op *o, wick_value v, uint32_t n, const i
   if (ask && !ask->all) map_ask_for(o->c, ask, n, key);
   if (!m.known) return map_search(o, &m, n, key);
   const map_key *have = map_sorted(o->c->tmp, m.n, m.at);
-  int64_t *place = wick_new(o->c->tmp, int64_t, (size_t)n + 1);
+  int64_t *position = wick_new(o->c->tmp, int64_t, (size_t)n + 1);
   for (uint32_t i = 0; i < n; i++) {
     int64_t at = map_find(have, m.n, key[i]);
-    place[i] = at < 0 ? (int64_t)m.n : at;
+    position[i] = at < 0 ? (int64_t)m.n : at;
   }
-  return map_places(o, &m, n, place);
+  return map_places(o, &m, n, position);
 }
 
 wick_value wick_onnx_map_dense(wick_onnx_op *o, wick_value v)
@@ -197,9 +197,9 @@ wick_value wick_onnx_map_dense(wick_onnx_op *o, wick_value v)
     return (wick_value){0};
   }
   const map_key *sorted = map_sorted(o->c->tmp, m.n, m.at);
-  int64_t *place = wick_new(o->c->tmp, int64_t, (size_t)m.n + 1);
-  for (uint32_t i = 0; i < m.n; i++) place[i] = sorted[i].at;
-  return map_places(o, &m, m.n, place);
+  int64_t *position = wick_new(o->c->tmp, int64_t, (size_t)m.n + 1);
+  for (uint32_t i = 0; i < m.n; i++) position[i] = sorted[i].at;
+  return map_places(o, &m, m.n, position);
 }
 
 wick_value wick_onnx_map_row(wick_onnx_op *o, wick_value v, wick_value at)

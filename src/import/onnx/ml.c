@@ -8,7 +8,7 @@ wick_value wick_ml_matrix(wick_onnx_op *o, uint32_t i, wick_elem elem)
   const wick_type_info *t = wick_onnx_info(o, i);
   wick_value x = o->in[i];
   if (t->rank < 1 || t->rank > 2) {
-    wick_onnx_fail(o, WICK_ETYPE, "input %u has rank %u, wanted 1 or 2", i, t->rank);
+    wick_onnx_fail(o, WICK_ETYPE, "input %u has rank %u, expected 1 or 2", i, t->rank);
     return (wick_value){0};
   }
   if (t->rank == 1) x = wick_onnx_unsqueeze(o, x, 0);
@@ -26,7 +26,7 @@ wick_value wick_ml_table(wick_onnx_op *o, wick_wire_f32s list, int64_t rows, int
   int64_t dim[2] = {rows ? rows : columns, columns};
   double *v = wick_new(o->c->tmp, double, list.n + 1);
   if ((rows ? rows * columns : columns) != (int64_t)list.n) {
-    wick_onnx_fail(o, WICK_ETYPE, "%zu numbers in an attribute, wanted %lld times %lld", list.n,
+    wick_onnx_fail(o, WICK_ETYPE, "%zu numbers in an attribute, expected %lld times %lld", list.n,
                    (long long)(rows ? rows : 1), (long long)columns);
     return (wick_value){0};
   }

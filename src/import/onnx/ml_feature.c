@@ -53,7 +53,7 @@ static void feature_join(wick_onnx_op *o)
   if (!o->failed) o->out[0] = wick_onnx_concat(o, 1, o->nin, part);
 }
 
-/* What stands in place of the replaced value: one number, or one for each column. */
+/* What is in place of the replaced value: one number, or one for each column. */
 static void feature_impute(wick_onnx_op *o)
 {
   wick_elem e = wick_onnx_info(o, 0)->elem;

@@ -2,7 +2,7 @@
  * threshold, or else, which not-a-number is too.
  *
  * "Less" is "at most" the next lower number. "Greater", and all where not-a-number goes with "at
- * most", ask for -x at most -next(t): columns behind x hold -x. Equality is two such nodes, a set a
+ * most", ask for -x at most -next(t): columns after x hold -x. Equality is two such nodes, a set a
  * search among its members. Leaves are the first nodes, each its own child. */
 #include "import/onnx/ml_forest.h"
 
@@ -195,7 +195,7 @@ static wick_value forest_i32(wick_onnx_op *o, uint32_t rank, const int64_t *dim,
   return wick_build_constant(o->b, k);
 }
 
-/* Behind the columns of x their negatives, where some node asks for one. */
+/* After the columns of x their negatives, where some node asks for one. */
 static wick_value forest_input(wick_onnx_op *o, const forest *t, wick_value x)
 {
   x = wick_build_cast(o->b, x, t->f->elem);

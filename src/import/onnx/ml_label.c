@@ -23,7 +23,7 @@ static const struct {
 static bool label_tensor(wick_onnx_op *o, const wick_onnx_tensor *t, label_list *out)
 {
   wick_onnx_data d;
-  wick_status s = wick_onnx_tensor_read(t, &o->c->outside, o->place, o->c->tmp, &d);
+  wick_status s = wick_onnx_tensor_read(t, &o->c->outside, o->location, o->c->tmp, &d);
   if (s) {
     wick_errors_add(&o->c->errors, s);
     o->failed = true;
@@ -67,7 +67,7 @@ static bool label_default(wick_onnx_op *o, wick_elem elem, wick_scalar *out)
   if (a && a->t) {
     if (!label_tensor(o, a->t, &list)) return false;
     if (list.n != 1 || list.elem != elem)
-      wick_onnx_fail(o, WICK_ETYPE, "default_tensor has %u elements of type %s, wanted 1 of %s",
+      wick_onnx_fail(o, WICK_ETYPE, "default_tensor has %u elements of type %s, expected 1 of %s",
                      list.n, wick_elem_name(list.elem), wick_elem_name(elem));
     *out = list.at[0];
     return !o->failed;
@@ -197,16 +197,17 @@ static wick_value label_map(wick_onnx_op *o, const label_list *keys, const label
 
 /* ---- operators ---- */
 
-/* classes_strings, at opset 1: strings to their places and back. */
-static bool label_classes(wick_onnx_op *o, const char *name, label_list *words, label_list *places)
+/* classes_strings, at opset 1: strings to their positions and back. */
+static bool label_classes(wick_onnx_op *o, const char *name, label_list *words,
+                          label_list *positions)
 {
   const wick_onnx_attr *a = wick_onnx_attr_find(o, name);
   size_t n = a ? a->strings.n : 0;
   *words = (label_list){WICK_STRING, (uint32_t)n, wick_new(o->c->tmp, wick_scalar, n + 1)};
-  *places = (label_list){WICK_I64, (uint32_t)n, wick_new(o->c->tmp, wick_scalar, n + 1)};
+  *positions = (label_list){WICK_I64, (uint32_t)n, wick_new(o->c->tmp, wick_scalar, n + 1)};
   for (size_t k = 0; k < n; k++) {
     words->at[k].i = wick_onnx_string(o->c, a->strings.at[k]);
-    places->at[k].i = (int64_t)k;
+    positions->at[k].i = (int64_t)k;
   }
   return true;
 }
@@ -225,10 +226,10 @@ static void label_encode_lists(wick_onnx_op *o, const label_list *keys, const la
 
 static void label_encode_1(wick_onnx_op *o)
 {
-  label_list words, places;
+  label_list words, positions;
   bool text = wick_onnx_info(o, 0)->elem == WICK_STRING;
-  label_classes(o, "classes_strings", &words, &places);
-  label_encode_lists(o, text ? &words : &places, text ? &places : &words);
+  label_classes(o, "classes_strings", &words, &positions);
+  label_encode_lists(o, text ? &words : &positions, text ? &positions : &words);
 }
 
 static void label_encode(wick_onnx_op *o)
@@ -245,10 +246,10 @@ static void label_encode(wick_onnx_op *o)
 
 static void label_category(wick_onnx_op *o)
 {
-  label_list words, numbers = {WICK_I64, 0, NULL}, places;
+  label_list words, numbers = {WICK_I64, 0, NULL}, positions;
   bool text = wick_onnx_info(o, 0)->elem == WICK_STRING;
   wick_wire_i64s ints = wick_onnx_ints(o, "cats_int64s");
-  label_classes(o, "cats_strings", &words, &places);
+  label_classes(o, "cats_strings", &words, &positions);
   numbers.n = (uint32_t)ints.n;
   numbers.at = wick_new(o->c->tmp, wick_scalar, ints.n + 1);
   for (size_t k = 0; k < ints.n; k++) numbers.at[k].i = ints.at[k];

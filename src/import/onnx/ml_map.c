@@ -55,7 +55,7 @@ static void map_zip(wick_onnx_op *o)
   const int64_t *key;
   const wick_type_info *t = wick_onnx_info(o, 0);
   if (t->elem != WICK_F32 || t->rank < 1 || t->rank > 2) {
-    wick_onnx_fail(o, WICK_ETYPE, "its input is %s of rank %u, wanted f32 of rank 1 or 2",
+    wick_onnx_fail(o, WICK_ETYPE, "its input is %s of rank %u, expected f32 of rank 1 or 2",
                    wick_elem_name(t->elem), t->rank);
     return;
   }
@@ -89,7 +89,7 @@ static bool map_operand(wick_onnx_op *o, wick_elem *out_key, wick_elem *out_elem
   const wick_type_info *keys = is ? wick_type_get(o->c->module, t->item[1]) : NULL,
                        *values = is ? wick_type_get(o->c->module, t->item[2]) : NULL;
   if (!is || values->rank != 1) {
-    wick_onnx_fail(o, WICK_ETYPE, "its input is %s, wanted a map",
+    wick_onnx_fail(o, WICK_ETYPE, "its input is %s, expected a map",
                    is                      ? "a sequence of maps"
                    : t->kind == WICK_TUPLE ? "a sequence or an optional"
                                            : "a tensor");
@@ -117,12 +117,12 @@ static void map_vectorize(wick_onnx_op *o)
   o->out[0] = wick_onnx_unsqueeze(o, y, 0);
 }
 
-/* Values at the places that their keys name. */
+/* Values at the positions that their keys name. */
 static wick_value map_sparse(wick_onnx_op *o)
 {
   int64_t n = wick_onnx_int(o, "max_map", 1);
   if (n < 1 || n > MAP_MOST_PLACES) {
-    wick_onnx_fail(o, WICK_ERANGE, "max_map is %lld, wanted 1 to %d", (long long)n,
+    wick_onnx_fail(o, WICK_ERANGE, "max_map is %lld, expected 1 to %d", (long long)n,
                    MAP_MOST_PLACES);
     return (wick_value){0};
   }
@@ -131,7 +131,7 @@ static wick_value map_sparse(wick_onnx_op *o)
   return wick_onnx_map_look(o, o->in[0], (uint32_t)n, key);
 }
 
-/* The places of a sparse result that have no value: 0, of strings what ONNX Runtime puts there. */
+/* The positions of a sparse result that have no value: 0, of strings what ONNX Runtime puts there. */
 static wick_value map_padded(wick_onnx_op *o, wick_value x, wick_value y, wick_elem to)
 {
   static const unsigned char zero[] = "0.f";
@@ -154,7 +154,8 @@ static void map_cast(wick_onnx_op *o)
   bool sparse = wick_onnx_word(o, "map_form", "DENSE SPARSE") == 1;
   if (o->failed || !map_operand(o, &key, &value)) return;
   if (key != WICK_I64 || (value != WICK_F32 && value != WICK_STRING)) {
-    wick_onnx_fail(o, WICK_ETYPE, "its input is map(%s,%s), wanted map(i64,f32) or map(i64,string)",
+    wick_onnx_fail(o, WICK_ETYPE,
+                   "its input is map(%s,%s), expected map(i64,f32) or map(i64,string)",
                    wick_elem_name(key), wick_elem_name(value));
     return;
   }

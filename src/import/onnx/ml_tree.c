@@ -21,7 +21,7 @@ static bool tree_tensor(wick_onnx_op *o, const char *name, tree_numbers *out)
   wick_onnx_data d;
   *out = (tree_numbers){0};
   if (!a || !a->t) return false;
-  wick_status s = wick_onnx_tensor_read(a->t, &o->c->outside, o->place, o->c->tmp, &d);
+  wick_status s = wick_onnx_tensor_read(a->t, &o->c->outside, o->location, o->c->tmp, &d);
   if (s) {
     wick_errors_add(&o->c->errors, s);
     o->failed = true;
@@ -58,7 +58,7 @@ static tree_numbers tree_floats(wick_onnx_op *o, const char *name)
 static bool tree_length(wick_onnx_op *o, const char *name, size_t have, size_t n, bool optional)
 {
   if (have == n || (optional && !have)) return true;
-  wick_onnx_fail(o, WICK_ETYPE, "%s has %zu elements, wanted %zu", name, have, n);
+  wick_onnx_fail(o, WICK_ETYPE, "%s has %zu elements, expected %zu", name, have, n);
   return false;
 }
 
@@ -392,7 +392,7 @@ static bool tree_new_nodes(wick_onnx_op *o, const tree_new *t, wick_forest *f)
   for (uint32_t i = 0; i < f->nnode; i++) {
     double mode = t->mode.at[i];
     if (!(mode >= WICK_FOREST_LEQ && mode <= WICK_FOREST_MEMBER)) {
-      wick_onnx_fail(o, WICK_ERANGE, "nodes_modes has %g, wanted 0 to %d", mode,
+      wick_onnx_fail(o, WICK_ERANGE, "nodes_modes has %g, expected 0 to %d", mode,
                      WICK_FOREST_MEMBER);
       return false;
     }

@@ -3,21 +3,22 @@
 
 #include <string.h>
 
-void wick_onnx_error(wick_onnx_context *c, wick_code code, const char *place, const char *fmt, ...)
+void wick_onnx_error(wick_onnx_context *c, wick_code code, const char *location, const char *fmt,
+                     ...)
 {
   va_list args;
   va_start(args, fmt);
-  wick_status s = wick_vfail(c->tmp, code, place, fmt, args);
+  wick_status s = wick_vfail(c->tmp, code, location, fmt, args);
   va_end(args);
   wick_errors_add(&c->errors, s);
-  wick_onnx_problem_add(c, NULL, s, place);
+  wick_onnx_problem_add(c, NULL, s, location);
 }
 
-void wick_onnx_remark(wick_onnx_context *c, const char *place, const char *fmt, ...)
+void wick_onnx_remark(wick_onnx_context *c, const char *location, const char *fmt, ...)
 {
   va_list args;
   va_start(args, fmt);
-  const char *text = wick_vfail(c->tmp, WICK_OK, place, fmt, args)->message;
+  const char *text = wick_vfail(c->tmp, WICK_OK, location, fmt, args)->message;
   va_end(args);
   for (uint32_t i = 0; i < c->remarks.n; i++)
     if (strcmp(c->remarks.at[i], text) == 0) return;
@@ -28,10 +29,10 @@ void wick_onnx_fail(wick_onnx_op *o, wick_code code, const char *fmt, ...)
 {
   va_list args;
   va_start(args, fmt);
-  wick_status s = wick_vfail(o->c->tmp, code, o->place, fmt, args);
+  wick_status s = wick_vfail(o->c->tmp, code, o->location, fmt, args);
   va_end(args);
   wick_errors_add(&o->c->errors, s);
-  wick_onnx_problem_add(o->c, o->node, s, o->place);
+  wick_onnx_problem_add(o->c, o->node, s, o->location);
   o->failed = true;
 }
 
@@ -47,7 +48,7 @@ const char *wick_onnx_node_text(const wick_onnx_context *c, const wick_onnx_node
 /* net.onnx: node "prob" (Softmax) */
 static const char *node_place(const wick_onnx_context *c, const wick_onnx_node *n)
 {
-  const char *outer = c->scope->call ? c->scope->call->place : c->file;
+  const char *outer = c->scope->call ? c->scope->call->location : c->file;
   return wick_str_printf(c->tmp, "%s: node %s", outer, wick_onnx_node_text(c, n));
 }
 
@@ -55,7 +56,7 @@ static const char *node_place(const wick_onnx_context *c, const wick_onnx_node *
 
 /* Binds the node's results: out[k], or why there is none. Values from `first` on are its own, and
  * get its names, also where they had others inside of a function. */
-static void node_bind(wick_onnx_context *c, const wick_onnx_node *n, const char *place,
+static void node_bind(wick_onnx_context *c, const wick_onnx_node *n, const char *location,
                       const wick_value *out, uint32_t first, const char *why)
 {
   for (size_t k = 0; k < n->output.n; k++) {
@@ -63,14 +64,14 @@ static void node_bind(wick_onnx_context *c, const wick_onnx_node *n, const char 
     wick_onnx_binding b = {.v = out ? out[k] : (wick_value){0}, .why = why};
     if (!name.nbytes) continue;
     if (!wick_onnx_bind(c, name, b))
-      wick_onnx_error(c, WICK_EPARSE, place, "\"%s\" is defined a second time",
+      wick_onnx_error(c, WICK_EPARSE, location, "\"%s\" is defined a second time",
                       wick_onnx_name(c, name));
     else if (b.v.id >= first && b.v.id)
       wick_build_name(&c->b, b.v, wick_onnx_module_name(c, name), WICK_REL_SAME);
   }
 }
 
-static void node_unsupported(wick_onnx_context *c, const wick_onnx_node *n, const char *place,
+static void node_unsupported(wick_onnx_context *c, const wick_onnx_node *n, const char *location,
                              int64_t opset, bool known)
 {
   const char *type = wick_wire_text(c->tmp, n->op_type),
@@ -80,14 +81,14 @@ static void node_unsupported(wick_onnx_context *c, const wick_onnx_node *n, cons
   const char *text =
       known ? wick_str_printf(c->tmp, "%s is not an operator of opset %lld", name, (long long)opset)
             : wick_str_printf(c->tmp, "the operator %s is not supported", name);
-  node_bind(c, n, place, NULL, 0, NULL);
-  wick_onnx_problem_add(c, n, wick_fail(c->tmp, WICK_EUNSUPPORTED, place, "%s", text), place);
+  node_bind(c, n, location, NULL, 0, NULL);
+  wick_onnx_problem_add(c, n, wick_fail(c->tmp, WICK_EUNSUPPORTED, location, "%s", text), location);
   for (uint32_t i = 0; i < c->unsupported.n; i++)
     if (strcmp(c->unsupported.at[i].name, name) == 0) {
       c->unsupported.at[i].count++;
       return;
     }
-  wick_push(c->tmp, &c->unsupported, (wick_onnx_unsupported){name, place, text, 1});
+  wick_push(c->tmp, &c->unsupported, (wick_onnx_unsupported){name, location, text, 1});
 }
 
 /* ---- operands ---- */
@@ -100,7 +101,7 @@ static bool node_operands(wick_onnx_op *o, uint32_t least, wick_value *in)
     wick_span name = o->node->input.at[i];
     const wick_onnx_binding *b = name.nbytes ? wick_onnx_find(o->c, name) : NULL;
     if (name.nbytes && !(b && b->absent)) {
-      in[i] = wick_onnx_use(o->c, name, o->place, "the input").v;
+      in[i] = wick_onnx_use(o->c, name, o->location, "the input").v;
       good = good && in[i].id;
     } else if (i < least) {
       wick_onnx_fail(o, WICK_EPARSE, "input %u is missing", i);
@@ -110,7 +111,7 @@ static bool node_operands(wick_onnx_op *o, uint32_t least, wick_value *in)
   return good;
 }
 
-/* Sequences go to rows that know them. */
+/* Sequences go to operators that know them. */
 static bool node_plain(wick_onnx_op *o)
 {
   wick_opcode op = o->row->op;
@@ -136,19 +137,19 @@ static void node_counts(wick_onnx_op *o)
     o->nin--;
   if (o->nin < r->nin[0] || (r->nin[1] != WICK_ANY && o->nin > r->nin[1]))
     wick_onnx_fail(o, WICK_EPARSE,
-                   r->nin[0] == r->nin[1] ? "it has %u inputs, wanted %u"
-                                          : "it has %u inputs, wanted %u to %u",
+                   r->nin[0] == r->nin[1] ? "it has %u inputs, expected %u"
+                                          : "it has %u inputs, expected %u to %u",
                    o->nin, r->nin[0], r->nin[1]);
   if (r->nout != WICK_ANY && o->nout > r->nout)
-    wick_onnx_fail(o, WICK_EPARSE, "it has %u outputs, wanted at most %u", o->nout, r->nout);
+    wick_onnx_fail(o, WICK_EPARSE, "it has %u outputs, expected at most %u", o->nout, r->nout);
 }
 
-static wick_onnx_op node_begin(wick_onnx_context *c, const wick_onnx_node *n, const char *place)
+static wick_onnx_op node_begin(wick_onnx_context *c, const wick_onnx_node *n, const char *location)
 {
   return (wick_onnx_op){.c = c,
                         .b = &c->b,
                         .node = n,
-                        .place = place,
+                        .location = location,
                         .nin = (uint32_t)n->input.n,
                         .nout = (uint32_t)n->output.n,
                         .opset = wick_onnx_opset_of(c->scope, n->domain)};
@@ -158,19 +159,20 @@ static wick_onnx_op node_begin(wick_onnx_context *c, const wick_onnx_node *n, co
  * the operator is that of the first opset that has it. */
 static void node_younger(wick_onnx_op *o)
 {
-  wick_onnx_remark(o->c, o->place, "%s is an operator from opset %d on, the model has opset %lld",
+  wick_onnx_remark(o->c, o->location,
+                   "%s is an operator from opset %d on, the model has opset %lld",
                    wick_onnx_name(o->c, o->node->op_type), o->row->since, (long long)o->opset);
   o->opset = o->row->since;
 }
 
-static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const char *place)
+static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const char *location)
 {
-  wick_onnx_op o = node_begin(c, n, place);
+  wick_onnx_op o = node_begin(c, n, location);
   uint32_t first = c->b.values.n;
   bool known = false;
   o.row = wick_onnx_row_find(n->domain, n->op_type, o.opset, &known);
   if (!o.row || !o.row->import) {
-    node_unsupported(c, n, place, o.opset, known);
+    node_unsupported(c, n, location, o.opset, known);
     return;
   }
   if (o.opset < o.row->since) node_younger(&o);
@@ -182,19 +184,19 @@ static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const cha
   wick_onnx_attrs_check(&o);
   bool good = node_operands(&o, o.row->nin[0], in) && !o.failed && node_plain(&o);
   if (good) {
-    c->b.loc = wick_loc_add(c->module, place);
+    c->b.loc = wick_loc_add(c->module, location);
     uint32_t before = c->errors.list.n + c->errors.more, misfits = c->misfits;
     o.row->import(&o);
     if (c->b.status) { /* found by inference */
       wick_errors_add(&c->errors, c->b.status);
-      wick_onnx_problem_add(c, n, c->b.status, place);
+      wick_onnx_problem_add(c, n, c->b.status, location);
       c->b.status = NULL;
       o.failed = true;
     }
     c->misfits = misfits + c->errors.list.n + c->errors.more - before; /* with its graphs' own */
   }
   bool bad = !good || o.failed;
-  node_bind(c, n, place, bad ? NULL : o.out, first, bad ? NULL : "this output is not supported");
+  node_bind(c, n, location, bad ? NULL : o.out, first, bad ? NULL : "this output is not supported");
 }
 
 /* ---- local functions ---- */
@@ -233,9 +235,9 @@ void wick_onnx_leave(wick_onnx_context *c, wick_onnx_scope *back)
 }
 
 static void node_expand(wick_onnx_context *c, const wick_onnx_node *n, const wick_onnx_function *f,
-                        const char *place)
+                        const char *location)
 {
-  wick_onnx_op call = node_begin(c, n, place);
+  wick_onnx_op call = node_begin(c, n, location);
   uint32_t first = c->b.values.n;
   wick_value *in = wick_new(c->tmp, wick_value, (size_t)call.nin + 1),
              *out = wick_new(c->tmp, wick_value, (size_t)call.nout + 1);
@@ -260,14 +262,14 @@ static void node_expand(wick_onnx_context *c, const wick_onnx_node *n, const wic
     wick_onnx_import_nodes(c, &f->node);
     for (uint32_t k = 0; k < call.nout && !c->over; k++)
       if (f->output.at[k].nbytes)
-        out[k] = wick_onnx_use(c, f->output.at[k], place, "the function's output").v;
+        out[k] = wick_onnx_use(c, f->output.at[k], location, "the function's output").v;
     wick_onnx_leave(c, outer);
   }
-  node_bind(c, n, place, good ? out : NULL, first, NULL);
+  node_bind(c, n, location, good ? out : NULL, first, NULL);
 }
 
 /* Calls within calls multiply what a file asks for: nodes and bytes are bound. */
-static bool node_within_limits(wick_onnx_context *c, const char *place)
+static bool node_within_limits(wick_onnx_context *c, const char *location)
 {
   uint64_t used = c->tmp->guard->used_bytes, more = used > c->call_bytes ? used - c->call_bytes : 0;
   bool bytes = c->depth && c->expanded_bytes + more > c->most_bytes;
@@ -276,7 +278,7 @@ static bool node_within_limits(wick_onnx_context *c, const char *place)
     return true;
   }
   if (!c->over)
-    wick_onnx_error(c, WICK_ELIMIT, place,
+    wick_onnx_error(c, WICK_ELIMIT, location,
                     "the model has too many nodes, or its functions expand into too much");
   c->over = true;
   return false;
@@ -287,12 +289,12 @@ void wick_onnx_import_nodes(wick_onnx_context *c, const wick_onnx_nodes *nodes)
   const uint32_t *order = wick_onnx_order(c, nodes);
   for (size_t i = 0; i < nodes->n && !c->over; i++) {
     const wick_onnx_node *n = &nodes->at[order ? order[i] : i];
-    const char *place = node_place(c, n);
-    if (!node_within_limits(c, place)) return;
+    const char *location = node_place(c, n);
+    if (!node_within_limits(c, location)) return;
     const wick_onnx_function *f = node_function(c, n);
     if (f)
-      node_expand(c, n, f, place);
+      node_expand(c, n, f, location);
     else
-      node_import(c, n, place);
+      node_import(c, n, location);
   }
 }

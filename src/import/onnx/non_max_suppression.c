@@ -1,5 +1,5 @@
 /* NonMaxSuppression: boxes in the order of their scores, those that others cover left out, classes
- * one behind the other. */
+ * one after the other. */
 #include <math.h>
 
 #include "import/onnx/import.h"
@@ -45,7 +45,7 @@ static bool non_max_suppression_begin(wick_onnx_op *o, non_max_suppression_boxes
   int64_t most;
   const double *number;
   if (x->rank != 3 || y->rank != 3) {
-    wick_onnx_fail(o, WICK_ETYPE, "boxes and scores have ranks %u and %u, wanted 3", x->rank,
+    wick_onnx_fail(o, WICK_ETYPE, "boxes and scores have ranks %u and %u, expected 3", x->rank,
                    y->rank);
     return false;
   }
@@ -117,9 +117,9 @@ static wick_value non_max_suppression_select(wick_onnx_op *o, const non_max_supp
         wick_build3(b, WICK_OP_where, more, scores, wick_onnx_number(o, scores, -(double)INFINITY));
   }
   wick_value boxes = non_max_suppression_taken(o, s, scores), count = {boxes.id + 1};
-  wick_value place = wick_onnx_count_along(o, s->most, 2, 3);
+  wick_value position = wick_onnx_count_along(o, s->most, 2, 3);
   count = wick_onnx_unsqueeze(o, count, 2);
-  *there = wick_onnx_reshape(o, wick_build2(b, WICK_OP_lt, place, count), 1, &all);
+  *there = wick_onnx_reshape(o, wick_build2(b, WICK_OP_lt, position, count), 1, &all);
   return wick_onnx_reshape(o, boxes, 1, &all);
 }
 
@@ -139,11 +139,11 @@ static void non_max_suppression_import(wick_onnx_op *o)
   }
   wick_value box = non_max_suppression_select(o, &s, all, &there);
   if (b->status) return;
-  wick_value place = wick_onnx_places(o, there, all, &size, &count);
-  wick_value line = wick_build2(b, WICK_OP_div, place, wick_onnx_size(o, s.most));
+  wick_value position = wick_onnx_places(o, there, all, &size, &count);
+  wick_value line = wick_build2(b, WICK_OP_div, position, wick_onnx_size(o, s.most));
   column[0] = wick_build2(b, WICK_OP_div, line, wick_onnx_size(o, s.classes));
   column[1] = wick_build2(b, WICK_OP_mod, line, wick_onnx_size(o, s.classes));
-  column[2] = wick_onnx_gather(o, WICK_OP_gather, box, place, 0);
+  column[2] = wick_onnx_gather(o, WICK_OP_gather, box, position, 0);
   for (uint32_t k = 0; k < 3; k++) column[k] = wick_onnx_unsqueeze(o, column[k], 1);
   o->out[0] = wick_onnx_concat(o, 1, 3, column);
   if (count.id) o->out[0] = wick_onnx_bound(o, o->out[0], 0, count);

@@ -66,7 +66,7 @@ static void norm_batch_training(wick_onnx_op *o)
   uint32_t rank = wick_onnx_info(o, 0)->rank, n = 0;
   int64_t axes[WICK_MAX_RANK];
   if (rank < 2) {
-    wick_onnx_fail(o, WICK_ETYPE, "its rank is %u, wanted 2 or more", rank);
+    wick_onnx_fail(o, WICK_ETYPE, "its rank is %u, expected 2 or more", rank);
     return;
   }
   for (uint32_t k = 0; k < (wick_onnx_int(o, "spatial", 1) ? rank : 1); k++)
@@ -123,7 +123,7 @@ static void norm_group_18(wick_onnx_op *o)
 {
   int64_t groups = wick_onnx_int(o, "num_groups", 1);
   if (wick_onnx_info(o, 0)->rank < 2 || groups < 1) {
-    wick_onnx_fail(o, WICK_ETYPE, "rank %u and %lld groups, wanted 2 or more and 1 or more",
+    wick_onnx_fail(o, WICK_ETYPE, "rank %u and %lld groups, expected 2 or more and 1 or more",
                    wick_onnx_info(o, 0)->rank, (long long)groups);
     return;
   }
@@ -283,7 +283,7 @@ static void norm_lp(wick_onnx_op *o)
   int64_t p = wick_onnx_int(o, "p", 2), axis = wick_onnx_int(o, "axis", -1);
   wick_builder *b = o->b;
   if (p != 1 && p != 2) {
-    wick_onnx_fail(o, WICK_ERANGE, "p is %lld, wanted 1 or 2", (long long)p);
+    wick_onnx_fail(o, WICK_ERANGE, "p is %lld, expected 1 or 2", (long long)p);
     return;
   }
   wick_value norm =

@@ -2,7 +2,7 @@
  *
  * What is imported: the main graph with its initializers (external ones too), local functions
  * (expanded where they are called), names of values, locations, metadata. What an operator means in
- * which opset stands in the rows of this folder's files. Sequences, optionals and maps at the
+ * which opset is in the rows of this folder's files. Sequences, optionals and maps at the
  * interface become tensors (ports.c). Sparse constants become dense; sparse inputs and outputs are
  * refused by name. */
 #ifndef WICK_IMPORT_ONNX_ONNX_H
@@ -34,7 +34,7 @@ typedef struct wick_onnx_content {
 enum { WICK_ONNX_NAMES = 3, WICK_ONNX_PROBLEMS = 1000, WICK_ONNX_REMARKS = 100 };
 typedef struct wick_onnx_problem {
   wick_code code;
-  const char *place;                 /* "net.onnx: node \"prob\" (Softmax)"; of the first */
+  const char *location;              /* "net.onnx: node \"prob\" (Softmax)"; of the first */
   const char *what;                  /* without its place */
   const char *op_type, *domain;      /* of the nodes; "" where it is of no node */
   int64_t opset;                     /* that the model has of that domain; 0: it says none */
@@ -109,14 +109,14 @@ typedef struct wick_onnx_options {
 
 /* Reads the model in `bytes`, which came from `path`, and sets the function "main" of the module.
  *   bytes    live as long as the module: weights are not copied where alignment allows
- *   path     its base name stands in front of locations and errors, its folder is searched for
+ *   path     its base name precedes locations and errors, its folder is searched for
  * external data options  may be NULL mem      of the function; constants and names are the module's
  * Fails with all that it cannot take, a line each, at most WICK_ONNX_ERRORS of them. */
 WICK_CHECKED wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
                                           const wick_onnx_options *options, wick_arena *mem,
                                           wick_arena *tmp, const wick_func **out);
 
-/* What is supported, for lists: row i from 0; false behind the last. Rows of one operator follow
+/* What is supported, for lists: row i from 0; false after the last. Rows of one operator follow
  * each other. */
 typedef struct wick_onnx_support {
   const char *op_type;

@@ -260,7 +260,7 @@ static inline void onnx_check(const onnx_row *rows, size_t n)
   for (size_t i = 0; i < n; i++) {
     const char *got = onnx_import_text(&guard, &mem, onnx_encode(&mem, rows[i].model), 0);
     if (strcmp(got, rows[i].want) == 0) continue;
-    print_error("%s\n--- got\n%s\n--- wanted\n%s\n", rows[i].model, got, rows[i].want);
+    print_error("%s\n--- got\n%s\n--- expected\n%s\n", rows[i].model, got, rows[i].want);
     bad++;
   }
   wick_arena_free(&mem);

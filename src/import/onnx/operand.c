@@ -90,7 +90,7 @@ bool wick_onnx_dims(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out
   const wick_value_info *v = &o->b->values.at[o->in[i].id];
   const wick_type_info *t = wick_onnx_info(o, i);
   if (!wick_elem_is_int(t->elem) || t->rank > 1) {
-    wick_onnx_fail(o, WICK_ETYPE, "%s is %s of rank %u, wanted integers in one row", what,
+    wick_onnx_fail(o, WICK_ETYPE, "%s is %s of rank %u, expected integers in one row", what,
                    wick_elem_name(t->elem), t->rank);
     return false;
   }
@@ -170,7 +170,7 @@ bool wick_onnx_one(wick_onnx_op *o, uint32_t i, const char *what, int64_t otherw
   if (!wick_onnx_has(o, i)) return true;
   if (!wick_onnx_numbers(o, i, what, &n, &v)) return false;
   if (n == 1) *out = v[0];
-  if (n != 1) wick_onnx_fail(o, WICK_ETYPE, "%s has %u numbers, wanted 1", what, n);
+  if (n != 1) wick_onnx_fail(o, WICK_ETYPE, "%s has %u numbers, expected 1", what, n);
   return n == 1;
 }
 

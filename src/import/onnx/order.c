@@ -130,7 +130,7 @@ static void order_cycle(order *o, const order_stack *stack, uint32_t node)
                        wick_onnx_node_text(o->c, &o->nodes->at[stack->at[k].node]));
   if (n > SHOWN) wick_text_printf(&t, " and %u more", n - SHOWN);
   wick_onnx_error(
-      o->c, WICK_EPARSE, o->c->scope->call ? o->c->scope->call->place : o->c->file,
+      o->c, WICK_EPARSE, o->c->scope->call ? o->c->scope->call->location : o->c->file,
       n > 1 ? "nodes depend on each other in a cycle: %s" : "a node depends on itself: %s", t.at);
   o->c->over = true; /* nodes cannot be imported in any order */
 }
@@ -176,11 +176,11 @@ const uint32_t *wick_onnx_order(wick_onnx_context *c, const wick_onnx_nodes *nod
   if (!order_sort(&o, out)) return NULL;
   const char *text = wick_onnx_node_text(c, &nodes->at[first]);
   if (count > 1)
-    wick_onnx_remark(c, c->scope->call ? c->scope->call->place : c->file,
+    wick_onnx_remark(c, c->scope->call ? c->scope->call->location : c->file,
                      "%u nodes, first %s, are listed before nodes that they read; they were sorted",
                      count, text);
   else
-    wick_onnx_remark(c, c->scope->call ? c->scope->call->place : c->file,
+    wick_onnx_remark(c, c->scope->call ? c->scope->call->location : c->file,
                      "node %s is listed before a node that it reads; the nodes were sorted", text);
   return out;
 }

@@ -53,7 +53,7 @@ static bool pool_p(wick_onnx_op *o, int64_t *out)
   double p = o->opset < 2 ? wick_onnx_float(o, "p", 2) : (double)wick_onnx_int(o, "p", 2);
   *out = p >= 1 && p <= 1024 ? (int64_t)p : 0;
   if ((double)*out == p) return true;
-  wick_onnx_fail(o, WICK_ERANGE, "p is %g, wanted a whole number from 1 to 1024", p);
+  wick_onnx_fail(o, WICK_ERANGE, "p is %g, expected a whole number from 1 to 1024", p);
   return false;
 }
 
@@ -76,7 +76,7 @@ static wick_value pool_all(wick_onnx_op *o, wick_opcode op, wick_value x)
   uint32_t n = 0;
   for (uint32_t i = 2; i < t->rank; i++) axes[n++] = i;
   if (t->rank < 2)
-    wick_onnx_fail(o, WICK_ETYPE, "the input's rank is %u, wanted 2 or more", t->rank);
+    wick_onnx_fail(o, WICK_ETYPE, "the input's rank is %u, expected 2 or more", t->rank);
   return wick_onnx_reduce(o, op, x, n, axes, true);
 }
 

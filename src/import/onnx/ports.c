@@ -22,17 +22,17 @@ bool wick_onnx_is_list(const wick_onnx_value_info *v)
   return v->type && (v->type->sequence_type || v->type->optional_type || v->type->map_type);
 }
 
-static bool ports_elem(wick_onnx_context *c, int64_t type, const char *what, const char *place,
+static bool ports_elem(wick_onnx_context *c, int64_t type, const char *what, const char *location,
                        wick_elem *out)
 {
   if (wick_onnx_elem(type, out)) return true;
-  wick_onnx_error(c, WICK_EUNSUPPORTED, place, "%s of type %s are not supported", what,
+  wick_onnx_error(c, WICK_EUNSUPPORTED, location, "%s of type %s are not supported", what,
                   wick_onnx_elem_name(type, c->tmp));
   return false;
 }
 
 /* False after an error. */
-static bool ports_read(wick_onnx_context *c, const wick_onnx_value_info *v, const char *place,
+static bool ports_read(wick_onnx_context *c, const wick_onnx_value_info *v, const char *location,
                        ports_type *out)
 {
   const wick_onnx_type *t = v->type;
@@ -42,18 +42,18 @@ static bool ports_read(wick_onnx_context *c, const wick_onnx_value_info *v, cons
   if (out->seq) t = t->sequence_type->elem_type;
   out->map = t && t->map_type && !out->optional;
   if (out->map) {
-    if (!ports_elem(c, t->map_type->key_type, "keys", place, &out->key)) return false;
+    if (!ports_elem(c, t->map_type->key_type, "keys", location, &out->key)) return false;
     if (out->key != WICK_I64 && out->key != WICK_STRING) {
-      wick_onnx_error(c, WICK_EUNSUPPORTED, place, "its keys are %s, wanted i64 or string",
+      wick_onnx_error(c, WICK_EUNSUPPORTED, location, "its keys are %s, expected i64 or string",
                       wick_elem_name(out->key));
       return false;
     }
     t = t->map_type->value_type;
   }
   if (t && t->tensor_type)
-    return ports_elem(c, t->tensor_type->elem_type, out->map ? "values" : "elements", place,
+    return ports_elem(c, t->tensor_type->elem_type, out->map ? "values" : "elements", location,
                       &out->elem);
-  wick_onnx_error(c, WICK_EUNSUPPORTED, place,
+  wick_onnx_error(c, WICK_EUNSUPPORTED, location,
                   out->map        ? "of maps only those to numbers or strings are supported"
                   : out->optional ? "of optionals only those of tensors and their sequences are "
                                     "supported"
@@ -69,7 +69,7 @@ static const char *ports_text(wick_arena *mem, ports_type t)
   return t.optional ? wick_str_printf(mem, "optional(%s)", x) : x;
 }
 
-/* `more` stands behind the rest, or is "". */
+/* `more` follows the rest, or is "". */
 static void ports_note(wick_onnx_context *c, const char *kind, const char *name, uint32_t at,
                        const char *count, ports_type t, const char *more)
 {
@@ -101,31 +101,31 @@ const wick_onnx_given_shape *wick_onnx_shape_given(const wick_onnx_context *c, c
 
 /* ---- inputs ---- */
 
-void wick_onnx_unlisted(wick_onnx_context *c, const char *place, const char *why)
+void wick_onnx_unlisted(wick_onnx_context *c, const char *location, const char *why)
 {
-  if (!c->unlisted) c->unlisted = place, c->unlisted_why = why;
+  if (!c->unlisted) c->unlisted = location, c->unlisted_why = why;
 }
 
 static wick_value ports_element(wick_onnx_context *c, const char *name, wick_elem elem,
-                                const char *place)
+                                const char *location)
 {
   const wick_onnx_given_shape *s = wick_onnx_shape_given(c, name);
   wick_dim dim[WICK_MAX_RANK];
   if (!s || s->rank > WICK_MAX_RANK) {
-    wick_onnx_error(c, WICK_ETYPE, place, "the shape of \"%s\" %s", name,
+    wick_onnx_error(c, WICK_ETYPE, location, "the shape of \"%s\" %s", name,
                     s ? "has too many dimensions" : "must be given");
     return (wick_value){0};
   }
   for (uint32_t k = 0; k < s->rank; k++) {
     if (s->dim[k] < 0) {
-      wick_onnx_error(c, WICK_ETYPE, place, "a size of \"%s\" is negative", name);
+      wick_onnx_error(c, WICK_ETYPE, location, "a size of \"%s\" is negative", name);
       return (wick_value){0};
     }
     dim[k] = wick_dim_const(s->dim[k]);
   }
   wick_type type = wick_type_tensor(c->module, elem, s->rank, dim);
   if (wick_dim_eq(wick_type_numel(c->module, type), WICK_DIM_INVALID)) {
-    wick_onnx_error(c, WICK_ERANGE, place, "the product of \"%s\"'s sizes overflows", name);
+    wick_onnx_error(c, WICK_ERANGE, location, "the product of \"%s\"'s sizes overflows", name);
     return (wick_value){0};
   }
   return wick_build_param(&c->b, type, WICK_IN, name);
@@ -166,14 +166,14 @@ static void ports_map_input(wick_onnx_context *c, const wick_onnx_value_info *v,
 }
 
 void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, uint32_t at,
-                          const char *place)
+                          const char *location)
 {
   const char *name = wick_wire_text(c->tmp, v->name);
   const wick_onnx_given_shape *s = wick_onnx_shape_given(c, name);
   ports_type t;
-  if (!ports_read(c, v, place, &t)) return;
+  if (!ports_read(c, v, location, &t)) return;
   if (t.map && t.seq) {
-    wick_onnx_error(c, WICK_EUNSUPPORTED, place,
+    wick_onnx_error(c, WICK_EUNSUPPORTED, location,
                     "sequences of maps are supported as outputs alone");
     return;
   }
@@ -183,12 +183,12 @@ void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, u
   }
   if (!s) {
     ports_note(c, "input", name, at, "?", t, "");
-    wick_onnx_unlisted(c, place, "how many elements it has must be given");
+    wick_onnx_unlisted(c, location, "how many elements it has must be given");
     return;
   }
   int64_t count = s->rank == 1 ? s->dim[0] : -2, most = t.seq ? PORTS_MOST : 1;
   if (count < (t.optional ? -1 : 0) || count > most || (!t.seq && !count)) {
-    wick_onnx_error(c, WICK_ETYPE, place,
+    wick_onnx_error(c, WICK_ETYPE, location,
                     "its shape is [n], n elements%s%s: no such number is given",
                     t.seq ? "" : ", n = 1", t.optional ? ", or -1, none" : "");
     return;
@@ -198,7 +198,7 @@ void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, u
   l.item = wick_new(c->tmp, wick_value, (size_t)(count > 0 ? count : 0) + 1);
   for (int64_t k = 0; k < count; k++) {
     const char *element = wick_str_printf(c->tmp, "%s.%lld", name, (long long)k);
-    l.item[k] = ports_element(c, element, t.elem, place);
+    l.item[k] = ports_element(c, element, t.elem, location);
     if (!l.item[k].id) return;
   }
   wick_push(c->tmp, &c->lists, l);
@@ -238,13 +238,13 @@ static const char *ports_what(const wick_onnx_context *c, wick_value x)
 }
 
 static void ports_map_output(wick_onnx_context *c, const char *name, wick_value x, uint32_t at,
-                             ports_type t, const char *place, wick_onnx_results *out)
+                             ports_type t, const char *location, wick_onnx_results *out)
 {
   wick_onnx_map m = wick_onnx_map_all(c, x);
   if (m.seq != t.seq || m.key != t.key || m.elem != t.elem) {
     const ports_type have = {.seq = m.seq, .map = true, .key = m.key, .elem = m.elem};
-    wick_onnx_error(c, WICK_ETYPE, place, "it is %s, the model says %s", ports_text(c->tmp, have),
-                    ports_text(c->tmp, t));
+    wick_onnx_error(c, WICK_ETYPE, location, "it is %s, the model says %s",
+                    ports_text(c->tmp, have), ports_text(c->tmp, t));
     return;
   }
   ports_note(c, "output", name, at, m.known ? "1" : "2", t,
@@ -257,7 +257,7 @@ static void ports_map_output(wick_onnx_context *c, const char *name, wick_value 
 }
 
 /* The tensors of a sequence or an optional; false after an error. */
-static bool ports_items(wick_onnx_context *c, wick_value x, ports_type t, const char *place,
+static bool ports_items(wick_onnx_context *c, wick_value x, ports_type t, const char *location,
                         uint32_t *out_n, const wick_value **out)
 {
   *out = wick_dup(c->tmp, wick_value, &x, 1);
@@ -265,7 +265,7 @@ static bool ports_items(wick_onnx_context *c, wick_value x, ports_type t, const 
   if (*out_n && t.seq) {
     const wick_node *n = wick_onnx_definer(&c->b, x);
     if (!n || n->op != WICK_OP_tuple || wick_onnx_stack(&c->b, x).id) {
-      wick_onnx_error(c, WICK_EUNSUPPORTED, place, "the length of the sequence must be known");
+      wick_onnx_error(c, WICK_EUNSUPPORTED, location, "the length of the sequence must be known");
       c->misfits++; /* with numbers for sizes it may be */
       return false;
     }
@@ -275,7 +275,7 @@ static bool ports_items(wick_onnx_context *c, wick_value x, ports_type t, const 
   for (uint32_t k = 0; k < *out_n; k++) {
     const wick_type_info *e = wick_built_info(&c->b, (*out)[k]);
     if (e->kind == WICK_TENSOR && e->elem == t.elem) continue;
-    wick_onnx_error(c, WICK_ETYPE, place, "element %u is %s, the model says %s", k,
+    wick_onnx_error(c, WICK_ETYPE, location, "element %u is %s, the model says %s", k,
                     e->kind == WICK_TENSOR ? wick_elem_name(e->elem) : "no tensor",
                     wick_elem_name(t.elem));
     return false;
@@ -284,7 +284,7 @@ static bool ports_items(wick_onnx_context *c, wick_value x, ports_type t, const 
 }
 
 void wick_onnx_list_output(wick_onnx_context *c, const wick_onnx_value_info *v, wick_value x,
-                           uint32_t at, const char *place, wick_onnx_results *out)
+                           uint32_t at, const char *location, wick_onnx_results *out)
 {
   ports_type t = {.seq = true};
   uint32_t n;
@@ -292,30 +292,30 @@ void wick_onnx_list_output(wick_onnx_context *c, const wick_onnx_value_info *v, 
   const char *name = wick_wire_text(c->tmp, v->name);
   bool none = wick_onnx_is_nothing(&c->b, x), map = wick_onnx_is_map(&c->b, x);
   if (!wick_onnx_is_list(v)) {
-    wick_onnx_error(c, WICK_ETYPE, place, "it is %s, the model says not so", ports_what(c, x));
+    wick_onnx_error(c, WICK_ETYPE, location, "it is %s, the model says not so", ports_what(c, x));
     return;
   }
-  if (!ports_read(c, v, place, &t)) return;
+  if (!ports_read(c, v, location, &t)) return;
   bool tuple = wick_built_info(&c->b, x)->kind == WICK_TUPLE;
   if (map != t.map || (none && !t.optional) || (!none && !map && tuple != t.seq)) {
-    wick_onnx_error(c, WICK_ETYPE, place, "it is %s, the model says not so", ports_what(c, x));
+    wick_onnx_error(c, WICK_ETYPE, location, "it is %s, the model says not so", ports_what(c, x));
     return;
   }
   if (map) {
-    ports_map_output(c, name, x, at, t, place, out);
+    ports_map_output(c, name, x, at, t, location, out);
     return;
   }
-  if (!ports_items(c, x, t, place, &n, &item)) return;
+  if (!ports_items(c, x, t, location, &n, &item)) return;
   for (uint32_t k = 0; k < n; k++)
     wick_push(c->tmp, out, (wick_onnx_result){item[k], wick_str_printf(c->tmp, "%s.%u", name, k)});
   ports_note(c, "output", name, at, none ? "-1" : wick_str_printf(c->tmp, "%u", n), t, "");
 }
 
 bool wick_onnx_list_declared(wick_onnx_context *c, const wick_onnx_value_info *v, uint32_t at,
-                             const char *place)
+                             const char *location)
 {
   ports_type t;
-  if (!ports_read(c, v, place, &t)) return false;
+  if (!ports_read(c, v, location, &t)) return false;
   ports_note(c, "output", wick_wire_text(c->tmp, v->name), at, "?", t, "");
   return true;
 }

@@ -67,7 +67,7 @@ static void test_ports(void **state)
     const char *got =
         onnx_import_with(&guard, &mem, onnx_encode(&mem, rows[i].model), &rows[i].options, 0);
     if (strncmp(got, rows[i].want, strlen(rows[i].want)) == 0) continue;
-    print_error("%s\n--- got\n%s\n--- wanted\n%s\n", rows[i].model, got, rows[i].want);
+    print_error("%s\n--- got\n%s\n--- expected\n%s\n", rows[i].model, got, rows[i].want);
     bad++;
   }
   assert_true(described);

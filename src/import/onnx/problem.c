@@ -10,25 +10,26 @@ static bool problem_same(const wick_onnx_problem *a, const wick_onnx_problem *b)
          strcmp(a->domain, b->domain) == 0 && strcmp(a->what, b->what) == 0;
 }
 
-/* Problems of no node are told apart by their places. */
+/* Problems of no node are told apart by their locations. */
 static wick_onnx_problem *problem_find(wick_onnx_problems *list, const wick_onnx_problem *p)
 {
   for (uint32_t i = 0; i < list->n; i++)
-    if (problem_same(&list->at[i], p) && (*p->op_type || strcmp(list->at[i].place, p->place) == 0))
+    if (problem_same(&list->at[i], p) &&
+        (*p->op_type || strcmp(list->at[i].location, p->location) == 0))
       return &list->at[i];
   return NULL;
 }
 
 void wick_onnx_problem_add(wick_onnx_context *c, const wick_onnx_node *n, wick_status s,
-                           const char *place)
+                           const char *location)
 {
   wick_onnx_problems *list = c->options ? c->options->problems : NULL;
   if (!list || !s) return;
   wick_arena *mem = c->b.mem;
-  size_t head = place ? strlen(place) : 0;
-  bool placed = head && strncmp(s->message, place, head) == 0 && s->message[head] == ':';
+  size_t head = location ? strlen(location) : 0;
+  bool placed = head && strncmp(s->message, location, head) == 0 && s->message[head] == ':';
   wick_onnx_problem p = {.code = s->code,
-                         .place = wick_str_dup(mem, placed ? place : ""),
+                         .location = wick_str_dup(mem, placed ? location : ""),
                          .what = wick_str_dup(mem, s->message + (placed ? head + 2 : 0)),
                          .op_type = n ? wick_wire_text(mem, n->op_type) : "",
                          .domain = "",

@@ -2,7 +2,7 @@
  * (onnx 1.23.2, IR version 14).
  *
  * Left out, and skipped when reading: device and sharding configurations, Opaque types.
- * Enumerations and numbers are as they stand in the file; nothing here has been checked. */
+ * Enumerations and numbers are as they are in the file; nothing here has been checked. */
 #ifndef WICK_IMPORT_ONNX_PROTO_H
 #define WICK_IMPORT_ONNX_PROTO_H
 

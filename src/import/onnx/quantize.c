@@ -16,7 +16,7 @@ static wick_value quantize_repeat(wick_onnx_op *o, wick_value v, uint32_t axis, 
   wick_dim size = wick_dim_const(block), dim[WICK_MAX_RANK + 1], whole[WICK_MAX_RANK];
   uint32_t rank = s->rank;
   if (rank != x->rank || rank == WICK_MAX_RANK) {
-    wick_onnx_fail(o, WICK_ETYPE, "the scale has rank %u, wanted that of the input, %u, below %d",
+    wick_onnx_fail(o, WICK_ETYPE, "the scale has rank %u, expected that of the input, %u, below %d",
                    rank, x->rank, WICK_MAX_RANK);
     return v;
   }
@@ -61,7 +61,7 @@ static wick_value quantize_parameter(wick_onnx_op *o, uint32_t i, uint32_t axis)
   int64_t block = wick_onnx_int(o, "block_size", 0);
   if (!wick_onnx_has(o, i)) return (wick_value){0};
   if (block < 0 || block > INT32_MAX) {
-    wick_onnx_fail(o, WICK_ERANGE, "block_size is %lld, wanted 0 to %d", (long long)block,
+    wick_onnx_fail(o, WICK_ERANGE, "block_size is %lld, expected 0 to %d", (long long)block,
                    INT32_MAX);
     return (wick_value){0};
   }
@@ -179,7 +179,7 @@ static void quantize_dynamic(wick_onnx_op *o)
 
 /* ---- products ---- */
 
-/* A factor of a product of matrices: operand `at`, the zero point behind it. A row of them belongs
+/* A factor of a product of matrices: operand `at`, the zero point after it. A row of them belongs
  * to the rows of the left factor, to the columns of the right one. */
 static wick_value quantize_side(wick_onnx_op *o, wick_value v, wick_value zero, bool left)
 {
@@ -196,7 +196,7 @@ static wick_value quantize_optional(const wick_onnx_op *o, uint32_t i)
 static bool quantize_ranks(wick_onnx_op *o, uint32_t i, uint32_t k)
 {
   if (wick_onnx_info(o, i)->rank && wick_onnx_info(o, k)->rank) return true;
-  wick_onnx_fail(o, WICK_ETYPE, "a factor has rank 0, wanted 1 or more");
+  wick_onnx_fail(o, WICK_ETYPE, "a factor has rank 0, expected 1 or more");
   return false;
 }
 

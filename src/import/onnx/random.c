@@ -62,7 +62,8 @@ static bool random_float_elem(wick_onnx_op *o, wick_elem otherwise, wick_elem *o
 {
   if (!random_elem(o, otherwise, out)) return false;
   if (wick_elem_is_float(*out) && wick_elem_storage[*out].bits >= 16) return true;
-  wick_onnx_fail(o, WICK_ETYPE, "random elements of type %s, wanted floats", wick_elem_name(*out));
+  wick_onnx_fail(o, WICK_ETYPE, "random elements of type %s, expected floats",
+                 wick_elem_name(*out));
   return false;
 }
 
@@ -91,7 +92,7 @@ static void random_shaped(wick_onnx_op *o)
   wick_wire_i64s shape = wick_onnx_ints(o, "shape");
   if (!random_float_elem(o, WICK_F32, &e)) return;
   if (shape.n > WICK_MAX_RANK) {
-    wick_onnx_fail(o, WICK_ETYPE, "its rank is %zu, wanted at most %d", shape.n, WICK_MAX_RANK);
+    wick_onnx_fail(o, WICK_ETYPE, "its rank is %zu, expected at most %d", shape.n, WICK_MAX_RANK);
     return;
   }
   for (size_t k = 0; k < shape.n; k++) {
@@ -133,8 +134,8 @@ static void random_multinomial(wick_onnx_op *o)
   if (!random_elem(o, WICK_I32, &e)) return;
   if (x->rank != 2 || n < 1 || (e != WICK_I32 && e != WICK_I64)) {
     wick_onnx_fail(o, WICK_ETYPE,
-                   "rank %u and %lld samples of %s, wanted 2 and 1 or more of i32 or i64", x->rank,
-                   (long long)n, wick_elem_name(e));
+                   "rank %u and %lld samples of %s, expected 2 and 1 or more of i32 or i64",
+                   x->rank, (long long)n, wick_elem_name(e));
     return;
   }
   wick_dim shape[] = {x->dim[0], wick_dim_const(n), wick_dim_const(1)};

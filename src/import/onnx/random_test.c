@@ -32,7 +32,7 @@ static void test_numbers(void **state)
        "  return %4\n"
        "}"},
       {"opset 22; in x 7 2; RandomNormalLike x -> y; out y",
-       "m.onnx: node \"y\" (RandomNormalLike): random elements of type i64, wanted floats"},
+       "m.onnx: node \"y\" (RandomNormalLike): random elements of type i64, expected floats"},
       {"opset 22; in x 7 2; RandomNormalLike x -> y dtype=i8; out y",
        "m.onnx: node \"y\" (RandomNormalLike): elements of type STRING are not supported"},
       {"opset 1; RandomNormal -> y shape=I2,-3; out y",
@@ -67,7 +67,7 @@ static void test_numbers(void **state)
        "  return %16\n"
        "}"},
       {"opset 22; in x 1 5; Multinomial x -> y; out y",
-       "m.onnx: node \"y\" (Multinomial): rank 1 and 1 samples of i32, wanted 2 and 1 or more of "
+       "m.onnx: node \"y\" (Multinomial): rank 1 and 1 samples of i32, expected 2 and 1 or more of "
        "i32 or i64"},
   };
   onnx_check(rows, WICK_COUNT(rows));

@@ -21,7 +21,7 @@ typedef struct recurrent_kind {
   struct {
     int64_t kind;
     const char *attr;
-    uint32_t place;
+    uint32_t position;
   } act[RECURRENT_ACTS];
 } recurrent_kind;
 
@@ -72,7 +72,7 @@ static void recurrent_set_acts(recurrent *r, wick_onnx_emit *e, int64_t directio
   const wick_onnx_attr *given = wick_onnx_attr_find(o, "activations");
   double *alpha = wick_new(o->c->tmp, double, n), *beta = wick_new(o->c->tmp, double, n);
   if (given && given->strings.n && given->strings.n != n * (size_t)r->directions) {
-    wick_onnx_fail(o, WICK_EPARSE, "activations has %zu names, wanted %zu", given->strings.n,
+    wick_onnx_fail(o, WICK_EPARSE, "activations has %zu names, expected %zu", given->strings.n,
                    n * (size_t)r->directions);
     return;
   }
@@ -80,10 +80,11 @@ static void recurrent_set_acts(recurrent *r, wick_onnx_emit *e, int64_t directio
     int64_t kind = r->kind->act[k].kind;
     if (given && given->strings.n)
       kind = recurrent_word(r, given->strings.at[(size_t)direction * n + k]);
-    uint32_t nattr = wick_onnx_acts[kind].nattr, place = r->kind->act[k].place;
-    wick_recurrent_defaults(kind, &alpha[place], &beta[place]);
-    if (nattr > 0) alpha[place] = recurrent_take(o, "activation_alpha", &r->alpha, alpha[place]);
-    if (nattr > 1) beta[place] = recurrent_take(o, "activation_beta", &r->beta, beta[place]);
+    uint32_t nattr = wick_onnx_acts[kind].nattr, position = r->kind->act[k].position;
+    wick_recurrent_defaults(kind, &alpha[position], &beta[position]);
+    if (nattr > 0)
+      alpha[position] = recurrent_take(o, "activation_alpha", &r->alpha, alpha[position]);
+    if (nattr > 1) beta[position] = recurrent_take(o, "activation_beta", &r->beta, beta[position]);
     wick_onnx_set_int(e, r->kind->act[k].attr, kind);
   }
   if (r->alpha) wick_onnx_set_floats(e, "alpha", n, alpha);
@@ -101,7 +102,7 @@ static wick_value recurrent_part(recurrent *r, uint32_t i, uint32_t axis, uint32
   if (!wick_onnx_has(o, i) || o->failed || o->b->status) return (wick_value){0};
   const wick_type_info *t = wick_onnx_info(o, i);
   if (t->rank != rank) {
-    wick_onnx_fail(o, WICK_ETYPE, "%s has rank %u, wanted %u", what, t->rank, rank);
+    wick_onnx_fail(o, WICK_ETYPE, "%s has rank %u, expected %u", what, t->rank, rank);
     return (wick_value){0};
   }
   if (!wick_onnx_equal(o, t->dim[axis], wick_dim_const(r->directions))) {
@@ -182,14 +183,15 @@ static void recurrent_check(recurrent *r)
   wick_onnx_op *o = r->o;
   int64_t units = wick_onnx_int(o, "hidden_size", 0);
   if (wick_onnx_info(o, 0)->rank != 3) {
-    wick_onnx_fail(o, WICK_ETYPE, "X has rank %u, wanted 3", wick_onnx_info(o, 0)->rank);
+    wick_onnx_fail(o, WICK_ETYPE, "X has rank %u, expected 3", wick_onnx_info(o, 0)->rank);
     return;
   }
   const wick_type_info *w = wick_onnx_info(o, 2);
   if (units && w->rank == 3 && !wick_onnx_equal(o, w->dim[2], wick_dim_const(units)))
     wick_onnx_fail(o, WICK_ETYPE, "hidden_size is %lld, R is for another", (long long)units);
   if (wick_onnx_float(o, "clip", 1) <= 0)
-    wick_onnx_fail(o, WICK_ERANGE, "clip is %g, wanted more than 0", wick_onnx_float(o, "clip", 1));
+    wick_onnx_fail(o, WICK_ERANGE, "clip is %g, expected more than 0",
+                   wick_onnx_float(o, "clip", 1));
 }
 
 static void recurrent_layer(wick_onnx_op *o, const recurrent_kind *kind)

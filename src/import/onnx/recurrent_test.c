@@ -87,22 +87,22 @@ static void test_errors(void **state)
       {"opset 14; in x 1 4,2,3; in w 1 2,20,3; in r 1 1,20,5; LSTM x,w,r -> y; out y",
        "m.onnx: node \"y\" (LSTM): axis 0 of W is not the number of directions, 1"},
       {"opset 14; in x 1 4,2; in w 1 1,20,3; in r 1 1,20,5; LSTM x,w,r -> y; out y",
-       "m.onnx: node \"y\" (LSTM): X has rank 2, wanted 3"},
+       "m.onnx: node \"y\" (LSTM): X has rank 2, expected 3"},
       {"opset 14; in x 1 4,2,3; in w 1 1,20,3; in r 1 1,20,5; LSTM x,w,r -> y hidden_size=i6; out "
        "y",
        "m.onnx: node \"y\" (LSTM): hidden_size is 6, R is for another"},
       {"opset 14; in x 1 4,2,3; in w 1 1,15,3; in r 1 1,15,5; GRU x,w,r -> y activations=STanh; "
        "out y",
-       "m.onnx: node \"y\" (GRU): activations has 1 names, wanted 2"},
+       "m.onnx: node \"y\" (GRU): activations has 1 names, expected 2"},
       {"opset 14; in x 1 4,2,3; in w 1 1,5,3; in r 1 1,5,5; RNN x,w,r -> y activations=SSine; out "
        "y",
        "m.onnx: node \"y\" (RNN): there is no activation \"Sine\""},
       {"opset 14; in x 1 4,2,3; in w 1 1,5,3; in r 1 1,5,5; RNN x,w,r -> y clip=f-1; out y",
-       "m.onnx: node \"y\" (RNN): clip is -1, wanted more than 0"},
+       "m.onnx: node \"y\" (RNN): clip is -1, expected more than 0"},
       {"opset 14; in x 1 4,2,3; in w 1 1,5,3; in r 1 1,5,5; RNN x,w,r -> y direction=sup; out y",
        "m.onnx: node \"y\" (RNN): direction \"up\" is not one of: forward reverse bidirectional"},
       {"opset 14; in x 1 4,2,3; in w 1 1,5,3; in r 1 1,5,5; in n 7 2; RNN x,w,r,_,n -> y; out y",
-       "m.onnx: node \"y\" (RNN): lengths are i64[2], wanted i32[2]"},
+       "m.onnx: node \"y\" (RNN): lengths are i64[2], expected i32[2]"},
       {"opset 7; in x 1 4,2,3; in w 1 1,5,3; in r 1 1,5,5; RNN x,w,r -> y layout=i1; out y",
        "m.onnx: node \"y\" (RNN): there is no attribute \"layout\" in opset 7"},
   };

@@ -147,13 +147,13 @@ static void test_products(void **state)
        "  return %1\n"
        "}"},
       {"opset 6; in x 1 2,3; in w 1 3,4; Gemm x,w -> y; out y",
-       "m.onnx: node \"y\" (Gemm): it has 2 inputs, wanted 3"},
+       "m.onnx: node \"y\" (Gemm): it has 2 inputs, expected 3"},
       {"opset 13; in x 1 2,3; in w 1 3,4; in c 1 3; Gemm x,w,c -> y; out y",
        "m.onnx: node \"y\" (Gemm): shapes do not broadcast: f32[2,4] and f32[3]"},
       {"opset 13; in x 1 1,3; in w 1 3,4; in c 1 5,4; Gemm x,w,c -> y; out y",
        "m.onnx: node \"y\" (Gemm): C does not broadcast to the product"},
       {"opset 13; in x 1 2,2,3; in w 1 3,4; Gemm x,w -> y; out y",
-       "m.onnx: node \"y\" (Gemm): input 0 has rank 3, wanted 2"},
+       "m.onnx: node \"y\" (Gemm): input 0 has rank 3, expected 2"},
       {"opset 13; in x 1 N,2,3; in w 1 3,4; MatMul x,w -> y; out y",
        "graph @main(%p0: f32[N[1..536870912],2,3], %p1: f32[3,4]) -> f32[N,2,4] {\n"
        "  %0 = matmul %p0, %p1 : f32[N,2,4]\n"
@@ -274,7 +274,7 @@ static void test_norms(void **state)
        "  return %11, %16, %3\n"
        "}"},
       {"opset 9; in x 1 N,3; in s 1 4; BatchNormalization x,s,s,s,s -> y; out y",
-       "m.onnx: node \"y\" (BatchNormalization): scale is f32[4], wanted [3]"},
+       "m.onnx: node \"y\" (BatchNormalization): scale is f32[4], expected [3]"},
       {"opset 6; in x 1 N,3,4; in s 1 3; InstanceNormalization x,s,s -> y; out y",
        "graph @main(%p0: f32[N[1..536870912],3,4], %p1: f32[3]) -> f32[N,3,4] {\n"
        "  %0 = instance_norm %p0, %p1, %p1 {epsilon=9.999999747378752e-06} : f32[N,3,4]\n"
@@ -343,7 +343,7 @@ static void test_norms(void **state)
        "}"},
       {"opset 13; in x 1 2,5; LpNormalization x -> y p=i1 axis=i0; LpNormalization x -> z p=i3; "
        "out y",
-       "m.onnx: node \"z\" (LpNormalization): p is 3, wanted 1 or 2"},
+       "m.onnx: node \"z\" (LpNormalization): p is 3, expected 1 or 2"},
   };
   onnx_check(rows, WICK_COUNT(rows));
 }

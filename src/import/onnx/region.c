@@ -16,7 +16,7 @@ static void region_center(wick_onnx_op *o)
   uint32_t n, axis;
   if (!wick_onnx_dims(o, 1, "shape", &n, &shape)) return;
   if (n != (wick_onnx_attr_find(o, "axes") ? axes.n : x->rank)) {
-    wick_onnx_fail(o, WICK_ETYPE, "shape has %u numbers, wanted one for each axis", n);
+    wick_onnx_fail(o, WICK_ETYPE, "shape has %u numbers, expected one for each axis", n);
     return;
   }
   for (uint32_t k = 0; k < 2u * x->rank; k++) pad[k] = none;
@@ -43,12 +43,12 @@ static const int64_t *region_list(wick_onnx_op *o, const char *name, uint32_t n,
   for (uint32_t k = 0; k < n; k++) {
     list[k] = v.n == n ? v.at[k] : otherwise;
     if (list[k] >= least && list[k] <= INT32_MAX) continue;
-    wick_onnx_fail(o, WICK_ERANGE, "%s has %lld, wanted %lld to %d", name, (long long)list[k],
+    wick_onnx_fail(o, WICK_ERANGE, "%s has %lld, expected %lld to %d", name, (long long)list[k],
                    (long long)least, INT32_MAX);
     return NULL;
   }
   if (!v.n || v.n == n) return list;
-  wick_onnx_fail(o, WICK_ETYPE, "%s has %zu numbers, wanted %u", name, v.n, n);
+  wick_onnx_fail(o, WICK_ETYPE, "%s has %zu numbers, expected %u", name, v.n, n);
   return NULL;
 }
 
@@ -97,7 +97,7 @@ static void region_unpool(wick_onnx_op *o)
   wick_dim pad[2 * WICK_MAX_RANK];
   if (!wick_onnx_dims(o, 2, "output_shape", &n, &shape)) return;
   if (n != have->rank) {
-    wick_onnx_fail(o, WICK_ETYPE, "output_shape has %u numbers, wanted %u", n, have->rank);
+    wick_onnx_fail(o, WICK_ETYPE, "output_shape has %u numbers, expected %u", n, have->rank);
     return;
   }
   for (uint32_t k = 0; k < n; k++) {
@@ -163,7 +163,7 @@ static wick_value region_taps(const region_deform *d)
   return wick_onnx_table(d->o, d->elem, 3 + n, dim, at);
 }
 
-/* The offsets become places in elements, [batch, taps * out..., out..., n], the last dimension's
+/* The offsets become positions in elements, [batch, taps * out..., out..., n], the last dimension's
  * first. */
 static wick_value region_grid(const region_deform *d)
 {
@@ -200,8 +200,8 @@ static wick_value region_grid(const region_deform *d)
   return wick_onnx_reshape(o, at, 2 + n, dim);
 }
 
-/* What the windows meet, [N, C, taps, places]. */
-static wick_value region_columns(const region_deform *d, wick_dim groups, wick_dim places)
+/* What the windows meet, [N, C, taps, positions]. */
+static wick_value region_columns(const region_deform *d, wick_dim groups, wick_dim positions)
 {
   wick_onnx_op *o = d->o;
   wick_dims *t = o->c->module->dims;
@@ -212,9 +212,9 @@ static wick_value region_columns(const region_deform *d, wick_dim groups, wick_d
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_grid_sample);
   wick_onnx_set_int(&e, "elements", 1);
   wick_value v = wick_onnx_end2(&e, x, region_grid(d));
-  const wick_dim parts[] = {d->batch, dim[1], taps, places},
-                 mask[] = {d->batch, wick_dim_const(1), taps, places},
-                 whole[] = {d->x->dim[0], d->x->dim[1], taps, places};
+  const wick_dim parts[] = {d->batch, dim[1], taps, positions},
+                 mask[] = {d->batch, wick_dim_const(1), taps, positions},
+                 whole[] = {d->x->dim[0], d->x->dim[1], taps, positions};
   if (wick_onnx_has(o, 4)) {
     wick_value by = wick_onnx_reshape(o, wick_build_cast(o->b, o->in[4], d->elem), 4, mask);
     v = wick_build2(o->b, WICK_OP_mul, wick_onnx_reshape(o, v, 4, parts), by);
@@ -268,12 +268,12 @@ static void region_deform_conv(wick_onnx_op *o)
   if (!region_deform_fits(&d, w, group, offsets)) return;
   d.elem = wick_elem_storage[d.x->elem].arith;
   d.batch = wick_dim_mul(t, d.x->dim[0], wick_dim_const(offsets));
-  wick_dim places = wick_dim_const(1), g = wick_dim_const(group), dim[WICK_MAX_RANK],
+  wick_dim positions = wick_dim_const(1), g = wick_dim_const(group), dim[WICK_MAX_RANK],
            depth = wick_dim_mul(t, w->dim[1], wick_dim_const(d.taps));
-  for (uint32_t k = 0; k < d.w.n; k++) places = wick_dim_mul(t, places, d.offset->dim[2 + k]);
-  wick_value v = region_columns(&d, wick_dim_const(offsets), places),
+  for (uint32_t k = 0; k < d.w.n; k++) positions = wick_dim_mul(t, positions, d.offset->dim[2 + k]);
+  wick_value v = region_columns(&d, wick_dim_const(offsets), positions),
              by = wick_build_cast(b, o->in[1], d.elem);
-  v = wick_onnx_reshape(o, v, 4, (const wick_dim[]){d.x->dim[0], g, depth, places});
+  v = wick_onnx_reshape(o, v, 4, (const wick_dim[]){d.x->dim[0], g, depth, positions});
   by =
       wick_onnx_reshape(o, by, 3, (const wick_dim[]){g, wick_dim_floordiv(t, w->dim[0], g), depth});
   v = wick_build2(b, WICK_OP_matmul, by, v);

@@ -21,7 +21,7 @@ static void test_center(void **state)
       {"opset 18; in x 1 4,4; const s 7 2 = 3,-1; CenterCropPad x,s -> y; out y",
        "m.onnx: node \"y\" (CenterCropPad): dimension 1 of the result is negative or overflows"},
       {"opset 18; in x 1 4,4; const s 7 1 = 3; CenterCropPad x,s -> y; out y",
-       "m.onnx: node \"y\" (CenterCropPad): shape has 1 numbers, wanted one for each axis"},
+       "m.onnx: node \"y\" (CenterCropPad): shape has 1 numbers, expected one for each axis"},
   };
   onnx_check(rows, WICK_COUNT(rows));
 }
@@ -47,10 +47,10 @@ static void test_windows(void **state)
        "}"},
       {"opset 18; in x 1 1,5,5; const i 7 2 = 5,5; const b 7 2 = 1,5; Col2Im x,i,b -> y "
        "strides=I0,1; out y",
-       "m.onnx: node \"y\" (Col2Im): strides has 0, wanted 1 to 2147483647"},
+       "m.onnx: node \"y\" (Col2Im): strides has 0, expected 1 to 2147483647"},
       {"opset 18; in x 1 1,5,5; const i 7 2 = 5,5; const b 7 2 = 1,5; Col2Im x,i,b -> y pads=I0,1; "
        "out y",
-       "m.onnx: node \"y\" (Col2Im): pads has 2 numbers, wanted 4"},
+       "m.onnx: node \"y\" (Col2Im): pads has 2 numbers, expected 4"},
       {"opset 18; in x 1 1,5,5; const i 7 3 = 5,5,5; const b 7 3 = "
        "1000000000,1000000000,1000000000; Col2Im x,i,b -> y; out y",
        "m.onnx: node \"y\" (Col2Im): windows of more than 1073741824 elements"},
@@ -90,13 +90,13 @@ static void test_regions(void **state)
        "  return %0\n"
        "}"},
       {"opset 1; in x 1 1,2,8,8; in r 1 3,5; MaxRoiPool x,r -> y pooled_shape=I2; out y",
-       "m.onnx: node \"y\" (MaxRoiPool): shape has 1 numbers, wanted 2"},
+       "m.onnx: node \"y\" (MaxRoiPool): shape has 1 numbers, expected 2"},
       {"opset 16; in x 1 1,2,8,8; in r 1 3,4; in i 7 3; RoiAlign x,r,i -> y output_height=i0; out "
        "y",
-       "m.onnx: node \"y\" (RoiAlign): shape has 0, wanted 1 to 1048576"},
+       "m.onnx: node \"y\" (RoiAlign): shape has 0, expected 1 to 1048576"},
       {"opset 16; in x 1 1,2,8,8; in r 1 3,4; in i 7 3; RoiAlign x,r,i -> y sampling_ratio=i-1; "
        "out y",
-       "m.onnx: node \"y\" (RoiAlign): ratio is -1, wanted 0 to 1024"},
+       "m.onnx: node \"y\" (RoiAlign): ratio is -1, expected 0 to 1024"},
       {"opset 11; in x 1 N,3,3; Det x -> y; out y",
        "graph @main(%p0: f32[N[1..536870912],3,3]) -> f32[N] {\n"
        "  %0 = det %p0 : f32[N]\n"

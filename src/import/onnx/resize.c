@@ -147,7 +147,7 @@ static void resize_asymmetric(wick_onnx_op *o, uint32_t n, const double *scale)
   resize_target up = {.by_scale = true}, down = {.by_scale = true};
   bool grows = false, shrinks = false;
   if (n != x->rank) {
-    wick_onnx_fail(o, WICK_ETYPE, "scales has %u numbers, wanted %u", n, x->rank);
+    wick_onnx_fail(o, WICK_ETYPE, "scales has %u numbers, expected %u", n, x->rank);
     return;
   }
   for (uint32_t k = 0; k < n; k++) {
@@ -259,7 +259,7 @@ static bool resize_by_sizes(wick_onnx_op *o, uint32_t n, const uint32_t *axis, r
   int policy = wick_onnx_word(o, "keep_aspect_ratio_policy", "stretch not_larger not_smaller");
   if (!wick_onnx_dims(o, 3, "sizes", &have, &size)) return false;
   if (have != n) {
-    wick_onnx_fail(o, WICK_ETYPE, "sizes has %u numbers, wanted %u", have, n);
+    wick_onnx_fail(o, WICK_ETYPE, "sizes has %u numbers, expected %u", have, n);
     return false;
   }
   for (uint32_t i = 0; i < n; i++) t->size[axis[i]] = size[i];
@@ -275,7 +275,7 @@ static bool resize_by_scales(wick_onnx_op *o, uint32_t n, const uint32_t *axis, 
   const double *scale;
   if (!wick_onnx_floats(o, 2, "scales", &have, &scale)) return false;
   if (have != n) {
-    wick_onnx_fail(o, WICK_ETYPE, "scales has %u numbers, wanted %u", have, n);
+    wick_onnx_fail(o, WICK_ETYPE, "scales has %u numbers, expected %u", have, n);
     return false;
   }
   t->by_scale = true;
@@ -298,7 +298,7 @@ static bool resize_roi(wick_onnx_op *o, uint32_t n, const uint32_t *axis, resize
   }
   if (!wick_onnx_floats(o, 1, "roi", &have, &roi)) return false;
   if (have != 2 * n) {
-    wick_onnx_fail(o, WICK_ETYPE, "roi has %u numbers, wanted %u", have, 2 * n);
+    wick_onnx_fail(o, WICK_ETYPE, "roi has %u numbers, expected %u", have, 2 * n);
     return false;
   }
   for (uint32_t i = 0; i < n; i++) t->roi[axis[i]] = roi[i], t->roi[rank + axis[i]] = roi[n + i];

@@ -1,4 +1,4 @@
-/* Writing to parts of tensors, order along an axis, and samples at places that data gives. */
+/* Writing to parts of tensors, order along an axis, and samples at positions that data gives. */
 #include "import/onnx/import.h"
 
 static void scatter_elements(wick_onnx_op *o)
@@ -16,7 +16,7 @@ static void scatter_nd(wick_onnx_op *o)
   o->out[0] = wick_onnx_end(&e, 3, o->in);
 }
 
-/* The updates go to places from the write index on, of each batch by itself; a ring where
+/* The updates go to positions from the write index on, of each batch by itself; a ring where
  * `circular`. Read from the other side: each place takes its update, where there is one. */
 static void scatter_tensor(wick_onnx_op *o)
 {
@@ -25,27 +25,30 @@ static void scatter_tensor(wick_onnx_op *o)
   uint32_t axis;
   if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", -2), x->rank, &axis)) return;
   if (axis == 0 || u->rank != x->rank) {
-    wick_onnx_fail(o, WICK_ETYPE, "axis %u and ranks %u and %u, wanted axis 1 or more, equal ranks",
-                   axis, x->rank, u->rank);
+    wick_onnx_fail(o, WICK_ETYPE,
+                   "axis %u and ranks %u and %u, expected axis 1 or more, equal ranks", axis,
+                   x->rank, u->rank);
     return;
   }
-  wick_value place = wick_onnx_count_along(o, x->dim[axis], axis, x->rank);
+  wick_value position = wick_onnx_count_along(o, x->dim[axis], axis, x->rank);
   if (wick_onnx_has(o, 2)) {
     wick_dim column[WICK_MAX_RANK];
     for (uint32_t k = 0; k < x->rank; k++) column[k] = k ? wick_dim_const(1) : x->dim[0];
-    place = wick_build2(b, WICK_OP_sub, place, wick_onnx_reshape(o, o->in[2], x->rank, column));
+    position =
+        wick_build2(b, WICK_OP_sub, position, wick_onnx_reshape(o, o->in[2], x->rank, column));
   }
   if (b->status) return;
   if (wick_onnx_word(o, "mode", "linear circular")) {
     wick_value n = wick_build1(b, WICK_OP_size, wick_onnx_count(o, x->dim[axis])),
-               negative = wick_onnx_by(o, WICK_OP_lt, place, 0);
-    place = wick_build3(b, WICK_OP_where, negative, wick_build2(b, WICK_OP_add, place, n), place);
+               negative = wick_onnx_by(o, WICK_OP_lt, position, 0);
+    position =
+        wick_build3(b, WICK_OP_where, negative, wick_build2(b, WICK_OP_add, position, n), position);
   }
   wick_value many = wick_build1(b, WICK_OP_size, wick_onnx_count(o, u->dim[axis]));
-  wick_value inside = wick_build2(b, WICK_OP_and, wick_onnx_by(o, WICK_OP_ge, place, 0),
-                                  wick_build2(b, WICK_OP_lt, place, many));
+  wick_value inside = wick_build2(b, WICK_OP_and, wick_onnx_by(o, WICK_OP_ge, position, 0),
+                                  wick_build2(b, WICK_OP_lt, position, many));
   if (b->status) return;
-  wick_value at = wick_build3(b, WICK_OP_where, inside, place, wick_onnx_number(o, place, 0));
+  wick_value at = wick_build3(b, WICK_OP_where, inside, position, wick_onnx_number(o, position, 0));
   wick_value taken = wick_onnx_gather(o, WICK_OP_gather_elements, o->in[1],
                                       wick_onnx_expand(o, at, x->rank, x->dim), axis);
   o->out[0] = wick_build3(b, WICK_OP_where, inside, taken, o->in[0]);
@@ -98,7 +101,7 @@ static void scatter_top_k(wick_onnx_op *o)
   const wick_dim *k;
   if (!wick_onnx_dims(o, 1, "K", &n, &k)) return;
   if (n != 1)
-    wick_onnx_fail(o, WICK_ETYPE, "K has %u numbers, wanted 1", n);
+    wick_onnx_fail(o, WICK_ETYPE, "K has %u numbers, expected 1", n);
   else
     scatter_top(o, k);
 }
@@ -115,7 +118,7 @@ static void scatter_grid(wick_onnx_op *o)
   o->out[0] = wick_onnx_end2(&e, o->in[0], o->in[1]);
 }
 
-/* Coordinates along one axis of n places from -1 to 1: of the outer places, or of the edges. */
+/* Coordinates along one axis of n positions from -1 to 1: of the outer positions, or of the edges. */
 static wick_value scatter_grid_line(wick_onnx_op *o, wick_elem elem, int64_t n)
 {
   bool align = wick_onnx_int(o, "align_corners", 0) != 0;
@@ -127,7 +130,7 @@ static wick_value scatter_grid_line(wick_onnx_op *o, wick_elem elem, int64_t n)
   return wick_onnx_table(o, elem, 1, &n, at);
 }
 
-/* theta [N, d, d + 1] times the places of a grid [d..., 1], x first. */
+/* theta [N, d, d + 1] times the positions of a grid [d..., 1], x first. */
 static void scatter_affine(wick_onnx_op *o)
 {
   uint32_t n, d;
@@ -136,7 +139,7 @@ static void scatter_affine(wick_onnx_op *o)
   if (!wick_onnx_numbers(o, 1, "size", &n, &size)) return;
   d = n - 2;
   if ((n != 4 && n != 5) || theta->rank != 3) {
-    wick_onnx_fail(o, WICK_ETYPE, "size has %u numbers, theta rank %u; wanted 4 or 5, and 3", n,
+    wick_onnx_fail(o, WICK_ETYPE, "size has %u numbers, theta rank %u; expected 4 or 5, and 3", n,
                    theta->rank);
     return;
   }

@@ -59,19 +59,19 @@ const wick_onnx_binding *wick_onnx_find(const wick_onnx_context *c, wick_span na
   return scope_find(c, name);
 }
 
-wick_onnx_binding wick_onnx_use(wick_onnx_context *c, wick_span name, const char *place,
+wick_onnx_binding wick_onnx_use(wick_onnx_context *c, wick_span name, const char *location,
                                 const char *what)
 {
   wick_onnx_binding *b = scope_find(c, name);
   if (!b) {
     const char *text = wick_onnx_name(c, name);
-    wick_onnx_error(c, WICK_EPARSE, place, "%s \"%s\" is not defined before it is used", what,
+    wick_onnx_error(c, WICK_EPARSE, location, "%s \"%s\" is not defined before it is used", what,
                     text);
     wick_onnx_bind(c, name, (wick_onnx_binding){.late = true});
     return (wick_onnx_binding){0};
   }
   if (!b->v.id && b->why) {
-    wick_onnx_error(c, WICK_EUNSUPPORTED, place, "%s \"%s\": %s", what, wick_onnx_name(c, name),
+    wick_onnx_error(c, WICK_EUNSUPPORTED, location, "%s \"%s\": %s", what, wick_onnx_name(c, name),
                     b->why);
     b->why = NULL;
   }

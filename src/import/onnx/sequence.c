@@ -58,7 +58,7 @@ static wick_value sequence_make(wick_onnx_op *o, uint32_t n, const wick_value *i
   return wick_build(o->b, WICK_OP_tuple, n, item, NULL, 0, NULL);
 }
 
-/* What stands before the items of maps and of stacks. */
+/* What is before the items of maps and of stacks. */
 static uint32_t sequence_marks(const wick_onnx_op *o, wick_value v)
 {
   return wick_onnx_is_map(o->b, v) || wick_onnx_stack(o->b, v).id ? 1 : 0;
@@ -165,7 +165,7 @@ static void sequence_erase(wick_onnx_op *o)
 static bool sequence_of_maps(wick_onnx_op *o)
 {
   if (wick_onnx_map_all(o->c, o->in[0]).seq) return true;
-  wick_onnx_fail(o, WICK_ETYPE, "input 0 is a map, wanted a sequence");
+  wick_onnx_fail(o, WICK_ETYPE, "input 0 is a map, expected a sequence");
   return false;
 }
 

@@ -88,7 +88,8 @@ static void shape_squeeze_over(wick_onnx_op *o, bool given, uint32_t n, const in
     bool one = wick_dim_is(x->dim[k], 1);
     if (!given && !one) wick_onnx_not_one(o, x->dim[k]);
     if (drop >> k & 1 && !one && wick_dim_is_const(x->dim[k])) {
-      wick_onnx_fail(o, WICK_ETYPE, "axis %u is of size %lld, wanted 1", k, (long long)x->dim[k].v);
+      wick_onnx_fail(o, WICK_ETYPE, "axis %u is of size %lld, expected 1", k,
+                     (long long)x->dim[k].v);
       return;
     }
     if (given ? !(drop >> k & 1) : !one) dim[rank++] = x->dim[k];
@@ -199,7 +200,7 @@ static void shape_split(wick_onnx_op *o)
   if (wick_onnx_has(o, 1) && !wick_onnx_dims(o, 1, "split", &n, &dim)) return;
   int64_t parts = wick_onnx_int(o, "num_outputs", o->nout);
   if ((n && n != o->nout) || parts != o->nout) {
-    wick_onnx_fail(o, WICK_ETYPE, "it has %u outputs, wanted %lld", o->nout,
+    wick_onnx_fail(o, WICK_ETYPE, "it has %u outputs, expected %lld", o->nout,
                    n ? (long long)n : (long long)parts);
     return;
   }

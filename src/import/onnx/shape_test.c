@@ -98,7 +98,7 @@ static void test_squeeze(void **state)
        "  return %0\n"
        "}"},
       {"opset 13; in x 1 1,3; const i 7 1 = 1; Squeeze x,i -> a; out a",
-       "m.onnx: node \"a\" (Squeeze): axis 1 is of size 3, wanted 1"},
+       "m.onnx: node \"a\" (Squeeze): axis 1 is of size 3, expected 1"},
       {"opset 13; in x 1 1,3; const i 7 1 = 2; Squeeze x,i -> a; out a",
        "m.onnx: node \"a\" (Squeeze): axis 2 is outside [-2, 1]"},
       {"opset 13; in x 1 1,3; const i 7 2 = 0,-2; Squeeze x,i -> a; out a",
@@ -225,7 +225,7 @@ static void test_split(void **state)
        "  return %0, %1, %2\n"
        "}"},
       {"opset 18; in x 1 7,2; Split x -> a,b num_outputs=i3; out a",
-       "m.onnx: node \"a\" (Split): it has 2 outputs, wanted 3"},
+       "m.onnx: node \"a\" (Split): it has 2 outputs, expected 3"},
       {"opset 13; in x 1 6,2; const s 7 2 = 1,2; Split x,s -> a,b; out a",
        "m.onnx: node \"a\" (Split): the parts have 3 elements together, the axis 6"},
       {"opset 13; in x 1 N,6; Split x -> a,b axis=i1; out a; out b",

@@ -12,7 +12,7 @@ static const double signal_pi = 3.14159265358979323846;
 static bool signal_length(wick_onnx_op *o, const char *what, int64_t n, int64_t most)
 {
   if (n >= 1 && n <= most) return true;
-  wick_onnx_fail(o, WICK_ERANGE, "%s is %lld, wanted 1 to %lld", what, (long long)n,
+  wick_onnx_fail(o, WICK_ERANGE, "%s is %lld, expected 1 to %lld", what, (long long)n,
                  (long long)most);
   return false;
 }
@@ -132,7 +132,7 @@ static void signal_dft(wick_onnx_op *o)
     signal_dft_along(o, axis);
 }
 
-/* Frames [planes, batch, count, n] of [planes, batch, length], each `step` behind the one before:
+/* Frames [planes, batch, count, n] of [planes, batch, length], each `step` after the one before:
  * parts as long as what divides both are slices of rows of that length, put side by side. */
 static wick_value signal_frames(wick_onnx_op *o, wick_value x, int64_t count, int64_t n,
                                 int64_t step)
@@ -178,7 +178,7 @@ static void signal_stft(wick_onnx_op *o)
   bool row = !wick_onnx_has(o, 2) || wick_onnx_info(o, 2)->rank == 1;
   if (row && wick_onnx_has(o, 2)) window = wick_onnx_info(o, 2)->dim[0];
   if (t->rank != 3 || !row) {
-    wick_onnx_fail(o, WICK_ETYPE, "its rank is %u, wanted 3, and a window in one row", t->rank);
+    wick_onnx_fail(o, WICK_ETYPE, "its rank is %u, expected 3, and a window in one row", t->rank);
     return;
   }
   if (!wick_dim_is_const(t->dim[1]) || !wick_dim_is_const(window)) {
@@ -268,13 +268,13 @@ static void signal_mel(wick_onnx_op *o)
   for (int64_t i = 0; i < bins + 2; i++) {
     double hertz =
                700 * (pow(10, ((double)i * (to - from) / (double)(bins + 2) + from) / 2595) - 1),
-           place = floor((double)(length + 1) * hertz / (double)rate);
-    if (!(place >= 0 && place < (double)dim[0])) {
+           position = floor((double)(length + 1) * hertz / (double)rate);
+    if (!(position >= 0 && position < (double)dim[0])) {
       wick_onnx_fail(o, WICK_ERANGE, "edge %lld lies at %g, outside of %lld bins", (long long)i,
-                     place, (long long)dim[0]);
+                     position, (long long)dim[0]);
       return;
     }
-    edge[i] = (int64_t)place;
+    edge[i] = (int64_t)position;
   }
   for (int64_t i = 0; i < bins; i++) {
     int64_t left = edge[i], centre = edge[i + 1], right = edge[i + 2];

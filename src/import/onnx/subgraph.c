@@ -59,7 +59,7 @@ bool wick_onnx_subgraph(wick_onnx_op *o, const wick_onnx_graph *g, uint32_t nin,
   s->around = around;
   s->call = around->call, s->outer = around->outer, s->function = around->function;
   if (g->input.n != nin) {
-    wick_onnx_fail(o, WICK_EPARSE, "its graph \"%s\" takes %zu values, wanted %u",
+    wick_onnx_fail(o, WICK_EPARSE, "its graph \"%s\" takes %zu values, expected %u",
                    wick_onnx_name(c, g->name), g->input.n, nin);
     return false;
   }
@@ -69,9 +69,9 @@ bool wick_onnx_subgraph(wick_onnx_op *o, const wick_onnx_graph *g, uint32_t nin,
   wick_onnx_import_initializers(c, g);
   wick_onnx_import_nodes(c, &g->node);
   for (size_t k = 0; k < g->output.n && !c->over; k++)
-    out[k] = wick_onnx_use(c, g->output.at[k].name, o->place, "the graph's output").v;
+    out[k] = wick_onnx_use(c, g->output.at[k].name, o->location, "the graph's output").v;
   wick_onnx_leave(c, around);
-  c->b.loc = wick_loc_add(c->module, o->place);
+  c->b.loc = wick_loc_add(c->module, o->location);
   bool good = wick_onnx_trial_good(o, &t);
   for (size_t k = 0; k < g->output.n; k++)
     good = good && out[k].id && wick_onnx_whole(o, out[k], "what its graph gives");

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The rows of TensorProto.DataType. Elements that are not raw stand in the field `data`, as packed
+/* The rows of TensorProto.DataType. Elements that are not raw are in the field `data`, as packed
  * values of kind `kind`. */
 typedef struct tensor_row {
   const char *name;
@@ -63,17 +63,17 @@ const char *wick_onnx_elem_name(int64_t data_type, wick_arena *mem)
   return wick_str_printf(mem, "%lld", (long long)data_type);
 }
 
-static wick_status tensor_type(const wick_onnx_tensor *t, const char *place, wick_arena *mem,
+static wick_status tensor_type(const wick_onnx_tensor *t, const char *loc, wick_arena *mem,
                                wick_onnx_data *out)
 {
   if (t->segment)
-    return wick_fail(mem, WICK_EUNSUPPORTED, place, "tensors in segments are not supported");
+    return wick_fail(mem, WICK_EUNSUPPORTED, loc, "tensors in segments are not supported");
   if (!wick_onnx_elem(t->data_type, &out->elem))
     return wick_fail(mem, t->data_type == WICK_ONNX_UNDEFINED ? WICK_EPARSE : WICK_EUNSUPPORTED,
-                     place, "elements of type %s are not supported",
+                     loc, "elements of type %s are not supported",
                      wick_onnx_elem_name(t->data_type, mem));
   if (t->dims.n > WICK_MAX_RANK)
-    return wick_fail(mem, WICK_EUNSUPPORTED, place, "its rank is %zu, the most is %d", t->dims.n,
+    return wick_fail(mem, WICK_EUNSUPPORTED, loc, "its rank is %zu, the most is %d", t->dims.n,
                      WICK_MAX_RANK);
   out->rank = (uint32_t)t->dims.n;
   /* Zeros come last, so that a size that cannot be is found even in an empty tensor. */
@@ -81,10 +81,10 @@ static wick_status tensor_type(const wick_onnx_tensor *t, const char *place, wic
   bool empty = false;
   for (uint32_t i = 0; i < out->rank; i++) {
     int64_t d = out->dim[i] = t->dims.at[i];
-    if (d < 0) return wick_fail(mem, WICK_ERANGE, place, "dimension %u is %lld", i, (long long)d);
+    if (d < 0) return wick_fail(mem, WICK_ERANGE, loc, "dimension %u is %lld", i, (long long)d);
     empty |= d == 0;
     if (d && (wick_mul_overflows(numel, d, &numel) || numel > INT64_MAX / 16))
-      return wick_fail(mem, WICK_ERANGE, place, "the product of its dimensions overflows");
+      return wick_fail(mem, WICK_ERANGE, loc, "the product of its dimensions overflows");
   }
   out->nbytes = wick_elem_bytes(out->elem, empty ? 0 : (uint64_t)numel);
   return NULL;
@@ -105,7 +105,7 @@ static bool tensor_decimal(wick_span s, uint64_t *out)
 }
 
 static wick_status tensor_external(const wick_onnx_tensor *t, const wick_onnx_outside *outside,
-                                   const char *place, wick_arena *mem, uint64_t nbytes,
+                                   const char *loc, wick_arena *mem, uint64_t nbytes,
                                    wick_span *out)
 {
   const char *location = NULL;
@@ -120,24 +120,24 @@ static wick_status tensor_external(const wick_onnx_tensor *t, const wick_onnx_ou
     else if (wick_span_is(p->key, "length"))
       ok = tensor_decimal(p->value, &length);
     if (!ok)
-      return wick_fail(mem, WICK_EPARSE, place, "its external data's %s is \"%s\", wanted a number",
+      return wick_fail(mem, WICK_EPARSE, loc, "its external data's %s is \"%s\", expected a number",
                        wick_wire_text(mem, p->key), wick_wire_text(mem, p->value));
   }
   if (!location || !*location)
-    return wick_fail(mem, WICK_EPARSE, place, "its external data has no location");
+    return wick_fail(mem, WICK_EPARSE, loc, "its external data has no location");
   if (!outside || !outside->files)
-    return wick_fail(mem, WICK_EUNSUPPORTED, place,
+    return wick_fail(mem, WICK_EUNSUPPORTED, loc,
                      "its data is in the file \"%s\", and the model has no folder", location);
   wick_file *file;
   wick_status s = wick_files_map_beneath(outside->files, outside->folder, location, &file);
-  if (s) return wick_fail(mem, s->code, place, "its external data: %s", s->message);
+  if (s) return wick_fail(mem, s->code, loc, "its external data: %s", s->message);
   if (length != nbytes)
-    return wick_fail(mem, WICK_EPARSE, place,
+    return wick_fail(mem, WICK_EPARSE, loc,
                      "its external data has %llu bytes, its shape wants %llu",
                      (unsigned long long)length, (unsigned long long)nbytes);
   if (offset > file->nbytes || length > file->nbytes - offset)
     return wick_fail(
-        mem, WICK_EPARSE, place, "its external data ends at byte %llu + %llu, \"%s\" has %zu",
+        mem, WICK_EPARSE, loc, "its external data ends at byte %llu + %llu, \"%s\" has %zu",
         (unsigned long long)offset, (unsigned long long)length, location, file->nbytes);
   *out = (wick_span){file->at + offset, (size_t)length};
   return NULL;
@@ -153,9 +153,9 @@ static size_t tensor_unit(wick_elem e)
   return bits < 8 ? 1 : bits / 8;
 }
 
-static wick_status tensor_count(const char *place, wick_arena *mem, uint64_t have, uint64_t want)
+static wick_status tensor_count(const char *loc, wick_arena *mem, uint64_t have, uint64_t want)
 {
-  return wick_fail(mem, WICK_EPARSE, place, "its data has %llu bytes, its shape wants %llu",
+  return wick_fail(mem, WICK_EPARSE, loc, "its data has %llu bytes, its shape wants %llu",
                    (unsigned long long)have, (unsigned long long)want);
 }
 
@@ -169,14 +169,14 @@ static bool tensor_fits(wick_elem e, size_t unit, uint64_t v)
   return i >= -((int64_t)1 << (8 * unit - 1)) && i < (int64_t)1 << (8 * unit);
 }
 
-static wick_status tensor_varints(const wick_wire_spans *data, const char *place, wick_arena *mem,
+static wick_status tensor_varints(const wick_wire_spans *data, const char *loc, wick_arena *mem,
                                   wick_onnx_data *out)
 {
   size_t unit = tensor_unit(out->elem);
   uint64_t have = 0;
   for (size_t i = 0; i < data->n; i++) have += data->at[i].nbytes;
   if (have < out->nbytes / unit)
-    return tensor_count(place, mem, have * unit, out->nbytes); /* before allocating */
+    return tensor_count(loc, mem, have * unit, out->nbytes); /* before allocating */
   unsigned char *to = wick_arena_alloc(mem, (size_t)out->nbytes, 16);
   uint64_t n = 0;
   for (size_t i = 0; i < data->n; i++) {
@@ -184,14 +184,14 @@ static wick_status tensor_varints(const wick_wire_spans *data, const char *place
     uint64_t v;
     for (; wick_reader_left(&r) && wick_read_varint(&r, &v); n++) {
       if (!tensor_fits(out->elem, unit, v))
-        return wick_fail(mem, WICK_ERANGE, place, "element %llu is %lld, outside of %s",
+        return wick_fail(mem, WICK_ERANGE, loc, "element %llu is %lld, outside of %s",
                          (unsigned long long)n, (long long)v, wick_elem_name(out->elem));
       if ((n + 1) * unit <= out->nbytes)
         for (size_t b = 0; b < unit; b++) to[n * unit + b] = (unsigned char)(v >> 8 * b);
     }
-    if (r.fault) return wick_fail(mem, WICK_EPARSE, place, "its data: %s", r.fault);
+    if (r.fault) return wick_fail(mem, WICK_EPARSE, loc, "its data: %s", r.fault);
   }
-  if (n * unit != out->nbytes) return tensor_count(place, mem, n * unit, out->nbytes);
+  if (n * unit != out->nbytes) return tensor_count(loc, mem, n * unit, out->nbytes);
   out->data = to;
   return NULL;
 }
@@ -199,14 +199,14 @@ static wick_status tensor_varints(const wick_wire_spans *data, const char *place
 enum { TENSOR_LARGE = 1 << 16 };
 
 /* Elements that lie there as they are: in place where there is one piece, aligned and clean. */
-static wick_status tensor_bytes(const wick_span *piece, size_t npiece, const char *place,
+static wick_status tensor_bytes(const wick_span *piece, size_t npiece, const char *loc,
                                 const wick_onnx_outside *outside, wick_arena *mem,
                                 wick_onnx_data *out)
 {
   wick_module *module = outside ? outside->module : NULL;
   uint64_t have = 0;
   for (size_t i = 0; i < npiece; i++) have += piece[i].nbytes;
-  if (have != out->nbytes) return tensor_count(place, mem, have, out->nbytes);
+  if (have != out->nbytes) return tensor_count(loc, mem, have, out->nbytes);
   bool dirty = false; /* a bool that is neither 0 nor 1 */
   for (size_t i = 0; out->elem == WICK_BOOL && i < npiece; i++)
     for (size_t k = 0; k < piece[i].nbytes; k++) dirty |= piece[i].at[k] > 1;
@@ -227,15 +227,15 @@ static wick_status tensor_bytes(const wick_span *piece, size_t npiece, const cha
 }
 
 /* The numbers that the module has for them. */
-static wick_status tensor_strings(const wick_wire_spans *data, const char *place,
+static wick_status tensor_strings(const wick_wire_spans *data, const char *loc,
                                   const wick_onnx_outside *outside, wick_arena *mem,
                                   wick_onnx_data *out)
 {
   uint64_t n = out->nbytes / sizeof(int64_t);
   if (!outside || (!outside->module && !outside->texts))
-    return wick_fail(mem, WICK_EUNSUPPORTED, place, "strings are not supported here");
+    return wick_fail(mem, WICK_EUNSUPPORTED, loc, "strings are not supported here");
   if (data->n != n)
-    return wick_fail(mem, WICK_EPARSE, place, "its data has %zu strings, its shape wants %llu",
+    return wick_fail(mem, WICK_EPARSE, loc, "its data has %zu strings, its shape wants %llu",
                      data->n, (unsigned long long)n);
   if (outside->texts) {
     wick_string *text = wick_new(mem, wick_string, n + 1);
@@ -253,10 +253,10 @@ static wick_status tensor_strings(const wick_wire_spans *data, const char *place
 }
 
 wick_status wick_onnx_tensor_read(const wick_onnx_tensor *t, const wick_onnx_outside *outside,
-                                  const char *place, wick_arena *mem, wick_onnx_data *out)
+                                  const char *loc, wick_arena *mem, wick_onnx_data *out)
 {
   *out = (wick_onnx_data){.data = ""};
-  WICK_TRY(tensor_type(t, place, mem, out));
+  WICK_TRY(tensor_type(t, loc, mem, out));
   const tensor_row *row = &tensor_rows[t->data_type];
   const wick_wire_spans *data = (const void *)((const char *)t + row->data);
   const wick_wire_spans *fields[] = {&t->float_data, &t->int32_data,  &t->string_data,
@@ -265,17 +265,17 @@ wick_status wick_onnx_tensor_read(const wick_onnx_tensor *t, const wick_onnx_out
   unsigned nsource = (unsigned)external + (unsigned)raw;
   for (size_t i = 0; i < WICK_COUNT(fields); i++) nsource += fields[i]->n > 0;
   if (nsource > 1 || (nsource == 1 && !external && !raw && data->n == 0))
-    return wick_fail(mem, WICK_EPARSE, place,
-                     "its data must stand in one place, raw or in the field of its type (%s)",
+    return wick_fail(mem, WICK_EPARSE, loc,
+                     "its data must be in one place, raw or in the field of its type (%s)",
                      row->name);
   wick_span s = t->raw_data;
   if (out->elem == WICK_STRING) {
     if (external || raw)
-      return wick_fail(mem, WICK_EPARSE, place, "strings stand neither raw nor in other files");
-    return tensor_strings(&t->string_data, place, outside, mem, out);
+      return wick_fail(mem, WICK_EPARSE, loc, "strings stand neither raw nor in other files");
+    return tensor_strings(&t->string_data, loc, outside, mem, out);
   }
-  if (external) WICK_TRY(tensor_external(t, outside, place, mem, out->nbytes, &s));
-  if (external || raw) return tensor_bytes(&s, 1, place, outside, mem, out);
-  if (row->kind == WICK_WIRE_DATA_VARINT) return tensor_varints(data, place, mem, out);
-  return tensor_bytes(data->at, data->n, place, outside, mem, out);
+  if (external) WICK_TRY(tensor_external(t, outside, loc, mem, out->nbytes, &s));
+  if (external || raw) return tensor_bytes(&s, 1, loc, outside, mem, out);
+  if (row->kind == WICK_WIRE_DATA_VARINT) return tensor_varints(data, loc, mem, out);
+  return tensor_bytes(data->at, data->n, loc, outside, mem, out);
 }

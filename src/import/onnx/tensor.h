@@ -30,16 +30,18 @@ bool wick_onnx_elem(int64_t data_type, wick_elem *out);
 /* "FLOAT16", or the number where there is no such type. */
 const char *wick_onnx_elem_name(int64_t data_type, wick_arena *mem);
 
-/* The whole tensor. `place` stands in front of errors. Copies only where the elements are encoded
+/* The whole tensor. `location` precedes errors. Copies only where the elements are encoded
  * (varints), misaligned or, of bool, other than 0 and 1. */
 WICK_CHECKED wick_status wick_onnx_tensor_read(const wick_onnx_tensor *t,
-                                               const wick_onnx_outside *outside, const char *place,
-                                               wick_arena *mem, wick_onnx_data *out);
+                                               const wick_onnx_outside *outside,
+                                               const char *location, wick_arena *mem,
+                                               wick_onnx_data *out);
 
 /* sparse.c: the dense tensor that a sparse one stands for: as many zeros as fit its values, and
  * indices in order, else it is refused. */
 WICK_CHECKED wick_status wick_onnx_sparse_read(const wick_onnx_sparse_tensor *s,
-                                               const wick_onnx_outside *outside, const char *place,
-                                               wick_arena *mem, wick_onnx_data *out);
+                                               const wick_onnx_outside *outside,
+                                               const char *location, wick_arena *mem,
+                                               wick_onnx_data *out);
 
 #endif

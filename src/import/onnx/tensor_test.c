@@ -179,10 +179,10 @@ static void test_faults(void **state)
   put_f32(&t, FLOATS, 1.f);
   fails(&t, "m: w: its data has 4 bytes, its shape wants 8");
   put_bytes(&t, RAW, "12345678", 8);
-  fails(&t, "m: w: its data must stand in one place, raw or in the field of its type (FLOAT)");
+  fails(&t, "m: w: its data must be in one place, raw or in the field of its type (FLOAT)");
   t = head(WICK_ONNX_FLOAT, DIMS(1));
   put_i64(&t, INT32S, 1);
-  fails(&t, "m: w: its data must stand in one place, raw or in the field of its type (FLOAT)");
+  fails(&t, "m: w: its data must be in one place, raw or in the field of its type (FLOAT)");
   t = head(WICK_ONNX_UINT8, DIMS(2));
   put_i64(&t, INT32S, 0);
   put_i64(&t, INT32S, 256);
@@ -285,10 +285,10 @@ static void test_external(void **state)
       {"w.bin", "9", NULL, "ends at byte 9 + 8, \"w.bin\" has 16"},
       {"w.bin", "18446744073709551615", NULL, "ends at byte 18446744073709551615 + 8"},
       {"w.bin", "18446744073709551616", NULL,
-       "offset is \"18446744073709551616\", wanted a number"},
-      {"w.bin", "-1", NULL, "offset is \"-1\", wanted a number"},
+       "offset is \"18446744073709551616\", expected a number"},
+      {"w.bin", "-1", NULL, "offset is \"-1\", expected a number"},
       {"w.bin", "0", "7", "has 7 bytes, its shape wants 8"},
-      {"w.bin", "0", "", "length is \"\", wanted a number"},
+      {"w.bin", "0", "", "length is \"\", expected a number"},
   };
   for (size_t i = 0; i < WICK_COUNT(rows); i++) {
     wick_text t = external(rows[i].location, rows[i].offset, rows[i].length);

@@ -107,7 +107,7 @@ static bool text_lower(wick_onnx_op *o, uint32_t n, int64_t *v)
                 .mem = o->c->tmp,
                 .module = o->c->module,
                 .attr = attr,
-                .place = o->place,
+                .location = o->location,
                 .nin = 1,
                 .nout = 1,
                 .in = &x,
@@ -118,7 +118,7 @@ static bool text_lower(wick_onnx_op *o, uint32_t n, int64_t *v)
   return !s;
 }
 
-/* The places along the last axis of strings that are no stop words. */
+/* The positions along the last axis of strings that are no stop words. */
 static bool text_kept(wick_onnx_op *o, wick_wire_spans stop, uint32_t *out_n, int64_t *out)
 {
   uint32_t n;

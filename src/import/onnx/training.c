@@ -8,8 +8,9 @@ static bool training_counts(wick_onnx_op *o, uint32_t nstate, uint32_t *out_n)
   uint32_t n = (o->nin - 2) / (2 + nstate);
   *out_n = n;
   if (n && o->nin == 2 + n * (2 + nstate) && o->nout == n * (1 + nstate)) return true;
-  wick_onnx_fail(o, WICK_EPARSE, "%u inputs and %u outputs, wanted 2 + %u for each tensor, and %u",
-                 o->nin, o->nout, 2 + nstate, 1 + nstate);
+  wick_onnx_fail(o, WICK_EPARSE,
+                 "%u inputs and %u outputs, expected 2 + %u for each tensor, and %u", o->nin,
+                 o->nout, 2 + nstate, 1 + nstate);
   return false;
 }
 

@@ -27,12 +27,12 @@ static wick_value unique_flat(wick_onnx_op *o, wick_value x, int64_t n)
   return wick_onnx_reshape(o, x, 1, &d);
 }
 
-/* x at `place` [n], each once, as a row in the order of 0, 1, ... */
-static wick_value unique_put(wick_onnx_op *o, wick_value place, wick_value x)
+/* x at `position` [n], each once, as a row in the order of 0, 1, ... */
+static wick_value unique_put(wick_onnx_op *o, wick_value position, wick_value x)
 {
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_scatter_elements);
   wick_onnx_set_int(&e, "axis", 0);
-  wick_value in[3] = {wick_onnx_by(o, WICK_OP_mul, x, 0), place, x};
+  wick_value in[3] = {wick_onnx_by(o, WICK_OP_mul, x, 0), position, x};
   return wick_onnx_end(&e, 3, in);
 }
 
@@ -143,10 +143,10 @@ static unique_groups unique_find(wick_onnx_op *o, const unique_rows *u)
   int64_t n = u->n;
   wick_dim size;
   unique_groups g = {.order = unique_order(o, u)};
-  wick_value place = wick_onnx_count(o, wick_dim_const(n)), rows = unique_at(o, u->key, g.order);
-  wick_value first = wick_onnx_by(o, WICK_OP_eq, place, 0);
+  wick_value position = wick_onnx_count(o, wick_dim_const(n)), rows = unique_at(o, u->key, g.order);
+  wick_value first = wick_onnx_by(o, WICK_OP_eq, position, 0);
   wick_value left =
-      wick_build2(b, WICK_OP_max, wick_onnx_by(o, WICK_OP_sub, place, 1), unique_number(o, 0));
+      wick_build2(b, WICK_OP_max, wick_onnx_by(o, WICK_OP_sub, position, 1), unique_number(o, 0));
   wick_value differ = unique_differ(o, u, rows, unique_at(o, rows, left));
   wick_value begins = wick_build2(b, WICK_OP_or, first, unique_any(o, differ));
   if (b->status) return g;

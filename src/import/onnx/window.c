@@ -19,12 +19,12 @@ static bool window_list(wick_onnx_op *o, const char *name, uint32_t n, int64_t l
   for (uint32_t i = 0; i < n; i++) out[i] = otherwise;
   if (!v.n) return true;
   if (v.n != n) {
-    wick_onnx_fail(o, WICK_ETYPE, "%s has %zu numbers, wanted %u", name, v.n, n);
+    wick_onnx_fail(o, WICK_ETYPE, "%s has %zu numbers, expected %u", name, v.n, n);
     return false;
   }
   for (uint32_t i = 0; i < n; i++) {
     if (v.at[i] < least || v.at[i] > INT32_MAX) {
-      wick_onnx_fail(o, WICK_ERANGE, "%s has %lld, wanted %lld to %d", name, (long long)v.at[i],
+      wick_onnx_fail(o, WICK_ERANGE, "%s has %lld, expected %lld to %d", name, (long long)v.at[i],
                      (long long)least, INT32_MAX);
       return false;
     }
@@ -40,7 +40,7 @@ static bool window_kernel(wick_onnx_op *o, const wick_dim *kernel, wick_onnx_win
   for (uint32_t i = 0; i < w->n && kernel; i++) {
     int64_t have = wick_dim_is_const(kernel[i]) ? kernel[i].v : 0;
     if (wick_dim_is(kernel[i], 0)) {
-      wick_onnx_fail(o, WICK_ETYPE, "the weights have 0 elements along axis %u, wanted 1 or more",
+      wick_onnx_fail(o, WICK_ETYPE, "the weights have 0 elements along axis %u, expected 1 or more",
                      2 + i);
       return false;
     }
@@ -62,7 +62,7 @@ static bool window_begin(wick_onnx_op *o, const wick_dim *kernel, wick_onnx_wind
   const wick_type_info *x = wick_onnx_info(o, 0);
   *w = (wick_onnx_window){0};
   if (x->rank < 3) {
-    wick_onnx_fail(o, WICK_ETYPE, "the input's rank is %u, wanted 3 or more", x->rank);
+    wick_onnx_fail(o, WICK_ETYPE, "the input's rank is %u, expected 3 or more", x->rank);
     return false;
   }
   w->n = x->rank - 2u;
@@ -131,7 +131,7 @@ bool wick_onnx_window_read_transposed(wick_onnx_op *o, const wick_dim *kernel,
   if (shape.n == out->n + 2u)
     shape = (wick_wire_i64s){shape.at + 2, out->n}; /* some exporters give all of it */
   if (shape.n && shape.n != out->n) {
-    wick_onnx_fail(o, WICK_ETYPE, "output_shape has %zu numbers, wanted %u", shape.n, out->n);
+    wick_onnx_fail(o, WICK_ETYPE, "output_shape has %zu numbers, expected %u", shape.n, out->n);
     return false;
   }
   if (!shape.n && mode < WINDOW_UPPER) return true;

@@ -184,17 +184,17 @@ const wick_op wick_op_if = {
 };
 
 /* Region r takes and yields the carried values: operands from `first`, region parameters from
- * `param`, yields from `yield`, with `behind` others behind them. */
+ * `param`, yields from `yield`, with `after` others after them. */
 static wick_status structure_carried(wick_infer *c, uint32_t r, uint32_t first, uint32_t param,
                                      uint32_t yield, uint32_t behind)
 {
   uint32_t n = c->nin - first;
   if (c->nregionparam[r] != param + n)
-    return wick_infer_fail(c, WICK_ETYPE, "region %u takes %u values, wanted %u", r,
+    return wick_infer_fail(c, WICK_ETYPE, "region %u takes %u values, expected %u", r,
                            c->nregionparam[r], param + n);
   if (c->nyield[r] != yield + n + behind)
-    return wick_infer_fail(c, WICK_ETYPE, "region %u yields %u values, wanted %u", r, c->nyield[r],
-                           yield + n + behind);
+    return wick_infer_fail(c, WICK_ETYPE, "region %u yields %u values, expected %u", r,
+                           c->nyield[r], yield + n + behind);
   for (uint32_t i = 0; i < n; i++) {
     wick_type t = c->in[first + i]->type;
     if (!wick_type_eq(t, c->param[r][param + i]) || !wick_type_eq(t, c->yield[r][yield + i]))
@@ -205,12 +205,12 @@ static wick_status structure_carried(wick_infer *c, uint32_t r, uint32_t first, 
   return NULL;
 }
 
-/* What region 0 yields behind the carried values, of all iterations. */
+/* What region 0 yields after the carried values, of all iterations. */
 static wick_status loop_stacked(wick_infer *c, uint32_t nstacked)
 {
   wick_dim dim[WICK_MAX_RANK];
   if (c->attr[WICK_ATTR_loop_most].n > 1)
-    return wick_infer_fail(c, WICK_ETYPE, "most has %u numbers, wanted 1",
+    return wick_infer_fail(c, WICK_ETYPE, "most has %u numbers, expected 1",
                            c->attr[WICK_ATTR_loop_most].n);
   dim[0] = wick_loop_most(c->attr);
   for (uint32_t k = 0; k < nstacked; k++) {
@@ -237,7 +237,7 @@ static wick_status loop_of_buffers(const wick_infer *c)
       (c->nin > 1 && c->in[1] && !loop_buffer(c, 1, WICK_I64)) ||
       (c->nin > 2 && c->in[2] && !loop_buffer(c, 2, WICK_BOOL)))
     return wick_infer_fail(c, WICK_ETYPE,
-                           "wanted are buffers of the count, i64[], of the index, "
+                           "expected are buffers of the count, i64[], of the index, "
                            "i64[], and of whether it goes on, bool[]");
   return c->nregionparam[0] || c->nyield[0]
              ? wick_infer_fail(c, WICK_ETYPE, "on buffers the region takes and yields nothing")
@@ -284,7 +284,7 @@ static wick_status for_infer(wick_infer *c)
     if (!wick_type_eq(c->in[i]->type, index))
       return wick_infer_fail(c, WICK_ETYPE, "operand %u is not an i64", i);
   if (c->attr[WICK_ATTR_for_step].i < 1)
-    return wick_infer_fail(c, WICK_ERANGE, "step is %lld, wanted 1 or more",
+    return wick_infer_fail(c, WICK_ERANGE, "step is %lld, expected 1 or more",
                            (long long)c->attr[WICK_ATTR_for_step].i);
   WICK_TRY(structure_carried(c, 0, 2, 1, 0, 0));
   if (!wick_type_eq(c->param[0][0], index))

@@ -268,7 +268,7 @@ static void exact_values(void **state)
                           (got.f == want.f && !signbit(got.f) == !signbit(want.f))
                     : got.i == want.i;
     if (!same)
-      fail_msg("%s %s(%g, %g, %g): got %a or %lld, wanted %g", wick_elem_name(c->elem), c->op,
+      fail_msg("%s %s(%g, %g, %g): got %a or %lld, expected %g", wick_elem_name(c->elem), c->op,
                c->in[0], c->in[1], c->in[2], got.f, (long long)got.i, c->want);
   }
 }
@@ -280,7 +280,7 @@ static void near_values(void **state)
     double got = evaluate(&near[i]).f, want = near[i].want;
     double allowed = fabs(want) * 1e-15;
     if (!(fabs(got - want) <= allowed))
-      fail_msg("%s(%g): got %.17g, wanted %.17g", near[i].op, near[i].in[0], got, want);
+      fail_msg("%s(%g): got %.17g, expected %.17g", near[i].op, near[i].in[0], got, want);
   }
 }
 
@@ -289,7 +289,7 @@ static void near_values(void **state)
 static const row_case lines[] = {
     {"add", "f32[2,1]: 1 2; f32[3]: 10 20 30", "", "f32[2,3]: 11 21 31 12 22 32", 0},
     {"add", "f32[2]; f32[3]", "", "error: shapes do not broadcast: f32[2] and f32[3]", 0},
-    {"add", "f32[2]; i32[2]", "", "error: operand 1 is i32, wanted f32", 0},
+    {"add", "f32[2]; i32[2]", "", "error: operand 1 is i32, expected f32", 0},
     {"add", "bool[2]; bool[2]", "", "error: add has no form for bool (operand 0)", 0},
     {"where", "bool[2,1]: 1 0; f32[2]: 1 2; f32[2]: 3 4", "", "f32[2,2]: 1 2 3 4", 0},
     {"lt", "i32[3]: 1 2 3; i32[]: 2", "", "bool[3]: 1 0 0", 0},

@@ -112,7 +112,7 @@ static void grad_loop_forwards(const grad_walk *w, const wick_node *n)
   }
 }
 
-/* The node behind one and its regions; of a node that is still open, what is in it so far. */
+/* The node after one and its regions; of a node that is still open, what is in it so far. */
 static uint32_t grad_next(const wick_builder *b, uint32_t i)
 {
   return b->nodes.at[i].end > i ? b->nodes.at[i].end : i + 1;

@@ -10,7 +10,7 @@
 
 #include "ir/build.h"
 
-struct wick_adjoint { /* of one node, which stands in the builder */
+struct wick_adjoint { /* of one node, which is in the builder */
   wick_builder *b;
   const wick_node *node;
   const wick_value *in, *out; /* operands; results */

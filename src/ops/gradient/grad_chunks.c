@@ -69,7 +69,7 @@ static wick_value chunks_open(const chunks *c, wick_value count, uint32_t n, con
   return wick_region_begin(b, n + 1, type);
 }
 
-/* The states at the checkpoints. The steps behind the last are not run. */
+/* The states at the checkpoints. The steps after the last are not run. */
 static void chunks_checkpoints(chunks *c)
 {
   const wick_loop_rule *l = c->l;

@@ -254,7 +254,7 @@ typedef struct loop_back {
   wick_value rows, step, row, index; /* step of this loop; its row, the step of the other loop */
   wick_value *state;
   wick_grad_kept *kept;
-  uint32_t nsum; /* of `by`, what is summed behind the loop: which, how */
+  uint32_t nsum; /* of `by`, what is summed after the loop: which, how */
   uint32_t *summed;
   wick_loop_sum *sum;
 } loop_back;

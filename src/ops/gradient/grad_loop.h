@@ -33,7 +33,7 @@ typedef struct wick_loop_rule {
 typedef struct wick_loop_run {
   const wick_value *init;
   wick_value count, begin; /* begin: the first step; 0: the loop's */
-  bool ends;               /* it asks the condition; gives, behind the states, the steps it ran */
+  bool ends;               /* it asks the condition; gives, after the states, the steps it ran */
   uint32_t nstacked;       /* 0, or all that the loop stacks: given before the rows */
   int64_t room;            /* of how many steps the rows are kept; 0: of none */
 } wick_loop_run;
@@ -41,7 +41,7 @@ typedef struct wick_loop_run {
 /* The loop again: the states, steps, rows. */
 wick_value wick_loop_forward(const wick_loop_rule *l, const wick_loop_run *run);
 /* The steps backwards, with what wick_loop_forward has kept from `rows` on. init and out:
- * cotangents of live states, then of what is captured; out: behind them, the rows of what was
+ * cotangents of live states, then of what is captured; out: after them, the rows of what was
  * taken. */
 void wick_loop_backward(const wick_loop_rule *l, const wick_loop_run *run, wick_value rows,
                         const wick_value *init, wick_value *out);
@@ -64,7 +64,7 @@ typedef struct wick_loop_sum { /* over the steps, of products of two matrices, t
   wick_node move[6]; /* the last first */
 } wick_loop_sum;
 
-/* v, which nodes from `begin` on compute in a step, is better summed behind the loop. */
+/* v, which nodes from `begin` on compute in a step, is better summed after the loop. */
 bool wick_loop_sum_of(const wick_loop_run *run, const wick_builder *b, uint32_t begin, wick_value v,
                       wick_loop_sum *out);
 /* From the rows of both factors. */

@@ -85,7 +85,7 @@ static wick_value reduce_scan(wick_builder *b, wick_opcode op, wick_value x, uin
   return wick_build(b, op, 1, &x, a, 0, NULL);
 }
 
-/* Each element by the product of those before and of those behind it: exact where some are 0. */
+/* Each element by the product of those before and of those after it: exact where some are 0. */
 void wick_grad_reduce_prod(wick_adjoint *a)
 {
   wick_builder *b = a->b;

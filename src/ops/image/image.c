@@ -8,7 +8,7 @@ static wick_status image_decode_infer(wick_infer *c)
   const wick_type_info *x;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
   if (x->elem != WICK_U8 || x->rank != 1 || c->attr[WICK_ATTR_image_decode_size].n != 2)
-    return wick_infer_fail(c, WICK_ETYPE, "%s and %u sizes, wanted bytes and 2",
+    return wick_infer_fail(c, WICK_ETYPE, "%s and %u sizes, expected bytes and 2",
                            wick_infer_type_text(c, c->in[0]->type),
                            c->attr[WICK_ATTR_image_decode_size].n);
   wick_dim dim[3] = {c->attr[WICK_ATTR_image_decode_size].dims[0],

@@ -55,7 +55,7 @@ static wick_status resize_infer(wick_infer *c)
                            shape->n != x->rank ? "shape" : "scale",
                            shape->n != x->rank ? shape->n : scale->n, x->rank);
   if (crop && roi->n != 2u * x->rank)
-    return wick_infer_fail(c, WICK_ETYPE, "roi has %u numbers, wanted %u", roi->n, 2u * x->rank);
+    return wick_infer_fail(c, WICK_ETYPE, "roi has %u numbers, expected %u", roi->n, 2u * x->rank);
   if (c->attr[WICK_ATTR_resize_mode].i != RESIZE_IS_NEAREST && !wick_elem_is_float(x->elem))
     return wick_infer_fail(c, WICK_ETYPE, "%s is resized to the nearest element only",
                            wick_elem_name(x->elem));

@@ -12,11 +12,11 @@ static wick_status roi_operands(wick_infer *c, uint32_t columns, const wick_type
   const wick_attr *shape = &c->attr[WICK_ATTR_roi_align_shape];
   if ((*x)->rank != 4 || (*rois)->rank != 2 ||
       !wick_infer_equal(c, (*rois)->dim[1], wick_dim_const(columns)))
-    return wick_infer_fail(c, WICK_ETYPE, "x is %s and the regions are %s, wanted %u numbers each",
-                           wick_infer_type_text(c, c->in[0]->type),
-                           wick_infer_type_text(c, c->in[1]->type), columns);
+    return wick_infer_fail(
+        c, WICK_ETYPE, "x is %s and the regions are %s, expected %u numbers each",
+        wick_infer_type_text(c, c->in[0]->type), wick_infer_type_text(c, c->in[1]->type), columns);
   if (shape->n != 2)
-    return wick_infer_fail(c, WICK_ETYPE, "shape has %u numbers, wanted 2", shape->n);
+    return wick_infer_fail(c, WICK_ETYPE, "shape has %u numbers, expected 2", shape->n);
   for (uint32_t k = 2; k < 4; k++)
     if (wick_dim_is((*x)->dim[k], 0))
       return wick_infer_fail(c, WICK_ETYPE, "dimension %u of x has no elements", k);
@@ -121,7 +121,7 @@ static roi_sample roi_sample_at(const roi_align *s, const roi_line *l, wick_valu
 
 /* ---- a known number of samples: each is looked up ---- */
 
-/* Along an axis, [R, bins, samples] each: the element before the sample, the one behind it, -1
+/* Along an axis, [R, bins, samples] each: the element before the sample, the one after it, -1
  * outside; the latter's weight. */
 typedef struct roi_found {
   wick_value low, high, weight;
@@ -337,7 +337,7 @@ const wick_op wick_op_roi_align = {
 
 /* ---- roi_max_pool ---- */
 
-/* The first element of bin p, and the one behind its last, in the image. */
+/* The first element of bin p, and the one after its last, in the image. */
 static void roi_range(const roi_align *s, wick_dim r, wick_dim p, uint32_t along,
                       wick_value range[2])
 {

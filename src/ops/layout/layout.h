@@ -47,7 +47,7 @@ bool wick_layout_is_image(const wick_layouts *s, wick_value v);
 const wick_order *wick_layout_order(const wick_layouts *s, wick_value v);
 
 /* The order that n's result meets next: that of an operand beside it where its only users, one
- * behind another, are element-wise. NULL where there is none. */
+ * after another, are element-wise. NULL where there is none. */
 const wick_order *wick_layout_wanted(const wick_layouts *s, const wick_node *n);
 
 /* What v, of f32, was cast from where that is a float of 16 bits; else v. */
@@ -85,7 +85,7 @@ wick_value wick_layout_channels(wick_layouts *s, const wick_constant *k, const w
 
 /* Element by element: rows without a column of their own that are scalar have this one. */
 bool wick_layout_scalar(wick_layouts *s, const wick_node *n);
-/* Joins: along places as they are; along channels where the parts lie one behind another. */
+/* Joins: along places as they are; along channels where the parts lie one after another. */
 bool wick_layout_join(wick_layouts *s, const wick_node *n);
 /* Pools: windows of 1 along the block; stride, pad, dilation, kernel come first. */
 bool wick_layout_pool(wick_layouts *s, const wick_node *n);

@@ -225,7 +225,7 @@ static wick_value layout_conv_by_transform(wick_layouts *s, const layout_conv *v
 
 /* ---- which ---- */
 
-/* Each of the groups' channels fill as many blocks of their own, one group behind the other. */
+/* Each of the groups' channels fill as many blocks of their own, one group after the other. */
 static bool layout_conv_apart(const wick_layouts *s, const layout_conv *v, const wick_order *o)
 {
   int64_t blocks = wick_order_places(o) / s->block, share = o->channels / v->group;
@@ -262,7 +262,7 @@ static bool layout_conv_result(const wick_func *f, const wick_node *n, int64_t *
   return t->rank == 4;
 }
 
-/* The tile of minimal filtering that it is best done by, or 0. */
+/* The tile of Winograd's algorithm that it is best done by, or 0. */
 static wick_status layout_conv_filter(const layout_filter *c, int64_t *out)
 {
   *out = 0;

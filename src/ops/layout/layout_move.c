@@ -29,7 +29,7 @@ static int64_t layout_join_cost(const wick_layouts *s, const wick_node *n, int64
   return cost;
 }
 
-/* Along channels the operands lie one behind another: in whole blocks, or in parts of a size that
+/* Along channels the operands lie one after another: in whole blocks, or in parts of a size that
  * one of them has, whichever moves the fewest channels. *part: that size, or 0. */
 static bool layout_join_channels(const wick_layouts *s, const wick_node *n, int64_t *part)
 {

@@ -10,7 +10,7 @@ typedef struct wick_line {
   wick_dim index[WICK_MAX_RANK]; /* WICK_DIM_ANY along the axis */
 } wick_line;
 
-/* Opens a walk over all axes of the first result but one, with `nscratch` results of its own behind
+/* Opens a walk over all axes of the first result but one, with `nscratch` results of its own after
  * those of the row; gives the first result as the region sees it. */
 wick_value wick_lines_begin(const wick_compute *c, const char *name, uint32_t axis,
                             uint32_t nscratch, const wick_type *scratch, wick_line *out);

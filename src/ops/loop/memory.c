@@ -326,7 +326,7 @@ static wick_status shuffle_infer(wick_infer *c)
   if (x->kind != WICK_SCALAR || !wick_type_eq(c->in[0]->type, c->in[1]->type))
     return wick_infer_fail(c, WICK_ETYPE, "the operands are not vectors of one type");
   if (c->attr[WICK_ATTR_shuffle_lanes].n < 1 || c->attr[WICK_ATTR_shuffle_lanes].n > 1024)
-    return wick_infer_fail(c, WICK_ETYPE, "lanes: 1 to 1024 are wanted");
+    return wick_infer_fail(c, WICK_ETYPE, "lanes: 1 to 1024 are expected");
   for (uint32_t i = 0; i < c->attr[WICK_ATTR_shuffle_lanes].n; i++)
     if (c->attr[WICK_ATTR_shuffle_lanes].ints[i] < 0 ||
         c->attr[WICK_ATTR_shuffle_lanes].ints[i] >= 2 * x->lanes)

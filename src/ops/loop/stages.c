@@ -92,7 +92,7 @@ static wick_status fold_infer(wick_infer *c)
   uint32_t n = c->nyield[0], want_param[4] = {0, n, 2 * n, n};
   for (uint32_t r = 0; r < 4; r++) {
     if (c->nregionparam[r] != want_param[r])
-      return wick_infer_fail(c, WICK_ETYPE, "region %u takes %u values, wanted %u", r,
+      return wick_infer_fail(c, WICK_ETYPE, "region %u takes %u values, expected %u", r,
                              c->nregionparam[r], want_param[r]);
     for (uint32_t i = 0; i < want_param[r]; i++)
       if (!wick_type_eq(c->param[r][i], c->yield[0][i % n]))
@@ -135,7 +135,7 @@ wick_status wick_infer_place(wick_infer *c, uint32_t behind, wick_type *out_elem
   for (uint32_t i = 0; i < t->rank; i++)
     nany += wick_dim_eq(c->attr[WICK_ATTR_read_index].dims[i], WICK_DIM_ANY);
   if (c->nin != 1 + nany + behind)
-    return wick_infer_fail(c, WICK_ETYPE, "%u operands, wanted %u", c->nin, 1 + nany + behind);
+    return wick_infer_fail(c, WICK_ETYPE, "%u operands, expected %u", c->nin, 1 + nany + behind);
   for (uint32_t i = 1; i <= nany; i++)
     if (!wick_type_eq(c->in[i]->type, wick_type_scalar(c->module, WICK_I64, 1)))
       return wick_infer_fail(c, WICK_ETYPE, "run-time index %u is not an i64", i - 1);
@@ -171,7 +171,7 @@ const wick_op wick_op_read = {
 static wick_status index_infer(wick_infer *c)
 {
   if (c->attr[WICK_ATTR_index_expr].n != 1)
-    return wick_infer_fail(c, WICK_ETYPE, "one expression is wanted");
+    return wick_infer_fail(c, WICK_ETYPE, "one expression is expected");
   c->out[0].type = wick_type_scalar(c->module, WICK_I64, 1);
   return NULL;
 }

@@ -17,7 +17,7 @@ static wick_status pairwise_coupling_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, 0, "the pairs", 3, &r));
   if (r->rank != 3 || !wick_dim_is_const(r->dim[1]) || !wick_dim_eq(r->dim[1], r->dim[2]) ||
       r->dim[1].v < 2 || r->dim[1].v > PAIRWISE_COUPLING_MOST)
-    return wick_infer_fail(c, WICK_ETYPE, "pairs %s, wanted [rows, k, k] with k of 2 to %d",
+    return wick_infer_fail(c, WICK_ETYPE, "pairs %s, expected [rows, k, k] with k of 2 to %d",
                            wick_infer_type_text(c, c->in[0]->type), PAIRWISE_COUPLING_MOST);
   wick_dim dim[2] = {r->dim[1], r->dim[0]};
   wick_infer_out(c, 0, r->elem, 2, dim);

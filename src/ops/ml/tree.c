@@ -19,7 +19,7 @@ static wick_status tree_tables(const wick_infer *c, wick_dim *out_nodes)
   WICK_TRY(wick_infer_alike(c, TREE_THRESHOLD, "the thresholds", 1, &threshold));
   WICK_TRY(wick_infer_tensor(c, TREE_CHILD, "the children", 2, &child));
   if (column->elem != WICK_I32 || child->elem != WICK_I32)
-    return wick_infer_fail(c, WICK_ETYPE, "columns and children are %s and %s, wanted i32",
+    return wick_infer_fail(c, WICK_ETYPE, "columns and children are %s and %s, expected i32",
                            wick_elem_name(column->elem), wick_elem_name(child->elem));
   wick_dim n = column->dim[0];
   if (column->rank != 1 || threshold->rank != 1 || child->rank != 2 ||

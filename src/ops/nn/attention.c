@@ -39,7 +39,7 @@ static wick_status attention_infer(wick_infer *c)
   if (c->nin > 3 && c->in[3]) {
     WICK_TRY(wick_infer_tensor(c, 3, "mask", 0, &mask));
     if (mask->elem != WICK_BOOL && mask->elem != q->elem)
-      return wick_infer_fail(c, WICK_ETYPE, "the mask is %s, wanted bool or %s",
+      return wick_infer_fail(c, WICK_ETYPE, "the mask is %s, expected bool or %s",
                              wick_infer_type_text(c, c->in[3]->type), wick_elem_name(q->elem));
     WICK_TRY(wick_infer_broadcast(c, &all, dim, mask->rank, mask->dim));
     if (all != rank + 2 || !wick_infer_equal(c, dim[rank], m) ||
@@ -200,7 +200,7 @@ static attention_axes attention_axes_of(const attention *a, const char *names, b
   return x;
 }
 
-/* An element of operand k in the arithmetic type; 0 behind the last key. */
+/* An element of operand k in the arithmetic type; 0 after the last key. */
 static wick_value attention_operand(const attention *a, const attention_axes *x, uint32_t k,
                                     wick_dim row, wick_dim column)
 {
@@ -278,7 +278,7 @@ static wick_value attention_turned(const attention *a)
   return wick_map_end(a->b, 1, &v);
 }
 
-/* The same elements, masked; behind the last key minus infinity. */
+/* The same elements, masked; after the last key minus infinity. */
 static wick_value attention_scores(const attention *a, wick_value products)
 {
   wick_builder *b = a->b;

@@ -5,7 +5,7 @@
 #include "ir/build.h"
 
 /* The order of channels in a packed image: in parts of equal size, each in blocks of its own, so
- * that a block belongs to one part; places behind a part's channels hold 0. A place counts through
+ * that a block belongs to one part; places after a part's channels hold 0. A place counts through
  * all blocks. Channel c is the part's channel c mod (channels / parts) of part c / (channels /
  * parts); `shuffled`: channel c / parts of part c mod parts. */
 typedef struct wick_order {

@@ -15,7 +15,7 @@ static wick_status conv_infer(wick_infer *c)
   WICK_TRY(wick_window_check(c, x->rank, c->attr));
   WICK_TRY(wick_infer_alike(c, 1, "w", 0, &w));
   if (w->rank != x->rank)
-    return wick_infer_fail(c, WICK_ETYPE, "w has rank %u, wanted %u as x has", w->rank, x->rank);
+    return wick_infer_fail(c, WICK_ETYPE, "w has rank %u, expected %u as x has", w->rank, x->rank);
   int64_t group = c->attr[WICK_ATTR_conv_group].i, kernel[WICK_WINDOW_MAX];
   wick_dim channels = wick_dim_mul(t, w->dim[1], wick_dim_const(group));
   if (!wick_infer_equal(c, channels, x->dim[1]))
@@ -27,14 +27,14 @@ static wick_status conv_infer(wick_infer *c)
                            wick_infer_dim_text(c, w->dim[0]), (long long)group);
   for (uint32_t k = 2; k < w->rank; k++) {
     if (!wick_dim_is_const(w->dim[k]) || w->dim[k].v < 1)
-      return wick_infer_fail(c, WICK_ETYPE, "dimension %u of w is %s, wanted a number above 0", k,
+      return wick_infer_fail(c, WICK_ETYPE, "dimension %u of w is %s, expected a number above 0", k,
                              wick_infer_dim_text(c, w->dim[k]));
     kernel[k - 2] = w->dim[k].v;
   }
   if (c->nin > 2 && c->in[2]) {
     WICK_TRY(wick_infer_alike(c, 2, "bias", 1, &bias));
     if (bias->rank != 1 || !wick_infer_equal(c, bias->dim[0], w->dim[0]))
-      return wick_infer_fail(c, WICK_ETYPE, "bias is %s, wanted [%s]",
+      return wick_infer_fail(c, WICK_ETYPE, "bias is %s, expected [%s]",
                              wick_infer_type_text(c, c->in[2]->type),
                              wick_infer_dim_text(c, w->dim[0]));
   }

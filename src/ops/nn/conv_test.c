@@ -24,11 +24,11 @@ static const row_case convs[] = {
     {"conv", "f32[1,3,8,8]; f32[4,2,3,3]", "", "error: x has 3 channels, w is for 1 groups of 2",
      0},
     {"conv", "f32[1,2,8,8]; f32[3,1,3,3]", "group=2", "error: 3 output channels in 2 groups", 0},
-    {"conv", "f32[1,3,8]; f32[4,3,3,3]", "", "error: w has rank 4, wanted 3 as x has", 0},
-    {"conv", "f32[3,8]; f32[4,3]", "", "error: x has rank 2, wanted 3 to 5", 0},
-    {"conv", "f32[1,3,8]; f64[4,3,3]", "", "error: w is f64, wanted f32", 0},
-    {"conv", "f32[1,3,8]; f32[4,3,3]; f32[3]", "", "error: bias is f32[3], wanted [4]", 0},
-    {"conv", "f32[1,3,8]; f32[4,3,3]", "pad=[1]", "error: pad has 1 numbers, wanted 2", 0},
+    {"conv", "f32[1,3,8]; f32[4,3,3,3]", "", "error: w has rank 4, expected 3 as x has", 0},
+    {"conv", "f32[3,8]; f32[4,3]", "", "error: x has rank 2, expected 3 to 5", 0},
+    {"conv", "f32[1,3,8]; f64[4,3,3]", "", "error: w is f64, expected f32", 0},
+    {"conv", "f32[1,3,8]; f32[4,3,3]; f32[3]", "", "error: bias is f32[3], expected [4]", 0},
+    {"conv", "f32[1,3,8]; f32[4,3,3]", "pad=[1]", "error: pad has 1 numbers, expected 2", 0},
     {"conv", "f32[1,3,2]; f32[4,3,3]", "",
      "error: the window reaches over 3 elements of dimension 2, which has 2 with its padding", 0},
     {"conv_transpose", "f32[1,1,2]: 1 2; f32[1,1,3]: 1 10 100", "", "f32[1,1,4]: 1 12 120 200", 0},
@@ -78,7 +78,7 @@ static const row_case pools[] = {
     {"lp_pool", "f32[1,1,3]: 3 -4 0", "kernel=[2]", "f32[1,1,2]: 5 4", 0},
     {"lp_pool", "f32[1,1,3]: 3 -4 0", "kernel=[2], p=1", "f32[1,1,2]: 7 4", 0},
     {"avg_pool", "i32[1,1,4]", "kernel=[2]", "error: avg_pool has no form for i32 (operand 0)", 0},
-    {"max_pool", "f32[1,1,4]", "kernel=[2,2]", "error: kernel has 2 numbers, wanted 1", 0},
+    {"max_pool", "f32[1,1,4]", "kernel=[2,2]", "error: kernel has 2 numbers, expected 1", 0},
 };
 
 static void test_convs(void **state)

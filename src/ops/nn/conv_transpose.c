@@ -9,7 +9,7 @@ static wick_status conv_transpose_operands(wick_infer *c, const wick_type_info *
                                            const wick_type_info *w, wick_dim channels)
 {
   if (w->rank != x->rank)
-    return wick_infer_fail(c, WICK_ETYPE, "w has rank %u, wanted %u as x has", w->rank, x->rank);
+    return wick_infer_fail(c, WICK_ETYPE, "w has rank %u, expected %u as x has", w->rank, x->rank);
   if (!wick_infer_equal(c, w->dim[0], x->dim[1]))
     return wick_infer_fail(c, WICK_ETYPE, "x has %s channels, w is for %s",
                            wick_infer_dim_text(c, x->dim[1]), wick_infer_dim_text(c, w->dim[0]));
@@ -19,13 +19,13 @@ static wick_status conv_transpose_operands(wick_infer *c, const wick_type_info *
                            wick_infer_dim_text(c, x->dim[1]), (long long)group.v);
   for (uint32_t k = 2; k < w->rank; k++)
     if (!wick_dim_is_const(w->dim[k]) || w->dim[k].v < 1)
-      return wick_infer_fail(c, WICK_ETYPE, "dimension %u of w is %s, wanted a number above 0", k,
+      return wick_infer_fail(c, WICK_ETYPE, "dimension %u of w is %s, expected a number above 0", k,
                              wick_infer_dim_text(c, w->dim[k]));
   if (c->nin > 2 && c->in[2]) {
     const wick_type_info *bias;
     WICK_TRY(wick_infer_alike(c, 2, "bias", 1, &bias));
     if (bias->rank != 1 || !wick_infer_equal(c, bias->dim[0], channels))
-      return wick_infer_fail(c, WICK_ETYPE, "bias is %s, wanted [%s]",
+      return wick_infer_fail(c, WICK_ETYPE, "bias is %s, expected [%s]",
                              wick_infer_type_text(c, c->in[2]->type),
                              wick_infer_dim_text(c, channels));
   }
@@ -44,7 +44,7 @@ static wick_status conv_transpose_infer(wick_infer *c)
   WICK_TRY(conv_transpose_operands(c, x, w, channels));
   const wick_attr *extra = &c->attr[WICK_ATTR_conv_transpose_output_pad];
   if (extra->n && extra->n + 2 != x->rank)
-    return wick_infer_fail(c, WICK_ETYPE, "output_pad has %u numbers, wanted %u", extra->n,
+    return wick_infer_fail(c, WICK_ETYPE, "output_pad has %u numbers, expected %u", extra->n,
                            x->rank - 2);
   int64_t kernel[WICK_WINDOW_MAX];
   for (uint32_t k = 2; k < w->rank; k++) kernel[k - 2] = w->dim[k].v;

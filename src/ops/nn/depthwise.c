@@ -30,7 +30,7 @@ static wick_status depthwise_packed_infer(wick_infer *c)
                        *w = wick_type_get(c->module, c->in[1]->type);
   depthwise_shape s = depthwise_of(c->attr);
   if (x->rank != 5 || w->rank != 6)
-    return wick_infer_fail(c, WICK_ETYPE, "operands of rank %u and %u, wanted 5 and 6", x->rank,
+    return wick_infer_fail(c, WICK_ETYPE, "operands of rank %u and %u, expected 5 and 6", x->rank,
                            w->rank);
   if (c->attr[WICK_ATTR_depthwise_packed_stride].n & ~2u ||
       c->attr[WICK_ATTR_depthwise_packed_pad].n & ~4u)

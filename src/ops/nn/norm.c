@@ -13,7 +13,7 @@ static wick_status norm_channels(const wick_infer *c, uint32_t i, const char *wh
   const wick_type_info *t;
   WICK_TRY(wick_infer_alike(c, i, what, 1, &t));
   if (t->rank == 1 && wick_infer_equal(c, t->dim[0], x->dim[1])) return NULL;
-  return wick_infer_fail(c, WICK_ETYPE, "%s is %s, wanted [%s]", what,
+  return wick_infer_fail(c, WICK_ETYPE, "%s is %s, expected [%s]", what,
                          wick_infer_type_text(c, c->in[i]->type),
                          wick_infer_dim_text(c, x->dim[1]));
 }

@@ -19,7 +19,7 @@ static wick_status pool_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
   WICK_TRY(wick_window_check(c, x->rank, c->attr));
   if (c->attr[WICK_ATTR_max_pool_kernel].n + 2 != x->rank)
-    return wick_infer_fail(c, WICK_ETYPE, "kernel has %u numbers, wanted %u",
+    return wick_infer_fail(c, WICK_ETYPE, "kernel has %u numbers, expected %u",
                            c->attr[WICK_ATTR_max_pool_kernel].n, x->rank - 2);
   wick_window w = wick_window_of(c->attr, x->rank - 2, c->attr[WICK_ATTR_max_pool_kernel].ints);
   wick_dim dim[WICK_MAX_RANK] = {x->dim[0], x->dim[1]};

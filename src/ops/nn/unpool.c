@@ -17,7 +17,7 @@ static wick_status unpool_infer(wick_infer *c)
                            wick_infer_type_text(c, c->in[1]->type),
                            wick_infer_type_text(c, c->in[0]->type));
   if (kernel->n + 2 != x->rank || size->n + 2 != x->rank)
-    return wick_infer_fail(c, WICK_ETYPE, "%s has %u numbers, wanted %u",
+    return wick_infer_fail(c, WICK_ETYPE, "%s has %u numbers, expected %u",
                            kernel->n + 2 != x->rank ? "kernel" : "size",
                            kernel->n + 2 != x->rank ? kernel->n : size->n, x->rank - 2);
   wick_dim dim[WICK_MAX_RANK] = {x->dim[0], x->dim[1]};

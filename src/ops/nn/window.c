@@ -21,13 +21,13 @@ wick_status wick_window_check(const wick_infer *c, uint32_t rank, const wick_att
   const wick_attr_spec *spec = wick_ops[c->op]->attr;
   uint32_t n = rank - 2;
   if (rank < 3 || n > WICK_WINDOW_MAX)
-    return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, wanted 3 to %u", rank,
+    return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, expected 3 to %u", rank,
                            2 + WICK_WINDOW_MAX);
   for (uint32_t i = 0; i < WICK_WINDOW_NATTR; i++) {
     uint32_t want = i == WICK_WINDOW_PAD ? 2 * n : n;
     if (attr[i].n && attr[i].n != want)
-      return wick_infer_fail(c, WICK_ETYPE, "%s has %u numbers, wanted %u", spec[i].name, attr[i].n,
-                             want);
+      return wick_infer_fail(c, WICK_ETYPE, "%s has %u numbers, expected %u", spec[i].name,
+                             attr[i].n, want);
   }
   return NULL;
 }

@@ -17,7 +17,7 @@ static wick_status window_scatter_check(const wick_infer *c, uint32_t n)
   int64_t taps = 1;
   WICK_TRY(wick_window_check(c, n + 2, c->attr));
   if (kernel->n != n)
-    return wick_infer_fail(c, WICK_ETYPE, "kernel has %u numbers, wanted %u", kernel->n, n);
+    return wick_infer_fail(c, WICK_ETYPE, "kernel has %u numbers, expected %u", kernel->n, n);
   for (uint32_t k = 0; k < n && taps <= WICK_WINDOW_LIMIT; k++) taps *= kernel->ints[k];
   if (taps <= WICK_WINDOW_LIMIT) return NULL;
   return wick_infer_fail(c, WICK_ERANGE, "windows of more than %d elements", WICK_WINDOW_LIMIT);
@@ -84,7 +84,7 @@ static wick_status col2im_infer(wick_infer *c)
   const wick_attr *image = &c->attr[WICK_ATTR_col2im_image];
   WICK_TRY(wick_infer_tensor(c, 0, "x", 3, &x));
   WICK_TRY(window_scatter_check(c, image->n));
-  if (x->rank != 3) return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, wanted 3", x->rank);
+  if (x->rank != 3) return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, expected 3", x->rank);
   wick_window w = window_scatter_of(c->attr);
   wick_dim taps = wick_dim_const(window_scatter_numel(&w)), windows = wick_dim_const(1);
   wick_dim dim[WICK_MAX_RANK] = {x->dim[0], wick_dim_floordiv(t, x->dim[1], taps)};

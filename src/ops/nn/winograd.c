@@ -102,7 +102,7 @@ double wick_winograd_bound(const wick_winograd *w, int64_t channels, double unit
 /* ---- the model ---- */
 
 /* Cycles of one core with two multiply-add pipes; what it reads of weights beyond a cache of 1 MiB
- * comes from memory at 10 bytes a cycle, half of it behind the arithmetic. */
+ * comes from memory at 10 bytes a cycle, half of it after the arithmetic. */
 static double winograd_weights(double numbers)
 {
   double nbytes = 4 * numbers;
@@ -289,7 +289,7 @@ typedef struct winograd_shape {
   const int64_t *pad;
   wick_dim y, x;     /* of the result */
   wick_dim ty, tx;   /* tiles */
-  uint32_t nplace;   /* axes of the tiles' places: one, row behind row; where sizes are open, two */
+  uint32_t nplace;   /* axes of the tiles' places: one, row after row; where sizes are open, two */
   wick_dim place[2]; /* how long they are */
 } winograd_shape;
 

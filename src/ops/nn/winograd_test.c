@@ -1,4 +1,4 @@
-/* The matrices of minimal filtering: for any numbers they give what the filter itself gives. */
+/* The matrices of Winograd's algorithm: for any numbers they give what the filter itself gives. */
 #include "ops/nn/winograd.h"
 
 #include <math.h>

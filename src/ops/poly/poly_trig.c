@@ -9,7 +9,7 @@
 
 enum { TRIG_MOST_WORDS = 21, TRIG_PICKED = 4 };
 
-/* The bits of 2 / pi after the point, behind a word of zeros. */
+/* The bits of 2 / pi after the point, after a word of zeros. */
 static const uint64_t trig_two_over_pi[2][TRIG_MOST_WORDS] = {
     {0, 0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab,
      0xdebbc561},
@@ -182,7 +182,7 @@ static trig_reduced trig_reduce(wick_builder *b, wick_value size)
   bool wide = trig_wide(b, size);
   trig_words t = {b, wide ? 64 : 32, wide ? WICK_U64 : WICK_U32, f->bits};
   wick_value bits = wick_build_cast(b, wick_expr_bits(b, size), t.elem);
-  /* x = m 2^e; the bits before e - 2 give multiples of 4, and w zeros stand in front of them. */
+  /* x = m 2^e; the bits before e - 2 give multiples of 4, and w zeros precede them. */
   wick_value m = trig_or(&t, trig_and(&t, bits, ((uint64_t)1 << f->mantissa) - 1),
                          trig_word(&t, bits, (uint64_t)1 << f->mantissa));
   int64_t shift = (int64_t)t.w - f->bias - f->mantissa - 2;

@@ -23,7 +23,7 @@ static wick_status lstm_infer(wick_infer *c)
   wick_dim units = wick_type_get(c->module, c->out[1].type)->dim[1];
   if (p->rank != 1 ||
       !wick_dim_eq(p->dim[0], wick_dim_mul(c->module->dims, units, wick_dim_const(3))))
-    return wick_infer_fail(c, WICK_ETYPE, "the peepholes are %s, wanted 3 times %s",
+    return wick_infer_fail(c, WICK_ETYPE, "the peepholes are %s, expected 3 times %s",
                            wick_infer_type_text(c, c->in[WICK_RECURRENT_P]->type),
                            wick_infer_dim_text(c, units));
   return NULL;

@@ -17,7 +17,7 @@ static wick_status recurrent_operand(const wick_infer *c, uint32_t i, const char
   for (uint32_t k = 0; same && k < rank; k++) same = wick_infer_equal(c, t->dim[k], dim[k]);
   if (same) return NULL;
   wick_type want = wick_type_tensor(c->module, t->elem, rank, dim);
-  return wick_infer_fail(c, WICK_ETYPE, "%s is %s, wanted %s", what,
+  return wick_infer_fail(c, WICK_ETYPE, "%s is %s, expected %s", what,
                          wick_infer_type_text(c, c->in[i]->type), wick_infer_type_text(c, want));
 }
 
@@ -29,7 +29,7 @@ static wick_status recurrent_lengths(const wick_infer *c, wick_dim batch)
   const wick_type_info *t = wick_type_get(c->module, c->in[i]->type);
   bool plain = t->kind == WICK_TENSOR && t->elem == WICK_I32 && t->rank == 1;
   if (plain && wick_infer_equal(c, t->dim[0], batch)) return NULL;
-  return wick_infer_fail(c, WICK_ETYPE, "lengths are %s, wanted %s",
+  return wick_infer_fail(c, WICK_ETYPE, "lengths are %s, expected %s",
                          wick_infer_type_text(c, c->in[i]->type), wick_infer_type_text(c, want));
 }
 
@@ -39,7 +39,7 @@ wick_status wick_recurrent_infer(wick_infer *c, uint32_t gates, uint32_t nstate)
   wick_dims *t = c->module->dims;
   WICK_TRY(wick_infer_tensor(c, WICK_RECURRENT_X, "x", 3, &x));
   WICK_TRY(wick_infer_alike(c, WICK_RECURRENT_R, "r", 2, &r));
-  if (x->rank != 3) return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, wanted 3", x->rank);
+  if (x->rank != 3) return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, expected 3", x->rank);
   wick_dim units = r->dim[r->rank - 1], all = wick_dim_mul(t, units, wick_dim_const(gates)),
            weights[2] = {all, x->dim[2]}, state[2] = {x->dim[1], units},
            recurrent[2] = {all, units}, bias = wick_dim_mul(t, all, wick_dim_const(2));
@@ -54,7 +54,7 @@ wick_status wick_recurrent_infer(wick_infer *c, uint32_t gates, uint32_t nstate)
     nact++;
   for (uint32_t i = WICK_RECURRENT_ALPHA; i <= WICK_RECURRENT_BETA; i++)
     if (c->attr[i].n && c->attr[i].n != nact)
-      return wick_infer_fail(c, WICK_ETYPE, "%s has %u numbers, wanted %u",
+      return wick_infer_fail(c, WICK_ETYPE, "%s has %u numbers, expected %u",
                              wick_ops[c->op]->attr[i].name, c->attr[i].n, nact);
   wick_dim y[3] = {x->dim[0], x->dim[1], units};
   wick_infer_out(c, 0, x->elem, 3, y);
@@ -164,7 +164,7 @@ static wick_value recurrent_slice(wick_recurrent *r, wick_value x, uint32_t axis
   return wick_build_slice_axis(r->b, x, axis, wick_dim_const(begin), wick_dim_const(size), 1);
 }
 
-/* Zeros behind an axis, up to `size`. */
+/* Zeros after an axis, up to `size`. */
 static wick_value recurrent_fill(wick_recurrent *r, wick_value x, uint32_t axis, int64_t size)
 {
   if (r->b->status) return x;
@@ -331,7 +331,7 @@ static wick_value recurrent_now(wick_recurrent *r, int64_t t)
   return wick_build2(b, WICK_OP_sub, last, now);
 }
 
-/* Where step t is behind the end of a sequence, its states stay, and the result is 0. */
+/* Where step t is after the end of a sequence, its states stay, and the result is 0. */
 static wick_value recurrent_mask(wick_recurrent *r, int64_t t, const wick_value *before)
 {
   wick_builder *b = r->b;

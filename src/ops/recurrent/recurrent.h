@@ -132,7 +132,7 @@ typedef struct wick_step {
   wick_axis axis[3];
   wick_value product; /* 0: none */
 } wick_step;
-/* Opens the map, behind the fold of the products. */
+/* Opens the map, after the fold of the products. */
 wick_step wick_step_begin(const wick_compute *c, const char *name);
 wick_value wick_step_input(const wick_step *s, int64_t gate);
 wick_value wick_step_sum(const wick_step *s, int64_t gate); /* 0 without weights */

@@ -11,7 +11,7 @@ static wick_status depth_to_space_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, 0, "x", 4, &x));
   wick_dim block = wick_dim_const(c->attr[WICK_ATTR_depth_to_space_block].i),
            area = wick_dim_mul(t, block, block);
-  if (x->rank != 4) return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, wanted 4", x->rank);
+  if (x->rank != 4) return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, expected 4", x->rank);
   if (!wick_infer_divides(c, x->dim[1], area))
     return wick_infer_fail(c, WICK_ETYPE, "%s channels in blocks of %s",
                            wick_infer_dim_text(c, x->dim[1]), wick_infer_dim_text(c, area));
@@ -84,7 +84,7 @@ static wick_status space_to_depth_infer(wick_infer *c)
   wick_dims *t = c->module->dims;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 4, &x));
   wick_dim block = wick_dim_const(c->attr[WICK_ATTR_depth_to_space_block].i), dim[4];
-  if (x->rank != 4) return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, wanted 4", x->rank);
+  if (x->rank != 4) return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, expected 4", x->rank);
   for (uint32_t k = 2; k < 4; k++) {
     if (!wick_infer_divides(c, x->dim[k], block))
       return wick_infer_fail(c, WICK_ETYPE, "dimension %u is %s, in blocks of %s", k,

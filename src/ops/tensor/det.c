@@ -17,7 +17,7 @@ static wick_status det_infer(wick_infer *c)
                            wick_infer_dim_text(c, rows), wick_infer_dim_text(c, columns));
   if (!wick_dim_is_const(rows) || !wick_dim_is_const(columns) || rows.v > DET_MOST)
     return wick_infer_fail(c, WICK_EUNSUPPORTED,
-                           "matrices of %s rows and %s columns, wanted a number up to %d",
+                           "matrices of %s rows and %s columns, expected a number up to %d",
                            wick_infer_dim_text(c, rows), wick_infer_dim_text(c, columns), DET_MOST);
   wick_infer_out(c, 0, x->elem, x->rank - 2u, x->dim);
   return NULL;

@@ -33,7 +33,7 @@ static wick_status dft_pass_infer(wick_infer *c)
   if (x->rank > 4 || (!wick_dim_is(x->dim[0], 1) && !wick_dim_is(x->dim[0], 2)) || r < 1 ||
       r > DFT_PASS_MOST)
     return wick_infer_fail(c, WICK_ETYPE,
-                           "%s is transformed, wanted [1 or 2, lines, 1 to %d] or with a rest",
+                           "%s is transformed, expected [1 or 2, lines, 1 to %d] or with a rest",
                            wick_infer_type_text(c, c->in[0]->type), DFT_PASS_MOST);
   wick_dim dim[4] = {wick_dim_const(2), x->dim[2], x->dim[1], wick_dim_const(1)};
   if (x->rank == 4) dim[3] = x->dim[3];
@@ -219,7 +219,7 @@ static void dft_pass_numbers(const dft_pass_line *f, int64_t n, const dft_pass_n
     dft_pass_numbers(f, rest, &all[k * rest], 1, &y[k * next], r * next);
 }
 
-/* Of real numbers: the results behind the middle are the conjugates of those before, the middle of
+/* Of real numbers: the results after the middle are the conjugates of those before, the middle of
  * an even number is real. */
 static void dft_pass_mirrored(const dft_pass_line *f, int64_t n, dft_pass_number *y)
 {

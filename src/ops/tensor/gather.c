@@ -10,7 +10,7 @@ static wick_status gather_indices(const wick_infer *c, uint32_t least_rank,
 {
   WICK_TRY(wick_infer_tensor(c, 1, "the indices", least_rank, out));
   if (wick_elem_is_int((*out)->elem)) return NULL;
-  return wick_infer_fail(c, WICK_ETYPE, "the indices are %s, wanted integers",
+  return wick_infer_fail(c, WICK_ETYPE, "the indices are %s, expected integers",
                          wick_elem_name((*out)->elem));
 }
 
@@ -119,7 +119,7 @@ static wick_status gather_elements_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
   WICK_TRY(gather_indices(c, 0, &indices));
   if (indices->rank != x->rank)
-    return wick_infer_fail(c, WICK_ETYPE, "the indices have rank %u, wanted %u as x has",
+    return wick_infer_fail(c, WICK_ETYPE, "the indices have rank %u, expected %u as x has",
                            indices->rank, x->rank);
   for (uint32_t k = 0; k < x->rank; k++) {
     int64_t lo, hi;
@@ -194,7 +194,7 @@ static wick_status gather_nd_infer(wick_infer *c)
   uint32_t batch = (uint32_t)c->attr[WICK_ATTR_gather_nd_batch].i, last = indices->rank - 1u, n = 0;
   wick_dim depth = indices->dim[last];
   if (!wick_dim_is_const(depth) || depth.v < 1 || batch > last || batch + depth.v > x->rank)
-    return wick_infer_fail(c, WICK_ETYPE, "tuples of %s indices behind %u batch dimensions into %s",
+    return wick_infer_fail(c, WICK_ETYPE, "tuples of %s indices after %u batch dimensions into %s",
                            wick_infer_dim_text(c, depth), batch,
                            wick_infer_type_text(c, c->in[0]->type));
   for (uint32_t k = 0; k < batch; k++)

@@ -12,11 +12,11 @@ static wick_status range_infer(wick_infer *c)
   const wick_type_info *t;
   WICK_TRY(wick_infer_tensor(c, 0, "start", 0, &t));
   wick_elem e = t->elem;
-  if (t->rank) return wick_infer_fail(c, WICK_ETYPE, "start has rank %u, wanted 0", t->rank);
+  if (t->rank) return wick_infer_fail(c, WICK_ETYPE, "start has rank %u, expected 0", t->rank);
   WICK_TRY(wick_infer_alike(c, 1, "delta", 0, &t));
-  if (t->rank) return wick_infer_fail(c, WICK_ETYPE, "delta has rank %u, wanted 0", t->rank);
+  if (t->rank) return wick_infer_fail(c, WICK_ETYPE, "delta has rank %u, expected 0", t->rank);
   if (c->attr[WICK_ATTR_range_count].n != 1)
-    return wick_infer_fail(c, WICK_ETYPE, "count has %u numbers, wanted 1",
+    return wick_infer_fail(c, WICK_ETYPE, "count has %u numbers, expected 1",
                            c->attr[WICK_ATTR_range_count].n);
   wick_dim n = c->attr[WICK_ATTR_range_count].dims[0];
   wick_infer_out(c, 0, e, 1, &n);
@@ -96,13 +96,13 @@ static wick_status one_hot_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, 0, "the indices", 0, &x));
   WICK_TRY(wick_infer_tensor(c, 1, "the values", 1, &values));
   if (!wick_elem_is_int(x->elem))
-    return wick_infer_fail(c, WICK_ETYPE, "the indices are %s, wanted integers",
+    return wick_infer_fail(c, WICK_ETYPE, "the indices are %s, expected integers",
                            wick_elem_name(x->elem));
   if (values->rank != 1 || !wick_infer_equal(c, values->dim[0], wick_dim_const(2)))
-    return wick_infer_fail(c, WICK_ETYPE, "the values are %s, wanted two",
+    return wick_infer_fail(c, WICK_ETYPE, "the values are %s, expected two",
                            wick_infer_type_text(c, c->in[1]->type));
   if (c->attr[WICK_ATTR_one_hot_depth].n != 1 || x->rank >= WICK_MAX_RANK)
-    return wick_infer_fail(c, WICK_ETYPE, "depth has %u numbers, wanted 1",
+    return wick_infer_fail(c, WICK_ETYPE, "depth has %u numbers, expected 1",
                            c->attr[WICK_ATTR_one_hot_depth].n);
   WICK_TRY(one_hot_axis(c, x->rank, &axis));
   for (uint32_t k = 0; k <= x->rank; k++)
@@ -230,7 +230,7 @@ static wick_status eye_infer(wick_infer *c)
 {
   const wick_type_info *t = wick_type_get(c->module, c->want[0]);
   if (t->kind == WICK_TENSOR && t->rank == 2 && (WICK_PLAIN & WICK_BIT(t->elem))) return NULL;
-  return wick_infer_fail(c, WICK_ETYPE, "the result is %s, wanted a matrix of numbers",
+  return wick_infer_fail(c, WICK_ETYPE, "the result is %s, expected a matrix of numbers",
                          wick_infer_type_text(c, c->want[0]));
 }
 

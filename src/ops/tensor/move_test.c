@@ -20,7 +20,7 @@ static const row_case moves[] = {
     {"pad", "f32[2,2]: 1 2 3 4", "pad=[0,1,1,0], mode=reflect", "f32[3,3]: 2 1 2 4 3 4 2 1 2", 0},
     {"pad", "f32[0]", "pad=[1,0], mode=edge", "error: dimension 0 of x has no elements to repeat",
      0},
-    {"pad", "f32[2,2]", "pad=[1,0]", "error: pad has 2 numbers, wanted 4", 0},
+    {"pad", "f32[2,2]", "pad=[1,0]", "error: pad has 2 numbers, expected 4", 0},
     {"broadcast_to", "f32[2,1]: 1 2", "shape=[3,1,2]", "f32[3,2,2]: 1 1 2 2 1 1 2 2 1 1 2 2", 0},
     {"broadcast_to", "f32[]: 4", "shape=[2]", "f32[2]: 4 4", 0},
     {"broadcast_to", "f32[3]: 1 2 3", "shape=[1]", "f32[3]: 1 2 3", 0},
@@ -50,7 +50,7 @@ static const row_case gathers[] = {
     {"dynamic_index", "f32[3]: 1 2 3; i64[]: 7", "", "f32[]: 3", 0},
     {"dynamic_index", "f32[3]; i64[1]", "", "error: the index is no i64 of rank 0", 0},
     {"dynamic_index", "f32[0]; i64[]", "", "error: there is nothing along axis 0", 0},
-    {"gather", "f32[3]; f32[1]", "", "error: the indices are f32, wanted integers", 0},
+    {"gather", "f32[3]; f32[1]", "", "error: the indices are f32, expected integers", 0},
     {"gather_elements", "f32[2,2]: 1 2 3 4; i64[2,2]: 0 0 1 -2", "axis=1", "f32[2,2]: 1 1 4 3", 0},
     {"gather_elements", "f32[3,3]: 1 2 3 4 5 6 7 8 9; i64[2,3]: 1 2 0 2 0 0", "",
      "f32[2,3]: 4 8 3 7 2 3", 0},
@@ -60,7 +60,7 @@ static const row_case gathers[] = {
     {"gather_nd", "f32[2,2]: 1 2 3 4; i64[2,1]: 1 0", "", "f32[2,2]: 3 4 1 2", 0},
     {"gather_nd", "f32[2,2,2]: 1 2 3 4 5 6 7 8; i64[2,1]: 1 0", "batch=1", "f32[2,2]: 3 4 5 6", 0},
     {"gather_nd", "f32[2,2]; i64[2,3]", "",
-     "error: tuples of 3 indices behind 0 batch dimensions into f32[2,2]", 0},
+     "error: tuples of 3 indices after 0 batch dimensions into f32[2,2]", 0},
 };
 
 static const row_case searches[] = {
@@ -68,8 +68,8 @@ static const row_case searches[] = {
     {"search_sorted", "u8[2,2]: 0 200 7 255; u8[4]: 5 7 200 255", "", "i64[2,2]: 0 2 1 3", 0},
     {"search_sorted", "i64[3]: -5 -4 7; i64[1]: -4", "", "i64[3]: 0 0 1", 0},
     {"search_sorted", "i64[3]; i64[0]", "",
-     "error: the list is i64[0], wanted one row of at least one element", 0},
-    {"search_sorted", "i64[3]; i32[2]", "", "error: the list is i32, wanted i64", 0},
+     "error: the list is i64[0], expected one row of at least one element", 0},
+    {"search_sorted", "i64[3]; i32[2]", "", "error: the list is i32, expected i64", 0},
 };
 
 /* Leaves 0 to 2; node 3 splits column 0 at 1, node 4 column 1 at -1. */
@@ -119,7 +119,7 @@ static const row_case scatters[] = {
 static const row_case made[] = {
     {"range", "i64[]: 3; i64[]: -2", "count=[4]", "i64[4]: 3 1 -1 -3", 0},
     {"range", "f32[]: 0.5; f32[]: 0.25", "count=[3]", "f32[3]: 0.5 0.75 1", 0},
-    {"range", "f32[2]; f32[]", "count=[3]", "error: start has rank 1, wanted 0", 0},
+    {"range", "f32[2]; f32[]", "count=[3]", "error: start has rank 1, expected 0", 0},
     {"one_hot", "i64[3]: 0 -1 5; f32[2]: 2 9", "depth=[3]", "f32[3,3]: 9 2 2 2 2 9 2 2 2", 0},
     {"one_hot", "i64[2]: 1 0; i8[2]: 0 1", "depth=[3], axis=0", "i8[3,2]: 0 1 1 0 0 0", 0},
     {"trilu", "f32[2,3]: 1 2 3 4 5 6", "", "f32[2,3]: 1 2 3 0 5 6", 0},
@@ -157,7 +157,7 @@ static const row_case made[] = {
     {"nonzero", "bool[6]: 0 1 1 0 0 1", "", "i64[6]: 1 2 5 5 5 5; i64[]: 3", 0},
     {"nonzero", "bool[2]: 1 1", "", "i64[2]: 0 1; i64[]: 2", 0},
     {"nonzero", "bool[0]", "", "i64[0]; i64[]: 0", 0},
-    {"nonzero", "bool[2,2]", "", "error: x is bool[2,2], wanted one row", 0},
+    {"nonzero", "bool[2,2]", "", "error: x is bool[2,2], expected one row", 0},
     {"top_k", "f32[3]", "k=[4]", "error: the first 4 of 3 elements", 0},
     {"cumprod", "f32[3]: 2 3 4", "exclusive=true", "f32[3]: 1 2 6", 0},
     {"cumsum", "f32[3]: 1 2 3", "", "f32[3]: 1 3 6", 0},

@@ -9,7 +9,7 @@ static wick_status nonzero_infer(wick_infer *c)
   const wick_type_info *x;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
   if (x->rank != 1)
-    return wick_infer_fail(c, WICK_ETYPE, "x is %s, wanted one row",
+    return wick_infer_fail(c, WICK_ETYPE, "x is %s, expected one row",
                            wick_infer_type_text(c, c->in[0]->type));
   wick_infer_out(c, 0, WICK_I64, 1, x->dim);
   wick_infer_out(c, 1, WICK_I64, 0, NULL);
@@ -29,7 +29,7 @@ static wick_status nonzero_ref(wick_ref *c)
   return NULL;
 }
 
-/* Each place is put behind those that were found; the next one goes over it unless it holds. */
+/* Each place is put after those that were found; the next one goes over it unless it holds. */
 static void nonzero_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;

@@ -17,10 +17,10 @@ static wick_status pad_infer(wick_infer *c)
   if (c->nin > 1 && c->in[1]) {
     WICK_TRY(wick_infer_alike(c, 1, "the value", 0, &value));
     if (value->rank != 0)
-      return wick_infer_fail(c, WICK_ETYPE, "the value has rank %u, wanted 0", value->rank);
+      return wick_infer_fail(c, WICK_ETYPE, "the value has rank %u, expected 0", value->rank);
   }
   if (pad->n != 2u * x->rank)
-    return wick_infer_fail(c, WICK_ETYPE, "pad has %u numbers, wanted %u", pad->n, 2u * x->rank);
+    return wick_infer_fail(c, WICK_ETYPE, "pad has %u numbers, expected %u", pad->n, 2u * x->rank);
   for (uint32_t k = 0; k < x->rank; k++) {
     dim[k] = wick_dim_add(t, x->dim[k], wick_dim_add(t, pad->dims[k], pad->dims[x->rank + k]));
     if (c->attr[WICK_ATTR_pad_mode].i != PAD_CONSTANT && wick_dim_is(x->dim[k], 0) &&

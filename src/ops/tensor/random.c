@@ -41,10 +41,10 @@ static wick_status random_infer(wick_infer *c)
   const wick_type_info *key, *t = wick_type_get(c->module, c->want[0]);
   WICK_TRY(wick_infer_tensor(c, 0, "the key", 0, &key));
   if (key->elem != WICK_U64 || key->rank)
-    return wick_infer_fail(c, WICK_ETYPE, "the key is %s, wanted u64[]",
+    return wick_infer_fail(c, WICK_ETYPE, "the key is %s, expected u64[]",
                            wick_infer_type_text(c, c->in[0]->type));
   if (t->kind == WICK_TENSOR && (WICK_FLOATS & WICK_BIT(t->elem))) return NULL;
-  return wick_infer_fail(c, WICK_ETYPE, "the result is %s, wanted floats",
+  return wick_infer_fail(c, WICK_ETYPE, "the result is %s, expected floats",
                          wick_infer_type_text(c, c->want[0]));
 }
 

@@ -24,7 +24,7 @@ static wick_status scatter_operands(wick_infer *c, const wick_type_info **x,
   WICK_TRY(wick_infer_tensor(c, 1, "the indices", 1, indices));
   WICK_TRY(wick_infer_alike(c, 2, "the updates", 0, updates));
   if (!wick_elem_is_int((*indices)->elem))
-    return wick_infer_fail(c, WICK_ETYPE, "the indices are %s, wanted integers",
+    return wick_infer_fail(c, WICK_ETYPE, "the indices are %s, expected integers",
                            wick_elem_name((*indices)->elem));
   if (c->attr[WICK_ATTR_scatter_elements_reduction].i != SCATTER_NONE &&
       !(WICK_NUMBERS & WICK_BIT((*x)->elem)))
@@ -122,7 +122,7 @@ static wick_status scatter_elements_infer(wick_infer *c)
   WICK_TRY(scatter_operands(c, &x, &indices, &updates));
   if (indices->rank != x->rank || updates->rank != x->rank)
     return wick_infer_fail(c, WICK_ETYPE,
-                           "the indices have rank %u, the updates %u, wanted %u as x has",
+                           "the indices have rank %u, the updates %u, expected %u as x has",
                            indices->rank, updates->rank, x->rank);
   for (uint32_t k = 0; k < x->rank; k++) {
     int64_t lo, hi;

@@ -13,7 +13,7 @@ static const row_case products[] = {
     {"matmul", "f32[N[1..9],3]; f32[3,4]", "", "f32[N,4]", 0},
     {"matmul", "f32[2,3]; f32[4,5]", "", "error: inner sizes differ: 3 and 4", 0},
     {"matmul", "f32[2,2,3]; f32[3,3,4]", "", "error: shapes do not broadcast: [2] and [3]", 0},
-    {"matmul", "f32[]; f32[1]", "", "error: x has rank 0, wanted 1 or more", 0},
+    {"matmul", "f32[]; f32[1]", "", "error: x has rank 0, expected 1 or more", 0},
 };
 
 static const row_case shapes[] = {
@@ -110,7 +110,7 @@ static const row_case norms[] = {
     {"batch_norm", "f32[1,2,1]: 3 5; f32[2]: 2 1; f32[2]: 1 0; f32[2]: 1 1; f32[2]: 4 16",
      "epsilon=0", "f32[1,2,1]: 3 1", 0},
     {"batch_norm", "f32[2,3]; f32[3]; f32[3]; f32[3]; f32[2]", "",
-     "error: variance is f32[2], wanted [3]", 0},
+     "error: variance is f32[2], expected [3]", 0},
     {"instance_norm", "f32[1,2,2]: 1 3 5 5; f32[2]: 2 1; f32[2]: 1 7", "epsilon=0.0001",
      "f32[1,2,2]: -0.99990001 2.99990001 7 7", 1e-5},
     {"group_norm", "f32[1,2,1]: 1 3; f32[2]: 2 1; f32[2]: 1 7", "groups=1, epsilon=0",

@@ -15,7 +15,7 @@ static wick_status top_k_infer(wick_infer *c)
   WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
   uint32_t axis = (uint32_t)c->attr[WICK_ATTR_top_k_axis].i;
   if (c->attr[WICK_ATTR_top_k_k].n != 1)
-    return wick_infer_fail(c, WICK_ETYPE, "k has %u numbers, wanted 1",
+    return wick_infer_fail(c, WICK_ETYPE, "k has %u numbers, expected 1",
                            c->attr[WICK_ATTR_top_k_k].n);
   for (uint32_t i = 0; i < x->rank; i++) dim[i] = x->dim[i];
   dim[axis] = c->attr[WICK_ATTR_top_k_k].dims[0];

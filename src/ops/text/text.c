@@ -9,7 +9,7 @@ static wick_status text_operand(const wick_infer *c, uint32_t i, const wick_type
 {
   WICK_TRY(wick_infer_tensor(c, i, i ? "y" : "x", 0, out));
   if ((*out)->elem == WICK_STRING || (*out)->elem == WICK_I64) return NULL;
-  return wick_infer_fail(c, WICK_ETYPE, "operand %u is %s, wanted strings", i,
+  return wick_infer_fail(c, WICK_ETYPE, "operand %u is %s, expected strings", i,
                          wick_elem_name((*out)->elem));
 }
 
@@ -181,7 +181,7 @@ static wick_status ngram_counts_infer(wick_infer *c)
                   *columns = &c->attr[WICK_ATTR_ngram_counts_columns];
   int64_t width = c->attr[WICK_ATTR_ngram_counts_width].i;
   if (x->rank < 1 || x->rank > 2)
-    return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, wanted 1 or 2", x->rank);
+    return wick_infer_fail(c, WICK_ETYPE, "x has rank %u, expected 1 or 2", x->rank);
   for (uint32_t k = 0; k < counts->n; k++)
     if (counts->ints[k] < (k ? counts->ints[k - 1] : 0) ||
         counts->ints[k] > c->attr[WICK_ATTR_ngram_counts_pool].n)
