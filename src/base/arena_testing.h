@@ -1,4 +1,4 @@
-/* For tests: `mem` and `tmp`, two arenas that each test finds empty. */
+/* For tests: two arenas, `mem` and `tmp`, which are empty when a test begins. */
 #ifndef WICK_BASE_ARENA_TESTING_H
 #define WICK_BASE_ARENA_TESTING_H
 

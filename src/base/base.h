@@ -1,5 +1,4 @@
-/* What every file of Wick may use without asking: small integers helpers and compiler attributes.
- */
+/* Helpers that every file of Wick may use: integer arithmetic and compiler attributes. */
 #ifndef WICK_BASE_BASE_H
 #define WICK_BASE_BASE_H
 
@@ -9,7 +8,7 @@
 
 #define WICK_CHECKED __attribute__((warn_unused_result))
 #define WICK_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
-/* Whether AddressSanitizer is in: it takes terabytes of addresses. */
+/* 1 if AddressSanitizer is compiled in, which reserves terabytes of address space. */
 #if defined(__SANITIZE_ADDRESS__)
 #define WICK_ASAN 1
 #elif defined(__has_feature)
@@ -23,7 +22,7 @@
 
 #define WICK_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Checked arithmetic: true when the result does not fit (then *out is unspecified). */
+/* Checked arithmetic: true if the result does not fit (then *out is unspecified). */
 #define wick_add_overflows(a, b, out) __builtin_add_overflow(a, b, out)
 #define wick_sub_overflows(a, b, out) __builtin_sub_overflow(a, b, out)
 #define wick_mul_overflows(a, b, out) __builtin_mul_overflow(a, b, out)

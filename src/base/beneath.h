@@ -13,12 +13,13 @@ enum {
  * closes the handle. A failure is a negated errno value or one of the results above.
  *
  * A link is followed only in a model store, and only if it stays beneath the store's root. A store
- * is a folder that contains the folders `blobs` and `snapshots`; it is the model's if `folder`, its
- * links resolved, is ROOT/snapshots/X or beneath that. (Hugging Face's cache is made of such
- * stores: snapshots/REVISION/model.onnx is a link to ../../blobs/HASH.)
+ * is a folder that contains the folders `blobs` and `snapshots`; it is the model's if `folder`,
+ * with its links resolved, is ROOT/snapshots/X or beneath that. (Hugging Face's cache is made of
+ * such stores: snapshots/REVISION/model.onnx is a link to ../../blobs/HASH.)
  *
- * Each component is opened relative to the handle of the one before, without following links, and
- * links are read and resolved here: nobody can exchange a folder that the walk has passed. */
+ * Each component is opened relative to the handle of the previous one, without following links;
+ * links are read and resolved here. So nobody can exchange a folder that has been opened
+ * already. */
 int wick_open_beneath(const char *folder, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* The processor that this process runs on: what its instructions are, and how large its caches. */
+/* The processor that this process runs on: its instruction sets and cache sizes. */
 #ifndef WICK_BASE_CPU_H
 #define WICK_BASE_CPU_H
 
@@ -14,8 +14,8 @@ typedef enum wick_machine {
   WICK_MACHINE_WASM32
 } wick_machine;
 
-/* Groups of instructions, a bit each, per machine; part of the artifact format too. The levels of
- * x86-64 are those of its psABI, each with what the ones below it have. */
+/* Groups of instructions, one bit each, per machine; part of the artifact format too. The levels of
+ * x86-64 are those of its psABI; each includes the lower ones. */
 #define WICK_CPU_X86_V2 ((uint64_t)1 << 0)
 #define WICK_CPU_X86_V3 ((uint64_t)1 << 1)
 #define WICK_CPU_X86_V4 ((uint64_t)1 << 2)
@@ -30,7 +30,7 @@ typedef enum wick_machine {
 #define WICK_CPU_ARM_BF16 ((uint64_t)1 << 3)
 #define WICK_CPU_ARM_V82 ((uint64_t)1 << 4) /* armv8.2-a with WICK_CPU_ARM_FP16 and _DOTPROD */
 
-#define WICK_CPU_ARM_SVE256 ((uint64_t)1 << 5) /* SVE, vectors of at least so many bits */
+#define WICK_CPU_ARM_SVE256 ((uint64_t)1 << 5) /* SVE, vectors of at least 256 bits */
 #define WICK_CPU_ARM_SVE512 ((uint64_t)1 << 6)
 
 #define WICK_CPU_RISCV_V ((uint64_t)1 << 0)
@@ -38,17 +38,17 @@ typedef enum wick_machine {
 #define WICK_CPU_RISCV_V512 ((uint64_t)1 << 2)
 
 typedef struct wick_cpu {
-  wick_machine machine; /* NONE where Wick has no code generator for it */
+  wick_machine machine; /* NONE if Wick has no code generator for it */
   uint64_t features;
 } wick_cpu;
 
 wick_cpu wick_cpu_detect(void); /* microseconds */
 
-/* Bytes of the first core's data caches of levels 1, 2 and 3; 0 where there is none, or it is not
- * known. */
+/* Returns the sizes of the first core's data caches of levels 1, 2 and 3, in bytes; 0 for a level
+ * that does not exist or is not known. */
 void wick_cpu_caches(uint64_t out_nbytes[3]);
 
-/* After code was written to memory that is going to be executed. */
+/* Makes code that was written to memory ready for execution. */
 void wick_cpu_flush_code(void *begin, size_t nbytes);
 
 #endif

@@ -20,7 +20,7 @@ static inline uint64_t wick_hash_word(const unsigned char *s)
          (uint64_t)s[4] << 32 | (uint64_t)s[5] << 40 | (uint64_t)s[6] << 48 | (uint64_t)s[7] << 56;
 }
 
-/* n words of 8 bytes; in pieces it is the same. */
+/* Hashes n words of 8 bytes. Hashing the words in several calls gives the same result. */
 static inline uint64_t wick_hash_words(uint64_t h, const void *p, size_t n)
 {
   for (const unsigned char *s = p; n; n--, s += 8) h = wick_hash_u64(h, wick_hash_word(s));
@@ -31,7 +31,7 @@ static inline uint64_t wick_hash_bytes(uint64_t h, const void *p, size_t n)
 {
   const unsigned char *s = p;
   h = wick_hash_words(h, s, n / 8);
-  if (n >= 8) s += n & ~(size_t)7; /* p may be NULL where n is 0 */
+  if (n >= 8) s += n & ~(size_t)7; /* p may be NULL if n is 0 */
   n &= 7;
   uint64_t x = n;
   for (size_t i = 0; i < n; i++) x |= (uint64_t)s[i] << (8 * i + 8);
@@ -43,8 +43,8 @@ static inline uint64_t wick_hash_str(uint64_t h, const char *s)
   return wick_hash_bytes(h, s, strlen(s));
 }
 
-/* For gigabytes: words in turn go into four lanes, which a processor works on side by side. In
- * pieces it is the same. */
+/* A hash for gigabytes. Consecutive words are distributed over four lanes, which a processor
+ * computes in parallel. Hashing in several calls gives the same result. */
 typedef struct wick_digest {
   uint64_t lane[4];
   size_t nword;

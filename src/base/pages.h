@@ -1,6 +1,6 @@
-/* Pages: memory that is touched for the first time costs a fault for each page, about 2 us for
- * 4 KiB, and one for 2 MiB where the system has such pages. All of this is hints: where the system
- * does not know them memory is the same. */
+/* Hints about pages. The first access to memory costs a fault for each page: about 2 us for 4 KiB,
+ * or one fault for 2 MiB if the system has large pages. On a system without these hints the
+ * functions do nothing. */
 #ifndef WICK_BASE_PAGES_H
 #define WICK_BASE_PAGES_H
 
@@ -8,11 +8,12 @@
 
 enum { WICK_PAGES_LARGE = 2 << 20 };
 
-/* [at, at + nbytes), whole large pages that nothing has touched yet, will be used. */
+/* Announces that [at, at + nbytes) will be used: whole large pages that have not been accessed. */
 void wick_pages_hint(void *at, size_t nbytes);
-/* Has the system give it pages, as if it were touched; what it holds stays. Others may use it. */
+/* Makes the system map the pages as an access would; the contents stay. Other threads may use the
+ * memory meanwhile. */
 void wick_pages_touch(void *at, size_t nbytes);
-/* Whole large pages in it go back: what they hold is lost. */
+/* Returns the whole large pages of the range to the system; their contents are lost. */
 void wick_pages_release(void *at, size_t nbytes);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct wick_plan_item {
   uint32_t first, last; /* both included */
   uint32_t apart;
   uint32_t buffer; /* index in the input */
-  uint64_t nbytes; /* asked for: without alignment, and in bytes */
+  uint64_t nbytes; /* the requested size in bytes, without alignment */
 } wick_plan_item;
 
 /* Items are sorted by first, then by buffer, and named by their index here. */
@@ -24,13 +24,15 @@ typedef struct wick_plan_task {
   const wick_plan_item *item;
   uint32_t n;
   int64_t bound;
-  uint64_t live_nbytes; /* the most bytes asked for at one time */
+  uint64_t live_nbytes; /* the most bytes requested at one time */
   uint64_t ncollision;  /* pairs; those that collide twice, in time and in a set, count twice */
-  bool dense;           /* so many that first fit scans all placed items instead of the lists */
-  /* who collides with i: to[start[i]] to to[start[i+1]-1]; NULL where there are too many pairs */
+  /* the pairs are so many that first fit scans all placed items instead of the lists */
+  bool dense;
+  /* the items that collide with i: to[start[i]] to to[start[i+1]-1]; NULL if there are too many
+   * pairs */
   const uint64_t *start;
   const uint32_t *to;
-  uint64_t step, most_step; /* spent, and the budget */
+  uint64_t step, most_step; /* steps used, and the budget */
   wick_arena *tmp;
 } wick_plan_task;
 
@@ -39,30 +41,31 @@ static inline bool wick_plan_collide(const wick_plan_item *a, const wick_plan_it
   return (a->first <= b->last && b->first <= a->last) || (a->apart && a->apart == b->apart);
 }
 
-/* Fills bound, live_nbytes, ncollision, dense, start and to; item, n and tmp are set, and all sizes
- * and pins sum up to less than 2^63. */
+/* Fills bound, live_nbytes, ncollision, dense, start and to. item, n and tmp must be set; the sum
+ * of all sizes and pins must be less than 2^63. */
 void wick_plan_task_measure(wick_plan_task *t);
 
-/* Pinned items, then the others in `order` (all items, each once), each at the lowest offset that
- * is free. Returns the end of the highest one. */
+/* Places the pinned items, then the others in `order` (all items, each once), each at the lowest
+ * free offset. Returns the end of the highest item. */
 int64_t wick_plan_first_fit(wick_plan_task *t, const uint32_t *order, int64_t *offset);
 
-/* Orders the items by falling key, then by falling size, then as they are. */
+/* Orders the items by falling key, then by falling size, then by index. */
 void wick_plan_order(const wick_plan_task *t, const int64_t *key, uint32_t *order);
 
 typedef enum wick_plan_answer {
-  WICK_PLAN_UNKNOWN, /* the steps ran out */
+  WICK_PLAN_UNKNOWN, /* the steps were used up */
   WICK_PLAN_FOUND,
   WICK_PLAN_NONE
 } wick_plan_answer;
 
-/* Looks for a plan that ends at `target` or below, or proves that there is none. `order` says which
- * items are tried first. Gives up when t->step reaches until_step, and at once without the lists or
- * with thousands of items. `offset` is the plan where one is found, else undefined. */
+/* Looks for a plan that ends at `target` or below, or proves that none exists. `order` determines
+ * which items are tried first. Gives up when t->step reaches until_step, and at once if there are
+ * no lists or thousands of items. `offset` is the plan if one is found, else undefined. */
 wick_plan_answer wick_plan_exact(wick_plan_task *t, const uint32_t *order, int64_t target,
                                  uint64_t until_step, int64_t *offset);
 
-/* Lowers the result of first fit by size: `offset` and the returned end are the best found. */
+/* Improves the result of first fit by size. `offset` and the returned end are the best that were
+ * found. */
 int64_t wick_plan_search(wick_plan_task *t, int64_t *offset, int64_t end);
 
 #endif

@@ -1,19 +1,18 @@
-/* The bounded byte reader: the one way in which importers and loaders look at bytes that they do
- * not trust.
+/* The bounded byte reader. Importers and loaders read untrusted bytes only through it.
  *
- * A reader is inside a span. Every read checks what is left, and returns false at the first
- * thing that is wrong: the reader then keeps the reason and the position, is at its end, and
- * all further reads return false too, so that a caller may read several values and ask once.
- * Positions count from the start of the whole input, also in a reader of a part of it. Nothing is
- * allocated, and no pointer is dereferenced outside of the span. Fixed-width numbers are
- * little-endian and may lie at any address. */
+ * A reader reads within a span. Every read checks the number of bytes left and returns false at the
+ * first fault. The reader then keeps the reason and the position and is at its end. All further
+ * reads return false too, so a caller may read several values and check once. Positions count from
+ * the start of the whole input, also in a reader of a part of it. Reads allocate nothing and
+ * dereference no pointer outside of the span. Fixed-width numbers are little-endian and need no
+ * alignment. */
 #ifndef WICK_BASE_READER_H
 #define WICK_BASE_READER_H
 
 #include "base/base.h"
 #include "base/status.h"
 
-/* Bytes of somebody else; `at` is NULL only where there are none at all (an absent field). */
+/* Bytes that others own. `at` is NULL only for an absent field. */
 typedef struct wick_span {
   const unsigned char *at;
   size_t nbytes;
@@ -22,12 +21,12 @@ typedef struct wick_span {
 typedef struct wick_reader {
   const unsigned char *start; /* of the whole input: position 0 */
   const unsigned char *at, *end;
-  uint32_t depth;    /* readers that this one was opened in */
-  const char *fault; /* what is wrong, a constant text; NULL while nothing is */
+  uint32_t depth;    /* the number of readers around this one */
+  const char *fault; /* the reason, a constant text; NULL: no fault */
   size_t fault_at;   /* its position in the input */
 } wick_reader;
 
-enum { WICK_READER_DEPTH = 100 }; /* parts within parts, at most */
+enum { WICK_READER_DEPTH = 100 }; /* the most parts within parts */
 
 wick_reader wick_reader_make(const void *bytes, size_t nbytes);
 
@@ -47,19 +46,20 @@ WICK_CHECKED bool wick_read_u64(wick_reader *r, uint64_t *out);
 WICK_CHECKED bool wick_read_f32(wick_reader *r, float *out);
 WICK_CHECKED bool wick_read_f64(wick_reader *r, double *out);
 
-/* LEB128, as protobuf has it: at most ten bytes, and no bits beyond the 64th. */
+/* Reads LEB128 as in protobuf: at most ten bytes, no bits beyond the 64th. */
 WICK_CHECKED bool wick_read_varint(wick_reader *r, uint64_t *out);
 
-/* The next nbytes as they lie there. A count from the input goes in unchecked. */
+/* Sets *out to the next nbytes. The count may come from the input unchecked. */
 WICK_CHECKED bool wick_read_span(wick_reader *r, uint64_t nbytes, wick_span *out);
 
-/* The next nbytes as a reader of their own, one deeper. */
+/* Makes a reader of the next nbytes, one level deeper. */
 WICK_CHECKED bool wick_read_part(wick_reader *r, uint64_t nbytes, wick_reader *out);
 
-/* nelem elements of at least size bytes each can still follow: ask before allocating for them. */
+/* Checks that nelem elements of at least `size` bytes each can still follow. Call it before
+ * allocating for them. */
 WICK_CHECKED bool wick_reader_fits(wick_reader *r, uint64_t nelem, uint64_t size);
 
-/* "location: at byte 17: a varint has more than 64 bits". NULL where nothing is wrong. */
+/* "location: at byte 17: a varint has more than 64 bits". NULL if there is no fault. */
 WICK_CHECKED wick_status wick_reader_status(const wick_reader *r, wick_arena *mem,
                                             const char *location);
 

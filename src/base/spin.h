@@ -1,11 +1,12 @@
-/* What a thread does while it waits for another one, and the clock that bounds it. */
+/* The pause of a thread that waits in a loop, and the clock that limits the loop. */
 #ifndef WICK_BASE_SPIN_H
 #define WICK_BASE_SPIN_H
 
 #include <stdint.h>
 #include <time.h>
 
-/* Tells the core that this is a waiting loop: it leaves resources to its other thread. */
+/* Tells the core that this is a waiting loop, so that its other hardware thread gets the
+ * resources. */
 static inline void wick_spin_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

@@ -33,8 +33,7 @@ typedef struct wick_names {
 } wick_names;
 wick_names wick_names_begin(wick_arena *mem);
 uint32_t wick_names_add(wick_names *t, const char *s, size_t n);
-uint32_t wick_names_find(const wick_names *t, const char *s,
-                         size_t n); /* 0 where it is not there */
+uint32_t wick_names_find(const wick_names *t, const char *s, size_t n); /* 0 if it is not found */
 static inline const char *wick_names_get(const wick_names *t, uint32_t id) { return t->at[id]; }
 
 #endif

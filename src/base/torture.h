@@ -1,8 +1,8 @@
-/* For tests: an allocator whose n-th request fails, and that knows what is still held.
+/* For tests: an allocator whose n-th request fails and that counts the memory that is not freed.
  *
  *   for (uint64_t n = 1; ; n++) {
  *     wick_torture t = {.fail_at = n};
- *     ... run with wick_torture_allocator(&t); it ends well, or with WICK_ENOMEM
+ *     ... run with wick_torture_allocator(&t); it succeeds, or fails with WICK_ENOMEM
  *     assert_int_equal(t.live, 0);
  *     if (t.calls < n) break;    // every request has failed once
  *   } */

@@ -1,8 +1,8 @@
-/* Reader of allocation traces: text, one word and its operands a line, blanks between.
+/* Reads allocation traces: text lines of a word and its operands, separated by blanks.
  *
  *   # anything             a comment, as is an empty line
  *   MODEL name             a trace begins; the name is the rest of the line
- *   ALIGN n                every offset is to be a multiple of n bytes, a power of two
+ *   ALIGN n                every offset must be a multiple of n bytes, a power of two
  *   ALLOC id size          buffer `id` becomes live, with `size` bytes
  *   FREE id                it stops being live (after which `id` may be allocated anew)
  *   MEM n                  bytes that another planner reached

@@ -4,7 +4,7 @@
  *
  * Functions are immutable. Their nodes lie in one array in pre-order: a node with regions is
  * followed by the nodes of its first region (which ends in `yield`), then those of its second, and
- * so on. So an index is a point in time, side tables are arrays by index, and a flat walk meets
+ * so on. So an index is a point in time, side tables are arrays by index, and a flat walk visits
  * every definition before its uses. Values are numbered from 1. */
 #ifndef WICK_IR_IR_H
 #define WICK_IR_IR_H
@@ -59,22 +59,23 @@ typedef struct wick_axis {
   bool reduce;
 } wick_axis;
 
-/* The least and the largest value of d over the axes, without those of open extent where d is
- * linear in them: expressions, whose ranges say more than d's own. In `y*2 - 1 < Y` for y below
- * floordiv(Y, 2) it is Y that d and its bound have in common. */
+/* Returns the least and the largest value of d over the axes. The results are expressions. Axes of
+ * dynamic extent are eliminated if d is linear in them: the resulting expressions bound d more
+ * tightly than the range of d. In `y*2 - 1 < Y` for y below floordiv(Y, 2), d and its bound share
+ * Y. */
 void wick_axes_ends(wick_dims *t, wick_dim d, uint32_t n, const wick_axis *axis,
                     wick_dim *out_least, wick_dim *out_most);
 
-typedef struct wick_imm { /* an immediate: a number that every element has */
-  uint32_t constant;      /* a constant of the module, from 1; 0: the number is here */
-  double f;               /* where the element type is a float */
-  int64_t i;              /* where it is an integer or bool (u64: its bits) */
+typedef struct wick_imm { /* an immediate: the number that every element equals */
+  uint32_t constant;      /* a constant of the module, from 1; 0: the number is f or i */
+  double f;               /* if the element type is a float */
+  int64_t i;              /* if it is an integer or bool (u64: its bits) */
 } wick_imm;
 
 enum { WICK_ATTR_UNSET = 0x7fffffff, WICK_MAX_CONTENT = 64 };
 
 typedef struct wick_attr {
-  uint32_t n; /* of ints, floats, dims, axes; else 0; WICK_ATTR_UNSET: take the row's default */
+  uint32_t n; /* of ints, floats, dims, axes; else 0; WICK_ATTR_UNSET: use the operator's default */
   union {
     int64_t i;
     double f;
@@ -88,7 +89,7 @@ typedef struct wick_attr {
 } wick_attr;
 
 /* The attributes of an operator by name: WICK_ATTR_conv_stride is the position of `stride` among
- * those of a conv. Code that takes several operators uses the names of one of them. The registry
+ * those of a conv. Code that handles several operators uses the names of one of them. The registry
  * test compares all names with the operators' entries, and such operators with each other. */
 enum {
 #define OP(name) WICK_ATTR_before_##name = -1,
@@ -111,7 +112,7 @@ typedef struct wick_node {
   wick_value first; /* results are first, first + 1, ... */
   uint32_t end;     /* index after the last node of its regions; own index + 1 without regions */
   const wick_value *in;
-  const wick_attr *attr; /* as many as the row declares, defaults filled in */
+  const wick_attr *attr; /* as many as the operator declares, defaults filled in */
   const wick_region *region;
 } wick_node;
 
@@ -122,17 +123,17 @@ typedef struct wick_value_info {
   wick_type type;
   uint32_t name; /* the user's tensor, interned in the module; 0: none */
   wick_relation relation;
-  uint32_t ncontent; /* numel, where `content` is known */
+  uint32_t ncontent; /* numel if `content` is known, else 0 */
   const wick_dim
-      *content; /* of small integer tensors: what inference knows of the elements; NULL: nothing */
+      *content; /* for small integer tensors: the elements that inference knows; NULL: none */
 } wick_value_info;
 
-/* Two sizes that the function's code relies on to be equal. Whoever binds its symbols to numbers
- * sees to it: ranges alone do not say. */
+/* Two sizes that must be equal for the function's code to be correct. Code that binds the symbols
+ * to numbers must check this, because ranges alone do not imply it. */
 typedef struct wick_shape_constraint {
-  wick_dim a, b; /* of symbols of its parameters */
+  wick_dim a, b; /* expressions over symbols of the parameters */
   wick_loc loc;
-  bool branch; /* the branches that rely on it see to it, as they are entered (the row `if`) */
+  bool branch; /* checked when a branch that relies on it is entered (operator `if`) */
 } wick_shape_constraint;
 
 typedef enum wick_qualifier { WICK_IN, WICK_OUT, WICK_INOUT } wick_qualifier;
@@ -177,7 +178,8 @@ static inline const wick_attr *wick_read_index(const wick_node *n)
   return &n->attr[WICK_ATTR_read_index];
 }
 
-/* Of a loop's attributes: the rows of what it stacks. */
+/* Returns the largest number of rows that a loop stacks, from the loop's attributes; 0 if it has
+ * none. */
 static inline wick_dim wick_loop_most(const wick_attr *attr)
 {
   return attr[WICK_ATTR_loop_most].n ? attr[WICK_ATTR_loop_most].dims[0] : wick_dim_const(0);
@@ -193,35 +195,38 @@ wick_uses wick_uses_of(const wick_func *f, wick_arena *mem);
 /* definer[v]: the index of the node that defines v; UINT32_MAX for parameters of the function or of
  * a region. */
 const uint32_t *wick_definers_of(const wick_func *f, wick_arena *mem);
-/* The symbols that sizes of f's values are made of, each once: of its parameters first, in order of
- * appearance. A kernel's function has a scalar parameter for each (loop/nest.h). */
+/* Returns the symbols that occur in the sizes of f's values, each once: first those of the
+ * parameters, in order of appearance. A kernel's function has a scalar parameter for each
+ * (loop/nest.h). */
 wick_dim_list wick_func_sizes(const wick_func *f, wick_arena *mem);
 
-/* check.c: whether one of n checks says that a and b are equal. */
+/* Returns whether one of n shape constraints implies that a and b are equal
+ * (shape_constraint.c). */
 bool wick_shape_constraints_imply(wick_dims *t, uint32_t n, const wick_shape_constraint *check,
                                   wick_dim a, wick_dim b);
-/* The first of f's checks that does not hold for these values of symbols: "sizes N and 2*M differ:
- * 3 and 4, for N = 3, M = 2", with its location. */
+/* Reports the first shape constraint of f that is violated for these values of symbols: "sizes N
+ * and 2*M differ: 3 and 4, for N = 3, M = 2", with its location. */
 WICK_CHECKED wick_status wick_shape_constraints_hold(const wick_func *f, uint32_t n,
                                                      const wick_dim *sym, const int64_t *val,
                                                      wick_arena *mem);
 
 /* ---- module ---- */
 
-/* How the bytes of a large constant come from those of another one: they are made when they are
- * wanted, in parts that threads share. What a part needs follows this. */
+/* Computes the bytes of a large constant from those of another one. The bytes are computed when
+ * they are first needed, in parts that threads can share. A struct that begins with this one adds
+ * the data that `make` needs. */
 typedef struct wick_deferred_constant wick_deferred_constant;
 struct wick_deferred_constant {
   uint32_t from, nparts; /* the other constant */
-  /* Writes its share of the bytes at `to`, which were 0; those of `from` may lie misaligned. */
+  /* Writes the bytes of one part at `to`, which are zeroed before; `from` may be misaligned. */
   void (*make)(const wick_deferred_constant *r, const void *from, uint32_t part, void *to);
 };
 
 typedef struct wick_constant {
   const char *name;
-  wick_type type;   /* a tensor */
-  const void *data; /* elements in order, little-endian; NULL: declared only, collected, or not made
-                       yet */
+  wick_type type; /* a tensor */
+  /* elements in order, little-endian; NULL: declared only, collected, or not computed yet */
+  const void *data;
   uint64_t nbytes;
   const wick_deferred_constant *deferred; /* NULL: none */
 } wick_constant;
@@ -239,7 +244,7 @@ typedef struct wick_growable_arena {
 
 struct wick_module {
   wick_guard *guard;
-  wick_arena mem; /* everything interned, and what lives as long as the module */
+  wick_arena mem; /* everything that is interned or lives as long as the module */
   wick_dims *dims;
   wick_names names;
   const char *name;
@@ -249,7 +254,8 @@ struct wick_module {
   wick_list(const wick_func *) funcs; /* current versions, in order of definition */
   wick_list(const char *) locs;       /* at[0] is "" */
   wick_list(wick_pair) metadata;
-  wick_string_table strings;            /* elements of constants of strings are numbers of these */
+  /* an element of a string constant is a number in this table */
+  wick_string_table strings;
   wick_list(uint32_t) constant_of_name; /* by name: the constant's number, or 0 */
   wick_list(uint32_t) func_of_name;     /* by name: index into funcs + 1, or 0 */
 };
@@ -267,26 +273,29 @@ static inline const char *wick_loc_text(const wick_module *m, wick_loc l)
   return m->locs.at[l.id];
 }
 
-/* Storage for the data of a constant that is about to be added, not zeroed, aligned to 64 bytes. */
+/* Allocates storage for the data of a constant that is about to be added: not zeroed, aligned to 64
+ * bytes. */
 void *wick_module_room(wick_module *m, size_t nbytes);
-/* The bytes of a constant as elements: made now where they are not there yet, copied where they lie
- * misaligned, as an import may leave them in the file. NULL where it has none. */
+/* Returns the bytes of a constant as aligned elements, or NULL if it has no data. Computes them if
+ * they are deferred. Copies them if they are misaligned, as in a mapped file. */
 const void *wick_constant_bytes(wick_module *m, uint32_t id);
-/* Copies what lies misaligned, but the large constants of f32: who reads those asks for the bytes,
- * or makes them for a deferred constant. */
+/* Copies the data of misaligned constants, except large f32 constants: their readers call
+ * wick_constant_bytes, or compute the bytes of a deferred constant. */
 void wick_module_align(wick_module *m);
-/* Computes the bytes of all deferred constants that current functions use: before printing them. */
+/* Computes the bytes of all deferred constants that current functions use. Call it before
+ * printing. */
 void wick_module_compute_deferred(wick_module *m, wick_arena *tmp);
-/* Frees the rooms that no constant in a current function lies in; constants that did lie there have
- * no data any more. */
+/* Frees the storage that no constant of a current function uses. Constants in freed storage lose
+ * their data. */
 void wick_module_collect(wick_module *m, wick_arena *tmp);
 
-/* Adds a constant; data is not copied. The name is made unique by a suffix where it is taken.
+/* Adds a constant; data is not copied. A suffix makes the name unique if it is taken.
  * Returns its number, from 1. */
 uint32_t wick_constant_add(wick_module *m, const char *name, wick_type type, const void *data,
                            uint64_t nbytes);
-/* Adds a constant whose bytes are made from another one's: at once where they are few and the other
- * one has its own, else they are not there yet (data is NULL). `r` lives as long as the module. */
+/* Adds a constant whose bytes are computed from another one's. A small constant is computed at once
+ * if the other one has data; a large one later (until then its data is NULL). `r` must live as long
+ * as the module. */
 uint32_t wick_constant_defer(wick_module *m, const char *name, wick_type type, uint64_t nbytes,
                              const wick_deferred_constant *r);
 static inline const wick_constant *wick_constant_get(const wick_module *m, uint32_t id)
@@ -296,8 +305,8 @@ static inline const wick_constant *wick_constant_get(const wick_module *m, uint3
 
 uint32_t wick_constant_find(const wick_module *m, const char *name); /* 0: none */
 
-/* The current version of the function of that name, or NULL. wick_module_set replaces the version
- * of the same name, or appends. */
+/* Returns the current version of the function of that name, or NULL. wick_module_set replaces the
+ * version of the same name, or appends the function. */
 const wick_func *wick_module_find(const wick_module *m, const char *name);
 void wick_module_set(wick_module *m, const wick_func *f);
 void wick_module_remove(wick_module *m, const char *name); /* the others keep their order */

@@ -1,5 +1,6 @@
-/* The form of an operator's row. One row says all that Wick knows of an operator; what is not in
- * its row is not known of it: a `switch` on an operator outside src/ops is a missing column. */
+/* The registry entry of an operator. It contains everything that Wick knows about the operator. A
+ * `switch` on operators outside src/ops shows that the entry lacks a field. Begin with wick_op
+ * below. */
 #ifndef WICK_IR_OP_H
 #define WICK_IR_OP_H
 
@@ -11,8 +12,9 @@ typedef struct wick_adjoint wick_adjoint; /* ops/gradient/grad.h */
 
 typedef enum wick_effect {
   WICK_PURE,
-  WICK_MAY_FAIL, /* its result alone matters, but it may not move to where it would not have run */
-  WICK_EFFECT    /* writes memory or an object: never dropped, order kept */
+  /* only its result matters, but it must not move to code that runs when it would not have run */
+  WICK_MAY_FAIL,
+  WICK_EFFECT /* writes memory or an object: never dropped, order kept */
 } wick_effect;
 
 enum { WICK_ANY = 255, WICK_MAX_ATTR = 12 };
@@ -23,7 +25,7 @@ typedef struct wick_attr_spec {
   double dflt; /* INT BOOL AXIS FLOAT ENUM; lists default to empty, strings to "" */
   bool required;
   const char *words;  /* of an ENUM: "constant reflect edge" */
-  double least, most; /* of INT, FLOAT and each of INTS; both 0: not limited */
+  double least, most; /* for INT, FLOAT and each of INTS; both 0: no limits */
 } wick_attr_spec;
 
 /* ---- inference ---- */
@@ -34,36 +36,36 @@ typedef struct wick_infer {
   wick_opcode op;
   const char *location; /* for errors */
   uint32_t nin;
-  const wick_value *in_value;       /* 0 where an optional operand is missing */
-  const wick_value_info *const *in; /* NULL where it is missing */
+  const wick_value *in_value;       /* 0 if an optional operand is missing */
+  const wick_value_info *const *in; /* NULL if it is missing */
   const wick_attr *attr;
-  uint32_t nwant; /* rows with .typed: the types that the text or builder asks for */
+  uint32_t nwant; /* operators with .typed: the types that the text or the builder requests */
   const wick_type *want;
   uint32_t nregion;
   const wick_type *const *yield; /* per region, the types that its `yield` passes */
   const uint32_t *nyield;
   const wick_type *const *param; /* per region, its parameters' types */
   const uint32_t *nregionparam;
-  wick_func const *callee; /* rows with an attribute of kind FUNC: the function, or NULL */
-  /* Whether the function relies on these sizes to be equal; a builder's lets it do so from now on.
-   * Asked by wick_infer_equal. NULL: no. */
+  wick_func const *callee; /* operators with an attribute of kind FUNC: the function, or NULL */
+  /* Returns whether a shape constraint of the function makes these sizes equal. The builder's
+   * version adds the constraint. wick_infer_equal calls it. NULL: there are no constraints. */
   bool (*relies)(void *arg, wick_dim a, wick_dim b);
   void *arg;
   uint32_t nout;        /* out */
-  uint32_t room;        /* for results */
-  wick_value_info *out; /* out: type, and content where known */
+  uint32_t room;        /* capacity of `out` */
+  wick_value_info *out; /* out: type, and content if it is known */
 } wick_infer;
 
 WICK_CHECKED wick_status wick_infer_fail(const wick_infer *c, wick_code code, const char *fmt, ...)
     WICK_PRINTF(3, 4);
 
-/* Sizes that must be equal are, or may be and a check says so. A size that may be 1 is never taken
- * for one that broadcasts. */
+/* Returns whether two sizes that must be equal are equal, either always or by a shape constraint. A
+ * dynamic size that may be 1 does not broadcast. */
 bool wick_infer_equal(const wick_infer *c, wick_dim a, wick_dim b);
-/* The same; then *a is the one of the two to go on with. */
+/* The same, and sets *a to the simpler of the two. */
 bool wick_infer_meet(const wick_infer *c, wick_dim *a, wick_dim b);
 
-/* A size that must be at least so many is, or may be and a check says so. */
+/* Returns whether d is at least `least`, either always or by a shape constraint. */
 bool wick_infer_least(const wick_infer *c, wick_dim d, int64_t least);
 
 /* ---- reference ---- */
@@ -83,8 +85,8 @@ typedef struct wick_ref {
   const wick_attr *attr;
   const char *location;
   uint32_t nin, nout;
-  const wick_tensor *in; /* .data NULL where an optional operand is missing */
-  wick_tensor *out;      /* elem, dims and zeroed storage are set; the row fills the data */
+  const wick_tensor *in; /* .data is NULL if an optional operand is missing */
+  wick_tensor *out;      /* elem, dims and zeroed storage are set; the reference fills the data */
 } wick_ref;
 
 /* ---- scalars ---- */
@@ -95,23 +97,24 @@ typedef union wick_scalar { /* a float of any width, exactly, or an integer (sig
   int64_t i;
 } wick_scalar;
 
-typedef enum wick_scalar_rule { /* types of a scalar row's operands and result; operands broadcast
-                                 */
-                                WICK_NOT_SCALAR,
-                                WICK_RULE_SAME,    /* all operands and the result of one type */
-                                WICK_RULE_COMPARE, /* operands of one type, result bool */
-                                WICK_RULE_SELECT,  /* first operand bool, the others and the result
-                                                      of one type */
-                                WICK_RULE_TYPED    /* the result's element type is asked for (cast,
-                                                      bitcast) */
+/* types of a scalar operator's operands and result; operands broadcast */
+typedef enum wick_scalar_rule {
+  WICK_NOT_SCALAR,
+  WICK_RULE_SAME,    /* all operands and the result have one type */
+  WICK_RULE_COMPARE, /* operands have one type, the result is bool */
+  /* the first operand is bool, the others and the result have one
+                                 * type */
+  WICK_RULE_SELECT,
+  /* the result's element type is requested (cast, bitcast) */
+  WICK_RULE_TYPED
 } wick_scalar_rule;
 
-/* One element: `elem` of the first data operand, `out` of the result. Exact for f64; the caller
- * rounds to the result's type. */
+/* Computes one element. `elem` is the element type of the first data operand, `out` that of the
+ * result. Exact for f64; the caller rounds to the result's type. */
 typedef wick_scalar (*wick_scalar_eval)(const wick_attr *attr, wick_elem elem, wick_elem out,
                                         const wick_scalar *in);
 
-/* ---- narrow floats in place of f32 (graph/demote.c) ---- */
+/* ---- narrow floats instead of f32 (graph/demote.c) ---- */
 
 typedef struct wick_target wick_target; /* target/target.h */
 
@@ -125,20 +128,20 @@ typedef struct wick_narrowing {
 } wick_narrowing;
 
 typedef struct wick_factors {
-  uint32_t operands;   /* as a set */
-  uint32_t first, end; /* of a constant among them: the axes, end excluded, that are summed over */
+  uint32_t operands;   /* bit set */
+  uint32_t first, end; /* if one is a constant: its axes that are summed over, end excluded */
 } wick_factors;
 
-/* ---- stages: what `compute` gets ---- */
+/* ---- stages: the argument of `compute` ---- */
 
 typedef struct wick_compute {
   wick_opcode op;
   wick_builder *b; /* builds the stages, in a group */
   const wick_attr *attr;
   uint32_t nin, nout;
-  const wick_value *in;      /* tensors of the group; 0 where missing */
+  const wick_value *in;      /* tensors of the group; 0 if missing */
   wick_value *out;           /* to be set to stage results */
-  const wick_type *out_type; /* what infer said */
+  const wick_type *out_type; /* from infer */
 } wick_compute;
 
 /* ---- views ---- */
@@ -151,9 +154,9 @@ typedef enum wick_view_kind {
   WICK_VIEW_OF_RESULT   /* each operand is a part of the result, which consists of them */
 } wick_view_kind;
 
-/* Where a part lies in its whole. Dimension d of the whole has the index
- * begin[d] + step[d] * (index axis[d] of the part). Operand 1, a number, takes the place of that
- * index where axis[d] is WICK_VIEW_CHOSEN: it is clamped to 0 .. the whole's extent - 1. */
+/* Maps an index of a part to an index of its whole. Dimension d of the whole has the index begin[d]
+ * + step[d] * (index axis[d] of the part). If axis[d] is WICK_VIEW_CHOSEN, operand 1, a number,
+ * replaces that index; it is clamped to 0 .. the whole's extent - 1. */
 enum { WICK_VIEW_CHOSEN = WICK_MAX_RANK };
 typedef struct wick_view_map {
   wick_dim begin[WICK_MAX_RANK];
@@ -163,80 +166,83 @@ typedef struct wick_view_map {
 
 typedef struct wick_view_of {
   wick_view_kind kind;
-  /* Changes *out, which is the identity, to the map of operand k (k is 0 for WICK_VIEW_OF_OPERAND).
-   * NULL for the other kinds. */
+  /* Changes *out from the identity to the map of operand k (k is 0 for WICK_VIEW_OF_OPERAND). NULL
+   * for the other kinds. */
   void (*map)(const wick_func *f, const wick_node *n, uint32_t k, wick_view_map *out);
 } wick_view_of;
 
-/* The map of operand k of n, whose kind has one. */
+/* Returns the map of operand k of n. The kind of n must have a map. */
 wick_view_map wick_view_map_of(const wick_func *f, const wick_node *n, uint32_t k);
 
-/* ---- the row ---- */
+/* ---- the registry entry ---- */
 
-/* What one element of a result is made of: of the first operand's elements those at the same place,
- * all channels; or those around the same place, of the same channel. */
+/* The elements of the first operand that one element of a result depends on. CHANNELS: all channels
+ * of the same position. PLACES: the same channel of positions around it. */
 typedef enum wick_reach { WICK_REACH_ANY, WICK_REACH_CHANNELS, WICK_REACH_PLACES } wick_reach;
 
 typedef struct wick_op {
   const char *name;
-  const char *doc; /* what it computes, with its rule for NaN, -0, rounding, overflow */
+  const char *doc; /* the result, with the rules for NaN, -0, rounding and overflow */
   uint8_t nin[2], nout[2], nregion[2]; /* least, most */
   wick_attr_spec attr[WICK_MAX_ATTR];  /* ends at the first without a name */
   uint32_t level;                      /* bits of wick_level */
   uint64_t elems; /* bit set of element types that the data operands may have: WICK_FLOATS | ... ;
                      0: any */
-  uint32_t
-      aux_operands; /* bit set of operands that are not data: their element types are their own */
+  uint32_t aux_operands; /* bit set of operands that are not data: `elems` does not apply to them */
   wick_effect effect;
   bool typed; /* result types are given, not inferred (const, cast, load, alloc, view, stages) */
   bool terminator; /* ends a region */
-  bool stage;      /* of a group: its attributes are a name and axes */
-  /* Its one stage goes through lines by itself: nothing else is computed in its group. */
+  bool stage;      /* a stage of a group: its attributes are a name and axes */
+  /* Its only stage iterates over 1-D slices itself, so its group contains nothing else. */
   bool unfusable;
-  /* The dimensions, as a set, along which elements of the operand go into one of the result: those
-   * are whole in the result or of size 1, all others are the operand's. 0: it is not so. */
+  /* Returns the bit set of dimensions along which several elements of the operand contribute to one
+   * element of the result. In the result these dimensions are whole or of size 1; all others are
+   * the operand's. 0: the operator has another form. */
   uint32_t (*reduced_axes)(const wick_attr *attr, uint32_t rank);
-  /* Of packed images, [n, blocks, y, x, place] both; NULL: any. */
+  /* For packed images, where operand and result are [n, blocks, y, x, place]. NULL:
+   * WICK_REACH_ANY. */
   wick_reach (*reach)(const wick_func *f, const wick_node *n);
-  /* The row is a call into the runtime (runtime/host.h) by this name. Bundles refuse it. */
+  /* The function of the runtime (runtime/host.h) that the operator calls; NULL: none. Bundles
+   * refuse such operators. */
   const char *host;
   wick_view_of
       view_of; /* the memory that results and operands may share: no code, or only copies */
-  const struct wick_rewrite *simplify; /* by something cheaper that is equal (ir/rewrite.h) */
-  /* On operands in blocked layouts: builds the node and sets its packed result; false: it does not.
-   * Scalar rows without it are done element by element. */
+  const struct wick_rewrite *simplify; /* replacements that are equal and cheaper (ir/rewrite.h) */
+  /* Builds the node on operands in blocked layouts and sets its packed result. Returns false if it
+   * cannot. Scalar operators without this function are computed element by element. */
   bool (*layout)(wick_layouts *s, const wick_node *n);
-  /* The operands whose products are summed and which are better rounded to a narrow
-   * float first: that is less to read, or the target has dot products of them. */
+  /* Returns the operands whose products are summed and that should be rounded to a narrow float
+   * first, because less memory is read or because the target has dot products of that type. */
   wick_factors (*product_operands)(const wick_narrowing *c);
-  /* The result has all elements of the operands and no others, in another order or broadcast, so
-   * that element-wise operators may as well run before it. */
+  /* The result consists of exactly the elements of the operands, in another order or broadcast. So
+   * element-wise operators can move before it. */
   bool rearranges;
-  bool launched;             /* low: it runs as tasks of a kernel, which only writes buffers */
-  bool rounding_transparent; /* it moves elements, or takes the best or the mean of some, rounded
-                                once */
+  bool launched; /* low level: runs as tasks of a kernel, which only writes buffers */
+  /* moves elements, or computes the best or the mean of some, rounded once */
+  bool rounding_transparent;
   wick_status (*infer)(wick_infer *c);
   wick_status (*ref)(
-      wick_ref *c); /* slow and obvious: the oracle (scalar rows: derived from eval) */
-  void (*compute)(const wick_compute *c); /* the definition in stages (scalar rows: a map) */
-  /* The definition in other rows; at loop level too where the row is a scalar one. in[] and out[]
-   * are values of b. */
+      wick_ref *c); /* slow and obvious: the oracle (scalar operators: derived from eval) */
+  void (*compute)(const wick_compute *c); /* the definition in stages (scalar operators: a map) */
+  /* The definition in terms of other operators; for scalar operators also at loop level. in[] and
+   * out[] are values of b. */
   void (*expand)(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out);
-  /* Rows of the graph: the cotangents of the operands, from those of the results; NULL: those of
-   * `expand` are meant. wick_grad_zero and wick_grad_none say that there are none. */
+  /* For graph operators: computes the cotangents of the operands from those of the results. NULL:
+   * `expand` is differentiated. wick_grad_zero and wick_grad_none mean that no cotangents exist. */
   void (*grad)(wick_adjoint *a);
-  uint64_t expands; /* scalar rows: the element types that have no form but `expand`; 0: all */
+  /* scalar operators: the element types for which `expand` is the only form; 0: all */
+  uint64_t expands;
   wick_scalar_rule scalar;
   wick_scalar_eval eval;
-  wick_dim (*content)(wick_dims *t,
-                      const wick_dim *in); /* scalar rows on small integers whose elements inference
-                                              knows as expressions */
-  /* The neutral element, for rows by which folds combine; for floats .f, else .i. NULL: the row is
-   * none. */
+  /* Scalar operators on small integer tensors: returns the result as an expression of the
+   * operands. */
+  wick_dim (*content)(wick_dims *t, const wick_dim *in);
+  /* Returns the neutral element of an operator that folds can use: .f for floats, else .i. NULL:
+   * folds cannot use it. */
   wick_scalar (*neutral)(wick_elem e);
-  uint8_t flops; /* of a scalar row: floating-point operations of an element; 0: one */
-  double ulp;    /* of a scalar row that has an `expand` into a polynomial: its stated error; 0:
-                 correctly rounded */
+  uint8_t flops; /* scalar operators: floating-point operations per element; 0: one */
+  /* scalar operators with an `expand` into a polynomial: its stated error; 0: correctly rounded */
+  double ulp;
 } wick_op;
 
 /* Sets of element types. */
@@ -257,17 +263,19 @@ typedef struct wick_op {
 #include "ir/ops.def"
 extern const wick_op *const wick_ops[WICK_NOP]; /* by opcode; [0] is NULL */
 static inline const wick_op *wick_op_of(const wick_node *n) { return wick_ops[n->op]; }
-wick_opcode wick_op_find(const char *name, size_t n); /* WICK_OP_none where there is none */
+/* WICK_OP_none if no operator has this name */
+wick_opcode wick_op_find(const char *name, size_t n);
 uint32_t wick_op_nattr(const wick_op *op);
-/* Two attributes of that kind are the same; numbers have the same bits. */
+/* Returns whether two attributes of that kind are equal; numbers must have the same bits. */
 bool wick_attr_eq(wick_attr_kind kind, const wick_attr *a, const wick_attr *b);
 
-/* Shared columns. */
-wick_status wick_infer_scalar(wick_infer *c); /* scalar rows: broadcasting tensors, or scalars and
-                                                 vectors of one lane count */
-wick_status wick_infer_same(wick_infer *c);   /* one result of the first operand's type */
-/* Checks one place of a tensor: operand 0 is the tensor, the first attribute its indices; operands
- * are the run-time ones among those, then `after` others. */
+/* Functions for several operators' `infer`. */
+/* scalar operators: broadcasting tensors, or scalars and vectors of one lane count */
+wick_status wick_infer_scalar(wick_infer *c);
+wick_status wick_infer_same(wick_infer *c); /* one result of the first operand's type */
+/* Checks an index into a tensor. Operand 0 is the tensor, the first attribute its indices. The
+ * other operands are the run-time indices among those, then `behind` more. Sets *out_element to the
+ * element's type. */
 wick_status wick_infer_place(wick_infer *c, uint32_t behind, wick_type *out_element);
 
 #endif
