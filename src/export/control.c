@@ -1,7 +1,7 @@
-/* Branches, loops, calls, and tuples, which are names for several values. */
+/* Exports branches, loops, calls and tuples. A tuple has no form in ONNX: it is a list of names. */
 #include "export/write.h"
 
-enum { CONTROL_CALLS = 64 }; /* functions within functions */
+enum { CONTROL_CALLS = 64 }; /* the largest depth of calls */
 
 /* ---- tuples ---- */
 
@@ -23,8 +23,8 @@ void wick_export_item(wick_export_op *o)
 
 /* ---- regions ---- */
 
-/* What a region yields, each the result of a node of its own: ONNX's rule for the results of a
- * graph. */
+/* Makes the yielded values outputs of a graph. Each must be the result of a node of its own: ONNX's
+ * rule for the outputs of a graph. */
 static void control_yield(wick_export_op *o, const wick_node *yield, wick_onnx_graph *g)
 {
   g->output.at = wick_new(o->x->mem, wick_onnx_value_info, yield->nin);
@@ -35,7 +35,7 @@ static void control_yield(wick_export_op *o, const wick_node *yield, wick_onnx_g
   }
 }
 
-/* A region as a graph. What is named inside is out of sight after it. */
+/* Exports a region as a graph. Values named inside are not visible after it. */
 static wick_onnx_graph *control_region(wick_export_op *o, const wick_region *r, const char *name)
 {
   wick_export *x = o->x;
@@ -61,7 +61,8 @@ static wick_onnx_graph *control_region(wick_export_op *o, const wick_region *r, 
 void wick_export_if(wick_export_op *o)
 {
   const char *condition = wick_export_in(o, 0);
-  for (uint32_t k = 0; k < o->n->nout; k++) /* their names are theirs, not of what lies inside */
+  for (uint32_t k = 0; k < o->n->nout;
+       k++) /* reserves the results' names before regions use them */
     wick_export_value(o->x, (wick_value){o->n->first.id + k});
   wick_onnx_node *n = wick_export_begin(o, "If", 1, &condition);
   wick_export_set_graph(o, n, "then_branch", control_region(o, &o->n->region[0], "then"));
@@ -69,8 +70,8 @@ void wick_export_if(wick_export_op *o)
   wick_export_end_results(o, n, o->n->nout);
 }
 
-/* Results that have a row for each round have `most` of them in Wick; in ONNX only the rounds that
- * were run. */
+/* Returns whether a stacked result has another size in ONNX. In Wick it has `most` rows, in ONNX
+ * one for each iteration that was executed. */
 static bool control_rows_differ(const wick_export_op *o)
 {
   if (!wick_export_attr(o, "stacked")->i) return false;
@@ -84,7 +85,7 @@ static bool control_rows_differ(const wick_export_op *o)
   return imm->constant ? !data || !*data : !imm->i;
 }
 
-/* Wick's loop has no condition before its first round, and the body is not told of it. */
+/* Wick's loop has no condition before its first iteration, and its body has no parameter for it. */
 void wick_export_loop(wick_export_op *o)
 {
   wick_export *x = o->x;

@@ -1,8 +1,8 @@
-/* A pass of a Fourier transform: ONNX's own, the planes being last there, and products with roots.
- */
+/* Exports one pass of a Fourier transform as ONNX's DFT, where the planes are the last axis, and as
+ * products with roots of unity. */
 #include "export/write.h"
 
-/* Elements `begin` to `end` - 1 along an axis. */
+/* Slices the elements `begin` to `end` - 1 along an axis. */
 static const char *dft_part(wick_export_op *o, const char *x, int64_t axis, int64_t begin,
                             int64_t end)
 {
@@ -11,7 +11,7 @@ static const char *dft_part(wick_export_op *o, const char *x, int64_t axis, int6
   return wick_export_end(o, wick_export_begin(o, "Slice", WICK_COUNT(in), in));
 }
 
-/* All but the first of each line, times the roots: [2, r, lines, rest]. */
+/* Multiplies all elements but the first of each 1-D slice by the roots: [2, r, lines, rest]. */
 static const char *dft_rooted(wick_export_op *o, const char *y, int64_t r)
 {
   const char *first = dft_part(o, y, 1, 0, 1), *others = dft_part(o, y, 1, 1, r),
@@ -38,7 +38,7 @@ void wick_export_fourier(wick_export_op *o)
   wick_onnx_node *n = wick_export_begin(o, "DFT", WICK_COUNT(in), in);
   if (inverse) wick_export_set_int(o, n, "inverse", 1);
   const char *y = wick_export_end(o, n);
-  if (inverse) /* ONNX divides by the number */
+  if (inverse) /* ONNX divides by the number of elements */
     y = wick_export_2(o, "Mul", y, wick_export_number(o->x, t->elem, (double)r));
   y = wick_export_transpose(o, y, t->rank, back[rest]);
   if (wick_export_given(o, 1) && r > 1) y = dft_rooted(o, y, r);

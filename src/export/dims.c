@@ -1,9 +1,9 @@
-/* Sizes that only a run knows: read from the shapes of values, then counted with. */
+/* Exports dynamic sizes: nodes read them from the shapes of values, and compute with them. */
 #include "export/write.h"
 
 static const char *dims_one(wick_export_op *o, wick_dim d);
 
-/* The first value in sight that has this size. */
+/* Reads the size from the first visible value that has it. */
 static const char *dims_read(wick_export_op *o, wick_dim d)
 {
   const wick_export *x = o->x;
@@ -21,7 +21,8 @@ static const char *dims_read(wick_export_op *o, wick_dim d)
   return NULL;
 }
 
-/* floordiv rounds down, ONNX's Div towards zero: what is left goes first where that may differ. */
+/* floordiv rounds down, ONNX's Div towards zero. If these may differ, subtracts the remainder
+ * first. */
 static const char *dims_floordiv(wick_export_op *o, wick_dim a, wick_dim b)
 {
   int64_t lo, hi, least, most;
@@ -73,7 +74,7 @@ static const char *dims_sum(wick_export_op *o, wick_dim d)
   return x ? x : wick_export_i64s(o->x, 1, (const int64_t[]){0});
 }
 
-/* An i64[1]. */
+/* Returns the expression's value as an i64[1]. */
 static const char *dims_one(wick_export_op *o, wick_dim d)
 {
   wick_export *x = o->x;

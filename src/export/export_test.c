@@ -1,5 +1,5 @@
-/* Graphs as ONNX models: read back, they are the same text, or what a composition makes of it; and
- * what has no form in ONNX is said, all of it. */
+/* Tests that exported graphs read back as the same text, or as the composition that replaces it,
+ * and that the export reports all nodes that ONNX cannot express. */
 #include "export/export.h"
 
 #include <setjmp.h>
@@ -40,9 +40,10 @@ static int end(void **state)
 
 /* ---- the registry ---- */
 
-/* Graph rows without a form in ONNX: packed operands, which only passes make; ends of regions;
- * random numbers by a key, where ONNX's have streams that each library makes up; and rows that wait
- * for theirs. A row that gets a form leaves this list. */
+/* Graph operators that ONNX cannot express: packed operands, which only passes make; ends of
+ * regions; random numbers by a key, because each library defines its own streams for ONNX's; and
+ * operators whose export is not written yet. Remove an operator from this list when its export
+ * exists. */
 static const char without[] = " conv_packed conv_winograd depthwise_packed gru_step lstm_step "
                               "matmul_packed non_max_suppression pack pairwise_coupling random "
                               "return tree_walk unpack unpool wait yield ";
@@ -84,7 +85,7 @@ static const char *printed(wick_module *m)
   return t.at;
 }
 
-/* The text of the model that the export reads back as, or the error. */
+/* Returns the text that an exported graph reads back as, or the error. */
 static const char *there_and_back(const char *text)
 {
   const wick_func *f = parsed(text), *g;
@@ -103,7 +104,7 @@ static const char *there_and_back(const char *text)
 
 #define META "metadata \"onnx.producer_name\" = \"wick\"\nmetadata \"onnx.graph.name\" = \"main\"\n"
 
-/* NULL: the same text. */
+/* If a row has no expected text, the text must stay the same. */
 static const struct {
   const char *text, *want;
 } rows[] = {

@@ -1,4 +1,4 @@
-/* Parts of images: regions, windows put back, sampling. */
+/* Exports operators on images: regions of interest, col2im, and sampling at a grid. */
 #include "export/write.h"
 
 void wick_export_col2im(wick_export_op *o)
@@ -25,7 +25,8 @@ void wick_export_roi_align(wick_export_op *o)
   wick_export_end_results(o, n, 1);
 }
 
-/* ONNX has no positions in elements: i becomes (2 i + 1) / size - 1, which the operator turns back. */
+/* ONNX has no positions in units of elements: i becomes (2 i + 1) / size - 1, which ONNX's operator
+ * converts back. */
 void wick_export_grid_sample(wick_export_op *o)
 {
   const wick_type_info *x = wick_export_info(o, 0);
@@ -33,7 +34,7 @@ void wick_export_grid_sample(wick_export_op *o)
   const char *in[] = {wick_export_in(o, 0), wick_export_in(o, 1)};
   bool elements = wick_export_attr(o, "elements")->i;
   if (elements) {
-    wick_dim size[WICK_MAX_RANK]; /* the last one's coordinate comes first */
+    wick_dim size[WICK_MAX_RANK]; /* reversed: the last axis's coordinate comes first */
     for (uint32_t k = 0; k < rank; k++) size[k] = x->dim[x->rank - 1 - k];
     const char *by = wick_export_cast(o, wick_export_dims(o, rank, size), WICK_I64, x->elem),
                *one = wick_export_number(o->x, x->elem, 1),

@@ -1,11 +1,11 @@
-/* Inputs and outputs that are maps, by what metadata say of them (import/onnx/ports.c): a model has
- * a DictVectorizer where an input becomes a tensor, and a ZipMap where an output was one. What
- * these do not take stays a tensor, and the metadata go with it. */
+/* Exports inputs and outputs that the metadata describe as maps (import/onnx/ports.c): a
+ * DictVectorizer converts an input to a tensor, a ZipMap makes an output of a tensor. If these
+ * operators do not accept its types, the map stays a tensor, and its metadata are kept. */
 #include <string.h>
 
 #include "export/write.h"
 
-/* Types that those operators have. */
+/* Returns whether those operators accept the types. */
 static bool maps_fit(bool output, const char *type, const wick_keys *keys, const wick_io *io)
 {
   wick_elem e = io->elem;
@@ -38,7 +38,7 @@ bool wick_export_map_of(wick_export *x, bool output, const char *name, wick_type
   return false;
 }
 
-/* A node of ai.onnx.ml with the keys for an attribute. */
+/* Makes a node of ai.onnx.ml that has the keys as an attribute. */
 static wick_onnx_node *maps_node(wick_export_op *o, const char *op_type, const char *in,
                                  const char *numbers, const char *strings, const wick_keys *keys)
 {

@@ -1,4 +1,5 @@
-/* A row for each format: how its bytes are known, what it is called, what to do. */
+/* The table of formats that Wick recognizes: how to recognize the bytes, the name of the format,
+ * and the advice. */
 #include "import/format.h"
 
 #include <ctype.h>
@@ -18,7 +19,7 @@ static bool format_at(wick_span s, size_t offset, const char *magic, size_t n)
   return s.nbytes >= offset + n && memcmp(s.at + offset, magic, n) == 0;
 }
 
-/* Is the word in the first FORMAT_HEAD bytes? */
+/* Returns whether the word occurs in the first FORMAT_HEAD bytes. */
 static bool format_has(wick_span s, const char *word)
 {
   size_t n = strlen(word), most = s.nbytes < FORMAT_HEAD ? s.nbytes : FORMAT_HEAD;
@@ -31,7 +32,8 @@ static bool format_has(wick_span s, const char *word)
   return false;
 }
 
-/* Text begins with the word, after spaces and a mark of UTF-8; whatever the case. */
+/* Returns whether the text begins with the word, after spaces and a byte order mark. Ignores
+ * case. */
 static bool format_begins(wick_span s, const char *word)
 {
   size_t i = format_at(s, 0, "\xef\xbb\xbf", 3) ? 3 : 0;
@@ -43,7 +45,8 @@ static bool format_begins(wick_span s, const char *word)
 
 /* ---- archives ---- */
 
-/* The name of an entry of a zip archive contains the word. The list of entries is at the end. */
+/* Returns whether the name of an entry of a zip archive contains the word. The list of entries is
+ * at the end of the file. */
 static bool format_zip_has(wick_span s, const char *word)
 {
   size_t most = s.nbytes < FORMAT_HEAD ? s.nbytes : FORMAT_HEAD;
@@ -89,7 +92,7 @@ static bool format_is_coreml_zip(wick_span s)
 
 static bool format_bit(uint64_t set, unsigned i) { return set >> i & 1; }
 
-/* A ModelProto of ONNX has a graph (7); fields 1 to 6 are of other kinds in the others. */
+/* A ModelProto of ONNX has a graph (7). In the other formats fields 1 to 6 have other kinds. */
 static bool format_is_onnx(const wick_fields *f)
 {
   return format_bit(f->bytes, 7) && !format_bit(f->bytes, 1) && !format_bit(f->number, 7);
@@ -103,7 +106,7 @@ static bool format_is_graphdef(wick_span s)
          wick_fields_is_word(node.part[2]) && !format_bit(node.number, 1);
 }
 
-/* saved_model_schema_version = 1; MetaGraphDef = 2, with the graph as 2 of it. */
+/* saved_model_schema_version = 1; MetaGraphDef = 2, whose field 2 is the graph. */
 static bool format_is_saved_model(wick_span s)
 {
   wick_fields f = wick_fields_of(s), meta = wick_fields_of(f.part[2]),
@@ -120,8 +123,7 @@ static bool format_is_caffe2(wick_span s)
          format_bit(op.bytes, 2) && wick_fields_is_word(op.part[4]) && f.most < 64;
 }
 
-/* LayerParameter = 100; in old files V1LayerParameter = 2 with name = 4 and the type's number = 5.
- */
+/* LayerParameter = 100; in old files V1LayerParameter = 2, with name = 4 and type number = 5. */
 static bool format_is_caffe(wick_span s)
 {
   wick_fields f = wick_fields_of(s), old = wick_fields_of(f.part[2]);
@@ -129,7 +131,7 @@ static bool format_is_caffe(wick_span s)
          (f.most == 100 || (old.whole && format_bit(old.bytes, 4) && format_bit(old.number, 5)));
 }
 
-/* specificationVersion = 1, description = 2, the kind of model from 200 on. */
+/* specificationVersion = 1, description = 2; a field from 200 on is the kind of model. */
 static bool format_is_coreml(wick_span s)
 {
   wick_fields f = wick_fields_of(s);
@@ -165,7 +167,7 @@ static bool format_is_zeros(wick_span s)
   return n >= 16 && i == n;
 }
 
-/* The length of a header in JSON, as 8 bytes. */
+/* The file begins with 8 bytes, the length of the JSON header that follows. */
 static bool format_is_safetensors(wick_span s)
 {
   uint64_t n = 0;
@@ -235,7 +237,7 @@ static bool format_is_mlir(wick_span s)
           (format_has(s, "func.func") || format_has(s, "oneflow.job")));
 }
 static bool format_is_tar(wick_span s) { return format_at(s, 257, "ustar", 5); }
-static bool format_is_message(wick_span s) /* what a server says instead of a file */
+static bool format_is_message(wick_span s) /* a server's message instead of the file */
 {
   return format_begins(s, "{\"error\"") || format_begins(s, "Entry not found") ||
          format_begins(s, "Repository not found") || format_begins(s, "404: Not Found") ||
@@ -247,7 +249,7 @@ static bool format_is_message(wick_span s) /* what a server says instead of a fi
 
 typedef struct format_row {
   wick_format format;
-  size_t offset, n; /* the magic's; n 0: `is` */
+  size_t offset, n; /* position and length of the magic bytes; n is 0 if `is` decides */
   const char *magic;
   bool (*is)(wick_span s);
 } format_row;

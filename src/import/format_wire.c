@@ -1,4 +1,4 @@
-/* Fields one after another, by the rules of protobuf's wire form. */
+/* Walks over the fields of a message by the rules of protobuf's wire format. */
 #include "import/format_wire.h"
 
 #include <ctype.h>
@@ -21,7 +21,7 @@ wick_fields wick_fields_of(wick_span message)
 {
   enum { VARINT, BITS64, LENGTH, BITS32 = 5 };
   wick_fields f = {.whole = message.nbytes > 0};
-  if (!message.nbytes) return f; /* the address of no bytes may be null */
+  if (!message.nbytes) return f; /* the address of an empty span may be null */
   const unsigned char *at = message.at, *end = at + message.nbytes;
   for (uint32_t i = 0; at < end && i < FIELDS_MOST; i++) {
     uint64_t tag, n;

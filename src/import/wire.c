@@ -1,4 +1,5 @@
-/* The table-driven reader of protobuf messages. */
+/* The table-driven reader of protobuf messages. It walks over each message twice: first to count
+ * repeated fields, then to store values in arrays of exactly that size. */
 #include "import/wire.h"
 
 #include <string.h>
@@ -12,13 +13,13 @@ typedef enum wire_type {
   WIRE_FIXED32
 } wire_type;
 
-/* One field as it lies there. The span is what packed form would have: a varint's bytes, 4 or 8
- * bytes, or the payload. */
+/* One field as it is encoded. The span has the bytes that the packed form would have: a varint, 4
+ * or 8 bytes, or the payload. */
 typedef struct wire_record {
   uint64_t number;
   wire_type type;
   size_t position; /* of its tag */
-  uint64_t value;  /* of a varint */
+  uint64_t value;  /* for a varint only */
   wick_span span;
 } wire_record;
 
@@ -26,16 +27,16 @@ typedef struct wire_decoder {
   wick_arena *mem;
   const char *location;
   const unsigned char *start; /* of the input */
-  uint64_t budget_bytes;      /* that structs may still take */
+  uint64_t budget_bytes;      /* memory that structs may still use */
 } wire_decoder;
 
-/* The occurrences of one message, which are merged. */
+/* The occurrences of one message. The reader merges them. */
 typedef struct wire_pieces {
   const wick_span *at;
   size_t n;
 } wire_pieces;
 
-/* What is generic about struct {T *at; size_t n;} of any T. */
+/* The common layout of struct {T *at; size_t n;} for any T. */
 typedef struct wire_array {
   void *at;
   size_t n;
@@ -133,7 +134,8 @@ static wick_status wire_too_big(const wire_decoder *d)
                    WICK_WIRE_GROWTH);
 }
 
-/* The elements of one record of a repeated scalar field. A varint ends at each byte below 128. */
+/* Counts the elements of one record of a repeated scalar field. A varint ends at a byte below
+ * 128. */
 static size_t wire_count_scalars(const wire_record *rec, wick_wire_kind kind)
 {
   if (rec->type != WIRE_LENGTH) return 1;
@@ -143,7 +145,8 @@ static size_t wire_count_scalars(const wire_record *rec, wick_wire_kind kind)
   return n;
 }
 
-/* First walk: checks the records, counts what is repeated, marks what is there. */
+/* First walk: checks the records, counts the elements of repeated fields, sets the bits of
+ * `has`. */
 static wick_status wire_count(wire_decoder *d, const wick_wire_message *m, wire_pieces in,
                               void *out, size_t *count)
 {
@@ -193,7 +196,7 @@ static float wire_f32(wick_span s)
   return wick_read_f32(&r, &value) ? value : 0;
 }
 
-/* Second walk: stores a record's value. `later` takes the pieces of messages, by field. */
+/* Second walk: stores a record's value. `later` collects the pieces of messages, by field. */
 static wick_status wire_store(wire_decoder *d, const wick_wire_field *f, const wire_record *rec,
                               void *out, wire_array *later)
 {
@@ -225,7 +228,8 @@ static wick_status wire_store(wire_decoder *d, const wick_wire_field *f, const w
 static wick_status wire_decode(wire_decoder *d, const wick_wire_message *m, wire_pieces in,
                                uint32_t depth, void *out);
 
-/* The messages of one field, from their pieces: one message of all (merged), or one of each. */
+/* Decodes the messages of one field from their pieces: merges all pieces into one message, or
+ * decodes one message from each if the field is repeated. */
 static wick_status wire_decode_field(wire_decoder *d, const wick_wire_field *f, wire_pieces in,
                                      uint32_t depth, void *out)
 {
@@ -296,8 +300,8 @@ wick_status wick_wire_decode(const wick_wire_message *message, wick_span input,
   return NULL;
 }
 
-/* The length of the UTF-8 sequence at s, or 0 where there is none. Source: Unicode 15, table 3-7.
- */
+/* Returns the length of the UTF-8 sequence at s, or 0 if none is there. Source: Unicode 15, table
+ * 3-7. */
 static size_t wire_utf8(const unsigned char *s, size_t n)
 {
   unsigned c = s[0];

@@ -1,4 +1,4 @@
-/* The reader of protobuf messages: kinds, merging, oneofs, and hostile bytes. */
+/* Tests the reader of protobuf messages: kinds, merging, oneofs, and hostile bytes. */
 #include "import/wire.h"
 
 #include <setjmp.h>
@@ -85,7 +85,8 @@ static int end(void **state)
   return 0;
 }
 
-/* The bytes in storage of exactly their size, so that a sanitizer sees a read beyond them. */
+/* Decodes a copy of the bytes of exactly their size, so that a sanitizer detects reads beyond
+ * them. */
 static wick_status decode(const void *bytes, size_t nbytes, outer **out)
 {
   void *exact = test_malloc(nbytes + !nbytes), *message;
@@ -148,7 +149,7 @@ static void test_kinds(void **state)
   assert_true(o->f == 1.5f);
   assert_true(wick_span_is(o->s, "text"));
   const char *at = (const char *)o->s.at;
-  assert_true(at > t.at && at + 4 < t.at + t.n); /* it stays where it is */
+  assert_true(at > t.at && at + 4 < t.at + t.n); /* it is not copied */
   assert_int_equal(o->one->a, 300);
   assert_int_equal(o->many.n, 2);
   assert_int_equal(o->many.at[0].a, 300);
@@ -170,7 +171,7 @@ static void test_kinds(void **state)
   assert_null(o->pick_b);
 }
 
-/* Of a scalar the last holds, lists grow, messages merge at every depth. */
+/* The last occurrence of a scalar counts, lists grow, messages are merged at every depth. */
 static void test_merge(void **state)
 {
   (void)state;
@@ -278,7 +279,8 @@ static void test_deep(void **state)
   }
 }
 
-/* A megabyte of empty messages and of empty strings: memory stays within the stated multiple. */
+/* For a megabyte of empty messages and of empty strings, memory stays within the stated
+ * multiple. */
 static void test_growth(void **state)
 {
   (void)state;

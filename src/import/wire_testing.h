@@ -1,4 +1,4 @@
-/* For tests: writes protobuf's wire form, a field at a time, into a text. */
+/* For tests: appends the fields of a protobuf message to a text, one call for each field. */
 #ifndef WICK_IMPORT_WIRE_TESTING_H
 #define WICK_IMPORT_WIRE_TESTING_H
 

@@ -1,19 +1,19 @@
-/* The table-driven writer of protobuf messages: from the end to the beginning, so that the length
- * of what lies within is known before it is written. */
+/* The table-driven writer of protobuf messages. It writes from the end to the beginning, so that
+ * the length of a nested message is known when its length field is written. */
 #include "import/wire_write.h"
 
 #include <string.h>
 
 enum { WRITE_CHUNK = 1 << 16, WRITE_LARGE = 4096 }; /* bytes; spans from LARGE on are not copied */
 
-/* The same numbers as in the reader's wire_type. */
+/* Wire types, with the same numbers as in the reader's wire_type. */
 enum { WRITE_VARINT = 0, WRITE_LENGTH = 2, WRITE_FIXED32 = 5 };
 
 typedef struct wire_writer {
   wick_arena *mem;
-  wick_list(wick_bytes) part; /* the last one first */
-  unsigned char *chunk, *at;  /* free from chunk to at */
-  unsigned char *end;         /* of what is in the chunk and no part yet */
+  wick_list(wick_bytes) part; /* in reverse order */
+  unsigned char *chunk, *at;  /* the bytes in [chunk, at) are free */
+  unsigned char *end;         /* the bytes in [at, end) belong to no part yet */
   uint64_t nbytes;            /* so far */
   bool deep;
 } wire_writer;
@@ -65,7 +65,7 @@ static void wire_write_tag(wire_writer *w, const wick_wire_field *f, unsigned ty
   wire_write_varint(w, (uint64_t)f->number << 3 | type);
 }
 
-/* The length of what was written since `before`, and the tag: they precede it. */
+/* Writes the tag and the length of the bytes that were written since `before`, in front of them. */
 static void wire_write_close(wire_writer *w, const wick_wire_field *f, uint64_t before)
 {
   wire_write_varint(w, w->nbytes - before);
@@ -93,7 +93,7 @@ static void wire_write_f32s(wire_writer *w, const wick_wire_field *f, const wick
   if (v->n) wire_write_close(w, f, before);
 }
 
-/* Packed scalars that stayed in a file. */
+/* Writes packed scalars that stayed in a file. */
 static void wire_write_data(wire_writer *w, const wick_wire_field *f, const wick_wire_spans *v)
 {
   uint64_t before = w->nbytes;
@@ -108,7 +108,7 @@ static void wire_write_scalar(wire_writer *w, const wick_wire_field *f, const vo
     float v;
     memcpy(&v, at, sizeof v);
     uint32_t bits;
-    memcpy(&bits, at, sizeof bits); /* -0 is something */
+    memcpy(&bits, at, sizeof bits); /* -0 must be written */
     if (!bits && !has) return;
     wire_write_f32(w, v);
     wire_write_tag(w, f, WRITE_FIXED32);
@@ -126,7 +126,7 @@ static void wire_write_scalar(wire_writer *w, const wick_wire_field *f, const vo
 static void wire_write_message(wire_writer *w, const wick_wire_message *m, const void *value,
                                uint32_t depth);
 
-/* Any array of messages; its elements are as large as the message's struct. */
+/* An array of any messages. Each element has the size of the message's struct. */
 typedef struct wire_write_array {
   const char *at;
   size_t n;

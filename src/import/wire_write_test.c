@@ -1,5 +1,5 @@
-/* The writer of protobuf messages: what it writes reads as the same, and is as short as it can be.
- */
+/* Tests the writer of protobuf messages: its output reads as the same structs and is as short as
+ * possible. */
 #include "import/wire_write.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Decision trees on their way from attributes to tables. */
+/* Decision trees in the form between ONNX's attributes and the tables that the program reads. */
 #ifndef WICK_IMPORT_ONNX_ML_FOREST_H
 #define WICK_IMPORT_ONNX_ML_FOREST_H
 
@@ -17,21 +17,21 @@ typedef enum wick_forest_mode { /* in the order of TreeEnsemble's numbers */
 #define WICK_FOREST_WORDS                                                                          \
   "BRANCH_LEQ BRANCH_LT BRANCH_GTE BRANCH_GT BRANCH_EQ BRANCH_NEQ BRANCH_MEMBER LEAF"
 
-/* Where a branch leads: a node, or (negative) ~ the number of a leaf. */
+/* The target of a branch: the number of a node or, if negative, ~number of a leaf. */
 typedef int32_t wick_forest_to;
 
 typedef struct wick_forest_node {
   wick_forest_mode mode; /* not LEAF */
   int64_t column;
   double value;         /* MEMBER: unused */
-  const double *member; /* of MEMBER: rising, each once */
+  const double *member; /* MEMBER: the set, ascending, without duplicates */
   uint32_t nmember;
-  bool tracks; /* not-a-number goes where "true" goes */
+  bool tracks; /* a NaN takes the branch `yes` */
   wick_forest_to yes, no;
 } wick_forest_node;
 
 typedef struct wick_forest {
-  wick_elem elem; /* x is compared in: f32 or f64 */
+  wick_elem elem; /* the type of comparisons: f32 or f64 */
   uint32_t nnode, nroot, nleaf, ntarget;
   const wick_forest_node *node;
   const wick_forest_to *root;
@@ -40,8 +40,8 @@ typedef struct wick_forest {
 
 enum { WICK_FOREST_AVERAGE, WICK_FOREST_SUM, WICK_FOREST_MIN, WICK_FOREST_MAX };
 
-/* The sum, mean, least or largest weights, [rows, ntarget] in the forest's type, of the leaves that
- * the rows of x [rows, columns] come to. 0 after a failure. */
+/* Finds the leaves that each row of x [rows, columns] reaches, and returns the sum, mean, minimum
+ * or maximum of their weights, [rows, ntarget] in the forest's type. Returns 0 after a failure. */
 wick_value wick_forest_apply(wick_onnx_op *o, const wick_forest *f, wick_value x, int aggregate);
 
 #endif

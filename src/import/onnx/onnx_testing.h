@@ -1,4 +1,4 @@
-/* For tests: ONNX models from a line of text, and what their import prints.
+/* For tests: builds ONNX models from a line of text, and compares the text of the imported function.
  *
  *   "opset 13; in x 1 N,3; const w 7 2 = 0,-1; Reshape x,w -> y allowzero=i0; out y"
  *
@@ -54,7 +54,7 @@ static inline wick_text onnx_dims(wick_arena *mem, char *list)
   return shape;
 }
 
-/* A sequence (4) or an optional (9) of that type. */
+/* The type of a sequence (number 4) or an optional (9) of that type. */
 static inline wick_text onnx_list_type(wick_arena *mem, unsigned number, wick_text *of)
 {
   wick_text list = wick_text_begin(mem), type = wick_text_begin(mem);
@@ -148,7 +148,7 @@ static inline wick_text onnx_node(wick_arena *mem, char *type, char *s)
   return node;
 }
 
-/* The head of a function; its nodes go into t->body. */
+/* Begins a function. Its nodes are added to t->body. */
 static inline void onnx_begin_function(onnx_testing *t, char *s)
 {
   t->body = wick_text_begin(t->mem);
@@ -203,7 +203,7 @@ static inline void onnx_put_line(onnx_testing *t, char *word, char *line)
   }
 }
 
-/* The bytes of the model. */
+/* Returns the bytes of the model. */
 static inline wick_span onnx_encode(wick_arena *mem, const char *text)
 {
   onnx_testing t = {.mem = mem,
@@ -220,9 +220,9 @@ static inline wick_span onnx_encode(wick_arena *mem, const char *text)
   return put_span(&t.model);
 }
 
-/* ---- rows of a model and what its import prints ---- */
+/* ---- table tests: a model and the text of its import ---- */
 
-/* The text of the imported function, or the error. */
+/* Returns the text of the imported function, or the error. */
 static inline const char *onnx_import_with(wick_guard *guard, wick_arena *mem, wick_span bytes,
                                            const wick_onnx_options *options, unsigned flags)
 {
@@ -250,7 +250,7 @@ typedef struct onnx_row {
   const char *model, *want;
 } onnx_row;
 
-/* All rows that differ are shown. */
+/* Compares all rows and prints those that differ. */
 static inline void onnx_check(const onnx_row *rows, size_t n)
 {
   wick_guard guard = {.allocator = wick_allocator_malloc()};

@@ -1,8 +1,8 @@
-/* ONNX's messages as C structs, and their field tables. Members are named as in onnx.proto
+/* Declares ONNX's messages as C structs, and their field tables. Members are named as in onnx.proto
  * (onnx 1.23.2, IR version 14).
  *
- * Left out, and skipped when reading: device and sharding configurations, Opaque types.
- * Enumerations and numbers are as they are in the file; nothing here has been checked. */
+ * Device and sharding configurations and Opaque types have no struct; reading skips them.
+ * Enumerations and numbers are as in the file: nothing here is validated. */
 #ifndef WICK_IMPORT_ONNX_PROTO_H
 #define WICK_IMPORT_ONNX_PROTO_H
 
@@ -68,7 +68,7 @@ enum {
   WICK_ONNX_ATTR_NKIND
 };
 
-/* Numbers of fields whose presence matters: for wick_wire_has. */
+/* Field numbers for wick_wire_has, for the fields whose presence matters. */
 enum {
   WICK_ONNX_DIM_VALUE = 1,
   WICK_ONNX_DIM_PARAM = 2,
@@ -142,7 +142,7 @@ typedef struct wick_onnx_map_type {
   wick_onnx_type *value_type;
 } wick_onnx_map_type;
 
-struct wick_onnx_type { /* TypeProto; has tells which one it is */
+struct wick_onnx_type { /* TypeProto; `has` tells which member is present */
   uint64_t has;
   wick_onnx_tensor_type *tensor_type, *sparse_tensor_type;
   wick_onnx_elem_type *sequence_type, *optional_type;
