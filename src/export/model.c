@@ -1,4 +1,5 @@
-/* A model: its inputs, outputs, constants and metadata, and where large constants lie. */
+/* Exports a model: its inputs, outputs, constants and metadata, and the data file of large
+ * constants. Begin with wick_export_onnx at the end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,9 +7,9 @@
 #include "ir/element.h"
 
 enum {
-  MODEL_ALIGN = 4096,     /* of data in a file of its own: it can be mapped where it lies */
-  MODEL_OUTSIDE = 1024,   /* bytes of a constant that goes there */
-  MODEL_ROOM = 256 << 20, /* of a message, for all but the constants */
+  MODEL_ALIGN = 4096,     /* alignment in the data file, so that a reader can map the data */
+  MODEL_OUTSIDE = 1024,   /* constants from this number of bytes on are in the data file */
+  MODEL_ROOM = 256 << 20, /* bytes of a message that are reserved for all but the constants */
 };
 
 /* ---- names ---- */
@@ -40,7 +41,7 @@ void wick_export_error(wick_export *x, const char *location, const char *fmt, ..
   va_end(args);
 }
 
-/* The user's name of a value, or "". */
+/* Returns the user's name of a value, or "". */
 static const char *model_user_name(const wick_export *x, wick_value v)
 {
   return wick_names_get(&x->m->names, x->f->value[v.id].name);
@@ -94,7 +95,7 @@ wick_onnx_value_info wick_export_value_info(wick_export *x, const char *name, wi
 
 /* ---- constants ---- */
 
-/* In a function's body: a node. */
+/* Makes a constant in a function's body, which is a node. */
 static void model_constant_node(wick_export *x, const char *name, wick_onnx_tensor *t)
 {
   wick_onnx_node *n = wick_new(x->mem, wick_onnx_node, 1);
@@ -108,7 +109,7 @@ static void model_constant_node(wick_export *x, const char *name, wick_onnx_tens
   wick_push(x->mem, &x->nodes->list, n);
 }
 
-/* The elements are numbers of the module's strings. */
+/* Sets the strings of a tensor, whose elements are numbers of the module's strings. */
 static void model_strings(wick_export *x, const int64_t *number, uint64_t n, wick_onnx_tensor *t)
 {
   t->raw_data = (wick_span){0};
@@ -136,7 +137,8 @@ const char *wick_export_tensor(wick_export *x, const char *stem, wick_elem e, ui
   return name;
 }
 
-/* What has the key already, or a constant that is now made. Nodes of a body may be out of sight. */
+/* Returns the constant that has the key already, or makes it. In a function's body it always makes
+ * one, because an earlier node may not be visible. */
 static const char *model_shared(wick_export *x, const char *key, wick_elem e, uint32_t rank,
                                 int64_t n, const void *data)
 {
@@ -183,7 +185,7 @@ static const char *model_decimal(wick_arena *mem, uint64_t v)
   return wick_str_printf(mem, "%llu", (unsigned long long)v);
 }
 
-/* Moves the data of large constants into parts of a file of their own. */
+/* Moves the data of large constants into parts of the data file. */
 static wick_wire_parts model_outside(wick_export *x, wick_onnx_graph *g, const char *data_name)
 {
   static const unsigned char zeros[MODEL_ALIGN];
@@ -219,7 +221,7 @@ static bool model_is_large(const wick_onnx_graph *g)
 
 /* ---- metadata ---- */
 
-/* The importer puts the fields of a model's head under these keys. */
+/* Sets the header fields that the importer keeps under these keys, and the other metadata. */
 static void model_metadata(wick_export *x, wick_onnx_model *model)
 {
   const wick_module *m = x->m;
@@ -255,7 +257,8 @@ static void model_metadata(wick_export *x, wick_onnx_model *model)
 
 /* ---- the graph ---- */
 
-/* The keys of parameters and results that are maps; a map has the name, its values another one. */
+/* Finds the keys of parameters and results that are maps. The map has the user's name; the tensor
+ * of its values gets another one. */
 static void model_maps(wick_export *x)
 {
   const wick_node *r = wick_return(x->f);
@@ -271,7 +274,7 @@ static void model_maps(wick_export *x)
   }
 }
 
-/* Results of the function: named first, so that the user's names are theirs. */
+/* Names the function's results first, so that they get the user's names. */
 static void model_reserve(wick_export *x)
 {
   const wick_node *r = wick_return(x->f);
@@ -289,7 +292,8 @@ static void model_reserve(wick_export *x)
   }
 }
 
-/* What is a result of the graph must be the result of a node, and there once. */
+/* Returns the name of a result of the graph. ONNX requires that it is the result of a node and that
+ * no two results are the same; else adds an Identity. */
 static const char *model_output(wick_export *x, wick_value v, bool again)
 {
   const char *name = wick_export_value(x, v);
@@ -300,7 +304,7 @@ static const char *model_output(wick_export *x, wick_value v, bool again)
 
 /* ---- what nobody reads ---- */
 
-/* Adds what a node reads, in its branches and bodies too. */
+/* Adds the names that a node reads, also in its branches and bodies. */
 static void model_reads(wick_export *x, const wick_onnx_node *n, wick_names *names)
 {
   wick_list(const wick_onnx_node *) open = {0};
@@ -326,7 +330,7 @@ static bool model_wanted(const wick_names *names, const wick_span *s, size_t n)
   return any;
 }
 
-/* Compositions may have made nodes and constants unneeded: those that nobody reads go. */
+/* Removes nodes and constants that nothing reads, because compositions replaced their users. */
 static void model_prune(wick_export *x, wick_onnx_nodes *nodes, size_t nout, const wick_span *out)
 {
   wick_names names = wick_names_begin(x->mem);
@@ -365,7 +369,7 @@ wick_onnx_nodes wick_export_take(wick_export *x)
   return nodes;
 }
 
-/* The nodes of the whole function, and the names of its results. */
+/* Exports the whole function. Returns its nodes and the names of its results. */
 static wick_onnx_nodes model_function(wick_export *x, wick_span **out_results)
 {
   const wick_node *r = wick_return(x->f);
@@ -396,7 +400,7 @@ static wick_onnx_nodes model_function(wick_export *x, wick_span **out_results)
   return list;
 }
 
-/* The body of a function that is called; its name there, in the domain "wick". */
+/* Exports the body of a called function as a function of the domain "wick". */
 void wick_export_function(wick_export *x, const wick_func *f)
 {
   wick_export y = {.m = x->m, .f = f, .mem = x->mem, .location = x->location, .body = true};

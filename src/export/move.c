@@ -1,7 +1,7 @@
-/* Rows that move elements, and those whose attributes are ONNX's operands. */
+/* Exports operators that move elements, and operators whose attributes are operands in ONNX. */
 #include "export/write.h"
 
-/* An operand in a type that ONNX takes, and the result back in its own. */
+/* Casts an operand to a type that ONNX accepts. */
 static const char *move_wide(wick_export_op *o, const char *x, wick_elem *out_wide)
 {
   wick_elem e = wick_export_info(o, 0)->elem;
@@ -25,7 +25,7 @@ static wick_onnx_node *move_begin(wick_export_op *o, const char *x, const char *
   return n;
 }
 
-/* The mean of small integers, whose sum wraps before it is divided. */
+/* Exports the mean of small integers, whose sum wraps before the division. */
 static void move_small_mean(wick_export_op *o, const char *x, const char *axes, wick_elem wide)
 {
   const wick_attr *a = wick_export_attr(o, "axes");
@@ -61,7 +61,8 @@ void wick_export_scan(wick_export_op *o)
   move_end(o, move_begin(o, x, wick_export_i64(o->x, wick_export_attr(o, "axis")->i)), wide);
 }
 
-/* Indices, operand 1, are of any integers here; there of 64 bits, for the most part. */
+/* Exports operators with indices, operand 1. Wick accepts all integer types for them, ONNX mostly
+ * 64 bits only. */
 void wick_export_indexed(wick_export_op *o)
 {
   wick_elem e = wick_export_info(o, 1)->elem;
@@ -90,7 +91,7 @@ void wick_export_top_k(wick_export_op *o)
   wick_export_end_results(o, n, 2);
 }
 
-/* reshape, broadcast_to, tile: the attribute is the second operand. */
+/* Exports reshape, broadcast_to and tile, whose attribute is the second operand in ONNX. */
 void wick_export_move(wick_export_op *o)
 {
   const wick_attr *a = wick_export_attr(o, o->n->op == WICK_OP_tile ? "repeats" : "shape");
@@ -101,8 +102,8 @@ void wick_export_move(wick_export_op *o)
     wick_export_end_results(o, move_begin(o, x, wick_export_dims(o, a->n, a->dims)), 1);
 }
 
-/* The axes that are whole are left out. What reaches the end of its axis says so, that its size is
- * counted from the beginning alone. */
+/* Exports slice. Omits axes that are taken as a whole. A slice that reaches the end of its axis has
+ * the largest end, so that its size depends only on the begin. */
 void wick_export_slice(wick_export_op *o)
 {
   const wick_type_info *t = wick_export_info(o, 0);
@@ -142,7 +143,7 @@ void wick_export_pad(wick_export_op *o)
   wick_export_end_results(o, y, 1);
 }
 
-/* A limit that a Range of these numbers has `count` elements below. */
+/* Returns the limit of a Range that has `count` elements. */
 static const char *move_limit(wick_export_op *o, wick_elem e, double start, double delta)
 {
   wick_dim count = wick_export_attr(o, "count")->dims[0];
@@ -156,7 +157,8 @@ static const char *move_limit(wick_export_op *o, wick_elem e, double start, doub
   return wick_export_cast(o, wick_export_dim(o, limit), WICK_I64, e);
 }
 
-/* A Range where its numbers are known; else start + i * delta, the i being one. */
+/* Exports a range as a Range if its numbers are known, else as start + i * delta, where i is a
+ * Range. */
 void wick_export_range_row(wick_export_op *o)
 {
   static const uint64_t takes =
@@ -230,7 +232,7 @@ void wick_export_depth(wick_export_op *o)
   wick_export_end_results(o, y, 1);
 }
 
-/* [.., C, ..] as [.., groups, C / groups, ..], these two exchanged. */
+/* Reshapes [.., C, ..] to [.., groups, C / groups, ..], and transposes these two axes. */
 void wick_export_shuffle(wick_export_op *o)
 {
   const wick_type_info *t = wick_export_info(o, 0);
@@ -247,8 +249,8 @@ void wick_export_shuffle(wick_export_op *o)
   wick_export_result_is(o, 0, wick_export_reshape(o, y, t->rank, t->dim));
 }
 
-/* The operands beside each other along a new axis after theirs, which then goes into it. Those
- * that have one element less get one, which is cut off. */
+/* Concatenates the operands along a new axis after the interleaved one, then merges the two.
+ * Operands that have one element less are padded, and the padding is sliced off. */
 void wick_export_interleave(wick_export_op *o)
 {
   const wick_type_info *t = wick_export_out_info(o, 0);

@@ -1,4 +1,5 @@
-/* Writes nodes, one after the other. */
+/* Exports the nodes of a function in order: names, attributes, outputs, casts and the default for
+ * an operator without its own `put`. Begin with wick_export_range. */
 #include <string.h>
 
 #include "export/write.h"
@@ -65,7 +66,7 @@ static uint32_t node_attr(const wick_export_op *o, const char *name, size_t n)
   const wick_op *row = wick_op_of(o->n);
   uint32_t i = 0;
   while (row->attr[i].name && (strncmp(row->attr[i].name, name, n) || row->attr[i].name[n])) i++;
-  return i; /* the registry test exports every operator: it is there */
+  return i; /* it exists: the registry test exports every operator */
 }
 
 const wick_attr *wick_export_attr(const wick_export_op *o, const char *name)
@@ -87,7 +88,8 @@ const char *wick_export_word(const wick_export_op *o, const char *name)
 
 /* ---- nodes of the file ---- */
 
-/* "net.onnx: node \"f\" (F): node \"prob\" (Softmax)" -> "f/prob"; other locations as they are. */
+/* Makes a node's name of its location: "net.onnx: node \"f\" (F): node \"prob\" (Softmax)" becomes
+ * "f/prob". Other locations are names already. */
 static const char *node_name(const wick_export_op *o)
 {
   wick_export *x = o->x;
@@ -115,7 +117,7 @@ wick_onnx_node *wick_export_begin(wick_export_op *o, const char *op_type, uint32
 {
   wick_export *x = o->x;
   wick_onnx_node *n = wick_new(x->mem, wick_onnx_node, 1);
-  while (nin && !*in[nin - 1]) nin--; /* optional ones at the end are left out */
+  while (nin && !*in[nin - 1]) nin--; /* omits missing operands at the end */
   n->op_type = wick_export_span(op_type);
   n->name = wick_export_span(node_name(o));
   n->input.at = wick_new(x->mem, wick_span, nin);
@@ -227,8 +229,8 @@ static void node_outputs(wick_export_op *o, wick_onnx_node *n, uint32_t count)
   wick_push(o->x->mem, &o->x->nodes->list, n);
 }
 
-/* A name for a value that Wick does not have: of the node's result, or, of `return`, its operand.
- */
+/* Returns a name for a value that exists only in ONNX. It is derived from the node's result, or
+ * from the operand of `return`. */
 static const char *node_fresh(wick_export_op *o, const wick_onnx_node *n)
 {
   wick_export *x = o->x;
@@ -274,8 +276,8 @@ static bool node_renames(wick_span *s, size_t n, wick_span from, wick_span to)
   return any;
 }
 
-/* The node that gives it gives it under the result's name; what is no result of such a node, again.
- */
+/* Makes the value `name` result k. If a node of this operator computes it, renames that node's
+ * output; else adds an Identity. */
 void wick_export_result_is(wick_export_op *o, uint32_t k, const char *name)
 {
   wick_span from = wick_export_span(name),
@@ -310,8 +312,8 @@ const char *wick_export_3(wick_export_op *o, const char *op_type, const char *x,
   return wick_export_end(o, wick_export_begin(o, op_type, 3, (const char *const[]){x, y, z}));
 }
 
-/* The bits of an 8-bit float that is too small for the number are infinity or NaN in Wick: its
- * saturating conversions are a `clip` before. */
+/* Casts x. In Wick a number that is too large for an 8-bit float becomes infinity or NaN, so the
+ * cast does not saturate; a saturating conversion has a `clip` before it. */
 const char *wick_export_cast(wick_export_op *o, const char *x, wick_elem from, wick_elem to)
 {
   if (from == to || !*x) return x;
@@ -338,7 +340,7 @@ const char *wick_export_reshape(wick_export_op *o, const char *x, uint32_t n, co
   }
   wick_onnx_node *y =
       wick_export_begin(o, "Reshape", 2, (const char *const[]){x, wick_export_dims(o, n, dim)});
-  if (open && !rest) wick_export_set_int(o, y, "allowzero", 1); /* a size of 0 is one */
+  if (open && !rest) wick_export_set_int(o, y, "allowzero", 1); /* 0 is a size, not a copy */
   return wick_export_end(o, y);
 }
 
@@ -381,8 +383,8 @@ wick_elem wick_export_wide(wick_export_op *o, wick_elem e, uint64_t elems)
 
 /* ---- all operators ---- */
 
-/* One node. Where ONNX does not take the element type, in a wider one: what wraps or is rounded is
- * so again at its end. */
+/* Exports an operator as one node. If ONNX does not accept the element type, uses a wider one; the
+ * cast of the result wraps or rounds again. */
 static void node_plain(wick_export_op *o)
 {
   const wick_node *n = o->n;
@@ -405,7 +407,7 @@ static void node_plain(wick_export_op *o)
     wick_export_result_is(o, 0, wick_export_cast(o, wick_export_end(o, y), wide, e));
 }
 
-/* False if ONNX has no such element type, which is an error of the node. */
+/* Returns false and adds an error of the node if ONNX does not have one of its element types. */
 static bool node_types(wick_export_op *o)
 {
   for (uint32_t k = 0; k < o->n->nout; k++) {

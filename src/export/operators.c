@@ -1,7 +1,7 @@
-/* The table of exported operators: which operator of ONNX each of Wick's becomes. */
+/* The table of exported operators: the operator of ONNX that each operator of Wick becomes. */
 #include "export/write.h"
 
-/* The element types that ONNX takes, where it takes fewer than Wick. */
+/* The element types that ONNX accepts, if it accepts fewer than Wick. */
 #define SMALL                                                                                      \
   (WICK_FLOATS | WICK_BIT(WICK_I64) | WICK_BIT(WICK_I32) | WICK_BIT(WICK_U64) | WICK_BIT(WICK_U32))
 #define BEST (SMALL | WICK_BIT(WICK_I8) | WICK_BIT(WICK_U8) | WICK_BIT(WICK_BOOL))

@@ -1,11 +1,13 @@
-/* Recurrent layers: ONNX's have an axis of directions, an operator of Wick's is one direction. */
+/* Exports recurrent layers. ONNX's operands have an axis of directions; an operator of Wick is one
+ * direction. */
 #include "ops/recurrent/recurrent.h"
 #include "export/write.h"
 #include "import/onnx/onnx.h"
 
 enum { RECURRENT_OPERANDS = 8, RECURRENT_ACTS = 3 };
 
-/* The operator's attributes of activations, in ONNX's order, and their positions in alpha and beta. */
+/* The operator's attributes of activations, in ONNX's order, and their indices in alpha and
+ * beta. */
 static const struct {
   const char *attr;
   uint32_t position;
@@ -35,7 +37,8 @@ static void recurrent_set_acts(wick_export_op *o, wick_onnx_node *n, uint32_t ki
   if (nbeta && given_b->n) wick_export_set_floats(o, n, "activation_beta", nbeta, beta);
 }
 
-/* Operand i with an axis in front; where it is a reshape without that axis, what that reshapes. */
+/* Returns operand i with a new first axis. If the operand is a reshape that removes that axis,
+ * returns the operand of the reshape. */
 static const char *recurrent_turned(wick_export_op *o, uint32_t i)
 {
   const wick_node *n = wick_export_given(o, i) ? wick_export_definer(o, o->n->in[i]) : NULL;

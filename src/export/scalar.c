@@ -1,5 +1,5 @@
-/* Element-wise operators that ONNX has only in other words, or not for all element types; constants and
- * conversions. */
+/* Exports element-wise operators that ONNX has only as compositions or not for all element types,
+ * and constants and conversions. */
 #include <math.h>
 
 #include "export/write.h"
@@ -12,7 +12,7 @@ static const char *scalar_number(wick_export_op *o, double number)
 
 /* ---- constants ---- */
 
-/* Where a constant is named as the constant itself, its users read that. */
+/* Exports a constant. If its value has the constant's name, its users read the initializer. */
 void wick_export_const(wick_export_op *o)
 {
   wick_export *x = o->x;
@@ -39,7 +39,7 @@ void wick_export_const(wick_export_op *o)
   }
   unsigned char *one = wick_arena_alloc(x->mem, 16, 16);
   bool is_float = wick_elem_is_float(t->elem);
-  if (t->elem == WICK_STRING) { /* ConstantOfShape has none */
+  if (t->elem == WICK_STRING) { /* ConstantOfShape does not accept strings */
     const char *text = wick_export_tensor(x, "text", WICK_STRING, 0, dim, &imm->i, sizeof imm->i);
     wick_export_result_is(o, 0,
                           wick_export_2(o, "Expand", text, wick_export_dims(o, t->rank, t->dim)));
@@ -66,7 +66,8 @@ void wick_export_const(wick_export_op *o)
 
 /* ---- conversions ---- */
 
-/* Out of an integer's range Wick saturates; ONNX leaves it open, and wraps below a byte. */
+/* Clamps x before a cast to integers. Wick saturates numbers out of the range; ONNX leaves the
+ * result undefined, and wraps for types smaller than a byte. */
 static const char *scalar_saturate(wick_export_op *o, const char *x, wick_elem from, wick_elem to)
 {
   uint32_t bits = wick_elem_storage[to].bits;
@@ -77,7 +78,8 @@ static const char *scalar_saturate(wick_export_op *o, const char *x, wick_elem f
                        wick_export_number(o->x, from, hi));
 }
 
-/* The node that gives v, or, where that is a conversion between floats, its operand. */
+/* Returns the node that defines v. If it is a conversion between floats, returns the node that
+ * defines its operand. */
 static const wick_node *scalar_behind(wick_export_op *o, wick_value v)
 {
   const wick_node *n = wick_export_definer(o, v);
@@ -86,8 +88,8 @@ static const wick_node *scalar_behind(wick_export_op *o, wick_value v)
   return n;
 }
 
-/* A value that is rounded, then, perhaps, has a zero point of type `to` added, which is set: the
- * rounding; NULL: it is none. */
+/* Returns the node that rounds, if the operand is a rounded value, with or without the addition of
+ * a zero point of type `to`. Sets *out_zero to the zero point. Returns NULL if it is none. */
 static const wick_node *scalar_rounding(wick_export_op *o, wick_elem to, wick_value *out_zero)
 {
   const wick_node *n = wick_export_definer(o, o->n->in[0]);
@@ -108,7 +110,8 @@ static bool scalar_is_one(const wick_export_op *o, wick_value v)
   return wick_dim_is(wick_type_numel(o->x->m, wick_type_of(o->x->f, v)), 1);
 }
 
-/* round(x / scale) + zero as ONNX's QuantizeLinear, which saturates; NULL: it is something else. */
+/* Exports round(x / scale) + zero as ONNX's QuantizeLinear, which saturates. Returns NULL if the
+ * operand has another form. */
 static const char *scalar_quantize(wick_export_op *o, wick_elem to)
 {
   static const uint64_t takes = WICK_BIT(WICK_I8) | WICK_BIT(WICK_U8) | WICK_BIT(WICK_I16) |
@@ -157,7 +160,7 @@ void wick_export_bitcast_row(wick_export_op *o)
   wick_export_result_is(o, 0, wick_export_bitcast(o, wick_export_in(o, 0), to));
 }
 
-/* As many elements of the same size: their bits, in another shape. */
+/* Exports retype between element types of equal size: the bits stay, the shape changes. */
 void wick_export_retype(wick_export_op *o)
 {
   const wick_type_info *x = wick_export_info(o, 0), *y = wick_export_out_info(o, 0);
@@ -171,7 +174,7 @@ void wick_export_retype(wick_export_op *o)
   wick_export_result_is(o, 0, wick_export_reshape(o, v, y->rank, y->dim));
 }
 
-/* What is below the normal range of f32 is 0. */
+/* Exports narrow: numbers below the normal range of f32 become 0. */
 void wick_export_narrow(wick_export_op *o)
 {
   const char *x = wick_export_in(o, 0), *zero = scalar_number(o, 0);
@@ -183,7 +186,7 @@ void wick_export_narrow(wick_export_op *o)
 
 /* ---- in other words ---- */
 
-/* tanh(x / 2) * (exp(x) + 1), which does not cancel. */
+/* Returns tanh(x / 2) * (exp(x) + 1), which has no cancellation. */
 static const char *scalar_expm1(wick_export_op *o, const char *x)
 {
   const char *half = wick_export_2(o, "Mul", x, scalar_number(o, 0.5)),
@@ -191,7 +194,7 @@ static const char *scalar_expm1(wick_export_op *o, const char *x)
   return wick_export_2(o, "Mul", t, wick_export_2(o, "Add", e, scalar_number(o, 1)));
 }
 
-/* 2 * atanh(x / (2 + x)) where x is small, else the logarithm of 1 + x. */
+/* Returns 2 * atanh(x / (2 + x)) for small x, else log(1 + x). */
 static const char *scalar_log1p(wick_export_op *o, const char *x)
 {
   const char *one = scalar_number(o, 1), *two = scalar_number(o, 2),
@@ -208,7 +211,7 @@ static const char *scalar_trunc(wick_export_op *o, const char *x)
   return wick_export_3(o, "Where", wick_export_2(o, "Less", x, scalar_number(o, 0)), up, down);
 }
 
-/* The product of narrower floats is exact in f64. */
+/* Computes fma in f64, where the product of narrower floats is exact. */
 static const char *scalar_fma(wick_export_op *o)
 {
   wick_elem e = wick_export_info(o, 0)->elem;
@@ -244,7 +247,7 @@ void wick_export_scalar(wick_export_op *o)
   wick_export_result_is(o, 0, z);
 }
 
-/* ONNX has it for f32; of f64 by its definition. */
+/* Exports celu. ONNX has it for f32; for f64 uses its definition. */
 void wick_export_celu(wick_export_op *o)
 {
   wick_elem e = wick_export_info(o, 0)->elem;
@@ -263,7 +266,7 @@ void wick_export_celu(wick_export_op *o)
   wick_export_result_is(o, 0, wick_export_cast(o, wick_export_end(o, n), WICK_F32, e));
 }
 
-/* Of bools the larger is `or`. */
+/* Exports min and max. For bools the maximum is `or`, the minimum `and`. */
 void wick_export_minmax(wick_export_op *o)
 {
   bool max = o->n->op == WICK_OP_max, logic = wick_export_info(o, 0)->elem == WICK_BOOL;
@@ -278,8 +281,8 @@ static const char *scalar_shift(wick_export_op *o, const char *x, const char *y)
   return wick_export_end(o, n);
 }
 
-/* ONNX shifts unsigned integers. A negative one is shifted right by its complement, in which zeros
- * enter as copies of the sign. */
+/* Exports shifts. ONNX shifts unsigned integers only. A right shift of a negative integer shifts
+ * its complement, so that the inserted zeros become copies of the sign. */
 void wick_export_shift(wick_export_op *o)
 {
   static const wick_elem plain[WICK_NELEM] = {
@@ -302,8 +305,8 @@ void wick_export_shift(wick_export_op *o)
   wick_export_result_is(o, 0, moved);
 }
 
-/* Remainders of floats have the dividend's sign in ONNX: the divisor is added where its sign
- * differs, and a zero gets it. */
+/* Exports mod. In ONNX remainders of floats have the dividend's sign. If the divisor's sign
+ * differs, adds the divisor; a zero gets the divisor's sign. */
 void wick_export_mod(wick_export_op *o)
 {
   bool fmod = o->n->op == WICK_OP_fmod, is_float = wick_elem_is_float(wick_export_info(o, 0)->elem);

@@ -1,7 +1,8 @@
-/* Single steps of a sequence; positions in a list that rises, and of what is true. */
+/* Exports take (one index along an axis), search in a sorted list, and places (the indices of true
+ * elements). */
 #include "export/write.h"
 
-/* The index within the axis, counted from the end if the operator does so. */
+/* Exports take. The index counts from the end of the axis if the operator does so. */
 void wick_export_take_row(wick_export_op *o)
 {
   int64_t axis = wick_export_attr(o, "axis")->i;
@@ -15,7 +16,7 @@ void wick_export_take_row(wick_export_op *o)
   wick_export_end_results(o, n, 1);
 }
 
-/* How many of the list, beside each x, are less. */
+/* Exports search: counts the elements of the list that are less than each x. */
 void wick_export_search(wick_export_op *o)
 {
   if (wick_export_info(o, 0)->elem == WICK_STRING) {
@@ -33,7 +34,8 @@ void wick_export_search(wick_export_op *o)
   wick_export_result_is(o, 0, wick_export_cast(o, y, WICK_I64, wick_export_out_info(o, 0)->elem));
 }
 
-/* Places of true elements before the last place of all, in rising order. */
+/* Exports places: the indices of true elements in ascending order, then the last index as
+ * padding. */
 void wick_export_places(wick_export_op *o)
 {
   wick_dims *dims = o->x->m->dims;

@@ -1,4 +1,4 @@
-/* Strings: attributes are numbers of the module's strings. */
+/* Exports operators on strings. Their attributes are numbers of the module's strings. */
 #include "export/write.h"
 
 static void text_set(wick_export_op *o, wick_onnx_node *n, const char *attr, const char *name)
@@ -7,7 +7,7 @@ static void text_set(wick_export_op *o, wick_onnx_node *n, const char *attr, con
   if (s.nbytes) wick_export_set_word(o, n, name, wick_str_dupn(o->x->mem, s.at, (size_t)s.nbytes));
 }
 
-/* ONNX changes the case of a vector of strings. */
+/* Exports string_case. ONNX accepts only a vector of strings. */
 void wick_export_string_case(wick_export_op *o)
 {
   const wick_type_info *t = wick_export_info(o, 0);
@@ -46,7 +46,7 @@ void wick_export_text(wick_export_op *o)
   wick_export_result_is(o, 0, wick_export_cast(o, wick_export_in(o, 0), from, to));
 }
 
-/* Numbers of the pool are strings' where x has strings. */
+/* Exports ngrams. If x has strings, the numbers in the pool are numbers of strings. */
 void wick_export_ngrams(wick_export_op *o)
 {
   wick_export *x = o->x;

@@ -1,4 +1,4 @@
-/* Convolutions, pools, sampling, normalizations and attention. */
+/* Exports convolutions, pools, resizing, normalizations and attention. */
 #include <string.h>
 
 #include <math.h>
@@ -7,7 +7,8 @@
 
 /* ---- integer convolutions: bytes without their zero points ---- */
 
-/* v, an i32, is a cast of bytes, less that of a zero point: both, "" for none; NULL: it is not. */
+/* If v, an i32, is a cast of bytes minus the cast of a zero point, returns the names of both;
+ * *out_zero is "" if there is no zero point. Returns NULL if v has another form. */
 static const char *window_bytes(wick_export_op *o, wick_value v, const char **out_zero)
 {
   const wick_node *n = wick_export_definer(o, v);
@@ -31,7 +32,7 @@ static const char *window_bytes(wick_export_op *o, wick_value v, const char **ou
   return wick_export_value(o->x, n->in[0]);
 }
 
-/* An integer convolution, or NULL: the operands are no bytes. */
+/* Exports an integer convolution. Returns NULL if the operands are not bytes. */
 static const char *window_of_bytes(wick_export_op *o)
 {
   const char *in[4];
@@ -47,7 +48,7 @@ static const char *window_of_bytes(wick_export_op *o)
 
 /* ---- integer convolutions: exact sums in f64 ---- */
 
-/* Of integers of at most 17 bits, as i64. */
+/* Exports a convolution of integers of at most 17 bits; the result is i64. */
 static const char *window_exact(wick_export_op *o, const char *x, const char *w, wick_elem e)
 {
   const char *in[] = {wick_export_cast(o, x, e, WICK_F64), wick_export_cast(o, w, e, WICK_F64)};
@@ -56,7 +57,7 @@ static const char *window_exact(wick_export_op *o, const char *x, const char *w,
   return wick_export_cast(o, wick_export_end(o, n), WICK_F64, WICK_I64);
 }
 
-/* x as its lower 16 bits and what is above them. */
+/* Splits x into its lower 16 bits and the upper bits. */
 static void window_halves(wick_export_op *o, const char *x, wick_elem e, const char *out_half[2])
 {
   const char *low = wick_export_2(o, "BitwiseAnd", x, wick_export_number(o->x, e, 0xffff)),
@@ -65,7 +66,8 @@ static void window_halves(wick_export_op *o, const char *x, wick_elem e, const c
   out_half[1] = wick_export_2(o, "Div", rest, wick_export_number(o->x, e, 0x10000));
 }
 
-/* Integers wrap: of the product of the upper halves nothing is left. */
+/* Exports a convolution of integers by halves. Integers wrap, so the product of the upper halves
+ * contributes nothing. */
 static const char *window_of_integers(wick_export_op *o, wick_elem e)
 {
   const char *x[2] = {wick_export_in(o, 0)}, *w[2] = {wick_export_in(o, 1)};
@@ -88,7 +90,7 @@ static void window_integers(wick_export_op *o)
   }
   const char *y = window_of_bytes(o);
   if (!y) y = window_of_integers(o, e);
-  if (wick_export_given(o, 2)) { /* beside the channels */
+  if (wick_export_given(o, 2)) { /* the bias, aligned with the channels */
     const wick_type_info *t = wick_export_out_info(o, 0);
     wick_dim dim[WICK_MAX_RANK] = {t->dim[1]};
     for (uint32_t k = 1; k + 1 < t->rank; k++) dim[k] = wick_dim_const(1);
@@ -133,7 +135,7 @@ static const char *window_f32s(wick_export_op *o, const char *stem, uint32_t n, 
   return wick_export_tensor(o->x, stem, WICK_F32, 1, (const int64_t[]){n}, data, 4 * (uint64_t)n);
 }
 
-/* Do the scales give the result's sizes, as ONNX rounds them? */
+/* Returns whether ONNX computes the result's sizes from the scales, with its rounding. */
 static bool window_scales_fit(const wick_export_op *o, const wick_attr *scale, const wick_attr *roi)
 {
   const wick_type_info *x = wick_export_info(o, 0), *y = wick_export_out_info(o, 0);
@@ -146,8 +148,8 @@ static bool window_scales_fit(const wick_export_op *o, const wick_attr *scale, c
   return true;
 }
 
-/* One scale for several axes, of which one fits exactly: then ONNX finds it from that one's size,
- * where the others may be larger. */
+/* For one scale that is common to several axes: if it fits one axis exactly, ONNX derives it from
+ * that axis's size, and the other sizes may be larger. */
 static const char *window_ratio(wick_export_op *o, wick_onnx_node *n, const wick_attr *scale)
 {
   const wick_type_info *x = wick_export_info(o, 0), *y = wick_export_out_info(o, 0);
@@ -210,7 +212,7 @@ void wick_export_resize(wick_export_op *o)
 
 /* ---- normalization ---- */
 
-/* ONNX wants a scale: one of ones. */
+/* Exports normalizations. ONNX requires a scale; a missing one becomes a constant of ones. */
 void wick_export_norm(wick_export_op *o)
 {
   const wick_type_info *x = wick_export_info(o, 0);
@@ -227,7 +229,8 @@ void wick_export_norm(wick_export_op *o)
 
 /* ---- attention ---- */
 
-/* softmax(q k^T * scale + mask) v, as matrix products: ONNX's Attention wants four dimensions. */
+/* Exports attention as softmax(q k^T * scale + mask) v in matrix products, because ONNX's Attention
+ * requires four dimensions. */
 void wick_export_attention(wick_export_op *o)
 {
   wick_elem e = wick_export_info(o, 0)->elem;

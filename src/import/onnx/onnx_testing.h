@@ -1,4 +1,4 @@
-/* For tests: builds ONNX models from a line of text, and compares the text of the imported function.
+/* For tests: builds ONNX models from a line of text, and compares the text of their import.
  *
  *   "opset 13; in x 1 N,3; const w 7 2 = 0,-1; Reshape x,w -> y allowzero=i0; out y"
  *
