@@ -1,4 +1,4 @@
-/* Activations. */
+/* Imports activations. */
 #include <math.h>
 
 #include "import/onnx/import.h"
@@ -8,8 +8,8 @@ static void activation_plain(wick_onnx_op *o)
   o->out[0] = wick_build1(o->b, o->row->op, o->in[0]);
 }
 
-/* Rows of Wick whose float attributes are named as ONNX's: every one that the row declares is taken
- * over. Shrink is there for integers, too. */
+/* Imports operators whose float attributes have ONNX's names in Wick: copies every attribute that
+ * the row declares. Shrink also accepts integers. */
 static void activation_floats(wick_onnx_op *o)
 {
   wick_onnx_emit e = wick_onnx_begin(o, o->row->op);
@@ -22,8 +22,8 @@ static void activation_floats(wick_onnx_op *o)
   o->out[0] = wick_build_cast(o->b, wick_onnx_end1(&e, x), wick_onnx_info(o, 0)->elem);
 }
 
-/* max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0), step by step where alpha is 0 or not finite:
- * there the two parts are not those of x < 0 and the others, and NaN goes through. */
+/* max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0). If alpha is 0 or not finite, builds exactly
+ * this formula: then its two parts are not the cases x < 0 and x >= 0, and NaN propagates. */
 static void activation_celu(wick_onnx_op *o)
 {
   double alpha = wick_onnx_float(o, "alpha", 1);
@@ -38,7 +38,7 @@ static void activation_celu(wick_onnx_op *o)
                           wick_onnx_by(o, WICK_OP_min, low, 0));
 }
 
-/* Selu of opset 1 has its constants in fewer digits. */
+/* In opset 1 the constants of Selu have fewer digits. */
 static void activation_selu_1(wick_onnx_op *o)
 {
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_selu);
@@ -54,7 +54,7 @@ static void activation_gelu(wick_onnx_op *o)
   o->out[0] = wick_onnx_end1(&e, o->in[0]);
 }
 
-/* Before opset 7 a slope of rank 1 goes with the channels; from 7 on it broadcasts from the last
+/* Before opset 7 a slope of rank 1 aligns with the channels. From 7 on it broadcasts from the last
  * axis. */
 static void activation_prelu_1(wick_onnx_op *o)
 {
@@ -73,8 +73,8 @@ static void activation_prelu(wick_onnx_op *o)
   o->out[0] = wick_build2(o->b, WICK_OP_prelu, o->in[0], o->in[1]);
 }
 
-/* Before opset 11 the bounds are attributes; at 1 an absent one does not bound, from 6 on it is
- * float's largest. */
+/* Before opset 11 the bounds are attributes. In opset 1 an absent attribute is no bound; from 6 on
+ * it is the largest float. */
 static void activation_clip_1(wick_onnx_op *o)
 {
   static const char *const names[] = {"min", "max"};

@@ -1,9 +1,10 @@
-/* Element-wise arithmetic, comparison, logic, rounding and trigonometry. */
+/* Imports element-wise arithmetic, comparison, logic, rounding and trigonometry. */
 #include "import/onnx/import.h"
 
 static void arith_unary(wick_onnx_op *o) { o->out[0] = wick_build1(o->b, o->row->op, o->in[0]); }
 
-/* Also of integers, whose results lose their fraction, and of narrow floats. */
+/* Imports operators that also accept integers, whose results lose their fraction, and narrow
+ * floats. */
 static void arith_widened(wick_onnx_op *o)
 {
   wick_value x = o->in[0], y = wick_build1(o->b, o->row->op, wick_onnx_widen(o, o->row->op, x));
@@ -16,8 +17,8 @@ static void arith_binary(wick_onnx_op *o)
   o->out[0] = wick_build2(o->b, o->row->op, o->in[0], o->in[1]);
 }
 
-/* Before opset 7: shapes are equal, or `broadcast` is set and the second operand's axes lie at
- * `axis` of the first's, by default at its end. */
+/* Before opset 7, shapes are equal, or `broadcast` is set. Then the second operand's axes align
+ * with the first operand's from `axis` on, by default with its last axes. */
 static void arith_binary_1(wick_onnx_op *o)
 {
   const wick_type_info *x = wick_onnx_info(o, 0), *y = wick_onnx_info(o, 1);
@@ -38,7 +39,7 @@ static void arith_binary_1(wick_onnx_op *o)
   o->out[0] = wick_build2(o->b, o->row->op, o->in[0], b);
 }
 
-/* Sum, Mean, Max, Min: from the left. */
+/* Sum, Mean, Max, Min: combines the operands from left to right. */
 static void arith_variadic(wick_onnx_op *o)
 {
   wick_value v = o->in[0];
@@ -48,7 +49,7 @@ static void arith_variadic(wick_onnx_op *o)
   o->out[0] = o->nin > 1 ? v : v;
 }
 
-/* From opset 12 on the exponent's type is its own, and the result has the base's. */
+/* From opset 12 on the exponent may have another type. The result has the base's type. */
 static void arith_pow(wick_onnx_op *o)
 {
   wick_elem x = wick_onnx_info(o, 0)->elem, y = wick_onnx_info(o, 1)->elem;

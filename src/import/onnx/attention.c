@@ -1,11 +1,13 @@
-/* Attention and what is beside it: rotary embedding, linear attention, causal convolution. */
+/* Imports Attention and related operators: rotary embedding, linear attention, causal
+ * convolution. */
 #include <math.h>
 
 #include "import/onnx/import.h"
 
 /* ---- heads ---- */
 
-/* [batch, length, heads * size] -> [batch, heads, length, size]; 0 after a failure was added. */
+/* [batch, length, heads * size] -> [batch, heads, length, size]. Returns 0 after it added a
+ * failure. */
 static wick_value attention_heads(wick_onnx_op *o, wick_value x, int64_t heads)
 {
   static const int64_t swap[] = {0, 2, 1, 3};
@@ -23,7 +25,7 @@ static wick_value attention_heads(wick_onnx_op *o, wick_value x, int64_t heads)
   return wick_onnx_transpose(o, wick_onnx_reshape(o, x, 4, split), 4, swap);
 }
 
-/* The way back. */
+/* [batch, heads, length, size] -> [batch, length, heads * size]. */
 static wick_value attention_joined(wick_onnx_op *o, wick_value x)
 {
   static const int64_t swap[] = {0, 2, 1, 3};
@@ -50,7 +52,7 @@ static void attention_add(attention *a, wick_value bias)
   a->bias = a->bias.id ? wick_build2(a->o->b, WICK_OP_add, a->bias, bias) : bias;
 }
 
-/* 0 where allowed, else -inf */
+/* Returns 0 for each allowed key, else -inf. */
 static wick_value attention_allowed(attention *a, wick_value allowed)
 {
   wick_onnx_op *o = a->o;
@@ -59,7 +61,7 @@ static wick_value attention_allowed(attention *a, wick_value allowed)
                      wick_onnx_number(o, a->q, -(double)INFINITY));
 }
 
-/* Shorter than the keys: the rest is not attended to. */
+/* Pads a mask that is shorter than the keys. The remaining keys are not attended to. */
 static wick_value attention_padded(attention *a, wick_value mask)
 {
   wick_onnx_op *o = a->o;
@@ -87,8 +89,8 @@ static void attention_mask(attention *a, uint32_t i)
                                                            : wick_build_cast(o->b, mask, a->elem));
 }
 
-/* Which keys a query may see, by its position among them: `first` for the first query, one for all
- * or one for each batch. */
+/* Restricts the keys that a query may attend to, by its position among the keys. `first` is the
+ * position of the first query: one number, or one for each batch. */
 static void attention_frontier(attention *a, wick_value first)
 {
   wick_onnx_op *o = a->o;
@@ -116,7 +118,7 @@ static void attention_frontier(attention *a, wick_value first)
   attention_add(a, attention_allowed(a, allowed));
 }
 
-/* Keys beyond a batch's count are padding; and queries are at the end of those that count. */
+/* Masks padding: keys after a batch's count. The queries are at the end of the counted keys. */
 static void attention_padding(attention *a, uint32_t i, wick_dim past)
 {
   wick_onnx_op *o = a->o;
@@ -147,7 +149,8 @@ static void attention_padding(attention *a, uint32_t i, wick_dim past)
 
 /* ---- attention ---- */
 
-/* Several query heads share one of the keys: they become more rows of it. */
+/* Multiplies heads. If several query heads share one key head, they become additional rows of
+ * it. */
 static wick_value attention_product(attention *a, wick_value x, wick_value y)
 {
   wick_onnx_op *o = a->o;
@@ -163,7 +166,7 @@ static wick_value attention_product(attention *a, wick_value x, wick_value y)
   return wick_onnx_reshape(o, z, 4, shape);
 }
 
-/* Rows that attend to nothing are 0, not the mean of nothing. */
+/* Computes the softmax of scores. Rows that attend to no key are 0, not NaN. */
 static wick_value attention_softmax(attention *a, wick_value scores, wick_elem precision)
 {
   wick_onnx_op *o = a->o;
@@ -186,7 +189,8 @@ static wick_value attention_softcap(attention *a, wick_value x, double cap)
                       wick_build1(o->b, WICK_OP_tanh, wick_onnx_by(o, WICK_OP_div, x, cap)), cap);
 }
 
-/* Q, K and V as heads, K and V after what the cache has; false after a failure was added. */
+/* Reads Q, K and V as heads, and appends K and V to the cache. Returns false after it added a
+ * failure. */
 static bool attention_operands(attention *a, bool *out_flat, wick_dim *out_past)
 {
   wick_onnx_op *o = a->o;
@@ -224,7 +228,8 @@ static bool attention_operands(attention *a, bool *out_flat, wick_dim *out_past)
   return false;
 }
 
-/* x by the attribute, or by 1 / sqrt(size of a head), which is a float; or by half of that. */
+/* Scales x by the attribute, or by 1 / sqrt(size of a head), which is a float. `half`: scales by
+ * the square root of that factor. */
 static wick_value attention_scaled(const attention *a, wick_value x, bool half)
 {
   wick_onnx_op *o = a->o;
@@ -243,8 +248,8 @@ static wick_value attention_scaled(const attention *a, wick_value x, bool half)
   return wick_build2(b, WICK_OP_mul, x, wick_build_cast(b, scale, a->elem));
 }
 
-/* Products of queries and keys; of narrow floats half of the scale is on either side, as ONNX
- * rounds. */
+/* Computes products of queries and keys. For narrow floats, each operand is multiplied with the
+ * square root of the scale, as ONNX rounds. */
 static wick_value attention_scores(attention *a)
 {
   wick_onnx_op *o = a->o;
@@ -293,8 +298,8 @@ static void attention_import(wick_onnx_op *o)
 
 /* ---- attention with graphs in it ---- */
 
-/* What the graph `name`, where it is there, makes of x, of the same type; 0 after a failure was
- * added. */
+/* Applies the graph `name`, if it exists, to x. The result has the same type. Returns 0 after it
+ * added a failure. */
 static wick_value attention_modified(wick_onnx_op *o, const char *name, wick_value x)
 {
   const wick_onnx_attr *a = wick_onnx_attr_find(o, name);
@@ -333,7 +338,8 @@ static void attention_flex(wick_onnx_op *o)
 
 /* ---- rotary embedding ---- */
 
-/* cos or sin [batch, length, half], from a table where there are positions; for heads. */
+/* Returns cos or sin [batch, length, half], with an axis for heads. Gathers them from a table if
+ * there are positions. */
 static wick_value attention_angles(wick_onnx_op *o, uint32_t i, uint32_t axis)
 {
   wick_value x = o->in[i];
@@ -341,7 +347,8 @@ static wick_value attention_angles(wick_onnx_op *o, uint32_t i, uint32_t axis)
   return wick_onnx_unsqueeze(o, x, axis);
 }
 
-/* Pairs of numbers turned by an angle: the halves, or neighbours where `interleaved`. */
+/* Rotates pairs of numbers by an angle. Pairs are corresponding elements of the two halves, or
+ * neighbours if `interleaved`. */
 static void attention_rotary(wick_onnx_op *o)
 {
   wick_builder *b = o->b;
@@ -355,7 +362,7 @@ static void attention_rotary(wick_onnx_op *o)
                    cos->rank);
     return;
   }
-  if (flat) { /* [batch, length, heads, size]: no need to turn it around */
+  if (flat) { /* [batch, length, heads, size]: no transposition is needed */
     wick_dim n = wick_dim_const(wick_onnx_int(o, "num_heads", 0));
     if (n.v < 1 || !wick_onnx_divides(o, t->dim[2], n)) {
       wick_onnx_fail(o, WICK_ETYPE, "%lld heads do not divide the last size", (long long)n.v);
@@ -398,7 +405,7 @@ static void attention_rotary(wick_onnx_op *o)
 
 /* ---- causal convolution ---- */
 
-/* A depthwise convolution along the last axis, after what came before. */
+/* A depthwise convolution along the last axis, whose input follows the past state. */
 static void attention_causal_conv(wick_onnx_op *o)
 {
   wick_builder *b = o->b;
@@ -436,7 +443,7 @@ static void attention_causal_conv(wick_onnx_op *o)
 
 /* ---- linear attention ---- */
 
-enum { ATTENTION_STEPS = 4096 }; /* as of recurrent layers: docs/decisions/0007 */
+enum { ATTENTION_STEPS = 4096 }; /* as for recurrent layers: docs/decisions/0007 */
 
 typedef struct attention_state {
   wick_onnx_op *o;
@@ -445,7 +452,7 @@ typedef struct attention_state {
   double scale;
 } attention_state;
 
-/* Row t: [batch, heads, 1, size] */
+/* Returns step t of x: [batch, heads, 1, size]. */
 static wick_value attention_at(const attention_state *a, wick_value x, int64_t t)
 {
   return wick_onnx_slice(a->o, x, 2, wick_dim_const(t), wick_dim_const(1));
@@ -456,7 +463,7 @@ static wick_value attention_column(const attention_state *a, wick_value row)
   return wick_onnx_transpose(a->o, row, 4, (const int64_t[]){0, 1, 3, 2});
 }
 
-/* One step of the recurrence; the row that is read. */
+/* Computes step t of the recurrence. Returns the row that the query reads from the state. */
 static wick_value attention_step(attention_state *a, int64_t t)
 {
   wick_builder *b = a->o->b;
@@ -475,7 +482,7 @@ static wick_value attention_step(attention_state *a, int64_t t)
                       attention_product(&read, attention_at(a, a->q, t), a->state), a->scale);
 }
 
-/* Decay: a number for each head, or for each of its keys. */
+/* Reads a gate, operand i: one number for each head, or for each of the head's keys. */
 static wick_value attention_gate(wick_onnx_op *o, uint32_t i, int64_t heads)
 {
   if (!wick_onnx_has(o, i)) return (wick_value){0};

@@ -1,9 +1,9 @@
-/* A node's attributes: against what its row declares, and by name. */
+/* Checks a node's attributes against the declaration in its row, and reads them by name. */
 #include "import/onnx/import.h"
 
 #include <string.h>
 
-/* The letters of rows, with the AttributeType and the field of AttributeProto that each means. */
+/* The letters of kinds in rows, and the AttributeType and the field of AttributeProto for each. */
 static const struct {
   char letter;
   uint8_t type, field;
@@ -22,7 +22,7 @@ static const struct {
     {'x', WICK_ONNX_ATTR_SPARSE_TENSOR, 22, "a sparse tensor"},
 };
 
-/* Follows references of a function's body to the attribute of the call, or to the function's
+/* Resolves a reference in a function's body to the attribute of the call, or to the function's
  * default. */
 static const wick_onnx_attr *attr_resolve(const wick_onnx_scope *s, const wick_onnx_attr *a)
 {
@@ -49,7 +49,7 @@ const wick_onnx_attr *wick_onnx_attr_find(const wick_onnx_op *o, const char *nam
   return attr_resolve(o->c->scope, found);
 }
 
-/* The place in `spec` after "name:", or NULL. */
+/* Returns the position in `spec` after "name:", or NULL. */
 static const char *attr_spec(const char *spec, wick_span name)
 {
   for (const char *s = spec; *s;) {
@@ -66,7 +66,7 @@ static void attr_check_kind(wick_onnx_op *o, const wick_onnx_attr *given, char l
   if (!a) return; /* refers to an attribute that the call does not have: absent */
   const char *name = wick_wire_text(o->c->tmp, given->name), *have = "nothing";
   for (size_t i = 0; i < WICK_COUNT(attr_kinds); i++) {
-    /* Files before IR version 2 have no type: then it is the field that is there. */
+    /* Files before IR version 2 have no type: the field that is present determines it. */
     bool is = a->type ? a->type == attr_kinds[i].type : wick_wire_has(a->has, attr_kinds[i].field);
     if (is && attr_kinds[i].letter == letter) return;
     if (is) have = attr_kinds[i].name;

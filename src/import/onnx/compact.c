@@ -1,5 +1,6 @@
-/* Results whose size depends on data: they have the size's bound, and the number of what is there
- * is beside them, as an output of its own where they are one (NAME.size.AXIS). */
+/* Imports operators whose result size depends on data. The result has the upper bound as its size,
+ * and the number of valid elements is a second value. If the result is an output of the model, that
+ * number is an output, too (NAME.size.AXIS). */
 #include <math.h>
 
 #include "import/onnx/import.h"
@@ -64,8 +65,8 @@ wick_value wick_onnx_sums(wick_onnx_op *o, wick_value x)
   return wick_onnx_end1(&e, x);
 }
 
-/* What is known of a mask: how many of its elements are true, and a constant of their positions; false
- * where it is not known. */
+/* If a mask is known, returns the number of its true elements and a constant of their indices.
+ * Returns false if it is not known. */
 static bool compact_known(wick_onnx_op *o, wick_value mask, wick_value *positions, int64_t *count)
 {
   wick_tensor t;
@@ -115,7 +116,7 @@ static bool compact_numel(wick_onnx_op *o, wick_value x, wick_dim *out)
 
 /* ---- NonZero ---- */
 
-/* x by a size: a quotient or a rest. */
+/* Divides x by a size; `op` selects the quotient or the remainder. */
 static wick_value compact_by(wick_onnx_op *o, wick_opcode op, wick_value x, wick_dim by)
 {
   return wick_dim_is_const(by) ? wick_onnx_by(o, op, x, (double)by.v)

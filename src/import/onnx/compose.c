@@ -1,7 +1,7 @@
-/* A vocabulary for operators that are composed of several rows. */
+/* Helpers for ONNX operators that become compositions of several operators of Wick. */
 #include "import/onnx/import.h"
 
-/* The type of x, which has that axis; NULL after a failure. */
+/* Returns the type of x, which must have that axis. Returns NULL after a failure. */
 static const wick_type_info *compose_info(wick_onnx_op *o, wick_value x, uint32_t axis,
                                           uint32_t most)
 {
@@ -12,7 +12,7 @@ static const wick_type_info *compose_info(wick_onnx_op *o, wick_value x, uint32_
   return NULL;
 }
 
-/* Operand i, which some exporters give as a vector of one. */
+/* Some exporters write a vector of one element instead of a scalar. */
 wick_value wick_onnx_scalar(wick_onnx_op *o, uint32_t i)
 {
   return wick_onnx_info(o, i)->rank ? wick_onnx_reshape(o, o->in[i], 0, NULL) : o->in[i];

@@ -1,4 +1,4 @@
-/* Constants, and changes of the element type. */
+/* Imports constants, and conversions of the element type. */
 #include <string.h>
 
 #include "import/onnx/import.h"
@@ -32,7 +32,7 @@ wick_value wick_onnx_strings(wick_onnx_op *o, wick_wire_spans list)
   return constant_row(o, WICK_STRING, v, list.n, sizeof *v);
 }
 
-/* Exactly one of its attributes holds the value; from opset 11 on there are several forms. */
+/* Exactly one attribute has the value. From opset 11 on there are several forms. */
 static void constant_constant(wick_onnx_op *o)
 {
   static const char *const names[] = {"value",         "value_float", "value_floats",
@@ -73,7 +73,7 @@ static void constant_constant(wick_onnx_op *o)
   }
 }
 
-/* One number, by default 0.f, in a shape that the operand's content gives. */
+/* One number, by default 0.f, in the shape that the operand contains. */
 static void constant_of_shape(wick_onnx_op *o)
 {
   uint32_t rank;
@@ -107,8 +107,8 @@ static void constant_of_shape(wick_onnx_op *o)
 
 /* ---- element types ---- */
 
-/* The largest finite number of 8-bit floats: `saturate`, which is the default, clips to it,
- * infinities too. */
+/* Returns the largest finite number of an 8-bit float type. `saturate`, which is the default, clips
+ * to it, infinities too. */
 static double constant_largest(wick_elem e)
 {
   switch ((int)e) {
@@ -135,8 +135,8 @@ static wick_value constant_bits(wick_onnx_op *o, wick_value x, wick_elem to)
   return wick_build(o->b, WICK_OP_bitcast, 1, &x, NULL, 1, &want);
 }
 
-/* In f64 the exponent and the fraction of any number lie apart: the code is the exponent, one more
- * where the fraction says so. What is below 0 becomes NaN, which the operator leaves open. */
+/* In f64 the exponent and the fraction of every number are separate bits. The code is the exponent,
+ * plus one if the fraction requires it. Negative numbers become NaN; ONNX leaves them undefined. */
 wick_value wick_onnx_power(wick_onnx_op *o, wick_value x)
 {
   enum { UP, DOWN, NEAREST, BIAS = 1023 - 127, MOST = 254, NOT_A_NUMBER = 255 };
@@ -186,7 +186,7 @@ static void constant_cast_to(wick_onnx_op *o, wick_elem to)
   if (constant_largest(to) > 0 && !wick_elem_is_float(wick_onnx_info(o, 0)->elem))
     x = wick_build_cast(o->b, x, WICK_F32);
   x = wick_onnx_saturate(o, x, to);
-  /* Integers below a byte wrap, also from floats, where those that Wick has saturate. */
+  /* Integers smaller than a byte wrap, also from floats. Wick's conversion of floats saturates. */
   if (wick_elem_storage[to].bits < 8 && wick_elem_is_int(to) &&
       wick_elem_is_float(wick_onnx_info(o, 0)->elem))
     x = wick_build_cast(o->b, x, WICK_I32);
@@ -195,7 +195,7 @@ static void constant_cast_to(wick_onnx_op *o, wick_elem to)
   o->out[0] = y.id == o->in[0].id ? y : y;
 }
 
-/* The type that an attribute names: a number, at opset 1 a word. */
+/* Reads the element type that an attribute names: a number, or a word in opset 1. */
 static bool constant_type(wick_onnx_op *o, const wick_onnx_attr *a, wick_elem *out)
 {
   int64_t type = a->i;

@@ -1,5 +1,6 @@
-/* Values that can be computed while the model is imported: what follows from constants and known
- * sizes alone, by the rows' references. Conditions and counts of exported models are such. */
+/* Computes small values during the import that depend only on constants and known sizes, with the
+ * reference functions of the operators. Conditions and counts of exported models are often such
+ * values. */
 #include "import/onnx/import.h"
 #include "ir/element.h"
 #include "ops/elementwise/scalar.h"
@@ -15,7 +16,7 @@ typedef struct known_done {
 
 typedef struct known {
   wick_onnx_context *c;
-  wick_list(known_done) done; /* values that have been asked for */
+  wick_list(known_done) done; /* values that were requested */
 } known;
 
 const wick_node *wick_onnx_definer(const wick_builder *b, wick_value v)
@@ -29,7 +30,7 @@ const wick_node *wick_onnx_definer(const wick_builder *b, wick_value v)
     else
       hi = mid;
   }
-  /* Results of a node with regions come after those of its regions' nodes. */
+  /* The results of a node with regions come after the results of the regions' nodes. */
   for (uint32_t i = lo + (lo < b->nodes.n); i-- > 0;) {
     const wick_node *n = &b->nodes.at[i];
     if (v.id >= n->first.id && v.id < n->first.id + n->nout) return n;
@@ -37,7 +38,7 @@ const wick_node *wick_onnx_definer(const wick_builder *b, wick_value v)
   return NULL;
 }
 
-/* Room for v's elements; false where there are too many, or sizes are open. */
+/* Allocates memory for v's elements. Returns false if there are too many, or sizes are dynamic. */
 static bool known_room(known *k, wick_value v, wick_tensor *out)
 {
   wick_builder *b = &k->c->b;
@@ -87,7 +88,7 @@ static bool known_find(known *k, wick_value v, uint32_t depth, wick_tensor *out)
   if (known_content(&b->values.at[v.id], out)) return true;
   const wick_node *d = wick_onnx_definer(b, v);
   if (!d || d->nregion) return false;
-  wick_node n = *d; /* the list may move */
+  wick_node n = *d; /* a copy, because the list may be reallocated */
   if (n.op == WICK_OP_const) return known_constant(k, &n, out);
   wick_status (*ref)(wick_ref *) = wick_ref_of(n.op);
   if (!ref || n.nout != 1 || wick_op_of(&n)->effect == WICK_EFFECT) return false;

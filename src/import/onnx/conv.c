@@ -1,4 +1,4 @@
-/* Convolution and its transpose. */
+/* Imports convolution and transposed convolution. */
 #include "import/onnx/import.h"
 
 const wick_dim *wick_onnx_conv_kernel(wick_onnx_op *o, uint32_t i)

@@ -1,14 +1,16 @@
-/* The discrete Fourier transform of many lines, as passes of the row `fourier`. */
+/* Builds the discrete Fourier transform of many 1-D slices as passes of the operator `fourier`.
+ * Below, "lines" is the number of these slices. Begin with wick_onnx_dft at the end. */
 #include <math.h>
 
 #include "import/onnx/import.h"
 
 enum {
-  DFT_LINE = 32,  /* numbers that the row takes together */
-  DFT_PASS = 16,  /* of several passes, primes aside: more do not stay in registers */
+  DFT_LINE = 32,  /* the largest size that one `fourier` transforms */
+  DFT_PASS = 16,  /* the same if there are several passes, except for primes: larger passes do not
+                     fit in registers */
   DFT_DENSE = 64, /* larger primes are not a product with a matrix */
   DFT_TRIED = 6,  /* sizes of a pass */
-  DFT_LANES = 16, /* numbers that a pass should leave side by side */
+  DFT_LANES = 16, /* numbers that should be contiguous after a pass */
 };
 
 static const double dft_pi = 3.14159265358979323846;
@@ -19,8 +21,8 @@ typedef struct fourier {
   bool inverse;
 } fourier;
 
-/* sign * 2 pi i j k / n for j of `from` to `to` - 1 and k below `columns`, its exponentials as
- * planes [2, to - from, columns]; exact products, so that the angle is. */
+/* Builds exp(sign * 2 pi i j k / n) for j in [from, to) and k in [0, columns), as planes [2, to -
+ * from, columns]. The products j * k are exact, and so is the angle. */
 static wick_value dft_roots(const fourier *f, int64_t from, int64_t to, int64_t columns, int64_t n)
 {
   const int64_t dim[] = {2, to - from, columns};
@@ -45,7 +47,7 @@ static bool dft_is_real(const fourier *f, wick_value x)
   return !f->o->b->status && wick_dim_is(wick_built_info(f->o->b, x)->dim[0], 1);
 }
 
-/* Planes of x times y, or of the matrices' product; y is complex. */
+/* Multiplies planes: x times y element by element, or their product as matrices. y is complex. */
 static wick_value dft_times(const fourier *f, wick_opcode op, wick_value x, wick_value y)
 {
   wick_builder *b = f->o->b;
@@ -63,7 +65,8 @@ static wick_value dft_times(const fourier *f, wick_opcode op, wick_value x, wick
 
 /* ---- passes ---- */
 
-/* A prime that is too large for one line of code: [planes, lines, r, rest] by a matrix. */
+/* Transforms by a prime r that is too large for `fourier`: multiplies [planes, lines, r, rest] by a
+ * matrix. */
 static wick_value dft_dense(const fourier *f, wick_value x, int64_t r)
 {
   static const int64_t last[] = {0, 1, 3, 2}, first[] = {0, 2, 1, 3};
@@ -76,8 +79,8 @@ static wick_value dft_dense(const fourier *f, wick_value x, int64_t r)
   return wick_onnx_transpose(f->o, y, 4, first);
 }
 
-/* [planes, lines, r, rest] -> [2, r, lines, rest], times the roots of r * rest. After the last one
- * there is no rest: lines are turned to lie side by side. */
+/* [planes, lines, r, rest] -> [2, r, lines, rest], times the roots of r * rest. In the last pass
+ * rest is 1; then it transposes so that lines are contiguous. */
 static wick_value dft_pass(const fourier *f, wick_value x, wick_dim lines, int64_t r, int64_t rest)
 {
   wick_onnx_op *o = f->o;
@@ -104,7 +107,7 @@ static wick_value dft_pass(const fourier *f, wick_value x, wick_dim lines, int64
   return wick_onnx_end2(&e, x, dft_roots(f, 1, r, rest, r * rest));
 }
 
-static int64_t dft_prime(int64_t n) /* the largest that divides n */
+static int64_t dft_prime(int64_t n) /* the largest prime that divides n */
 {
   int64_t most = 1;
   for (int64_t p = 2; p * p <= n; p++)
@@ -112,8 +115,8 @@ static int64_t dft_prime(int64_t n) /* the largest that divides n */
   return n > 1 ? n : most;
 }
 
-/* Passes that n takes: those of fewest, then those that are nearest to each other in size; *first:
- * the first one's. 0: there are none. */
+/* Returns the number of passes that n needs, and sets *out_first to the size of the first. Prefers
+ * few passes, then passes of similar size. Returns 0 if n has no such passes. */
 static int64_t dft_passes(int64_t n, int64_t *out_first)
 {
   int64_t best = 0, least = 0, prime = dft_prime(n);
@@ -151,8 +154,8 @@ wick_value wick_onnx_fit(wick_onnx_op *o, wick_value x, int64_t size)
 
 static wick_value dft_lines(const fourier *f, wick_value x, int64_t n);
 
-/* With a large prime, by Bluestein: j * k = (j^2 + k^2 - (k - j)^2) / 2 makes it a convolution, for
- * which a power of two serves. */
+/* Transforms a size with a large prime by Bluestein's algorithm: j * k = (j^2 + k^2 - (k - j)^2) /
+ * 2 makes it a convolution, which a transform of a power of two computes. */
 static wick_value dft_chirped(const fourier *f, wick_value x, int64_t n)
 {
   static const int64_t turn[] = {0, 2, 1};

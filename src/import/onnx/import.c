@@ -1,4 +1,5 @@
-/* A model: its opsets, inputs, initializers, nodes, outputs and metadata. */
+/* Imports a model: its opsets, inputs, initializers, nodes, outputs and metadata. Begin with
+ * wick_import_onnx at the end. */
 #include "import/onnx/import.h"
 
 #include <string.h>
@@ -67,15 +68,16 @@ static void import_metadata(wick_onnx_context *c)
 
 /* ---- inputs ---- */
 
-enum { IMPORT_ALIGN = 64 }; /* of contents */
+enum { IMPORT_ALIGN = 64 }; /* alignment of contents, in bytes */
 
 static const char *import_param(const wick_onnx_context *c, uint32_t i)
 {
   return wick_names_get(&c->module->names, c->b.values.at[1 + i].name);
 }
 
-/* The dimensions of an input or a declared output. Without a shape in the model they are those that
- * were given, where -1 leaves a size open; else the rank is open, too. False after an error. */
+/* Finds the dimensions of an input or a declared output. If the model declares no shape, they are
+ * those that the caller gave, where -1 is a dynamic size; without these the rank is unknown, too.
+ * Returns false after an error. */
 static bool import_shape(wick_onnx_context *c, const wick_onnx_shape *shape, const char *name,
                          const char *location, uint32_t *out_rank, wick_dim *dim)
 {
@@ -101,7 +103,7 @@ static bool import_shape(wick_onnx_context *c, const wick_onnx_shape *shape, con
   return true;
 }
 
-/* The type of an input; false after an error. */
+/* Finds the type of an input. Returns false after an error. */
 static bool import_type(wick_onnx_context *c, const wick_onnx_value_info *v, const char *location,
                         wick_type *out)
 {
@@ -130,7 +132,7 @@ static bool import_type(wick_onnx_context *c, const wick_onnx_value_info *v, con
 
 /* ---- initializers that are inputs, too ---- */
 
-/* Is it given as a parameter, in place of the initializer of that name? */
+/* Returns whether the name is an overridden initializer, which becomes a parameter. */
 static bool import_is_overridden(const wick_onnx_context *c, wick_span name)
 {
   const wick_onnx_options *o = c->options;
@@ -152,7 +154,7 @@ static const wick_onnx_tensor *import_initializer(const wick_onnx_graph *g, wick
   return NULL;
 }
 
-/* Notes an overridable initializer for lists of them. */
+/* Adds an overridable initializer to the caller's list. */
 static void import_overridable(wick_onnx_context *c, const wick_onnx_value_info *v)
 {
   wick_arena *mem = &c->module->mem;
@@ -174,8 +176,8 @@ static void import_overridable(wick_onnx_context *c, const wick_onnx_value_info 
   wick_push(mem, c->options->overridable, o);
 }
 
-/* The type of an overridden initializer: that of the input, in the initializer's shape where it has
- * none. */
+/* Finds the type of an overridden initializer: the input's type, with the initializer's shape if
+ * the input has none. */
 static bool import_overridden_type(wick_onnx_context *c, const wick_onnx_value_info *v,
                                    const char *location, wick_type *out)
 {
@@ -197,7 +199,7 @@ static void import_inputs(wick_onnx_context *c, const wick_onnx_graph *g)
     const wick_onnx_value_info *v = &g->input.at[i];
     bool overridden = import_is_overridden(c, v->name);
     if (overridden || wick_onnx_find(c, v->name)) import_overridable(c, v);
-    if (wick_onnx_find(c, v->name)) continue; /* an initializer: its default is what it is */
+    if (wick_onnx_find(c, v->name)) continue; /* an initializer that keeps its value */
     const char *name = wick_wire_text(c->tmp, v->name);
     const char *location = wick_str_printf(c->tmp, "%s: input \"%s\"", c->file, name);
     wick_onnx_binding b = {0};
@@ -217,7 +219,7 @@ static void import_inputs(wick_onnx_context *c, const wick_onnx_graph *g)
   }
 }
 
-/* The module's numbers of strings as the interface has them. */
+/* Converts strings of the interface to the module's numbers of strings. */
 static const void *import_strings(wick_module *m, const wick_span *data, uint64_t *out_nbytes)
 {
   uint64_t n = data->nbytes / sizeof(wick_string);
@@ -231,7 +233,7 @@ static const void *import_strings(wick_module *m, const wick_span *data, uint64_
   return to;
 }
 
-/* Inputs whose contents must be known, as constants that are read in their place. */
+/* Replaces inputs whose contents must be known by constants, for all uses. */
 static void import_contents(wick_onnx_context *c)
 {
   wick_module *m = c->module;
@@ -243,7 +245,7 @@ static void import_contents(wick_onnx_context *c)
     const char *location = wick_str_printf(c->tmp, "%s: input \"%s\"", c->file, given->input);
     wick_type type = wick_built_type(&c->b, b->v);
     uint64_t nbytes;
-    if (!wick_type_nbytes(m, type, &nbytes)) continue; /* its size is open */
+    if (!wick_type_nbytes(m, type, &nbytes)) continue; /* its size is dynamic */
     bool text = wick_type_get(m, type)->elem == WICK_STRING;
     if (text) nbytes = nbytes / sizeof(int64_t) * sizeof(wick_string);
     if (nbytes != given->data.nbytes) {
@@ -258,8 +260,8 @@ static void import_contents(wick_onnx_context *c)
   }
 }
 
-/* Names that are taken before inputs are looked at; their values follow, as parameters come first.
- */
+/* Binds the names of initializers before the inputs are imported. Their values follow later,
+ * because parameters must come first. */
 static void import_initializer_names(wick_onnx_context *c, const wick_onnx_graph *g)
 {
   for (size_t i = 0; i < g->initializer.n; i++) {
@@ -309,8 +311,8 @@ void wick_onnx_import_initializers(wick_onnx_context *c, const wick_onnx_graph *
 
 /* ---- outputs ---- */
 
-/* x again as a value of its own, under that name: a parameter, a constant or what two names stand
- * for. */
+/* Copies x to a new value with that name. Outputs need this for parameters, constants, and values
+ * that have two names. */
 static wick_value import_copy(wick_onnx_context *c, wick_value x, uint32_t name,
                               const char *location)
 {
@@ -330,7 +332,7 @@ static void import_output_type(wick_onnx_context *c, const wick_onnx_value_info 
                     wick_onnx_elem_name(t->elem_type, c->tmp));
 }
 
-/* The results that an output consists of. */
+/* Adds the results that an output consists of. */
 static void import_output(wick_onnx_context *c, const wick_onnx_value_info *v, uint32_t at,
                           wick_onnx_results *out)
 {
@@ -347,7 +349,8 @@ static void import_output(wick_onnx_context *c, const wick_onnx_value_info *v, u
   wick_onnx_list_output(c, v, x, at, location, out);
 }
 
-/* How much of a result is there whose size depends on data: a result of its own, NAME.size.AXIS. */
+/* Adds the result NAME.size.AXIS, the number of valid elements of a result whose size depends on
+ * data. */
 static void import_count(wick_onnx_context *c, wick_onnx_result r, wick_onnx_results *out)
 {
   const wick_onnx_bounded *d = wick_onnx_bounded_find(c, r.v);
@@ -380,7 +383,7 @@ static void import_outputs(wick_onnx_context *c, const wick_onnx_graph *g)
 
 /* ---- the model ---- */
 
-/* Their nodes are problems already. */
+/* Adds an error for each unsupported operator. The list of problems has their nodes already. */
 static void import_unsupported(wick_onnx_context *c)
 {
   for (uint32_t i = 0; i < c->unsupported.n; i++) {
@@ -400,7 +403,7 @@ static void import_graph(wick_onnx_context *c)
   import_opsets(c, &c->model->opset_import, c->file);
   if (!c->model->opset_import.n && !c->errors.list.n)
     wick_onnx_error(c, WICK_EPARSE, c->file, "it does not say its opset");
-  if (c->errors.list.n) return; /* there is no telling what its nodes mean */
+  if (c->errors.list.n) return; /* the meaning of its nodes is unknown */
   import_functions(c);
   import_initializer_names(c, g);
   import_inputs(c, g);
@@ -432,8 +435,8 @@ static void import_begin(wick_onnx_context *c, wick_arena *mem)
   wick_build_begin(&c->b, c->module, WICK_GRAPH, "main", mem);
 }
 
-/* Inputs as before, outputs as declared; false where an output's type is not. A sequence of unknown
- * length has no results. */
+/* Builds a function with the model's inputs and its outputs as declared. Returns false if an
+ * output's type is not declared. A sequence of unknown length has no results. */
 static bool import_interface(wick_onnx_context *c)
 {
   const wick_onnx_graph *g = c->model->graph;
@@ -458,7 +461,8 @@ static bool import_interface(wick_onnx_context *c)
   return !c->errors.list.n;
 }
 
-/* Functions that call functions can ask for any number of nodes: it is bound to the file's size. */
+/* Returns the largest number of nodes. Functions that call functions can expand to any number of
+ * nodes, so the limit depends on the file's size. */
 static uint64_t import_most_nodes(const wick_onnx_options *options, size_t nbytes)
 {
   uint64_t most = options && options->max_nodes ? options->max_nodes : 10000000,
@@ -466,7 +470,7 @@ static uint64_t import_most_nodes(const wick_onnx_options *options, size_t nbyte
   return most < fit ? most : fit;
 }
 
-/* The graph, in as many tries as it takes to find out which inputs' contents are needed. */
+/* Imports the graph. Tries again until it is known which inputs' contents are needed. */
 static wick_status import_tries(wick_onnx_context *c, wick_arena *mem)
 {
   const wick_onnx_options *o = c->options;
@@ -486,14 +490,14 @@ static wick_status import_tries(wick_onnx_context *c, wick_arena *mem)
   return wick_errors_end(&c->errors);
 }
 
-/* May sizes or contents of inputs, given later, mend all that is wrong? */
+/* Returns whether sizes or contents of inputs, given later, may avoid all errors. */
 static bool import_is_open(const wick_onnx_context *c)
 {
   uint32_t errors = c->errors.list.n + c->errors.more;
   return c->branches || c->unlisted || errors == (c->symbolic ? c->misfits : c->unknown);
 }
 
-/* What is lacking; false where that is not all that is wrong. */
+/* Lists the facts that are missing. Returns false if there are other errors. */
 static bool import_needs(const wick_onnx_context *c, wick_onnx_needs *out, wick_arena *mem)
 {
   wick_list(const char *) content = {0};
@@ -509,7 +513,7 @@ wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
                              const wick_func **out)
 {
   static const wick_onnx_opset first = {
-      .version = 1}; /* of files before IR version 3, which have no opsets */
+      .version = 1}; /* for files before IR version 3, which have no opsets */
   *out = NULL;
   const char *file = wick_path_base(path);
   void *message;
