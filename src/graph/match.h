@@ -15,7 +15,7 @@ wick_match wick_match_begin(const wick_func *f, wick_arena *mem);
 
 /* Returns the node that defines v; NULL for parameters and missing operands. */
 const wick_node *wick_match_node(const wick_match *k, wick_value v);
-/* The same if its operator is `op`, else NULL. */
+/* The same if the node's operator is `op`, else NULL. */
 const wick_node *wick_match_op(const wick_match *k, wick_value v, wick_opcode op);
 /* Returns the only user of v; NULL if v has no use or several. `return` and `yield` are users. */
 const wick_node *wick_match_user(const wick_match *k, wick_value v);
@@ -27,10 +27,10 @@ const wick_imm *wick_match_imm(const wick_match *k, wick_value v);
 const wick_constant *wick_match_constant(const wick_match *k, wick_value v);
 /* The same, or NULL if its data is not available. */
 const wick_constant *wick_match_data(const wick_match *k, wick_value v);
-/* v has floats, which are all the same number. */
+/* Returns true if v has floats that are all the same number. */
 bool wick_match_number(const wick_match *k, wick_value v, double *out);
-/* v is a constant of floats that is broadcast to a tensor of `rank` dimensions, and varies only
- * along `axis`, which has `extent` elements. Writes its numbers to out[extent]. */
+/* Returns true if v is a constant of floats that is broadcast to a tensor of `rank` dimensions, and
+ * varies only along `axis`, which has `extent` elements. Writes its numbers to out[extent]. */
 bool wick_match_along(const wick_match *k, wick_value v, uint32_t rank, uint32_t axis,
                       int64_t extent, double *out);
 

@@ -1,4 +1,4 @@
-/* Copies the function and appends its cotangents. */
+/* Differentiates a function: copies it and appends its cotangents. */
 #include "graph/grad/grad.h"
 
 #include <string.h>
@@ -29,7 +29,8 @@ uint32_t wick_gradient_name(const wick_builder *b, uint32_t name)
   return made;
 }
 
-/* What stands for a name of its own: v, or, where v has another use as a result, the same again. */
+/* Returns a value that may carry a name of its own: v, or a copy of v if v already is another
+ * result. */
 static wick_value grad_result(wick_builder *b, wick_value v, uint32_t name)
 {
   if (b->status) return v;
@@ -49,7 +50,7 @@ static void grad_cotangents(wick_copier *c, const wick_gradient *g, wick_value *
   }
 }
 
-/* The definition of an operator that is differentiated through it. */
+/* Inserts the definition of an operator that is differentiated through its definition. */
 static void grad_open(wick_copier *c, const wick_node *n)
 {
   wick_builder *b = &c->b;
@@ -100,7 +101,7 @@ wick_status wick_differentiate(const wick_func *f, const wick_gradient *g, wick_
   }
   wick_build_return(b, end->nin + g->nwrt, result);
   WICK_TRY(wick_copy_finish(&c, out));
-  /* Loops are differentiated by running them again, with all that might be kept. */
+  /* Derivatives run loops again with everything that might be kept, so similar loops are merged. */
   const wick_pass_context pass = {.mem = mem};
   WICK_TRY(wick_pass_merge_loops(&pass, *out, out));
   return wick_pass_region_dce(&pass, *out, out);
@@ -114,7 +115,8 @@ static bool grad_possible(const wick_func *f, wick_value v)
   return t->kind == WICK_TENSOR && WICK_FLOATS >> t->elem & 1;
 }
 
-/* A parameter or a value on the way, a result of that name first; else a constant's node. */
+/* Finds a value by name: first among the results, then among all values, and last among the
+ * constants. */
 static wick_value grad_find(const wick_func *f, const char *name)
 {
   const wick_module *m = f->module;

@@ -4,8 +4,8 @@
 
 #include "ir/op.h"
 
-/* Loops of a group are built by recursion over its stages, so that a group has few nodes, however
- * long a chain of element-wise ones is. */
+/* The limits of a group. The loops of a group are built by recursion over its stages, so a group
+ * must have few nodes, even if a chain of element-wise nodes is long. */
 enum { ASSIGN_MOST_OPERANDS = 24, ASSIGN_MOST_NODES = 48, ASSIGN_CHAIN = 64 };
 
 /* ---- nodes ---- */
@@ -34,8 +34,8 @@ bool wick_group_is_filled(const wick_func *f, const wick_node *n)
   return last && map.axis[last - 1] == last - 1;
 }
 
-/* A part in one piece: of the axes before the first that is cut there is one index each. Elements
- * before it: *offset. */
+/* Returns true if the part that n selects is contiguous: each axis before the first one that is cut
+ * has only one index. *offset is the number of elements before the part. */
 static bool assign_is_piece(const wick_func *f, const wick_node *n, const wick_view_map *map,
                             int64_t *offset)
 {
@@ -56,7 +56,7 @@ static bool assign_is_piece(const wick_func *f, const wick_node *n, const wick_v
   return wick_dim_is_const(at);
 }
 
-/* The loop whose index v is; it is written where the loop is run. */
+/* Returns the loop whose index is v, or NULL. */
 static const wick_node *assign_loop_of(const wick_func *f, wick_value v)
 {
   for (uint32_t i = 0; i < f->nnode; i++)
@@ -64,7 +64,7 @@ static const wick_node *assign_loop_of(const wick_func *f, wick_value v)
   return NULL;
 }
 
-/* d is never more than `extent`. */
+/* Returns true if d is never more than `extent`. */
 static bool assign_within(const wick_func *f, wick_dim d, wick_dim extent)
 {
   int64_t lo, hi;
@@ -78,7 +78,8 @@ bool wick_group_counts_within(const wick_func *f, const wick_node *loop, wick_di
   return count->content && count->ncontent == 1 && assign_within(f, count->content[0], most);
 }
 
-/* A loop that stacks fails where it has more steps than rows. */
+/* Returns true if the loop never makes more than `extent` steps. A loop with stacked results fails
+ * if it has more steps than its results have rows. */
 static bool assign_steps_within(const wick_func *f, const wick_node *loop, wick_dim extent)
 {
   return wick_group_counts_within(f, loop, extent) ||
@@ -86,7 +87,7 @@ static bool assign_steps_within(const wick_func *f, const wick_node *loop, wick_
           assign_within(f, wick_loop_most(loop->attr), extent));
 }
 
-/* v is a view of what the index of a loop chooses. */
+/* Returns true if v is a view of a part that a loop's index selects. */
 static bool assign_is_of_chosen(const wick_func *f, wick_value v)
 {
   for (uint32_t i = f->nnode; i-- > 0;) {
@@ -101,9 +102,9 @@ static bool assign_is_of_chosen(const wick_func *f, wick_value v)
   return false;
 }
 
-/* One of the parts after each other that operand 1 chooses along `axis`. The index is that of a
- * loop, and never beyond the last part. The part of what another loop's index has chosen is no
- * view: a place knows one index. */
+/* Returns true if n selects, by operand 1, one of several contiguous parts along `axis`. The index
+ * must be that of a loop and never exceed the last part. A part of a part that another loop's index
+ * selects is no view, because a view has at most one index. */
 static bool assign_is_chosen(const wick_func *f, const wick_node *n, const wick_view_map *map,
                              uint32_t axis, wick_picked *out)
 {
@@ -157,19 +158,21 @@ static bool assign_has_code(const wick_func *f, const wick_node *n)
 typedef struct assign {
   wick_groups g;
   uint32_t *anchor; /* per root: the node with stages of its own; UINT32_MAX: none yet */
-  uint32_t *count;  /* per root: nodes */
-  bool *rows;       /* per root: it has folds along rows */
-  uint32_t *before; /* per node: the root whose anchor it leads to, from a convolution by depth */
-  uint64_t near;    /* bytes of an image that stay where it was written */
-  int64_t lanes;    /* of floats in a vector */
-  uint32_t *region; /* per node: where the region that it is in begins */
+  uint32_t *count;  /* per root: number of nodes */
+  bool *rows;       /* per root: the group has folds along rows */
+  /* per node: if it is in a chain that begins with a depthwise convolution, the root of the group
+   * whose anchor the chain leads to; else UINT32_MAX */
+  uint32_t *before;
+  uint64_t near;    /* bytes of the largest image that stays in the cache where it was written */
+  int64_t lanes;    /* floats in a vector */
+  uint32_t *region; /* per node: the first node of its region */
   wick_value *room;
 } assign;
 
 uint32_t wick_group_operands(const wick_groups *g, uint32_t root, wick_value *out)
 {
   uint32_t n = 0;
-  bool host = wick_op_of(&g->f->node[root])->host; /* it takes all of them in memory */
+  bool host = wick_op_of(&g->f->node[root])->host; /* it needs all of its operands in memory */
   for (uint32_t i = g->first[root]; i != UINT32_MAX; i = g->next[i])
     for (uint32_t k = 0; k < g->f->node[i].nin; k++) {
       wick_value v = g->f->node[i].in[k];
@@ -182,7 +185,7 @@ uint32_t wick_group_operands(const wick_groups *g, uint32_t root, wick_value *ou
   return n;
 }
 
-/* The root of the one group in which all users of node i are, or UINT32_MAX. */
+/* Returns the root of the only group that has users of node i, or UINT32_MAX. */
 static uint32_t assign_users(const assign *s, uint32_t i)
 {
   const wick_node *n = &s->g.f->node[i];
@@ -197,7 +200,8 @@ static uint32_t assign_users(const assign *s, uint32_t i)
   return root;
 }
 
-/* Both have the same dimensions; with `line`, a has one element for each of b's rows. */
+/* Returns true if a and b have the same dimensions. With `line`, a must have one element for each
+ * row of b instead. */
 static bool assign_fits(const wick_func *f, wick_value a, wick_value b, bool line)
 {
   const wick_type_info *x = wick_info_of(f, a), *y = wick_info_of(f, b);
@@ -207,7 +211,7 @@ static bool assign_fits(const wick_func *f, wick_value a, wick_value b, bool lin
   return !line || wick_dim_is(x->dim[x->rank - 1], 1);
 }
 
-/* A fold along rows of `like`'s shape: of all dimensions the last. */
+/* Returns true if n folds a tensor of `like`'s shape along its last dimension only. */
 static bool assign_is_row(const wick_func *f, const wick_node *n, wick_value like)
 {
   const wick_op *op = wick_op_of(n);
@@ -218,7 +222,8 @@ static bool assign_is_row(const wick_func *f, const wick_node *n, wick_value lik
          (assign_fits(f, n->first, like, false) || assign_fits(f, n->first, like, true));
 }
 
-/* The node that gives operand k of n, where n is its only user and has its shape. */
+/* Returns the node that computes operand k of n, if n is its only user and both have the same
+ * shape; else NULL. */
 static const wick_node *assign_before(const assign *s, const wick_node *n, uint32_t k)
 {
   wick_value v = n->in[k];
@@ -231,8 +236,8 @@ static const wick_node *assign_before(const assign *s, const wick_node *n, uint3
              : NULL;
 }
 
-/* Element-wise nodes, each the only user of the one before, lead from an anchor that is no fold
- * along rows to n. */
+/* Returns true if a chain of element-wise nodes leads to n from an anchor that is no fold along
+ * rows. Each node of the chain is the only user of the one before it. */
 static bool assign_is_epilogue(const assign *s, const wick_node *n)
 {
   const wick_node *stack[ASSIGN_CHAIN] = {n};
@@ -251,7 +256,8 @@ static bool assign_is_epilogue(const assign *s, const wick_node *n)
   return false;
 }
 
-/* One element a row, and computed from what a fold along rows of `like`'s shape gives. */
+/* Returns true if n has one element for each row of `like`, and depends on a fold along rows of
+ * that shape. */
 static bool assign_is_line(const assign *s, const wick_node *n, wick_value like, uint32_t depth)
 {
   const wick_func *f = s->g.f;
@@ -264,8 +270,8 @@ static bool assign_is_line(const assign *s, const wick_node *n, wick_value like,
   return false;
 }
 
-/* The cast of narrow floats to wider ones: less to read than what it gives, and nearly free. Its
- * users take elements as they are, without guards. */
+/* Returns true if node i casts narrow floats to wider ones and its users read elements without
+ * guards. Such a cast reads fewer bytes than it writes, and is nearly free. */
 static bool assign_widens(const assign *s, uint32_t i)
 {
   const wick_func *f = s->g.f;
@@ -289,7 +295,7 @@ static uint64_t assign_bytes(const assign *s, wick_value v)
   return wick_type_typical_nbytes(s->g.f->module, wick_type_of(s->g.f, v));
 }
 
-/* It pays, and there is a template for it, to keep rows of the anchor's first operand. */
+/* Returns true if keeping rows of the anchor's first operand pays, and a template exists for it. */
 static bool assign_keeps_rows(const assign *s, const wick_node *n)
 {
   const wick_func *f = s->g.f;
@@ -300,7 +306,8 @@ static bool assign_keeps_rows(const assign *s, const wick_node *n)
          assign_bytes(s, n->in[1]) <= ASSIGN_WEIGHTS;
 }
 
-/* Node i became the anchor of a group: of its first operand's nodes, those that go along. */
+/* Called when node i has become the anchor of a group. Finds the nodes before its first operand
+ * that join the group. */
 static void assign_before_anchor(assign *s, uint32_t root, uint32_t i)
 {
   const wick_func *f = s->g.f;
@@ -325,7 +332,7 @@ static void assign_before_anchor(assign *s, uint32_t root, uint32_t i)
   for (uint32_t k = 0; k < depth; k++) s->before[chain[k] - f->node] = root;
 }
 
-/* Whether node i goes into the group of its users. */
+/* Returns true if node i joins the group of its users. */
 static bool assign_takes(assign *s, uint32_t root, uint32_t i)
 {
   const wick_func *f = s->g.f;
@@ -356,7 +363,8 @@ static void assign_node(assign *s, uint32_t i)
     bool rows = s->rows[root];
     if (s->count[root] < ASSIGN_MOST_NODES && assign_takes(s, root, i)) {
       s->g.of[i] = root, s->count[root]++;
-      s->g.next[i] = s->g.first[root], s->g.first[root] = i; /* before all that are in it */
+      s->g.next[i] = s->g.first[root],
+      s->g.first[root] = i; /* before all nodes that are in the group */
       if (wick_group_operands(&s->g, root, s->room) <= ASSIGN_MOST_OPERANDS) return;
       s->g.first[root] = s->g.next[i], s->count[root]--;
     }
@@ -386,7 +394,7 @@ wick_groups wick_groups_of(const wick_func *f, const wick_target *t, wick_arena 
   for (uint32_t i = 0; i < f->nnode; i++) s.g.of[i] = s.anchor[i] = s.before[i] = UINT32_MAX;
   s.region = wick_new(tmp, uint32_t, f->nnode);
   for (uint32_t i = 0; i < f->nnode; i++) order[n++] = i;
-  for (uint32_t i = 0; i < f->nnode; i++) /* inner ones come later */
+  for (uint32_t i = 0; i < f->nnode; i++) /* inner regions come later */
     for (uint32_t r = 0; r < f->node[i].nregion; r++)
       for (uint32_t k = f->node[i].region[r].begin; k < f->node[i].region[r].end; k++)
         s.region[k] = f->node[i].region[r].begin;

@@ -34,22 +34,21 @@ wick_groups wick_groups_of(const wick_func *f, const wick_target *t, wick_arena 
  * Immediates are not operands. `out` needs space for all values. */
 uint32_t wick_group_operands(const wick_groups *g, uint32_t root, wick_value *out);
 
-/* ---- nodes ---- */
-bool wick_group_is_imm(const wick_node *n); /* a number that is no operand */
-/* Element by element, and it cannot fail: of the rows that have stages, as integers may, floats do
- * not. */
+bool wick_group_is_imm(const wick_node *n); /* a number, which is no operand */
+/* Returns true if the node is computed element by element and cannot fail. Operators with stages of
+ * their own may fail for integers, but not for floats. */
 bool wick_group_is_scalar(const wick_func *f, const wick_node *n);
-/* The result is in memory of its own, of constant sizes, and the operands are copied into views of
- * it. The last dimension of more than one element is the operands' last, too: else the copies would
- * be slow, and the node is a kernel. */
+/* Returns true if the result has memory of its own and constant sizes, and the operands are copied
+ * into views of it. The last dimension with more than one element must be the operands' last
+ * dimension, too. Otherwise the copies would be slow, and the node is a kernel. */
 bool wick_group_is_filled(const wick_func *f, const wick_node *n);
-/* The count of a loop is known to be at most `most`. */
+/* Returns true if the loop is known to run at most `most` times. */
 bool wick_group_counts_within(const wick_func *f, const wick_node *loop, wick_dim most);
-/* The result is the memory of operand 0 from element *offset on, with another type. Where
- * choice->index is not 0, that index of a loop chooses among parts of it. */
+/* Returns true if the result is the memory of operand 0 from element *offset on, with another type.
+ * If choice->index is not 0, this index of a loop selects a part of that memory. */
 bool wick_group_is_view(const wick_func *f, const wick_node *n, int64_t *offset,
                         wick_picked *choice);
-/* There is no definition to compile: calls and tuples, which are not compiled yet. */
+/* Returns true if the node has no definition to compile. Calls and tuples have none yet. */
 bool wick_group_is_later(const wick_node *n);
 
 #endif

@@ -9,11 +9,11 @@
 enum { COLLAPSE_NONE = WICK_MAX_RANK };
 
 typedef struct collapse {
-  wick_copier c; /* first: what retypes gets it */
+  wick_copier c; /* first, so that the callback for types can reach the rest */
   const wick_func *g;
   wick_dim outer, inner; /* the extents */
-  uint32_t *at;          /* per value: which dimension is the first of the pair; or none */
-  wick_dim both;         /* of the stage that is copied: the symbol of the new axis */
+  uint32_t *at;          /* per value: the first dimension of the pair, or COLLAPSE_NONE */
+  wick_dim both;         /* the symbol of the new axis, in the stage that is being copied */
 } collapse;
 
 /* ---- finding ---- */
@@ -24,7 +24,8 @@ static bool collapse_has(const collapse *s, const wick_type_info *t, uint32_t k)
          wick_dim_eq(t->dim[k + 1], s->inner);
 }
 
-/* v has the pair at k, and not elsewhere too. */
+/* Records that v has the pair at dimension k. Returns false if it does not, or also has it at
+ * another position. */
 static bool collapse_mark(collapse *s, wick_value v, uint32_t k)
 {
   if (!collapse_has(s, wick_info_of(s->g, v), k)) return false;
@@ -33,8 +34,8 @@ static bool collapse_mark(collapse *s, wick_value v, uint32_t k)
   return true;
 }
 
-/* The stage's axis that is dimension k of its results; results with dimensions of their own have
- * none. */
+/* Returns the stage's axis that is dimension k of its results, or NULL if the results have
+ * dimensions of their own. */
 static const wick_axis *collapse_axis(const collapse *s, const wick_node *stage, uint32_t k)
 {
   const wick_attr *axes = wick_stage_axes(stage);
@@ -53,7 +54,8 @@ static bool collapse_uses(const collapse *s, wick_dim d, const wick_axis *pair)
          (wick_dim_uses(dims, d, pair[0].sym) || wick_dim_uses(dims, d, pair[1].sym));
 }
 
-/* A read takes the pair's axes as they are, side by side, or neither. */
+/* Returns true if a read uses both axes of the pair unchanged and next to each other, or neither of
+ * them. */
 static bool collapse_read(collapse *s, const wick_node *n, const wick_axis *pair)
 {
   const wick_dim *index = wick_read_index(n)->dims;
@@ -66,7 +68,7 @@ static bool collapse_read(collapse *s, const wick_node *n, const wick_axis *pair
                    wick_dim_eq(index[k + 1], pair[1].sym) && collapse_mark(s, n->in[0], k));
 }
 
-/* Nothing but reads looks at the axes of the pair. */
+/* Returns true if n, which is no read, does not use the axes of the pair. */
 static bool collapse_other(const collapse *s, const wick_node *n, const wick_axis *pair)
 {
   for (uint32_t a = 0; a < n->nattr; a++) {
@@ -92,7 +94,7 @@ static bool collapse_stage(collapse *s, const wick_node *stage)
   return true;
 }
 
-/* Whoever reads what has the pair has it, too: it was found to be read so. */
+/* Returns true if each read of a value with the pair is in a stage that has the pair, too. */
 static bool collapse_agrees(const collapse *s, const wick_node *stage)
 {
   uint32_t k = s->at[stage->first.id];
@@ -105,7 +107,7 @@ static bool collapse_agrees(const collapse *s, const wick_node *stage)
   return true;
 }
 
-/* Dimensions k and k + 1 of the results can be one. */
+/* Returns true if dimensions k and k + 1 of the results can become one. */
 static bool collapse_can(collapse *s, uint32_t k)
 {
   const wick_func *g = s->g;
@@ -133,7 +135,7 @@ static bool collapse_can(collapse *s, uint32_t k)
   return true;
 }
 
-/* ---- the group again ---- */
+/* ---- building the group again ---- */
 
 static wick_type collapse_type(const wick_copier *c, wick_value old)
 {
@@ -148,7 +150,7 @@ static wick_type collapse_type(const wick_copier *c, wick_value old)
   return wick_type_tensor(s->g->module, t->elem, t->rank - 1u, dim);
 }
 
-/* The stage with one axis for the pair. */
+/* Returns the stage with one axis instead of the pair. */
 static wick_node collapse_axes(collapse *s, const wick_node *stage, const wick_axis *pair)
 {
   wick_dims *dims = s->g->module->dims;
@@ -195,7 +197,8 @@ static wick_func *collapse_copy(collapse *s, wick_arena *mem)
   for (uint32_t v = 1; v <= g->nparam; v++)
     s->c.to[v] =
         wick_build_param(&s->c.b, collapse_type(&s->c, (wick_value){v}), g->qual[v - 1], NULL);
-  wick_node *changed = wick_new(mem, wick_node, g->nnode); /* the copier keeps what is open */
+  wick_node *changed =
+      wick_new(mem, wick_node, g->nnode); /* the copier still uses nodes that are not closed */
   for (uint32_t i = 0; i < g->nnode; i++) {
     const wick_node *n = &g->node[i];
     uint32_t k = n->nregion              ? s->at[n->first.id]
@@ -214,7 +217,8 @@ wick_func *wick_group_collapse(const wick_func *group, wick_arena *mem)
   s.c.b.mem = mem;
   for (uint32_t k = 0; k + 2 < wick_info_of(s.g, wick_return(s.g)->in[0])->rank;)
     if (collapse_can(&s, k))
-      s.g = collapse_copy(&s, mem); /* has fewer values; the new dimension may go on */
+      s.g = collapse_copy(
+          &s, mem); /* the copy has fewer values; the new dimension may collapse further */
     else
       k++;
   return (wick_func *)(uintptr_t)s.g;

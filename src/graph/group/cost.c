@@ -1,14 +1,14 @@
-/* The cost model: cycles of tiles in registers, and of the stages of a group. */
+/* The cost model: the cycles of tiles in registers and of the stages of a group. */
 #include "graph/group/cost.h"
 
 #include <string.h>
 
 #include "ir/op.h"
 
-enum { COST_AXES = 16, COST_FUNCTION = 16 /* products that a polynomial takes */ };
+enum { COST_AXES = 16, COST_FUNCTION = 16 /* cost of a polynomial, in products */ };
 
-/* Lines of 64 bytes arrive after so many cycles each (measured on one core that streams): from the
- * second cache, from the third, from memory. */
+/* The cycles after which the next 64-byte line arrives from the second cache, from the third cache,
+ * and from memory. They were measured on one core with streaming reads. */
 static const double cost_near = 1.4, cost_far = 3.5, cost_memory = 6.5;
 
 double wick_cost_first(const wick_target *t, uint64_t nbytes)
@@ -49,7 +49,7 @@ const char *wick_cost_limit_text(wick_cost_limit limit)
   return text[limit];
 }
 
-/* ---- what stages are like ---- */
+/* ---- properties of stages ---- */
 
 static const wick_node *cost_node(const wick_schedule *s, const wick_stage *st)
 {
@@ -68,7 +68,8 @@ static int64_t cost_extent(const wick_schedule *s, const wick_stage *st, uint32_
   return wick_max_i64(wick_dim_typical(s->group->module->dims, extent), 1);
 }
 
-/* Products that are one instruction: iterations of the loop that is a dot product. */
+/* Returns the iterations that one dot product instruction does at once; 1 without such an
+ * instruction. */
 static int64_t cost_dot(const wick_schedule *s, const wick_stage *st)
 {
   const wick_sloop *l = st->loops.n ? &st->loops.at[st->loops.n - 1] : NULL;
@@ -82,7 +83,7 @@ static double cost_numel(const wick_schedule *s, const wick_stage *st)
   return n;
 }
 
-/* Floating-point operations of an element (`flops`), and what they take in products. */
+/* Counts the floating-point operations of an element (`flops`), and their cost in products. */
 static void cost_operations(const wick_func *g, const wick_node *n, double *flops, double *products)
 {
   const wick_region *body = cost_body(n);
@@ -91,18 +92,18 @@ static void cost_operations(const wick_func *g, const wick_node *n, double *flop
     const wick_node *x = &g->node[i];
     const wick_op *op = wick_op_of(x);
     if (x->nout != 1 || x->op == WICK_OP_const || x->op == WICK_OP_read ||
-        op->scalar == WICK_NOT_SCALAR || op->typed) /* a change of type comes with the load */
+        op->scalar == WICK_NOT_SCALAR || op->typed) /* a change of type is part of the load */
       continue;
     wick_elem e = wick_info_of(g, x->first)->elem;
-    if (!wick_elem_is_float(e) && e != WICK_I32) continue; /* as sums of products of bytes are */
+    if (!wick_elem_is_float(e) && e != WICK_I32) continue; /* sums of products of bytes are i32 */
     *flops += op->flops ? op->flops : 1;
     *products += op->ulp > 0 ? COST_FUNCTION : 1;
   }
 }
 
-enum { COST_TRIPS = 16 }; /* of a loop whose count is not known */
+enum { COST_TRIPS = 16 }; /* assumed for a loop whose count is not known */
 
-/* How often a walk's loop runs. */
+/* Returns how often the loop of a loop nest runs. */
 static double cost_trips(const wick_func *g, const wick_node *loop)
 {
   double bound[2];
@@ -121,7 +122,7 @@ static double cost_trips(const wick_func *g, const wick_node *loop)
   return bound[1] > bound[0] ? bound[1] - bound[0] : 0;
 }
 
-/* Cycles of a walk's region: about one for each node. */
+/* Returns the cycles of a region of a loop nest: about one for each node. */
 static double cost_walk(const wick_func *g, const wick_region *region)
 {
   double cycles = 0;
@@ -135,7 +136,8 @@ static double cost_walk(const wick_func *g, const wick_region *region)
   return cycles;
 }
 
-/* Elements in a vector of the stage, 1 where it has none; a stage in line is as its readers are. */
+/* Returns the elements in a vector of the stage, 1 if it has no vector. A stage that is computed in
+ * line has those of its readers. */
 static int64_t cost_lanes(const wick_schedule *s, const wick_stage *st)
 {
   const wick_stage *at = st->where == WICK_INLINE ? &s->stage[s->output] : st;
@@ -149,11 +151,11 @@ static int64_t cost_lanes(const wick_schedule *s, const wick_stage *st)
 /* ---- tiles ---- */
 
 typedef struct cost_axis {
-  int64_t extent, tile; /* the tile in vectors along a vector's axis */
+  int64_t extent, tile; /* the tile is in vectors along a vector's axis */
   bool reduce, vector;
 } cost_axis;
 
-/* How much of axis k the loops after `first` cover. */
+/* Returns how much of the axis the loops after `first` cover. */
 static int64_t cost_covers(const wick_schedule *s, const wick_stage *st, uint32_t axis,
                            uint32_t first, bool registers)
 {
@@ -167,8 +169,8 @@ static int64_t cost_covers(const wick_schedule *s, const wick_stage *st, uint32_
   return wick_min_i64(n, cost_extent(s, st, axis));
 }
 
-/* The tile of a fold: inside its consumer's loops where it is computed there in registers, else its
- * own unrolled loops. */
+/* Finds the tile of a fold. If the fold is computed in registers inside its consumer's loops, these
+ * loops define the tile; otherwise its own unrolled loops do. */
 static void cost_tile_of(const wick_schedule *s, const wick_stage *fold, cost_axis *axis)
 {
   const wick_stage *out = fold->where == WICK_AT ? &s->stage[fold->consumer] : NULL;
@@ -195,8 +197,8 @@ static void cost_tile_of(const wick_schedule *s, const wick_stage *fold, cost_ax
     }
 }
 
-/* Loads of one step: for each read, the tile along the axes that it depends on. A read along the
- * vector is one of vectors. */
+/* Counts the loads of one step: for each read, the size of the tile along the axes that the read
+ * depends on. A read along the vector loads vectors. */
 static void cost_loads(const wick_schedule *s, const wick_stage *fold, const cost_axis *axis,
                        const int64_t *size, wick_cost_tile *out)
 {
@@ -219,7 +221,7 @@ static void cost_loads(const wick_schedule *s, const wick_stage *fold, const cos
   }
 }
 
-/* Cycles of all tiles, full ones and those at the ends. */
+/* Returns the cycles of all tiles, full ones and those at the ends. */
 static double cost_sum(const wick_schedule *s, const wick_target *t, const wick_stage *fold,
                        double products, wick_cost *out)
 {
@@ -256,7 +258,7 @@ static double cost_sum(const wick_schedule *s, const wick_target *t, const wick_
   return cycles;
 }
 
-/* Of one stage; where it is the slowest so far, it decides what limits the group. */
+/* Adds the cost of one stage. The slowest stage decides what limits the group. */
 static void cost_stage(const wick_schedule *s, const wick_target *t, const wick_stage *st,
                        double *most, wick_cost *out)
 {
@@ -291,7 +293,7 @@ wick_cost wick_cost_of(const wick_schedule *s, const wick_target *t)
 
 /* ---- times ---- */
 
-enum { COST_CYCLES = 3, COST_BYTES = 10 }; /* in a nanosecond; of memory, in a cycle */
+enum { COST_CYCLES = 3, COST_BYTES = 10 }; /* cycles per nanosecond; bytes of memory per cycle */
 
 uint64_t wick_cost_nanoseconds(const wick_cost *c, uint64_t nbytes)
 {
@@ -314,7 +316,7 @@ double wick_cost_floor(const wick_cost_machine *m, const wick_cost_facts *f)
   return compute > memory ? compute : memory;
 }
 
-/* Of one core, operands in the caches. */
+/* Returns the seconds that a cycle of one core takes. */
 static double cost_cycle(const wick_cost_machine *m)
 {
   return 4 * m->lanes * m->threads / m->flops;

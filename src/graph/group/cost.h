@@ -1,8 +1,10 @@
-/* The cost model: the time of a kernel on a machine, from its group's schedule. Templates choose by
- * it, `wick bench --roofline` shows it next to its measurements, and the tuner starts from it.
+/* The cost model: predicts the time of a kernel on a machine from its group's schedule. Templates
+ * choose with it, `wick bench --roofline` prints it next to its measurements, and the tuner starts
+ * from it.
  *
- * The unit is a cycle of a machine that starts two multiply-adds of a vector and two loads in each;
- * a program that does nothing but multiply-adds (driver/report/ceiling.h) says how long one is. */
+ * The unit is a cycle of a machine that starts two multiply-adds of a vector and two loads in each
+ * cycle. A program that does nothing but multiply-adds (driver/report/ceiling.h) measures how long
+ * a cycle is. */
 #ifndef WICK_GRAPH_GROUP_COST_H
 #define WICK_GRAPH_GROUP_COST_H
 
@@ -13,37 +15,37 @@
  * values. */
 typedef struct wick_cost_tile {
   int64_t vectors, places, products; /* products: accumulators */
-  uint64_t stream_bytes; /* bytes of vectors that the whole sum streams, or reads again */
+  uint64_t stream_bytes; /* bytes of vectors that the whole sum streams or reads again */
 } wick_cost_tile;
 /* Cycles of one step. */
 double wick_cost_step(const wick_target *t, const wick_cost_tile *tile);
-/* Cycles to load a vector that a run reads for the first time, from weights of `nbytes` bytes:
- * since the last run, other data has passed through the caches. */
+/* Returns the cycles to load a vector that a run reads for the first time, from weights of `nbytes`
+ * bytes. Other data has passed through the caches since the last run. */
 double wick_cost_first(const wick_target *t, uint64_t nbytes);
 
 /* What limits a kernel according to the model. */
 typedef enum wick_cost_limit {
-  WICK_COST_PRODUCTS, /* multiply-adds, or other operations: nothing else does */
-  WICK_COST_LOADS,    /* loads for each product */
-  WICK_COST_STREAM,   /* vectors come from a farther cache */
+  WICK_COST_PRODUCTS, /* only multiply-adds, or other operations, limit the kernel */
+  WICK_COST_LOADS,    /* loads of each product */
+  WICK_COST_STREAM,   /* vectors come from a more distant cache */
   WICK_COST_LATENCY,  /* too few accumulators for the pipes */
   WICK_COST_TAILS,    /* tiles or vectors that are not full */
-  WICK_COST_SCALAR    /* no template fits: no vectors */
+  WICK_COST_SCALAR    /* no template fits, so there are no vectors */
 } wick_cost_limit;
 const char *wick_cost_limit_text(wick_cost_limit limit);
 
 typedef struct wick_cost {
-  uint64_t flops; /* of the definition; a multiply-add is two */
-  double cycles;  /* on one thread, operands in the caches */
-  double least;   /* cycles that the same stages take where nothing limits them */
+  uint64_t flops; /* in the definition; a multiply-add counts as two */
+  double cycles;  /* on one thread, with operands in the caches */
+  double least;   /* cycles of the same stages if nothing limits them */
   wick_cost_limit limit;
-  /* The largest sum: its tile, and its steps. 0 where there is none. */
+  /* The tile of the largest sum, and its number of steps. 0 if there is no sum. */
   wick_cost_tile tile;
   int64_t steps;
 } wick_cost;
 
-/* The cost of a schedule whose steps have been applied. Symbolic extents have their typical
- * size. */
+/* Returns the cost of a schedule whose steps have been applied. Symbolic extents count as their
+ * typical size. */
 wick_cost wick_cost_of(const wick_schedule *s, const wick_target *t);
 
 /* ---- times ---- */
@@ -51,18 +53,18 @@ wick_cost wick_cost_of(const wick_schedule *s, const wick_target *t);
 /* An estimate for a common machine and one worker, good enough to divide work. */
 uint64_t wick_cost_nanoseconds(const wick_cost *c, uint64_t nbytes);
 
-typedef struct wick_cost_machine { /* as measured, on all threads together */
-  double flops, bytes;             /* a second: multiply-adds from registers; a streaming read */
+typedef struct wick_cost_machine { /* measured, for all threads together */
+  double flops, bytes;             /* per second: multiply-adds from registers; a streaming read */
   uint32_t threads;
-  uint64_t second_bytes; /* of the second cache */
-  uint64_t cache_bytes;  /* more than that comes from memory in each run; 0: all does */
-  uint64_t constants;    /* bytes of the model's constants, which all pass in a run */
+  uint64_t second_bytes; /* size of the second cache */
+  uint64_t cache_bytes;  /* larger data comes from memory in each run; 0: all data does */
+  uint64_t constants;    /* bytes of the model's constants, all of which are read in each run */
   uint32_t lanes;        /* elements in a vector */
 } wick_cost_machine;
 
 typedef struct wick_cost_facts { /* of a kernel, in one run */
   uint64_t flops, bytes, cycles, tasks;
-  uint64_t constants; /* of the bytes */
+  uint64_t constants; /* part of the bytes */
   const char *limit;
 } wick_cost_facts;
 

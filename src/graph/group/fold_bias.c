@@ -1,5 +1,5 @@
-/* One traversal finds the maps that only add to a fold; a second one makes them copies, which are
- * inlined. */
+/* A first traversal finds the maps that only add a parameter to a fold. A second one replaces them
+ * by maps that copy the fold, which are later inlined. */
 #include "graph/group/fold_bias.h"
 
 #include "ir/op.h"
@@ -8,12 +8,14 @@ typedef struct fold_bias_state {
   const wick_func *g;
   const uint32_t *definer;
   wick_uses uses;
-  uint32_t *fold; /* per node: of a map's sum, the fold that takes it in; UINT32_MAX: none */
-  uint32_t *map;  /* per node: of a fold, that map */
+  uint32_t
+      *fold; /* per node: for such a map, the fold that absorbs its addition; UINT32_MAX: none */
+  uint32_t *map; /* per node: for such a fold, its map */
   wick_copier c;
 } fold_bias_state;
 
-/* Stage s has the result v, alone, in the order of its axes. */
+/* Returns true if v is the only result of stage s, and its dimensions are the axes of s in order.
+ */
 static bool fold_bias_plain(const wick_func *g, const wick_node *s)
 {
   uint32_t rank = 0;
@@ -21,7 +23,7 @@ static bool fold_bias_plain(const wick_func *g, const wick_node *s)
   return s->nout == 1 && wick_info_of(g, s->first)->rank == rank;
 }
 
-/* A sum of integers, from 0 to what comes out. */
+/* Returns true if f is a sum of integers that begins with 0 and whose result is the plain sum. */
 static bool fold_bias_is_sum(const wick_func *g, const wick_node *f)
 {
   if (f->op != WICK_OP_fold || !fold_bias_plain(g, f)) return false;
@@ -34,7 +36,7 @@ static bool fold_bias_is_sum(const wick_func *g, const wick_node *f)
          wick_const_imm(zero)->i == 0 && g->node[merge->begin].op == WICK_OP_add;
 }
 
-/* The read's index is the stage's axes, one by one. */
+/* Returns true if the read's index is the stage's axes in order. */
 static bool fold_bias_identity(const wick_node *s, const wick_node *read)
 {
   if (read->attr[WICK_ATTR_read_guard].i || read->nin != 1 ||
@@ -48,7 +50,7 @@ static bool fold_bias_identity(const wick_node *s, const wick_node *read)
   return true;
 }
 
-/* m adds a parameter to a fold; the reads of both. */
+/* Returns true if m adds a parameter to a fold. Returns the reads of both as well. */
 static bool fold_bias_adds(const fold_bias_state *s, const wick_node *m, const wick_node **fold,
                            const wick_node **with)
 {
@@ -59,7 +61,8 @@ static bool fold_bias_adds(const fold_bias_state *s, const wick_node *m, const w
   if (n[0].op != WICK_OP_read || n[1].op != WICK_OP_read || n[2].op != WICK_OP_add ||
       n[3].in[0].id != n[2].first.id)
     return false;
-  uint32_t first = s->definer[n[0].in[0].id] == UINT32_MAX; /* which of them reads the fold */
+  uint32_t first =
+      s->definer[n[0].in[0].id] == UINT32_MAX; /* the position of the read of the fold */
   const wick_node *a = &n[first], *p = &n[!first];
   uint32_t d = s->definer[a->in[0].id];
   bool both = n[2].in[0].id + n[2].in[1].id == a->first.id + p->first.id && a != p;
@@ -75,7 +78,8 @@ static bool fold_bias_adds(const fold_bias_state *s, const wick_node *m, const w
   return true;
 }
 
-/* The fold's init, which reads what the map does: in the fold's own axes. */
+/* Builds the fold's initial value: a read of the parameter, like that of the map, but in the fold's
+ * own axes. */
 static wick_value fold_bias_read(fold_bias_state *s, const wick_node *fold, const wick_node *map,
                                  const wick_node *with)
 {
@@ -106,7 +110,7 @@ wick_func *wick_group_fold_bias(const wick_func *g, wick_arena *mem)
   s.c = wick_copy_begin(g, mem);
   for (uint32_t i = 0; i < g->nnode; i++) {
     const wick_node *n = &g->node[i];
-    if (s.fold[i] != UINT32_MAX) { /* what the map adds to is what it gives */
+    if (s.fold[i] != UINT32_MAX) { /* the fold already contains the sum */
       bool second = with[s.fold[i]]->first.id == n->in[0].id;
       s.c.to[n->first.id] = s.c.to[n->in[second].id];
     } else if (init != UINT32_MAX && i == g->node[init].region[0].begin) {

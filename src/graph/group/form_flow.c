@@ -17,7 +17,7 @@ static void flow_copy(form_state *s, wick_value to, wick_value from)
   if (to.id && from.id) wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
 }
 
-/* Constants that got a buffer in a region have none outside of it. */
+/* Constants that got a buffer inside a region have none outside of it. */
 static void flow_region(form_state *s, const wick_region *r, wick_errors *all)
 {
   wick_form_nodes(s, r->begin, r->end - 1, all);
@@ -60,7 +60,7 @@ static const wick_imm *flow_known(const form_state *s, wick_value v)
   return n && n->op == WICK_OP_const && !wick_const_imm(n)->constant ? wick_const_imm(n) : NULL;
 }
 
-/* The buffer of the low function that v is a view of. */
+/* Returns the buffer of the low function that v is a view of. */
 static wick_value flow_root(const form_state *s, wick_value v)
 {
   for (uint32_t i = s->b.nodes.n; i-- > 0;) {
@@ -73,10 +73,11 @@ static wick_value flow_root(const form_state *s, wick_value v)
 typedef struct flow_loop {
   const wick_node *n;
   uint32_t ncarried;
-  wick_value *carried, *stacked, index, more; /* more: 0: it runs to the end */
+  wick_value *carried, *stacked, index, more; /* more: 0 if the loop never stops early */
 } flow_loop;
 
-/* As many steps as it has rows, unless it stops by itself. */
+/* Returns true if the loop makes as many steps as its stacked results have rows, unless it stops
+ * early. */
 static bool flow_all(const form_state *s, const wick_node *loop)
 {
   const wick_imm *count = flow_known(s, loop->in[0]);
@@ -100,7 +101,7 @@ static void flow_loop_begin(form_state *s, flow_loop *l, wick_errors *all)
     } else {
       l->stacked[k - l->ncarried] = to;
       bool whole = flow_all(s, n) && more && more->i;
-      if (!whole) /* rows that no iteration comes to */
+      if (!whole) /* rows that no iteration may write */
         wick_errors_add(all, wick_form_fill(s, to, wick_type_of(s->f, v), &(wick_imm){.f = 0}));
     }
   }
@@ -108,7 +109,7 @@ static void flow_loop_begin(form_state *s, flow_loop *l, wick_errors *all)
   if (!more || !more->i) l->more = flow_alloc(s, wick_type_of(s->f, y->in[0]));
 }
 
-/* Row `index` of a stacked result. */
+/* Copies v to row `index` of a stacked result. */
 static void flow_stack(form_state *s, const flow_loop *l, wick_value whole, wick_value v)
 {
   wick_type row = wick_form_buffer(s, wick_type_of(s->f, v), WICK_ARENA);
@@ -122,8 +123,8 @@ static void flow_stack(form_state *s, const flow_loop *l, wick_value whole, wick
   flow_copy(s, wick_build_view(&s->b, whole, row, 0, &choice), wick_form_low(s, v));
 }
 
-/* What was carried into the step goes into its row before kernels overwrite it; other rows after
- * them. */
+/* Copies the stacked values of a step to their rows. Values that were carried into the step are
+ * copied at the beginning (`before`), because kernels overwrite them; others at the end. */
 static void flow_rows(form_state *s, const flow_loop *l, bool before)
 {
   const wick_region *g = &l->n->region[0];
@@ -135,7 +136,8 @@ static void flow_rows(form_state *s, const flow_loop *l, bool before)
   }
 }
 
-/* All values go over at once: one that lies in what is carried is put aside first. */
+/* Copies the next values to the carried buffers. All of them change at once, so a value that is a
+ * view of another carried buffer is copied to a temporary buffer first. */
 static void flow_loop_end(form_state *s, flow_loop *l)
 {
   const wick_node *y = &s->f->node[l->n->region[0].end - 1];

@@ -16,7 +16,7 @@
 
 /* ---- one group ---- */
 
-/* A number that every element has: a stage that is read in line. */
+/* Builds a stage for a number that every element has. It is read in line. */
 static wick_value form_kernels_imm(wick_builder *b, const wick_func *f, const wick_node *n)
 {
   wick_axis axis[WICK_MAX_RANK];
@@ -59,8 +59,8 @@ static wick_status form_kernels_stages(form_state *s, wick_builder *b, uint32_t 
   return b->status;
 }
 
-/* Templates compute folds inside the loops of a map: where the group ends in a fold, the map takes
- * its elements as they are. */
+/* Adds a map that copies the result if the group ends in a fold, because templates compute folds
+ * inside the loops of a map. */
 static wick_value form_kernels_output(wick_builder *b, wick_value v)
 {
   if (b->status || b->nodes.at[b->nodes.n - 1].op != WICK_OP_yield) return v;
@@ -79,7 +79,7 @@ static wick_value form_kernels_output(wick_builder *b, wick_value v)
   return v;
 }
 
-/* What other groups made of the values that this one meets. */
+/* Clears the values that other groups have assigned to the values of this group. */
 static void form_kernels_forget(form_state *s, uint32_t root)
 {
   for (uint32_t i = s->g.first[root]; i != UINT32_MAX; i = s->g.next[i]) {
@@ -89,7 +89,7 @@ static void form_kernels_forget(form_state *s, uint32_t root)
   }
 }
 
-/* A call into the runtime is a group of that node. */
+/* Builds a group with a single node, which calls the runtime. */
 static wick_status form_kernels_host(form_state *s, wick_builder *b, const wick_node *n,
                                      wick_func **out)
 {
@@ -165,7 +165,7 @@ wick_status wick_form_fill(form_state *s, wick_value buffer, wick_type tensor, c
   return s->b.status;
 }
 
-/* A number everywhere, of an open size: a kernel writes it. */
+/* Fills a buffer of dynamic size with a number, by a kernel. */
 static wick_value form_kernels_filled(form_state *s, wick_value v, const wick_imm *by)
 {
   wick_type tensor = wick_type_of(s->f, v), type = wick_form_buffer(s, tensor, WICK_ARENA);
@@ -201,7 +201,8 @@ wick_value wick_form_low(form_state *s, wick_value v)
   return s->low[v.id] = wick_build(&s->b, WICK_OP_const, 0, NULL, &a, 1, &type);
 }
 
-/* Whether a value's own buffer may have a halo: a kernel makes it, and only kernels use it. */
+/* Returns true if the buffer of a value may have a halo: a kernel writes it, and only kernels use
+ * it. */
 static bool form_kernels_owns_buffer(const form_state *s, wick_value v)
 {
   uint32_t d = s->g.definer[v.id];
@@ -219,14 +220,15 @@ static bool form_kernels_has_halo(const wick_halo *h, uint32_t rank)
   return false;
 }
 
-/* A buffer has one halo: what wants another number around it takes a copy. */
+/* Returns true if the halo fits the one that the buffer has. A buffer has one halo; a group that
+ * requires another number around it reads a copy. */
 static bool form_kernels_may_join(const form_state *s, wick_value v, const wick_halo *h)
 {
   const wick_halo *own = &s->halo[v.id];
   return !form_kernels_has_halo(own, wick_info_of(s->f, v)->rank) || own->fill == h->fill;
 }
 
-/* All groups, and the halos that they want of what they read. */
+/* Forms all groups, and joins the halos that they require of their operands. */
 static void form_kernels_groups(form_state *s, wick_errors *all)
 {
   const wick_func *f = s->f;
@@ -248,8 +250,8 @@ static void form_kernels_groups(form_state *s, wick_errors *all)
   }
 }
 
-/* Operand k of a kernel; where the group wants a halo that the value's buffer has not, a copy that
- * has it. */
+/* Returns operand k of a kernel. If the group requires a halo that the value's buffer does not
+ * have, the operand is a copy that has it. */
 static wick_value form_kernels_operand(form_state *s, wick_func *g, uint32_t k, wick_value v)
 {
   wick_halo h;
@@ -265,7 +267,7 @@ static wick_value form_kernels_operand(form_state *s, wick_func *g, uint32_t k, 
   return low;
 }
 
-/* The buffer with the dimensions of the group's value. */
+/* Returns a view of the buffer with the dimensions of the group's value. */
 static wick_value form_kernels_as(form_state *s, const wick_func *g, wick_value of,
                                   wick_value buffer)
 {
@@ -281,7 +283,7 @@ static wick_status form_kernels_kernel(form_state *s, uint32_t i)
   const wick_func *f = s->f;
   const wick_node *n = &f->node[i];
   wick_func *g = s->func[i];
-  if (!g) return NULL; /* reported when it could not be formed */
+  if (!g) return NULL; /* the error was reported when the group could not be formed */
   wick_value *operand = s->operand, *in = wick_new(s->tmp, wick_value, n->nout + g->nparam);
   uint32_t nin = wick_group_operands(&s->g, i, operand);
   for (uint32_t k = 0; k < nin; k++) in[n->nout + k] = form_kernels_operand(s, g, k, operand[k]);
@@ -294,7 +296,7 @@ static wick_status form_kernels_kernel(form_state *s, uint32_t i)
              : wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &type);
   }
   for (uint32_t k = 0; k < nin; k++)
-    if (!in[n->nout + k].id) return s->b.status; /* its node was reported */
+    if (!in[n->nout + k].id) return s->b.status; /* the error of its node was reported */
   for (uint32_t k = 0; k < n->nout; k++)
     in[k] = form_kernels_as(s, g, wick_return(g)->in[k], in[k]);
   for (uint32_t k = 0; k < nin; k++)
@@ -304,7 +306,7 @@ static wick_status form_kernels_kernel(form_state *s, uint32_t i)
   return s->b.status;
 }
 
-/* The result's buffer, and the elements from neighbour to neighbour along each dimension. */
+/* Returns the result's buffer, and the strides of its dimensions in elements. */
 static wick_value form_kernels_whole(form_state *s, wick_value v, wick_dim *stride)
 {
   const wick_func *f = s->f;
@@ -321,8 +323,9 @@ static wick_value form_kernels_whole(form_state *s, wick_value v, wick_dim *stri
   return whole;
 }
 
-/* x, copied into a view of `whole`, which has x' dimensions and those strides; the pass over copies
- * lets x' kernel write there at once, or what reads the whole read x. */
+/* Copies x into a view of `whole`, which has the dimensions of x and the given strides. The pass
+ * over copies later lets the kernel of x write there directly, or lets readers of the whole read x.
+ */
 static void form_kernels_copy(form_state *s, wick_value whole, wick_value x, const wick_dim *stride,
                               int64_t offset)
 {
@@ -339,7 +342,7 @@ static void form_kernels_copy(form_state *s, wick_value whole, wick_value x, con
   if (copy[1].id) wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
 }
 
-/* Copies the operands to their places in the result. */
+/* Copies the operands of n to their parts of the result. */
 static wick_status form_kernels_fill(form_state *s, const wick_node *n)
 {
   wick_dim stride[WICK_MAX_RANK], part[WICK_MAX_RANK];

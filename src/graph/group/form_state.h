@@ -13,22 +13,23 @@ typedef struct form_state {
   wick_arena *mem, *tmp;
   wick_groups g;
   wick_value *low;           /* per value: its buffer */
-  wick_list(uint32_t) inner; /* values of constants that were given a buffer, in order */
+  wick_list(uint32_t) inner; /* values of constants that have a buffer, in order */
   wick_builder b;            /* the low function */
   uint32_t ngroup;
   wick_func **func; /* per node that names a group: the group */
   wick_halo *halo;  /* per value: the zeros around its buffer */
-  /* space for one group at a time: its operands; per value its value in the group, or 0 */
+  /* space for one group at a time: its operands; and per value, its value in the group, or 0 */
   wick_value *operand, *to;
 } form_state;
 
-/* The buffer of a value. An immediate that is needed in memory becomes a constant of the module. */
+/* Returns the buffer of a value. An immediate that is needed in memory becomes a constant of the
+ * module. */
 wick_value wick_form_low(form_state *s, wick_value v);
 /* Emits a kernel that fills a buffer with a number. */
 WICK_CHECKED wick_status wick_form_fill(form_state *s, wick_value buffer, wick_type tensor,
                                         const wick_imm *by);
 wick_type wick_form_buffer(form_state *s, wick_type tensor, wick_space space);
-/* Emits the instructions of the nodes begin .. end-1, of one region. */
+/* Emits the instructions of the nodes begin .. end-1, which are in one region. */
 void wick_form_nodes(form_state *s, uint32_t begin, uint32_t end, wick_errors *all);
 /* Emits an `if` or a `loop` (form_flow.c). */
 void wick_form_flow(form_state *s, uint32_t i, wick_errors *all);

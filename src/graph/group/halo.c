@@ -8,9 +8,9 @@
 
 enum { HALO_MOST = 64, HALO_RATIO = 16, HALO_NUMBER = 1 << 20 };
 
-/* ---- who wants one ---- */
+/* ---- which groups need halos ---- */
 
-/* The number that v is: of floats 0 alone. */
+/* Returns true if v is a number that a halo may have. For floats only 0 is possible. */
 static bool halo_number(const wick_func *g, wick_value v, int64_t *out)
 {
   *out = 0;
@@ -75,13 +75,13 @@ void wick_halo_declare(wick_func *group, uint32_t k, const wick_halo *h, wick_ar
 
 /* ---- the zeros ---- */
 
-/* One box of zeros of a buffer: where it begins, and its extents. */
+/* One box of zeros in a buffer: its first index and its extents. */
 typedef struct halo_box {
   int64_t at[WICK_MAX_RANK], extent[WICK_MAX_RANK];
 } halo_box;
 
-/* Boxes that cover the halo without overlap: along axis d, all of the axes after it and the inside
- * of those before it. */
+/* Finds boxes that cover the halo without overlap. A box along axis d covers the axes after d
+ * completely, and the inside of the axes before d. */
 static uint32_t halo_boxes(const int64_t *dim, const wick_halo *h, uint32_t rank, halo_box *out)
 {
   uint32_t n = 0;
@@ -100,7 +100,7 @@ static uint32_t halo_boxes(const int64_t *dim, const wick_halo *h, uint32_t rank
   return n;
 }
 
-/* A group that gives a tensor of `fill` for each box; vectors along the last axis. */
+/* Builds a group that writes a tensor of `fill` for each box, with vectors along the last axis. */
 static const char *halo_group(wick_module *m, const wick_target *t, wick_elem elem, uint32_t rank,
                               const halo_box *box, uint32_t nbox, int64_t fill, wick_arena *tmp)
 {

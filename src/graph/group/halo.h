@@ -10,17 +10,19 @@
 #include "loop/schedule.h"
 #include "target/target.h"
 
-/* Finds how far the guarded reads of parameter k reach outside of it, if all of them give 0 there.
- * Returns false if no read does, if they reach too far, or if sizes are not constant. */
+/* Finds how far the guarded reads of parameter k reach outside of its tensor, if all of them yield
+ * 0 there. Returns false if no read reaches outside, if reads reach too far, or if sizes are not
+ * constant. */
 bool wick_halo_wanted(const wick_func *group, uint32_t k, wick_halo *out);
-void wick_halo_join(wick_halo *h, const wick_halo *more, uint32_t rank); /* the larger of both */
+/* Enlarges h on each side to the larger extent of both. */
+void wick_halo_join(wick_halo *h, const wick_halo *more, uint32_t rank);
 
-/* Builds in b, a low function, a buffer with the halo and a kernel that writes its zeros. Returns
+/* Builds a buffer with the halo and a kernel that writes its zeros, in the low function b. Returns
  * the view of its inside. */
 wick_value wick_halo_alloc(wick_builder *b, const wick_target *t, wick_type tensor,
                            const wick_halo *h, wick_arena *tmp);
 
-/* Adds the step to the group's schedule. */
+/* Adds a step for the halo of parameter k to the group's schedule. */
 void wick_halo_declare(wick_func *group, uint32_t k, const wick_halo *h, wick_arena *tmp);
 
 #endif

@@ -7,21 +7,21 @@
 #include "graph/group/cost.h"
 #include "graph/group/template_state.h"
 
-enum { ATTENTION_VECTORS = 2 }; /* of queries, in a task */
-/* Keys and values are copied for the tasks of a batch, where so many queries pay for it and they
- * are not too much memory. */
+enum { ATTENTION_VECTORS = 2 }; /* vectors of queries in a task */
+/* Keys and values are copied for the tasks of a batch if there are at least this many queries, and
+ * if the copies need at most this much memory. */
 enum { ATTENTION_COPY = 256, ATTENTION_COPIED = 8 << 20 };
 
 typedef struct attention_group {
   template_state *t;
-  const wick_stage *st[11]; /* in the order of the row's stages; NULL: there is none */
+  const wick_stage *st[11]; /* in the order of the enum below; NULL: the group has no such stage */
   const wick_stage *out;
   uint32_t nbatch;
   int64_t m, e, d, n;       /* queries, columns of values and of keys, keys in a block */
-  int64_t queries, columns; /* lanes of vectors along queries, and along columns of values */
-  bool many;                /* blocks of keys */
-  bool varies;              /* the number of keys in a block */
-  const char *block;        /* STAGE.LOOP in which one is */
+  int64_t queries, columns; /* vector lanes along queries, and along columns of values */
+  bool many;                /* there are several blocks of keys */
+  bool varies;              /* the number of keys in a block is dynamic */
+  const char *block;        /* STAGE.LOOP that contains one block */
 } attention_group;
 
 enum { KEYS, ROWS, QUERIES, PRODUCTS, MASK, SCORES, LARGEST, WEIGHTS, SUM, VALUES, BLOCKS };
@@ -71,7 +71,7 @@ static void attention_text(const attention_group *a, const char *fmt, ...)
   wick_text_add(&a->t->steps, text);
 }
 
-/* Splits `lane` off a loop and makes it the vector; true where it has one. */
+/* Splits `lane` off a loop and makes it the vector. Returns true if the loop has vectors. */
 static bool attention_lanes(const attention_group *a, const char *stage, const char *loop,
                             int64_t lanes)
 {
@@ -81,7 +81,7 @@ static bool attention_lanes(const attention_group *a, const char *stage, const c
   return lanes > 1;
 }
 
-/* `order STAGE:`, the batches, and the block where the stage has one. */
+/* Writes `order STAGE:`, the batches, and the block if the stage is computed for each block. */
 static void attention_order(const attention_group *a, const wick_stage *st)
 {
   template_order_begin(a->t, st);
@@ -92,8 +92,8 @@ static void attention_order(const attention_group *a, const wick_stage *st)
 
 static const char *attention_lane(int64_t lanes) { return lanes > 1 ? " lane" : ""; }
 
-/* A map in which the queries lie side by side, made of something in which they do not: vectors are
- * read along loop `along`, of that extent, and turned. */
+/* Writes the loops of a map in which neighbouring queries are contiguous, but not in the tensor
+ * that it reads. Vectors are read along the loop `along`, which has that extent, and transposed. */
 static void attention_turned(const attention_group *a, uint32_t stage, const char *along,
                              int64_t extent)
 {
@@ -111,7 +111,7 @@ static void attention_turned(const attention_group *a, uint32_t stage, const cha
   if (n > 1) attention_text(a, "turn %s.turned; ", st->name);
 }
 
-/* Unrolls a part of the loop of a sum; " u" where there is one. */
+/* Unrolls a part of a sum's loop. Returns " u" if the loop was split for this, else "". */
 static const char *attention_unroll(const attention_group *a, const char *stage, const char *sum,
                                     int64_t extent)
 {
@@ -121,7 +121,7 @@ static const char *attention_unroll(const attention_group *a, const char *stage,
   return " u";
 }
 
-/* A sum of products in registers: `sum` outside, then the tile's loops. */
+/* Writes the loops of a sum of products in registers: `sum` outside, then the loops of the tile. */
 static void attention_product(const attention_group *a, uint32_t stage, const char *sum,
                               int64_t extent, const char *places, const char *vectors,
                               int64_t lanes)
@@ -137,7 +137,8 @@ static void attention_product(const attention_group *a, uint32_t stage, const ch
   attention_text(a, "unroll %s.%s %s.%s; ", st->name, places, st->name, vectors);
 }
 
-/* A number for each query, of all keys of a block: some partial states, for the pipes. */
+/* Writes the loops of a fold that yields one number for each query from all keys of a block. It has
+ * several partial states, which keep the pipes busy. */
 static void attention_row(const attention_group *a, uint32_t stage)
 {
   const char *name = a->st[stage]->name;
@@ -149,15 +150,15 @@ static void attention_row(const attention_group *a, uint32_t stage)
                  attention_lane(a->queries), name);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole group ---- */
 
-/* Cycles of tiles of v vectors by p places that cover all; `each` bytes of vectors pass by for each
- * vector of a tile. */
+/* Returns the cycles of tiles of v vectors by p places that cover all vectors and places. Each
+ * vector of a tile streams `each` bytes of vectors. */
 static double attention_cost(const attention_group *a, int64_t vectors, int64_t places, int64_t v,
                              int64_t p, uint64_t each)
 {
   double cost = 0;
-  for (uint32_t rest = 0; rest < 4; rest++) { /* bits: the last, smaller tile along each */
+  for (uint32_t rest = 0; rest < 4; rest++) { /* bits: the last, smaller tile along each axis */
     int64_t x = rest & 1 ? vectors % v : v, y = rest & 2 ? places % p : p,
             count = (rest & 1 ? x != 0 : vectors / v) * (rest & 2 ? y != 0 : places / p);
     wick_cost_tile tile = {x, y, x * y, (uint64_t)x * each};
@@ -166,9 +167,9 @@ static double attention_cost(const attention_group *a, int64_t vectors, int64_t 
   return cost;
 }
 
-/* The best tile in registers, or the knob's; `whole`: of all vectors; `even`: of a number of places
- * that is a power of two, which divides that of a task's queries (smaller tiles after the others
- * have been seen to take half of the time again). */
+/* Returns the best tile in registers, or the one that the knob sets. With `whole`, the tile has all
+ * vectors. With `even`, its number of places is a power of two, so that it divides the queries of a
+ * task; smaller tiles after the others were measured to add half of the time. */
 static wick_tile attention_tile_of(const attention_group *a, int64_t vectors, int64_t places,
                                    bool whole, bool even, uint64_t each, int64_t knob)
 {
@@ -185,7 +186,7 @@ static wick_tile attention_tile_of(const attention_group *a, int64_t vectors, in
   return best;
 }
 
-/* Loops over queries and columns, in the order `outside`, around a tile. */
+/* Writes the loops over queries and columns, in the order `outside`, around a tile. */
 static void attention_around(const attention_group *a, const wick_stage *st, const char *query,
                              const char *column, const wick_tile *tile, const char *outside)
 {
@@ -197,8 +198,8 @@ static void attention_around(const attention_group *a, const wick_stage *st, con
   attention_text(a, " %s mi ev%s; unroll %s.mi %s.ev; ", outside, attention_lane(a->columns), s, s);
 }
 
-/* The fold over blocks, whose values are in scratch memory, and the output, which takes its
- * elements. */
+/* Writes the loops of the fold over blocks, which keeps its values in scratch memory, and of the
+ * output, which reads them. */
 static void attention_many(const attention_group *a, const char *query, const char *column,
                            const wick_tile *tile)
 {
@@ -216,7 +217,7 @@ static void attention_many(const attention_group *a, const char *query, const ch
   attention_text(a, " %s qi %s lane; ", query, column);
 }
 
-/* What is made for each block of keys, in scratch memory. */
+/* Writes the loops of the stages that are computed for each block of keys, in scratch memory. */
 static void attention_inside(const attention_group *a, const wick_tile *tile)
 {
   static const uint32_t inside[] = {SCORES, LARGEST, WEIGHTS, SUM};
@@ -239,8 +240,8 @@ static void attention_inside(const attention_group *a, const wick_tile *tile)
   attention_row(a, SUM);
 }
 
-/* Keys and values: copied by the first task of a batch that a worker runs, or read where they are.
- */
+/* Places the copies of keys and values. The first task of a batch that a worker runs makes them;
+ * without copies, keys and values are read directly. */
 static void attention_copies(const attention_group *a)
 {
   const wick_stage *rows = a->st[ROWS];
@@ -276,7 +277,7 @@ void template_attention(template_state *t)
           size = wick_min_i64(vectors * a->queries, most);
   bool varies = template_varies(a->out, a->nbatch);
   if (varies)
-    size = wick_ceildiv_i64(size, a->queries) * a->queries; /* whole vectors, then a rest */
+    size = wick_ceildiv_i64(size, a->queries) * a->queries; /* whole vectors, then a remainder */
   uint64_t bytes = t->t->vector_bytes;
   wick_tile products = attention_tile_of(a, wick_ceildiv_i64(size, a->queries), a->n, true, false,
                                          (uint64_t)a->d * bytes, t->knobs.columns),

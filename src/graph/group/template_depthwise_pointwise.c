@@ -10,7 +10,7 @@ typedef struct depthwise_group {
   const wick_stage *depthwise; /* a fold */
   const wick_stage *between;   /* the map that is kept */
   const wick_stage *pointwise; /* a sum of products */
-  const void *tiles;           /* of that (template_outer_product_of) */
+  const void *tiles;           /* the tiles of `pointwise` (template_outer_product_of) */
 } depthwise_group;
 
 static bool depthwise_reads(const template_state *t, const wick_stage *st, const wick_stage *from)
@@ -22,7 +22,8 @@ static bool depthwise_reads(const template_state *t, const wick_stage *st, const
   return false;
 }
 
-/* Two folds, maps between them of which the second fold reads the last alone, and maps after. */
+/* Returns true if the group has two folds, maps between them, and maps after them. The second fold
+ * must read only the last of the maps between them. */
 static bool depthwise_group_of(const template_state *t, depthwise_group *g)
 {
   *g = (depthwise_group){0};
@@ -46,7 +47,8 @@ static bool depthwise_group_of(const template_state *t, depthwise_group *g)
          template_read_in_place(t, g->depthwise) && template_read_in_place(t, g->pointwise);
 }
 
-/* The loops of what is kept: vectors of channels, some columns in registers. */
+/* Writes the loops of the map that is kept: vectors of channels, and several columns in registers.
+ */
 static void depthwise_between(template_state *t, const depthwise_group *g, const char *row)
 {
   const wick_stage *st = g->between;
@@ -66,7 +68,7 @@ static void depthwise_between(template_state *t, const depthwise_group *g, const
                                        DEPTHWISE_UNROLL, false});
 }
 
-/* Rows in a block, so that some workers have equal shares of them. */
+/* Returns the number of rows in a block, chosen so that a few workers have equal shares. */
 static int64_t depthwise_rows(int64_t height)
 {
   int64_t best = 1, least = INT64_MAX;

@@ -5,7 +5,7 @@
 
 enum { LOOP_NEST_VECTORS = 4, LOOP_NEST_CHUNKS = 64, LOOP_NEST_TASKS = 8, LOOP_NEST_DEPTH = 16 };
 
-/* The node that gives v; NULL: a region or the group does. */
+/* Returns the node that defines v; NULL if a region or the group does. */
 static const wick_node *loop_nest_definer(const template_state *t, wick_value v)
 {
   for (uint32_t i = 0; i < t->g->nnode; i++)
@@ -21,8 +21,8 @@ static bool loop_nest_is_index(const template_state *t, wick_value v)
   return false;
 }
 
-/* The same for all points along the axis: computed from loops' indices, numbers, and what is read
- * at such places. */
+/* Returns true if v is the same for all points along the axis. It is then computed from indices of
+ * loops, numbers, and elements that are read at such indices. */
 static bool loop_nest_shares(const template_state *t, wick_value v, wick_dim sym, uint32_t depth)
 {
   if (loop_nest_is_index(t, v)) return true;
@@ -39,8 +39,8 @@ static bool loop_nest_shares(const template_state *t, wick_value v, wick_dim sym
   return true;
 }
 
-/* One element of a tensor for each point along the axis, side by side; or one for all of them, if
- * it is only read. */
+/* Returns true if n accesses contiguous elements for neighbouring points along the axis, or only
+ * reads one element for all of them. */
 static bool loop_nest_contiguous(const template_state *t, const wick_node *n, wick_dim sym)
 {
   wick_dims *dims = t->g->module->dims;
@@ -87,8 +87,8 @@ static bool loop_nest_is_vector(const template_state *t, uint32_t axis)
   return true;
 }
 
-/* The last of the loop nest's axes that reads of a stage use; the last of all where other stages read
- * it. */
+/* Returns the last axis of the loop nest that the reads of a stage depend on, or the last axis of
+ * all if other stages read the stage. */
 static uint32_t loop_nest_axis_of(const template_state *t, const wick_node *stage)
 {
   uint32_t most = 0, last = t->out->naxis - 1;
@@ -107,8 +107,8 @@ static uint32_t loop_nest_axis_of(const template_state *t, const wick_node *stag
   return most;
 }
 
-/* Maps that the loop nest reads: in line, or in scratch memory for each point of the axes that they hang
- * on. */
+/* Schedules the maps that the loop nest reads: in line, or in scratch memory for each point of the
+ * axes that they depend on. */
 static void loop_nest_before(template_state *t, const char *last_loop)
 {
   for (uint32_t i = 0; i < t->s->output; i++) {
@@ -140,7 +140,7 @@ void template_loop_nest(template_state *t)
   bool some = n > 0;
   if (t->lanes > 1) wick_text_printf(&t->steps, "lanes %s:%lld; ", o, (long long)t->lanes);
   for (uint32_t k = 0; k < n; k++) some = some && template_extent(t, t->out, k);
-  if (!some) { /* no axes, or no points: stages are computed at the root */
+  if (!some) { /* without axes or points, stages are computed at the root */
     template_inline_maps(t);
     return;
   }

@@ -1,4 +1,4 @@
-/* The steps of loops around tiles. */
+/* Writes the steps of loops around tiles. */
 #include <string.h>
 
 #include "graph/group/template_state.h"
@@ -70,15 +70,16 @@ const char *template_channels_loop(template_state *t, const template_roles *r)
   return template_has_groups(t, r) ? "of" : template_loop(t, t->out, r->o);
 }
 
-/* The loop over blocks of rows has another one inside, unless a block is a tile. */
+/* Returns true if the loop over blocks of rows has another loop inside. It has none if a block is a
+ * tile. */
 static bool template_splits_rows(const template_roles *r, const template_tile *tile,
                                  const template_order *o, uint32_t axis)
 {
   return axis == o->axis && o->rows > (axis == r->y ? tile->th : axis == r->x ? tile->tw : 1);
 }
 
-/* Splits blocks and the tile off the output's axes; the names of the tile's loops, outermost first.
- */
+/* Splits the blocks and the tile off the output's axes. Returns the names of the tile's loops,
+ * outermost first. */
 static wick_text template_out_split(template_state *t, const template_roles *r,
                                     const template_tile *tile, const template_order *order,
                                     int64_t lanes)
@@ -112,7 +113,8 @@ static wick_text template_out_split(template_state *t, const template_roles *r,
                            : template_loop(t, out, part[i].axis);
     wick_text_printf(&t->steps, "split %s.%s %s:%lld; ", out->name, loop, part[i].name,
                      (long long)part[i].size);
-    if (part[i].axis == r->x && template_varies(out, r->x)) /* few places in a tile cost as many */
+    /* a tile with few places costs as much as a full one */
+    if (part[i].axis == r->x && template_varies(out, r->x))
       wick_text_printf(&t->steps, "tail %s.%s overlap; ", out->name, loop);
     wick_text_printf(&names, " %s", part[i].name);
   }
@@ -130,9 +132,10 @@ const char *template_rows_loop(template_state *t, const template_roles *r,
   return template_splits_rows(r, tile, order, r->y) ? "rows" : template_loop(t, t->out, r->y);
 }
 
-/* Batches and groups, then blocks of places, channels, the places of a block; the channels last
- * where they do not go outside; the text's order between. After a loop over a block none is
- * parallel: the last block may have fewer rows. Returns the innermost loop. */
+/* Writes the order of the output's loops: batches and groups, blocks of places, channels, then the
+ * places of a block. The channels are last if they are not outside. Within each kind, the order is
+ * that of the axes. A loop after one over the rows of a block is not parallel, because the last
+ * block may have fewer rows. Returns the innermost loop. */
 static const char *template_out_order(template_state *t, const template_roles *r,
                                       const template_tile *tile, const template_order *order,
                                       wick_text *parallel, int64_t lanes)
@@ -186,6 +189,6 @@ const char *template_out_loops(template_state *t, const template_roles *r,
     wick_text_printf(&t->steps, " %s.%.*s", o, (int)strcspn(name, " "), name);
   }
   if (tiles.n) wick_text_add(&t->steps, "; ");
-  /* without a vector the last axis is a loop around the fold */
+  /* without a vector, the last axis is a loop around the fold */
   return lanes > 1 || r->v == UINT32_MAX ? at : last;
 }

@@ -1,7 +1,7 @@
-/* The template for groups without a fold: element by element. */
+/* The template for groups without a fold. They are computed element by element. */
 #include "graph/group/template_state.h"
 
-/* Chunks of the one axis, so that there are tasks. */
+/* Splits the only axis into chunks, so that there are several tasks. */
 static void map_flat(template_state *t)
 {
   const char *o = t->out->name, *name = template_loop(t, t->out, 0);
@@ -18,8 +18,8 @@ bool template_map_match(template_state *t)
   return t->plain && !t->nfold && t->out->naxis >= 1 && t->out->naxis <= TEMPLATE_AXES;
 }
 
-/* Vectors along the last axis of more than one element, where it is long enough; tasks over all
- * other axes. */
+/* Writes vectors along the last axis that has more than one element, if it is long enough, and
+ * tasks over all other axes. */
 void template_map(template_state *t)
 {
   uint32_t naxis = t->out->naxis, n = naxis;
@@ -30,7 +30,7 @@ void template_map(template_state *t)
     return;
   }
   int64_t lanes = template_vector_lanes(t, n - 1);
-  /* The last axis' loop stays inside the task: a task of one vector is too small. */
+  /* The loop of the last axis stays inside the task, because a task of one vector is too small. */
   const char *o = t->out->name, *last = template_loop(t, t->out, n - 1);
   bool whole = lanes > 1 && template_is(t->out, n - 1, lanes), split = lanes > 1 && !whole;
   if (split)
@@ -43,7 +43,8 @@ void template_map(template_state *t)
     wick_text_printf(&t->steps, "%s; ", split ? " lane" : "");
   }
   if (lanes > 1) wick_text_printf(&t->steps, "vector %s.%s; ", o, split ? "lane" : last);
-  uint32_t inside = whole && n > 2 ? n - 2 : n - 1; /* from there on: whole rows of vectors */
+  /* the axes from here on are whole rows of vectors */
+  uint32_t inside = whole && n > 2 ? n - 2 : n - 1;
   for (uint32_t k = 0; k < naxis; k++)
     if (k < inside || (lanes > 1 && k >= n))
       wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));

@@ -8,7 +8,7 @@ enum { NORMALIZE_EXPENSIVE = 8 };
 
 /* ---- along the last axis ---- */
 
-/* Index k of a read is the reading stage's k-th axis that is not reduced. */
+/* Returns true if index k of the read is the k-th axis of the reading stage that is not reduced. */
 static bool normalize_fits(const template_state *t, const wick_stage *st, const wick_node *r,
                            uint32_t axis)
 {
@@ -24,7 +24,8 @@ static bool normalize_fits(const template_state *t, const wick_stage *st, const 
   return true;
 }
 
-/* A fold over rows: one reduced axis, and the output's axes but the last. */
+/* Returns true if the fold reduces rows: it has one reduced axis, and all axes of the output but
+ * the last. */
 static bool normalize_is_slice(const template_state *t, const wick_stage *fold)
 {
   uint32_t reduced = 0, k = 0;
@@ -34,14 +35,14 @@ static bool normalize_is_slice(const template_state *t, const wick_stage *fold)
     } else if (k + 1 < t->out->naxis) {
       if (!wick_dim_eq(fold->axis[a].extent, t->out->axis[k++].extent)) return false;
     } else if (!wick_dim_is(fold->axis[a].extent, 1)) {
-      return false; /* a kept dimension, in place of the one that it sums over */
+      return false; /* a kept dimension, at the position of the summed one */
     }
   }
   return reduced == 1 && !wick_stage_starts(t->s, fold) && k + 1 == t->out->naxis &&
          template_reads(t, fold, normalize_fits, 0);
 }
 
-/* What an element of a stage costs, with all that it reads in line. */
+/* Returns the cost of an element of a stage, with everything that it reads in line. */
 static uint32_t normalize_cost(const template_state *t, const wick_node *n, uint32_t depth)
 {
   uint32_t cost = 0;
@@ -56,7 +57,8 @@ static uint32_t normalize_cost(const template_state *t, const wick_node *n, uint
   return cost;
 }
 
-/* How often a map is evaluated if it is read in line: passes[] of the stages that read it. */
+/* Returns how often a map is evaluated if it is read in line. passes[] has the same number for the
+ * stages that read it. */
 static uint32_t normalize_passes(const template_state *t, uint32_t stage, const uint32_t *passes)
 {
   const wick_node *n = template_node(t, &t->s->stage[stage]);
@@ -71,8 +73,8 @@ static uint32_t normalize_passes(const template_state *t, uint32_t stage, const 
   return sum;
 }
 
-/* A map of the row that is expensive, and read by more than one pass over it, is kept for the row; the
- * knobs may say so of all, or of none. */
+/* Keeps the maps that are expensive and that several passes over the row read. The knobs may choose
+ * to keep all such maps, or none. */
 static void normalize_maps(template_state *t, const char *row, int64_t lanes, bool columns)
 {
   uint32_t *passes = wick_new(t->tmp, uint32_t, t->s->nstage);
@@ -114,7 +116,7 @@ bool template_normalize_match(template_state *t)
   return true;
 }
 
-/* All folds inside the loops over slices, the lanes as partial states. */
+/* Writes all folds inside the loops over slices, with the lanes as partial states. */
 void template_normalize(template_state *t)
 {
   uint32_t n = t->out->naxis;
@@ -146,8 +148,8 @@ void template_normalize(template_state *t)
 
 enum { NORMALIZE_VECTORS = 4 };
 
-/* Axis c is the one of the output's that the fold does not have; one of extent 1 may be in its
- * place. */
+/* Returns true if the fold has all axes of the output but c. It may have an axis of extent 1
+ * instead. */
 static bool normalize_outer_is(const template_state *t, const wick_stage *fold, uint32_t c)
 {
   uint32_t reduced = 0, k = 0;
@@ -164,7 +166,7 @@ static bool normalize_outer_is(const template_state *t, const wick_stage *fold, 
   return reduced == 1 && k == t->out->naxis;
 }
 
-/* A stage reads the fold at its own axes, but for c. */
+/* Returns true if a stage reads the fold at its own axes, except for axis c. */
 static bool normalize_outer_reads(const template_state *t, const wick_stage *st, const wick_node *r,
                                   uint32_t c)
 {
@@ -201,7 +203,7 @@ static bool normalize_outer_fits(const template_state *t, uint32_t c)
   return true;
 }
 
-/* The axis of the output that all folds reduce; UINT32_MAX: there is none. */
+/* Returns the axis of the output that all folds reduce; UINT32_MAX if there is none. */
 static uint32_t normalize_outer_axis(const template_state *t)
 {
   for (uint32_t c = 0; c + 1 < t->out->naxis; c++)
@@ -217,8 +219,8 @@ bool template_normalize_outer_match(template_state *t)
          normalize_outer_axis(t) != UINT32_MAX;
 }
 
-/* All folds of a few vectors of neighbouring slices, in registers, and then the output along them.
- */
+/* Writes all folds of a few vectors of neighbouring slices, in registers, followed by the output
+ * along them. */
 void template_normalize_outer(template_state *t)
 {
   uint32_t n = t->out->naxis, c = normalize_outer_axis(t);

@@ -2,8 +2,9 @@
  * channels would load it again from farther away; blocks keep it in the cache. */
 #include "graph/group/template_state.h"
 
-/* Bytes of the parameter that places read, for one group of channels: of the axes before `axis` one
- * place, of that axis `rows`, of those after it all; without an axis, of all. */
+/* Returns how many bytes of the parameter the places of a block read, for one group of channels. A
+ * block has one place along each axis before `axis`, `rows` places along `axis`, and all places
+ * along the axes after it. If `axis` is UINT32_MAX, the block has all places. */
 static uint64_t order_bytes(const template_state *t, const template_roles *r,
                             const wick_stage *fold, const wick_node *shared, uint32_t axis,
                             int64_t rows)
@@ -40,9 +41,10 @@ bool template_reads_far(const template_state *t, const template_roles *r, const 
   return order_bytes(t, r, fold, shared, UINT32_MAX, 0) > 2 * order_cache(t);
 }
 
-/* Rows of a block of an extent that is not known: as many as there is room for, a power of two, as
- * most sizes that are met are, or just enough tiles for one. Evenly, because a last block of few
- * rows leaves one of two threads with little work. */
+/* Returns the rows of a block along an axis of dynamic extent: as many as the cache can hold,
+ * rounded down to a power of two, because most sizes in practice are powers of two; or just enough
+ * tiles for that many rows. Blocks are even because a last block of few rows leaves one of two
+ * threads with little work. */
 static int64_t order_even(const template_state *t, const template_roles *r, const wick_stage *fold,
                           const wick_node *shared, uint32_t axis, int64_t tile, uint64_t room)
 {
@@ -61,7 +63,8 @@ template_order template_order_of(const template_state *t, const template_roles *
   const template_order all = {true, UINT32_MAX, 0};
   template_order order = all;
   uint64_t room = order_cache(t) / 2;
-  if (r->no <= tile->ob || r->x == UINT32_MAX) return all; /* the channels pass by once */
+  /* the channels are traversed only once */
+  if (r->no <= tile->ob || r->x == UINT32_MAX) return all;
   for (uint32_t k = 0; k < t->out->naxis; k++) {
     int64_t extent = template_extent(t, t->out, k),
             least = k == r->y   ? tile->th
@@ -74,7 +77,8 @@ template_order template_order_of(const template_state *t, const template_roles *
     if (n > 1 && rows > least && template_varies(t->out, k))
       rows = order_even(t, r, fold, shared, k, least, room);
     if (order_bytes(t, r, fold, shared, k, rows) > room)
-      order = (template_order){true, k, rows}; /* one each, of which there is more after */
+      /* one row in each block; the next axis divides it further */
+      order = (template_order){true, k, rows};
     else
       return n == 1 ? order : (template_order){true, k, rows};
   }

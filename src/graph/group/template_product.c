@@ -1,12 +1,13 @@
-/* The template for sums of products. It decides which of the output's axes are vectors and which
- * are places of a tile, and chooses the register tile. */
+/* The template for sums of products. It decides which axes of the output are vectors and which are
+ * places of a tile, and chooses the register tile. */
 #include "graph/group/cost.h"
 #include "graph/group/template_state.h"
 #include "ops/nn/blocked.h"
 
 /* ---- the two factors ---- */
 
-/* The two reads whose product a fold's step adds; false where the step is something else. */
+/* Finds the two reads whose product a fold's step adds. Returns false if the step is something
+ * else. */
 static bool product_factors(const template_state *t, const wick_stage *fold, const wick_node **a,
                             const wick_node **b)
 {
@@ -21,7 +22,7 @@ static wick_elem product_read_elem(const template_state *t, const wick_node *rea
   return wick_info_of(t->g, read->in[0])->elem;
 }
 
-/* The target's dot product for the fold's last axis; NULL where there is none. */
+/* Returns the target's dot product instruction for the fold's last axis, or NULL. */
 static const wick_dot *product_dot_row(const template_state *t, const wick_stage *fold)
 {
   wick_product p;
@@ -46,18 +47,19 @@ uint32_t template_dot_axis(const template_state *t, const wick_stage *fold, uint
 
 /* ---- tiles ---- */
 
-/* Bytes of vectors that pass by while a tile sums: of each of its vectors, where tiles that follow
- * read the same ones again; else of all. The first tile that needs a vector waits for it, `far`
- * cycles. */
+/* The bytes of vectors that are streamed while a tile sums. `each` is for each vector of a tile, if
+ * later tiles read the same vectors again; otherwise `all` is for all tiles. The first tile that
+ * needs a vector waits `far` cycles for it. */
 typedef struct product_stream {
   uint64_t each, all;
   double far;
-  int64_t steps;   /* of the sum; 0: many */
-  uint32_t beside; /* operands as large as the result, which are read when it is stored */
+  int64_t steps; /* steps of the sum; 0: many */
+  /* number of operands that are as large as the result, and are read when it is stored */
+  uint32_t beside;
 } product_stream;
 
-/* Cycles, a step, that a tile takes beside its sum: to begin, and until its elements are stored;
- * that is hidden after the next tile's products where its own are few enough to wait with them. */
+/* Returns the cycles per step that a tile needs in addition to its sum, to begin and to store its
+ * elements. Storing is hidden by the next tile's products if there are few elements to store. */
 static double product_ends(const product_stream *s, int64_t products)
 {
   enum { HIDDEN = 256, BEGIN = 12 };
@@ -69,11 +71,11 @@ static double product_ends(const product_stream *s, int64_t products)
   return cycles / (double)s->steps;
 }
 
-/* The part of a step after which vectors arrive. */
+/* The part of a step that hides the latency of the vectors' loads. */
 static const double product_hidden = 0.85;
 
-/* Of all tiles, whole ones and those at the ends, that cover the extents `all`, of `own` sums each;
- * `stream` bytes of vectors pass by for each vector of a tile, or for all tiles. */
+/* Returns the cost of all tiles, full ones and those at the ends, that cover the extents `all`.
+ * Each element of the output has `own` sums. */
 static double product_tile_cost(const template_state *t, const template_tile *all,
                                 const template_tile *x, int64_t own, const product_stream *stream)
 {
@@ -81,7 +83,7 @@ static double product_tile_cost(const template_state *t, const template_tile *al
                 tile[4] = {x->ob, x->vb, x->th, x->tw};
   double cost = 0;
   for (uint32_t rest = 0; rest < 16; rest++) { /* bit k: the last, smaller tile along k */
-    int64_t size[4], count[2] = {1, 1};        /* of vectors, of places */
+    int64_t size[4], count[2] = {1, 1};        /* number of vectors, number of places */
     for (uint32_t k = 0; k < 4; k++) {
       bool last = rest >> k & 1;
       size[k] = last ? extent[k] % tile[k] : tile[k];
@@ -95,7 +97,7 @@ static double product_tile_cost(const template_state *t, const template_tile *al
            wait = (double)vectors * stream->far - product_hidden * step;
     step += product_ends(stream, c.products);
     cost += (double)(count[0] * count[1]) * step;
-    if (rest < 4 && wait > 0) cost += (double)count[0] * wait; /* of the first places */
+    if (rest < 4 && wait > 0) cost += (double)count[0] * wait; /* only the first places wait */
   }
   return cost;
 }
@@ -116,8 +118,9 @@ bool template_shares(const template_state *t, const wick_node *read, wick_dim sy
   return true;
 }
 
-/* The largest number of neighbours along an axis that share what is read, from multiples of it on:
- * the channels of one group of a convolution. 1: none do. */
+/* Returns the largest number n of neighbours along an axis that share the elements that are read,
+ * in runs that begin at multiples of n. These are the channels of one group of a convolution. 1:
+ * none share any. */
 static int64_t product_sharing(const template_state *t, const wick_node *read, const wick_stage *st,
                                uint32_t axis)
 {
@@ -148,7 +151,7 @@ static bool product_roles_of(const template_state *t, const wick_stage *fold, co
     a = b, b = swap;
   }
   unsigned dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_SHARED) !=
-                 UINT32_MAX; /* then the lanes are apart */
+                 UINT32_MAX; /* lanes are then not contiguous */
   if (template_step_of(t, a, v) != 0 || template_step_of(t, b, v) != 1 + dot) return false;
   bool whole = false;
   for (uint32_t k = 0; k + 1 < n; k++) {
@@ -168,17 +171,19 @@ static bool product_roles_of(const template_state *t, const wick_stage *fold, co
     }
   }
   if (out->y != UINT32_MAX && (template_varies(t->out, out->x) || template_varies(t->out, out->y)))
-    out->y = UINT32_MAX; /* several rows want whole ones, and tails of one loop are enough */
+    /* several rows require whole rows, and one loop with a remainder is enough */
+    out->y = UINT32_MAX;
   return true;
 }
 
-/* Bytes of the parameter that a read takes. */
+/* Returns the size in bytes of the parameter that a read accesses. */
 static uint64_t product_bytes(const template_state *t, const wick_node *read)
 {
   return wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, read->in[0]));
 }
 
-/* Parameters with as many elements as the result, but for those of the sum. */
+/* Returns the number of parameters with as many elements as the result, except the factors of the
+ * sum. */
 static uint32_t product_beside(const template_state *t, const wick_node *a, const wick_node *b)
 {
   wick_module *m = t->g->module;
@@ -195,8 +200,9 @@ static uint64_t product_first_cache(const template_state *t)
   return t->t->cache_bytes[0] ? t->t->cache_bytes[0] : 32 << 10;
 }
 
-/* The image is swept again for each part of the channels: where the weights are the larger ones, or
- * where it stays in the second cache, and the weights of the next part can be fetched meanwhile. */
+/* Returns true if the image should be read again for each part of the channels. This pays if the
+ * weights are large, or if the image stays in the second cache and the weights of the next part can
+ * be fetched meanwhile. */
 static bool product_outside(const template_state *t, const wick_node *image, uint64_t weights)
 {
   uint64_t second = t->t->cache_bytes[1] ? t->t->cache_bytes[1] : 1 << 20;
@@ -204,13 +210,15 @@ static bool product_outside(const template_state *t, const wick_node *image, uin
          (weights > product_first_cache(t) && product_bytes(t, image) <= second / 2);
 }
 
-/* Tiles of that size would reach over the ends of the neighbours that share what is read. */
+/* Returns true if tiles of that size would cross the end of a run of neighbours that share reads.
+ */
 static bool product_crosses(const template_state *t, uint32_t axis, int64_t n, int64_t size)
 {
   return n != template_extent(t, t->out, axis) && n % size;
 }
 
-/* Two loads a cycle leave room to fetch the lines of a tile's places once in `unroll` steps. */
+/* Returns true if the loads, of which a cycle has two, leave time to prefetch the cache lines of a
+ * tile's places once in `unroll` steps. */
 static bool product_loads_fit(const template_tile *x, int64_t unroll)
 {
   int64_t vectors = x->ob * x->vb, places = x->th * x->tw;
@@ -219,8 +227,8 @@ static bool product_loads_fit(const template_tile *x, int64_t unroll)
 
 enum { PRODUCT_PAGE = 4096, PRODUCT_PAGES_MOST = 8 };
 
-/* Neighbours along an axis lie whole pages apart: more than a few of them meet in one set of the
- * nearest cache. */
+/* Returns true if neighbours along an axis are whole pages apart. More than a few of them then fall
+ * into the same set of the nearest cache. */
 static bool product_pages_apart(const template_state *t, const wick_node *read, wick_dim sym)
 {
   int64_t bytes = template_stride(t, read, sym) *
@@ -228,8 +236,8 @@ static bool product_pages_apart(const template_state *t, const wick_node *read, 
   return bytes && bytes % PRODUCT_PAGE == 0;
 }
 
-/* Registers beside sums and vectors: a shared value, one that is left, and a product where that is
- * no instruction with its sum. */
+/* Returns the number of registers needed in addition to sums and vectors: one for a shared value,
+ * one to spare, and one for a product if there is no multiply-add instruction. */
 static int64_t product_spare(const template_state *t, wick_elem e)
 {
   return t->t->fma & WICK_BIT(e) ? 2 : 3;
@@ -240,24 +248,26 @@ static wick_elem product_sum(const template_state *t, const wick_stage *fold)
   return wick_info_of(t->g, template_node(t, fold)->region[1].first)->elem;
 }
 
-/* Of n places in a row, whose last steps are those of a loop that overlaps (loop/nest_overlap.c).
- */
+/* Returns the cost of n places in a row if the row ends in a loop whose steps overlap
+ * (loop/nest_overlap.c). */
 static double product_row_cost(const template_state *t, template_tile all, template_tile x,
                                int64_t n, const template_roles *r, const product_stream *stream)
 {
   int64_t rest = n % x.tw, size = x.tw;
   while (rest && wick_tail_smaller(size, false) >= rest) size = wick_tail_smaller(size, false);
   all.tw = rest ? n - rest + size : n;
-  if (n < size) x.tw = wick_tail_smaller(size, false), all.tw = 2 * x.tw; /* two of the next */
+  /* two steps of the next smaller size */
+  if (n < size) x.tw = wick_tail_smaller(size, false), all.tw = 2 * x.tw;
   return product_tile_cost(t, &all, &x, r->own, stream);
 }
 
-/* 1, 2, 3, 4, 6, 8, 12, 16, 24, ... */
+/* Returns the next of the sizes 1, 2, 3, 4, 6, 8, 12, 16, 24, ... */
 static int64_t product_next_size(int64_t n) { return n == 1 ? 2 : n % 3 ? n / 2 * 3 : n / 3 * 4; }
 
-/* Where the extent along x is symbolic, the mean of sizes around the typical one, each counted for
- * one place, and some of that of each smaller one: few places want many vectors. Sizes that are met
- * are powers of two, or three times that, more often than others. */
+/* Returns the cost of a tile. If the extent along x is symbolic, this is the mean cost per place
+ * for sizes around the typical one, plus a small share of the cost of each smaller size, because
+ * few places require many vectors. The sizes are powers of two and three times powers of two, which
+ * are most frequent in practice. */
 static double product_sizes_cost(const template_state *t, const template_tile *all,
                                  const template_tile *x, const template_roles *r,
                                  const product_stream *stream)
@@ -283,9 +293,9 @@ static double product_sizes_cost(const template_state *t, const template_tile *a
   return cost;
 }
 
-/* The cheapest tile that fits the registers: with its vectors, a shared value, and what a product
- * takes where it is an instruction of its own, one is left. Vectors along two axes only where the
- * one after is covered, and not where each is used once: then they are read in their order. */
+/* Returns the cheapest tile that fits into the registers, of which product_spare is left over.
+ * Vectors along two axes are used only if they cover the second of these axes, and only if each
+ * vector is used several times. Otherwise vectors are read in their order in memory. */
 static template_tile product_tile_search(const template_state *t, int64_t spare,
                                          const template_tile *all, const template_tile *most,
                                          const template_roles *r, const product_stream *stream)
@@ -299,7 +309,8 @@ static template_tile product_tile_search(const template_state *t, int64_t spare,
       for (x.th = 1; x.th <= all->th && x.th <= 4; x.th++)
         for (x.tw = 1; x.tw <= most->tw && x.tw <= 28; x.tw++) {
           if (r->own * x.ob * x.vb * (x.th * x.tw + r->parts) + spare > registers) break;
-          if (x.th > 1 && x.tw != all->tw) continue; /* several rows: where a row is one tile */
+          /* several rows only if a tile has whole rows */
+          if (x.th > 1 && x.tw != all->tw) continue;
           if (x.tw > 1 && r->x != UINT32_MAX && product_crosses(t, r->x, r->nx, x.tw)) continue;
           if (x.ob > 1 && (x.vb != all->vb || (r->own * all->vb > 1 && !both))) continue;
           double cost = product_sizes_cost(t, all, &x, r, stream);
@@ -308,7 +319,7 @@ static template_tile product_tile_search(const template_state *t, int64_t spare,
   return best;
 }
 
-/* The tile that the knobs set, or the best. */
+/* Returns the tile that the knobs set, or the best one. */
 static template_tile product_tile_best(template_state *t, int64_t spare, const template_tile *all,
                                        const template_tile *most, const template_roles *r,
                                        const product_stream *stream)
@@ -341,8 +352,8 @@ wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vecto
   return (wick_tile){best.ob, best.tw, product_sizes_cost(&s, &all, &best, &r, &once) / least};
 }
 
-/* Lanes of a vector along an axis of that extent: all; of a shorter one, masked where that costs
- * nothing, else a power of two within. */
+/* Returns the lanes of a vector along an axis of that extent: all lanes; for a shorter extent,
+ * either the extent, masked, if this costs nothing, or a power of two that is not larger. */
 int64_t template_dot_lanes(const template_state *t, int64_t extent)
 {
   int64_t lanes = t->lanes;
@@ -351,7 +362,8 @@ int64_t template_dot_lanes(const template_state *t, int64_t extent)
   return lanes;
 }
 
-static uint64_t product_steps(const template_state *t, const wick_stage *fold) /* of its sum */
+/* steps of the sum */
+static uint64_t product_steps(const template_state *t, const wick_stage *fold)
 {
   uint64_t n = 1;
   for (uint32_t k = 0; k < fold->naxis; k++)
@@ -412,7 +424,8 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
   if (dot != UINT32_MAX && product_dot_row(t, fold)->pairs) spare = 4, r.parts = 2;
   uint64_t weights = product_bytes(t, shared == a ? b : a),
            column =
-               product_steps(t, fold) * t->t->vector_bytes; /* of one vector, in the whole sum */
+               /* bytes of one vector in the whole sum */
+           product_steps(t, fold) * t->t->vector_bytes;
   if (dot != UINT32_MAX) column /= (uint64_t)template_extent(t, fold, dot);
   bool outside = product_outside(t, shared, weights) || template_has_groups(t, &r);
   if (t->knobs.outside) outside = t->knobs.outside > 1;
@@ -424,8 +437,8 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
   if (t->rows) order = (template_order){true, n - 3, t->rows};
   const char *at = template_out_loops(t, &r, &tile, &order, lanes);
   int64_t unroll = t->knobs.unroll ? t->knobs.unroll : 4;
-  bool again = all.th * all.tw > tile.th * tile.tw || /* time to fetch while these are used */
-               (double)(tile.th * tile.tw) > stream.far;
+  /* enough time to prefetch while these are in use */
+  bool again = all.th * all.tw > tile.th * tile.tw || (double)(tile.th * tile.tw) > stream.far;
   bool fetch = weights > product_first_cache(t) && again;
   if (r.o != UINT32_MAX && (t->knobs.prefetch ? t->knobs.prefetch > 1 : fetch))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_channels_loop(t, &r));
@@ -439,7 +452,7 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
 
 /* ---- depthwise dot products ---- */
 
-/* Places of a row that are whole groups of those that share what is read, and rows. */
+/* Returns a tile of places in a row, in whole groups of places that share reads, and of rows. */
 static template_tile product_depthwise_tile(template_state *t, const wick_stage *fold,
                                             const wick_node *x)
 {
@@ -502,7 +515,7 @@ typedef struct product_inner {
   const wick_node *a, *b; /* the factors, both contiguous along the sum's last axis */
 } product_inner;
 
-/* The sum outside, then the tile, the lanes along the sum's last axis. */
+/* Writes the loops of the sum, then those of the tile, with the lanes along the sum's last axis. */
 static void product_inner_loops(template_state *t, const wick_stage *fold, uint32_t k,
                                 const template_roles *r)
 {
@@ -552,8 +565,9 @@ void template_inner_product(template_state *t)
     bool in_a = template_step_of(t, a, fold->axis[i].sym),
          in_b = template_step_of(t, b, fold->axis[i].sym);
     if (template_extent(t, t->out, i) <= 1) continue;
-    int64_t na = in_b ? product_sharing(t, a, fold, i) : 1, /* neighbours with one value of a */
-        nb = in_a ? product_sharing(t, b, fold, i) : 1;
+    /* neighbours with the same value of a */
+    int64_t na = in_b ? product_sharing(t, a, fold, i) : 1,
+            nb = in_a ? product_sharing(t, b, fold, i) : 1;
     if (na > 1) r.o = i, r.no = na;
     if (nb > 1) rows = r.x, r.x = i, r.nx = nb;
   }

@@ -2,10 +2,11 @@
  * means and maxima. The lanes are parts of the 1-D slice that is folded. */
 #include "graph/group/template_state.h"
 
-enum { REDUCE_PARTS = 4 }; /* vectors of partial states, so that one does not wait for the last */
+/* vectors of partial states, so that an addition does not wait for the one before it */
+enum { REDUCE_PARTS = 4 };
 
-/* The fold's elements lie next to each other along its last axis: those of all reads that it moves.
- * What has a guard or a run-time index stays scalar. */
+/* Returns true if the fold's elements are contiguous along its last axis in all reads that depend
+ * on that axis. Reads with a guard or a run-time index stay scalar. */
 static bool reduce_reads(const template_state *t, const wick_stage *fold)
 {
   const wick_node *f = template_node(t, fold);
@@ -22,7 +23,8 @@ static bool reduce_reads(const template_state *t, const wick_stage *fold)
   return any;
 }
 
-/* One state of float32, and a slice of at least one vector and a half. */
+/* Returns true if the fold has one state of float32 and folds a slice of at least one and a half
+ * vectors. */
 bool template_reduce_match(template_state *t)
 {
   const wick_stage *fold = t->fold;
@@ -43,7 +45,7 @@ void template_reduce(template_state *t)
   const wick_stage *fold = t->fold;
   uint32_t last = fold->naxis - 1;
   template_inline_maps(t);
-  if (t->out->naxis) { /* else all is one element, and the fold goes first */
+  if (t->out->naxis) { /* otherwise there is only one element, and the fold is computed first */
     template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
     template_order order = {false, UINT32_MAX, 0};
     const char *at = template_out_loops(t, &r, &(template_tile){1, 1, 1, 1}, &order, 1);

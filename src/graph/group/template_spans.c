@@ -1,15 +1,16 @@
-/* From the innermost loop of a sum outwards, the first loop that makes the sum too long is split: a
- * span ends after some of its iterations. */
+/* Splits the first loop of a sum, from the innermost one outwards, that makes the sum too long. A
+ * span ends after some iterations of that loop. */
 #include "graph/group/template_spans.h"
 
 #include "ir/op.h"
 
-/* Terms of a span, at most. The random error of n terms in spans of t grows as sqrt(t + n / t); the
- * states of a tile are kept and added once in a span, which are as many additions, loads and stores
- * as the tile has vectors. */
+/* The largest number of terms in a span. The random error of n terms in spans of t grows as sqrt(t
+ * + n / t). The states of a tile are saved and added once for each span, which costs as many
+ * additions, loads and stores as the tile has vectors. */
 enum { SPANS_TERMS = 256 };
 
-/* A sum of floats in registers, for whose loops nothing else is computed. */
+/* Returns true if the stage is a sum of floats in registers, and nothing else is computed in its
+ * loops. */
 static bool spans_sums(const wick_schedule *s, uint32_t stage)
 {
   const wick_stage *st = &s->stage[stage];
@@ -23,7 +24,8 @@ static bool spans_sums(const wick_schedule *s, uint32_t stage)
          wick_elem_is_float(wick_info_of(g, add->first)->elem);
 }
 
-/* Iterations of a loop, at most; of one that never runs 1, which is as few terms. */
+/* Returns the largest number of iterations of a loop. A loop that never runs counts as 1, which
+ * gives as few terms. */
 static int64_t spans_count(const wick_schedule *s, const wick_stage *st, const wick_sloop *l)
 {
   int64_t lo, hi;
@@ -31,8 +33,8 @@ static int64_t spans_count(const wick_schedule *s, const wick_stage *st, const w
   return wick_max_i64(l->size ? l->size : wick_ceildiv_i64(hi, l->factor), 1);
 }
 
-/* Of n iterations, how many make a span: at most `most`; of a known number as even as can be, all
- * the same where a number that divides n is not much smaller. */
+/* Returns how many of n iterations make a span, at most `most`. If n is known, spans are as even as
+ * possible, and all equal if a divisor of n is not much smaller. */
 static int64_t spans_size(int64_t n, bool known, int64_t most)
 {
   if (!known) return most;
@@ -42,7 +44,7 @@ static int64_t spans_size(int64_t n, bool known, int64_t most)
   return even;
 }
 
-/* The loops outside of loop l, from the first reduced one on, are serial, those inside it in
+/* Returns true if the reduced loops outside of `loop` are serial and those inside it are in
  * registers. */
 static bool spans_fit(const wick_stage *st, uint32_t loop)
 {

@@ -6,7 +6,7 @@
 
 #include "loop/schedule.h"
 
-/* Adds the steps to those of the templates, which are legal. */
+/* Adds the steps to those of the templates. The result is legal. */
 WICK_CHECKED wick_status wick_template_spans(wick_func *g, wick_arena *tmp, wick_text *steps);
 
 #endif

@@ -1,4 +1,4 @@
-/* Queries about the stages of a group. */
+/* Answers queries about the stages of a group. */
 #include "graph/group/template_state.h"
 
 const wick_node *template_node(const template_state *t, const wick_stage *st)
@@ -77,7 +77,7 @@ int64_t template_stride(const template_state *t, const wick_node *read, wick_dim
   return sum;
 }
 
-/* Every element is the same. */
+/* Returns true if every element is the same number. */
 static bool template_is_number(const wick_func *g, const wick_node *stage)
 {
   for (uint32_t i = stage->region[0].begin; i < stage->region[0].end; i++)
@@ -85,12 +85,13 @@ static bool template_is_number(const wick_func *g, const wick_node *stage)
   return true;
 }
 
-/* A map is computed where it is read, unless a read of it has a guard or a run-time index: those
- * want it in memory, if not every element is the same. */
+/* A map is computed where it is read, unless a read of it has a guard or a run-time index. Such
+ * reads need it in memory, unless all elements are the same. */
 bool template_can_inline(const wick_func *g, const wick_node *stage)
 {
   if (stage->op != WICK_OP_map || wick_info_of(g, stage->first)->rank !=
-                                      wick_stage_axes(stage)->n) /* it gives several at once */
+                                      /* it yields several elements at once */
+                                      wick_stage_axes(stage)->n)
     return false;
   for (uint32_t i = 0; i < g->nnode; i++) {
     const wick_node *n = &g->node[i];
@@ -123,8 +124,8 @@ bool template_reads(const template_state *t, const wick_stage *fold, template_fi
   return true;
 }
 
-/* A read has the reading stage's axes as its index, one by one; after them, where the fold has
- * more axes, numbers. */
+/* Returns true if the read's index is the axes of the reading stage, in order, followed by numbers
+ * if the fold has more axes. */
 static bool template_fits_in_place(const template_state *t, const wick_stage *st,
                                    const wick_node *r, uint32_t axis)
 {

@@ -1,6 +1,6 @@
 /* The table of the schedule templates. A template matches groups by the form of their stages, and
- * writes the first schedule, for the registers and caches of the target. The first row that matches
- * a group schedules it; the step `template` keeps the row's name in the schedule.
+ * writes the first schedule, for the registers and caches of the target. The first template of the
+ * table that matches a group schedules it. The step `template` records its name in the schedule.
  *
  * The output is a map for all templates but loop_nest, because groups are formed that way. A place
  * is a position of the output along the axes that are not channels. */
@@ -70,8 +70,8 @@ const wick_template wick_templates[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-/* The fold's results have dimensions of their own: what templates take for the output's first axes
- * is none of the fold's. */
+/* Returns true if the fold's results have dimensions of their own. The axes of the output are then
+ * not the first axes of the fold. */
 static bool template_owns(const template_state *t, const wick_stage *fold)
 {
   uint32_t kept = 0;
@@ -84,8 +84,8 @@ static uint32_t template_bits(const template_state *t, wick_value v)
   return wick_elem_storage[wick_elem_storage[wick_info_of(t->g, v)->elem].arith].bits;
 }
 
-/* As many as a register has of the output's elements, or of what they are computed from, where that
- * is wider, up to words. */
+/* Returns how many elements a register has of the output, or of a wider type that the output is
+ * computed from. Types up to words count. */
 static uint32_t template_lanes(const template_state *t)
 {
   enum { WORD = 32 };
@@ -99,7 +99,7 @@ static uint32_t template_lanes(const template_state *t)
   return t->t->vector_bytes * 8 / bits;
 }
 
-/* Facts about all stages that templates share. */
+/* Finds the facts about all stages that templates share. */
 static void template_examine(template_state *t)
 {
   const wick_stage *fold = NULL;
@@ -144,7 +144,7 @@ wick_status wick_template_steps(wick_func *g, const wick_target *target, const w
   return wick_schedule_apply(wick_schedule_begin(g, tmp), t.steps.at);
 }
 
-/* The record's schedule is legal for the group, and keeps the order of its sums. */
+/* Applies a record's schedule if it is legal for the group and keeps the order of its sums. */
 static wick_status template_tuning_record(wick_func *g, const wick_target *t,
                                           wick_tuning_records *records, wick_arena *tmp)
 {

@@ -1,18 +1,20 @@
-/* The template for maps that read something along another axis than they write it: blocks are
- * transposed in registers. */
+/* The template for maps that read along another axis than they write. Blocks are transposed in
+ * registers. */
 #include "graph/group/template_state.h"
 
-enum { TRANSPOSE_SHORT = 4 }; /* vectors of a 1-D slice that the next one follows soon */
+/* a 1-D slice of at most this many vectors is short: the next slice follows soon */
+enum { TRANSPOSE_SHORT = 4 };
 
 typedef struct transpose_found {
   uint32_t n;      /* axes of the output, without those of extent 1 at the end */
-  uint32_t across; /* the axis along which elements are contiguous in what is read */
+  uint32_t across; /* the axis along which reads are contiguous */
   int64_t lanes;
   const wick_node *read;
   bool even; /* a block may begin at any element */
 } transpose_found;
 
-/* Iterations of an axis that are turned in registers, for vectors of so many lanes. */
+/* Returns the iterations of an axis that are transposed in registers, for vectors of that many
+ * lanes. */
 static int64_t transpose_turn(const template_state *t, uint32_t axis, int64_t lanes)
 {
   int64_t extent = template_extent(t, t->out, axis), n = lanes;
@@ -20,8 +22,8 @@ static int64_t transpose_turn(const template_state *t, uint32_t axis, int64_t la
   return n;
 }
 
-/* From multiples of `size` on, that many elements along an axis of the output lie next to each
- * other in what is read; *even: from any element on. */
+/* Returns true if `size` elements along an axis of the output, from each multiple of `size`, are
+ * contiguous in the tensor that is read. *even is true if this holds from any element on. */
 static bool transpose_runs(const template_state *t, const wick_node *read, uint32_t axis,
                            int64_t size, bool *even)
 {
@@ -44,8 +46,8 @@ static bool transpose_runs(const template_state *t, const wick_node *read, uint3
   return true;
 }
 
-/* The axis, of the first n, along which a read finds neighbours that the vector takes from far
- * apart: a transposition. UINT32_MAX: none. */
+/* Returns the axis, among the first n, along which a read is contiguous while the vector's elements
+ * are far apart: a transposition. UINT32_MAX: none. */
 static uint32_t transpose_across(const template_state *t, uint32_t n, int64_t lanes,
                                  const wick_node **read, bool *even)
 {
@@ -69,7 +71,7 @@ bool template_transpose_match(template_state *t)
   while (n > 1 && template_is(t->out, n - 1, 1)) n--;
   int64_t lanes = template_vector_lanes(t, n - 1), few = template_extent(t, t->out, n - 1);
   if (lanes == 1 && few >= 4 && few <= 8 && !(few & (few - 1)))
-    lanes = few; /* of short elements: vectors that are no whole registers, but many */
+    lanes = few; /* vectors of short elements do not fill registers, but there are many */
   if (lanes < 2 || lanes > 16) return false;
   transpose_found *f = wick_new(t->tmp, transpose_found, 1);
   *f = (transpose_found){.n = n, .lanes = lanes};
@@ -78,10 +80,10 @@ bool template_transpose_match(template_state *t)
   return f->across != UINT32_MAX;
 }
 
-/* Vector after vector along that axis, which uses up the lines that the lanes come from; or along
- * the last axis, so that what is written are a few lines that grow: where those are long, or the
- * lanes follow one another. Where the last iterations are fewer, and may begin anywhere, they begin
- * earlier. */
+/* Writes vector after vector along the contiguous axis, so that each cache line that the lanes come
+ * from is used up; or along the last axis, so that only a few cache lines are written at a time.
+ * The latter is used if the slices along the last axis are long, or if the lanes are contiguous. If
+ * the last block is smaller and blocks may begin at any element, it begins earlier. */
 void template_transpose(template_state *t)
 {
   const transpose_found *f = t->found;
@@ -90,8 +92,9 @@ void template_transpose(template_state *t)
   const char *o = t->out->name, *last = template_loop(t, t->out, n - 1),
              *along = template_loop(t, t->out, across);
   bool split = !template_is(t->out, n - 1, lanes);
-  int64_t long_slice = wick_min_i64(4 * template_extent(t, t->out, n - 1), /* where it is open */
-                                    template_most(t, t->out, n - 1));
+  /* if the extent is dynamic */
+  int64_t long_slice =
+      wick_min_i64(4 * template_extent(t, t->out, n - 1), template_most(t, t->out, n - 1));
   bool rows = split && (long_slice > TRANSPOSE_SHORT * lanes ||
                         template_stride(t, f->read, t->out->axis[n - 1].sym) == size);
   template_inline_maps(t);

@@ -1,10 +1,10 @@
-/* The template for folds whose lanes are the output's last axis, and which are no sums of products:
- * pooling, depthwise convolution, sums over places. */
+/* The template for folds whose lanes are the output's last axis, and which are not sums of
+ * products: pooling, depthwise convolution, sums over places. */
 #include "graph/group/cost.h"
 #include "graph/group/template_state.h"
 
-/* Loops of the output when only its last axis matters: vectors along it, and `places` of the axis
- * before it, in registers. */
+/* Writes the loops of the output if only its last two axes matter: vectors along the last one, and
+ * `places` of the axis before it, in registers. */
 static const char *window_out_loops(template_state *t, int64_t vectors, int64_t places,
                                     int64_t lanes)
 {
@@ -23,8 +23,8 @@ static const char *window_out_loops(template_state *t, int64_t vectors, int64_t 
   return template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0}, lanes);
 }
 
-/* How far an index moves while that axis of the fold goes from one value to the other, the others
- * at their beginnings; 0: not known. */
+/* Returns how far an index moves while an axis of the fold changes from one value to another, with
+ * all other axes at their beginnings. 0: not known. */
 static int64_t window_moves(const template_state *t, const wick_stage *fold, wick_dim index,
                             uint32_t axis, int64_t from, int64_t to)
 {
@@ -39,8 +39,9 @@ static int64_t window_moves(const template_state *t, const wick_stage *fold, wic
   return end[1].v > end[0].v ? end[1].v - end[0].v : end[0].v - end[1].v;
 }
 
-/* Elements that a tile of `places` neighbours along axis k reads in a row, at most of all reads;
- * those of the window's last axis that two neighbours share count once. */
+/* Returns the number of consecutive elements that a tile of `places` neighbours along axis k reads,
+ * the maximum over all reads. Elements of the window's last axis that two neighbours share count
+ * once. */
 static int64_t window_reach(const template_state *t, const wick_stage *fold, uint32_t k,
                             int64_t places)
 {
@@ -62,7 +63,8 @@ static int64_t window_reach(const template_state *t, const wick_stage *fold, uin
   return most;
 }
 
-/* Neighbours in a tile: their states, and what they read in a row, lie in registers. */
+/* Returns the number of neighbours in a tile. Their states, and the elements that they read, stay
+ * in registers. */
 static int64_t window_places(const template_state *t, const wick_stage *fold)
 {
   uint32_t x = t->out->naxis - 2;
@@ -72,14 +74,14 @@ static int64_t window_places(const template_state *t, const wick_stage *fold)
     if (p > 1 && p + window_reach(t, fold, x, p) > (int64_t)t->t->nvector) break;
     wick_cost_tile whole = {1, p, p, 0}, last = {1, width % p, width % p, 0};
     double cost = (double)(width / p) * wick_cost_step(t->t, &whole);
-    if (width % p) cost += wick_cost_step(t->t, &last) + 1; /* code of its own */
+    if (width % p) cost += wick_cost_step(t->t, &last) + 1; /* the rest has code of its own */
     if (cost < least * 0.999) best = p, least = cost;
   }
   return best;
 }
 
-/* Neighbours along an axis of the output may read the same elements: it and a reduced axis move an
- * index together. */
+/* Returns true if neighbours along an axis of the output may read the same elements, because this
+ * axis and a reduced axis change the same index. */
 static bool window_overlaps(const template_state *t, const wick_stage *fold, uint32_t axis)
 {
   wick_dims *dims = t->g->module->dims;
@@ -95,7 +97,8 @@ static bool window_overlaps(const template_state *t, const wick_stage *fold, uin
   return false;
 }
 
-/* A step of the fold has a polynomial: enough for the pipes, and much code. */
+/* Returns true if a step of the fold has a polynomial. Its code is large, and keeps the pipes busy
+ * by itself. */
 static bool window_is_expensive(const template_state *t, const wick_stage *fold)
 {
   const wick_node *f = template_node(t, fold);
@@ -105,7 +108,7 @@ static bool window_is_expensive(const template_state *t, const wick_stage *fold)
   return is;
 }
 
-/* Lanes along the output's last axis; 1 if a read is not contiguous along it. */
+/* Returns the lanes along the output's last axis; 1 if a read is not contiguous along it. */
 static int64_t window_lanes(const template_state *t)
 {
   const wick_node *f = template_node(t, t->fold);

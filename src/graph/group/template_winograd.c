@@ -1,19 +1,21 @@
-/* The template for Winograd's algorithm, by blocks of rows of tiles. The transformed tiles and the
- * products are in scratch memory, sized for the cache. A tile of outputs is computed in registers,
- * inside the loops of the output. */
+/* The template for Winograd's algorithm, which runs by blocks of rows of tiles. The transformed
+ * tiles and the products are in scratch memory, sized for the cache. A tile of outputs is computed
+ * in registers, inside the loops of the output. */
 #include "graph/group/cost.h"
 #include "graph/group/template_state.h"
 
-/* Bytes of weights: that can be fetched for the next product; that stay in a cache between runs. */
+/* Sizes of weights in bytes: that can be fetched for the next product; that stay in a cache between
+ * runs. */
 enum { WINOGRAD_NEAR = 256 << 10, WINOGRAD_CACHED = 1 << 20 };
 
 typedef struct winograd_group {
   const wick_schedule *s;
   const wick_stage *tiles, *products, *outputs, *out;
-  int64_t m;                              /* tile */
+  int64_t m;                              /* outputs of a tile along each axis */
   int64_t n, in, ob, y, x, ty, tx, lanes; /* extents; ob: blocks of output channels */
-  int64_t group;                          /* of channels */
-  bool open; /* rows and columns of tiles have an axis each; y, x are typical */
+  int64_t group;                          /* number of groups of channels */
+  /* sizes are dynamic: rows and columns of tiles have an axis each; y and x are typical */
+  bool open;
 } winograd_group;
 
 static int64_t winograd_extent(const wick_stage *st, uint32_t axis)
@@ -21,7 +23,7 @@ static int64_t winograd_extent(const wick_stage *st, uint32_t axis)
   return wick_dim_is_const(st->axis[axis].extent) ? st->axis[axis].extent.v : 0;
 }
 
-/* To weigh by alone. */
+/* Returns the typical extent of an axis. It is used only to compare costs. */
 static int64_t winograd_typical(const winograd_group *w, uint32_t axis)
 {
   return wick_dim_typical(w->s->group->module->dims, w->out->axis[axis].extent);
@@ -32,7 +34,7 @@ static const wick_node *winograd_node(const winograd_group *w, const wick_stage 
   return &w->s->group->node[st->node];
 }
 
-/* A map whose result has one dimension of its own; how long that is, else 0. */
+/* Returns the extent of the dimension that a map's result has of its own; 0 if it has none. */
 static int64_t winograd_own(const winograd_group *w, const wick_stage *st)
 {
   const wick_type_info *t = wick_info_of(w->s->group, winograd_node(w, st)->first);
@@ -74,16 +76,17 @@ static bool winograd_group_of(const wick_schedule *s, winograd_group *w)
   return w->n > 0 && w->ob > 0 && w->y > 0 && w->x > 0 && w->in > 0 && w->group > 0;
 }
 
-/* How the work is cut: rows of tiles in a block, parts of the output channels. A task is a part of
- * a block; the tasks of a block share its transformed tiles. */
+/* How the work is divided: into rows of tiles in a block, and parts of the output channels. A task
+ * is a part of a block. The tasks of a block share its transformed tiles. */
 typedef struct winograd_cut {
   int64_t rows, parts;
-  int64_t columns; /* of tiles in a block; 0: all of a row */
-  wick_tile tile;  /* of the products, in registers */
+  int64_t columns; /* columns of tiles in a block; 0: whole rows */
+  wick_tile tile;  /* tile of the products, in registers */
 } winograd_cut;
 
-/* How long the slowest of `workers` takes, in units of an equal share of the products: its tasks,
- * and the weights that it fetches for each, as long as `fetch` tiles of products. */
+/* Returns the time of the slowest of `workers` in units of an equal share of the products. The time
+ * includes its tasks, and the weights that it fetches for each task, which take as long as `fetch`
+ * tiles of products. */
 static double winograd_time(const winograd_group *w, const winograd_cut *c, int64_t workers,
                             double fetch)
 {
@@ -98,8 +101,9 @@ static double winograd_time(const winograd_group *w, const winograd_cut *c, int6
   return most * (double)workers / all;
 }
 
-/* What a cut costs with one worker, and with a few; what each part reads of the block. A vector of
- * weights arrives in `far` cycles, of which most are after the products. */
+/* Returns the cost of a division with one worker and with a few, including the data of the block
+ * that each part reads again. A vector of weights arrives in `far` cycles, most of which the
+ * products hide. */
 static double winograd_cost(const winograd_group *w, const winograd_cut *c, bool near, double far)
 {
   double parts = (near ? 0.005 : 0.02) * (double)c->parts, cost = 0;
@@ -108,7 +112,8 @@ static double winograd_cost(const winograd_group *w, const winograd_cut *c, bool
   return cost;
 }
 
-/* The last block would be a part of a row, whose extent is not that of the others' rows. */
+/* Returns true if the last block would be a part of a row of tiles with another extent than the
+ * other blocks. */
 static bool winograd_cuts_row(const winograd_group *w, int64_t rows)
 {
   return !w->open && w->y % w->m && rows < w->ty && w->ty % rows == (rows > 1);
@@ -117,14 +122,15 @@ static bool winograd_cuts_row(const winograd_group *w, int64_t rows)
 enum { WINOGRAD_LEAST = 8, WINOGRAD_WHOLE = 49 }; /* tiles of a block */
 enum { WINOGRAD_PARTS = 4 };
 
-/* Of tiles in a row, at least and at most. */
+/* Finds the least and the most tiles in a row. */
 static void winograd_columns(const winograd_group *w, int64_t *least, int64_t *most)
 {
   wick_dim_range(w->s->group->module->dims, w->out->axis[3].extent, least, most);
   *least = wick_ceildiv_i64(*least, w->m), *most = wick_ceildiv_i64(*most, w->m);
 }
 
-/* The best tile of products whose vectors are of one group, and share what they read. */
+/* Returns the best tile of products. Its vectors belong to one group, so that they share the
+ * elements that they read. */
 static wick_tile winograd_tile(const winograd_group *w, const wick_target *t, int64_t vectors,
                                int64_t places, double far)
 {
@@ -141,14 +147,15 @@ static wick_tile winograd_tile(const winograd_group *w, const wick_target *t, in
   return best;
 }
 
-/* That follow one another in a block. */
+/* Returns the number of consecutive places in a block. */
 static int64_t winograd_places(const winograd_group *w, const winograd_cut *c)
 {
   return w->open ? w->tx : c->rows * w->tx;
 }
 
-/* All numbers of parts, with so many rows: keeps the best. `near`: rows of which a block stays in
- * the second cache; `far`: cycles in which a vector of weights arrives. */
+/* Tries all numbers of parts with c->rows rows and keeps the best division. `near` is the number of
+ * rows with which a block stays in the second cache. A vector of weights arrives in `far` cycles.
+ */
 static void winograd_cut_try(const winograd_group *w, const wick_target *t, winograd_cut *c,
                              int64_t near, double far, winograd_cut *best, double *lowest)
 {
@@ -165,7 +172,7 @@ static int64_t winograd_room(const wick_target *t)
   return t->cache_bytes[1] ? (int64_t)t->cache_bytes[1] : 1 << 20;
 }
 
-/* Bytes of a tile, transformed, and of its products. */
+/* Returns the bytes of a transformed tile and of its products. */
 static int64_t winograd_nbytes(const winograd_group *w)
 {
   return winograd_own(w, w->tiles) * w->lanes * 4 * (w->in + w->ob);
@@ -173,8 +180,8 @@ static int64_t winograd_nbytes(const winograd_group *w)
 
 enum { WINOGRAD_COLUMNS = 32 };
 
-/* Of open sizes: as many rows of a typical size as lie in the second cache; all of each row, unless
- * the longest one takes twice as much. */
+/* Divides work of dynamic sizes. A block has as many rows of a typical size as fit into the second
+ * cache. It has whole rows, unless the longest row needs more than twice that memory. */
 static winograd_cut winograd_cut_open(const winograd_group *w, const wick_target *t,
                                       int64_t weights)
 {
@@ -194,8 +201,8 @@ static winograd_cut winograd_cut_open(const winograd_group *w, const wick_target
   return best;
 }
 
-/* Blocks lie in the second cache unless that leaves too few tiles for the weights that come along.
- */
+/* Divides the work. Blocks fit into the second cache, unless they would then have too few tiles for
+ * the weights that are streamed with them. */
 static winograd_cut winograd_cut_of(const winograd_group *w, const wick_target *t, int64_t weights)
 {
   if (w->open) return winograd_cut_open(w, t, weights);
@@ -208,12 +215,12 @@ static winograd_cut winograd_cut_of(const winograd_group *w, const wick_target *
   most = wick_min_i64(wick_max_i64(most, least), w->ty);
   for (c.rows = most; c.rows >= least; c.rows--)
     winograd_cut_try(w, t, &c, room / row, far, &best, &lowest);
-  for (c.rows = most + 1; !best.tile.places; c.rows++) /* of all rows it always can be */
+  for (c.rows = most + 1; !best.tile.places; c.rows++) /* a block of all rows is always possible */
     winograd_cut_try(w, t, &c, room / row, far, &best, &lowest);
   return best;
 }
 
-/* What the knobs set of it; false where that does not fit. */
+/* Applies the knobs. Returns false if the result does not fit. */
 static bool winograd_knobs(const winograd_group *w, const wick_target *t, const wick_knobs *k,
                            winograd_cut *c)
 {
@@ -234,8 +241,8 @@ static const char *winograd_loop(const winograd_group *w, const wick_stage *st, 
   return wick_dim_atom(t, wick_dim_get(t, st->axis[axis].sym).term->atom[0])->name;
 }
 
-/* Weights that are more than the first cache holds: of the next product, where that is not too much
- * for the second one. */
+/* Prefetches weights if they exceed the first cache: those of the next product, unless these are
+ * too many for the second cache. */
 static void winograd_prefetch(const winograd_group *w, const wick_target *t, const winograd_cut *c,
                               int64_t weights, int knob, wick_text *steps)
 {
@@ -246,7 +253,7 @@ static void winograd_prefetch(const winograd_group *w, const wick_target *t, con
   if (early) wick_text_printf(steps, "prefetch products.%s; ", channels ? "ob" : "xi");
 }
 
-/* The loops of the output: tasks, then the tiles of each. */
+/* Writes the loops of the output: tasks, then the tiles of each task. */
 static void winograd_output(const winograd_group *w, const winograd_cut *c, wick_text *steps)
 {
   const char *o = w->out->name, *loop[5], *x = c->columns ? "xt" : NULL;

@@ -1,5 +1,5 @@
-/* One traversal. Every value has a plain form, a packed form, or both. A node takes the form that
- * its operator supports, and missing conversions are built. */
+/* Assigns layouts in one traversal. Every value has a plain form, a packed form, or both. A node
+ * uses the form that its operator supports, and missing conversions are built. */
 #include "graph/layout/assign_layouts.h"
 
 #include "ir/copy.h"
@@ -16,7 +16,8 @@ static bool assign_layouts_node(wick_layouts *s, const wick_node *n)
 
 /* ---- regions ---- */
 
-/* What was known where a node's regions began: conversions in them are not seen after them. */
+/* The state at the beginning of a node's regions. Conversions inside them are not visible after
+ * them. */
 typedef struct assign_layouts_known {
   const wick_node *node;
   wick_value *to, *weights;
@@ -27,7 +28,8 @@ typedef struct assign_layouts_regions {
   wick_list(assign_layouts_known) open;
 } assign_layouts_regions;
 
-/* What a loop reads from outside is plain before it: not in every step. */
+/* Converts the values that a loop reads from outside to the plain form before the loop, instead of
+ * in every step. */
 static void assign_layouts_enter(wick_layouts *s, assign_layouts_regions *r, const wick_node *n)
 {
   const wick_func *f = s->c.f;
@@ -44,7 +46,8 @@ static void assign_layouts_enter(wick_layouts *s, assign_layouts_regions *r, con
                                    wick_dup(s->mem, wick_packed, s->second, nvalue)});
 }
 
-/* After a region: all but what it has given to the node, and what comes in to the next one. */
+/* Forgets, after a region, everything except the results that it passes to the node and the inputs
+ * of the next region. */
 static void assign_layouts_leave(wick_layouts *s, assign_layouts_regions *r)
 {
   const assign_layouts_known *k = &r->open.at[r->open.n - 1];
@@ -59,7 +62,7 @@ static void assign_layouts_leave(wick_layouts *s, assign_layouts_regions *r)
   }
 }
 
-/* A node on plain operands. */
+/* Copies a node with plain operands. */
 static void assign_layouts_plain(wick_layouts *s, assign_layouts_regions *r, const wick_node *n)
 {
   for (uint32_t k = 0; k < n->nin; k++) wick_layout_plain(s, n->in[k]);
