@@ -29,7 +29,7 @@ static bool constant_fold_tensor(const wick_module *m, wick_type t, wick_tensor 
   return true;
 }
 
-/* The operand's elements; an immediate is expanded to all elements. */
+/* Loads the elements of an operand. An immediate is expanded to all elements. */
 static bool constant_fold_operand(constant_fold_state *s, const wick_imm *imm, wick_type type,
                                   wick_tensor *out)
 {
@@ -53,8 +53,8 @@ static bool constant_fold_operand(constant_fold_state *s, const wick_imm *imm, w
   return true;
 }
 
-/* If all elements are the same number, the result is an immediate, which kernels have in their
- * code. */
+/* Returns an immediate if all elements are the same number, because kernels have immediates in
+ * their code; else a constant. */
 static wick_value constant_fold_result(constant_fold_state *s, const wick_node *n, wick_type type,
                                        const wick_tensor *t, uint64_t nbytes)
 {
@@ -73,9 +73,9 @@ static wick_value constant_fold_result(constant_fold_state *s, const wick_node *
 
 enum {
   CONSTANT_FOLD_LARGE = 1 << 20
-}; /* bytes of a matrix that is not turned before it is wanted */
+}; /* bytes of a matrix whose transpose is deferred until it is needed */
 
-/* A large matrix whose transpose only products read: its bytes are computed later. */
+/* Defers the transpose of a large matrix that only products read: its bytes are computed later. */
 static bool constant_fold_turned(constant_fold_state *s, const wick_node *n,
                                  const wick_imm *const *imm)
 {
@@ -100,7 +100,7 @@ static bool constant_fold_turned(constant_fold_state *s, const wick_node *n,
   return true;
 }
 
-/* Elements that inference knows whatever the operands are, such as the shape of a parameter. */
+/* Folds elements that inference knows for any operands, such as the shape of a parameter. */
 static bool constant_fold_content(constant_fold_state *s, const wick_node *n)
 {
   wick_module *m = s->c.f->module;

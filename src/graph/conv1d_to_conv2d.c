@@ -1,5 +1,5 @@
-/* One traversal. Each value has a plain form, an image form, or both. Plain forms that nobody reads
- * are dropped with the copy. */
+/* Converts in one traversal. Each value has a plain form, an image form, or both. Plain forms
+ * without readers are not copied. */
 #include "graph/conv1d_to_conv2d.h"
 
 #include <string.h>
@@ -13,24 +13,24 @@ enum { CONV1D_TO_CONV2D_CHANNELS = 8, CONV1D_TO_CONV2D_MOST = 8 };
 typedef struct conv1d_to_conv2d {
   wick_match k;
   wick_copier c;
-  wick_value *image; /* per old value: as an image of one row, or 0 */
-  uint32_t *weights; /* per constant of the module: that of an image, or 0 */
+  wick_value *image; /* per old value: its form as an image with one row, or 0 */
+  uint32_t *weights; /* per constant of the module: its form as an image, or 0 */
 } conv1d_to_conv2d;
 
-/* v, which is [.., X] or broadcasts to that, with an axis of size 1 before its last one. */
+/* Returns v, which is [.., X] or broadcasts to that, with an axis of size 1 before its last one. */
 static wick_value conv1d_to_conv2d_image(conv1d_to_conv2d *s, wick_value v)
 {
   if (!v.id || s->image[v.id].id) return s->image[v.id];
   const wick_type_info *t = wick_info_of(s->k.f, v);
   wick_dim dim[4];
-  if (t->rank < 2) return s->c.to[v.id]; /* broadcasts as it is */
+  if (t->rank < 2) return s->c.to[v.id]; /* broadcasts without a change */
   uint32_t last = t->rank - 1u;
   memcpy(dim, t->dim, last * sizeof *dim);
   dim[last] = wick_dim_const(1), dim[last + 1] = t->dim[last];
   return wick_build_reshape(&s->c.b, s->c.to[v.id], last + 2, dim);
 }
 
-/* The same bytes as [O, C, 1, K]. */
+/* Returns the weights with the same bytes, as [O, C, 1, K]. */
 static wick_value conv1d_to_conv2d_weights(conv1d_to_conv2d *s, wick_value v)
 {
   wick_module *m = s->k.f->module;
@@ -59,7 +59,7 @@ static bool conv1d_to_conv2d_is_pool(const conv1d_to_conv2d *s, const wick_node 
          s->image[n->in[0].id].id;
 }
 
-/* An element-wise node of which an operand is an image. */
+/* Returns true if n is element-wise and has an operand in image form. */
 static bool conv1d_to_conv2d_goes_along(const conv1d_to_conv2d *s, const wick_node *n)
 {
   bool any = false;
@@ -72,10 +72,11 @@ static bool conv1d_to_conv2d_goes_along(const conv1d_to_conv2d *s, const wick_no
 
 /* ---- building ---- */
 
-/* A list of a one-dimensional window, extended to images; empty lists stay empty. */
+/* Extends a list for a one-dimensional window to images. Empty lists stay empty. */
 static void conv1d_to_conv2d_window(const wick_node *n, wick_attr *a, int64_t ints[4][4])
 {
-  static const int64_t one[] = {1, 0, 1, 1}; /* stride, pad, dilation, kernel of the row */
+  /* stride, pad, dilation and kernel along the row axis */
+  static const int64_t one[] = {1, 0, 1, 1};
   uint32_t most = n->op == WICK_OP_conv ? WICK_WINDOW_NATTR : WICK_WINDOW_NATTR + 1;
   memcpy(a, n->attr, n->nattr * sizeof *a);
   for (uint32_t k = 0; k < most; k++) {

@@ -1,5 +1,5 @@
-/* One traversal with a table of the nodes built so far. The entries of a region are removed at its
- * end. */
+/* Eliminates common subexpressions in one traversal, with a table of the nodes built so far. The
+ * entries of a region are removed at its end. */
 #include "graph/cse.h"
 
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "ir/copy.h"
 
 typedef struct cse_entry {
-  const wick_node *node; /* of the old function */
+  const wick_node *node; /* in the old function */
   const wick_value *in;  /* its new operands */
-  uint32_t next;         /* of the same slot; index + 1 into the list, 0: none */
+  uint32_t next;         /* next entry of the same slot: index + 1 into the list; 0: none */
   uint32_t slot;
 } cse_entry;
 
@@ -20,10 +20,11 @@ typedef struct cse_state {
   uint32_t *slot; /* index + 1 into the list */
   uint32_t nslot; /* a power of two */
   wick_list(cse_entry) entries;
-  uint32_t *constant; /* per constant of the module: the first with equal bytes; 0: not asked yet */
+  /* per constant of the module: the first one with equal bytes; 0: not yet known */
+  uint32_t *constant;
 } cse_state;
 
-enum { CSE_SAMPLE = 4096 }; /* bytes of a constant that its hash sees; equality sees all */
+enum { CSE_SAMPLE = 4096 }; /* bytes of a constant that its hash reads; the comparison reads all */
 
 /* ---- constants ---- */
 
@@ -34,7 +35,7 @@ static uint64_t cse_constant_hash(const wick_constant *k)
   return wick_hash_bytes(h, k->data, n);
 }
 
-/* For each constant with data the first one of equal type and bytes. */
+/* Finds, for each constant with data, the first constant of the same type and bytes. */
 static void cse_constants(cse_state *s)
 {
   const wick_module *m = s->c.f->module;
@@ -64,7 +65,7 @@ static void cse_constants(cse_state *s)
 static bool cse_attr_eq(const cse_state *s, wick_attr_kind kind, const wick_attr *a,
                         const wick_attr *b)
 {
-  wick_attr x = *a, y = *b; /* with the first constants of equal bytes */
+  wick_attr x = *a, y = *b; /* with constants replaced by the first ones with equal bytes */
   if (kind == WICK_ATTR_CONST) {
     x.imm.constant = s->constant[x.imm.constant];
     y.imm.constant = s->constant[y.imm.constant];
@@ -110,7 +111,7 @@ static bool cse_same(const cse_state *s, const cse_entry *e, const wick_node *n,
   return true;
 }
 
-/* The names of n go to its equal's results, where those have none. */
+/* Gives the names of n to the results of the equal node, if these have none. */
 static void cse_take(cse_state *s, const wick_node *n, const wick_node *equal)
 {
   for (uint32_t k = 0; k < n->nout; k++) {
@@ -155,14 +156,15 @@ wick_status wick_pass_cse(const wick_pass_context *pass, const wick_func *f, wic
   uint32_t depth = 0, *outside = wick_new(mem, uint32_t, WICK_MAX_DEPTH + 1);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
-    if (n->nregion) outside[depth++] = s.entries.n; /* what its first region begins with */
+    /* number of entries at the beginning of its first region */
+    if (n->nregion) outside[depth++] = s.entries.n;
     if (cse_takes_part(n))
       cse_node(&s, n);
     else
       wick_copy_node(&s.c, n);
     if (n->op != WICK_OP_yield) continue;
     cse_leave(&s, outside[depth - 1]);
-    if (s.c.open.n < depth) depth--; /* its last region: the node is closed */
+    if (s.c.open.n < depth) depth--; /* the last region has ended: the node is closed */
   }
   return wick_copy_finish(&s.c, out);
 }

@@ -1,5 +1,4 @@
-/* Decomposition in rounds, because the operators in a definition may have a definition themselves.
- */
+/* Decomposes in rounds, because the operators in a definition may have definitions themselves. */
 #include "graph/decompose.h"
 
 #include "ir/copy.h"
@@ -12,8 +11,8 @@ static bool decompose_hits(const wick_node *n)
   return op->expand && !op->compute && !op->scalar;
 }
 
-/* The definition's result may have a size that is assumed equal to the node's own. It gets the
- * node's size, so that branches and loops keep their types. */
+/* Gives the definition's result the type of the node. Its size may only be assumed equal to the
+ * node's own; branches and loops must keep their types. */
 static wick_value decompose_same_type(wick_builder *b, wick_value v, wick_type type)
 {
   if (b->status || !v.id || wick_type_eq(wick_built_type(b, v), type)) return v;
@@ -55,7 +54,7 @@ wick_status wick_pass_decompose(const wick_pass_context *pass, const wick_func *
 {
   wick_arena *mem = pass->mem;
   wick_func *r;
-  WICK_TRY(decompose_once(f, mem, &r)); /* a copy at least: passes return new functions */
+  WICK_TRY(decompose_once(f, mem, &r)); /* at least a copy: passes return new functions */
   for (uint32_t i = 0; i < DECOMPOSE_ROUNDS && decompose_wanted(r); i++)
     WICK_TRY(decompose_once(r, mem, &r));
   *out = r;

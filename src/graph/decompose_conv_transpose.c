@@ -1,4 +1,5 @@
-/* The phases along each axis are found first; then the cheapest form is built. */
+/* Decomposes transposed convolutions. It first finds the phases along each axis, and then builds
+ * the cheapest form. */
 #include "graph/decompose_conv_transpose.h"
 
 #include <string.h>
@@ -14,10 +15,10 @@ typedef struct decompose_conv_transpose_tap {
   int64_t tap, back, step, count;
 } decompose_conv_transpose_tap;
 
-enum { DECOMPOSE_CONV_TRANSPOSE_MOST = 16 }; /* of one axis */
+enum { DECOMPOSE_CONV_TRANSPOSE_MOST = 16 }; /* most phases along one axis */
 
-/* Where the size of x is open it is `size`, and in, out and all counts are less by it, times the
- * stride for out: pads do not depend on it. */
+/* The sizes of one axis. If the size of x is dynamic, it is `size`, and in, out and all counts are
+ * less by it (for out, by its product with the stride). Pads do not depend on it. */
 typedef struct decompose_conv_transpose_axis {
   int64_t in, out, kernel, stride, pad, dilation;
   bool open;
@@ -30,7 +31,7 @@ typedef struct decompose_conv_transpose {
   wick_copier c;
   wick_arena *mem;
   int64_t lanes;
-  const wick_node *n; /* the node at hand */
+  const wick_node *n; /* the node that is decomposed */
   const wick_constant *w;
   uint32_t nsp;
   int64_t ni, mi, group; /* channels of x and of the result in each group */
@@ -53,7 +54,7 @@ decompose_conv_transpose_find(const decompose_conv_transpose_axis *a, int64_t t)
                                     .count = wick_ceildiv_i64(a->out - t, a->stride)};
   for (int64_t k = 0; k < a->kernel; k++)
     if (wick_floormod_i64(t + a->pad - k * a->dilation, a->stride) == 0) last = k, p.n++;
-  p.tap = last; /* -1: no element of the window meets this phase */
+  p.tap = last; /* -1: no element of the window contributes to this phase */
   int64_t shift = last < 0 ? 0 : wick_floordiv_i64(t + a->pad - last * a->dilation, a->stride);
   p.begin = -shift;
   p.n = wick_max_i64(p.n, 1);
@@ -61,8 +62,8 @@ decompose_conv_transpose_find(const decompose_conv_transpose_axis *a, int64_t t)
   return p;
 }
 
-/* The sizes of x and of the result; false where one is open and the other does not follow from it.
- */
+/* Finds the sizes of x and of the result. Returns false if one is dynamic and the other does not
+ * follow from it. */
 static bool decompose_conv_transpose_sizes(wick_dims *t, decompose_conv_transpose_axis *a,
                                            wick_dim in, wick_dim out)
 {
@@ -82,7 +83,7 @@ static wick_dim decompose_conv_transpose_count(wick_dims *t, const decompose_con
   return wick_dim_add(t, more, wick_dim_const(p->count));
 }
 
-/* False where a window does not reach to an edge. */
+/* Finds the phases of an axis. Returns false if a window does not reach an edge. */
 static bool decompose_conv_transpose_axis_of(decompose_conv_transpose_axis *a)
 {
   if (a->stride > DECOMPOSE_CONV_TRANSPOSE_MOST) return false;
@@ -93,7 +94,8 @@ static bool decompose_conv_transpose_axis_of(decompose_conv_transpose_axis *a)
   return true;
 }
 
-/* The axis without pads, for a result to be cut: then each phase has the same window. */
+/* Returns the axis without pads, for a result that is cut later. Each phase then has the same
+ * window. */
 static decompose_conv_transpose_axis
 decompose_conv_transpose_uncut(const decompose_conv_transpose_axis *a)
 {
@@ -143,7 +145,7 @@ static wick_value decompose_conv_transpose_constant(decompose_conv_transpose *s,
   return wick_build_constant(&s->c.b, wick_constant_add(m, name, t, data, nbytes));
 }
 
-/* Puts the weights of one phase, phase[k] of axis k, whose windows are [n[0], n[1], n[2]], into
+/* Copies the weights of one phase (phase[k] of axis k), whose windows are [n[0], n[1], n[2]], to
  * the channels from `channel` on. */
 static void decompose_conv_transpose_put(const decompose_conv_transpose *s,
                                          const decompose_conv_transpose_tap *const *phase,
@@ -202,8 +204,8 @@ static wick_value decompose_conv_transpose_conv(decompose_conv_transpose *s, wic
   return wick_build(&s->c.b, WICK_OP_conv, bias.id ? 3 : 2, in, a, 0, NULL);
 }
 
-/* A phase that no element of the window meets: the bias alone. Not a convolution with a weight of
- * 0, which an infinity in x would make a not-a-number. */
+/* Builds a phase that no element of the window contributes to: the bias alone. A convolution with a
+ * weight of 0 would turn an infinity in x into a NaN. */
 static wick_value decompose_conv_transpose_empty(decompose_conv_transpose *s,
                                                  const decompose_conv_transpose_tap *const *phase)
 {
@@ -223,7 +225,7 @@ static wick_value decompose_conv_transpose_empty(decompose_conv_transpose *s,
   return wick_build(b, WICK_OP_broadcast_to, 1, &bias, &to, 0, NULL);
 }
 
-/* The convolution of one phase of each axis. */
+/* Builds the convolution for one phase of each axis. */
 static wick_value decompose_conv_transpose_one(decompose_conv_transpose *s,
                                                const decompose_conv_transpose_tap *const *phase)
 {
@@ -239,7 +241,7 @@ static wick_value decompose_conv_transpose_one(decompose_conv_transpose *s,
       decompose_conv_transpose_bias(s), phase);
 }
 
-/* All phases along axis k and those after it, with those before it chosen. */
+/* Builds all phases along axis k and the axes after it, for the phases chosen before it. */
 static wick_value decompose_conv_transpose_alternate(decompose_conv_transpose *s, uint32_t k,
                                                      const decompose_conv_transpose_tap **phase)
 {
@@ -254,8 +256,8 @@ static wick_value decompose_conv_transpose_alternate(decompose_conv_transpose *s
   return n == 1 ? in[0] : wick_build(&s->c.b, WICK_OP_interleave, n, in, &a, 0, NULL);
 }
 
-/* All phases as channels of one convolution, in the order of `depth_to_space`, and what the pads
- * leave of its result. */
+/* Builds all phases as channels of one convolution, in the order of `depth_to_space`, and slices
+ * its result to the part that the pads leave. */
 static wick_value decompose_conv_transpose_stacked(decompose_conv_transpose *s)
 {
   wick_builder *b = &s->c.b;
@@ -285,7 +287,8 @@ static wick_value decompose_conv_transpose_stacked(decompose_conv_transpose *s)
   return wick_build2(b, WICK_OP_add, y, wick_build_reshape(b, bias, 3, shape));
 }
 
-/* x [N, C, 1, 1]: each element of the window is a column of a matrix. */
+/* Builds a matrix product for x [N, C, 1, 1]. Each element of the window is a column of the matrix.
+ */
 static wick_value decompose_conv_transpose_matmul(decompose_conv_transpose *s)
 {
   wick_builder *b = &s->c.b;
@@ -310,8 +313,8 @@ static wick_value decompose_conv_transpose_matmul(decompose_conv_transpose *s)
 
 /* ---- the choice ---- */
 
-/* Without groups: are all phases' windows the same once the result is not cut? Then no weight of 0
- * is beside others: it would make a not-a-number of an infinity in x. */
+/* Returns true if, without groups, the windows of all phases are the same before the result is cut.
+ * Then no window needs additional weights of 0, which would turn an infinity in x into a NaN. */
 static bool decompose_conv_transpose_stack(const decompose_conv_transpose *s)
 {
   if (s->group > 1 || s->nsp != 2 || s->axis[0].stride != s->axis[1].stride ||

@@ -1,4 +1,5 @@
-/* A backward traversal finds the values that are rounded; a forward traversal builds them. */
+/* Demotes in two traversals: a backward one finds the values that are rounded, and a forward one
+ * builds them. */
 #include "graph/demote.h"
 
 #include "graph/demote_weights.h"
@@ -12,10 +13,10 @@ typedef struct demote_state {
   wick_elem elem;
   bool strict;
   wick_arena *tmp;
-  bool *multiplies;   /* per root: a kernel with rounded factors */
+  bool *multiplies;   /* per root: the kernel has rounded factors */
   bool *wanted;       /* per value: a user reads its narrow form */
   wick_value *narrow; /* per value: the narrow form, or 0 */
-  wick_value *exact;  /* per constant that is a factor: its rounded numbers, f32 */
+  wick_value *exact;  /* per constant that is a factor: its rounded numbers, as f32 */
 } demote_state;
 
 static bool demote_is_f32(const demote_state *s, wick_value v)
@@ -37,7 +38,7 @@ static bool demote_is_const(const demote_state *s, wick_value v)
   return d && d->op == WICK_OP_const;
 }
 
-/* The operands of n that are rounded because they are multiplied. */
+/* Returns the operands of n that are rounded because they are multiplied. */
 static wick_factors demote_factors(const demote_state *s, const wick_node *n)
 {
   const wick_op *op = wick_op_of(n);
@@ -45,7 +46,8 @@ static wick_factors demote_factors(const demote_state *s, const wick_node *n)
   return op->product_operands ? op->product_operands(&c) : (wick_factors){0};
 }
 
-/* The operator works on narrow elements throughout, and all that it takes and gives is f32. */
+/* Returns true if the operator can work on narrow elements, and all of its operands and results are
+ * f32. */
 static bool demote_is_whole(const demote_state *s, const wick_node *n)
 {
   const wick_op *op = wick_op_of(n);
@@ -63,7 +65,7 @@ static bool demote_any_wanted(const demote_state *s, const wick_node *n)
   return false;
 }
 
-/* Node `user` reads v from memory that another kernel has written. */
+/* Returns true if `user` reads v from memory that another kernel has written. */
 static bool demote_crosses(const demote_state *s, wick_value v, const wick_node *user)
 {
   const wick_node *d = demote_def(s, v);
@@ -72,8 +74,8 @@ static bool demote_crosses(const demote_state *s, wick_value v, const wick_node 
   return own != its || own == UINT32_MAX;
 }
 
-/* It is much to write and read again: more than the second cache holds. What several operands are
- * copied into is read more than once. */
+/* Returns true if v is expensive to write and read again, because it exceeds the second cache.
+ * Operands that are copied into one result are read more than once. */
 static bool demote_is_much(const demote_state *s, wick_value v)
 {
   const wick_node *d = demote_def(s, v);
@@ -84,8 +86,8 @@ static bool demote_is_much(const demote_state *s, wick_value v)
          s->target->cache_bytes[1];
 }
 
-/* The kernel that writes v, or the one of node `user`, multiplies what is rounded: between others
- * f32 is left whole. */
+/* Returns true if the kernel that writes v, or the kernel of `user`, multiplies rounded factors.
+ * Between other kernels, f32 is kept. */
 static bool demote_is_near(const demote_state *s, wick_value v, const wick_node *user)
 {
   const wick_node *d = demote_def(s, v);
@@ -123,7 +125,7 @@ static void demote_want(demote_state *s)
 
 /* ---- operands ---- */
 
-/* A constant's numbers, rounded. */
+/* Returns a constant with its numbers rounded. */
 static wick_value demote_exact(demote_state *s, wick_value v, const wick_factors *factors)
 {
   const wick_node *n = demote_def(s, v);
@@ -140,7 +142,7 @@ static wick_value demote_exact(demote_state *s, wick_value v, const wick_factors
   const wick_type_info *info = wick_info_of(s->c.f, v);
   if (!bytes) return s->c.to[v.id];
   float *data = wick_module_room(m, old.nbytes);
-  uint64_t size[3] = {1, 1, 1}; /* before the axes that are summed over, along and after them */
+  uint64_t size[3] = {1, 1, 1}; /* before, along and after the axes that are summed */
   for (uint32_t k = 0; k < info->rank; k++)
     size[(k >= factors->first) + (k >= factors->end)] *= (uint64_t)info->dim[k].v;
   wick_narrow_weights(s->elem, size[0], size[1], size[2], bytes, data, s->tmp);
@@ -148,7 +150,7 @@ static wick_value demote_exact(demote_state *s, wick_value v, const wick_factors
   return s->exact[v.id] = wick_build_constant(&s->c.b, id);
 }
 
-/* Operand k of node n as f32. */
+/* Returns operand k of node n as f32. */
 static wick_value demote_wide(demote_state *s, const wick_node *n, uint32_t k,
                               const wick_factors *factors)
 {

@@ -1,5 +1,6 @@
-/* Two passes over the weights of each sum: the first rounds them and adds up the errors, the second
- * changes the rounding of some weights to reduce the sum of the errors. */
+/* Rounds weights in two passes over the weights of each sum. The first pass rounds them and adds up
+ * the errors. The second pass changes the rounding of some weights to reduce the sum of the errors.
+ */
 #include "graph/demote_weights.h"
 
 #include <math.h>
@@ -7,8 +8,8 @@
 
 #include "ir/element.h"
 
-/* The bits of f32 that e has not; where e has as many exponents as the bits show: exponent codes of
- * f32 from least to most. */
+/* The number of low bits of f32 that the narrow type does not have, and the range of f32's exponent
+ * codes in which cutting off these bits rounds correctly. */
 typedef struct narrow_format {
   uint32_t drop, least, most;
 } narrow_format;
@@ -49,9 +50,10 @@ float wick_narrow_number(wick_elem e, float x)
 }
 
 typedef struct narrow_sum {
-  double error; /* of the sum */
-  double step;  /* between the neighbours, summed */
-  double near;  /* how far from the middle, in steps, a weight takes the other neighbour */
+  double error; /* sum of the errors */
+  double step;  /* sum of the distances between neighbours */
+  /* distance from the middle, in steps, within which a weight is rounded the other way */
+  double near;
 } narrow_sum;
 
 static void narrow_add(const narrow_format *f, float x, float y, narrow_sum *s)
@@ -62,7 +64,8 @@ static void narrow_add(const narrow_format *f, float x, float y, narrow_sum *s)
   s->step += (double)narrow_float(word + (1u << f->drop)) - (double)narrow_float(word);
 }
 
-/* What was rounded up goes down where the sum is too large, and the other way round. */
+/* Rounds down a weight that was rounded up if the sum is too large, and the reverse if it is too
+ * small. */
 static float narrow_turn(const narrow_format *f, float x, float y, narrow_sum *s)
 {
   bool down = s->error > 0;
@@ -80,7 +83,7 @@ static float narrow_turn(const narrow_format *f, float x, float y, narrow_sum *s
 void wick_narrow_weights(wick_elem e, uint64_t outer, uint64_t summed, uint64_t inner,
                          const float *from, float *to, wick_arena *tmp)
 {
-  enum { ENOUGH = 2 }; /* times as many weights near the middle as are wanted on the average */
+  enum { ENOUGH = 2 }; /* the ratio of weights near the middle to those needed, on average */
   narrow_format f = narrow_format_of(e);
   wick_mark mark = wick_arena_mark(tmp);
   narrow_sum *sum = wick_new(tmp, narrow_sum, inner);

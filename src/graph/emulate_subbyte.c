@@ -1,4 +1,4 @@
-/* Unpacks packed elements to whole ones, and packs results again. */
+/* Unpacks packed elements to whole bytes, and packs results again. */
 #include "graph/emulate_subbyte.h"
 
 #include "ir/copy.h"
@@ -6,7 +6,7 @@
 
 typedef struct emulate_subbyte {
   wick_copier c;
-  wick_value *wide; /* by old value: its elements as whole ones; 0: not asked for yet */
+  wick_value *wide; /* per old value: its elements in whole bytes; 0: not yet unpacked */
 } emulate_subbyte;
 
 static uint32_t emulate_subbyte_bits(wick_elem e)
@@ -31,7 +31,7 @@ static wick_elem emulate_subbyte_byte(wick_elem wide)
   return wide == WICK_I8 ? WICK_I8 : WICK_U8;
 }
 
-/* ---- what it is built of ---- */
+/* ---- parts of the expansion ---- */
 
 static wick_value emulate_subbyte_number(emulate_subbyte *s, wick_elem e, double f, int64_t i)
 {
@@ -49,7 +49,7 @@ static wick_value emulate_subbyte_retype(emulate_subbyte *s, wick_value x, wick_
   return wick_build(&s->c.b, WICK_OP_reinterpret, 1, &x, NULL, 1, &type);
 }
 
-/* How far each element of a byte is shifted: [0, bits, 2 * bits, ...] */
+/* Returns the shift of each element of a byte: [0, bits, 2 * bits, ...]. */
 static wick_value emulate_subbyte_shifts(emulate_subbyte *s, wick_elem e, uint32_t bits)
 {
   wick_module *m = s->c.b.module;
@@ -60,9 +60,9 @@ static wick_value emulate_subbyte_shifts(emulate_subbyte *s, wick_elem e, uint32
   return wick_build_constant(&s->c.b, wick_constant_add(m, "", type, data, (uint64_t)n));
 }
 
-/* ---- floats of four bits: sign, two of exponent, one of mantissa ---- */
+/* ---- 4-bit floats: one bit for the sign, two for the exponent, one for the mantissa ---- */
 
-/* 0, 0.5, 1, 1.5, 2, 3, 4, 6 by the lower three bits. */
+/* Returns 0, 0.5, 1, 1.5, 2, 3, 4 or 6, depending on the lower three bits. */
 static wick_value emulate_subbyte_decode(emulate_subbyte *s, wick_value code)
 {
   static const float numbers[16] = {0,    0.5f,  1,  1.5f,  2,  3,  4,  6,
@@ -77,8 +77,9 @@ static wick_value emulate_subbyte_decode(emulate_subbyte *s, wick_value code)
   return wick_build(&s->c.b, WICK_OP_gather, 2, in, NULL, 0, NULL);
 }
 
-/* To nearest even, by the places between the numbers; half way goes to the even code. There is no
- * infinity: the largest; and no NaN: a zero of the other sign. */
+/* Rounds to the nearest code by comparing with the midpoints between the numbers; a midpoint is
+ * rounded to the even code. The format has no infinity, which becomes the largest number, and no
+ * NaN, which becomes a zero of the other sign. */
 static wick_value emulate_subbyte_encode(emulate_subbyte *s, wick_value x)
 {
   static const struct {
@@ -104,7 +105,7 @@ static wick_value emulate_subbyte_encode(emulate_subbyte *s, wick_value x)
 
 /* ---- unpacking and packing ---- */
 
-/* The elements of packed x, of type `type`, as whole ones. */
+/* Unpacks x, which is of type `type`, to elements in whole bytes. */
 static wick_value emulate_subbyte_unpack(emulate_subbyte *s, wick_value x, wick_type type)
 {
   wick_module *m = s->c.b.module;
@@ -120,7 +121,7 @@ static wick_value emulate_subbyte_unpack(emulate_subbyte *s, wick_value x, wick_
                  none[] = {wick_dim_const(0)};
   x = emulate_subbyte_retype(s, x, wick_type_tensor_const(m, byte, 1, &row));
   x = wick_build_reshape(&s->c.b, x, 2, column);
-  if (byte == WICK_I8) { /* up to the sign's place, then down with the sign */
+  if (byte == WICK_I8) { /* shift up to the sign bit, then down with the sign */
     x = wick_build2(b, WICK_OP_shift_left, x,
                     wick_build2(b, WICK_OP_sub, emulate_subbyte_number(s, byte, 0, 8 - bits),
                                 emulate_subbyte_shifts(s, byte, bits)));
@@ -135,7 +136,7 @@ static wick_value emulate_subbyte_unpack(emulate_subbyte *s, wick_value x, wick_
   return wide == WICK_F32 ? emulate_subbyte_decode(s, x) : x;
 }
 
-/* The way back: x has whole elements whose lower bits are those of `type`. */
+/* Packs x: whole elements whose lower bits are those of `type`. */
 static wick_value emulate_subbyte_pack(emulate_subbyte *s, wick_value x, wick_type type)
 {
   wick_module *m = s->c.b.module;
@@ -161,7 +162,7 @@ static wick_value emulate_subbyte_pack(emulate_subbyte *s, wick_value x, wick_ty
   const int64_t axis[] = {1};
   const wick_attr sum[] = {[WICK_ATTR_reduce_sum_axes] = {.n = 1, .ints = axis},
                            [WICK_ATTR_reduce_sum_keepdims] = {.i = 0}};
-  x = wick_build(b, WICK_OP_reduce_sum, 1, &x, sum, 0, NULL); /* of bits that do not meet */
+  x = wick_build(b, WICK_OP_reduce_sum, 1, &x, sum, 0, NULL); /* the bits do not overlap */
   return emulate_subbyte_retype(s, x, type);
 }
 
@@ -174,7 +175,8 @@ static wick_value emulate_subbyte_whole(emulate_subbyte *s, wick_value v)
   return s->wide[v.id];
 }
 
-/* What does not fit saturates where it was a float, and wraps where it was an integer. */
+/* Casts to `to`. Values that do not fit saturate if they were floats, and wrap if they were
+ * integers. */
 static wick_value emulate_subbyte_cast(emulate_subbyte *s, wick_value x, wick_elem to)
 {
   wick_builder *b = &s->c.b;
@@ -188,7 +190,7 @@ static wick_value emulate_subbyte_cast(emulate_subbyte *s, wick_value x, wick_el
   return is_signed ? emulate_subbyte_by(s, WICK_OP_max, x, wide, -most - 1) : x;
 }
 
-/* The node on whole elements; its results packed. */
+/* Builds the node on whole elements and packs its results. */
 static void emulate_subbyte_node(emulate_subbyte *s, const wick_node *n)
 {
   wick_copier *c = &s->c;
@@ -213,7 +215,7 @@ static void emulate_subbyte_node(emulate_subbyte *s, const wick_node *n)
   }
 }
 
-/* Packed bytes pass through these as they are. */
+/* Returns true if the node can copy packed bytes without unpacking them. */
 static bool emulate_subbyte_passes(const wick_node *n)
 {
   return n->op == WICK_OP_const || n->op == WICK_OP_return || n->op == WICK_OP_call ||

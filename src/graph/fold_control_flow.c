@@ -1,5 +1,5 @@
-/* One traversal. An `if` whose condition is a number is replaced by its region, and a loop that
- * never runs by its initial values. */
+/* Folds control flow in one traversal. An `if` whose condition is a number is replaced by its
+ * region, and a loop that never runs by its initial values. */
 #include "graph/fold_control_flow.h"
 
 #include "ir/copy.h"

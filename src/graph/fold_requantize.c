@@ -1,5 +1,5 @@
-/* One traversal. A division rebuilds the chain before it; the old nodes of the chain are then dead.
- */
+/* Folds in one traversal. A division rebuilds the chain before it; the old nodes of the chain are
+ * then dead. */
 #include "graph/fold_requantize.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ typedef struct fold_requantize_state {
   const uint32_t *definer;
   wick_uses uses;
   wick_copier c;
-  wick_value *sum; /* per old value: what it became, where a bias went into its integers */
+  wick_value *sum; /* per old value: its replacement, if a bias was added to its integers */
 } fold_requantize_state;
 
 static const wick_node *fold_requantize_def(const fold_requantize_state *s, wick_value v)
@@ -35,7 +35,7 @@ static bool fold_requantize_is_const(const fold_requantize_state *s, wick_value 
   return n && n->op == WICK_OP_const && wick_info_of(s->f, v)->elem == WICK_F32;
 }
 
-/* Element i of a constant of one number, or of more. */
+/* Returns element i of a constant, which may be a single number. */
 static double fold_requantize_at(const fold_requantize_state *s, wick_value v, uint64_t i)
 {
   const wick_imm *imm = wick_const_imm(fold_requantize_def(s, v));
@@ -52,7 +52,8 @@ static bool fold_requantize_is_one(const fold_requantize_state *s, wick_value v)
 
 /* ---- factors ---- */
 
-/* v is an integer times a constant, and perhaps more, as described above. */
+/* Returns true if v is an integer times a constant, with the further operations that the header
+ * lists. */
 static bool fold_requantize_chain(const fold_requantize_state *s, wick_value v, uint32_t depth)
 {
   const wick_node *n = fold_requantize_def(s, v);
@@ -80,7 +81,7 @@ static wick_value fold_requantize_apply(fold_requantize_state *s, const wick_nod
   return wick_build2(&s->c.b, by->op, v, s->c.to[by->in[1].id]);
 }
 
-/* The chain once more, with `by` in its constants. */
+/* Builds the chain again, with `by` in its constants. */
 static wick_value fold_requantize_rebuild(fold_requantize_state *s, const wick_node *by,
                                           wick_value v)
 {
@@ -90,7 +91,7 @@ static wick_value fold_requantize_rebuild(fold_requantize_state *s, const wick_n
   if (n->op == WICK_OP_mul)
     return wick_build2(b, WICK_OP_mul, s->c.to[n->in[0].id],
                        fold_requantize_apply(s, by, s->c.to[n->in[1].id]));
-  if (s->sum[v.id].id) { /* the bias is in the integers: a product is left */
+  if (s->sum[v.id].id) { /* the bias is in the integers, and only a product is left */
     const wick_node *mul = fold_requantize_def(s, n->in[0]);
     return wick_build2(b, WICK_OP_mul, s->sum[v.id],
                        fold_requantize_apply(s, by, s->c.to[mul->in[1].id]));
@@ -115,7 +116,8 @@ static wick_value fold_requantize_scaled(fold_requantize_state *s, const wick_no
 
 /* ---- biases ---- */
 
-/* How large a bias may be beside a sum of as many products of bytes; negative: not at all. */
+/* Returns how large a bias may be if it is added to a sum of that many products of bytes; negative
+ * if no bias fits. */
 static double fold_requantize_room(const wick_type_info *w)
 {
   enum { MOST = 255 + 128 };
@@ -125,8 +127,8 @@ static double fold_requantize_room(const wick_type_info *w)
   return INT32_MAX - terms * MOST * MOST;
 }
 
-/* The bias of a convolution of integers in units of its scale: a constant of the module; 0 where
- * one of them is no whole number. */
+/* Returns a constant of the module with the bias of an integer convolution, in units of its scale;
+ * 0 if an element is not a whole number. */
 static uint32_t fold_requantize_bias(const fold_requantize_state *s, const wick_node *conv,
                                      wick_value scale, wick_value bias)
 {
@@ -149,7 +151,7 @@ static uint32_t fold_requantize_bias(const fold_requantize_state *s, const wick_
   return wick_constant_add(m, "bias", wick_type_tensor(m, WICK_I32, 1, &dim), out, n * 4);
 }
 
-/* add(mul(cast(conv), scale), bias) with the bias in the convolution. */
+/* Rewrites add(mul(cast(conv), scale), bias) so that the bias is in the convolution. */
 static wick_value fold_requantize_biased(fold_requantize_state *s, const wick_node *n)
 {
   wick_builder *b = &s->c.b;

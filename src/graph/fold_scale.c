@@ -1,6 +1,6 @@
-/* One traversal. A product with constant weights looks ahead along its only user, and that user's
- * only user, and so on. It is rebuilt with the factors that it found, in the position of the last
- * node of the chain. */
+/* Folds in one traversal. A product with constant weights looks ahead along its only user, and that
+ * user's only user, and so on. The product is rebuilt with the factors that it found, at the
+ * position of the last node of the chain. */
 #include "graph/fold_scale.h"
 
 #include <math.h>
@@ -30,7 +30,8 @@ typedef struct fold_scale_chain {
 
 /* ---- the chain ---- */
 
-/* One node of it: *k is the operand that is the chain's value, the other one is in ch->step. */
+/* Reads one node of the chain: *k is the operand that is the chain's value, and ch->step gets the
+ * other one. */
 static bool fold_scale_operand(const fold_scale *s, const wick_node *n, wick_value x,
                                fold_scale_chain *ch, uint32_t *k)
 {
@@ -54,7 +55,7 @@ static bool fold_scale_apply(fold_scale_chain *ch, wick_opcode op, uint32_t k)
     }
     finite = finite && isfinite(a) && isfinite(b);
     ch->step[i] = a;
-    ch->shift[ch->channels + i] = b; /* taken over when all are known */
+    ch->shift[ch->channels + i] = b; /* copied when all are known */
   }
   if (!finite) return false;
   memcpy(ch->scale, ch->step, (size_t)ch->channels * sizeof *ch->scale);
@@ -63,7 +64,7 @@ static bool fold_scale_apply(fold_scale_chain *ch, wick_opcode op, uint32_t k)
   return true;
 }
 
-/* Follows the only users of n's result. */
+/* Follows the chain of only users from n's result. */
 static void fold_scale_follow(const fold_scale *s, const wick_node *n, fold_scale_chain *ch)
 {
   wick_type type = wick_type_of(s->k.f, n->first);
@@ -82,15 +83,16 @@ static void fold_scale_follow(const fold_scale *s, const wick_node *n, fold_scal
 
 /* ---- the product ---- */
 
-/* The layout of the channels in the weights: [outer, n, inner] elements; the channel of the middle
- * index m within group g of the outer ones is g * n + m. */
+/* The layout of the channels in the weights, which have [outer, n, inner] elements. Middle index m
+ * within group g of the outer indices belongs to channel g * n + m. */
 typedef struct fold_scale_weights {
   const wick_constant *w;
-  uint32_t constant; /* its number */
+  uint32_t constant; /* the number of the constant */
   int64_t outer, n, inner, groups;
 } fold_scale_weights;
 
-/* A product with constant weights: the channels of the chain, and their layout in the weights. */
+/* Returns true if n is a product with constant weights. Finds the channels of the chain, and their
+ * layout in the weights. */
 static bool fold_scale_product(const fold_scale *s, const wick_node *n, fold_scale_chain *ch,
                                fold_scale_weights *w)
 {
@@ -123,7 +125,7 @@ static wick_value fold_scale_constant(fold_scale *s, const char *name, wick_type
 }
 
 typedef struct fold_scale_deferred {
-  wick_deferred_constant r; /* a part: one of the outer indices and one of the middle ones */
+  wick_deferred_constant r; /* one part for each outer index and middle index */
   wick_elem elem;
   fold_scale_weights w;
   const double *scale;
@@ -138,7 +140,7 @@ static void fold_scale_make(const wick_deferred_constant *r, const void *from, u
   double f = x->scale[outer / (w->outer / w->groups) * w->n + middle];
   uint64_t at = part * (uint64_t)w->inner, end = at + (uint64_t)w->inner;
   for (uint64_t i = at; i < end; i++)
-    if (x->elem == WICK_F32) { /* most weights; the compiler makes a loop of its own of it */
+    if (x->elem == WICK_F32) { /* most weights; the compiler makes a separate loop for it */
       float y;
       memcpy(&y, (const char *)from + 4 * i, 4);
       ((float *)to)[i] = (float)((double)y * f);
@@ -188,7 +190,7 @@ static wick_value fold_scale_build(fold_scale *s, const wick_node *n, const fold
   return y;
 }
 
-/* Rebuilds n with the chain after it; true if the end of the chain now has its value. */
+/* Rebuilds n with the chain after it. Returns true if the end of the chain now has its value. */
 static bool fold_scale_node(fold_scale *s, const wick_node *n)
 {
   fold_scale_chain ch = {0};
@@ -212,8 +214,8 @@ static bool fold_scale_node(fold_scale *s, const wick_node *n)
 
 /* ---- quotients ---- */
 
-/* x / c as x * (1 / c), where only functions that are polynomials anyway see the difference: none
- * of them jumps, as floor does. */
+/* Rewrites x / c as x * (1 / c) if only functions with a stated error read the quotient. None of
+ * them is discontinuous, as floor is. */
 static bool fold_scale_quotient(fold_scale *s, const wick_node *n)
 {
   double c;

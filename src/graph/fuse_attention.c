@@ -1,4 +1,5 @@
-/* A traversal over the products with values; each one searches backwards to the queries. */
+/* Fuses attention in a traversal over the products with values. Each one searches backwards to the
+ * queries. */
 #include "graph/fuse_attention.h"
 
 #include "graph/match.h"
@@ -7,15 +8,15 @@
 typedef struct fuse_attention_found {
   wick_value q, k, v, mask; /* k as it is multiplied: [.., d, keys]; mask 0: none */
   wick_value empty;         /* marks queries whose result is 0; 0: none */
-  bool inverse;             /* scores stay where the mask is false */
+  bool inverse;             /* the mask selects scores where it is false */
   double scale, fill;
-  int64_t m, n, d, e; /* sizes, to weigh by */
+  int64_t m, n, d, e; /* sizes, for the cost estimates */
   wick_dim keys;
 } fuse_attention_found;
 
 /* ---- matching ---- */
 
-/* The node that defines v, if v has one user. */
+/* Returns the node that defines v, if v has one user. */
 static const wick_node *fuse_attention_from(const wick_match *k, wick_value v)
 {
   const wick_node *n = wick_match_node(k, v);
@@ -30,8 +31,8 @@ static bool fuse_attention_same_shape(const wick_match *k, wick_value a, wick_va
   return same;
 }
 
-/* The operand of n that goes on to the products: of n's shape and, where both are, a node's result.
- * The mask is the other one. 0: none. */
+/* Returns the operand of n that leads to the products; the other operand is the mask. It has n's
+ * shape, and if both operands do, it is a node's result. 0: none. */
 static wick_value fuse_attention_masked(const wick_match *k, const wick_node *n,
                                         fuse_attention_found *a)
 {
@@ -53,7 +54,8 @@ static wick_value fuse_attention_masked(const wick_match *k, const wick_node *n,
   return (wick_value){0};
 }
 
-/* From the softmax's operand back to the product of queries and keys; NULL if there is none. */
+/* Follows the chain from the softmax's operand back to the product of queries and keys. Returns
+ * NULL if there is none. */
 static const wick_node *fuse_attention_products(const wick_match *k, wick_value v,
                                                 fuse_attention_found *a)
 {
@@ -97,8 +99,9 @@ static bool fuse_attention_sizes(const wick_match *k, const wick_node *n, fuse_a
   return true;
 }
 
-/* The last two dimensions change places, and before that the last one stayed where it was: what is
- * left is a view. A factor of all of them goes to the scores. */
+/* Returns true if the keys are a transpose of the last two dimensions, and the last dimension was
+ * not moved before that, so that the rest is a view. A factor of all keys is applied to the scores.
+ */
 static bool fuse_attention_is_turned(const wick_match *k, fuse_attention_found *a)
 {
   const wick_node *n = wick_match_node(k, a->k);
@@ -118,8 +121,8 @@ static bool fuse_attention_is_turned(const wick_match *k, fuse_attention_found *
              : rank == 2;
 }
 
-/* What gives the weights of a product with values. Those of whole queries may be set to 0: so is
- * the result then, whatever the values are. */
+/* Returns the node that computes the weights of a product with values. The weights of whole queries
+ * may be set to 0; the result of such a query is then 0 for any values. */
 static const wick_node *fuse_attention_weights(const wick_match *k, const wick_node *n,
                                                fuse_attention_found *a)
 {
@@ -148,19 +151,20 @@ static bool fuse_attention_find(const wick_match *k, const wick_node *n, fuse_at
   return fuse_attention_sizes(k, n, a) && fuse_attention_is_turned(k, a);
 }
 
-/* ---- whether, and in which blocks ---- */
+/* ---- when fusion pays, and the size of blocks ---- */
 
 enum {
   FUSE_ATTENTION_WEIGHT = 8,
   FUSE_ATTENTION_PASSES = 10
-}; /* cycles a vector: exp; what softmax reads */
+}; /* cycles per vector: exp; the reads of softmax */
 enum {
   FUSE_ATTENTION_MOST = 512,
   FUSE_ATTENTION_LEAST = 128
-}; /* keys in a block, where there are several */
+}; /* keys in a block, if there are several blocks */
 
-/* Whole queries in vectors, and each thing once, against whole keys in vectors, scores that go
- * through memory, and keys that are copied. In cycles of a vector's multiply-adds. */
+/* Returns true if fusion is faster. Fused, the lanes are whole queries, and each element is
+ * computed once. Separate kernels have lanes along the keys, scores that go through memory, and
+ * copied keys. The unit is the cycles of a vector's multiply-adds. */
 static bool fuse_attention_wins(const fuse_attention_found *a, int64_t lanes)
 {
   double rows = (double)wick_ceildiv_i64(a->m, lanes),
@@ -173,8 +177,9 @@ static bool fuse_attention_wins(const fuse_attention_found *a, int64_t lanes)
   return one + 2 * rows * d <= three + 2 * columns * d;
 }
 
-/* A few hundred keys, of equal blocks where their number allows it; 0: all at once. Of a number
- * that varies small ones: the last is filled up. */
+/* Returns the keys in a block: a few hundred, in equal blocks if their number allows it; 0: all
+ * keys in one block. If the number of keys is dynamic, blocks are small, because the last one is
+ * filled up. */
 static int64_t fuse_attention_block(const wick_dims *t, const fuse_attention_found *a)
 {
   int64_t lo, hi;

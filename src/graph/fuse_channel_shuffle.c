@@ -1,4 +1,4 @@
-/* The last of the three nodes is replaced; the others are then dead. */
+/* Fuses channel shuffles: the last of the three nodes is replaced; the others are then dead. */
 #include "graph/fuse_channel_shuffle.h"
 
 #include "ir/rewrite.h"

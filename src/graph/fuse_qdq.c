@@ -1,5 +1,5 @@
-/* A convolution or matrix product whose factors are integers times scales becomes one of the
- * integers, times the product of the scales. */
+/* Rewrites products of dequantized numbers: the product of the integers is multiplied by the
+ * product of the scales. */
 #include "graph/fuse_qdq.h"
 
 #include "ir/rewrite.h"
@@ -9,7 +9,7 @@ static wick_elem fuse_qdq_elem(const wick_rewriter *r, wick_value v)
   return wick_rewrite_info(r, v)->elem;
 }
 
-/* An i32 that was 8 bits. */
+/* Returns true if v is an i32 that was converted from 8 bits. */
 static bool fuse_qdq_is_byte(wick_rewriter *r, wick_value v)
 {
   wick_node cast;
@@ -18,7 +18,8 @@ static bool fuse_qdq_is_byte(wick_rewriter *r, wick_value v)
   return e == WICK_U8 || e == WICK_I8;
 }
 
-/* The factor is an f32 of the integer's rank; the integer is a byte, or a difference of bytes. */
+/* Returns true if the factor is an f32 of the integer's rank, and the integer is a byte or a
+ * difference of bytes. */
 static bool fuse_qdq_is_factor(wick_rewriter *r, wick_value factor, wick_value integer)
 {
   wick_node sub;
@@ -35,7 +36,8 @@ static bool fuse_qdq_is_one(const wick_rewriter *r, wick_value scale)
   return wick_dim_is(wick_type_numel(r->c.f->module, wick_built_type(&r->c.b, scale)), 1);
 }
 
-/* The scale of w, of that rank, is one number, or varies along `axis` alone, to its end. */
+/* Returns true if the scale of w, which has that rank, is one number, or varies only along `axis`,
+ * over its whole extent. */
 static bool fuse_qdq_is_along(const wick_rewriter *r, wick_value scale, uint32_t rank,
                               uint32_t axis)
 {
@@ -46,7 +48,7 @@ static bool fuse_qdq_is_along(const wick_rewriter *r, wick_value scale, uint32_t
   return true;
 }
 
-/* Sums of `n` products of differences of bytes stay within i32. */
+/* Returns true if sums of `n` products of differences of bytes cannot exceed i32. */
 static bool fuse_qdq_fits(wick_dim n)
 {
   enum { MOST = 255 + 128 };
@@ -69,7 +71,7 @@ static bool fuse_qdq_is_product(wick_rewriter *r)
          fuse_qdq_is_along(r, wick_rewrite_var(r, 'b'), t->rank, conv ? 0 : 1);
 }
 
-/* Numbers along one axis of a result: [n, 1, .., 1]. */
+/* Reshapes numbers along one axis of a result to [n, 1, .., 1]. */
 static wick_value fuse_qdq_along(wick_builder *b, wick_value v, uint32_t behind)
 {
   wick_dim dim[WICK_MAX_RANK] = {wick_type_numel(b->module, wick_built_type(b, v))};

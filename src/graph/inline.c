@@ -6,7 +6,7 @@
 
 enum {
   INLINE_MOST = 1 << 20
-}; /* nodes: functions that call each other twice double in each round */
+}; /* limit on nodes: functions that call each other twice double in each round */
 
 static bool inline_any(const wick_func *f, const wick_func *callee)
 {
@@ -41,7 +41,7 @@ static wick_status inline_once(const wick_func *f, wick_arena *mem, wick_func **
   return wick_copy_finish(&c, out);
 }
 
-/* Functions that f called, and nobody else does, with those that they called. */
+/* Removes the functions that only f called, and those that they called. */
 static void inline_drop(const wick_func *f)
 {
   wick_module *m = f->module;
@@ -60,7 +60,7 @@ wick_status wick_pass_inline(const wick_pass_context *pass, const wick_func *f, 
 {
   wick_arena *mem = pass->mem;
   wick_func *r;
-  WICK_TRY(inline_once(f, mem, &r)); /* a copy at least: passes return new functions */
+  WICK_TRY(inline_once(f, mem, &r)); /* at least a copy: passes return new functions */
   while (inline_any(r, NULL)) WICK_TRY(inline_once(r, mem, &r));
   inline_drop(f);
   *out = r;

@@ -1,4 +1,4 @@
-/* Copies the function; string types become i64. */
+/* Interns strings: copies the function with i64 instead of string types. */
 #include "graph/intern_strings.h"
 
 #include "ir/copy.h"
@@ -29,7 +29,7 @@ static void intern_strings_name(wick_copier *c, wick_value from, wick_value to)
   wick_build_name(&c->b, to, info->name, info->relation);
 }
 
-/* The constant's bytes are numbers already. */
+/* Copies a constant, whose bytes already are numbers. */
 static void intern_strings_const(wick_copier *c, const wick_node *n)
 {
   wick_module *m = c->f->module;
@@ -45,7 +45,7 @@ static void intern_strings_const(wick_copier *c, const wick_node *n)
   intern_strings_name(c, n->first, wick_build_constant(&c->b, k));
 }
 
-/* Rows whose results' types are asked for. */
+/* Copies a node whose result types are stated, with i64 for strings. */
 static void intern_strings_typed(wick_copier *c, const wick_node *n)
 {
   wick_value in[16];

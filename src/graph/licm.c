@@ -5,7 +5,7 @@
 #include "ir/copy.h"
 #include "loop/licm.h"
 
-enum { LICM_MORE = 4 }; /* times the elements of its operands */
+enum { LICM_MORE = 4 }; /* limit on the ratio of the result's elements to those of the operands */
 
 typedef struct licm_state {
   wick_copier c;
@@ -19,7 +19,7 @@ static int64_t licm_numel(const wick_func *f, wick_value v)
   return wick_dim_is_const(n) ? n.v : 0;
 }
 
-/* The result of n is not much larger than its operands. */
+/* Returns true if the result of n is not much larger than its operands. */
 static bool licm_pays(const wick_func *f, const wick_node *n)
 {
   int64_t from = 1, to = 0;

@@ -1,4 +1,5 @@
-/* Constants are found through the nodes that define them; elements are read from their data. */
+/* Answers queries about values. Constants are found through the nodes that define them; elements
+ * are read from their data. */
 #include "graph/match.h"
 
 #include "ir/element.h"
@@ -45,7 +46,7 @@ const wick_constant *wick_match_data(const wick_match *k, wick_value v)
   return c && c->data ? c : NULL;
 }
 
-/* The element that all of v's elements are equal to. */
+/* Returns true if all of v's elements are equal, and their value. */
 static bool match_one(const wick_match *k, wick_value v, wick_scalar *out)
 {
   const wick_imm *imm = wick_match_imm(k, v);

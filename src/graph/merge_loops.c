@@ -1,5 +1,5 @@
-/* One traversal. At a loop, the later loop that replaces it is copied; the later one is skipped in
- * its old position. */
+/* Merges loops in one traversal. At a loop, the later loop that replaces it is copied; the later
+ * one is skipped at its old position. */
 #include "graph/merge_loops.h"
 
 #include "ir/copy.h"
@@ -9,9 +9,9 @@ enum { MERGE_LOOPS_APART = 64 };
 typedef struct merge_loops_state {
   wick_copier c;
   const uint32_t *definer;
-  uint32_t *twin; /* per node: the loop that takes its place; 0: none */
+  uint32_t *twin; /* per node: the later loop that replaces it; 0: none */
   bool *moved;    /* per node: it is moved before the loop */
-  wick_value *as; /* per value of the first loop: the second's */
+  wick_value *as; /* per value of the first loop: the value of the second loop */
 } merge_loops_state;
 
 /* ---- comparing ---- */
@@ -69,7 +69,8 @@ static bool merge_loops_bodies(merge_loops_state *s, const wick_node *a, const w
   return true;
 }
 
-/* Everything that b uses was defined before a; constants can be moved there. */
+/* Returns true if everything that b uses was defined before a, or is a constant that can be moved
+ * there. */
 static bool merge_loops_moves(const merge_loops_state *s, uint32_t a, uint32_t b)
 {
   const wick_func *f = s->c.f;
@@ -81,7 +82,7 @@ static bool merge_loops_moves(const merge_loops_state *s, uint32_t a, uint32_t b
   return true;
 }
 
-/* Result k of a, among b's. */
+/* Returns the position of result k of a among the results of b. */
 static uint32_t merge_loops_result(const wick_node *a, const wick_node *b, uint32_t k)
 {
   return k + 1u < a->nin ? k : k + (b->nin - a->nin);
@@ -106,7 +107,7 @@ static bool merge_loops_are(merge_loops_state *s, uint32_t i, uint32_t j)
   return same;
 }
 
-/* The last twin of each loop of a region. */
+/* Finds the last loop that can replace each loop of a region. */
 static void merge_loops_find(merge_loops_state *s, uint32_t begin, uint32_t end)
 {
   const wick_func *f = s->c.f;
@@ -126,7 +127,7 @@ static void merge_loops_find(merge_loops_state *s, uint32_t begin, uint32_t end)
       merge_loops_find(s, f->node[i].region[r].begin, f->node[i].region[r].end);
 }
 
-/* ---- one of them ---- */
+/* ---- copying the merged loop ---- */
 
 static void merge_loops_copy(merge_loops_state *s, uint32_t begin, uint32_t end);
 

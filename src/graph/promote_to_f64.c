@@ -1,4 +1,4 @@
-/* Copies the function; narrow float types become f64. */
+/* Promotes types: copies the function with f64 instead of narrower floats. */
 #include "graph/promote_to_f64.h"
 
 #include "ir/copy.h"
@@ -13,7 +13,7 @@ static wick_type promote_to_f64_type(wick_module *m, wick_type type)
   return wick_type_tensor(m, WICK_F64, t->rank, t->dim);
 }
 
-/* The values that n's results have become, from their own types on. */
+/* Converts the results of n that are narrow floats to f64. */
 static void promote_to_f64_results(wick_copier *c, const wick_node *n)
 {
   for (uint32_t k = 0; k < n->nout; k++) {
@@ -23,7 +23,7 @@ static void promote_to_f64_results(wick_copier *c, const wick_node *n)
   }
 }
 
-/* The node as it is, on operands of its own types. */
+/* Copies the node without change, between casts to and from its own types. */
 static void promote_to_f64_around(wick_copier *c, const wick_node *n)
 {
   wick_value *kept = wick_new(c->b.mem, wick_value, n->nin);
@@ -66,7 +66,7 @@ static void promote_to_f64_cast(wick_copier *c, const wick_node *n)
       wick_build_cast(&c->b, c->to[n->in[0].id], promote_to_f64_is_narrow(to) ? WICK_F64 : to);
 }
 
-/* The operator works on f64 as it does on narrower floats. */
+/* Returns true if the operator works on f64 as it does on narrower floats. */
 static bool promote_to_f64_takes(const wick_node *n)
 {
   const wick_op *op = wick_op_of(n);

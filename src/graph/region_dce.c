@@ -1,12 +1,12 @@
-/* Computes the used values to a fixed point. One traversal then copies the function without the
- * others. */
+/* Eliminates dead results. It first finds the used values by a fixed point iteration. One traversal
+ * then copies the function without the others. */
 #include "graph/region_dce.h"
 
 #include "ir/copy.h"
 
 typedef struct region_dce_state {
   wick_copier c;
-  uint32_t *parent; /* per node: the one whose region holds it; UINT32_MAX: none */
+  uint32_t *parent; /* per node: the node whose region contains it; UINT32_MAX: none */
   bool *used, more; /* per value; something was marked in this round */
 } region_dce_state;
 
@@ -34,7 +34,8 @@ static bool region_dce_carried(const wick_node *n, uint32_t k)
   return n->op == WICK_OP_loop && k + 1u < n->nin;
 }
 
-/* It is what the loop begins with, always; a result with a name of its own stays a value. */
+/* Returns true if a carried value always is its initial value. A result with a name of its own
+ * stays a separate value. */
 static bool region_dce_same(const region_dce_state *s, const wick_node *n, uint32_t k)
 {
   const wick_func *f = s->c.f;
@@ -42,7 +43,7 @@ static bool region_dce_same(const region_dce_state *s, const wick_node *n, uint3
          f->node[n->region[0].end - 1].in[1 + k].id == n->region[0].first.id + 1 + k;
 }
 
-/* Result k is asked for: a carried value also where the next step reads it. */
+/* Returns true if result k is needed. A carried value is also needed if the next step reads it. */
 static bool region_dce_asked(const region_dce_state *s, const wick_node *n, uint32_t k)
 {
   return s->used[n->first.id + k] ||
@@ -64,7 +65,8 @@ static bool region_dce_live(const region_dce_state *s, const wick_node *n)
   return live;
 }
 
-/* A yield gives what stays of its node's results; a loop's also whether it goes on. */
+/* Marks the operands of a yield that are needed: those of its node's remaining results, and for a
+ * loop also the condition. */
 static void region_dce_yield(region_dce_state *s, const wick_node *y, const wick_node *n)
 {
   uint32_t before = n->op == WICK_OP_loop;
@@ -91,7 +93,7 @@ static void region_dce_round(region_dce_state *s)
 
 static void region_dce_copy(region_dce_state *s, uint32_t begin, uint32_t end);
 
-/* Results of n from `from` on that stay, of what v holds for each; returns how many. */
+/* Lists v[] for those results of n, from `from` on, that are kept. Returns their number. */
 static uint32_t region_dce_those(const region_dce_state *s, const wick_node *n, uint32_t from,
                                  uint32_t to, const wick_value *v, wick_value *out)
 {
@@ -122,7 +124,7 @@ static void region_dce_region(region_dce_state *s, const wick_node *n, const wic
   wick_yield(b, before + region_dce_those(s, n, 0, n->nout, y->in + before, v + before), v);
 }
 
-/* What stands for values that are what the loop begins with. */
+/* Maps the results that equal initial values to these. */
 static void region_dce_take(region_dce_state *s, const wick_node *n)
 {
   for (uint32_t k = 0; k < n->nout; k++) {

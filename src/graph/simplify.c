@@ -1,4 +1,4 @@
-/* Repeats a traversal until it changes nothing, at most SIMPLIFY_ROUNDS times. */
+/* Simplifies: repeats a traversal until it changes nothing, at most SIMPLIFY_ROUNDS times. */
 #include "graph/simplify.h"
 
 #include "ir/op.h"
@@ -6,8 +6,8 @@
 
 enum { SIMPLIFY_ROUNDS = 8 };
 
-/* Builds n on the operand of a `broadcast_to` instead of on its result, if the result's shape stays
- * the same; else 0. */
+/* Builds n on the operand of a `broadcast_to` instead of its result, if n's result keeps its shape.
+ * Returns 0 otherwise. */
 static wick_value simplify_expanded(wick_rewriter *r, const wick_node *n, wick_value *in)
 {
   wick_builder *b = &r->c.b;

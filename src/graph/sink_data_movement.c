@@ -1,5 +1,5 @@
-/* Repeats a traversal until it moves nothing, because a chain of element-wise nodes is passed one
- * node at a time. */
+/* Sinks data movement: repeats a traversal until it moves nothing, because each traversal passes
+ * only one node of a chain of element-wise nodes. */
 #include "graph/sink_data_movement.h"
 
 #include "graph/match.h"
@@ -24,7 +24,7 @@ static bool sink_data_movement_same_shape(const sink_data_movement *s, wick_valu
   return same;
 }
 
-/* Operand v is one number. */
+/* Returns true if operand v is a single number. */
 static bool sink_data_movement_number(const sink_data_movement *s, wick_value v)
 {
   return wick_match_imm(&s->k, v) &&
@@ -32,8 +32,8 @@ static bool sink_data_movement_number(const sink_data_movement *s, wick_value v)
          wick_info_of(s->k.f, v)->rank <= wick_info_of(s->k.f, s->n->first)->rank;
 }
 
-/* A constant that can go along: of the result's rank at most, and, for joins, of size 1 on the
- * axis. */
+/* Returns true if v is a constant that can be applied before the move. Its rank must not exceed the
+ * result's, and for a concat its size along the axis must be 1. */
 static bool sink_data_movement_goes_along(const sink_data_movement *s, wick_value v)
 {
   const wick_type_info *t = wick_info_of(s->k.f, v), *r = wick_info_of(s->k.f, s->n->first);
@@ -45,7 +45,7 @@ static bool sink_data_movement_goes_along(const sink_data_movement *s, wick_valu
   return axis < 0 || wick_dim_is(t->dim[axis], 1);
 }
 
-/* After n there are more bytes to move. */
+/* Returns true if more bytes would have to be moved after n. */
 static bool sink_data_movement_widens(const sink_data_movement *s)
 {
   wick_elem from = wick_info_of(s->k.f, s->n->in[s->at])->elem,
@@ -76,7 +76,7 @@ static bool sink_data_movement_hits(sink_data_movement *s, const wick_node *n)
 
 /* ---- building ---- */
 
-/* The constant in the form that f needs before the move. */
+/* Returns the constant in the form that f needs before the move. */
 static wick_value sink_data_movement_constant(sink_data_movement *s, wick_value v)
 {
   const wick_node *m = s->move;
@@ -88,7 +88,7 @@ static wick_value sink_data_movement_constant(sink_data_movement *s, wick_value 
   return wick_build_transpose(&s->c.b, s->c.to[v.id], rank, back);
 }
 
-/* A number has rank 0 where its own would make the result's larger. */
+/* Builds f on x. A number gets rank 0 if its own rank would enlarge the result's. */
 static wick_value sink_data_movement_apply(sink_data_movement *s, wick_value x)
 {
   wick_value in[SINK_DATA_MOVEMENT_MOST];

@@ -2,9 +2,10 @@
  *
  * A function gets more results after its own: for each value of a list `wrt`, the derivative of the
  * values `of` with respect to it, times their cotangents. The result is an ordinary function, which
- * can be differentiated again. An operator has its derivative in the column `grad` (ops/gradient/grad.h), or
- * through its decomposition. Branches, loops and calls have rules as well (ops/gradient/grad_branch.c,
- * ops/gradient/grad_loop.c). Tuples on the path from `wrt` to `of` are refused, with their location. */
+ * can be differentiated again. An operator has its derivative in the column `grad`
+ * (ops/gradient/grad.h), or through its decomposition. Branches, loops and calls have rules as well
+ * (ops/gradient/grad_branch.c, ops/gradient/grad_loop.c). Tuples on the path from `wrt` to `of` are
+ * refused, with their location. */
 #ifndef WICK_GRAPH_GRAD_GRAD_H
 #define WICK_GRAPH_GRAD_GRAD_H
 

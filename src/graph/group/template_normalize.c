@@ -1,7 +1,7 @@
-/* Templates for folds over an axis that the output has: softmax, norms. A pass of the output follows
- * the folds, one 1-D slice at a time. `normalize`: the axis is the output's last one, and the lanes
- * are parts of the slice. `normalize_outer`: the axis is another one (softmax over channels), and
- * the lanes are neighbouring slices. */
+/* Templates for folds over an axis that the output has: softmax, norms. A pass of the output
+ * follows the folds, one 1-D slice at a time. For `normalize`, the axis is the output's last one,
+ * and the lanes are parts of the slice. For `normalize_outer`, the axis is another one (softmax
+ * over channels), and the lanes are neighbouring slices. */
 #include "graph/group/template_state.h"
 
 enum { NORMALIZE_EXPENSIVE = 8 };

@@ -112,8 +112,8 @@ static double winograd_cost(const winograd_group *w, const winograd_cut *c, bool
   return cost;
 }
 
-/* Returns true if the last block would be a part of a row of tiles with another extent than the
- * other blocks. */
+/* Returns true if the last block would be a single row of tiles that the edge of the image cuts, so
+ * that its extent differs from that of the rows in the other blocks. */
 static bool winograd_cuts_row(const winograd_group *w, int64_t rows)
 {
   return !w->open && w->y % w->m && rows < w->ty && w->ty % rows == (rows > 1);
