@@ -1,10 +1,11 @@
-/* Reverse-mode differentiation: the column `grad`, the walk over the nodes of a builder that it is
- * for, and what rows write their rules with.
+/* Reverse-mode differentiation: the column `grad`, the walk over the nodes of a builder that calls
+ * it, and helpers for the rules of operators.
  *
- * A cotangent of a value has the value's type. Values have one where they are of WICK_FLOATS and
- * depend on what is differentiated by; integers, bools and narrower floats have none. Rules build
- * ordinary nodes, so that the result can be differentiated again. Where a function has a corner, a
- * rule takes the slope from one side, or shares among equals, and says which. */
+ * A cotangent has the type of its value. A value has a cotangent if it is of WICK_FLOATS and
+ * depends on a variable of the differentiation; integers, bools and narrower floats have none.
+ * Rules build ordinary nodes, so that the result can be differentiated again. If a function has a
+ * corner, a rule uses the slope from one side, or divides it among equal elements, and documents
+ * which. */
 #ifndef WICK_OPS_GRADIENT_GRAD_H
 #define WICK_OPS_GRADIENT_GRAD_H
 
@@ -14,37 +15,40 @@ struct wick_adjoint { /* of one node, which is in the builder */
   wick_builder *b;
   const wick_node *node;
   const wick_value *in, *out; /* operands; results */
-  const wick_value *dout;     /* by result: its cotangent; 0: none, as if all zeros */
-  const bool *wanted;         /* by operand */
-  wick_value *din;            /* by operand, out: its cotangent; stays 0 where that is all zeros */
-  uint32_t ncaptured;         /* values from outside that its regions use and that are wanted */
+  const wick_value *dout;     /* per result: its cotangent; 0: none, the same as all zeros */
+  const bool *wanted;         /* per operand: its cotangent is needed */
+  wick_value *din;            /* per operand, out: its cotangent; stays 0 if that is all zeros */
+  uint32_t ncaptured; /* values from outside that its regions use and whose cotangents are needed */
   const wick_value *captured;
   wick_value *dcaptured; /* out, as din */
   const struct grad_walk *walk;
 };
 
-/* A value that the node or its regions define depends on what is differentiated by. */
+/* Returns true if a value that the node or its regions define depends on a variable of the
+ * differentiation. */
 bool wick_grad_active(const wick_adjoint *a, wick_value v);
 
-/* The column of rows whose results are constant almost everywhere, or have no cotangents. */
+/* The column of operators whose results are constant almost everywhere, or have no cotangents. */
 void wick_grad_zero(wick_adjoint *a);
-/* The column of rows without a derivative: fails at the node's place, naming the row. */
+/* The column of operators without a derivative. Fails with the node's location and the operator's
+ * name. */
 void wick_grad_none(wick_adjoint *a);
-/* The column of rows that become others before they are differentiated, so that what their steps
- * keep is there once; else as if they had none. */
+/* The column of operators that are decomposed before they are differentiated, so that values that
+ * their steps keep exist only once. Otherwise the operator counts as one without a derivative. */
 void wick_grad_opened(wick_adjoint *a);
-/* The rule of a node by its definition in other rows. */
+/* Differentiates a node by its definition in other operators. */
 typedef void wick_grad_define(wick_builder *b, const wick_node *n, const wick_value *in,
                               wick_value *out);
 void wick_grad_through(wick_adjoint *a, wick_grad_define *define);
 
-/* A value that is there already, and what stands for it: nodes that use `made` use `taken`. */
+/* A value that already exists, and its substitute: nodes that use `made` use `taken` instead. */
 typedef struct wick_grad_kept {
   wick_value made, taken;
 } wick_grad_kept;
 
 typedef struct wick_grad_request {
-  uint32_t begin, end; /* the nodes of the builder, of one region, that define `of` or lead to it */
+  /* the nodes of the builder, all in one region, that define `of` or lead to it */
+  uint32_t begin, end;
   uint32_t nof;
   const wick_value *of, *cotangent;
   uint32_t nwrt;
@@ -53,37 +57,39 @@ typedef struct wick_grad_request {
   const wick_grad_kept *kept;
 } wick_grad_request;
 
-/* Adds nodes to b which compute, for `nwrt` values, the sum over `of` of its cotangent times its
- * derivative by that value; 0 where nothing depends on it. A value of wrt is a variable of its own:
- * what it was computed from counts for nothing. Cotangents of a value that is used several times
- * are added in the reverse order of its uses. Fails, in the builder, at nodes without a derivative.
- */
+/* Adds nodes to b that compute, for each of `nwrt` values, the sum over `of` of its cotangent times
+ * its derivative with respect to that value; 0 if nothing depends on the value. A value of wrt is
+ * an independent variable: its own operands do not count. Cotangents of a value that is used
+ * several times are added in the reverse order of its uses. Fails, in the builder, at nodes without
+ * a derivative. */
 void wick_grad_build(wick_builder *b, const wick_grad_request *r, wick_value *out);
-bool wick_grad_has(const wick_builder *b, wick_value v); /* it is of a type with cotangents */
+bool wick_grad_has(const wick_builder *b, wick_value v); /* its type has cotangents */
 
-/* ---- for rules; nothing happens after a failure ---- */
+/* ---- for rules; these functions do nothing after a failure ---- */
 
-/* g, of the broadcast shape, summed to x's. */
+/* Sums g, which has the broadcast shape, to the shape of x. */
 wick_value wick_grad_to(wick_builder *b, wick_value g, wick_value x);
-/* A constant of x's type, the same number everywhere. */
+/* Builds a constant of x's type with the same number everywhere. */
 wick_value wick_grad_fill(wick_builder *b, wick_value x, double number);
 wick_value wick_grad_reshape(wick_builder *b, wick_value x, uint32_t n, const wick_dim *dim);
-wick_value wick_grad_shape_of(wick_builder *b, wick_value g, wick_value x); /* g, reshaped as x */
-wick_value wick_grad_expand(wick_builder *b, wick_value g, wick_value x);   /* g broadcast to x */
+/* reshapes g to the shape of x */
+wick_value wick_grad_shape_of(wick_builder *b, wick_value g, wick_value x);
+/* broadcasts g to the shape of x */
+wick_value wick_grad_expand(wick_builder *b, wick_value g, wick_value x);
 wick_value wick_grad_transpose(wick_builder *b, wick_value x, uint32_t n, const int64_t *perm);
 wick_value wick_grad_sum(wick_builder *b, wick_value x, uint32_t n, const int64_t *axis, bool keep);
-/* Zeros around x; negative numbers take elements away. `pad`: the begins, then the ends. */
+/* Pads x with zeros; negative pads remove elements. `pad`: the begins, then the ends. */
 wick_value wick_grad_pad(wick_builder *b, wick_value x, const wick_dim *pad);
-/* Elements begin, begin + step, ... of one axis. */
+/* Selects the elements begin, begin + step, ... of one axis. */
 wick_value wick_grad_slice(wick_builder *b, wick_value x, uint32_t axis, wick_dim begin,
                            wick_dim size, int64_t step);
 wick_value wick_grad_concat(wick_builder *b, uint32_t axis, uint32_t n, const wick_value *in);
-/* 0, 1, ... n-1 in i64, along `axis` of `rank` dimensions. */
+/* Builds 0, 1, ... n-1 as i64, along `axis` of `rank` dimensions. */
 wick_value wick_grad_count(wick_builder *b, wick_dim n, uint32_t axis, uint32_t rank);
-/* All sizes of x; false after a failure: the sizes must be known. */
+/* Finds all sizes of x, which must be known. Returns false after a failure. */
 bool wick_grad_sizes(wick_builder *b, wick_value x, int64_t *out_dim);
 
-/* ---- the rules of the rows, by file ---- */
+/* ---- the rules of the operators, by file ---- */
 typedef void wick_grad_rule(wick_adjoint *a);
 /* grad_scalar.c; extreme: max and min; bound: clip */
 wick_grad_rule wick_grad_add, wick_grad_sub, wick_grad_mul, wick_grad_div, wick_grad_fma,

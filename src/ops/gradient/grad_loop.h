@@ -1,11 +1,12 @@
-/* What the files of the derivative of loops share: what is known of one, and its body run again. */
+/* The facts about a loop that the files of its derivative share, and functions that run its body
+ * again. */
 #ifndef WICK_OPS_GRADIENT_GRAD_LOOP_H
 #define WICK_OPS_GRADIENT_GRAD_LOOP_H
 
 #include "ir/replay.h"
 #include "ops/gradient/grad.h"
 
-typedef struct wick_loop_value { /* of the body, or what is carried into it; rows of it are kept */
+typedef struct wick_loop_value { /* a value of the body, or one carried into it */
   wick_value v;
   bool kept;
 } wick_loop_value;
@@ -14,64 +15,69 @@ typedef struct wick_loop_rule {
   wick_adjoint *a;
   wick_builder *b;
   wick_region g;
-  const wick_value *yield; /* of the body */
+  const wick_value *yield; /* the operands of the body's yield */
   uint32_t ncarried, nstacked;
-  bool ends;       /* by its condition, perhaps before the count */
-  int64_t most;    /* steps that it may run; INT64_MAX: that is not known */
-  bool *live;      /* by carried value: it has a cotangent on the way */
-  uint32_t nlive;  /* of these */
-  uint32_t nstate; /* carried values, the kept ones of which change from step to step */
-  uint32_t nrow;   /* with results of nodes that are not computed again */
+  bool ends;       /* its condition may end it before the count */
+  int64_t most;    /* steps that it may run; INT64_MAX: unknown */
+  bool *live;      /* per carried value: it has a cotangent */
+  uint32_t nlive;  /* number of live carried values */
+  uint32_t nstate; /* rows: carried values come first; the kept ones change from step to step */
+  uint32_t nrow;   /* all rows, including results of nodes that are not computed again */
   wick_loop_value *row;
   uint32_t nby; /* values from outside whose cotangents are summed over the steps */
   wick_value *by;
-  uint32_t ntake; /* nodes of the body that take the step's part of a value from outside: their
-                     cotangents are parts of that value's */
+  /* nodes of the body that select the step's part of a value from outside; their cotangents are
+   * parts of the cotangent of that value */
+  uint32_t ntake;
   wick_node *take;
 } wick_loop_rule;
 
 typedef struct wick_loop_run {
   const wick_value *init;
-  wick_value count, begin; /* begin: the first step; 0: the loop's */
-  bool ends;               /* it asks the condition; gives, after the states, the steps it ran */
-  uint32_t nstacked;       /* 0, or all that the loop stacks: given before the rows */
-  int64_t room;            /* of how many steps the rows are kept; 0: of none */
+  wick_value count, begin; /* begin: the first step; 0: that of the loop */
+  bool ends; /* it tests the condition, and returns the number of steps after the states */
+  /* 0, or the number of all stacked results, which are returned before the rows */
+  uint32_t nstacked;
+  int64_t room; /* number of steps whose rows are kept; 0: none */
 } wick_loop_run;
 
-/* The loop again: the states, steps, rows. */
+/* Runs the loop again. Returns the states, the number of steps, and the rows. */
 wick_value wick_loop_forward(const wick_loop_rule *l, const wick_loop_run *run);
-/* The steps backwards, with what wick_loop_forward has kept from `rows` on. init and out:
- * cotangents of live states, then of what is captured; out: after them, the rows of what was
- * taken. */
+/* Runs the steps backwards, with the values that wick_loop_forward has kept, from `rows` on. init
+ * and out: cotangents of live states, then of captured values. After these, out has the rows of
+ * cotangents for `take`. */
 void wick_loop_backward(const wick_loop_rule *l, const wick_loop_run *run, wick_value rows,
                         const wick_value *init, wick_value *out);
-/* The cotangent of what `take` takes from, from rows of wick_loop_backward. */
+/* Returns the cotangent of the value that `take` selects from, from rows of wick_loop_backward. */
 wick_value wick_loop_untake(const wick_loop_rule *l, const wick_loop_run *run,
                             const wick_node *take, wick_value rows);
-/* grad_chunks.c: all of it for loops whose rows are too many, or not known how many, to be kept;
- * out as wick_loop_backward, but of takes the cotangents. */
+/* grad_chunks.c: does the same for loops that have too many rows to keep, or an unknown number. out
+ * is as in wick_loop_backward, but has the cotangents of the selected values instead of rows. */
 void wick_loop_chunks(const wick_loop_rule *l, int64_t room, const wick_value *init,
                       wick_value *out);
-/* How many steps' states, of the kept ones, fit. */
+/* Returns the number of steps whose kept states fit into memory. */
 int64_t wick_loop_room(const wick_loop_rule *l, uint32_t nrow);
 
 /* ---- grad_sums.c ---- */
 
-typedef struct wick_loop_sum { /* over the steps, of products of two matrices, then moved */
-  wick_value factor[2];        /* of the step */
-  bool turned[2];              /* the transpose of it is the factor */
+/* a sum over the steps of products of two matrices, which is then moved */
+typedef struct wick_loop_sum {
+  wick_value factor[2]; /* factors of one step */
+  bool turned[2];       /* the factor is the transpose of this value */
   uint32_t nmove;
-  wick_node move[6]; /* the last first */
+  wick_node move[6]; /* in reverse order */
 } wick_loop_sum;
 
-/* v, which nodes from `begin` on compute in a step, is better summed after the loop. */
+/* Returns true if v, which the nodes from `begin` on compute in a step, is better summed after the
+ * loop. */
 bool wick_loop_sum_of(const wick_loop_run *run, const wick_builder *b, uint32_t begin, wick_value v,
                       wick_loop_sum *out);
-/* From the rows of both factors. */
+/* Builds the sum from the rows of both factors. */
 wick_value wick_loop_summed(wick_builder *b, const wick_loop_sum *s, const wick_value *rows);
 
 wick_value wick_loop_number(const wick_loop_rule *l, int64_t i); /* i64[] */
 wick_value wick_loop_true(const wick_loop_rule *l);
-bool wick_loop_known(const wick_builder *b, wick_value v, int64_t *out); /* one integer or bool */
+/* a single integer or bool */
+bool wick_loop_known(const wick_builder *b, wick_value v, int64_t *out);
 
 #endif

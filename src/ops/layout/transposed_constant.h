@@ -9,7 +9,7 @@
 /* Makes the transpose [rows, columns] of constant `from` [columns, rows]. Returns its index. */
 uint32_t wick_constant_transposed(wick_module *m, const char *name, wick_type type, uint32_t from);
 
-/* The constant that k is the transpose of, if k has no bytes yet; else 0. */
+/* Returns the constant that k is the transpose of, if k has no bytes yet; else 0. */
 uint32_t wick_constant_transposed_from(const wick_constant *k);
 
 #endif

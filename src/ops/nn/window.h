@@ -6,7 +6,8 @@
 
 enum { WICK_WINDOW_MAX = 3, WICK_WINDOW_LIMIT = 1 << 30 };
 
-/* The attributes of every operator with windows, first in its list: indices into attr[]. */
+/* The attributes of every operator with windows, as indices into attr[]. They are the first
+ * attributes of the operator. */
 enum { WICK_WINDOW_STRIDE, WICK_WINDOW_PAD, WICK_WINDOW_DILATION, WICK_WINDOW_NATTR };
 #define WICK_WINDOW_ATTRS                                                                          \
   {"stride", WICK_ATTR_INTS, 0, false, NULL, 1, WICK_WINDOW_LIMIT},                                \
@@ -26,31 +27,33 @@ wick_window wick_window_of(const wick_attr *attr, uint32_t n, const int64_t *ker
 /* Verifies the rank of x [N, C, spatial...] and the lengths of the attribute lists. */
 WICK_CHECKED wick_status wick_window_check(const wick_infer *c, uint32_t rank,
                                            const wick_attr *attr);
-/* The size that sliding gives along spatial dimension k. With `ceil`, a last window may reach
- * beyond the end pad, if it begins before it. */
+/* Computes the number of windows along spatial dimension k. With `ceil`, a last window may extend
+ * beyond the end pad if it begins before it. */
 WICK_CHECKED wick_status wick_window_size(const wick_infer *c, const wick_window *w, uint32_t k,
                                           wick_dim in, bool ceil, wick_dim *out);
 
-/* For references: exactly three spatial dimensions, the leading ones of size 1 where there are
- * fewer. */
+/* A window for references. It always has three spatial dimensions; additional leading ones have
+ * size 1. */
 typedef struct wick_window3 {
   int64_t in[3], out[3], kernel[3], stride[3], begin[3], end[3], dilation[3];
 } wick_window3;
 wick_window3 wick_window3_of(const wick_window *w, const wick_tensor *in, const wick_tensor *out);
-/* The input index of window element `at` for output index `out` along k; -1 outside. */
+/* Returns the input index of window element `at` for output index `out` along k, or -1 if it is
+ * outside. */
 static inline int64_t wick_window3_at(const wick_window3 *w, uint32_t k, int64_t out, int64_t at)
 {
   int64_t i = out * w->stride[k] + at * w->dilation[k] - w->begin[k];
   return i >= 0 && i < w->in[k] ? i : -1;
 }
-/* The outputs *lo .. *hi-1 whose window element `at` is in bounds, along k. */
+/* Finds the outputs *lo .. *hi-1 along k for which window element `at` is in bounds. */
 void wick_window3_inside(const wick_window3 *w, uint32_t k, int64_t at, int64_t *lo, int64_t *hi);
 
-/* For stages: names of the spatial axes and of the window's, for n spatial dimensions. */
+/* Returns the name of axis k in stages. The spatial axes come first, then those of the window, for
+ * n spatial dimensions. */
 const char *wick_window_axis(uint32_t n, uint32_t k);
 const char *wick_window_tap(uint32_t n, uint32_t k);
-/* The input index along k: out * stride + tap * dilation - begin. */
+/* Returns the input index along k: out * stride + tap * dilation - begin. */
 wick_dim wick_window_at(wick_dims *t, const wick_window *w, uint32_t k, wick_dim out, wick_dim tap);
-bool wick_window_padded(const wick_window *w); /* some index may be outside the input */
+bool wick_window_padded(const wick_window *w); /* an index may be outside of the input */
 
 #endif

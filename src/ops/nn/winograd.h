@@ -19,31 +19,33 @@ typedef struct wick_winograd {
   double bt[WICK_WINOGRAD_MOST][WICK_WINOGRAD_MOST]; /* n x n */
 } wick_winograd;
 
-/* False where there are no points for that size. */
+/* Builds the matrices of F(m, r). Returns false if there are no points for that size. */
 bool wick_winograd_of(int64_t m, int64_t r, wick_winograd *out);
 
-/* Of a square tile: its elements differ from the convolution's by at most the returned number times
- * the sum over channels of max |x| max |w|, over the channel's part of the tile and of the filter.
- * A term goes through at most n + 2 roundings in each of the four transforms of rows and columns
- * (sharing of sums included), one of the weights and one for each channel; magnitudes grow by at
- * most the largest row of |at| (|g| 1) (|bt| 1), once for rows and once for columns. The analysis
- * is that of Higham, Accuracy and Stability, 3.1; `unit` is the unit roundoff. */
+/* Returns an error bound for a square tile. Its elements differ from the convolution's by at most
+ * the returned number times the sum over channels of max |x| max |w|, where the maxima are over the
+ * channel's part of the tile and of the filter. A term is rounded at most n + 2 times in each of
+ * the four transforms of rows and columns (including shared sums), once with the weights, and once
+ * for each channel. Magnitudes grow by at most the largest row of |at| (|g| 1) (|bt| 1), once for
+ * rows and once for columns. The analysis is that of Higham, Accuracy and Stability, 3.1; `unit` is
+ * the unit roundoff. */
 double wick_winograd_bound(const wick_winograd *w, int64_t channels, double unit);
 
 /* A convolution of stride and dilation 1 with a square kernel. */
 typedef struct wick_winograd_layer {
-  int64_t images, in, out; /* blocks of channels, of all groups */
+  int64_t images, in, out; /* blocks of channels, over all groups */
   int64_t group;
   int64_t lanes; /* channels in a block */
-  int64_t y, x;  /* of the result */
+  int64_t y, x;  /* sizes of the result */
   int64_t taps;
-  int64_t dot; /* products that the convolution itself does at once; 0, 1: one */
+  int64_t dot; /* products that the convolution itself computes at once; 0, 1: one */
 } wick_winograd_layer;
 
-/* The tile m that is fastest by the model of the target, or 0 where the convolution itself is. */
+/* Returns the tile m that is fastest according to the model of the target, or 0 if the convolution
+ * itself is fastest. */
 int64_t wick_winograd_tile(const wick_target *t, const wick_winograd_layer *l);
 
-/* The same, or what the records have of the layer. */
+/* The same, but a tuning record of the layer decides if there is one. */
 WICK_CHECKED wick_status wick_winograd_choose(const wick_target *t, wick_tuning_records *records,
                                               const wick_winograd_layer *l, wick_arena *mem,
                                               int64_t *out_tile);

@@ -5,8 +5,8 @@
 #include "ops/poly/poly_exp.h"
 
 wick_value wick_poly_erf(wick_builder *b, wick_value x);
-/* t Phi(-t) as a product, where Phi is the normal distribution, for t = |x| up to where it
- * underflows. */
+/* Builds t Phi(-t) as a scaled product, where Phi is the normal distribution and t = |x|, up to
+ * where it underflows. */
 wick_poly_scaled wick_poly_normal_tail(wick_builder *b, wick_value x);
 
 #endif

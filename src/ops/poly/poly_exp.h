@@ -12,29 +12,30 @@ typedef struct wick_poly_scaled { /* m * s */
   wick_value m, s;
 } wick_poly_scaled;
 
-/* e^(x + rest), |x| at most 200 (f32) or 1400 (f64); rest is small against 1, and may be 0. */
+/* Builds e^(x + rest) for |x| up to 200 (f32) or 1400 (f64). `rest` is small compared with 1, and
+ * may be 0. */
 wick_poly_scaled wick_poly_exp_scaled(wick_builder *b, wick_value x, wick_value rest);
-wick_value wick_poly_exp(wick_builder *b, wick_value x); /* any x */
+wick_value wick_poly_exp(wick_builder *b, wick_value x); /* for any x */
 
-/* e^-|x| for gates: in (0, 1], 0 from where it underflows. */
+/* Builds e^-|x| for gates. It is in (0, 1], or 0 after it underflows. */
 wick_value wick_poly_exp_minus(wick_builder *b, wick_value x);
 
-/* e^x - 1 for x <= 0. */
+/* Builds e^x - 1 for x <= 0. */
 wick_value wick_poly_expm1_minus(wick_builder *b, wick_value x);
 
-/* 2^(x + rest); rest is small against 1, and may be 0. */
+/* Builds 2^(x + rest). `rest` is small compared with 1, and may be 0. */
 wick_value wick_poly_exp2_sum(wick_builder *b, wick_value x, wick_value rest);
 wick_value wick_poly_exp2(wick_builder *b, wick_value x);
 wick_value wick_poly_expm1(wick_builder *b, wick_value x);
 wick_value wick_poly_tanh(wick_builder *b, wick_value x);
-wick_value wick_poly_hyperbolic(wick_builder *b, wick_value x, bool sine); /* sinh, or cosh */
+wick_value wick_poly_hyperbolic(wick_builder *b, wick_value x, bool sine); /* sinh or cosh */
 
-/* The first half of e^x's reduction: n as float and integer, r. */
+/* The first half of the reduction for e^x: n as a float and as an integer, and r. */
 typedef struct wick_poly_reduced {
   wick_value n, k, r;
 } wick_poly_reduced;
 wick_poly_reduced wick_poly_exp_reduce(wick_builder *b, wick_value x, wick_value rest);
-/* 2^k as a float; k is an integer whose power is a normal number. */
+/* Builds 2^k as a float, for an integer k whose power is a normal number. */
 wick_value wick_poly_exp2i(wick_builder *b, wick_value like, wick_value k);
 
 #endif

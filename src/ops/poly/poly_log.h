@@ -4,9 +4,9 @@
 
 #include "ops/poly/poly.h"
 
-/* x = 2^e (1 + f) with 1 + f in [2/3, 4/3), for finite x > 0. */
+/* Splits a finite x > 0 into 2^e (1 + f), with 1 + f in [2/3, 4/3). */
 typedef struct wick_poly_split {
-  wick_value k; /* e as an integer; of numbers below the normal range, after they were scaled */
+  wick_value k; /* e as an integer; subnormal numbers are scaled first */
   wick_value e, f;
 } wick_poly_split;
 wick_poly_split wick_poly_log_split(wick_builder *b, wick_value x);

@@ -6,7 +6,7 @@
 
 wick_value wick_poly_pow(wick_builder *b, wick_value x, wick_value y);
 
-/* x - trunc(x / y) y, exactly, with x's sign. */
+/* Builds x - trunc(x / y) y, exactly, with the sign of x. */
 wick_value wick_poly_fmod(wick_builder *b, wick_value x, wick_value y);
 
 #endif
