@@ -9,7 +9,7 @@
 
 /* ---- storage ---- */
 
-typedef struct evaluate_block { /* memory of one tensor; in the list of free ones while refs is 0 */
+typedef struct evaluate_block { /* memory of one tensor; in the free list while refs is 0 */
   struct evaluate_block *next;
   uint32_t refs;
   uint64_t nbytes;
@@ -24,7 +24,8 @@ typedef struct evaluate_datum {
   struct evaluate_datum *item;
 } evaluate_datum;
 
-/* Of a function: which values are dead after node i: dead[first[i]] .. dead[first[i + 1] - 1]. */
+/* The lifetimes of a function's values: dead[first[i]] .. dead[first[i + 1] - 1] are dead after
+ * node i. */
 typedef struct evaluate_plan {
   const wick_func *f;
   uint32_t *first, *dead;
@@ -46,7 +47,7 @@ typedef struct evaluate_frame {
   wick_list(int64_t) val;
 } evaluate_frame;
 
-/* The smallest free block that is large enough, and not much too large. */
+/* Returns the smallest free block that is large enough, but not much too large. */
 static evaluate_block *evaluate_take(evaluate *e, uint64_t nbytes)
 {
   evaluate_block **best = NULL, *b;
@@ -83,9 +84,10 @@ static void evaluate_release(evaluate *e, evaluate_datum *d)
   *d = (evaluate_datum){.nitem = 0};
 }
 
-/* ---- lives ---- */
+/* ---- lifetimes ---- */
 
-/* Where a value that is used in regions deeper than its own dies: at the node of its own region. */
+/* Finds the last use of each value. A value that is used in regions deeper than its own dies at the
+ * node of its own region that contains them. */
 static void evaluate_last(const wick_func *f, wick_arena *tmp, uint32_t *last)
 {
   uint32_t *parent = wick_new(tmp, uint32_t, f->nnode),
@@ -191,7 +193,7 @@ static const char *evaluate_place(const evaluate_frame *fr, const wick_node *n)
   return n->loc.id ? wick_loc_text(fr->f->module, n->loc) : wick_op_of(n)->name;
 }
 
-/* Room for a tensor of that type. */
+/* Allocates a tensor of that type. */
 static wick_status evaluate_new(evaluate *e, const evaluate_frame *fr, const wick_node *n,
                                 wick_type type, evaluate_datum *out)
 {
@@ -233,12 +235,12 @@ static wick_status evaluate_const(evaluate *e, evaluate_frame *fr, const wick_no
                      c->name);
   wick_tensor t = out->tensor;
   evaluate_release(e, out);
-  t.data = (void *)(uintptr_t)data; /* rows do not write their operands */
+  t.data = (void *)(uintptr_t)data; /* operators do not write to their operands */
   *out = (evaluate_datum){.tensor = t};
   return NULL;
 }
 
-/* The node's attributes with numbers for dimensions. */
+/* Returns the node's attributes with numbers for dimensions. */
 static const wick_attr *evaluate_attrs(evaluate *e, const evaluate_frame *fr, const wick_node *n)
 {
   const wick_op *op = wick_op_of(n);
@@ -288,7 +290,7 @@ static wick_status evaluate_row(evaluate *e, evaluate_frame *fr, const wick_node
 
 static wick_status evaluate_region(evaluate *e, evaluate_frame *fr, uint32_t begin, uint32_t end);
 
-/* What the region yields, as values of their own; the region's values die. */
+/* Copies the values that the region yields. The region's own values then die. */
 static wick_status evaluate_yield(evaluate *e, evaluate_frame *fr, const wick_region *g,
                                   evaluate_datum *out)
 {
@@ -304,7 +306,7 @@ static bool evaluate_true(const evaluate_datum *d)
   return wick_load_int(WICK_BOOL, d->tensor.data, 0) != 0;
 }
 
-/* Row i of a stacked result. */
+/* Copies a value to row i of a stacked result. */
 static void evaluate_stack(evaluate *e, evaluate_datum *out, int64_t i, evaluate_datum *row)
 {
   const wick_tensor *t = &row->tensor;
@@ -405,7 +407,8 @@ static wick_status evaluate_region(evaluate *e, evaluate_frame *fr, uint32_t beg
   const wick_func *f = fr->f;
   for (uint32_t i = begin; i < end - 1; i = f->node[i].end) {
     const wick_node *n = &f->node[i];
-    /* Region parameters that nobody reads die with their region's first node, which may be this. */
+    /* Region parameters without uses die at the first node of their region, which may be this one.
+     */
     WICK_TRY(evaluate_node(e, fr, n, &fr->value[n->first.id]));
     for (uint32_t k = 0; k < n->nout; k++) evaluate_show(e, fr, n->first.id + k);
     evaluate_die(e, fr, i);
@@ -426,7 +429,7 @@ static wick_status evaluate_func(evaluate *e, const wick_func *f, uint32_t nin,
   if (++e->depth > WICK_EVALUATE_DEPTH)
     return wick_fail(e->mem, WICK_ELIMIT, f->name, "calls are nested deeper than %d",
                      WICK_EVALUATE_DEPTH);
-  evaluate_plan plan = *evaluate_plan_of(e, f); /* the list may move */
+  evaluate_plan plan = *evaluate_plan_of(e, f); /* the list may move in memory */
   evaluate_frame fr = {
       .f = f, .plan = &plan, .value = wick_new(e->tmp, evaluate_datum, f->nvalue + 1)};
   for (uint32_t i = 0; i < nin; i++) WICK_TRY(evaluate_bind(e, &fr, i, &in[i].tensor));

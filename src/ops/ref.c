@@ -1,4 +1,4 @@
-/* Elements of concrete tensors, for references. */
+/* Accesses elements of concrete tensors, for references. */
 #include "ops/ref.h"
 
 #include <math.h>

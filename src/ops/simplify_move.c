@@ -1,5 +1,5 @@
-/* Simplification of operators that move elements: moves without effect, and two moves that are one.
- */
+/* Simplification of operators that move elements: removes moves without effect, and merges two
+ * moves into one. */
 #include <string.h>
 
 #include "ops/simplify.h"
@@ -28,7 +28,7 @@ static void move_perm(const wick_node *n, uint32_t rank, int64_t *perm)
                                                   : rank - 1 - k;
 }
 
-/* All dimensions but those of size 1 stay in order. */
+/* Rewrites a transposition that keeps the order of all dimensions except those of size 1. */
 static wick_value move_transpose_view(wick_rewriter *r)
 {
   const wick_type_info *x = wick_rewrite_info(r, r->in[0]),
@@ -69,8 +69,8 @@ static int64_t move_step(const wick_node *n, uint32_t k)
   return n->attr[WICK_ATTR_slice_step].n ? n->attr[WICK_ATTR_slice_step].ints[k] : 1;
 }
 
-/* The operand of a concat of constant sizes that holds all that a slice of it takes; UINT32_MAX:
- * none. *begin: where that operand begins. */
+/* Finds the operand of a concat of constant sizes that contains all elements of a slice;
+ * UINT32_MAX: none. *begin: the first index of that operand. */
 static uint32_t move_slice_part(wick_rewriter *r, const wick_node *n, const wick_node *concat,
                                 int64_t *begin)
 {
@@ -126,7 +126,7 @@ static wick_value move_slice_twice(wick_rewriter *r)
   return wick_build_slice(&r->c.b, d.in[0], rank, first, n->attr[WICK_ATTR_slice_shape].dims, step);
 }
 
-static bool move_slice_is_whole(wick_rewriter *r) /* if the size is kept, too */
+static bool move_slice_is_whole(wick_rewriter *r) /* if the size stays the same, too */
 {
   bool whole = true;
   for (uint32_t k = 0; k < r->node->attr[WICK_ATTR_slice_begin].n; k++)
@@ -150,7 +150,7 @@ static bool move_pad_is_none(wick_rewriter *r)
   return none;
 }
 
-/* Zeros around zeros; other modes stay apart. */
+/* Merges two pads with zeros. Other modes are not merged. */
 static wick_value move_pad_twice(wick_rewriter *r)
 {
   wick_dims *t = r->c.f->module->dims;
@@ -163,7 +163,7 @@ static wick_value move_pad_twice(wick_rewriter *r)
     int64_t lo, hi;
     pad[k] = wick_dim_add(t, n->attr[WICK_ATTR_pad_pad].dims[k], d.attr[WICK_ATTR_pad_pad].dims[k]);
     wick_dim_range(t, n->attr[WICK_ATTR_pad_pad].dims[k], &lo, &hi);
-    if (lo < 0) return move_none; /* what it takes away may be zeros of the inner one */
+    if (lo < 0) return move_none; /* the outer pad may remove zeros of the inner one */
   }
   wick_attr a[] = {[WICK_ATTR_pad_pad] = {.n = n->attr[WICK_ATTR_pad_pad].n, .dims = pad},
                    [WICK_ATTR_pad_mode] = d.attr[WICK_ATTR_pad_mode]};
@@ -173,9 +173,9 @@ static wick_value move_pad_twice(wick_rewriter *r)
 const wick_rewrite wick_simplify_pad[] = {
     {"pad(x, ..)", "x", move_pad_is_none, NULL}, {"pad(pad(x))", NULL, NULL, move_pad_twice}, END};
 
-/* ---- joins ---- */
+/* ---- concatenations ---- */
 
-/* Slices of one tensor that lie one after another, and are all of it. */
+/* Rewrites a concat of slices of one tensor that follow each other and cover the whole tensor. */
 static wick_value move_concat_slices(wick_rewriter *r)
 {
   const wick_node *n = r->node;
@@ -199,7 +199,7 @@ static wick_value move_concat_slices(wick_rewriter *r)
   return whole;
 }
 
-/* All results of one split, in order. */
+/* Rewrites a concat of all results of one split, in order. */
 static wick_value move_concat_split(wick_rewriter *r)
 {
   const wick_node *n = r->node;
@@ -213,7 +213,7 @@ static wick_value move_concat_split(wick_rewriter *r)
   return d.in[0];
 }
 
-/* Concats along the same axis that nobody else uses; operands without elements. */
+/* Merges concats along the same axis without other users, and removes operands without elements. */
 static wick_value move_concat_flat(wick_rewriter *r)
 {
   const wick_node *n = r->node;

@@ -17,19 +17,19 @@ static wick_elem simplify_elem(const wick_rewriter *r, wick_value v)
 }
 
 const wick_rewrite wick_simplify_add[] = {
-    /* not x + 0, since -0 + 0 is 0 */
+    /* not x + 0, because -0 + 0 is 0 */
     {"add(-0, x)", "x", NULL, NULL},
     {"add(x, -0)", "x", NULL, NULL},
     {"sub(x, 0)", "x", NULL, NULL},
     END};
 
-/* x / c is x * (1 / c) where that number is exact: c a power of two. */
+/* Rewrites x / c as x * (1 / c) if that number is exact: c is a power of two. */
 static wick_value simplify_div(wick_rewriter *r)
 {
   double c;
   int exponent;
   wick_value by = wick_rewrite_var(r, 'c');
-  /* within the range of f16: no type's reciprocal is subnormal there */
+  /* within the range of f16, no type has subnormal reciprocals */
   if (!wick_rewrite_number(r, by, &c) || !isfinite(c) || fabs(frexp(c, &exponent)) != 0.5 ||
       exponent < -12 || exponent > 14)
     return simplify_none;
@@ -50,7 +50,7 @@ const wick_rewrite wick_simplify_again[] = {{"abs(a=abs(x))", "a", NULL, NULL},
                                             {"not(not(x))", "x", NULL, NULL},
                                             END};
 
-/* The operand of a max or min that is a number, and the number; not NaN. */
+/* Finds the operand of a max or min that is a number other than NaN, and that number. */
 static bool simplify_bounded(wick_rewriter *r, const wick_value *in, uint32_t *k, double *c)
 {
   for (*k = 0; *k < 2; ++*k)
@@ -58,7 +58,8 @@ static bool simplify_bounded(wick_rewriter *r, const wick_value *in, uint32_t *k
   return false;
 }
 
-/* max(max(x, a), b) is max(x, max(a, b)), whatever the order of the operands; min alike. */
+/* Rewrites max(max(x, a), b) as max(x, max(a, b)), for any order of the operands; the same for min.
+ */
 static wick_value simplify_bound(wick_rewriter *r)
 {
   wick_node d;
@@ -69,7 +70,8 @@ static wick_value simplify_bound(wick_rewriter *r)
       !simplify_bounded(r, d.in, &inner, &a))
     return simplify_none;
   bool max = r->node->op == WICK_OP_max;
-  bool own = a == b ? (signbit(b) != 0) != max : max ? b > a : b < a; /* the outer one decides */
+  /* the outer one determines the result */
+  bool own = a == b ? (signbit(b) != 0) != max : max ? b > a : b < a;
   wick_value bound = own ? in[k] : d.in[inner];
   return wick_build2(&r->c.b, r->node->op, d.in[1 - inner], bound);
 }
@@ -80,7 +82,7 @@ const wick_rewrite wick_simplify_bound[] = {{"max(x, x)", "x", NULL, NULL},
                                             {"min(x, y)", NULL, NULL, simplify_bound},
                                             END};
 
-/* v is NaN or at least +0 in every element. */
+/* Returns true if every element of v is NaN or at least +0. */
 static bool simplify_positive(wick_rewriter *r, wick_value v, unsigned depth)
 {
   wick_node d;
@@ -107,7 +109,7 @@ static bool simplify_is_positive(wick_rewriter *r)
 
 const wick_rewrite wick_simplify_relu[] = {{"relu(x)", "x", simplify_is_positive, NULL}, END};
 
-/* Every value of `from` is one of `to`. */
+/* Returns true if `to` can represent every value of `from`. */
 static bool simplify_widens(wick_elem from, wick_elem to)
 {
   const wick_storage *a = &wick_elem_storage[from], *b = &wick_elem_storage[to];
@@ -121,8 +123,8 @@ static bool simplify_widens(wick_elem from, wick_elem to)
 
 enum { SIMPLIFY_DEEP = 12 };
 
-/* The largest and the least size of a constant's elements; infinity and 0 where one is no number.
- */
+/* Finds the largest and the least magnitude of a constant's elements; infinity and 0 if an element
+ * is not a number. */
 static void simplify_sizes(wick_rewriter *r, const wick_node *k, double *most, double *least)
 {
   const wick_module *m = r->c.f->module;
@@ -140,8 +142,8 @@ static void simplify_sizes(wick_rewriter *r, const wick_node *k, double *most, d
   if (!number) *most = INFINITY, *least = 0;
 }
 
-/* No element of v is larger in size, or NaN; infinity where that is not known. Roundings on the way
- * do not count: who asks leaves room. */
+/* Returns a bound on the magnitude of v's elements, none of which is NaN; infinity if no bound is
+ * known. Intermediate roundings are ignored: callers leave a margin. */
 static double simplify_limit(wick_rewriter *r, wick_value v, uint32_t depth)
 {
   wick_node d;
@@ -172,8 +174,7 @@ static double simplify_limit(wick_rewriter *r, wick_value v, uint32_t depth)
   return INFINITY;
 }
 
-/* A float becomes a short integer: that it is none of those which do not fit into a word is worth
- * knowing. */
+/* Marks casts of floats to short integers whose operand is known to fit into a word. */
 static wick_value simplify_within(wick_rewriter *r)
 {
   wick_type type = wick_rewrite_type(r);
@@ -186,7 +187,8 @@ static wick_value simplify_within(wick_rewriter *r)
   return wick_build(&r->c.b, WICK_OP_cast, 1, r->in, &within, 1, &type);
 }
 
-/* A relu whose zero becomes the least of the integers does nothing: what is below saturates. */
+/* Returns true if a relu has no effect, because its zero becomes the least integer, and numbers
+ * below saturate. */
 static bool simplify_clamps(wick_rewriter *r)
 {
   double zero = 0;
@@ -224,13 +226,13 @@ static wick_value simplify_const(wick_rewriter *r)
     return simplify_none;
   wick_scalar x = wick_load_elem(t->elem, k->data, 0);
   bool is_float = wick_elem_is_float(t->elem);
-  if (is_float && isnan(x.f)) return simplify_none; /* its bits stay */
+  if (is_float && isnan(x.f)) return simplify_none; /* its bits must not change */
   return wick_build_const(&r->c.b, type, is_float ? x.f : 0, is_float ? 0 : x.i);
 }
 
 const wick_rewrite wick_simplify_const[] = {{"const()", NULL, NULL, simplify_const}, END};
 
-static bool simplify_is_float(wick_rewriter *r) /* x, of the node's type */
+static bool simplify_is_float(wick_rewriter *r) /* x has the node's type */
 {
   wick_value x = wick_rewrite_var(r, 'x');
   return wick_elem_is_float(simplify_elem(r, x)) &&

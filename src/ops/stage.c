@@ -120,7 +120,8 @@ wick_best wick_stage_best(wick_builder *b, const char *name, uint32_t n, const w
   return (wick_best){first, {first.id + 1}};
 }
 
-/* y is better than x; of equal ones the one at the lower (or higher) place. */
+/* Builds the condition that y is better than x. Among equal elements, the one at the lower (or
+ * higher) position is better. */
 static wick_value stage_better(wick_builder *b, wick_best x, wick_best y, bool least, bool last)
 {
   if (b->status) return x.value;

@@ -1,5 +1,5 @@
-/* Inference of tensor operators: operands, known contents, broadcasting, and contents that only
- * move. */
+/* Inference of tensor operators: operands, known contents, broadcasting, and contents that are only
+ * moved. */
 #include "ops/tensor.h"
 
 wick_status wick_infer_tensor(const wick_infer *c, uint32_t i, const char *what,
@@ -101,7 +101,7 @@ bool wick_infer_concrete(const wick_infer *c, wick_type t, wick_tensor *out)
   return wick_type_const_dims(info, out->dim);
 }
 
-/* Operand i as 64-bit integers: expressions are handles, which are moved like any other. */
+/* Returns operand i as 64-bit integers. Expressions are handles, which are moved like numbers. */
 static bool tensor_of_content(const wick_infer *c, uint32_t i, bool moved, wick_tensor *out)
 {
   *out = (wick_tensor){.elem = WICK_I64};
@@ -143,7 +143,7 @@ void wick_infer_moved(wick_infer *c, uint32_t moved)
                 .nout = c->nout,
                 .in = in,
                 .out = out};
-  if (wick_ops[c->op]->ref(&r)) return; /* what fails at run time is no failure here */
+  if (wick_ops[c->op]->ref(&r)) return; /* an operator that fails at run time does not fail here */
   for (uint32_t k = 0; k < c->nout; k++) {
     c->out[k].content = out[k].data;
     c->out[k].ncontent = (uint32_t)wick_type_numel(c->module, c->out[k].type).v;

@@ -1,5 +1,5 @@
-/* The walk that assigns layouts: it converts values where a layout is missing, and packs constants.
- */
+/* The walk that assigns layouts. It converts values that do not have the required layout, and packs
+ * constants. */
 #include "ops/layout/layout.h"
 
 #include <string.h>
@@ -92,7 +92,7 @@ wick_value wick_layout_plain(wick_layouts *s, wick_value v)
     wick_order o = {t->dim[t->rank - 1].v, 1, p->columns, false};
     return s->c.to[v.id] = wick_build_unpack(&s->c.b, p->v, t->rank - 1, &o);
   }
-  /* whole blocks have the order of the plain rows */
+  /* whole blocks have the order of the plain matrix's rows */
   return s->c.to[v.id] = wick_build_reshape(&s->c.b, p->v, t->rank, t->dim);
 }
 

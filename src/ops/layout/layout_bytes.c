@@ -13,20 +13,20 @@ typedef struct layout_bytes {
   const wick_node *n;
   wick_value x;  /* of 8 bits */
   wick_value by; /* a zero point that is not constant, or 0 */
-  int64_t zero;  /* one that is */
+  int64_t zero;  /* a constant zero point */
   const int32_t *w;
   const wick_constant *bias;
   const char *name;
   const wick_dot *dot; /* NULL: none */
   int64_t k;
   bool turn;                 /* x has the other signedness */
-  int64_t wd[WICK_MAX_RANK]; /* as plain */
+  int64_t wd[WICK_MAX_RANK]; /* dimensions of the plain weights */
   bool depthwise;
   wick_order in, out;
   wick_runs runs;
 } layout_bytes;
 
-/* ---- what is a product of bytes ---- */
+/* ---- recognizing products of bytes ---- */
 
 static const wick_node *layout_bytes_def(const wick_layouts *s, wick_value v, wick_opcode op)
 {
@@ -34,7 +34,7 @@ static const wick_node *layout_bytes_def(const wick_layouts *s, wick_value v, wi
   return d != UINT32_MAX && s->c.f->node[d].op == op ? &s->c.f->node[d] : NULL;
 }
 
-/* The one number that an integer constant is. */
+/* Finds the number that all elements of an integer constant are equal to. */
 static bool layout_bytes_number(const wick_layouts *s, wick_value v, int64_t *out)
 {
   const wick_node *n = layout_bytes_def(s, v, WICK_OP_const);
@@ -46,7 +46,7 @@ static bool layout_bytes_number(const wick_layouts *s, wick_value v, int64_t *ou
   return true;
 }
 
-/* n's first operand: a cast of bytes, perhaps less a number. */
+/* Matches n's first operand: a cast of bytes, from which a number may be subtracted. */
 static bool layout_bytes_x(const wick_layouts *s, layout_bytes *v)
 {
   const wick_node *sub = layout_bytes_def(s, v->n->in[0], WICK_OP_sub),
@@ -70,7 +70,7 @@ static bool layout_bytes_of(const wick_layouts *s, const wick_node *n, layout_by
   return true;
 }
 
-/* The target's dot product: of x as it is, or of x turned over. */
+/* Finds the target's dot product for x, either unchanged or with its upper bit flipped. */
 static void layout_bytes_dot(const wick_layouts *s, layout_bytes *v)
 {
   enum { BYTES = 4 };
@@ -94,7 +94,7 @@ static wick_value layout_bytes_turned(wick_layouts *s, const layout_bytes *v, wi
   return wick_build2(&s->c.b, WICK_OP_bit_xor, x, top);
 }
 
-/* Room for new weights, zeros. */
+/* Allocates memory for new weights, filled with zeros. */
 static int8_t *layout_bytes_room(wick_layouts *s, uint32_t rank, const int64_t *dim, uint64_t each)
 {
   for (uint32_t i = 0; i < rank; i++) each *= (uint64_t)dim[i];
@@ -105,7 +105,7 @@ static int8_t *layout_bytes_room(wick_layouts *s, uint32_t rank, const int64_t *
 
 /* ---- convolutions ---- */
 
-/* Each channel by itself: [blocks, R, S, c]. */
+/* Packs depthwise weights as [blocks, R, S, c]. */
 static wick_value layout_bytes_by_channel(wick_layouts *s, const layout_bytes *v)
 {
   int64_t b = s->block, area = v->wd[2] * v->wd[3],
@@ -119,8 +119,8 @@ static wick_value layout_bytes_by_channel(wick_layouts *s, const layout_bytes *v
   return wick_layout_new_constant(s, v->name, WICK_I32, out, 4, dim);
 }
 
-/* Columns that a dot product takes at once, for how many outputs next to each other: a power of
- * two, so that tiles are whole groups of them. */
+/* The number of columns that a dot product reads at once, and the number of neighbouring outputs
+ * that read them. The latter is a power of two, so that tiles are whole groups of such outputs. */
 typedef struct layout_bytes_spread {
   int64_t groups, phases;
 } layout_bytes_spread;
@@ -132,7 +132,7 @@ static layout_bytes_spread layout_bytes_phases(const layout_bytes *v, int64_t st
   return p;
 }
 
-/* Each channel by itself, its columns in dot products: [blocks, R, phases, groups, c, k]. */
+/* Packs depthwise weights for dot products along columns: [blocks, R, phases, groups, c, k]. */
 static wick_value layout_bytes_by_columns(wick_layouts *s, const layout_bytes *v, int64_t stride)
 {
   layout_bytes_spread p = layout_bytes_phases(v, stride);
@@ -150,7 +150,8 @@ static wick_value layout_bytes_by_columns(wick_layouts *s, const layout_bytes *v
   return wick_layout_new_constant(s, v->name, WICK_I8, out, 6, dim);
 }
 
-/* Along runs: [OB, runs, R, S, length / k, co, k]; without the last where k is 1. */
+/* Packs weights along runs: [OB, runs, R, S, length / k, co, k]; without the last dimension if k is
+ * 1. */
 static wick_value layout_bytes_by_runs(wick_layouts *s, const layout_bytes *v)
 {
   int64_t b = s->block, k = v->k, area = v->wd[2] * v->wd[3], n = v->runs.n,
@@ -172,7 +173,8 @@ static wick_value layout_bytes_by_runs(wick_layouts *s, const layout_bytes *v)
   return wick_layout_new_constant(s, v->name, WICK_I8, out, k > 1 ? 7 : 6, dim);
 }
 
-/* The bias and the zero point's share, [1, blocks, 1, 1, block]; 0 where all are 0. */
+/* Computes the bias plus the zero point's contribution, [1, blocks, 1, 1, block]. Returns 0 if all
+ * numbers are 0. */
 static wick_value layout_bytes_shares(wick_layouts *s, const layout_bytes *v)
 {
   int64_t each = v->wd[1] * v->wd[2] * v->wd[3], b = s->block,
@@ -189,7 +191,8 @@ static wick_value layout_bytes_shares(wick_layouts *s, const layout_bytes *v)
   return any ? wick_layout_new_constant(s, v->name, WICK_I32, out, 5, dim) : (wick_value){0};
 }
 
-/* The orders: x as it is packed, or is to be: few channels in blocks of one dot product. */
+/* Chooses the orders. x keeps the order in which it is packed or will be packed; few channels are
+ * in blocks of one dot product. */
 static bool layout_bytes_orders(const wick_layouts *s, layout_bytes *v)
 {
   const wick_order *own = wick_layout_order(s, v->x), *next = wick_layout_wanted(s, v->n);
@@ -255,14 +258,15 @@ bool wick_layout_conv_bytes(wick_layouts *s, const wick_node *n)
 
 /* ---- products of matrices ---- */
 
-/* A zero point that a run gives is one for all, or one for each row. */
+/* Returns true if a zero point that is known only at run time is a single number, or one number for
+ * each row. */
 static bool layout_bytes_rows(const wick_layouts *s, const layout_bytes *v)
 {
   const wick_type_info *t = v->by.id ? wick_layout_info(s, v->by) : NULL;
   return !t || t->rank == 0 || wick_dim_is(t->dim[t->rank - 1], 1);
 }
 
-/* The sums of columns, `times` each: in blocks, [NB, v]. */
+/* Computes the sums of columns, multiplied by `times`, in blocks: [NB, v]. */
 static wick_value layout_bytes_columns(wick_layouts *s, const layout_bytes *v, int64_t width,
                                        int64_t times)
 {
@@ -276,7 +280,7 @@ static wick_value layout_bytes_columns(wick_layouts *s, const layout_bytes *v, i
   return wick_layout_new_constant(s, v->name, WICK_I32, out, 2, dim);
 }
 
-/* [NB, K / k, v, k]; without the last where k is 1. */
+/* Packs the matrix as [NB, K / k, v, k]; without the last dimension if k is 1. */
 static wick_value layout_bytes_matrix(wick_layouts *s, const layout_bytes *v, int64_t width)
 {
   int64_t k = v->k, dim[4] = {wick_ceildiv_i64(v->wd[1], width), v->wd[0] / k, width, k};
@@ -308,7 +312,8 @@ bool wick_layout_matmul_bytes(wick_layouts *s, const wick_node *n)
     wick_dim dim[WICK_MAX_RANK];
     for (uint32_t i = 0; i < t->rank; i++) dim[i] = t->dim[i];
     dim[t->rank] = wick_dim_const(1);
-    if (t->rank) by = wick_build_reshape(b, by, t->rank + 1, dim); /* after the rows: two axes */
+    /* after the rows, there are two axes */
+    if (t->rank) by = wick_build_reshape(b, by, t->rank + 1, dim);
     y = wick_build2(b, WICK_OP_sub, y, wick_build2(b, WICK_OP_mul, by, sums));
   }
   wick_layout_set_columns(s, n, y, width);

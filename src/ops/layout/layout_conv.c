@@ -9,10 +9,10 @@ enum { CONV_FEW_CHANNELS = 8, CONV_LANES_SUM = 8 };
 
 typedef struct layout_conv {
   const wick_node *n;
-  wick_value x; /* what is read: the image, or what it was cast from */
-  uint32_t w;   /* constant */
+  wick_value x; /* the value that is read: the image, or the value that it was cast from */
+  uint32_t w;   /* number of the constant */
   const wick_constant *bias;
-  wick_elem elem;                      /* of the weights as they are packed */
+  wick_elem elem;                      /* of the packed weights */
   int64_t k;                           /* products in a dot product */
   int64_t channels, wd[WICK_MAX_RANK]; /* of x; [O, C / group, R, S] */
   int64_t group;
@@ -21,10 +21,11 @@ typedef struct layout_conv {
   wick_runs runs;
 } layout_conv;
 
-/* ---- weights; places without a channel have 0 ---- */
+/* ---- weights; those of places without a channel are 0 ---- */
 
-/* w[o][c], `area` elements, goes to out[row[o] + column[k].to], `step` elements apart, where c is
- * column[k].channel, of the columns of o's group. A part: some output channels. */
+/* Copies w[o][c], which has `area` elements, to out[row[o] + column[k].to], with a distance of
+ * `step` elements, where c is column[k].channel among the columns of o's group. A part has some of
+ * the output channels. */
 typedef struct layout_conv_column {
   int64_t channel, to; /* channel -1: none */
 } layout_conv_column;
@@ -32,7 +33,7 @@ typedef struct layout_conv_column {
 typedef struct layout_conv_deferred {
   wick_deferred_constant r;
   int64_t no, nc, area, step, ncolumn;
-  int64_t per_group; /* output channels that have the same columns */
+  int64_t per_group; /* output channels with the same columns */
   int64_t *row;
   layout_conv_column *column;
   wick_elem elem; /* of the result */
@@ -79,7 +80,8 @@ static layout_conv_deferred *layout_conv_deferred_of(wick_layouts *s, const layo
   return x;
 }
 
-/* By channel: [blocks, R, S, c], or, of a plain input: [OB, R, S, C, co]. */
+/* Packs depthwise weights as [blocks, R, S, c], or weights for a plain input as [OB, R, S, C, co].
+ */
 static wick_value layout_conv_by_channel(wick_layouts *s, const layout_conv *v)
 {
   int64_t b = s->block, c = v->wd[1], area = v->wd[2] * v->wd[3],
@@ -95,7 +97,8 @@ static wick_value layout_conv_by_channel(wick_layouts *s, const layout_conv *v)
                                  &x->r);
 }
 
-/* Of a plain input, k neighbours in a row together: [OB, R, S / k, C, co, k]. */
+/* Packs weights for a plain input, with k neighbours in a row together: [OB, R, S / k, C, co, k].
+ */
 static wick_value layout_conv_by_taps(wick_layouts *s, const layout_conv *v)
 {
   int64_t b = s->block, c = v->wd[1], row = v->wd[3], area = v->wd[2] * row,
@@ -116,7 +119,7 @@ static wick_value layout_conv_by_taps(wick_layouts *s, const layout_conv *v)
   return wick_layout_new_constant(s, w->name, v->elem, out, 6, dim);
 }
 
-/* Along runs: [OB, runs, R, S, length, co], or [.., length / k, co, k]. */
+/* Packs weights along runs: [OB, runs, R, S, length, co], or [.., length / k, co, k]. */
 static wick_value layout_conv_by_runs(wick_layouts *s, const layout_conv *v)
 {
   wick_dims *t = s->c.f->module->dims;
@@ -129,7 +132,7 @@ static wick_value layout_conv_by_runs(wick_layouts *s, const layout_conv *v)
     x->row[o] = place / b * n * area * length * b + place % b * dot;
   }
   for (int64_t group = 0; group < v->group; group++) {
-    for (int64_t q = 0; q < n; q++) { /* which channels of the group a run has */
+    for (int64_t q = 0; q < n; q++) { /* finds which channels of the group are in a run */
       int64_t first = wick_runs_first(t, &v->runs, wick_dim_const(group), wick_dim_const(q)).v;
       for (int64_t k = 0; k < length; k++) {
         int64_t c = k < v->runs.length ? wick_order_channel(&v->in, first + k) : -1;
@@ -142,7 +145,7 @@ static wick_value layout_conv_by_runs(wick_layouts *s, const layout_conv *v)
   return wick_layout_new_weights(s, v->elem, dot > 1 ? 7 : 6, dim, &x->r);
 }
 
-/* Lanes of the input: [O, blocks of the group, R, S, c]. */
+/* Packs weights for lanes along the input's channels: [O, blocks of the group, R, S, c]. */
 static wick_value layout_conv_by_lanes(wick_layouts *s, const layout_conv *v)
 {
   int64_t b = s->block, area = v->wd[2] * v->wd[3], share = v->wd[1], n = v->runs.n,
@@ -159,8 +162,8 @@ static wick_value layout_conv_by_lanes(wick_layouts *s, const layout_conv *v)
 
 /* ---- transformed weights ---- */
 
-/* [n * n, OB, CB of a group, ci, co]. A part: a block of output channels, which are of one group.
- */
+/* Transformed weights are [n * n, OB, CB of a group, ci, co]. A part is a block of output channels,
+ * which belong to one group. */
 typedef struct layout_conv_transform {
   wick_deferred_constant r;
   wick_winograd w;
@@ -168,7 +171,7 @@ typedef struct layout_conv_transform {
   wick_order in, out;
 } layout_conv_transform;
 
-/* Filters side by side: x[tap][filter] to u[point][filter]. */
+/* Transforms filters that are stored next to each other: x[tap][filter] to u[point][filter]. */
 static void layout_conv_filters(const wick_winograd *w, float x[][CONV_PART], float u[][CONV_PART])
 {
   double half[WICK_WINOGRAD_MOST][WICK_WINOGRAD_MOST][CONV_PART] = {{{0}}};
@@ -192,7 +195,8 @@ static void layout_conv_transform_make(const wick_deferred_constant *r, const vo
   const layout_conv_transform *t = (const layout_conv_transform *)(const void *)r;
   int64_t b = t->b, points = t->w.n * t->w.n, taps = t->w.r * t->w.r;
   int64_t group = part / (t->ob / t->group);
-  for (int64_t at = 0; at < t->cb * b; at++) { /* a place of the input: a line for each point */
+  /* for each place of the input, there is a 1-D slice for each point */
+  for (int64_t at = 0; at < t->cb * b; at++) {
     int64_t c = wick_order_channel(&t->in, group * t->cb * b + at) - group * t->nc;
     for (int64_t first = 0; c >= 0 && first < b; first += CONV_PART) {
       int64_t lanes = wick_min_i64(CONV_PART, b - first);
@@ -223,9 +227,10 @@ static wick_value layout_conv_by_transform(wick_layouts *s, const layout_conv *v
   return wick_layout_new_weights(s, WICK_F32, 5, dim, &x->r);
 }
 
-/* ---- which ---- */
+/* ---- choices ---- */
 
-/* Each of the groups' channels fill as many blocks of their own, one group after the other. */
+/* Returns true if the channels of each group fill the same number of blocks, and the groups follow
+ * each other. */
 static bool layout_conv_apart(const wick_layouts *s, const layout_conv *v, const wick_order *o)
 {
   int64_t blocks = wick_order_places(o) / s->block, share = o->channels / v->group;
@@ -243,18 +248,18 @@ static bool layout_conv_ones(const wick_attr *a)
   return true;
 }
 
-/* A convolution in blocks of channels, for the question whether it is better filtered. */
+/* A convolution in blocks of channels, for the decision whether Winograd's algorithm is faster. */
 typedef struct layout_filter {
   const wick_target *target;
   wick_tuning_records *records; /* NULL: none */
-  wick_arena *mem;              /* of errors that records have */
+  wick_arena *mem;              /* memory for errors in the records */
   bool strict;
   const wick_attr *attr;
-  const int64_t *w, *y; /* dimensions: of the weights, of the result */
+  const int64_t *w, *y; /* dimensions of the weights and of the result */
   int64_t in, out, lanes, dot;
 } layout_filter;
 
-/* The dimensions of a convolution's result; of open sizes typical ones. */
+/* Finds the dimensions of a convolution's result. Dynamic sizes are replaced by typical ones. */
 static bool layout_conv_result(const wick_func *f, const wick_node *n, int64_t *y)
 {
   const wick_type_info *t = wick_info_of(f, n->first);
@@ -262,7 +267,7 @@ static bool layout_conv_result(const wick_func *f, const wick_node *n, int64_t *
   return t->rank == 4;
 }
 
-/* The tile of Winograd's algorithm that it is best done by, or 0. */
+/* Finds the tile with which Winograd's algorithm is the fastest choice, or 0. */
 static wick_status layout_conv_filter(const layout_filter *c, int64_t *out)
 {
   *out = 0;
@@ -300,10 +305,10 @@ static int64_t layout_conv_tile(wick_layouts *s, const layout_conv *v)
   return tile;
 }
 
-enum { CONV_PAIR = 2 }; /* floats of 16 bits that a dot product takes */
+enum { CONV_PAIR = 2 }; /* 16-bit floats that a dot product multiplies at once */
 
-/* Weights are multiplied as they are by dot products alone: not where each channel is by itself,
- * nor transformed. */
+/* Only dot products multiply weights in their narrow type. Depthwise and transformed weights are
+ * not multiplied by dot products. */
 wick_factors wick_conv_factors(const wick_narrowing *c)
 {
   int64_t w[WICK_MAX_RANK], y[WICK_MAX_RANK], block = c->target->vector_bytes / 4;
@@ -316,14 +321,15 @@ wick_factors wick_conv_factors(const wick_narrowing *c)
        depthwise = w[1] == 1 && group == w[0];
   layout_filter filter = {c->target, NULL, NULL, c->strict, c->n->attr, w,
                           y,         in,   out,  block,     CONV_PAIR};
-  bool few = w[1] < CONV_FEW_CHANNELS || (group > 1 && w[1] % block); /* no blocks of them */
-  int64_t tile = 0; /* by the model: without records the choice cannot fail */
+  bool few = w[1] < CONV_FEW_CHANNELS || (group > 1 && w[1] % block); /* they do not fill blocks */
+  int64_t tile = 0; /* by the model: without records, the choice cannot fail */
   if (!few && layout_conv_result(c->f, c->n, y) && layout_conv_filter(&filter, &tile)) tile = 0;
   return !dots || depthwise || tile ? image : both;
 }
 
-/* The order of the result: of one part for each group, or what it meets next, where each block
- * there belongs to one group, too, and there are not many more. */
+/* Chooses the order of the result: one part for each group, or the order in which the result is
+ * used next. The latter requires that each of its blocks belongs to one group, and that there are
+ * not many more blocks. */
 static void layout_conv_out(const wick_layouts *s, layout_conv *v)
 {
   const wick_order *next = wick_layout_wanted(s, v->n);
@@ -333,12 +339,13 @@ static void layout_conv_out(const wick_layouts *s, layout_conv *v)
     v->out = *next;
 }
 
-/* The order that lanes along the channels of the result want of the input. */
+/* Chooses the order of the input for lanes along the channels of the result. */
 static bool layout_conv_along(const wick_layouts *s, layout_conv *v)
 {
   const wick_order *own = wick_layout_order(s, v->x);
   if (v->plain) return true;
-  if (own) { /* else as the result is: what is packed for it meets that before long */
+  /* otherwise the result's order, because the value combined with the result has that order soon */
+  if (own) {
     v->in = *own;
   } else if (v->in.block == s->block) {
     v->in = wick_order_make(v->channels, v->group, s->block, false);
@@ -350,8 +357,8 @@ static bool layout_conv_along(const wick_layouts *s, layout_conv *v)
   return wick_runs_of(&v->in, v->group, &v->runs);
 }
 
-/* Vectors of products of a place of the result, by the ways to convolve; of plain operands the
- * lanes are places of a row, or there are none where those lie apart. */
+/* The number of vectors of products for one position of the result, for each way to convolve. With
+ * plain operands, the lanes are positions in a row; there are none if these are not contiguous. */
 typedef struct layout_conv_cost {
   int64_t along, across, plain;
 } layout_conv_cost;
@@ -371,9 +378,9 @@ static layout_conv_cost layout_conv_costs(const wick_layouts *s, const layout_co
                                   : wick_ceildiv_i64(all * wick_ceildiv_i64(width, b), width)};
 }
 
-/* How it is done best; false on plain operands, as where groups would leave more than half of the
- * lanes empty. Of few output channels lanes along those of the input take fewer products, even with
- * the sum over lanes at the end. */
+/* Chooses the best way. Returns false for plain operands, also if groups would leave more than half
+ * of the lanes empty. With few output channels, lanes along the input's channels need fewer
+ * products, even with the final sum over lanes. */
 static bool layout_conv_way(const wick_layouts *s, layout_conv *v)
 {
   const wick_order *own = wick_layout_order(s, v->x);
@@ -389,7 +396,8 @@ static bool layout_conv_way(const wick_layouts *s, layout_conv *v)
   return v->across || along;
 }
 
-/* The target's dot products of x as it lies in memory: then the weights lie so, too. */
+/* Finds the target's dot products for x in its type in memory. The weights are then stored in that
+ * type, too. */
 static bool layout_conv_dots(const wick_layouts *s, layout_conv *v)
 {
   wick_elem e = wick_layout_info(s, v->x)->elem;
@@ -399,15 +407,15 @@ static bool layout_conv_dots(const wick_layouts *s, layout_conv *v)
   return true;
 }
 
-/* Dot products of neighbours in a row: of whole ones, for a neighbour too many times 0 is no 0
- * where it is infinite. */
+/* Returns true if dot products run over neighbours in a row. These must fill whole dot products,
+ * because 0 times an additional neighbour is not 0 if that neighbour is infinite. */
 static bool layout_conv_rows(const layout_conv *v)
 {
   const wick_attr *dilation = &v->n->attr[WICK_ATTR_conv_dilation];
   return (!dilation->n || dilation->ints[1] == 1) && v->wd[3] % v->k == 0;
 }
 
-/* Where channels of a group begin within a dot product, sums in words after all. */
+/* Falls back to sums in words if the channels of a group begin within a dot product. */
 static bool layout_conv_words(const wick_layouts *s, layout_conv *v)
 {
   bool apart = v->group > 1 && !v->across;
@@ -461,10 +469,10 @@ static void layout_conv_set(wick_layouts *s, const layout_conv *v, wick_value y)
     wick_layout_set(s, v->n, y, &v->out);
 }
 
-/* x, which is read, with its padding around it, and no pads any more. Images of open sizes have no
- * halo (graph/group/halo.h), and each element of each window would be asked where it lies: three
- * convolutions of 64 channels, 3 x 3, took 2.3 times as long as of known sizes. Not where each
- * channel is by itself: there is little to do beside reading it. */
+/* Returns x with its padding as part of the image, so that no pads are left. Images of dynamic size
+ * have no halo (graph/group/halo.h), so each read of the window would need a test: three
+ * convolutions of 64 channels, 3 x 3, took 2.3 times as long as with known sizes. Depthwise
+ * convolutions are excluded, because they do little besides reading the image. */
 static wick_value layout_conv_padded(wick_layouts *s, const layout_conv *v, wick_value x,
                                      wick_attr *pads)
 {

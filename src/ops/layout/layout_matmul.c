@@ -6,16 +6,16 @@
 #include "ops/layout/layout.h"
 #include "ops/layout/transposed_constant.h"
 
-enum { MATMUL_ROWS = 64 }; /* of a part */
+enum { MATMUL_ROWS = 64 }; /* rows of a part */
 
 typedef struct layout_matmul_deferred {
   wick_deferred_constant r;
   int64_t rows, columns, v;
-  int64_t k;      /* rows beside each other */
+  int64_t k;      /* rows that are stored next to each other */
   wick_elem elem; /* of the result */
 } layout_matmul_deferred;
 
-/* A part: some rows of all blocks. */
+/* Packs one part: some rows of all blocks. */
 static void layout_matmul_make(const wick_deferred_constant *r, const void *from, uint32_t part,
                                void *to)
 {
@@ -28,7 +28,7 @@ static void layout_matmul_make(const wick_deferred_constant *r, const void *from
              (size_t)wick_min_i64(x->v, x->columns - b * x->v) * 4);
 }
 
-/* The same as floats of 16 bits: [NB, K / k, v, k]. */
+/* The same for 16-bit floats: [NB, K / k, v, k]. */
 static void layout_matmul_make_halves(const wick_deferred_constant *r, const void *from,
                                       uint32_t part, void *to)
 {
@@ -43,7 +43,7 @@ static void layout_matmul_make_halves(const wick_deferred_constant *r, const voi
     }
 }
 
-/* The same of [columns, rows]. A part: one block, line by line of its columns. */
+/* The same from [columns, rows]. A part is one block, packed column by column. */
 static void layout_matmul_make_transposed(const wick_deferred_constant *r, const void *from,
                                           uint32_t part, void *to)
 {
@@ -60,8 +60,9 @@ static void layout_matmul_make_transposed(const wick_deferred_constant *r, const
   }
 }
 
-/* [blocks, rows, v] of the constant [rows, columns], as x's elements want it: where they and all
- * numbers are floats of 16 bits, these, in pairs where the target has their dot product. */
+/* Packs the constant [rows, columns] as [blocks, rows, v], for the element type of x. If x and all
+ * numbers are 16-bit floats, the result has these, in pairs if the target has a dot product of
+ * pairs. */
 static wick_value layout_matmul_packed(wick_layouts *s, uint32_t from, const int64_t *wd, int64_t v,
                                        wick_elem e)
 {
@@ -82,10 +83,11 @@ static wick_value layout_matmul_packed(wick_layouts *s, uint32_t from, const int
 }
 
 enum { MATMUL_MOST = 4 }; /* vectors in a block */
-enum { MATMUL_TILE = 8 }; /* rows of a tile of three blocks of one vector */
+enum { MATMUL_TILE = 8 }; /* rows of a tile with three blocks of one vector */
 
-/* Cycles for one vector's columns of all rows, a step along the sum: register tiles of v vectors by
- * places, on a machine with two multiply-add pipes of latency 4 and two loads a cycle. */
+/* Returns the cycles for one vector of columns and all rows, per step along the sum. Register tiles
+ * have v vectors by some rows, on a machine with two multiply-add pipes of latency 4 and two loads
+ * per cycle. */
 static double layout_matmul_cycles(const wick_target *t, int64_t v, double rows)
 {
   double most = (double)((t->nvector - 2) / v - 1);
@@ -95,9 +97,10 @@ static double layout_matmul_cycles(const wick_target *t, int64_t v, double rows)
   return tiles * ((cycles > 4 ? cycles : 4) + 0.3) / (double)v;
 }
 
-/* Vectors in a block: as many as a tile has. Of equal ones the fewest: then each is used by more
- * rows. Of a few tiles of rows one: the weights come from far, and a tile takes several blocks, of
- * which the next ones are fetched early (16 x 650 x 10240: 0.90 ms; with blocks of four 1.08). */
+/* Returns the columns of a block: as many vectors as a tile has. Among equally fast sizes the
+ * smallest is used, because each vector is then used by more rows. With only a few tiles of rows, a
+ * block has one vector: the weights come from far away, and a tile reads several blocks, the next
+ * of which are prefetched (16 x 650 x 10240: 0.90 ms; with blocks of four vectors 1.08). */
 int64_t wick_layout_matmul_width(const wick_layouts *s, const wick_type_info *x, int64_t columns)
 {
   double rows = 1, least = 0;

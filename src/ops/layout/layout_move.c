@@ -1,13 +1,13 @@
-/* Operators on packed images that look at positions or move channels: concatenations, pools,
+/* Operators on packed images that depend on positions or move channels: concatenations, pools,
  * reductions over whole images, channel shuffles. */
 #include <string.h>
 
 #include "ops/layout/layout.h"
 
-/* ---- joins ---- */
+/* ---- concatenations ---- */
 
-/* The order of operand `v` in a join along channels whose result has parts of that size; 0: one
- * part, of whole blocks. False where it cannot have one. */
+/* Finds the order of operand `v` in a concatenation along channels whose result has parts of that
+ * size; 0: one part of whole blocks. Returns false if v cannot have such an order. */
 static bool layout_join_each(const wick_layouts *s, wick_value v, int64_t part, wick_order *o)
 {
   int64_t channels = wick_layout_info(s, v)->dim[1].v;
@@ -16,7 +16,8 @@ static bool layout_join_each(const wick_layouts *s, wick_value v, int64_t part, 
   return true;
 }
 
-/* Channels that are moved to have all operands in parts of that size; -1: it cannot be. */
+/* Returns the number of channels that must be moved so that all operands have parts of that size;
+ * -1: it is impossible. */
 static int64_t layout_join_cost(const wick_layouts *s, const wick_node *n, int64_t part)
 {
   int64_t cost = 0;
@@ -29,8 +30,9 @@ static int64_t layout_join_cost(const wick_layouts *s, const wick_node *n, int64
   return cost;
 }
 
-/* Along channels the operands lie one after another: in whole blocks, or in parts of a size that
- * one of them has, whichever moves the fewest channels. *part: that size, or 0. */
+/* Chooses how the operands of a concatenation along channels follow each other: in whole blocks, or
+ * in parts of a size that one of them has. The choice moves the fewest channels. *part: that size,
+ * or 0. */
 static bool layout_join_channels(const wick_layouts *s, const wick_node *n, int64_t *part)
 {
   int64_t best = layout_join_cost(s, n, 0);
@@ -76,8 +78,8 @@ bool wick_layout_join(wick_layouts *s, const wick_node *n)
 
 /* ---- pools ---- */
 
-/* A list of an attribute per spatial dimension, begins then ends where `halves` is 2, with a
- * dimension more of value `more`. */
+/* Extends a list attribute, which has a number per spatial dimension, by one dimension with the
+ * value `more`. If `halves` is 2, the list has begins, then ends. */
 static wick_attr layout_longer(wick_layouts *s, wick_attr a, uint32_t halves, int64_t more)
 {
   if (!a.n) return a;
@@ -93,7 +95,7 @@ static wick_attr layout_longer(wick_layouts *s, wick_attr a, uint32_t halves, in
 bool wick_layout_pool(wick_layouts *s, const wick_node *n)
 {
   if (n->nout != 1 || !wick_layout_is_image(s, n->in[0])) return false;
-  /* windows of plain images have lanes that lie apart, or begin anywhere */
+  /* windows of plain images have lanes that are not contiguous, or not aligned */
   if (!wick_layout_order(s, n->in[0]) && wick_layout_info(s, n->in[0])->dim[1].v < s->block)
     return false;
   wick_attr a[WICK_MAX_ATTR];
@@ -131,7 +133,8 @@ bool wick_layout_reduce(wick_layouts *s, const wick_node *n)
 
 /* ---- shuffles ---- */
 
-/* Parts that are the shuffle's groups: the same memory, in another order. */
+/* Shuffles channels without moving data: if the parts are the shuffle's groups, the same memory has
+ * another order. */
 bool wick_layout_shuffle(wick_layouts *s, const wick_node *n)
 {
   const wick_order *own = wick_layout_order(s, n->in[0]);

@@ -5,7 +5,7 @@
 #include "ops/elementwise/scalar.h"
 #include "ops/layout/layout.h"
 
-enum { SCALAR_MOST = 8 }; /* operands */
+enum { SCALAR_MOST = 8 }; /* most operands */
 
 /* ---- images ---- */
 
@@ -21,7 +21,8 @@ static bool layout_scalar_one(const wick_layouts *s, wick_value v)
   return wick_dim_is(wick_type_numel(s->c.f->module, wick_type_of(s->c.f, v)), 1);
 }
 
-/* An image that n repeats along rows, columns or images: it packs as n's result does. */
+/* Returns true if v is an image that n repeats along rows, columns or images. It is packed in the
+ * order of n's result. */
 static bool layout_scalar_repeats(const wick_layouts *s, const wick_node *n, wick_value v)
 {
   return wick_layout_is_image(s, v) && !layout_scalar_full(s, n, v) &&
@@ -29,7 +30,8 @@ static bool layout_scalar_repeats(const wick_layouts *s, const wick_node *n, wic
          !wick_layout_constant(s, v) && !layout_scalar_one(s, v);
 }
 
-/* An image of one channel that n repeats along channels: it needs no packing. */
+/* Returns true if v is an image of one channel that n repeats along channels. It needs no packing.
+ */
 static bool layout_scalar_thin(const wick_layouts *s, const wick_node *n, wick_value v)
 {
   return wick_layout_is_image(s, v) && !layout_scalar_one(s, v) &&
@@ -44,8 +46,8 @@ static wick_value layout_scalar_thin_build(wick_layouts *s, wick_value v)
   return wick_build_reshape(&s->c.b, wick_layout_plain(s, v), 5, dim);
 }
 
-/* What an operand holds where an image in order o has no channel: 0 in constants along channels, a
- * number everywhere; false where that is not known. */
+/* Finds the value of an operand at places without a channel, for order o. It is 0 for constants
+ * along channels, and the number itself for single numbers. Returns false if it is unknown. */
 static bool layout_scalar_hole(const wick_layouts *s, const wick_node *n, wick_value v,
                                const wick_order *o, wick_scalar *out)
 {
@@ -70,7 +72,7 @@ static bool layout_scalar_hole(const wick_layouts *s, const wick_node *n, wick_v
   return true;
 }
 
-/* Nobody sees all places of n's result but element-wise rows. */
+/* Returns true if only element-wise operators read the places without a channel of n's result. */
 static bool layout_scalar_alone(const wick_layouts *s, const wick_node *n)
 {
   uint32_t v = n->first.id;
@@ -82,8 +84,8 @@ static bool layout_scalar_alone(const wick_layouts *s, const wick_node *n)
   return true;
 }
 
-/* What the row makes of places without a channel; false where they would have to hold 0, and do
- * not. */
+/* Computes the operator's result at places without a channel. Returns false if they must be 0 but
+ * are not. */
 static bool layout_scalar_holes(const wick_layouts *s, const wick_node *n, const wick_order *o,
                                 wick_scalar *out)
 {
@@ -94,7 +96,8 @@ static bool layout_scalar_holes(const wick_layouts *s, const wick_node *n, const
   bool select = op->scalar == WICK_RULE_SELECT;
   wick_elem from = wick_layout_info(s, n->in[select])->elem,
             to = wick_layout_info(s, n->first)->elem;
-  /* what may fail does so for integers: by 0, say, where there is no channel */
+  /* an operator that may fail for integers could fail at places without a channel, for example by a
+   * division by 0 */
   if (!op->eval || (op->effect != WICK_PURE && !wick_elem_is_float(from))) return false;
   for (uint32_t k = 0; k < n->nin; k++)
     if (!n->in[k].id || !layout_scalar_hole(s, n, n->in[k], o, &in[k])) return false;
@@ -103,7 +106,7 @@ static bool layout_scalar_holes(const wick_layouts *s, const wick_node *n, const
   return zero || (layout_scalar_alone(s, n) && (!wick_elem_is_float(to) || isfinite(out->f)));
 }
 
-/* A constant that varies along the channels alone. */
+/* Returns v if it is a constant that varies only along the channels, else NULL. */
 static const wick_constant *layout_scalar_channels(const wick_layouts *s, wick_value v,
                                                    int64_t channels)
 {
@@ -116,7 +119,7 @@ static const wick_constant *layout_scalar_channels(const wick_layouts *s, wick_v
   return k;
 }
 
-/* Moves over the image that it costs to have all operands in order o. */
+/* Returns the number of times that the image must be moved so that all operands have order o. */
 static uint32_t layout_scalar_cost(const wick_layouts *s, const wick_node *n, const wick_order *o)
 {
   uint32_t cost = 0;
@@ -132,8 +135,8 @@ static uint32_t layout_scalar_cost(const wick_layouts *s, const wick_node *n, co
   return cost;
 }
 
-/* The cheapest order that an operand has, of equal ones that with the fewest places; false where
- * none is packed, or where one fits no order. */
+/* Finds the cheapest order among those of the operands; among equal ones the one with the fewest
+ * places. Returns false if no operand is packed, or if one fits no order. */
 static bool layout_scalar_order(const wick_layouts *s, const wick_node *n, wick_order *o)
 {
   bool any = false;
@@ -158,7 +161,8 @@ static bool layout_scalar_order(const wick_layouts *s, const wick_node *n, wick_
   return any;
 }
 
-/* The node on packed operands; the types that rows ask for are theirs. */
+/* Builds the node on packed operands. Result types that are attributes are those of the packed
+ * tensors. */
 static wick_value layout_scalar_build(wick_layouts *s, const wick_node *n, const wick_value *in)
 {
   const wick_attr *attr = n->nattr ? n->attr : NULL;
@@ -196,7 +200,7 @@ static bool layout_scalar_image(wick_layouts *s, const wick_node *n)
 
 /* ---- columns ---- */
 
-/* The one size of blocks among the operands, or 0. */
+/* Returns the size of blocks that the operands have in common, or 0. */
 static int64_t layout_scalar_width(const wick_layouts *s, const wick_node *n)
 {
   int64_t v = 0;
@@ -208,7 +212,8 @@ static int64_t layout_scalar_width(const wick_layouts *s, const wick_node *n)
   return v;
 }
 
-/* An operand: blocks of columns, a number, or a constant row; 0 where it is none of them. */
+/* Returns an operand as blocks of columns, a number, or a constant row; 0 if it is none of these.
+ */
 static wick_value layout_scalar_row(wick_layouts *s, const wick_node *n, wick_value v,
                                     int64_t columns, int64_t width)
 {

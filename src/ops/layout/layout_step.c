@@ -12,7 +12,7 @@ wick_factors wick_step_factors(const wick_narrowing *c)
   return is ? (wick_factors){1u << WICK_STEP_H | 1u << WICK_STEP_R, 1, 2} : (wick_factors){0};
 }
 
-/* [N, K, gates, v] as [N, K / k, gates, v, k]. */
+/* Packs [N, K, gates, v] as [N, K / k, gates, v, k]. */
 static wick_value layout_step_weights(wick_layouts *s, const wick_constant *w, wick_elem e,
                                       const uint16_t *half)
 {
@@ -30,7 +30,7 @@ static wick_value layout_step_weights(wick_layouts *s, const wick_constant *w, w
   return wick_layout_new_constant(s, w->name, e, data, k > 1 ? 5 : 4, dim);
 }
 
-/* The state and its weights as narrow floats; false where they are not. */
+/* Finds the state and its weights as narrow floats. Returns false if they are not narrow. */
 static bool layout_step_narrow(wick_layouts *s, const wick_node *n, wick_value *out_h,
                                wick_value *out_r)
 {

@@ -1,5 +1,5 @@
-/* The transposition is done in strips of columns, one for each part of the deferred constant; tiles
- * of a strip stay in the cache. */
+/* Transposes constants in strips of columns, one for each part of the deferred constant. Tiles of a
+ * strip stay in the cache. */
 #include "ops/layout/transposed_constant.h"
 
 #include <string.h>

@@ -24,7 +24,7 @@ static wick_status arg_infer(wick_infer *c)
   return NULL;
 }
 
-/* x comes before y in the order that the row looks for. */
+/* Returns true if x comes before y in the order of the operator. */
 static bool arg_better(const wick_ref *c, wick_elem e, wick_scalar x, wick_scalar y)
 {
   bool least = c->op == WICK_OP_argmin;

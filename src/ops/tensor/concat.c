@@ -1,4 +1,4 @@
-/* concat and split: tensors joined along an axis, and taken apart. */
+/* concat and split: join tensors along an axis, and divide a tensor along an axis. */
 #include "ops/gradient/grad.h"
 #include "ops/layout/layout.h"
 #include "ops/ref.h"
@@ -56,7 +56,7 @@ static void concat_compute(const wick_compute *c)
   wick_value v = {0};
   for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
   for (uint32_t i = 0; i < c->nin && !b->status;
-       i++) { /* from the last begun one on: its element */
+       i++) { /* the element is in the last operand that begins before it */
     const wick_type_info *x = wick_built_info(b, c->in[i]);
     wick_dim begin = end;
     end = wick_dim_add(t, end, x->dim[at]);

@@ -1,4 +1,4 @@
-/* depth_to_space and space_to_depth: blocks of image elements become channels, and back. */
+/* depth_to_space and space_to_depth: move blocks of image elements to channels, and back. */
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"

@@ -5,7 +5,7 @@
 #include "ops/ref.h"
 #include "ops/tensor.h"
 
-enum { DET_MOST = 512 }; /* rows: each is a step of its own */
+enum { DET_MOST = 512 }; /* most rows: each is a step of its own */
 
 static wick_status det_infer(wick_infer *c)
 {
@@ -23,7 +23,8 @@ static wick_status det_infer(wick_infer *c)
   return NULL;
 }
 
-/* By elimination, with the largest element of each column as pivot; a is destroyed. */
+/* Computes a determinant by elimination, with the largest element of each column as pivot. a is
+ * destroyed. */
 static double det_of(int64_t n, wick_scalar *a)
 {
   double det = 1;
@@ -60,7 +61,7 @@ static wick_status det_ref(wick_ref *c)
   return NULL;
 }
 
-/* Rows and columns of the last two dimensions. */
+/* Selects rows and columns of the last two dimensions. */
 static wick_value det_part(wick_builder *b, wick_value x, int64_t row, int64_t rows, int64_t column,
                            int64_t columns)
 {
@@ -73,7 +74,7 @@ static wick_value det_part(wick_builder *b, wick_value x, int64_t row, int64_t r
   return wick_build_slice(b, x, t->rank, begin, shape, NULL);
 }
 
-/* The row of each matrix in which its first column is largest, [..., 1, 1]. */
+/* Finds the row of each matrix with the largest element of its first column, [..., 1, 1]. */
 static wick_value det_pivot(wick_builder *b, wick_value x, int64_t n)
 {
   wick_value size = wick_build1(b, WICK_OP_abs, det_part(b, x, 0, n, 0, 1));
@@ -94,8 +95,9 @@ static wick_value det_rows(wick_builder *b, int64_t n)
   return wick_build_reshape(b, range, 2, column);
 }
 
-/* One step: x [..., n, n] becomes [..., n - 1, n - 1], the pivot's share goes into det. A pivot of
- * 0 leaves the rest as it is: the determinant is 0, unless there are infinities. */
+/* Builds one step: x [..., n, n] becomes [..., n - 1, n - 1], and det is multiplied by the pivot.
+ * After a pivot of 0 the rest stays unchanged: the determinant is 0, unless there are infinities.
+ */
 static void det_step(wick_builder *b, int64_t n, wick_value *x, wick_value *det)
 {
   wick_value at = det_pivot(b, *x, n);

@@ -13,10 +13,10 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-enum { DFT_PASS_MOST = 32 }; /* numbers of a line */
+enum { DFT_PASS_MOST = 32 }; /* most numbers of one transform */
 static const double dft_pass_pi = 3.14159265358979323846;
 
-/* exp(2 pi i k / n), the nearest to it in f64; exact where a part is 0, 1 or -1. */
+/* Computes exp(2 pi i k / n), rounded to the nearest f64. It is exact if a part is 0, 1 or -1. */
 static void dft_pass_root(int64_t k, int64_t n, double *re, double *im)
 {
   k %= n;
@@ -83,7 +83,7 @@ static wick_status dft_pass_ref(wick_ref *c)
   return NULL;
 }
 
-/* ---- a line of numbers; a part that is 0 everywhere is no value ---- */
+/* ---- complex numbers; a part that is always 0 has no value ---- */
 
 typedef struct dft_pass_number {
   wick_value re, im;
@@ -127,7 +127,7 @@ static dft_pass_number dft_pass_minus(const dft_pass_line *f, dft_pass_number x,
   return z;
 }
 
-/* x times sign * i * by */
+/* Builds x times sign * i * by. */
 static dft_pass_number dft_pass_turned(const dft_pass_line *f, dft_pass_number x, double by)
 {
   dft_pass_number z = {.re = dft_pass_by(f, x.im, -f->sign * by)};
@@ -135,7 +135,7 @@ static dft_pass_number dft_pass_turned(const dft_pass_line *f, dft_pass_number x
   return z;
 }
 
-/* x times the k-th root of n */
+/* Builds x times the k-th root of n. */
 static dft_pass_number dft_pass_rooted(const dft_pass_line *f, dft_pass_number x, int64_t k,
                                        int64_t n)
 {
@@ -149,7 +149,7 @@ static dft_pass_number dft_pass_rooted(const dft_pass_line *f, dft_pass_number x
   return z;
 }
 
-/* Four numbers, of which the turned ones cost nothing. */
+/* Transforms four numbers. Their multiplications by i cost nothing. */
 static void dft_pass_four(const dft_pass_line *f, const dft_pass_number *x, dft_pass_number *y)
 {
   dft_pass_number t2 = dft_pass_plus(f, x[0], x[2]), t1 = dft_pass_minus(f, x[0], x[2]),
@@ -159,7 +159,8 @@ static void dft_pass_four(const dft_pass_line *f, const dft_pass_number *x, dft_
   y[1] = dft_pass_plus(f, t1, t4), y[3] = dft_pass_minus(f, t1, t4);
 }
 
-/* An odd number: those from either end share their sums and differences. */
+/* Transforms an odd number of numbers. Those at the same distance from both ends share their sums
+ * and differences. */
 static void dft_pass_odd(const dft_pass_line *f, int64_t n, const dft_pass_number *x,
                          dft_pass_number *y)
 {
@@ -185,7 +186,7 @@ static void dft_pass_odd(const dft_pass_line *f, int64_t n, const dft_pass_numbe
   }
 }
 
-/* The factor of n that comes first: a 2 that is left over by fours, a 4, the least odd one. */
+/* Returns the first factor of n: a 2 that the fours leave over, a 4, or the least odd factor. */
 static int64_t dft_pass_factor(int64_t n)
 {
   int64_t twos = 0, odd = 3;
@@ -195,7 +196,7 @@ static int64_t dft_pass_factor(int64_t n)
   return odd;
 }
 
-/* n numbers x[0], x[step], ... into y[0], y[next], ... */
+/* Transforms the n numbers x[0], x[step], ... to y[0], y[next], ... */
 static void dft_pass_numbers(const dft_pass_line *f, int64_t n, const dft_pass_number *x,
                              int64_t step, dft_pass_number *y, int64_t next)
 {
