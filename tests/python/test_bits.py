@@ -1,4 +1,4 @@
-"""Equal inputs give equal bits in every session: in whatever order sizes are met, with and without copies, on one thread
+"""Equal inputs give equal bits in every session: in whatever order sizes occur, specialized or not, on one thread
 and two, by `wick run` and from an artifact."""
 import os
 import pathlib

@@ -168,9 +168,9 @@ def test_pins(tmp_path):
         for a, b, c in zip(plain(x), pinned(x), again(x)):
             np.testing.assert_array_equal(a, b)
             np.testing.assert_array_equal(a, c)
-    met = {tuple(m["sizes"].values()): m for m in again.profile}
-    assert met[2, 5]["specialization"] == met[2, 33]["specialization"] == "ahead" and met[2, 6]["specialization"] == "none"
-    assert met[2, 5]["specialized_ns"] and not met[2, 6]["specialized_ns"]
+    profile = {tuple(m["sizes"].values()): m for m in again.profile}
+    assert profile[2, 5]["specialization"] == profile[2, 33]["specialization"] == "ahead" and profile[2, 6]["specialization"] == "none"
+    assert profile[2, 5]["specialized_ns"] and not profile[2, 6]["specialized_ns"]
     with pytest.raises(wick.WickError, match="the size T is dynamic, too"):
         wick.compile(model, ranges=ranges, specialize_dims={"N": 2})
 
@@ -185,8 +185,8 @@ def test_copies_in_the_background():
     program.wait()
     for a, b in zip(program(x), want):
         np.testing.assert_array_equal(a, b)
-    (met,) = program.profile
-    assert met["specialization"] == "ready" and met["runs"] == 42 and met["sizes"] == {"N": 3, "T": 20}
+    (profile,) = program.profile
+    assert profile["specialization"] == "ready" and profile["runs"] == 42 and profile["sizes"] == {"N": 3, "T": 20}
 
 
 def test_what_runs_decide():
@@ -240,8 +240,8 @@ def test_contents_that_copies_hold(tmp_path):
     program.wait()
     np.testing.assert_array_equal(program(np.array([0, 200], "u1"), x), x + x)
     np.testing.assert_array_equal(program(np.array([0, 201], "u1"), x), x * x)
-    (held,) = (m for m in program.profile if m["guards"])
-    assert held["specialization"] == "ready" and held["runs"] == 1 and held["guards"]["mode"].tolist() == [0, 200]
+    (guarded,) = (m for m in program.profile if m["guards"])
+    assert guarded["specialization"] == "ready" and guarded["runs"] == 1 and guarded["guards"]["mode"].tolist() == [0, 200]
 
 
 def test_part_of_a_row_that_a_loop_takes():

@@ -37,7 +37,7 @@ int main(int argc, char **argv)
   void *out[16];
   if (argc != 2) return 2;
   check(wick_context_create(NULL, &c));
-  check(LOAD(c, argv[1], &k));
+  check(wick_compiled_load(c, argv[1], &k));
   check(wick_session_create(k, NULL, &s));
   for (uint32_t i = 0; i < wick_compiled_ninput(k); i++) {
     size_t n = wick_compiled_input(k, i)->nbytes;
@@ -67,10 +67,8 @@ def runner(compiler, folder):
     if compiler not in built_runners:
         sources = [p for part in ("base", "runtime") for p in (ROOT / "src" / part).glob("*.c") if not p.stem.endswith("_test")]
         program, main = folder.mktemp(compiler) / "runner", folder.getbasetemp() / "runner.c"
-        header = (ROOT / "include" / "wick" / "wick.h").read_text()
-        load = "wick_compiled_load" if "wick_compiled_load" in header else "wick_open"
         main.write_text(RUNNER)
-        subprocess.run([compiler, "-static", "-O1", "-std=gnu17", "-D_GNU_SOURCE", f"-DLOAD={load}", f"-I{ROOT}/include", f"-I{ROOT}/src",
+        subprocess.run([compiler, "-static", "-O1", "-std=gnu17", "-D_GNU_SOURCE", f"-I{ROOT}/include", f"-I{ROOT}/src",
                         *sources, main, "-o", program, "-lpthread", "-lm", "-latomic"], check=True, timeout=300)  # fmt: skip
         built_runners[compiler] = program
     return built_runners[compiler]

@@ -354,20 +354,20 @@ def test_what_is_no_record(tmp_path):
     wick("compile", model, "-o", tmp_path / "rows.wick")
     good = {"values": [3], "runs": 1, "specialization": "none", "why": "", "base_ns": 5, "specialized_ns": 0}
     taken = {"location": "choice", "kind": "if", "then": 1, "else": 2}
-    met = lambda **other: json.dumps({"sizes": ["N"], "entries": [{**good, **other}]})
+    profile = lambda **other: json.dumps({"sizes": ["N"], "entries": [{**good, **other}]})
     flow = lambda **other: json.dumps({"sizes": ["N"], "entries": [], "flow": [{**taken, **other}]})
     no = "it is no record of sizes"
     for text, said in (
         ("", f"{no}: line 1: "), ('{"sizes": [],\n"entries": ]}', f"{no}: line 2: "), ("[]", no), ('{"sizes": ["N"], "entries": {}}', no),
         ('{"sizes": ["M"], "entries": []}', "it is a record of other sizes"), ('{"sizes": ["N"], "entries": [1]}', no), ('{"sizes": ["N"], "entries": [{}]}', no),
-        (met(values=3), no), (met(values=[3, 4]), no), (met(values=["3"]), no), (met(runs=-1), no), (met(runs="1"), no), (met(runs=(1 << 63) - 1), no),
-        (met(specialization=5), no), (met(guards=[1]), no), (met(guards={"x": 1}), no), (met(always={"x": [1.5]}), no), (flow(location=5), no), (flow(kind=None), no),
+        (profile(values=3), no), (profile(values=[3, 4]), no), (profile(values=["3"]), no), (profile(runs=-1), no), (profile(runs="1"), no), (profile(runs=(1 << 63) - 1), no),
+        (profile(specialization=5), no), (profile(guards=[1]), no), (profile(guards={"x": 1}), no), (profile(always={"x": [1.5]}), no), (flow(location=5), no), (flow(kind=None), no),
         (flow(then=-1), no), (flow(**{"else": (1 << 63) - 1}), no)):  # fmt: skip
         record.write_text(text)
         for command in ("run", tmp_path / "rows.wick", "--inputs", x, "-o", tmp_path / "out"), ("explain", tmp_path / "rows.wick"):
             assert f"{record}: {said}" in wick(*command, "--profile" if command[0] == "explain" else "--record-stats", record, status=1), text
         assert record.read_text() == text and np.load(tmp_path / "out/output_0.npy").shape == (3, 2)  # the outputs come first
-    record.write_text(met(guards={"x": [1]}))
+    record.write_text(profile(guards={"x": [1]}))
     wick("run", tmp_path / "rows.wick", "--inputs", x, "--record-stats", record)
     assert [m["runs"] for m in json.loads(record.read_text())["entries"]] == [1, 1]
     several = [subprocess.Popen([WICK, "run", tmp_path / "rows.wick", "--inputs", x, "--record-stats", record], stdout=subprocess.DEVNULL) for _ in range(8)]
@@ -430,7 +430,7 @@ def test_copies_for_some_sizes(tmp_path):
     ranges = ("--dim", "rows=1..64")
     wick("compile", model, "-o", tmp_path / "plain.wick", *ranges)
     wick("compile", model, "-o", tmp_path / "pinned.wick", *ranges, "--specialize-dim", "rows=5,33")
-    record = tmp_path / "met.json"
+    record = tmp_path / "profile.json"
     for n in 5, 6, 33, 5:
         np.save(tmp_path / "x.npy", rng.standard_normal((n, 12)).astype("f"))
         for name in "plain", "pinned":
@@ -440,10 +440,10 @@ def test_copies_for_some_sizes(tmp_path):
                                       np.load(tmp_path / "pinned" / "output_0.npy"))
     said = json.loads(wick("explain", tmp_path / "pinned.wick", "--profile", record, "--json"))
     assert said["sizes"] == [{"name": "rows", "least": 1, "most": 64, "step": 1}]
-    met = {m["values"][0]: m for m in said["entries"]}
-    assert [met[n]["runs"] for n in (5, 6, 33)] == [2, 1, 1]
-    assert [met[n]["specialization"] for n in (5, 6, 33)] == ["ahead", "none", "ahead"]
-    assert met[5]["specialized_ns"] and not met[5]["base_ns"] and met[6]["base_ns"]
+    profile = {m["values"][0]: m for m in said["entries"]}
+    assert [profile[n]["runs"] for n in (5, 6, 33)] == [2, 1, 1]
+    assert [profile[n]["specialization"] for n in (5, 6, 33)] == ["ahead", "none", "ahead"]
+    assert profile[5]["specialized_ns"] and not profile[5]["base_ns"] and profile[6]["base_ns"]
     assert "rows=6" in wick("explain", tmp_path / "pinned.wick", "--profile", record)
     assert "no size cols" in wick("compile", model, "-o", tmp_path / "no.wick", *ranges, "--specialize-dim", "cols=3", status=1)
     assert "expected NAME=N" in wick("compile", model, "-o", tmp_path / "no.wick", *ranges, "--specialize-dim", "5", status=2)

@@ -34,7 +34,7 @@ static wick_profile_entry specializations_met_mode(const wick_compiled *k, int64
 }
 
 /* With sizes that vary, or that do not. */
-static void specializations_held_ahead(bool vary)
+static void specializations_guards_ahead(bool vary)
 {
   char path[] = "/tmp/wick-specialized-XXXXXX";
   const char *model = vary ? specializations_modes : specializations_modes_of_6;
@@ -72,15 +72,15 @@ static void specializations_held_ahead(bool vary)
   unlink(path);
 }
 
-static void test_held_ahead(void **state)
+static void test_guards_ahead(void **state)
 {
   (void)state;
-  specializations_held_ahead(true);
-  specializations_held_ahead(false);
+  specializations_guards_ahead(true);
+  specializations_guards_ahead(false);
 }
 
 /* What has always been the same is held; where it then is not, there is a copy for all. */
-static void test_held_later(void **state)
+static void test_guards_later(void **state)
 {
   (void)state;
   char folder[] = "/tmp/wick-specialized-XXXXXX";
@@ -126,7 +126,7 @@ static void test_held_later(void **state)
 }
 
 /* What cannot be held. */
-static void test_held_refused(void **state)
+static void test_guards_refused(void **state)
 {
   (void)state;
   static const char model[] =
@@ -166,8 +166,8 @@ static void test_held_refused(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_held_ahead),
-                                     cmocka_unit_test(test_held_later),
-                                     cmocka_unit_test(test_held_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_guards_ahead),
+                                     cmocka_unit_test(test_guards_later),
+                                     cmocka_unit_test(test_guards_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

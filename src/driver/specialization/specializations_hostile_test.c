@@ -106,7 +106,7 @@ static wick_code specializations_read_held(const wick_compiled *k, const int64_t
   return code;
 }
 
-static void test_hostile_held(void **state)
+static void test_hostile_guards(void **state)
 {
   (void)state;
   wick_context *c = specializations_context();
@@ -128,6 +128,6 @@ static void test_hostile_held(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_hostile), cmocka_unit_test(test_damaged),
-                                     cmocka_unit_test(test_hostile_held)};
+                                     cmocka_unit_test(test_hostile_guards)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

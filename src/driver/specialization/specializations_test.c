@@ -83,7 +83,7 @@ static void test_ahead(void **state)
   wick_context_free(c);
 }
 
-static void test_pins(void **state)
+static void test_specialize_dims(void **state)
 {
   (void)state;
   wick_context *c = specializations_context();
@@ -174,8 +174,8 @@ static void test_end(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_background), cmocka_unit_test(test_ahead),
-      cmocka_unit_test(test_pins),       cmocka_unit_test(test_cache),
-      cmocka_unit_test(test_failure),    cmocka_unit_test(test_end)};
+      cmocka_unit_test(test_background),      cmocka_unit_test(test_ahead),
+      cmocka_unit_test(test_specialize_dims), cmocka_unit_test(test_cache),
+      cmocka_unit_test(test_failure),         cmocka_unit_test(test_end)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
