@@ -54,8 +54,8 @@ static wick_status attention_infer(wick_infer *c)
 
 /* ---- reference ---- */
 
-/* Where the matrix (or row, or number) of t at a batch index begins; its steps along the last two
- * dimensions, 0 where it has one. */
+/* Finds the position in t of the matrix (or row, or number) at a batch index, and its steps along
+ * the last two dimensions, which are 0 for dimensions of size 1. */
 static uint64_t attention_at(const wick_tensor *t, uint32_t nbatch, const int64_t *index,
                              int64_t *row, int64_t *column)
 {
@@ -74,7 +74,8 @@ static double attention_element(const wick_tensor *t, uint64_t at, int64_t row, 
   return wick_load_elem(t->elem, t->data, at + (uint64_t)(row * i + column * k)).f;
 }
 
-/* The weights of all keys for one query, not yet divided by their sum, which it returns. */
+/* Computes the weights of all keys for one query. They are not divided by their sum, which is
+ * returned. */
 static double attention_weights(wick_ref *c, uint32_t nbatch, const int64_t *index, double *w)
 {
   const wick_tensor *q = &c->in[0], *k = &c->in[1], *mask = &c->in[3];
@@ -133,8 +134,8 @@ typedef struct attention {
   wick_elem acc;
   uint32_t nbatch;
   wick_dim batch[WICK_MAX_RANK], m, n, d, e;
-  wick_dim block, blocks; /* keys in one; how many */
-  bool many, ragged;      /* several blocks; the last is smaller */
+  wick_dim block, blocks; /* keys in a block; number of blocks */
+  bool many, ragged;      /* several blocks; the last one is smaller */
 } attention;
 
 static attention attention_of(const wick_compute *c)
@@ -144,7 +145,8 @@ static attention attention_of(const wick_compute *c)
                        *out = wick_type_get(b->module, c->out_type[0]);
   attention a = {.c = c, .b = b, .acc = wick_stage_arith(q->elem), .nbatch = out->rank - 2u};
   memcpy(a.batch, out->dim, a.nbatch * sizeof *a.batch);
-  a.m = out->dim[a.nbatch], a.d = q->dim[q->rank - 1]; /* checks may have made them numbers */
+  /* shape constraints may have made them constant */
+  a.m = out->dim[a.nbatch], a.d = q->dim[q->rank - 1];
   a.n = v->dim[v->rank - 2], a.e = out->dim[a.nbatch + 1];
   wick_dims *t = b->module->dims;
   int64_t block = c->attr[WICK_ATTR_attention_block].i, lo, hi;
@@ -156,13 +158,13 @@ static attention attention_of(const wick_compute *c)
   return a;
 }
 
-/* The axes of a stage: the batches, then those that `names` lists with a letter each: k the block,
- * i the key in it, m the query, d and e the columns of keys and of values. The last of them is
- * reduced where that is wanted. */
+/* The axes of a stage: the batches, then one for each letter of `names`: k is the block, i the key
+ * in it, m the query, d and e the columns of keys and of values. The last axis is reduced on
+ * request. */
 typedef struct attention_axes {
   wick_axis axis[WICK_MAX_RANK + 4];
   uint32_t n;
-  wick_dim key, m, d, e; /* symbols; key: in all */
+  wick_dim key, m, d, e; /* symbols; key: among all keys */
   wick_dim k, i;
   wick_type type; /* of the stage's result */
 } attention_axes;
@@ -200,7 +202,7 @@ static attention_axes attention_axes_of(const attention *a, const char *names, b
   return x;
 }
 
-/* An element of operand k in the arithmetic type; 0 after the last key. */
+/* Reads an element of operand k in the arithmetic type; 0 after the last key. */
 static wick_value attention_operand(const attention *a, const attention_axes *x, uint32_t k,
                                     wick_dim row, wick_dim column)
 {
@@ -217,8 +219,8 @@ static wick_value attention_operand(const attention *a, const attention_axes *x,
   return b->status || t->elem == WICK_BOOL ? v : wick_build_cast(b, v, a->acc);
 }
 
-/* An element of a stage, whose dimensions are the batches and those symbols; the block's only where
- * there are several. */
+/* Reads an element of a stage whose dimensions are the batches and those symbols. The block's
+ * symbol is used only if there are several blocks. */
 static wick_value attention_read(const attention *a, const attention_axes *x, wick_value stage,
                                  bool blocks, uint32_t n, const wick_dim *sym)
 {
@@ -230,7 +232,7 @@ static wick_value attention_read(const attention *a, const attention_axes *x, wi
   return wick_read(a->b, stage, index, 0, NULL, (wick_value){0});
 }
 
-/* [.., block, key, d or e]: operand k. */
+/* Builds [.., block, key, d or e]: operand k. */
 static wick_value attention_rows(const attention *a, uint32_t k)
 {
   attention_axes x = attention_axes_of(a, k == 1 ? "kid" : "kie", false);
@@ -239,7 +241,7 @@ static wick_value attention_rows(const attention *a, uint32_t k)
   return wick_map_end(a->b, 1, &v);
 }
 
-/* [.., d, query] */
+/* Builds [.., d, query]. */
 static wick_value attention_queries(const attention *a)
 {
   attention_axes x = attention_axes_of(a, "dm", false);
@@ -251,7 +253,7 @@ static wick_value attention_queries(const attention *a)
   return wick_map_end(a->b, 1, &v);
 }
 
-/* [.., block, key, query] */
+/* Builds [.., block, key, query]. */
 static wick_value attention_products(const attention *a, wick_value keys, wick_value queries)
 {
   attention_axes x = attention_axes_of(a, "kimd", true);
@@ -262,7 +264,8 @@ static wick_value attention_products(const attention *a, wick_value keys, wick_v
   return wick_fold_end_muladd(a->b, k, q);
 }
 
-/* The mask, where queries and keys have both their own, turned: [.., block, key, query]; else 0. */
+/* Builds the transposed mask, [.., block, key, query], if both queries and keys have masks of their
+ * own; else 0. */
 static wick_value attention_turned(const attention *a)
 {
   wick_value none = {0};
@@ -278,7 +281,7 @@ static wick_value attention_turned(const attention *a)
   return wick_map_end(a->b, 1, &v);
 }
 
-/* The same elements, masked; after the last key minus infinity. */
+/* Builds the same elements with the mask applied; minus infinity after the last key. */
 static wick_value attention_scores(const attention *a, wick_value products)
 {
   wick_builder *b = a->b;
@@ -302,14 +305,14 @@ static wick_value attention_scores(const attention *a, wick_value products)
   return wick_map_end(b, 1, &s);
 }
 
-/* Of a block without any key the least number: weights are 0 then, and no difference of infinities
- * is taken. */
+/* Returns the maximum of a block without any key: the least finite number. All weights are then 0,
+ * and no infinity is subtracted from another. */
 static double attention_least(const attention *a)
 {
   return a->acc == WICK_F64 ? -0x1.fffffffffffffp1023 : -0x1.fffffep127;
 }
 
-/* [.., block, query] */
+/* Builds [.., block, query]. */
 static wick_value attention_largest(const attention *a, wick_value scores)
 {
   attention_axes x = attention_axes_of(a, "kmi", true);
@@ -325,7 +328,7 @@ static wick_value attention_largest(const attention *a, wick_value scores)
   return wick_stage_end(b, wick_stage_finish(b, v, WICK_OP_max), x.type);
 }
 
-/* [.., block, key, query] */
+/* Builds [.., block, key, query]. */
 static wick_value attention_exponents(const attention *a, wick_value scores, wick_value largest)
 {
   attention_axes x = attention_axes_of(a, "kim", false);
@@ -337,7 +340,7 @@ static wick_value attention_exponents(const attention *a, wick_value scores, wic
   return wick_map_end(a->b, 1, &v);
 }
 
-/* [.., block, query] */
+/* Builds [.., block, query]. */
 static wick_value attention_sum(const attention *a, wick_value weights)
 {
   attention_axes x = attention_axes_of(a, "kmi", true);
@@ -346,7 +349,7 @@ static wick_value attention_sum(const attention *a, wick_value weights)
   return wick_fold_end(a->b, attention_read(a, &x, weights, true, 2, at));
 }
 
-/* [.., block, query, e] */
+/* Builds [.., block, query, e]. */
 static wick_value attention_values(const attention *a, wick_value rows, wick_value weights)
 {
   attention_axes x = attention_axes_of(a, "kmei", true);
@@ -357,7 +360,7 @@ static wick_value attention_values(const attention *a, wick_value rows, wick_val
   return wick_fold_end_muladd(a->b, w, v);
 }
 
-/* Two states, (maximum, sum, values), as one. */
+/* Merges two states, (maximum, sum, values), into one. */
 static void attention_merge(wick_builder *b, const wick_value *s, const wick_value *t,
                             wick_value *out)
 {
@@ -368,7 +371,7 @@ static void attention_merge(wick_builder *b, const wick_value *s, const wick_val
     out[k] = wick_stage_muladd(b, s[k], x, wick_build2(b, WICK_OP_mul, t[k], y));
 }
 
-/* One division for all columns. */
+/* Divides by the sum. All columns share one division. */
 static wick_value attention_part(wick_builder *b, wick_value v, wick_value sum)
 {
   if (b->status) return v;
@@ -376,7 +379,7 @@ static wick_value attention_part(wick_builder *b, wick_value v, wick_value sum)
                      wick_build2(b, WICK_OP_div, wick_build_like(b, sum, 1), sum));
 }
 
-/* [.., query, e]: the blocks as one. */
+/* Builds [.., query, e]: merges the blocks. */
 static wick_value attention_fold(const attention *a, wick_value largest, wick_value sum,
                                  wick_value values)
 {

@@ -75,7 +75,7 @@ wick_dim wick_runs_first(wick_dims *t, const wick_runs *r, wick_dim group, wick_
   if (r->group == 1)
     return wick_dim_mul(t, run, r->length == part ? width : wick_dim_const(r->length));
   wick_dim first = wick_dim_mul(t, group, wick_dim_const(share)); /* the group's first channel */
-  if (o->shuffled) { /* the first channel from there on that lies in part `run` */
+  if (o->shuffled) { /* the first channel, from there on, in part `run` */
     first = wick_dim_sub(t, wick_dim_add(t, first, wick_dim_const(o->parts - 1)), run);
     return wick_dim_add(t, wick_dim_mul(t, run, width),
                         wick_dim_floordiv(t, first, wick_dim_const(o->parts)));

@@ -46,17 +46,18 @@ static wick_status conv_infer(wick_infer *c)
   return NULL;
 }
 
-/* One row of outputs, along the last spatial dimension. */
+/* One row of outputs along the last spatial dimension. */
 typedef struct conv_row {
   wick_window3 w;
   bool is_float;
   int64_t channels;          /* of one group */
-  const wick_scalar *x;      /* of the image, at the group's first channel */
-  const wick_scalar *weight; /* of the output channel */
+  const wick_scalar *x;      /* the image, from the group's first channel on */
+  const wick_scalar *weight; /* the weights of the output channel */
   wick_scalar *acc;
 } conv_row;
 
-/* A weight that is not finite meets the zeros of the padding: outputs outside lo .. hi-1. */
+/* Adds the products of a weight that is not finite with the zeros of the padding. They concern the
+ * outputs outside of lo .. hi-1. */
 static void conv_row_padding(const conv_row *r, wick_scalar weight, int64_t lo, int64_t hi)
 {
   if (!r->is_float || isfinite(weight.f)) return;
@@ -117,7 +118,7 @@ static wick_status conv_ref(wick_ref *c)
 
 /* ---- stages ---- */
 
-/* The group that output channel oc belongs to; 0 without groups. */
+/* Returns the group of output channel oc; 0 without groups. */
 static wick_dim conv_group(wick_dims *t, wick_dim oc, wick_dim channels, int64_t group)
 {
   if (group == 1) return wick_dim_const(0);

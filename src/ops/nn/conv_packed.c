@@ -6,22 +6,25 @@
 #include "ops/ref.h"
 #include "ops/stage.h"
 
-/* x [N, CB, Y, X, ci] in blocks, or [N, C, Y, X] as it is (few channels); w [OB, runs, R, S,
- * length, co] along the runs of places that a group sums over, or [OB, R, S, C, co] (channels
- * innermost: neighbouring taps read the same elements, and unrolled they would want to keep them),
- * or, for dot products of k neighbours, [OB, runs, R, S, length / k, co, k] (of a plain x they are
- * neighbours in a row: [OB, R, S / k, C, co, k]), or, each channel by itself (group = C), [CB, R,
- * S, c]. Result [N, OB, Y', X', co]. Of few output channels the lanes are those of x: w [O, blocks,
- * R, S, ci] along the blocks of a group, result [N, O, Y', X']. */
+/* The forms of the operands. x is [N, CB, Y, X, ci] in blocks, or plain, [N, C, Y, X], for few
+ * channels. The result is [N, OB, Y', X', co]. w depends on the algorithm:
+ * - [OB, runs, R, S, length, co] along the runs of places that a group sums over;
+ * - [OB, R, S, C, co] for plain x. Channels are innermost, because neighbouring taps read the same
+ *   elements, and unrolled taps would keep them in registers;
+ * - [OB, runs, R, S, length / k, co, k] for dot products of k neighbours, or [OB, R, S / k, C, co,
+ *   k] for plain x, where the neighbours are in a row;
+ * - [CB, R, S, c] for depthwise convolutions (group = C);
+ * - [O, blocks, R, S, ci] along the blocks of a group, if there are few output channels. The lanes
+ *   are then those of x, and the result is [N, O, Y', X']. */
 typedef struct conv_packed_shape {
   bool plain, depthwise, across;
   const wick_type_info *x, *w;
-  const int64_t *stride, *pad, *dilation; /* of y and x; pad: y begin, x begin, y end, x end */
+  const int64_t *stride, *pad, *dilation; /* along y and x; pad: y begin, x begin, y end, x end */
   int64_t group;
   int64_t k;       /* products in a dot product */
   uint32_t window; /* the first axis of the window in w */
-  wick_runs runs;  /* where neither plain nor depthwise */
-  bool runs_known; /* false: there are no such runs */
+  wick_runs runs;  /* unless plain or depthwise */
+  bool runs_known; /* false: no such runs exist */
 } conv_packed_shape;
 
 static const int64_t conv_packed_ones[4] = {1, 1, 1, 1}, conv_packed_zeros[4] = {0};
@@ -32,13 +35,13 @@ static int64_t conv_packed_k(const wick_type_info *x, const wick_type_info *w)
   return dots && wick_dim_is_const(w->dim[w->rank - 1]) ? w->dim[w->rank - 1].v : 1;
 }
 
-/* The axis of w along which a block of the result lies. */
+/* Returns the axis of w along which a block of the result lies. */
 static uint32_t conv_packed_lanes(const conv_packed_shape *s)
 {
   return s->w->rank - (s->k > 1 ? 2u : 1u);
 }
 
-/* Taps along spatial axis k: neighbours in a row are in one dot product. */
+/* Returns the taps along spatial axis k. Neighbours in a row belong to one dot product. */
 static wick_dim conv_packed_taps(wick_dims *t, const conv_packed_shape *s, uint32_t k)
 {
   wick_dim n = s->w->dim[s->window + k];
@@ -124,7 +127,7 @@ static wick_status conv_packed_infer(wick_infer *c)
   return NULL;
 }
 
-/* The products of one window place of an output: along channels. at: of the output. */
+/* Sums the products of one tap of the window, along the channels, for the output at index `at`. */
 static wick_scalar conv_packed_place(const wick_ref *c, const conv_packed_shape *s, wick_dims *t,
                                      const int64_t *at, const int64_t *tap, wick_scalar sum)
 {
@@ -185,7 +188,7 @@ static wick_status conv_packed_ref(wick_ref *c)
   return NULL;
 }
 
-/* The input's index along spatial axis k. */
+/* Returns the input's index along spatial axis k. */
 static wick_dim conv_packed_at(wick_dims *dims, const conv_packed_shape *s, uint32_t k,
                                wick_dim out, wick_dim tap)
 {
@@ -194,7 +197,8 @@ static wick_dim conv_packed_at(wick_dims *dims, const conv_packed_shape *s, uint
   return wick_dim_sub(dims, at, wick_dim_const(s->pad[k]));
 }
 
-/* Where x is read along runs of places: block and lane of element `i` * k + `q` of run `run`. */
+/* Finds the block and lane of x that element `i` * k + `q` of run `run` reads, if x is read along
+ * runs of places. */
 static void conv_packed_channel(wick_dims *t, const conv_packed_shape *s, wick_dim oc, wick_dim ob,
                                 wick_dim run, wick_dim i, wick_dim q, wick_dim *block,
                                 wick_dim *lane)
@@ -226,7 +230,7 @@ static void conv_packed_compute(const wick_compute *c)
   axis[n++] = wick_make_axis(b, "r", wd[s.window], true);
   axis[n++] = wick_make_axis(b, "s", wd[s.window + 1], true);
   if (!s.depthwise) axis[n++] = wick_make_axis(b, "i", wd[s.window + 2], true);
-  uint32_t i = n - 1; /* the last one, but for those of a dot product */
+  uint32_t i = n - 1; /* the last axis, except that of dot products */
   if (s.k > 1) axis[n++] = wick_make_axis(b, "q", wick_dim_const(s.k), true);
   wick_dim tap = axis[r + 1].sym, block = axis[1].sym, lane = axis[nout - 1].sym;
   if (s.plain && s.k > 1)
@@ -240,7 +244,8 @@ static void conv_packed_compute(const wick_compute *c)
                         n > i + 1 ? axis[i + 1].sym : wick_dim_const(0), &block, &lane);
   wick_dim xi[5] = {axis[0].sym, block, y, x, lane};
   wick_dim wi[7] = {axis[1].sym};
-  for (uint32_t k = nout; k <= i; k++) wi[k - nout + 1] = axis[k].sym; /* the sum's, as they come */
+  /* the axes of the sum, in order */
+  for (uint32_t k = nout; k <= i; k++) wi[k - nout + 1] = axis[k].sym;
   if (!s.across) wi[i - nout + 2] = axis[nout - 1].sym;
   if (n > i + 1) wi[i - nout + 3] = axis[i + 1].sym;
   wick_type one = wick_type_scalar(b->module, s.x->elem, 1);

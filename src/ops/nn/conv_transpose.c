@@ -1,4 +1,4 @@
-/* Transposed convolution: each element of x spreads its window over the result. */
+/* Transposed convolution: each element of x is multiplied by its window and added to the result. */
 #include "ops/gradient/grad.h"
 #include "ops/nn/window.h"
 #include "ops/nn/window_source.h"
@@ -68,7 +68,8 @@ static wick_status conv_transpose_infer(wick_infer *c)
 
 /* ---- reference ---- */
 
-/* out * 1 = i * stride + at * dilation - begin, solved for i. *none: no i; -1: i lies outside x. */
+/* Solves out * 1 = i * stride + at * dilation - begin for i. *none: no such i exists; -1: i is
+ * outside of x. */
 static int64_t conv_transpose_source(const wick_window3 *w, uint32_t k, int64_t out, int64_t at,
                                      bool *none)
 {
@@ -81,10 +82,11 @@ static int64_t conv_transpose_source(const wick_window3 *w, uint32_t k, int64_t 
 typedef struct conv_transpose_sum {
   wick_window3 w;
   bool is_float;
-  int64_t channels;          /* of one group */
-  int64_t weight_step;       /* from input channel to input channel */
-  const wick_scalar *x;      /* of the image, at the group's first channel */
-  const wick_scalar *weight; /* of the group's first input channel, at the output channel */
+  int64_t channels;     /* of one group */
+  int64_t weight_step;  /* distance between input channels */
+  const wick_scalar *x; /* the image, from the group's first channel on */
+  /* the weights of the group's first input channel, for the output channel */
+  const wick_scalar *weight;
 } conv_transpose_sum;
 
 static wick_scalar conv_transpose_element(const conv_transpose_sum *r, wick_scalar acc, int64_t z,
@@ -182,7 +184,7 @@ static void conv_transpose_compute(const wick_compute *c)
              none = {0}, zero = wick_stage_zero(b, x->elem);
   wick_value a = wick_read(b, c->in[0], xi, 0, NULL, zero),
              v = wick_read(b, c->in[1], wi, 0, NULL, exact ? none : zero);
-  for (uint32_t k = 0; k < nsp && !exact; k++) { /* where they do not meet, nothing is added */
+  for (uint32_t k = 0; k < nsp && !exact; k++) { /* outputs without a window get nothing */
     wick_value on = wick_stage_inside(b, 1, &m[k].w, &w->dim[2 + k]);
     if (on.id) a = wick_build3(b, WICK_OP_where, on, a, zero);
     if (wick_dim_is(m[k].rest, 0)) continue;

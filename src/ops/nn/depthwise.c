@@ -9,8 +9,8 @@
 #include "ops/ref.h"
 #include "ops/stage.h"
 
-/* x [N, CB, Y, X, c]; w [CB, R, E, G, c, k]: output column x is phase x mod E, and sums over G * k
- * columns, those of the window of phase 0 first. Result [N, CB, Y', X', c]. */
+/* x [N, CB, Y, X, c]; w [CB, R, E, G, c, k]: output column x has phase x mod E, and sums over G * k
+ * columns, beginning with the first column of the window of phase 0. Result [N, CB, Y', X', c]. */
 typedef struct depthwise_shape {
   int64_t stride[2], pad[4], taps;
 } depthwise_shape;

@@ -1,8 +1,9 @@
-/* Sums of products of neighbouring elements, as dot-product instructions compute them. The
+/* Sums of products of neighbouring elements, as dot product instructions compute them. The
  * interpreter (loop/interpret.c) defines the result. */
 #include "ir/op.h"
 
-/* Whole numbers or floats of at most 16 bits, and what their products are summed in. */
+/* Returns true if the types are integers or floats of at most 16 bits and `sum` is the type of
+ * their sums. */
 static bool dot_sums(wick_elem sum, wick_elem x, wick_elem w)
 {
   bool ints = wick_elem_is_int(x) && wick_elem_is_int(w);

@@ -44,8 +44,8 @@ static wick_value lrn_number(wick_builder *b, double x, wick_elem e)
   return wick_build_const(b, wick_type_scalar(b->module, e, 1), x, 0);
 }
 
-/* s^beta. The exponents that networks have are products of square roots, each correctly rounded:
- * cheaper and closer than pow. */
+/* Builds s^beta. The exponents that networks have are products of square roots, each of which is
+ * correctly rounded. This is cheaper and more accurate than pow. */
 static wick_value lrn_power(wick_builder *b, wick_value s, double beta, wick_elem e)
 {
   if (beta != 0.5 && beta != 0.75) return wick_build2(b, WICK_OP_pow, s, lrn_number(b, beta, e));

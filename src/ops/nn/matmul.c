@@ -1,4 +1,4 @@
-/* The matrix product, as NumPy has it. */
+/* The matrix product, as NumPy defines it. */
 #include "ops/gradient/grad.h"
 #include "ops/layout/layout.h"
 #include "ops/ref.h"
@@ -27,7 +27,8 @@ static wick_status matmul_infer(wick_infer *c)
 
 /* ---- reference ---- */
 
-/* The first element of the matrix that t has at a batch index (nbatch of them, of the result). */
+/* Returns the first element of t's matrix at a batch index, which has nbatch dimensions of the
+ * result. */
 static uint64_t matmul_batch(const wick_tensor *t, uint32_t nbatch, const int64_t *index)
 {
   if (t->rank <= 2) return 0;
@@ -67,7 +68,8 @@ static wick_status matmul_ref(wick_ref *c)
 
 /* ---- stages ---- */
 
-/* The index of an operand: its batch dimensions, then `row` and `column` as far as it has them. */
+/* Computes the index into an operand: its batch dimensions, then `row` and `column`, if the operand
+ * has them. */
 static void matmul_index(const wick_module *m, wick_type type, uint32_t nbatch,
                          const wick_axis *axis, wick_dim row, wick_dim column, wick_dim *index)
 {
@@ -107,9 +109,9 @@ static void matmul_compute(const wick_compute *c)
   c->out[0] = wick_stage_end(b, state, c->out_type[0]);
 }
 
-enum { MATMUL_SMALL = 1 << 15 }; /* products that are not worth a conversion of their factors */
+enum { MATMUL_SMALL = 1 << 15 }; /* so few products do not pay for a conversion of their factors */
 
-/* Dot products are for weights; between computed matrices sums are of f32. */
+/* Dot products are used only with weights. Products of computed matrices are summed in f32. */
 static wick_factors matmul_factors(const wick_narrowing *c)
 {
   uint32_t d = c->definer[c->n->in[1].id];

@@ -1,4 +1,4 @@
-/* Products with a matrix whose columns are in blocks. */
+/* Matrix products with a matrix whose columns are in blocks. */
 #include <string.h>
 
 #include "ops/gradient/grad.h"
@@ -6,8 +6,8 @@
 #include "ops/ref.h"
 #include "ops/stage.h"
 
-/* x [.., K], w [NB, K, v] (the columns of a matrix in blocks), or, for dot products of k
- * neighbours, [NB, K / k, v, k]; result [.., NB, v]. */
+/* Operands: x [.., K]; w [NB, K, v] (the columns of a matrix in blocks), or [NB, K / k, v, k] for
+ * dot products of k neighbours. Result: [.., NB, v]. */
 static wick_dim matmul_packed_k(const wick_type_info *w)
 {
   return w->rank == 4 ? w->dim[3] : wick_dim_const(1);

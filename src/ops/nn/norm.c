@@ -6,7 +6,7 @@
 #include "ops/ref.h"
 #include "ops/tensor.h"
 
-/* Operand i is [C] for x [N, C, ...]. */
+/* Verifies that operand i is [C] for x [N, C, ...]. */
 static wick_status norm_channels(const wick_infer *c, uint32_t i, const char *what,
                                  const wick_type_info *x)
 {
@@ -45,7 +45,7 @@ static wick_status batch_norm_ref(wick_ref *c)
   return NULL;
 }
 
-/* A factor and a summand per channel: constants once the parameters are. */
+/* Expands to a factor and a summand per channel. They are constants if the parameters are. */
 static void batch_norm_expand(wick_builder *b, const wick_node *n, const wick_value *in,
                               wick_value *out)
 {
@@ -82,8 +82,8 @@ const wick_op wick_op_batch_norm = {
 
 /* ---- by the statistics of the data ---- */
 
-/* Each run of `inner` elements of type e, less its mean where `centre`, divided by sqrt(its mean
- * square + epsilon). */
+/* Normalizes each run of `inner` elements of type e: subtracts its mean if `centre`, and divides by
+ * sqrt(its mean square + epsilon). */
 static void norm_runs(wick_elem e, wick_scalar *v, int64_t outer, int64_t inner, bool centre,
                       double epsilon)
 {
@@ -100,7 +100,7 @@ static void norm_runs(wick_elem e, wick_scalar *v, int64_t outer, int64_t inner,
   }
 }
 
-/* v * scale + bias, where both are [C]. */
+/* Computes v * scale + bias, where both are [C]. */
 static void norm_affine_channels(const wick_ref *c, wick_scalar *v)
 {
   const wick_tensor *x = &c->in[0];
@@ -111,7 +111,7 @@ static void norm_affine_channels(const wick_ref *c, wick_scalar *v)
       v[i].f = v[i].f * scale[o % x->dim[1]].f + bias[o % x->dim[1]].f;
 }
 
-/* The same by rows: x, its mean square along `naxis` axes, its root. */
+/* Builds the same from operators: x, its mean square along `naxis` axes, and the root of it. */
 static wick_value norm_expand_runs(wick_builder *b, wick_value x, uint32_t naxis,
                                    const int64_t *axis, bool centre, double epsilon)
 {
@@ -268,7 +268,8 @@ static wick_status layer_norm_infer(wick_infer *c)
   return wick_infer_same(c);
 }
 
-/* Element `at` (row-major) of x, as a position in t, which broadcasts to x's last dimensions. */
+/* Returns the position in t, which broadcasts to x's last dimensions, of element `at` (row-major)
+ * of x. */
 static uint64_t layer_norm_position(const wick_tensor *t, const wick_tensor *x, uint64_t at)
 {
   uint64_t position = 0, stride = 1;

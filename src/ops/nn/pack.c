@@ -1,4 +1,4 @@
-/* pack and unpack: an axis into blocks, whose elements become the last axis, and back. */
+/* pack splits an axis into blocks, whose elements become the last axis. unpack is the inverse. */
 #include <string.h>
 
 #include "ops/gradient/grad.h"
@@ -10,8 +10,8 @@ _Static_assert((int)WICK_ATTR_pack_parts == (int)WICK_ATTR_unpack_parts &&
                    (int)WICK_ATTR_pack_shuffle == (int)WICK_ATTR_unpack_shuffle,
                "pack_order reads both");
 
-/* The order that the attributes `parts` and `shuffle` of a pack or unpack give an axis of that
- * extent; where the extent is not constant, parts is 1 and `channels` 0. */
+/* Returns the order that the attributes `parts` and `shuffle` of a pack or unpack define for an
+ * axis of that extent. If the extent is not constant, parts is 1 and `channels` is 0. */
 static wick_order pack_order(const wick_attr *attr, wick_dim extent, int64_t block)
 {
   return (wick_order){wick_dim_is_const(extent) ? extent.v : 0, attr[WICK_ATTR_pack_parts].i, block,
@@ -26,7 +26,7 @@ static wick_status pack_check(const wick_infer *c, const wick_order *o)
   return NULL;
 }
 
-/* As many blocks as the order has. */
+/* Returns the number of blocks of the order. */
 static wick_dim pack_count(wick_dims *t, const wick_order *o, wick_dim extent)
 {
   if (!o->channels) return wick_dim_ceildiv(t, extent, wick_dim_const(o->block));
@@ -56,7 +56,8 @@ static uint64_t pack_product(const int64_t *dim, uint32_t from, uint32_t to)
   return n;
 }
 
-/* Both rows move elements between [outer, extent, inner] and [outer, blocks, inner, block]. */
+/* Moves elements between [outer, extent, inner] and [outer, blocks, inner, block], for both
+ * operators. */
 static void pack_move(const wick_tensor *flat, const wick_tensor *packed, int64_t axis,
                       const wick_order *o, bool to_packed)
 {

@@ -1,4 +1,4 @@
-/* Pools: the largest, the mean, the p-norm of each window. */
+/* Pools: the maximum, mean or p-norm of each window. */
 #include <math.h>
 
 #include "ops/gradient/grad.h"
@@ -43,12 +43,12 @@ static wick_status max_pool_infer(wick_infer *c)
 
 typedef struct pool_window { /* one output */
   const wick_window3 *w;
-  const wick_scalar *x; /* the image of its channel */
+  const wick_scalar *x; /* the image of the window's channel */
   int64_t out[3];
   wick_elem elem;
 } pool_window;
 
-/* Calls visit for each element of the window that lies in x, in order. */
+/* Calls visit for each element of the window that is in x, in order. */
 static void pool_visit(const pool_window *p, void (*visit)(void *arg, wick_scalar x, int64_t at),
                        void *arg)
 {
@@ -82,7 +82,7 @@ static void pool_take_max(void *arg, wick_scalar x, int64_t at)
   if (best->at < 0 || pool_above(best->elem, x, best->value)) best->value = x, best->at = at;
 }
 
-/* Without places the maximum is that of the row `max`: +0 over -0. */
+/* Without indices, the maximum is that of the operator `max`: +0 is larger than -0. */
 static void pool_take_larger(void *arg, wick_scalar x, int64_t at)
 {
   (void)at;
@@ -112,7 +112,7 @@ static void pool_take_power(void *arg, wick_scalar x, int64_t at)
   s->sum = wick_ref_range(s->elem, s->sum + wick_ref_range(s->elem, pow(fabs(x.f), s->p)));
 }
 
-/* How many elements of the window lie in x or its declared padding. */
+/* Returns how many elements of the window are in x or its declared padding. */
 static int64_t pool_padded_count(const pool_window *p)
 {
   int64_t count = 1;
@@ -178,7 +178,7 @@ static wick_status pool_ref(wick_ref *c)
 
 /* ---- stages ---- */
 
-/* The stage's axes, and where the window's element lies in x. */
+/* The stage's axes, and the index in x of the window's element. */
 typedef struct pool_stage {
   wick_window w;
   const wick_type_info *x;
@@ -186,7 +186,7 @@ typedef struct pool_stage {
   wick_axis axis[2 + 2 * WICK_WINDOW_MAX];
   uint32_t naxis;
   wick_dim index[2 + WICK_WINDOW_MAX];
-  bool outside; /* the element may lie in padding */
+  bool outside; /* the element may be in the padding */
 } pool_stage;
 
 static pool_stage pool_stage_of(const wick_compute *c)
@@ -215,7 +215,8 @@ static wick_value pool_read(const wick_compute *c, const pool_stage *s, wick_val
   return wick_read(c->b, c->in[0], s->index, 0, NULL, s->outside ? otherwise : (wick_value){0});
 }
 
-/* at: a place in x's first-index-slowest order. The same place, the first spatial index fastest. */
+/* Converts `at`, a position with the first spatial index slowest, to the position with the first
+ * spatial index fastest. */
 static wick_value pool_column_major(wick_builder *b, const pool_stage *s, wick_value at)
 {
   uint32_t n = s->w.n;
@@ -256,7 +257,7 @@ static void max_pool_indices(const wick_compute *c, const pool_stage *s)
   c->out[1] = (wick_value){c->out[0].id + 1};
 }
 
-/* The least of an index, and the largest less the axis' size. */
+/* The least value of an index, and its largest value minus the size of the axis. */
 typedef struct pool_ends {
   int64_t before, behind;
 } pool_ends;
@@ -272,9 +273,9 @@ static pool_ends pool_ends_of(wick_dims *t, const pool_stage *s, wick_dim index,
   return e;
 }
 
-/* A maximum may take an element of its window twice: what lies outside along an axis becomes the
- * element at the edge, where each window has that. Not along the last axis, whose elements are read
- * as vectors. */
+/* Replaces elements outside of x by the element at the edge, along each axis where every window
+ * contains that element. A maximum does not change if it reads an element twice. The last axis is
+ * excluded, because its elements are read as vectors. */
 static void pool_clamp(wick_dims *t, pool_stage *s)
 {
   bool outside = false;
@@ -307,7 +308,7 @@ static void max_pool_compute(const wick_compute *c)
   c->out[0] = wick_stage_end(c->b, wick_stage_finish(c->b, best, WICK_OP_max), out);
 }
 
-/* How many taps along k lie in [-before, in + after), by index arithmetic. */
+/* Returns how many taps along k are in [-before, in + after), by index arithmetic. */
 static wick_dim pool_count(wick_dims *t, const pool_stage *s, uint32_t k, int64_t before,
                            int64_t after)
 {
@@ -332,7 +333,8 @@ static void avg_pool_compute(const wick_compute *c)
   state = wick_stage_finish(b, wick_build2(b, WICK_OP_add, state, x), WICK_OP_add);
   wick_value count = {0};
   wick_dim number = wick_dim_const(1);
-  for (uint32_t k = 0; k < s.w.n; k++) { /* counts that depend on the place are multiplied there */
+  /* counts that depend on the position are multiplied at run time */
+  for (uint32_t k = 0; k < s.w.n; k++) {
     wick_dim n = s.outside ? pool_count(t, &s, k, pads ? s.w.begin[k] : 0, pads ? s.w.end[k] : 0)
                            : wick_dim_const(s.w.kernel[k]);
     if (wick_dim_is_const(n)) {

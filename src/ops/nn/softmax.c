@@ -13,7 +13,7 @@ static wick_status softmax_infer(wick_infer *c)
   return wick_infer_same(c);
 }
 
-/* One line of n elements, in place. */
+/* Computes one 1-D slice of n elements in place. */
 static void softmax_line(wick_opcode op, int64_t n, wick_scalar *x)
 {
   int64_t best = 0;
@@ -54,8 +54,8 @@ static wick_status softmax_ref(wick_ref *c)
 
 /* ---- stages ---- */
 
-/* A fold over `axis`: its stage's type has the other dimensions, and elements of the arithmetic
- * type. index: of the element of x, in the fold's axes; whole: of the stage's, in a map's axes. */
+/* A fold over `axis`. Its stage's type has the other dimensions and the arithmetic type. index: of
+ * the element of x, in the fold's axes; whole: of the stage's element, in a map's axes. */
 typedef struct softmax_fold {
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK];
@@ -82,7 +82,7 @@ static softmax_fold softmax_fold_of(const wick_compute *c, wick_elem e)
   return f;
 }
 
-/* The place in a fold's result of the element at `index`. */
+/* Reads the fold's result for the element at `index`. */
 static wick_value softmax_whole(wick_builder *b, wick_value stage, uint32_t axis, uint32_t rank,
                                 const wick_dim *index)
 {
@@ -93,7 +93,7 @@ static wick_value softmax_whole(wick_builder *b, wick_value stage, uint32_t axis
   return wick_read(b, stage, own, 0, NULL, (wick_value){0});
 }
 
-/* x - max x at an index of x, in the arithmetic type. */
+/* Builds x - max x at an index of x, in the arithmetic type. */
 static wick_value softmax_less(const wick_compute *c, wick_value max, const wick_dim *index)
 {
   wick_builder *b = c->b;
@@ -105,7 +105,7 @@ static wick_value softmax_less(const wick_compute *c, wick_value max, const wick
       softmax_whole(b, max, (uint32_t)c->attr[WICK_ATTR_softmax_axis].i, x->rank, index));
 }
 
-/* exp(x - max x): a stage, which the sum and the result read. */
+/* Builds exp(x - max x) as a stage, which the sum and the result read. */
 static wick_value softmax_exp(const wick_compute *c, wick_value max, wick_elem acc)
 {
   wick_builder *b = c->b;

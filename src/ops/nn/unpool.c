@@ -1,4 +1,4 @@
-/* unpool: the derivative of max_pool. Each maximum goes back to its index. */
+/* unpool: the derivative of max_pool. Each window's value is added at the index of its maximum. */
 #include "ops/gradient/grad.h"
 #include "ops/nn/window.h"
 #include "ops/ref.h"
@@ -26,7 +26,8 @@ static wick_status unpool_infer(wick_infer *c)
   return NULL;
 }
 
-/* The window `tap` of an element at `at`, along k; -1: there is none. */
+/* Returns the window that contains the element `at` as its element `tap`, along k; -1 if there is
+ * none. */
 static int64_t unpool_window(const wick_window3 *w, uint32_t k, int64_t at, int64_t tap)
 {
   int64_t i = at + w->begin[k] - tap * w->dilation[k];
@@ -35,7 +36,7 @@ static int64_t unpool_window(const wick_window3 *w, uint32_t k, int64_t at, int6
   return i >= 0 && i < w->out[k] ? i : -1;
 }
 
-/* The sum for the element at index[] of an image of places and numbers. */
+/* Returns the sum for the element at index[], from an image of indices and numbers. */
 static double unpool_element(const wick_window3 *w, const wick_tensor *x, const wick_tensor *places,
                              int64_t image, const int64_t *index)
 {
@@ -58,7 +59,8 @@ static wick_status unpool_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0], *out = &c->out[0];
   wick_window window = wick_window_of(c->attr, x->rank - 2, c->attr[WICK_ATTR_unpool_kernel].ints);
-  wick_window3 w = wick_window3_of(&window, out, x); /* a pool's, from the result to x */
+  /* the window of a pool, from the result to x */
+  wick_window3 w = wick_window3_of(&window, out, x);
   uint64_t at = 0;
   for (int64_t image = 0; image < out->dim[0] * out->dim[1]; image++)
     for (int64_t z = 0; z < w.in[0]; z++)
@@ -71,8 +73,8 @@ static wick_status unpool_ref(wick_ref *c)
   return NULL;
 }
 
-/* A fold over the windows that an element lies in: without dilation those are every stride-th tap,
- * and no other. */
+/* Builds a fold over the windows that contain an element. Without dilation, these are at every
+ * stride-th tap and no other. */
 static void unpool_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;

@@ -1,4 +1,4 @@
-/* Sliding windows: their attributes, the sizes that they give, and the positions that they read. */
+/* Sliding windows: their attributes, their number, and the positions that they read. */
 #include "ops/nn/window.h"
 
 wick_window wick_window_of(const wick_attr *attr, uint32_t n, const int64_t *kernel)
@@ -42,7 +42,7 @@ wick_status wick_window_size(const wick_infer *c, const wick_window *w, uint32_t
            stride = wick_dim_const(w->stride[k]);
   if (!wick_infer_least(c, room,
                         ceil ? 1 - w->stride[k]
-                             : 0)) /* a window may hang over the end by less than a stride */
+                             : 0)) /* a window may extend beyond the end by less than a stride */
     return wick_infer_fail(c, WICK_ETYPE,
                            "the window reaches over %lld elements of dimension %u, which has %s "
                            "with its padding",

@@ -1,12 +1,12 @@
-/* Windows that are put back into an image: their elements are summed (col2im), or the maximum of
- * each returns to its index (max_unpool). */
+/* Windows that are added to an image: col2im sums their elements, and max_unpool returns the
+ * maximum of each window to its index. */
 #include "ops/gradient/grad.h"
 #include "ops/loop/loop_nest.h"
 #include "ops/nn/window_source.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
 
-/* Attributes, after those of every window. */
+/* The attributes after those of every window. */
 
 #define WINDOW_SCATTER_ATTRS                                                                       \
   WICK_WINDOW_ATTRS, { "kernel", WICK_ATTR_INTS, 0, true, NULL, 1, WICK_WINDOW_LIMIT }
@@ -36,8 +36,8 @@ static int64_t window_scatter_numel(const wick_window *w)
   return n;
 }
 
-/* The axes of an image [N, C, spatial...], then those that run over the windows which meet an
- * element of it; returns their number. */
+/* Makes the axes of an image [N, C, spatial...], then those over the windows that contain an
+ * element of it. Returns the number of axes. */
 static uint32_t window_scatter_axes(wick_builder *b, const wick_window *w, wick_type image,
                                     wick_axis *axis, wick_window_source *m)
 {
@@ -54,7 +54,7 @@ static uint32_t window_scatter_axes(wick_builder *b, const wick_window *w, wick_
   return n;
 }
 
-/* All of them meet: the condition, or 0 for always. */
+/* Builds the condition that a window exists along all dimensions; 0 if it always does. */
 static wick_value window_scatter_inside(wick_builder *b, const wick_window *w,
                                         const wick_window_source *m, const wick_dim *windows)
 {
@@ -66,7 +66,7 @@ static wick_value window_scatter_inside(wick_builder *b, const wick_window *w,
   return all;
 }
 
-/* The place of an element in its window, row-major. */
+/* Returns the row-major position of an element in its window. */
 static wick_dim window_scatter_tap(wick_dims *t, const wick_window *w, const wick_window_source *m)
 {
   wick_dim at = wick_dim_const(0);
@@ -104,7 +104,7 @@ static wick_status col2im_infer(wick_infer *c)
   return NULL;
 }
 
-/* Adds one line of x, the elements `tap` of all windows, to an image. */
+/* Adds one row of x, which has the element `tap` of all windows, to an image. */
 static void col2im_line(const wick_window3 *w, const int64_t tap[3], bool is_float,
                         const wick_scalar *x, wick_scalar *image)
 {
@@ -234,14 +234,15 @@ static wick_status max_unpool_ref(wick_ref *c)
   return NULL;
 }
 
-/* Loops over these extents; their indices. */
+/* Opens loops over these extents, and returns their indices. */
 static void max_unpool_loops(wick_builder *b, uint32_t n, const wick_dim *extent, wick_value *index)
 {
   for (uint32_t k = 0; k < n; k++)
     index[k] = wick_for_begin(b, wick_build_i64(b, 0), wick_index(b, extent[k]), 0, NULL);
 }
 
-/* A walk of each plane: zeros, then the windows in their order, each to its place. */
+/* Builds a loop nest for each plane. It writes zeros, then copies the elements of the windows in
+ * order, each to its index. */
 static void max_unpool_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
@@ -271,7 +272,7 @@ static void max_unpool_compute(const wick_compute *c)
   wick_build(b, WICK_OP_fail, 2, fail, &code, 0, NULL);
   wick_if_begin(b, fail[0], 0, NULL);
   wick_if_else(b, 0, NULL);
-  for (uint32_t k = n; k-- > 0;) { /* a place is at least 0 here */
+  for (uint32_t k = n; k-- > 0;) { /* an index is at least 0 here */
     wick_value extent = wick_index(b, out->dim[2 + k]);
     to[k] = k ? wick_build2(b, WICK_OP_rem_unchecked, rest, extent) : rest;
     if (k) rest = wick_build2(b, WICK_OP_div_unchecked, rest, extent);

@@ -11,7 +11,7 @@ wick_window_source wick_window_source_of(wick_builder *b, const wick_window *w, 
   int64_t s = w->stride[k], d = w->dilation[k], n = w->kernel[k];
   wick_dim at = wick_dim_add(t, out, wick_dim_const(w->begin[k])), stride = wick_dim_const(s);
   wick_window_source m = {.rest = wick_dim_const(0), .kernel = wick_dim_const(w->kernel[k])};
-  if (d == 1) { /* the outputs of one phase meet every s-th element of the window, and no other */
+  if (d == 1) { /* the outputs of one phase use every s-th element of the window, and no other */
     m.axis = wick_make_axis(b, name, wick_dim_const(wick_ceildiv_i64(n, s)), true);
     m.x = wick_dim_sub(t, wick_dim_floordiv(t, at, stride), m.axis.sym);
     m.w = wick_dim_add(t, wick_dim_mod(t, at, stride), wick_dim_mul(t, m.axis.sym, stride));

@@ -38,14 +38,15 @@ static winograd_ratio winograd_sub(winograd_ratio x, winograd_ratio y)
 }
 static double winograd_number(winograd_ratio x) { return (double)x.num / (double)x.den; }
 
-/* The finite points for n products; infinity is the last one. */
+/* The finite points for n products. Infinity is an additional point. */
 static const winograd_ratio winograd_points[WICK_WINOGRAD_MOST + 1][WICK_WINOGRAD_MOST - 1] = {
     [4] = {{0, 1}, {1, 1}, {-1, 1}},
     [6] = {{0, 1}, {5, 8}, {-5, 8}, {3, 2}, {-3, 2}},
     [8] = {{0, 1}, {1, 1}, {-1, 1}, {2, 1}, {-2, 1}, {1, 2}, {-1, 2}},
 };
 
-/* The coefficients of the product of (x - point) over all finite points but `without`. */
+/* Computes the coefficients of the product of (x - point) over all finite points except `without`.
+ */
 static void winograd_polynomial(const winograd_ratio *point, int64_t n, int64_t without,
                                 double *out)
 {
@@ -101,15 +102,16 @@ double wick_winograd_bound(const wick_winograd *w, int64_t channels, double unit
 
 /* ---- the model ---- */
 
-/* Cycles of one core with two multiply-add pipes; what it reads of weights beyond a cache of 1 MiB
- * comes from memory at 10 bytes a cycle, half of it after the arithmetic. */
+/* Returns the cycles to read weights, on one core with two multiply-add pipes. Weights beyond a
+ * cache of 1 MiB come from memory at 10 bytes per cycle; the arithmetic hides half of that time. */
 static double winograd_weights(double numbers)
 {
   double nbytes = 4 * numbers;
   return nbytes > 1 << 20 ? nbytes / 20 : 0;
 }
 
-/* Tiles in registers are full of places where there are many: small numbers of tiles waste some. */
+/* Returns the cost of the products. Register tiles are full if there are many places; small numbers
+ * of tiles leave some of them partly empty. */
 static double winograd_products_cost(const wick_winograd_layer *l, double places, double taps)
 {
   double least = places < 6 ? 6 : places, in = (double)(l->in / l->group * l->lanes),
@@ -119,7 +121,7 @@ static double winograd_products_cost(const wick_winograd_layer *l, double places
 
 static const int64_t winograd_tiles_tried[] = {2, 3, 4};
 
-/* There is a transform, and the image has two tiles along each side. */
+/* Returns true if a transform exists and the image has two tiles along each side. */
 static bool winograd_fits(const wick_target *t, const wick_winograd_layer *l, int64_t m,
                           wick_winograd *out)
 {
@@ -146,7 +148,8 @@ int64_t wick_winograd_tile(const wick_target *t, const wick_winograd_layer *l)
   return best;
 }
 
-/* A function of packed operands that does the layer alone, its image as large as the result. */
+/* Builds a function on packed operands that has only this layer. Its image is as large as the
+ * result. */
 static wick_option winograd_option(const wick_winograd_layer *l, int64_t m, wick_arena *mem)
 {
   long long lanes = l->lanes, n = l->images, in = l->in, out = l->out, y = l->y, x = l->x,
@@ -197,12 +200,13 @@ wick_status wick_winograd_choose(const wick_target *t, wick_tuning_records *reco
 
 /* ---- a matrix times a vector of values ---- */
 
-/* Read alone: C17 does not take arrays of arrays where arrays of constant ones are wanted. */
+/* A read-only matrix. C17 does not accept arrays of arrays as parameters that are arrays of
+ * constant arrays. */
 typedef double winograd_matrix[WICK_WINOGRAD_MOST][WICK_WINOGRAD_MOST];
 
 typedef struct winograd_sum {
   wick_builder *b;
-  wick_value v; /* 0: nothing yet */
+  wick_value v; /* 0: not yet computed */
 } winograd_sum;
 
 static void winograd_add(winograd_sum *s, double factor, wick_value x)
@@ -216,7 +220,7 @@ static void winograd_add(winograd_sum *s, double factor, wick_value x)
     s->v = wick_build3(s->b, WICK_OP_muladd, wick_build_like(s->b, x, factor), x, s->v);
 }
 
-/* Rows (or columns, `by_column`) p and q have equal entries but for signs. */
+/* Returns true if rows (or columns, `by_column`) p and q are equal except for signs. */
 static bool winograd_pair(winograd_matrix t, int64_t n, int64_t p, int64_t q, bool by_column)
 {
   bool same = false, other = false;
@@ -229,7 +233,8 @@ static bool winograd_pair(winograd_matrix t, int64_t n, int64_t p, int64_t q, bo
   return same && other;
 }
 
-/* Rows that come in pairs share the sums of their equal entries and of their opposite ones. */
+/* Multiplies by rows. Rows that form pairs share the sums of their equal entries and of their
+ * opposite entries. */
 static void winograd_rows(wick_builder *b, winograd_matrix t, int64_t rows, int64_t cols,
                           const wick_value *in, wick_value *out)
 {
@@ -245,7 +250,7 @@ static void winograd_rows(wick_builder *b, winograd_matrix t, int64_t rows, int6
   }
 }
 
-/* Columns that come in pairs are entered by their sum and their difference. */
+/* Multiplies by columns. Columns that form pairs are replaced by their sum and their difference. */
 static void winograd_apply(wick_builder *b, winograd_matrix t, int64_t rows, int64_t cols,
                            const wick_value *in, wick_value *out)
 {
@@ -268,7 +273,7 @@ static void winograd_apply(wick_builder *b, winograd_matrix t, int64_t rows, int
   winograd_rows(b, folded, rows, cols, paired, out);
 }
 
-/* out = t in t', for a square of values, the columns running fastest. */
+/* Computes out = t in t' for a square of values in row-major order. */
 static void winograd_square(wick_builder *b, winograd_matrix t, int64_t rows, int64_t cols,
                             const wick_value *in, wick_value *out)
 {
@@ -282,20 +287,21 @@ static void winograd_square(wick_builder *b, winograd_matrix t, int64_t rows, in
   for (int64_t i = 0; i < rows; i++) winograd_apply(b, t, rows, cols, half[i], &out[i * rows]);
 }
 
-/* ---- the row: x [N, CB, Y, X, c], u [n * n, OB, CB / group, c, v] ---- */
+/* ---- the operator: x [N, CB, Y, X, c], u [n * n, OB, CB / group, c, v] ---- */
 
 typedef struct winograd_shape {
   wick_winograd w;
   const int64_t *pad;
-  wick_dim y, x;     /* of the result */
-  wick_dim ty, tx;   /* tiles */
-  uint32_t nplace;   /* axes of the tiles' places: one, row after row; where sizes are open, two */
-  wick_dim place[2]; /* how long they are */
+  wick_dim y, x;   /* of the result */
+  wick_dim ty, tx; /* number of tiles */
+  /* axes of the tiles' places: one, in row-major order; two if sizes are dynamic */
+  uint32_t nplace;
+  wick_dim place[2]; /* their extents */
 } winograd_shape;
 
 static const int64_t winograd_no_pad[4] = {0};
 
-/* False where the attributes name no transform, or the pads are not four. */
+/* Reads the shape. Returns false if the attributes name no transform, or the pads are not four. */
 static bool winograd_of(wick_dims *t, const wick_attr *a, const wick_dim *x, winograd_shape *out)
 {
   out->pad = a[2].n ? a[2].ints : winograd_no_pad;
@@ -343,7 +349,7 @@ static wick_status conv_winograd_infer(wick_infer *c)
   return NULL;
 }
 
-/* Products of one tile for one output channel, by the definition. */
+/* Computes the products of one tile for one output channel by their definition. */
 static void winograd_tile_ref(const wick_ref *c, const winograd_shape *s, const int64_t *at,
                               int64_t ty, int64_t tx, double *product)
 {
@@ -391,8 +397,7 @@ static wick_status conv_winograd_ref(wick_ref *c)
 
 /* ---- stages ---- */
 
-/* The row and the column of the tile whose place has these axes; or its place, of row and column.
- */
+/* Converts between the axes of a tile's place and the tile's row and column. */
 static void winograd_unplace(wick_dims *t, const winograd_shape *s, const wick_axis *axis,
                              wick_dim *y, wick_dim *x)
 {
@@ -408,7 +413,7 @@ static void winograd_place(wick_dims *t, const winograd_shape *s, wick_dim y, wi
   if (s->nplace > 1) at[1] = x;
 }
 
-/* Axes of those names, and of the places between the first `before` and the others. */
+/* Makes axes of those names, with the axes of the places after the first `before`. */
 static uint32_t winograd_axes(wick_builder *b, const winograd_shape *s, uint32_t n,
                               const char *const *name, const wick_dim *extent, uint32_t before,
                               uint32_t reduce, wick_axis *axis)
@@ -424,7 +429,8 @@ static uint32_t winograd_axes(wick_builder *b, const winograd_shape *s, uint32_t
   return n + s->nplace;
 }
 
-/* A tensor of `own` elements for each point of the axes that are not reduced. */
+/* Returns the type of a tensor with `own` elements for each point of the axes that are not reduced.
+ */
 static wick_type winograd_type(wick_module *m, wick_elem e, int64_t own, uint32_t naxis,
                                const wick_axis *axis)
 {
@@ -433,7 +439,7 @@ static wick_type winograd_type(wick_module *m, wick_elem e, int64_t own, uint32_
   return wick_type_tensor(m, e, naxis + 1, dim);
 }
 
-/* [n * n, N, CB, places, c]: the tiles of x, transformed. */
+/* Builds [n * n, N, CB, places, c]: the transformed tiles of x. */
 static wick_value winograd_tiles(const wick_compute *c, winograd_shape *s)
 {
   wick_builder *b = c->b;
@@ -460,9 +466,8 @@ static wick_value winograd_tiles(const wick_compute *c, winograd_shape *s)
   return wick_map_end(b, (uint32_t)(s->w.n * s->w.n), out);
 }
 
-/* [n * n, N, OB, places, v]: their products with the weights, summed over the channels of the
- * group.
- */
+/* Builds [n * n, N, OB, places, v]: the products of the tiles with the weights, summed over the
+ * channels of the group. */
 static wick_value winograd_products(const wick_compute *c, const winograd_shape *s,
                                     wick_value tiles)
 {
@@ -491,7 +496,7 @@ static wick_value winograd_products(const wick_compute *c, const winograd_shape 
   return wick_fold_end_muladd(b, x, wick_build_cast(b, w, v->elem));
 }
 
-/* What the contract says of it. */
+/* Returns the sentence for the contract. */
 static const char *winograd_states(const wick_compute *c, const winograd_shape *s, wick_elem e)
 {
   const wick_dim *u = wick_built_info(c->b, c->in[1])->dim;
@@ -504,7 +509,7 @@ static const char *winograd_states(const wick_compute *c, const winograd_shape *
                          bound);
 }
 
-/* [m * m, N, OB, places, v]: tiles of the result. */
+/* Builds [m * m, N, OB, places, v]: tiles of the result. */
 static wick_value winograd_outputs(const wick_compute *c, winograd_shape *s, wick_value products)
 {
   wick_builder *b = c->b;
