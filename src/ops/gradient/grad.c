@@ -19,7 +19,8 @@ bool wick_grad_has(const wick_builder *b, wick_value v)
   return t && t->kind == WICK_TENSOR && WICK_FLOATS >> t->elem & 1;
 }
 
-/* It has cotangents, and elements: what has none changes nothing, and needs no rule. */
+/* Returns true if v has cotangents and elements. A value without elements changes nothing, and
+ * needs no rule. */
 static bool grad_counts(const wick_builder *b, wick_value v)
 {
   bool counts = wick_grad_has(b, v);
@@ -28,11 +29,11 @@ static bool grad_counts(const wick_builder *b, wick_value v)
   return counts;
 }
 
-/* ---- what is known of values ---- */
+/* ---- facts about values ---- */
 
 typedef struct grad_fact {
-  bool active;   /* depends on what is differentiated by */
-  bool leaf;     /* is what is differentiated by */
+  bool active;   /* depends on a variable of the differentiation */
+  bool leaf;     /* is a variable of the differentiation */
   wick_value to; /* the sum of its cotangents so far */
 } grad_fact;
 
@@ -40,11 +41,11 @@ typedef struct grad_walk {
   wick_builder *b;
   const wick_grad_request *r;
   uint32_t first, limit; /* values that the nodes define: first .. limit-1 */
-  grad_fact *own;        /* of these */
-  grad_fact *outer;      /* of wrt: values from before that take part are those differentiated by */
+  grad_fact *own;        /* facts about these values */
+  grad_fact *outer;      /* of wrt: among earlier values, only the variables count */
 } grad_walk;
 
-/* NULL: nothing, and nothing is to be kept. */
+/* Returns the facts about v. NULL: there are none, and none are recorded. */
 static grad_fact *grad_fact_of(const grad_walk *w, wick_value v)
 {
   for (uint32_t i = 0; i < w->r->nkept; i++)
@@ -75,7 +76,8 @@ static void grad_add(const grad_walk *w, wick_value v, wick_value cotangent)
 
 /* ---- forwards ---- */
 
-/* v, which a node defines, depends on what `from` depends on; true where that is new. */
+/* Marks v, which a node defines, as active if `from` is. Returns true if v was not active before.
+ */
 static bool grad_follows(const grad_walk *w, wick_value v, wick_value from)
 {
   grad_fact *f = grad_fact_of(w, v);
@@ -94,7 +96,8 @@ static void grad_if_forwards(const grad_walk *w, const wick_node *n)
   }
 }
 
-/* What is carried depends on what it was in the step before. */
+/* Propagates activity through the values that a loop carries until it no longer changes, because
+ * they depend on their values in the previous step. */
 static void grad_loop_forwards(const grad_walk *w, const wick_node *n)
 {
   const wick_region *g = &n->region[0];
@@ -112,13 +115,14 @@ static void grad_loop_forwards(const grad_walk *w, const wick_node *n)
   }
 }
 
-/* The node after one and its regions; of a node that is still open, what is in it so far. */
+/* Returns the index after a node and its regions. For a node that is still open, this is the end of
+ * its nodes so far. */
 static uint32_t grad_next(const wick_builder *b, uint32_t i)
 {
   return b->nodes.at[i].end > i ? b->nodes.at[i].end : i + 1;
 }
 
-/* The nodes of one region, in order. */
+/* Propagates activity through the nodes of one region, in order. */
 static void grad_forwards(const grad_walk *w, uint32_t begin, uint32_t end)
 {
   for (uint32_t i = begin; i < end; i = grad_next(w->b, i)) {
@@ -136,7 +140,8 @@ static void grad_forwards(const grad_walk *w, uint32_t begin, uint32_t end)
 
 /* ---- backwards ---- */
 
-/* The first value that a node or its regions define; its last are its results. */
+/* Returns the first value that a node or its regions define. The last ones are the node's results.
+ */
 static uint32_t grad_first(const wick_builder *b, uint32_t node)
 {
   const wick_node *n = &b->nodes.at[node];
@@ -150,7 +155,7 @@ static uint32_t grad_first(const wick_builder *b, uint32_t node)
   return first;
 }
 
-/* What the regions of a node take from outside of it, each once. */
+/* Finds the values from outside that the regions of a node use, each once. */
 static void grad_captures(const grad_walk *w, uint32_t node, wick_adjoint *a)
 {
   const wick_builder *b = w->b;
@@ -248,7 +253,7 @@ void wick_grad_build(wick_builder *b, const wick_grad_request *r, wick_value *ou
   }
 }
 
-/* Operands that are one value get its cotangent once. */
+/* Operands that are the same value get its cotangent only once. */
 void wick_grad_through(wick_adjoint *a, wick_grad_define *define)
 {
   wick_builder *b = a->b;

@@ -3,7 +3,7 @@
 #include "ir/expr.h"
 #include "ops/gradient/grad.h"
 
-typedef struct activation { /* one rule on its way */
+typedef struct activation { /* the state of one rule */
   wick_builder *b;
   const wick_attr *attr;
   wick_value x, y, g;
@@ -20,7 +20,7 @@ typedef struct activation { /* one rule on its way */
 
 static wick_value activation_zero(const activation *t) { return expr_k(t->b, t->g, 0); }
 
-/* g where x is below 0 times `slope`, else g */
+/* Builds g times `slope` where x is below 0, else g. */
 static wick_value activation_below(const activation *t, wick_value slope)
 {
   wick_value below = expr_lt(t->b, t->x, 0), scaled = expr_mul(t->b, t->g, slope);
@@ -60,7 +60,7 @@ ACTIVATION(shrink)
   return expr_where(t->b, outside, t->g, activation_zero(t));
 }
 
-/* `inside` where 0 < line < 1, else `beyond` where it is above, else 0 */
+/* Builds `inside` where 0 < line < 1, `beyond` where line is above, else 0. */
 static wick_value activation_between(const activation *t, wick_value line, wick_value inside,
                                      wick_value beyond)
 {
@@ -92,7 +92,7 @@ ACTIVATION(softsign)
   return expr_div(t->b, t->g, expr_mul(t->b, base, base));
 }
 
-/* y (1 - y) */
+/* Builds y (1 - y). */
 static wick_value activation_bell(const activation *t, wick_value y)
 {
   wick_value rest = expr_sub(t->b, expr_k(t->b, y, 1), y);
@@ -103,7 +103,7 @@ ACTIVATION(sigmoid) { return expr_mul(t->b, t->g, activation_bell(t, t->y)); }
 
 ACTIVATION(softplus) { return expr_mul(t->b, t->g, wick_build1(t->b, WICK_OP_sigmoid, t->x)); }
 
-/* exp(x / by) for x below 0, 1 above: nothing overflows that is not used. */
+/* Builds exp(x / by) for x below 0, and 1 above. No unused value overflows. */
 static wick_value activation_exp(const activation *t, double by)
 {
   wick_value x = expr_at_most(t->b, t->x, 0);
@@ -125,7 +125,7 @@ ACTIVATION(selu)
   return expr_mulk(t->b, g, t->attr[WICK_ATTR_selu_gamma].f);
 }
 
-/* s + z s (1 - s) for s = sigmoid(z) */
+/* Builds s + z s (1 - s) for s = sigmoid(z). */
 static wick_value activation_gate(const activation *t, wick_value z)
 {
   wick_value s = wick_build1(t->b, WICK_OP_sigmoid, z);
@@ -152,7 +152,7 @@ ACTIVATION(mish)
 #define ACTIVATION_NORMAL 0.398942280401432677940 /* 1 / sqrt(2 pi) */
 #define ACTIVATION_LINE 1.5957691216057307118     /* 2 sqrt(2 / pi) */
 
-/* P(Z <= x) + x times the normal density; or, of x sigmoid(z), sigmoid(z) + x z' s (1 - s). */
+/* P(Z <= x) + x times the normal density; for x sigmoid(z): sigmoid(z) + x z' s (1 - s) */
 ACTIVATION(gelu)
 {
   wick_builder *b = t->b;

@@ -1,13 +1,13 @@
 /* Derivatives of branches and calls.
  *
- * The same arm of a second branch recomputes what the first branch computed, and gives the
- * cotangents of the values that both take from outside. Called functions are differentiated as if
- * they were inlined. */
+ * A second branch takes the same arm as the first one. It recomputes the values of that arm, and
+ * yields the cotangents of the values from outside that the arm uses. Called functions are
+ * differentiated as if they were inlined. */
 #include "ir/call.h"
 #include "ir/replay.h"
 #include "ops/gradient/grad.h"
 
-/* One arm of the second branch: its yield are cotangents of what is captured. */
+/* Builds one arm of the second branch. It yields the cotangents of the captured values. */
 static void branch_arm(wick_adjoint *a, const wick_region *g)
 {
   wick_builder *b = a->b;

@@ -15,14 +15,15 @@ enum { CHUNKS_MOST = 256, CHUNKS_LEAST = 8 };
 typedef struct chunks {
   const wick_loop_rule *l;
   wick_builder *b;
-  int64_t room, checkpoints;      /* steps of a chunk; states that are kept */
-  wick_value steps;               /* of the loop */
-  wick_value chunk, every, first; /* steps of a chunk, between checkpoints; states at these */
+  int64_t room, checkpoints; /* steps of a chunk; number of states that are kept */
+  wick_value steps;          /* steps of the loop */
+  /* steps of a chunk, and between checkpoints; the states at the checkpoints */
+  wick_value chunk, every, first;
 } chunks;
 
 static wick_value chunks_k(const chunks *c, int64_t i) { return wick_loop_number(c->l, i); }
 
-/* x / y upwards; x is not negative. */
+/* Builds x / y, rounded up. x is not negative. */
 static wick_value chunks_up(const chunks *c, wick_value x, wick_value y)
 {
   wick_value more = expr_sub(c->b, y, chunks_k(c, 1));
@@ -51,7 +52,7 @@ static void chunks_steps(chunks *c)
   c->every = expr_mul(b, between, c->chunk);
 }
 
-/* A loop over states, begun: its region's first parameter. */
+/* Opens a loop over states. Returns the first parameter of its region. */
 static wick_value chunks_open(const chunks *c, wick_value count, uint32_t n, const wick_value *init,
                               uint32_t nstacked, int64_t most)
 {
@@ -69,7 +70,7 @@ static wick_value chunks_open(const chunks *c, wick_value count, uint32_t n, con
   return wick_region_begin(b, n + 1, type);
 }
 
-/* The states at the checkpoints. The steps after the last are not run. */
+/* Computes the states at the checkpoints. The steps after the last checkpoint are not run. */
 static void chunks_checkpoints(chunks *c)
 {
   const wick_loop_rule *l = c->l;
@@ -94,7 +95,7 @@ static void chunks_checkpoints(chunks *c)
   c->first = (wick_value){wick_build_close(b).id + n};
 }
 
-/* The state that the chunk from `begin` on begins with. */
+/* Computes the state at the beginning of the chunk that starts with step `begin`. */
 static void chunks_state(const chunks *c, wick_value begin, wick_value *state)
 {
   const wick_loop_rule *l = c->l;

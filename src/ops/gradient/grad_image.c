@@ -6,9 +6,9 @@
 #include "ops/image/resize.h"
 #include "ops/image/roi.h"
 
-/* ---- resize: along each axis a matrix, that of the row itself ---- */
+/* ---- resize: a product with a matrix along each axis, which the operator itself computes ---- */
 
-/* [out, in]: the identity, resized along one axis as axis k of the node is. */
+/* Builds [out, in]: the identity matrix, resized along one axis as the node resizes axis k. */
 static wick_value image_matrix(const wick_adjoint *a, uint32_t k, int64_t in, int64_t out)
 {
   wick_builder *b = a->b;
@@ -53,7 +53,7 @@ void wick_grad_resize(wick_adjoint *a)
   a->din[0] = wick_grad_shape_of(b, g, a->in[0]);
 }
 
-/* ---- grid_sample, in rows ---- */
+/* ---- grid_sample, built from operators ---- */
 
 enum { SAMPLE_MOST = 3 };
 enum { SAMPLE_LINEAR, SAMPLE_NEAREST, SAMPLE_CUBIC };
@@ -63,10 +63,10 @@ typedef struct sample {
   wick_builder *b;
   const wick_attr *attr;
   uint32_t n;
-  wick_dim dim[3]; /* N, C, places */
+  wick_dim dim[3]; /* N, C, positions */
   wick_value x;    /* [N, C, elements] */
   double size[SAMPLE_MOST];
-  wick_value at[SAMPLE_MOST], tap[SAMPLE_MOST]; /* [N, 1, places] */
+  wick_value at[SAMPLE_MOST], tap[SAMPLE_MOST]; /* [N, 1, positions] */
 } sample;
 
 static double sample_low(const sample *s)
@@ -83,7 +83,7 @@ static wick_value sample_clamp(const sample *s, wick_value v, uint32_t k)
   return expr_at_most(s->b, expr_at_least(s->b, v, 0), s->size[k] - 1);
 }
 
-/* Mirrored at the ends until it is inside. */
+/* Mirrors v at the ends until it is inside. */
 static wick_value sample_reflect(const sample *s, wick_value v, uint32_t k)
 {
   wick_builder *b = s->b;
@@ -106,7 +106,7 @@ static wick_value sample_bring(const sample *s, wick_value v, uint32_t k)
   return expr_where(b, wick_build2(b, WICK_OP_or, below, above), inner, v);
 }
 
-/* From -1 .. 1 to elements. */
+/* Converts coordinates from -1 .. 1 to elements. */
 static wick_value sample_from_ends(const sample *s, wick_value u, uint32_t k)
 {
   wick_builder *b = s->b;
@@ -133,7 +133,7 @@ static void sample_coordinates(sample *s, wick_value grid)
   }
 }
 
-/* The elements at the taps, [N, C, places]. */
+/* Reads the elements at the taps, [N, C, positions]. */
 static wick_value sample_pixel(const sample *s)
 {
   wick_builder *b = s->b;
@@ -158,12 +158,12 @@ static wick_value sample_pixel(const sample *s)
   return expr_where(b, inside, v, expr_k(b, v, 0));
 }
 
-/* The weight of the i-th neighbour, where f is the fraction. */
+/* Builds the weight of the i-th neighbour, for the fraction f. */
 static wick_value sample_weight(const sample *s, wick_value f, uint32_t i, bool cubic)
 {
   wick_builder *b = s->b;
   const double a = -0.75;
-  double place = cubic ? (double)i - 1 : (double)i; /* from the floor */
+  double place = cubic ? (double)i - 1 : (double)i; /* relative to the floor */
   wick_value d = place < 1 ? expr_addk(b, f, -place) : expr_addk(b, expr_neg(b, f), place);
   if (!cubic) return expr_addk(b, expr_neg(b, d), 1);
   bool far = i == 0 || i == 3;
@@ -212,7 +212,8 @@ static void sample_rows(wick_builder *b, const wick_node *n, const wick_value *i
 
 void wick_grad_grid_sample(wick_adjoint *a) { wick_grad_through(a, sample_rows); }
 
-/* ---- roi_align, in rows: the mean of samples is a product with weights along each axis ---- */
+/* ---- roi_align, built from operators: the mean of samples is a product with weights along each
+ * axis ---- */
 
 typedef struct region {
   wick_builder *b;
@@ -229,7 +230,7 @@ static wick_value region_along(const region *r, wick_dim n, uint32_t axis, wick_
   return r->b->status ? v : wick_build_cast(r->b, v, wick_built_info(r->b, like)->elem);
 }
 
-/* One of the four numbers of each region, in elements, [R, 1, 1, 1]. */
+/* Returns one of the four numbers of each region, in elements, [R, 1, 1, 1]. */
 static wick_value region_end(const region *r, uint32_t column)
 {
   wick_builder *b = r->b;
@@ -241,8 +242,9 @@ static wick_value region_end(const region *r, uint32_t column)
   return r->attr[WICK_ATTR_roi_align_half].i ? expr_addk(b, v, -0.5) : v;
 }
 
-/* [R, bins, elements]: the share of each element in the samples of a bin along an axis. Where bins
- * have as many samples as they are long, those from the first one on that may lie in the image. */
+/* Builds [R, bins, elements]: the share of each element in the samples of a bin along an axis. If
+ * the number of samples depends on the length of a bin, the samples begin with the first one that
+ * may be in the image. */
 static wick_value region_weights(const region *r, uint32_t axis)
 {
   wick_builder *b = r->b;
@@ -300,7 +302,7 @@ static void region_rows(wick_builder *b, const wick_node *n, const wick_value *i
   out[0] = wick_build2(b, WICK_OP_matmul, y, wick_build_swap(b, w[1]));
 }
 
-/* The best of samples has none. */
+/* The maximum of samples has no derivative. */
 void wick_grad_roi_align(wick_adjoint *a)
 {
   if (a->node->attr[WICK_ATTR_roi_align_mode].i)

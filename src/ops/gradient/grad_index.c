@@ -29,7 +29,7 @@ static wick_dim index_product(wick_builder *b, const wick_type_info *t, uint32_t
   return n;
 }
 
-/* [0, 1]: the values of one-hot rows */
+/* Builds [0, 1]: the values of one-hot rows. */
 static wick_value index_ends(wick_builder *b, wick_elem e)
 {
   wick_dim one = wick_dim_const(1);
@@ -41,7 +41,7 @@ static wick_value index_ends(wick_builder *b, wick_elem e)
 
 /* ---- gathers ---- */
 
-/* [rows, indices] one-hot times [outer, indices, inner]. */
+/* Multiplies the one-hot matrix [rows, indices] by [outer, indices, inner]. */
 void wick_grad_gather(wick_adjoint *a)
 {
   wick_builder *b = a->b;
@@ -67,7 +67,7 @@ void wick_grad_gather_elements(wick_adjoint *a)
                     a->node->attr[WICK_ATTR_gather_elements_axis].i, zeros, a->in[1], a->dout[0]);
 }
 
-/* The places of batches, in front of the indices. */
+/* Adds the indices of the batch dimensions before the given indices. */
 static wick_value index_batched(wick_builder *b, wick_value indices, uint32_t batch)
 {
   if (!batch || b->status) return indices;
@@ -115,7 +115,7 @@ static wick_value index_take(const index_rule *r, wick_value x)
                       r->indices);
 }
 
-/* The last update of an element is the one that stays: each has its number put there. */
+/* Only the last update of an element has an effect. To find it, each update writes its number. */
 static void index_replace(const index_rule *r)
 {
   wick_builder *b = r->b;
@@ -132,7 +132,7 @@ static void index_replace(const index_rule *r)
   if (!b->status) r->a->din[2] = expr_where(b, stays, g, expr_k(b, g, 0));
 }
 
-/* The product of all factors of an element but one: exact where some are 0. */
+/* Builds the product of all factors of an element except one. It is exact even if some are 0. */
 static void index_multiply(const index_rule *r)
 {
   wick_builder *b = r->b;
@@ -144,13 +144,13 @@ static void index_multiply(const index_rule *r)
   wick_value product = index_take(r, index_put(r, INDEX_MUL, r->x, whole)),
              count = wick_grad_fill(b, r->x, 0);
   count = index_take(r, index_put(r, INDEX_ADD, count, zeros));
-  wick_value others = expr_div(b, product, whole); /* with the zero count less one's own */
+  wick_value others = expr_div(b, product, whole); /* valid if no other factor is 0 */
   wick_value only = wick_build2(b, WICK_OP_eq, count, zeros);
   others = expr_where(b, only, others, zero);
   r->a->din[2] = expr_mul(b, others, index_take(r, r->g));
 }
 
-/* Those that are the result share it in equal parts. */
+/* Elements that equal the result share its cotangent equally. */
 static void index_extreme(const index_rule *r)
 {
   wick_builder *b = r->b;
@@ -203,7 +203,7 @@ void wick_grad_top_k(wick_adjoint *a)
                             a->node->attr[WICK_ATTR_top_k_axis].i, zeros, a->out[1], a->dout[0]);
 }
 
-/* values[1] where the place is the index, values[0] elsewhere. */
+/* values[1] at the index, values[0] elsewhere */
 void wick_grad_one_hot(wick_adjoint *a)
 {
   wick_builder *b = a->b;
@@ -230,7 +230,7 @@ void wick_grad_range(wick_adjoint *a)
   a->din[1] = wick_grad_to(b, expr_mul(b, a->dout[0], i), a->in[1]);
 }
 
-/* One index along an axis, the nearest that there is. */
+/* Uses one index along an axis, clamped to the valid range. */
 void wick_grad_take(wick_adjoint *a)
 {
   wick_builder *b = a->b;
@@ -249,8 +249,8 @@ void wick_grad_take(wick_adjoint *a)
   a->din[0] = wick_grad_expand(b, expr_where(b, here, g, zero), a->in[0]);
 }
 
-/* Each element has the cotangent of its place, where no later one has taken that: the places are
- * asked whose number they hold. */
+/* Each element gets the cotangent at its index, unless a later element has the same index. To find
+ * this, each element writes its number to its index, and reads it back. */
 void wick_grad_max_unpool(wick_adjoint *a)
 {
   wick_builder *b = a->b;

@@ -45,7 +45,7 @@ bool wick_loop_known(const wick_builder *b, wick_value v, int64_t *out)
   return true;
 }
 
-/* What an i64 is at most; INT64_MAX: nobody knows. */
+/* Returns an upper bound of an i64; INT64_MAX if none is known. */
 static int64_t loop_bound(const wick_builder *b, wick_value v, uint32_t look)
 {
   const wick_value_info *info = &b->values.at[v.id];
@@ -70,7 +70,7 @@ static int64_t loop_bound(const wick_builder *b, wick_value v, uint32_t look)
   return hi;
 }
 
-/* ---- what is kept ---- */
+/* ---- values that are kept ---- */
 
 static uint64_t loop_bytes(const wick_loop_rule *l, wick_value v)
 {
@@ -90,7 +90,8 @@ int64_t wick_loop_room(const wick_loop_rule *l, uint32_t nrow)
   return (int64_t)(LOOP_BYTES / nbytes);
 }
 
-/* Moving elements, and what is done element by element, costs no more than keeping it. */
+/* Returns true if computing n again costs no more than keeping its results: n moves elements, or is
+ * element-wise. */
 static bool loop_computes_again(const wick_builder *b, const wick_node *n)
 {
   const wick_op *op = wick_op_of(n);
@@ -126,7 +127,7 @@ static void loop_rows(wick_loop_rule *l)
   }
 }
 
-/* ---- what has cotangents ---- */
+/* ---- values that have cotangents ---- */
 
 static void loop_mark(const wick_loop_rule *l, bool *useful, const wick_value *v, uint32_t n)
 {
@@ -135,7 +136,7 @@ static void loop_mark(const wick_loop_rule *l, bool *useful, const wick_value *v
     if (v[k].id >= first && v[k].id < end) useful[v[k].id - first] = true;
 }
 
-/* Values of the body that what has a cotangent is made of. */
+/* Finds the values of the body that a value with a cotangent depends on. */
 static void loop_useful(const wick_loop_rule *l, bool *useful)
 {
   const wick_builder *b = l->b;
@@ -143,7 +144,7 @@ static void loop_useful(const wick_loop_rule *l, bool *useful)
     if (k < l->ncarried ? l->live[k] : l->a->dout[k].id != 0)
       loop_mark(l, useful, &l->yield[1 + k], 1);
   for (uint32_t i = l->g.end - 1;
-       i-- > l->g.begin;) { /* with nodes of regions: more at the worst */
+       i-- > l->g.begin;) { /* also counts nodes of regions, which may find more values */
     const wick_node *n = &b->nodes.at[i];
     bool any = false;
     for (uint32_t k = 0; k < n->nout; k++) any = any || useful[n->first.id + k - l->g.first.id];
@@ -171,7 +172,7 @@ static void loop_live(wick_loop_rule *l)
   for (uint32_t k = 0; k < l->ncarried; k++) l->nlive += l->live[k];
 }
 
-/* The node takes the step's part of something that is long enough for all steps. */
+/* Returns true if the node selects the step's part of a value that is long enough for all steps. */
 static bool loop_takes(const wick_loop_rule *l, const wick_node *n)
 {
   if (n->op != WICK_OP_dynamic_index || n->in[1].id != l->g.first.id) return false;
@@ -199,7 +200,7 @@ static void loop_captured(wick_loop_rule *l)
   }
 }
 
-/* ---- the loop again ---- */
+/* ---- running the loop again ---- */
 
 static wick_value loop_index(const wick_loop_rule *l, const wick_loop_run *run, wick_value i)
 {
@@ -245,21 +246,21 @@ wick_value wick_loop_forward(const wick_loop_rule *l, const wick_loop_run *run)
   return wick_build_close(b);
 }
 
-/* ---- and backwards ---- */
+/* ---- running it backwards ---- */
 
 typedef struct loop_back {
   const wick_loop_rule *l;
   const wick_loop_run *run;
-  bool whole; /* the rows are as many as the steps: they are taken from the end */
-  wick_value rows, step, row, index; /* step of this loop; its row, the step of the other loop */
+  bool whole; /* there are as many rows as steps, so rows are counted from the end */
+  wick_value rows, step, row, index; /* step of this loop; its row; step of the other loop */
   wick_value *state;
   wick_grad_kept *kept;
-  uint32_t nsum; /* of `by`, what is summed after the loop: which, how */
+  uint32_t nsum; /* values of `by` that are summed after the loop: which, and how */
   uint32_t *summed;
   wick_loop_sum *sum;
 } loop_back;
 
-/* Of `whole`, axis 0, the row of this step. */
+/* Returns the row of this step of `whole`, along axis 0. */
 static wick_value loop_row(const loop_back *s, wick_value all, wick_value row)
 {
   wick_value in[2] = {all, s->whole ? s->step : row};
@@ -267,7 +268,8 @@ static wick_value loop_row(const loop_back *s, wick_value all, wick_value row)
   return wick_build(s->l->b, WICK_OP_dynamic_index, 2, in, a, 0, NULL);
 }
 
-/* What the step takes of something as long as the loop: that is counted from the end, too. */
+/* If n selects the step's part of a value that is as long as the loop, selects it counting from the
+ * end as well, and returns true. */
 static bool loop_from_end(const loop_back *s, wick_replay *r, const wick_node *n)
 {
   wick_builder *b = s->l->b;
@@ -283,7 +285,8 @@ static bool loop_from_end(const loop_back *s, wick_replay *r, const wick_node *n
   return true;
 }
 
-/* The body, where what was kept stands for what it would compute; its first node. */
+/* Copies the body, with kept values instead of the nodes that would compute them. Returns its first
+ * node. */
 static uint32_t loop_body(loop_back *s, wick_replay *r, uint32_t *nkept)
 {
   const wick_loop_rule *l = s->l;
@@ -312,8 +315,8 @@ static uint32_t loop_body(loop_back *s, wick_replay *r, uint32_t *nkept)
   return begin;
 }
 
-/* What the body gives, and the cotangents of that: those carried, and rows of the loop's results'.
- */
+/* Sets the cotangents of the body's results: the carried cotangents, and rows of the cotangents of
+ * the loop's stacked results. */
 static void loop_seeds(const loop_back *s, const wick_replay *r, const wick_value *cotangent,
                        wick_grad_request *q, wick_value *of, wick_value *seed)
 {
@@ -331,7 +334,8 @@ static void loop_seeds(const loop_back *s, const wick_replay *r, const wick_valu
   q->of = of, q->cotangent = seed;
 }
 
-/* What the step adds to the sum of cotangents of `by` k, or, for now, nothing. */
+/* Adds the contribution of the step to the sum of cotangents of `by` k. It adds nothing if the sum
+ * is computed after the loop. */
 static wick_value loop_add(loop_back *s, uint32_t begin, uint32_t k, wick_value sum, wick_value v)
 {
   wick_builder *b = s->l->b;
@@ -342,7 +346,8 @@ static wick_value loop_add(loop_back *s, uint32_t begin, uint32_t k, wick_value 
   return sum;
 }
 
-/* The step: yields, from the cotangents p[0 .. nlive + nby); factors of sums are the last. */
+/* Builds the step from the cotangents p[0 .. nlive + nby), and yields. The last results are the
+ * factors of sums. */
 static void loop_step(loop_back *s, const wick_value *p)
 {
   const wick_loop_rule *l = s->l;
@@ -412,10 +417,10 @@ void wick_loop_backward(const wick_loop_rule *l, const wick_loop_run *run, wick_
   }
 }
 
-/* ---- what was taken ---- */
+/* ---- selected values ---- */
 
-/* Rows in the order of the steps, with zeros where no step is: row i of the result is row
- * count - 1 - (i - begin). */
+/* Puts rows in the order of the steps, with zeros for rows without a step: row i of the result is
+ * row count - 1 - (i - begin). */
 static wick_value loop_turned(const wick_loop_rule *l, const wick_loop_run *run, bool reverse,
                               wick_dim size, wick_value rows)
 {
@@ -440,7 +445,7 @@ static wick_value loop_turned(const wick_loop_rule *l, const wick_loop_run *run,
   return b->status ? v : expr_where(b, there, v, expr_k(b, v, 0));
 }
 
-/* Axis 0 of x from its end. */
+/* Reverses axis 0 of x. */
 static wick_value loop_flip(wick_builder *b, wick_value x)
 {
   const wick_type_info *t = wick_built_info(b, x);
@@ -467,8 +472,9 @@ wick_value wick_loop_untake(const wick_loop_rule *l, const wick_loop_run *run,
 
 /* ---- the rule ---- */
 
-/* All steps at once; out: of takes the cotangents of what they take from. The loop again has all
- * results of the first: it takes its place (graph/merge_loops.h). */
+/* Differentiates all steps at once. For each `take`, out has the cotangent of the value that it
+ * selects from. The loop that runs again has all results of the first one, and replaces it
+ * (graph/merge_loops.h). */
 static void loop_at_once(const wick_loop_rule *l, const wick_value *init, wick_value *out)
 {
   wick_loop_run run = {.init = l->a->in + 1,

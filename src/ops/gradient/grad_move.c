@@ -52,7 +52,8 @@ static void move_pad_constant(wick_adjoint *a)
   wick_value own = wick_grad_pad(b, a->dout[0], back);
   if (a->wanted[0]) a->din[0] = own;
   if (a->node->nin < 2 || !a->wanted[1]) return;
-  wick_value zeros = wick_grad_fill(b, own, 0); /* the value's share: g outside of x */
+  /* the cotangent of the pad value: the sum of g outside of x */
+  wick_value zeros = wick_grad_fill(b, own, 0);
   if (b->status) return;
   wick_value ones = wick_grad_fill(b, zeros, 1),
              inside = wick_grad_pad(b, ones, a->node->attr[WICK_ATTR_pad_pad].dims);
@@ -60,7 +61,7 @@ static void move_pad_constant(wick_adjoint *a)
   a->din[1] = wick_grad_to(b, expr_where(b, outside, a->dout[0], none), a->in[1]);
 }
 
-/* The element of x that index i of the result takes along an axis, as `pad` says. */
+/* Returns the element of x that index i of the result reads along an axis, for a pad mode. */
 static int64_t move_pad_source(int64_t mode, int64_t i, int64_t n)
 {
   if (mode == PAD_EDGE) return wick_max_i64(0, wick_min_i64(i, n - 1));
@@ -70,7 +71,8 @@ static int64_t move_pad_source(int64_t mode, int64_t i, int64_t n)
   return i < n ? i : 2 * (n - 1) - i;
 }
 
-/* Along one axis: each run of sources that rise, fall, or stay, added where it came from. */
+/* Adds g along one axis to the elements that it was read from, in runs of indices that rise, fall,
+ * or stay the same. */
 static wick_value move_pad_axis(wick_adjoint *a, wick_value g, uint32_t axis, int64_t n)
 {
   wick_builder *b = a->b;
@@ -119,14 +121,14 @@ void wick_grad_pad_row(wick_adjoint *a)
              end = a->node->attr[WICK_ATTR_pad_pad].dims[rank + k];
     if (wick_dim_is(begin, 0) && wick_dim_is(end, 0)) continue;
     g = move_pad_axis(a, g, k, x[k]);
-    if (!g.id) return; /* a result without elements */
+    if (!g.id) return; /* the result has no elements */
   }
   a->din[0] = g;
 }
 
-/* ---- slice, and what takes parts ---- */
+/* ---- slice, and other operators that select parts ---- */
 
-/* Zeros between the elements along an axis: each is followed by step - 1 of them. */
+/* Inserts step - 1 zeros after each element along an axis. */
 static wick_value move_apart(wick_builder *b, wick_value g, uint32_t axis, int64_t step)
 {
   if (step == 1 || b->status) return g;

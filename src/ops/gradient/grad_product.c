@@ -1,4 +1,5 @@
-/* Derivatives of matrix products and of operators made of them: each is a matrix product again. */
+/* Derivatives of matrix products and of operators that consist of them. Each derivative is a matrix
+ * product. */
 #include "ir/expr.h"
 #include "ops/gradient/grad.h"
 
@@ -7,7 +8,7 @@ static wick_value product(wick_builder *b, wick_value x, wick_value y)
   return wick_build2(b, WICK_OP_matmul, x, y);
 }
 
-/* x with `n` dimensions from `first` on as one. */
+/* Merges `n` dimensions of x, from `first` on, into one. */
 static wick_value product_merge(wick_builder *b, wick_value x, uint32_t first, uint32_t n)
 {
   if (b->status) return x;
@@ -22,7 +23,8 @@ static wick_value product_merge(wick_builder *b, wick_value x, uint32_t first, u
   return wick_grad_reshape(b, x, at, dim);
 }
 
-/* By y: with one y for all matrices of x, these are one matrix, so that nothing is summed later. */
+/* Builds the derivative with respect to y. If all matrices of x share one y, they are merged into
+ * one matrix, so that no sum is needed later. */
 static wick_value product_right(wick_builder *b, wick_value x, wick_value y, wick_value g)
 {
   if (b->status) return g;
@@ -60,7 +62,7 @@ void wick_grad_matmul(wick_adjoint *a)
   }
 }
 
-/* x [.., K] times w [NB, K, v] as a matrix [K, NB * v]. */
+/* Builds x [.., K] times w [NB, K, v] as a product with a matrix [K, NB * v]. */
 static void product_unpacked(wick_builder *b, const wick_node *n, const wick_value *in,
                              wick_value *out)
 {
@@ -75,8 +77,7 @@ static void product_unpacked(wick_builder *b, const wick_node *n, const wick_val
   out[0] = wick_grad_reshape(b, product(b, in[0], matrix), x->rank + 1u, dim);
 }
 
-/* Operands for dot products of several neighbours come from layouts: they are not differentiated.
- */
+/* Operands for dot products of several neighbours come from layouts, and are not differentiated. */
 void wick_grad_matmul_packed(wick_adjoint *a)
 {
   const wick_type_info *w = wick_built_info(a->b, a->in[1]), *x = wick_built_info(a->b, a->in[0]);

@@ -6,7 +6,7 @@
 #include "ops/compose.h"
 #include "ops/gradient/grad.h"
 
-/* The reduced axes; all where none is given. */
+/* Finds the reduced axes. An empty list means all axes. */
 static uint32_t reduce_axes(const wick_adjoint *a, int64_t *axis)
 {
   const wick_attr *given = &a->node->attr[WICK_ATTR_reduce_sum_axes];
@@ -18,7 +18,7 @@ static uint32_t reduce_axes(const wick_adjoint *a, int64_t *axis)
   return n;
 }
 
-/* v, of the result's shape, with the reduced axes as size 1. */
+/* Reshapes v, which has the result's shape, so that reduced axes have size 1. */
 static wick_value reduce_kept(const wick_adjoint *a, wick_value v)
 {
   if (a->b->status) return v;
@@ -60,7 +60,7 @@ void wick_grad_reduce_extreme(wick_adjoint *a)
   a->din[0] = expr_where(b, hit, expr_div(b, g, count), zero);
 }
 
-/* The reduced axes last, as one. */
+/* Transposes the reduced axes to the end and merges them into one. */
 static wick_value reduce_lines(const wick_adjoint *a, wick_value x, int64_t *perm)
 {
   wick_builder *b = a->b;
@@ -85,7 +85,8 @@ static wick_value reduce_scan(wick_builder *b, wick_opcode op, wick_value x, uin
   return wick_build(b, op, 1, &x, a, 0, NULL);
 }
 
-/* Each element by the product of those before and of those after it: exact where some are 0. */
+/* The derivative for each element is the product of the elements before it and of those after it.
+ * It is exact even if some are 0. */
 void wick_grad_reduce_prod(wick_adjoint *a)
 {
   wick_builder *b = a->b;
@@ -111,7 +112,7 @@ void wick_grad_reduce_l1(wick_adjoint *a)
   a->din[0] = expr_mul(a->b, sign, reduce_kept(a, a->dout[0]));
 }
 
-/* x / |x|, 0 where all are. */
+/* x / |x|, or 0 if all elements are 0 */
 void wick_grad_reduce_l2(wick_adjoint *a)
 {
   wick_builder *b = a->b;
@@ -168,8 +169,9 @@ void wick_grad_cumsum(wick_adjoint *a)
                           s[WICK_ATTR_cumsum_exclusive].i, !s[WICK_ATTR_cumsum_reverse].i);
 }
 
-/* For each element, in a dimension before the axis: the products of the others, which are those of
- * all with a 1 in its place; they count where the element takes part. */
+/* For each element, in a dimension before the axis: the products of the other elements. They are
+ * the products of all elements with this one replaced by 1, and count in the results that this
+ * element is part of. */
 void wick_grad_cumprod(wick_adjoint *a)
 {
   wick_builder *b = a->b;
@@ -197,7 +199,8 @@ void wick_grad_cumprod(wick_adjoint *a)
 
 /* ---- local response normalization ---- */
 
-/* Sums over neighbouring channels; `back`: over those that each one is a neighbour of. */
+/* Sums over neighbouring channels, or, if `back`, over the channels that have this one as a
+ * neighbour. */
 static wick_value lrn_window(const wick_adjoint *a, wick_value v, bool back)
 {
   wick_builder *b = a->b;

@@ -5,7 +5,7 @@
 #include "ir/expr.h"
 #include "ops/gradient/grad.h"
 
-/* Operand k's cotangent, from one in the result's shape. */
+/* Sets operand k's cotangent from one in the result's shape. */
 static void scalar_give(wick_adjoint *a, uint32_t k, wick_value g)
 {
   a->din[k] = wick_grad_to(a->b, g, a->in[k]);
@@ -51,7 +51,8 @@ void wick_grad_abs(wick_adjoint *a)
   a->din[0] = expr_mul(a->b, a->dout[0], sign);
 }
 
-/* g where operand k is the result by itself, half of it where both are equal. */
+/* Gives operand k the cotangent g where it alone is the result, and half of g where both operands
+ * are equal. */
 static void scalar_extreme(wick_adjoint *a, uint32_t k)
 {
   wick_builder *b = a->b;
@@ -70,7 +71,7 @@ void wick_grad_extreme(wick_adjoint *a)
     if (a->wanted[k]) scalar_extreme(a, k);
 }
 
-/* fmod and mod: x less the whole part of x / y times y. */
+/* fmod and mod: x minus y times the integer part of x / y */
 void wick_grad_fmod(wick_adjoint *a)
 {
   wick_builder *b = a->b;
@@ -81,7 +82,8 @@ void wick_grad_fmod(wick_adjoint *a)
   scalar_give(a, 1, expr_neg(b, expr_mul(b, a->dout[0], whole)));
 }
 
-/* By x: y x^(y-1), 0 where y is. By y: x^y log x, 0 where x is not above 0. */
+/* With respect to x: y x^(y-1), or 0 where y is 0. With respect to y: x^y log x, or 0 where x is
+ * not positive. */
 void wick_grad_pow(wick_adjoint *a)
 {
   wick_builder *b = a->b;
@@ -109,14 +111,14 @@ void wick_grad_where(wick_adjoint *a)
   if (a->wanted[2]) scalar_give(a, 2, expr_where(b, a->in[0], zero, g));
 }
 
-/* Between floats; rounding on the way counts as none. */
+/* Between floats. The rounding is ignored. */
 void wick_grad_cast(wick_adjoint *a)
 {
   if (a->b->status) return;
   a->din[0] = wick_build_cast(a->b, a->dout[0], wick_built_info(a->b, a->in[0])->elem);
 }
 
-/* clip: to x where it is the result, else to the bound that is. */
+/* clip: passes the cotangent to x where x is the result, else to the bound that is. */
 void wick_grad_bound(wick_adjoint *a)
 {
   wick_builder *b = a->b;

@@ -1,7 +1,7 @@
-/* Cotangents that are sums of products over the steps of a loop: those of weights.
+/* Cotangents that are sums of products over the steps of a loop, as those of weights are.
  *
- * If a step adds a product of a few columns with a few rows to a large sum, the step gives the
- * factors instead; after the loop one product of the factors of all steps gives the sum. */
+ * If a step adds a product of a few columns with a few rows to a large sum, the step returns the
+ * factors instead. After the loop, one product of the factors of all steps is the sum. */
 #include "ops/gradient/grad_loop.h"
 
 enum { SUMS_LESS = 2, SUMS_BYTES = 1 << 26 };
@@ -21,7 +21,7 @@ static bool sums_matrix(const wick_builder *b, wick_value v, int64_t *dim)
   return t->rank == 2 && wick_type_const_dims(t, dim);
 }
 
-/* The factor, or what it is the transpose of. */
+/* Returns the factor, or the value that it is the transpose of. */
 static wick_value sums_factor(const wick_builder *b, uint32_t begin, wick_value v, bool *turned)
 {
   const wick_node *n = sums_node(b, begin, v);
@@ -50,7 +50,8 @@ bool wick_loop_sum_of(const wick_loop_run *run, const wick_builder *b, uint32_t 
   return true;
 }
 
-/* All rows side by side: [steps * k, n] from [steps, k, n], or [steps, n, k] if they are turned. */
+/* Merges all rows: [steps * k, n] from [steps, k, n], or from [steps, n, k] if they are transposed.
+ */
 static wick_value sums_side(wick_builder *b, wick_value rows, bool turned)
 {
   static const int64_t perm[3] = {0, 2, 1};

@@ -25,7 +25,7 @@ static void unary_rule(wick_adjoint *a, wick_value (*slope)(const unary *u))
 
 static wick_value unary_square(const unary *u, wick_value v) { return expr_mul(u->b, v, v); }
 
-/* (1 - v)(1 + v), which keeps its digits near 1 and -1 */
+/* Builds (1 - v)(1 + v), which is accurate near 1 and -1. */
 static wick_value unary_rest(const unary *u, wick_value v)
 {
   wick_value above = expr_addk(u->b, v, 1), one = expr_k(u->b, v, 1);

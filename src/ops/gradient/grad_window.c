@@ -1,6 +1,7 @@
-/* Derivatives of convolutions and pools. The derivative by the image is a transposed convolution
- * (or a convolution). The derivative by the weights is a matrix product: for each element of the
- * window, the image elements that it meets times the cotangents. */
+/* Derivatives of convolutions and pools. The derivative with respect to the image is a transposed
+ * convolution (or a convolution). The derivative with respect to the weights is a matrix product:
+ * for each element of the window, the image elements that are multiplied by it, times the
+ * cotangents. */
 #include <math.h>
 
 #include "ir/element.h"
@@ -8,15 +9,15 @@
 #include "ops/gradient/grad.h"
 #include "ops/nn/window.h"
 
-enum { WINDOW_COLUMNS = 64 }; /* that a product has at least */
-enum { WINDOW_TAPS = 128 };   /* of a window that is taken apart */
+enum { WINDOW_COLUMNS = 64 }; /* fewest columns of a product */
+enum { WINDOW_TAPS = 128 };   /* most elements of a window that is computed element by element */
 
-/* x, o: the sizes of the images at the window's two ends; x[o * stride + tap * dilation - begin]
- * meets o. */
+/* x, o: the sizes of the images at the window's two ends. Element x[o * stride + tap * dilation -
+ * begin] contributes to o. */
 typedef struct window {
   wick_builder *b;
   wick_window w;
-  int64_t group, x[WICK_MAX_RANK], o[WICK_MAX_RANK]; /* group: of channels */
+  int64_t group, x[WICK_MAX_RANK], o[WICK_MAX_RANK]; /* group: number of groups of channels */
 } window;
 
 static int64_t window_reach(const window *v, uint32_t k)
@@ -25,7 +26,7 @@ static int64_t window_reach(const window *v, uint32_t k)
   return (v->o[2 + k] - 1) * w->stride[k] + w->dilation[k] * (w->kernel[k] - 1) + 1 - w->begin[k];
 }
 
-/* From o to x: each element spreads its window. */
+/* Builds the way from o to x: each element is multiplied by its window and added. */
 static wick_value window_spread(const window *v, wick_value g, wick_value weights, int64_t group)
 {
   int64_t pad[2 * WICK_WINDOW_MAX], more[WICK_WINDOW_MAX];
@@ -45,7 +46,7 @@ static wick_value window_spread(const window *v, wick_value g, wick_value weight
   return wick_build(v->b, WICK_OP_conv_transpose, 2, in, a, 0, NULL);
 }
 
-/* x with the zeros around it that windows reach. */
+/* Pads x with zeros as far as windows reach. */
 static wick_value window_padded(const window *v, wick_value x)
 {
   wick_dim pad[2 * WICK_MAX_RANK];
@@ -58,7 +59,7 @@ static wick_value window_padded(const window *v, wick_value x)
   return wick_grad_pad(v->b, x, pad);
 }
 
-/* Of padded x, the elements that a tap meets, for all o. */
+/* Selects from padded x the elements that a tap is multiplied by, for all o. */
 static wick_value window_tap(const window *v, wick_value x, int64_t tap)
 {
   wick_dim from[WICK_MAX_RANK], shape[WICK_MAX_RANK];
@@ -73,8 +74,8 @@ static wick_value window_tap(const window *v, wick_value x, int64_t tap)
   return wick_build_slice(v->b, x, rank, from, shape, step);
 }
 
-/* [N, C, o...] as matrices of each group, all places along a side: `across` [C / group, places],
- * else [places, C / group]; without groups one matrix. */
+/* Reshapes [N, C, o...] to matrices for each group, with all positions along one axis: [C / group,
+ * positions] if `across`, else [positions, C / group]. Without groups, there is one matrix. */
 static wick_value window_matrix(const window *v, wick_value x, int64_t channels, bool across)
 {
   int64_t places = 1;
@@ -89,7 +90,8 @@ static wick_value window_matrix(const window *v, wick_value x, int64_t channels,
   return wick_grad_reshape(v->b, x, 3 - less, (across ? to : turned) + less);
 }
 
-/* The derivative by weights [M, C / group, taps...]: of x [N, C, x...] and g [N, M, o...]. */
+/* Builds the derivative with respect to weights [M, C / group, taps...], from x [N, C, x...] and g
+ * [N, M, o...]. */
 static wick_value window_weights(const window *v, wick_value x, wick_value g)
 {
   wick_builder *b = v->b;
@@ -118,8 +120,8 @@ static wick_value window_weights(const window *v, wick_value x, wick_value g)
   return wick_grad_reshape(b, dw, 2 + v->w.n, dim);
 }
 
-/* The same for windows of many elements, as one convolution: images are its channels, the
- * cotangents its window; strides and dilations change places. */
+/* The same for windows of many elements, as one convolution. The images are its channels, and the
+ * cotangents are its window; strides and dilations are exchanged. */
 static wick_value window_weights_whole(const window *v, wick_value x, wick_value g)
 {
   wick_builder *b = v->b;
@@ -150,7 +152,7 @@ static wick_value window_weights_whole(const window *v, wick_value x, wick_value
   return wick_grad_transpose(b, dw, n + 2, perm);
 }
 
-/* The same where each channel has a window of its own: a sum for each tap and channel. */
+/* The same for depthwise convolutions: a sum for each tap and channel. */
 static wick_value window_weights_apart(const window *v, wick_value x, wick_value g)
 {
   wick_builder *b = v->b;
@@ -178,7 +180,7 @@ static wick_value window_by_weights(const window *v, wick_value x, wick_value g)
   return apart ? window_weights_apart(v, x, g) : window_weights(v, x, g);
 }
 
-/* The cotangent of a convolution's bias. */
+/* Sets the cotangent of a convolution's bias. */
 static void window_bias(wick_adjoint *a)
 {
   int64_t axis[WICK_MAX_RANK] = {0};
@@ -188,7 +190,7 @@ static void window_bias(wick_adjoint *a)
   a->din[2] = wick_grad_sum(a->b, a->dout[0], rank - 1, axis, false);
 }
 
-/* x, o: the values at the window's ends. */
+/* Describes the window. x, o: the values at its two ends. */
 static bool window_of(const wick_adjoint *a, wick_value x, wick_value o, const int64_t *kernel,
                       window *out)
 {
@@ -209,7 +211,8 @@ void wick_grad_conv(wick_adjoint *a)
   window_bias(a);
 }
 
-/* A window from the result to x: by x, a convolution of the cotangent. */
+/* The window goes from the result to x, so the derivative with respect to x is a convolution of the
+ * cotangent. */
 void wick_grad_conv_transpose(wick_adjoint *a)
 {
   window v;
@@ -244,7 +247,7 @@ static bool window_of_pool(const wick_adjoint *a, window *out)
   return window_of(a, a->in[0], a->out[0], a->node->attr[WICK_ATTR_max_pool_kernel].ints, out);
 }
 
-/* A constant of the module, in which every number is the same. */
+/* Makes a constant of the module in which every number is the same. */
 static wick_value window_ones(const window *v, wick_elem e, uint32_t rank, const int64_t *dim)
 {
   wick_module *m = v->b->module;
@@ -257,7 +260,7 @@ static wick_value window_ones(const window *v, wick_elem e, uint32_t rank, const
   return wick_build_constant(v->b, wick_constant_add(m, "ones", type, data, nbytes));
 }
 
-/* Each element of o to all of x that its window has, in each channel. */
+/* Adds each element of o to all elements of x in its window, in each channel. */
 static wick_value window_share(const window *v, wick_value g)
 {
   if (v->b->status) return g;
@@ -267,7 +270,8 @@ static wick_value window_share(const window *v, wick_value g)
   return window_spread(v, g, ones, v->x[1]);
 }
 
-/* How many elements of window `o` along k count: those in x, or in its padding too. */
+/* Returns how many elements of window `o` along k count: those in x, and with `pads` also those in
+ * its padding. */
 static int64_t window_count(const window *v, uint32_t k, int64_t o, bool pads)
 {
   int64_t n = 0, lo = pads ? -v->w.begin[k] : 0, hi = v->x[2 + k] + (pads ? v->w.end[k] : 0);
@@ -278,7 +282,7 @@ static int64_t window_count(const window *v, uint32_t k, int64_t o, bool pads)
   return n;
 }
 
-/* 1 / the number of elements of each window: a constant [o...]. */
+/* Makes a constant [o...] of 1 / the number of elements of each window. */
 static wick_value window_shares(const window *v, wick_elem e, bool pads)
 {
   wick_module *m = v->b->module;
@@ -306,7 +310,7 @@ void wick_grad_avg_pool(wick_adjoint *a)
   a->din[0] = window_share(&v, expr_mul(a->b, a->dout[0], shares));
 }
 
-/* sign(x) |x|^(p-1) times the sum over windows of g y^(1-p), 0 where y is. */
+/* sign(x) |x|^(p-1) times the sum over windows of g y^(1-p), or 0 where y is 0 */
 void wick_grad_lp_pool(wick_adjoint *a)
 {
   window v;
@@ -331,7 +335,7 @@ void wick_grad_lp_pool(wick_adjoint *a)
   a->din[0] = expr_mul(b, x, g);
 }
 
-/* To the first of the largest elements of each window. */
+/* The cotangent goes to the first of the largest elements of each window. */
 void wick_grad_max_pool(wick_adjoint *a)
 {
   window v;
@@ -356,7 +360,8 @@ void wick_grad_max_pool(wick_adjoint *a)
   a->din[0] = wick_build(b, WICK_OP_unpool, 2, in, attr, 0, NULL);
 }
 
-/* Each window's cotangent is that of the element that it went to; a window without one has 0. */
+/* Each window's cotangent is that of the element that it was added to; 0 for a window without one.
+ */
 void wick_grad_unpool(wick_adjoint *a)
 {
   wick_builder *b = a->b;
@@ -371,7 +376,7 @@ void wick_grad_unpool(wick_adjoint *a)
   a->din[0] = expr_where(b, none, zero, g);
 }
 
-/* The windows of the image's cotangent, side by side. */
+/* Builds the windows of the image's cotangent, next to each other. */
 void wick_grad_col2im(wick_adjoint *a)
 {
   enum { KERNEL = WICK_WINDOW_NATTR };
