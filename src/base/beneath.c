@@ -1,6 +1,7 @@
-/* The walk holds a handle of each folder from the root down, so that ".." in a link is the folder
- * from which the walk came, and never one above the root. (openat2 with RESOLVE_BENEATH does the
- * same, but kernels and containers lack it, and then this would be needed as well.) */
+/* Opens files beneath a folder. The walk keeps a handle of each folder from the root down, so that
+ * ".." in a link is the folder from which the walk came, and never one above the root. (openat2
+ * with RESOLVE_BENEATH does the same, but kernels and containers lack it, and then this would be
+ * needed as well.) */
 #include "base/beneath.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Detection of the processor: cpuid on x86-64, the kernel's word elsewhere; caches from sysfs. */
+/* Detection of the processor: cpuid on x86-64, the kernel's information elsewhere; caches from
+ * sysfs. */
 #include "base/cpu.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* The functions with a handle in hand return errno values and touch no arena; the ones around them
- * make statuses of those once the handle is closed. */
+/* Functions that own a handle return errno values and use no arena. Their callers make statuses
+ * from these values after the handle is closed. */
 #include "base/file.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* The planner's entry: checks the request, plans, and says what does not fit; and the check of a
- * finished plan, which shares nothing with it. */
+/* The entry of the planner: checks the request, plans, and reports a buffer that does not fit. The
+ * check of a finished plan is here too; it shares no code with the planner. */
 #include "base/plan.h"
 
 #include <inttypes.h>

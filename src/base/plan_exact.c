@@ -1,15 +1,14 @@
 /* The exact part of the planner's search: is there a plan of at most `target` bytes?
  *
  * Depth first over plans in which items are placed in the order of their offsets, each at its
- * lowest place above all placed ones that it collides with (`low`). Every plan turns into such a
- * one by letting items drop until none can. So two kinds of branches need no look: those where an
- * unplaced item would fit whole below the next offset (it would drop), and those where in some
- * section (items that all collide: live at one time, or of one set) the lowest `low` and the sizes
- * still to come pass the target. Where no unplaced item is live on both sides of a time any more,
- * the two sides are solved one by one, and a failure of one is not repeated for each plan of the
- * other.
- * Source: MiniMalloc (Moffitt, ASPLOS 2024), from where the canonical form, the dominance rule, the
- * bound per section and the split are; pins (items skip over them) and sets are additions. */
+ * lowest offset above all placed ones that it collides with (`low`). Every plan becomes such a plan
+ * if items drop until none can. So two kinds of branches can be skipped: those in which an unplaced
+ * item would fit whole below the next offset (it would drop), and those in which in some section
+ * (items that all collide: live at one time, or in one set) the lowest `low` plus the sizes still
+ * to come exceeds the target. When no unplaced item is live on both sides of a time, the two sides
+ * are solved separately, and a failure of one is not repeated for each plan of the other.
+ * Source: MiniMalloc (Moffitt, ASPLOS 2024), which has the canonical form, the dominance rule, the
+ * bound per section and the split; pinned items (others skip over them) and sets are additions. */
 #include <string.h>
 
 #include "base/plan_fit.h"

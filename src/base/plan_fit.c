@@ -1,8 +1,8 @@
-/* First fit, and what it needs to know: the bound of the order, and which items collide.
+/* First fit, and its inputs: the lower bound, and the items that collide.
  *
- * Lists of colliding pairs make a placement cost what the item's neighbourhood costs, which is
- * small in a network. Where nearly everything collides with everything, a scan over the placed
- * items in the order of their offsets is faster, and stops at the first gap. */
+ * With lists of colliding pairs a placement costs as much as the item has neighbours, which are few
+ * in a network. If nearly all items collide with each other, a scan over the placed items in the
+ * order of their offsets is faster, and stops at the first gap. */
 #include "base/plan_fit.h"
 
 #include <stdlib.h>

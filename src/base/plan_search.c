@@ -1,12 +1,12 @@
-/* The planner's search: first fit by several orders, then rounds of a climb over orders and of the
- * exact search, each with more steps than the one before.
+/* The planner's search: first fit by several orders, then rounds of a local search over orders (the
+ * climb) and of the exact search, each with more steps than the one before.
  *
  * The climb is driven by conflicts: an item that ends above the target moves to an earlier, random
- * place in the order, and the new order is kept where the bytes above the target do not grow (or,
- * rarely, where they do). It is what finds the plans of networks, in which few items make the peak;
- * the exact search finds tight packings that orders miss, and proves where nothing smaller exists.
- * Sources: orders by size and by breadth, Pisarchyk and Lee 2020, arXiv:2001.03288; moving what
- * does not fit forward in the order, squeaky wheel optimization, Joslin and Clements 1999. */
+ * position in the order, and the new order is kept if the bytes above the target do not grow (or,
+ * rarely, if they do). It finds the plans of networks, in which few items make the peak; the exact
+ * search finds tight packings that orders miss, and proves that no smaller plan exists. Sources:
+ * orders by size and by breadth, Pisarchyk and Lee 2020, arXiv:2001.03288; moving items that do not
+ * fit forward in the order, squeaky wheel optimization, Joslin and Clements 1999. */
 #include <string.h>
 
 #include "base/plan_fit.h"

@@ -1,4 +1,5 @@
-/* Child processes by posix_spawn. A pipe whose other end only the child has tells of its end. */
+/* Child processes by posix_spawn. A pipe whose other end only the child has shows when the child
+ * ends. */
 #include "base/process.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Checked reads from bytes that nobody vouches for. */
+/* Checked reads from untrusted bytes. */
 #include "base/reader.h"
 
 #include <string.h>

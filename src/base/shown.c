@@ -1,4 +1,4 @@
-/* One walk, character by character. */
+/* Escapes or replaces untrusted characters in one walk. */
 #include "base/shown.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Open addressing; bytes in a list of chunks. */
+/* The table of strings: open addressing, with the bytes in a list of chunks. */
 #include "base/string_table.h"
 
 #include <string.h>

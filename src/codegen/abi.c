@@ -1,4 +1,4 @@
-/* Slots and memory of generated functions. */
+/* Finds the slots and the memory of generated functions. */
 #include "codegen/abi.h"
 
 static bool abi_is_i64(const wick_func *f, uint32_t param)

@@ -1,4 +1,4 @@
-/* Requests to wick-codegen, and what becomes of them. */
+/* Sends requests to wick-codegen and reads its answers. */
 #include "codegen/client.h"
 
 #include <dlfcn.h>

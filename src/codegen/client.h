@@ -1,7 +1,9 @@
-/* The library's side of the code generator: starts wick-codegen, gives it text, takes objects.
+/* The library's side of the code generator: starts wick-codegen, sends it text and receives
+ * objects.
  *
- * The program is found as $WICK_CODEGEN; else beside the library or the command that runs, one
- * folder up (where things were built), or in libexec/wick of the installation. */
+ * The program is $WICK_CODEGEN if that is set. Otherwise it is searched in the folder of the
+ * library or of the running command, one folder up (in a build folder), and in libexec/wick of the
+ * installation. */
 #ifndef WICK_CODEGEN_CLIENT_H
 #define WICK_CODEGEN_CLIENT_H
 
@@ -18,10 +20,10 @@ typedef struct wick_codegen_limits {
   wick_process_control control;
 } wick_codegen_limits;
 
-/* The program's path, or NULL where it is not found. */
+/* Returns the program's path, or NULL if it is not found. */
 const char *wick_codegen_find(wick_arena *mem);
 
-/* One process's work. */
+/* The work of one process. */
 typedef struct wick_codegen_job {
   const char *text; /* of a module */
   size_t ntext;
@@ -30,15 +32,15 @@ typedef struct wick_codegen_job {
   double seconds;   /* out: of the process */
 } wick_codegen_job;
 
-/* All jobs, several at once. Fails with all of their errors: what the program says of the text;
- * WICK_ELIMIT at a limit; WICK_EINTERNAL where a process crashed, with the signal and the end of
- * what it wrote; WICK_EIO where the program is not found. */
+/* Runs all jobs, several at once. Fails with all of their errors: those that the program reports;
+ * WICK_ELIMIT at a limit; WICK_EINTERNAL if a process crashed, with the signal and the end of its
+ * error output; WICK_EIO if the program is not found. */
 WICK_CHECKED wick_status wick_codegen(const wick_target *t, uint32_t njob, wick_codegen_job *job,
                                       const wick_codegen_limits *limits, wick_arena *mem);
 
-/* The loop functions of a module, in parts of about the same work, an object for each. How many
- * there are depends on the functions alone, so that the same module always gives the same objects.
- * With `options->direct` there is one part. */
+/* Compiles the loop functions of a module in parts of about the same work, one object per part. The
+ * number of parts depends only on the functions, so that the same module always gives the same
+ * objects. With `options->direct` there is one part. */
 WICK_CHECKED wick_status wick_codegen_module(const wick_module *m, const wick_target *t,
                                              const wick_codegen_options *options,
                                              const wick_codegen_limits *limits, wick_arena *mem,

@@ -1,4 +1,4 @@
-/* Reading relocatable ELF. */
+/* Reads relocatable ELF objects. */
 #include <string.h>
 
 #include "codegen/object.h"

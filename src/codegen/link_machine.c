@@ -1,5 +1,5 @@
-/* Relocations of x86-64, AArch64 and RISC-V, by their ABIs' ELF supplements. Only relative kinds:
- * code and constants may lie anywhere, together. */
+/* Relocations of x86-64, AArch64 and RISC-V, by their ABIs' ELF supplements. Only relative kinds
+ * are supported: code and constants may be loaded together at any address. */
 #include "codegen/link_machine.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What an object needs from outside, and whether it may. */
+/* Finds the external symbols that an object needs, and checks that they are allowed. */
 #include "codegen/object.h"
 
 #include <string.h>

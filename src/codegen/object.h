@@ -1,4 +1,4 @@
-/* Relocatable objects as the code generator writes them: ELF of 32 or 64 bits, and wasm. */
+/* Reads the relocatable objects that the code generator writes: ELF of 32 or 64 bits, and wasm. */
 #ifndef WICK_CODEGEN_OBJECT_H
 #define WICK_CODEGEN_OBJECT_H
 
@@ -15,7 +15,7 @@ typedef struct wick_elf_section {
   uint64_t flags, align;
   wick_span bytes; /* empty for sections without bytes in the file */
   uint64_t nbytes;
-  uint32_t info; /* of relocations: the section that they are for */
+  uint32_t info; /* for relocations: the section that they apply to */
 } wick_elf_section;
 
 typedef struct wick_elf_symbol {
@@ -40,18 +40,18 @@ typedef struct wick_elf {
 } wick_elf;
 
 WICK_CHECKED wick_status wick_elf_read(wick_span object, wick_arena *mem, wick_elf *out);
-/* Of a section of type SHT_RELA of an ELF of 64 bits. */
+/* Reads the relocations of a section of type SHT_RELA of an ELF of 64 bits. */
 WICK_CHECKED wick_status wick_elf_relocs(const wick_elf *elf, const wick_elf_section *section,
                                          wick_arena *mem, wick_elf_reloc **out, uint32_t *out_n);
 
-/* ---- what an object needs from outside ---- */
+/* ---- external symbols ---- */
 
-/* Names of functions and data that the object does not define, in its order. Functions of the
- * module that another object defines are hidden, and not among them. */
+/* Lists the names of functions and data that the object does not define, in its order. Functions of
+ * the module that another object defines are hidden, and not in the list. */
 WICK_CHECKED wick_status wick_object_undefined(wick_span object, wick_arena *mem,
                                                const char *const **out_name, uint32_t *out_n);
 
-/* WICK_EINTERNAL where the object needs what the target's row does not list. */
+/* Fails with WICK_EINTERNAL if the object needs a symbol that the target does not list. */
 WICK_CHECKED wick_status wick_object_check(wick_span object, const wick_target *t, wick_arena *mem);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is asked of the code generator beside a module and a target. */
+/* The options of the code generator, in addition to a module and a target. */
 #ifndef WICK_CODEGEN_OPTIONS_H
 #define WICK_CODEGEN_OPTIONS_H
 
@@ -16,15 +16,17 @@ typedef struct wick_codegen_options {
   wick_codegen_output output;
   bool direct;   /* entries call their kernels themselves (codegen/abi.h): bundles */
   bool absolute; /* code for a fixed address; else position-independent */
-  /* The C function that is made of the module's entry, with `direct`: bundles. NULL: none. */
+  /* The name of the C function that calls the module's entry, with `direct`: bundles. NULL:
+   * none. */
   const char *bundle;
-  wick_span constants; /* of a bundle: go into the object, as NAME_constants; at NULL: do not */
-  /* With `bundle`: after the object, 8 bytes: the most stack that a call takes, 0 where it is not
-   * known. Of it WICK_STACK_OUTSIDE bytes are for functions from outside. */
+  wick_span constants; /* of a bundle: stored in the object as NAME_constants, unless at is NULL */
+  /* With `bundle`: 8 bytes follow the object, the most stack that a call uses, or 0 if it is not
+   * known. They include WICK_STACK_OUTSIDE bytes for external functions. */
   bool stack;
   bool clean;  /* run the cheap passes of LLVM before: for code that no pass of Wick has cleaned */
   bool verify; /* run LLVM's verifier */
-  bool whole;  /* one object for all functions; else as many as work at once */
+  /* one object for all functions; else one for each part that is compiled concurrently */
+  bool whole;
   uint32_t nonly; /* functions to generate; 0: all loop functions of the module */
   const char *const *only;
 } wick_codegen_options;

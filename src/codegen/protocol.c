@@ -1,4 +1,4 @@
-/* Requests and answers as text. */
+/* Writes and reads requests and answers as text. */
 #include "codegen/protocol.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Axes of stages: what an expression of them comes to at their ends. */
+/* The least and the largest value of an expression over the axes of a stage. */
 #include "ir/ir.h"
 
 void wick_axes_ends(wick_dims *t, wick_dim d, uint32_t n, const wick_axis *axis,

@@ -1,4 +1,4 @@
-/* A replay of the function; who calls whom is followed by a worklist. */
+/* Inlines a call by a replay of the callee. A worklist follows the calls to find recursion. */
 #include "ir/call.h"
 
 #include "ir/replay.h"

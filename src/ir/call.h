@@ -1,14 +1,15 @@
-/* A call's place, taken by what it calls. */
+/* Inlining: replaces a call by the nodes of the graph that it calls. */
 #ifndef WICK_IR_CALL_H
 #define WICK_IR_CALL_H
 
 #include "ir/build.h"
 
-/* The graph that n calls; NULL: n is no call, or there is no such graph. */
+/* Returns the graph that n calls; NULL if n is no call, or if the graph does not exist. */
 const wick_func *wick_callee(const wick_module *m, const wick_node *n);
 
-/* Builds the nodes of the graph that n calls on `in`; out: its results. What it calls stays a call.
- * Its checks become b's. Fails where it calls itself, or what it calls does. */
+/* Builds the nodes of the graph that n calls, on the operands `in`, and stores its results in
+ * `out`. Calls inside it stay calls. Its shape constraints become b's. Fails if the graph calls
+ * itself, directly or through others. */
 void wick_build_inlined_call(wick_builder *b, const wick_node *n, const wick_value *in,
                              wick_value *out);
 

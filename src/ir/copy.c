@@ -1,5 +1,5 @@
-/* The copier: replays a function into a builder. Types are taken over as long as the operands'
- * types are the same. */
+/* The copier: replays a function into a builder. Types are copied as long as the operands' types
+ * are the same. */
 #include "ir/copy.h"
 
 #include <assert.h>

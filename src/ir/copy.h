@@ -17,27 +17,28 @@
 
 struct wick_copy_open {
   const wick_node *node;
-  uint32_t region; /* the one being copied */
+  uint32_t region; /* the region that is being copied */
 };
 
 typedef struct wick_copier {
   const wick_func *f;
   wick_builder b;
   wick_value *to; /* [nvalue + 1]: what an old value became */
-  /* Of what regions and their nodes take and give; NULL: as it was. */
+  /* The new types of regions' parameters and of the results of nodes with regions; NULL:
+   * unchanged. */
   wick_type (*retype)(const struct wick_copier *c, wick_value old);
   wick_list(struct wick_copy_open) open;
 } wick_copier;
 
 wick_copier wick_copy_begin(const wick_func *f, wick_arena *mem); /* parameters are copied */
 void wick_copy_node(wick_copier *c, const wick_node *n);
-/* Rewrites cannot fail: a failure here is a bug of the pass, and reported by wick_copy_end as
- * WICK_EINTERNAL. */
+/* Completes the new function. Rewrites cannot fail, so a failure is a bug of the pass; it is
+ * reported as WICK_EINTERNAL. */
 WICK_CHECKED wick_status wick_copy_finish(wick_copier *c, wick_func **out);
 wick_func *wick_copy_end(wick_copier *c); /* asserts that there was no failure */
 
-/* Builds a copy of n's operator with other operands in b (no regions): for passes that change
- * operands only. */
+/* Builds a copy of n's operator with other operands in b (no regions), for passes that change only
+ * operands. */
 wick_value wick_copy_with(wick_builder *b, const wick_func *f, const wick_node *n,
                           const wick_value *in);
 

@@ -1,4 +1,4 @@
-/* Dimension expressions: whether two can be equal, and which of two that are says it shorter. */
+/* Dimension expressions: whether two can be equal, and which of two equal ones is simpler. */
 #include "ir/dim_table.h"
 
 wick_dim wick_dim_difference(wick_dims *t, wick_dim a, wick_dim b)

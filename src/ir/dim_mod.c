@@ -1,9 +1,9 @@
-/* Dimension expressions: from the key, which has no `mod`, to the form that is seen.
+/* Dimension expressions: from the key, which has no `mod`, to the form, which has.
  *
- * mod(x, b) is x - b*floordiv(x, b). The key holds the right side. Here, for each floordiv, as much
- * of x as is there is joined with it to mod(x, b), until its own coefficient has the sign of x's:
- * that keeps ranges tight, since what is left grows with x. So x - 7*floordiv(x, 7) is mod(x, 7), x
- * - 6*floordiv(x, 7) is floordiv(x, 7) + mod(x, 7), and x + 9*floordiv(x, 7) stays. The result is a
+ * mod(x, b) is x - b*floordiv(x, b). The key holds the right side. Here each floordiv is joined
+ * with as much of x as is present to mod(x, b), until its own coefficient has the sign of x's. That
+ * keeps ranges tight, since the rest grows with x. So x - 7*floordiv(x, 7) is mod(x, 7), x -
+ * 6*floordiv(x, 7) is floordiv(x, 7) + mod(x, 7), and x + 9*floordiv(x, 7) stays. The result is a
  * function of the key alone. */
 #include "ir/dim_table.h"
 

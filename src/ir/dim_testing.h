@@ -1,4 +1,4 @@
-/* What the tests of dimension expressions share: a table in an arena, and short names. */
+/* For tests of dimension expressions: a table in an arena, and short names. */
 #ifndef WICK_IR_DIM_TESTING_H
 #define WICK_IR_DIM_TESTING_H
 

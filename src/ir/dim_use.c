@@ -1,4 +1,4 @@
-/* Dimension expressions: asking about them, putting values for symbols, and their text. */
+/* Dimension expressions: queries, substitution of symbols, evaluation, and text. */
 #include <math.h>
 
 #include "ir/dim_table.h"

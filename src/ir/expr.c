@@ -1,4 +1,4 @@
-/* Expressions of elements: the pieces that are more than one node. */
+/* Expressions of elements: the functions that build more than one node. */
 #include "ir/expr.h"
 
 static const wick_expr_format expr_formats[2] = {

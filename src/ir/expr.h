@@ -1,5 +1,5 @@
-/* Short names for building expressions of elements, for rows and passes that build many: at every
- * level, on tensors, scalars and vectors alike. */
+/* Short names for building expressions of elements, for operators and passes that build many. They
+ * work at every level, on tensors, scalars and vectors. */
 #ifndef WICK_IR_EXPR_H
 #define WICK_IR_EXPR_H
 
@@ -64,7 +64,7 @@ static inline wick_value expr_eq(wick_builder *b, wick_value x, double c)
 {
   return wick_build2(b, WICK_OP_eq, x, expr_k(b, x, c));
 }
-/* x within a bound; NaN stays NaN. */
+/* x limited by a bound; NaN stays NaN. */
 static inline wick_value expr_at_least(wick_builder *b, wick_value x, double c)
 {
   return expr_where(b, expr_lt(b, x, c), expr_k(b, x, c), x);
@@ -74,7 +74,7 @@ static inline wick_value expr_at_most(wick_builder *b, wick_value x, double c)
   return expr_where(b, expr_gt(b, x, c), expr_k(b, x, c), x);
 }
 
-/* What depends on f32 or f64. */
+/* The constants of the formats f32 and f64. */
 typedef struct wick_expr_format {
   wick_elem elem, bits; /* the type, and the signed integer of its size */
   uint32_t mantissa;    /* stored bits of the fraction */
@@ -84,13 +84,13 @@ typedef struct wick_expr_format {
 const wick_expr_format *wick_expr_format_of(wick_builder *b, wick_value x);
 
 wick_value wick_expr_bits(wick_builder *b, wick_value x);              /* a float's bits */
-wick_value wick_expr_from_bits(wick_builder *b, wick_value x);         /* and back */
+wick_value wick_expr_from_bits(wick_builder *b, wick_value x);         /* the reverse */
 wick_value wick_expr_int(wick_builder *b, wick_value like, int64_t i); /* an integer constant */
 wick_value wick_expr_shl(wick_builder *b, wick_value x, uint32_t n);
 wick_value wick_expr_shr(wick_builder *b, wick_value x, uint32_t n);
 /* x with the sign of `sign`; x is not negative. */
 wick_value wick_expr_with_sign(wick_builder *b, wick_value x, wick_value sign);
-/* x with the upper half of its mantissa alone, so that its square is exact. */
+/* x with only the upper half of its mantissa, so that its square is exact. */
 wick_value wick_expr_upper(wick_builder *b, wick_value x);
 
 #endif

@@ -1,4 +1,4 @@
-/* Side tables of a function: who uses a value, who defines it. */
+/* Side tables of a function: the nodes that use a value, the node that defines it. */
 #include "ir/ir.h"
 
 const wick_type_info *wick_info_of(const wick_func *f, wick_value v)

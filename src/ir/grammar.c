@@ -1,4 +1,4 @@
-/* The tables of words. */
+/* The tables of the words of Wick's text. */
 #include "ir/grammar.h"
 
 #include <stdio.h>

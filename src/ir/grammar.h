@@ -1,4 +1,4 @@
-/* The words of Wick's text, for printer and parser alike. docs/text.md is the grammar. */
+/* The words of Wick's text, for the printer and the parser. docs/text.md is the grammar. */
 #ifndef WICK_IR_GRAMMAR_H
 #define WICK_IR_GRAMMAR_H
 
@@ -19,14 +19,13 @@ extern const wick_keyword wick_dim_words[];       /* a symbol of such a name is 
 const char *wick_keyword_of(const wick_keyword *table, int value);
 const wick_keyword *wick_keyword_find(const wick_keyword *table, const char *word, size_t n);
 
-enum { WICK_TEXT_DEPTH = 100 }; /* of dimensions within dimensions, types within types */
+enum { WICK_TEXT_DEPTH = 100 }; /* the most nested dimensions or types */
 
-/* The attribute that is written right after the operator: the first of kind CONST or FUNC;
- * WICK_MAX_ATTR: none. */
+/* Returns the index of the attribute that is written right after the operator: the first of kind
+ * CONST or FUNC; WICK_MAX_ATTR if there is none. */
 uint32_t wick_op_positional(const wick_op *op);
 
-/* The parameter number `index` of a function has no name of its own when it is written %p0, %p1,
- * ... */
+/* Writes the name of a function's unnamed parameter number `index`: %p0, %p1, ... */
 void wick_param_unnamed(char out[16], uint32_t index);
 
 #endif

@@ -1,5 +1,5 @@
-/* A node against its row: counts, attributes, element types; and the inference that scalar rows
- * share. */
+/* Checks a node against its operator: counts, attributes, element types. Also has the inference of
+ * all scalar operators. */
 #include "ir/infer.h"
 
 #include <math.h>

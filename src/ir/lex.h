@@ -1,5 +1,5 @@
-/* Tokens of Wick's text. The lexer allocates nothing and may be copied: a copy is a place to come
- * back to. */
+/* Tokens of Wick's text. The lexer allocates nothing and may be copied: a copy is a position to
+ * which the parser can return. */
 #ifndef WICK_IR_LEX_H
 #define WICK_IR_LEX_H
 
@@ -10,7 +10,7 @@ typedef enum wick_token_kind {
   WICK_TOKEN_WORD,   /* conv f32 N */
   WICK_TOKEN_VALUE,  /* %name: at, n are the name */
   WICK_TOKEN_GLOBAL, /* @name */
-  WICK_TOKEN_STRING, /* "...": at, n are what stands between the quotes */
+  WICK_TOKEN_STRING, /* "...": at, n are the text between the quotes */
   WICK_TOKEN_INT,    /* 12 */
   WICK_TOKEN_NUMBER, /* 1.5 1e-05 0x7fc0 */
   WICK_TOKEN_PUNCT, /* one of ( ) { } [ ] < > , : ; = | * + - @, or "->" ('>'-'-' below), or ".." */
@@ -45,11 +45,11 @@ static inline bool wick_token_is(const wick_token *t, int punct)
 }
 bool wick_token_word(const wick_token *t, const char *word);
 
-/* The characters that a string or a name stands for, in `mem`; NULL where an escape is wrong or one
- * is \x00. */
+/* Returns the characters of a string or a name, with escapes resolved, in `mem`; NULL if an escape
+ * is wrong or is \x00. */
 const char *wick_token_text(const wick_token *t, wick_arena *mem);
 
-/* The other way: with quotes and escapes. A name is quoted only where it has to be. */
+/* The reverse: write a string with quotes and escapes. A name is quoted only if necessary. */
 void wick_text_quoted(wick_text *out, const char *s);
 void wick_text_name(wick_text *out, const char *s);
 bool wick_is_word(const char *s); /* one WORD token */

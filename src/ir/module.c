@@ -1,4 +1,4 @@
-/* Modules: what functions share. Everything interned lives as long as the module. */
+/* Modules: the data that functions share. Everything interned lives as long as the module. */
 #include <string.h>
 
 #include "ir/ir.h"

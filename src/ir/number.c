@@ -1,4 +1,4 @@
-/* Shortest decimals by trying; everything is compared as the bits of the element type. */
+/* Finds shortest decimals by trial; numbers are compared as the bits of the element type. */
 #include "ir/number.h"
 
 #include <locale.h>

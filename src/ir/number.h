@@ -4,15 +4,15 @@
 
 #include "ir/op.h"
 
-/* Element k of a row of elements: the shortest decimal that wick_number_read reads back to the same
- * bits; inf, -inf, nan; a NaN that is not the usual one as its bits, 0x7fc00001. The host program's
- * locale is not asked. Complex and string elements have no numbers: they are "?". */
+/* Prints element k of an array: the shortest decimal that wick_number_read reads back to the same
+ * bits; inf, -inf, nan; an unusual NaN as its bits, 0x7fc00001. The host program's locale has no
+ * effect. Complex and string elements print as "?". */
 void wick_number_print(wick_text *out, wick_elem e, const void *data, uint64_t k);
 void wick_number_print_scalar(wick_text *out, wick_elem e, wick_scalar x);
 
-/* The reverse, into element k of data: [-] digits [. digits] [e digits], inf, -inf, nan, 0xBITS;
+/* Reads a number into element k of data: [-] digits [. digits] [e digits], inf, -inf, nan, 0xBITS;
  * true, false for bool. Floats are rounded to the nearest, ties to even.
- * NULL, or what is wrong, in mem: "300 is outside of u8". */
+ * Returns NULL, or the reason in mem: "300 is outside of u8". */
 WICK_CHECKED const char *wick_number_read(wick_elem e, const char *text, size_t n, wick_arena *mem,
                                           void *data, uint64_t k);
 

@@ -1,4 +1,4 @@
-/* The table of rows, by opcode and by name. */
+/* The table of operators, by opcode and by name. */
 #include "ir/op.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Modules from text, in two walks: the first reads constants and the heads of functions, so that
- * bodies may refer to what follows them; the second reads the bodies. */
+ * bodies may refer to later definitions; the second reads the bodies. */
 #include <stdarg.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* The parser's state. parse_type.c reads dimensions, types and numbers, parse_attr.c attributes,
  * parse_node.c nodes and bodies, parse.c the module.
  *
- * A function here returns false after it has reported what is wrong; its caller skips to a place
- * from which more can be said. Values of nodes that could not be built are known but are not real:
- * what uses them is read, and not reported again. */
+ * A function here returns false after it has reported an error; its caller skips to a position from
+ * which it can find more errors. Values of nodes that could not be built are known but not real:
+ * nodes that use them are read, and not reported again. */
 #ifndef WICK_IR_PARSE_H
 #define WICK_IR_PARSE_H
 
@@ -12,7 +12,7 @@
 
 enum { WICK_PARSE_ERRORS = 20 };
 
-/* What a name means; it holds in the function whose number it carries. */
+/* The meaning of a name, in the function of number `func`. */
 typedef struct wick_parse_name {
   uint32_t func;
   uint32_t value; /* of a value: its id, WICK_PARSE_UNREAL */
@@ -57,21 +57,21 @@ typedef struct wick_parser {
   wick_list(uint32_t) scope;         /* names in `values`, in order of definition */
 
   wick_builder b;
-  bool building; /* false: regions are out of step, the rest is only read */
+  bool building; /* false: regions do not match, the rest is only read */
   bool ended;    /* the terminator of the current region was read */
   wick_list(wick_parse_open) open;
-  wick_list(wick_token) results; /* names before `=`; of all open nodes */
+  wick_list(wick_token) results; /* names before `=`, for all open nodes */
   wick_list(wick_type) wanted;   /* results of the function */
   wick_list(wick_parse_param) params;
 
-  /* of the node that is being read */
+  /* for the node that is being read */
   wick_list(wick_value) operands;
   wick_list(wick_parse_typed) typed;
   wick_list(wick_type) types;
   wick_loc loc;
   wick_attr attr[WICK_MAX_ATTR];
   uint32_t attr_at[WICK_MAX_ATTR]; /* where a list begins in ints, floats, dims, axes */
-  const char *imm[WICK_MAX_ATTR];  /* the text of a number, whose type comes later; NULL: none */
+  const char *imm[WICK_MAX_ATTR];  /* the text of a number whose type follows; NULL: none */
   wick_list(int64_t) ints;
   wick_list(double) floats;
   wick_list(wick_dim) dims;
@@ -91,11 +91,13 @@ bool wick_parse_fail(wick_parser *p, const wick_token *at, wick_code code, const
     WICK_PRINTF(4, 5);
 bool wick_parse_unexpected(wick_parser *p, const char *wanted); /* at the current token */
 bool wick_parse_punct(wick_parser *p, int punct, const char *wanted);
-bool wick_parse_take(wick_parser *p, int punct);          /* true and past it where it is there */
-bool wick_parse_string(wick_parser *p, const char **out); /* interned */
+/* skips it and returns true if it is the current token */
+bool wick_parse_take(wick_parser *p, int punct);
+bool wick_parse_string(wick_parser *p, const char **out);                         /* interned */
 bool wick_parse_name_text(wick_parser *p, const wick_token *t, const char **out); /* in tmp */
 bool wick_parse_int(wick_parser *p, int64_t *out);
-/* A number's text, "-0.5", in tmp. */
+/* wick_parse_text returns the number of a string; wick_parse_number the text of a number, "-0.5",
+ * in tmp. */
 wick_scalar wick_parse_text(wick_parser *p, const char *text); /* the string's number */
 bool wick_parse_number(wick_parser *p, const char **out);
 bool wick_parse_is_number(const wick_parser *p);
@@ -116,7 +118,7 @@ bool wick_parse_attrs_end(wick_parser *p, const wick_op *op, const wick_token *a
 
 /* parse_node.c: `constraint a = b` at the head of a body. */
 void wick_parse_constraints(wick_parser *p);
-/* From after the function's `{` to its `}`. */
+/* Reads from after the function's `{` to its `}`. */
 void wick_parse_body(wick_parser *p);
 bool wick_parse_param_list(wick_parser *p, bool qualifiers); /* into p->params, with ( and ) */
 void wick_parse_define(wick_parser *p, const wick_token *name, uint32_t value);

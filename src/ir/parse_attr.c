@@ -1,5 +1,5 @@
-/* Attributes from text, each as its row's spec says. Lists gather in the parser's own lists, and
- * are pointed to when the node is complete. */
+/* Parses attributes as the operator declares them. The elements of lists are collected in the
+ * parser's own lists; attributes point to them when the node is complete. */
 #include <string.h>
 
 #include "ir/element.h"

@@ -1,5 +1,5 @@
-/* Nodes and bodies from text: one loop over the tokens with a stack of open nodes, driving the
- * builder. After a problem it goes on with the next node. */
+/* Parses nodes and bodies: one loop over the tokens with a stack of open nodes calls the builder.
+ * After an error it continues with the next node. */
 #include <string.h>
 
 #include "ir/grammar.h"

@@ -1,5 +1,5 @@
-/* Dimensions and types from text, by descent: what a dimension has in parts, and a type in depth,
- * is limited. */
+/* Parses dimensions and types by recursive descent. The parts of a dimension and the depth of a
+ * type are limited. */
 #include <string.h>
 
 #include "ir/grammar.h"

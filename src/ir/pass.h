@@ -1,4 +1,4 @@
-/* What a pass is: a function over one verified function, with one signature for all of them.
+/* The signature of passes. A pass is a C function over one verified function.
  *
  *   wick_status wick_pass_NAME(const wick_pass_context *pass, const wick_func *f, wick_func **out)
  *
@@ -20,12 +20,13 @@ typedef struct wick_pass_context {
   bool strict;                         /* only rewrites of the classes exact and rounding */
   bool planned;                        /* memory has a plan for the largest sizes: bundles */
   struct wick_tuning_records *records; /* tuned schedules; NULL: none */
-  struct wick_lowered *lowered; /* out: what `lower` says of its kernels; NULL: nobody asks */
-  /* The program that f specializes: constants and counters lie where its own do; NULL: none. */
+  struct wick_lowered *lowered; /* out: the kernels, described by `lower`; NULL: not needed */
+  /* The program of which f is a specialization: constants and counters have the same positions as
+   * its own; NULL: none. */
   const struct wick_program *base;
-  wick_arena *mem;  /* of the result, and of functions that the pass adds to the module */
+  wick_arena *mem;  /* for the result, and for functions that the pass adds to the module */
   wick_arena *tmp;  /* scratch and errors, rewound after the pass */
-  wick_arena *keep; /* of *lowered; lives as long as the caller wants */
+  wick_arena *keep; /* for *lowered; lives as long as the caller needs it */
 } wick_pass_context;
 
 typedef wick_status wick_pass_run(const wick_pass_context *pass, const wick_func *f,

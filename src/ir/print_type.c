@@ -1,4 +1,4 @@
-/* Types and dimensions as text. */
+/* Prints types and dimensions. */
 #include <string.h>
 
 #include "ir/grammar.h"

@@ -1,4 +1,4 @@
-/* One walk; the regions of a node within it. */
+/* Replays nodes in one walk, which also visits the regions of nodes. */
 #include "ir/replay.h"
 
 wick_replay wick_replay_begin(wick_builder *b)

@@ -1,12 +1,12 @@
-/* Nodes of a builder, built once more in it, on other values: what derivatives and importers
- * compute again.
+/* Builds nodes of a builder again in the same builder, on other values. Derivatives and importers
+ * use it for computations that are repeated.
  *
  *   wick_replay r = wick_replay_begin(b);
  *   r.to[old.id] = other;                        // as often as needed
  *   wick_replay_nodes(&r, begin, end);
- *   wick_value again = wick_replayed(&r, old);   // old itself, where it was not built again
- * Places are carried along, the user's names are not. Types are inferred again only where what is
- * known of an operand has changed. */
+ *   wick_value again = wick_replayed(&r, old);   // old itself if it was not built again
+ * Locations are copied, the user's names are not. Types are inferred again only if the type or the
+ * known content of an operand has changed. */
 #ifndef WICK_IR_REPLAY_H
 #define WICK_IR_REPLAY_H
 
@@ -14,16 +14,16 @@
 
 typedef struct wick_replay {
   wick_builder *b;
-  const wick_node *node; /* as they were when it began */
+  const wick_node *node; /* the nodes when the replay began */
   const wick_value_info *value;
   uint32_t nvalue;
   wick_value *to; /* [nvalue]: what an old value became; 0: it is itself */
 } wick_replay;
 
 wick_replay wick_replay_begin(wick_builder *b);
-/* Nodes of another function, whose parameters the caller gives values. */
+/* Replays nodes of another function. The caller sets the values of its parameters. */
 wick_replay wick_replay_func(wick_builder *b, const wick_func *f);
-/* Nodes begin .. end-1: whole ones, closed. */
+/* Replays nodes begin .. end-1, including their regions, which are closed. */
 void wick_replay_nodes(wick_replay *r, uint32_t begin, uint32_t end);
 
 static inline wick_value wick_replayed(const wick_replay *r, wick_value v)

@@ -1,4 +1,5 @@
-/* Patterns are matched as they are read: there is no other form of them than the text. */
+/* Local rewrites. The text of a pattern is matched while it is read: patterns have no other
+ * form. */
 #include "ir/rewrite.h"
 
 #include <ctype.h>

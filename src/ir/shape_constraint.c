@@ -1,5 +1,5 @@
-/* Checks: sizes that a function's code relies on to be equal, where ranges alone do not say. Two
- * checks say the same when their differences do, but for a factor. */
+/* Shape constraints: sizes that must be equal for a function's code to be correct, if ranges alone
+ * do not imply it. Two constraints are equivalent if their differences are equal up to a factor. */
 #include "ir/build.h"
 
 bool wick_shape_constraints_imply(wick_dims *t, uint32_t n, const wick_shape_constraint *check,

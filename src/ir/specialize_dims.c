@@ -1,4 +1,5 @@
-/* One walk: each node is built again from pinned attributes and types. */
+/* Specializes a function in one walk: each node is built again with specialized attributes and
+ * types. */
 #include "ir/specialize_dims.h"
 
 #include <string.h>

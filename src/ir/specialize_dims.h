@@ -2,12 +2,11 @@
  *
  * Types, dimensions in attributes, shape constraints, known contents and the ranges of stages' axes
  * follow. Nodes stay one by one and schedules word for word, so that the order of every sum is the
- * same: the specialized function gives the bits of the original. The contract, whose text has extents,
- * is left out.
+ * same: the specialized function gives the bits of the original. The contract, whose text has
+ * extents, is left out.
  *
- * A branch that relies on sizes to be equal, which with these numbers they never are, is left with
- * nothing but that error: below the graph level, where regions yield no values, its region becomes
- * empty. */
+ * A branch may rely on sizes to be equal that are never equal with these numbers. Only that error
+ * is left of it: below the graph level, where regions yield no values, its region becomes empty. */
 #ifndef WICK_IR_SPECIALIZE_DIMS_H
 #define WICK_IR_SPECIALIZE_DIMS_H
 
@@ -18,9 +17,10 @@ typedef struct wick_dim_values {
   const wick_dim *sym, *by; /* sym[i] becomes by[i] */
 } wick_dim_values;
 
-/* Callees must be specialized, and in the module, before their callers; the kernels of a low function
- * may be specialized later, since a branch that disappears may have been the only one to launch them.
- * Fails if inference refuses the sizes: they violate f's shape constraints, or a size is negative. */
+/* Callees must be specialized, and in the module, before their callers; the kernels of a low
+ * function may be specialized later, since a branch that disappears may have been the only one to
+ * launch them.
+ * Fails if inference refuses the sizes: they violate constraints of f, or a size is negative. */
 WICK_CHECKED wick_status wick_func_specialize_dims(const wick_func *f, const wick_dim_values *pins,
                                                    wick_arena *mem, wick_func **out);
 

@@ -1,8 +1,8 @@
 /* Types: interned in the module, so that two types are equal exactly when their handles are.
  *
- * Types are physical: a packed layout is a tensor of higher rank, made by `pack`, whose lanes beyond
- * the logical extent hold zero. The storage table gives bits, alignment and arithmetic type of each
- * element type. */
+ * Types are physical: a packed layout is a tensor of higher rank, made by `pack`, whose lanes
+ * beyond the logical extent are zero. The storage table has the bits, the alignment and the
+ * arithmetic type of each element type. */
 #ifndef WICK_IR_TYPE_H
 #define WICK_IR_TYPE_H
 
@@ -25,10 +25,9 @@ typedef enum wick_class {
 typedef struct wick_storage {
   const char *name; /* "f32" */
   wick_class cls;
-  uint8_t bits;  /* of one element in memory, in a row of them; bool 8 */
-  uint8_t align; /* bytes */
-  wick_elem
-      arith; /* the type that its arithmetic is done in: f32 for f16, bf16, f8; i32 for i4 and i2 */
+  uint8_t bits;      /* of one element of an array in memory; bool 8 */
+  uint8_t align;     /* bytes */
+  wick_elem arith;   /* the type of its arithmetic: f32 for f16, bf16, f8; i32 for i4 and i2 */
   int8_t mantissa;   /* stored bits of a float's fraction */
   int8_t emin, emax; /* unused (0) for f64, f32 */
 } wick_storage;
@@ -45,7 +44,7 @@ static inline bool wick_elem_is_int(wick_elem e)
   return wick_elem_storage[e].cls == WICK_SINT || wick_elem_storage[e].cls == WICK_UINT;
 }
 bool wick_elem_parse(const char *s, size_t n, wick_elem *out);
-/* Bytes of n elements in a row (sub-byte types are packed, low bits first). */
+/* Returns the bytes of an array of n elements (sub-byte types are packed, low bits first). */
 uint64_t wick_elem_bytes(wick_elem e, uint64_t n);
 
 /* ---- types ---- */
@@ -101,13 +100,15 @@ wick_type wick_type_with_elem(wick_module *m, wick_type t, wick_elem e); /* all 
 wick_dim wick_type_numel(wick_module *m,
                          wick_type t); /* product of dims (or lanes); INVALID on overflow */
 bool wick_type_const_dims(const wick_type_info *t,
-                          int64_t *out_dim); /* false where one is not constant */
+                          int64_t *out_dim); /* false if one is not constant */
 bool wick_type_nbytes(wick_module *m, wick_type t,
                       uint64_t *out); /* dense bytes; false: not constant, or overflow */
 
-/* The most that it can be, at the upper ends of ranges; UINT64_MAX where that is no number. */
+/* Returns the largest number of bytes, at the upper ends of ranges; UINT64_MAX if it is
+ * unbounded. */
 uint64_t wick_type_most_nbytes(wick_module *m, wick_type t);
-/* For estimates: the same, of middling sizes where they are not constant (wick_dim_typical). */
+/* For estimates: returns the number of bytes for typical values of dynamic sizes
+ * (wick_dim_typical). */
 uint64_t wick_type_typical_nbytes(wick_module *m, wick_type t);
 
 void wick_type_print(const wick_module *m, wick_type t, wick_text *out);

@@ -1,5 +1,5 @@
-/* The verifier: one flat walk. A value may be used where its definition lies before, in a region
- * that is still open. */
+/* The verifier: one flat walk. A value may be used if its definition comes before, in a region that
+ * is still open. */
 #include "ir/verify.h"
 
 #include <string.h>

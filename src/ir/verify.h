@@ -1,7 +1,7 @@
-/* The one verifier: what every pass may rely on, at all levels.
- * Operands are defined before and in scope; counts, attributes and regions are what the row
- * declares; the level allows the operator and its types; types are what infer says; each region
- * ends in its terminator. Time O(nodes). */
+/* The verifier of functions at all levels. Every pass may rely on the invariants that it checks:
+ * operands are defined before and in scope; counts, attributes and regions agree with the operator;
+ * the level allows the operator and its types; types agree with inference; each region ends in its
+ * terminator. Time O(nodes). */
 #ifndef WICK_IR_VERIFY_H
 #define WICK_IR_VERIFY_H
 

@@ -1,4 +1,5 @@
-/* One walk resolves views and finds accesses; regions tie roots by union-find. */
+/* Finds the accesses of a low function. One walk resolves views and finds accesses; union-find ties
+ * the roots that regions mix. Begin with wick_alias_of. */
 #include "low/alias.h"
 
 #include <string.h>

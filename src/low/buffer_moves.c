@@ -1,5 +1,5 @@
-/* Legality looks at every access of the two roots; places and accesses are kept up, so that moves
- * chain. */
+/* Moves of buffers. Legality depends on every access of the two roots. Each move updates positions
+ * and accesses, so that moves can follow each other. */
 #include "low/buffer_moves.h"
 
 #include "ir/copy.h"

@@ -1,4 +1,5 @@
-/* One walk: what the instructions since the last one that had to wait have touched. */
+/* Finds concurrent instructions. One walk collects the accesses of all instructions since the last
+ * one that had to wait. */
 #include "low/concurrent.h"
 
 enum { CONCURRENT_MOST = 64 }; /* accesses that are compared with */

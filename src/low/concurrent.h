@@ -4,10 +4,11 @@
 
 #include "low/alias.h"
 
-/* Per node of a planned function: it touches no byte that is written by one of the kernels and
- * copies in front of it, back to the first one that is not so marked, and writes none that they
- * touch. The plan decides: what shares memory waits. False for what is neither kernel nor copy, and
- * in regions. */
+/* Returns a flag per node of a planned function: the node can run concurrently with the kernels and
+ * copies before it, back to the nearest one that is not marked. It touches no byte that they write,
+ * and writes no byte that they touch. Nodes whose buffers share memory in the plan therefore wait.
+ * False for nodes that are neither kernel nor copy, and for the first one of a region or after a
+ * region. */
 const bool *wick_low_concurrent(const wick_alias *a, wick_arena *mem);
 
 #endif

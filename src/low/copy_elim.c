@@ -1,4 +1,5 @@
-/* Sweeps over the copies until none can go: a move makes others possible (a concat of concats). */
+/* Removes copies. It sweeps over the copies until none can be removed, because a move makes others
+ * possible (a concat of concats). */
 #include "low/copy_elim.h"
 
 #include "ir/copy.h"

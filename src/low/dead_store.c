@@ -1,4 +1,5 @@
-/* What the caller gets is wanted; an instruction that writes what is wanted wants what it reads. */
+/* Removes dead stores. The buffers of the caller are live; an instruction that writes a live buffer
+ * makes the buffers live that it reads. */
 #include "low/dead_store.h"
 
 #include "ir/copy.h"

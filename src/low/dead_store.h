@@ -1,8 +1,8 @@
-/* Drops kernels and copies whose results nobody reads, and the allocs that are then left.
+/* Removes kernels and copies whose results are never read, and the allocs that are then unused.
  *
  * Needs: a verified low function without `free`. Guarantees: the same results; a kernel that may
- * fail is dropped like another, since only its result matters. Leaves alone: kernels of which one
- * result is wanted; calls, and what control flow carries. Exact. */
+ * fail is removed like any other, since only its result matters. Leaves alone: kernels with a
+ * result that is needed; calls, and buffers that control flow carries. Exact. */
 #ifndef WICK_LOW_DEAD_STORE_H
 #define WICK_LOW_DEAD_STORE_H
 

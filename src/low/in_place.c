@@ -1,5 +1,6 @@
-/* For each kernel, pairs of a result and an operand: the result's buffer moves over the operand's,
- * or the operand's under the result's (where that is a part of something larger). */
+/* Tries pairs of a result and an operand of each kernel. The result's buffer moves over the
+ * operand's, or, if the result is a part of a larger buffer, the operand's buffer moves under the
+ * result's. */
 #include "low/in_place.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The end of a buffer's life, as the region that defines it sees it. */
+/* Inserts frees at the end of each buffer's life, in the region that defines the buffer. */
 #include "low/insert_frees.h"
 
 #include "ir/copy.h"

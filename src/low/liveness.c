@@ -1,4 +1,4 @@
-/* Intervals of the planned roots, and their sum by instruction. */
+/* Computes the live intervals of the planned roots, and their sum per instruction. */
 #include "low/liveness.h"
 
 wick_liveness wick_liveness_of(const wick_alias *a, uint64_t align, wick_arena *mem)

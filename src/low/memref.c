@@ -1,5 +1,5 @@
-/* Arithmetic of places: an array is a list of dims with strides, and every question is settled by
- * looking at the dims from the largest stride down. */
+/* Arithmetic of memory references. An array is a list of dimensions with strides, and every
+ * function visits the dimensions from the largest stride down. */
 #include "low/memref.h"
 
 #include <string.h>

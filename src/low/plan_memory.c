@@ -1,4 +1,5 @@
-/* Intervals to the planner, offsets back into the allocs; and the check of the whole. */
+/* Passes live intervals to the planner and writes the offsets into the allocs; and checks the
+ * finished plan. */
 #include "low/plan_memory.h"
 
 #include "base/plan.h"

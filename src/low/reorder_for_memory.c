@@ -1,5 +1,5 @@
-/* A beam search over the orders that the dependences allow: at each depth the states of least peak,
- * then of least bytes in use, are kept; states of the same set of steps are one. */
+/* A beam search over the orders that the dependences allow. Each depth keeps the states with the
+ * lowest peak, then with the fewest bytes in use. States with the same set of steps are merged. */
 #include "low/reorder_for_memory.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Dependences through memory: an instruction comes after those that wrote what it touches, and
- * after those that touched what it writes. */
+/* Finds dependences through memory: an instruction depends on those that wrote the bytes that it
+ * touches, and on those that touched the bytes that it writes. */
 #include "low/reorder_graph.h"
 
 #include <stdlib.h>

@@ -1,13 +1,13 @@
-/* The dependences of a low function's instructions, and what each holds of the arena: what the
- * search of order.c works on. */
+/* The dependences of a low function's instructions, and the buffers of the arena that each needs.
+ * The search in reorder_for_memory.c works on this graph. */
 #ifndef WICK_LOW_REORDER_GRAPH_H
 #define WICK_LOW_REORDER_GRAPH_H
 
 #include "low/alias.h"
 
 typedef struct wick_order_step { /* an instruction of the function's own region */
-  uint32_t node;                 /* where it begins; its regions move along */
-  uint32_t nbefore, nafter;      /* steps may be in these lists more than once */
+  uint32_t node;                 /* its first node; its regions move with it */
+  uint32_t nbefore, nafter;      /* lengths of the lists, in which a step may occur several times */
   const uint32_t *after;         /* steps that depend on it */
   const uint32_t *before;        /* steps that it depends on */
   uint32_t *needs;               /* roots of the arena, each once */

@@ -1,5 +1,5 @@
-/* The entry: views of the arena, the constants and the caller's buffers, and a launch for each
- * instruction. */
+/* Builds the entry: views of the arena, the constants and the caller's buffers, and a launch for
+ * each instruction. Begin with wick_pass_lower. */
 #include "lower/lower.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Branches and loops of the entry: their conditions and counts are read from buffers, their regions
- * are lowered where they stand. */
+/* Lowers branches and loops to those of the entry. Their conditions and counts are read from
+ * buffers; their regions are lowered in place. */
 #include <string.h>
 
 #include "ir/element.h"

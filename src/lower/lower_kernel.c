@@ -1,4 +1,4 @@
-/* A kernel's loop function: nest, and one parameter for what lies in one place. */
+/* Builds a kernel's loop function by wick_nest. Operands in the same memory share a parameter. */
 #include "lower/lower_kernel.h"
 
 #include <string.h>

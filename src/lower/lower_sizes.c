@@ -1,4 +1,4 @@
-/* Dimension expressions as integer arithmetic of one loop function. */
+/* Builds the loop function that computes dimension expressions by integer arithmetic. */
 #include "lower/lower_sizes.h"
 
 #define SIZES_MOST 0x1p62             /* of what is computed */

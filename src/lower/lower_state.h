@@ -1,5 +1,5 @@
-/* What the files of lowering share: the entry that is being built, and where values of the planned
- * function are in it. */
+/* The state of lowering, for the files lower*.c: the entry that is being built, and the values in
+ * it that stand for those of the planned function. */
 #ifndef WICK_LOWER_LOWER_STATE_H
 #define WICK_LOWER_LOWER_STATE_H
 
@@ -17,32 +17,33 @@ typedef struct lower_state {
   wick_value *to;           /* per value: the buffer in the entry; 0: not made yet */
   wick_list(uint32_t) made; /* the values that have one, in order */
   wick_value *index;        /* per value: of a loop's index, the number in the entry */
-  uint64_t steps;           /* of the loops around, as far as they are known */
-  bool pending;             /* something may have been launched that is not waited for */
+  uint64_t steps;           /* the steps of the surrounding loops whose counts are known */
+  bool pending;             /* a launch may still be running */
   uint64_t *offset;         /* per constant of the module: its place in the blob + 1; 0: none yet */
-  wick_names keys;          /* of kernels: the number in this table less 1 is the kernel's */
-  wick_names weights;       /* kernels with the constants that they have read */
+  wick_names keys;          /* of kernels: a key's number less 1 is the kernel's index */
+  wick_names weights;       /* pairs of a kernel and a constant that it has read */
   const bool *concurrent;   /* per node: low/concurrent.h */
-  bool planned;             /* by the caller's word: places are constant, sizes or not */
-  bool open;                /* sizes are not constant: */
-  wick_value table, places; /* parameters of the entry, then */
-  uint32_t *buffer;         /* per value that is a root in the arena: the number of its place + 1 */
-  wick_value counts;        /* a parameter of the entry: what it counts; 0: nothing */
-  bool fault;               /* the last launch may fail: nothing runs beside it */
+  bool planned;             /* pass->planned: offsets are constant, also with dynamic sizes */
+  bool open;                /* sizes are dynamic; then */
+  wick_value table, places; /* are parameters of the entry */
+  uint32_t *buffer;         /* per value that is a root in the arena: the index of its offset + 1 */
+  wick_value counts;        /* a parameter of the entry: the table of counts; 0: none */
+  bool fault;               /* the last launch may fail: nothing runs concurrently with it */
   wick_arena *mem, *tmp;
-  wick_arena *keep; /* of what *out points to */
+  wick_arena *keep; /* for the data that *out points to */
   wick_lowered *out;
 } lower_state;
 
 wick_status lower_fail(const lower_state *s, const wick_node *n, wick_code code, const char *what);
-/* The number that the table of sizes has for d. */
+/* Returns the number in the table of sizes for d. */
 wick_value lower_size(lower_state *s, wick_dim d);
-/* The buffer in the entry of a value of the function, which is made where it is first wanted. */
+/* Sets *out to the buffer in the entry for a value of the function, which is built when it is first
+ * needed. */
 wick_status lower_operand(lower_state *s, const wick_node *n, wick_value v, wick_value *out);
-/* A launch of the kernel for this use, which is built where there is none yet. */
+/* Launches the kernel for this use, which is built if it does not exist. */
 wick_status lower_launch(lower_state *s, const wick_node *n, const wick_kernel_use *use,
                          const wick_value *operand);
-/* What was launched beside others has ended after this. */
+/* Waits for all concurrent launches. */
 void lower_wait(lower_state *s);
 wick_status lower_node(lower_state *s, const wick_node *n);
 /* Finds the branches and loops that are counted. */

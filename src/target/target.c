@@ -1,4 +1,4 @@
-/* The rows of the machines, their extras, and the host's row. */
+/* The table of machines, their extras, and the detection of the host. */
 #include "target/target.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The C function of a bundle, around its entry: codegen/abi.h says what it does. */
+/* Emits the C function of a bundle, which calls its entry; codegen/abi.h specifies it. */
 #include "codegen/llvm/emit.h"
 
 #include "wick/bundle.h"

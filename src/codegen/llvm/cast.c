@@ -1,5 +1,6 @@
-/* Conversions between element types. Narrow floats are integers here (emit.h): those of 16 bits
- * become f32 and back where the target's row has the conversion; the rest is a pass's work. */
+/* Emits conversions between element types. Narrow floats are integers here (emit.h): those of 16
+ * bits are converted to and from f32 if the target has the conversion; a pass expands all
+ * others. */
 #include "codegen/llvm/emit.h"
 
 static bool cast_is_wide(wick_elem e) { return e == WICK_F32 || e == WICK_F64; }

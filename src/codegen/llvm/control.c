@@ -1,4 +1,4 @@
-/* Loops and branches, as blocks with phis; terminators; constants. */
+/* Emits loops and branches as blocks with phis, terminators, and constants. */
 #include "codegen/llvm/emit.h"
 
 /* The body of a region. Returns its `yield`. */

@@ -1,5 +1,5 @@
-/* Dot products: those that are instructions, which of LLVM's intrinsics; those of pairs, as two
- * products of every second byte. */
+/* Emits dot products: instructions as LLVM's intrinsics, and those of pairs as two products of
+ * every second byte. */
 #include "codegen/llvm/emit.h"
 
 typedef struct dot_intrinsic {

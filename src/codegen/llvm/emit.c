@@ -1,4 +1,4 @@
-/* Types, constants and intrinsics. */
+/* Emits types, constants and intrinsics. */
 #include "codegen/llvm/emit.h"
 
 #include <string.h>

@@ -1,8 +1,9 @@
-/* What the files of the emitter share: one function being built, and where its values are.
+/* The state of the emitter, for the files of this folder: the function that is being built, and its
+ * values.
  *
  * Representation: f32, f64 and integers are LLVM's; bool is i1 (a byte in memory); all narrow
- * floats are integers of their size, since nothing is done with them but moving, and conversion to
- * and from f32. A vector of one lane is a scalar. */
+ * floats are integers of their size, since they are only moved, and converted to and from f32. A
+ * vector of one lane is a scalar. */
 #ifndef WICK_CODEGEN_LLVM_EMIT_H
 #define WICK_CODEGEN_LLVM_EMIT_H
 
@@ -13,7 +14,7 @@
 
 typedef struct emit emit;
 
-/* Emits node number `node` of e->f: its results become e->value. */
+/* Emits node n of e->f and sets its results in e->value. */
 typedef void (*emit_row)(emit *e, const wick_node *n);
 
 typedef struct emit_address { /* buffer + index, in bytes */
@@ -28,7 +29,7 @@ typedef struct emit_group {
   uint32_t nbuffer, buffer[8], first[8]; /* first: norder at the buffer's first load */
 } emit_group;
 
-typedef struct emit_half { /* of a vector of bytes: every second one, widened (dot.c) */
+typedef struct emit_half { /* every second element of a vector of bytes, widened (dot.c) */
   LLVMBasicBlockRef block;
   uint32_t value;
   bool odd;
@@ -49,7 +50,7 @@ struct emit {
   const wick_func *f;
   wick_frame frame;
   LLVMValueRef function;
-  LLVMBasicBlockRef entry; /* ends in a jump; what is invariant goes before it */
+  LLVMBasicBlockRef entry; /* ends in a jump; invariant code is placed before it */
   LLVMValueRef *value;     /* by value */
   uint32_t *order;         /* by value: later definitions have greater numbers; 0: in `entry` */
   uint32_t norder;
@@ -85,9 +86,10 @@ LLVMValueRef emit_int(const emit *e, LLVMTypeRef type, int64_t x);
 /* "llvm.fma", overloaded by the types. */
 LLVMValueRef emit_intrinsic(emit *e, const char *name, LLVMTypeRef *type, size_t ntype,
                             LLVMValueRef *arg, uint32_t narg);
-/* x, or where it is a scalar the vector of one lane. */
+/* Returns x; if it is a scalar, the vector of one lane. */
 LLVMValueRef emit_as_vector(const emit *e, LLVMValueRef x);
-/* The number that every element of v is, where it is a constant; broadcasts are looked through. */
+/* Returns whether v is a constant, and the number that all its elements equal. Looks through
+ * broadcasts. */
 bool emit_known(const emit *e, wick_value v, wick_scalar *out);
 LLVMBasicBlockRef emit_block(const emit *e, const char *name);
 /* Bytes of one element in memory; 0 for sub-byte elements. */
@@ -97,13 +99,13 @@ uint64_t emit_elem_bytes(wick_elem elem);
 void emit_function(emit *e, const wick_func *f);
 LLVMValueRef emit_declare(const emit *e, const char *name, bool entry, LLVMTypeRef *out_type);
 void emit_attributes(const emit *e, LLVMValueRef f); /* those that every function has */
-/* An operand of a launch. */
+/* Returns an operand of a launch. */
 LLVMValueRef emit_operand(const emit *e, wick_value v);
 
 /* ---- bundle.c ---- */
 void emit_bundle(emit *e, const wick_module *m); /* after all functions of the module */
 
-/* ---- the rows ---- */
+/* ---- operators ---- */
 void emit_node(emit *e, const wick_node *n);
 extern const struct emit_named {
   const char *name;

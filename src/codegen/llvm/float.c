@@ -1,5 +1,5 @@
-/* Floats where machines differ: fused multiply-add, rounding, square roots, the larger and the
- * smaller. Integers' larger and smaller are here too. */
+/* Emits the float operators in which machines differ: fused multiply-add, rounding, square roots,
+ * max and min. max and min of integers are here too. */
 #include <math.h>
 
 #include "codegen/llvm/emit.h"

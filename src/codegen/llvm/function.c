@@ -1,5 +1,5 @@
-/* One loop function: its signature, what its slots hold, its body. The convention is that of
- * codegen/abi.h. */
+/* Emits one loop function: its signature, the loads of its slots, its body. codegen/abi.h has the
+ * calling convention. */
 #include "codegen/llvm/emit.h"
 #include "ir/build.h"
 

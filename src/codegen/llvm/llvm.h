@@ -1,6 +1,6 @@
-/* Loop functions to machine code, through LLVM's C interface. Everything in this folder belongs to
- * the program wick-codegen: LLVM ends the process on some inputs, and wants process-wide options.
- */
+/* Compiles loop functions to machine code, through LLVM's C interface. Everything in this folder
+ * belongs to the program wick-codegen: LLVM ends the process on some inputs, and needs process-wide
+ * options. */
 #ifndef WICK_CODEGEN_LLVM_LLVM_H
 #define WICK_CODEGEN_LLVM_LLVM_H
 
@@ -9,10 +9,11 @@
 #include "ir/ir.h"
 #include "target/target.h"
 
-/* Once per process, before anything else of this file. */
+/* Call it once per process, before the other functions of this file. */
 void wick_llvm_begin(void);
 
-/* `m` verified. WICK_EUNSUPPORTED for what a pass of Wick should have expanded for the target. */
+/* Compiles m, which must be verified. Fails: WICK_EUNSUPPORTED for operators that a pass of Wick
+ * should have expanded for the target. */
 WICK_CHECKED wick_status wick_llvm_compile(const wick_module *m, const wick_target *t,
                                            const wick_codegen_options *options, wick_arena *mem,
                                            wick_span *out);

@@ -1,6 +1,6 @@
 /* wick-codegen: a request on the standard input, an answer on the standard output
  * (codegen/protocol.h). It is a program of its own because LLVM ends the process on some inputs,
- * and because a user's process may hold another LLVM. */
+ * and because a user's process may contain another LLVM. */
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-/* Buffers: addresses, loads and stores. */
+/* Emits accesses to buffers: addresses, loads and stores. */
 #include "codegen/llvm/emit.h"
 #include "ir/build.h"
 

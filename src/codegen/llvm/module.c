@@ -1,4 +1,5 @@
-/* A module to an object: the target machine, all functions, code generation. */
+/* Compiles a module to an object: sets up the target machine, emits all functions, generates
+ * code. */
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>

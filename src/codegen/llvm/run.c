@@ -1,4 +1,4 @@
-/* What reaches outside: launches of kernels, and failures. */
+/* Emits calls to the outside: launches of kernels, and failures. */
 #include "codegen/llvm/emit.h"
 #include "ir/build.h"
 

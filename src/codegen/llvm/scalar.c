@@ -1,5 +1,5 @@
-/* Arithmetic, logic and comparisons that are the same few instructions on every machine. What each
- * row computes is said in src/ops; floats here are f32 and f64. */
+/* Emits arithmetic, logic and comparisons that are the same few instructions on every machine.
+ * src/ops defines each operator; floats here are f32 and f64. */
 #include "codegen/llvm/emit.h"
 
 static wick_elem scalar_elem(const emit *e, const wick_node *n)

@@ -1,4 +1,5 @@
-/* LLVM says each frame's size as a warning about it; the calls are read from its functions. */
+/* Finds the bound on the stack. LLVM reports each frame's size in a warning; the calls are read
+ * from its functions. */
 #include "codegen/llvm/stack.h"
 
 #include <llvm-c/Core.h>

@@ -1,4 +1,4 @@
-/* For tests: text of loop functions, or functions of the builder, to code that can be called. */
+/* For tests: compiles loop functions, from text or from a builder, to code that can be called. */
 #ifndef WICK_CODEGEN_LLVM_TESTING_H
 #define WICK_CODEGEN_LLVM_TESTING_H
 
@@ -89,14 +89,14 @@ static inline void testing_make(testing *t, const char *target, bool direct)
   testing_ok(wick_artifact_read(t->file, "test", &t->mem, &t->artifact));
 }
 
-/* And maps them. */
+/* Compiles the module and maps the code. */
 static inline void testing_load(testing *t, const char *target, bool direct)
 {
   testing_make(t, target, direct);
   testing_ok(wick_image_map(&t->artifact, &t->mem, &t->image));
 }
 
-/* The rows of this machine that this processor can run. */
+/* Returns target i of those that this processor can run. */
 static inline const char *testing_native(uint32_t i)
 {
   wick_cpu cpu = wick_cpu_detect();
@@ -105,7 +105,7 @@ static inline const char *testing_native(uint32_t i)
   return NULL;
 }
 
-/* Memory that ends where nothing is mapped. */
+/* Allocates memory whose end is followed by an unmapped page. */
 static inline size_t testing_pages(size_t nbytes) { return wick_align_up(nbytes, 65536); }
 static inline void *testing_guarded(size_t nbytes)
 {

@@ -1,4 +1,5 @@
-/* Lanes: broadcasts, vectors of scalars, counting vectors, extraction, shuffles. */
+/* Emits operators on lanes: broadcasts, vectors of scalars, counting vectors, extraction,
+ * shuffles. */
 #include "codegen/llvm/emit.h"
 
 /* Bytes of up to a word are one element that all places of the result have. */
