@@ -250,7 +250,7 @@ void nest_kept_fold(nest *t, nest_run *r, uint32_t l0);
 bool nest_kept_loop(nest *t, nest_run *r, uint32_t l);
 bool nest_kept_steps(const nest_run *r); /* stages inside its loops are to be emitted now */
 
-/* ---- walks (nest_walk.c) ---- */
+/* ---- walks (nest_loop_nest.c) ---- */
 void nest_walk(nest *t, const nest_run *r); /* at the run's indices */
 
 /* ---- dot products (nest_dot.c) ---- */
