@@ -1,11 +1,11 @@
-/* Einsum: an equation of labels, as transposes, products of matrices and sums. */
+/* Imports Einsum: an equation of labels becomes transpositions, matrix products and sums. */
 #include <string.h>
 
 #include "import/onnx/import.h"
 
 enum {
   EINSUM_LETTERS = 52,
-  EINSUM_LABELS = EINSUM_LETTERS + WICK_MAX_RANK, /* then those that an ellipsis stands for */
+  EINSUM_LABELS = EINSUM_LETTERS + WICK_MAX_RANK, /* letters, then the axes of an ellipsis */
   EINSUM_NONE = 255,
 };
 
@@ -17,10 +17,10 @@ typedef struct einsum_term { /* a tensor, and the label of each of its axes */
 
 typedef struct einsum_equation {
   wick_onnx_op *o;
-  const char *at; /* what is left to read */
+  const char *at; /* the rest of the equation, not read yet */
   uint32_t dots;  /* axes of the longest ellipsis */
   bool arrow;
-  einsum_term *term; /* of each operand */
+  einsum_term *term; /* by operand */
   einsum_term out;
 } einsum_equation;
 
@@ -39,8 +39,8 @@ static uint8_t einsum_letter(char c)
   return EINSUM_NONE;
 }
 
-/* One term, of `rank` axes; UINT32_MAX: of as many as it says (the result), where the ellipsis is
- * the longest of all. */
+/* Reads a term with `rank` axes. UINT32_MAX is for the result: its labels determine the rank, and
+ * its ellipsis is the longest of all. */
 static bool einsum_read(einsum_equation *q, uint32_t rank, einsum_term *t)
 {
   uint32_t letters = 0, dots = 0;
@@ -67,8 +67,8 @@ static bool einsum_read(einsum_equation *q, uint32_t rank, einsum_term *t)
   return true;
 }
 
-/* Without an arrow: the ellipsis, then the labels that are there once, in the order of the alphabet
- * (capitals first). */
+/* Sets the result of an equation without an arrow: the ellipsis, then the labels that occur once,
+ * in alphabetical order (capitals first). */
 static void einsum_implied(einsum_equation *q)
 {
   uint32_t count[EINSUM_LABELS] = {0};
@@ -127,7 +127,7 @@ static wick_dim einsum_size(const einsum_equation *q, const einsum_term *t, uint
                                              : wick_built_info(q->o->b, t->v)->dim[k];
 }
 
-/* The axes in that order; those that the term lacks are of size 1. */
+/* Transposes the term's axes to that order. Axes that the term does not have get size 1. */
 static void einsum_arrange(einsum_equation *q, einsum_term *t, uint32_t n, const uint8_t *label)
 {
   int64_t perm[WICK_MAX_RANK];
@@ -143,8 +143,8 @@ static void einsum_arrange(einsum_equation *q, einsum_term *t, uint32_t n, const
   memcpy(t->label, label, n);
 }
 
-/* A label that is there twice: only where both are equal. Such axes, brought after the others, are
- * one axis of n * n, and the diagonal is each (n + 1)-th of it. */
+/* Takes the diagonal for a label that occurs twice in a term. Both axes move to the end and become
+ * one axis of n * n elements; the diagonal is every (n + 1)-th of them. */
 static bool einsum_diagonal(einsum_equation *q, einsum_term *t)
 {
   wick_onnx_op *o = q->o;
@@ -179,7 +179,7 @@ static bool einsum_diagonal(einsum_equation *q, einsum_term *t)
   return true;
 }
 
-/* Is the label wanted by the result, or by an operand from `from` on? */
+/* Returns whether the result, or an operand from `from` on, has the label. */
 static bool einsum_wanted(const einsum_equation *q, uint8_t label, uint32_t from)
 {
   bool wanted = einsum_has(&q->out, label);
@@ -187,7 +187,7 @@ static bool einsum_wanted(const einsum_equation *q, uint8_t label, uint32_t from
   return wanted;
 }
 
-/* Sums over the labels that nobody else wants. */
+/* Sums over the labels that no other term and not the result has. */
 static void einsum_sum(einsum_equation *q, einsum_term *t, const einsum_term *other, uint32_t from)
 {
   int64_t axes[WICK_MAX_RANK];
@@ -207,7 +207,7 @@ static void einsum_sum(einsum_equation *q, einsum_term *t, const einsum_term *ot
 
 /* ---- products ---- */
 
-typedef struct einsum_split { /* labels by where they are */
+typedef struct einsum_split { /* labels, grouped by the operands that have them */
   uint32_t nboth, nx, ny, nsum;
   uint8_t both[WICK_MAX_RANK], x[WICK_MAX_RANK], y[WICK_MAX_RANK], sum[WICK_MAX_RANK];
 } einsum_split;
@@ -230,7 +230,8 @@ static einsum_split einsum_split_of(const einsum_equation *q, const einsum_term 
   return s;
 }
 
-/* [both..., a..., b...] as a batch of matrices; the product of sizes a in *out_rows. */
+/* Reshapes [both..., a..., b...] to a batch of matrices. Sets *out_rows to the product of the sizes
+ * a. */
 static void einsum_matrix(einsum_equation *q, einsum_term *t, const einsum_split *s, uint32_t na,
                           const uint8_t *a, uint32_t nb, const uint8_t *b)
 {
@@ -250,7 +251,7 @@ static void einsum_matrix(einsum_equation *q, einsum_term *t, const einsum_split
   t->v = wick_onnx_reshape(q->o, t->v, n + 2, dim);
 }
 
-/* x and y as one term, summed over what nobody wants any more. */
+/* Multiplies x and y to one term. Sums over labels that no later term and not the result has. */
 static bool einsum_product(einsum_equation *q, einsum_term *x, einsum_term *y, uint32_t from)
 {
   wick_onnx_op *o = q->o;

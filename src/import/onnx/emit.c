@@ -1,4 +1,4 @@
-/* Building Wick's rows: attributes by name, and constants. */
+/* Builds nodes of Wick with attributes by name, and constants. */
 #include "import/onnx/import.h"
 
 #include <string.h>
@@ -69,7 +69,7 @@ wick_value wick_onnx_number(wick_onnx_op *o, wick_value x, double number)
                           whole);
 }
 
-/* With a name that is free at once where many constants are called the same, as in functions. */
+/* Finds a free name in constant time even if many constants have the same name, as in functions. */
 uint32_t wick_onnx_constant_add(wick_module *m, const char *name, wick_type type, const void *data,
                                 uint64_t nbytes)
 {
@@ -78,7 +78,7 @@ uint32_t wick_onnx_constant_add(wick_module *m, const char *name, wick_type type
   return wick_constant_add(m, name, type, data, nbytes);
 }
 
-/* 0 where reading failed, which is a problem then. */
+/* Builds the constant. Returns 0 and adds an error if reading failed. */
 static wick_value emit_data(wick_onnx_context *c, wick_status s, const wick_onnx_data *d,
                             const char *name, const char *location)
 {

@@ -1,8 +1,8 @@
-/* Operators that ONNX had as experiments, before opset 10 or never in a release, in its own domain.
- * Old converters wrote them, and ONNX Runtime takes them at any opset. */
+/* Imports operators of ONNX's own domain that were experimental: before opset 10, or never
+ * released. Old converters wrote them, and ONNX Runtime accepts them at any opset. */
 #include "import/onnx/import.h"
 
-/* alpha * f(beta * x), without f: alpha * x + beta */
+/* alpha * f(beta * x), or alpha * x + beta if there is no f */
 static void experimental_by_two(wick_onnx_op *o)
 {
   double alpha = wick_onnx_float(o, "alpha", 1),
@@ -19,7 +19,7 @@ static void experimental_scale(wick_onnx_op *o)
   o->out[0] = wick_onnx_by(o, WICK_OP_mul, o->in[0], wick_onnx_float(o, "scale", 1));
 }
 
-/* The input is an image [N, C, H, W]; false after a failure was added. */
+/* Checks that the input is an image [N, C, H, W]. Returns false after it added a failure. */
 static bool experimental_image(wick_onnx_op *o)
 {
   uint32_t rank = wick_onnx_info(o, 0)->rank;
@@ -27,7 +27,7 @@ static bool experimental_image(wick_onnx_op *o)
   return rank == 4;
 }
 
-/* x * scale + bias, which has a number for each channel. */
+/* x * scale + bias, where bias has a number for each channel. */
 static void experimental_image_scaler(wick_onnx_op *o)
 {
   const wick_onnx_attr *a = wick_onnx_attr_find(o, "bias");
@@ -45,8 +45,8 @@ static void experimental_image_scaler(wick_onnx_op *o)
                           wick_onnx_table(o, wick_onnx_info(o, 0)->elem, 3, dim, bias));
 }
 
-/* border: what is cut off on the left, at the top, on the right and at the bottom; or, with
- * `scale`, the height and the width of what is left from there. */
+/* `border` has the sizes to remove on the left, at the top, on the right and at the bottom. If
+ * `scale` is present, it has the height and the width of the result instead of the last two. */
 static void experimental_crop(wick_onnx_op *o)
 {
   wick_wire_i64s border = wick_onnx_ints(o, "border"), scale = wick_onnx_ints(o, "scale");

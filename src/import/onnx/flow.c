@@ -1,5 +1,5 @@
-/* Branches and loops. A condition that is known while importing leaves its branch alone; loops of
- * few steps, and those whose values change their types, are written out. */
+/* Imports branches and loops. If a condition is known during the import, only its branch is
+ * imported. Loops of few steps, and loops whose values change their types, are unrolled. */
 #include "import/onnx/flow.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static bool flow_same_types(const wick_onnx_op *o, uint32_t n, const wick_value 
   return true;
 }
 
-/* After what only moves or negates a bool: the node that it comes from. */
+/* Returns the node that computes a bool, looking through nodes that only move or negate it. */
 static const wick_node *flow_source(wick_onnx_op *o, wick_value v, bool *negated)
 {
   const wick_node *n = wick_onnx_definer(o->b, v);
@@ -36,8 +36,9 @@ static const wick_node *flow_source(wick_onnx_op *o, wick_value v, bool *negated
   return n;
 }
 
-/* Where types depend on whether two sizes are equal, and ranges do not say: they are taken to be,
- * which is checked. That is how exporters write a squeeze: nothing else is of use in the end. */
+/* If types depend on whether two sizes are equal, and their ranges do not decide it, assumes that
+ * they are equal and adds a shape constraint. Exporters write a squeeze in this form, where the
+ * other case leads to no useful result. */
 static bool flow_assumable(wick_onnx_op *o, wick_dim *out_equal, int64_t *out_cond)
 {
   bool negated = false;
@@ -52,7 +53,7 @@ static bool flow_assumable(wick_onnx_op *o, wick_dim *out_equal, int64_t *out_co
   return true;
 }
 
-/* One branch in place of the node. */
+/* Imports one branch in place of the node. */
 static void flow_branch(wick_onnx_op *o, const wick_onnx_graph *g)
 {
   wick_value *y = wick_new(o->c->tmp, wick_value, g->output.n + 1);
@@ -60,8 +61,9 @@ static void flow_branch(wick_onnx_op *o, const wick_onnx_graph *g)
   for (uint32_t k = 0; k < o->nout && !o->failed; k++) o->out[k] = y[k];
 }
 
-/* The branches of an open `if`, and what they give. `like`: maps give their values alone, and this
- * says which keys all of them have; NULL: they give their keys, too. */
+/* Imports the branches of an `if` that was begun, and their results. If `like` is not NULL, maps
+ * return only their values, and `like` gets the keys that they have in all branches. If it is NULL,
+ * maps return their keys, too. */
 static bool flow_if_regions(wick_onnx_op *o, const wick_onnx_graph *const *branch, uint32_t checks,
                             wick_onnx_map *like, wick_value **y, bool *out_alike)
 {
@@ -79,8 +81,8 @@ static bool flow_if_regions(wick_onnx_op *o, const wick_onnx_graph *const *branc
   return true;
 }
 
-/* Both branches; sizes that must be equal in one of them alone are looked at where it is entered.
- * What is wrong, and types that differ, may be mended where the condition is known. */
+/* Imports both branches. A shape constraint of one branch alone is checked on entry to that branch.
+ * A known condition may avoid errors and types that differ. */
 static void flow_if_both(wick_onnx_op *o, const wick_onnx_graph *const *branch)
 {
   wick_onnx_trial t = wick_onnx_trial_begin(o);
@@ -89,7 +91,7 @@ static void flow_if_both(wick_onnx_op *o, const wick_onnx_graph *const *branch)
   bool alike;
   wick_build_open(o->b, WICK_OP_if, 1, &cond, NULL, 0, NULL);
   bool good = flow_if_regions(o, branch, t.checks, like, y, &alike);
-  if (!alike) { /* keys, then, are results as others are */
+  if (!alike) { /* then keys are results, too */
     wick_onnx_trial_undo(o, &t);
     memset(like, 0, o->nout * sizeof *like);
     cond = wick_onnx_scalar(o, 0);
@@ -140,7 +142,7 @@ static wick_value flow_number(wick_onnx_op *o, wick_elem e, int64_t i)
   return wick_build_const(o->b, wick_type_tensor(o->c->module, e, 0, NULL), 0, i);
 }
 
-/* The results of the body after its condition. */
+/* Returns the number of the body's stacked results, after its condition and the carried values. */
 static uint32_t flow_nstacked(const wick_onnx_loop *l)
 {
   return (uint32_t)l->body->output.n - l->conditional - l->ncarried;
@@ -155,7 +157,7 @@ void wick_onnx_loop_counted(wick_onnx_op *o, wick_dim n, wick_onnx_loop *l)
                    : wick_build1(o->b, WICK_OP_size, wick_onnx_count(o, l->most));
 }
 
-/* A body takes the index and the condition as it declares them: some say [1]. */
+/* Gives the index or the condition the shape that the body declares, which may be [1]. */
 static wick_value flow_declared(wick_onnx_op *o, const wick_onnx_value_info *v, wick_value x)
 {
   const wick_onnx_tensor_type *t = v->type ? v->type->tensor_type : NULL;
@@ -168,8 +170,8 @@ static wick_value flow_plain(wick_onnx_op *o, wick_value x)
   return wick_built_info(o->b, x)->rank ? wick_onnx_reshape(o, x, 0, NULL) : x;
 }
 
-/* The body's operands at an index: those before the carried values as it declares them, these, and
- * the elements that it scans. */
+/* Imports the body at an index. Its operands are the index and the condition as it declares them,
+ * the carried values, and the scanned slices. */
 static bool flow_body(wick_onnx_op *o, const wick_onnx_loop *l, wick_value index,
                       const wick_value *carried, wick_value *out)
 {
@@ -196,7 +198,7 @@ static bool flow_body(wick_onnx_op *o, const wick_onnx_loop *l, wick_value index
   return !o->b->status;
 }
 
-/* The loop itself. *out_changed: values change their types from one step to the next. */
+/* Builds a loop. Sets *out_changed if values change their types from one step to the next. */
 static bool flow_loop_region(wick_onnx_op *o, const wick_onnx_loop *l, bool *out_changed)
 {
   wick_module *m = o->c->module;
@@ -238,7 +240,7 @@ static bool flow_loop_region(wick_onnx_op *o, const wick_onnx_loop *l, bool *out
   return !o->b->status;
 }
 
-/* Written out; false where it is not known when it ends. */
+/* Unrolls the loop. Returns false if it is not known when the loop ends. */
 static bool flow_loop_unrolled(wick_onnx_op *o, const wick_onnx_loop *l)
 {
   uint32_t nstacked = flow_nstacked(l), noutput = (uint32_t)l->body->output.n;
@@ -272,7 +274,7 @@ bool wick_onnx_loop_build(wick_onnx_op *o, const wick_onnx_loop *l)
   wick_onnx_trial t = wick_onnx_trial_begin(o);
   bool finite = l->steps > 0 && l->steps <= FLOW_MOST_STEPS, changed = false, small;
   small = l->steps <= FLOW_FEW_STEPS && (size_t)l->steps * l->body->node.n <= FLOW_FEW_NODES;
-  for (uint32_t k = 0; k < l->ncarried; k++) /* sequences are no values of a program */
+  for (uint32_t k = 0; k < l->ncarried; k++) /* programs have no values that are sequences */
     small = small || wick_built_info(o->b, l->carried[k])->kind != WICK_TENSOR;
   if (l->steps == 0 && !flow_nstacked(l)) {
     for (uint32_t k = 0; k < l->ncarried; k++) l->result[k] = l->carried[k];
@@ -283,7 +285,7 @@ bool wick_onnx_loop_build(wick_onnx_op *o, const wick_onnx_loop *l)
     wick_onnx_trial_undo(o, &t);
   }
   if (flow_loop_region(o, l, &changed)) return true;
-  if (finite) { /* with numbers for the index more is known */
+  if (finite) { /* a constant index makes more values known */
     wick_onnx_trial_undo(o, &t);
     if (flow_loop_unrolled(o, l)) return true;
     if (!wick_onnx_trial_good(o, &t)) return wick_onnx_trial_stop(o, &t), false;

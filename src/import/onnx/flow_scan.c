@@ -1,7 +1,7 @@
-/* Scan: a loop over indices of its inputs. */
+/* Imports Scan as a loop over the indices of its inputs. */
 #include "import/onnx/flow.h"
 
-/* What its body scans and gives, with axes and directions of its outputs. */
+/* The inputs and outputs of the body, with axes and directions. */
 typedef struct scan_form {
   wick_onnx_loop loop;
   wick_onnx_scanned *scan;
@@ -34,7 +34,7 @@ static bool scan_begin(wick_onnx_op *o, uint32_t first, scan_form *s)
   return !o->failed;
 }
 
-/* How many indices there are. */
+/* Finds the number of indices. */
 static bool scan_count(wick_onnx_op *o, scan_form *s)
 {
   wick_dim n = wick_dim_const(0);
@@ -67,7 +67,7 @@ static wick_value scan_reversed(wick_onnx_op *o, wick_value x)
   return wick_onnx_end1(&e, x);
 }
 
-/* Axis 0 becomes `axis`. */
+/* Moves axis 0 to `axis`. */
 static wick_value scan_turned(wick_onnx_op *o, wick_value x, uint32_t axis)
 {
   int64_t perm[WICK_MAX_RANK];
@@ -106,7 +106,7 @@ void wick_onnx_scan(wick_onnx_op *o)
 
 /* ---- opset 8: everything has a batch in front, and steps after it ---- */
 
-/* Item b of the batch, of which each has its own number of steps. */
+/* Scans item b of the batch. Each item has its own number of steps. */
 static bool scan_item(wick_onnx_op *o, const scan_form *whole, int64_t b, int64_t steps,
                       wick_value *result)
 {
@@ -132,7 +132,7 @@ static bool scan_item(wick_onnx_op *o, const scan_form *whole, int64_t b, int64_
   return !o->b->status && scan_count(o, &s) && wick_onnx_loop_build(o, &s.loop);
 }
 
-/* After `steps` rows, zeros up to `most`. */
+/* Pads x from `steps` to `most` rows with zeros. */
 static wick_value scan_padded(wick_onnx_op *o, wick_value x, int64_t steps, int64_t most)
 {
   wick_dim dim[WICK_MAX_RANK];

@@ -1,9 +1,11 @@
-/* Sizes that exporters take through floats, floor(size * 0.5) and the like: small float tensors as
- * fractions of dimension expressions, found when one becomes integers again.
+/* Finds dimension expressions for sizes that exporters compute in floats, as floor(size * 0.5).
+ * When a cast makes integers of a small float tensor, its elements are traced back as fractions of
+ * dimension expressions.
  *
- * The numerator stays below 2^22 (a check sees to it). So a fraction of a power of two is the float
- * itself. Any other is a float that was rounded once, and may only be rounded to a whole number
- * then: that agrees with the fraction's, which is whole, or at least 1 / `under` away from one. */
+ * The numerator is below 2^22, by a shape constraint. So a fraction whose denominator is a power of
+ * two equals the float. For any other fraction the float was rounded once. Then only rounding to a
+ * whole number may follow: it agrees with rounding the fraction, because the fraction is whole or
+ * differs from each whole number by at least 1 / `under`. */
 #include "import/onnx/import.h"
 #include "ops/elementwise/scalar.h"
 #include "ops/ref.h"
@@ -51,7 +53,7 @@ static bool fraction_constant(wick_onnx_op *o, wick_value v, fractions *out)
   return true;
 }
 
-/* x op y, by the row's name; false where that is no such fraction. */
+/* Computes x op y. Returns false if the result is no such fraction. */
 static bool fraction_pair(wick_onnx_op *o, wick_opcode op, fraction x, fraction y, fraction *out)
 {
   wick_dims *t = o->c->module->dims;
@@ -103,7 +105,7 @@ static bool fraction_joined(wick_onnx_op *o, const wick_node *n, uint32_t depth,
   return true;
 }
 
-/* Integers of which inference knows the expressions. */
+/* Converts integers whose expressions inference knows to fractions. */
 static bool fraction_whole(wick_onnx_op *o, const wick_value_info *v, fractions *out)
 {
   out->n = v->ncontent;
@@ -132,7 +134,7 @@ static bool fraction_find(wick_onnx_op *o, wick_value v, uint32_t depth, fractio
   wick_dim numel = wick_type_numel(o->c->module, info->type);
   const wick_node *d = wick_onnx_definer(o->b, v);
   if (!d || d->nregion || !wick_dim_is_const(numel) || numel.v > WICK_MAX_CONTENT) return false;
-  const wick_node n = *d; /* the list may move */
+  const wick_node n = *d; /* a copy, because the list may be reallocated */
   wick_elem e = wick_built_info(o->b, v)->elem;
   bool wide = e == WICK_F32 || e == WICK_F64, whole = e == WICK_I64 || e == WICK_I32;
   switch (n.op) {

@@ -1,10 +1,10 @@
-/* Tensors from few numbers, and running sums: ranges, one-hot, diagonals. */
+/* Imports operators that generate tensors (ranges, one-hot, diagonals), and running sums. */
 #include <math.h>
 
 #include "import/onnx/import.h"
 
-/* max(ceil((limit - start) / delta), 0), of floats: the difference in their type. False after a
- * failure was added. */
+/* Computes max(ceil((limit - start) / delta), 0) for floats, with the difference in their type.
+ * Returns false after it added a failure. */
 static bool generate_float_count(wick_onnx_op *o, wick_dim *out)
 {
   uint32_t n[3];
@@ -53,7 +53,7 @@ static void generate_range(wick_onnx_op *o)
 }
 
 /* Indices and depth may be of any type of number. */
-/* Indices in floats; one that is no whole number is an index that no class has. */
+/* Converts float indices. A fraction becomes an index that matches no class. */
 static wick_value generate_whole(wick_onnx_op *o, wick_value x)
 {
   if (!wick_elem_is_float(wick_onnx_info(o, 0)->elem)) return wick_build_cast(o->b, x, WICK_I64);
@@ -96,7 +96,7 @@ static void generate_triangle(wick_onnx_op *o)
   o->out[0] = wick_onnx_end1(&e, o->in[0]);
 }
 
-/* Of the input's shape, and of its type where no other is given. */
+/* The result has the input's shape, and its type unless an attribute gives another. */
 static void generate_eye(wick_onnx_op *o)
 {
   wick_elem elem = wick_onnx_info(o, 0)->elem;

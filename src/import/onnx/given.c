@@ -1,7 +1,7 @@
-/* Values that follow from inputs whose contents are given: too large, or too deep, or made by
- * loops, for known.c. The nodes that such a value needs become a function of their own, which the
- * reference evaluator runs once; sizes and conditions that follow from it are then as good as
- * constants. */
+/* Computes values that depend on given contents of inputs, and that are too large or too deep for
+ * constant_values.c, or come from loops. The nodes that such a value needs become a function of
+ * their own, which the reference evaluator executes once. Sizes and conditions that depend on the
+ * value are then constants. */
 #include <setjmp.h>
 #include <string.h>
 
@@ -10,10 +10,10 @@
 #include "ops/evaluate.h"
 #include "ops/ref.h"
 
-/* What a slice of the nodes consists of. */
+/* The nodes and values that a value depends on. */
 typedef struct given_slice {
   wick_onnx_context *c;
-  bool *value; /* by value: it is needed */
+  bool *value; /* by value: whether it is needed */
   wick_list(wick_value) open;
 } given_slice;
 
@@ -33,7 +33,8 @@ static void given_operands(given_slice *s, const wick_node *n)
     }
 }
 
-/* Marks what v needs; false where that is an input, a random number, or a tensor of strings. */
+/* Marks the values and nodes that v needs. Returns false if one is an input, a random number, or a
+ * tensor of strings. */
 static bool given_mark(given_slice *s, wick_value v)
 {
   const wick_builder *b = &s->c->b;
@@ -43,7 +44,7 @@ static bool given_mark(given_slice *s, wick_value v)
     v = s->open.at[--s->open.n];
     if (v.id <= b->nparam || wick_built_info(b, v)->elem == WICK_STRING) return false;
     const wick_node *n = wick_onnx_definer(b, v);
-    if (!n) continue; /* of a region: its node is marked */
+    if (!n) continue; /* a parameter of a region, whose node is marked */
     for (const wick_node *k = n; k < &b->nodes.at[n->end]; k++) {
       if (wick_op_of(k)->effect == WICK_EFFECT) return false;
       given_operands(s, k);
@@ -59,7 +60,7 @@ static bool given_needs(const given_slice *s, const wick_node *n)
   return false;
 }
 
-/* The marked nodes, and v as their result. */
+/* Builds a function of the marked nodes that returns v. */
 static wick_func *given_func(given_slice *s, wick_value v)
 {
   const wick_builder *b = &s->c->b;
@@ -82,7 +83,8 @@ static wick_func *given_func(given_slice *s, wick_value v)
   return wick_copy_finish(&copy, &f) ? NULL : f;
 }
 
-/* In memory of its own, which is given back at once. `out` has the type and room for the data. */
+/* Evaluates f in an arena of its own, which is freed at once. `out` has the type and memory for the
+ * data. */
 static bool given_evaluate(wick_onnx_context *c, const wick_func *f, uint64_t nbytes,
                            const wick_tensor *out)
 {

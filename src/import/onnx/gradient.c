@@ -1,8 +1,9 @@
-/* Gradient, of the training preview: the derivatives of one tensor of the graph by others.
+/* Imports Gradient of the training preview: the derivatives of one tensor of the graph with respect
+ * to others.
  *
- * Its attributes name tensors that are there already; xs and zs are taken as independent of what
- * they were computed from. Where its inputs are other values than these tensors, the nodes between
- * are built again on the inputs. */
+ * Its attributes name existing tensors. xs and zs count as independent variables, whatever computed
+ * them. If its inputs are other values than these tensors, the nodes from xs and zs to y are built
+ * again on the inputs. */
 #include "import/onnx/import.h"
 #include "ir/replay.h"
 #include "ops/gradient/grad.h"
@@ -13,7 +14,7 @@ typedef struct gradient {
   uint32_t nx, n;        /* xs; with zs */
   wick_value *name, *at; /* the tensors by name; what they are here */
   wick_value y;
-  uint32_t end; /* of the nodes that were there before */
+  uint32_t end; /* the number of nodes before */
 } gradient;
 
 static wick_value gradient_tensor(gradient *g, wick_span name)
@@ -41,7 +42,7 @@ static bool gradient_read(gradient *g, wick_onnx_op *o)
     g->at[i] = o->in[i];
     good = good && g->name[i].id && g->at[i].id;
   }
-  if (!good) o->failed = true; /* which has been said */
+  if (!good) o->failed = true; /* an error was added */
   for (uint32_t i = 0; i <= g->nx && good; i++) {
     wick_value v = i < g->nx ? g->name[i] : g->y;
     if (wick_grad_has(g->b, v)) continue;
@@ -52,7 +53,7 @@ static bool gradient_read(gradient *g, wick_onnx_op *o)
   return good;
 }
 
-/* Something in it, or in its regions, is made of what is replaced. */
+/* Returns whether the node, or a node in its regions, depends on a replaced value. */
 static bool gradient_moved(const gradient *g, uint32_t node, const wick_replay *r)
 {
   const wick_node *n = &g->b->nodes.at[node];
@@ -62,7 +63,7 @@ static bool gradient_moved(const gradient *g, uint32_t node, const wick_replay *
   return false;
 }
 
-/* The nodes from xs and zs to y, on the inputs. What these stand for stays what they are. */
+/* Builds the nodes from xs and zs to y again on the inputs. The original values stay. */
 static void gradient_replay(gradient *g)
 {
   wick_builder *b = g->b;
@@ -78,7 +79,7 @@ static void gradient_replay(gradient *g)
   g->y = wick_replayed(&r, g->y);
 }
 
-/* Gradients of gradients multiply nodes. */
+/* Checks the number of nodes, which gradients of gradients multiply. */
 static bool gradient_within_limits(gradient *g)
 {
   wick_onnx_context *c = g->o->c;

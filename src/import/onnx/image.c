@@ -1,8 +1,9 @@
-/* ImageDecoder: the sizes are in the file, which is looked at when the model is compiled. */
+/* Imports ImageDecoder. The sizes are in the image file, which is read when the model is
+ * compiled. */
 #include "import/onnx/import.h"
 #include "runtime/picture.h"
 
-/* The bytes of a constant operand, or NULL. */
+/* Returns the bytes of a constant operand, or NULL. */
 static const void *image_bytes(wick_onnx_op *o, uint32_t i)
 {
   const wick_builder *b = o->b;

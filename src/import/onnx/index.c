@@ -1,8 +1,8 @@
-/* Parts of tensors, and what is around them: gather, slice, pad, expand, tile. */
+/* Imports operators that select or extend parts of tensors: gather, slice, pad, expand, tile. */
 #include "import/onnx/import.h"
 #include "ops/tensor/slice.h"
 
-/* Indices that are known lie in [-n, n), or are refused here: not when the model runs. */
+/* Checks known indices: they must be in [-n, n). So they fail the import and not a run. */
 static bool index_known(wick_onnx_op *o, const wick_value_info *v, wick_dim n)
 {
   for (uint32_t i = 0; v->content && wick_dim_is_const(n) && i < v->ncontent; i++) {
@@ -34,7 +34,7 @@ static void index_gather_nd(wick_onnx_op *o)
   o->out[0] = wick_onnx_end2(&e, o->in[0], o->in[1]);
 }
 
-/* The list attribute as dimensions. */
+/* Returns the list attribute as dimensions. */
 static const wick_dim *index_attr(wick_onnx_op *o, const char *name, uint32_t *out_n)
 {
   wick_wire_i64s v = wick_onnx_ints(o, name);
@@ -44,8 +44,8 @@ static const wick_dim *index_attr(wick_onnx_op *o, const char *name, uint32_t *o
   return dim;
 }
 
-/* Axes of n numbers: those of operand i, those given, or all in order. False after a failure was
- * added. */
+/* Finds the axes of n numbers: from operand i, from the attribute, or all axes in order. Returns
+ * false after it added a failure. */
 static bool index_axes(wick_onnx_op *o, uint32_t n, uint32_t given, const int64_t *axes,
                        uint32_t *out)
 {
@@ -133,8 +133,8 @@ static void index_slice(wick_onnx_op *o)
 
 /* ---- pad ---- */
 
-/* Cuts off what negative pads take away, and makes these 0: other numbers than a constant are taken
- * from what is left. */
+/* Slices off the elements that negative pads remove, and sets these pads to 0. Modes that copy
+ * elements then copy from the remaining ones. */
 static wick_value index_crop(wick_onnx_op *o, wick_value x, wick_dim *pad)
 {
   wick_dims *t = o->c->module->dims;
@@ -156,7 +156,7 @@ static wick_value index_crop(wick_onnx_op *o, wick_value x, wick_dim *pad)
   return wick_onnx_end1(&e, x);
 }
 
-/* All begins, then all ends, of the given axes; value: 0 for none. */
+/* Pads the given axes. `pad` has all begins, then all ends; value is 0 if there is none. */
 static void index_pad_over(wick_onnx_op *o, uint32_t n, const wick_dim *pad, uint32_t naxis,
                            const int64_t *axis, wick_value value)
 {
@@ -201,7 +201,7 @@ static void index_pad(wick_onnx_op *o)
   if (wick_onnx_has(o, 3) && !wick_onnx_numbers(o, 3, "axes", &naxis, &axis)) return;
   wick_value value = wick_onnx_has(o, 2) ? o->in[2] : (wick_value){0};
   if (value.id && wick_onnx_info(o, 2)->rank)
-    value = wick_onnx_reshape(o, value, 0, NULL); /* [1], of some exporters */
+    value = wick_onnx_reshape(o, value, 0, NULL); /* some exporters write [1] */
   index_pad_over(o, n, pad, naxis, axis, value);
 }
 
@@ -231,7 +231,7 @@ static void index_tile(wick_onnx_op *o)
   if (wick_onnx_dims(o, 1, "repeats", &n, &repeats)) index_tile_by(o, n, repeats);
 }
 
-/* At opset 1: so many times along one axis; both are of the input's type. */
+/* In opset 1 the operands are the number of repetitions and one axis, both in the input's type. */
 static void index_tile_1(wick_onnx_op *o)
 {
   uint32_t n, m, axis, rank = wick_onnx_info(o, 0)->rank;

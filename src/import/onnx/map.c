@@ -1,10 +1,9 @@
-/* Maps, and sequences of maps that have the same keys, while importing: a `tuple` of an empty
- * tuple, keys [n] and values, [n] or of a sequence [rows, n]. Keys are a constant, where they are
- * known.
+/* Represents maps, and sequences of maps with the same keys, during the import: a `tuple` of an
+ * empty tuple, keys [n], and values [n], or [rows, n] for a sequence. Known keys are a constant.
  *
- * Of an input that is a map nodes look for keys that they name, and then it is a tensor of the
- * values of those keys; what they look for is found by importing, and then the import begins anew
- * (`asks`). Where a node wants all that there is, keys and values are inputs whose size is open. */
+ * If all nodes that read an input map name the keys that they need, the input becomes a tensor of
+ * the values of these keys. The import finds these keys as it goes and then begins again (`asks`).
+ * If a node needs all keys, keys and values become inputs of dynamic size. */
 #include "import/onnx/import.h"
 
 #include <stdlib.h>
@@ -24,7 +23,7 @@ bool wick_onnx_is_map(const wick_builder *b, wick_value v)
   return wick_type_get(b->module, t->item[0])->kind == WICK_TUPLE;
 }
 
-/* The input's asks, where v is an input as it came. */
+/* Returns the record of requested keys if v is an input itself. */
 static wick_onnx_ask *map_ask(const wick_onnx_context *c, wick_value v)
 {
   for (uint32_t i = 0; i < c->lists.n; i++)
@@ -80,7 +79,7 @@ static int map_order(const void *x, const void *y)
   return (a->at > b->at) - (a->at < b->at);
 }
 
-/* By their numbers; of strings that is no order of letters. */
+/* Sorts keys by their numbers. For strings this is not the alphabetical order. */
 static map_key *map_sorted(wick_arena *mem, uint32_t n, const int64_t *key)
 {
   map_key *k = wick_new(mem, map_key, (size_t)n + 1);
@@ -89,7 +88,7 @@ static map_key *map_sorted(wick_arena *mem, uint32_t n, const int64_t *key)
   return k;
 }
 
-/* The first place of a key, -1: it is not there. */
+/* Returns the first index of a key, or -1 if the map does not have it. */
 static int64_t map_find(const map_key *k, uint32_t n, int64_t key)
 {
   uint32_t lo = 0, hi = n;
@@ -112,7 +111,7 @@ int64_t wick_onnx_keys_twice(wick_arena *mem, uint32_t n, const int64_t *key)
   return first;
 }
 
-/* An input is to have these keys, too. */
+/* Adds keys to those that are requested of an input. */
 static void map_ask_for(wick_onnx_context *c, wick_onnx_ask *ask, uint32_t n, const int64_t *key)
 {
   uint32_t nhave = ask->key.n;
@@ -126,7 +125,7 @@ static void map_ask_for(wick_onnx_context *c, wick_onnx_ask *ask, uint32_t n, co
 
 /* ---- what nodes take of a map ---- */
 
-/* Columns of the values; where `at` is their number there is 0 or "". */
+/* Gathers columns of the values. The index n, one past the last, gives 0 or "". */
 static wick_value map_columns(wick_onnx_op *o, const wick_onnx_map *m, bool absent, wick_value at)
 {
   wick_value x = m->values;
@@ -141,7 +140,8 @@ static wick_value map_columns(wick_onnx_op *o, const wick_onnx_map *m, bool abse
   return wick_onnx_gather(o, WICK_OP_gather, x, at, axis);
 }
 
-/* The same with positions that are known; the values themselves where those are all in order. */
+/* Gathers columns at known indices. Returns the values themselves if these are all indices in
+ * order. */
 static wick_value map_places(wick_onnx_op *o, const wick_onnx_map *m, uint32_t n,
                              const int64_t *position)
 {
@@ -154,7 +154,7 @@ static wick_value map_places(wick_onnx_op *o, const wick_onnx_map *m, uint32_t n
   return map_columns(o, m, absent, wick_onnx_keys(o->c, WICK_I64, n, position));
 }
 
-/* Keys that only a run knows: each is compared with all. */
+/* Looks up keys that are known only at run time: compares each with all. */
 static wick_value map_search(wick_onnx_op *o, const wick_onnx_map *m, uint32_t n,
                              const int64_t *key)
 {

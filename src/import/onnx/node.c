@@ -1,4 +1,5 @@
-/* The nodes of a graph, one after the other; calls of local functions are expanded. */
+/* Imports the nodes of a graph in order. Expands calls of local functions. Begin with
+ * wick_onnx_import_nodes at the end. */
 #include "import/onnx/import.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ void wick_onnx_fail(wick_onnx_op *o, wick_code code, const char *fmt, ...)
   o->failed = true;
 }
 
-/* Without a name of its own a node is called by its first result. */
+/* A node without a name has the name of its first result. */
 const char *wick_onnx_node_text(const wick_onnx_context *c, const wick_onnx_node *n)
 {
   wick_span name = n->name;
@@ -54,8 +55,8 @@ static const char *node_place(const wick_onnx_context *c, const wick_onnx_node *
 
 /* ---- results ---- */
 
-/* Binds the node's results: out[k], or why there is none. Values from `first` on are its own, and
- * get its names, also where they had others inside of a function. */
+/* Binds the node's results to out[k], or to the reason why there is none. Values from `first` on
+ * were built for this node and get its names, even if they had other names inside a function. */
 static void node_bind(wick_onnx_context *c, const wick_onnx_node *n, const char *location,
                       const wick_value *out, uint32_t first, const char *why)
 {
@@ -93,7 +94,8 @@ static void node_unsupported(wick_onnx_context *c, const wick_onnx_node *n, cons
 
 /* ---- operands ---- */
 
-/* False where one is missing or could not be imported; that is an error only the first time. */
+/* Reads the operands. Returns false if one is missing or was not imported, which is an error only
+ * at the first use. */
 static bool node_operands(wick_onnx_op *o, uint32_t least, wick_value *in)
 {
   bool good = true;
@@ -111,7 +113,7 @@ static bool node_operands(wick_onnx_op *o, uint32_t least, wick_value *in)
   return good;
 }
 
-/* Sequences go to operators that know them. */
+/* Checks that only operators that accept sequences get them. */
 static bool node_plain(wick_onnx_op *o)
 {
   wick_opcode op = o->row->op;
@@ -155,8 +157,8 @@ static wick_onnx_op node_begin(wick_onnx_context *c, const wick_onnx_node *n, co
                         .opset = wick_onnx_opset_of(c->scope, n->domain)};
 }
 
-/* Some exporters write operators of later opsets than the model says, and other runtimes take them:
- * the operator is that of the first opset that has it. */
+/* Adds a remark for an operator that is younger than the model's opset. Some exporters write these,
+ * and other runtimes accept them. The operator has the meaning of the first opset that has it. */
 static void node_younger(wick_onnx_op *o)
 {
   wick_onnx_remark(o->c, o->location,
@@ -180,7 +182,7 @@ static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const cha
   wick_value *in = wick_new(c->tmp, wick_value, room);
   o.in = in;
   o.out = wick_new(c->tmp, wick_value, (size_t)o.nout + 1);
-  node_counts(&o); /* all three, so that all that is wrong is said */
+  node_counts(&o); /* all three checks run, so that all errors are reported */
   wick_onnx_attrs_check(&o);
   bool good = node_operands(&o, o.row->nin[0], in) && !o.failed && node_plain(&o);
   if (good) {
@@ -201,7 +203,7 @@ static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const cha
 
 /* ---- local functions ---- */
 
-enum { NODE_CALLS = 64 }; /* functions within functions */
+enum { NODE_CALLS = 64 }; /* the largest depth of calls */
 
 static const wick_onnx_function *node_function(const wick_onnx_context *c, const wick_onnx_node *n)
 {
@@ -268,7 +270,8 @@ static void node_expand(wick_onnx_context *c, const wick_onnx_node *n, const wic
   node_bind(c, n, location, good ? out : NULL, first, NULL);
 }
 
-/* Calls within calls multiply what a file asks for: nodes and bytes are bound. */
+/* Checks the limits on nodes and bytes, because nested calls multiply the work that a file
+ * requires. */
 static bool node_within_limits(wick_onnx_context *c, const char *location)
 {
   uint64_t used = c->tmp->guard->used_bytes, more = used > c->call_bytes ? used - c->call_bytes : 0;

@@ -1,4 +1,4 @@
-/* What a row asks of its operands: types, known contents, constants. */
+/* Reads the operands of a node: their types, known contents and constants. */
 #include "import/onnx/import.h"
 #include "ir/element.h"
 #include "ops/elementwise/scalar.h"
@@ -23,7 +23,7 @@ bool wick_onnx_axis(wick_onnx_op *o, int64_t axis, int64_t rank, uint32_t *out)
   return true;
 }
 
-/* The elements of an operand that follows from constants. */
+/* Returns the elements of an operand that is known during the import. */
 static bool operand_elems(wick_onnx_op *o, uint32_t i, uint32_t *out_n, wick_elem *out_elem,
                           wick_scalar **out)
 {
@@ -36,7 +36,7 @@ static bool operand_elems(wick_onnx_op *o, uint32_t i, uint32_t *out_n, wick_ele
   return true;
 }
 
-/* The inputs whose contents a value follows from; false where there are none. */
+/* Marks the inputs on whose contents a value depends. Returns false if there are none. */
 static bool operand_inputs(wick_onnx_op *o, wick_value v)
 {
   const wick_builder *b = o->b;
@@ -70,8 +70,8 @@ void wick_onnx_want(wick_onnx_op *o, wick_value v)
   if (v.id && operand_inputs(o, v)) o->c->branches = true;
 }
 
-/* Inference gives up where one element is among the least integers of all, which exporters write
- * for the far end of a slice: those become -2^60. */
+/* Inference does not track the smallest integers, which exporters write for the end of a slice.
+ * Reads the operand's elements with -2^60 in place of smaller ones. */
 static bool operand_lowest(wick_onnx_op *o, uint32_t i, uint32_t *out_n, const wick_dim **out)
 {
   wick_scalar *s;

@@ -1,10 +1,11 @@
-/* The order in which nodes are imported: that of the file, but that each comes after what it reads.
- * ONNX wants files to be sorted; some exporters' are not, and other runtimes take them. */
+/* Sorts nodes for the import: the order of the file, except that each node comes after the nodes
+ * whose results it reads. ONNX requires sorted files; some exporters write others, and other
+ * runtimes accept them. */
 #include <string.h>
 
 #include "import/onnx/import.h"
 
-/* The names that a graph within a node defines, which hide those around it. */
+/* The names that a graph within a node defines. They hide equal names around it. */
 typedef struct order_scope {
   wick_names names;
   const struct order_scope *around;
@@ -15,7 +16,7 @@ typedef struct order {
   const wick_onnx_nodes *nodes;
   wick_names names;          /* results of the nodes */
   wick_list(uint32_t) maker; /* by name: the node that defines it; at[0] is unused */
-  wick_list(uint32_t) reads; /* nodes whose results the node at hand reads */
+  wick_list(uint32_t) reads; /* nodes whose results the current node reads */
 } order;
 
 static uint32_t order_find(const wick_names *names, wick_span name)
@@ -31,7 +32,8 @@ static void order_add(wick_names *names, wick_span name)
   if (name.nbytes) wick_names_add(names, (const char *)name.at, name.nbytes);
 }
 
-/* What is bound already, an input or a name of a graph around, does not wait for a node. */
+/* Adds the node that defines a name to o->reads. A name that is bound already, as an input or in a
+ * graph around, needs no node. */
 static void order_read(order *o, const order_scope *s, wick_span name)
 {
   for (; s; s = s->around)
@@ -42,7 +44,8 @@ static void order_read(order *o, const order_scope *s, wick_span name)
 
 static void order_node(order *o, const order_scope *s, const wick_onnx_node *n);
 
-/* Graphs within graphs are as deep as the decoder allows. */
+/* Adds what the nodes of a graph within a node read. The decoder limits the depth of the
+ * recursion. */
 static void order_graph(order *o, const order_scope *around, const wick_onnx_graph *g)
 {
   order_scope s = {.names = wick_names_begin(o->c->tmp), .around = around};
@@ -84,7 +87,8 @@ static void order_names(order *o)
   }
 }
 
-/* The first node that reads what another one after it, or itself, defines; nodes->n: none does. */
+/* Returns the first node that reads a result of itself or of a later node, or nodes->n if none
+ * does. */
 static uint32_t order_first_late(order *o, uint32_t *out_count)
 {
   uint32_t first = (uint32_t)o->nodes->n;
@@ -135,8 +139,9 @@ static void order_cycle(order *o, const order_stack *stack, uint32_t node)
   o->c->over = true; /* nodes cannot be imported in any order */
 }
 
-/* Depth first, from each node in the order of the file: a node that is read too early moves to just
- * before its first reader, the others keep their order. False after a cycle. */
+/* Sorts depth first, from each node in the order of the file. A node that is read too early moves
+ * to just before its first reader; the others keep their order. Returns false if there is a
+ * cycle. */
 static bool order_sort(order *o, uint32_t *out)
 {
   uint32_t n = (uint32_t)o->nodes->n, done = 0;

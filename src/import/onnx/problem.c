@@ -1,5 +1,5 @@
-/* What an import cannot take, one by one for programs and lists: equal problems of several nodes
- * are one, with the names of the first. */
+/* Collects the problems of an import for programs and lists. Equal problems of several nodes become
+ * one, with the names of the first nodes. */
 #include <string.h>
 
 #include "import/onnx/import.h"
@@ -10,7 +10,8 @@ static bool problem_same(const wick_onnx_problem *a, const wick_onnx_problem *b)
          strcmp(a->domain, b->domain) == 0 && strcmp(a->what, b->what) == 0;
 }
 
-/* Problems of no node are told apart by their locations. */
+/* Finds an equal problem in the list. Problems that concern no node must also have equal
+ * locations. */
 static wick_onnx_problem *problem_find(wick_onnx_problems *list, const wick_onnx_problem *p)
 {
   for (uint32_t i = 0; i < list->n; i++)

@@ -13,7 +13,7 @@
   const wick_wire_message var = {title, sizeof(type), fields, (uint32_t)WICK_COUNT(fields),        \
                                  __VA_ARGS__}
 
-static const wick_wire_message proto_type, proto_graph; /* which contain themselves */
+static const wick_wire_message proto_type, proto_graph; /* declared first: they are recursive */
 
 static const wick_wire_field proto_pair_fields[] = {
     FIELD(wick_onnx_pair, key, 1, BYTES),

@@ -1,4 +1,4 @@
-/* Names of the model: what they stand for, and how they are called in Wick. */
+/* Binds names of the model to values, and derives the names in Wick. */
 #include "import/onnx/import.h"
 
 #include <string.h>
@@ -86,7 +86,7 @@ uint32_t wick_onnx_module_name(wick_onnx_context *c, wick_span name)
 
 /* ---- dimensions ---- */
 
-/* The name with a number after it where it is taken already. */
+/* Returns the name, with a number appended if it is taken already. */
 static const char *scope_untaken(wick_onnx_context *c, const char *name)
 {
   wick_text t = wick_text_begin(c->tmp);
@@ -101,8 +101,8 @@ static const char *scope_untaken(wick_onnx_context *c, const char *name)
   return wick_intern(c->module, t.at);
 }
 
-/* The sizes lo, lo + step, ... up to hi: step * symbol + rest, so that what divides them does so in
- * expressions too. */
+/* Returns an expression for the sizes lo, lo + step, ... up to hi: step * symbol + rest. So
+ * divisors of all sizes are divisors of the expression, too. */
 static wick_dim scope_steps(wick_onnx_context *c, const char *word, int64_t lo, int64_t hi,
                             int64_t step)
 {
@@ -113,7 +113,7 @@ static wick_dim scope_steps(wick_onnx_context *c, const char *word, int64_t lo, 
   return wick_dim_add(t, wick_dim_mul(t, sym, wick_dim_const(step)), wick_dim_const(rest));
 }
 
-/* A symbol has the name that the model gives it, whatever its characters are. */
+/* Makes a symbol with the model's name, whatever characters it has. */
 static wick_dim scope_symbol(wick_onnx_context *c, const char *name)
 {
   int64_t lo = 1, hi = WICK_ONNX_LARGEST, step = 1;
@@ -128,7 +128,8 @@ static wick_dim scope_symbol(wick_onnx_context *c, const char *name)
   return lo == hi ? wick_dim_const(lo) : wick_dim_symbol(c->module->dims, word, lo, hi);
 }
 
-/* "?" and the like stand for nothing, and not for the same thing twice. */
+/* Returns false for names such as "?", which mean an unknown size: two of them need not be
+ * equal. */
 static bool scope_says_something(const char *name)
 {
   for (const unsigned char *s = (const unsigned char *)name; *s; s++)

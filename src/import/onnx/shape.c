@@ -1,4 +1,5 @@
-/* Shapes: reshape and its kin, transpose, concat, split, and what is said about shapes. */
+/* Imports operators on shapes: reshape and similar ones, transpose, concat, split, and those that
+ * read shapes. */
 #include "import/onnx/import.h"
 
 /* ---- reshape ---- */
@@ -10,7 +11,7 @@ wick_value wick_onnx_reshape(wick_onnx_op *o, wick_value x, uint32_t n, const wi
   return wick_onnx_end1(&e, x);
 }
 
-/* 0 means the input's size there, unless `allowzero`; -1 what is left. */
+/* Reshapes. 0 is the input's size of the same axis unless `allowzero`; -1 is inferred. */
 static void shape_reshape_to(wick_onnx_op *o, uint32_t n, const wick_dim *want)
 {
   const wick_type_info *x = wick_onnx_info(o, 0);
@@ -43,7 +44,7 @@ static void shape_reshape(wick_onnx_op *o)
   if (wick_onnx_dims(o, 1, "the shape", &n, &dim)) shape_reshape_to(o, n, dim);
 }
 
-/* Into a matrix: the dimensions before `axis`, and those from it on. */
+/* Flattens to a matrix: the dimensions before `axis`, and those from `axis` on. */
 static void shape_flatten(wick_onnx_op *o)
 {
   const wick_type_info *x = wick_onnx_info(o, 0);
@@ -61,7 +62,7 @@ static void shape_flatten(wick_onnx_op *o)
   o->out[0] = wick_onnx_reshape(o, o->in[0], 2, dim);
 }
 
-/* The set of axes in `out`; false after a failure was added. */
+/* Sets `out` to the set of axes. Returns false after it added a failure. */
 static bool shape_axes(wick_onnx_op *o, uint32_t n, const int64_t *axes, uint32_t rank,
                        uint32_t *out)
 {
@@ -187,8 +188,8 @@ static void shape_concat(wick_onnx_op *o)
   o->out[0] = wick_onnx_end(&e, o->nin, o->in);
 }
 
-/* Sizes from an attribute, from the second operand, or none: then parts are equal, the last one may
- * be smaller. */
+/* Sizes are in an attribute or in the second operand. Without sizes the parts are equal, except
+ * that the last one may be smaller. */
 static void shape_split(wick_onnx_op *o)
 {
   wick_wire_i64s list = o->opset < 13 ? wick_onnx_ints(o, "split") : (wick_wire_i64s){0};

@@ -1,5 +1,6 @@
-/* Sequences whose length only a run knows, of tensors of one type: a `tuple` of an empty tuple and
- * one tensor, the items along a new first axis. */
+/* Imports sequences whose length is known only at run time. All items have one type. Such a
+ * sequence is a `tuple` of an empty tuple and one tensor that has the items along a new first
+ * axis. */
 #include "import/onnx/import.h"
 
 wick_value wick_onnx_stack_make(wick_builder *b, wick_value items)
@@ -18,7 +19,7 @@ wick_value wick_onnx_stack(const wick_builder *b, wick_value v)
   return n ? n->in[1] : (wick_value){0};
 }
 
-/* x with its axis `from` at `to`. */
+/* Moves the axis `from` of x to `to`. */
 static wick_value stack_move(wick_onnx_op *o, wick_value x, uint32_t from, uint32_t to)
 {
   int64_t perm[WICK_MAX_RANK];
@@ -54,7 +55,7 @@ wick_value wick_onnx_stack_concat(wick_onnx_op *o, wick_value items, bool fresh)
   return wick_onnx_reshape(o, y, n, dim);
 }
 
-/* One more item, at the end or in front. */
+/* Inserts an item at the end or in front. */
 wick_value wick_onnx_stack_insert(wick_onnx_op *o, wick_value items, wick_value item, bool front)
 {
   wick_value one = wick_onnx_unsqueeze(o, item, 0);
@@ -71,8 +72,8 @@ wick_value wick_onnx_stack_erase(wick_onnx_op *o, wick_value items, bool front)
   return o->b->status ? (wick_value){0} : wick_onnx_stack_make(o->b, y);
 }
 
-/* What the body of a SequenceMap takes at an index: an item of each stack, others as they are.
- * False where a stack has another length. */
+/* Sets the operands of a SequenceMap's body at an index: the item of each stack, and other inputs
+ * unchanged. Returns false if a stack has another length. */
 static bool stack_operands(wick_onnx_op *o, wick_dim n, wick_value index, wick_value *in)
 {
   for (uint32_t i = 0; i < o->nin; i++) {
@@ -90,7 +91,7 @@ static bool stack_operands(wick_onnx_op *o, wick_dim n, wick_value index, wick_v
   return !o->b->status;
 }
 
-/* The region of the loop; first result in *out. */
+/* Builds the region of the loop. Sets *out to the first result. */
 static bool stack_steps(wick_onnx_op *o, const wick_onnx_graph *body, wick_dim n, wick_value *out)
 {
   wick_type i64 = wick_type_tensor(o->c->module, WICK_I64, 0, NULL);

@@ -1,4 +1,4 @@
-/* Graphs within nodes: branches and bodies. They see the names around them. */
+/* Imports graphs within nodes: branches and bodies. The names around them are visible. */
 #include "import/onnx/import.h"
 
 wick_onnx_trial wick_onnx_trial_begin(wick_onnx_op *o)

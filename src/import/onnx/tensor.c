@@ -1,10 +1,10 @@
-/* Elements of tensors from raw bytes, typed fields and external files. */
+/* Reads the elements of tensors from raw bytes, typed fields and external files. */
 #include "import/onnx/tensor.h"
 
 #include <string.h>
 
-/* The rows of TensorProto.DataType. Elements that are not raw are in the field `data`, as packed
- * values of kind `kind`. */
+/* A row of the table of TensorProto.DataType. Elements that are not raw are in the field `data`, as
+ * packed values of kind `kind`. */
 typedef struct tensor_row {
   const char *name;
   int8_t elem;  /* wick_elem, or -1 */
@@ -76,7 +76,7 @@ static wick_status tensor_type(const wick_onnx_tensor *t, const char *loc, wick_
     return wick_fail(mem, WICK_EUNSUPPORTED, loc, "its rank is %zu, the most is %d", t->dims.n,
                      WICK_MAX_RANK);
   out->rank = (uint32_t)t->dims.n;
-  /* Zeros come last, so that a size that cannot be is found even in an empty tensor. */
+  /* Zeros are multiplied last, so that an invalid size is an error even in an empty tensor. */
   int64_t numel = 1;
   bool empty = false;
   for (uint32_t i = 0; i < out->rank; i++) {
@@ -145,7 +145,8 @@ static wick_status tensor_external(const wick_onnx_tensor *t, const wick_onnx_ou
 
 /* ---- elements ---- */
 
-/* Bytes of one value of the typed field: 4-bit types have two elements in it, 2-bit types four. */
+/* Returns the bytes of one value of the typed field: it has two elements of a 4-bit type, or four
+ * of a 2-bit type. */
 static size_t tensor_unit(wick_elem e)
 {
   unsigned bits = wick_elem_storage[e].bits;
@@ -159,7 +160,7 @@ static wick_status tensor_count(const char *loc, wick_arena *mem, uint64_t have,
                    (unsigned long long)have, (unsigned long long)want);
 }
 
-/* The value as its element has it; false where it does not fit. */
+/* Returns whether the value fits in an element. */
 static bool tensor_fits(wick_elem e, size_t unit, uint64_t v)
 {
   if (e == WICK_BOOL) return v <= 1;
@@ -198,7 +199,7 @@ static wick_status tensor_varints(const wick_wire_spans *data, const char *loc, 
 
 enum { TENSOR_LARGE = 1 << 16 };
 
-/* Elements that lie there as they are: in place where there is one piece, aligned and clean. */
+/* Reads elements that are stored unencoded. Does not copy one piece that is aligned and valid. */
 static wick_status tensor_bytes(const wick_span *piece, size_t npiece, const char *loc,
                                 const wick_onnx_outside *outside, wick_arena *mem,
                                 wick_onnx_data *out)
@@ -226,7 +227,7 @@ static wick_status tensor_bytes(const wick_span *piece, size_t npiece, const cha
   return NULL;
 }
 
-/* The numbers that the module has for them. */
+/* Converts strings to the module's numbers of them. */
 static wick_status tensor_strings(const wick_wire_spans *data, const char *loc,
                                   const wick_onnx_outside *outside, wick_arena *mem,
                                   wick_onnx_data *out)
