@@ -1,7 +1,7 @@
-/* Normalizations. */
+/* Imports normalizations. */
 #include "import/onnx/import.h"
 
-/* Of a row that adds epsilon to a variance. */
+/* Begins a node of an operator that adds epsilon to a variance. */
 static wick_onnx_emit norm_begin(wick_onnx_op *o, wick_opcode op)
 {
   wick_onnx_emit e = wick_onnx_begin(o, op);
@@ -9,8 +9,8 @@ static wick_onnx_emit norm_begin(wick_onnx_op *o, wick_opcode op)
   return e;
 }
 
-/* The operands in one element type: that of the first, or, where they differ, f32 or f64; the
- * result is cast back. */
+/* Converts the operands to one element type: the first operand's or, if they differ, f32 or f64.
+ * The result is cast back. */
 static wick_value norm_row_of(wick_onnx_op *o, wick_onnx_emit *e, uint32_t nin,
                               const wick_value *in)
 {
@@ -87,7 +87,7 @@ static void norm_batch_training(wick_onnx_op *o)
   if (o->nout > 4) o->out[4] = wick_build_cast(b, variance, e);
 }
 
-/* Before opset 14 it trains where results of training are asked for. */
+/* Before opset 14 it trains if the node uses results of training. */
 static void norm_batch(wick_onnx_op *o)
 {
   bool more = false;
@@ -106,7 +106,7 @@ static void norm_instance(wick_onnx_op *o)
   o->out[0] = norm_row(o, &e, 3);
 }
 
-/* A number per group becomes one per channel. */
+/* Repeats each group's number for each of its channels. */
 static wick_value norm_spread(wick_onnx_op *o, uint32_t i, int64_t groups)
 {
   wick_dims *dims = o->c->module->dims;
@@ -118,7 +118,7 @@ static wick_value norm_spread(wick_onnx_op *o, uint32_t i, int64_t groups)
   return wick_onnx_reshape(o, wick_onnx_end1(&e, column), 1, &channels);
 }
 
-/* At opset 18 scale and bias are per group, from 21 on per channel. */
+/* In opset 18 scale and bias are per group, from 21 on per channel. */
 static void norm_group_18(wick_onnx_op *o)
 {
   int64_t groups = wick_onnx_int(o, "num_groups", 1);
@@ -277,7 +277,7 @@ static void norm_mean_variance(wick_onnx_op *o)
                   wick_build2(b, WICK_OP_add, deviation, wick_onnx_number(o, variance, 1e-9)));
 }
 
-/* x / norm; 0 where the norm is 0. */
+/* x / norm, or 0 if the norm is 0. */
 static void norm_lp(wick_onnx_op *o)
 {
   int64_t p = wick_onnx_int(o, "p", 2), axis = wick_onnx_int(o, "axis", -1);

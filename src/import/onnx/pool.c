@@ -1,4 +1,4 @@
-/* Pools: windows of the largest, the mean, the p-norm. */
+/* Imports pools: the maximum, the mean or the p-norm of each window. */
 #include "import/onnx/import.h"
 
 /* The lists stay in the window until the row is built. */
@@ -47,7 +47,7 @@ static void pool_average(wick_onnx_op *o)
   o->out[0] = pool_end(o, &e, w);
 }
 
-/* p is a float at opset 1. False where it is no whole number from 1 on. */
+/* Reads p, which is a float in opset 1. Returns false if it is not a whole number of at least 1. */
 static bool pool_p(wick_onnx_op *o, int64_t *out)
 {
   double p = o->opset < 2 ? wick_onnx_float(o, "p", 2) : (double)wick_onnx_int(o, "p", 2);

@@ -1,10 +1,11 @@
-/* Inputs and outputs of the model that are sequences, optionals or maps. A program has tensors
- * only: each element of a sequence is an input or output of its own, NAME.0, NAME.1, ..., a map or
- * a sequence of maps is its values NAME, where its keys are known, else NAME.keys and NAME.values.
- * Metadata say what belongs together: "onnx.input.NAME" (or output) is "AT COUNT TYPE", of a map
- * with known keys "AT COUNT TYPE KEYS": the place among the model's own inputs, how many tensors
- * there are (-1: an optional without a value, ?: not known yet), seq(f32), optional(f32),
- * optional(seq(f32)), map(string,f32) or seq(map(i64,f32)), and the keys (runtime/keys.h). */
+/* Imports inputs and outputs of the model that are sequences, optionals or maps. A program has only
+ * tensors: each element of a sequence is an input or output of its own, NAME.0, NAME.1, ...; a map
+ * or a sequence of maps is the tensor NAME of its values if its keys are known, else NAME.keys and
+ * NAME.values. Metadata describe the group: "onnx.input.NAME" (or output) is "AT COUNT TYPE", or
+ * "AT COUNT TYPE KEYS" for a map with known keys. AT is the index among the model's inputs, COUNT
+ * the number of tensors (-1: an optional without a value, ?: not known yet), TYPE is seq(f32),
+ * optional(f32), optional(seq(f32)), map(string,f32) or seq(map(i64,f32)), and KEYS are the keys
+ * (runtime/keys.h). */
 #include "import/onnx/import.h"
 #include "runtime/keys.h"
 
@@ -14,7 +15,7 @@ enum { PORTS_MOST = 65535 }; /* operands of a node */
 
 typedef struct ports_type {
   bool optional, seq, map;
-  wick_elem elem, key; /* of a map: of its values and keys */
+  wick_elem elem, key; /* for a map: the types of its values and keys */
 } ports_type;
 
 bool wick_onnx_is_list(const wick_onnx_value_info *v)
@@ -69,7 +70,7 @@ static const char *ports_text(wick_arena *mem, ports_type t)
   return t.optional ? wick_str_printf(mem, "optional(%s)", x) : x;
 }
 
-/* `more` follows the rest, or is "". */
+/* Adds the metadata of an input or output. `more` is appended; it may be "". */
 static void ports_note(wick_onnx_context *c, const char *kind, const char *name, uint32_t at,
                        const char *count, ports_type t, const char *more)
 {
@@ -79,7 +80,7 @@ static void ports_note(wick_onnx_context *c, const char *kind, const char *name,
             (wick_pair){wick_str_printf(mem, "onnx.%s.%s", kind, name), text});
 }
 
-/* A space and keys, as text. */
+/* Returns a space and the keys as text. */
 static const char *ports_keys(wick_onnx_context *c, wick_elem elem, uint32_t n, const int64_t *key)
 {
   wick_text t = wick_text_begin(c->tmp);
@@ -131,7 +132,7 @@ static wick_value ports_element(wick_onnx_context *c, const char *name, wick_ele
   return wick_build_param(&c->b, type, WICK_IN, name);
 }
 
-/* What nodes have asked of that input in the tries before this one. */
+/* Returns the keys that nodes requested of that input in earlier tries. */
 static wick_onnx_ask *ports_ask(wick_onnx_context *c, wick_span name)
 {
   for (uint32_t i = 0; i < c->asks->n; i++) {
@@ -225,7 +226,7 @@ void wick_onnx_list_inputs_end(wick_onnx_context *c)
 
 /* ---- outputs ---- */
 
-/* What a value is, in words. */
+/* Describes a value in words. */
 static const char *ports_what(const wick_onnx_context *c, wick_value x)
 {
   const wick_type_info *t = wick_built_info(&c->b, x);
@@ -256,7 +257,7 @@ static void ports_map_output(wick_onnx_context *c, const char *name, wick_value 
       (wick_onnx_result){m.values, m.known ? name : wick_str_printf(c->tmp, "%s.values", name)});
 }
 
-/* The tensors of a sequence or an optional; false after an error. */
+/* Finds the tensors of a sequence or an optional. Returns false after an error. */
 static bool ports_items(wick_onnx_context *c, wick_value x, ports_type t, const char *location,
                         uint32_t *out_n, const wick_value **out)
 {
@@ -266,7 +267,7 @@ static bool ports_items(wick_onnx_context *c, wick_value x, ports_type t, const 
     const wick_node *n = wick_onnx_definer(&c->b, x);
     if (!n || n->op != WICK_OP_tuple || wick_onnx_stack(&c->b, x).id) {
       wick_onnx_error(c, WICK_EUNSUPPORTED, location, "the length of the sequence must be known");
-      c->misfits++; /* with numbers for sizes it may be */
+      c->misfits++; /* numbers for sizes may avoid the error */
       return false;
     }
     *out_n = n->nin;

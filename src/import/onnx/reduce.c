@@ -1,4 +1,4 @@
-/* Reductions along axes. */
+/* Imports reductions along axes. */
 #include "import/onnx/import.h"
 
 /* Axes are counted from the front, so that equal reductions have equal text; the row checks their
@@ -16,7 +16,7 @@ wick_value wick_onnx_reduce(wick_onnx_op *o, wick_opcode op, wick_value x, uint3
   return wick_onnx_end1(&e, x);
 }
 
-/* Over no axes at all: what is left of each reduction is what it does to single elements. */
+/* Reduces over no axes: applies only the operation of the reduction on single elements. */
 static wick_value reduce_nothing(wick_onnx_op *o)
 {
   wick_value x = o->in[0];
@@ -60,7 +60,7 @@ static void reduce_input(wick_onnx_op *o)
   reduce_over(o, n, axes);
 }
 
-/* The index of the largest or smallest; before opset 12 always the first such. */
+/* The index of the maximum or minimum. Before opset 12 it is always the first one. */
 static void reduce_arg(wick_onnx_op *o)
 {
   wick_onnx_emit e = wick_onnx_begin(o, o->row->op);

@@ -1,7 +1,7 @@
-/* Sequences and optionals whose lengths are known while importing (stack.c: others). A sequence is
- * a `tuple` of the graph that nothing but these operators takes: they see its items, and nobody
- * needs the tuple. An optional with a value is the value; one without is a tuple of an empty tuple.
- */
+/* Imports sequences and optionals whose lengths are known during the import (see stack.c for
+ * others). A sequence is a `tuple` that only these operators read. They read its items directly, so
+ * that the tuple itself is never used. An optional with a value is the value; one without is a
+ * tuple of an empty tuple. */
 #include "import/onnx/import.h"
 
 enum { SEQUENCE_MOST = 65535 }; /* operands of a node */
@@ -25,7 +25,7 @@ bool wick_onnx_is_nothing(const wick_builder *b, wick_value v)
   return wick_type_get(b->module, t->item[0])->kind == WICK_TUPLE;
 }
 
-/* The items of operand i; false after a failure was added. */
+/* Returns the items of operand i. Returns false after it added a failure. */
 static bool sequence_items(wick_onnx_op *o, uint32_t i, uint32_t *out_n, const wick_value **out)
 {
   const wick_node *n = sequence_type(o, o->in[i]) ? wick_onnx_definer(o->b, o->in[i]) : NULL;
@@ -169,7 +169,8 @@ static bool sequence_of_maps(wick_onnx_op *o)
   return false;
 }
 
-/* At a position that a run knows: of items of one type, a row of them all. */
+/* Selects an item at an index that is known only at run time. The items must have one type; a
+ * tensor of all items is gathered. */
 static bool sequence_chosen(wick_onnx_op *o, uint32_t n, const wick_value *item)
 {
   int64_t known;
@@ -274,7 +275,7 @@ static bool sequence_sizes(wick_onnx_op *o, wick_dim extent, uint32_t *out_n, in
   return false;
 }
 
-/* Pieces of 1 of a size that is open. */
+/* Splits an axis of dynamic size into pieces of size 1. */
 static bool sequence_split_stack(wick_onnx_op *o, uint32_t axis, bool keep)
 {
   const wick_type_info *t = wick_onnx_info(o, 0);

@@ -1,13 +1,14 @@
-/* SparseTensorProto: values and where they belong, as the dense tensor that they stand for. */
+/* Reads a SparseTensorProto, values and their positions, as the dense tensor that it represents. */
 #include <string.h>
 
 #include "import/onnx/tensor.h"
 #include "ir/element.h"
 
-/* Zeros for a few bytes of a file: more than these are no model, but an attack on memory. */
+/* Limits on the size of the dense tensor. A file that exceeds them is an attack on memory, not a
+ * model. */
 enum { SPARSE_FREE = 64 << 20, SPARSE_FACTOR = 4096 };
 
-/* The dense tensor's sizes, from the sparse one's. */
+/* Computes the dense tensor's sizes from the sparse one. */
 static wick_status sparse_shape(const wick_onnx_sparse_tensor *s, const wick_onnx_data *values,
                                 const char *location, wick_arena *mem, wick_onnx_data *out,
                                 uint64_t *out_numel)
@@ -36,7 +37,7 @@ static wick_status sparse_shape(const wick_onnx_sparse_tensor *s, const wick_onn
   return NULL;
 }
 
-/* The position that value k belongs to, which `at` says: a number, or one for each dimension. */
+/* Finds the position of value k. Its index is one number, or one for each dimension. */
 static wick_status sparse_position(const wick_onnx_data *dense, uint64_t numel, uint64_t k,
                                    const int64_t *at, uint32_t n, const char *location,
                                    wick_arena *mem, uint64_t *out)
@@ -61,7 +62,8 @@ static void sparse_store(wick_elem e, void *to, uint64_t at, const void *from, u
     memcpy((char *)to + at * (bits / 8), (const char *)from + k * (bits / 8), bits / 8);
 }
 
-/* Room for the dense tensor, filled with zeros: of strings with the number of the empty one. */
+/* Allocates memory for the dense tensor and fills it with zeros; for strings, with the number of
+ * the empty string. */
 static unsigned char *sparse_room(const wick_onnx_outside *outside, const wick_onnx_data *dense,
                                   uint64_t numel, wick_arena *mem)
 {

@@ -1,9 +1,9 @@
-/* The geometry of windows that slide: strides, dilations, pads, auto_pad. */
+/* Reads the geometry of sliding windows: strides, dilations, pads, auto_pad. */
 #include "import/onnx/import.h"
 
 enum { WINDOW_NOTSET, WINDOW_VALID, WINDOW_UPPER, WINDOW_LOWER };
 
-/* An empty word is NOTSET, as some exporters write it. */
+/* Reads auto_pad. Some exporters write an empty word for NOTSET. */
 static int window_auto(wick_onnx_op *o)
 {
   const wick_onnx_attr *a = wick_onnx_attr_find(o, "auto_pad");
@@ -11,7 +11,7 @@ static int window_auto(wick_onnx_op *o)
   return wick_onnx_word(o, "auto_pad", "NOTSET VALID SAME_UPPER SAME_LOWER");
 }
 
-/* A list attribute of n numbers in their usual range; `otherwise` where it is absent. */
+/* Reads a list attribute of n numbers in their valid range. Uses `otherwise` if it is absent. */
 static bool window_list(wick_onnx_op *o, const char *name, uint32_t n, int64_t least,
                         int64_t otherwise, int64_t *out)
 {
@@ -157,7 +157,7 @@ bool wick_onnx_window_read_transposed(wick_onnx_op *o, const wick_dim *kernel,
   return true;
 }
 
-/* A list in which all numbers are the usual one is left out: equal windows have equal text. */
+/* Omits a list in which all numbers are the default, so that equal windows have equal text. */
 static void window_set_list(wick_onnx_emit *e, const char *name, uint32_t n, const int64_t *v,
                             int64_t usual)
 {
