@@ -1,8 +1,8 @@
-/* Losses of classification: from log-probabilities, or from scores. */
+/* Imports losses of classification, from log-probabilities or from scores. */
 #include "import/onnx/import.h"
 
-/* loss[n, d...] = -x[n, target[n, d...], d...] * weight[target], 0 where the target is ignored;
- * then as it is, its sum, or its sum over that of the weights. */
+/* loss[n, d...] = -x[n, target[n, d...], d...] * weight[target], or 0 if the target is ignored. The
+ * result is this loss, its sum, or its sum divided by the sum of the weights. */
 static wick_value loss_of(wick_onnx_op *o, wick_value x)
 {
   wick_builder *b = o->b;

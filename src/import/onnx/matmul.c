@@ -1,4 +1,4 @@
-/* Matrix products. */
+/* Imports matrix products. */
 #include "import/onnx/import.h"
 
 static void matmul_matmul(wick_onnx_op *o)
@@ -34,8 +34,8 @@ static bool matmul_kept(wick_onnx_op *o, wick_value y, wick_type want)
   return same;
 }
 
-/* alpha * A' * B' + beta * C. C broadcasts; that `broadcast` must say so before opset 7 is not
- * checked. */
+/* alpha * A' * B' + beta * C. C broadcasts. Before opset 7 ONNX requires the attribute `broadcast`
+ * for that, which is not checked. */
 static void matmul_gemm(wick_onnx_op *o)
 {
   wick_value a = matmul_side(o, 0, "transA"), b = matmul_side(o, 1, "transB");

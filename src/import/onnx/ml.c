@@ -1,4 +1,4 @@
-/* The vocabulary of the operators of ai.onnx.ml. */
+/* Helpers for the operators of ai.onnx.ml. */
 #include "import/onnx/ml.h"
 
 #include <math.h>

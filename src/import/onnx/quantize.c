@@ -1,9 +1,9 @@
-/* Quantization: integers with a scale and a zero point, and the operators that work on them.
+/* Imports quantization: integers with a scale and a zero point, and the operators on them.
  *
- * All of it becomes rows that Wick has: an integer without its zero point is an i32, sums of
- * products are i32 and exact, and what is quantized is rounded once, to the nearest even integer,
- * before the zero point is added; a conversion saturates. Divisions and scales are f32 operations,
- * one by one, in the order of ONNX Runtime. */
+ * They become ordinary operators of Wick. An integer minus its zero point is an i32. Sums of
+ * products are i32 and exact. Quantization rounds once, to the nearest even integer, then adds the
+ * zero point; the conversion saturates. Divisions and scales are separate f32 operations, in the
+ * order of ONNX Runtime. */
 #include "import/onnx/import.h"
 
 /* ---- scales and zero points ---- */

@@ -1,8 +1,8 @@
-/* Random operators: rows of `random` with a key, and what is made of them.
+/* Imports random operators as the operator `random` with a key, and compositions of it.
  *
- * The key is the seed, where the model gives one: the bits of a float, or the whole number. Where
- * it does not, the key is made of the name of the node's first result and those of the calls around
- * it: nodes have streams of their own, and every run of a model gives the same numbers. */
+ * If the model gives a seed, it is the key: the bits of a float, or the whole number. Otherwise the
+ * key is derived from the name of the node's first result and those of the calls around it. So each
+ * node has a stream of its own, and every run of a model gives the same numbers. */
 #include <math.h>
 #include <string.h>
 

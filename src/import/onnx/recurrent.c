@@ -1,4 +1,5 @@
-/* LSTM, GRU and RNN: a row for each direction, put together. */
+/* Imports LSTM, GRU and RNN: one operator of Wick for each direction, and the concatenation of
+ * their results. */
 #include <ctype.h>
 #include <string.h>
 

@@ -1,24 +1,24 @@
-/* Images in other sizes: Resize, and Upsample before it. */
+/* Imports Resize, and its predecessor Upsample. */
 #include <math.h>
 #include <string.h>
 
 #include "import/onnx/import.h"
 
-/* Sizes and factors per axis of the input; axes that are not named keep their size. */
+/* Sizes and factors by axis of the input. Axes that the node does not name keep their size. */
 typedef struct resize_target {
   wick_dim size[WICK_MAX_RANK];
   double scale[WICK_MAX_RANK], roi[2 * WICK_MAX_RANK];
   bool by_scale; /* else by the ratio of the sizes */
 } resize_target;
 
-enum { RESIZE_LARGEST = 1 << 20 }; /* size of an axis that is scaled by no few bits */
+enum { RESIZE_LARGEST = 1 << 20 }; /* size of an axis whose scale is not a number of few bits */
 
 static int64_t resize_rounded(int64_t in, double scale)
 {
   return (int64_t)floorf((float)in * (float)scale);
 }
 
-/* The fraction of small numbers that `scale` stands for, by its continued fraction. */
+/* Finds the fraction of small numbers that `scale` represents, by its continued fraction. */
 static void resize_fraction(double scale, int64_t *over, int64_t *under)
 {
   int64_t p[2] = {0, 1}, q[2] = {1, 0};
@@ -95,7 +95,8 @@ static wick_value resize_once(wick_onnx_op *o, const resize_target *t, int mode,
   return wick_onnx_end1(&e, x);
 }
 
-/* Interpolation is of each axis alone: more than three are resized three at a time. */
+/* Resizes all axes. Interpolation is separate for each axis, so that more than three are resized
+ * three at a time. */
 static wick_value resize_all(wick_onnx_op *o, const resize_target *t, int mode,
                              const char *coordinates, int nearest, wick_value x)
 {
@@ -138,8 +139,8 @@ static void resize_emit(wick_onnx_op *o, const resize_target *t, int mode, const
 
 /* ---- before opset 11: asymmetric coordinates ---- */
 
-/* Nearest is floor where an axis grows, ceil where it shrinks: where both happen, one after the
- * other. */
+/* Nearest rounds down for an axis that grows and up for one that shrinks. If both occur, resizes
+ * the axes in two steps. */
 static void resize_asymmetric(wick_onnx_op *o, uint32_t n, const double *scale)
 {
   const wick_type_info *x = wick_onnx_info(o, 0);
@@ -192,7 +193,7 @@ static void resize_scales(wick_onnx_op *o)
 
 /* ---- from opset 11 on ---- */
 
-/* Operand i is there and has elements. */
+/* Returns whether operand i is present and has elements. */
 static bool resize_given(const wick_onnx_op *o, uint32_t i)
 {
   return wick_onnx_has(o, i) &&
@@ -210,7 +211,7 @@ static bool resize_axes(wick_onnx_op *o, uint32_t *out_n, uint32_t *out)
   return !o->failed;
 }
 
-/* One scale for all axes that are named, so that the result is at most, or at least, of the given
+/* Uses one scale for all named axes, so that the result has at most, or at least, the given
  * sizes. */
 static void resize_keep_ratio(wick_onnx_op *o, int policy, uint32_t n, const uint32_t *axis,
                               const wick_dim *want, resize_target *t)

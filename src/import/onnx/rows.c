@@ -1,4 +1,4 @@
-/* The table of all rows: by operator and opset. */
+/* Finds the row of an operator and opset in the tables of all families. */
 #include <string.h>
 
 #include "import/onnx/import.h"
@@ -9,7 +9,7 @@ static const wick_onnx_row *const rows_families[] = {
 #undef WICK_ONNX_FAMILY
 };
 
-/* "ai.onnx.ml.Binarizer" is Binarizer of ai.onnx.ml. */
+/* Compares a row's name, as "ai.onnx.ml.Binarizer", with a domain and an operator. */
 static bool rows_is(const char *name, wick_span domain, wick_span op_type)
 {
   if (wick_onnx_domain_is_own(domain)) return wick_span_is(op_type, name);

@@ -1,4 +1,5 @@
-/* Writing to parts of tensors, order along an axis, and samples at positions that data gives. */
+/* Imports operators that write parts of tensors, sort or reverse along an axis, and sample at given
+ * positions. */
 #include "import/onnx/import.h"
 
 static void scatter_elements(wick_onnx_op *o)

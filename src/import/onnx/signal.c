@@ -1,4 +1,4 @@
-/* Signals: Fourier transforms, windows, the mel scale. */
+/* Imports operators on signals: Fourier transforms, windows, the mel scale. */
 #include <math.h>
 
 #include "import/onnx/import.h"

@@ -1,4 +1,4 @@
-/* Operators on strings: put together, cut, normalized, matched, counted. */
+/* Imports operators on strings: concatenation, splitting, normalization, matching and counting. */
 #include <string.h>
 
 #include "import/onnx/import.h"

@@ -1,4 +1,4 @@
-/* The training preview. Optimizers: one step for each of the optimized tensors. */
+/* Imports the optimizers of the training preview: one step for each optimized tensor. */
 #include "import/onnx/import.h"
 
 /* Operands: R (rate), T (steps taken), then all X, all gradients, and `nstate` groups of states.
