@@ -1,42 +1,42 @@
-/* bundle.h: what all bundles share.
+/* bundle.h: the constants that all bundles share, and how a bundle is called.
  *
  * `wick compile model.onnx -o DIR` writes a network as files that need no Wick to run:
  *
- *   NAME.o            code for one kind of machine, with one function that is seen from outside
- *   NAME.h            its declaration, and what it wants as macros
+ *   NAME.o            code for one kind of machine, with one external function
+ *   NAME.h            the function's declaration, and macros for the memory that it needs
  *   NAME.weights.bin  the constants; with --embed they are in NAME.o instead, as NAME_constants
  *
  *   int NAME(const void *constants, void *mutable_data, void *arena);
  *
  * runs the network once, on the calling thread alone. `constants` is the content of the weights
- * file, NAME_CONSTANTS_BYTES of it. `mutable_data` has NAME_MUTABLE_BYTES: every input and output
- * has a place there, by the macros. `arena` has NAME_ARENA_BYTES for what lies between: nothing has
- * to be in it before, and nothing is of use in it afterwards. The three do not overlap, and begin
- * at multiples of WICK_BUNDLE_ALIGN bytes. Nothing else is read or written, and nothing is kept
- * from one call to the next: any number of threads may run one bundle at the same time, each with
- * mutable data and an arena of its own. Inputs are not changed. Numbers are rounded to nearest even
- * and denormals are kept, whatever the caller has set, and gets back.
+ * file, NAME_CONSTANTS_BYTES bytes. `mutable_data` has NAME_MUTABLE_BYTES and contains all inputs
+ * and outputs, at offsets that macros define. `arena` has NAME_ARENA_BYTES for intermediate
+ * results. Its contents before and after a call do not matter. The three must not overlap, and each
+ * must begin at a multiple of WICK_BUNDLE_ALIGN bytes. The function reads and writes nothing else
+ * and keeps no state, so that any number of threads may run one bundle at the same time, each with
+ * its own mutable data and arena. Inputs are not changed. Numbers are rounded to nearest even and
+ * denormals are kept; the caller's floating-point settings are restored at the end.
  *
- * The object needs nothing from outside but memcpy, memset and, on some machines, helpers of their
- * compilers' run-time library, which are named in NAME.h (Cortex-M: __aeabi_..., for 64-bit
- * integers, and doubles where there is no hardware for them).
+ * The object needs only memcpy, memset and, on some machines, functions of the compiler's run-time
+ * library, which NAME.h lists (Cortex-M: __aeabi_..., for 64-bit integers, and for doubles if the
+ * hardware has none).
  *
- * This header is for programs that deal with bundles in general: NAME.h defines what it uses of it
- * itself, the same. It is C89 and C++. */
+ * This header is for programs that work with bundles in general. A program with one bundle does not
+ * need it, because NAME.h contains the same definitions. It is C89 and C++. */
 #ifndef WICK_BUNDLE_H
 #define WICK_BUNDLE_H
 
 #define WICK_BUNDLE_ALIGN 64
 
-/* ---- what the function returns ---- */
+/* ---- return values of the function ---- */
 
 #define WICK_BUNDLE_OK 0
-#define WICK_BUNDLE_EINVAL 1  /* an input has a value that the network does not take */
-#define WICK_BUNDLE_ETYPE 3   /* the branch that is taken is not for these sizes */
-#define WICK_BUNDLE_ERANGE 4  /* an index in an input lies outside of what it indexes */
+#define WICK_BUNDLE_EINVAL 1  /* an input has a value that the network does not accept */
+#define WICK_BUNDLE_ETYPE 3   /* the branch that runs does not support these sizes */
+#define WICK_BUNDLE_ERANGE 4  /* an index in an input is out of bounds */
 #define WICK_BUNDLE_ENULL 101 /* an address is NULL; nothing was done */
 #define WICK_BUNDLE_EALIGN                                                                         \
-  102 /* an address is no multiple of WICK_BUNDLE_ALIGN; nothing was done */
+  102 /* an address is not a multiple of WICK_BUNDLE_ALIGN; nothing was done */
 
 /* ---- element types: NAME_INPUT_0_TYPE is one of these ----
  * Elements of less than a byte are packed, the low bits first. All are little-endian. */

@@ -1,24 +1,24 @@
-/* The artifact: compiled code, its constants, and what is to be known of them, as one run of bytes.
- * The same format serves the cache, a saved model and code that was compiled a moment ago.
+/* The artifact: compiled code, its constants and its description, as one sequence of bytes. The
+ * cache, saved models and code that was just compiled all use this format.
  *
- *   header     64 bytes: magic, version, machine, what a processor must have, size, hash, count
- *   table      64 bytes a section: name, place, size, alignment, flags
+ *   header     64 bytes: magic, version, machine, required CPU features, size, hash, section count
+ *   table      64 bytes a section: name, offset, size, alignment, flags
  *   sections   in the order of the table, each at the next multiple of its alignment; zeros between
  *
- * Numbers are little-endian. The hash covers all but the bytes of bulk sections. Sections are found
- * by name; those that a reader does not know do not disturb it. The linker makes
+ * Numbers are little-endian. The hash covers everything but the bytes of bulk sections. Sections
+ * are found by name, and a reader ignores those that it does not know. The linker writes
  *
  *   code      machine code, position-independent
- *   rodata    what the code reads at fixed distances
- *   imports   names of functions outside, each ended by a zero byte: the code calls them through
- * the table of addresses that lies after rodata in memory symbols   functions in `code`: each a
- * u64 offset, a u32 length of its name, the name target    the name of the target (target/target.h)
+ *   rodata    read-only data that the code reads at fixed distances
+ *   imports   names of external functions, each ended by a zero byte; the code calls them through
+ *             a table of addresses that follows rodata in memory
+ *   symbols   functions in `code`: each a u64 offset, a u32 length of its name, the name
+ *   target    the name of the target (target/target.h)
  *
- * and the driver adds its own, `constants` (bulk) and `check` (runtime/digest.h) among them.
+ * and the driver adds others, for example `constants` (bulk) and `check` (runtime/digest.h).
  *
- * Trust: the bytes are checked so that a damaged or malicious structure is refused, and nothing
- * outside of them is read. The code is not checked: who loads an artifact trusts its author as if
- * it were a program. */
+ * Trust: a damaged or malicious structure is refused, and nothing outside of the bytes is read. The
+ * machine code is not checked: load an artifact only if you would run a program by its author. */
 #ifndef WICK_RUNTIME_ARTIFACT_H
 #define WICK_RUNTIME_ARTIFACT_H
 
@@ -34,9 +34,9 @@ enum {
 };
 
 typedef enum wick_section_flag {
-  WICK_SECTION_BULK = 1,  /* large, and not part of the hash */
-  WICK_SECTION_PIECES = 2 /* for writing, beside BULK: `bytes.at` is an array of wick_bytes, which
-                             together have bytes.nbytes */
+  WICK_SECTION_BULK = 1,  /* large, and not covered by the hash */
+  WICK_SECTION_PIECES = 2 /* for writing, together with BULK: `bytes.at` is an array of wick_bytes,
+                             with bytes.nbytes bytes in total */
 } wick_section_flag;
 
 typedef struct wick_section {
@@ -53,7 +53,7 @@ typedef struct wick_symbol {
 
 typedef struct wick_artifact {
   wick_machine machine;
-  uint64_t features; /* that a processor must have: WICK_CPU_ bits */
+  uint64_t features; /* CPU features that the code needs: WICK_CPU_ bits */
   uint32_t nsection;
   const wick_section *section; /* in order */
   uint32_t nsymbol;
@@ -62,8 +62,7 @@ typedef struct wick_artifact {
   const char *const *import;
 } wick_artifact;
 
-/* The bytes of an artifact, as parts that follow each other (wick_file_write takes them); sections
- * are not copied. */
+/* The bytes of an artifact, as consecutive parts for wick_file_write. Sections are not copied. */
 typedef struct wick_artifact_parts {
   wick_bytes *part;
   size_t npart;
@@ -73,27 +72,27 @@ WICK_CHECKED wick_status wick_artifact_make(wick_machine machine, uint64_t featu
                                             uint32_t nsection, const wick_section *section,
                                             wick_arena *mem, wick_artifact_parts *out_parts);
 
-/* Where the first of so many sections lies, whose alignment is the usual one. */
+/* Returns the offset of the first of `nsection` sections, if its alignment is the default. */
 uint64_t wick_artifact_first(uint32_t nsection);
 
-/* The parts in one piece. */
+/* Copies the parts into one contiguous piece. */
 wick_span wick_artifact_join(const wick_artifact_parts *parts, wick_arena *mem);
 
-/* The body of the section `symbols`. */
+/* Returns the bytes of the section `symbols`. */
 wick_span wick_symbols_make(uint32_t nsymbol, const wick_symbol *symbol, wick_arena *mem);
 
-/* Checks the whole structure. What is in *out points into `file`, or lives in `mem`. `place` names
- * the file in messages. WICK_EPARSE for anything that is not what this page says. */
+/* Reads an artifact and checks its whole structure. *out points into `file` and `mem`. `location`
+ * names the file in messages. Fails with WICK_EPARSE if the bytes do not have the format above. */
 WICK_CHECKED wick_status wick_artifact_read(wick_span file, const char *location, wick_arena *mem,
                                             wick_artifact *out);
 
-/* at NULL where there is none of that name. */
+/* Returns the section of this name; `at` is NULL if there is none. */
 wick_span wick_artifact_section(const wick_artifact *a, const char *name);
 
 /* ---- in memory ---- */
 
-/* Where the parts of the code lie, from the image's start, which is a multiple of 64 KiB: so every
- * part has pages of its own on all machines. */
+/* Offsets of the parts of the code in memory. The image begins at a multiple of 64 KiB, and so does
+ * each part, so that every part has its own pages on all machines. */
 enum { WICK_IMAGE_PAGE = 65536 };
 typedef struct wick_image_layout {
   uint64_t rodata, slots, nbytes;

@@ -1,4 +1,4 @@
-/* The context: what every call of the public interface goes by. */
+/* The context: the allocator, limits and callbacks that every call of the public interface uses. */
 #ifndef WICK_RUNTIME_CONTEXT_H
 #define WICK_RUNTIME_CONTEXT_H
 
@@ -8,26 +8,28 @@
 
 struct wick_context {
   wick_options options;
-  wick_allocator allocator; /* never zero */
+  wick_allocator allocator; /* never zero: malloc and free by default */
 };
 
-/* For the memory of one call, or of one object; `where` is still to be set. */
+/* Returns a guard for the memory of one call or one object. The caller sets `where`. */
 wick_guard wick_context_guard(const wick_context *c);
-/* The error of an entry point that came back by longjmp, while the guard is watched still. */
+/* Returns the error of an entry point that was left by longjmp. Call it while the guard is still
+ * watched. */
 wick_error *wick_guard_error(const wick_guard *g);
 
-/* Long work that can be stopped. */
+/* Long work that the cancel function or a time limit can stop. */
 typedef struct wick_work {
   const wick_context *context;
   double deadline; /* seconds of wick_now; 0: none */
 } wick_work;
-wick_work wick_work_begin(const wick_context *c); /* its limit in seconds counts from now */
-WICK_CHECKED wick_status wick_work_check(const wick_work *w, wick_arena *mem); /* cancel, limit */
-/* From now on taking memory of this guard looks whether the work is to end; NULL: it does not. What
- * stopped it before is forgotten. */
+wick_work wick_work_begin(const wick_context *c); /* its time limit counts from now */
+/* Fails with WICK_ECANCELED or WICK_ELIMIT if the work must stop. */
+WICK_CHECKED wick_status wick_work_check(const wick_work *w, wick_arena *mem);
+/* Makes each allocation with this guard check whether the work must stop, from now on (w NULL: no
+ * longer). Forgets an earlier reason to stop. */
 void wick_work_watch(const wick_work *w, wick_guard *g);
 void wick_context_log(const wick_context *c, const char *line);
 
-double wick_now(void); /* seconds of a clock that only goes on */
+double wick_now(void); /* seconds of a monotonic clock */
 
 #endif

@@ -1,5 +1,5 @@
-/* Code of an artifact in memory, ready to be called. Pages are writable or executable, never both
- * at once. */
+/* Maps the code of an artifact into memory and finds its functions. Pages are writable or
+ * executable, never both at once. */
 #ifndef WICK_RUNTIME_LOAD_H
 #define WICK_RUNTIME_LOAD_H
 
@@ -12,20 +12,21 @@ typedef struct wick_image {
   const wick_artifact *artifact;
 } wick_image;
 
-/* Fails with WICK_EUNSUPPORTED, naming both, where this processor lacks what the code needs. */
+/* Fails with WICK_EUNSUPPORTED if this processor lacks features that the code needs. The message
+ * names the processor and the features. */
 WICK_CHECKED wick_status wick_image_check_cpu(const wick_artifact *a, wick_arena *mem);
 
-/* `a` outlives the image. Fails: WICK_EUNSUPPORTED where this processor is another than the code
- * wants, or the code calls what the runtime does not know; WICK_EIO where the system refuses the
- * memory. */
+/* Maps the code. `a` must outlive the image. Fails with WICK_EUNSUPPORTED if the code is for
+ * another processor or calls a function that the runtime does not have, and with WICK_EIO if the
+ * system refuses the memory. */
 WICK_CHECKED wick_status wick_image_map(const wick_artifact *a, wick_arena *mem,
                                         wick_image *out_image);
 void wick_image_unmap(wick_image *image); /* legal twice */
 
-/* The function of that name, or NULL. Cost: a binary search. */
+/* Returns the function of this name, or NULL, by binary search. */
 void *wick_image_symbol(const wick_image *image, const char *name);
 
-/* As pointers to functions, which C keeps apart from others. */
+/* Return a function as a pointer to a function: C does not convert void * to one. */
 static inline wick_kernel wick_image_kernel(const wick_image *image, const char *name)
 {
   union {

@@ -1,6 +1,6 @@
-/* Images: bytes of a file to rows of red, green and blue. Bytes are untrusted: sizes are limited
- * before memory is taken, and every reader stays within them. Libraries are opened when the first
- * image of their kind is met (runtime/library.h); they take memory of their own. */
+/* Decodes image files to rows of red, green and blue. The bytes are untrusted: sizes are limited
+ * before memory is allocated, and no reader reads outside of the bytes. A library is opened when
+ * the first image of its format occurs (runtime/library.h); libraries allocate their own memory. */
 #ifndef WICK_RUNTIME_PICTURE_H
 #define WICK_RUNTIME_PICTURE_H
 
@@ -13,23 +13,24 @@ typedef struct wick_picture {
   const unsigned char *at; /* the file */
   uint64_t nbytes;
   int64_t height, width; /* out */
-  uint8_t *rgb;          /* room for height * width * 3; NULL: the sizes alone are wanted */
-  char *message;         /* room for what a failure says */
-  size_t room;
+  uint8_t *rgb;          /* buffer of height * width * 3 bytes; NULL: find only the sizes */
+  char *message;         /* buffer for the message of a failure */
+  size_t room;           /* its bytes */
 } wick_picture;
 
-/* JPEG, JPEG 2000, PNG, WebP, TIFF, BMP, PNM, by their first bytes. With rgb set, height and width
- * are what was found before; a file of other sizes fails. Alpha is dropped, 16 bits become 8.
- * WICK_EPARSE, WICK_ELIMIT; WICK_EUNSUPPORTED where the library is not there. */
+/* Reads JPEG, JPEG 2000, PNG, WebP, TIFF, BMP and PNM, which it distinguishes by their first bytes.
+ * If rgb is set, height and width must be those that an earlier call found; a file of other sizes
+ * fails. Alpha is removed, and 16 bits become 8. Fails with WICK_EPARSE, WICK_ELIMIT, or
+ * WICK_EUNSUPPORTED if the library is missing. */
 wick_code wick_picture_read(wick_picture *image);
 
 wick_code wick_picture_fail(wick_picture *image, wick_code code, const char *fmt, ...)
     WICK_PRINTF(3, 4);
-/* A reader has found the sizes. False: it ends, with *code; they are limited, or all that was
- * wanted. */
+/* A reader calls it when it has found the sizes. If it returns false, the reader returns *code: the
+ * sizes exceed a limit, or only the sizes were requested. */
 bool wick_picture_sized(wick_picture *image, int64_t height, int64_t width, wick_code *code);
 
-/* The readers; one that this build lacks says so. */
+/* The readers. A reader that is not in this build fails with WICK_EUNSUPPORTED. */
 wick_code wick_picture_bmp(wick_picture *image);
 wick_code wick_picture_pnm(wick_picture *image);
 wick_code wick_picture_png(wick_picture *image);

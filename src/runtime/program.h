@@ -1,8 +1,9 @@
-/* What a session must know of compiled code: the artifact's section `program`.
+/* The program: the description of compiled code that a session needs. It is the artifact's section
+ * `program`.
  *
- * Written by the driver, read by the session (which may come from another build of the same
- * version). Little-endian: u32 version, then the fields below in order; strings are a u32 length
- * and the bytes; arrays a u32 count and the elements. */
+ * The driver writes it, and the session (which may be from another build of the same version) reads
+ * it. It is little-endian: a u32 version, then the fields below in order. A string is a u32 length
+ * and its bytes; an array is a u32 count and its elements. */
 #ifndef WICK_RUNTIME_PROGRAM_H
 #define WICK_RUNTIME_PROGRAM_H
 
@@ -12,44 +13,44 @@
 
 enum { WICK_PROGRAM_VERSION = 11 };
 
-/* A place where runs decide. The entry counts what they do in a table that has WICK_FLOW_SLOTS
- * numbers, i64, for each: of a branch how often it went each way; of a loop how often it was
- * entered, all its steps, the least of one time and the most. */
+/* A branch or a loop. The entry counts its runs in a table of WICK_FLOW_SLOTS numbers, i64, for
+ * each one. A branch has the number of runs of each region. A loop has the number of times it was
+ * entered, the iterations of all entries, and the fewest and most iterations of one entry. */
 enum { WICK_FLOW_SLOTS = 4, WICK_FLOW_LEAST = 2, WICK_FLOW_MOST = 3 };
 typedef struct wick_program_flow {
   const char *location; /* of the user's node; no two of one kind have the same */
   uint32_t kind;        /* wick_flow_kind */
 } wick_program_flow;
 
-#define WICK_PROGRAM_CONST UINT32_MAX /* in place of a slot of the table of sizes: a constant */
+#define WICK_PROGRAM_CONST UINT32_MAX /* instead of a slot of the table of sizes: a constant size */
 
-/* Slots of an operand's dims and strides. */
+/* The slots of an operand's dims and strides in the table of sizes. */
 typedef struct wick_program_extent {
   uint32_t dim[WICK_MAX_DIMS], stride[WICK_MAX_DIMS];
 } wick_program_extent;
 
-/* What a kernel is where the runtime does it: operators.h of host.h with their operands' types; an
- * operand is one of the launch's slots. */
+/* A kernel that the runtime executes: an operator of runtime/host.h with the types of its operands.
+ * Each operand is one of the launch's slots. */
 typedef struct wick_program_host {
-  const char *row; /* NULL: the code does it */
+  const char *row; /* the operator's name; NULL: generated code executes the kernel */
   uint32_t nattr, nout, nin;
   const wick_host_attr *attr;
   const wick_host_tensor *arg;       /* results, then operands; no data */
-  const uint32_t *slot;              /* of each: which of the launch's slots it is */
-  const wick_program_extent *extent; /* of each */
+  const uint32_t *slot;              /* of each operand: its index among the launch's slots */
+  const wick_program_extent *extent; /* of each operand */
 } wick_program_host;
 
 typedef struct wick_program_kernel {
   const char *name;      /* symbol in the code */
   const char *location;  /* of the user's nodes, for errors and profiles */
-  const char *schedule;  /* the steps that made its loops */
-  bool scratch, fault;   /* hidden slots, as codegen/abi.h has them */
+  const char *schedule;  /* the steps that transform its plain loops */
+  bool scratch, fault;   /* which hidden slots it has (codegen/abi.h) */
   uint64_t flops, bytes; /* of one run */
-  uint64_t weights;      /* constants among `bytes`, each once */
+  uint64_t weights;      /* the bytes of constants in `bytes`, each once */
   uint64_t cost;         /* of one launch: estimated nanoseconds of one worker */
-  uint64_t cycles;       /* that one run takes by the model (graph/group/cost.h) */
+  uint64_t cycles;       /* of one run, by the cost model (graph/group/cost.h) */
   uint64_t tasks;        /* of one launch */
-  const char *limit;     /* what limits it by the model, in words */
+  const char *limit;     /* the bottleneck by the cost model, in words */
   wick_program_host host;
 } wick_program_kernel;
 
@@ -57,7 +58,7 @@ typedef struct wick_program_pair {
   const char *key, *value;
 } wick_program_pair;
 
-/* A size that varies: it is (d - rest) / factor, where d is the size of an input's dimension. */
+/* A dynamic size. Its value is (d - rest) / factor, where d is the size of an input's dimension. */
 typedef struct wick_program_symbol {
   const char *name;
   int64_t lo, hi; /* both included */
@@ -65,26 +66,28 @@ typedef struct wick_program_symbol {
   int64_t factor, rest;
 } wick_program_symbol;
 
-/* A buffer of the arena whose place is found for each size. */
+/* A buffer of the arena whose offset depends on the sizes. */
 typedef struct wick_program_buffer {
-  uint32_t first, last; /* instructions over which it is live, both included */
-  uint32_t nbytes;      /* its slot */
+  uint32_t first, last; /* the instructions between which it is live, both included */
+  uint32_t nbytes;      /* the slot of its size */
 } wick_program_buffer;
 
-typedef struct wick_program_check { /* slots that must be equal */
+typedef struct wick_program_check { /* a shape constraint: two slots must be equal */
   uint32_t slot[2];
-  const char *location, *text[2]; /* of the user's node; the two sizes */
+  const char *location, *text[2]; /* of the user's node; the two sizes as text */
 } wick_program_check;
 
-typedef struct wick_program_port { /* slots of an input's or output's dims and bytes */
+typedef struct wick_program_port { /* the slots of an input's or output's dims and bytes */
   uint32_t dim[WICK_MAX_DIMS], nbytes;
 } wick_program_port;
 
-/* Sizes that a session is given. They lie in a table of i64: symbols, what follows from them, and
- * last a slot that is not 0 where a size is too large. */
+/* The sizes of a program with dynamic sizes. A session has them in a table of i64: first the
+ * symbols, then the sizes that follow from them, last a slot that is not 0 if a size is too
+ * large. */
 typedef struct wick_program_sizes {
-  const char *fill; /* a kernel of one argument, the table: writes what follows from the symbols;
-                       "": all sizes are constant, and the rest is empty */
+  const char
+      *fill; /* a kernel of one argument, the table: computes all other slots from the symbols;
+                       "": all sizes are constant, and the other fields are empty */
   uint32_t nslot, nsymbol, nbuffer, ncheck;
   uint32_t scratch; /* slot: bytes of scratch memory for each worker */
   const wick_program_symbol *symbol;
@@ -101,29 +104,30 @@ enum {
 typedef struct wick_program {
   const char *entry; /* symbol */
   const char *contract;
-  uint64_t arena_bytes, scratch_bytes; /* scratch: for each worker; both 0 where sizes vary */
+  uint64_t arena_bytes, scratch_bytes; /* scratch: for each worker; both 0 if sizes are dynamic */
   uint64_t packed_bytes;               /* of the section `constants` */
   uint32_t ninput, noutput, nkernel, nmetadata, nflow, nguard_input;
-  const wick_io *io; /* in the order of the entry's parameters: inputs, then outputs; where
-                        a size varies, dim -1 with its name, and nbytes 0 */
+  const wick_io *io; /* in the order of the entry's parameters: inputs, then outputs. A dynamic size
+                        has dim -1 and its name, and nbytes is 0 */
   wick_program_sizes sizes;
-  const void *const *fixed; /* by input: the bytes that it must hold, or NULL */
+  const void *const *fixed; /* by input: the contents that it must have, or NULL */
   const wick_program_kernel *kernel;
-  const wick_program_flow *flow; /* where there are any, the entry has the table after constants */
+  const wick_program_flow *flow; /* if there are any, the table of counts is the entry's parameter
+                                    after the constants */
   const uint32_t
-      *guard_input; /* inputs from whose contents branches follow: of constant size, at most
-                            WICK_GUARD_BYTES_MAX bytes; in order */
-  const wick_program_pair *metadata; /* the user's, of the model file */
+      *guard_input; /* inputs whose contents decide branches, in order: of constant size, at most
+                            WICK_GUARD_BYTES_MAX bytes */
+  const wick_program_pair *metadata; /* the user's, from the model file */
   wick_string_table strings;         /* of constants and attributes */
 } wick_program;
 
-/* Bytes at the interface of what takes so many in the code, which knows strings by their numbers.
- */
+/* Converts a size in generated code to the size in the public interface. They differ for strings,
+ * which are indices (i64) in the code and wick_string in the interface. */
 static inline uint64_t wick_io_nbytes(wick_elem elem, uint64_t nbytes)
 {
   return elem == WICK_STRING ? nbytes / sizeof(int64_t) * sizeof(wick_string) : nbytes;
 }
-/* Two contents of an input or output are the same. */
+/* Are two contents of an input or output the same? */
 bool wick_io_same(const wick_io *io, const void *a, const void *b);
 
 wick_span wick_program_write(const wick_program *p, wick_arena *mem);

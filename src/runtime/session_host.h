@@ -1,4 +1,5 @@
-/* The runtime's part of a session: strings, and the operators that are no code. */
+/* The part of a session for strings and for operators that the runtime executes
+ * (runtime/host.h). */
 #ifndef WICK_RUNTIME_SESSION_HOST_H
 #define WICK_RUNTIME_SESSION_HOST_H
 
@@ -6,22 +7,23 @@
 
 typedef struct wick_session_host wick_session_host;
 
-/* NULL in *out where the program has nothing for it. `program` outlives it. */
+/* Sets *out to NULL if the program has neither strings nor such operators. `program` must outlive
+ * it. */
 WICK_CHECKED wick_status wick_session_host_make(const wick_program *program, wick_allocator a,
                                                 wick_arena *mem, wick_session_host **out);
 void wick_session_host_drop(wick_session_host *h); /* NULL is legal */
 
-/* From now on inputs and outputs are these, whose sizes are known, as `table` has them (the
- * program's sizes); `io` lives until the next call. False where there is no memory: then they are
- * as before. */
+/* Sets the inputs and outputs of the next runs, whose sizes are known, and the table of sizes. `io`
+ * must live until the next call. Returns false, and changes nothing, if there is no memory. */
 bool wick_session_host_resize(wick_session_host *h, const wick_io *io, const int64_t *table);
 
-/* Before a run: in args, by input and output, those of strings become numbers in memory of its own.
- * After it: the strings of outputs. */
+/* wick_session_host_begin, before a run, replaces the addresses of string inputs and outputs in
+ * `args` by memory of its own with the strings' indices. wick_session_host_end, after the run,
+ * writes the strings of outputs. */
 wick_code wick_session_host_begin(wick_session_host *h, const void *const *inputs, void **args);
 void wick_session_host_end(wick_session_host *h, void *const *outputs);
 
-/* One launch; where it fails, wick_session_host_message says why. */
+/* Executes one launch. If it fails, wick_session_host_message returns the reason. */
 wick_code wick_session_host_run(wick_session_host *h, uint32_t kernel, void *const *args);
 const char *wick_session_host_message(const wick_session_host *h);
 

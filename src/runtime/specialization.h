@@ -4,10 +4,10 @@
  * A specialization is an artifact without constants: it reads those of the base program, which
  * serves all sizes. Its section `program` has the base program's interface with numbers for its
  * sizes; `sizes` has the values of the symbols, i64 each; `guards` has the contents of inputs under
- * which it may run (runtime/guards.h). An artifact keeps specializations that were compiled ahead of
- * time as sections `specialization.0`, `specialization.1`, ... Others are compiled while the program
- * runs, by a background thread that calls a specializer, and are published by one atomic store: a
- * session uses a new one from its next run on.
+ * which it may run (runtime/guards.h). An artifact keeps specializations that were compiled ahead
+ * of time as sections `specialization.0`, `specialization.1`, ... Others are compiled while the
+ * program runs, by a background thread that calls a specializer, and are published by one atomic
+ * store: a session uses a new one from its next run on.
  *
  * Sessions of all threads share the profile without a lock: a record is added by one atomic
  * exchange and is never removed. There is one record for each combination of sizes, with any
@@ -35,12 +35,13 @@ typedef struct wick_specialization {
 wick_section wick_specialization_words(const char *name, uint32_t n, const int64_t *words,
                                        wick_arena *mem);
 
-/* Reads the specialization in `bytes`, which outlive it, and checks it against the base program. The
- * caller unmaps its image, also after a failure. */
+/* Reads the specialization in `bytes`, which outlive it, and checks it against the base program.
+ * The caller unmaps its image, also after a failure. */
 WICK_CHECKED wick_status wick_specialization_read(wick_span bytes, const char *location,
                                                   const wick_program *base, wick_arena *mem,
                                                   wick_specialization *out);
-/* Has it the sizes that the base program has in `sized` (NULL: none of them is dynamic)? */
+/* Does the specialization have the sizes in `sized` (NULL: the base program has no dynamic
+ * size)? */
 bool wick_specialization_fits(const wick_specialization *x, const wick_program *base,
                               const wick_sized *sized);
 
@@ -60,8 +61,9 @@ struct wick_profile_record {
   _Atomic(wick_profile_record *) more; /* the next record of these sizes, with guards */
   bool ahead;                          /* the specialization came with the artifact */
   bool cached;                         /* it came out of the cache; set before it is published */
-  /* Only in a record without guards. The first word of each guard input is 0 before the first run,
-   * WICK_OBSERVED_SAME as long as all runs had the contents that follow, then WICK_OBSERVED_OTHER. */
+  /* Only in a record without guards. The first word of each guard input is 0 before the first
+   * run, WICK_OBSERVED_SAME as long as all runs had the contents that follow, then
+   * WICK_OBSERVED_OTHER. */
   _Atomic int64_t *observed;
   const int64_t *guards;
   int64_t sizes[]; /* a value for each symbol; then the dimension it comes from */
@@ -69,8 +71,8 @@ struct wick_profile_record {
 enum { WICK_OBSERVED_FIRST = 1, WICK_OBSERVED_SAME, WICK_OBSERVED_OTHER };
 
 /* The compiler, as the runtime sees it. `make` compiles a specialization and gives the artifact's
- * bytes, in `mem`; it polls `stop`, and may unwind to `guard`. One thread calls it, and then `end` in
- * any case. `drop` frees `arg` when nothing more will be compiled. */
+ * bytes, in `mem`; it polls `stop`, and may unwind to `guard`. One thread calls it, and then `end`
+ * in any case. `drop` frees `arg` when nothing more will be compiled. */
 typedef struct wick_specializer {
   void *arg;
   wick_status (*make)(void *arg, const int64_t *sizes, const int64_t *guards, bool (*stop)(void *),
@@ -84,18 +86,19 @@ typedef struct wick_specializer {
 
 typedef struct wick_specializations wick_specializations;
 
-/* For a program with dynamic sizes or guard inputs. `program` outlives it. NULL if there is no memory. */
+/* For a program with dynamic sizes or guard inputs. `program` outlives it. NULL if there is no
+ * memory. */
 wick_specializations *wick_specializations_create(const wick_program *program, wick_allocator a);
 void wick_specializations_free(wick_specializations *s); /* waits for the thread; NULL is legal */
-/* Adds a specialization that was compiled ahead of time. It lives as long as the others, and its image
- * is unmapped with them. False if there is no memory, or there are too many. */
+/* Adds a specialization that was compiled ahead of time. It lives as long as the others, and its
+ * image is unmapped with them. False if there is no memory, or there are too many. */
 bool wick_specializations_add(wick_specializations *s, wick_specialization *x);
 /* Begins to specialize in the background. False if no thread can be started: then `specializer` is
  * dropped. */
 bool wick_specializations_start(wick_specializations *s, const wick_specializer *specializer);
 
-/* The record of these values of symbols and of these guards (NULL: any contents). May allocate. NULL
- * if no more records are kept. */
+/* The record of these values of symbols and of these guards (NULL: any contents). May allocate.
+ * NULL if no more records are kept. */
 wick_profile_record *wick_specializations_entry(wick_specializations *s, const int64_t *sizes,
                                                 const int64_t *guards);
 /* The record of m's sizes whose specialization can run on these inputs, or m. Also observes whether
