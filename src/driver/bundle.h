@@ -1,5 +1,5 @@
-/* Bundles: a network as an object, a header and a file of weights, which need no Wick to run.
- * wick/bundle.h says what they are to their users. */
+/* Writes bundles: a network as an object, a header and a file of weights, which run without Wick.
+ * wick/bundle.h describes them for their users. */
 #ifndef WICK_DRIVER_BUNDLE_H
 #define WICK_DRIVER_BUNDLE_H
 
@@ -15,31 +15,33 @@ typedef struct wick_bundle {
   const wick_target *target;
   bool embed; /* the constants are in the object */
   uint32_t ninput, noutput;
-  const wick_io *io;      /* inputs, then outputs; what varies is as large as it can be, with a
+  const wick_io *io;      /* inputs, then outputs; a dynamic size has its largest value, and a
                              name */
-  const uint64_t *offset; /* of each, in the mutable data */
+  const uint64_t *offset; /* of each input and output, in the mutable data */
   uint64_t constant_bytes, mutable_bytes;
-  uint32_t nsize; /* that vary */
+  uint32_t nsize; /* dynamic sizes */
   const struct wick_bundle_size *size;
-  uint64_t table_offset;    /* in the mutable data: of their values, with room after them */
-  const char *fill;         /* the function that checks them; NULL: none varies */
-  uint64_t flash_bytes;     /* code, tables and constants, wherever those are */
-  uint64_t stack_bytes;     /* of a call, at most; 0: not known */
-  uint64_t arena_bytes;     /* with the scratch memory after it */
-  const char *contract;     /* of the numbers */
-  const char *const *needs; /* functions from outside */
+  uint64_t table_offset;    /* of the table of sizes in the mutable data: their values, then memory
+                               for those that follow from them */
+  const char *fill;         /* the function that checks the sizes; NULL: all are constant */
+  uint64_t flash_bytes;     /* code, tables and constants, wherever the constants are */
+  uint64_t stack_bytes;     /* of a call, at most; 0: unknown */
+  uint64_t arena_bytes;     /* including the scratch memory after the arena */
+  const char *contract;     /* the numerical contract */
+  const char *const *needs; /* external functions */
   uint32_t nneed;
 } wick_bundle;
 
-/* The text of NAME.h: C89 and C++, with an example that compiles. */
+/* Writes the text of NAME.h: C89 and C++, with an example that compiles. */
 void wick_bundle_header(const wick_bundle *b, wick_arena *tmp, wick_text *out);
 
-/* A name for the function, made of the model's path: "nets/res-net.onnx" gives res_net. */
+/* Derives a name for the function from the model's path: "nets/res-net.onnx" gives res_net. */
 const char *wick_bundle_name(const char *path, wick_arena *mem);
 
-/* Compiles c's model and writes the files into the folder, all of them or none. Fails:
- * WICK_EINVAL for a name that no C function can have; as wick_compile does; WICK_EUNSUPPORTED for
- * what bundles cannot hold; WICK_ELIMIT for more memory than the machine can address. */
+/* Compiles c's model and writes the files into the folder, all of them or none. Fails as
+ * wick_compile does, with WICK_EINVAL for a name that no C function can have, with
+ * WICK_EUNSUPPORTED for operators that bundles do not support, and with WICK_ELIMIT if the model
+ * needs more memory than the machine can address. */
 WICK_CHECKED wick_status wick_bundle_make(wick_compilation *c, const wick_bundle_options *o);
 
 #endif

@@ -1,4 +1,4 @@
-/* Models: a file, its module, and how shapes of inputs close its open sizes. */
+/* Models: a file, its module, and how shapes of inputs give its dynamic sizes. */
 #ifndef WICK_DRIVER_MODEL_H
 #define WICK_DRIVER_MODEL_H
 
@@ -7,7 +7,7 @@
 #include "ir/ir.h"
 #include "runtime/context.h"
 
-typedef struct wick_derivative { /* what wick_grad was asked for */
+typedef struct wick_derivative { /* the arguments of a call of wick_grad */
   const char *of;
   uint32_t nwrt;
   const char *const *wrt;
@@ -18,76 +18,76 @@ struct wick_model {
   wick_context *context;
   wick_guard guard; /* of all memory below */
   wick_arena mem, tmp;
-  wick_files files; /* the model's, and those that it names */
+  wick_files files; /* the model's file, and those with its external data */
   const char *path;
   wick_span bytes;
   wick_module *module;
-  const wick_func *main; /* as imported, sizes open */
-  bool spent; /* a compilation has taken the module: its functions are not the model's any more */
-  bool described; /* `main` is the interface alone: sizes or contents must be given first */
-  bool follows;   /* sizes are known to follow from contents of inputs */
+  const wick_func *main; /* as imported, with dynamic sizes */
+  bool spent;     /* a compilation has taken the module, whose functions the model no longer owns */
+  bool described; /* `main` is only the interface: sizes or contents must be given first */
+  bool follows;   /* sizes depend on contents of inputs */
   uint32_t ninput, noutput;
   const wick_io *io; /* inputs, then outputs */
   uint32_t noverridable;
   const wick_io *overridable;
-  uint32_t noverride; /* of the overridable initializers: those that are inputs now */
+  uint32_t noverride; /* the overridable initializers that are inputs now */
   const char *const *override;
-  wick_list(wick_derivative) derivatives; /* that the model has been given, in order */
+  wick_list(wick_derivative) derivatives; /* of all calls of wick_grad, in order */
 };
 
-typedef struct wick_given { /* of what is open in a model */
+typedef struct wick_given { /* sizes and contents that are given for a model */
   uint32_t nsize;
   const wick_size *sizes;
   uint32_t ncontent;
   const wick_content *contents;
-  uint32_t nlist; /* of inputs that are sequences or optionals, and of their elements */
+  uint32_t nlist; /* shapes of inputs that are sequences or optionals, and of their elements */
   const wick_shape *list;
   bool *fixed; /* out, by content: it was used */
   uint32_t nrange;
-  const wick_size_range *ranges; /* of sizes that stay open */
-  bool vary;                     /* so do those that nothing is said of */
+  const wick_size_range *ranges; /* of sizes that stay dynamic */
+  bool vary;                     /* sizes that are not given stay dynamic, too */
 } wick_given;
 
-/* The file is a module in Wick's text, and no protobuf. */
+/* Is the file a module in Wick's text, rather than a protobuf? */
 bool wick_model_is_text(wick_span bytes);
-/* Parses a module in Wick's text. Its graph is the function "main", else the first graph function;
- * fails with WICK_EPARSE where there is none. */
+/* Parses a module in Wick's text. Its graph is the function "main", else the first graph function.
+ * Fails with WICK_EPARSE if there is none. */
 WICK_CHECKED wick_status wick_model_parse(wick_module *m, const char *path, wick_span bytes,
                                           wick_arena *tmp, const wick_func **out_main);
 
-/* Reads the model in `bytes` (ONNX or text, by what is in it) into a new module, with some of what
- * is open given, and differentiates it as it was asked to. Functions live in `mem`. */
+/* Imports the model's bytes (ONNX or text, which their contents tell) into a new module with the
+ * given sizes and contents, and applies the calls of wick_grad. Functions live in `mem`. */
 WICK_CHECKED wick_status wick_model_import(wick_model *m, const wick_given *given,
                                            wick_module *module, wick_arena *mem, wick_arena *tmp,
                                            const wick_func **out_main);
 
-/* The open sizes that shapes of the inputs and sizes give; `out_sizes` lives in `mem`. Fails with
- * WICK_ETYPE for an input that does not exist, a shape that is not the input's, two values of one
- * size; WICK_EINVAL for a size that the model does not have. */
+/* Finds the dynamic sizes that shapes of the inputs and sizes give; *out lives in `mem`. Fails with
+ * WICK_ETYPE for an input that does not exist, a shape that does not fit the input, or two values
+ * of one size; with WICK_EINVAL for a size that the model does not have. */
 WICK_CHECKED wick_status wick_model_sizes(const wick_model *m, uint32_t nshape,
                                           const wick_shape *shape, uint32_t nsize,
                                           const wick_size *sizes, wick_arena *mem, wick_given *out);
-/* Adds ranges of sizes that stay open. Fails with WICK_EINVAL for a size that the model does not
- * have, or that is given, too, and for a range without values. */
+/* Adds ranges of sizes that stay dynamic. Fails with WICK_EINVAL for a size that the model does not
+ * have or that already has a value, and for an empty range. */
 WICK_CHECKED wick_status wick_model_ranges(const wick_model *m, uint32_t n,
                                            const wick_size_range *ranges, bool vary,
                                            wick_arena *mem, wick_given *given);
-/* Adds contents of inputs, which live as long as *given. Fails with WICK_ETYPE for an input that
- * does not exist. */
+/* Adds contents of inputs, which must live as long as *given. Fails with WICK_ETYPE for an input
+ * that does not exist. */
 WICK_CHECKED wick_status wick_model_contents(const wick_model *m, uint32_t n,
                                              const wick_content *contents, wick_arena *mem,
                                              wick_given *given);
 
-/* derivative.c: `f` with these derivatives as further results, set in its module. */
+/* Adds these derivatives to the results of `f`, and replaces `f` in its module (derivative.c). */
 WICK_CHECKED wick_status wick_model_derive(const wick_model *m, const wick_derivative *d,
                                            const wick_func *f, wick_arena *mem,
                                            const wick_func **out);
 
-/* Inputs or outputs of `f`; dim -1 where a size is open. */
+/* Describes the inputs and outputs of `f`; a dynamic size has dim -1. */
 void wick_model_describe(const wick_func *f, wick_arena *mem, uint32_t *out_ninput,
                          uint32_t *out_noutput, const wick_io **out_io);
 
-/* "f32[N,3,224,224]" */
+/* Returns the type as text: "f32[N,3,224,224]". */
 const char *wick_io_text(const wick_io *io, wick_arena *mem);
 
 #endif

@@ -1,21 +1,21 @@
-/* Outputs whose size along an axis depends on data. Such an output has room for the most that there
- * can be; how much of it a run gives is another output, NAME.size.AXIS, of no dimensions. */
+/* Outputs whose size along an axis depends on data. Such an output has memory for the largest
+ * possible size; another output NAME.size.AXIS, a scalar, has the size of the run. */
 #ifndef WICK_DRIVER_OUTPUT_SIZE_H
 #define WICK_DRIVER_OUTPUT_SIZE_H
 
 #include "base/arena.h"
 #include "wick/wick.h"
 
-/* Is output `size` that of output `output` along one of its axes? */
+/* Does output `size` have the size of `output` along one of its axes? */
 bool wick_output_size_is(const wick_io *size, const wick_io *output, uint32_t *out_axis);
 
-/* The same for names and ranks, where there is no wick_io. */
+/* The same, from names and a rank. */
 bool wick_output_size_names(const char *size, const char *output, uint32_t rank,
                             uint32_t *out_axis);
 
 /* The same for all of n outputs at once. */
 typedef struct wick_output_sizes {
-  uint32_t *of, *axis; /* by output: whose size it gives, n if none's, and along which axis */
+  uint32_t *of, *axis; /* by output: the output whose size it has (n: none), and the axis */
   uint32_t nsize;
   uint32_t *size; /* the outputs that give sizes, in order */
 } wick_output_sizes;

@@ -4,12 +4,12 @@
 
 #include "ir/pass.h"
 
-/* What a pass may do to numbers: nothing, or round in another order or another place. */
+/* The effect of a pass on numbers: none, or rounding at another point or in another order. */
 typedef enum wick_pass_class { WICK_EXACT, WICK_ROUNDING } wick_pass_class;
 
 typedef struct wick_pass {
   const char *name;
-  uint32_t levels; /* bits of wick_level: of the functions that it is for; others are left alone */
+  uint32_t levels; /* bits of wick_level: the levels of functions that it runs on */
   wick_pass_run *run;
   wick_pass_class cls;
   const char *doc;
@@ -30,7 +30,7 @@ typedef struct wick_step {
 
 typedef struct wick_named_pipeline {
   const char *name;
-  const wick_step *step; /* ends with one without a pass */
+  const wick_step *step; /* ends with a step without a pass */
   const char *doc;
 } wick_named_pipeline;
 

@@ -1,5 +1,5 @@
-/* Runs passes over a module: verifies, times and shows what each has done, and owns the functions
- * that they return. driver/passes.c has the passes and their order. */
+/* Runs passes over a module, verifies and times each of them, and owns the functions that they
+ * return. driver/passes.c has the passes and their order. */
 #ifndef WICK_DRIVER_PIPELINE_H
 #define WICK_DRIVER_PIPELINE_H
 
@@ -10,51 +10,50 @@
 typedef struct wick_pass_time {
   const wick_pass *pass;
   double seconds;         /* without verification */
-  uint64_t nnode, nbytes; /* of the module after it; memory held then */
-  bool acted;             /* a function has changed */
+  uint64_t nnode, nbytes; /* after the pass: nodes of the module; allocated memory */
+  bool acted;             /* it changed a function */
 } wick_pass_time;
 
 typedef struct wick_pipeline {
   wick_module *m;
-  wick_target target; /* the host's, unless it is set */
-  /* As the passes see them (ir/pass.h); what they point to is the caller's. */
+  wick_target target; /* the host by default */
+  /* Parameters of the passes (ir/pass.h); the caller owns the objects. */
   const char *precision;
   bool strict, planned;
   wick_tuning_records *records;
   struct wick_lowered *lowered;
   const struct wick_program *base;
-  wick_arena *keep; /* of *lowered; NULL: it lives as long as the pipeline */
-  bool verify;      /* after each pass; wick_pipeline_begin sets it in debug builds */
-  /* After each pass; what it returns ends the run. May be NULL. */
+  wick_arena *keep; /* the arena of *lowered; NULL: it lives as long as the pipeline */
+  bool verify;      /* verify after each pass; wick_pipeline_begin sets it in debug builds */
+  /* Called after each pass; an error ends the run. May be NULL. */
   wick_status (*after)(void *arg, const wick_pass_time *done, const wick_module *m);
   void *arg;
   wick_arena mem;
   wick_list(wick_pass_time) times;
-  /* Each pass writes its results into a new arena; an arena goes when no current function lives in
-   * it, so that mostly two alternate. */
+  /* Each pass writes its results into a new arena. An arena is freed when no current function lives
+   * in it, so that there are mostly two of them. */
   wick_list(struct wick_generation *) generations;
   wick_list(struct wick_version) versions; /* by name in the module */
   uint32_t naccount;
 } wick_pipeline;
 
-/* Functions that passes return live until wick_pipeline_free, which a zeroed struct may be given
- * to.
- */
+/* Functions that passes return live until wick_pipeline_free, which accepts a zeroed struct. */
 void wick_pipeline_begin(wick_pipeline *p, wick_module *m);
 void wick_pipeline_free(wick_pipeline *p);
 
-/* Runs one pass over all functions of its levels. On failure some functions may be new already. */
+/* Runs one pass over all functions of its levels. After a failure some functions may be
+ * replaced. */
 WICK_CHECKED wick_status wick_pipeline_run(wick_pipeline *p, const wick_pass *pass,
                                            wick_arena *tmp);
 
-/* "a,b,c": WICK_EINVAL, before anything is run, where there is no such pass. */
+/* Runs the passes in a list "a,b,c". Fails with WICK_EINVAL, before any pass runs, if one of them
+ * does not exist. */
 WICK_CHECKED wick_status wick_pipeline_run_all(wick_pipeline *p, const char *names,
                                                wick_arena *tmp);
 
-/* A pipeline of driver/passes.c, to its end or until a pass has run: "constant_fold" for the first
- * time, "constant_fold:2" for the second. WICK_EINVAL where there is no such pipeline or pass, or
- * it did not run.
- */
+/* Runs a pipeline of driver/passes.c to its end, or until a pass has run: "constant_fold" for the
+ * first time, "constant_fold:2" for the second. Fails with WICK_EINVAL if the pipeline or the pass
+ * does not exist, or if the pass did not run. */
 WICK_CHECKED wick_status wick_pipeline_run_named(wick_pipeline *p, const char *name,
                                                  const char *until, wick_arena *tmp);
 

@@ -1,5 +1,5 @@
-/* The constants of a program, made at their offsets: copied, or computed if deferred (ir/ir.h).
- * Threads share the work, while the caller does something else. */
+/* Writes the constants of a program to their offsets: copies them, or computes deferred ones
+ * (ir/ir.h). Threads do the work in the background. */
 #ifndef WICK_DRIVER_WEIGHTS_H
 #define WICK_DRIVER_WEIGHTS_H
 
@@ -7,16 +7,17 @@
 
 typedef struct wick_weights wick_weights;
 
-/* `to`: l->constant_bytes, zeros, which are the threads' until wick_weights_end; so are the bytes
- * of the module's constants. All that is allocated lives in `mem`; where the system refuses
- * threads, wick_weights_end does the work. */
+/* Starts the threads. `to` is l->constant_bytes bytes of zeros. Until wick_weights_end, the caller
+ * must not touch `to` or change the bytes of the module's constants. Everything is allocated in
+ * `mem`. If the system refuses threads, wick_weights_end does the work. */
 wick_weights *wick_weights_begin(const wick_module *m, const wick_lowered *l, void *to,
                                  wick_arena *mem);
 
-/* Does what is left, and waits for the rest; less of it where the guard of `mem` says that the work
- * is to end (wick_guard_ask). NULL, and a second time, are legal. */
+/* Helps with the remaining work and waits for the threads. Leaves work undone if the guard of `mem`
+ * asks to stop (wick_guard_ask). NULL and repeated calls are legal. */
 void wick_weights_end(wick_weights *w);
-/* Ends the threads, with work that is left. NULL, and after wick_weights_end, are legal. */
+/* Stops the threads, even if work remains. NULL is legal, and so is a call after
+ * wick_weights_end. */
 void wick_weights_drop(wick_weights *w);
 
 #endif

@@ -1,18 +1,20 @@
-/* The most multiply-adds that this machine does: a kernel that does nothing else, generated like
- * all others, is the measure of how good those are. */
+/* Measures the machine's limits, with which kernels are compared: the rate of multiply-adds of a
+ * generated kernel that does nothing else, and the rate of reading memory. */
 #ifndef WICK_DRIVER_REPORT_CEILING_H
 #define WICK_DRIVER_REPORT_CEILING_H
 
 #include "base/status.h"
 #include "target/target.h"
 
-/* Floating-point operations a second in f32, on `threads` threads at once (0: as many as the
- * process may use CPUs), a multiply-add counting as two: the best of several tries, about 0.1 s in
- * all. Fails where code for `t` cannot be made, or does not run here. */
+/* Measures floating-point operations a second in f32 on `threads` concurrent threads (0: one for
+ * each CPU that the process may use). A multiply-add counts as two. Returns the best of several
+ * tries, which take about 0.1 s in all. Fails if code for `t` cannot be generated or does not run
+ * here. */
 WICK_CHECKED wick_status wick_ceiling(const wick_target *t, uint32_t threads, wick_guard *guard,
                                       wick_arena *mem, double *out_flops);
 
-/* Bytes a second that `threads` threads read from memory together: the best of several tries. */
+/* Measures the bytes a second that `threads` threads together read from memory: the best of several
+ * tries. */
 WICK_CHECKED wick_status wick_ceiling_bytes(uint32_t threads, wick_arena *mem, double *out_bytes);
 
 #endif

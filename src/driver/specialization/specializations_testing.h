@@ -1,5 +1,5 @@
-/* For tests of copies for some sizes and contents: models, how they are compiled, shaped and run,
- * and a context whose allocations are counted. */
+/* Helpers for tests of specializations: models, functions that compile, shape and run them, and a
+ * context that counts its allocations. */
 #ifndef WICK_DRIVER_SPECIALIZATION_SPECIALIZATIONS_TESTING_H
 #define WICK_DRIVER_SPECIALIZATION_SPECIALIZATIONS_TESTING_H
 
@@ -27,7 +27,7 @@ static const char specializations_model[] =
     "  return %1\n"
     "}\n";
 
-/* What is done follows from a number: above 2 it is a softmax. */
+/* A number decides the operator: softmax above 2, else relu. */
 #define COPIES_MODES(N, n)                                                                         \
   "graph @main(%mode: i64[], %x: f32[" N ",24], %w: f32[24,20]) -> f32[" n ",20] {\n"              \
   "  %0 = const 2 : i64[]\n"                                                                       \
@@ -52,7 +52,7 @@ static const wick_content specializations_both[] = {{"mode", &specializations_on
 
 /* ---- contexts ---- */
 
-/* Memory of a context, counted. */
+/* Allocations of a context, counted. */
 static atomic_ulong specializations_count;
 static _Thread_local unsigned long specializations_own; /* of this thread */
 
@@ -86,8 +86,8 @@ static inline wick_context *specializations_context(void)
 
 /* ---- compiled models ---- */
 
-/* Of `o` the cache (NULL: none), the number of copies, and what is made ahead; the rest is set
- * here. */
+/* Compiles a model. `o` gives the cache (NULL: none), the number of specializations and those to
+ * compile ahead of time; the other options are set here. */
 static inline wick_error *specializations_try(wick_context *c, const char *model,
                                               wick_compile_options o, wick_compiled **out)
 {
@@ -108,7 +108,7 @@ static inline wick_compiled *specializations_of(wick_context *c, const char *mod
   return k;
 }
 
-/* What compiling says, which is wrong. */
+/* Asserts that compiling fails with the message `want`. */
 static inline void specializations_refused(wick_context *c, const char *model,
                                            wick_compile_options o, const char *want)
 {
@@ -119,7 +119,7 @@ static inline void specializations_refused(wick_context *c, const char *model,
   wick_error_free(e);
 }
 
-/* The folder of a cache, with all that is in it. */
+/* Removes a cache's folder with its files. */
 static inline void specializations_empty(const char *folder)
 {
   char command[128];
@@ -143,7 +143,7 @@ static inline void specializations_shape(wick_session *s, int64_t n)
   specializations_ok(wick_session_shape(s, 1, &(wick_shape){"x", 2, dim}));
 }
 
-/* `mode`: NULL for the model that has none. */
+/* `mode`: NULL for the model without this input. */
 static inline void specializations_run_with(wick_session *s, const int64_t *mode, float *y)
 {
   float x[COPIES_ROWS * COPIES_IN], w[COPIES_IN * COPIES_OUT];
@@ -163,7 +163,7 @@ static inline void specializations_mode(wick_session *s, int64_t mode, float *y)
   specializations_run_with(s, &mode, y);
 }
 
-/* So many runs of n rows. */
+/* Runs a new session `times` times with n rows. */
 static inline void specializations_runs(const wick_compiled *k, int64_t n, int times, float *y)
 {
   wick_session *s = specializations_session(k, 1);

@@ -1,11 +1,12 @@
-/* Specializes a program for some of its sizes and for contents of small inputs. The groups and their
- * schedules stay the same and numbers replace symbols (ir/specialize_dims.h), so that results have the
- * same bits. Of a branch that sizes or guarded contents decide, only the region that runs is left
- * (driver/specialization/branch_decisions.h).
+/* Specializes a program for some of its sizes and for contents of small inputs. The groups and
+ * their schedules stay the same and numbers replace symbols (ir/specialize_dims.h), so that results
+ * have the same bits. Of a branch that sizes or guarded contents decide, only the region that runs
+ * is left (driver/specialization/branch_decisions.h).
  *
- * The artifact's section `source` holds the text that is specialized: a module with the low function,
- * its groups, and the constants in the order of the blob, small ones with their data. A specialization
- * is an artifact of its own that uses the constants of the base program (runtime/specialization.h). */
+ * The artifact's section `source` holds the text that is specialized: a module with the low
+ * function, its groups, and the constants in the order of the blob, small ones with their data. A
+ * specialization is an artifact of its own that uses the constants of the base program
+ * (runtime/specialization.h). */
 #ifndef WICK_DRIVER_SPECIALIZATION_SPECIALIZE_H
 #define WICK_DRIVER_SPECIALIZATION_SPECIALIZE_H
 
@@ -32,7 +33,7 @@ typedef struct wick_specialize {
   wick_arena tmp;
 } wick_specialize;
 
-enum { WICK_SPECIALIZE_SECTIONS = 8 }; /* of a specialization, without `more` */
+enum { WICK_SPECIALIZE_SECTIONS = 8 }; /* sections of a specialization, without `more` */
 
 /* Compiles the specialization's artifact into `mem`. Fails with WICK_EUNSUPPORTED if the runtime
  * executes a part of the program, with WICK_ECANCELED, or as the code generator does. */
