@@ -1,4 +1,4 @@
-/* From loop functions to a bundle's files. */
+/* Compiles loop functions to a bundle's files. Begin with wick_bundle_make. */
 #include "driver/bundle.h"
 
 #include <ctype.h>

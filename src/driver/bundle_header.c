@@ -1,5 +1,5 @@
-/* The header of a bundle. What it says of bundles in general is in wick/bundle.h, which it does not
- * need: its users have no Wick. */
+/* Writes the header of a bundle. It repeats the definitions of wick/bundle.h, because its users do
+ * not have Wick. */
 #include <ctype.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Keys, files, and which of them stay. */
+/* Computes keys, reads and writes files, and removes the least recently used ones. */
 #include "driver/cache.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* From a model to an artifact. */
+/* Compiles a model to an artifact. Begin with wick_compile_model. */
 #include "driver/compile.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "ops/host.h"
 #include "runtime/digest.h"
 
-enum { COMPILE_ENDLESS = 1 << 28 };        /* sizes beyond are as good as without an end */
+enum { COMPILE_ENDLESS = 1 << 28 };        /* larger sizes count as unbounded */
 enum { COMPILE_RECORDS_MOST = 256 << 20 }; /* bytes of a file of records */
 
 /* ---- stages ---- */
@@ -33,8 +33,8 @@ wick_status wick_compilation_stage(wick_compilation *c, const char *name)
   return wick_work_check(&c->work, &c->mem);
 }
 
-/* Where no size is given, the first compilation of a model takes its module: weights are not read
- * twice. */
+/* If no size is given, the first compilation of a model takes its module, so that weights are not
+ * read twice. */
 static wick_status compile_module(wick_compilation *c)
 {
   wick_model *m = c->model;
@@ -46,7 +46,7 @@ static wick_status compile_module(wick_compilation *c)
   return wick_model_import(m, &c->given, c->module, &c->module->mem, &c->tmp, &c->graph);
 }
 
-/* The result of the last node with this location; 0: none. */
+/* Returns the result of the last node with this location; 0: none. */
 static wick_value compile_value_at(const wick_func *f, const char *location)
 {
   wick_value v = {0};
@@ -56,7 +56,7 @@ static wick_value compile_value_at(const wick_func *f, const char *location)
   return v;
 }
 
-/* The graph with more results, each once. */
+/* Adds results to the graph, each once. */
 static void compile_show(wick_compilation *c)
 {
   const wick_func *f = c->graph;
@@ -113,7 +113,7 @@ static wick_dim compile_io_dim(const wick_compilation *c, uint32_t i, uint32_t k
   return wick_info_of(c->graph, v)->dim[k];
 }
 
-/* The name that a user gives a size by; NULL: it is computed from others. */
+/* Returns the name by which a user gives a size; NULL if it is computed from others. */
 static const char *compile_given_name(const wick_compilation *c, uint32_t i, uint32_t k,
                                       const char *name)
 {
@@ -188,7 +188,7 @@ wick_status wick_compile_constants_end(wick_compilation *c)
   return wick_compilation_stage(c, "weights");
 }
 
-/* By input: what it must hold, or NULL. */
+/* Returns for each input the contents that it must have, or NULL. */
 static const void *const *compile_fixed(wick_compilation *c, uint32_t ninput, const wick_io *io)
 {
   const wick_given *g = &c->given;
@@ -389,8 +389,8 @@ void wick_compilation_free(wick_compilation *c)
   wick_arena_free(&c->mem);
 }
 
-/* The constants come first in the artifact: their position in its file is known before the code is
- * made, and they are made there, where there is a cache. */
+/* The constants come first in the artifact. Their offset in the file is therefore known before code
+ * is generated, and they are computed directly in the cache's file. */
 static wick_span compile_constants(wick_compilation *c, const wick_lowered *l, uint32_t nsection)
 {
   uint64_t first = wick_artifact_first(nsection);
@@ -501,7 +501,7 @@ wick_status wick_compilation_take(wick_compilation *c, const wick_compile_option
   return wick_model_contents(c->model, o->ncontent, o->contents, &c->mem, &c->given);
 }
 
-/* May what was compiled before run on these contents? */
+/* Can a program from the cache run on these contents? */
 static bool compile_fits(const wick_compilation *c, const wick_program *p)
 {
   const wick_given *g = &c->given;
@@ -515,7 +515,7 @@ static bool compile_fits(const wick_compilation *c, const wick_program *p)
   return true;
 }
 
-/* Compiles, and writes it into the cache where there is one. */
+/* Compiles, and writes the artifact into the cache if there is one. */
 static wick_status compile_anew(wick_compilation *c, wick_compiled *k)
 {
   wick_artifact_parts parts;

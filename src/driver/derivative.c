@@ -1,5 +1,5 @@
-/* Derivatives of models: wick_grad. What was asked for is kept with the model, as it is imported
- * again where its sizes are given later. */
+/* Derivatives of models: wick_grad. The model keeps the arguments of each call, because it is
+ * imported again if its sizes are given later. */
 #include <string.h>
 
 #include "driver/model.h"
@@ -23,8 +23,8 @@ wick_status wick_model_derive(const wick_model *m, const wick_derivative *d, con
   return NULL;
 }
 
-/* The type and the name of a tensor of a model whose sizes are open: of its interface, or of a
- * constant. False: there is no such tensor, as far as that is known. */
+/* Finds the type and the name of a tensor of a model with dynamic sizes, in its interface or among
+ * its constants. Returns false if it finds none. */
 static bool derivative_known(const wick_func *f, const char *name, wick_type *out_type,
                              uint32_t *out_name)
 {
@@ -40,7 +40,7 @@ static bool derivative_known(const wick_func *f, const char *name, wick_type *ou
   return constant != 0;
 }
 
-/* The interface of a model whose sizes are open, with zeros as derivatives. */
+/* Builds the interface of a model with dynamic sizes, with zeros as derivatives. */
 static wick_status derivative_described(wick_model *m, const wick_derivative *d,
                                         const wick_func **out)
 {

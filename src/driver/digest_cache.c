@@ -1,4 +1,4 @@
-/* A file for each stamp: its text and the digest; the name is the text's hash. */
+/* There is a file for each entry: its text, then the digest. The file's name is the text's hash. */
 #include "driver/digest_cache.h"
 
 #include <fcntl.h>

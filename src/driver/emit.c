@@ -1,4 +1,4 @@
-/* A compilation that ends early, and what its module holds then. */
+/* Compiles a model up to a level and prints the module. */
 #include "driver/emit.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Loading models, and what they say of themselves. */
+/* Loads models, describes their inputs and outputs, and collects the sizes that are given for
+ * them. */
 #include "driver/model.h"
 
 #include <string.h>

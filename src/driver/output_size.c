@@ -1,4 +1,4 @@
-/* The name says it: the importer makes it (import/onnx/import.c). */
+/* Recognizes these outputs by the names that the importer gives them (import/onnx/import.c). */
 #include "driver/output_size.h"
 
 #include <stdlib.h>

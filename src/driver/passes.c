@@ -1,8 +1,8 @@
-/* All passes, and the order in which a model goes through them: begin here.
+/* The tables of all passes and of pipelines, which give the order of passes. Begin here.
  *
  * A pipeline is a table of steps, each the name of a pass or of another pipeline, with a condition;
- * a step without a condition always runs. No pass drops dead nodes: the builder does, when a pass
- * ends. docs/passes.md is printed from these tables. */
+ * a step without a condition always runs. Passes do not remove dead nodes: the builder does it at
+ * the end of each pass. docs/passes.md is printed from these tables. */
 #include "driver/passes.h"
 
 #include <string.h>

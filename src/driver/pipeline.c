@@ -1,4 +1,4 @@
-/* Running passes: who owns the functions that they return, verification, times. */
+/* Runs passes: owns the functions that they return, verifies the module, measures times. */
 #include "driver/pipeline.h"
 
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static struct wick_generation *pipeline_open(wick_pipeline *p)
   return g;
 }
 
-/* Functions that the module did not hold before belong to `now`; arenas without functions go. */
+/* Assigns functions that are new in the module to `now`, and frees arenas without functions. */
 static void pipeline_account(wick_pipeline *p, struct wick_generation *now)
 {
   p->naccount++;
@@ -78,7 +78,8 @@ static double pipeline_seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Node by node the same: passes copy in order, so that equal functions have equal numbers. */
+/* Compares two functions node by node. Passes copy in order, so that equal functions have equal
+ * ids. */
 static bool pipeline_same(const wick_func *a, const wick_func *b)
 {
   if (a == b) return true;

@@ -1,4 +1,4 @@
-/* Reading the file line by line, running each case in a module of its own, comparing. */
+/* Reads the file line by line, runs each case in its own module, and compares the texts. */
 #include "driver/texttest.h"
 
 #include <string.h>

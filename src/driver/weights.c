@@ -1,4 +1,5 @@
-/* Tasks are parts of constants, in the order of their places, and are taken from a counter. */
+/* Each task is a part of a constant, in the order of their offsets. Threads get the next task from
+ * a counter. */
 #include "driver/weights.h"
 
 #include <pthread.h>

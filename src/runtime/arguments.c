@@ -1,5 +1,5 @@
-/* Refuses arguments that no call can mean: NULL where there must be something, sizes of structs
- * that no version has, lists without an array, names that are NULL or given twice. */
+/* Refuses invalid arguments: required pointers that are NULL, sizes of structs that no version has,
+ * lists without an array, names that are NULL or occur twice. */
 #include "runtime/arguments.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Writing and checking artifacts. */
+/* Writes and checks artifacts. */
 #include "runtime/artifact.h"
 
 #include <string.h>

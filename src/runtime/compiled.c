@@ -1,4 +1,4 @@
-/* Opening, keeping and saving artifacts. */
+/* Opens and saves artifacts, and describes compiled models. */
 #include "runtime/compiled.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Contexts: allocator, limits, and the ways to the user. */
+/* Contexts: allocator, limits, and the callbacks to the user. */
 #include "runtime/context.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Blocks of the pieces' bytes, put after each other, are the tasks. */
+/* The pieces are concatenated and divided into blocks. Each block is a task of the thread pool. */
 #include "runtime/digest.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* A list of tables that only grows. */
+/* A linked list of tables, one for each session. Tables are added and reused, but not removed
+ * before the program is freed, so that readers need no lock. */
 #include "runtime/flow_counters.h"
 
 #include <stdatomic.h>

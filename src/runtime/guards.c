@@ -1,4 +1,4 @@
-/* Loops over the words of all guard inputs. */
+/* Checks and compares the words of guard inputs, one input after the other. */
 #include "runtime/guards.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The table of operators of the runtime, and what they share. */
+/* Finds the operators that the runtime executes, and has the functions that they share. */
 #include "runtime/host.h"
 
 #include <stdarg.h>

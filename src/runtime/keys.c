@@ -1,4 +1,4 @@
-/* Keys of maps: written as JSON, and read. */
+/* Writes and reads keys of maps as JSON. */
 #include "runtime/keys.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* By the dynamic linker, which opens a library once. */
+/* Opens libraries with the dynamic linker, which opens each only once. */
 #include "runtime/library.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-/* Mapping code: copied into fresh pages, bound to the few functions it may call, made executable.
- */
+/* Maps code: copies it to new pages, binds the few functions that it may call, and makes the pages
+ * executable. */
 #include "runtime/load.h"
 
 #include <errno.h>

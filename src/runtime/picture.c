@@ -1,4 +1,4 @@
-/* Which reader, and the limits. */
+/* Chooses the reader of an image, and checks limits. */
 #include "runtime/picture.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* PNG by libpng's simplified interface: errors come back, nothing is printed. A file that says that
- * its gamma is another than sRGB's is converted. */
+/* Reads PNG with libpng's simplified interface, which returns errors and prints nothing. It
+ * converts a file whose gamma is not that of sRGB. */
 #include "runtime/library.h"
 #include "runtime/picture.h"
 

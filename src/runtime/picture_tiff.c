@@ -1,4 +1,4 @@
-/* TIFF by libtiff: the first picture, whatever its colors and compression are. */
+/* Reads the first picture of a TIFF file with libtiff, with any colors and compression. */
 #include "runtime/library.h"
 #include "runtime/picture.h"
 

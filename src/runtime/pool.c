@@ -1,6 +1,6 @@
-/* Each worker has a slot: the launching thread writes a job there and raises `go`; the worker does
- * it and raises `done` to the same number. Both wait in the same way (pool_wait). No two workers
- * share a cache line, and a launch of fewer tasks than workers touches only the slots it uses. */
+/* Each worker has a slot. The launching thread writes a job there and increments `go`; the worker
+ * does the job and sets `done` to the same number. Both wait with pool_wait. Workers do not share
+ * cache lines, and a launch of fewer tasks than workers touches only the slots that it uses. */
 #include "runtime/pool.h"
 
 #include <errno.h>

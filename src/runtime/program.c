@@ -1,4 +1,4 @@
-/* The section `program`: written and read field by field. */
+/* Writes and reads the section `program`, field by field. */
 #include "runtime/program.h"
 
 #include <string.h>

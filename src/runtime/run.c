@@ -1,4 +1,4 @@
-/* Public sessions: a pool of their own, and errors with the user's places. */
+/* Public sessions: each has its own pool, and its errors name locations in the user's model. */
 #include <stdio.h>
 #include <string.h>
 
@@ -105,8 +105,8 @@ static void run_turn(wick_session *s, const wick_profile_record *m)
   s->specialized = x;
 }
 
-/* Provides memory for all specializations of these sizes; the next run chooses. False if there is not
- * even enough for the base program. */
+/* Provides memory for all specializations of these sizes; the next run chooses. False if there is
+ * not even enough for the base program. */
 static bool run_reserve(wick_session *s, const wick_sized *sized)
 {
   for (const wick_profile_record *m = s->entry; m; m = atomic_load(&m->more)) {

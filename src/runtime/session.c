@@ -1,5 +1,5 @@
-/* Runs: the entry calls back for every kernel. Launches that may run side by side are gathered; the
- * pool's workers take equal shares of what they cost. */
+/* Runs programs: the entry calls back for every kernel. Concurrent launches are gathered in a
+ * batch, and the pool's workers get equal shares of its cost. */
 #include "runtime/session.h"
 #include "runtime/flow_counters.h"
 #include "runtime/growable_arena.h"

@@ -1,5 +1,5 @@
-/* Strings of inputs get numbers in the session's table, which is on the program's; those of
- * results are looked up in it. */
+/* Strings of inputs get indices in the session's table, which extends the program's table. Strings
+ * of results are read from it. */
 #include "runtime/session_host.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Sizes that are met: a hash table of those that were used last, each with memory of its own. */
+/* Keeps the most recently used sizes in a hash table, each with its own memory. */
 #include "runtime/sizes.h"
 
 #include <string.h>

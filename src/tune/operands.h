@@ -1,8 +1,9 @@
-/* Memory for what kernels read and write while they are timed.
+/* Memory for the operands of kernels that are timed.
  *
- * What a network holds constant comes from as far away as it does there: it lies in copies, and
- * each run takes the next one, so that as many bytes pass between two uses as in a run of the
- * network. What is computed stays where the caches keep it. */
+ * Constants have the same distance in the memory hierarchy as in the network: there are several
+ * copies, and each run reads the next one, so that as many bytes are read between two uses of a
+ * copy as in a run of the network. Computed operands have one copy, which may stay in the
+ * caches. */
 #ifndef WICK_TUNE_OPERANDS_H
 #define WICK_TUNE_OPERANDS_H
 
@@ -10,8 +11,8 @@
 #include "loop/schedule.h"
 
 typedef struct wick_operand {
-  char *at;       /* the first element; a halo lies around it */
-  uint64_t step;  /* bytes from copy to copy */
+  char *at;       /* the first element, after the halo's */
+  uint64_t step;  /* bytes from one copy to the next */
   uint32_t ncopy; /* at least 1 */
 } wick_operand;
 
@@ -22,18 +23,18 @@ typedef enum wick_operand_kind {
 } wick_operand_kind;
 
 typedef struct wick_operands {
-  wick_arena *mem;  /* of the memory, which is used again and again */
-  uint64_t passing; /* bytes of constants in a run of the network */
+  wick_arena *mem;  /* the arena of the memory, which is reused */
+  uint64_t passing; /* bytes of constants that a run of the network reads */
   struct wick_operand_room {
     char *at;
     uint64_t nbytes, used;
   } room[3];
 } wick_operands;
 
-/* Operands that were taken before may be overwritten. */
+/* Allows later operands to overwrite all earlier ones. */
 void wick_operands_clear(wick_operands *o);
-/* Of a buffer's type, with a halo around it (NULL: none); the operands that were taken since the
- * last clearing stay as they are. */
+/* Returns an operand of a buffer's type, with a halo around it (NULL: none). It does not overlap
+ * those that were taken since the last wick_operands_clear. */
 wick_operand wick_operand_take(wick_operands *o, const wick_type_info *type, const wick_halo *halo,
                                wick_operand_kind kind);
 

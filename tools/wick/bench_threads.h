@@ -1,5 +1,5 @@
-/* What several threads make of each kernel, beside what they could: half of one thread's time with
- * two, or the time in which its weights come from memory. */
+/* Measures how kernels scale with threads, compared with a bound: for two threads half of one
+ * thread's time, or the time in which the weights are read from memory. */
 #ifndef WICK_TOOLS_BENCH_THREADS_H
 #define WICK_TOOLS_BENCH_THREADS_H
 

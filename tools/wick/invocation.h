@@ -8,8 +8,7 @@
  *     return stop >= 0 ? stop : wick_invocation_end(j, x_work(j));
  *   }
  *   int wick_cmd_x(int argc, char **argv) { wick_invocation j = {0}; return wick_invocation_main(&j, x_main,
- * ...); }
- */
+ * ...); } */
 #ifndef WICK_TOOLS_INVOCATION_H
 #define WICK_TOOLS_INVOCATION_H
 
@@ -25,10 +24,10 @@ typedef struct wick_invocation {
   int64_t threads, jobs, auto_specialize;
   bool no_cache, time, strict, allow_links;
   wick_words dims;  /* NAME=N, NAME=LO..HI, NAME=LO..HI:STEP */
-  const char *grad; /* what is differentiated; NULL: the first output, where `wrt` has names */
+  const char *grad; /* the tensor to differentiate; NULL: the first output, if `wrt` has names */
   wick_words wrt;
   wick_words override;      /* initializers that are inputs */
-  const wick_words *inputs; /* tensors: initializers that one has the name of are inputs, too */
+  const wick_words *inputs; /* tensors; an initializer with a tensor's name becomes an input */
   uint32_t nsize;
   wick_size *sizes;
   uint32_t nrange;

@@ -4,9 +4,9 @@
 
 #include "tensor_io.h"
 
-/* The tensor that the input takes: the values of its keys, 0 or "" where there is none. Members
- * that are no keys of it are left out, but their types are looked at, too. Strings are wick_string.
- * Fails naming the place, what was found and what was expected. */
+/* Builds the tensor of an input: the values of its keys, 0 or "" for a missing key. Members that
+ * are not keys of the input are ignored, but their types are checked, too. Strings are wick_string.
+ * The message of a failure names the location, what was found and what was expected. */
 WICK_CHECKED wick_status wick_map_fit(wick_span json, const wick_io *io, const char *location,
                                       wick_arena *mem, wick_array *out);
 

@@ -1,5 +1,5 @@
-/* The record of the sizes that a program has met, and of what it did where it decides, as a JSON
- * file that runs add to:
+/* The profile of a program as a JSON file that runs add to: the sizes that have occurred, and the
+ * counts of branches and loops.
  *
  *   {"sizes": ["batch", "seq"],
  *    "entries": [{"values": [1, 128], "runs": 40, "specialization": "ready", "why": "",
@@ -9,9 +9,9 @@
  *             {"location": "net.onnx: node \"scan\" (Loop)", "kind": "loop", "times": 40,
  *              "steps": 400, "least": 2, "most": 16}]}
  *
- * An entry with "guards" is that of a copy for these contents of inputs; "always" are contents that
- * all runs of an entry had. The times are those of the shortest run that was measured, 0 where none
- * was. */
+ * An entry with "guards" belongs to a specialization for these contents of inputs. "always" lists
+ * contents that all runs of an entry had. The times are those of the shortest measured run, or 0 if
+ * none was measured. */
 #ifndef WICK_TOOLS_PROFILE_H
 #define WICK_TOOLS_PROFILE_H
 
@@ -19,14 +19,15 @@
 
 #include "base/status.h"
 
-/* What the compiled model has done, and met, or has copies for. NULL where there is no memory. */
+/* Returns the profile of a compiled model, or NULL if there is no memory. */
 json_t *wick_profile_json(const wick_compiled *k, wick_arena *mem);
-/* {"rate": [16000], ...}: what these inputs hold, by watched input; NULL: nothing that is said. */
+/* Returns {"rate": [16000], ...}, the contents of the guard inputs (NULL in `content`: unknown), or
+ * NULL if none is known. */
 json_t *wick_profile_contents(const wick_compiled *k, const void *const *content, wick_arena *mem);
-/* Adds what `more` has to `all`, where it is of the same sizes. */
+/* Adds the counts in `more` to `all`. Fails if they are not of the same sizes. */
 WICK_CHECKED wick_status wick_profile_add(json_t *all, const json_t *more, const char *path,
                                           wick_arena *mem);
-/* The record in a file; *out is NULL where there is no such file. */
+/* Reads a profile from a file; *out is NULL if the file does not exist. */
 WICK_CHECKED wick_status wick_profile_read(const char *path, wick_arena *mem, json_t **out);
 WICK_CHECKED wick_status wick_profile_write(const char *path, const json_t *profile,
                                             wick_arena *mem);

@@ -1,4 +1,4 @@
-/* Chains of multiply-adds in registers, on every thread. */
+/* Runs chains of multiply-adds in registers on every thread, and reads memory. */
 #include "driver/report/ceiling.h"
 
 #include <string.h>

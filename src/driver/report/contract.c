@@ -1,4 +1,4 @@
-/* A line for all kernels from the texts of each, and these. */
+/* Sums up the contracts of all kernels in one line, then prints them. */
 #include "driver/report/contract.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Two compilations with the same outputs, one of them in f64, on the same inputs. */
+/* Compiles the model twice with the same outputs, once in f64, and runs both on the same inputs. */
 #include "driver/report/error_report.h"
 
 #include <math.h>

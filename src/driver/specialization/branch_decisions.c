@@ -1,5 +1,6 @@
-/* A walk with the contents of each root; of several ways what all agree on: nothing that one of
- * them writes. Kernels are computed by the interpreter of loops, without their schedules. */
+/* Walks the function with the contents of each root buffer. If several regions may run, the
+ * contents of a buffer that one of them writes are unknown afterwards. The interpreter of loops
+ * computes kernels, without their schedules. */
 #include "driver/specialization/branch_decisions.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A walk through the folder of the program's own file. */
+/* Searches the cache's folder for specializations of the program. */
 #include "driver/specialization/cached_specializations.h"
 
 #include <string.h>
