@@ -30,5 +30,5 @@ sed 's/^tried .*/steps split q.z\ntime 1 was 2/' "$work/b.records" >"$work/c.rec
 grep -q 'c.records: ' "$work/err"
 printf 'wick records 1\nnonsense\n' >"$work/d.records"
 ! "$WICK_COMMAND" tune $model --minutes 0 -o "$work/d.records" 2>"$work/err"
-grep -q 'd.records:2: wanted a group first' "$work/err"
+grep -q 'd.records:2: expected a group first' "$work/err"
 grep -q nonsense "$work/d.records" # and what is not understood is not overwritten
