@@ -16,13 +16,10 @@
 
 #include <cmocka.h>
 
+#include "base/base.h"
 #include "wick/wick.h"
 
-#ifdef __SANITIZE_ADDRESS__
-enum { DEPTH_STACK = 2 << 20 };
-#else
-enum { DEPTH_STACK = 256 << 10 };
-#endif
+enum { DEPTH_STACK = WICK_ASAN ? 2 << 20 : 256 << 10 };
 
 typedef struct depth_case {
   const char *text;
