@@ -193,7 +193,7 @@ static const char *evaluate_place(const evaluate_frame *fr, const wick_node *n)
   return n->loc.id ? wick_loc_text(fr->f->module, n->loc) : wick_op_of(n)->name;
 }
 
-/* Allocates a tensor of that type. */
+/* Allocates a tensor of the type. */
 static wick_status evaluate_new(evaluate *e, const evaluate_frame *fr, const wick_node *n,
                                 wick_type type, evaluate_datum *out)
 {
@@ -429,7 +429,7 @@ static wick_status evaluate_func(evaluate *e, const wick_func *f, uint32_t nin,
   if (++e->depth > WICK_EVALUATE_DEPTH)
     return wick_fail(e->mem, WICK_ELIMIT, f->name, "calls are nested deeper than %d",
                      WICK_EVALUATE_DEPTH);
-  evaluate_plan plan = *evaluate_plan_of(e, f); /* the list may move in memory */
+  evaluate_plan plan = *evaluate_plan_of(e, f); /* a copy, because the list may move in memory */
   evaluate_frame fr = {
       .f = f, .plan = &plan, .value = wick_new(e->tmp, evaluate_datum, f->nvalue + 1)};
   for (uint32_t i = 0; i < nin; i++) WICK_TRY(evaluate_bind(e, &fr, i, &in[i].tensor));

@@ -1,4 +1,4 @@
-/* The evaluator: control flow, calls, tuples, symbols, and what goes wrong. */
+/* The reference evaluator: control flow, calls, tuples, symbols, and errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,8 @@
   "graph @f(%c: bool[], %x: f32[2]) -> f32[2] {"                                                   \
   "  %0 = if %c () { %1 = neg %x : f32[2] yield %1 } () { yield %x } : f32[2]"                     \
   "  %2 = add %0, %x : f32[2] return %2 }"
-/* Two carried values change places; the region stops at 3, or at the count. */
+/* Two carried values are exchanged. The loop ends when the region returns false, after 3
+ * iterations, or at the count. */
 #define SWAP                                                                                       \
   "graph @f(%n: i64[], %a: f32[1], %b: f32[1]) -> (f32[1], f32[1]) {"                              \
   "  %r, %s = loop %n, %a, %b (%i: i64[], %u: f32[1], %v: f32[1]) {"                               \
@@ -30,7 +31,7 @@
   "  %0 = tuple %a, %b : tuple<f32[N],f32[N]>"                                                     \
   "  %1 = tuple_get %0 {index=1} : f32[N]  %2 = tuple_get %0 {index=0} : f32[N]"                   \
   "  %3 = concat %1, %2 : f32[2*N]  return %3 }"
-/* What the branches use is not freed before. */
+/* Values that the branches use are not freed before the branch. */
 #define LIVES                                                                                      \
   "graph @f(%c: bool[], %x: f32[2]) -> f32[2] {"                                                   \
   "  %a = mul %x, %x : f32[2]  %b = mul %a, %x : f32[2]"                                           \
@@ -50,10 +51,10 @@
 
 typedef struct evaluate_row {
   const char *text;
-  wick_elem elem[3]; /* of the operands */
-  int64_t n[3];      /* elements; 0: a scalar; -1: no operand */
+  wick_elem elem[3]; /* of each operand */
+  int64_t n[3];      /* number of elements; 0: a scalar; -1: no operand */
   double in[3][4];
-  const char *error; /* the end of its first line, or NULL */
+  const char *error; /* the end of the message's first line, or NULL */
   uint32_t nout;
   int64_t nelem;
   double want[2][6];
@@ -159,7 +160,7 @@ static void test_rows(void **state)
   for (size_t i = 0; i < WICK_COUNT(rows); i++) evaluate_check(&rows[i]);
 }
 
-/* A long chain takes the memory of a few tensors. */
+/* A long chain needs only the memory of a few tensors. */
 static void test_memory(void **state)
 {
   (void)state;
@@ -178,7 +179,7 @@ static void test_memory(void **state)
   ((float *)in.data)[7] = 3;
   uint64_t before = guard.used_bytes;
   assert_null(wick_evaluate(wick_module_find(m, "f"), 1, &in, NULL, &mem, &tmp, &scratch, &out));
-  assert_true(guard.used_bytes - before < 1000000); /* all of them: 2 MB */
+  assert_true(guard.used_bytes - before < 1000000); /* all tensors together would take 2 MB */
   assert_true(((float *)out.data)[7] == 3);
   wick_module_free(m);
   wick_arena_free(&mem);

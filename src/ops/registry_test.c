@@ -1,4 +1,4 @@
-/* The registry: every row is whole, and named as ops.def says. */
+/* The registry: every entry is complete, and is named as ops.def says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ static void attributes_have_their_positions(void **state)
                wick_op_nattr(wick_ops[op]), n[op]);
 }
 
-/* The first n attributes of both have the same names: code for one of them takes the other, too. */
+/* The first n attributes of both operators have the same names, because common code reads them. */
 static const struct {
   wick_opcode a, b;
   uint32_t n;
@@ -163,8 +163,8 @@ static void rows_are_whole(void **state)
     WHOLE(!row->launched || (row->level == WICK_LOW && row->effect == WICK_EFFECT));
     WHOLE(!row->flops || row->scalar);
     WHOLE((row->view_of.map != NULL) == (row->view_of.kind >= WICK_VIEW_OF_OPERAND));
-    /* rows of the graph have a derivative, or one through their definition, or say that they have
-     * none; polynomials are no definitions to differentiate */
+    /* Operators of the graph have a derivative, have an expansion that can be differentiated, or
+     * say that they have none. Expansions into polynomials cannot be differentiated. */
     if (row->level & WICK_GRAPH) WHOLE(row->grad || (row->expand && !row->scalar));
     if (!(row->level & WICK_GRAPH)) WHOLE(!row->grad);
     if (!row->scalar) continue;
@@ -178,7 +178,7 @@ static void rows_are_whole(void **state)
   }
 }
 
-/* What folds combine by: the neutral element is neutral. */
+/* The neutral elements of operators that folds combine by are neutral. */
 static void neutral_elements_are(void **state)
 {
   (void)state;

@@ -42,7 +42,8 @@ static wick_status const_infer(wick_infer *c)
   wick_dim *content = wick_new(&c->module->mem, wick_dim, (size_t)n.v);
   for (int64_t k = 0; k < n.v; k++) {
     content[k] = wick_dim_const(data ? wick_load_int(t->elem, data, (uint64_t)k) : imm->i);
-    if (!wick_dim_is_const(content[k])) return NULL; /* the lowest numbers name expressions */
+    /* the lowest integers are handles of expressions */
+    if (!wick_dim_is_const(content[k])) return NULL;
   }
   c->out[0].content = content;
   c->out[0].ncontent = (uint32_t)n.v;
@@ -108,7 +109,8 @@ const wick_op wick_op_tuple_get = {
 static wick_status call_infer(wick_infer *c)
 {
   const wick_func *f = c->callee;
-  if (!f) return NULL; /* defined later in the text; the verifier sees it */
+  /* A function that is defined later in the text: the verifier checks the call. */
+  if (!f) return NULL;
   const wick_node *r = wick_return(f);
   if (f->nparam != c->nin)
     return wick_infer_fail(c, WICK_ETYPE, "@%s takes %u operands, %u are given", f->name, f->nparam,
@@ -183,8 +185,8 @@ const wick_op wick_op_if = {
     .grad = wick_grad_if,
 };
 
-/* Region r takes and yields the carried values: operands from `first`, region parameters from
- * `param`, yields from `yield`, with `after` others after them. */
+/* Checks the carried values of region r. They are the operands from `first`, the region's
+ * parameters from `param`, and its yields from `yield`; `behind` further yields follow. */
 static wick_status structure_carried(wick_infer *c, uint32_t r, uint32_t first, uint32_t param,
                                      uint32_t yield, uint32_t behind)
 {
@@ -205,7 +207,8 @@ static wick_status structure_carried(wick_infer *c, uint32_t r, uint32_t first, 
   return NULL;
 }
 
-/* What region 0 yields after the carried values, of all iterations. */
+/* Infers the stacked results: the values that region 0 yields after the carried ones, from all
+ * iterations. */
 static wick_status loop_stacked(wick_infer *c, uint32_t nstacked)
 {
   wick_dim dim[WICK_MAX_RANK];
@@ -230,7 +233,7 @@ static bool loop_buffer(const wick_infer *c, uint32_t i, wick_elem e)
   return t && t->kind == WICK_BUFFER && t->elem == e && t->rank == 0;
 }
 
-/* On buffers: nothing is carried but what lies in them. */
+/* Checks a loop on buffers. It carries no values: the region reads and writes buffers. */
 static wick_status loop_of_buffers(const wick_infer *c)
 {
   if (c->nin > 3 || !loop_buffer(c, 0, WICK_I64) ||

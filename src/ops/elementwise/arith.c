@@ -83,7 +83,7 @@ const wick_op wick_op_mul = {
     .grad = wick_grad_mul,
 };
 
-/* C's fma in the type's arithmetic: going through double would round an f32 result twice. */
+/* C's fma in the type's arithmetic: double would round an f32 result twice. */
 static wick_scalar fma_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
 {
   (void)a, (void)e;
@@ -209,9 +209,9 @@ const wick_op wick_op_sign = {
     .grad = wick_grad_zero,
 };
 
-/* NaN where one operand is NaN; of zeros, max gives +0 and min -0 when there is one: so they are
- * associative, and any schedule gives the same bits. IEEE 754-2019 calls these maximum and minimum.
- */
+/* NaN if an operand is NaN. Of two zeros, max gives +0 and min gives -0, unless both have the
+ * same sign. Both are therefore associative, and any schedule gives the same bits. IEEE 754-2019
+ * calls them maximum and minimum. */
 static wick_scalar arith_extreme(wick_elem e, const wick_scalar *x, bool max)
 {
   if (!wick_elem_is_float(e)) {
@@ -231,7 +231,7 @@ static wick_scalar max_eval(const wick_attr *a, wick_elem e, wick_elem out, cons
 }
 static wick_dim max_content(wick_dims *t, const wick_dim *x) { return wick_dim_max(t, x[0], x[1]); }
 
-/* The least (sign -1) or largest (sign +1) value of a type. */
+/* Returns the least (sign -1) or largest (sign +1) value of a type. */
 static wick_scalar arith_end(wick_elem e, int sign)
 {
   uint32_t bits = wick_elem_storage[e].bits;

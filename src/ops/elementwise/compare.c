@@ -5,7 +5,7 @@
 #include "ops/poly/poly.h"
 #include "ops/simplify.h"
 
-typedef struct compare_order { /* all false: one of them is NaN */
+typedef struct compare_order { /* all are false if one of them is NaN */
   bool less, equal, greater;
 } compare_order;
 
@@ -19,8 +19,8 @@ static compare_order compare_elements(wick_elem e, const wick_scalar *x)
   return (compare_order){x[0].i<x[1].i, x[0].i == x[1].i, x[0].i> x[1].i};
 }
 
-/* Contents: the comparison of two dimension expressions as 0 or 1. Expressions say it too where
- * ranges do not: x > y is min(max(x - y, 0), 1). */
+/* Returns the contents of a comparison of two dimension expressions: 0, 1, or an expression with
+ * these values if the ranges do not decide it (x > y is min(max(x - y, 0), 1)). */
 static wick_dim compare_content(wick_dims *t, const wick_dim *x, bool less, bool equal,
                                 bool greater)
 {
@@ -30,7 +30,7 @@ static wick_dim compare_content(wick_dims *t, const wick_dim *x, bool less, bool
     return wick_dim_const(less);
   wick_dim above = wick_dim_min(t, wick_dim_max(t, d, zero), one),
            below = wick_dim_min(t, wick_dim_max(t, back, zero), one);
-  if (less != greater) { /* x < y and x > y are each other's reverse */
+  if (less != greater) { /* x < y is y > x */
     wick_dim strict = greater ? above : below, other = greater ? below : above;
     return equal ? wick_dim_sub(t, one, other) : strict;
   }

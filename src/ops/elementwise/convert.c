@@ -13,7 +13,7 @@ static wick_scalar cast_eval(const wick_attr *a, wick_elem e, wick_elem out, con
   return wick_cast_elem(e, out, x[0]);
 }
 
-/* Inference drops what the result's type cannot hold. */
+/* Inference removes numbers that the result's type cannot represent. */
 static wick_dim cast_content(wick_dims *t, const wick_dim *x)
 {
   (void)t;
@@ -71,7 +71,7 @@ const wick_op wick_op_narrow = {
     .grad = wick_grad_cast,
 };
 
-/* A string's are its number. */
+/* Strings count as numbers here: their indices. */
 static bool convert_has_bits(wick_elem e)
 {
   return wick_elem_is_float(e) || wick_elem_is_int(e) || e == WICK_STRING;
@@ -88,8 +88,8 @@ static wick_status bitcast_infer(wick_infer *c)
   return wick_infer_scalar(c);
 }
 
-/* Through memory, so that the bits of NaN stay. A NaN that was itself read as a number has become
- * quiet. */
+/* Goes through memory, so that the bits of NaN are kept. A NaN that was itself loaded as a
+ * number is already quiet. */
 static wick_scalar bitcast_eval(const wick_attr *a, wick_elem e, wick_elem out,
                                 const wick_scalar *x)
 {

@@ -8,7 +8,7 @@
 #include "ops/ref.h"
 #include "ops/simplify.h"
 
-typedef struct divide_parts { /* x = quotient * y + rest, truncated; 0 and 0 where y is 0 */
+typedef struct divide_parts { /* x = quotient * y + rest, truncated; both are 0 if y is 0 */
   uint64_t quotient, rest;
 } divide_parts;
 
@@ -21,7 +21,7 @@ static divide_parts divide_integers(wick_elem e, wick_scalar x, wick_scalar y)
   return (divide_parts){(uint64_t)(x.i / y.i), (uint64_t)(x.i % y.i)};
 }
 
-/* The check of the stages: integers fail on a zero divisor, floats never. */
+/* The condition under which a stage fails: an integer divisor is zero. Floats never fail. */
 static wick_value divide_check(wick_builder *b, const wick_value *in)
 {
   if (b->status || wick_elem_is_float(wick_built_info(b, in[1])->elem)) return (wick_value){0};
@@ -30,7 +30,8 @@ static wick_value divide_check(wick_builder *b, const wick_value *in)
 
 static void divide_compute(const wick_compute *c) { wick_scalar_map(c, divide_check); }
 
-/* The instruction, by a divisor that it takes; what it would not take is 0 or wraps. */
+/* Builds the machine instruction with a divisor that it accepts. Division by 0 gives 0, and the
+ * least integer divided by -1 wraps. */
 static wick_value divide_guarded(wick_builder *b, wick_opcode op, wick_value x, wick_value y)
 {
   bool is_signed = wick_elem_class(wick_built_info(b, y)->elem) == WICK_SINT;
@@ -38,10 +39,11 @@ static wick_value divide_guarded(wick_builder *b, wick_opcode op, wick_value x, 
   if (is_signed) minus = expr_eq(b, y, -1), bad = wick_build2(b, WICK_OP_or, none, minus);
   wick_value r = wick_build2(b, op, x, expr_where(b, bad, expr_k(b, y, 1), y));
   if (is_signed && op == WICK_OP_div_unchecked) r = expr_where(b, minus, expr_neg(b, x), r);
-  return expr_where(b, none, zero, r); /* the rest by 1 and by -1 is 0 */
+  return expr_where(b, none, zero, r); /* remainders by 1 and -1 are 0 */
 }
 
-/* The reference of the rows on tensors: a zero divisor that is used fails. */
+/* The reference of the operators on tensors. It fails on a zero divisor, unless the result is
+ * empty. */
 static wick_status divide_ref(wick_ref *c)
 {
   const wick_tensor *y = &c->in[1];
@@ -52,9 +54,8 @@ static wick_status divide_ref(wick_ref *c)
   return wick_scalar_ref(c);
 }
 
-/* Contents: the quotient by a positive number, truncated: flooring agrees where nothing is
- * negative.
- */
+/* The contents of a quotient by a positive number. It is truncated, which is the same as floored
+ * for numbers that are not negative. */
 static wick_dim divide_content(wick_dims *t, const wick_dim *x)
 {
   int64_t lo, hi;
@@ -113,7 +114,7 @@ static wick_scalar mod_eval(const wick_attr *a, wick_elem e, wick_elem out, cons
   if (wick_elem_is_float(e)) {
     double r = fmod(x[0].f, x[1].f);
     if (r == 0) return (wick_scalar){.f = copysign(0, x[1].f)};
-    bool other = signbit(r) != signbit(x[1].f); /* false for NaN, or of no matter */
+    bool other = signbit(r) != signbit(x[1].f); /* false for NaN; its value does not matter then */
     return (wick_scalar){.f = other ? r + x[1].f : r};
   }
   int64_t r = (int64_t)divide_integers(e, x[0], x[1]).rest;

@@ -15,7 +15,7 @@ static wick_scalar logic_true(wick_elem e)
 }
 static wick_scalar logic_ones(wick_elem e) { return wick_round_elem(e, (wick_scalar){.i = -1}); }
 
-/* Contents are expressions of 0 and 1. */
+/* Contents are expressions with the values 0 and 1. */
 
 static wick_dim and_content(wick_dims *t, const wick_dim *x) { return wick_dim_min(t, x[0], x[1]); }
 static wick_scalar and_eval(const wick_attr *a, wick_elem e, wick_elem out, const wick_scalar *x)
@@ -182,7 +182,7 @@ const wick_op wick_op_bit_not = {
     .grad = wick_grad_zero,
 };
 
-/* Amounts below 0 or at or above the width push every bit out. */
+/* Amounts that are negative or at least the width shift all bits out. */
 static bool shift_all(wick_elem e, int64_t n) { return n < 0 || n >= wick_elem_storage[e].bits; }
 
 static wick_scalar shift_left_eval(const wick_attr *a, wick_elem e, wick_elem out,

@@ -52,7 +52,7 @@ const wick_op wick_op_rsqrt = {
 
 /* ---- pow ---- */
 
-/* x to the power n >= 0, wrapping, by squaring. */
+/* Computes x to the power n >= 0 by squaring; products wrap. */
 static uint64_t power_integer(uint64_t x, uint64_t n)
 {
   uint64_t r = 1;
@@ -80,7 +80,7 @@ static wick_dim pow_content(wick_dims *t, const wick_dim *x)
   return r;
 }
 
-/* The same, every bit of n, with selections. */
+/* The same for all bits of n, with selections instead of branches. */
 static wick_value power_expand_integer(wick_builder *b, wick_value x, wick_value n)
 {
   wick_elem e = wick_built_info(b, x)->elem;
@@ -93,7 +93,8 @@ static wick_value power_expand_integer(wick_builder *b, wick_value x, wick_value
     rest = wick_expr_shr(b, rest, 1);
   }
   if (wick_elem_class(e) == WICK_UINT) return r;
-  /* 1 / x^-n is x or 1 for x = -1 and 1, by n's last bit, else 0; x^n with n's sign kept is that */
+  /* For a negative n the result is 1 / x^-n. It is 1 or x for x = 1 and -1, as x^n is by n's
+   * last bit, and otherwise 0. */
   wick_value unit = wick_build2(b, WICK_OP_or, expr_eq(b, x, 1), expr_eq(b, x, -1));
   return expr_where(b, expr_lt(b, n, 0), expr_where(b, unit, r, zero), r);
 }

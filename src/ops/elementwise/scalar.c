@@ -5,7 +5,7 @@
 
 /* ---- reference ---- */
 
-/* The position in t of element `at` of the output (row-major indices over out's dims). */
+/* Returns the position in t of element `at` of the output (row-major indices over out's dims). */
 static uint64_t scalar_position(const wick_tensor *t, const wick_tensor *out, uint64_t at)
 {
   uint64_t position = 0, stride = 1;
@@ -58,7 +58,7 @@ void wick_broadcast_index(const wick_module *m, wick_type t, uint32_t n, const w
     out_index[k] = wick_dim_is(info->dim[k], 1) ? wick_dim_const(0) : axis[n - info->rank + k].sym;
 }
 
-/* The position of the axes' element in a dense tensor of those dimensions, as an i64. */
+/* Builds the position of the axes' element in a dense tensor of these dimensions, as an i64. */
 static wick_value scalar_index(wick_builder *b, uint32_t n, const wick_axis *axis)
 {
   wick_dims *t = b->module->dims;
@@ -68,7 +68,7 @@ static wick_value scalar_index(wick_builder *b, uint32_t n, const wick_axis *axi
   return wick_index(b, at);
 }
 
-/* Fails the run with the element's position, where an operand there has no result. */
+/* Adds a `fail` with the element's position, for a condition on the operands. */
 static void scalar_fail(wick_builder *b, wick_value condition, wick_value position)
 {
   wick_value in[2] = {condition, position};

@@ -1,6 +1,6 @@
-/* Scalar rows: known values of their evaluation, with NaN, zeros, infinities and overflow; rows on
- * tensors by their stages; contents that inference knows. What they expand into is compared with
- * the evaluation in loop/expand_math_test.c. */
+/* Scalar operators: known values of their evaluation, with NaN, zeros, infinities and overflow;
+ * operators on tensors through their stages; contents that inference knows.
+ * loop/expand_math_test.c compares their expansions with the evaluation. */
 #include "ops/operator_testing.h"
 
 #define NANF ((double)NAN)
@@ -201,7 +201,7 @@ static const value_case exact[] = {
     {"atanh", F, {-1}, -INFF, {0}, false},
 };
 
-/* Mathematical constants, to a digit in the last place of f64. */
+/* Mathematical constants, with a tolerance of one digit in the last decimal place of f64. */
 static const value_case near[] = {
     {"exp", D, {1}, 2.71828182845904523536, {0}, false},
     {"exp2", D, {0.5}, 1.41421356237309504880, {0}, false},
@@ -319,14 +319,14 @@ static void rows_on_tensors(void **state)
   row_check(lines, WICK_COUNT(lines));
 }
 
-/* ---- contents: sizes through the arithmetic of exported models ---- */
+/* ---- contents: sizes that pass through the arithmetic of exported models ---- */
 
 typedef struct content_test {
   wick_guard guard;
   wick_arena mem;
   wick_module *m;
   wick_builder b;
-  wick_value n; /* i64[1]: the symbol N in 1 .. 64 */
+  wick_value n; /* i64[1]: the symbol N, which is 1 to 64 */
 } content_test;
 
 static void content_is(content_test *t, wick_value v, const char *want)
@@ -383,7 +383,8 @@ static void contents_are_known(void **state)
   content_is(&t, wick_build_cast(b, t.n, WICK_I8), "N");
   wick_value large = wick_build2(b, WICK_OP_mul, t.n, wick_build_const(b, vector, 0, 100));
   content_is(&t, wick_build_cast(b, large, WICK_I8), "?"); /* may wrap */
-  content_is(&t, low, "?");                                /* the lowest numbers name expressions */
+  /* the lowest integers are handles of expressions */
+  content_is(&t, low, "?");
   content_is(&t, wick_build2(b, WICK_OP_mul, two, wick_build_const(b, vector, 0, INT64_MAX)), "-2");
   wick_module_free(t.m);
   wick_arena_free(&t.mem);

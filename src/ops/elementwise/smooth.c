@@ -9,17 +9,19 @@
 #define SMOOTH_GELU_LINE 1.5957691216057307118 /* 2 sqrt(2 / pi) */
 #define SMOOTH_GELU_CUBE (0.044715 * SMOOTH_GELU_LINE)
 
-/* In long double: gates below double's normal range are multiplied by large numbers. */
+/* Evaluated in long double: a gate below double's normal range may be multiplied by a large
+ * number. */
 static long double smooth_sigmoid(long double x) { return 1 / (1 + expl(-x)); }
 
-/* x * gate, where the gate goes to 0 faster than x to infinity. */
+/* Returns x * gate. The gate goes to 0 faster than x goes to infinity. */
 static double smooth_gated(double x, long double gate)
 {
   return gate == 0 ? copysign(0, x) : (double)(x * gate);
 }
 
-/* x sigmoid(z): with e^-|z| = m s, x / (1 + m s) or x m / (1 + m s) s, so that what is below the
- * normal range is rounded once. Where z goes to -inf, a zero with the sign of x. */
+/* Builds x sigmoid(z). With e^-|z| = m s, it is x / (1 + m s) or x m / (1 + m s) s, so that
+ * results below the normal range are rounded once. If z goes to -inf, it is a zero with the sign
+ * of x. */
 static wick_value smooth_gate(wick_builder *b, wick_value x, wick_value z)
 {
   double limit = wick_built_info(b, x)->elem == WICK_F64 ? -1400 : -168;
@@ -251,7 +253,7 @@ const wick_op wick_op_mish = {
     .grad = wick_grad_mish,
 };
 
-/* What the tanh form hands to sigmoid: 2 sqrt(2 / pi) (x + 0.044715 x^3), in steps. */
+/* The operand of sigmoid in the tanh form: 2 sqrt(2 / pi) (x + 0.044715 x^3), step by step. */
 static double smooth_gelu_inner(wick_elem out, double x)
 {
   double square = wick_round_step(out, x * x);

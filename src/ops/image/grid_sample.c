@@ -9,7 +9,7 @@
 
 enum { GRID_LINEAR, GRID_NEAREST, GRID_CUBIC };
 enum { GRID_ZEROS, GRID_BORDER, GRID_REFLECTION };
-enum { GRID_MOST = 3, GRID_TAPS = 4 }; /* spatial dimensions; neighbours along one */
+enum { GRID_MOST = 3, GRID_TAPS = 4 }; /* most spatial dimensions; most neighbours along one */
 static const double grid_cubic = -0.75;
 
 static wick_status grid_sample_infer(wick_infer *c)
@@ -38,7 +38,7 @@ static wick_status grid_sample_infer(wick_infer *c)
 
 /* ---- reference ---- */
 
-/* A coordinate outside lo .. hi, mirrored at these until it is inside. */
+/* Mirrors a coordinate at lo and hi until it is inside. */
 static double grid_reflect(double x, double lo, double hi)
 {
   if (!(hi > lo)) return lo;
@@ -46,7 +46,8 @@ static double grid_reflect(double x, double lo, double hi)
   return lo + (d > hi - lo ? 2 * (hi - lo) - d : d);
 }
 
-typedef struct grid_point { /* one output's place, and the image that it looks at */
+/* the coordinates of one output element, and the image that is sampled */
+typedef struct grid_point {
   const wick_attr *attr;
   uint32_t n;
   int64_t size[GRID_MOST];
@@ -61,7 +62,7 @@ static void grid_ends(const grid_point *p, uint32_t k, double *lo, double *hi)
   *hi = (double)p->size[k] - (align ? 1 : 0.5);
 }
 
-/* The element at whole coordinates, which may lie outside. */
+/* Returns the element at whole coordinates, which may be outside the image. */
 static double grid_pixel(const grid_point *p, const double *at)
 {
   int64_t from = 0;
@@ -86,7 +87,7 @@ static double grid_weight(bool cubic, double d)
   return d < 2 ? ((grid_cubic * d - 5 * grid_cubic) * d + 8 * grid_cubic) * d - 4 * grid_cubic : 0;
 }
 
-/* Dimensions from k on; those before are at whole coordinates. */
+/* Interpolates along the dimensions from k on. The coordinates of the earlier ones are whole. */
 static double grid_value(const grid_point *p, uint32_t k, double *at)
 {
   if (k == p->n) return grid_pixel(p, at);
@@ -104,7 +105,7 @@ static double grid_sample_point(grid_point *p, const wick_scalar *place)
   bool nearest = p->attr[WICK_ATTR_grid_sample_mode].i == GRID_NEAREST,
        align = p->attr[WICK_ATTR_grid_sample_align].i;
   double at[GRID_MOST];
-  for (uint32_t k = 0; k < p->n; k++) { /* the grid has the last dimension first */
+  for (uint32_t k = 0; k < p->n; k++) { /* the grid lists the last dimension first */
     double u = place[p->n - 1 - k].f, size = (double)p->size[k], lo, hi;
     double x = p->attr[WICK_ATTR_grid_sample_elements].i ? u
                : align                                   ? (u + 1) / 2 * (size - 1)
@@ -146,14 +147,15 @@ typedef struct grid_stage {
   wick_elem e;
   uint32_t n;
   wick_dim index[WICK_MAX_RANK];
-  wick_value last[GRID_MOST], lo[GRID_MOST], range[GRID_MOST]; /* size - 1; the ends of mirroring */
+  /* size - 1; the lower mirror and the distance to the upper one */
+  wick_value last[GRID_MOST], lo[GRID_MOST], range[GRID_MOST];
   wick_value zero, one;
-  wick_value at[GRID_MOST]; /* coordinates */
-  /* Of all points, per axis and neighbour: [axes * taps, N, points...]: where it lies, -1 outside;
-   * its weight. */
+  wick_value at[GRID_MOST]; /* the sampling coordinates, in elements */
+  /* For each axis and neighbour of all points, [axes * taps, N, points...]: the neighbour's
+   * index, or -1 outside the image; and its weight. */
   uint32_t ntap;
   wick_value places, weights;
-  wick_value tap[GRID_MOST][GRID_TAPS], weight[GRID_MOST][GRID_TAPS]; /* of one point */
+  wick_value tap[GRID_MOST][GRID_TAPS], weight[GRID_MOST][GRID_TAPS]; /* of the current point */
 } grid_stage;
 
 static wick_value grid_number(const grid_stage *s, double x)
@@ -177,7 +179,8 @@ static wick_value grid_stage_reflect(const grid_stage *s, wick_value x, uint32_t
   return wick_build3(b, WICK_OP_where, none, s->lo[k], wick_build2(b, WICK_OP_add, s->lo[k], d));
 }
 
-/* x where it lies between the ends, else what the padding makes of it. */
+/* Returns x if it is inside the image, otherwise the coordinate by which the padding replaces
+ * it. */
 static wick_value grid_stage_bring(const grid_stage *s, wick_value x, uint32_t k)
 {
   wick_builder *b = s->b;
@@ -190,7 +193,7 @@ static wick_value grid_stage_bring(const grid_stage *s, wick_value x, uint32_t k
   return wick_build3(b, WICK_OP_where, outside, y, x);
 }
 
-/* From -1 .. 1 to elements. */
+/* Converts a coordinate from the range -1 .. 1 to elements. */
 static wick_value grid_from_ends(const grid_stage *s, uint32_t k, wick_value u, wick_value size)
 {
   wick_builder *b = s->b;
@@ -225,8 +228,8 @@ static void grid_coordinates(grid_stage *s)
   }
 }
 
-/* The element at a tap along axis k, a whole number that may lie outside: an i32; -1 where that is
- * 0. */
+/* Returns the index of a neighbour along axis k as an i32. The neighbour is a whole number,
+ * which may be outside. The result is -1 if the padding gives 0 there. */
 static wick_value grid_stage_place(const grid_stage *s, uint32_t k, wick_value tap)
 {
   wick_builder *b = s->b;
@@ -242,12 +245,12 @@ static wick_value grid_stage_place(const grid_stage *s, uint32_t k, wick_value t
   return wick_build3(b, WICK_OP_where, in, i, none);
 }
 
-/* The weight of the i-th neighbour, where f is the fraction. */
+/* Returns the weight of the i-th neighbour; f is the fraction of the coordinate. */
 static wick_value grid_stage_weight(const grid_stage *s, wick_value f, uint32_t i, bool cubic)
 {
   wick_builder *b = s->b;
   double a = grid_cubic;
-  uint32_t place = cubic ? i : i + 1; /* at -1, 0, 1, 2 from the floor */
+  uint32_t place = cubic ? i : i + 1; /* the neighbours are at -1, 0, 1 and 2 from the floor */
   wick_value d = place < 2 ? wick_build2(b, WICK_OP_add, f, grid_number(s, 1 - (double)place))
                            : wick_build2(b, WICK_OP_sub, grid_number(s, (double)place - 1), f);
   if (!cubic) return wick_build2(b, WICK_OP_sub, s->one, d);
@@ -260,7 +263,7 @@ static wick_value grid_stage_weight(const grid_stage *s, wick_value f, uint32_t 
   return v;
 }
 
-/* The neighbours of all points, the same for all channels. */
+/* Computes the neighbours of all points once: they are the same for all channels. */
 static void grid_taps(grid_stage *s)
 {
   wick_builder *b = s->b;
@@ -292,7 +295,8 @@ static void grid_taps(grid_stage *s)
   s->weights = (wick_value){s->places.id + 1};
 }
 
-/* The neighbours of a point along the axes from k on; place[]: along those before. */
+/* Interpolates at a point along the axes from k on. place[] has the indices along the earlier
+ * axes. */
 static wick_value grid_stage_value(const grid_stage *s, uint32_t k, wick_value place[GRID_MOST])
 {
   wick_builder *b = s->b;
@@ -321,7 +325,7 @@ static wick_value grid_stage_value(const grid_stage *s, uint32_t k, wick_value p
   return zeros ? wick_build3(b, WICK_OP_where, inside, v, s->zero) : v;
 }
 
-/* A walk of lines of points, one channel after the other. */
+/* A loop nest over 1-D slices of points, one channel after another. */
 static void grid_sample_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;

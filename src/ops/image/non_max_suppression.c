@@ -12,7 +12,7 @@ enum {
   NON_MAX_SUPPRESSION_SIDES = 4,
   NON_MAX_SUPPRESSION_AREA = 4,
   NON_MAX_SUPPRESSION_NUMBERS
-}; /* of a box: low y, x, high y, x */
+}; /* rows of a box: low y, low x, high y, high x */
 
 static wick_status non_max_suppression_infer(wick_infer *c)
 {
@@ -94,13 +94,13 @@ static wick_status non_max_suppression_ref(wick_ref *c)
   return NULL;
 }
 
-/* ---- the walk ---- */
+/* ---- the loop nest ---- */
 
 typedef struct suppress {
   const wick_compute *c;
   wick_builder *b;
-  wick_dim batch, class; /* the point */
-  wick_value kept;       /* numbers of the boxes that were taken: [numbers, most] */
+  wick_dim batch, class; /* the current batch entry and class */
+  wick_value kept;       /* the boxes that were selected: [sides and area, boxes] */
 } suppress;
 
 static wick_value non_max_suppression_read(const suppress *s, uint32_t operand, wick_dim row,
@@ -116,7 +116,7 @@ static wick_value non_max_suppression_kept(const suppress *s, uint32_t number, w
   return wick_get(s->b, s->kept, index, 1, &i);
 }
 
-/* Sides and area of a box. */
+/* Reads the sides of a box, and computes its area. */
 static void non_max_suppression_box(const suppress *s, wick_value box, wick_value *out)
 {
   wick_builder *b = s->b;
@@ -127,7 +127,7 @@ static void non_max_suppression_box(const suppress *s, wick_value box, wick_valu
   out[NON_MAX_SUPPRESSION_AREA] = wick_build2(b, WICK_OP_mul, y, x);
 }
 
-/* What the i-th box that was taken and another have in common along an axis, or 0. */
+/* Returns the length of the overlap of a box and the i-th selected one along an axis, or 0. */
 static wick_value non_max_suppression_common(const suppress *s, uint32_t axis, wick_value i,
                                              const wick_value *box)
 {
@@ -139,7 +139,8 @@ static wick_value non_max_suppression_common(const suppress *s, uint32_t axis, w
   return b->status ? side : wick_build2(b, WICK_OP_max, side, wick_build_like(b, side, 0));
 }
 
-/* Whether the i-th box that was taken covers one. Most lie apart: their areas do not matter. */
+/* Returns whether the i-th selected box suppresses a box. Most boxes do not overlap along x, so
+ * that their areas are not computed. */
 static wick_value non_max_suppression_hit(const suppress *s, wick_value i, const wick_value *box)
 {
   wick_builder *b = s->b;
@@ -160,7 +161,7 @@ static wick_value non_max_suppression_hit(const suppress *s, wick_value i, const
   return wick_if_end(b, 1, &never);
 }
 
-/* Whether one of the `count` boxes that were taken covers it. */
+/* Returns whether any of the `count` selected boxes suppresses a box. */
 static wick_value non_max_suppression_covered(const suppress *s, wick_value count,
                                               const wick_value *box, wick_value init)
 {
@@ -175,7 +176,7 @@ static wick_value non_max_suppression_covered(const suppress *s, wick_value coun
   return (wick_value){wick_while_end(b, 2, next).id + 1};
 }
 
-/* The box at place i of the order is taken, if it is not covered; the next number of boxes. */
+/* Selects the i-th box in the order of scores, unless it is suppressed. Returns the new count. */
 static wick_value non_max_suppression_step(const suppress *s, wick_value chosen, wick_value i,
                                            wick_value count, wick_value score)
 {

@@ -8,8 +8,8 @@
 #include "ops/layout/layout.h"
 #include "ops/tensor.h"
 
-/* x = m * 2^e, m a whole number below 2^24; as a fraction of whole numbers. False where x is not
- * above 0, or too large or small for indices. */
+/* Writes x as a fraction of whole numbers, where x = m * 2^e with a whole m below 2^24. Returns
+ * false if x is not above 0, or if it is too large or small for indices. */
 static bool resize_fraction(double x, int64_t *over, int64_t *under)
 {
   int e;
@@ -28,7 +28,7 @@ wick_ratio wick_resize_scale(const wick_attr *attr, uint32_t k, wick_dim in, wic
   int64_t over = 1, under = 1;
   if (!attr[WICK_ATTR_resize_scale].n) return (wick_ratio){out, in};
   (void)resize_fraction(attr[WICK_ATTR_resize_scale].floats[k], &over,
-                        &under); /* inference has asked */
+                        &under); /* inference has checked this */
   return (wick_ratio){wick_dim_const(over), wick_dim_const(under)};
 }
 
@@ -75,8 +75,8 @@ static wick_status resize_infer(wick_infer *c)
   return NULL;
 }
 
-/* Packed images: their places are resized, and nothing happens along the block. A crop writes
- * numbers where there are no channels. */
+/* Images in blocks of channels are resized in the same way: the operator does not change the
+ * block dimension. Crops are excluded, because they would write numbers to the padding channels. */
 static bool resize_layout(wick_layouts *s, const wick_node *n)
 {
   enum { RANK = 5 };

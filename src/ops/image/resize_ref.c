@@ -6,7 +6,7 @@
 #include "ops/image/resize.h"
 #include "ops/ref.h"
 
-/* One axis of the task; the scale is over / under. */
+/* One axis; its scale is over / under. */
 typedef struct resize_axis {
   const wick_attr *attr;
   uint32_t k, rank;
@@ -23,7 +23,7 @@ static double resize_coordinate(const resize_axis *a, double o)
   case RESIZE_PYTORCH_HALF_PIXEL: return a->out > 1 ? half / (2 * a->over) : 0;
   case RESIZE_ALIGN_CORNERS:
     if (a->attr[WICK_ATTR_resize_scale]
-            .n) /* the result's length, in * over / under, is not rounded */
+            .n) /* the result's length, in * over / under, before it is rounded */
       return in * a->over != a->under ? o * (in - 1) * a->under / (in * a->over - a->under) : 0;
     return out != 1 ? o * (in - 1) / (out - 1) : 0;
   case RESIZE_ASYMMETRIC: return o * a->under / a->over;
@@ -58,7 +58,7 @@ static double resize_weight(const resize_axis *a, double d)
   return d < 2 ? ((c * d - 5 * c) * d + 8 * c) * d - 4 * c : 0;
 }
 
-/* The interpolated element of a line at x. */
+/* Interpolates a 1-D slice at x. */
 static double resize_sample(const resize_axis *a, const wick_scalar *line, int64_t step, double x)
 {
   double scale = a->over / a->under,
@@ -66,12 +66,12 @@ static double resize_sample(const resize_axis *a, const wick_scalar *line, int64
   double reach = a->attr[WICK_ATTR_resize_mode].i == RESIZE_IS_LINEAR ? 1 : 2,
          radius = reach / shrink;
   double sum = 0, total = 0;
-  /* The elements that a weight can reach: a NaN beside them is none of theirs. */
+  /* Only elements that a weight can reach: a NaN next to them must not affect the result. */
   int64_t first = shrink < 1 ? (int64_t)floor(x - radius) : (int64_t)(floor(x) - radius + 1);
   int64_t last = shrink < 1 ? (int64_t)ceil(x + radius) : (int64_t)(floor(x) + radius);
   for (int64_t i = first; i <= last; i++) {
     double d = ((double)i - x) * shrink, w = resize_weight(a, d);
-    if (shrink < 1 && fabs(d) >= reach - 1e-9) continue; /* 1e-9: d has been rounded */
+    if (shrink < 1 && fabs(d) >= reach - 1e-9) continue; /* 1e-9, because d has been rounded */
     int64_t at = wick_max_i64(0, wick_min_i64(i, a->in - 1));
     if (a->attr[WICK_ATTR_resize_exclude].i && at != i) continue;
     sum += w * line[at * step].f;
@@ -81,7 +81,7 @@ static double resize_sample(const resize_axis *a, const wick_scalar *line, int64
   return normal ? sum / total : sum;
 }
 
-/* Elements [outer, in, inner] become [outer, out, inner]. */
+/* Resizes elements [outer, in, inner] to [outer, out, inner]. */
 static wick_scalar *resize_pass(wick_ref *c, const resize_axis *a, const wick_scalar *v,
                                 int64_t outer, int64_t inner)
 {
@@ -101,7 +101,7 @@ static wick_scalar *resize_pass(wick_ref *c, const resize_axis *a, const wick_sc
   return r;
 }
 
-/* Where a coordinate lies beyond x, the crop takes another value. */
+/* The crop replaces elements whose coordinate is outside x. */
 static void resize_outside(const wick_ref *c, const resize_axis *axis, wick_scalar *v)
 {
   const wick_tensor *out = &c->out[0];

@@ -7,8 +7,8 @@
 
 enum { RESIZE_MOST_TAPS = 4 };
 
-/* o * (in - 1) / (length - 1), where the result's length is in * p/q, not rounded; 0 where it is 1.
- */
+/* The ratio that keeps the corners: o * (in - 1) / (length - 1), where length = in * p/q is the
+ * result's length before rounding. It is 0 if length is 1. */
 static wick_ratio resize_corners(wick_dims *t, const wick_attr *attr, wick_ratio s, wick_dim in,
                                  wick_dim out, wick_dim o)
 {
@@ -21,7 +21,7 @@ static wick_ratio resize_corners(wick_dims *t, const wick_attr *attr, wick_ratio
   return (wick_ratio){over, wick_dim_max(t, under, one)};
 }
 
-/* x's coordinate as over/under, under > 0. */
+/* Returns x's coordinate as over/under, with under > 0. */
 static wick_ratio resize_coordinate(wick_dims *t, const wick_attr *attr, uint32_t k, wick_dim in,
                                     wick_dim out, wick_dim o)
 {
@@ -33,7 +33,8 @@ static wick_ratio resize_coordinate(wick_dims *t, const wick_attr *attr, uint32_
                      wick_dim_mul(t, s.over, two)};
   switch (attr[WICK_ATTR_resize_coordinates].i) {
   case RESIZE_HALF_PIXEL: return half;
-  case RESIZE_HALF_PIXEL_SYMMETRIC: /* in/2 * (1 - out / (in * p/q)) more: (in*p - out*q) / 2p */
+  case RESIZE_HALF_PIXEL_SYMMETRIC: /* adds in/2 * (1 - out / (in * p/q)), which is (in*p -
+                                       out*q) / 2p */
     half.over = wick_dim_add(
         t, half.over, wick_dim_sub(t, wick_dim_mul(t, in, s.over), wick_dim_mul(t, out, s.under)));
     return half;
@@ -43,7 +44,7 @@ static wick_ratio resize_coordinate(wick_dims *t, const wick_attr *attr, uint32_
   case RESIZE_TF_HALF_PIXEL: return (wick_ratio){wick_dim_mul(t, twice, s.under), half.under};
   default: break;
   }
-  /* roi in units of 2^-20 */
+  /* roi is in units of 2^-20 */
   const double unit = 1 << 20;
   uint32_t rank = attr[WICK_ATTR_resize_roi].n / 2;
   wick_dim begin = wick_dim_const((int64_t)nearbyint(attr[WICK_ATTR_resize_roi].floats[k] * unit)),
@@ -85,8 +86,8 @@ static wick_value resize_number(wick_builder *b, wick_elem e, double x)
   return wick_build_const(b, wick_type_scalar(b->module, e, 1), x, 0);
 }
 
-/* The weight of an element at distance d >= 0, where `far` says that d is 1 to 2 (cubic) or 1 and
- * more. */
+/* Returns the weight of an element at distance d >= 0. `far` says that d is from 1 to 2 (cubic),
+ * or at least 1 (linear). */
 static wick_value resize_weight(wick_builder *b, const wick_attr *attr, wick_value d, wick_elem e,
                                 bool far)
 {
@@ -107,10 +108,11 @@ typedef struct resize_taps { /* of one axis */
   uint32_t n, axis;
   wick_dim at[RESIZE_MOST_TAPS];
   wick_value weight[RESIZE_MOST_TAPS];
-  wick_value inside[RESIZE_MOST_TAPS]; /* where not, the tap is left out; none: it always counts */
+  /* the tap is left out if this is false; no value: it always counts */
+  wick_value inside[RESIZE_MOST_TAPS];
 } resize_taps;
 
-/* v where there is no condition or it holds, else 0. */
+/* Returns v if the condition holds or does not exist, else 0. */
 static wick_value resize_where(wick_builder *b, wick_value condition, wick_value v, wick_elem e)
 {
   return condition.id ? wick_build3(b, WICK_OP_where, condition, v, resize_number(b, e, 0)) : v;
@@ -158,7 +160,8 @@ static wick_value resize_interpolate(const wick_compute *c, uint32_t n, const re
   for (uint32_t i = 0; i < taps->n; i++) {
     index[taps->axis] = taps->at[i];
     wick_value v = resize_interpolate(c, n - 1, taps + 1, index, e);
-    v = resize_where(b, taps->inside[i], v, e); /* an infinity that is left out has no weight */
+    /* an infinity that is left out must not be multiplied by 0 */
+    v = resize_where(b, taps->inside[i], v, e);
     sum = sum.id ? wick_stage_muladd(b, v, taps->weight[i], sum)
                  : wick_build2(b, WICK_OP_mul, v, taps->weight[i]);
   }
@@ -167,7 +170,7 @@ static wick_value resize_interpolate(const wick_compute *c, uint32_t n, const re
 
 /* ---- the crop ---- */
 
-/* v, or the value outside where a coordinate lies beyond x. */
+/* Returns v, or the value for elements outside x if a coordinate is outside. */
 static wick_value resize_beyond(const wick_compute *c, const wick_type_info *x,
                                 const wick_axis *axis, wick_value v)
 {
@@ -191,7 +194,7 @@ static wick_value resize_beyond(const wick_compute *c, const wick_type_info *x,
 
 /* ---- antialias: a fold for each axis ---- */
 
-/* Axis k of `from` is resized; the others stay. The sum of weights is a second state. */
+/* Resizes axis k of `from` by a fold, whose second state is the sum of the weights. */
 static wick_value resize_fold(const wick_compute *c, wick_value from, uint32_t k, wick_type type,
                               wick_ratio ratio, wick_elem e)
 {
@@ -223,7 +226,8 @@ static wick_value resize_fold(const wick_compute *c, wick_value from, uint32_t k
   wick_value w =
       wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_lt, d, one),
                   resize_weight(b, c->attr, d, e, false), resize_weight(b, c->attr, d, e, true));
-  /* within reach of the weights, by whole numbers: what is not has no part in the sum */
+  /* Elements within reach of the weights, decided exactly on integers. Others are left out of
+   * the sum. */
   wick_dim far =
                wick_dim_mul(t, wick_dim_sub(t, wick_dim_mul(t, shift, at.under), rest), ratio.over),
            end = wick_dim_mul(t, wick_dim_mul(t, at.under, ratio.under),
@@ -250,7 +254,8 @@ static wick_value resize_fold(const wick_compute *c, wick_value from, uint32_t k
   return wick_stage_end(b, wick_build2(b, WICK_OP_div, (wick_value){m}, (wick_value){m + 1}), type);
 }
 
-/* Axes that shrink, by folds in the arithmetic type; returns what is left to be resized. */
+/* Resizes the axes that shrink, in the arithmetic type. Returns the tensor whose other axes are
+ * still to be resized. */
 static wick_value resize_shrink(const wick_compute *c, wick_elem e, bool *done)
 {
   wick_builder *b = c->b;

@@ -51,13 +51,14 @@ typedef struct roi_align {
   const wick_compute *c;
   wick_builder *b;
   const wick_type_info *x, *out;
-  wick_elem e; /* of arithmetic */
+  wick_elem e; /* of the arithmetic */
   int64_t ratio;
 } roi_align;
 
-/* A region along one axis, in a body: where bins begin, how long they are, their samples. */
+/* A region along one axis, in a stage's body: the position of the first bin, the length of a
+ * bin, the samples of a bin, and the size of the image. */
 typedef struct roi_line {
-  wick_value first, bin, count, size; /* size: elements of the image */
+  wick_value first, bin, count, size;
 } roi_line;
 
 static wick_value roi_number(const roi_align *s, double x)
@@ -70,7 +71,7 @@ static roi_line roi_line_of(const roi_align *s, wick_dim r, uint32_t axis)
   wick_builder *b = s->b;
   wick_value end[2], zero = roi_number(s, 0);
   bool half = s->c->attr[WICK_ATTR_roi_align_half].i;
-  for (uint32_t k = 0; k < 2; k++) { /* x, y, x, y */
+  for (uint32_t k = 0; k < 2; k++) { /* columns of a region: x, y, x, y */
     const wick_dim at[] = {r, wick_dim_const(2 * k + 1 - axis)};
     end[k] = wick_build_cast(b, wick_read(b, s->c->in[1], at, 0, NULL, (wick_value){0}), s->e);
     end[k] =
@@ -86,7 +87,7 @@ static roi_line roi_line_of(const roi_align *s, wick_dim r, uint32_t axis)
   return l;
 }
 
-/* Where sample i of bin p lies. */
+/* Builds the coordinate of sample i of bin p. */
 static wick_value roi_place(const roi_align *s, const roi_line *l, wick_dim p, wick_value i)
 {
   wick_builder *b = s->b;
@@ -97,8 +98,8 @@ static wick_value roi_place(const roi_align *s, const roi_line *l, wick_dim p, w
   return wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_add, l->first, bin), at);
 }
 
-/* The elements on both sides of a sample, as whole numbers of the arithmetic, and their weights;
- * inside: not more than one element off the image. */
+/* The elements on both sides of a sample, as whole numbers of the arithmetic type, and their
+ * weights. `inside`: the sample is at most one element outside of the image. */
 typedef struct roi_sample {
   wick_value inside, low, high, low_weight, high_weight;
 } roi_sample;
@@ -119,10 +120,10 @@ static roi_sample roi_sample_at(const roi_align *s, const roi_line *l, wick_valu
   return p;
 }
 
-/* ---- a known number of samples: each is looked up ---- */
+/* ---- a constant number of samples: each is looked up ---- */
 
-/* Along an axis, [R, bins, samples] each: the element before the sample, the one after it, -1
- * outside; the latter's weight. */
+/* Along an axis, [R, bins, samples] each: the index of the element before the sample, or -1
+ * outside; of the element after it; and the latter's weight. */
 typedef struct roi_found {
   wick_value low, high, weight;
 } roi_found;
@@ -147,7 +148,7 @@ static roi_found roi_find(const roi_align *s, uint32_t along)
   return (roi_found){first, {first.id + 1}, {first.id + 2}};
 }
 
-/* The four elements around a sample, weighted: their sum, or the best. */
+/* Combines the four elements around a sample, weighted, by their sum or maximum. */
 static wick_value roi_around(const roi_align *s, const roi_found f[2], const wick_axis *axis,
                              wick_value image, bool best)
 {
@@ -193,14 +194,14 @@ static void roi_align_known(const roi_align *s, wick_value image, bool best)
   s->c->out[0] = wick_stage_end(b, state, out);
 }
 
-/* ---- few samples, or as many as a bin is long: the weights of all elements ---- */
+/* ---- other numbers of samples: a weight for each element ---- */
 
-/* Samples are at least half an element apart where there are two or more: at most this many lie
- * between the neighbours of an element, or beyond the edge next to it, with one more at each end
- * for the rounding of where to begin. */
+/* If there are two samples or more, they are at least half an element apart. At most this many
+ * are between the neighbours of an element, or between the edge of the image and the outermost
+ * sample inside. This includes one more at each end, because the first index is rounded. */
 enum { ROI_NEAR = 8 };
 
-/* What sample i gives an element that it lies next to. */
+/* Adds the weight that sample i gives to an element next to it. */
 static void roi_weigh(const roi_align *s, const roi_line *l, wick_dim p, wick_value element,
                       wick_value i, bool best, wick_value *state)
 {
@@ -232,8 +233,9 @@ static wick_roi_weights roi_weights(const roi_align *s, uint32_t along, bool bes
   wick_map_begin(b, along ? "x" : "y", 3, axis, 3, types);
   roi_line l = roi_line_of(s, axis[0].sym, along);
   wick_value element = wick_stage_number(b, axis[2].sym, s->e), zero = roi_number(s, 0);
-  wick_value first = wick_build2(b, WICK_OP_sub, element, roi_number(s, 1)), /* just before it */
-      bin = wick_build2(b, WICK_OP_mul, wick_stage_number(b, axis[1].sym, s->e), l.bin);
+  /* just before the element */
+  wick_value first = wick_build2(b, WICK_OP_sub, element, roi_number(s, 1)),
+             bin = wick_build2(b, WICK_OP_mul, wick_stage_number(b, axis[1].sym, s->e), l.bin);
   first = wick_build2(b, WICK_OP_sub, wick_build2(b, WICK_OP_sub, first, l.first), bin);
   first = wick_build2(b, WICK_OP_div, wick_build2(b, WICK_OP_mul, first, l.count), l.bin);
   first = wick_build2(b, WICK_OP_sub, wick_build1(b, WICK_OP_floor, first), roi_number(s, 1));
@@ -248,7 +250,7 @@ static wick_roi_weights roi_weights(const roi_align *s, uint32_t along, bool bes
   return (wick_roi_weights){.most = v, .least = {v.id + 1}, .on = {v.id + 2}};
 }
 
-/* For which bins samples lie outside: the first or the last one does. */
+/* Returns for which bins a sample is outside: then the first or the last one is. */
 static wick_value roi_beyond(const roi_align *s, uint32_t along)
 {
   wick_builder *b = s->b;
@@ -265,7 +267,7 @@ static wick_value roi_beyond(const roi_align *s, uint32_t along)
   return wick_map_end(b, 1, &v);
 }
 
-/* 1 / samples of a bin; 1 where there are none. */
+/* Returns 1 / (samples of a bin), or 1 if a bin has none. */
 static wick_value roi_share_of(const roi_align *s)
 {
   wick_builder *b = s->b;
@@ -337,13 +339,14 @@ const wick_op wick_op_roi_align = {
 
 /* ---- roi_max_pool ---- */
 
-/* The first element of bin p, and the one after its last, in the image. */
+/* Returns the index of the first element of bin p in the image, and the index after its last. */
 static void roi_range(const roi_align *s, wick_dim r, wick_dim p, uint32_t along,
                       wick_value range[2])
 {
   wick_builder *b = s->b;
   wick_value end[2], half = roi_number(s, 0.5), one = roi_number(s, 1);
-  for (uint32_t k = 0; k < 2; k++) { /* the image, x, y, x, y; halves away from 0 */
+  /* columns of a region: image, x, y, x, y; halves are rounded away from 0 */
+  for (uint32_t k = 0; k < 2; k++) {
     const wick_dim at[] = {r, wick_dim_const(2 * k + 2 - along)};
     wick_value v =
         wick_build_cast(b, wick_read(b, s->c->in[1], at, 0, NULL, (wick_value){0}), s->e);

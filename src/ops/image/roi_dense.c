@@ -38,7 +38,7 @@ wick_value wick_roi_weighed(wick_builder *b, wick_value v, wick_value by)
                      wick_build2(b, WICK_OP_mul, by, v), zero);
 }
 
-/* ---- a walk: of each region the elements that take part in a bin, then all channels ---- */
+/* ---- a loop nest: for each region, lists of the elements of each bin, then all channels ---- */
 
 typedef struct roi_dense {
   const wick_compute *c;
@@ -49,8 +49,8 @@ typedef struct roi_dense {
   wick_dim region;
   const wick_type_info *x, *out;
   wick_value image;
-  /* Along each axis: how many there are in a bin, [bins]; which, and their weights, [bins, most].
-   */
+  /* Along each axis: the number of elements of each bin, [bins]; their indices and their
+   * weights, [bins, elements]. */
   wick_value count[2], place[2], most[2], least[2];
 } roi_dense;
 
@@ -83,7 +83,7 @@ static wick_value roi_each(const roi_dense *s, wick_dim n)
   return wick_for_begin(s->b, wick_build_i64(s->b, 0), wick_index(s->b, n), 0, NULL);
 }
 
-/* The lists along axis k. */
+/* Makes the lists along axis k. */
 static void roi_list(const roi_dense *s, uint32_t k)
 {
   wick_builder *b = s->b;
@@ -91,7 +91,7 @@ static void roi_list(const roi_dense *s, uint32_t k)
   wick_value end = wick_index(b, s->x->dim[2 + k]), i = wick_for_begin(b, zero, end, 1, &zero),
              n = {i.id + 1};
   wick_value on = roi_of(s, s->w[k].on, bin, i);
-  if (!s->best && s->w[k].most.id && !b->status) { /* what counts for nothing may be infinite */
+  if (!s->best && s->w[k].most.id && !b->status) { /* an element with weight 0 may be infinite */
     wick_value by = roi_of(s, s->w[k].most, bin, i);
     on = b->status ? on : wick_build2(b, WICK_OP_gt, by, wick_build_like(b, by, 0));
   }
@@ -109,8 +109,8 @@ static void roi_list(const roi_dense *s, uint32_t k)
   wick_for_end(b, 0, NULL);
 }
 
-/* v, weighted along axis k: where the best is wanted, so that it is most: by the largest weight, or
- * by the least where it is negative. */
+/* Multiplies v by its weight along axis k. For a maximum, takes the larger of the products with
+ * the largest and the least weight, because v may be negative. */
 static wick_value roi_weigh_cell(const roi_dense *s, uint32_t k, wick_value bin, wick_value i,
                                  wick_value v)
 {
@@ -123,8 +123,7 @@ static wick_value roi_weigh_cell(const roi_dense *s, uint32_t k, wick_value bin,
   return wick_build2(b, WICK_OP_max, most, least);
 }
 
-/* All elements of a bin in one channel: those of a row, weighted along x; rows, weighted along y.
- */
+/* Combines all elements of a bin in one channel: first along x, then the results along y. */
 static wick_value roi_bin(const roi_dense *s, wick_value channel, const wick_value bin[2])
 {
   wick_builder *b = s->b;
@@ -149,7 +148,8 @@ static wick_value roi_bin(const roi_dense *s, wick_value channel, const wick_val
   return v;
 }
 
-/* The best of a bin, with zeros from beyond the image, or in place of nothing. */
+/* The maximum of a bin, also with the zeros from outside the image; 0 for a bin without
+ * elements. */
 static wick_value roi_filled(const roi_dense *s, const wick_value bin[2], wick_value state)
 {
   wick_builder *b = s->b;
@@ -168,7 +168,7 @@ static wick_value roi_filled(const roi_dense *s, const wick_value bin[2], wick_v
   return wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_and, some[0], some[1]), state, zero);
 }
 
-/* The walk's results: the row's, then the lists. */
+/* Opens the loop nest. Its results are the operator's, then the lists. */
 static wick_value roi_begin(roi_dense *s)
 {
   wick_builder *b = s->b;

@@ -23,7 +23,8 @@ static wick_status roi_ref_image(const wick_ref *c, double image, int64_t *out)
   return wick_ref_fail(c, WICK_ERANGE, "index %lld is outside", (long long)*out);
 }
 
-/* A sample's sides and the latter's weight; false outside. */
+/* Finds the elements on both sides of a sample, and the weight of the second. Returns false if
+ * the sample is outside. */
 static bool roi_ref_sample(const roi_ref *r, uint32_t k, int64_t p, int64_t i, int64_t side[2],
                            double *weight)
 {
@@ -38,8 +39,8 @@ static bool roi_ref_sample(const roi_ref *r, uint32_t k, int64_t p, int64_t i, i
   return true;
 }
 
-/* Of the samples of bin p those that may lie inside: from [0] to below [1], and one more at each
- * end. All others are outside, however many they are. */
+/* Finds the samples of bin p that may be inside: range[0] to below range[1], with one more at
+ * each end. All others are outside, even if there are very many. */
 static void roi_ref_near(const roi_ref *r, uint32_t k, int64_t p, int64_t range[2])
 {
   double begin = r->first[k] + (double)p * r->bin[k], step = r->bin[k] / r->count[k],
@@ -59,7 +60,8 @@ static double roi_ref_bin(const roi_ref *r, int64_t py, int64_t px)
   double sum = best ? -(double)INFINITY : 0, n = r->count[0] * r->count[1];
   roi_ref_near(r, 0, py, iy);
   roi_ref_near(r, 1, px, ix);
-  if ((double)((iy[1] - iy[0]) * (ix[1] - ix[0])) < n) sum = 0; /* what is left out is 0 */
+  /* samples that are left out are 0 */
+  if ((double)((iy[1] - iy[0]) * (ix[1] - ix[0])) < n) sum = 0;
   for (int64_t i = iy[0]; i < iy[1]; i++)
     for (int64_t j = ix[0]; j < ix[1]; j++) {
       int64_t y[2], x[2];
@@ -74,7 +76,7 @@ static double roi_ref_bin(const roi_ref *r, int64_t py, int64_t px)
   return n < 1 ? 0 : best ? sum : sum / n;
 }
 
-/* The region's ends along axis k. */
+/* Finds the ends of a region along axis k. */
 static void roi_ref_line(roi_ref *r, const wick_scalar *roi, uint32_t k, int64_t bins)
 {
   const wick_attr *a = r->c->attr;
@@ -110,7 +112,7 @@ wick_status wick_roi_align_ref(wick_ref *c)
   return NULL;
 }
 
-/* The elements of bin p along axis k, in the image: from [0] to below [1]. */
+/* Finds the elements of bin p along axis k in the image: from range[0] to below range[1]. */
 static void roi_ref_range(const roi_ref *r, const wick_scalar *roi, uint32_t k, int64_t bins,
                           int64_t p, double range[2])
 {

@@ -76,7 +76,7 @@ const wick_op wick_op_element_store = {
     .infer = put_infer,
 };
 
-/* ---- what rows build walks with ---- */
+/* ---- helpers for operators that build loop nests ---- */
 
 wick_value wick_lines_begin(const wick_compute *c, const char *name, uint32_t axis,
                             uint32_t nscratch, const wick_type *scratch, wick_line *out)

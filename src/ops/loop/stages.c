@@ -3,8 +3,9 @@
 
 enum { STAGES_MOST_OWN = 256 };
 
-/* Results have a dimension for each axis that is not reduced, in order; what they have before
- * those is their own: each point of the axes gives all elements of it. */
+/* Checks the types of a stage's results. A result ends with one dimension for each axis that is
+ * not reduced, in order. Dimensions before these are the result's own: each point of the axes
+ * yields all elements along them. */
 static wick_status stages_results(const wick_infer *c, const wick_axis *axis, uint32_t naxis,
                                   bool reduce)
 {
@@ -38,8 +39,8 @@ static wick_status stages_results(const wick_infer *c, const wick_axis *axis, ui
   return NULL;
 }
 
-/* What region r yields are single elements of the results: of each as many as its own dimensions
- * have, the last of them running fastest. */
+/* Checks the values that region r yields: all elements of each result's own dimensions, the last
+ * dimension fastest. */
 static wick_status stages_yield(const wick_infer *c, uint32_t r, uint32_t kept)
 {
   uint32_t n = 0;

@@ -9,7 +9,7 @@
 #include "ops/tensor.h"
 
 enum { PAIRWISE_COUPLING_STEPS = 100, PAIRWISE_COUPLING_MOST = 32 };
-static const double pairwise_coupling_good = 0.005; /* divided by the number of classes */
+static const double pairwise_coupling_good = 0.005; /* is divided by the number of classes */
 
 static wick_status pairwise_coupling_infer(wick_infer *c)
 {
@@ -78,7 +78,7 @@ static wick_status pairwise_coupling_ref(wick_ref *c)
 typedef struct couple {
   wick_builder *b;
   int64_t k;
-  wick_value q[PAIRWISE_COUPLING_MOST][PAIRWISE_COUPLING_MOST]; /* the matrix: symmetric */
+  wick_value q[PAIRWISE_COUPLING_MOST][PAIRWISE_COUPLING_MOST]; /* the symmetric matrix */
   wick_value p[PAIRWISE_COUPLING_MOST], qp[PAIRWISE_COUPLING_MOST], all;
 } couple;
 
@@ -105,7 +105,7 @@ static void pairwise_coupling_matrix(couple *s, wick_value tensor, wick_dim row)
   }
 }
 
-/* The products with the matrix, and the largest difference that is left. */
+/* Builds the products with the matrix, and the largest difference that remains. */
 static wick_value pairwise_coupling_products(couple *s)
 {
   wick_builder *b = s->b;
@@ -173,7 +173,8 @@ static void pairwise_coupling_compute(const wick_compute *c)
   for (uint32_t i = 0; i < k; i++)
     v[i] = wick_build3(b, WICK_OP_where, good, (wick_value){old.id + i}, s.p[i]);
   wick_yield(b, k, v);
-  wick_value m = wick_region_begin(b, 2 * k, type); /* steps are not done in parts */
+  /* the fold is never split: its steps depend on each other */
+  wick_value m = wick_region_begin(b, 2 * k, type);
   for (uint32_t i = 0; i < k; i++) v[i] = (wick_value){m.id + k + i};
   wick_yield(b, k, v);
   wick_value last = wick_region_begin(b, k, type);

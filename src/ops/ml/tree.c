@@ -79,7 +79,7 @@ static wick_status tree_walk_ref(wick_ref *c)
   return NULL;
 }
 
-/* An index as an i64 within 0 .. n-1: where it is negative it is large without a sign. */
+/* Clamps an index to 0 .. n-1, as an i64. A negative index is a large unsigned number. */
 static wick_value tree_index(wick_builder *b, wick_value i, wick_dim n)
 {
   wick_dim one = wick_dim_const(1);
@@ -93,7 +93,7 @@ static wick_value tree_table(const wick_compute *c, uint32_t k, wick_value node)
   return wick_read(c->b, c->in[k], &WICK_DIM_ANY, 1, &node, (wick_value){0});
 }
 
-/* From the node, an index that is inside, to one of its children. */
+/* Goes from a node, whose index is inside, to one of its children. */
 static wick_value tree_step(const wick_compute *c, wick_dim line, wick_value node)
 {
   wick_builder *b = c->b;

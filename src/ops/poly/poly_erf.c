@@ -1,7 +1,7 @@
 /* The error function, and the tail of the normal distribution. */
 #include "ops/poly/poly_erf.h"
 
-/* erf x = x + x P(x^2) for |x| < 0.92, relative to itself: 2^-25 and 2^-56. */
+/* erf x = x + x P(x^2) for |x| < 0.92; relative errors 2^-25 and 2^-56. */
 static const wick_poly erf_small_table[2] = {
     {6,
      {0x1.06eba6p-3, -0x1.8126eap-2, 0x1.ce1b0ep-4, -0x1.b6938ep-6, 0x1.476868p-8,
@@ -12,7 +12,7 @@ static const wick_poly erf_small_table[2] = {
       0x1.ba1a7b27ca9adp-20, -0x1.6030119b9b3ap-23, 0x1.f7854b6abb80cp-27, -0x1.0c71623ee9c1cp-30}},
 };
 
-/* erf t = 1 - e^P(t) from there on, relative to itself: 2^-29 and 2^-61. The form is N. Juffa's. */
+/* erf t = 1 - e^P(t) for larger t; relative errors 2^-29 and 2^-61. The form is N. Juffa's. */
 static const wick_poly erf_large_table[2] = {
     {7,
      {-0x1.9a717ep-13, -0x1.20af56p+0, -0x1.463cdp-1, -0x1.a9b3ap-4, 0x1.6c2916p-6, -0x1.8edddep-9,
@@ -26,7 +26,7 @@ static const wick_poly erf_large_table[2] = {
           0x1.61ebb4d57d5bfp-37,  -0x1.ca6b8c0f3cf33p-43}},
 };
 
-/* From here on erf is 1. */
+/* From here on erf rounds to 1. */
 static const double erf_end[2] = {4, 5.95};
 
 static uint32_t erf_wide(wick_builder *b, wick_value x)
@@ -44,7 +44,8 @@ wick_value wick_poly_erf(wick_builder *b, wick_value x)
   return expr_where(b, expr_lt(b, t, 0.92), small, wick_expr_with_sign(b, large, x));
 }
 
-/* (t + c) Phi(-t) e^(t^2 / 2) in t / (t + c) - 1/2, relative to itself: 2^-25 and 2^-54. */
+/* (t + c) Phi(-t) e^(t^2 / 2), a polynomial in t / (t + c) - 1/2; relative errors 2^-25 and
+ * 2^-54. */
 static const wick_poly erf_tail_table[2] = {
     {10,
      {0x1.82b4bcp-1, -0x1.373e38p+0, 0x1.8c6d72p+0, -0x1.7e002cp+0, 0x1.eee37p-1, -0x1.ecfbeep-3,
@@ -59,7 +60,7 @@ static const wick_poly erf_tail_table[2] = {
 };
 static const double erf_tail_center[2] = {4, 5}, erf_tail_end[2] = {15, 39};
 
-/* e^(-t^2 / 2) has the square of t's upper half, which is exact, and the rest apart. */
+/* Builds e^(-t^2 / 2). The square of t's upper half is exact; the rest is passed separately. */
 static wick_poly_scaled erf_gauss(wick_builder *b, wick_value t)
 {
   wick_value high = wick_expr_upper(b, t);

@@ -3,11 +3,11 @@
 
 #include <math.h>
 
-/* ln2 in two parts: 15 bits (f32) or 33 bits (f64), and the rest. */
+/* ln2 in two parts: the first 15 bits (f32) or 33 bits (f64), and the rest. */
 static const double exp_ln2[2][2] = {{0x1.62e4p-1, 0x1.7f7d1cp-20},
                                      {0x1.62e42feep-1, 0x1.a39ef35793c76p-33}};
 
-/* e^r = 1 + r + r^2 P(r), the error relative to e^r: 2^-28 and 2^-59. */
+/* e^r = 1 + r + r^2 P(r); errors 2^-28 and 2^-59, relative to e^r. */
 static const wick_poly exp_table[2] = {
     {5, {0x1.fffffcp-2, 0x1.555482p-3, 0x1.555824p-5, 0x1.12449cp-7, 0x1.6b01e6p-10}},
     {11,
@@ -16,7 +16,7 @@ static const wick_poly exp_table[2] = {
       0x1.27e5bbb5007dap-22, 0x1.af7122c30dfe6p-26, 0x1.1e39a55037ef2p-29}},
 };
 
-/* The same, the error relative to e^r - 1: 2^-28 and 2^-59. */
+/* The same; errors 2^-28 and 2^-59, relative to e^r - 1. */
 static const wick_poly exp_expm1_table[2] = {
     {6, {0x1p-1, 0x1.555554p-3, 0x1.5554aap-5, 0x1.11118ep-7, 0x1.6d78d8p-10, 0x1.a0333ep-13}},
     {12,
@@ -25,7 +25,7 @@ static const wick_poly exp_expm1_table[2] = {
       0x1.27e4ca9a68946p-22, 0x1.ae649c0c60e72p-26, 0x1.1f8dd41752901p-29, 0x1.612833947317ep-33}},
 };
 
-/* sinh r = r + r^3 P(r^2), cosh r = 1 + r^2 P(r^2), each relative to itself: 2^-34 and 2^-65. */
+/* sinh r = r + r^3 P(r^2), cosh r = 1 + r^2 P(r^2); relative errors 2^-34 and 2^-65. */
 static const wick_poly exp_sinh_table[2] = {
     {3, {0x1.555556p-3, 0x1.110fc2p-7, 0x1.a2d6b2p-13}},
     {6,
@@ -39,8 +39,8 @@ static const wick_poly exp_cosh_table[2] = {
       0x1.27e4cb5531e15p-22, 0x1.1f8d4ae74ed06p-29}},
 };
 
-/* Below [0] e^x is 0, above [1] it is inf; from [2] on sinh and cosh are; e^-[3] is nothing beside
- * 1. */
+/* e^x is 0 below [0] and inf above [1]. sinh and cosh are inf from [2] on. e^-[3] is lost when
+ * it is added to 1. */
 static const double exp_range[2][4] = {{-104, 89, 89.6, 40}, {-746, 710, 710.6, 80}};
 
 static uint32_t exp_wide(wick_builder *b, wick_value x)
@@ -55,7 +55,8 @@ wick_value wick_poly_exp2i(wick_builder *b, wick_value like, wick_value k)
   return wick_expr_from_bits(b, wick_expr_shl(b, biased, f->mantissa));
 }
 
-/* x rounded to a whole number, and that as an integer: in the low bits of x + magic. */
+/* Extracts n, x rounded to a whole number, and k, the same as an integer. It is in the low bits
+ * of `shifted` = x + magic. */
 static void exp_nearest(wick_builder *b, wick_value shifted, wick_poly_reduced *out)
 {
   const wick_expr_format *f = wick_expr_format_of(b, shifted);
@@ -84,7 +85,7 @@ static wick_value exp_minus_one(wick_builder *b, wick_value r, const wick_poly *
   return expr_mad(b, expr_mul(b, r, r), p, r);
 }
 
-/* e^r 2^k, half of k in each factor. */
+/* Builds e^r 2^k as a product whose factors have about half of k each. */
 static wick_poly_scaled exp_finish(wick_builder *b, wick_value r, wick_value k)
 {
   wick_value p = expr_addk(b, exp_minus_one(b, r, exp_table), 1);
@@ -115,7 +116,7 @@ wick_value wick_poly_exp_minus(wick_builder *b, wick_value x)
   return expr_mul(b, s.m, s.s);
 }
 
-/* 2^x = 2^n e^(r ln2), and r = x - n is exact. */
+/* 2^x = 2^n e^(r ln2), where r = x - n is exact. */
 
 wick_value wick_poly_exp2_sum(wick_builder *b, wick_value x, wick_value rest)
 {
@@ -135,7 +136,8 @@ wick_value wick_poly_exp2(wick_builder *b, wick_value x)
   return wick_poly_exp2_sum(b, x, (wick_value){0});
 }
 
-/* 2^k q + (2^k - 1), where q = e^r - 1; of half of it, so that 2^128 does not overflow. */
+/* 2^k q + (2^k - 1), where q = e^r - 1. Half of it is computed first, so that 2^128 does not
+ * overflow. */
 wick_value wick_poly_expm1(wick_builder *b, wick_value x)
 {
   const double *range = exp_range[exp_wide(b, x)];
@@ -146,7 +148,8 @@ wick_value wick_poly_expm1(wick_builder *b, wick_value x)
   wick_value s = wick_poly_exp2i(b, x, expr_sub(b, e.k, wick_expr_int(b, e.k, 1)));
   wick_value y = expr_mulk(b, expr_mad(b, s, q, expr_addk(b, s, -0.5)), 2);
   wick_value is_tiny = expr_lt(b, expr_abs(b, x), ldexp(1, -(int)f->mantissa - 2));
-  return expr_where(b, is_tiny, x, y); /* -0, and numbers that half would lose bits of */
+  /* Also for -0, and for numbers that would lose bits when they are halved. */
+  return expr_where(b, is_tiny, x, y);
 }
 
 wick_value wick_poly_expm1_minus(wick_builder *b, wick_value x)
@@ -181,7 +184,7 @@ wick_value wick_poly_hyperbolic(wick_builder *b, wick_value x, bool sine)
   return sine ? wick_expr_with_sign(b, y, x) : y;
 }
 
-/* With q = e^(-2|x|) - 1: tanh |x| = -q / (q + 2), and nothing overflows or cancels. */
+/* tanh |x| = -q / (q + 2) with q = e^(-2|x|) - 1. Nothing overflows or cancels. */
 wick_value wick_poly_tanh(wick_builder *b, wick_value x)
 {
   wick_value q = wick_poly_expm1_minus(b, expr_mulk(b, expr_abs(b, x), -2));

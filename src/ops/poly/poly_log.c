@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* log(1 + f) = f - f^2 / 2 + f^3 P(f), relative to itself: 2^-27 and 2^-58. */
+/* log(1 + f) = f - f^2 / 2 + f^3 P(f); relative errors 2^-27 and 2^-58. */
 static const wick_poly log_table[2] = {
     {8,
      {0x1.555506p-2, -0x1.fffefp-3, 0x1.99d028p-3, -0x1.559dc8p-3, 0x1.1ed72p-3, -0x1.f311a8p-4,
@@ -21,7 +21,7 @@ static const wick_poly log_table[2] = {
 static const double log_ln2[2][2] = {{0x1.62e4p-1, 0x1.7f7d1cp-20},
                                      {0x1.62e42feep-1, 0x1.a39ef35793c76p-33}};
 
-/* An integer of few bits as a float: its bits are those of the sum's fraction. */
+/* Converts an integer of few bits to a float, by placing its bits in the fraction of a sum. */
 static wick_value log_small_float(wick_builder *b, wick_value k, double magic, wick_value like)
 {
   wick_value m = expr_k(b, like, magic);
@@ -29,7 +29,7 @@ static wick_value log_small_float(wick_builder *b, wick_value k, double magic, w
   return expr_sub(b, wick_expr_from_bits(b, sum), m);
 }
 
-/* x is a positive normal number; offset is added to e. */
+/* Splits a positive normal number; `offset` is added to e. */
 static wick_poly_split log_split_normal(wick_builder *b, wick_value x, wick_value offset)
 {
   const wick_expr_format *f = wick_expr_format_of(b, x);
@@ -44,7 +44,7 @@ static wick_poly_split log_split_normal(wick_builder *b, wick_value x, wick_valu
   return s;
 }
 
-/* f^2 (f P(f) - 1/2): log(1 + f) less f. */
+/* log(1 + f) - f, which is f^2 (f P(f) - 1/2). */
 static wick_value log_tail(wick_builder *b, wick_value f)
 {
   wick_value p = wick_poly_eval(b, f, wick_poly_of(b, f, log_table));
@@ -58,7 +58,7 @@ static wick_value log_sum(wick_builder *b, const wick_poly_split *s)
   return expr_mad(b, s->e, expr_k(b, s->f, ln2[0]), expr_add(b, s->f, rest));
 }
 
-/* y where zero < x < inf; -inf at zero, NaN below it, x itself where it is inf or NaN. */
+/* Returns y for zero < x < inf, -inf at zero, NaN below it, and x itself for inf and NaN. */
 static wick_value log_domain(wick_builder *b, wick_value x, double zero, wick_value y)
 {
   wick_value edge = expr_where(b, expr_eq(b, x, zero), expr_k(b, x, (double)-INFINITY),
@@ -67,7 +67,7 @@ static wick_value log_domain(wick_builder *b, wick_value x, double zero, wick_va
   return expr_where(b, wick_build2(b, WICK_OP_le, x, expr_k(b, x, zero)), edge, y);
 }
 
-/* Numbers below the normal range are scaled into it. */
+/* Numbers below the normal range are scaled into it first. */
 wick_poly_split wick_poly_log_split(wick_builder *b, wick_value x)
 {
   const wick_expr_format *f = wick_expr_format_of(b, x);
@@ -90,15 +90,15 @@ wick_value wick_poly_log2(wick_builder *b, wick_value x)
   return log_domain(b, x, 0, expr_mad(b, natural, expr_k(b, x, M_LOG2E), s.e));
 }
 
-/* 1 + x = u + c exactly, so with u = 2^e (1 + g), f is g + c / 2^e. Where x is small, e is 0 and f
- * is x. */
+/* Builds log(1 + x). 1 + x = u + c exactly, and with u = 2^e (1 + g), f is g + c / 2^e. For
+ * small x, e is 0 and f is x. */
 static wick_value log_one_plus(wick_builder *b, wick_value x)
 {
   const wick_expr_format *format = wick_expr_format_of(b, x);
   wick_value one = expr_k(b, x, 1), u = expr_add(b, x, one), part = expr_sub(b, u, one);
   wick_value c = expr_add(b, expr_sub(b, one, expr_sub(b, u, part)), expr_sub(b, x, part));
   wick_poly_split s = log_split_normal(b, u, (wick_value){0});
-  wick_value few = wick_expr_int(b, s.k, 100); /* beyond, c does not matter */
+  wick_value few = wick_expr_int(b, s.k, 100); /* above, c does not matter */
   wick_value k = expr_where(b, wick_build2(b, WICK_OP_lt, s.k, few), s.k, few);
   wick_value biased = expr_sub(b, wick_expr_int(b, k, format->bias), k);
   wick_value down = wick_expr_from_bits(b, wick_expr_shl(b, biased, format->mantissa));
@@ -114,13 +114,13 @@ wick_value wick_poly_log1p(wick_builder *b, wick_value x)
 
 /* ---- inverse hyperbolic functions ---- */
 
-/* From here on x^2 + 1 is x^2, and log(2 x) is taken instead, so that nothing overflows. */
+/* From here on x^2 + 1 rounds to x^2. log(2 x) is used instead, so that nothing overflows. */
 static double log_large(wick_builder *b, wick_value x)
 {
   return ldexp(1, (int)wick_expr_format_of(b, x)->mantissa / 2 + 3);
 }
 
-/* log(1 + w), or log(2 + 2 t) where t is large. */
+/* Builds log(1 + w), or log(2 + 2 t) for large t. */
 static wick_value log_of_two(wick_builder *b, wick_value t, wick_value w)
 {
   wick_value large = expr_gt(b, t, log_large(b, t));

@@ -19,14 +19,14 @@ static wick_value pow_fma(wick_builder *b, wick_value x, wick_value y, wick_valu
   return wick_build3(b, WICK_OP_fma, x, y, z);
 }
 
-/* x + y + rest, where |x| >= |y| or x is 0. */
+/* Builds x + y + rest as a pair, where |x| >= |y| or x is 0. */
 static pow_pair pow_sum(wick_builder *b, wick_value x, wick_value y, wick_value rest)
 {
   wick_value hi = expr_add(b, x, y);
   return (pow_pair){hi, expr_add(b, expr_sub(b, y, expr_sub(b, hi, x)), rest)};
 }
 
-/* x y, where y has one part. */
+/* Builds x y as a pair, where y has one part. */
 static pow_pair pow_times(wick_builder *b, pow_pair x, wick_value y)
 {
   wick_value hi = expr_mul(b, x.hi, y);
@@ -48,14 +48,15 @@ static pow_pair pow_constant(wick_builder *b, wick_value like, double hi, double
 
 /* ---- log2 of f64 in two parts ---- */
 
-/* 2 atanh s = 2 s + s^3 (2 / 3 + s^2 P(s^2)) for |s| <= 1/5: 2^-55. */
+/* 2 atanh s = 2 s + s^3 (2 / 3 + s^2 P(s^2)) for |s| <= 1/5; error 2^-55. */
 static const wick_poly pow_atanh_table = {
     9,
     {0x1.999999999999ap-2, 0x1.2492492491f9p-2, 0x1.c71c71c865d72p-3, 0x1.745d1643c3d1bp-3,
      0x1.3b1414a4652p-3, 0x1.10fc377e4ba1p-3, 0x1.e6c0b0480dfeep-4, 0x1.625cce158f534p-4,
      0x1.c4d05e407fcc1p-3}};
 
-/* log2 x for x > 0: with s = f / (2 + f), log(1 + f) = 2 atanh s. Relative to itself 2^-64. */
+/* Builds log2 x for x > 0. With s = f / (2 + f), log(1 + f) = 2 atanh s. The relative error is
+ * 2^-64. */
 static pow_pair pow_log2(wick_builder *b, wick_value x)
 {
   wick_poly_split x2 = wick_poly_log_split(b, x);
@@ -105,13 +106,13 @@ wick_value wick_poly_pow(wick_builder *b, wick_value x, wick_value y)
   bool wide = wick_expr_format_of(b, x)->elem == WICK_F64;
   wick_value size = expr_abs(b, x);
   wick_value r = wide ? pow_size64(b, size, y) : pow_size32(b, size, y);
-  /* 1 to any power, anything to the power 0, and -1 to infinite powers */
+  /* 1 to any power, any number to the power 0, and -1 to an infinite power are 1 */
   wick_value unit = wick_build2(b, WICK_OP_and, expr_eq(b, size, 1),
                                 expr_eq(b, expr_abs(b, y), (double)INFINITY));
   wick_value one = wick_build2(b, WICK_OP_or, expr_eq(b, x, 1), expr_eq(b, y, 0));
   one = wick_build2(b, WICK_OP_or, one, unit);
   r = expr_where(b, one, expr_k(b, r, 1), r);
-  /* the sign of x for odd powers; NaN for negative numbers and fractions */
+  /* odd powers have the sign of x; a negative number to a fraction is NaN */
   wick_value whole = pow_is_whole(b, y), even = pow_is_whole(b, expr_mulk(b, y, 0.5));
   wick_value odd = wick_build2(b, WICK_OP_and, whole, wick_build1(b, WICK_OP_not, even));
   wick_value inside =
@@ -124,8 +125,8 @@ wick_value wick_poly_pow(wick_builder *b, wick_value x, wick_value y)
 
 /* ---- remainders ---- */
 
-/* One digit: r is below y 2^(bits of a digit); r - trunc(r / y) y is exact. The quotient may have
- * been rounded up to the next whole number. */
+/* Reduces r by one digit of the quotient: r is below y 2^(bits of a digit), and r - trunc(r / y)
+ * y is exact. The quotient may have been rounded up to the next whole number. */
 static wick_value pow_digit(wick_builder *b, wick_value r, wick_value y, bool fused)
 {
   wick_value q = wick_build1(b, WICK_OP_trunc, expr_div(b, r, y));
@@ -133,7 +134,7 @@ static wick_value pow_digit(wick_builder *b, wick_value r, wick_value y, bool fu
   return expr_where(b, expr_lt(b, next, 0), expr_add(b, next, y), next);
 }
 
-/* Both in f64, from f32: digits of 28 bits, so that products with 24 bits are exact. */
+/* f32 operands in f64, with digits of 28 bits: their products with 24 bits are exact. */
 static wick_value pow_fmod32(wick_builder *b, wick_value x, wick_value y)
 {
   wick_value r = x;
@@ -141,16 +142,17 @@ static wick_value pow_fmod32(wick_builder *b, wick_value x, wick_value y)
   return r;
 }
 
-/* A digit at a place, where that is a number. */
+/* Reduces r by the digit for the divisor `place`, unless that is infinite. */
 static wick_value pow_digit64(wick_builder *b, wick_value r, wick_value place)
 {
   wick_value next = pow_digit(b, r, place, true);
   return expr_where(b, expr_lt(b, place, (double)INFINITY), next, r);
 }
 
-/* Digits of 52 bits, at the places y 2^(52 k), k from 40, where the largest x has its digit over
- * the smallest y, down to 0. All but the first and the last by a loop (which is why this is for the
- * loop level), which carries r and 2^(26 k). */
+/* f64 operands, with digits of 52 bits. The divisors are y 2^(52 k) for k from 40, which the
+ * largest x and the smallest y need, down to 0. All digits except the first and the last are
+ * computed by a loop, which carries r and 2^(26 k). Loops exist only at the loop level, so fmod
+ * is expanded there. */
 static wick_value pow_fmod64(wick_builder *b, wick_value x, wick_value y)
 {
   enum { LAST = 39 };
@@ -179,7 +181,7 @@ wick_value wick_poly_fmod(wick_builder *b, wick_value x, wick_value y)
     r = wick_build_cast(
         b, pow_fmod32(b, wick_build_cast(b, size, WICK_F64), wick_build_cast(b, by, WICK_F64)),
         WICK_F32);
-  /* an infinite y leaves every finite x */
+  /* x is the remainder by an infinite y */
   wick_value all = wick_build2(b, WICK_OP_and, expr_eq(b, by, (double)INFINITY),
                                expr_lt(b, size, (double)INFINITY));
   return wick_expr_with_sign(b, expr_abs(b, expr_where(b, all, size, r)), x);

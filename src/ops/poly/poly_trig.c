@@ -9,7 +9,7 @@
 
 enum { TRIG_MOST_WORDS = 21, TRIG_PICKED = 4 };
 
-/* The bits of 2 / pi after the point, after a word of zeros. */
+/* The bits of 2 / pi after the binary point, after a word of zeros. */
 static const uint64_t trig_two_over_pi[2][TRIG_MOST_WORDS] = {
     {0, 0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab,
      0xdebbc561},
@@ -36,13 +36,13 @@ static const uint64_t trig_two_over_pi[2][TRIG_MOST_WORDS] = {
      0xf0cfbc209af4361d},
 };
 
-/* pi / 2: the upper half of a mantissa, the rest of it; and all of it, rounded, with what is
- * missing. */
+/* pi / 2 in two forms: the upper half of its mantissa and the rest; and rounded, with the
+ * rounding error. */
 static const double trig_half_pi[2][4] = {
     {0x1.922p+0, -0x1.2aeef4b9ee59ep-18, 0x1.921fb6p+0, -0x1.777a5cf72cecep-25},
     {0x1.921fb58p+0, -0x1.dde973dcb3b3ap-27, 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54}};
 
-/* sin r = r + r^3 P(r^2), |r| <= pi / 4, relative to itself: 2^-27 and 2^-57. */
+/* sin r = r + r^3 P(r^2) for |r| <= pi / 4; relative errors 2^-27 and 2^-57. */
 static const wick_poly trig_sin_table[2] = {
     {3, {-0x1.555546p-3, 0x1.110774p-7, -0x1.9951eap-13}},
     {6,
@@ -50,7 +50,7 @@ static const wick_poly trig_sin_table[2] = {
       -0x1.ae5e4bb3c24f4p-26, 0x1.5d8b64c7cef09p-33}},
 };
 
-/* cos r = 1 - r^2 / 2 + r^4 P(r^2): 2^-32 and 2^-63. */
+/* cos r = 1 - r^2 / 2 + r^4 P(r^2); errors 2^-32 and 2^-63. */
 static const wick_poly trig_cos_table[2] = {
     {3, {0x1.55554ap-5, -0x1.6c0c28p-10, 0x1.99e80cp-16}},
     {6,
@@ -65,9 +65,10 @@ static uint32_t trig_wide(wick_builder *b, wick_value x)
 
 /* ---- reduction ---- */
 
-/* |x| = quadrant * pi / 2 + r + rest modulo 2 pi, where |r| <= pi / 4 and a little. */
+/* |x| = quadrant * pi / 2 + r + rest modulo 2 pi, where |r| is at most pi / 4 plus a rounding
+ * error. */
 typedef struct trig_reduced {
-  wick_value quadrant; /* an integer; its low two bits count */
+  wick_value quadrant; /* an integer, of which only the two lowest bits are valid */
   wick_value r, rest;
 } trig_reduced;
 
@@ -75,7 +76,7 @@ typedef struct trig_reduced {
 typedef struct trig_words {
   wick_builder *b;
   uint32_t w;
-  wick_elem elem, sign; /* unsigned, signed */
+  wick_elem elem, sign; /* the unsigned and the signed type of a word */
 } trig_words;
 
 static wick_value trig_word(const trig_words *t, wick_value like, uint64_t i)
@@ -91,7 +92,7 @@ static wick_value trig_or(const trig_words *t, wick_value x, wick_value y)
   return wick_build2(t->b, WICK_OP_bit_or, x, y);
 }
 
-/* The upper word of the product of two words; x has at most 53 of 64 bits. */
+/* Builds the upper word of the product of two words. x has at most 53 bits of 64. */
 static wick_value trig_mul_high(const trig_words *t, wick_value x, wick_value y)
 {
   wick_builder *b = t->b;
@@ -108,8 +109,8 @@ static wick_value trig_mul_high(const trig_words *t, wick_value x, wick_value y)
   return expr_add(b, high, wick_expr_shr(b, mid2, 32));
 }
 
-/* The four words from bit `offset` on, rounded down to a word: a tree of selections, one level for
- * each bit of the word's number. */
+/* Selects the four words from bit `offset` on, rounded down to a word, by a tree of selections
+ * with one level for each bit of the word's number. */
 static void trig_pick(const trig_words *t, wick_value offset, wick_value *out)
 {
   bool wide = t->w == 64;
@@ -125,7 +126,7 @@ static void trig_pick(const trig_words *t, wick_value offset, wick_value *out)
   for (uint32_t i = 0; i < TRIG_PICKED; i++) out[i] = word[i];
 }
 
-/* Three words from bit `offset` on. */
+/* Shifts these words, so that three words begin at bit `offset`. */
 static void trig_shift(const trig_words *t, wick_value offset, const wick_value *word,
                        wick_value *out)
 {
@@ -138,8 +139,8 @@ static void trig_shift(const trig_words *t, wick_value offset, const wick_value 
   }
 }
 
-/* The signed word `high` and the word `low` below it, over 2^w, as a float and what it lacks.
- * Pieces of half a word are exact. */
+/* Converts the signed word `high` and the word `low` after it, divided by 2^w, to a float and
+ * its rounding error. Pieces of half a word are exact. */
 static void trig_fraction(const trig_words *t, wick_value high, wick_value low, wick_value *out_hi,
                           wick_value *out_lo)
 {
@@ -151,7 +152,7 @@ static void trig_fraction(const trig_words *t, wick_value high, wick_value low, 
   wick_value piece[4] = {top, trig_and(t, high, mask), wick_expr_shr(b, low, half),
                          trig_and(t, low, mask)};
   for (uint32_t i = 0; i < 4; i++) {
-    /* signed conversions are what machines have; half a word is not negative */
+    /* Machines convert signed integers. Half a word is never negative. */
     wick_value x = wick_build_cast(b, wick_build_cast(b, piece[i], t->sign), f);
     piece[i] = expr_mulk(b, x, ldexp(1, -(int)(half * (i + 1))));
   }
@@ -163,7 +164,7 @@ static void trig_fraction(const trig_words *t, wick_value high, wick_value low, 
   *out_lo = expr_add(b, expr_add(b, e1, e2), piece[3]);
 }
 
-/* (hi + lo) pi / 2 as a float and what it lacks. */
+/* Builds (hi + lo) pi / 2 as a float and its rounding error. */
 static void trig_times_half_pi(wick_builder *b, wick_value hi, wick_value lo, trig_reduced *out)
 {
   const double *p = trig_half_pi[trig_wide(b, hi)];
@@ -175,14 +176,14 @@ static void trig_times_half_pi(wick_builder *b, wick_value hi, wick_value lo, tr
   out->rest = expr_sub(b, rest, expr_sub(b, out->r, first));
 }
 
-/* size = |x|. Below pi / 4 it is r itself. */
+/* Reduces size = |x|. Below pi / 4, r is `size` itself. */
 static trig_reduced trig_reduce(wick_builder *b, wick_value size)
 {
   const wick_expr_format *f = wick_expr_format_of(b, size);
   bool wide = trig_wide(b, size);
   trig_words t = {b, wide ? 64 : 32, wide ? WICK_U64 : WICK_U32, f->bits};
   wick_value bits = wick_build_cast(b, wick_expr_bits(b, size), t.elem);
-  /* x = m 2^e; the bits before e - 2 give multiples of 4, and w zeros precede them. */
+  /* x = m 2^e. The bits before e - 2 only give multiples of 4, and w zeros precede them. */
   wick_value m = trig_or(&t, trig_and(&t, bits, ((uint64_t)1 << f->mantissa) - 1),
                          trig_word(&t, bits, (uint64_t)1 << f->mantissa));
   int64_t shift = (int64_t)t.w - f->bias - f->mantissa - 2;
@@ -191,13 +192,13 @@ static trig_reduced trig_reduce(wick_builder *b, wick_value size)
   wick_value picked[TRIG_PICKED], word[3];
   trig_pick(&t, offset, picked);
   trig_shift(&t, offset, picked, word);
-  /* the upper two words of m times the three */
+  /* the upper two words of the product of m and the three words */
   wick_value middle = expr_mul(b, m, word[1]);
   wick_value low = expr_add(b, middle, trig_mul_high(&t, m, word[2]));
   wick_value carry = wick_build_cast(b, wick_build2(b, WICK_OP_lt, low, middle), t.elem);
   wick_value high = expr_add(b, expr_mul(b, m, word[0]), trig_mul_high(&t, m, word[1]));
   high = expr_add(b, high, carry);
-  /* the quadrant, rounded to the nearest; the fraction in [-1/2, 1/2) */
+  /* the quadrant, rounded to nearest; the fraction is then in [-1/2, 1/2) */
   wick_value one = trig_word(&t, high, 1);
   wick_value quadrant = expr_add(b, wick_expr_shr(b, high, t.w - 3), one);
   quadrant = wick_build_cast(b, wick_expr_shr(b, quadrant, 1), t.sign);
@@ -238,8 +239,8 @@ static wick_value trig_is_odd(wick_builder *b, wick_value quadrant)
   return wick_build2(b, WICK_OP_ne, bit, wick_expr_int(b, quadrant, 0));
 }
 
-/* Flips the sign of y by bit `bit` of k, and by the sign of x where it is given; NaN where the
- * size is no number. */
+/* Negates y if bit `bit` of k is set, and again if x is negative (without x: not). NaN if `size`
+ * is infinite or NaN. */
 static wick_value trig_sign(wick_builder *b, wick_value y, wick_value k, uint32_t bit, wick_value x,
                             wick_value size)
 {
@@ -284,7 +285,7 @@ wick_value wick_poly_tan(wick_builder *b, wick_value x)
 
 /* ---- inverses ---- */
 
-/* asin x = x + x^3 P(x^2) for |x| <= 1/2, relative to itself: 2^-27 and 2^-59. */
+/* asin x = x + x^3 P(x^2) for |x| <= 1/2; relative errors 2^-27 and 2^-59. */
 static const wick_poly trig_asin_table[2] = {
     {5, {0x1.5555c8p-3, 0x1.330204p-4, 0x1.747bbap-5, 0x1.8c3e2ep-6, 0x1.595c84p-5}},
     {13,
@@ -294,7 +295,7 @@ static const wick_poly trig_asin_table[2] = {
       0x1.0b46f5c405375p-5}},
 };
 
-/* atan x = x + x^3 P(x^2) for |x| <= tan(pi / 8): 2^-30 and 2^-59. */
+/* atan x = x + x^3 P(x^2) for |x| <= tan(pi / 8); errors 2^-30 and 2^-59. */
 static const wick_poly trig_atan_table[2] = {
     {5, {-0x1.55554ap-2, 0x1.9991ep-3, -0x1.23b964p-3, 0x1.b21fb8p-4, -0x1.f2ca0cp-5}},
     {11,
@@ -310,7 +311,7 @@ static wick_value trig_odd(wick_builder *b, wick_value x, wick_value z, const wi
   return expr_mad(b, expr_mul(b, x, z), p, x);
 }
 
-/* asin of |x|, or where that is above 1/2, of sqrt((1 - |x|) / 2): half of acos |x|. */
+/* Builds asin |x|, or, if |x| is above 1/2, asin sqrt((1 - |x|) / 2), which is acos |x| / 2. */
 static wick_value trig_asin_size(wick_builder *b, wick_value size, wick_value large)
 {
   wick_value below = expr_mad(b, size, expr_k(b, size, -0.5), expr_k(b, size, 0.5)); /* exact */
@@ -319,7 +320,7 @@ static wick_value trig_asin_size(wick_builder *b, wick_value size, wick_value la
   return trig_odd(b, u, z, trig_asin_table);
 }
 
-/* c pi / 2 - y, with all of pi / 2. */
+/* Builds c pi / 2 - y, with both parts of pi / 2. */
 static wick_value trig_from_half_pi(wick_builder *b, double c, wick_value y)
 {
   const double *p = trig_half_pi[trig_wide(b, y)];
@@ -343,8 +344,8 @@ wick_value wick_poly_acos(wick_builder *b, wick_value x)
   return expr_where(b, large, far, trig_from_half_pi(b, 1, signed_p));
 }
 
-/* |x| is above tan(3 pi / 8): pi / 2 + atan(-1 / x); above tan(pi / 8): pi / 4 + atan((x - 1) /
- * (x + 1)). */
+/* If |x| is above tan(3 pi / 8), atan |x| is pi / 2 + atan(-1 / |x|). If it is above tan(pi /
+ * 8), it is pi / 4 + atan((|x| - 1) / (|x| + 1)). */
 wick_value wick_poly_atan(wick_builder *b, wick_value x)
 {
   const double *p = trig_half_pi[trig_wide(b, x)];

@@ -1,6 +1,6 @@
-/* Gated recurrent units: the operator on a sequence, and its step for the form in which the product
- * with the state comes before the reset. Then the three gates are one product and meet in
- * registers. */
+/* Gated recurrent units: the operator on a sequence, and its step for the form in which the
+ * product with the state precedes the reset. In that form the three gates are one product, and
+ * are combined in registers. */
 #include "ops/layout/layout.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/ref.h"
@@ -47,8 +47,8 @@ static wick_status gru_ref(wick_ref *c)
 /* ---- expansion ---- */
 
 typedef struct gru_parts {
-  wick_value inputs, weights, bias;     /* late: all gates */
-  wick_value gates[2], gate_weights[2]; /* else: of z and r each by themselves */
+  wick_value inputs, weights, bias;     /* `late`: of all gates */
+  wick_value gates[2], gate_weights[2]; /* otherwise: of z and of r */
 } gru_parts;
 
 static void gru_next_late(wick_recurrent *r, const void *arg, int64_t t)
@@ -62,7 +62,7 @@ static void gru_next_late(wick_recurrent *r, const void *arg, int64_t t)
   r->state[0] = wick_build(r->b, WICK_OP_gru_step, nin, in, r->n->attr, 0, NULL);
 }
 
-/* What a gate's activation takes: `state` times its weights, beside its inputs. */
+/* Builds the operand of a gate's activation: its inputs plus `state` times its weights. */
 static wick_value gru_sum(wick_recurrent *r, wick_value inputs, wick_value weights, int64_t t,
                           wick_value state)
 {
@@ -136,7 +136,7 @@ const wick_op wick_op_gru = {
     .grad = wick_grad_opened,
 };
 
-/* ---- the step, `late`: `more` is the state's bias of n ---- */
+/* ---- the step for `late`: `more` is the state's bias of n ---- */
 
 static wick_status gru_step_infer(wick_infer *c) { return wick_step_infer(c, 3, 1, 1); }
 
@@ -183,7 +183,7 @@ static void gru_step_compute(const wick_compute *c)
   c->out[0] = wick_map_end(b, 1, &n);
 }
 
-/* ---- its derivative ---- */
+/* ---- the step's derivative ---- */
 
 static void gru_step_rows(wick_builder *b, const wick_node *n, const wick_value *in,
                           wick_value *out)

@@ -1,5 +1,5 @@
-/* Long short-term memory: the operator on a sequence, and its step, in which the four gates are one
- * product and meet in registers. */
+/* Long short-term memory: the operator on a sequence, and its step, in which the four gates are
+ * one product and are combined in registers. */
 #include "ops/layout/layout.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/ref.h"
@@ -31,9 +31,9 @@ static wick_status lstm_infer(wick_infer *c)
 
 /* ---- reference ---- */
 
-/* a: sums of the gates i, o, f, g; peep: of i, o, f. */
-/* The gate's sum with its peephole's part of the state; `peep` may be NULL: an infinite state is
- * not multiplied by a weight that is not there. */
+/* a: sums of the gates i, o, f and g; peep: peepholes of i, o and f. */
+/* Returns a gate's sum plus its peephole times the state. If `peep` is NULL nothing is
+ * multiplied: an infinite state would give NaN. */
 static double lstm_sum(double a, const double *peep, int64_t k, double c)
 {
   return peep ? a + peep[k] * c : a;
@@ -145,7 +145,7 @@ static wick_status lstm_step_ref(wick_ref *c)
   return NULL;
 }
 
-/* A gate: the activation of its sum and of its peephole's part of the state. */
+/* Builds a gate: the activation of its sum plus its peephole times the state. */
 static wick_value lstm_step_gate(const wick_step *s, int64_t gate, wick_value state)
 {
   wick_builder *b = s->c->b;
@@ -175,7 +175,7 @@ static void lstm_step_compute(const wick_compute *c)
   c->out[1] = (wick_value){c->out[0].id ? c->out[0].id + 1 : 0};
 }
 
-/* ---- its derivative ---- */
+/* ---- the step's derivative ---- */
 
 static wick_value lstm_rows_gate(const wick_step_rows *s, int64_t gate, wick_value state)
 {

@@ -79,7 +79,7 @@ enum {
   RECURRENT_SOFTPLUS
 };
 
-/* op: the row that does it, with the first `nattr` of alpha and beta as its attributes. */
+/* The operator of each activation. The first `nattr` of alpha and beta are its attributes. */
 static const struct {
   wick_opcode op;
   uint32_t nattr;
@@ -146,7 +146,7 @@ static wick_value recurrent_reshape(wick_recurrent *r, wick_value x, uint32_t n,
   return wick_build_reshape(r->b, x, n, d);
 }
 
-/* [batch, ..], for each place of the batch. */
+/* Broadcasts x to [batch, ..]. */
 static wick_value recurrent_places(wick_recurrent *r, wick_value x, uint32_t n, const int64_t *dim)
 {
   wick_dim d[WICK_MAX_RANK] = {r->batch};
@@ -154,7 +154,7 @@ static wick_value recurrent_places(wick_recurrent *r, wick_value x, uint32_t n, 
   return wick_build_reshape(r->b, x, n + 1, d);
 }
 
-/* Elements begin .. begin+size-1 of an axis. */
+/* Returns elements begin .. begin+size-1 of an axis. */
 static wick_value recurrent_slice(wick_recurrent *r, wick_value x, uint32_t axis, int64_t begin,
                                   int64_t size)
 {
@@ -164,7 +164,7 @@ static wick_value recurrent_slice(wick_recurrent *r, wick_value x, uint32_t axis
   return wick_build_slice_axis(r->b, x, axis, wick_dim_const(begin), wick_dim_const(size), 1);
 }
 
-/* Zeros after an axis, up to `size`. */
+/* Appends zeros along an axis, up to `size`. */
 static wick_value recurrent_fill(wick_recurrent *r, wick_value x, uint32_t axis, int64_t size)
 {
   if (r->b->status) return x;
@@ -307,7 +307,7 @@ bool wick_recurrent_begin(wick_builder *b, const wick_node *n, const wick_value 
 
 /* ---- from step to step ---- */
 
-/* How many steps there are, as an i64. */
+/* Builds the number of steps as an i64. */
 static wick_value recurrent_steps(wick_recurrent *r)
 {
   wick_builder *b = r->b;
@@ -318,7 +318,7 @@ static wick_value recurrent_steps(wick_recurrent *r)
   return wick_build_reshape(b, wick_build(b, WICK_OP_shape, 1, &x, first, 0, NULL), 0, NULL);
 }
 
-/* Step t as an i32. */
+/* Builds step t as an i32. */
 static wick_value recurrent_now(wick_recurrent *r, int64_t t)
 {
   wick_builder *b = r->b;
@@ -331,7 +331,7 @@ static wick_value recurrent_now(wick_recurrent *r, int64_t t)
   return wick_build2(b, WICK_OP_sub, last, now);
 }
 
-/* Where step t is after the end of a sequence, its states stay, and the result is 0. */
+/* Keeps the states, and sets the result to 0, for sequences that end before step t. */
 static wick_value recurrent_mask(wick_recurrent *r, int64_t t, const wick_value *before)
 {
   wick_builder *b = r->b;
@@ -347,13 +347,13 @@ static wick_value recurrent_mask(wick_recurrent *r, int64_t t, const wick_value 
   return y;
 }
 
-/* The units alone, in the operands' element type. */
+/* Reshapes to the units alone, in the operands' element type. */
 static wick_value recurrent_result(wick_recurrent *r, wick_value x, uint32_t axis)
 {
   return wick_build_cast(r->b, recurrent_slice(r, x, axis, 0, r->units), r->elem);
 }
 
-/* Axis 0 of x from its end. */
+/* Reverses axis 0 of x. */
 static wick_value recurrent_flip(wick_recurrent *r, wick_value x)
 {
   if (r->b->status) return x;
@@ -361,7 +361,7 @@ static wick_value recurrent_flip(wick_recurrent *r, wick_value x)
   return wick_build_slice_axis(r->b, x, 0, last, wick_built_info(r->b, x)->dim[0], -1);
 }
 
-/* One step for all: the states are carried, the results stacked. */
+/* Builds one loop for all steps: it carries the states and stacks the results. */
 static wick_value recurrent_loop(wick_recurrent *r, wick_recurrent_step *step, const void *arg)
 {
   wick_builder *b = r->b;
@@ -390,7 +390,7 @@ static wick_value recurrent_loop(wick_recurrent *r, wick_recurrent_step *step, c
   return r->reverse ? recurrent_flip(r, all) : all;
 }
 
-/* A node for each step. */
+/* Builds a node for each step. */
 static wick_value recurrent_unrolled(wick_recurrent *r, wick_recurrent_step *step, const void *arg)
 {
   wick_builder *b = r->b;

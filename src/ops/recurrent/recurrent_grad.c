@@ -2,7 +2,7 @@
 #include "ir/expr.h"
 #include "ops/recurrent/recurrent.h"
 
-/* x with dimensions `axis` and the next as one. */
+/* Merges dimension `axis` of x with the next one. */
 static wick_value recurrent_merge(wick_builder *b, wick_value x, uint32_t axis)
 {
   if (b->status) return x;
@@ -27,7 +27,7 @@ wick_step_rows wick_step_rows_of(wick_builder *b, const wick_node *n, const wick
   return s;
 }
 
-/* Part `at` of an axis, which goes; 0 where there is no v. */
+/* Selects index `at` of an axis and removes the axis. Returns 0 if there is no v. */
 static wick_value recurrent_part(const wick_step_rows *s, wick_value v, uint32_t axis, int64_t at)
 {
   if (s->b->status || !v.id) return (wick_value){0};
@@ -57,7 +57,8 @@ wick_value wick_step_rows_more(const wick_step_rows *s, int64_t k)
   return recurrent_part(s, has ? s->in[WICK_STEP_MORE] : (wick_value){0}, 1, k);
 }
 
-/* Weights for dot products of several neighbours come from layouts. */
+/* Weights that are packed for dot products have no derivative: layouts, which are chosen later,
+ * make them. */
 void wick_step_grad(wick_adjoint *a, wick_grad_define *define)
 {
   const wick_value *in = a->in;

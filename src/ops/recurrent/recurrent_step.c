@@ -8,7 +8,7 @@
 
 /* ---- inference ---- */
 
-/* Of the state's elements: as many as a dot product takes. */
+/* Returns how many neighbouring elements of the state a dot product combines. */
 static wick_dim step_together(const wick_type_info *r)
 {
   return r->rank == 5 ? r->dim[4] : wick_dim_const(1);
@@ -16,7 +16,8 @@ static wick_dim step_together(const wick_type_info *r)
 
 static bool step_has(const wick_infer *c, uint32_t i) { return i < c->nin && c->in[i]; }
 
-/* State and weights are of x's elements, or narrow ones whose products are summed in them. */
+/* Returns true if the state and the weights have x's element type, or narrow ones whose products
+ * are summed in it. */
 static bool step_elems_fit(wick_elem x, wick_elem h, wick_elem r)
 {
   return h == r && (h == x || (wick_elem_is_float(h) && wick_elem_storage[h].arith == x));
@@ -93,7 +94,7 @@ double wick_step_more_ref(const wick_ref *c, const int64_t *at, int64_t k)
 
 /* ---- stages ---- */
 
-/* [batch, blocks, block, gates]: the state's rows times the weights of all gates. */
+/* Builds [batch, blocks, block, gates]: the rows of the state times the weights of all gates. */
 static wick_value step_product(const wick_compute *c)
 {
   wick_builder *b = c->b;

@@ -56,7 +56,7 @@ static void concat_compute(const wick_compute *c)
   wick_value v = {0};
   for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
   for (uint32_t i = 0; i < c->nin && !b->status;
-       i++) { /* the element is in the last operand that begins before it */
+       i++) { /* the element is in the last operand that begins at or before it */
     const wick_type_info *x = wick_built_info(b, c->in[i]);
     wick_dim begin = end;
     end = wick_dim_add(t, end, x->dim[at]);

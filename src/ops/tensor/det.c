@@ -5,7 +5,7 @@
 #include "ops/ref.h"
 #include "ops/tensor.h"
 
-enum { DET_MOST = 512 }; /* most rows: each is a step of its own */
+enum { DET_MOST = 512 }; /* most rows; each is a step of its own */
 
 static wick_status det_infer(wick_infer *c)
 {

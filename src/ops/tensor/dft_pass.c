@@ -220,8 +220,8 @@ static void dft_pass_numbers(const dft_pass_line *f, int64_t n, const dft_pass_n
     dft_pass_numbers(f, rest, &all[k * rest], 1, &y[k * next], r * next);
 }
 
-/* Of real numbers: the results after the middle are the conjugates of those before, the middle of
- * an even number is real. */
+/* Completes a transform of real numbers. Results after the middle are the conjugates of those
+ * before it; the middle one of an even number is real. */
 static void dft_pass_mirrored(const dft_pass_line *f, int64_t n, dft_pass_number *y)
 {
   if (n % 2 == 0) y[n / 2].im = (wick_value){0};
@@ -233,7 +233,7 @@ static void dft_pass_mirrored(const dft_pass_line *f, int64_t n, dft_pass_number
 
 /* ---- stages ---- */
 
-/* Times the root of the operand. */
+/* Multiplies x by a root from the operand. */
 static dft_pass_number dft_pass_told(const dft_pass_line *f, const wick_compute *c,
                                      dft_pass_number x, int64_t k, wick_dim m)
 {
@@ -252,8 +252,8 @@ static dft_pass_number dft_pass_told(const dft_pass_line *f, const wick_compute 
   return z;
 }
 
-/* What the contract says of it: each number goes through as many roundings as factors have terms.
- */
+/* Returns the contract's text: each number goes through as many roundings as its factors have
+ * terms. */
 static const char *dft_pass_states(const wick_compute *c, int64_t r, wick_elem e)
 {
   int64_t terms = 3;
@@ -298,7 +298,7 @@ static wick_value dft_pass_plane(wick_builder *b, wick_value x, int64_t k)
   return wick_grad_slice(b, x, 0, wick_dim_const(k), wick_dim_const(1), 1);
 }
 
-/* conj(x) * y, of planes */
+/* Builds conj(x) * y from planes. */
 static wick_value dft_pass_conjugate(wick_builder *b, wick_value x, wick_value y)
 {
   wick_value xr = dft_pass_plane(b, x, 0), xi = dft_pass_plane(b, x, 1),
@@ -309,7 +309,7 @@ static wick_value dft_pass_conjugate(wick_builder *b, wick_value x, wick_value y
   return wick_grad_concat(b, 0, 2, z);
 }
 
-/* The roots with that of 0, which is 1: [2, r, 1, rest]. */
+/* Prepends the root for index 0, which is 1: [2, r, 1, rest]. */
 static wick_value dft_pass_roots(wick_builder *b, wick_value w)
 {
   if (b->status) return w;
@@ -323,7 +323,7 @@ static wick_value dft_pass_roots(wick_builder *b, wick_value w)
   return wick_grad_concat(b, 1, 2, both);
 }
 
-/* The other way: conj(F) is the transform of the other sign, and F is symmetric. */
+/* The transform's matrix F is symmetric, and conj(F) is the transform of the opposite sign. */
 static void dft_pass_grad(wick_adjoint *a)
 {
   wick_builder *b = a->b;

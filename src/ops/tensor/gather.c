@@ -14,7 +14,7 @@ static wick_status gather_indices(const wick_infer *c, uint32_t least_rank,
                          wick_elem_name((*out)->elem));
 }
 
-/* The index at position `at` of the indices, for a dimension of that size. */
+/* Reads the index at position `at` of the indices, for a dimension of `size`. */
 static wick_status gather_index(const wick_ref *c, uint64_t at, int64_t size, int64_t *out)
 {
   int64_t i = wick_load_int(c->in[1].elem, c->in[1].data, at);
@@ -24,8 +24,8 @@ static wick_status gather_index(const wick_ref *c, uint64_t at, int64_t size, in
                        (long long)-size, (long long)size - 1);
 }
 
-/* In a stage: the index read at `index` of the indices as an i64 in 0 .. size-1; fails the run,
- * with the index, where it is not. */
+/* In a stage: reads the index at `index` of the indices, as an i64 in 0 .. size-1. If it is out
+ * of range, fails the run with the index. */
 static wick_value gather_stage_index(const wick_compute *c, const wick_dim *index, wick_dim size)
 {
   wick_builder *b = c->b;
@@ -39,7 +39,8 @@ static wick_value gather_stage_index(const wick_compute *c, const wick_dim *inde
   wick_value fail[2] = {bad, i};
   wick_attr code = {.i = WICK_ERANGE};
   wick_build(b, WICK_OP_fail, 2, fail, &code, 0, NULL);
-  return wick_build3(b, WICK_OP_where, bad, zero, at); /* the run goes on to its end */
+  /* 0 if it is bad, because a failed run continues to its end */
+  return wick_build3(b, WICK_OP_where, bad, zero, at);
 }
 
 /* ---- gather ---- */

@@ -81,7 +81,7 @@ const wick_op wick_op_range = {
 
 /* ---- one_hot ---- */
 
-/* Where the new dimension goes; -1: last. */
+/* The position of the new dimension; -1: last. */
 static wick_status one_hot_axis(const wick_infer *c, uint32_t rank, uint32_t *out)
 {
   int64_t axis = c->attr[WICK_ATTR_one_hot_axis].i;

@@ -19,7 +19,7 @@ static wick_status interleave_infer(wick_infer *c)
     bool same = t->rank == x->rank;
     for (uint32_t k = 0; same && k < x->rank; k++)
       same = k == axis || wick_infer_meet(c, &dim[k], t->dim[k]);
-    /* Sizes are equal, but that the last operands may have one element less. */
+    /* The last operands may have one element less than the first. */
     wick_dim less = wick_dim_sub(c->module->dims, x->dim[axis], wick_dim_const(1));
     if (!same || (!wick_dim_eq(t->dim[axis], before) && !wick_dim_eq(t->dim[axis], less)) ||
         (wick_dim_eq(before, less) && !wick_dim_eq(t->dim[axis], less)))

@@ -1,4 +1,5 @@
-/* Rows that move elements: slices, pads, repeats, gathers; those made of indices; running sums. */
+/* Operators that move elements: slices, pads, repeats, gathers; tensors made from indices;
+ * running sums. */
 #include "ops/operator_testing.h"
 #include "ops/tensor/slice.h"
 
@@ -166,8 +167,8 @@ static const row_case made[] = {
     {"cumsum", "i32[2,2]: 1 2 3 4", "axis=1, exclusive=true, reverse=true", "i32[2,2]: 2 0 4 0", 0},
 };
 
-/* The numbers are those of ONNX's reference implementation, but for the one with not-a-number: the
- * fifth coordinate is 3, and in doubles with a rounded scale it would be less. */
+/* The numbers are those of ONNX's reference implementation, except for the case with NaN: its
+ * fifth coordinate is exactly 3, but less than 3 in doubles with a rounded scale. */
 static const row_case resizes[] = {
     {"resize", "f32[7]: 0 1 nan 3 4 5 6", "shape=[9], mode=linear",
      "f32[9]: 0 0.66666667 nan nan 3 3.7777778 4.5555556 5.3333333 6", 1e-6},

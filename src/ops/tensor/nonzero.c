@@ -29,7 +29,8 @@ static wick_status nonzero_ref(wick_ref *c)
   return NULL;
 }
 
-/* Each place is put after those that were found; the next one goes over it unless it holds. */
+/* Each position is written after the positions found so far. The next position overwrites it
+ * unless its element is true. */
 static void nonzero_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;

@@ -33,7 +33,8 @@ static wick_status pad_infer(wick_infer *c)
   return NULL;
 }
 
-/* The element that index i, which counts from x's first, takes; -1: the value. */
+/* Returns the element of x that is copied to index i, which counts from x's first element; -1:
+ * the constant. */
 static int64_t pad_source(int64_t mode, int64_t i, int64_t dim)
 {
   int64_t period = 2 * (dim - 1);
@@ -68,7 +69,7 @@ static wick_status pad_ref(wick_ref *c)
     if (!outside)
       wick_ref_move(out, at, x, (uint64_t)from);
     else if (value)
-      wick_ref_move(out, at, value, 0); /* else: results are zeroed */
+      wick_ref_move(out, at, value, 0); /* otherwise results are already zero */
     at++;
   } while (wick_ref_next(out->rank, out->dim, index));
   return NULL;

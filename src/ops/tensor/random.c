@@ -17,15 +17,16 @@ enum { RANDOM_UNIFORM, RANDOM_NORMAL };
 
 enum { PHILOX_ROUNDS = 10 };
 static const uint32_t philox_factor[2] = {0xD2511F53, 0xCD9E8D57}; /* of words 0 and 2 */
-static const uint32_t philox_step[2] = {0x9E3779B9, 0xBB67AE85};   /* of the key, each round */
+/* is added to the key in each round */
+static const uint32_t philox_step[2] = {0x9E3779B9, 0xBB67AE85};
 
 /* log(x) = e log 2 + 2 atanh(s), s = (m - 1) / (m + 1), by the series in s^2 (|s| < 0.172);
- * sines and cosines of at most pi / 4 by their series. What is left out is below 2^-56. */
+ * sines and cosines of at most pi / 4 by their series. The omitted terms are below 2^-56. */
 enum { RANDOM_ATANH = 11, RANDOM_SINE = 9 };
 
 static double random_atanh(uint32_t k) { return 1.0 / (2 * k + 1); }
 
-/* The kth coefficient of cos (first = 0) or sin(x) / x (first = 1) in x^2. */
+/* Returns the k-th coefficient of cos x (first = 0) or sin(x) / x (first = 1), in powers of x^2. */
 static double random_sine(uint32_t first, uint32_t k)
 {
   double factorial = 1;
@@ -34,7 +35,7 @@ static double random_sine(uint32_t first, uint32_t k)
 }
 
 static const double random_ln2 = 0.693147180559945309417, random_root = 1.41421356237309504880,
-                    random_quarter = 1.57079632679489661923; /* of a turn */
+                    random_quarter = 1.57079632679489661923; /* radians of a quarter turn */
 
 static wick_status random_infer(wick_infer *c)
 {
@@ -67,7 +68,7 @@ static void random_philox(uint64_t key, uint64_t counter, uint32_t out[4])
 static double random_log(double x)
 {
   int e;
-  double m = frexp(x, &e) * 2; /* 1 to 2 */
+  double m = frexp(x, &e) * 2; /* 1 <= m < 2 */
   e -= 1;
   if (m > random_root) m = m * 0.5, e += 1;
   double s = (m - 1) / (m + 1), z = s * s, sum = random_atanh(RANDOM_ATANH - 1);
@@ -75,7 +76,7 @@ static double random_log(double x)
   return e * random_ln2 + sum * s * 2;
 }
 
-/* cos(2 pi u) for u from 0 to 1. */
+/* Computes cos(2 pi u) for u from 0 to 1. */
 static double random_cos(double u)
 {
   double t = u * 4, n = floor(t + 0.5), x = (t - n) * random_quarter, z = x * x,
@@ -86,7 +87,7 @@ static double random_cos(double u)
   return n == 0 || n == 4 ? even : n == 1 ? -odd : n == 2 ? -even : odd;
 }
 
-/* The mantissa's bits of a type, and one more: all numbers below 1 that are so many bits long. */
+/* Returns the bits of a type's mantissa plus one. Results are all multiples of 2^-bits below 1. */
 static uint32_t random_bits(wick_elem e)
 {
   return e == WICK_F64 ? 53 : e == WICK_F32 ? 24 : e == WICK_F16 ? 11 : 8;
@@ -116,7 +117,7 @@ static wick_value random_u64(wick_builder *b, uint64_t x)
   return wick_build_const(b, wick_type_scalar(b->module, WICK_U64, 1), 0, (int64_t)x);
 }
 
-/* The words of a block, each in the lower half of a u64. */
+/* Builds the words of a block, each in the lower half of a u64. */
 static void random_stage_philox(wick_builder *b, wick_value key, wick_value counter,
                                 wick_value c[4])
 {
@@ -139,11 +140,11 @@ static void random_stage_philox(wick_builder *b, wick_value key, wick_value coun
   }
 }
 
-/* The upper bits of two words as a whole number, in f64. */
+/* Builds the upper bits of two words as a whole number in f64. */
 static wick_value random_whole(wick_builder *b, const wick_value *w, uint32_t bits)
 {
   wick_value both = wick_build2(b, WICK_OP_bit_or, wick_expr_shl(b, w[0], 32), w[1]);
-  both = wick_build_cast(b, wick_expr_shr(b, both, 64 - bits), WICK_I64); /* its sign is free */
+  both = wick_build_cast(b, wick_expr_shr(b, both, 64 - bits), WICK_I64); /* the sign bit is 0 */
   return wick_build_cast(b, both, WICK_F64);
 }
 
@@ -186,7 +187,7 @@ static wick_value random_stage_cos(wick_builder *b, wick_value u)
   return expr_where(b, expr_eq(b, n, 1), expr_neg(b, odd), y);
 }
 
-/* -2 log is never negative, but may be -0. */
+/* -2 log(x) is never negative, but may be -0. */
 static wick_value random_stage_normal(wick_builder *b, const wick_value w[4])
 {
   wick_value u = expr_mulk(b, expr_addk(b, random_whole(b, w, 53), 1), 0x1p-53),

@@ -1,11 +1,11 @@
-/* Random numbers: known bits, the formulas against those of the C library, and that they are spread
- * as they should be. Their stages against the reference: graph/operators_test.c. */
+/* Random numbers: known bits, the formulas against those of the C library, and the
+ * distributions. graph/operators_test.c compares the stages with the reference. */
 #include <math.h>
 
 #include "ops/operator_testing.h"
 
-/* The words of Philox 4x32-10 for the counter 0 and the key 0, as its authors give them, begin
- * 6627e8d5 e169c58d; the others from an implementation of its own in another language. */
+/* The words of Philox 4x32-10 for counter 0 and key 0 that its authors publish begin with
+ * 6627e8d5 e169c58d. The others are from an independent implementation in another language. */
 static const row_case known[] = {
     {"random", "u64[]: 0", "",
      "f64[4]: 0.3990464708489645 0.9722412015223156 0.019449422443156505 0.7873677707778073",
@@ -22,7 +22,7 @@ static void test_known(void **state)
   row_check(known, WICK_COUNT(known));
 }
 
-/* The reference of n numbers. */
+/* Draws n numbers with the reference. */
 static double *drawn(wick_arena *mem, int64_t kind, uint64_t key, int64_t n)
 {
   wick_tensor in = {WICK_U64, 0, {0}, &key},
@@ -40,8 +40,8 @@ static int ascending(const void *x, const void *y)
   return (a > b) - (a < b);
 }
 
-/* Kolmogorov and Smirnov: the largest distance between the shares, seen and wanted, is below
- * 2 / sqrt(n) in all but one of 1,500 draws. */
+/* The Kolmogorov-Smirnov test: the largest distance between the observed and the expected
+ * distribution is below 2 / sqrt(n), in all but one of 1,500 draws. */
 static void test_spread(void **state)
 {
   (void)state;
@@ -63,7 +63,8 @@ static void test_spread(void **state)
   wick_arena_free(&mem);
 }
 
-/* By the uniform numbers of the same places: only the first of the two is there to be seen. */
+/* Computes normal numbers from the uniform numbers at the same positions. Only the first of the
+ * two uniform numbers is visible. */
 static void test_normal(void **state)
 {
   (void)state;

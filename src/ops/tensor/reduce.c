@@ -8,7 +8,7 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-/* The bit set of reduced axes; all where none is given. */
+/* Returns the set of reduced axes as bits: all axes if none is given. */
 static wick_status reduce_axes(const wick_infer *c, uint32_t rank, uint32_t *out)
 {
   const wick_attr *a = &c->attr[WICK_ATTR_reduce_sum_axes];
@@ -30,7 +30,7 @@ static uint32_t reduce_set(const wick_attr *a, uint32_t rank)
   return set;
 }
 
-/* The row by which a row's fold combines; none of those that are expanded. */
+/* Returns the operator by which a fold combines, or 0 for operators that are expanded. */
 static wick_opcode reduce_by(wick_opcode op)
 {
   switch (op) {
@@ -43,7 +43,8 @@ static wick_opcode reduce_by(wick_opcode op)
   }
 }
 
-/* Contents of small integer tensors: shape arithmetic multiplies and adds dimensions up. */
+/* Computes the contents of small integer tensors: shape arithmetic multiplies and adds
+ * dimensions. */
 static void reduce_content(wick_infer *c, uint32_t set)
 {
   wick_tensor x;
@@ -90,7 +91,7 @@ static wick_status reduce_infer(wick_infer *c)
 
 /* ---- reference ---- */
 
-/* What a row makes of one more element, and of the state at the end. */
+/* Combines the state with one more element. */
 static wick_scalar reduce_step(const wick_ref *c, wick_elem e, wick_scalar s, wick_scalar x)
 {
   bool f = wick_elem_is_float(e);
@@ -135,7 +136,8 @@ static wick_scalar reduce_finish(const wick_ref *c, wick_elem e, wick_scalar s, 
   }
 }
 
-/* Of log_sum_exp: the largest element of each group, so that exp does not overflow. */
+/* For log_sum_exp: returns the largest element of each group, which is subtracted so that exp
+ * does not overflow. */
 static wick_scalar *reduce_shift(const wick_ref *c, const wick_scalar *x, const uint64_t *group,
                                  uint64_t n, uint64_t ngroup)
 {
@@ -181,7 +183,8 @@ static wick_status reduce_ref(wick_ref *c)
 
 /* ---- stages ---- */
 
-/* The axes of a fold of x: those of the result, then the reduced ones; index: of x' element. */
+/* Makes the axes of a fold of x: those of the result, then the reduced ones. `index` is the
+ * index into x. */
 static uint32_t reduce_axes_of(const wick_compute *c, wick_axis *axis, wick_dim *index,
                                wick_dim *out_count)
 {
@@ -216,7 +219,7 @@ static void reduce_compute(const wick_compute *c)
   wick_value x = wick_build_cast(b, wick_read(b, c->in[0], index, 0, NULL, (wick_value){0}), acc);
   s = wick_stage_finish(b, wick_build2(b, by, s, x), by);
   if (c->op == WICK_OP_reduce_mean) {
-    /* the number of elements may be more than a short integer holds */
+    /* the number of elements may not fit in a short integer */
     wick_elem wide = wick_elem_is_int(acc) && wick_elem_storage[acc].bits < 64 ? WICK_I64 : acc;
     s = wick_build2(b, WICK_OP_div, wick_build_cast(b, s, wide), wick_stage_number(b, count, wide));
     s = wick_build_cast(b, s, acc);
@@ -251,7 +254,8 @@ static void reduce_expand(wick_builder *b, const wick_node *n, const wick_value 
   out[0] = b->status ? x : wick_build_cast(b, x, e);
 }
 
-/* The largest is finite before it is subtracted; at the end it has the result's shape. */
+/* An infinite maximum is replaced before it is subtracted. At the end the maximum is added in
+ * the result's shape. */
 static void reduce_log_sum_exp_expand(wick_builder *b, const wick_node *n, const wick_value *in,
                                       wick_value *out)
 {
@@ -271,7 +275,7 @@ static void reduce_log_sum_exp_expand(wick_builder *b, const wick_node *n, const
   out[0] = b->status ? sum : wick_build_cast(b, sum, e);
 }
 
-/* ---- the rows ---- */
+/* ---- the operators ---- */
 
 static uint32_t reduce_along(const wick_attr *attr, uint32_t rank)
 {

@@ -5,8 +5,9 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-/* Products of x's and of the target's dimensions, without those that both have: so that symbols
- * cancel. Zeros cancel only beside a -1, which then is what it is for any other size. */
+/* Multiplies x's and the target's dimensions, except those that both have, so that symbols
+ * cancel. Zeros cancel only if there is a -1, whose size is then the same as for any other value
+ * of these dimensions. */
 static void reshape_products(wick_dims *t, const wick_type_info *x, uint32_t n, const wick_dim *dim,
                              uint32_t rest, wick_dim *out_have, wick_dim *out_want)
 {
@@ -67,7 +68,7 @@ static wick_status reshape_ref(wick_ref *c)
   return NULL;
 }
 
-/* Dimensions that are the same at both ends keep their index; those between go through one linear
+/* Dimensions that are equal at both ends keep their index. Those between go through one linear
  * index. */
 static void reshape_compute(const wick_compute *c)
 {

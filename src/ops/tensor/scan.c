@@ -44,7 +44,7 @@ static wick_status scan_ref(wick_ref *c)
   return NULL;
 }
 
-/* A walk along each line: what has come so far is carried. */
+/* A loop along each 1-D slice, which carries the sum or product so far. */
 static void scan_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;

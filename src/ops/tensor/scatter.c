@@ -32,7 +32,7 @@ static wick_status scatter_operands(wick_infer *c, const wick_type_info **x,
   return wick_infer_same(c);
 }
 
-/* The index at position `at` of the indices, for a dimension of that size. */
+/* Reads the index at position `at` of the indices, for a dimension of that size. */
 static wick_status scatter_index(const wick_ref *c, uint64_t at, int64_t size, int64_t *out)
 {
   int64_t i = wick_load_int(c->in[1].elem, c->in[1].data, at);
@@ -55,10 +55,11 @@ static void scatter_update(const wick_ref *c, uint64_t to, uint64_t from)
   wick_store_elem(out->elem, out->data, to, wick_eval_scalar(row, NULL, out->elem, out->elem, in));
 }
 
-/* ---- walks ---- */
+/* ---- loop nests ---- */
 
-/* The index that is read at `index` of the indices, `any` among them, as an i64 from 0 on; one
- * outside fails the run. *inside: whether it is not. */
+/* Reads the index at `index` of the indices as an i64 that is not negative. `any` are the values
+ * for the WICK_DIM_ANY in `index`. Fails the run if the index is out of range. *inside is
+ * combined with whether it is in range. */
 static wick_value scatter_walk_index(const wick_compute *c, const wick_dim *index, uint32_t nany,
                                      const wick_value *any, wick_dim size, wick_value *inside)
 {
@@ -77,7 +78,7 @@ static wick_value scatter_walk_index(const wick_compute *c, const wick_dim *inde
   return at;
 }
 
-/* Updates an element of the result, where the condition holds. */
+/* Updates an element of the result if `inside` holds. */
 static void scatter_walk_update(const wick_compute *c, wick_value out, const wick_dim *index,
                                 uint32_t nany, const wick_value *any, wick_value v,
                                 wick_value inside)
@@ -91,7 +92,7 @@ static void scatter_walk_update(const wick_compute *c, wick_value out, const wic
   wick_if_end(b, 0, NULL);
 }
 
-/* Loops over these extents; their indices. */
+/* Opens loops over these extents, and returns their indices. */
 static void scatter_loops(wick_builder *b, uint32_t n, const wick_dim *extent, wick_value *index)
 {
   for (uint32_t k = 0; k < n; k++)
@@ -103,7 +104,7 @@ static void scatter_loops_end(wick_builder *b, uint32_t n)
   for (uint32_t k = 0; k < n; k++) wick_for_end(b, 0, NULL);
 }
 
-/* x, over the dimensions that the walk has no axes of. */
+/* Copies x along the dimensions that are not axes of the loop nest. */
 static void scatter_copy(const wick_compute *c, wick_value out, uint32_t n, const wick_dim *extent,
                          const wick_dim *index)
 {
@@ -156,7 +157,7 @@ static wick_status scatter_elements_ref(wick_ref *c)
   return NULL;
 }
 
-/* Updates of an element lie in its own line. */
+/* The updates of an element are in its own slice along the axis, so that slices are independent. */
 static void scatter_elements_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
@@ -244,7 +245,8 @@ static wick_status scatter_nd_ref(wick_ref *c)
   return NULL;
 }
 
-/* Points are those of the dimensions that tuples do not choose: each goes through all tuples. */
+/* The loop nest has an axis for each dimension that the index tuples do not select. Each of its
+ * points goes through all tuples. */
 static void scatter_nd_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;

@@ -4,8 +4,8 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-/* The dimensions from `start` to `end`, excluded; negative ones count from the end, and both are
- * brought into range. */
+/* Clamps the range of dimensions from `start` to before `end`. Negative numbers count from the
+ * end. */
 static void shape_range(const wick_attr *attr, uint32_t rank, uint32_t *begin, uint32_t *end)
 {
   int64_t r[2];
@@ -39,7 +39,7 @@ static wick_status shape_ref(wick_ref *c)
   return NULL;
 }
 
-/* The size of dimension `begin` + d0, by comparing: the vector is short. */
+/* Selects the size of dimension `begin` + d0 by comparisons, as the vector is short. */
 static void shape_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;

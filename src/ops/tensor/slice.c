@@ -7,7 +7,8 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-/* Numbers beyond any dimension stand for an end; the least integer of all has no expression. */
+/* Clamps numbers beyond any possible dimension. The least integer has no expression, and counts
+ * as such a number. */
 static wick_dim slice_near(wick_dim v)
 {
   const int64_t far = (int64_t)1 << 60;
@@ -16,8 +17,8 @@ static wick_dim slice_near(wick_dim v)
   return v;
 }
 
-/* v, or dim + v where it is negative, in least .. most. Where v may be both, its sign is
- * floordiv(v, far), -1 or 0. */
+/* Adds dim to *v if it is negative, then clamps it to least .. most. If *v may have both signs,
+ * its sign is floordiv(v, far), which is -1 or 0. Returns false if the sign is not known. */
 static bool slice_bring(wick_dims *t, wick_dim dim, wick_dim least, wick_dim most, wick_dim *v)
 {
   const int64_t far = (int64_t)1 << 40;
@@ -49,7 +50,7 @@ bool wick_slice_resolve(wick_dims *t, wick_dim dim, wick_dim start, wick_dim end
   return true;
 }
 
-/* ---- the row ---- */
+/* ---- the operator ---- */
 
 static int64_t slice_step(const wick_attr *attr, uint32_t k)
 {

@@ -4,9 +4,10 @@
 
 #include "ir/dim.h"
 
-/* One dimension of a slice as Python and ONNX have it: from `start` to `end`, excluded, by `step`,
- * which is not 0; negative numbers count from the end, and both are brought into the dimension.
- * out: the first index and the number of elements. False where a sign is not known. */
+/* Resolves one dimension of a slice as Python and ONNX define it: from `start` to before `end`,
+ * by `step`, which is not 0. Negative numbers count from the end, and both ends are clamped to
+ * the dimension. Out: the first index and the number of elements. Returns false if the sign of
+ * an end is not known. */
 bool wick_slice_resolve(wick_dims *t, wick_dim dim, wick_dim start, wick_dim end, int64_t step,
                         wick_dim *out_begin, wick_dim *out_size);
 

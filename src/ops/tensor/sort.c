@@ -95,7 +95,7 @@ static wick_value sort_digit(wick_builder *b, const wick_sort *s, wick_value key
                          WICK_I64);
 }
 
-/* How many there are of each digit, at each place. */
+/* Counts the keys with each value of each digit. */
 static void sort_count(wick_builder *b, const wick_sort *s, wick_value n)
 {
   wick_value zero = wick_build_i64(b, 0), size = wick_build_i64(b, (int64_t)1 << s->bits);
@@ -113,8 +113,8 @@ static void sort_count(wick_builder *b, const wick_sort *s, wick_value n)
   wick_for_end(b, 0, NULL);
 }
 
-/* Numbers of digits become places of the first of each; then each pair goes to its place in the
- * other row. */
+/* Sorts by one digit. Turns the counts into the position of the first key with each value, then
+ * moves each pair to its position in the other row. */
 static void sort_pass(wick_builder *b, const wick_sort *s, wick_value n, wick_value digit,
                       wick_value from, wick_value to)
 {

@@ -79,7 +79,8 @@ static const row_case reductions[] = {
     {"reduce_sum", "u8[3]: 200 100 0", "", "u8[1]: 44", 0},
     {"reduce_prod", "f32[3]: 2 3 4", "", "f32[1]: 24", 0},
     {"reduce_prod", "f32[4]: 1e30 1e30 1e-30 1e-30", "", "f32[1]: 1", 0},
-    {"reduce_l2", "f32[2]: 1e-30 0", "", "f32[1]: 0", 0}, /* squares leave the range of f32 */
+    /* the squares are outside the range of f32 */
+    {"reduce_l2", "f32[2]: 1e-30 0", "", "f32[1]: 0", 0},
     {"reduce_l2", "f32[2]: 1e30 0", "", "f32[1]: inf", 0},
     {"reduce_max", "f32[3]: 2 nan 4", "", "f32[1]: nan", 0},
     {"reduce_max", "i8[2,0]", "axes=[1]", "i8[2,1]: -128 -128", 0},

@@ -29,7 +29,7 @@ static wick_status top_k_infer(wick_infer *c)
   return NULL;
 }
 
-/* x comes before y. NaN is the largest of all. */
+/* Returns true if x comes before y in the order of the result. NaN is the largest value. */
 static bool top_k_before(wick_elem e, bool least, wick_scalar x, wick_scalar y)
 {
   if (wick_elem_is_float(e)) {
@@ -42,7 +42,7 @@ static bool top_k_before(wick_elem e, bool least, wick_scalar x, wick_scalar y)
   return least ? x.i < y.i : x.i > y.i;
 }
 
-/* By insertion into the list of the best so far. */
+/* Inserts each element into the list of the best so far. */
 static wick_status top_k_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0], *out = &c->out[0];
@@ -81,11 +81,11 @@ typedef struct top_k {
   wick_builder *b;
   bool least;
   wick_line line;
-  wick_value x, best, place; /* of the line: what is read, the results */
+  wick_value x, best, place; /* of the current slice: x is read, the others are the results */
   wick_value n, k;
 } top_k;
 
-/* The condition that v comes before `worst`, which is earlier in the line. */
+/* Builds the condition that v comes before `worst`, which has a lower index. */
 static wick_value top_k_stage_before(const top_k *t, wick_value v, wick_value worst)
 {
   wick_builder *b = t->b;
@@ -103,7 +103,7 @@ static wick_value top_k_best(const top_k *t, wick_value at)
   return wick_get(t->b, t->best, t->line.index, 1, &at);
 }
 
-/* Puts v, number i, into the list of the `have` best, from its end on. */
+/* Inserts v, the element with index i, into the sorted list of the `have` best, from its end. */
 static void top_k_insert(const top_k *t, wick_value v, wick_value i, wick_value have)
 {
   wick_builder *b = t->b;
@@ -127,21 +127,21 @@ static void top_k_insert(const top_k *t, wick_value v, wick_value i, wick_value 
   wick_line_put(b, &t->line, t->place, at, i);
 }
 
-/* ---- going through a line ---- */
+/* ---- a pass over a slice ---- */
 
-/* What is done with elements, one after the other: the state, and what it tells of the elements
- * that come. */
+/* An action for each element in order. It carries `n` values as its state. */
 typedef struct top_k_sweep {
   uint32_t n;
   const wick_value *init;
-  /* Given the state: an element that does not come before `worst` changes nothing, if `full`. */
+  /* Tells from the state when an element can be skipped: if `full`, elements that do not come
+   * before `worst` do not change the state. */
   void (*known)(const top_k *t, const void *arg, wick_value state, wick_value *worst,
                 wick_value *full);
   void (*step)(const top_k *t, const void *arg, wick_value i, wick_value state, wick_value *next);
   const void *arg;
 } top_k_sweep;
 
-/* None of so many elements from i on comes before the worst. */
+/* Builds the condition that none of TOP_K_BLOCK elements from i on comes before `worst`. */
 static wick_value top_k_quiet(const top_k *t, wick_value i, wick_value worst)
 {
   wick_builder *b = t->b;
@@ -154,7 +154,8 @@ static wick_value top_k_quiet(const top_k *t, wick_value i, wick_value worst)
   return any;
 }
 
-/* Elements first .. end-1, by blocks: most of them change nothing. */
+/* Processes elements first .. end-1 in blocks. Most blocks do not change the state and are
+ * skipped. */
 static wick_value top_k_through(const top_k *t, const top_k_sweep *s, wick_value first,
                                 wick_value end)
 {
@@ -185,9 +186,9 @@ static wick_value top_k_through(const top_k *t, const top_k_sweep *s, wick_value
   return wick_for_end(b, s->n, next);
 }
 
-/* ---- few ---- */
+/* ---- small k ---- */
 
-/* Carried: the worst of the list, and how many are in it. */
+/* The state: the worst element of the list, and the length of the list. */
 static void top_k_few_known(const top_k *t, const void *none, wick_value state, wick_value *worst,
                             wick_value *full)
 {
@@ -215,7 +216,7 @@ static void top_k_few_step(const top_k *t, const void *none, wick_value i, wick_
   next[0] = all, next[1] = (wick_value){all.id + 1};
 }
 
-/* Few are wanted: a list of the best so far, which most elements do not change. */
+/* For a small k: keeps a sorted list of the best so far, which most elements do not change. */
 static void top_k_few(const top_k *t)
 {
   wick_builder *b = t->b;
@@ -224,13 +225,13 @@ static void top_k_few(const top_k *t)
   top_k_through(t, &s, zero, t->n);
 }
 
-/* ---- many ---- */
+/* ---- large k ---- */
 
-/* What is carried from round to round of many: how far the line has been read; how many are in the
- * room; the worst of k, and whether there are so many. */
+/* The state of the loop over rounds: the number of elements that have been read; the number in
+ * the scratch memory; the worst of the k best, and whether there are k. */
 enum { TOP_K_I, TOP_K_HAVE, TOP_K_WORST, TOP_K_FULL, TOP_K_STATE };
 
-/* The round's, while elements are gathered. */
+/* Constants of a round, while elements are collected. */
 typedef struct top_k_round {
   const wick_sort *sort;
   wick_value worst, full;
@@ -244,7 +245,7 @@ static void top_k_round_known(const top_k *t, const void *arg, wick_value state,
   *worst = r->worst, *full = r->full;
 }
 
-/* Carried: how many are in the room. */
+/* The state: the number of elements in the scratch memory. */
 static void top_k_round_step(const top_k *t, const void *arg, wick_value i, wick_value have,
                              wick_value *next)
 {
@@ -259,7 +260,7 @@ static void top_k_round_step(const top_k *t, const void *arg, wick_value i, wick
   next[0] = wick_if_end(b, 1, &have);
 }
 
-/* Elements i .. end-1, of which those that may be among the best go into the room. */
+/* Appends those of elements i .. end-1 that may be among the k best to the scratch memory. */
 static wick_value top_k_gather(const top_k *t, const wick_sort *s, wick_value state, wick_value end)
 {
   wick_value have = {state.id + TOP_K_HAVE};
@@ -268,7 +269,7 @@ static wick_value top_k_gather(const top_k *t, const wick_sort *s, wick_value st
   return top_k_through(t, &sweep, (wick_value){state.id + TOP_K_I}, end);
 }
 
-/* Sorts what is in the room, and leaves k of it. */
+/* Sorts the scratch memory, and keeps the first k elements. */
 static wick_value top_k_shrink(const top_k *t, const wick_sort *s, wick_value have)
 {
   wick_builder *b = t->b;
@@ -277,8 +278,9 @@ static wick_value top_k_shrink(const top_k *t, const wick_sort *s, wick_value ha
   return left;
 }
 
-/* Rounds: a room of twice as many as are wanted is filled with what comes before the worst of those
- * that the round before has left, and sorted. The line is read once, whatever its order. */
+/* For a large k: works in rounds. Scratch memory for `room` elements, twice k, is filled with
+ * elements that come before the worst of the k best so far, and is sorted. Each slice is read
+ * once, whatever its order. */
 static void top_k_many(const top_k *t, const wick_sort *s, wick_dim room)
 {
   enum { SPARE = 32 };

@@ -5,7 +5,7 @@
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
-/* perm[k]: the dimension of x that becomes the result's k. */
+/* perm[k] is the dimension of x that becomes dimension k of the result. */
 static void transpose_perm(const wick_attr *attr, uint32_t rank, uint32_t *perm)
 {
   for (uint32_t k = 0; k < rank; k++)
@@ -36,7 +36,7 @@ static wick_status transpose_infer(wick_infer *c)
   return NULL;
 }
 
-/* Weights may be hundreds of megabytes: in tiles that stay in the cache. */
+/* Works in tiles that fit in the cache: weights may have hundreds of megabytes. */
 static void transpose_matrix(const wick_tensor *x, const wick_tensor *out)
 {
   enum { TILE = 32 };

@@ -1,6 +1,6 @@
-/* Operators on strings. Elements are indices into the module's table of strings. After types are
- * physical they are i64, which these operators take as well. Attributes that are strings are such
- * indices, too. */
+/* Operators on strings. Elements are indices into the module's table of strings. After the pass
+ * intern_strings they are i64, which these operators take as well. Attributes that are strings
+ * are such indices, too. */
 #include "ops/gradient/grad.h"
 #include "ops/host.h"
 #include "ops/tensor.h"
