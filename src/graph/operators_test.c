@@ -1,5 +1,5 @@
-/* Compares every tensor operator, for each of its element types, with its reference on made-up
- * elements: its own stages, or those of the operators that define it. An operator without an entry
+/* Compares the stages of every tensor operator, or of the operators that define it, with its
+ * reference on made-up elements, for each of its element types. An operator without an entry
  * here fails the test. */
 #include "graph/decompose.h"
 #include "ops/nn/blocked.h"
@@ -340,7 +340,7 @@ static void test_lines(void **state)
   wick_arena_free(&mem);
 }
 
-/* Tensor operators have a reference, stages or an expansion, and a line above. */
+/* Every tensor operator has a reference, stages or an expansion, and an entry above. */
 static void test_all(void **state)
 {
   (void)state;
@@ -352,8 +352,8 @@ static void test_all(void **state)
       found = found || strcmp(lines[i].op, row->name) == 0;
     if (strstr(row->name, "_packed")) found = true; /* these have tests of their own */
     if (row->host) found = true;                    /* tests/import/test_text.py */
-    bool made = row->host || row->compute || row->expand ||
-                op == WICK_OP_reinterpret; /* a view, and nothing else */
+    bool made =
+        row->host || row->compute || row->expand || op == WICK_OP_reinterpret; /* only a view */
     found = found ||
             op == WICK_OP_reinterpret; /* graph/emulate_subbyte.test, tests/python/test_cases.py */
     if (!found || !made) print_error("%s\n", row->name);

@@ -24,7 +24,7 @@ static void cost_steps(void **state)
       {{1, 28, 28, 0}, 14.8},      /* loads */
       {{1, 2, 2, 0}, 4.3},         /* the latency of a chain */
       {{7, 3, 21, 500000}, 10.8},  /* from the second cache, after the multiply-adds */
-      {{7, 3, 21, 2000000}, 24.8}, /* from beyond it */
+      {{7, 3, 21, 2000000}, 24.8}, /* from the third cache */
   };
   for (size_t i = 0; i < WICK_COUNT(rows); i++) {
     double got = wick_cost_step(&t, &rows[i].tile);

@@ -1,9 +1,10 @@
-/* The table of the schedule templates. A template matches groups by the form of their stages, and
- * writes the first schedule, for the registers and caches of the target. The first template of the
- * table that matches a group schedules it. The step `template` records its name in the schedule.
+/* The table of the schedule templates. A template matches groups by the form of their stages,
+ * and writes the first schedule, for the registers and caches of the target. The first template
+ * of the table that matches a group schedules it. The step `template` records its name in the
+ * schedule.
  *
- * The output is a map for all templates but loop_nest, because groups are formed that way. A place
- * is a position of the output along the axes that are not channels. */
+ * Groups are formed so that their last stage, the output, is a map; only loop_nest has another
+ * one. A place is a position of the output along the axes that are not channels. */
 #include "base/file.h"
 #include "graph/group/template_spans.h"
 #include "graph/group/template_state.h"
@@ -84,8 +85,8 @@ static uint32_t template_bits(const template_state *t, wick_value v)
   return wick_elem_storage[wick_elem_storage[wick_info_of(t->g, v)->elem].arith].bits;
 }
 
-/* Returns how many elements a register has of the output, or of a wider type that the output is
- * computed from. Types up to words count. */
+/* Returns how many elements fit into a vector register: of the output's type, or of a wider type
+ * that the output is computed from. Types of more than 32 bits are ignored. */
 static uint32_t template_lanes(const template_state *t)
 {
   enum { WORD = 32 };
@@ -99,7 +100,7 @@ static uint32_t template_lanes(const template_state *t)
   return t->t->vector_bytes * 8 / bits;
 }
 
-/* Finds the facts about all stages that templates share. */
+/* Finds the facts about the stages that several templates use. */
 static void template_examine(template_state *t)
 {
   const wick_stage *fold = NULL;

@@ -1,5 +1,5 @@
-/* Scheduled groups against the same groups unscheduled, both in the interpreter: the same bits
- * where the contract keeps the order of sums, and nearly the same where it does not. */
+/* Runs groups with and without their schedules in the interpreter. The bits are the same where
+ * the contract keeps the order of sums, and nearly the same elsewhere. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,8 @@ static uint64_t template_nelem(const wick_type_info *t, const wick_halo *h)
   return n;
 }
 
-/* A parameter's memory: random inside, zeros around it; the buffer's type is the strided inside. */
+/* Fills a parameter's memory: random numbers inside, zeros around. Returns the buffer's type,
+ * which is the strided inside. */
 static wick_type template_fill(template_bench *t, const wick_type_info *info, const wick_halo *h,
                                wick_interpret_arg *arg, int64_t *out_first)
 {
@@ -76,9 +77,9 @@ static wick_type template_fill(template_bench *t, const wick_type_info *info, co
                                                   .space = WICK_IO});
 }
 
-/* Runs the group under a schedule; with halos, reads before the first element must stay inside the
- * memory, which the interpreter checks: so the inside is copied to the memory's beginning in a
- * group that has none. */
+/* Runs the group under a schedule. The interpreter checks that reads before the first element
+ * stay inside the memory. For a group without halos, the inside is therefore copied to the
+ * beginning of the memory. */
 static float *template_run(template_bench *t, const wick_func *g, const char *steps,
                            const wick_interpret_arg *in, const wick_type *type, uint64_t *out_n)
 {
@@ -101,7 +102,7 @@ static float *template_run(template_bench *t, const wick_func *g, const char *st
   arg[0] = (wick_interpret_arg){.data = y, .nelem = n};
   for (uint32_t p = 0; p < g->nparam; p++) arg[p + 1] = in[p];
   assert_true(wick_dim_is_const(k.tasks));
-  arg[g->nparam + 2].number = k.tasks.v / 2; /* the tasks in two parts, the second first */
+  arg[g->nparam + 2].number = k.tasks.v / 2; /* the tasks in two parts, the second one first */
   for (int part = 1; part >= 0; part--) {
     arg[g->nparam + 1].number = part ? k.tasks.v / 2 : 0;
     arg[g->nparam + 2].number = part ? k.tasks.v : k.tasks.v / 2;
@@ -117,7 +118,7 @@ static void template_group(template_bench *t, const wick_func *g, const wick_tar
   const char *halo = strstr(g->schedule, "halo ");
   wick_text inline_only = wick_text_begin(&t->tmp);
   char *steps = wick_str_dup(&t->tmp, g->schedule);
-  if (halo) steps[halo - g->schedule] = 0; /* halos are tried where kernels run on real buffers */
+  if (halo) steps[halo - g->schedule] = 0; /* halos are tested where kernels run on real buffers */
   for (const char *s = steps; *s; s += strspn(s, ";")) {
     size_t n = strcspn(s, ";");
     if (strncmp(s + strspn(s, " "), "inline", 6) == 0)
@@ -151,7 +152,7 @@ static void template_group(template_bench *t, const wick_func *g, const wick_tar
   }
 }
 
-/* Constants of a test are declared only: they get numbers here. */
+/* Constants of a test are only declared; this gives them numbers. */
 static void template_constants(template_bench *t)
 {
   for (uint32_t i = 1; i < t->m->constants.n; i++) {
@@ -234,7 +235,7 @@ static void template_convolutions(void **state)
   template_conv(2, 64, 1, 7, 2, 1, 1, "", 7, 2, 1, true);
 }
 
-/* By depth, then by points, in one group where the image between them is large. */
+/* Groups of a depthwise and a pointwise convolution with a large image between them. */
 static void template_by_depth(void **state)
 {
   (void)state;
@@ -252,7 +253,7 @@ static void template_by_depth(void **state)
   }
 }
 
-/* Minimal filtering: blocks of tiles, some of them smaller, in parts that share them. */
+/* Winograd's algorithm: blocks of tiles, some of them smaller, in parts that share the tiles. */
 static void template_filtering(void **state)
 {
   (void)state;
@@ -261,11 +262,11 @@ static void template_filtering(void **state)
   template_conv(1, 16, 96, 7, 7, 3, 3, "pad=[1,1,1,1]", 7, 7, 1, false);
   template_conv(1, 64, 96, 20, 20, 5, 5, "group=2, pad=[2,2,2,2]", 20, 20, 2, false);
   template_conv(1, 48, 144, 14, 14, 3, 3, "group=3, pad=[1,1,1,1]", 14, 14, 3, false);
-  /* two rows of tiles fit the cache, three there are, and the last one is cut */
+  /* two rows of tiles fit into the cache; there are three, and the last one is cut */
   template_conv(1, 16, 16, 10, 400, 3, 3, "pad=[1,1,1,1]", 10, 400, 1, false);
 }
 
-/* The last row of tiles is cut: on machines with few registers blocks have one row. */
+/* The last row of tiles is cut. On machines with few registers, blocks have one row. */
 static void template_cut_tiles(void **state)
 {
   (void)state;
@@ -281,8 +282,8 @@ static void template_cut_tiles(void **state)
     }
 }
 
-/* Blocks of rows, and of columns, whose images stay in a small cache; groups whose channels are no
- * whole tiles; what comes from far is fetched ahead. */
+/* Blocks of rows and of columns whose images stay in a small cache; groups whose channels are
+ * not a multiple of the tile; prefetches. */
 static void template_blocks(void **state)
 {
   (void)state;
@@ -328,14 +329,14 @@ static void template_others(void **state)
       "graph @main(%x: f32[7,70], %y: f32[70]) -> f32[7,70] { %0 = mul %x, %y : f32[7,70] %1 = "
       "sigmoid %0 : f32[7,70] return %1 }",
       "graph @main(%x: f32[5000]) -> f32[5000] { %0 = tanh %x : f32[5000] return %0 }",
-      /* three sums of products meet in an element */
+      /* an element that depends on three sums of products */
       "graph @main(%x: f32[1,3,3,16], %s: f32[1,3,16], %h: f32[1,48], %r: f32[3,45,3,16]) -> "
       "f32[1,3,16] { %0 = gru_step %x, %s, %h, %r : f32[1,3,16] return %0 }",
       "graph @main(%x: f32[7,5,3,16], %s: f32[7,5,16], %h: f32[7,80], %r: f32[5,77,3,16], %b: "
       "f32[5,1,16]) -> f32[7,5,16] { %0 = gru_step %x, %s, %h, %r, %b : f32[7,5,16] return %0 }",
       "graph @main(%x: f32[2,2,3,4], %s: f32[2,2,4], %h: f32[2,8], %r: f32[2,8,3,4]) -> "
       "f32[2,2,4] { %0 = gru_step %x, %s, %h, %r : f32[2,2,4] return %0 }",
-      /* attention: whole vectors and rests of queries, keys and columns; blocks; masks */
+      /* attention: multiples and remainders of queries, keys and columns; blocks; masks */
       "graph @main(%q: f32[2,40,20], %k: f32[2,37,20], %v: f32[2,37,24]) -> f32[2,40,24] { %0 = "
       "attention %q, %k, %v {scale=0.25} : f32[2,40,24] return %0 }",
       "graph @main(%q: f32[3,70,33], %k: f32[1,24,33], %v: f32[24,70], %m: f32[70,24]) -> "
@@ -346,7 +347,7 @@ static void template_others(void **state)
       "{ %0 = attention %q, %k, %v, %m {block=2} %1 = relu %0 return %1 }",
       "graph @main(%q: f32[1,4], %k: f32[9,4], %v: f32[9,1]) -> f32[1,1] "
       "{ %0 = attention %q, %k, %v {block=4} return %0 }",
-      /* sums in spans: of three axes, with a smaller last one, across lanes */
+      /* sums in spans: over three axes, with a smaller last span, across lanes */
       "graph @main(%x: f32[1,40,6,7]) -> f32[1,20,6,7] { %w = const @w : f32[20,40,3,3] %0 = conv "
       "%x, %w {pad=[1,1,1,1]} : f32[1,20,6,7] return %0 } constant @w : f32[20,40,3,3]",
       "graph @main(%x: f32[2,521]) -> f32[2,17] { %w = const @w : f32[521,17] %0 = matmul %x, %w : "
@@ -354,7 +355,7 @@ static void template_others(void **state)
       "graph @main(%x: f32[1,5000], %y: f32[2,5000]) -> f32[1,2] { %0 = transpose %y {perm=[1,0]} "
       ": "
       "f32[5000,2] %1 = matmul %x, %0 : f32[1,2] return %1 }",
-      /* columns in blocks of several vectors, more rows than a tile has */
+      /* columns in blocks of several vectors, and more rows than a tile */
       "graph @main(%x: f32[16,21], %w: f32[3,21,64]) -> f32[16,3,64] { %0 = matmul_packed %x, %w : "
       "f32[16,3,64] return %0 }",
       "graph @main(%x: f32[5,40]) -> f32[5,1] { %0 = reduce_max %x {axes=[1]} : f32[5,1] return %0 "
@@ -362,8 +363,9 @@ static void template_others(void **state)
       "graph @main(%x: f32[2,3,6,37]) -> f32[2,3] { %0 = reduce_sum %x {axes=[2,3], "
       "keepdims=false} "
       ": f32[2,3] return %0 }",
-      /* folds along lines: in parts, of a few lanes more than a vector, all to one element; along
-         other axes: whole vectors of neighbours, and what reads the column again */
+      /* folds along 1-D slices: in parts, with a few lanes more than a vector, to a single
+         element; along other axes: whole vectors of neighbours, with stages that read the column
+         again */
       "graph @main(%x: f32[3,2,77]) -> f32[3,2] { %0 = reduce_mean %x {axes=[2], keepdims=false} : "
       "f32[3,2] return %0 }",
       "graph @main(%x: f32[3,5,25]) -> f32[3,1,1] { %0 = reduce_sum %x {axes=[1,2]} : f32[3,1,1] "
@@ -379,7 +381,7 @@ static void template_others(void **state)
       "graph @main(%x: f32[3,100]) -> f32[3,100] { %0 = log_softmax %x {axis=0} : f32[3,100] "
       "return "
       "%0 }",
-      /* blocks turned in registers: whole ones, a last one that begins earlier, few lanes */
+      /* blocks transposed in registers: full ones, a last one that begins earlier, few lanes */
       "graph @main(%x: f32[2,32,3,37]) -> f32[2,2,3,37,16] { %0 = pack %x : f32[2,2,3,37,16] "
       "return %0 }",
       "graph @main(%x: f32[1,32,2,6]) -> f32[1,2,2,6,16] { %0 = pack %x : f32[1,2,2,6,16] return "
@@ -392,7 +394,8 @@ static void template_others(void **state)
       "stride=[2,2], pad=[1,1,1,1], ceil=true} : f32[1,16,4,5] return %0 }",
       "graph @main(%x: f32[1,4,7,9]) -> f32[1,4,3,9] { %0 = max_pool %x {kernel=[3,3], "
       "stride=[2,1], pad=[0,1,0,1]} : f32[1,4,3,9] return %0 }",
-      /* a last vector of two elements reads, for one tap, where a whole one reads for another */
+      /* the last vector has two elements: for one tap it reads where a full vector reads for
+       * another */
       "graph @main(%x: f32[1,3,2,18], %w: f32[8,3,1,7]) -> f32[1,8,2,18] { %0 = conv %x, %w "
       "{pad=[0,3,0,3]} : f32[1,8,2,18] return %0 }",
   };
@@ -402,7 +405,8 @@ static void template_others(void **state)
   }
 }
 
-/* A known number of places is divided evenly; of an open one, most sizes that are met are. */
+/* If the number of places is known, it is divided evenly. If it is dynamic, most frequent sizes
+ * are. */
 static void template_open_places(void **state)
 {
   (void)state;

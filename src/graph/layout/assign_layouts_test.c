@@ -1,5 +1,5 @@
-/* Blocked layouts change no result: random chains of convolutions, shuffles, pools, joins and
- * element-wise operators are evaluated before and after the pass. */
+/* Blocked layouts do not change results: random chains of convolutions, shuffles, pools,
+ * concatenations and element-wise operators are evaluated before and after the pass. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,8 +69,8 @@ static wick_value assign_layouts_conv(assign_layouts_random *r, wick_value x)
   return wick_build(&r->b, WICK_OP_conv, in[2].id ? 3 : 2, in, a, 0, NULL);
 }
 
-/* x and its mean along rows and columns, or along channels, through something that is not 0 at 0.
- */
+/* Multiplies x by its mean along rows and columns, or along channels, after an operator that
+ * maps 0 to another number. */
 static wick_value assign_layouts_gate(assign_layouts_random *r, wick_value x)
 {
   static const int64_t places[2] = {2, 3}, channel = 1;
@@ -104,7 +104,7 @@ static wick_value assign_layouts_step(assign_layouts_random *r, wick_value x)
     return wick_build(&r->b, PICK(r, 0, 1) ? WICK_OP_max_pool : WICK_OP_avg_pool, 1, &x, pool, 0,
                       NULL);
   case 5: return wick_build(&r->b, WICK_OP_reduce_mean, 1, &x, mean, 0, NULL);
-  case 6: return wick_build1(&r->b, WICK_OP_cos, x); /* 1 where there is no channel */
+  case 6: return wick_build1(&r->b, WICK_OP_cos, x); /* gives 1 for channels that do not exist */
   case 11: return assign_layouts_gate(r, x);
   default: return assign_layouts_conv(r, x);
   }
@@ -121,7 +121,7 @@ static const wick_func *assign_layouts_function(assign_layouts_random *r)
   for (uint32_t i = 0; i < 7; i++) {
     last = x;
     x = assign_layouts_step(r, x);
-    /* the sum of two values that may be in different orders */
+    /* the sum of two values that may have different layouts */
     if (x.id && last.id && x.id != last.id &&
         wick_type_eq(wick_built_type(&r->b, x), wick_built_type(&r->b, last)) && PICK(r, 0, 1))
       x = wick_build2(&r->b, WICK_OP_add, x, last);
@@ -156,7 +156,7 @@ static void assign_layouts_compare(const wick_tensor *a, const wick_tensor *b, u
     fail_msg("seed %llu: %g of %g", (unsigned long long)seed, error, largest);
 }
 
-/* What must be among what was compared. */
+/* Features that the compared functions must have. */
 typedef struct assign_layouts_seen {
   unsigned convs, by_channels, shuffled, unpacked_parts, joins, gates, thin;
 } assign_layouts_seen;
@@ -225,13 +225,14 @@ static void test_random(void **state)
   assert_true(seen.gates > 20 && seen.thin > 20);
 }
 
-/* One convolution by itself. */
+/* A single convolution. */
 typedef struct assign_layouts_layer {
   int64_t in, out, y, x, taps, pad, stride, group;
-  int64_t tile; /* of Winograd's algorithm; 0: not by it */
+  int64_t tile; /* tile of Winograd's algorithm; 0: not used */
 } assign_layouts_layer;
 
-/* open: the image's sizes lie around those of the layer. */
+/* Builds the convolution. With `open`, the sizes of the image are dynamic, in a range around the
+ * given ones. */
 static const wick_func *assign_layouts_single(assign_layouts_random *r,
                                               const assign_layouts_layer *l, bool open)
 {
@@ -261,7 +262,7 @@ static int64_t assign_layouts_tile(const wick_func *g)
   return 0;
 }
 
-/* Both functions give the same of random numbers. */
+/* Checks that both functions give the same results for random numbers. */
 static void assign_layouts_same(assign_layouts_random *r, const wick_func *f, const wick_func *g,
                                 wick_guard *guard, uint64_t seed)
 {
@@ -280,7 +281,8 @@ static void test_minimal_filtering(void **state)
       {32, 32, 13, 15, 3, 1, 1, 1, 4},
       {29, 18, 8, 7, 3, 1, 1, 1, 2},
       {16, 16, 12, 12, 5, 2, 1, 1, 4},
-      {32, 32, 10, 13, 2, 0, 1, 1, 3}, /* and not: too small, strides, groups, single taps */
+      /* not by Winograd's algorithm: too small, strides, groups, a single tap */
+      {32, 32, 10, 13, 2, 0, 1, 1, 3},
       {32, 32, 3, 12, 3, 1, 1, 1, 0},
       {32, 32, 13, 15, 3, 1, 2, 1, 0},
       {32, 32, 13, 15, 3, 1, 1, 4, 0},
@@ -309,8 +311,8 @@ static void test_minimal_filtering(void **state)
   }
 }
 
-/* Few channels of the result in each group: the lanes are those of the input, in blocks of its
- * group's own. */
+/* Few channels of the result in each group: the lanes are channels of the input, in blocks
+ * within their group. */
 static void test_groups_across(void **state)
 {
   (void)state;

@@ -1,9 +1,9 @@
-/* Element-wise operators, activations, constants and casts: what they become. */
+/* Element-wise operators, activations, constants and casts: the operators that they become. */
 #include <stddef.h>
 
 #include "import/onnx/onnx_testing.h"
 
-/* Before opset 7 the second operand's axes lie where `axis` says. */
+/* Before opset 7, `axis` aligns the second operand's axes. */
 static void test_broadcast(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Convolutions and pools: geometry, and what they are refused for. */
+/* Convolutions and pools: their geometry, and the errors. */
 #include <stddef.h>
 
 #include "import/onnx/onnx_testing.h"
@@ -46,7 +46,7 @@ static void test_conv(void **state)
   onnx_check(rows, WICK_COUNT(rows));
 }
 
-/* Each a clear error: also stride 0, group 0, wrong shapes. */
+/* Each case has a clear error, also stride 0, group 0 and wrong shapes. */
 static void test_conv_errors(void **state)
 {
   (void)state;

@@ -274,7 +274,7 @@ bool wick_onnx_loop_build(wick_onnx_op *o, const wick_onnx_loop *l)
   wick_onnx_trial t = wick_onnx_trial_begin(o);
   bool finite = l->steps > 0 && l->steps <= FLOW_MOST_STEPS, changed = false, small;
   small = l->steps <= FLOW_FEW_STEPS && (size_t)l->steps * l->body->node.n <= FLOW_FEW_NODES;
-  for (uint32_t k = 0; k < l->ncarried; k++) /* programs have no values that are sequences */
+  for (uint32_t k = 0; k < l->ncarried; k++) /* a program has no values that are sequences */
     small = small || wick_built_info(o->b, l->carried[k])->kind != WICK_TENSOR;
   if (l->steps == 0 && !flow_nstacked(l)) {
     for (uint32_t k = 0; k < l->ncarried; k++) l->result[k] = l->carried[k];

@@ -13,7 +13,7 @@
 /* The nodes and values that a value depends on. */
 typedef struct given_slice {
   wick_onnx_context *c;
-  bool *value; /* by value: whether it is needed */
+  bool *value; /* per value: it is needed */
   wick_list(wick_value) open;
 } given_slice;
 

@@ -12,7 +12,7 @@ typedef struct gradient {
   wick_onnx_op *o;
   wick_builder *b;
   uint32_t nx, n;        /* xs; with zs */
-  wick_value *name, *at; /* the tensors by name; what they are here */
+  wick_value *name, *at; /* the tensors by name; the corresponding inputs */
   wick_value y;
   uint32_t end; /* the number of nodes before */
 } gradient;

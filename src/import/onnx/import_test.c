@@ -1,4 +1,4 @@
-/* The importer: what models become, and all that they are refused for. */
+/* The importer: the functions that models become, and all errors. */
 #include <stddef.h>
 
 #include "base/torture.h"
@@ -137,7 +137,7 @@ static void test_attributes(void **state)
   onnx_check(rows, WICK_COUNT(rows));
 }
 
-/* Calls are expanded, their attributes replace references, and positions name both. */
+/* Calls are expanded, their attributes replace references, and locations name both. */
 static void test_functions(void **state)
 {
   (void)state;
@@ -214,7 +214,7 @@ static void test_unsupported(void **state)
   onnx_check(rows, WICK_COUNT(rows));
 }
 
-/* ---- the whole of a model: names, positions, metadata ---- */
+/* ---- whole models: names, locations, metadata ---- */
 
 static wick_guard guard;
 static wick_arena mem;
@@ -260,8 +260,8 @@ static void test_places(void **state)
   wick_module_free(m);
 }
 
-/* A dimension's range and size come from the options; external data lies in the model's folder
- * alone. */
+/* The range and the size of a dimension come from the options. External data must be in the
+ * model's folder. */
 static void test_options(void **state)
 {
   (void)state;
@@ -281,7 +281,8 @@ static void test_options(void **state)
   wick_module_free(m);
 }
 
-/* What fits for some sizes only is described, and imported once they are given. */
+/* A model that fits only for some sizes is described without them, and imported when they are
+ * given. */
 static void test_describe(void **state)
 {
   (void)state;
@@ -309,7 +310,8 @@ static void test_describe(void **state)
         rows[i].want);
 }
 
-/* What sizes follow from is a constant once its contents are given; what they do not, is not. */
+/* An input that sizes depend on becomes a constant when its contents are given. Other inputs do
+ * not. */
 static void test_contents(void **state)
 {
   (void)state;
@@ -339,7 +341,9 @@ static void test_contents(void **state)
 
 /* ---- hostile files ---- */
 
-/* In storage of exactly their size; imports, or says why not, and verifies what it imports. */
+/* Imports bytes from a block of exactly their size, so that a sanitizer detects reads beyond
+ * them. Verifies the function, or checks that there is a message. Returns true if the import
+ * succeeds. */
 static bool takes(const void *bytes, size_t nbytes)
 {
   void *exact = test_malloc(nbytes + !nbytes);
@@ -368,7 +372,7 @@ static void test_truncations(void **state)
   assert_true(takes(b.at, b.nbytes));
 }
 
-/* Every byte of a small model set to each of some values. */
+/* Sets every byte of a small model to each of some values. */
 static void test_bytes(void **state)
 {
   (void)state;
@@ -385,7 +389,8 @@ static void test_bytes(void **state)
     }
 }
 
-/* A graph in an attribute of a node of a graph, 100,000 deep: written from the inside out. */
+/* A graph in an attribute of a node of a graph, and so on, 100,000 levels deep. It is written
+ * from the inside out. */
 static void test_deep(void **state)
 {
   (void)state;
@@ -406,7 +411,8 @@ static void test_deep(void **state)
   assert_false(takes(at + ROOM - n, n));
 }
 
-/* Forty functions, each of which calls the next one twice: 2^40 nodes, were they expanded. */
+/* Forty functions, each of which calls the next one twice. If they were expanded, there would be
+ * 2^40 nodes. */
 static void test_bomb(void **state)
 {
   (void)state;
@@ -423,7 +429,7 @@ static void test_bomb(void **state)
   assert_int_equal(s->code, WICK_ELIMIT);
   assert_non_null(
       strstr(s->message, "the model has too many nodes, or its functions expand into too much"));
-  assert_null(strchr(s->message, '\n')); /* said once */
+  assert_null(strchr(s->message, '\n')); /* the message occurs once */
   wick_module_free(m);
 }
 

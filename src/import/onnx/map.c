@@ -123,7 +123,7 @@ static void map_ask_for(wick_onnx_context *c, wick_onnx_ask *ask, uint32_t n, co
   }
 }
 
-/* ---- what nodes take of a map ---- */
+/* ---- reading maps ---- */
 
 /* Gathers columns of the values. The index n, one past the last, gives 0 or "". */
 static wick_value map_columns(wick_onnx_op *o, const wick_onnx_map *m, bool absent, wick_value at)
@@ -191,7 +191,7 @@ wick_value wick_onnx_map_dense(wick_onnx_op *o, wick_value v)
 {
   bool input = map_ask(o->c, v) != NULL;
   wick_onnx_map m = wick_onnx_map_all(o->c, v);
-  if (input) return m.values; /* the interface has them in order */
+  if (input) return m.values; /* the input has its keys in order */
   if (!m.known) {
     wick_onnx_fail(o, WICK_EUNSUPPORTED, "the keys of its map must be known");
     return (wick_value){0};

@@ -25,7 +25,8 @@ static wick_value matmul_scale(wick_onnx_op *o, wick_value x, const char *name)
   return wick_build2(o->b, WICK_OP_mul, x, wick_onnx_number(o, x, factor));
 }
 
-/* Whether y, which something was added to, is still of that type, but for checks. */
+/* Returns true if y still has the type `want` after an addition. Sizes that may differ get a
+ * check at run time. */
 static bool matmul_kept(wick_onnx_op *o, wick_value y, wick_type want)
 {
   const wick_type_info *t = wick_built_info(o->b, y), *w = wick_type_get(o->c->module, want);

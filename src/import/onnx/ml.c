@@ -47,8 +47,8 @@ wick_value wick_ml_ints(wick_onnx_op *o, wick_wire_i64s list)
 
 /* ---- scores ---- */
 
-/* The quantile of the normal distribution by Winitzki's approximation of the inverse error function
- * (2008), as ONNX's reference has it: sqrt(2) erfinv(2 p - 1). */
+/* The quantile of the normal distribution, sqrt(2) erfinv(2 p - 1), as in ONNX's reference
+ * implementation: it uses Winitzki's approximation of the inverse error function (2008). */
 static wick_value ml_probit(wick_onnx_op *o, wick_value p)
 {
   const double a = 0.147;
@@ -70,7 +70,7 @@ static wick_value ml_probit(wick_onnx_op *o, wick_value p)
   return wick_build2(b, WICK_OP_mul, y, sign);
 }
 
-/* Scores of nearly 0 stay out of it, and are 0. */
+/* Softmax over the scores that are not nearly 0. The others give 0. */
 static wick_value ml_softmax_zero(wick_onnx_op *o, wick_value x)
 {
   wick_builder *b = o->b;

@@ -1,9 +1,10 @@
-/* Features of ai.onnx.ml: chosen, joined, scaled, filled in, made into bits. */
+/* Imports operators on features of ai.onnx.ml: selection, concatenation, scaling, imputation and
+ * one-hot encoding. */
 #include "import/onnx/ml.h"
 
 #include <math.h>
 
-/* Along the last axis; one row becomes a matrix. */
+/* Selects along the last axis. A single row becomes a matrix. */
 static void feature_extract(wick_onnx_op *o)
 {
   const wick_type_info *x = wick_onnx_info(o, 0);
@@ -20,11 +21,11 @@ static void feature_binarize(wick_onnx_op *o)
 {
   wick_elem e = wick_onnx_info(o, 0)->elem;
   double threshold = wick_onnx_float(o, "threshold", 0);
-  if (wick_elem_is_int(e)) threshold = floor(threshold); /* x > 0.5 is x > 0 */
+  if (wick_elem_is_int(e)) threshold = floor(threshold); /* for integers, x > 0.5 is x > 0 */
   o->out[0] = wick_build_cast(o->b, wick_onnx_by(o, WICK_OP_gt, o->in[0], threshold), e);
 }
 
-/* Each input is cut, or filled with zeros, to the columns that it is said to have. */
+/* Cuts each input to its stated number of columns, or fills it with zeros. */
 static wick_value feature_columns(wick_onnx_op *o, uint32_t i, int64_t n)
 {
   const wick_type_info *t = wick_onnx_info(o, i);
@@ -53,7 +54,7 @@ static void feature_join(wick_onnx_op *o)
   if (!o->failed) o->out[0] = wick_onnx_concat(o, 1, o->nin, part);
 }
 
-/* What is in place of the replaced value: one number, or one for each column. */
+/* Replaces a value by one number, or by one for each column. */
 static void feature_impute(wick_onnx_op *o)
 {
   wick_elem e = wick_onnx_info(o, 0)->elem;
@@ -82,8 +83,8 @@ static void feature_impute(wick_onnx_op *o)
   o->out[0] = wick_build3(o->b, WICK_OP_where, hit, with, o->in[0]);
 }
 
-/* Each row, along the second axis, by its largest element, sum of sizes, or length; rows of zeros
- * stay. */
+/* Divides each row, along the second axis, by its largest element, the sum of its magnitudes, or
+ * its length. Rows of zeros stay. */
 static void feature_normalize(wick_onnx_op *o)
 {
   static const wick_opcode rows[] = {WICK_OP_reduce_max, WICK_OP_reduce_l1, WICK_OP_reduce_l2};
@@ -116,7 +117,7 @@ static void feature_scale(wick_onnx_op *o)
   o->out[0] = wick_build_cast(o->b, x, WICK_F32);
 }
 
-/* A bit for each category; a row without one fails the run unless `zeros` is set. */
+/* One-hot encoding: a 1 for the category. A row without one fails the run unless `zeros` is set. */
 static void feature_one_hot(wick_onnx_op *o)
 {
   wick_wire_i64s ints = wick_onnx_ints(o, "cats_int64s");
@@ -134,7 +135,7 @@ static void feature_one_hot(wick_onnx_op *o)
   if (o->b->status) return;
   wick_value y = wick_build_cast(o->b, hit, WICK_F32);
   if (!wick_onnx_int(o, "zeros", 1)) {
-    /* 1 without a hit, which as an index into one element lies outside */
+    /* 1 if there is no category: an index out of range for one element, so that the run fails */
     uint32_t rank = wick_built_info(o->b, y)->rank;
     static const double one = 1;
     wick_value most = wick_onnx_reduce1(o, WICK_OP_reduce_max, y, rank - 1u, true);

@@ -1,9 +1,10 @@
-/* Decision trees as tables of the row tree_walk, whose nodes know one comparison: x at most a
- * threshold, or else, which not-a-number is too.
+/* Builds decision trees as tables of the operator tree_walk. Its nodes have one comparison: x is
+ * at most a threshold (first child), or not (second child, also for NaN).
  *
- * "Less" is "at most" the next lower number. "Greater", and all where not-a-number goes with "at
- * most", ask for -x at most -next(t): columns after x hold -x. Equality is two such nodes, a set a
- * search among its members. Leaves are the first nodes, each its own child. */
+ * x < t is the same as x at most the next lower number. If NaN must go to the first child, and
+ * for x > t, the node compares -x with -next(t) and exchanges its children; columns after those
+ * of x contain -x. An equality becomes two such nodes, and membership in a set a binary search
+ * over its members. The leaves are the first nodes, and each is its own child. */
 #include "import/onnx/ml_forest.h"
 
 #include <math.h>
@@ -14,16 +15,16 @@ enum { FOREST_MOST_NODES = 1 << 28, FOREST_MOST_DEPTH = 4096, FOREST_STEPS = 16 
 typedef struct forest {
   const wick_forest *f;
   int64_t columns;   /* of x */
-  uint32_t *first;   /* of a source node: the first of its nodes */
-  uint32_t n;        /* nodes, leaves included */
+  uint32_t *first;   /* per source node: the first of its nodes */
+  uint32_t n;        /* nodes, including leaves */
   int32_t *column;   /* [n]; columns + k: the negative of column k */
   double *threshold; /* [n] */
   int32_t *child;    /* [n, 2] */
-  uint32_t at;       /* the next node that is free */
-  bool negated;      /* some column is */
+  uint32_t at;       /* the next free node */
+  bool negated;      /* a node reads a negated column */
 } forest;
 
-/* ---- source nodes to nodes ---- */
+/* ---- from source nodes to nodes ---- */
 
 static uint64_t forest_size(const wick_forest_node *n)
 {
@@ -50,7 +51,7 @@ static void forest_put(forest *t, uint32_t at, int64_t column, double threshold,
   t->child[2 * at + 1] = no;
 }
 
-/* x <= v to `yes`, x > v to `no`, NaN to `yes` or `no`. */
+/* Goes to `yes` if x <= v, to `no` if x > v. NaN goes to `yes` if `nan_yes`, else to `no`. */
 static void forest_most(forest *t, uint32_t at, int64_t column, double v, int32_t yes, int32_t no,
                         bool nan_yes)
 {
@@ -63,17 +64,17 @@ static void forest_most(forest *t, uint32_t at, int64_t column, double v, int32_
   t->negated = true;
 }
 
-/* x < v to `yes`, x >= v to `no`. */
+/* Goes to `yes` if x < v, to `no` if x >= v. */
 static void forest_less(forest *t, uint32_t at, int64_t column, double v, int32_t yes, int32_t no,
                         bool nan_yes)
 {
-  if (v == -(double)INFINITY) /* nothing is: `no`, but for NaN */
+  if (v == -(double)INFINITY) /* no number is less: all go to `no`, except perhaps NaN */
     forest_most(t, at, column, nan_yes ? v : (double)NAN, nan_yes ? no : yes, no, nan_yes);
   else
     forest_most(t, at, column, forest_next(t, v, -(double)INFINITY), yes, no, nan_yes);
 }
 
-/* Two nodes from `at` on. */
+/* Tests equality by two nodes from `at` on. */
 static void forest_equal(forest *t, uint32_t at, int64_t column, double v, int32_t yes, int32_t no,
                          bool nan_yes)
 {
@@ -87,11 +88,12 @@ static void forest_equal(forest *t, uint32_t at, int64_t column, double v, int32
   }
 }
 
-/* Members lo .. hi-1 from node `at` on: 3 (hi - lo) - 1 nodes. The right half gets NaN. */
+/* Tests membership in members lo .. hi-1 by 3 (hi - lo) - 1 nodes from `at` on. NaN goes to the
+ * right half. */
 static void forest_members(forest *t, const wick_forest_node *n, uint32_t at, uint32_t lo,
                            uint32_t hi, int32_t yes, int32_t no)
 {
-  while (hi - lo > 1) { /* the left half by recursion, as deep as the logarithm */
+  while (hi - lo > 1) { /* recursion into the left half, whose depth is logarithmic */
     uint32_t mid = lo + (hi - lo) / 2, left = at + 1, right = left + 3 * (mid - lo) - 1;
     forest_most(t, at, n->column, n->member[mid - 1], (int32_t)left, (int32_t)right, false);
     forest_members(t, n, left, lo, mid, yes, no);
@@ -113,7 +115,7 @@ static void forest_node(forest *t, const wick_forest_node *n, uint32_t at)
   default:
     if (n->nmember)
       forest_members(t, n, at, 0, n->nmember, yes, no);
-    else /* nothing is a member; with `tracks` NaN goes with the members */
+    else /* the set is empty; with `tracks`, NaN counts as a member */
       forest_put(t, at, n->column, n->tracks ? (double)INFINITY : (double)NAN, no,
                  n->tracks ? yes : no);
   }
@@ -148,13 +150,13 @@ static bool forest_tables(wick_onnx_op *o, forest *t)
   return true;
 }
 
-/* ---- the longest way from a root to a leaf ---- */
+/* ---- the longest path from a root to a leaf ---- */
 
-/* 0 after a cycle was found. Depths count from 1, that of leaves; a node's are those below it, done
- * first. */
+/* Returns the largest depth of a tree, where leaves have depth 1, or 0 if there is a cycle.
+ * Visits children before their parent. */
 static uint32_t forest_depth(wick_onnx_op *o, const forest *t)
 {
-  uint32_t *depth = wick_new(o->c->tmp, uint32_t, t->n), deepest = 1; /* 0: not seen yet */
+  uint32_t *depth = wick_new(o->c->tmp, uint32_t, t->n), deepest = 1; /* 0: not visited */
   wick_list(uint32_t) open = {0};
   const uint32_t busy = UINT32_MAX;
   for (uint32_t i = 0; i < t->f->nleaf; i++) depth[i] = 1;
@@ -182,7 +184,7 @@ static uint32_t forest_depth(wick_onnx_op *o, const forest *t)
   return deepest;
 }
 
-/* ---- tables to rows ---- */
+/* ---- operands of tree_walk ---- */
 
 static wick_value forest_i32(wick_onnx_op *o, uint32_t rank, const int64_t *dim, const int32_t *v)
 {
@@ -195,7 +197,7 @@ static wick_value forest_i32(wick_onnx_op *o, uint32_t rank, const int64_t *dim,
   return wick_build_constant(o->b, k);
 }
 
-/* After the columns of x their negatives, where some node asks for one. */
+/* Appends the negated columns of x if a node reads one. */
 static wick_value forest_input(wick_onnx_op *o, const forest *t, wick_value x)
 {
   x = wick_build_cast(o->b, x, t->f->elem);
@@ -204,7 +206,7 @@ static wick_value forest_input(wick_onnx_op *o, const forest *t, wick_value x)
   return wick_onnx_concat(o, 1, 2, (const wick_value[]){x, negative});
 }
 
-/* The leaf of each row and tree, lanes along the longer of both: [rows, trees], or turned. */
+/* Returns the leaf for each row and tree, [rows, trees], or [trees, rows] if `rows_last`. */
 static wick_value forest_leaves(wick_onnx_op *o, const forest *t, wick_value x, uint32_t steps,
                                 bool rows_last)
 {
@@ -215,7 +217,7 @@ static wick_value forest_leaves(wick_onnx_op *o, const forest *t, wick_value x, 
   wick_value in[5] = {forest_input(o, t, x), forest_i32(o, 1, &n, t->column),
                       wick_onnx_table(o, t->f->elem, 1, &n, t->threshold),
                       forest_i32(o, 2, two, t->child), forest_i32(o, 2, roots, root)};
-  do { /* also for trees that are leaves alone: x says how many rows there are */
+  do { /* at least one step, because the operand x determines the number of rows */
     uint32_t some = steps < FOREST_STEPS ? steps : FOREST_STEPS;
     wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_tree_walk);
     wick_onnx_set_int(&e, "depth", some ? some : 1);

@@ -1,5 +1,5 @@
-/* Keys to values: LabelEncoder and CategoryMapper. Keys are sorted, and found by halving; strings
- * are found by their numbers. */
+/* Imports lookups of keys: LabelEncoder and CategoryMapper. Keys are sorted and found by binary
+ * search. Strings are compared as the module's numbers of strings. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +36,8 @@ static bool label_tensor(wick_onnx_op *o, const wick_onnx_tensor *t, label_list 
   return true;
 }
 
-/* The attribute `of`_tensor, `of`_strings, ..., whichever is there; false where none is, or after a
- * failure. */
+/* Reads the attribute `of`_tensor, `of`_strings, ..., whichever exists. Returns false if there
+ * is none, or after a failure. */
 static bool label_read(wick_onnx_op *o, const char *of, label_list *out)
 {
   for (size_t f = 0; f < WICK_COUNT(label_forms); f++) {
@@ -57,7 +57,7 @@ static bool label_read(wick_onnx_op *o, const char *of, label_list *out)
   return false;
 }
 
-/* What stands for keys that are not there. */
+/* Reads the value for keys that are not in the table. */
 static bool label_default(wick_onnx_op *o, wick_elem elem, wick_scalar *out)
 {
   const wick_onnx_attr *a = wick_onnx_attr_find(o, "default_tensor"),
@@ -90,7 +90,7 @@ typedef struct label_pair {
   bool is_float;
 } label_pair;
 
-/* In rising order, NaN last; of equal keys the first one counts. */
+/* Rising order, with NaN last. Of equal keys the first one counts. */
 static int label_order(const void *x, const void *y)
 {
   const label_pair *a = x, *b = y;
@@ -130,8 +130,8 @@ static wick_value label_number(wick_onnx_op *o, wick_elem elem, wick_scalar v)
                           is_float ? 0 : v.i);
 }
 
-/* Integers, and strings by their numbers, that lie close together: a table of all between the least
- * and the largest. 0: they do not. */
+/* Builds a table of all integers between the least and the largest key, if they are close
+ * together. Strings are looked up by their numbers. Returns 0 if the range is too large. */
 static wick_value label_direct(wick_onnx_op *o, const label_list *keys, wick_elem value, uint32_t n,
                                const label_pair *p, wick_scalar otherwise)
 {
@@ -143,7 +143,7 @@ static wick_value label_direct(wick_onnx_op *o, const label_list *keys, wick_ele
   for (uint64_t k = 0; k <= range; k++) all[k].value = otherwise;
   for (uint32_t k = 0; k < n; k++) all[(uint64_t)p[k].key.i - first] = p[k];
   wick_value table = label_constant(o, value, (uint32_t)range + 1, all, false), x = o->in[0];
-  if (keys->elem == WICK_STRING) { /* its number */
+  if (keys->elem == WICK_STRING) { /* the number of the string */
     wick_type number = wick_type_with_elem(o->c->module, wick_built_type(b, x), WICK_I64);
     x = wick_build(b, WICK_OP_bitcast, 1, &x, NULL, 1, &number);
   }
@@ -159,7 +159,7 @@ static wick_value label_direct(wick_onnx_op *o, const label_list *keys, wick_ele
   return wick_build3(b, WICK_OP_where, inside, found, label_number(o, value, otherwise));
 }
 
-/* x looked up. */
+/* Looks up x. */
 static wick_value label_map(wick_onnx_op *o, const label_list *keys, const label_list *values,
                             wick_scalar otherwise)
 {
@@ -197,7 +197,8 @@ static wick_value label_map(wick_onnx_op *o, const label_list *keys, const label
 
 /* ---- operators ---- */
 
-/* classes_strings, at opset 1: strings to their positions and back. */
+/* Reads the attribute of opset 1, classes_strings: it maps strings to their positions, and
+ * positions to strings. */
 static bool label_classes(wick_onnx_op *o, const char *name, label_list *words,
                           label_list *positions)
 {

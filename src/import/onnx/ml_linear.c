@@ -1,7 +1,7 @@
-/* Linear models and support vector machines of ai.onnx.ml. */
+/* Imports linear models and support vector machines of ai.onnx.ml. */
 #include "import/onnx/ml.h"
 
-/* x [rows, f] times the transposed table [n, f], or the table itself. */
+/* Builds x [rows, f] times the transposed table [n, f]. */
 static wick_value linear_product(wick_onnx_op *o, wick_value x, wick_value table)
 {
   wick_value t = wick_onnx_transpose(o, table, 2, (const int64_t[]){1, 0});
@@ -19,7 +19,7 @@ static int64_t linear_features(wick_onnx_op *o, wick_value x)
   return 0;
 }
 
-/* x times coefficients plus intercepts, n of each. */
+/* Builds x times coefficients plus intercepts, n of each. */
 static wick_value linear_scores(wick_onnx_op *o, wick_value x, int64_t n)
 {
   wick_wire_f32s w = wick_ml_floats(o, "coefficients"), c = wick_ml_floats(o, "intercepts");
@@ -56,7 +56,7 @@ static wick_value linear_argmax(wick_onnx_op *o, wick_value scores)
   return wick_onnx_end1(&e, scores);
 }
 
-/* 1 where the score [rows, 1] is positive, else 0. */
+/* Returns 1 where the score [rows, 1] is positive, else 0. */
 static wick_value linear_positive(wick_onnx_op *o, wick_value score)
 {
   wick_value yes = wick_onnx_by(o, WICK_OP_gt, wick_onnx_squeeze(o, score, 1), 0);
@@ -89,7 +89,8 @@ static void linear_classifier(wick_onnx_op *o)
 enum { LINEAR_DOT, LINEAR_POLY, LINEAR_RBF, LINEAR_SIGMOID };
 #define LINEAR_KERNELS "LINEAR POLY RBF SIGMOID"
 
-/* |x - v|^2 for all rows and vectors, as the sum over features of squares: differences cancel. */
+/* Builds |x - v|^2 for all rows and vectors. It is summed over the features, because the form
+ * |x|^2 - 2 x v + |v|^2 would cancel. */
 static wick_value linear_distance(wick_onnx_op *o, wick_value x, wick_value vectors)
 {
   wick_builder *b = o->b;
@@ -98,7 +99,7 @@ static wick_value linear_distance(wick_onnx_op *o, wick_value x, wick_value vect
   return wick_onnx_reduce1(o, WICK_OP_reduce_sum_square, d, 2, false);
 }
 
-/* The kernel of each row of x and each of the vectors [n, f]: [rows, n]. */
+/* Builds the kernel of each row of x and each vector [n, f]: [rows, n]. */
 static wick_value linear_kernel(wick_onnx_op *o, wick_value x, wick_value vectors)
 {
   int kind = wick_onnx_word(o, "kernel_type", LINEAR_KERNELS);
@@ -120,7 +121,7 @@ static void linear_svm_regressor(wick_onnx_op *o)
 {
   wick_wire_f32s w = wick_ml_floats(o, "coefficients"), rho = wick_ml_floats(o, "rho"),
                  sv = wick_ml_floats(o, "support_vectors");
-  wick_onnx_word(o, "post_transform", WICK_ML_POST_WORDS); /* there is one score */
+  wick_onnx_word(o, "post_transform", WICK_ML_POST_WORDS); /* there is a single score */
   int64_t n = wick_onnx_int(o, "n_supports", 0), f = 0;
   wick_value x = wick_ml_matrix(o, 0, WICK_F32), vectors, k = x;
   if (!x.id || !(f = linear_features(o, x))) return;
@@ -144,8 +145,8 @@ static void linear_svm_regressor(wick_onnx_op *o)
 
 /* ---- SVMClassifier ---- */
 
-/* The scores of pairs of classes, [rows, pairs]: each sums the vectors of its two, by coefficients
- * of their own. */
+/* Builds the scores of pairs of classes, [rows, pairs]. A score sums over the vectors of its two
+ * classes, with separate coefficients for each pair. */
 static wick_value linear_pairs(wick_onnx_op *o, wick_value k, wick_wire_i64s per, int64_t vectors)
 {
   wick_wire_f32s w = wick_ml_floats(o, "coefficients"), rho = wick_ml_floats(o, "rho");
@@ -173,8 +174,8 @@ static wick_value linear_pairs(wick_onnx_op *o, wick_value k, wick_wire_i64s per
   return wick_build2(o->b, WICK_OP_add, wick_build2(o->b, WICK_OP_matmul, k, m), c);
 }
 
-/* The class with most votes, the first of several: a pair's score above 0 is a vote for its first.
- */
+/* Returns the class with the most votes, the first one of several. A score above 0 is a vote for
+ * the pair's first class, otherwise for its second one. */
 static wick_value linear_votes(wick_onnx_op *o, wick_value scores, int64_t n)
 {
   int64_t pairs = n * (n - 1) / 2, dim[2] = {pairs, n}, e = 0;
@@ -189,7 +190,7 @@ static wick_value linear_votes(wick_onnx_op *o, wick_value scores, int64_t n)
   return linear_argmax(o, wick_build2(o->b, WICK_OP_add, votes, c));
 }
 
-/* Probabilities [rows, classes] from the scores of pairs. */
+/* Builds probabilities [rows, classes] from the scores of pairs. */
 static wick_value linear_probabilities(wick_onnx_op *o, wick_value scores, int64_t n)
 {
   wick_wire_f32s a = wick_ml_floats(o, "prob_a"), c = wick_ml_floats(o, "prob_b");
@@ -204,7 +205,7 @@ static wick_value linear_probabilities(wick_onnx_op *o, wick_value scores, int64
   p = wick_build(b, WICK_OP_clip, 3, limits, NULL, 0, NULL);
   wick_value other = wick_build2(b, WICK_OP_sub, wick_onnx_number(o, p, 1), p);
   wick_value both = wick_onnx_concat(o, 1, 2, (const wick_value[]){p, other});
-  int64_t *at = wick_new(o->c->tmp, int64_t, (size_t)(n * n)); /* the diagonal is not looked at */
+  int64_t *at = wick_new(o->c->tmp, int64_t, (size_t)(n * n)); /* the diagonal is not used */
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = i + 1; j < n; j++, e++) at[i * n + j] = e, at[j * n + i] = pairs + e;
   wick_value columns = wick_ml_ints(o, (wick_wire_i64s){at, (size_t)(n * n)});
@@ -215,7 +216,7 @@ static wick_value linear_probabilities(wick_onnx_op *o, wick_value scores, int64
   return wick_onnx_transpose(o, p, 2, (const int64_t[]){1, 0});
 }
 
-/* Support vectors by class: a machine for each pair of classes. */
+/* The form with support vectors: a machine for each pair of classes. */
 static void linear_svm_pairs(wick_onnx_op *o, wick_value x, wick_value labels, wick_ml_post post)
 {
   wick_wire_i64s per = wick_onnx_ints(o, "vectors_per_class");
@@ -243,9 +244,9 @@ static void linear_svm_pairs(wick_onnx_op *o, wick_value x, wick_value labels, w
     o->out[1] = wick_ml_post_apply(o, probable ? p : scores, post);
 }
 
-/* The class with the highest score. Of two classes ONNX Runtime takes the second one wherever that
- * score is high enough, unless there are probabilities: above 0, or, where no coefficient is
- * negative, at least 0.5. */
+/* Returns the class with the highest score. ONNX Runtime decides between two classes without
+ * probabilities in another way: it takes the second class if the highest score is above 0, or,
+ * if no coefficient is negative, at least 0.5. */
 static wick_value linear_svm_choice(wick_onnx_op *o, wick_value scores, int64_t nlabel)
 {
   wick_wire_f32s w = wick_ml_floats(o, "coefficients");
@@ -260,8 +261,8 @@ static wick_value linear_svm_choice(wick_onnx_op *o, wick_value scores, int64_t 
   return wick_build3(o->b, WICK_OP_where, high, wick_onnx_number(o, index, 1), index);
 }
 
-/* One linear machine a class, all with the first rho, as ONNX Runtime has it; without support
- * vectors there is no other kernel, whatever kernel_type says. */
+/* The form without support vectors: a linear machine for each class. As in ONNX Runtime, all use
+ * the first rho, and kernel_type is ignored. */
 static void linear_svm_classes(wick_onnx_op *o, wick_value x, wick_value labels, int64_t n,
                                wick_ml_post post)
 {

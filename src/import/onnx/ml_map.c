@@ -1,12 +1,16 @@
-/* Operators of maps: ZipMap, DictVectorizer and CastMap. What a map is says map.c. */
+/* Imports operators on maps: ZipMap, DictVectorizer and CastMap. map.c explains how maps are
+ * represented. */
 #include <string.h>
 
 #include "import/onnx/ml.h"
 
-enum { MAP_MOST_PLACES = 1 << 20 }; /* of CastMap: each is a key of an input */
+enum {
+  MAP_MOST_PLACES = 1 << 20
+}; /* limit for CastMap, which requests a key of an input for
+                                       each */
 
-/* A list of keys: the one of these attributes that is there. Strings are UTF-8, as the interface
- * has keys as text. False after a failure was added. */
+/* Reads a list of keys from one of these attributes. Strings stay UTF-8, because keys of the
+ * interface are text. Returns false after it added a failure. */
 static bool map_keys(wick_onnx_op *o, const char *ints, const char *strings, wick_elem *out_elem,
                      uint32_t *out_n, const int64_t **out)
 {
@@ -47,7 +51,7 @@ static const char *map_key_text(wick_onnx_op *o, wick_elem elem, int64_t key)
 
 /* ---- ZipMap ---- */
 
-/* Scores of classes, with the classes for keys. */
+/* Makes a map of scores, with the classes as keys. */
 static void map_zip(wick_onnx_op *o)
 {
   wick_elem elem;
@@ -81,7 +85,7 @@ static void map_zip(wick_onnx_op *o)
 
 /* ---- maps to tensors ---- */
 
-/* Operand 0 as a map; false after a failure was added. */
+/* Checks that operand 0 is a map. Returns false after it added a failure. */
 static bool map_operand(wick_onnx_op *o, wick_elem *out_key, wick_elem *out_elem)
 {
   const wick_type_info *t = wick_onnx_info(o, 0);
@@ -99,7 +103,7 @@ static bool map_operand(wick_onnx_op *o, wick_elem *out_key, wick_elem *out_elem
   return true;
 }
 
-/* As in ONNX Runtime, keys that are not in the vocabulary are left out. */
+/* Keys that are not in the vocabulary are left out, as in ONNX Runtime. */
 static void map_vectorize(wick_onnx_op *o)
 {
   wick_elem elem, key_elem, value;
@@ -117,7 +121,7 @@ static void map_vectorize(wick_onnx_op *o)
   o->out[0] = wick_onnx_unsqueeze(o, y, 0);
 }
 
-/* Values at the positions that their keys name. */
+/* Returns the values at the positions that their keys give. */
 static wick_value map_sparse(wick_onnx_op *o)
 {
   int64_t n = wick_onnx_int(o, "max_map", 1);
@@ -131,7 +135,8 @@ static wick_value map_sparse(wick_onnx_op *o)
   return wick_onnx_map_look(o, o->in[0], (uint32_t)n, key);
 }
 
-/* The positions of a sparse result that have no value: 0, of strings what ONNX Runtime puts there. */
+/* Fills the positions of a sparse result that have no value: with 0, or, for strings, with the
+ * text that ONNX Runtime writes. */
 static wick_value map_padded(wick_onnx_op *o, wick_value x, wick_value y, wick_elem to)
 {
   static const unsigned char zero[] = "0.f";

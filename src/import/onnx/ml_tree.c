@@ -1,5 +1,5 @@
-/* TreeEnsemble, TreeEnsembleClassifier, TreeEnsembleRegressor: their attributes as a forest, and
- * what becomes of its scores. */
+/* Imports TreeEnsemble, TreeEnsembleClassifier and TreeEnsembleRegressor: reads their attributes
+ * as a forest, and converts its scores to results. */
 #include "import/onnx/ml_forest.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ static bool tree_tensor(wick_onnx_op *o, const char *name, tree_numbers *out)
   return true;
 }
 
-/* A list of floats, or the tensor of the same name with _as_tensor. */
+/* Reads a list of floats, or the tensor of the same name with _as_tensor. */
 static tree_numbers tree_floats(wick_onnx_op *o, const char *name)
 {
   tree_numbers out;
@@ -54,7 +54,7 @@ static tree_numbers tree_floats(wick_onnx_op *o, const char *name)
   return (tree_numbers){v, list.n};
 }
 
-/* An attribute that goes with another one, n long; absent where `optional`. */
+/* Checks that an attribute has n elements. With `optional` it may be absent. */
 static bool tree_length(wick_onnx_op *o, const char *name, size_t have, size_t n, bool optional)
 {
   if (have == n || (optional && !have)) return true;
@@ -78,7 +78,7 @@ static wick_elem tree_elem(const wick_onnx_op *o)
 
 /* ---- TreeEnsembleClassifier, TreeEnsembleRegressor ---- */
 
-/* Nodes are named by tree and number. */
+/* A node is identified by its tree and its number. */
 typedef struct tree_name {
   int64_t tree, id;
   uint32_t node;
@@ -98,7 +98,7 @@ typedef struct tree_old {
   tree_numbers value;
   wick_forest_mode *mode;
   tree_name *name;
-  wick_forest_to *to; /* each node as the forest has it */
+  wick_forest_to *to; /* per node: its position in the forest */
 } tree_old;
 
 static bool tree_find(const tree_old *t, int64_t tree, int64_t id, wick_forest_to *out)
@@ -163,7 +163,7 @@ static bool tree_old_read(wick_onnx_op *o, tree_old *t)
   return true;
 }
 
-/* Nodes and leaves get numbers of their own; the first node of each tree is its root. */
+/* Numbers the nodes and leaves. The first node of each tree is its root. */
 static bool tree_old_nodes(tree_old *t, wick_forest *f)
 {
   wick_arena *tmp = t->o->c->tmp;
@@ -196,10 +196,10 @@ static bool tree_old_nodes(tree_old *t, wick_forest *f)
   return true;
 }
 
-/* The weights of leaves, by attributes that begin with `of` ("class", "target"); -1, or the one
- * target that all weights are for. */
+/* Properties of the leaves' weights. They are read from attributes that begin with `of` ("class"
+ * or "target"). */
 typedef struct tree_weights {
-  int64_t only; /* -1: there are several */
+  int64_t only; /* the target of all weights; -1: there are several */
   bool positive;
 } tree_weights;
 
@@ -232,7 +232,7 @@ static bool tree_old_weights(tree_old *t, wick_forest *f, const char *of, int ag
     }
     out->only = out->only == target[i] ? out->only : -1;
     out->positive = out->positive && w.at[i] >= 0;
-    if (leaf >= 0) continue; /* of a node that is passed by */
+    if (leaf >= 0) continue; /* the weight of an inner node is ignored */
     double *to = &weight[(size_t)~leaf * f->ntarget + (size_t)target[i]];
     if (aggregate == WICK_FOREST_MIN)
       *to = fmin(*to, w.at[i]);
@@ -245,7 +245,7 @@ static bool tree_old_weights(tree_old *t, wick_forest *f, const char *of, int ag
   return true;
 }
 
-/* Scores plus the base values: fewer than targets are those of the first. */
+/* Adds the base values. If there are fewer than targets, the others are 0. */
 static wick_value tree_base(wick_onnx_op *o, wick_value scores, const wick_forest *f)
 {
   tree_numbers base = tree_floats(o, "base_values");
@@ -260,7 +260,7 @@ static wick_value tree_base(wick_onnx_op *o, wick_value scores, const wick_fores
   return wick_build2(o->b, WICK_OP_add, scores, add);
 }
 
-/* Targets that no leaf had are 0. */
+/* Computes the scores. A target without a weight in any reached leaf gets 0, not an infinity. */
 static wick_value tree_scores(wick_onnx_op *o, const wick_forest *f, int aggregate)
 {
   wick_value x = wick_ml_matrix(o, 0, f->elem);
@@ -296,7 +296,7 @@ static void tree_regressor(wick_onnx_op *o)
 
 /* ---- classes ---- */
 
-/* The second of two classes where its score, in column k, is above the threshold. */
+/* Returns 1, the second of two classes, if the score in column k is above the threshold, else 0. */
 static wick_value tree_above(wick_onnx_op *o, wick_value scores, int64_t k, double threshold)
 {
   wick_value one = wick_onnx_slice(o, scores, 1, wick_dim_const(k), wick_dim_const(1));
@@ -312,8 +312,8 @@ static wick_value tree_best(wick_onnx_op *o, wick_value scores)
   return wick_onnx_end1(&e, scores);
 }
 
-/* Of two classes, weights may be those of one alone. Those of class 0 then are the score of the
- * second: a probability where no weight is negative, else the logarithm of odds. */
+/* For two classes, all weights may belong to one class. If it is class 0, its score is that of
+ * the second class: a probability if no weight is negative, else the logarithm of the odds. */
 static void tree_classifier(wick_onnx_op *o)
 {
   wick_ml_post post = (wick_ml_post)wick_onnx_word(o, "post_transform", WICK_ML_POST_WORDS);
@@ -348,7 +348,7 @@ static int tree_number_order(const void *x, const void *y)
   return a < b ? -1 : a > b;
 }
 
-/* The sets of MEMBER nodes, in order; a NaN ends each. */
+/* Reads the sets of MEMBER nodes, in order. A NaN ends each set. */
 static bool tree_members(wick_onnx_op *o, wick_forest_node *node, size_t n)
 {
   tree_numbers all;
@@ -433,7 +433,7 @@ static bool tree_new_leaves(wick_onnx_op *o, wick_forest *f, int aggregate)
   return true;
 }
 
-/* A tree that is a leaf alone is a node both of whose children are that leaf. */
+/* A tree that is a single leaf is given as a node whose children are both that leaf. */
 static void tree_ensemble(wick_onnx_op *o)
 {
   int64_t aggregate = wick_onnx_int(o, "aggregate_function", 1),

@@ -1,5 +1,5 @@
-/* NonMaxSuppression: boxes in the order of their scores, those that others cover left out, classes
- * one after the other. */
+/* Imports NonMaxSuppression: selects boxes in the order of their scores, without those that
+ * overlap a selected one, for each class. */
 #include <math.h>
 
 #include "import/onnx/import.h"
@@ -10,7 +10,8 @@ typedef struct non_max_suppression_boxes {
   double overlap;
 } non_max_suppression_boxes;
 
-/* Columns k and k + 2 of [batch, n, 4]: low and high sides along an axis, [batch, 1, n]. */
+/* Returns the lower and the higher one of columns k and k + 2 of [batch, n, 4]: the sides along
+ * an axis, [batch, 1, n]. */
 static void non_max_suppression_sides(wick_onnx_op *o, int64_t k, wick_value *out)
 {
   wick_builder *b = o->b;
@@ -29,7 +30,7 @@ static void non_max_suppression_sides(wick_onnx_op *o, int64_t k, wick_value *ou
   out[1] = wick_build2(b, WICK_OP_max, p[0], p[1]);
 }
 
-/* [batch, 4, n]: low y, low x, high y, high x. */
+/* Returns the boxes as [batch, 4, n]: low y, low x, high y, high x. */
 static wick_value non_max_suppression_corners(wick_onnx_op *o)
 {
   wick_value y[2], x[2];
@@ -64,7 +65,7 @@ static bool non_max_suppression_begin(wick_onnx_op *o, non_max_suppression_boxes
   return !o->b->status;
 }
 
-/* Of the `k` best scores of each class: the row's results. */
+/* Selects among the `k` boxes with the best scores of each class. */
 static wick_value non_max_suppression_among(wick_onnx_op *o, const non_max_suppression_boxes *s,
                                             wick_value corners, wick_value scores, wick_dim k)
 {
@@ -78,8 +79,8 @@ static wick_value non_max_suppression_among(wick_onnx_op *o, const non_max_suppr
   return wick_onnx_end(&e, 3, in);
 }
 
-/* The boxes that are taken, and their numbers: of a few times as many as are wanted; where these do
- * not do, of all. */
+/* Selects the boxes and counts them. It first selects among a few times as many boxes as are
+ * requested. If these are not enough, it selects among all. */
 static wick_value non_max_suppression_taken(wick_onnx_op *o, const non_max_suppression_boxes *s,
                                             wick_value scores)
 {
@@ -105,7 +106,7 @@ static wick_value non_max_suppression_taken(wick_onnx_op *o, const non_max_suppr
   return wick_build_close(b);
 }
 
-/* The boxes of all classes, [batch, classes, most], and which of them are there, as rows. */
+/* Returns the boxes of all classes, [batch * classes * most], and which of them exist. */
 static wick_value non_max_suppression_select(wick_onnx_op *o, const non_max_suppression_boxes *s,
                                              wick_dim all, wick_value *there)
 {

@@ -30,10 +30,10 @@ static wick_value norm_row(wick_onnx_op *o, wick_onnx_emit *e, uint32_t nin)
   return norm_row_of(o, e, nin, o->in);
 }
 
-/* ---- of batches ---- */
+/* ---- BatchNormalization ---- */
 
-/* x by scale, bias, mean and variance: a number of each for each channel, or, where spatial is 0,
- * as it may be before opset 9, for each element. */
+/* Normalizes x with a scale, bias, mean and variance for each channel. Before opset 9, if
+ * `spatial` is 0, there is one for each element of an image. */
 static wick_value norm_batch_by(wick_onnx_op *o, const wick_value in[5])
 {
   wick_builder *b = o->b;
@@ -47,7 +47,7 @@ static wick_value norm_batch_by(wick_onnx_op *o, const wick_value in[5])
   return wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, y, in[1]), in[2]);
 }
 
-/* What a run so far says and what this batch says, in the former's type. */
+/* Combines a running statistic with that of this batch, in the former's type. */
 static wick_value norm_batch_running(wick_onnx_op *o, wick_value so_far, wick_value now)
 {
   if (o->b->status) return now;
@@ -58,8 +58,8 @@ static wick_value norm_batch_running(wick_onnx_op *o, wick_value so_far, wick_va
   return wick_build_cast(o->b, wick_build2(o->b, WICK_OP_add, so_far, now), e);
 }
 
-/* By the mean and the variance of the batch, in f32 or f64, which then go into those of the run;
- * before opset 14 they are results of their own, too. */
+/* Normalizes with the mean and the variance of the batch, in f32 or f64, and updates the running
+ * ones. Before opset 14 the statistics of the batch are results, too. */
 static void norm_batch_training(wick_onnx_op *o)
 {
   wick_builder *b = o->b;
@@ -87,7 +87,7 @@ static void norm_batch_training(wick_onnx_op *o)
   if (o->nout > 4) o->out[4] = wick_build_cast(b, variance, e);
 }
 
-/* Before opset 14 it trains if the node uses results of training. */
+/* Before opset 14 a node trains if it has results that only training computes. */
 static void norm_batch(wick_onnx_op *o)
 {
   bool more = false;
@@ -142,7 +142,8 @@ static void norm_group(wick_onnx_op *o)
 
 /* ---- over trailing axes ---- */
 
-/* The further results of LayerNormalization: the mean and 1 / sqrt(variance + epsilon), in f32. */
+/* Computes the optional results of LayerNormalization: the mean and 1 / sqrt(variance +
+ * epsilon), in f32. */
 static void norm_layer_statistics(wick_onnx_op *o, uint32_t axis)
 {
   wick_builder *b = o->b;
@@ -166,8 +167,9 @@ static void norm_layer_statistics(wick_onnx_op *o, uint32_t axis)
         WICK_F32);
 }
 
-/* Scale and bias without leading sizes of 1. *out_plain: they broadcast to the dimensions that are
- * normalized. False where one has more dimensions than x, or does not broadcast to x. */
+/* Removes leading dimensions of size 1 from scale and bias. *out_plain is true if they broadcast
+ * to the normalized dimensions. Returns false if one has more dimensions than x, or does not
+ * broadcast to x. */
 static bool norm_layer_affine(wick_onnx_op *o, uint32_t axis, wick_value *in, bool *out_plain)
 {
   const wick_type_info *x = wick_onnx_info(o, 0);
@@ -188,7 +190,7 @@ static bool norm_layer_affine(wick_onnx_op *o, uint32_t axis, wick_value *in, bo
   return !o->b->status;
 }
 
-/* y by a scale, or plus a bias, that broadcasts to it along any of its dimensions. */
+/* Multiplies y by a scale, or adds a bias, which may broadcast along any dimension. */
 static wick_value norm_layer_by(wick_onnx_op *o, wick_opcode op, wick_value y, wick_value by)
 {
   wick_builder *b = o->b;
@@ -204,7 +206,7 @@ static wick_value norm_layer_by(wick_onnx_op *o, wick_opcode op, wick_value y, w
   return z;
 }
 
-/* Scale and bias of other dimensions than those that are normalized, in f32 at least. */
+/* Applies a scale and a bias of other dimensions than the normalized ones, in f32 or f64. */
 static void norm_layer_wide(wick_onnx_op *o, wick_onnx_emit *e, const wick_value *in)
 {
   wick_elem elem = wick_onnx_info(o, 0)->elem;
@@ -215,7 +217,8 @@ static void norm_layer_wide(wick_onnx_op *o, wick_onnx_emit *e, const wick_value
   o->out[0] = o->b->status ? y : wick_build_cast(o->b, y, elem);
 }
 
-/* The further result of SimplifiedLayerNormalization: 1 / sqrt(mean x^2 + epsilon), in f32. */
+/* Computes the optional result of SimplifiedLayerNormalization: 1 / sqrt(mean x^2 + epsilon), in
+ * f32. */
 static void norm_rms_statistics(wick_onnx_op *o, uint32_t axis)
 {
   wick_builder *b = o->b;
@@ -328,7 +331,7 @@ const wick_onnx_row wick_onnx_norm_rows[] = {
      norm_layer,
      WICK_OP_rms_norm,
      0},
-    /* as ONNX Runtime's converters write it */
+    /* the form that ONNX Runtime's converters write */
     {"SimplifiedLayerNormalization",
      1,
      {2, 2},

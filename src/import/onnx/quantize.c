@@ -8,7 +8,7 @@
 
 /* ---- scales and zero points ---- */
 
-/* One for each block of elements along the axis becomes one for each element. */
+/* Repeats the number of each block of elements along the axis for each element. */
 static wick_value quantize_repeat(wick_onnx_op *o, wick_value v, uint32_t axis, int64_t block)
 {
   wick_dims *t = o->c->module->dims;
@@ -43,7 +43,7 @@ static wick_value quantize_repeat(wick_onnx_op *o, wick_value v, uint32_t axis, 
   return wick_onnx_end1(&cut, v);
 }
 
-/* A row of numbers along `axis` of a tensor of that rank. */
+/* Reshapes a vector of numbers along `axis` of a tensor of that rank. */
 static wick_value quantize_along(wick_onnx_op *o, wick_value v, uint32_t axis, uint32_t rank)
 {
   wick_dim dim[WICK_MAX_RANK];
@@ -55,7 +55,7 @@ static wick_value quantize_along(wick_onnx_op *o, wick_value v, uint32_t axis, u
   return one || axis + 1 < rank ? wick_onnx_reshape(o, v, one ? 0 : rank - axis, dim) : v;
 }
 
-/* Operand i, a scale or a zero point of the first operand; 0 where it is missing. */
+/* Returns operand i, a scale or a zero point of the first operand; 0 if it is missing. */
 static wick_value quantize_parameter(wick_onnx_op *o, uint32_t i, uint32_t axis)
 {
   int64_t block = wick_onnx_int(o, "block_size", 0);
@@ -69,7 +69,7 @@ static wick_value quantize_parameter(wick_onnx_op *o, uint32_t i, uint32_t axis)
   return quantize_along(o, o->in[i], axis, wick_onnx_info(o, 0)->rank);
 }
 
-/* The axis of scales; where there is one for the whole tensor, it says nothing. */
+/* Reads the axis of the scales. With one scale for the whole tensor, the attribute is ignored. */
 static bool quantize_axis(wick_onnx_op *o, uint32_t *out)
 {
   *out = 0;
@@ -85,7 +85,7 @@ static bool quantize_is_integer(wick_elem e)
   return c == WICK_SINT || c == WICK_UINT;
 }
 
-/* v without its zero point (0: none). */
+/* Subtracts the zero point (0: none) from v. */
 static wick_value quantize_centre(wick_onnx_op *o, wick_value v, wick_value zero)
 {
   v = wick_build_cast(o->b, v, WICK_I32);
@@ -93,7 +93,7 @@ static wick_value quantize_centre(wick_onnx_op *o, wick_value v, wick_value zero
   return wick_build2(o->b, WICK_OP_sub, v, wick_build_cast(o->b, zero, WICK_I32));
 }
 
-/* v, in units of the scale: rounded to an integer, then the zero point (0: none) is added. */
+/* Rounds v, which is in units of the scale, to an integer, and adds the zero point (0: none). */
 static wick_value quantize_round(wick_onnx_op *o, wick_value v, wick_value zero, wick_elem to)
 {
   wick_builder *b = o->b;
@@ -103,14 +103,15 @@ static wick_value quantize_round(wick_onnx_op *o, wick_value v, wick_value zero,
   return wick_build_cast(b, v, to);
 }
 
-/* The type of arithmetic with a scale: the scale's own, unless that is a power of two or whole. */
+/* Returns the type for arithmetic with a scale: the scale's type, or f32 if that is an 8-bit
+ * float or an integer. */
 static wick_elem quantize_arith(const wick_onnx_op *o)
 {
   wick_elem e = wick_onnx_info(o, 1)->elem;
   return wick_elem_is_float(e) && wick_elem_storage[e].bits > 8 ? e : WICK_F32;
 }
 
-/* The element type that an attribute names; `otherwise` where it is absent or 0. */
+/* Reads the element type that an attribute names. Returns `otherwise` if it is absent or 0. */
 static wick_elem quantize_type(wick_onnx_op *o, const char *name, wick_elem otherwise)
 {
   wick_elem e;
@@ -155,7 +156,8 @@ static void quantize_dequantize(wick_onnx_op *o)
   o->out[0] = wick_build_cast(b, v, to);
 }
 
-/* To u8, by the range of all elements, which is made to hold 0. */
+/* Quantizes to u8. The scale comes from the range of all elements, which is extended to contain
+ * 0. */
 static void quantize_dynamic(wick_onnx_op *o)
 {
   wick_builder *b = o->b;
@@ -179,8 +181,8 @@ static void quantize_dynamic(wick_onnx_op *o)
 
 /* ---- products ---- */
 
-/* A factor of a product of matrices: operand `at`, the zero point after it. A row of them belongs
- * to the rows of the left factor, to the columns of the right one. */
+/* Subtracts the zero point from a factor of a matrix product. A vector of zero points has one
+ * for each row of the left factor, or for each column of the right one. */
 static wick_value quantize_side(wick_onnx_op *o, wick_value v, wick_value zero, bool left)
 {
   uint32_t rank = wick_built_info(o->b, v)->rank;
@@ -213,7 +215,7 @@ static wick_value quantize_f32(wick_onnx_op *o, wick_value v)
   return wick_build_cast(o->b, v, WICK_F32);
 }
 
-/* The sum in units of the result's scale, rounded: sum * (scale a * scale b / scale y). */
+/* Requantizes a sum to the result's scale: sum * (scale a * scale b / scale y), rounded. */
 static wick_value quantize_again(wick_onnx_op *o, wick_value sum, wick_value a, wick_value b,
                                  wick_value y, wick_value zero)
 {
@@ -224,7 +226,7 @@ static wick_value quantize_again(wick_onnx_op *o, wick_value sum, wick_value a, 
   return quantize_round(o, sum, zero, wick_built_info(s, zero)->elem);
 }
 
-/* a, its scale and zero point; the same of b; y's scale and zero point. */
+/* Operands: a, its scale and zero point; b, its scale and zero point; y's scale and zero point. */
 static void quantize_linear_matmul(wick_onnx_op *o)
 {
   if (!quantize_is_integer(wick_onnx_info(o, 0)->elem)) {
@@ -245,7 +247,8 @@ static void quantize_linear_matmul(wick_onnx_op *o)
 
 /* ---- convolutions ---- */
 
-/* The convolution with operand w; zero points and a bias are 0 where they are missing. */
+/* Builds the convolution with the weights in operand w. Zero points and the bias are 0 if they
+ * are missing. */
 static wick_value quantize_conv_of(wick_onnx_op *o, uint32_t w, wick_value zero_x,
                                    wick_value zero_w, wick_value bias)
 {
@@ -269,7 +272,8 @@ static void quantize_conv(wick_onnx_op *o)
       quantize_conv_of(o, 1, quantize_optional(o, 2), quantize_optional(o, 3), (wick_value){0});
 }
 
-/* x, its scale and zero point; the same of w; y's scale and zero point; a bias. */
+/* Operands: x, its scale and zero point; w, its scale and zero point; y's scale and zero point;
+ * a bias. */
 static void quantize_linear_conv(wick_onnx_op *o)
 {
   wick_value y = quantize_conv_of(o, 3, o->in[2], o->in[5], quantize_optional(o, 8));

@@ -1,5 +1,5 @@
-/* Quantized operators: what they become, and what they are refused for. Their numbers are compared
- * in tests/import/test_quantized.py. */
+/* Quantized operators: the operators that they become, and the errors.
+ * tests/import/test_quantized.py compares their numbers. */
 #include "import/onnx/onnx_testing.h"
 
 static void test_rows(void **state)

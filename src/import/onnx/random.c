@@ -36,7 +36,7 @@ static wick_value random_key(wick_onnx_op *o)
   return wick_build_const(o->b, type, 0, (int64_t)key);
 }
 
-/* Floats of that shape; what is made of them is made in f32 or f64. */
+/* Draws floats of that shape, in the arithmetic of type e: f32 or f64. */
 static wick_value random_draw(wick_onnx_op *o, int64_t kind, wick_elem e, uint32_t rank,
                               const wick_dim *dim)
 {
@@ -47,7 +47,8 @@ static wick_value random_draw(wick_onnx_op *o, int64_t kind, wick_elem e, uint32
   return wick_build(o->b, WICK_OP_random, 1, &key, emit.attr, 1, &want);
 }
 
-/* The element type of `dtype`; `otherwise` where it is absent. False after a failure was added. */
+/* Reads the element type of `dtype`, by default `otherwise`. Returns false after it added a
+ * failure. */
 static bool random_elem(wick_onnx_op *o, wick_elem otherwise, wick_elem *out)
 {
   const wick_onnx_attr *a = wick_onnx_attr_find(o, "dtype");
@@ -67,14 +68,14 @@ static bool random_float_elem(wick_onnx_op *o, wick_elem otherwise, wick_elem *o
   return false;
 }
 
-/* x * factor + term, without what does nothing. */
+/* Builds x * factor + term, without a factor of 1 and a term of 0. */
 static wick_value random_scaled(wick_onnx_op *o, wick_value x, double factor, double term)
 {
   if (factor != 1) x = wick_onnx_by(o, WICK_OP_mul, x, factor);
   return term != 0 ? wick_onnx_by(o, WICK_OP_add, x, term) : x;
 }
 
-/* `arg` of the row: the kind. */
+/* The row's `arg` is the kind: 0 for uniform, 1 for normal. */
 static void random_filled(wick_onnx_op *o, wick_elem e, uint32_t rank, const wick_dim *dim)
 {
   bool normal = o->row->arg;
@@ -111,7 +112,7 @@ static void random_like(wick_onnx_op *o)
   if (random_float_elem(o, x->elem, &e)) random_filled(o, e, x->rank, x->dim);
 }
 
-/* 1 where a uniform number is below the probability. */
+/* Returns 1 where a uniform number is below the probability. */
 static void random_bernoulli(wick_onnx_op *o)
 {
   wick_elem e;
@@ -123,8 +124,8 @@ static void random_bernoulli(wick_onnx_op *o)
   o->out[0] = wick_build_cast(o->b, hit, e);
 }
 
-/* How many of the sums of the classes' weights, in order, are not above a uniform number's share of
- * them all; in f64. A class of weight 0 is never met. */
+/* Sums the weights of the classes in order, in f64. A sample is the number of sums that do not
+ * exceed a uniform fraction of the total. A class of weight 0 is never drawn. */
 static void random_multinomial(wick_onnx_op *o)
 {
   wick_builder *b = o->b;
@@ -160,7 +161,7 @@ static void random_multinomial(wick_onnx_op *o)
 
 /* ---- Dropout ---- */
 
-/* In inference nothing is dropped, and the mask is all ones: bool from opset 10 on. */
+/* Inference keeps all elements. The mask is all ones; from opset 10 on it is bool. */
 static void random_kept(wick_onnx_op *o)
 {
   o->out[0] = o->in[0];
@@ -169,8 +170,8 @@ static void random_kept(wick_onnx_op *o)
   if (o->nout > 1) o->out[1] = wick_build_const(o->b, type, 1, 1);
 }
 
-/* Kept where a uniform number is not below the ratio, a tensor of rank 0, and divided by what
- * remains of 1. */
+/* Keeps an element where a uniform number is at least the ratio, a tensor of rank 0, and divides
+ * it by 1 - ratio. */
 static void random_dropped(wick_onnx_op *o, wick_value ratio)
 {
   wick_builder *b = o->b;
@@ -188,7 +189,7 @@ static void random_dropped(wick_onnx_op *o, wick_value ratio)
   if (o->nout > 1) o->out[1] = o->opset >= 10 ? mask : wick_build_cast(b, mask, e);
 }
 
-/* Training unless is_test says that it is none. */
+/* It trains unless is_test is set. */
 static void random_dropout_1(wick_onnx_op *o)
 {
   if (wick_onnx_int(o, "is_test", 0)) {
@@ -199,7 +200,7 @@ static void random_dropout_1(wick_onnx_op *o)
   random_dropped(o, wick_build_const(o->b, scalar, wick_onnx_float(o, "ratio", 0.5f), 0));
 }
 
-/* Where it is known only in a run whether it trains, nothing is dropped by a ratio of 0. */
+/* If only a run decides whether it trains, a ratio of 0 keeps all elements. */
 static void random_dropout(wick_onnx_op *o)
 {
   wick_builder *b = o->b;

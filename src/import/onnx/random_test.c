@@ -1,4 +1,4 @@
-/* Random operators: what they become. */
+/* Random operators: the operators that they become. */
 #include <stddef.h>
 
 #include "import/onnx/onnx_testing.h"

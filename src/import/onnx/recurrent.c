@@ -14,8 +14,8 @@ const wick_onnx_act wick_onnx_acts[] = {
     {"Elu", 1},       {"Softsign", 0},        {"Softplus", 0},   {NULL, 0},
 };
 
-/* A kind of layer: its row, gates, states, and its activations in ONNX' order (default, attribute,
- * place among the row's). */
+/* A kind of layer: its operator, the numbers of gates and states, and its activations in ONNX's
+ * order. Each has a default, an attribute, and a position among the operator's activations. */
 typedef struct recurrent_kind {
   wick_opcode op;
   uint32_t gates, nstate, nact;
@@ -37,7 +37,7 @@ typedef struct recurrent {
   const recurrent_kind *kind;
   int64_t directions;
   bool batch_first;
-  size_t alpha, beta; /* of the lists: taken so far */
+  size_t alpha, beta; /* elements of the lists that were read */
 } recurrent;
 
 /* ---- activations ---- */
@@ -59,7 +59,8 @@ static int64_t recurrent_word(recurrent *r, wick_span s)
   return 0;
 }
 
-/* The next number of a list, which activations take in turn that have one. */
+/* Reads the next element of a list, in which only activations with this parameter have an
+ * element. */
 static double recurrent_take(wick_onnx_op *o, const char *name, size_t *at, double otherwise)
 {
   const wick_onnx_attr *a = wick_onnx_attr_find(o, name);
@@ -94,8 +95,8 @@ static void recurrent_set_acts(recurrent *r, wick_onnx_emit *e, int64_t directio
 
 /* ---- operands ---- */
 
-/* Operand i of one direction, which counts along `axis`, without that axis; 0 where it is missing.
- */
+/* Returns operand i of one direction. Removes `axis`, along which directions are. Returns 0 if
+ * it is missing. */
 static wick_value recurrent_part(recurrent *r, uint32_t i, uint32_t axis, uint32_t rank,
                                  int64_t direction, const char *what)
 {
@@ -130,7 +131,7 @@ static wick_value recurrent_part(recurrent *r, uint32_t i, uint32_t axis, uint32
 
 /* ---- results ---- */
 
-/* A direction's result [..] with a dimension of 1 before `axis`. */
+/* Inserts a dimension of size 1 before `axis` of a direction's result. */
 static wick_value recurrent_place(recurrent *r, wick_value x, uint32_t axis)
 {
   wick_onnx_op *o = r->o;
@@ -231,7 +232,8 @@ static void recurrent_import_rnn(wick_onnx_op *o) { recurrent_layer(o, &recurren
     type, since, {3, most}, nout, RECURRENT_ATTRS attrs, import, 0, 0                              \
   }
 
-/* `output_sequence` says whether the first result is wanted: so does who uses it. */
+/* `output_sequence` says whether the first result is used. It is ignored, because its users show
+ * that. */
 const wick_onnx_row wick_onnx_recurrent_rows[] = {
     RECURRENT_ROW("GRU", 1, 6, 2, " output_sequence:i", recurrent_import_gru),
     RECURRENT_ROW("GRU", 3, 6, 2, " linear_before_reset:i output_sequence:i", recurrent_import_gru),

@@ -1,4 +1,4 @@
-/* LSTM, GRU and RNN: directions, layouts, activations, and what they are refused for. */
+/* LSTM, GRU and RNN: directions, layouts, activations, and errors. */
 #include <stddef.h>
 
 #include "import/onnx/onnx_testing.h"

@@ -40,7 +40,8 @@ static void reduce_over(wick_onnx_op *o, uint32_t n, const int64_t *axes)
   } else if (wick_onnx_info(o, 0)->elem == WICK_BOOL) {
     x = wick_onnx_reduce(o, o->row->op, wick_build_cast(o->b, x, WICK_U8), n, axes, keepdims);
     o->out[0] = wick_build_cast(o->b, x, WICK_BOOL);
-  } else { /* of integers where the row is of floats: the result loses its fraction */
+    /* of integers, for an operator that accepts only floats: the result loses its fraction */
+  } else {
     x = wick_onnx_reduce(o, o->row->op, wick_onnx_widen(o, o->row->op, x), n, axes, keepdims);
     o->out[0] = wick_build_cast(o->b, x, wick_onnx_info(o, 0)->elem);
   }

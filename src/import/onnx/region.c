@@ -1,11 +1,11 @@
-/* Parts of images: cut from the middle, folded back from columns, pooled by regions, sampled at
- * offsets. */
+/* Imports operators on parts of images: center crops, col2im, unpooling, regions of interest,
+ * and deformable convolution. */
 #include "import/onnx/import.h"
 
 /* ---- CenterCropPad ---- */
 
-/* Sizes become those of the shape: what is too much is cut, what is missing is zeros, half of it on
- * both sides; of an odd one the larger half lies at the end. */
+/* Pads or crops to the given sizes. Half of it is on each side; if the number is odd, the larger
+ * half is at the end. */
 static void region_center(wick_onnx_op *o)
 {
   wick_dims *t = o->c->module->dims;
@@ -32,9 +32,9 @@ static void region_center(wick_onnx_op *o)
   o->out[0] = wick_onnx_end1(&e, o->in[0]);
 }
 
-/* ---- windows put back ---- */
+/* ---- Col2Im, MaxUnpool ---- */
 
-/* A list of n numbers; `otherwise` where it is absent. NULL after a failure was added. */
+/* Reads a list of n numbers, by default all `otherwise`. Returns NULL after it added a failure. */
 static const int64_t *region_list(wick_onnx_op *o, const char *name, uint32_t n, int64_t least,
                                   int64_t otherwise)
 {
@@ -52,7 +52,7 @@ static const int64_t *region_list(wick_onnx_op *o, const char *name, uint32_t n,
   return NULL;
 }
 
-/* Sums of bools are whether any is set. */
+/* For bools, a sum is true if any element is. */
 static void region_col2im(wick_onnx_op *o)
 {
   uint32_t n, nimage;
@@ -78,8 +78,8 @@ static void region_col2im(wick_onnx_op *o)
   if (logic) o->out[0] = wick_build_cast(o->b, o->out[0], WICK_BOOL);
 }
 
-/* Places count the elements of the result that windows and pads give; it is a corner of a larger
- * output_shape. */
+/* Indices count the elements of the result that the windows and pads give. It is placed at the
+ * corner of a larger output_shape. */
 static void region_unpool(wick_onnx_op *o)
 {
   wick_onnx_window w;
@@ -145,10 +145,11 @@ typedef struct region_deform {
   const wick_type_info *x, *offset;
   wick_dim batch; /* images times groups of offsets */
   int64_t taps;
-  wick_elem elem; /* of coordinates */
+  wick_elem elem; /* of the coordinates */
 } region_deform;
 
-/* Where each tap lies without an offset, [1, taps, n, 1...], for the window that begins at 0. */
+/* Builds the position of each tap without an offset, for the window that begins at 0: [1, taps,
+ * n, 1...]. */
 static wick_value region_taps(const region_deform *d)
 {
   const uint32_t n = d->w.n;
@@ -163,8 +164,8 @@ static wick_value region_taps(const region_deform *d)
   return wick_onnx_table(d->o, d->elem, 3 + n, dim, at);
 }
 
-/* The offsets become positions in elements, [batch, taps * out..., out..., n], the last dimension's
- * first. */
+/* Converts the offsets to sampling positions in elements, [batch, taps * out..., out..., n]; the
+ * last dimension's coordinate comes first. */
 static wick_value region_grid(const region_deform *d)
 {
   wick_onnx_op *o = d->o;
@@ -200,7 +201,7 @@ static wick_value region_grid(const region_deform *d)
   return wick_onnx_reshape(o, at, 2 + n, dim);
 }
 
-/* What the windows meet, [N, C, taps, positions]. */
+/* Samples the elements under the windows: [N, C, taps, positions]. */
 static wick_value region_columns(const region_deform *d, wick_dim groups, wick_dim positions)
 {
   wick_onnx_op *o = d->o;
@@ -222,7 +223,7 @@ static wick_value region_columns(const region_deform *d, wick_dim groups, wick_d
   return wick_onnx_reshape(o, v, 4, whole);
 }
 
-/* False after a failure was added. */
+/* Checks the shapes. Returns false after it added a failure. */
 static bool region_deform_fits(region_deform *d, const wick_type_info *w, int64_t group,
                                int64_t offsets)
 {
@@ -250,7 +251,7 @@ static bool region_deform_fits(region_deform *d, const wick_type_info *w, int64_
   return fits;
 }
 
-/* A product of weights with what the windows meet at their offsets. */
+/* Builds a matrix product of the weights and the sampled elements. */
 static void region_deform_conv(wick_onnx_op *o)
 {
   wick_builder *b = o->b;

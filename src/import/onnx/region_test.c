@@ -1,4 +1,4 @@
-/* Parts of images: what their operators become. */
+/* Operators on parts of images: the operators that they become. */
 #include <stddef.h>
 
 #include "import/onnx/onnx_testing.h"

@@ -8,7 +8,7 @@
 typedef struct resize_target {
   wick_dim size[WICK_MAX_RANK];
   double scale[WICK_MAX_RANK], roi[2 * WICK_MAX_RANK];
-  bool by_scale; /* else by the ratio of the sizes */
+  bool by_scale; /* otherwise the scale is the ratio of the sizes */
 } resize_target;
 
 enum { RESIZE_LARGEST = 1 << 20 }; /* size of an axis whose scale is not a number of few bits */
@@ -34,8 +34,8 @@ static void resize_fraction(double scale, int64_t *over, int64_t *under)
   *over = p[1], *under = q[1];
 }
 
-/* floor(in * scale) of a symbolic size by such a fraction: the products of floats, which are
- * rounded, are tried for all sizes. */
+/* Builds floor(in * scale) for a symbolic size with such a fraction. All sizes are compared with
+ * the rounded product of floats. */
 static bool resize_by_fraction(wick_onnx_op *o, wick_dim in, double scale, wick_dim *out)
 {
   wick_dims *t = o->c->module->dims;
@@ -50,7 +50,7 @@ static bool resize_by_fraction(wick_onnx_op *o, wick_dim in, double scale, wick_
   return wick_onnx_equal(o, wick_dim_min(t, in, largest), in);
 }
 
-/* floor(in * scale), as ONNX's own inference rounds it. */
+/* Builds floor(in * scale), rounded as in ONNX's shape inference. */
 static bool resize_size(wick_onnx_op *o, uint32_t axis, double scale, wick_dim *out)
 {
   wick_dim in = wick_onnx_info(o, 0)->dim[axis];
@@ -125,7 +125,7 @@ static wick_value resize_all(wick_onnx_op *o, const resize_target *t, int mode,
   return resize_once(o, &part, mode, coordinates, nearest, x);
 }
 
-/* Interpolated whole numbers are the nearest ones, even where two are, within their range. */
+/* Builds the resize. Interpolated integers are rounded to nearest, ties to even, and saturate. */
 static void resize_emit(wick_onnx_op *o, const resize_target *t, int mode, const char *coordinates,
                         int nearest, wick_value x, wick_value *out)
 {
@@ -241,7 +241,7 @@ static void resize_keep_ratio(wick_onnx_op *o, int policy, uint32_t n, const uin
   }
 }
 
-/* Of more than three axes that may change, the outer ones are taken not to. */
+/* If more than three axes may change, assumes that the outer ones do not. */
 static void resize_outer(wick_onnx_op *o, resize_target *t)
 {
   enum { RESIZE_SPATIAL = 3 };

@@ -17,8 +17,9 @@ static void scatter_nd(wick_onnx_op *o)
   o->out[0] = wick_onnx_end(&e, 3, o->in);
 }
 
-/* The updates go to positions from the write index on, of each batch by itself; a ring where
- * `circular`. Read from the other side: each place takes its update, where there is one. */
+/* Writes the updates to positions from the write index on, which each batch has for itself. With
+ * `circular`, positions wrap. It is built as a gather: each position selects its update, if it
+ * has one. */
 static void scatter_tensor(wick_onnx_op *o)
 {
   const wick_type_info *x = wick_onnx_info(o, 0), *u = wick_onnx_info(o, 1);
@@ -55,7 +56,7 @@ static void scatter_tensor(wick_onnx_op *o)
   o->out[0] = wick_build3(b, WICK_OP_where, inside, taken, o->in[0]);
 }
 
-/* The first len[b] of a line in the opposite order, the rest as it is. */
+/* Reverses the first len[b] elements of each slice and keeps the rest. */
 static void scatter_reverse(wick_onnx_op *o)
 {
   const wick_type_info *x = wick_onnx_info(o, 0);
@@ -119,7 +120,8 @@ static void scatter_grid(wick_onnx_op *o)
   o->out[0] = wick_onnx_end2(&e, o->in[0], o->in[1]);
 }
 
-/* Coordinates along one axis of n positions from -1 to 1: of the outer positions, or of the edges. */
+/* Builds n coordinates from -1 to 1 along one axis. -1 and 1 are the outer positions with
+ * align_corners, otherwise the outer edges. */
 static wick_value scatter_grid_line(wick_onnx_op *o, wick_elem elem, int64_t n)
 {
   bool align = wick_onnx_int(o, "align_corners", 0) != 0;
@@ -131,7 +133,7 @@ static wick_value scatter_grid_line(wick_onnx_op *o, wick_elem elem, int64_t n)
   return wick_onnx_table(o, elem, 1, &n, at);
 }
 
-/* theta [N, d, d + 1] times the positions of a grid [d..., 1], x first. */
+/* Builds theta [N, d, d + 1] times the positions of a grid [d..., 1], x first. */
 static void scatter_affine(wick_onnx_op *o)
 {
   uint32_t n, d;

@@ -58,7 +58,7 @@ static wick_value sequence_make(wick_onnx_op *o, uint32_t n, const wick_value *i
   return wick_build(o->b, WICK_OP_tuple, n, item, NULL, 0, NULL);
 }
 
-/* What is before the items of maps and of stacks. */
+/* Returns the number of operands before the items: one in the tuples of maps and of stacks. */
 static uint32_t sequence_marks(const wick_onnx_op *o, wick_value v)
 {
   return wick_onnx_is_map(o->b, v) || wick_onnx_stack(o->b, v).id ? 1 : 0;
@@ -98,7 +98,7 @@ void wick_onnx_unflat(wick_onnx_op *o, uint32_t n, const wick_value *like, wick_
   }
 }
 
-/* Operand i as a position in 0 .. most; `otherwise` where it is absent. */
+/* Reads operand i as a position in 0 .. most, by default `otherwise`. */
 static bool sequence_position(wick_onnx_op *o, uint32_t i, int64_t n, int64_t most,
                               int64_t otherwise, int64_t *out)
 {
@@ -112,7 +112,7 @@ static bool sequence_position(wick_onnx_op *o, uint32_t i, int64_t n, int64_t mo
 
 static void sequence_construct(wick_onnx_op *o) { o->out[0] = sequence_make(o, o->nin, o->in); }
 
-/* Items of a stack are all of the type of its first one, and go to its end or in front. */
+/* An item of a stack has the type of the stack's items, and is inserted at its end or in front. */
 static void sequence_insert_stack(wick_onnx_op *o, wick_value stack)
 {
   const wick_type_info *s = wick_built_info(o->b, stack), *x = wick_onnx_info(o, 1);
@@ -161,7 +161,7 @@ static void sequence_erase(wick_onnx_op *o)
   o->out[0] = sequence_make(o, n - 1, all);
 }
 
-/* Is input 0, a map, a sequence of maps? False after a failure was added. */
+/* Checks that operand 0, a map, is a sequence of maps. Returns false after it added a failure. */
 static bool sequence_of_maps(wick_onnx_op *o)
 {
   if (wick_onnx_map_all(o->c, o->in[0]).seq) return true;
@@ -247,8 +247,8 @@ static void sequence_concat(wick_onnx_op *o)
   o->out[0] = wick_onnx_concat(o, axis, n, part);
 }
 
-/* The sizes of the parts along an axis of `extent`, which a list gives even where that is open;
- * false after a failure was added. */
+/* Finds the sizes of the parts along an axis of `extent`. A list gives them even if the extent
+ * is dynamic. Returns false after it added a failure. */
 static bool sequence_sizes(wick_onnx_op *o, wick_dim extent, uint32_t *out_n, int64_t **out)
 {
   uint32_t n = 0;
@@ -305,7 +305,8 @@ static void sequence_split(wick_onnx_op *o)
   o->out[0] = sequence_make(o, n, part);
 }
 
-/* The body on each item; of other inputs on their items too, or on what they are. */
+/* Applies the body to each item. Other inputs that are sequences pass their corresponding item;
+ * tensors are passed unchanged. */
 static void sequence_map(wick_onnx_op *o)
 {
   uint32_t n, m;

@@ -149,7 +149,7 @@ static void shape_depth_to_space(wick_onnx_op *o)
   o->out[0] = wick_onnx_end1(&e, o->in[0]);
 }
 
-/* The channels of CRD: a channel's block, not a block's channels, lie together. */
+/* In the mode CRD, channels are ordered by channel first, then by position in the block. */
 static void shape_space_to_depth(wick_onnx_op *o)
 {
   static const int64_t swap[] = {0, 2, 1, 3, 4};

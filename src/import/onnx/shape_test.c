@@ -1,4 +1,4 @@
-/* Shapes: reshape and its kin, transpose, concat, split. */
+/* Shapes: reshape and similar operators, transpose, concat, split. */
 #include <stddef.h>
 
 #include "import/onnx/onnx_testing.h"

@@ -3,7 +3,7 @@
 
 #include "import/onnx/import.h"
 
-enum { SIGNAL_LARGEST = 1 << 22 }; /* of a transform or a window */
+enum { SIGNAL_LARGEST = 1 << 22 }; /* the largest transform or window */
 
 static const double signal_pi = 3.14159265358979323846;
 
@@ -17,8 +17,7 @@ static bool signal_length(wick_onnx_op *o, const char *what, int64_t n, int64_t 
   return false;
 }
 
-/* What the first half of the spectrum of a real signal of n numbers says of the rest: [planes,
- * lines, n]. */
+/* Completes the spectrum of a real signal of n numbers from its first half: [planes, lines, n]. */
 static wick_value signal_whole(wick_onnx_op *o, wick_value x, int64_t n)
 {
   int64_t rest = n - (n / 2 + 1);
@@ -41,7 +40,8 @@ static wick_value signal_whole(wick_onnx_op *o, wick_value x, int64_t n)
   return wick_onnx_concat(o, 2, 2, (wick_value[]){x, y});
 }
 
-/* Planes [1 or 2, ...] with the parts of each number side by side, [..., 1 or 2]. */
+/* Interleaves the planes [1 or 2, ...]: the parts of each number become the last axis, [..., 1
+ * or 2]. */
 static wick_value signal_joined(wick_onnx_op *o, wick_value x)
 {
   wick_dim shape[WICK_MAX_RANK];
@@ -65,7 +65,7 @@ static wick_value signal_joined(wick_onnx_op *o, wick_value x)
 
 static wick_elem signal_wide(wick_elem e) { return e == WICK_F64 ? WICK_F64 : WICK_F32; }
 
-/* Lines along the axis, [planes, lines, n], are transformed and go back to where they were. */
+/* Moves the axis to the end as [planes, lines, n], transforms, and moves it back. */
 static void signal_dft_lines(wick_onnx_op *o, uint32_t axis, int64_t n, bool inverse, bool onesided)
 {
   const wick_type_info t = *wick_onnx_info(o, 0);
@@ -132,8 +132,9 @@ static void signal_dft(wick_onnx_op *o)
     signal_dft_along(o, axis);
 }
 
-/* Frames [planes, batch, count, n] of [planes, batch, length], each `step` after the one before:
- * parts as long as what divides both are slices of rows of that length, put side by side. */
+/* Cuts [planes, batch, length] into frames [planes, batch, count, n], each `step` after the one
+ * before. It reshapes to rows whose length divides n and `step`. A frame is then a concatenation
+ * of strided slices of rows. */
 static wick_value signal_frames(wick_onnx_op *o, wick_value x, int64_t count, int64_t n,
                                 int64_t step)
 {
@@ -168,7 +169,7 @@ static wick_value signal_frames(wick_onnx_op *o, wick_value x, int64_t count, in
   return wick_onnx_concat(o, 3, (uint32_t)(n / unit), part);
 }
 
-/* Frames of the signal [batch, length, 1 or 2] times the window, each transformed. */
+/* Multiplies frames of the signal [batch, length, 1 or 2] by the window, and transforms each. */
 static void signal_stft(wick_onnx_op *o)
 {
   const wick_type_info *t = wick_onnx_info(o, 0);
@@ -224,7 +225,7 @@ static bool signal_elem(wick_onnx_op *o, wick_elem *out)
   return false;
 }
 
-/* A sum of cosines, by the row's number: Hann, Hamming, Blackman. */
+/* Builds a sum of cosines, selected by the row's `arg`: Hann, Hamming or Blackman. */
 static void signal_window(wick_onnx_op *o)
 {
   static const double weight[][3] = {
@@ -244,7 +245,8 @@ static void signal_window(wick_onnx_op *o)
   o->out[0] = wick_onnx_table(o, elem, 1, &n, y);
 }
 
-/* Triangles on the mel scale: column i rises from edge i to edge i + 1 and falls to edge i + 2. */
+/* Builds triangles on the mel scale: column i rises from edge i to edge i + 1 and falls to edge
+ * i + 2. */
 static void signal_mel(wick_onnx_op *o)
 {
   int64_t bins, length, rate, dim[2];

@@ -1,4 +1,4 @@
-/* Softmax and its kin. */
+/* Imports softmax and similar operators. */
 #include "import/onnx/import.h"
 
 static wick_value softmax_row(wick_onnx_op *o, wick_value x, int64_t axis)
@@ -8,7 +8,7 @@ static wick_value softmax_row(wick_onnx_op *o, wick_value x, int64_t axis)
   return wick_onnx_end1(&e, x);
 }
 
-/* Before opset 13 over all axes from `axis` on, as one. */
+/* Before opset 13, softmax is over all axes from `axis` on, flattened to one. */
 static void softmax_flat(wick_onnx_op *o)
 {
   const wick_type_info *x = wick_onnx_info(o, 0);

@@ -1,6 +1,7 @@
-/* Windows over more than three spatial dimensions, of which rows have three. The first ones, the
- * outer ones, are left out of the window: of a convolution, what its window covers of them becomes
- * channels, and its results along them examples; pools of the inner dimensions are pooled again. */
+/* Imports windows over more than three spatial dimensions. Wick's operators have up to three.
+ * The first dimensions, the outer ones, are removed from the window. For a convolution, elements
+ * of the window along them become channels, and positions along them become batch entries. Pools
+ * first pool the inner dimensions, and then the others. */
 #include <string.h>
 
 #include "import/onnx/import.h"
@@ -11,11 +12,11 @@ enum { SPATIAL_INNER = WICK_ONNX_WINDOW, SPATIAL_MOST_TAPS = 4096 };
 typedef struct spatial {
   wick_onnx_op *o;
   const wick_onnx_window *w;
-  uint32_t outer;  /* how many there are */
-  bool transposed; /* then x has had zeros put in, and windows slide backwards */
-  int64_t size[WICK_ONNX_SPATIAL], out[WICK_ONNX_SPATIAL]; /* of x with its pads; of the result */
+  uint32_t outer;  /* the number of outer dimensions */
+  bool transposed; /* zeros are inserted into x, and weights are in reverse order */
+  int64_t size[WICK_ONNX_SPATIAL], out[WICK_ONNX_SPATIAL]; /* of x after padding; of the result */
   int64_t taps;
-  wick_dim n, c, inner[SPATIAL_INNER]; /* of x */
+  wick_dim n, c, inner[SPATIAL_INNER]; /* sizes of x */
 } spatial;
 
 static wick_value spatial_pad(wick_onnx_op *o, wick_value x, uint32_t axis, int64_t before,
@@ -31,7 +32,7 @@ static wick_value spatial_pad(wick_onnx_op *o, wick_value x, uint32_t axis, int6
   return wick_onnx_end1(&e, x);
 }
 
-/* x with s - 1 zeros between the elements along an axis of n. */
+/* Inserts s - 1 zeros between the n elements along an axis. */
 static wick_value spatial_stretch(wick_onnx_op *o, wick_value x, uint32_t axis, int64_t n,
                                   int64_t s)
 {
@@ -44,7 +45,7 @@ static wick_value spatial_stretch(wick_onnx_op *o, wick_value x, uint32_t axis, 
   return spatial_pad(o, wick_onnx_reshape(o, x, t.rank, dim), axis, 0, 1 - s);
 }
 
-/* x with its pads along the outer dimensions, and what becomes of their sizes. */
+/* Pads x along the outer dimensions, and computes the sizes. */
 static wick_value spatial_begin(spatial *s, const int64_t *out_pad)
 {
   wick_onnx_op *o = s->o;
@@ -80,8 +81,8 @@ static wick_value spatial_begin(spatial *s, const int64_t *out_pad)
   return x;
 }
 
-/* What one element of the window, `at` along each outer dimension, sees: [n, c, 1, out..., inner].
- */
+/* Slices the elements of x that one element of the window reads, `at` along each outer
+ * dimension: [n, c, 1, out..., inner]. */
 static wick_value spatial_tap(const spatial *s, wick_value x, const int64_t *at)
 {
   wick_onnx_op *o = s->o;
@@ -111,7 +112,7 @@ static wick_dim spatial_outs(const spatial *s, wick_dim n)
   return n;
 }
 
-/* All of them: [n * out..., c * taps, inner]. */
+/* Gathers the slices for all elements of the window: [n * out..., c * taps, inner]. */
 static wick_value spatial_unfold(const spatial *s, wick_value x)
 {
   wick_onnx_op *o = s->o;
@@ -133,7 +134,8 @@ static wick_value spatial_unfold(const spatial *s, wick_value x)
   return wick_onnx_reshape(o, wick_onnx_transpose(o, x, rank, perm), 2 + SPATIAL_INNER, dim);
 }
 
-/* Its weights' outer dimensions are taps of input channels: axis 1, transposed 0. */
+/* Merges the outer dimensions of the weights into the input channels, which are axis 1, or 0 if
+ * transposed. */
 static wick_value spatial_weights(const spatial *s)
 {
   wick_onnx_op *o = s->o;
@@ -152,7 +154,7 @@ static wick_value spatial_weights(const spatial *s)
   return wick_onnx_reshape(o, w, 2 + SPATIAL_INNER, dim);
 }
 
-/* The window without the outer dimensions. */
+/* Returns the window without the outer dimensions. */
 static wick_onnx_window spatial_inner(const wick_onnx_window *w, uint32_t outer)
 {
   wick_onnx_window in = {.n = w->n - outer};
@@ -196,7 +198,7 @@ wick_value wick_onnx_spatial_conv(wick_onnx_op *o, wick_opcode op, const wick_on
 
 /* ---- pools ---- */
 
-/* x pooled along w's dimensions, which are the last ones, as [rest, 1, dims...]. */
+/* Pools x along w's dimensions, which are the last ones, as [rest, 1, dims...]. */
 static wick_value spatial_pool_last(wick_onnx_op *o, const wick_onnx_emit *form,
                                     const wick_onnx_window *w, wick_value x)
 {
@@ -222,9 +224,11 @@ wick_value wick_onnx_spatial_pool(wick_onnx_op *o, const wick_onnx_emit *form,
   int64_t perm[WICK_MAX_RANK];
   wick_value x = o->in[0];
   uint32_t rank = 2 + w->n;
-  for (uint32_t left = w->n; left;) { /* the last ones, then they go in front of the others */
+  /* pools the last dimensions, then moves them in front of the others */
+  for (uint32_t left = w->n; left;) {
     uint32_t n = left > SPATIAL_INNER ? SPATIAL_INNER : left;
-    wick_onnx_window whole = spatial_inner(w, left - n), part = whole; /* from left - n on */
+    /* dimensions from left - n on */
+    wick_onnx_window whole = spatial_inner(w, left - n), part = whole;
     part.n = n;
     for (uint32_t k = 0; k < n; k++) part.pad[n + k] = whole.pad[whole.n + k];
     x = spatial_pool_last(o, form, &part, x);

@@ -1,4 +1,4 @@
-/* TensorProto: every element type from raw bytes and from its field, sizes that lie, external
+/* TensorProto: every element type from raw bytes and from its field, wrong sizes, external
  * files. */
 #include "import/onnx/tensor.h"
 
@@ -36,7 +36,7 @@ static int end(void **state)
 
 enum { RAW = 9, FLOATS = 4, INT32S = 5, INT64S = 7, DOUBLES = 10, UINT64S = 11 };
 
-/* A TensorProto of that type and those dims (ending at -9), before its data. */
+/* Begins a TensorProto of that type and those dims (which end with -9), without data. */
 static wick_text head(int type, const int64_t *dims)
 {
   wick_text t = wick_text_begin(&mem);
@@ -55,15 +55,16 @@ static wick_status tensor(const wick_text *t, wick_onnx_data *out)
 #define DIMS(...) ((const int64_t[]){__VA_ARGS__, -9})
 static const int64_t scalar[] = {-9};
 
-/* Three elements (two where an element is half a byte or less) of each type, from raw bytes and
- * from its field. */
+/* Reads three elements (two if an element is half a byte or less) of each type, from raw bytes
+ * and from its field. */
 static void test_types(void **state)
 {
   (void)state;
   static const struct {
     int type;
     wick_elem elem;
-    int field; /* INT32S, INT64S, UINT64S hold `value`; FLOATS and DOUBLES the bytes */
+    /* INT32S, INT64S and UINT64S contain `value`; FLOATS and DOUBLES contain the bytes */
+    int field;
     int64_t value[3];
     int nvalue, nelem;
     const char *bytes;
@@ -163,7 +164,7 @@ static void test_shapes(void **state)
   t = head(WICK_ONNX_INT8, DIMS(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
   fails(&t, "m: w: its rank is 17, the most is 16");
   t = head(WICK_ONNX_DOUBLE,
-           DIMS(1 << 30, 1 << 28)); /* 2^61 bytes are asked for before any are allocated */
+           DIMS(1 << 30, 1 << 28)); /* the request of 2^61 bytes fails before any are allocated */
   put_str(&t, RAW, "12345678");
   fails(&t, "m: w: its data has 8 bytes, its shape wants 2305843009213693952");
   t = head(WICK_ONNX_INT32, DIMS(1 << 30, 1 << 28));
@@ -209,7 +210,7 @@ static void test_faults(void **state)
   fails(&t, "m: w: tensors in segments are not supported");
 }
 
-/* A raw bool of 2 becomes 1; aligned bytes stay where they are, others are copied. */
+/* A raw bool of 2 becomes 1. Aligned bytes are not copied, others are. */
 static void test_in_place(void **state)
 {
   (void)state;

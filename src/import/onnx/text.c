@@ -6,7 +6,8 @@
 
 /* ---- strings at import ---- */
 
-/* The numbers of a constant operand of strings; false after "must be known" was added. */
+/* Reads a constant operand of strings as numbers of strings. Returns false after it added "must
+ * be known". */
 static bool text_known(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
                        const int64_t **out)
 {
@@ -46,7 +47,7 @@ static void text_concat(wick_onnx_op *o)
   const wick_type_info *t[2] = {wick_onnx_info(o, 0), wick_onnx_info(o, 1)};
   wick_dim dim[WICK_MAX_RANK];
   uint32_t rank = t[0]->rank > t[1]->rank ? t[0]->rank : t[1]->rank;
-  for (uint32_t k = 0; k < rank; k++) { /* from the last one */
+  for (uint32_t k = 0; k < rank; k++) { /* from the last dimension */
     dim[rank - 1 - k] = wick_dim_const(1);
     for (int i = 0; i < 2; i++)
       if (k < t[i]->rank && !wick_dim_is(t[i]->dim[t[i]->rank - 1 - k], 1))
@@ -64,7 +65,7 @@ static void text_ignore(void *arg, const char *at, uint64_t nbytes)
   (void)arg, (void)at, (void)nbytes;
 }
 
-/* The width is that of the longest list. */
+/* The last dimension is the length of the longest list. */
 static void text_split(wick_onnx_op *o)
 {
   uint32_t n;
@@ -97,7 +98,7 @@ static wick_value text_case(wick_onnx_op *o, wick_value x, int change)
   return wick_onnx_end1(&e, x);
 }
 
-/* The same of known strings, in place. */
+/* Changes the case of known strings in place. */
 static bool text_lower(wick_onnx_op *o, uint32_t n, int64_t *v)
 {
   wick_attr attr[] = {[WICK_ATTR_string_case_change] = {.i = 0},
@@ -118,7 +119,7 @@ static bool text_lower(wick_onnx_op *o, uint32_t n, int64_t *v)
   return !s;
 }
 
-/* The positions along the last axis of strings that are no stop words. */
+/* Finds the positions along the last axis of strings that are no stop words. */
 static bool text_kept(wick_onnx_op *o, wick_wire_spans stop, uint32_t *out_n, int64_t *out)
 {
   uint32_t n;
@@ -156,7 +157,7 @@ static void text_normalize(wick_onnx_op *o)
     uint32_t kept;
     if (!text_kept(o, a->strings, &kept, at)) return;
     wick_module *m = o->c->module;
-    if (!kept) { /* one empty string */
+    if (!kept) { /* the result is one empty string */
       wick_dim one[2] = {wick_dim_const(1), wick_dim_const(1)};
       o->out[0] = wick_build_const(o->b, wick_type_tensor(m, WICK_STRING, t.rank, one), 0, 0);
       return;
@@ -183,7 +184,7 @@ static void text_match(wick_onnx_op *o)
 
 enum { TEXT_TF, TEXT_IDF, TEXT_TFIDF };
 
-/* The weight of each column; 1 where there are none. */
+/* Builds the weight of each column; 1 without weights. */
 static wick_value text_weights(wick_onnx_op *o, wick_wire_i64s columns, int64_t width)
 {
   const wick_onnx_attr *a = wick_onnx_attr_find(o, "weights");

@@ -1,8 +1,8 @@
 /* Imports the optimizers of the training preview: one step for each optimized tensor. */
 #include "import/onnx/import.h"
 
-/* Operands: R (rate), T (steps taken), then all X, all gradients, and `nstate` groups of states.
- * False after a failure was added. */
+/* Checks the operands: R (rate), T (step count), then all X, all gradients, and `nstate` groups
+ * of states. Returns false after it added a failure. */
 static bool training_counts(wick_onnx_op *o, uint32_t nstate, uint32_t *out_n)
 {
   uint32_t n = (o->nin - 2) / (2 + nstate);
@@ -55,7 +55,7 @@ static void training_adagrad(wick_onnx_op *o)
   }
 }
 
-/* The rate, adjusted by sqrt(1 - beta^T) / (1 - alpha^T) from the first step on. */
+/* Builds the rate. It is adjusted by sqrt(1 - beta^T) / (1 - alpha^T), except at step 0. */
 static wick_value training_adam_rate(wick_onnx_op *o, wick_value x, double alpha, double beta)
 {
   wick_builder *b = o->b;
@@ -112,7 +112,7 @@ static void training_momentum(wick_onnx_op *o)
         wick_onnx_by(o, WICK_OP_gt, wick_build_cast(b, wick_onnx_scalar(o, 1), WICK_I64), 0);
     if (b->status) return;
     wick_value by = wick_build3(b, WICK_OP_where, first, wick_onnx_number(o, x, beta),
-                                wick_onnx_number(o, x, 1)); /* whole at the first step */
+                                wick_onnx_number(o, x, 1)); /* beta scales only later steps */
     wick_value v =
         wick_build2(b, WICK_OP_add, wick_onnx_by(o, WICK_OP_mul, o->in[2 + 2 * n + i], alpha),
                     wick_build2(b, WICK_OP_mul, by, g));

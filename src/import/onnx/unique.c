@@ -1,5 +1,5 @@
-/* Unique: rows in order, equal ones beside each other, the first of each taken. They are sorted by
- * one column after the other, the last one first: equal ones stay as they are. */
+/* Imports Unique: sorts the rows, so that equal rows are neighbours, and takes the first row of
+ * each group. The sort is stable, by one column after another from the last to the first. */
 #include "import/onnx/import.h"
 #include "ir/element.h"
 
@@ -8,7 +8,7 @@ enum { UNIQUE_MOST = 1 << 28 };
 typedef struct unique_rows {
   wick_value key; /* [n, m], of a type that has an order */
   int64_t n, m;
-  bool nan; /* there may be: they are equal, and above all numbers */
+  bool nan; /* NaN may occur; they are equal and above all numbers */
 } unique_rows;
 
 static wick_value unique_number(wick_onnx_op *o, int64_t i)
@@ -27,7 +27,7 @@ static wick_value unique_flat(wick_onnx_op *o, wick_value x, int64_t n)
   return wick_onnx_reshape(o, x, 1, &d);
 }
 
-/* x at `position` [n], each once, as a row in the order of 0, 1, ... */
+/* Writes the elements of x to the positions `position` [n], which are a permutation. */
 static wick_value unique_put(wick_onnx_op *o, wick_value position, wick_value x)
 {
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_scatter_elements);
@@ -41,7 +41,7 @@ static wick_value unique_is_nan(wick_onnx_op *o, wick_value x)
   return wick_build2(o->b, WICK_OP_ne, x, x);
 }
 
-/* Where rows x and y [k, m] differ: [k, m]. */
+/* Returns where rows x and y differ: [k, m]. */
 static wick_value unique_differ(wick_onnx_op *o, const unique_rows *u, wick_value x, wick_value y)
 {
   wick_builder *b = o->b;
@@ -52,7 +52,7 @@ static wick_value unique_differ(wick_onnx_op *o, const unique_rows *u, wick_valu
   return wick_build2(b, WICK_OP_and, ne, wick_build1(b, WICK_OP_not, both));
 }
 
-/* Is any of a row's [k, m]? */
+/* Returns whether any element of a row [k, m] is true: [k]. */
 static wick_value unique_any(wick_onnx_op *o, wick_value x)
 {
   if (o->b->status || !x.id) return x;
@@ -62,7 +62,7 @@ static wick_value unique_any(wick_onnx_op *o, wick_value x)
   return wick_onnx_by(o, WICK_OP_gt, x, 0);
 }
 
-/* The order of x [n], and among equal ones their own: i64 [n]. */
+/* Returns the indices that sort x [n], stably: i64 [n]. */
 static wick_value unique_sorted(wick_onnx_op *o, wick_value x, int64_t n)
 {
   wick_dim all = wick_dim_const(n);
@@ -73,7 +73,7 @@ static wick_value unique_sorted(wick_onnx_op *o, wick_value x, int64_t n)
   return (wick_value){wick_onnx_end1(&e, x).id + 1};
 }
 
-/* The rows' numbers in rising order, equal ones in the order that they have: i64 [n]. */
+/* Returns the indices that sort the rows, stably: i64 [n]. */
 static wick_value unique_order(wick_onnx_op *o, const unique_rows *u)
 {
   wick_builder *b = o->b;
@@ -95,7 +95,8 @@ static wick_value unique_order(wick_onnx_op *o, const unique_rows *u)
   return wick_build_close(b);
 }
 
-/* x as rows along `axis`, NULL: as its elements. False after a failure was added. */
+/* Reads x as rows along `axis`, or as single elements if it is NULL. Returns false after it
+ * added a failure. */
 static bool unique_begin(wick_onnx_op *o, const uint32_t *axis, unique_rows *u)
 {
   const wick_type_info t = *wick_onnx_info(o, 0);
@@ -131,9 +132,11 @@ static bool unique_begin(wick_onnx_op *o, const uint32_t *axis, unique_rows *u)
   return true;
 }
 
-/* Groups of equal rows: where each begins in the order. */
+/* Groups of equal rows, in rising order. */
 typedef struct unique_groups {
-  wick_value order, number, begin, size; /* [n]: rows; of each its group; of each group */
+  /* [n] each; order: the rows, sorted; number: per sorted row, its group; begin, size: per
+   * group, in sorted rows */
+  wick_value order, number, begin, size;
   wick_value count;
 } unique_groups;
 
@@ -163,7 +166,7 @@ static unique_groups unique_find(wick_onnx_op *o, const unique_rows *u)
   return g;
 }
 
-/* out: the first row of each group, of each row its group, sizes of groups. */
+/* out: the first row of each group; for each row, its group; the sizes of groups. */
 static void unique_rising(wick_onnx_op *o, const unique_groups *g, wick_value *out)
 {
   out[0] = unique_at(o, g->order, g->begin);
@@ -171,14 +174,15 @@ static void unique_rising(wick_onnx_op *o, const unique_groups *g, wick_value *o
   out[2] = g->size;
 }
 
-/* The same, groups in the order of their first rows. */
+/* The same with the groups in the order of their first rows. */
 static void unique_as_met(wick_onnx_op *o, const unique_rows *u, const unique_groups *g,
                           wick_value *out)
 {
   wick_builder *b = o->b;
   wick_dim size;
   wick_value count;
-  wick_value begin = unique_at(o, g->begin, g->number); /* by place in the order */
+  /* per sorted row: the beginning of its group */
+  wick_value begin = unique_at(o, g->begin, g->number);
   wick_value own = unique_at(o, g->order, begin);
   wick_value new = wick_build2(b, WICK_OP_eq, own, g->order);
   wick_value met = unique_put(o, g->order, wick_build_cast(b, new, WICK_I64));

@@ -81,8 +81,8 @@ static void window_share(wick_onnx_window *w, uint32_t i, int64_t total, bool up
   w->pad[w->n + i] = total - w->pad[i];
 }
 
-/* SAME: as many results as strides fit, ceil(size / stride); the odd one of the pads lies at the
- * end for SAME_UPPER. */
+/* With SAME the result has ceil(size / stride) elements. An odd pad is at the end for
+ * SAME_UPPER. */
 bool wick_onnx_window_read(wick_onnx_op *o, const wick_dim *kernel, wick_onnx_window *out)
 {
   if (!window_begin(o, kernel, out)) return false;
@@ -93,8 +93,7 @@ bool wick_onnx_window_read(wick_onnx_op *o, const wick_dim *kernel, wick_onnx_wi
     int64_t s = out->stride[i], reach = (out->kernel[i] - 1) * out->dilation[i] + 1, over = s;
     if (s > 1 && !wick_dim_is_const(size))
       return wick_onnx_open(o, "the input's size, for auto_pad with a stride,", size);
-    if (s > 1 && size.v % s)
-      over = size.v % s; /* what the last window covers of the input at its stride */
+    if (s > 1 && size.v % s) over = size.v % s; /* the elements that the last stride covers */
     window_share(out, i, wick_max_i64(reach - over, 0), mode == WINDOW_UPPER);
   }
   return true;
@@ -110,7 +109,7 @@ void wick_onnx_window_crop(wick_onnx_op *o, wick_onnx_window *w)
     if (!wick_dim_is_const(size) || k < 1 || k > most || d < 1 || d > most || s < 1 || s > most ||
         *before < 0 || *before > most || *after < 0 || *after > most || size.v > most)
       continue;
-    /* with one window more than there may be, where sizes are rounded up */
+    /* with one window more than possible, because sizes may be rounded up */
     int64_t room = size.v + *before + *after - (k - 1) * d - 1,
             last = room < 0 ? s : (room / s + 1) * s;
     int64_t first = wick_max_i64(*before - last, 0) / d, end = (size.v - 1 + *before) / d + 1;
@@ -129,7 +128,7 @@ bool wick_onnx_window_read_transposed(wick_onnx_op *o, const wick_dim *kernel,
   int mode = window_auto(o);
   wick_wire_i64s shape = wick_onnx_ints(o, "output_shape");
   if (shape.n == out->n + 2u)
-    shape = (wick_wire_i64s){shape.at + 2, out->n}; /* some exporters give all of it */
+    shape = (wick_wire_i64s){shape.at + 2, out->n}; /* some exporters include batch and channels */
   if (shape.n && shape.n != out->n) {
     wick_onnx_fail(o, WICK_ETYPE, "output_shape has %zu numbers, expected %u", shape.n, out->n);
     return false;
@@ -138,7 +137,8 @@ bool wick_onnx_window_read_transposed(wick_onnx_op *o, const wick_dim *kernel,
   for (uint32_t i = 0; i < out->n; i++) {
     wick_dim size = wick_onnx_info(o, 0)->dim[2 + i];
     int64_t s = out->stride[i],
-            total = (out->kernel[i] - 1) * out->dilation[i] + 1 + out_pad[i] - s; /* for size * s */
+            /* plus size * s */
+        total = (out->kernel[i] - 1) * out->dilation[i] + 1 + out_pad[i] - s;
     if (shape.n) {
       int64_t whole;
       if (!wick_dim_is_const(size))
