@@ -1,4 +1,5 @@
-/* The builder: nodes appended in pre-order, regions on a stack, dead code dropped at the end. */
+/* The builder. It appends nodes in pre-order, keeps open regions on a stack, and removes dead
+ * code at the end. */
 #include "ir/build.h"
 
 #include <string.h>
@@ -100,7 +101,7 @@ static wick_infer build_infer(wick_builder *b, wick_opcode op, uint32_t nin, con
                       .out = b->infer_out};
 }
 
-/* Sizes that may come out negative are checked not to. */
+/* Adds constraints for sizes that could be negative. */
 static void build_sizes(wick_builder *b, const wick_infer *c)
 {
   for (uint32_t i = 0; !b->status && i < c->nout; i++) {
@@ -114,7 +115,7 @@ static void build_sizes(wick_builder *b, const wick_infer *c)
   }
 }
 
-/* Small operand lists live on the stack; the rare long one in the arena. */
+/* Short operand lists are on the stack, longer ones in the arena. */
 enum { BUILD_FEW = 16 };
 
 wick_value wick_build(wick_builder *b, wick_opcode op, uint32_t nin, const wick_value *in,
@@ -180,7 +181,7 @@ void wick_build_open(wick_builder *b, wick_opcode op, uint32_t nin, const wick_v
                         .nin = (uint16_t)nin,
                         .nattr = (uint16_t)wick_op_nattr(wick_ops[op]),
                         .loc = b->loc,
-                        .first = {b->values.n}, /* until it is closed: no results yet */
+                        .first = {b->values.n}, /* it has no results until it is closed */
                         .in = wick_dup(b->mem, wick_value, in, nin),
                         .attr = c.attr});
 }
@@ -253,7 +254,7 @@ void wick_yield(wick_builder *b, uint32_t n, const wick_value *v)
   o->in_region = false;
 }
 
-/* The types that each region's parameters and yield have, as inference wants to see them. */
+/* Collects the types of each region's parameters and yield, for inference. */
 static void build_region_types(wick_builder *b, const struct wick_open_node *o, wick_infer *c)
 {
   uint32_t n = o->regions.n, *nyield = wick_new(b->mem, uint32_t, n),
@@ -323,7 +324,7 @@ void wick_build_return(wick_builder *b, uint32_t n, const wick_value *v)
 
 /* ---- the end: dead code ---- */
 
-/* parent[i]: the node whose region holds node i, or UINT32_MAX. */
+/* Returns, for each node, the node whose region contains it, or UINT32_MAX. */
 static uint32_t *build_parents(const wick_builder *b)
 {
   uint32_t *parent = wick_new(b->mem, uint32_t, b->nodes.n), depth = 0, stack[WICK_MAX_DEPTH + 1];
@@ -335,7 +336,7 @@ static uint32_t *build_parents(const wick_builder *b)
   return parent;
 }
 
-/* In low functions, which write what they compute, a branch that may fail does something, too. */
+/* Returns true if n has an effect. In low functions a branch that may fail has one, too. */
 static bool build_acts(const wick_builder *b, const wick_node *n)
 {
   return wick_ops[n->op]->effect == WICK_EFFECT ||
@@ -343,8 +344,8 @@ static bool build_acts(const wick_builder *b, const wick_node *n)
           n->attr[WICK_ATTR_if_then_equal].n + n->attr[WICK_ATTR_if_else_equal].n > 0);
 }
 
-/* live[i]: node i has an effect, or a result that a live node uses; terminators live with their
- * parents. */
+/* Returns, for each node, whether it has an effect or a result that a live node uses. A
+ * terminator is live if its parent is. */
 static bool *build_live(const wick_builder *b, uint32_t *out_nlive)
 {
   const wick_node *node = b->nodes.at;
@@ -354,8 +355,8 @@ static bool *build_live(const wick_builder *b, uint32_t *out_nlive)
     if (build_acts(b, &node[i]))
       for (uint32_t p = i; p != UINT32_MAX && !live[p]; p = parent[p]) live[p] = true;
   live[n - 1] = true;
-  /* A parent comes before its regions in the array but its results are used after them: decide it
-   * at its last node. */
+  /* A parent comes before its regions in the array, but its results are used after them. It is
+   * therefore decided at its last node. */
   for (uint32_t i = n; i-- > 0;) {
     for (uint32_t p = parent[i]; p != UINT32_MAX && node[p].end == i + 1; p = parent[p])
       for (uint32_t k = 0; k < node[p].nout; k++) live[p] = live[p] || used[node[p].first.id + k];

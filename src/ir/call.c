@@ -10,7 +10,7 @@ const wick_func *wick_callee(const wick_module *m, const wick_node *n)
   return f && f->level == WICK_GRAPH ? f : NULL;
 }
 
-/* f calls itself, or what it calls does. */
+/* Returns true if f calls itself, directly or through others. */
 static bool call_recurs(const wick_builder *b, const wick_func *f)
 {
   const wick_module *m = b->module;

@@ -24,7 +24,7 @@ wick_copier wick_copy_begin(const wick_func *f, wick_arena *mem)
   return c;
 }
 
-/* The user's names follow the values. */
+/* Copies the user's names of n's results. */
 static void copy_names(wick_copier *c, const wick_node *n, wick_value first)
 {
   for (uint32_t k = 0; first.id && k < n->nout; k++) {
@@ -60,7 +60,8 @@ static void copy_region_begin(wick_copier *c, const wick_node *n, uint32_t r)
     c->to[region->first.id + i] = (wick_value){first.id + i};
 }
 
-/* The results of typed rows are asked for again; those of others are inferred. */
+/* Returns the result types of n, which typed operators need; NULL for others, whose types are
+ * inferred. */
 static const wick_type *copy_want(wick_copier *c, const wick_node *n)
 {
   wick_type *want = wick_new(c->b.mem, wick_type, n->nout);
@@ -68,8 +69,8 @@ static const wick_type *copy_want(wick_copier *c, const wick_node *n)
   return want;
 }
 
-/* A region has ended: go on with the next one of its node, or close the node, and so on outwards.
- */
+/* After a yield: continues with the next region of its node, or closes the node, and repeats
+ * this outwards. */
 static void copy_after_yield(wick_copier *c)
 {
   wick_builder *b = &c->b;

@@ -52,7 +52,7 @@ wick_dims *wick_dims_create(wick_arena *mem)
   return t;
 }
 
-/* Scratch is taken from the table's own arena, and given back where nothing was interned on top of
+/* Scratch memory in the table's own arena. It is released unless something was interned after
  * it. */
 typedef struct dim_scratch {
   wick_mark mark;
@@ -94,8 +94,8 @@ static int dim_compare_atom(const wick_dims *t, uint32_t x, uint32_t y)
   return 0;
 }
 
-/* By degree, the highest first, then atom by atom: an order that multiplication by a monomial
- * keeps. */
+/* Compares by degree, the highest first, then atom by atom. Multiplication by a monomial keeps
+ * this order. */
 static int dim_compare_mono(const wick_dims *t, const wick_term *a, const wick_term *b)
 {
   if (a->atom == b->atom) return 0;
@@ -130,7 +130,8 @@ wick_term wick_mono_atom(const wick_dims *t, uint32_t atom)
   return (wick_term){.coef = 1, .natom = 1, .atom = &t->atoms.at[atom]->id};
 }
 
-/* The atoms are sorted and lie in scratch; they are copied where the monomial is new. */
+/* Interns a monomial. The atoms are sorted, and in scratch memory; they are copied if the
+ * monomial is new. */
 static wick_term dim_mono_intern(wick_dims *t, const uint32_t *atom, uint32_t natom)
 {
   if (natom == 0) return (wick_term){.coef = 1};
@@ -300,8 +301,8 @@ static uint32_t dim_expr_find(const wick_dims *t, wick_dim_form key, uint32_t ha
   return 0;
 }
 
-/* Counts and masks of a form; whether it divides anywhere at its top. False where it is too large.
- */
+/* Computes the counts and masks of a form, and whether it has a floordiv at its top. Returns
+ * false if it is too large. */
 static bool dim_measure(const wick_dims *t, wick_dim_form f, wick_dim_expr *e, bool *divides)
 {
   for (uint32_t i = 0; i < f.nterm; i++) {
@@ -317,7 +318,7 @@ static bool dim_measure(const wick_dims *t, wick_dim_form f, wick_dim_expr *e, b
   return true;
 }
 
-/* The terms of key stay where they are when the expression is new. */
+/* Interns the expression. If it is new, it uses key's terms without a copy. */
 static wick_dim dim_intern(wick_dims *t, wick_dim_form key)
 {
   if (!key.nterm) return dim_fits(key.constant) ? wick_dim_const(key.constant) : WICK_DIM_INVALID;
@@ -375,7 +376,7 @@ bool wick_dim_accumulate(wick_dims *t, wick_dim_form *acc, int64_t coef, wick_te
        wick_add_overflows(c, acc->constant, &sum.constant) || !dim_fits(sum.constant)))
     return false;
   wick_term next = {0};
-  bool have = false; /* next holds term j of coef * mono * p */
+  bool have = false; /* `next` holds term j of coef * mono * p */
   while (i < acc->nterm || j < np) {
     if (!have && j < np) {
       bool is_term = j < p.nterm;
@@ -396,7 +397,7 @@ bool wick_dim_accumulate(wick_dims *t, wick_dim_form *acc, int64_t coef, wick_te
   return true;
 }
 
-/* a + k * b */
+/* Returns a + k * b. */
 static wick_dim dim_combine(wick_dims *t, wick_dim a, int64_t k, wick_dim b)
 {
   if (!wick_dim_usable(t, a) || !wick_dim_usable(t, b)) return WICK_DIM_INVALID;

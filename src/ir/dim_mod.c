@@ -1,18 +1,18 @@
-/* Dimension expressions: from the key, which has no `mod`, to the form, which has.
+/* Dimension expressions: converts a key, which has no `mod`, to the form, which has.
  *
- * mod(x, b) is x - b*floordiv(x, b). The key holds the right side. Here each floordiv is joined
- * with as much of x as is present to mod(x, b), until its own coefficient has the sign of x's. That
- * keeps ranges tight, since the rest grows with x. So x - 7*floordiv(x, 7) is mod(x, 7), x -
- * 6*floordiv(x, 7) is floordiv(x, 7) + mod(x, 7), and x + 9*floordiv(x, 7) stays. The result is a
- * function of the key alone. */
+ * mod(x, b) is x - b*floordiv(x, b), and the key contains the right side. Here each floordiv is
+ * combined with multiples of x in the sum to mod(x, b), until its own coefficient has the sign
+ * of x's. This keeps ranges tight, because the rest grows with x. For example, x - 7*floordiv(x,
+ * 7) is mod(x, 7), x - 6*floordiv(x, 7) is floordiv(x, 7) + mod(x, 7), and x + 9*floordiv(x, 7)
+ * stays. The result depends only on the key. */
 #include "ir/dim_table.h"
 
-/* What is looked for: mono * (x - b*quotient), where quotient is floordiv(x, b). */
+/* The pattern that is searched for: mono * (x - b*quotient), where quotient is floordiv(x, b). */
 typedef struct dim_mod_pattern {
   wick_dim x, b;
   uint32_t quotient;
   wick_term mono;
-  bool exact; /* only where nothing of the quotient by a constant is left */
+  bool exact; /* only if no multiple of the quotient by a constant remains */
 } dim_mod_pattern;
 
 static int64_t dim_mod_coef(const wick_dim_form *p, wick_term mono)
@@ -22,8 +22,8 @@ static int64_t dim_mod_coef(const wick_dim_form *p, wick_term mono)
   return 0;
 }
 
-/* How often sign * mono * q is contained in p: at most *times, which is lowered; *g becomes the
- * common factor of itself and of what the terms say. False for not at all. */
+/* Returns whether p contains sign * mono * q. *times is lowered to the number of times, and *g
+ * becomes the common factor of itself and these numbers for all terms. */
 static bool dim_mod_contains(wick_dims *t, const wick_dim_form *p, wick_dim_form q, wick_term mono,
                              int64_t sign, int64_t *g, int64_t *times)
 {
@@ -36,8 +36,8 @@ static bool dim_mod_contains(wick_dims *t, const wick_dim_form *p, wick_dim_form
   return true;
 }
 
-/* The number of mods to make; 0 for none. Of a multiple of p it is that multiple, and of p + 1 the
- * same. */
+/* Returns the number of mods to build, or 0. For a multiple of p it is that multiple; for p + 1
+ * it is the same as for p. */
 static int64_t dim_mod_times(wick_dims *t, const wick_dim_form *p, const dim_mod_pattern *w,
                              wick_term quotient, int64_t have)
 {
@@ -46,7 +46,8 @@ static int64_t dim_mod_times(wick_dims *t, const wick_dim_form *p, const dim_mod
   if (!dim_mod_contains(t, p, x, w->mono, sign, &g, &times)) return 0;
   if (b.nterm) return dim_mod_contains(t, p, b, quotient, -sign, &g, &times) ? times : 0;
   int64_t all =
-      -wick_floordiv_i64(have / g * sign, b.constant); /* the rest has x's sign, or is 0 */
+      -wick_floordiv_i64(have / g * sign, b.constant); /* the coefficient that remains has x's
+                                                          sign, or is 0 */
   if (w->exact && (have / g % b.constant != 0 || all > times / g)) return 0;
   return wick_min_i64(times / g, all) * g;
 }
@@ -68,8 +69,8 @@ static bool dim_mod_apply(wick_dims *t, wick_dim_form *p, const dim_mod_pattern 
   return true;
 }
 
-/* floordiv(x, b) is also floordiv(y, b/d) with y = floordiv(x, d): tried where a floordiv by d
- * is beside. */
+/* floordiv(x, b) is also floordiv(y, b/d) with y = floordiv(x, d). This is tried if the sum also
+ * contains a floordiv by d. */
 static bool dim_mod_try_inner(wick_dims *t, wick_dim_form *p, dim_mod_pattern w, int64_t have)
 {
   for (uint32_t j = 0; j < p->nterm; j++) {
@@ -87,7 +88,7 @@ static bool dim_mod_try_inner(wick_dims *t, wick_dim_form *p, dim_mod_pattern w,
       inner.b = wick_dim_const(w.b.v / d);
       if (!wick_dim_usable(t, inner.x) || wick_dim_is_const(inner.x)) continue;
       const wick_dim_cell *back = wick_dim_lone(t, wick_dim_floordiv(t, inner.x, inner.b));
-      if (!back || back->id != w.quotient) continue; /* equal, but by another way */
+      if (!back || back->id != w.quotient) continue; /* equal, but another expression */
       if (dim_mod_apply(t, p, &inner, have)) return true;
     }
   }
@@ -107,7 +108,7 @@ static bool dim_mod_try(wick_dims *t, wick_dim_form *p, uint32_t i, const wick_d
   return dim_mod_apply(t, p, &w, have) || (constant && dim_mod_try_inner(t, p, w, have));
 }
 
-/* One step at the floordivs of one depth; false where there is none. */
+/* Combines one floordiv of that depth. Returns false if there is none. */
 static bool dim_mod_step(wick_dims *t, wick_dim_form *p, uint32_t depth, bool exact)
 {
   for (uint32_t i = 0; i < p->nterm; i++) {
@@ -129,9 +130,10 @@ void wick_dim_put_mods(wick_dims *t, wick_dim_form *p)
       if (c->atom.kind == WICK_ATOM_FLOORDIV && c->depth > deepest) deepest = c->depth;
     }
   }
-  uint32_t budget = 4 * p->nterm + 16; /* each step uses up a part of an x; this is a belt */
+  /* each step uses a part of an x; the budget is an additional limit */
+  uint32_t budget = 4 * p->nterm + 16;
   for (uint32_t depth = deepest; depth > 0;
-       depth--) /* the outer ones first: they contain the inner */
+       depth--) /* outer floordivs first, because they contain the inner ones */
     while (budget && (dim_mod_step(t, p, depth, true) || dim_mod_step(t, p, depth, false)))
       budget--;
 }

@@ -1,4 +1,5 @@
-/* Random dimension expressions: the laws of arithmetic, and values that do not depend on the form. */
+/* Random dimension expressions: laws of arithmetic, and values, which must not depend on the
+ * form. */
 #include "ir/dim_testing.h"
 
 static uint64_t random_state;
@@ -11,7 +12,7 @@ static uint32_t pick(uint32_t n)
 enum { NSYM = 4, NNODE = 24 };
 
 typedef struct tree_node {
-  char op; /* one of dim_read's, s for a symbol, n for a number */
+  char op; /* an operator of dim_read, s for a symbol, n for a number */
   int a, b;
   int64_t v;
 } tree_node;
@@ -61,7 +62,7 @@ static wick_dim tree_dim(const tree *t, int i, const wick_dim *s)
   }
 }
 
-/* The meaning, by another road. False where something divides by 0 or is large. */
+/* Evaluates the tree directly. Returns false for a division by 0 or a large number. */
 static bool tree_eval(const tree *t, int i, const int64_t *v, int64_t *out)
 {
   const tree_node *n = &t->at[i];
@@ -173,14 +174,15 @@ static void assert_same(const char *law, wick_dim a, wick_dim b)
 {
   if (wick_dim_eq(a, b)) return;
   if (wick_dim_eq(a, WICK_DIM_INVALID) || wick_dim_eq(b, WICK_DIM_INVALID)) return;
-  int64_t lo[2], hi[2]; /* a range of one value may have decided */
+  int64_t lo[2], hi[2]; /* a range of one value may make it constant */
   wick_dim_range(table, a, &lo[0], &hi[0]);
   wick_dim_range(table, b, &lo[1], &hi[1]);
   if (lo[0] == hi[0] && lo[1] == hi[1] && lo[0] == lo[1]) return;
   fail_msg("%s: %s is not %s", law, dim_text(table, a), dim_text(table, b));
 }
 
-/* Equal by the laws of a ring, or of division by a constant: the same handle. */
+/* Expressions that are equal by the laws of a ring, or of division by a constant, have the same
+ * handle. */
 static void test_laws(void **state)
 {
   (void)state;
@@ -210,7 +212,8 @@ static void test_laws(void **state)
   }
 }
 
-/* min and max are associative where the arguments are sums, of which ranges decide all alike. */
+/* min and max are associative if the arguments are sums, because ranges then decide all
+ * comparisons in the same way. */
 static void test_min_max_laws(void **state)
 {
   (void)state;
@@ -225,8 +228,8 @@ static void test_min_max_laws(void **state)
   }
 }
 
-/* What a reader of the text does: the parts, put together again with arithmetic, in the table
- * `table`. */
+/* Builds the expression again in the table `table`, from its parts by arithmetic, as a reader of
+ * the text does. */
 static wick_dim rebuild(const wick_dims *from, wick_dim d)
 {
   wick_dim_form f = wick_dim_get(from, d);
@@ -250,8 +253,8 @@ static wick_dim rebuild(const wick_dims *from, wick_dim d)
   return sum;
 }
 
-/* The form, read back, is the same expression; and the same text in a table where other things came
- * first. */
+/* The form, read back, is the same expression. It has the same text in a table in which other
+ * expressions were interned first. */
 static void test_form_is_canonical(void **state)
 {
   (void)state;

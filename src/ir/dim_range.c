@@ -3,7 +3,7 @@
 
 static int64_t dim_range_clamp(int64_t v) { return wick_max_i64(v, WICK_RANGE_LO); }
 
-/* The product of two ends; an infinite one times 0 is 0, since all values are finite. */
+/* The product of two bounds. An infinite bound times 0 is 0, because all values are finite. */
 static int64_t dim_range_mul_end(int64_t a, int64_t b)
 {
   if (!a || !b) return 0;
@@ -48,7 +48,7 @@ static wick_range dim_range_power(wick_range a, uint32_t n)
     lo = dim_range_mul(lo, (wick_range){a.lo, a.lo});
     hi = dim_range_mul(hi, (wick_range){a.hi, a.hi});
   }
-  if (n % 2) { /* the sign is not that of 64 factors */
+  if (n % 2) { /* the sign differs from that of 64 factors */
     if (n > 64 && a.lo < 0) lo = dim_range_mul(lo, (wick_range){-1, -1});
     if (n > 64 && a.hi < 0) hi = dim_range_mul(hi, (wick_range){-1, -1});
     return (wick_range){lo.lo, hi.hi};
@@ -65,8 +65,8 @@ static int64_t dim_range_div_end(int64_t a, int64_t b)
   return dim_range_clamp(wick_floordiv_i64(a, b));
 }
 
-/* The divisor is not 0, so it is in [lo, -1] or in [1, hi]; on each the quotient is monotone in
- * both. */
+/* The divisor is not 0, so it is in [lo, -1] or in [1, hi]. In each of these the quotient is
+ * monotone in both operands. */
 static wick_range dim_range_floordiv(wick_range a, wick_range b)
 {
   int64_t end[4];
@@ -87,7 +87,8 @@ static wick_range dim_range_mod(wick_range a, wick_range b)
 {
   wick_range r = {0, 0}, q = dim_range_floordiv(a, b);
   if (b.lo == b.hi && q.lo == q.hi && q.lo > WICK_RANGE_LO && q.lo != WICK_RANGE_HI)
-    return dim_range_add(a, dim_range_mul(q, (wick_range){-b.lo, -b.lo})); /* within one period */
+    return dim_range_add(a, dim_range_mul(q, (wick_range){-b.lo, -b.lo})); /* all values are in
+                                                                              one period */
   if (b.hi > 0) r.hi = b.hi == WICK_RANGE_HI ? b.hi : b.hi - 1;
   if (b.lo < 0) r.lo = b.lo <= WICK_RANGE_LO ? b.lo : b.lo + 1;
   if (b.lo > 0 && a.lo >= 0) r.hi = wick_min_i64(r.hi, a.hi);
@@ -108,7 +109,7 @@ wick_range wick_range_atom(wick_atom_kind kind, uint32_t narg, const wick_range 
   return r;
 }
 
-/* Other ranges for some symbols; none where n is 0. */
+/* Other ranges for some symbols; n = 0: none. */
 typedef struct dim_range_box {
   uint32_t n;
   const wick_dim *sym;
@@ -131,7 +132,8 @@ static wick_range dim_range_of_atom(const wick_dims *t, uint32_t atom, const dim
     return own;
   }
   wick_range r = {0}, next[2];
-  for (uint32_t i = 0; i < c->atom.narg; i++) { /* min and max two at a time */
+  /* min and max are applied to two arguments at a time */
+  for (uint32_t i = 0; i < c->atom.narg; i++) {
     next[i != 0] = dim_range_in_box(t, c->atom.arg[i], box);
     if (i) r = next[0] = wick_range_atom(c->atom.kind, 2, next);
   }

@@ -14,7 +14,7 @@ static wick_dim dim_simplify_atom(wick_dims *t, wick_atom_kind kind, uint32_t na
   return id ? wick_dim_from_atom(t, id) : WICK_DIM_INVALID;
 }
 
-/* The one value of floordiv over a range of numerators. */
+/* Returns true if floordiv has one value over a range of numerators, and that value. */
 static bool dim_simplify_one_quotient(wick_range r, int64_t c, int64_t *out)
 {
   if (r.lo <= WICK_RANGE_LO || r.hi == WICK_RANGE_HI || r.lo > r.hi) return false;
@@ -22,13 +22,13 @@ static bool dim_simplify_one_quotient(wick_range r, int64_t c, int64_t *out)
   return *out == wick_floordiv_i64(r.hi, c);
 }
 
-/* Terms of a form, chosen. Taken from the arena: a rule that goes on interns something new. */
+/* Allocates terms for a selection from a form, in the table's arena. */
 static wick_term *dim_simplify_terms(wick_dims *t, wick_dim_form f)
 {
   return wick_new(t->mem, wick_term, f.nterm);
 }
 
-/* The sum of the sizes of the coefficients. */
+/* Returns the sum of the magnitudes of the coefficients. */
 static double dim_simplify_weight(wick_dim_form f)
 {
   double sum = 0;
@@ -37,10 +37,10 @@ static double dim_simplify_weight(wick_dim_form f)
   return sum;
 }
 
-/* A part of a that c divides: a = c*q + rest. Of each term, what is whole (the rest keeps its
- * sign), or of `exact` only terms that leave no rest. The constant of the rest is in [0, c). The
- * rest is seen with other mods, and might have more to give than a had: then only the constant is
- * split off. */
+/* Splits a = c*q + rest and returns q. Each term is divided by c, and its remainder keeps its
+ * sign. With `exact` only terms without a remainder are taken. The constant of the rest is in
+ * [0, c). The rest may combine with other mods. If this makes it no simpler than a, only the
+ * constant is split off. */
 static wick_dim dim_simplify_split(wick_dims *t, wick_dim a, int64_t c, bool exact,
                                    wick_dim *out_rest)
 {
@@ -65,7 +65,7 @@ static wick_dim dim_simplify_split(wick_dims *t, wick_dim a, int64_t c, bool exa
   return constant;
 }
 
-/* With g*p + rest and g*k <= rest < g*(k + 1): floordiv(g*p + rest, g*n) = floordiv(p + k, n). */
+/* floordiv(g*p + rest, g*n) = floordiv(p + k, n) if g*k <= rest < g*(k + 1). */
 static bool dim_simplify_by_factor(wick_dims *t, wick_dim_form f, int64_t g, wick_dim *out)
 {
   wick_mark mark = wick_arena_mark(t->mem);
@@ -88,7 +88,7 @@ static bool dim_simplify_by_factor(wick_dims *t, wick_dim_form f, int64_t g, wic
   return one;
 }
 
-/* The largest factor of c below `below` that a term's coefficient has; 1 where there is none. */
+/* Returns the largest factor of c below `below` that divides a term's coefficient, or 1. */
 static int64_t dim_simplify_next_factor(wick_dim_form f, int64_t c, int64_t below)
 {
   int64_t best = 1;
@@ -107,8 +107,8 @@ static bool dim_simplify_has_atom(wick_dim_form f, uint32_t atom)
   return false;
 }
 
-/* floordiv(floordiv(x, y) + p, b) = floordiv(x + y*p, y*b) for b > 0; not where the inner one
- * stays, in a product. */
+/* floordiv(floordiv(x, y) + p, b) = floordiv(x + y*p, y*b) for b > 0. Not applied if p also
+ * contains the inner floordiv, in a product. */
 static bool dim_simplify_nested(wick_dims *t, wick_dim a, wick_dim b, wick_dim *out)
 {
   wick_dim_form f = wick_dim_get(t, a);
@@ -125,8 +125,8 @@ static bool dim_simplify_nested(wick_dims *t, wick_dim a, wick_dim b, wick_dim *
   return false;
 }
 
-/* floordiv(mod(x, m), c) = mod(floordiv(x, c), m/c) where c divides m; alone, since in a sum it
- * would lose the range. */
+/* floordiv(mod(x, m), c) = mod(floordiv(x, c), m/c) if c divides m. Only for a single mod,
+ * because in a sum the range would be lost. */
 static bool dim_simplify_of_mod(wick_dims *t, wick_dim a, int64_t c, wick_dim *out)
 {
   const wick_dim_cell *lone = wick_dim_lone(t, a);
@@ -164,8 +164,8 @@ static wick_dim dim_simplify_by_const(wick_dims *t, wick_dim a, int64_t c)
 
 /* ---- division by an expression ---- */
 
-/* g becomes the greatest common monomial of itself and f's terms; natom of UINT32_MAX: of nothing
- * yet. */
+/* Sets g to the greatest common monomial of itself and f's terms. If natom is UINT32_MAX, g is
+ * unset. */
 static void dim_simplify_common(wick_dims *t, wick_dim_form f, wick_term *g)
 {
   for (uint32_t i = 0; i < f.nterm + (f.constant != 0); i++) {
@@ -191,12 +191,12 @@ static wick_dim dim_simplify_divide_out(wick_dims *t, wick_dim_form f, wick_term
     if (!wick_mono_div(t, f.term[i], g, &term[i])) return WICK_DIM_INVALID;
     term[i].coef = f.term[i].coef / g.coef;
   }
-  if (f.nterm && term[f.nterm - 1].natom == 0) /* g itself was a term */
+  if (f.nterm && term[f.nterm - 1].natom == 0) /* g was itself a term */
     q.constant = term[--q.nterm].coef;
   return wick_dim_from_form(t, q);
 }
 
-/* Long division by b: a = q*b + r. Taken where b is one term, or divides exactly. */
+/* Long division by b: a = q*b + r. Applied if b is a single term or divides exactly. */
 static wick_dim dim_simplify_long_division(wick_dims *t, wick_dim a, wick_dim b, wick_dim *out_rest)
 {
   wick_dim q = wick_dim_const(0), rest = a;
@@ -242,7 +242,7 @@ static wick_dim dim_simplify_by_expr(wick_dims *t, wick_dim a, wick_dim b)
     return wick_dim_floordiv(t, dim_simplify_divide_out(t, fa, g),
                              dim_simplify_divide_out(t, fb, g));
   wick_range ra = wick_dim_range_of(t, a), rb = wick_dim_range_of(t, b);
-  rb.lo += rb.lo == 0, rb.hi -= rb.hi == 0; /* what is divided by is not 0 */
+  rb.lo += rb.lo == 0, rb.hi -= rb.hi == 0; /* the divisor is not 0 */
   if (rb.lo == rb.hi) return wick_dim_floordiv(t, a, wick_dim_const(rb.lo));
   wick_range r = wick_range_atom(WICK_ATOM_FLOORDIV, 2, (wick_range[]){ra, rb});
   if (r.lo == r.hi) return wick_dim_const(r.lo);
@@ -295,8 +295,8 @@ wick_dim wick_dim_mod(wick_dims *t, wick_dim a, wick_dim b)
 
 /* ---- min and max ---- */
 
-/* Known to hold for all values of the symbols. Every question costs one of the budget, without
- * which the nests of hostile input would take exponential time. */
+/* Returns true if a <= b is known for all values of the symbols. Each call uses up a part of the
+ * budget: without it, nested expressions of malicious input would take exponential time. */
 static bool dim_simplify_le(wick_dims *t, wick_dim a, wick_dim b, uint32_t *budget)
 {
   if (!*budget) return false;
@@ -323,7 +323,7 @@ typedef struct dim_simplify_list {
   uint32_t n;
 } dim_simplify_list;
 
-/* Inserts in order, once. False where there are too many. */
+/* Inserts d in order, unless it is in the list. Returns false if there are too many. */
 static bool dim_simplify_insert(const wick_dims *t, dim_simplify_list *list, wick_dim d)
 {
   uint32_t i = 0;
@@ -335,8 +335,8 @@ static bool dim_simplify_insert(const wick_dims *t, dim_simplify_list *list, wic
   return true;
 }
 
-/* One of the others decides against x, or x is the max of something (in a min) that the others
- * together decide. */
+/* Returns true if another argument is always as good as x. If x is a min or max itself, this may
+ * also hold for all of its arguments, or one of them. */
 static bool dim_simplify_outdone(wick_dims *t, bool is_min, const dim_simplify_list *list,
                                  uint32_t skip, wick_dim x, uint32_t *budget)
 {
@@ -360,7 +360,7 @@ static uint32_t dim_simplify_size(const wick_dims *t, wick_dim d)
   return wick_dim_is_const(d) ? 1 : 1 + t->exprs.at[wick_dim_number(d)].natom;
 }
 
-/* The largest size below `below`; 0 where there is none. */
+/* Returns the largest size of an argument that is less than `below`, or 0. */
 static uint32_t dim_simplify_next_size(const wick_dims *t, const dim_simplify_list *list,
                                        uint32_t below)
 {
@@ -372,8 +372,8 @@ static uint32_t dim_simplify_next_size(const wick_dims *t, const dim_simplify_li
   return best;
 }
 
-/* Drops what the others decide: the largest first, since a nest knows more about its parts than
- * they about it. */
+/* Removes arguments that are not needed. It begins with the largest, because a nested expression
+ * can be compared with its own parts, but not the reverse. */
 static void dim_simplify_prune(wick_dims *t, bool is_min, dim_simplify_list *list)
 {
   for (uint32_t size = UINT32_MAX; (size = dim_simplify_next_size(t, list, size)) > 0;) {

@@ -1,7 +1,7 @@
-/* Dimension expressions: the canonical form by table, and the rest of the interface. */
+/* Dimension expressions: a table of canonical forms, and the rest of the interface. */
 #include "ir/dim_testing.h"
 
-/* ---- an expression as a tree, in a text of its own ---- */
+/* ---- expressions in a text form for these tests ---- */
 
 static const struct {
   const char *name;
@@ -11,8 +11,8 @@ static const struct {
     {"o", 0, 7},  {"x", 0, 99},   {"y", -20, 20}, {"z", -9, -1},
 };
 
-/* Prefix notation, one character each: + - * / % < > are binary (< is min), ~ is ceildiv; a symbol
- * by its letter; a number in decimal, ended by a space; _ negates. */
+/* Prefix notation with one character for each token: + - * / % < > are binary (< is min), ~ is
+ * ceildiv; a letter is a symbol; a decimal number ends with a space; _ negates. */
 static wick_dim dim_read(const char **s)
 {
   char c = *(*s)++;
@@ -105,7 +105,8 @@ static void test_forms(void **state)
       {"/*6x*4N", "floordiv(3*x, 2*N)"},
       {"/N+N1 ", "0"},
       {"~+*NxN N", "x + 1"},
-      /* an image that was flattened: x = n*56*56 + h*56 + w is split again, then in blocks of 8 */
+      /* an index into a flattened image, x = n*56*56 + h*56 + w, is split again, then into
+       * blocks of 8 */
       {"/%+*49 o+*7bi49 7 ", "b"},
       {"/%x49 7 ", "mod(floordiv(x, 7), 7)"},
       {"%%x49 7 ", "mod(x, 7)"},
@@ -250,7 +251,7 @@ static void test_parts(void **state)
   assert_true(wick_dim_eq(list.at[0], x) && wick_dim_eq(list.at[1], n) &&
               wick_dim_eq(list.at[2], i));
 
-  /* All at once: a swap. A symbol alone may become ANY, a part of something may not. */
+  /* Substitutes all symbols at once: this exchanges two. Only a symbol by itself may become ANY. */
   wick_dim e = add(n, mul(x, num(2)));
   wick_dim swapped = wick_dim_substitute(table, e, 2, (wick_dim[]){n, x}, (wick_dim[]){x, n});
   assert_string_equal(dim_text(table, swapped), "2*N + x");

@@ -269,7 +269,7 @@ static void dim_use_print_name(void *arg, uint32_t atom, wick_text *out)
 
 void wick_dim_print(const wick_dims *t, wick_dim d, wick_text *out)
 {
-  wick_dims *dims = (wick_dims *)(uintptr_t)t; /* handed through, and only read */
+  wick_dims *dims = (wick_dims *)(uintptr_t)t; /* printing does not change the table */
   wick_dim_print_with(t, d, dim_use_print_name, dims, out);
 }
 

@@ -1,4 +1,4 @@
-/* Bits to numbers and back, for every stored element type. */
+/* Converts bits to numbers and numbers to bits, for every stored element type. */
 #include "ir/element.h"
 
 #include <math.h>
@@ -23,11 +23,12 @@ static element_format element_format_of(wick_elem e)
   case WICK_F8E5M2: return (element_format){5, 2, 15, true, false, false};
   case WICK_F8E5M2FNUZ: return (element_format){5, 2, 16, false, false, true};
   case WICK_F4E2M1: return (element_format){2, 1, 1, false, false, false};
-  default: return (element_format){8, 0, 127, false, true, false}; /* f8e8m0, handled apart */
+  /* f8e8m0, which is handled separately */
+  default: return (element_format){8, 0, 127, false, true, false};
   }
 }
 
-/* A quiet not-a-number of a sign, whose mantissa begins with n bits. */
+/* Returns a quiet NaN of this sign, whose mantissa begins with the n bits `man`. */
 static double element_quiet(bool negative, uint32_t man, int n)
 {
   uint64_t bits =
@@ -60,7 +61,7 @@ static uint32_t element_nan(wick_elem e, const element_format *f, double x)
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
   if (f->fnuz) return 1u << (f->man_bits + f->exp_bits);
-  if (e == WICK_F4E2M1) return sign ^ 8; /* no NaN: a zero of the other sign */
+  if (e == WICK_F4E2M1) return sign ^ 8; /* no NaN: a zero of the opposite sign */
   if (f->one_nan) return sign | ((1u << (f->man_bits + f->exp_bits)) - 1);
   uint32_t man = (uint32_t)(bits >> (52 - f->man_bits)) & ((1u << f->man_bits) - 1);
   return sign | ((1u << f->exp_bits) - 1) << f->man_bits | 1u << (f->man_bits - 1) | man;
@@ -78,7 +79,7 @@ static uint32_t element_encode_e8m0(double x)
   if (isnan(x) || isinf(x) || x < 0) return 0xff;
   int exp;
   double m = frexp(x, &exp); /* x = m * 2^exp, m in [0.5, 1) */
-  exp += m >= 0.75 ? 0 : -1; /* nearest power of two; half way goes up */
+  exp += m >= 0.75 ? 0 : -1; /* the nearest power of two; halves round up */
   if (x == 0 || exp < -127) return 0;
   return exp > 127 ? 0xff : (uint32_t)(exp + 127);
 }
@@ -93,8 +94,9 @@ static uint32_t element_encode(wick_elem e, double x)
   if (isinf(x)) return element_overflow(e, &f, sign);
   int exp = 0;
   if (a != 0) frexp(a, &exp), exp -= 1;
-  if (exp < 1 - f.bias) exp = 1 - f.bias;           /* subnormal */
-  double q = nearbyint(ldexp(a, f.man_bits - exp)); /* exact scaling, then nearest even */
+  if (exp < 1 - f.bias) exp = 1 - f.bias; /* subnormal */
+  /* exact scaling, then rounding to nearest even */
+  double q = nearbyint(ldexp(a, f.man_bits - exp));
   if (q >= ldexp(1, f.man_bits + 1)) q /= 2, exp++;
   if (q == 0) return f.fnuz ? 0 : sign;
   uint32_t man = (uint32_t)q, bits;
@@ -232,8 +234,8 @@ static int64_t element_saturate(wick_elem to, double x)
   return is_signed ? (int64_t)x : (int64_t)(uint64_t)x;
 }
 
-/* An integer as a double that rounds to every narrower type as the integer does: where it has too
- * many bits, the last bit that is kept says that some were lost. */
+/* Converts an integer to a double that rounds to every narrower type as the integer does. If it
+ * has too many bits, the last bit that is kept is set if any bit was lost. */
 static double element_odd(int64_t i, bool is_unsigned)
 {
   const int64_t exact = (int64_t)1 << 53;

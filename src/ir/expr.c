@@ -56,7 +56,7 @@ wick_value wick_expr_with_sign(wick_builder *b, wick_value x, wick_value sign)
 wick_value wick_expr_upper(wick_builder *b, wick_value x)
 {
   wick_value bits = wick_expr_bits(b, x);
-  int64_t half = wick_expr_format_of(b, x)->mantissa / 2 + 1; /* 12 of 24 bits stay, 26 of 53 */
+  int64_t half = wick_expr_format_of(b, x)->mantissa / 2 + 1; /* keeps 12 of 24 bits, or 26 of 53 */
   wick_value mask = wick_expr_int(b, bits, -((int64_t)1 << half));
   return wick_expr_from_bits(b, wick_build2(b, WICK_OP_bit_and, bits, mask));
 }

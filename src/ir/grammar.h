@@ -13,8 +13,9 @@ typedef struct wick_keyword {
 extern const wick_keyword wick_level_words[];     /* graph group low loop: wick_level */
 extern const wick_keyword wick_space_words[];     /* wick_space */
 extern const wick_keyword wick_qualifier_words[]; /* wick_qualifier */
-extern const wick_keyword wick_relation_words[];  /* gone: wick_relation */
-extern const wick_keyword wick_dim_words[];       /* a symbol of such a name is quoted */
+extern const wick_keyword wick_relation_words[];  /* `gone`: wick_relation */
+/* words of dimensions: a symbol of such a name is quoted */
+extern const wick_keyword wick_dim_words[];
 
 const char *wick_keyword_of(const wick_keyword *table, int value);
 const wick_keyword *wick_keyword_find(const wick_keyword *table, const char *word, size_t n);

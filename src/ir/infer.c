@@ -121,8 +121,8 @@ static wick_status infer_attr_check(const wick_infer *c, const wick_attr_spec *s
   return NULL;
 }
 
-/* Attributes carry no flag of being given: a builder passes all or none, the parser fills gaps by
- * wick_attr_unset. */
+/* Attributes have no flag that says whether they were given. A builder passes all or none, and
+ * the parser fills gaps with wick_attr_unset. */
 wick_status wick_attrs_complete(wick_infer *c, wick_level level, const wick_attr *given,
                                 const wick_attr **out)
 {
@@ -155,10 +155,10 @@ static wick_status infer_counts(const wick_infer *c, wick_level level)
     return wick_infer_fail(c, WICK_ETYPE, "%s takes %u to %u regions, %u are given", op->name,
                            op->nregion[0], op->nregion[1], c->nregion);
   for (uint32_t i = 0; i < c->nin;
-       i++) /* optional ones are those beyond the least, of a fixed number */
+       i++) /* operands beyond the least number are optional, if the number is limited */
     if (!c->in[i] && (i < op->nin[0] || op->nin[1] == WICK_ANY))
       return wick_infer_fail(c, WICK_ETYPE, "operand %u is missing", i);
-  for (uint32_t r = 0; r < c->nregion; r++) /* of these the results are made */
+  for (uint32_t r = 0; r < c->nregion; r++) /* operands and yields become results */
     if (c->nin > c->room || c->nyield[r] > c->room)
       return wick_infer_fail(c, WICK_EINTERNAL, "there is room for %u results", c->room);
   return NULL;
@@ -224,7 +224,7 @@ wick_status wick_infer_same(wick_infer *c)
   return NULL;
 }
 
-/* NumPy's rule, on physical dimensions: sizes are equal, or one of them is 1. */
+/* NumPy's rule on physical dimensions: the sizes are equal, or one of them is 1. */
 static wick_status infer_broadcast(const wick_infer *c, uint32_t first, wick_type_info *out,
                                    wick_dim *dim)
 {
@@ -255,8 +255,9 @@ static wick_status infer_broadcast(const wick_infer *c, uint32_t first, wick_typ
   return NULL;
 }
 
-/* Whether all that d may be is a value of type e: arithmetic on expressions does not wrap. Sizes
- * beyond 2^31 are no sizes, so that those which exporters narrow to 32 bits are checked to fit. */
+/* Returns true if every value of d fits in type e, because arithmetic on expressions does not
+ * wrap. For 32 bits it relies on a shape constraint: exporters narrow sizes to 32 bits, and
+ * sizes are below 2^31. */
 static bool infer_fits(const wick_infer *c, wick_elem e, wick_dim d)
 {
   int64_t lo, hi, bits = e == WICK_BOOL ? 1 : wick_elem_storage[e].bits;
@@ -297,7 +298,8 @@ static void infer_scalar_content(wick_infer *c)
     wick_elem e = wick_type_get(c->module, c->in[op->scalar == WICK_RULE_SELECT]->type)->elem;
     content[k] = eval ? wick_dim_const(wick_eval_scalar(c->op, c->attr, e, out_elem, s).i)
                       : op->content(c->module->dims, in);
-    bool known = !eval || wick_dim_is_const(content[k]); /* the lowest numbers are no constants */
+    /* the lowest integers are handles of expressions */
+    bool known = !eval || wick_dim_is_const(content[k]);
     if (!known || wick_dim_eq(content[k], WICK_DIM_INVALID)) return;
     if (!infer_fits(c, out_elem, content[k])) return;
   }

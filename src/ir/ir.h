@@ -1,11 +1,12 @@
-/* The one representation: a module holds types, constants and functions; a function holds a region;
- * a region holds nodes in order. The levels (graph, group, low, loop) differ in which operators and
- * types may appear.
+/* The intermediate representation, which all levels share: a module holds types, constants and
+ * functions; a function holds a region; a region holds nodes in order. The levels (graph, group,
+ * low, loop) differ in which operators and types may appear.
  *
- * Functions are immutable. Their nodes lie in one array in pre-order: a node with regions is
- * followed by the nodes of its first region (which ends in `yield`), then those of its second, and
- * so on. So an index is a point in time, side tables are arrays by index, and a flat walk visits
- * every definition before its uses. Values are numbered from 1. */
+ * Functions are immutable. Their nodes are in one array in pre-order: a node with regions is
+ * followed by the nodes of its first region (which ends in `yield`), then those of its second,
+ * and so on. An index is therefore a point in time, side tables are arrays by index, and a
+ * single pass over the array visits every definition before its uses. Values are numbered from
+ * 1. */
 #ifndef WICK_IR_IR_H
 #define WICK_IR_IR_H
 

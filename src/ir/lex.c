@@ -19,7 +19,7 @@ static int lex_peek(const wick_lexer *l, size_t k)
   return (size_t)(l->end - l->at) > k ? (unsigned char)l->at[k] : 0;
 }
 
-/* White space, line ends, comments. */
+/* Skips white space, line ends and comments. */
 static void lex_space(wick_lexer *l)
 {
   while (l->at < l->end) {
@@ -39,7 +39,7 @@ static void lex_space(wick_lexer *l)
   }
 }
 
-/* From the opening quote to after the closing one; a string ends on its line. */
+/* Reads from the opening quote to after the closing one. A string ends on its line. */
 static void lex_string(wick_lexer *l, wick_token_kind kind)
 {
   wick_token *t = &l->token;
@@ -96,7 +96,7 @@ static void lex_punct(wick_lexer *l)
   l->at += t->n;
 }
 
-/* % or @: a name follows, bare or quoted. */
+/* Reads % or @ and the name that follows, with or without quotes. */
 static void lex_sigil(wick_lexer *l)
 {
   wick_token *t = &l->token;
@@ -122,7 +122,7 @@ void wick_lex_next(wick_lexer *l)
   t->at = l->at;
   t->line = l->line;
   t->column = (uint32_t)(l->at - l->line_start) + 1;
-  if (l->at == l->end) return; /* WICK_TOKEN_END */
+  if (l->at == l->end) return; /* this is WICK_TOKEN_END */
   int c = lex_peek(l, 0);
   if (lex_letter(c)) {
     t->kind = WICK_TOKEN_WORD;

@@ -1,4 +1,5 @@
-/* Modules: the data that functions share. Everything interned lives as long as the module. */
+/* Modules: the data that functions share. Everything that is interned lives as long as the
+ * module. */
 #include <string.h>
 
 #include "ir/ir.h"
@@ -15,13 +16,14 @@ static void module_fill(wick_module *m, const char *name)
   wick_push(&m->mem, &m->locs, "");
 }
 
-/* Nobody owns the module before it is complete: out of memory in here, it is freed on the way. */
+/* Creates a module. If memory runs out here, no caller owns the module yet, so it is freed
+ * before the error continues. */
 wick_module *wick_module_create(wick_guard *guard, const char *name)
 {
   wick_arena mem = wick_arena_make(guard);
   wick_module *m = wick_new(&mem, wick_module, 1), *volatile held = m;
   m->guard = guard;
-  m->mem = mem; /* the struct itself lies in its own arena */
+  m->mem = mem; /* the struct itself is in its own arena */
   jmp_buf outer;
   memcpy(&outer, &guard->where, sizeof outer);
   if (setjmp(guard->where)) {
@@ -56,7 +58,7 @@ wick_loc wick_loc_add(wick_module *m, const char *location)
   return (wick_loc){m->locs.n - 1};
 }
 
-/* list[name] for interned names; reads beyond the end are 0. */
+/* list[name] for interned names; 0 beyond the end. */
 #define MODULE_GET(list, id) ((id) < (list).n ? (list).at[id] : 0)
 
 static uint32_t module_name(const wick_module *m, const char *name)
@@ -85,7 +87,7 @@ uint32_t wick_constant_add(wick_module *m, const char *name, wick_type type, con
 
 /* ---- data of constants ---- */
 
-enum { MODULE_SMALL = 1 << 16 }; /* bytes that are not worth a room of their own */
+enum { MODULE_SMALL = 1 << 16 }; /* bytes; smaller data does not get an allocation of its own */
 
 void *wick_module_room(wick_module *m, size_t nbytes)
 {
@@ -146,7 +148,8 @@ static bool module_in_room(const wick_growable_arena *r, const void *data)
   return at >= from && at < from + r->nbytes;
 }
 
-/* used[id]: a current function has constant id, or one that is made of it. */
+/* Returns, per constant, whether a current function uses it, or a constant that is computed from
+ * it. */
 static const bool *module_used(const wick_module *m, wick_arena *tmp)
 {
   bool *used = wick_new(tmp, bool, m->constants.n);
@@ -155,7 +158,7 @@ static const bool *module_used(const wick_module *m, wick_arena *tmp)
       const wick_node *n = &m->funcs.at[i]->node[k];
       if (n->op == WICK_OP_const) used[wick_const_imm(n)->constant] = true;
     }
-  for (uint32_t i = m->constants.n; i-- > 1;) /* made of earlier ones */
+  for (uint32_t i = m->constants.n; i-- > 1;) /* a constant is computed from an earlier one */
     if (used[i] && m->constants.at[i].deferred) used[m->constants.at[i].deferred->from] = true;
   return used;
 }

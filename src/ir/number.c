@@ -19,7 +19,7 @@ static bool number_is(wick_elem e)
   return wick_elem_class(e) != WICK_COMPLEX && wick_elem_class(e) != WICK_TEXT;
 }
 
-/* The bits of element k, whatever they mean: a NaN's payload survives no conversion. */
+/* Returns the bits of element k without conversion, because conversions change a NaN's payload. */
 static uint64_t number_bits(wick_elem e, const unsigned char *data, uint64_t k)
 {
   unsigned nbits = wick_elem_storage[e].bits;
@@ -38,8 +38,8 @@ static uint64_t number_bits_of(wick_elem e, double f)
 
 /* ---- text ---- */
 
-/* newlocale of "C" allocates nothing; the host program's own locale may have another decimal point.
- */
+/* Reads a number in the locale "C", which newlocale does not allocate. The host program's locale
+ * may have another decimal point. */
 static double number_strtod(const char *text)
 {
   locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -48,7 +48,7 @@ static double number_strtod(const char *text)
   return f;
 }
 
-/* "-1.2345e-07" of `digits` significant digits. */
+/* Prints "-1.2345e-07" with `digits` significant digits. */
 static void number_format(char out[32], double f, int digits)
 {
   locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), old = uselocale(c);
@@ -57,7 +57,7 @@ static void number_format(char out[32], double f, int digits)
   freelocale(c);
 }
 
-/* Positional where the exponent is small, as in 0.001, 1500 and 2.5; else 1e-05 and 1.5e+16. */
+/* Prints 0.001, 1500 and 2.5 if the exponent is small, else 1e-05 and 1.5e+16. */
 static void number_layout(wick_text *out, const char *scientific)
 {
   char digit[24];
@@ -167,7 +167,7 @@ static bool number_text_is(const char *text, size_t n, const char *word)
   return strlen(word) == n && memcmp(text, word, n) == 0;
 }
 
-/* inf and nan only where the text says so: a decimal that is too large is refused. */
+/* inf and nan are read only as these words: a decimal that is too large is refused. */
 static const char *number_read_float(wick_elem e, const char *text, size_t n, wick_arena *mem,
                                      uint64_t *out)
 {

@@ -68,7 +68,7 @@ static void test_layout(void **state)
   (void)state;
   static const struct {
     wick_elem e;
-    const char *in, *want; /* want: printed again, or what is wrong */
+    const char *in, *want; /* want: the number printed again, or the error */
   } rows[] = {
       {WICK_F32, "1", "1"},
       {WICK_F32, "0.1", "0.1"},
@@ -116,7 +116,7 @@ static void test_layout(void **state)
   wick_arena_free(&mem);
 }
 
-/* Elements of less than a byte, in their row. */
+/* Arrays of elements that are smaller than a byte. */
 static void test_sub_byte(void **state)
 {
   (void)state;
@@ -130,7 +130,7 @@ static void test_sub_byte(void **state)
   wick_arena_free(&mem);
 }
 
-/* The host program's decimal point is not ours. */
+/* The decimal point of the host program's locale is not used. */
 static void test_locale(void **state)
 {
   (void)state;

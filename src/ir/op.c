@@ -18,7 +18,7 @@ wick_view_map wick_view_map_of(const wick_func *f, const wick_node *n, uint32_t 
   return map;
 }
 
-/* ops.def is sorted, so a name is found by halving. */
+/* ops.def is sorted, so that a binary search finds a name. */
 wick_opcode wick_op_find(const char *name, size_t n)
 {
   int lo = 1, hi = WICK_NOP - 1;
@@ -37,7 +37,7 @@ wick_opcode wick_op_find(const char *name, size_t n)
 static bool op_imm_eq(const wick_imm *a, const wick_imm *b)
 {
   if (a->constant || b->constant) return a->constant == b->constant;
-  return memcmp(&a->f, &b->f, sizeof a->f) == 0 && a->i == b->i; /* -0 is not 0 */
+  return memcmp(&a->f, &b->f, sizeof a->f) == 0 && a->i == b->i; /* -0 is different from 0 */
 }
 
 static bool op_dims_eq(uint32_t n, const wick_dim *a, const wick_dim *b)

@@ -1,5 +1,5 @@
-/* Modules from text, in two walks: the first reads constants and the heads of functions, so that
- * bodies may refer to later definitions; the second reads the bodies. */
+/* Parses modules in two passes. The first one reads constants and the heads of functions, so
+ * that bodies may refer to later definitions; the second one reads the bodies. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 
-/* ---- problems ---- */
+/* ---- errors ---- */
 
 bool wick_parse_fail(wick_parser *p, const wick_token *at, wick_code code, const char *fmt, ...)
 {
@@ -176,7 +176,7 @@ typedef struct parse_head {
   const char *name;
 } parse_head;
 
-/* From `graph` to after the `{`; params and wanted are in the parser. */
+/* Reads from `graph` to after the `{`. The parameters and result types are in the parser. */
 static bool parse_function_head(wick_parser *p, parse_head *h)
 {
   const wick_token *t = wick_parse_token(p);
@@ -191,7 +191,8 @@ static bool parse_function_head(wick_parser *p, parse_head *h)
   return wick_parse_param_list(p, true) && parse_wanted(p) && wick_parse_punct(p, '{', "`{`");
 }
 
-/* A function of the head's types without nodes but for `return`: calls of it can be inferred. */
+/* Adds a function of the head's types that contains only a `return`, so that calls of it can be
+ * inferred. */
 static void parse_declare(wick_parser *p, const parse_head *h)
 {
   uint32_t n = p->params.n, nout = p->wanted.n;
@@ -233,7 +234,7 @@ static uint64_t parse_count_list(const wick_parser *p)
   return n;
 }
 
-/* `[1, 2]`: counted before anything is allocated for it. */
+/* Reads `[1, 2]`. The elements are counted before memory for them is allocated. */
 static bool parse_data_list(wick_parser *p, wick_elem e, uint64_t nelem, uint64_t nbytes,
                             void **out)
 {
@@ -277,7 +278,8 @@ static bool parse_data_hex(wick_parser *p, uint64_t nbytes, void **out)
   if (t->n != nbytes * 2)
     return wick_parse_fail(p, t, WICK_ETYPE, "%zu hexadecimal digits, the type has %llu bytes",
                            t->n, (unsigned long long)nbytes);
-  unsigned char *data = wick_arena_alloc(&p->m->mem, nbytes, 64); /* passes read it as elements */
+  /* aligned, because passes read it as elements */
+  unsigned char *data = wick_arena_alloc(&p->m->mem, nbytes, 64);
   for (uint64_t i = 0; i < nbytes; i++) {
     int high = parse_hex(t->at[2 * i]), low = parse_hex(t->at[2 * i + 1]);
     if (high < 0 || low < 0)
@@ -325,7 +327,7 @@ static bool parse_constant(wick_parser *p)
   return true;
 }
 
-/* ---- the first walk ---- */
+/* ---- the first pass ---- */
 
 static bool parse_metadata(wick_parser *p)
 {
@@ -386,7 +388,7 @@ static bool parse_function_first(wick_parser *p, parse_places *bodies)
   return true;
 }
 
-/* Onwards to the next line that begins like a part of a module. */
+/* Skips to the next line that begins like a part of a module. */
 static void parse_module_recover(wick_parser *p, const char *begun)
 {
   static const char *const word[] = {"module", "metadata", "constant"};
@@ -422,7 +424,7 @@ static void parse_module_first(wick_parser *p, parse_places *bodies)
   }
 }
 
-/* ---- the second walk ---- */
+/* ---- the second pass ---- */
 
 static void parse_params_begin(wick_parser *p)
 {
@@ -466,7 +468,8 @@ static void parse_function_second(wick_parser *p, const wick_lexer *location)
     wick_module_set(p->m, f);
 }
 
-/* When all functions are there: calls and kernels are checked against what they name. */
+/* Verifies all functions, once all exist: calls and kernels are checked against the functions
+ * that they name. */
 static void parse_verify(wick_parser *p, const parse_places *bodies)
 {
   for (uint32_t i = 0; i < bodies->n && !p->errors.list.n; i++) {
@@ -495,7 +498,7 @@ wick_status wick_parse_module(wick_module *m, const char *file, const char *text
   p.errors = wick_errors_begin(tmp, WICK_PARSE_ERRORS);
   p.symbols = wick_names_begin(tmp);
   p.values = wick_names_begin(tmp);
-  p.b.module = m; /* for what asks it before the first function */
+  p.b.module = m; /* for queries before the first function */
   parse_places bodies = {0};
   p.lex = wick_lex_begin(text, n);
   parse_module_first(&p, &bodies);

@@ -38,7 +38,7 @@ static bool parse_attr_float(wick_parser *p, double *out)
   return wrong ? wick_parse_fail(p, &at, WICK_ERANGE, "%s", wrong) : true;
 }
 
-/* `n:4`: the axis' symbol is bound to the range of its extent. */
+/* Reads `n:4` and binds the axis' symbol to the range of its extent. */
 static bool parse_attr_axis(wick_parser *p, bool reduce)
 {
   wick_token at = *wick_parse_token(p);
@@ -49,7 +49,7 @@ static bool parse_attr_axis(wick_parser *p, bool reduce)
   if (!wick_parse_dim(p, &a.extent)) return false;
   int64_t lo, hi;
   wick_dim_range(p->m->dims, a.extent, &lo, &hi);
-  if (hi < 0) /* where it may be, a check of the function that uses the group says that it is not */
+  if (hi < 0) /* if it may be negative, the function that uses the group has a constraint */
     return wick_parse_fail(p, &at, WICK_ERANGE, "the extent of axis %s is negative", name);
   a.sym = wick_make_axis(&p->b, name, a.extent, reduce).sym;
   wick_parse_bind(p, name, a.sym);
@@ -118,7 +118,7 @@ static bool parse_attr_list(wick_parser *p, wick_attr_kind kind, uint32_t at)
   return wick_parse_punct(p, ']', "`,` or `]`");
 }
 
-/* `@name` of a constant or a function. */
+/* Reads `@name` of a constant or a function. */
 static bool parse_attr_global(wick_parser *p, wick_attr_kind kind, wick_attr *a)
 {
   wick_token t = *wick_parse_token(p);

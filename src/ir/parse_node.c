@@ -35,7 +35,7 @@ void wick_parse_define(wick_parser *p, const wick_token *name, uint32_t value)
   wick_push(p->tmp, &p->scope, id);
 }
 
-/* Names that were defined since are out of scope. */
+/* Removes the names that were defined since `scope`. */
 static void parse_node_leave(wick_parser *p, uint32_t scope)
 {
   while (p->scope.n > scope) p->value.at[p->scope.at[--p->scope.n]].func = 0;
@@ -60,7 +60,8 @@ static bool parse_node_operand(wick_parser *p)
   return true;
 }
 
-/* `%a, %b =` begins the next node; it is no operand list of an operator that may have none. */
+/* Returns true at `%a, %b =`, which begins the next node. It is not the operand list of an
+ * operator without operands. */
 static bool parse_node_next_begins(const wick_parser *p)
 {
   wick_lexer l = p->lex;
@@ -92,9 +93,10 @@ static bool parse_node_real(const wick_parser *p)
   return true;
 }
 
-/* ---- the builder's problems ---- */
+/* ---- errors of the builder ---- */
 
-/* Moves the builder's failure to the report. Nothing was built, so that the builder may go on. */
+/* Moves the builder's failure to the report. Nothing was built, so that the builder can
+ * continue. */
 static bool parse_node_built(wick_parser *p, const wick_token *at)
 {
   wick_status s = p->b.status;
@@ -102,7 +104,7 @@ static bool parse_node_built(wick_parser *p, const wick_token *at)
   return s ? wick_parse_fail(p, at, s->code, "%s", s->message) : true;
 }
 
-/* The same where the builder's open regions are now out of step with the text's. */
+/* The same if the builder's open regions no longer correspond to those of the text. */
 static void parse_node_step(wick_parser *p, const wick_token *at)
 {
   p->building = p->building && parse_node_built(p, at);
@@ -135,7 +137,7 @@ static bool parse_node_tail(wick_parser *p)
   return parse_node_loc(p);
 }
 
-/* index: -1 where there is only one. */
+/* index: -1 if there is only one. */
 static bool parse_node_same_type(wick_parser *p, const wick_token *at, const char *op,
                                  const char *what, int index, wick_type is, wick_type said)
 {
@@ -148,7 +150,7 @@ static bool parse_node_same_type(wick_parser *p, const wick_token *at, const cha
                          a.at, b.at);
 }
 
-/* The results' names and types against those of the built node; NULL: it could not be built. */
+/* Checks the names and types of results against the built node; NULL: it could not be built. */
 static void parse_node_results(wick_parser *p, const wick_token *at, const wick_op *op,
                                uint32_t result, const wick_node *n)
 {
@@ -171,7 +173,7 @@ static void parse_node_results(wick_parser *p, const wick_token *at, const wick_
   p->results.n = result;
 }
 
-/* ---- one node: false where the text cannot be read on after it ---- */
+/* ---- one node; returns false if the text after it cannot be read ---- */
 
 static void parse_node_return(wick_parser *p, const wick_token *at)
 {
@@ -192,7 +194,7 @@ static bool parse_node_terminator(wick_parser *p, const wick_token *at, const wi
 {
   bool is_return = op == wick_ops[WICK_OP_return], building = p->building;
   p->ended = true;
-  p->building = false; /* until it is there */
+  p->building = false; /* until the node exists */
   if (is_return != (p->open.n == 0))
     return wick_parse_fail(p, at, WICK_EPARSE, "%s",
                            is_return ? "a region ends in yield" : "a function ends in return");
@@ -227,7 +229,7 @@ static bool parse_node_plain(wick_parser *p, const wick_token *at, wick_opcode c
   return true;
 }
 
-/* `(%a: f32, ...) {` */
+/* Reads `(%a: f32, ...) {`. */
 static bool parse_node_region(wick_parser *p, wick_parse_open *o)
 {
   wick_token at = *wick_parse_token(p);
@@ -268,7 +270,7 @@ static bool parse_node_open(wick_parser *p, const wick_token *at, wick_opcode co
   return false;
 }
 
-/* `%a, %b =` into p->results. */
+/* Reads `%a, %b =` into p->results. */
 static bool parse_node_names(wick_parser *p)
 {
   do {
@@ -302,7 +304,7 @@ static bool parse_node_one(wick_parser *p)
 
 /* ---- bodies ---- */
 
-/* At the `}` of a region: the next region, or the end of its node. */
+/* At the `}` of a region: begins the next region, or closes the node. */
 static bool parse_node_region_end(wick_parser *p)
 {
   wick_parse_open *o = &p->open.at[p->open.n - 1];
@@ -329,8 +331,8 @@ static bool parse_node_region_end(wick_parser *p)
   return good;
 }
 
-/* To a place where the next node may begin: at `;`, or first on its line; or to the `}` of the
- * region. The names that the node would have defined are known from here on. */
+/* Skips to a position where the next node may begin: to `;`, to the first token of a line, or to
+ * the `}` of the region. Defines the names that the node would have defined. */
 static void parse_node_recover(wick_parser *p, const wick_token *begun, int32_t depth,
                                uint32_t result)
 {
@@ -382,7 +384,7 @@ void wick_parse_body(wick_parser *p)
   for (;;) {
     wick_token t = *wick_parse_token(p);
     uint32_t result = p->results.n;
-    int32_t depth = (int32_t)p->open.n + 1; /* of braces around this node */
+    int32_t depth = (int32_t)p->open.n + 1; /* braces around this node */
     bool good;
     if (t.kind == WICK_TOKEN_END) {
       wick_parse_unexpected(p, "`}`");

@@ -7,7 +7,8 @@
 
 /* ---- dimensions ---- */
 
-/* Whatever the table of dimensions holds can be read: its limit counts atoms, ours numbers, too. */
+/* Enough for every expression in the table of dimensions: its limit counts only atoms, this one
+ * also numbers. */
 enum { PARSE_TYPE_PARTS = 4 * WICK_DIM_ATOMS };
 _Static_assert((int)WICK_TEXT_DEPTH > (int)WICK_DIM_DEPTH, "what is held can be read");
 
@@ -40,7 +41,7 @@ bool wick_parse_symbol_name(wick_parser *p, const char **out)
   return true;
 }
 
-/* `N`, or `N[1..64]`, from which on N means that. */
+/* Reads `N`, or `N[1..64]`, which defines N from here on. */
 static bool parse_type_symbol_use(wick_parser *p, wick_dim *out)
 {
   wick_token at = *wick_parse_token(p);
@@ -66,8 +67,8 @@ static bool parse_type_symbol_use(wick_parser *p, wick_dim *out)
 
 typedef wick_dim (*parse_type_combine)(wick_dims *t, wick_dim a, wick_dim b);
 
-/* All operands after `base`, pairwise: one after the other, each intermediate result of a long sum
- * would be kept by the table. */
+/* Combines all operands after `base` pairwise. One after another, a long sum would intern each
+ * of its intermediate results. */
 static wick_dim parse_type_fold(wick_parser *p, uint32_t base, parse_type_combine combine)
 {
   wick_dim *at = p->parts.at + base;
@@ -79,7 +80,7 @@ static wick_dim parse_type_fold(wick_parser *p, uint32_t base, parse_type_combin
   return at[0];
 }
 
-/* floordiv(a, b), mod(a, b), min(a, b, ...), max(a, b, ...), from after the bracket. */
+/* Reads floordiv(a, b), mod(a, b), min(a, b, ...) or max(a, b, ...), from after the bracket. */
 static bool parse_type_call(parse_type_expr *e, const wick_token *word, wick_dim *out)
 {
   wick_parser *p = e->p;
@@ -100,7 +101,7 @@ static bool parse_type_call(parse_type_expr *e, const wick_token *word, wick_dim
   return wick_parse_punct(p, ')', "`)`");
 }
 
-/* `(a)`, or a call. */
+/* Reads `(a)`, or a call. */
 static bool parse_type_bracket(parse_type_expr *e, const wick_token *word, wick_dim *out)
 {
   wick_parser *p = e->p;
@@ -146,7 +147,7 @@ static bool parse_type_unary(parse_type_expr *e, wick_dim *out)
   return true;
 }
 
-/* The result takes the place of the operands. */
+/* Replaces the operands by the result. */
 static void parse_type_refold(wick_parser *p, uint32_t base, parse_type_combine combine)
 {
   wick_dim d = parse_type_fold(p, base, combine);
@@ -201,7 +202,7 @@ bool wick_parse_dim(wick_parser *p, wick_dim *out)
                          "the dimension overflows, divides by 0, or is too large");
 }
 
-/* Up to WICK_MAX_RANK of them; ends before what is no comma. */
+/* Reads at most WICK_MAX_RANK dimensions, up to a token other than a comma. */
 static bool parse_type_dims(wick_parser *p, wick_dim *dim, uint32_t *n)
 {
   do {
@@ -218,7 +219,7 @@ static bool parse_type_dims(wick_parser *p, wick_dim *dim, uint32_t *n)
 
 /* ---- types ---- */
 
-/* "f32", or "f32x16" with lanes. */
+/* Reads "f32", or "f32x16" with lanes. */
 static bool parse_type_elem(wick_parser *p, wick_elem *elem, uint32_t *lanes)
 {
   wick_token t = *wick_parse_token(p);
@@ -242,7 +243,7 @@ static bool parse_type_elem(wick_parser *p, wick_elem *elem, uint32_t *lanes)
   return true;
 }
 
-/* From after `[` to after `]`. */
+/* Reads from after `[` to after `]`. */
 static bool parse_type_shape(wick_parser *p, wick_type_info *t, wick_dim *dim, wick_dim *stride)
 {
   uint32_t rank = 0, nstride = 0;

@@ -1,5 +1,5 @@
-/* The printer: canonical text of nodes, functions and modules, in one flat walk with a stack of
- * open regions. */
+/* Prints the canonical text of nodes, functions and modules, in one pass over the nodes with a
+ * stack of open regions. */
 #include "ir/print.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void print_value(wick_printer *p, wick_value v)
     wick_text_int(p->out, p->number[v.id]);
 }
 
-/* The next number that is not the name of a parameter. */
+/* Gives v the next number that is not the name of a parameter. */
 static void print_define(wick_printer *p, wick_value v)
 {
   char text[16];
@@ -37,7 +37,7 @@ static void print_define(wick_printer *p, wick_value v)
   print_value(p, v);
 }
 
-/* Parameters without a name are p0, p1, ...; of equal names, all but the first get a suffix. */
+/* Parameters without a name are p0, p1, ... If names are equal, all but the first get a suffix. */
 static void print_name_params(wick_printer *p)
 {
   const wick_func *f = p->f;
@@ -58,13 +58,14 @@ static void print_name_params(wick_printer *p)
   }
 }
 
-/* ` as gone "x"`: the user's tensor that the value is. */
+/* Prints ` as gone "x"`: the tensor of the user's model that the value corresponds to. */
 static void print_as(wick_printer *p, wick_value v)
 {
   const wick_value_info *info = &p->f->value[v.id];
   if (!info->name || !(p->flags & WICK_PRINT_NAMES)) return;
   const char *name = wick_names_get(&p->m->names, info->name);
-  if (v.id <= p->f->nparam) { /* a parameter's own name says it, unless it stands for no name */
+  /* not needed for a parameter with that name, unless the name looks like that of an unnamed one */
+  if (v.id <= p->f->nparam) {
     char unnamed[16];
     wick_param_unnamed(unnamed, v.id - 1);
     bool own = strcmp(p->param[v.id - 1], name) == 0 && strcmp(unnamed, name) != 0;
@@ -147,14 +148,14 @@ static void print_word(wick_text *out, const char *words, int64_t index)
   wick_text_addn(out, words ? words : "?", words ? strcspn(words, " ") : 1);
 }
 
-/* An element of strings, by its number. */
+/* Prints an element of a tensor of strings, which is a number. */
 static void print_text(wick_text *out, const wick_module *m, int64_t number)
 {
   wick_string s = wick_string_table_get(&m->strings, number);
   wick_text_quoted(out, wick_str_dupn(out->mem, s.at, (size_t)s.nbytes));
 }
 
-/* An immediate is a number of the first result's element type. */
+/* Prints an immediate as a number of the first result's element type. */
 static void print_imm(wick_printer *p, const wick_node *n, const wick_imm *imm)
 {
   if (imm->constant) {
@@ -211,7 +212,7 @@ static void print_indent(wick_printer *p, uint32_t depth)
   for (uint32_t i = 0; i <= depth; i++) wick_text_add(p->out, "  ");
 }
 
-/* `%1, %2 = op @name %a, %b {k=v}` */
+/* Prints `%1, %2 = op @name %a, %b {k=v}`. */
 static void print_head(wick_printer *p, const wick_node *n)
 {
   const wick_op *op = wick_op_of(n);
@@ -233,7 +234,7 @@ static void print_head(wick_printer *p, const wick_node *n)
   print_attrs(p, n, positional);
 }
 
-/* `: f32[4] as "x", f32[5] loc("...")` */
+/* Prints `: f32[4] as "x", f32[5] loc("...")`. */
 static void print_tail(wick_printer *p, const wick_node *n)
 {
   for (uint32_t k = 0; k < n->nout; k++) {
@@ -359,7 +360,7 @@ static void print_data(wick_text *out, const wick_module *m, const wick_constant
   wick_class cls = wick_elem_class(e);
   wick_dim n = wick_type_numel((wick_module *)(uintptr_t)m, c->type);
   uint64_t want = wick_dim_is_const(n) ? wick_elem_bytes(e, (uint64_t)n.v) : 0;
-  bool text = cls == WICK_TEXT; /* numbers mean nothing elsewhere */
+  bool text = cls == WICK_TEXT; /* the numbers of strings have no meaning in another module */
   if (cls != WICK_COMPLEX && wick_dim_is_const(n) && (text || n.v <= PRINT_LIST) &&
       want == c->nbytes) {
     wick_text_add(out, " = [");

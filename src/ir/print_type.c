@@ -54,7 +54,7 @@ static void print_type_dims(wick_printer *p, const wick_dim *dim, uint32_t n)
   }
 }
 
-/* The symbol's range follows from the extent, so that the name alone introduces it. */
+/* Prints an axis. Its symbol's range follows from the extent, so that only the name is printed. */
 void wick_print_axis(wick_printer *p, const wick_axis *a)
 {
   wick_dim_form form = wick_dim_get(p->m->dims, a->sym);

@@ -1,4 +1,4 @@
-/* Local rewrites. The text of a pattern is matched while it is read: patterns have no other
+/* Local rewrites. A pattern is matched while its text is read; it is not compiled to another
  * form. */
 #include "ir/rewrite.h"
 
@@ -33,7 +33,7 @@ bool wick_rewrite_def(wick_rewriter *r, wick_value v, wick_opcode op, wick_node 
   return true;
 }
 
-/* The elements of a constant are bytes, at least one, and the same ones. */
+/* Returns true if all elements of the constant have the same bytes, and there is at least one. */
 static bool rewrite_alike(wick_module *m, const wick_constant *k, wick_elem e)
 {
   int64_t numel;
@@ -114,7 +114,8 @@ static bool rewrite_is_number(wick_rewriter *r, wick_value v, double c)
 static const char *rewrite_operands(wick_rewriter *r, const char *p, uint32_t nin,
                                     const wick_value *in);
 
-/* Returns the end of the pattern at p; NULL where v is something else. */
+/* Matches v against the pattern at p. Returns the end of the pattern, or NULL if v does not
+ * match. */
 static const char *rewrite_match(wick_rewriter *r, const char *p, wick_value v)
 {
   p = rewrite_space(p);
@@ -137,7 +138,7 @@ static const char *rewrite_match(wick_rewriter *r, const char *p, wick_value v)
   return rewrite_operands(r, p + (*p == '!'), d->nin, d->in);
 }
 
-/* p: after the operator's name. */
+/* The same for the operands; p is after the operator's name. */
 static const char *rewrite_operands(wick_rewriter *r, const char *p, uint32_t nin,
                                     const wick_value *in)
 {

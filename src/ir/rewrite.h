@@ -1,21 +1,23 @@
-/* Local rewrites, as tables of patterns and replacements:
+/* Local rewrites, as tables of rules:
  *
  *   {"neg(neg(x))", "x", NULL, NULL},
  *   {"pow(x, 2)", "mul(x, x)", pow_is_float, NULL},
  *   {"transpose(t=transpose(x))", NULL, NULL, transpose_twice},
  *
- * A pattern is an operator with its operands:
+ * A rule has a pattern, a replacement, a condition and a builder (wick_rewrite below). A pattern is
+ * an operator with its operands:
  *   x           a variable, one letter: any value; the same value where it appears again
  *   2, -0       a constant whose elements are all this number; 0 and -0 differ for floats
- *   op(...)     a node of this operator; op!(...): the same, and its result has no other use
+ *   op(...)     a node of this operator; op!(...): the same, if its result has no other use
  *   t=op(...)   the same, and the variable t is its result
  *   ..          any further operands
- * Operands that the pattern leaves out must be missing. The replacement has the same form; a node
- * of the root's operator gets the root's attributes, others have defaults. A replacement is not
- * made if its type differs from the root's (x + 0 with a broadcast x).
+ * Operands that the pattern does not list must be missing. A replacement has the same form. A node
+ * in it with the operator of the matched node gets that node's attributes; others get defaults. A
+ * rule does not apply if the replacement's type differs from that of the matched node (as in x + 0,
+ * if 0 has a larger shape than x).
  *
- * Patterns are matched against the function that is being built, so that one traversal rewrites a
- * whole chain. */
+ * A pass visits the nodes in order and copies them to a new function. Patterns are matched against
+ * the new function, so that one traversal rewrites a whole chain. */
 #ifndef WICK_IR_REWRITE_H
 #define WICK_IR_REWRITE_H
 
@@ -24,20 +26,23 @@
 typedef struct wick_rewriter {
   wick_copier c;
   wick_arena *mem;
-  wick_uses uses;              /* of the old function */
-  const wick_node *node;       /* the root, in the old function */
-  const wick_value *in;        /* its operands, in the new function */
-  wick_value var[26];          /* the values of the variables; 0: none */
-  wick_list(uint32_t) definer; /* per new value: its node's index + 1; 0: a parameter */
-  wick_list(uint32_t) from;    /* per new value: the old value that became it; 0: none or several */
-  uint32_t nseen;              /* nodes of the builder that are in `definer` */
+  wick_uses uses;        /* of the old function */
+  const wick_node *node; /* the matched node, in the old function */
+  const wick_value *in;  /* its operands, in the new function */
+  wick_value var[26];    /* the values of the variables; 0: none */
+  /* per new value: the index + 1 of the node that defines it; 0: a parameter */
+  wick_list(uint32_t) definer;
+  /* per new value: the old value that it replaces; 0: none or several */
+  wick_list(uint32_t) from;
+  uint32_t nseen; /* how many nodes of the builder are entered in `definer` */
 } wick_rewriter;
 
 typedef struct wick_rewrite {
-  const char *from, *to;                 /* pattern; replacement, or NULL */
-  bool (*when)(wick_rewriter *r);        /* NULL: always */
-  wick_value (*build)(wick_rewriter *r); /* the replacement if `to` is NULL; returns 0 for none */
-} wick_rewrite;                          /* tables end with an entry without a pattern */
+  const char *from, *to;          /* the pattern; the replacement, or NULL */
+  bool (*when)(wick_rewriter *r); /* the condition; NULL: always true */
+  /* builds the replacement if `to` is NULL; returns 0 if it does not apply */
+  wick_value (*build)(wick_rewriter *r);
+} wick_rewrite; /* tables end with an entry without a pattern */
 
 wick_rewriter wick_rewriter_begin(const wick_func *f, wick_arena *mem);
 /* Replaces node n of the old function by the first rule that matches, or copies it. Returns whether
@@ -58,7 +63,7 @@ static inline const wick_type_info *wick_rewrite_info(const wick_rewriter *r, wi
 {
   return wick_built_info(&r->c.b, v);
 }
-static inline wick_type wick_rewrite_type(const wick_rewriter *r) /* of the root */
+static inline wick_type wick_rewrite_type(const wick_rewriter *r) /* of the matched node */
 {
   return wick_type_of(r->c.f, r->node->first);
 }

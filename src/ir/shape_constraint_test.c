@@ -1,4 +1,5 @@
-/* Checks: what the builder decides, says once, and keeps; what a broken one says. */
+/* Shape constraints: which ones the builder decides, that each exists once and is kept, and the
+ * error for a violated one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,7 @@ static void constraint_end(constraint_fixture *t)
   wick_arena_free(&t->mem);
 }
 
-/* A check of these sizes after those that are there: how many there are, or what is wrong. */
+/* Adds a constraint to those of `head`. Returns their number, or the error. */
 static const char *constraint_added(constraint_fixture *t, const char *head, wick_dim a, wick_dim b)
 {
   wick_builder builder;
@@ -81,7 +82,7 @@ static const wick_func *constraint_parsed(constraint_fixture *t)
   return wick_module_find(t->m, "f");
 }
 
-/* Text, copies and the verifier: none of them loses one. */
+/* Printing and parsing, copies and the verifier keep all constraints. */
 static void test_kept(void **state)
 {
   (void)state;

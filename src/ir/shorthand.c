@@ -126,7 +126,7 @@ wick_axis wick_make_axis(wick_builder *b, const char *name, wick_dim extent, boo
                      reduce};
 }
 
-/* Stages of a group have names of their own: the second `exp` is `exp.1`. */
+/* Returns a unique name for a stage of the group: the second `exp` is `exp.1`. */
 static const char *shorthand_name(wick_builder *b, const char *name)
 {
   uint32_t same = 0;
@@ -189,7 +189,7 @@ wick_value wick_index(wick_builder *b, wick_dim expr)
   return wick_build(b, WICK_OP_index, 0, NULL, &a, 0, NULL);
 }
 
-/* ---- walks ---- */
+/* ---- loop nests ---- */
 
 wick_value wick_loop_nest_begin(wick_builder *b, const char *name, uint32_t naxis,
                                 const wick_axis *axis, uint32_t nout, const wick_type *out)
@@ -311,7 +311,8 @@ wick_value wick_build_neutral(wick_builder *b, wick_opcode op, wick_type scalar)
   return wick_build_const(b, scalar, is_float ? s.f : 0, is_float ? 0 : s.i);
 }
 
-/* Opens a fold by `op`; leaves its step region open, with the state as the region's parameter. */
+/* Opens a fold that combines with `op`, up to its step region. The state is the region's
+ * parameter. */
 void wick_fold_begin(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,
                      wick_type out, wick_opcode op)
 {
@@ -325,8 +326,8 @@ void wick_fold_begin(wick_builder *b, const char *name, uint32_t naxis, const wi
   b->fold_op = op;
 }
 
-/* The rest of a fold whose step has been built: the state's next value, merge by the row, finish as
- * it is. */
+/* Completes a fold whose step was built: yields the state's next value, merges with the
+ * operator, and returns the state as the result. */
 static wick_value shorthand_fold_rest(wick_builder *b, wick_value next)
 {
   if (b->status) return (wick_value){0};

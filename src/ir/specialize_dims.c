@@ -1,5 +1,5 @@
-/* Specializes a function in one walk: each node is built again with specialized attributes and
- * types. */
+/* Specializes a function in one traversal: each node is built again with specialized attributes
+ * and types. */
 #include "ir/specialize_dims.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@ typedef struct specialize_state {
   const wick_func *f;
   const wick_dim_values *dim_values;
   wick_builder b;
-  wick_value *to; /* by value of f */
-  /* Within a stage: its axes, whose ranges are others than before. */
+  wick_value *to; /* per value of f */
+  /* inside a stage: its axes, whose ranges have changed */
   uint32_t naxis;
   wick_dim *axis_old, *axis_new;
 } specialize_state;
@@ -56,8 +56,8 @@ static wick_type *specialize_types(const specialize_state *s, uint32_t n, wick_v
 
 /* ---- branches ---- */
 
-/* What is left of a branch's pairs: those that are not known to be equal. False where one cannot
- * be: then all are kept, so that who enters the branch fails, as without pins. */
+/* Keeps the pairs of a branch that are not known to be equal. Returns false if a pair is never
+ * equal. All pairs are then kept, so that entering the branch fails, as it does in the original. */
 static bool specialize_equal(const specialize_state *s, wick_attr *pairs)
 {
   wick_dim *d = wick_new(s->b.mem, wick_dim, pairs->n + 1);
@@ -74,7 +74,8 @@ static bool specialize_equal(const specialize_state *s, wick_attr *pairs)
   return may;
 }
 
-/* Nobody comes to the end of region r of n. What yields values has to be there all the same. */
+/* Returns true if region r of n always fails at its beginning. Its nodes are then left out,
+ * unless it yields values. */
 static bool specialize_barred(const specialize_state *s, const wick_node *n, uint32_t r)
 {
   if (n->op != WICK_OP_if || n->nout) return false;
@@ -82,7 +83,8 @@ static bool specialize_barred(const specialize_state *s, const wick_node *n, uin
   return !specialize_equal(s, &pairs);
 }
 
-/* A check of branches holds, or bars its branch, or stays what it is. */
+/* Adds a shape constraint. Those of branches are left out if they always hold, or if they never
+ * hold, which makes the branch fail. */
 static void specialize_check(specialize_state *s, const wick_shape_constraint *check)
 {
   wick_dims *t = s->f->module->dims;
@@ -96,13 +98,13 @@ static void specialize_check(specialize_state *s, const wick_shape_constraint *c
 
 /* ---- attributes ---- */
 
-/* Axes of a stage, and what the expressions of its regions have in their place. */
+/* Replaces the axes of a stage, whose symbols get new ranges. */
 static const wick_axis *specialize_axes(specialize_state *s, uint32_t n, const wick_axis *axis)
 {
   wick_dims *t = s->f->module->dims;
   wick_axis *out = wick_dup(s->b.mem, wick_axis, axis, n);
   wick_dim *old = wick_new(s->b.mem, wick_dim, n + 1), *now = wick_new(s->b.mem, wick_dim, n + 1);
-  s->naxis = 0; /* extents are not of axes */
+  s->naxis = 0; /* extents do not contain axes */
   for (uint32_t i = 0; i < n; i++) {
     const wick_atom *a = wick_dim_atom(t, wick_dim_get(t, axis[i].sym).term->atom[0]);
     out[i] = wick_make_axis(&s->b, a->name, specialize_dim(s, axis[i].extent), axis[i].reduce);
@@ -175,7 +177,7 @@ typedef struct specialize_frame {
 } specialize_frame;
 typedef wick_list(specialize_frame) specialize_frames;
 
-/* Begins a region of the node that was opened last: the next of its nodes. */
+/* Begins the next region of the node that was opened last. Returns the index of its next node. */
 static uint32_t specialize_enter(specialize_state *s, const specialize_frame *o)
 {
   const wick_region *r = &o->node->region[o->region];
@@ -183,7 +185,7 @@ static uint32_t specialize_enter(specialize_state *s, const specialize_frame *o)
   return specialize_barred(s, o->node, o->region) ? r->end - 1 : r->begin;
 }
 
-/* Its yield has been built: the next node. */
+/* After a region's yield. Returns the index of the next node. */
 static uint32_t specialize_leave(specialize_state *s, specialize_frames *open)
 {
   specialize_frame *o = &open->at[open->n - 1];

@@ -1,12 +1,13 @@
 /* Specializes a function of any level for some sizes: numbers replace symbols.
  *
- * Types, dimensions in attributes, shape constraints, known contents and the ranges of stages' axes
- * follow. Nodes stay one by one and schedules word for word, so that the order of every sum is the
- * same: the specialized function gives the bits of the original. The contract, whose text has
- * extents, is left out.
+ * Types, dimensions in attributes, shape constraints, known contents and the ranges of stages'
+ * axes are replaced, too. Nodes and schedules stay the same, so that the order of every sum is
+ * the same: the specialized function gives the bits of the original. The contract is left out,
+ * because its text has extents.
  *
- * A branch may rely on sizes to be equal that are never equal with these numbers. Only that error
- * is left of it: below the graph level, where regions yield no values, its region becomes empty. */
+ * A branch may require that two sizes are equal which these numbers make different. Entering it
+ * is then always an error, and below the graph level, where regions yield no values, its region
+ * becomes empty. */
 #ifndef WICK_IR_SPECIALIZE_DIMS_H
 #define WICK_IR_SPECIALIZE_DIMS_H
 

@@ -1,5 +1,5 @@
-/* Numbers in the place of symbols: types, attributes, the ranges of axes, checks; and what cannot
- * be. */
+/* Specialization: types, attributes, the ranges of axes, constraints; and sizes that are
+ * refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,8 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 
-/* The function of `text` with these values for its sizes, in their order; or what is wrong. */
+/* Specializes the function in `text` for these values of its sizes, in their order. Returns the
+ * text or the error. */
 static const char *specialize_text(const char *text, uint32_t n, const int64_t *value,
                                    wick_guard *guard, wick_arena *mem)
 {
@@ -55,7 +56,7 @@ static const char *specialize_text(const char *text, uint32_t n, const int64_t *
   "  } : f32[" i "]\n"                                                                             \
   "  return %0\n"                                                                                  \
   "} schedule \"split sum.k ki:4\""
-/* A branch for n = m alone. */
+/* A branch that requires n = m. */
 #define PIN_CHECK(x, n, m)                                                                         \
   "low @f(@in %c: buffer<bool[],io>, @in %x: buffer<f32[" x "],io>, @in %y: "                      \
   "buffer<f32[M[1..64]],io>) {\n"                                                                  \
@@ -74,12 +75,12 @@ static const struct {
   int64_t value[2];
   const char *want;
 } specialize_rows[] = {
-    /* the reduced axis has another range, under the same schedule */
+    /* the reduced axis has another range under the same schedule */
     {PIN_SUM("N[1..64],M[1..64]", "N", "M") " contract \"sum: f32 add over k:M; exact\"\n",
      2,
      {3, 5},
      PIN_SUM("3,5", "3", "5") "\n"},
-    /* some of the sizes */
+    /* only some sizes are given */
     {"graph @f(%x: f32[N[1..64],M[1..64]]) -> f32[M,N] {\n"
      "  %0 = transpose %x {perm=[1,0]} : f32[M,N]\n"
      "  return %0\n"
@@ -90,7 +91,7 @@ static const struct {
      "  %0 = transpose %x {perm=[1,0]} : f32[M,7]\n"
      "  return %0\n"
      "}\n"},
-    /* sizes in attributes; what is not open stays */
+    /* sizes in attributes; those that are not given stay symbols */
     {"graph @f(%x: f32[N[1..64],4]) -> f32[4*N] {\n"
      "  %0 = reshape %x {shape=[4*N]} : f32[4*N]\n"
      "  return %0\n"
@@ -101,7 +102,7 @@ static const struct {
      "  %0 = reshape %x {shape=[12]} : f32[12]\n"
      "  return %0\n"
      "}\n"},
-    /* what two numbers cannot keep */
+    /* numbers that violate a constraint */
     {"graph @f(%x: f32[N[1..64]], %y: f32[M[1..64]]) -> f32[N] {\n"
      "  constraint N = M loc(\"sum\")\n"
      "  %0 = add %x, %y : f32[N]\n"
@@ -110,7 +111,8 @@ static const struct {
      2,
      {3, 4},
      "sum: sizes 3 and 4 differ"},
-    /* a branch that cannot be taken: its pairs stay, and fail; what holds goes; within, too */
+    /* a branch that cannot be taken keeps its pairs and fails; pairs that hold are removed;
+     * nested branches */
     {"low @f(@in %c: buffer<bool[],io>, @in %x: buffer<f32[N[1..64]],io>, @in %y: "
      "buffer<f32[M[1..64]],io>, @out %z: buffer<f32[N],io>) {\n"
      "  constraint N = M in branches\n"
@@ -152,7 +154,7 @@ static const struct {
      "  }\n"
      "  return\n"
      "}\n"},
-    /* as long as a size is not known, so is the check */
+    /* the constraint stays while a size is unknown */
     {PIN_CHECK("N[1..64]", "N", "M"), 1, {3, 0}, PIN_CHECK("3", "3", "M")},
 };
 

@@ -1,5 +1,5 @@
-/* Printer and parser: what is printed parses back to the same module, at all levels; problems are
- * reported at their place. The examples of docs/text.md are tested too. */
+/* Printer and parser: printed text parses back to the same module, at all levels, and errors
+ * name their location. Also tests the examples of docs/text.md. */
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,8 +42,7 @@ static const char *text_of(text_fixture *t, unsigned flags)
   return out.at;
 }
 
-/* The module that `text` gives, printed; what is wrong with it; in `out`, which the caller frees.
- */
+/* Parses `text` and prints the module, or the errors, to a text that the caller frees. */
 static char *text_through(const char *file, const char *text, size_t n)
 {
   text_fixture t;
@@ -64,7 +63,7 @@ static void text_expect(const char *in, const char *want)
 
 /* ---- layout ---- */
 
-/* What is read, and what is printed: NULL, the same. */
+/* Text to parse and the printed text; NULL: the same. */
 static const struct {
   const char *in, *out;
 } text_rows[] = {
@@ -135,7 +134,7 @@ static void test_layout(void **state)
   }
 }
 
-/* Flags leave things out; without names, parameters have none. */
+/* Flags omit parts. Without names, parameters are numbered. */
 static void test_flags(void **state)
 {
   (void)state;
@@ -152,7 +151,7 @@ static void test_flags(void **state)
   text_end(&t);
 }
 
-/* ---- problems ---- */
+/* ---- errors ---- */
 
 static const struct {
   const char *in, *want;
@@ -215,7 +214,7 @@ static const struct {
     {"low @f() -> f32[] { return }", "t:1:5: low and loop functions return nothing"},
     {"low @f(@in %x: f32[]) { %0 = relu %x : f32[]; return }",
      "t:1:30: relu: relu does not belong to this level"},
-    /* what follows a problem is still read, and what depends on it is not reported */
+    /* text after an error is still parsed, and errors that follow from it are not reported */
     {"graph @f(%x: f32[4]) -> f32[4] {\n  %0 = neg %x, %x\n  %1 = neg %0\n  %2 = neg %z\n  return "
      "%1\n}\ngraph @g(%x: f32[4]) -> f32[] {\n  %0 = nope %x {a=[1, {b}]} : f32[4]\n  return "
      "%x\n}\nconstant @d = 1\n",
@@ -231,7 +230,7 @@ static void test_problems(void **state)
     text_expect(text_problems[i].in, text_problems[i].want);
 }
 
-/* At most twenty problems, and a module that keeps nothing of a text with any. */
+/* At most twenty errors are reported. A text with errors adds nothing to the module. */
 static void test_many_problems(void **state)
 {
   (void)state;
@@ -254,7 +253,7 @@ static void text_add_times(wick_text *out, const char *s, int n)
   while (n-- > 0) wick_text_add(out, s);
 }
 
-/* Nesting is limited, not by the stack: each of these is an error, and none a crash. */
+/* Nesting is limited by a constant, not by the stack: each of these texts gives an error. */
 static void test_depth(void **state)
 {
   (void)state;
@@ -291,7 +290,7 @@ static void test_depth(void **state)
   }
 }
 
-/* Each allocation fails once: creating, reading and printing unwind, and nothing is left. */
+/* Each allocation fails once: creating, parsing and printing must unwind and leak nothing. */
 static const char *text_torture(text_fixture *t, const char *in)
 {
   if (setjmp(t->guard.where)) return NULL;
@@ -374,7 +373,7 @@ static void test_document(void **state)
   assert_true(nblock >= 5);
 }
 
-/* The fuzzer begins with texts that are right. */
+/* The seeds of the fuzzer are valid texts. */
 static void test_seeds(void **state)
 {
   (void)state;

@@ -111,12 +111,13 @@ static uint32_t type_slot(const wick_type_table *t, const wick_type_info *info)
   return i;
 }
 
-/* Strides that are those of a dense buffer are none. */
+/* Removes strides that are those of a dense buffer. */
 static bool type_stride_dense(wick_module *m, const wick_type_info *t)
 {
   wick_dim want = wick_dim_const(1);
   for (uint32_t k = t->rank; k-- > 0;) {
-    if (!wick_dim_eq(t->stride[k], want)) return false; /* of one element too: a halo is beyond */
+    /* also for a single element, because a halo may be around it */
+    if (!wick_dim_eq(t->stride[k], want)) return false;
     want = wick_dim_mul(m->dims, want, t->dim[k]);
   }
   return true;

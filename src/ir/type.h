@@ -1,4 +1,5 @@
-/* Types: interned in the module, so that two types are equal exactly when their handles are.
+/* Types. They are interned in the module, so that two types are equal exactly if their handles
+ * are.
  *
  * Types are physical: a packed layout is a tensor of higher rank, made by `pack`, whose lanes
  * beyond the logical extent are zero. The storage table has the bits, the alignment and the

@@ -1,5 +1,5 @@
-/* The verifier: one flat walk. A value may be used if its definition comes before, in a region that
- * is still open. */
+/* The verifier, in one pass over the nodes. A value may be used if its definition comes before,
+ * in a region that is still open. */
 #include "ir/verify.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static wick_status verify_fail(const verify_state *s, uint32_t i, const char *wh
                    "@%s, node %u (%s): %s", s->f->name, i, op, what);
 }
 
-/* The end of the region that holds node i. */
+/* Returns the end of the region that contains node i. */
 static uint32_t verify_scope(const verify_state *s, uint32_t i)
 {
   if (!s->depth) return s->f->nnode;
@@ -99,7 +99,7 @@ static bool verify_relies(void *arg, wick_dim a, wick_dim b)
   return wick_shape_constraints_imply(f->module->dims, f->nconstraint, f->constraint, a, b);
 }
 
-/* Inference again, and its result against what the function says. */
+/* Repeats inference, and compares the result types with the function's. */
 static wick_status verify_types(const verify_state *s, uint32_t i)
 {
   const wick_node *n = &s->f->node[i];
@@ -160,8 +160,8 @@ static wick_status verify_node(verify_state *s, uint32_t i)
   if (!n->nregion && n->end != i + 1) return verify_fail(s, i, "its end is not after it");
   if (n->nregion) WICK_TRY(verify_regions(s, i));
   if (!wick_op_of(n)->terminator) WICK_TRY(verify_types(s, i));
-  /* Results are in scope only after the node's regions; operands inside them were checked by order
-   * already. */
+  /* Results are in scope only after the node's regions. Operands inside these were already
+   * checked by their order. */
   WICK_TRY(verify_define(s, i, n->first, n->nout, scope));
   if (n->nregion) {
     if (s->depth >= WICK_COUNT(s->stack)) return verify_fail(s, i, "regions are nested too deep");
@@ -184,7 +184,7 @@ static wick_status verify_own_results(const verify_state *s)
   return NULL;
 }
 
-/* Whoever calls the function can make them: they are of its parameters' symbols. */
+/* Constraints may use only symbols of the parameters, because callers check them. */
 static wick_status verify_constraints(const wick_func *f, wick_arena *tmp)
 {
   if (!f->nconstraint) return NULL;

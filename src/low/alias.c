@@ -1,5 +1,5 @@
-/* Finds the accesses of a low function. One walk resolves views and finds accesses; union-find ties
- * the roots that regions mix. Begin with wick_alias_of. */
+/* Finds the accesses of a low function. One traversal resolves views and finds accesses;
+ * union-find ties the roots that regions mix. Begin with wick_alias_of. */
 #include "low/alias.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct alias_state {
   wick_alias *out;
   uint32_t *definer, *parent, *tied;
   uint32_t *up; /* union-find over roots and opaque buffers; 0: a class of its own */
-  const wick_schedule **schedule; /* per name in the module: of groups with halos */
+  const wick_schedule **schedule; /* per name in the module: the schedule, for groups with halos */
 } alias_state;
 
 static bool alias_is_buffer(const wick_func *f, wick_value v)
@@ -28,7 +28,7 @@ void wick_low_effect(const wick_func *f, const wick_node *n, uint32_t k, bool *o
   if (!alias_is_buffer(f, n->in[k])) return;
   if (n->op == WICK_OP_copy) {
     *out_writes = k == 0, *out_reads = k == 1;
-  } else if (n->nregion && alias_is_buffer(f, n->in[0])) { /* else operands are carried */
+  } else if (n->nregion && alias_is_buffer(f, n->in[0])) { /* loops on buffers carry no operands */
     *out_writes = n->op == WICK_OP_loop && k == 1, *out_reads = !*out_writes;
   } else if (n->op == WICK_OP_kernel || n->op == WICK_OP_call) {
     const wick_func *callee = wick_module_find(f->module, n->attr[WICK_ATTR_kernel_callee].s);
@@ -56,15 +56,15 @@ static void alias_tie(alias_state *s, wick_value a, wick_value b)
   s->up[x] = s->up[y] = x < y ? x : y;
 }
 
-/* Buffers that go through a node's regions: operands in, from a yield to the results, and in a loop
- * to its parameters again. */
+/* Ties the buffers that pass through a node's regions: operands, parameters, yields and results. */
 static void alias_tie_regions(alias_state *s, const wick_node *n)
 {
   for (uint32_t r = 0; r < n->nregion; r++) {
     const wick_region *g = &n->region[r];
     const wick_node *y = &s->f->node[g->end - 1];
     bool loop = n->op != WICK_OP_if;
-    for (uint32_t k = 1; loop && k < g->nparam; k++) { /* the first is the index, in: the count */
+    /* the first parameter is the index, the first operand the count */
+    for (uint32_t k = 1; loop && k < g->nparam; k++) {
       wick_value p = {g->first.id + k};
       alias_tie(s, p, n->in[k]);
       alias_tie(s, p, y->in[k]);
@@ -77,7 +77,7 @@ static void alias_tie_regions(alias_state *s, const wick_node *n)
   }
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
 static void alias_root(alias_state *s, wick_value v)
 {
@@ -92,7 +92,7 @@ static void alias_opaque(alias_state *s, wick_value first, uint32_t n)
     alias_root(s, v);
     if (!alias_is_buffer(s->f, v)) continue;
     s->out->memref[v.id].known = s->out->memref[v.id].open = false;
-    s->up[v.id] = v.id; /* it is in a class, even if alone */
+    s->up[v.id] = v.id; /* it is in a class now, perhaps alone */
   }
 }
 
@@ -114,7 +114,7 @@ static void alias_view(alias_state *s, const wick_node *n)
     p->open = p->open && known;
     return;
   }
-  bool part = !choice.index.id && from->open; /* of a row, or all of it */
+  bool part = !choice.index.id && from->open; /* a part of a row, or all of it */
   if (part)
     p->open = wick_memref_contiguous(p) && from->elem_bytes == p->elem_bytes && known;
   else
@@ -126,7 +126,7 @@ static void alias_view(alias_state *s, const wick_node *n)
     return;
   }
   known = known && !part;
-  int64_t all; /* of one more choice, or a part of what is chosen */
+  int64_t all; /* a second choice, or a part of a chosen position */
   p->known = p->known && known &&
              (one || (!choice.index.id && from->elem_bytes == p->elem_bytes)) &&
              p->rank < WICK_MAX_RANK;
@@ -169,7 +169,7 @@ static void alias_access(alias_state *s, wick_access x)
   wick_push(s->mem, &s->out->access[s->tied[root] ? s->tied[root] : root], x);
 }
 
-/* The schedule of a kernel's group, where it may have halos. */
+/* Returns the schedule of a kernel's group, if it may have halos. */
 static const wick_schedule *alias_schedule(alias_state *s, const wick_node *n)
 {
   const wick_module *m = s->f->module;
@@ -181,7 +181,8 @@ static const wick_schedule *alias_schedule(alias_state *s, const wick_node *n)
   if (s->schedule[name]) return s->schedule[name];
   wick_schedule *schedule = wick_schedule_begin(g, s->mem);
   wick_status bad = wick_schedule_apply(schedule, g->schedule);
-  return s->schedule[name] = bad ? NULL : schedule; /* who builds its loops reports it */
+  /* the pass that builds its loops reports the error */
+  return s->schedule[name] = bad ? NULL : schedule;
 }
 
 static void alias_halo(alias_state *s, const wick_schedule *schedule, wick_access *x)
@@ -190,7 +191,7 @@ static void alias_halo(alias_state *s, const wick_schedule *schedule, wick_acces
   if (x->operand < nout || x->operand - nout >= schedule->group->nparam) return;
   const wick_memref *p = &s->out->memref[x->value.id];
   const wick_halo *h = &schedule->halo[x->operand - nout];
-  if (!p->known) return; /* it meets all of its root anyway */
+  if (!p->known) return; /* it overlaps all of its root anyway */
   int64_t *dim = wick_dup(s->mem, int64_t, p->dim, p->rank);
   bool any = false;
   for (uint32_t k = 0; k < p->rank; k++) {
@@ -285,7 +286,8 @@ bool wick_alias_live(const wick_alias *a, wick_value root, wick_interval *out)
   for (uint32_t i = 0; i < list->n; i++) {
     wick_interval x;
     uint32_t node = list->at[i].node;
-    /* Of a class, members may be defined further out, or carried: seen from the whole function. */
+    /* Members of a tied class may be defined further out, or carried. Their lives are therefore
+     * those in the whole function. */
     wick_alias_repeats(a, node, a->tied[root.id] ? UINT32_MAX : scope, &x);
     alias_widen(out, x, &any);
     const wick_node *n = &a->f->node[node];

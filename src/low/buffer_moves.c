@@ -16,7 +16,8 @@ wick_buffer_moves wick_buffer_moves_begin(const wick_func *f, wick_arena *mem, w
   m.end = wick_new(tmp, int64_t, f->nvalue + 1);
   for (uint32_t v = 1; v <= f->nvalue; v++)
     if (m.alias.memref[v].known) m.end[v] = wick_memref_end(&m.alias.memref[v]);
-  for (uint32_t v = f->nvalue; v >= 1; v--) { /* a root's list begins at itself, in order */
+  /* a root's list begins with the root, and is in order */
+  for (uint32_t v = f->nvalue; v >= 1; v--) {
     uint32_t root = m.alias.memref[v].root.id;
     if (root && root != v) m.next[v] = m.next[root], m.next[root] = v;
   }
@@ -25,7 +26,7 @@ wick_buffer_moves wick_buffer_moves_begin(const wick_func *f, wick_arena *mem, w
 
 /* ---- legality ---- */
 
-/* The root's whole, as an array. */
+/* Returns the reference to all of the root. */
 static wick_memref buffer_moves_whole(const wick_buffer_moves *m, wick_value root)
 {
   const wick_func *f = m->alias.f;
@@ -40,7 +41,8 @@ static bool buffer_moves_writable(const wick_buffer_moves *m, wick_value root)
          wick_info_of(f, root)->space == WICK_IO;
 }
 
-/* Root and target can be put together at all: known, alone, in the same memory, and big enough. */
+/* Returns true if root and target can be combined at all: both are resolved and not tied, the
+ * memory spaces fit, and the target is large enough. */
 static bool buffer_moves_roots_fit(const wick_buffer_moves *m, const wick_buffer_move *x)
 {
   const wick_alias *a = &m->alias;
@@ -63,7 +65,7 @@ static bool buffer_moves_roots_fit(const wick_buffer_moves *m, const wick_buffer
          (uint64_t)wick_memref_end(&x->to) <= nbytes;
 }
 
-/* Where the move puts a value of either root. */
+/* Finds the position of a value of either root after the move. */
 static bool buffer_moves_place(const wick_buffer_moves *m, const wick_buffer_move *x, wick_value v,
                                wick_memref *out)
 {
@@ -73,7 +75,8 @@ static bool buffer_moves_place(const wick_buffer_moves *m, const wick_buffer_mov
   return wick_memref_move(&m->alias.memref[v.id], &whole, &x->to, m->tmp, out);
 }
 
-/* A copy in the move's direction that it makes one of a place to itself. */
+/* Returns true if the move makes this copy, in its direction, a copy of bytes to themselves. It
+ * is then removed. */
 static bool buffer_moves_idle(const wick_buffer_moves *m, const wick_buffer_move *x, uint32_t node)
 {
   const wick_node *n = &m->alias.f->node[node];
@@ -85,13 +88,14 @@ static bool buffer_moves_idle(const wick_buffer_moves *m, const wick_buffer_move
          wick_memref_same(&dst, &src);
 }
 
-/* When the root's contents are wanted, and when they change over to the target. */
+/* The root's live interval, and the copies that the move removes. */
 typedef struct buffer_moves_times {
   wick_interval live;             /* of the root */
-  uint32_t first_idle, last_idle; /* copies that go; UINT32_MAX, 0: none */
+  uint32_t first_idle, last_idle; /* removed copies; UINT32_MAX, 0: none */
 } buffer_moves_times;
 
-/* The copies that go write all of the target, each element once: what was there before is dead. */
+/* Returns true if the removed copies write all elements of the target, each once. The target's
+ * previous contents are then dead. */
 static bool buffer_moves_covers(const wick_buffer_moves *m, const wick_buffer_move *x)
 {
   const wick_access_list *list = &m->alias.access[x->root.id];
@@ -111,7 +115,7 @@ static bool buffer_moves_covers(const wick_buffer_moves *m, const wick_buffer_mo
   return x->to.known && numel == wick_memref_numel(&x->to);
 }
 
-/* The root's own accesses: each can follow, and comes at the right time. */
+/* Returns true if each access to the root can be moved, and is at the right time. */
 static bool buffer_moves_root_legal(const wick_buffer_moves *m, const wick_buffer_move *x,
                                     buffer_moves_times *t)
 {
@@ -122,11 +126,11 @@ static bool buffer_moves_root_legal(const wick_buffer_moves *m, const wick_buffe
     const wick_access *b = &list->at[i];
     wick_memref p;
     if (m->drop[b->node]) continue;
-    if (!b->reads && !b->writes) return false; /* yielded or freed */
-    if (b->halo) return false;                 /* what lies around it stays there */
+    if (!b->reads && !b->writes) return false; /* the buffer is yielded or freed */
+    if (b->halo) return false;                 /* the zeros around it cannot move */
     if (!buffer_moves_place(m, x, b->value, &p)) return false;
     if (!buffer_moves_idle(m, x, b->node)) continue;
-    if (m->alias.parent[b->node] != m->alias.parent[x->at]) return false; /* perhaps not run */
+    if (m->alias.parent[b->node] != m->alias.parent[x->at]) return false; /* the copy may not run */
     if (b->node < t->first_idle) t->first_idle = b->node;
     t->last_idle = b->node;
   }
@@ -144,7 +148,8 @@ static bool buffer_moves_root_legal(const wick_buffer_moves *m, const wick_buffe
   return !goes || buffer_moves_covers(m, x);
 }
 
-/* An access to the target's root that meets the moved root's bytes. */
+/* Returns true if an access to the target, which overlaps the moved root's bytes, is at a time
+ * when it may. */
 static bool buffer_moves_target_legal(const wick_buffer_move *x, const buffer_moves_times *t,
                                       const wick_access *b)
 {
@@ -160,7 +165,7 @@ static bool buffer_moves_target_legal(const wick_buffer_move *x, const buffer_mo
   return false;
 }
 
-/* The in-place node itself: it meets the bytes by these two operands alone. */
+/* Returns true if b is an access of the in-place node to one of its two operands. */
 static bool buffer_moves_node_legal(const wick_buffer_moves *m, const wick_buffer_move *x,
                                     const wick_access *b)
 {
@@ -169,7 +174,7 @@ static bool buffer_moves_node_legal(const wick_buffer_moves *m, const wick_buffe
          (b->writes == (x->kind == WICK_MOVE_UNDER));
 }
 
-/* The access meets none of the bytes `to`, which end at `end`. */
+/* Returns true if the access overlaps none of the bytes `to`, which end at `end`. */
 static bool buffer_moves_apart(const wick_buffer_moves *m, const wick_access *b,
                                const wick_memref *to, int64_t end)
 {
@@ -188,7 +193,7 @@ static bool buffer_moves_legal(const wick_buffer_moves *m, const wick_buffer_mov
   uint32_t scope = wick_alias_scope(a, x->root);
   if (a->parent[x->at] != scope) return false;
   if (!buffer_moves_root_legal(m, x, &t)) return false;
-  bool over = x->kind == WICK_MOVE_OVER && !t.last_idle; /* what it reads is gone */
+  bool over = x->kind == WICK_MOVE_OVER && !t.last_idle; /* the target's contents are overwritten */
   if (over && wick_alias_scope(a, x->to.root) != scope) return false;
   if (!in_place && !buffer_moves_idle(m, x, x->at)) return false;
   const wick_access_list *list = &a->access[x->to.root.id];
@@ -200,7 +205,7 @@ static bool buffer_moves_legal(const wick_buffer_moves *m, const wick_buffer_mov
       continue;
     if (!buffer_moves_target_legal(x, &t, b)) return false;
   }
-  /* What the caller gets at the end is still wanted then. */
+  /* Buffers of the caller are needed at the end, so that they must not be overwritten. */
   return !over || wick_alias_planned(a->f, a->definer, x->to.root);
 }
 
@@ -226,7 +231,7 @@ static wick_interval buffer_moves_hull(wick_interval a, wick_interval b)
   return (wick_interval){a.first < b.first ? a.first : b.first, a.last > b.last ? a.last : b.last};
 }
 
-/* The hull of the target's life and of the moved roots' lives. */
+/* Returns the hull of the live intervals of the target and of the moved roots. */
 static wick_interval buffer_moves_lives(const wick_buffer_moves *m, const wick_buffer_move *x,
                                         uint32_t n, wick_interval *target, bool *has_target)
 {
@@ -247,7 +252,8 @@ bool wick_buffer_moves_fit(const wick_buffer_moves *m, const wick_buffer_move *x
   bool has_target;
   wick_interval hull = buffer_moves_lives(m, x, n, &target, &has_target);
   uint64_t nbytes = buffer_moves_nbytes(m, x->to.root);
-  uint64_t *less = wick_new(m->tmp, uint64_t, hull.last - hull.first + 2); /* from here on */
+  /* sum over the moves, from here on */
+  uint64_t *less = wick_new(m->tmp, uint64_t, hull.last - hull.first + 2);
   for (uint32_t k = 0; k < n; k++) {
     if (!wick_alias_live(&m->alias, x[k].root, &live)) continue;
     less[live.first - hull.first] += buffer_moves_nbytes(m, x[k].root);
@@ -285,7 +291,8 @@ static uint32_t buffer_moves_drop_accesses(const wick_buffer_moves *m, wick_acce
   return list->n = n;
 }
 
-/* From the end, in the target's own room: many small buffers may move into one. */
+/* Merges the root's accesses into the target's list, from the end and in place, because many
+ * small buffers may move into one. */
 static void buffer_moves_merge_accesses(wick_buffer_moves *m, const wick_buffer_move *x)
 {
   wick_access_list *from = &m->alias.access[x->root.id], *to = &m->alias.access[x->to.root.id];
@@ -311,7 +318,7 @@ void wick_buffer_move_make(wick_buffer_moves *m, const wick_buffer_move *x)
   for (; v; last = v, v = m->next[v]) {
     wick_memref p;
     bool known = wick_memref_move(&a->memref[v], &whole, &x->to, m->tmp, &p);
-    p.known = p.known && known; /* one that cannot follow is not used */
+    p.known = p.known && known; /* a value that cannot be moved has no uses */
     p.open = p.open && known;
     a->memref[v] = p;
     m->end[v] = p.known ? wick_memref_end(&p) : 0;
@@ -338,7 +345,8 @@ static wick_type buffer_moves_type(const wick_buffer_moves *m, wick_value v)
   return wick_type_intern(module, &info);
 }
 
-/* The moved value: its root, brought forward if it is defined later, or a view of it. */
+/* Builds a moved value: its root, which is moved forward if it is defined later, or a view of
+ * it. */
 static void buffer_moves_emit(wick_buffer_moves *m, wick_copier *c, wick_value v)
 {
   const wick_memref *p = &m->alias.memref[v.id];

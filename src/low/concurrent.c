@@ -2,7 +2,7 @@
  * one that had to wait. */
 #include "low/concurrent.h"
 
-enum { CONCURRENT_MOST = 64 }; /* accesses that are compared with */
+enum { CONCURRENT_MOST = 64 }; /* most accesses that are remembered */
 
 typedef struct concurrent {
   const wick_alias *a;
@@ -10,8 +10,8 @@ typedef struct concurrent {
   uint32_t n;
 } concurrent;
 
-/* Bytes from the beginning of the memory that the root lies in; false where that is the root's own:
- * no other root lies there. */
+/* Finds the position of p in the arena. Returns false if the root has memory of its own, with
+ * which no other root overlaps. */
 static bool concurrent_arena(const concurrent *s, const wick_memref *p, int64_t *lo, int64_t *end)
 {
   uint32_t d = s->a->definer[p->root.id];
@@ -33,7 +33,7 @@ static bool concurrent_meet(const concurrent *s, const wick_access *x, const wic
          lo[0] < end[1] && lo[1] < end[0];
 }
 
-/* What node i does to its operands; returns how many accesses that are. */
+/* Collects the accesses of node i to its operands. Returns their number. */
 static uint32_t concurrent_accesses(const concurrent *s, uint32_t i, wick_access *out)
 {
   const wick_node *n = &s->a->f->node[i];
@@ -41,7 +41,7 @@ static uint32_t concurrent_accesses(const concurrent *s, uint32_t i, wick_access
   for (uint32_t k = 0; k < n->nin; k++) {
     const wick_access_list *all = &s->a->access[s->a->memref[n->in[k].id].root.id];
     uint32_t j = 0;
-    for (uint32_t hi = all->n; j < hi;) { /* the first of node i */
+    for (uint32_t hi = all->n; j < hi;) { /* searches for the first access of node i */
       uint32_t mid = (j + hi) / 2;
       if (all->at[mid].node < i)
         j = mid + 1;
@@ -65,7 +65,7 @@ const bool *wick_low_concurrent(const wick_alias *a, wick_arena *mem)
   for (uint32_t i = 0; i < a->f->nnode; i++) {
     const wick_node *n = &a->f->node[i];
     if (n->nregion || n->op == WICK_OP_yield)
-      s.n = CONCURRENT_MOST + 1u; /* what comes next waits */
+      s.n = CONCURRENT_MOST + 1u; /* the next instruction waits */
     if (!wick_op_of(n)->launched) continue;
     wick_access mine[CONCURRENT_MOST];
     uint32_t count = concurrent_accesses(&s, i, mine);
@@ -76,7 +76,7 @@ const bool *wick_low_concurrent(const wick_alias *a, wick_arena *mem)
     out[i] = !meets && s.n;
     if (meets) s.n = 0;
     if (count > CONCURRENT_MOST) {
-      s.n = CONCURRENT_MOST + 1u; /* the next one waits */
+      s.n = CONCURRENT_MOST + 1u; /* the next instruction waits */
       continue;
     }
     for (uint32_t y = 0; y < count; y++) s.at[s.n++] = mine[y];

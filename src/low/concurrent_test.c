@@ -1,4 +1,4 @@
-/* Which instructions may run at the same time: by the bytes that they share after the plan. */
+/* Instructions that may run concurrently, decided by the bytes that they share after the plan. */
 #include "low/concurrent.h"
 
 #include <setjmp.h>
@@ -17,13 +17,14 @@
   "%l = view %" of " : buffer<f32[2],arena>\n%r = view %" of " {offset=2} : "                      \
   "buffer<f32[2],arena>\n"
 
-/* want: a letter for each copy, b where it runs beside those before it, else w */
+/* want: a letter for each copy: b if it may run concurrently with those before it, else w */
 static const struct {
   const char *body, *want;
 } rows[] = {
     {BUFFER("a", 0) BUFFER("b", 64) "copy %a, %x\ncopy %b, %x\ncopy %y, %x\n", "wbb"},
     {BUFFER("a", 0) "copy %a, %x\ncopy %y, %a\n", "ww"},
-    {BUFFER("a", 0) BUFFER("b", 0) "copy %a, %x\ncopy %b, %x\n", "ww"}, /* the plan's sharing */
+    /* memory that the plan shares */
+    {BUFFER("a", 0) BUFFER("b", 0) "copy %a, %x\ncopy %b, %x\n", "ww"},
     {BUFFER("a", 0) BUFFER("b", 64) BUFFER("c", 128) "copy %a, %x\ncopy %b, %a\ncopy %y, %x\n"
                                                      "copy %c, %a\n",
      "wwbb"},
@@ -33,7 +34,8 @@ static const struct {
 
 int main(void)
 {
-  for (volatile size_t i = 0; i < WICK_COUNT(rows); i++) { /* volatile: it lives over setjmp */
+  /* volatile, because it is used after setjmp */
+  for (volatile size_t i = 0; i < WICK_COUNT(rows); i++) {
     wick_guard guard = {.allocator = wick_allocator_malloc()};
     if (setjmp(guard.where)) return puts("out of memory"), 1;
     wick_arena mem = wick_arena_make(&guard);

@@ -5,7 +5,7 @@
 #include "ir/copy.h"
 #include "low/buffer_moves.h"
 
-/* The move that makes copy `node` one of a place to itself. */
+/* Finds the move that makes copy `node` a copy of bytes to themselves. */
 static bool copy_elim_move(wick_buffer_moves *m, uint32_t node, wick_buffer_move_kind kind,
                            wick_buffer_move *out)
 {
@@ -24,13 +24,15 @@ static bool copy_elim_move(wick_buffer_moves *m, uint32_t node, wick_buffer_move
 
 typedef struct copy_elim_state {
   wick_buffer_moves moves;
-  uint32_t nchange; /* copies that went and moves that were made */
-  uint32_t *failed; /* by root: nchange + 1 when no source of a copy into it could move; 0: never */
-  uint32_t *seen;   /* by root: `nseen` of the list that has it */
+  uint32_t nchange; /* removed copies and moves that were made */
+  /* per root: nchange + 1 when no source of a copy into it could be moved; 0: never */
+  uint32_t *failed;
+  uint32_t *seen; /* per root: `nseen` of the list that contains it */
   uint32_t nseen;
 } copy_elim_state;
 
-/* All sources of copies into one buffer, as one decision: each alone may seem to cost memory. */
+/* Moves all sources of copies into one buffer, decided together: a single move may need more
+ * memory than all of them. */
 static bool copy_elim_into(copy_elim_state *s, wick_value root)
 {
   wick_buffer_moves *m = &s->moves;
@@ -48,7 +50,7 @@ static bool copy_elim_into(copy_elim_state *s, wick_value root)
     *seen = s->nseen;
   }
   bool all = n > 1 && wick_buffer_moves_fit(m, move, n), changed = false;
-  for (uint32_t k = n; k-- > 0;) { /* the one that is made last first: it lives next to the copy */
+  for (uint32_t k = n; k-- > 0;) { /* the last source first: its life ends right before the copy */
     if (!wick_buffer_move_legal(m, &move[k]) || (!all && !wick_buffer_moves_fit(m, &move[k], 1)))
       continue;
     wick_buffer_move_make(m, &move[k]);

@@ -7,9 +7,9 @@
 
 typedef struct dead_store {
   wick_alias a;
-  bool *wanted;             /* per root, by its class */
-  bool *live;               /* per node */
-  wick_list(uint32_t) todo; /* roots */
+  bool *wanted;             /* per root, by its class: its contents are needed */
+  bool *live;               /* per node: it is kept */
+  wick_list(uint32_t) todo; /* roots that have become live */
 } dead_store;
 
 static uint32_t dead_store_root(const dead_store *d, wick_value v)

@@ -12,7 +12,7 @@
 typedef struct in_place {
   wick_buffer_moves m;
   wick_arena *tmp;
-  const wick_schedule **schedule; /* per name in the module: of groups, once asked for */
+  const wick_schedule **schedule; /* per name in the module: the schedule, once it was requested */
 } in_place;
 
 static const wick_schedule *in_place_schedule(in_place *p, const wick_func *group)
@@ -26,7 +26,8 @@ static const wick_schedule *in_place_schedule(in_place *p, const wick_func *grou
   return p->schedule[at] = s;
 }
 
-/* Every operand that meets the memory of operand `in` is read at the element being written. */
+/* Returns true if each operand that overlaps the memory of operand `in` is read only at the
+ * element that is being written. */
 static bool in_place_reads(in_place *p, const wick_node *n, const wick_schedule *s, uint32_t out,
                            uint32_t in)
 {
@@ -75,7 +76,7 @@ static void in_place_kernel(in_place *p, uint32_t i)
   const wick_node *n = &f->node[i];
   const wick_func *group = wick_module_find(f->module, n->attr[WICK_ATTR_kernel_callee].s);
   const wick_schedule *s = group && group->level == WICK_GROUP ? in_place_schedule(p, group) : NULL;
-  if (!s || !s->nstage) return; /* a call into the runtime reads and writes as it likes */
+  if (!s || !s->nstage) return; /* calls into the runtime may read and write in any order */
   uint32_t nout = wick_return(group)->nin;
   for (uint32_t out = 0; out < nout; out++)
     for (uint32_t in = nout; in < n->nin && in - nout < group->nparam; in++)

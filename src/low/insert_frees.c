@@ -4,12 +4,13 @@
 #include "ir/copy.h"
 #include "low/alias.h"
 
-/* after[i]: the first root to be freed after node i; next: the next one there. */
+/* after[i]: the first root that is freed after node i; next: per root, the next one after the
+ * same node. */
 typedef struct insert_frees_lists {
   uint32_t *after, *next;
 } insert_frees_lists;
 
-/* The last access that is no `free`, as a node of the region that defines the root. */
+/* Finds the last access other than `free`, as a node of the region that defines the root. */
 static bool insert_frees_last(const wick_alias *a, wick_value root, uint32_t *out)
 {
   const wick_access_list *list = &a->access[root.id];

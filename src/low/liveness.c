@@ -12,7 +12,7 @@ wick_liveness wick_liveness_of(const wick_alias *a, uint64_t align, wick_arena *
     if (!wick_alias_live(a, r.root, &r.live)) continue;
     r.nbytes = wick_align_up(wick_type_typical_nbytes(f->module, wick_type_of(f, r.root)), align);
     l.root[l.nroot++] = r;
-    l.nbytes[r.live.first] += r.nbytes; /* as differences, summed below */
+    l.nbytes[r.live.first] += r.nbytes; /* stored as differences, which are summed below */
     l.nbytes[r.live.last + 1] -= r.nbytes;
   }
   for (uint32_t i = 0; i < f->nnode; i++) {

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Elements below a byte have no places of their own: all bytes in a row. */
+/* Makes a reference for elements smaller than a byte, which have no addresses: to all bytes, in
+ * one dimension. */
 static wick_memref memref_packed(wick_memref p, const wick_module *m, wick_type t, int64_t *dim,
                                  int64_t *stride)
 {
@@ -57,7 +58,7 @@ wick_memref wick_memref_make(const wick_module *m, wick_type t, wick_value root,
 
 bool wick_memref_resolved(const wick_memref *p) { return p->known || p->open; }
 
-/* Both are seen to have as many bytes. */
+/* Returns true if both are known to have the same number of bytes. */
 static bool memref_as_large(const wick_memref *p, const wick_memref *q)
 {
   return wick_dim_eq(p->numel, q->numel) && p->elem_bytes == q->elem_bytes;
@@ -117,7 +118,7 @@ bool wick_memref_same(const wick_memref *a, const wick_memref *b)
   return same;
 }
 
-/* ---- dims by stride ---- */
+/* ---- dimensions by stride ---- */
 
 typedef struct memref_axis {
   int64_t extent, stride; /* stride in bytes */
@@ -129,8 +130,8 @@ typedef struct memref_box { /* axes of more than one element, from the largest s
   int64_t offset;
 } memref_box;
 
-/* Elements of more than one byte are an axis too: so places of different elements compare. So are
- * the places of a choice. */
+/* Converts a reference to axes of bytes. The bytes of an element are an axis, so that different
+ * element sizes compare, and so are the positions of a choice. */
 static memref_box memref_box_of(const wick_memref *p)
 {
   memref_box b = {.offset = p->offset};
@@ -143,7 +144,7 @@ static memref_box memref_box_of(const wick_memref *p)
     for (; at > 0 && b.axis[at - 1].stride < x.stride; at--) b.axis[at] = b.axis[at - 1];
     b.axis[at] = x;
   }
-  uint32_t n = 0; /* neighbours that are one longer axis */
+  uint32_t n = 0; /* merges neighbours that are one longer axis */
   for (uint32_t i = 0; i < b.n; i++) {
     memref_axis *last = n ? &b.axis[n - 1] : NULL, x = b.axis[i];
     if (last && last->stride == x.stride * x.extent)
@@ -155,7 +156,8 @@ static memref_box memref_box_of(const wick_memref *p)
   return b;
 }
 
-/* Bytes from the first to after the last one of axes from `i` on. */
+/* Returns the bytes from the first element to the end of the last one, over the axes from `i`
+ * on. */
 static int64_t memref_span(const memref_box *b, uint32_t i)
 {
   int64_t last = 0;
@@ -179,7 +181,8 @@ bool wick_memref_disjoint(const wick_memref *a, const wick_memref *b)
 {
   if (!a->known || !b->known) return false;
   if (!wick_memref_numel(a) || !wick_memref_numel(b)) return true;
-  if (wick_memref_end(a) <= b->offset || wick_memref_end(b) <= a->offset) return true; /* mostly */
+  /* the common case */
+  if (wick_memref_end(a) <= b->offset || wick_memref_end(b) <= a->offset) return true;
   memref_box box[2] = {memref_box_of(a), memref_box_of(b)};
   uint32_t at[2] = {0, 0};
   for (;;) {
@@ -191,7 +194,7 @@ bool wick_memref_disjoint(const wick_memref *a, const wick_memref *b)
     }
     if (end[0] <= lo[1] || end[1] <= lo[0]) return true;
     if (stride <= 1) return false;
-    /* In periods of the stride: which ones, and where in them. */
+    /* Splits both into periods of the stride: which periods, and where in a period. */
     for (uint32_t i = 0; i < 2; i++) {
       bool has = at[i] < box[i].n && box[i].axis[at[i]].stride == stride;
       int64_t extent = has ? box[i].axis[at[i]].extent : 1;
@@ -206,9 +209,9 @@ bool wick_memref_disjoint(const wick_memref *a, const wick_memref *b)
 
 /* ---- moving ---- */
 
-typedef struct memref_block { /* dims of the array that stay one dim when it moves */
+typedef struct memref_block { /* dimensions of the array that stay one dimension when it moves */
   int64_t extent, dense, stride;
-  int64_t start, last; /* of the view, in steps of the block */
+  int64_t start, last; /* the view's range, in steps of the block */
 } memref_block;
 
 static uint32_t memref_blocks(const wick_memref *from, const wick_memref *to, memref_block *block)
@@ -232,7 +235,7 @@ bool wick_memref_move(const wick_memref *p, const wick_memref *from, const wick_
 {
   *out = *p;
   out->root = to->root;
-  if (from->open || to->open) { /* both dense, the place as it was within them */
+  if (from->open || to->open) { /* both are dense: the offset within them is the same */
     out->offset = to->offset + p->offset - from->offset;
     return wick_memref_resolved(p) && wick_memref_resolved(from) && wick_memref_resolved(to) &&
            memref_as_large(from, to) && wick_memref_contiguous(from) &&
@@ -278,8 +281,8 @@ bool wick_memref_move(const wick_memref *p, const wick_memref *from, const wick_
   return true;
 }
 
-/* The dim of p, a part of `whole`, whose neighbours are those of the whole's dim k: the same, or
- * another where p has its dims in another order. p->rank: there is none. */
+/* Returns the dimension of p, a part of `whole`, that steps like dimension k of the whole. p may
+ * have its dimensions in another order. p->rank: none. */
 static uint32_t memref_dim_of(const wick_memref *p, const wick_memref *whole, uint32_t k)
 {
   if (p->dim[k] > 1 && p->stride[k] == whole->stride[k]) return k;
@@ -297,7 +300,7 @@ bool wick_memref_extend(const wick_memref *p, const wick_memref *whole, const wi
     return wick_memref_covers(p, whole) && wick_memref_move(whole, p, to, mem, out);
   if (!p->known || !to->known || !wick_memref_contiguous(whole)) return false;
   if (p->choice.index.id || whole->choice.index.id) return false;
-  if (!wick_memref_numel(whole)) return false; /* nothing is to be placed; its strides are 0 */
+  if (!wick_memref_numel(whole)) return false; /* there are no elements, and its strides are 0 */
   if (wick_memref_contiguous(p) && p->offset == whole->offset &&
       wick_memref_numel(p) == wick_memref_numel(whole))
     return wick_memref_move(whole, p, to, mem, out);

@@ -1,4 +1,4 @@
-/* Places against their elements, one by one. */
+/* Compares answers about memory references with their elements, one by one. */
 #include "low/memref.h"
 
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static void box_finish(box *b, uint32_t rank, int64_t elem, int64_t offset)
                             .stride = b->stride};
 }
 
-/* A part of a dense array whose rows may have some room after them. */
+/* A part of a dense array, whose rows may be followed by other bytes. */
 static void box_random(box *b)
 {
   uint32_t rank = (uint32_t)below(RANK) + 1;
@@ -60,7 +60,7 @@ static void box_dense(box *b, int64_t elem)
   box_finish(b, rank, elem, 0);
 }
 
-/* The first byte of element k, in the order of the dims. */
+/* Returns the first byte of element k, in the order of the dimensions. */
 static int64_t box_byte(const wick_memref *p, int64_t k)
 {
   int64_t at = 0;
@@ -79,7 +79,7 @@ static bool box_meets(const wick_memref *a, const wick_memref *b)
   return false;
 }
 
-/* Never said of places that meet; and said of most that do not. */
+/* References that share bytes are never disjoint. Most others are found to be disjoint. */
 static void disjoint(void **state)
 {
   (void)state;
@@ -114,11 +114,11 @@ static void injective(void **state)
   }
 }
 
-/* A view of `from`: a reshape into two dims where that is one, and a part. */
+/* A view of `from`: reshaped into two dimensions if it has one, then sliced. */
 static void box_view(const box *from, box *v)
 {
   int64_t numel = wick_memref_numel(&from->memref), elem = from->memref.elem_bytes;
-  if (below(2)) { /* a part of its dims */
+  if (below(2)) { /* a slice of its dimensions */
     int64_t offset = 0;
     for (uint32_t k = 0; k < from->memref.rank; k++) {
       int64_t at = from->dim[k] ? below(from->dim[k]) : 0;
@@ -136,7 +136,7 @@ static void box_view(const box *from, box *v)
   box_finish(v, 2, elem, 0);
 }
 
-/* The view's elements are where its array's elements went. */
+/* After a move, the view's elements are where its array's elements went. */
 static void move(void **state)
 {
   (void)state;
@@ -162,7 +162,7 @@ static void move(void **state)
     moved++;
     assert_int_equal(out.root.id, 2);
     for (int64_t k = 0; k < wick_memref_numel(&v.memref); k++) {
-      int64_t at = box_byte(&v.memref, k) / elem; /* the array is dense: which of its elements */
+      int64_t at = box_byte(&v.memref, k) / elem; /* the index of the element in the dense array */
       if (box_byte(&out, k) != box_byte(&to.memref, at))
         fail_msg("seed %llu", (unsigned long long)s);
     }
@@ -171,7 +171,7 @@ static void move(void **state)
   wick_arena_free(&mem);
 }
 
-/* Extending a part's place gives an array in which the part lies there. */
+/* Extending a part's position gives an array that contains the part at that position. */
 static void extend(void **state)
 {
   (void)state;
@@ -214,13 +214,14 @@ static void types(void **state)
   assert_int_equal(wick_memref_end(&p), 8 + 60);
   p = wick_memref_make(m, wick_type_buffer(m, WICK_I4, 2, dim, WICK_ARENA), (wick_value){1}, 0,
                        &m->mem);
-  assert_true(p.known && wick_memref_contiguous(&p)); /* smaller than a byte: by its bytes */
+  /* elements smaller than a byte are compared as bytes */
+  assert_true(p.known && wick_memref_contiguous(&p));
   assert_int_equal(wick_memref_end(&p), 8);
   dim[0] = wick_dim_symbol(m->dims, "N", 1, 4);
   wick_memref n = wick_memref_make(m, wick_type_buffer(m, WICK_F32, 2, dim, WICK_ARENA),
                                    (wick_value){1}, 0, &m->mem);
   assert_false(n.known);
-  assert_false(wick_memref_disjoint(&n, &p)); /* one is not known */
+  assert_false(wick_memref_disjoint(&n, &p)); /* one of them is unknown */
   dim[0] = wick_dim_const(INT64_MAX / 8);
   assert_false(wick_memref_make(m, wick_type_buffer(m, WICK_F32, 2, dim, WICK_ARENA),
                                 (wick_value){1}, 0, &m->mem)

@@ -1,4 +1,4 @@
-/* Passes live intervals to the planner and writes the offsets into the allocs; and checks the
+/* Passes live intervals to the planner, writes the offsets into the allocs, and checks the
  * finished plan. */
 #include "low/plan_memory.h"
 
@@ -22,7 +22,7 @@ static bool plan_memory_buffers(const wick_func *f, const wick_liveness *l, bool
   return true;
 }
 
-/* The same function with offsets; allocs that nothing needs lie at 0. */
+/* Copies the function with offsets. Allocs without uses get offset 0. */
 static wick_func *plan_memory_offsets(const wick_func *f, const int64_t *offset, wick_arena *mem)
 {
   wick_copier c = wick_copy_begin(f, mem);
@@ -34,7 +34,8 @@ static wick_func *plan_memory_offsets(const wick_func *f, const int64_t *offset,
       n.attr = wick_dup(mem, wick_attr, &at, 1);
     }
     if (n.nregion)
-      wick_copy_node(&c, &f->node[i]); /* the copier keeps it while its regions follow */
+      wick_copy_node(&c, &f->node[i]); /* without a change, because the copier needs the original
+                                          node until its regions are copied */
     else
       wick_copy_node(&c, &n);
   }
@@ -131,7 +132,8 @@ wick_status wick_low_plan_check(const wick_func *f, const wick_low_plan *plan, w
   wick_alias a = wick_alias_of(f, tmp);
   wick_liveness l = wick_liveness_of(&a, 1, tmp);
   uint32_t *first = wick_new(tmp, uint32_t, f->nnode), *next = wick_new(tmp, uint32_t, l.nroot + 1);
-  for (uint32_t i = l.nroot; i > 0; i--) /* by the instruction at which they begin; number + 1 */
+  for (uint32_t i = l.nroot; i > 0; i--) /* lists by the instruction at which they begin; index +
+                                            1 */
     next[i] = first[l.root[i - 1].live.first], first[l.root[i - 1].live.first] = i;
   plan_memory_held *held = wick_new(tmp, plan_memory_held, l.nroot + 1);
   uint32_t nheld = 0;

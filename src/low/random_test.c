@@ -1,6 +1,6 @@
-/* The passes on random low functions, proven by running them: kernels are pseudo-kernels, each
- * element that they write is a hash of what they read for it, written at once, in an order that a
- * wrong alias or a clobbered buffer does not survive. */
+/* Tests the passes on random low functions by running them. Each element that a pseudo-kernel
+ * writes is a hash of the elements that it reads for it, and is written at once. A wrong alias
+ * or an overwritten buffer therefore changes the results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,8 @@
 
 typedef struct run_state {
   const wick_func *f;
-  uint32_t **at; /* per value: where a buffer begins; scalars: their number in the pointer */
+  /* per value: the beginning of a buffer; for scalars, their number is in the pointer */
+  uint32_t **at;
   uint32_t *arena;
   uint64_t nbytes;
   bool condition;
@@ -41,7 +42,7 @@ static uint64_t run_numel(const wick_type_info *t)
   return n;
 }
 
-/* Element k, in the order of the text. */
+/* Returns the address of element k, in the order of the text. */
 static uint32_t *run_elem(const run_state *s, wick_value v, uint64_t k)
 {
   const wick_type_info *t = wick_info_of(s->f, v);
@@ -91,7 +92,7 @@ static void run_kernel(const run_state *s, const wick_node *n)
   uint32_t *row = wick_new(s->tmp, uint32_t, numel), h = 0;
   for (uint64_t k = 0; root && k < numel; k++) row[k] = run_row(s, n, nout, k);
   for (uint64_t k = 0; k < numel; k++) {
-    /* A row inside the loop is read when its first element is met. */
+    /* A fold inside the loop reads its row when the row's first element is computed. */
     const wick_type_info *t = wick_info_of(s->f, n->in[0]);
     if (at && k % (uint64_t)t->dim[t->rank - 1].v == 0) h = run_row(s, n, nout, k);
     uint32_t x = root ? row[k] : at ? h : 1;
@@ -149,8 +150,9 @@ static void run_region(run_state *s, uint32_t begin, uint32_t end)
   }
 }
 
-/* The outputs' hash. With nbytes, buffers lie in an arena where the plan puts them; without, each
- * alloc is memory of its own. Memory that is not written, or was freed, holds garbage. */
+/* Returns a hash of the outputs. With nbytes, buffers are in an arena at their planned offsets;
+ * otherwise each alloc has memory of its own. Memory that was not written, or was freed, has
+ * arbitrary contents. */
 static uint64_t run(const wick_func *f, uint64_t nbytes, bool condition, wick_arena *tmp)
 {
   wick_mark mark = wick_arena_mark(tmp);
@@ -213,7 +215,7 @@ static void same(const wick_func *f, const wick_func *g, uint64_t nbytes, const 
   }
 }
 
-/* Seeds of one residue have the same passes: each alone, and all in order. */
+/* A seed tests one pass by itself, or all passes in order. */
 static void check(uint64_t seed, totals *all)
 {
   wick_guard guard = {.allocator = wick_allocator_malloc()};
@@ -230,7 +232,7 @@ static void check(uint64_t seed, totals *all)
     wick_func *next;
     assert_null(passes[i].run(&pass, g, &next));
     same(f, next, 0, passes[i].name, seed, &tmp);
-    /* What is freed after a branch lives through both arms. */
+    /* A buffer that is freed after a branch lives through both regions. */
     bool may_grow = seed % 3 == 0 && passes[i].run == wick_pass_insert_frees;
     if (!may_grow && wick_low_peak(next, 1, &tmp) > wick_low_peak(g, 1, &tmp)) {
       show(g, "before", seed, &tmp);

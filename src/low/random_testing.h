@@ -1,6 +1,7 @@
-/* For tests: random low functions, with their groups. Groups read at the element that they write,
- * elsewhere, and through a fold of the row that comes before or in each row; buffers are written
- * again, viewed, cut and put together; branches and loops carry them. */
+/* For tests: random low functions, with their groups. Groups read at the element that they
+ * write, at another element, or through a fold over a row, which is computed before or for each
+ * row. Buffers are written again, viewed, sliced and concatenated; branches and loops carry
+ * them. */
 #ifndef WICK_LOW_RANDOM_TESTING_H
 #define WICK_LOW_RANDOM_TESTING_H
 
@@ -13,14 +14,14 @@
 
 #include "ir/build.h"
 
-enum { LAST = 4, MOST = 200 }; /* elements of the last dim; tensors */
+enum { LAST = 4, MOST = 200 }; /* elements of the last dimension; most tensors */
 
 typedef struct random_tensor {
   wick_value v;
   int64_t channels;
   bool flat;     /* [outer, channels * LAST], else [outer, channels, LAST] */
-  uint32_t root; /* the buffer that it lies in; 0: one of several */
-  bool fixed;    /* may not be written again */
+  uint32_t root; /* the buffer that contains it; 0: one of several */
+  bool fixed;    /* it must not be written again */
 } random_tensor;
 
 typedef struct random_gen {
@@ -61,8 +62,9 @@ static wick_type random_tensor_type(random_gen *r, random_tensor t)
   return wick_type_tensor(r->m, WICK_I32, rank, dim);
 }
 
-/* What kinds of groups there are: reads at the element itself, elsewhere, or through a fold of the
- * row that comes before (at the root), or in each row (inside the output's loop). */
+/* The kinds of groups: they read at the same element, at another one, or through a fold over a
+ * row, which is computed before the loops (at the root) or in each row (inside the output's
+ * loop). */
 typedef enum random_kind { SAME, OTHER, FOLD_ROOT, FOLD_AT, NKIND } random_kind;
 static const char *const random_kind_name[NKIND] = {"same", "other", "root", "at"};
 
@@ -79,7 +81,7 @@ static wick_value random_fold(wick_builder *b, wick_value x, uint32_t rank, cons
   return wick_fold_end(b, wick_read(b, x, index, 0, NULL, (wick_value){0}));
 }
 
-/* A group of nin operands and nout results, all of the type of t but the operands of OTHER. */
+/* A group of nin operands and nout results, all of the type of t except the operands of OTHER. */
 static const char *random_group(random_gen *r, random_kind k, random_tensor t,
                                 const random_tensor *in, uint32_t nin, uint32_t nout,
                                 wick_arena *mem)
@@ -135,7 +137,7 @@ static void random_add(random_gen *r, random_tensor t)
   if (r->ntensor < MOST) r->tensor[r->ntensor++] = t;
 }
 
-/* A part of the channels of `whole`, from `at` on. */
+/* A view of the channels of `whole` from `at` on. */
 static wick_value random_part(random_gen *r, random_tensor whole, random_tensor part, int64_t at)
 {
   wick_type_info info = *wick_built_info(r->b, whole.v);
@@ -168,7 +170,7 @@ static void random_kernel(random_gen *r, wick_arena *mem)
   wick_attr a = {.s = random_group(r, k, out, in, nin, nout, mem)};
   wick_value operand[8];
   for (uint32_t o = 0; o < nout; o++) {
-    bool again = true; /* over what was there, where that is no operand */
+    bool again = true; /* overwrites a buffer, unless it is an operand */
     for (uint32_t i = 0; i < nin; i++) again = again && in[i].root && in[i].root != over.root;
     if (o == 0 && again && !over.fixed && over.flat == out.flat && over.channels == out.channels) {
       operand[o] = over.v;
@@ -204,7 +206,7 @@ static void random_slice(random_gen *r)
   int64_t at = random_below(r, (uint32_t)(whole.channels - part.channels + 1));
   wick_value v = random_part(r, whole, part, at);
   if (!v.id) return;
-  if (random_below(r, 3)) { /* a copy of it; else the part itself is used */
+  if (random_below(r, 3)) { /* copies it; otherwise the view itself is used */
     random_alloc(r, &part);
     random_copy(r, part.v, v);
   } else {
@@ -235,7 +237,7 @@ static void random_whole_copy(random_gen *r)
 
 static void random_steps(random_gen *r, uint32_t n, bool control, wick_arena *mem);
 
-/* Both arms write one destination; what they made inside is forgotten. */
+/* Both regions write one destination. Values that they define are not used afterwards. */
 static void random_if(random_gen *r, wick_arena *mem)
 {
   random_tensor to = random_pick(r);
@@ -258,8 +260,8 @@ static void random_if(random_gen *r, wick_arena *mem)
   random_add(r, to);
 }
 
-/* A buffer is carried: from outside, and one that each iteration makes; another is written outside
- * and read inside. */
+/* Carries a buffer from outside, and one that each iteration defines. Another one is written
+ * outside and read inside. */
 static void random_loop(random_gen *r, wick_arena *mem)
 {
   random_tensor t = random_pick(r);
@@ -332,7 +334,7 @@ static wick_func *random_func(uint64_t seed, wick_module *m, wick_arena *mem)
     out[i].v = wick_build_param(&b, random_type(r, out[i], WICK_IO), WICK_OUT, NULL);
     out[i].root = out[i].v.id;
   }
-  early = random_below(r, 3) == 0 ? nout : 0; /* outputs that are written early, and used */
+  early = random_below(r, 3) == 0 ? nout : 0; /* outputs that are written early and also read */
   for (uint32_t i = 0; i < early; i++) {
     random_tensor in = random_pick(r);
     wick_attr a = {.s = random_group(r, OTHER, out[i], &in, 1, 1, mem)};

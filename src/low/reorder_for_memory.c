@@ -14,13 +14,13 @@ enum { REORDER_FOR_MEMORY_BEAM = 32, REORDER_FOR_MEMORY_READY = 64 };
 #define REORDER_FOR_MEMORY_STEPS ((uint64_t)1 << 26)
 
 typedef struct reorder_for_memory_state {
-  uint64_t *done;  /* a bit per step */
+  uint64_t *done;  /* a bit for each step */
   uint32_t *ready; /* in the function's order */
   uint32_t nready;
   uint64_t live, peak, hash;
 } reorder_for_memory_state;
 
-typedef struct reorder_for_memory_next { /* a step that may be taken from a state of the beam */
+typedef struct reorder_for_memory_next { /* a step that can follow a state of the beam */
   uint32_t state, step;
   uint64_t live, peak, hash;
 } reorder_for_memory_next;
@@ -36,7 +36,7 @@ typedef struct reorder_for_memory_search {
     uint32_t state, step;
   } * taken; /* [nstep * width] */
   uint64_t budget;
-  uint64_t limit; /* states that reach this peak are no better than what there is */
+  uint64_t limit; /* states that reach this peak are no improvement */
 } reorder_for_memory_search;
 
 static bool reorder_for_memory_done(const reorder_for_memory_state *s, uint32_t step)
@@ -44,7 +44,7 @@ static bool reorder_for_memory_done(const reorder_for_memory_state *s, uint32_t 
   return s->done[step / 64] >> (step % 64) & 1;
 }
 
-/* Bytes in use at a step and after it. */
+/* Computes the bytes in use during a step and after it. */
 static void reorder_for_memory_cost(const reorder_for_memory_search *o,
                                     const reorder_for_memory_state *s, uint32_t step,
                                     uint64_t *out_at, uint64_t *out_behind)
@@ -66,8 +66,8 @@ static void reorder_for_memory_cost(const reorder_for_memory_search *o,
   *out_at = at, *out_behind = at - gone;
 }
 
-/* The steps that may be taken. One that needs no more than was in use before, and leaves no more
- * after, can only be right: it is taken alone. */
+/* Lists the steps that can follow a state. A step that neither raises the peak nor leaves more
+ * bytes in use is always a good choice, and is then the only one. */
 static void reorder_for_memory_expand(reorder_for_memory_search *o, uint32_t state)
 {
   const reorder_for_memory_state *s = &o->now[state];
@@ -105,7 +105,8 @@ static int reorder_for_memory_by_cost(const void *a, const void *b)
   return reorder_for_memory_by_hash(a, b);
 }
 
-/* Of the same set of steps (by its hash, whose equality costs at worst an order), the best one. */
+/* Keeps the best state of each set of steps. Sets are compared by their hashes; a collision can
+ * only lose an order. */
 static void reorder_for_memory_choose(reorder_for_memory_search *o)
 {
   qsort(o->next, o->nnext, sizeof *o->next, reorder_for_memory_by_hash);
@@ -163,7 +164,7 @@ static reorder_for_memory_state *reorder_for_memory_states(const reorder_for_mem
   return s;
 }
 
-/* Steps in the best order that was found; NULL where all that were looked at reach the limit. */
+/* Returns the steps in the best order that was found; NULL if all states reach the limit. */
 static const uint32_t *reorder_for_memory_find(const wick_reorder_graph *g, uint64_t limit,
                                                wick_arena *tmp)
 {
@@ -200,8 +201,8 @@ static const uint32_t *reorder_for_memory_find(const wick_reorder_graph *g, uint
   return order;
 }
 
-/* The peak of the order that the function has, in the same terms; *least: what one step needs for
- * itself, which no order can avoid. */
+/* Returns the peak of the function's own order, computed in the same way. *least: the largest
+ * number of bytes that a single step needs, which no order can avoid. */
 static uint64_t reorder_for_memory_given(const wick_reorder_graph *g, wick_arena *tmp,
                                          uint64_t *least)
 {
@@ -221,7 +222,7 @@ static uint64_t reorder_for_memory_given(const wick_reorder_graph *g, wick_arena
 
 /* ---- the result ---- */
 
-/* What an operand needs is copied in front of its first use: allocs, constants, views. */
+/* Copies the nodes that define v (allocs, constants, views) before its first use. */
 static void reorder_for_memory_define(wick_copier *c, const uint32_t *definer, wick_value v)
 {
   uint32_t chain[64], n = 0;

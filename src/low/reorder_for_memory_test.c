@@ -1,4 +1,5 @@
-/* The order against the best of all orders, on small functions; and what a long function costs. */
+/* Compares the order with the best of all orders, on small functions; and limits the time for a
+ * long function. */
 #include "low/reorder_for_memory.h"
 
 #include "ir/text.h"
@@ -18,7 +19,8 @@ typedef struct all_orders {
 static uint64_t step_nbytes(const all_orders *o, uint32_t step)
 {
   uint64_t n = 0;
-  for (uint32_t r = 0; r < o->g->nroot; r++) { /* begun, and not at its end, or needed now */
+  /* the buffer is in use: it was begun and has not ended, or this step needs it */
+  for (uint32_t r = 0; r < o->g->nroot; r++) {
     const wick_order_root *x = &o->g->root[r];
     bool begun = false, wanted = false, now = false;
     for (uint32_t u = 0; u < x->nuser; u++) {
@@ -51,7 +53,7 @@ static void best_of_all(void **state)
   (void)state;
   volatile uint32_t better = 0, nfunc = 0, missed = 0;
   for (volatile uint64_t seed = 1; seed < 3000; seed++) {
-    if (seed % 3 == 0) continue; /* those have control flow */
+    if (seed % 3 == 0) continue; /* such seeds have control flow */
     wick_guard guard = {.allocator = wick_allocator_malloc()};
     wick_arena mem = wick_arena_make(&guard), tmp = wick_arena_make(&guard);
     if (setjmp(guard.where)) fail_msg("out of memory");
@@ -114,13 +116,14 @@ static void long_function(void **state)
   assert_null(wick_pass_insert_frees(&pass, g, &g));
   wick_low_plan plan;
   assert_null(wick_low_plan_make(g, 100000, 0, false, &mem, &tmp, &planned, &plan));
-  assert_int_equal(plan.arena_nbytes, 128); /* the chain and its side, in place */
+  assert_int_equal(plan.arena_nbytes, 128); /* the chain and its side branch, in place */
   wick_module_free(m);
   wick_arena_free(&mem);
   wick_arena_free(&tmp);
 }
 
-/* Zeros around a buffer come before what reads beyond its inside; its inside, in any order. */
+/* Zeros around a buffer are written before a kernel reads beyond the inside. The inside may be
+ * written in any order. */
 static void halo(void **state)
 {
   (void)state;

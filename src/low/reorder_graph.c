@@ -6,7 +6,7 @@
 
 #include "ir/op.h"
 
-enum { ORDER_PAIRS = 1 << 26 }; /* of accesses of one root that are compared, in all */
+enum { ORDER_PAIRS = 1 << 26 }; /* limit on compared pairs of accesses of one root, in total */
 
 struct order_edge {
   uint32_t from, to; /* steps */
@@ -44,7 +44,7 @@ static void order_edge(order_build *b, uint32_t from, uint32_t to)
   wick_push(b->mem, &b->edges, (struct order_edge){from, to});
 }
 
-/* An access, and from which byte of its root to which one it reaches. */
+/* An access, and the range of bytes of its root that it covers. */
 typedef struct order_reach {
   uint32_t access;
   bool pure; /* it only reads */
@@ -59,7 +59,7 @@ static int order_reach_compare(const void *a, const void *b)
   return (x->access > y->access) - (x->access < y->access);
 }
 
-/* By the later step, the nearest first. */
+/* By the later step; for the same one, the nearest earlier step first. */
 static int order_edge_compare(const void *a, const void *b)
 {
   const struct order_edge *x = a, *y = b;
@@ -82,7 +82,7 @@ static order_reach *order_reaches(const order_build *b, const wick_access_list *
   return r;
 }
 
-/* Each depends on the one before. */
+/* Makes each access depend on the one before it. */
 static void order_chain(order_build *b, const wick_access_list *list)
 {
   for (uint32_t i = 1; i < list->n; i++) {
@@ -91,8 +91,9 @@ static void order_chain(order_build *b, const wick_access_list *list)
   }
 }
 
-/* Pairs of accesses of one root that meet: in the order in which they begin in memory each is
- * compared with those that reach beyond its beginning. With too many of them in all, a chain. */
+/* Finds the pairs of accesses of one root that overlap. In the order of their beginnings, each
+ * one is compared with those that end after its beginning. If there are too many pairs in total,
+ * the accesses become a chain. */
 static void order_root_edges(order_build *b, uint32_t root, uint64_t *npair)
 {
   const wick_access_list *list = &b->a.access[root];
@@ -122,7 +123,7 @@ static void order_root_edges(order_build *b, uint32_t root, uint64_t *npair)
   }
 }
 
-/* Values that are not buffers: results of instructions that move. */
+/* Adds edges for operands that are not buffers but results of steps. */
 static void order_value_edges(order_build *b)
 {
   const wick_func *f = b->f;
@@ -134,7 +135,8 @@ static void order_value_edges(order_build *b)
     }
 }
 
-/* The edges by one end: first[k] .. first[k + 1] - 1 of the result are the other ends of step k. */
+/* Groups the edges by one end: first[k] .. first[k + 1] - 1 of the result are the other ends for
+ * step k. */
 static const uint32_t *order_by(order_build *b, bool by_from, uint32_t **out_first)
 {
   uint32_t n = b->edges.n, nstep = b->g->nstep, *first = wick_new(b->mem, uint32_t, nstep + 2);
@@ -160,7 +162,7 @@ static void order_lists(order_build *b)
   }
 }
 
-/* The steps that need a root, each once. */
+/* Finds the steps that need a root, each once. */
 static void order_root(order_build *b, uint32_t root)
 {
   wick_reorder_graph *g = b->g;
@@ -175,7 +177,8 @@ static void order_root(order_build *b, uint32_t root)
   }
 }
 
-/* The arena's roots, and who needs them. Tied ones are in use all the time: they do not count. */
+/* Lists the arena's roots and the steps that need them. Tied roots are always in use and are not
+ * counted. */
 static void order_roots(order_build *b)
 {
   const wick_func *f = b->f;
