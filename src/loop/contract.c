@@ -6,10 +6,10 @@
 
 #include "ir/op.h"
 
-typedef struct contract_loop { /* reduced loops of one axis that follow each other are one */
+typedef struct contract_loop { /* consecutive serial loops along one reduced axis count as one */
   uint32_t axis;
   wick_dim n;          /* iterations */
-  wick_loop_kind kind; /* serial, parts (vectors, too), spans or a dot product */
+  wick_loop_kind kind; /* serial, parts (also vectors), spans or a dot product */
 } contract_loop;
 
 typedef wick_list(contract_loop) contract_loops;
@@ -18,7 +18,7 @@ typedef struct contract_state {
   const wick_schedule *s;
   const wick_target *t;
   wick_text out;
-  bool reordered; /* an accumulation that rounds, in another order than the text's */
+  bool reordered; /* an accumulation that rounds has another order than the text's */
 } contract_state;
 
 static const wick_node *contract_node(const wick_schedule *s, const wick_stage *st)
@@ -28,7 +28,7 @@ static const wick_node *contract_node(const wick_schedule *s, const wick_stage *
 
 /* ---- the order ---- */
 
-/* The loops of the reduced axes; one that is not serial stands alone. */
+/* Returns the loops of the reduced axes. Consecutive serial loops of one axis are merged. */
 static contract_loops contract_order(const wick_schedule *s, const wick_stage *st)
 {
   wick_dims *dims = s->group->module->dims;
@@ -55,7 +55,7 @@ static contract_loops contract_order(const wick_schedule *s, const wick_stage *s
   return out;
 }
 
-/* The elements come in the text's order, one by one. */
+/* Returns true if the elements are accumulated one by one, in the text's order. */
 static bool contract_in_order(const contract_loops *loops)
 {
   for (uint32_t i = 0; i < loops->n; i++)
@@ -66,7 +66,8 @@ static bool contract_in_order(const contract_loops *loops)
 
 /* ---- what is computed ---- */
 
-/* Selections, comparisons and bounds give one of their operands: order does not change it. */
+/* Returns true if n rounds. Selections, comparisons, maxima and minima return one of their
+ * operands, so that their order does not matter. */
 static bool contract_rounds(const wick_func *g, const wick_node *n)
 {
   const wick_op *op = wick_op_of(n);
@@ -89,7 +90,7 @@ static bool contract_is_combining(const wick_node *n)
   return n->nout == 1 && op->scalar != WICK_NOT_SCALAR && !op->typed && n->op != WICK_OP_read;
 }
 
-/* The operators of a step, each once, in their order. */
+/* Prints the operators of a step, each once, in order. */
 static void contract_step(contract_state *c, const wick_node *fold)
 {
   const wick_func *g = c->s->group;
@@ -138,7 +139,7 @@ static void contract_fold(contract_state *c, const wick_stage *st)
   c->reordered = c->reordered || (rounds && !contract_in_order(&loops));
 }
 
-/* Stages that only approximate, and functions that are polynomials, each once. */
+/* Prints the stages that only approximate, and the functions that are polynomials, each once. */
 static void contract_class(contract_state *c)
 {
   const wick_func *g = c->s->group;
@@ -215,7 +216,7 @@ double wick_contract_bound(const wick_schedule *s, const wick_target *t, uint32_
       levels += ceil(log2(n));
     else
       steps *= n;
-    if (loops.at[i].kind == WICK_SPANS) levels += steps, steps = 1; /* as many merges */
+    if (loops.at[i].kind == WICK_SPANS) levels += steps, steps = 1; /* each span adds one merge */
   }
   double u = contract_unit(wick_info_of(s->group, fold->region[1].first)->elem),
          nu = (steps + levels + extra) * u;

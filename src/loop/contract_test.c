@@ -1,6 +1,6 @@
-/* Contracts: their texts; that groups with one contract have the same bits, whatever the form of
- * loops and tails; that results stay within the bound that follows from a contract, and that an
- * error of four times the bound is seen. */
+/* Contracts: their texts; groups with equal contracts have equal bits for any form of loops and
+ * tails; results stay within the bound of the contract, and an error of four times the bound is
+ * detected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,7 +115,7 @@ static void contract_numbers(float *x, size_t n)
   }
 }
 
-/* The contract of a row, and what its loops give where they run on f32[5,37]. */
+/* Returns the contract of a case, and the results of its loops on f32[5,37]. */
 static contract_run contract_row(uint32_t i, const float *x, const float *w, bool run,
                                  wick_guard *guard)
 {
@@ -186,7 +186,7 @@ static void test_bits(void **state)
   assert_true(equal > 10 && other > 10);
 }
 
-/* The exact result: products of f32 are exact in double, and their sum here nearly so. */
+/* Computes the result in double: products of f32 are exact, and the sum here is nearly exact. */
 static double contract_exact(const float *x, const float *w, double *out_magnitude)
 {
   double sum = 0;

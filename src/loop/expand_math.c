@@ -3,13 +3,13 @@
 #include "loop/expand_math.h"
 
 #include "ir/copy.h"
-/* The type that decides: of the last operand, which is data in every scalar row. */
+/* The type of the last operand decides, because it is data for every scalar operator. */
 static bool expand_math_hits(const wick_op *op, wick_elem e)
 {
   return op->scalar && op->expand && (!op->expands || op->expands & WICK_BIT(e));
 }
 
-/* Floats that are no arithmetic type: the same row in that type, rounded at the end. */
+/* Floats without arithmetic: the same operator on their arithmetic type, rounded at the end. */
 static bool expand_math_widened(wick_builder *b, const wick_node *n, const wick_value *in,
                                 wick_value *out)
 {
@@ -61,7 +61,7 @@ wick_status wick_pass_expand_math(const wick_pass_context *pass, const wick_func
                                   wick_func **out)
 {
   wick_arena *mem = pass->mem;
-  wick_func *r = expand_math_once(f, mem); /* a copy at least: passes return new functions */
+  wick_func *r = expand_math_once(f, mem); /* at least a copy: passes return new functions */
   while (expand_math_wanted(r)) r = expand_math_once(r, mem);
   *out = r;
   return NULL;

@@ -1,8 +1,8 @@
-/* Every scalar row that expands, on every type it has: what it expands into, run by the
- * interpreter, against the row's evaluation, within the row's stated error. */
+/* Compares the expansion of every scalar operator that has one with the operator's evaluation, in
+ * the interpreter, on every type, within the stated error. */
 #include "loop/scalar_testing.h"
 
-/* Attributes other than the defaults, in the row's order. */
+/* Attributes other than the defaults, in the operator's order. */
 static const struct {
   const char *op;
   double attr[WICK_MAX_ATTR];
@@ -32,7 +32,7 @@ static void set_attrs(scalar_test *t, const double *value)
   }
 }
 
-/* libm, which evaluates f64, has an error of its own; 16-bit floats are rounded from f32. */
+/* The C library, which evaluates f64, has errors of its own. 16-bit floats are rounded from f32. */
 static double allowed(const wick_op *row, wick_elem out)
 {
   if (out == WICK_F64) return row->ulp + 0.6;
@@ -98,7 +98,7 @@ static void each_attribute_keeps_it(void **state)
   }
 }
 
-/* The same without fused multiply-add, and where nothing is there but sums and products. */
+/* The same on a target without fused multiply-add, and on one that has only sums and products. */
 static void a_poor_machine_keeps_it(void **state)
 {
   scalar_test *t = *state;

@@ -4,17 +4,18 @@
 
 typedef struct inplace {
   const wick_schedule *s;
-  uint32_t param;     /* the value */
+  uint32_t param;     /* the parameter's value */
   uint32_t *stage_of; /* per value: its stage + 1, 0: none */
-  bool *seen;         /* per stage: met at its own element; after them: at another */
+  /* per stage: visited at its own element; the second half: visited at another one */
+  bool *seen;
   wick_list(struct inplace_todo {
     uint32_t stage;
     bool own;
   }) todo;
 } inplace;
 
-/* The read's index is the stage's own: its axes that are not reduced, in order, over all of the
- * tensor. */
+/* Returns true if the read's index is the stage's axes that are not reduced, in order, over the
+ * whole tensor. */
 static bool inplace_own(const wick_func *g, const wick_stage *st, const wick_node *read)
 {
   const wick_type_info *t = wick_info_of(g, read->in[0]);

@@ -22,7 +22,7 @@ typedef struct interpret {
   wick_list(struct interpret_call {
     const wick_func *f;
     const wick_interpret_arg *arg;
-  }) beside; /* launches that may run side by side */
+  }) beside; /* launches that may run concurrently */
 } interpret;
 
 static wick_status interpret_fail(const interpret *t, const wick_node *n, wick_code code,
@@ -58,13 +58,14 @@ static wick_status interpret_alloc(interpret *t, const wick_node *n)
   uint64_t nbytes = wick_elem_bytes(b->elem, (uint64_t)numel.v);
   interpret_buffer *own = &t->buffer[n->first.id];
   own->nelem = (uint64_t)numel.v;
-  if (own->data) return NULL; /* tasks share what one of them has stored there */
+  if (own->data) return NULL; /* all tasks share it, because one of them may have written it */
   own->data = wick_arena_alloc(t->tmp, nbytes, 16);
-  memset(own->data, 0xfd, nbytes); /* so that elements that were never stored show */
+  memset(own->data, 0xfd, nbytes); /* so that elements that were never stored are noticed */
   return NULL;
 }
 
-/* The elements from the view's offset on, as far as its own dims and strides reach. */
+/* Makes a view: the elements from the view's offset on, as far as its dimensions and strides
+ * reach. */
 static wick_status interpret_view(interpret *t, const wick_node *n)
 {
   const wick_type_info *from = interpret_type(t, n->in[0]), *to = interpret_type(t, n->first);
@@ -97,7 +98,8 @@ static bool interpret_on(const interpret *t, const wick_node *n, uint32_t mask, 
   return n->nin <= mask || t->lane[n->in[mask].id][lane].i;
 }
 
-/* The place of a vector of which all lanes are on, and inside; false: lanes are looked at. */
+/* Finds the position of a vector if no lane is masked and all are in bounds. Returns false if lanes
+ * must be checked one by one. */
 static bool interpret_whole(const interpret *t, const wick_node *n, uint32_t mask, uint32_t lanes,
                             uint64_t *out)
 {
@@ -111,7 +113,7 @@ static bool interpret_whole(const interpret *t, const wick_node *n, uint32_t mas
   return true;
 }
 
-/* The place of a lane, inside its buffer. */
+/* Finds the position of a lane, which must be in bounds. */
 static wick_status interpret_place(const interpret *t, const wick_node *n, uint32_t lane,
                                    uint64_t *out)
 {
@@ -199,13 +201,13 @@ static void interpret_shuffle(interpret *t, const wick_node *n)
   }
 }
 
-/* Below the normal range of f32: 0. */
+/* Flushes numbers below the normal range of f32 to 0. */
 static float interpret_normal(double x)
 {
   return fabs(x) < FLT_MIN ? (float)copysign(0, x) : (float)x;
 }
 
-/* As x86's vdpbf16ps. */
+/* Computes a dot product of floats as x86's vdpbf16ps does. */
 static double interpret_dot_floats(double sum, uint32_t k, const wick_scalar *x,
                                    const wick_scalar *w)
 {
@@ -235,8 +237,8 @@ static void interpret_dot(interpret *t, const wick_node *n)
 
 static wick_status interpret_region(interpret *t, const wick_region *g);
 
-/* Scalars, or buffers, from values to values that follow each other. Through tmp: a region may
- * yield its own parameters in another order. */
+/* Copies scalars or buffers to consecutive values. It goes through tmp, because a region may yield
+ * its own parameters in another order. */
 static void interpret_carry(interpret *t, uint32_t n, const wick_value *from, uint32_t to)
 {
   wick_mark mark = wick_arena_mark(t->tmp);
@@ -275,7 +277,7 @@ static wick_status interpret_for(interpret *t, const wick_node *n)
     interpret_carry(t, n->nout, carried, g->first.id + 1);
     WICK_TRY(interpret_region(t, g));
     interpret_carry(t, n->nout, y->in, n->first.id);
-    if (hi - i <= step) break; /* i + step could overflow */
+    if (hi - i <= step) break; /* because i + step could overflow */
   }
   return NULL;
 }
@@ -304,7 +306,8 @@ static wick_status interpret_if(interpret *t, const wick_node *n)
   return NULL;
 }
 
-/* Launches that may run side by side do so in the reverse order: who relies on the order shows. */
+/* Runs concurrent launches in reverse order, so that a wrong dependence on their order is
+ * noticed. */
 static wick_status interpret_flush(interpret *t)
 {
   while (t->beside.n) {

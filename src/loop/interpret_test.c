@@ -19,7 +19,7 @@ static const struct {
   const char *error; /* the end of the message, or NULL */
   float want[8];
 } rows[] = {
-    /* carried values change places */
+    /* carried values are exchanged */
     {HEAD "%zero = const 0 : i64 %a = const 1 : f32 %b = const 2 : f32 "
           "%p, %q = for %zero, %n, %a, %b (%i: i64, %u: f32, %v: f32) { "
           "  %w = add %u, %v : f32 yield %v, %w } : f32, f32 "
@@ -41,7 +41,7 @@ static const struct {
      10,
      NULL,
      {15}},
-    /* lanes: a masked load gives 0 and touches nothing, a masked store leaves what is there */
+    /* lanes: a masked load gives 0 and reads nothing, a masked store keeps the old elements */
     {HEAD "%zero = const 0 : i64 %l = iota : i64x4 %nn = broadcast %n : i64x4 "
           "%m = lt %l, %nn : boolx4 %v = load %x, %zero, %m {offset=6} : f32x4 "
           "%s = shuffle %v, %v {lanes=[3,0,1,6]} : f32x4 store %y, %zero, %s "

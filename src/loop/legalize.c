@@ -14,7 +14,7 @@ typedef struct legalize_state {
 
 /* ---- f32 and f64 ---- */
 
-/* A node on types that have arithmetic: the operator, or what stands for it. */
+/* Builds a node on types that have arithmetic: the operator, or its replacement. */
 static wick_value legalize_build(const legalize_state *s, const wick_node *n, const wick_value *in)
 {
   wick_builder *b = s->b;
@@ -55,15 +55,16 @@ static wick_value legalize_widened(const legalize_state *s, const wick_node *n, 
   return wick_legalize_cast(s->b, r, narrow, s->t->convert);
 }
 
-/* `narrow` as a cast of what is not below the normal range; 0 where it is an instruction. f16 has
- * 0 for all of that anyway. */
+/* Builds `narrow` as a cast in which numbers below the normal range become 0. Returns 0 if the
+ * target has an instruction. For f16 nothing is needed: the cast already gives 0. */
 static wick_value legalize_narrow(const legalize_state *s, wick_value x, wick_elem to)
 {
   wick_builder *b = s->b;
   bool whole = wick_built_info(b, x)->lanes == s->t->vector_bytes / 4;
   if (whole && (s->t->narrow & WICK_BIT(to))) return (wick_value){0};
   if (to == WICK_BF16) {
-    wick_value bits = wick_expr_bits(b, x); /* first: C leaves the order of arguments open */
+    /* in a statement of its own, because C does not define the order of arguments */
+    wick_value bits = wick_expr_bits(b, x);
     wick_value sign = wick_expr_with_sign(b, expr_k(b, x, 0), bits);
     x = expr_where(b, expr_lt(b, expr_abs(b, x), FLT_MIN), sign, x);
   }
@@ -72,7 +73,7 @@ static wick_value legalize_narrow(const legalize_state *s, wick_value x, wick_el
 
 /* ---- dot products ---- */
 
-/* Every k-th lane of v, from lane j on, in the sum's type. */
+/* Returns every k-th lane of v, from lane j on, in the sum's type. */
 static wick_value legalize_every(const legalize_state *s, wick_value v, wick_elem sum, uint32_t k,
                                  uint32_t j)
 {
@@ -106,7 +107,7 @@ static wick_value legalize_dot(const legalize_state *s, const wick_value *in)
   return r;
 }
 
-/* What n becomes; 0 where it stays as it is. */
+/* Builds n's replacement; returns 0 if n is legal. */
 static wick_value legalize_node(const legalize_state *s, const wick_func *f, const wick_node *n,
                                 const wick_value *in)
 {

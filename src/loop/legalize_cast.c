@@ -1,4 +1,4 @@
-/* Converts narrow floats by their bits; the parameters of each format say what the codes mean. */
+/* Converts narrow floats by their bits, with a table of the formats' parameters. */
 #include "loop/legalize_cast.h"
 
 #include <math.h>
@@ -7,10 +7,11 @@ typedef struct legalize_format {
   wick_elem bits; /* the unsigned integer of its size */
   int32_t size, man, bias;
   uint32_t most; /* the largest finite code */
-  uint32_t over; /* the code of what is larger, and of infinity */
-  uint32_t nan;  /* of its sign the other bits; f4e2m1 has none: -0, and 0 for one below zero */
-  bool infinity; /* `over` is one; NaNs follow it, and keep their upper bits */
-  bool fnuz;     /* no -0: that code is NaN */
+  uint32_t over; /* the code for infinity and larger numbers */
+  /* NaN without its sign bit; f4e2m1 has none and uses -0, or 0 for a negative NaN */
+  uint32_t nan;
+  bool infinity; /* `over` is infinity; NaNs have the codes after it, and keep their upper bits */
+  bool fnuz;     /* there is no -0: its code is NaN */
 } legalize_format;
 
 static legalize_format legalize_format_of(wick_elem e)
@@ -63,7 +64,8 @@ static wick_value legalize_float(wick_builder *b, wick_value word)
 
 /* ---- to f32 ---- */
 
-/* A power of two: the exponent's code is f32's own, but for 0 (2^-127) and 255 (NaN). */
+/* Decodes a power of two. The exponent's code is the same as in f32, except 0 (2^-127) and 255
+ * (NaN). */
 static wick_value legalize_decode_power(wick_builder *b, wick_value code)
 {
   wick_value zero = legalize_op(b, WICK_OP_eq, code, 0),
@@ -72,8 +74,8 @@ static wick_value legalize_decode_power(wick_builder *b, wick_value code)
   return legalize_float(b, expr_where(b, last, legalize_u(b, code, 0x7fc00000), r));
 }
 
-/* The code's exponent and fraction in f32's place are the number but for the bias, also below the
- * normal range; a product repairs that, exactly. */
+/* Moves the code's exponent and fraction to their positions in f32. The result is wrong only by the
+ * difference of the biases, also below the normal range. A multiplication corrects that exactly. */
 static wick_value legalize_decode(wick_builder *b, wick_value x, wick_elem e)
 {
   wick_elem bits = e == WICK_F8E8M0 ? WICK_U8 : legalize_format_of(e).bits;
@@ -96,13 +98,13 @@ static wick_value legalize_decode(wick_builder *b, wick_value x, wick_elem e)
     r = expr_where(b, is_nan, legalize_u(b, r, 0x7fc00000), r);
   }
   wick_value sign = wick_expr_shl(b, legalize_and(b, code, top), (uint32_t)(32 - f.size));
-  r = legalize_or(b, r, sign); /* that of a NaN, too */
+  r = legalize_or(b, r, sign); /* the sign, also of a NaN */
   return legalize_float(b, r);
 }
 
 /* ---- from f32 ---- */
 
-/* The nearest power of two, half way up; NaN for NaN and what is below zero. */
+/* Encodes the nearest power of two; halves round up. NaN and negative numbers give NaN. */
 static wick_value legalize_encode_power(wick_builder *b, wick_value x)
 {
   wick_value word = legalize_word(b, x);
@@ -115,8 +117,8 @@ static wick_value legalize_encode_power(wick_builder *b, wick_value x)
   return expr_where(b, bad, legalize_u(b, r, 255), r);
 }
 
-/* The code of |x|, of word `size`: rounded in integers; below the normal range by adding a number
- * whose last bit has the weight of the smallest code. */
+/* Returns the code of |x|, whose bits are `size`. It rounds in integers; below the normal range it
+ * adds a number whose last bit has the weight of the smallest code. */
 static wick_value legalize_round(wick_builder *b, wick_value size, const legalize_format *f)
 {
   uint32_t shift = (uint32_t)(23 - f->man), less = (uint32_t)(127 - f->bias) << 23;
@@ -135,7 +137,8 @@ static wick_value legalize_encode_word(wick_builder *b, wick_value x, const lega
   uint32_t top = 1u << (f->size - 1);
   wick_value word = legalize_word(b, x), size = legalize_and(b, word, 0x7fffffff);
   wick_value r = legalize_round(b, size, f);
-  if (f->bias != 127) /* with f32's exponents, what is too large has the code of infinity */
+  if (f->bias != 127) /* if the exponents are those of f32, numbers that are too large already have
+                         the code of infinity */
     r = expr_where(b, legalize_op(b, WICK_OP_gt, r, f->most), legalize_u(b, r, f->over), r);
   wick_value nan = legalize_u(b, r, f->nan);
   if (f->infinity) {
@@ -145,7 +148,7 @@ static wick_value legalize_encode_word(wick_builder *b, wick_value x, const lega
   }
   r = expr_where(b, legalize_op(b, WICK_OP_gt, size, 0x7f800000), nan, r);
   wick_value sign = wick_expr_shr(b, legalize_and(b, word, 0x80000000), (uint32_t)(32 - f->size));
-  if (f->fnuz) sign = expr_where(b, legalize_op(b, WICK_OP_eq, r, 0), r, sign); /* no -0 */
+  if (f->fnuz) sign = expr_where(b, legalize_op(b, WICK_OP_eq, r, 0), r, sign); /* there is no -0 */
   if (f->fnuz) return expr_where(b, legalize_op(b, WICK_OP_eq, r, top), r, legalize_or(b, r, sign));
   return wick_build2(b, WICK_OP_bit_xor, r, sign);
 }
@@ -158,8 +161,8 @@ static wick_value legalize_encode(wick_builder *b, wick_value x, wick_elem e)
   return legalize_bitcast(b, wick_build_cast(b, legalize_encode_word(b, x, &f), f.bits), e);
 }
 
-/* ---- wider types, rounded to odd: the last bit says that something was lost, so that the rounding
- * which follows is the only one (Boldo and Melquiond 2008) ---- */
+/* ---- wider types, rounded to odd: the last bit is set if any bit was lost, so that only the
+ * rounding that follows matters (Boldo and Melquiond 2008) ---- */
 
 static wick_value legalize_odd_f64(wick_builder *b, wick_value x)
 {
@@ -173,14 +176,14 @@ static wick_value legalize_odd_f64(wick_builder *b, wick_value x)
   return expr_where(b, keep, r, legalize_float(b, odd));
 }
 
-/* Integers of 64 bits lose the lower 16 first, where they have more than 48. */
+/* Integers of 64 bits with more than 48 significant bits first lose the lower 16. */
 static wick_value legalize_odd_wide(wick_builder *b, wick_value x)
 {
   wick_value top = wick_expr_shr(b, x, 16);
   wick_value lost = wick_build2(b, WICK_OP_ne, wick_expr_shl(b, top, 16), x);
   wick_value odd = legalize_or(b, top, wick_build_cast(b, lost, wick_built_info(b, x)->elem));
   wick_value large = expr_mulk(b, wick_build_cast(b, odd, WICK_F64), 65536);
-  wick_value above = wick_expr_shr(b, x, 48); /* all zeros, or copies of the sign */
+  wick_value above = wick_expr_shr(b, x, 48); /* only zeros, or copies of the sign */
   wick_value small = expr_eq(b, above, 0);
   if (wick_elem_class(wick_built_info(b, x)->elem) == WICK_SINT)
     small = wick_build2(b, WICK_OP_or, small, expr_eq(b, above, -1));

@@ -6,7 +6,7 @@
 
 /* ---- rounding ---- */
 
-/* |x| + 2^m has no fraction bits; from 2^m on x has none itself. */
+/* |x| + 2^m has no fraction bits. From 2^m on, x itself has none. */
 static wick_value soft_nearest(wick_builder *b, wick_value size)
 {
   double m = ldexp(1, (int)wick_expr_format_of(b, size)->mantissa);
@@ -56,8 +56,8 @@ static wick_value soft_finite(wick_builder *b, wick_value x)
   return expr_lt(b, expr_abs(b, x), (double)INFINITY);
 }
 
-/* |x| = m 2^e with m of all mantissa bits, also below the normal range; m is an unsigned integer,
- * e a signed one. */
+/* |x| = m 2^e, where m has all mantissa bits, also below the normal range. m is an unsigned
+ * integer, e a signed one. */
 typedef struct soft_parts {
   wick_value m, e;
 } soft_parts;
@@ -81,8 +81,8 @@ static soft_parts soft_unpack(wick_builder *b, wick_value x)
 
 /* ---- square roots ---- */
 
-/* One bit of the root in each step, as one learns it at school, and one bit for rounding; the rest
- * says whether more follows. Source: the method of FreeBSD's msun e_sqrt.c. */
+/* Computes one bit of the root in each step, as by hand, and one more bit for rounding. The
+ * remainder shows whether further bits are set. Source: the method of FreeBSD's msun e_sqrt.c. */
 wick_value wick_legalize_sqrt(wick_builder *b, wick_value x)
 {
   const wick_expr_format *f = wick_expr_format_of(b, x);
@@ -112,8 +112,8 @@ wick_value wick_legalize_sqrt(wick_builder *b, wick_value x)
 
 /* ---- fused multiply-add of f32 ---- */
 
-/* In f64 the product is exact; the sum is rounded to odd, by the error that two additions find
- * (Knuth), so that the rounding to f32 is the only one (Boldo and Melquiond 2008). */
+/* In f64 the product is exact. The sum is rounded to odd, with the error that two additions find
+ * (Knuth), so that only the rounding to f32 matters (Boldo and Melquiond 2008). */
 static wick_value soft_fma32(wick_builder *b, wick_value x, wick_value y, wick_value z)
 {
   wick_value p = expr_mul(b, wick_build_cast(b, x, WICK_F64), wick_build_cast(b, y, WICK_F64));
@@ -150,8 +150,8 @@ static soft_wide soft_choose(wick_builder *b, wick_value c, soft_wide x, soft_wi
   return (soft_wide){expr_where(b, c, x.hi, y.hi), expr_where(b, c, x.lo, y.lo)};
 }
 
-/* Right by n in [0, 127]; the last bit is set where something was lost. Amounts that a shift does
- * not have give 0, which is what the sum of the three parts wants. */
+/* Shifts right by n in [0, 127], and sets the last bit if any bit was lost. Shifts by more bits
+ * than a word has give 0, as the combination of the three parts requires. */
 static soft_wide soft_shift_right(wick_builder *b, soft_wide x, wick_value n)
 {
   wick_value width = soft_u(b, n, 64), rest = expr_sub(b, width, n), more = expr_sub(b, n, width);
@@ -169,7 +169,7 @@ static soft_wide soft_shift_right(wick_builder *b, soft_wide x, wick_value n)
   return r;
 }
 
-/* x + y, or |x - y|; out_swapped: y was larger. */
+/* Returns x + y, or |x - y|. out_swapped: y was larger. */
 static soft_wide soft_add_or_subtract(wick_builder *b, soft_wide x, soft_wide y, wick_value differ,
                                       wick_value *out_swapped)
 {
@@ -188,7 +188,7 @@ static soft_wide soft_add_or_subtract(wick_builder *b, soft_wide x, soft_wide y,
   return soft_choose(b, differ, difference, sum);
 }
 
-/* Shifts x left until its first bit is the highest, and takes that off its exponent. */
+/* Shifts x left until its first bit is the highest, and adjusts its exponent. */
 static soft_wide soft_normalize(wick_builder *b, soft_wide x, wick_value *e)
 {
   wick_value zero = soft_u(b, x.hi, 0), none = wick_expr_int(b, *e, 0);
@@ -206,7 +206,7 @@ static soft_wide soft_normalize(wick_builder *b, soft_wide x, wick_value *e)
   return x;
 }
 
-/* The bits of x 2^e, rounded to nearest even, x's first bit being the highest of 128. */
+/* Returns the bits of x 2^e, rounded to nearest even. x's first bit is the highest of 128. */
 static wick_value soft_pack(wick_builder *b, soft_wide x, wick_value e)
 {
   wick_value zero = soft_u(b, x.hi, 0), one = wick_expr_int(b, e, 1);
@@ -228,8 +228,8 @@ static wick_value soft_pack(wick_builder *b, soft_wide x, wick_value e)
   return expr_where(b, expr_gt(b, biased, 2046), inf, r);
 }
 
-/* The product and the addend as integers of 128 bits, their first bits near the highest but two;
- * the one with the smaller exponent is shifted down. */
+/* Converts the product and the addend to integers of 128 bits, with two free bits above. The one
+ * with the smaller exponent is shifted right. */
 static wick_value soft_fma64(wick_builder *b, wick_value x, wick_value y, wick_value z)
 {
   soft_parts px = soft_unpack(b, x), py = soft_unpack(b, y), pz = soft_unpack(b, z);
@@ -256,7 +256,8 @@ static wick_value soft_fma64(wick_builder *b, wick_value x, wick_value y, wick_v
   wick_value size = wick_expr_from_bits(b, soft_pack(b, r, e));
   wick_value sign = wick_expr_from_bits(b, expr_where(b, by_a, sa, sp));
   wick_value exact = expr_where(b, is_zero, expr_k(b, x, 0), wick_expr_with_sign(b, size, sign));
-  /* a product that is 0, infinite or NaN is right as it is; one that overflows is not */
+  /* a product that is 0, infinite or NaN already gives the right result, but not one that
+   * overflows */
   wick_value plain = expr_add(b, expr_mul(b, x, y), z);
   wick_value factors = soft_both(b, soft_finite(b, x), soft_finite(b, y));
   wick_value normal = soft_both(b, factors, soft_finite(b, z));

@@ -1,8 +1,8 @@
-/* Legalized rows against the rows' evaluation: the same bits, on machines that lack everything, and
- * on those of the target table. */
+/* Compares legalized operators with their evaluation: the same bits, on a target that has no
+ * instructions for them, and on the targets of the table. */
 #include "loop/scalar_testing.h"
 
-/* What the header guarantees. */
+/* Checks the guarantees of the header. */
 static void check_legal(const scalar_test *t)
 {
   for (uint32_t i = 0; i < t->f->nnode; i++) {
@@ -50,7 +50,8 @@ static void check_row(scalar_test *t, wick_opcode op, wick_elem e, wick_elem out
   scalar_end(t);
 }
 
-/* The rows that machines have, on floats. muladd is what the machine makes of it. */
+/* The scalar operators that targets may have as instructions on floats. muladd depends on the
+ * target. */
 static bool is_primitive(const wick_op *row)
 {
   return row->scalar && row->scalar != WICK_RULE_SELECT && row->scalar != WICK_RULE_TYPED &&
@@ -75,7 +76,7 @@ static void rows_keep_their_bits(void **state)
   for (uint32_t i = 0; (t->target = wick_target_row(i)); i += 3) check_type(t, WICK_F16);
 }
 
-/* Between every pair of types of which one is a narrow float. */
+/* Casts between all pairs of types of which one is a narrow float. */
 static void casts_keep_their_bits(void **state)
 {
   scalar_test *t = *state;
@@ -91,7 +92,7 @@ static void casts_keep_their_bits(void **state)
     }
 }
 
-/* Where it is no instruction. */
+/* `narrow` on targets without an instruction for it. */
 static void narrow_keeps_its_bits(void **state)
 {
   scalar_test *t = *state;
@@ -101,8 +102,8 @@ static void narrow_keeps_its_bits(void **state)
   check_row(t, WICK_OP_narrow, WICK_F32, WICK_F16);
 }
 
-/* Sums that cancel, halves that decide, results below the normal range: random products with
- * addends near them. */
+/* Sums that cancel, ties, and results below the normal range: random products with addends near
+ * them. */
 static void a_fused_sum_is_rounded_once(void **state)
 {
   scalar_test *t = *state;

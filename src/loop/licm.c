@@ -8,7 +8,7 @@ typedef struct licm_state {
   const wick_func *f;
   uint32_t *parent;       /* per node: the node around it, or UINT32_MAX */
   uint32_t *def;          /* per value: the node in whose regions it lives, or UINT32_MAX */
-  uint32_t *before;       /* per node: it is built before this node; itself where it stays */
+  uint32_t *before;       /* per node: the node before which it is built; itself: it stays */
   uint32_t *first, *next; /* per node: the list of nodes that are built before it */
 } licm_state;
 
@@ -36,8 +36,8 @@ static void licm_parents(licm_state *s, wick_arena *mem)
   }
 }
 
-/* The parent below which all operands of node i are known: the innermost of their homes. Homes are
- * on the path of parents from i, so the innermost is the largest index. */
+/* Returns the innermost of the homes of node i's operands. All of them are on the path of parents
+ * from i, so the innermost one has the largest index. */
 static uint32_t licm_home(const licm_state *s, uint32_t i)
 {
   const wick_node *n = &s->f->node[i];

@@ -10,8 +10,8 @@ typedef struct merge_stores_state {
   const wick_func *f;
   const uint32_t *definer;
   wick_uses uses;
-  uint32_t *first; /* per node: the first store of the JOIN that end here, or UINT32_MAX */
-  uint32_t *next;  /* per store: the next of the JOIN, or UINT32_MAX; itself: not joined */
+  uint32_t *first; /* per node: the first of the JOIN stores that end here, or UINT32_MAX */
+  uint32_t *next;  /* per store: the next of its JOIN stores, or UINT32_MAX; itself: not merged */
   uint32_t lanes;
   wick_copier c;
 } merge_stores_state;
@@ -24,7 +24,7 @@ static const wick_node *merge_stores_def(const merge_stores_state *s, wick_value
 
 /* ---- which stores ---- */
 
-/* A store of bytes that floats of a whole register became. */
+/* Returns true for a store of bytes that were converted from a whole register of floats. */
 static bool merge_stores_is_store(const merge_stores_state *s, const wick_node *n)
 {
   if (n->op != WICK_OP_store || (n->nin > 3 && n->in[3].id)) return false;
@@ -35,7 +35,7 @@ static bool merge_stores_is_store(const merge_stores_state *s, const wick_node *
          wick_info_of(s->f, cast->in[0])->elem == WICK_F32;
 }
 
-/* Node b stores right after what a does. */
+/* Returns true if node b stores directly after the bytes that a stores. */
 static bool merge_stores_follows(const merge_stores_state *s, const wick_node *a,
                                  const wick_node *b)
 {
@@ -45,7 +45,7 @@ static bool merge_stores_follows(const merge_stores_state *s, const wick_node *a
          wick_type_eq(wick_type_of(s->f, a->in[2]), wick_type_of(s->f, b->in[2]));
 }
 
-/* Stores that have been seen, from `at[0]` on, may not move over n. */
+/* Returns true if none of the stores from `at[0]` on may move past n. */
 static bool merge_stores_stops(const merge_stores_state *s, const wick_node *n, uint32_t nat,
                                const uint32_t *at)
 {
@@ -80,7 +80,7 @@ static void merge_stores_find(merge_stores_state *s)
   }
 }
 
-/* ---- what they store ---- */
+/* ---- the stored values ---- */
 
 static wick_value merge_stores_shuffle(merge_stores_state *s, wick_value a, wick_value b,
                                        uint32_t lanes)
@@ -98,7 +98,7 @@ static wick_type merge_stores_type(const merge_stores_state *s, wick_value v)
   return wick_type_scalar(s->f->module, t->elem, JOIN * s->lanes);
 }
 
-/* One value for all of them: a number, or the same lanes again and again. */
+/* Returns one value for all stores: a number, or repeated lanes. */
 static wick_value merge_stores_same(merge_stores_state *s, wick_value v)
 {
   const wick_node *n = merge_stores_def(s, v);
@@ -112,7 +112,8 @@ static wick_value merge_stores_same(merge_stores_state *s, wick_value v)
   return wick_build(&s->c.b, WICK_OP_broadcast, 1, &new, NULL, 1, &want);
 }
 
-/* The same operator on vectors of a whole register's words, whose results nobody else wants. */
+/* Returns true if all nodes have the same operator on vectors of a whole register of words, and no
+ * other users. */
 static bool merge_stores_alike(const merge_stores_state *s, const wick_value *v)
 {
   const wick_node *a = merge_stores_def(s, v[0]);
@@ -153,7 +154,7 @@ static wick_value merge_stores_value(merge_stores_state *s, const wick_value *v)
                     &want);
 }
 
-/* The store of the JOIN that begin with node i. */
+/* Builds the store that replaces the JOIN stores from node i on. */
 static void merge_stores_store(merge_stores_state *s, uint32_t i)
 {
   const wick_node *a = &s->f->node[i];

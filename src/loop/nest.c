@@ -25,8 +25,9 @@ static void nest_point(nest *t, const nest_run *r)
   nest_sink(t, r, out);
 }
 
-/* Calls `inside` twice, under a condition and under its opposite, where stages that are computed in
- * loop l have guarded reads: most of them need no guards, all but those at the borders. */
+/* Calls `inside` twice: under a condition and under its opposite. The condition says that the
+ * guarded reads of the stages that are computed in loop l are in bounds, so that the first copy
+ * needs no guards. Only iterations at borders use the second one. */
 static void nest_guards(nest *t, nest_run *r, uint32_t l, nest_content *inside, void *arg)
 {
   bool *within = wick_new(t->tmp, bool, t->s->nstage);
@@ -48,8 +49,8 @@ static void nest_guards(nest *t, nest_run *r, uint32_t l, nest_content *inside, 
   wick_build_close(&t->b);
 }
 
-/* What lies inside loop l: stages that are computed there, then the loops to come. Their scratch
- * is free again after it. */
+/* Emits the content of loop l: stages that are computed there, then the loops inside. Releases
+ * their scratch memory. */
 static void nest_code(nest *t, nest_run *r, uint32_t l, void *none)
 {
   wick_dim scratch = t->scratch;
@@ -72,8 +73,8 @@ static void nest_serial(nest *t, nest_run *r, uint32_t l)
   nest_steps(t, r, l, &(nest_inner){.body = nest_body});
 }
 
-/* Straight-line code, where the number of iterations is known, or each is asked for; else a loop
- * like any other. */
+/* Emits straight-line code if the number of iterations is constant, or if each iteration has a
+ * condition. Otherwise emits a loop. */
 static void nest_unrolled(nest *t, nest_run *r, uint32_t l)
 {
   const wick_sloop *loop = &r->st->loops.at[l];
@@ -100,7 +101,7 @@ static void nest_unrolled(nest *t, nest_run *r, uint32_t l)
   if (loop->turn) r->turns = 0;
 }
 
-/* A vector; of a short rest its elements one by one. */
+/* Emits a vector. A short remainder is emitted element by element. */
 static void nest_vector(nest *t, nest_run *r, uint32_t l)
 {
   enum { SHORT = 4 };
@@ -148,17 +149,17 @@ static void nest_dense(nest *t, nest_place *p, uint32_t rank, const wick_dim *ex
 
 enum { NEST_LINE = 64, NEST_SETS = 64, NEST_WAYS = 4 };
 
-/* `n` neighbours that lie so many lines apart meet in a few sets of the nearest cache, more than a
- * few of them in each. */
+/* Returns true if `n` neighbours that are `lines` cache lines apart fall into so few sets of the
+ * nearest cache that a set has more than its ways. */
 static bool nest_crowds(int64_t lines, int64_t n)
 {
-  int64_t shared = lines & -lines; /* the power of two in it */
+  int64_t shared = lines & -lines; /* the largest power of two that divides it */
   if (shared >= NEST_SETS) return n > 1;
   return n > NEST_WAYS * (NEST_SETS / shared);
 }
 
-/* Where neighbours along a dimension would crowd in the cache, the stride is a line longer. Returns
- * the elements that the buffer takes. */
+/* Computes strides. If neighbours along a dimension would conflict in the cache, the stride is one
+ * cache line longer. Returns the number of elements of the buffer. */
 static int64_t nest_strides(nest_place *p, wick_elem e, uint32_t rank, const int64_t *extent)
 {
   int64_t stride = 1, line = NEST_LINE * 8 / wick_elem_storage[e].bits;
@@ -190,7 +191,7 @@ wick_value nest_scratch_room(nest *t, wick_elem e, wick_dim n)
   return wick_build(&t->b, WICK_OP_alloc, computed ? 2 : 0, in, &a, 1, &buffer);
 }
 
-/* Whether all symbols of d are sizes of the group. */
+/* Returns true if all symbols of d are sizes of the group. */
 static bool nest_is_size(nest *t, wick_dim d)
 {
   wick_dim_list used = {0}, sizes = wick_func_sizes(t->g, t->tmp);
@@ -209,7 +210,8 @@ wick_dim nest_scratch_extent(nest *t, wick_dim extent)
   int64_t lo, hi;
   wick_dim_range(t->m->dims, extent, &lo, &hi);
   wick_dim d = nest_bound(t, NULL, extent), coef, rest, zero = wick_dim_const(0);
-  for (uint32_t i = t->symbols.n; i-- > 0;) { /* what falls with a loop is most at its beginning */
+  /* an extent that decreases with a loop is largest at the loop's beginning */
+  for (uint32_t i = t->symbols.n; i-- > 0;) {
     wick_dim sym = t->symbols.at[i].sym;
     if (wick_dim_uses(t->m->dims, d, sym) && !nest_is_size(t, sym) &&
         wick_dim_linear(t->m->dims, d, sym, &coef, &rest) && wick_dim_is_const(coef) && coef.v < 0)
@@ -218,11 +220,11 @@ wick_dim nest_scratch_extent(nest *t, wick_dim extent)
   return hi > SMALL && nest_is_size(t, d) ? d : wick_dim_const(hi);
 }
 
-enum { NEST_SPARSE = 4 << 20 }; /* bytes */
+enum { NEST_SPARSE = 4 << 20 }; /* bytes of a buffer that may have constant strides */
 
-/* Scratch for `extent` elements of a stage's result; released when the consumer's loop ends. Of
- * symbolic extents that are never much, it has the strides of the largest: numbers, and no pages.
- */
+/* Allocates scratch memory for `extent` elements of a stage's result, until the consumer's loop
+ * ends. If symbolic extents cannot become large, the strides are those of the largest size:
+ * constants, and unused pages are never touched. */
 static void nest_scratch(nest *t, nest_place *p, wick_type type, uint32_t rank,
                          const wick_dim *extent)
 {
@@ -243,8 +245,8 @@ static void nest_scratch(nest *t, nest_place *p, wick_type type, uint32_t rank,
 
 static void nest_stage(nest *t, uint32_t stage, const wick_dim *lo, const wick_dim *extent);
 
-/* fresh: it is computed under this condition, else what is in memory already is taken; 0: always.
- */
+/* Computes a stage in a loop of its consumer. With `fresh`, it is computed only under this
+ * condition; otherwise the values in memory are reused. 0: always. */
 static void nest_stage_at(nest *t, uint32_t stage, const nest_run *consumer, wick_value fresh)
 {
   const wick_stage *st = &t->s->stage[stage];
@@ -252,7 +254,7 @@ static void nest_stage_at(nest *t, uint32_t stage, const nest_run *consumer, wic
   nest_box box = {.any = false};
   for (uint32_t k = 0; k < n->nout; k++)
     nest_boxes(t, consumer, (wick_value){n->first.id + k}, &box);
-  if (!box.any) return; /* not read in this loop: nothing to compute */
+  if (!box.any) return; /* the loop does not read it */
   nest_box_own(t, n, &box);
   uint32_t rank = wick_info_of(t->g, n->first)->rank;
   for (uint32_t k = 0; k < n->nout; k++) {
@@ -276,7 +278,7 @@ static void nest_stage_at(nest *t, uint32_t stage, const nest_run *consumer, wic
     wick_yield(&t->b, 0, NULL);
     wick_build_close(&t->b);
   }
-  for (uint32_t k = 0; k < n->nout; k++) /* from here on it is only read, until the loop ends */
+  for (uint32_t k = 0; k < n->nout; k++) /* from here to the end of the loop it is only read */
     t->place[n->first.id + k].frozen = true;
 }
 
@@ -319,12 +321,13 @@ static void nest_stage(nest *t, uint32_t stage, const wick_dim *lo, const wick_d
 
 /* ---- the kernel ---- */
 
-/* What is computed in parallel loop l serves the tasks that differ only in the loops inside it.
- * They follow one another: it is computed for the first of them that this call runs. 0: each is. */
+/* A stage that is computed in parallel loop l has the same values in all tasks that differ only in
+ * the loops inside l. These tasks are consecutive, so that only the first of them in this call
+ * computes it. Returns the condition; 0: every task computes it. */
 static wick_value nest_fresh(nest *t, const nest_run *r, uint32_t l, const wick_dim *index)
 {
   wick_value first = {0};
-  if (t->again) return first; /* each task goes through several parts, one over the other */
+  if (t->again) return first; /* a task has several parts, which reuse the same memory */
   for (uint32_t k = l + 1; k < r->st->loops.n && r->st->loops.at[k].kind == WICK_PARALLEL; k++) {
     if (wick_dim_is_const(index[k])) continue;
     wick_value zero = nest_binary(t, WICK_OP_eq, nest_dim(t, NULL, index[k]), nest_i64(t, 0));
@@ -336,7 +339,7 @@ static wick_value nest_fresh(nest *t, const nest_run *r, uint32_t l, const wick_
 
 static void nest_parallel(nest *t, nest_run *r, uint32_t l, wick_dim *index);
 
-/* `index`: of all parallel loops. */
+/* `index` has the indices of all parallel loops. */
 static void nest_task_code(nest *t, nest_run *r, uint32_t l, void *index)
 {
   wick_dim scratch = t->scratch;
@@ -350,7 +353,7 @@ static void nest_task(nest *t, nest_run *r, uint32_t l, void *index)
   nest_guards(t, r, l, nest_task_code, index);
 }
 
-/* One whole step of parallel loop l, the `index`-th. */
+/* Emits a whole step of parallel loop l, the `index`-th. */
 static void nest_task_whole(nest *t, nest_run *r, uint32_t l, wick_dim *index, wick_dim at)
 {
   const wick_sloop *loop = &r->st->loops.at[l];
@@ -359,7 +362,7 @@ static void nest_task_whole(nest *t, nest_run *r, uint32_t l, wick_dim *index, w
   nest_restore(r, loop, s);
 }
 
-/* Whole steps, the last of them moved back; what is left is the last task's. */
+/* Emits whole steps, the last one moved back. The remainder belongs to the last task. */
 static void nest_parallel_overlap(nest *t, nest_run *r, uint32_t l, wick_dim *index)
 {
   const nest_inner in = {.body = nest_task, .arg = index};
@@ -379,7 +382,7 @@ static void nest_parallel_overlap(nest *t, nest_run *r, uint32_t l, wick_dim *in
   wick_build_close(&t->b);
 }
 
-/* The index of parallel loop l is set by `task`; a smaller last step is code of its own. */
+/* Emits parallel loop l, whose index the task determines. A smaller last step has separate code. */
 static void nest_parallel(nest *t, nest_run *r, uint32_t l, wick_dim *index)
 {
   if (l == r->st->loops.n || r->st->loops.at[l].kind != WICK_PARALLEL) {
@@ -409,7 +412,7 @@ static void nest_parallel(nest *t, nest_run *r, uint32_t l, wick_dim *index)
   wick_build_open(&t->b, WICK_OP_if, 1, &c, NULL, 0, NULL);
   uint32_t inside = nest_known_mark(t);
   wick_region_begin(&t->b, 0, NULL);
-  /* here the index is less than `whole`: a symbol that says so spares guards */
+  /* here the index is less than `whole`: a symbol with this range avoids guards */
   wick_dim narrow = nest_index_open(t, loop->name, whole);
   wick_push(t->tmp, &t->symbols,
             (struct nest_symbol){.sym = narrow,
@@ -422,7 +425,7 @@ static void nest_parallel(nest *t, nest_run *r, uint32_t l, wick_dim *index)
   wick_yield(&t->b, 0, NULL);
   nest_known_rewind(t, inside);
   wick_region_begin(&t->b, 0, NULL);
-  if (loop->tail == WICK_OVERLAP) /* moved back */
+  if (loop->tail == WICK_OVERLAP) /* the last step is moved back */
     at = wick_dim_sub(dims, total, size), rest = size;
   nest_rest(t, r, l, at, rest, &in);
   wick_yield(&t->b, 0, NULL);
@@ -430,7 +433,7 @@ static void nest_parallel(nest *t, nest_run *r, uint32_t l, wick_dim *index)
   wick_build_close(&t->b);
 }
 
-/* Tasks begin .. end-1 of the output's parallel loops, one after another. */
+/* Emits a loop over tasks begin .. end-1 of the output's parallel loops. */
 static wick_dim nest_tasks(nest *t, wick_value begin, wick_value end)
 {
   nest_run r = nest_run_of(t, t->s->output, NULL, NULL);
@@ -439,7 +442,8 @@ static wick_dim nest_tasks(nest *t, wick_value begin, wick_value end)
   wick_dim tasks = wick_dim_const(1), *count = wick_new(t->tmp, wick_dim, out->loops.n + 1),
            *index = wick_new(t->tmp, wick_dim, out->loops.n + 1);
   wick_dim *total = wick_dup(t->tmp, wick_dim, r.total,
-                             out->naxis); /* what outer parallel parts of the same axis leave */
+                             /* the extents inside outer parallel loops of the same axis */
+                             out->naxis);
   uint32_t n = 0;
   for (; n < out->loops.n && out->loops.at[n].kind == WICK_PARALLEL; n++) {
     const wick_sloop *l = &out->loops.at[n];
@@ -462,7 +466,7 @@ static wick_dim nest_tasks(nest *t, wick_value begin, wick_value end)
     index[k] = k ? wick_dim_mod(dims, rest, count[k]) : rest;
     rest = wick_dim_floordiv(dims, rest, count[k]);
     if (wick_dim_is_const(index[k])) continue;
-    /* A symbol of its own keeps divisions out of the address arithmetic. */
+    /* A symbol of its own keeps divisions out of address arithmetic. */
     wick_dim sym = nest_index_open(t, out->loops.at[k].name, count[k]);
     wick_push(t->tmp, &t->symbols,
               (struct nest_symbol){.sym = sym,
@@ -472,7 +476,7 @@ static wick_dim nest_tasks(nest *t, wick_value begin, wick_value end)
                                    .most = wick_dim_sub(dims, count[k], wick_dim_const(1))});
     index[k] = sym;
   }
-  if (n == 0) /* one task: stages at the root first */
+  if (n == 0) /* there is a single task: stages at the root first */
     for (uint32_t i = 0; i < t->s->output && !t->b.status; i++)
       if (t->s->stage[i].where == WICK_ROOT) nest_stage(t, i, NULL, NULL);
   nest_parallel(t, &r, 0, index);
@@ -503,7 +507,7 @@ static void nest_memory(nest *t, wick_value v, wick_value buffer, bool frozen)
     nest_dense(t, p, type->rank, type->dim);
 }
 
-/* A number for each symbol of the group's sizes. */
+/* Gives each symbol of the group's sizes its value, a parameter. */
 static void nest_sizes(nest *t)
 {
   wick_dim_list sizes = wick_func_sizes(t->g, t->tmp);
@@ -516,7 +520,7 @@ static void nest_sizes(nest *t)
   }
 }
 
-/* Parameters of the kernel, and where every stage's results will be. */
+/* Assigns memory to the kernel's parameters and to the results of stages. */
 static void nest_places(nest *t, const wick_nest_options *o, wick_value *begin, wick_value *end)
 {
   const wick_node *ret = wick_return(t->g);

@@ -36,14 +36,15 @@ wick_value nest_load_at(nest *t, const nest_place *p, wick_value index, int64_t 
   return wick_build(&t->b, WICK_OP_load, mask.id ? 3 : 2, in, &a, 1, &want);
 }
 
-/* The condition `mask` (0: none) on the active lanes alone: it says nothing of the others. */
+/* Combines the condition `mask` (0: none) with the active lanes, because it is not computed for
+ * others. */
 static wick_value nest_active(nest *t, const nest_run *r, wick_value mask)
 {
   wick_value active = nest_mask(t, r);
   return !active.id ? mask : mask.id ? nest_binary(t, WICK_OP_and, mask, active) : active;
 }
 
-/* Lanes one by one, where they do not lie next to each other. `index` is a vector. */
+/* Loads lanes one by one, if they are not contiguous. `index` is a vector. */
 static wick_value nest_gather(nest *t, const nest_run *r, const nest_place *p, wick_value index,
                               wick_elem e, wick_value mask)
 {
@@ -84,7 +85,7 @@ wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uint32_t r
   if (k) return k->value;
   wick_value v;
   if (affine && a.step == 0) {
-    if (lanes) /* one element, under a condition per lane: load it where any lane wants it */
+    if (lanes) /* one element, under a condition for each lane: it is loaded if any lane needs it */
       v = nest_gather(
           t, r, p,
           nest_widen(t, nest_dim(t, r, wick_dim_add(t->m->dims, a.rest, wick_dim_const(a.offset))),
@@ -116,8 +117,8 @@ static wick_value nest_inside_one(nest *t, const nest_run *r, wick_dim d, wick_o
            : nest_remember(t, key, 4, nest_binary(t, op, nest_dim(t, r, d), nest_dim(t, r, bound)));
 }
 
-/* What an index reaches over the last element of a dimension at most, in all sizes; 0 or less: it
- * does not. */
+/* Returns an upper bound, over all sizes, of how far an index exceeds the last element of a
+ * dimension; 0 or less: it does not. */
 static int64_t nest_inside_by(nest *t, const nest_run *r, wick_dim index, wick_dim extent)
 {
   wick_dim over = wick_dim_sub(t->m->dims, nest_bound(t, r, index), extent);
@@ -125,8 +126,9 @@ static int64_t nest_inside_by(nest *t, const nest_run *r, wick_dim index, wick_d
   return hi < INT32_MAX ? hi + 1 : INT32_MAX;
 }
 
-/* The condition that all indices lie in the tensor, or in the zeros around it where `halo` says so:
- * 0 where they always do; *never where they never do. nearest: the indices, moved inside. */
+/* Returns the condition that all indices are in the tensor, or in the zeros around it if `halo` has
+ * these; 0 if this is always true. *never is set if it never is. nearest: the indices, clamped to
+ * the tensor. */
 static wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *type,
                               const wick_halo *halo, const wick_dim *index, wick_dim *nearest,
                               bool *never)
@@ -139,7 +141,7 @@ static wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *
     wick_dim_range(t->m->dims, index[k], &lo, &hi);
     wick_dim_range(t->m->dims, type->dim[k], &least, &most);
     if (hi < 0 || lo >= most) *never = true;
-    if (!wick_dim_is_const(type->dim[k]) && hi >= least) /* by how much it lies inside at least */
+    if (!wick_dim_is_const(type->dim[k]) && hi >= least) /* hi relative to the least extent */
       hi = wick_min_i64(hi, least - 1 + nest_inside_by(t, r, index[k], type->dim[k]));
     if (halo && lo >= -halo->lo[k] && hi < least + halo->hi[k]) continue;
     wick_value c[2];
@@ -158,8 +160,8 @@ static wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *
   return all;
 }
 
-/* Instead of a load under a condition one of the nearest element inside, which is not taken then:
- * where sizes are symbolic, and all lanes are in or out. */
+/* Returns true if a guarded load may be replaced by a load of the nearest element inside, whose
+ * value is then not used. This is for symbolic sizes, if all lanes are inside or all outside. */
 static bool nest_is_near(const nest *t, const nest_run *r, const wick_type_info *type,
                          const wick_dim *nearest)
 {
@@ -176,7 +178,7 @@ static bool nest_is_near(const nest *t, const nest_run *r, const wick_type_info 
   return varies;
 }
 
-/* What a guarded read gives outside is what the halo holds. */
+/* Returns true if the halo contains the value that a guarded read has outside the tensor. */
 static bool nest_halo_fits(const nest *t, const nest_run *r, const wick_node *read,
                            const wick_halo *halo)
 {
@@ -195,7 +197,8 @@ static wick_value nest_lane(nest *t, wick_value v, int64_t lane)
   return wick_build(&t->b, WICK_OP_extract, 1, &v, &a, 0, NULL);
 }
 
-/* A tile's element. Relative to the tile's beginning each index is a constant, or the lane. */
+/* Reads an element of a tile in registers. Relative to the tile's beginning, each index is a
+ * constant or the lane. */
 static wick_value nest_read_tile(nest *t, const nest_run *r, wick_value tensor, uint32_t rank,
                                  const wick_dim *index)
 {
@@ -219,7 +222,7 @@ static wick_value nest_read_tile(nest *t, const nest_run *r, wick_value tensor, 
   if (found && lane == -1 && wick_built_info(&t->b, found->value)->lanes > 1)
     return nest_lane(t, found->value, 0);
   if (found) return found->value;
-  if (lane == -1 && p->vdim < rank) { /* one lane of a vector that begins before it */
+  if (lane == -1 && p->vdim < rank) { /* one lane of a vector that begins before the lane */
     uint64_t at = key[2 + p->vdim];
     for (uint64_t back = 1; back <= at && back < 1024; back++) {
       key[2 + p->vdim] = at - back;
@@ -259,8 +262,9 @@ static wick_value nest_read_inline(nest *t, const nest_run *r, wick_value tensor
   return nest_remember(t, key, 3 + rank, out[before]);
 }
 
-/* The linear index is built from parts. Where lanes share the run-time ones and lie next to each
- * other it is that of the first: *step is 1; 0: all are one place; -1: it is a vector. */
+/* Builds a linear index from constant and run-time parts. If all lanes share the run-time parts,
+ * the result is the index of the first lane, and *step is 1 if lanes are contiguous, or 0 if all
+ * have the same index. Otherwise it is a vector, and *step is -1. */
 wick_value nest_place_any(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
                           const wick_dim *index, const wick_value *any, int64_t *step)
 {
@@ -331,7 +335,8 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
   if (never) return otherwise;
   wick_value v = {0};
   bool alike = !guard || wick_built_info(&t->b, otherwise)->lanes == 1;
-  if (p->in_memory && r->turns && !nany && alike) /* other iterations may be outside */
+  if (p->in_memory && r->turns && !nany && alike) /* only if `otherwise` is scalar: other iterations
+                                                     may be outside */
     v = nest_turned(t, r, n, otherwise);
   if (v.id || t->b.status) return v;
   if (p->in_memory && nany)
@@ -345,7 +350,8 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
               t->s->stage[p->stage].name);
     return (wick_value){0};
   } else if (t->s->stage[p->stage].where == WICK_INLINE) {
-    for (uint32_t k = 0; k < type->rank; k++) /* any will do: it is the same everywhere */
+    for (uint32_t k = 0; k < type->rank; k++) /* any index will do: all elements are the same
+                                                 number */
       if (wick_dim_eq(index[k], WICK_DIM_ANY)) index[k] = wick_dim_const(0);
     v = nest_read_inline(t, r, tensor, type->rank, index);
   } else
@@ -360,7 +366,7 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
 
 /* ---- bodies ---- */
 
-/* A failure per lane: the row takes one condition. */
+/* Builds a `fail` for each lane, because the operator takes one condition. */
 static void nest_body_fail(nest *t, const nest_run *r, const wick_node *n, const wick_value *in)
 {
   uint32_t lanes = 1;
@@ -507,7 +513,7 @@ uint32_t nest_own(const nest *t, const wick_node *stage, uint32_t k, uint32_t *o
   return own;
 }
 
-/* Element `elem` of the own dimensions of result k. */
+/* Stores element `elem` of the own dimensions of result k. */
 static void nest_sink_one(nest *t, const nest_run *r, uint32_t k, uint32_t elem, wick_value v)
 {
   wick_value result = {r->node->first.id + k};

@@ -2,12 +2,12 @@
  * there. */
 #include "loop/nest_state.h"
 
-/* The run's loops still to come, as symbols of its axes' rests: an access' box is its range over
- * them. */
+/* The ranges of the loops that are still to be emitted, as symbols for the remainders of the axes.
+ * The box of an access is its range over these. */
 typedef struct box_runs {
   uint32_t n;
   wick_dim sym[64], first[64], run[64], last[64];
-  int64_t zero[64], most[64]; /* what `last` is at most */
+  int64_t zero[64], most[64]; /* the upper bound of `last` */
 } box_runs;
 
 static void box_runs_of(nest *t, const nest_run *r, box_runs *out)
@@ -45,9 +45,8 @@ static bool box_atom_rises(wick_dims *t, const wick_atom *a, wick_dim sym)
   return true;
 }
 
-/* d is known not to fall where sym rises: sums, with what is not negative as factors, of such
- * parts.
- */
+/* Returns true if d is known not to decrease with sym: it is a sum of such terms, whose other
+ * factors are not negative. */
 static bool box_rises(wick_dims *t, wick_dim d, wick_dim sym)
 {
   if (!wick_dim_uses(t, d, sym)) return true;
@@ -69,8 +68,8 @@ static bool box_rises(wick_dims *t, wick_dim d, wick_dim sym)
   return true;
 }
 
-/* The beginning and the extent of an index, by interval arithmetic: base expressions of open loops
- * stay symbols, the rests run. False where that is not known: then it is all of the dimension. */
+/* Computes the beginning and the extent of an index by interval arithmetic. Symbols of open loops
+ * stay symbolic. Returns false if they are not known; the box is then the whole dimension. */
 static bool box_index(nest *t, const box_runs *x, wick_dim d, wick_dim *lo, wick_dim *extent)
 {
   wick_dims *dims = t->m->dims;
@@ -78,7 +77,7 @@ static bool box_index(nest *t, const box_runs *x, wick_dim d, wick_dim *lo, wick
   for (uint32_t a = 0; a < x->n; a++) {
     wick_dim coef, rest;
     bool linear = wick_dim_linear(dims, at, x->run[a], &coef, &rest) && wick_dim_is_const(coef),
-         falls = linear && coef.v < 0; /* then the box begins at that axis' last */
+         falls = linear && coef.v < 0; /* then the box begins at the axis' last element */
     if (!linear && !wick_dim_is_const(x->last[a]) && !box_rises(dims, at, x->run[a])) return false;
     begin[a] = falls ? x->last[a] : wick_dim_const(0);
     end[a] = wick_dim_is_const(x->last[a]) ? x->run[a] : falls ? wick_dim_const(0) : x->last[a];
@@ -87,7 +86,8 @@ static bool box_index(nest *t, const box_runs *x, wick_dim d, wick_dim *lo, wick
   wick_dim all = wick_dim_sub(dims, wick_dim_substitute(dims, at, x->n, x->run, end), *lo),
            zeros[64];
   for (uint32_t a = 0; a < x->n; a++) zeros[a] = wick_dim_const(0);
-  wick_dim some = wick_dim_substitute(dims, all, x->n, x->run, zeros); /* of symbolic extents */
+  /* the part that depends on symbolic extents */
+  wick_dim some = wick_dim_substitute(dims, all, x->n, x->run, zeros);
   int64_t low, high;
   if (wick_dim_is_const(some)) some = wick_dim_const(0);
   wick_dim_range_with(dims, wick_dim_sub(dims, all, some), x->n, x->run, x->zero, x->most, &low,
@@ -96,7 +96,7 @@ static bool box_index(nest *t, const box_runs *x, wick_dim d, wick_dim *lo, wick
   return low == 0;
 }
 
-/* One access of a consumer. */
+/* Adds an access of a consumer to the box. */
 static void box_add(nest *t, const nest_run *r, const wick_node *read, uint32_t rank, nest_box *box)
 {
   wick_dims *dims = t->m->dims;
@@ -133,8 +133,8 @@ void nest_box_own(nest *t, const wick_node *stage, nest_box *box)
   }
 }
 
-/* Stages through which the value has been looked for, each with the box that was wanted of it: many
- * paths lead to one, and each counts once. */
+/* A stage that was searched for the value, with the box that is needed of it. Many paths may lead
+ * to a stage; each box is searched once. */
 typedef struct box_seen {
   uint32_t stage;
   const wick_dim *box; /* lo, then extent */
@@ -187,14 +187,14 @@ void nest_boxes(nest *t, const nest_run *r, wick_value value, nest_box *box)
   box_gather(t, r, &w, box);
 }
 
-/* ---- reads that are known to lie inside ---- */
+/* ---- reads that are known to be in bounds ---- */
 
 static wick_value box_and(nest *t, wick_value a, wick_value b)
 {
   return a.id ? nest_binary(t, WICK_OP_and, a, b) : b;
 }
 
-/* One guarded read; false where that cannot be said of it. */
+/* Adds the condition that a guarded read is in bounds. Returns false if it cannot be expressed. */
 static bool box_within(nest *t, const box_runs *runs, const wick_node *read, wick_value *all)
 {
   wick_dims *dims = t->m->dims;

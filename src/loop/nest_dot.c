@@ -3,15 +3,15 @@
 #include "loop/nest_state.h"
 #include "loop/product.h"
 
-/* How the elements of a factor are asked for. */
+/* The order of a factor's elements in a vector. */
 typedef enum nest_dot_order {
-  NEST_DOT_SHARED, /* k, for all lanes */
+  NEST_DOT_SHARED, /* k elements, the same for all lanes */
   NEST_DOT_LANES,  /* lane i * k + j is lane i of iteration j */
-  NEST_DOT_ACROSS  /* lane j * lanes + i is */
+  NEST_DOT_ACROSS  /* lane j * lanes + i is lane i of iteration j */
 } nest_dot_order;
 
-/* What `read` gives for the k iterations of loop `l`; in all but one order where it has the run's
- * lane, for each of them. */
+/* Reads the factor for the k iterations of loop `l`: for each of the run's lanes, or once if all
+ * lanes share it. */
 static wick_value nest_dot_factor(nest *t, const nest_run *r, const wick_sloop *l, uint32_t k,
                                   const wick_node *read, nest_dot_order order)
 {
@@ -31,7 +31,7 @@ static wick_value nest_dot_factor(nest *t, const nest_run *r, const wick_sloop *
   return nest_widen(t, nest_eval_read(t, &all, read), all.lanes);
 }
 
-/* v, whose lane j * lanes + i is lane i of iteration j, with lane i * k + j in its place. */
+/* Reorders v from NEST_DOT_ACROSS to NEST_DOT_LANES. */
 static wick_value nest_dot_turn(nest *t, wick_value v, uint32_t k, uint32_t lanes)
 {
   enum { NEST_KEY_DOT = 40 };

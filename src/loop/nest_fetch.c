@@ -3,10 +3,10 @@
 #include "loop/nest_state.h"
 
 enum { NEST_KEY_FETCH = 48 };
-enum { FETCH_LINE = 64 }; /* bytes */
+enum { FETCH_LINE = 64 }; /* bytes of a cache line */
 
-/* The open loop next inside `level`; NULL: none. Of two symbols of one loop, the one that counts.
- */
+/* Returns the first open loop inside `level`, or NULL. If a loop has two symbols, it is the first
+ * one. */
 static const struct nest_symbol *fetch_inside(const nest *t, uint32_t level)
 {
   const struct nest_symbol *best = NULL;
@@ -17,8 +17,8 @@ static const struct nest_symbol *fetch_inside(const nest *t, uint32_t level)
   return best;
 }
 
-/* The loops that run through what is read, outermost first, as one: how far it is, of how many, the
- * innermost of them. */
+/* The loops over the elements that are read, combined to a single loop: its index, its number of
+ * iterations, and the loops, outermost first. */
 typedef struct fetch_through {
   wick_dim at;
   int64_t n;
@@ -26,7 +26,8 @@ typedef struct fetch_through {
   wick_dim loop[WICK_MAX_RANK], zero[WICK_MAX_RANK];
 } fetch_through;
 
-/* One more loop, of `n` iterations, where it is what the one around it steps by. */
+/* Adds a loop of `n` iterations, if the loop around it steps by exactly as much as all its
+ * iterations. */
 static void fetch_through_add(nest *t, fetch_through *all, wick_dim at, wick_dim loop, int64_t n)
 {
   wick_dims *dims = t->m->dims;
@@ -43,9 +44,9 @@ static void fetch_through_add(nest *t, fetch_through *all, wick_dim at, wick_dim
   all->loop[all->nloop++] = loop;
 }
 
-/* Where loops inside s use what is read over and over, each of their iterations fetches its share
- * of the next: the loops that run through it stand still for as long as it takes. How often a loop
- * over an open extent runs is not known: there the first iteration fetches all. */
+/* Spreads prefetches. If loops inside s read the same elements repeatedly, each repetition
+ * prefetches its share of the next elements. If the number of repetitions is not known, because an
+ * extent is dynamic, the first one prefetches all. */
 static wick_dim fetch_spread(nest *t, wick_dim at, const struct nest_symbol *s)
 {
   wick_dims *dims = t->m->dims;

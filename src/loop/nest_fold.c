@@ -3,7 +3,7 @@
 
 #include "loop/nest_state.h"
 
-/* The states of a tile: for each element of the tile, for each part, for each component. */
+/* The states of a tile: for each element, each part and each component. */
 typedef struct nest_tile {
   uint32_t l0; /* the first reduced loop: the tile's loops come after it */
   uint32_t nelem, nparts, ncomp, lanes;
@@ -33,7 +33,7 @@ static void nest_reduce_step(nest *t, const nest_run *r, nest_tile *tile, uint32
   }
 }
 
-/* What the sums of the tile begin with: its elements, one by one. */
+/* Sets the initial states of the tile's elements, one by one. */
 static void nest_fold_start(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem)
 {
   if (t->b.status) return;
@@ -80,15 +80,14 @@ static uint32_t fold_nstate(const nest_tile *tile)
   return tile->nelem * tile->nparts * tile->ncomp;
 }
 
-/* Of which element and part the loops inside are. */
+/* The element and the part of the current iteration. */
 typedef struct fold_at {
   nest_tile *tile;
   uint32_t elem, part;
 } fold_at;
 
-/* An iteration of a reduced loop. Of spans it has states of its own, which are merged with the
- * tile's.
- */
+/* Emits an iteration of a reduced loop. With spans it has separate states, which are then merged
+ * with the tile's. */
 static void fold_body(nest *t, nest_run *r, uint32_t l, void *arg)
 {
   const fold_at *at = arg;
@@ -107,7 +106,7 @@ static void fold_body(nest *t, nest_run *r, uint32_t l, void *arg)
   tile->state = before;
 }
 
-/* A reduced loop that is code carries all states of the tile. */
+/* Emits a reduced loop that carries all states of the tile. */
 static void nest_reduce_counted(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
                                 uint32_t part)
 {
@@ -115,7 +114,7 @@ static void nest_reduce_counted(nest *t, nest_run *r, nest_tile *tile, uint32_t 
   nest_steps(t, r, l, &(nest_inner){fold_body, &at, fold_nstate(tile), tile->state});
 }
 
-/* Straight-line code. Where the extent is symbolic, parts of it may have no elements. */
+/* Emits straight-line code. If the extent is symbolic, a part may have no elements. */
 static void nest_reduce_unrolled(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
                                  uint32_t part)
 {
@@ -153,7 +152,7 @@ static void nest_reduce(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint3
     return;
   }
   const wick_sloop *loop = &r->st->loops.at[l];
-  if (loop->kind == WICK_DOT) { /* the innermost one */
+  if (loop->kind == WICK_DOT) { /* a dot product is always the innermost loop */
     wick_value *state = nest_state(tile, elem, part);
     *state = nest_dot(t, r, loop, *state);
   } else if (loop->kind == WICK_VECTOR) {
@@ -168,7 +167,7 @@ static void nest_reduce(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint3
   }
 }
 
-/* Parts, then lanes, are merged as a fixed binary tree: the upper half into the lower. */
+/* Merges parts, then lanes, as a fixed binary tree: the upper half into the lower one. */
 static void nest_merge_element(nest *t, nest_run *r, const nest_tile *tile, uint32_t elem)
 {
   uint32_t lanes = tile->lanes;
@@ -200,7 +199,8 @@ static void nest_merge_element(nest *t, nest_run *r, const nest_tile *tile, uint
   }
 }
 
-/* Writes the tile: the loops inside the first reduced one once more, without the reduced ones. */
+/* Writes the tile: emits the loops inside the first reduced one again, without the reduced
+ * loops. */
 static void nest_fold_finish(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem)
 {
   if (t->b.status) return;

@@ -10,12 +10,12 @@
 
 struct nest_kept {
   enum { KEPT_BEGIN, KEPT_STEP, KEPT_FINISH } phase;
-  uint32_t own;    /* from this loop on they run along axes that some components have not */
+  uint32_t own;    /* the loops from this one on are along axes that some components do not have */
   uint64_t beyond; /* those axes */
-  bool inside;     /* these loops are open */
+  bool inside;     /* these loops have been opened */
   wick_states states;
   nest_place *place; /* per component */
-  wick_value *val;   /* per value of the group: at this point */
+  wick_value *val;   /* per value of the group: its value at the current point */
 };
 
 static const wick_region *kept_region(const nest_run *r)
@@ -45,8 +45,8 @@ static uint32_t kept_index(const nest_run *r, wick_dim *index)
   return n;
 }
 
-/* Room for component c over the loops that are to come, the vector's axis innermost, in whole
- * vectors. */
+/* Allocates memory for component c over the remaining loops, in whole vectors, with the vector's
+ * axis innermost. */
 static void kept_room(nest *t, const nest_run *r, uint32_t c)
 {
   nest_place *p = &r->kept->place[c];
@@ -75,7 +75,7 @@ static void kept_room(nest *t, const nest_run *r, uint32_t c)
   p->buffer = nest_scratch_room(t, e, stride);
 }
 
-/* The load, or the store of v, of component c at the run's place. */
+/* Loads component c at the run's index, or stores v there. */
 static wick_value kept_access(nest *t, const nest_run *r, uint32_t c, wick_value v)
 {
   wick_dim index[WICK_MAX_RANK];
@@ -95,7 +95,7 @@ static wick_value kept_access(nest *t, const nest_run *r, uint32_t c, wick_value
   return nest_load_at(t, p, in[1], a.offset, wick_type_scalar(t->m, e, lanes), (wick_value){0});
 }
 
-/* ---- a point, and the points along the axes that only some components have ---- */
+/* ---- a point, and the points along axes that only some components have ---- */
 
 static bool kept_is_inner(const nest_run *r, uint32_t c)
 {
@@ -162,7 +162,7 @@ bool nest_kept_loop(nest *t, nest_run *r, uint32_t l)
 
 /* ---- the fold ---- */
 
-/* Loop l has several iterations along an axis that some component has not. */
+/* Returns true if loop l has several iterations along an axis that some component does not have. */
 static bool kept_beyond(const nest_run *r, uint32_t l)
 {
   const wick_sloop *loop = &r->st->loops.at[l];
@@ -171,7 +171,8 @@ static bool kept_beyond(const nest_run *r, uint32_t l)
   return r->kept->beyond >> loop->axis & 1 && (!once || loop->kind == WICK_VECTOR);
 }
 
-/* The axes that some component has not, and the loops along them: the innermost ones. */
+/* Finds the axes that some component does not have, and the loops along them, which are the
+ * innermost ones. */
 static void kept_axes(nest *t, nest_run *r, uint32_t l0)
 {
   struct nest_kept *k = r->kept;

@@ -59,7 +59,7 @@ void nest_once(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim total, co
   nest_restore(r, &r->st->loops.at[l], s);
 }
 
-/* `count` steps of `size` elements from `at` on. */
+/* Emits `count` steps of `size` elements from `at` on. */
 static void loop_each(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim count, int64_t size,
                       const nest_inner *in)
 {
@@ -99,9 +99,9 @@ void nest_when_end(nest *t, const nest_when *w, wick_value *state)
   for (uint32_t i = 0; i < w->n; i++) state[i] = (wick_value){out.id + i};
 }
 
-/* ---- what is left ---- */
+/* ---- remainders ---- */
 
-/* The loop next inside l along its axis; NULL: none. */
+/* Returns the next loop inside l along its axis, or NULL. */
 static const wick_sloop *loop_within(const nest_run *r, uint32_t l)
 {
   for (uint32_t k = l + 1; k < r->st->loops.n; k++)
@@ -124,8 +124,8 @@ static wick_value loop_some(nest *t, wick_dim n)
   return nest_binary(t, WICK_OP_gt, nest_dim(t, NULL, n), nest_i64(t, 0));
 }
 
-/* A symbol for what is left, `most` at most; it is known to be whole steps of the loop inside where
- * it is. */
+/* Makes a symbol for a remainder of at most `most` elements. If it is a multiple of the inner
+ * loop's step, the symbol shows this. */
 static wick_dim loop_rest(nest *t, wick_dim rest, int64_t most, const wick_sloop *inner)
 {
   wick_dims *dims = t->m->dims;
@@ -175,7 +175,8 @@ void nest_rest(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim rest, con
 
 wick_dim nest_behind(nest *t, wick_dim total, wick_dim whole, int64_t size)
 {
-  if (nest_high(t, total) <= size) return wick_dim_const(0); /* of one whole step nothing is left */
+  /* one whole step leaves no remainder */
+  if (nest_high(t, total) <= size) return wick_dim_const(0);
   return wick_dim_mul(t->m->dims, whole, wick_dim_const(size));
 }
 
@@ -193,7 +194,7 @@ void nest_steps(nest *t, nest_run *r, uint32_t l, const nest_inner *in)
   }
   loop_each(t, r, l, wick_dim_const(0), whole, loop->factor, in);
   if (wick_dim_is(rest, 0) || t->b.status) return;
-  if (overlap && total.v > loop->factor) /* a number: the last is moved back */
+  if (overlap && total.v > loop->factor) /* the extent is constant: the last step is moved back */
     at = wick_dim_sub(dims, total, size), rest = size;
   nest_rest(t, r, l, at, rest, in);
 }
@@ -214,7 +215,7 @@ bool nest_const(nest *t, const nest_run *r, uint32_t axis, int64_t *out)
 uint32_t nest_iterations(nest *t, const nest_run *r, const wick_sloop *l)
 {
   int64_t most = nest_high(t, r->total[l->axis]), n = wick_ceildiv_i64(most, l->factor), total;
-  bool parts = (l->kind == WICK_RFACTOR && l->size) || /* which may have nothing */
+  bool parts = (l->kind == WICK_RFACTOR && l->size) || /* each part may be empty */
                (l->tail == WICK_MASK && !r->st->fold);
   if (!wick_dim_is_const(r->total[l->axis]) && n > 1 && !parts) {
     nest_const(t, r, l->axis, &total);
@@ -228,7 +229,8 @@ wick_dim nest_share(nest *t, const nest_run *r, const wick_sloop *l, uint32_t i)
   wick_dims *dims = t->m->dims;
   wick_dim total = r->total[l->axis], left;
   if (!i && nest_high(t, total) <= l->factor) return total;
-  if (l->tail == WICK_MASK && l->factor == 1 && !r->st->fold) return wick_dim_const(1); /* asked */
+  /* a condition decides */
+  if (l->tail == WICK_MASK && l->factor == 1 && !r->st->fold) return wick_dim_const(1);
   left = wick_dim_sub(dims, total, wick_dim_const((int64_t)i * l->factor));
   return wick_dim_min(dims, left, wick_dim_const(l->factor));
 }
@@ -241,7 +243,8 @@ bool nest_vector_begin(nest *t, nest_run *r, const wick_sloop *loop, nest_saved 
   if (lanes > 1024)
     nest_fail(t, "stage `%s`: a vector of %lld lanes", r->st->name, (long long)lanes);
   *saved = (nest_saved){r->base[loop->axis], total};
-  r->vsym = nest_symbol_open(t, "lane", most - 1); /* what other lanes would read does not count */
+  /* the upper bound excludes lanes that are not active */
+  r->vsym = nest_symbol_open(t, "lane", most - 1);
   if (lanes == 1) {
     r->vsym = WICK_DIM_INVALID;
     return true;

@@ -12,7 +12,7 @@ typedef struct walk {
   nest *t;
   const nest_run *r;
   wick_value *val; /* per value of the group */
-  wick_dim *dim;   /* of i64: what it is, as an expression; INVALID: not known */
+  wick_dim *dim;   /* per i64 value: its expression; INVALID: not known */
 } walk;
 
 static void walk_region(walk *w, const wick_region *g);
@@ -31,7 +31,7 @@ static wick_dim walk_axes(const walk *w, wick_dim d)
   return wick_dim_substitute(w->t->m->dims, d, w->r->st->naxis, sym, w->r->base);
 }
 
-/* What a node's i64 result is. */
+/* Returns a node's i64 result as an expression. */
 static wick_dim walk_dim(const walk *w, const wick_node *n)
 {
   wick_dims *dims = w->t->m->dims;
@@ -46,7 +46,7 @@ static wick_dim walk_dim(const walk *w, const wick_node *n)
   return WICK_DIM_INVALID;
 }
 
-/* The indices of a node: known ones as expressions; the others go into `any`. */
+/* Finds the indices of a node: known ones as expressions; the others go to `any`. */
 static uint32_t walk_index(const walk *w, const wick_node *n, wick_dim *index, wick_value *any)
 {
   uint32_t nany = 0, from = 1;
@@ -99,7 +99,7 @@ static void walk_put(walk *w, const wick_node *n)
   nest_store(t, w->r, p, rank, index, wide ? nest_widen(t, v, w->r->lanes) : v);
 }
 
-/* A read of an operand: as in any stage, but for indices that are expressions here. */
+/* Reads an operand, as any stage does, except that indices are expressions here. */
 static wick_value walk_read(walk *w, const wick_node *n)
 {
   wick_node now = *n;
@@ -121,7 +121,8 @@ static wick_value walk_read(walk *w, const wick_node *n)
 
 /* ---- loops and branches ---- */
 
-/* What lanes carry are vectors; what all of them share is, too. */
+/* Returns the values that a loop or branch carries. They are vectors, even if all lanes have the
+ * same value. */
 static wick_value *walk_values(walk *w, uint32_t n, const wick_value *v, wick_type *type)
 {
   wick_value *out = wick_new(w->t->tmp, wick_value, n + 1);
@@ -145,7 +146,7 @@ static void walk_bind(walk *w, uint32_t n, wick_value to, wick_value from)
   for (uint32_t i = 0; i < n; i++) w->val[to.id + i] = (wick_value){from.id + i};
 }
 
-/* A symbol for an open index, from lo to below hi. */
+/* Makes a symbol for a loop index from lo to below hi. */
 static wick_dim walk_symbol(walk *w, wick_value index, wick_dim lo, wick_dim hi)
 {
   nest *t = w->t;
@@ -162,7 +163,7 @@ static wick_dim walk_symbol(walk *w, wick_value index, wick_dim lo, wick_dim hi)
   return sym;
 }
 
-/* The loop from lo on; what lo is, as an expression, where it is known. */
+/* Emits a loop from lo on. `from` is lo as an expression, if it is known. */
 static void walk_for_from(walk *w, const wick_node *n, wick_value lo, wick_dim from)
 {
   nest *t = w->t;
@@ -188,8 +189,8 @@ static void walk_for_from(walk *w, const wick_node *n, wick_value lo, wick_dim f
   walk_bind(w, n->nout, n->first, wick_build_close(&t->b));
 }
 
-/* What is read or put at the loop's index `sym` lies side by side, or is one place that is only
- * read; run-time indices come from outside the loop. */
+/* Returns true if the elements that n accesses are contiguous along the loop's index `sym`, or if
+ * it reads one element. Run-time indices must come from outside the loop. */
 static bool walk_beside(const walk *w, const wick_node *loop, const wick_node *n, wick_dim sym)
 {
   wick_dims *dims = w->t->m->dims;
@@ -211,7 +212,7 @@ static bool walk_beside(const walk *w, const wick_node *loop, const wick_node *n
   return moves || n->op == WICK_OP_read;
 }
 
-/* The loop only moves elements. */
+/* Returns true if the loop only moves elements. */
 static bool walk_moves(walk *w, const wick_node *n)
 {
   nest *t = w->t;
@@ -234,7 +235,7 @@ static bool walk_moves(walk *w, const wick_node *n)
   return moves;
 }
 
-/* Whole vectors of it; what is left is a loop of its own. */
+/* Emits whole vectors of such a loop. The remainder is another loop. */
 static void walk_vectors(walk *w, const wick_node *n)
 {
   nest *t = w->t;
@@ -344,7 +345,7 @@ void nest_walk(nest *t, const nest_run *r)
   w.val = wick_new(t->tmp, wick_value, t->g->nvalue + 1);
   w.dim = wick_new(t->tmp, wick_dim, t->g->nvalue + 1);
   for (uint32_t v = 0; v <= t->g->nvalue; v++) w.dim[v] = WICK_DIM_INVALID;
-  for (uint32_t k = 0; k < r->node->nout; k++) /* results, as the region knows them */
+  for (uint32_t k = 0; k < r->node->nout; k++) /* results, as values inside the region */
     t->place[r->node->region[0].first.id + k] = t->place[r->node->first.id + k];
   walk_region(&w, &r->node->region[0]);
 }

@@ -1,6 +1,5 @@
-/* Walks with every schedule that they take, bit by bit against the text; schedules that are
- * refused.
- */
+/* Loop nests with every schedule that they accept, compared bit by bit with the unscheduled group;
+ * schedules that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +16,7 @@
 
 enum { ROWS = 5, COLUMNS = 21 };
 
-/* Of each column: running sums of a copy, which lies in scratch memory. */
+/* For each column: running sums of a copy in scratch memory. */
 static const char sums[] =
     "group @sums(%x: f32[5,21]) -> f32[5,21] {\n"
     "  %y, %t = loop_nest {name=\"sums\", axes=[c:21]} (%out: f32[5,21], %copy: f32[5,21]) {\n"
@@ -31,8 +30,8 @@ static const char sums[] =
     "    yield } : f32[5,21], f32[5,21]\n"
     "  return %y }";
 
-/* Of each row: those after the first that are less than it, up to one that is not, a place further
- * to the front. */
+/* For each row: moves the elements after the first that are less than it, up to one that is not,
+ * one position to the front. */
 static const char moved[] =
     "group @moved(%x: f32[5,21]) -> f32[5,21] {\n"
     "  %y = loop_nest {name=\"moved\", axes=[r:5]} (%out: f32[5,21]) {\n"
@@ -53,7 +52,7 @@ static const char moved[] =
     "  return %y }";
 
 static const struct {
-  const char *text, *schedule, *error; /* what a refusal ends with, or NULL */
+  const char *text, *schedule, *error; /* the end of the message for a refused schedule, or NULL */
 } rows[] = {
     {sums, "", NULL},
     {sums, "parallel sums.c", NULL},

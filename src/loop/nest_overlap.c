@@ -38,7 +38,7 @@ void nest_overlap_step(nest *t, nest_run *r, uint32_t l, wick_dim at, int64_t si
   t->symbols.n = t->b.status ? t->symbols.n : mark;
 }
 
-/* `count` steps of `size` from `at` on. */
+/* Emits `count` steps of `size` from `at` on. */
 static void overlap_each(nest *t, nest_run *r, uint32_t l, wick_dim at, wick_dim count,
                          int64_t size, const nest_inner *in)
 {
@@ -57,8 +57,9 @@ static wick_value overlap_compare(nest *t, wick_opcode op, wick_dim d, int64_t n
   return nest_binary(t, op, nest_dim(t, NULL, d), nest_i64(t, number));
 }
 
-/* Steps of `size` are taken: it is the smallest that covers `rest`, and there are so many elements;
- * or there are fewer than the next larger one has. */
+/* Returns the condition for steps of `size`: `size` is the smallest one that covers `rest`, and
+ * there are at least `size` elements; or there are more than `size` elements, but fewer than the
+ * next larger one. */
 static wick_value overlap_taken(nest *t, wick_dim total, wick_dim rest, int64_t smaller,
                                 int64_t size, int64_t larger)
 {
@@ -92,7 +93,7 @@ void nest_overlap_rest(nest *t, nest_run *r, uint32_t l, const nest_inner *in)
     overlap_each(t, r, l, at, nest_symbol_be(t, "steps", count, 2), n * unit, in);
     nest_when_end(t, &w, NULL);
   }
-  if (unit > 1) { /* less than a vector in all */
+  if (unit > 1) { /* fewer elements than a vector */
     wick_value few = nest_binary(t, WICK_OP_lt, nest_dim(t, NULL, total), nest_i64(t, unit));
     nest_when w = nest_when_begin(t, few, 0, NULL);
     nest_once(t, r, l, wick_dim_const(0), nest_symbol_be(t, "few", total, unit - 1), in);

@@ -4,7 +4,7 @@
 
 enum { TURN_MOST = 16 };
 
-/* The index that the read has in iteration i of the turning loop. */
+/* Finds the index of the read in iteration i of the loop along which blocks are transposed. */
 static void turn_index(nest *t, const nest_run *r, const wick_node *read, uint32_t i,
                        wick_dim *index)
 {
@@ -24,7 +24,8 @@ static bool turn_address(nest *t, const nest_run *r, const wick_node *read, uint
   return nest_address_of(t, r, &t->place[read->in[0].id], wick_read_index(read)->n, index, out);
 }
 
-/* Which lanes lie in the tensor, a bit each, in all iterations; false where one does so in some. */
+/* Finds the lanes that are inside the tensor in all iterations, a bit each. Returns false if a lane
+ * is inside only in some. */
 static bool turn_inside(nest *t, const nest_run *r, const wick_node *read, uint32_t *out)
 {
   wick_dims *dims = t->m->dims;
@@ -59,7 +60,7 @@ static wick_value turn_shuffle(nest *t, wick_value a, wick_value b, uint32_t n, 
   return wick_build(&t->b, WICK_OP_shuffle, 2, in, &at, 0, NULL);
 }
 
-/* Vectors after one another until each is as wide as the run's: returns how many are left. */
+/* Joins vectors pairwise until each is as wide as the run's. Returns their number. */
 static uint32_t turn_join(nest *t, uint32_t n, uint32_t width, uint32_t lanes, wick_value *v)
 {
   int64_t all[TURN_MOST];
@@ -70,8 +71,8 @@ static uint32_t turn_join(nest *t, uint32_t n, uint32_t width, uint32_t lanes, w
   return n;
 }
 
-/* The elements, one vector after the other, are dealt like two halves of a pack of cards: the bits
- * of an element's place turn by one. */
+/* Interleaves the two halves of all vectors' elements, like a perfect shuffle of cards: this
+ * rotates the bits of each element's position by one. */
 static void turn_deal(nest *t, uint32_t n, uint32_t lanes, wick_value *v)
 {
   wick_value next[TURN_MOST];
@@ -84,8 +85,8 @@ static void turn_deal(nest *t, uint32_t n, uint32_t lanes, wick_value *v)
   for (uint32_t i = 0; i < n; i++) v[i] = next[i];
 }
 
-/* What lies along the turning loop for a lane; for lanes that are not active, the last active
- * one's. */
+/* Loads the elements of a lane along the transposed loop. For a lane that is not active, loads
+ * those of the last active one. */
 static wick_value turn_row(nest *t, const nest_run *r, const nest_place *p,
                            const nest_address *first, uint32_t lane, wick_type row)
 {

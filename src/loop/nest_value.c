@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "loop/nest_state.h"
 
-/* ---- what is known ---- */
+/* ---- available values ---- */
 
 static uint32_t nest_bucket(const uint64_t *key, uint32_t nkey)
 {
@@ -112,7 +112,8 @@ int64_t nest_high(const nest *t, wick_dim d)
   return hi;
 }
 
-/* What d is where sym is `most`, if that makes it larger, or is what the symbol is. */
+/* Replaces sym by `most` in d, if this is an upper bound: if d grows with sym, or if sym has
+ * exactly this value. */
 static wick_dim nest_bound_by(nest *t, wick_dim d, wick_dim sym, wick_dim most, bool exact)
 {
   wick_dim coef, rest;
@@ -150,8 +151,9 @@ static wick_value nest_symbol_value(nest *t, const nest_run *r, wick_dim sym)
   return (wick_value){0};
 }
 
-/* How deep in the open loops an expression's innermost symbol lies: sums go from the outermost
- * inwards, so that what does not change in a loop can be moved out of it. */
+/* Returns the depth of an expression's innermost symbol among the open loops. Sums are built
+ * from the outermost symbol inwards, so that parts that do not change in a loop can be moved out
+ * of it. */
 static uint32_t nest_depth(nest *t, const nest_run *r, wick_dim d)
 {
   if (r && !wick_dim_eq(r->vsym, WICK_DIM_INVALID) && wick_dim_uses(t->m->dims, d, r->vsym))
@@ -177,12 +179,13 @@ static wick_value nest_atom(nest *t, const nest_run *r, uint32_t atom)
   int64_t lo, hi, least, most;
   wick_dim_range(t->m->dims, a->arg[0], &lo, &hi);
   wick_dim_range(t->m->dims, a->arg[1], &least, &most);
-  bool bare = lo >= 0 && least > 0; /* no guards, no signs */
+  bool bare = lo >= 0 && least > 0; /* neither can be negative or 0, so that no guards are needed */
   if (a->kind == WICK_ATOM_MOD)
     return nest_binary(t, bare ? WICK_OP_rem_unchecked : WICK_OP_mod, v, by);
   if (lo < 0)
     v = nest_binary(t, WICK_OP_sub, v,
-                    nest_binary(t, WICK_OP_mod, v, by)); /* exact, so truncating is flooring */
+                    /* the division is exact, so that truncating is the same as flooring */
+                    nest_binary(t, WICK_OP_mod, v, by));
   return nest_binary(t, bare ? WICK_OP_div_unchecked : WICK_OP_div, v, by);
 }
 

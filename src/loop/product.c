@@ -3,7 +3,7 @@
 
 #include "ir/op.h"
 
-/* The node of the region that defines v, or NULL. */
+/* Returns the node of the region that defines v, or NULL. */
 static const wick_node *product_def(const wick_func *g, const wick_region *step, wick_value v)
 {
   for (uint32_t i = step->begin; i < step->end; i++)
@@ -11,7 +11,7 @@ static const wick_node *product_def(const wick_func *g, const wick_region *step,
   return NULL;
 }
 
-/* A read, perhaps in another type. */
+/* Returns the read that v is, perhaps through a cast; else NULL. */
 static const wick_node *product_read(const wick_func *g, const wick_region *step, wick_value v)
 {
   const wick_node *n = product_def(g, step, v);
@@ -39,7 +39,7 @@ bool wick_product_of(const wick_func *group, const wick_node *fold, wick_product
   return out->x && out->y && out->x != out->y;
 }
 
-/* 1 where expression d is sym + something without it, 0 where it has none of sym, else -1. */
+/* Returns 1 if d is sym + an expression without sym, 0 if it does not use sym, else -1. */
 static int product_step(wick_dims *t, wick_dim d, wick_dim sym)
 {
   wick_dim coef, rest;
@@ -48,7 +48,7 @@ static int product_step(wick_dims *t, wick_dim d, wick_dim sym)
   return wick_dim_linear(t, d, sym, &coef, &rest) && wick_dim_is(coef, 1) ? 1 : -1;
 }
 
-/* Index k of the read steps by one with sym, and no other index has it. */
+/* Returns true if index k of the read steps by one with sym, and no other index uses sym. */
 static bool product_steps(wick_dims *t, const wick_node *read, uint32_t k, wick_dim sym)
 {
   for (uint32_t i = 0; i < wick_read_index(read)->n; i++)

@@ -1,5 +1,6 @@
-/* For tests of passes on scalar rows: a loop function that applies one row to every element of
- * buffers, taken through passes, run by the interpreter, and compared with the row's evaluation. */
+/* For tests of passes on scalar operators: a loop function that applies an operator to every
+ * element of buffers. It is transformed by passes and run by the interpreter, and its results are
+ * compared with the operator's evaluation. */
 #ifndef WICK_LOOP_SCALAR_TESTING_H
 #define WICK_LOOP_SCALAR_TESTING_H
 
@@ -27,14 +28,14 @@ typedef struct scalar_test {
   wick_arena mem, tmp;
   wick_module *m;
   uint64_t random;
-  /* one row on one type */
+  /* one operator on one type */
   wick_opcode op;
   wick_elem elem, out;
   wick_attr attr[WICK_MAX_ATTR];
   const wick_target *target; /* NULL: not legalized */
   uint32_t nin, n;
   wick_scalar in[3][SCALAR_MOST], got[SCALAR_MOST];
-  const wick_func *f; /* what was run */
+  const wick_func *f; /* the function after the passes */
 } scalar_test;
 
 static int scalar_setup(void **state)
@@ -127,7 +128,7 @@ static const double scalar_specials[] = {
     1e22,
 };
 
-/* All exponents, those near 0, and numbers of ordinary size. */
+/* Returns a float: any exponent, near 0, or of ordinary magnitude. */
 static double scalar_float(scalar_test *t, wick_elem e)
 {
   uint64_t r = scalar_random(t);
@@ -161,7 +162,8 @@ static wick_scalar scalar_operand(scalar_test *t, wick_elem e, uint32_t i)
   return wick_round_elem(e, s);
 }
 
-/* Every number of a type of 8 or 16 bits, else special and random ones; pairs of special ones. */
+/* Fills the operands: with every number of an 8 or 16-bit type, else with special and random
+ * numbers, and pairs of special ones. */
 static void scalar_fill(scalar_test *t, uint32_t n)
 {
   uint32_t bits = wick_elem_storage[t->elem].bits;
@@ -228,7 +230,7 @@ static void scalar_func(scalar_test *t)
   t->f = f;
 }
 
-/* t->got: what the passes' function makes of t->in. */
+/* Runs the function after the passes on t->in; the results are in t->got. */
 static void scalar_run(scalar_test *t)
 {
   wick_interpret_arg arg[4];
@@ -273,8 +275,8 @@ static bool scalar_same(wick_elem e, wick_scalar x, wick_scalar y)
   return (isnan(x.f) && isnan(y.f)) || (x.f == y.f && !signbit(x.f) == !signbit(y.f));
 }
 
-/* |got - want| in units of the last place of `want`, an exact number in type e. Infinity counts as
- * the number that would follow the largest. */
+/* Returns |got - want| in units of the last place of `want`, an exact number in type e. Infinity
+ * counts as the number that would follow the largest one. */
 static inline double scalar_ulps(wick_elem e, double got, double want)
 {
   int mantissa, least, most, exponent;

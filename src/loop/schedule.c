@@ -22,7 +22,8 @@ wick_schedule *wick_schedule_begin(const wick_func *group, wick_arena *mem)
                        .axis = wick_stage_axes(n)->axes,
                        .fold = n->op == WICK_OP_fold,
                        .loop_nest = n->op == WICK_OP_loop_nest};
-    for (int reduce = 0; reduce < 2; reduce++) /* the text's order, reduced axes innermost */
+    for (int reduce = 0; reduce < 2; reduce++) /* the order of the text, with reduced axes
+                                                  innermost */
       for (uint32_t a = 0; a < st->naxis; a++)
         if (st->axis[a].reduce == (bool)reduce) {
           const wick_term *t = wick_dim_get(group->module->dims, st->axis[a].sym).term;
@@ -60,7 +61,8 @@ typedef struct schedule_word {
   size_t n;
 } schedule_word;
 
-/* The next word; `:` ends one and is left out. Empty at the step's end. */
+/* Returns the next word. A `:` ends a word and is skipped. Returns an empty word at the step's
+ * end. */
 static schedule_word schedule_next(schedule_step *p)
 {
   while (p->at < p->end && (isspace((unsigned char)*p->at) || *p->at == ':')) p->at++;
@@ -101,7 +103,7 @@ static wick_status schedule_stage_word(schedule_step *p, schedule_word w, wick_s
   return NULL;
 }
 
-/* STAGE.LOOP; stage names may have dots, loop names have none. */
+/* Reads STAGE.LOOP. Names of stages may contain dots; names of loops do not. */
 static wick_status schedule_loop_word(schedule_step *p, schedule_word w, wick_stage **out_stage,
                                       wick_sloop **out_loop)
 {
@@ -136,7 +138,8 @@ static wick_status schedule_split(schedule_step *p)
   if (schedule_loop_of(st, name.at, name.n) != UINT32_MAX)
     return schedule_fail(p, "the stage has a loop `%.*s` already", (int)name.n, name.at);
   if (l->kind != WICK_SERIAL) return schedule_fail(p, "`%s` is no longer serial", l->name);
-  if (l->size && l->size % factor && st->axis[l->axis].reduce) /* its order is the contract's */
+  if (l->size && l->size % factor && st->axis[l->axis].reduce) /* the contract depends on its
+                                                                  order */
     return schedule_fail(p,
                          "%lld does not divide the %lld iterations of a loop that was split before",
                          (long long)factor, (long long)l->size);
@@ -429,7 +432,7 @@ const char *wick_schedule_template(const char *steps, wick_arena *mem)
   return at ? wick_str_dupn(mem, at + strlen(step), strcspn(at + strlen(step), "; ")) : NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole schedule ---- */
 
 bool wick_stage_starts(const wick_schedule *s, const wick_stage *st)
 {
@@ -439,7 +442,7 @@ bool wick_stage_starts(const wick_schedule *s, const wick_stage *st)
   return false;
 }
 
-/* All states are in registers, and all of them are merged after an iteration. */
+/* Returns true if all states are in registers, and all are merged after an iteration. */
 static bool schedule_spans_fit(const wick_stage *st, uint32_t loop)
 {
   for (uint32_t i = 0, reduced = 0; i < st->loops.n; i++) {

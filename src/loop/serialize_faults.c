@@ -7,7 +7,7 @@
 
 enum { SERIALIZE_UNKNOWN, SERIALIZE_SAFE, SERIALIZE_FAILS };
 
-/* By the number of the kernel's name. */
+/* Returns whether a kernel may fail; the result is cached by the number of its name. */
 static bool serialize_fails(const wick_module *m, const char *kernel, char *seen)
 {
   uint32_t name = wick_names_find(&m->names, kernel, strlen(kernel));

@@ -5,7 +5,7 @@
 
 enum { STATES_AXES = 64 };
 
-/* The axes that an attribute's expressions use. */
+/* Returns the axes that an attribute's expressions use. */
 static uint64_t states_of_dims(const wick_func *g, const wick_node *fold, const wick_attr *a)
 {
   uint64_t set = 0;
@@ -17,7 +17,8 @@ static uint64_t states_of_dims(const wick_func *g, const wick_node *fold, const 
   return set;
 }
 
-/* What the values of a region depend on, where its parameters have the components' axes. */
+/* Finds the axes that the values of a region depend on, given those of the components that are its
+ * parameters. */
 static void states_region(const wick_func *g, const wick_node *fold, const wick_region *r,
                           uint32_t n, const uint64_t *axes, uint64_t *value)
 {

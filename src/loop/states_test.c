@@ -1,5 +1,5 @@
-/* States with axes of their own: which those are; a fold whose states lie in memory against the
- * same fold with states in registers, bit by bit; orders of loops that are refused. */
+/* States that have only some axes: which ones these are; folds with states in memory, compared bit
+ * by bit with states in registers; orders of loops that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +18,8 @@
 
 enum { ROWS = 7, COLUMNS = 21, TERMS = 13 };
 
-/* y[m,e] = sum(k) exp(s[m,k]) v[k,e] / sum(k) exp(s[m,k]): the largest s, both sums relative to it
- */
+/* y[m,e] = sum(k) exp(s[m,k]) v[k,e] / sum(k) exp(s[m,k]); both sums are relative to the largest
+ * s */
 static const char weighed[] =
     "group @weighed(%s: f32[7,13], %v: f32[13,21]) -> f32[7,21] {\n"
     "  %y = fold {name=\"fold\", axes=[m:7, e:21 | k:13]} () {\n"
@@ -38,7 +38,7 @@ static const char weighed[] =
     "  return %y }";
 
 static const struct {
-  const char *schedule, *error; /* what a refusal ends with, or NULL */
+  const char *schedule, *error; /* the end of the message for a refused schedule, or NULL */
 } rows[] = {
     {"", NULL}, /* in registers */
     {"order fold: k m e", NULL},
@@ -70,7 +70,7 @@ static void states_numbers(float *x, size_t n)
   }
 }
 
-/* False where the schedule is refused, as the row says. */
+/* Returns false if the schedule is refused, as the table says. */
 static bool states_row(uint32_t i, const wick_func *g, float *x, float *y, wick_arena *mem,
                        wick_arena *tmp)
 {

@@ -13,7 +13,7 @@ wick_tuning_records wick_tuning_records_begin(const char *path, wick_arena *mem)
   return (wick_tuning_records){.mem = mem, .path = path, .keys = wick_names_begin(mem)};
 }
 
-/* One line: what is white is one blank. */
+/* Prints the key on one line: white space becomes a single blank. */
 const char *wick_tuning_records_key(const wick_func *g, const wick_target *t, wick_arena *mem)
 {
   wick_func bare = *g;
@@ -94,8 +94,8 @@ typedef struct tuning_records_reader {
   wick_tuning_records *r;
   const char *path;
   uint32_t line;
-  wick_tuning_record *x; /* the group at hand; NULL: none yet */
-  const char *steps;     /* that wait for their time */
+  wick_tuning_record *x; /* the current group; NULL: none yet */
+  const char *steps;     /* steps whose time has not been read yet */
 } tuning_records_reader;
 
 static wick_status tuning_records_fail(const tuning_records_reader *p, const char *what)

@@ -1,4 +1,4 @@
-/* Records: round trip, merging, and what is wrong with a file. */
+/* Tuning records: round trip, merging, and errors in files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,12 +13,12 @@
 #define GROUP "group x86-64-v4 (%p0: f32[4]) -> f32[4] { }\n"
 
 static const struct {
-  const char *text, *want; /* what is printed; or "error: " and the message */
+  const char *text, *want; /* the printed records, or "error: " and the message */
 } tuning_records_rows[] = {
     {HEAD, HEAD},
     {HEAD "# a comment\n\n" GROUP "steps vector out.x; \ntime 50 was 80\ntried 60 unroll out.x; \n",
      HEAD GROUP "steps vector out.x; \ntime 50 was 80\ntried 60 unroll out.x; \n"},
-    /* of two, the faster one; of two trials, too */
+    /* the faster one of two records; also of two trials */
     {HEAD GROUP "steps a\ntime 50 was 80\ntried 9 x\n" GROUP
                 "steps b\ntime 40 was 70\ntried 7 x\ntried 8 y",
      HEAD GROUP "steps b\ntime 40 was 70\ntried 7 x\ntried 8 y\n"},

@@ -12,7 +12,7 @@
 #include "low/plan_memory.h"
 #include "lower/lower_state.h"
 
-enum { LOWER_PLACES = 1 << 30 }; /* units of the arena: 64 GiB */
+enum { LOWER_PLACES = 1 << 30 }; /* limit of the arena in its units: 64 GiB */
 
 wick_status lower_fail(const lower_state *s, const wick_node *n, wick_code code, const char *what)
 {
@@ -22,7 +22,7 @@ wick_status lower_fail(const lower_state *s, const wick_node *n, wick_code code,
 
 /* ---- buffers ---- */
 
-/* Bytes of a dense buffer. */
+/* Returns the bytes of a dense buffer. */
 static wick_dim lower_nbytes(const lower_state *s, wick_type type)
 {
   wick_module *m = s->f->module;
@@ -52,7 +52,7 @@ static wick_status lower_constant(lower_state *s, const wick_node *n, uint64_t *
   return NULL;
 }
 
-/* The number that the table of sizes has for d. */
+/* Reads the number for d from the table of sizes. */
 wick_value lower_size(lower_state *s, wick_dim d)
 {
   if (wick_dim_is_const(d)) return wick_build_i64(&s->b, d.v);
@@ -61,7 +61,7 @@ wick_value lower_size(lower_state *s, wick_dim d)
   return wick_build(&s->b, WICK_OP_load, 2, in, NULL, 1, &i64);
 }
 
-/* A buffer of the arena whose place the session finds. */
+/* Builds a view of the arena at an offset that the session computes. */
 static wick_status lower_placed(lower_state *s, const wick_node *n, wick_value root,
                                 wick_value *out)
 {
@@ -93,7 +93,7 @@ static wick_status lower_arena(lower_state *s, const wick_node *n, uint64_t *out
   return NULL;
 }
 
-/* What v is a part of, and from which byte on: a parameter of the entry. */
+/* Finds the entry's parameter that contains v's memory, and the offset in bytes. */
 static wick_status lower_base(lower_state *s, const wick_node *n, wick_value v, wick_value *out,
                               uint64_t *out_offset)
 {
@@ -117,7 +117,7 @@ static wick_status lower_base(lower_state *s, const wick_node *n, wick_value v, 
   return NULL;
 }
 
-/* The buffer of v under a type of v's elements. */
+/* Builds a view of v's memory with another type of the same elements. */
 static wick_status lower_view(lower_state *s, const wick_node *n, wick_value v, wick_type type,
                               wick_value *out)
 {
@@ -131,7 +131,7 @@ static wick_status lower_view(lower_state *s, const wick_node *n, wick_value v, 
     if (!choice.index.id)
       return lower_fail(s, n, WICK_EUNSUPPORTED, "a view's index is no loop's own");
   }
-  if (choice.index.id && s->alias.memref[v.id].open) { /* rows of open sizes */
+  if (choice.index.id && s->alias.memref[v.id].open) { /* rows of dynamic size */
     wick_value row = lower_size(s, s->alias.memref[v.id].row);
     choice.index = wick_build2(&s->b, WICK_OP_mul, choice.index, row);
     choice.step = 1, choice.count = (int64_t)1 << 40;
@@ -156,7 +156,7 @@ wick_status lower_operand(lower_state *s, const wick_node *n, wick_value v, wick
 
 /* ---- launches ---- */
 
-/* The kernel of a use, built once. */
+/* Builds the kernel for a use, unless it exists. */
 static wick_status lower_kernel(lower_state *s, const wick_node *n, const wick_kernel_use *use,
                                 wick_lowered_kernel **out)
 {
@@ -174,7 +174,8 @@ static wick_status lower_kernel(lower_state *s, const wick_node *n, const wick_k
   return NULL;
 }
 
-/* Constants that a launch reads count once in a run, however often its kernel meets them. */
+/* Counts the constants that a launch reads. Each one counts once in a run, even if its kernel is
+ * launched several times. */
 static void lower_weights(lower_state *s, const wick_node *n, wick_lowered_kernel *k)
 {
   wick_text key = wick_text_begin(s->tmp);
@@ -215,8 +216,8 @@ wick_status lower_launch(lower_state *s, const wick_node *n, const wick_kernel_u
   return s->b.status;
 }
 
-/* same[k]: the operand that is written in the place of operand k, or k itself. Any other overlap
- * with what is written is a broken pass. */
+/* same[k] is the operand that is written in place of operand k, or k itself. Any other overlap with
+ * a written operand is a bug of an earlier pass. */
 static wick_status lower_same(lower_state *s, const wick_node *n, uint32_t nout, uint32_t *same)
 {
   for (uint32_t k = 0; k < n->nin; k++) {
@@ -233,7 +234,7 @@ static wick_status lower_same(lower_state *s, const wick_node *n, uint32_t nout,
   return NULL;
 }
 
-/* It writes nothing: its results have no elements. */
+/* Returns true if the instruction writes nothing, because its results have no elements. */
 static bool lower_empty(const lower_state *s, const wick_node *n, uint32_t nout)
 {
   bool empty = true;
@@ -269,8 +270,8 @@ static wick_status lower_group(lower_state *s, const wick_node *n)
 
 /* ---- copies ---- */
 
-/* v's type with the dims that are left when neighbours that lie after each other in both buffers
- * are put together: a copy of dense buffers has one dim. */
+/* Returns v's type with adjacent dimensions merged, if they are contiguous in both buffers: a copy
+ * of dense buffers has one dimension. */
 static wick_type lower_copy_type(lower_state *s, wick_value v, uint32_t rank, const uint32_t *last,
                                  const wick_dim *dim)
 {
@@ -283,7 +284,8 @@ static wick_type lower_copy_type(lower_state *s, wick_value v, uint32_t rank, co
   return wick_type_intern(s->f->module, &info);
 }
 
-/* last[k]: the old dim whose stride the new dim k has. */
+/* Returns the number of merged dimensions. last[k] is the old dimension whose stride new dimension
+ * k has. */
 static uint32_t lower_copy_dims(const wick_memref *a, const wick_memref *b, uint32_t *last,
                                 wick_dim *dim)
 {
@@ -300,7 +302,7 @@ static uint32_t lower_copy_dims(const wick_memref *a, const wick_memref *b, uint
   return rank;
 }
 
-/* The dims of a copy between buffers whose sizes are not constant, and their types. */
+/* Finds the merged dimensions of a copy between buffers of dynamic size, and their types. */
 static uint32_t lower_copy_open(lower_state *s, const wick_node *n, wick_dim *dim, wick_type *type)
 {
   const wick_memref *a = &s->alias.memref[n->in[0].id], *b = &s->alias.memref[n->in[1].id];
@@ -348,7 +350,7 @@ static void lower_params(lower_state *s)
   wick_module *m = s->f->module;
   wick_builder *b = &s->b;
   wick_build_begin(b, m, WICK_LOOP, wick_str_printf(s->tmp, "%s.entry", s->f->name), s->mem);
-  wick_dim none = wick_dim_const(0); /* the sizes are known at the end */
+  wick_dim none = wick_dim_const(0); /* set at the end, when all sizes are known */
   s->arena =
       wick_build_param(b, wick_type_buffer(m, WICK_U8, 1, &none, WICK_ARENA), WICK_INOUT, "arena");
   s->constants = wick_build_param(b, wick_type_buffer(m, WICK_U8, 1, &none, WICK_CONSTANT), WICK_IN,
@@ -368,7 +370,7 @@ static void lower_params(lower_state *s)
   }
 }
 
-/* Which buffers want a place, and when. */
+/* Lists the buffers that need an offset, with their live intervals. */
 static void lower_buffers(lower_state *s)
 {
   wick_liveness l = wick_liveness_of(&s->alias, 1, s->tmp);
@@ -386,7 +388,7 @@ static uint32_t lower_slot(lower_state *s, wick_dim d)
   return wick_dim_is_const(d) ? WICK_PROGRAM_CONST : wick_sizes_slot(&s->out->sizes, d);
 }
 
-/* The sizes that operators of the runtime ask for. */
+/* Lists the sizes that operators of the runtime need. */
 static void lower_extents(lower_state *s, wick_lowered_kernel *k)
 {
   wick_module *m = s->f->module;
@@ -403,7 +405,7 @@ static void lower_extents(lower_state *s, wick_lowered_kernel *k)
   k->extent = extent;
 }
 
-/* What the session asks for: sizes of parameters, and what must be equal. */
+/* Lists the sizes of parameters, and the pairs of sizes that must be equal, for the session. */
 static void lower_ports(lower_state *s)
 {
   wick_sizes *sizes = &s->out->sizes;
@@ -414,7 +416,8 @@ static void lower_ports(lower_state *s)
     bool open = false;
     for (uint32_t k = 0; k < t->rank; k++) {
       bool here =
-          !wick_dim_is_const(t->dim[k]) || s->f->nconstraint; /* a check may say which it is */
+          !wick_dim_is_const(t->dim[k]) || s->f->nconstraint; /* a shape constraint may determine
+                                                                 it */
       port[v - 1].dim[k] = here ? wick_sizes_slot(sizes, t->dim[k]) : WICK_PROGRAM_CONST;
       open = open || here;
     }
@@ -432,7 +435,7 @@ static void lower_ports(lower_state *s)
   }
 }
 
-/* The function that fills the table, as the code generator wants it. */
+/* Builds the function that fills the table, in the form that the code generator expects. */
 static wick_status lower_fill(lower_state *s)
 {
   wick_module *m = s->f->module;
@@ -459,7 +462,7 @@ static void lower_sizes(lower_state *s)
   s->b.values.at[s->constants.id].type = wick_type_buffer(m, WICK_U8, 1, &blob, WICK_CONSTANT);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole function ---- */
 
 wick_status lower_node(lower_state *s, const wick_node *n)
 {
@@ -508,7 +511,7 @@ static lower_state lower_begin(const wick_pass_context *pass, const wick_func *f
   return s;
 }
 
-/* `counted`: it is known what is counted. */
+/* Lowers the function. `counted`: the branches and loops to count are known. */
 static wick_status lower_whole(lower_state *s, bool counted)
 {
   const wick_func *f = s->f;
@@ -521,7 +524,7 @@ static wick_status lower_whole(lower_state *s, bool counted)
     WICK_TRY(lower_fill(s));
   }
   lower_sizes(s);
-  if (!s->out->kernels.n && s->b.nodes.n) /* so that it is an entry (codegen/abi.h) */
+  if (!s->out->kernels.n && s->b.nodes.n) /* shows that it is an entry (codegen/abi.h) */
     wick_build(&s->b, WICK_OP_wait, 0, NULL, NULL, 0, NULL);
   wick_build_return(&s->b, 0, NULL);
   wick_func *entry;
@@ -532,7 +535,7 @@ static wick_status lower_whole(lower_state *s, bool counted)
   return NULL;
 }
 
-/* Constants and counters where the program for all sizes has them. */
+/* Gives constants and counters the positions that they have in the base program. */
 static wick_status lower_like(lower_state *s, const wick_program *base)
 {
   wick_lowered *out = s->out;

@@ -1,16 +1,16 @@
-/* Lowers branches and loops to those of the entry. Their conditions and counts are read from
- * buffers; their regions are lowered in place. */
+/* Lowers branches and loops to branches and loops of the entry. Their conditions and counts are
+ * read from buffers; their regions are lowered in place. */
 #include <string.h>
 
 #include "ir/element.h"
 #include "lower/lower_state.h"
 
-enum { LOWER_PAIRS = 16 }; /* of sizes that one kernel compares */
+enum { LOWER_PAIRS = 16 }; /* most pairs of sizes that one kernel compares */
 
 /* ---- counts ---- */
 
-/* The first slot of a branch's or loop's counts: of the program that is lowered, or that this is a
- * copy of. */
+/* Returns the first slot of the counts of a branch or loop: in the program that is lowered, or in
+ * its base program. */
 static uint32_t lower_flow(lower_state *s, const wick_node *n)
 {
   uint32_t kind = n->op == WICK_OP_if ? WICK_FLOW_IF : WICK_FLOW_LOOP, i = 0;
@@ -30,7 +30,7 @@ void lower_flows(lower_state *s)
     if (s->f->node[i].nregion) lower_flow(s, &s->f->node[i]);
 }
 
-/* counts[slot] becomes `op` of what it is and v. */
+/* Replaces counts[slot] by `op` of it and v. */
 static void lower_count(lower_state *s, uint32_t slot, wick_opcode op, wick_value v)
 {
   wick_type i64 = wick_type_scalar(s->f->module, WICK_I64, 1);
@@ -40,7 +40,7 @@ static void lower_count(lower_state *s, uint32_t slot, wick_opcode op, wick_valu
   wick_build(&s->b, WICK_OP_store, 3, in, NULL, 0, NULL);
 }
 
-/* A loop has ended after so many steps. */
+/* Counts the steps of a loop that has ended. */
 static void lower_count_loop(lower_state *s, const wick_node *n, wick_value steps)
 {
   if (!s->counts.id) return;
@@ -59,7 +59,7 @@ void lower_wait(lower_state *s)
   s->pending = false;
 }
 
-/* The instructions of a region. What is made in it is not seen outside. */
+/* Lowers the instructions of a region. Values that they define are forgotten after it. */
 static wick_status lower_region(lower_state *s, const wick_region *r)
 {
   uint32_t nmade = s->made.n;
@@ -69,7 +69,7 @@ static wick_status lower_region(lower_state *s, const wick_region *r)
   return s->b.status;
 }
 
-/* What a buffer of one element always holds. */
+/* Finds the number that a buffer of one element always contains. */
 static bool lower_number(const lower_state *s, wick_value v, int64_t *out)
 {
   uint32_t d = s->alias.definer[v.id];
@@ -80,7 +80,7 @@ static bool lower_number(const lower_state *s, wick_value v, int64_t *out)
   return data != NULL;
 }
 
-/* The number that it holds now. */
+/* Reads the number that a buffer of one element contains at run time. */
 static wick_status lower_scalar(lower_state *s, const wick_node *n, wick_value v, wick_value *out)
 {
   const wick_type_info *t = wick_info_of(s->f, v);
@@ -99,12 +99,13 @@ static wick_status lower_scalar(lower_state *s, const wick_node *n, wick_value v
   return s->b.status;
 }
 
-/* Launches what compares numbers, before anything that relies on them. */
+/* Launches a kernel that compares numbers, before instructions that depend on the comparison. */
 static wick_status lower_compare(lower_state *s, const wick_node *n, wick_lowered_kernel k,
                                  uint32_t nin, const wick_value *in)
 {
   k.loc = n->loc, k.nlaunch = 1, k.nrun = s->steps;
-  wick_names_add(&s->keys, k.name, strlen(k.name)); /* keys begin with a group's parameters */
+  /* distinct from other keys, which begin with a group's parameters */
+  wick_names_add(&s->keys, k.name, strlen(k.name));
   wick_push(s->keep, &s->out->kernels, k);
   wick_attr a[] = {[WICK_ATTR_launch_callee] = {.s = k.name},
                    [WICK_ATTR_launch_tasks] = {.i = 1},
@@ -115,7 +116,7 @@ static wick_status lower_compare(lower_state *s, const wick_node *n, wick_lowere
   return s->b.status;
 }
 
-/* Fails where sizes that a branch relies on differ. */
+/* Fails the run if sizes that a branch requires to be equal differ. */
 static wick_status lower_equal(lower_state *s, const wick_node *n, const wick_dim *pair,
                                uint32_t npair)
 {
@@ -126,7 +127,7 @@ static wick_status lower_equal(lower_state *s, const wick_node *n, const wick_di
   return lower_compare(s, n, k, 2 * npair, in);
 }
 
-/* Region r of a branch, where it is entered. */
+/* Lowers region r of a branch. */
 static wick_status lower_branch(lower_state *s, const wick_node *n, uint32_t r)
 {
   if (s->counts.id) lower_count(s, lower_flow(s, n) + !r, WICK_OP_add, wick_build_i64(&s->b, 1));
@@ -160,7 +161,7 @@ wick_status lower_if(lower_state *s, const wick_node *n)
 
 /* ---- loops ---- */
 
-/* Puts the index where kernels read it, if one does. */
+/* Writes the index to a buffer, if a kernel reads it. */
 static wick_status lower_index(lower_state *s, const wick_node *n, wick_value i)
 {
   wick_value in[3] = {{0}, {0}, i};
@@ -175,7 +176,7 @@ static wick_status lower_index(lower_state *s, const wick_node *n, wick_value i)
   return s->b.status;
 }
 
-/* Fails where a loop wants more steps than it says to have at most. */
+/* Fails the run if a loop makes more steps than it states. */
 static wick_status lower_within(lower_state *s, const wick_node *n, wick_value count)
 {
   wick_lowered_kernel k;
@@ -206,7 +207,7 @@ wick_status lower_loop(lower_state *s, const wick_node *n)
     wick_build_open(&s->b, WICK_OP_for, 2, in, NULL, 0, NULL);
   }
   wick_value i = wick_region_begin(&s->b, 1 + stops, type), next[2];
-  s->pending = true; /* by the iteration before */
+  s->pending = true; /* launches of the previous iteration may still be running */
   uint64_t outer = s->steps, all;
   int64_t known;
   if (lower_number(s, n->in[0], &known) && known > 0 &&

@@ -13,7 +13,8 @@
 #include "ops/elementwise/scalar.h"
 #include "ops/host.h"
 
-/* Kernels do not care whether the caller or the plan owns a buffer: constants alone are special. */
+/* Returns the buffer's type for a kernel. Only constants are special: kernels do not distinguish
+ * buffers of the caller and of the arena. */
 static wick_type kernel_buffer(const wick_module *m, wick_type t)
 {
   wick_type_info info = *wick_type_get(m, t);
@@ -33,10 +34,10 @@ const char *wick_kernel_key(const wick_kernel_use *use, wick_arena *tmp)
   return key.at;
 }
 
-/* ---- one parameter for one place ---- */
+/* ---- one parameter for operands in the same memory ---- */
 
-/* The nest gives each operand a parameter; those that lie in one place become the first of them,
- * which is read and written. */
+/* The loop nest has a parameter for each operand. Merges those that have the same memory into the
+ * first one, which is read and written. */
 static wick_status kernel_merge(const wick_func *f, const wick_kernel_use *use, wick_arena *mem,
                                 const wick_func **out)
 {
@@ -62,10 +63,10 @@ static wick_status kernel_merge(const wick_func *f, const wick_kernel_use *use, 
   return NULL;
 }
 
-/* ---- what it costs ---- */
+/* ---- cost ---- */
 
-/* Elements of a parameter that the stages can read: each read takes one in each point of its stage.
- */
+/* Returns the number of elements of a parameter that the stages can read: each read takes one at
+ * each point of its stage. */
 static uint64_t kernel_reads(const wick_schedule *s, wick_value parameter)
 {
   double n = 0;
@@ -97,7 +98,7 @@ static void kernel_facts(const wick_kernel_use *use, const wick_schedule *s, con
         !wick_mul_overflows(kernel_reads(s, (wick_value){k - nout + 1}),
                             wick_elem_bytes(info->elem, 1), &most) &&
         most < nbytes)
-      nbytes = most; /* rows that an index picks */
+      nbytes = most; /* rows that a run-time index selects */
     out->bytes += nbytes;
     if (info->space == WICK_CONSTANT) out->launch_weights += nbytes;
   }
@@ -114,7 +115,7 @@ static const char *kernel_name(const wick_func *g, wick_arena *tmp)
   return name;
 }
 
-/* What the runtime does has a function all the same, so that it is launched like the others. */
+/* Builds an empty function for a call into the runtime, so that it is launched like a kernel. */
 static wick_status kernel_host(const wick_kernel_use *use, wick_arena *mem, wick_arena *keep,
                                wick_arena *tmp, wick_lowered_kernel *out)
 {
@@ -139,7 +140,7 @@ static wick_status kernel_host(const wick_kernel_use *use, wick_arena *mem, wick
       .tasks = wick_dim_const(1),
       .sizes = sizes,
       .scratch_bytes = wick_dim_const(0),
-      .fault = true, /* nothing runs beside it */
+      .fault = true, /* nothing runs concurrently with it */
       .contract = wick_str_printf(keep, "%s: by the runtime", wick_op_of(&g->node[0])->host),
       .schedule = "",
       .host = &g->node[0],
@@ -184,7 +185,7 @@ wick_status wick_kernel_build(const wick_kernel_use *use, const wick_target *t, 
   return NULL;
 }
 
-/* A kernel of n numbers. */
+/* Begins a kernel with n numbers as parameters. */
 static wick_builder kernel_compare_begin(wick_module *m, const char *what, uint32_t n,
                                          wick_arena *mem)
 {
@@ -200,7 +201,7 @@ static wick_builder kernel_compare_begin(wick_module *m, const char *what, uint3
   return b;
 }
 
-/* Fails where `op` holds of x and y. */
+/* Fails the run if `op` of x and y is true. */
 static void kernel_compare(wick_builder *b, wick_opcode op, wick_value x, wick_value y,
                            wick_value detail, wick_code code)
 {

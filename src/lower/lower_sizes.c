@@ -1,8 +1,8 @@
 /* Builds the loop function that computes dimension expressions by integer arithmetic. */
 #include "lower/lower_sizes.h"
 
-#define SIZES_MOST 0x1p62             /* of what is computed */
-#define SIZES_SURE ((int64_t)1 << 61) /* what stays within needs no guard */
+#define SIZES_MOST 0x1p62             /* bound of the results */
+#define SIZES_SURE ((int64_t)1 << 61) /* numbers up to this bound need no guard */
 
 wick_sizes wick_sizes_begin(const wick_func *f, wick_arena *mem)
 {
@@ -25,7 +25,7 @@ typedef struct sizes_code {
   const wick_sizes *s;
   wick_builder b;
   wick_value table;
-  wick_value large; /* a size has been too large; 0: none can be */
+  wick_value large; /* true if a size was too large; 0: none can be */
   wick_list(struct sizes_known {
     wick_dim d;
     wick_value v;
@@ -35,7 +35,8 @@ typedef struct sizes_code {
 
 static wick_value sizes_value(sizes_code *c, wick_dim d);
 
-/* Floors as dimensions do: what is left of the division has the divisor's sign, and goes first. */
+/* Divides and rounds down, as dimension expressions do. The remainder, which has the divisor's
+ * sign, is subtracted first. */
 static wick_value sizes_divided(sizes_code *c, const wick_atom *a)
 {
   wick_builder *b = &c->b;
@@ -65,7 +66,8 @@ static wick_value sizes_atom(sizes_code *c, uint32_t atom)
   return v;
 }
 
-/* The same in f64, where sums and products do not wrap: large is where that shows. */
+/* Computes the same in f64, where sums and products do not wrap, and sets `large` if the result is
+ * too large. */
 static void sizes_guard(sizes_code *c, wick_opcode op, wick_value x, wick_value y)
 {
   wick_builder *b = &c->b;

@@ -1,5 +1,5 @@
 /* The state of lowering, for the files lower*.c: the entry that is being built, and the values in
- * it that stand for those of the planned function. */
+ * it that correspond to those of the planned function. */
 #ifndef WICK_LOWER_LOWER_STATE_H
 #define WICK_LOWER_LOWER_STATE_H
 
@@ -15,13 +15,14 @@ typedef struct lower_state {
   wick_builder b; /* the entry */
   wick_value arena, constants;
   wick_value *to;           /* per value: the buffer in the entry; 0: not made yet */
-  wick_list(uint32_t) made; /* the values that have one, in order */
-  wick_value *index;        /* per value: of a loop's index, the number in the entry */
+  wick_list(uint32_t) made; /* the values that have a buffer, in order */
+  wick_value *index;        /* per value that is a loop's index: the number in the entry */
   uint64_t steps;           /* the steps of the surrounding loops whose counts are known */
   bool pending;             /* a launch may still be running */
-  uint64_t *offset;         /* per constant of the module: its place in the blob + 1; 0: none yet */
-  wick_names keys;          /* of kernels: a key's number less 1 is the kernel's index */
-  wick_names weights;       /* pairs of a kernel and a constant that it has read */
+  /* per constant of the module: its offset in the blob + 1; 0: none yet */
+  uint64_t *offset;
+  wick_names keys;          /* keys of kernels: the number of a key less 1 is the kernel's index */
+  wick_names weights;       /* pairs of a kernel and a constant that were counted */
   const bool *concurrent;   /* per node: low/concurrent.h */
   bool planned;             /* pass->planned: offsets are constant, also with dynamic sizes */
   bool open;                /* sizes are dynamic; then */

@@ -1,4 +1,4 @@
-/* The table of machines, their extras, and the detection of the host. */
+/* The table of target machines, their extra instructions, and the detection of the host. */
 #include "target/target.h"
 
 #include <string.h>
@@ -16,8 +16,8 @@
 
 static const char *const target_no_helpers[] = {NULL};
 
-/* The run-time ABI for the Arm architecture (RTABI), less its exceptions: f64 in software, 64-bit
- * integers. */
+/* Functions of the run-time ABI for the Arm architecture (RTABI): arithmetic of f64 and of 64-bit
+ * integers. Without the exceptions of the ABI. */
 static const char *const target_thumb_helpers[] = {"__aeabi_dadd",
                                                    "__aeabi_dsub",
                                                    "__aeabi_dmul",
@@ -56,8 +56,8 @@ static const char *const target_thumb_helpers[] = {"__aeabi_dadd",
                                                    "__aeabi_memclr8",
                                                    NULL};
 
-/* Likewise, of processors without floating point; the older ones neither divide nor multiply to 64
- * bits. */
+/* The same for processors without floating-point instructions; older ones have no division and no
+ * multiplication with 64-bit results, either. */
 static const char *const target_soft_helpers[] = {"__aeabi_dadd",    "__aeabi_dsub",
                                                   "__aeabi_dmul",    "__aeabi_ddiv",
                                                   "__aeabi_dcmpeq",  "__aeabi_dcmplt",
@@ -88,7 +88,7 @@ static const char *const target_soft_helpers[] = {"__aeabi_dadd",    "__aeabi_ds
                                                   "__aeabi_memclr",  "__aeabi_memclr4",
                                                   "__aeabi_memclr8", NULL};
 
-/* What rows of one machine share. */
+/* Fields that all entries of one machine share. */
 #define X86_64                                                                                     \
   .machine = WICK_MACHINE_X86_64, .triple = "x86_64-unknown-linux-gnu", .pointer_bits = 64,        \
   .sqrt = F32 | F64, .stack_bytes = 16384, .helpers = target_no_helpers,                           \
@@ -160,7 +160,8 @@ static const wick_target target_rows[] = {
     {THUMB_HARD, .row = "cortex-m7", .doc = "double precision in hardware",
      .triple = "thumbv7em-none-unknown-eabihf", .cpu = "cortex-m7", .features = "",
      .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64, .cache_bytes = {16 << 10, 0, 0}},
-    /* Vectors of Helium flush denormal floats to zero, which changes bits: none are used. */
+    /* Vectors of Helium flush denormal numbers to zero, which would change bits. They are not
+     * used. */
     {THUMB_HARD, .row = "cortex-m55", .doc = "double precision in hardware, Helium is not used",
      .triple = "thumbv8.1m.main-none-unknown-eabihf", .cpu = "cortex-m55", .features = "-mve",
      .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64, .cache_bytes = {16 << 10, 0, 0}},
@@ -170,12 +171,12 @@ static const wick_target target_rows[] = {
      .nvector = 16, .features = "+bulk-memory,+nontrapping-fptoint,+sign-ext,+simd128"},
 };
 
-/* Instructions that some processors of a row have beside. */
+/* Instructions that only some processors of an entry have. */
 typedef struct target_extra {
   const char *name; /* LLVM's feature */
   wick_machine machine;
   uint64_t bit;
-  const char *least; /* the row from which it may be asked for */
+  const char *least; /* the lowest entry to which it may be added */
   wick_dot dot;
   uint64_t narrow;
 } target_extra;
@@ -204,7 +205,7 @@ static const target_extra target_extras[] = {
     {"bf16", WICK_MACHINE_AARCH64, WICK_CPU_ARM_BF16, "armv8.2-a", {0}, 0},
 };
 
-/* Names of what processors must have; as /proc/cpuinfo or their makers call it. */
+/* Names of required features, as in /proc/cpuinfo or in the makers' manuals. */
 static const struct {
   wick_machine machine;
   uint64_t bit;
@@ -243,7 +244,7 @@ static bool target_has_extra(const wick_target *t, const target_extra *e)
   return t->machine == e->machine && (t->needs & e->bit);
 }
 
-/* Rows of one machine are in order, and each has what those before it have. */
+/* The entries of one machine are in order, and each one has all features of those before it. */
 static bool target_add_extra(wick_target *t, const target_extra *e)
 {
   if (t->machine != e->machine) return false;
@@ -251,7 +252,7 @@ static bool target_add_extra(wick_target *t, const target_extra *e)
   if (row < target_find_row(e->least, strlen(e->least))) return false;
   t->needs |= e->bit;
   t->narrow |= e->narrow;
-  uint32_t n = 0; /* an instruction takes the place of pairs */
+  uint32_t n = 0; /* an instruction replaces several instructions on pairs */
   while (t->dot[n].k && (t->dot[n].x != e->dot.x || t->dot[n].w != e->dot.w)) n++;
   if (e->dot.k) t->dot[n] = e->dot;
   return true;

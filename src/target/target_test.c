@@ -1,4 +1,4 @@
-/* Rows, extras and names of machines. */
+/* Entries, extras and names of target machines. */
 #include "target/target.h"
 
 #include <setjmp.h>
@@ -21,7 +21,7 @@ static void names_are_found_and_printed(void **state)
 {
   (void)state;
   static const struct {
-    const char *name, *row, *features; /* row NULL: there is none of the name */
+    const char *name, *row, *features; /* row NULL: the name is unknown */
   } rows[] = {
       {"x86-64-v1", "x86-64-v1", ""},
       {"x86-64-v4+avx512vnni", "x86-64-v4", "+avx512vnni"},
