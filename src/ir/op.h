@@ -199,6 +199,9 @@ typedef struct wick_op {
    * element of the result. In the result these dimensions are whole or of size 1; all others are
    * the operand's. 0: the operator has another form. */
   uint32_t (*reduced_axes)(const wick_attr *attr, uint32_t rank);
+  /* `compute` reads each element of the first operand once, so element-wise operators before it
+   * cost no more if they are computed there. */
+  bool reads_once;
   /* For packed images, where operand and result are [n, blocks, y, x, place]. NULL:
    * WICK_REACH_ANY. */
   wick_reach (*reach)(const wick_func *f, const wick_node *n);

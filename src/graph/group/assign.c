@@ -332,6 +332,18 @@ static void assign_before_anchor(assign *s, uint32_t root, uint32_t i)
   for (uint32_t k = 0; k < depth; k++) s->before[chain[k] - f->node] = root;
 }
 
+/* Returns true if node i is element-wise and leads to nothing but a fold that reads each of its
+ * elements once. All its users are in the group. */
+static bool assign_is_folded(const assign *s, uint32_t root, uint32_t i)
+{
+  const wick_func *f = s->g.f;
+  uint32_t anchor = s->anchor[root];
+  if (anchor == UINT32_MAX || !wick_op_of(&f->node[anchor])->reads_once) return false;
+  const wick_node *n = &f->node[i];
+  return wick_group_is_scalar(f, n) && assign_fits(f, n->first, f->node[anchor].in[0], false) &&
+         !assign_is_epilogue(s, n);
+}
+
 /* Returns true if node i joins the group of its users. */
 static bool assign_takes(assign *s, uint32_t root, uint32_t i)
 {
@@ -343,7 +355,7 @@ static bool assign_takes(assign *s, uint32_t root, uint32_t i)
   wick_value like = f->node[root].first;
   bool whole = assign_fits(f, n->first, like, false);
   if (f->node[root].nout != 1) return false;
-  if (assign_widens(s, i)) return true;
+  if (assign_widens(s, i) || assign_is_folded(s, root, i)) return true;
   if (s->anchor[root] != UINT32_MAX && !s->rows[root]) return false;
   if (assign_is_row(f, n, like)) return s->rows[root] = true;
   if (wick_group_is_scalar(f, n))

@@ -100,6 +100,18 @@ static uint32_t template_lanes(const template_state *t)
   return t->t->vector_bytes * 8 / bits;
 }
 
+/* Returns true if a stage that reads a fold has the elements of the output. If a smaller map reads
+ * the fold, several elements of the output share a result. */
+static bool template_is_whole(const template_state *t, const wick_stage *st, const wick_node *read,
+                              uint32_t axis)
+{
+  (void)read, (void)axis;
+  if (st->naxis != t->out->naxis) return false;
+  for (uint32_t k = 0; k < st->naxis; k++)
+    if (!wick_dim_eq(st->axis[k].extent, t->out->axis[k].extent)) return false;
+  return true;
+}
+
 /* Finds the facts about the stages that several templates use. */
 static void template_examine(template_state *t)
 {
@@ -118,7 +130,7 @@ static void template_examine(template_state *t)
       t->plain = t->plain && template_can_inline(t->g, template_node(t, st));
     }
   }
-  if (t->nfold == 1 && in_place) t->fold = fold;
+  if (t->nfold == 1 && in_place && template_reads(t, fold, template_is_whole, 0)) t->fold = fold;
   t->plain = t->plain && (t->out->naxis || t->nfold == 1);
   for (uint32_t k = 0; k < t->out->naxis; k++) t->plain = t->plain && template_extent(t, t->out, k);
 }

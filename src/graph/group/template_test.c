@@ -381,6 +381,13 @@ static void template_others(void **state)
       "graph @main(%x: f32[3,100]) -> f32[3,100] { %0 = log_softmax %x {axis=0} : f32[3,100] "
       "return "
       "%0 }",
+      /* element-wise operators inside a fold; a fold that a smaller map reads, for a larger one */
+      "graph @main(%x: f32[3,5,70], %y: f32[5,70]) -> f32[3,70] { %0 = mul %x, %x %1 = add %0, %y "
+      "%2 = reduce_sum %1 {axes=[1], keepdims=false} return %2 }",
+      "graph @main(%x: f32[6,123], %y: f32[6,1]) -> f32[6,1] { %0 = sub %x, %y %1 = exp %0 %2 = "
+      "reduce_sum %1 {axes=[1]} %3 = log %2 return %3 }",
+      "graph @main(%x: f32[8,123]) -> f32[8,123] { %0 = reduce_max %x {axes=[1]} %1 = abs %0 %2 = "
+      "sub %x, %1 %3 = exp %2 return %3 }",
       /* blocks transposed in registers: full ones, a last one that begins earlier, few lanes */
       "graph @main(%x: f32[2,32,3,37]) -> f32[2,2,3,37,16] { %0 = pack %x : f32[2,2,3,37,16] "
       "return %0 }",

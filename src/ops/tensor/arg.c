@@ -94,6 +94,7 @@ static void arg_compute(const wick_compute *c)
                {"last", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},                                    \
       .level = WICK_GRAPH,                                                                         \
       .elems = WICK_NUMBERS,                                                                       \
+      .reads_once = true,                                                                          \
       .infer = arg_infer,                                                                          \
       .ref = arg_ref,                                                                              \
       .compute = arg_compute,                                                                      \

@@ -254,25 +254,34 @@ static void reduce_expand(wick_builder *b, const wick_node *n, const wick_value 
   out[0] = b->status ? x : wick_build_cast(b, x, e);
 }
 
-/* An infinite maximum is replaced before it is subtracted. At the end the maximum is added in
- * the result's shape. */
+/* Returns v, which has size 1 along the axes of n, without these axes. */
+static wick_value reduce_drop(wick_builder *b, const wick_node *n, wick_value v)
+{
+  if (b->status) return v;
+  const wick_type_info *t = wick_built_info(b, v);
+  wick_dim dim[WICK_MAX_RANK];
+  uint32_t set = reduce_set(&n->attr[WICK_ATTR_reduce_sum_axes], t->rank), rank = 0;
+  for (uint32_t k = 0; k < t->rank; k++)
+    if (!(set >> k & 1)) dim[rank++] = t->dim[k];
+  return wick_build_reshape(b, v, rank, dim);
+}
+
+/* An infinite maximum is replaced before it is subtracted. */
 static void reduce_log_sum_exp_expand(wick_builder *b, const wick_node *n, const wick_value *in,
                                       wick_value *out)
 {
   if (b->status) return;
   wick_elem e = wick_built_info(b, in[0])->elem;
   wick_attr keep[2] = {n->attr[WICK_ATTR_reduce_sum_axes], {.i = 1}};
-  wick_value x = wick_compose_wide(b, in[0]), max[2];
-  for (uint32_t i = 0; i < 2; i++) {
-    max[i] = wick_build(b, WICK_OP_reduce_max, 1, &x, i ? n->attr : keep, 0, NULL);
-    if (b->status) return;
-    max[i] = wick_build3(b, WICK_OP_where, wick_build1(b, WICK_OP_isinf, max[i]),
-                         wick_build_like(b, max[i], 0), max[i]);
-  }
-  wick_value sum = reduce_of(b, WICK_OP_reduce_sum, n,
-                             wick_build1(b, WICK_OP_exp, wick_build2(b, WICK_OP_sub, x, max[0])));
-  sum = wick_build2(b, WICK_OP_add, wick_build1(b, WICK_OP_log, sum), max[1]);
-  out[0] = b->status ? sum : wick_build_cast(b, sum, e);
+  wick_value x = wick_compose_wide(b, in[0]),
+             max = wick_build(b, WICK_OP_reduce_max, 1, &x, keep, 0, NULL);
+  if (b->status) return;
+  max = wick_build3(b, WICK_OP_where, wick_build1(b, WICK_OP_isinf, max),
+                    wick_build_like(b, max, 0), max);
+  wick_value sum = wick_build1(b, WICK_OP_exp, wick_build2(b, WICK_OP_sub, x, max));
+  sum = wick_build(b, WICK_OP_reduce_sum, 1, &sum, keep, 0, NULL);
+  sum = wick_build_cast(b, wick_build2(b, WICK_OP_add, wick_build1(b, WICK_OP_log, sum), max), e);
+  out[0] = n->attr[WICK_ATTR_reduce_sum_keepdims].i ? sum : reduce_drop(b, n, sum);
 }
 
 /* ---- the operators ---- */
@@ -295,6 +304,7 @@ static uint32_t reduce_along(const wick_attr *attr, uint32_t rank)
       .layout = wick_layout_reduce,                                                                \
       .elems = types,                                                                              \
       .reduced_axes = reduce_along,                                                                \
+      .reads_once = true,                                                                          \
       .infer = reduce_infer,                                                                       \
       .ref = reduce_ref,                                                                           \
       __VA_ARGS__,                                                                                 \
