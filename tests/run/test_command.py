@@ -53,6 +53,11 @@ def two(tmp_path):
     return save(tmp_path / "two.onnx", [("Sub", ["x", "b"], ["y"], {})], [(k, T.FLOAT, ["N"]) for k in "xb"], [("y", T.FLOAT, ["N"])])
 
 
+def test_bench_reads_pictures():
+    said = wick("bench", ROOT / "examples/digits/digits.onnx", "--inputs", SEVEN, "--seconds", 0.01)
+    assert "runs on" in said
+
+
 # ---- output arrives ----
 
 

@@ -55,13 +55,10 @@ static void bench_make_inputs(bench *b)
   }
 }
 
-static wick_status bench_read(bench *b, const char *const *path, uint32_t npath)
+static wick_status bench_read(bench *b, const wick_words *files)
 {
-  wick_invocation *j = &b->invocation;
-  uint32_t n;
-  const wick_io **io = wick_invocation_inputs(j, &n);
-  return wick_model_inputs_read(io, n, path, npath, NULL, &j->files, &j->mem, &j->tmp,
-                                &b->model_inputs);
+  const wick_invocation_image as_the_model_says = {0};
+  return wick_invocation_feed(&b->invocation, files, &as_the_model_says, &b->model_inputs);
 }
 
 static wick_status bench_begin(bench *b)
@@ -70,7 +67,7 @@ static wick_status bench_begin(bench *b)
   j->inputs = &b->inputs;
   WICK_TRY(wick_invocation_load(j));
   if (b->inputs.n) {
-    WICK_TRY(bench_read(b, b->inputs.at, b->inputs.n));
+    WICK_TRY(bench_read(b, &b->inputs));
     WICK_TRY(wick_invocation_compile(j, &b->model_inputs));
     WICK_TRY(wick_invocation_session(j, &b->model_inputs, NULL, NULL));
   } else {
@@ -93,10 +90,10 @@ static wick_status bench_run(bench *b)
 
 static wick_status bench_feed(bench *b, char *list)
 {
-  wick_list(const char *) path = {0};
+  wick_words path = {0};
   for (char *at = strtok(list, ","); at; at = strtok(NULL, ","))
     wick_push(&b->invocation.mem, &path, wick_str_dup(&b->invocation.mem, at));
-  return bench_read(b, path.at, path.n);
+  return bench_read(b, &path);
 }
 
 static wick_status bench_output(bench *b, const char *folder)

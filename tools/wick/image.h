@@ -54,7 +54,7 @@ typedef struct wick_image_texts {
   const char *layout, *resize, *crop, *filter, *color, *scale, *mean, *std;
 } wick_image_texts;
 
-/* Sets the given options in `out`. `place` names the source of the texts in messages. */
+/* Sets the given options in `out`. `location` names the source of the texts in messages. */
 WICK_CHECKED wick_status wick_image_options_read(const wick_image_texts *texts,
                                                  const char *location, wick_arena *mem,
                                                  wick_image_options *out);
@@ -81,7 +81,7 @@ typedef struct wick_image_input {
  *             after resizing is cropped to it; a smaller one is an error.
  *   value     (pixel * scale - mean) / std, rounded to the input's type. The scale is 1/255 if a
  *             mean or std is given and none is above 1 (they are for pixels from 0 to 1), else 1.
- * The input has floats, or u8 without scale, mean and std. `place` names the picture in
+ * The input has floats, or u8 without scale, mean and std. `location` names the picture in
  * messages. */
 WICK_CHECKED wick_status wick_image_fit(const wick_array *picture, const wick_image_input *input,
                                         const wick_image_options *options, const char *location,
