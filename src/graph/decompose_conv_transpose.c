@@ -2,6 +2,7 @@
  * the cheapest form. */
 #include "graph/decompose_conv_transpose.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "graph/match.h"
@@ -15,15 +16,24 @@ typedef struct decompose_conv_transpose_tap {
   int64_t tap, back, step, count;
 } decompose_conv_transpose_tap;
 
-enum { DECOMPOSE_CONV_TRANSPOSE_MOST = 16 }; /* most phases along one axis */
+enum {
+  DECOMPOSE_CONV_TRANSPOSE_MOST = 64,  /* most convolutions that alternate, if there is a choice */
+  DECOMPOSE_CONV_TRANSPOSE_ALONG = 64, /* most phases along one axis that can alternate */
+  DECOMPOSE_CONV_TRANSPOSE_MOVE = 48   /* what moving a vector costs, in vectors of multiply-adds */
+};
+
+/* Phases `first` to `first + count - 1` of an axis, whose windows have n taps each. */
+typedef struct decompose_conv_transpose_run {
+  int64_t first, count, n;
+} decompose_conv_transpose_run;
 
 /* The sizes of one axis. If the size of x is dynamic, it is `size`, and in, out and all counts are
  * less by it (for out, by its product with the stride). Pads do not depend on it. */
 typedef struct decompose_conv_transpose_axis {
   int64_t in, out, kernel, stride, pad, dilation;
   bool open;
-  wick_dim size;
-  decompose_conv_transpose_tap phase[DECOMPOSE_CONV_TRANSPOSE_MOST];
+  wick_dim size; /* of x */
+  decompose_conv_transpose_tap phase[DECOMPOSE_CONV_TRANSPOSE_ALONG];
 } decompose_conv_transpose_axis;
 
 typedef struct decompose_conv_transpose {
@@ -35,6 +45,7 @@ typedef struct decompose_conv_transpose {
   const wick_constant *w;
   uint32_t nsp;
   int64_t ni, mi, group; /* channels of x and of the result in each group */
+  bool apart, together;  /* the forms that are possible */
   decompose_conv_transpose_axis axis[WICK_WINDOW_MAX];
 } decompose_conv_transpose;
 
@@ -44,6 +55,14 @@ static int64_t decompose_conv_transpose_gcd(int64_t a, int64_t b)
 }
 
 /* ---- the phases of an axis ---- */
+
+/* Returns what a dynamic size adds: its typical value times `scale`. */
+static int64_t decompose_conv_transpose_typical(const decompose_conv_transpose *s,
+                                                const decompose_conv_transpose_axis *a,
+                                                int64_t scale)
+{
+  return a->open ? wick_dim_typical(s->k.f->module->dims, a->size) * scale : 0;
+}
 
 static decompose_conv_transpose_tap
 decompose_conv_transpose_find(const decompose_conv_transpose_axis *a, int64_t t)
@@ -83,26 +102,36 @@ static wick_dim decompose_conv_transpose_count(wick_dims *t, const decompose_con
   return wick_dim_add(t, more, wick_dim_const(p->count));
 }
 
-/* Finds the phases of an axis. Returns false if a window does not reach an edge. */
-static bool decompose_conv_transpose_axis_of(decompose_conv_transpose_axis *a)
+/* Finds the phases of an axis whose x has at least `least` elements. Returns false if there are too
+ * many, or if the windows of one lie beside x. */
+static bool decompose_conv_transpose_axis_of(decompose_conv_transpose_axis *a, int64_t least)
 {
-  if (a->stride > DECOMPOSE_CONV_TRANSPOSE_MOST) return false;
+  if (a->stride > DECOMPOSE_CONV_TRANSPOSE_ALONG) return false;
   for (int64_t t = 0; t < a->stride; t++) {
-    a->phase[t] = decompose_conv_transpose_find(a, t);
-    if (a->phase[t].begin < 0 || a->phase[t].end < 0) return false;
+    const decompose_conv_transpose_tap p = a->phase[t] = decompose_conv_transpose_find(a, t);
+    if (p.tap >= 0 && wick_max_i64(-p.begin, 0) + wick_max_i64(-p.end, 0) >= least) return false;
   }
   return true;
 }
 
-/* Returns the axis without pads, for a result that is cut later. Each phase then has the same
- * window. */
-static decompose_conv_transpose_axis
-decompose_conv_transpose_uncut(const decompose_conv_transpose_axis *a)
+/* Finds the runs of phases with equally many taps, in order: those of the elements that the window
+ * has beyond a multiple of the stride, then the others. Phases without taps are in no run. */
+static uint32_t decompose_conv_transpose_runs(const decompose_conv_transpose_axis *a,
+                                              decompose_conv_transpose_run run[2])
 {
-  decompose_conv_transpose_axis u = *a;
-  u.pad = 0, u.out = (a->in - 1) * a->stride + a->kernel;
-  for (int64_t t = 0; t < a->stride; t++) u.phase[t] = decompose_conv_transpose_find(&u, t);
-  return u;
+  uint32_t n = 0;
+  int64_t more = a->kernel % a->stride, whole = a->kernel / a->stride;
+  if (more) run[n++] = (decompose_conv_transpose_run){0, more, whole + 1};
+  if (whole) run[n++] = (decompose_conv_transpose_run){more, a->stride - more, whole};
+  return n;
+}
+
+/* Returns true if the phases of an axis can be channels of one result: they are without dilation,
+ * and they cover the part that the pads leave. */
+static bool decompose_conv_transpose_stacks(const decompose_conv_transpose_axis *a)
+{
+  int64_t windows = a->in - 1 + wick_ceildiv_i64(a->kernel, a->stride);
+  return a->dilation == 1 && a->pad + a->out <= windows * a->stride;
 }
 
 static bool decompose_conv_transpose_fits(decompose_conv_transpose *s, const wick_node *n)
@@ -118,17 +147,21 @@ static bool decompose_conv_transpose_fits(decompose_conv_transpose *s, const wic
   s->nsp = t->rank - 2u, s->group = n->attr[WICK_ATTR_conv_transpose_group].i;
   s->ni = w[0] / s->group, s->mi = w[1];
   wick_window window = wick_window_of(n->attr, s->nsp, w + 2);
+  s->apart = s->together = true;
   for (uint32_t k = 0; k < s->nsp; k++) {
-    s->axis[k] = (decompose_conv_transpose_axis){.kernel = w[2 + k],
-                                                 .stride = window.stride[k],
-                                                 .pad = window.begin[k],
-                                                 .dilation = window.dilation[k]};
-    if (!decompose_conv_transpose_sizes(s->k.f->module->dims, &s->axis[k], t->dim[2 + k],
-                                        y->dim[2 + k]) ||
-        !decompose_conv_transpose_axis_of(&s->axis[k]))
-      return false;
+    decompose_conv_transpose_axis *a = &s->axis[k];
+    *a = (decompose_conv_transpose_axis){.kernel = w[2 + k],
+                                         .stride = window.stride[k],
+                                         .pad = window.begin[k],
+                                         .dilation = w[2 + k] == 1 ? 1 : window.dilation[k]};
+    wick_dims *dims = s->k.f->module->dims;
+    int64_t least, most;
+    if (!decompose_conv_transpose_sizes(dims, a, t->dim[2 + k], y->dim[2 + k])) return false;
+    wick_dim_range(dims, a->size, &least, &most);
+    s->apart = s->apart && decompose_conv_transpose_axis_of(a, least);
+    s->together = s->together && decompose_conv_transpose_stacks(a);
   }
-  return true;
+  return s->apart || s->together;
 }
 
 /* ---- weights ---- */
@@ -145,11 +178,12 @@ static wick_value decompose_conv_transpose_constant(decompose_conv_transpose *s,
   return wick_build_constant(&s->c.b, wick_constant_add(m, name, t, data, nbytes));
 }
 
-/* Copies the weights of one phase (phase[k] of axis k), whose windows are [n[0], n[1], n[2]], to
- * the channels from `channel` on. */
+/* Copies the weights of one phase (phase[k] of axis k), whose windows are [n[0], n[1], n[2]]. They
+ * become the phase number `at_phase` of the `phases` that each group of output channels holds. */
 static void decompose_conv_transpose_put(const decompose_conv_transpose *s,
                                          const decompose_conv_transpose_tap *const *phase,
-                                         const int64_t *n, int64_t channel, float *out)
+                                         const int64_t *n, int64_t at_phase, int64_t phases,
+                                         float *out)
 {
   int64_t tap[3], kernel[3] = {1, 1, 1}, size = n[0] * n[1] * n[2];
   const float *w = s->w->data;
@@ -166,7 +200,8 @@ static void decompose_conv_transpose_put(const decompose_conv_transpose *s,
         for (int64_t m = 0; m < s->mi * s->group; m++)
           for (int64_t c = 0; c < s->ni; c++) {
             int64_t from = (m / s->mi * s->ni + c) * s->mi + m % s->mi;
-            out[((channel + m) * s->ni + c) * size + at] =
+            int64_t to = (m / s->mi * phases + at_phase) * s->mi + m % s->mi;
+            out[(to * s->ni + c) * size + at] =
                 w[from * kernel[0] * kernel[1] * kernel[2] + source];
           }
       }
@@ -187,20 +222,27 @@ static wick_value decompose_conv_transpose_bias(const decompose_conv_transpose *
   return n->nin > 2 ? s->c.to[n->in[2].id] : (wick_value){0};
 }
 
+/* Builds a convolution of x. A negative pad leaves elements of x out. */
 static wick_value decompose_conv_transpose_conv(decompose_conv_transpose *s, wick_value w,
                                                 wick_value bias,
                                                 const decompose_conv_transpose_tap *const *p)
 {
   int64_t pad[2 * WICK_WINDOW_MAX], dilation[WICK_WINDOW_MAX];
+  wick_value x = s->c.to[s->n->in[0].id];
   for (uint32_t k = 0; k < s->nsp; k++) {
-    pad[k] = p[k]->begin, pad[s->nsp + k] = p[k]->end;
+    int64_t begin = wick_max_i64(-p[k]->begin, 0), end = wick_max_i64(-p[k]->end, 0);
+    pad[k] = p[k]->begin + begin, pad[s->nsp + k] = p[k]->end + end;
     dilation[k] = wick_max_i64(p[k]->step, 1);
+    if (begin + end)
+      x = wick_build_slice_axis(
+          &s->c.b, x, 2 + k, wick_dim_const(begin),
+          wick_dim_sub(s->k.f->module->dims, s->axis[k].size, wick_dim_const(begin + end)), 1);
   }
   wick_attr a[] = {[WICK_ATTR_conv_stride] = {.n = 0},
                    [WICK_ATTR_conv_pad] = {.n = 2 * s->nsp, .ints = pad},
                    [WICK_ATTR_conv_dilation] = {.n = s->nsp, .ints = dilation},
                    [WICK_ATTR_conv_group] = {.i = s->group}};
-  wick_value in[3] = {s->c.to[s->n->in[0].id], w, bias};
+  wick_value in[3] = {x, w, bias};
   return wick_build(&s->c.b, WICK_OP_conv, bias.id ? 3 : 2, in, a, 0, NULL);
 }
 
@@ -235,7 +277,7 @@ static wick_value decompose_conv_transpose_one(decompose_conv_transpose *s,
     n[k] = dim[2 + k] = phase[k]->n;
   }
   float *data = decompose_conv_transpose_room(s, s->mi * s->group, n);
-  decompose_conv_transpose_put(s, phase, n, 0, data);
+  decompose_conv_transpose_put(s, phase, n, 0, 1, data);
   return decompose_conv_transpose_conv(
       s, decompose_conv_transpose_constant(s, "phase", s->nsp + 2, dim, data),
       decompose_conv_transpose_bias(s), phase);
@@ -246,7 +288,7 @@ static wick_value decompose_conv_transpose_alternate(decompose_conv_transpose *s
                                                      const decompose_conv_transpose_tap **phase)
 {
   if (k == s->nsp) return decompose_conv_transpose_one(s, phase);
-  wick_value in[DECOMPOSE_CONV_TRANSPOSE_MOST];
+  wick_value in[DECOMPOSE_CONV_TRANSPOSE_ALONG];
   uint32_t n = (uint32_t)s->axis[k].stride;
   for (uint32_t t = 0; t < n; t++) {
     phase[k] = &s->axis[k].phase[t];
@@ -256,35 +298,95 @@ static wick_value decompose_conv_transpose_alternate(decompose_conv_transpose *s
   return n == 1 ? in[0] : wick_build(&s->c.b, WICK_OP_interleave, n, in, &a, 0, NULL);
 }
 
-/* Builds all phases as channels of one convolution, in the order of `depth_to_space`, and slices
- * its result to the part that the pads leave. */
+/* Builds the convolution for a run of phases of each axis, as a tensor [N * group, phases of each
+ * axis, channels of a group, windows of each axis]. */
+static wick_value decompose_conv_transpose_stack(decompose_conv_transpose *s,
+                                                 const decompose_conv_transpose_run *run)
+{
+  wick_dims *dims = s->k.f->module->dims;
+  const wick_type_info *x = wick_info_of(s->k.f, s->n->in[0]);
+  int64_t n[3] = {1, 1, 1}, count[3] = {1, 1, 1}, dim[2 + WICK_WINDOW_MAX] = {0, s->ni};
+  decompose_conv_transpose_tap tap[WICK_WINDOW_MAX];
+  const decompose_conv_transpose_tap *at[WICK_WINDOW_MAX];
+  wick_dim shape[2 + 2 * WICK_WINDOW_MAX];
+  shape[0] = wick_dim_mul(dims, x->dim[0], wick_dim_const(s->group));
+  shape[1 + s->nsp] = wick_dim_const(s->mi);
+  for (uint32_t k = 0; k < s->nsp; k++) {
+    const decompose_conv_transpose_axis *a = &s->axis[k];
+    int64_t most = wick_ceildiv_i64(a->kernel, a->stride);
+    n[k] = dim[2 + k] = run[k].n, count[k] = run[k].count;
+    tap[k] = (decompose_conv_transpose_tap){
+        .n = n[k], .begin = n[k] - 1, .end = most - 1, .back = a->stride, .step = 1};
+    at[k] = &tap[k];
+    shape[1 + k] = wick_dim_const(count[k]);
+    shape[2 + s->nsp + k] = wick_dim_add(dims, a->size, wick_dim_const(most - 1));
+  }
+  int64_t phases = count[0] * count[1] * count[2];
+  dim[0] = phases * s->mi * s->group;
+  float *data = decompose_conv_transpose_room(s, dim[0], n);
+  for (int64_t p = 0; p < phases; p++) {
+    int64_t rest = p;
+    for (uint32_t k = s->nsp; k-- > 0; rest /= count[k])
+      tap[k].tap = run[k].first + rest % count[k] + (n[k] - 1) * s->axis[k].stride;
+    decompose_conv_transpose_put(s, at, n, p, phases, data);
+  }
+  wick_value w = decompose_conv_transpose_constant(s, "phases", s->nsp + 2, dim, data),
+             y = decompose_conv_transpose_conv(s, w, (wick_value){0}, at);
+  return wick_build_reshape(&s->c.b, y, 2 + 2 * s->nsp, shape);
+}
+
+/* Builds all phases along axis k and the axes after it, for the runs chosen before it. */
+static wick_value decompose_conv_transpose_join(decompose_conv_transpose *s, uint32_t k,
+                                                decompose_conv_transpose_run *run)
+{
+  if (k == s->nsp) return decompose_conv_transpose_stack(s, run);
+  const decompose_conv_transpose_axis *a = &s->axis[k];
+  decompose_conv_transpose_run all[2];
+  uint32_t n = decompose_conv_transpose_runs(a, all);
+  wick_value in[2];
+  for (uint32_t i = 0; i < n; i++) {
+    run[k] = all[i];
+    in[i] = decompose_conv_transpose_join(s, k + 1, run);
+  }
+  wick_value y = n == 1 ? in[0] : wick_build_concat(&s->c.b, 1 + k, n, in);
+  int64_t pad[2 * (2 + 2 * WICK_WINDOW_MAX)] = {0}, rank = 2 + 2 * s->nsp;
+  if (a->kernel >= a->stride) return y;
+  pad[rank + 1 + k] = a->stride - a->kernel; /* phases without taps */
+  wick_attr to[] = {[WICK_ATTR_pad_pad] = {.n = (uint32_t)(2 * rank), .ints = pad},
+                    [WICK_ATTR_pad_mode] = {.i = 0}};
+  return wick_build(&s->c.b, WICK_OP_pad, 1, &y, to, 0, NULL);
+}
+
+/* Builds all phases as channels of few convolutions, moves them to their positions, and slices the
+ * result to the part that the pads leave. */
 static wick_value decompose_conv_transpose_stacked(decompose_conv_transpose *s)
 {
   wick_builder *b = &s->c.b;
-  const decompose_conv_transpose_axis axis[2] = {decompose_conv_transpose_uncut(&s->axis[0]),
-                                                 decompose_conv_transpose_uncut(&s->axis[1])};
-  int64_t stride = axis[0].stride, total = stride * stride * s->mi,
-          n[3] = {axis[0].phase[0].n, axis[1].phase[0].n, 1}, dim[4] = {total, s->ni, n[0], n[1]};
-  float *data = decompose_conv_transpose_room(s, total, n);
-  for (int64_t t = 0; t < stride * stride; t++) {
-    const decompose_conv_transpose_tap *phase[2] = {&axis[0].phase[t / stride],
-                                                    &axis[1].phase[t % stride]};
-    decompose_conv_transpose_put(s, phase, n, t * s->mi, data);
+  wick_dims *dims = s->k.f->module->dims;
+  decompose_conv_transpose_run run[WICK_WINDOW_MAX];
+  wick_value y = decompose_conv_transpose_join(s, 0, run);
+  const wick_type_info *out = wick_info_of(s->k.f, s->n->first);
+  int64_t perm[2 + 2 * WICK_WINDOW_MAX] = {0, 1 + s->nsp};
+  wick_dim begin[2 + WICK_WINDOW_MAX] = {wick_dim_const(0), wick_dim_const(0)},
+                     shape[2 + WICK_WINDOW_MAX] = {out->dim[0], out->dim[1]};
+  bool whole = true;
+  for (uint32_t k = 0; k < s->nsp; k++) {
+    const decompose_conv_transpose_axis *a = &s->axis[k];
+    perm[2 + 2 * k] = 2 + s->nsp + k, perm[3 + 2 * k] = 1 + k;
+    begin[2 + k] = wick_dim_const(a->pad);
+    wick_dim windows =
+        wick_dim_add(dims, a->size, wick_dim_const(wick_ceildiv_i64(a->kernel, a->stride) - 1));
+    shape[2 + k] = wick_dim_mul(dims, windows, wick_dim_const(a->stride));
+    whole = whole && wick_dim_eq(shape[2 + k], out->dim[2 + k]);
   }
-  const decompose_conv_transpose_tap *any[2] = {&axis[0].phase[0], &axis[1].phase[0]};
-  wick_value y = decompose_conv_transpose_conv(
-      s, decompose_conv_transpose_constant(s, "phases", 4, dim, data), (wick_value){0}, any);
-  wick_attr a[] = {[WICK_ATTR_depth_to_space_block] = {.i = stride},
-                   [WICK_ATTR_depth_to_space_order] = {.i = 0}};
-  y = wick_build(b, WICK_OP_depth_to_space, 1, &y, a, 0, NULL);
-  wick_dim begin[4] = {wick_dim_const(0), wick_dim_const(0), wick_dim_const(s->axis[0].pad),
-                       wick_dim_const(s->axis[1].pad)};
-  if (axis[0].out != s->axis[0].out || axis[1].out != s->axis[1].out)
-    y = wick_build_slice(b, y, 4, begin, wick_info_of(s->k.f, s->n->first)->dim, NULL);
+  y = wick_build_transpose(b, y, 2 + 2 * s->nsp, perm);
+  y = wick_build_reshape(b, y, 2 + s->nsp, shape);
+  if (!whole) y = wick_build_slice(b, y, 2 + s->nsp, begin, out->dim, NULL);
   wick_value bias = decompose_conv_transpose_bias(s);
   if (!bias.id) return y;
-  wick_dim shape[3] = {wick_dim_const(s->mi), wick_dim_const(1), wick_dim_const(1)};
-  return wick_build2(b, WICK_OP_add, y, wick_build_reshape(b, bias, 3, shape));
+  wick_dim column[1 + WICK_WINDOW_MAX] = {wick_dim_const(s->mi * s->group), wick_dim_const(1),
+                                          wick_dim_const(1), wick_dim_const(1)};
+  return wick_build2(b, WICK_OP_add, y, wick_build_reshape(b, bias, 1 + s->nsp, column));
 }
 
 /* Builds a matrix product for x [N, C, 1, 1]. Each element of the window is a column of the matrix.
@@ -313,43 +415,68 @@ static wick_value decompose_conv_transpose_matmul(decompose_conv_transpose *s)
 
 /* ---- the choice ---- */
 
-/* Returns true if, without groups, the windows of all phases are the same before the result is cut.
- * Then no window needs additional weights of 0, which would turn an infinity in x into a NaN. */
-static bool decompose_conv_transpose_stack(const decompose_conv_transpose *s)
+/* Returns the number of phases, for which the other form would build a convolution each. */
+static int64_t decompose_conv_transpose_phases(const decompose_conv_transpose *s)
 {
-  if (s->group > 1 || s->nsp != 2 || s->axis[0].stride != s->axis[1].stride ||
-      s->axis[0].stride == 1)
-    return false;
-  for (uint32_t k = 0; k < 2; k++) {
+  int64_t n = 1;
+  for (uint32_t k = 0; k < s->nsp; k++) n *= s->axis[k].stride;
+  return n;
+}
+
+/* Estimates the time of a form, in vectors of multiply-adds: for each convolution, vectors of
+ * channels (if they do not fill one, their part of it, but at least a third, because the loads of x
+ * remain) times elements of windows times positions.
+ * If the phases are channels, each vector of the result is moved, too. */
+static double decompose_conv_transpose_cost(const decompose_conv_transpose *s, bool together)
+{
+  double cost = 0, elements = (double)s->mi;
+  int64_t cases[3] = {1, 1, 1};
+  decompose_conv_transpose_run run[3][2] = {{{0, 1, 1}}, {{0, 1, 1}}, {{0, 1, 1}}};
+  for (uint32_t k = 0; k < s->nsp; k++) {
     const decompose_conv_transpose_axis *a = &s->axis[k];
-    if (a->kernel % a->stride || a->dilation != 1 ||
-        a->pad + a->out > (a->in - 1) * a->stride + a->kernel)
-      return false;
+    cases[k] = together ? decompose_conv_transpose_runs(a, run[k]) : a->stride;
+    elements *= (double)decompose_conv_transpose_typical(s, a, a->stride) + (double)a->out;
   }
-  return true;
+  for (int64_t i = 0; i < cases[0] * cases[1] * cases[2]; i++) {
+    int64_t rest = i, phases = 1;
+    double work = (double)s->ni;
+    for (uint32_t k = s->nsp; k-- > 0; rest /= cases[k]) {
+      const decompose_conv_transpose_axis *a = &s->axis[k];
+      int64_t more = decompose_conv_transpose_typical(s, a, 1);
+      const decompose_conv_transpose_run *r = &run[k][together ? rest % cases[k] : 0];
+      const decompose_conv_transpose_tap *p = &a->phase[together ? 0 : rest % cases[k]];
+      phases *= r->count;
+      if (together)
+        work *= (double)(r->n * (a->in + more + wick_ceildiv_i64(a->kernel, a->stride) - 1));
+      else
+        work *= p->tap < 0 ? 0 : (double)(p->n * (p->count + more));
+    }
+    double vectors = (double)(phases * s->mi) / (double)s->lanes;
+    cost += work * (vectors < 1 ? fmax(vectors, 1.0 / 3) : ceil(vectors));
+  }
+  return cost + (together ? DECOMPOSE_CONV_TRANSPOSE_MOVE * elements / (double)s->lanes : 0);
+}
+
+/* Returns true if the phases become channels of few convolutions. */
+static bool decompose_conv_transpose_together(const decompose_conv_transpose *s)
+{
+  if (!s->together || !s->apart) return s->together;
+  return decompose_conv_transpose_phases(s) > DECOMPOSE_CONV_TRANSPOSE_MOST ||
+         decompose_conv_transpose_cost(s, true) < decompose_conv_transpose_cost(s, false);
 }
 
 static wick_value decompose_conv_transpose_build(decompose_conv_transpose *s)
 {
-  int64_t apart = wick_ceildiv_i64(s->mi, s->lanes), together = 1, taps = 1;
   bool point = s->group == 1;
   for (uint32_t k = 0; k < s->nsp; k++) {
     const decompose_conv_transpose_axis *a = &s->axis[k];
-    decompose_conv_transpose_axis u = decompose_conv_transpose_uncut(a);
-    int64_t more = a->open ? wick_dim_typical(s->k.f->module->dims, a->size) : 0;
-    point = point && a->in == 1 && !a->pad && a->dilation == 1 && a->out == a->kernel;
-    taps *= u.phase[0].n * (u.phase[0].count + more), together *= a->stride;
-    int64_t sum = 0;
-    for (int64_t t = 0; t < a->stride; t++) sum += a->phase[t].n * (a->phase[t].count + more);
-    apart *= sum;
+    point = point && !a->open && a->in == 1 && !a->pad && a->dilation == 1 && a->out == a->kernel;
   }
-  together = wick_ceildiv_i64(together * s->mi, s->lanes) * taps;
   s->c.b.loc = s->n->loc;
   const decompose_conv_transpose_tap *phase[WICK_WINDOW_MAX];
   if (point) return decompose_conv_transpose_matmul(s);
-  return decompose_conv_transpose_stack(s) && together < apart
-             ? decompose_conv_transpose_stacked(s)
-             : decompose_conv_transpose_alternate(s, 0, phase);
+  return decompose_conv_transpose_together(s) ? decompose_conv_transpose_stacked(s)
+                                              : decompose_conv_transpose_alternate(s, 0, phase);
 }
 
 wick_status wick_pass_decompose_conv_transpose(const wick_pass_context *pass, const wick_func *f,

@@ -50,7 +50,7 @@ static bool layout_join_channels(const wick_layouts *s, const wick_node *n, int6
 bool wick_layout_join(wick_layouts *s, const wick_node *n)
 {
   bool any = false, channels = n->attr[WICK_ATTR_concat_axis].i == 1;
-  int64_t part = 0;
+  int64_t part = 0, packed = 0; /* elements along the axis, those of packed operands less others */
   wick_order o = {0};
   if (!wick_layout_is_image(s, n->first) || !n->attr[WICK_ATTR_concat_axis].i ||
       (channels && n->op != WICK_OP_concat))
@@ -58,10 +58,14 @@ bool wick_layout_join(wick_layouts *s, const wick_node *n)
   for (uint32_t k = 0; k < n->nin; k++) {
     if (s->packed[n->in[k].id].columns) return false;
     const wick_order *own = wick_layout_order(s, n->in[k]);
+    wick_dim size = wick_layout_info(s, n->in[k])->dim[n->attr[WICK_ATTR_concat_axis].i];
+    int64_t along = wick_dim_typical(s->c.f->module->dims, size);
+    packed += own ? along : -along;
     if (own && !any) o = *own;
     any = any || own;
   }
   if (!any || (channels && !layout_join_channels(s, n, &part))) return false;
+  if (!channels && packed <= 0) return false; /* it is cheaper to unpack the packed ones */
   wick_value *in = wick_new(s->mem, wick_value, n->nin);
   for (uint32_t k = 0; k < n->nin; k++) {
     wick_order each = o;
