@@ -223,11 +223,12 @@ static int file_close(int fd, int error)
   return error;
 }
 
-/* Creates a file that nobody else has, in `temp`, which ends in a field for a number. */
-static int file_create_beside(char *temp, size_t at, size_t room)
+/* Creates a file that nobody else has, in `temp`, which ends in a field for a number: `first`, or a
+ * following one. */
+static int file_create_beside(char *temp, size_t at, size_t room, size_t first)
 {
-  for (unsigned i = 0; i < 1000; i++) {
-    snprintf(temp + at, room, ".wick-%ld-%u", (long)getpid(), i);
+  for (size_t i = first; i < first + 1000; i++) {
+    snprintf(temp + at, room, ".wick-%ld-%zu", (long)getpid(), i);
     int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0 || errno != EEXIST) return fd;
   }
@@ -255,9 +256,9 @@ typedef struct file_staged {
   bool aside;     /* path is no regular file: it is written to at the end, as it is */
 } file_staged;
 
-static int file_stage(wick_guard *guard, file_staged *s, const wick_output *file)
+static int file_stage(wick_guard *guard, file_staged *s, const wick_output *file, size_t number)
 {
-  int fd = file_create_beside(s->temp, s->nfolder, FILE_TEMP_ROOM);
+  int fd = file_create_beside(s->temp, s->nfolder, FILE_TEMP_ROOM, number);
   if (fd < 0) return errno;
   s->exists = true;
   int error = file_write_parts(guard, fd, file->part, file->npart);
@@ -277,8 +278,7 @@ static int file_publish(wick_guard *guard, file_staged *s, const wick_output *fi
   if (s->aside) return file_write_into(guard, s->path, file->part, file->npart);
   if (rename(s->temp, s->path)) return errno;
   s->exists = false;
-  s->temp[s->nfolder] = 0;
-  file_sync_folder(s->temp);
+  s->temp[s->nfolder] = 0; /* the folder is left */
   return 0;
 }
 
@@ -306,9 +306,12 @@ wick_status wick_files_write(wick_arena *mem, const wick_output *file, size_t n)
   for (; at < n && !error; at++) error = file_prepare(mem, &s[at], file[at].path);
   if (!error)
     for (at = 0; at < n && !error; at++)
-      if (!s[at].aside) error = file_stage(mem->guard, &s[at], &file[at]);
+      if (!s[at].aside) error = file_stage(mem->guard, &s[at], &file[at], at);
   if (!error)
     for (at = 0; at < n && !error; at++) error = file_publish(mem->guard, &s[at], &file[at]);
+  for (size_t i = 0; i < n && !error; i++) /* a folder once, for neighbours in it */
+    if (!s[i].aside && (!i || s[i - 1].aside || strcmp(s[i].temp, s[i - 1].temp) != 0))
+      file_sync_folder(s[i].temp);
   for (size_t i = 0; i < n; i++)
     if (s[i].exists) unlink(s[i].temp);
   return error ? file_fail(mem, file[at - 1].path, "write", error) : NULL;

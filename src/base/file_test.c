@@ -333,6 +333,15 @@ static void test_write_several(void **state)
   assert_null(wick_file_read(&mem, "set/b", 0, &text, &n));
   assert_string_equal(text, "two");
   assert_int_equal(count_entries("set"), 2);
+  enum { MANY = 1001 };
+  wick_output *many = wick_new(&mem, wick_output, MANY);
+  for (uint32_t i = 0; i < MANY; i++)
+    many[i] = (wick_output){wick_str_printf(&mem, "many/%u", i), i % 2 ? &one : &two, 1};
+  assert_null(wick_folder_make(&mem, "many"));
+  assert_null(wick_files_write(&mem, many, MANY));
+  assert_int_equal(count_entries("many"), MANY);
+  assert_null(wick_file_read(&mem, "many/999", 0, &text, &n));
+  assert_string_equal(text, "one");
   const wick_output fails[] = {{"set/a", &two, 1}, {"set/c", &two, 1}, {"none/d", &two, 1}};
   assert_string_equal(wick_files_write(&mem, fails, 3)->message,
                       "none/d: cannot write it: No such file or directory");
