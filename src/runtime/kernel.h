@@ -5,6 +5,8 @@
 
 #include "base/base.h"
 
+enum { WICK_KERNEL_SLOTS = 64 }; /* the most declared slots of a kernel that is launched */
+
 /* Runs the tasks begin .. end-1. args has a slot for each parameter, then the hidden slots. */
 typedef void (*wick_kernel)(void **args, int64_t begin, int64_t end);
 

@@ -14,7 +14,6 @@
 #endif
 
 enum {
-  SESSION_SLOTS = 64,
   SESSION_ALIGN = 64,
   SESSION_PAD = 256,
   SESSION_FIRST = 4,  /* slots before io, but for counts, sizes and places */
@@ -29,8 +28,9 @@ enum {
  */
 typedef struct session_worker {
   wick_fault fault;
-  void *args[SESSION_SLOTS + 2];
-  char pad[SESSION_PAD - (sizeof(wick_fault) + (SESSION_SLOTS + 2) * sizeof(void *)) % SESSION_PAD];
+  void *args[WICK_KERNEL_SLOTS + 2];
+  char pad[SESSION_PAD -
+           (sizeof(wick_fault) + (WICK_KERNEL_SLOTS + 2) * sizeof(void *)) % SESSION_PAD];
 } session_worker;
 
 /* A launch that waits, and what the launches of the batch before it cost. */
@@ -40,7 +40,7 @@ typedef struct session_kernel {
   bool scratch, fault;
   int64_t nargs, tasks;
   uint64_t before, cost;
-  void *args[SESSION_SLOTS];
+  void *args[WICK_KERNEL_SLOTS];
 } session_kernel;
 
 struct wick_session_state {
@@ -391,7 +391,7 @@ static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, 
 {
   wick_session_state *s = context;
   if (!kernel) return session_flush(s);
-  if (index < 0 || (uint32_t)index >= s->program->nkernel || nargs > SESSION_SLOTS)
+  if (index < 0 || (uint32_t)index >= s->program->nkernel || nargs > WICK_KERNEL_SLOTS)
     return WICK_EINTERNAL;
   const wick_program_kernel *info = &s->program->kernel[index];
   if (!beside || info->fault || s->profile || s->nbatch == SESSION_BATCH) {

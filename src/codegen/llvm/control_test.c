@@ -434,6 +434,35 @@ static void what_a_pass_should_have_expanded_is_refused_by_name(void **state)
       "x86-64-v2", "@f: fma: x86-64-v2 has no instruction for f32");
 }
 
+/* The runtime keeps the slots of a launch in an array. */
+static void a_launch_of_more_slots_than_the_runtime_keeps_is_refused(void **state)
+{
+  (void)state;
+  char text[8192];
+  for (int extra = 0; extra < 2; extra++) {
+    size_t n = 0;
+    n += (size_t)snprintf(text + n, sizeof text - n, "loop @k(");
+    for (int i = 0; i < WICK_KERNEL_SLOTS + extra; i++)
+      n += (size_t)snprintf(text + n, sizeof text - n, "@out %%p%d: " F32(4) ", ", i);
+    n += (size_t)snprintf(text + n, sizeof text - n, "%s",
+                          KERNEL ") {\n  return\n}\n"
+                                 "loop @run(@out %y: " F32(4) ") {\n  launch @k ");
+    for (int i = 0; i < WICK_KERNEL_SLOTS + extra; i++)
+      n += (size_t)snprintf(text + n, sizeof text - n, i ? ", %%y" : "%%y");
+    snprintf(text + n, sizeof text - n, " {tasks=1}\n  return\n}\n");
+    testing t;
+    wick_span object;
+    testing_begin(&t);
+    testing_parse(&t, text);
+    wick_status s = testing_compile(&t, "host", false, &object);
+    if (extra)
+      assert_non_null(strstr(s->message, "launch: @k takes 65 slots, the most is 64"));
+    else
+      testing_ok(s);
+    testing_end(&t);
+  }
+}
+
 int main(void)
 {
   wick_llvm_begin();
@@ -447,6 +476,7 @@ int main(void)
       cmocka_unit_test(entries_reach_kernels_through_the_runtime),
       cmocka_unit_test(direct_entries_call_their_kernels),
       cmocka_unit_test(what_a_pass_should_have_expanded_is_refused_by_name),
+      cmocka_unit_test(a_launch_of_more_slots_than_the_runtime_keeps_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,6 +95,9 @@ static void run_launch(emit *e, const wick_node *n)
       emit_fail(e, n, "@%s takes %u slots, %u are given", callee->name, frame.nslot, nslot);
     if (e->status) return;
   }
+  if (!e->options->direct && nslot > WICK_KERNEL_SLOTS)
+    emit_fail(e, n, "@%s takes %u slots, the most is %d", n->attr[WICK_ATTR_launch_callee].s, nslot,
+              WICK_KERNEL_SLOTS);
   LLVMTypeRef type;
   LLVMValueRef kernel = emit_declare(e, n->attr[WICK_ATTR_launch_callee].s, false, &type);
   for (uint32_t i = 0; i < nslot; i++) run_store_slot(e, i, emit_operand(e, n->in[i]));
