@@ -305,7 +305,6 @@ wick_value wick_build_close(wick_builder *b)
   c.nwant = o->nwant;
   c.want = o->want;
   build_region_types(b, o, &c);
-  wick_infer_out_room(&c, b->mem);
   b->status = wick_infer_node(&c, b->level);
   if (b->status) return (wick_value){0};
   n->nregion = (uint16_t)o->regions.n;

@@ -158,9 +158,6 @@ static wick_status infer_counts(const wick_infer *c, wick_level level)
        i++) /* operands beyond the least number are optional, if the number is limited */
     if (!c->in[i] && (i < op->nin[0] || op->nin[1] == WICK_ANY))
       return wick_infer_fail(c, WICK_ETYPE, "operand %u is missing", i);
-  for (uint32_t r = 0; r < c->nregion; r++) /* operands and yields become results */
-    if (c->nin > c->room || c->nyield[r] > c->room)
-      return wick_infer_fail(c, WICK_EINTERNAL, "there is room for %u results", c->room);
   return NULL;
 }
 
@@ -177,13 +174,26 @@ static wick_status infer_elems(const wick_infer *c)
   return NULL;
 }
 
-void wick_infer_out_room(wick_infer *c, wick_arena *mem)
+wick_status wick_infer_results(wick_infer *c, uint32_t n)
 {
-  uint32_t most = c->nin;
-  for (uint32_t r = 0; r < c->nregion; r++) most = c->nyield[r] > most ? c->nyield[r] : most;
-  if (most <= c->room) return;
-  c->room = most;
-  c->out = wick_new(mem, wick_value_info, most);
+  if (n > WICK_MAX_RESULTS)
+    return wick_infer_fail(c, WICK_ELIMIT, "%s has %u results, the most is %d",
+                           wick_ops[c->op]->name, n, WICK_MAX_RESULTS);
+  if (n > c->room) c->room = n, c->out = wick_new(c->mem, wick_value_info, n);
+  memset(c->out, 0, n * sizeof *c->out);
+  return NULL;
+}
+
+/* Returns how many results a node may have, as far as its operands and regions say it. */
+static uint32_t infer_most_results(const wick_infer *c)
+{
+  uint32_t most = wick_ops[c->op]->nout[1];
+  if (most != WICK_ANY) return most;
+  if (c->nwant > most) most = c->nwant;
+  if (c->nin > most) most = c->nin;
+  for (uint32_t r = 0; r < c->nregion; r++)
+    if (c->nyield[r] > most) most = c->nyield[r];
+  return most;
 }
 
 wick_status wick_infer_node(wick_infer *c, wick_level level)
@@ -191,12 +201,10 @@ wick_status wick_infer_node(wick_infer *c, wick_level level)
   const wick_op *op = wick_ops[c->op];
   WICK_TRY(infer_counts(c, level));
   WICK_TRY(infer_elems(c));
-  uint32_t clear = op->nout[1] == WICK_ANY ? c->room : op->nout[1];
-  memset(c->out, 0, clear * sizeof *c->out);
+  WICK_TRY(wick_infer_results(c, infer_most_results(c)));
   c->nout = op->nout[0];
   if (op->typed && (c->nwant < op->nout[0] || (op->nout[1] != WICK_ANY && c->nwant > op->nout[1])))
     return wick_infer_fail(c, WICK_ETYPE, "%s wants its result type to be given", op->name);
-  if (c->nwant > c->room) return wick_infer_fail(c, WICK_ELIMIT, "more than %u results", c->room);
   if (op->typed) {
     c->nout = c->nwant;
     for (uint32_t i = 0; i < c->nwant; i++) c->out[i].type = c->want[i];

@@ -14,8 +14,7 @@ WICK_CHECKED wick_status wick_attrs_complete(wick_infer *c, wick_level level,
  * c->nout. */
 WICK_CHECKED wick_status wick_infer_node(wick_infer *c, wick_level level);
 
-/* The capacity for results: the fixed number below, or more if a node's regions yield more. */
+/* The capacity for results that callers provide; inference makes more room where it is needed. */
 enum { WICK_INFER_ROOM = 256 };
-void wick_infer_out_room(wick_infer *c, wick_arena *mem);
 
 #endif

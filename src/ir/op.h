@@ -17,7 +17,8 @@ typedef enum wick_effect {
   WICK_EFFECT /* writes memory or an object: never dropped, order kept */
 } wick_effect;
 
-enum { WICK_ANY = 255, WICK_MAX_ATTR = 12 };
+/* WICK_ANY: no limit but that of a node, which counts operands and results in 16 bits. */
+enum { WICK_ANY = 255, WICK_MAX_ATTR = 12, WICK_MAX_RESULTS = UINT16_MAX };
 
 typedef struct wick_attr_spec {
   const char *name;
@@ -55,6 +56,10 @@ typedef struct wick_infer {
   uint32_t room;        /* capacity of `out` */
   wick_value_info *out; /* out: type, and content if it is known */
 } wick_infer;
+
+/* Makes room for n results, all cleared; for operators with any number of them. Fails: WICK_ELIMIT
+ * if a node cannot have as many. */
+WICK_CHECKED wick_status wick_infer_results(wick_infer *c, uint32_t n);
 
 WICK_CHECKED wick_status wick_infer_fail(const wick_infer *c, wick_code code, const char *fmt, ...)
     WICK_PRINTF(3, 4);

@@ -126,7 +126,6 @@ static wick_status verify_types(const verify_state *s, uint32_t i)
   for (uint32_t k = 0; k < n->nattr; k++)
     if (op->attr[k].kind == WICK_ATTR_FUNC) c.callee = wick_module_find(s->f->module, n->attr[k].s);
   verify_region_types(s, n, &c);
-  wick_infer_out_room(&c, s->tmp);
   WICK_TRY(wick_infer_node(&c, s->f->level));
   if (c.nout != n->nout)
     return verify_fail(s, i, "the number of results is not what inference says");

@@ -197,6 +197,23 @@ static void outputs(void **state)
   depth_end(&s);
 }
 
+/* A node of many results, all of them outputs. */
+static void split(void **state)
+{
+  (void)state;
+  depth_state s;
+  depth_begin(&s);
+  unsigned long long n = s.n / 4 < UINT16_MAX ? s.n / 4 : UINT16_MAX;
+  fprintf(s.out, "graph @main(%%x: f32[%llu]) -> (", 4 * n);
+  for (unsigned long long i = 0; i < n; i++) fprintf(s.out, i ? ", f32[4]" : "f32[4]");
+  fprintf(s.out, ") {\n");
+  for (unsigned long long i = 0; i < n; i++) fprintf(s.out, i ? ", %%%llu" : "%%%llu", i);
+  fprintf(s.out, " = split %%x {parts=%llu}\nreturn ", n);
+  for (unsigned long long i = 0; i < n; i++) fprintf(s.out, i ? ", %%%llu" : "%%%llu", i);
+  fprintf(s.out, "\n}\n");
+  depth_end(&s);
+}
+
 /* Products and transposes in turn: kernels of their own, and views between them. */
 static void alternate(void **state)
 {
@@ -235,9 +252,9 @@ static void nest(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(chain),   cmocka_unit_test(fan),
-                                     cmocka_unit_test(join),    cmocka_unit_test(inputs),
-                                     cmocka_unit_test(outputs), cmocka_unit_test(alternate),
-                                     cmocka_unit_test(nest)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(chain),     cmocka_unit_test(fan),
+                                     cmocka_unit_test(join),      cmocka_unit_test(inputs),
+                                     cmocka_unit_test(outputs),   cmocka_unit_test(split),
+                                     cmocka_unit_test(alternate), cmocka_unit_test(nest)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

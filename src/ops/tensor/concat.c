@@ -108,7 +108,7 @@ static wick_status split_infer(wick_infer *c)
   uint32_t axis = (uint32_t)c->attr[WICK_ATTR_split_axis].i;
   const wick_attr *sizes = &c->attr[WICK_ATTR_split_sizes];
   uint32_t n = sizes->n ? sizes->n : (uint32_t)c->attr[WICK_ATTR_split_parts].i;
-  if (n > WICK_ANY) return wick_infer_fail(c, WICK_ELIMIT, "more than %d parts", WICK_ANY);
+  WICK_TRY(wick_infer_results(c, n));
   wick_dim dim[WICK_MAX_RANK], total = x->dim[axis], rest = total,
                                part = wick_dim_ceildiv(t, total, wick_dim_const(n));
   for (uint32_t k = 0; k < x->rank; k++) dim[k] = x->dim[k];
@@ -141,19 +141,19 @@ static wick_status split_ref(wick_ref *c)
   return NULL;
 }
 
-static void split_compute(const wick_compute *c)
+/* A slice for each part: readers take the elements from x itself, or the slice is a view of it. */
+static void split_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
-  wick_dims *t = c->b->module->dims;
-  wick_dim index[WICK_MAX_RANK], begin = wick_dim_const(0);
-  uint32_t at = (uint32_t)c->attr[WICK_ATTR_split_axis].i;
-  for (uint32_t i = 0; i < c->nout && !c->b->status; i++) {
-    wick_axis axis[WICK_MAX_RANK];
-    uint32_t n = wick_stage_map(c, i, wick_str_printf(c->b->mem, "split%u", i), axis);
-    for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
-    index[at] = wick_dim_add(t, begin, axis[at].sym);
-    begin = wick_dim_add(t, begin, axis[at].extent);
-    wick_value v = wick_read(c->b, c->in[0], index, 0, NULL, (wick_value){0});
-    c->out[i] = wick_map_end(c->b, 1, &v);
+  wick_dims *t = b->module->dims;
+  uint32_t axis = (uint32_t)n->attr[WICK_ATTR_split_axis].i;
+  const wick_attr *sizes = &n->attr[WICK_ATTR_split_sizes];
+  wick_dim total = wick_built_info(b, in[0])->dim[axis], begin = wick_dim_const(0),
+           part = wick_dim_ceildiv(t, total, wick_dim_const(n->nout));
+  for (uint32_t i = 0; i < n->nout && !b->status; i++) {
+    wick_dim size =
+        sizes->n ? sizes->dims[i] : wick_dim_min(t, part, wick_dim_sub(t, total, begin));
+    out[i] = wick_build_slice_axis(b, in[0], axis, begin, size, 1);
+    begin = wick_dim_add(t, begin, size);
   }
 }
 
@@ -164,12 +164,12 @@ const wick_op wick_op_split = {
     .nin = {1, 1},
     .nout = {1, WICK_ANY},
     .attr = {{"axis", WICK_ATTR_AXIS, 0, false, NULL, 0, 0},
-             {"parts", WICK_ATTR_INT, 1, false, NULL, 1, WICK_ANY},
+             {"parts", WICK_ATTR_INT, 1, false, NULL, 1, WICK_MAX_RESULTS},
              {"sizes", WICK_ATTR_DIMS, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .rounding_transparent = true,
     .infer = split_infer,
     .ref = split_ref,
-    .compute = split_compute,
+    .expand = split_expand,
     .grad = wick_grad_split,
 };

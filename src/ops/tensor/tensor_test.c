@@ -64,6 +64,7 @@ static const row_case shapes[] = {
     {"split", "f32[2,3]: 1 2 3 4 5 6", "axis=1, sizes=[1,2]", "f32[2,1]: 1 4; f32[2,2]: 2 3 5 6",
      0},
     {"split", "f32[5]: 1 2 3 4 5", "parts=2", "f32[3]: 1 2 3; f32[2]: 4 5", 0},
+    {"split", "f32[70000]", "parts=65536", "error: parts is 65536, expected 1 to 65535", 0},
     {"split", "f32[5]", "sizes=[1,2]", "error: the parts have 3 elements together, the axis 5", 0},
     {"shape", "f32[N[1..9],3]", "", "i64[2]", 0},
     {"shape", "f32[2,3,4]", "start=-2", "i64[2]: 3 4", 0},
