@@ -28,7 +28,7 @@ typedef struct wick_guard {
   void *stop_arg;
   wick_code stopped;          /* out: its result */
   uint32_t nuntil;            /* allocations until the clock is read */
-  uint64_t asked_nanoseconds; /* when `stop` was called last */
+  uint64_t asked_nanoseconds; /* the time of the last call of `stop` */
 } wick_guard;
 
 /* Calls `stop` now, unless it was called recently; for long work that allocates no memory. Returns

@@ -1,4 +1,4 @@
-/* Arenas: alignment, zeroed storage, rewinding, limits, and each allocation failing in turn. */
+/* Arenas: alignment, zeroed memory, rewinding, limits, and each allocation failing in turn. */
 #include "base/arena.h"
 
 #include <setjmp.h>
@@ -24,7 +24,7 @@ static void test_aligned_and_zeroed(void **state)
   assert_int_equal(setjmp(g.where), 0);
   wick_arena mem = wick_arena_make(&g);
   static const size_t sizes[] = {0, 1, 3, 8, 63, 64, 4000, 5000, 100000, 3 << 20};
-  for (int round = 0; round < 2; round++) { /* the second round meets dirty memory */
+  for (int round = 0; round < 2; round++) { /* the second round reuses memory that is not zero */
     wick_mark m = wick_arena_mark(&mem);
     for (size_t align = 1; align <= 64; align *= 2)
       for (size_t i = 0; i < WICK_COUNT(sizes); i++) {
@@ -54,7 +54,7 @@ static void test_distinct(void **state)
   x[2] = 9;
   assert_int_equal(y[0] + y[1] + y[2], 6);
   wick_arena_free(&mem);
-  wick_arena_free(&mem);                   /* twice is legal */
+  wick_arena_free(&mem);                   /* calling it twice is legal */
   assert_non_null(wick_new(&mem, int, 1)); /* and it may be used again */
   wick_arena_free(&mem);
 }
@@ -77,7 +77,7 @@ static void test_rewind(void **state)
   wick_arena_rewind(&mem, m);
   assert_int_equal(g.used_bytes, used);
   assert_true(g.peak_bytes > 1 << 22);
-  assert_ptr_equal(wick_arena_alloc(&mem, 10, 16), first); /* the place is reused */
+  assert_ptr_equal(wick_arena_alloc(&mem, 10, 16), first); /* the memory is reused */
   for (int i = 0; i < 100; i++) assert_int_equal(kept[i], 'k');
   wick_arena_rewind(&mem, empty);
   assert_int_equal(t.live, 0);
@@ -109,7 +109,7 @@ static void test_push(void **state)
   wick_arena_free(&mem);
 }
 
-/* Work that allocates in two arenas, in chunks of many sizes. Returns whether it got to its end. */
+/* Allocates in two arenas, in chunks of many sizes. Returns whether it completed. */
 static bool work(wick_guard *g)
 {
   wick_arena mem = wick_arena_make(g), tmp = wick_arena_make(g);
@@ -187,7 +187,7 @@ static void test_sizes_that_overflow(void **state)
 
 static wick_code stop_at_third(void *arg) { return ++*(int *)arg == 3 ? WICK_ECANCELED : WICK_OK; }
 
-/* Work that goes on taking memory is ended; what it was ended by stays said. */
+/* A task that keeps allocating is stopped. The reason stays available. */
 static void test_stop(void **state)
 {
   (void)state;

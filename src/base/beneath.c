@@ -13,22 +13,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef O_PATH /* Linux's way to hold a folder that may be passed but not listed */
+#ifndef O_PATH /* Linux's way to open a folder that may be searched but not listed */
 #define O_PATH O_RDONLY
 #endif
 
-enum { BENEATH_DEPTH = 256, BENEATH_LINKS = 40 /* as Linux has it */ };
+enum { BENEATH_DEPTH = 256, BENEATH_LINKS = 40 /* the limits of Linux */ };
 
 typedef struct beneath_walk {
   int folder[BENEATH_DEPTH]; /* from the root down */
   int n;
   int nlink;           /* links that were followed */
   const char *root;    /* the store's real path; NULL: links are refused */
-  char rest[PATH_MAX]; /* what is still to be walked */
-  char link[PATH_MAX]; /* scratch: what a link says */
+  char rest[PATH_MAX]; /* the part of the path that is still to be opened */
+  char link[PATH_MAX]; /* scratch: the target of a link */
 } beneath_walk;
 
-/* Cuts the first component off what is left. Returns false at the end. */
+/* Removes the first component from the rest of the path. Returns false at the end. */
 static bool beneath_next(beneath_walk *w, char *component, bool *out_last)
 {
   const char *at = w->rest + strspn(w->rest, "/");
@@ -47,8 +47,9 @@ static void beneath_rewind(beneath_walk *w, int n)
   while (w->n > n) close(w->folder[--w->n]);
 }
 
-/* Puts what the link says in front of what is left. `error`: why the component could not be opened
- * if it is no link. Returns 0 or a failure. */
+/* Puts the target of the link in front of the rest of the path. `error` is the reason why the
+ * component could not be opened; it is returned if the component is no link. Returns 0 or a
+ * failure. */
 static int beneath_link(beneath_walk *w, const char *component, int error)
 {
   ssize_t n = readlinkat(w->folder[w->n - 1], component, w->link, sizeof w->link - 1);
@@ -116,8 +117,8 @@ static bool beneath_is_store(const char *root)
   return good;
 }
 
-/* Cuts `real` after the root of the store that holds it. Returns its path from there, NULL if no
- * store holds it. */
+/* Cuts `real` after the root of the store that contains it. Returns the path from there, or NULL if
+ * no store contains it. */
 static const char *beneath_store(char *real)
 {
   static const char snapshots[] = "/snapshots/";

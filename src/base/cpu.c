@@ -17,7 +17,8 @@
 
 #if defined(__x86_64__)
 
-/* What a level needs: bits of cpuid's registers, and state that the system saves (XCR0). */
+/* The requirements of a level: bits of cpuid's registers, and state that the system saves
+ * (XCR0). */
 typedef struct cpu_bits {
   uint32_t eax1_ecx, eax7_ebx, ext_ecx; /* leaf 1, leaf 7, leaf 0x80000001 */
   uint32_t xcr0;
@@ -98,7 +99,7 @@ wick_cpu wick_cpu_detect(void)
   int vl = cap >> 22 & 1 ? prctl(SVE_GET_VL) : 0;
   if (vl > 0 && (vl & SVE_VL_BYTES) >= 32) cpu.features |= WICK_CPU_ARM_SVE256;
   if (vl > 0 && (vl & SVE_VL_BYTES) >= 64) cpu.features |= WICK_CPU_ARM_SVE512;
-#elif defined(__APPLE__) /* all of Apple's have them */
+#elif defined(__APPLE__) /* all of Apple's processors have these */
   cpu.features = WICK_CPU_ARM_DOTPROD | WICK_CPU_ARM_FP16 | WICK_CPU_ARM_V82;
 #endif
   return cpu;
@@ -111,7 +112,7 @@ wick_cpu wick_cpu_detect(void)
   wick_cpu cpu = {.machine = WICK_MACHINE_RISCV64};
 #if defined(__linux__)
   if (!(getauxval(AT_HWCAP) >> ('v' - 'a') & 1)) return cpu;
-  unsigned long nbytes; /* of a vector: the register vlenb, by its number */
+  unsigned long nbytes; /* of a vector: reads the register vlenb by its number */
   __asm__ volatile("csrr %0, 0xc22" : "=r"(nbytes));
   cpu.features |= WICK_CPU_RISCV_V;
   if (nbytes >= 32) cpu.features |= WICK_CPU_RISCV_V256;
@@ -133,7 +134,7 @@ void wick_cpu_flush_code(void *begin, size_t nbytes)
 
 /* ---- caches ---- */
 
-/* A file of sysfs, without its newline; false where it is not there. */
+/* Reads a file of sysfs, without its newline. Returns false if it does not exist. */
 static bool cpu_sysfs(int index, const char *what, char *out, size_t room)
 {
   char path[96];

@@ -47,7 +47,8 @@ void wick_files_close(wick_files *files)
   files->first = NULL;
 }
 
-/* Takes fd over, negative where opening failed with errno. Returns 0 or the error. */
+/* Maps the file and closes fd. A negative fd means that opening failed with errno. Returns 0 or the
+ * error. */
 static int file_map_fd(int fd, wick_file *f)
 {
   if (fd < 0) return errno;
@@ -136,8 +137,8 @@ wick_status wick_files_map_beneath(wick_files *files, const char *folder, const 
 
 enum { FILE_MOST_OF_DEVICE = 1 << 20 }; /* /dev/zero has no end */
 
-/* Reads to the end; the buffer grows in `mem`, and what unwinds from there passes through
- * file_read_guarded, which closes the handle. Returns 0, an errno value, or EFBIG above `most`. */
+/* Reads to the end. The buffer grows in `mem`; if that unwinds, file_read_guarded closes the
+ * handle. Returns 0, an errno value, or EFBIG above `most`. */
 static int file_read_all(wick_arena *mem, int fd, size_t most, wick_text *out)
 {
   struct stat st;
@@ -146,7 +147,8 @@ static int file_read_all(wick_arena *mem, int fd, size_t most, wick_text *out)
   if (S_ISCHR(st.st_mode) && !isatty(fd) && !most) most = FILE_MOST_OF_DEVICE;
   if (st.st_size > PTRDIFF_MAX || (most && st.st_size > 0 && (size_t)st.st_size > most))
     return EFBIG;
-  size_t cap = st.st_size > 0 ? (size_t)st.st_size + 2 : 4096; /* one more read sees the end */
+  /* large enough for a last read at the end of the file */
+  size_t cap = st.st_size > 0 ? (size_t)st.st_size + 2 : 4096;
   *out = (wick_text){.mem = mem, .at = wick_new(mem, char, cap), .cap = cap};
   for (;;) {
     if (out->cap - out->n < 2) {
@@ -166,7 +168,8 @@ static int file_read_all(wick_arena *mem, int fd, size_t most, wick_text *out)
   return 0;
 }
 
-/* Takes fd over. Stands in for the guard of `mem` meanwhile, and unwinds on to it. */
+/* Reads, and closes fd. While it reads, it replaces the target of `mem`'s guard, and then continues
+ * the unwinding. */
 static int file_read_guarded(wick_arena *mem, int fd, size_t most, wick_text *out)
 {
   jmp_buf outer;
@@ -199,7 +202,7 @@ wick_status wick_file_read(wick_arena *mem, const char *path, size_t most, char 
 
 /* ---- writing ---- */
 
-enum { FILE_PIECE = 4 << 20 }; /* bytes that are written between two looks whether to end */
+enum { FILE_PIECE = 4 << 20 }; /* bytes that are written between two checks whether to stop */
 
 static int file_write_parts(wick_guard *guard, int fd, const wick_bytes *part, size_t npart)
 {
@@ -219,12 +222,12 @@ static int file_write_parts(wick_guard *guard, int fd, const wick_bytes *part, s
 
 static int file_close(int fd, int error)
 {
-  if (close(fd) && !error) error = errno; /* a full disk may show itself only here */
+  if (close(fd) && !error) error = errno; /* a full disk may be reported only here */
   return error;
 }
 
-/* Creates a file that nobody else has, in `temp`, which ends in a field for a number: `first`, or a
- * following one. */
+/* Creates a new file in the folder at the beginning of `temp`. Its name has the number `first`, or
+ * a following one. */
 static int file_create_beside(char *temp, size_t at, size_t room, size_t first)
 {
   for (size_t i = first; i < first + 1000; i++) {
@@ -235,8 +238,7 @@ static int file_create_beside(char *temp, size_t at, size_t room, size_t first)
   return -1;
 }
 
-/* A rename is on the disk once its folder is. Where a file system cannot do that, it stays undone.
- */
+/* A rename is on the disk only when its folder is. Some file systems do not support this. */
 static void file_sync_folder(const char *folder)
 {
   int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -247,13 +249,13 @@ static void file_sync_folder(const char *folder)
 
 enum { FILE_TEMP_ROOM = 48 };
 
-/* A file that is on its way to its name. */
+/* A file that does not have its final name yet. */
 typedef struct file_staged {
   const char *path;
-  char *temp;     /* the folder with a slash at its end, room for a name, and then the name */
-  size_t nfolder; /* bytes of it */
-  bool exists;    /* temp does */
-  bool aside;     /* path is no regular file: it is written to at the end, as it is */
+  char *temp;     /* the folder with a slash at its end, followed by the temporary name */
+  size_t nfolder; /* length of the folder's part */
+  bool exists;    /* the temporary file exists */
+  bool aside;     /* path is no regular file: it is written to at the end */
 } file_staged;
 
 static int file_stage(wick_guard *guard, file_staged *s, const wick_output *file, size_t number)
@@ -282,7 +284,7 @@ static int file_publish(wick_guard *guard, file_staged *s, const wick_output *fi
   return 0;
 }
 
-/* Through a link, the file that it points to is replaced, not the link. */
+/* If the path is a link, its target is replaced, not the link. */
 static int file_prepare(wick_arena *mem, file_staged *s, const char *path)
 {
   struct stat st;
@@ -336,7 +338,7 @@ wick_status wick_folder_make(wick_arena *mem, const char *path)
     *at = 0;
     struct stat st;
     if (mkdir(part, 0777)) {
-      int error = errno; /* EEXIST, or EROFS and the like of a folder that is there */
+      int error = errno; /* EEXIST, or EROFS and the like for a folder that exists */
       if (stat(part, &st)) return file_fail(mem, part, "make", error);
       if (!S_ISDIR(st.st_mode)) return file_fail(mem, part, "make", ENOTDIR);
     }

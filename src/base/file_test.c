@@ -1,5 +1,4 @@
-/* Files: what may be mapped and from where, writing at once or not at all, and no handle left open.
- */
+/* Files: what may be mapped, that writes are atomic, and that no handle stays open. */
 #include "base/file.h"
 
 #include <dirent.h>
@@ -20,7 +19,7 @@
 #include "base/str.h"
 #include "base/torture.h"
 
-static char root[256]; /* the folder that group_setup makes, and where the tests run */
+static char root[256]; /* the folder that group_setup creates, in which the tests run */
 
 static void put(const char *name, const char *text)
 {
@@ -66,7 +65,7 @@ static int group_teardown(void **state)
   return chdir("/") || system(command);
 }
 
-/* The file's bytes, or "error: " and the message. */
+/* Returns the file's bytes, or "error: " and the message. */
 static const char *shown(wick_status s, wick_file *const *f)
 {
   if (s) return wick_str_printf(&mem, "error: %s", s->message);
@@ -85,7 +84,8 @@ static void test_map(void **state)
       {"linked/in", "abc"},
       {"model/none", "error: model/none: cannot open it: No such file or directory"},
       {"model", "error: model: cannot open it: Is a directory"},
-      {"model/fifo", "error: model/fifo: cannot open it: it is no regular file"}, /* nor blocks */
+      /* opening does not block */
+      {"model/fifo", "error: model/fifo: cannot open it: it is no regular file"},
       {"/dev/zero", "error: /dev/zero: cannot open it: it is no regular file"},
       {"model/loop", "error: model/loop: cannot open it: Too many levels of symbolic links"},
       {"", "error: cannot open it: No such file or directory"},
@@ -146,7 +146,7 @@ static void test_map_beneath(void **state)
   for (size_t i = 0; i < WICK_COUNT(rows); i++)
     assert_string_equal(shown(wick_files_map_beneath(&files, "model", rows[i].name, &f), &f),
                         rows[i].want);
-  /* The folder itself is the user's, and may be reached through a link. */
+  /* The folder itself is given by the user, and may be reached through a link. */
   assert_string_equal(shown(wick_files_map_beneath(&files, "linked", "a.bin", &f), &f), "abc");
   assert_string_equal(shown(wick_files_map_beneath(&files, "none", "a.bin", &f), &f),
                       "error: none/a.bin: cannot open it: No such file or directory");
@@ -162,11 +162,12 @@ static void store_make(void)
   } link[] = {
       {"../../blobs/1", "store/snapshots/r/model.onnx_data"},
       {"../../../blobs/1", "store/snapshots/r/onnx/data"},
-      {"../../../../blobs/1", "store/snapshots/r/onnx/above"}, /* above the store */
+      {"../../../../blobs/1", "store/snapshots/r/onnx/above"}, /* outside of the store */
       {"../../blobs/2", "store/snapshots/r/twice"},
       {"1", "store/blobs/2"},
       {"../r", "store/snapshots/r/again"},
-      {"../../..//store/blobs/1", "store/snapshots/r/around"}, /* leaves it, if only on the way */
+      /* leaves it, even if only temporarily */
+      {"../../..//store/blobs/1", "store/snapshots/r/around"},
       {"../../../other/secret", "store/snapshots/r/other"},
       {"/etc/passwd", "store/snapshots/r/passwd"},
       {"/dev/zero", "store/snapshots/r/zero"},
@@ -176,8 +177,8 @@ static void store_make(void)
       {"./cycle", "store/snapshots/r/cycle2"},
       {"../../blobs/none", "store/snapshots/r/none"},
       {"r", "store/snapshots/main"},
-      {"../../blobs/1", "bare/snapshots/r/data"}, /* without blobs it is no store */
-      {"../1", "store/blobs/sub/data"},           /* a folder of the store, but no snapshot */
+      {"../../blobs/1", "bare/snapshots/r/data"}, /* without `blobs` it is no store */
+      {"../1", "store/blobs/sub/data"},           /* a folder of the store that is no snapshot */
   };
   static const char *const folder[] = {"store/blobs/sub", "store/snapshots/r/onnx",
                                        "bare/snapshots/r"};
@@ -191,7 +192,7 @@ static void store_make(void)
   assert_int_equal(symlink(absolute, "store/snapshots/r/absolute"), 0);
 }
 
-/* Links of a model store are followed beneath its root, and nowhere else. */
+/* Links of a model store are followed beneath its root, and no others. */
 static void test_map_store(void **state)
 {
   (void)state;
@@ -251,7 +252,7 @@ static void test_map_store(void **state)
     if (rows[i].allowed) assert_string_equal(got, rows[i].allowed);
     wick_files_close(&files);
   }
-  assert_int_equal(chdir("store/snapshots/r/onnx"), 0); /* the model's folder has no name */
+  assert_int_equal(chdir("store/snapshots/r/onnx"), 0); /* the model's folder is the current one */
   wick_files files = wick_files_begin(&mem);
   wick_file *f;
   assert_string_equal(shown(wick_files_map_beneath(&files, ".", "data", &f), &f), "weights");
@@ -274,13 +275,14 @@ static void test_read(void **state)
   assert_null(wick_file_read(&mem, "model/empty", 0, &text, &n));
   assert_int_equal(n, 0);
   assert_string_equal(text, "");
-  assert_null(wick_file_read(&mem, "/proc/self/status", 0, &text, &n)); /* says a size of 0 */
+  assert_null(wick_file_read(&mem, "/proc/self/status", 0, &text, &n)); /* its stated size is 0 */
   assert_true(n > 100 && text[n] == 0);
   assert_string_equal(wick_file_read(&mem, "model/sub/b.bin", 3, &text, &n)->message,
                       "model/sub/b.bin: it has more than 3 bytes");
   assert_int_equal(wick_file_read(&mem, "/dev/zero", 100000, &text, &n)->code, WICK_ELIMIT);
   assert_string_equal(wick_file_read(&mem, "/dev/zero", 0, &text, &n)->message,
-                      "/dev/zero: cannot read it: File too large"); /* and not all memory */
+                      /* not everything, which would never end */
+                      "/dev/zero: cannot read it: File too large");
   assert_string_equal(wick_file_read(&mem, "model", 0, &text, &n)->message,
                       "model: cannot read it: Is a directory");
   assert_string_equal(wick_file_read(&mem, "none", 0, &text, &n)->message,
@@ -299,7 +301,7 @@ static void test_write(void **state)
   char *text;
   size_t n;
   assert_null(wick_folder_make(&mem, "out"));
-  for (int round = 0; round < 2; round++) { /* new, then replaced */
+  for (int round = 0; round < 2; round++) { /* a new file, then a replaced one */
     assert_null(write_text("out/x", round ? "second" : "first"));
     assert_null(wick_file_read(&mem, "out/x", 0, &text, &n));
     assert_string_equal(text, round ? "second" : "first");
@@ -308,7 +310,7 @@ static void test_write(void **state)
   mode_t mask = umask(0);
   umask(mask);
   assert_int_equal(stat("out/x", &st), 0);
-  assert_int_equal(st.st_mode & 0777, 0666 & ~mask); /* as any program's file */
+  assert_int_equal(st.st_mode & 0777, 0666 & ~mask); /* the same mode as for any program's file */
   assert_int_equal(symlink("x", "out/link"), 0);
   assert_null(write_text("out/link", "through"));
   assert_null(wick_file_read(&mem, "out/x", 0, &text, &n));
@@ -346,7 +348,7 @@ static void test_write_several(void **state)
   assert_string_equal(wick_files_write(&mem, fails, 3)->message,
                       "none/d: cannot write it: No such file or directory");
   assert_null(wick_file_read(&mem, "set/a", 0, &text, &n));
-  assert_string_equal(text, "one"); /* none of them is new */
+  assert_string_equal(text, "one"); /* none of the files was replaced */
   assert_int_equal(count_entries("set"), 2);
 }
 
@@ -361,7 +363,7 @@ static void test_write_fails(void **state)
   assert_string_equal(write_text("full", "text")->message, "full: cannot write it: Is a directory");
   assert_string_equal(write_text("/dev/full", "text")->message,
                       "/dev/full: cannot write it: No space left on device");
-  struct rlimit old, small = {1, RLIM_INFINITY}; /* the disk is full after a byte */
+  struct rlimit old, small = {1, RLIM_INFINITY}; /* the disk is full after one byte */
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
   small.rlim_max = old.rlim_max;
   void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
@@ -373,8 +375,8 @@ static void test_write_fails(void **state)
   char *text;
   size_t n;
   assert_null(wick_file_read(&mem, "full/x", 0, &text, &n));
-  assert_string_equal(text, "kept");          /* the old file is whole */
-  assert_int_equal(count_entries("full"), 1); /* and the temporary one is gone */
+  assert_string_equal(text, "kept");          /* the old file is complete */
+  assert_int_equal(count_entries("full"), 1); /* the temporary file was removed */
   assert_int_equal(count_handles(), before);
 }
 
@@ -422,7 +424,7 @@ static void test_paths(void **state)
     assert_string_equal(wick_path_join(&mem, joins[i].a, joins[i].b), joins[i].want);
 }
 
-/* Everything once; each of its allocations fails in turn. Returns whether it got to its end. */
+/* Calls every function once, while each allocation fails in turn. Returns whether it completed. */
 static bool work(wick_guard *g)
 {
   wick_arena a = wick_arena_make(g);
@@ -434,7 +436,7 @@ static bool work(wick_guard *g)
     size_t n;
     wick_bytes part = {"0123456789", 10};
     assert_null(wick_files_map(&files, "model/a.bin", &f));
-    wick_arena_alloc(&a, 3000, 1); /* so that each of the next has to ask for more */
+    wick_arena_alloc(&a, 3000, 1); /* so that each of the next calls must allocate a chunk */
     assert_null(wick_files_map_beneath(&files, "model", "sub/b.bin", &f));
     wick_arena_alloc(&a, 5000, 1);
     assert_null(wick_file_read(&a, "/proc/self/maps", 0, &text, &n));

@@ -13,7 +13,8 @@ static inline uint64_t wick_hash_u64(uint64_t h, uint64_t x)
   return h ^ (h >> 29);
 }
 
-/* A word, little-endian. Written out: loops over its bytes are not seen to be one load. */
+/* Reads a little-endian word. It is written out, because compilers do not combine a loop over its
+ * bytes. */
 static inline uint64_t wick_hash_word(const unsigned char *s)
 {
   return (uint64_t)s[0] | (uint64_t)s[1] << 8 | (uint64_t)s[2] << 16 | (uint64_t)s[3] << 24 |

@@ -1,4 +1,4 @@
-/* Hashes in pieces are those of the whole; a bit anywhere changes them. */
+/* A hash of pieces is that of the whole; changing any bit changes it. */
 #include "base/hash.h"
 
 #include <setjmp.h>

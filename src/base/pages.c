@@ -6,7 +6,7 @@
 #endif
 
 #if defined(__linux__)
-/* Whole pages of [*at, *at + nbytes): their bytes, and *at is the first. */
+/* Narrows [*at, *at + nbytes) to whole pages. Sets *at to the first one and returns their size. */
 static size_t pages_whole(char **at, size_t nbytes, size_t page)
 {
   size_t skip = -(uintptr_t)*at & (page - 1);
@@ -19,7 +19,8 @@ static size_t pages_whole(char **at, size_t nbytes, size_t page)
 void wick_pages_hint(void *at, size_t nbytes)
 {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-  madvise(at, nbytes, MADV_HUGEPAGE); /* refused: pages are small, and all the same right */
+  madvise(at, nbytes, MADV_HUGEPAGE); /* if this is refused, pages are small, which is slower but
+                                         correct */
 #else
   (void)at, (void)nbytes;
 #endif

@@ -45,7 +45,7 @@ static wick_status plan_check_buffer(const wick_plan_buffer *buffer, uint32_t i,
   return NULL;
 }
 
-/* All places stay below the sum of all sizes and pins, so nothing later overflows. */
+/* All offsets stay below the sum of all sizes and pins, so nothing overflows later. */
 static wick_status plan_check_request(const wick_plan_buffer *buffer, uint32_t nbuffer,
                                       uint64_t align, wick_arena *mem)
 {
@@ -74,8 +74,8 @@ static uint64_t plan_gcd(uint64_t a, uint64_t b)
   return a;
 }
 
-/* The unit of the task: what divides all sizes and pins. A plan's end is a multiple of it, so the
- * search has fewer ends to rule out. 1 where there is nothing to plan. */
+/* Returns the unit of the task: a common divisor of all sizes and pins. A plan's end is a multiple
+ * of it, so that the search has fewer ends to rule out. 1 if there is nothing to plan. */
 static uint64_t plan_unit(const wick_plan_buffer *buffer, uint32_t nbuffer, uint64_t align)
 {
   uint64_t unit = 0;
@@ -128,7 +128,7 @@ static wick_status plan_check_pins(const wick_plan_buffer *buffer, const wick_pl
 
 /* ---- the result ---- */
 
-/* The first one, by start and then by index, that ends above the limit. */
+/* Reports the first buffer, by start and then by index, that ends above the limit. */
 static wick_status plan_over_limit(const wick_plan_buffer *buffer, const wick_plan_task *t,
                                    const int64_t *offset, uint64_t unit, const wick_plan *plan,
                                    uint64_t limit, wick_arena *mem)

@@ -57,12 +57,13 @@ typedef struct exact_part {
 
 /* ---- sections ---- */
 
-/* The starts of items that see an item end before the next start: the largest sets of items live
- * together are found there. */
+/* Finds the sections of time. They begin at those starts of items after which an item ends before
+ * the next start: the largest sets of items that are live together occur there. */
 static uint32_t exact_sections_of_time(exact *x)
 {
   const wick_plan_task *t = x->t;
-  bool *ends = wick_new(t->tmp, bool, t->n); /* by the last item that starts at or before */
+  /* an item ends after the start of this one and before the next start */
+  bool *ends = wick_new(t->tmp, bool, t->n);
   for (uint32_t i = 0; i < t->n; i++) {
     uint32_t low = i, high = t->n; /* the last item with first <= item[i].last */
     while (high - low > 1) {
@@ -80,7 +81,7 @@ static uint32_t exact_sections_of_time(exact *x)
     number[i] = n;
     n += ends[i];
   }
-  /* Items before i with the same start see no end between them, so number[i] is theirs too. */
+  /* Items with the same start have no end between them, so they have the same number. */
   for (uint32_t i = 0; i < t->n; i++) {
     x->section_first[i] = number[i];
     x->section_last[i] = number[x->section_last[i]];
@@ -124,7 +125,7 @@ static void exact_sections(exact *x)
 
 /* ---- moves ---- */
 
-/* Adds `sign` times the item to the sums of its sections. */
+/* Adds `sign` times the item's size to the sums of its sections. */
 static void exact_count(exact *x, uint32_t i, int sign)
 {
   int64_t size = sign * x->t->item[i].size;
@@ -135,7 +136,7 @@ static void exact_count(exact *x, uint32_t i, int sign)
   if (x->t->item[i].apart) x->left[x->section_set[i]] += size;
 }
 
-/* The lowest place for i from `at` up that meets no pinned item. */
+/* Returns the lowest offset for i, from `at` on, at which it does not overlap a pinned item. */
 static int64_t exact_skip_pins(const exact *x, uint32_t i, int64_t at)
 {
   const wick_plan_task *t = x->t;
@@ -151,7 +152,8 @@ static int64_t exact_skip_pins(const exact *x, uint32_t i, int64_t at)
   return at;
 }
 
-/* Can what is left of section s still lie below the target, all of it at `last` or above? */
+/* Returns whether the unplaced items of section s may still end below the target, all of them at
+ * `last` or above. */
 static bool exact_section_fits(exact *x, uint32_t s, int64_t last)
 {
   if (x->left[s] == 0) return true;
@@ -164,7 +166,8 @@ static bool exact_section_fits(exact *x, uint32_t s, int64_t last)
   return wick_max_i64(floor, last) + x->left[s] <= x->target;
 }
 
-/* Places item i, raises what collides with it, and says whether the rest of the part may fit. */
+/* Places item i and raises the items that collide with it. Returns whether the rest of the part may
+ * fit. */
 static bool exact_place(exact *x, const exact_part *p, uint32_t i)
 {
   wick_plan_task *t = x->t;
@@ -207,8 +210,8 @@ static void exact_undo(exact *x, uint32_t nmove)
 
 /* ---- the search ---- */
 
-/* The next side of what is left of `p`, from section `first` on: its ranks are written to `rank`.
- * Sets tie all times together. */
+/* Finds the next independent side of the unplaced items of `p`, from section `first` on, and writes
+ * their ranks to `rank`. If there are sets, all times belong to one side. */
 static exact_part exact_side(exact *x, const exact_part *p, uint32_t first, uint32_t *rank)
 {
   exact_part side = {.rank = rank, .first = first, .last = first};
@@ -225,7 +228,7 @@ static exact_part exact_side(exact *x, const exact_part *p, uint32_t first, uint
 
 static bool exact_solve(exact *x, const exact_part *p, int64_t last, uint32_t last_rank);
 
-/* What is left of `p`, side by side. */
+/* Solves the sides of the unplaced items of `p` separately. */
 static bool exact_solve_sides(exact *x, const exact_part *p, int64_t last, uint32_t last_rank)
 {
   for (uint32_t s = p->first; s <= p->last;) {
@@ -236,7 +239,7 @@ static bool exact_solve_sides(exact *x, const exact_part *p, int64_t last, uint3
   return true;
 }
 
-/* The unplaced item that follows (last, last_rank) in the order of `low`, then of rank. */
+/* Finds the unplaced item that follows (last, last_rank) in the order of `low`, then of rank. */
 static bool exact_next(exact *x, const exact_part *p, int64_t last, uint32_t last_rank,
                        int64_t least_top, uint32_t *out_rank)
 {
@@ -251,8 +254,8 @@ static bool exact_next(exact *x, const exact_part *p, int64_t last, uint32_t las
   return best < least_top && x->t->step < x->until_step;
 }
 
-/* Places all items of `p`, or none: each at `last` or above, and at `last` only with a higher rank
- * (the other order of the two has been tried). */
+/* Places all items of `p`, or none. Each is at `last` or above; at `last` only with a higher rank,
+ * because the other order of the two was tried already. */
 static bool exact_solve(exact *x, const exact_part *p, int64_t last, uint32_t last_rank)
 {
   int64_t least_top = INT64_MAX;

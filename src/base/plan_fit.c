@@ -35,7 +35,7 @@ void wick_plan_order(const wick_plan_task *t, const int64_t *key, uint32_t *orde
 
 /* ---- the bound, and how many pairs collide ---- */
 
-/* Walks over time: items begin in their order, and end in the order of `last`. */
+/* Visits the items in the order of their starts, and ends others in the order of `last`. */
 static void fit_measure_time(wick_plan_task *t)
 {
   int64_t *key = wick_new(t->tmp, int64_t, t->n), live = 0;
@@ -56,8 +56,8 @@ static void fit_measure_time(wick_plan_task *t)
   }
 }
 
-/* Items sorted by `apart`, those without one last: sets are runs. Returns NULL where there
- * is no set. */
+/* Returns the items sorted by `apart`, those without a set last, so that sets are consecutive.
+ * Returns NULL if there is no set. */
 static const uint32_t *fit_measure_apart(wick_plan_task *t)
 {
   int64_t *key = wick_new(t->tmp, int64_t, t->n);
@@ -85,7 +85,7 @@ static const uint32_t *fit_measure_apart(wick_plan_task *t)
 /* ---- lists of pairs ---- */
 
 typedef struct fit_pairs {
-  uint64_t *at; /* one index in each half; ncollision is room enough */
+  uint64_t *at; /* one entry for each direction of a pair: 2 * ncollision is enough */
   uint64_t n;
 } fit_pairs;
 
@@ -125,7 +125,8 @@ static void fit_build_lists(wick_plan_task *t, const fit_pairs *p)
     start[(uint32_t)p->at[k]]++;
   }
   for (uint32_t i = 0; i < t->n; i++) start[i + 1] += start[i];
-  for (uint64_t k = p->n; k-- > 0;) { /* filled from the end: start[i] moves to its place */
+  /* filled from the end: start[i] moves to its final position */
+  for (uint64_t k = p->n; k-- > 0;) {
     uint32_t a = (uint32_t)(p->at[k] >> 32), b = (uint32_t)p->at[k];
     to[--start[a]] = b;
     to[--start[b]] = a;
@@ -155,8 +156,8 @@ void wick_plan_task_measure(wick_plan_task *t)
 
 enum { FIT_UNPLACED = -1 };
 
-/* A place that overlaps a neighbour cannot lie below the neighbour's end, so `at` only rises, and
- * where a whole round moves it no more, it is the lowest free place. */
+/* An offset at which the item overlaps a neighbour must rise to the neighbour's end. When a whole
+ * round changes nothing, it is the lowest free offset. */
 static int64_t fit_by_lists(wick_plan_task *t, uint32_t i, const int64_t *offset)
 {
   int64_t at = 0, size = t->item[i].size;
@@ -174,7 +175,7 @@ static int64_t fit_by_lists(wick_plan_task *t, uint32_t i, const int64_t *offset
   return at;
 }
 
-/* by_offset: the nplaced items, lowest first. */
+/* by_offset has the nplaced items, lowest first. */
 static int64_t fit_by_scan(wick_plan_task *t, uint32_t i, const int64_t *offset,
                            const uint32_t *by_offset, uint32_t nplaced)
 {

@@ -60,10 +60,12 @@ static bool search_lives(const wick_plan_task *t, uint32_t i, uint32_t now)
   return t->item[i].first <= now && now <= t->item[i].last;
 }
 
-/* The largest sum of sizes live together at one time of an item's life; 0 without the lists. */
+/* Computes, for each item, the largest sum of sizes that are live at one time of its life; 0
+ * without the lists. */
 static void search_breadth(const wick_plan_task *t, int64_t *breadth)
 {
-  for (uint32_t i = 0; t->start && i < t->n; i++) { /* the sum rises only where an item begins */
+  /* the sum increases only where an item begins */
+  for (uint32_t i = 0; t->start && i < t->n; i++) {
     uint32_t now = t->item[i].first;
     int64_t live = t->item[i].size;
     for (uint64_t k = t->start[i]; k < t->start[i + 1]; k++)
@@ -94,7 +96,8 @@ static void search_order(const wick_plan_task *t, int kind, const int64_t *bread
 
 /* ---- the climb ---- */
 
-/* The bytes above the target, over all items, and the items that have some. */
+/* Returns the sum over all items of the bytes above the target, and lists the items that have
+ * some. */
 static int64_t search_excess(const search *s, const int64_t *offset, uint32_t *over,
                              uint32_t *nover)
 {
@@ -157,7 +160,8 @@ static void search_climb(search *s, uint32_t *order, uint64_t until_step)
 
 enum { SEARCH_FIRST_ROUND = 1 << 13 };
 
-/* A third of what is left at most, so that each part of a round gets its turn. */
+/* Returns the step at which a part of a round ends: at most a third of the remaining steps, so that
+ * all parts of a round run. */
 static uint64_t search_until(const search *s, uint64_t nstep)
 {
   const wick_plan_task *t = s->t;
@@ -165,7 +169,8 @@ static uint64_t search_until(const search *s, uint64_t nstep)
   return t->step + (nstep < third ? nstep : third);
 }
 
-/* Looks for plans at the least end that is not ruled out, and halfway between it and the best. */
+/* Searches for plans at the least end that is not ruled out, and halfway between it and the best
+ * one. */
 static void search_exact(search *s, const uint32_t *order, int64_t *trial, uint64_t nstep)
 {
   for (int halfway = 0; halfway < 2; halfway++) {
@@ -181,7 +186,7 @@ static void search_exact(search *s, const uint32_t *order, int64_t *trial, uint6
   }
 }
 
-/* Until the best is known to be one, or the steps are spent. */
+/* Repeats rounds until the best plan is proven optimal, or the steps are used up. */
 static void search_rounds(search *s, uint32_t *climb_order, const int64_t *breadth)
 {
   wick_plan_task *t = s->t;

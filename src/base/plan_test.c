@@ -1,5 +1,5 @@
 /* The planner: its invariant on random requests, the optimum of small ones by brute force, the
- * bound on the traces of real networks, and what is refused. */
+ * bound on traces of real networks, and invalid requests. */
 #include "base/plan.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static uint32_t random_below(uint64_t *state, uint32_t n)
   return (uint32_t)((*state >> 33) % n);
 }
 
-/* n buffers over `time` instructions; some empty, in sets, pinned where `extras` says so. */
+/* Makes n buffers over `time` instructions. With `extras`, some are empty, in sets, or pinned. */
 static wick_plan_buffer *random_request(uint64_t *state, uint32_t n, uint32_t time, bool extras)
 {
   wick_plan_buffer *b = wick_new(&mem, wick_plan_buffer, n);
@@ -45,7 +45,7 @@ static wick_plan_buffer *random_request(uint64_t *state, uint32_t n, uint32_t ti
     b[i].nbytes = random_below(state, 1u << random_below(state, 11));
     if (!extras) continue;
     if (random_below(state, 5) == 0) b[i].apart = 1 + random_below(state, 2);
-    if (random_below(state, 8) == 0) { /* pins that cannot meet */
+    if (random_below(state, 8) == 0) { /* pins that cannot collide */
       b[i].pinned = true;
       b[i].offset_bytes = pin;
       pin += (b[i].nbytes + 63) / 64 * 64 + 64 * random_below(state, 10);
@@ -72,8 +72,8 @@ static void test_invariant(void **state)
   }
 }
 
-/* First fit of all orders: one of them, the order of an optimal plan's offsets, gives an optimum.
- * `at` has the offsets of the buffers in `used`. */
+/* Runs first fit for all orders. One of them, the order of an optimal plan's offsets, gives an
+ * optimum. `at` gets the offsets of the buffers in `used`. */
 static uint64_t brute_force(const wick_plan_buffer *b, uint32_t n, uint64_t *at, uint32_t used,
                             uint64_t end, uint64_t best)
 {
@@ -87,7 +87,7 @@ static uint64_t brute_force(const wick_plan_buffer *b, uint32_t n, uint64_t *at,
       if (!(used & 1u << k) || !(meet || apart) || !b[i].nbytes || !b[k].nbytes) continue;
       if (at[i] + b[i].nbytes <= at[k] || at[i] >= at[k] + b[k].nbytes) continue;
       at[i] = at[k] + b[k].nbytes;
-      k = UINT32_MAX; /* again from the first */
+      k = UINT32_MAX; /* restarts from the first one */
     }
     uint64_t top = b[i].nbytes ? at[i] + b[i].nbytes : 0;
     best = brute_force(b, n, at, used | 1u << i, top > end ? top : end, best);
@@ -119,10 +119,11 @@ static void test_brute_force(void **state)
     above_bound += p.nbytes > p.bound_nbytes;
     wick_arena_rewind(&mem, m);
   }
-  assert_true(above_bound > 10); /* the proof that nothing smaller exists was needed */
+  /* in these cases the proof that there is no smaller plan was needed */
+  assert_true(above_bound > 10);
 }
 
-/* A rectangle of time and memory, cut into n buffers: the optimum is its height. */
+/* Cuts a rectangle of time and memory into n buffers: the optimum is its height. */
 static wick_plan_buffer *perfect_request(uint64_t *state, uint32_t n, uint32_t height)
 {
   wick_plan_buffer *b = wick_new(&mem, wick_plan_buffer, n);
@@ -172,7 +173,7 @@ static void test_determinism(void **state)
   assert_true(p.nstep < o.nstep + o.nstep / 10);
 }
 
-/* So many collisions that no lists of them are kept. */
+/* So many collisions that they are not stored as lists. */
 static void test_dense(void **state)
 {
   (void)state;
@@ -222,7 +223,7 @@ static void test_traces(void **state)
   assert_int_equal(by_first_fit, 37);
 }
 
-/* ---- rows: "size[first,last]", then "=set" and "@pin"; and what comes out ---- */
+/* ---- rows: "size[first,last]", then "=set" and "@pin"; and the result ---- */
 
 static const struct {
   const char *buffers;
@@ -233,11 +234,12 @@ static const struct {
     {"0[0,5] 0[0,5]", {.align_bytes = 64}, "0 0: 0/0/0"},
     {"5[0,0]", {.align_bytes = 64}, "0: 64/64/5"},
     {"100[0,1] 50[1,2] 100[2,3]", {0}, "0 100 0: 150/150/150"},
-    {"10[0,0] 10[1,1]", {0}, "0 0: 10/10/10"}, /* both ends count: these do not meet */
+    /* both ends are included: these two do not collide */
+    {"10[0,0] 10[1,1]", {0}, "0 0: 10/10/10"},
     {"10[0,1] 10[1,1]", {0}, "0 10: 20/20/20"},
     {"10[0,0]=7 10[1,1]=7 5[2,2]=8", {0}, "0 10 0: 20/20/10"},
     {"10[0,3] 10[0,3]@0", {0}, "10 0: 20/20/20"},
-    {"10[0,3] 4[0,3]@4", {0}, "8 4: 18/14/14"}, /* the hole below the pin is too small */
+    {"10[0,3] 4[0,3]@4", {0}, "8 4: 18/14/14"}, /* the gap below the pin is too small */
     {"4[0,3] 4[0,3]@4", {0}, "0 4: 8/8/8"},
     {"4[0,0] 4[1,1]@100", {0}, "0 100: 104/104/4"},
     {"0[0,0]@64", {.align_bytes = 64}, "64: 0/0/0"},
@@ -316,7 +318,7 @@ static void test_rows(void **state)
   }
 }
 
-/* ---- the check finds what it is there for ---- */
+/* ---- the check finds errors ---- */
 
 static void test_check(void **state)
 {

@@ -1,5 +1,5 @@
-/* Child processes by posix_spawn. A pipe whose other end only the child has shows when the child
- * ends. */
+/* Runs child processes with posix_spawn. Only the child has the other end of a pipe, so that the
+ * pipe shows when the child ends. */
 #include "base/process.h"
 
 #include <errno.h>
@@ -28,9 +28,9 @@ enum { PROCESS_ERRORS = 4096, PROCESS_TICK_MS = 20, PROCESS_ALIVE_FD = 3 };
 typedef struct process_child {
   pid_t pid; /* 0: none */
   int fd[3]; /* its standard streams; -1: closed */
-  int alive; /* the pipe's end */
+  int alive; /* our end of the pipe */
   double start;
-  int result; /* of waitpid; valid where `known` */
+  int result; /* of waitpid; valid if `known` */
   bool known;
 } process_child;
 
@@ -132,7 +132,8 @@ static int process_spawn(const wick_process *p, process_child *c, int tell)
   return e;
 }
 
-/* Descriptors above those that the child gets: dup2 would overwrite one another otherwise. */
+/* Moves a descriptor above those that the child gets, so that dup2 calls do not overwrite each
+ * other. */
 static bool process_high(int *fd)
 {
   if (*fd > PROCESS_ALIVE_FD) return true;
@@ -160,7 +161,8 @@ static int process_start(const wick_process *p, process_child *c)
 
 /* ---- end ---- */
 
-/* Somebody else in this process may have waited for the child already: then its output decides. */
+/* Other code in this process may have waited for the child already. Then its output decides whether
+ * it succeeded. */
 static bool process_ended(process_child *c, wick_process *p, int flags)
 {
   pid_t r;
@@ -188,7 +190,8 @@ static void process_end_all(process_state *s)
   }
 }
 
-/* Waits a moment for an end, and takes those that have ended. Returns how many still run. */
+/* Waits a moment for an end, and handles the processes that have ended. Returns how many still
+ * run. */
 static uint32_t process_wait(process_state *s, uint32_t nstarted)
 {
   nfds_t npoll = 0;
@@ -276,7 +279,7 @@ wick_status wick_process_run(uint32_t n, wick_process *process, const wick_proce
   *s =
       (process_state){n, process, wick_new(mem, process_child, n), wick_new(mem, struct pollfd, n)};
   for (uint32_t i = 0; i < n; i++) s->child[i] = (process_child){.fd = {-1, -1, -1}, .alive = -1};
-  /* Running out of memory must pass by here, to end the children. */
+  /* If memory runs out, the unwinding stops here first, to end the children. */
   jmp_buf *outer = wick_new(mem, jmp_buf, 1);
   memcpy(outer, &mem->guard->where, sizeof *outer);
   if (setjmp(mem->guard->where)) {
@@ -295,7 +298,7 @@ void wick_process_end_with_parent(void)
 #if defined(__linux__)
   struct pollfd alive = {.fd = PROCESS_ALIVE_FD, .events = POLLOUT};
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-  /* It may have ended before: then nobody reads the pipe any more. */
+  /* The parent may have ended already. Then nobody has the other end of the pipe. */
   if (poll(&alive, 1, 0) == 1 && (alive.revents & POLLERR)) raise(SIGKILL);
 #endif
 }

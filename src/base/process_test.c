@@ -1,4 +1,4 @@
-/* Programs of the system as children: their output, their failures, limits. */
+/* Programs of the system as children: their output, failures and limits. */
 #include "base/process.h"
 
 #include <setjmp.h>

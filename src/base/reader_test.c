@@ -1,4 +1,4 @@
-/* The bounded reader: values, both sides of every bound, and that the first fault stays. */
+/* The bounded reader: values, both sides of every bound, and that the first fault is kept. */
 #include "base/reader.h"
 
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static void test_fixed(void **state)
   assert_int_equal(r.fault_at, sizeof bytes);
 }
 
-/* Every read over every truncation of 16 bytes: it succeeds exactly where there is enough. */
+/* Every read over every truncation of 16 bytes succeeds exactly if there are enough bytes. */
 static void test_truncations(void **state)
 {
   (void)state;
@@ -69,7 +69,7 @@ static void test_varints(void **state)
       {"\x00", 1, 0, NULL},
       {"\x7f", 1, 127, NULL},
       {"\x80\x01", 2, 128, NULL},
-      {"\x80\x00", 2, 0, NULL}, /* longer than needed is legal */
+      {"\x80\x00", 2, 0, NULL}, /* a longer encoding than necessary is legal */
       {"\xac\x02", 2, 300, NULL},
       {FF9 "\x01", 10, UINT64_MAX, NULL},
       {FF9 "\x02", 10, 0, "a varint has more than 64 bits"},
@@ -104,7 +104,7 @@ static void test_spans(void **state)
   assert_int_equal(wick_reader_position(&part), 3);
   assert_int_equal(wick_reader_left(&part), 4);
   uint64_t wide;
-  assert_false(wick_read_u64(&part, &wide)); /* eight bytes lie there, but not in the part */
+  assert_false(wick_read_u64(&part, &wide)); /* the next eight bytes are outside of the part */
   assert_int_equal(part.fault_at, 3);
   assert_int_equal(wick_reader_left(&r), 1);
   assert_true(wick_read_span(&r, 1, &s));
@@ -113,7 +113,7 @@ static void test_spans(void **state)
   wick_reader full = wick_reader_make(bytes, 8);
   assert_false(wick_read_span(&full, UINT64_MAX, &s));
   assert_null(s.at);
-  assert_false(wick_read_span(&full, 0, &s)); /* a fault stays */
+  assert_false(wick_read_span(&full, 0, &s)); /* a fault is kept */
   full = wick_reader_make(bytes, 8);
   assert_false(wick_read_part(&full, 9, &part));
   assert_string_equal(part.fault, reader_short);
@@ -167,7 +167,7 @@ static void test_status(void **state)
   uint64_t value;
   assert_null(wick_reader_status(&r, &mem, "a.onnx"));
   assert_false(wick_read_varint(&r, &value));
-  assert_false(wick_reader_refuse(&r, 7, "a later fault")); /* the first one stays */
+  assert_false(wick_reader_refuse(&r, 7, "a later fault")); /* the first one is kept */
   wick_status s = wick_reader_status(&r, &mem, "a.onnx");
   assert_int_equal(s->code, WICK_EPARSE);
   assert_string_equal(s->message, "a.onnx: at byte 0: the input ends too early");

@@ -1,4 +1,4 @@
-/* Escapes or replaces untrusted characters in one walk. */
+/* Escapes or replaces untrusted characters in one pass over the text. */
 #include "base/shown.h"
 
 #include <string.h>
@@ -20,7 +20,8 @@ size_t wick_utf8_length(const char *s, size_t n)
   return c < least[length] || c > 0x10ffff || surrogate ? 0 : length;
 }
 
-/* What a terminal may take for a command: C0, DEL, and C1 (U+0080 to U+009F). */
+/* Returns whether a terminal may interpret the character as a command: C0, DEL, and C1 (U+0080 to
+ * U+009F). */
 static bool shown_is_control(const char *s, size_t length)
 {
   const unsigned char *at = (const unsigned char *)s;

@@ -1,4 +1,4 @@
-/* Names that hold a terminal's commands, or bytes that are not UTF-8. */
+/* Names that contain a terminal's commands, or bytes that are not UTF-8. */
 #include "base/shown.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #include "base/status.h"
 
 static const struct {
-  const char *from, *shown, *lines, *utf8; /* NULL: as it is */
+  const char *from, *shown, *lines, *utf8; /* NULL: unchanged */
 } rows[] = {
     {"", NULL, NULL, NULL},
     {"conv1/weights:0 \\x", NULL, NULL, NULL},
@@ -25,7 +25,7 @@ static const struct {
      "31m",
      "a\\xc2\\x9b31m", "a\\xc2\\x9b31m", NULL}, /* CSI in one character */
     {"\xff", "\\xff", "\\xff", "\xef\xbf\xbd"},
-    {"a\xc3", "a\\xc3", "a\\xc3", "a\xef\xbf\xbd"}, /* cut */
+    {"a\xc3", "a\\xc3", "a\\xc3", "a\xef\xbf\xbd"}, /* incomplete */
     {"\xc0\x80", "\\xc0\\x80", "\\xc0\\x80", "\xef\xbf\xbd\xef\xbf\xbd"},
     {"\xed\xa0\x80", "\\xed\\xa0\\x80", "\\xed\\xa0\\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
     {"\xf4\x90\x80\x80x", "\\xf4\\x90\\x80\\x80x", "\\xf4\\x90\\x80\\x80x",
@@ -47,7 +47,7 @@ static void test_rows(void **state)
   wick_arena_free(&mem);
 }
 
-/* Every message of the library is clean, whatever names it quotes. */
+/* Every message of the library is escaped, whatever names it contains. */
 static void test_messages(void **state)
 {
   (void)state;

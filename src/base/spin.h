@@ -14,7 +14,8 @@ static inline void wick_spin_pause(void)
 #elif defined(__aarch64__) || defined(__arm__)
   __asm__ volatile("yield");
 #elif defined(__riscv)
-  __asm__ volatile(".4byte 0x0100000f"); /* pause, a hint that older cores take as a fence */
+  __asm__ volatile(".4byte 0x0100000f"); /* the instruction `pause`, a hint that older cores execute
+                                            as a fence */
 #endif
 }
 

@@ -1,4 +1,4 @@
-/* Statuses: the place in front, several problems as one, copies for the user. */
+/* Statuses: the location at the beginning, several problems in one, copies for the user. */
 #include "base/status.h"
 
 #include <setjmp.h>
@@ -37,7 +37,7 @@ static void test_place(void **state)
       {"", "axis 2 is outside [-2, 1]"},
       {"net.onnx: node \"prob\" (Softmax)",
        "net.onnx: node \"prob\" (Softmax): axis 2 is outside [-2, 1]"},
-      {"100 %s %n", "100 %s %n: axis 2 is outside [-2, 1]"}, /* a place is no format */
+      {"100 %s %n", "100 %s %n: axis 2 is outside [-2, 1]"}, /* a location is not a format */
   };
   for (size_t i = 0; i < WICK_COUNT(rows); i++) {
     wick_status s =
@@ -85,7 +85,7 @@ static void test_errors(void **state)
     }
     wick_status s = wick_errors_end(&e);
     assert_string_equal(s->message, rows[i].want);
-    assert_int_equal(s->code, WICK_EPARSE); /* the first one's */
+    assert_int_equal(s->code, WICK_EPARSE); /* the code of the first one */
   }
   wick_errors none = wick_errors_begin(&f->mem, 3);
   assert_null(wick_errors_end(&none));
@@ -108,7 +108,7 @@ static void test_export(void **state)
   wick_error *nomem = wick_error_nomem();
   assert_int_equal(wick_error_code(nomem), WICK_ENOMEM);
   wick_error_free(nomem);
-  wick_error_free(nomem); /* it is static */
+  wick_error_free(nomem); /* it is static: freeing does nothing */
 }
 
 int main(void)

@@ -129,7 +129,7 @@ static void names_grow(wick_names *t)
 
 uint32_t wick_names_add(wick_names *t, const char *s, size_t n)
 {
-  const char *nul = n ? memchr(s, 0, n) : NULL; /* a name ends at a NUL of hostile input */
+  const char *nul = n ? memchr(s, 0, n) : NULL; /* names end at a NUL, even in malicious input */
   if (nul) n = (size_t)(nul - s);
   if (!n) return 0;
   uint32_t slot = names_slot(t, s, n);

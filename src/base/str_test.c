@@ -1,4 +1,4 @@
-/* Texts that grow and names that are interned. */
+/* Growing texts and interned names. */
 #include "base/str.h"
 
 #include <setjmp.h>
@@ -48,7 +48,7 @@ static void test_text_grows(void **state)
   wick_text t = wick_text_begin(&mem);
   char piece[300];
   memset(piece, 'x', sizeof piece);
-  for (size_t n = 0; n < sizeof piece; n++) { /* every length meets the end of the storage */
+  for (size_t n = 0; n < sizeof piece; n++) { /* every length reaches the end of the buffer */
     wick_text_addn(&t, piece, n);
     wick_text_printf(&t, "%.*s", (int)n, piece);
     assert_int_equal(t.at[t.n], 0);
@@ -78,7 +78,8 @@ static void test_names(void **state)
     for (int i = 1; i <= MANY; i++) {
       char s[16];
       size_t n = (size_t)snprintf(s, sizeof s, "n%d", i);
-      assert_int_equal(wick_names_add(&t, s, n), i); /* in order of arrival, and the same again */
+      /* in the order in which they were added; a second time the same */
+      assert_int_equal(wick_names_add(&t, s, n), i);
       assert_int_equal(wick_names_find(&t, s, n), i);
       assert_string_equal(wick_names_get(&t, (uint32_t)i), s);
     }

@@ -40,7 +40,7 @@ static uint64_t string_table_hash(const char *at, uint64_t nbytes)
   return h ^ h >> 32;
 }
 
-/* Room for so many strings; what is there moves. */
+/* Grows to `room` strings. Existing strings move. */
 static bool string_table_grow(wick_string_table *t, uint32_t room)
 {
   uint32_t nslot = 16;
@@ -88,13 +88,13 @@ static void *string_table_arena_alloc(void *self, size_t nbytes)
 
 static void string_table_arena_free(void *self, void *p, size_t nbytes)
 {
-  (void)self, (void)p, (void)nbytes; /* it goes with the arena */
+  (void)self, (void)p, (void)nbytes; /* freed with the arena */
 }
 
 wick_string_table wick_string_table_in(wick_arena *mem)
 {
   wick_string_table t = {.allocator = {string_table_arena_alloc, string_table_arena_free, mem}};
-  string_table_begin(&t, 0); /* an arena that is short of memory does not return */
+  string_table_begin(&t, 0); /* an arena does not return if memory runs out */
   return t;
 }
 
@@ -150,7 +150,8 @@ int64_t wick_string_table_find(const wick_string_table *t, const char *at, uint6
   return string_table_find(t, string_table_hash(at, nbytes), at, nbytes);
 }
 
-/* The bytes are the caller's, unless they are copied, or taken out of the room given last. */
+/* The bytes belong to the caller, unless they are copied, or are in the memory that
+ * wick_string_table_room returned last. */
 static int64_t string_table_add(wick_string_table *t, const char *at, uint64_t nbytes, bool copy,
                                 bool room)
 {

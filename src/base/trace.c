@@ -1,4 +1,4 @@
-/* Reading allocation traces: a table of line kinds, one function each. */
+/* Reads allocation traces: a table of line kinds, with a function for each. */
 #include "base/trace.h"
 
 #include <inttypes.h>
@@ -19,12 +19,12 @@ typedef struct trace_reader {
   wick_errors errors;
   uint32_t line;
   wick_list(wick_trace) trace;
-  /* of the trace being read */
+  /* of the current trace */
   bool open, has_align, has_mem;
   uint32_t ninstruction;
   wick_list(wick_plan_buffer) buffer;
   wick_names ids;
-  wick_list(uint32_t) live; /* by number of the id: index of the buffer + 1, or 0 */
+  wick_list(uint32_t) live; /* per number of an id: index of the buffer + 1, or 0 */
 } trace_reader;
 
 WICK_PRINTF(3, 4)
@@ -37,7 +37,7 @@ static void trace_fail(trace_reader *r, wick_code code, const char *fmt, ...)
   va_end(args);
 }
 
-/* A word as it may be in a message: printable, and not long. */
+/* Returns a word in the form in which messages show it: printable, and not long. */
 static const char *trace_show(trace_reader *r, trace_word w)
 {
   bool cut = w.n > TRACE_SHOWN;
@@ -58,7 +58,7 @@ static trace_word trace_trim(trace_word line)
   return line;
 }
 
-/* Takes the first word off a trimmed line. */
+/* Removes the first word from a trimmed line. */
 static trace_word trace_next(trace_word *line)
 {
   trace_word w = {line->at, 0};
@@ -67,7 +67,7 @@ static trace_word trace_next(trace_word *line)
   return w;
 }
 
-/* A decimal number below 2^63. */
+/* Reads a decimal number below 2^63. */
 static bool trace_number(trace_reader *r, const char *what, trace_word w, uint64_t *out)
 {
   uint64_t x = 0;
@@ -118,7 +118,7 @@ static void trace_open(trace_reader *r, const char *name)
 
 static wick_trace *trace_now(trace_reader *r) { return &r->trace.at[r->trace.n - 1]; }
 
-/* The slot of an id that was read as a number: 7 and 007 are the same. */
+/* Returns the slot of an id that was read as a number: 7 and 007 are the same. */
 static uint32_t *trace_slot(trace_reader *r, trace_word id, const char **out_name)
 {
   while (id.n > 1 && id.at[0] == '0') id.at++, id.n--;
@@ -128,7 +128,7 @@ static uint32_t *trace_slot(trace_reader *r, trace_word id, const char **out_nam
   return &r->live.at[number];
 }
 
-/* ---- lines: `rest` is what follows the first word ---- */
+/* ---- lines: `rest` is the line after the first word ---- */
 
 static void trace_model(trace_reader *r, trace_word rest)
 {
@@ -161,7 +161,7 @@ static void trace_alloc(trace_reader *r, trace_word rest)
   trace_word id = trace_next(&rest), size = trace_next(&rest);
   uint64_t number, nbytes = 0;
   if (!trace_number(r, "id", id, &number)) return;
-  /* A wrong size is no reason to call the FREE of this id wrong too. */
+  /* After an error in the size, the id is still added, so that its FREE is no error. */
   bool right = trace_number(r, "size", size, &nbytes);
   if (right) right = trace_no_more(r, rest);
   const char *name;
@@ -192,7 +192,7 @@ static void trace_free(trace_reader *r, trace_word rest)
   *slot = 0;
 }
 
-/* Digits, perhaps with a point among them; the value is of no use here. */
+/* Digits, perhaps with a point. The value is not used. */
 static void trace_eff(trace_reader *r, trace_word rest)
 {
   trace_word w = trace_next(&rest);
@@ -230,7 +230,7 @@ static void trace_line(trace_reader *r, trace_word line)
   }
   if (!r->open && trace_lines[k].read != trace_model) {
     trace_fail(r, WICK_EPARSE, "%s comes before the first MODEL", trace_lines[k].word);
-    trace_open(r, ""); /* so that it is said once */
+    trace_open(r, ""); /* so that it is reported once */
   }
   trace_lines[k].read(r, line);
 }

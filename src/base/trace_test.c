@@ -1,4 +1,4 @@
-/* Reading traces: what they mean, and every line that is wrong with what is said of it. */
+/* Reading traces: their meaning, and the error for every wrong line. */
 #include "base/trace.h"
 
 #include <inttypes.h>
@@ -88,7 +88,7 @@ static void test_nul_bytes(void **state)
                       "t:2: the id is \"1?\", not a decimal number");
 }
 
-/* A hundred problems are told, the others counted. */
+/* A hundred problems are listed, the others counted. */
 static void test_many_errors(void **state)
 {
   (void)state;
@@ -99,7 +99,7 @@ static void test_many_errors(void **state)
   assert_non_null(strstr(said, "t:101: buffer 1 is not live\n(and 150 more)"));
 }
 
-/* Random bytes and cut texts end in a status or a trace, whatever they are. */
+/* Random bytes and truncated texts give a status or a trace, and never crash. */
 static void test_any_bytes(void **state)
 {
   (void)state;
@@ -133,7 +133,7 @@ static void test_out_of_memory(void **state)
 {
   (void)state;
   static char text[60000];
-  static size_t n; /* static: it is read after longjmp */
+  static size_t n; /* static, because it is read after longjmp */
   n = long_text(text, sizeof text);
   for (uint64_t fail = 1;; fail++) {
     wick_torture torture = {.fail_at = fail};

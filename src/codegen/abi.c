@@ -21,8 +21,8 @@ static wick_status abi_params(const wick_func *f, bool waits, wick_arena *mem, w
   return NULL;
 }
 
-/* Small buffers go on the stack while there is room; the others get places one after the other
- * where the plan has not given them one. */
+/* Small buffers are on the stack while there is space. Others get consecutive offsets, unless the
+ * plan has given them one. */
 static wick_status abi_alloc(const wick_func *f, uint32_t i, const wick_target *t, wick_arena *mem,
                              wick_frame *out, int64_t *place)
 {
@@ -32,7 +32,7 @@ static wick_status abi_alloc(const wick_func *f, uint32_t i, const wick_target *
   if (type->space != WICK_SCRATCH)
     return wick_fail(mem, WICK_EUNSUPPORTED, f->name,
                      "alloc: loop functions own scratch buffers only");
-  if (n->nin) out->scratch = true; /* its place is computed, its bytes are counted elsewhere */
+  if (n->nin) out->scratch = true; /* its offset is computed, and its bytes are counted elsewhere */
   if (!n->nin &&
       (!wick_type_nbytes(f->module, wick_type_of(f, n->first), &nbytes) || nbytes > INT64_MAX / 4))
     return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "alloc: the size is not a constant");
@@ -60,7 +60,7 @@ static void abi_kernel(wick_frame *out, const char *name, wick_arena *mem)
   wick_push(mem, &out->kernels, name);
 }
 
-/* A direct entry needs what its kernels need. */
+/* A direct entry needs the hidden slots of its kernels. */
 static wick_status abi_direct(const wick_func *f, const wick_target *t, wick_arena *mem,
                               wick_frame *out)
 {

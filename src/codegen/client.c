@@ -20,9 +20,9 @@ static const char *client_find_near(const char *folder, wick_arena *mem)
 {
   static const char *const places[] = {
       "wick-codegen",                   /* beside */
-      "../wick-codegen",                /* a build folder: lib/, tests/ */
-      "../libexec/wick/wick-codegen",   /* installed: lib/, bin/ */
-      "../../libexec/wick/wick-codegen" /* lib/x86_64-linux-gnu/ */
+      "../wick-codegen",                /* in a build folder: from lib/ or tests/ */
+      "../libexec/wick/wick-codegen",   /* installed: from lib/ or bin/ */
+      "../../libexec/wick/wick-codegen" /* from lib/x86_64-linux-gnu/ */
   };
   for (uint32_t i = 0; i < WICK_COUNT(places); i++) {
     const char *path = wick_path_join(mem, folder, places[i]);
@@ -33,7 +33,8 @@ static const char *client_find_near(const char *folder, wick_arena *mem)
 
 const char *wick_codegen_find(wick_arena *mem)
 {
-  static const char anchor; /* lies in the library, or the program that it is linked into */
+  /* an address in the library, or in the program that it is linked into */
+  static const char anchor;
   const char *named = getenv("WICK_CODEGEN"), *found = NULL;
   if (named && *named) return named;
   Dl_info info;
@@ -116,8 +117,8 @@ enum {
 };
 
 typedef struct client_part {
-  wick_module m; /* printed, nothing else: some functions, and the constants that they name */
-  bool *has;     /* by constant */
+  wick_module m; /* only printed: some functions, and the constants that they name */
+  bool *has;     /* per constant */
   uint64_t nnode;
 } client_part;
 

@@ -1,4 +1,4 @@
-/* wick-codegen as a process: what it makes, what it says, and every way in which it can end. */
+/* wick-codegen as a process: its objects, its messages, and every way in which it can end. */
 #include "codegen/client.h"
 
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static void client_ok(wick_status s)
   assert_null(s);
 }
 
-/* A program that does what the script says. */
+/* Writes a program that executes the script. */
 static const char *client_script(const char *script)
 {
   const char *path = wick_path_join(&mem, folder, "script");
@@ -123,7 +123,7 @@ static void a_module_in_several_processes(void **state)
   wick_image_unmap(&image);
   wick_codegen_limits one = {.control = {.parallel = 1}};
   client_ok(wick_codegen_module(m, &t, &o, &one, &mem, &again, &nagain));
-  assert_int_equal(n, nagain); /* the same bytes, however many run at once */
+  assert_int_equal(n, nagain); /* the same bytes for any number of processes */
   for (uint32_t i = 0; i < n; i++) {
     assert_int_equal(object[i].nbytes, again[i].nbytes);
     assert_memory_equal(object[i].at, again[i].at, object[i].nbytes);

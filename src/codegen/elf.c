@@ -13,7 +13,7 @@ typedef struct elf_reader {
   wick_arena *mem;
 } elf_reader;
 
-/* A number of 4 bytes, or of 8 in an object of 64 bits. */
+/* Reads a number of 4 bytes, or of 8 in an object of 64 bits. */
 static bool elf_word(elf_reader *e, uint64_t *out)
 {
   uint32_t x;

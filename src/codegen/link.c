@@ -1,4 +1,4 @@
-/* The linker: places sections, finds symbols, applies relocations. */
+/* The linker: assigns offsets to sections, resolves symbols, applies relocations. */
 #include "codegen/link.h"
 
 #include <stdlib.h>
@@ -14,14 +14,14 @@ enum { LINK_LOCAL = 0, LINK_ELF_SECTION_SYMBOL = 3, LINK_ELF_FILE = 4 };
 
 enum { LINK_CODE, LINK_RODATA, LINK_NOWHERE };
 
-typedef struct link_place { /* of an object's section */
+typedef struct link_place { /* the position of an object's section */
   int part;                 /* LINK_CODE, ... */
   uint64_t offset;          /* in the part */
 } link_place;
 
 typedef struct link_object {
   wick_elf elf;
-  link_place *place; /* by section */
+  link_place *place; /* per section */
 } link_object;
 
 typedef struct link_state {
@@ -34,8 +34,8 @@ typedef struct link_state {
   unsigned char *bytes[2];
   uint64_t base[2];  /* of code and rodata in the image */
   wick_names names;  /* of global symbols */
-  uint64_t *address; /* by name, in the image */
-  uint8_t *defined;  /* by name: 1 defined, 2 an import */
+  uint64_t *address; /* per name: its address in the image */
+  uint8_t *defined;  /* per name: 1 defined, 2 an import */
   wick_list(wick_symbol) symbols;
   wick_list(uint32_t) imports; /* names */
   uint64_t stubs;              /* offset of the first stub in code */
@@ -43,7 +43,7 @@ typedef struct link_state {
 
 /* ---- placing ---- */
 
-/* Which part a section belongs to; LINK_NOWHERE for what is not needed at run time. */
+/* Returns the part that a section belongs to; LINK_NOWHERE if it is not needed at run time. */
 static wick_status link_part(const link_state *l, const wick_elf_section *s, int *out)
 {
   *out = LINK_NOWHERE;
@@ -93,7 +93,7 @@ static bool link_is_global(const wick_elf_symbol *s)
   return s->binding != LINK_LOCAL && *s->name;
 }
 
-/* What no object defines comes from outside, where the target's row allows it. */
+/* Makes an undefined symbol an import, if the target's entry allows it. */
 static wick_status link_import(link_state *l, const wick_elf_symbol *s)
 {
   uint32_t id = wick_names_add(&l->names, s->name, strlen(s->name));
@@ -125,7 +125,7 @@ static wick_status link_symbols(link_state *l)
   return NULL;
 }
 
-/* The stubs follow the code; their addresses are those of the imports. */
+/* Places the stubs after the code. The address of an import is that of its stub. */
 static void link_stubs(link_state *l)
 {
   l->stubs = wick_align_up(l->nbytes[LINK_CODE], 16);
@@ -191,8 +191,8 @@ static wick_status link_fix(link_state *l, const link_object *o, const wick_elf_
              : NULL;
 }
 
-/* The low half of an address of two instructions names the first of them: what it computes, at its
- * own place, is meant. */
+/* An address that is built by two instructions: the relocation of the second one names the first.
+ * Finds the target and the position of the first one. */
 static wick_status link_high_half(const link_state *l, const link_object *o, const link_place *p,
                                   const wick_elf_reloc *reloc, uint32_t n, uint64_t label,
                                   uint64_t *out_target, uint64_t *out_place)
@@ -224,7 +224,7 @@ static wick_status link_relocate(link_state *l, const link_object *o, uint32_t s
     if (reloc[i].type >= l->machine->low_first && reloc[i].type <= l->machine->low_last) {
       uint64_t high = 0;
       WICK_TRY(link_high_half(l, o, p, reloc, n, target, &target, &high));
-      target += place - high; /* the distance is counted from the first instruction */
+      target += place - high; /* the distance is relative to the first instruction */
     }
     WICK_TRY(link_fix(l, o, s, p, &reloc[i], target));
   }

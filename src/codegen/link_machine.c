@@ -86,7 +86,7 @@ enum {
   AARCH64_LDST128_LO12 = 299
 };
 
-/* `bits` of d >> shift into the instruction at bit `to`. */
+/* Writes `bits` bits of d >> shift into the instruction, from bit `to` on. */
 static const char *link_field(const wick_fixup *f, int64_t d, unsigned shift, unsigned bits,
                               unsigned to)
 {

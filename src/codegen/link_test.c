@@ -1,5 +1,5 @@
-/* The linker, on objects that the system's C compilers make: calls between objects, constants,
- * calls outside, and what is refused. */
+/* The linker, on objects from the system's C compilers: calls between objects, constants, external
+ * calls, and errors. */
 #include "codegen/link.h"
 
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static bool link_shell(const char *fmt, ...)
   return system(command) == 0;
 }
 
-/* An object of C text; false where the compiler is not there. */
+/* Compiles C text to an object. Returns false if the compiler is not installed. */
 static bool link_compile(const char *cc, const char *text, const char *flags, wick_span *out)
 {
   const char *c = wick_path_join(&mem, folder, "a.c");
@@ -57,8 +57,8 @@ static wick_target link_target(const char *name)
   return t;
 }
 
-/* y = 64 floats of x, copied; then 16 bytes of the second buffer's first byte; then what the other
- * object's function makes of a table. */
+/* y: 64 floats of x; then 16 times the first byte of the second buffer; then the result of the
+ * other object's function on a table. */
 static const char link_first[] =
     "#include <stdint.h>\n#include <string.h>\n"
     "float scale(int64_t i);\n"
@@ -137,7 +137,7 @@ static void objects_call_each_other_and_outside(void **state)
   wick_image_unmap(&image);
 }
 
-/* The same under an emulator, by tests/codegen/run_artifact.c. */
+/* The same under an emulator, with tests/codegen/run_artifact.c. */
 static void link_emulated(const char *cc, const char *qemu, const char *flags, const char *target)
 {
   wick_target t = link_target(target);
@@ -161,7 +161,7 @@ static void link_emulated(const char *cc, const char *qemu, const char *flags, c
     int64_t ntask;
     unsigned char x[3][NBYTES];
   } *in = wick_arena_alloc(&mem, 2 * sizeof *in, 64);
-  for (int k = 0; k < 2; k++) { /* of k; the other function is called too, and does no harm */
+  for (int k = 0; k < 2; k++) { /* arguments of k; calling the other function is harmless */
     in[k].ntask = 1;
     for (int i = 0; i < 256; i++) in[k].x[0][i] = (unsigned char)(i * 3);
     in[k].x[1][0] = 7;
@@ -173,7 +173,7 @@ static void link_emulated(const char *cc, const char *qemu, const char *flags, c
   size_t n;
   link_ok(wick_file_read(&mem, wick_path_join(&mem, folder, "out"), 0, &out, &n));
   assert_int_equal(n, 2 * NBYTES);
-  unsigned char *y = wick_arena_copy(&mem, out, NBYTES, 64); /* "k" is before "scale" */
+  unsigned char *y = wick_arena_copy(&mem, out, NBYTES, 64); /* "k" is sorted before "scale" */
   link_check(in[0].x[0], y);
 }
 

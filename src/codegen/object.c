@@ -20,8 +20,8 @@ static wick_status object_elf(wick_span object, wick_arena *mem, object_names *o
 }
 
 /* ---- wasm ----
- * Sections of an id and a size; the section "linking" has the symbols, whose names, where they are
- * undefined, are those of imports (WebAssembly/tool-conventions, Linking.md). */
+ * A file is a list of sections with an id and a size. The section "linking" has the symbols; the
+ * name of an undefined symbol is that of an import (WebAssembly/tool-conventions, Linking.md). */
 
 enum {
   OBJECT_CUSTOM = 0,
@@ -49,7 +49,7 @@ static bool object_skip_limits(wick_reader *r)
   return !(flags & 1) || wick_read_varint(r, &n);
 }
 
-/* The names of imports by kind, in order: symbols count them. */
+/* Reads the names of imports by kind, in order, because symbols refer to them by index. */
 static bool object_wasm_imports(wick_reader *r, wick_arena *mem, object_names by_kind[5])
 {
   uint64_t n, x;
@@ -78,7 +78,7 @@ static bool object_wasm_data(wick_reader *r, wick_arena *mem, uint64_t flags, co
   return wick_read_varint(r, &x) && wick_read_varint(r, &x) && wick_read_varint(r, &x);
 }
 
-/* The name of an undefined symbol; NULL for others. */
+/* Reads a symbol. *out is its name if it is undefined, else NULL. */
 static bool object_wasm_symbol(wick_reader *r, wick_arena *mem, const object_names by_kind[5],
                                const char **out)
 {
@@ -114,7 +114,7 @@ static bool object_wasm_symbols(wick_reader *r, wick_arena *mem, const object_na
   for (uint64_t i = 0; i < n; i++) {
     const char *name = NULL;
     if (!object_wasm_symbol(r, mem, by_kind, &name)) return false;
-    /* What the linker itself provides. */
+    /* symbols that the linker itself provides */
     if (name && strncmp(name, "__stack_pointer", 16) != 0 &&
         strncmp(name, "__indirect_function_table", 26) != 0)
       wick_push(mem, out, name);

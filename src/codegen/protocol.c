@@ -10,7 +10,7 @@ static const char *const protocol_outputs[] = {[WICK_OUTPUT_OBJECT] = "object",
                                                [WICK_OUTPUT_ASSEMBLY] = "assembly",
                                                [WICK_OUTPUT_LLVM] = "llvm"};
 
-/* The options that are a word alone. */
+/* The options that are a single word. */
 typedef struct protocol_flag {
   const char *name;
   size_t offset;

@@ -6,12 +6,13 @@
 _Static_assert(WICK_BUNDLE_ALIGN == WICK_FRAME_ALIGN, "scratch memory lies in the arena");
 
 /* ---- the floating-point environment ----
- * To nearest even, denormals kept, no exceptions raised; what was before comes back. */
+ * The entry runs with rounding to nearest even, with denormals, and without traps. The caller's
+ * environment is restored. */
 
 typedef struct bundle_float {
   wick_machine machine;
   const char *get, *set; /* LLVM's intrinsics */
-  unsigned bits;         /* of what they take; 0: through memory */
+  unsigned bits;         /* of their operand; 0: it is in memory */
   uint64_t keep, value;  /* new = (old & keep) | value */
 } bundle_float;
 
@@ -19,9 +20,9 @@ static const bundle_float bundle_floats[] = {
     /* MXCSR: all exceptions masked */
     {WICK_MACHINE_X86_64, "llvm.x86.sse.stmxcsr", "llvm.x86.sse.ldmxcsr", 0, 0, 0x1f80},
     {WICK_MACHINE_AARCH64, "llvm.aarch64.get.fpcr", "llvm.aarch64.set.fpcr", 64, 0, 0},
-    /* FPSCR: AHP, DN, FZ, RMode, FZ16 become 0; flags stay */
+    /* FPSCR: AHP, DN, FZ, RMode and FZ16 become 0; flags stay */
     {WICK_MACHINE_THUMB, "llvm.arm.get.fpscr", "llvm.arm.set.fpscr", 32, ~(uint64_t)0x07c80000, 0},
-    /* frm, in the numbers of FLT_ROUNDS: 1 is to nearest even. There are always denormals. */
+    /* frm, with the numbers of FLT_ROUNDS: 1 is to nearest even. Denormals are always kept. */
     {WICK_MACHINE_RISCV64, "llvm.get.rounding", "llvm.set.rounding", 32, 0, 1},
 };
 
@@ -29,9 +30,9 @@ typedef struct bundle {
   emit *e;
   const wick_func *f;
   LLVMValueRef slots, fault;       /* on the stack */
-  const bundle_float *environment; /* NULL: the machine has but one */
-  LLVMValueRef before;             /* what it was; where that goes through memory, its place */
-  LLVMValueRef now;                /* and then: the place of what it becomes */
+  const bundle_float *environment; /* NULL: the machine has only one */
+  LLVMValueRef before;             /* the caller's environment, or its address if it is in memory */
+  LLVMValueRef now;                /* then the address of the new environment */
 } bundle;
 
 static void bundle_float_begin(bundle *b)
@@ -60,7 +61,7 @@ static void bundle_float_end(bundle *b)
 
 /* ---- the arguments ---- */
 
-/* Returns `code` where `bad` holds. */
+/* Emits `if (bad) return code`. */
 static void bundle_refuse(const bundle *b, LLVMValueRef bad, int code)
 {
   emit *e = b->e;
@@ -71,7 +72,7 @@ static void bundle_refuse(const bundle *b, LLVMValueRef bad, int code)
   LLVMPositionBuilderAtEnd(e->b, on);
 }
 
-/* Bytes after parameter v; of the last one with the scratch memory. */
+/* Returns the bytes of parameter v; those of the last one include the scratch memory. */
 static uint64_t bundle_bytes(const bundle *b, uint32_t v)
 {
   uint64_t nbytes = 0;
@@ -102,7 +103,7 @@ static void bundle_slot(const bundle *b, uint32_t i, LLVMValueRef x)
   LLVMBuildStore(e->b, x, LLVMBuildGEP2(e->b, emit_pointer(e), b->slots, &at, 1, ""));
 }
 
-/* Scratch memory lies after the arena. */
+/* Returns the address of the scratch memory, which follows the arena. */
 static LLVMValueRef bundle_scratch(const bundle *b)
 {
   emit *e = b->e;
@@ -112,7 +113,8 @@ static LLVMValueRef bundle_scratch(const bundle *b)
   return LLVMBuildGEP2(e->b, LLVMInt8TypeInContext(e->context), p, &at, 1, "");
 }
 
-/* What the function has on its stack; in its first block, so that it is there for good. */
+/* Allocates the function's variables on the stack, in its first block, so that they live until it
+ * returns. */
 static void bundle_stack(bundle *b)
 {
   emit *e = b->e;
@@ -138,7 +140,7 @@ static LLVMValueRef bundle_call(const bundle *b)
   for (uint32_t i = 0; i < n; i++) bundle_slot(b, i, LLVMGetParam(e->function, i));
   if (e->frame.scratch) bundle_slot(b, n++, bundle_scratch(b));
   if (e->frame.fault) {
-    LLVMBuildStore(e->b, emit_i64(e, 0), b->fault); /* its code */
+    LLVMBuildStore(e->b, emit_i64(e, 0), b->fault); /* the fault's code */
     bundle_slot(b, n, b->fault);
   }
   return LLVMBuildCall2(e->b, type, entry, &slots, 1, "");
@@ -186,7 +188,7 @@ static void bundle_function(bundle *b)
   LLVMBuildRet(e->b, code);
 }
 
-/* NAME_constants, read-only. */
+/* Emits NAME_constants, read-only data. */
 static void bundle_constants(const emit *e)
 {
   wick_span k = e->options->constants;

@@ -1,5 +1,5 @@
-/* The C function of a bundle, called on every level of this processor: what it refuses, what it
- * returns, and the floating-point environment before, within and after. */
+/* The C function of a bundle, called on every level of this processor: the arguments that it
+ * refuses, its results, and the floating-point environment before, during and after the call. */
 #include "codegen/llvm/testing.h"
 
 #include <fenv.h>
@@ -10,8 +10,8 @@
 #include <xmmintrin.h>
 #endif
 
-/* y[i] = x[i] * w[i], through the arena; then a kernel that fails at the first negative number,
- * and has scratch memory. */
+/* y[i] = x[i] * w[i], through the arena; then a kernel with scratch memory that fails at the first
+ * negative number. */
 static const char bundle_text[] =
     "loop @scale(@out %y: buffer<f32[16],arena>, @in %x: buffer<f32[16],io>,\n"
     "            @in %w: buffer<f32[16],constant>, @in %begin: i64, @in %end: i64) {\n"
@@ -79,7 +79,7 @@ static bundle_fn *bundle_load(testing *t, const char *target)
   wick_span file = wick_artifact_join(&parts, &t->mem);
   testing_ok(wick_artifact_read(file, "test", &t->mem, &t->artifact));
   testing_ok(wick_image_map(&t->artifact, &t->mem, &t->image));
-  assert_int_equal(t->artifact.nsymbol, 1); /* nothing but the function is seen */
+  assert_int_equal(t->artifact.nsymbol, 1); /* only this function is exported */
   union {
     void *p;
     bundle_fn *f;
@@ -133,7 +133,7 @@ static void bundle_refuses(bundle_fn *net)
   assert_int_equal(net(bundle_weights + 4, data, bundle_arena), WICK_BUNDLE_EALIGN);
   assert_int_equal(net(bundle_weights, data + 32, bundle_arena), WICK_BUNDLE_EALIGN);
   assert_int_equal(net(bundle_weights, data, bundle_arena + 1), WICK_BUNDLE_EALIGN);
-  for (int i = 0; i < 16; i++) assert_true(bundle_data[16 + i] == -1); /* nothing was done */
+  for (int i = 0; i < 16; i++) assert_true(bundle_data[16 + i] == -1); /* nothing was written */
 }
 
 static void bundle_refuses_wrong_addresses(void **state)
@@ -146,7 +146,7 @@ static void bundle_fails(bundle_fn *net)
 {
   bundle_fill(-3);
   assert_int_equal(net(bundle_weights, bundle_data, bundle_arena), WICK_BUNDLE_ERANGE);
-  bundle_fill(3); /* and is not spoilt by it */
+  bundle_fill(3); /* the caller's environment does not change it */
   assert_int_equal(net(bundle_weights, bundle_data, bundle_arena), WICK_BUNDLE_OK);
 }
 
@@ -157,7 +157,7 @@ static void bundle_returns_the_failure_of_a_kernel(void **state)
 }
 
 #if defined(__x86_64__)
-enum { BUNDLE_FLAGS = 0x3f }; /* of MXCSR: exceptions that were met */
+enum { BUNDLE_FLAGS = 0x3f }; /* bits of MXCSR that record exceptions */
 static unsigned bundle_environment(void) { return _mm_getcsr() & ~(unsigned)BUNDLE_FLAGS; }
 static void bundle_spoil(void) { _mm_setcsr(0xdfc0); } /* rounds up, flushes denormals to zero */
 static void bundle_repair(void) { _mm_setcsr(0x1f80); }
@@ -167,7 +167,7 @@ static void bundle_spoil(void) { (void)fesetround(FE_UPWARD); }
 static void bundle_repair(void) { (void)fesetround(FE_TONEAREST); }
 #endif
 
-/* A denormal, half of a denormal that lies between two, and a product that is no float. */
+/* A denormal; half of a denormal, which is between two; and a product that overflows. */
 static void bundle_keeps_environment(bundle_fn *net)
 {
   bundle_fill(1);

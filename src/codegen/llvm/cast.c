@@ -1,11 +1,11 @@
-/* Emits conversions between element types. Narrow floats are integers here (emit.h): those of 16
- * bits are converted to and from f32 if the target has the conversion; a pass expands all
- * others. */
+/* Emits conversions between element types. Narrow floats are integers here (emit.h): 16-bit floats
+ * are converted to and from f32 if the target has instructions for this; a pass expands all other
+ * conversions. */
 #include "codegen/llvm/emit.h"
 
 static bool cast_is_wide(wick_elem e) { return e == WICK_F32 || e == WICK_F64; }
 
-/* Between a 16-bit float and f32. */
+/* Converts between a 16-bit float and f32. */
 static LLVMValueRef cast_narrow(emit *e, const wick_node *n, wick_elem from, wick_elem to,
                                 LLVMValueRef x)
 {
@@ -24,7 +24,8 @@ static LLVMValueRef cast_narrow(emit *e, const wick_node *n, wick_elem from, wic
   return LLVMBuildBitCast(e->b, LLVMBuildFPTrunc(e->b, x, half, ""), type, "");
 }
 
-/* x, of f32, to the nearest i32, ties to even; NULL where that is no instruction of the target. */
+/* Converts x, of f32, to the nearest i32, ties to even. Returns NULL if the target has no
+ * instruction for this. */
 static LLVMValueRef cast_nearest(emit *e, LLVMValueRef x, uint32_t lanes)
 {
   if (e->target->machine != WICK_MACHINE_X86_64 || lanes * 4 > e->target->vector_bytes) return NULL;
@@ -39,7 +40,8 @@ static LLVMValueRef cast_nearest(emit *e, LLVMValueRef x, uint32_t lanes)
   }
 }
 
-/* v, an f32, is an integer that was rounded, perhaps with a small one added: what was rounded. */
+/* If v, an f32, is a number rounded to an integer, perhaps plus a small constant, returns the
+ * number and the constant. */
 static wick_value cast_rounded(const emit *e, wick_value v, int64_t *out_add)
 {
   enum { SMALL = 1 << 16 };
@@ -55,7 +57,7 @@ static wick_value cast_rounded(const emit *e, wick_value v, int64_t *out_add)
   return is ? n->in[0] : (wick_value){0};
 }
 
-/* x within lo .. hi; NaN becomes `nan`. */
+/* Clamps x to lo .. hi; NaN becomes `nan`. */
 static LLVMValueRef cast_within(emit *e, LLVMValueRef x, double lo, double hi, double nan)
 {
   LLVMTypeRef type = LLVMTypeOf(x);
@@ -67,10 +69,10 @@ static LLVMValueRef cast_within(emit *e, LLVMValueRef x, double lo, double hi, d
   return LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, x, most, ""), x, most, "");
 }
 
-/* Four registers of f32, as one vector, each rounded to the nearest integer, plus `add`, to bytes:
- * words are narrowed twice with saturation, and what lies in the parts of a register is put in
- * order. NULL where the target has other ways. `hi`: the largest that does not saturate; `within`:
- * all are known to fit into words. */
+/* Converts four registers of f32 (as one vector) to bytes: rounds to nearest, adds `add`, narrows
+ * the words twice with saturation, and restores the order of the parts of a register. Returns NULL
+ * on other targets. `hi` is the largest number that does not saturate. `within`: all are known to
+ * fit into words. */
 static LLVMValueRef cast_four(emit *e, LLVMValueRef x, uint32_t lanes, int64_t add, int64_t hi,
                               bool is_signed, bool within)
 {
@@ -91,7 +93,7 @@ static LLVMValueRef cast_four(emit *e, LLVMValueRef x, uint32_t lanes, int64_t a
     for (uint32_t k = 0; k < n; k++) lane[k] = LLVMConstInt(i32, i * n + k, false);
     y[i] =
         LLVMBuildShuffleVector(e->b, x, LLVMGetPoison(LLVMTypeOf(x)), LLVMConstVector(lane, n), "");
-    LLVMValueRef most = emit_float(e, LLVMTypeOf(y[i]), (double)(hi - add)), /* NaN stays */
+    LLVMValueRef most = emit_float(e, LLVMTypeOf(y[i]), (double)(hi - add)), /* keeps NaN */
         large = LLVMBuildFCmp(e->b, LLVMRealOLT, most, y[i], "");
     if (!within) y[i] = LLVMBuildSelect(e->b, large, most, y[i], "");
     y[i] = cast_nearest(e, y[i], n);
@@ -109,9 +111,9 @@ static LLVMValueRef cast_four(emit *e, LLVMValueRef x, uint32_t lanes, int64_t a
   return LLVMBuildBitCast(e->b, x, type, "");
 }
 
-/* To integers whose limits are floats: within these limits (NaN becomes 0), then by a word, whose
- * conversion is an instruction; LLVM would take one lane after another. The limits are integers, so
- * that it does not matter whether a rounding comes before them or with the conversion. */
+/* Converts to integers whose limits are floats: clamps to these limits (NaN becomes 0), then
+ * converts through words, for which there are instructions. LLVM would convert one lane after
+ * another. The limits are integers, so that rounding may come before or after. */
 static LLVMValueRef cast_short(emit *e, const wick_node *n, wick_elem to, LLVMValueRef x)
 {
   uint32_t bits = wick_elem_storage[to].bits, lanes = emit_info(e, n->first)->lanes;
@@ -124,7 +126,7 @@ static LLVMValueRef cast_short(emit *e, const wick_node *n, wick_elem to, LLVMVa
   if (rounded.id && emit_info(e, n->in[0])->elem == WICK_F32) {
     double by = (double)add;
     LLVMValueRef z = emit_get(e, rounded);
-    if (is_signed && !n->attr[WICK_ATTR_cast_within].i) /* NaN would be the least */
+    if (is_signed && !n->attr[WICK_ATTR_cast_within].i) /* NaN would become the least integer */
       z = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealORD, z, z, ""), z,
                           emit_float(e, LLVMTypeOf(z), -by), "");
     z = bits == 8

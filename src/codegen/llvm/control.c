@@ -1,7 +1,7 @@
 /* Emits loops and branches as blocks with phis, terminators, and constants. */
 #include "codegen/llvm/emit.h"
 
-/* The body of a region. Returns its `yield`. */
+/* Emits the body of a region. Returns its `yield`. */
 static const wick_node *control_region(emit *e, const wick_region *r)
 {
   uint32_t last = r->end - 1;
@@ -58,7 +58,7 @@ static void control_if(emit *e, const wick_node *n)
   }
 }
 
-/* The carried values are phis of the block that tests. */
+/* The carried values are phis of the block that tests the condition. */
 static void control_while(emit *e, const wick_node *n)
 {
   LLVMBasicBlockRef pre = LLVMGetInsertBlock(e->b), head = emit_block(e, ""),
@@ -89,7 +89,7 @@ static void control_while(emit *e, const wick_node *n)
 
 /* ---- for ---- */
 
-typedef struct control_range { /* what is known of a loop's range */
+typedef struct control_range { /* known facts about a loop's range */
   bool known, runs, once;
   bool narrow; /* its index fits in 32 bits */
 } control_range;
@@ -114,8 +114,8 @@ static void control_bind(emit *e, const wick_region *r, LLVMValueRef index, LLVM
     emit_set(e, (wick_value){r->first.id + i}, carried[i - 1]);
 }
 
-/* The loop itself, rotated: the test is at the end of the body. Returns the block that jumps
- * back; then the builder follows the loop, and x holds what the last iteration yielded. */
+/* Emits the loop, rotated: the test is at the end of the body. Returns the block that jumps back.
+ * Afterwards the builder is after the loop, and x holds the values of the last iteration. */
 static LLVMBasicBlockRef control_body(emit *e, const wick_node *n, control_range range,
                                       LLVMBasicBlockRef pre, LLVMBasicBlockRef body,
                                       LLVMBasicBlockRef exit, LLVMValueRef *x)
@@ -178,7 +178,7 @@ static void control_for(emit *e, const wick_node *n)
 
 enum { CONTROL_MOST_TABLE = 65536 };
 
-/* A table that lies beside the code. Large constants come through parameters. */
+/* Emits a constant as data of the object. Large constants are parameters. */
 static void control_table(emit *e, const wick_node *n)
 {
   const wick_constant *k = wick_constant_get(e->f->module, wick_const_imm(n)->constant);

@@ -6,7 +6,7 @@
 #define F32(n) "buffer<f32[" #n "],io>"
 #define I64(n) "buffer<i64[" #n "],io>"
 
-/* Runs `check` with the text compiled for each level. */
+/* Calls `check` with the text compiled for each level. */
 static void control_each(const char *text, bool direct, void (*check)(testing *t))
 {
   for (uint32_t i = 0; testing_native(i); i++) {
@@ -89,7 +89,8 @@ static void loops_carry_vectors_and_masks_hide_lanes(void **state)
   control_each(sum_text, false, sum_check);
 }
 
-/* A masked access touches nothing where the mask is false: here the next page is not there. */
+/* A masked access reads and writes nothing where the mask is false: here the next page does not
+ * exist. */
 static const char mask_text[] =
     "loop @copy(@out %y: " F32(64) ", @in %x: " F32(64) ", @in %n: i64, " KERNEL ") {\n"
                                                         "  for %begin, %end (%t: i64) {\n"
@@ -212,7 +213,7 @@ static void trip_check(testing *t)
     assert_int_equal(y[1], 8);
     assert_int_equal(y[2], 7 + 0 + 3 + 6);
     bool odd = n > 0 && n % 2;
-    assert_int_equal(y[3], odd ? 1 : 7); /* yields are taken at the same time */
+    assert_int_equal(y[3], odd ? 1 : 7); /* yields take effect at the same time */
     assert_int_equal(y[4], odd ? 7 : 1);
   }
 }
@@ -315,13 +316,14 @@ static void fail_check(testing *t)
   assert_true(y[1] == 17.0f);
   control_run(t, "gather", (void *[]){y, x, i, &fault}, 7, 8);
   assert_int_equal(fault.task, 7);
-  control_run(t, "gather", (void *[]){y, x, i, &fault}, 4, 8); /* an earlier task wins */
+  /* the failure of an earlier task replaces it */
+  control_run(t, "gather", (void *[]){y, x, i, &fault}, 4, 8);
   assert_int_equal(fault.code, 5);
   assert_int_equal(fault.task, 5);
   assert_int_equal(fault.detail, 9);
-  control_run(t, "gather", (void *[]){y, x, i, &fault}, 7, 8); /* and stays */
+  control_run(t, "gather", (void *[]){y, x, i, &fault}, 7, 8); /* it is kept */
   assert_int_equal(fault.task, 5);
-  assert_true(y[6] == 11.0f); /* execution goes on */
+  assert_true(y[6] == 11.0f); /* execution continues */
 }
 
 static void failures_are_recorded_and_the_lowest_task_wins(void **state)

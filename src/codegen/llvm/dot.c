@@ -5,10 +5,11 @@
 typedef struct dot_intrinsic {
   wick_machine machine;
   wick_dot row;
-  uint32_t lanes; /* of the sum; 0: those of scalable registers */
+  uint32_t lanes; /* lanes of the sum; 0: scalable registers */
   const char *name;
-  bool typed;                               /* overloaded by the sum's type and the operands' */
-  LLVMTypeRef (*operand)(LLVMContextRef c); /* of how the operands are vectors; NULL: bytes */
+  bool typed; /* overloaded by the sum's type and the operands' */
+  /* element type of the operands as vectors; NULL: bytes */
+  LLVMTypeRef (*operand)(LLVMContextRef c);
 } dot_intrinsic;
 
 static const dot_intrinsic dot_intrinsics[] = {
@@ -54,7 +55,7 @@ static const dot_intrinsic *dot_find(const emit *e, const wick_node *n)
 
 /* ---- scalable registers ---- */
 
-/* Vectors of a known size are the beginnings of registers. */
+/* A vector of known size is the beginning of a scalable register. */
 static void dot_scalable(emit *e, const wick_node *n, const dot_intrinsic *d)
 {
   LLVMTypeRef word = LLVMInt32TypeInContext(e->context), byte = LLVMInt8TypeInContext(e->context),
@@ -73,7 +74,8 @@ static void dot_scalable(emit *e, const wick_node *n, const dot_intrinsic *d)
 
 /* ---- pairs ---- */
 
-/* Every second byte of a vector from `odd` on, as words of 16 bits; once in a block. */
+/* Returns every second byte of a vector, from `odd` on, as words of 16 bits; computed once in a
+ * block. */
 static LLVMValueRef dot_half(emit *e, wick_value v, bool odd)
 {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
@@ -90,7 +92,7 @@ static LLVMValueRef dot_half(emit *e, wick_value v, bool odd)
   return x;
 }
 
-/* pmaddwd: products of 16 bits, the sums of two in an i32. None is too large. */
+/* pmaddwd: multiplies words of 16 bits, and adds pairs of products as i32. No sum overflows. */
 static void dot_pairs(emit *e, const wick_node *n)
 {
   uint32_t lanes = emit_info(e, n->first)->lanes;
@@ -105,9 +107,9 @@ static void dot_pairs(emit *e, const wick_node *n)
   emit_set(e, n->first, sum);
 }
 
-/* ---- the row ---- */
+/* ---- the operator ---- */
 
-/* Operands have as many bits as the sum. */
+/* The operands have as many bits as the sum. */
 static LLVMTypeRef dot_operand(const emit *e, const dot_intrinsic *d)
 {
   LLVMTypeRef one = d->operand(e->context);

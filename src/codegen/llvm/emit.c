@@ -92,7 +92,8 @@ LLVMValueRef emit_float(const emit *e, LLVMTypeRef type, double x)
   return emit_splat(type, LLVMConstReal(emit_element_of(type), x));
 }
 
-/* By the bits that the element has in memory, so that rounding and NaN are the storage table's. */
+/* Goes through the element's bits in memory, so that rounding and NaN are those of the storage
+ * table. */
 LLVMValueRef emit_number(const emit *e, wick_elem elem, uint32_t lanes, wick_scalar s)
 {
   uint64_t bits = 0;

@@ -1,5 +1,5 @@
 /* Emits the float operators in which machines differ: fused multiply-add, rounding, square roots,
- * max and min. max and min of integers are here too. */
+ * max and min. Also max and min of integers. */
 #include <math.h>
 
 #include "codegen/llvm/emit.h"
@@ -9,7 +9,7 @@ static bool float_has(const emit *e, const wick_node *n, uint64_t set)
   return set & WICK_BIT(emit_info(e, n->first)->elem);
 }
 
-/* An intrinsic of the operands' type, where the target's row says that it needs no call. */
+/* Emits an intrinsic of the operands' type, if the target's entry says that it needs no call. */
 static void float_intrinsic(emit *e, const wick_node *n, const char *name, uint64_t set)
 {
   LLVMTypeRef type = emit_type_of(e, n->first);
@@ -55,21 +55,23 @@ static void float_trunc(emit *e, const wick_node *n)
 }
 static void float_round_even(emit *e, const wick_node *n)
 {
-  /* LLVM 19 has no roundeven for Arm's M profile; the rounding mode is always to nearest even. */
+  /* LLVM 19 has no roundeven for Arm's M profile. There the rounding mode is always to nearest
+   * even. */
   bool by_mode = e->target->machine == WICK_MACHINE_THUMB;
   float_intrinsic(e, n, by_mode ? "llvm.nearbyint" : "llvm.roundeven", e->target->round);
 }
 
 /* ---- max, min ---- */
 
-/* x where it wins, else y: y too where one is NaN, or they are equal. One instruction of x86. */
+/* Returns x if it wins, else y; so y if one is NaN or they are equal. It is one instruction on
+ * x86. */
 static LLVMValueRef float_pick(emit *e, LLVMValueRef x, LLVMValueRef y, bool max)
 {
   LLVMValueRef wins = LLVMBuildFCmp(e->b, max ? LLVMRealOGT : LLVMRealOLT, x, y, "");
   return LLVMBuildSelect(e->b, wins, x, y, "");
 }
 
-/* The operand that is a number, not NaN: out_x is the other one. */
+/* Finds an operand that is a constant other than NaN; out_x is the other one. */
 static bool float_known_operand(const emit *e, const wick_node *n, wick_value *out_x, double *out)
 {
   for (uint32_t i = 0; i < 2; i++) {
@@ -82,9 +84,9 @@ static bool float_known_operand(const emit *e, const wick_node *n, wick_value *o
   return false;
 }
 
-/* c against x, where x86's maxps and minps give x if it is NaN, or equal: so only zeros can have
- * the wrong sign, and adding +0 turns -0 into +0, and nothing else. NULL where this does not hold.
- */
+/* max or min of x and a constant c, by x86's maxps or minps, which return x if x is NaN or equal to
+ * c. Only a zero can then have the wrong sign, and adding +0 turns -0 into +0 and changes nothing
+ * else. Returns NULL if this does not apply. */
 static LLVMValueRef float_extreme_known(emit *e, const wick_node *n, bool max)
 {
   wick_value v;
@@ -103,9 +105,9 @@ static LLVMTypeRef float_bits_type(const emit *e, const wick_node *n)
   return emit_type(e, t->elem == WICK_F64 ? WICK_I64 : WICK_I32, t->lanes);
 }
 
-/* Both orders of the operands give the same bits, but for zeros of two signs, and NaN with a
- * number. `and` makes +0 of zeros, `or` -0; `or` keeps NaN what it is, since its exponent is all
- * ones, and so does adding all ones where one is NaN. */
+/* Computes both orders of the operands. They have the same bits, except for zeros of different
+ * signs, and for NaN with a number. `and` of two zeros is +0, `or` is -0. `or` keeps NaN, because
+ * its exponent is all ones. For max, all bits are set if one operand is NaN. */
 static LLVMValueRef float_extreme_bits(emit *e, const wick_node *n, LLVMValueRef x, LLVMValueRef y,
                                        bool max)
 {
@@ -118,7 +120,8 @@ static LLVMValueRef float_extreme_bits(emit *e, const wick_node *n, LLVMValueRef
   return LLVMBuildBitCast(e->b, r, type, "");
 }
 
-/* AVX-512 DQ's vrange orders zeros, but gives the number where one is NaN. NULL for other types. */
+/* Uses AVX-512 DQ's vrange, which orders zeros, but returns the number if one operand is NaN.
+ * Returns NULL for other types. */
 static LLVMValueRef float_extreme_range(emit *e, const wick_node *n, LLVMValueRef x, LLVMValueRef y,
                                         bool max)
 {
@@ -141,18 +144,18 @@ static LLVMValueRef float_extreme_range(emit *e, const wick_node *n, LLVMValueRe
   LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context),
               mask = LLVMIntTypeInContext(e->context, t->lanes > 8 ? t->lanes : 8);
   bool whole = t->lanes * wick_elem_storage[t->elem].bits == 512;
-  LLVMValueRef arg[6] = {x,
-                         y,
-                         LLVMConstInt(i32, max ? 5 : 4, false), /* the sign of what wins */
-                         x,
-                         LLVMConstAllOnes(mask),
-                         LLVMConstInt(i32, 4, false)}; /* the current rounding: there is none */
+  LLVMValueRef arg[6] = {x, y,
+                         LLVMConstInt(i32, max ? 5 : 4, false), /* with the sign of the result */
+                         x, LLVMConstAllOnes(mask),
+                         /* the current rounding mode; nothing is rounded */
+                         LLVMConstInt(i32, 4, false)};
   LLVMValueRef r = emit_intrinsic(e, rows[i].name, NULL, 0, arg, whole ? 6 : 5);
   LLVMValueRef nan = LLVMBuildFCmp(e->b, LLVMRealUNO, x, y, "");
   return LLVMBuildSelect(e->b, nan, LLVMBuildFAdd(e->b, x, y, ""), r, "");
 }
 
-/* NaN where one is NaN, and zeros in order, as the machine does it best. */
+/* Emits max or min in the best form for the machine: NaN if an operand is NaN, and ordered
+ * zeros. */
 static LLVMValueRef float_extreme_of(emit *e, const wick_node *n, LLVMValueRef x, LLVMValueRef y,
                                      bool max)
 {

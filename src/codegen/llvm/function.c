@@ -12,8 +12,9 @@ static void function_attribute(const emit *e, LLVMValueRef f, const char *name, 
                           LLVMCreateEnumAttribute(e->context, kind, value));
 }
 
-/* Attributes that every function has: nothing unwinds, and nothing asks for unwind tables; and how
- * long SVE's registers are at least, and at most: vectors of that size then lie in one. */
+/* Adds the attributes of all functions: nothing unwinds, and there are no unwind tables. They also
+ * give the least and the largest size of SVE's registers, so that a vector of that size is one
+ * register. */
 void emit_attributes(const emit *e, LLVMValueRef f)
 {
   enum { MOST = 16 };
@@ -45,7 +46,7 @@ LLVMValueRef emit_declare(const emit *e, const char *name, bool entry, LLVMTypeR
 /* ---- slots ---- */
 
 enum {
-  FUNCTION_LAUNCH = 2,  /* slots for the callback, which come first */
+  FUNCTION_LAUNCH = 2,  /* the callback and its context, which come first */
   FUNCTION_EARLY = 256, /* an entry with more slots loads those of launches late */
 };
 
@@ -67,8 +68,8 @@ static LLVMValueRef function_param(const emit *e, LLVMValueRef args, uint32_t sl
   return x;
 }
 
-/* The slots that nothing but launches reads, of an entry with many of them. To load them all in one
- * block takes LLVM a time that is quadratic in their number. */
+/* Finds the slots that only launches read, in an entry with many slots. If all were loaded in one
+ * block, LLVM's time would be quadratic in their number. */
 static const bool *function_late(const emit *e, const wick_func *f)
 {
   if (!e->frame.entry || e->options->direct || e->frame.nslot <= FUNCTION_EARLY) return NULL;
@@ -112,14 +113,14 @@ static void function_params(emit *e, const wick_func *f, LLVMValueRef args)
 
 /* ---- the stack ---- */
 
-/* The loop's first carried value is a vector: states of a tile. */
+/* Returns true if the loop's first carried value is a vector: a tile's states. */
 static bool function_is_tile(const wick_func *f, const wick_node *n)
 {
   return n->op == WICK_OP_for && n->nout && wick_info_of(f, n->first)->lanes > 1;
 }
 
-/* A loop keeps states beside those of a loop inside it, which begin afresh: sums in spans
- * (loop/schedule.h). Together they may be more than the registers. */
+/* Returns true if a loop keeps states while a loop inside it has others, which begin anew: sums in
+ * spans (loop/schedule.h). Together they may not fit in the registers. */
 static bool function_keeps(const wick_func *f)
 {
   for (uint32_t i = 0; i < f->nnode; i++) {
@@ -135,7 +136,8 @@ static bool function_keeps(const wick_func *f)
   return false;
 }
 
-/* Vectors that are kept on the stack lie in whole cache lines there: a caller promises 16 bytes. */
+/* Aligns the stack, so that spilled vectors do not cross cache lines. A caller guarantees only 16
+ * bytes. */
 static void function_stack(const emit *e, const wick_func *f)
 {
   static const char name[] = "stackrealign";

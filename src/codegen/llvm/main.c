@@ -72,5 +72,5 @@ int main(void)
   else
     wick_answer_write_ok(out.nbytes, &head);
   bool written = main_write(head.at, head.n) && main_write(out.at, out.nbytes);
-  _exit(s || !written ? 1 : 0); /* nothing is worth tidying up */
+  _exit(s || !written ? 1 : 0); /* without cleaning up, which would only take time */
 }

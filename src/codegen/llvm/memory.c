@@ -4,8 +4,8 @@
 
 /* ---- addresses ---- */
 
-/* The builder goes to the earliest place at which both values are there, and back afterwards: what
- * is invariant in a loop is so computed outside of it. */
+/* Moves the builder to the earliest position at which both values are defined, so that invariant
+ * addresses are computed outside of loops. Returns the block to return to. */
 static LLVMBasicBlockRef memory_hoist(emit *e, wick_value x, wick_value y)
 {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
@@ -29,7 +29,7 @@ static LLVMValueRef memory_index(emit *e, LLVMValueRef index)
   return e->target->pointer_bits == 64 ? index : LLVMBuildTrunc(e->b, index, emit_word(e), "");
 }
 
-/* buffer + index, once for each pair. */
+/* Returns buffer + index, which is emitted once for each pair. */
 static LLVMValueRef memory_base(emit *e, wick_value buffer, wick_value index, uint64_t nbytes)
 {
   for (uint32_t i = e->address_of[index.id]; i; i = e->addresses.at[i - 1].next)
@@ -52,7 +52,7 @@ static LLVMValueRef memory_offset(emit *e, LLVMValueRef p, int64_t nbytes)
   return LLVMBuildGEP2(e->b, LLVMInt8TypeInContext(e->context), p, &i, 1, "");
 }
 
-/* Where element index + offset of the buffer lies; NULL after a failure. */
+/* Returns the address of element index + offset of the buffer; NULL after a failure. */
 static LLVMValueRef memory_address(emit *e, const wick_node *n, wick_elem elem)
 {
   int64_t nbytes = (int64_t)emit_elem_bytes(elem), offset, index;
@@ -76,7 +76,7 @@ static LLVMValueRef memory_address(emit *e, const wick_node *n, wick_elem elem)
 
 enum { MEMORY_NEAR = 16 };
 
-/* Nothing moves over an empty assembler statement with a side effect. */
+/* Emits an empty assembler statement with a side effect, over which nothing moves. */
 static void memory_barrier(emit *e)
 {
   LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->context), NULL, 0, false);
@@ -85,10 +85,11 @@ static void memory_barrier(emit *e)
   LLVMBuildCall2(e->b, type, nothing, NULL, 0, "");
 }
 
-/* x86's instruction selection moves up to four vector loads of one base together, whatever lies
- * between them, and does not count registers: in an unrolled loop full of accumulators the weights
- * of later steps take registers from the sums, which are spilled (9 % of a convolution's speed). So
- * loads of one buffer that are far apart here are kept apart. */
+/* x86's instruction selection moves up to four vector loads from one base together, however far
+ * apart they are, and does not count registers. In an unrolled loop full of accumulators, the
+ * weights of later steps then take registers from the sums, which are spilled (9 % of a
+ * convolution's speed). Therefore a barrier separates loads from one buffer that are far apart
+ * here. */
 static void memory_keep_apart(emit *e, uint32_t buffer)
 {
   emit_group *g = &e->group;
@@ -111,7 +112,7 @@ static LLVMTypeRef memory_type(const emit *e, const wick_type_info *t)
   return emit_type(e, t->elem == WICK_BOOL ? WICK_U8 : t->elem, t->lanes);
 }
 
-/* Masked forms exist for vectors only: one lane is a vector of one. */
+/* Masked intrinsics exist only for vectors: one lane becomes a vector of one. */
 static LLVMTypeRef memory_as_vector(LLVMTypeRef t)
 {
   return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? t : LLVMVectorType(t, 1);
@@ -197,7 +198,7 @@ static void memory_alloc(emit *e, const wick_node *n)
 {
   int64_t place = e->frame.place[n - e->f->node];
   uint64_t nbytes = 0;
-  if (n->nin) { /* units of the frame after the offset */
+  if (n->nin) { /* the offset is in units of the frame */
     LLVMValueRef at = LLVMBuildMul(e->b, emit_get(e, n->in[0]), emit_i64(e, WICK_FRAME_ALIGN), "");
     at = memory_index(e, at);
     LLVMValueRef p =
@@ -207,10 +208,10 @@ static void memory_alloc(emit *e, const wick_node *n)
   }
   if (!wick_type_nbytes(e->f->module, wick_type_of(e->f, n->first), &nbytes)) return;
   emit_set(e, n->first, place < 0 ? memory_stack(e, nbytes) : memory_offset(e, e->scratch, place));
-  if (place <= 0) e->order[n->first.id] = 0; /* it is there from the entry on */
+  if (place <= 0) e->order[n->first.id] = 0; /* it is defined from the entry on */
 }
 
-/* Bytes to the place that the view's index chooses. */
+/* Returns the bytes to the position that the view's index chooses. */
 static LLVMValueRef memory_choice(emit *e, const wick_picked *c, uint32_t bits)
 {
   LLVMValueRef last = emit_i64(e, c->count - 1), zero = emit_i64(e, 0), i = emit_get(e, c->index);

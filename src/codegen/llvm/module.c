@@ -11,9 +11,9 @@
 #include "codegen/llvm/llvm.h"
 #include "codegen/llvm/stack.h"
 
-/* The scheduler before register allocation hoists the broadcasts of an unrolled loop, and spills:
- * half of the speed of a convolution's inner loop. Instructions are emitted in the order that is
- * wanted. */
+/* Turns off the scheduler before register allocation. It hoists the broadcasts of an unrolled loop
+ * and causes spills: half of the speed of a convolution's inner loop. Instructions are already
+ * emitted in a good order. */
 void wick_llvm_begin(void)
 {
   static const char *const options[] = {"wick-codegen", "-enable-misched=false"};
@@ -24,7 +24,7 @@ void wick_llvm_begin(void)
   LLVMInitialize##name##TargetInfo(), LLVMInitialize##name##Target(),                              \
       LLVMInitialize##name##TargetMC(), LLVMInitialize##name##AsmPrinter()
 
-/* Only the back end that is wanted: each takes time. */
+/* Initializes only the back end that is needed, because each takes time. */
 static void module_init(wick_machine machine)
 {
   switch (machine) {

@@ -1,5 +1,5 @@
-/* Every scalar row that has code, on every element type, as scalar and as vector, on every level of
- * this processor: against the row's own evaluation. */
+/* Every scalar operator with machine code, on every element type, as scalar and vector, on every
+ * level of this processor, compared with its evaluation. */
 #include "codegen/llvm/testing.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static bool rows_plain(wick_elem e)
   return WICK_PLAIN & WICK_BIT(e) && e != WICK_F16 && e != WICK_BF16;
 }
 
-/* Value number k for operand `operand`. Operands go through all pairs. */
+/* Returns value number k for operand `operand`. The operands go through all pairs. */
 static wick_scalar rows_value(wick_elem e, uint32_t k, uint32_t operand)
 {
   uint32_t n = ROWS_MOST, at = operand == 0 ? k % n : operand == 1 ? k / n % n : (k * 7 + 3) % n;
@@ -74,7 +74,8 @@ typedef struct rows_case {
   char name[48];
 } rows_case;
 
-/* loop @NAME(@out %y, @in %x..., %begin, %end): a vector of `lanes` elements a task. */
+/* loop @NAME(@out %y, @in %x..., %begin, %end): each task processes a vector of `lanes`
+ * elements. */
 static void rows_build(testing *t, const rows_case *c, uint32_t lanes)
 {
   wick_builder b;
@@ -115,7 +116,7 @@ static bool rows_same(wick_elem e, wick_scalar a, wick_scalar b)
 
 enum { ROWS_BYTES = 8200, ROWS_ELEMENTS = 1024 };
 
-typedef struct rows_data { /* what one kernel reads and writes; the file form of run_artifact.c */
+typedef struct rows_data { /* a kernel's operands; also the file format of run_artifact.c */
   int64_t ntask;
   unsigned char x[3][ROWS_BYTES];
 } rows_data;
@@ -133,7 +134,7 @@ static void rows_fill(const rows_case *c, uint32_t lanes, rows_data *d)
     for (uint32_t j = 0; j < ROWS_ELEMENTS; j++) {
       wick_scalar s = rows_value(c->in[i], j, i);
       if (rows_divides(c->op) && i == 1 && (s.i == 0 || s.i == -1))
-        s.i = 5; /* the row asks for it */
+        s.i = 5; /* the operator requires such a divisor */
       wick_store_elem(c->in[i], d->x[i], j, s);
     }
 }
@@ -156,7 +157,7 @@ static void rows_compare(const rows_case *c, uint32_t lanes, const char *target,
   }
 }
 
-/* The cases of a row: one for each element type, or pair of types, that it takes. */
+/* Lists the cases of an operator: one for each element type, or pair of types, that it accepts. */
 static uint32_t rows_cases(wick_opcode op, rows_case *out)
 {
   const wick_op *row = wick_ops[op];
@@ -182,7 +183,7 @@ static uint32_t rows_cases(wick_opcode op, rows_case *out)
   return n;
 }
 
-/* Rows that passes expand, for this target and these types. */
+/* Returns true if a pass expands the operator for this target and these types. */
 static bool rows_expanded(const rows_case *c, const wick_target *t)
 {
   bool is_float = wick_elem_is_float(c->in[0]);
@@ -252,7 +253,7 @@ typedef struct rows_run { /* a kernel */
   unsigned char y[ROWS_BYTES];
 } rows_run;
 
-/* QEMU 7.2 dies of vfncvt.rtz: vectors of floats to narrower integers. */
+/* QEMU 7.2 crashes in vfncvt.rtz, which converts vectors of floats to narrower integers. */
 static bool rows_unemulated(const rows_case *c, const wick_target *t)
 {
   return c->op == WICK_OP_cast && t->machine == WICK_MACHINE_RISCV64 && t->vector_bytes &&
@@ -260,7 +261,8 @@ static bool rows_unemulated(const rows_case *c, const wick_target *t)
          wick_elem_storage[c->out].bits < wick_elem_storage[c->in[0]].bits;
 }
 
-/* The kernels of a row for a target, in the module and, sorted by name, in *out. */
+/* Adds the kernels of an operator for a target to the module, and lists them, sorted by name, in
+ * *out. */
 static uint32_t rows_module(testing *test, wick_opcode op, const wick_target *t, bool emulated,
                             rows_run **out)
 {
@@ -307,7 +309,7 @@ static bool rows_shell(const char *fmt, const rows_emulator *e, const char *a)
   return system(command) == 0;
 }
 
-/* The program that calls kernels, for the machine. */
+/* Builds the program that calls kernels, for the machine. */
 static bool rows_emulator_begin(rows_emulator *e)
 {
   strcpy(e->folder, "/tmp/wick-rows-XXXXXX");
@@ -430,7 +432,7 @@ static void rows_compile_without_calls_for_all_machines(void **state)
   }
 }
 
-/* The tables of code are by name: each is a row's. */
+/* The emitter's tables are by name: each name is an operator's. */
 static void rows_have_the_names_of_rows(void **state)
 {
   (void)state;

@@ -1,6 +1,5 @@
 /* Dot products of pairs of bf16 and the rounding to bf16, as instructions of this processor,
- * against the interpreter: bit by bit, for numbers of all magnitudes, infinities and not-a-numbers.
- */
+ * compared with the interpreter bit by bit: for numbers of all magnitudes, infinities and NaN. */
 #include "codegen/llvm/testing.h"
 
 #include <math.h>
@@ -37,7 +36,7 @@ static uint64_t pairs_random(uint64_t *state)
   return *state >> 32;
 }
 
-/* All bits, or numbers of which few are denormal. */
+/* Returns arbitrary bits, or a number that is rarely denormal. */
 static uint32_t pairs_word(uint64_t *state, uint64_t k)
 {
   uint32_t word = (uint32_t)pairs_random(state);

@@ -1,10 +1,10 @@
-/* Emits calls to the outside: launches of kernels, and failures. */
+/* Emits launches of kernels, and failures. */
 #include "codegen/llvm/emit.h"
 #include "ir/build.h"
 
 /* ---- launch ---- */
 
-/* Room for the slots of the largest launch. */
+/* Returns the array for the slots of the largest launch. */
 static LLVMValueRef run_slots(emit *e)
 {
   if (e->slots) return e->slots;
@@ -29,7 +29,7 @@ static void run_store_slot(emit *e, uint32_t i, LLVMValueRef x)
   LLVMBuildStore(e->b, x, LLVMBuildGEP2(e->b, emit_pointer(e), run_slots(e), &at, 1, ""));
 }
 
-/* Returns x from the entry unless it is 0. */
+/* Returns x from the entry if it is not 0. */
 static void run_return_unless_zero(emit *e, LLVMValueRef x)
 {
   LLVMBasicBlockRef stop = emit_block(e, ""), on = emit_block(e, "");
@@ -129,7 +129,7 @@ static LLVMValueRef run_rarely(emit *e, LLVMValueRef branch)
   return branch;
 }
 
-/* The record is written where nothing is in it, or what is in it is of a later task. */
+/* Writes the fault's record if it is empty, or if its failure is of a later task. */
 static void run_fail(emit *e, const wick_node *n)
 {
   LLVMTypeRef i64 = LLVMInt64TypeInContext(e->context);
@@ -150,7 +150,7 @@ static void run_fail(emit *e, const wick_node *n)
   LLVMPositionBuilderAtEnd(e->b, on);
 }
 
-/* A launch of nothing: kernels that are called are done when they return. */
+/* Emits a launch without a kernel. Nothing is needed if kernels are called directly. */
 static void run_wait(emit *e, const wick_node *n)
 {
   (void)n;

@@ -1,4 +1,4 @@
-/* Emits arithmetic, logic and comparisons that are the same few instructions on every machine.
+/* Emits arithmetic, logic and comparisons that need the same few instructions on every machine.
  * src/ops defines each operator; floats here are f32 and f64. */
 #include "codegen/llvm/emit.h"
 
@@ -136,8 +136,8 @@ static void scalar_not(emit *e, const wick_node *n)
   emit_set(e, n->first, LLVMBuildNot(e->b, scalar_in(e, n, 0), ""));
 }
 
-/* The amount, which LLVM wants below the width: the least of it and `most`, as an unsigned number.
- */
+/* Returns the shift amount, at most `most` as an unsigned number, because LLVM requires it to be
+ * below the width. */
 static LLVMValueRef scalar_amount(emit *e, const wick_node *n, int64_t most, bool *out_fits)
 {
   wick_scalar known;
@@ -170,7 +170,7 @@ static void scalar_shift_right(emit *e, const wick_node *n)
   bool fits;
   int64_t most = wick_elem_storage[scalar_elem(e, n)].bits - 1;
   LLVMValueRef x = scalar_in(e, n, 0), y = scalar_amount(e, n, most, &fits);
-  if (!scalar_is_unsigned(e, n)) { /* an amount that is too large leaves copies of the sign */
+  if (!scalar_is_unsigned(e, n)) { /* with a larger amount, only copies of the sign are left */
     emit_set(e, n->first, LLVMBuildAShr(e->b, x, y, ""));
     return;
   }
@@ -180,7 +180,7 @@ static void scalar_shift_right(emit *e, const wick_node *n)
 
 /* ---- integer division ---- */
 
-/* A divisor by which every machine divides without a trap: 1 for 0, and for -1 of signed types. */
+/* Returns a divisor that traps on no machine: 1 instead of 0, and of -1 for signed types. */
 static LLVMValueRef scalar_divisor(emit *e, const wick_node *n, bool is_signed)
 {
   wick_scalar known;
@@ -218,7 +218,7 @@ static void scalar_div(emit *e, const wick_node *n)
   emit_set(e, n->first, d == y ? q : scalar_zero_by_zero(e, n, q));
 }
 
-/* x - trunc(x / y) * y; 0 by 0, and by -1, where the divisor 1 gives it. */
+/* Emits x - trunc(x / y) * y. It is 0 for y = 0 and y = -1, because the divisor is then 1. */
 static LLVMValueRef scalar_rest(emit *e, const wick_node *n)
 {
   bool is_signed = !scalar_is_unsigned(e, n);
@@ -242,7 +242,7 @@ static void scalar_mod(emit *e, const wick_node *n)
 {
   if (!scalar_want_integers(e, n)) return;
   LLVMValueRef r = scalar_rest(e, n), y = scalar_in(e, n, 1);
-  if (!scalar_is_unsigned(e, n)) { /* a rest of the other sign than y's */
+  if (!scalar_is_unsigned(e, n)) { /* a remainder whose sign is not y's */
     LLVMValueRef zero = LLVMConstNull(scalar_type(e, n));
     LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, r, zero, "");
     LLVMValueRef other = LLVMBuildICmp(e->b, LLVMIntSLT, LLVMBuildXor(e->b, r, y, ""), zero, "");

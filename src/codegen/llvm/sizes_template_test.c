@@ -1,4 +1,4 @@
-/* Kernels for all sizes with the schedules of the templates. */
+/* Kernels with dynamic sizes and the schedules of the templates. */
 #include "codegen/llvm/sizes_testing.h"
 
 static void products(void **state)

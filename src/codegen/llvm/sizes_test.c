@@ -1,4 +1,4 @@
-/* Kernels for all sizes whose schedules are given. */
+/* Kernels with dynamic sizes and given schedules. */
 #include "codegen/llvm/sizes_testing.h"
 
 static void loops_that_are_not_scheduled(void **state)
@@ -20,8 +20,8 @@ static void loops_that_are_not_scheduled(void **state)
   for (size_t i = 0; i < WICK_COUNT(rows); i++) sizes_check(&rows[i]);
 }
 
-/* Rows and columns of tiles; where rows may be long, blocks of both. Tiles that reach over the end
- * of the image, and images that are smaller than a tile. */
+/* Rows and columns of tiles; if rows may be long, blocks of both. Tiles that extend beyond the
+ * image, and images smaller than a tile. */
 static void tiles_of_minimal_filtering(void **state)
 {
   (void)state;
@@ -149,7 +149,7 @@ static void tails(void **state)
   for (size_t i = 0; i < WICK_COUNT(rows); i++) sizes_check(&rows[i]);
 }
 
-/* Ranges without an end: what lies in scratch memory is as large as the sizes at hand want. */
+/* Ranges without an upper end: the scratch memory is as large as the current sizes require. */
 static void scratch(void **state)
 {
   (void)state;

@@ -1,6 +1,6 @@
-/* For tests: kernels of groups with symbolic dimensions. One of each runs at many sizes, and gives
- * the bits of the same group and schedule with numbers in the place of its symbols, at once and
- * task by task, in machine code and, where they are few, in the interpreter of loops. */
+/* For tests: kernels of groups with symbolic dimensions. A kernel runs with many sizes, and must
+ * give the same bits as the same group and schedule with numbers for its symbols: all tasks at once
+ * and task by task, in machine code and, if there are few, in the interpreter of loops. */
 #ifndef WICK_CODEGEN_LLVM_SIZES_TESTING_H
 #define WICK_CODEGEN_LLVM_SIZES_TESTING_H
 
@@ -27,18 +27,18 @@ enum { MOST_SYMBOLS = 4, MOST_SIZES = 24, MOST_BUFFERS = 12, INTERPRETED = 6000 
 
 typedef struct sizes_kernel {
   const char *name;
-  const wick_func *loop; /* as nested */
+  const wick_func *loop; /* with its loops */
   wick_dim_list size;    /* its parameters */
   wick_dim tasks, scratch;
   wick_frame frame;
 } sizes_kernel;
 
 typedef struct sizes_case {
-  const char *graph; /* of dimensions with symbols in capitals */
-  unsigned passes;   /* before groups are formed */
-  const char *steps; /* of the first group; NULL: the templates' */
+  const char *graph; /* whose symbolic dimensions are upper case */
+  unsigned passes;   /* applied before groups are formed */
+  const char *steps; /* of the first group; NULL: those of the templates */
   uint32_t nsymbol;
-  int64_t size[MOST_SIZES][MOST_SYMBOLS]; /* of the symbols in their order; 0: no more */
+  int64_t size[MOST_SIZES][MOST_SYMBOLS]; /* of the symbols, in order; 0: the end */
 } sizes_case;
 
 /* ---- kernels ---- */
@@ -69,7 +69,7 @@ static sizes_kernel sizes_build(testing *t, const wick_func *g, const char *step
   return k;
 }
 
-/* The text of a group with numbers for its symbols, under another name. */
+/* Returns the text of a group with numbers for its symbols, under another name. */
 static const char *sizes_text(testing *t, const wick_func *g, uint32_t n, const wick_dim *sym,
                               const int64_t *val, const char *name)
 {
@@ -174,7 +174,7 @@ static void sizes_same(const sizes_data *d, const void *want, const char *what, 
 
 /* ---- running ---- */
 
-/* All tasks, `step` of them in each call. */
+/* Runs all tasks, `step` of them in each call. */
 static void sizes_run(testing *t, const sizes_kernel *k, const sizes_data *d, uint32_t n,
                       const wick_dim *sym, const int64_t *val, int64_t step)
 {

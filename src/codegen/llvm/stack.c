@@ -16,13 +16,13 @@ typedef struct stack_call {
 struct stack_bound {
   emit *e;
   uint32_t n;
-  const char **name; /* of the functions that are defined */
+  const char **name; /* of the defined functions */
   uint64_t *frame;
   wick_list(stack_call) call;
   bool unknown;
 };
 
-/* What a frame has beside what LLVM counts: the return address, and what aligns it. */
+/* Returns the bytes of a frame that LLVM does not count: the return address, and alignment. */
 static uint64_t stack_extra(const wick_target *t)
 {
   return t->machine == WICK_MACHINE_X86_64 ? 8 + 64 : t->pointer_bits == 64 ? 16 : 8;
@@ -35,8 +35,8 @@ static uint32_t stack_find(const stack_bound *s, const char *name, size_t n)
   return i;
 }
 
-/* "<unknown>:0:0: stack frame size (40) exceeds limit (0) in function 'net'"; other diagnostics are
- * none of ours. */
+/* Reads "<unknown>:0:0: stack frame size (40) exceeds limit (0) in function 'net'". Other
+ * diagnostics are ignored. */
 static void stack_frame(stack_bound *s, const char *text)
 {
   text = strstr(text, "stack frame size (");
@@ -107,7 +107,7 @@ uint64_t stack_end(const stack_bound *s, const char *name)
   uint64_t *deep = wick_new(s->e->mem, uint64_t, s->n), extra = stack_extra(s->e->target);
   for (uint32_t i = 0; i < s->n; i++) deep[i] = s->frame[i] + extra;
   bool changed = !s->unknown;
-  for (uint32_t round = 0; changed; round++) { /* each finishes chains that are longer by one */
+  for (uint32_t round = 0; changed; round++) { /* each round completes chains with one more call */
     if (round > s->n) return 0;
     changed = false;
     for (uint32_t i = 0; i < s->call.n; i++) {

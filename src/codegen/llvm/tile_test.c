@@ -93,7 +93,7 @@ static void the_inner_loop_is_right(void **state)
   for (int o = 0; o < TILE_OUT; o++)
     for (int p = 0; p < TILE_POSITIONS; p++)
       for (int lane = 0; lane < 16; lane++) {
-        float sum = 0; /* small integers: exact */
+        float sum = 0; /* small integers, whose sums are exact */
         for (int k = 0; k < 64; k++) sum += x[k + p * 16] * w[k * 16 + o * 9216 + lane];
         assert_true(y[(o * TILE_POSITIONS + p) * 16 + lane] == sum);
       }

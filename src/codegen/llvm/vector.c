@@ -2,7 +2,7 @@
  * shuffles. */
 #include "codegen/llvm/emit.h"
 
-/* Bytes of up to a word are one element that all places of the result have. */
+/* Repeats a vector. Bytes that fill a word are broadcast as one element. */
 static LLVMValueRef vector_repeat(const emit *e, LLVMValueRef x, uint32_t own, uint32_t lanes)
 {
   LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
